@@ -1,0 +1,112 @@
+// Package backend is the contract between whoever wants a command run (tools, execute_code, the command line)
+// and whatever runs it (the pool): plain data, no behaviour, standard library and core/event only.
+//
+// It exists so that core never imports pool and pool never imports the tools.
+package backend
+
+import (
+	"context"
+	"time"
+
+	"hermes/core/event"
+)
+
+// Request is one command for a named back end.
+type Request struct {
+	Session string            // uid; the owner of containers, working directories and background processes
+	CallID  string            // tool call this belongs to; events and late output carry it
+	Backend string            // "" means the session's current back end, then the default
+	Command string            // run by the back end's shell; exclusive with Argv
+	Argv    []string          // run without a shell
+	Dir     string            // "" means where the last command of this session and back end ended
+	Env     map[string]string // added to the back end's clean environment
+	Stdin   []byte            // given whole, then closed; nil means /dev/null
+	Timeout time.Duration     // 0 means no limit beyond ctx
+	PTY     *Size             // non-nil asks for a terminal
+	// Sink receives output as it comes, in order, from one goroutine. It must not block for long:
+	// a slow sink never stalls the command, it loses the middle of what it would have been given. May be nil.
+	Sink func(stream event.Stream, data []byte)
+	// MaxOutput bounds Result.Output in bytes (head 40 %, tail 60 %); 0 means 50,000.
+	MaxOutput int
+	// SpillDir, when set, receives the full output as a file once it exceeds MaxOutput.
+	SpillDir string
+}
+
+// Size of a terminal in cells.
+type Size struct{ Rows, Cols int }
+
+// Result of a finished command. A command that ran and failed is a Result with an exit code, not an error;
+// errors mean that it could not be run or that its fate is unknown, and say which.
+type Result struct {
+	Backend     string        // where it really ran
+	Requested   string        // what was asked for
+	Output      []byte        // stdout and stderr as they came, bounded; bytes, not text
+	Total       int64         // bytes produced
+	Truncated   bool          // Output lacks the middle
+	Spill       string        // file with the full output, when it was kept
+	ExitCode    int           // 0-255; 128+n for a signal; 124 timeout; 130 interrupt
+	Signal      string        // "SIGKILL", ... when a signal ended it
+	TimedOut    bool          //
+	Interrupted bool          // ctx was cancelled
+	Dir         string        // directory at the end
+	Warnings    []string      // for people and the model: fallbacks, lost directory, killed survivors
+	Took        time.Duration //
+}
+
+// Process is a background process.
+type Process struct {
+	ID       string // "p1", "p2" ... within the session
+	Session  string
+	CallID   string
+	Backend  string
+	Command  string
+	Started  time.Time
+	Ended    time.Time // zero while it runs
+	Running  bool
+	ExitCode int
+	Total    int64 // bytes of output so far
+	PTY      bool
+}
+
+// Pool is everything tools need from the back ends. Implementations are safe for concurrent use.
+type Pool interface {
+	// Exec runs a command to its end. Cancelling ctx kills the whole process tree and returns the partial result.
+	Exec(ctx context.Context, r Request) (Result, error)
+	// Start runs a command in the background; it outlives ctx and ends with the session.
+	Start(ctx context.Context, r Request) (Process, error)
+	// Processes lists the session's background processes, newest first. "" lists all.
+	Processes(session string) []Process
+	// Output returns up to limit bytes from offset of a process' output and the offset of its end.
+	// A negative offset counts from the end. Bytes that fell out of the ring are skipped: start says where data begins.
+	Output(session, id string, offset int64, limit int) (data []byte, start, end int64, err error)
+	// Write sends data to a process' standard input; eof closes it afterwards.
+	Write(session, id string, data []byte, eof bool) error
+	// Wait blocks until the process ends, ctx is done or d passed (0: no limit) and returns its state then.
+	Wait(ctx context.Context, session, id string, d time.Duration) (Process, error)
+	// Kill ends a process and its whole tree.
+	Kill(ctx context.Context, session, id string) (Process, error)
+	// Resize changes the terminal of a PTY process.
+	Resize(session, id string, s Size) error
+	// List says what back ends exist and how they are, for the session.
+	List(session string) []Status
+	// Select makes name the session's back end for calls that name none.
+	Select(session, name string) error
+	// CloseSession ends the session's background processes and releases what it holds.
+	CloseSession(ctx context.Context, session string) error
+}
+
+// Status is a back end as it is now.
+type Status struct {
+	Name      string
+	Kind      string // local, docker, ssh
+	Image     string // image or host
+	State     event.BackendState
+	Cause     string
+	Refs      int
+	Command   string // newest running command
+	Since     time.Time
+	IdleSince time.Time // zero while in use or not up
+	IdleTTL   time.Duration
+	Selected  bool // the session's current one
+	Default   bool
+}

@@ -1,0 +1,26 @@
+package ui
+
+import tea "github.com/charmbracelet/bubbletea"
+
+// Action is something a person can do. One table of actions feeds key dispatch, the bottom bar, the help overlay, the
+// command palette, slash commands and docs/keys.md.
+type Action struct {
+	ID    string   // "session.fork"; the name in the keys: section of config.yaml
+	Keys  []string // default keys as bubbletea names them: "ctrl+p", "alt+1", "g"
+	Slash string   // slash command without the slash; empty for none
+	Arg   string   // what the slash command takes, for its usage line: "[name]"; empty for nothing
+	Title string   // "Fork this session"
+	Help  string   // one more sentence for the help overlay; may be empty
+	Group string   // heading in help and docs; the frame fills it with the pane's id when empty
+
+	InBar     bool // one of the two or three that the pane's bottom row shows
+	Dangerous bool // asks before it runs
+	Hidden    bool // dispatched but not listed (variants of a listed one)
+
+	// Why returns the reason why it cannot run now, or "". nil means always possible.
+	Why func() string
+	// Run does it. arg is what stood behind the slash command, or "".
+	Run func(arg string) tea.Cmd
+	// Complete offers completions for the slash command's argument. nil means none.
+	Complete func(prefix string) []string
+}

@@ -1,0 +1,134 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+	"hermes/ui/style"
+)
+
+// ID names a pane in configuration, focus keys and layout. It is stable.
+type ID string
+
+// Pane is one rectangle of the screen. The frame draws the border, the title row and the bottom row around it.
+//
+// All methods are called from the program's one event loop. None may block or do I/O: work goes into the tea.Cmd
+// that Update or an Action returns, and its message comes back to the same pane's Update. Panes must not use
+// tea.Sequence or tea.Tick loops; nothing may tick while nothing changes.
+type Pane interface {
+	ID() ID
+	// Title says what the pane is about now. Plain text.
+	Title() Title
+	// Resize sets the inner size in cells. 0x0 means hidden.
+	Resize(w, h int)
+	// Restyle hands the pane the styles of the current theme; called before the first View and on each theme change.
+	Restyle(s *style.Styles)
+	// Apply folds events into the pane's state and reports whether its picture changed.
+	Apply(events []event.Envelope) bool
+	// Update gets keys and mouse while the pane is focused (mouse positions are relative to the inner rectangle),
+	// SessionFocused, and the messages of its own commands.
+	Update(msg tea.Msg) tea.Cmd
+	// View is exactly h lines of exactly w cells, memoised until something changed.
+	View() string
+	// Actions is the one source for key dispatch, bottom bar, help, palette and docs. It may depend on state.
+	Actions() []Action
+}
+
+// Title is the text in a pane's top border.
+type Title struct {
+	Text  string // left
+	Right string // right: a count, a back end, a clock
+}
+
+// Optional capabilities of a pane, one method each.
+type (
+	// Focuser hears that the pane gains or loses the focus.
+	Focuser interface{ Focus(on bool) }
+	// Cursorer places the terminal's cursor, relative to the inner rectangle. ok is false to hide it.
+	Cursorer interface{ Cursor() (x, y int, ok bool) }
+	// Typer says that printable keys are text now, so that no single-letter action may take them.
+	Typer interface{ Typing() bool }
+	// Copier returns what "copy" would copy, as plain text, and its name ("message", "code block", "output").
+	Copier interface{ Copy() (text, what string) }
+	// Searcher is asked to search inside the pane; the frame shows the prompt.
+	Searcher interface {
+		Search(query string) (hits int)
+	}
+	// SearchMover moves between the hits of Search.
+	SearchMover interface{ NextHit(delta int) }
+	// Sessioner says which session the pane shows.
+	Sessioner interface{ Session() string }
+)
+
+// Messages that the frame sends to panes.
+type (
+	// SessionFocused tells every pane which session owns the output and back-end panes now.
+	SessionFocused struct{ UID string }
+)
+
+// Where says in which place a session opens.
+type Where int
+
+// Places to open a session.
+const (
+	Here  Where = iota // in the focused conversation
+	Right              // split to the right
+	Below              // split below
+)
+
+// Messages that panes return from commands to ask something of the frame. Everything else returns to the pane.
+type (
+	// OpenSession shows a session. An empty UID makes a new one. At, when not 0, is the message to scroll to.
+	OpenSession struct {
+		UID   string
+		Where Where
+		At    int64
+	}
+	// FocusPane moves the focus.
+	FocusPane struct{ Pane ID }
+	// ShowToast shows a short message on the status row.
+	ShowToast struct {
+		Level event.Level
+		Text  string
+		Hint  string
+	}
+	// ShowOverlay puts an overlay on top.
+	ShowOverlay struct{ Overlay Overlay }
+	// CloseOverlay removes the topmost overlay.
+	CloseOverlay struct{}
+	// CopyText copies by OSC 52 and natively and says which worked.
+	CopyText struct{ Text, What string }
+	// EditText opens $VISUAL or $EDITOR on Text; Done gets the result and its message goes to the asking pane.
+	EditText struct {
+		Text, Suffix string
+		Done         func(text string, err error) tea.Msg
+	}
+	// RunAction runs the action with that id, as the palette would. Arg is what stood behind a slash command.
+	RunAction struct{ ID, Arg string }
+	// FrameMsg is implemented by all of the above.
+	FrameMsg interface{ isFrameMsg() }
+)
+
+func (OpenSession) isFrameMsg()  {}
+func (FocusPane) isFrameMsg()    {}
+func (ShowToast) isFrameMsg()    {}
+func (ShowOverlay) isFrameMsg()  {}
+func (CloseOverlay) isFrameMsg() {}
+func (CopyText) isFrameMsg()     {}
+func (EditText) isFrameMsg()     {}
+func (RunAction) isFrameMsg()    {}
+
+// Overlay is a box over the panes: palette, help, picker, approval. The topmost one gets all keys and mouse.
+type Overlay interface {
+	// Title stands in the box's border.
+	Title() string
+	// Size returns the inner size wanted on a screen of w x h cells; the frame clips it.
+	Size(w, h int) (ow, oh int)
+	Restyle(s *style.Styles)
+	// Update handles input. Returning done removes the overlay; the command runs either way.
+	Update(msg tea.Msg) (cmd tea.Cmd, done bool)
+	// View is exactly h lines of exactly w cells.
+	View(w, h int) string
+	// Hint is the bottom row: keys and what they do. Plain text.
+	Hint() string
+}

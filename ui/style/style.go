@@ -1,0 +1,39 @@
+// Package style turns a theme's colours into lipgloss styles, once a theme and colour level.
+package style
+
+import "github.com/charmbracelet/lipgloss"
+
+// Styles is everything a pane may draw with. Panes never make colours of their own.
+// Without colour, states differ by glyph, word, bold, underline or reverse.
+type Styles struct {
+	Name  string // of the theme
+	Dark  bool
+	Plain bool // no colour at all
+
+	Text, Dim, Faint, Strong     lipgloss.Style // prose; Dim is secondary, Faint is scaffolding
+	Accent                       lipgloss.Style // the one accent colour
+	Good, Warn, Bad, Info        lipgloss.Style // states, always beside a glyph or word
+	Border, BorderFocus          lipgloss.Style
+	Title, TitleFocus            lipgloss.Style
+	Key, Hint                    lipgloss.Style // bottom bars: the key, what it does
+	Selection, SelectionBlur     lipgloss.Style // the selected row with and without focus
+	Match                        lipgloss.Style // search hits
+	User, Assistant              lipgloss.Style // names over messages
+	Reasoning, Tool, Chip, Quote lipgloss.Style
+	Code, CodeBlock, Link        lipgloss.Style
+	DiffAdd, DiffDel, DiffHunk   lipgloss.Style
+	DiffAddMark, DiffDelMark     lipgloss.Style // changed words inside a changed line
+	Prompt, Placeholder, Ghost   lipgloss.Style // composer
+	Status, StatusStrong         lipgloss.Style // status row
+
+	Glyphs Glyphs
+	// Markdown names the chroma style and the glamour colours; see Markdown in markdown.go.
+	Chroma string
+}
+
+// Glyphs are the chrome's characters, each one cell wide. The ASCII set replaces all of them.
+type Glyphs struct {
+	Up, Changing, Stopped, Failed, Busy, Waits, Done string
+	Run, OK, Fail, Open, Closed, Prompt, Bullet      string
+	Down, Ellipsis, Arrow, Bar, Refs                 string
+}
