@@ -1,0 +1,50 @@
+# Hermes workbench. `make help` lists the targets.
+
+GO      ?= go
+TAGS    := sqlite_fts5
+BIN     := bin/hermes
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FLAGS   := -tags $(TAGS) -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)"
+TOOL    := $(GO) tool -modfile=tools/go.mod
+# The packages of one run share the machine with real processes and servers: two at a time is what it is measured with.
+TESTFLAGS ?= -timeout 15m
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test race lint fmt bench golden docs check clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## Build and open the workbench
+	@$(BIN)
+
+build: ## Build bin/hermes
+	@mkdir -p bin
+	$(GO) build $(FLAGS) -o $(BIN) .
+
+test: build ## Run all tests (HERMES_TEST_REQUIRE=1 fails instead of skipping what the machine lacks)
+	$(GO) test -tags $(TAGS) $(TESTFLAGS) ./...
+
+race: ## Run all tests with the race detector
+	$(GO) test -race -tags $(TAGS) $(TESTFLAGS) ./...
+
+lint: ## Run the lint gates: golangci-lint, file length, boundaries
+	$(TOOL) golangci-lint run ./...
+	@.ci/gates
+
+fmt: ## Format every Go file
+	$(TOOL) gofumpt -w $$(git ls-files -co --exclude-standard '*.go')
+
+bench: build ## Print the benchmark tables of docs/performance.md
+	@.ci/bench
+
+golden: ## Rewrite the golden screens from the program as it is now; look at the diff before you commit
+	$(GO) test -tags $(TAGS) ./ui/... ./panes/... . -run Golden -update
+
+docs: build ## Rewrite docs/keys.md, docs/screens and the README's picture from the real program
+	.ci/docs
+
+check: lint race ## What CI runs, without installing anything
+
+clean: ## Remove build output
+	rm -rf bin
