@@ -4,9 +4,10 @@ import "fmt"
 
 // deltaKey names what a delta belongs to; deltas of equal keys merge.
 type deltaKey struct {
-	kind byte
-	id   string
-	num  int64
+	kind   byte
+	id     string
+	stream Stream
+	num    int64
 }
 
 const (
@@ -23,7 +24,7 @@ const (
 func (d TextDelta) key() deltaKey      { return deltaKey{kind: keyText, num: d.MessageID} }
 func (d ReasoningDelta) key() deltaKey { return deltaKey{kind: keyReasoning, num: d.MessageID} }
 func (d ToolOutput) key() deltaKey {
-	return deltaKey{kind: keyOutput, id: d.CallID + "/" + string(d.Stream)}
+	return deltaKey{kind: keyOutput, id: d.CallID, stream: d.Stream}
 }
 func (d UsageTick) key() deltaKey       { return deltaKey{kind: keyUsage, id: d.Session} }
 func (d TurnPhase) key() deltaKey       { return deltaKey{kind: keyPhase, id: d.Turn} }
@@ -31,52 +32,76 @@ func (d BackendActivity) key() deltaKey { return deltaKey{kind: keyActivity, id:
 func (d BackendStats) key() deltaKey    { return deltaKey{kind: keyStats, id: d.Name} }
 func (d Progress) key() deltaKey        { return deltaKey{kind: keyProgress, id: d.ID} }
 
-// content returns the bytes and the offset of an appending delta; ok is false for latest-wins deltas.
-func content(e Event) (offset int64, data []byte, ok bool) {
+// span returns where the bytes of an appending delta begin and how many they are; ok is false for latest-wins deltas.
+func span(e Event) (offset int64, size int, ok bool) {
 	switch d := e.(type) {
 	case TextDelta:
-		return int64(d.Offset), []byte(d.Text), true
+		return int64(d.Offset), len(d.Text), true
 	case ReasoningDelta:
-		return int64(d.Offset), []byte(d.Text), true
+		return int64(d.Offset), len(d.Text), true
 	case ToolOutput:
-		return d.Offset, d.Data, true
+		return d.Offset, len(d.Data), true
 	default:
-		return 0, nil, false
+		return 0, 0, false
 	}
 }
 
-func newPending(env Envelope) pending {
-	_, data, ok := content(env.Event)
-	if !ok {
-		return pending{env: env}
+// gather appends the bytes of e to buf. It copies: the publisher keeps its slice, and every mailbox grows its own.
+func gather(buf []byte, e Event) []byte {
+	switch d := e.(type) {
+	case TextDelta:
+		return append(buf, d.Text...)
+	case ReasoningDelta:
+		return append(buf, d.Text...)
+	case ToolOutput:
+		return append(buf, d.Data...)
+	default:
+		return buf
 	}
-	// A copy: the publisher keeps its slice, and later deltas append to ours.
-	return pending{env: env, buf: append(make([]byte, 0, max(64, len(data))), data...)}
+}
+
+func newPending(env Envelope, outputCap int) pending {
+	p := pending{env: env}
+	if _, size, ok := span(env.Event); ok {
+		p.buf = gather(make([]byte, 0, max(64, size)), env.Event)
+		p.cut(outputCap)
+	}
+	return p
 }
 
 // merge folds env, a delta of the same key, into p. It refuses bytes that do not follow p's,
 // so that a gap stays visible to the subscriber.
 func (p *pending) merge(env Envelope, outputCap int) bool {
-	offset, data, appends := content(env.Event)
+	offset, _, appends := span(env.Event)
 	if !appends {
 		seq := p.env.Seq
 		p.env = env
 		p.env.Seq = seq // its place in the queue
 		return true
 	}
-	start, _, _ := content(p.env.Event)
+	start, _, _ := span(p.env.Event)
 	if offset != start+int64(len(p.buf)) {
 		return false
 	}
-	p.buf = append(p.buf, data...)
-	if out, ok := p.env.Event.(ToolOutput); ok && len(p.buf) > outputCap {
-		// Keep the tail; cut to half so that a flood costs amortised O(1) a byte.
-		cut := len(p.buf) - outputCap/2
-		p.buf = append(p.buf[:0], p.buf[cut:]...)
-		out.Offset += int64(cut)
-		p.env.Event = out
-	}
+	p.buf = gather(p.buf, env.Event)
+	p.cut(outputCap)
 	return true
+}
+
+// cut keeps the tail of tool output that outgrew its ring: half of it, so that a flood costs amortised O(1) a byte.
+func (p *pending) cut(outputCap int) {
+	out, ok := p.env.Event.(ToolOutput)
+	if !ok || len(p.buf) <= outputCap {
+		return
+	}
+	gone := len(p.buf) - (outputCap+1)/2
+	tail := p.buf[gone:]
+	if cap(p.buf) > 4*outputCap { // one huge chunk must not stay alive behind its tail
+		p.buf = make([]byte, 0, outputCap)
+	}
+	p.buf = append(p.buf[:0], tail...)
+	out.Offset += int64(gone)
+	p.env.Event = out
 }
 
 // envelope returns p as the subscriber gets it.
@@ -96,4 +121,4 @@ func (p *pending) envelope() Envelope {
 }
 
 // String names the key in test failures.
-func (k deltaKey) String() string { return fmt.Sprintf("%d/%s/%d", k.kind, k.id, k.num) }
+func (k deltaKey) String() string { return fmt.Sprintf("%d/%s/%s/%d", k.kind, k.id, k.stream, k.num) }

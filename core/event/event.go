@@ -19,7 +19,7 @@ import (
 	"hermes/core/chat"
 )
 
-// Event is anything that can happen. The set is sealed: only this package declares events.
+// Event is anything that can happen. The set is sealed: only this package declares events. Publish values, not pointers.
 type Event interface{ isEvent() }
 
 // Fact is an event that is never merged and never dropped.
@@ -236,7 +236,8 @@ const (
 	Note   Stream = "note" // said by Hermes, not by the tool: warnings, fallbacks
 )
 
-// ToolOutput appends live output of a call. Data is raw bytes: hostile until sanitised.
+// ToolOutput appends live output of a call. Data is raw bytes: hostile until sanitised. In JSON it is base64,
+// because output need not be text.
 type ToolOutput struct {
 	delta
 	CallID string `json:"call_id"`

@@ -8,7 +8,7 @@ import (
 // Limits bound what one Mailbox may hold.
 type Limits struct {
 	Events int // waiting envelopes; past it the mailbox becomes one Resync. 0 means 16,384
-	Bytes  int // text and output bytes waiting in deltas; likewise. 0 means 32 MiB
+	Bytes  int // bytes of text and output that wait; likewise. 0 means 32 MiB
 	Output int // bytes waiting of one tool output stream; past it the oldest are cut and Offset moves. 0 means 256 KiB
 }
 
@@ -141,6 +141,7 @@ func (m *Mailbox) add(env Envelope) {
 	d, ok := env.Event.(Delta)
 	if !ok {
 		m.closeKeys(env.Session)
+		m.bytes += weight(env.Event)
 		m.queue = append(m.queue, pending{env: env})
 		return
 	}
@@ -148,7 +149,7 @@ func (m *Mailbox) add(env Envelope) {
 	if i, ok := m.open[k]; ok && m.merge(&m.queue[i], env) {
 		return
 	}
-	p := newPending(env)
+	p := newPending(env, m.limits.Output)
 	m.bytes += len(p.buf)
 	m.open[k] = len(m.queue)
 	m.queue = append(m.queue, p)

@@ -1,0 +1,43 @@
+package event
+
+import "hermes/core/chat"
+
+// weight is about how many bytes of text a waiting fact keeps alive; its other fields are small.
+func weight(e Event) int {
+	switch f := e.(type) {
+	case MessageAdded:
+		return messageWeight(f.Message)
+	case MessageSealed:
+		return messageWeight(f.Message)
+	case ToolStarted:
+		return len(f.Call.Args) + len(f.Call.Invalid)
+	case ToolEnded:
+		return resultWeight(f.Result)
+	case ApprovalAsked:
+		return len(f.Detail) + len(f.Diff) + len(f.Call.Args)
+	default:
+		return 0
+	}
+}
+
+func messageWeight(m chat.Message) int {
+	n := len(m.Text) + len(m.Reasoning) + len(m.Opaque)
+	for _, c := range m.Calls {
+		n += len(c.Args) + len(c.Invalid)
+	}
+	for _, a := range m.Attachments {
+		n += len(a.Text)
+	}
+	if m.Result != nil {
+		n += resultWeight(*m.Result)
+	}
+	return n
+}
+
+func resultWeight(r chat.ToolResult) int {
+	n := len(r.Text)
+	for _, d := range r.Diffs {
+		n += len(d.Unified)
+	}
+	return n
+}
