@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"time"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core/event"
@@ -56,6 +58,11 @@ type (
 	}
 	// SearchMover moves between the hits of Search.
 	SearchMover interface{ NextHit(delta int) }
+	// Refresher says when its picture changes by the clock alone (a running time, a countdown); zero for never. The frame
+	// asks after each change and keeps one timer for the earliest, so that what does not move costs nothing.
+	Refresher interface {
+		RefreshAt(now time.Time) time.Time
+	}
 	// Sessioner says which session the pane shows.
 	Sessioner interface{ Session() string }
 )
