@@ -1,0 +1,182 @@
+// Package config is everything a person can set: one config.yaml, secrets in .env, the environment and flags.
+//
+// The contract:
+//
+//   - Load never fails. What is broken keeps its default and is named in a Problem with file, line, column, the offending
+//     text, why it is wrong and what to write instead. Everything else in the same file still counts.
+//   - Precedence: flags > environment > config.yaml > .env > defaults. Origin tells where a value came from.
+//   - Secrets live in the environment or in .env. They are read with Secret, never put into the environment of this
+//     process (and so not of its children), and never part of Values.
+//   - ${VAR} in a value is replaced from the environment, then .env; an unset one stays as it is written.
+//   - A Python hermes may share the home. Its keys are accepted without a word, its files are never written.
+//   - Keys with live:"yes" take effect while the program runs (see Watch); the others at the next start.
+//
+// The struct tags of Config are the schema: key names the YAML key, also lists other spellings, oneof, min and max bound
+// a value, null says what `null` means, short names the field that a plain scalar sets, doc is for people.
+package config
+
+import "time"
+
+// Config is the settings in effect. It is immutable after Load: a change makes a new Config.
+type Config struct {
+	Model            Model               `key:"model" live:"yes"`
+	Providers        map[string]Provider `key:"providers" live:"yes" doc:"model servers by name"`
+	Agent            Agent               `key:"agent"`
+	Terminal         Terminal            `key:"terminal"`
+	Approvals        Approvals           `key:"approvals" live:"yes"`
+	CommandAllowlist []string            `key:"command_allowlist" live:"yes" doc:"commands that need no approval"`
+	Display          Display             `key:"display"`
+	ToolOutput       ToolOutput          `key:"tool_output"`
+	Compression      Compression         `key:"compression"`
+	Keys             map[string][]string `key:"keys" live:"yes" doc:"keys by action, for example conversation.send: ctrl+s"`
+	Toolsets         []string            `key:"toolsets" doc:"sets of tools that the agent is given"`
+	Logging          Logging             `key:"logging"`
+	FileReadMaxChars int                 `key:"file_read_max_chars" min:"1000" doc:"most characters of one read_file answer"`
+
+	paths   Paths
+	origins map[string]string
+	env     environment
+}
+
+// Model is the model to talk to. In the file it is a string ("provider/model" or "model") or a mapping.
+type Model struct {
+	Default       string            `key:"default" also:"model,name" short:"yes" live:"yes" doc:"model, or provider/model"`
+	Provider      string            `key:"provider" live:"yes" doc:"name of the provider; empty or auto: found from the keys that are there"`
+	BaseURL       string            `key:"base_url" url:"yes" live:"yes" doc:"address of an OpenAI-compatible server"`
+	APIKeyEnv     string            `key:"api_key_env" also:"key_env" live:"yes" doc:"name of the variable that holds the key"`
+	APIKey        string            `key:"api_key" secret:"yes" live:"yes" doc:"the key itself; better kept in .env"`
+	ContextLength int               `key:"context_length" min:"0" null:"0" live:"yes" doc:"tokens that the model can hold; 0: as the provider says"`
+	MaxTokens     int               `key:"max_tokens" min:"0" null:"0" live:"yes" doc:"most tokens of one answer; 0: the provider's default"`
+	Headers       map[string]string `key:"default_headers" also:"extra_headers" secret:"yes" live:"yes" doc:"sent with every request"`
+}
+
+// Provider is a model server under a name of the person's choice.
+type Provider struct {
+	BaseURL string                `key:"base_url" also:"api,url" url:"yes" live:"yes" doc:"address of an OpenAI-compatible server"`
+	APIKey  string                `key:"api_key" secret:"yes" live:"yes" doc:"the key itself; better kept in .env"`
+	KeyEnv  string                `key:"key_env" also:"api_key_env" live:"yes" doc:"name of the variable that holds the key"`
+	Model   string                `key:"model" also:"default_model" live:"yes" doc:"model used when none is named"`
+	Models  map[string]ModelLimit `key:"models" live:"yes" doc:"models it offers: a list of names, or limits by name"`
+	Headers map[string]string     `key:"extra_headers" secret:"yes" live:"yes" doc:"sent with every request"`
+	Timeout time.Duration         `key:"request_timeout_seconds" min:"0" live:"yes" doc:"longest wait for an answer to begin; 0: the built-in limit"`
+}
+
+// ModelLimit overrides what is known about a model. Zero means unknown.
+type ModelLimit struct {
+	ContextLength int     `key:"context_length" also:"window" min:"0" live:"yes" doc:"tokens that the model can hold"`
+	MaxTokens     int     `key:"max_tokens" min:"0" live:"yes" doc:"most tokens of one answer"`
+	PriceIn       float64 `key:"price_in" min:"0" live:"yes" doc:"US dollars per million tokens read"`
+	PriceOut      float64 `key:"price_out" min:"0" live:"yes" doc:"US dollars per million tokens written"`
+}
+
+// Agent bounds the tool loop.
+type Agent struct {
+	MaxTurns            int    `key:"max_turns" min:"0" null:"0" doc:"model calls in one turn; 0 or null: no limit"`
+	APIMaxRetries       int    `key:"api_max_retries" min:"0" max:"20" doc:"tries after a failed model call"`
+	ReasoningEffort     string `key:"reasoning_effort" oneof:"|none|minimal|low|medium|high|xhigh|max" live:"yes" doc:"how long the model thinks; empty: its default"`
+	ContextFileMaxChars int    `key:"context_file_max_chars" min:"0" null:"20000" doc:"most characters taken from AGENTS.md and the like"`
+	SystemPrompt        string `key:"system_prompt" doc:"added to the system prompt of new sessions"`
+}
+
+// Terminal is where commands run.
+type Terminal struct {
+	Backend               string             `key:"backend" also:"env_type" doc:"kind, or name from backends, used when a call names none"`
+	Cwd                   string             `key:"cwd" doc:"directory of new sessions; . is where hermes was started"`
+	Timeout               time.Duration      `key:"timeout" min:"1" doc:"longest run of a foreground command"`
+	Backends              map[string]Backend `key:"backends" doc:"named back ends"`
+	IdleTTL               time.Duration      `key:"idle_ttl" also:"lifetime_seconds" min:"0" doc:"idle back ends stop after this long; 0: never"`
+	MaxBackendsPerSession int                `key:"max_backends_per_session" min:"1" max:"100" doc:"back ends one session may keep running"`
+	Fallback              string             `key:"fallback" oneof:"default|error" doc:"when a back end cannot start: use the default one, or fail"`
+	EnvPassthrough        []string           `key:"env_passthrough" doc:"variables that commands may see, by exact name"`
+	DockerImage           string             `key:"docker_image" doc:"image of the default container"`
+	Shell                 string             `key:"shell" doc:"shell for local commands; empty: bash, else sh"`
+}
+
+// Backend is one named back end. Which fields count depends on Kind.
+type Backend struct {
+	Kind        string            `key:"kind" oneof:"|local|docker|ssh" doc:"local, docker or ssh; empty: docker with an image, ssh with a host"`
+	Image       string            `key:"image" short:"yes" doc:"container image"`
+	Workdir     string            `key:"workdir" also:"cwd" doc:"directory that commands start in"`
+	ExtraMounts []string          `key:"extra_mounts" also:"mounts,volumes" doc:"host:container[:ro]"`
+	Env         map[string]string `key:"env" secret:"yes" doc:"variables set in the back end"`
+	ForwardEnv  []string          `key:"forward_env" doc:"variables copied from here, by exact name"`
+	User        string            `key:"user" doc:"user in the container or on the host"`
+	Network     string            `key:"network" doc:"container network; none cuts it off"`
+	Memory      int               `key:"memory" min:"0" doc:"megabytes; 0: no limit"`
+	CPU         float64           `key:"cpu" also:"cpus" min:"0" doc:"processors; 0: no limit"`
+	Pids        int               `key:"pids" min:"0" doc:"processes; 0: the built-in limit"`
+	Host        string            `key:"host" doc:"host for ssh"`
+	Port        int               `key:"port" min:"0" max:"65535" doc:"port for ssh; 0: 22"`
+	Key         string            `key:"key" doc:"path of the private key for ssh"`
+	Shell       string            `key:"shell" doc:"shell that runs commands"`
+	IdleTTL     time.Duration     `key:"idle_ttl" min:"0" doc:"stops after this long idle; 0: as terminal.idle_ttl"`
+	Timeout     time.Duration     `key:"timeout" min:"0" doc:"longest run of a command; 0: as terminal.timeout"`
+}
+
+// Approvals says what is asked before it runs.
+type Approvals struct {
+	Mode    string        `key:"mode" oneof:"manual|smart|off" live:"yes" doc:"ask always, ask when it looks risky, or never"`
+	Timeout time.Duration `key:"timeout" min:"1" live:"yes" doc:"an unanswered question denies itself after this long"`
+	Deny    []string      `key:"deny" live:"yes" doc:"patterns that never run"`
+}
+
+// Display is how the screen looks and behaves.
+type Display struct {
+	Theme                  string `key:"theme" also:"skin" live:"yes" doc:"colours"`
+	BusyInputMode          string `key:"busy_input_mode" oneof:"interrupt|queue|steer" live:"yes" doc:"what a message does while the agent works"`
+	Language               string `key:"language" doc:"language of the interface"`
+	Mouse                  string `key:"mouse" also:"mouse_tracking" oneof:"all|buttons|wheel|off" bools:"all,off" doc:"which mouse events are taken from the terminal"`
+	ASCII                  bool   `key:"ascii" live:"yes" doc:"borders and marks in plain ASCII"`
+	Bell                   bool   `key:"bell" also:"bell_on_complete" live:"yes" doc:"ring when a long turn ends"`
+	Notify                 string `key:"notify" oneof:"unfocused|always|off" bools:"unfocused,off" live:"yes" doc:"desktop notification when a long turn ends"`
+	Layout                 string `key:"layout" doc:"arrangement of the panes at start; empty: as the size allows"`
+	ShowReasoning          bool   `key:"show_reasoning" live:"yes" doc:"show what the model thinks"`
+	ShowCost               bool   `key:"show_cost" live:"yes" doc:"show the price in the status bar"`
+	Timestamps             bool   `key:"timestamps" live:"yes" doc:"show the time of each message"`
+	PasteCollapseThreshold int    `key:"paste_collapse_threshold" min:"0" live:"yes" doc:"pastes of more lines become a chip; 0: never"`
+	PasteCollapseChar      int    `key:"paste_collapse_char" also:"paste_collapse_char_threshold" min:"0" live:"yes" doc:"pastes of more characters become a chip; 0: never"`
+}
+
+// ToolOutput bounds what tools show to the model.
+type ToolOutput struct {
+	MaxBytes      int `key:"max_bytes" min:"1000" doc:"most bytes of one result; the rest is kept in a file"`
+	MaxLines      int `key:"max_lines" min:"10" doc:"most lines of one read_file answer"`
+	MaxLineLength int `key:"max_line_length" min:"80" doc:"longer lines are cut"`
+}
+
+// Compression decides when old messages are replaced by a summary.
+type Compression struct {
+	Enabled               bool    `key:"enabled" doc:"compress long conversations"`
+	Threshold             float64 `key:"threshold" min:"0.1" max:"0.99" doc:"share of the window that starts it"`
+	TargetRatio           float64 `key:"target_ratio" min:"0.05" max:"0.9" doc:"share of the threshold kept word for word"`
+	ProtectFirstN         int     `key:"protect_first_n" min:"0" doc:"first messages that are never summarised"`
+	ProtectLastN          int     `key:"protect_last_n" min:"0" doc:"last messages that are never summarised"`
+	AbortOnSummaryFailure bool    `key:"abort_on_summary_failure" doc:"change nothing when the summary cannot be made"`
+}
+
+// Logging is what goes to logs/workbench.log.
+type Logging struct {
+	Level string `key:"level" oneof:"debug|info|warn|error" fold:"yes" live:"yes" doc:"least important entry that is written"`
+}
+
+// Defaults returns the settings of a program without any file.
+func Defaults() *Config {
+	return &Config{
+		Agent: Agent{MaxTurns: 90, APIMaxRetries: 3, ContextFileMaxChars: 20_000},
+		Terminal: Terminal{
+			Backend: "local", Cwd: ".", Timeout: 180 * time.Second, IdleTTL: 30 * time.Minute,
+			MaxBackendsPerSession: 5, Fallback: "default", DockerImage: "nikolaik/python-nodejs:python3.11-nodejs20",
+		},
+		Approvals: Approvals{Mode: "manual", Timeout: 300 * time.Second},
+		Display: Display{
+			Theme: "default", BusyInputMode: "interrupt", Language: "en", Mouse: "all", Notify: "unfocused",
+			PasteCollapseThreshold: 5, PasteCollapseChar: 2000,
+		},
+		ToolOutput: ToolOutput{MaxBytes: 50_000, MaxLines: 2000, MaxLineLength: 2000},
+		Compression: Compression{
+			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectFirstN: 3, ProtectLastN: 20,
+		},
+		Logging:          Logging{Level: "info"},
+		FileReadMaxChars: 100_000,
+	}
+}

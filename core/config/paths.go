@@ -1,0 +1,67 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+)
+
+// Paths are the places of one profile. Only Ensure touches the disk.
+type Paths struct {
+	Home        string // HERMES_HOME, or its profiles/<name>
+	Profile     string // "" for the home itself
+	ConfigFile  string
+	EnvFile     string // secrets
+	DB          string // conversations; never state.db, which is the Python program's
+	LogDir      string
+	LogFile     string
+	CrashDir    string
+	CacheDir    string
+	SpillDir    string // full output of tools whose result was cut
+	HistoryFile string // prompts, one JSON string a line
+	ThemesDir   string
+	SkillsDir   string
+}
+
+var profileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
+
+// NewPaths returns the places below home, or below its profiles/<profile>.
+func NewPaths(home, profile string) (Paths, error) {
+	if home == "" {
+		return Paths{}, errors.New("no home folder: set HERMES_HOME to a folder for settings and conversations")
+	}
+	abs, err := filepath.Abs(home)
+	if err != nil {
+		return Paths{}, fmt.Errorf("home folder %s: %w", home, err)
+	}
+	if profile == "default" {
+		profile = ""
+	}
+	if profile != "" {
+		if !profileName().MatchString(profile) {
+			return Paths{}, fmt.Errorf("profile %q: a name has letters, digits, dot, dash and underscore only", profile)
+		}
+		abs = filepath.Join(abs, "profiles", profile)
+	}
+	in := func(parts ...string) string { return filepath.Join(append([]string{abs}, parts...)...) }
+	return Paths{
+		Home: abs, Profile: profile,
+		ConfigFile: in("config.yaml"), EnvFile: in(".env"), DB: in("workbench.db"),
+		LogDir: in("logs"), LogFile: in("logs", "workbench.log"), CrashDir: in("logs", "crashes"),
+		CacheDir: in("cache"), SpillDir: in("cache", "spill"),
+		HistoryFile: in("workbench_history.jsonl"), ThemesDir: in("themes"), SkillsDir: in("skills"),
+	}, nil
+}
+
+// Ensure makes the folders that the program writes to, readable by the owner only.
+func (p Paths) Ensure() error {
+	for _, dir := range []string{p.Home, p.LogDir, p.CrashDir, p.CacheDir, p.SpillDir, p.ThemesDir} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make folder %s: %w (set HERMES_HOME to a folder you may write to)", dir, err)
+		}
+	}
+	return nil
+}
