@@ -76,4 +76,5 @@ require (
 	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
 	golang.org/x/tools v0.49.0 // indirect
+	mvdan.cc/sh/v3 v3.14.1 // indirect
 )
