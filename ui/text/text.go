@@ -1,0 +1,234 @@
+// Package text is the one place where the program measures, cleans, cuts and wraps what it shows.
+//
+// The contract:
+//
+//   - A width is counted in terminal cells, by grapheme cluster. Everybody uses Width, so everybody agrees.
+//   - Whatever came from a model, a tool, a file or the network crosses Sanitize (or SanitizeKeepSGR) once, before a pane
+//     keeps it. What comes out holds printable characters, newlines and tabs only.
+//   - Tabs have no width of their own: ExpandTabs before measuring.
+//   - Fit, Truncate and Wrap take SGR-styled text and never leave a style open at the end of a line.
+package text
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+const reset = "\x1b[m"
+
+// Width returns the cells that s takes on one line. SGR sequences count nothing, and neither do tabs and newlines.
+func Width(s string) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] >= 0x7f {
+			return i + ansi.StringWidth(s[i:])
+		}
+	}
+	return len(s)
+}
+
+// Truncate shortens s, one line, to at most w cells; tail stands for what was cut and counts. A style that is open at the
+// cut is closed before tail.
+func Truncate(s string, w int, tail string) string {
+	if w <= 0 {
+		return ""
+	}
+	if Width(s) <= w {
+		return s
+	}
+	tw := Width(tail)
+	if tw > w {
+		tail, tw = "", 0
+	}
+	head, pen := cut(s, w-tw)
+	if pen != (Pen{}) {
+		head += reset
+	}
+	return head + tail
+}
+
+// Fit returns exactly w cells: s cut without a mark or padded with blanks, with its styles closed. A newline ends s.
+func Fit(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		s = s[:i]
+	}
+	n := Width(s)
+	if n > w {
+		head, pen := cut(s, w)
+		if pen != (Pen{}) {
+			head += reset
+		}
+		s, n = head, Width(head)
+	} else if strings.IndexByte(s, ansi.ESC) >= 0 {
+		var pen Pen
+		pen.Scan(s)
+		if pen != (Pen{}) {
+			s += reset
+		}
+	}
+	return s + Blank(w-n)
+}
+
+// FitLeft is Fit for text that stands at the right: padded on its left side.
+func FitLeft(s string, w int) string {
+	if n := Width(s); n < w {
+		return Blank(w-n) + s
+	}
+	return Fit(s, w)
+}
+
+// Block returns exactly h lines of exactly w cells, joined by newlines, made from the first h lines.
+func Block(lines []string, w, h int) string {
+	if w <= 0 || h <= 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.Grow(h * (w + 8))
+	for i := range h {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if i < len(lines) {
+			b.WriteString(Fit(lines[i], w))
+		} else {
+			b.WriteString(Blank(w))
+		}
+	}
+	return b.String()
+}
+
+const blanks = "                                                                                                                                "
+
+// Blank returns n spaces; nothing when n is not positive.
+func Blank(n int) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n <= len(blanks):
+		return blanks[:n]
+	default:
+		return strings.Repeat(" ", n)
+	}
+}
+
+// Lines splits at newlines. A newline at the very end adds no empty line; the empty text has no line.
+func Lines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+}
+
+// ExpandTabs replaces each tab by blanks up to the next multiple of width cells. Columns start again after a newline.
+func ExpandTabs(s string, width int) string {
+	if strings.IndexByte(s, '\t') < 0 {
+		return s
+	}
+	width = max(width, 1)
+	var b strings.Builder
+	b.Grow(len(s) + 4*width)
+	for n, line := range strings.Split(s, "\n") {
+		if n > 0 {
+			b.WriteByte('\n')
+		}
+		col := 0
+		for {
+			i := strings.IndexByte(line, '\t')
+			if i < 0 {
+				b.WriteString(line)
+				break
+			}
+			b.WriteString(line[:i])
+			col += Width(line[:i])
+			pad := width - col%width
+			b.WriteString(Blank(pad))
+			col += pad
+			line = line[i+1:]
+		}
+	}
+	return b.String()
+}
+
+// Wrap breaks s into lines of at most w cells: at blanks where it can, inside words and between CJK characters where it
+// must. Newlines in s are kept. A style that runs over a break is closed at the line's end and opened again on the next.
+func Wrap(s string, w int) []string {
+	if w <= 0 {
+		return nil
+	}
+	if !strings.Contains(s, "\n") && Width(s) <= w {
+		return CloseSGR([]string{s})
+	}
+	lines := strings.Split(ansi.Wrap(s, w, ""), "\n")
+	for i, line := range lines {
+		// A wide character may not fit into a single cell at all; never give more than was asked for.
+		if Width(line) > w {
+			lines[i] = ansi.Truncate(line, w, "")
+		}
+	}
+	return CloseSGR(lines)
+}
+
+// CloseSGR ends every line without an open style, and starts the next with what was open. It changes lines in place.
+func CloseSGR(lines []string) []string {
+	var pen Pen
+	for i, line := range lines {
+		open := pen
+		if strings.IndexByte(line, ansi.ESC) >= 0 {
+			pen.Scan(line)
+		}
+		if open != (Pen{}) {
+			line = open.SGR() + line
+		}
+		if pen != (Pen{}) {
+			line += reset
+		}
+		lines[i] = line
+	}
+	return lines
+}
+
+// cut returns the part of s that fits into w cells and the style open at its end.
+func cut(s string, w int) (string, Pen) {
+	var pen Pen
+	used, i := 0, 0
+	for i < len(s) {
+		if s[i] == ansi.ESC {
+			n := sequence(s[i:])
+			pen.Scan(s[i : i+n])
+			i += n
+			continue
+		}
+		n, cells := cluster(s[i:])
+		if used+cells > w {
+			break
+		}
+		used += cells
+		i += n
+	}
+	return s[:i], pen
+}
+
+// cluster returns the bytes and cells of the first grapheme cluster of s.
+func cluster(s string) (n, cells int) {
+	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
+		if s[0] < 0x20 || s[0] == 0x7f {
+			return 1, 0
+		}
+		return 1, 1
+	}
+	c, cells := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+	return max(len(c), 1), cells
+}
+
+// Cluster returns the first grapheme cluster of s and its width in cells. It returns "" and 0 for the empty text.
+func Cluster(s string) (c string, cells int) {
+	if s == "" {
+		return "", 0
+	}
+	n, cells := cluster(s)
+	return s[:n], cells
+}
