@@ -19,6 +19,7 @@ type Request struct {
 	Command string            // run by the back end's shell; exclusive with Argv
 	Argv    []string          // run without a shell
 	Dir     string            // "" means where the last command of this session and back end ended
+	Home    string            // where the first one starts when Dir is ""; "" lets the back end choose
 	Env     map[string]string // added to the back end's clean environment
 	Stdin   []byte            // given whole, then closed; nil means /dev/null
 	Timeout time.Duration     // 0 means no limit beyond ctx
