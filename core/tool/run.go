@@ -1,0 +1,112 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+)
+
+type entry struct {
+	tool   Tool
+	spec   Spec
+	schema func() (*schema, error) // compiled at first use: start-up pays nothing
+}
+
+func newEntry(t Tool, s Spec) *entry {
+	return &entry{tool: t, spec: s, schema: sync.OnceValues(func() (*schema, error) { return compile(s.Schema) })}
+}
+
+// Validate checks args against the tool's schema and returns them as Run will use them: harmless mistakes (a number in
+// quotes) mended. The error is written for the model. Call it before Spec.Gist, Paths and Preview.
+func (r *Registry) Validate(name string, args json.RawMessage) (json.RawMessage, error) {
+	e, ok := r.tools[name]
+	if !ok {
+		return nil, errors.New(r.unknown(name))
+	}
+	s, err := e.schema()
+	if err != nil {
+		return nil, fmt.Errorf("tool %s has a broken schema, this is a fault of the program: %w", name, err)
+	}
+	return s.check(name, args)
+}
+
+// Run validates and runs one call and always returns a result that can be shown to the model: unknown tools, bad
+// arguments, panics and cancellation included. The text is valid UTF-8 without NUL and within the result budget.
+func (r *Registry) Run(ctx context.Context, name string, c Call) chat.ToolResult {
+	start := time.Now()
+	res, interrupted := r.run(ctx, name, &c)
+	out := chat.ToolResult{
+		CallID: c.ID, Name: name, Text: clean(res.Text), IsError: res.IsError, Interrupted: interrupted,
+		Backend: res.Backend, ExitCode: res.ExitCode, Diffs: res.Diffs, Spill: res.Spill, Warnings: res.Warnings,
+	}
+	r.fit(&out, c)
+	out.Took = time.Since(start)
+	return out
+}
+
+func (r *Registry) run(ctx context.Context, name string, c *Call) (res Result, interrupted bool) {
+	args, err := r.Validate(name, c.Args)
+	if err != nil {
+		return Result{Text: err.Error(), IsError: true}, false
+	}
+	c.Args = args
+	e := r.tools[name]
+	if why := e.spec.hidden(); why != nil {
+		return Result{Text: fmt.Sprintf("%s is not available here: %v", name, why), IsError: true}, false
+	}
+	if ctx.Err() != nil {
+		return Result{Text: "Interrupted before it started.", IsError: true}, true
+	}
+	complete(c)
+	res, err = guarded(ctx, e.tool, *c)
+	if err == nil {
+		return res, false
+	}
+	res.IsError = true
+	if ctx.Err() != nil {
+		res.Text = strings.TrimSpace(res.Text + "\n[interrupted]")
+		return res, true
+	}
+	res.Text = strings.TrimSpace(res.Text + "\n" + err.Error())
+	return res, false
+}
+
+// complete gives a call the callbacks that the contract promises.
+func complete(c *Call) {
+	if c.Output == nil {
+		c.Output = func(event.Stream, []byte) {}
+	}
+	if c.Publish == nil {
+		c.Publish = func(event.Event) {}
+	}
+}
+
+// guarded turns a panic of a tool into a result: one bad call must not end the program.
+func guarded(ctx context.Context, t Tool, c Call) (res Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			// The stack is for the person who reports it, not for the model.
+			c.Output(event.Note, fmt.Appendf(nil, "%s panicked: %v\n%s", t.Spec().Name, p, debug.Stack()))
+			res = Result{}
+			err = fmt.Errorf("%s failed inside (a fault of the program, not of your call): %v", t.Spec().Name, p)
+		}
+	}()
+	return t.Run(ctx, c)
+}
+
+// clean makes text fit for JSON, SQLite and a model: valid UTF-8, no NUL.
+func clean(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return strings.ReplaceAll(s, "\x00", "\uFFFD")
+}

@@ -1,0 +1,97 @@
+package tool
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"hermes/core/nearest"
+)
+
+// DefaultToolset is what a session gets that asks for none.
+const DefaultToolset = "hermes-cli"
+
+// Toolset is a named choice of tools. Tools are in the toolset that their Spec names; a toolset may include others.
+type Toolset struct {
+	Name        string
+	Description string
+	Includes    []string // other toolsets, or single tools
+}
+
+// Toolsets lists every toolset, in alphabetical order. The names are those that people know from the Python hermes.
+func Toolsets() []Toolset {
+	return []Toolset{
+		{"all", "Everything that is available", []string{"hermes-cli"}},
+		{"clarify", "Ask the person a question", nil},
+		{"code_execution", "Run Python that calls tools", nil},
+		{"coding", "What it takes to change a program", []string{"terminal", "file", "todo", "clarify", "session_search", "skills", "code_execution"}},
+		{"cronjob", "Plan work for later", nil},
+		{"debugging", "Find out why something fails", []string{"terminal", "file", "web"}},
+		{"delegation", "Hand a task to a helper agent", nil},
+		{"file", "Read, write, patch and search files", nil},
+		{"hermes-cli", "The default: every tool of an interactive session", []string{
+			"terminal", "file", "todo", "clarify", "session_search", "memory", "skills", "web", "vision",
+			"code_execution", "delegation", "cronjob",
+		}},
+		{"memory", "Remember across sessions", nil},
+		{"safe", "Nothing that changes this machine", []string{"web", "vision", "session_search", "clarify", "todo"}},
+		{"session_search", "Search past conversations", nil},
+		{"skills", "Read and keep skills", nil},
+		{"terminal", "Run commands", nil},
+		{"todo", "Keep a list of what is to do", nil},
+		{"vision", "Look at images", nil},
+		{"web", "Search and read the web", nil},
+	}
+}
+
+// ToolsetNames lists the names of Toolsets.
+func ToolsetNames() []string {
+	var names []string
+	for _, t := range Toolsets() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Unknown returns an error that names what in toolsets is neither a toolset nor a tool of r, with the nearest name.
+func (r *Registry) Unknown(toolsets []string) error {
+	known := append(ToolsetNames(), r.Names()...)
+	var bad []string
+	for _, name := range toolsets {
+		if slices.Contains(known, name) {
+			continue
+		}
+		text := fmt.Sprintf("%q", name)
+		if near, ok := nearest.Name(name, known); ok {
+			text += " (did you mean " + near + "?)"
+		}
+		bad = append(bad, text)
+	}
+	if bad == nil {
+		return nil
+	}
+	return fmt.Errorf("unknown toolset %s; toolsets are: %s", strings.Join(bad, ", "), list(ToolsetNames()))
+}
+
+// expand follows includes. Unknown names stay in the set: they may be tool names. Loops are harmless.
+func expand(names []string) map[string]bool {
+	sets := map[string]Toolset{}
+	for _, t := range Toolsets() {
+		sets[t.Name] = t
+	}
+	wanted := map[string]bool{}
+	for todo := slices.Clone(names); len(todo) > 0; {
+		name := todo[0]
+		todo = todo[1:]
+		if wanted[name] {
+			continue
+		}
+		wanted[name] = true
+		todo = append(todo, sets[name].Includes...)
+		if name == "all" {
+			todo = slices.AppendSeq(todo, maps.Keys(sets))
+		}
+	}
+	return wanted
+}
