@@ -1,0 +1,111 @@
+package output
+
+import (
+	"bytes"
+	"strings"
+
+	"hermes/ui/text"
+)
+
+// Bounds of one call's buffer: what a person can scroll back to. The store keeps the result, a spill file the rest.
+const (
+	maxLines   = 5_000
+	maxBytes   = 2 << 20
+	maxPartial = 64 << 10 // a line longer than this is broken, so that a flood without newlines stays bounded
+	tabWidth   = 8
+)
+
+// buffer holds the newest lines of a stream of raw bytes, sanitised line by line.
+// Lines have absolute numbers, so that a scroll position survives the loss of old lines.
+type buffer struct {
+	lines   []string
+	first   int    // absolute number of lines[0]
+	size    int    // bytes in lines
+	partial []byte // raw bytes of the line that has not ended
+	shown   string // partial, sanitised; valid unless stale
+	stale   bool
+	version int // grows with every change
+}
+
+// write appends raw bytes of any shape: split runes, NULs and escape sequences included.
+func (b *buffer) write(data []byte) {
+	if len(data) == 0 {
+		return
+	}
+	b.version++
+	for {
+		line, rest, found := bytes.Cut(data, []byte{'\n'})
+		b.partial = append(b.partial, line...)
+		if found || len(b.partial) > maxPartial {
+			b.endLine()
+		}
+		if !found {
+			break
+		}
+		data = rest
+	}
+	b.stale = true
+	b.trim()
+}
+
+func (b *buffer) endLine() {
+	s := clean(b.partial)
+	b.lines = append(b.lines, s)
+	b.size += len(s)
+	b.partial = b.partial[:0]
+}
+
+// trim drops the oldest lines in one go once a quarter too many are there: amortised constant time a line.
+func (b *buffer) trim() {
+	if len(b.lines) <= maxLines+maxLines/4 && b.size <= maxBytes+maxBytes/4 {
+		return
+	}
+	drop, size := 0, b.size
+	for drop < len(b.lines) && (len(b.lines)-drop > maxLines || size > maxBytes) {
+		size -= len(b.lines[drop])
+		drop++
+	}
+	b.lines = append([]string(nil), b.lines[drop:]...)
+	b.first += drop
+	b.size = size
+}
+
+// end is the absolute number behind the last line.
+func (b *buffer) end() int {
+	n := b.first + len(b.lines)
+	if len(b.partial) > 0 {
+		n++
+	}
+	return n
+}
+
+// line returns the line with an absolute number between first and end.
+func (b *buffer) line(n int) string {
+	if i := n - b.first; i < len(b.lines) {
+		return b.lines[i]
+	}
+	if b.stale {
+		b.shown, b.stale = clean(b.partial), false
+	}
+	return b.shown
+}
+
+// text returns everything that is kept, without colours.
+func (b *buffer) text() string {
+	var out strings.Builder
+	for n := b.first; n < b.end(); n++ {
+		out.WriteString(text.Sanitize(b.line(n)))
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// clean makes one raw line safe to show. A carriage return starts the line again, as progress bars do:
+// what was written last stays.
+func clean(raw []byte) string {
+	raw = bytes.TrimRight(raw, "\r")
+	if i := bytes.LastIndexByte(raw, '\r'); i >= 0 {
+		raw = raw[i+1:]
+	}
+	return text.ExpandTabs(text.SanitizeKeepSGR(strings.ToValidUTF8(string(raw), "\uFFFD")), tabWidth)
+}
