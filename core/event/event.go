@@ -107,6 +107,8 @@ type QueuedInput struct {
 	ID   string    `json:"id"`
 	Text string    `json:"text"`
 	Mode InputMode `json:"mode"`
+
+	Attachments []chat.Attachment `json:"attachments,omitempty"`
 }
 
 // InputMode says what happens to input that arrives while a turn runs.

@@ -1,0 +1,252 @@
+// Package approval decides what may run unasked, what must be asked, and what never runs.
+//
+// The contract:
+//
+//   - Read-only tools run. Everything else asks, unless this exact action was allowed before or asking is switched off.
+//   - What "this session" and "always" remember is the action itself: the command as the shell reads it, with its other
+//     arguments and its back end, or the exact path of a file tool. Never a description, never a pattern.
+//   - Silence is a no: a question denies itself at its deadline, and an interrupt settles it as denied.
+//   - A small floor never runs, whatever a person or a rule says: see Floor.
+//   - Every question is published as ApprovalAsked and closed by exactly one ApprovalSettled.
+//
+// It knows no tool by name and no screen: whoever answers calls Answer with the question's id.
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+)
+
+// Mode says when a Gate asks.
+type Mode string
+
+// Modes. The floor holds in both.
+const (
+	ModeManual Mode = "manual" // ask before everything that is not read-only
+	ModeOff    Mode = "off"    // never ask
+)
+
+// DefaultTimeout is how long a question waits before it denies itself.
+const DefaultTimeout = 5 * time.Minute
+
+// Policy is how a Gate behaves. It may change while the program runs.
+type Policy struct {
+	Mode       Mode          // "" means ModeManual
+	Timeout    time.Duration // 0 means DefaultTimeout
+	Unattended bool          // nobody can answer: what would be asked is refused at once
+}
+
+// Request is one tool call that wants to run.
+type Request struct {
+	Session  string
+	Turn     string
+	Call     chat.ToolCall
+	ReadOnly bool
+	Paths    []string // files the call touches; the arguments may name them relative to Dir
+	Dir      string   // the session's folder
+	Detail   string   // the command or a summary, plain text
+	Diff     string   // unified diff, for file changes
+	Backend  string   // where it would run; "" for tools that run in the agent
+	// Publish emits an event under the call's header. Never nil.
+	Publish func(e event.Event)
+}
+
+// Verdict is the outcome of Check.
+type Verdict struct {
+	Allowed  bool
+	Asked    bool // a person (or the deadline) was asked, or would have been
+	Decision event.Decision
+	By       string // "user", "rule", "timeout", "interrupt", "floor", "policy", "read-only"
+	Text     string // for the model, when it is not allowed
+}
+
+// Rules keeps what was allowed for good.
+type Rules interface {
+	// Has reports whether r was added before, by this process or another.
+	Has(r Rule) (bool, error)
+	// Add remembers r. Adding it again does nothing.
+	Add(r Rule) error
+}
+
+// Gate stands before every tool call. All methods are safe for concurrent use.
+type Gate struct {
+	policy atomic.Pointer[Policy]
+	rules  Rules
+
+	mu      sync.Mutex
+	next    int
+	waiting map[string]*question         // by question id
+	session map[string]map[Rule]struct{} // what a person allowed for one session
+}
+
+// question is an ApprovalAsked that nobody has answered yet.
+type question struct {
+	asked  event.ApprovalAsked
+	header string // session
+	answer chan event.Decision
+}
+
+// New returns a gate. Rules may be nil: then "always" is not offered.
+func New(p Policy, rules Rules) *Gate {
+	g := &Gate{rules: rules, waiting: map[string]*question{}, session: map[string]map[Rule]struct{}{}}
+	g.SetPolicy(p)
+	return g
+}
+
+// SetPolicy changes how the gate behaves from the next call on. Questions that wait keep their deadline.
+func (g *Gate) SetPolicy(p Policy) {
+	if p.Mode == "" {
+		p.Mode = ModeManual
+	}
+	if p.Timeout <= 0 {
+		p.Timeout = DefaultTimeout
+	}
+	g.policy.Store(&p)
+}
+
+// Policy returns how the gate behaves now.
+func (g *Gate) Policy() Policy { return *g.policy.Load() }
+
+// Check decides about one call and waits for a person when it must ask. Cancelling ctx settles the question as denied.
+// The error is for a broken rules file only; the call was then asked about as if it had no rules.
+func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
+	if r.ReadOnly {
+		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: "read-only"}, nil
+	}
+	if why := Floor(command(r.Call)); why != "" {
+		return refusal("floor", "Refused: "+why+". This never runs here, whatever the settings say. Do not look for another way to do it."), nil
+	}
+	p := g.Policy()
+	if p.Mode == ModeOff {
+		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: "policy"}, nil
+	}
+	rule := ruleOf(r)
+	known, err := g.known(r.Session, rule)
+	switch {
+	case known:
+		return Verdict{Allowed: true, Decision: event.DecisionAlways, By: "rule"}, err
+	case p.Unattended:
+		v := refusal("policy", "Refused: this needs a person's approval and nobody is there to give it. "+
+			"Do not try it in another form; finish what can be done without it and say what was left out.")
+		v.Asked = true
+		return v, err
+	}
+	v := g.ask(ctx, r, rule, p.Timeout)
+	if v.Allowed {
+		err = errors.Join(err, g.remember(r.Session, rule, v.Decision))
+	}
+	return v, err
+}
+
+// Answer settles a question. It fails when the question is not open (any more).
+func (g *Gate) Answer(id string, d event.Decision) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	q := g.waiting[id]
+	if q == nil {
+		return fmt.Errorf("approval %s is not open any more: it was answered, it timed out, or its turn was stopped", id)
+	}
+	if !offers(q.asked.Choices, d) {
+		return fmt.Errorf("approval %s cannot be answered with %q: choose one of %v", id, d, q.asked.Choices)
+	}
+	delete(g.waiting, id)
+	q.answer <- d // has room for the one answer
+	return nil
+}
+
+// Pending returns the open questions of a session, oldest first; "" returns all.
+func (g *Gate) Pending(session string) []event.ApprovalAsked {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []event.ApprovalAsked
+	for i := range g.next {
+		if q := g.waiting[questionID(i+1)]; q != nil && (session == "" || q.header == session) {
+			out = append(out, q.asked)
+		}
+	}
+	return out
+}
+
+// Forget drops what was allowed for one session.
+func (g *Gate) Forget(session string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.session, session)
+}
+
+func refusal(by, text string) Verdict {
+	return Verdict{Decision: event.DecisionDeny, By: by, Text: text}
+}
+
+func offers(choices []event.Decision, d event.Decision) bool {
+	for _, c := range choices {
+		if c == d {
+			return true
+		}
+	}
+	return false
+}
+
+func questionID(n int) string { return fmt.Sprintf("a%d", n) }
+
+// known reports whether the action was allowed before, in this session or for good.
+func (g *Gate) known(session string, rule Rule) (bool, error) {
+	if rule.Subject == "" {
+		return false, nil
+	}
+	g.mu.Lock()
+	_, ok := g.session[session][rule]
+	g.mu.Unlock()
+	if ok || g.rules == nil {
+		return ok, nil
+	}
+	return g.rules.Has(rule)
+}
+
+func (g *Gate) remember(session string, rule Rule, d event.Decision) error {
+	if rule.Subject == "" || d == event.DecisionOnce {
+		return nil
+	}
+	g.mu.Lock()
+	if g.session[session] == nil {
+		g.session[session] = map[Rule]struct{}{}
+	}
+	g.session[session][rule] = struct{}{}
+	g.mu.Unlock()
+	if d != event.DecisionAlways || g.rules == nil {
+		return nil
+	}
+	return g.rules.Add(rule)
+}
+
+// command returns the shell command of a call, empty for calls that carry none.
+func command(c chat.ToolCall) string {
+	var args struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(c.Args, &args) != nil {
+		return ""
+	}
+	return args.Command
+}
+
+// absolute resolves the paths of a call against the session's folder.
+func absolute(dir string, paths []string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(dir, p)
+		}
+		out[i] = filepath.Clean(p)
+	}
+	return out
+}

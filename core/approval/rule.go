@@ -1,0 +1,94 @@
+package approval
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Rule is one allowed action, exactly. Two calls that differ in anything that matters have different rules.
+type Rule struct {
+	Tool    string `json:"tool"`
+	Backend string `json:"backend,omitempty"` // a command that is fine in a container is not fine on this machine
+	Dir     string `json:"dir,omitempty"`     // the session's folder: the same command means another thing elsewhere
+	Subject string `json:"subject"`           // the command, or the paths, or the arguments
+}
+
+// ruleOf returns what "this session" and "always" would remember of a call.
+// The subject is empty when the call cannot be named exactly; then only "once" is offered.
+func ruleOf(r Request) Rule {
+	rule := Rule{Tool: r.Call.Name, Backend: r.Backend, Dir: r.Dir}
+	var args map[string]json.RawMessage
+	if json.Unmarshal(r.Call.Args, &args) != nil {
+		return rule
+	}
+	// How long to wait does not change what is done.
+	delete(args, "timeout")
+	switch cmd := command(r.Call); {
+	case cmd != "":
+		delete(args, "command")
+		delete(args, "backend") // resolved: it is rule.Backend
+		rule.Subject = canonical(cmd) + rest(args)
+	case len(r.Paths) > 0:
+		paths := absolute(r.Dir, r.Paths)
+		slices.Sort(paths)
+		rule.Subject = strings.Join(paths, "\n")
+	default:
+		rule.Subject = rest(args)
+	}
+	return rule
+}
+
+// rest is what remains of the arguments, as JSON with sorted keys; empty when nothing remains.
+func rest(args map[string]json.RawMessage) string {
+	if len(args) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(args)
+	if err != nil {
+		return ""
+	}
+	return "\n" + string(b)
+}
+
+// canonical is a command as the shell reads it: printed back from its syntax tree, so that only white space that means
+// nothing to the shell is lost. What does not parse stays as it is.
+func canonical(cmd string) string {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(cmd), "")
+	if err != nil {
+		return cmd
+	}
+	var b strings.Builder
+	if err := syntax.NewPrinter(syntax.SingleLine(false), syntax.Indent(1)).Print(&b, file); err != nil {
+		return cmd
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// scope says in words what "this session" and "always" would cover.
+func scope(rule Rule) string {
+	if rule.Subject == "" {
+		return ""
+	}
+	what, _, _ := strings.Cut(rule.Subject, "\n")
+	if strings.Contains(rule.Subject, "\n") {
+		what += " …"
+	}
+	words := rule.Tool + ": exactly " + quote(what)
+	if rule.Backend != "" {
+		words += " in " + rule.Backend
+	}
+	if rule.Dir != "" {
+		words += ", from " + rule.Dir
+	}
+	return words
+}
+
+func quote(s string) string {
+	if r := []rune(s); len(r) > 100 {
+		s = string(r[:99]) + "…"
+	}
+	return "\"" + s + "\""
+}
