@@ -35,6 +35,7 @@ type Request struct {
 	MaxTokens int    // 0: the provider's default
 	Effort    string // reasoning effort: "", none, minimal, low, medium, high, xhigh
 	Session   string // for request ids and logs only
+	NoStream  bool   // ask for the answer in one piece: the way out when a server's streams are broken
 }
 
 // ToolSpec is a tool as the model sees it.
@@ -123,6 +124,7 @@ type Error struct {
 	RetryAfter time.Duration // what the server asked for; 0 when it did not
 	Message    string        // what happened, in the vendor's words where there are any; never a secret
 	Hint       string        // what to do next
+	Window     int           // the context window in tokens, when an overflow error told it; else 0
 	Err        error
 }
 

@@ -1,0 +1,112 @@
+package provider
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// Transport turns an error below HTTP (no response, or a stream that broke) into an Error.
+func Transport(provider, model string, err error) *Error {
+	e := &Error{Provider: provider, Model: model, Err: err, Class: ClassNetwork}
+	var (
+		dns     *net.DNSError
+		cert    *tls.CertificateVerificationError
+		unknown x509.UnknownAuthorityError
+		record  tls.RecordHeaderError
+		timeout net.Error
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		e.Class, e.Message = ClassCancelled, "cancelled"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		e.Class, e.Message, e.Hint = ClassTimeout, "the time for this call is over", "try again, or choose another model with /model"
+	case errors.As(err, &dns):
+		e.Message, e.Hint = "the address of "+dns.Name+" cannot be found", "check the network and the base URL"
+	case errors.As(err, &cert), errors.As(err, &unknown):
+		e.Message, e.Hint = "the server's certificate is not trusted: "+err.Error(), "check the base URL, the clock, and the proxy"
+	case errors.As(err, &record):
+		e.Message, e.Hint = "the server does not speak TLS", "use http:// in the base URL if it is a local server"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		e.Class, e.Message, e.Hint = ClassTimeout, "no connection in time", "check the network and the base URL"
+	default:
+		e.Message, e.Hint = "the connection failed: "+err.Error(), "check that the server runs and that the base URL is right"
+	}
+	e.Message = clean(e.Message, "")
+	return e
+}
+
+func hint(e *Error, html bool) string {
+	switch e.Class {
+	case ClassAuth:
+		return "check the key of " + e.Provider + ": run \"hermes setup\""
+	case ClassBilling:
+		return "add credit at " + e.Provider + ", or choose another model with /model"
+	case ClassModelNotFound:
+		if html {
+			return "check the base URL: it usually ends with /v1"
+		}
+		return "choose a model from the list of /model"
+	case ClassContextOverflow:
+		return "shorten the conversation with /compress, or choose a model with a larger window"
+	case ClassContentFilter:
+		return "say it in other words, or choose another model with /model"
+	case ClassRateLimit, ClassOverloaded:
+		return "wait a little, or choose another model with /model"
+	case ClassFormat:
+		return "the details are in the log: run \"hermes logs\""
+	default:
+		return "try again, or choose another model with /model"
+	}
+}
+
+// maxMessage bounds a vendor's words, in runes.
+const maxMessage = 500
+
+var secrets = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(sk|pk|gsk|xai|AIza|Bearer )[-_A-Za-z0-9*.]{8,}`)
+})
+
+// clean makes a vendor's words safe to show: no secret, no control character, one line, not too long.
+func clean(s, key string) string {
+	if len(key) >= 6 {
+		s = strings.ReplaceAll(s, key, "[key]")
+	}
+	s = secrets().ReplaceAllString(s, "[key]")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	s = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > maxMessage {
+		s = string(r[:maxMessage]) + "…"
+	}
+	return s
+}
+
+var windowWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:maximum context length(?: is| of)?|context (?:window|size|length)(?: is| of)?|maximum model length(?: is| of)?|> |limit(?: is| of)?|上下文长度为?)\s*\(?(\d[\d,]{3,9})`)
+})
+
+// windowIn finds the context window that an overflow error tells, in tokens; 0 when it tells none.
+func windowIn(words string) int {
+	m := windowWords().FindStringSubmatch(words)
+	if m == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
+	if err != nil {
+		return 0
+	}
+	return n
+}

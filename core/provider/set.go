@@ -1,0 +1,258 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes/core/crash"
+)
+
+// Offline is the name of the provider that needs no model.
+const Offline = "offline"
+
+// Set makes providers from Settings and finds models by name. It is safe for concurrent use.
+type Set struct {
+	settings Settings
+
+	mu      sync.Mutex
+	made    map[string]Provider
+	local   map[string]Endpoint // servers found on this machine
+	learned map[string]Model    // by "provider/model": what a server said about its models
+}
+
+// NewSet makes a Set. It does not use the network.
+func NewSet(s Settings) *Set {
+	return &Set{settings: s, made: map[string]Provider{}, local: map[string]Endpoint{}, learned: map[string]Model{}}
+}
+
+// Resolve finds the provider and the model that ref means: "provider/model", "provider", "model", or "" for the default.
+// With nothing configured it looks for servers on this machine (at most 300 ms), and without any it answers with
+// offline. Only a provider that has no default model is asked for its list.
+func (s *Set) Resolve(ctx context.Context, ref string) (Provider, Model, error) {
+	if ref == "" {
+		ref = s.settings.Default
+	}
+	name, model, err := s.find(ctx, ref)
+	if err != nil {
+		return nil, Model{}, err
+	}
+	e, p, err := s.provider(name)
+	if err != nil {
+		return nil, Model{}, err
+	}
+	if model == "" {
+		if model, err = s.defaultModel(ctx, e, p); err != nil {
+			return nil, Model{}, err
+		}
+	}
+	return p, s.describe(e, model), nil
+}
+
+// find splits ref into a provider's name and a model; the model is "" when ref names a provider only, or nothing.
+func (s *Set) find(ctx context.Context, ref string) (name, model string, err error) {
+	if ref == "" {
+		return s.first(ctx), "", nil
+	}
+	head, tail, slash := strings.Cut(ref, "/")
+	if s.knows(ctx, head) {
+		return head, tail, nil
+	}
+	for _, n := range s.settings.names() {
+		if slices.Contains(s.settings.Providers[n].Models, ref) {
+			return n, ref, nil
+		}
+	}
+	if names := s.settings.names(); len(names) > 0 {
+		return s.home(names), ref, nil
+	}
+	for n := range s.found(ctx) {
+		if s.offers(ctx, n, ref) {
+			return n, ref, nil
+		}
+	}
+	if slash {
+		return "", "", fmt.Errorf("no provider is called %q: the known ones are %s; run \"hermes setup\" to add one",
+			head, strings.Join(s.Names(), ", "))
+	}
+	return "", "", fmt.Errorf("no provider offers the model %q: no key is configured and no local server has it; "+
+		"run \"hermes setup\", or set OPENAI_API_KEY", ref)
+}
+
+// home is the provider for a bare model name: the one that the default names, else the first.
+func (s *Set) home(names []string) string {
+	head, _, _ := strings.Cut(s.settings.Default, "/")
+	if _, ok := s.settings.Providers[head]; ok {
+		return head
+	}
+	return names[0]
+}
+
+func (s *Set) first(ctx context.Context) string {
+	for _, n := range s.settings.names() {
+		if e := s.settings.Providers[n]; e.Key != "" || e.Local() || len(e.Models) > 0 {
+			return n
+		}
+	}
+	found := s.found(ctx)
+	for _, l := range localServers {
+		if _, ok := found[l.name]; ok {
+			return l.name
+		}
+	}
+	return Offline
+}
+
+// knows reports whether name is a provider, looking on this machine only for the names that are found there.
+func (s *Set) knows(ctx context.Context, name string) bool {
+	if _, ok := s.settings.Providers[name]; ok || name == Offline {
+		return true
+	}
+	if !slices.ContainsFunc(localServers, func(l localServer) bool { return l.name == name }) {
+		return false
+	}
+	_, ok := s.found(ctx)[name]
+	return ok
+}
+
+func (s *Set) offers(ctx context.Context, name, model string) bool {
+	_, p, err := s.provider(name)
+	return err == nil && slices.ContainsFunc(s.models(ctx, p), func(m Model) bool { return m.ID == model })
+}
+
+// found returns the local servers, looking for them when none is known yet.
+func (s *Set) found(ctx context.Context) map[string]Endpoint {
+	s.mu.Lock()
+	known := maps.Clone(s.local)
+	s.mu.Unlock()
+	if len(known) > 0 || s.settings.NoDetect {
+		return known
+	}
+	for _, e := range s.Detect(ctx) {
+		known[e.Name] = e
+	}
+	return known
+}
+
+func (s *Set) provider(name string) (Endpoint, Provider, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.settings.Providers[name]
+	if !ok {
+		e, ok = s.local[name]
+	}
+	if !ok && name == Offline {
+		e, ok = Endpoint{Kind: Offline}, true
+	}
+	if !ok {
+		return e, nil, fmt.Errorf("no provider is called %q", name)
+	}
+	e.Name = name
+	if p, ok := s.made[name]; ok {
+		return e, p, nil
+	}
+	kind := e.Kind
+	if kind == "" {
+		kind = "openai"
+	}
+	maker, ok := s.settings.Kinds[kind]
+	if !ok {
+		kinds := slices.Sorted(maps.Keys(s.settings.Kinds))
+		return e, nil, fmt.Errorf("provider %s: no wire format is called %q: this program has %s", name, kind, strings.Join(kinds, ", "))
+	}
+	p, err := maker(e)
+	if err != nil {
+		return e, nil, fmt.Errorf("provider %s: %w", name, err)
+	}
+	s.made[name] = p
+	return e, p, nil
+}
+
+func (s *Set) defaultModel(ctx context.Context, e Endpoint, p Provider) (string, error) {
+	if len(e.Models) > 0 {
+		return e.Models[0], nil
+	}
+	if m := vendorModel(e.Name); m != "" && e.vendorOwn() {
+		return m, nil
+	}
+	list := s.models(ctx, p)
+	if len(list) == 0 {
+		return "", fmt.Errorf("provider %s: no model is named and %s lists none; choose one with /model %s/NAME", e.Name, e.BaseURL, e.Name)
+	}
+	return list[0].ID, nil
+}
+
+// describe is what is known about a model now: what its server said, else the catalogue.
+func (s *Set) describe(e Endpoint, id string) Model {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m, ok := s.learned[e.Name+"/"+id]; ok {
+		return m
+	}
+	return Known(e, id)
+}
+
+// listTime bounds one request for a list of models.
+const listTime = 5 * time.Second
+
+func (s *Set) models(ctx context.Context, p Provider) []Model {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	list, err := p.Models(ctx)
+	if err != nil {
+		return nil // a picker shows what there is; a call to the provider will say what is wrong
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range list {
+		s.learned[p.Name()+"/"+m.ID] = m
+	}
+	return list
+}
+
+// Names returns the names of the configured and found providers; offline is always the last.
+func (s *Set) Names() []string {
+	names := s.settings.names()
+	s.mu.Lock()
+	for _, n := range slices.Sorted(maps.Keys(s.local)) {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	s.mu.Unlock()
+	return append(slices.DeleteFunc(names, func(n string) bool { return n == Offline }), Offline)
+}
+
+// List asks every provider for its models, all at the same time, at most 5 s. A provider that does not answer is listed
+// with its configured models. Afterwards Resolve knows the context windows that the servers told.
+func (s *Set) List(ctx context.Context) []Model {
+	if !s.settings.NoDetect {
+		s.Detect(ctx)
+	}
+	names := s.Names()
+	lists := make([][]Model, len(names))
+	var wait sync.WaitGroup
+	for i, n := range names {
+		e, p, err := s.provider(n)
+		if err != nil {
+			continue
+		}
+		wait.Add(1)
+		crash.Go("provider list "+n, func() {
+			defer wait.Done()
+			lists[i] = s.models(ctx, p)
+			if len(lists[i]) > 0 {
+				return
+			}
+			for _, id := range e.Models {
+				lists[i] = append(lists[i], Known(e, id))
+			}
+		})
+	}
+	wait.Wait()
+	return slices.Concat(lists...)
+}

@@ -1,0 +1,124 @@
+package provider
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Settings say which providers exist. The zero Settings know only what Kinds offers without an address.
+type Settings struct {
+	// Default is what Resolve makes of "": "provider/model", "model" or a provider's name. Empty: the first provider
+	// with a key, else a local server, else offline.
+	Default string
+	// Providers by name. Names are lower case and have no slash.
+	Providers map[string]Endpoint
+	// Kinds are the wire formats: main passes {"openai": openai.Make, "offline": offline.Make}.
+	Kinds map[string]Maker
+	// OllamaHost is the value of OLLAMA_HOST; only a loopback address is used.
+	OllamaHost string
+	// NoDetect keeps Resolve from looking for servers on this machine.
+	NoDetect bool
+}
+
+// Maker makes a provider of one wire format. It must not use the network.
+type Maker func(Endpoint) (Provider, error)
+
+// Endpoint is one address with one credential.
+type Endpoint struct {
+	Name     string            // set by the Set from the map's key
+	Kind     string            // wire format; "" means "openai"
+	BaseURL  string            // with the version part: https://host/v1
+	Key      string            // sent to BaseURL's host only, never logged; "" for none
+	Models   []string          // offered in lists, the first is the default; empty: ask the server
+	Headers  map[string]string // extra request headers
+	Timeouts Timeouts
+}
+
+// Local reports whether the endpoint is on this machine.
+func (e Endpoint) Local() bool { return loopback(e.BaseURL) }
+
+// Timeouts are the watchdogs of a stream, on the monotonic clock. Zero fields mean the default.
+type Timeouts struct {
+	Connect   time.Duration // address, connection and TLS: 10 s
+	FirstByte time.Duration // from the request to the first byte of the answer: 60 s
+	Idle      time.Duration // between pieces of content; keep-alive bytes do not count: 90 s
+	Thinking  time.Duration // replaces FirstByte and Idle until the first content, with reasoning or a local server: 300 s
+}
+
+// WithDefaults fills the zero fields.
+func (t Timeouts) WithDefaults() Timeouts {
+	set := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	set(&t.Connect, 10*time.Second)
+	set(&t.FirstByte, 60*time.Second)
+	set(&t.Idle, 90*time.Second)
+	set(&t.Thinking, 300*time.Second)
+	return t
+}
+
+// WithEnv adds the providers whose key is in the environment, and fills the missing key and address of the configured
+// ones. A key goes to its own provider only: OPENAI_API_KEY to the address of "openai" (OPENAI_BASE_URL when that is
+// set), OPENROUTER_API_KEY to openrouter.ai, and so on. HERMES_MODEL replaces Default.
+func (s Settings) WithEnv(getenv func(string) string) Settings {
+	s.Providers = maps.Clone(s.Providers)
+	if s.Providers == nil {
+		s.Providers = map[string]Endpoint{}
+	}
+	for _, v := range vendors() {
+		e, configured := s.Providers[v.Name]
+		base := e.BaseURL
+		if v.BaseEnv != "" && base == "" {
+			base = getenv(v.BaseEnv)
+		}
+		key := getenv(v.KeyEnv)
+		if !configured && key == "" && base == "" {
+			continue
+		}
+		if base == "" {
+			base = v.BaseURL
+		}
+		// An address in the file that is not the vendor's gets no key that it was not given.
+		own := sameHost(base, v.BaseURL) || (v.BaseEnv != "" && sameHost(base, getenv(v.BaseEnv)))
+		if e.Key == "" && own {
+			e.Key = key
+		}
+		e.BaseURL = base
+		s.Providers[v.Name] = e
+	}
+	if m := getenv("HERMES_MODEL"); m != "" {
+		s.Default = m
+	}
+	if s.OllamaHost == "" {
+		s.OllamaHost = getenv("OLLAMA_HOST")
+	}
+	return s
+}
+
+// names returns the configured providers in the order in which a default is looked for: vendors in the order of the
+// catalogue, then the others by name.
+func (s Settings) names() []string {
+	out := slices.Sorted(maps.Keys(s.Providers))
+	rank := map[string]int{}
+	for i, v := range vendors() {
+		rank[v.Name] = i + 1
+	}
+	slices.SortStableFunc(out, func(a, b string) int {
+		ra, rb := rank[a], rank[b]
+		if ra == 0 {
+			ra = len(rank) + 1
+		}
+		if rb == 0 {
+			rb = len(rank) + 1
+		}
+		if ra != rb {
+			return ra - rb
+		}
+		return strings.Compare(a, b)
+	})
+	return out
+}
