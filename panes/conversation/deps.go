@@ -1,0 +1,90 @@
+// Package conversation is the pane that a person works in: the transcript of one session and the composer under it.
+//
+// The contract:
+//
+//   - The transcript is a virtual list of blocks. Only what is in the window is ever rendered; no path walks the whole of it.
+//   - Everything that comes from a model or a tool is sanitised before it is kept.
+//   - All work that may wait happens in commands; results come back as messages of this package.
+//   - What waits for a decision never takes keys from a composer that holds text.
+//   - Nothing ticks. While a tool runs the pane asks for one refresh a second through RefreshAt.
+package conversation
+
+import (
+	"context"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+)
+
+// Deps is what the pane needs of the rest of the program. Transcript and Agent are required, the others may be nil.
+type Deps struct {
+	Transcript Transcript
+	Agent      Agent
+	Files      Files
+	History    History
+	Commands   Commands
+	Busy       event.InputMode  // what Enter does while a turn runs; empty means queue
+	Now        func() time.Time // nil means time.Now
+	Cwd        func(session string) string
+	// Live, when set, gives a message that was streaming before the pane began to listen, so that a split or a late
+	// opening misses nothing. May be nil.
+	Live func(session string) (chat.Message, bool)
+}
+
+// Transcript reads what was said. Messages come oldest first.
+type Transcript interface {
+	// Page returns up to limit messages with Seq < beforeSeq (0: from the end), and whether there are older ones.
+	Page(ctx context.Context, session string, beforeSeq, limit int) (messages []chat.Message, more bool, err error)
+	// Around returns up to limit messages around one message, and whether there are older ones.
+	Around(ctx context.Context, session string, messageID int64, limit int) (messages []chat.Message, more bool, err error)
+}
+
+// Agent is who answers. No method may block for long except Submit, which runs in a command.
+type Agent interface {
+	// Submit hands over a prompt. An empty mode means the configured one. The prompt is persisted when it returns.
+	Submit(ctx context.Context, session, text string, attachments []chat.Attachment, mode event.InputMode) error
+	// Interrupt stops the running turn and reports whether there was one.
+	Interrupt(session string) bool
+	// Queue lists the prompts that wait.
+	Queue(session string) []event.QueuedInput
+	// EditQueued replaces the text of a waiting prompt; false when it was taken up already.
+	EditQueued(session, id, text string) bool
+	// DropQueued removes a waiting prompt; false when it was taken up already.
+	DropQueued(session, id string) bool
+	// Answer settles an approval.
+	Answer(approvalID string, d event.Decision) error
+	// AnswerQuestion settles a question of the clarify tool.
+	AnswerQuestion(id, text string) error
+}
+
+// Files lists paths for completion after @.
+type Files interface {
+	// List returns paths below cwd that may match prefix, relative to cwd, best first or unsorted.
+	List(ctx context.Context, cwd, prefix string) []string
+}
+
+// History keeps what was typed.
+type History interface {
+	Load(ctx context.Context) ([]string, error) // oldest first
+	Append(ctx context.Context, text string) error
+}
+
+// Command is a slash command as the completion shows it.
+type Command struct {
+	Name  string // without the slash
+	Arg   string // usage of its argument
+	Title string
+	Why   string // reason why it cannot run now; empty when it can
+}
+
+// Commands are the slash commands.
+type Commands interface {
+	List() []Command
+	// Run runs "name arg..." (without the slash) for a session. ok is false when there is no such command.
+	Run(session, line string) (cmd tea.Cmd, ok bool)
+	// Complete offers values for a command's argument.
+	Complete(name, prefix string) []string
+}
