@@ -1,7 +1,12 @@
-// Package style turns a theme's colours into lipgloss styles, once a theme and colour level.
+// Package style turns a theme's colours into lipgloss styles, once a theme and colour level. It never asks the terminal
+// anything.
 package style
 
-import "github.com/charmbracelet/lipgloss"
+import (
+	"github.com/charmbracelet/lipgloss"
+
+	"hermes/themes"
+)
 
 // Styles is everything a pane may draw with. Panes never make colours of their own.
 // Without colour, states differ by glyph, word, bold, underline or reverse.
@@ -9,6 +14,10 @@ type Styles struct {
 	Name  string // of the theme
 	Dark  bool
 	Plain bool // no colour at all
+
+	Level Level
+	ASCII bool         // borders and glyphs in ASCII only
+	Theme themes.Theme // where the colours came from, for renderers that want hex
 
 	Text, Dim, Faint, Strong     lipgloss.Style // prose; Dim is secondary, Faint is scaffolding
 	Accent                       lipgloss.Style // the one accent colour
@@ -27,7 +36,7 @@ type Styles struct {
 	Status, StatusStrong         lipgloss.Style // status row
 
 	Glyphs Glyphs
-	// Markdown names the chroma style and the glamour colours; see Markdown in markdown.go.
+	// Chroma names the chroma style for code.
 	Chroma string
 }
 
@@ -36,4 +45,31 @@ type Glyphs struct {
 	Up, Changing, Stopped, Failed, Busy, Waits, Done string
 	Run, OK, Fail, Open, Closed, Prompt, Bullet      string
 	Down, Ellipsis, Arrow, Bar, Refs                 string
+	// Spinner is the one animation: each frame one cell.
+	Spinner []string
+	// Horizontal, Vertical and the corners draw boxes.
+	Horizontal, Vertical                              string
+	TopLeft, TopRight, BottomLeft, BottomRight, Split string
+}
+
+// Unicode returns the usual glyphs.
+func Unicode() Glyphs {
+	return Glyphs{
+		Up: "●", Changing: "◐", Stopped: "○", Failed: "✕", Busy: "⠹", Waits: "!", Done: "✓",
+		Run: "▶", OK: "✓", Fail: "✕", Open: "▾", Closed: "▸", Prompt: "❯", Bullet: "•",
+		Down: "▼", Ellipsis: "…", Arrow: "↳", Bar: "│", Refs: "⟳",
+		Spinner:    []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
+		Horizontal: "─", Vertical: "│", TopLeft: "╭", TopRight: "╮", BottomLeft: "╰", BottomRight: "╯", Split: "│",
+	}
+}
+
+// ASCII returns glyphs that every terminal and font has.
+func ASCII() Glyphs {
+	return Glyphs{
+		Up: "*", Changing: "%", Stopped: "o", Failed: "x", Busy: "~", Waits: "!", Done: "+",
+		Run: ">", OK: "+", Fail: "x", Open: "v", Closed: ">", Prompt: ">", Bullet: "*",
+		Down: "v", Ellipsis: "~", Arrow: ">", Bar: "|", Refs: "@",
+		Spinner:    []string{"|", "/", "-", "\\"},
+		Horizontal: "-", Vertical: "|", TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+", Split: "|",
+	}
 }

@@ -22,10 +22,24 @@ const reset = "\x1b[m"
 func Width(s string) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] < 0x20 || s[i] >= 0x7f {
-			return i + ansi.StringWidth(s[i:])
+			return max(i-1, 0) + measure(s[max(i-1, 0):]) // the character before may be joined with this one
 		}
 	}
 	return len(s)
+}
+
+func measure(s string) int {
+	w := 0
+	for i := 0; i < len(s); {
+		if s[i] == ansi.ESC {
+			i += sequence(s[i:])
+			continue
+		}
+		n, cells := cluster(s[i:])
+		w += cells
+		i += n
+	}
+	return w
 }
 
 // Truncate shortens s, one line, to at most w cells; tail stands for what was cut and counts. A style that is open at the
@@ -162,14 +176,25 @@ func Wrap(s string, w int) []string {
 	if !strings.Contains(s, "\n") && Width(s) <= w {
 		return CloseSGR([]string{s})
 	}
-	lines := strings.Split(ansi.Wrap(s, w, ""), "\n")
-	for i, line := range lines {
-		// A wide character may not fit into a single cell at all; never give more than was asked for.
-		if Width(line) > w {
-			lines[i] = ansi.Truncate(line, w, "")
-		}
+	var lines []string
+	for _, line := range strings.Split(ansi.Wrap(s, w, ""), "\n") {
+		lines = appendHard(lines, line, w)
 	}
 	return CloseSGR(lines)
+}
+
+// appendHard appends line, broken wherever it passes w cells: ansi.Wrap miscounts some clusters.
+func appendHard(lines []string, line string, w int) []string {
+	for Width(line) > w {
+		head, _ := cut(line, w)
+		if head == "" { // a wide character and a single cell
+			_, n := utf8.DecodeRuneInString(line)
+			line = "?" + line[n:]
+			continue
+		}
+		lines, line = append(lines, head), line[len(head):]
+	}
+	return append(lines, line)
 }
 
 // CloseSGR ends every line without an open style, and starts the next with what was open. It changes lines in place.
