@@ -33,9 +33,10 @@ type Config struct {
 	Logging          Logging             `key:"logging"`
 	FileReadMaxChars int                 `key:"file_read_max_chars" min:"1000" doc:"most characters of one read_file answer"`
 
-	paths   Paths
-	origins map[string]string
-	env     environment
+	paths  Paths
+	places map[string]place
+	env    environment
+	broken bool // config.yaml could not be read as a whole
 }
 
 // Model is the model to talk to. In the file it is a string ("provider/model" or "model") or a mapping.

@@ -1,9 +1,8 @@
 package config
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
+	"errors"
+	"reflect"
 )
 
 // Options say where the settings come from.
@@ -14,23 +13,43 @@ type Options struct {
 	Flags   map[string]string // dotted key -> value, from the command line: {"model.default": "gpt-5"}
 }
 
+var errDotenv = errors.New("not NAME=value lines")
+
 // Load reads the settings. It always returns a usable Config; what is wrong is in the problems, in file order.
 // It makes no file and no folder.
 func Load(o Options) (*Config, []Problem) {
 	c := Defaults()
-	c.origins = map[string]string{}
 	c.env = newEnvironment(o.Env)
+	c.places = map[string]place{}
 	var problems []Problem
-	paths, err := o.paths(c.env)
+	paths, err := o.Paths()
 	if err != nil {
 		problems = append(problems, Problem{File: "flags", Why: err.Error()})
 		paths, _ = NewPaths(c.env.home(), "")
 	}
 	c.paths = paths
-	return c, problems
+	file, found := readDotenv(paths.EnvFile)
+	c.env.file = file
+	problems = append(problems, found...)
+
+	problems = append(problems, c.layer(".env", func(d *decoder) {
+		d.overlay(func(name string) string { return file[name] })
+	})...)
+	problems = append(problems, c.loadFile()...)
+	problems = append(problems, c.layer("environment", func(d *decoder) {
+		d.overlay(func(name string) string { return c.env.process[name] })
+	})...)
+	problems = append(problems, c.layer("flags", func(d *decoder) {
+		for _, key := range sortedKeys(o.Flags) {
+			d.assign(key, o.Flags[key], key)
+		}
+	})...)
+	return c, append(problems, c.check()...)
 }
 
-func (o Options) paths(env environment) (Paths, error) {
+// Paths returns the places that these options lead to.
+func (o Options) Paths() (Paths, error) {
+	env := newEnvironment(o.Env)
 	home, profile := o.Home, o.Profile
 	if home == "" {
 		home = env.home()
@@ -41,40 +60,45 @@ func (o Options) paths(env environment) (Paths, error) {
 	return NewPaths(home, profile)
 }
 
-// environment is what ${VAR} and Secret look at: the process first, then .env.
-type environment struct{ process, file map[string]string }
+func (c *Config) loadFile() []Problem {
+	data, problems := readFile(c.paths.ConfigFile, "config.yaml")
+	if data == nil {
+		c.broken = len(problems) > 0
+		return problems
+	}
+	p := parse("config.yaml", data)
+	c.broken = p.broken
+	problems = append(problems, p.problems...)
+	for _, root := range p.roots {
+		problems = append(problems, c.layer("config.yaml", func(d *decoder) { d.section(d.root, root, "") })...)
+	}
+	return problems
+}
 
-func newEnvironment(list []string) environment {
-	e := environment{process: make(map[string]string, len(list)), file: map[string]string{}}
-	for _, pair := range list {
-		if name, value, ok := strings.Cut(pair, "="); ok {
-			e.process[name] = value
+// layer lets take put values into c under the name of their source.
+func (c *Config) layer(file string, take func(*decoder)) []Problem {
+	d := &decoder{file: file, env: c.env, root: reflect.ValueOf(c).Elem(), places: c.places}
+	take(d)
+	return d.problems
+}
+
+// check looks at settings that must fit together. A value that does not fit is kept where giving it up would be less safe:
+// a misspelt back end must not become this machine.
+func (c *Config) check() []Problem {
+	name := c.Terminal.Backend
+	if _, named := c.Terminal.Backends[name]; named || name == "" {
+		return nil
+	}
+	kinds := []string{"local", "docker", "ssh"}
+	for _, k := range kinds {
+		if k == name {
+			return nil
 		}
 	}
-	return e
-}
-
-// home returns HERMES_HOME, else ~/.hermes, else "" when there is no home folder at all.
-func (e environment) home() string {
-	if h := e.process["HERMES_HOME"]; h != "" {
-		return h
-	}
-	h := e.process["HOME"]
-	if h == "" {
-		h, _ = os.UserHomeDir()
-	}
-	if h == "" {
-		return ""
-	}
-	return filepath.Join(h, ".hermes")
-}
-
-func (e environment) lookup(name string) (string, bool) {
-	if v, ok := e.process[name]; ok && v != "" {
-		return v, true
-	}
-	v, ok := e.file[name]
-	return v, ok && v != ""
+	where := c.places["terminal.backend"]
+	p := Problem{File: where.file, Line: where.line, Column: where.column, Text: name, Why: "no such back end:"}
+	p.Fix = choiceHint(name, append(kinds, sortedKeys(c.Terminal.Backends)...))
+	return []Problem{p}
 }
 
 // Paths returns the places of the profile.
@@ -84,10 +108,24 @@ func (c *Config) Paths() Paths { return c.paths }
 // nowhere else: not into logs, not into the environment of a child.
 func (c *Config) Secret(name string) (string, bool) { return c.env.lookup(name) }
 
-// Origin tells where the value of a dotted key came from: "default", ".env", "config.yaml:12", "environment", "flag".
+// Secrets returns every value that must not be shown: all of .env, and keys written in config.yaml.
+func (c *Config) Secrets() []string {
+	var out []string
+	for _, name := range sortedKeys(c.env.file) {
+		out = append(out, c.env.file[name])
+	}
+	for _, v := range c.Values() {
+		if v.secret != "" {
+			out = append(out, v.secret)
+		}
+	}
+	return out
+}
+
+// Origin tells where the value of a dotted key came from: "default", ".env", "config.yaml:12", "environment", "flags".
 func (c *Config) Origin(key string) string {
-	if o, ok := c.origins[key]; ok {
-		return o
+	if p, ok := c.places[key]; ok {
+		return p.String()
 	}
 	return "default"
 }

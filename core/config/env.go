@@ -1,0 +1,212 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/joho/godotenv"
+	"go.yaml.in/yaml/v3"
+)
+
+// environment is what ${VAR} and Secret look at: the process first, then .env.
+type environment struct{ process, file map[string]string }
+
+func newEnvironment(list []string) environment {
+	e := environment{process: make(map[string]string, len(list)), file: map[string]string{}}
+	for _, pair := range list {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			e.process[name] = value
+		}
+	}
+	return e
+}
+
+// home returns HERMES_HOME, else ~/.hermes, else "" when there is no home folder at all.
+func (e environment) home() string {
+	if h := e.process["HERMES_HOME"]; h != "" {
+		return h
+	}
+	h := e.process["HOME"]
+	if h == "" {
+		h, _ = os.UserHomeDir()
+	}
+	if h == "" {
+		return ""
+	}
+	return filepath.Join(h, ".hermes")
+}
+
+// lookup treats an empty variable as unset: a child of a shell script often has them.
+func (e environment) lookup(name string) (string, bool) {
+	if v := e.process[name]; v != "" {
+		return v, true
+	}
+	v := e.file[name]
+	return v, v != ""
+}
+
+// expand replaces each ${NAME} that is set. It reports whether anything was replaced. What was inserted is not looked at again.
+func (e environment) expand(text string) (string, bool) {
+	if !strings.Contains(text, "${") {
+		return text, false
+	}
+	var b strings.Builder
+	replaced := false
+	for {
+		before, rest, found := strings.Cut(text, "${")
+		b.WriteString(before)
+		if !found || b.Len() > maxValue {
+			return b.String(), replaced
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		value, set := "", false
+		if closed && isName(name) {
+			value, set = e.lookup(name)
+		}
+		if !set {
+			b.WriteString("${")
+			text = rest
+			continue
+		}
+		b.WriteString(value)
+		replaced = true
+		text = after
+	}
+}
+
+func isName(s string) bool {
+	for i, r := range s {
+		letter := r == '_' || (r >= 'A' && r <= 'Z') || (r >= 'a' && r <= 'z')
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// readDotenv parses .env. One bad line costs that line only.
+func readDotenv(path string) (map[string]string, []Problem) {
+	data, problems := readFile(path, ".env")
+	if data == nil {
+		return map[string]string{}, problems
+	}
+	if values, err := parseDotenv(data); err == nil {
+		return values, problems
+	}
+	values := map[string]string{}
+	for n, line := range strings.Split(string(data), "\n") {
+		one, err := parseDotenv([]byte(line + "\n"))
+		if err != nil {
+			name, _, _ := strings.Cut(strings.TrimSpace(line), "=")
+			problems = append(problems, Problem{
+				File: ".env", Line: n + 1, Column: 1, Text: clip(name), Why: "not a NAME=value line:",
+				Fix: "quote a value that holds spaces, # or quotes",
+			})
+			continue
+		}
+		for k, v := range one {
+			values[k] = v
+		}
+	}
+	return values, problems
+}
+
+func parseDotenv(data []byte) (values map[string]string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = errDotenv
+		}
+	}()
+	return godotenv.UnmarshalBytes(data)
+}
+
+// special names variables that other programs know too, or that people will guess.
+var special = map[string]string{
+	"HERMES_MODEL":     "model.default",
+	"HERMES_PROVIDER":  "model.provider",
+	"OPENAI_BASE_URL":  "model.base_url",
+	"HERMES_THEME":     "display.theme",
+	"HERMES_LOG_LEVEL": "logging.level",
+	"TERMINAL_ENV":     "terminal.backend",
+}
+
+// overlay takes settings from variables: the special ones, HERMES_<SECTION>_<KEY>, and TERMINAL_<KEY>.
+func (d *decoder) overlay(get func(string) string) {
+	for _, k := range Schema() {
+		if strings.Contains(k.Name, "<") || k.Type == "mapping" || k.Secret {
+			continue
+		}
+		upper := strings.ToUpper(strings.ReplaceAll(k.Name, ".", "_"))
+		d.variable("HERMES_"+upper, k.Name, get)
+		if strings.HasPrefix(k.Name, "terminal.") {
+			d.variable(upper, k.Name, get)
+		}
+	}
+	for _, name := range sortedKeys(special) {
+		d.variable(name, special[name], get)
+	}
+}
+
+func (d *decoder) variable(name, key string, get func(string) string) {
+	if value := get(name); value != "" {
+		d.assign(key, value, name)
+	}
+}
+
+// assign sets one key from a text that stands in no file. name says in problems where it was.
+func (d *decoder) assign(key, text, name string) {
+	path, f, ok := resolve(configType, key)
+	if !ok {
+		d.problem(nil, name, "unknown key", d.hint(configType, key, ""))
+		return
+	}
+	before := len(d.problems)
+	n := wrap(path, valueNode(f, text))
+	d.section(d.root, n, "")
+	for i := before; i < len(d.problems); i++ {
+		d.problems[i].Text = name + "=" + d.problems[i].Text
+	}
+}
+
+// wrap puts n below a path of keys.
+func wrap(path []string, n *yaml.Node) *yaml.Node {
+	for i := len(path) - 1; i >= 0; i-- {
+		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: path[i]}
+		n = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{key, n}}
+	}
+	return n
+}
+
+// valueNode is text as a YAML value of f: lists may be written a,b or [a, b].
+func valueNode(f field, text string) *yaml.Node {
+	kind := f.typ.Kind()
+	plain := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+	switch {
+	case kind == reflect.Slice && !strings.HasPrefix(strings.TrimSpace(text), "["):
+		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for _, item := range strings.Split(text, ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: item})
+			}
+		}
+		return list
+	case kind == reflect.Slice, kind == reflect.Map, kind == reflect.Struct && strings.HasPrefix(strings.TrimSpace(text), "{"):
+		if root, _, err := parseWhole("", []byte(text)); err == nil && root != nil {
+			place0(root)
+			return root
+		}
+		return plain
+	default:
+		return plain
+	}
+}
+
+// place0 takes line numbers away that mean nothing outside of a file.
+func place0(n *yaml.Node) {
+	n.Line, n.Column = 0, 0
+	for _, c := range n.Content {
+		place0(c)
+	}
+}

@@ -1,0 +1,183 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// parsed is a YAML file as mappings. A file with an error in one block gives the other top-level blocks, one mapping each.
+type parsed struct {
+	roots    []*yaml.Node
+	problems []Problem
+	broken   bool // some of it could not be parsed
+}
+
+// parse never fails and never panics, whatever data is.
+func parse(name string, data []byte) parsed {
+	root, problems, err := parseWhole(name, data)
+	if err == nil {
+		return rooted(name, root, problems)
+	}
+	out := parsed{broken: true}
+	for _, b := range blocks(data) {
+		root, _, err := parseWhole(name, b.text)
+		if err != nil {
+			out.problems = append(out.problems, syntaxProblem(name, b, err))
+			continue
+		}
+		if root != nil {
+			shift(root, b.line-1)
+			one := rooted(name, root, nil)
+			out.roots = append(out.roots, one.roots...)
+			out.problems = append(out.problems, one.problems...)
+		}
+	}
+	if len(out.problems) == 0 {
+		// Each block is fine alone: the error is between them.
+		out.problems = []Problem{syntaxProblem(name, block{line: 1, text: data}, err)}
+	}
+	return out
+}
+
+func rooted(name string, root *yaml.Node, problems []Problem) parsed {
+	switch {
+	case root == nil || isNull(root):
+		return parsed{problems: problems}
+	case root.Kind != yaml.MappingNode:
+		return parsed{broken: true, problems: append(problems, Problem{
+			File: name, Line: root.Line, Column: root.Column, Text: clip(root.Value),
+			Why: "expected lines like key: value, found " + kindName(root),
+		})}
+	default:
+		return parsed{roots: []*yaml.Node{root}, problems: problems}
+	}
+}
+
+// parseWhole returns the first document of data, nil when there is none.
+func parseWhole(name string, data []byte) (root *yaml.Node, problems []Problem, err error) {
+	defer func() {
+		if r := recover(); r != nil { // the parser's own bug must not stop the program from opening
+			root, err = nil, fmt.Errorf("yaml: %v", r)
+		}
+	}()
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, next yaml.Node
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, nil, nil
+		}
+		return nil, nil, err
+	}
+	if err := dec.Decode(&next); !errors.Is(err, io.EOF) {
+		problems = append(problems, Problem{
+			File: name, Line: next.Line, Column: next.Column, Why: "more follows after a line ---", Fix: "keep one document; the first one counts",
+		})
+	}
+	if len(doc.Content) == 0 {
+		return nil, problems, nil
+	}
+	return doc.Content[0], problems, nil
+}
+
+// block is a run of lines that begins with a key in the first column.
+type block struct {
+	line int // of its first line in the file
+	text []byte
+}
+
+// blocks cuts a file at lines that begin in the first column, so that one broken block spares the others.
+func blocks(data []byte) []block {
+	var out []block
+	for n, line := range bytes.SplitAfter(data, []byte("\n")) {
+		first := byte('\n')
+		if len(line) > 0 {
+			first = line[0]
+		}
+		starts := !strings.ContainsRune(" \t\r\n#-]}", rune(first))
+		if starts || len(out) == 0 {
+			out = append(out, block{line: n + 1})
+		}
+		last := &out[len(out)-1]
+		last.text = append(last.text, line...)
+	}
+	return out
+}
+
+func shift(n *yaml.Node, lines int) {
+	n.Line += lines
+	for _, c := range n.Content {
+		shift(c, lines)
+	}
+}
+
+var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`) })
+
+// syntaxProblem says in plain words what the parser found, and where.
+func syntaxProblem(name string, b block, err error) Problem {
+	p := Problem{File: name, Line: b.line, Why: "cannot be understood"}
+	message := err.Error()
+	if m := yamlLine().FindStringSubmatch(strings.SplitN(message, "\n", 2)[0]); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			p.Line = b.line + n - 1
+		}
+		message = m[2]
+	}
+	lines := strings.Split(string(b.text), "\n")
+	if at, column := tabbed(lines); at >= 0 {
+		p.Line, p.Column, p.Why, p.Fix = b.line+at, column, "a tab indents this line", "use spaces"
+		p.Text = clip(strings.TrimSpace(lines[at]))
+		return p
+	}
+	p.Line = max(b.line, min(p.Line, b.line+len(lines)-1))
+	p.Text = clip(strings.TrimSpace(lines[p.Line-b.line]))
+	if secretLine(p.Text) {
+		p.Text, _, _ = strings.Cut(p.Text, ":")
+	}
+	p.Fix = syntaxFix(message)
+	return p
+}
+
+func secretLine(text string) bool {
+	key, _, _ := strings.Cut(strings.ToLower(text), ":")
+	return strings.Contains(key, "key") || strings.Contains(key, "token") || strings.Contains(key, "secret") || strings.Contains(key, "password")
+}
+
+// tabbed finds the first line whose indentation holds a tab: its index and the tab's column, or -1.
+func tabbed(lines []string) (int, int) {
+	for i, line := range lines {
+		indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+		if at := strings.IndexByte(indent, '\t'); at >= 0 && strings.TrimSpace(line) != "" {
+			return i, at + 1
+		}
+	}
+	return -1, 0
+}
+
+func syntaxFix(message string) string {
+	switch {
+	case strings.Contains(message, "mapping values are not allowed"):
+		return "put a text that holds a colon in quotes, and check the indentation"
+	case strings.Contains(message, "did not find expected key"), strings.Contains(message, "block mapping"):
+		return "check the indentation of this line and of the one above"
+	case strings.Contains(message, "could not find expected ':'"):
+		return "a key needs a colon and a space after it"
+	case strings.Contains(message, "end of stream"), strings.Contains(message, "expected ',' or"):
+		return "a quote or a bracket is not closed"
+	case strings.Contains(message, "unknown anchor"):
+		return "an alias (*name) needs its anchor (&name) above it"
+	case strings.Contains(message, "cannot start any token"):
+		return "put a text that begins with @, ` or % in quotes"
+	case strings.Contains(message, "control characters"):
+		return "remove the control characters"
+	default:
+		return message
+	}
+}

@@ -1,0 +1,191 @@
+package config
+
+import (
+	"reflect"
+	"sort"
+	"strings"
+	"time"
+)
+
+// field is one key of a struct, as its tags describe it.
+type field struct {
+	name  string   // the YAML key
+	also  []string // other spellings that are accepted
+	index int
+	typ   reflect.Type
+	tag   reflect.StructTag
+}
+
+func (f field) has(option string) bool { return f.tag.Get(option) == "yes" }
+func (f field) live() bool             { return f.has("live") }
+func (f field) secret() bool           { return f.has("secret") }
+
+// leaf is the field of a value that stands alone: a list item, a map value.
+func (f field) leaf(t reflect.Type) field {
+	f.typ = t
+	return f
+}
+
+// fields returns the keys of a struct type in declaration order.
+func fields(t reflect.Type) []field {
+	out := make([]field, 0, t.NumField())
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		name := sf.Tag.Get("key")
+		if name == "" {
+			continue
+		}
+		f := field{name: name, index: i, typ: sf.Type, tag: sf.Tag}
+		if also := sf.Tag.Get("also"); also != "" {
+			f.also = strings.Split(also, ",")
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// fieldOf finds a key of a struct type under any of its spellings.
+func fieldOf(t reflect.Type, key string) (field, bool) {
+	for _, f := range fields(t) {
+		if f.name == key {
+			return f, true
+		}
+		for _, a := range f.also {
+			if a == key {
+				return f, true
+			}
+		}
+	}
+	return field{}, false
+}
+
+// shortField is the key that a plain scalar in place of a mapping sets.
+func shortField(t reflect.Type) (field, bool) {
+	for _, f := range fields(t) {
+		if f.has("short") {
+			return f, true
+		}
+	}
+	return field{}, false
+}
+
+var (
+	configType   = reflect.TypeFor[Config]()
+	durationType = reflect.TypeFor[time.Duration]()
+)
+
+// Key describes one setting, for listings, completion and documents.
+type Key struct {
+	Name    string // dotted, <name> stands for a name of the person's choice
+	Type    string // "text", "whole number", "number", "yes or no", "length of time", "list", "mapping"
+	Choices []string
+	Default string
+	Live    bool // takes effect while the program runs
+	Secret  bool
+	Doc     string
+}
+
+// Schema lists every setting in declaration order.
+func Schema() []Key {
+	var keys []Key
+	describe(configType, reflect.ValueOf(*Defaults()), "", &keys)
+	return keys
+}
+
+func describe(t reflect.Type, v reflect.Value, prefix string, keys *[]Key) {
+	for _, f := range fields(t) {
+		name := prefix + f.name
+		value := v.Field(f.index)
+		switch {
+		case f.typ.Kind() == reflect.Struct:
+			describe(f.typ, value, name+".", keys)
+		case f.typ.Kind() == reflect.Map && f.typ.Elem().Kind() == reflect.Struct:
+			describe(f.typ.Elem(), reflect.Zero(f.typ.Elem()), name+".<name>.", keys)
+		default:
+			*keys = append(*keys, Key{
+				Name: name, Type: typeName(f.typ), Choices: choices(f), Default: render(value),
+				Live: f.live(), Secret: f.secret(), Doc: f.tag.Get("doc"),
+			})
+		}
+	}
+}
+
+func typeName(t reflect.Type) string {
+	switch {
+	case t == durationType:
+		return "length of time"
+	case t.Kind() == reflect.Bool:
+		return "yes or no"
+	case t.Kind() == reflect.Int:
+		return "whole number"
+	case t.Kind() == reflect.Float64:
+		return "number"
+	case t.Kind() == reflect.Slice:
+		return "list"
+	case t.Kind() == reflect.Map, t.Kind() == reflect.Struct:
+		return "mapping"
+	default:
+		return "text"
+	}
+}
+
+func choices(f field) []string {
+	list := f.tag.Get("oneof")
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, "|")
+}
+
+// resolve finds the field that a dotted key names. The path has the canonical spelling of each part; map names are kept
+// as they are, dots included: keys.conversation.send, providers.x.models.gpt-4.1.price_in.
+func resolve(t reflect.Type, key string) (path []string, f field, ok bool) {
+	head, rest, more := strings.Cut(key, ".")
+	f, ok = fieldOf(t, head)
+	if !ok {
+		return nil, field{}, false
+	}
+	path = []string{f.name}
+	switch {
+	case !more:
+		return path, f, true
+	case f.typ.Kind() == reflect.Struct:
+		sub, leaf, ok := resolve(f.typ, rest)
+		return append(path, sub...), leaf, ok
+	case f.typ.Kind() == reflect.Map:
+		sub, leaf, ok := resolveMap(f, rest)
+		return append(path, sub...), leaf, ok
+	default:
+		return nil, field{}, false
+	}
+}
+
+// resolveMap splits rest into a map name and what follows it, at the first dot where both make sense.
+func resolveMap(f field, rest string) ([]string, field, bool) {
+	elem := f.typ.Elem()
+	if rest == "" {
+		return nil, field{}, false
+	}
+	if elem.Kind() != reflect.Struct {
+		return []string{rest}, f.leaf(elem), true
+	}
+	for i := 1; i < len(rest)-1; i++ {
+		if rest[i] != '.' {
+			continue
+		}
+		if sub, leaf, ok := resolve(elem, rest[i+1:]); ok {
+			return append([]string{rest[:i]}, sub...), leaf, true
+		}
+	}
+	return []string{rest}, f.leaf(elem), true
+}
+
+// sortedKeys returns the keys of a string map in order.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
