@@ -1,0 +1,102 @@
+package fuzzy
+
+import (
+	"strings"
+
+	"hermes/core/nearest"
+)
+
+// alike is the least likeness of two lines that count as the same.
+const alike = 0.8
+
+// longLine bounds the quadratic comparison: of longer lines only so many characters are compared.
+const longLine = 200
+
+// likeness is 1 for equal lines and 0 for lines that share nothing; white space at the ends does not count.
+func likeness(a, b string) float64 {
+	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
+	if a == b {
+		return 1
+	}
+	ra, rb := head(a), head(b)
+	return 1 - float64(nearest.Distance(ra, rb))/float64(max(len(ra), len(rb), 1))
+}
+
+func head(s string) []rune {
+	r := []rune(s)
+	return r[:min(len(r), longLine)]
+}
+
+func averageLikeness(a, b []string) float64 {
+	if len(a) == 0 {
+		return 1
+	}
+	sum := 0.0
+	for i := range a {
+		sum += likeness(a[i], b[i])
+	}
+	return sum / float64(len(a))
+}
+
+// comparer answers "is line i of the text alike line j of the quote", cheaply for the many that are not.
+type comparer struct {
+	old, text         []string
+	oldCount, txCount []histogram
+	solid             int // lines of the quote that are not blank
+}
+
+type histogram [32]int
+
+func newComparer(old, text []string) *comparer {
+	c := &comparer{old: mapLines(old, strings.TrimSpace), text: mapLines(text, strings.TrimSpace)}
+	for _, s := range c.old {
+		c.oldCount = append(c.oldCount, count(s))
+		if s != "" {
+			c.solid++
+		}
+	}
+	for _, s := range c.text {
+		c.txCount = append(c.txCount, count(s))
+	}
+	return c
+}
+
+func count(s string) (h histogram) {
+	for _, r := range head(s) {
+		h[r%int32(len(h))]++
+	}
+	return h
+}
+
+// bound is the most that two lines can be alike, told by their letters alone.
+func (h histogram) bound(o histogram) float64 {
+	plus, minus, a, b := 0, 0, 0, 0
+	for i := range h {
+		d := h[i] - o[i]
+		plus += max(d, 0)
+		minus += max(-d, 0)
+		a, b = a+h[i], b+o[i]
+	}
+	return 1 - float64(max(plus, minus))/float64(max(a, b, 1))
+}
+
+func (c *comparer) same(i, j int) bool {
+	if c.text[i] == c.old[j] {
+		return true
+	}
+	return c.txCount[i].bound(c.oldCount[j]) >= alike && likeness(c.text[i], c.old[j]) >= alike
+}
+
+// window returns the share of the quote's solid lines that are alike in the run from line i, and whether its first or
+// last line is among them.
+func (c *comparer) window(i int) (share float64, anchored bool) {
+	hits := 0
+	for j, s := range c.old {
+		if s == "" || !c.same(i+j, j) {
+			continue
+		}
+		hits++
+		anchored = anchored || j == 0 || j == len(c.old)-1
+	}
+	return float64(hits) / float64(max(c.solid, 1)), anchored
+}

@@ -1,0 +1,134 @@
+package fuzzy
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// normal is a text in a simpler form, with the way back: byte i of text came from byte at[i] of the original.
+// at has one more entry than text: the end.
+type normal struct {
+	text string
+	at   []int
+}
+
+type builder struct {
+	b  strings.Builder
+	at []int
+}
+
+func (n *builder) add(s string, from int) {
+	for range len(s) {
+		n.at = append(n.at, from)
+	}
+	n.b.WriteString(s)
+}
+
+func (n *builder) done(end int) normal { return normal{n.b.String(), append(n.at, end)} }
+
+// collapse makes every run of blanks and tabs one blank.
+func collapse(s string) normal {
+	var n builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != ' ' && s[i] != '\t' {
+			n.add(s[i:i+1], i)
+			continue
+		}
+		n.add(" ", i)
+		for i+1 < len(s) && (s[i+1] == ' ' || s[i+1] == '\t') {
+			i++
+		}
+	}
+	return n.done(len(s))
+}
+
+// ascii writes typographic characters as people type them.
+func ascii(s string) normal {
+	var n builder
+	for i := 0; i < len(s); {
+		r, w := utf8.DecodeRuneInString(s[i:])
+		if t, ok := plain(r); ok {
+			n.add(t, i)
+		} else {
+			for j := range w {
+				n.add(s[i+j:i+j+1], i+j)
+			}
+		}
+		i += w
+	}
+	return n.done(len(s))
+}
+
+func plain(r rune) (string, bool) {
+	switch r {
+	case '\u2018', '\u2019', '\u201a', '\u201b', '\u2032':
+		return "'", true
+	case '\u201c', '\u201d', '\u201e', '\u201f', '\u2033':
+		return `"`, true
+	case '\u2010', '\u2011', '\u2012', '\u2013', '\u2014', '\u2015', '\u2212':
+		return "-", true
+	case '\u2026':
+		return "...", true
+	case '\u00a0', '\u2002', '\u2003', '\u2007', '\u2009', '\u200a', '\u202f', '\u3000':
+		return " ", true
+	case '\u200b', '\ufeff', '\u00ad':
+		return "", true
+	}
+	return "", false
+}
+
+// mapped finds the quote in the simpler form and maps the place back. What quote and replacement share at both ends keeps
+// the bytes of the text, so that a change of one word does not rewrite the quotes and blanks around it.
+func (q *query) mapped(norm func(string) normal) []Span {
+	content, old, text := norm(q.content), norm(q.old), norm(q.new)
+	if old.text == "" {
+		return nil
+	}
+	head := commonPrefix(old.text, text.text)
+	tail := commonSuffix(old.text[head:], text.text[head:])
+	var spans []Span
+	for _, s := range occurrences(content.text, old.text, "") {
+		start, end := content.at[s.Start], content.at[s.End]
+		if !content.whole(s.Start) || !content.whole(s.End) {
+			continue
+		}
+		with := q.content[start:content.at[s.Start+head]] +
+			q.new[text.at[head]:text.at[len(text.text)-tail]] +
+			q.content[content.at[s.End-tail]:end]
+		spans = append(spans, Span{start, end, with})
+	}
+	return spans
+}
+
+// whole reports whether i is a border between characters of the original: "..." of one ellipsis must not be torn.
+func (n normal) whole(i int) bool { return i == 0 || i == len(n.text) || n.at[i] != n.at[i-1] }
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && (!border(a, n) || !border(b, n)) {
+		n--
+	}
+	return n
+}
+
+func commonSuffix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	for n > 0 && (!border(a, len(a)-n) || !border(b, len(b)-n)) {
+		n--
+	}
+	return n
+}
+
+// border reports whether i is between two characters, none of them a dot: dots may be pieces of an ellipsis.
+func border(s string, i int) bool {
+	if i < len(s) && (!utf8.RuneStart(s[i]) || s[i] == '.') {
+		return false
+	}
+	return i == 0 || s[i-1] != '.'
+}
