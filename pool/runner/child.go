@@ -1,0 +1,85 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"hermes/core/crash"
+)
+
+// child is one started process: the leader of a session and group of its own.
+type child struct {
+	pid    int
+	tag    string        // value of HERMES_CALL in its environment
+	exited chan struct{} // closed when it ended; it stays unreaped, so that its number is not used again
+	wait   waiter
+}
+
+// launch is everything that the fork needs.
+type launch struct {
+	path  string
+	argv  []string
+	env   []string
+	dir   string
+	files []*os.File // nil: closed in the child
+	tty   bool       // files[0] becomes the controlling terminal
+}
+
+func (r *Runner) fork(l launch, tag string) (*child, error) {
+	c := &child{tag: tag, exited: make(chan struct{})}
+	attr := &syscall.ProcAttr{Dir: l.dir, Env: l.env, Files: make([]uintptr, len(l.files)), Sys: sysAttr(l.tty, &c.wait)}
+	for i, f := range l.files {
+		attr.Files[i] = ^uintptr(0)
+		if f != nil {
+			attr.Files[i] = f.Fd()
+		}
+	}
+	err := error(ErrClosed)
+	r.forks.do(func() { c.pid, _, err = syscall.StartProcess(l.path, l.argv, attr) })
+	if err != nil {
+		return nil, startError(l, err)
+	}
+	crash.Go("runner wait", func() {
+		c.wait.await(c.pid)
+		close(c.exited)
+	})
+	return c, nil
+}
+
+func startError(l launch, err error) error {
+	switch {
+	case errors.Is(err, ErrClosed):
+		return err
+	case errors.Is(err, unix.E2BIG):
+		return fmt.Errorf("%s was not started: the arguments and environment are too large for this system: %w", l.path, err)
+	case errors.Is(err, unix.EAGAIN):
+		return fmt.Errorf("%s was not started: the limit of processes is reached: %w", l.path, err)
+	default:
+		return fmt.Errorf("%s was not started in %s: %w", l.path, l.dir, err)
+	}
+}
+
+// exit is how a command ended.
+type exit struct {
+	code        int
+	signal      string
+	timedOut    bool
+	interrupted bool
+	warnings    []string
+}
+
+// reap collects the status. The child must have exited.
+func (c *child) reap() (exit, error) {
+	ws, err := c.wait.reap(c.pid)
+	if err != nil {
+		return exit{}, fmt.Errorf("the command ran, but how it ended is unknown: %w", err)
+	}
+	if ws.Signaled() {
+		return exit{code: 128 + int(ws.Signal()), signal: unix.SignalName(ws.Signal())}, nil
+	}
+	return exit{code: ws.ExitStatus()}, nil
+}

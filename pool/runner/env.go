@@ -1,0 +1,55 @@
+package runner
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// tagName marks every process of a call, so that one that left the group is still found when the call is ended.
+const tagName = "HERMES_CALL"
+
+// Environ builds a command's environment: base, then what makes programs behave without a person watching
+// (no pager, and a terminal type that is true), then extra, where the later one wins.
+func Environ(base []string, tty bool, extra ...map[string]string) []string {
+	term := "dumb"
+	if tty {
+		term = "xterm-256color"
+	}
+	all := make(map[string]string, len(base)+8)
+	for _, kv := range base {
+		if name, value, ok := strings.Cut(kv, "="); ok && name != "" {
+			all[name] = value
+		}
+	}
+	maps.Copy(all, map[string]string{"TERM": term, "PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat"})
+	for _, more := range extra {
+		maps.Copy(all, more)
+	}
+	env := make([]string, 0, len(all))
+	for name, value := range all {
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env)
+	return env
+}
+
+// marked returns env with the call's tag and the directory, which lets a shell keep the name that it has through symbolic links.
+func marked(env []string, tag, dir string) []string {
+	out := make([]string, 0, len(env)+2)
+	for _, kv := range env {
+		if !strings.HasPrefix(kv, tagName+"=") && !strings.HasPrefix(kv, "PWD=") {
+			out = append(out, kv)
+		}
+	}
+	return append(out, tagName+"="+tag, "PWD="+dir)
+}
+
+func lookup(env []string, name string) string {
+	for _, kv := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

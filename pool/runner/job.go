@@ -1,0 +1,140 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"hermes/core/crash"
+)
+
+// job is a command that runs, in the foreground or in the background.
+type job struct {
+	run      *Runner
+	child    *child
+	io       *plumbing
+	out      *output
+	dir      string // where it started
+	warnings []string
+	begun    time.Time
+}
+
+// start starts a command. The caller must call finish, and r.busy.Done after it.
+func (r *Runner) start(s Spec, keep consumer) (*job, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if err := r.enter(); err != nil {
+		return nil, err
+	}
+	j, err := r.begin(&s, keep)
+	if err != nil {
+		r.busy.Done()
+		return nil, err
+	}
+	return j, nil
+}
+
+func (r *Runner) begin(s *Spec, keep consumer) (*job, error) {
+	dir, warnings, err := s.startDir()
+	if err != nil {
+		return nil, err
+	}
+	tag := r.nextTag()
+	if c, ok := keep.(*capture); ok {
+		c.spill = newSpill(s.SpillDir, tag)
+	}
+	j := &job{run: r, dir: dir, warnings: warnings, begun: time.Now()}
+	if j.io, err = plumb(s); err != nil {
+		return nil, fmt.Errorf("the command was not started: %w", err)
+	}
+	l, err := j.io.launch(s, tag, dir)
+	if err == nil {
+		j.child, err = r.fork(l, tag)
+	}
+	j.io.closeTheirs()
+	if err != nil {
+		j.io.closeOurs()
+		return nil, err
+	}
+	j.out = &output{run: r, keep: keep, feed: newFeed(s.Sink), left: len(j.io.outs), eof: make(chan struct{})}
+	for _, p := range j.io.outs {
+		j.out.read(p.file, p.stream)
+	}
+	if s.Stdin != nil && !s.Live {
+		crash.Go("runner stdin", func() { _ = j.io.send(s.Stdin, true) })
+	}
+	return j, nil
+}
+
+// finish waits for the end, brings it about when ctx or the timeout says so, and closes everything but pipes that others still hold.
+func (j *job) finish(ctx context.Context, timeout time.Duration) (exit, error) {
+	ended, timedOut := j.await(ctx, timeout)
+	var warnings []string
+	if !ended {
+		warnings = j.run.end(j.child)
+	}
+	var e exit
+	err := errStuck
+	if within(time.Second, j.child.exited) {
+		e, err = j.child.reap()
+	}
+	j.out.settle(j.run.opt.Drain)
+	j.io.closeStdin()
+	if err != nil {
+		j.io.closeDir()
+		return exit{}, err
+	}
+	e.timedOut, e.interrupted = !ended && timedOut, !ended && !timedOut
+	e.warnings = warnings
+	return e, nil
+}
+
+var errStuck = errors.New("the command could not be ended: the system does not let it go (it waits inside the kernel); it may still run")
+
+// await returns when the command ended by itself, or has to be ended, and why.
+func (j *job) await(ctx context.Context, timeout time.Duration) (ended, timedOut bool) {
+	var late <-chan time.Time
+	if timeout > 0 {
+		t := time.NewTimer(timeout - time.Since(j.begun))
+		defer t.Stop()
+		late = t.C
+	}
+	select {
+	case <-j.child.exited:
+		return true, false
+	case <-late:
+		return false, true
+	case <-ctx.Done():
+		return false, errors.Is(ctx.Err(), context.DeadlineExceeded)
+	case <-j.run.ctx.Done():
+		return false, false
+	}
+}
+
+func (j *job) result(e exit) Result {
+	r := Result{
+		ExitCode: e.code, Signal: e.signal, TimedOut: e.timedOut, Interrupted: e.interrupted,
+		Dir: j.dir, Warnings: append(j.warnings, e.warnings...), Took: time.Since(j.begun),
+	}
+	switch {
+	case e.timedOut:
+		r.ExitCode = ExitTimeout
+	case e.interrupted:
+		r.ExitCode = ExitInterrupt
+	default:
+		if dir := j.io.finalDir(); dir != "" {
+			r.Dir = dir
+		}
+	}
+	j.io.closeDir()
+	return r
+}
+
+// outlet is our end of something that the command prints to.
+type outlet struct {
+	file   *os.File
+	stream Stream
+}

@@ -1,0 +1,149 @@
+package runner
+
+import (
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hermes/core/crash"
+)
+
+// consumer keeps output. It is called under a lock, and must not keep the slice.
+type consumer interface{ put(data []byte) }
+
+// output is what one call prints, until it is sealed.
+type output struct {
+	run  *Runner
+	keep consumer
+	feed *feed // nil without a Sink
+
+	mu     sync.Mutex
+	sealed bool
+	left   int           // pumps that have not seen the end
+	eof    chan struct{} // closed when left is 0
+	pumps  []*pump
+}
+
+// pump reads one pipe to its end, beyond the end of the call if need be.
+type pump struct {
+	file   *os.File
+	stream Stream
+	taken  atomic.Int64
+}
+
+const chunkSize = 64 << 10
+
+var chunks = sync.Pool{New: func() any { b := make([]byte, chunkSize); return &b }}
+
+// read starts a pump for f, which it owns from now on.
+func (o *output) read(f *os.File, s Stream) {
+	p := &pump{file: f, stream: s}
+	o.pumps = append(o.pumps, p)
+	o.run.track(f)
+	crash.Go("runner output", func() { o.drain(p) })
+}
+
+func (o *output) drain(p *pump) {
+	defer o.run.untrack(p.file)
+	buf := chunks.Get().(*[]byte)
+	defer chunks.Put(buf)
+	for {
+		n, err := p.file.Read(*buf)
+		if n > 0 {
+			o.take(p.stream, (*buf)[:n])
+			p.taken.Add(int64(n))
+		}
+		if err != nil { // io.EOF, EIO from a terminal whose last user is gone, or closed by Close
+			o.ended()
+			return
+		}
+	}
+}
+
+func (o *output) take(s Stream, data []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.sealed {
+		o.run.late.Add(int64(len(data)))
+		return
+	}
+	o.keep.put(data)
+	if o.feed != nil {
+		o.feed.put(s, data)
+	}
+}
+
+func (o *output) ended() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.left--; o.left == 0 {
+		close(o.eof)
+	}
+}
+
+// settle is called when the shell has exited: it takes what is still in the pipes, and then seals. A child in the background may hold
+// them open for ever, so it does not wait for their end longer than grace; but what was printed before the exit is never lost, however
+// busy the machine is.
+func (o *output) settle(grace time.Duration) {
+	if !within(0, o.eof) {
+		goals := o.waiting()
+		for i := 0; i < 20 && !within(grace, o.eof) && !o.reached(goals); i++ {
+			grace = 50 * time.Millisecond
+		}
+	}
+	o.mu.Lock()
+	o.sealed = true
+	o.mu.Unlock()
+	if o.feed != nil {
+		o.feed.close(500 * time.Millisecond)
+	}
+}
+
+// waiting returns for each pump how many bytes it will have taken when it has read what is in its pipe now.
+func (o *output) waiting() []int64 {
+	goals := make([]int64, len(o.pumps))
+	for i, p := range o.pumps {
+		goals[i] = p.taken.Load() + pending(p.file)
+	}
+	return goals
+}
+
+func (o *output) reached(goals []int64) bool {
+	for i, p := range o.pumps {
+		if p.taken.Load() < goals[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// pending returns how many bytes wait in f.
+func pending(f *os.File) int64 {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	var n int
+	if conn.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), bytesWaiting) }) != nil || err != nil {
+		return 0
+	}
+	return int64(n)
+}
+
+func (r *Runner) track(f *os.File) {
+	r.drains.Add(1)
+	r.mu.Lock()
+	r.open[f] = struct{}{}
+	r.mu.Unlock()
+}
+
+func (r *Runner) untrack(f *os.File) {
+	r.mu.Lock()
+	delete(r.open, f)
+	r.mu.Unlock()
+	_ = f.Close()
+	r.drains.Done()
+}

@@ -1,0 +1,194 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// plumbing is the pipes or the terminal of one command.
+type plumbing struct {
+	theirs []*os.File // the command's descriptors 0, 1, ...; closed here once it has started
+	outs   []outlet
+	dir    *os.File // the directory arrives here; nil without a shell
+	tty    *os.File // our side of the terminal, also in outs
+
+	mu    sync.Mutex
+	stdin *os.File // nil when closed, or never open; the same as tty when there is one
+}
+
+func plumb(s *Spec) (p *plumbing, err error) {
+	p = &plumbing{}
+	if s.Size != nil {
+		err = p.terminal(*s.Size)
+	} else {
+		err = p.pipes(s)
+	}
+	if err == nil && s.Command != "" {
+		err = p.report()
+	}
+	if err != nil {
+		p.closeTheirs()
+		p.closeOurs()
+		return nil, fmt.Errorf("no pipes or terminal for it: %w", err)
+	}
+	return p, nil
+}
+
+func (p *plumbing) terminal(size Size) error {
+	ours, theirs, err := pty.Open()
+	if err != nil {
+		return err
+	}
+	p.tty, p.stdin = ours, ours
+	p.outs = []outlet{{ours, Terminal}}
+	p.theirs = []*os.File{theirs, theirs, theirs}
+	return p.resize(size)
+}
+
+func (p *plumbing) pipes(s *Spec) error {
+	in, err := p.input(s)
+	if err != nil {
+		return err
+	}
+	p.theirs = append(p.theirs, in)
+	for _, stream := range []Stream{Stdout, Stderr} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		p.outs = append(p.outs, outlet{r, stream})
+		p.theirs = append(p.theirs, w)
+	}
+	return nil
+}
+
+func (p *plumbing) input(s *Spec) (*os.File, error) {
+	if s.Stdin == nil && !s.Live {
+		return os.Open(os.DevNull)
+	}
+	r, w, err := os.Pipe()
+	p.stdin = w
+	return r, err
+}
+
+// report adds the pipe for the directory, on a descriptor of which the command knows nothing.
+func (p *plumbing) report() error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	p.dir = r
+	p.theirs = append(p.theirs, make([]*os.File, dirFD+1-len(p.theirs))...)
+	p.theirs[dirFD] = w
+	return nil
+}
+
+func (p *plumbing) launch(s *Spec, tag, dir string) (launch, error) {
+	l := launch{argv: s.Argv, env: marked(s.Env, tag, dir), dir: dir, tty: p.tty != nil}
+	var err error
+	if s.Command != "" {
+		l.path = s.Shell
+		if l.path == "" {
+			l.path = defaultShell
+		}
+		var script *os.File
+		if l.argv, script, err = shellArgs(l.path, s.Command); err != nil {
+			return l, err
+		}
+		if script != nil {
+			p.theirs = append(p.theirs, script)
+		}
+	} else {
+		l.path = s.Argv[0]
+	}
+	l.files = p.theirs
+	l.path, err = lookPath(l.path, dir, s.Env)
+	return l, err
+}
+
+var errNoInput = errors.New("its standard input is closed")
+
+// send writes data to the command's input; eof closes it afterwards (a terminal gets ctrl-d, at the start of a line).
+func (p *plumbing) send(data []byte, eof bool) error {
+	p.mu.Lock()
+	f := p.stdin
+	p.mu.Unlock()
+	if f == nil {
+		return errNoInput
+	}
+	if eof && p.tty != nil {
+		data = append(append([]byte(nil), data...), 4)
+	}
+	_, err := f.Write(data)
+	if eof && p.tty == nil {
+		p.closeStdin()
+	}
+	return err
+}
+
+// sendWithin is send for a command that may not read: it gives up after d.
+func (p *plumbing) sendWithin(d time.Duration, data []byte, eof bool) error {
+	p.mu.Lock()
+	if p.stdin != nil {
+		_ = p.stdin.SetWriteDeadline(time.Now().Add(d))
+	}
+	p.mu.Unlock()
+	err := p.send(data, eof)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("it did not read its input within %v: only a part was written", d)
+	}
+	return err
+}
+
+func (p *plumbing) resize(s Size) error {
+	if p.tty == nil {
+		return errors.New("it has no terminal")
+	}
+	return pty.Setsize(p.tty, &pty.Winsize{Rows: s.Rows, Cols: s.Cols})
+}
+
+// finalDir returns where the shell said it ended, or "".
+func (p *plumbing) finalDir() string {
+	if p.dir == nil {
+		return ""
+	}
+	return reported(p.dir)
+}
+
+func (p *plumbing) closeTheirs() {
+	for i, f := range p.theirs {
+		if f != nil && (i == 0 || f != p.theirs[i-1]) {
+			_ = f.Close()
+		}
+	}
+	p.theirs = nil
+}
+
+// closeOurs is for a command that never started: after that the pumps own the outlets.
+func (p *plumbing) closeOurs() {
+	for _, o := range p.outs {
+		_ = o.file.Close()
+	}
+	p.closeStdin()
+	p.closeDir()
+}
+
+func (p *plumbing) closeStdin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stdin != nil && p.stdin != p.tty {
+		_ = p.stdin.Close()
+	}
+	p.stdin = nil
+}
+
+func (p *plumbing) closeDir() {
+	if p.dir != nil {
+		_ = p.dir.Close()
+	}
+}

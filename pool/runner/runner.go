@@ -1,0 +1,111 @@
+package runner
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options change how a Runner ends commands. The zero value is right for most.
+type Options struct {
+	Grace time.Duration // between TERM and KILL; 0 means 2 s
+	Drain time.Duration // how long a call waits for pipes that its shell left open; 0 means 150 ms
+}
+
+// Runner runs commands. All methods are safe for concurrent use.
+type Runner struct {
+	opt   Options
+	tag   string // prefix of every HERMES_CALL value, not guessable
+	calls atomic.Uint64
+	late  atomic.Int64
+	forks spawner
+
+	mu     sync.Mutex
+	closed bool
+	ctx    context.Context // of every call; cancelled by Close
+	stop   context.CancelFunc
+	busy   sync.WaitGroup        // calls and background processes
+	open   map[*os.File]struct{} // read ends that are being drained
+	drains sync.WaitGroup        // goroutines that read them
+}
+
+// New returns a Runner. Close it.
+func New(o Options) *Runner {
+	if o.Grace <= 0 {
+		o.Grace = 2 * time.Second
+	}
+	if o.Drain <= 0 {
+		o.Drain = 150 * time.Millisecond
+	}
+	id := make([]byte, 8)
+	_, _ = rand.Read(id) // never fails
+	r := &Runner{opt: o, tag: hex.EncodeToString(id), open: map[*os.File]struct{}{}}
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	return r
+}
+
+// Run runs a command to its end. Cancelling ctx ends its whole tree and returns the partial result.
+func (r *Runner) Run(ctx context.Context, s Spec) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, fmt.Errorf("the command was not started: %w", err)
+	}
+	if s.MaxOutput <= 0 {
+		s.MaxOutput = defaultMaxOutput
+	}
+	keep := newCapture(s.MaxOutput)
+	j, err := r.start(s, keep)
+	if err != nil {
+		return Result{}, err
+	}
+	defer r.busy.Done()
+	e, err := j.finish(ctx, s.Timeout)
+	if err != nil {
+		return Result{}, err
+	}
+	res := j.result(e)
+	res.Output, res.Total = keep.bytes(), keep.total
+	res.Truncated = keep.total > int64(len(res.Output))
+	res.Spill, res.Warnings = keep.spill.close(res.Warnings)
+	return res, nil
+}
+
+// Late returns how many bytes arrived after the call that they belonged to and were dropped.
+func (r *Runner) Late() int64 { return r.late.Load() }
+
+// Close ends everything that still runs and waits for it until ctx is done. Nothing can be started afterwards.
+// Daemons that commands left behind on purpose live on; they lose their standard output.
+func (r *Runner) Close(ctx context.Context) error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.stop()
+	err := await(ctx, &r.busy, "commands did not end")
+	r.mu.Lock()
+	for f := range r.open {
+		_ = f.Close()
+	}
+	r.mu.Unlock()
+	r.forks.close()
+	if err != nil {
+		return err
+	}
+	return await(ctx, &r.drains, "output pipes did not close")
+}
+
+// enter admits one more command.
+func (r *Runner) enter() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
+	r.busy.Add(1)
+	return nil
+}
+
+func (r *Runner) nextTag() string { return fmt.Sprintf("%s-%d", r.tag, r.calls.Add(1)) }

@@ -1,0 +1,34 @@
+package runner
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+var self = os.Getpid()
+
+const zombie = 5 // SZOMB of sys/proc.h
+
+// processes lists all processes of the system. macOS has no session number here.
+func processes() []proc {
+	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil
+	}
+	list := make([]proc, len(all))
+	for i, k := range all {
+		list[i] = proc{
+			pid: int(k.Proc.P_pid), parent: int(k.Eproc.Ppid), group: int(k.Eproc.Pgid),
+			begun: began(k.Proc.P_starttime), dead: k.Proc.P_stat == zombie,
+		}
+	}
+	return list
+}
+
+func began(t unix.Timeval) uint64 { return uint64(t.Sec)*1_000_000 + uint64(t.Usec) }
+
+// tagged is not to be had on macOS: the environment of others is not shown. Descendants are found by their parents.
+func (proc) tagged(string) bool { return false }
+
+func (p proc) signal(s unix.Signal) { _ = unix.Kill(p.pid, s) }

@@ -1,0 +1,85 @@
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+var self = os.Getpid()
+
+// processes lists all processes of the system. What vanishes meanwhile is left out.
+func processes() []proc {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	list := make([]proc, 0, len(names))
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + name + "/stat")
+		if p, ok := parseStat(pid, stat); err == nil && ok {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// parseStat reads a line of /proc/PID/stat. The program's name, in parentheses, may itself hold parentheses and blanks.
+func parseStat(pid int, stat []byte) (proc, bool) {
+	end := bytes.LastIndexByte(stat, ')')
+	if end < 0 {
+		return proc{}, false
+	}
+	f := bytes.Fields(stat[end+1:]) // state, parent, group, session, ..., start time as the 20th
+	if len(f) < 20 {
+		return proc{}, false
+	}
+	p := proc{pid: pid, dead: f[0][0] == 'Z' || f[0][0] == 'X'}
+	p.parent, _ = strconv.Atoi(string(f[1]))
+	p.group, _ = strconv.Atoi(string(f[2]))
+	p.session, _ = strconv.Atoi(string(f[3]))
+	p.begun, _ = strconv.ParseUint(string(f[19]), 10, 64)
+	return p, true
+}
+
+// tagged says whether the process carries the call's tag in its environment.
+func (p proc) tagged(tag string) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	want := []byte(tagName + "=" + tag)
+	for kv := range bytes.SplitSeq(env, []byte{0}) {
+		if bytes.Equal(kv, want) {
+			return true
+		}
+	}
+	return false
+}
+
+// signal signals this very process: a handle is taken first, and the start time compared after, so that a
+// number that was used again meanwhile is not hit.
+func (p proc) signal(s unix.Signal) {
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if errors.Is(err, unix.ENOSYS) {
+		_ = unix.Kill(p.pid, s)
+		return
+	}
+	if err != nil {
+		return
+	}
+	defer func() { _ = unix.Close(fd) }()
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/stat")
+	if now, ok := parseStat(p.pid, stat); err == nil && ok && now.begun == p.begun {
+		_ = unix.PidfdSendSignal(fd, s, nil, 0)
+	}
+}
