@@ -86,7 +86,7 @@ func (p *Pen) Scan(s string) {
 		if i < 0 {
 			return
 		}
-		n := sequence(s[i:])
+		n := Sequence(s[i:])
 		if seq := s[i : i+n]; isSGR(seq) {
 			p.Set(seq[2 : n-1])
 		}

@@ -187,8 +187,8 @@ func (z *sanitizer) stringEnd(i int) int {
 	return len(z.src)
 }
 
-// sequence returns the length of the escape sequence at the start of s, which starts with ESC.
-func sequence(s string) int {
+// Sequence returns the length of the escape sequence at the start of s, which starts with ESC.
+func Sequence(s string) int {
 	if len(s) < 2 {
 		return len(s)
 	}

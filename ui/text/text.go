@@ -32,7 +32,7 @@ func measure(s string) int {
 	w := 0
 	for i := 0; i < len(s); {
 		if s[i] == ansi.ESC {
-			i += sequence(s[i:])
+			i += Sequence(s[i:])
 			continue
 		}
 		n, cells := cluster(s[i:])
@@ -222,7 +222,7 @@ func cut(s string, w int) (string, Pen) {
 	used, i := 0, 0
 	for i < len(s) {
 		if s[i] == ansi.ESC {
-			n := sequence(s[i:])
+			n := Sequence(s[i:])
 			pen.Scan(s[i : i+n])
 			i += n
 			continue
