@@ -44,7 +44,7 @@ type Turn struct {
 	Usage          *Usage // nil means counted from the lengths
 
 	Chunk    int           // runes a text delta; 0: 8
-	ArgChunk int           // bytes an argument delta; 0: 12
+	ArgChunk int           // runes an argument delta; 0: 12
 	Delay    time.Duration // before each delta
 
 	Status     int    // an HTTP status that is not 200 ends the turn with an error body

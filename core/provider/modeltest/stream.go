@@ -101,9 +101,9 @@ func (s *stream) calls() error {
 		if err := s.call(i, first); err != nil {
 			return err
 		}
-		for args := c.Args; args != ""; {
+		for args := []rune(c.Args); len(args) > 0; {
 			k := min(n, len(args))
-			if err := s.call(i, map[string]any{"function": map[string]any{"arguments": args[:k]}}); err != nil {
+			if err := s.call(i, map[string]any{"function": map[string]any{"arguments": string(args[:k])}}); err != nil {
 				return err
 			}
 			args = args[k:]

@@ -1,0 +1,211 @@
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"hermes/core/chat"
+	"hermes/core/provider"
+)
+
+// Bounds on what a server can make us hold.
+const (
+	maxAnswer = 64 << 20 // bytes of one answer
+	maxCalls  = 256      // tool calls of one answer
+)
+
+// assembler turns the events of one answer into chunks. It is pure: bytes in, chunks out.
+type assembler struct {
+	model  provider.Model
+	calls  []*call
+	size   int
+	any    bool   // an event with a choice, content or usage came
+	done   bool   // [DONE] came
+	finish string // the reason, as the server named it
+	usage  chat.Usage
+	served string // the model that answered
+}
+
+// call is a tool call that is being sent.
+type call struct {
+	wire    int // the index on the wire, -1 without one
+	id      string
+	name    string
+	started bool
+	waiting string // arguments that came before the name
+}
+
+func newAssembler(m provider.Model) *assembler { return &assembler{model: m} }
+
+// feed takes one event. Chunks that it returns together with an error came before the error.
+func (a *assembler) feed(kind string, data []byte) ([]provider.Chunk, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	if bytes.Equal(data, []byte("[DONE]")) {
+		a.done = true
+		return nil, nil
+	}
+	if a.size += len(data); a.size > maxAnswer {
+		return nil, malformed("the answer is larger than any model writes")
+	}
+	var f frame
+	if err := json.Unmarshal(data, &f); err != nil {
+		if kind == "error" {
+			return nil, &badAnswer{what: "the server sent an error", event: bytes.Clone(data)}
+		}
+		return nil, malformed("an event of the stream is not valid JSON")
+	}
+	if kind == "error" || f.failed() {
+		return nil, &badAnswer{what: "the server sent an error", event: bytes.Clone(data)}
+	}
+	a.served = cmp.Or(f.Model, a.served)
+	if f.Usage != nil {
+		a.any, a.usage = true, f.Usage.usage()
+	}
+	return a.choices(f.Choices)
+}
+
+func (a *assembler) choices(list []choice) ([]provider.Chunk, error) {
+	var out []provider.Chunk
+	for _, c := range list {
+		if c.Index != 0 {
+			continue // we ask for one answer
+		}
+		a.any = true
+		for _, d := range []*delta{c.Delta, c.Message} {
+			if d == nil {
+				continue
+			}
+			chunks, err := a.delta(d)
+			out = append(out, chunks...)
+			if err != nil {
+				return out, err
+			}
+		}
+		a.finish = cmp.Or(c.Finish, a.finish)
+	}
+	return out, nil
+}
+
+func (a *assembler) delta(d *delta) ([]provider.Chunk, error) {
+	var out []provider.Chunk
+	if t := cmp.Or(d.ReasoningContent.thinking(), d.Reasoning.thinking(), d.Content.thought); t != "" {
+		out = append(out, provider.Chunk{Kind: provider.ChunkReasoning, Text: t, Model: a.served})
+	}
+	if t := cmp.Or(d.Content.text, d.Refusal.text); t != "" {
+		out = append(out, provider.Chunk{Kind: provider.ChunkText, Text: t, Model: a.served})
+	}
+	calls := d.ToolCalls
+	if d.FunctionCall != nil { // the name it had before parallel calls existed
+		zero := 0
+		calls = append(calls, callDelta{Index: &zero, Function: *d.FunctionCall})
+	}
+	for _, c := range calls {
+		i, err := a.find(c)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, a.extend(i, c)...)
+	}
+	return out, nil
+}
+
+// find is the place of the call that a delta belongs to. Servers leave out the index, or the id, or both, or give every
+// call the index 0.
+func (a *assembler) find(d callDelta) (int, error) {
+	at := -1
+	switch {
+	case d.Index != nil:
+		at = a.last(func(c *call) bool { return c.wire == *d.Index })
+		if at >= 0 && d.ID != "" && d.Function.Name != "" && a.calls[at].id != "" && d.ID != a.calls[at].id {
+			at = -1
+		}
+	case d.ID != "":
+		at = a.last(func(c *call) bool { return c.id == d.ID })
+	case d.Function.Name == "" || (len(a.calls) > 0 && a.calls[len(a.calls)-1].name == ""):
+		at = len(a.calls) - 1
+	}
+	if at >= 0 {
+		return at, nil
+	}
+	if len(a.calls) == maxCalls {
+		return 0, malformed("the answer has more tool calls than any model makes")
+	}
+	wire := -1
+	if d.Index != nil {
+		wire = *d.Index
+	}
+	a.calls = append(a.calls, &call{wire: wire})
+	return len(a.calls) - 1, nil
+}
+
+func (a *assembler) last(ok func(*call) bool) int {
+	for i, c := range slices.Backward(a.calls) {
+		if ok(c) {
+			return i
+		}
+	}
+	return -1
+}
+
+// extend adds a delta to a call. A call starts when its name is known.
+func (a *assembler) extend(i int, d callDelta) []provider.Chunk {
+	c := a.calls[i]
+	var out []provider.Chunk
+	if !c.started {
+		c.id = cmp.Or(c.id, d.ID)
+		c.name = cmp.Or(c.name, d.Function.Name)
+		if c.name == "" {
+			c.waiting += string(d.Function.Arguments)
+			return nil
+		}
+		c.started = true
+		if c.id == "" || slices.ContainsFunc(a.calls, func(o *call) bool { return o != c && o.started && o.id == c.id }) {
+			c.id = newID()
+		}
+		out = append(out, provider.Chunk{Kind: provider.ChunkToolStart, Index: i, CallID: c.id, Name: c.name, Model: a.served})
+	}
+	if args := c.waiting + string(d.Function.Arguments); args != "" {
+		c.waiting = ""
+		out = append(out, provider.Chunk{Kind: provider.ChunkToolArgs, Index: i, Text: args, Model: a.served})
+	}
+	return out
+}
+
+// newID names a call of a server that does not: unique over a session, which a counter would not be.
+func newID() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "call_" + hex.EncodeToString(b[:])
+}
+
+// end is the last chunk of an answer that is complete.
+func (a *assembler) end() (provider.Chunk, error) {
+	if slices.ContainsFunc(a.calls, func(c *call) bool { return !c.started }) {
+		return provider.Chunk{}, malformed("a tool call has no name")
+	}
+	if a.finish == "error" {
+		return provider.Chunk{}, malformed("the server ended the answer with the finish reason \"error\"")
+	}
+	return provider.Chunk{
+		Kind: provider.ChunkEnd, Finish: a.reason(), Usage: a.model.Charge(a.usage), Model: cmp.Or(a.served, a.model.ID),
+	}, nil
+}
+
+func (a *assembler) reason() chat.Finish {
+	switch a.finish {
+	case "length", "max_tokens":
+		return chat.FinishLength
+	case "content_filter":
+		return chat.FinishContentFilter
+	}
+	if len(a.calls) > 0 { // some servers say "stop" here
+		return chat.FinishToolCalls
+	}
+	return chat.FinishStop
+}

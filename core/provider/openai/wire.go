@@ -1,0 +1,123 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+
+	"hermes/core/chat"
+)
+
+// frame is an event of the stream, or a whole answer: they differ in one name. Fields are those that we use; the forms
+// are as wide as what servers send.
+type frame struct {
+	Object  string          `json:"object"`
+	Model   string          `json:"model"`
+	Choices []choice        `json:"choices"`
+	Usage   *usage          `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+func (f frame) failed() bool {
+	return f.Object == "error" || (len(f.Error) > 0 && !bytes.Equal(f.Error, []byte("null")))
+}
+
+type choice struct {
+	Index   int    `json:"index"`
+	Delta   *delta `json:"delta"`
+	Message *delta `json:"message"`
+	Finish  string `json:"finish_reason"`
+}
+
+type delta struct {
+	Content          prose       `json:"content"`
+	Reasoning        prose       `json:"reasoning"`
+	ReasoningContent prose       `json:"reasoning_content"`
+	Refusal          prose       `json:"refusal"`
+	ToolCalls        []callDelta `json:"tool_calls"`
+	FunctionCall     *function   `json:"function_call"`
+}
+
+type callDelta struct {
+	Index    *int     `json:"index"`
+	ID       string   `json:"id"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name      string  `json:"name"`
+	Arguments argText `json:"arguments"`
+}
+
+// argText is JSON text of arguments. Some servers send the object itself instead of a string that holds it.
+type argText string
+
+// UnmarshalJSON never fails: what cannot be read is passed on as it came.
+func (a *argText) UnmarshalJSON(b []byte) error {
+	var s string
+	switch {
+	case bytes.Equal(b, []byte("null")):
+	case json.Unmarshal(b, &s) == nil:
+		*a = argText(s)
+	default:
+		*a = argText(b)
+	}
+	return nil
+}
+
+// prose is a text: a string, null, or a list of parts, of which some may be thoughts.
+type prose struct{ text, thought string }
+
+func (p prose) thinking() string { return p.text + p.thought }
+
+// UnmarshalJSON never fails: an unknown form is no text.
+func (p *prose) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &p.text)
+	}
+	var parts []struct {
+		Type     string `json:"type"`
+		Text     string `json:"text"`
+		Thinking prose  `json:"thinking"`
+	}
+	if json.Unmarshal(b, &parts) != nil {
+		return nil
+	}
+	var text, thought strings.Builder
+	for _, part := range parts {
+		if part.Type == "thinking" || part.Type == "reasoning" {
+			thought.WriteString(part.Thinking.text + part.Text)
+			continue
+		}
+		text.WriteString(part.Text)
+	}
+	p.text, p.thought = text.String(), thought.String()
+	return nil
+}
+
+// usage counts tokens under the names that vendors use.
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	In         struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	Out struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+	CacheHit int      `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Cost     *float64 `json:"cost"`                    // OpenRouter: dollars
+}
+
+func (u usage) usage() chat.Usage {
+	out := chat.Usage{
+		Input: max(0, u.Prompt), Output: max(0, u.Completion),
+		Cached: max(0, u.In.Cached, u.CacheHit), Reasoning: max(0, u.Out.Reasoning),
+	}
+	const micro = 1e6
+	if u.Cost != nil && *u.Cost >= 0 && *u.Cost < 1e6 {
+		out.Cost, out.CostKnown = int64(math.Round(*u.Cost*micro)), true
+	}
+	return out
+}
