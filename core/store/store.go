@@ -1,41 +1,258 @@
-// Package store keeps conversations in one SQLite file.
+// Package store keeps conversations in one SQLite file: the rows of sessions and messages, and a full-text index that
+// is derived from them.
+//
+// The contract:
+//
+//   - What a write method acknowledged by returning nil was committed and synced; it survives a kill at any moment.
+//   - One goroutine writes. Writes that arrive together share one transaction. The order of a session's messages is
+//     their Seq, given in that transaction, never the clock.
+//   - What the disk refuses goes to a synced spill file beside the database (SpilledError) and into the database as
+//     soon as it can be written again.
+//   - The index can be missing, old or damaged without harm to a conversation: searches then scan the newest
+//     messages while it is built again in the background.
+//   - A damaged database is moved aside, never overwritten, and what can be read of it is taken over. One that a newer
+//     program wrote is refused (ErrNewer). One in a folder that cannot be written is opened as a throw-away copy.
+//   - Several processes may use one file at the same time.
+//   - No code in this process may open the database file other than through SQLite: closing any descriptor of it
+//     drops SQLite's locks.
 package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"hermes/core/crash"
 )
 
 // Options tune Open. The zero value is right for the program.
 type Options struct {
 	Now      func() time.Time        // nil: time.Now
-	Progress func(done, total int64) // advance of an index rebuild, in messages; nil: nobody listens
+	Progress func(done, total int64) // advance of an index rebuild, in messages; called from the rebuild's goroutine
 }
 
 // Report says what Open found and did. Banner and Notes are for people; the rest is for tests and `doctor`.
 type Report struct {
-	Created  bool     // the file did not exist
-	NotSaved bool     // the home cannot be written: a throw-away copy is open
-	Banner   string   // shown all the time when not empty ("read-only, not saved")
+	Created  bool     // the database is new
+	NotSaved bool     // the folder cannot be written: a throw-away copy is open
+	Banner   string   // shown all the time when not empty
 	MovedTo  string   // where a damaged file was put
 	Salvaged int      // messages read out of it
 	Lost     int      // messages known to be unreadable
-	Replayed int      // writes taken back from the spill file
+	Replayed int      // writes taken over from a spill file
 	Unclean  bool     // the last process did not close the store
 	Notes    []string // one sentence each
 }
 
 // Store is an open database. All methods are safe for concurrent use.
-type Store struct{ report Report }
+type Store struct {
+	path     string
+	temp     string // folder of the throw-away copy
+	now      func() time.Time
+	progress func(done, total int64)
+	report   Report
+	lock     *os.File
 
-// Open opens or creates the database at path.
+	writer *sql.DB
+	conn   *sql.Conn // used by Open and then by the writer goroutine only
+	read   *sql.DB
+	spill  *spillFile
+	marked bool // clean_shutdown was reset
+
+	mu       sync.RWMutex // guards closed, and requests against sends after close
+	closed   bool
+	requests chan *request
+	written  chan struct{} // closed when the writer has ended
+
+	background                      sync.WaitGroup
+	stale, rebuildOn                atomic.Bool
+	rebuilt, rebuildTotal, replayed atomic.Int64
+	rebuildErr                      atomic.Pointer[error]
+	closing                         sync.Once
+	closeErr                        error
+}
+
+// Open opens or creates the database at path, whose folder is made if need be.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
-	return nil, errors.New("store: being written")
+	s := &Store{path: resolve(path), now: o.Now, progress: o.Progress}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), s.release())
+	}
+	s.requests = make(chan *request, groupMax)
+	s.written = make(chan struct{})
+	crash.Go("store: writer", s.writeLoop)
+	if s.stale.Load() {
+		s.Rebuild()
+	}
+	return s, nil
+}
+
+// resolve follows a symbolic link, because the log lies beside the real file.
+func resolve(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+func (s *Store) open(ctx context.Context) error {
+	if err := s.prepareFolder(); err != nil {
+		return err
+	}
+	created, err := s.connect(ctx)
+	if err != nil && (errors.Is(err, errDamaged) || isDamage(err) || s.isFolder()) {
+		created, err = s.moveAsideAndSalvage(ctx, err)
+	}
+	if err != nil {
+		return err
+	}
+	s.report.Created = created
+	if s.spill, err = openSpill(s.path + ".spill.jsonl"); err != nil {
+		return err
+	}
+	if err = s.replaySpilled(); err != nil { // kept, and tried again before the next write
+		s.report.Notes = append(s.report.Notes, fmt.Sprintf("%d messages wait in %s: %v", len(s.spill.waiting), s.spill.path, err))
+	}
+	return s.readState(ctx)
+}
+
+func (s *Store) isFolder() bool {
+	info, err := os.Stat(s.path)
+	return err == nil && info.IsDir()
+}
+
+// prepareFolder makes the folder, or turns to a copy when it cannot be written.
+func (s *Store) prepareFolder() error {
+	dir := filepath.Dir(s.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil && !isReadOnly(err) {
+		return err
+	}
+	if canWrite(dir) && (canWrite(s.path) || !exists(s.path)) {
+		s.lock = lockShared(s.path + ".lock")
+		return nil
+	}
+	return s.copyAway()
+}
+
+// connect opens writer and readers and looks at the places where damage shows at once.
+func (s *Store) connect(ctx context.Context) (created bool, err error) {
+	fsType, network := networkFS(s.path)
+	if s.writer, s.conn, err = openWriter(ctx, s.path, !network); err != nil {
+		return false, err
+	}
+	if network {
+		s.report.Notes = append(s.report.Notes, "the database is on a network file system ("+fsType+"): slower, and best used by one process")
+	}
+	if created, err = migrate(ctx, s.conn, s.now().UnixMilli()); err != nil {
+		return false, err
+	}
+	if created {
+		if err = restrict(s.path); err != nil {
+			return false, err
+		}
+	}
+	if err = probe(ctx, s.conn); err != nil {
+		return false, err
+	}
+	s.read, err = openReaders(s.path)
+	return created, err
+}
+
+// restrict makes the files private. By path: opening them would break locks.
+func restrict(path string) error {
+	err := os.Chmod(path, 0o600)
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if exists(path + suffix) {
+			err = errors.Join(err, os.Chmod(path+suffix, 0o600))
+		}
+	}
+	return err
+}
+
+func (s *Store) readState(ctx context.Context) error {
+	clean, err := getMeta(ctx, s.conn, "clean_shutdown")
+	if err != nil {
+		return err
+	}
+	s.report.Unclean = clean == "0"
+	version, err := getMeta(ctx, s.conn, "fts_version")
+	if err != nil {
+		return err
+	}
+	left, err := getMeta(ctx, s.conn, "fts_done_to")
+	s.stale.Store(version != indexVersion || left != "")
+	return err
 }
 
 // Report returns what Open found.
-func (s *Store) Report() Report { return s.report }
+func (s *Store) Report() Report {
+	r := s.report
+	r.Replayed = int(s.replayed.Load())
+	return r
+}
 
-// Close writes everything out and closes.
-func (s *Store) Close() error { return nil }
+// Path returns the database file that is open, symbolic links followed.
+func (s *Store) Path() string { return s.path }
+
+// Close commits what is queued, empties the log into the database and closes it. Only the first call does something.
+func (s *Store) Close() error {
+	s.closing.Do(func() { s.closeErr = s.close() })
+	return s.closeErr
+}
+
+func (s *Store) close() error {
+	s.mu.Lock()
+	s.closed = true
+	close(s.requests)
+	s.mu.Unlock()
+	<-s.written
+	s.background.Wait()
+	var err error
+	if s.marked {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		err = setMeta(ctx, s.conn, "clean_shutdown", "1")
+		err = errors.Join(err, s.read.Close())                                             // a reader would keep the log from being emptied
+		_, _ = s.conn.ExecContext(ctx, "PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)") // saves time next time, nothing else
+	}
+	return errors.Join(err, s.release())
+}
+
+// release closes what is open; it is safe on a store that is half open.
+func (s *Store) release() error {
+	err := s.disconnect()
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.Close())
+	}
+	if s.temp != "" {
+		err = errors.Join(err, os.RemoveAll(s.temp))
+	}
+	return err
+}
+
+func (s *Store) disconnect() error {
+	var err error
+	if s.read != nil {
+		err = s.read.Close()
+	}
+	if s.conn != nil {
+		err = errors.Join(err, s.conn.Close(), s.writer.Close())
+	}
+	s.read, s.conn, s.writer = nil, nil, nil
+	return err
+}

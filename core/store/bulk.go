@@ -1,0 +1,194 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"hermes/core/chat"
+)
+
+// Import is a whole session to add.
+type Import struct {
+	Session  Session
+	Prompt   string
+	Meta     map[string]string
+	Messages []StoredMessage // in order; their ID and Seq are assigned anew
+}
+
+// ImportSession adds a whole session in one transaction. It reports false when the uid exists already.
+func (s *Store) ImportSession(ctx context.Context, in Import) (added bool, err error) {
+	rows := make([]row, len(in.Messages))
+	for i := range in.Messages {
+		m := &in.Messages[i]
+		if rows[i], err = encode(&m.Message); err != nil {
+			return false, err
+		}
+		rows[i].active, rows[i].compacted = m.Active, m.Compacted
+	}
+	err = s.write(ctx, nil, func(t *tx) error {
+		var have int
+		if err := t.row("SELECT count(*) FROM sessions WHERE uid=?", in.Session.UID).Scan(&have); err != nil || have > 0 {
+			return err
+		}
+		added = true
+		return t.importSession(in, rows)
+	})
+	return added && err == nil, err
+}
+
+func (t *tx) importSession(in Import, rows []row) error {
+	id, err := t.createSession(in.Session)
+	if err != nil {
+		return err
+	}
+	if in.Prompt != "" {
+		if err := t.setPrompt(id, in.Prompt); err != nil {
+			return err
+		}
+	}
+	for k, v := range in.Meta {
+		if err := t.setSessionMeta(id, k, v); err != nil {
+			return err
+		}
+	}
+	for i := range rows {
+		r := &rows[i]
+		r.sessionID, r.msg.Seq, r.msg.Session = id, i+1, in.Session.UID
+		if err := t.insertRow(r); err != nil {
+			return err
+		}
+		if r.compacted { // the summary that stands for it is not known one by one
+			if _, err := t.exec("UPDATE messages SET compacted_into=0 WHERE id=?", r.msg.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return t.recount(id)
+}
+
+// recount derives a session's counters from its rows.
+func (t *tx) recount(id int64) error {
+	_, err := t.exec(`UPDATE sessions SET
+ last_seq=COALESCE((SELECT max(seq) FROM messages WHERE session_id=?1),0),
+ msg_count=(SELECT count(*) FROM messages WHERE session_id=?1 AND active=1),
+ tool_count=(SELECT count(*) FROM messages WHERE session_id=?1 AND active=1 AND role='tool') WHERE id=?1`, id)
+	return err
+}
+
+// Fork copies the active messages of session from, up to and including seq (0: all), into the new session x.
+func (s *Store) Fork(ctx context.Context, from string, seq int, x Session) error {
+	return s.write(ctx, nil, func(t *tx) error {
+		old, err := t.sessionID(from)
+		if err != nil {
+			return err
+		}
+		id, err := t.createSession(x)
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec("UPDATE sessions SET prompt_id=(SELECT prompt_id FROM sessions WHERE id=?) WHERE id=?", old, id); err != nil {
+			return err
+		}
+		if _, err := t.exec("INSERT INTO session_meta(session_id,key,value) SELECT ?,key,value FROM session_meta WHERE session_id=? AND key<>'queue'", id, old); err != nil {
+			return err
+		}
+		if seq == 0 {
+			seq = All
+		}
+		if _, err := t.exec(`INSERT INTO messages(session_id,seq,ts_ms,role,status,content,reasoning,tool_calls,tool_call_id,
+ tool_name,backend,finish,tokens,model,extra,blob_id)
+ SELECT ?,row_number() OVER (ORDER BY seq),ts_ms,role,CASE status WHEN 'partial' THEN 'cancelled' ELSE status END,content,
+ reasoning,tool_calls,tool_call_id,tool_name,backend,finish,tokens,model,extra,blob_id
+ FROM messages WHERE session_id=? AND active=1 AND seq<=? ORDER BY seq`, id, old, seq); err != nil {
+			return fmt.Errorf("store: fork %s: %w", from, err)
+		}
+		return t.recountAndIndex(id)
+	})
+}
+
+func (t *tx) recountAndIndex(id int64) error {
+	rows, err := t.conn.QueryContext(t.ctx, "SELECT "+messageColumns+messageFrom+"WHERE m.session_id=? ORDER BY m.id", id)
+	if err != nil {
+		return err
+	}
+	msgs, err := collect(rows)
+	if err != nil {
+		return err
+	}
+	for i := range msgs {
+		r, err := encode(&msgs[i].Message)
+		if err != nil {
+			return err
+		}
+		t.indexMessage(msgs[i].ID, &r)
+	}
+	return t.recount(id)
+}
+
+// TakeBack hides the messages of a session from seq on, from the model and from search. They stay in the file.
+func (s *Store) TakeBack(ctx context.Context, uid string, seq int) error {
+	return s.write(ctx, nil, func(t *tx) error {
+		id, err := t.sessionID(uid)
+		if err != nil {
+			return err
+		}
+		const which = "(SELECT id FROM messages WHERE session_id=? AND seq>=? AND active=1)"
+		t.index("DELETE FROM fts_talk WHERE rowid IN "+which, id, seq)
+		t.index("DELETE FROM fts_tool WHERE rowid IN "+which, id, seq)
+		if _, err := t.exec("UPDATE messages SET active=0 WHERE session_id=? AND seq>=? AND active=1", id, seq); err != nil {
+			return err
+		}
+		return t.recount(id)
+	})
+}
+
+// Compact puts summary in the place of the active messages up to and including seq. Those stay readable and are
+// found by search; the model sees the summary. Later messages move up by one.
+func (s *Store) Compact(ctx context.Context, uid string, seq int, summary *chat.Message) error {
+	r, err := encode(summary)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, nil, func(t *tx) error {
+		id, err := t.sessionID(uid)
+		if err != nil {
+			return err
+		}
+		// In two steps over negative numbers: (session_id, seq) is unique at every moment.
+		for _, q := range []string{
+			"UPDATE messages SET seq=-(seq+1) WHERE session_id=? AND seq>?",
+			"UPDATE messages SET seq=-seq WHERE session_id=? AND seq<-?",
+		} {
+			if _, err := t.exec(q, id, seq); err != nil {
+				return err
+			}
+		}
+		r.sessionID, summary.Seq, summary.Session = id, seq+1, uid
+		if err := t.insertRow(&r); err != nil {
+			return err
+		}
+		if _, err := t.exec("UPDATE messages SET active=0, compacted_into=? WHERE session_id=? AND seq<=? AND active=1", summary.ID, id, seq); err != nil {
+			return err
+		}
+		return t.recount(id)
+	})
+}
+
+// Attempt is one try to get an answer from a provider.
+type Attempt struct {
+	Provider, Model string
+	ErrorClass      string // empty: it worked
+	HTTP            int
+	Started, Took   int64 // milliseconds
+	Bytes           int64
+}
+
+// AddAttempt notes a try for message id; they are numbered 1, 2, 3 ...
+func (s *Store) AddAttempt(ctx context.Context, id int64, a Attempt) error {
+	return s.write(ctx, nil, func(t *tx) error {
+		_, err := t.exec(`INSERT INTO attempts(message_id,n,provider,model,error_class,http,started_ms,ms,bytes)
+ SELECT ?1,1+(SELECT count(*) FROM attempts WHERE message_id=?1),?2,?3,?4,?5,?6,?7,?8`,
+			id, a.Provider, a.Model, a.ErrorClass, a.HTTP, a.Started, a.Took, a.Bytes)
+		return err
+	})
+}

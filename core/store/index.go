@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"hermes/core/chat"
+)
+
+// indexVersion names the rules by which the index is written. Another value in the database makes the index stale.
+const indexVersion = "1"
+
+// toolMax is how much of a tool's output and of a call's arguments is indexed, in bytes.
+const toolMax = 2 << 10
+
+const indexSQL = `
+DROP TABLE IF EXISTS fts_talk;
+DROP TABLE IF EXISTS fts_tool;
+CREATE VIRTUAL TABLE fts_talk USING fts5(content, content='', contentless_delete=1, tokenize='unicode61');
+CREATE VIRTUAL TABLE fts_tool USING fts5(content, content='', contentless_delete=1, tokenize='unicode61');`
+
+// createIndex makes empty index tables. rowid is messages.id; a title has the negative id of its session.
+func createIndex(ctx context.Context, conn *sql.Conn) error {
+	if _, err := conn.ExecContext(ctx, indexSQL); err != nil {
+		return err
+	}
+	return setMeta(ctx, conn, "fts_version", indexVersion)
+}
+
+// index changes the index. A failure other than of the disk must not hurt the conversation: it marks the index as
+// stale, and the rebuild repairs it.
+func (t *tx) index(query string, args ...any) {
+	if t.indexBroken {
+		return
+	}
+	if _, err := t.exec(query, args...); err != nil {
+		t.indexBroken = true
+		t.indexErr = err
+	}
+}
+
+// indexFailed reports what index met. Damage marks the index as stale; the rest is an error of the transaction.
+func (t *tx) indexFailed() error {
+	err := t.indexErr
+	t.indexErr = nil
+	if err == nil || isDisk(err) || isBusy(err) {
+		return err
+	}
+	return setMeta(t.ctx, t.conn, "fts_version", "stale")
+}
+
+// indexMessage adds a new or sealed message.
+func (t *tx) indexMessage(id int64, r *row) {
+	m := r.msg
+	if !r.active && !r.compacted {
+		return
+	}
+	if m.Role == chat.RoleUser || m.Role == chat.RoleAssistant {
+		if text := talkText(m); text != "" {
+			t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", id, indexText(text))
+		}
+	}
+	if text := toolText(r); text != "" {
+		t.index("INSERT INTO fts_tool(rowid,content) VALUES(?,?)", id, indexText(text))
+	}
+}
+
+func talkText(m *chat.Message) string {
+	text := m.Text
+	for _, a := range m.Attachments {
+		text += "\n" + a.Name + "\n" + a.Text
+	}
+	return strings.TrimSpace(text)
+}
+
+// toolText is the name and the beginning of what a tool was asked or answered.
+func toolText(r *row) string {
+	if r.msg.Role == chat.RoleTool {
+		return r.tool + "\n" + clip(r.content, toolMax)
+	}
+	var b strings.Builder
+	for _, c := range r.msg.Calls {
+		b.WriteString(c.Name + "\n" + clip(string(c.Args)+c.Invalid, toolMax) + "\n")
+	}
+	return b.String()
+}
+
+func (t *tx) unindex(id int64) {
+	t.index("DELETE FROM fts_talk WHERE rowid=?", id)
+	t.index("DELETE FROM fts_tool WHERE rowid=?", id)
+}
+
+func (t *tx) indexTitle(session int64, title string) error {
+	t.index("DELETE FROM fts_talk WHERE rowid=?", -session)
+	if title != "" {
+		t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", -session, indexText(title))
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package store
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"hermes/core/chat"
+)
+
+const (
+	wholeMax = 32 << 10 // a longer tool result is stored compressed, with its ends in the row
+	endsMax  = 4 << 10  // bytes of each end
+)
+
+// row is a message as its columns hold it.
+type row struct {
+	msg               *chat.Message
+	content           string
+	calls, extra      string
+	callID, tool      string
+	backend           string
+	hash, gzip        []byte // of the whole content, nil when it is in the row
+	active            bool
+	compacted         bool
+	sessionID, blobID int64
+}
+
+// extra holds what has no column. Raw JSON is kept as text, so that not one byte of it changes.
+type extra struct {
+	Attachments []chat.Attachment `json:"attachments,omitempty"`
+	Result      *chat.ToolResult  `json:"result,omitempty"` // without its text
+	Text        string            `json:"text,omitempty"`   // Message.Text beside a result
+	Usage       *chat.Usage       `json:"usage,omitempty"`
+	Opaque      string            `json:"opaque,omitempty"`
+}
+
+type callColumn struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Args    string `json:"args,omitempty"`
+	Invalid string `json:"invalid,omitempty"`
+}
+
+// encode takes m apart. It compresses, so that it runs before the request reaches the writer.
+func encode(m *chat.Message) (row, error) {
+	r := row{msg: m, content: m.Text, active: true}
+	x := extra{Attachments: m.Attachments, Opaque: string(m.Opaque)}
+	if !m.Usage.Empty() || m.Usage.CostKnown {
+		x.Usage = &m.Usage
+	}
+	if m.Result != nil {
+		res := *m.Result
+		r.content, r.callID, r.tool, r.backend = res.Text, res.CallID, res.Name, res.Backend
+		res.Text, res.CallID, res.Name = "", "", ""
+		x.Result, x.Text = &res, m.Text
+		r.cut()
+	}
+	if x.Attachments != nil || x.Result != nil || x.Usage != nil || x.Opaque != "" {
+		data, err := json.Marshal(x)
+		if err != nil {
+			return r, fmt.Errorf("store: encode message: %w", err)
+		}
+		r.extra = string(data)
+	}
+	var err error
+	r.calls, err = encodeCalls(m.Calls)
+	return r, err
+}
+
+func encodeCalls(calls []chat.ToolCall) (string, error) {
+	if len(calls) == 0 {
+		return "", nil
+	}
+	cols := make([]callColumn, len(calls))
+	for i, c := range calls {
+		cols[i] = callColumn{c.ID, c.Name, string(c.Args), c.Invalid}
+	}
+	data, err := json.Marshal(cols)
+	return string(data), err
+}
+
+// cut moves a long content aside and keeps its ends.
+func (r *row) cut() {
+	if len(r.content) <= wholeMax {
+		return
+	}
+	hash := sha256.Sum256([]byte(r.content))
+	var buf bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&buf, gzip.BestSpeed) // fails for a wrong level only
+	_, _ = io.WriteString(w, r.content)               // a bytes.Buffer takes everything
+	_ = w.Close()
+	r.hash, r.gzip = hash[:], buf.Bytes()
+	head := clip(r.content, endsMax)
+	tail := strings.ToValidUTF8(r.content[len(r.content)-endsMax:], "")
+	r.content = fmt.Sprintf("%s\n[... %d bytes are stored compressed ...]\n%s", head, len(r.content)-2*endsMax, tail)
+}
+
+// clip returns at most n bytes of s without half a character at the end.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+const messageColumns = `m.id, s.uid, m.seq, m.ts_ms, m.role, m.status, m.content, m.reasoning, m.tool_calls, m.tool_call_id,
+ m.tool_name, m.finish, m.model, m.extra, m.active, m.compacted_into IS NOT NULL, b.gzip`
+
+const messageFrom = " FROM messages m JOIN sessions s ON s.id=m.session_id LEFT JOIN blobs b ON b.id=m.blob_id "
+
+// scanMessage is the inverse of encode.
+func scanMessage(in scanner) (StoredMessage, error) {
+	var m chat.Message
+	var r row
+	var at int64
+	if err := in.Scan(&m.ID, &m.Session, &m.Seq, &at, &m.Role, &m.Status, &r.content, &m.Reasoning, &r.calls, &r.callID,
+		&r.tool, &m.Finish, &m.Model, &r.extra, &r.active, &r.compacted, &r.gzip); err != nil {
+		return StoredMessage{}, err
+	}
+	m.At = fromMS(at)
+	if err := r.decode(&m); err != nil {
+		return StoredMessage{}, fmt.Errorf("store: message %d of session %s: %w", m.ID, m.Session, err)
+	}
+	return StoredMessage{Message: m, Active: r.active, Compacted: r.compacted}, nil
+}
+
+func (r *row) decode(m *chat.Message) error {
+	if len(r.gzip) > 0 {
+		z, err := gzip.NewReader(bytes.NewReader(r.gzip))
+		if err != nil {
+			return err
+		}
+		whole, err := io.ReadAll(z)
+		if err != nil {
+			return err
+		}
+		r.content = string(whole)
+	}
+	m.Text = r.content
+	if r.calls != "" {
+		var cols []callColumn
+		if err := json.Unmarshal([]byte(r.calls), &cols); err != nil {
+			return err
+		}
+		for _, c := range cols {
+			m.Calls = append(m.Calls, chat.ToolCall{ID: c.ID, Name: c.Name, Args: raw(c.Args), Invalid: c.Invalid})
+		}
+	}
+	if r.extra == "" {
+		return nil
+	}
+	var x extra
+	if err := json.Unmarshal([]byte(r.extra), &x); err != nil {
+		return err
+	}
+	m.Attachments, m.Opaque = x.Attachments, raw(x.Opaque)
+	if x.Usage != nil {
+		m.Usage = *x.Usage
+	}
+	if x.Result != nil {
+		m.Result, m.Text = x.Result, x.Text
+		m.Result.Text, m.Result.CallID, m.Result.Name = r.content, r.callID, r.tool
+	}
+	return nil
+}
+
+func raw(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	return json.RawMessage(text)
+}

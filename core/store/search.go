@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	exactMax  = 5000    // matches up to here are all ranked
+	newestMax = 500     // of more matches, this many of the newest are ranked
+	walkMax   = "50000" // matches that a filter may walk over
+	scanMax   = 20_000  // newest messages looked at while there is no index
+)
+
+// Table is a part of the index.
+type Table string
+
+// Parts of the index: what people and models said, and what tools were asked and answered.
+const (
+	Talk  Table = "fts_talk"
+	Tools Table = "fts_tool"
+)
+
+// SearchQuery is a search in one part of the index. Empty filters do not restrict.
+type SearchQuery struct {
+	Table        Table
+	Terms        []string // from Terms; all must be found
+	Typing       bool     // the last term may be unfinished
+	Tool         string
+	Backend      string
+	Role         string
+	Source       string
+	ProjectHas   string
+	Since, Until time.Time
+	Limit        int
+}
+
+// Match is a message found, best first.
+type Match struct {
+	ID      int64 // of the message; 0 when it is the session's title
+	Session int64
+	Rank    float64 // lower is better
+	At      time.Time
+	Text    string // the beginning of the content, at most 64 KB
+	Tool    string
+	Role    string
+	Seq     int
+}
+
+// Found is the answer to a SearchQuery.
+type Found struct {
+	Matches []Match
+	Total   int  // counted up to 5,000
+	Bounded bool // there were more; the newest were ranked
+}
+
+// Search finds messages by words. Its cost is bounded: it counts matches first, ranks all of them when they are few
+// and the newest 500 when they are many. Without a complete index it scans the newest 20,000 messages.
+func (s *Store) Search(ctx context.Context, q SearchQuery) (Found, error) {
+	match := matchQuery(q.Terms, q.Typing)
+	if match == "" {
+		return Found{}, nil
+	}
+	if s.stale.Load() {
+		return s.scan(ctx, q)
+	}
+	f, err := s.lookUp(ctx, q, match)
+	if err == nil || ctx.Err() != nil {
+		return f, err
+	}
+	s.Rebuild() // the index is derived: whatever is wrong with it is repaired, and meanwhile the scan answers
+	return s.scan(ctx, q)
+}
+
+func (s *Store) lookUp(ctx context.Context, q SearchQuery, match string) (Found, error) {
+	var f Found
+	t := string(q.Table)
+	err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM "+t+" WHERE "+t+" MATCH ? LIMIT ?)", match, exactMax+1).Scan(&f.Total)
+	if err != nil || f.Total == 0 {
+		return f, err
+	}
+	where, args := q.filters()
+	inner := "SELECT rowid AS id, rank AS score FROM " + t + " WHERE " + t + " MATCH ?"
+	order, limit := "score", q.Limit
+	if f.Total > exactMax {
+		f.Total, f.Bounded = exactMax, true
+		inner = "SELECT rowid AS id, 0.0 AS score FROM " + t + " WHERE " + t + " MATCH ? ORDER BY rowid DESC LIMIT " + walk(where)
+		order, limit = "f.id DESC", newestMax
+	}
+	f.Matches, err = s.matches(ctx, "("+inner+")", where, order, limit, append([]any{match}, args...))
+	if err != nil {
+		return f, err
+	}
+	if f.Bounded {
+		rankNewest(f.Matches, q, s.now())
+		f.Matches = f.Matches[:min(q.Limit, len(f.Matches))]
+	} else if where != "1" {
+		f.Total, err = s.countFiltered(ctx, inner, where, append([]any{match}, args...))
+	}
+	return f, err
+}
+
+func walk(where string) string {
+	if where == "1" {
+		return strconv.Itoa(newestMax)
+	}
+	return walkMax
+}
+
+func (s *Store) countFiltered(ctx context.Context, inner, where string, args []any) (n int, err error) {
+	inner = strings.Replace(inner, "rank AS score", "0.0 AS score", 1)
+	err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM ("+inner+") f"+joins+" WHERE "+visible+" AND "+where, args...).Scan(&n)
+	return n, err
+}
+
+// A title's row is the negative id of its session.
+const joins = " LEFT JOIN messages m ON m.id=f.id JOIN sessions s ON s.id=COALESCE(m.session_id,-f.id)"
+
+const visible = "s.hidden=0 AND (m.id IS NULL OR m.active=1 OR m.compacted_into IS NOT NULL)"
+
+func (q SearchQuery) filters() (string, []any) {
+	var c conditions
+	c.addIf(q.Tool != "", "(m.tool_name=? OR instr(m.tool_calls,?)>0)", q.Tool, `"name":"`+q.Tool+`"`)
+	c.addIf(q.Backend != "", "m.backend=?", q.Backend)
+	c.addIf(q.Role != "", "m.role=?", q.Role)
+	c.addIf(q.Source != "", "s.source=?", q.Source)
+	c.addIf(q.ProjectHas != "", "s.repo_root LIKE ? ESCAPE '\\'", like(q.ProjectHas))
+	c.addIf(!q.Since.IsZero(), "COALESCE(m.ts_ms,s.last_ms)>=?", toMS(q.Since))
+	c.addIf(!q.Until.IsZero(), "COALESCE(m.ts_ms,s.last_ms)<?", toMS(q.Until))
+	return c.String(), c.args
+}
+
+// matches picks ids first and reads texts only for those.
+func (s *Store) matches(ctx context.Context, from, where, order string, limit int, args []any) ([]Match, error) {
+	ids := "SELECT f.id AS id, f.score AS score FROM " + from + " f" + joins + " WHERE " + visible + " AND " + where + " ORDER BY " + order + " LIMIT ?"
+	rows, err := s.read.QueryContext(ctx, `SELECT COALESCE(m.id,0), s.id, f.score, COALESCE(m.ts_ms,s.last_ms),
+ substr(COALESCE(m.content,s.title),1,65536), COALESCE(substr(m.tool_calls,1,16384),''),
+ CASE WHEN m.extra LIKE '{"attachments"%' THEN substr(m.extra,1,16384) ELSE '' END,
+ COALESCE(m.tool_name,''), COALESCE(m.role,''), COALESCE(m.seq,0)
+ FROM (`+ids+`) f`+joins+` ORDER BY `+order, append(args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []Match
+	for rows.Next() {
+		var m Match
+		var at int64
+		var calls, attached string
+		if err := rows.Scan(&m.ID, &m.Session, &m.Rank, &at, &m.Text, &calls, &attached, &m.Tool, &m.Role, &m.Seq); err != nil {
+			return nil, err
+		}
+		m.At = fromMS(at)
+		m.Text = strings.TrimSpace(m.Text + "\n" + calls + attached)
+		out = append(out, m)
+	}
+	return out, rows.Err()
+}
+
+// scan looks without the index: exact parts of words in the newest messages.
+func (s *Store) scan(ctx context.Context, q SearchQuery) (Found, error) {
+	var high int64
+	if err := s.read.QueryRowContext(ctx, "SELECT COALESCE(max(id),0) FROM messages").Scan(&high); err != nil {
+		return Found{}, err
+	}
+	c := conditions{}
+	where, args := q.filters()
+	c.add("m.id>?", high-scanMax)
+	if q.Table == Tools {
+		c.add("m.role='tool'")
+	} else {
+		c.add("m.role IN ('user','assistant')")
+	}
+	for _, term := range q.Terms {
+		c.add("m.content LIKE ? ESCAPE '\\'", like(strings.TrimRight(term, "*")))
+	}
+	c.add(where, args...)
+	from := "(SELECT m.id AS id, 0.0 AS score FROM messages m JOIN sessions s ON s.id=m.session_id WHERE " + c.String() + " ORDER BY m.id DESC LIMIT 500)"
+	found, err := s.matches(ctx, from, "1", "f.id DESC", newestMax, c.args)
+	if err != nil {
+		return Found{}, err
+	}
+	rankNewest(found, q, s.now())
+	return Found{Matches: found[:min(q.Limit, len(found))], Total: len(found), Bounded: true}, nil
+}

@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"hermes/core/chat"
+)
+
+// Patch changes fields of a session; nil ones stay.
+type Patch struct {
+	Title, TitleSrc  *string
+	UnlessUserTitle  bool // leave the title alone if a person chose it
+	Provider, Model  *string
+	Cwd, Project     *string
+	Archived, Pinned *bool
+	EndReason        *string // also sets the end time; "" opens the session again
+}
+
+// UpdateSession applies p and returns the row as it is then.
+func (s *Store) UpdateSession(ctx context.Context, uid string, p Patch) (x Session, err error) {
+	err = s.write(ctx, nil, func(t *tx) error {
+		if x, err = sessionBy(t.ctx, t.conn, "s.uid=?", uid); err != nil {
+			return err
+		}
+		return t.patch(&x, p)
+	})
+	return x, err
+}
+
+func (t *tx) patch(x *Session, p Patch) error {
+	if p.Title != nil && (!p.UnlessUserTitle || x.TitleSrc != "user") {
+		set(&x.Title, p.Title)
+		set(&x.TitleSrc, p.TitleSrc)
+		if err := t.indexTitle(x.ID, x.Title); err != nil {
+			return err
+		}
+	}
+	set(&x.Provider, p.Provider)
+	set(&x.Model, p.Model)
+	set(&x.Cwd, p.Cwd)
+	set(&x.Project, p.Project)
+	set(&x.Archived, p.Archived)
+	set(&x.Pinned, p.Pinned)
+	if p.EndReason != nil {
+		x.EndReason, x.Ended = *p.EndReason, fromMS(t.now)
+		if x.EndReason == "" {
+			x.Ended = fromMS(0)
+		}
+	}
+	_, err := t.exec(`UPDATE sessions SET title=?, title_src=?, provider=?, model=?, cwd=?, repo_root=?, archived=?, pinned=?,
+ end_reason=?, ended_ms=? WHERE id=?`,
+		x.Title, x.TitleSrc, x.Provider, x.Model, x.Cwd, x.Project, x.Archived, x.Pinned, x.EndReason, toMS(x.Ended), x.ID)
+	return err
+}
+
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// DeleteSession removes a session, its messages and what only they used. Sessions forked from it stay.
+func (s *Store) DeleteSession(ctx context.Context, uid string) error {
+	return s.write(ctx, nil, func(t *tx) error {
+		id, err := t.sessionID(uid)
+		if err != nil {
+			return err
+		}
+		t.index("DELETE FROM fts_talk WHERE rowid IN (SELECT id FROM messages WHERE session_id=? UNION ALL SELECT -?)", id, id)
+		t.index("DELETE FROM fts_tool WHERE rowid IN (SELECT id FROM messages WHERE session_id=?)", id)
+		if _, err := t.exec("CREATE TEMP TABLE IF NOT EXISTS gone(id INTEGER PRIMARY KEY)"); err != nil {
+			return err
+		}
+		for _, q := range []string{
+			"DELETE FROM temp.gone",
+			"INSERT OR IGNORE INTO temp.gone SELECT blob_id FROM messages WHERE session_id=?1 AND blob_id IS NOT NULL",
+			"DELETE FROM messages WHERE session_id=?1",
+			"DELETE FROM blobs WHERE id IN (SELECT id FROM temp.gone) AND NOT EXISTS(SELECT 1 FROM messages m WHERE m.blob_id=blobs.id)",
+			"DELETE FROM sessions WHERE id=?1",
+			"DELETE FROM prompts WHERE NOT EXISTS(SELECT 1 FROM sessions WHERE prompt_id=prompts.id)",
+		} {
+			if _, err := t.exec(q, arg(q, id)...); err != nil {
+				return fmt.Errorf("store: delete session %s: %w", uid, err)
+			}
+		}
+		return nil
+	})
+}
+
+// arg returns id if the query asks for it.
+func arg(query string, id int64) []any {
+	for i := range query {
+		if query[i] == '?' {
+			return []any{id}
+		}
+	}
+	return nil
+}
+
+func (t *tx) sessionID(uid string) (id int64, err error) {
+	err = t.row("SELECT id FROM sessions WHERE uid=?", uid).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("session %s %w", uid, ErrNotFound)
+	}
+	return id, err
+}
+
+// CountUsage adds u to a session's sums.
+func (s *Store) CountUsage(ctx context.Context, uid string, u chat.Usage) error {
+	return s.write(ctx, nil, func(t *tx) error {
+		x, err := sessionBy(t.ctx, t.conn, "s.uid=?", uid)
+		if err != nil {
+			return err
+		}
+		sum := x.Usage.Add(u)
+		_, err = t.exec("UPDATE sessions SET in_tok=?, out_tok=?, cache_tok=?, reason_tok=?, cost_micro=?, cost_known=? WHERE id=?",
+			sum.Input, sum.Output, sum.Cached, sum.Reasoning, sum.Cost, sum.CostKnown, x.ID)
+		return err
+	})
+}
+
+// SetPrompt keeps the system prompt of a session. Equal texts are stored once.
+func (s *Store) SetPrompt(ctx context.Context, uid, text string) error {
+	return s.write(ctx, nil, func(t *tx) error {
+		id, err := t.sessionID(uid)
+		if err != nil {
+			return err
+		}
+		return t.setPrompt(id, text)
+	})
+}
+
+func (t *tx) setPrompt(session int64, text string) error {
+	hash := sha256.Sum256([]byte(text))
+	if _, err := t.exec("INSERT OR IGNORE INTO prompts(hash,text) VALUES(?,?)", hash[:], text); err != nil {
+		return err
+	}
+	_, err := t.exec("UPDATE sessions SET prompt_id=(SELECT id FROM prompts WHERE hash=?) WHERE id=?", hash[:], session)
+	return err
+}
+
+// Prompt returns the system prompt of a session, "" when none was set.
+func (s *Store) Prompt(ctx context.Context, uid string) (text string, err error) {
+	err = s.read.QueryRowContext(ctx, "SELECT p.text FROM sessions s JOIN prompts p ON p.id=s.prompt_id WHERE s.uid=?", uid).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return text, err
+}
+
+// SetMeta keeps a value with a session; "" removes it.
+func (s *Store) SetMeta(ctx context.Context, uid, key, value string) error {
+	return s.write(ctx, nil, func(t *tx) error {
+		id, err := t.sessionID(uid)
+		if err != nil {
+			return err
+		}
+		return t.setSessionMeta(id, key, value)
+	})
+}
+
+func (t *tx) setSessionMeta(session int64, key, value string) error {
+	if value == "" {
+		_, err := t.exec("DELETE FROM session_meta WHERE session_id=? AND key=?", session, key)
+		return err
+	}
+	_, err := t.exec(`INSERT INTO session_meta(session_id,key,value) VALUES(?,?,?)
+ ON CONFLICT(session_id,key) DO UPDATE SET value=excluded.value`, session, key, value)
+	return err
+}
+
+// Meta returns all values kept with a session.
+func (s *Store) Meta(ctx context.Context, uid string) (map[string]string, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT m.key, m.value FROM sessions s JOIN session_meta m ON m.session_id=s.id WHERE s.uid=?", uid)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[string]string{}
+	for rows.Next() {
+		var k, v string
+		if err := rows.Scan(&k, &v); err != nil {
+			return nil, err
+		}
+		out[k] = v
+	}
+	return out, rows.Err()
+}
