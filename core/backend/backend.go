@@ -44,6 +44,7 @@ type Result struct {
 	Output      []byte        // stdout and stderr as they came, bounded; bytes, not text
 	Total       int64         // bytes produced
 	Truncated   bool          // Output lacks the middle
+	Cut         int           // where in Output the middle is missing, when Truncated
 	Spill       string        // file with the full output, when it was kept
 	ExitCode    int           // 0-255; 128+n for a signal; 124 timeout; 130 interrupt
 	Signal      string        // "SIGKILL", ... when a signal ended it

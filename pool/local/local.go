@@ -2,3 +2,127 @@
 //
 // Commands get the user's environment without what looks like a secret (env.go) and run through pool/runner in this process.
 package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+
+	"hermes/pool"
+	"hermes/pool/runner"
+)
+
+// Name is the kind's name in the configuration.
+const Name = "local"
+
+// Kind makes back ends that are this machine. All of them share one Runner.
+type Kind struct {
+	run   *runner.Runner
+	shell func() string
+}
+
+// New returns the kind. Close it after the pool.
+func New() *Kind { return NewWith(runner.Options{}) }
+
+// NewWith is New with other times for ending commands.
+func NewWith(o runner.Options) *Kind {
+	return &Kind{run: runner.New(o), shell: sync.OnceValue(findShell)}
+}
+
+// Close ends all commands that still run.
+func (k *Kind) Close(ctx context.Context) error { return k.run.Close(ctx) }
+
+// Shared says that there is only one of this machine, whatever the session.
+func (k *Kind) Shared() bool { return true }
+
+// Open describes a back end; nothing runs yet.
+func (k *Kind) Open(_ string, s pool.Spec) (pool.Backend, error) {
+	home := s.Workdir
+	if home == "" {
+		home = startDir()
+	}
+	return &machine{kind: k, spec: s, home: home}, nil
+}
+
+// findShell prefers bash, which is what models write for, to the plain sh that every machine has.
+func findShell() string {
+	if path, err := exec.LookPath("bash"); err == nil {
+		return path
+	}
+	return "/bin/sh"
+}
+
+func startDir() string {
+	if dir, err := os.Getwd(); err == nil {
+		return dir
+	}
+	if dir, err := os.UserHomeDir(); err == nil {
+		return dir
+	}
+	return "/"
+}
+
+// machine is one configured name for this machine.
+type machine struct {
+	kind *Kind
+	spec pool.Spec
+	home string
+}
+
+// Start has nothing to bring up; it checks what every command will need.
+func (m *machine) Start(context.Context, pool.Step) error {
+	info, err := os.Stat(m.home)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a directory", m.home)
+	}
+	if err != nil {
+		return fmt.Errorf("workdir of this machine: %w", err)
+	}
+	if _, err := exec.LookPath(m.shell()); err != nil {
+		return fmt.Errorf("shell of this machine: %w", err)
+	}
+	return nil
+}
+
+func (m *machine) shell() string {
+	if m.spec.Shell != "" {
+		return m.spec.Shell
+	}
+	return m.kind.shell()
+}
+
+// Stop has nothing to stop.
+func (m *machine) Stop(context.Context) error { return nil }
+
+// Remove has nothing to remove.
+func (m *machine) Remove(context.Context) error { return nil }
+
+// Idles is false: this machine costs nothing when nobody uses it.
+func (m *machine) Idles() bool { return false }
+
+// Run runs a command to its end.
+func (m *machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	return m.kind.run.Run(ctx, m.complete(s))
+}
+
+// Spawn starts a command in the background.
+func (m *machine) Spawn(s runner.Spec) (pool.Process, error) {
+	p, err := m.kind.run.Start(m.complete(s))
+	if err != nil {
+		return nil, err // a nil *Process in the interface would not be nil
+	}
+	return p, nil
+}
+
+func (m *machine) complete(s runner.Spec) runner.Spec {
+	s.Shell = m.shell()
+	if s.Home == "" {
+		s.Home = m.home
+	}
+	s.Env = runner.Environ(clean(os.Environ(), m.spec), s.Size != nil, m.spec.Env, s.Extra)
+	return s
+}
+
+var _ pool.Kind = (*Kind)(nil)

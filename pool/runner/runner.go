@@ -69,7 +69,9 @@ func (r *Runner) Run(ctx context.Context, s Spec) (Result, error) {
 	}
 	res := j.result(e)
 	res.Output, res.Total = keep.bytes(), keep.total
-	res.Truncated = keep.total > int64(len(res.Output))
+	if res.Truncated = keep.total > int64(len(res.Output)); res.Truncated {
+		res.Cut = len(keep.head)
+	}
 	res.Spill, res.Warnings = keep.spill.close(res.Warnings)
 	return res, nil
 }

@@ -80,6 +80,9 @@ func (s *Spec) startDir() (dir string, warnings []string, err error) {
 	if dir == "" {
 		dir = s.Home
 	}
+	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
+		dir = filepath.Join("/", lookup(s.Env, "HOME"), rest)
+	}
 	why := checkDir(dir)
 	if why == nil {
 		return dir, nil, nil

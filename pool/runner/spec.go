@@ -36,11 +36,12 @@ type Spec struct {
 	Strict bool
 	Home   string
 
-	Env     []string      // "NAME=value", the whole environment; HERMES_CALL and PWD are added
-	Stdin   []byte        // given whole, then closed; nil means /dev/null
-	Live    bool          // keep standard input open for Process.Write; only for Start
-	Size    *Size         // non-nil asks for a terminal
-	Timeout time.Duration // 0 means no limit
+	Env     []string          // "NAME=value", the whole environment; HERMES_CALL and PWD are added
+	Extra   map[string]string // for whoever completes Env: what the caller wants added. The Runner itself does not read it
+	Stdin   []byte            // given whole, then closed; nil means /dev/null
+	Live    bool              // keep standard input open for Process.Write; only for Start
+	Size    *Size             // non-nil asks for a terminal
+	Timeout time.Duration     // 0 means no limit
 
 	Sink      Sink   // may be nil
 	MaxOutput int    // bytes kept in Result.Output or, in the background, in the ring; 0 means the default
@@ -52,6 +53,7 @@ type Result struct {
 	Output      []byte        // both streams as they arrived; head 40 %, tail 60 % when Truncated
 	Total       int64         // bytes that the command printed before it ended
 	Truncated   bool          // Output lacks the middle
+	Cut         int           // where in Output the middle is missing, when Truncated
 	Spill       string        // file with the full output
 	ExitCode    int           // 0-255; 128+n for signal n; 124 timeout; 130 interrupt
 	Signal      string        // "SIGKILL", ... when a signal ended it
