@@ -1,0 +1,231 @@
+// Package agent is the loop: a prompt goes to a model, the model calls tools, their results go back, until it has answered.
+//
+// The contract:
+//
+//   - One Agent, many sessions at a time. Each session runs one turn at a time, in its own goroutine, which exists only
+//     while there is something to do; what arrives meanwhile waits in a queue that is stored and shown.
+//   - Nothing that was accepted is lost. A prompt is stored before Submit returns, every message before it is published,
+//     and a submitted text is at any moment either in the history or in the visible queue.
+//   - Every turn ends with exactly one TurnEnded, whatever the model, a tool or the network does. An interrupt ends it
+//     within about a second: what was written stays and is marked, calls that did not finish get a made-up result.
+//   - After a turn that did not end well, what was queued waits until a person says so; it is never started by itself.
+//   - The agent does not know who listens. It publishes on the bus, and the screen is one subscriber of many.
+//
+// All methods are safe for concurrent use. Methods that touch the store may take milliseconds: call them outside of a
+// screen's update loop. Busy, Queue, Interrupt and Answer do not wait.
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hermes/core/approval"
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/core/provider"
+	"hermes/core/tool"
+)
+
+// Sessions keeps conversations; core/session implements it. Append and Seal return once the message is safe on disk.
+type Sessions interface {
+	Get(ctx context.Context, uid string) (event.SessionInfo, error)
+	History(ctx context.Context, uid string) ([]chat.Message, error)
+	Append(ctx context.Context, uid string, m *chat.Message) error
+	UpdatePartial(ctx context.Context, id int64, text, reasoning string) error
+	Seal(ctx context.Context, m *chat.Message) error
+	Discard(ctx context.Context, id int64) error
+	Undo(ctx context.Context, uid string, exchanges int) (prompt string, err error)
+	Compact(ctx context.Context, uid string, through int64, summary *chat.Message) error
+	SaveQueue(ctx context.Context, uid string, q []event.QueuedInput) error
+	LoadQueue(ctx context.Context, uid string) ([]event.QueuedInput, error)
+	Prompt(ctx context.Context, uid string) (string, error)
+	SetPrompt(ctx context.Context, uid, text string) error
+	SetModel(ctx context.Context, uid, provider, model string) error
+	Meta(ctx context.Context, uid, key string) (string, error)
+	SetMeta(ctx context.Context, uid, key, value string) error
+	CountUsage(ctx context.Context, uid string, u chat.Usage) error
+}
+
+// Models finds a model by name: "provider/model", "model", or "" for the default. provider.Set implements it.
+type Models interface {
+	Resolve(ctx context.Context, ref string) (provider.Provider, provider.Model, error)
+}
+
+// Tools is what the agent can do; tool.Registry implements it.
+type Tools interface {
+	Specs(toolsets []string) []provider.ToolSpec
+	Lookup(name string) (tool.Spec, bool)
+	Validate(name string, args json.RawMessage) (json.RawMessage, error)
+	Run(ctx context.Context, name string, c tool.Call) chat.ToolResult
+}
+
+// Gate stands before every tool call; approval.Gate implements it.
+type Gate interface {
+	Check(ctx context.Context, r approval.Request) (approval.Verdict, error)
+	Answer(id string, d event.Decision) error
+}
+
+// Deps is everything the agent needs. Log and Backend may be nil.
+type Deps struct {
+	Bus      *event.Bus
+	Sessions Sessions
+	Models   Models
+	Tools    Tools
+	Gate     Gate
+	// Prompt builds the system prompt of a session. It is called once a session: the
+	// same bytes go out with every call, so that providers can cache them.
+	Prompt func(ctx context.Context, s event.SessionInfo, tools []provider.ToolSpec) (string, error)
+	// Settings is asked at the start of every turn, so that changes apply live.
+	Settings func() Settings
+	// Backend says which back end a call of a session runs in when it asks for "asked"; asked may be empty.
+	Backend func(session, asked string) string
+	Log     *slog.Logger
+}
+
+// Settings are what a person may change while the program runs. Zero fields mean the default.
+type Settings struct {
+	MaxTurns  int      // model calls a turn: 90
+	Toolsets  []string // none: the registry's default
+	Effort    string   // reasoning effort
+	MaxTokens int      // of one answer
+	Question  time.Duration
+}
+
+const (
+	defaultMaxTurns = 90
+	defaultQuestion = 10 * time.Minute // how long the clarify tool waits for a person
+)
+
+// Input is what a person (or a program) says to a session.
+type Input struct {
+	Text        string
+	Attachments []chat.Attachment
+	Mode        event.InputMode // what to do when a turn runs; "" means InputInterrupt
+}
+
+// ErrClosed is returned by everything that would start work after Close.
+var ErrClosed = errors.New("the agent is closed: the program is ending")
+
+// ErrBusy is returned by what needs a session without a running turn.
+var ErrBusy = errors.New("a turn is running in this session: stop it first (esc), or wait until it ends")
+
+// Agent runs the turns of all sessions.
+type Agent struct {
+	d Deps
+
+	mu      sync.Mutex
+	workers map[string]*worker
+	closed  bool
+
+	questions questions
+	ids       atomic.Int64
+}
+
+// New returns an agent. It starts nothing.
+func New(d Deps) *Agent {
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	if d.Settings == nil {
+		d.Settings = func() Settings { return Settings{} }
+	}
+	if d.Backend == nil {
+		d.Backend = func(_, asked string) string { return asked }
+	}
+	return &Agent{d: d, workers: map[string]*worker{}, questions: questions{open: map[string]*question{}}}
+}
+
+// Close interrupts every turn and waits until all have ended, or until ctx is done.
+func (a *Agent) Close(ctx context.Context) error {
+	a.mu.Lock()
+	a.closed = true
+	workers := make([]*worker, 0, len(a.workers))
+	for _, w := range a.workers {
+		workers = append(workers, w)
+	}
+	a.mu.Unlock()
+	for _, w := range workers {
+		w.interrupt()
+	}
+	for _, w := range workers {
+		if err := w.wait(ctx); err != nil {
+			return fmt.Errorf("session %s did not end in time: %w", w.uid, err)
+		}
+	}
+	return nil
+}
+
+// worker returns the worker of a session and loads what waits in its stored queue at first use.
+func (a *Agent) worker(ctx context.Context, session string) (*worker, error) {
+	a.mu.Lock()
+	w := a.workers[session]
+	if w == nil {
+		w = &worker{a: a, uid: session}
+		a.workers[session] = w
+	}
+	closed := a.closed
+	a.mu.Unlock()
+	if closed {
+		return nil, ErrClosed
+	}
+	return w, w.load(ctx)
+}
+
+// known returns the worker of a session that was used before, or nil.
+func (a *Agent) known(session string) *worker {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.workers[session]
+}
+
+func (a *Agent) isClosed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.closed
+}
+
+// Interrupt stops the running turn of a session and reports whether there was one.
+func (a *Agent) Interrupt(session string) bool {
+	w := a.known(session)
+	return w != nil && w.interrupt()
+}
+
+// Busy reports whether a turn (or a compression) runs in the session.
+func (a *Agent) Busy(session string) bool {
+	w := a.known(session)
+	return w != nil && w.busy()
+}
+
+// BusySessions lists the sessions in which something runs, in no order.
+func (a *Agent) BusySessions() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []string
+	for uid, w := range a.workers {
+		if w.busy() {
+			out = append(out, uid)
+		}
+	}
+	return out
+}
+
+// Wait blocks until nothing runs in the session, or until ctx is done.
+func (a *Agent) Wait(ctx context.Context, session string) error {
+	if w := a.known(session); w != nil {
+		return w.wait(ctx)
+	}
+	return nil
+}
+
+// Answer settles an approval.
+func (a *Agent) Answer(approvalID string, d event.Decision) error {
+	return a.d.Gate.Answer(approvalID, d)
+}
+
+func (a *Agent) id(prefix string) string { return fmt.Sprintf("%s%d", prefix, a.ids.Add(1)) }

@@ -1,0 +1,161 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/core/provider"
+)
+
+// ask gets one answer from the model, over failures that may pass. The answer is stored and sealed when it returns.
+// An instruction is shown to the model after the history and kept nowhere.
+func (t *turn) ask(specs []provider.ToolSpec, instruction string) (chat.Message, error) {
+	t.steps++
+	var failed *provider.Error
+	empty := false
+	for attempt := 1; ; attempt++ {
+		t.phase("waiting for %s", cmp.Or(t.model.ID, "the model"))
+		d, err := t.stream(t.request(specs, instruction, provider.WithoutStream(failed, attempt-1)))
+		switch {
+		case err == nil && !d.empty():
+			return t.seal(d, chat.StatusFinal)
+		case err == nil && !empty:
+			empty = true
+			err = t.discard(d, "the answer was empty")
+			attempt = 0 // an empty answer is no failure of the line
+		case err == nil:
+			return t.giveUp(d, emptyAnswer(t.via.Name(), t.model.ID))
+		case t.ctx.Err() != nil:
+			return t.interrupted(d)
+		case !errors.As(err, &failed):
+			return t.giveUp(d, err) // the store failed, not the model
+		default:
+			err = t.again(d, failed, attempt)
+		}
+		if err != nil {
+			return chat.Message{}, err
+		}
+	}
+}
+
+func emptyAnswer(name, model string) error {
+	return &provider.Error{
+		Class: provider.ClassMalformed, Provider: name, Model: model, Message: "the model answered with nothing, twice",
+		Hint: "/retry tries again; /model chooses another model",
+	}
+}
+
+// again waits for the next try, visibly, or gives up.
+func (t *turn) again(d *draft, failed *provider.Error, attempt int) error {
+	wait, again := provider.Next(failed, attempt)
+	if !again {
+		_, err := t.giveUp(d, failed)
+		return err
+	}
+	if err := t.discard(d, failed.Error()); err != nil {
+		return err
+	}
+	t.phase("retrying in %s (%s), esc stops", seconds(wait), why(failed))
+	t.a.d.Log.Warn("model call failed", "session", t.w.uid, "attempt", attempt, "wait", wait, "err", failed)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-t.ctx.Done():
+		return errInterrupted
+	}
+}
+
+func why(e *provider.Error) string {
+	if e.HTTP != 0 {
+		return fmt.Sprintf("%d %s", e.HTTP, e.Class)
+	}
+	return string(e.Class)
+}
+
+func seconds(d time.Duration) string {
+	if d < time.Second {
+		return "a moment"
+	}
+	return fmt.Sprintf("%d s", int(d.Round(time.Second)/time.Second))
+}
+
+// giveUp keeps what came of a failed answer, marked, and returns cause.
+func (t *turn) giveUp(d *draft, cause error) (chat.Message, error) {
+	if d.msg.ID == 0 {
+		return chat.Message{}, cause
+	}
+	if d.empty() {
+		return chat.Message{}, errors.Join(cause, t.discard(d, cause.Error()))
+	}
+	d.calls = nil // a call that is cut is not run, and nothing answers it
+	d.finish = chat.FinishError
+	_, err := t.seal(d, chat.StatusError)
+	return chat.Message{}, errors.Join(cause, err)
+}
+
+// interrupted keeps what came before the interrupt. Calls that were complete stay, each with a result that says so.
+func (t *turn) interrupted(d *draft) (chat.Message, error) {
+	d.dropBroken()
+	if d.msg.ID == 0 {
+		return chat.Message{}, errInterrupted
+	}
+	if d.empty() {
+		return chat.Message{}, errors.Join(errInterrupted, t.discard(d, "interrupted"))
+	}
+	d.finish = chat.FinishInterrupted
+	msg, err := t.seal(d, chat.StatusCancelled)
+	if err == nil {
+		err = t.closeCalls(msg.Calls, "[interrupted before it ran]")
+	}
+	return chat.Message{}, errors.Join(errInterrupted, err)
+}
+
+// discard takes back a message that another attempt replaces.
+func (t *turn) discard(d *draft, reason string) error {
+	if d.msg.ID == 0 {
+		return nil
+	}
+	ctx, cancel := t.keep()
+	defer cancel()
+	if err := t.a.d.Sessions.Discard(ctx, d.msg.ID); err != nil {
+		return err
+	}
+	t.publish(event.MessageDiscarded{MessageID: d.msg.ID, Why: reason})
+	return nil
+}
+
+// seal writes the final state of a streamed message, then publishes it and counts its tokens.
+func (t *turn) seal(d *draft, status chat.Status) (chat.Message, error) {
+	ctx, cancel := t.keep()
+	defer cancel()
+	m := d.message(t.used)
+	m.Status = status
+	m.Usage = t.model.Charge(m.Usage)
+	if err := t.a.d.Sessions.Seal(ctx, &m); err != nil {
+		return m, fmt.Errorf("the answer could not be saved: %w", err)
+	}
+	t.history = append(t.history, m)
+	t.publish(event.MessageSealed{Message: m})
+	return m, t.count(ctx, m.Usage)
+}
+
+// count adds the tokens of one answer to the session.
+func (t *turn) count(ctx context.Context, u chat.Usage) error {
+	if u.Empty() {
+		return nil
+	}
+	if err := t.a.d.Sessions.CountUsage(ctx, t.w.uid, u); err != nil {
+		return err
+	}
+	t.usage = t.usage.Add(u)
+	t.info.Usage = t.info.Usage.Add(u)
+	t.publish(event.UsageTick{Session: t.w.uid, Context: u.Input + u.Output, Window: t.model.Window, Total: t.info.Usage})
+	return nil
+}

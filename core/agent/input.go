@@ -1,0 +1,174 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hermes/core/event"
+)
+
+// Submit takes what a person says. It returns once the text is safe: stored as a prompt when the session is idle, else in
+// the stored queue. In mode interrupt the running turn is stopped; in mode steer the model sees the text at its next step.
+func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
+	if strings.TrimSpace(in.Text) == "" && len(in.Attachments) == 0 {
+		return errors.New("nothing to send: the message is empty")
+	}
+	w, err := a.worker(ctx, session)
+	if err != nil {
+		return err
+	}
+	w.change.Lock()
+	defer w.change.Unlock()
+	if w.busy() {
+		return w.enqueue(ctx, in)
+	}
+	if a.isClosed() {
+		return ErrClosed
+	}
+	prompt := userMessage(in.Text, in.Attachments)
+	if err := a.d.Sessions.Append(ctx, session, &prompt); err != nil {
+		return err
+	}
+	return w.start(converse(prompt))
+}
+
+// enqueue keeps input that came while a turn runs. What interrupts or steers goes before what waits for its turn.
+func (w *worker) enqueue(ctx context.Context, in Input) error {
+	if in.Mode == "" {
+		in.Mode = event.InputInterrupt
+	}
+	item := event.QueuedInput{ID: w.a.newQueueID(), Text: in.Text, Mode: in.Mode, Attachments: slices.Clone(in.Attachments)}
+	err := w.setQueue(ctx, func(q []event.QueuedInput) []event.QueuedInput { return slices.Insert(q, place(q, in.Mode), item) })
+	if err != nil {
+		return err
+	}
+	w.release()
+	if in.Mode == event.InputInterrupt {
+		w.interrupt()
+	}
+	return nil
+}
+
+// place is where an item of a mode belongs: behind those of its kind, interrupts first, then steers, then the rest.
+func place(q []event.QueuedInput, mode event.InputMode) int {
+	rank := map[event.InputMode]int{event.InputInterrupt: 0, event.InputSteer: 1, event.InputQueue: 2}
+	for i, x := range q {
+		if rank[x.Mode] > rank[mode] {
+			return i
+		}
+	}
+	return len(q)
+}
+
+// release lets the queue go on: a person who adds to it sees what is in it.
+func (w *worker) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held = false
+}
+
+// Queue returns what waits in a session, first to be taken up first.
+func (a *Agent) Queue(session string) []event.QueuedInput {
+	w := a.known(session)
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.queue)
+}
+
+// Open loads what a crash or a restart left in a session's queue and publishes it. It starts nothing. Call it when a
+// session is resumed.
+func (a *Agent) Open(ctx context.Context, session string) error {
+	_, err := a.worker(ctx, session)
+	return err
+}
+
+// EditQueued replaces the text of a queued input.
+func (a *Agent) EditQueued(ctx context.Context, session, id, text string) error {
+	if strings.TrimSpace(text) == "" {
+		return errors.New("the new text is empty: drop the queued message instead")
+	}
+	return a.changeQueued(ctx, session, id, func(q []event.QueuedInput, i int) []event.QueuedInput {
+		q[i].Text = text
+		return q
+	})
+}
+
+// DropQueued removes a queued input.
+func (a *Agent) DropQueued(ctx context.Context, session, id string) error {
+	return a.changeQueued(ctx, session, id, func(q []event.QueuedInput, i int) []event.QueuedInput {
+		return slices.Delete(q, i, i+1)
+	})
+}
+
+// PromoteQueued changes the mode of a queued input, as if it were submitted with that mode now. When the session is idle
+// it becomes the next prompt at once.
+func (a *Agent) PromoteQueued(ctx context.Context, session, id string, mode event.InputMode) error {
+	err := a.changeQueued(ctx, session, id, func(q []event.QueuedInput, i int) []event.QueuedInput {
+		item := q[i]
+		item.Mode = mode
+		q = slices.Delete(q, i, i+1)
+		return slices.Insert(q, place(q, mode), item)
+	})
+	if err != nil {
+		return err
+	}
+	w := a.known(session)
+	w.change.Lock()
+	defer w.change.Unlock()
+	w.release()
+	if !w.busy() {
+		return w.startQueued(ctx)
+	}
+	if mode == event.InputInterrupt {
+		w.interrupt()
+	}
+	return nil
+}
+
+// Resume sends on what a crash, a failure or an interrupt left in the queue.
+func (a *Agent) Resume(ctx context.Context, session string) error {
+	w, err := a.worker(ctx, session)
+	if err != nil {
+		return err
+	}
+	w.change.Lock()
+	defer w.change.Unlock()
+	w.release()
+	if w.busy() {
+		return nil
+	}
+	return w.startQueued(ctx)
+}
+
+// startQueued begins a turn with the head of the queue. The caller holds change and knows that nothing runs.
+func (w *worker) startQueued(ctx context.Context) error {
+	items := w.takeUp(event.TurnDone)
+	if len(items) == 0 {
+		return nil
+	}
+	prompt := join(items)
+	if err := w.accept(ctx, &prompt, items); err != nil {
+		return err
+	}
+	return w.start(converse(prompt))
+}
+
+func (a *Agent) changeQueued(ctx context.Context, session, id string, edit func([]event.QueuedInput, int) []event.QueuedInput) error {
+	w, err := a.worker(ctx, session)
+	if err != nil {
+		return err
+	}
+	w.change.Lock()
+	defer w.change.Unlock()
+	i := slices.IndexFunc(a.Queue(session), func(x event.QueuedInput) bool { return x.ID == id })
+	if i < 0 {
+		return fmt.Errorf("queued message %s is gone: it was sent on or dropped", id)
+	}
+	return w.setQueue(ctx, func(q []event.QueuedInput) []event.QueuedInput { return edit(q, i) })
+}

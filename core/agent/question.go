@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"hermes/core/event"
+)
+
+// questions are what tools asked the person and nobody has answered yet.
+type questions struct {
+	mu   sync.Mutex
+	open map[string]*question
+}
+
+type question struct {
+	session string
+	answer  chan string
+}
+
+// Question is what a tool asks the person.
+type Question struct {
+	Session, Turn, CallID string
+	Text                  string
+	Choices               []string // none: free text
+}
+
+// AskQuestion shows a question and waits for the answer. It returns an error when the turn is interrupted or nobody
+// answers in time; the error is written for the model.
+func (a *Agent) AskQuestion(ctx context.Context, q Question) (string, error) {
+	id := a.id("question")
+	pending := &question{session: q.Session, answer: make(chan string, 1)}
+	a.questions.mu.Lock()
+	a.questions.open[id] = pending
+	a.questions.mu.Unlock()
+	header := event.Header{Session: q.Session, Turn: q.Turn}
+	a.d.Bus.Publish(header, event.QuestionAsked{ID: id, CallID: q.CallID, Text: q.Text, Choices: q.Choices})
+	answer, by := a.awaitAnswer(ctx, id, pending)
+	a.d.Bus.Publish(header, event.QuestionAnswered{ID: id, Answer: answer, By: by})
+	switch by {
+	case "interrupt":
+		return "", fmt.Errorf("the question was not answered: the turn was interrupted: %w", context.Canceled)
+	case "timeout":
+		return "", fmt.Errorf("nobody answered the question in time; go on with what is most likely meant and say what you assumed")
+	default:
+		return answer, nil
+	}
+}
+
+func (a *Agent) awaitAnswer(ctx context.Context, id string, q *question) (answer, by string) {
+	patience := a.d.Settings().Question
+	if patience <= 0 {
+		patience = defaultQuestion
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case answer = <-q.answer:
+		return answer, "user"
+	case <-timer.C:
+		by = "timeout"
+	case <-ctx.Done():
+		by = "interrupt"
+	}
+	if a.questions.withdraw(id) == nil { // the answer won the race
+		return <-q.answer, "user"
+	}
+	return "", by
+}
+
+func (q *questions) withdraw(id string) *question {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	p := q.open[id]
+	delete(q.open, id)
+	return p
+}
+
+// AnswerQuestion answers an open question.
+func (a *Agent) AnswerQuestion(id, text string) error {
+	q := a.questions.withdraw(id)
+	if q == nil {
+		return fmt.Errorf("question %s is not open any more: it was answered, it timed out, or its turn was stopped", id)
+	}
+	q.answer <- text // has room for the one answer
+	return nil
+}

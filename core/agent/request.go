@@ -1,0 +1,92 @@
+package agent
+
+import (
+	"slices"
+
+	"hermes/core/chat"
+	"hermes/core/provider"
+)
+
+// steered marks what a person said between two steps of the model's work, so that it is not taken for a tool's output.
+const steered = "[The person says, while you are at work:]\n"
+
+// missing is the result of a call that has none. The history of a healthy session needs it never.
+const missing = "[no result: the call was interrupted]"
+
+// request builds one model call from the history.
+func (t *turn) request(specs []provider.ToolSpec, instruction string, whole bool) provider.Request {
+	messages := valid(t.history)
+	if instruction != "" {
+		messages = addUser(messages, chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: instruction})
+	}
+	return provider.Request{
+		Model: t.model.ID, System: t.system, Messages: messages, Tools: specs, MaxTokens: t.settings.MaxTokens,
+		Effort: t.settings.Effort, Session: t.w.uid, NoStream: whole,
+	}
+}
+
+// valid makes a history that every provider takes: never two user or two assistant messages in a row, every call
+// followed by its results in call order, no result without a call, nothing empty. It changes no message of the history.
+func valid(history []chat.Message) []chat.Message {
+	results := map[string]chat.Message{}
+	for _, m := range history {
+		if m.Role == chat.RoleTool && m.Result != nil {
+			results[m.Result.CallID] = m
+		}
+	}
+	out := make([]chat.Message, 0, len(history))
+	afterTool := false
+	for _, m := range history {
+		switch m.Role {
+		case chat.RoleUser:
+			if afterTool {
+				m.Text = steered + m.Text
+			}
+			out = addUser(out, m)
+		case chat.RoleAssistant:
+			out = addAssistant(out, m, results)
+		case chat.RoleTool, chat.RoleSystem:
+		}
+		afterTool = m.Role == chat.RoleTool
+	}
+	return out
+}
+
+func addUser(out []chat.Message, m chat.Message) []chat.Message {
+	if n := len(out); n > 0 && out[n-1].Role == chat.RoleUser {
+		last := &out[n-1]
+		last.Text = glue(last.Text, m.Text)
+		last.Attachments = slices.Concat(last.Attachments, m.Attachments)
+		return out
+	}
+	return append(out, m)
+}
+
+func addAssistant(out []chat.Message, m chat.Message, results map[string]chat.Message) []chat.Message {
+	if m.Text == "" && len(m.Calls) == 0 {
+		return out
+	}
+	if n := len(out); n > 0 && out[n-1].Role == chat.RoleAssistant {
+		m.Text = glue(out[n-1].Text, m.Text)
+		out = out[:n-1] // it had no calls: their results would stand between
+	}
+	out = append(out, m)
+	for _, c := range m.Calls {
+		r, ok := results[c.ID]
+		if !ok {
+			r = chat.Message{
+				Role: chat.RoleTool, Status: chat.StatusFinal,
+				Result: &chat.ToolResult{CallID: c.ID, Name: c.Name, Text: missing, IsError: true, Interrupted: true},
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func glue(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n\n" + b
+}

@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/crash"
+	"hermes/core/event"
+	"hermes/core/provider"
+)
+
+const (
+	saveEvery = 500 * time.Millisecond // a streaming message reaches the store at most this often,
+	saveBytes = 4 << 10                // or after this many bytes
+	// grace is how long something that was told to stop may take before it is left behind.
+	grace = 800 * time.Millisecond
+)
+
+// piece is a chunk or the error that ended the stream.
+type piece struct {
+	chunk provider.Chunk
+	err   error
+}
+
+// stream runs one model call into a draft. The draft holds what came, whatever the error is.
+func (t *turn) stream(r provider.Request) (*draft, error) {
+	d := &draft{model: t.model.ID}
+	left := make(chan struct{})
+	defer close(left)
+	pieces := pump(t.ctx, t.via, r, left)
+	var patience <-chan time.Time
+	interrupted := t.ctx.Done()
+	for {
+		select {
+		case p, open := <-pieces:
+			if !open || d.ended {
+				return d, unfinished(d, t.via.Name(), t.model.ID)
+			}
+			if p.err != nil {
+				return d, p.err
+			}
+			if err := t.take(d, p.chunk); err != nil {
+				return d, err
+			}
+		case <-interrupted:
+			interrupted = nil
+			patience = time.After(grace)
+		case <-patience:
+			return d, errInterrupted
+		}
+	}
+}
+
+// pump moves the stream out of its own goroutine, so that a provider which ignores its context cannot hang a turn.
+func pump(ctx context.Context, p provider.Provider, r provider.Request, left <-chan struct{}) <-chan piece {
+	out := make(chan piece, 16)
+	crash.Go("stream "+p.Name(), func() {
+		defer close(out)
+		send(p.Stream(ctx, r), out, left)
+	})
+	return out
+}
+
+func send(chunks iter.Seq2[provider.Chunk, error], out chan<- piece, left <-chan struct{}) {
+	for c, err := range chunks {
+		select {
+		case out <- piece{c, err}:
+		case <-left:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// unfinished tells a stream that just stopped from one that reached its end.
+func unfinished(d *draft, name, model string) error {
+	if d.ended {
+		return nil
+	}
+	return &provider.Error{
+		Class: provider.ClassMalformed, Provider: name, Model: model, Message: "the answer stopped without an end",
+		Hint: "/retry tries again",
+	}
+}
+
+// take adds a chunk to the draft and shows it. The first one makes the message's row.
+func (t *turn) take(d *draft, c provider.Chunk) error {
+	if d.msg.ID == 0 {
+		if err := t.begin(d); err != nil {
+			return err
+		}
+	}
+	switch c.Kind {
+	case provider.ChunkText:
+		t.publish(event.TextDelta{MessageID: d.msg.ID, Offset: d.text.Len(), Text: c.Text})
+		d.text.WriteString(c.Text)
+	case provider.ChunkReasoning:
+		t.publish(event.ReasoningDelta{MessageID: d.msg.ID, Offset: d.reasoning.Len(), Text: c.Text})
+		d.reasoning.WriteString(c.Text)
+	case provider.ChunkToolStart:
+		t.phase("writing a call of %s", c.Name)
+		d.call(c.Index, c.CallID, c.Name)
+	case provider.ChunkToolArgs:
+		d.call(c.Index, "", "").args.WriteString(c.Text)
+	case provider.ChunkEnd:
+		d.end(c)
+	}
+	return t.save(d)
+}
+
+func (t *turn) begin(d *draft) error {
+	d.msg = chat.Message{Role: chat.RoleAssistant, Status: chat.StatusPartial, Model: d.model}
+	ctx, cancel := t.keep()
+	defer cancel()
+	if err := t.a.d.Sessions.Append(ctx, t.w.uid, &d.msg); err != nil {
+		return err
+	}
+	d.savedAt = time.Now()
+	t.publish(event.MessageStarted{MessageID: d.msg.ID, Model: d.model})
+	t.phase("streaming")
+	return nil
+}
+
+// save keeps the stored row near what is on the screen. A failure is not the end: Seal writes everything again.
+func (t *turn) save(d *draft) error {
+	size := d.text.Len() + d.reasoning.Len()
+	if d.ended || size == d.saved || size-d.saved < saveBytes && time.Since(d.savedAt) < saveEvery {
+		return nil
+	}
+	ctx, cancel := t.keep()
+	defer cancel()
+	if err := t.a.d.Sessions.UpdatePartial(ctx, d.msg.ID, d.text.String(), d.reasoning.String()); err != nil {
+		t.a.d.Log.Warn("a partial answer could not be saved", "session", t.w.uid, "message", d.msg.ID, "err", err)
+	}
+	d.saved, d.savedAt = size, time.Now()
+	return nil
+}

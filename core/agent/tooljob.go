@@ -1,0 +1,230 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes/core/approval"
+	"hermes/core/chat"
+	"hermes/core/crash"
+	"hermes/core/event"
+	"hermes/core/tool"
+)
+
+// toolJob is one call on its way.
+type toolJob struct {
+	call    chat.ToolCall
+	spec    tool.Spec
+	args    json.RawMessage // validated
+	gist    string
+	backend string   // resolved: where it will run
+	paths   []string // cleaned, absolute
+	result  *chat.ToolResult
+	done    chan struct{}
+}
+
+// job looks a call up and validates it. What cannot run has its result already.
+func (t *turn) job(c chat.ToolCall) *toolJob {
+	j := &toolJob{call: c, gist: c.Name, done: make(chan struct{})}
+	if c.Invalid != "" {
+		var v any
+		err := json.Unmarshal([]byte(c.Invalid), &v)
+		j.fail(fmt.Sprintf("The arguments of %s are not valid JSON: %v. They were: %s\nSend the call again with valid JSON.", c.Name, err, clip(c.Invalid, 500)))
+		return j
+	}
+	args, err := t.a.d.Tools.Validate(c.Name, c.Args)
+	if err != nil {
+		j.fail(err.Error())
+		return j
+	}
+	j.args = args
+	j.spec, _ = t.a.d.Tools.Lookup(c.Name)
+	if j.spec.Gist != nil {
+		j.gist = j.spec.Gist(args)
+	}
+	if j.spec.Backend != nil {
+		j.backend = t.a.d.Backend(t.w.uid, j.spec.Backend(args))
+	}
+	if j.spec.Paths != nil {
+		for _, p := range j.spec.Paths(args) {
+			if !filepath.IsAbs(p) {
+				p = filepath.Join(t.info.Cwd, p)
+			}
+			j.paths = append(j.paths, filepath.Clean(p))
+		}
+	}
+	return j
+}
+
+func (j *toolJob) fail(text string) {
+	j.result = &chat.ToolResult{CallID: j.call.ID, Name: j.call.Name, Text: text, IsError: true}
+}
+
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}
+
+// beside reports whether two calls may run at the same time.
+func beside(a, b *toolJob) bool {
+	switch {
+	case a.spec.Serial || b.spec.Serial:
+		return false
+	case a.result != nil || b.result != nil: // nothing runs
+		return true
+	case a.spec.ReadOnly && b.spec.ReadOnly:
+		return true
+	case len(a.paths) == 0 || len(b.paths) == 0:
+		return false
+	}
+	for _, p := range a.paths {
+		for _, q := range b.paths {
+			if within(p, q) || within(q, p) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func within(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// groups cuts the calls, without changing their order, into runs of calls that may run at the same time.
+func groups(jobs []*toolJob) [][]*toolJob {
+	var out [][]*toolJob
+	for _, j := range jobs {
+		fits := len(out) > 0
+		if fits {
+			for _, other := range out[len(out)-1] {
+				fits = fits && beside(j, other)
+			}
+		}
+		if fits {
+			out[len(out)-1] = append(out[len(out)-1], j)
+		} else {
+			out = append(out, []*toolJob{j})
+		}
+	}
+	return out
+}
+
+// approve asks the gate. A call that may not run gets its result.
+func (t *turn) approve(j *toolJob) {
+	if t.ctx.Err() != nil {
+		return // runOne says that it was interrupted
+	}
+	r := approval.Request{
+		Session: t.w.uid, Turn: t.id, Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args},
+		ReadOnly: j.spec.ReadOnly, Paths: j.paths, Dir: t.info.Cwd, Detail: j.gist, Backend: j.backend, Publish: t.publish,
+	}
+	if !r.ReadOnly && j.spec.Preview != nil {
+		r.Detail, r.Diff = j.spec.Preview(t.ctx, t.toolCall(j, nil))
+	}
+	t.phase("%s: waiting for approval", j.call.Name)
+	v, err := t.a.d.Gate.Check(t.ctx, r)
+	if err != nil {
+		t.publish(event.Notice{Level: event.Warn, Text: err.Error()})
+	}
+	switch {
+	case v.Allowed:
+		if v.Asked {
+			t.denials = 0
+		}
+		return
+	case v.By == "user":
+		t.denials++
+	}
+	j.fail(v.Text)
+	j.result.Backend, j.result.Interrupted = j.backend, v.By == "interrupt"
+}
+
+// toolCall is the call as the tool gets it. A nil out drops live output and events.
+func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
+	c := tool.Call{
+		ID: j.call.ID, Session: t.w.uid, Turn: t.id, Args: j.args, Cwd: t.info.Cwd,
+		Output: func(event.Stream, []byte) {}, Publish: func(event.Event) {},
+	}
+	if out != nil {
+		c.Output, c.Publish = out.write, out.event
+	}
+	return c
+}
+
+// runOne runs an approved call. A tool that does not stop within the grace after an interrupt is left behind: what it
+// still says is dropped, and a notice tells when it has ended.
+func (t *turn) runOne(j *toolJob) *chat.ToolResult {
+	live := &liveOutput{t: t, call: j.call.ID, offsets: map[event.Stream]int64{}}
+	t.phase("running %s", j.call.Name)
+	began := time.Now()
+	got := make(chan chat.ToolResult, 1)
+	crash.Go("tool "+j.call.Name+" "+j.call.ID, func() {
+		res := t.a.d.Tools.Run(t.ctx, j.call.Name, t.toolCall(j, live))
+		inTime := live.close()
+		got <- res
+		if inTime {
+			return
+		}
+		t.a.d.Bus.Publish(event.Header{Session: t.w.uid}, event.Notice{
+			Level: event.Warn, Text: fmt.Sprintf("%s ended %s after it was started and left behind; its result was dropped", j.call.Name, time.Since(began).Round(time.Second)),
+		})
+	})
+	select {
+	case res := <-got:
+		return &res
+	case <-t.ctx.Done():
+	}
+	select {
+	case res := <-got:
+		return &res
+	case <-time.After(grace):
+		live.close()
+		return &chat.ToolResult{
+			CallID: j.call.ID, Name: j.call.Name, Took: time.Since(began), Backend: j.backend, IsError: true, Interrupted: true,
+			Text: "[interrupted: the tool did not stop in time and was left behind; its result is not known]",
+		}
+	}
+}
+
+// liveOutput publishes what a running call says, with the offsets that make gaps visible, until it is closed.
+type liveOutput struct {
+	t       *turn
+	call    string
+	mu      sync.Mutex
+	offsets map[event.Stream]int64
+	closed  bool
+}
+
+func (l *liveOutput) write(s event.Stream, data []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || len(data) == 0 {
+		return
+	}
+	l.t.publish(event.ToolOutput{CallID: l.call, Stream: s, Offset: l.offsets[s], Data: data})
+	l.offsets[s] += int64(len(data))
+}
+
+func (l *liveOutput) event(e event.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		l.t.a.d.Bus.Publish(event.Header{Session: l.t.w.uid, Turn: l.t.id, Parent: l.call}, e)
+	}
+}
+
+// close ends the output and reports whether it was open.
+func (l *liveOutput) close() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := !l.closed
+	l.closed = true
+	return was
+}

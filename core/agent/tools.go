@@ -1,0 +1,148 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"hermes/core/chat"
+	"hermes/core/crash"
+	"hermes/core/event"
+)
+
+const (
+	maxParallel = 8
+	maxDenials  = 3 // in a row: then the person has more to say than no
+)
+
+// runCalls runs the calls of one answer and stores a result for every one of them, in call order, whatever happens.
+func (t *turn) runCalls(calls []chat.ToolCall) error {
+	jobs := make([]*toolJob, len(calls))
+	for i, c := range calls {
+		jobs[i] = t.job(c)
+	}
+	done := 0
+	for _, group := range groups(jobs) {
+		err := t.ctx.Err()
+		if err == nil {
+			err = t.runGroup(group)
+			done += len(group)
+		}
+		if t.ctx.Err() != nil {
+			err = errInterrupted
+		}
+		if err != nil {
+			if left := t.closeCalls(calls[done:], "[not run: the turn ended before]"); left != nil {
+				return left
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// runGroup asks for approval of each call, then runs what was allowed at the same time.
+func (t *turn) runGroup(group []*toolJob) error {
+	for _, j := range group {
+		t.publish(event.ToolStarted{Call: j.call, Gist: j.gist, Backend: j.backend})
+		if j.result == nil {
+			t.approve(j)
+		}
+	}
+	slots := make(chan struct{}, maxParallel)
+	for _, j := range group {
+		if j.result != nil {
+			close(j.done)
+			continue
+		}
+		crash.Go("tool "+j.call.Name, func() {
+			defer close(j.done)
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			j.result = t.runOne(j)
+		})
+	}
+	var end error
+	for _, j := range group {
+		<-j.done
+		if err := t.record(j); err != nil && end == nil {
+			end = err
+		}
+	}
+	return end
+}
+
+// record stores and publishes the result of one call. It returns a stop when the turn should not go on.
+func (t *turn) record(j *toolJob) error {
+	n := t.repeats.count(j.call, *j.result)
+	if n >= noticeRepeats {
+		j.result.Text += fmt.Sprintf("\n[Notice: this is the %s time that this same call gives this same result. "+
+			"It will not change; do something else, or say what is missing.]", ordinal(n))
+	}
+	if err := t.store(*j.result); err != nil {
+		return err
+	}
+	if n >= maxRepeats {
+		return stop{outcome{
+			reason: event.TurnFailed, err: fmt.Sprintf("stopped: %s was called %d times with the same arguments and the same result", j.call.Name, n),
+			hint: "say what should be different, or \"continue\"",
+		}}
+	}
+	if t.denials >= maxDenials {
+		return stop{outcome{
+			reason: event.TurnInterrupted, err: plural(maxDenials, "call") + " in a row were denied, so the turn is paused",
+			hint: "say what you want instead",
+		}}
+	}
+	return nil
+}
+
+// store appends a result as a message, then publishes it.
+func (t *turn) store(r chat.ToolResult) error {
+	ctx, cancel := t.keep()
+	defer cancel()
+	m := chat.Message{Role: chat.RoleTool, Status: chat.StatusFinal, Result: &r}
+	if r.Interrupted {
+		m.Status = chat.StatusCancelled
+	}
+	if err := t.a.d.Sessions.Append(ctx, t.w.uid, &m); err != nil {
+		return fmt.Errorf("the result of %s could not be saved: %w", r.Name, err)
+	}
+	t.history = append(t.history, m)
+	t.publish(event.ToolEnded{Result: r})
+	t.publish(event.MessageAdded{Message: m})
+	return nil
+}
+
+// closeCalls gives calls that will never run a result that says so.
+func (t *turn) closeCalls(calls []chat.ToolCall, text string) error {
+	for _, c := range calls {
+		if err := t.store(chat.ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: true, Interrupted: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	noticeRepeats = 3
+	maxRepeats    = 5
+)
+
+// repeats counts calls that bring nothing new: same tool, same arguments, same result.
+type repeats map[string]int
+
+func (r *repeats) count(c chat.ToolCall, res chat.ToolResult) int {
+	if *r == nil {
+		*r = repeats{}
+	}
+	key := strings.Join([]string{c.Name, string(c.Args), c.Invalid, res.Text}, "\x00")
+	(*r)[key]++
+	return (*r)[key]
+}
+
+func ordinal(n int) string {
+	if n == 3 {
+		return "3rd"
+	}
+	return fmt.Sprintf("%dth", n)
+}

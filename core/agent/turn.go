@@ -1,0 +1,250 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/core/provider"
+)
+
+// turn is one run of the loop: from a prompt to an answer without tool calls.
+type turn struct {
+	a  *Agent
+	w  *worker
+	id string
+
+	ctx    context.Context // ends with the interrupt
+	cancel context.CancelFunc
+	began  time.Time
+
+	settings Settings
+	info     event.SessionInfo
+	model    provider.Model
+	via      provider.Provider
+	system   string
+	specs    []provider.ToolSpec
+	history  []chat.Message  // as the store has it
+	used     map[string]bool // call ids of the session
+	repeats  repeats
+	denials  int // in a row
+
+	prompt int64 // id of the user message, 0 for a compression
+	steps  int
+	usage  chat.Usage
+}
+
+// outcome is how a turn ended.
+type outcome struct {
+	reason event.TurnReason
+	err    string
+	hint   string
+	silent bool // not a turn: nothing is published
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// stop ends a turn early with words for the person.
+type stop struct{ outcome }
+
+func (s stop) Error() string { return s.err }
+
+func newTurn(w *worker) *turn {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &turn{a: w.a, w: w, id: "t" + rand.Text()[:12], ctx: ctx, cancel: cancel, began: time.Now()}
+}
+
+func (a *Agent) newQueueID() string { return "q" + rand.Text()[:12] }
+
+func (t *turn) publish(e event.Event) {
+	t.a.d.Bus.Publish(event.Header{Session: t.w.uid, Turn: t.id}, e)
+}
+
+func (t *turn) phase(format string, args ...any) {
+	t.publish(event.TurnPhase{Turn: t.id, Phase: fmt.Sprintf(format, args...), Step: t.steps})
+}
+
+// keep returns a context for what must be stored although the turn was interrupted.
+func (t *turn) keep() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(t.ctx), storeTime)
+}
+
+func (t *turn) run(j job) outcome { return j(t) }
+
+func (t *turn) end(out outcome) {
+	if out.silent {
+		return
+	}
+	t.publish(event.TurnEnded{
+		Reason: out.reason, Usage: t.usage, Took: time.Since(t.began), Steps: t.steps, Err: out.err, Hint: out.hint,
+	})
+}
+
+// converse is the job of a prompt that is stored already.
+func converse(prompt chat.Message) job {
+	return func(t *turn) outcome {
+		t.prompt = prompt.ID
+		t.publish(event.MessageAdded{Message: prompt})
+		return t.converse()
+	}
+}
+
+// converse runs the loop and tells how it ended.
+func (t *turn) converse() outcome {
+	err := t.prepare()
+	t.publish(event.TurnStarted{Prompt: t.prompt, Model: t.model.ID})
+	if err == nil {
+		err = t.loop()
+	}
+	return t.outcome(err)
+}
+
+func (t *turn) outcome(err error) outcome {
+	var s stop
+	var pe *provider.Error
+	switch {
+	case err == nil:
+		return outcome{reason: event.TurnDone}
+	case errors.As(err, &s):
+		return s.outcome
+	case errors.Is(err, errInterrupted), t.ctx.Err() != nil:
+		return outcome{reason: event.TurnInterrupted}
+	case errors.As(err, &pe):
+		return outcome{reason: event.TurnFailed, err: pe.Error(), hint: pe.Hint}
+	default:
+		return outcome{reason: event.TurnFailed, err: err.Error(), hint: "/retry tries again; \"hermes logs\" may say more"}
+	}
+}
+
+// prepare gathers what the model calls of this turn have in common.
+func (t *turn) prepare() error {
+	t.settings = t.a.d.Settings()
+	ctx, s := t.ctx, t.a.d.Sessions
+	info, err := s.Get(ctx, t.w.uid)
+	if err != nil {
+		return err
+	}
+	t.info = info
+	if t.via, t.model, err = t.a.d.Models.Resolve(ctx, t.a.ref(ctx, info)); err != nil {
+		return stop{outcome{reason: event.TurnFailed, err: err.Error(), hint: "/model shows what there is to choose"}}
+	}
+	t.specs = t.a.d.Tools.Specs(t.settings.Toolsets)
+	if t.system, err = t.a.system(ctx, info, t.specs); err != nil {
+		return err
+	}
+	return t.reload()
+}
+
+// reload reads the history from the store.
+func (t *turn) reload() error {
+	history, err := t.a.d.Sessions.History(t.ctx, t.w.uid)
+	if err != nil {
+		return err
+	}
+	t.history, t.used = history, map[string]bool{}
+	for _, m := range history {
+		for _, c := range m.Calls {
+			t.used[c.ID] = true
+		}
+	}
+	return nil
+}
+
+// system returns the session's system prompt; the first turn builds it, the others get the same bytes.
+func (a *Agent) system(ctx context.Context, info event.SessionInfo, specs []provider.ToolSpec) (string, error) {
+	text, err := a.d.Sessions.Prompt(ctx, info.UID)
+	if err != nil || text != "" || a.d.Prompt == nil {
+		return text, err
+	}
+	if text, err = a.d.Prompt(ctx, info, specs); err != nil || text == "" {
+		return text, err
+	}
+	return text, a.d.Sessions.SetPrompt(ctx, info.UID, text)
+}
+
+// loop asks the model and runs its tools until it calls none.
+func (t *turn) loop() error {
+	limit := t.settings.MaxTurns
+	if limit <= 0 {
+		limit = defaultMaxTurns
+	}
+	for t.steps < limit {
+		if err := t.takeSteers(); err != nil {
+			return err
+		}
+		msg, err := t.ask(t.specs, "")
+		if err != nil {
+			return err
+		}
+		if len(msg.Calls) == 0 {
+			return finished(msg)
+		}
+		if err := t.runCalls(msg.Calls); err != nil {
+			return err
+		}
+	}
+	return t.summarise(limit)
+}
+
+// finished is the end of a turn in which the model called nothing (more).
+func finished(msg chat.Message) error {
+	switch msg.Finish {
+	case chat.FinishLength:
+		return stop{outcome{
+			reason: event.TurnFailed, err: "the answer was cut: it reached the model's limit for one answer",
+			hint: "say \"continue\", or raise the limit in the settings",
+		}}
+	case chat.FinishContentFilter:
+		return stop{outcome{reason: event.TurnFailed, err: "the provider's content filter stopped the answer", hint: "ask in other words, or choose another model with /model"}}
+	default:
+		return nil
+	}
+}
+
+// summarise is the last model call of a turn that used up its budget: without tools, so that it must say where it stands.
+func (t *turn) summarise(limit int) error {
+	_, err := t.ask(nil, fmt.Sprintf("You have used all %d steps of this turn and can call no more tools. "+
+		"Say what was done, what was found and what is left to do, so that the work can go on later.", limit))
+	if err != nil {
+		return err
+	}
+	return stop{outcome{
+		reason: event.TurnBudget, err: fmt.Sprintf("stopped after %d model calls, the limit of one turn", limit),
+		hint: "say \"continue\" to go on, or raise agent.max_turns",
+	}}
+}
+
+// takeSteers stores what a person said to the running turn as user messages, right where the model will see them.
+func (t *turn) takeSteers() error {
+	t.w.change.Lock()
+	defer t.w.change.Unlock()
+	var items []event.QueuedInput
+	for _, q := range t.a.Queue(t.w.uid) {
+		if q.Mode == event.InputSteer {
+			items = append(items, q)
+		}
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	ctx, cancel := t.keep()
+	defer cancel()
+	m := join(items)
+	if err := t.w.accept(ctx, &m, items); err != nil {
+		return err
+	}
+	t.history = append(t.history, m)
+	t.publish(event.MessageAdded{Message: m})
+	return nil
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,223 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/crash"
+	"hermes/core/event"
+)
+
+// storeTime bounds a write that must happen although its turn was interrupted.
+const storeTime = 30 * time.Second
+
+// worker is one session's side of the agent. Two locks: change orders everything that alters the queue or starts a turn
+// and is held over the store; mu guards the fields and is never held over anything slow, so that a screen can ask at any time.
+type worker struct {
+	a   *Agent
+	uid string
+
+	change sync.Mutex
+	loaded bool // by change
+
+	mu    sync.Mutex
+	queue []event.QueuedInput
+	held  bool // the queue waits for a person
+	turn  *turn
+	idle  chan struct{} // closed when the turn's goroutine has nothing more to do; nil when none ran
+}
+
+// load reads the stored queue once. What a crash left there is shown and held.
+func (w *worker) load(ctx context.Context) error {
+	w.change.Lock()
+	defer w.change.Unlock()
+	if w.loaded {
+		return nil
+	}
+	q, err := w.a.d.Sessions.LoadQueue(ctx, w.uid)
+	if err != nil {
+		return err
+	}
+	w.loaded = true
+	if len(q) == 0 {
+		return nil
+	}
+	w.mu.Lock()
+	w.queue, w.held = q, true
+	w.mu.Unlock()
+	w.publish(event.QueueChanged{Items: slices.Clone(q)})
+	return nil
+}
+
+func (w *worker) publish(e event.Event) { w.a.d.Bus.Publish(event.Header{Session: w.uid}, e) }
+
+func (w *worker) busy() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.turn != nil
+}
+
+func (w *worker) interrupt() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.turn == nil {
+		return false
+	}
+	w.turn.cancel()
+	return true
+}
+
+func (w *worker) wait(ctx context.Context) error {
+	w.mu.Lock()
+	idle := w.idle
+	w.mu.Unlock()
+	if idle == nil {
+		return nil
+	}
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// job is what a turn does; it ends the turn itself by its outcome.
+type job func(t *turn) outcome
+
+// start runs a job in the session's goroutine. The caller holds change and knows that nothing runs.
+func (w *worker) start(j job) error {
+	w.a.mu.Lock()
+	defer w.a.mu.Unlock() // Close sees either no turn, or one that it can interrupt
+	if w.a.closed {
+		return ErrClosed
+	}
+	idle := make(chan struct{})
+	first := newTurn(w)
+	w.mu.Lock()
+	w.turn, w.idle = first, idle
+	w.mu.Unlock()
+	crash.Go("session "+w.uid, func() {
+		defer close(idle)
+		for t := first; t != nil; {
+			out := t.run(j)
+			t, j = w.next(t, out)
+		}
+	})
+	return nil
+}
+
+// next ends a turn and takes up what waits: the next turn and its job, or nil when the session becomes idle.
+func (w *worker) next(t *turn, out outcome) (*turn, job) {
+	w.change.Lock()
+	defer w.change.Unlock()
+	defer t.cancel()
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	items := w.takeUp(out.reason)
+	var following *turn
+	var prompt chat.Message
+	if len(items) > 0 {
+		following = newTurn(w)
+		prompt = join(items)
+		if err := w.accept(ctx, &prompt, items); err != nil {
+			following = nil
+			w.publish(event.Notice{Level: event.Error, Text: "The queued message could not be saved and stays in the queue: " + err.Error()})
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.turn = following
+	if following == nil && len(w.queue) > 0 {
+		w.held = true
+	}
+	t.end(out)
+	if following == nil {
+		w.noteHeld(out)
+		return nil, nil
+	}
+	return following, converse(prompt)
+}
+
+func (w *worker) noteHeld(out outcome) {
+	if len(w.queue) == 0 || out.silent {
+		return
+	}
+	w.publish(event.Notice{
+		Level: event.Info, Text: plural(len(w.queue), "queued message") + " kept and not sent, because the turn did not end by itself.",
+		Hint: "/queue shows them; send them on from there, or edit or drop them",
+	})
+}
+
+// takeUp chooses what the next turn begins with: messages that interrupted, joined; else the first of the queue.
+// After a turn that did not end well only what interrupted it goes on.
+func (w *worker) takeUp(reason event.TurnReason) []event.QueuedInput {
+	closed := w.a.isClosed() // before mu: the agent's lock comes first
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.queue) == 0 || closed {
+		return nil
+	}
+	n := 0
+	for n < len(w.queue) && w.queue[n].Mode == event.InputInterrupt {
+		n++
+	}
+	if n > 0 {
+		return slices.Clone(w.queue[:n])
+	}
+	if w.held || reason != event.TurnDone {
+		return nil
+	}
+	for n < len(w.queue) && w.queue[n].Mode == event.InputSteer {
+		n++
+	}
+	return slices.Clone(w.queue[:max(n, 1)])
+}
+
+// accept stores prompt and takes items, of which it was made, out of the queue. In this order: a crash between the two
+// leaves a message twice, never nowhere.
+func (w *worker) accept(ctx context.Context, prompt *chat.Message, items []event.QueuedInput) error {
+	if err := w.a.d.Sessions.Append(ctx, w.uid, prompt); err != nil {
+		return err
+	}
+	return w.setQueue(ctx, func(q []event.QueuedInput) []event.QueuedInput {
+		return slices.DeleteFunc(q, func(x event.QueuedInput) bool {
+			return slices.ContainsFunc(items, func(y event.QueuedInput) bool { return x.ID == y.ID })
+		})
+	})
+}
+
+// setQueue changes the queue, in the store first. The caller holds change.
+func (w *worker) setQueue(ctx context.Context, edit func([]event.QueuedInput) []event.QueuedInput) error {
+	w.mu.Lock()
+	q := edit(slices.Clone(w.queue))
+	w.mu.Unlock()
+	if err := w.a.d.Sessions.SaveQueue(ctx, w.uid, q); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.queue = q
+	if len(q) == 0 {
+		w.held = false
+	}
+	w.mu.Unlock()
+	w.publish(event.QueueChanged{Items: slices.Clone(q)})
+	return nil
+}
+
+// join makes one prompt of several inputs, in order.
+func join(items []event.QueuedInput) chat.Message {
+	m := userMessage(items[0].Text, items[0].Attachments)
+	for _, i := range items[1:] {
+		m.Text += "\n\n" + i.Text
+		m.Attachments = append(m.Attachments, i.Attachments...)
+	}
+	return m
+}
+
+func userMessage(text string, files []chat.Attachment) chat.Message {
+	return chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: text, Attachments: slices.Clone(files)}
+}
