@@ -1,0 +1,124 @@
+package config
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"hermes/core/crash"
+)
+
+// settle is how long the files must be quiet before they are read: editors write in several steps.
+const settle = 100 * time.Millisecond
+
+// Change is what an edit of config.yaml or .env led to.
+type Change struct {
+	Config   *Config   // the settings from now on
+	Live     []string  // dotted keys that differ and take effect now
+	Next     []string  // dotted keys that differ and wait for the next start
+	Problems []Problem // everything that is wrong now
+}
+
+// Watch reads the settings again whenever config.yaml or .env changes and sends what became of them, until ctx is done;
+// then it closes the channel. Nothing is sent when neither a value nor the problems changed. While config.yaml cannot be
+// parsed the former settings stay: half an edit must not loosen a rule. Watch looks at folders and not at files, because
+// editors replace files; the home folder is made when it is not there.
+func Watch(ctx context.Context, o Options, current *Config, problems []Problem) (<-chan Change, error) {
+	paths := current.Paths()
+	if err := os.MkdirAll(paths.Home, 0o700); err != nil {
+		return nil, fmt.Errorf("watch settings: make folder %s: %w", paths.Home, err)
+	}
+	fs, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watch settings: %w (edits need a restart to take effect)", err)
+	}
+	w := &watcher{fs: fs, options: o, current: current, problems: fmt.Sprint(problems), out: make(chan Change)}
+	if err := w.follow(); err != nil {
+		fs.Close()
+		return nil, fmt.Errorf("watch settings in %s: %w (edits need a restart to take effect)", paths.Home, err)
+	}
+	crash.Go("config watch", func() { w.run(ctx) })
+	return w.out, nil
+}
+
+type watcher struct {
+	fs       *fsnotify.Watcher
+	options  Options
+	current  *Config
+	problems string
+	files    map[string]bool // full names that matter: the files, and what links lead to
+	out      chan Change
+}
+
+// follow watches the folders of the files and of the files that they link to.
+func (w *watcher) follow() error {
+	w.files = map[string]bool{}
+	paths := w.current.Paths()
+	for _, name := range []string{paths.ConfigFile, paths.EnvFile} {
+		w.files[name] = true
+		if target, err := realPath(name); err == nil {
+			w.files[target] = true
+		}
+	}
+	for name := range w.files {
+		dir := filepath.Dir(name)
+		err := w.fs.Add(dir)
+		if dir == paths.Home && err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *watcher) run(ctx context.Context) {
+	defer close(w.out)
+	defer w.fs.Close()
+	quiet := time.NewTimer(0)
+	quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, ok := <-w.fs.Events:
+			if !ok {
+				return
+			}
+			if w.files[e.Name] && !e.Op.Has(fsnotify.Chmod) {
+				quiet.Reset(settle)
+			}
+		case _, ok := <-w.fs.Errors:
+			if !ok {
+				return
+			}
+			quiet.Reset(settle) // events may have been lost
+		case <-quiet.C:
+			change, news := w.reload()
+			if !news {
+				continue
+			}
+			select {
+			case w.out <- change:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func (w *watcher) reload() (Change, bool) {
+	next, problems := Load(w.options)
+	if next.broken {
+		next = w.current
+	}
+	_ = w.follow() // a link may lead elsewhere now; the home folder is watched already
+	change := Change{Config: next, Problems: problems}
+	change.Live, change.Next = Changed(w.current, next)
+	seen := fmt.Sprint(problems)
+	news := len(change.Live)+len(change.Next) > 0 || seen != w.problems
+	w.current, w.problems = next, seen
+	return change, news
+}
