@@ -1,0 +1,79 @@
+package logs
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// lumberjack has one goroutine a log file that removes old files; Close does not end it.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("gopkg.in/natefinch/lumberjack%2ev2.(*Logger).millRun"))
+}
+
+func TestRedact(t *testing.T) {
+	AddSecrets("correct horse battery", "correct horse", "dev")
+	for _, tc := range []struct{ name, in, want string }{
+		{"plain", "nothing to hide in dev", "nothing to hide in dev"},
+		{"known", "x=correct horse battery!", "x=[hidden]!"},
+		{"known, shorter", "correct horse", "[hidden]"},
+		{"openai", "key sk-proj-abcdefghijklmnop1234", "key [hidden]"},
+		{"github", "ghp_abcdefghijklmnopqrstuvwxyz0123", "[hidden]"},
+		{"aws", "AKIAIOSFODNN7EXAMPLE", "[hidden]"},
+		{"jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcdef", "[hidden]"},
+		{"bearer", "Authorization: Bearer abcdef123456789", "Authorization: Bearer [hidden]"},
+		{"assignment", "OPENAI_API_KEY=abcdefgh12", "OPENAI_API_KEY=[hidden]"},
+		{"json", `{"api_key": "abcdefgh12", "a": 1}`, `{"api_key": "[hidden]", "a": 1}`},
+		{"address", "postgres://me:hunter2@host/db", "postgres://me:[hidden]@host/db"},
+		{"private key", "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "[hidden]"},
+		{"tokens are not secrets", "tokens: 12", "tokens: 12"},
+	} {
+		if got := Redact(tc.in); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestNoSecretReachesTheFile(t *testing.T) {
+	const secret = "my-very-own-secret"
+	AddSecrets(secret)
+	var b bytes.Buffer
+	l := New(&b, slog.LevelInfo).With("with", secret).WithGroup(secret[:3])
+	l.Info("message "+secret, "text", secret, "err", errors.New("no: "+secret), "any", map[string]string{"k": secret}, slog.Group("g", "in", secret))
+	l.Debug("not written")
+	if got := b.String(); strings.Contains(got, secret) || !strings.Contains(got, "[hidden]") || strings.Contains(got, "not written") {
+		t.Error(got)
+	}
+}
+
+func TestOpenWritesToTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "logs", "workbench.log")
+	l, level, file := Open(path, "warn")
+	l.Info("quiet")
+	level.Set(ParseLevel("debug"))
+	l.Debug("loud")
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(data), "quiet") || !strings.Contains(string(data), "loud") {
+		t.Errorf("%q %v", data, err)
+	}
+}
+
+func FuzzRedact(f *testing.F) {
+	f.Add("token=", "x")
+	f.Add("a://b:c@", "sk-")
+	AddSecrets("fuzz-secret-value")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		if got := Redact(before + "fuzz-secret-value" + after); strings.Contains(got, "fuzz-secret-value") {
+			t.Errorf("%q shows the secret", got)
+		}
+	})
+}
