@@ -26,13 +26,18 @@ type tree struct {
 	seen map[procID]bool
 }
 
+const retell = 100 * time.Millisecond
+
 // end ends a command and all that belongs to it: TERM, a grace, KILL until nothing is left. It returns warnings.
 func (r *Runner) end(c *child) []string {
 	t := &tree{c: c, seen: map[procID]bool{}}
-	t.signal(unix.SIGTERM)
-	t.signal(unix.SIGCONT) // what is stopped cannot hear TERM
-	if t.gone(r.opt.Grace) {
-		return nil
+	// Twice: bash loses a TERM that comes between its fork and its exec, while the child still has bash's handler.
+	for _, wait := range []time.Duration{min(retell, r.opt.Grace), max(0, r.opt.Grace-retell)} {
+		t.signal(unix.SIGTERM)
+		t.signal(unix.SIGCONT) // what is stopped cannot hear TERM
+		if t.gone(wait) {
+			return nil
+		}
 	}
 	stubborn := len(t.members())
 	for range 40 {

@@ -1,0 +1,177 @@
+// Package conformance is the table of behaviours that every kind of back end passes: what a caller of backend.Pool may rely on
+// wherever a command runs. A kind calls Run from a test of its own.
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hermes/core/backend"
+	"hermes/core/event"
+)
+
+// Place is a back end under test.
+type Place struct {
+	Pool    backend.Pool
+	Backend string        // its name in the pool
+	Grace   time.Duration // between TERM and KILL; short, so that the table is quick
+	Fresh   func() string // a new empty directory inside the back end
+}
+
+// Maker returns a Place that is taken down when the test ends.
+type Maker func(t testing.TB) Place
+
+// Run runs the whole table.
+func Run(t *testing.T, make Maker) {
+	for _, group := range []map[string]func(*testing.T, *world){streams, endings, state, endurance} {
+		for name, test := range group {
+			t.Run(name, func(t *testing.T) {
+				place := make(t)
+				test(t, &world{Place: place, t: t, session: "s1"})
+			})
+		}
+	}
+}
+
+// world is a Place with the words that the tests are written in.
+type world struct {
+	Place
+	t       *testing.T
+	session string
+}
+
+func (w *world) request(command string) backend.Request {
+	return backend.Request{Session: w.session, CallID: "call-" + w.t.Name(), Backend: w.Backend, Command: command}
+}
+
+// run runs a command that the pool must be able to run.
+func (w *world) run(command string, change ...func(*backend.Request)) backend.Result {
+	w.t.Helper()
+	return w.runCtx(context.Background(), command, change...)
+}
+
+func (w *world) runCtx(ctx context.Context, command string, change ...func(*backend.Request)) backend.Result {
+	w.t.Helper()
+	r := w.request(command)
+	for _, f := range change {
+		f(&r)
+	}
+	res, err := w.Pool.Exec(ctx, r)
+	if err != nil {
+		w.t.Fatalf("%.80q: %v", command, err)
+	}
+	if res.Backend != w.Backend {
+		w.t.Fatalf("%.80q ran in %q, want %q", command, res.Backend, w.Backend)
+	}
+	return res
+}
+
+// text is the output of a command that must succeed.
+func (w *world) text(command string, change ...func(*backend.Request)) string {
+	w.t.Helper()
+	res := w.run(command, change...)
+	if res.ExitCode != 0 {
+		w.t.Fatalf("%.80q: exit code %d: %s", command, res.ExitCode, res.Output)
+	}
+	return string(res.Output)
+}
+
+func (w *world) want(what string, got, want any) {
+	w.t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		w.t.Errorf("%s: got %.200q, want %.200q", what, fmt.Sprint(got), fmt.Sprint(want))
+	}
+}
+
+// lives tests in shell whether process $p lives. A dead one that its parent has not collected yet can still be signalled.
+const lives = `kill -0 $p 2>/dev/null && ! grep -q '^State:.*Z' /proc/$p/status 2>/dev/null`
+
+// alive says whether the process whose number is in file lives inside the back end.
+func (w *world) alive(file string) bool {
+	w.t.Helper()
+	return w.run("p=$(cat "+file+"); "+lives).ExitCode == 0
+}
+
+// fastest is the best of five: what a call costs when other programs leave the machine alone for a moment.
+func fastest(f func()) time.Duration {
+	best := time.Hour
+	for range 5 {
+		begun := time.Now()
+		f()
+		best = min(best, time.Since(begun))
+	}
+	return best
+}
+
+// eventually polls until ok, at most 5 s.
+func (w *world) eventually(what string, ok func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("not within 5 s: %s", what)
+		}
+	}
+}
+
+// recorder is a Sink that keeps everything.
+type recorder struct {
+	mu   sync.Mutex
+	data map[event.Stream]string
+	all  strings.Builder
+}
+
+func (r *recorder) sink(s event.Stream, data []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.data == nil {
+		r.data = map[event.Stream]string{}
+	}
+	r.data[s] += string(data)
+	r.all.Write(data)
+}
+
+func (r *recorder) got(s event.Stream) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.data[s]
+}
+
+// output returns all output that a background process has printed so far and still keeps.
+func (w *world) output(id string) string {
+	w.t.Helper()
+	data, _, _, err := w.Pool.Output(w.session, id, 0, 0)
+	if err != nil {
+		w.t.Fatalf("Output: %v", err)
+	}
+	return string(data)
+}
+
+func (w *world) start(command string, change ...func(*backend.Request)) backend.Process {
+	w.t.Helper()
+	r := w.request(command)
+	for _, f := range change {
+		f(&r)
+	}
+	p, err := w.Pool.Start(context.Background(), r)
+	if err != nil {
+		w.t.Fatalf("Start(%q): %v", command, err)
+	}
+	return p
+}
+
+func (w *world) wait(id string) backend.Process {
+	w.t.Helper()
+	p, err := w.Pool.Wait(context.Background(), w.session, id, 10*time.Second)
+	if err != nil || p.Running {
+		w.t.Fatalf("Wait(%s): running %v, %v", id, p.Running, err)
+	}
+	return p
+}
+
+func within(d time.Duration) func(*backend.Request) {
+	return func(r *backend.Request) { r.Timeout = d }
+}

@@ -1,0 +1,136 @@
+package conformance
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes/core/backend"
+)
+
+// stubborn starts, besides itself, a child that ignores TERM, a child in a session of its own, and a grandchild in one whose
+// parents are gone; it leaves their process numbers in files, and goes on for ever.
+const stubborn = `
+sh -c 'trap "" TERM; echo $$ >deaf; while :; do sleep 1; done' &
+setsid sh -c 'echo $$ >away; while :; do sleep 1; done' &
+(setsid sh -c '(trap "" TERM; echo $$ >orphan; while :; do sleep 1; done) & echo $! >orphan2' &)
+while ! [ -s deaf ] || ! [ -s away ] || ! [ -s orphan2 ]; do sleep 0.01; done
+echo READY
+while :; do sleep 1; done`
+
+// endings: how commands end, by themselves or not.
+var endings = map[string]func(*testing.T, *world){
+	"exit codes": func(_ *testing.T, w *world) {
+		for command, code := range map[string]int{
+			"true": 0, "false": 1, "exit 42": 42, "nosuchprogram": 127, "/": 126, "exec sh -c 'exit 9'": 9,
+			"kill -9 $$": 137, "kill -15 $$": 143, "sh -c 'kill -9 $$'": 137,
+			"set -eu; false; echo no": 1, "if true": 2, "echo 'open": 2, "( exit 5 )": 5, "trap 'exit 6' EXIT": 6,
+		} {
+			w.want(command, w.run(command).ExitCode, code)
+		}
+	},
+	"a signal has a name": func(_ *testing.T, w *world) {
+		w.want("signal", w.run("kill -9 $$").Signal, "SIGKILL")
+		w.want("signal", w.run("true").Signal, "")
+	},
+	"a program that is not there": func(t *testing.T, w *world) {
+		r := w.request("")
+		r.Argv = []string{"nosuchprogram"}
+		if res, err := w.Pool.Exec(context.Background(), r); err == nil {
+			t.Errorf("no error, but %+v", res)
+		}
+	},
+	"the shell cannot spoil the bookkeeping": func(_ *testing.T, w *world) {
+		w.text("cd /usr")
+		for _, command := range []string{"set -eu; false", "if true", "echo 'open", "exit 3", "exec true", "kill -9 $$", "exec >&- 2>&-", "trap 'echo x' EXIT", "set -C", "PATH=; true", "cat <<END"} {
+			w.run(command)
+			w.want("directory after "+command, w.text("pwd"), "/usr\n")
+		}
+	},
+	"a timeout ends the whole tree": func(_ *testing.T, w *world) {
+		w.text("cd " + w.Fresh())
+		begun := time.Now()
+		res := w.run(stubborn, within(1500*time.Millisecond))
+		w.endedTree(res, begun.Add(1500*time.Millisecond))
+		w.want("timed out", res.TimedOut, true)
+		w.want("exit code", res.ExitCode, 124)
+		w.want("partial output", string(res.Output), "READY\n")
+	},
+	"an interrupt ends the whole tree": func(_ *testing.T, w *world) {
+		w.text("cd " + w.Fresh())
+		ctx, cancel := context.WithCancel(context.Background())
+		var at time.Time
+		var rec recorder
+		timer := time.AfterFunc(20*time.Second, cancel)
+		defer timer.Stop()
+		res := w.runCtx(ctx, stubborn, func(r *backend.Request) {
+			r.Sink = func(s streamName, data []byte) {
+				rec.sink(s, data)
+				at = time.Now()
+				cancel()
+			}
+		})
+		w.endedTree(res, at)
+		w.want("interrupted", res.Interrupted, true)
+		w.want("exit code", res.ExitCode, 130)
+	},
+	"a polite command ends at once": func(t *testing.T, w *world) {
+		ctx, cancel := context.WithCancel(context.Background())
+		var at time.Time
+		res := w.runCtx(ctx, "echo up; sleep 60", func(r *backend.Request) {
+			r.Sink = func(streamName, []byte) { at = time.Now(); cancel() }
+		})
+		w.want("exit code", res.ExitCode, 130)
+		if took := time.Since(at); took > 300*time.Millisecond {
+			t.Errorf("the interrupt took %v", took)
+		}
+	},
+	"two hundred children end": func(_ *testing.T, w *world) {
+		w.text("cd " + w.Fresh())
+		res := w.run("i=0; while [ $i -lt 200 ]; do sleep 300 & echo $! >>pids; i=$((i+1)); done; echo READY; wait", within(2*time.Second))
+		w.want("timed out", res.TimedOut, true)
+		w.want("alive", w.text("n=0; for p in $(cat pids); do "+lives+" && n=$((n+1)); done; echo $n"), "0\n")
+	},
+	"a stopped command ends": func(_ *testing.T, w *world) {
+		w.want("timed out", w.run("kill -STOP $$", within(200*time.Millisecond)).TimedOut, true)
+	},
+	"a child in the background does not hold the call": func(t *testing.T, w *world) {
+		took := fastest(func() { w.want("output", w.text("sleep 20 & echo done"), "done\n") })
+		if took > 300*time.Millisecond {
+			t.Errorf("took %v", took)
+		}
+		if took = fastest(func() { w.text("true") }); took > 100*time.Millisecond {
+			t.Errorf("the next call took %v", took)
+		}
+	},
+	"late output belongs to nobody": func(t *testing.T, w *world) {
+		w.text("cd " + w.Fresh())
+		var rec recorder
+		w.run("(sleep 0.4; echo LATE; echo LATE >&2; echo wrote >proof) & echo now", func(r *backend.Request) { r.Sink = rec.sink })
+		res := w.run("while ! [ -s proof ]; do sleep 0.02; done; echo mine", within(10*time.Second))
+		w.want("the next call's output", string(res.Output), "mine\n")
+		if strings.Contains(rec.all.String(), "LATE") {
+			t.Error("the sink was called after the call had ended")
+		}
+	},
+	"a server in the background lives on": func(_ *testing.T, w *world) {
+		w.text("cd " + w.Fresh())
+		w.text("sh -c 'echo $$ >pid; while :; do echo noise || exit 1; sleep 0.02; done' & while ! [ -s pid ]; do sleep 0.01; done")
+		w.text("sleep 0.5")
+		w.want("alive", w.alive("pid"), true)
+		w.text("kill $(cat pid)")
+	},
+}
+
+// endedTree checks that nothing is left of the stubborn script, and that ending it took the grace and not much more.
+func (w *world) endedTree(res backend.Result, from time.Time) {
+	w.t.Helper()
+	if took := time.Since(from); took > w.Grace+1500*time.Millisecond {
+		w.t.Errorf("ending the tree took %v", took)
+	}
+	for _, file := range []string{"deaf", "away", "orphan", "orphan2"} {
+		w.want(file+" is alive", w.alive(file), false)
+	}
+	w.want("warnings", len(res.Warnings), 1)
+}

@@ -1,0 +1,113 @@
+package conformance
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hermes/core/backend"
+	"hermes/core/event"
+)
+
+// endurance: much of everything.
+var endurance = map[string]func(*testing.T, *world){
+	"a gibibyte in flat memory": func(t *testing.T, w *world) {
+		w.text("true")
+		before := resident(t)
+		peak, stop := watchResident(t)
+		dir := t.TempDir()
+		var shown int64
+		res := w.run("head -c 1073741824 /dev/zero", func(r *backend.Request) {
+			r.SpillDir = dir
+			r.Sink = func(_ event.Stream, data []byte) { shown += int64(len(data)) }
+		})
+		stop()
+		w.want("total", res.Total, 1<<30)
+		if grew := peak() - before; grew > 48<<20 {
+			t.Errorf("memory grew by %d MB", grew>>20)
+		}
+		info, err := os.Stat(res.Spill)
+		w.ok(err)
+		w.want("spilled", info.Size(), 64<<20)
+		w.want("mode", info.Mode().Perm(), os.FileMode(0o600))
+	},
+	"two hundred calls at once": func(t *testing.T, w *world) {
+		var all sync.WaitGroup
+		for i := range 200 {
+			all.Go(func() {
+				session := fmt.Sprintf("session-%d", i)
+				r := backend.Request{Session: session, Backend: w.Backend, Command: fmt.Sprintf("echo out %d; echo err %d >&2; cd /usr; exit %d", i, i, i%7)}
+				res, err := w.Pool.Exec(t.Context(), r)
+				lines := strings.Split(strings.TrimSpace(string(res.Output)), "\n")
+				if err != nil || res.ExitCode != i%7 || len(lines) != 2 || res.Dir != "/usr" || !strings.HasSuffix(lines[0], fmt.Sprint(" ", i)) {
+					t.Errorf("call %d: %v, exit code %d, directory %s, output %q", i, err, res.ExitCode, res.Dir, res.Output)
+				}
+			})
+		}
+		all.Wait()
+		for _, s := range w.Pool.List(w.session) {
+			w.want("references of "+s.Name, s.Refs, 0)
+		}
+	},
+	"a thousand calls leave nothing behind": func(t *testing.T, w *world) {
+		for range 20 {
+			w.text("echo warm; echo up >&2")
+		}
+		goroutines, files := counts()
+		for range 1000 {
+			w.text("echo x")
+		}
+		w.eventually("goroutines and files are back", func() bool {
+			g, f := counts()
+			return g <= goroutines+2 && f <= files+2
+		})
+	},
+}
+
+func counts() (goroutines, files int) {
+	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} {
+		if list, err := os.ReadDir(dir); err == nil {
+			return runtime.NumGoroutine(), len(list)
+		}
+	}
+	return runtime.NumGoroutine(), 0
+}
+
+// resident is the memory that this process occupies, in bytes; what Go holds where the system does not tell.
+func resident(t testing.TB) int64 {
+	t.Helper()
+	var pages, rss int64
+	if data, err := os.ReadFile("/proc/self/statm"); err == nil {
+		if _, err := fmt.Sscan(string(data), &pages, &rss); err == nil {
+			return rss * int64(os.Getpagesize())
+		}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.Sys - m.HeapReleased)
+}
+
+// watchResident samples memory until stop; peak is the most that was seen.
+func watchResident(t testing.TB) (peak func() int64, stop func()) {
+	t.Helper()
+	var most int64
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() { //nolint:forbidigo // a test's own
+		defer close(done)
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				most = max(most, resident(t))
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() int64 { return most }, func() { close(quit); <-done }
+}

@@ -1,0 +1,50 @@
+package local
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"hermes/core/event"
+	"hermes/pool"
+	"hermes/pool/conformance"
+	"hermes/pool/runner"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const grace = 400 * time.Millisecond
+
+// newPool returns a pool of this machine, closed when the test ends.
+func newPool(t testing.TB, c pool.Config) *pool.Pool {
+	t.Helper()
+	kind := NewWith(runner.Options{Grace: grace})
+	p, err := pool.New(c, map[string]pool.Kind{Name: kind}, event.NewBus())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := p.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := kind.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func TestConformance(t *testing.T) {
+	for _, shell := range []string{"", "/bin/sh"} {
+		t.Run("shell "+shell, func(t *testing.T) {
+			conformance.Run(t, func(t testing.TB) conformance.Place {
+				p := newPool(t, pool.Config{Backends: map[string]pool.Spec{"here": {Shell: shell}}})
+				return conformance.Place{Pool: p, Backend: "here", Grace: grace, Fresh: t.TempDir}
+			})
+		})
+	}
+}
