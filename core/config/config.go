@@ -129,7 +129,7 @@ type Display struct {
 	Mouse                  string `key:"mouse" also:"mouse_tracking" oneof:"all|buttons|wheel|off" bools:"all,off" doc:"which mouse events are taken from the terminal"`
 	ASCII                  bool   `key:"ascii" live:"yes" doc:"borders and marks in plain ASCII"`
 	Bell                   bool   `key:"bell" also:"bell_on_complete" live:"yes" doc:"ring when a long turn ends"`
-	Notify                 string `key:"notify" oneof:"unfocused|always|off" bools:"unfocused,off" live:"yes" doc:"desktop notification when a long turn ends"`
+	Notify                 string `key:"notify" oneof:"unfocused|always|never" bools:"unfocused,never" live:"yes" doc:"desktop notification when a long turn ends"`
 	Layout                 string `key:"layout" doc:"arrangement of the panes at start; empty: as the size allows"`
 	ShowReasoning          bool   `key:"show_reasoning" live:"yes" doc:"show what the model thinks"`
 	ShowCost               bool   `key:"show_cost" live:"yes" doc:"show the price in the status bar"`
