@@ -43,7 +43,8 @@ type outcome struct {
 	reason event.TurnReason
 	err    string
 	hint   string
-	silent bool // not a turn: nothing is published
+	class  string // provider.Class, when a provider failed
+	silent bool   // not a turn: nothing is published
 }
 
 var errInterrupted = errors.New("interrupted")
@@ -80,7 +81,7 @@ func (t *turn) end(out outcome) {
 		return
 	}
 	t.publish(event.TurnEnded{
-		Reason: out.reason, Usage: t.usage, Took: time.Since(t.began), Steps: t.steps, Err: out.err, Hint: out.hint,
+		Reason: out.reason, Usage: t.usage, Took: time.Since(t.began), Steps: t.steps, Err: out.err, Hint: out.hint, Class: out.class,
 	})
 }
 
@@ -114,7 +115,7 @@ func (t *turn) outcome(err error) outcome {
 	case errors.Is(err, errInterrupted), t.ctx.Err() != nil:
 		return outcome{reason: event.TurnInterrupted}
 	case errors.As(err, &pe):
-		return outcome{reason: event.TurnFailed, err: pe.Error(), hint: pe.Hint}
+		return outcome{reason: event.TurnFailed, err: pe.Error(), hint: pe.Hint, class: string(pe.Class)}
 	default:
 		return outcome{reason: event.TurnFailed, err: err.Error(), hint: "/retry tries again; \"hermes logs\" may say more"}
 	}

@@ -159,9 +159,10 @@ type TurnEnded struct {
 	Reason TurnReason    `json:"reason"`
 	Usage  chat.Usage    `json:"usage"`
 	Took   time.Duration `json:"took"`
-	Steps  int           `json:"steps"`          // model calls
-	Err    string        `json:"err,omitempty"`  // for people
-	Hint   string        `json:"hint,omitempty"` // what to do next
+	Steps  int           `json:"steps"`           // model calls
+	Err    string        `json:"err,omitempty"`   // for people
+	Hint   string        `json:"hint,omitempty"`  // what to do next
+	Class  string        `json:"class,omitempty"` // provider.Class of the failure; empty when no provider failed
 }
 
 // ---- messages ----
