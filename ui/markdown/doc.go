@@ -44,19 +44,6 @@ func (b *Block) draw(r *Renderer, w int) []string {
 	return lines
 }
 
-// Estimate guesses how many lines the block takes, without drawing it.
-func (b *Block) Estimate(w int) int {
-	if b.w == w && b.lines != nil {
-		return len(b.lines)
-	}
-	w = max(w, 1)
-	n := 1 + strings.Count(b.Text, "\n")
-	if wide := len(b.Text) / w; wide > n {
-		n = wide + 1
-	}
-	return n + 1
-}
-
 // Doc is a document that may still grow. The zero value is an empty one.
 type Doc struct {
 	buf    strings.Builder
