@@ -53,7 +53,7 @@ func (t *tx) importSession(in Import, rows []row) error {
 	}
 	for i := range rows {
 		r := &rows[i]
-		r.sessionID, r.msg.Seq, r.msg.Session = id, i+1, in.Session.UID
+		r.sessionID, r.msg.Seq, r.msg.Session, r.kind = id, i+1, in.Session.UID, in.Session.Kind
 		if err := t.insertRow(r); err != nil {
 			return err
 		}
@@ -120,6 +120,7 @@ func (t *tx) recountAndIndex(id int64) error {
 		if err != nil {
 			return err
 		}
+		r.kind = msgs[i].kind
 		t.indexMessage(msgs[i].ID, &r)
 	}
 	return t.recount(id)

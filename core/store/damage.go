@@ -129,7 +129,8 @@ func (s *Store) checkIndex(ctx context.Context) ([]string, error) {
 			}
 		}
 		var missing int
-		err := t.row(`SELECT count(*) FROM messages m WHERE role IN ('user','assistant') AND status<>'partial' AND trim(content)<>''
+		err := t.row(`SELECT count(*) FROM messages m JOIN sessions s ON s.id=m.session_id AND s.kind NOT IN ('subagent','cron')
+ WHERE role IN ('user','assistant') AND status<>'partial' AND trim(content)<>''
  AND (active=1 OR compacted_into IS NOT NULL) AND NOT EXISTS(SELECT 1 FROM fts_talk_docsize d WHERE d.id=m.id)`).Scan(&missing)
 		if missing > 0 {
 			out = append(out, fmt.Sprintf("search index: %d messages are missing (it is being rebuilt)", missing))

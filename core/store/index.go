@@ -56,15 +56,22 @@ func (t *tx) indexMessage(id int64, r *row) {
 	if !r.active && !r.compacted {
 		return
 	}
+	talk, tool := "", toolText(r)
 	if m.Role == chat.RoleUser || m.Role == chat.RoleAssistant {
-		if text := talkText(m); text != "" {
-			t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", id, indexText(text))
-		}
+		talk = talkText(m)
 	}
-	if text := toolText(r); text != "" {
-		t.index("INSERT INTO fts_tool(rowid,content) VALUES(?,?)", id, indexText(text))
+	if r.delegated() { // what agents say to each other is bulk, and nobody remembers having read it
+		talk, tool = "", strings.TrimSpace(clip(talk, toolMax)+"\n"+tool)
+	}
+	if talk != "" {
+		t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", id, indexText(talk))
+	}
+	if tool != "" {
+		t.index("INSERT INTO fts_tool(rowid,content) VALUES(?,?)", id, indexText(tool))
 	}
 }
+
+func (r *row) delegated() bool { return r.kind == "subagent" || r.kind == "cron" }
 
 func talkText(m *chat.Message) string {
 	text := m.Text

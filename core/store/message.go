@@ -16,6 +16,7 @@ type StoredMessage struct {
 	chat.Message
 	Active    bool // part of what the model sees
 	Compacted bool // not active: a summary stands for it; still shown and found
+	kind      string
 }
 
 // Derived is what a session's row takes from its first user message. Empty fields change nothing.
@@ -35,7 +36,8 @@ func (s *Store) Append(ctx context.Context, uid string, m *chat.Message, d Deriv
 	if err != nil {
 		return false, err
 	}
-	err = s.write(ctx, []record{{UID: uid, Append: m, Derived: d}}, func(t *tx) error {
+	packed := Pack(m)
+	err = s.write(ctx, []record{{UID: uid, Append: &packed, Derived: d}}, func(t *tx) error {
 		titled, err = t.appendRow(uid, r, d)
 		return err
 	})
@@ -61,8 +63,8 @@ func (t *tx) appendRow(uid string, r row, d Derived) (titled bool, err error) {
  last_ms=MIN(MAX(last_ms,?),MAX(?,started_ms)), preview=CASE WHEN preview='' THEN ? ELSE preview END,
  title_src=CASE WHEN title='' AND ?<>'' THEN 'derived' ELSE title_src END,
  title=CASE WHEN title='' THEN ? ELSE title END
- WHERE uid=? RETURNING id, last_seq, title`,
-		m.Role == chat.RoleTool, toMS(m.At), t.now, d.Preview, d.Title, d.Title, uid).Scan(&r.sessionID, &m.Seq, &title)
+ WHERE uid=? RETURNING id, last_seq, title, kind`,
+		m.Role == chat.RoleTool, toMS(m.At), t.now, d.Preview, d.Title, d.Title, uid).Scan(&r.sessionID, &m.Seq, &title, &r.kind)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, fmt.Errorf("store: append: session %s %w", uid, ErrNotFound)
 	}
@@ -128,7 +130,8 @@ func (s *Store) UpdatePartial(ctx context.Context, id int64, text, reasoning str
 // Seal writes the final state of message m.ID and indexes it.
 func (s *Store) Seal(ctx context.Context, m *chat.Message) error {
 	m.At = time.UnixMilli(m.At.UnixMilli())
-	return s.write(ctx, []record{{Seal: m}}, func(t *tx) error { return t.seal(m) })
+	packed := Pack(m)
+	return s.write(ctx, []record{{Seal: &packed}}, func(t *tx) error { return t.seal(m) })
 }
 
 func (t *tx) seal(m *chat.Message) error {
@@ -139,15 +142,16 @@ func (t *tx) seal(m *chat.Message) error {
 	if err := t.keepBlob(&r); err != nil {
 		return err
 	}
-	n, err := t.exec(`UPDATE messages SET status=?, content=?, reasoning=?, tool_calls=?, tool_call_id=?, tool_name=?, backend=?,
- finish=?, tokens=?, model=?, extra=?, blob_id=? WHERE id=?`,
+	err = t.row(`UPDATE messages SET status=?, content=?, reasoning=?, tool_calls=?, tool_call_id=?, tool_name=?, backend=?,
+ finish=?, tokens=?, model=?, extra=?, blob_id=? WHERE id=?
+ RETURNING active, (SELECT kind FROM sessions s WHERE s.id=session_id)`,
 		string(m.Status), r.content, m.Reasoning, r.calls, r.callID, r.tool, r.backend,
-		string(m.Finish), m.Usage.Output, m.Model, r.extra, null(r.blobID), m.ID)
+		string(m.Finish), m.Usage.Output, m.Model, r.extra, null(r.blobID), m.ID).Scan(&r.active, &r.kind)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("store: seal: message %d %w", m.ID, ErrNotFound)
+	}
 	if err != nil {
 		return err
-	}
-	if n == 0 {
-		return fmt.Errorf("store: seal: message %d %w", m.ID, ErrNotFound)
 	}
 	t.unindex(m.ID)
 	if m.Status != chat.StatusPartial {

@@ -166,7 +166,7 @@ func (t *tx) reindexBelow(id int64) (low int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		r.active, r.compacted = m.Active, m.Compacted
+		r.active, r.compacted, r.kind = m.Active, m.Compacted, m.kind
 		t.unindex(m.ID) // it may have been sealed since the rebuild began
 		t.indexMessage(m.ID, &r)
 	}

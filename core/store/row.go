@@ -29,6 +29,7 @@ type row struct {
 	active            bool
 	compacted         bool
 	sessionID, blobID int64
+	kind              string // of the session
 }
 
 // extra holds what has no column. Raw JSON is kept as text, so that not one byte of it changes.
@@ -113,7 +114,7 @@ func clip(s string, n int) string {
 }
 
 const messageColumns = `m.id, s.uid, m.seq, m.ts_ms, m.role, m.status, m.content, m.reasoning, m.tool_calls, m.tool_call_id,
- m.tool_name, m.finish, m.model, m.extra, m.active, m.compacted_into IS NOT NULL, b.gzip`
+ m.tool_name, m.finish, m.model, m.extra, m.active, m.compacted_into IS NOT NULL, s.kind, b.gzip`
 
 const messageFrom = " FROM messages m JOIN sessions s ON s.id=m.session_id LEFT JOIN blobs b ON b.id=m.blob_id "
 
@@ -123,14 +124,14 @@ func scanMessage(in scanner) (StoredMessage, error) {
 	var r row
 	var at int64
 	if err := in.Scan(&m.ID, &m.Session, &m.Seq, &at, &m.Role, &m.Status, &r.content, &m.Reasoning, &r.calls, &r.callID,
-		&r.tool, &m.Finish, &m.Model, &r.extra, &r.active, &r.compacted, &r.gzip); err != nil {
+		&r.tool, &m.Finish, &m.Model, &r.extra, &r.active, &r.compacted, &r.kind, &r.gzip); err != nil {
 		return StoredMessage{}, err
 	}
 	m.At = fromMS(at)
 	if err := r.decode(&m); err != nil {
 		return StoredMessage{}, fmt.Errorf("store: message %d of session %s: %w", m.ID, m.Session, err)
 	}
-	return StoredMessage{Message: m, Active: r.active, Compacted: r.compacted}, nil
+	return StoredMessage{Message: m, Active: r.active, Compacted: r.compacted, kind: r.kind}, nil
 }
 
 func (r *row) decode(m *chat.Message) error {

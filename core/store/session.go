@@ -206,3 +206,22 @@ func (c *conditions) String() string {
 func like(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text) + "%"
 }
+
+// SessionsByID returns the sessions with these row ids, as far as they exist.
+func (s *Store) SessionsByID(ctx context.Context, ids []int64) (map[int64]Session, error) {
+	out := make(map[int64]Session, len(ids))
+	for _, id := range ids {
+		if _, have := out[id]; have {
+			continue
+		}
+		x, err := sessionBy(ctx, s.read, "s.id=?", id)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out[id] = x
+	}
+	return out, nil
+}

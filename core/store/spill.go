@@ -11,8 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-
-	"hermes/core/chat"
 )
 
 // SpilledError says that the database could not take a message, and that it is safe in a file beside it.
@@ -30,12 +28,12 @@ func (e *SpilledError) Unwrap() error { return e.Cause }
 
 // record is one line of the spill file. ID makes replaying it twice harmless.
 type record struct {
-	ID      string        `json:"id"`
-	Session *Session      `json:"session,omitempty"` // create
-	UID     string        `json:"uid,omitempty"`     // append to this session
-	Append  *chat.Message `json:"append,omitempty"`
-	Derived Derived       `json:"derived,omitzero"`
-	Seal    *chat.Message `json:"seal,omitempty"`
+	ID      string   `json:"id"`
+	Session *Session `json:"session,omitempty"` // create
+	UID     string   `json:"uid,omitempty"`     // append to this session
+	Append  *Packed  `json:"append,omitempty"`
+	Derived Derived  `json:"derived,omitzero"`
+	Seal    *Packed  `json:"seal,omitempty"`
 }
 
 // spillFile holds what the database refused: lines of JSON, each synced before it counts.
@@ -179,9 +177,9 @@ func (t *tx) replay(r record) error {
 			err = nil
 		}
 	case r.Append != nil:
-		_, err = t.append(r.UID, r.Append, r.Derived)
+		_, err = t.append(r.UID, r.Append.Unpack(), r.Derived)
 	case r.Seal != nil:
-		err = t.seal(r.Seal)
+		err = t.seal(r.Seal.Unpack())
 	}
 	return err
 }
