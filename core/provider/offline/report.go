@@ -1,0 +1,134 @@
+package offline
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"hermes/core/chat"
+)
+
+// report says in Markdown what the newest calls did: what ran, where, how it ended, how long it took. The full output is
+// in its pane, so an excerpt is enough.
+func report(messages []chat.Message) string {
+	from := len(messages)
+	for from > 0 && messages[from-1].Role == chat.RoleTool {
+		from--
+	}
+	calls := map[string]chat.ToolCall{}
+	if from > 0 {
+		for _, c := range messages[from-1].Calls {
+			calls[c.ID] = c
+		}
+	}
+	var parts []string
+	for _, m := range messages[from:] {
+		if m.Result != nil {
+			parts = append(parts, describe(calls[m.Result.CallID], *m.Result))
+		}
+	}
+	return strings.Join(parts, "\n\n") + "\n"
+}
+
+func describe(c chat.ToolCall, r chat.ToolResult) string {
+	var b strings.Builder
+	b.WriteString(title(c, r) + " " + outcome(r))
+	if ex := excerpt(r.Text); ex != "" {
+		mark := fenceFor(ex)
+		fmt.Fprintf(&b, "\n\n%s\n%s\n%s", mark, ex, mark)
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(&b, "\n\n- note: %s", oneLineOf(w))
+	}
+	if r.Spill != "" {
+		fmt.Fprintf(&b, "\n\nThe full output is in %s.", code(r.Spill))
+	}
+	return b.String()
+}
+
+// title is the call in a few words.
+func title(c chat.ToolCall, r chat.ToolResult) string {
+	var args struct {
+		Command, Path, Pattern, Query, Question string
+	}
+	_ = json.Unmarshal(c.Args, &args) // without arguments the tool's name is the title
+	switch {
+	case args.Command != "":
+		return code("$ " + args.Command)
+	case args.Path != "" && args.Pattern == "":
+		return "**" + r.Name + "** " + code(args.Path)
+	case args.Pattern+args.Query+args.Question != "":
+		return "**" + r.Name + "** " + code(args.Pattern+args.Query+args.Question)
+	default:
+		return "**" + r.Name + "**"
+	}
+}
+
+func outcome(r chat.ToolResult) string {
+	var b strings.Builder
+	switch {
+	case r.Interrupted:
+		b.WriteString("was interrupted")
+	case r.ExitCode != nil:
+		fmt.Fprintf(&b, "ended with exit code %d", *r.ExitCode)
+	case r.IsError:
+		b.WriteString("failed")
+	default:
+		b.WriteString("is done")
+	}
+	if r.Backend != "" {
+		b.WriteString(" on " + code(r.Backend))
+	}
+	if r.Took > 0 {
+		b.WriteString(" after " + took(r.Took))
+	}
+	for _, d := range r.Diffs {
+		fmt.Fprintf(&b, "; %s %s (+%d -%d)", d.Op, code(d.Path), d.Added, d.Removed)
+	}
+	return b.String() + "."
+}
+
+func took(d time.Duration) string {
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(10 * time.Millisecond).String()
+}
+
+// Bounds of an excerpt.
+const (
+	headLines, tailLines = 12, 8
+	lineRunes            = 160
+)
+
+// excerpt is the begin and the end of an output.
+func excerpt(text string) string {
+	lines := strings.Split(strings.Trim(text, "\n"), "\n")
+	if hidden := len(lines) - headLines - tailLines; hidden > 1 {
+		mid := fmt.Sprintf("… %d lines more in the output pane …", hidden)
+		lines = append(append(append([]string(nil), lines[:headLines]...), mid), lines[len(lines)-tailLines:]...)
+	}
+	for i, l := range lines {
+		if r := []rune(l); len(r) > lineRunes {
+			lines[i] = string(r[:lineRunes]) + " …"
+		}
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), " \n")
+}
+
+// fenceFor is a fence that the text cannot close.
+func fenceFor(text string) string {
+	longest, run := 0, 0
+	for _, c := range text {
+		if c != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return strings.Repeat("`", max(3, longest+1))
+}
+
+func oneLineOf(s string) string { return strings.Join(strings.Fields(s), " ") }
