@@ -1,0 +1,58 @@
+package file
+
+import (
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"hermes/core/chat"
+)
+
+// diffLimit is the largest file of which a diff is made: longer ones nobody reads, and comparing them takes seconds.
+const diffLimit = 2 << 20
+
+// difference describes a change for people. Line ends and byte order marks are left out: both sides have the same.
+func difference(c change) chat.FileDiff {
+	d := chat.FileDiff{Path: c.at.shown, Op: c.op(), OldPath: c.movedFrom, Notes: c.notes}
+	before, after := c.before(), c.after
+	if len(before) > diffLimit || len(after) > diffLimit {
+		d.Notes = append(d.Notes, "too large for a diff")
+		return d
+	}
+	if binary(before) || binary(after) {
+		d.Notes = append(d.Notes, "binary")
+		return d
+	}
+	from, to := "a/"+d.Path, "b/"+d.Path
+	switch {
+	case d.OldPath != "":
+		from = "a/" + d.OldPath
+	case d.Op == chat.FileCreated:
+		from = "/dev/null"
+	case d.Op == chat.FileDeleted:
+		to = "/dev/null"
+	}
+	d.Unified, d.Added, d.Removed = unified(from, to, plain(before), plain(after))
+	return d
+}
+
+func plain(data []byte) string { return unix(strings.TrimPrefix(string(data), bom)) }
+
+func unified(from, to, before, after string) (diff string, added, removed int) {
+	u, err := udiff.ToUnifiedDiff(from, to, before, udiff.Lines(before, after), udiff.DefaultContextLines)
+	if err != nil {
+		return "", 0, 0 // only for edits that do not fit the text; these were made from it
+	}
+	for _, h := range u.Hunks {
+		for _, l := range h.Lines {
+			switch l.Kind {
+			case udiff.Insert:
+				added++
+			case udiff.Delete:
+				removed++
+			case udiff.Equal:
+			}
+		}
+	}
+	return u.String(), added, removed
+}

@@ -1,0 +1,142 @@
+// Package file holds the tools that read, write, patch and search files of the machine that the agent runs on.
+//
+// The contract: a path is resolved once, symlinks included, and the resolved path is what is checked and what is opened.
+// Some places are never written (credentials, system configuration, Hermes' own home) and some are never read
+// (secrets). A file is replaced whole, through a temporary file and a rename, so that no reader and no crash sees half of it;
+// several files change all or not at all. Nothing here asks: approval is the agent's business, with Spec.Preview as
+// its picture. The deny rules guard against accidents and injected text; they are not a sandbox.
+package file
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// Options of a Workspace.
+type Options struct {
+	Home string // HERMES_HOME: never written, its secrets never read
+	// UserHome is the person's home directory; "" means os.UserHomeDir.
+	UserHome string
+	// Ripgrep is the program for search_files: "" looks for rg in PATH at first use, "off" never uses it.
+	Ripgrep string
+}
+
+// Workspace is what the file tools share: the guard and the memory of what each session has read. Safe for concurrent use.
+type Workspace struct {
+	home  string
+	guard guard
+	marks marks
+	rg    func() string
+	write sync.Mutex // one change of files at a time: check and rename belong together
+}
+
+// New returns a workspace.
+func New(o Options) *Workspace {
+	home := o.UserHome
+	if home == "" {
+		home, _ = os.UserHomeDir() // without one, ~ stays literal and its rules have nothing to guard
+	}
+	w := &Workspace{home: home, guard: newGuard(o.Home, home)}
+	w.rg = sync.OnceValue(func() string { return findRipgrep(o.Ripgrep) })
+	return w
+}
+
+// Forget drops what is remembered about a session.
+func (w *Workspace) Forget(session string) { w.marks.forget(session) }
+
+// place is a path three ways.
+type place struct {
+	shown string // as people and models see it: relative to the session's directory where it is inside
+	abs   string // absolute, symlinks kept
+	real  string // absolute, symlinks resolved as far as the path exists
+}
+
+// locate resolves what a model gave as a path.
+func (w *Workspace) locate(cwd, path string) (place, error) {
+	switch {
+	case strings.TrimSpace(path) == "":
+		return place{}, errors.New("the path is empty")
+	case strings.ContainsRune(path, 0):
+		return place{}, errors.New("the path contains a NUL byte")
+	case len(path) > 4096:
+		return place{}, errors.New("the path is longer than 4096 bytes")
+	}
+	abs := w.absolute(cwd, path)
+	if !filepath.IsAbs(abs) {
+		return place{}, fmt.Errorf("%s is relative and the session has no directory: give an absolute path", path)
+	}
+	real, err := resolve(abs, 0)
+	if err != nil {
+		return place{}, fmt.Errorf("%s: %w", path, reason(err))
+	}
+	return place{shown: shown(cwd, abs), abs: abs, real: real}, nil
+}
+
+func (w *Workspace) absolute(cwd, path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		if w.home != "" {
+			path = filepath.Join(w.home, path[1:])
+		}
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(cwd, path)
+	}
+	return filepath.Clean(path)
+}
+
+func shown(cwd, abs string) string {
+	rel, err := filepath.Rel(cwd, abs)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return abs
+	}
+	return rel
+}
+
+// resolve follows symlinks, those that point to nothing too, so that the answer is where a write would land.
+func resolve(path string, depth int) (string, error) {
+	if depth > 40 {
+		return "", errors.New("too many levels of symbolic links")
+	}
+	dir, base := filepath.Split(path)
+	if base == "" {
+		return filepath.Clean(path), nil
+	}
+	dir, err := resolveDir(filepath.Clean(dir), depth)
+	if err != nil {
+		return "", err
+	}
+	p := filepath.Join(dir, base)
+	target, err := os.Readlink(p)
+	if err != nil {
+		return p, nil //nolint:nilerr // no link, or nothing there yet: opening it will say what is wrong
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(dir, target)
+	}
+	return resolve(filepath.Clean(target), depth+1)
+}
+
+func resolveDir(dir string, depth int) (string, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return resolve(dir, depth)
+	}
+	return real, err
+}
+
+// reason strips the operation and path from an error: the caller names the path as the model knows it.
+func reason(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		return le.Err
+	}
+	return err
+}

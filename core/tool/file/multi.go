@@ -1,0 +1,168 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"hermes/core/tool"
+	"hermes/core/tool/file/v4a"
+)
+
+// draft is the state of files as a patch goes through them in memory: nothing is written before all of it fits.
+type draft struct {
+	w     *Workspace
+	cwd   string
+	files []*draftFile // in order of first mention
+}
+
+type draftFile struct {
+	at     place
+	old    *snapshot
+	now    []byte
+	exists bool
+	from   *draftFile // where the content was moved from
+	notes  []string
+}
+
+// prepareV4A makes a plan of a whole patch.
+func (w *Workspace) prepareV4A(c tool.Call, patch string) prepared {
+	ops, err := v4a.Parse(patch)
+	if err != nil {
+		return prepared{err: err}
+	}
+	d := &draft{w: w, cwd: c.Cwd}
+	var errs []error
+	for _, op := range ops {
+		if err := d.apply(op); err != nil {
+			errs = append(errs, fmt.Errorf("%s (patch line %d): %w", op.Path, op.Line, err))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return prepared{err: err} // every fault at once: the model mends them in one go
+	}
+	p := d.plan()
+	for _, ch := range p.changes {
+		p.warnings = append(p.warnings, w.warn(c.Session, ch)...)
+	}
+	return prepared{plan: p}
+}
+
+func (d *draft) open(path string) (*draftFile, error) {
+	at, err := d.w.locate(d.cwd, path)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range d.files {
+		if f.at.real == at.real {
+			return f, nil
+		}
+	}
+	at, old, err := d.w.writable(d.cwd, path)
+	if err != nil {
+		return nil, err
+	}
+	f := &draftFile{at: at, old: old, exists: old != nil}
+	if old != nil {
+		f.now = old.data
+	}
+	d.files = append(d.files, f)
+	return f, nil
+}
+
+func (d *draft) apply(op v4a.Op) error {
+	f, err := d.open(op.Path)
+	if err != nil {
+		return err
+	}
+	if op.Kind == v4a.Add {
+		if f.exists {
+			return errors.New("Add File, but the file exists: use Update File or write_file") //nolint:revive,staticcheck // names the directive
+		}
+		f.now, f.exists = []byte(op.Content), true
+		return nil
+	}
+	if !f.exists {
+		return fmt.Errorf("the file does not exist.%s", similar(f.at))
+	}
+	switch op.Kind {
+	case v4a.Delete:
+		f.exists = false
+	case v4a.Update:
+		if err := f.update(op.Hunks); err != nil {
+			return err
+		}
+		if op.To != "" {
+			return d.move(f, op.To)
+		}
+	case v4a.Move:
+		return d.move(f, op.To)
+	case v4a.Add:
+	}
+	return nil
+}
+
+func (f *draftFile) update(hunks []v4a.Hunk) error {
+	t, err := decode(f.now)
+	if err != nil {
+		return err
+	}
+	body, notes, err := v4a.Apply(t.body, hunks)
+	if err != nil {
+		return err
+	}
+	f.now = t.encode(body)
+	f.notes = append(f.notes, notes...)
+	return nil
+}
+
+func (d *draft) move(f *draftFile, to string) error {
+	g, err := d.open(to)
+	if err != nil {
+		return err
+	}
+	switch {
+	case g == f:
+		return errors.New("it is moved onto itself")
+	case g.exists:
+		return fmt.Errorf("%s exists already: delete it first if it is to be replaced", to)
+	}
+	g.now, g.exists, g.from = f.now, true, f
+	g.notes = append(g.notes, f.notes...)
+	f.exists = false
+	return nil
+}
+
+// plan turns the draft into changes; files that end as they began are left out.
+func (d *draft) plan() plan {
+	var p plan
+	for _, f := range d.files {
+		if ch, changes := f.change(d); changes {
+			p.changes = append(p.changes, ch)
+		}
+	}
+	return p
+}
+
+func (f *draftFile) change(d *draft) (change, bool) {
+	ch := change{at: f.at, old: f.old, after: f.now, notes: slices.Clone(f.notes)}
+	var before []byte
+	if f.old != nil {
+		before = f.old.data
+	}
+	switch {
+	case !f.exists && f.old == nil:
+		return ch, false // made and gone within the patch
+	case !f.exists:
+		ch.remove, ch.after, ch.notes = true, nil, nil
+		ch.moveOut = slices.ContainsFunc(d.files, func(g *draftFile) bool { return g.from == f && g.exists })
+		return ch, true
+	case f.from != nil && f.from.old != nil:
+		ch.movedFrom, ch.source = f.from.at.shown, f.from.old
+		before = ch.source.data
+	case f.old != nil && string(f.old.data) == string(f.now):
+		return ch, false
+	}
+	ch.notes = append(ch.notes, newFaults(f.at.real, before, f.now)...)
+	return ch, true
+}

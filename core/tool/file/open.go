@@ -1,0 +1,132 @@
+package file
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"unicode/utf8"
+)
+
+// sizeLimit is the largest file that is changed or compared: larger ones are the terminal's business.
+const sizeLimit = 10 << 20
+
+var errBinary = errors.New("it is a binary file")
+
+// openRegular opens a regular file for reading. Devices, pipes and sockets are refused without waiting for a writer.
+func openRegular(path string) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = notRegular(info.Mode())
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+func notRegular(m fs.FileMode) error {
+	what := "not a regular file"
+	switch {
+	case m.IsDir():
+		what = "a directory"
+	case m&fs.ModeNamedPipe != 0:
+		what = "a pipe"
+	case m&fs.ModeSocket != 0:
+		what = "a socket"
+	case m&fs.ModeDevice != 0:
+		what = "a device"
+	}
+	return fmt.Errorf("it is %s", what)
+}
+
+// snapshot is a file as it was. A nil snapshot means that there was none.
+type snapshot struct {
+	data []byte
+	info fs.FileInfo
+}
+
+// snap reads a whole file. A file that does not exist is (nil, nil).
+func snap(path string) (*snapshot, error) {
+	f, info, err := openRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, reason(err)
+	}
+	defer f.Close()
+	if info.Size() > sizeLimit {
+		return nil, fmt.Errorf("it has %d bytes; files over %d MB are changed with the terminal", info.Size(), sizeLimit>>20)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, sizeLimit+1))
+	if err != nil {
+		return nil, reason(err)
+	}
+	return &snapshot{data, info}, nil
+}
+
+// binary reports whether data, the start of a file, is no text.
+func binary(data []byte) bool {
+	data = data[:min(len(data), 8192)]
+	if bytes.IndexByte(data, 0) >= 0 {
+		return true
+	}
+	odd := 0
+	for len(data) > 0 {
+		r, w := utf8.DecodeRune(data)
+		if r == utf8.RuneError && w == 1 && len(data) >= utf8.UTFMax || r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' && r != 0x1b {
+			odd++
+		}
+		data = data[w:]
+	}
+	return odd > 800
+}
+
+const bom = "\ufeff"
+
+// text is a decoded file: line ends are "\n" and there is no byte order mark; encode brings both back.
+type text struct {
+	body string
+	bom  bool
+	crlf bool // every line ended in "\r\n"
+}
+
+func decode(data []byte) (text, error) {
+	if binary(data) {
+		return text{}, errBinary
+	}
+	var t text
+	s := string(data)
+	if len(s) >= len(bom) && s[:len(bom)] == bom {
+		t.bom, s = true, s[len(bom):]
+	}
+	if n := bytes.Count(data, []byte("\n")); n > 0 && n == bytes.Count(data, []byte("\r\n")) && n == bytes.Count(data, []byte("\r")) {
+		t.crlf, s = true, unix(s)
+	}
+	t.body = s
+	return t, nil
+}
+
+// unix turns "\r\n" into "\n".
+func unix(s string) string { return string(bytes.ReplaceAll([]byte(s), []byte("\r\n"), []byte("\n"))) }
+
+// encode writes body the way the file was.
+func (t text) encode(body string) []byte {
+	out := []byte(body)
+	if t.crlf {
+		out = bytes.ReplaceAll([]byte(unix(body)), []byte("\n"), []byte("\r\n"))
+	}
+	if t.bom && !bytes.HasPrefix(out, []byte(bom)) {
+		out = append([]byte(bom), out...)
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+package file
+
+import (
+	"context"
+	_ "embed" // descriptions
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hermes/core/tool"
+	"hermes/core/tool/file/fuzzy"
+	"hermes/core/tool/file/v4a"
+)
+
+//go:embed patch.md
+var patchDoc string
+
+type patchArgs struct {
+	Mode       string `json:"mode"`
+	Path       string `json:"path"`
+	Old        string `json:"old_string"`
+	New        string `json:"new_string"`
+	ReplaceAll bool   `json:"replace_all"`
+	Patch      string `json:"patch"`
+}
+
+// Patch returns the patch tool.
+func Patch(w *Workspace) tool.Tool {
+	return tool.Typed(tool.Spec{
+		Name: "patch", Toolset: "file", Description: patchDoc,
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["mode"],"properties":{
+			"mode":{"type":"string","enum":["replace","patch"],"description":"replace: old_string by new_string in path; patch: apply a V4A patch"},
+			"path":{"type":"string","description":"replace: the file"},
+			"old_string":{"type":"string","description":"replace: the text to find, unique unless replace_all"},
+			"new_string":{"type":"string","description":"replace: the text to put there; empty deletes"},
+			"replace_all":{"type":"boolean","default":false,"description":"replace: every occurrence"},
+			"patch":{"type":"string","description":"patch: the text from *** Begin Patch to *** End Patch"}}}`),
+		Paths: tool.Arg(patchArgs.paths),
+		Gist:  tool.Arg(func(a patchArgs) string { return strings.Join(a.paths(), ", ") }),
+		Preview: func(_ context.Context, c tool.Call) (string, string) {
+			return w.previewOf(tool.Arg(func(a patchArgs) prepared { return w.preparePatch(c, a) })(c.Args))
+		},
+	}, func(_ context.Context, c tool.Call, a patchArgs) (tool.Result, error) {
+		p := w.preparePatch(c, a)
+		return w.finish(c, p.plan, p.err), nil
+	})
+}
+
+// paths returns nil, "unknown", for a patch that does not parse: it then runs alone and fails alone.
+func (a patchArgs) paths() []string {
+	if a.Mode != "patch" {
+		return []string{a.Path}
+	}
+	ops, err := v4a.Parse(a.Patch)
+	if err != nil {
+		return nil
+	}
+	return v4a.Paths(ops)
+}
+
+func (w *Workspace) preparePatch(c tool.Call, a patchArgs) prepared {
+	if a.Mode == "patch" {
+		if a.Patch == "" {
+			return prepared{err: errors.New("patch: mode patch needs the argument patch")}
+		}
+		return w.prepareV4A(c, a.Patch)
+	}
+	if a.Path == "" {
+		return prepared{err: errors.New("patch: mode replace needs the arguments path, old_string and new_string")}
+	}
+	return w.prepareReplace(c, a)
+}
+
+func (w *Workspace) prepareReplace(c tool.Call, a patchArgs) prepared {
+	at, old, err := w.writable(c.Cwd, a.Path)
+	if err != nil {
+		return prepared{err: err}
+	}
+	if old == nil {
+		return prepared{err: fmt.Errorf("%s does not exist.%s Use write_file for a new file", at.shown, similar(at))}
+	}
+	t, err := decode(old.data)
+	if err != nil {
+		return prepared{err: fmt.Errorf("%s: %w", at.shown, err)}
+	}
+	from, to := a.Old, a.New
+	if t.crlf {
+		from, to = unix(from), unix(to)
+	}
+	out, err := fuzzy.Replace(t.body, from, to, a.ReplaceAll)
+	if err != nil {
+		return prepared{err: fmt.Errorf("%s: %w", at.shown, err)}
+	}
+	after := t.encode(out.Text)
+	ch := change{at: at, old: old, after: after, notes: newFaults(at.real, old.data, after)}
+	if n := len(out.Spans); n > 1 {
+		ch.notes = append(ch.notes, fmt.Sprintf("%d places", n))
+	}
+	if out.Strategy != "exact" {
+		ch.notes = append(ch.notes, approximate(out.Strategy, out.Guess))
+	}
+	return prepared{plan: plan{changes: []change{ch}, warnings: w.warn(c.Session, ch)}}
+}
+
+func approximate(strategy string, guess bool) string {
+	if guess {
+		return "matched by " + strategy + ", a guess: look at the diff and read the file"
+	}
+	return "matched by " + strategy + ", not exactly"
+}

@@ -1,0 +1,259 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed" // descriptions
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"hermes/core/nearest"
+	"hermes/core/tool"
+)
+
+//go:embed read_file.md
+var readDoc string
+
+const (
+	readLines = 500     // lines of a read that names no limit
+	lineRunes = 2000    // characters of a line that are shown
+	readRunes = 100_000 // characters of one read
+	bigFile   = 512 << 10
+	countTo   = 64 << 20 // files up to this size are read to the end to count their lines
+)
+
+type readArgs struct {
+	Path   string `json:"path"`
+	Offset int    `json:"offset"`
+	Limit  int    `json:"limit"`
+}
+
+// Read returns the read_file tool.
+func Read(w *Workspace) tool.Tool {
+	return tool.Typed(tool.Spec{
+		Name: "read_file", Toolset: "file", Description: readDoc, ReadOnly: true, MaxResult: readRunes + 1000,
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["path"],"properties":{
+			"path":{"type":"string","minLength":1,"description":"File to read; relative paths start in the session's directory"},
+			"offset":{"type":"integer","minimum":1,"default":1,"description":"First line, counted from 1"},
+			"limit":{"type":"integer","minimum":1,"maximum":2000,"default":500,"description":"How many lines"}}}`),
+		Paths: tool.Arg(func(a readArgs) []string { return []string{a.Path} }),
+		Gist:  tool.Arg(func(a readArgs) string { return a.Path + lineRange(a) }),
+	}, w.read)
+}
+
+func lineRange(a readArgs) string {
+	if a.Offset == 0 && a.Limit == 0 {
+		return ""
+	}
+	from := max(1, a.Offset)
+	return fmt.Sprintf(":%d-%d", from, from+cmp.Or(a.Limit, readLines)-1)
+}
+
+func (w *Workspace) read(_ context.Context, c tool.Call, a readArgs) (tool.Result, error) {
+	a.Offset, a.Limit = cmp.Or(a.Offset, 1), cmp.Or(a.Limit, readLines)
+	at, err := w.locate(c.Cwd, a.Path)
+	if err != nil {
+		return tool.Fail("Cannot read %v.", err), nil
+	}
+	if err := w.guard.mayRead(at); err != nil {
+		return tool.Fail("%v.", err), nil
+	}
+	if info, err := os.Stat(at.real); err == nil && info.IsDir() {
+		return listDir(at)
+	}
+	f, info, err := openRegular(at.real)
+	if errors.Is(err, fs.ErrNotExist) {
+		return tool.Fail("%s does not exist.%s", at.shown, similar(at)), nil
+	}
+	if err != nil {
+		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err)), nil
+	}
+	defer f.Close()
+	asked := fmt.Sprintf("%d+%d", a.Offset, a.Limit)
+	if w.marks.repeat(c.Session, at.real, info, asked) {
+		return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read these lines: see that result. Ask once more if you no longer have it.", at.shown)}, nil
+	}
+	res := show(f, info, at, a)
+	if !res.IsError {
+		w.marks.saw(c.Session, at.real, info, asked)
+	}
+	return res, nil
+}
+
+// show reads the asked lines.
+func show(f io.Reader, info fs.FileInfo, at place, a readArgs) tool.Result {
+	r := bufio.NewReaderSize(f, 64<<10)
+	head, err := r.Peek(8192)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err))
+	}
+	if binary(head) {
+		return tool.Fail("%s is a binary file (%d bytes%s). Use the terminal to look into it.", at.shown, info.Size(), kindOf(head))
+	}
+	if bytes.HasPrefix(head, []byte(bom)) {
+		_, _ = r.Discard(len(bom))
+	}
+	p := page{from: a.Offset, to: a.Offset + a.Limit - 1, whole: info.Size() <= countTo}
+	if err := p.fill(r); err != nil {
+		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err))
+	}
+	switch {
+	case p.runes > readRunes:
+		return tool.Fail("Lines %d-%d of %s have %d characters, more than the %d of one read. Ask for fewer lines with limit, or use search_files to find the place.",
+			p.from, p.to, at.shown, p.runes, readRunes)
+	case p.lines == 0:
+		return tool.Result{Text: fmt.Sprintf("[%s is empty]", at.shown)}
+	case p.lines < p.from:
+		return tool.Fail("%s has only %d lines: offset %d is behind its end.", at.shown, p.lines, p.from)
+	}
+	return tool.Result{Text: p.text.String() + p.footer(info.Size())}
+}
+
+// kindOf names a few kinds of binary file by their first bytes.
+func kindOf(head []byte) string {
+	for magic, name := range map[string]string{
+		"\x89PNG": "PNG image", "\xff\xd8\xff": "JPEG image", "GIF8": "GIF image", "%PDF": "PDF", "PK\x03\x04": "ZIP archive or Office file",
+		"\x7fELF": "ELF program", "\x1f\x8b": "gzip", "SQLite format 3": "SQLite database", "\xff\xfe": "UTF-16 text", "\xfe\xff": "UTF-16 text",
+	} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return ", " + name
+		}
+	}
+	return ""
+}
+
+// page collects lines from to to, both included, as "LINE|content".
+type page struct {
+	from, to int
+	whole    bool // count to the end of the file
+	text     strings.Builder
+	runes    int
+	lines    int  // lines seen
+	more     bool // stopped before the end
+}
+
+func (p *page) fill(r *bufio.Reader) error {
+	for {
+		if p.lines >= p.to && !p.whole {
+			_, err := r.Peek(1)
+			p.more = err == nil
+			return nil
+		}
+		line, n, err := readLine(r, p.lines+1 >= p.from && p.lines < p.to)
+		if n > 0 {
+			p.lines++
+			p.add(line)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (p *page) add(line []byte) {
+	if p.lines < p.from || p.lines > p.to {
+		return
+	}
+	s := clip(strings.ToValidUTF8(string(line), "\uFFFD"))
+	p.runes += utf8.RuneCountInString(s) + 8
+	if p.runes <= readRunes {
+		fmt.Fprintf(&p.text, "%d|%s\n", p.lines, s)
+	}
+}
+
+func clip(s string) string {
+	if len(s) <= lineRunes || utf8.RuneCountInString(s) <= lineRunes {
+		return s
+	}
+	return string([]rune(s)[:lineRunes]) + "... [line cut]"
+}
+
+// readLine reads one line without its end; of a long one only the start, and nothing of one that is not kept. n counts all its bytes.
+func readLine(r *bufio.Reader, keep bool) (line []byte, n int, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		n += len(part)
+		if keep && len(line) <= 4*lineRunes {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return bytes.TrimRight(line, "\r\n"), n, err
+		}
+	}
+}
+
+func (p *page) footer(size int64) string {
+	last := min(p.to, p.lines)
+	switch {
+	case p.more:
+		return fmt.Sprintf("[lines %d-%d; the file has %d bytes: continue with offset=%d, or use search_files]", p.from, last, size, last+1)
+	case p.lines > p.to:
+		hint := ""
+		if size > bigFile {
+			hint = fmt.Sprintf("; %d KB, search_files finds places faster", size>>10)
+		}
+		return fmt.Sprintf("[lines %d-%d of %d; continue with offset=%d%s]", p.from, last, p.lines, last+1, hint)
+	case p.from > 1:
+		return fmt.Sprintf("[lines %d-%d of %d; end of file]", p.from, last, p.lines)
+	}
+	return ""
+}
+
+// listDir answers a read of a directory with its entries: it is what the model wanted to know next.
+func listDir(at place) (tool.Result, error) {
+	entries, err := os.ReadDir(at.real)
+	if err != nil {
+		return tool.Fail("Cannot list %s: %v.", at.shown, reason(err)), nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is a directory with %d entries:\n", at.shown, len(entries))
+	for i, e := range entries {
+		if i == 200 {
+			fmt.Fprintf(&b, "[%d more: use search_files with target=files]\n", len(entries)-i)
+			break
+		}
+		name := e.Name()
+		if e.IsDir() {
+			name += "/"
+		}
+		b.WriteString(name + "\n")
+	}
+	return tool.Result{Text: b.String()}, nil
+}
+
+// similar proposes files for a path that does not exist.
+func similar(at place) string {
+	dir := filepath.Dir(at.real)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		for err != nil && dir != filepath.Dir(dir) {
+			dir = filepath.Dir(dir)
+			entries, err = os.ReadDir(dir)
+		}
+		return fmt.Sprintf(" Its folder does not exist either; the nearest that does is %s (%d entries).", dir, len(entries))
+	}
+	var names []string
+	for _, e := range entries[:min(len(entries), 5000)] {
+		names = append(names, e.Name())
+	}
+	near := nearest.Names(filepath.Base(at.real), names, 5)
+	if len(near) == 0 {
+		return ""
+	}
+	for i, n := range near {
+		near[i] = filepath.Join(filepath.Dir(at.shown), n)
+	}
+	return " Similar: " + strings.Join(near, ", ") + "."
+}

@@ -1,0 +1,140 @@
+package file
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// hit is one line of a result.
+type hit struct {
+	line    int
+	text    string
+	context bool // beside a match, no match itself
+}
+
+// found is what a search found in one file, in line order.
+type found struct {
+	path string // relative to the searched folder, with /
+	hits []hit
+}
+
+func (f found) matches() int {
+	n := 0
+	for _, h := range f.hits {
+		if !h.context {
+			n++
+		}
+	}
+	return n
+}
+
+// report makes a page of what a search finds, file by file in path order. Both engines feed it, so both look the same.
+type report struct {
+	search *search
+	out    strings.Builder
+	seen   int  // results before and on the page
+	shown  int  // results on the page
+	more   bool // there are results behind the page
+}
+
+// add takes the next file and returns false when the page is full.
+func (r *report) add(f found) bool {
+	if r.search.secret(f.path) || f.matches() == 0 {
+		return true
+	}
+	if r.search.args.Mode == "" || r.search.args.Mode == "content" {
+		return r.lines(f)
+	}
+	if !r.take() {
+		return !r.more
+	}
+	r.out.WriteString(r.search.name(f.path))
+	if r.search.args.Mode == "count" {
+		fmt.Fprintf(&r.out, ":%d", f.matches())
+	}
+	r.out.WriteByte('\n')
+	return true
+}
+
+// take counts one result and reports whether it is on the page.
+func (r *report) take() bool {
+	a := r.search.args
+	if r.seen >= a.Offset+a.Limit {
+		r.more = true
+		return false
+	}
+	r.seen++
+	if r.seen <= a.Offset {
+		return false
+	}
+	r.shown++
+	return true
+}
+
+func (r *report) lines(f found) bool {
+	chosen := map[int]bool{}
+	for _, h := range f.hits {
+		if !h.context && r.take() {
+			chosen[h.line] = true
+		}
+	}
+	if len(chosen) > 0 {
+		r.write(f, chosen)
+	}
+	return !r.more
+}
+
+func (r *report) write(f found, chosen map[int]bool) {
+	if r.out.Len() > 0 {
+		r.out.WriteByte('\n')
+	}
+	r.out.WriteString(r.search.name(f.path) + "\n")
+	last := 0
+	for _, h := range f.hits {
+		mark := ":"
+		if !chosen[h.line] {
+			mark = "-"
+			if !near(chosen, h.line, r.search.args.Context) {
+				continue
+			}
+		}
+		if last > 0 && h.line > last+1 && r.search.args.Context > 0 {
+			r.out.WriteString("--\n")
+		}
+		last = h.line
+		fmt.Fprintf(&r.out, "%d%s%s\n", h.line, mark, shorten(h.text))
+	}
+}
+
+func near(chosen map[int]bool, line, context int) bool {
+	for d := 1; d <= context; d++ {
+		if chosen[line-d] || chosen[line+d] {
+			return true
+		}
+	}
+	return false
+}
+
+// shorten keeps one minified line from filling the answer.
+func shorten(s string) string {
+	const most = 500
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= most || utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most]) + "..."
+}
+
+func (r *report) text() string { return r.out.String() }
+
+func (r *report) note() string {
+	a := r.search.args
+	switch {
+	case r.more:
+		return fmt.Sprintf("[results %d-%d; more with offset=%d]", a.Offset+1, a.Offset+r.shown, a.Offset+r.shown)
+	case r.shown == 0 && r.seen > 0:
+		return fmt.Sprintf("[only %d results: offset %d is behind the last]", r.seen, a.Offset)
+	}
+	return ""
+}

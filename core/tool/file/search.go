@@ -1,0 +1,162 @@
+package file
+
+import (
+	"cmp"
+	"context"
+	_ "embed" // descriptions
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes/core/tool"
+)
+
+//go:embed search_files.md
+var searchDoc string
+
+const searchTime = 30 * time.Second
+
+type searchArgs struct {
+	Pattern string `json:"pattern"`
+	Target  string `json:"target"`
+	Path    string `json:"path"`
+	Glob    string `json:"file_glob"`
+	Limit   int    `json:"limit"`
+	Offset  int    `json:"offset"`
+	Mode    string `json:"output_mode"`
+	Context int    `json:"context"`
+}
+
+// Search returns the search_files tool.
+func Search(w *Workspace) tool.Tool {
+	return tool.Typed(tool.Spec{
+		Name: "search_files", Toolset: "file", Description: searchDoc, ReadOnly: true,
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["pattern"],"properties":{
+			"pattern":{"type":"string","minLength":1,"description":"content: a regular expression, matched line by line; files: a glob or part of a name"},
+			"target":{"type":"string","enum":["content","files"],"default":"content"},
+			"path":{"type":"string","description":"Folder or file to search; default is the session's directory"},
+			"file_glob":{"type":"string","description":"Only files that match, such as *.go or src/**/*.{ts,tsx}; a leading ! excludes"},
+			"limit":{"type":"integer","minimum":1,"maximum":1000,"default":50},
+			"offset":{"type":"integer","minimum":0,"default":0,"description":"Skip so many results"},
+			"output_mode":{"type":"string","enum":["content","files_only","count"],"default":"content"},
+			"context":{"type":"integer","minimum":0,"maximum":20,"default":0,"description":"Lines around each match"}}}`),
+		Paths: tool.Arg(func(a searchArgs) []string { return []string{cmp.Or(a.Path, ".")} }),
+		Gist: tool.Arg(func(a searchArgs) string {
+			return strings.TrimSpace(fmt.Sprintf("%s in %s %s", a.Pattern, cmp.Or(a.Path, "."), a.Glob))
+		}),
+	}, w.search)
+}
+
+func (w *Workspace) search(ctx context.Context, c tool.Call, a searchArgs) (tool.Result, error) {
+	a.Limit = cmp.Or(a.Limit, 50)
+	if strings.ContainsRune(a.Pattern+a.Glob, 0) {
+		return tool.Fail("pattern and file_glob must not contain NUL."), nil
+	}
+	at, err := w.locate(c.Cwd, cmp.Or(a.Path, "."))
+	if err != nil {
+		return tool.Fail("Cannot search %v.", err), nil
+	}
+	info, err := os.Stat(at.real)
+	if err != nil {
+		return tool.Fail("Cannot search %s: %v.%s", at.shown, reason(err), similar(at)), nil
+	}
+	if err := w.guard.mayRead(at); err != nil {
+		return tool.Fail("%v.", err), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, searchTime)
+	defer cancel()
+	s := search{w: w, at: at, single: !info.IsDir(), args: a}
+	if a.Target == "files" {
+		return s.files(ctx)
+	}
+	return s.content(ctx)
+}
+
+// search is one call of search_files.
+type search struct {
+	w      *Workspace
+	at     place
+	single bool // at is a file
+	args   searchArgs
+}
+
+// name is how a found file is shown; rel is relative to the searched folder.
+func (s *search) name(rel string) string {
+	if s.single {
+		return s.at.shown
+	}
+	return filepath.Join(s.at.shown, rel)
+}
+
+func (s *search) full(rel string) string {
+	if s.single {
+		return s.at.real
+	}
+	return filepath.Join(s.at.real, rel)
+}
+
+// secret files are passed over in silence: telling of them would tell their names at best.
+func (s *search) secret(rel string) bool {
+	_, hit := s.w.guard.secret(s.full(rel))
+	return hit
+}
+
+// content searches in files with ripgrep, or without it.
+func (s *search) content(ctx context.Context) (tool.Result, error) {
+	g := grep{pattern: s.args.Pattern, globs: globs(s.args.Glob), context: s.args.Context}
+	var reErr error
+	g.re, reErr = regexp.Compile(s.args.Pattern)
+	rg := s.w.rg()
+	if reErr != nil && (rg == "" || s.single) {
+		return tool.Fail("The pattern is no valid regular expression: %v. Escape ( ) [ ] { } . * + ? | ^ $ \\ to search for them.", reErr), nil
+	}
+	if spansLines(s.args.Pattern) {
+		return tool.Fail(`The search is line by line: a pattern with \n never matches. Search for one of the lines, with context.`), nil
+	}
+	p := report{search: s}
+	var err error
+	switch {
+	case s.single:
+		err = g.file(s.at.real, "", p.add)
+	case rg != "":
+		err = g.ripgrep(ctx, rg, s.at.real, p.add)
+	default:
+		err = g.walk(ctx, s.at.real, p.add)
+	}
+	return s.answer(ctx, p.text(), p.note(), err)
+}
+
+// answer adds what went wrong to what was found.
+func (s *search) answer(ctx context.Context, text, note string, err error) (tool.Result, error) {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		note += fmt.Sprintf(" [stopped after %s: narrow path or file_glob]", searchTime)
+	case ctx.Err() != nil:
+		return tool.Result{Text: text}, ctx.Err()
+	case err != nil && text == "":
+		return tool.Fail("The search failed: %v.", err), nil
+	case err != nil:
+		note += fmt.Sprintf(" [incomplete: %v]", err)
+	}
+	if text == "" {
+		text = "No matches."
+	}
+	return tool.Result{Text: strings.TrimSpace(strings.TrimSpace(text) + "\n" + strings.TrimSpace(note))}, nil
+}
+
+// spansLines reports whether a pattern asks for a line end, which a search by line never sees.
+func spansLines(pattern string) bool {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	return err == nil && hasNewline(tree)
+}
+
+func hasNewline(r *syntax.Regexp) bool {
+	return r.Op == syntax.OpLiteral && slices.Contains(r.Rune, '\n') || slices.ContainsFunc(r.Sub, hasNewline)
+}

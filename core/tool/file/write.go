@@ -1,0 +1,143 @@
+package file
+
+import (
+	"context"
+	_ "embed" // descriptions
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hermes/core/chat"
+	"hermes/core/tool"
+)
+
+//go:embed write_file.md
+var writeDoc string
+
+type writeArgs struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
+
+// Write returns the write_file tool.
+func Write(w *Workspace) tool.Tool {
+	return tool.Typed(tool.Spec{
+		Name: "write_file", Toolset: "file", Description: writeDoc,
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["path","content"],"properties":{
+			"path":{"type":"string","minLength":1,"description":"File to write; parent folders are made"},
+			"content":{"type":"string","description":"The whole new content"}}}`),
+		Paths: tool.Arg(func(a writeArgs) []string { return []string{a.Path} }),
+		Gist: tool.Arg(func(a writeArgs) string {
+			return fmt.Sprintf("%s (%d lines)", a.Path, strings.Count(a.Content, "\n")+1)
+		}),
+		Preview: func(_ context.Context, c tool.Call) (string, string) {
+			return w.previewOf(tool.Arg(func(a writeArgs) prepared { return w.prepareWrite(c, a) })(c.Args))
+		},
+	}, func(_ context.Context, c tool.Call, a writeArgs) (tool.Result, error) {
+		p := w.prepareWrite(c, a)
+		return w.finish(c, p.plan, p.err), nil
+	})
+}
+
+// prepared is a plan or why there is none.
+type prepared struct {
+	plan plan
+	err  error
+}
+
+func (w *Workspace) prepareWrite(c tool.Call, a writeArgs) prepared {
+	at, old, err := w.writable(c.Cwd, a.Path)
+	if err != nil {
+		return prepared{err: err}
+	}
+	after := []byte(a.Content)
+	var before []byte
+	if old != nil {
+		before = old.data
+		if t, err := decode(old.data); err == nil {
+			after = t.encode(a.Content)
+		}
+	}
+	ch := change{at: at, old: old, after: after, notes: newFaults(at.real, before, after)}
+	return prepared{plan: plan{changes: []change{ch}, warnings: w.warn(c.Session, ch)}}
+}
+
+// writable resolves a path for writing and reads what is there.
+func (w *Workspace) writable(cwd, path string) (place, *snapshot, error) {
+	at, err := w.locate(cwd, path)
+	if err != nil {
+		return at, nil, err
+	}
+	if err := w.guard.mayWrite(at); err != nil {
+		return at, nil, err
+	}
+	old, err := snap(at.real)
+	if err != nil {
+		return at, nil, fmt.Errorf("%s: %w", at.shown, err)
+	}
+	return at, old, nil
+}
+
+// warn says what the model should know about the file that it changes.
+func (w *Workspace) warn(session string, c change) []string {
+	if c.old == nil {
+		return nil
+	}
+	var out []string
+	if seen, stale := w.marks.stale(session, c.at.real, c.old.info); stale {
+		out = append(out, fmt.Sprintf("%s changed on disk since you last saw it at %s; make sure that nothing was lost", c.at.shown, seen.Format("15:04:05")))
+	}
+	if links(c.old.info) > 1 {
+		out = append(out, fmt.Sprintf("%s has %d hard links; the other names keep the old content", c.at.shown, links(c.old.info)))
+	}
+	return out
+}
+
+// previewOf is what an approval shows.
+func (w *Workspace) previewOf(p prepared) (detail, diff string) {
+	if p.err != nil {
+		return "This call will fail: " + p.err.Error(), ""
+	}
+	var lines []string
+	for _, d := range p.plan.diffs() {
+		lines = append(lines, summary(d))
+	}
+	return strings.Join(append(lines, p.plan.warnings...), "\n"), p.plan.preview()
+}
+
+// finish carries out a plan and reports it.
+func (w *Workspace) finish(c tool.Call, p plan, err error) tool.Result {
+	if err == nil {
+		err = w.commit(c.Session, p)
+	}
+	var denied *DeniedError
+	if errors.As(err, &denied) {
+		return tool.Fail("%v.", denied)
+	}
+	if err != nil {
+		return tool.Fail("Nothing was changed. %v", err)
+	}
+	res := tool.Result{Diffs: p.diffs(), Warnings: p.warnings}
+	var lines []string
+	for _, d := range res.Diffs {
+		lines = append(lines, summary(d))
+		for _, n := range d.Notes {
+			lines = append(lines, "  "+n)
+		}
+	}
+	for _, s := range p.warnings {
+		lines = append(lines, "Warning: "+s)
+	}
+	res.Text = strings.Join(lines, "\n")
+	return res
+}
+
+func summary(d chat.FileDiff) string {
+	where := d.Path
+	if d.OldPath != "" {
+		where = d.OldPath + " -> " + d.Path
+	}
+	op := string(d.Op)
+	return fmt.Sprintf("%s %s (+%d -%d)", strings.ToUpper(op[:1])+op[1:], where, d.Added, d.Removed)
+}
