@@ -1,0 +1,129 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"hermes/core/backend"
+	"hermes/core/event"
+	"hermes/pool/runner"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fakeKind is a technology whose back ends do what a test says, and count what was asked of them.
+type fakeKind struct {
+	shared bool
+	mu     sync.Mutex
+	made   map[string]*fake // by owner/name
+	setup  func(*fake)
+}
+
+func (k *fakeKind) Shared() bool { return k.shared }
+
+func (k *fakeKind) Open(owner string, s Spec) (Backend, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f := &fake{id: owner + "/" + s.Name}
+	if k.setup != nil {
+		k.setup(f)
+	}
+	if k.made == nil {
+		k.made = map[string]*fake{}
+	}
+	k.made[f.id] = f
+	return f, nil
+}
+
+func (k *fakeKind) get(id string) *fake {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.made[id]
+}
+
+type fake struct {
+	id             string
+	gate           chan struct{} // Start and Run wait for it; nil: they do not
+	err            error         // of Start
+	starts, stops  atomic.Int32
+	removals, runs atomic.Int32
+}
+
+func (f *fake) Start(ctx context.Context, step Step) error {
+	f.starts.Add(1)
+	if f.err == nil {
+		step(event.BackendPulling, "image not here")
+		step(event.BackendCreating, "pulled")
+		step(event.BackendStarting, "created")
+	}
+	if f.gate != nil {
+		select {
+		case <-f.gate:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return f.err
+}
+
+func (f *fake) Stop(context.Context) error   { f.stops.Add(1); return nil }
+func (f *fake) Remove(context.Context) error { f.removals.Add(1); return nil }
+func (f *fake) Idles() bool                  { return true }
+
+func (f *fake) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	f.runs.Add(1)
+	if s.Command == "block" {
+		<-ctx.Done()
+		return runner.Result{Interrupted: true, ExitCode: runner.ExitInterrupt}, nil
+	}
+	if s.Command == "break" {
+		return runner.Result{}, errors.New("the connection was lost; the command may still have run")
+	}
+	return runner.Result{Output: []byte(f.id + " in " + s.Dir + "\n"), Dir: "/dir/of/" + s.Command}, nil
+}
+
+func (f *fake) Spawn(runner.Spec) (Process, error) {
+	return nil, errors.New("no background here")
+}
+
+// newFakePool returns a pool of fakes under the kind docker, and what it publishes.
+func newFakePool(t *testing.T, c Config, k *fakeKind) (*Pool, *event.Mailbox) {
+	t.Helper()
+	bus := event.NewBus()
+	box := bus.Subscribe(event.Limits{})
+	p, err := New(c, map[string]Kind{"docker": k}, bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := p.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		box.Close()
+	})
+	return p, box
+}
+
+func exec(t *testing.T, p *Pool, session, name, command string) (backend.Result, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return p.Exec(ctx, backend.Request{Session: session, Backend: name, Command: command})
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 5 s: %s", what)
+		}
+	}
+}
