@@ -162,7 +162,7 @@ func has(text string, words ...string) bool {
 type detail struct{ message, code, kind, delay string }
 
 // maxNesting bounds how deep aggregators may wrap the error of the vendor behind them.
-const maxNesting = 4
+const maxNesting = 6
 
 func readDetail(body []byte) detail {
 	if isHTML(body) {

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -28,6 +29,17 @@ type Set struct {
 // NewSet makes a Set. It does not use the network.
 func NewSet(s Settings) *Set {
 	return &Set{settings: s, made: map[string]Provider{}, local: map[string]Endpoint{}, learned: map[string]Model{}}
+}
+
+// Close drops the idle connections of the providers. Running streams go on.
+func (s *Set) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.made {
+		if c, ok := p.(io.Closer); ok {
+			_ = c.Close() // nothing is lost with an idle connection
+		}
+	}
 }
 
 // Resolve finds the provider and the model that ref means: "provider/model", "provider", "model", or "" for the default.

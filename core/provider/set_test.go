@@ -1,0 +1,223 @@
+package provider_test
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"hermes/core/chat"
+	"hermes/core/provider"
+	"hermes/core/provider/modeltest"
+	"hermes/core/provider/offline"
+	"hermes/core/provider/openai"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var kinds = map[string]provider.Maker{"openai": openai.Make, "offline": offline.Make}
+
+func env(pairs ...string) func(string) string {
+	return func(k string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == k {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+func newSet(t *testing.T, s provider.Settings) *provider.Set {
+	t.Helper()
+	s.Kinds = kinds
+	set := provider.NewSet(s)
+	t.Cleanup(set.Close)
+	return set
+}
+
+func TestResolve(t *testing.T) {
+	two := provider.Settings{NoDetect: true, Providers: map[string]provider.Endpoint{
+		"openai":     {BaseURL: "https://api.openai.com/v1", Key: "k"},
+		"openrouter": {BaseURL: "https://openrouter.ai/api/v1", Key: "k", Models: []string{"z/own"}},
+	}}
+	withDefault := two
+	withDefault.Default = "openrouter/anthropic/claude-sonnet-4.5"
+	for _, c := range []struct {
+		settings             provider.Settings
+		ref, provider, model string
+	}{
+		{two, "", "openai", "gpt-5-mini"},
+		{two, "openai/gpt-4o", "openai", "gpt-4o"},
+		{two, "gpt-4o", "openai", "gpt-4o"},
+		{two, "openrouter", "openrouter", "z/own"},
+		{two, "z/own", "openrouter", "z/own"},
+		{two, "openrouter/anthropic/claude-sonnet-4.5", "openrouter", "anthropic/claude-sonnet-4.5"},
+		{two, "meta/llama", "openai", "meta/llama"},
+		{two, "offline", "offline", "none"},
+		{withDefault, "", "openrouter", "anthropic/claude-sonnet-4.5"},
+		{withDefault, "gpt-4o", "openrouter", "gpt-4o"},
+		{provider.Settings{NoDetect: true}, "", "offline", "none"},
+		{provider.Settings{NoDetect: true}.WithEnv(env("OPENAI_API_KEY", "k", "HERMES_MODEL", "mock-model")), "", "openai", "mock-model"},
+		{provider.Settings{NoDetect: true}.WithEnv(env("DEEPSEEK_API_KEY", "k")), "", "deepseek", "deepseek-chat"},
+	} {
+		p, m, err := newSet(t, c.settings).Resolve(t.Context(), c.ref)
+		if err != nil || p.Name() != c.provider || m.ID != c.model || m.Provider != c.provider {
+			t.Errorf("%q: %+v %v, want %s %s", c.ref, m, err, c.provider, c.model)
+		}
+	}
+}
+
+func TestResolveSaysWhatToDo(t *testing.T) {
+	for ref, want := range map[string]string{"gpt-4o": "hermes setup", "nowhere/gpt-4o": "offline"} {
+		_, _, err := newSet(t, provider.Settings{NoDetect: true}).Resolve(t.Context(), ref)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+	odd := provider.Settings{Providers: map[string]provider.Endpoint{"x": {Kind: "telepathy", BaseURL: "http://x/v1", Models: []string{"m"}}, "y": {BaseURL: "::", Models: []string{"m"}}}}
+	for ref, want := range map[string]string{"x/m": "telepathy", "y/m": "base URL"} {
+		if _, _, err := newSet(t, odd).Resolve(t.Context(), ref); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+}
+
+func TestAKeyGoesToItsOwnHostOnly(t *testing.T) {
+	s := provider.Settings{Providers: map[string]provider.Endpoint{
+		"deepseek": {BaseURL: "https://evil.example/v1"},
+		"mistral":  {},
+		"groq":     {Key: "mine"},
+	}}.WithEnv(env("DEEPSEEK_API_KEY", "d", "MISTRAL_API_KEY", "m", "GROQ_API_KEY", "g", "OPENAI_API_KEY", "o", "OPENAI_BASE_URL", "http://127.0.0.1:9/v1"))
+	for name, want := range map[string]provider.Endpoint{
+		"deepseek": {BaseURL: "https://evil.example/v1"},
+		"mistral":  {BaseURL: "https://api.mistral.ai/v1", Key: "m"},
+		"groq":     {BaseURL: "https://api.groq.com/openai/v1", Key: "mine"},
+		"openai":   {BaseURL: "http://127.0.0.1:9/v1", Key: "o"},
+	} {
+		if got := s.Providers[name]; got.BaseURL != want.BaseURL || got.Key != want.Key {
+			t.Errorf("%s: %q with key %q", name, got.BaseURL, got.Key)
+		}
+	}
+	if len(s.Providers) != 4 {
+		t.Errorf("%d providers", len(s.Providers))
+	}
+}
+
+func TestDetect(t *testing.T) {
+	provider.OnlyOllama(t)
+	server := modeltest.NewScript(t, modeltest.Script{Models: []modeltest.Model{{ID: "qwen3:4b", ContextLength: 40960}}})
+	host := strings.TrimSuffix(server.URL, "/v1")
+	for _, ref := range []string{"", "ollama", "ollama/qwen3:4b", "qwen3:4b"} {
+		p, m, err := newSet(t, provider.Settings{OllamaHost: host}).Resolve(t.Context(), ref)
+		if err != nil || p.Name() != "ollama" || m.ID != "qwen3:4b" || !m.Priced || m.PriceIn != 0 {
+			t.Errorf("%q: %+v %v", ref, m, err)
+		}
+	}
+	set := newSet(t, provider.Settings{OllamaHost: host})
+	list := set.List(t.Context())
+	if len(list) != 2 || list[0].Window != 40960 || list[1].Provider != "offline" {
+		t.Errorf("list: %+v", list)
+	}
+	if _, m, _ := set.Resolve(t.Context(), "ollama/qwen3:4b"); m.Window != 40960 {
+		t.Errorf("the window that the server told is forgotten: %+v", m)
+	}
+}
+
+func TestDetectIsQuickAndKeepsToThisMachine(t *testing.T) {
+	provider.OnlyOllama(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	begin := time.Now()
+	if found := newSet(t, provider.Settings{OllamaHost: silent.Addr().String()}).Detect(t.Context()); found != nil {
+		t.Errorf("found %+v", found)
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	for host, want := range map[string]string{
+		"0.0.0.0":                "http://127.0.0.1:11434/v1",
+		":8000":                  "http://127.0.0.1:8000/v1",
+		"localhost:1":            "http://localhost:1/v1",
+		"http://[::1]:5/":        "http://[::1]:5/v1",
+		"example.com":            "",
+		"http://192.168.1.5:1":   "",
+		"ftp://127.0.0.1":        "",
+		"127.0.0.1.example.com":  "",
+		"http://127.0.0.1@evil/": "",
+		"":                       "",
+	} {
+		if got, ok := provider.OllamaBase(host); ok != (want != "") || ok && got != want {
+			t.Errorf("%q: %q %v", host, got, ok)
+		}
+	}
+}
+
+func TestListShowsConfiguredModelsOfAProviderThatIsDown(t *testing.T) {
+	s := provider.Settings{NoDetect: true, Providers: map[string]provider.Endpoint{"down": {BaseURL: "http://127.0.0.1:1/v1", Models: []string{"m"}}}}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	list := newSet(t, s).List(ctx)
+	if len(list) != 2 || list[0].ID != "m" || list[0].Provider != "down" {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestCatalog(t *testing.T) {
+	vendors, models := provider.CatalogSize()
+	if vendors < 5 || models < 10 {
+		t.Fatalf("the embedded data has %d vendors and %d models", vendors, models)
+	}
+	own := provider.Endpoint{Name: "openai", BaseURL: "https://api.openai.com/v1"}
+	m := provider.Known(own, "gpt-4o-2024-08-06")
+	if m.Window != 128000 || !m.Priced || m.PriceIn != 2.5 {
+		t.Errorf("%+v", m)
+	}
+	if m := provider.Known(own, "gpt-4o-mini"); m.PriceIn != 0.15 {
+		t.Errorf("a longer name is another model: %+v", m)
+	}
+	if m := provider.Known(own, "gpt-9"); m.Window != 0 || m.Priced {
+		t.Errorf("unknown must be zero: %+v", m)
+	}
+	if m := provider.Known(provider.Endpoint{BaseURL: "https://reseller.example/v1"}, "gpt-4o"); m.Priced || m.Window != 128000 {
+		t.Errorf("a reseller has its own price: %+v", m)
+	}
+	u := m.Charge(chat.Usage{Input: 1_000_000, Cached: 400_000, Output: 100_000})
+	if want := int64(600_000*2.5 + 400_000*1.25 + 100_000*10); u.Cost != want || !u.CostKnown {
+		t.Errorf("cost %d, want %d", u.Cost, want)
+	}
+	if u := m.Charge(chat.Usage{Cost: 5, CostKnown: true}); u.Cost != 5 {
+		t.Errorf("the server's own figure was replaced by %d", u.Cost)
+	}
+}
+
+func TestParseModels(t *testing.T) {
+	e := provider.Endpoint{Name: "p", BaseURL: "https://p.example/v1"}
+	for body, want := range map[string]provider.Model{
+		`{"data":[{"id":"m","max_model_len":4096}]}`:                                                         {Window: 4096},
+		`{"data":[{"id":"m","context_window":8192,"max_completion_tokens":100}]}`:                            {Window: 8192, MaxOutput: 100},
+		`{"data":[{"id":"m","meta":{"n_ctx_train":32768}}]}`:                                                 {Window: 32768},
+		`{"data":[{"id":"m","context_length":"65536","pricing":{"prompt":"0.000001","completion":"2e-6"}}]}`: {Window: 65536, PriceIn: 1, PriceOut: 2, Priced: true},
+		`{"models":[{"id":"models/m","context_length":-5}]}`:                                                 {},
+		`[{"id":"m","context_length":{"odd":1}},{"id":""},{"id":"a\u001b"}]`:                                 {},
+	} {
+		list, err := provider.ParseModels(e, []byte(body))
+		if err != nil || len(list) != 1 || list[0].ID != "m" {
+			t.Errorf("%s: %+v %v", body, list, err)
+			continue
+		}
+		m := list[0]
+		if m.Window != want.Window || m.MaxOutput != want.MaxOutput || m.Priced != want.Priced || m.PriceOut != want.PriceOut {
+			t.Errorf("%s: %+v", body, m)
+		}
+	}
+	if _, err := provider.ParseModels(e, []byte("<html>")); err == nil {
+		t.Error("a web page is a list of models")
+	}
+}
