@@ -1,0 +1,134 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hermes/core/agent"
+	"hermes/core/event"
+	"hermes/core/session"
+	"hermes/core/store"
+)
+
+// metaBackend is the key under which a session keeps its selected back end.
+const metaBackend = "backend"
+
+// Submit hands a prompt to a session, which is made at its first prompt: looking at an empty workbench leaves no trace.
+func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
+	if err := a.Ensure(ctx, uid); err != nil {
+		return err
+	}
+	if in.Mode == "" {
+		in.Mode = event.InputMode(a.Config().Display.BusyInputMode)
+	}
+	return a.Agent.Submit(ctx, uid, in)
+}
+
+// Ensure makes the session when it does not exist yet.
+func (a *App) Ensure(ctx context.Context, uid string) error {
+	_, err := a.Sessions.Get(ctx, uid)
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	a.open.Store(uid, true)
+	provider, model := a.currentModel(ctx)
+	_, err = a.Sessions.Create(ctx, session.NewSession{
+		UID: uid, Source: a.opts.Source, Cwd: a.Cwd(), Project: projectRoot(a.Cwd()), Provider: provider, Model: model,
+	})
+	return err
+}
+
+// Resume opens a stored session: calls that a crash left open are closed, the queue that it left is shown and its back
+// end selected again. Nothing runs. A session that this process has open already is left as it is.
+func (a *App) Resume(ctx context.Context, uid string) (event.SessionInfo, error) {
+	if _, open := a.open.LoadOrStore(uid, true); open {
+		return a.Sessions.Get(ctx, uid)
+	}
+	info, err := a.Sessions.Open(ctx, uid, "resume")
+	if err != nil {
+		a.open.Delete(uid)
+		return info, err
+	}
+	if name, err := a.Sessions.Meta(ctx, uid, metaBackend); err == nil && name != "" {
+		if err := a.Pool.Select(uid, name); err != nil {
+			a.notice(event.Warn, err.Error(), "commands of this session run in the default back end")
+		}
+	}
+	return info, a.Agent.Open(ctx, uid)
+}
+
+// SelectBackend makes name the session's back end, also after a restart.
+func (a *App) SelectBackend(ctx context.Context, uid, name string) error {
+	if err := a.Pool.Select(uid, name); err != nil {
+		return err
+	}
+	if err := a.Ensure(ctx, uid); err != nil {
+		return err
+	}
+	return a.Sessions.SetMeta(ctx, uid, metaBackend, name)
+}
+
+// backendOf says which back end runs a call that asks for "asked".
+func (a *App) backendOf(uid, asked string) string {
+	fallback := ""
+	for _, s := range a.Pool.List(uid) {
+		switch {
+		case asked != "" && s.Name == asked, asked == "" && s.Selected:
+			return s.Name
+		case s.Default:
+			fallback = s.Name
+		}
+	}
+	return fallback
+}
+
+// Cwd is the directory of new sessions.
+func (a *App) Cwd() string {
+	if a.opts.Cwd != "" {
+		return a.opts.Cwd
+	}
+	if c := a.Config().Terminal.Cwd; c != "" && c != "." {
+		return expandHome(c)
+	}
+	if wd, err := os.Getwd(); err == nil {
+		return wd
+	}
+	return "/"
+}
+
+func (a *App) currentModel(ctx context.Context) (providerName, model string) {
+	p, m, err := a.Models.Resolve(ctx, "")
+	if err != nil {
+		return "", a.Config().Model.Default
+	}
+	return p.Name(), m.ID
+}
+
+// projectRoot is the nearest folder upwards that is a repository, else dir itself.
+func projectRoot(dir string) string {
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return dir
+		}
+	}
+}
+
+func expandHome(path string) string {
+	rest, ok := strings.CutPrefix(path, "~/")
+	if !ok && path != "~" {
+		return path
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return path
+	}
+	return filepath.Join(home, rest)
+}
+
+func join(words []string) string { return strings.Join(words, ", ") }

@@ -1,0 +1,146 @@
+package core
+
+import (
+	"context"
+	"path/filepath"
+	"sync/atomic"
+
+	"hermes/core/agent"
+	"hermes/core/approval"
+	"hermes/core/config"
+	"hermes/core/crash"
+	"hermes/core/event"
+	"hermes/core/provider"
+	"hermes/core/provider/offline"
+	"hermes/core/provider/openai"
+)
+
+// Models is the set of providers of the settings in effect; it is replaced as a whole when they change.
+type Models struct{ set atomic.Pointer[provider.Set] }
+
+func newModels(s provider.Settings) *Models {
+	m := &Models{}
+	m.set.Store(provider.NewSet(s))
+	return m
+}
+
+// Resolve finds a model by "provider/model", "model", "provider", or "" for the default.
+func (m *Models) Resolve(ctx context.Context, ref string) (provider.Provider, provider.Model, error) {
+	return m.set.Load().Resolve(ctx, ref)
+}
+
+// List returns every model that can be used now. It may use the network.
+func (m *Models) List(ctx context.Context) []provider.Model { return m.set.Load().List(ctx) }
+
+// Kinds are the wire formats of this version.
+func Kinds() map[string]provider.Maker {
+	return map[string]provider.Maker{"openai": openai.Make, provider.Offline: offline.Make}
+}
+
+// modelSettings says which providers the settings name. A key goes to its own provider only.
+func modelSettings(c *config.Config, model string) provider.Settings {
+	s := provider.Settings{Default: defaultModel(c, model), Kinds: Kinds(), Providers: map[string]provider.Endpoint{}}
+	for name, p := range c.Providers {
+		s.Providers[name] = endpoint(c, p)
+	}
+	if m := c.Model; m.BaseURL != "" {
+		name := m.Provider
+		if name == "" || name == "auto" {
+			name = "custom"
+		}
+		e := s.Providers[name]
+		e.BaseURL, e.Headers = m.BaseURL, m.Headers
+		if key := secret(c, m.APIKey, m.APIKeyEnv); key != "" {
+			e.Key = key
+		}
+		s.Providers[name] = e
+	}
+	return s.WithEnv(func(name string) string {
+		v, _ := c.Secret(name)
+		return v
+	})
+}
+
+func defaultModel(c *config.Config, model string) string {
+	if model != "" {
+		return model
+	}
+	m := c.Model
+	if m.Provider == "" || m.Provider == "auto" {
+		if m.BaseURL != "" && m.Default != "" {
+			return "custom/" + m.Default
+		}
+		return m.Default
+	}
+	if m.Default == "" {
+		return m.Provider
+	}
+	return m.Provider + "/" + m.Default
+}
+
+func endpoint(c *config.Config, p config.Provider) provider.Endpoint {
+	e := provider.Endpoint{BaseURL: p.BaseURL, Key: secret(c, p.APIKey, p.KeyEnv), Headers: p.Headers}
+	e.Timeouts.FirstByte = p.Timeout
+	if p.Model != "" {
+		e.Models = append(e.Models, p.Model)
+	}
+	for name := range p.Models {
+		if name != p.Model {
+			e.Models = append(e.Models, name)
+		}
+	}
+	return e
+}
+
+func secret(c *config.Config, key, env string) string {
+	if key != "" || env == "" {
+		return key
+	}
+	v, _ := c.Secret(env)
+	return v
+}
+
+func approvalsFile(p config.Paths) string { return filepath.Join(p.Home, "approvals.json") }
+
+// policy is how the gate behaves with the settings in effect.
+func (a *App) policy() approval.Policy {
+	c := a.Config().Approvals
+	mode := approval.ModeManual
+	if c.Mode == "off" || a.opts.Yes {
+		mode = approval.ModeOff
+	}
+	return approval.Policy{Mode: mode, Timeout: c.Timeout, Unattended: a.opts.Unattended}
+}
+
+func (a *App) agentSettings() agent.Settings {
+	c := a.Config()
+	sets := c.Toolsets
+	if len(a.opts.Toolsets) > 0 {
+		sets = a.opts.Toolsets
+	}
+	return agent.Settings{MaxTurns: c.Agent.MaxTurns, Toolsets: sets, Effort: c.Agent.ReasoningEffort, MaxTokens: c.Model.MaxTokens}
+}
+
+// follow applies edits of the settings while the program runs.
+func (a *App) follow(ctx context.Context, o config.Options) {
+	changes, err := config.Watch(ctx, o, a.Config(), a.opts.Problems)
+	if err != nil {
+		a.notice(event.Warn, err.Error(), "")
+		return
+	}
+	crash.Go("settings", func() {
+		for change := range changes {
+			a.apply(change)
+		}
+	})
+}
+
+func (a *App) apply(change config.Change) {
+	a.config.Store(change.Config)
+	a.Models.set.Store(provider.NewSet(modelSettings(change.Config, a.opts.Model)))
+	a.Gate.SetPolicy(a.policy())
+	a.Bus.Publish(event.Header{}, event.ConfigReloaded{Changed: change.Live, Problems: texts(change.Problems)})
+	if len(change.Next) > 0 {
+		a.notice(event.Info, "changed, from the next start on: "+join(change.Next), "")
+	}
+}
