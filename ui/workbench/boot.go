@@ -1,0 +1,62 @@
+// Package workbench puts the screen and the program together: it boots the App behind the first frame and adapts it to
+// the few methods that each pane asks for. It is wiring; rules live in core, drawing lives in ui and panes.
+package workbench
+
+import (
+	"context"
+	"sync"
+
+	"hermes/core"
+	"hermes/core/crash"
+)
+
+// booting is an App that is still being opened. The first frame does not wait for it; what a person asks for does.
+type booting struct {
+	done chan struct{}
+	app  *core.App
+	err  error
+	once sync.Once
+}
+
+// boot opens the App in the background.
+func boot(ctx context.Context, o core.Options, ready func(*core.App, error)) *booting {
+	b := &booting{done: make(chan struct{})}
+	crash.Go("open", func() {
+		b.app, b.err = core.Open(ctx, o)
+		close(b.done)
+		ready(b.app, b.err)
+	})
+	return b
+}
+
+// get waits for the App.
+func (b *booting) get(ctx context.Context) (*core.App, error) {
+	select {
+	case <-b.done:
+		return b.app, b.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// now returns the App if it is there.
+func (b *booting) now() (*core.App, bool) {
+	select {
+	case <-b.done:
+		return b.app, b.err == nil
+	default:
+		return nil, false
+	}
+}
+
+// close ends the App once it is open.
+func (b *booting) close(ctx context.Context) (err error) {
+	b.once.Do(func() {
+		app, openErr := b.get(ctx)
+		if openErr != nil || app == nil {
+			return
+		}
+		err = app.Close(ctx)
+	})
+	return err
+}

@@ -1,0 +1,170 @@
+package workbench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/core/session"
+	"hermes/panes/sessions"
+)
+
+// browser gives the session browser what it needs.
+type browser struct{ b *booting }
+
+var _ sessions.Store = browser{}
+
+func (s browser) List(ctx context.Context, limit, offset int) ([]event.SessionInfo, error) {
+	app, err := s.b.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return app.Sessions.List(ctx, session.Filter{Limit: limit, Offset: offset})
+}
+
+func (s browser) Search(ctx context.Context, query string, limit int) (sessions.Found, error) {
+	app, err := s.b.get(ctx)
+	if err != nil {
+		return sessions.Found{}, err
+	}
+	r, err := app.Sessions.Search(ctx, session.Query{Text: query, Limit: limit, Typing: true})
+	if err != nil {
+		return sessions.Found{}, err
+	}
+	found := sessions.Found{Total: r.Total, More: r.Bounded, Rebuilding: r.Rebuilding}
+	for _, h := range r.Hits {
+		found.Hits = append(found.Hits, sessions.Hit{Info: h.Session, Message: h.MessageID, Snippet: h.Snippet, Marks: h.Marks, Role: string(h.Role)})
+	}
+	return found, nil
+}
+
+func (s browser) Preview(ctx context.Context, uid string, at int64, limit int) ([]chat.Message, error) {
+	app, err := s.b.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	msgs, _, err := app.Sessions.Messages(ctx, uid, session.Page{AroundID: at, Limit: limit})
+	return msgs, err
+}
+
+func (s browser) Rename(ctx context.Context, uid, title string) error {
+	return s.change(ctx, func(x *session.Service) error { return x.Rename(ctx, uid, title) })
+}
+
+func (s browser) Delete(ctx context.Context, uid string) error {
+	app, err := s.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	if app.Agent.Busy(uid) {
+		return fmt.Errorf("the session is working: stop it first (esc), then delete it")
+	}
+	if err := app.Pool.CloseSession(ctx, uid); err != nil {
+		return err
+	}
+	return app.Sessions.Delete(ctx, uid)
+}
+
+func (s browser) Archive(ctx context.Context, uid string, on bool) error {
+	return s.change(ctx, func(x *session.Service) error { return x.Archive(ctx, uid, on) })
+}
+
+func (s browser) Pin(ctx context.Context, uid string, on bool) error {
+	return s.change(ctx, func(x *session.Service) error { return x.Pin(ctx, uid, on) })
+}
+
+func (s browser) Fork(ctx context.Context, uid string, at int64) (event.SessionInfo, error) {
+	app, err := s.b.get(ctx)
+	if err != nil {
+		return event.SessionInfo{}, err
+	}
+	return app.Sessions.Fork(ctx, uid, at)
+}
+
+// Export writes Markdown into the session's directory, beside the work that it talks about.
+func (s browser) Export(ctx context.Context, uid string) (string, error) {
+	return export(ctx, s.b, uid, session.Markdown)
+}
+
+func (s browser) change(ctx context.Context, f func(*session.Service) error) error {
+	app, err := s.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	return f(app.Sessions)
+}
+
+// export writes a session to a new file in the current directory; it never replaces one.
+func export(ctx context.Context, b *booting, uid string, format session.Format) (string, error) {
+	app, err := b.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	info, err := app.Sessions.Get(ctx, uid)
+	if err != nil {
+		return "", err
+	}
+	file, err := newFile(app.Cwd(), fileName(info.Title), extension(format))
+	if err != nil {
+		return "", fmt.Errorf("export: %w", err)
+	}
+	err = app.Sessions.Export(ctx, uid, file, format)
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+		return "", err
+	}
+	return file.Name(), nil
+}
+
+func extension(f session.Format) string {
+	switch f {
+	case session.JSON:
+		return ".json"
+	case session.ShareGPT:
+		return ".jsonl"
+	case session.Markdown:
+	}
+	return ".md"
+}
+
+// newFile makes name.md, name-2.md ... whichever is free.
+func newFile(dir, name, ext string) (*os.File, error) {
+	for n := 1; ; n++ {
+		path := filepath.Join(dir, name+ext)
+		if n > 1 {
+			path = filepath.Join(dir, fmt.Sprintf("%s-%d%s", name, n, ext))
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil || !os.IsExist(err) || n > 999 {
+			return f, err
+		}
+	}
+}
+
+// fileName keeps of a title what is safe in a file name everywhere.
+func fileName(title string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r < 0x20, strings.ContainsRune(`/\:*?"<>|.`, r):
+			return -1
+		case r == ' ':
+			return '-'
+		default:
+			return r
+		}
+	}, strings.ToLower(title))
+	if runes := []rune(name); len(runes) > 60 {
+		name = string(runes[:60])
+	}
+	if name = strings.Trim(name, "-"); name == "" {
+		return "session"
+	}
+	return name
+}

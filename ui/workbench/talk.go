@@ -1,0 +1,154 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"hermes/core/agent"
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/core/session"
+	"hermes/core/store"
+	"hermes/panes/backends"
+	"hermes/panes/conversation"
+	"hermes/panes/output"
+)
+
+// talker gives the conversation pane its transcript and its agent.
+type talker struct{ b *booting }
+
+var (
+	_ conversation.Transcript = talker{}
+	_ conversation.Agent      = talker{}
+	_ output.History          = talker{}
+)
+
+// quick bounds what the pane asks outside of a command: these calls touch at most one small row.
+const quick = 2 * time.Second
+
+func (t talker) Page(ctx context.Context, uid string, beforeSeq, limit int) ([]chat.Message, bool, error) {
+	return t.messages(ctx, uid, session.Page{BeforeSeq: beforeSeq, Limit: limit})
+}
+
+func (t talker) Around(ctx context.Context, uid string, id int64, limit int) ([]chat.Message, bool, error) {
+	return t.messages(ctx, uid, session.Page{AroundID: id, Limit: limit})
+}
+
+// Recent gives the output pane the newest messages of a resumed session.
+func (t talker) Recent(ctx context.Context, uid string, limit int) ([]chat.Message, error) {
+	msgs, _, err := t.messages(ctx, uid, session.Page{Limit: limit})
+	return msgs, err
+}
+
+func (t talker) messages(ctx context.Context, uid string, p session.Page) ([]chat.Message, bool, error) {
+	app, err := t.b.get(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if fresh, err := isFresh(ctx, app.Sessions, uid); fresh || err != nil {
+		return nil, false, err
+	}
+	if _, err := app.Resume(ctx, uid); err != nil {
+		return nil, false, err
+	}
+	return app.Sessions.Messages(ctx, uid, p)
+}
+
+func (t talker) Submit(ctx context.Context, uid, text string, att []chat.Attachment, mode event.InputMode) error {
+	app, err := t.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	return app.Submit(ctx, uid, agent.Input{Text: text, Attachments: att, Mode: mode})
+}
+
+func (t talker) Interrupt(uid string) bool {
+	app, ok := t.b.now()
+	return ok && app.Agent.Interrupt(uid)
+}
+
+func (t talker) Queue(uid string) []event.QueuedInput {
+	app, ok := t.b.now()
+	if !ok {
+		return nil
+	}
+	return app.Agent.Queue(uid)
+}
+
+func (t talker) EditQueued(uid, id, text string) bool {
+	return t.queued(func(ctx context.Context, a *agent.Agent) error { return a.EditQueued(ctx, uid, id, text) })
+}
+
+func (t talker) DropQueued(uid, id string) bool {
+	return t.queued(func(ctx context.Context, a *agent.Agent) error { return a.DropQueued(ctx, uid, id) })
+}
+
+func (t talker) queued(f func(context.Context, *agent.Agent) error) bool {
+	app, ok := t.b.now()
+	if !ok {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), quick)
+	defer cancel()
+	return f(ctx, app.Agent) == nil
+}
+
+func (t talker) Answer(id string, d event.Decision) error {
+	ctx, cancel := context.WithTimeout(context.Background(), quick)
+	defer cancel()
+	app, err := t.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	return app.Agent.Answer(id, d)
+}
+
+func (t talker) AnswerQuestion(id, text string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), quick)
+	defer cancel()
+	app, err := t.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	return app.Agent.AnswerQuestion(id, text)
+}
+
+// places gives the back-ends pane the pool.
+type places struct{ b *booting }
+
+var _ backends.Pool = places{}
+
+func (p places) List(uid string) []backends.Row {
+	app, ok := p.b.now()
+	if !ok {
+		return nil
+	}
+	var rows []backends.Row
+	for _, s := range app.Pool.List(uid) {
+		rows = append(rows, backends.Row{
+			Name: s.Name, Kind: s.Kind, Image: s.Image, State: s.State, Cause: s.Cause, Refs: s.Refs, Command: s.Command,
+			Since: s.Since, IdleSince: s.IdleSince, IdleTTL: s.IdleTTL, Selected: s.Selected, Default: s.Default,
+		})
+	}
+	return rows
+}
+
+func (p places) Select(uid, name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), quick)
+	defer cancel()
+	app, err := p.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	return app.SelectBackend(ctx, uid, name)
+}
+
+// isFresh reports whether a session was not stored yet: its first prompt makes it.
+func isFresh(ctx context.Context, s *session.Service, uid string) (bool, error) {
+	_, err := s.Get(ctx, uid)
+	if errors.Is(err, store.ErrNotFound) {
+		return true, nil
+	}
+	return false, err
+}

@@ -1,0 +1,180 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core"
+	"hermes/core/config"
+	"hermes/core/event"
+	"hermes/core/session"
+	"hermes/panes/backends"
+	"hermes/panes/conversation"
+	"hermes/panes/output"
+	"hermes/panes/sessions"
+	"hermes/ui"
+)
+
+// closeTimeout bounds how long leaving the program takes.
+const closeTimeout = 5 * time.Second
+
+// Options say what to open.
+type Options struct {
+	Core    core.Options
+	Session string // what Service.Resolve takes; empty for a new session
+	// UI is merged into what the workbench sets itself: streams, sizes and the environment, for tests.
+	UI ui.Options
+}
+
+// Run opens the workbench and returns once the person has left it and everything is closed.
+func Run(ctx context.Context, o Options) (err error) {
+	w, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+		defer cancel()
+		err = errors.Join(err, w.boot.close(end))
+	}()
+	return w.program.Run(ctx)
+}
+
+// workbench is the screen and the program behind it.
+type workbench struct {
+	boot    *booting
+	program *ui.Program
+	slash   *ui.Slash
+	options Options
+}
+
+func open(ctx context.Context, o Options) (*workbench, error) {
+	o.Core.Source = "tui"
+	w := &workbench{slash: &ui.Slash{}, options: o}
+	w.boot = boot(ctx, o.Core, w.opened)
+	first := session.NewUID()
+	if o.Session != "" {
+		uid, err := w.resolve(ctx, o.Session)
+		if err != nil {
+			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+			defer cancel()
+			return nil, errors.Join(err, w.boot.close(end))
+		}
+		first = uid
+	}
+	w.program = ui.New(w.ui(first))
+	for _, p := range w.program.KeyProblems() {
+		o.Core.Bus.Publish(event.Header{}, event.Notice{Level: event.Warn, Text: p, Hint: "look at the keys: section of config.yaml"})
+	}
+	return w, nil
+}
+
+// resolve turns what a person wrote into a session. Only then the screen waits for the store.
+func (w *workbench) resolve(ctx context.Context, ref string) (string, error) {
+	app, err := w.boot.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	info, err := app.Sessions.Resolve(ctx, ref)
+	return info.UID, err
+}
+
+// opened tells the screen how opening went: it is on already.
+func (w *workbench) opened(app *core.App, err error) {
+	if err != nil {
+		w.options.Core.Bus.Publish(event.Header{}, event.Notice{
+			Level: event.Error, Text: "conversations cannot be opened: " + err.Error(), Hint: "hermes doctor says more",
+		})
+		return
+	}
+	ctx := context.Background()
+	if p, m, err := app.Models.Resolve(ctx, ""); err == nil {
+		app.Bus.Publish(event.Header{}, event.ModelChanged{Provider: p.Name(), Model: m.ID, Window: m.Window})
+	}
+}
+
+func (w *workbench) ui(first string) ui.Options {
+	c, o := w.options.Core.Config, w.options.UI
+	o.Bus = w.options.Core.Bus
+	o.Session = first
+	o.Conversation = w.conversation
+	o.Side = []ui.Pane{sessions.New(browser{w.boot}), output.New(talker{w.boot}), backends.New(places{w.boot})}
+	o.Actions = w.actions()
+	o.Keys = c.Keys
+	o.Slash = w.slash
+	o.Theme, o.ThemeDir, o.SetTheme = c.Display.Theme, c.Paths().ThemesDir, w.setTheme
+	o.NoMouse = c.Display.Mouse == "off"
+	o.Notify = c.Display.Notify
+	o.Mode = w.mode
+	if o.State == nil {
+		o.State = layoutFile(c.Paths())
+	}
+	if c.Display.ASCII {
+		o.ASCII = &c.Display.ASCII
+	}
+	return o
+}
+
+// conversation makes the pane of a session and opens the stored one behind it.
+func (w *workbench) conversation(uid string) ui.Pane {
+	if uid == "" {
+		uid = session.NewUID()
+	}
+	t, c := talker{w.boot}, w.options.Core.Config
+	return conversation.New(conversation.Deps{
+		Transcript: t, Agent: t, Files: fileLister{}, History: &promptHistory{path: c.Paths().HistoryFile}, Commands: slashCommands{w.slash},
+		Busy: event.InputMode(c.Display.BusyInputMode),
+		Cwd:  w.cwd,
+	}, uid)
+}
+
+// cwd is where a session works; a session that is not stored yet works where new ones do.
+func (w *workbench) cwd(uid string) string {
+	app, ok := w.boot.now()
+	if !ok {
+		return w.options.Core.Cwd
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), quick)
+	defer cancel()
+	info, err := app.Sessions.Get(ctx, uid)
+	if err != nil || info.Cwd == "" {
+		return app.Cwd()
+	}
+	return info.Cwd
+}
+
+func (w *workbench) setTheme(name string) error {
+	return config.Set(w.options.Core.Config.Paths(), "display.theme", name)
+}
+
+// mode is the approval mode for the status row.
+func (w *workbench) mode() string {
+	if app, ok := w.boot.now(); ok {
+		return string(app.Gate.Policy().Mode) + " approvals"
+	}
+	return ""
+}
+
+// slashCommands gives the composer the slash commands of the action table.
+type slashCommands struct{ table *ui.Slash }
+
+func (s slashCommands) List() []conversation.Command {
+	var out []conversation.Command
+	for _, c := range s.table.List() {
+		out = append(out, conversation.Command{Name: c.Name, Arg: c.Arg, Title: c.Title, Why: c.Why})
+	}
+	return out
+}
+
+func (s slashCommands) Run(_, line string) (tea.Cmd, bool) { return s.table.Run(line) }
+
+func (s slashCommands) Complete(name, prefix string) []string { return s.table.Complete(name, prefix) }
+
+// toast is a message for the status row.
+func toast(l event.Level, format string, args ...any) tea.Msg {
+	return ui.ShowToast{Level: l, Text: fmt.Sprintf(format, args...)}
+}
