@@ -32,7 +32,8 @@ type machine struct {
 	owner   string // session, "" when shared
 	backend Backend
 	bus     *event.Bus
-	ctx     context.Context // of starts and stops: the pool's, not a caller's
+	ctx     context.Context               // of starts and stops: the pool's, not a caller's
+	pause   func(tries int) time.Duration // backoff, but in tests
 
 	mu     sync.Mutex
 	state  event.BackendState
@@ -56,7 +57,7 @@ type use struct {
 }
 
 func newMachine(ctx context.Context, owner string, s Spec, b Backend, bus *event.Bus) *machine {
-	return &machine{spec: s, owner: owner, backend: b, bus: bus, ctx: ctx, state: event.BackendAbsent, since: time.Now()}
+	return &machine{spec: s, owner: owner, backend: b, bus: bus, ctx: ctx, state: event.BackendAbsent, since: time.Now(), pause: backoff}
 }
 
 // failed marks a back end that can never start.
@@ -136,7 +137,7 @@ func (m *machine) start() {
 	}
 	m.err = err
 	m.tries++
-	m.retry = time.Now().Add(backoff(m.tries))
+	m.retry = time.Now().Add(m.pause(m.tries))
 	m.move(event.BackendFailed, err.Error())
 }
 

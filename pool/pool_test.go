@@ -38,7 +38,7 @@ func TestFirstUsesStartOnce(t *testing.T) {
 	p, box := newFakePool(t, dockers(), k)
 	impatient, leave := context.WithCancel(context.Background())
 	left := make(chan error)
-	go func() { //nolint:forbidigo // a test's own
+	go func() {
 		_, err := p.Exec(impatient, backend.Request{Session: "s", Command: "c"})
 		left <- err
 	}()
@@ -75,7 +75,7 @@ func TestIdleStopAndWake(t *testing.T) {
 	p, box := newFakePool(t, c, k)
 	ctx, cancel := context.WithCancel(context.Background())
 	busy := make(chan struct{})
-	go func() { //nolint:forbidigo // a test's own
+	go func() {
 		defer close(busy)
 		_, _ = p.Exec(ctx, backend.Request{Session: "s", Command: "block"})
 	}()
@@ -241,7 +241,7 @@ func TestCloseEndsWhatRunsAndWhatStarts(t *testing.T) {
 	p, _ := newFakePool(t, dockers("slow"), k)
 	ended := make(chan error, 2)
 	for _, name := range []string{"default", "slow"} {
-		go func() { //nolint:forbidigo // a test's own
+		go func() {
 			_, err := p.Exec(context.Background(), backend.Request{Session: "s", Backend: name, Command: "block"})
 			ended <- err
 		}()

@@ -96,7 +96,7 @@ func watchResident(t testing.TB) (peak func() int64, stop func()) {
 	t.Helper()
 	var most int64
 	quit, done := make(chan struct{}), make(chan struct{})
-	go func() { //nolint:forbidigo // a test's own
+	go func() {
 		defer close(done)
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()

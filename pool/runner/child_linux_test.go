@@ -22,7 +22,7 @@ func TestHelperDies(t *testing.T) {
 	}
 	// The thread that this ran on ends: a child bound to it would die now, and the test would see no process at all.
 	gone := make(chan struct{})
-	go func() { //nolint:forbidigo // a test's own
+	go func() {
 		defer close(gone)
 		runtime.LockOSThread()
 	}()

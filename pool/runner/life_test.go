@@ -59,7 +59,7 @@ func TestClose(t *testing.T) {
 	ended := make(chan Result)
 	s := script(t, "echo up; trap '' TERM; while :; do sleep 1; done")
 	s.Sink = func(Stream, []byte) { close(up) }
-	go func() { //nolint:forbidigo // a test's own
+	go func() {
 		res, _ := r.Run(context.Background(), s)
 		ended <- res
 	}()
@@ -69,7 +69,7 @@ func TestClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed := make(chan error, 1)
-	go func() { closed <- r.Close(context.Background()) }() //nolint:forbidigo // a test's own
+	go func() { closed <- r.Close(context.Background()) }()
 	if res := <-ended; !res.Interrupted || string(res.Output) != "up\n" {
 		t.Errorf("in the foreground: %+v", res)
 	}
