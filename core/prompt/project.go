@@ -29,7 +29,7 @@ func (p *Prompt) project(o Options) string {
 		p.notice("project files are left out: %v", err)
 		return ""
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	dirs := upTo(rootDir, cwd)
 	for _, names := range [][]string{{".hermes.md", "HERMES.md"}, {"AGENTS.md"}, {"CLAUDE.md"}, {".cursorrules"}} {
 		for _, dir := range dirs {

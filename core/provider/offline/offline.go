@@ -136,6 +136,7 @@ func plan(requests []request, tools []provider.ToolSpec, at int) (string, []chat
 			return noModelText, nil
 		case kindHelp:
 			return helpText, nil
+		default:
 		}
 		name, doing, args := q.call()
 		if !slices.ContainsFunc(tools, func(t provider.ToolSpec) bool { return t.Name == name }) {

@@ -210,6 +210,7 @@ func FuzzParse(f *testing.F) {
 				if q.backend != "" {
 					t.Fatalf("a back end for nothing in %q", text)
 				}
+			default:
 			}
 		}
 		_, calls := answer(ask(text))

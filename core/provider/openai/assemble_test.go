@@ -135,6 +135,7 @@ func TestMendMakesAnyHistoryValid(t *testing.T) {
 			}
 		case chat.RoleTool:
 			m.Result = &chat.ToolResult{CallID: id(), Text: "x"}
+		default:
 		}
 		return m
 	})

@@ -23,6 +23,7 @@ func mend(in []chat.Message) []chat.Message {
 			if strings.TrimSpace(m.Text) == "" && len(m.Calls) == 0 {
 				continue
 			}
+		default:
 		}
 		out = join(out, m)
 		if len(m.Calls) > 0 {

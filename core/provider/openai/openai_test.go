@@ -41,10 +41,10 @@ type got struct {
 
 func collect(t *testing.T, p provider.Provider, r provider.Request) got {
 	t.Helper()
-	return collectCtx(t, t.Context(), p, r)
+	return collectCtx(t.Context(), t, p, r)
 }
 
-func collectCtx(t *testing.T, ctx context.Context, p provider.Provider, r provider.Request) (g got) {
+func collectCtx(ctx context.Context, t *testing.T, p provider.Provider, r provider.Request) (g got) {
 	t.Helper()
 	for c, err := range p.Stream(ctx, r) {
 		if g.end != nil || g.err != nil {
@@ -302,7 +302,7 @@ func TestCancelStopsWithinASecond(t *testing.T) {
 				_ = s.WaitRequests(t.Context(), 1)
 				cancel()
 			}()
-			g := collectCtx(t, ctx, client(t, s.URL, quick), ask("go"))
+			g := collectCtx(ctx, t, client(t, s.URL, quick), ask("go"))
 			if g.err == nil || g.err.Class != provider.ClassCancelled {
 				t.Fatalf("got %v", g.err)
 			}
