@@ -13,9 +13,10 @@ type Action struct {
 	Help  string   // one more sentence for the help overlay; may be empty
 	Group string   // heading in help and docs; the frame fills it with the pane's id when empty
 
-	InBar     bool // one of the two or three that the pane's bottom row shows
-	Dangerous bool // asks before it runs
-	Hidden    bool // dispatched but not listed (variants of a listed one)
+	Bar       string // one or two words for the bottom row; Title when empty
+	InBar     bool   // one of the two or three that the pane's bottom row shows
+	Dangerous bool   // asks before it runs
+	Hidden    bool   // dispatched but not listed (variants of a listed one)
 
 	// Why returns the reason why it cannot run now, or "". nil means always possible.
 	Why func() string

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"os/exec"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -86,6 +87,7 @@ const (
 // Messages that panes return from commands to ask something of the frame. Everything else returns to the pane.
 type (
 	// OpenSession shows a session. An empty UID makes a new one. At, when not 0, is the message to scroll to.
+	// The conversation pane that shows it gets the message too, as the first one: the place to start loading.
 	OpenSession struct {
 		UID   string
 		Where Where
@@ -110,6 +112,11 @@ type (
 		Text, Suffix string
 		Done         func(text string, err error) tea.Msg
 	}
+	// RunProcess gives the terminal to a process (a shell in a container, a pager); Done's message goes to the asking pane.
+	RunProcess struct {
+		Cmd  *exec.Cmd
+		Done func(err error) tea.Msg
+	}
 	// RunAction runs the action with that id, as the palette would. Arg is what stood behind a slash command.
 	RunAction struct{ ID, Arg string }
 	// FrameMsg is implemented by all of the above.
@@ -124,6 +131,7 @@ func (CloseOverlay) isFrameMsg() {}
 func (CopyText) isFrameMsg()     {}
 func (EditText) isFrameMsg()     {}
 func (RunAction) isFrameMsg()    {}
+func (RunProcess) isFrameMsg()   {}
 
 // Overlay is a box over the panes: palette, help, picker, approval. The topmost one gets all keys and mouse.
 type Overlay interface {

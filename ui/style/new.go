@@ -2,11 +2,13 @@ package style
 
 import (
 	"io"
+	"strings"
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
 	"hermes/themes"
+	"hermes/ui/text"
 )
 
 // New makes the styles of theme t at a colour level. ascii replaces every glyph and border by ASCII.
@@ -21,18 +23,25 @@ func New(t themes.Theme, level Level, ascii bool) *Styles {
 	if ascii {
 		s.Glyphs = ASCII()
 	}
+	s.canvas = m.canvas(t)
 	m.prose(s)
 	m.chrome(s)
 	m.code(s)
 	return s
 }
 
-// Canvas returns the colours behind everything that a theme paints, as "#rrggbb"; empty for the terminal's own.
-func (s *Styles) Canvas() (fg, bg string) {
-	if !s.Theme.Paint || s.Level < Indexed {
-		return "", ""
+// Canvas returns the pen that stands for the default colours: what a theme paints behind everything, or the zero Pen for
+// the terminal's own.
+func (s *Styles) Canvas() text.Pen { return s.canvas }
+
+// canvas is the pen of the theme's text on its background, at this colour level.
+func (m maker) canvas(t themes.Theme) text.Pen {
+	var pen text.Pen
+	if t.Paint && m.level >= Indexed {
+		sgr, _, _ := strings.Cut(m.style(t.Colours.Text, t.Colours.Background).Render("x"), "x")
+		pen.Scan(sgr)
 	}
-	return s.Theme.Colours.Text, s.Theme.Colours.Background
+	return pen
 }
 
 type maker struct {

@@ -6,6 +6,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"hermes/themes"
+	"hermes/ui/text"
 )
 
 // Styles is everything a pane may draw with. Panes never make colours of their own.
@@ -34,6 +35,8 @@ type Styles struct {
 	DiffAddMark, DiffDelMark     lipgloss.Style // changed words inside a changed line
 	Prompt, Placeholder, Ghost   lipgloss.Style // composer
 	Status, StatusStrong         lipgloss.Style // status row
+
+	canvas text.Pen
 
 	Glyphs Glyphs
 	// Chroma names the chroma style for code.

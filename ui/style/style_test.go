@@ -24,6 +24,9 @@ func styles(t *testing.T, name string, level Level, ascii bool) *Styles {
 func each(s *Styles, f func(field string, st lipgloss.Style)) {
 	v := reflect.ValueOf(*s)
 	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
 		if st, ok := v.Field(i).Interface().(lipgloss.Style); ok {
 			f(v.Type().Field(i).Name, st)
 		}
@@ -125,10 +128,14 @@ func TestDetect(t *testing.T) {
 }
 
 func TestCanvas(t *testing.T) {
-	if _, bg := styles(t, "fjord", True, false).Canvas(); bg != "#2e3440" {
-		t.Errorf("a painted theme has background %q", bg)
+	var want text.Pen
+	want.Scan("\x1b[38;2;216;222;233;48;2;46;52;64m")
+	if got := styles(t, "fjord", True, false).Canvas(); got != want {
+		t.Errorf("a painted theme has the canvas %+v", got)
 	}
-	if _, bg := styles(t, "fjord", Basic, false).Canvas(); bg != "" {
-		t.Errorf("sixteen colours cannot paint %q", bg)
+	for name, level := range map[string]Level{"fjord": Basic, "hermes": True} {
+		if got := styles(t, name, level, false).Canvas(); got != (text.Pen{}) {
+			t.Errorf("%s at %v paints %+v", name, level, got)
+		}
 	}
 }

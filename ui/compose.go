@@ -1,0 +1,267 @@
+package ui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"hermes/ui/layout"
+	"hermes/ui/screen"
+	"hermes/ui/style"
+	"hermes/ui/text"
+)
+
+// compositor makes one frame of many boxes. A box whose pane shows what it showed before costs a comparison.
+type compositor struct {
+	boxes  map[layout.Box]*framed
+	styles *style.Styles
+}
+
+// framed is a box with its border, and what it was made of.
+type framed struct {
+	face  face
+	view  string
+	lines []string
+}
+
+// face is what stands in a border.
+type face struct {
+	title Title
+	key   string // what focuses the pane
+	bar   string // styled; only with the focus
+	focus bool
+}
+
+// paint composes what changed and writes it.
+func (f *frame) paint() {
+	f.dirty = false
+	if f.w == 0 || f.h == 0 {
+		return
+	}
+	frame, cursor := f.composeFrame()
+	f.view = frame
+	n, err := f.screen.Paint(frame, cursor)
+	if err != nil {
+		f.failed = err
+	}
+	f.wrote(n)
+}
+
+const tooSmall = "Hermes needs 40x12 cells. Make the window larger; ctrl+c twice quits."
+
+func (f *frame) composeFrame() (string, screen.Cursor) {
+	if f.plan.TooSmall {
+		return text.Block(text.Wrap(tooSmall, f.w), f.w, f.h), screen.Cursor{}
+	}
+	if f.compose.styles != f.styles || len(f.compose.boxes) > 64 { // a new theme, or sizes of long ago
+		f.compose = compositor{boxes: map[layout.Box]*framed{}, styles: f.styles}
+	}
+	rows := make([]string, f.h)
+	for _, b := range f.plan.Boxes {
+		f.box(b)
+	}
+	f.assemble(rows)
+	cursor := f.cursor()
+	for _, o := range f.overlays {
+		cursor = f.drawOverlay(rows, o)
+	}
+	return strings.Join(rows, "\n"), cursor
+}
+
+// assemble joins the boxes of each row from left to right, and adds tabs and status.
+func (f *frame) assemble(rows []string) {
+	var b strings.Builder
+	for y := range rows {
+		switch {
+		case y == f.h-1:
+			rows[y] = f.statusRow(f.w)
+			continue
+		case y == 0 && f.plan.Tabs:
+			rows[y] = f.tabRow()
+			continue
+		}
+		b.Reset()
+		for x := 0; x < f.w; {
+			box, ok := f.plan.At(x, y)
+			if !ok {
+				b.WriteByte(' ')
+				x++
+				continue
+			}
+			b.WriteString(f.compose.boxes[box].lines[y-box.Y])
+			x = box.X + box.W
+		}
+		rows[y] = b.String()
+	}
+}
+
+// box borders the pane of b, unless it stands already.
+func (f *frame) box(b layout.Box) {
+	p := f.paneAt(b.Slot, b.Index)
+	now := face{focus: f.hasFocus(b), key: string('1' + rune(b.Slot))}
+	view := ""
+	if p != nil {
+		now.title, view = p.Title(), p.View()
+	}
+	if now.focus {
+		now.bar = f.bar(p, b.W-4)
+	}
+	old, ok := f.compose.boxes[b]
+	if ok && old.face == now && old.view == view {
+		return
+	}
+	fr := &framed{face: now, view: view}
+	fr.lines = f.border(b.W, b.H, now, view)
+	f.compose.boxes[b] = fr
+}
+
+func (f *frame) hasFocus(b layout.Box) bool {
+	return b.Slot == f.focus && (b.Slot != layout.Conversation || b.Index == f.convs.at)
+}
+
+// border draws the box of w x h cells around view.
+func (f *frame) border(w, h int, fc face, view string) []string {
+	g, line, title := f.styles.Glyphs, f.styles.Border, f.styles.Title
+	if fc.focus {
+		line, title = f.styles.BorderFocus, f.styles.TitleFocus
+	}
+	lines := make([]string, 0, h)
+	lines = append(lines, titled(w, g, line, title, f.styles.Dim, fc))
+	side := line.Render(g.Vertical)
+	inner := strings.Split(view, "\n")
+	for i := range h - 2 {
+		s := ""
+		if i < len(inner) {
+			s = inner[i]
+		}
+		if text.Width(s) != w-2 {
+			s = text.Fit(s, w-2)
+		}
+		lines = append(lines, side+s+side)
+	}
+	rest := max(w-3-text.Width(fc.bar), 0)
+	return append(lines, line.Render(g.BottomLeft+g.Horizontal)+fc.bar+line.Render(strings.Repeat(g.Horizontal, rest)+g.BottomRight))
+}
+
+// titled draws the top border: key and title at the left, the rest at the right.
+func titled(w int, g style.Glyphs, line, title, dim styled, fc face) string {
+	left := fc.key
+	if fc.title.Text != "" {
+		left = strings.TrimSpace(left + " " + text.Sanitize(fc.title.Text))
+	}
+	right := text.Sanitize(fc.title.Right)
+	space := w - 6 // corners, one line each, blanks around the title
+	if right != "" && text.Width(right)+6 < space {
+		space -= text.Width(right) + 3
+	} else {
+		right = ""
+	}
+	left = oneLine(text.Truncate(left, max(space, 0), g.Ellipsis))
+	fill := space - text.Width(left)
+	if left != "" {
+		left = title.Render(" " + left + " ")
+	} else {
+		fill += 2
+	}
+	out := line.Render(g.TopLeft+g.Horizontal) + left + line.Render(strings.Repeat(g.Horizontal, max(fill, 0)))
+	if right != "" {
+		out += dim.Render(" "+oneLine(right)+" ") + line.Render(g.Horizontal)
+	}
+	return out + line.Render(g.Horizontal+g.TopRight)
+}
+
+func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\t", " ").Replace(s) }
+
+// styled is the part of a lipgloss style that drawing needs.
+type styled interface{ Render(s ...string) string }
+
+// bar lists the actions that the focused pane wants named, as many as fit into w cells.
+func (f *frame) bar(p Pane, w int) string {
+	if p == nil {
+		return ""
+	}
+	out, used := "", 0
+	for _, a := range p.Actions() {
+		keys := f.keys.of(a)
+		if !a.InBar || len(keys) == 0 || a.Why != nil && a.Why() != "" {
+			continue
+		}
+		label := a.Bar
+		if label == "" {
+			label = a.Title
+		}
+		n := text.Width(keys[0]) + text.Width(label) + 3
+		if used+n > w {
+			break
+		}
+		out += " " + f.styles.Key.Render(keys[0]) + " " + f.styles.Hint.Render(label) + " "
+		used += n
+	}
+	return out
+}
+
+var tabNames = [...]struct {
+	slot        layout.Slot
+	long, short string
+}{{layout.Sessions, "1 Sessions", "1"}, {layout.Conversation, "2 Chat", "2"}, {layout.Output, "3 Output", "3"}, {layout.Backends, "4 Back ends", "4"}}
+
+// tabRow names the panes where only one fits.
+func (f *frame) tabRow() string {
+	var parts []string
+	for _, t := range tabNames {
+		label := t.long
+		if f.w < 60 {
+			label = t.short
+		}
+		st := f.styles.Dim
+		if t.slot == f.focus {
+			st = f.styles.Selection
+		}
+		parts = append(parts, st.Render(" "+label+" "))
+	}
+	row := strings.Join(parts, f.styles.Faint.Render(f.styles.Glyphs.Bar))
+	if p := f.convs.current(); p != nil {
+		if space := f.w - text.Width(row) - 2; space > 8 {
+			row += "  " + f.styles.Dim.Render(text.Truncate(oneLine(text.Sanitize(p.Title().Text)), space, f.styles.Glyphs.Ellipsis))
+		}
+	}
+	return text.Fit(row, f.w)
+}
+
+// cursor returns the place of the focused pane's cursor on the screen.
+func (f *frame) cursor() screen.Cursor {
+	for _, b := range f.plan.Boxes {
+		if !f.hasFocus(b) {
+			continue
+		}
+		if c, ok := f.paneAt(b.Slot, b.Index).(Cursorer); ok {
+			x, y, on := c.Cursor()
+			on = on && x >= 0 && y >= 0 && x < b.W-2 && y < b.H-2
+			return screen.Cursor{X: b.X + 1 + x, Y: b.Y + 1 + y, Show: on}
+		}
+	}
+	return screen.Cursor{}
+}
+
+// drawOverlay draws one overlay in the middle of the rows and returns its cursor.
+func (f *frame) drawOverlay(rows []string, o *shown) screen.Cursor {
+	b := o.place(f.w, f.h)
+	inner := o.overlay.View(b.W-2, b.H-2)
+	hint := ""
+	if h := o.overlay.Hint(); h != "" {
+		hint = f.styles.Hint.Render(" " + text.Truncate(oneLine(h), b.W-6, f.styles.Glyphs.Ellipsis) + " ")
+	}
+	lines := f.border(b.W, b.H, face{title: Title{Text: o.overlay.Title()}, focus: true, bar: hint}, inner)
+	for i, line := range lines {
+		y := b.Y + i
+		left := text.Fit(rows[y], b.X)
+		right := ansi.Cut(rows[y], b.X+b.W, f.w)
+		rows[y] = left + line + text.FitLeft(right, f.w-b.X-b.W)
+	}
+	if c, ok := o.overlay.(Cursorer); ok {
+		x, y, on := c.Cursor()
+		on = on && x >= 0 && y >= 0 && x < b.W-2 && y < b.H-2
+		return screen.Cursor{X: b.X + 1 + x, Y: b.Y + 1 + y, Show: on}
+	}
+	return screen.Cursor{}
+}

@@ -1,0 +1,289 @@
+package ui
+
+import (
+	"encoding/json"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/ui/layout"
+)
+
+// columns are the open conversations, column by column. at counts down the columns.
+type columns struct {
+	cols [][]Pane
+	at   int
+}
+
+func (c *columns) all() []Pane {
+	var out []Pane
+	for _, col := range c.cols {
+		out = append(out, col...)
+	}
+	return out
+}
+
+func (c *columns) counts() []int {
+	out := make([]int, len(c.cols))
+	for i, col := range c.cols {
+		out[i] = len(col)
+	}
+	return out
+}
+
+func (c *columns) current() Pane {
+	if all := c.all(); c.at < len(all) {
+		return all[c.at]
+	}
+	return nil
+}
+
+// where returns the column and the row of the current conversation.
+func (c *columns) where() (col, row int) {
+	n := c.at
+	for i := range c.cols {
+		if n < len(c.cols[i]) {
+			return i, n
+		}
+		n -= len(c.cols[i])
+	}
+	return 0, 0
+}
+
+// put shows p at the place that w names, and makes it current. It returns the pane that it replaced, or nil.
+func (c *columns) put(p Pane, w Where) (old Pane) {
+	if len(c.cols) == 0 {
+		c.cols = [][]Pane{{p}}
+		return nil
+	}
+	col, row := c.where()
+	switch w {
+	case Right:
+		c.cols = append(c.cols[:col+1], append([][]Pane{{p}}, c.cols[col+1:]...)...)
+		c.at += len(c.cols[col]) - row
+	case Below:
+		rows := c.cols[col]
+		c.cols[col] = append(rows[:row+1:row+1], append([]Pane{p}, rows[row+1:]...)...)
+		c.at++
+	case Here:
+		old = c.cols[col][row]
+		c.cols[col][row] = p
+	}
+	return old
+}
+
+// remove takes the current conversation away, unless it is the only one.
+func (c *columns) remove() (old Pane, ok bool) {
+	if len(c.all()) < 2 {
+		return nil, false
+	}
+	col, row := c.where()
+	old = c.cols[col][row]
+	c.cols[col] = append(c.cols[col][:row:row], c.cols[col][row+1:]...)
+	if len(c.cols[col]) == 0 {
+		c.cols = append(c.cols[:col:col], c.cols[col+1:]...)
+	}
+	c.at = min(c.at, len(c.all())-1)
+	return old, true
+}
+
+// keep is how many conversations out of sight stay as they were: scroll position, draft, live deltas.
+const keep = 4
+
+// openSession shows a session: the pane that shows it already, one kept out of sight, or a new one.
+func (f *frame) openSession(msg OpenSession) tea.Cmd {
+	f.blurPane(f.focused())
+	f.focus = layout.Conversation
+	if f.findOpen(msg) {
+		f.arrange()
+		return f.hand(msg)
+	}
+	p := f.takeCached(msg.UID)
+	if p == nil {
+		p = f.opt.Conversation(msg.UID)
+	}
+	if old := f.convs.put(p, msg.Where); old != nil {
+		f.cache(old)
+	}
+	p.Restyle(f.styles)
+	f.arrange()
+	return f.hand(msg)
+}
+
+// hand gives msg to the current conversation.
+func (f *frame) hand(msg tea.Msg) tea.Cmd {
+	p := f.convs.current()
+	return own(p, p.Update(msg))
+}
+
+// findOpen makes the conversation that shows the session current. A split always opens another.
+func (f *frame) findOpen(msg OpenSession) bool {
+	if msg.UID == "" || msg.Where != Here {
+		return false
+	}
+	for i, p := range f.convs.all() {
+		if sessionOf(p) == msg.UID {
+			f.convs.at = i
+			return true
+		}
+	}
+	return false
+}
+
+func (f *frame) takeCached(uid string) Pane {
+	for i, p := range f.cached {
+		if uid != "" && sessionOf(p) == uid {
+			f.cached = append(f.cached[:i:i], f.cached[i+1:]...)
+			return p
+		}
+	}
+	return nil
+}
+
+func (f *frame) cache(p Pane) {
+	p.Resize(0, 0)
+	if sessionOf(p) == "" {
+		return // nothing was said in it
+	}
+	f.cached = append([]Pane{p}, f.cached...)
+	f.cached = f.cached[:min(len(f.cached), keep)]
+}
+
+func (f *frame) closeSplit() tea.Cmd {
+	f.blurPane(f.focused())
+	old, ok := f.convs.remove()
+	if ok {
+		f.cache(old)
+	}
+	f.arrange()
+	return nil
+}
+
+// arrangement is what is remembered between starts.
+type arrangement struct {
+	Preset layout.Preset `json:"preset"`
+	Sizes  layout.Sizes  `json:"sizes"`
+	Zoom   bool          `json:"zoom,omitempty"`
+}
+
+// saved is the end of a save.
+type saved struct{ err error }
+
+func (f *frame) loadArrangement() arrangement {
+	a := arrangement{Preset: layout.Work}
+	if f.opt.State == nil {
+		return a
+	}
+	data, err := f.opt.State.Load()
+	if err != nil || len(data) == 0 || json.Unmarshal(data, &a) != nil {
+		return arrangement{Preset: layout.Work} // a layout is not worth a complaint: it comes back with one key
+	}
+	return a
+}
+
+func (f *frame) saveArrangement() tea.Cmd {
+	if f.opt.State == nil {
+		return nil
+	}
+	data, err := json.Marshal(f.arranged)
+	return func() tea.Msg {
+		if err == nil {
+			err = f.opt.State.Save(data)
+		}
+		return from{nil, saved{err}}
+	}
+}
+
+// arrange computes the plan and hands every pane its size.
+func (f *frame) arrange() {
+	f.dirty = true
+	f.plan = layout.Arrange(layout.Request{
+		W: f.w, H: f.h, Preset: f.arranged.Preset, Sizes: f.arranged.Sizes, Zoom: f.arranged.Zoom,
+		Columns: f.convs.counts(), Focus: f.focus, Index: f.convs.at,
+	})
+	seen := map[Pane]bool{}
+	for _, b := range f.plan.Boxes {
+		if p := f.paneAt(b.Slot, b.Index); p != nil {
+			seen[p] = true
+			p.Resize(b.W-2, b.H-2)
+		}
+	}
+	for _, p := range f.panes() {
+		if !seen[p] {
+			p.Resize(0, 0)
+		}
+	}
+	if p, ok := f.focused().(Focuser); ok {
+		p.Focus(len(f.overlays) == 0)
+	}
+}
+
+func (f *frame) blurPane(p Pane) {
+	if b, ok := p.(Focuser); ok {
+		b.Focus(false)
+	}
+}
+
+// setFocus moves the focus to a slot; a slot without a pane is refused.
+func (f *frame) setFocus(slot layout.Slot, index int) {
+	if f.paneAt(slot, index) == nil {
+		return
+	}
+	f.blurPane(f.focused())
+	f.focus = slot
+	if slot == layout.Conversation {
+		f.convs.at = index
+	}
+	f.arrange()
+}
+
+func (f *frame) focusPane(id ID) {
+	for i, p := range f.convs.all() {
+		if p.ID() == id {
+			f.setFocus(layout.Conversation, i)
+			return
+		}
+	}
+	for i, p := range f.opt.Side {
+		if p.ID() == id && i < len(sideSlots) {
+			f.setFocus(sideSlots[i], 0)
+		}
+	}
+}
+
+// nextFocus goes round the panes on the screen, or all of them where only one fits.
+func (f *frame) nextFocus(step int) {
+	type place struct {
+		slot  layout.Slot
+		index int
+	}
+	ring := []place{}
+	add := func(s layout.Slot) {
+		if _, on := f.plan.Find(s); (on || f.plan.Tabs || f.arranged.Zoom) && f.paneAt(s, 0) != nil {
+			ring = append(ring, place{s, 0})
+		}
+	}
+	add(layout.Sessions)
+	for i := range f.convs.all() {
+		ring = append(ring, place{layout.Conversation, i})
+	}
+	add(layout.Output)
+	add(layout.Backends)
+	for i, p := range ring {
+		if p.slot == f.focus && (p.slot != layout.Conversation || p.index == f.convs.at) {
+			next := ring[(i+step+len(ring))%len(ring)]
+			f.setFocus(next.slot, next.index)
+			return
+		}
+	}
+	f.setFocus(layout.Conversation, f.convs.at)
+}
+
+func (f *frame) restyle() {
+	for _, p := range append(f.panes(), f.cached...) {
+		p.Restyle(f.styles)
+	}
+	for _, o := range f.overlays {
+		o.overlay.Restyle(f.styles)
+	}
+	f.dirty = true
+}

@@ -1,0 +1,258 @@
+package ui
+
+import (
+	"sync/atomic"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/crash"
+	"hermes/core/event"
+	"hermes/ui/layout"
+	"hermes/ui/screen"
+	"hermes/ui/style"
+)
+
+// frame is the root model. Update changes state and marks dirty; paint composes and writes. Each kind of message has its
+// own method, in the file of its subject.
+type frame struct {
+	opt    Options
+	styles *style.Styles
+	screen *screen.Screen
+	keys   *keymap
+
+	terminal *terminal
+
+	w, h      int
+	plan      layout.Plan
+	arranged  arrangement
+	convs     columns
+	cached    []Pane // conversations out of sight, newest first
+	focus     layout.Slot
+	session   string // that every pane was told of last
+	drag      *layout.Edge
+	blurred   bool
+	quitArmed time.Time // ctrl+c was pressed once
+
+	overlays []*shown
+	status   status
+	toast    toast
+
+	dirty   bool
+	moused  time.Time // of the last frame that the wheel or a drag asked for
+	painted time.Time // of the last frame that no key asked for
+	timing  bool      // a paint is scheduled
+	refresh time.Time // when the scheduled refresh fires; zero for none
+	compose compositor
+	view    string
+
+	inflight *atomic.Int64 // commands whose message was not handled yet, timers apart
+	wrote    func(bytes int)
+	failed   error // of the last write
+}
+
+// Messages of the frame to itself.
+type (
+	// batch is what the bridge drained: one a frame.
+	batch struct {
+		events []event.Envelope
+		done   func() // called once the events are on the screen
+	}
+	// paintNow ends the throttle.
+	paintNow struct{}
+	// refreshNow is the clock for panes that show time.
+	refreshNow struct{ at time.Time }
+	// themeChanged says that a theme's file was edited.
+	themeChanged struct{ name string }
+	// keysChanged and themeWanted come from Program's setters.
+	keysChanged struct{ keys map[string][]string }
+	themeWanted struct{ name string }
+	// from is the message of a command, on its way back to the pane that returned it.
+	from struct {
+		pane Pane
+		msg  tea.Msg
+	}
+	// handled counts down inflight.
+	handled struct{ msg tea.Msg }
+)
+
+func newFrame(opt Options, out *screen.Screen, term *terminal) *frame {
+	f := &frame{opt: opt, screen: out, terminal: term, focus: layout.Conversation, inflight: &atomic.Int64{}, wrote: func(int) {}}
+	f.keys = newKeymap(opt.Keys)
+	f.status.sessions = map[string]*sessionStatus{}
+	f.arranged = f.loadArrangement()
+	t, err := opt.theme(opt.Theme)
+	f.styles = opt.styles(t)
+	f.screen.SetCanvas(f.styles.Canvas())
+	if err != nil {
+		f.toast.show(opt.Now(), event.Warn, err.Error(), "the default theme is shown instead")
+	}
+	if opt.Slash != nil {
+		opt.Slash.frame = f
+	}
+	return f
+}
+
+// Init opens the first session and tells everybody.
+func (f *frame) Init() tea.Cmd {
+	f.restyle()
+	cmd := f.openSession(OpenSession{UID: f.opt.Session})
+	if f.opt.W > 0 {
+		cmd = tea.Batch(cmd, f.resize(tea.WindowSizeMsg{Width: f.opt.W, Height: f.opt.H}))
+	}
+	f.dirty = true
+	f.paint()
+	return f.after(cmd)
+}
+
+// View returns the last composed frame. Nothing is computed here: bubbletea calls it after every message.
+func (f *frame) View() string { return f.view }
+
+// Update handles one message and paints: at once after a person did something or a batch came, else at most every 33 ms.
+func (f *frame) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	defer crash.Guard("screen")
+	switch m := msg.(type) {
+	case handled:
+		defer f.inflight.Add(-1)
+		msg = m.msg
+	case batch:
+		defer m.done()
+	}
+	cmd, urgent := f.handle(msg)
+	cmd = tea.Batch(cmd, f.tellSession())
+	if !f.dirty {
+		return f, f.after(cmd)
+	}
+	if wait := f.throttle(urgent); wait > 0 {
+		if f.timing {
+			return f, f.after(cmd)
+		}
+		f.timing = true
+		return f, f.after(tea.Batch(cmd, timer(wait, paintNow{})))
+	}
+	f.paint()
+	return f, tea.Batch(f.after(cmd), f.scheduleRefresh())
+}
+
+const frameInterval = 33 * time.Millisecond
+
+func (f *frame) throttle(urgent bool) time.Duration {
+	if urgent {
+		return 0
+	}
+	now := f.opt.Now()
+	wait := frameInterval - now.Sub(f.painted)
+	if wait <= 0 {
+		f.painted = now
+	}
+	return wait
+}
+
+// handle changes state. urgent says that a person waits for the picture, or that the bridge has throttled already.
+func (f *frame) handle(msg tea.Msg) (cmd tea.Cmd, urgent bool) {
+	switch msg := msg.(type) {
+	case batch:
+		return f.apply(msg.events), true
+	case tea.KeyMsg:
+		return f.key(msg), true
+	case tea.MouseMsg:
+		return f.mouse(msg), f.calm(msg)
+	case tea.WindowSizeMsg:
+		return f.resize(msg), true
+	case tea.FocusMsg, tea.BlurMsg:
+		_, f.blurred = msg.(tea.BlurMsg)
+		return nil, false
+	case paintNow:
+		f.timing = false
+		return nil, false
+	case refreshNow:
+		return f.refreshed(msg), true
+	case from:
+		return f.deliver(msg), false
+	case FrameMsg:
+		return f.frameMsg(nil, msg), true
+	case tea.ResumeMsg:
+		return f.repaint(), true
+	case nil:
+		return nil, false
+	default:
+		return f.internal(msg)
+	}
+}
+
+// internal handles the rarer messages of the frame to itself.
+func (f *frame) internal(msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case themeChanged:
+		if msg.name == f.styles.Name || msg.name == f.styles.Theme.Base {
+			f.setTheme(f.styles.Name)
+		}
+	case themeWanted:
+		f.setTheme(msg.name)
+	case keysChanged:
+		f.keys = newKeymap(msg.keys)
+		f.dirty = true
+	case resumed:
+		return tea.Batch(f.repaint(), msg.then), true
+	case copied:
+		f.dirty = true
+		f.toast.show(f.opt.Now(), msg.level, msg.text, msg.hint)
+	case saved:
+		if msg.err != nil {
+			return f.say(event.Warn, "the layout could not be saved: "+msg.err.Error(), ""), true
+		}
+	default:
+		return f.toOverlay(msg), false
+	}
+	return nil, true
+}
+
+// mouseInterval is how often the wheel or a drag paints: every report counts, not every one is worth a frame.
+const mouseInterval = 16 * time.Millisecond
+
+func (f *frame) calm(msg tea.MouseMsg) bool {
+	if !tea.MouseEvent(msg).IsWheel() && msg.Action != tea.MouseActionMotion {
+		return true
+	}
+	now := f.opt.Now()
+	if now.Sub(f.moused) < mouseInterval {
+		return false
+	}
+	f.moused = now
+	return true
+}
+
+// apply folds a batch into the status row and every pane.
+func (f *frame) apply(events []event.Envelope) tea.Cmd {
+	cmd := f.observe(events)
+	for _, p := range f.panes() {
+		if p.Apply(events) {
+			f.dirty = true
+		}
+	}
+	for _, p := range f.cached {
+		p.Apply(events)
+	}
+	return cmd
+}
+
+func (f *frame) resize(msg tea.WindowSizeMsg) tea.Cmd {
+	if msg.Width == f.w && msg.Height == f.h {
+		return nil
+	}
+	f.w, f.h = max(msg.Width, 0), max(msg.Height, 0)
+	f.screen.Resize(f.w, f.h)
+	f.arrange()
+	return nil
+}
+
+// repaint starts over from an empty terminal.
+func (f *frame) repaint() tea.Cmd {
+	f.screen.Invalidate()
+	f.dirty = true
+	return nil
+}
+
+func timer(d time.Duration, msg tea.Msg) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+}

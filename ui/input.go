@@ -1,0 +1,147 @@
+package ui
+
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+	"hermes/ui/layout"
+)
+
+// key sends a key where it belongs: to the overlay on top, to an action, or to the focused pane.
+func (f *frame) key(msg tea.KeyMsg) tea.Cmd {
+	f.dirty = true
+	name := msg.String()
+	if name == "ctrl+c" && !msg.Paste {
+		return f.interrupt(msg)
+	}
+	if o := f.top(); o != nil {
+		return f.feed(o, msg)
+	}
+	p := f.focused()
+	if p == nil {
+		return nil
+	}
+	typing := false
+	if t, ok := p.(Typer); ok {
+		typing = t.Typing()
+	}
+	if !msg.Paste {
+		if e, ok := f.find(name, typing); ok {
+			return f.run(e, "")
+		}
+	}
+	return own(p, p.Update(msg))
+}
+
+// quitWithin is how soon ctrl+c must follow ctrl+c to quit.
+const quitWithin = 1500 * time.Millisecond
+
+// interrupt is ctrl+c: it closes an overlay, else the focused pane stops its turn or clears its line; twice it quits.
+func (f *frame) interrupt(msg tea.KeyMsg) tea.Cmd {
+	now := f.opt.Now()
+	if now.Sub(f.quitArmed) < quitWithin {
+		return tea.Quit
+	}
+	f.quitArmed = now
+	if len(f.overlays) > 0 {
+		f.pop()
+		return nil
+	}
+	f.toast.show(now, event.Info, "ctrl+c again quits", "")
+	if p := f.focused(); p != nil {
+		return own(p, p.Update(msg))
+	}
+	return nil
+}
+
+// run does an action: it says why not, asks before what is dangerous, and leaves its messages to the owner.
+func (f *frame) run(e entry, arg string) tea.Cmd {
+	f.dirty = true
+	switch why := e.why(); {
+	case why != "":
+		return f.say(event.Info, e.Title+": "+why, "")
+	case e.Run == nil:
+		return nil
+	case e.Dangerous:
+		f.push(e.owner, newConfirm(e.Title, e.Help, func() tea.Cmd { return e.owned(arg) }))
+		return nil
+	}
+	return e.owned(arg)
+}
+
+func (e entry) owned(arg string) tea.Cmd { return own(e.owner, e.Run(arg)) }
+
+// mouse sends the mouse to the overlay on top, to an edge that is dragged, or to the pane under the pointer.
+func (f *frame) mouse(msg tea.MouseMsg) tea.Cmd {
+	if o := f.top(); o != nil {
+		b := o.place(f.w, f.h)
+		msg.X, msg.Y = msg.X-b.X-1, msg.Y-b.Y-1
+		return f.feed(o, msg)
+	}
+	if f.drag != nil {
+		return f.dragTo(msg)
+	}
+	press := msg.Action == tea.MouseActionPress && msg.Button == tea.MouseButtonLeft
+	if f.plan.Tabs && msg.Y == 0 && press {
+		f.clickTab(msg.X)
+		return nil
+	}
+	b, ok := f.plan.At(msg.X, msg.Y)
+	if !ok {
+		return nil
+	}
+	if press {
+		if e, on := f.plan.EdgeAt(msg.X, msg.Y); on {
+			f.drag = &e
+			return nil
+		}
+		if !f.hasFocus(b) {
+			f.setFocus(b.Slot, b.Index)
+		}
+	}
+	p := f.paneAt(b.Slot, b.Index)
+	if p == nil {
+		return nil
+	}
+	f.dirty = true
+	msg.X, msg.Y = msg.X-b.X-1, msg.Y-b.Y-1
+	return own(p, p.Update(msg))
+}
+
+func (f *frame) dragTo(msg tea.MouseMsg) tea.Cmd {
+	f.arranged.Sizes = f.plan.Drag(f.arranged.Sizes, f.arranged.Preset, f.drag.Which, msg.X, msg.Y)
+	f.arrange()
+	if msg.Action == tea.MouseActionRelease {
+		f.drag = nil
+		return f.saveArrangement()
+	}
+	return nil
+}
+
+func (f *frame) clickTab(x int) {
+	at := 0
+	for _, t := range tabNames {
+		label := t.long
+		if f.w < 60 {
+			label = t.short
+		}
+		if at += len(label) + 3; x < at {
+			f.jump(t.slot)
+			return
+		}
+	}
+}
+
+// jump focuses a slot; on the conversations it goes to the next one when one has the focus already.
+func (f *frame) jump(slot layout.Slot) {
+	index := 0
+	if slot == layout.Conversation {
+		index = f.convs.at
+		if f.focus == slot {
+			index = (index + 1) % max(len(f.convs.all()), 1)
+		}
+	}
+	f.setFocus(slot, index)
+}

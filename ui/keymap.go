@@ -1,0 +1,190 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// keymap is what a person's configuration changes about keys.
+type keymap struct{ changed map[string][]string }
+
+func newKeymap(changed map[string][]string) *keymap { return &keymap{changed} }
+
+// of returns the keys of an action.
+func (k *keymap) of(a Action) []string {
+	if keys, ok := k.changed[a.ID]; ok {
+		return keys
+	}
+	return a.Keys
+}
+
+// entry is an action with the pane that it belongs to; nil for the frame's and the program's own.
+type entry struct {
+	Action
+	owner Pane
+}
+
+// why returns the reason why the action cannot run now, or "".
+func (e entry) why() string {
+	if e.Why == nil {
+		return ""
+	}
+	return e.Why()
+}
+
+// global are the actions that work everywhere.
+func (f *frame) global() []entry {
+	var out []entry
+	for _, a := range f.actions() {
+		out = append(out, entry{Action: a})
+	}
+	for _, a := range f.opt.Actions {
+		out = append(out, entry{Action: a})
+	}
+	for i := range out {
+		if out[i].Group == "" {
+			out[i].Group = "everywhere"
+		}
+	}
+	return out
+}
+
+func ofPane(p Pane) []entry {
+	if p == nil {
+		return nil
+	}
+	var out []entry
+	for _, a := range p.Actions() {
+		if a.Group == "" {
+			a.Group, _, _ = strings.Cut(string(p.ID()), ":")
+		}
+		out = append(out, entry{a, p})
+	}
+	return out
+}
+
+// table lists every action that can be reached now: the focused pane's first, then the other panes', then the global ones.
+// Of several conversations only the current one's count.
+func (f *frame) table() []entry {
+	first := f.focused()
+	out := ofPane(first)
+	for _, p := range append([]Pane{f.convs.current()}, f.opt.Side...) {
+		if p != first {
+			out = append(out, ofPane(p)...)
+		}
+	}
+	return append(out, f.global()...)
+}
+
+// find returns the action that key means now. A disabled action of the pane leaves the key to a global one.
+func (f *frame) find(key string, typing bool) (entry, bool) {
+	var refused *entry
+	for _, list := range [][]entry{ofPane(f.focused()), f.global()} {
+		for _, e := range list {
+			if !slices.Contains(f.keys.of(e.Action), key) || typing && printable(key) {
+				continue
+			}
+			if e.why() == "" {
+				return e, true
+			}
+			if refused == nil {
+				refused = &e
+			}
+		}
+	}
+	if refused != nil && !typing {
+		return *refused, true
+	}
+	return entry{}, false
+}
+
+// printable reports keys that are text for somebody who types.
+func printable(key string) bool {
+	return len([]rune(key)) == 1 || key == "space"
+}
+
+// KeyProblems reports what is wrong with configured keys: ids that no action has, and two actions of one place on one key.
+func KeyProblems(keys map[string][]string, groups ...[]Action) []string {
+	var out, ids []string
+	known := map[string]bool{}
+	for _, group := range groups {
+		for _, a := range group {
+			known[a.ID] = true
+			ids = append(ids, a.ID)
+		}
+		out = append(out, conflicts(keys, group)...)
+	}
+	for id := range keys {
+		if !known[id] {
+			out = append(out, fmt.Sprintf("keys: there is no action %q%s", id, nearest(id, ids)))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func conflicts(changed map[string][]string, group []Action) []string {
+	k, taken := newKeymap(changed), map[string]string{}
+	var out []string
+	for _, a := range group {
+		for _, key := range k.of(a) {
+			if other := taken[key]; other != "" && other != a.ID {
+				out = append(out, fmt.Sprintf("keys: %q is on both %s and %s; %s wins", key, other, a.ID, other))
+				continue
+			}
+			taken[key] = a.ID
+		}
+	}
+	return out
+}
+
+// runByID runs an action as the palette would.
+func (f *frame) runByID(id, arg string) tea.Cmd {
+	for _, e := range f.table() {
+		if e.ID == id {
+			return f.run(e, arg)
+		}
+	}
+	return nil
+}
+
+// KeysMarkdown returns docs/keys.md: every listed action by group.
+func KeysMarkdown(actions []Action) string {
+	var b strings.Builder
+	b.WriteString("# Keys and commands\n\nGenerated from the action table by `make docs`. Every key can be changed under `keys:` in `config.yaml`, by the id.\n")
+	groups, order := map[string][]Action{}, []string{}
+	for _, a := range actions {
+		if a.Hidden {
+			continue
+		}
+		if groups[a.Group] == nil {
+			order = append(order, a.Group)
+		}
+		groups[a.Group] = append(groups[a.Group], a)
+	}
+	for _, g := range order {
+		fmt.Fprintf(&b, "\n## %s\n\n| keys | command | what it does | id |\n| --- | --- | --- | --- |\n", g)
+		for _, a := range groups[g] {
+			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", codes(a.Keys), codes(slash(a)), strings.TrimSpace(a.Title+". "+a.Help), a.ID)
+		}
+	}
+	return b.String()
+}
+
+func slash(a Action) []string {
+	if a.Slash == "" {
+		return nil
+	}
+	return []string{strings.TrimSpace("/" + a.Slash + " " + a.Arg)}
+}
+
+func codes(list []string) string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = "`" + strings.ReplaceAll(s, "|", "\\|") + "`"
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,155 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+	"hermes/themes"
+)
+
+// items lists a table for the palette and the help.
+func (f *frame) items(table []entry) []Item {
+	var out []Item
+	seen := map[string]bool{}
+	for _, e := range table {
+		if e.Hidden || seen[e.ID] {
+			continue
+		}
+		seen[e.ID] = true
+		it := Item{ID: e.ID, Title: e.Title, Group: e.Group, Why: e.why(), Right: strings.Join(f.keys.of(e.Action), " ")}
+		if e.Slash != "" {
+			it.Detail = "/" + e.Slash
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+func (f *frame) openPalette() {
+	table := f.table()
+	f.push(nil, NewPicker(PickerOptions{
+		Title: "Commands", Items: f.items(table), Placeholder: "what do you want to do?",
+		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
+	}))
+}
+
+func (f *frame) openHelp() {
+	items := f.items(f.table())
+	for i := range items {
+		for _, e := range f.table() {
+			if e.ID == items[i].ID && e.Help != "" {
+				items[i].Detail = strings.TrimSpace(items[i].Detail + " " + e.Help)
+				break
+			}
+		}
+	}
+	f.push(nil, NewPicker(PickerOptions{
+		Title: "Help", Items: items, Placeholder: "search keys and commands",
+		Hint:   "enter runs it  esc close  shift+drag selects text",
+		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
+	}))
+}
+
+// openSearch asks for what to look for in the focused pane and shows the count while typing.
+func (f *frame) openSearch() {
+	s, ok := f.focused().(Searcher)
+	if !ok {
+		return
+	}
+	hits := 0
+	f.push(nil, NewPrompt(PromptOptions{
+		Title: "Search in this pane", Placeholder: "alt+n and alt+p move between hits",
+		Changed: func(line string) { hits = s.Search(line) },
+		Done: func(line string) (tea.Cmd, string) {
+			if hits = s.Search(line); hits == 0 && line != "" {
+				return nil, "no hit"
+			}
+			return func() tea.Msg { return ShowToast{Level: event.Info, Text: strconv.Itoa(hits) + " hits", Hint: ""} }, ""
+		},
+	}))
+}
+
+func (f *frame) themeDirs() []string {
+	if f.opt.ThemeDir == "" {
+		return nil
+	}
+	return []string{f.opt.ThemeDir}
+}
+
+func (f *frame) themeNames(prefix string) []string {
+	var out []string
+	for _, n := range themes.Names(f.themeDirs()...) {
+		if strings.HasPrefix(n, prefix) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// pickTheme shows each theme while the selection moves, and the old one again after esc. With a name it needs no list.
+func (f *frame) pickTheme(name string) tea.Cmd {
+	if name != "" {
+		if f.setTheme(name) {
+			return f.keepTheme(name)
+		}
+		return nil
+	}
+	before := f.styles.Name
+	var items []Item
+	for _, n := range themes.Names(f.themeDirs()...) {
+		it := Item{ID: n, Title: n}
+		if t, err := themes.Load(n, f.themeDirs()...); err != nil {
+			it.Why = oneLine(err.Error())
+		} else {
+			it.Detail = t.About
+			it.Right = map[bool]string{true: "dark", false: "light"}[t.Dark]
+		}
+		items = append(items, it)
+	}
+	f.push(nil, NewPicker(PickerOptions{
+		Title: "Theme", Items: items, Selected: before, Placeholder: "name",
+		Preview: func(it Item) tea.Cmd {
+			if it.Why == "" {
+				f.setTheme(it.ID)
+			}
+			return nil
+		},
+		Choose: func(it Item) tea.Cmd {
+			f.setTheme(it.ID)
+			return f.keepTheme(it.ID)
+		},
+		Cancel: func() tea.Cmd {
+			f.setTheme(before)
+			return nil
+		},
+	}))
+	return nil
+}
+
+func (f *frame) keepTheme(name string) tea.Cmd {
+	if f.opt.SetTheme == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		if err := f.opt.SetTheme(name); err != nil {
+			return ShowToast{Level: event.Warn, Text: "the theme could not be remembered: " + err.Error()}
+		}
+		return nil
+	}
+}
+
+// setTheme changes the colours of everything; a theme with a problem changes nothing and says so.
+func (f *frame) setTheme(name string) bool {
+	t, err := f.opt.theme(name)
+	if err != nil {
+		f.say(event.Warn, oneLine(err.Error()), "")
+		return false
+	}
+	f.styles = f.opt.styles(t)
+	f.screen.SetCanvas(f.styles.Canvas())
+	f.restyle()
+	return true
+}

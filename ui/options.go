@@ -1,0 +1,89 @@
+package ui
+
+import (
+	"context"
+	"io"
+	"os/exec"
+	"time"
+
+	"hermes/core/event"
+	"hermes/themes"
+	"hermes/ui/style"
+)
+
+// Options are what the frame is made of. Bus and Conversation are required.
+type Options struct {
+	Bus *event.Bus
+	// Conversation makes the pane of a session; an empty uid means a new one.
+	Conversation func(uid string) Pane
+	// Side are the other panes: sessions, output and back ends, in this order. Fewer are fine.
+	Side []Pane
+	// Session is the uid to open first; empty for a new one.
+	Session string
+	// Actions are what the rest of the program offers everywhere. Their messages must be FrameMsgs.
+	Actions []Action
+	// Keys changes keys by action id; an empty list takes all keys away. See Program.KeyProblems.
+	Keys map[string][]string
+	// Slash, when set, is bound to the action table: the conversation panes complete and run slash commands through it.
+	Slash *Slash
+
+	Theme    string                  // name; empty or "default" means the one that fits the terminal
+	ThemeDir string                  // the user's own themes, watched; may be empty
+	SetTheme func(name string) error // remembers a picked theme; may be nil
+	Level    *style.Level            // nil means by the environment
+	ASCII    *bool                   // nil means by the environment
+	NoMouse  bool
+	Notify   string        // "always", "unfocused" (also when empty) or "never"
+	Mode     func() string // approval mode for the status row; may be nil
+	State    StateStore    // remembers the layout; may be nil
+
+	Output io.Writer           // nil means standard output
+	Input  io.Reader           // nil means standard input
+	Getenv func(string) string // nil means os.Getenv
+	Now    func() time.Time    // nil means time.Now
+	// Command makes the process for an editor or a clipboard tool; nil means exec.CommandContext. For tests.
+	Command func(ctx context.Context, name string, args ...string) *exec.Cmd
+	// W and H are the size when Output is no terminal.
+	W, H int
+}
+
+// StateStore keeps a few hundred bytes between starts. Load returns nil when there are none.
+type StateStore interface {
+	Load() ([]byte, error)
+	Save(data []byte) error
+}
+
+// theme loads the wanted theme, or the default with the reason why not.
+func (o Options) theme(name string) (themes.Theme, error) {
+	var dirs []string
+	if o.ThemeDir != "" {
+		dirs = append(dirs, o.ThemeDir)
+	}
+	def := themes.DefaultDark
+	if !style.DarkBackground(o.Getenv) {
+		def = themes.DefaultLight
+	}
+	if name == "" || name == "default" {
+		name = def
+	}
+	t, err := themes.Load(name, dirs...)
+	if err == nil {
+		return t, nil
+	}
+	t, bad := themes.Load(def)
+	if bad != nil {
+		return t, bad // cannot be: built in and tested
+	}
+	return t, err
+}
+
+func (o Options) styles(t themes.Theme) *style.Styles {
+	level, ascii := style.Detect(o.Getenv), style.DetectASCII(o.Getenv)
+	if o.Level != nil {
+		level = *o.Level
+	}
+	if o.ASCII != nil {
+		ascii = *o.ASCII
+	}
+	return style.New(t, level, ascii)
+}

@@ -1,0 +1,114 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/ui/layout"
+)
+
+// shown is an overlay on the stack, with the pane that asked for it.
+type shown struct {
+	overlay Overlay
+	who     Pane
+}
+
+// fromOverlay is the message of an overlay's command on its way back.
+type fromOverlay struct {
+	to  *shown
+	msg tea.Msg
+}
+
+// place puts the overlay in the middle of a screen of w x h cells, border included, and clips it.
+func (o *shown) place(w, h int) layout.Box {
+	ow, oh := o.overlay.Size(w, h)
+	ow, oh = min(max(ow, 10)+2, w), min(max(oh, 1)+2, h)
+	return layout.Box{X: (w - ow) / 2, Y: max((h-oh)/3, 0), W: ow, H: oh}
+}
+
+func (f *frame) top() *shown {
+	if len(f.overlays) == 0 {
+		return nil
+	}
+	return f.overlays[len(f.overlays)-1]
+}
+
+func (f *frame) push(who Pane, o Overlay) {
+	o.Restyle(f.styles)
+	f.overlays = append(f.overlays, &shown{o, who})
+	f.blurPane(f.focused())
+	f.dirty = true
+}
+
+func (f *frame) pop() {
+	if n := len(f.overlays); n > 0 {
+		f.remove(f.overlays[n-1])
+	}
+}
+
+func (f *frame) remove(o *shown) {
+	for i, x := range f.overlays {
+		if x == o {
+			f.overlays = append(f.overlays[:i:i], f.overlays[i+1:]...)
+			break
+		}
+	}
+	if p, ok := f.focused().(Focuser); ok && len(f.overlays) == 0 {
+		p.Focus(true)
+	}
+	f.dirty = true
+}
+
+// toOverlay hands a message of an overlay's command back. Overlays that are gone leave it to the pane that asked.
+func (f *frame) toOverlay(msg tea.Msg) tea.Cmd {
+	m, ok := msg.(fromOverlay)
+	if !ok {
+		return nil
+	}
+	if fm, ok := m.msg.(FrameMsg); ok {
+		return f.frameMsg(m.to.who, fm)
+	}
+	for _, o := range f.overlays {
+		if o == m.to {
+			return f.feed(o, m.msg)
+		}
+	}
+	if m.to.who != nil {
+		return f.deliver(from{m.to.who, m.msg})
+	}
+	return nil
+}
+
+// feed updates an overlay and removes it when it is done.
+func (f *frame) feed(o *shown, msg tea.Msg) tea.Cmd {
+	cmd, done := o.overlay.Update(msg)
+	f.dirty = true
+	if done {
+		f.remove(o)
+	}
+	return o.own(cmd)
+}
+
+// own makes the messages of the overlay's commands come back to it.
+func (o *shown) own(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		switch msg := cmd().(type) {
+		case nil:
+			return nil
+		case from, fromOverlay:
+			return msg
+		case tea.BatchMsg:
+			for i, c := range msg {
+				msg[i] = o.own(c)
+			}
+			return msg
+		default:
+			if foreign(msg) {
+				return msg
+			}
+			return fromOverlay{o, msg}
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package ui
+
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/sahilm/fuzzy"
+
+	"hermes/ui/style"
+	"hermes/ui/text"
+)
+
+// Item is a line of a Picker. Plain text.
+type Item struct {
+	ID     string
+	Title  string
+	Detail string // dim, behind the title
+	Right  string // at the right: keys, a time
+	Group  string // a heading stands before the first of a group while nothing is typed
+	Why    string // reason why it cannot be chosen; it is shown and stays in the list
+}
+
+// PickerOptions say what a Picker shows and does.
+type PickerOptions struct {
+	Title       string
+	Items       []Item
+	Selected    string // id of the item to start on
+	Placeholder string
+	Hint        string                  // the bottom row; empty means the usual keys
+	Preview     func(item Item) tea.Cmd // the selection moved; may be nil
+	Choose      func(item Item) tea.Cmd // enter; nil means that the list is for reading
+	Cancel      func() tea.Cmd          // esc; may be nil
+}
+
+// NewPicker returns an overlay that lists items and narrows them while a person types.
+func NewPicker(o PickerOptions) Overlay {
+	p := &picker{opt: o}
+	p.filter()
+	for i, n := range p.shown {
+		if o.Items[n].ID == o.Selected {
+			p.at = i
+		}
+	}
+	return p
+}
+
+type picker struct {
+	opt     PickerOptions
+	styles  *style.Styles
+	field   field
+	shown   []int         // indexes of items, best first
+	matched map[int][]int // index of an item: runes of its title that matched
+	at      int           // in shown
+	from    int           // first line in sight
+	rows    int
+	cursorX int
+}
+
+// picks lets fuzzy search titles and details.
+type picks []Item
+
+func (p picks) Len() int            { return len(p) }
+func (p picks) String(i int) string { return p[i].Title + " " + p[i].Detail + " " + p[i].ID }
+
+func (p *picker) filter() {
+	p.shown, p.matched, p.at, p.from = p.shown[:0], map[int][]int{}, 0, 0
+	if p.field.text == "" {
+		for i := range p.opt.Items {
+			p.shown = append(p.shown, i)
+		}
+		return
+	}
+	for _, m := range fuzzy.FindFrom(p.field.text, picks(p.opt.Items)) {
+		p.shown = append(p.shown, m.Index)
+		p.matched[m.Index] = m.MatchedIndexes
+	}
+}
+
+func (p *picker) Title() string           { return p.opt.Title }
+func (p *picker) Restyle(s *style.Styles) { p.styles = s }
+func (p *picker) Size(w, h int) (int, int) {
+	return min(76, w-4), min(max(len(p.opt.Items)+p.groups()+2, 6), h-6, 24)
+}
+func (p *picker) Cursor() (int, int, bool) { return p.cursorX, 0, true }
+
+func (p *picker) Hint() string {
+	switch {
+	case p.opt.Hint != "":
+		return p.opt.Hint
+	case p.opt.Choose == nil:
+		return "type to search  esc close"
+	default:
+		return "type to search  enter choose  esc close"
+	}
+}
+
+func (p *picker) groups() int {
+	n, last := 0, ""
+	for _, it := range p.opt.Items {
+		if it.Group != last {
+			n, last = n+1, it.Group
+		}
+	}
+	return n
+}
+
+func (p *picker) Update(msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case tea.KeyMsg:
+		return p.key(msg)
+	case tea.MouseMsg:
+		return p.mouse(msg)
+	}
+	return nil, false
+}
+
+func (p *picker) key(msg tea.KeyMsg) (tea.Cmd, bool) {
+	switch msg.String() {
+	case "esc":
+		if p.opt.Cancel != nil {
+			return p.opt.Cancel(), true
+		}
+		return nil, true
+	case "enter":
+		return p.choose()
+	case "up", "ctrl+p", "shift+tab":
+		return p.move(-1), false
+	case "down", "ctrl+n", "tab":
+		return p.move(1), false
+	case "pgup":
+		return p.move(-max(p.rows-1, 1)), false
+	case "pgdown":
+		return p.move(max(p.rows-1, 1)), false
+	case "home":
+		return p.move(-len(p.shown)), false
+	case "end":
+		return p.move(len(p.shown)), false
+	}
+	if p.field.update(msg) {
+		p.filter()
+		return p.preview(), false
+	}
+	return nil, false
+}
+
+func (p *picker) mouse(msg tea.MouseMsg) (tea.Cmd, bool) {
+	if msg.Action != tea.MouseActionPress {
+		return nil, false
+	}
+	switch msg.Button {
+	case tea.MouseButtonWheelUp:
+		return p.move(-3), false
+	case tea.MouseButtonWheelDown:
+		return p.move(3), false
+	case tea.MouseButtonLeft:
+		lines, at := p.lines()
+		row := p.from + msg.Y - 1
+		if msg.Y < 1 || row >= len(lines) || at[row] < 0 {
+			return nil, false
+		}
+		p.at = at[row]
+		return p.choose()
+	}
+	return nil, false
+}
+
+func (p *picker) move(step int) tea.Cmd {
+	before := p.at
+	p.at = max(min(p.at+step, len(p.shown)-1), 0)
+	if p.at == before {
+		return nil
+	}
+	return p.preview()
+}
+
+func (p *picker) current() (Item, bool) {
+	if p.at >= len(p.shown) {
+		return Item{}, false
+	}
+	return p.opt.Items[p.shown[p.at]], true
+}
+
+func (p *picker) preview() tea.Cmd {
+	if it, ok := p.current(); ok && p.opt.Preview != nil {
+		return p.opt.Preview(it)
+	}
+	return nil
+}
+
+func (p *picker) choose() (tea.Cmd, bool) {
+	it, ok := p.current()
+	if !ok || it.Why != "" || p.opt.Choose == nil {
+		return nil, false
+	}
+	return p.opt.Choose(it), true
+}
+
+// lines lists what is drawn: for each line the index in shown, or -1 for a heading.
+func (p *picker) lines() (kinds []string, at []int) {
+	last := ""
+	for i, n := range p.shown {
+		if g := p.opt.Items[n].Group; p.field.text == "" && g != last {
+			kinds, at, last = append(kinds, g), append(at, -1), g
+		}
+		kinds, at = append(kinds, ""), append(at, i)
+	}
+	return kinds, at
+}
+
+func (p *picker) View(w, h int) string {
+	head, x := p.field.view(p.styles, p.opt.Placeholder, w)
+	p.cursorX, p.rows = x, h-1
+	kinds, at := p.lines()
+	p.scroll(at)
+	out := []string{head}
+	for i := p.from; i < len(at) && len(out) < h; i++ {
+		if at[i] < 0 {
+			out = append(out, p.styles.Dim.Render(kinds[i]))
+			continue
+		}
+		out = append(out, p.line(at[i], w))
+	}
+	if len(at) == 0 {
+		out = append(out, p.styles.Dim.Render("  nothing matches"))
+	}
+	return text.Block(out, w, h)
+}
+
+// scroll keeps the selected line in sight, with its heading when it is the first.
+func (p *picker) scroll(at []int) {
+	row := slices.Index(at, p.at)
+	p.from = max(min(p.from, row), row-p.rows+1, 0)
+	if row == 1 && at[0] < 0 {
+		p.from = 0
+	}
+}
+
+func (p *picker) line(i, w int) string {
+	n := p.shown[i]
+	it := p.opt.Items[n]
+	title, rest, mark := p.styles.Text, p.styles.Dim, "  "
+	if it.Why != "" {
+		title = p.styles.Dim
+	}
+	if i == p.at {
+		title, rest, mark = p.styles.Selection, p.styles.Selection, p.styles.Glyphs.Closed+" "
+	}
+	detail := it.Detail
+	if it.Why != "" {
+		detail = "(" + it.Why + ")"
+	}
+	right := it.Right
+	room := w - text.Width(right) - 3
+	name := text.Truncate(oneLine(text.Sanitize(it.Title)), max(room-2, 4), p.styles.Glyphs.Ellipsis)
+	detail = text.Truncate(oneLine(text.Sanitize(detail)), max(room-4-text.Width(name), 0), p.styles.Glyphs.Ellipsis)
+	left := title.Render(mark) + p.marked(name, p.matched[n], title)
+	if detail != "" {
+		left += rest.Render("  " + detail)
+	}
+	pad := max(w-text.Width(left)-text.Width(right)-1, 0)
+	return left + rest.Render(text.Blank(pad)) + rest.Render(right+" ")
+}
+
+// marked renders name with the runes at the given places marked.
+func (p *picker) marked(name string, places []int, st styled) string {
+	if len(places) == 0 {
+		return st.Render(name)
+	}
+	out, from, i := "", 0, 0
+	for at, r := range name {
+		if slices.Contains(places, i) {
+			if at > from {
+				out += st.Render(name[from:at])
+			}
+			from = at + len(string(r))
+			out += p.styles.Match.Render(name[at:from])
+		}
+		i++
+	}
+	if from < len(name) {
+		out += st.Render(name[from:])
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+// Package ui is the frame of the screen: the only user of tea.Program. It knows panes by the Pane interface only.
+//
+// The contract:
+//
+//   - One event loop. Events reach it through one bridge, at most one batch a frame; panes fold them in with Apply.
+//   - Update changes state and marks dirty. A frame is composed and painted at once after a person did something, else at
+//     most every 33 ms while something changes. While nothing changes, nothing runs and nothing is written.
+//   - What a pane's command returns comes back to that pane; a FrameMsg asks something of the frame.
+//   - One table of actions (see Action) feeds keys, bottom rows, help, palette, slash commands and docs/keys.md.
+//   - The terminal is given back in every case: normal end, suspend, a process that borrows it, SIGTERM, a panic, a
+//     terminal that takes no more bytes.
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/crash"
+	"hermes/themes"
+	"hermes/ui/screen"
+)
+
+// Program is the running screen.
+type Program struct {
+	opt    Options
+	frame  *frame
+	tea    *tea.Program
+	bridge *bridge
+	stop   chan struct{}
+}
+
+// ErrStuck says that the terminal took no more bytes, so that the end could not be drawn.
+var ErrStuck = errors.New("the terminal does not take any output; it was given back by force")
+
+// exitWithin is how long the event loop has to end once it was asked to.
+const exitWithin = 2 * time.Second
+
+// New prepares the screen. It subscribes to the bus at once, so that no event is missed before Run.
+func New(opt Options) *Program {
+	if opt.Output == nil {
+		opt.Output = os.Stdout
+	}
+	if opt.Input == nil {
+		opt.Input = os.Stdin
+	}
+	if opt.Getenv == nil {
+		opt.Getenv = os.Getenv
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Command == nil {
+		opt.Command = exec.CommandContext
+	}
+	term := newTerminal(opt.Input, opt.Output)
+	opt.W, opt.H = term.size(opt.W, opt.H)
+	p := &Program{opt: opt, bridge: newBridge(opt.Bus), stop: make(chan struct{})}
+	out := screen.New(opt.Output)
+	if opt.NoMouse {
+		_ = out.SetMouse(false) // writes the sequence that is the default anyway
+	}
+	p.frame = newFrame(opt, out, term)
+	p.frame.wrote = p.bridge.wrote
+	return p
+}
+
+// Model returns the root model, for tests that run it in a tea.Program of their own.
+func (p *Program) Model() tea.Model { return p.frame }
+
+// Run shows the screen until the person quits, ctx ends or SIGTERM comes. It gives the terminal back before it returns.
+func (p *Program) Run(ctx context.Context) error {
+	if p.frame.terminal.out != nil && p.opt.Getenv("TERM") == "dumb" {
+		return errors.New("this terminal says TERM=dumb and cannot show a screen; use `hermes run \"prompt\"` here")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer p.bridge.box.Close()
+	defer close(p.stop)
+	forget := crash.OnPanic(func() { p.frame.terminal.rescue(p.opt.Output, time.Second) })
+	defer forget()
+	if err := p.frame.terminal.enter(p.frame.screen); err != nil {
+		return fmt.Errorf("the terminal could not be prepared: %w", err)
+	}
+	p.tea = tea.NewProgram(p.frame, tea.WithInput(p.opt.Input), tea.WithOutput(p.opt.Output), tea.WithContext(ctx),
+		tea.WithoutRenderer(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(filterInput))
+	p.start(ctx)
+	return p.wait(ctx)
+}
+
+// start runs what feeds the event loop.
+func (p *Program) start(ctx context.Context) {
+	crash.Go("event bridge", func() { p.bridge.run(ctx, func(b batch) { p.tea.Send(b) }) })
+	p.frame.terminal.watchSize(p.stop, func(w, h int) { p.tea.Send(tea.WindowSizeMsg{Width: w, Height: h}) })
+	if p.opt.ThemeDir != "" {
+		crash.Go("theme watcher", func() {
+			// Without the folder there is nothing to watch; the built-in themes do not change.
+			_ = themes.Watch(ctx, p.opt.ThemeDir, func(name string) { p.tea.Send(themeChanged{name}) })
+		})
+	}
+}
+
+// wait runs the event loop and sees to it that the end comes, even when the loop hangs in a write.
+func (p *Program) wait(ctx context.Context) error {
+	sig := make(chan os.Signal, 1)
+	signal.Notify(sig, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	defer signal.Stop(sig)
+	done := make(chan error, 1)
+	crash.Go("event loop", func() {
+		_, err := p.tea.Run()
+		done <- err
+	})
+	err := p.ended(ctx, done, sig)
+	if errors.Is(err, ErrStuck) {
+		p.frame.terminal.rescue(p.opt.Output, 200*time.Millisecond)
+		return err
+	}
+	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) {
+		err = nil // that is how it was asked to end
+	}
+	return errors.Join(err, p.frame.terminal.leave(p.frame.screen), p.frame.failed)
+}
+
+// ended waits for the end of the loop, or for a reason to end it.
+func (p *Program) ended(ctx context.Context, done <-chan error, sig <-chan os.Signal) error {
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-ctx.Done():
+			return p.end(done)
+		case s := <-sig:
+			// While a process has the terminal, ctrl+c is meant for that process.
+			if s != syscall.SIGINT || !p.frame.terminal.lent.Load() {
+				return p.end(done)
+			}
+		}
+	}
+}
+
+// end asks the event loop to end and waits for it.
+func (p *Program) end(done <-chan error) error {
+	crash.Go("quit", p.tea.Quit) // blocks while the loop does
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(exitWithin):
+		p.tea.Kill()
+		return ErrStuck
+	}
+}
+
+// Send asks something of the frame from outside of the event loop. It waits for the loop, and does nothing after its end.
+func (p *Program) Send(msg FrameMsg) { p.tea.Send(msg) }
+
+// SetTheme changes the theme while the program runs.
+func (p *Program) SetTheme(name string) { p.tea.Send(themeWanted{name}) }
+
+// SetKeys changes the configured keys while the program runs.
+func (p *Program) SetKeys(keys map[string][]string) { p.tea.Send(keysChanged{keys}) }
+
+// Idle reports whether nothing is under way: every event is on the screen and every command's message was handled.
+func (p *Program) Idle() bool { return p.bridge.idle() && p.frame.inflight.Load() == 0 }

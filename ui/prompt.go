@@ -1,0 +1,110 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/ui/style"
+	"hermes/ui/text"
+)
+
+// PromptOptions say what a one-line question asks.
+type PromptOptions struct {
+	Title, Text, Placeholder string
+	// Done gets the line on enter. A non-empty problem keeps the prompt open and is shown under it.
+	Done func(line string) (cmd tea.Cmd, problem string)
+	// Changed hears of every change; may be nil.
+	Changed func(line string)
+}
+
+// NewPrompt returns an overlay that asks for one line.
+func NewPrompt(o PromptOptions) Overlay { return &prompt{opt: o, field: field{o.Text}} }
+
+type prompt struct {
+	opt     PromptOptions
+	field   field
+	styles  *style.Styles
+	problem string
+	x       int
+}
+
+func (p *prompt) Title() string            { return p.opt.Title }
+func (p *prompt) Hint() string             { return "enter accept  esc close" }
+func (p *prompt) Restyle(s *style.Styles)  { p.styles = s }
+func (p *prompt) Size(w, _ int) (int, int) { return min(64, w-4), 2 }
+func (p *prompt) Cursor() (int, int, bool) { return p.x, 0, true }
+
+func (p *prompt) Update(msg tea.Msg) (tea.Cmd, bool) {
+	key, ok := msg.(tea.KeyMsg)
+	if !ok {
+		return nil, false
+	}
+	switch key.String() {
+	case "esc":
+		return nil, true
+	case "enter":
+		cmd, problem := p.opt.Done(p.field.text)
+		p.problem = problem
+		return cmd, problem == ""
+	}
+	if p.field.update(key) && p.opt.Changed != nil {
+		p.opt.Changed(p.field.text)
+	}
+	return nil, false
+}
+
+func (p *prompt) View(w, h int) string {
+	line, x := p.field.view(p.styles, p.opt.Placeholder, w)
+	p.x = x
+	return text.Block([]string{line, p.styles.Warn.Render(p.problem)}, w, h)
+}
+
+// confirm asks before something dangerous. No is selected; only y, or moving to Yes first, does it.
+type confirm struct {
+	title, help string
+	yes         func() tea.Cmd
+	onYes       bool
+	styles      *style.Styles
+}
+
+func newConfirm(title, help string, yes func() tea.Cmd) Overlay {
+	return &confirm{title: title, help: help, yes: yes}
+}
+
+func (c *confirm) Title() string            { return "Really?" }
+func (c *confirm) Hint() string             { return "y yes  n no  esc no" }
+func (c *confirm) Restyle(s *style.Styles)  { c.styles = s }
+func (c *confirm) Size(w, _ int) (int, int) { return min(64, w-4), 4 }
+
+func (c *confirm) Update(msg tea.Msg) (tea.Cmd, bool) {
+	key, ok := msg.(tea.KeyMsg)
+	if !ok {
+		return nil, false
+	}
+	switch key.String() {
+	case "y", "Y":
+		return c.yes(), true
+	case "n", "N", "esc", "q":
+		return nil, true
+	case "left", "right", "tab", "shift+tab":
+		c.onYes = !c.onYes
+	case "enter":
+		if c.onYes {
+			return c.yes(), true
+		}
+		return nil, true
+	}
+	return nil, false
+}
+
+func (c *confirm) View(w, h int) string {
+	no, yes := c.styles.Selection, c.styles.Dim
+	if c.onYes {
+		no, yes = yes, no
+	}
+	return text.Block([]string{
+		c.styles.Strong.Render(" " + c.title),
+		c.styles.Dim.Render(" " + c.help),
+		"",
+		" " + no.Render("[ No ]") + "  " + yes.Render("[ Yes ]"),
+	}, w, h)
+}

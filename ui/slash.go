@@ -1,0 +1,120 @@
+package ui
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+)
+
+// Slash gives conversation panes the slash commands of the action table. Make one, hand it to Options.Slash and to the
+// panes; it is empty until the program starts. Use it from the event loop only.
+type Slash struct{ frame *frame }
+
+// SlashCommand is a slash command as the completion shows it.
+type SlashCommand struct {
+	Name  string // without the slash
+	Arg   string // usage of its argument
+	Title string
+	Why   string // reason why it cannot run now; empty when it can
+}
+
+// List returns every slash command that exists now.
+func (s *Slash) List() []SlashCommand {
+	var out []SlashCommand
+	seen := map[string]bool{}
+	for _, e := range s.entries() {
+		if e.Slash == "" || e.Hidden || seen[e.Slash] {
+			continue
+		}
+		seen[e.Slash] = true
+		out = append(out, SlashCommand{Name: e.Slash, Arg: e.Arg, Title: e.Title, Why: e.why()})
+	}
+	return out
+}
+
+// Run runs a line such as "/theme fjord"; the slash may be missing. ok is false when there is no such command.
+func (s *Slash) Run(line string) (cmd tea.Cmd, ok bool) {
+	name, arg, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "/"), " ")
+	for _, e := range s.entries() {
+		if e.Slash == name && name != "" {
+			return s.frame.run(e, strings.TrimSpace(arg)), true
+		}
+	}
+	return nil, false
+}
+
+// Complete offers values for a command's argument.
+func (s *Slash) Complete(name, prefix string) []string {
+	for _, e := range s.entries() {
+		if e.Slash == name && e.Complete != nil {
+			return e.Complete(prefix)
+		}
+	}
+	return nil
+}
+
+// Nearest suggests the command that a mistyped name may have meant, or "".
+func (s *Slash) Nearest(name string) string {
+	var names []string
+	for _, c := range s.List() {
+		names = append(names, c.Name)
+	}
+	return closest(name, names)
+}
+
+func (s *Slash) entries() []entry {
+	if s == nil || s.frame == nil {
+		return nil
+	}
+	return s.frame.table()
+}
+
+// Unknown returns the message that tells what a mistyped command may have meant.
+func (s *Slash) Unknown(name string) FrameMsg {
+	hint := "/help lists them"
+	if n := s.Nearest(name); n != "" {
+		hint = "did you mean /" + n + "?"
+	}
+	return ShowToast{Level: event.Warn, Text: "there is no command /" + name, Hint: hint}
+}
+
+// nearest is closest as the end of a sentence.
+func nearest(got string, names []string) string {
+	if n := closest(got, names); n != "" {
+		return ", did you mean \"" + n + "\"?"
+	}
+	return ""
+}
+
+// closest returns the name with the least edits to got, or "" when none is near.
+func closest(got string, names []string) string {
+	best, at := 4, ""
+	for _, n := range names {
+		if d := distance(got, n); d < best && d < len(n) {
+			best, at = d, n
+		}
+	}
+	return at
+}
+
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		prev := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := prev
+			if a[i] != b[j] {
+				cost++
+			}
+			prev = row[j+1]
+			row[j+1] = min(cost, row[j]+1, prev+1)
+		}
+	}
+	return row[len(b)]
+}

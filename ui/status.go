@@ -1,0 +1,235 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+	"hermes/ui/text"
+)
+
+// status is what the bottom row knows, from events alone.
+type status struct {
+	sessions map[string]*sessionStatus
+}
+
+type sessionStatus struct {
+	busy     bool
+	since    time.Time
+	phase    string
+	model    string
+	backend  string
+	context  int
+	window   int
+	cost     int64 // millionths of a dollar
+	costSure bool
+	waits    map[string]bool // approvals and questions without an answer
+}
+
+func (s *status) of(uid string) *sessionStatus {
+	st := s.sessions[uid]
+	if st == nil {
+		st = &sessionStatus{waits: map[string]bool{}}
+		s.sessions[uid] = st
+	}
+	return st
+}
+
+// observe folds events into the status row and returns what should be told outside of the screen.
+func (f *frame) observe(events []event.Envelope) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, e := range events {
+		f.observeProgram(e)
+		if e.Session != "" {
+			f.dirty = true
+			cmds = append(cmds, f.observeSession(e, f.status.of(e.Session)))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+func (f *frame) observeProgram(e event.Envelope) {
+	switch ev := e.Event.(type) {
+	case event.Notice:
+		f.say(ev.Level, ev.Text, ev.Hint)
+	case event.ConfigReloaded:
+		if len(ev.Problems) > 0 {
+			f.say(event.Warn, ev.Problems[0], fmt.Sprintf("%d problems: hermes config check", len(ev.Problems)))
+		}
+	case event.SessionDeleted:
+		delete(f.status.sessions, e.Session)
+	case event.Resync:
+		for _, s := range f.status.sessions {
+			clear(s.waits) // what still waits is asked anew by the panes that reload
+		}
+	}
+}
+
+func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
+	switch ev := e.Event.(type) {
+	case event.SessionOpened:
+		s.model = ev.Info.Model
+	case event.SessionChanged:
+		s.model = ev.Info.Model
+	case event.TurnStarted:
+		s.busy, s.since, s.phase = true, e.At, "thinking"
+		if ev.Model != "" {
+			s.model = ev.Model
+		}
+	case event.TurnPhase:
+		s.phase = ev.Phase
+	case event.TurnEnded:
+		took := e.At.Sub(s.since)
+		s.busy, s.phase = false, ""
+		clear(s.waits)
+		return f.turnEnded(ev, took)
+	case event.UsageTick:
+		s.context, s.window = ev.Context, ev.Window
+		s.cost, s.costSure = ev.Total.Cost, ev.Total.CostKnown
+	case event.ModelChanged:
+		s.model, s.window = ev.Model, ev.Window
+	case event.BackendSelected:
+		s.backend = ev.Name
+	default:
+		return f.observeWaits(e, s)
+	}
+	return nil
+}
+
+func (f *frame) observeWaits(e event.Envelope, s *sessionStatus) tea.Cmd {
+	switch ev := e.Event.(type) {
+	case event.ApprovalAsked:
+		s.waits[ev.ID] = true
+		return f.notify(oneLine(text.Sanitize(ev.Title)))
+	case event.ApprovalSettled:
+		delete(s.waits, ev.ID)
+	case event.QuestionAsked:
+		s.waits[ev.ID] = true
+		return f.notify(oneLine(text.Sanitize(ev.Text)))
+	case event.QuestionAnswered:
+		delete(s.waits, ev.ID)
+	}
+	return nil
+}
+
+// refreshAt says when the row changes by the clock alone: the spinner and the running time, while something runs.
+func (s *status) refreshAt(now time.Time, blurred bool) time.Time {
+	for _, st := range s.sessions {
+		if st.busy {
+			if blurred {
+				return now.Truncate(time.Second).Add(time.Second)
+			}
+			return now.Truncate(spinEvery).Add(spinEvery)
+		}
+	}
+	return time.Time{}
+}
+
+const spinEvery = 200 * time.Millisecond
+
+// statusRow draws the last row.
+func (f *frame) statusRow(w int) string {
+	s := f.status.sessions[f.session]
+	if s == nil {
+		s = &sessionStatus{}
+	}
+	st, g := f.styles, f.styles.Glyphs
+	sep := st.Faint.Render(" " + g.Bar + " ")
+	right := f.statusRight(s)
+	left := f.toast.view(f)
+	if left == "" {
+		left = f.statusLeft(s)
+	}
+	// What is happening comes first: the right side gives way, part by part.
+	for len(right) > 0 && text.Width(left)+text.Width(strings.Join(right, sep))+4 > w {
+		right = right[:len(right)-1]
+	}
+	tail := strings.Join(right, sep)
+	if tail != "" {
+		tail = sep + tail + " "
+	}
+	return text.Fit(" "+left, w-text.Width(tail)) + tail
+}
+
+// statusLeft is the spinner with what runs, and what waits.
+func (f *frame) statusLeft(s *sessionStatus) string {
+	st, g, now := f.styles, f.styles.Glyphs, f.opt.Now()
+	var parts []string
+	if s.busy {
+		spin := g.Spinner[int(now.UnixMilli()/spinEvery.Milliseconds())%len(g.Spinner)]
+		what := oneLine(text.Sanitize(s.phase))
+		parts = append(parts, st.Accent.Render(spin)+" "+st.StatusStrong.Render(what)+st.Status.Render(" · "+clock(now.Sub(s.since))))
+	}
+	waits, others := 0, 0
+	for uid, x := range f.status.sessions {
+		waits += len(x.waits)
+		if x.busy && uid != f.session {
+			others++
+		}
+	}
+	if waits > 0 {
+		parts = append(parts, st.Warn.Render(fmt.Sprintf("%s %d waits for you", g.Waits, waits)))
+	}
+	if others > 0 {
+		parts = append(parts, st.Status.Render(fmt.Sprintf("%d more at work", others)))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, st.Status.Render("ready"))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// statusRight lists the facts at the right, the dispensable ones last.
+func (f *frame) statusRight(s *sessionStatus) []string {
+	st := f.styles
+	var out []string
+	model := []string{}
+	if s.model != "" {
+		model = append(model, oneLine(text.Sanitize(s.model)))
+	}
+	if s.window > 0 {
+		model = append(model, fmt.Sprintf("%d%% of %s", s.context*100/s.window, thousands(s.window)))
+	}
+	if s.costSure && s.cost > 0 {
+		model = append(model, fmt.Sprintf("$%.3f", float64(s.cost)/1e6))
+	}
+	if len(model) > 0 {
+		out = append(out, st.Status.Render(strings.Join(model, "  ")))
+	}
+	if s.backend != "" {
+		out = append(out, st.Status.Render("in "+oneLine(text.Sanitize(s.backend))))
+	}
+	if f.opt.Mode != nil {
+		out = append(out, st.Status.Render(oneLine(f.opt.Mode())))
+	}
+	hint := func(key, what string) string { return st.Key.Render(key) + " " + st.Hint.Render(what) }
+	hints := hint("ctrl+p", "commands") + "  " + hint("F1", "help")
+	if s.busy {
+		hints += "  " + hint("esc", "stop")
+	}
+	return append(out, hints)
+}
+
+// clock writes a duration as 00:41 or 1:02:03.
+func clock(d time.Duration) string {
+	s := max(int(d/time.Second), 0)
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%02d:%02d", s/60, s%60)
+}
+
+// thousands writes 200000 as 200k.
+func thousands(n int) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%dk", n/1000)
+	default:
+		return fmt.Sprint(n)
+	}
+}

@@ -1,0 +1,119 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"hermes/core/crash"
+	"hermes/ui/screen"
+)
+
+// terminal is the device under the screen: raw mode, size, and giving both back. Where input or output is no terminal (in
+// tests) it does nothing.
+type terminal struct {
+	in, out *os.File
+	before  *term.State
+	lent    atomic.Bool // a process has it
+}
+
+func newTerminal(in io.Reader, out io.Writer) *terminal {
+	t := &terminal{}
+	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) { //nolint:gosec // a file descriptor is small
+		t.in = f
+	}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) { //nolint:gosec // as above
+		t.out = f
+	}
+	return t
+}
+
+// enter makes the terminal ours.
+func (t *terminal) enter(s *screen.Screen) error {
+	if t.in != nil {
+		state, err := term.MakeRaw(int(t.in.Fd())) //nolint:gosec // as above
+		if err != nil {
+			return fmt.Errorf("raw mode: %w", err)
+		}
+		t.before = state
+	}
+	return s.Enter()
+}
+
+// leave gives the terminal back.
+func (t *terminal) leave(s *screen.Screen) error {
+	return errors.Join(s.Leave(), t.cook())
+}
+
+// cook ends raw mode.
+func (t *terminal) cook() error {
+	if t.before == nil {
+		return nil
+	}
+	err := term.Restore(int(t.in.Fd()), t.before) //nolint:gosec // as above
+	t.before = nil
+	return err
+}
+
+// rescue gives the terminal back when nobody may be asked any more: after a panic, or while writes block.
+func (t *terminal) rescue(out io.Writer, wait time.Duration) {
+	done := make(chan struct{})
+	crash.Go("rescue terminal", func() {
+		defer close(done)
+		_, _ = io.WriteString(out, screen.LeaveSequence)
+	})
+	select {
+	case <-done:
+	case <-time.After(wait):
+	}
+	_ = t.cook()
+}
+
+// size returns the terminal's size in cells. A terminal that says 0 is taken for 80x24.
+func (t *terminal) size(w, h int) (int, int) {
+	if t.out == nil {
+		return w, h
+	}
+	w, h, err := term.GetSize(int(t.out.Fd())) //nolint:gosec // as above
+	if err != nil || w <= 0 || h <= 0 {
+		return 80, 24
+	}
+	return w, h
+}
+
+// watchSize calls changed after each resize until stop is closed.
+func (t *terminal) watchSize(stop <-chan struct{}, changed func(w, h int)) {
+	if t.out == nil {
+		return
+	}
+	sig := make(chan os.Signal, 1)
+	signal.Notify(sig, syscall.SIGWINCH, syscall.SIGCONT)
+	crash.Go("terminal size", func() {
+		defer signal.Stop(sig)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-sig:
+				changed(t.size(0, 0))
+			}
+		}
+	})
+}
+
+// stopSelf stops our process group as the shell's ctrl+z would, and returns when it is continued.
+func stopSelf() {
+	cont := make(chan os.Signal, 1)
+	signal.Notify(cont, syscall.SIGCONT)
+	defer signal.Stop(cont)
+	if syscall.Kill(0, syscall.SIGTSTP) == nil {
+		<-cont
+	}
+}
