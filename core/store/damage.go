@@ -65,20 +65,24 @@ func (s *Store) moveAsideAndSalvage(ctx context.Context, cause error) (created b
 // Check examines the whole database and returns what is wrong, nothing if all is well. It reads everything:
 // seconds for some hundred megabytes.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
-	problems, err := quickCheck(ctx, s.read)
-	if err != nil {
-		return nil, err
+	var all []string
+	for _, check := range []func(context.Context) ([]string, error){s.quickCheck, s.checkCounters, s.checkIndex} {
+		problems, err := check(ctx)
+		if ctx.Err() != nil {
+			return all, ctx.Err()
+		}
+		if err != nil {
+			problems = append(problems, "database: "+err.Error())
+		}
+		if all = append(all, problems...); err != nil {
+			break
+		}
 	}
-	counters, err := s.checkCounters(ctx)
-	if err != nil {
-		return nil, err
-	}
-	index, err := s.checkIndex(ctx)
-	return append(append(problems, counters...), index...), err
+	return all, nil
 }
 
-func quickCheck(ctx context.Context, q queryer) ([]string, error) {
-	rows, err := q.QueryContext(ctx, "PRAGMA quick_check(20)")
+func (s *Store) quickCheck(ctx context.Context) ([]string, error) {
+	rows, err := s.read.QueryContext(ctx, "PRAGMA quick_check(20)")
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,11 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 )
+
+// reserveSize is room for what is said and done from the moment the disk is full until a person notices.
+const reserveSize = 256 << 10
 
 // SpilledError says that the database could not take a message, and that it is safe in a file beside it.
 // It goes into the database as soon as that can be written again, at the latest when the store is opened next.
@@ -40,12 +44,17 @@ type record struct {
 // Only the writer goroutine uses it, and Open before that starts.
 type spillFile struct {
 	path    string
+	reserve string // a file that is given up for room on a full disk
 	waiting []record
 }
 
 // openSpill reads what an earlier process left. A torn last line was never acknowledged and is dropped.
-func openSpill(path string) (*spillFile, error) {
-	f := &spillFile{path: path}
+func openSpill(database string) (*spillFile, error) {
+	path := database + ".spill.jsonl"
+	f := &spillFile{path: path, reserve: database + ".reserve"}
+	if !exists(f.reserve) {
+		_ = os.WriteFile(f.reserve, make([]byte, reserveSize), 0o600) // best effort: the disk may be full now
+	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
@@ -81,7 +90,11 @@ func (f *spillFile) keep(records []record) error {
 		}
 		records[i] = kept
 	}
-	if err := appendSynced(f.path, buf.Bytes()); err != nil {
+	err := appendSynced(f.path, buf.Bytes())
+	if errors.Is(err, syscall.ENOSPC) && os.Remove(f.reserve) == nil {
+		err = appendSynced(f.path, buf.Bytes())
+	}
+	if err != nil {
 		return err
 	}
 	f.waiting = append(f.waiting, records...)

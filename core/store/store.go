@@ -122,7 +122,7 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	s.report.Created = created
-	if s.spill, err = openSpill(s.path + ".spill.jsonl"); err != nil {
+	if s.spill, err = openSpill(s.path); err != nil {
 		return err
 	}
 	if err = s.replaySpilled(); err != nil { // kept, and tried again before the next write

@@ -207,7 +207,7 @@ func (s *Store) refuse(group []*request, cause error) {
 			continue
 		}
 		if err := s.spill.keep(r.spill); err != nil {
-			r.done <- fmt.Errorf("store: not saved: %w, and not kept aside either: %w", cause, err)
+			r.done <- fmt.Errorf("store: not saved: %w, and not kept aside either: %w%s", cause, err, hint(cause))
 			continue
 		}
 		r.done <- &SpilledError{Path: s.spill.path, Cause: cause}
