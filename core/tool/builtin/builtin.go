@@ -1,0 +1,51 @@
+// Package builtin is the one list of the tools that come with the program.
+package builtin
+
+import (
+	"hermes/core/backend"
+	"hermes/core/tool"
+	"hermes/core/tool/ask"
+	"hermes/core/tool/file"
+	"hermes/core/tool/plan"
+	"hermes/core/tool/recall"
+	"hermes/core/tool/shell"
+)
+
+// Deps is what the tools need. Every tool whose needs are nil is left out.
+type Deps struct {
+	Home     string       // HERMES_HOME: the file tools keep out of it
+	SpillDir string       // for command output beyond the budget
+	Pool     backend.Pool // terminal, process
+	Sessions recall.Sessions
+	Todos    plan.Store
+	Ask      ask.Asker // clarify
+	// Staffed returns an error when nobody is there to answer clarify; nil means that somebody always is.
+	Staffed func() error
+	// Notify queues a message for a session's agent (background processes); nil means that nobody can be told.
+	Notify func(session, text string)
+}
+
+// All returns the tools. One line is one tool.
+func All(d Deps) []tool.Tool {
+	files := file.New(file.Options{Home: d.Home})
+	tools := []tool.Tool{
+		file.Read(files),
+		file.Write(files),
+		file.Patch(files),
+		file.Search(files),
+	}
+	if d.Pool != nil {
+		sh := shell.New(shell.Options{Pool: d.Pool, SpillDir: d.SpillDir, Notify: d.Notify})
+		tools = append(tools, shell.Terminal(sh), shell.Process(sh))
+	}
+	if d.Todos != nil {
+		tools = append(tools, plan.Todo(d.Todos))
+	}
+	if d.Ask != nil {
+		tools = append(tools, ask.Clarify(d.Ask, d.Staffed))
+	}
+	if d.Sessions != nil {
+		tools = append(tools, recall.Search(d.Sessions))
+	}
+	return tools
+}

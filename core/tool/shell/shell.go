@@ -1,0 +1,64 @@
+// Package shell holds the tools that run commands: terminal, and process for what runs in the background. Commands run in a
+// back end of the pool that the session chose or the call names; this package only checks the call, passes output on as it
+// comes, and tells the model what happened in words.
+//
+// The contract: a foreground command that would never end is refused with advice; what a command printed before a
+// timeout or an interrupt is always kept and marked; output reaches the model without control sequences.
+package shell
+
+import (
+	"sync"
+	"time"
+
+	"hermes/core/backend"
+)
+
+// Options of the tools.
+type Options struct {
+	Pool     backend.Pool
+	SpillDir string // where output beyond the result budget is kept whole; "" keeps none
+	// Notify queues a message for the session's agent: a background process ended or printed what was watched for.
+	// nil means that nobody can be told.
+	Notify func(session, text string)
+}
+
+const (
+	defaultTimeout = 180 * time.Second
+	maxTimeout     = 600 * time.Second
+)
+
+// Shell is what terminal and process share. Safe for concurrent use.
+type Shell struct {
+	pool   backend.Pool
+	spill  string
+	notify func(session, text string)
+
+	mu     sync.Mutex
+	polled map[procKey]int64 // where the next poll of a process begins
+}
+
+type procKey struct{ session, id string }
+
+// New returns the shared part of the tools.
+func New(o Options) *Shell {
+	return &Shell{pool: o.Pool, spill: o.SpillDir, notify: o.Notify, polled: map[procKey]int64{}}
+}
+
+// Forget drops what is remembered about a session.
+func (s *Shell) Forget(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k := range s.polled {
+		if k.session == session {
+			delete(s.polled, k)
+		}
+	}
+}
+
+// seconds turns an argument into a duration; 0 means the default.
+func seconds(n int) time.Duration {
+	if n == 0 {
+		return defaultTimeout
+	}
+	return time.Duration(n) * time.Second
+}

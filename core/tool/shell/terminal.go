@@ -1,0 +1,173 @@
+package shell
+
+import (
+	"context"
+	_ "embed" // descriptions
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"hermes/core/backend"
+	"hermes/core/event"
+	"hermes/core/tool"
+)
+
+//go:embed terminal.md
+var terminalDoc string
+
+type terminalArgs struct {
+	Command    string   `json:"command"`
+	Background bool     `json:"background"`
+	Timeout    int      `json:"timeout"`
+	Workdir    string   `json:"workdir"`
+	PTY        bool     `json:"pty"`
+	Backend    string   `json:"backend"`
+	Notify     bool     `json:"notify_on_complete"`
+	Watch      []string `json:"watch_patterns"`
+}
+
+// Terminal returns the terminal tool.
+func Terminal(s *Shell) tool.Tool {
+	return tool.Typed(tool.Spec{
+		Name: "terminal", Toolset: "terminal", Description: terminalDoc,
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["command"],"properties":{
+			"command":{"type":"string","minLength":1,"description":"The command, run by a shell"},
+			"background":{"type":"boolean","default":false,"description":"Start it and return at once; see the process tool"},
+			"timeout":{"type":"integer","minimum":1,"default":180,"description":"Seconds until a foreground command is ended, at most 600"},
+			"workdir":{"type":"string","description":"Directory to run in; default is where the last command ended"},
+			"pty":{"type":"boolean","default":false,"description":"Give it a terminal (for programs that insist on one)"},
+			"backend":{"type":"string","description":"Name of the back end; default is the session's current one"},
+			"notify_on_complete":{"type":"boolean","default":false,"description":"background: send a message when it ends"},
+			"watch_patterns":{"type":"array","items":{"type":"string","minLength":1},"maxItems":10,"description":"background: send a message when a line contains one of these"}}}`),
+		Gist:    tool.Arg(func(a terminalArgs) string { return a.Command }),
+		Backend: tool.Arg(func(a terminalArgs) string { return a.Backend }),
+		Preview: func(_ context.Context, c tool.Call) (string, string) {
+			return tool.Arg(func(a terminalArgs) string { return a.Command })(c.Args), ""
+		},
+	}, s.terminal)
+}
+
+func (s *Shell) terminal(ctx context.Context, c tool.Call, a terminalArgs) (tool.Result, error) {
+	if strings.ContainsRune(a.Command+a.Workdir, 0) {
+		return tool.Fail("The command contains a NUL byte: write it as an escape that the program understands."), nil
+	}
+	r := backend.Request{
+		Session: c.Session, CallID: c.ID, Backend: a.Backend, Command: a.Command, Dir: a.Workdir, Home: c.Cwd,
+		Sink: c.Output, MaxOutput: tool.DefaultMaxResult - reserve, SpillDir: s.spill,
+	}
+	if a.PTY {
+		r.PTY = &backend.Size{Rows: 40, Cols: 120}
+	}
+	if a.Background {
+		return s.start(ctx, c, a, r)
+	}
+	if seconds(a.Timeout) > maxTimeout {
+		return tool.Fail("timeout is %d, a foreground command may take at most %d seconds. Use background=true and the process tool for longer work.",
+			a.Timeout, maxTimeout/time.Second), nil
+	}
+	if why := neverEnds(a.Command); why != "" {
+		return tool.Fail("%s Use background=true; then process (poll, log, wait, kill) looks after it.", why), nil
+	}
+	r.Timeout = seconds(a.Timeout)
+	res, err := s.pool.Exec(ctx, r)
+	if err != nil {
+		return failed(res, err), ctx.Err()
+	}
+	out := s.describe(c.Session, a, res)
+	if res.Interrupted {
+		return out, context.Canceled
+	}
+	return out, nil
+}
+
+// failed reports a command that could not be run or whose fate is unknown.
+func failed(res backend.Result, err error) tool.Result {
+	text := strings.TrimSpace(readable(res.Output) + "\nThe command could not be run: " + err.Error())
+	return tool.Result{Text: text, IsError: true, Backend: res.Backend, Warnings: res.Warnings}
+}
+
+// reserve is what the lines after the output may take of the result budget.
+const reserve = 2000
+
+// describe turns what happened into what the model reads.
+func (s *Shell) describe(session string, a terminalArgs, res backend.Result) tool.Result {
+	code := res.ExitCode
+	meaning, harmless := exitMeaning(a.Command, code)
+	out := tool.Result{
+		IsError: code != 0 && !harmless, Backend: res.Backend, ExitCode: &code, Spill: res.Spill, Warnings: res.Warnings,
+	}
+	lines := []string{output(res)}
+	switch {
+	case res.TimedOut:
+		lines = append(lines, fmt.Sprintf("[ended after %s: the timeout. The output above is what it printed until then. Use a longer timeout (at most 600) or background=true.]", seconds(a.Timeout)))
+	case res.Interrupted:
+		lines = append(lines, "[stopped before it ended; the output above is what it printed until then]")
+	case code != 0 && meaning != "":
+		lines = append(lines, fmt.Sprintf("[exit code %d: %s]", code, meaning))
+	case code != 0:
+		lines = append(lines, fmt.Sprintf("[exit code %d]", code))
+	case len(res.Output) == 0:
+		lines = append(lines, "[no output, exit code 0]")
+	}
+	if res.Backend != s.defaultBackend(session) {
+		lines = append(lines, "[ran in "+res.Backend+"]")
+	}
+	for _, w := range res.Warnings {
+		lines = append(lines, "[warning: "+w+"]")
+	}
+	out.Text = strings.Trim(strings.Join(lines, "\n"), "\n")
+	return out
+}
+
+// output is what a command printed, with a note where the middle is missing.
+func output(res backend.Result) string {
+	if !res.Truncated {
+		return strings.TrimRight(readable(res.Output), "\n")
+	}
+	cut := min(res.Cut, len(res.Output))
+	if cut <= 0 {
+		cut = len(res.Output) * 2 / 5
+	}
+	note := fmt.Sprintf("\n[... %d of %d bytes left out", res.Total-int64(len(res.Output)), res.Total)
+	if res.Spill != "" {
+		note += "; all of it: " + res.Spill
+	}
+	return readable(res.Output[:cut]) + note + "]\n" + strings.TrimRight(readable(res.Output[cut:]), "\n")
+}
+
+func (s *Shell) defaultBackend(session string) string {
+	for _, b := range s.pool.List(session) {
+		if b.Default {
+			return b.Name
+		}
+	}
+	return ""
+}
+
+// start runs a command in the background.
+func (s *Shell) start(ctx context.Context, c tool.Call, a terminalArgs, r backend.Request) (tool.Result, error) {
+	w, err := s.watch(c.Session, a)
+	if err != nil {
+		return tool.Fail("%v", err), nil
+	}
+	if w != nil {
+		sink := r.Sink
+		r.Sink = func(from event.Stream, data []byte) {
+			sink(from, data)
+			w.see(data)
+		}
+	}
+	p, err := s.pool.Start(ctx, r)
+	if err != nil {
+		return failed(backend.Result{Backend: a.Backend}, err), ctx.Err()
+	}
+	text := fmt.Sprintf("Started in the background as %s. Use process with session_id=%q to poll, wait, write or kill.", p.ID, p.ID)
+	if p.Backend != s.defaultBackend(c.Session) {
+		text += "\n[runs in " + p.Backend + "]"
+	}
+	if w != nil {
+		s.follow(w, p)
+	}
+	return tool.Result{Text: text, Backend: p.Backend}, nil
+}
