@@ -91,7 +91,8 @@ func (p *Pool) Start(ctx context.Context, r backend.Request) (backend.Process, e
 		p.calls.Done()
 		return backend.Process{}, fmt.Errorf("backend '%s': %w", l.m.spec.Name, err)
 	}
-	proc := p.adopt(r, l.m.spec.Name, run)
+	warn(r, run.Warnings())
+	proc := p.adopt(r, l.m.spec.Name, run, append(l.warnings, run.Warnings()...))
 	crash.Go("pool process", func() {
 		defer p.calls.Done()
 		<-run.Done()
@@ -119,7 +120,7 @@ func (p *Pool) spec(r backend.Request, name string) runner.Spec {
 	current := p.dir(r.Session, name)
 	s := runner.Spec{
 		Command: r.Command, Argv: r.Argv, Extra: r.Env, Stdin: r.Stdin, Timeout: r.Timeout,
-		Dir: current, Home: r.Home, MaxOutput: r.MaxOutput, SpillDir: r.SpillDir,
+		Dir: current, Home: r.Home, MaxOutput: r.MaxOutput, SpillDir: r.SpillDir, Merge: r.Merge,
 	}
 	if r.Dir != "" {
 		s.Dir, s.Strict = r.Dir, true

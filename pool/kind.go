@@ -44,4 +44,5 @@ type Process interface {
 	Write(data []byte, eof bool) error
 	Resize(s runner.Size) error
 	Kill(ctx context.Context) error
+	Warnings() []string // said at its start
 }

@@ -24,14 +24,14 @@ type process struct {
 const maxEnded = 64
 
 // adopt enters a process that was just started into its session.
-func (p *Pool) adopt(r backend.Request, name string, run Process) *process {
+func (p *Pool) adopt(r backend.Request, name string, run Process, warnings []string) *process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.session(r.Session)
 	s.serial++
 	proc := &process{run: run, info: backend.Process{
 		ID: fmt.Sprintf("p%d", s.serial), Session: r.Session, CallID: r.CallID, Backend: name,
-		Command: gist(r), Started: time.Now(), Running: true, PTY: r.PTY != nil,
+		Command: gist(r), Started: time.Now(), Running: true, PTY: r.PTY != nil, Warnings: warnings,
 	}}
 	s.procs = append(forget(s.procs), proc)
 	return proc

@@ -24,6 +24,9 @@ type Request struct {
 	Stdin   []byte            // given whole, then closed; nil means /dev/null
 	Timeout time.Duration     // 0 means no limit beyond ctx
 	PTY     *Size             // non-nil asks for a terminal
+	// Merge sends both streams through one pipe: their order is then exact, and all is Stdout. Otherwise the order between
+	// stdout and stderr is that of arrival, which swaps what is written within some microseconds.
+	Merge bool
 	// Sink receives output as it comes, in order, from one goroutine. It must not block for long:
 	// a slow sink never stalls the command, it loses the middle of what it would have been given. May be nil.
 	Sink func(stream event.Stream, data []byte)
@@ -68,6 +71,7 @@ type Process struct {
 	ExitCode int
 	Total    int64 // bytes of output so far
 	PTY      bool
+	Warnings []string // said at its start: another back end, a lost directory
 }
 
 // Pool is everything tools need from the back ends. Implementations are safe for concurrent use.

@@ -39,8 +39,6 @@ var state = map[string]func(*testing.T, *world){
 	},
 	"a directory that is gone": func(t *testing.T, w *world) {
 		base := w.Fresh()
-		w.text("mkdir " + base + "/gone; cd " + base + "/gone")
-		w.text("rmdir "+base+"/gone", func(r *backend.Request) { r.Dir = base })
 		w.text("cd /usr; mkdir " + base + "/gone; cd " + base + "/gone; rmdir " + base + "/gone")
 		res := w.run("pwd", func(r *backend.Request) { r.Home = "/usr" })
 		w.want("ran in", string(res.Output), "/usr\n")
@@ -110,6 +108,14 @@ var state = map[string]func(*testing.T, *world){
 		if _, err := w.Pool.Wait(context.Background(), w.session, "p9", 0); err == nil {
 			t.Error("Wait on a process that never was: no error")
 		}
+	},
+	"a process that starts elsewhere says so": func(_ *testing.T, w *world) {
+		base := w.Fresh()
+		w.text("mkdir " + base + "/gone; cd " + base + "/gone; rmdir " + base + "/gone")
+		p := w.start("pwd", func(r *backend.Request) { r.Home = "/usr" })
+		w.wait(p.ID)
+		w.want("ran in", w.output(p.ID), "/usr\n")
+		w.want("warnings", len(p.Warnings), 1)
 	},
 	"waiting has an end": func(_ *testing.T, w *world) {
 		p := w.start("sleep 100")

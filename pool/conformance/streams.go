@@ -24,6 +24,14 @@ var streams = map[string]func(*testing.T, *world){
 	"order is kept when there is time to see it": func(_ *testing.T, w *world) {
 		w.want("merged", w.text("echo a; sleep 0.05; echo b >&2; sleep 0.05; echo c"), "a\nb\nc\n")
 	},
+	"order is exact in one pipe": func(_ *testing.T, w *world) {
+		for range 50 {
+			var rec recorder
+			got := w.text("echo a; echo b >&2; echo c; echo d >&2; echo e >/dev/stderr", func(r *backend.Request) { r.Merge, r.Sink = true, rec.sink })
+			w.want("merged", got, "a\nb\nc\nd\ne\n")
+			w.want("all is stdout", rec.got(event.Stdout), got)
+		}
+	},
 	"output comes while the command runs": func(t *testing.T, w *world) {
 		seen := make(chan struct{})
 		var rec recorder

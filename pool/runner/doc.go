@@ -4,7 +4,7 @@
 // The contract:
 //
 //   - A command is the text of a shell script or an argument vector. It gets a session and process group of its own.
-//   - Standard output and standard error are two pipes of that one call (or one terminal). What arrives after the call
+//   - Standard output and standard error are two pipes of that one call (or one terminal, or one pipe: see Spec.Merge). What arrives after the call
 //     ended, from a child left in the background, belongs to nobody: it is read, counted and dropped, so the child gets no SIGPIPE
 //     and no later call ever shows it. A call ends with its shell, not with whoever still holds its pipes.
 //   - Memory is flat whatever a command prints: head and tail are kept, the whole goes to a file when asked. A slow Sink never

@@ -104,14 +104,14 @@ func (j *job) await(ctx context.Context, timeout time.Duration) (ended, timedOut
 	}
 	select {
 	case <-j.child.exited:
-		return true, false
 	case <-late:
-		return false, true
+		timedOut = true
 	case <-ctx.Done():
-		return false, errors.Is(ctx.Err(), context.DeadlineExceeded)
+		timedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
 	case <-j.run.ctx.Done():
-		return false, false
 	}
+	// What ended by itself at the last moment was not ended by us.
+	return within(0, j.child.exited), timedOut
 }
 
 func (j *job) result(e exit) Result {

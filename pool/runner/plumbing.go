@@ -63,6 +63,10 @@ func (p *plumbing) pipes(s *Spec) error {
 		}
 		p.outs = append(p.outs, outlet{r, stream})
 		p.theirs = append(p.theirs, w)
+		if s.Merge {
+			p.theirs = append(p.theirs, w)
+			break
+		}
 	}
 	return nil
 }

@@ -73,7 +73,8 @@ func (t *tree) gone(d time.Duration) bool {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		left := time.Until(deadline)
 		if within(max(0, min(pause, left)), t.c.exited) {
-			if len(t.members()) == 0 {
+			// Twice: a process that is just replacing itself shows no environment for a moment.
+			if len(t.members()) == 0 && len(t.members()) == 0 {
 				return true
 			}
 			time.Sleep(max(0, min(pause, left)))

@@ -31,6 +31,9 @@ func within(d time.Duration, c <-chan struct{}) bool {
 		return true
 	default:
 	}
+	if d <= 0 {
+		return false
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
