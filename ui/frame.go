@@ -49,6 +49,7 @@ type frame struct {
 	inflight *atomic.Int64 // commands whose message was not handled yet, timers apart
 	wrote    func(bytes int)
 	failed   error // of the last write
+	stop     <-chan struct{}
 }
 
 // Messages of the frame to itself.
@@ -128,7 +129,7 @@ func (f *frame) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return f, f.after(cmd)
 		}
 		f.timing = true
-		return f, f.after(tea.Batch(cmd, timer(wait, paintNow{})))
+		return f, f.after(tea.Batch(cmd, f.timer(wait, paintNow{})))
 	}
 	f.paint()
 	return f, tea.Batch(f.after(cmd), f.scheduleRefresh())
@@ -253,6 +254,16 @@ func (f *frame) repaint() tea.Cmd {
 	return nil
 }
 
-func timer(d time.Duration, msg tea.Msg) tea.Cmd {
-	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+// timer brings msg after d, unless the program ends before.
+func (f *frame) timer(d time.Duration, msg tea.Msg) tea.Cmd {
+	return func() tea.Msg {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return msg
+		case <-f.stop:
+			return nil
+		}
+	}
 }

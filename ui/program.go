@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -35,6 +36,7 @@ type Program struct {
 	tea    *tea.Program
 	bridge *bridge
 	stop   chan struct{}
+	once   sync.Once
 }
 
 // ErrStuck says that the terminal took no more bytes, so that the end could not be drawn.
@@ -68,8 +70,16 @@ func New(opt Options) *Program {
 		_ = out.SetMouse(false) // writes the sequence that is the default anyway
 	}
 	p.frame = newFrame(opt, out, term)
-	p.frame.wrote = p.bridge.wrote
+	p.frame.wrote, p.frame.stop = p.bridge.wrote, p.stop
 	return p
+}
+
+// Close ends the subscription and every timer. Run does it; a program that never ran needs it.
+func (p *Program) Close() {
+	p.once.Do(func() {
+		close(p.stop)
+		p.bridge.box.Close()
+	})
 }
 
 // Model returns the root model, for tests that run it in a tea.Program of their own.
@@ -82,8 +92,7 @@ func (p *Program) Run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer p.bridge.box.Close()
-	defer close(p.stop)
+	defer p.Close()
 	forget := crash.OnPanic(func() { p.frame.terminal.rescue(p.opt.Output, time.Second) })
 	defer forget()
 	if err := p.frame.terminal.enter(p.frame.screen); err != nil {

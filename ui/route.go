@@ -185,7 +185,7 @@ func (f *frame) scheduleRefresh() tea.Cmd {
 		return nil
 	}
 	f.refresh = next
-	return timer(max(next.Sub(now), time.Millisecond), refreshNow{next})
+	return f.timer(max(next.Sub(now), time.Millisecond), refreshNow{next})
 }
 
 // refreshed is the clock. A timer that an earlier one replaced says nothing.
