@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes/core/config"
+)
+
+func (c *command) configCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "config", Short: "Show, check and change settings", Args: cobra.NoArgs}
+	cmd.AddCommand(c.configShow(), c.configPath(), c.configCheck(), c.configEdit(), c.configSet(), c.configGet())
+	return cmd
+}
+
+func (c *command) configShow() *cobra.Command {
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use: "show", Short: "Show the settings that differ from the defaults, and where they come from", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			start, err := c.load()
+			if err != nil {
+				return err
+			}
+			var values []config.Value
+			for _, v := range start.Config.Values() {
+				if all || v.Origin != "default" {
+					values = append(values, v)
+				}
+			}
+			if asJSON {
+				if values == nil {
+					values = []config.Value{}
+				}
+				return writeJSON(c.streams.Out, values, true)
+			}
+			return c.printValues(values, start.Problems)
+		},
+	}
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "the defaults too")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *command) printValues(values []config.Value, problems []config.Problem) error {
+	t := table{}
+	for _, v := range values {
+		t.row(v.Key, cut(v.Value, 80), v.Origin)
+	}
+	if err := t.write(c.streams.Out); err != nil {
+		return err
+	}
+	if len(values) == 0 {
+		c.note("everything is as it comes; `hermes config show --all` lists it")
+	}
+	for _, p := range problems {
+		c.note("hermes: %s", p)
+	}
+	return nil
+}
+
+func (c *command) configPath() *cobra.Command {
+	var env bool
+	cmd := &cobra.Command{
+		Use: "path", Short: "Print where config.yaml is, or would be", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			paths, err := c.paths()
+			if err != nil {
+				return err
+			}
+			path := paths.ConfigFile
+			if env {
+				path = paths.EnvFile
+			}
+			_, err = fmt.Fprintln(c.streams.Out, path)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&env, "env", false, "where .env is, the file for secrets")
+	return cmd
+}
+
+func (c *command) paths() (config.Paths, error) {
+	o, err := c.options()
+	if err != nil {
+		return config.Paths{}, err
+	}
+	return o.Paths()
+}
+
+func (c *command) configCheck() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "check", Short: "Look for mistakes in the settings; exit code 2 when there are any", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			o, err := c.options()
+			if err != nil {
+				return err
+			}
+			cfg, problems := config.Load(o)
+			if asJSON {
+				if problems == nil {
+					problems = []config.Problem{}
+				}
+				if err := writeJSON(c.streams.Out, problems, true); err != nil {
+					return err
+				}
+			} else if err := c.printProblems(cfg, problems); err != nil {
+				return err
+			}
+			if len(problems) > 0 {
+				return quiet(ExitUsage)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *command) printProblems(cfg *config.Config, problems []config.Problem) error {
+	if len(problems) == 0 {
+		_, err := fmt.Fprintf(c.streams.Out, "%s: no mistakes\n", cfg.Paths().ConfigFile)
+		return err
+	}
+	for _, p := range problems {
+		if _, err := fmt.Fprintln(c.streams.Out, oneLine(p.String())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *command) configGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get <key>", Short: "Print a setting, or all below a key", Args: cobra.ExactArgs(1), ValidArgsFunction: completeKeys,
+		RunE: func(_ *cobra.Command, args []string) error {
+			start, err := c.load()
+			if err != nil {
+				return err
+			}
+			values, err := start.Config.Get(args[0])
+			if err != nil {
+				return failed(ExitUsage, "%w", err)
+			}
+			if len(values) == 1 && !strings.Contains(strings.TrimPrefix(values[0].Key, args[0]), ".") {
+				_, err := fmt.Fprintln(c.streams.Out, oneLine(values[0].Value))
+				return err
+			}
+			t := table{}
+			for _, v := range values {
+				t.row(v.Key, v.Value)
+			}
+			return t.write(c.streams.Out)
+		},
+	}
+}
+
+func (c *command) configSet() *cobra.Command {
+	return &cobra.Command{
+		Use:   "set <key> <value>",
+		Short: "Change a setting in config.yaml, or a secret in .env",
+		Long: `Change a setting in config.yaml: comments, order and everything else in the file stay.
+A key in upper case like OPENAI_API_KEY is a secret and goes to .env, which only you can read; - reads it from stdin.`,
+		Example: `  hermes config set model openai/gpt-5
+  hermes config set display.theme daylight
+  hermes config set keys.conversation.send "ctrl+s"
+  hermes config set OPENAI_API_KEY -`,
+		Args: cobra.ExactArgs(2), ValidArgsFunction: completeKeys,
+		RunE: func(_ *cobra.Command, args []string) error {
+			paths, err := c.paths()
+			if err != nil {
+				return err
+			}
+			key, value := args[0], args[1]
+			if config.SecretName(key) {
+				return c.setSecret(paths, key, value)
+			}
+			if err := config.Set(paths, key, value); err != nil {
+				return failed(ExitUsage, "%w", err)
+			}
+			return nil
+		},
+	}
+}
+
+func (c *command) setSecret(paths config.Paths, name, value string) error {
+	if value == "-" {
+		secret, err := readSecret(c.streams.In, c.streams.Err, name)
+		if err != nil {
+			return err
+		}
+		value = secret
+	}
+	if err := config.SetSecret(paths, name, value); err != nil {
+		return failed(ExitUsage, "%w", err)
+	}
+	c.note("%s is in %s now", name, paths.EnvFile)
+	return nil
+}
+
+func completeKeys(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var out []string
+	for _, k := range config.Schema() {
+		if strings.HasPrefix(k.Name, prefix) && !strings.Contains(k.Name, "<") {
+			out = append(out, k.Name+"\t"+k.Doc)
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (c *command) configEdit() *cobra.Command {
+	return &cobra.Command{
+		Use: "edit", Short: "Open config.yaml in your editor, then check it", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := c.options()
+			if err != nil {
+				return err
+			}
+			paths, err := o.Paths()
+			if err != nil {
+				return err
+			}
+			if err := c.edit(cmd.Context(), paths); err != nil {
+				return err
+			}
+			cfg, problems := config.Load(o)
+			if err := c.printProblems(cfg, problems); err != nil {
+				return err
+			}
+			if len(problems) > 0 {
+				return quiet(ExitUsage)
+			}
+			return nil
+		},
+	}
+}
+
+// edit runs $VISUAL or $EDITOR, which may hold arguments, on config.yaml. A file that is not there yet is begun.
+func (c *command) edit(ctx context.Context, paths config.Paths) error {
+	editor := c.getenv("VISUAL")
+	if editor == "" {
+		editor = c.getenv("EDITOR")
+	}
+	if editor == "" {
+		editor = "vi"
+	}
+	if err := begin(paths); err != nil {
+		return err
+	}
+	run := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", paths.ConfigFile)
+	run.Stdin, run.Stdout, run.Stderr, run.Env = c.streams.In, c.streams.Out, c.streams.Err, c.env
+	if err := run.Run(); err != nil {
+		return fmt.Errorf("editor %s: %w; set EDITOR to the one you use", editor, err)
+	}
+	return nil
+}
+
+// begin writes a config.yaml that says how to go on, unless there is one.
+func begin(paths config.Paths) error {
+	if err := os.MkdirAll(paths.Home, 0o700); err != nil {
+		return fmt.Errorf("make folder %s: %w", paths.Home, err)
+	}
+	file, err := os.OpenFile(paths.ConfigFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if os.IsExist(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", paths.ConfigFile, err)
+	}
+	defer file.Close()
+	_, err = file.WriteString("# Settings of hermes. `hermes config show --all` lists every key and its value.\n# Secrets belong in .env beside this file.\n")
+	return err
+}

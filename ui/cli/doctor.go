@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// verdict grades a finding of `doctor`.
+type verdict string
+
+const (
+	good verdict = "ok"
+	warn verdict = "warn" // works, but not as it could
+	bad  verdict = "bad"  // makes doctor end with exit code 1
+)
+
+// finding is one line of `doctor`.
+type finding struct {
+	Name    string  `json:"name"`
+	Verdict verdict `json:"verdict"`
+	Found   string  `json:"found"`
+	Fix     string  `json:"fix,omitempty"`
+}
+
+func (c *command) doctorCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Look for what could go wrong; exit code 1 when something will", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			findings, err := c.examine(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = writeJSON(c.streams.Out, findings, true)
+			} else {
+				err = c.printFindings(findings)
+			}
+			if err != nil {
+				return err
+			}
+			for _, f := range findings {
+				if f.Verdict == bad {
+					return quiet(ExitFailed)
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *command) examine(ctx context.Context) ([]finding, error) {
+	start, err := c.load()
+	if err != nil {
+		return nil, err
+	}
+	x := examination{c: c, start: start}
+	for _, look := range []func(context.Context){
+		x.program, x.settings, x.home, x.secrets, x.database, x.disk, x.terminal, x.tools, x.model,
+	} {
+		look(ctx)
+	}
+	return x.findings, nil
+}
+
+func (c *command) printFindings(findings []finding) error {
+	marks := map[verdict]string{good: "ok  ", warn: "warn", bad: "BAD "}
+	for _, f := range findings {
+		if _, err := fmt.Fprintf(c.streams.Out, "%s  %-10s %s\n", marks[f.Verdict], f.Name, oneLine(f.Found)); err != nil {
+			return err
+		}
+		if f.Fix != "" {
+			if _, err := fmt.Fprintf(c.streams.Out, "                 %s\n", oneLine(f.Fix)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"hermes/core/logs"
+	"hermes/ui/text"
+)
+
+// Exit is the exit code of the program.
+type Exit int
+
+// Exit codes, for scripts.
+const (
+	ExitOK          Exit = 0
+	ExitFailed      Exit = 1   // the turn or the command failed; `doctor` and `check` found problems
+	ExitUsage       Exit = 2   // the command line or a setting is wrong
+	ExitRefused     Exit = 3   // something needed approval and was refused
+	ExitProvider    Exit = 4   // the model's provider or the network failed
+	ExitInterrupted Exit = 130 // stopped by ctrl+c
+)
+
+// failure is an error with its exit code.
+type failure struct {
+	code Exit
+	err  error
+	said bool // the person knows already
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// usage is a mistake in the command line.
+func usage(format string, args ...any) error {
+	return &failure{code: ExitUsage, err: fmt.Errorf(format, args...)}
+}
+
+func failed(code Exit, format string, args ...any) error {
+	return &failure{code: code, err: fmt.Errorf(format, args...)}
+}
+
+// quiet ends with a code when everything was said.
+func quiet(code Exit) error { return &failure{code: code, err: errors.New("failed"), said: true} }
+
+func exitCode(err error) Exit {
+	var f *failure
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &f):
+		return f.code
+	case errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	case isCobraUsage(err):
+		return ExitUsage
+	default:
+		return ExitFailed
+	}
+}
+
+// isCobraUsage recognises what cobra says about arguments; it has no error types for it.
+func isCobraUsage(err error) bool {
+	for _, start := range []string{"unknown command", "unknown flag", "unknown shorthand", "flag needs", "invalid argument", "accepts ", "requires ", "if any flags in the group", "bad flag syntax"} {
+		if strings.HasPrefix(err.Error(), start) {
+			return true
+		}
+	}
+	return false
+}
+
+// report writes one error for a person.
+func (c *command) report(err error) {
+	var f *failure
+	if errors.As(err, &f) && f.said {
+		return
+	}
+	message := err.Error()
+	switch {
+	case errors.Is(err, context.Canceled):
+		message = "stopped"
+	case errors.Is(err, fs.ErrPermission):
+		message += "; check who owns the file or folder"
+	case isCobraUsage(err):
+		message = strings.ReplaceAll(message, "\n\n", "\n") + "; `hermes help` lists the commands"
+	}
+	fmt.Fprintln(c.streams.Err, "hermes: "+text.Sanitize(logs.Redact(message)))
+}
+
+// note says something on stderr that is no result.
+func (c *command) note(format string, args ...any) {
+	fmt.Fprintln(c.streams.Err, text.Sanitize(fmt.Sprintf(format, args...)))
+}

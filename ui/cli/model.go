@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/spf13/cobra"
+
+	"hermes/core/config"
+	"hermes/core/provider"
+)
+
+func (c *command) modelCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "model", Short: "Show or change the model", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.models(cmd, func(ctx context.Context, m Models) error { return c.showModel(ctx, m, "", asJSON) })
+		},
+	}
+	list := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List what the providers offer (uses the network)", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.models(cmd, func(ctx context.Context, m Models) error { return c.listModels(m.List(ctx), asJSON) })
+		},
+	}
+	set := &cobra.Command{
+		Use: "set <provider/model>", Short: "Use this model from now on", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.models(cmd, func(ctx context.Context, m Models) error {
+				p, model, err := m.Resolve(ctx, args[0])
+				if err != nil {
+					return failed(ExitUsage, "%w", err)
+				}
+				return c.setModel(p.Name(), model.ID)
+			})
+		},
+	}
+	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(list, set)
+	return cmd
+}
+
+func (c *command) models(cmd *cobra.Command, work func(context.Context, Models) error) error {
+	start, err := c.load()
+	if err != nil {
+		return err
+	}
+	start.Source, start.Unattended = "cli", true
+	return c.with(cmd.Context(), start, func(ctx context.Context, app *App) error { return work(ctx, app.Models) })
+}
+
+func (c *command) setModel(providerName, model string) error {
+	paths, err := c.paths()
+	if err != nil {
+		return err
+	}
+	for _, s := range [][2]string{{"model.default", model}, {"model.provider", providerName}} {
+		if err := config.Set(paths, s[0], s[1]); err != nil {
+			return failed(ExitUsage, "%w", err)
+		}
+	}
+	c.note("new sessions use %s/%s", providerName, model)
+	return nil
+}
+
+type modelView struct {
+	Provider string   `json:"provider"`
+	Model    string   `json:"model"`
+	Window   int      `json:"context_length,omitempty"`
+	PriceIn  *float64 `json:"price_in,omitempty"`
+	PriceOut *float64 `json:"price_out,omitempty"`
+}
+
+func viewModel(m provider.Model) modelView {
+	v := modelView{Provider: m.Provider, Model: m.ID, Window: m.Window}
+	if m.Priced {
+		v.PriceIn, v.PriceOut = &m.PriceIn, &m.PriceOut
+	}
+	return v
+}
+
+func (c *command) showModel(ctx context.Context, m Models, ref string, asJSON bool) error {
+	p, model, err := m.Resolve(ctx, ref)
+	if err != nil {
+		return failed(ExitUsage, "%w", err)
+	}
+	model.Provider = p.Name()
+	if asJSON {
+		return writeJSON(c.streams.Out, viewModel(model), true)
+	}
+	_, err = fmt.Fprintln(c.streams.Out, oneLine(p.Name()+"/"+model.ID))
+	return err
+}
+
+func (c *command) listModels(list []provider.Model, asJSON bool) error {
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Provider < list[j].Provider })
+	if asJSON {
+		views := make([]modelView, len(list))
+		for i, m := range list {
+			views[i] = viewModel(m)
+		}
+		return writeJSON(c.streams.Out, views, true)
+	}
+	t := table{head: []string{"MODEL", "CONTEXT", "$ IN", "$ OUT"}}
+	for _, m := range list {
+		window, in, out := "-", "-", "-"
+		if m.Window > 0 {
+			window = fmt.Sprint(m.Window)
+		}
+		if m.Priced {
+			in, out = fmt.Sprintf("%.2f", m.PriceIn), fmt.Sprintf("%.2f", m.PriceOut)
+		}
+		t.row(m.Provider+"/"+m.ID, window, in, out)
+	}
+	return t.write(c.streams.Out)
+}

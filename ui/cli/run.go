@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"hermes/core/agent"
+	"hermes/core/event"
+	"hermes/core/session"
+)
+
+const (
+	maxPrompt = 10 << 20 // bytes
+	closeTime = 10 * time.Second
+)
+
+type runFlags struct {
+	openFlags
+	toolsets []string
+	output   string
+	yes      bool
+	backend  string
+	timeout  time.Duration
+}
+
+func (c *command) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [prompt...]",
+		Short: "Do one turn without the screen",
+		Long: `Do one turn without the screen.
+
+The prompt is what the arguments say; - stands for standard input, which is also read when there are no arguments.
+The answer goes to stdout, tools and notices to stderr. With --output json stdout is one object at the end, with jsonl
+every event on a line of its own as it happens.
+
+Nobody is there to be asked, so that what needs approval is refused (exit code 3) unless --yes is given. ctrl+c stops the
+turn and keeps what there is; a second one ends the program.`,
+		Example: `  hermes run "what changed in this repository today?"
+  git diff | hermes run "write a commit message for this" -
+  hermes run -c "and now in French" --output json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), f, args) },
+	}
+	f.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVarP(&f.resume, "session", "s", "", "the same as --resume")
+	fl.StringSliceVar(&f.toolsets, "toolsets", nil, "give the agent these sets of tools only")
+	fl.StringVarP(&f.output, "output", "o", "text", "what stdout gets: text, json or jsonl")
+	fl.BoolVarP(&f.yes, "yes", "y", false, "run what would be asked for approval; what never runs still does not")
+	fl.StringVar(&f.backend, "backend", "", "run commands in this back `end`")
+	fl.DurationVar(&f.timeout, "timeout", 0, "stop the turn after this long, for example 10m")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (c *command) run(ctx context.Context, f runFlags, args []string) error {
+	p, err := c.printer(f.output)
+	if err != nil {
+		return err
+	}
+	prompt, err := readPrompt(args, c.streams.In)
+	if err != nil {
+		return err
+	}
+	start, err := c.start(f.openFlags)
+	if err != nil {
+		return err
+	}
+	for _, problem := range start.Problems {
+		c.note("hermes: %s", problem)
+	}
+	start.Toolsets, start.Yes, start.Unattended = f.toolsets, f.yes, !f.yes
+	return c.with(ctx, start, func(ctx context.Context, app *App) error {
+		uid, err := openSession(ctx, app, start, f)
+		if err != nil {
+			return err
+		}
+		ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+		defer stop()
+		if f.timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, f.timeout)
+			defer cancel()
+		}
+		t := &turn{app: app, session: uid, yes: f.yes, printer: p, release: stop}
+		return t.run(ctx, agent.Input{Text: prompt})
+	})
+}
+
+// with opens the program, does work and closes it, on every way out.
+func (c *command) with(ctx context.Context, start Start, work func(context.Context, *App) error) (err error) {
+	if c.program.Open == nil {
+		return failed(ExitFailed, "this program was built without the agent")
+	}
+	app, err := c.program.Open(ctx, start)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+		defer cancel()
+		err = errors.Join(err, app.Close(ctx))
+	}()
+	return work(ctx, app)
+}
+
+// openSession resumes or makes the session that the flags name and applies the model and the back end to it.
+func openSession(ctx context.Context, app *App, start Start, f runFlags) (string, error) {
+	info, err := findSession(ctx, app, start, f)
+	if err != nil {
+		return "", err
+	}
+	if f.model != "" {
+		if err := app.Agent.SetModel(ctx, info.UID, f.model); err != nil {
+			return "", failed(ExitUsage, "model %s: %w", f.model, err)
+		}
+	}
+	if f.backend != "" {
+		if app.Backend == nil {
+			return "", usage("--backend %s: this program has no back ends to choose from", f.backend)
+		}
+		if err := app.Backend(info.UID, f.backend); err != nil {
+			return "", failed(ExitUsage, "back end %s: %w", f.backend, err)
+		}
+	}
+	return info.UID, nil
+}
+
+func findSession(ctx context.Context, app *App, start Start, f runFlags) (event.SessionInfo, error) {
+	ref := f.session()
+	if ref == "" {
+		return app.Sessions.Create(ctx, session.NewSession{Source: start.Source, Cwd: start.Cwd})
+	}
+	info, err := app.Sessions.Resolve(ctx, ref)
+	if err != nil {
+		return info, failed(ExitUsage, "%w", err)
+	}
+	if f.cwd != "" {
+		if err := app.Sessions.SetPlace(ctx, info.UID, start.Cwd, start.Cwd); err != nil {
+			return info, err
+		}
+	}
+	return app.Sessions.Open(ctx, info.UID, "resume")
+}
+
+// readPrompt joins the arguments; - is standard input.
+func readPrompt(args []string, in io.Reader) (string, error) {
+	if len(args) == 0 {
+		if isTerminal(in) {
+			return "", usage("no prompt; write it after `run`, or pipe it in")
+		}
+		args = []string{"-"}
+	}
+	parts := make([]string, 0, len(args))
+	text := ""
+	flush := func() {
+		if len(parts) > 0 {
+			text += strings.Join(parts, " ") + "\n\n"
+			parts = parts[:0]
+		}
+	}
+	for _, arg := range args {
+		if arg != "-" {
+			parts = append(parts, arg)
+			continue
+		}
+		flush()
+		data, err := io.ReadAll(io.LimitReader(in, maxPrompt+1))
+		if err != nil {
+			return "", failed(ExitFailed, "standard input: %w", err)
+		}
+		parts = append(parts, strings.TrimRight(string(data), "\n"))
+		flush()
+	}
+	flush()
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return "", usage("the prompt is empty; write it after `run`, or pipe it in")
+	case len(text) > maxPrompt:
+		return "", usage("the prompt is larger than %d MiB; put it in a file and name the file", maxPrompt>>20)
+	case !utf8.ValidString(text):
+		return strings.ToValidUTF8(text, "\ufffd"), nil
+	}
+	return text, nil
+}

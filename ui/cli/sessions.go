@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/core/session"
+	"hermes/ui/text"
+)
+
+func (c *command) sessionsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "sessions",
+		Aliases: []string{"session"},
+		Short:   "List, search, show, move and remove conversations",
+		Long: `List, search, show, move and remove conversations.
+
+A session is named by its id, by the start of its id, by its title, or by the word last.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.AddCommand(
+		c.sessionsList(), c.sessionsShow(), c.sessionsSearch(), c.sessionsExport(), c.sessionsImport(), c.sessionsFork(),
+		c.sessionsRename(), c.sessionsRemove(), c.sessionsStats(), c.sessionsCheck(),
+	)
+	return cmd
+}
+
+// store opens the program for work on sessions.
+func (c *command) store(cmd *cobra.Command, work func(context.Context, Sessions) error) error {
+	start, err := c.load()
+	if err != nil {
+		return err
+	}
+	start.Source, start.Unattended = "cli", true
+	return c.with(cmd.Context(), start, func(ctx context.Context, app *App) error { return work(ctx, app.Sessions) })
+}
+
+// named resolves ref first.
+func (c *command) named(cmd *cobra.Command, ref string, work func(context.Context, Sessions, event.SessionInfo) error) error {
+	return c.store(cmd, func(ctx context.Context, s Sessions) error {
+		info, err := s.Resolve(ctx, ref)
+		if err != nil {
+			return failed(ExitUsage, "%w", err)
+		}
+		return work(ctx, s, info)
+	})
+}
+
+type filterFlags struct {
+	limit                         int
+	project, source, since, until string
+	asJSON                        bool
+}
+
+func (f *filterFlags) add(cmd *cobra.Command, limit int) {
+	fl := cmd.Flags()
+	fl.IntVarP(&f.limit, "limit", "n", limit, "at most so many")
+	fl.StringVar(&f.project, "project", "", "only where the project's path has this in it")
+	fl.StringVar(&f.source, "source", "", "only from here: tui, run, ...")
+	fl.StringVar(&f.since, "since", "", "not older than: 2026-11-21, or 7d, 12h")
+	fl.StringVar(&f.until, "until", "", "not newer than")
+	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
+}
+
+func (f *filterFlags) times(now time.Time) (since, until time.Time, err error) {
+	if since, err = parseWhen(f.since, now); err != nil {
+		return since, until, err
+	}
+	until, err = parseWhen(f.until, now)
+	return since, until, err
+}
+
+// parseWhen takes a date, a date with a time, or how long ago.
+func parseWhen(s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	ago := s
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		var n int
+		if _, err := fmt.Sscanf(days, "%d", &n); err == nil && n >= 0 && n < 36500 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
+	if d, err := time.ParseDuration(ago); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, usage("%q is no time; write a date (2026-11-21) or how long ago (7d, 12h)", s)
+}
+
+func (c *command) sessionsList() *cobra.Command {
+	var f filterFlags
+	var archived bool
+	cmd := &cobra.Command{
+		Use: "list [part of a title]", Aliases: []string{"ls"}, Short: "List sessions, newest activity first",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			since, until, err := f.times(time.Now())
+			if err != nil {
+				return err
+			}
+			return c.store(cmd, func(ctx context.Context, s Sessions) error {
+				list, err := s.List(ctx, session.Filter{
+					Limit: f.limit, Query: strings.Join(args, " "), Project: f.project, Source: f.source, Since: since, Until: until, Archived: archived,
+				})
+				if err != nil {
+					return err
+				}
+				return c.printSessions(list, f.asJSON)
+			})
+		},
+	}
+	f.add(cmd, 50)
+	cmd.Flags().BoolVar(&archived, "archived", false, "archived ones too")
+	return cmd
+}
+
+func (c *command) printSessions(list []event.SessionInfo, asJSON bool) error {
+	if asJSON {
+		if list == nil {
+			list = []event.SessionInfo{}
+		}
+		return writeJSON(c.streams.Out, list, true)
+	}
+	if len(list) == 0 {
+		c.note("no sessions")
+		return nil
+	}
+	t := table{head: []string{"ID", "LAST", "MESSAGES", "SOURCE", "TITLE"}}
+	for _, s := range list {
+		title := s.Title
+		if title == "" {
+			title = s.Preview
+		}
+		if s.Pinned {
+			title = "* " + title
+		}
+		t.row(s.UID, when(s.Last), fmt.Sprint(s.Messages), s.Source, cut(title, 60))
+	}
+	return t.write(c.streams.Out)
+}
+
+func (c *command) sessionsShow() *cobra.Command {
+	var asJSON bool
+	var limit int
+	cmd := &cobra.Command{
+		Use: "show <session>", Short: "Show a session and its newest messages", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.named(cmd, args[0], func(ctx context.Context, s Sessions, info event.SessionInfo) error {
+				messages, more, err := s.Messages(ctx, info.UID, session.Page{Limit: limit})
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return writeJSON(c.streams.Out, shownSession{info, messages, more}, true)
+				}
+				return c.printSession(info, messages, more)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "at most so many messages")
+	return cmd
+}
+
+type shownSession struct {
+	Session  event.SessionInfo `json:"session"`
+	Messages []chat.Message    `json:"messages"`
+	More     bool              `json:"more"` // older ones are not shown
+}
+
+func (c *command) printSession(info event.SessionInfo, messages []chat.Message, more bool) error {
+	t := table{}
+	t.row("title", info.Title)
+	t.row("id", info.UID)
+	t.row("started", when(info.Started))
+	t.row("last", when(info.Last))
+	t.row("model", info.Model)
+	t.row("folder", info.Cwd)
+	t.row("messages", fmt.Sprint(info.Messages))
+	t.row("tokens", fmt.Sprintf("%d in, %d out", info.Usage.Input, info.Usage.Output))
+	if err := t.write(c.streams.Out); err != nil {
+		return err
+	}
+	if more {
+		fmt.Fprintln(c.streams.Out, "\n... older messages: `hermes sessions export` has all of them")
+	}
+	for _, m := range messages {
+		fmt.Fprintf(c.streams.Out, "\n%s  %s\n%s\n", strings.ToUpper(string(m.Role)), when(m.At), strings.TrimRight(text.Sanitize(messageText(m)), "\n"))
+	}
+	return nil
+}
+
+// messageText is a message for reading: tool calls and results by their first lines.
+func messageText(m chat.Message) string {
+	lines := []string{}
+	if m.Text != "" {
+		lines = append(lines, m.Text)
+	}
+	for _, call := range m.Calls {
+		lines = append(lines, fmt.Sprintf("→ %s %s", call.Name, cut(string(call.Args), 160)))
+	}
+	if m.Result != nil {
+		shown := strings.SplitN(m.Result.Text, "\n", 11)
+		if len(shown) == 11 {
+			shown[10] = "..."
+		}
+		lines = append(lines, "← "+m.Result.Name, strings.Join(shown, "\n"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (c *command) sessionsSearch() *cobra.Command {
+	var f filterFlags
+	cmd := &cobra.Command{
+		Use: "search <words>", Short: "Find what was said in any session", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			since, until, err := f.times(time.Now())
+			if err != nil {
+				return err
+			}
+			return c.store(cmd, func(ctx context.Context, s Sessions) error {
+				found, err := s.Search(ctx, session.Query{
+					Text: strings.Join(args, " "), Limit: f.limit, Project: f.project, Source: f.source, Since: since, Until: until,
+				})
+				if err != nil {
+					return err
+				}
+				return c.printHits(found, f.asJSON)
+			})
+		},
+	}
+	f.add(cmd, 20)
+	return cmd
+}
+
+func (c *command) printHits(found session.Results, asJSON bool) error {
+	if found.Rebuilding > 0 {
+		c.note("the search index is being rebuilt (%.0f %% done); older messages may be missing", 100*found.Rebuilding)
+	}
+	if asJSON {
+		return writeJSON(c.streams.Out, viewHits(found), true)
+	}
+	if len(found.Hits) == 0 {
+		c.note("nothing found")
+		return nil
+	}
+	t := table{head: []string{"SESSION", "DATE", "WHO", "TITLE", "TEXT"}}
+	for _, h := range found.Hits {
+		t.row(h.Session.UID, when(h.At), string(h.Role), cut(h.Session.Title, 30), cut(marked(h), 100))
+	}
+	if err := t.write(c.streams.Out); err != nil {
+		return err
+	}
+	total := count(found.Total, "message", "messages")
+	if found.Bounded {
+		total = "more than " + total
+	}
+	c.note("%s", total)
+	return nil
+}
+
+// marked puts the matches between brackets, so that they show without colours.
+func marked(h session.Hit) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range h.Marks {
+		if m[0] < at || m[1] > len(h.Snippet) || m[0] > m[1] {
+			continue
+		}
+		b.WriteString(h.Snippet[at:m[0]] + "[" + h.Snippet[m[0]:m[1]] + "]")
+		at = m[1]
+	}
+	return b.String() + h.Snippet[at:]
+}

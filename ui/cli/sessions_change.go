@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes/core/event"
+	"hermes/core/session"
+)
+
+func (c *command) sessionsExport() *cobra.Command {
+	var format, to string
+	cmd := &cobra.Command{
+		Use: "export <session>", Short: "Write a session as markdown, json or sharegpt", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f := session.Format(format)
+			if f != session.Markdown && f != session.JSON && f != session.ShareGPT {
+				return usage("--format %s: choose markdown, json or sharegpt", format)
+			}
+			return c.named(cmd, args[0], func(ctx context.Context, s Sessions, info event.SessionInfo) error {
+				if to == "" || to == "-" {
+					return s.Export(ctx, info.UID, c.streams.Out, f)
+				}
+				return exportTo(to, func(w io.Writer) error { return s.Export(ctx, info.UID, w, f) })
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&format, "format", "f", string(session.Markdown), "markdown, json (import reads it) or sharegpt")
+	cmd.Flags().StringVarP(&to, "to", "o", "", "write to this `file`; it must not be there yet")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"markdown", "json", "sharegpt"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// exportTo makes a new file; half an export is removed.
+func exportTo(path string, export func(io.Writer) error) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		if errors.Is(err, os.ErrExist) {
+			return usage("%s is there already; choose another name", path)
+		}
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	w := bufio.NewWriter(file)
+	if err = errors.Join(export(w), w.Flush(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+func (c *command) sessionsImport() *cobra.Command {
+	return &cobra.Command{
+		Use:   "import <file>",
+		Short: "Take in a JSON export, or the state.db of a Python hermes",
+		Long: `Take in a JSON export (- reads it from standard input), or the state.db of a Python hermes, which is only read.
+What is here already is left alone, so that an import can be repeated.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.store(cmd, func(ctx context.Context, s Sessions) error { return c.importFrom(ctx, s, args[0]) })
+		},
+	}
+}
+
+func (c *command) importFrom(ctx context.Context, s Sessions, path string) error {
+	if path == "-" {
+		return c.importJSON(ctx, s, c.streams.In)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	defer file.Close()
+	r := bufio.NewReader(file)
+	head, _ := r.Peek(16)
+	if !strings.HasPrefix(string(head), "SQLite format 3") {
+		return c.importJSON(ctx, s, r)
+	}
+	report, err := s.ImportHermes(ctx, path, c.progress())
+	if err != nil {
+		return err
+	}
+	for _, p := range report.Problems {
+		c.note("hermes: %s", p)
+	}
+	_, err = fmt.Fprintf(c.streams.Out, "imported %s with %s; %d were here already\n",
+		count(report.Sessions, "session", "sessions"), count(report.Messages, "message", "messages"), report.Skipped)
+	return err
+}
+
+// progress shows an advance on a terminal, in place.
+func (c *command) progress() func(done, total int) {
+	if !isTerminal(c.streams.Err) {
+		return func(int, int) {}
+	}
+	return func(done, total int) {
+		fmt.Fprintf(c.streams.Err, "\r%d of %d sessions", done, total)
+		if done == total {
+			fmt.Fprintln(c.streams.Err)
+		}
+	}
+}
+
+func (c *command) importJSON(ctx context.Context, s Sessions, r io.Reader) error {
+	list, err := s.Import(ctx, r)
+	if err != nil {
+		return err
+	}
+	for _, info := range list {
+		if _, err := fmt.Fprintf(c.streams.Out, "imported %s %s\n", info.UID, oneLine(info.Title)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *command) sessionsFork() *cobra.Command {
+	var at int64
+	cmd := &cobra.Command{
+		Use: "fork <session>", Short: "Copy a session, to go on in two ways", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.named(cmd, args[0], func(ctx context.Context, s Sessions, info event.SessionInfo) error {
+				fork, err := s.Fork(ctx, info.UID, at)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(c.streams.Out, fork.UID)
+				return err
+			})
+		},
+	}
+	cmd.Flags().Int64Var(&at, "at", 0, "up to and including the `message` with this id; 0: all")
+	return cmd
+}
+
+func (c *command) sessionsRename() *cobra.Command {
+	return &cobra.Command{
+		Use: "rename <session> <title>", Short: "Give a session a title", Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.named(cmd, args[0], func(ctx context.Context, s Sessions, info event.SessionInfo) error {
+				return s.Rename(ctx, info.UID, strings.Join(args[1:], " "))
+			})
+		},
+	}
+}
+
+func (c *command) sessionsRemove() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "rm <session>...", Aliases: []string{"delete"}, Short: "Remove sessions for good", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.store(cmd, func(ctx context.Context, s Sessions) error { return c.remove(ctx, s, args, yes) })
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// remove resolves all before it removes one, so that a wrong name removes nothing.
+func (c *command) remove(ctx context.Context, s Sessions, refs []string, yes bool) error {
+	list := make([]event.SessionInfo, len(refs))
+	for i, ref := range refs {
+		info, err := s.Resolve(ctx, ref)
+		if err != nil {
+			return failed(ExitUsage, "%w; nothing was removed", err)
+		}
+		list[i] = info
+	}
+	for _, info := range list {
+		if !yes {
+			ok, err := c.ask(fmt.Sprintf("Remove %s %q with %s for good?", info.UID, oneLine(info.Title), count(info.Messages, "message", "messages")))
+			if err != nil || !ok {
+				return err
+			}
+		}
+		if err := s.Delete(ctx, info.UID); err != nil {
+			return err
+		}
+		c.note("removed %s", info.UID)
+	}
+	return nil
+}
+
+// ask wants a yes. Without a terminal there is nobody to ask, and the answer is an error that says so.
+func (c *command) ask(question string) (bool, error) {
+	if !isTerminal(c.streams.In) {
+		return false, failed(ExitRefused, "%s Nobody is here to say yes: add --yes", question)
+	}
+	fmt.Fprint(c.streams.Err, question+" [y/N] ")
+	line, err := bufio.NewReader(c.streams.In).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes", nil
+}
+
+func (c *command) sessionsStats() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "stats", Short: "Count what is stored", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.store(cmd, func(ctx context.Context, s Sessions) error {
+				stats, err := s.Stats(ctx)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return writeJSON(c.streams.Out, viewStats(stats), true)
+				}
+				return c.printStats(stats)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *command) printStats(s session.Stats) error {
+	t := table{}
+	t.row("sessions", fmt.Sprintf("%d (%d archived)", s.Sessions, s.Archived))
+	t.row("messages", fmt.Sprint(s.Messages))
+	t.row("tool calls", fmt.Sprint(s.ToolCalls))
+	t.row("tokens", fmt.Sprintf("%d in, %d out", s.Usage.Input, s.Usage.Output))
+	if s.Usage.CostKnown {
+		t.row("cost", fmt.Sprintf("$%.4f", float64(s.Usage.Cost)/1e6))
+	}
+	t.row("on disk", bytesText(s.Bytes))
+	t.row("from", when(s.Oldest)+" to "+when(s.Newest))
+	for _, group := range []struct {
+		name string
+		by   map[string]int
+	}{{"source", s.BySource}, {"model", s.ByModel}} {
+		for _, name := range keysOf(group.by) {
+			t.row(group.name, fmt.Sprintf("%s: %d", name, group.by[name]))
+		}
+	}
+	return t.write(c.streams.Out)
+}
+
+func (c *command) sessionsCheck() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "check", Short: "Examine the database; exit code 1 when something is wrong", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.store(cmd, func(ctx context.Context, s Sessions) error {
+				report, err := s.Check(ctx)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					err = writeJSON(c.streams.Out, viewCheck(report), true)
+				} else {
+					err = c.printCheck(report)
+				}
+				if err == nil && len(report.Problems) > 0 {
+					return quiet(ExitFailed)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *command) printCheck(r session.CheckReport) error {
+	for _, p := range r.Problems {
+		if _, err := fmt.Fprintln(c.streams.Out, oneLine(p)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(c.streams.Out, "%s checked in %s: %s\n", count(r.Messages, "message", "messages"), r.Took.Round(1e6),
+		count(len(r.Problems), "problem", "problems"))
+	return err
+}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/huh"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"hermes/core/config"
+)
+
+// choice is a provider that setup offers. KeyEnv is empty for servers that want no key.
+type choice struct{ name, title, baseURL, keyEnv, model string }
+
+var choices = []choice{
+	{"openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", ""},
+	{"openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", ""},
+	{"ollama", "Ollama on this machine", "http://127.0.0.1:11434/v1", "", ""},
+	{"lmstudio", "LM Studio on this machine", "http://127.0.0.1:1234/v1", "", ""},
+	{"custom", "another OpenAI-compatible server", "", "CUSTOM_API_KEY", ""},
+	{"offline", "none: try the workbench without a model", "", "", ""},
+}
+
+// answers are what setup asks for.
+type answers struct {
+	provider, baseURL, key, model, theme string
+}
+
+func (c *command) setupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "setup", Short: "Choose a provider, a model and a theme", Args: cobra.NoArgs,
+		Long: `Choose a provider, a model and a theme. The key goes to .env, which only you can read; the rest to config.yaml.
+Nothing is written before the last answer.`,
+		RunE: func(*cobra.Command, []string) error {
+			start, err := c.load()
+			if err != nil {
+				return err
+			}
+			a := answers{provider: start.Config.Model.Provider, model: start.Config.Model.Default, theme: start.Config.Display.Theme}
+			if isTerminal(c.streams.In) && isTerminal(c.streams.Out) {
+				err = wizard(&a)
+			} else {
+				err = prompts(&a, c.streams.In, c.streams.Out)
+			}
+			if err != nil {
+				return err
+			}
+			return c.apply(start.Config.Paths(), a)
+		},
+	}
+}
+
+func pickChoice(name string) choice {
+	for _, ch := range choices {
+		if ch.name == name {
+			return ch
+		}
+	}
+	return choice{name: name, title: name, keyEnv: strings.ToUpper(strings.ReplaceAll(name, "-", "_")) + "_API_KEY"}
+}
+
+func wizard(a *answers) error {
+	options := make([]huh.Option[string], len(choices))
+	for i, ch := range choices {
+		options[i] = huh.NewOption(ch.title, ch.name)
+	}
+	if pickChoice(a.provider).title == a.provider {
+		a.provider = choices[0].name
+	}
+	err := huh.NewForm(huh.NewGroup(huh.NewSelect[string]().Title("Which model server?").Options(options...).Value(&a.provider))).Run()
+	if err != nil {
+		return aborted(err)
+	}
+	ch := pickChoice(a.provider)
+	a.baseURL = ch.baseURL
+	var fields []huh.Field
+	if ch.name == "custom" {
+		fields = append(fields, huh.NewInput().Title("Its address").Placeholder("https://host/v1").Value(&a.baseURL).Validate(addressLike))
+	}
+	if ch.keyEnv != "" {
+		fields = append(fields, huh.NewInput().Title("Your key").Description("kept in .env; empty leaves it as it is").EchoMode(huh.EchoModePassword).Value(&a.key))
+	}
+	if ch.name != "offline" {
+		fields = append(fields, huh.NewInput().Title("Model").Description("empty: the first that the server offers").Value(&a.model))
+	}
+	fields = append(fields, huh.NewInput().Title("Theme").Description("default fits the terminal; the workbench shows all of them").Value(&a.theme))
+	return aborted(huh.NewForm(huh.NewGroup(fields...)).Run())
+}
+
+func aborted(err error) error {
+	if errors.Is(err, huh.ErrUserAborted) {
+		return failed(ExitInterrupted, "setup stopped; nothing was changed")
+	}
+	return err
+}
+
+func addressLike(s string) error {
+	if !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://") {
+		return errors.New("begin with http:// or https://")
+	}
+	return nil
+}
+
+// prompts asks the same on plain lines; an empty line takes what stands in brackets.
+func prompts(a *answers, in io.Reader, out io.Writer) error {
+	lines := bufio.NewScanner(in)
+	ask := func(question, fallback string) string {
+		fmt.Fprintf(out, "%s [%s]: ", question, fallback)
+		answer := ""
+		if lines.Scan() {
+			answer = strings.TrimSpace(lines.Text())
+		}
+		fmt.Fprintln(out)
+		if answer == "" {
+			return fallback
+		}
+		return answer
+	}
+	names := make([]string, len(choices))
+	for i, ch := range choices {
+		names[i] = ch.name
+	}
+	if a.provider == "" {
+		a.provider = choices[0].name
+	}
+	a.provider = ask("Provider ("+strings.Join(names, ", ")+")", a.provider)
+	ch := pickChoice(a.provider)
+	a.baseURL = ch.baseURL
+	if ch.baseURL == "" && ch.name != "offline" {
+		a.baseURL = ask("Address, like https://host/v1", "")
+	}
+	if ch.keyEnv != "" {
+		a.key = ask("Key, kept in .env as "+ch.keyEnv+"; empty leaves it as it is", "")
+	}
+	if ch.name != "offline" {
+		a.model = ask("Model; empty: the first that the server offers", a.model)
+	}
+	a.theme = ask("Theme", a.theme)
+	return lines.Err()
+}
+
+// apply writes the answers: the secret first, because without it the rest is of no use.
+func (c *command) apply(paths config.Paths, a answers) error {
+	ch := pickChoice(a.provider)
+	if a.key != "" {
+		if err := config.SetSecret(paths, ch.keyEnv, a.key); err != nil {
+			return err
+		}
+	}
+	settings := [][2]string{{"model.provider", a.provider}, {"model.default", a.model}, {"display.theme", a.theme}}
+	if a.baseURL != "" {
+		settings = append(settings, [2]string{"providers." + a.provider + ".base_url", a.baseURL})
+	}
+	if ch.keyEnv != "" {
+		settings = append(settings, [2]string{"providers." + a.provider + ".key_env", ch.keyEnv})
+	}
+	for _, s := range settings {
+		if err := config.Set(paths, s[0], s[1]); err != nil {
+			return failed(ExitUsage, "%w", err)
+		}
+	}
+	_, err := fmt.Fprintf(c.streams.Out, "Written to %s. `hermes` opens the workbench, `hermes doctor` looks for problems.\n", paths.ConfigFile)
+	return err
+}
+
+// readSecret reads one line, without showing it on a terminal.
+func readSecret(in io.Reader, prompt io.Writer, name string) (string, error) {
+	if f, ok := in.(*os.File); ok && isTerminal(in) {
+		fmt.Fprint(prompt, name+": ")
+		data, err := term.ReadPassword(int(f.Fd()))
+		fmt.Fprintln(prompt)
+		return strings.TrimSpace(string(data)), err
+	}
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	if line = strings.TrimSpace(line); line == "" {
+		return "", usage("no value for %s on standard input", name)
+	}
+	return line, nil
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func expandHome(path, home string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		return filepath.Join(home, path[1:])
+	}
+	if path == "" {
+		return "."
+	}
+	return path
+}
+
+// writeJSON prints v, indented for a person's eye unless it is one of many lines.
+func writeJSON(w io.Writer, v any, indent bool) error {
+	data, err := json.Marshal(v)
+	if indent && err == nil {
+		data, err = json.MarshalIndent(v, "", "  ")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(escapeControls(data), '\n'))
+	return err
+}
+
+// escapeControls writes DEL and the C1 controls of JSON text as \u00xx: some terminals obey them, and encoding/json lets
+// them through.
+func escapeControls(data []byte) []byte {
+	var out []byte
+	const hex = "0123456789abcdef"
+	escape := func(r byte) { out = append(out, '\\', 'u', '0', '0', hex[r>>4], hex[r&15]) }
+	for i := 0; i < len(data); i++ {
+		switch {
+		case data[i] == 0x7f:
+			escape(0x7f)
+		case data[i] == 0xc2 && i+1 < len(data) && data[i+1] >= 0x80 && data[i+1] <= 0x9f:
+			escape(data[i+1])
+			i++
+		default:
+			out = append(out, data[i])
+		}
+	}
+	return out
+}

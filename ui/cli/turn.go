@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"hermes/core/agent"
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/core/session"
+)
+
+// turn follows one turn of a session to its end.
+type turn struct {
+	app     *App
+	session string
+	yes     bool
+	printer printer
+	release func() // gives ctrl+c back to the system, so that a second one ends the program
+
+	refused bool
+	ended   *event.TurnEnded
+	last    chat.Message // newest sealed answer
+}
+
+// printer shows a turn as it goes.
+type printer interface {
+	event(e event.Envelope)
+	// end is called once, after the last event.
+	end(t *turn)
+}
+
+func (t *turn) run(ctx context.Context, in agent.Input) error {
+	box := t.app.Bus.Subscribe(event.Limits{})
+	defer box.Close()
+	if err := t.app.Agent.Submit(ctx, t.session, in); err != nil {
+		return err
+	}
+	stopped := ctx.Done()
+	for t.ended == nil {
+		select {
+		case <-stopped:
+			stopped = nil // what follows are the events of the end
+			t.release()
+			t.app.Agent.Interrupt(t.session)
+		case <-box.Ready():
+			for _, e := range box.Drain() {
+				if err := t.take(ctx, e); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, e := range box.Drain() {
+		t.printer.event(e)
+	}
+	t.printer.end(t)
+	return t.outcome(ctx)
+}
+
+func (t *turn) take(ctx context.Context, e event.Envelope) error {
+	if e.Session != "" && e.Session != t.session {
+		return nil
+	}
+	t.printer.event(e)
+	switch x := e.Event.(type) {
+	case event.ApprovalAsked:
+		return t.answer(x)
+	case event.ApprovalSettled:
+		t.refused = t.refused || (x.Decision == event.DecisionDeny && x.By != "interrupt")
+	case event.QuestionAsked:
+		return t.app.AnswerNobody(x.ID)
+	case event.MessageSealed:
+		if x.Message.Role == chat.RoleAssistant {
+			t.last = x.Message
+		}
+	case event.TurnEnded:
+		t.ended = &x
+	case event.Resync:
+		return t.catchUp(ctx)
+	}
+	return nil
+}
+
+// AnswerNobody tells the model that it must decide alone.
+func (a *App) AnswerNobody(question string) error {
+	return a.Agent.AnswerQuestion(question, "Nobody is here to answer: choose what is safest and say what you assumed.")
+}
+
+func (t *turn) answer(ask event.ApprovalAsked) error {
+	if !t.yes {
+		t.refused = true
+		return t.app.Agent.Answer(ask.ID, event.DecisionDeny)
+	}
+	return t.app.Agent.Answer(ask.ID, event.DecisionOnce)
+}
+
+// catchUp takes the outcome from the store when so much happened that events were given up.
+func (t *turn) catchUp(ctx context.Context) error {
+	if err := t.app.Agent.Wait(context.WithoutCancel(ctx), t.session); err != nil {
+		return err
+	}
+	messages, _, err := t.app.Sessions.Messages(context.WithoutCancel(ctx), t.session, session.Page{Limit: 1})
+	if err != nil {
+		return err
+	}
+	end := event.TurnEnded{Reason: event.TurnDone}
+	if len(messages) == 1 {
+		t.last = messages[0]
+		switch t.last.Status {
+		case chat.StatusError:
+			end = event.TurnEnded{Reason: event.TurnFailed, Err: "the answer broke off"}
+		case chat.StatusCancelled:
+			end.Reason = event.TurnInterrupted
+		}
+	}
+	t.ended = &end
+	return nil
+}
+
+// outcome turns the end of the turn into an exit code.
+func (t *turn) outcome(ctx context.Context) error {
+	e := t.ended
+	text := e.Err
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	switch {
+	case e.Reason == event.TurnInterrupted && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return failed(ExitFailed, "the turn took longer than --timeout; what was done is kept: go on with `hermes run -r %s`", t.session)
+	case e.Reason == event.TurnInterrupted:
+		return failed(ExitInterrupted, "stopped; go on with `hermes run -r %s`", t.session)
+	case e.Reason == event.TurnFailed && e.Class != "":
+		return failed(ExitProvider, "%s", text)
+	case e.Reason == event.TurnFailed:
+		return failed(ExitFailed, "%s", text)
+	case t.refused:
+		return failed(ExitRefused, "something needed approval and was refused; allow it with --yes, or do it in the workbench: hermes -r %s", t.session)
+	case e.Reason == event.TurnBudget:
+		return failed(ExitFailed, "the turn used up its steps (agent.max_turns); go on with `hermes run -r %s \"continue\"`", t.session)
+	}
+	return nil
+}
