@@ -23,6 +23,7 @@ func Transport(provider, model string, err error) *Error {
 		unknown x509.UnknownAuthorityError
 		record  tls.RecordHeaderError
 		timeout net.Error
+		op      *net.OpError
 	)
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -37,11 +38,20 @@ func Transport(provider, model string, err error) *Error {
 		e.Message, e.Hint = "the server does not speak TLS", "use http:// in the base URL if it is a local server"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		e.Class, e.Message, e.Hint = ClassTimeout, "no connection in time", "check the network and the base URL"
+	case errors.As(err, &op):
+		e.Message, e.Hint = "the connection"+to(op.Addr)+" failed: "+op.Err.Error(), "check that the server runs and that the base URL is right"
 	default:
 		e.Message, e.Hint = "the connection failed: "+err.Error(), "check that the server runs and that the base URL is right"
 	}
 	e.Message = clean(e.Message, "")
 	return e
+}
+
+func to(a net.Addr) string {
+	if a == nil {
+		return ""
+	}
+	return " to " + a.String()
 }
 
 func hint(e *Error, html bool) string {

@@ -28,6 +28,7 @@ type assembler struct {
 	finish string // the reason, as the server named it
 	usage  chat.Usage
 	served string // the model that answered
+	mused  bool   // reasoning_content came
 }
 
 // call is a tool call that is being sent.
@@ -94,6 +95,7 @@ func (a *assembler) choices(list []choice) ([]provider.Chunk, error) {
 
 func (a *assembler) delta(d *delta) ([]provider.Chunk, error) {
 	var out []provider.Chunk
+	a.mused = a.mused || d.ReasoningContent.text != ""
 	if t := cmp.Or(d.ReasoningContent.thinking(), d.Reasoning.thinking(), d.Content.thought); t != "" {
 		out = append(out, provider.Chunk{Kind: provider.ChunkReasoning, Text: t, Model: a.served})
 	}
@@ -192,9 +194,13 @@ func (a *assembler) end() (provider.Chunk, error) {
 	if a.finish == "error" {
 		return provider.Chunk{}, malformed("the server ended the answer with the finish reason \"error\"")
 	}
-	return provider.Chunk{
+	end := provider.Chunk{
 		Kind: provider.ChunkEnd, Finish: a.reason(), Usage: a.model.Charge(a.usage), Model: cmp.Or(a.served, a.model.ID),
-	}, nil
+	}
+	if a.mused && len(a.calls) > 0 {
+		end.Opaque = keepThoughts(a.model.Provider)
+	}
+	return end, nil
 }
 
 func (a *assembler) reason() chat.Finish {

@@ -172,3 +172,15 @@ func FuzzEvent(f *testing.F) {
 		_, _ = a.end()
 	})
 }
+
+func BenchmarkEvent(b *testing.B) {
+	event := []byte(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":"twenty characters.. "},"finish_reason":null}]}`)
+	a := newAssembler(provider.Model{})
+	b.ReportAllocs()
+	for b.Loop() {
+		a.size = 0
+		if _, err := a.feed("", event); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

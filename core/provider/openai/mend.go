@@ -88,7 +88,7 @@ func join(out []chat.Message, m chat.Message) []chat.Message {
 		last.Attachments = append(images(last.Attachments), images(m.Attachments)...)
 	}
 	last.Text = strings.TrimSpace(last.Text + "\n\n" + m.Text)
-	last.Calls = m.Calls
+	last.Calls, last.Reasoning, last.Opaque = m.Calls, m.Reasoning, m.Opaque
 	return out
 }
 

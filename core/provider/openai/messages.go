@@ -38,19 +38,22 @@ func (p *Provider) tools(r provider.Request) ([]sdk.ChatCompletionToolUnionParam
 }
 
 // messages converts a conversation. Whatever the history looks like, the result keeps the rules of the wire format.
-func messages(system string, in []chat.Message) []sdk.ChatCompletionMessageParamUnion {
+func (p *Provider) messages(system string, in []chat.Message) []sdk.ChatCompletionMessageParamUnion {
 	var out []sdk.ChatCompletionMessageParamUnion
 	if system != "" {
 		out = append(out, sdk.SystemMessage(system))
 	}
-	for _, m := range mend(in) {
+	in = mend(in)
+	turn := turnStart(in)
+	for i, m := range in {
 		switch m.Role {
 		case chat.RoleSystem:
 			out = append(out, sdk.SystemMessage(m.Text))
 		case chat.RoleUser:
 			out = append(out, user(m))
 		case chat.RoleAssistant:
-			out = append(out, assistant(m))
+			thinking := i >= turn && !p.noThoughts.Load() && wantsThoughts(m, p.Name())
+			out = append(out, assistant(m, thinking))
 		case chat.RoleTool:
 			out = append(out, sdk.ToolMessage(resultText(m.Result), m.Result.CallID))
 		}
@@ -58,10 +61,13 @@ func messages(system string, in []chat.Message) []sdk.ChatCompletionMessageParam
 	return out
 }
 
-func assistant(m chat.Message) sdk.ChatCompletionMessageParamUnion {
+func assistant(m chat.Message, thinking bool) sdk.ChatCompletionMessageParamUnion {
 	a := &sdk.ChatCompletionAssistantMessageParam{}
 	if m.Text != "" {
 		a.Content.OfString = param.NewOpt(m.Text)
+	}
+	if thinking {
+		a.SetExtraFields(map[string]any{"reasoning_content": m.Reasoning})
 	}
 	for _, c := range m.Calls {
 		f := &sdk.ChatCompletionMessageFunctionToolCallParam{

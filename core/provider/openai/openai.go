@@ -42,6 +42,7 @@ type Provider struct {
 	noOptions   atomic.Bool // the server rejects stream_options
 	noEffort    atomic.Bool // the server rejects reasoning_effort
 	otherLimit  atomic.Bool // the server wants the other name of the token limit
+	noThoughts  atomic.Bool // the server rejects its own reasoning_content
 	ownPlatform bool        // the vendor's own host, which has newer names for some fields
 }
 
@@ -109,14 +110,10 @@ func baseURL(s string) (*url.URL, error) {
 // resolve applies the rule that what is configured wins, and that the defaults are longer for whoever thinks first.
 func resolve(e provider.Endpoint) times {
 	set, full := e.Timeouts, e.Timeouts.WithDefaults()
-	t := times{
+	return times{
 		connect: full.Connect, first: full.FirstByte, idle: full.Idle,
 		firstThinking: cmp.Or(set.FirstByte, full.Thinking), idleThinking: cmp.Or(set.Idle, full.Thinking),
 	}
-	if e.Local() { // it may have to load the model, and reads the prompt slowly
-		t.first = t.firstThinking
-	}
-	return t
 }
 
 // Name returns the endpoint's name.
@@ -152,7 +149,7 @@ func (p *Provider) stream(parent context.Context, r provider.Request, emit func(
 	dog := newWatchdog(cancel)
 	defer dog.stop()
 	s := &answer{
-		dog: dog, emit: emit, times: p.times, thinking: r.Effort != "" && r.Effort != "none",
+		dog: dog, emit: emit, times: p.times, thinking: p.thinks(r),
 		parts: newAssembler(provider.Known(p.endpoint, r.Model)),
 	}
 	err := s.run(func() (*http.Response, error) { return p.send(ctx, r) })
@@ -160,6 +157,12 @@ func (p *Provider) stream(parent context.Context, r provider.Request, emit func(
 		return err
 	}
 	return p.explain(parent, ctx, r.Model, err)
+}
+
+// thinks reports whether a long silence before the answer is normal: a server on this machine may have to load the model,
+// and reads the prompt slowly.
+func (p *Provider) thinks(r provider.Request) bool {
+	return p.endpoint.Local() || (r.Effort != "" && r.Effort != "none")
 }
 
 // explain turns whatever ended a call into the one kind of error that leaves this package.
@@ -188,6 +191,7 @@ func (p *Provider) explain(parent, ctx context.Context, model string, err error)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		out.Class, out.Message, out.Hint = provider.ClassNetwork, "the connection closed in the middle of the answer", "try again"
 	default:
+		p.http.CloseIdleConnections() // whoever tries again gets a new connection
 		return provider.Transport(p.Name(), model, err)
 	}
 	return out

@@ -107,3 +107,32 @@ func TestWithoutStream(t *testing.T) {
 		t.Errorf("%+v %v", g, g.err)
 	}
 }
+
+// Models that think between calls want their reasoning back, in the same turn and nowhere else.
+func TestReasoningGoesBackWithinTheTurn(t *testing.T) {
+	s := modeltest.New(t, modeltest.Turn{Reasoning: "I must look.", Calls: []modeltest.Call{{ID: "1", Name: "f", Args: "{}"}}},
+		modeltest.Turn{}, modeltest.Turn{}, modeltest.Turn{Status: 400, Message: "property 'reasoning_content' is unsupported"}, modeltest.Turn{})
+	p := client(t, s.URL, quick)
+	r := ask("go")
+	first := collect(t, p, r)
+	history := []chat.Message{
+		{Role: chat.RoleAssistant, Reasoning: first.reasoning, Calls: first.calls, Opaque: first.end.Opaque},
+		{Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "1", Text: "x"}},
+	}
+	sent := func() bool {
+		all := s.Requests()
+		return bytes.Contains(all[len(all)-1].Body, []byte(`"reasoning_content":"I must look."`))
+	}
+	r.Messages = append(r.Messages, history...)
+	if collect(t, p, r); !sent() {
+		t.Error("the reasoning did not go back in the same turn")
+	}
+	later := r
+	later.Messages = append(append([]chat.Message(nil), r.Messages...), chat.Message{Role: chat.RoleUser, Text: "and now?"})
+	if collect(t, p, later); sent() {
+		t.Error("the reasoning of an old turn was sent")
+	}
+	if g := collect(t, p, r); g.err != nil || sent() {
+		t.Errorf("a server that rejects it got it again: %v", g.err)
+	}
+}

@@ -90,6 +90,8 @@ func (p *Provider) learn(r *refusal, req provider.Request) bool {
 		return p.noEffort.CompareAndSwap(false, true)
 	case req.MaxTokens > 0 && (strings.Contains(body, "max_completion_tokens") || strings.Contains(body, "'max_tokens'")):
 		return p.otherLimit.CompareAndSwap(false, true)
+	case strings.Contains(body, "reasoning_content") && !strings.Contains(body, "missing"):
+		return p.noThoughts.CompareAndSwap(false, true)
 	default:
 		return false
 	}
@@ -97,7 +99,7 @@ func (p *Provider) learn(r *refusal, req provider.Request) bool {
 
 // params builds the body of the request.
 func (p *Provider) params(r provider.Request) (sdk.ChatCompletionNewParams, error) {
-	params := sdk.ChatCompletionNewParams{Model: r.Model, Messages: messages(r.System, r.Messages)}
+	params := sdk.ChatCompletionNewParams{Model: r.Model, Messages: p.messages(r.System, r.Messages)}
 	tools, err := p.tools(r)
 	if err != nil {
 		return params, err
