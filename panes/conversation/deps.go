@@ -17,9 +17,10 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/ui"
 )
 
-// Deps is what the pane needs of the rest of the program. Transcript and Agent are required, the others may be nil.
+// Deps is what the pane needs of the rest of the program. Transcript, Agent and NewSession are required, the others may be nil.
 type Deps struct {
 	Transcript Transcript
 	Agent      Agent
@@ -29,9 +30,12 @@ type Deps struct {
 	Busy       event.InputMode  // what Enter does while a turn runs; empty means queue
 	Now        func() time.Time // nil means time.Now
 	Cwd        func(session string) string
-	// Live, when set, gives a message that was streaming before the pane began to listen, so that a split or a late
-	// opening misses nothing. May be nil.
-	Live func(session string) (chat.Message, bool)
+	// NewSession makes a session for the first prompt of an empty pane.
+	NewSession func(ctx context.Context) (uid string, err error)
+	// Fork copies a session up to and including a message. nil takes the action away, as for the two below.
+	Fork func(ctx context.Context, session string, messageID int64) (uid string, err error)
+	// Retry answers the last prompt again; Undo removes the last prompt and its answer.
+	Retry, Undo func(ctx context.Context, session string) error
 }
 
 // Transcript reads what was said. Messages come oldest first.
@@ -72,19 +76,11 @@ type History interface {
 	Append(ctx context.Context, text string) error
 }
 
-// Command is a slash command as the completion shows it.
-type Command struct {
-	Name  string // without the slash
-	Arg   string // usage of its argument
-	Title string
-	Why   string // reason why it cannot run now; empty when it can
-}
-
-// Commands are the slash commands.
+// Commands are the slash commands; *ui.Slash is one.
 type Commands interface {
-	List() []Command
-	// Run runs "name arg..." (without the slash) for a session. ok is false when there is no such command.
-	Run(session, line string) (cmd tea.Cmd, ok bool)
+	List() []ui.SlashCommand
+	// Run runs "/name arg..." for the focused session. ok is false when there is no such command.
+	Run(line string) (cmd tea.Cmd, ok bool)
 	// Complete offers values for a command's argument.
 	Complete(name, prefix string) []string
 }

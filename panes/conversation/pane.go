@@ -1,6 +1,188 @@
 package conversation
 
-import "hermes/ui"
+import (
+	"strconv"
+	"time"
 
-// IDPrefix begins the ids of conversation panes; the session's uid follows after a colon.
-const IDPrefix ui.ID = "conversation"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+	"hermes/ui"
+	"hermes/ui/compose"
+	"hermes/ui/list"
+	"hermes/ui/markdown"
+	"hermes/ui/style"
+)
+
+// PaneID is the pane's name in configuration and layout.
+const PaneID ui.ID = "conversation"
+
+// Pane shows one session. It implements ui.Pane.
+type Pane struct {
+	deps    Deps
+	session string
+	title   string
+	env     *env
+	w, h    int
+	focused bool
+
+	list     *list.List
+	composer *compose.Composer
+	script   script // what the items mean
+
+	running  bool
+	began    time.Time
+	mode     event.InputMode
+	queue    []event.QueuedInput
+	asks     []event.ApprovalAsked
+	question []event.QuestionAsked
+
+	loading   bool
+	loaded    bool
+	reload    bool // history changed: read it again with the next message
+	remembers bool // the prompt history was asked for
+	more      bool // there are older messages than the ones loaded
+	oldest    int  // Seq of the oldest one loaded
+	goTo      int64
+	held      []event.Envelope // events that came while loading
+	failed    string           // why loading failed
+
+	browsing bool
+	selected int
+	fresh    int // items that came while the view was locked
+	hits     []int
+	hit      int
+	last     compose.Token // completions were offered for
+
+	memo   string
+	memoAt int64 // second of the memo, which counts while a clock is shown
+	memoOK bool
+	cx, cy int
+	cursor bool
+}
+
+var (
+	_ ui.Pane        = (*Pane)(nil)
+	_ ui.Focuser     = (*Pane)(nil)
+	_ ui.Cursorer    = (*Pane)(nil)
+	_ ui.Typer       = (*Pane)(nil)
+	_ ui.Copier      = (*Pane)(nil)
+	_ ui.Searcher    = (*Pane)(nil)
+	_ ui.SearchMover = (*Pane)(nil)
+	_ ui.Refresher   = (*Pane)(nil)
+	_ ui.Sessioner   = (*Pane)(nil)
+	_ ui.Waker       = (*Pane)(nil)
+)
+
+// New returns the pane of a session; an empty uid is a session that begins with the first prompt.
+func New(deps Deps, session string) *Pane {
+	if deps.Now == nil {
+		deps.Now = time.Now
+	}
+	p := &Pane{deps: deps, session: session, list: list.New(), composer: compose.New(), mode: deps.Busy, selected: -1, hit: -1}
+	if p.mode == "" {
+		p.mode = event.InputQueue
+	}
+	p.env = &env{now: deps.Now}
+	p.Restyle(&style.Styles{Glyphs: style.Unicode()})
+	p.script = script{pane: p, calls: map[string]*call{}}
+	return p
+}
+
+// ID implements ui.Pane.
+func (p *Pane) ID() ui.ID { return PaneID }
+
+// Session implements ui.Sessioner.
+func (p *Pane) Session() string { return p.session }
+
+// Title implements ui.Pane.
+func (p *Pane) Title() ui.Title {
+	t := ui.Title{Text: "New conversation"}
+	switch {
+	case p.title != "":
+		t.Text = p.title
+	case p.session != "":
+		t.Text = "Conversation"
+	}
+	if n := len(p.asks) + len(p.question); n > 0 {
+		t.Right = "! " + strconv.Itoa(n) + " waits"
+	}
+	return t
+}
+
+// Resize implements ui.Pane.
+func (p *Pane) Resize(w, h int) {
+	if w != p.w || h != p.h {
+		p.w, p.h, p.memoOK = w, h, false
+	}
+}
+
+// Restyle implements ui.Pane.
+func (p *Pane) Restyle(s *style.Styles) {
+	p.env.s, p.env.md = s, markdown.NewRenderer(s)
+	p.composer.Styles, p.composer.Prompt = s, s.Glyphs.Prompt+" "
+	p.list.Invalidate()
+	p.memoOK = false
+}
+
+// Focus implements ui.Focuser.
+func (p *Pane) Focus(on bool) { p.focused, p.memoOK = on, false }
+
+// Typing implements ui.Typer.
+func (p *Pane) Typing() bool { return !p.browsing }
+
+// Cursor implements ui.Cursorer.
+func (p *Pane) Cursor() (x, y int, ok bool) {
+	p.View()
+	return p.cx, p.cy, p.cursor && p.focused && !p.browsing
+}
+
+// RefreshAt implements ui.Refresher: once a second while a tool runs and its clock can be seen.
+func (p *Pane) RefreshAt(now time.Time) time.Time {
+	if p.w <= 0 || p.h <= 0 || !p.script.anyRunning() {
+		return time.Time{}
+	}
+	return now.Truncate(time.Second).Add(time.Second)
+}
+
+// Wake implements ui.Waker: what was said has changed, so it is read again.
+func (p *Pane) Wake() tea.Cmd {
+	if !p.reload || p.loading || p.session == "" {
+		return nil
+	}
+	return p.load()
+}
+
+// Update implements ui.Pane.
+func (p *Pane) Update(msg tea.Msg) tea.Cmd {
+	p.memoOK = false
+	switch m := msg.(type) {
+	case ui.OpenSession:
+		return p.opened(m)
+	case ui.SessionFocused:
+		return p.begin()
+	case tea.KeyMsg:
+		return tea.Batch(p.key(m), p.complete())
+	case tea.MouseMsg:
+		return p.mouse(m)
+	default:
+		return p.answer(msg)
+	}
+}
+
+// Apply implements ui.Pane.
+func (p *Pane) Apply(events []event.Envelope) bool {
+	changed := false
+	for _, env := range events {
+		changed = p.apply(env) || changed
+	}
+	if changed {
+		p.memoOK = false
+	}
+	return changed
+}
+
+// toast says something on the status row.
+func toast(level event.Level, message, hint string) tea.Cmd {
+	return func() tea.Msg { return ui.ShowToast{Level: level, Text: message, Hint: hint} }
+}

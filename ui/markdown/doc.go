@@ -15,21 +15,10 @@ type Block struct {
 	Text  string // sanitised source
 	tight bool   // no empty line after it: the next piece of the same block follows
 	fence string // opening line to draw before Text, for a piece out of the middle of a code fence
-
-	lines []string
-	w     int
-	by    *Renderer
 }
 
-// Lines draws the block, with the empty line after it. The result is kept until the width or the renderer changes.
+// Lines draws the block, with the empty line after it.
 func (b *Block) Lines(r *Renderer, w int) []string {
-	if b.by != r || b.w != w || b.lines == nil {
-		b.lines, b.w, b.by = b.draw(r, w), w, r
-	}
-	return b.lines
-}
-
-func (b *Block) draw(r *Renderer, w int) []string {
 	src := b.Text
 	if b.fence != "" {
 		src = b.fence + "\n" + src
@@ -37,9 +26,6 @@ func (b *Block) draw(r *Renderer, w int) []string {
 	lines := r.render(src, w)
 	if b.tight && len(lines) > 0 {
 		lines = lines[:len(lines)-1]
-	}
-	if lines == nil {
-		lines = []string{}
 	}
 	return lines
 }
@@ -97,7 +83,7 @@ func (d *Doc) cut(from, to int) {
 // Text is the sanitised text so far.
 func (d *Doc) Text() string { return d.buf.String() }
 
-// Seal replaces the text by its final form. Blocks that did not change keep what was drawn.
+// Seal replaces the text by its final form. Blocks that did not change stay the same blocks.
 func (d *Doc) Seal(final string) {
 	final = text.Sanitize(final)
 	old := d.closed
@@ -118,7 +104,7 @@ func (d *Doc) Seal(final string) {
 		d.finish(src)
 	}
 	for i := 0; i < len(old) && i < len(d.closed) && old[i].Text == d.closed[i].Text; i++ {
-		d.closed[i].lines, d.closed[i].w, d.closed[i].by = old[i].lines, old[i].w, old[i].by
+		d.closed[i] = old[i]
 	}
 	d.split, d.dirty = nil, false
 }

@@ -1,0 +1,179 @@
+package conversation
+
+import (
+	"fmt"
+	"strconv"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+)
+
+// apply folds one event and reports whether the picture changed. Events of other sessions, and what happens inside a
+// delegated call, are somebody else's.
+func (p *Pane) apply(e event.Envelope) bool {
+	if _, ok := e.Event.(event.Resync); ok {
+		p.reload = true
+		return false
+	}
+	if p.session == "" || e.Session != p.session || e.Parent != "" {
+		return false
+	}
+	if p.loading {
+		p.held = append(p.held, e)
+		return false
+	}
+	return p.fold(e)
+}
+
+func (p *Pane) fold(e event.Envelope) bool {
+	s := &p.script
+	switch ev := e.Event.(type) {
+	case event.TextDelta:
+		return s.textDelta(ev)
+	case event.ReasoningDelta:
+		return s.reasoningDelta(ev)
+	case event.MessageStarted:
+		s.begin(ev.MessageID, ev.Model)
+	case event.MessageSealed:
+		s.sealed(ev.Message)
+	case event.MessageDiscarded:
+		return s.discard(ev.MessageID)
+	case event.MessageAdded:
+		if !s.known[ev.Message.ID] || ev.Message.ID == 0 {
+			s.message(ev.Message)
+		}
+	case event.ToolStarted, event.ToolOutput, event.ToolEnded:
+		return p.foldTool(e)
+	case event.SessionOpened:
+		p.title = oneLine(ev.Info.Title)
+	case event.SessionChanged:
+		p.title = oneLine(ev.Info.Title)
+	default:
+		return p.foldTurn(e)
+	}
+	return true
+}
+
+func (p *Pane) foldTool(e event.Envelope) bool {
+	s := &p.script
+	switch ev := e.Event.(type) {
+	case event.ToolStarted:
+		c := s.calls[ev.Call.ID]
+		if c == nil {
+			c = newCall(p.env, 0, ev.Call, e.At)
+			s.calls[c.id] = c
+			s.add(c)
+		}
+		c.start(e.At, ev)
+		s.running[c.id] = c
+	case event.ToolOutput:
+		c := s.running[ev.CallID]
+		if c == nil {
+			return false
+		}
+		c.output(ev.Data)
+	case event.ToolEnded:
+		s.result(e.At, &ev.Result)
+	}
+	return true
+}
+
+func (p *Pane) foldTurn(e event.Envelope) bool {
+	s := &p.script
+	switch ev := e.Event.(type) {
+	case event.TurnStarted:
+		p.running, p.began, s.todo = true, e.At, nil
+	case event.TurnEnded:
+		p.turnEnded(ev)
+	case event.QueueChanged:
+		p.queue = ev.Items
+	case event.TodoChanged:
+		s.steps(ev.Items)
+	case event.Compressed:
+		s.say(noteDim, "", fmt.Sprintf("older messages were summed up: %d tokens became %d", ev.Before, ev.After), "")
+	case event.Notice:
+		level := map[event.Level]noteLevel{event.Info: noteInfo, event.Warn: noteWarn, event.Error: noteBad}[ev.Level]
+		s.say(level, "!", ev.Text, ev.Hint)
+	case event.HistoryChanged:
+		p.reload = true
+	default:
+		return p.foldAsk(e)
+	}
+	return true
+}
+
+// foldAsk handles what waits for the person.
+func (p *Pane) foldAsk(e event.Envelope) bool {
+	switch ev := e.Event.(type) {
+	case event.ApprovalAsked:
+		p.asks = append(p.asks, ev)
+		p.waits(ev.Call.ID, true)
+	case event.ApprovalSettled:
+		p.asks = without(p.asks, func(a event.ApprovalAsked) bool { return a.ID == ev.ID })
+		p.waits(ev.CallID, false)
+		if ev.Decision == event.DecisionDeny {
+			p.script.say(noteWarn, "!", "denied by "+oneLine(ev.By), "")
+		}
+	case event.QuestionAsked:
+		p.question = append(p.question, ev)
+	case event.QuestionAnswered:
+		p.question = without(p.question, func(q event.QuestionAsked) bool { return q.ID == ev.ID })
+	default:
+		return false
+	}
+	return true
+}
+
+func without[T any](list []T, gone func(T) bool) []T {
+	var out []T
+	for _, x := range list {
+		if !gone(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func (p *Pane) waits(callID string, on bool) {
+	if c := p.script.calls[callID]; c != nil {
+		c.wait(on)
+	}
+}
+
+// turnEnded closes what the turn left open and says in one line what it took.
+func (p *Pane) turnEnded(ev event.TurnEnded) {
+	s := &p.script
+	s.seal(nil)
+	for id, c := range s.running {
+		c.end(p.deps.Now(), chat.ToolResult{CallID: id, Interrupted: true})
+	}
+	clear(s.running)
+	p.running, p.asks, p.question, s.last = false, nil, nil, chat.RoleUser
+	line := clock(ev.Took)
+	if ev.Usage.CostKnown {
+		line += " · " + money(ev.Usage.Cost)
+	}
+	if ev.Usage.Output > 0 {
+		line += " · " + strconv.Itoa(ev.Usage.Output) + " tokens"
+	}
+	g := p.env.s.Glyphs
+	switch ev.Reason {
+	case event.TurnDone:
+		s.say(noteDim, "", line, "")
+	case event.TurnInterrupted:
+		s.say(noteWarn, g.Stopped, "interrupted after "+line, ev.Hint)
+	case event.TurnBudget:
+		s.say(noteWarn, "!", "stopped at the limit of steps after "+line, ev.Hint)
+	case event.TurnFailed:
+		s.say(noteBad, g.Fail, ev.Err, ev.Hint)
+	}
+}
+
+// money writes millionths of a dollar.
+func money(micro int64) string {
+	d := float64(micro) / 1e6
+	if d != 0 && d < 0.1 {
+		return "$" + strconv.FormatFloat(d, 'f', 4, 64)
+	}
+	return "$" + strconv.FormatFloat(d, 'f', 2, 64)
+}

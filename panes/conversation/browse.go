@@ -1,0 +1,178 @@
+package conversation
+
+import (
+	"context"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+	"hermes/ui"
+)
+
+func (p *Pane) startBrowsing() {
+	if p.list.Len() == 0 {
+		return
+	}
+	if !p.browsing {
+		p.browsing, p.selected = true, p.list.Len()
+		p.move(-1)
+	}
+}
+
+func (p *Pane) at(i int) item {
+	if i < 0 || i >= p.list.Len() {
+		return nil
+	}
+	it, _ := p.list.At(i).(item)
+	return it
+}
+
+// move selects the next item in a direction that has something to show.
+func (p *Pane) move(delta int) {
+	for i := p.selected + delta; i >= 0 && i < p.list.Len(); i += delta {
+		if s, _ := p.at(i).plain(); strings.TrimSpace(s) != "" {
+			p.selected = i
+			break
+		}
+		if _, tool := p.at(i).(*call); tool {
+			p.selected = i
+			break
+		}
+	}
+	p.list.Reveal(p.selected)
+}
+
+// browse are the keys while the transcript has the keys.
+func (p *Pane) browse(name string) tea.Cmd {
+	switch name {
+	case "esc", "i", "tab":
+		p.browsing = false
+	case "j", "down":
+		p.move(1)
+	case "k", "up":
+		p.move(-1)
+		return p.older()
+	case "g", "home":
+		p.selected = -1
+		p.move(1)
+		p.list.Home()
+		return p.older()
+	case "G":
+		p.toEnd()
+	case "n":
+		p.NextHit(1)
+	case "N":
+		p.NextHit(-1)
+	case "enter", " ":
+		if it := p.at(p.selected); it != nil {
+			it.toggle()
+		}
+	case "y":
+		return p.copySelected()
+	case "f":
+		return p.fork()
+	case "r":
+		return p.retry()
+	}
+	return nil
+}
+
+// Copy implements ui.Copier: the selected item, else the newest answer.
+func (p *Pane) Copy() (content, what string) {
+	if p.browsing {
+		if it := p.at(p.selected); it != nil {
+			return it.plain()
+		}
+	}
+	return p.newestAnswer(), "message"
+}
+
+// newestAnswer joins the blocks of the newest message that has any.
+func (p *Pane) newestAnswer() string {
+	i := p.list.Len() - 1
+	for i >= 0 {
+		if _, ok := p.at(i).(*block); ok {
+			break
+		}
+		i--
+	}
+	if i < 0 {
+		return ""
+	}
+	id := p.at(i).message()
+	var parts []string
+	for ; i >= 0 && p.at(i).message() == id; i-- {
+		if b, ok := p.at(i).(*block); ok {
+			parts = append([]string{b.b.Text}, parts...)
+		}
+	}
+	return strings.TrimRight(strings.Join(parts, ""), "\n")
+}
+
+func (p *Pane) copySelected() tea.Cmd {
+	content, what := p.Copy()
+	if content == "" {
+		return toast(event.Info, "There is nothing to copy here", "")
+	}
+	return func() tea.Msg { return ui.CopyText{Text: content, What: what} }
+}
+
+// fork opens a copy of the session that ends with the selected message.
+func (p *Pane) fork() tea.Cmd {
+	it := p.at(p.selected)
+	if p.deps.Fork == nil || it == nil || it.message() == 0 {
+		return toast(event.Info, "Select a message to fork at", "")
+	}
+	session, id := p.session, it.message()
+	return within(func(ctx context.Context) tea.Msg {
+		uid, err := p.deps.Fork(ctx, session, id)
+		if err != nil {
+			return doneMsg{"The session was not forked", err}
+		}
+		return ui.OpenSession{UID: uid}
+	})
+}
+
+func (p *Pane) retry() tea.Cmd {
+	p.browsing = false
+	return p.change(p.deps.Retry, "Nothing was tried again")
+}
+
+func (p *Pane) change(f func(context.Context, string) error, failed string) tea.Cmd {
+	if f == nil || p.session == "" {
+		return nil
+	}
+	session := p.session
+	return within(func(ctx context.Context) tea.Msg { return doneMsg{failed, f(ctx, session)} })
+}
+
+// Search implements ui.Searcher: the loaded part of the transcript.
+func (p *Pane) Search(query string) int {
+	p.hits, p.hit, p.memoOK = nil, -1, false
+	if query == "" {
+		return 0
+	}
+	q := strings.ToLower(query)
+	for i := range p.list.Len() {
+		if s, _ := p.at(i).plain(); strings.Contains(strings.ToLower(s), q) {
+			p.hits = append(p.hits, i)
+		}
+	}
+	p.NextHit(-1)
+	return len(p.hits)
+}
+
+// NextHit implements ui.SearchMover.
+func (p *Pane) NextHit(delta int) {
+	if len(p.hits) == 0 {
+		return
+	}
+	if p.hit < 0 {
+		p.hit = len(p.hits) - 1
+	} else {
+		p.hit = (p.hit + delta + len(p.hits)) % len(p.hits)
+	}
+	p.browsing, p.selected, p.memoOK = true, min(p.hits[p.hit], p.list.Len()-1), false
+	p.list.Reveal(p.selected)
+}

@@ -1,0 +1,117 @@
+package conversation
+
+import (
+	"context"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/sahilm/fuzzy"
+
+	"hermes/ui/compose"
+)
+
+// maxOffers is how many completions are worth showing.
+const maxOffers = 50
+
+// complete offers what fits to the word at the cursor. Files are listed in a command; the rest is at hand.
+func (p *Pane) complete() tea.Cmd {
+	t := p.composer.Token()
+	switch t.Kind {
+	case '/':
+		if p.tokenMoved(t) {
+			p.composer.Offer(t, p.commands(t.Text))
+		}
+	case ' ':
+		if p.deps.Commands != nil && p.tokenMoved(t) {
+			p.composer.Offer(t, values(p.deps.Commands.Complete(t.Command, t.Text)))
+		}
+	case '@':
+		if p.deps.Files != nil && p.tokenMoved(t) {
+			p.last = t
+			return p.listFiles(t.Text)
+		}
+	default:
+		p.composer.Offer(t, nil)
+	}
+	p.last = t
+	return nil
+}
+
+func (p *Pane) tokenMoved(t compose.Token) bool { return t != p.last }
+
+func (p *Pane) commands(prefix string) []compose.Item {
+	if p.deps.Commands == nil {
+		return nil
+	}
+	all := p.deps.Commands.List()
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
+	}
+	var out []compose.Item
+	for _, i := range match(prefix, names) {
+		c := all[i]
+		label, hint := "/"+c.Name, c.Title
+		if c.Arg != "" {
+			label += " " + c.Arg
+		}
+		if c.Why != "" {
+			hint += " (" + c.Why + ")"
+		}
+		out = append(out, compose.Item{Text: "/" + c.Name + " ", Label: label, Hint: hint, Off: c.Why != ""})
+	}
+	return out
+}
+
+// match returns the places of the names that fit, best first; all of them for an empty pattern.
+func match(pattern string, names []string) []int {
+	var out []int
+	if pattern == "" {
+		for i := range min(len(names), maxOffers) {
+			out = append(out, i)
+		}
+		return out
+	}
+	for _, m := range fuzzy.Find(pattern, names) {
+		if out = append(out, m.Index); len(out) == maxOffers {
+			break
+		}
+	}
+	return out
+}
+
+func values(list []string) []compose.Item {
+	out := make([]compose.Item, 0, min(len(list), maxOffers))
+	for _, v := range list[:min(len(list), maxOffers)] {
+		out = append(out, compose.Item{Text: v})
+	}
+	return out
+}
+
+// listFiles asks for the files once for each prefix.
+func (p *Pane) listFiles(prefix string) tea.Cmd {
+	cwd := ""
+	if p.deps.Cwd != nil {
+		cwd = p.deps.Cwd(p.session)
+	}
+	return within(func(ctx context.Context) tea.Msg {
+		return filesMsg{prefix, p.deps.Files.List(ctx, cwd, prefix)}
+	})
+}
+
+func (p *Pane) offerFiles(m filesMsg) {
+	t := p.composer.Token()
+	if t.Kind != '@' || t.Text != m.prefix {
+		return
+	}
+	var out []compose.Item
+	for _, i := range match(m.prefix, m.paths) {
+		name := m.paths[i]
+		end := " "
+		if strings.HasSuffix(name, "/") {
+			end = ""
+		}
+		out = append(out, compose.Item{Text: "@" + name + end, Label: name})
+	}
+	p.composer.Offer(t, out)
+}

@@ -1,0 +1,274 @@
+package conversation
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/ui/list"
+	"hermes/ui/markdown"
+	"hermes/ui/style"
+	"hermes/ui/text"
+)
+
+// env is what all items draw with.
+type env struct {
+	s   *style.Styles
+	md  *markdown.Renderer
+	now func() time.Time
+}
+
+// item is a list item of the transcript. Every line begins with a blank: the selection's mark goes there.
+type item interface {
+	list.Item
+	// message is the id of the message it belongs to; 0 for none.
+	message() int64
+	// plain is what copying and searching it sees, and what it is called.
+	plain() (content, what string)
+	// toggle opens or closes it and reports whether it can.
+	toggle() bool
+}
+
+// base is what most items have. Every mutator bumps version.
+type base struct {
+	e       *env
+	msg     int64
+	version uint64
+	open    bool
+}
+
+func (b *base) Version() uint64         { return b.version }
+func (b *base) message() int64          { return b.msg }
+func (b *base) toggle() bool            { return false }
+func (b *base) plain() (string, string) { return "", "" }
+func (b *base) bump()                   { b.version++ }
+func (b *base) flip() bool              { b.open = !b.open; b.bump(); return true }
+
+// margin is what stands left of everything that was said.
+func margin(w int) string {
+	if w < 24 {
+		return " "
+	}
+	return "   "
+}
+
+func indent(lines []string, pad string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = pad + l
+	}
+	return out
+}
+
+// sides puts left and right on one line of w cells; right gives way.
+func sides(left, right string, w int) string {
+	room := w - text.Width(left) - text.Width(right)
+	if room < 1 {
+		return text.Fit(left, w)
+	}
+	return left + text.Blank(room) + right
+}
+
+// gap is an empty line.
+type gap struct{ base }
+
+func (g *gap) Lines(int) []string { return []string{""} }
+
+// header is the name over a message.
+type header struct {
+	base
+	name  string
+	right string
+	user  bool
+}
+
+func (h *header) Lines(w int) []string {
+	st := h.e.s.Assistant
+	if h.user {
+		st = h.e.s.User
+	}
+	return []string{sides(" "+st.Render(h.name), h.e.s.Dim.Render(text.Truncate(h.right, max(0, w-10), "")), w)}
+}
+
+func (h *header) set(right string) {
+	if h.right != right {
+		h.right = right
+		h.bump()
+	}
+}
+
+// maxPrompt is how many lines of a long prompt are shown until it is opened.
+const maxPrompt = 30
+
+// prompt is what a person wrote.
+type prompt struct {
+	base
+	body   string
+	pieces []chat.Attachment
+}
+
+func (p *prompt) Lines(w int) []string {
+	pad := margin(w)
+	inner := max(1, w-len(pad))
+	body, cut := p.body, false
+	if limit := maxPrompt * inner; !p.open && len(body) > limit*4 {
+		body, cut = strings.ToValidUTF8(body[:limit*4], ""), true
+	}
+	lines := text.Wrap(text.ExpandTabs(body, markdown.TabWidth), inner)
+	if !p.open && len(lines) > maxPrompt {
+		lines, cut = lines[:maxPrompt], true
+	}
+	if cut {
+		lines = append(lines, p.e.s.Dim.Render("… enter shows all"))
+	}
+	for _, a := range p.pieces {
+		lines = append(lines, p.e.s.Chip.Render("["+text.Truncate(text.Sanitize(a.Name), max(1, inner-2), "…")+"]"))
+	}
+	return append(indent(lines, pad), "")
+}
+
+func (p *prompt) plain() (string, string) { return p.body, "message" }
+func (p *prompt) toggle() bool            { return p.flip() }
+
+// block is a part of an answer.
+type block struct {
+	base
+	b *markdown.Block
+}
+
+func (b *block) Lines(w int) []string {
+	pad := margin(w)
+	return indent(b.b.Lines(b.e.md, max(1, w-len(pad))), pad)
+}
+
+func (b *block) plain() (string, string) {
+	s := strings.TrimRight(b.b.Text, "\n")
+	if strings.HasPrefix(s, "```") {
+		_, body, _ := strings.Cut(s, "\n")
+		return strings.TrimSuffix(strings.TrimRight(body, "`"), "\n"), "code block"
+	}
+	return s, "message"
+}
+
+// Reasoning is shown from its end: this much of it at most.
+const (
+	maxThought      = 16 << 10
+	maxThoughtLines = 200
+	liveThought     = 3
+)
+
+// thought is the model's reasoning.
+type thought struct {
+	base
+	body strings.Builder
+	live bool
+}
+
+func (t *thought) add(s string) { t.body.WriteString(text.Sanitize(s)); t.bump() }
+func (t *thought) end()         { t.live = false; t.bump() }
+
+func (t *thought) Lines(w int) []string {
+	body := t.body.String()
+	if strings.TrimSpace(body) == "" {
+		return nil
+	}
+	g, glyph := t.e.s.Glyphs, t.e.s.Glyphs.Closed
+	if t.open {
+		glyph = g.Open
+	}
+	word := "thought"
+	if t.live {
+		word = "thinking"
+	}
+	out := []string{" " + t.e.s.Reasoning.Render(glyph+" "+word)}
+	n := 0
+	if t.open {
+		n = maxThoughtLines
+	} else if t.live {
+		n = liveThought
+	}
+	if n == 0 {
+		return append(out, "")
+	}
+	if len(body) > maxThought {
+		body = strings.ToValidUTF8(body[len(body)-maxThought:], "")
+	}
+	pad := margin(w)
+	lines := text.Wrap(text.ExpandTabs(strings.TrimSpace(body), markdown.TabWidth), max(1, w-len(pad)))
+	if len(lines) > n {
+		lines = lines[len(lines)-n:]
+	}
+	for _, l := range lines {
+		out = append(out, pad+t.e.s.Reasoning.Render(l))
+	}
+	return append(out, "")
+}
+
+func (t *thought) plain() (string, string) { return t.body.String(), "reasoning" }
+func (t *thought) toggle() bool            { return t.flip() }
+
+// note is a line that the program says: the end of a turn, a notice, an error.
+type note struct {
+	base
+	glyph, body, hint string
+	level             noteLevel
+}
+
+type noteLevel int
+
+const (
+	noteDim noteLevel = iota
+	noteInfo
+	noteWarn
+	noteBad
+)
+
+func (n *note) Lines(w int) []string {
+	st := n.e.s.Dim
+	switch n.level {
+	case noteInfo:
+		st = n.e.s.Info
+	case noteWarn:
+		st = n.e.s.Warn
+	case noteBad:
+		st = n.e.s.Bad
+	case noteDim:
+	}
+	pad := margin(w)
+	var out []string
+	for i, l := range text.Wrap(strings.TrimSpace(n.glyph+" "+n.body), max(1, w-len(pad))) {
+		if i == 0 || l != "" {
+			out = append(out, pad+st.Render(l))
+		}
+	}
+	for _, l := range text.Wrap(n.hint, max(1, w-len(pad)-2)) {
+		if l != "" {
+			out = append(out, pad+"  "+n.e.s.Dim.Render(l))
+		}
+	}
+	return append(out, "")
+}
+
+func (n *note) plain() (string, string) { return strings.TrimSpace(n.body + "\n" + n.hint), "note" }
+
+// clock writes a duration the way people read it: "0.4 s", "41 s", "3:07", "1:02:09".
+func clock(d time.Duration) string {
+	switch s := int(d.Seconds()); {
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	case s < 60:
+		return strconv.Itoa(s) + " s"
+	case s < 3600:
+		return strconv.Itoa(s/60) + ":" + two(s%60)
+	default:
+		return strconv.Itoa(s/3600) + ":" + two(s/60%60) + ":" + two(s%60)
+	}
+}
+
+func two(n int) string {
+	if n < 10 {
+		return "0" + strconv.Itoa(n)
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,221 @@
+package conversation
+
+import (
+	"context"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/ui"
+)
+
+// pageSize is how many messages are read at a time.
+const pageSize = 200
+
+// patience is how long a command may take before it says so.
+const patience = 15 * time.Second
+
+// Messages of the pane's own commands.
+type (
+	pageMsg struct {
+		session  string
+		before   int
+		messages []chat.Message
+		more     bool
+		err      error
+	}
+	historyMsg struct{ prompts []string }
+	createdMsg struct {
+		uid  string
+		err  error
+		send sending
+	}
+	sentMsg struct {
+		send sending
+		err  error
+	}
+	doneMsg struct {
+		what string
+		err  error
+	}
+	filesMsg struct {
+		prefix string
+		paths  []string
+	}
+	editedMsg struct {
+		text string
+		err  error
+	}
+)
+
+// sending is a prompt on its way.
+type sending struct {
+	text        string
+	attachments []chat.Attachment
+	mode        event.InputMode
+}
+
+func within(f func(ctx context.Context) tea.Msg) tea.Cmd {
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		return f(ctx)
+	}
+}
+
+// opened is the first message the pane gets.
+func (p *Pane) opened(m ui.OpenSession) tea.Cmd {
+	if m.At != 0 && p.loaded {
+		if p.show(m.At) {
+			return nil
+		}
+		p.loaded = false
+	}
+	p.goTo = m.At
+	return p.begin()
+}
+
+// begin reads what is needed to show the session, once.
+func (p *Pane) begin() tea.Cmd {
+	var cmds []tea.Cmd
+	if !p.remembers && p.deps.History != nil {
+		p.remembers = true
+		cmds = append(cmds, within(func(ctx context.Context) tea.Msg {
+			prompts, _ := p.deps.History.Load(ctx) // a history that cannot be read is an empty one
+			return historyMsg{prompts}
+		}))
+	}
+	if p.session != "" && !p.loaded && !p.loading {
+		cmds = append(cmds, p.load())
+	}
+	return tea.Batch(cmds...)
+}
+
+func (p *Pane) load() tea.Cmd {
+	p.loading, p.reload = true, false
+	session, at := p.session, p.goTo
+	return within(func(ctx context.Context) tea.Msg {
+		m := pageMsg{session: session}
+		if at != 0 {
+			m.messages, m.more, m.err = p.deps.Transcript.Around(ctx, session, at, pageSize)
+		} else {
+			m.messages, m.more, m.err = p.deps.Transcript.Page(ctx, session, 0, pageSize)
+		}
+		return m
+	})
+}
+
+// older reads the page before what is there, when the reader comes near the top.
+func (p *Pane) older() tea.Cmd {
+	if p.loading || !p.more || !p.loaded || p.list.Top().Item > 20 {
+		return nil
+	}
+	p.loading = true
+	session, before := p.session, p.oldest
+	return within(func(ctx context.Context) tea.Msg {
+		m := pageMsg{session: session, before: before}
+		m.messages, m.more, m.err = p.deps.Transcript.Page(ctx, session, before, pageSize)
+		return m
+	})
+}
+
+func (p *Pane) paged(m pageMsg) tea.Cmd {
+	if m.session != p.session {
+		return nil
+	}
+	p.loading = false
+	held := p.held
+	p.held = nil
+	if m.err != nil {
+		p.failed = "The conversation could not be read: " + oneLine(m.err.Error()) + ". ctrl+r tries again."
+	} else {
+		p.failed, p.more = "", m.more
+		if len(m.messages) > 0 {
+			p.oldest = m.messages[0].Seq
+		}
+		if m.before > 0 {
+			p.script.prepend(m.messages)
+		} else {
+			p.fill(m.messages)
+		}
+	}
+	for _, e := range held {
+		p.fold(e)
+	}
+	return nil
+}
+
+// fill replaces the transcript.
+func (p *Pane) fill(messages []chat.Message) {
+	p.loaded = true
+	p.script.reset()
+	p.list.Clear()
+	for i, m := range messages {
+		if m.Status == chat.StatusPartial && i == len(messages)-1 { // still streaming: go on from here
+			p.script.begin(m.ID, m.Model)
+			p.script.textDelta(event.TextDelta{MessageID: m.ID, Text: m.Text})
+			p.script.reasoningDelta(event.ReasoningDelta{MessageID: m.ID, Text: m.Reasoning})
+			continue
+		}
+		p.script.message(m)
+	}
+	p.queue = p.deps.Agent.Queue(p.session)
+	p.fresh = 0
+	if p.goTo != 0 {
+		p.show(p.goTo)
+		p.goTo = 0
+	}
+}
+
+// show brings a message to the top of the window.
+func (p *Pane) show(id int64) bool {
+	for i := range p.list.Len() {
+		if p.list.At(i).(item).message() == id {
+			p.list.Show(i)
+			p.browsing, p.selected = true, i
+			return true
+		}
+	}
+	return false
+}
+
+// answer handles the messages of the pane's own commands.
+func (p *Pane) answer(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case pageMsg:
+		return p.paged(m)
+	case historyMsg:
+		p.composer.SetHistory(m.prompts)
+	case createdMsg:
+		return p.created(m)
+	case sentMsg:
+		if m.err != nil {
+			return p.giveBack(m.send, m.err)
+		}
+	case doneMsg:
+		if m.err != nil {
+			return toast(event.Error, m.what+": "+oneLine(m.err.Error()), "")
+		}
+	case filesMsg:
+		p.offerFiles(m)
+	case editedMsg:
+		if m.err != nil {
+			return toast(event.Error, "The editor failed: "+oneLine(m.err.Error()), "")
+		}
+		p.composer.SetText(m.text)
+	}
+	return nil
+}
+
+// giveBack puts a prompt that could not be sent back where it was written.
+func (p *Pane) giveBack(s sending, err error) tea.Cmd {
+	if p.composer.Empty() {
+		p.composer.SetText(s.text)
+		for _, a := range s.attachments {
+			p.composer.Attach(a)
+		}
+	}
+	return toast(event.Error, "Not sent: "+oneLine(err.Error()), "the prompt is back in the line; enter tries again")
+}

@@ -1,0 +1,292 @@
+package conversation
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/ui/list"
+	"hermes/ui/markdown"
+	"hermes/ui/text"
+)
+
+// script turns messages and events into items of the list, and keeps what still changes within reach.
+type script struct {
+	pane    *Pane
+	calls   map[string]*call
+	running map[string]*call
+	live    *live
+	todo    *todo
+	last    chat.Role // of the newest message; assistant turns have one name line
+	known   map[int64]bool
+}
+
+// live is the message that streams in. Its items are list items start to start+len(items).
+type live struct {
+	id      int64
+	start   int
+	items   []list.Item // the blocks only
+	doc     markdown.Doc
+	thought *thought
+	got     int // bytes of text taken
+	gotMind int // bytes of reasoning taken
+	dirty   bool
+}
+
+func (s *script) reset() {
+	*s = script{pane: s.pane, calls: map[string]*call{}, running: map[string]*call{}, known: map[int64]bool{}}
+}
+
+func (s *script) base(msg int64) base { return base{e: s.pane.env, msg: msg} }
+
+func (s *script) anyRunning() bool { return len(s.running) > 0 }
+
+// add appends items and counts them while the view is locked.
+func (s *script) add(items ...list.Item) {
+	p := s.pane
+	p.list.Append(items...)
+	if !p.list.Follow() {
+		p.fresh++
+	}
+}
+
+// message appends a finished message.
+func (s *script) message(m chat.Message) {
+	if m.ID != 0 {
+		s.known[m.ID] = true
+	}
+	s.add(s.items(m)...)
+}
+
+// items makes the items of a finished message. It is also how a page of history becomes a list.
+func (s *script) items(m chat.Message) []list.Item {
+	switch m.Role {
+	case chat.RoleUser:
+		s.last = m.Role
+		return []list.Item{
+			&header{base: s.base(m.ID), name: "You", right: m.At.Format("15:04"), user: true},
+			&prompt{base: s.base(m.ID), body: text.Sanitize(m.Text), pieces: m.Attachments},
+		}
+	case chat.RoleAssistant:
+		return s.assistant(m)
+	case chat.RoleTool:
+		s.result(m.At, m.Result)
+	case chat.RoleSystem:
+	}
+	return nil
+}
+
+func (s *script) assistant(m chat.Message) []list.Item {
+	out := s.opening(m.ID, m.Model)
+	if m.Reasoning != "" {
+		t := &thought{base: s.base(m.ID)}
+		t.add(m.Reasoning)
+		out = append(out, t)
+	}
+	var doc markdown.Doc
+	doc.Seal(m.Text)
+	blocks, _ := doc.Blocks()
+	for _, b := range blocks {
+		out = append(out, &block{base: s.base(m.ID), b: b})
+	}
+	return append(out, s.closing(m)...)
+}
+
+// opening is the name line of a turn's first answer; later ones are only set off.
+func (s *script) opening(id int64, model string) []list.Item {
+	first := s.last != chat.RoleAssistant
+	s.last = chat.RoleAssistant
+	if !first {
+		return []list.Item{&gap{s.base(id)}}
+	}
+	return []list.Item{&header{base: s.base(id), name: "Hermes", right: oneLine(model)}}
+}
+
+// closing are a message's calls, and how it ended when it did not end well.
+func (s *script) closing(m chat.Message) []list.Item {
+	var out []list.Item
+	for _, tc := range m.Calls {
+		if s.calls[tc.ID] != nil {
+			continue
+		}
+		c := newCall(s.pane.env, m.ID, tc, time.Time{})
+		s.calls[tc.ID] = c
+		out = append(out, c)
+	}
+	switch {
+	case m.Status == chat.StatusCancelled || m.Finish == chat.FinishInterrupted:
+		out = append(out, &note{base: s.base(m.ID), glyph: s.pane.env.s.Glyphs.Stopped, body: "interrupted", level: noteWarn})
+	case m.Finish == chat.FinishLength:
+		out = append(out, &note{base: s.base(m.ID), glyph: "!", body: "the answer reached the model's length limit", level: noteWarn})
+	case m.Finish == chat.FinishContentFilter:
+		out = append(out, &note{base: s.base(m.ID), glyph: "!", body: "the provider's filter ended the answer", level: noteWarn})
+	}
+	return out
+}
+
+func (s *script) result(at time.Time, r *chat.ToolResult) {
+	if r == nil {
+		return
+	}
+	if c := s.calls[r.CallID]; c != nil && c.result == nil {
+		c.end(at, *r)
+		delete(s.running, r.CallID)
+	}
+}
+
+// ---- streaming ----
+
+func (s *script) begin(id int64, model string) {
+	if s.known[id] || s.live != nil && s.live.id == id {
+		return
+	}
+	s.known[id] = true
+	s.seal(nil)
+	s.add(s.opening(id, model)...)
+	t := &thought{base: s.base(id), live: true}
+	s.add(t)
+	s.live = &live{id: id, start: s.pane.list.Len(), thought: t}
+}
+
+// textDelta takes what is new of a delta; one that begins before what we have is a repeat.
+func (s *script) textDelta(d event.TextDelta) bool {
+	l := s.live
+	if l == nil || l.id != d.MessageID {
+		return false
+	}
+	if n := l.got - d.Offset; n > 0 {
+		d.Text = d.Text[min(n, len(d.Text)):]
+	}
+	if d.Text == "" {
+		return false
+	}
+	l.got += len(d.Text)
+	if l.thought.live {
+		l.thought.end()
+	}
+	l.doc.Append(d.Text)
+	l.dirty = true
+	return true
+}
+
+func (s *script) reasoningDelta(d event.ReasoningDelta) bool {
+	l := s.live
+	if l == nil || l.id != d.MessageID {
+		return false
+	}
+	if n := l.gotMind - d.Offset; n > 0 {
+		d.Text = d.Text[min(n, len(d.Text)):]
+	}
+	l.gotMind += len(d.Text)
+	l.thought.add(d.Text)
+	return d.Text != ""
+}
+
+// sync brings the list in line with the streaming document. It runs once a frame, not once a delta.
+func (s *script) sync() {
+	l := s.live
+	if l == nil || !l.dirty {
+		return
+	}
+	l.dirty = false
+	blocks, _ := l.doc.Blocks()
+	same := 0
+	for same < len(blocks) && same < len(l.items) && l.items[same].(*block).b == blocks[same] {
+		same++
+	}
+	items := make([]list.Item, 0, len(blocks)-same)
+	for _, b := range blocks[same:] {
+		items = append(items, &block{base: s.base(l.id), b: b})
+	}
+	p := s.pane
+	p.list.Splice(l.start+same, len(l.items)-same, items...)
+	if !p.list.Follow() && len(blocks) > len(l.items) {
+		p.fresh += len(blocks) - len(l.items)
+	}
+	l.items = append(l.items[:same:same], items...)
+}
+
+// seal ends the streaming message: m is what was stored, nil keeps what was streamed.
+func (s *script) seal(m *chat.Message) {
+	l := s.live
+	if l == nil {
+		return
+	}
+	final := l.doc.Text()
+	if m != nil {
+		final = m.Text
+	}
+	l.doc.Seal(final)
+	l.dirty = true
+	s.sync()
+	l.thought.end()
+	if m != nil && m.Reasoning != "" && l.thought.body.Len() == 0 {
+		l.thought.add(m.Reasoning)
+	}
+	s.live = nil
+	if m != nil {
+		s.add(s.closing(*m)...)
+	}
+}
+
+// sealed takes the stored truth of a message that streamed, or of one that was never seen to stream.
+func (s *script) sealed(m chat.Message) {
+	switch {
+	case s.live != nil && s.live.id == m.ID:
+		s.seal(&m)
+	case !s.known[m.ID]:
+		s.message(m)
+	}
+}
+
+// discard takes a streaming message away that a retry replaces.
+func (s *script) discard(id int64) bool {
+	l := s.live
+	if l == nil || l.id != id {
+		return false
+	}
+	s.pane.list.Splice(l.start, len(l.items))
+	l.thought.body.Reset()
+	l.thought.end()
+	delete(s.known, id)
+	s.live = nil
+	return true
+}
+
+// prepend puts older messages before what is there.
+func (s *script) prepend(messages []chat.Message) {
+	old := script{pane: s.pane, calls: s.calls, running: s.running, known: s.known}
+	var items []list.Item
+	for _, m := range messages {
+		if !s.known[m.ID] {
+			s.known[m.ID] = true
+			items = append(items, old.items(m)...)
+		}
+	}
+	p := s.pane
+	p.list.Prepend(items...)
+	if s.live != nil {
+		s.live.start += len(items)
+	}
+	if p.selected >= 0 {
+		p.selected += len(items)
+	}
+	p.hits = slices.Clone(p.hits)
+	for i := range p.hits {
+		p.hits[i] += len(items)
+	}
+}
+
+func (s *script) steps(items []event.TodoItem) {
+	if s.todo == nil {
+		s.todo = &todo{base: s.base(0)}
+		s.add(s.todo)
+	}
+	s.todo.set(items)
+}
+
+func (s *script) say(level noteLevel, glyph, body, hint string) {
+	s.add(&note{base: s.base(0), level: level, glyph: glyph, body: strings.TrimSpace(text.Sanitize(body)), hint: text.Sanitize(hint)})
+}

@@ -1,0 +1,278 @@
+package conversation
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/ui/diff"
+	"hermes/ui/markdown"
+	"hermes/ui/text"
+)
+
+// What an opened call shows at most.
+const (
+	maxTail      = 8 << 10 // bytes of live output kept
+	maxArgLines  = 20
+	maxOutLines  = 40
+	maxDiffLines = 24 // while closed; an open call shows all
+)
+
+// call is a tool call: one line while it is calm.
+type call struct {
+	base
+	id, name, gist, backend string
+	args                    string
+	started, ended          time.Time
+	result                  *chat.ToolResult
+	waits                   bool // for an approval
+	tail                    []byte
+}
+
+func newCall(e *env, msg int64, c chat.ToolCall, at time.Time) *call {
+	args := string(c.Args)
+	if c.Invalid != "" {
+		args = c.Invalid
+	}
+	return &call{base: base{e: e, msg: msg}, id: c.ID, name: text.Sanitize(c.Name), gist: gist(c.Args), args: text.Sanitize(args), started: at}
+}
+
+// gist is the one argument that tells most.
+func gist(args json.RawMessage) string {
+	var m map[string]any
+	if json.Unmarshal(args, &m) != nil {
+		return ""
+	}
+	for _, k := range []string{"command", "path", "file_path", "pattern", "query", "question", "url", "code"} {
+		if s, ok := m[k].(string); ok && s != "" {
+			return oneLine(s)
+		}
+	}
+	return ""
+}
+
+// oneLine makes hostile text a single line of a bounded length.
+func oneLine(s string) string {
+	if len(s) > 500 {
+		s = strings.ToValidUTF8(s[:500], "")
+	}
+	return strings.Join(strings.Fields(text.Sanitize(s)), " ")
+}
+
+func (c *call) start(at time.Time, e event.ToolStarted) {
+	c.started = at
+	if e.Gist != "" {
+		c.gist = oneLine(e.Gist)
+	}
+	c.backend = oneLine(e.Backend)
+	c.bump()
+}
+
+func (c *call) output(data []byte) {
+	c.tail = append(c.tail, data...)
+	if len(c.tail) > 2*maxTail {
+		c.tail = append([]byte(nil), c.tail[len(c.tail)-maxTail:]...)
+	}
+	c.bump()
+}
+
+func (c *call) end(at time.Time, r chat.ToolResult) {
+	c.ended, c.result, c.waits, c.tail = at, &r, false, nil
+	if r.Backend != "" {
+		c.backend = oneLine(r.Backend)
+	}
+	if c.started.IsZero() {
+		c.started = at.Add(-r.Took)
+	}
+	c.bump()
+}
+
+func (c *call) wait(on bool) { c.waits = on; c.bump() }
+
+func (c *call) running() bool { return c.result == nil && !c.started.IsZero() }
+
+// Version changes with the second while the call runs: its line shows how long.
+func (c *call) Version() uint64 {
+	if !c.running() {
+		return c.version << 24
+	}
+	return c.version<<24 | uint64(c.took().Seconds())&0xffffff
+}
+
+func (c *call) took() time.Duration {
+	switch {
+	case c.result != nil && c.result.Took > 0:
+		return c.result.Took
+	case c.result != nil:
+		return c.ended.Sub(c.started)
+	default:
+		return max(0, c.e.now().Sub(c.started))
+	}
+}
+
+func (c *call) toggle() bool { return c.flip() }
+
+func (c *call) plain() (string, string) {
+	if c.result != nil {
+		return c.result.Text, "tool output"
+	}
+	return text.Sanitize(string(c.tail)), "tool output"
+}
+
+func (c *call) Lines(w int) []string {
+	out := []string{c.line(w)}
+	pad := margin(w) + "  "
+	inner := max(1, w-len(pad))
+	if c.open {
+		out = append(out, c.details(pad, inner)...)
+	} else if l := c.lastLine(); l != "" && c.running() {
+		out = append(out, pad+"  "+c.e.s.Dim.Render(c.e.s.Glyphs.Arrow+" "+text.Truncate(l, max(1, inner-4), "…")))
+	}
+	if c.result == nil {
+		return out
+	}
+	for _, warn := range c.result.Warnings {
+		out = append(out, pad+c.e.s.Warn.Render(text.Truncate("! "+oneLine(warn), inner, "…")))
+	}
+	for _, d := range c.result.Diffs {
+		out = append(out, c.diff(d, pad, inner)...)
+	}
+	return out
+}
+
+// line is state, tool, gist, back end and time.
+func (c *call) line(w int) string {
+	g, st := c.e.s.Glyphs, c.e.s.Info
+	glyph, word := g.Run, ""
+	switch r := c.result; {
+	case c.waits:
+		glyph, word, st = g.Waits, "waits for you", c.e.s.Warn
+	case r == nil && c.started.IsZero():
+		glyph, st = g.Stopped, c.e.s.Dim
+	case r == nil:
+	case r.Interrupted:
+		glyph, word, st = g.Stopped, "interrupted", c.e.s.Warn
+	case r.IsError || r.ExitCode != nil && *r.ExitCode != 0:
+		glyph, word, st = g.Fail, "failed", c.e.s.Bad
+		if r.ExitCode != nil && *r.ExitCode != 0 {
+			word = "exit " + strconv.Itoa(*r.ExitCode)
+		}
+	default:
+		glyph, st = g.OK, c.e.s.Good
+	}
+	pad := margin(w)
+	var right []string
+	for _, s := range []string{word, c.backend} {
+		if s != "" {
+			right = append(right, s)
+		}
+	}
+	if !c.started.IsZero() {
+		right = append(right, text.FitLeft(clock(c.took()), 6))
+	}
+	tail := " " + strings.Join(right, "  ")
+	room := w - len(pad) - 3 - text.Width(tail) - text.Width(c.name)
+	if room < 8 {
+		tail, room = "", w-len(pad)-3-text.Width(c.name)
+	}
+	left := pad + st.Render(glyph) + " " + c.e.s.Tool.Render(c.name) + "  " + text.Truncate(c.gist, max(0, room-1), "…")
+	return sides(left, c.e.s.Dim.Render(tail), w)
+}
+
+func (c *call) lastLine() string {
+	t := bytes.TrimRight(c.tail, "\r\n \t")
+	if i := bytes.LastIndexAny(t, "\r\n"); i >= 0 {
+		t = t[i+1:]
+	}
+	return oneLine(string(t))
+}
+
+// details are the arguments and the end of the output.
+func (c *call) details(pad string, w int) []string {
+	var out []string
+	add := func(title, body string, keepEnd bool, limit int) {
+		if strings.TrimSpace(body) == "" {
+			return
+		}
+		out = append(out, pad+c.e.s.Dim.Render(title))
+		lines := text.Wrap(text.ExpandTabs(strings.TrimRight(body, "\n"), markdown.TabWidth), w)
+		more := len(lines) - limit
+		if more > 0 && keepEnd {
+			out = append(out, pad+c.e.s.Faint.Render("… "+strconv.Itoa(more)+" lines above"))
+			lines = lines[more:]
+		}
+		out = append(out, indent(lines[:min(len(lines), limit)], pad)...)
+		if more > 0 && !keepEnd {
+			out = append(out, pad+c.e.s.Faint.Render("… "+strconv.Itoa(more)+" more lines"))
+		}
+	}
+	add("arguments", pretty(c.args), false, maxArgLines)
+	body, _ := c.plain()
+	add("output", text.Sanitize(end(body, maxTail)), true, maxOutLines)
+	if c.result != nil && c.result.Spill != "" {
+		out = append(out, pad+c.e.s.Dim.Render(text.Truncate("full output: "+oneLine(c.result.Spill), w, "…")))
+	}
+	return append(out, "")
+}
+
+func end(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[len(s)-n:], "")
+	}
+	return s
+}
+
+func pretty(args string) string {
+	var b bytes.Buffer
+	if len(args) > 1<<16 || json.Indent(&b, []byte(args), "", "  ") != nil {
+		return end(args, 1<<14)
+	}
+	return b.String()
+}
+
+func (c *call) diff(d chat.FileDiff, pad string, w int) []string {
+	head := oneLine(d.Path) + "  " + string(d.Op)
+	if d.OldPath != "" {
+		head = oneLine(d.OldPath) + " " + c.e.s.Glyphs.Arrow + " " + head
+	}
+	out := []string{pad + text.Truncate(c.e.s.Dim.Render(head)+"  "+c.e.s.DiffAdd.Render("+"+strconv.Itoa(d.Added))+" "+c.e.s.DiffDel.Render("-"+strconv.Itoa(d.Removed)), w, "")}
+	lines := diff.Render(d.Unified, w, c.e.s)
+	if !c.open && len(lines) > maxDiffLines {
+		more := len(lines) - maxDiffLines
+		lines = append(lines[:maxDiffLines:maxDiffLines], c.e.s.Dim.Render("… "+strconv.Itoa(more)+" more lines, enter shows all"))
+	}
+	return append(append(out, indent(lines, pad)...), "")
+}
+
+// todo is the session's list of steps.
+type todo struct {
+	base
+	steps []event.TodoItem
+}
+
+func (t *todo) set(steps []event.TodoItem) { t.steps = steps; t.bump() }
+
+func (t *todo) Lines(w int) []string {
+	if len(t.steps) == 0 {
+		return nil
+	}
+	pad := margin(w)
+	out := []string{pad + t.e.s.Dim.Render("to do")}
+	for _, s := range t.steps {
+		mark, st := "[ ]", t.e.s.Text
+		switch s.Status {
+		case "completed":
+			mark, st = "[x]", t.e.s.Dim
+		case "in_progress":
+			mark, st = "["+t.e.s.Glyphs.Closed+"]", t.e.s.Accent
+		case "cancelled":
+			mark, st = "[-]", t.e.s.Faint
+		}
+		out = append(out, pad+st.Render(text.Truncate(mark+" "+oneLine(s.Content), max(1, w-len(pad)), "…")))
+	}
+	return append(out, "")
+}

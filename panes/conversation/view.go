@@ -1,0 +1,221 @@
+package conversation
+
+import (
+	"strconv"
+	"strings"
+
+	"hermes/core/event"
+	"hermes/ui/text"
+)
+
+// View implements ui.Pane: the transcript, a rule, what waits, the composer, the queue.
+func (p *Pane) View() string {
+	if p.w <= 0 || p.h <= 0 {
+		p.cursor = false
+		return ""
+	}
+	if now := p.deps.Now().Unix(); !p.memoOK || p.script.anyRunning() && now != p.memoAt {
+		p.memo, p.memoOK, p.memoAt = p.compose(), true, now
+	}
+	return p.memo
+}
+
+func (p *Pane) compose() string {
+	below := p.below()
+	above := max(0, p.h-len(below))
+	lines := p.transcript(above)
+	p.cy += above
+	if over := len(below) - (p.h - above); over > 0 {
+		below = below[over:]
+		p.cy -= over
+	}
+	p.cursor = p.cy >= 0 && p.cy < p.h
+	var b strings.Builder
+	b.Grow(p.h * (p.w + 16))
+	for i := range above {
+		if i < len(lines) {
+			b.WriteString(lines[i])
+		} else {
+			b.WriteString(text.Blank(p.w))
+		}
+		b.WriteByte('\n')
+	}
+	for i, l := range below {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(text.Fit(l, p.w))
+	}
+	return b.String()
+}
+
+// below is everything under the transcript. It sets the cursor relative to its first line.
+func (p *Pane) below() []string {
+	p.composer.Placeholder = p.placeholder()
+	p.composer.Resize(p.w)
+	field, x, y := p.composer.View(max(1, p.h*2/5))
+	var head []string
+	if p.h >= 4 {
+		head = append(head, p.rule())
+	}
+	if bar := p.bar(); bar != "" {
+		head = append(head, bar)
+	}
+	p.cx, p.cy = x, len(head)+y
+	out := append(head, field...)
+	return append(out, p.waiting(max(0, p.h/5))...)
+}
+
+func (p *Pane) placeholder() string {
+	if p.running {
+		return p.enterDoes()
+	}
+	return "Ask, or $ command, /command, @file"
+}
+
+func (p *Pane) enterDoes() string {
+	switch p.mode {
+	case event.InputInterrupt:
+		return "enter interrupts and sends"
+	case event.InputSteer:
+		return "enter steers the running turn"
+	default:
+		return "enter queues for after this turn"
+	}
+}
+
+// rule parts the transcript from the composer and says what cannot be seen otherwise.
+func (p *Pane) rule() string {
+	s := p.env.s
+	label := ""
+	switch {
+	case p.browsing:
+		label = " browsing · j k move · enter opens · y copies · esc writes "
+	case p.running && p.composer.Text() != "":
+		label = " " + p.enterDoes() + " · alt+q changes "
+	}
+	label = text.Truncate(label, max(0, p.w-4), "")
+	dash := s.Glyphs.Horizontal
+	if dash == "" {
+		dash = "─"
+	}
+	return s.Border.Inline(true).Render(strings.Repeat(dash, max(0, p.w-text.Width(label)-1))) + s.Dim.Render(label) + s.Border.Inline(true).Render(dash)
+}
+
+// bar says what waits for the person. It takes no keys but the one that it names.
+func (p *Pane) bar() string {
+	s, n := p.env.s, len(p.asks)+len(p.question)
+	if n == 0 {
+		return ""
+	}
+	what := ""
+	if len(p.asks) > 0 {
+		what = oneLine(p.asks[0].Title) + " " + oneLine(p.asks[0].Detail)
+	} else {
+		what = oneLine(p.question[0].Text)
+	}
+	head := " " + s.Glyphs.Waits + " " + strconv.Itoa(n) + " waits for you  "
+	key := "  ctrl+y answers "
+	room := p.w - text.Width(head) - text.Width(key)
+	if room < 8 {
+		return s.Warn.Bold(true).Render(text.Truncate(head+"ctrl+y", p.w, ""))
+	}
+	return s.Warn.Bold(true).Render(head) + text.Fit(text.Truncate(what, room, "…"), room) + s.Key.Render(key)
+}
+
+// waiting lists what is queued, under the composer.
+func (p *Pane) waiting(limit int) []string {
+	s := p.env.s
+	var out []string
+	for i, q := range p.queue {
+		if i == limit {
+			break
+		}
+		word := "queued"
+		if q.Mode == event.InputSteer {
+			word = "steers"
+		}
+		l := "  " + strconv.Itoa(i+1) + " " + word + ": " + text.Truncate(oneLine(q.Text), max(4, p.w-36), "…")
+		hint := ""
+		if i == len(p.queue)-1 {
+			hint = "alt+e edit  alt+x drop "
+		}
+		out = append(out, sides(s.Dim.Render(l), s.Hint.Render(hint), p.w))
+	}
+	return out
+}
+
+// transcript draws the window of the list, with the selection and what is new.
+func (p *Pane) transcript(h int) []string {
+	p.script.sync()
+	p.list.Resize(p.w, h)
+	if h == 0 {
+		return nil
+	}
+	if p.list.Len() == 0 || p.failed != "" {
+		return p.empty(h)
+	}
+	if p.list.Follow() {
+		p.fresh = 0
+	}
+	lines := p.list.View()
+	if p.list.Follow() || p.fresh == 0 {
+		return p.mark(lines)
+	}
+	lines = p.mark(lines)
+	s := p.env.s
+	chip := " " + s.Glyphs.Down + " " + strconv.Itoa(p.fresh) + " new · end "
+	if last := len(lines) - 1; last >= 0 && text.Width(chip) < p.w {
+		lines[last] = text.Fit(lines[last], p.w-text.Width(chip)) + s.Chip.Inline(true).Render(chip)
+	}
+	return lines
+}
+
+// mark puts the selection's bar before the lines of the selected item.
+func (p *Pane) mark(lines []string) []string {
+	if !p.browsing || p.selected < 0 {
+		return lines
+	}
+	bar := p.env.s.Accent.Render(p.env.s.Glyphs.Closed)
+	for y, l := range lines {
+		pos, ok := p.list.Hit(y)
+		if !ok || pos.Item != p.selected {
+			continue
+		}
+		if rest, cut := strings.CutPrefix(l, " "); cut {
+			lines[y] = bar + rest
+		}
+	}
+	return lines
+}
+
+// empty says what will be here, and how to begin.
+func (p *Pane) empty(h int) []string {
+	s := p.env.s
+	body := []string{
+		"Say what you want done. enter sends, alt+enter breaks the line.",
+		"$ command runs it here, @ names a file, / lists the commands.",
+		"esc browses what was said, ctrl+p finds everything, F1 helps.",
+	}
+	switch {
+	case p.failed != "":
+		body = []string{p.failed}
+	case p.loading:
+		body = []string{"Reading the conversation …"}
+	}
+	var out []string
+	for _, l := range body {
+		out = append(out, text.Wrap(l, max(1, p.w-4))...)
+	}
+	top := max(0, (h-len(out))/2)
+	lines := make([]string, 0, h)
+	for range top {
+		lines = append(lines, text.Blank(p.w))
+	}
+	for _, l := range out {
+		if len(lines) < h {
+			lines = append(lines, text.Fit("  "+s.Dim.Render(l), p.w))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,226 @@
+// Package compose is the field that prompts are written in: several lines, history, completion, paste chips.
+//
+// The contract: it does no I/O and knows no session. Keys go in, a Result says what the owner has to do. View draws what the
+// owner gives room for; the cursor is the terminal's own. Editing never splits a character. It is our own because the
+// usual text area draws all of its text at every key (37 ms for 5,000 lines), and wraps by other widths than ours.
+package compose
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/chat"
+	"hermes/ui/style"
+)
+
+// A paste longer than this becomes a chip.
+const (
+	MaxPasteLines = 5
+	MaxPasteRunes = 2000
+)
+
+const maxHistory = 1000
+
+// Result says what a key asks of the owner.
+type Result int
+
+// Results.
+const (
+	Ignored Result = iota // not a key of the composer
+	Changed               // look again; the text may be another
+	Submit                // send Text and Attachments, then Clear
+)
+
+// Composer is the field. The zero value is not usable; call New.
+type Composer struct {
+	Placeholder string
+	Prompt      string // "❯ "
+	Styles      *style.Styles
+
+	buf     Buffer
+	chips   []chat.Attachment
+	history []string // oldest first
+	pos     int      // in history; len(history) is the draft
+	draft   string
+	popup   Popup
+	width   int
+	scroll  int
+	pastes  int
+}
+
+// New returns an empty composer.
+func New() *Composer {
+	c := &Composer{Prompt: "❯ ", width: 80}
+	c.buf.goal = -1
+	return c
+}
+
+// Resize sets the width in cells, the prompt included.
+func (c *Composer) Resize(w int) { c.width = w }
+
+func (c *Composer) inner() int { return max(1, c.width-len([]rune(c.Prompt))) }
+
+// Text is what was written.
+func (c *Composer) Text() string { return c.buf.String() }
+
+// Attachments are the chips.
+func (c *Composer) Attachments() []chat.Attachment { return append([]chat.Attachment(nil), c.chips...) }
+
+// Empty reports that nothing was written and nothing attached.
+func (c *Composer) Empty() bool { return c.buf.s == "" && len(c.chips) == 0 }
+
+// SetText replaces the text.
+func (c *Composer) SetText(s string) { c.buf.Set(strings.TrimRight(clean(s), "\n")); c.popup.close() }
+
+// Clear empties the field, chips included.
+func (c *Composer) Clear() {
+	c.buf.Set("")
+	c.chips, c.pos, c.draft, c.scroll = nil, len(c.history), "", 0
+	c.popup.close()
+}
+
+// SetHistory sets what was written before, oldest first.
+func (c *Composer) SetHistory(h []string) {
+	if len(h) > maxHistory {
+		h = h[len(h)-maxHistory:]
+	}
+	c.history = append([]string(nil), h...)
+	c.pos = len(c.history)
+}
+
+// Remember puts a sent prompt into the history and reports whether it is worth keeping.
+func (c *Composer) Remember(s string) bool {
+	c.pos = len(c.history)
+	if strings.TrimSpace(s) == "" || len(c.history) > 0 && c.history[len(c.history)-1] == s {
+		return false
+	}
+	if c.history = append(c.history, s); len(c.history) > maxHistory {
+		c.history = c.history[1:]
+	}
+	c.pos = len(c.history)
+	return true
+}
+
+// Attach adds a chip.
+func (c *Composer) Attach(a chat.Attachment) { c.chips = append(c.chips, a) }
+
+// Key handles a key.
+func (c *Composer) Key(k tea.KeyMsg) Result {
+	if k.Paste {
+		return c.paste(string(k.Runes))
+	}
+	if k.Type == tea.KeyRunes && !k.Alt {
+		return c.typed(string(k.Runes))
+	}
+	if c.popup.open() {
+		if r := c.popupKey(k.String()); r != Ignored {
+			return r
+		}
+	}
+	return c.command(k.String())
+}
+
+func (c *Composer) typed(s string) Result {
+	if mouseReport(s) {
+		return Ignored
+	}
+	c.buf.Insert(clean(s))
+	return Changed
+}
+
+// mouseReport recognises mouse reports that a stalled terminal let through as text: "[<64;10;5M".
+func mouseReport(s string) bool {
+	return len(s) >= 6 && strings.Contains(s, "[<") && strings.Trim(s, "[<;0123456789Mm\x1b") == ""
+}
+
+func (c *Composer) paste(s string) Result {
+	s = clean(s)
+	lines := strings.Count(strings.TrimRight(s, "\n"), "\n") + 1
+	if lines <= MaxPasteLines && utf8.RuneCountInString(s) <= MaxPasteRunes {
+		c.buf.Insert(s)
+		return Changed
+	}
+	c.pastes++
+	c.Attach(chat.Attachment{Kind: chat.AttachPaste, Name: fmt.Sprintf("paste %d: %d lines", c.pastes, lines), Media: "text/plain", Text: s})
+	return Changed
+}
+
+// edits are the keys that only change the text or move in it.
+var edits = map[string]func(*Buffer){
+	"left": (*Buffer).Left, "ctrl+b": (*Buffer).Left, "right": (*Buffer).Right, "ctrl+f": (*Buffer).Right,
+	"home": (*Buffer).Home, "ctrl+a": (*Buffer).Home, "end": (*Buffer).End, "ctrl+e": (*Buffer).End,
+	"alt+b": (*Buffer).WordLeft, "alt+left": (*Buffer).WordLeft, "ctrl+left": (*Buffer).WordLeft,
+	"alt+f": (*Buffer).WordRight, "alt+right": (*Buffer).WordRight, "ctrl+right": (*Buffer).WordRight,
+	"delete": (*Buffer).Delete, "ctrl+w": (*Buffer).KillWord, "alt+backspace": (*Buffer).KillWord, "ctrl+k": (*Buffer).KillToEnd,
+	"alt+enter": newline, "ctrl+j": newline, "shift+enter": newline,
+	" ": func(b *Buffer) { b.Insert(" ") },
+}
+
+func newline(b *Buffer) { b.Insert("\n") }
+
+func (c *Composer) command(key string) Result {
+	if f := edits[key]; f != nil {
+		f(&c.buf)
+		return Changed
+	}
+	switch key {
+	case "enter":
+		return c.enter()
+	case "backspace", "ctrl+h":
+		if c.buf.s == "" && len(c.chips) > 0 {
+			c.chips = c.chips[:len(c.chips)-1]
+		}
+		c.buf.Backspace()
+	case "ctrl+d":
+		if c.buf.s == "" {
+			return Ignored
+		}
+		c.buf.Delete()
+	case "ctrl+u":
+		c.Clear()
+	case "up":
+		if !c.buf.Vertical(-1, c.inner()) {
+			return c.recall(-1)
+		}
+	case "down":
+		if !c.buf.Vertical(1, c.inner()) {
+			return c.recall(1)
+		}
+	default:
+		return Ignored
+	}
+	return Changed
+}
+
+// enter sends, or breaks the line after a trailing backslash.
+func (c *Composer) enter() Result {
+	if s := c.buf.s; strings.HasSuffix(s, `\`) && !strings.HasSuffix(s, `\\`) && c.buf.at == len(s) {
+		c.buf.Replace(len(s)-1, len(s), "\n")
+		return Changed
+	}
+	if strings.TrimSpace(c.buf.s) == "" && len(c.chips) == 0 {
+		return Changed
+	}
+	return Submit
+}
+
+// recall shows an older or newer prompt; what was being written comes back at the end.
+func (c *Composer) recall(delta int) Result {
+	p := c.pos + delta
+	if p < 0 || p > len(c.history) {
+		return Changed
+	}
+	if c.pos == len(c.history) {
+		c.draft = c.buf.s
+	}
+	c.pos = p
+	if p == len(c.history) {
+		c.buf.Set(c.draft)
+	} else {
+		c.buf.Set(c.history[p])
+	}
+	return Changed
+}

@@ -1,0 +1,192 @@
+package compose
+
+import (
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"pgregory.net/rapid"
+
+	"hermes/ui/style"
+	"hermes/ui/text"
+)
+
+func field(s string) *Composer {
+	c := New()
+	c.Styles = &style.Styles{}
+	c.Resize(20)
+	c.SetText(s)
+	return c
+}
+
+func key(name string) tea.KeyMsg {
+	for t := tea.KeyType(-120); t < 128; t++ {
+		for _, alt := range []bool{false, true} {
+			if k := (tea.KeyMsg{Type: t, Alt: alt}); k.String() == name && t != tea.KeyRunes {
+				return k
+			}
+		}
+	}
+	if r, ok := strings.CutPrefix(name, "alt+"); ok {
+		return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(r), Alt: true}
+	}
+	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
+}
+
+func press(c *Composer, keys ...string) (last Result) {
+	for _, k := range keys {
+		last = c.Key(key(k))
+	}
+	return last
+}
+
+func TestEditing(t *testing.T) {
+	tests := []struct {
+		name, start string
+		keys        []string
+		want        string
+		at          int
+	}{
+		{"type", "", []string{"a", " ", "b"}, "a b", 3},
+		{"whole emoji goes at once", "a👩‍👩‍👧", []string{"backspace"}, "a", 1},
+		{"flag", "🇯🇵🇩🇪", []string{"left", "backspace"}, "🇩🇪", 0},
+		{"accent is part of its letter", "e\u0301x", []string{"left", "backspace"}, "x", 0},
+		{"cjk", "容器网络", []string{"left", "left", "delete"}, "容器络", 6},
+		{"word back", "go test it", []string{"alt+b", "ctrl+w"}, "go it", 3},
+		{"kill to end", "ab\ncd", []string{"up", "ctrl+k"}, "abcd", 2},
+		{"newline keys", "a", []string{"alt+enter", "b", "ctrl+j"}, "a\nb\n", 4},
+		{"home and end", "ab\ncd", []string{"home", "x", "end", "y"}, "ab\nxcdy", 7},
+		{"ctrl+u clears all", "ab\ncd", []string{"ctrl+u"}, "", 0},
+		{"backslash enter", `ab\`, []string{"enter", "c"}, "ab\nc", 4},
+		{"vertical keeps the column", "abcd\nx\nabcd", []string{"up", "up", "y"}, "abcdy\nx\nabcd", 5},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := field(tt.start)
+			press(c, tt.keys...)
+			if c.Text() != tt.want || c.buf.at != tt.at {
+				t.Errorf("%q at %d, want %q at %d", c.Text(), c.buf.at, tt.want, tt.at)
+			}
+		})
+	}
+}
+
+func TestEnterSendsOnlySomething(t *testing.T) {
+	if r := press(field("  "), "enter"); r == Submit {
+		t.Error("blanks were sent")
+	}
+	if r := press(field("hi"), "enter"); r != Submit {
+		t.Errorf("got %v", r)
+	}
+}
+
+func TestHistoryKeepsTheDraft(t *testing.T) {
+	c := field("")
+	c.SetHistory([]string{"one", "two"})
+	press(c, "d", "up", "up", "up")
+	if c.Text() != "one" {
+		t.Fatalf("got %q", c.Text())
+	}
+	press(c, "down", "down")
+	if c.Text() != "d" {
+		t.Fatalf("the draft is %q", c.Text())
+	}
+	if c.Remember("two") || !c.Remember("three") || c.Remember("") {
+		t.Error("repeats and blanks are not worth keeping")
+	}
+}
+
+func TestPastes(t *testing.T) {
+	c := field("")
+	c.Key(tea.KeyMsg{Type: tea.KeyRunes, Paste: true, Runes: []rune("a\r\nb\tc\x1b[31m")})
+	if c.Text() != "a\nb   c" {
+		t.Errorf("short paste: %q", c.Text())
+	}
+	c.Key(tea.KeyMsg{Type: tea.KeyRunes, Paste: true, Runes: []rune(strings.Repeat("x\n", 30))})
+	a := c.Attachments()
+	if len(a) != 1 || a[0].Name != "paste 1: 30 lines" || c.Text() != "a\nb   c" {
+		t.Fatalf("long paste: %+v, text %q", a, c.Text())
+	}
+	press(c, "ctrl+u")
+	if !c.Empty() {
+		t.Error("ctrl+u leaves something")
+	}
+}
+
+func TestMouseReportsAreNotText(t *testing.T) {
+	c := field("")
+	c.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("[<64;10;5M")})
+	if c.Text() != "" {
+		t.Fatalf("got %q", c.Text())
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	c := field("")
+	press(c, "/", "r", "e")
+	tok := c.Token()
+	if tok.Kind != '/' || tok.Text != "re" {
+		t.Fatalf("token %+v", tok)
+	}
+	c.Offer(tok, []Item{{Text: "/retry "}, {Text: "/resume "}, {Text: "/rename ", Off: true}})
+	press(c, "down", "tab")
+	if c.Text() != "/resume " || c.Completing() {
+		t.Fatalf("got %q", c.Text())
+	}
+	c.SetText("see @ui/l")
+	tok = c.Token()
+	c.Offer(tok, []Item{{Text: "@ui/list/list.go "}})
+	press(c, "enter")
+	if c.Text() != "see @ui/list/list.go " {
+		t.Fatalf("got %q", c.Text())
+	}
+	c.SetText("/model so")
+	if tok = c.Token(); tok.Kind != ' ' || tok.Command != "model" || tok.Text != "so" {
+		t.Fatalf("token %+v", tok)
+	}
+	c.Offer(tok, []Item{{Text: "sonnet"}})
+	press(c, "esc")
+	c.Offer(tok, []Item{{Text: "sonnet"}})
+	if c.Completing() {
+		t.Error("esc does not hold")
+	}
+	c.Offer(Token{Kind: '@', Text: "old"}, []Item{{Text: "x"}})
+	if c.Completing() {
+		t.Error("an offer for what is gone was taken")
+	}
+}
+
+func TestAnyKeysKeepTheFieldWhole(t *testing.T) {
+	keys := []string{"a", " ", "容", "👩‍👩‍👧", "🇯🇵", "e", "\u0301", "left", "right", "up", "down", "home", "end", "backspace", "delete", "ctrl+w", "ctrl+k", "alt+b", "alt+f", "ctrl+j", "tab", "esc", "ctrl+d"}
+	rapid.Check(t, func(t *rapid.T) {
+		c := field("")
+		c.SetHistory([]string{"old 容器\nprompt", "x"})
+		for range rapid.IntRange(0, 60).Draw(t, "n") {
+			w, h := rapid.IntRange(3, 40).Draw(t, "w"), rapid.IntRange(1, 8).Draw(t, "h")
+			c.Resize(w)
+			press(c, rapid.SampledFrom(keys).Draw(t, "key"))
+			if at := c.buf.at; at < 0 || at > len(c.buf.s) || c.buf.after(c.buf.before(at)) != at && at != 0 {
+				t.Fatalf("the cursor %d is inside a character of %q", at, c.buf.s)
+			}
+			lines, x, y := c.View(h)
+			if len(lines) > h || y >= len(lines) || y < 0 || x >= w || x < 0 {
+				t.Fatalf("%d lines of %d, cursor %d,%d in %d cells", len(lines), h, x, y, w)
+			}
+			for _, l := range lines {
+				if text.Width(l) != w {
+					t.Fatalf("%q is not %d cells", l, w)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkKey(b *testing.B) {
+	c := field(strings.Repeat("some words and 容器 ", 50))
+	c.Resize(80)
+	for b.Loop() {
+		press(c, "x")
+		c.View(10)
+		c.Key(tea.KeyMsg{Type: tea.KeyBackspace})
+	}
+}

@@ -1,0 +1,156 @@
+package compose
+
+import (
+	"strings"
+
+	"hermes/ui/text"
+)
+
+// Item is one offered completion.
+type Item struct {
+	Text  string // what stands in the prompt once it is taken
+	Label string // what the popup shows; Text when empty
+	Hint  string // dim, at the right: what it does, or why it cannot be used
+	Off   bool   // shown, but cannot be taken
+}
+
+// maxPopup is how many rows the popup shows.
+const maxPopup = 8
+
+// Popup is the list of completions.
+type Popup struct {
+	items    []Item
+	at, top  int
+	from, to int    // bytes of the text that a completion replaces
+	muted    string // token that the person closed the popup for
+}
+
+func (p *Popup) open() bool { return len(p.items) > 0 }
+
+func (p *Popup) close() { p.items, p.at, p.top = nil, 0, 0 }
+
+// Token is what can be completed: the word at the cursor, or a slash command's argument.
+type Token struct {
+	Kind    byte   // '/', ' ' (argument of Command) or '@'; 0 for nothing
+	Command string // of an argument
+	Text    string // without its mark
+	from    int
+	to      int
+}
+
+// Token returns what can be completed at the cursor.
+func (c *Composer) Token() Token {
+	s, at := c.buf.s, c.buf.at
+	head := s[:at]
+	if strings.HasPrefix(head, "/") && !strings.Contains(head, "\n") {
+		name, arg, hasArg := strings.Cut(head[1:], " ")
+		if !hasArg {
+			return Token{Kind: '/', Text: name, to: at}
+		}
+		return Token{Kind: ' ', Command: name, Text: arg, from: at - len(arg), to: at}
+	}
+	i := strings.LastIndexAny(head, " \n\t") + 1
+	if word := head[i:]; strings.HasPrefix(word, "@") {
+		return Token{Kind: '@', Text: word[1:], from: i, to: at}
+	}
+	return Token{}
+}
+
+// Offer shows completions for a token; it is ignored when the person has typed on.
+func (c *Composer) Offer(t Token, items []Item) {
+	if now := c.Token(); now != t || c.popup.muted == c.buf.s && c.buf.s != "" || only(t, items) {
+		c.popup.close()
+		return
+	}
+	if c.popup.muted != c.buf.s {
+		c.popup.muted = ""
+	}
+	c.popup.items, c.popup.from, c.popup.to = items, t.from, t.to
+	c.popup.at, c.popup.top = 0, 0
+}
+
+// only reports that there is nothing to choose: the one offer is what stands there.
+func only(t Token, items []Item) bool {
+	return t.Kind == 0 || len(items) == 1 && strings.TrimSpace(items[0].Text) == strings.TrimSpace(mark(t)+t.Text)
+}
+
+func mark(t Token) string {
+	if t.Kind == ' ' {
+		return ""
+	}
+	return string(rune(t.Kind))
+}
+
+// Completing reports that the popup is open.
+func (c *Composer) Completing() bool { return c.popup.open() }
+
+func (c *Composer) popupKey(key string) Result {
+	p := &c.popup
+	switch key {
+	case "up", "ctrl+p":
+		p.at = (p.at + len(p.items) - 1) % len(p.items)
+	case "down", "ctrl+n":
+		p.at = (p.at + 1) % len(p.items)
+	case "tab":
+		c.take()
+	case "enter":
+		t := c.Token()
+		whole := t.Kind == '/' && p.items[p.at].Text == "/"+t.Text+" "
+		if p.items[p.at].Off || whole {
+			p.close()
+			return Ignored
+		}
+		c.take()
+	case "esc":
+		p.muted = c.buf.s
+		p.close()
+	default:
+		return Ignored
+	}
+	p.top = min(max(p.top, p.at-maxPopup+1), p.at)
+	return Changed
+}
+
+func (c *Composer) take() {
+	p := &c.popup
+	if it := p.items[p.at]; !it.Off {
+		c.buf.Replace(p.from, p.to, it.Text)
+	}
+	p.close()
+}
+
+// popupView draws the popup w cells wide.
+func (c *Composer) popupView(w, room int) []string {
+	p := &c.popup
+	n := min(maxPopup, len(p.items), room)
+	if n <= 0 {
+		return nil
+	}
+	p.top = min(max(p.top, p.at-n+1), p.at)
+	wide := 0
+	for _, it := range p.items[p.top : p.top+min(n, len(p.items)-p.top)] {
+		wide = max(wide, text.Width(label(it)))
+	}
+	wide = min(wide, w-4)
+	out := make([]string, 0, n)
+	for i := p.top; i < len(p.items) && len(out) < n; i++ {
+		it := p.items[i]
+		name, hint := text.Fit(text.Truncate(label(it), wide, "…"), wide), text.Sanitize(it.Hint)
+		switch {
+		case i == p.at:
+			out = append(out, c.Styles.Selection.Inline(true).Render(text.Fit("▸ "+name+"  "+hint, w)))
+		case it.Off:
+			out = append(out, text.Fit("  "+c.Styles.Faint.Render(name+"  "+hint), w))
+		default:
+			out = append(out, text.Fit("  "+name+"  "+c.Styles.Dim.Render(hint), w))
+		}
+	}
+	return out
+}
+
+func label(it Item) string {
+	if it.Label != "" {
+		return text.Sanitize(it.Label)
+	}
+	return text.Sanitize(it.Text)
+}
