@@ -141,7 +141,11 @@ func Watch(ctx context.Context, dir string, changed func(name string)) error {
 				waiting[name] = true
 				timer.Reset(settle)
 			}
-		case <-w.Errors: // an overflow loses events, never themes: the next write comes through
+		case err := <-w.Errors:
+			// An overflow loses events, not themes: the next write comes through.
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
+				return fmt.Errorf("watch themes in %s: %w", dir, err)
+			}
 		case <-timer.C:
 			for name := range waiting {
 				changed(name)

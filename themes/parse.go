@@ -27,7 +27,6 @@ func (p Problem) Error() string {
 type parser struct {
 	file     string
 	problems []error
-	seen     map[string]int
 }
 
 // parse reads one palette without filling its gaps. file names it in problems. The error joins every Problem.

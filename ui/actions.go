@@ -42,7 +42,7 @@ func (f *frame) programActions() []Action {
 		{ID: "search", Keys: []string{"alt+/"}, Title: "Search in this pane", Why: f.whyNoSearch, Run: does(f.openSearch)},
 		{ID: "search.next", Keys: []string{"alt+n"}, Title: "Next hit", Why: f.whyNoHits, Run: does(func() { f.nextHit(1) })},
 		{ID: "search.previous", Keys: []string{"alt+p"}, Title: "Previous hit", Why: f.whyNoHits, Run: does(func() { f.nextHit(-1) })},
-		{ID: "redraw", Keys: []string{"ctrl+l"}, Title: "Draw the screen anew", Run: does(func() { f.repaint() })},
+		{ID: "redraw", Keys: []string{"ctrl+l"}, Title: "Draw the screen anew", Run: does(f.repaint)},
 		{ID: "suspend", Keys: []string{"ctrl+z"}, Title: "Suspend", Help: "Back to the shell; fg returns.", Run: func(string) tea.Cmd { return f.suspend() }},
 		{ID: "quit", Slash: "quit", Title: "Quit", Help: "ctrl+c twice does the same.", Run: func(string) tea.Cmd { return tea.Quit }},
 	}

@@ -27,7 +27,6 @@ type fake struct {
 	typed   string
 	said    []string
 	events  int
-	panics  bool
 }
 
 func (p *fake) ID() ui.ID               { return p.id }
@@ -67,15 +66,16 @@ func (p *fake) Update(msg tea.Msg) tea.Cmd {
 	case tea.MouseMsg:
 		p.said = append(p.said, fmt.Sprintf("mouse %d,%d", msg.X, msg.Y))
 	case tea.KeyMsg:
-		switch {
-		case msg.Type == tea.KeyRunes:
+		switch msg.Type {
+		case tea.KeyRunes:
 			p.typed += string(msg.Runes)
-		case msg.Type == tea.KeyCtrlC:
+		case tea.KeyCtrlC:
 			p.said = append(p.said, "interrupted")
-		case msg.Type == tea.KeyEnter:
+		case tea.KeyEnter:
 			said := p.typed
 			p.typed = ""
 			return func() tea.Msg { return told{"you: " + said} }
+		default:
 		}
 	}
 	return nil

@@ -27,6 +27,8 @@ func (f *field) update(msg tea.KeyMsg) bool {
 		f.text = ""
 	case tea.KeyCtrlW:
 		f.text = trimWord(f.text)
+	default:
+		return false
 	}
 	return f.text != before
 }

@@ -99,7 +99,7 @@ func (f *frame) Init() tea.Cmd {
 	f.restyle()
 	cmd := f.openSession(OpenSession{UID: f.opt.Session})
 	if f.opt.W > 0 {
-		cmd = tea.Batch(cmd, f.resize(tea.WindowSizeMsg{Width: f.opt.W, Height: f.opt.H}))
+		f.resize(tea.WindowSizeMsg{Width: f.opt.W, Height: f.opt.H})
 	}
 	f.dirty = true
 	f.paint()
@@ -159,7 +159,8 @@ func (f *frame) handle(msg tea.Msg) (cmd tea.Cmd, urgent bool) {
 	case tea.MouseMsg:
 		return f.mouse(msg), f.calm(msg)
 	case tea.WindowSizeMsg:
-		return f.resize(msg), true
+		f.resize(msg)
+		return nil, true
 	case tea.FocusMsg, tea.BlurMsg:
 		_, f.blurred = msg.(tea.BlurMsg)
 		return nil, false
@@ -167,13 +168,15 @@ func (f *frame) handle(msg tea.Msg) (cmd tea.Cmd, urgent bool) {
 		f.timing = false
 		return nil, false
 	case refreshNow:
-		return f.refreshed(msg), true
+		f.refreshed(msg)
+		return nil, true
 	case from:
 		return f.deliver(msg), false
 	case FrameMsg:
 		return f.frameMsg(nil, msg), true
 	case tea.ResumeMsg:
-		return f.repaint(), true
+		f.repaint()
+		return nil, true
 	case nil:
 		return nil, false
 	default:
@@ -194,7 +197,8 @@ func (f *frame) internal(msg tea.Msg) (tea.Cmd, bool) {
 		f.keys = newKeymap(msg.keys)
 		f.dirty = true
 	case resumed:
-		return tea.Batch(f.repaint(), msg.then), true
+		f.repaint()
+		return msg.then, true
 	case copied:
 		f.dirty = true
 		f.toast.show(f.opt.Now(), msg.level, msg.text, msg.hint)
@@ -230,6 +234,9 @@ func (f *frame) apply(events []event.Envelope) tea.Cmd {
 		if p.Apply(events) {
 			f.dirty = true
 		}
+		if w, ok := p.(Waker); ok {
+			cmd = tea.Batch(cmd, own(p, w.Wake()))
+		}
 	}
 	for _, p := range f.cached {
 		p.Apply(events)
@@ -237,21 +244,19 @@ func (f *frame) apply(events []event.Envelope) tea.Cmd {
 	return cmd
 }
 
-func (f *frame) resize(msg tea.WindowSizeMsg) tea.Cmd {
+func (f *frame) resize(msg tea.WindowSizeMsg) {
 	if msg.Width == f.w && msg.Height == f.h {
-		return nil
+		return
 	}
 	f.w, f.h = max(msg.Width, 0), max(msg.Height, 0)
 	f.screen.Resize(f.w, f.h)
 	f.arrange()
-	return nil
 }
 
 // repaint starts over from an empty terminal.
-func (f *frame) repaint() tea.Cmd {
+func (f *frame) repaint() {
 	f.screen.Invalidate()
 	f.dirty = true
-	return nil
 }
 
 // timer brings msg after d, unless the program ends before.

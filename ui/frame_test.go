@@ -303,8 +303,8 @@ func TestMouseFocusesAndDrags(t *testing.T) {
 	s.WaitFor("3 output")
 	s.Type("\x1b[<0;140;5M\x1b[<0;140;5m")
 	s.WaitFor("mouse ")
-	row := strings.Split(s.Term.Text(), "\n")[0]
-	edge := len([]rune(row[:strings.Index(row, "╭─ 3 output")])) // every rune of the row is one cell
+	left, _, _ := strings.Cut(s.Term.Text(), "╭─ 3 output")
+	edge := len([]rune(left)) // every rune of the first row is one cell
 	s.Type(fmt.Sprintf("\x1b[<0;%d;10M\x1b[<32;%d;10M\x1b[<0;%d;10m", edge+1, edge-9, edge-9))
 	s.Wait("the moved border", func(p string) bool {
 		row := []rune(strings.Split(p, "\n")[0])

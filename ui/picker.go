@@ -160,8 +160,9 @@ func (p *picker) mouse(msg tea.MouseMsg) (tea.Cmd, bool) {
 		}
 		p.at = at[row]
 		return p.choose()
+	default:
+		return nil, false
 	}
-	return nil, false
 }
 
 func (p *picker) move(step int) tea.Cmd {

@@ -189,14 +189,13 @@ func (f *frame) scheduleRefresh() tea.Cmd {
 }
 
 // refreshed is the clock. A timer that an earlier one replaced says nothing.
-func (f *frame) refreshed(msg refreshNow) tea.Cmd {
+func (f *frame) refreshed(msg refreshNow) {
 	if !msg.at.Equal(f.refresh) {
-		return nil
+		return
 	}
 	f.refresh = time.Time{}
 	f.toast.expire(f.opt.Now())
 	f.dirty = true
-	return nil
 }
 
 // say shows a toast.

@@ -78,10 +78,12 @@ type Plan struct {
 
 // The least size that shows anything, and where the arrangement changes.
 const (
-	MinW, MinH = 40, 12
-	oneW, oneH = 100, 20 // below: one pane and tabs
-	fullW      = 140     // below: sessions fold away
-	strip      = 5       // rows that keep the composer in sight under another tab
+	MinW  = 40
+	MinH  = 12
+	oneW  = 100 // below: one pane and tabs
+	oneH  = 20
+	fullW = 140 // below: sessions fold away
+	strip = 5   // rows that keep the composer in sight under another tab
 )
 
 // Arrange makes the plan.

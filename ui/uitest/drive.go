@@ -42,7 +42,7 @@ func Start(t testing.TB, opt ui.Options, w, h int) *Screen {
 		s.done <- err
 		close(s.done)
 	}()
-	t.Cleanup(func() { s.Stop() })
+	t.Cleanup(func() { _ = s.Stop() })
 	return s
 }
 

@@ -163,10 +163,10 @@ func (t *Terminal) csi(params string, final byte) {
 		}
 		return
 	}
-	arg := func(i, missing int) int {
+	arg := func(i int) int { // 1 when it is missing
 		parts := strings.Split(params, ";")
 		if i >= len(parts) || parts[i] == "" {
-			return missing
+			return 1
 		}
 		n, err := strconv.Atoi(parts[i])
 		if err != nil {
@@ -178,17 +178,17 @@ func (t *Terminal) csi(params string, final byte) {
 	case 'm':
 		t.pen.Set(params)
 	case 'H':
-		t.y, t.x = min(arg(0, 1), t.h)-1, min(arg(1, 1), t.w)-1
+		t.y, t.x = min(arg(0), t.h)-1, min(arg(1), t.w)-1
 	case 'G':
-		t.x = min(arg(0, 1), t.w) - 1
+		t.x = min(arg(0), t.w) - 1
 	case 'C':
-		t.x = min(t.x+arg(0, 1), t.w-1)
+		t.x = min(t.x+arg(0), t.w-1)
 	case 'J':
 		t.clear()
 	case 'K':
 		t.blank(t.y, t.x, t.w)
 	case 'X':
-		t.blank(t.y, t.x, t.x+arg(0, 1))
+		t.blank(t.y, t.x, t.x+arg(0))
 	default:
 		t.fault("unknown CSI %s%c", params, final)
 	}
