@@ -80,7 +80,7 @@ func unlink(line string) string {
 }
 
 // firstSentence ends after a full stop that is followed by a blank, or after a CJK one. A dot inside "main.go" or
-// "v1.2" ends nothing, and neither does one after a single letter ("e. g.").
+// "v1.2" ends nothing, and neither does one after a single letter ("e. g.", "e.g.").
 func firstSentence(line string) string {
 	runes := []rune(line)
 	for i, r := range runes {
@@ -88,7 +88,7 @@ func firstSentence(line string) string {
 		case '。', '！', '？':
 			return strings.TrimSuffix(string(runes[:i+1]), "。")
 		case '.', '!', '?':
-			if i < 8 || i+1 < len(runes) && runes[i+1] != ' ' || i+1 == len(runes) || runes[i-2] == ' ' {
+			if i < 8 || i+1 < len(runes) && runes[i+1] != ' ' || i+1 == len(runes) || runes[i-2] == ' ' || runes[i-2] == '.' {
 				continue
 			}
 			return strings.TrimSuffix(string(runes[:i+1]), ".")

@@ -65,8 +65,17 @@ func (s *Store) moveAsideAndSalvage(ctx context.Context, cause error) (created b
 // Check examines the whole database and returns what is wrong, nothing if all is well. It reads everything:
 // seconds for some hundred megabytes.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
+	return s.runChecks(ctx, s.quickCheck, s.checkCounters, s.checkIndex)
+}
+
+// QuickCheck is Check without the search index.
+func (s *Store) QuickCheck(ctx context.Context) ([]string, error) {
+	return s.runChecks(ctx, s.quickCheck, s.checkCounters)
+}
+
+func (s *Store) runChecks(ctx context.Context, checks ...func(context.Context) ([]string, error)) ([]string, error) {
 	var all []string
-	for _, check := range []func(context.Context) ([]string, error){s.quickCheck, s.checkCounters, s.checkIndex} {
+	for _, check := range checks {
 		problems, err := check(ctx)
 		if ctx.Err() != nil {
 			return all, ctx.Err()
@@ -134,7 +143,7 @@ func (s *Store) checkIndex(ctx context.Context) ([]string, error) {
 		}
 		var missing int
 		err := t.row(`SELECT count(*) FROM messages m JOIN sessions s ON s.id=m.session_id AND s.kind NOT IN ('subagent','cron')
- WHERE role IN ('user','assistant') AND status<>'partial' AND trim(content)<>''
+ WHERE role IN ('user','assistant') AND status<>'partial' AND content<>''
  AND (active=1 OR compacted_into IS NOT NULL) AND NOT EXISTS(SELECT 1 FROM fts_talk_docsize d WHERE d.id=m.id)`).Scan(&missing)
 		if missing > 0 {
 			out = append(out, fmt.Sprintf("search index: %d messages are missing (it is being rebuilt)", missing))

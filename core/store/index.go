@@ -78,7 +78,7 @@ func talkText(m *chat.Message) string {
 	for _, a := range m.Attachments {
 		text += "\n" + a.Name + "\n" + a.Text
 	}
-	return strings.TrimSpace(text)
+	return text
 }
 
 // toolText is the name and the beginning of what a tool was asked or answered.
