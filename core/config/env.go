@@ -159,7 +159,7 @@ func (d *decoder) variable(name, key string, get func(string) string) {
 func (d *decoder) assign(key, text, name string) {
 	path, f, ok := resolve(configType, key)
 	if !ok {
-		d.problem(nil, name, "unknown key", d.hint(configType, key, ""))
+		d.problem(nil, name, "unknown key", suggest(key))
 		return
 	}
 	before := len(d.problems)

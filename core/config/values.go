@@ -80,15 +80,19 @@ func (c *Config) Get(key string) ([]Value, error) {
 }
 
 func unknownKey(key string) error {
+	return fmt.Errorf("unknown key %q: %s", key, suggest(key))
+}
+
+// suggest says what a dotted key may have meant.
+func suggest(key string) string {
 	var names []string
 	for _, k := range Schema() {
 		names = append(names, k.Name)
 	}
 	if near := nearest(key, names); near != "" {
-		return fmt.Errorf("unknown key %q: did you mean %q?", key, near)
+		return fmt.Sprintf("did you mean %q?", near)
 	}
-	d := &decoder{}
-	return fmt.Errorf("unknown key %q: %s", key, d.hint(configType, key[strings.LastIndexByte(key, '.')+1:], ""))
+	return (&decoder{}).hint(configType, key[strings.LastIndexByte(key, '.')+1:], "")
 }
 
 // Changed compares two configs: dotted keys that differ, those that take effect now and those that wait for the next start.

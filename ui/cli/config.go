@@ -13,7 +13,7 @@ import (
 )
 
 func (c *command) configCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Show, check and change settings", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "config", Short: "Show, check and change settings", Args: cobra.ArbitraryArgs, RunE: subcommands}
 	cmd.AddCommand(c.configShow(), c.configPath(), c.configCheck(), c.configEdit(), c.configSet(), c.configGet())
 	return cmd
 }

@@ -53,6 +53,18 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 	return root
 }
 
+// subcommands is what a command does that only holds others: show them, or say that the word is none of them.
+func subcommands(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	fix := "`" + cmd.CommandPath() + " --help` lists them"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		fix = "did you mean " + near[0] + "?"
+	}
+	return usage("%s has no command %q; %s", cmd.CommandPath(), args[0], fix)
+}
+
 // openFlags choose a session and a model.
 type openFlags struct {
 	resume string

@@ -22,7 +22,7 @@ func (c *command) sessionsCommand() *cobra.Command {
 		Long: `List, search, show, move and remove conversations.
 
 A session is named by its id, by the start of its id, by its title, or by the word last.`,
-		Args: cobra.NoArgs,
+		Args: cobra.ArbitraryArgs, RunE: subcommands,
 	}
 	cmd.AddCommand(
 		c.sessionsList(), c.sessionsShow(), c.sessionsSearch(), c.sessionsExport(), c.sessionsImport(), c.sessionsFork(),
