@@ -21,7 +21,7 @@ type Kind interface {
 type Backend interface {
 	// Start brings it up from whatever state it is in, and tells its steps (pulling, creating, starting) on the way.
 	Start(ctx context.Context, step Step) error
-	// Stop takes it down so that Start finds its files again. Keep reports that there is nothing to stop.
+	// Stop takes it down so that Start finds its files again.
 	Stop(ctx context.Context) error
 	// Remove destroys it.
 	Remove(ctx context.Context) error

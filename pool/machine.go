@@ -85,7 +85,8 @@ func (m *machine) acquire(ctx context.Context, session, command string) (release
 			return nil, err
 		}
 		if m.work == nil {
-			m.begin("pool start", m.start)
+			from := m.state
+			m.begin("pool start", func() { m.start(from) })
 		}
 		work := m.work
 		m.mu.Unlock()
@@ -121,7 +122,7 @@ func (m *machine) begin(name string, f func()) {
 	})
 }
 
-func (m *machine) start() {
+func (m *machine) start(from event.BackendState) {
 	err := m.backend.Start(m.ctx, func(to event.BackendState, cause string) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -131,7 +132,7 @@ func (m *machine) start() {
 	defer m.mu.Unlock()
 	if err == nil {
 		m.tries, m.err = 0, nil
-		m.move(event.BackendReady, "first use")
+		m.move(event.BackendReady, reason(from))
 		m.rest()
 		return
 	}
@@ -139,6 +140,18 @@ func (m *machine) start() {
 	m.tries++
 	m.retry = time.Now().Add(m.pause(m.tries))
 	m.move(event.BackendFailed, err.Error())
+}
+
+// reason says why a back end was started.
+func reason(from event.BackendState) string {
+	switch from {
+	case event.BackendAbsent:
+		return "first use"
+	case event.BackendStopped:
+		return "used again"
+	default:
+		return "tried again"
+	}
 }
 
 // backoff is how long a failure is believed before the next try: 1 s, 2 s, ... 60 s, so that a broken image does not cost a pull a call.
@@ -277,4 +290,4 @@ func (m *machine) load() {
 	m.bus.Publish(event.Header{Session: m.owner}, a)
 }
 
-var errClosed = errors.New("the pool is closed: the command was not started")
+var errClosed = errors.New("the session or the program is ending: the command was not started")

@@ -20,6 +20,7 @@ type Place struct {
 	Backend string        // its name in the pool
 	Grace   time.Duration // between TERM and KILL; short, so that the table is quick
 	Fresh   func() string // a new empty directory inside the back end
+	Sweeps  bool          // it finds what left its group, its session and its parents
 }
 
 // Maker returns a Place that is taken down when the test ends.

@@ -12,6 +12,7 @@ import (
 // stubborn starts, besides itself, a child that ignores TERM, a child in a session of its own, and a grandchild in one whose
 // parents are gone; it leaves their process numbers in files, and goes on for ever.
 const stubborn = `
+command -v setsid >/dev/null || setsid() { perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' "$@"; }
 sh -c 'trap "" TERM; echo $$ >deaf; while :; do sleep 1; done' &
 setsid sh -c 'echo $$ >away; while :; do sleep 1; done' &
 (setsid sh -c '(trap "" TERM; echo $$ >orphan; while :; do sleep 1; done) & echo $! >orphan2' &)
@@ -108,6 +109,15 @@ var endings = map[string]func(*testing.T, *world){
 			t.Errorf("the next call took %v", took)
 		}
 	},
+	"a child in the background does not hold the terminal": func(t *testing.T, w *world) {
+		took := fastest(func() {
+			got := w.text("trap '' HUP; sleep 20 & echo done", func(r *backend.Request) { r.PTY = &backend.Size{Rows: 24, Cols: 80} })
+			w.want("output", got, "done\r\n")
+		})
+		if took > 300*time.Millisecond {
+			t.Errorf("took %v", took)
+		}
+	},
 	"late output belongs to nobody": func(t *testing.T, w *world) {
 		w.text("cd " + w.Fresh())
 		var rec recorder
@@ -133,8 +143,21 @@ func (w *world) endedTree(res backend.Result, from time.Time) {
 	if took := time.Since(from); took > w.Grace+1500*time.Millisecond {
 		w.t.Errorf("ending the tree took %v", took)
 	}
-	for _, file := range []string{"deaf", "away", "orphan", "orphan2"} {
+	w.noneLeft()
+	w.want("warnings", len(res.Warnings), 1)
+}
+
+// noneLeft checks that no process of the stubborn script lives.
+func (w *world) noneLeft() {
+	w.t.Helper()
+	for _, file := range []string{"deaf", "away"} {
 		w.want(file+" is alive", w.alive(file), false)
 	}
-	w.want("warnings", len(res.Warnings), 1)
+	for _, file := range []string{"orphan", "orphan2"} {
+		if alive := w.alive(file); w.Sweeps {
+			w.want(file+" is alive", alive, false)
+		} else if alive {
+			w.text("kill -9 $(cat " + file + ")")
+		}
+	}
 }

@@ -85,9 +85,7 @@ var state = map[string]func(*testing.T, *world){
 		w.ok(err)
 		w.want("running", end.Running, false)
 		w.want("exit code", end.ExitCode, 143)
-		for _, file := range []string{"deaf", "away", "orphan"} {
-			w.want(file+" is alive", w.alive(file), false)
-		}
+		w.noneLeft()
 	},
 	"a terminal in the background": func(_ *testing.T, w *world) {
 		p := w.start("trap 'echo INT; exit 7' INT; trap 'stty size' WINCH; echo up; while :; do sleep 0.05; done", func(r *backend.Request) { r.PTY = &backend.Size{Rows: 24, Cols: 80} })
@@ -116,6 +114,14 @@ var state = map[string]func(*testing.T, *world){
 		w.wait(p.ID)
 		w.want("ran in", w.output(p.ID), "/usr\n")
 		w.want("warnings", len(p.Warnings), 1)
+	},
+	"what ended long ago is forgotten": func(_ *testing.T, w *world) {
+		for range 70 {
+			w.wait(w.start("true").ID)
+		}
+		list := w.Pool.Processes(w.session)
+		w.want("newest", list[0].ID, "p70")
+		w.want("few are kept", len(list) < 70, true)
 	},
 	"waiting has an end": func(_ *testing.T, w *world) {
 		p := w.start("sleep 100")

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
@@ -43,7 +44,7 @@ func TestConformance(t *testing.T) {
 		t.Run("shell "+shell, func(t *testing.T) {
 			conformance.Run(t, func(t testing.TB) conformance.Place {
 				p := newPool(t, pool.Config{Backends: map[string]pool.Spec{"here": {Shell: shell}}})
-				return conformance.Place{Pool: p, Backend: "here", Grace: grace, Fresh: t.TempDir}
+				return conformance.Place{Pool: p, Backend: "here", Grace: grace, Fresh: t.TempDir, Sweeps: runtime.GOOS == "linux"}
 			})
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 )
 
 // plumbing is the pipes or the terminal of one command.
@@ -44,9 +45,13 @@ func (p *plumbing) terminal(size Size) error {
 	if err != nil {
 		return err
 	}
+	p.theirs = []*os.File{theirs, theirs, theirs}
+	ours, err = pollable(ours)
 	p.tty, p.stdin = ours, ours
 	p.outs = []outlet{{ours, Terminal}}
-	p.theirs = []*os.File{theirs, theirs, theirs}
+	if err != nil {
+		return err
+	}
 	return p.resize(size)
 }
 
@@ -153,7 +158,14 @@ func (p *plumbing) resize(s Size) error {
 	if p.tty == nil {
 		return errors.New("it has no terminal")
 	}
-	return pty.Setsize(p.tty, &pty.Winsize{Rows: s.Rows, Cols: s.Cols})
+	conn, err := p.tty.SyscallConn() // not Fd, which would make it block
+	if err != nil {
+		return err
+	}
+	gone := conn.Control(func(fd uintptr) {
+		err = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: s.Rows, Col: s.Cols})
+	})
+	return errors.Join(gone, err)
 }
 
 // finalDir returns where the shell said it ended, or "".

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -28,7 +29,11 @@ func processes() []proc {
 
 func began(t unix.Timeval) uint64 { return uint64(t.Sec)*1_000_000 + uint64(t.Usec) }
 
-// tagged is not to be had on macOS: the environment of others is not shown. Descendants are found by their parents.
-func (proc) tagged(string) bool { return false }
+// tagged says whether the process carries the call's tag in its environment. macOS hides that of other users and of the programs
+// that it protects: those are found by their parents, or not at all.
+func (p proc) tagged(tag string) bool {
+	raw, err := unix.SysctlRaw("kern.procargs2", p.pid)
+	return err == nil && bytes.Contains(raw, []byte("\x00"+tagName+"="+tag+"\x00"))
+}
 
 func (p proc) signal(s unix.Signal) { _ = unix.Kill(p.pid, s) }
