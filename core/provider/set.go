@@ -46,10 +46,14 @@ func (s *Set) Close() {
 // With nothing configured it looks for servers on this machine (at most 300 ms), and without any it answers with
 // offline. Only a provider that has no default model is asked for its list.
 func (s *Set) Resolve(ctx context.Context, ref string) (Provider, Model, error) {
+	asked := ref
 	if ref == "" {
 		ref = s.settings.Default
 	}
 	name, model, err := s.find(ctx, ref)
+	if err != nil && asked == "" && !s.settings.Explicit && len(s.settings.Providers) == 0 {
+		name, err = s.first(ctx), nil // the file of someone who has no key yet
+	}
 	if err != nil {
 		return nil, Model{}, err
 	}

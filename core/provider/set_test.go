@@ -71,6 +71,20 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+func TestADefaultWithoutAnyProvider(t *testing.T) {
+	s := provider.Settings{NoDetect: true, Default: "anthropic/claude-opus-4.5"}
+	if p, _, err := newSet(t, s).Resolve(t.Context(), ""); err != nil || p.Name() != provider.Offline {
+		t.Errorf("a default from the file, without a key: %v %v", p, err)
+	}
+	if _, _, err := newSet(t, s).Resolve(t.Context(), s.Default); err == nil {
+		t.Error("a model that was asked for by name was replaced")
+	}
+	s.Explicit = true
+	if _, _, err := newSet(t, s.WithEnv(env("HERMES_MODEL", "offline"))).Resolve(t.Context(), ""); err == nil {
+		t.Error("a model that was chosen for this run was replaced")
+	}
+}
+
 func TestResolveSaysWhatToDo(t *testing.T) {
 	for ref, want := range map[string]string{"gpt-4o": "hermes setup", "nowhere/gpt-4o": "offline"} {
 		_, _, err := newSet(t, provider.Settings{NoDetect: true}).Resolve(t.Context(), ref)

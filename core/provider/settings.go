@@ -12,6 +12,10 @@ type Settings struct {
 	// Default is what Resolve makes of "": "provider/model", "model" or a provider's name. Empty: the first provider
 	// with a key, else a local server, else offline.
 	Default string
+	// Explicit says that Default was chosen for this run (a flag): HERMES_MODEL does not replace it, and Resolve("")
+	// fails when it cannot be had. A default that is not explicit gives way to a local server or offline while no
+	// provider is configured at all.
+	Explicit bool
 	// Providers by name. Names are lower case and have no slash.
 	Providers map[string]Endpoint
 	// Kinds are the wire formats: main passes {"openai": openai.Make, "offline": offline.Make}.
@@ -63,7 +67,7 @@ func (t Timeouts) WithDefaults() Timeouts {
 
 // WithEnv adds the providers whose key is in the environment, and fills the missing key and address of the configured
 // ones. A key goes to its own provider only: OPENAI_API_KEY to the address of "openai" (OPENAI_BASE_URL when that is
-// set), OPENROUTER_API_KEY to openrouter.ai, and so on. HERMES_MODEL replaces Default.
+// set), OPENROUTER_API_KEY to openrouter.ai, and so on. HERMES_MODEL replaces Default unless that is Explicit.
 func (s Settings) WithEnv(getenv func(string) string) Settings {
 	s.Providers = maps.Clone(s.Providers)
 	if s.Providers == nil {
@@ -90,7 +94,7 @@ func (s Settings) WithEnv(getenv func(string) string) Settings {
 		e.BaseURL = base
 		s.Providers[v.Name] = e
 	}
-	if m := getenv("HERMES_MODEL"); m != "" {
+	if m := getenv("HERMES_MODEL"); m != "" && !s.Explicit {
 		s.Default = m
 	}
 	if s.OllamaHost == "" {

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -179,7 +180,7 @@ func (q request) call() (name, doing string, args map[string]any) {
 	case kindRead:
 		return "read_file", "Reading " + code(q.path), map[string]any{"path": q.path}
 	case kindFind:
-		args = map[string]any{"pattern": q.text}
+		args = map[string]any{"pattern": regexp.QuoteMeta(q.text)} // the tool takes an expression, people type text
 		if q.path != "" {
 			args["path"] = q.path
 		}

@@ -40,6 +40,7 @@ func TestRequests(t *testing.T) {
 		"read go.mod":                                        `read_file {"path":"go.mod"}`,
 		`Read "my file.txt"`:                                 `read_file {"path":"my file.txt"}`,
 		"find func main in core/agent":                       `search_files {"path":"core/agent","pattern":"func main"}`,
+		"find f(x) in a.go":                                  `search_files {"path":"a.go","pattern":"f\\(x\\)"}`,
 		"find 世界":                                            `search_files {"pattern":"世界"}`,
 		"find 'x in y' in z":                                 `search_files {"path":"z","pattern":"x in y"}`,
 		"search past docker network":                         `session_search {"query":"docker network"}`,
