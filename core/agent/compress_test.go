@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/core/provider"
+)
+
+// longTalk is a rig with several exchanges behind it, each with a tool call.
+func longTalk(t *testing.T, after ...reply) *rig {
+	var script []reply
+	for i := range 5 {
+		script = append(script, callsTools(fakeCall{"echo", fmt.Sprintf(`{"v":"%d %s"}`, i, strings.Repeat("data ", 200))}), says("answer"))
+	}
+	r := newRig(t, append(script, after...)...)
+	for i := range 5 {
+		r.submit(fmt.Sprintf("prompt %d", i), "")
+		r.ended(i + 1)
+		r.idle()
+	}
+	return r
+}
+
+func TestCompress(t *testing.T) {
+	r := longTalk(t, says("We talked about data."), says("on"))
+	if err := r.agent.Compress(context.Background(), r.uid, "the data"); err != nil {
+		t.Fatal(err)
+	}
+	h := r.history()
+	if len(h) != 9 || !strings.Contains(h[0].Text, "We talked about data.") || h[1].Text != "prompt 3" {
+		t.Fatalf("%q", shape(h))
+	}
+	reqs := r.model.seen()
+	if ask := reqs[len(reqs)-1]; !strings.Contains(ask.System, "the data") || !strings.Contains(ask.Messages[0].Text, "prompt 0") || len(ask.Tools) != 0 {
+		t.Fatalf("the summariser was asked %+v", ask)
+	}
+	c := first[event.Compressed](r.sink)
+	if c.After >= c.Before {
+		t.Fatalf("%+v", c)
+	}
+	r.submit("go on", "")
+	r.ended(6)
+	r.idle()
+	reqs = r.model.seen()
+	if err := sound(reqs[len(reqs)-1].Messages); err != nil || reqs[len(reqs)-1].System != reqs[0].System {
+		t.Fatalf("%v; system %q", err, reqs[len(reqs)-1].System)
+	}
+}
+
+func TestCompressWithoutAModelUsesAnExtract(t *testing.T) {
+	r := longTalk(t, fails("", provider.ClassAuth, 401))
+	if err := r.agent.Compress(context.Background(), r.uid, ""); err != nil {
+		t.Fatal(err)
+	}
+	if h := r.history(); !strings.Contains(h[0].Text, "person: prompt 0") || len(h[0].Text) > digestBytes+500 {
+		t.Fatalf("%d bytes: %.200s", len(h[0].Text), h[0].Text)
+	}
+	if n := first[event.Notice](r.sink); n.Level != event.Warn {
+		t.Fatalf("%+v", n)
+	}
+}
+
+func TestCompressRefuses(t *testing.T) {
+	r := newRig(t, says("short"))
+	r.submit("hi", "")
+	r.ended(1)
+	r.idle()
+	if err := r.agent.Compress(context.Background(), r.uid, ""); err == nil || !strings.Contains(err.Error(), "nothing to compress") {
+		t.Fatal(err)
+	}
+	long := longTalk(t, says(strings.Repeat("a summary longer than what it sums up ", 1000)))
+	before := len(long.history())
+	if err := long.agent.Compress(context.Background(), long.uid, ""); err == nil || len(long.history()) != before {
+		t.Fatalf("a useless summary was taken: %v", err)
+	}
+}
+
+func TestCompressCanBeInterrupted(t *testing.T) {
+	r := longTalk(t, hangs("We", nil))
+	done := make(chan error, 1)
+	go func() { done <- r.agent.Compress(context.Background(), r.uid, "") }()
+	r.sink.until(func([]event.Envelope) bool { return len(r.model.seen()) == 11 })
+	before := r.history()
+	if err := r.agent.Submit(context.Background(), r.uid, Input{Text: "wait", Mode: event.InputQueue}); err != nil {
+		t.Fatal(err)
+	}
+	r.agent.Interrupt(r.uid)
+	if err := <-done; err == nil {
+		t.Fatal("an interrupted compression says that it worked")
+	}
+	r.ended(6)
+	r.idle()
+	if h := r.history(); len(h) != len(before)+2 || h[len(before)].Text != "wait" {
+		t.Fatalf("%q", shape(h))
+	}
+}
+
+func TestShortenCutsBetweenCharacters(t *testing.T) {
+	s := strings.Repeat("日本語", 100)
+	for n := range 40 {
+		if got := shorten(s, n); !strings.Contains(got, "[…]") || strings.ContainsRune(got, '\ufffd') {
+			t.Fatalf("%d: %q", n, got)
+		}
+	}
+	m := []chat.Message{{Role: chat.RoleUser, Text: s}}
+	if got := digest(m, 400); len(got) > 400 {
+		t.Fatalf("%d bytes", len(got))
+	}
+}
