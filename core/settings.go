@@ -2,7 +2,9 @@ package core
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"hermes/core/agent"
@@ -39,7 +41,7 @@ func Kinds() map[string]provider.Maker {
 
 // modelSettings says which providers the settings name. A key goes to its own provider only.
 func modelSettings(c *config.Config, model string) provider.Settings {
-	s := provider.Settings{Default: defaultModel(c, model), Kinds: Kinds(), Providers: map[string]provider.Endpoint{}}
+	s := provider.Settings{Default: defaultModel(c, model), Explicit: model != "", Kinds: Kinds(), Providers: map[string]provider.Endpoint{}}
 	for name, p := range c.Providers {
 		s.Providers[name] = endpoint(c, p)
 	}
@@ -84,7 +86,7 @@ func endpoint(c *config.Config, p config.Provider) provider.Endpoint {
 	if p.Model != "" {
 		e.Models = append(e.Models, p.Model)
 	}
-	for name := range p.Models {
+	for _, name := range slices.Sorted(maps.Keys(p.Models)) {
 		if name != p.Model {
 			e.Models = append(e.Models, name)
 		}
