@@ -57,9 +57,6 @@ func tailOf(s string, n int) string {
 	return tail
 }
 
-// noteRoom is what the note between head and tail may take of the budget.
-const noteRoom = 400
-
 // fit applies the result budget to out.
 func (r *Registry) fit(out *chat.ToolResult, c Call) {
 	limit := DefaultMaxResult
@@ -69,19 +66,19 @@ func (r *Registry) fit(out *chat.ToolResult, c Call) {
 	if utf8.RuneCountInString(out.Text) <= limit {
 		return
 	}
-	full := out.Text
-	cut := CutText(full, max(0, limit-noteRoom))
-	where := "The rest was not kept."
 	if out.Spill == "" && r.spillDir != "" {
-		path, err := spill(r.spillDir, c.Session, full)
+		path, err := spill(r.spillDir, c.Session, out.Text)
 		if err != nil {
 			out.Warnings = append(out.Warnings, "the full result could not be kept: "+err.Error())
 		}
 		out.Spill = path
 	}
+	where := "The rest was not kept."
 	if out.Spill != "" {
-		where = "Full text: " + clip(out.Spill, 200) + " (read_file with offset, or search_files)."
+		where = "Full text: " + out.Spill + " (read_file with offset, or search_files)."
 	}
+	const counts = 80 // what the note takes beside where
+	cut := CutText(out.Text, max(0, limit-counts-utf8.RuneCountInString(where)))
 	note := fmt.Sprintf("[... %d characters, %d lines left out. %s]\n", cut.Left, cut.Lines, where)
 	if !strings.HasSuffix(cut.Head, "\n") {
 		note = "\n" + note

@@ -30,6 +30,8 @@ type Spec struct {
 
 	// ReadOnly tools change nothing: they may run in parallel and need no approval.
 	ReadOnly bool
+	// Reads reports whether a call of a tool that is not ReadOnly only reads (process list); see OnlyReads. May be nil.
+	Reads func(args json.RawMessage) bool
 	// Serial tools never run beside another (clarify).
 	Serial bool
 	// Paths returns the files a call touches, so that calls on different files may run in parallel. nil means unknown.
@@ -72,6 +74,11 @@ type Result struct {
 	Diffs    []chat.FileDiff
 	Spill    string // set when the tool kept the full output itself
 	Warnings []string
+}
+
+// OnlyReads reports whether a call with these validated arguments changes nothing, so that nobody need be asked.
+func (s Spec) OnlyReads(args json.RawMessage) bool {
+	return s.ReadOnly || s.Reads != nil && s.Reads(args)
 }
 
 // ProviderSpec returns the tool as a model sees it.

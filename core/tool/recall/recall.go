@@ -165,7 +165,7 @@ func (r recall) hit(ctx context.Context, w *writer, h session.Hit, window int) e
 	if h.MessageID == 0 {
 		w.line("The title matches.")
 	}
-	head, _, err := r.sessions.Messages(ctx, h.Session.UID, session.Page{AfterSeq: 0, BeforeSeq: edges + 1, Limit: edges})
+	head, _, err := r.sessions.Messages(ctx, h.Session.UID, session.Page{BeforeSeq: edges + 1, Limit: edges})
 	if err != nil {
 		return err
 	}

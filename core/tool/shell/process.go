@@ -6,6 +6,7 @@ import (
 	_ "embed" // descriptions
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +39,8 @@ func Process(s *Shell) tool.Tool {
 			"timeout":{"type":"integer","minimum":1,"maximum":600,"default":180,"description":"wait: seconds at most"},
 			"offset":{"type":"integer","description":"log: byte to start at; negative counts from the end"},
 			"limit":{"type":"integer","minimum":1,"maximum":40000,"default":20000,"description":"log: bytes"}}}`),
-		Gist: tool.Arg(func(a processArgs) string { return strings.TrimSpace(a.Action + " " + a.ID) }),
+		Reads: tool.Arg(func(a processArgs) bool { return slices.Contains([]string{"list", "poll", "log", "wait"}, a.Action) }),
+		Gist:  tool.Arg(func(a processArgs) string { return strings.TrimSpace(a.Action + " " + a.ID) }),
 	}, s.process)
 }
 
@@ -52,7 +54,7 @@ func (s *Shell) process(ctx context.Context, c tool.Call, a processArgs) (tool.R
 	}
 	switch a.Action {
 	case "poll":
-		return s.poll(p), nil
+		return s.news(p), nil
 	case "log":
 		return s.log(p, a), nil
 	case "wait":
@@ -107,9 +109,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// poll gives the state and what was printed since the last poll.
-func (s *Shell) poll(p backend.Process) tool.Result { return s.news(p) }
-
+// news gives the state and what was printed since the last news.
 func (s *Shell) news(p backend.Process) tool.Result {
 	key := procKey{p.Session, p.ID}
 	s.mu.Lock()
