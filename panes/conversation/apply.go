@@ -150,6 +150,10 @@ func (p *Pane) turnEnded(ev event.TurnEnded) {
 	clear(s.running)
 	p.running, p.asks, p.question, s.last = false, nil, nil, chat.RoleUser
 	line := clock(ev.Took)
+	if s.head != nil {
+		s.head.set(s.head.right + " · " + line)
+		s.head = nil
+	}
 	if ev.Usage.CostKnown {
 		line += " · " + money(ev.Usage.Cost)
 	}

@@ -21,6 +21,7 @@ type script struct {
 	todo    *todo
 	last    chat.Role // of the newest message; assistant turns have one name line
 	known   map[int64]bool
+	head    *header // of the turn's answers: it learns how long the turn took
 }
 
 // live is the message that streams in. Its items are list items start to start+len(items).
@@ -101,7 +102,8 @@ func (s *script) opening(id int64, model string) []list.Item {
 	if !first {
 		return []list.Item{&gap{s.base(id)}}
 	}
-	return []list.Item{&header{base: s.base(id), name: "Hermes", right: oneLine(model)}}
+	s.head = &header{base: s.base(id), name: "Hermes", right: oneLine(model)}
+	return []list.Item{s.head}
 }
 
 // closing are a message's calls, and how it ended when it did not end well.

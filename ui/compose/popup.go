@@ -22,12 +22,14 @@ type Popup struct {
 	items    []Item
 	at, top  int
 	from, to int    // bytes of the text that a completion replaces
+	moved    bool   // the person chose in it
+	argument bool   // it offers an argument that may be left out
 	muted    string // token that the person closed the popup for
 }
 
 func (p *Popup) open() bool { return len(p.items) > 0 }
 
-func (p *Popup) close() { p.items, p.at, p.top = nil, 0, 0 }
+func (p *Popup) close() { p.items, p.at, p.top, p.moved = nil, 0, 0, false }
 
 // Token is what can be completed: the word at the cursor, or a slash command's argument.
 type Token struct {
@@ -66,7 +68,8 @@ func (c *Composer) Offer(t Token, items []Item) {
 		c.popup.muted = ""
 	}
 	c.popup.items, c.popup.from, c.popup.to = items, t.from, t.to
-	c.popup.at, c.popup.top = 0, 0
+	c.popup.at, c.popup.top, c.popup.moved = 0, 0, false
+	c.popup.argument = t.Kind == ' ' && t.Text == ""
 }
 
 // only reports that there is nothing to choose: the one offer is what stands there.
@@ -88,15 +91,15 @@ func (c *Composer) popupKey(key string) Result {
 	p := &c.popup
 	switch key {
 	case "up", "ctrl+p":
-		p.at = (p.at + len(p.items) - 1) % len(p.items)
+		p.at, p.moved = (p.at+len(p.items)-1)%len(p.items), true
 	case "down", "ctrl+n":
-		p.at = (p.at + 1) % len(p.items)
+		p.at, p.moved = (p.at+1)%len(p.items), true
 	case "tab":
 		c.take()
 	case "enter":
 		t := c.Token()
 		whole := t.Kind == '/' && p.items[p.at].Text == "/"+t.Text+" "
-		if p.items[p.at].Off || whole {
+		if p.items[p.at].Off || whole || p.argument && !p.moved {
 			p.close()
 			return Ignored
 		}

@@ -35,7 +35,7 @@ func (c *Composer) lead(i int) string {
 	if i > 0 {
 		return text.Blank(text.Width(c.Prompt))
 	}
-	return c.Styles.Prompt.Render(strings.TrimRight(c.Prompt, " ")) + " "
+	return c.Styles.Prompt.Inline(true).Render(c.Prompt)
 }
 
 func (c *Composer) body(r row) string {

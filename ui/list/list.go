@@ -244,7 +244,11 @@ func (l *List) Show(i int) {
 
 // Reveal moves as little as it can to bring the beginning of item i into the window.
 func (l *List) Reveal(i int) {
-	if i < 0 || i >= len(l.entries) || l.h <= 0 || l.w <= 0 {
+	if i < 0 || i >= len(l.entries) {
+		return
+	}
+	if l.h <= 0 || l.w <= 0 { // not shown yet
+		l.Show(i)
 		return
 	}
 	p := l.place()

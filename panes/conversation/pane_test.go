@@ -1,0 +1,389 @@
+package conversation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/ui"
+	"hermes/ui/list"
+	"hermes/ui/style"
+	"hermes/ui/text"
+	"hermes/ui/uitest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestGolden(t *testing.T) {
+	for name, level := range map[string]style.Level{"plain": style.None, "colour": style.True} {
+		for _, size := range uitest.Sizes() {
+			p := story(t)
+			uitest.Golden(t, fmt.Sprintf("story-%s-%dx%d", name, size.W, size.H), uitest.Render(t, p, uitest.Styles(t, level), size.W, size.H))
+		}
+	}
+	p := New((&world{}).deps(), "")
+	uitest.Golden(t, "first", uitest.Render(t, p, uitest.Styles(t, style.None), 80, 24))
+}
+
+// seen is the picture without its styles.
+func seen(p *Pane) string { return text.Sanitize(p.View()) }
+
+func TestPromptMarkIsExact(t *testing.T) {
+	p := open(t, &world{})
+	press(p, "h", "i")
+	if !strings.Contains(seen(p), "\n❯ hi ") {
+		t.Fatalf("no prompt line in\n%s", p.View())
+	}
+	if x, _, ok := p.Cursor(); x != 4 || !ok {
+		t.Errorf("cursor at %d, %v", x, ok)
+	}
+}
+
+func TestSubmitCreatesTheSessionAndKeepsWhatFailed(t *testing.T) {
+	w := &world{now: start}
+	p := New(w.deps(), "")
+	p.Resize(80, 24)
+	p.Restyle(uitest.Styles(t, style.None))
+	drain(p, p.Update(ui.OpenSession{}))
+	press(p, "!", "l", "s", "enter")
+	if want := []string{"remember !ls", "new", `submit fresh "$ ls" 0 `}; !slices.Equal(w.log, want) || p.Session() != "fresh" {
+		t.Fatalf("log %q, session %q", w.log, p.Session())
+	}
+	w.fail = errors.New("disk full")
+	out := press(p, "x", "enter")
+	if p.composer.Text() != "x" || len(out) != 1 || !strings.Contains(out[0].(ui.ShowToast).Text, "disk full") {
+		t.Fatalf("the prompt is %q, said %+v", p.composer.Text(), out)
+	}
+}
+
+func TestBusyModes(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	say(p, event.TurnStarted{})
+	press(p, "a", "enter", "alt+q", "b", "enter", "alt+q", "c", "enter", "esc")
+	got := strings.Join(w.log, "|")
+	for _, want := range []string{`submit s "a" 0 queue`, `submit s "b" 0 steer`, `submit s "c" 0 interrupt`, "interrupt s"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing in %s", want, got)
+		}
+	}
+	w.queue = []event.QueuedInput{{ID: "q", Text: "later", Mode: event.InputQueue}}
+	say(p, event.QueueChanged{Items: w.queue})
+	if !strings.Contains(seen(p), `1 queued: later`) {
+		t.Error("the queue does not show")
+	}
+	press(p, "alt+e")
+	if p.composer.Text() != "later" || len(p.queue) != 0 {
+		t.Errorf("composer %q, queue %v", p.composer.Text(), p.queue)
+	}
+}
+
+func TestStreamEndsLikeTheStoredMessage(t *testing.T) {
+	body := "# Title\n\nSome *text* with 容器.\n\n- one\n- two\n\n```go\nx := 1\n```\n\nlast"
+	rapid.Check(t, func(rt *rapid.T) {
+		live, stored := open(t, &world{}), open(t, &world{})
+		say(live, event.MessageStarted{MessageID: 2, Model: "sonnet"})
+		for at := 0; at < len(body); {
+			n := min(rapid.IntRange(1, 9).Draw(rt, "n"), len(body)-at)
+			from := max(0, at-rapid.IntRange(0, 3).Draw(rt, "repeat"))
+			say(live, event.TextDelta{MessageID: 2, Offset: from, Text: body[from : at+n]})
+			if rapid.Bool().Draw(rt, "look") {
+				live.View()
+			}
+			at += n
+		}
+		m := assistant(2, body)
+		say(live, event.MessageSealed{Message: m})
+		say(stored, event.MessageAdded{Message: m})
+		if got, want := live.View(), stored.View(); got != want {
+			rt.Fatalf("streamed\n%s\nstored\n%s", got, want)
+		}
+	})
+}
+
+func TestScrollingUpLocksAndCountsWhatIsNew(t *testing.T) {
+	p := open(t, &world{messages: history(100)})
+	p.View()
+	press(p, "pgup")
+	before := p.View()
+	say(p, event.MessageAdded{Message: user(1000, "a new one")})
+	if after := p.View(); !strings.Contains(after, "new · end") || strings.Contains(after, "a new one") || before[:400] != after[:400] {
+		t.Fatalf("the view moved, or does not tell:\n%s", after)
+	}
+	press(p, "end")
+	if !strings.Contains(seen(p), "a new one") {
+		t.Error("end does not follow")
+	}
+}
+
+func history(n int) []chat.Message {
+	var out []chat.Message
+	for i := 1; i <= n; i++ {
+		if i%2 == 1 {
+			out = append(out, user(int64(i), fmt.Sprintf("question %d", i)))
+		} else {
+			out = append(out, assistant(int64(i), fmt.Sprintf("Answer **%d** of some words.\n\n- one\n- two\n\n```go\nfunc f() {}\n```\n", i)))
+		}
+	}
+	return out
+}
+
+func TestOlderMessagesComeWhenTheReaderGoesUp(t *testing.T) {
+	w := &world{messages: history(500)}
+	p := open(t, w)
+	for range 400 {
+		p.View()
+		press(p, "pgup")
+	}
+	if !strings.Contains(seen(p), "question 1 ") {
+		t.Fatalf("the beginning was not reached:\n%s", p.View())
+	}
+	if pages := strings.Count(strings.Join(w.log, "\n"), "page"); pages != 3 {
+		t.Errorf("%d pages were read", pages)
+	}
+}
+
+func TestOpeningAtAMessage(t *testing.T) {
+	w := &world{messages: history(1000), now: start}
+	p := New(w.deps(), "s")
+	p.Resize(80, 24)
+	p.Restyle(uitest.Styles(t, style.None))
+	drain(p, p.Update(ui.OpenSession{UID: "s", At: 401}))
+	if !strings.Contains(seen(p), "question 401") {
+		t.Fatalf("not there:\n%s", p.View())
+	}
+}
+
+func TestEventsWhileLoadingAreNotLost(t *testing.T) {
+	w := &world{messages: history(3), now: start}
+	p := New(w.deps(), "s")
+	p.Resize(80, 24)
+	p.Restyle(uitest.Styles(t, style.None))
+	load := p.Update(ui.OpenSession{UID: "s"})
+	say(p, event.MessageAdded{Message: w.messages[2]}, event.MessageAdded{Message: user(4, "while loading")})
+	drain(p, load)
+	if v := seen(p); !strings.Contains(v, "while loading") || strings.Count(v, "question 3") != 1 {
+		t.Fatalf("got\n%s", v)
+	}
+}
+
+func TestHistoryChangedReadsAgain(t *testing.T) {
+	w := &world{messages: history(4)}
+	p := open(t, w)
+	w.messages = history(2)
+	say(p, event.HistoryChanged{Why: "undo"})
+	if strings.Contains(seen(p), "question 3") {
+		t.Fatalf("what was undone still shows:\n%s", p.View())
+	}
+}
+
+func TestToolLineTellsItsState(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	c := toolCall("c", "sleep 9")
+	say(p, event.MessageAdded{Message: assistant(2, "", c)}, event.ToolStarted{Call: c, Gist: "sleep 9", Backend: "here"})
+	if at := p.RefreshAt(w.now); at.IsZero() {
+		t.Error("a running clock asks for no refresh")
+	}
+	w.now = start.Add(41 * time.Second)
+	if v := seen(p); !strings.Contains(v, "▶ terminal  sleep 9") || !strings.Contains(v, "41 s") {
+		t.Errorf("running:\n%s", v)
+	}
+	say(p, event.ToolOutput{CallID: "c", Data: []byte("one\ntwo\n")})
+	if v := seen(p); !strings.Contains(v, "↳ two") {
+		t.Errorf("no last line:\n%s", v)
+	}
+	code := 3
+	say(p, event.ToolEnded{Result: chat.ToolResult{CallID: "c", Text: "all of it", ExitCode: &code, Took: time.Second}})
+	if v := seen(p); !strings.Contains(v, "✕ terminal") || !strings.Contains(v, "exit 3") {
+		t.Errorf("ended:\n%s", v)
+	}
+	if at := p.RefreshAt(w.now); !at.IsZero() {
+		t.Error("nothing runs, yet it asks for a refresh")
+	}
+	press(p, "ctrl+up", "enter")
+	if v := seen(p); !strings.Contains(v, "arguments") || !strings.Contains(v, "all of it") {
+		t.Errorf("opened:\n%s", v)
+	}
+	out := press(p, "y")
+	if got := out[0].(ui.CopyText); got.Text != "all of it" || got.What != "tool output" {
+		t.Errorf("copied %+v", got)
+	}
+}
+
+func TestApprovals(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	ask := event.ApprovalAsked{ID: "ap", Title: "Run this?", Detail: "rm -rf build ../cache", Span: [2]int{13, 21}, Effects: []string{"deletes"}, Choices: []event.Decision{event.DecisionOnce, event.DecisionAlways}, Deadline: w.now.Add(5 * time.Minute)}
+	press(p, "h")
+	say(p, ask)
+	press(p, "o", " ", "d")
+	if p.composer.Text() != "ho d" || len(w.log) > 1 {
+		t.Fatalf("the approval took keys: %q %q", p.composer.Text(), w.log)
+	}
+	if !strings.Contains(seen(p), "1 waits for you") {
+		t.Error("no bar")
+	}
+	box := press(p, "ctrl+y")[0].(ui.ShowOverlay).Overlay
+	box.Restyle(uitest.Styles(t, style.None))
+	ow, oh := box.Size(80, 24)
+	uitest.CheckBlock(t, box.View(ow, oh), ow, oh)
+	uitest.Golden(t, "approval", box.View(ow, oh))
+	for _, k := range []string{"enter", " ", "o", "x"} {
+		if _, done := box.Update(keyMsg(k)); done {
+			t.Fatalf("%q decided in the first half second", k)
+		}
+	}
+	w.now = w.now.Add(time.Second)
+	if _, done := box.Update(keyMsg("s")); done {
+		t.Error("a choice that is not offered was taken")
+	}
+	cmd, done := box.Update(keyMsg("enter"))
+	if !done {
+		t.Fatal("enter does nothing")
+	}
+	cmd()
+	if last := w.log[len(w.log)-1]; last != "answer ap deny" {
+		t.Errorf("the default is %s", last)
+	}
+	say(p, event.ApprovalSettled{ID: "ap", Decision: event.DecisionDeny, By: "user"})
+	if strings.Contains(seen(p), "waits for you") {
+		t.Error("the bar stays")
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	say(p, event.QuestionAsked{ID: "q", Text: "Which one?", Choices: []string{"red", "green"}})
+	box := press(p, "ctrl+y")[0].(ui.ShowOverlay).Overlay
+	box.Restyle(uitest.Styles(t, style.None))
+	ow, oh := box.Size(60, 20)
+	uitest.CheckBlock(t, box.View(ow, oh), ow, oh)
+	w.now = w.now.Add(time.Second)
+	cmd, done := box.Update(keyMsg("2"))
+	if !done {
+		t.Fatal("a digit does not choose")
+	}
+	cmd()
+	if last := w.log[len(w.log)-1]; last != "question q green" {
+		t.Errorf("got %s", last)
+	}
+}
+
+func TestCompletionAndCommands(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	press(p, "/", "r", "e")
+	if v := seen(p); !strings.Contains(v, "/retry") || !strings.Contains(v, "/resume name") {
+		t.Fatalf("no offers:\n%s", v)
+	}
+	press(p, "tab")
+	if out := press(p, "enter"); len(out) != 1 || out[0].(ui.ShowToast).Text != "ran /retry" {
+		t.Fatalf("said %+v, line %q", out, p.composer.Text())
+	}
+	press(p, "ctrl+u", "@", "l", "i", "s", "t")
+	press(p, "tab")
+	if p.composer.Text() != "@ui/list/list.go " {
+		t.Fatalf("got %q", p.composer.Text())
+	}
+	press(p, "ctrl+u", "/", "x", "x", "esc")
+	if out := press(p, "enter"); len(out) == 0 || p.composer.Text() != "/xx" {
+		t.Fatalf("an unknown command is lost: %q %v", p.composer.Text(), out)
+	}
+}
+
+func TestSearchAndFork(t *testing.T) {
+	w := &world{messages: history(60)}
+	p := open(t, w)
+	if n := p.Search("question 31"); n != 1 {
+		t.Fatalf("%d hits", n)
+	}
+	if !strings.Contains(seen(p), "question 31") {
+		t.Error("the hit is not shown")
+	}
+	press(p, "f")
+	if !slices.Contains(w.log, "fork s 31") {
+		t.Errorf("log %q", w.log)
+	}
+	if out := press(p, "r"); len(out) != 1 || !strings.Contains(out[0].(ui.ShowToast).Text, "no prompt") {
+		t.Errorf("a failed retry says %+v", out)
+	}
+}
+
+// TestMutatorsBumpVersions: what an item remembers must never outlive a change.
+func TestMutatorsBumpVersions(t *testing.T) {
+	e := story(t).env
+	c := newCall(e, 1, toolCall("x", "y"), start)
+	th, td, h := &thought{base: base{e: e}}, &todo{base: base{e: e}}, &header{base: base{e: e}}
+	for name, f := range map[string]struct {
+		item   list.Item
+		mutate func()
+	}{
+		"start": {c, func() { c.start(start, event.ToolStarted{Gist: "z"}) }}, "output": {c, func() { c.output([]byte("a")) }},
+		"wait": {c, func() { c.wait(true) }}, "toggle": {c, func() { c.toggle() }}, "end": {c, func() { c.end(start, chat.ToolResult{}) }},
+		"clock": {newCall(e, 1, toolCall("r", "y"), start), func() { w := e.now(); e.now = func() time.Time { return w.Add(time.Second) } }},
+		"think": {th, func() { th.add("a") }}, "thought": {th, th.end}, "open": {th, func() { th.toggle() }},
+		"todo": {td, func() { td.set(nil) }}, "header": {h, func() { h.set("1 s") }},
+	} {
+		before := f.item.Version()
+		if f.mutate(); f.item.Version() == before {
+			t.Errorf("%s leaves the version as it was", name)
+		}
+	}
+}
+
+func TestAnyEventsKeepThePictureWhole(t *testing.T) {
+	keys := []string{"a", "容", "enter", "pgup", "pgdown", "ctrl+up", "j", "k", "esc", "ctrl+u", "alt+enter", "up", "/", "@", "tab", "end", "g", "G", "ctrl+home", "alt+q", "alt+x"}
+	colour := uitest.Styles(t, style.True)
+	rapid.Check(t, func(rt *rapid.T) {
+		p := story(t)
+		p.Restyle(colour)
+		id := int64(100)
+		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			id++
+			switch rapid.IntRange(0, 9).Draw(rt, "op") {
+			case 0:
+				p.Resize(rapid.IntRange(1, 300).Draw(rt, "w"), rapid.IntRange(1, 100).Draw(rt, "h"))
+			case 1, 2:
+				press(p, rapid.SampledFrom(keys).Draw(rt, "key"))
+			case 3:
+				say(p, event.MessageStarted{MessageID: id}, event.ReasoningDelta{MessageID: id, Text: bomb}, event.TextDelta{MessageID: id, Text: bomb + "\n\n```\n" + bomb})
+			case 4:
+				say(p, event.MessageAdded{Message: user(id, bomb)})
+			case 5:
+				if l := p.script.live; l != nil {
+					say(p, event.TextDelta{MessageID: l.id, Offset: l.got, Text: "\n\n- " + bomb})
+				}
+			case 6:
+				say(p, event.TurnEnded{Reason: event.TurnFailed, Err: bomb, Hint: bomb})
+			case 7:
+				say(p, event.ToolOutput{CallID: "c", Data: []byte(bomb)}, event.QuestionAsked{ID: "q", Text: bomb})
+			case 8:
+				drain(p, p.Update(tea.MouseMsg{X: 3, Y: rapid.IntRange(-2, 40).Draw(rt, "y"), Button: tea.MouseButtonLeft}))
+			case 9:
+				if l := p.script.live; l != nil {
+					say(p, event.MessageDiscarded{MessageID: l.id})
+				}
+			}
+			view := p.View()
+			if why := uitest.BlockProblem(view, p.w, p.h); why != "" {
+				rt.Fatalf("%dx%d: %s", p.w, p.h, why)
+			}
+			p.list.Invalidate()
+			p.memoOK = false
+			if fresh := p.View(); fresh != view {
+				rt.Fatalf("remembered\n%s\nfresh\n%s", text.Sanitize(view), text.Sanitize(fresh))
+			}
+		}
+	})
+}
