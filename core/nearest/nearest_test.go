@@ -11,7 +11,7 @@ func TestName(t *testing.T) {
 	names := []string{"read_file", "write_file", "search_files", "terminal", "todo"}
 	for got, want := range map[string]string{
 		"readfile": "read_file", "raed_file": "read_file", "search": "search_files", "Terminal": "terminal",
-		"tood": "todo", "zebra": "", "": "",
+		"tdoo": "todo", "zebra": "", "": "",
 	} {
 		if name, ok := Name(got, names); name != want || ok != (want != "") {
 			t.Errorf("Name(%q) = %q, %v; want %q", got, name, ok, want)

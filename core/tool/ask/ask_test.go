@@ -26,7 +26,7 @@ func TestClarify(t *testing.T) {
 	answer := func(text string) Asker {
 		return func(_ context.Context, q Question) (string, error) { got = q; return text, nil }
 	}
-	for in, want := range map[string]string{"2": "blue", "9": "9", " green ": "green", "": "(nothing)", "0": "0"} {
+	for in, want := range map[string]string{"2": "blue", "9": "9", "green\n": "green", "": "(nothing)", "0": "0"} {
 		if text, bad := run(t, answer(in), `{"question":"Which?","choices":["red","blue"]}`); bad || text != "The person answered: "+want {
 			t.Errorf("%q gave %q", in, text)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -318,7 +319,7 @@ func TestRollback(t *testing.T) {
 	if p.err != nil {
 		t.Fatal(p.err)
 	}
-	changes := append(p.plan.changes, change{at: place{"file/d", blocked, blocked}, after: []byte("x")})
+	changes := slices.Concat(p.plan.changes, []change{{at: place{"file/d", blocked, blocked}, after: []byte("x")}})
 	if err := w.applyAll("s", changes); err == nil || !strings.Contains(err.Error(), "file/d") {
 		t.Errorf("%v", err)
 	}

@@ -77,7 +77,7 @@ func (d *draft) apply(op v4a.Op) error {
 	}
 	if op.Kind == v4a.Add {
 		if f.exists {
-			return errors.New("Add File, but the file exists: use Update File or write_file") //nolint:revive,staticcheck // names the directive
+			return errors.New("the file exists already, so it cannot be added: use Update File or write_file")
 		}
 		f.now, f.exists = []byte(op.Content), true
 		return nil

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -47,13 +48,12 @@ func (w *walker) dir(ctx context.Context, rel string, outer []ignores) (more boo
 		}
 		return true, nil
 	}
-	levels := append(outer[:len(outer):len(outer)], readIgnores(filepath.Join(w.root, rel)))
+	levels := slices.Concat(outer, []ignores{readIgnores(filepath.Join(w.root, rel))})
 	for _, e := range entries {
 		name := path.Join(rel, e.Name())
 		if !e.IsDir() && !e.Type().IsRegular() || !w.pick.wants(name, filepath.Join(w.root, name), e.IsDir(), levels) {
 			continue
 		}
-		more := true
 		if e.IsDir() {
 			more, err = w.dir(ctx, name, levels)
 		} else {

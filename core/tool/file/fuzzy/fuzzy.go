@@ -75,7 +75,7 @@ func chain() []strategy {
 }
 
 // Replace replaces old by new in content, once, or everywhere when all is set.
-func Replace(content, old, new string, all bool) (Outcome, error) { //nolint:revive // new is the word
+func Replace(content, old, new string, all bool) (Outcome, error) {
 	if old == "" {
 		return Outcome{}, ErrEmpty
 	}
