@@ -28,7 +28,15 @@ type Maker func(t testing.TB) Place
 
 // Run runs the whole table.
 func Run(t *testing.T, make Maker) {
-	for _, group := range []map[string]func(*testing.T, *world){streams, endings, state, endurance} {
+	RunBehaviour(t, make)
+	run(t, make, endurance)
+}
+
+// RunBehaviour runs the table without the endurance tests: for a kind's second shell or second image.
+func RunBehaviour(t *testing.T, make Maker) { run(t, make, streams, endings, state) }
+
+func run(t *testing.T, make Maker, groups ...map[string]func(*testing.T, *world)) {
+	for _, group := range groups {
 		for name, test := range group {
 			t.Run(name, func(t *testing.T) {
 				place := make(t)

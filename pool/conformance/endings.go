@@ -101,7 +101,7 @@ var endings = map[string]func(*testing.T, *world){
 		w.want("timed out", w.run("kill -STOP $$", within(200*time.Millisecond)).TimedOut, true)
 	},
 	"a child in the background does not hold the call": func(t *testing.T, w *world) {
-		took := fastest(func() { w.want("output", w.text("sleep 20 & echo done"), "done\n") })
+		took := fastest(func() { w.want("output", w.text("sleep 3 & echo done"), "done\n") })
 		if took > 300*time.Millisecond {
 			t.Errorf("took %v", took)
 		}
@@ -111,7 +111,7 @@ var endings = map[string]func(*testing.T, *world){
 	},
 	"a child in the background does not hold the terminal": func(t *testing.T, w *world) {
 		took := fastest(func() {
-			got := w.text("trap '' HUP; sleep 20 & echo done", func(r *backend.Request) { r.PTY = &backend.Size{Rows: 24, Cols: 80} })
+			got := w.text("trap '' HUP; sleep 3 & echo done", func(r *backend.Request) { r.PTY = &backend.Size{Rows: 24, Cols: 80} })
 			w.want("output", got, "done\r\n")
 		})
 		if took > 300*time.Millisecond {

@@ -39,13 +39,14 @@ func newPool(t testing.TB, c pool.Config) *pool.Pool {
 	return p
 }
 
-func TestConformance(t *testing.T) {
-	for _, shell := range []string{"", "/bin/sh"} {
-		t.Run("shell "+shell, func(t *testing.T) {
-			conformance.Run(t, func(t testing.TB) conformance.Place {
-				p := newPool(t, pool.Config{Backends: map[string]pool.Spec{"here": {Shell: shell}}})
-				return conformance.Place{Pool: p, Backend: "here", Grace: grace, Fresh: t.TempDir, Sweeps: runtime.GOOS == "linux"}
-			})
-		})
+// maker makes pools of this machine with the given shell.
+func maker(shell string) conformance.Maker {
+	return func(t testing.TB) conformance.Place {
+		p := newPool(t, pool.Config{Backends: map[string]pool.Spec{"here": {Shell: shell}}})
+		return conformance.Place{Pool: p, Backend: "here", Grace: grace, Fresh: t.TempDir, Sweeps: runtime.GOOS == "linux"}
 	}
 }
+
+func TestConformance(t *testing.T) { conformance.Run(t, maker("")) }
+
+func TestConformanceOfPlainShell(t *testing.T) { conformance.RunBehaviour(t, maker("/bin/sh")) }

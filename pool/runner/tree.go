@@ -73,8 +73,7 @@ func (t *tree) gone(d time.Duration) bool {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		left := time.Until(deadline)
 		if within(max(0, min(pause, left)), t.c.exited) {
-			// Twice: a process that is just replacing itself shows no environment for a moment.
-			if len(t.members()) == 0 && len(t.members()) == 0 {
+			if t.empty() {
 				return true
 			}
 			time.Sleep(max(0, min(pause, left)))
@@ -83,6 +82,16 @@ func (t *tree) gone(d time.Duration) bool {
 			return false
 		}
 	}
+}
+
+// empty looks twice: a process that is just replacing itself shows no environment for a moment.
+func (t *tree) empty() bool {
+	for range 2 {
+		if len(t.members()) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // members returns the living processes of the tree, including the leader while it has not exited.
