@@ -60,6 +60,7 @@ func (s *sink) until(cond func(all []event.Envelope) bool) {
 		}
 		select {
 		case <-more:
+		case <-time.After(5 * time.Millisecond): // the condition may be about more than events
 		case <-late:
 			s.t.Fatalf("the events waited for did not come; have %s", s.kinds())
 		}

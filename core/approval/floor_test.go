@@ -40,7 +40,7 @@ func TestFloorLeavesTheRestToThePerson(t *testing.T) {
 }
 
 func FuzzFloor(f *testing.F) {
-	for _, s := range []string{"rm -rf /", ":(){ :|:& };:", "bash -c \"$(echo 'x')\"", "cat <<E\n$(", "kill", "dd of=", "rm -", "env -u", "a=b"} {
+	for _, s := range []string{"rm -rf /", ":(){ :|:& };:", "bash -c \"$(echo 'x')\"", "cat <<E\n$(", "kill", "dd of=", "rm -", "env -u", "a=b", "\v#0"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, cmd string) {

@@ -54,17 +54,28 @@ func rest(args map[string]json.RawMessage) string {
 }
 
 // canonical is a command as the shell reads it: printed back from its syntax tree, so that only white space that means
-// nothing to the shell is lost. What does not parse stays as it is.
+// nothing to the shell is lost. What does not parse, or does not print as itself, stays as it is.
 func canonical(cmd string) string {
+	printed, ok := printBack(cmd)
+	if !ok {
+		return cmd
+	}
+	if again, ok := printBack(printed); !ok || again != printed {
+		return cmd
+	}
+	return printed
+}
+
+func printBack(cmd string) (string, bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(cmd), "")
 	if err != nil {
-		return cmd
+		return "", false
 	}
 	var b strings.Builder
-	if err := syntax.NewPrinter(syntax.SingleLine(false), syntax.Indent(1)).Print(&b, file); err != nil {
-		return cmd
+	if err := syntax.NewPrinter().Print(&b, file); err != nil {
+		return "", false
 	}
-	return strings.TrimSpace(b.String())
+	return strings.Trim(b.String(), " \t\n"), true
 }
 
 // scope says in words what "this session" and "always" would cover.
