@@ -117,7 +117,7 @@ func TestReport(t *testing.T) {
 		}},
 		{Role: chat.RoleTool, Result: &chat.ToolResult{
 			CallID: "1", Name: "terminal", Text: strings.Repeat("line\n", 100) + "```\nlast", Backend: "local", ExitCode: &code, Took: 1234 * time.Millisecond,
-			Warnings: []string{"fell back"}, Spill: "/spill/1",
+			Warnings: []string{"fell back", "line"}, Spill: "/spill/1",
 		}},
 		{Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "2", Name: "write_file", Diffs: []chat.FileDiff{{Path: "x.txt", Op: chat.FileCreated, Added: 2}}}},
 		{Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "3", Name: "terminal", Interrupted: true}},
@@ -133,6 +133,9 @@ func TestReport(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}
+	}
+	if strings.Contains(text, "note: line") {
+		t.Error("a warning that the output shows is repeated")
 	}
 	if n := strings.Count(text, "\n"); n > 50 {
 		t.Errorf("the report has %d lines", n)

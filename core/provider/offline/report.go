@@ -39,6 +39,9 @@ func describe(c chat.ToolCall, r chat.ToolResult) string {
 		fmt.Fprintf(&b, "\n\n%s\n%s\n%s", mark, ex, mark)
 	}
 	for _, w := range r.Warnings {
+		if strings.Contains(r.Text, w) {
+			continue
+		}
 		fmt.Fprintf(&b, "\n\n- note: %s", oneLineOf(w))
 	}
 	if r.Spill != "" {
