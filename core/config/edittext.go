@@ -78,9 +78,10 @@ func extent(n *yaml.Node, rest string) (int, bool) {
 		return 0, false
 	case n.Style&yaml.DoubleQuotedStyle != 0:
 		for i := 1; i < len(rest); i++ {
-			if rest[i] == '\\' {
+			switch rest[i] {
+			case '\\':
 				i++
-			} else if rest[i] == '"' {
+			case '"':
 				return i + 1, true
 			}
 		}

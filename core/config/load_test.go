@@ -51,7 +51,7 @@ func TestDefaultsWithoutAnyFile(t *testing.T) {
 
 func TestProblemsSayWhereWhatWhyAndFix(t *testing.T) {
 	for _, tc := range []struct{ name, yaml, want string }{
-		{"misspelt key", "# hello\nmodle: gpt-5\n", `config.yaml:2:1: unknown key "modle": did you mean "model"?`},
+		{"misspelt key", "# hello\nmodek: gpt-5\n", `config.yaml:2:1: unknown key "modek": did you mean "model"?`},
 		{"misspelt below", "agent:\n  max_turn: 3\n", `config.yaml:2:3: unknown key "max_turn": did you mean "max_turns"?`},
 		{"wrong section", "display:\n  api_max_retries: 5\n", `config.yaml:2:3: unknown key "api_max_retries": it belongs under agent: agent.api_max_retries`},
 		{"no idea", "zzzzqqqq: 1\n", "config.yaml:1:1: unknown key \"zzzzqqqq\": `hermes config show --all` lists every key"},

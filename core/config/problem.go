@@ -15,7 +15,7 @@ type Problem struct {
 	Fix    string `json:"fix,omitempty"`    // "did you mean \"model\"?"
 }
 
-// String is the problem as one line: config.yaml:12:3: unknown key "modle": did you mean "model"?
+// String is the problem as one line: config.yaml:12:3: unknown key "modek": did you mean "model"?
 func (p Problem) String() string {
 	var b strings.Builder
 	b.WriteString(p.File)

@@ -23,7 +23,7 @@ func replaceFile(path string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", target, err)
 	}
-	defer os.Remove(tmp.Name()) // fails once it was renamed
+	defer func() { _ = os.Remove(tmp.Name()) }() // fails once it was renamed
 	_, err = tmp.Write(data)
 	err = errors.Join(err, tmp.Chmod(0o600), tmp.Sync(), tmp.Close())
 	if err == nil {

@@ -38,7 +38,7 @@ func Watch(ctx context.Context, o Options, current *Config, problems []Problem) 
 	}
 	w := &watcher{fs: fs, options: o, current: current, problems: fmt.Sprint(problems), out: make(chan Change)}
 	if err := w.follow(); err != nil {
-		fs.Close()
+		_ = fs.Close()
 		return nil, fmt.Errorf("watch settings in %s: %w (edits need a restart to take effect)", paths.Home, err)
 	}
 	crash.Go("config watch", func() { w.run(ctx) })
@@ -76,7 +76,7 @@ func (w *watcher) follow() error {
 
 func (w *watcher) run(ctx context.Context) {
 	defer close(w.out)
-	defer w.fs.Close()
+	defer func() { _ = w.fs.Close() }()
 	quiet := time.NewTimer(0)
 	quiet.Stop()
 	for {

@@ -30,7 +30,7 @@ func watch(t *testing.T, files map[string]string) watched {
 	}
 	t.Cleanup(func() {
 		cancel()
-		for range changes { //nolint:revive // drained until the watcher closes it
+		for range changes { // drained until the watcher closes it
 		}
 	})
 	return watched{t, o.Home, changes}
@@ -118,7 +118,7 @@ func TestWatchFollowsALink(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		cancel()
-		for range changes { //nolint:revive // drained until the watcher closes it
+		for range changes { // drained until the watcher closes it
 		}
 	})
 	if err := os.WriteFile(target, []byte("display: {theme: far}\n"), 0o600); err != nil {

@@ -243,7 +243,7 @@ func localServers(ctx context.Context) []string {
 			defer wait.Done()
 			conn, err := dialer.DialContext(ctx, "tcp", s.address)
 			if err == nil {
-				conn.Close()
+				_ = conn.Close()
 				up[i] = true
 			}
 		})

@@ -62,7 +62,7 @@ func (c *command) tail(ctx context.Context, path string, lines int, follow bool)
 	if err != nil {
 		return fmt.Errorf("follow %s: %w", path, err)
 	}
-	defer watch.Close()
+	defer func() { _ = watch.Close() }()
 	if err := watch.Add(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("follow %s: %w", path, err)
 	}
@@ -73,7 +73,10 @@ func (c *command) tail(ctx context.Context, path string, lines int, follow bool)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-watch.Errors:
+		case _, open := <-watch.Errors: // too many events at once: what was written is read above
+			if !open {
+				return nil
+			}
 		case e := <-watch.Events:
 			if e.Name == path && e.Op.Has(fsnotify.Create) { // the log was rotated
 				if err := c.drain(file); err != nil {

@@ -112,6 +112,7 @@ func (t *turn) catchUp(ctx context.Context) error {
 			end = event.TurnEnded{Reason: event.TurnFailed, Err: "the answer broke off"}
 		case chat.StatusCancelled:
 			end.Reason = event.TurnInterrupted
+		default:
 		}
 	}
 	t.ended = &end
