@@ -6,15 +6,12 @@ import (
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"go.uber.org/goleak"
 
 	"hermes/core/event"
 	"hermes/ui"
 	"hermes/ui/style"
 	"hermes/ui/text"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fake is a pane that shows what it was told.
 type fake struct {

@@ -64,6 +64,9 @@ func (t *terminal) cook() error {
 
 // rescue gives the terminal back when nobody may be asked any more: after a panic, or while writes block.
 func (t *terminal) rescue(out io.Writer, wait time.Duration) {
+	if t.out != nil {
+		_ = discardOutput(t.out.Fd()) // at worst the next write blocks, and is not waited for
+	}
 	done := make(chan struct{})
 	crash.Go("rescue terminal", func() {
 		defer close(done)
@@ -108,12 +111,20 @@ func (t *terminal) watchSize(stop <-chan struct{}, changed func(w, h int)) {
 	})
 }
 
+// ignoredAfter is how long a stop may take before it counts as ignored.
+const ignoredAfter = 500 * time.Millisecond
+
 // stopSelf stops our process group as the shell's ctrl+z would, and returns when it is continued.
 func stopSelf() {
 	cont := make(chan os.Signal, 1)
 	signal.Notify(cont, syscall.SIGCONT)
 	defer signal.Stop(cont)
-	if syscall.Kill(0, syscall.SIGTSTP) == nil {
-		<-cont
+	if syscall.Kill(0, syscall.SIGTSTP) != nil {
+		return
+	}
+	// Without a shell that could continue us (the program is its own session) the kernel ignores the signal.
+	select {
+	case <-cont:
+	case <-time.After(ignoredAfter):
 	}
 }

@@ -12,7 +12,11 @@
 // A List belongs to one goroutine.
 package list
 
-import "hermes/ui/text"
+import (
+	"slices"
+
+	"hermes/ui/text"
+)
 
 // Keep is how many items keep what they drew.
 const Keep = 2000
@@ -94,7 +98,7 @@ func (l *List) Splice(i, n int, items ...Item) {
 	if len(es) == n {
 		copy(old, es)
 	} else {
-		l.entries = append(l.entries[:i:i], append(es, l.entries[i+n:]...)...)
+		l.entries = slices.Replace(l.entries, i, i+n, es...)
 	}
 	if l.top.Item >= i+n {
 		l.top.Item += len(items) - n

@@ -39,6 +39,8 @@ type Doc struct {
 	openAt int      // bytes of text the open pieces cover from, -1 when they are stale
 	frozen int      // pieces of open that do not change any more
 	held   string   // the start of a character that is not complete yet
+	all    []*Block // what Blocks returned last: closed, then open
+	listed int      // closed blocks in all
 	dirty  bool
 	sealed bool
 }
@@ -70,7 +72,7 @@ func (d *Doc) grow() {
 	d.dirty = true
 	d.split.feed(d.buf.String(), d.cut)
 	if d.split.whole {
-		d.closed = nil
+		d.closed, d.listed = nil, 0
 	}
 }
 
@@ -125,7 +127,8 @@ func (d *Doc) finish(src string) {
 	}
 }
 
-// Blocks returns the document's blocks; the first stable of them are closed for good (unless a link definition appears).
+// Blocks returns the document's blocks; the first stable of them are closed for good (unless a link definition appears, and
+// then stable is 0). The slice is valid until the next call.
 func (d *Doc) Blocks() (blocks []*Block, stable int) {
 	if d.sealed {
 		return d.closed, len(d.closed)
@@ -134,7 +137,10 @@ func (d *Doc) Blocks() (blocks []*Block, stable int) {
 		d.dirty = false
 		d.pieces()
 	}
-	return append(d.closed[:len(d.closed):len(d.closed)], d.open...), len(d.closed)
+	n := min(d.listed, len(d.closed))
+	d.all = append(append(d.all[:n], d.closed[n:]...), d.open...)
+	d.listed = len(d.closed)
+	return d.all, d.listed
 }
 
 // pieces cuts what is open into parts of bounded size. Full parts stay as they are, so only the last is drawn again.

@@ -67,7 +67,7 @@ func open(ctx context.Context, o Options) (*workbench, error) {
 		first = uid
 	}
 	w.program = ui.New(w.ui(first))
-	for _, p := range w.program.KeyProblems() {
+	for _, p := range ui.KeyProblems(o.Core.Config.Keys, ui.FrameActions(), Actions(), PaneActions()) {
 		o.Core.Bus.Publish(event.Header{}, event.Notice{Level: event.Warn, Text: p, Hint: "look at the keys: section of config.yaml"})
 	}
 	return w, nil
@@ -119,6 +119,26 @@ func (w *workbench) ui(first string) ui.Options {
 	return o
 }
 
+// PaneActions lists what each pane offers, for docs/keys.md and for checking configured keys.
+func PaneActions() []ui.Action {
+	none := conversation.Deps{
+		Retry: func(context.Context, string) error { return nil },
+		Undo:  func(context.Context, string) error { return nil },
+	}
+	panes := []ui.Pane{conversation.New(none, ""), sessions.New(nil), output.New(nil), backends.New(nil)}
+	var out []ui.Action
+	for _, p := range panes {
+		for _, a := range p.Actions() {
+			if a.Group == "" {
+				a.Group = string(p.ID())
+			}
+			a.Run, a.Why, a.Complete = nil, nil, nil
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
 // conversation makes the pane of a session and opens the stored one behind it.
 func (w *workbench) conversation(uid string) ui.Pane {
 	if uid == "" {
@@ -126,10 +146,38 @@ func (w *workbench) conversation(uid string) ui.Pane {
 	}
 	t, c := talker{w.boot}, w.options.Core.Config
 	return conversation.New(conversation.Deps{
-		Transcript: t, Agent: t, Files: fileLister{}, History: &promptHistory{path: c.Paths().HistoryFile}, Commands: slashCommands{w.slash},
+		Transcript: t, Agent: t, Files: fileLister{}, History: &promptHistory{path: c.Paths().HistoryFile}, Commands: w.slash,
+		NewSession: func(context.Context) (string, error) { return session.NewUID(), nil },
+		Fork:       w.forkAt, Retry: w.retry, Undo: w.undo,
 		Busy: event.InputMode(c.Display.BusyInputMode),
 		Cwd:  w.cwd,
 	}, uid)
+}
+
+func (w *workbench) forkAt(ctx context.Context, uid string, message int64) (string, error) {
+	app, err := w.boot.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	info, err := app.Sessions.Fork(ctx, uid, message)
+	return info.UID, err
+}
+
+func (w *workbench) retry(ctx context.Context, uid string) error {
+	app, err := w.boot.get(ctx)
+	if err != nil {
+		return err
+	}
+	return app.Agent.Retry(ctx, uid)
+}
+
+func (w *workbench) undo(ctx context.Context, uid string) error {
+	app, err := w.boot.get(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = app.Agent.Undo(ctx, uid, 1)
+	return err
 }
 
 // cwd is where a session works; a session that is not stored yet works where new ones do.
@@ -158,21 +206,6 @@ func (w *workbench) mode() string {
 	}
 	return ""
 }
-
-// slashCommands gives the composer the slash commands of the action table.
-type slashCommands struct{ table *ui.Slash }
-
-func (s slashCommands) List() []conversation.Command {
-	var out []conversation.Command
-	for _, c := range s.table.List() {
-		out = append(out, conversation.Command{Name: c.Name, Arg: c.Arg, Title: c.Title, Why: c.Why})
-	}
-	return out
-}
-
-func (s slashCommands) Run(_, line string) (tea.Cmd, bool) { return s.table.Run(line) }
-
-func (s slashCommands) Complete(name, prefix string) []string { return s.table.Complete(name, prefix) }
 
 // toast is a message for the status row.
 func toast(l event.Level, format string, args ...any) tea.Msg {

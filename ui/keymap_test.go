@@ -1,0 +1,128 @@
+package ui_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"hermes/ui"
+	"hermes/ui/style"
+	"hermes/ui/uitest"
+)
+
+func TestKeyProblemsNameTheActionThatWasMeant(t *testing.T) {
+	pane := []ui.Action{{ID: "session.fork", Keys: []string{"f"}}, {ID: "session.find", Keys: []string{"/"}}}
+	got := ui.KeyProblems(map[string][]string{"session.frok": {"x"}, "session.find": {"f"}, "palette": {"ctrl+k"}}, ui.FrameActions(), pane)
+	want := []string{
+		`keys: "f" is on both session.fork and session.find; session.fork wins`,
+		`keys: there is no action "session.frok", did you mean "session.fork"?`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	if p := ui.KeyProblems(nil, ui.FrameActions()); len(p) > 0 {
+		t.Errorf("the frame's own keys: %q", p)
+	}
+}
+
+func TestConfiguredKeysReplaceTheDefaults(t *testing.T) {
+	opt, _ := options(t)
+	opt.Keys = map[string][]string{"palette": {"alt+k"}}
+	d := model(t, opt, 120, 40)
+	d.send(uitest.Key("ctrl+p"))
+	if strings.Contains(d.m.View(), "what do you want to do?") {
+		t.Error("the old key still opens the palette")
+	}
+	d.send(uitest.Key("alt+k"))
+	if !strings.Contains(d.m.View(), "what do you want to do?") {
+		t.Error("the new key does not open the palette")
+	}
+}
+
+func TestKeysMarkdownListsEveryAction(t *testing.T) {
+	doc := ui.KeysMarkdown(ui.FrameActions())
+	for _, a := range ui.FrameActions() {
+		if !strings.Contains(doc, "`"+a.ID+"`") || a.Title == "" {
+			t.Errorf("%s is missing", a.ID)
+		}
+		if a.Run != nil {
+			t.Errorf("%s must be for reading only", a.ID)
+		}
+	}
+	if !strings.Contains(doc, "## everywhere") || !strings.Contains(doc, "| `ctrl+p` |") {
+		t.Errorf("%s", doc)
+	}
+}
+
+func TestEveryKeyCanBeTyped(t *testing.T) {
+	for _, a := range ui.FrameActions() {
+		for _, k := range a.Keys {
+			if got := uitest.Key(k).String(); got != k {
+				t.Errorf("%s: the key %q is called %q by bubbletea", a.ID, k, got)
+			}
+		}
+	}
+}
+
+// BenchmarkFrame measures from a message to the painted frame. hit: nothing changed. key: a character in the composer.
+// miss: every pane shows something else.
+func BenchmarkFrame(b *testing.B) {
+	full := style.True
+	setup := func(b *testing.B) (*driven, []*fake) {
+		opt, convs := options(b)
+		opt.Level = &full
+		d := model(b, opt, 160, 44)
+		all := append([]*fake(nil), *convs...)
+		for _, p := range opt.Side {
+			all = append(all, p.(*fake))
+		}
+		for _, p := range all {
+			for i := range 60 {
+				p.said = append(p.said, fmt.Sprintf("line %d with some words 容器 and more of them", i))
+			}
+		}
+		return d, all
+	}
+	b.Run("hit", func(b *testing.B) {
+		d, _ := setup(b)
+		for b.Loop() {
+			d.m.View()
+		}
+	})
+	b.Run("key", func(b *testing.B) {
+		d, convs := setup(b)
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			convs[0].typed = ""
+			d.m.Update(uitest.Key([]string{"a", "b"}[i%2]))
+		}
+	})
+	b.Run("miss", func(b *testing.B) {
+		d, all := setup(b)
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			for _, p := range all {
+				p.said = append(p.said[:60], fmt.Sprintf("%d", i), fmt.Sprintf("line %d", i))
+			}
+			d.m.Update(uitest.Key("a"))
+			all[0].typed = ""
+		}
+	})
+}
+
+func TestDraftAndPlaceSurviveASessionSwitch(t *testing.T) {
+	opt, convs := options(t)
+	d := model(t, opt, 120, 40)
+	d.send(uitest.Key("draft"))
+	d.send(ui.OpenSession{UID: "other"})
+	if strings.Contains(ansi.Strip(d.m.View()), "❯ draft") {
+		t.Error("the other session shows the draft")
+	}
+	d.send(ui.OpenSession{UID: "s1"})
+	if !strings.Contains(ansi.Strip(d.m.View()), "❯ draft") || len(*convs) != 2 {
+		t.Errorf("the draft is lost; %d panes were made", len(*convs))
+	}
+}

@@ -1,0 +1,25 @@
+package markdown
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHostileDocumentsAreDrawnInTime: nesting and repetition must not cost more than their length.
+func TestHostileDocumentsAreDrawnInTime(t *testing.T) {
+	r := NewRenderer(colours())
+	for _, unit := range []string{">", "> ", "- ", "1. ", "[", "[a](", "*a ", "**a", "_a_", "`", "``a`", "|", "|a|b\n|-|-\n", "<", "<a ", "&#", "\\", "![", "~~", "#", "- a\n", "\t", "- >", "http://a", "a@b.c ", "容", "\u0301", "👩‍", "\x1b[", "<!--\n", "```\n"} {
+		src := strings.Repeat(unit, 20_000/len(unit))
+		begin := time.Now()
+		r.Render(src, 80)
+		var d Doc
+		d.Append(src)
+		d.Seal(src)
+		if took := time.Since(begin); took > 2*time.Second {
+			t.Errorf("%q repeated to 20 kB took %v", unit, took)
+		} else if took > 100*time.Millisecond {
+			t.Logf("%q repeated to 20 kB took %v", unit, took)
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package workbench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core"
+	"hermes/core/event"
+	"hermes/core/session"
+	"hermes/ui"
+)
+
+// slow bounds what an action may take before it gives up with an error.
+const slow = 30 * time.Second
+
+// Actions lists what the program offers everywhere, for docs/keys.md.
+func Actions() []ui.Action {
+	w := &workbench{}
+	list := w.actions()
+	for i := range list {
+		list[i].Run, list[i].Why, list[i].Complete = nil, nil, nil
+	}
+	return list
+}
+
+// actions are those that need the program behind the screen.
+func (w *workbench) actions() []ui.Action {
+	return []ui.Action{
+		{ID: "session.resume", Slash: "resume", Arg: "[session]", Title: "Resume a session", Help: "By title, id or \"last\"; without a name it opens the browser.", Group: "session", Run: w.resume},
+		{ID: "session.title", Slash: "title", Arg: "name", Title: "Name this session", Group: "session", Run: w.do("named", w.rename)},
+		{ID: "session.fork", Slash: "fork", Title: "Fork this session", Help: "A copy that goes its own way from here.", Group: "session", Run: w.fork},
+		{ID: "session.export", Slash: "export", Arg: "[markdown|json|sharegpt]", Title: "Export this session to a file", Group: "session", Run: w.export, Complete: choices("markdown", "json", "sharegpt")},
+		{ID: "session.compress", Slash: "compress", Arg: "[what to keep in mind]", Title: "Compress old messages into a summary", Group: "session", Run: w.do("compressed", w.compress)},
+		{ID: "model", Slash: "model", Arg: "[provider/model]", Title: "Choose the model of this session", Group: "session", Run: w.model},
+		{ID: "backend", Slash: "backend", Arg: "[name]", Title: "Choose where commands of this session run", Group: "session", Run: w.backend, Complete: w.backendNames},
+		{ID: "status", Slash: "status", Title: "What this session has used", Group: "session", Run: w.status},
+		{ID: "config", Slash: "config", Title: "Edit the settings", Help: "Opens config.yaml in $EDITOR; what can change while running does.", Group: "program", Run: w.editConfig},
+	}
+}
+
+// task runs f in a command, with the App and the focused session. What f returns goes to the frame.
+func (w *workbench) task(f func(ctx context.Context, app *core.App, uid string) (tea.Msg, error)) tea.Cmd {
+	uid := w.program.Session()
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), slow)
+		defer cancel()
+		app, err := w.boot.get(ctx)
+		if err != nil {
+			return toast(event.Error, "%v", err)
+		}
+		msg, err := f(ctx, app, uid)
+		if err != nil {
+			return toast(event.Error, "%v", err)
+		}
+		return msg
+	}
+}
+
+// do is task for what needs no more answer than that it is done.
+func (w *workbench) do(done string, f func(ctx context.Context, app *core.App, uid, arg string) error) func(string) tea.Cmd {
+	return func(arg string) tea.Cmd {
+		return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+			return toast(event.Info, "%s", done), f(ctx, app, uid, arg)
+		})
+	}
+}
+
+func (w *workbench) resume(arg string) tea.Cmd {
+	if arg == "" {
+		return func() tea.Msg { return ui.RunAction{ID: "sessions.search"} }
+	}
+	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+		info, err := app.Sessions.Resolve(ctx, arg)
+		return ui.OpenSession{UID: info.UID}, err
+	})
+}
+
+func (w *workbench) rename(ctx context.Context, app *core.App, uid, arg string) error {
+	if arg == "" {
+		return fmt.Errorf("write the name behind it: /title fix the flaky test")
+	}
+	if err := app.Ensure(ctx, uid); err != nil {
+		return err
+	}
+	return app.Sessions.Rename(ctx, uid, arg)
+}
+
+func (w *workbench) fork(string) tea.Cmd {
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		info, err := app.Sessions.Fork(ctx, uid, 0)
+		return ui.OpenSession{UID: info.UID, Where: ui.Right}, err
+	})
+}
+
+func (w *workbench) export(arg string) tea.Cmd {
+	format, ok := map[string]session.Format{"": session.Markdown, "markdown": session.Markdown, "md": session.Markdown, "json": session.JSON, "sharegpt": session.ShareGPT}[arg]
+	if !ok {
+		return func() tea.Msg {
+			return toast(event.Error, "no export format %q: markdown, json or sharegpt", arg)
+		}
+	}
+	return w.task(func(ctx context.Context, _ *core.App, uid string) (tea.Msg, error) {
+		path, err := export(ctx, w.boot, uid, format)
+		return toast(event.Info, "written to %s", path), err
+	})
+}
+
+func (w *workbench) compress(ctx context.Context, app *core.App, uid, focus string) error {
+	return app.Agent.Compress(ctx, uid, focus)
+}
+
+// model switches, or shows what can be chosen.
+func (w *workbench) model(arg string) tea.Cmd {
+	if arg != "" {
+		return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+			return w.setModel(ctx, app, uid, arg)
+		})
+	}
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		var items []ui.Item
+		for _, m := range app.Models.List(ctx) {
+			items = append(items, ui.Item{ID: m.Provider + "/" + m.ID, Title: m.ID, Detail: modelDetail(m.Provider, m.Window)})
+		}
+		pick := func(it ui.Item) tea.Cmd {
+			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+				return w.setModel(ctx, app, uid, it.ID)
+			})
+		}
+		return ui.ShowOverlay{Overlay: ui.NewPicker(ui.PickerOptions{Title: "Model", Items: items, Choose: pick})}, nil
+	})
+}
+
+func (w *workbench) setModel(ctx context.Context, app *core.App, uid, ref string) (tea.Msg, error) {
+	if err := app.Ensure(ctx, uid); err != nil {
+		return nil, err
+	}
+	if err := app.Agent.SetModel(ctx, uid, ref); err != nil {
+		return nil, err
+	}
+	name, err := app.Agent.Model(ctx, uid)
+	return toast(event.Info, "this session talks to %s", name), err
+}
+
+func modelDetail(provider string, window int) string {
+	if window == 0 {
+		return provider
+	}
+	return fmt.Sprintf("%s · %dk", provider, window/1000)
+}
+
+// backend switches, or goes to the pane that lists them.
+func (w *workbench) backend(arg string) tea.Cmd {
+	if arg == "" {
+		return func() tea.Msg { return ui.RunAction{ID: "focus.backends"} }
+	}
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		return toast(event.Info, "commands of this session run in %s", arg), app.SelectBackend(ctx, uid, arg)
+	})
+}
+
+func (w *workbench) backendNames(prefix string) []string {
+	app, ok := w.boot.now()
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, b := range app.Pool.List("") {
+		if strings.HasPrefix(b.Name, prefix) {
+			out = append(out, b.Name)
+		}
+	}
+	return out
+}
+
+func (w *workbench) status(string) tea.Cmd {
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		if fresh, err := isFresh(ctx, app.Sessions, uid); fresh || err != nil {
+			return toast(event.Info, "nothing was said yet"), err
+		}
+		info, err := app.Sessions.Get(ctx, uid)
+		u := info.Usage
+		text := fmt.Sprintf("%d messages, %d tokens read, %d written", info.Messages, u.Input, u.Output)
+		if u.CostKnown && u.Cost > 0 {
+			text += fmt.Sprintf(", $%.3f", float64(u.Cost)/1e6)
+		}
+		return toast(event.Info, "%s", text), err
+	})
+}
+
+// editConfig opens the real file: what the editor writes is read again by the watcher.
+func (w *workbench) editConfig(string) tea.Cmd {
+	path := w.options.Core.Config.Paths().ConfigFile
+	return func() tea.Msg {
+		return ui.RunProcess{Cmd: editor(path), Done: func(err error) tea.Msg {
+			if err != nil {
+				return toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
+			}
+			return toast(event.Info, "settings read again")
+		}}
+	}
+}
+
+// editor is the person's editor on a file.
+func editor(path string) *exec.Cmd {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if words := strings.Fields(os.Getenv(name)); len(words) > 0 {
+			return exec.Command(words[0], append(words[1:], path)...)
+		}
+	}
+	return exec.Command("vi", path)
+}
+
+// choices completes one of a few words.
+func choices(words ...string) func(string) []string {
+	return func(prefix string) []string {
+		var out []string
+		for _, w := range words {
+			if strings.HasPrefix(w, prefix) {
+				out = append(out, w)
+			}
+		}
+		return out
+	}
+}
