@@ -90,23 +90,24 @@ type Deps struct {
 
 // Settings are what a person may change while the program runs. Zero fields mean the default.
 type Settings struct {
-	MaxTurns  int      // model calls a turn: 90
-	Toolsets  []string // none: the registry's default
-	Effort    string   // reasoning effort
-	MaxTokens int      // of one answer
-	Question  time.Duration
+	MaxTurns  int             // model calls a turn: 90
+	Toolsets  []string        // none: the registry's default
+	Effort    string          // reasoning effort
+	MaxTokens int             // of one answer
+	Question  time.Duration   // how long the clarify tool waits for a person: 10 minutes
+	Busy      event.InputMode // what an Input without a mode does while a turn runs: InputInterrupt
 }
 
 const (
 	defaultMaxTurns = 90
-	defaultQuestion = 10 * time.Minute // how long the clarify tool waits for a person
+	defaultQuestion = 10 * time.Minute
 )
 
 // Input is what a person (or a program) says to a session.
 type Input struct {
 	Text        string
 	Attachments []chat.Attachment
-	Mode        event.InputMode // what to do when a turn runs; "" means InputInterrupt
+	Mode        event.InputMode // what to do when a turn runs; "" means Settings.Busy
 }
 
 // ErrClosed is returned by everything that would start work after Close.

@@ -34,6 +34,9 @@ func (t *turn) ask(specs []provider.ToolSpec, instruction string) (chat.Message,
 			return t.interrupted(d)
 		case !errors.As(err, &failed):
 			return t.giveUp(d, err) // the store failed, not the model
+		case failed.Class == provider.ClassContextOverflow && !t.compacted:
+			attempt = 0
+			err = t.makeRoom(d, failed)
 		default:
 			err = t.again(d, failed, attempt)
 		}
@@ -84,6 +87,24 @@ func seconds(d time.Duration) string {
 		return "a moment"
 	}
 	return fmt.Sprintf("%d s", int(d.Round(time.Second)/time.Second))
+}
+
+// makeRoom compresses a context that the model finds too long, once a turn. When nothing can be compressed the model's
+// own error is what the person gets.
+func (t *turn) makeRoom(d *draft, failed *provider.Error) error {
+	t.compacted = true
+	err := t.discard(d, failed.Error())
+	if err == nil {
+		err = t.compact("")
+	}
+	if t.ctx.Err() != nil {
+		return errInterrupted
+	}
+	if err != nil {
+		t.a.d.Log.Warn("the context could not be compressed", "session", t.w.uid, "err", err)
+		return failed
+	}
+	return t.reload()
 }
 
 // giveUp keeps what came of a failed answer, marked, and returns cause.

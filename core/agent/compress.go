@@ -37,6 +37,11 @@ func (t *turn) compress(focus string) error {
 	if err := t.prepare(); err != nil {
 		return err
 	}
+	return t.compact(focus)
+}
+
+// compact does the work on the history that the turn has.
+func (t *turn) compact(focus string) error {
 	cut := boundary(t.history)
 	if cut == 0 {
 		return fmt.Errorf("nothing to compress: only what is older than the last %d exchanges can be", keepTurns)

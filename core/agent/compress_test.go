@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -62,6 +63,39 @@ func TestCompressWithoutAModelUsesAnExtract(t *testing.T) {
 	}
 	if n := first[event.Notice](r.sink); n.Level != event.Warn {
 		t.Fatalf("%+v", n)
+	}
+}
+
+func TestATooLongContextIsCompressedOnceAndTheTurnGoesOn(t *testing.T) {
+	overflow := fails("", provider.ClassContextOverflow, 400)
+	r := longTalk(t, overflow, says("We talked about data."), says("on"))
+	r.submit("go on", "")
+	if end := r.ended(6); end.Reason != event.TurnDone {
+		t.Fatalf("end %+v", end)
+	}
+	r.idle()
+	h := shape(r.history())
+	if !strings.Contains(h[0], "We talked about data.") || h[len(h)-1] != "assistant:on" || h[len(h)-2] != "user:go on" {
+		t.Fatalf("%q", h)
+	}
+	short := newRig(t, overflow)
+	short.submit("hi", "")
+	if end := short.ended(1); end.Reason != event.TurnFailed || end.Class != string(provider.ClassContextOverflow) {
+		t.Fatalf("end %+v", end)
+	}
+}
+
+func TestOpaqueStateGoesBackToItsWriterOnly(t *testing.T) {
+	state := json.RawMessage(`{"sig":1}`)
+	stored := sealOpaque("one", state)
+	if got := opaqueFor("one", stored); string(got) != string(state) {
+		t.Fatalf("got %s", got)
+	}
+	if got := opaqueFor("two", stored); got != nil {
+		t.Fatalf("another provider would be sent %s", got)
+	}
+	if sealOpaque("one", json.RawMessage("{")) != nil || opaqueFor("one", nil) != nil {
+		t.Fatal("what is no JSON was kept")
 	}
 }
 

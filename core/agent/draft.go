@@ -15,6 +15,7 @@ import (
 type draft struct {
 	msg       chat.Message // the row; ID 0 until the first chunk
 	model     string
+	provider  string
 	text      strings.Builder
 	reasoning strings.Builder
 	calls     []*draftCall // by Index
@@ -71,7 +72,7 @@ func (d *draft) dropBroken() {
 func (d *draft) message(used map[string]bool) chat.Message {
 	m := d.msg
 	m.Text, m.Reasoning, m.Model = d.text.String(), d.reasoning.String(), d.model
-	m.Finish, m.Usage, m.Opaque = d.finish, d.usage, d.opaque
+	m.Finish, m.Usage, m.Opaque = d.finish, d.usage, sealOpaque(d.provider, d.opaque)
 	slices.SortStableFunc(d.calls, func(a, b *draftCall) int { return a.index - b.index })
 	for _, c := range d.calls {
 		m.Calls = append(m.Calls, c.toolCall(used))

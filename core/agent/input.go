@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,9 +38,7 @@ func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
 
 // enqueue keeps input that came while a turn runs. What interrupts or steers goes before what waits for its turn.
 func (w *worker) enqueue(ctx context.Context, in Input) error {
-	if in.Mode == "" {
-		in.Mode = event.InputInterrupt
-	}
+	in.Mode = cmp.Or(in.Mode, w.a.d.Settings().Busy, event.InputInterrupt)
 	item := event.QueuedInput{ID: w.a.newQueueID(), Text: in.Text, Mode: in.Mode, Attachments: slices.Clone(in.Attachments)}
 	err := w.setQueue(ctx, func(q []event.QueuedInput) []event.QueuedInput { return slices.Insert(q, place(q, in.Mode), item) })
 	if err != nil {

@@ -16,6 +16,9 @@ const missing = "[no result: the call was interrupted]"
 // request builds one model call from the history.
 func (t *turn) request(specs []provider.ToolSpec, instruction string, whole bool) provider.Request {
 	messages := valid(t.history)
+	for i := range messages {
+		messages[i].Opaque = opaqueFor(t.via.Name(), messages[i].Opaque)
+	}
 	if instruction != "" {
 		messages = addUser(messages, chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: instruction})
 	}

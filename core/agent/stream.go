@@ -26,7 +26,7 @@ type piece struct {
 
 // stream runs one model call into a draft. The draft holds what came, whatever the error is.
 func (t *turn) stream(r provider.Request) (*draft, error) {
-	d := &draft{model: t.model.ID}
+	d := &draft{model: t.model.ID, provider: t.via.Name()}
 	left := make(chan struct{})
 	defer close(left)
 	pieces := pump(t.ctx, t.via, r, left)

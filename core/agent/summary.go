@@ -31,9 +31,13 @@ func (t *turn) summary(old []chat.Message, focus string) (string, error) {
 	if focus != "" {
 		task += "\nAbove all keep what concerns: " + focus
 	}
+	limit := inputBytes
+	if t.model.Window > 0 {
+		limit = min(limit, t.model.Window*2) // half of the window, at four bytes a token
+	}
 	r := provider.Request{
 		Model: t.model.ID, System: task, Session: t.w.uid,
-		Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: digest(old, inputBytes)}},
+		Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: digest(old, limit)}},
 	}
 	left := make(chan struct{})
 	defer close(left)

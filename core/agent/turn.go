@@ -33,6 +33,8 @@ type turn struct {
 	repeats  repeats
 	denials  int // in a row
 
+	compacted bool // once a turn, when the model said that the context is too long
+
 	prompt int64 // id of the user message, 0 for a compression
 	steps  int
 	usage  chat.Usage
