@@ -29,6 +29,7 @@ func TestScripts(t *testing.T) {
 		Dir:  "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector waits a second at each exit otherwise
 			env.Setenv("HOME", env.WorkDir+"/home")
 			env.Setenv("HERMES_HOME", env.WorkDir+"/hermes")
 			return os.MkdirAll(env.WorkDir+"/home", 0o700)
