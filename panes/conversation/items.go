@@ -26,8 +26,8 @@ type item interface {
 	message() int64
 	// plain is what copying and searching it sees, and what it is called.
 	plain() (content, what string)
-	// toggle opens or closes it and reports whether it can.
-	toggle() bool
+	// toggle opens or closes it, if it can.
+	toggle()
 }
 
 // base is what most items have. Every mutator bumps version.
@@ -40,10 +40,10 @@ type base struct {
 
 func (b *base) Version() uint64         { return b.version }
 func (b *base) message() int64          { return b.msg }
-func (b *base) toggle() bool            { return false }
+func (b *base) toggle()                 {}
 func (b *base) plain() (string, string) { return "", "" }
 func (b *base) bump()                   { b.version++ }
-func (b *base) flip() bool              { b.open = !b.open; b.bump(); return true }
+func (b *base) flip()                   { b.open = !b.open; b.bump() }
 
 // margin is what stands left of everything that was said.
 func margin(w int) string {
@@ -129,7 +129,7 @@ func (p *prompt) Lines(w int) []string {
 }
 
 func (p *prompt) plain() (string, string) { return p.body, "message" }
-func (p *prompt) toggle() bool            { return p.flip() }
+func (p *prompt) toggle()                 { p.flip() }
 
 // block is a part of an answer.
 type block struct {
@@ -206,7 +206,7 @@ func (t *thought) Lines(w int) []string {
 }
 
 func (t *thought) plain() (string, string) { return t.body.String(), "reasoning" }
-func (t *thought) toggle() bool            { return t.flip() }
+func (t *thought) toggle()                 { t.flip() }
 
 // note is a line that the program says: the end of a turn, a notice, an error.
 type note struct {

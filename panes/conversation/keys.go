@@ -58,7 +58,7 @@ func (p *Pane) common(name string) (tea.Cmd, bool) {
 	case "alt+q":
 		p.cycleMode()
 	case "alt+e":
-		return p.editQueued(), true
+		p.editQueued()
 	case "alt+x":
 		return p.dropQueued(), true
 	case "end":
@@ -176,16 +176,15 @@ func (p *Pane) editor() tea.Cmd {
 }
 
 // editQueued takes the newest waiting prompt back into the composer.
-func (p *Pane) editQueued() tea.Cmd {
+func (p *Pane) editQueued() {
 	if len(p.queue) == 0 || !p.composer.Empty() {
-		return nil
+		return
 	}
 	q := p.queue[len(p.queue)-1]
 	if p.deps.Agent.DropQueued(p.session, q.ID) {
 		p.composer.SetText(q.Text)
 		p.queue = p.deps.Agent.Queue(p.session)
 	}
-	return nil
 }
 
 func (p *Pane) dropQueued() tea.Cmd {
@@ -213,10 +212,9 @@ func (p *Pane) mouse(m tea.MouseMsg) tea.Cmd {
 		if !ok {
 			return nil
 		}
-		if c, tool := p.list.At(pos.Item).(*call); tool {
-			c.toggle()
-		} else if t, thinks := p.list.At(pos.Item).(*thought); thinks {
-			t.toggle()
+		switch it := p.at(pos.Item).(type) {
+		case *call, *thought, *prompt:
+			it.toggle()
 		}
 	}
 	return nil

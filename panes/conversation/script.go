@@ -33,6 +33,7 @@ type live struct {
 	thought *thought
 	got     int // bytes of text taken
 	gotMind int // bytes of reasoning taken
+	stable  int // blocks at the last sync that were closed
 	dirty   bool
 }
 
@@ -193,8 +194,9 @@ func (s *script) sync() {
 		return
 	}
 	l.dirty = false
-	blocks, _ := l.doc.Blocks()
-	same := 0
+	blocks, stable := l.doc.Blocks()
+	same := min(l.stable, stable, len(l.items))
+	l.stable = stable
 	for same < len(blocks) && same < len(l.items) && l.items[same].(*block).b == blocks[same] {
 		same++
 	}
@@ -207,7 +209,7 @@ func (s *script) sync() {
 	if !p.list.Follow() && len(blocks) > len(l.items) {
 		p.fresh += len(blocks) - len(l.items)
 	}
-	l.items = append(l.items[:same:same], items...)
+	l.items = append(l.items[:same], items...)
 }
 
 // seal ends the streaming message: m is what was stored, nil keeps what was streamed.
@@ -221,7 +223,7 @@ func (s *script) seal(m *chat.Message) {
 		final = m.Text
 	}
 	l.doc.Seal(final)
-	l.dirty = true
+	l.dirty, l.stable = true, 0
 	s.sync()
 	l.thought.end()
 	if m != nil && m.Reasoning != "" && l.thought.body.Len() == 0 {

@@ -114,13 +114,15 @@ func (c *call) took() time.Duration {
 	}
 }
 
-func (c *call) toggle() bool { return c.flip() }
+func (c *call) toggle() { c.flip() }
 
-func (c *call) plain() (string, string) {
+func (c *call) plain() (content, what string) { return c.said(), "tool output" }
+
+func (c *call) said() string {
 	if c.result != nil {
-		return c.result.Text, "tool output"
+		return c.result.Text
 	}
-	return text.Sanitize(string(c.tail)), "tool output"
+	return text.Sanitize(string(c.tail))
 }
 
 func (c *call) Lines(w int) []string {
@@ -211,8 +213,7 @@ func (c *call) details(pad string, w int) []string {
 		}
 	}
 	add("arguments", pretty(c.args), false, maxArgLines)
-	body, _ := c.plain()
-	add("output", text.Sanitize(end(body, maxTail)), true, maxOutLines)
+	add("output", text.Sanitize(end(c.said(), maxTail)), true, maxOutLines)
 	if c.result != nil && c.result.Spill != "" {
 		out = append(out, pad+c.e.s.Dim.Render(text.Truncate("full output: "+oneLine(c.result.Spill), w, "…")))
 	}

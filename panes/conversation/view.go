@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,8 +63,7 @@ func (p *Pane) below() []string {
 		head = append(head, bar)
 	}
 	p.cx, p.cy = x, len(head)+y
-	out := append(head, field...)
-	return append(out, p.waiting(max(0, p.h/5))...)
+	return slices.Concat(head, field, p.waiting(max(0, p.h/5)))
 }
 
 func (p *Pane) placeholder() string {

@@ -10,6 +10,10 @@ import (
 // maxOpen is how long the open block may be before it is shown in pieces, of which only the last is drawn again.
 const maxOpen = 4096
 
+// maxWhole is how long a block may be to be parsed in one go. Parsing costs the square of some texts' length ("[a](" or ">"
+// without end), so what is longer, and only that, is drawn in pieces; a link definition then serves its own piece only.
+const maxWhole = 16 << 10
+
 // Block is a part of a document that is drawn on its own. A closed one never changes.
 type Block struct {
 	Text  string // sanitised source
@@ -19,6 +23,26 @@ type Block struct {
 
 // Lines draws the block, with the empty line after it.
 func (b *Block) Lines(r *Renderer, w int) []string {
+	if len(b.Text) <= maxWhole {
+		return b.draw(r, w)
+	}
+	fence, rest := openingFence(b.Text), b.Text
+	var out []string
+	for rest != "" {
+		piece := Block{Text: rest, tight: true}
+		if len(rest) > maxOpen {
+			piece.Text = rest[:pieceEnd(rest[:maxOpen])]
+		}
+		if len(rest) < len(b.Text) {
+			piece.fence = fence
+		}
+		out = append(out, piece.draw(r, w)...)
+		rest = rest[len(piece.Text):]
+	}
+	return append(out, "")
+}
+
+func (b *Block) draw(r *Renderer, w int) []string {
 	src := b.Text
 	if b.fence != "" {
 		src = b.fence + "\n" + src

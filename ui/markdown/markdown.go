@@ -6,7 +6,8 @@
 //     when somebody looks at it; appending costs what was appended.
 //   - The blocks of a sealed document, drawn one after the other, are byte for byte what Render gives for the whole text, and
 //     any way of cutting the stream into pieces ends in the same blocks. Where a cut could change the meaning (a link
-//     definition, an HTML comment, a fence that its list item does not hold) the rest stays one block.
+//     definition, an HTML comment, a fence that its list item does not hold) the rest stays one block. Only a single block beyond
+//     16 kB is drawn in pieces, because parsing some texts costs the square of their length.
 //   - Text is hostile: it is sanitised on its way in, and again where an entity could bring a control character back.
 //   - Lines are at most as wide as asked for, styles are closed at each line's end.
 //
