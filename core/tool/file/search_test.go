@@ -83,7 +83,8 @@ func TestFilesNewestFirst(t *testing.T) {
 	}
 }
 
-// The walk and ripgrep answer the same, byte for byte, over drawn trees, ignore files and globs.
+// The walk and ripgrep answer the same, byte for byte, over drawn trees, ignore files and globs. Braces are not drawn: in a
+// .gitignore ripgrep takes them for alternatives, git and the walk for plain characters.
 func TestEnginesAgree(t *testing.T) {
 	t.Parallel()
 	rg := ripgrep(t)
@@ -91,7 +92,7 @@ func TestEnginesAgree(t *testing.T) {
 		f := newFixture(t, "off")
 		seg := rapid.SampledFrom([]string{"a", "b", "ab", "a.go", "b.go", ".h", "x y"})
 		rule := rapid.SampledFrom([]string{
-			"a", "b/", "/a", "*.go", "!a.go", "a/b", "**/b", "a/**", "!a/b", "[ab]", "a*", "/ab/**/b.go", "# c", "", "?b", "!/b", "a\\*", ".h", "x\\ y", "x y ", "{a}", "*/b",
+			"a", "b/", "/a", "*.go", "!a.go", "a/b", "**/b", "a/**", "!a/b", "[ab]", "a*", "/ab/**/b.go", "# c", "", "?b", "!/b", "a\\*", ".h", "x\\ y", "x y ", "*/b",
 		})
 		for range rapid.IntRange(1, 8).Draw(rt, "files") {
 			path := strings.Join(rapid.SliceOfN(seg, 1, 3).Draw(rt, "path"), "/")

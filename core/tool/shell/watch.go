@@ -26,8 +26,8 @@ type watcher struct {
 	now      func() time.Time
 
 	mu      sync.Mutex
-	id      string // empty until the process has one
-	early   []string
+	out     chan string // what is to be told; the sink must not wait for whoever is told
+	closed  bool
 	part    []byte
 	last    time.Time
 	strikes int
@@ -43,7 +43,7 @@ func (s *Shell) watch(session string, a terminalArgs) (*watcher, error) {
 		return nil, errors.New("notify_on_complete and watch_patterns do not work here: nobody can take a message later. Leave them out and use process wait")
 	}
 	tell := func(text string) { s.notify(session, text) }
-	return &watcher{tell: tell, patterns: a.Watch, now: time.Now, atEnd: a.Notify}, nil
+	return &watcher{tell: tell, patterns: a.Watch, now: time.Now, out: make(chan string, 16), atEnd: a.Notify}, nil
 }
 
 // see takes output as it comes.
@@ -85,31 +85,32 @@ func (w *watcher) line(s string) {
 	}
 }
 
-// say waits for the name of the process: output may come before Start has returned.
+// say queues a message. The rate of watchEvery keeps the queue from filling up; if it does, the message is of no more use.
 func (w *watcher) say(text string) {
-	if w.id == "" {
-		w.early = append(w.early, text)
+	if w.closed {
 		return
 	}
-	w.tell(fmt.Sprintf("[Background process %s %s]", w.id, text))
+	select {
+	case w.out <- text:
+	default:
+	}
 }
 
-// follow names the process and waits for its end. The goroutine ends with the process, which ends with its session.
+// follow tells what a process printed, and when it ended. Both goroutines end with the process, which ends with its session.
 func (s *Shell) follow(w *watcher, p backend.Process) {
-	w.mu.Lock()
-	w.id = p.ID
-	early := w.early
-	w.early = nil
-	for _, text := range early {
-		w.say(text)
-	}
-	w.mu.Unlock()
-	crash.Go("background process "+p.ID, func() {
+	crash.Go("tell of background process "+p.ID, func() {
+		for text := range w.out {
+			w.tell(fmt.Sprintf("[Background process %s %s]", p.ID, text))
+		}
+	})
+	crash.Go("wait for background process "+p.ID, func() {
 		q, err := s.pool.Wait(context.Background(), p.Session, p.ID, 0)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.atEnd && err == nil {
 			w.say(fmt.Sprintf("%s: %s. Use process log to read its output", state(q), firstLine(p.Command)))
 		}
+		w.closed = true
+		close(w.out)
 	})
 }

@@ -101,6 +101,7 @@ func Replace(content, old, new string, all bool) (Outcome, error) {
 		}
 		return Outcome{Text: splice(content, spans), Strategy: s.name, Guess: s.guess, Spans: spans}, nil
 	}
+	q.spent = 0 // the hint has an effort of its own
 	return Outcome{}, &NotFoundError{Closest: closest(q)}
 }
 

@@ -3,10 +3,12 @@ package fuzzy
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -221,4 +223,23 @@ func FuzzReplace(f *testing.F) {
 			t.Fatal("text is not the spliced content")
 		}
 	})
+}
+
+// A large file of lines that all resemble the quote must not take minutes. The limit is many times what it takes.
+func TestEffortIsBounded(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 15_000 {
+		fmt.Fprintf(&b, "{\"id\": %d, \"name\": \"%s\", \"ratio\": 0.%d},\n", i, strings.Repeat("abcdefg", 20), i*7919%1000003)
+	}
+	quote := strings.Repeat("{\"id\": x, \"name\": \""+strings.Repeat("gfedcba", 20)+"\", \"ratio\": 0.y},\n", 30)
+	began := time.Now()
+	_, err := Replace(b.String(), quote, "q", false)
+	var nf *NotFoundError
+	if !errors.As(err, &nf) {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("took %s", took)
+	}
 }

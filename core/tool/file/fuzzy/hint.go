@@ -49,7 +49,7 @@ func closest(q *query) []Near {
 		if have == "" || count(have).bound(wantCount) < 0.5 {
 			continue
 		}
-		if l := likeness(have, want); l >= 0.5 {
+		if l := q.likeness(have, want); l >= 0.5 {
 			places = append(places, place{i, l})
 		}
 	}

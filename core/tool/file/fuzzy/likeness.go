@@ -12,13 +12,23 @@ const alike = 0.8
 // longLine bounds the quadratic comparison: of longer lines only so many characters are compared.
 const longLine = 200
 
+// effort bounds what one search spends on comparing letters, in cells of the distance table: well under a second. What it
+// does not reach counts as different.
+const effort = 30_000_000
+
 // likeness is 1 for equal lines and 0 for lines that share nothing; white space at the ends does not count.
-func likeness(a, b string) float64 {
+func (q *query) likeness(a, b string) float64 {
 	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
 	if a == b {
 		return 1
 	}
+	if q.spent > effort {
+		return 0
+	}
 	ra, rb := head(a), head(b)
+	if q.spent += len(ra) * len(rb); q.spent > effort {
+		return 0
+	}
 	return 1 - float64(nearest.Distance(ra, rb))/float64(max(len(ra), len(rb), 1))
 }
 
@@ -27,19 +37,20 @@ func head(s string) []rune {
 	return r[:min(len(r), longLine)]
 }
 
-func averageLikeness(a, b []string) float64 {
+func (q *query) averageLikeness(a, b []string) float64 {
 	if len(a) == 0 {
 		return 1
 	}
 	sum := 0.0
 	for i := range a {
-		sum += likeness(a[i], b[i])
+		sum += q.likeness(a[i], b[i])
 	}
 	return sum / float64(len(a))
 }
 
 // comparer answers "is line i of the text alike line j of the quote", cheaply for the many that are not.
 type comparer struct {
+	q                 *query
 	old, text         []string
 	oldCount, txCount []histogram
 	solid             int // lines of the quote that are not blank
@@ -47,8 +58,8 @@ type comparer struct {
 
 type histogram [32]int
 
-func newComparer(old, text []string) *comparer {
-	c := &comparer{old: mapLines(old, strings.TrimSpace), text: mapLines(text, strings.TrimSpace)}
+func newComparer(q *query) *comparer {
+	c := &comparer{q: q, old: mapLines(q.oldLines, strings.TrimSpace), text: mapLines(q.text, strings.TrimSpace)}
 	for _, s := range c.old {
 		c.oldCount = append(c.oldCount, count(s))
 		if s != "" {
@@ -84,7 +95,7 @@ func (c *comparer) same(i, j int) bool {
 	if c.text[i] == c.old[j] {
 		return true
 	}
-	return c.txCount[i].bound(c.oldCount[j]) >= alike && likeness(c.text[i], c.old[j]) >= alike
+	return c.txCount[i].bound(c.oldCount[j]) >= alike && c.q.likeness(c.text[i], c.old[j]) >= alike
 }
 
 // window returns the share of the quote's solid lines that are alike in the run from line i, and whether its first or

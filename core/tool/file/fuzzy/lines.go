@@ -13,6 +13,7 @@ type query struct {
 	text     []string // content of lines
 	oldLines []string // of old without its last line end
 	ended    bool     // old ended in a line end
+	spent    int      // of effort
 }
 
 func newQuery(content, old, replacement string) *query {

@@ -108,7 +108,7 @@ func blockAnchor(q *query) []Span {
 	}
 	var spans []Span
 	for _, i := range at {
-		if averageLikeness(q.text[i+1:i+n-1], q.oldLines[1:n-1]) >= floor {
+		if q.averageLikeness(q.text[i+1:i+n-1], q.oldLines[1:n-1]) >= floor {
 			spans = append(spans, q.block(i, q.oldLines, q.new, q.ended))
 		}
 	}
@@ -122,7 +122,7 @@ func contextAware(q *query) []Span {
 	if len(trimBlank(q.oldLines)) < 2 || n > len(q.text) || n*len(q.text) > 2_000_000 {
 		return nil
 	}
-	c := newComparer(q.oldLines, q.text)
+	c := newComparer(q)
 	best, at := 0.5, []int(nil)
 	for i := 0; i+n <= len(q.text); i++ {
 		share, anchored := c.window(i)
