@@ -230,16 +230,13 @@ func (f *frame) calm(msg tea.MouseMsg) bool {
 // apply folds a batch into the status row and every pane.
 func (f *frame) apply(events []event.Envelope) tea.Cmd {
 	cmd := f.observe(events)
-	for _, p := range f.panes() {
+	for _, p := range append(f.panes(), f.cached...) {
 		if p.Apply(events) {
 			f.dirty = true
 		}
 		if w, ok := p.(Waker); ok {
 			cmd = tea.Batch(cmd, own(p, w.Wake()))
 		}
-	}
-	for _, p := range f.cached {
-		p.Apply(events)
 	}
 	return cmd
 }

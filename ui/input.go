@@ -27,7 +27,11 @@ func (f *frame) key(msg tea.KeyMsg) tea.Cmd {
 	if t, ok := p.(Typer); ok {
 		typing = t.Typing()
 	}
-	if !msg.Paste {
+	caught := false
+	if c, ok := p.(Catcher); ok {
+		caught = c.Catches(name)
+	}
+	if !msg.Paste && !caught {
 		if e, ok := f.find(name, typing); ok {
 			return f.run(e, "")
 		}

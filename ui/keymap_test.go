@@ -1,15 +1,23 @@
 package ui_test
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/exp/teatest"
 
+	"hermes/core/event"
 	"hermes/ui"
 	"hermes/ui/style"
+	"hermes/ui/text"
 	"hermes/ui/uitest"
 )
 
@@ -125,4 +133,83 @@ func TestDraftAndPlaceSurviveASessionSwitch(t *testing.T) {
 	if !strings.Contains(ansi.Strip(d.m.View()), "❯ draft") || len(*convs) != 2 {
 		t.Errorf("the draft is lost; %d panes were made", len(*convs))
 	}
+}
+
+// catching is a fake with an open completion.
+type catching struct {
+	*fake
+	woken int
+}
+
+func (c *catching) Catches(key string) bool { return key == "tab" }
+
+func (c *catching) Update(msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyMsg); ok && k.Type == tea.KeyTab {
+		c.said = append(c.said, "completed")
+		return nil
+	}
+	return c.fake.Update(msg)
+}
+
+func (c *catching) Wake() tea.Cmd {
+	c.woken++
+	if c.woken > 1 {
+		return nil
+	}
+	return func() tea.Msg { return told{"woken"} }
+}
+
+func TestAPaneCanCatchKeysAndHaveWorkAfterEvents(t *testing.T) {
+	opt, _ := options(t)
+	p := &catching{fake: &fake{id: "conversation:c", uid: "c", typing: true}}
+	opt.Conversation = func(string) ui.Pane { return p }
+	s := uitest.Start(t, opt, 120, 40)
+	s.WaitFor("ready")
+	s.Type("\t")
+	s.WaitFor("completed")
+	opt.Bus.Publish(event.Header{Session: "c"}, event.HistoryChanged{Why: "undo"})
+	s.WaitFor("woken")
+}
+
+func TestAnEditedThemeShowsAtOnce(t *testing.T) {
+	opt, _ := options(t)
+	full := style.True
+	opt.Level, opt.ThemeDir, opt.Theme = &full, t.TempDir(), "mine"
+	write := func(accent string) {
+		body := "name: mine\ndark: true\ncolours:\n  accent: \"" + accent + "\"\n  border_focus: \"" + accent + "\"\n"
+		if err := os.WriteFile(filepath.Join(opt.ThemeDir, "mine.yaml"), []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("#112233")
+	s := uitest.Start(t, opt, 120, 40)
+	s.WaitFor("ready")
+	var want text.Pen
+	want.Scan("\x1b[38;2;170;187;204m")
+	// The watcher has no signal of its own: write until it hears.
+	for deadline := time.Now().Add(10 * time.Second); s.Term.Rows()[0][0].Pen != want; {
+		if time.Now().After(deadline) {
+			t.Fatalf("the border is still %+v", s.Term.Rows()[0][0].Pen)
+		}
+		write("#aabbcc")
+		select {
+		case <-s.Term.Changed():
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func TestUnderTeatest(t *testing.T) {
+	opt, _ := options(t)
+	opt.Output, opt.Input, opt.Getenv = discard{}, strings.NewReader(""), func(string) string { return "" }
+	p := ui.New(opt)
+	t.Cleanup(p.Close)
+	tm := teatest.NewTestModel(t, p.Model(), teatest.WithInitialTermSize(120, 40))
+	tm.Type("hello")
+	tm.Send(uitest.Key("enter"))
+	teatest.WaitFor(t, tm.Output(), func(out []byte) bool { return bytes.Contains(out, []byte("you: hello")) })
+	if err := tm.Quit(); err != nil {
+		t.Error(err)
+	}
+	tm.WaitFinished(t, teatest.WithFinalTimeout(5*time.Second))
 }

@@ -51,6 +51,8 @@ type (
 	Cursorer interface{ Cursor() (x, y int, ok bool) }
 	// Typer says that printable keys are text now, so that no single-letter action may take them.
 	Typer interface{ Typing() bool }
+	// Catcher takes a key before any action does: tab, up and down while a completion is open. Never ctrl+c.
+	Catcher interface{ Catches(key string) bool }
 	// Copier returns what "copy" would copy, as plain text, and its name ("message", "code block", "output").
 	Copier interface{ Copy() (text, what string) }
 	// Searcher is asked to search inside the pane; the frame shows the prompt.

@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childMode); dir != "" {
 		os.Exit(child(dir))
 	}
-	goleak.VerifyTestMain(m)
+	// teatest leaves its signal watcher behind.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/charmbracelet/x/exp/teatest.NewTestModel.func2"))
 }
 
 func child(dir string) int {

@@ -19,7 +19,14 @@ import (
 	"hermes/ui/text"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+// teatest brings the flag as well; whoever comes first defines it.
+func init() {
+	if flag.Lookup("update") == nil {
+		flag.Bool("update", false, "write the golden files anew")
+	}
+}
+
+func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // Styles returns the default theme at a level: style.True for pictures in colour, style.None without.
 func Styles(t testing.TB, level style.Level) *style.Styles {
@@ -88,7 +95,7 @@ func Golden(t testing.TB, name, got string) {
 	path := filepath.Join("testdata", name+".golden")
 	// Escapes are made visible, so that a golden file is plain text for people and diffs.
 	got = strings.ReplaceAll(got, "\x1b", "␛") + "\n"
-	if *update {
+	if updating() {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
