@@ -138,6 +138,8 @@ func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
 		v := refusal("policy", "Refused: this needs a person's approval and nobody is there to give it. "+
 			"Do not try it in another form; finish what can be done without it and say what was left out.")
 		v.Asked = true
+		// Said without a question before it, so that scripts can tell a refusal from an answer.
+		r.Publish(event.ApprovalSettled{CallID: r.Call.ID, Decision: event.DecisionDeny, By: v.By})
 		return v, err
 	}
 	v := g.ask(ctx, r, rule, p.Timeout)

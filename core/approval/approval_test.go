@@ -270,8 +270,11 @@ func TestPolicies(t *testing.T) {
 			}
 		})
 	}
-	if len(d.events) != 0 {
+	if len(d.events) != 1 {
 		t.Fatalf("asked: %+v", d.events)
+	}
+	if e, ok := d.events[0].(event.ApprovalSettled); !ok || e.Decision != event.DecisionDeny || e.CallID == "" {
+		t.Fatalf("a refusal without a question must be told: %+v", d.events[0])
 	}
 }
 
