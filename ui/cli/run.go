@@ -80,6 +80,8 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 	}
 	start.Toolsets, start.Yes, start.Unattended = f.toolsets, f.yes, !f.yes
 	return c.with(ctx, start, func(ctx context.Context, app *App) error {
+		box := app.Bus.Subscribe(event.Limits{}) // before the session opens, so that its first event is seen
+		defer box.Close()
 		uid, err := openSession(ctx, app, start, f)
 		if err != nil {
 			return err
@@ -91,7 +93,7 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 			ctx, cancel = context.WithTimeout(ctx, f.timeout)
 			defer cancel()
 		}
-		t := &turn{app: app, session: uid, yes: f.yes, printer: p, release: stop}
+		t := &turn{app: app, box: box, session: uid, yes: f.yes, printer: p, release: stop}
 		return t.run(ctx, agent.Input{Text: prompt})
 	})
 }

@@ -257,7 +257,11 @@ func (c *command) printHits(found session.Results, asJSON bool) error {
 	}
 	t := table{head: []string{"SESSION", "DATE", "WHO", "TITLE", "TEXT"}}
 	for _, h := range found.Hits {
-		t.row(h.Session.UID, when(h.At), string(h.Role), cut(h.Session.Title, 30), cut(marked(h), 100))
+		who := string(h.Role)
+		if h.MessageID == 0 {
+			who = "title"
+		}
+		t.row(h.Session.UID, when(h.At), who, cut(h.Session.Title, 30), cut(marked(h), 100))
 	}
 	if err := t.write(c.streams.Out); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 // turn follows one turn of a session to its end.
 type turn struct {
 	app     *App
+	box     *event.Mailbox
 	session string
 	yes     bool
 	printer printer
@@ -31,8 +32,6 @@ type printer interface {
 }
 
 func (t *turn) run(ctx context.Context, in agent.Input) error {
-	box := t.app.Bus.Subscribe(event.Limits{})
-	defer box.Close()
 	if err := t.app.Agent.Submit(ctx, t.session, in); err != nil {
 		return err
 	}
@@ -43,16 +42,13 @@ func (t *turn) run(ctx context.Context, in agent.Input) error {
 			stopped = nil // what follows are the events of the end
 			t.release()
 			t.app.Agent.Interrupt(t.session)
-		case <-box.Ready():
-			for _, e := range box.Drain() {
+		case <-t.box.Ready():
+			for _, e := range t.box.Drain() {
 				if err := t.take(ctx, e); err != nil {
 					return err
 				}
 			}
 		}
-	}
-	for _, e := range box.Drain() {
-		t.printer.event(e)
 	}
 	t.printer.end(t)
 	return t.outcome(ctx)
