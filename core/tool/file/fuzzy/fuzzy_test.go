@@ -163,7 +163,11 @@ func TestNothingOutsideTheMatchChanges(t *testing.T) {
 			return
 		}
 		for _, s := range chain() {
-			checkSpans(t, content, s.name, s.find(q))
+			spans := s.find(q)
+			if s.guess && len(spans) > 1 {
+				continue // refused as ambiguous, so they may overlap
+			}
+			checkSpans(t, content, s.name, spans)
 		}
 	})
 }
