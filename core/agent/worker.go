@@ -124,6 +124,7 @@ func (w *worker) next(t *turn, out outcome) (*turn, job) {
 		following = newTurn(w)
 		prompt = join(items)
 		if err := w.accept(ctx, &prompt, items); err != nil {
+			following.cancel()
 			following = nil
 			w.publish(event.Notice{Level: event.Error, Text: "The queued message could not be saved and stays in the queue: " + err.Error()})
 		}

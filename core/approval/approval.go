@@ -7,7 +7,8 @@
 //     arguments and its back end, or the exact path of a file tool. Never a description, never a pattern.
 //   - Silence is a no: a question denies itself at its deadline, and an interrupt settles it as denied.
 //   - A small floor never runs, whatever a person or a rule says: see Floor.
-//   - Every question is published as ApprovalAsked and closed by exactly one ApprovalSettled.
+//   - Every question is published as ApprovalAsked and closed by exactly one ApprovalSettled. What is refused because
+//     nobody is there has an ApprovalSettled without a question.
 //
 // It knows no tool by name and no screen: whoever answers calls Answer with the question's id.
 package approval
