@@ -1,0 +1,25 @@
+package markdown
+
+import (
+	"testing"
+
+	"github.com/charmbracelet/glamour"
+	"github.com/charmbracelet/glamour/styles"
+	"github.com/muesli/termenv"
+)
+
+// BenchmarkGlamour is why the drawing is ours; compare it with BenchmarkRender. Only this test links glamour.
+func BenchmarkGlamour(b *testing.B) {
+	r, err := glamour.NewTermRenderer(glamour.WithStyles(styles.DarkStyleConfig), glamour.WithWordWrap(80), glamour.WithColorProfile(termenv.TrueColor))
+	if err != nil {
+		b.Fatal(err)
+	}
+	src := sample(200_000)
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.Render(src); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
