@@ -363,3 +363,16 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// Load is on the way to the first frame.
+func BenchmarkLoad(b *testing.B) {
+	dir := b.TempDir()
+	text := "model: a/b\nagent: {max_turns: 5}\nterminal: {backends: {x: {image: y}}}\ndisplay: {theme: dusk}\n"
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	o := Options{Home: dir, Env: []string{"PATH=/bin", "HERMES_DISPLAY_LANGUAGE=de"}}
+	for b.Loop() {
+		Load(o)
+	}
+}
