@@ -101,7 +101,7 @@ func (p *Pane) Title() ui.Title {
 	switch {
 	case p.title != "":
 		t.Text = p.title
-	case p.session != "":
+	case p.list.Len() > 0:
 		t.Text = "Conversation"
 	}
 	if n := len(p.asks) + len(p.question); n > 0 {
