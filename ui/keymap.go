@@ -106,7 +106,7 @@ func printable(key string) bool {
 	return len([]rune(key)) == 1 || key == "space"
 }
 
-// KeyProblems reports what is wrong with configured keys: ids that no action has, and two actions of one place on one key.
+// KeyProblems reports what is wrong with configured keys: ids that no action has, and two actions of one Group on one key.
 func KeyProblems(keys map[string][]string, groups ...[]Action) []string {
 	var out, ids []string
 	known := map[string]bool{}
@@ -131,11 +131,12 @@ func conflicts(changed map[string][]string, group []Action) []string {
 	var out []string
 	for _, a := range group {
 		for _, key := range k.of(a) {
-			if other := taken[key]; other != "" && other != a.ID {
+			place := a.Group + "\x00" + key // the same key may mean something else in another pane
+			if other := taken[place]; other != "" && other != a.ID {
 				out = append(out, fmt.Sprintf("keys: %q is on both %s and %s; %s wins", key, other, a.ID, other))
 				continue
 			}
-			taken[key] = a.ID
+			taken[place] = a.ID
 		}
 	}
 	return out

@@ -51,7 +51,7 @@ func New(opt Options) *Program {
 		opt.Output = os.Stdout
 	}
 	if opt.Input == nil {
-		opt.Input = os.Stdin
+		opt.Input = keyboard()
 	}
 	if opt.Getenv == nil {
 		opt.Getenv = os.Getenv

@@ -128,7 +128,12 @@ func (f *frame) frameMsg(who Pane, msg FrameMsg) tea.Cmd {
 	case EditText:
 		return f.edit(who, msg)
 	case RunProcess:
-		return f.runProcess(msg.Cmd, func(err error) tea.Msg { return from{who, msg.Done(err)} })
+		return f.runProcess(msg.Cmd, func(err error) tea.Msg {
+			if msg.Done == nil {
+				return nil
+			}
+			return from{who, msg.Done(err)}
+		})
 	case RunAction:
 		return f.runByID(msg.ID, msg.Arg)
 	}

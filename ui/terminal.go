@@ -35,6 +35,17 @@ func newTerminal(in io.Reader, out io.Writer) *terminal {
 	return t
 }
 
+// keyboard is standard input, or the controlling terminal when something is piped in.
+func keyboard() io.Reader {
+	if term.IsTerminal(int(os.Stdin.Fd())) { //nolint:gosec // as above
+		return os.Stdin
+	}
+	if tty, err := os.Open("/dev/tty"); err == nil {
+		return tty
+	}
+	return os.Stdin
+}
+
 // enter makes the terminal ours.
 func (t *terminal) enter(s *screen.Screen) error {
 	if t.in != nil {

@@ -26,7 +26,10 @@ func init() {
 	}
 }
 
-func updating() bool { return flag.Lookup("update").Value.String() == "true" }
+// updating is asked by -update, or by UPDATE_GOLDEN=1 where some packages do not know the flag.
+func updating() bool {
+	return flag.Lookup("update").Value.String() == "true" || os.Getenv("UPDATE_GOLDEN") == "1"
+}
 
 // Styles returns the default theme at a level: style.True for pictures in colour, style.None without.
 func Styles(t testing.TB, level style.Level) *style.Styles {
