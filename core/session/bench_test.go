@@ -58,6 +58,9 @@ func corpusMessage(rnd *rand.Rand, i int) chat.Message {
 		text += " 稀有词"
 	}
 	m := chat.Message{Role: chat.RoleAssistant, Status: chat.StatusFinal, At: day(1), Text: text}
+	if i%10 == 0 {
+		m.Role = chat.RoleUser
+	}
 	if i%perSession == 7 {
 		m = chat.Message{Role: chat.RoleTool, Status: chat.StatusFinal, At: day(1), Result: &chat.ToolResult{CallID: "1", Name: "terminal", Text: sentence(rnd, 200)}}
 	}

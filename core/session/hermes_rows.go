@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -55,7 +56,7 @@ func (h *hermesDB) session(ctx context.Context, id string) (store.Import, error)
 	}
 	if prompt.String == "" && hash.String != "" && h.columns["system_prompts"]["prompt"] {
 		err := h.db.QueryRowContext(ctx, "SELECT prompt FROM system_prompts WHERE hash=?", hash.String).Scan(&prompt)
-		if err != nil && err != sql.ErrNoRows { //nolint:errorlint // Scan returns it bare
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return store.Import{}, err
 		}
 	}

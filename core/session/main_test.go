@@ -16,7 +16,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { closeCorpus(); os.Exit(code) }))
+	code := m.Run()
+	closeCorpus()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Println(err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 var bg = context.Background()

@@ -148,20 +148,28 @@ func (s *Service) closeDangling(ctx context.Context, uid string) error {
 	return nil
 }
 
-// lastTurn returns the active messages from the last user message on: only there can something be open. It reads one page,
-// unless the turn is longer, so that opening a session does not depend on the session's length.
+const turnMax = 500 // messages: a longer turn is searched no further back
+
+// lastTurn returns the active messages from the last user message on: only there can something be open. It goes back page
+// by page, so that opening a session does not depend on the session's length.
 func (s *Service) lastTurn(ctx context.Context, uid string) ([]chat.Message, error) {
-	page, more, err := s.st.Messages(ctx, uid, store.MessageQuery{ActiveOnly: true, Limit: 50})
-	if err != nil {
-		return nil, err
-	}
-	for i := len(page) - 1; i >= 0; i-- {
-		if page[i].Role == chat.RoleUser {
-			return plain(page[i:]), nil
+	var turn []chat.Message
+	before := 0
+	for len(turn) < turnMax {
+		page, more, err := s.st.Messages(ctx, uid, store.MessageQuery{ActiveOnly: true, BeforeSeq: before, Limit: 20})
+		if err != nil || len(page) == 0 {
+			return turn, err
 		}
+		for i := len(page) - 1; i >= 0; i-- {
+			if page[i].Role == chat.RoleUser {
+				return append(plain(page[i:]), turn...), nil
+			}
+		}
+		turn = append(plain(page), turn...)
+		if !more {
+			break
+		}
+		before = page[0].Seq
 	}
-	if more {
-		return s.History(ctx, uid)
-	}
-	return plain(page), nil
+	return turn, nil
 }

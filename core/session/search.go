@@ -89,14 +89,17 @@ func spread(ms []store.Match, limit int) []store.Match {
 		seen[m.Session] = true
 		first = append(first, m)
 	}
-	all := append(first, rest...)
-	return all[:min(limit, len(all))]
+	first = append(first, rest...)
+	return first[:min(limit, len(first))]
 }
 
 func (s *Service) hits(ctx context.Context, ms []store.Match, f store.SearchQuery) ([]Hit, error) {
 	ids := make([]int64, len(ms))
 	for i, m := range ms {
 		ids[i] = m.Session
+	}
+	if err := s.st.Texts(ctx, ms); err != nil {
+		return nil, err
 	}
 	sessions, err := s.st.SessionsByID(ctx, ids)
 	if err != nil {

@@ -331,3 +331,21 @@ func FuzzTitle(f *testing.F) {
 		}
 	})
 }
+
+// A turn of many steps is closed as well as a short one.
+func TestOpenAfterALongTurn(t *testing.T) {
+	s, _ := newService(t)
+	uid := create(t, s, NewSession{}).UID
+	add(t, s, uid, user("go"))
+	add(t, s, uid, assistant("", chat.ToolCall{ID: "lost", Name: "terminal"}))
+	for range 45 {
+		add(t, s, uid, assistant("step"))
+	}
+	_, err := s.Open(bg, uid, "resume")
+	must(t, err)
+	h, err := s.History(bg, uid)
+	must(t, err)
+	if last := h[len(h)-1]; last.Result == nil || last.Result.CallID != "lost" {
+		t.Errorf("the call was not closed: %+v", last)
+	}
+}

@@ -45,7 +45,7 @@ func openWriter(ctx context.Context, path string, walAllowed bool) (*sql.DB, *sq
 		if err = configure(ctx, conn, walAllowed); err == nil {
 			return db, conn, nil
 		}
-		conn.Close()
+		err = errors.Join(err, conn.Close())
 	}
 	return nil, nil, errors.Join(err, db.Close())
 }

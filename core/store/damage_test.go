@@ -162,7 +162,7 @@ func TestNewerAndForeignFilesAreRefused(t *testing.T) {
 		}
 		after, err := os.ReadFile(path)
 		must(t, err)
-		if want == ErrNewer && string(before) != string(after) {
+		if path == newer && string(before) != string(after) {
 			t.Error("a refused file was changed")
 		}
 		left, err := filepath.Glob(path + ".corrupt-*")

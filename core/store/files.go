@@ -105,7 +105,9 @@ func OpenForeign(ctx context.Context, path string) (db *sql.DB, done func() erro
 		db, err = sql.Open("sqlite3", dsn(copied, "mode=rw", "_query_only=1"))
 	}
 	if err == nil {
-		err = db.PingContext(ctx)
+		if err = db.PingContext(ctx); err != nil {
+			err = errors.Join(err, db.Close())
+		}
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, cleanup())

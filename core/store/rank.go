@@ -24,7 +24,7 @@ func rankNewest(ms []Match, q SearchQuery, now time.Time) {
 }
 
 func score(m *Match, words []string, now time.Time) float64 {
-	text := strings.ToLower(clip(m.Text, 4<<10))
+	text := strings.ToLower(m.Text)
 	var sum float64
 	for _, w := range words {
 		tf := float64(strings.Count(text, w))

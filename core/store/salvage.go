@@ -28,7 +28,7 @@ func (s *Store) salvage(ctx context.Context, from string) {
 	if err != nil {
 		return
 	}
-	defer old.Close()
+	defer func() { _ = old.Close() }() // it was only read
 	old.SetMaxOpenConns(1)
 	for _, table := range salvageTables {
 		kept, lost := s.salvageTable(ctx, old, table.name, table.columns)

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +14,7 @@ const (
 	newestMax = 500     // of more matches, this many of the newest are ranked
 	walkMax   = "50000" // matches that a filter may walk over
 	scanMax   = 20_000  // newest messages looked at while there is no index
+	rankText  = 4096    // bytes of a text that ranking looks at
 )
 
 // Table is a part of the index.
@@ -83,13 +86,13 @@ func (s *Store) lookUp(ctx context.Context, q SearchQuery, match string) (Found,
 	}
 	where, args := q.filters()
 	inner := "SELECT rowid AS id, rank AS score FROM " + t + " WHERE " + t + " MATCH ?"
-	order, limit := "score", q.Limit
+	order, limit, text := "score", q.Limit, 0
 	if f.Total > exactMax {
 		f.Total, f.Bounded = exactMax, true
 		inner = "SELECT rowid AS id, 0.0 AS score FROM " + t + " WHERE " + t + " MATCH ? ORDER BY rowid DESC LIMIT " + walk(where)
-		order, limit = "f.id DESC", newestMax
+		order, limit, text = "f.id DESC", newestMax, rankText
 	}
-	f.Matches, err = s.matches(ctx, "("+inner+")", where, order, limit, append([]any{match}, args...))
+	f.Matches, err = s.matches(ctx, "("+inner+")", where, order, limit, text, append([]any{match}, args...))
 	if err != nil {
 		return f, err
 	}
@@ -132,14 +135,11 @@ func (q SearchQuery) filters() (string, []any) {
 	return c.String(), c.args
 }
 
-// matches picks ids first and reads texts only for those.
-func (s *Store) matches(ctx context.Context, from, where, order string, limit int, args []any) ([]Match, error) {
-	ids := "SELECT f.id AS id, f.score AS score FROM " + from + " f" + joins + " WHERE " + visible + " AND " + where + " ORDER BY " + order + " LIMIT ?"
-	rows, err := s.read.QueryContext(ctx, `SELECT COALESCE(m.id,0), s.id, f.score, COALESCE(m.ts_ms,s.last_ms),
- substr(COALESCE(m.content,s.title),1,65536), COALESCE(substr(m.tool_calls,1,16384),''),
- CASE WHEN m.extra LIKE '{"attachments"%' THEN substr(m.extra,1,16384) ELSE '' END,
- COALESCE(m.tool_name,''), COALESCE(m.role,''), COALESCE(m.seq,0)
- FROM (`+ids+`) f`+joins+` ORDER BY `+order, append(args, limit)...)
+// matches reads what ranking and grouping need: up to text bytes of each content, 0 for none.
+func (s *Store) matches(ctx context.Context, from, where, order string, limit, text int, args []any) ([]Match, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT COALESCE(m.id,0), s.id, f.score, COALESCE(m.ts_ms,s.last_ms), COALESCE(m.role,''), COALESCE(m.seq,0),"+
+		" CASE WHEN "+strconv.Itoa(text)+"=0 THEN '' ELSE substr(COALESCE(m.content,s.title),1,"+strconv.Itoa(text)+") END FROM "+
+		from+" f"+joins+" WHERE "+visible+" AND "+where+" ORDER BY "+order+" LIMIT ?", append(args, limit)...)
 	if err != nil {
 		return nil, err
 	}
@@ -148,15 +148,32 @@ func (s *Store) matches(ctx context.Context, from, where, order string, limit in
 	for rows.Next() {
 		var m Match
 		var at int64
-		var calls, attached string
-		if err := rows.Scan(&m.ID, &m.Session, &m.Rank, &at, &m.Text, &calls, &attached, &m.Tool, &m.Role, &m.Seq); err != nil {
+		if err := rows.Scan(&m.ID, &m.Session, &m.Rank, &at, &m.Role, &m.Seq, &m.Text); err != nil {
 			return nil, err
 		}
 		m.At = fromMS(at)
-		m.Text = strings.TrimSpace(m.Text + "\n" + calls + attached)
 		out = append(out, m)
 	}
 	return out, rows.Err()
+}
+
+// Texts fills in Text (up to 64 KB, what was asked of tools and attachments included) and Tool of matches that are shown.
+func (s *Store) Texts(ctx context.Context, ms []Match) error {
+	for i := range ms {
+		m := &ms[i]
+		var content, calls, attached string
+		row := s.read.QueryRowContext(ctx, `SELECT substr(content,1,65536), substr(tool_calls,1,16384),
+ CASE WHEN extra LIKE '{"attachments"%' THEN substr(extra,1,16384) ELSE '' END, tool_name FROM messages WHERE id=?`, m.ID)
+		if m.ID == 0 {
+			row = s.read.QueryRowContext(ctx, "SELECT title, '', '', '' FROM sessions WHERE id=?", m.Session)
+		}
+		err := row.Scan(&content, &calls, &attached, &m.Tool)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) { // deleted meanwhile: an empty text
+			return err
+		}
+		m.Text = strings.TrimSpace(content + "\n" + calls + attached)
+	}
+	return nil
 }
 
 // scan looks without the index: exact parts of words in the newest messages.
@@ -178,7 +195,7 @@ func (s *Store) scan(ctx context.Context, q SearchQuery) (Found, error) {
 	}
 	c.add(where, args...)
 	from := "(SELECT m.id AS id, 0.0 AS score FROM messages m JOIN sessions s ON s.id=m.session_id WHERE " + c.String() + " ORDER BY m.id DESC LIMIT 500)"
-	found, err := s.matches(ctx, from, "1", "f.id DESC", newestMax, c.args)
+	found, err := s.matches(ctx, from, "1", "f.id DESC", newestMax, rankText, c.args)
 	if err != nil {
 		return Found{}, err
 	}

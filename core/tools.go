@@ -1,0 +1,81 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"hermes/core/agent"
+	"hermes/core/event"
+	"hermes/core/session"
+	"hermes/core/tool"
+	"hermes/core/tool/ask"
+	"hermes/core/tool/builtin"
+)
+
+// metaTodo is the key under which a session keeps its todo list.
+const metaTodo = "todo"
+
+// notifyTimeout bounds the storing of a message from a background process.
+const notifyTimeout = 10 * time.Second
+
+// tools registers what the agent can do.
+func (a *App) tools() (*tool.Registry, error) {
+	paths := a.Config().Paths()
+	r, err := tool.NewRegistry(builtin.All(builtin.Deps{
+		Home: paths.Home, SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions,
+		Todos: todos{a.Sessions}, Ask: a.ask, Staffed: a.staffed, Notify: a.notify,
+	})...)
+	if err != nil {
+		return nil, err
+	}
+	r.SpillTo(paths.SpillDir)
+	return r, nil
+}
+
+// ask puts a tool's question before the person.
+func (a *App) ask(ctx context.Context, q ask.Question) (string, error) {
+	return a.Agent.AskQuestion(ctx, agent.Question{Session: q.Session, Turn: q.Turn, CallID: q.CallID, Text: q.Text, Choices: q.Choices})
+}
+
+// staffed says why nobody can answer a question, or nil.
+func (a *App) staffed() error {
+	if a.opts.Unattended || a.opts.Yes {
+		return errors.New("nobody is there to answer: this run has no screen")
+	}
+	return nil
+}
+
+// notify brings word of a background process to the session's agent: after the running turn, or at once.
+func (a *App) notify(uid, text string) {
+	ctx, cancel := context.WithTimeout(context.Background(), notifyTimeout)
+	defer cancel()
+	if err := a.Agent.Submit(ctx, uid, agent.Input{Text: text, Mode: event.InputQueue}); err != nil && !errors.Is(err, agent.ErrClosed) {
+		a.log.Warn("a background process could not report", "session", uid, "err", err)
+	}
+}
+
+// todos keeps todo lists with their sessions.
+type todos struct{ s *session.Service }
+
+func (t todos) Load(ctx context.Context, uid string) ([]event.TodoItem, error) {
+	text, err := t.s.Meta(ctx, uid, metaTodo)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	var items []event.TodoItem
+	if err := json.Unmarshal([]byte(text), &items); err != nil {
+		return nil, fmt.Errorf("stored todo list of session %s: %w", uid, err)
+	}
+	return items, nil
+}
+
+func (t todos) Save(ctx context.Context, uid string, items []event.TodoItem) error {
+	text, err := json.Marshal(items)
+	if err != nil {
+		return err
+	}
+	return t.s.SetMeta(ctx, uid, metaTodo, string(text))
+}
