@@ -118,8 +118,8 @@ func (s *Store) countFiltered(ctx context.Context, inner, where string, args []a
 	return n, err
 }
 
-// A title's row is the negative id of its session.
-const joins = " LEFT JOIN messages m ON m.id=f.id JOIN sessions s ON s.id=COALESCE(m.session_id,-f.id)"
+// A title has the negative id of its session. CROSS keeps the order of the tables: the matches must lead.
+const joins = " LEFT JOIN messages m ON m.id=f.id CROSS JOIN sessions s ON s.id=COALESCE(m.session_id,-f.id)"
 
 const visible = "s.hidden=0 AND (m.id IS NULL OR m.active=1 OR m.compacted_into IS NOT NULL)"
 
