@@ -46,7 +46,9 @@ type Options struct {
 	Unattended bool
 	// Yes runs everything that would be asked; the floor stays.
 	Yes bool
-	Log *slog.Logger
+	// Changed is called after edited settings took effect. May be nil.
+	Changed func(c *config.Config)
+	Log     *slog.Logger
 }
 
 // Pool is a backend.Pool that ends.

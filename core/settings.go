@@ -26,6 +26,9 @@ func newModels(s provider.Settings) *Models {
 	return m
 }
 
+// replace makes s the settings from the next turn on; streams of the old ones go on.
+func (m *Models) replace(s provider.Settings) { m.set.Swap(provider.NewSet(s)).Close() }
+
 // Resolve finds a model by "provider/model", "model", "provider", or "" for the default.
 func (m *Models) Resolve(ctx context.Context, ref string) (provider.Provider, provider.Model, error) {
 	return m.set.Load().Resolve(ctx, ref)
@@ -139,8 +142,11 @@ func (a *App) follow(ctx context.Context, o config.Options) {
 
 func (a *App) apply(change config.Change) {
 	a.config.Store(change.Config)
-	a.Models.set.Store(provider.NewSet(modelSettings(change.Config, a.opts.Model)))
+	a.Models.replace(modelSettings(change.Config, a.opts.Model))
 	a.Gate.SetPolicy(a.policy())
+	if a.opts.Changed != nil {
+		a.opts.Changed(change.Config)
+	}
 	a.Bus.Publish(event.Header{}, event.ConfigReloaded{Changed: change.Live, Problems: texts(change.Problems)})
 	if len(change.Next) > 0 {
 		a.notice(event.Info, "changed, from the next start on: "+join(change.Next), "")

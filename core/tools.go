@@ -2,21 +2,16 @@ package core
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"hermes/core/agent"
 	"hermes/core/event"
-	"hermes/core/session"
 	"hermes/core/tool"
 	"hermes/core/tool/ask"
 	"hermes/core/tool/builtin"
+	"hermes/core/tool/plan"
 )
-
-// metaTodo is the key under which a session keeps its todo list.
-const metaTodo = "todo"
 
 // notifyTimeout bounds the storing of a message from a background process.
 const notifyTimeout = 10 * time.Second
@@ -26,7 +21,7 @@ func (a *App) tools() (*tool.Registry, error) {
 	paths := a.Config().Paths()
 	r, err := tool.NewRegistry(builtin.All(builtin.Deps{
 		Home: paths.Home, SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions,
-		Todos: todos{a.Sessions}, Ask: a.ask, Staffed: a.staffed, Notify: a.notify,
+		Todos: plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify,
 	})...)
 	if err != nil {
 		return nil, err
@@ -55,27 +50,4 @@ func (a *App) notify(uid, text string) {
 	if err := a.Agent.Submit(ctx, uid, agent.Input{Text: text, Mode: event.InputQueue}); err != nil && !errors.Is(err, agent.ErrClosed) {
 		a.log.Warn("a background process could not report", "session", uid, "err", err)
 	}
-}
-
-// todos keeps todo lists with their sessions.
-type todos struct{ s *session.Service }
-
-func (t todos) Load(ctx context.Context, uid string) ([]event.TodoItem, error) {
-	text, err := t.s.Meta(ctx, uid, metaTodo)
-	if err != nil || text == "" {
-		return nil, err
-	}
-	var items []event.TodoItem
-	if err := json.Unmarshal([]byte(text), &items); err != nil {
-		return nil, fmt.Errorf("stored todo list of session %s: %w", uid, err)
-	}
-	return items, nil
-}
-
-func (t todos) Save(ctx context.Context, uid string, items []event.TodoItem) error {
-	text, err := json.Marshal(items)
-	if err != nil {
-		return err
-	}
-	return t.s.SetMeta(ctx, uid, metaTodo, string(text))
 }

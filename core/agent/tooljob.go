@@ -78,7 +78,7 @@ func beside(a, b *toolJob) bool {
 		return false
 	case a.result != nil || b.result != nil: // nothing runs
 		return true
-	case a.spec.ReadOnly && b.spec.ReadOnly:
+	case a.spec.OnlyReads(a.args) && b.spec.OnlyReads(b.args):
 		return true
 	case len(a.paths) == 0 || len(b.paths) == 0:
 		return false
@@ -123,7 +123,8 @@ func (t *turn) approve(j *toolJob) {
 	}
 	r := approval.Request{
 		Session: t.w.uid, Turn: t.id, Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args},
-		ReadOnly: j.spec.ReadOnly, Paths: j.paths, Dir: t.info.Cwd, Detail: j.gist, Backend: j.backend, Publish: t.publish,
+		ReadOnly: j.spec.OnlyReads(j.args), Paths: j.paths, Dir: t.info.Cwd, Detail: j.gist, Backend: j.backend, Publish: t.publish,
+		Prompt: t.said,
 	}
 	if !r.ReadOnly && j.spec.Preview != nil {
 		r.Detail, r.Diff = j.spec.Preview(t.ctx, t.toolCall(j, nil))

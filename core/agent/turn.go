@@ -35,7 +35,8 @@ type turn struct {
 
 	compacted bool // once a turn, when the model said that the context is too long
 
-	prompt int64 // id of the user message, 0 for a compression
+	prompt int64  // id of the user message, 0 for a compression
+	said   string // its text
 	steps  int
 	usage  chat.Usage
 }
@@ -90,7 +91,7 @@ func (t *turn) end(out outcome) {
 // converse is the job of a prompt that is stored already.
 func converse(prompt chat.Message) job {
 	return func(t *turn) outcome {
-		t.prompt = prompt.ID
+		t.prompt, t.said = prompt.ID, prompt.Text
 		t.publish(event.MessageAdded{Message: prompt})
 		return t.converse()
 	}

@@ -5,6 +5,7 @@
 //   - Read-only tools run. Everything else asks, unless this exact action was allowed before or asking is switched off.
 //   - What "this session" and "always" remember is the action itself: the command as the shell reads it, with its other
 //     arguments and its back end, or the exact path of a file tool. Never a description, never a pattern.
+//   - A command that the person typed as one ("$ ls", a fenced shell block) is the person's own and runs: see Typed.
 //   - Silence is a no: a question denies itself at its deadline, and an interrupt settles it as denied.
 //   - A small floor never runs, whatever a person or a rule says: see Floor.
 //   - Every question is published as ApprovalAsked and closed by exactly one ApprovalSettled. What is refused because
@@ -57,6 +58,7 @@ type Request struct {
 	Detail   string   // the command or a summary, plain text
 	Diff     string   // unified diff, for file changes
 	Backend  string   // where it would run; "" for tools that run in the agent
+	Prompt   string   // what the person wrote in this turn: a command that stands there as one is theirs
 	// Publish emits an event under the call's header. Never nil.
 	Publish func(e event.Event)
 }
@@ -125,6 +127,9 @@ func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
 	}
 	if why := Floor(command(r.Call)); why != "" {
 		return refusal("floor", "Refused: "+why+". This never runs here, whatever the settings say. Do not look for another way to do it."), nil
+	}
+	if Typed(r.Prompt, command(r.Call)) {
+		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: "user"}, nil
 	}
 	p := g.Policy()
 	if p.Mode == ModeOff {

@@ -45,7 +45,7 @@ func (*Provider) Name() string { return provider.Offline }
 
 // Models lists the one pseudo model. Its window is unknown: nothing reads the conversation.
 func (*Provider) Models(context.Context) ([]provider.Model, error) {
-	return []provider.Model{{ID: "none", Provider: provider.Offline, Name: "no model: explicit commands only", Priced: true, Tools: true}}, nil
+	return []provider.Model{{ID: provider.Offline, Provider: provider.Offline, Name: "no model: explicit commands only", Priced: true, Tools: true}}, nil
 }
 
 // Stream answers the last user message, or reports on the tool results after it.
@@ -63,7 +63,7 @@ func (p *Provider) Stream(ctx context.Context, r provider.Request) iter.Seq2[pro
 				return
 			}
 		}
-		yield(provider.Chunk{Kind: provider.ChunkEnd, Finish: finish, Usage: chat.Usage{CostKnown: true}, Model: "none"}, nil)
+		yield(provider.Chunk{Kind: provider.ChunkEnd, Finish: finish, Usage: chat.Usage{CostKnown: true}, Model: provider.Offline}, nil)
 	}
 }
 
@@ -83,7 +83,7 @@ func (p *Provider) speak(ctx context.Context, text string, yield func(provider.C
 			}
 		}
 		if ctx.Err() != nil {
-			yield(provider.Chunk{}, provider.Transport(provider.Offline, "none", ctx.Err()))
+			yield(provider.Chunk{}, provider.Transport(provider.Offline, provider.Offline, ctx.Err()))
 			return false
 		}
 		if !yield(provider.Chunk{Kind: provider.ChunkText, Text: piece}, nil) {

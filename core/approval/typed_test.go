@@ -1,0 +1,33 @@
+package approval
+
+import "testing"
+
+func TestTyped(t *testing.T) {
+	tests := []struct {
+		name, prompt, command string
+		want                  bool
+	}{
+		{"a line", "$ uname -a", "uname -a", true},
+		{"one of several lines", "$ ls\n$ make", "make", true},
+		{"a pasted log", "why does this fail?\n$ make\nmake: no rule", "make", false},
+		{"with a back end", "@analytics $ pytest -q", "pytest -q", true},
+		{"a fenced block", "```sh\nmake\nmake test\n```", "make\nmake test", true},
+		{"goes on after a backslash", "$ echo a \\\n  b", "echo a \\\n  b", true},
+		{"a block that is asked about", "what does it do?\n```sh\nrm -rf build\n```", "rm -rf build", false},
+		{"two blocks", "```sh\nls\n```\n```sh\nmake\n```", "ls\n```\n```sh\nmake", false},
+		{"more than was typed", "$ ls", "ls; rm -rf build", false},
+		{"less than was typed", "$ git clean -n && git push", "git clean -n", false},
+		{"only talked about", "what does uname -a print?", "uname -a", false},
+		{"quoted in prose", "they wrote `$ rm -rf build`", "rm -rf build", false},
+		{"a line of a block", "```\nls\nrm -rf build\n```", "rm -rf build", false},
+		{"inside of an open fence", "```\nrm -rf build", "rm -rf build", false},
+		{"nothing", "$ ", "", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Typed(tt.prompt, tt.command); got != tt.want {
+				t.Errorf("Typed(%q, %q) = %v", tt.prompt, tt.command, got)
+			}
+		})
+	}
+}
