@@ -50,10 +50,16 @@ func open(ctx context.Context, s cli.Start) (*cli.App, error) {
 
 // runWorkbench opens the full-screen program.
 func runWorkbench(ctx context.Context, s cli.Start, w cli.Workbench) error {
+	return runScreen(ctx, s, workbench.Options{Session: w.Session})
+}
+
+// runScreen is runWorkbench for any terminal: tests bring their own.
+func runScreen(ctx context.Context, s cli.Start, w workbench.Options) error {
 	o, closeLog := options(s)
 	defer closeLog()
 	o.Reload = &s.Options
-	return workbench.Run(ctx, workbench.Options{Core: o, Session: w.Session})
+	w.Core = o
+	return workbench.Run(ctx, w)
 }
 
 func options(s cli.Start) (core.Options, func()) {

@@ -169,6 +169,9 @@ func (p *Program) end(done <-chan error) error {
 // Send asks something of the frame from outside of the event loop. It waits for the loop, and does nothing after its end.
 func (p *Program) Send(msg FrameMsg) { p.tea.Send(msg) }
 
+// Resize tells the screen its size in cells where no terminal does.
+func (p *Program) Resize(w, h int) { p.tea.Send(tea.WindowSizeMsg{Width: w, Height: h}) }
+
 // SetTheme changes the theme while the program runs.
 func (p *Program) SetTheme(name string) { p.tea.Send(themeWanted{name}) }
 

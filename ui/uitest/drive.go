@@ -27,23 +27,45 @@ const patience = 10 * time.Second
 // Start runs the program on a terminal of w x h cells. It ends with the test.
 func Start(t testing.TB, opt ui.Options, w, h int) *Screen {
 	t.Helper()
+	return Drive(t, opt, w, h, func(ctx context.Context, opt ui.Options, started func(*ui.Program)) error {
+		p := ui.New(opt)
+		started(p)
+		return p.Run(ctx)
+	})
+}
+
+// Drive is Start for a program that makes the screen itself: run is given the options with the terminal in memory, calls
+// started before the screen runs, and returns when it has ended.
+func Drive(t testing.TB, opt ui.Options, w, h int, run func(ctx context.Context, opt ui.Options, started func(*ui.Program)) error) *Screen {
+	t.Helper()
 	in, input := io.Pipe()
 	s := &Screen{t: t, Term: vt.New(w, h), input: input, done: make(chan error, 1)}
 	opt.Output, opt.Input, opt.W, opt.H = s.Term, in, w, h
 	if opt.Getenv == nil {
 		opt.Getenv = func(string) string { return "" }
 	}
-	s.Program = ui.New(opt)
 	ctx, cancel := context.WithCancel(t.Context())
 	s.cancel = cancel
+	started := make(chan *ui.Program, 1)
 	go func() {
-		err := s.Program.Run(ctx)
+		err := run(ctx, opt, func(p *ui.Program) { started <- p })
 		_ = in.Close()
 		s.done <- err
 		close(s.done)
 	}()
 	t.Cleanup(func() { _ = s.Stop() })
+	select {
+	case s.Program = <-started:
+	case err := <-s.done:
+		t.Fatalf("the program ended before it had a screen: %v", err)
+	}
 	return s
+}
+
+// Resize changes the size of the terminal and tells the program.
+func (s *Screen) Resize(w, h int) {
+	s.Term.Resize(w, h)
+	s.Program.Resize(w, h)
 }
 
 // Stop ends the program and returns what Run returned.

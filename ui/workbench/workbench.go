@@ -28,6 +28,8 @@ type Options struct {
 	Session string // what Service.Resolve takes; empty for a new session
 	// UI is merged into what the workbench sets itself: streams, sizes and the environment, for tests.
 	UI ui.Options
+	// Started, when set, hears the screen just before it runs, for tests.
+	Started func(*ui.Program)
 }
 
 // Run opens the workbench and returns once the person has left it and everything is closed.
@@ -41,6 +43,9 @@ func Run(ctx context.Context, o Options) (err error) {
 		defer cancel()
 		err = errors.Join(err, w.boot.close(end))
 	}()
+	if o.Started != nil {
+		o.Started(w.program)
+	}
 	return w.program.Run(ctx)
 }
 
