@@ -67,6 +67,9 @@ var (
 // New returns the pane.
 func New(pool Pool) *Pane { return &Pane{pool: pool, now: time.Now} }
 
+// SetClock replaces the clock, for pictures that must not change with the time of day.
+func (p *Pane) SetClock(now func() time.Time) { p.now = now }
+
 // ID implements ui.Pane.
 func (p *Pane) ID() ui.ID { return PaneID }
 
@@ -125,6 +128,9 @@ func (p *Pane) apply(env event.Envelope) bool {
 }
 
 func (p *Pane) changed(at time.Time, e event.BackendChanged) {
+	if !slices.ContainsFunc(p.rows, func(r Row) bool { return r.Name == e.Name }) {
+		p.list() // the pool has just been opened, or its configuration changed
+	}
 	r := p.row(e.Name)
 	r.Kind, r.State, r.Cause, r.Retry, r.Since = e.Kind, e.To, e.Cause, e.Retry, at
 	if e.Image != "" {

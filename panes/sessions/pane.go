@@ -104,6 +104,9 @@ func New(store Store) *Pane {
 	return &Pane{store: store, now: time.Now, active: map[string]activity{}, asks: map[string]int{}}
 }
 
+// SetClock replaces the clock, for pictures that must not change with the time of day.
+func (p *Pane) SetClock(now func() time.Time) { p.now = now }
+
 // ID implements ui.Pane.
 func (p *Pane) ID() ui.ID { return PaneID }
 

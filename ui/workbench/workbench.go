@@ -55,11 +55,13 @@ type workbench struct {
 	program *ui.Program
 	slash   *ui.Slash
 	options Options
+	ready   chan struct{} // closed once program is there
 }
 
 func open(ctx context.Context, o Options) (*workbench, error) {
 	o.Core.Source = "tui"
-	w := &workbench{slash: &ui.Slash{}, options: o}
+	w := &workbench{slash: &ui.Slash{}, options: o, ready: make(chan struct{})}
+	o.Core.Changed = w.changed
 	w.boot = boot(ctx, o.Core, w.opened)
 	first := session.NewUID()
 	if o.Session != "" {
@@ -72,6 +74,7 @@ func open(ctx context.Context, o Options) (*workbench, error) {
 		first = uid
 	}
 	w.program = ui.New(w.ui(first))
+	close(w.ready)
 	for _, p := range ui.KeyProblems(o.Core.Config.Keys, ui.FrameActions(), Actions(), PaneActions()) {
 		o.Core.Bus.Publish(event.Header{}, event.Notice{Level: event.Warn, Text: p, Hint: "look at the keys: section of config.yaml"})
 	}
@@ -86,6 +89,13 @@ func (w *workbench) resolve(ctx context.Context, ref string) (string, error) {
 	}
 	info, err := app.Sessions.Resolve(ctx, ref)
 	return info.UID, err
+}
+
+// changed applies edited settings to the screen. It is not called from the event loop.
+func (w *workbench) changed(c *config.Config) {
+	<-w.ready
+	w.program.SetTheme(c.Display.Theme)
+	w.program.SetKeys(c.Keys)
 }
 
 // opened tells the screen how opening went: it is on already.
@@ -107,7 +117,7 @@ func (w *workbench) ui(first string) ui.Options {
 	o.Bus = w.options.Core.Bus
 	o.Session = first
 	o.Conversation = w.conversation
-	o.Side = []ui.Pane{sessions.New(browser{w.boot}), output.New(talker{w.boot}), backends.New(places{w.boot})}
+	o.Side = w.side(o.Now)
 	o.Actions = w.actions()
 	o.Keys = c.Keys
 	o.Slash = w.slash
@@ -122,6 +132,17 @@ func (w *workbench) ui(first string) ui.Options {
 		o.ASCII = &c.Display.ASCII
 	}
 	return o
+}
+
+// side makes the panes beside the conversation. A clock is given by tests only.
+func (w *workbench) side(now func() time.Time) []ui.Pane {
+	s, o, b := sessions.New(browser{w.boot}), output.New(talker{w.boot}), backends.New(places{w.boot})
+	if now != nil {
+		s.SetClock(now)
+		o.SetClock(now)
+		b.SetClock(now)
+	}
+	return []ui.Pane{s, o, b}
 }
 
 // PaneActions lists what each pane offers, for docs/keys.md and for checking configured keys.
@@ -155,7 +176,7 @@ func (w *workbench) conversation(uid string) ui.Pane {
 		NewSession: func(context.Context) (string, error) { return session.NewUID(), nil },
 		Fork:       w.forkAt, Retry: w.retry, Undo: w.undo,
 		Busy: event.InputMode(c.Display.BusyInputMode),
-		Cwd:  w.cwd,
+		Cwd:  w.cwd, Now: w.options.UI.Now,
 	}, uid)
 }
 
