@@ -39,7 +39,7 @@ bench: build ## Print the benchmark tables of docs/performance.md
 	@.ci/bench
 
 golden: ## Rewrite the golden screens from the program as it is now; look at the diff before you commit
-	$(GO) test -tags $(TAGS) ./ui/... ./panes/... . -run Golden -update
+	UPDATE_GOLDEN=1 $(GO) test -tags $(TAGS) ./ui/... ./panes/... .
 
 docs: build ## Rewrite docs/keys.md, docs/screens and the README's picture from the real program
 	.ci/docs

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"hermes/core"
@@ -88,7 +89,23 @@ func newPool(bus *event.Bus, c *config.Config) (core.Pool, error) {
 			Kind: backendKind(b), Image: firstOf(b.Image, b.Host), Workdir: b.Workdir, Shell: firstOf(b.Shell, t.Shell), Env: b.Env, IdleTTL: b.IdleTTL,
 		}
 	}
-	return pool.New(pc, map[string]pool.Kind{"local": local.New()}, bus)
+	here := local.New()
+	p, err := pool.New(pc, map[string]pool.Kind{"local": here}, bus)
+	if err != nil {
+		return nil, errors.Join(err, here.Close(context.Background()))
+	}
+	return places{p, here}, nil
+}
+
+// places is the pool with the kinds that it does not own.
+type places struct {
+	*pool.Pool
+	here *local.Kind
+}
+
+// Close ends the pool, then the kinds below it.
+func (p places) Close(ctx context.Context) error {
+	return errors.Join(p.Pool.Close(ctx), p.here.Close(ctx))
 }
 
 // backendKind is the kind that a back end says or shows: an image is a container, a host is ssh.

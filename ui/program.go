@@ -37,6 +37,7 @@ type Program struct {
 	bridge *bridge
 	stop   chan struct{}
 	once   sync.Once
+	on     chan struct{} // closed once tea is there
 }
 
 // ErrStuck says that the terminal took no more bytes, so that the end could not be drawn.
@@ -64,7 +65,7 @@ func New(opt Options) *Program {
 	}
 	term := newTerminal(opt.Input, opt.Output)
 	opt.W, opt.H = term.size(opt.W, opt.H)
-	p := &Program{opt: opt, bridge: newBridge(opt.Bus), stop: make(chan struct{})}
+	p := &Program{opt: opt, bridge: newBridge(opt.Bus), stop: make(chan struct{}), on: make(chan struct{})}
 	out := screen.New(opt.Output)
 	if opt.NoMouse {
 		_ = out.SetMouse(false) // writes the sequence that is the default anyway
@@ -100,8 +101,18 @@ func (p *Program) Run(ctx context.Context) error {
 	}
 	p.tea = tea.NewProgram(p.frame, tea.WithInput(p.opt.Input), tea.WithOutput(p.opt.Output), tea.WithContext(ctx),
 		tea.WithoutRenderer(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(filterInput))
+	close(p.on)
 	p.start(ctx)
 	return p.wait(ctx)
+}
+
+// send gives the event loop a message, once it runs. It does nothing after its end.
+func (p *Program) send(msg tea.Msg) {
+	select {
+	case <-p.on:
+		p.tea.Send(msg)
+	case <-p.stop:
+	}
 }
 
 // start runs what feeds the event loop.
@@ -167,16 +178,16 @@ func (p *Program) end(done <-chan error) error {
 }
 
 // Send asks something of the frame from outside of the event loop. It waits for the loop, and does nothing after its end.
-func (p *Program) Send(msg FrameMsg) { p.tea.Send(msg) }
+func (p *Program) Send(msg FrameMsg) { p.send(msg) }
 
 // Resize tells the screen its size in cells where no terminal does.
-func (p *Program) Resize(w, h int) { p.tea.Send(tea.WindowSizeMsg{Width: w, Height: h}) }
+func (p *Program) Resize(w, h int) { p.send(tea.WindowSizeMsg{Width: w, Height: h}) }
 
 // SetTheme changes the theme while the program runs.
-func (p *Program) SetTheme(name string) { p.tea.Send(themeWanted{name}) }
+func (p *Program) SetTheme(name string) { p.send(themeWanted{name}) }
 
 // SetKeys changes the configured keys while the program runs.
-func (p *Program) SetKeys(keys map[string][]string) { p.tea.Send(keysChanged{keys}) }
+func (p *Program) SetKeys(keys map[string][]string) { p.send(keysChanged{keys}) }
 
 // Idle reports whether nothing is under way: every event is on the screen and every command's message was handled.
 func (p *Program) Idle() bool { return p.bridge.idle() && p.frame.inflight.Load() == 0 }
