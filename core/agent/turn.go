@@ -86,6 +86,16 @@ func (t *turn) end(out outcome) {
 	t.publish(event.TurnEnded{
 		Reason: out.reason, Usage: t.usage, Took: time.Since(t.began), Steps: t.steps, Err: out.err, Hint: out.hint, Class: out.class,
 	})
+	t.changed()
+}
+
+// changed tells lists what the turn made of the session's row: its messages, tokens and time.
+func (t *turn) changed() {
+	ctx, cancel := t.keep()
+	defer cancel()
+	if info, err := t.a.d.Sessions.Get(ctx, t.w.uid); err == nil {
+		t.publish(event.SessionChanged{Info: info})
+	}
 }
 
 // converse is the job of a prompt that is stored already.
