@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -38,6 +39,7 @@ type Program struct {
 	stop   chan struct{}
 	once   sync.Once
 	on     chan struct{} // closed once tea is there
+	taken  atomic.Int64  // messages
 }
 
 // ErrStuck says that the terminal took no more bytes, so that the end could not be drawn.
@@ -100,7 +102,7 @@ func (p *Program) Run(ctx context.Context) error {
 		return fmt.Errorf("the terminal could not be prepared: %w", err)
 	}
 	p.tea = tea.NewProgram(p.frame, tea.WithInput(p.opt.Input), tea.WithOutput(p.opt.Output), tea.WithContext(ctx),
-		tea.WithoutRenderer(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(filterInput))
+		tea.WithoutRenderer(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(p.take))
 	close(p.on)
 	p.start(ctx)
 	return p.wait(ctx)
@@ -188,6 +190,15 @@ func (p *Program) SetTheme(name string) { p.send(themeWanted{name}) }
 
 // SetKeys changes the configured keys while the program runs.
 func (p *Program) SetKeys(keys map[string][]string) { p.send(keysChanged{keys}) }
+
+// take sees every message before the model does.
+func (p *Program) take(m tea.Model, msg tea.Msg) tea.Msg {
+	p.taken.Add(1)
+	return filterInput(m, msg)
+}
+
+// Taken counts the messages that the event loop took. While nothing happens it stands still: `make bench` watches it.
+func (p *Program) Taken() int64 { return p.taken.Load() }
 
 // Idle reports whether nothing is under way: every event is on the screen and every command's message was handled.
 func (p *Program) Idle() bool { return p.bridge.idle() && p.frame.inflight.Load() == 0 }
