@@ -22,9 +22,11 @@ import (
 // version is set by the Makefile.
 var version string
 
-func main() {
+func main() { os.Exit(run()) }
+
+func run() int {
 	defer crash.Guard("main")
-	os.Exit(cli.Process(context.Background(), program()))
+	return cli.Process(context.Background(), program())
 }
 
 // program is everything the command line can start. Tests boot the same one.

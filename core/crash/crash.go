@@ -43,7 +43,7 @@ func OnPanic(hook func()) (remove func()) {
 
 // Go runs f in a goroutine that is guarded against panics. Name says in crash files who it was.
 func Go(name string, f func()) {
-	go func() { //nolint:forbidigo // the one place that may
+	go func() {
 		defer Guard(name)
 		f()
 	}()
