@@ -2,6 +2,7 @@ package ui
 
 import (
 	"encoding/json"
+	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -158,6 +159,27 @@ func (f *frame) closeSplit() tea.Cmd {
 	return nil
 }
 
+// forget puts a new conversation in the place of each that shows a session which is gone.
+func (f *frame) forget(uid string) tea.Cmd {
+	f.cached = slices.DeleteFunc(f.cached, func(p Pane) bool { return sessionOf(p) == uid })
+	var cmds []tea.Cmd
+	for _, col := range f.convs.cols {
+		for row, old := range col {
+			if uid == "" || sessionOf(old) != uid {
+				continue
+			}
+			p := f.opt.Conversation("")
+			p.Restyle(f.styles)
+			col[row] = p
+			cmds = append(cmds, own(p, p.Update(OpenSession{UID: sessionOf(p)})))
+		}
+	}
+	if len(cmds) > 0 {
+		f.arrange()
+	}
+	return tea.Batch(cmds...)
+}
+
 // arrangement is what is remembered between starts.
 type arrangement struct {
 	Preset layout.Preset `json:"preset"`
@@ -195,7 +217,7 @@ func (f *frame) saveArrangement() tea.Cmd {
 
 // arrange computes the plan and hands every pane its size.
 func (f *frame) arrange() {
-	f.dirty = true
+	f.dirty, f.moved = true, true
 	f.plan = layout.Arrange(layout.Request{
 		W: f.w, H: f.h, Preset: f.arranged.Preset, Sizes: f.arranged.Sizes, Zoom: f.arranged.Zoom,
 		Columns: f.convs.counts(), Focus: f.focus, Index: f.convs.at,
@@ -225,7 +247,8 @@ func (f *frame) blurPane(p Pane) {
 
 // setFocus moves the focus to a slot; a slot without a pane is refused.
 func (f *frame) setFocus(slot layout.Slot, index int) {
-	if f.paneAt(slot, index) == nil {
+	here := slot == f.focus && (slot != layout.Conversation || index == f.convs.at)
+	if f.paneAt(slot, index) == nil || here { // a pane that has the focus would end what is typed in it
 		return
 	}
 	f.blurPane(f.focused())

@@ -39,6 +39,7 @@ type frame struct {
 	toast    toast
 
 	dirty   bool
+	moved   bool      // panes got other sizes: they may want to read more
 	moused  time.Time // of the last frame that the wheel or a drag asked for
 	painted time.Time // of the last frame that no key asked for
 	timing  bool      // a paint is scheduled
@@ -120,7 +121,7 @@ func (f *frame) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		defer m.done()
 	}
 	cmd, urgent := f.handle(msg)
-	cmd = tea.Batch(cmd, f.tellSession())
+	cmd = tea.Batch(cmd, f.tellSession(), f.wake())
 	if !f.dirty {
 		return f, f.after(cmd)
 	}
@@ -238,7 +239,27 @@ func (f *frame) apply(events []event.Envelope) tea.Cmd {
 			cmd = tea.Batch(cmd, own(p, w.Wake()))
 		}
 	}
+	for _, e := range events {
+		if _, gone := e.Event.(event.SessionDeleted); gone {
+			cmd = tea.Batch(cmd, f.forget(e.Session))
+		}
+	}
 	return cmd
+}
+
+// wake asks the panes for work after their sizes changed: there may be room for what was not read before.
+func (f *frame) wake() tea.Cmd {
+	if !f.moved {
+		return nil
+	}
+	f.moved = false
+	var cmds []tea.Cmd
+	for _, p := range f.panes() {
+		if w, ok := p.(Waker); ok {
+			cmds = append(cmds, own(p, w.Wake()))
+		}
+	}
+	return tea.Batch(cmds...)
 }
 
 func (f *frame) resize(msg tea.WindowSizeMsg) {

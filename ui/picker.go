@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/sahilm/fuzzy"
 
+	"hermes/ui/field"
 	"hermes/ui/style"
 	"hermes/ui/text"
 )
@@ -47,7 +48,7 @@ func NewPicker(o PickerOptions) Overlay {
 type picker struct {
 	opt     PickerOptions
 	styles  *style.Styles
-	field   field
+	field   field.Field
 	shown   []int         // indexes of items, best first
 	matched map[int][]int // index of an item: runes of its title that matched
 	at      int           // in shown
@@ -64,13 +65,13 @@ func (p picks) String(i int) string { return p[i].Title + " " + p[i].Detail + " 
 
 func (p *picker) filter() {
 	p.shown, p.matched, p.at, p.from = p.shown[:0], map[int][]int{}, 0, 0
-	if p.field.text == "" {
+	if p.field.String() == "" {
 		for i := range p.opt.Items {
 			p.shown = append(p.shown, i)
 		}
 		return
 	}
-	for _, m := range fuzzy.FindFrom(p.field.text, picks(p.opt.Items)) {
+	for _, m := range fuzzy.FindFrom(p.field.String(), picks(p.opt.Items)) {
 		p.shown = append(p.shown, m.Index)
 		p.matched[m.Index] = m.MatchedIndexes
 	}
@@ -136,7 +137,7 @@ func (p *picker) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 	case "end":
 		return p.move(len(p.shown)), false
 	}
-	if p.field.update(msg) {
+	if p.field.Update(msg) {
 		p.filter()
 		return p.preview(), false
 	}
@@ -200,7 +201,7 @@ func (p *picker) choose() (tea.Cmd, bool) {
 func (p *picker) lines() (kinds []string, at []int) {
 	last := ""
 	for i, n := range p.shown {
-		if g := p.opt.Items[n].Group; p.field.text == "" && g != last {
+		if g := p.opt.Items[n].Group; p.field.String() == "" && g != last {
 			kinds, at, last = append(kinds, g), append(at, -1), g
 		}
 		kinds, at = append(kinds, ""), append(at, i)
@@ -209,7 +210,7 @@ func (p *picker) lines() (kinds []string, at []int) {
 }
 
 func (p *picker) View(w, h int) string {
-	head, x := p.field.view(p.styles, p.opt.Placeholder, w)
+	head, x := p.field.View(p.styles, p.styles.Glyphs.Prompt, p.opt.Placeholder, w)
 	p.cursorX, p.rows = x, h-1
 	kinds, at := p.lines()
 	p.scroll(at)

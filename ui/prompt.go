@@ -3,6 +3,7 @@ package ui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
+	"hermes/ui/field"
 	"hermes/ui/style"
 	"hermes/ui/text"
 )
@@ -17,11 +18,11 @@ type PromptOptions struct {
 }
 
 // NewPrompt returns an overlay that asks for one line.
-func NewPrompt(o PromptOptions) Overlay { return &prompt{opt: o, field: field{o.Text}} }
+func NewPrompt(o PromptOptions) Overlay { return &prompt{opt: o, field: field.New(o.Text)} }
 
 type prompt struct {
 	opt     PromptOptions
-	field   field
+	field   field.Field
 	styles  *style.Styles
 	problem string
 	x       int
@@ -42,18 +43,18 @@ func (p *prompt) Update(msg tea.Msg) (tea.Cmd, bool) {
 	case "esc":
 		return nil, true
 	case "enter":
-		cmd, problem := p.opt.Done(p.field.text)
+		cmd, problem := p.opt.Done(p.field.String())
 		p.problem = problem
 		return cmd, problem == ""
 	}
-	if p.field.update(key) && p.opt.Changed != nil {
-		p.opt.Changed(p.field.text)
+	if p.field.Update(key) && p.opt.Changed != nil {
+		p.opt.Changed(p.field.String())
 	}
 	return nil, false
 }
 
 func (p *prompt) View(w, h int) string {
-	line, x := p.field.view(p.styles, p.opt.Placeholder, w)
+	line, x := p.field.View(p.styles, p.styles.Glyphs.Prompt, p.opt.Placeholder, w)
 	p.x = x
 	return text.Block([]string{line, p.styles.Warn.Render(p.problem)}, w, h)
 }

@@ -34,17 +34,17 @@ func (p *Pane) reload() tea.Cmd {
 		p.cancel()
 	}
 	p.request++
-	p.stale = false
-	query, request, store := strings.TrimSpace(p.query.String()), p.request, p.store
+	p.stale, p.pending = false, true
+	query, request, store, archived := strings.TrimLeft(p.query.String(), " "), p.request, p.store, p.archived
 	ctx, cancel := context.WithTimeout(context.Background(), searchTimeout)
 	p.cancel = cancel
 	return func() tea.Msg {
 		defer cancel()
-		if query != "" {
+		if strings.TrimSpace(query) != "" {
 			found, err := store.Search(ctx, query, pageSize)
 			return foundMsg{request: request, found: found, err: err}
 		}
-		infos, err := store.List(ctx, pageSize, 0)
+		infos, err := store.List(ctx, archived, pageSize, 0)
 		return foundMsg{request: request, found: listed(infos, 0), err: err}
 	}
 }
@@ -55,11 +55,11 @@ func (p *Pane) nextPage() tea.Cmd {
 		return nil
 	}
 	p.more = false // one question at a time
-	request, store, offset := p.request, p.store, len(p.rows)
+	request, store, offset, archived := p.request, p.store, len(p.rows), p.archived
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
 		defer cancel()
-		infos, err := store.List(ctx, pageSize, offset)
+		infos, err := store.List(ctx, archived, pageSize, offset)
 		return foundMsg{request: request, append: true, found: listed(infos, offset), err: err}
 	}
 }
@@ -72,29 +72,53 @@ func listed(infos []event.SessionInfo, offset int) Found {
 	return f
 }
 
+// search reads anew after the query has changed: the best hit is selected.
+func (p *Pane) search() tea.Cmd {
+	p.cursor, p.top, p.opening = 0, 0, false
+	return p.reload()
+}
+
 func (p *Pane) take(m foundMsg) tea.Cmd {
 	if m.request != p.request {
 		return nil
 	}
 	p.memoOK = false
+	if !m.append {
+		p.pending = false
+	}
 	if m.err != nil {
-		p.err = m.err.Error()
+		p.err, p.opening = m.err.Error(), false
 		return nil
 	}
 	p.err = ""
-	selected := ""
-	if r := p.current(); r != nil {
-		selected = r.Info.UID
-	}
+	selected := p.selected()
 	if m.append {
 		p.rows = append(p.rows, p.unseen(m.found.Hits)...)
 	} else {
 		p.rows = m.found.Hits
-		p.cursor, p.top = 0, 0
 	}
 	p.total, p.more, p.partial = m.found.Total, m.found.More, m.found.Rebuilding
 	p.reselect(selected)
+	if p.opening {
+		p.opening = false
+		return p.open(ui.Here)
+	}
 	return p.loadPreview()
+}
+
+// place names a row: a session may be listed with several hits.
+type place struct {
+	uid     string
+	message int64
+}
+
+// selected is the row that should stay selected; none while a search has just begun at the top.
+func (p *Pane) selected() place {
+	r := p.current()
+	if r == nil || p.cursor == 0 {
+		return place{}
+	}
+	return place{r.Info.UID, r.Message}
 }
 
 // unseen drops rows that a new session pushed onto the next page.
@@ -112,9 +136,9 @@ func (p *Pane) unseen(hits []Hit) []Hit {
 	return out
 }
 
-func (p *Pane) reselect(uid string) {
+func (p *Pane) reselect(want place) {
 	for i := range p.rows {
-		if p.rows[i].Info.UID == uid {
+		if r := &p.rows[i]; r.Info.UID == want.uid && r.Message == want.message {
 			p.cursor = i
 			return
 		}
@@ -127,6 +151,7 @@ type preview struct {
 	uid      string
 	at       int64
 	messages []chat.Message
+	loading  bool
 	err      string
 }
 
@@ -135,14 +160,14 @@ type previewMsg struct{ preview }
 // loadPreview asks for the conversation at the place of the hit, when there is room to show it.
 func (p *Pane) loadPreview() tea.Cmd {
 	r := p.current()
-	if r == nil || p.previewWidth() == 0 {
+	if r == nil || p.previewWidth() == 0 || p.store == nil {
 		return nil
 	}
 	uid, at := r.Info.UID, r.Message
 	if p.preview.uid == uid && p.preview.at == at {
 		return nil
 	}
-	p.preview = preview{uid: uid, at: at}
+	p.preview, p.memoOK = preview{uid: uid, at: at, loading: true}, false
 	store := p.store
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
@@ -153,22 +178,5 @@ func (p *Pane) loadPreview() tea.Cmd {
 			out.err = err.Error()
 		}
 		return previewMsg{out}
-	}
-}
-
-// change runs f on the session under the cursor and says how it went.
-func (p *Pane) change(done string, f func(ctx context.Context, h Hit) error) tea.Cmd {
-	r := p.current()
-	if r == nil {
-		return nil
-	}
-	hit := *r
-	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
-		defer cancel()
-		if err := f(ctx, hit); err != nil {
-			return ui.ShowToast{Level: event.Error, Text: err.Error()}
-		}
-		return ui.ShowToast{Level: event.Info, Text: done}
 	}
 }

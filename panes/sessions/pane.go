@@ -4,11 +4,15 @@ package sessions
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/ui"
+	"hermes/ui/field"
 	"hermes/ui/style"
 )
 
@@ -37,8 +41,10 @@ type Found struct {
 
 // Store is what the pane asks of the conversations.
 type Store interface {
-	List(ctx context.Context, limit, offset int) ([]event.SessionInfo, error)
-	// Search understands filter words: tool:terminal backend:analytics since:2w in:project.
+	// List gives pinned sessions first, then the newest; archived ones only when asked for.
+	List(ctx context.Context, archived bool, limit, offset int) ([]event.SessionInfo, error)
+	// Search understands filter words: tool:terminal backend:analytics since:2w in:project. Each session's best hit comes
+	// first.
 	Search(ctx context.Context, query string, limit int) (Found, error)
 	// Preview returns messages around one (0: the end), oldest first.
 	Preview(ctx context.Context, uid string, at int64, limit int) ([]chat.Message, error)
@@ -68,27 +74,33 @@ type Pane struct {
 	styles *style.Styles
 	w, h   int
 
-	rows    []Hit // what is listed
-	total   int   // sessions or matches known
-	more    bool  // more pages, or more matches than counted
-	partial float64
-	cursor  int
-	top     int
-	focused string // session that owns the screen
-	active  map[string]activity
-	asks    map[string]int // approvals and questions that wait, by session
+	rows     []Hit // what is listed
+	total    int   // sessions or matches known
+	more     bool  // more pages, or more matches than counted
+	partial  float64
+	cursor   int
+	top      int
+	archived bool   // archived sessions are listed too
+	focused  string // session that owns the screen
+	focus    bool   // the pane has the keys
+	active   map[string]activity
+	asks     map[string]map[string]bool // ids of approvals and questions that wait, by session
 
-	query   field
-	typing  bool // the search field has the keys
-	rename  *field
-	request int // newest search or list; older answers are dropped
+	query   field.Field
+	typing  bool         // the search field has the keys
+	rename  *field.Field // new title of the session below; nil when none is being renamed
+	renames string
+	request int  // newest search or list; older answers are dropped
+	pending bool // the newest request has not been answered
+	opening bool // enter was pressed while it was pending: open what it finds
 	cancel  context.CancelFunc
 	stale   bool // something changed that a reload would show
 	err     string
 
-	preview preview
-	memo    string
-	memoOK  bool
+	preview   preview
+	memo      string
+	memoOK    bool
+	memoUntil time.Time // ages change then
 }
 
 var (
@@ -97,11 +109,15 @@ var (
 	_ ui.Cursorer = (*Pane)(nil)
 	_ ui.Copier   = (*Pane)(nil)
 	_ ui.Focuser  = (*Pane)(nil)
+	_ ui.Catcher  = (*Pane)(nil)
+	_ ui.Waker    = (*Pane)(nil)
+
+	_ ui.Refresher = (*Pane)(nil)
 )
 
 // New returns the pane.
 func New(store Store) *Pane {
-	return &Pane{store: store, now: time.Now, active: map[string]activity{}, asks: map[string]int{}}
+	return &Pane{store: store, now: time.Now, active: map[string]activity{}, asks: map[string]map[string]bool{}}
 }
 
 // SetClock replaces the clock, for pictures that must not change with the time of day.
@@ -123,12 +139,40 @@ func (p *Pane) Restyle(s *style.Styles) { p.styles, p.memoOK = s, false }
 // Typing implements ui.Typer.
 func (p *Pane) Typing() bool { return p.typing || p.rename != nil }
 
+// Catches implements ui.Catcher: what edits the open field is no action of the list.
+func (p *Pane) Catches(key string) bool {
+	switch {
+	case p.rename != nil:
+		return field.Takes(key) || key == "enter" || key == "esc" || key == "up" || key == "down"
+	case p.typing:
+		return field.Takes(key) || key == "enter" || key == "esc"
+	default:
+		return false
+	}
+}
+
 // Focus implements ui.Focuser: leaving the pane ends what was being typed, but keeps the query.
 func (p *Pane) Focus(on bool) {
 	if !on {
 		p.typing, p.rename = false, nil
 	}
-	p.memoOK = false
+	p.focus, p.memoOK = on, false
+}
+
+// Wake implements ui.Waker: it reads again what has changed, and the preview once there is room for it.
+func (p *Pane) Wake() tea.Cmd {
+	if p.stale && p.request > 0 {
+		return p.reload()
+	}
+	return p.loadPreview()
+}
+
+// RefreshAt implements ui.Refresher: the next time that an age in the list changes. At most once a minute.
+func (p *Pane) RefreshAt(time.Time) time.Time {
+	if p.w <= 0 {
+		return time.Time{}
+	}
+	return p.memoUntil
 }
 
 // Copy implements ui.Copier.
@@ -163,10 +207,14 @@ func (p *Pane) apply(env event.Envelope) bool {
 		p.active[env.Session] = working
 	case event.TurnEnded:
 		p.turnEnded(env.Session)
-	case event.ApprovalAsked, event.QuestionAsked:
-		p.asks[env.Session]++
-	case event.ApprovalSettled, event.QuestionAnswered:
-		p.asks[env.Session] = max(0, p.asks[env.Session]-1)
+	case event.ApprovalAsked:
+		p.asked(env.Session, e.ID)
+	case event.QuestionAsked:
+		p.asked(env.Session, e.ID)
+	case event.ApprovalSettled:
+		delete(p.asks[env.Session], e.ID)
+	case event.QuestionAnswered:
+		delete(p.asks[env.Session], e.ID)
 	case event.Resync:
 		p.stale = true
 	default:
@@ -175,53 +223,63 @@ func (p *Pane) apply(env event.Envelope) bool {
 	return true
 }
 
+func (p *Pane) asked(uid, id string) {
+	if p.asks[uid] == nil {
+		p.asks[uid] = map[string]bool{}
+	}
+	p.asks[uid][id] = true
+}
+
 func (p *Pane) turnEnded(uid string) {
 	p.active[uid] = finished
 	if uid == p.focused {
-		p.active[uid] = quiet
+		delete(p.active, uid)
 	}
-	p.asks[uid] = 0
+	delete(p.asks, uid)
+	if p.preview.uid == uid {
+		p.preview = preview{} // it has grown
+	}
 }
 
 // state is what to show beside a session.
 func (p *Pane) state(uid string) activity {
-	if p.asks[uid] > 0 {
+	if len(p.asks[uid]) > 0 {
 		return waiting
 	}
 	return p.active[uid]
 }
 
-// upsert replaces a row in place; a new session goes on top of the plain list, below the pinned ones.
+// upsert replaces a session's rows in place; a new session goes on top of the plain list, below the pinned ones. What
+// changes the order of the list is left to a reload.
 func (p *Pane) upsert(info event.SessionInfo, fresh bool) {
+	known := false
 	for i := range p.rows {
-		if p.rows[i].Info.UID == info.UID {
-			p.rows[i].Info = info
-			return
+		if old := &p.rows[i].Info; old.UID == info.UID {
+			p.stale = p.stale || old.Pinned != info.Pinned || old.Archived != info.Archived
+			known, *old = true, info
 		}
 	}
-	if !fresh || p.query.String() != "" {
+	if known || !fresh || p.query.String() != "" {
 		return
 	}
 	at := 0
 	for at < len(p.rows) && p.rows[at].Info.Pinned {
 		at++
 	}
-	p.rows = append(p.rows[:at:at], append([]Hit{{Info: info}}, p.rows[at:]...)...)
+	p.rows = slices.Insert(p.rows, at, Hit{Info: info})
 	p.total++
 	if p.cursor >= at && len(p.rows) > 1 {
 		p.cursor++ // the selection stays on its session
 	}
 }
 
+// remove takes a session and all its hits away.
 func (p *Pane) remove(uid string) {
-	for i := range p.rows {
-		if p.rows[i].Info.UID == uid {
-			p.rows = append(p.rows[:i:i], p.rows[i+1:]...)
-			p.total = max(0, p.total-1)
-			break
-		}
-	}
+	keep := slices.DeleteFunc(slices.Clone(p.rows), func(h Hit) bool { return h.Info.UID == uid })
+	p.total = max(0, p.total-(len(p.rows)-len(keep)))
+	p.rows = keep
 	p.cursor = max(0, min(p.cursor, len(p.rows)-1))
+	p.rename = nil // it was, or may have been, of this one
 	delete(p.active, uid)
 	delete(p.asks, uid)
 }

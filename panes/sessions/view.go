@@ -7,14 +7,14 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 
-	"hermes/core/chat"
 	"hermes/ui"
 	"hermes/ui/text"
 )
 
 const (
-	headRows  = 2 // the search field and a blank row
-	rowHeight = 2 // title, then what there is to say
+	headRows   = 2  // the search field, and what it found
+	rowHeight  = 2  // title, then what there is to say
+	splitWidth = 70 // from here on the preview stands beside the list
 )
 
 // Title implements ui.Pane.
@@ -33,7 +33,7 @@ func (p *Pane) Title() ui.Title {
 
 // previewWidth is how many columns the preview takes; 0 when there is no room for one.
 func (p *Pane) previewWidth() int {
-	if p.w < 90 {
+	if p.w < splitWidth {
 		return 0
 	}
 	return p.w * 3 / 5
@@ -41,11 +41,17 @@ func (p *Pane) previewWidth() int {
 
 // Cursor implements ui.Cursorer.
 func (p *Pane) Cursor() (x, y int, ok bool) {
+	w := p.w - p.previewWidth()
 	switch {
 	case p.rename != nil:
-		return min(p.w-1, 2+p.rename.cells()), headRows + (p.cursor-p.top)*rowHeight, true
+		if r := p.current(); r == nil || r.Info.UID != p.renames {
+			return 0, 0, false
+		}
+		_, x = p.rename.View(p.styles, p.styles.Glyphs.Closed, "", w)
+		return x, headRows + (p.cursor-p.top)*rowHeight, true
 	case p.typing:
-		return min(p.w-1, 2+p.query.cells()), 0, true
+		_, x = p.query.View(p.styles, "/", "", w)
+		return x, 0, true
 	default:
 		return 0, 0, false
 	}
@@ -53,22 +59,24 @@ func (p *Pane) Cursor() (x, y int, ok bool) {
 
 // View implements ui.Pane.
 func (p *Pane) View() string {
-	if !p.memoOK {
-		p.memo, p.memoOK = p.render(), true
+	now := p.now()
+	if !p.memoOK || !p.memoUntil.IsZero() && !now.Before(p.memoUntil) {
+		p.memoUntil = time.Time{}
+		p.memo, p.memoOK = p.render(now), true
 	}
 	return p.memo
 }
 
-func (p *Pane) render() string {
+func (p *Pane) render(now time.Time) string {
 	if p.w <= 0 || p.h <= 0 {
 		return ""
 	}
 	pw := p.previewWidth()
 	lw := p.w - pw
-	lines := p.list(lw)
+	lines := p.list(lw, now)
 	var side []string
 	if pw > 0 {
-		side = p.previewLines(pw - 2)
+		side = p.side(pw-2, p.h)
 	}
 	out := make([]string, p.h)
 	for i := range out {
@@ -87,225 +95,74 @@ func at(lines []string, i int) string {
 	return ""
 }
 
-// list is the field and the rows that fit.
-func (p *Pane) list(w int) []string {
-	lines := []string{p.field(), ""}
+// list is the field, what it found, and the rows that fit.
+func (p *Pane) list(w int, now time.Time) []string {
+	head, _ := p.query.View(p.styles, "/", p.placeholder(), w)
+	lines := []string{head, p.styles.Dim.Render(text.Truncate(p.count(), w, p.styles.Glyphs.Ellipsis))}
 	if p.err != "" {
-		return append(lines, p.styles.Bad.Render(text.Truncate(text.Sanitize(p.err), w, p.styles.Glyphs.Ellipsis)))
+		return append(lines, p.prose(p.styles.Bad, w, text.Sanitize(p.err), "ctrl+r tries again.")...)
 	}
 	if len(p.rows) == 0 {
 		return append(lines, p.nothing(w)...)
 	}
 	fit := max(1, (p.h-headRows)/rowHeight)
-	p.top = max(0, min(p.top, p.cursor))
+	p.top = max(0, min(p.top, p.cursor, len(p.rows)-fit))
 	if p.cursor >= p.top+fit {
 		p.top = p.cursor - fit + 1
 	}
 	for i := p.top; i < len(p.rows) && i < p.top+fit; i++ {
-		lines = append(lines, p.row(i, w)...)
+		lines = append(lines, p.row(i, w, now)...)
 	}
 	return lines
 }
 
-func (p *Pane) field() string {
-	q := text.Sanitize(p.query.String())
-	switch {
-	case q == "" && !p.typing:
-		return p.styles.Dim.Render("/ search all sessions")
-	case p.typing:
-		return p.styles.Accent.Render("/ ") + q
-	default:
-		return p.styles.Dim.Render("/ ") + q
+func (p *Pane) placeholder() string {
+	if p.typing {
+		return "words, tool: since: in:"
 	}
+	return "search all sessions"
 }
 
+// count says how much was found, under the field.
+func (p *Pane) count() string {
+	switch {
+	case p.query.String() == "" && p.archived:
+		return "  with archived ones"
+	case p.query.String() == "":
+		return ""
+	case p.pending:
+		return "  searching" + p.styles.Glyphs.Ellipsis
+	case p.err != "", len(p.rows) == 0:
+		return ""
+	}
+	s := fmt.Sprintf("  %d found", p.total)
+	if p.more {
+		s = fmt.Sprintf("  more than %d found", p.total)
+	}
+	if p.partial > 0 {
+		s += ", index incomplete"
+	}
+	return s
+}
+
+// nothing says why the list is empty and what to do.
 func (p *Pane) nothing(w int) []string {
-	if p.query.String() != "" {
-		return []string{p.styles.Dim.Render("Nothing found."), p.styles.Dim.Render(text.Truncate("Fewer words find more; esc shows all sessions.", w, p.styles.Glyphs.Ellipsis))}
-	}
-	if p.request == 0 {
+	switch {
+	case p.pending || p.request == 0:
 		return nil
-	}
-	return []string{p.styles.Dim.Render("Your conversations will be"), p.styles.Dim.Render("listed here."), p.styles.Dim.Render("n starts a new one.")}
-}
-
-// row is one session: its title and state, then the best line of a search, else counts and age.
-func (p *Pane) row(i, w int) []string {
-	r := p.rows[i]
-	title := text.Sanitize(strings.ReplaceAll(r.Info.Title, "\n", " "))
-	if title == "" {
-		title = "new session"
-	}
-	selected := i == p.cursor
-	if selected && p.rename != nil {
-		title = p.rename.String()
-	}
-	marker := "  "
-	if selected {
-		marker = p.styles.Accent.Render(p.styles.Glyphs.Arrow) + " "
-	}
-	glyph := p.glyph(r.Info.UID, r.Info.Pinned)
-	room := max(1, w-3-text.Width(glyph))
-	head := p.titleStyle(r.Info.UID, selected).Render(text.Truncate(title, room, p.styles.Glyphs.Ellipsis))
-	return []string{marker + text.Fit(head, room) + " " + glyph, "  " + p.second(r, max(1, w-2))}
-}
-
-func (p *Pane) titleStyle(uid string, selected bool) lipgloss.Style {
-	switch {
-	case selected:
-		return p.styles.Strong
-	case uid == p.focused:
-		return p.styles.Accent
+	case p.query.String() != "":
+		return p.prose(p.styles.Dim, w, "Nothing found.", "Fewer words find more. Filters need a word beside them, since: and in: apart.", "esc, esc shows all sessions.")
 	default:
-		return p.styles.Text
+		return p.prose(p.styles.Dim, w, "Your conversations will be listed here.", "n starts a new one.")
 	}
 }
 
-// glyph is the state of a session at the end of its title.
-func (p *Pane) glyph(uid string, pinned bool) string {
-	g := p.styles.Glyphs
-	switch p.state(uid) {
-	case waiting:
-		return p.styles.Warn.Render(g.Waits)
-	case working:
-		return p.styles.Info.Render(g.Busy)
-	case finished:
-		return p.styles.Good.Render(g.Done)
-	case quiet:
-	}
-	switch {
-	case uid == p.focused:
-		return p.styles.Accent.Render(g.Up)
-	case pinned:
-		return p.styles.Dim.Render(g.Bullet)
-	default:
-		return " "
-	}
-}
-
-func (p *Pane) second(r Hit, w int) string {
-	if r.Snippet != "" {
-		return p.snippet(r, w)
-	}
-	left := fmt.Sprintf("%d messages", r.Info.Messages)
-	switch {
-	case r.Info.Archived:
-		left = "archived"
-	case r.Info.Messages == 1:
-		left = "1 message"
-	}
-	right := age(p.now().Sub(r.Info.Last))
-	gap := max(1, w-text.Width(left)-text.Width(right))
-	return p.styles.Dim.Render(text.Truncate(left+strings.Repeat(" ", gap)+right, w, ""))
-}
-
-// snippet shows the line that was found with its marks; it starts shortly before the first one.
-func (p *Pane) snippet(r Hit, w int) string {
-	var b strings.Builder
-	pos, s := 0, r.Snippet
-	if len(r.Marks) > 0 {
-		if first := r.Marks[0][0]; first > 0 && first <= len(s) && text.Width(s[:first]) > w/3 {
-			pos = lead(s, first, w/3)
-			b.WriteString(p.styles.Dim.Render(p.styles.Glyphs.Ellipsis))
-		}
-	}
-	for _, m := range r.Marks {
-		if m[0] < pos || m[1] > len(s) || m[0] >= m[1] {
-			continue
-		}
-		b.WriteString(p.styles.Dim.Render(oneLine(s[pos:m[0]])))
-		b.WriteString(p.styles.Match.Render(oneLine(s[m[0]:m[1]])))
-		pos = m[1]
-	}
-	b.WriteString(p.styles.Dim.Render(oneLine(s[pos:])))
-	return text.Truncate(b.String(), w, p.styles.Glyphs.Ellipsis)
-}
-
-// lead finds where to start so that about cells columns stand before byte first.
-func lead(s string, first, cells int) int {
-	pos := first
-	for pos > 0 && text.Width(s[pos:first]) < cells {
-		pos--
-		for pos > 0 && s[pos]&0xC0 == 0x80 { // stay on a rune's start
-			pos--
-		}
-	}
-	return pos
-}
-
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return ' '
-		}
-		return r
-	}, text.Sanitize(s))
-}
-
-// previewLines shows who said what around the hit.
-func (p *Pane) previewLines(w int) []string {
-	if p.preview.err != "" {
-		return []string{p.styles.Bad.Render(text.Truncate(text.Sanitize(p.preview.err), w, ""))}
-	}
+func (p *Pane) prose(s lipgloss.Style, w int, sentences ...string) []string {
 	var out []string
-	for _, m := range p.preview.messages {
-		body := m.Text
-		if m.Result != nil {
-			body = m.Result.Text
-		}
-		if body == "" && len(m.Calls) == 0 {
-			continue
-		}
-		out = append(out, p.speaker(m))
-		style := p.styles.Text
-		if m.ID == p.preview.at && m.ID != 0 {
-			style = p.styles.Match
-		}
-		for n, line := range text.Wrap(text.ExpandTabs(text.Sanitize(body), 4), max(1, w-2)) {
-			if n == 6 {
-				out = append(out, p.styles.Faint.Render("  "+p.styles.Glyphs.Ellipsis))
-				break
-			}
-			out = append(out, "  "+style.Render(line))
-		}
-		for _, c := range m.Calls {
-			out = append(out, p.styles.Tool.Render(text.Truncate("  "+p.styles.Glyphs.Run+" "+text.Sanitize(c.Name), w, "")))
+	for _, line := range sentences {
+		for _, part := range text.Wrap(line, max(1, w-2)) {
+			out = append(out, "  "+s.Render(part))
 		}
 	}
 	return out
-}
-
-func (p *Pane) speaker(m chat.Message) string {
-	switch m.Role {
-	case chat.RoleUser:
-		return p.styles.User.Render("You")
-	case chat.RoleAssistant:
-		return p.styles.Assistant.Render("Hermes")
-	case chat.RoleTool:
-		name := "tool"
-		if m.Result != nil {
-			name = text.Sanitize(m.Result.Name)
-		}
-		return p.styles.Tool.Render(name)
-	case chat.RoleSystem:
-	}
-	return p.styles.Dim.Render(string(m.Role))
-}
-
-// age is how long ago, in one or two words.
-func age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return "now"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	case d < 48*time.Hour:
-		return "1 day"
-	case d < 60*24*time.Hour:
-		return fmt.Sprintf("%d days", int(d.Hours()/24))
-	default:
-		return fmt.Sprintf("%d months", int(d.Hours()/24/30))
-	}
 }

@@ -18,12 +18,12 @@ type browser struct{ b *booting }
 
 var _ sessions.Store = browser{}
 
-func (s browser) List(ctx context.Context, limit, offset int) ([]event.SessionInfo, error) {
+func (s browser) List(ctx context.Context, archived bool, limit, offset int) ([]event.SessionInfo, error) {
 	app, err := s.b.get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return app.Sessions.List(ctx, session.Filter{Limit: limit, Offset: offset})
+	return app.Sessions.List(ctx, session.Filter{Archived: archived, Limit: limit, Offset: offset})
 }
 
 func (s browser) Search(ctx context.Context, query string, limit int) (sessions.Found, error) {

@@ -1,0 +1,164 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+	"hermes/ui"
+	"hermes/ui/field"
+	"hermes/ui/text"
+)
+
+// Actions implements ui.Pane.
+func (p *Pane) Actions() []ui.Action {
+	return append(p.moves(), p.deeds()...)
+}
+
+func (p *Pane) moves() []ui.Action {
+	move := func(delta int) func(string) tea.Cmd { return func(string) tea.Cmd { return p.move(delta) } }
+	page := max(1, (p.h-headRows)/rowHeight)
+	return []ui.Action{
+		{ID: "sessions.up", Keys: []string{"up", "k"}, Title: "Up", Hidden: true, Run: move(-1)},
+		{ID: "sessions.down", Keys: []string{"down", "j"}, Title: "Down", Hidden: true, Run: move(1)},
+		{ID: "sessions.pageup", Keys: []string{"pgup"}, Title: "Page up", Hidden: true, Run: move(-page)},
+		{ID: "sessions.pagedown", Keys: []string{"pgdown"}, Title: "Page down", Hidden: true, Run: move(page)},
+		{ID: "sessions.first", Keys: []string{"home", "g"}, Title: "Newest session", Hidden: true, Run: func(string) tea.Cmd { return p.move(-len(p.rows)) }},
+		{ID: "sessions.last", Keys: []string{"end", "G"}, Title: "Oldest listed session", Hidden: true, Run: func(string) tea.Cmd { return p.move(len(p.rows)) }},
+		{ID: "sessions.back", Keys: []string{"esc"}, Title: "Show all sessions, then back to the conversation", Hidden: true, Run: p.back},
+	}
+}
+
+// deeds are what can be done with a session. Help says which one, so that a question about it does too.
+func (p *Pane) deeds() []ui.Action {
+	none := func() string {
+		if p.current() == nil {
+			return "no session is selected"
+		}
+		return ""
+	}
+	return []ui.Action{
+		{
+			ID: "sessions.search", Keys: []string{"/"}, Slash: "search", Arg: "[words]", Title: "Search all sessions", Bar: "search", InBar: true, Run: p.startSearch,
+			Help: "Filters are words too: tool:terminal backend:analytics since:2w in:project role:user.",
+		},
+		{ID: "sessions.open", Keys: []string{"enter"}, Title: "Resume", Bar: "resume", InBar: true, Why: none, Run: func(string) tea.Cmd { return p.open(ui.Here) }},
+		{ID: "sessions.fork", Keys: []string{"f"}, Title: "Fork at the message that was found", Help: "Without a search: at the end.", Bar: "fork", InBar: true, Why: none, Run: p.fork},
+		{ID: "sessions.rename", Keys: []string{"r"}, Title: "Rename", Bar: "rename", InBar: true, Why: none, Run: p.startRename},
+		{ID: "sessions.delete", Keys: []string{"d", "delete"}, Title: "Delete for good", Bar: "delete", InBar: true, Help: p.named(), Dangerous: true, Why: none, Run: p.delete()},
+		{ID: "sessions.beside", Keys: []string{"o"}, Title: "Open beside the current one", Bar: "beside", InBar: true, Why: none, Run: func(string) tea.Cmd { return p.open(ui.Right) }},
+		{ID: "sessions.new", Keys: []string{"n"}, Title: "New session", Bar: "new", InBar: true, Run: func(string) tea.Cmd {
+			return func() tea.Msg { return ui.OpenSession{} }
+		}},
+		{ID: "sessions.pin", Keys: []string{"p"}, Title: "Pin or unpin", Bar: "pin", InBar: true, Why: none, Run: p.pin},
+		{ID: "sessions.archive", Keys: []string{"a"}, Title: "Archive or bring back", Bar: "archive", InBar: true, Why: none, Run: p.archive},
+		{ID: "sessions.archived", Keys: []string{"A"}, Title: "List archived sessions too, or not", Run: p.toggleArchived},
+		{ID: "sessions.export", Keys: []string{"e"}, Title: "Export as Markdown", Bar: "export", InBar: true, Why: none, Run: p.export},
+		{ID: "sessions.reload", Keys: []string{"ctrl+r"}, Title: "Read the list again", Run: func(string) tea.Cmd { return p.reload() }},
+	}
+}
+
+// named says which session an action is about.
+func (p *Pane) named() string {
+	r := p.current()
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s", text.Truncate(title(*r), 40, "…"), messages(r.Info.Messages))
+}
+
+func (p *Pane) startRename(string) tea.Cmd {
+	f := field.New(p.current().Info.Title)
+	p.rename, p.renames = &f, p.current().Info.UID
+	p.typing, p.memoOK = false, false
+	return nil
+}
+
+func (p *Pane) renamed(title string) tea.Cmd {
+	uid, store := p.renames, p.store
+	return task("renamed", func(ctx context.Context) error { return store.Rename(ctx, uid, title) })
+}
+
+func (p *Pane) fork(string) tea.Cmd {
+	hit, store := *p.current(), p.store
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
+		defer cancel()
+		info, err := store.Fork(ctx, hit.Info.UID, hit.Message)
+		if err != nil {
+			return ui.ShowToast{Level: event.Error, Text: err.Error()}
+		}
+		return ui.OpenSession{UID: info.UID}
+	}
+}
+
+func (p *Pane) pin(string) tea.Cmd {
+	on, store := !p.current().Info.Pinned, p.store
+	done := "pinned: it stays on top of the list"
+	if !on {
+		done = "no longer pinned"
+	}
+	return p.change(done, func(ctx context.Context, h Hit) error { return store.Pin(ctx, h.Info.UID, on) })
+}
+
+func (p *Pane) archive(string) tea.Cmd {
+	on, store := !p.current().Info.Archived, p.store
+	done := "archived: A lists it, a search finds it"
+	if !on {
+		done = "brought back from the archive"
+	}
+	return p.change(done, func(ctx context.Context, h Hit) error { return store.Archive(ctx, h.Info.UID, on) })
+}
+
+func (p *Pane) toggleArchived(string) tea.Cmd {
+	p.archived, p.memoOK = !p.archived, false
+	return p.reload()
+}
+
+// delete is bound to the session that is selected when it is asked for: the list may move while the question stands.
+func (p *Pane) delete() func(string) tea.Cmd {
+	r := p.current()
+	if r == nil {
+		return nil
+	}
+	uid, store := r.Info.UID, p.store
+	return func(string) tea.Cmd {
+		return task("deleted", func(ctx context.Context) error { return store.Delete(ctx, uid) })
+	}
+}
+
+func (p *Pane) export(string) tea.Cmd {
+	hit, store := *p.current(), p.store
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
+		defer cancel()
+		path, err := store.Export(ctx, hit.Info.UID)
+		if err != nil {
+			return ui.ShowToast{Level: event.Error, Text: err.Error()}
+		}
+		return ui.ShowToast{Level: event.Info, Text: "written to " + path}
+	}
+}
+
+// change runs f on the session under the cursor and says how it went.
+func (p *Pane) change(done string, f func(ctx context.Context, h Hit) error) tea.Cmd {
+	r := p.current()
+	if r == nil {
+		return nil
+	}
+	hit := *r
+	return task(done, func(ctx context.Context) error { return f(ctx, hit) })
+}
+
+func task(done string, f func(ctx context.Context) error) tea.Cmd {
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
+		defer cancel()
+		if err := f(ctx); err != nil {
+			return ui.ShowToast{Level: event.Error, Text: err.Error()}
+		}
+		return ui.ShowToast{Level: event.Info, Text: done}
+	}
+}

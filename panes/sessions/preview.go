@@ -1,0 +1,180 @@
+package sessions
+
+import (
+	"strings"
+
+	"hermes/core/chat"
+	"hermes/ui/text"
+)
+
+// Bounds of one message in the preview: a look, not the whole.
+const (
+	previewRows  = 8
+	previewBytes = 4 << 10
+)
+
+// side is the preview: the conversation around the hit, else its end.
+func (p *Pane) side(w, h int) []string {
+	r := p.current()
+	switch {
+	case r == nil:
+		return nil
+	case p.preview.err != "":
+		return p.prose(p.styles.Bad, w, "The conversation could not be read.", text.Sanitize(p.preview.err))
+	case p.preview.uid != r.Info.UID || p.preview.loading:
+		return nil
+	}
+	head := []string{p.styles.Strong.Render(text.Truncate(title(*r), w, p.styles.Glyphs.Ellipsis)), p.styles.Dim.Render(text.Truncate(about(*r), w, p.styles.Glyphs.Ellipsis)), ""}
+	body, hit := p.bodies(w, words(*r))
+	room := max(1, h-len(head))
+	if len(body) <= room {
+		return append(head, body...)
+	}
+	from := len(body) - room
+	if p.preview.at != 0 {
+		from = max(0, min(from, hit-room/3))
+	}
+	return append(head, body[from:from+room]...)
+}
+
+// about says where and with what a conversation was held.
+func about(r Hit) string {
+	parts := []string{r.Info.Last.Local().Format("2006-01-02 15:04"), messages(r.Info.Messages)}
+	for _, s := range []string{r.Info.Model, r.Info.Project} {
+		if s != "" {
+			parts = append(parts, oneLine(s))
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// words are what a search found in the snippet, to be marked in the preview too.
+func words(r Hit) []string {
+	var out []string
+	for _, m := range joined(r.Snippet, r.Marks) {
+		if w := strings.ToLower(r.Snippet[m[0]:m[1]]); w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// bodies draws the messages and returns the row where the one that was found begins.
+func (p *Pane) bodies(w int, found []string) (out []string, hit int) {
+	for _, m := range p.preview.messages {
+		body := m.Text
+		if m.Result != nil {
+			body = m.Result.Text
+		}
+		if body == "" && len(m.Calls) == 0 {
+			continue
+		}
+		isHit := m.ID == p.preview.at && m.ID != 0
+		if isHit {
+			hit = len(out)
+		}
+		out = append(out, p.speaker(m, isHit))
+		out = append(out, p.body(body, w, isHit, found)...)
+		for _, c := range m.Calls {
+			out = append(out, "  "+p.styles.Tool.Render(text.Truncate(p.styles.Glyphs.Run+" "+oneLine(c.Name), max(1, w-2), "")))
+		}
+	}
+	return out, hit
+}
+
+// body is a message in a few rows. Of the one that was found, the rows around the first match.
+func (p *Pane) body(s string, w int, hit bool, found []string) []string {
+	lines := text.Wrap(text.ExpandTabs(text.Sanitize(around(s, hit, found)), 4), max(1, w-2))
+	from := 0
+	if hit {
+		from = max(0, min(firstMatch(lines, found)-previewRows/2, len(lines)-previewRows))
+	}
+	more := len(lines) > from+previewRows
+	lines = lines[from:min(len(lines), from+previewRows)]
+	out := make([]string, 0, len(lines)+1)
+	for _, line := range lines {
+		shown := p.styles.Text.Render(line)
+		if hit {
+			shown = p.marked(line, found)
+		}
+		out = append(out, "  "+shown)
+	}
+	if more {
+		out = append(out, p.styles.Faint.Render("  "+p.styles.Glyphs.Ellipsis))
+	}
+	return out
+}
+
+// around cuts what is too long to be wrapped each time: around the match in the message that was found.
+func around(s string, hit bool, found []string) string {
+	if len(s) <= previewBytes {
+		return s
+	}
+	from := 0
+	if hit {
+		low := strings.ToLower(s)
+		for _, w := range found {
+			if i := strings.Index(low, w); i >= 0 && len(low) == len(s) {
+				from = max(0, i-previewBytes/2)
+				break
+			}
+		}
+	}
+	return strings.ToValidUTF8(s[from:min(len(s), from+previewBytes)], "")
+}
+
+func firstMatch(lines, found []string) int {
+	for i, line := range lines {
+		low := strings.ToLower(line)
+		for _, w := range found {
+			if strings.Contains(low, w) {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// marked draws a line with every word that was found in it marked.
+func (p *Pane) marked(line string, found []string) string {
+	low := strings.ToLower(line)
+	if len(low) != len(line) { // a few letters change their length: leave the line as it is
+		return p.styles.Text.Render(line)
+	}
+	var b strings.Builder
+	for len(line) > 0 {
+		at, n := -1, 0
+		for _, w := range found {
+			if i := strings.Index(low, w); i >= 0 && (at < 0 || i < at) {
+				at, n = i, len(w)
+			}
+		}
+		if at < 0 {
+			break
+		}
+		b.WriteString(p.styles.Text.Render(line[:at]) + p.styles.Match.Render(line[at:at+n]))
+		line, low = line[at+n:], low[at+n:]
+	}
+	return b.String() + p.styles.Text.Render(line)
+}
+
+func (p *Pane) speaker(m chat.Message, hit bool) string {
+	who := p.styles.Dim.Render(string(m.Role))
+	switch m.Role {
+	case chat.RoleUser:
+		who = p.styles.User.Render("You")
+	case chat.RoleAssistant:
+		who = p.styles.Assistant.Render("Hermes")
+	case chat.RoleTool:
+		name := "tool"
+		if m.Result != nil {
+			name = oneLine(m.Result.Name)
+		}
+		who = p.styles.Tool.Render(name)
+	case chat.RoleSystem:
+	}
+	if hit {
+		who += p.styles.Dim.Render("  found here")
+	}
+	return who
+}

@@ -1,0 +1,132 @@
+// Package field is one line of input with a cursor: search fields, filters, names. It moves by what a person sees as one
+// character, keeps only what is safe to show, and scrolls sideways when it is too long for its place.
+package field
+
+import (
+	"strings"
+	"unicode"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/ui/style"
+	"hermes/ui/text"
+)
+
+// Field is the line. The zero Field is empty and ready.
+type Field struct {
+	text string
+	at   int // bytes before the cursor
+}
+
+// New returns a field that holds s, with the cursor behind it.
+func New(s string) Field {
+	s = clean(s)
+	return Field{text: s, at: len(s)}
+}
+
+// String returns what the line holds.
+func (f *Field) String() string { return f.text }
+
+// Takes reports whether a key, by its name, edits the line or moves its cursor, printable keys apart.
+func Takes(key string) bool {
+	switch key {
+	case "left", "right", "home", "end", "ctrl+a", "ctrl+e", "backspace", "delete", "ctrl+u", "ctrl+w":
+		return true
+	default:
+		return false
+	}
+}
+
+// Update takes a key and reports whether the text changed.
+func (f *Field) Update(msg tea.KeyMsg) bool {
+	before := f.text
+	switch msg.String() {
+	case "left":
+		f.at = f.before()
+	case "right":
+		f.at = f.after()
+	case "home", "ctrl+a":
+		f.at = 0
+	case "end", "ctrl+e":
+		f.at = len(f.text)
+	case "backspace":
+		f.cut(f.before(), f.at)
+	case "delete":
+		f.cut(f.at, f.after())
+	case "ctrl+u":
+		f.cut(0, f.at)
+	case "ctrl+w":
+		f.cut(f.word(), f.at)
+	default:
+		if (msg.Type == tea.KeyRunes || msg.Type == tea.KeySpace) && !msg.Alt {
+			f.insert(clean(string(msg.Runes)))
+		}
+	}
+	return f.text != before
+}
+
+func (f *Field) insert(s string) {
+	f.text = f.text[:f.at] + s + f.text[f.at:]
+	f.at += len(s)
+}
+
+// cut removes the bytes from a up to b and leaves the cursor at a.
+func (f *Field) cut(a, b int) { f.text, f.at = f.text[:a]+f.text[b:], a }
+
+// before is the start of the character at the left of the cursor.
+func (f *Field) before() int {
+	i := 0
+	for i < f.at {
+		c, _ := text.Cluster(f.text[i:])
+		if i+len(c) >= f.at {
+			return i
+		}
+		i += len(c)
+	}
+	return i
+}
+
+// after is the end of the character at the cursor.
+func (f *Field) after() int {
+	c, _ := text.Cluster(f.text[f.at:])
+	return f.at + len(c)
+}
+
+// word is the start of the word at the left of the cursor.
+func (f *Field) word() int {
+	s := strings.TrimRightFunc(f.text[:f.at], unicode.IsSpace)
+	return strings.LastIndexFunc(s, unicode.IsSpace) + 1
+}
+
+// View draws prefix and field in exactly w cells and returns the column of the cursor. What is too long is cut at its
+// start, so that the cursor is always seen.
+func (f *Field) View(s *style.Styles, prefix, placeholder string, w int) (line string, x int) {
+	if w <= 0 {
+		return "", 0
+	}
+	lead := s.Prompt.Render(prefix) + " "
+	width := text.Width(prefix) + 1
+	if f.text == "" {
+		return text.Fit(lead+s.Placeholder.Render(placeholder), w), min(width, w-1)
+	}
+	shown, at := f.text, f.at
+	for space := max(w-width-1, 1); at > 0 && text.Width(shown[:at]) > space; {
+		c, _ := text.Cluster(shown)
+		shown, at = shown[len(c):], max(at-len(c), 0)
+	}
+	return text.Fit(lead+s.Text.Render(shown), w), min(width+text.Width(shown[:at]), w-1)
+}
+
+// clean keeps what can stand on one line.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t':
+			return ' '
+		case unicode.IsPrint(r), r == '\u200d', r == '\ufe0f': // the joiners of emoji
+			return r
+		default:
+			return -1
+		}
+	}, text.Sanitize(s))
+}
