@@ -14,7 +14,13 @@ import (
 
 // Actions implements ui.Pane.
 func (p *Pane) Actions() []ui.Action {
-	return append(p.moves(), p.deeds()...)
+	list := append(p.moves(), p.deeds()...)
+	for i := range list {
+		if k := list[i].Keys[0]; p.Typing() && len(k) == 1 {
+			list[i].InBar = false // it would be text now
+		}
+	}
+	return list
 }
 
 func (p *Pane) moves() []ui.Action {
@@ -27,7 +33,6 @@ func (p *Pane) moves() []ui.Action {
 		{ID: "sessions.pagedown", Keys: []string{"pgdown"}, Title: "Page down", Hidden: true, Run: move(page)},
 		{ID: "sessions.first", Keys: []string{"home", "g"}, Title: "Newest session", Hidden: true, Run: func(string) tea.Cmd { return p.move(-len(p.rows)) }},
 		{ID: "sessions.last", Keys: []string{"end", "G"}, Title: "Oldest listed session", Hidden: true, Run: func(string) tea.Cmd { return p.move(len(p.rows)) }},
-		{ID: "sessions.back", Keys: []string{"esc"}, Title: "Show all sessions, then back to the conversation", Hidden: true, Run: p.back},
 	}
 }
 
@@ -44,7 +49,6 @@ func (p *Pane) deeds() []ui.Action {
 			ID: "sessions.search", Keys: []string{"/"}, Slash: "search", Arg: "[words]", Title: "Search all sessions", Bar: "search", InBar: true, Run: p.startSearch,
 			Help: "Filters are words too: tool:terminal backend:analytics since:2w in:project role:user.",
 		},
-		{ID: "sessions.open", Keys: []string{"enter"}, Title: "Resume", Bar: "resume", InBar: true, Why: none, Run: func(string) tea.Cmd { return p.open(ui.Here) }},
 		{ID: "sessions.fork", Keys: []string{"f"}, Title: "Fork at the message that was found", Help: "Without a search: at the end.", Bar: "fork", InBar: true, Why: none, Run: p.fork},
 		{ID: "sessions.rename", Keys: []string{"r"}, Title: "Rename", Bar: "rename", InBar: true, Why: none, Run: p.startRename},
 		{ID: "sessions.delete", Keys: []string{"d", "delete"}, Title: "Delete for good", Bar: "delete", InBar: true, Help: p.named(), Dangerous: true, Why: none, Run: p.delete()},
@@ -57,6 +61,25 @@ func (p *Pane) deeds() []ui.Action {
 		{ID: "sessions.archived", Keys: []string{"A"}, Title: "List archived sessions too, or not", Run: p.toggleArchived},
 		{ID: "sessions.export", Keys: []string{"e"}, Title: "Export as Markdown", Bar: "export", InBar: true, Why: none, Run: p.export},
 		{ID: "sessions.reload", Keys: []string{"ctrl+r"}, Title: "Read the list again", Run: func(string) tea.Cmd { return p.reload() }},
+	}
+}
+
+// enter and escape say what these keys do now.
+func (p *Pane) enter() string {
+	if p.rename != nil {
+		return "rename"
+	}
+	return "open"
+}
+
+func (p *Pane) escape() string {
+	switch {
+	case p.rename != nil:
+		return "cancel"
+	case p.typing:
+		return "list"
+	default:
+		return "all"
 	}
 }
 

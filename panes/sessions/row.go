@@ -18,8 +18,9 @@ func title(r Hit) string {
 	return "new session"
 }
 
-// row is one session: its title and state, then the best line of a search, else counts and age.
-func (p *Pane) row(i, w int, now time.Time) []string {
+// row is one session: its title and state, then the best line of a search, else counts and age. A further hit of a
+// session that is listed above says so.
+func (p *Pane) row(i, w int, again bool, now time.Time) []string {
 	r, selected := p.rows[i], i == p.cursor
 	marker := "  "
 	if selected {
@@ -32,7 +33,14 @@ func (p *Pane) row(i, w int, now time.Time) []string {
 	}
 	glyph := p.glyph(r.Info.UID, r.Info.Pinned)
 	room := max(1, w-3-text.Width(glyph))
-	head := p.titleStyle(r.Info.UID, selected).Render(text.Truncate(title(r), room, p.styles.Glyphs.Ellipsis))
+	name, style := title(r), p.titleStyle(r.Info.UID, selected)
+	if again {
+		name = p.styles.Glyphs.Arrow + " " + name
+		if !selected {
+			style = p.styles.Dim
+		}
+	}
+	head := style.Render(text.Truncate(name, room, p.styles.Glyphs.Ellipsis))
 	return []string{marker + text.Fit(head, room) + " " + glyph, second}
 }
 

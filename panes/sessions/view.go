@@ -110,8 +110,12 @@ func (p *Pane) list(w int, now time.Time) []string {
 	if p.cursor >= p.top+fit {
 		p.top = p.cursor - fit + 1
 	}
-	for i := p.top; i < len(p.rows) && i < p.top+fit; i++ {
-		lines = append(lines, p.row(i, w, now)...)
+	listed := map[string]bool{}
+	for i, r := range p.rows[:min(len(p.rows), p.top+fit)] {
+		if i >= p.top {
+			lines = append(lines, p.row(i, w, listed[r.Info.UID], now)...)
+		}
+		listed[r.Info.UID] = true
 	}
 	return lines
 }
