@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"hermes/core/realpath"
 )
 
 // Options of a Workspace.
@@ -65,27 +67,15 @@ func (w *Workspace) locate(cwd, path string) (place, error) {
 	case len(path) > 4096:
 		return place{}, errors.New("the path is longer than 4096 bytes")
 	}
-	abs := w.absolute(cwd, path)
+	abs := realpath.Absolute(w.home, cwd, path)
 	if !filepath.IsAbs(abs) {
 		return place{}, fmt.Errorf("%s is relative and the session has no directory: give an absolute path", path)
 	}
-	real, err := resolve(abs, 0)
+	real, err := realpath.Resolve(abs)
 	if err != nil {
 		return place{}, fmt.Errorf("%s: %w", path, reason(err))
 	}
 	return place{shown: shown(cwd, abs), abs: abs, real: real}, nil
-}
-
-func (w *Workspace) absolute(cwd, path string) string {
-	if path == "~" || strings.HasPrefix(path, "~/") {
-		if w.home != "" {
-			path = filepath.Join(w.home, path[1:])
-		}
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(cwd, path)
-	}
-	return filepath.Clean(path)
 }
 
 func shown(cwd, abs string) string {
@@ -94,38 +84,6 @@ func shown(cwd, abs string) string {
 		return abs
 	}
 	return rel
-}
-
-// resolve follows symlinks, those that point to nothing too, so that the answer is where a write would land.
-func resolve(path string, depth int) (string, error) {
-	if depth > 40 {
-		return "", errors.New("too many levels of symbolic links")
-	}
-	dir, base := filepath.Split(path)
-	if base == "" {
-		return filepath.Clean(path), nil
-	}
-	dir, err := resolveDir(filepath.Clean(dir), depth)
-	if err != nil {
-		return "", err
-	}
-	p := filepath.Join(dir, base)
-	target, err := os.Readlink(p)
-	if err != nil {
-		return p, nil //nolint:nilerr // no link, or nothing there yet: opening it will say what is wrong
-	}
-	if !filepath.IsAbs(target) {
-		target = filepath.Join(dir, target)
-	}
-	return resolve(filepath.Clean(target), depth+1)
-}
-
-func resolveDir(dir string, depth int) (string, error) {
-	real, err := filepath.EvalSymlinks(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return resolve(dir, depth)
-	}
-	return real, err
 }
 
 // reason strips the operation and path from an error: the caller names the path as the model knows it.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"hermes/core/realpath"
 )
 
 // rule names a place: path itself, and all below it when tree is set.
@@ -18,6 +20,7 @@ type rule struct {
 type guard struct {
 	write, read []rule
 	sshDir      []string
+	homes       []string // of Hermes: this profile's, and the one that holds all profiles
 }
 
 func newGuard(hermesHome, userHome string) guard {
@@ -37,21 +40,34 @@ func newGuard(hermesHome, userHome string) guard {
 		in := func(name string) string { return filepath.Join(userHome, name) }
 		deny(&g.write, "keys", true, in(".ssh"), in(".gnupg"))
 		deny(&g.write, "credentials", false, in(".netrc"), in(".pgpass"), in(".npmrc"), in(".pypirc"), in(".git-credentials"))
-		deny(&g.read, "credentials", false, in(".netrc"), in(".pgpass"), in(".git-credentials"))
+		deny(&g.read, "credentials", false, in(".netrc"), in(".pgpass"), in(".git-credentials"), in(".npmrc"), in(".pypirc"),
+			in(".aws/credentials"), in(".docker/config.json"), in(".kube/config"), in(".config/gh/hosts.yml"))
+		deny(&g.read, "keys", true, in(".gnupg"), in(".config/gcloud"))
 		g.sshDir = forms(in(".ssh"))
 	}
-	if hermesHome != "" {
-		in := func(name string) string { return filepath.Join(hermesHome, name) }
-		deny(&g.write, "Hermes' own home; settings change with `hermes config`", true, hermesHome)
-		deny(&g.read, "Hermes' secrets", false, in(".env"), in("auth.json"), in(".anthropic_oauth.json"))
+	for _, home := range hermesHomes(hermesHome) {
+		deny(&g.write, "Hermes' own home; settings change with `hermes config`", true, home)
+		g.homes = append(g.homes, forms(home)...)
 	}
 	return g
+}
+
+// hermesHomes is the home and, for that of a profile, the one above it: a session of one profile must not get at the secrets
+// of another.
+func hermesHomes(home string) []string {
+	if home == "" {
+		return nil
+	}
+	if profiles := filepath.Dir(filepath.Clean(home)); filepath.Base(profiles) == "profiles" {
+		return []string{home, filepath.Dir(profiles)}
+	}
+	return []string{home}
 }
 
 // forms are the ways a place can be named after resolution: as written, and with its own symlinks followed.
 func forms(path string) []string {
 	path = filepath.Clean(path)
-	real, err := resolve(path, 0)
+	real, err := realpath.Resolve(path)
 	if err != nil || real == path {
 		return []string{path}
 	}
@@ -89,6 +105,11 @@ func (g guard) secret(path string) (why string, hit bool) {
 		return why, true
 	}
 	path = fold(path)
+	for _, home := range g.homes {
+		if under(path, fold(home)) && hermesSecret(filepath.Base(path)) {
+			return "Hermes' secrets", true
+		}
+	}
 	if strings.HasPrefix(path, "/proc/") {
 		switch filepath.Base(path) {
 		case "environ", "mem", "kcore", "kmsg", "auxv":
@@ -101,6 +122,10 @@ func (g guard) secret(path string) (why string, hit bool) {
 		}
 	}
 	return "", false
+}
+
+func hermesSecret(name string) bool {
+	return name == ".env" || name == "auth.json" || name == ".anthropic_oauth.json"
 }
 
 func publicSSH(name string) bool {
