@@ -55,6 +55,22 @@ func (s *Slash) Complete(name, prefix string) []string {
 	return nil
 }
 
+// Key returns the first key that an action has now: usual, unless the configuration changed it; "" when it has none.
+func (s *Slash) Key(id, usual string) string {
+	if s == nil || s.frame == nil {
+		return usual
+	}
+	keys, changed := s.frame.keys.changed[id]
+	switch {
+	case !changed:
+		return usual
+	case len(keys) == 0:
+		return ""
+	default:
+		return keys[0]
+	}
+}
+
 // Nearest suggests the command that a mistyped name may have meant, or "".
 func (s *Slash) Nearest(name string) string {
 	var names []string

@@ -149,7 +149,7 @@ func (w *worker) noteHeld(out outcome) {
 	}
 	w.publish(event.Notice{
 		Level: event.Info, Text: plural(len(w.queue), "queued message") + " kept and not sent, because the turn did not end by itself.",
-		Hint: "/queue shows them; send them on from there, or edit or drop them",
+		Hint: "/queue shows them: there each one can be sent now, edited or dropped",
 	})
 }
 

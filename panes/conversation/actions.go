@@ -1,105 +1,173 @@
 package conversation
 
 import (
+	"slices"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core/event"
 	"hermes/ui"
 )
 
-// Actions implements ui.Pane. The keys that only write text are the composer's own and stand in the help of "Send".
+// Actions implements ui.Pane. Every key that does something but write text stands here, so that a person can change it.
+// While keys mean something else (the queue, browsing) the others say so, which hands the key on.
 func (p *Pane) Actions() []ui.Action {
-	return append(p.writing(), append(p.reading(), p.commandActions()...)...)
+	return slices.Concat(p.writing(), p.queueActions(), p.scrolling(), p.browsingActions(), p.commandActions())
 }
 
-// press makes an action do what its key does.
-func (p *Pane) press(name string) func(string) tea.Cmd {
+// does makes an action's Run of what needs no command; runs of what does.
+func (p *Pane) does(f func()) func(string) tea.Cmd {
 	return func(string) tea.Cmd {
 		p.memoOK = false
-		cmd, _ := p.common(name)
-		return cmd
+		f()
+		return nil
 	}
 }
 
-func (p *Pane) browseKey(name string) func(string) tea.Cmd {
+func (p *Pane) runs(f func() tea.Cmd) func(string) tea.Cmd {
 	return func(string) tea.Cmd {
 		p.memoOK = false
-		p.startBrowsing()
-		return p.browse(name)
+		return f()
 	}
+}
+
+// key returns the key that an action has now, for hints inside the pane.
+func (p *Pane) key(id, usual string) string {
+	if p.deps.Key == nil {
+		return usual
+	}
+	return p.deps.Key(id, usual)
+}
+
+// said is the reason against everything that needs a transcript.
+func (p *Pane) said() string {
+	if p.list.Len() == 0 {
+		return "nothing was said yet"
+	}
+	return ""
 }
 
 func (p *Pane) writing() []ui.Action {
-	queued := func() string {
-		if len(p.queue) == 0 {
-			return "nothing is queued"
-		}
-		return ""
-	}
+	waiting := len(p.asks) + len(p.question)
 	waits := func() string {
 		if len(p.asks)+len(p.question) == 0 {
 			return "nothing waits for you"
 		}
 		return ""
 	}
+	turn := func() string {
+		switch {
+		case !p.running:
+			return "no turn runs"
+		case p.browsing || p.queue.choosing:
+			return "esc goes back to the line first"
+		default:
+			return ""
+		}
+	}
 	return []ui.Action{
-		{ID: "conversation.answer", Keys: []string{"ctrl+y"}, Title: "Answer what waits for you", Why: waits, Run: p.press("ctrl+y"), InBar: len(p.asks)+len(p.question) > 0},
-		{ID: "conversation.editor", Keys: []string{"ctrl+g"}, Slash: "editor", Title: "Write the prompt in $EDITOR", Run: p.press("ctrl+g")},
-		{ID: "conversation.mode", Keys: []string{"alt+q"}, Title: "Change what enter does while a turn runs", Help: "Queue for after the turn, steer the running turn, or interrupt it.", Run: p.press("alt+q")},
-		{ID: "conversation.queue.edit", Keys: []string{"alt+e"}, Title: "Edit the newest queued prompt", Why: queued, Run: p.press("alt+e")},
-		{ID: "conversation.queue.drop", Keys: []string{"alt+x"}, Title: "Drop the newest queued prompt", Why: queued, Run: p.press("alt+x")},
-		{
-			ID: "conversation.stop", Slash: "stop", Title: "Stop the running turn", Help: "The key is esc. What was said so far is kept and marked.", InBar: p.running,
-			Why: func() string {
-				if !p.running {
-					return "no turn runs"
-				}
-				return ""
-			},
-			Run: func(string) tea.Cmd { return p.interrupt() },
-		},
+		{ID: "conversation.answer", Keys: []string{"ctrl+y"}, Title: "Answer what waits for you", Bar: "answer", Why: waits, Run: p.runs(p.openWaiting), InBar: waiting > 0},
+		{ID: "conversation.editor", Keys: []string{"ctrl+g"}, Slash: "editor", Title: "Write the prompt in $EDITOR", Run: p.runs(p.editor)},
+		{ID: "conversation.mode", Keys: []string{"alt+q"}, Title: "Change what enter does while a turn runs", Help: "Queue for after the turn, steer the running turn, or interrupt it.", Run: p.does(p.cycleMode)},
+		{ID: "conversation.stop", Keys: []string{"esc"}, Slash: "stop", Title: "Stop the running turn", Help: "What was said so far is kept and marked.", Bar: "stop", InBar: p.running && !p.browsing && !p.queue.choosing, Why: turn, Run: p.runs(p.interrupt)},
+		{ID: "conversation.reload", Keys: []string{"ctrl+r"}, Title: "Read the conversation again", Run: p.runs(func() tea.Cmd {
+			p.loaded = false
+			return p.begin()
+		})},
 	}
 }
 
-func (p *Pane) reading() []ui.Action {
-	nothing := func() string {
-		if p.list.Len() == 0 {
-			return "nothing was said yet"
+func (p *Pane) scrolling() []ui.Action {
+	line := func() string { // home and end belong to the line while something stands there
+		if !p.browsing && p.composer.Text() != "" {
+			return "the line is not empty"
+		}
+		return p.said()
+	}
+	up := func(f func()) func(string) tea.Cmd {
+		return p.runs(func() tea.Cmd {
+			f()
+			return p.older()
+		})
+	}
+	return []ui.Action{
+		{ID: "conversation.pageup", Keys: []string{"pgup"}, Title: "Page up", Why: p.said, Run: up(func() { p.list.Page(-1) })},
+		{ID: "conversation.pagedown", Keys: []string{"pgdown"}, Title: "Page down", Why: p.said, Run: p.does(func() { p.list.Page(1) })},
+		{ID: "conversation.top", Keys: []string{"ctrl+home"}, Title: "Go to the first loaded message", Why: p.said, Run: up(p.toTop)},
+		{ID: "conversation.end", Keys: []string{"ctrl+end"}, Title: "Go to the end and follow", Why: p.said, Run: p.does(p.toEnd)},
+		{ID: "conversation.top.empty", Keys: []string{"home"}, Title: "Go to the first loaded message", Hidden: true, Why: line, Run: up(p.toTop)},
+		{ID: "conversation.end.empty", Keys: []string{"end"}, Title: "Go to the end and follow", Hidden: true, Why: line, Run: p.does(p.toEnd)},
+	}
+}
+
+func (p *Pane) browsingActions() []ui.Action {
+	inside := func() string {
+		if !p.browsing {
+			return "browse first: " + p.key("conversation.browse", "ctrl+up")
 		}
 		return ""
 	}
-	return []ui.Action{
-		{ID: "conversation.pageup", Keys: []string{"pgup"}, Title: "Page up", Why: nothing, Run: p.press("pgup")},
-		{ID: "conversation.pagedown", Keys: []string{"pgdown"}, Title: "Page down", Why: nothing, Run: p.press("pgdown")},
-		{ID: "conversation.top", Keys: []string{"ctrl+home"}, Title: "Go to the first loaded message", Why: nothing, Run: p.press("ctrl+home")},
-		{ID: "conversation.end", Keys: []string{"ctrl+end"}, Title: "Go to the end and follow", Why: nothing, Run: p.press("ctrl+end")},
-		{ID: "conversation.browse", Keys: []string{"ctrl+up"}, Title: "Browse what was said", Help: "Then j and k move, enter opens, y copies, f forks, r tries again, esc writes.", Why: nothing, Run: p.press("ctrl+up"), InBar: !p.running},
-		{ID: "conversation.open", Title: "Open or close the selected item", Why: nothing, Run: p.browseKey("enter")},
-		{ID: "conversation.copy", Slash: "copy", Title: "Copy the selected message, block or output", Why: nothing, Run: func(string) tea.Cmd { return p.copySelected() }},
-		{ID: "conversation.fork", Title: "Fork the session at the selected message", Why: nothing, Run: p.browseKey("f")},
-		{ID: "conversation.reload", Keys: []string{"ctrl+r"}, Title: "Read the conversation again", Run: p.press("ctrl+r")},
+	hits := func() string {
+		if len(p.hits) == 0 {
+			return "nothing was searched for, or nothing found"
+		}
+		return inside()
 	}
+	idle := func() string {
+		if p.queue.choosing {
+			return "esc leaves the queue first"
+		}
+		return p.said()
+	}
+	list := []ui.Action{
+		{ID: "conversation.browse", Keys: []string{"ctrl+up", "esc"}, Title: "Browse what was said", Help: "Again goes back to writing.", Bar: "browse", Why: idle, Run: p.does(p.toggleBrowsing), InBar: !p.running && !p.browsing && !p.queue.choosing},
+		{ID: "conversation.previous", Keys: []string{"k", "up"}, Title: "Select the one above", Why: inside, Run: p.runs(func() tea.Cmd {
+			p.move(-1)
+			return p.older()
+		})},
+		{ID: "conversation.next", Keys: []string{"j", "down"}, Title: "Select the one below", Why: inside, Run: p.does(func() { p.move(1) })},
+		{ID: "conversation.first", Keys: []string{"g"}, Title: "Select the first", Why: inside, Run: p.runs(func() tea.Cmd {
+			p.toTop()
+			return p.older()
+		})},
+		{ID: "conversation.last", Keys: []string{"G"}, Title: "Select the last", Why: inside, Run: p.does(p.toEnd)},
+		{ID: "conversation.open", Keys: []string{"enter", " "}, Title: "Open or close the selected item", Bar: "open", Why: inside, Run: p.does(p.toggleSelected), InBar: p.browsing},
+		{ID: "conversation.copy", Keys: []string{"y"}, Slash: "copy", Title: "Copy the selected message, block or output", Bar: "copy", Why: idle, Run: p.runs(p.copySelected), InBar: p.browsing},
+		{ID: "conversation.fork", Keys: []string{"f"}, Title: "Fork the session at the selected message", Bar: "fork", Why: inside, Run: p.runs(p.fork), InBar: p.browsing},
+		{ID: "conversation.search", Keys: []string{"/"}, Title: "Search in this conversation", Why: inside, Run: p.runs(func() tea.Cmd {
+			return func() tea.Msg { return ui.RunAction{ID: "search"} }
+		})},
+		{ID: "conversation.hit.next", Keys: []string{"n"}, Title: "Next hit", Why: hits, Run: p.does(func() { p.NextHit(1) })},
+		{ID: "conversation.hit.previous", Keys: []string{"N"}, Title: "Previous hit", Why: hits, Run: p.does(func() { p.NextHit(-1) })},
+		{ID: "conversation.write", Keys: []string{"i", "tab"}, Title: "Go back to writing", Bar: "write", Why: inside, Run: p.does(p.stopBrowsing), InBar: p.browsing},
+	}
+	for i := range list {
+		list[i].Group = "browsing"
+	}
+	return list
 }
 
 // commandActions are the slash commands that are about this conversation.
 func (p *Pane) commandActions() []ui.Action {
 	idle := func() string {
 		switch {
-		case p.session == "":
+		case p.session == "" || p.list.Len() == 0:
 			return "nothing was said yet"
 		case p.running:
-			return "a turn runs; esc stops it"
+			return "a turn runs; stop it first"
+		case p.queue.choosing:
+			return "esc leaves the queue first"
 		default:
 			return ""
 		}
 	}
 	out := []ui.Action{
-		p.sendAs("queue", event.InputQueue, "Send a prompt after this turn"),
-		p.sendAs("steer", event.InputSteer, "Show a prompt to the model in this turn"),
-		p.sendAs("interrupt", event.InputInterrupt, "Stop the turn and send a prompt"),
+		p.sendAs("queue", event.InputQueue, "Send a prompt after this turn", "Without a prompt it shows what is queued."),
+		p.sendAs("steer", event.InputSteer, "Show a prompt to the model in this turn", ""),
+		p.sendAs("interrupt", event.InputInterrupt, "Stop the turn and send a prompt", ""),
 	}
 	if p.deps.Retry != nil {
-		out = append(out, ui.Action{ID: "conversation.retry", Slash: "retry", Title: "Answer the last prompt again", Why: idle, Run: func(string) tea.Cmd { return p.retry() }})
+		out = append(out, ui.Action{ID: "conversation.retry", Keys: []string{"r"}, Slash: "retry", Title: "Answer the last prompt again", Why: idle, Run: p.runs(p.retry)})
 	}
 	if p.deps.Undo != nil {
 		out = append(out, ui.Action{
@@ -110,19 +178,27 @@ func (p *Pane) commandActions() []ui.Action {
 	return out
 }
 
-func (p *Pane) sendAs(name string, mode event.InputMode, title string) ui.Action {
+func (p *Pane) sendAs(name string, mode event.InputMode, title, help string) ui.Action {
 	return ui.Action{
-		ID: "conversation." + name, Slash: name, Arg: "prompt", Title: title,
+		ID: "conversation." + name, Slash: name, Arg: "[prompt]", Title: title, Help: help,
 		Run: func(arg string) tea.Cmd {
-			if arg == "" {
-				p.mode, p.memoOK = mode, false
-				return nil
+			p.memoOK = false
+			switch {
+			case arg == "" && mode == event.InputQueue:
+				return p.showQueue()
+			case arg == "":
+				p.mode = mode
+				return toast(event.Info, p.enterDoes()+" from now on", "")
 			}
-			was := p.mode
-			p.mode = mode
-			cmd := p.send(sending{text: arg})
-			p.mode = was
-			return cmd
+			return p.sendIn(sending{text: arg}, mode)
 		},
 	}
+}
+
+func (p *Pane) showQueue() tea.Cmd {
+	if len(p.queue.items) == 0 {
+		return toast(event.Info, "Nothing is queued", "/queue and a prompt queues one for after the turn")
+	}
+	p.chooseQueued()
+	return nil
 }

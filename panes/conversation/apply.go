@@ -86,7 +86,7 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 	case event.TurnEnded:
 		p.turnEnded(ev)
 	case event.QueueChanged:
-		p.queue = ev.Items
+		p.queue.set(ev.Items)
 	case event.TodoChanged:
 		s.steps(ev.Items)
 	case event.Compressed:

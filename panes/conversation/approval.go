@@ -211,3 +211,5 @@ func (a *approval) detail(s *style.Styles) string {
 	}
 	return clean(d[:from]) + s.Bad.Underline(true).Inline(true).Render(clean(d[from:to])) + clean(d[to:])
 }
+
+func (p *Pane) sendInstead(string) tea.Cmd { return nil }

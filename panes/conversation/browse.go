@@ -15,9 +15,22 @@ func (p *Pane) startBrowsing() {
 		return
 	}
 	if !p.browsing {
-		p.browsing, p.selected = true, p.list.Len()
+		p.browsing, p.queue.choosing, p.selected = true, false, p.list.Len()
 		p.move(-1)
 	}
+}
+
+// stopBrowsing gives the keys back to the line. The marks of a search go with it.
+func (p *Pane) stopBrowsing() {
+	p.browsing, p.query = false, ""
+}
+
+func (p *Pane) toggleBrowsing() {
+	if p.browsing {
+		p.stopBrowsing()
+		return
+	}
+	p.startBrowsing()
 }
 
 func (p *Pane) at(i int) item {
@@ -43,39 +56,10 @@ func (p *Pane) move(delta int) {
 	p.list.Reveal(p.selected)
 }
 
-// browse are the keys while the transcript has the keys.
-func (p *Pane) browse(name string) tea.Cmd {
-	switch name {
-	case "esc", "i", "tab":
-		p.browsing = false
-	case "j", "down":
-		p.move(1)
-	case "k", "up":
-		p.move(-1)
-		return p.older()
-	case "g", "home":
-		p.selected = -1
-		p.move(1)
-		p.list.Home()
-		return p.older()
-	case "G":
-		p.toEnd()
-	case "n":
-		p.NextHit(1)
-	case "N":
-		p.NextHit(-1)
-	case "enter", " ":
-		if it := p.at(p.selected); it != nil {
-			it.toggle()
-		}
-	case "y":
-		return p.copySelected()
-	case "f":
-		return p.fork()
-	case "r":
-		return p.retry()
+func (p *Pane) toggleSelected() {
+	if it := p.at(p.selected); it != nil {
+		it.toggle()
 	}
-	return nil
 }
 
 // Copy implements ui.Copier: the selected item, else the newest answer.
@@ -135,7 +119,7 @@ func (p *Pane) fork() tea.Cmd {
 }
 
 func (p *Pane) retry() tea.Cmd {
-	p.browsing = false
+	p.stopBrowsing()
 	return p.change(p.deps.Retry, "Nothing was tried again")
 }
 

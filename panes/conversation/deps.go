@@ -18,6 +18,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/ui"
+	"hermes/ui/compose"
 )
 
 // Deps is what the pane needs of the rest of the program. Transcript, Agent and NewSession are required, the others may be nil.
@@ -30,12 +31,29 @@ type Deps struct {
 	Busy       event.InputMode  // what Enter does while a turn runs; empty means queue
 	Now        func() time.Time // nil means time.Now
 	Cwd        func(session string) string
+	// Key tells which key an action has now, so that hints stay true when a person changes it.
+	Key func(id, usual string) string
+	// Display is asked at every change of the settings; nil means DefaultDisplay.
+	Display func() Display
 	// NewSession makes a session for the first prompt of an empty pane.
 	NewSession func(ctx context.Context) (uid string, err error)
 	// Fork copies a session up to and including a message. nil takes the action away, as for the two below.
 	Fork func(ctx context.Context, session string, messageID int64) (uid string, err error)
 	// Retry answers the last prompt again; Undo removes the last prompt and its answer.
 	Retry, Undo func(ctx context.Context, session string) error
+}
+
+// Display is what the settings say about the look.
+type Display struct {
+	Reasoning  bool // show what the model thinks
+	Timestamps bool // show when something was said
+	PasteLines int  // longer pastes become a chip; 0 for never
+	PasteRunes int
+}
+
+// DefaultDisplay is the look without settings.
+func DefaultDisplay() Display {
+	return Display{Reasoning: true, Timestamps: true, PasteLines: compose.MaxPasteLines, PasteRunes: compose.MaxPasteRunes}
 }
 
 // Transcript reads what was said. Messages come oldest first.
@@ -46,7 +64,7 @@ type Transcript interface {
 	Around(ctx context.Context, session string, messageID int64, limit int) (messages []chat.Message, more bool, err error)
 }
 
-// Agent is who answers. No method may block for long except Submit, which runs in a command.
+// Agent is who answers. What takes a context is called in commands and may wait; the others may not.
 type Agent interface {
 	// Submit hands over a prompt. An empty mode means the configured one. The prompt is persisted when it returns.
 	Submit(ctx context.Context, session, text string, attachments []chat.Attachment, mode event.InputMode) error
@@ -54,10 +72,13 @@ type Agent interface {
 	Interrupt(session string) bool
 	// Queue lists the prompts that wait.
 	Queue(session string) []event.QueuedInput
-	// EditQueued replaces the text of a waiting prompt; false when it was taken up already.
-	EditQueued(session, id, text string) bool
-	// DropQueued removes a waiting prompt; false when it was taken up already.
-	DropQueued(session, id string) bool
+	// EditQueued replaces the text of a waiting prompt, DropQueued removes it. Both fail when it was taken up already.
+	EditQueued(ctx context.Context, session, id, text string) error
+	DropQueued(ctx context.Context, session, id string) error
+	// PromoteQueued sends a waiting prompt as if it were submitted in that mode now.
+	PromoteQueued(ctx context.Context, session, id string, mode event.InputMode) error
+	// Resume sends on what an interrupted or failed turn left in the queue.
+	Resume(ctx context.Context, session string) error
 	// Answer settles an approval.
 	Answer(approvalID string, d event.Decision) error
 	// AnswerQuestion settles a question of the clarify tool.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,11 +51,26 @@ func (w *world) Submit(_ context.Context, session, text string, a []chat.Attachm
 	w.note("submit %s %q %d %s", session, text, len(a), mode)
 	return w.fail
 }
-func (w *world) Interrupt(s string) bool            { w.note("interrupt %s", s); return true }
-func (w *world) Queue(string) []event.QueuedInput   { return w.queue }
-func (w *world) EditQueued(_, id, text string) bool { w.note("edit %s %s", id, text); return true }
+func (w *world) Interrupt(s string) bool          { w.note("interrupt %s", s); return true }
+func (w *world) Queue(string) []event.QueuedInput { return w.queue }
 
-func (w *world) DropQueued(_, id string) bool { w.note("drop %s", id); w.queue = nil; return true }
+func (w *world) EditQueued(_ context.Context, _, id, text string) error {
+	w.note("edit %s %s", id, text)
+	return w.fail
+}
+
+func (w *world) DropQueued(_ context.Context, _, id string) error {
+	w.note("drop %s", id)
+	w.queue = slices.DeleteFunc(w.queue, func(q event.QueuedInput) bool { return q.ID == id })
+	return w.fail
+}
+
+func (w *world) PromoteQueued(_ context.Context, _, id string, mode event.InputMode) error {
+	w.note("promote %s %s", id, mode)
+	return w.fail
+}
+
+func (w *world) Resume(_ context.Context, s string) error { w.note("resume %s", s); return w.fail }
 
 func (w *world) Answer(id string, d event.Decision) error { w.note("answer %s %s", id, d); return nil }
 
@@ -139,11 +155,23 @@ func keyMsg(name string) tea.KeyMsg {
 	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
 }
 
+// press sends keys the way the frame does: what the pane catches, then its actions, then what is left.
 func press(p *Pane, keys ...string) (out []tea.Msg) {
 	for _, k := range keys {
-		out = append(out, drain(p, p.Update(keyMsg(k)))...)
+		out = append(out, pressOne(p, k)...)
 	}
 	return out
+}
+
+func pressOne(p *Pane, key string) []tea.Msg {
+	if !p.Catches(key) {
+		for _, a := range p.Actions() {
+			if slices.Contains(a.Keys, key) && (len([]rune(key)) > 1 || !p.Typing()) && (a.Why == nil || a.Why() == "") {
+				return drain(p, a.Run(""))
+			}
+		}
+	}
+	return drain(p, p.Update(keyMsg(key)))
 }
 
 func say(p *Pane, events ...event.Event) {

@@ -11,86 +11,74 @@ import (
 	"hermes/ui/compose"
 )
 
-// key handles what no action took: text, and everything that the composer knows.
-func (p *Pane) key(k tea.KeyMsg) tea.Cmd {
+// Catches implements ui.Catcher: while a completion is open, the keys that move in it belong to it. Esc leaves what is
+// edited, and does nothing to a line that somebody wrote, before it means anything else.
+func (p *Pane) Catches(key string) bool {
+	switch {
+	case p.browsing || p.queue.choosing:
+		return false
+	case key == "esc":
+		return p.composer.Completing() || p.editing() || !p.running && !p.composer.Empty()
+	default:
+		return p.composer.Completing() && compose.PopupKey(key)
+	}
+}
+
+// typed handles what no action took: text, and everything that the composer knows.
+func (p *Pane) typed(k tea.KeyMsg) tea.Cmd {
 	name := k.String()
-	if cmd, ok := p.common(name); ok {
-		return cmd
+	text := k.Paste || k.Type == tea.KeyRunes && !k.Alt
+	switch {
+	case name == "ctrl+c":
+		return p.interrupt()
+	case k.Paste:
+		p.stopBrowsing()
+	case p.browsing:
+		return nil
+	case name == "esc" && !p.composer.Completing():
+		if p.editing() {
+			p.leaveEdit()
+		}
+		return nil
 	}
-	if p.browsing && !k.Paste {
-		return p.browse(name)
+	if text {
+		p.queue.choosing = false
 	}
-	if name == "esc" && !p.composer.Completing() {
-		return p.escape()
+	if p.queue.choosing {
+		return nil
 	}
-	switch p.composer.Key(k) {
-	case compose.Submit:
+	if p.composer.Key(k) == compose.Submit {
 		return p.submit()
-	case compose.Changed, compose.Ignored:
 	}
 	return nil
 }
 
-// common are the keys that work while writing and while browsing.
-func (p *Pane) common(name string) (tea.Cmd, bool) {
-	switch name {
-	case "pgup":
-		p.list.Page(-1)
-		return p.older(), true
-	case "pgdown":
-		p.list.Page(1)
-	case "ctrl+home":
+func (p *Pane) toTop() {
+	p.list.Home()
+	if p.browsing {
+		p.selected = -1
+		p.move(1)
 		p.list.Home()
-		return p.older(), true
-	case "ctrl+end":
-		p.toEnd()
-	case "ctrl+up":
-		p.startBrowsing()
-	case "ctrl+c":
-		return p.interrupt(), true
-	case "ctrl+y":
-		return p.openWaiting(), true
-	case "ctrl+g":
-		return p.editor(), true
-	case "ctrl+r":
-		p.loaded = false
-		return p.begin(), true
-	case "alt+q":
-		p.cycleMode()
-	case "alt+e":
-		p.editQueued()
-	case "alt+x":
-		return p.dropQueued(), true
-	case "end":
-		if p.composer.Text() != "" && !p.browsing {
-			return nil, false
-		}
-		p.toEnd()
-	default:
-		return nil, false
 	}
-	return nil, true
 }
 
 func (p *Pane) toEnd() {
 	p.list.End()
 	p.fresh, p.selected = 0, p.list.Len()-1
-}
-
-// escape stops the turn; with nothing to stop and nothing written it browses.
-func (p *Pane) escape() tea.Cmd {
-	if p.running {
-		return p.interrupt()
+	if p.browsing {
+		p.selected = p.list.Len()
+		p.move(-1)
+		p.list.End()
 	}
-	if p.composer.Empty() && p.list.Len() > 0 {
-		p.startBrowsing()
-	}
-	return nil
 }
 
 // interrupt stops the running turn, else clears what was written.
 func (p *Pane) interrupt() tea.Cmd {
 	if !p.running {
+		if p.editing() {
+			p.leaveEdit()
+			return nil
+		}
 		p.composer.Clear()
 		return nil
 	}
@@ -108,9 +96,15 @@ func (p *Pane) cycleMode() {
 	}
 }
 
-// submit sends what was written, or runs it as a command.
+// submit sends what was written, runs it as a command, or saves what was edited.
 func (p *Pane) submit() tea.Cmd {
 	body := strings.TrimSpace(p.composer.Text())
+	switch {
+	case p.queue.edits != "":
+		return p.saveQueued(body)
+	case p.instead != nil:
+		return p.sendInstead(body)
+	}
 	s := sending{text: body, attachments: p.composer.Attachments()}
 	var keep tea.Cmd
 	if p.composer.Remember(body) && p.deps.History != nil {
@@ -122,7 +116,7 @@ func (p *Pane) submit() tea.Cmd {
 	if strings.HasPrefix(body, "/") && p.deps.Commands != nil {
 		return tea.Batch(keep, p.slash(body))
 	}
-	if rest, ok := strings.CutPrefix(body, "!"); ok {
+	if rest, ok := strings.CutPrefix(body, "!"); ok && strings.TrimSpace(rest) != "" {
 		s.text = "$ " + strings.TrimSpace(rest)
 	}
 	return tea.Batch(keep, p.send(s))
@@ -141,8 +135,8 @@ func (p *Pane) slash(line string) tea.Cmd {
 // send hands a prompt to the agent; the first one of an empty pane makes the session.
 func (p *Pane) send(s sending) tea.Cmd {
 	p.list.End()
-	p.browsing = false
-	if p.running {
+	p.stopBrowsing()
+	if p.running && s.mode == "" {
 		s.mode = p.mode
 	}
 	if p.session == "" {
@@ -155,6 +149,12 @@ func (p *Pane) send(s sending) tea.Cmd {
 	return within(func(ctx context.Context) tea.Msg {
 		return sentMsg{s, p.deps.Agent.Submit(ctx, session, s.text, s.attachments, s.mode)}
 	})
+}
+
+// sendIn sends in a mode, whatever enter does.
+func (p *Pane) sendIn(s sending, mode event.InputMode) tea.Cmd {
+	s.mode = mode
+	return p.send(s)
 }
 
 func (p *Pane) created(m createdMsg) tea.Cmd {
@@ -173,30 +173,6 @@ func (p *Pane) editor() tea.Cmd {
 	return func() tea.Msg {
 		return ui.EditText{Text: written, Suffix: ".md", Done: func(s string, err error) tea.Msg { return editedMsg{s, err} }}
 	}
-}
-
-// editQueued takes the newest waiting prompt back into the composer.
-func (p *Pane) editQueued() {
-	if len(p.queue) == 0 || !p.composer.Empty() {
-		return
-	}
-	q := p.queue[len(p.queue)-1]
-	if p.deps.Agent.DropQueued(p.session, q.ID) {
-		p.composer.SetText(q.Text)
-		p.queue = p.deps.Agent.Queue(p.session)
-	}
-}
-
-func (p *Pane) dropQueued() tea.Cmd {
-	if len(p.queue) == 0 {
-		return nil
-	}
-	q := p.queue[len(p.queue)-1]
-	if !p.deps.Agent.DropQueued(p.session, q.ID) {
-		return toast(event.Info, "Too late: it was taken up already", "")
-	}
-	p.queue = p.deps.Agent.Queue(p.session)
-	return toast(event.Info, "Dropped: "+oneLine(q.Text), "up brings it back")
 }
 
 // mouse scrolls by the wheel and opens what is clicked.

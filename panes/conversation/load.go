@@ -161,7 +161,7 @@ func (p *Pane) fill(messages []chat.Message) {
 		}
 		p.script.message(m)
 	}
-	p.queue = p.deps.Agent.Queue(p.session)
+	p.queue.set(p.deps.Agent.Queue(p.session))
 	p.fresh = 0
 	if p.goTo != 0 {
 		p.show(p.goTo)
@@ -198,6 +198,8 @@ func (p *Pane) answer(msg tea.Msg) tea.Cmd {
 		if m.err != nil {
 			return toast(event.Error, m.what+": "+oneLine(m.err.Error()), "")
 		}
+	case queuedMsg:
+		return p.queued(m)
 	case filesMsg:
 		p.offerFiles(m)
 	case editedMsg:

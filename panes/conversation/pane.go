@@ -33,7 +33,9 @@ type Pane struct {
 	running  bool
 	began    time.Time
 	mode     event.InputMode
-	queue    []event.QueuedInput
+	queue    queueView
+	instead  *event.ApprovalAsked // whose command is being edited in the composer
+	stash    compose.Draft        // what was written before something was edited
 	asks     []event.ApprovalAsked
 	question []event.QuestionAsked
 
@@ -49,7 +51,8 @@ type Pane struct {
 
 	browsing bool
 	selected int
-	fresh    int // items that came while the view was locked
+	fresh    int    // items that came while the view was locked
+	query    string // what is marked in the transcript
 	hits     []int
 	hit      int
 	last     compose.Token // completions were offered for
@@ -129,12 +132,12 @@ func (p *Pane) Restyle(s *style.Styles) {
 func (p *Pane) Focus(on bool) { p.focused, p.memoOK = on, false }
 
 // Typing implements ui.Typer.
-func (p *Pane) Typing() bool { return !p.browsing }
+func (p *Pane) Typing() bool { return !p.browsing && !p.queue.choosing }
 
 // Cursor implements ui.Cursorer.
 func (p *Pane) Cursor() (x, y int, ok bool) {
 	p.View()
-	return p.cx, p.cy, p.cursor && p.focused && !p.browsing
+	return p.cx, p.cy, p.cursor && p.focused && p.Typing()
 }
 
 // RefreshAt implements ui.Refresher: once a second while a tool runs and its clock can be seen.
@@ -162,7 +165,7 @@ func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 	case ui.SessionFocused:
 		return p.begin()
 	case tea.KeyMsg:
-		return tea.Batch(p.key(m), p.complete())
+		return tea.Batch(p.typed(m), p.complete())
 	case tea.MouseMsg:
 		return p.mouse(m)
 	default:

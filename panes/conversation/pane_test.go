@@ -76,15 +76,6 @@ func TestBusyModes(t *testing.T) {
 			t.Errorf("%s is missing in %s", want, got)
 		}
 	}
-	w.queue = []event.QueuedInput{{ID: "q", Text: "later", Mode: event.InputQueue}}
-	say(p, event.QueueChanged{Items: w.queue})
-	if !strings.Contains(seen(p), `1 queued: later`) {
-		t.Error("the queue does not show")
-	}
-	press(p, "alt+e")
-	if p.composer.Text() != "later" || len(p.queue) != 0 {
-		t.Errorf("composer %q, queue %v", p.composer.Text(), p.queue)
-	}
 }
 
 func TestStreamEndsLikeTheStoredMessage(t *testing.T) {

@@ -63,14 +63,28 @@ func (p *Pane) below() []string {
 		head = append(head, bar)
 	}
 	p.cx, p.cy = x, len(head)+y
-	return slices.Concat(head, field, p.waiting(max(0, p.h/5)))
+	return slices.Concat(head, field, p.waiting(p.queueRoom()))
+}
+
+// queueRoom is how many lines of the queue are shown; more while somebody chooses among them.
+func (p *Pane) queueRoom() int {
+	if p.queue.choosing {
+		return max(1, p.h/3)
+	}
+	return min(3, max(1, p.h/5))
 }
 
 func (p *Pane) placeholder() string {
-	if p.running {
+	switch {
+	case p.queue.choosing:
+		return ""
+	case p.running:
 		return p.enterDoes()
+	case len(p.queue.items) > 0:
+		return p.key("conversation.queue.resume", "alt+s") + " sends on what is held; or ask something else"
+	default:
+		return "Ask, or $ command, /command, @file"
 	}
-	return "Ask, or $ command, /command, @file"
 }
 
 func (p *Pane) enterDoes() string {
@@ -87,19 +101,31 @@ func (p *Pane) enterDoes() string {
 // rule parts the transcript from the composer and says what cannot be seen otherwise.
 func (p *Pane) rule() string {
 	s := p.env.s
-	label := ""
-	switch {
-	case p.browsing:
-		label = " browsing · j k move · enter opens · y copies · esc writes "
-	case p.running && p.composer.Text() != "":
-		label = " " + p.enterDoes() + " · alt+q changes "
-	}
+	label := p.doing()
 	label = text.Truncate(label, max(0, p.w-4), "")
 	dash := s.Glyphs.Horizontal
 	if dash == "" {
 		dash = "─"
 	}
 	return s.Border.Inline(true).Render(strings.Repeat(dash, max(0, p.w-text.Width(label)-1))) + s.Dim.Render(label) + s.Border.Inline(true).Render(dash)
+}
+
+// doing says which of several things the keys mean now. The bottom row names the keys.
+func (p *Pane) doing() string {
+	switch {
+	case p.queue.edits != "":
+		return " editing what is queued · enter keeps it · esc leaves it as it was "
+	case p.instead != nil:
+		return " editing the command · enter sends this one instead · esc goes back "
+	case p.browsing:
+		return " browsing "
+	case p.queue.choosing:
+		return " the queue "
+	case p.running && p.composer.Text() != "":
+		return " " + p.enterDoes() + " · " + p.key("conversation.mode", "alt+q") + " changes "
+	default:
+		return ""
+	}
 }
 
 // bar says what waits for the person. It takes no keys but the one that it names.
@@ -115,34 +141,13 @@ func (p *Pane) bar() string {
 		what = oneLine(p.question[0].Text)
 	}
 	head := " " + s.Glyphs.Waits + " " + strconv.Itoa(n) + " waits for you  "
-	key := "  ctrl+y answers "
+	name := p.key("conversation.answer", "ctrl+y")
+	key := "  " + name + " answers "
 	room := p.w - text.Width(head) - text.Width(key)
 	if room < 8 {
-		return s.Warn.Bold(true).Render(text.Truncate(head+"ctrl+y", p.w, ""))
+		return s.Warn.Bold(true).Render(text.Truncate(head+name, p.w, ""))
 	}
 	return s.Warn.Bold(true).Render(head) + text.Fit(text.Truncate(what, room, "…"), room) + s.Key.Render(key)
-}
-
-// waiting lists what is queued, under the composer.
-func (p *Pane) waiting(limit int) []string {
-	s := p.env.s
-	var out []string
-	for i, q := range p.queue {
-		if i == limit {
-			break
-		}
-		word := "queued"
-		if q.Mode == event.InputSteer {
-			word = "steers"
-		}
-		l := "  " + strconv.Itoa(i+1) + " " + word + ": " + text.Truncate(oneLine(q.Text), max(4, p.w-36), "…")
-		hint := ""
-		if i == len(p.queue)-1 {
-			hint = "alt+e edit  alt+x drop "
-		}
-		out = append(out, sides(s.Dim.Render(l), s.Hint.Render(hint), p.w))
-	}
-	return out
 }
 
 // transcript draws the window of the list, with the selection and what is new.

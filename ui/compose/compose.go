@@ -16,7 +16,7 @@ import (
 	"hermes/ui/style"
 )
 
-// A paste longer than this becomes a chip.
+// A paste longer than this becomes a chip, unless the owner says otherwise.
 const (
 	MaxPasteLines = 5
 	MaxPasteRunes = 2000
@@ -39,6 +39,8 @@ type Composer struct {
 	Placeholder string
 	Prompt      string // "❯ "
 	Styles      *style.Styles
+	// PasteLines and PasteRunes are how long a paste may be that stays text; 0 for any length.
+	PasteLines, PasteRunes int
 
 	buf     Buffer
 	chips   []chat.Attachment
@@ -53,7 +55,7 @@ type Composer struct {
 
 // New returns an empty composer.
 func New() *Composer {
-	c := &Composer{Prompt: "❯ ", width: 80}
+	c := &Composer{Prompt: "❯ ", width: 80, PasteLines: MaxPasteLines, PasteRunes: MaxPasteRunes}
 	c.buf.goal = -1
 	return c
 }
@@ -81,6 +83,29 @@ func (c *Composer) Clear() {
 	c.chips, c.pos, c.draft, c.scroll = nil, len(c.history), "", 0
 	c.popup.close()
 }
+
+// Draft is what stood in a composer.
+type Draft struct {
+	text  string
+	chips []chat.Attachment
+}
+
+// Stash empties the field and returns what stood there.
+func (c *Composer) Stash() Draft {
+	d := Draft{c.buf.s, c.chips}
+	c.Clear()
+	return d
+}
+
+// Restore puts a draft back in place of what stands there.
+func (c *Composer) Restore(d Draft) {
+	c.Clear()
+	c.buf.Set(d.text)
+	c.chips = d.chips
+}
+
+// Recalling reports that an older prompt stands in the field.
+func (c *Composer) Recalling() bool { return c.pos != len(c.history) }
 
 // SetHistory sets what was written before, oldest first.
 func (c *Composer) SetHistory(h []string) {
@@ -139,7 +164,7 @@ func mouseReport(s string) bool {
 func (c *Composer) paste(s string) Result {
 	s = clean(s)
 	lines := strings.Count(strings.TrimRight(s, "\n"), "\n") + 1
-	if lines <= MaxPasteLines && utf8.RuneCountInString(s) <= MaxPasteRunes {
+	if (c.PasteLines == 0 || lines <= c.PasteLines) && (c.PasteRunes == 0 || utf8.RuneCountInString(s) <= c.PasteRunes) {
 		c.buf.Insert(s)
 		return Changed
 	}

@@ -114,6 +114,16 @@ func (c *Composer) popupKey(key string) Result {
 	return Changed
 }
 
+// PopupKey reports the keys that an open popup takes.
+func PopupKey(key string) bool {
+	switch key {
+	case "tab", "up", "down", "ctrl+p", "ctrl+n", "enter", "esc":
+		return true
+	default:
+		return false
+	}
+}
+
 func (c *Composer) take() {
 	p := &c.popup
 	if it := p.items[p.at]; !it.Off {

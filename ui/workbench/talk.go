@@ -76,22 +76,36 @@ func (t talker) Queue(uid string) []event.QueuedInput {
 	return app.Agent.Queue(uid)
 }
 
-func (t talker) EditQueued(uid, id, text string) bool {
-	return t.queued(func(ctx context.Context, a *agent.Agent) error { return a.EditQueued(ctx, uid, id, text) })
-}
-
-func (t talker) DropQueued(uid, id string) bool {
-	return t.queued(func(ctx context.Context, a *agent.Agent) error { return a.DropQueued(ctx, uid, id) })
-}
-
-func (t talker) queued(f func(context.Context, *agent.Agent) error) bool {
-	app, ok := t.b.now()
-	if !ok {
-		return false
+func (t talker) EditQueued(ctx context.Context, uid, id, text string) error {
+	app, err := t.b.get(ctx)
+	if err != nil {
+		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), quick)
-	defer cancel()
-	return f(ctx, app.Agent) == nil
+	return app.Agent.EditQueued(ctx, uid, id, text)
+}
+
+func (t talker) DropQueued(ctx context.Context, uid, id string) error {
+	app, err := t.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	return app.Agent.DropQueued(ctx, uid, id)
+}
+
+func (t talker) PromoteQueued(ctx context.Context, uid, id string, mode event.InputMode) error {
+	app, err := t.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	return app.Agent.PromoteQueued(ctx, uid, id, mode)
+}
+
+func (t talker) Resume(ctx context.Context, uid string) error {
+	app, err := t.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	return app.Agent.Resume(ctx, uid)
 }
 
 func (t talker) Answer(id string, d event.Decision) error {

@@ -180,6 +180,17 @@ func (w *workbench) conversation(uid string) ui.Pane {
 	}, uid)
 }
 
+// display is what the settings say now about the look of a conversation.
+func (w *workbench) display() conversation.Display {
+	d := w.options.Core.Config.Display
+	if app, ok := w.boot.now(); ok {
+		d = app.Config().Display
+	}
+	return conversation.Display{
+		Reasoning: d.ShowReasoning, Timestamps: d.Timestamps, PasteLines: d.PasteCollapseThreshold, PasteRunes: d.PasteCollapseChar,
+	}
+}
+
 func (w *workbench) forkAt(ctx context.Context, uid string, message int64) (string, error) {
 	app, err := w.boot.get(ctx)
 	if err != nil {
