@@ -57,10 +57,10 @@ func TestResolve(t *testing.T) {
 		{two, "z/own", "openrouter", "z/own"},
 		{two, "openrouter/anthropic/claude-sonnet-4.5", "openrouter", "anthropic/claude-sonnet-4.5"},
 		{two, "meta/llama", "openai", "meta/llama"},
-		{two, "offline", "offline", "none"},
+		{two, "offline", "offline", "offline"},
 		{withDefault, "", "openrouter", "anthropic/claude-sonnet-4.5"},
 		{withDefault, "gpt-4o", "openrouter", "gpt-4o"},
-		{provider.Settings{NoDetect: true}, "", "offline", "none"},
+		{provider.Settings{NoDetect: true}, "", "offline", "offline"},
 		{provider.Settings{NoDetect: true}.WithEnv(env("OPENAI_API_KEY", "k", "HERMES_MODEL", "mock-model")), "", "openai", "mock-model"},
 		{provider.Settings{NoDetect: true}.WithEnv(env("DEEPSEEK_API_KEY", "k")), "", "deepseek", "deepseek-chat"},
 	} {
