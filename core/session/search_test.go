@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,6 +63,12 @@ func TestSearch(t *testing.T) {
 	}
 	if r, _ = found(t, s, Query{Text: "Harbour"}); r.Hits[0].MessageID != 0 || r.Hits[0].Session.UID != a {
 		t.Errorf("a title: %+v", r.Hits[0])
+	}
+	for range 10 { // each hit that is a title once kept one of four connections for ever
+		ctx, cancel := context.WithTimeout(bg, 10*time.Second)
+		_, err := s.Search(ctx, Query{Text: "Harbour"})
+		cancel()
+		must(t, err)
 	}
 	if r, _ = found(t, s, Query{Text: "needle"}); r.Hits[0].Tool != "terminal" || r.Hits[0].Role != chat.RoleTool {
 		t.Errorf("a tool: %+v", r.Hits[0])
@@ -173,5 +180,34 @@ func TestSpreadKeepsOrder(t *testing.T) {
 	slices.Sort(order[:3])
 	if !slices.Equal(order[:3], []string{"s0", "s1", "s2"}) || len(order) != 4 {
 		t.Errorf("%v", order)
+	}
+}
+
+// What was asked of a tool is found and shown as words: no JSON, no names of arguments.
+func TestSnippetOfACallIsWords(t *testing.T) {
+	s, _ := newService(t)
+	uid := create(t, s, NewSession{}).UID
+	args := `{"command":"grep \"zebra\"\n  -r .","options":{"depth":3,"quiet":true},"paths":["kraal","veld"]}`
+	add(t, s, uid, assistant("", chat.ToolCall{ID: "offline_0_0", Name: "terminal", Args: []byte(args)}))
+	add(t, s, uid, assistant("", chat.ToolCall{ID: "offline_0_1", Name: "terminal", Args: []byte(`{"command": okapi`)}))
+	for query, want := range map[string]string{
+		"zebra": `terminal grep "zebra" -r . 3 kraal veld`, "tool:terminal veld": `terminal grep "zebra" -r . 3 kraal veld`,
+		"okapi": `terminal okapi`,
+	} {
+		r, _ := found(t, s, Query{Text: query})
+		if len(r.Hits) != 1 || r.Hits[0].Snippet != want {
+			t.Errorf("%s: %+v, want %s", query, r.Hits, want)
+		}
+	}
+	for _, name := range []string{"depth", "offline_0_0"} {
+		if r, _ := found(t, s, Query{Text: name}); len(r.Hits) != 0 {
+			t.Errorf("%s is no word that anybody wrote: %+v", name, r.Hits)
+		}
+	}
+	m := user("look at this")
+	m.Attachments = []chat.Attachment{{Name: "notes.txt", Text: "about the quagga"}}
+	add(t, s, uid, m)
+	if r, _ := found(t, s, Query{Text: "quagga"}); len(r.Hits) != 1 || r.Hits[0].Snippet != "look at this notes.txt about the quagga" {
+		t.Errorf("attachment: %+v", r.Hits)
 	}
 }

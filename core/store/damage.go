@@ -132,6 +132,10 @@ func (s *Store) checkCounters(ctx context.Context) ([]string, error) {
 // checkIndex runs the index's own check, which is a write to SQLite, and compares it with the rows.
 func (s *Store) checkIndex(ctx context.Context) ([]string, error) {
 	if s.stale.Load() {
+		if err := s.rebuildErr.Swap(nil); err != nil {
+			s.Rebuild()
+			return []string{"search index: it could not be rebuilt (" + (*err).Error() + "); this is tried again now"}, nil
+		}
 		return []string{"search index: is being rebuilt"}, nil
 	}
 	var out []string

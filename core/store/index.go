@@ -9,7 +9,7 @@ import (
 )
 
 // indexVersion names the rules by which the index is written. Another value in the database makes the index stale.
-const indexVersion = "1"
+const indexVersion = "2"
 
 // toolMax is how much of a tool's output and of a call's arguments is indexed, in bytes.
 const toolMax = 2 << 10
@@ -86,11 +86,7 @@ func toolText(r *row) string {
 	if r.msg.Role == chat.RoleTool {
 		return r.tool + "\n" + clip(r.content, toolMax)
 	}
-	var b strings.Builder
-	for _, c := range r.msg.Calls {
-		b.WriteString(c.Name + "\n" + clip(string(c.Args)+c.Invalid, toolMax) + "\n")
-	}
-	return b.String()
+	return callsText(r.msg.Calls)
 }
 
 func (t *tx) unindex(id int64) {

@@ -22,7 +22,11 @@ func (s *Store) Rebuilding() (part float64, running bool) {
 // Rebuild makes the index anew in the background and returns at once. It is safe to call at any time.
 func (s *Store) Rebuild() {
 	s.stale.Store(true)
-	s.mu.RLock()
+	// Never wait here: the writer goroutine calls this too, and Close, which takes the lock, waits for senders that wait for the
+	// writer. A store that is about to close leaves the rebuild to the next start.
+	if !s.mu.TryRLock() {
+		return
+	}
 	defer s.mu.RUnlock()
 	if s.closed || !s.rebuildOn.CompareAndSwap(false, true) {
 		return

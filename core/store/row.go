@@ -128,50 +128,57 @@ func scanMessage(in scanner) (StoredMessage, error) {
 		return StoredMessage{}, err
 	}
 	m.At = fromMS(at)
-	if err := r.decode(&m); err != nil {
-		return StoredMessage{}, fmt.Errorf("store: message %d of session %s: %w", m.ID, m.Session, err)
-	}
+	r.decode(&m)
 	return StoredMessage{Message: m, Active: r.active, Compacted: r.compacted, kind: r.kind}, nil
 }
 
-func (r *row) decode(m *chat.Message) error {
-	if len(r.gzip) > 0 {
-		z, err := gzip.NewReader(bytes.NewReader(r.gzip))
-		if err != nil {
-			return err
-		}
-		whole, err := io.ReadAll(z)
-		if err != nil {
-			return err
-		}
+// decode fills in m from the columns. It never fails: a column that cannot be read must not keep a person from the rest of the
+// conversation. What is missing is said in the message.
+func (r *row) decode(m *chat.Message) {
+	var lost []string
+	if whole, err := unzip(r.gzip); err != nil {
+		lost = append(lost, "the middle of the output") // its ends are in the row
+	} else if whole != nil {
 		r.content = string(whole)
 	}
-	m.Text = r.content
-	if r.calls != "" {
-		var cols []callColumn
-		if err := json.Unmarshal([]byte(r.calls), &cols); err != nil {
-			return err
-		}
-		for _, c := range cols {
-			m.Calls = append(m.Calls, chat.ToolCall{ID: c.ID, Name: c.Name, Args: raw(c.Args), Invalid: c.Invalid})
-		}
+	var cols []callColumn
+	if r.calls != "" && json.Unmarshal([]byte(r.calls), &cols) != nil {
+		lost = append(lost, "the tool calls")
 	}
-	if r.extra == "" {
-		return nil
+	for _, c := range cols {
+		m.Calls = append(m.Calls, chat.ToolCall{ID: c.ID, Name: c.Name, Args: raw(c.Args), Invalid: c.Invalid})
 	}
 	var x extra
-	if err := json.Unmarshal([]byte(r.extra), &x); err != nil {
-		return err
+	if r.extra != "" && json.Unmarshal([]byte(r.extra), &x) != nil {
+		x = extra{}
+		lost = append(lost, "attachments or details")
 	}
-	m.Attachments, m.Opaque = x.Attachments, raw(x.Opaque)
+	if len(lost) > 0 {
+		r.content = strings.TrimSpace(r.content + "\n[damaged in the database: " + strings.Join(lost, ", ") + "]")
+	}
+	m.Text, m.Attachments, m.Opaque = r.content, x.Attachments, raw(x.Opaque)
 	if x.Usage != nil {
 		m.Usage = *x.Usage
+	}
+	if x.Result == nil && m.Role == chat.RoleTool && r.callID != "" { // the answer to a call stays one, whatever else is lost
+		x.Result = &chat.ToolResult{}
 	}
 	if x.Result != nil {
 		m.Result, m.Text = x.Result, x.Text
 		m.Result.Text, m.Result.CallID, m.Result.Name = r.content, r.callID, r.tool
 	}
-	return nil
+}
+
+// unzip returns nil for nothing.
+func unzip(packed []byte) ([]byte, error) {
+	if len(packed) == 0 {
+		return nil, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }
 
 func raw(text string) json.RawMessage {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"hermes/core/chat"
 )
 
 const (
@@ -46,7 +48,7 @@ type Match struct {
 	Session int64
 	Rank    float64 // lower is better
 	At      time.Time
-	Text    string // the beginning of the content, at most 64 KB
+	Text    string // what was found, 64 KB of the content at most; see Texts
 	Tool    string
 	Role    string
 	Seq     int
@@ -157,21 +159,33 @@ func (s *Store) matches(ctx context.Context, from, where, order string, limit, t
 	return out, rows.Err()
 }
 
-// Texts fills in Text (up to 64 KB, what was asked of tools and attachments included) and Tool of matches that are shown.
+// Texts fills in Text (what was asked of tools and attachments included, as words) and Tool of matches that are shown.
 func (s *Store) Texts(ctx context.Context, ms []Match) error {
 	for i := range ms {
-		m := &ms[i]
-		var content, calls, attached string
-		row := s.read.QueryRowContext(ctx, `SELECT substr(content,1,65536), substr(tool_calls,1,16384),
- CASE WHEN extra LIKE '{"attachments"%' THEN substr(extra,1,16384) ELSE '' END, tool_name FROM messages WHERE id=?`, m.ID)
-		if m.ID == 0 {
-			row = s.read.QueryRowContext(ctx, "SELECT title, '', '', '' FROM sessions WHERE id=?", m.Session)
-		}
-		err := row.Scan(&content, &calls, &attached, &m.Tool)
+		err := s.text(ctx, &ms[i])
 		if err != nil && !errors.Is(err, sql.ErrNoRows) { // deleted meanwhile: an empty text
 			return err
 		}
-		m.Text = strings.TrimSpace(content + "\n" + calls + attached)
+	}
+	return nil
+}
+
+func (s *Store) text(ctx context.Context, m *Match) error {
+	if m.ID == 0 {
+		return s.read.QueryRowContext(ctx, "SELECT title FROM sessions WHERE id=?", m.Session).Scan(&m.Text)
+	}
+	var r row
+	var hit chat.Message
+	err := s.read.QueryRowContext(ctx, `SELECT substr(content,1,65536), tool_calls, tool_name,
+ CASE WHEN extra LIKE '{"attachments"%' THEN extra ELSE '' END FROM messages WHERE id=?`, m.ID).
+		Scan(&r.content, &r.calls, &m.Tool, &r.extra)
+	if err != nil {
+		return err
+	}
+	r.decode(&hit)
+	m.Text = strings.TrimSpace(talkText(&hit) + "\n" + callsText(hit.Calls))
+	if hit.Result != nil {
+		m.Text = r.content
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -12,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // reserveSize is room for what is said and done from the moment the disk is full until a person notices.
@@ -50,29 +51,31 @@ type spillFile struct {
 
 // openSpill reads what an earlier process left. A torn last line was never acknowledged and is dropped.
 func openSpill(database string) (*spillFile, error) {
-	path := database + ".spill.jsonl"
-	f := &spillFile{path: path, reserve: database + ".reserve"}
+	f := &spillFile{path: database + ".spill.jsonl", reserve: database + ".reserve"}
 	if !exists(f.reserve) {
 		_ = os.WriteFile(f.reserve, make([]byte, reserveSize), 0o600) // best effort: the disk may be full now
 	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return f, nil
+	var err error
+	if f.waiting, err = f.read(); errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
+	return f, err
+}
+
+// read returns the records in the file, without a torn last line.
+func (f *spillFile) read() ([]record, error) {
+	data, err := os.ReadFile(f.path)
 	if err != nil {
 		return nil, err
 	}
-	in := bufio.NewReader(bytes.NewReader(data))
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			return f, nil //nolint:nilerr // the end, or a torn line
-		}
+	var out []record
+	for line := range bytes.Lines(data) {
 		var r record
-		if json.Unmarshal(line, &r) == nil && r.ID != "" {
-			f.waiting = append(f.waiting, r)
+		if bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, &r) == nil && r.ID != "" {
+			out = append(out, r)
 		}
 	}
+	return out, nil
 }
 
 func (f *spillFile) keep(records []record) error {
@@ -90,9 +93,9 @@ func (f *spillFile) keep(records []record) error {
 		}
 		records[i] = kept
 	}
-	err := appendSynced(f.path, buf.Bytes())
+	err := f.append(buf.Bytes())
 	if errors.Is(err, syscall.ENOSPC) && os.Remove(f.reserve) == nil {
-		err = appendSynced(f.path, buf.Bytes())
+		err = f.append(buf.Bytes())
 	}
 	if err != nil {
 		return err
@@ -101,34 +104,67 @@ func (f *spillFile) keep(records []record) error {
 	return nil
 }
 
-// appendSynced appends data to the file at path, whole or not at all.
-func appendSynced(path string, data []byte) error {
+// locked runs do on the file, which must exist unless flags make it, while no other process adds to it or takes it away.
+func (f *spillFile) locked(flags int, do func(*os.File) error) error {
 	for {
-		out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		file, err := os.OpenFile(f.path, flags, 0o600)
 		if err != nil {
 			return err
 		}
-		still, err := appendTo(out, path, data)
-		if err = errors.Join(err, out.Close()); err != nil || still {
+		_ = unix.Flock(int(file.Fd()), unix.LOCK_EX) // where there are no locks, only one process at a time is safe
+		mine, err := file.Stat()
+		now, gone := os.Stat(f.path)
+		still := err == nil && gone == nil && os.SameFile(mine, now)
+		if still {
+			err = do(file)
+		}
+		if err = errors.Join(err, file.Close()); err != nil || still {
 			return err
 		}
 	}
 }
 
-// appendTo reports false when another process took the file away meanwhile: it replayed what was in it before.
-func appendTo(out *os.File, path string, data []byte) (still bool, err error) {
-	before, err := out.Stat()
-	if err != nil {
-		return false, err
+// append adds data to the file and syncs it, whole or not at all: a half line must not hide what comes after it.
+func (f *spillFile) append(data []byte) error {
+	return f.locked(os.O_CREATE|os.O_WRONLY|os.O_APPEND, func(file *os.File) error {
+		before, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		if _, err = file.Write(data); err == nil {
+			err = file.Sync()
+		}
+		if err != nil {
+			err = errors.Join(err, file.Truncate(before.Size()))
+		}
+		return err
+	})
+}
+
+// settle takes the file away when all that it holds was replayed. A record that can never go in (its session was deleted) stays in
+// a file beside it. What another process added meanwhile waits for the next replay.
+func (f *spillFile) settle(refused bool, stamp string) error {
+	handled := make(map[string]bool, len(f.waiting))
+	for _, r := range f.waiting {
+		handled[r.ID] = true
 	}
-	if _, err = out.Write(data); err == nil {
-		err = out.Sync()
-	}
-	if err != nil { // a half line must not hide what comes after it
-		return false, errors.Join(err, out.Truncate(before.Size()))
-	}
-	now, err := os.Stat(path)
-	return err == nil && os.SameFile(before, now), nil
+	f.waiting = nil
+	return f.locked(os.O_RDWR, func(*os.File) error {
+		all, err := f.read()
+		if err != nil {
+			return err
+		}
+		for _, r := range all {
+			if !handled[r.ID] {
+				f.waiting = all // whatever of it went in already is skipped by its ID
+				return nil
+			}
+		}
+		if refused {
+			return os.Rename(f.path, f.path+".refused-"+stamp)
+		}
+		return os.Remove(f.path)
+	})
 }
 
 // replaySpilled puts what waits into the database, in one transaction.
@@ -160,20 +196,9 @@ func (s *Store) replaySpilled() error {
 		_, _ = s.conn.ExecContext(ctx, "ROLLBACK")
 		return err
 	}
-	return s.spillDone(done)
-}
-
-// spillDone forgets the file. A record that can never go in (its session was deleted) stays in a file beside it.
-func (s *Store) spillDone(done int) error {
 	s.replayed.Add(int64(done))
-	if done < len(s.spill.waiting) {
-		if err := os.Rename(s.spill.path, s.spill.path+".refused-"+stamp(s.now())); err != nil {
-			return err
-		}
-	} else if err := os.Remove(s.spill.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	s.spill.waiting = nil
+	// A file that cannot be taken away is read again at the next start, and skipped by its IDs.
+	_ = s.spill.settle(done < len(s.spill.waiting), stamp(s.now()))
 	return nil
 }
 

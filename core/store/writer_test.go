@@ -140,7 +140,7 @@ func TestReadersWhileWriting(t *testing.T) {
 			}
 		})
 	}
-	for i := range 300 {
+	for i := range 100 {
 		say(t, s, "u", fmt.Sprint("harbour ", i))
 	}
 	close(done)

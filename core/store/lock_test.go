@@ -1,0 +1,97 @@
+package store
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"hermes/core/chat"
+)
+
+// The writer goroutine asks for a rebuild when it meets a damaged index. Close waits then for a sender, and the sender for the writer.
+func TestRebuildNeverWaitsForClose(t *testing.T) {
+	s := open(t)
+	s.mu.RLock() // a sender
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	eventually(t, "close waits for the sender", func() bool {
+		free := s.mu.TryRLock()
+		if free {
+			s.mu.RUnlock()
+		}
+		return !free
+	})
+	asked := make(chan struct{})
+	go func() {
+		s.Rebuild()
+		close(asked)
+	}()
+	select {
+	case <-asked:
+	case <-time.After(5 * time.Second):
+		t.Error("Rebuild waits for Close")
+	}
+	s.mu.RUnlock()
+	must(t, <-closed)
+	<-asked
+}
+
+// A record that another process keeps aside while this one replays is not thrown away with the file.
+func TestSpillOfTwoProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.db")
+	s := openAt(t, path, Options{})
+	create(t, s, "u")
+	other, err := openSpill(path)
+	must(t, err)
+	packed := Pack(&chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: "first"})
+	must(t, other.keep([]record{{UID: "u", Append: &packed}}))
+	mine, err := openSpill(path)
+	must(t, err)
+	late := Pack(&chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: "second"})
+	must(t, other.keep([]record{{UID: "u", Append: &late}}))
+	must(t, mine.settle(false, "x")) // as after replaying "first"
+	if len(mine.waiting) != 2 || !exists(path+".spill.jsonl") {
+		t.Fatalf("%d wait, want both", len(mine.waiting))
+	}
+	must(t, s.Close())
+	s = openAt(t, path, Options{})
+	got, _, err := s.Messages(bg, "u", MessageQuery{Limit: All})
+	must(t, err)
+	if len(got) != 2 || got[1].Text != "second" || exists(path+".spill.jsonl") {
+		t.Errorf("%d messages: %+v", len(got), got)
+	}
+}
+
+// A column that cannot be read costs itself, not the conversation.
+func TestDamagedColumnsKeepTheConversation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.db")
+	s := openAt(t, path, Options{})
+	create(t, s, "u")
+	say(t, s, "u", "the question")
+	whole := make([]byte, wholeMax+100)
+	for i := range whole {
+		whole[i] = 'a' + byte(i%26)
+	}
+	for _, m := range []*chat.Message{
+		{Role: chat.RoleAssistant, Status: chat.StatusFinal, Text: "calls", Calls: []chat.ToolCall{{ID: "c", Name: "terminal"}}},
+		{Role: chat.RoleTool, Status: chat.StatusFinal, Result: &chat.ToolResult{CallID: "c", Name: "terminal", Text: string(whole)}},
+	} {
+		_, err := s.Append(bg, "u", m, Derived{})
+		must(t, err)
+	}
+	must(t, s.Close())
+	execFile(t, path, `UPDATE blobs SET gzip=x'00'; UPDATE messages SET tool_calls='[{' WHERE role='assistant';
+ UPDATE messages SET extra='{"result' WHERE role='tool'; UPDATE meta SET value='0' WHERE key='fts_version'`)
+	s = openAt(t, path, Options{})
+	got, _, err := s.Messages(bg, "u", MessageQuery{Limit: All})
+	must(t, err)
+	const lost = "[damaged in the database: "
+	if len(got) != 3 || got[1].Text != "calls\n"+lost+"the tool calls]" {
+		t.Fatalf("%+v", got)
+	}
+	r := got[2].Result
+	if r == nil || r.CallID != "c" || r.Text[:26] != "abcdefghijklmnopqrstuvwxyz" || got[2].Text != "" {
+		t.Fatalf("result %+v text %q", r, got[2].Text)
+	}
+	eventually(t, "the index is rebuilt all the same", func() bool { _, on := s.Rebuilding(); return !on })
+}
