@@ -14,6 +14,8 @@ import (
 // status is what the bottom row knows, from events alone.
 type status struct {
 	sessions map[string]*sessionStatus
+	model    string // that sessions without one of their own talk to
+	window   int
 }
 
 type sessionStatus struct {
@@ -58,6 +60,10 @@ func (f *frame) observeProgram(e event.Envelope) {
 	case event.ConfigReloaded:
 		if len(ev.Problems) > 0 {
 			f.say(event.Warn, ev.Problems[0], fmt.Sprintf("%d problems: hermes config check", len(ev.Problems)))
+		}
+	case event.ModelChanged:
+		if e.Session == "" {
+			f.status.model, f.status.window, f.dirty = ev.Model, ev.Window, true
 		}
 	case event.SessionDeleted:
 		delete(f.status.sessions, e.Session)
@@ -187,11 +193,15 @@ func (f *frame) statusRight(s *sessionStatus) []string {
 	st := f.styles
 	var out []string
 	model := []string{}
-	if s.model != "" {
-		model = append(model, oneLine(text.Sanitize(s.model)))
+	name, window := s.model, s.window
+	if name == "" {
+		name, window = f.status.model, f.status.window
 	}
-	if s.window > 0 {
-		model = append(model, fmt.Sprintf("%d%% of %s", s.context*100/s.window, thousands(s.window)))
+	if name != "" {
+		model = append(model, oneLine(text.Sanitize(name)))
+	}
+	if window > 0 {
+		model = append(model, fmt.Sprintf("%d%% of %s", s.context*100/window, thousands(window)))
 	}
 	if s.costSure && s.cost > 0 {
 		model = append(model, fmt.Sprintf("$%.3f", float64(s.cost)/1e6))

@@ -177,9 +177,9 @@ func (c *call) line(w int) string {
 		right = append(right, text.FitLeft(clock(c.took()), 6))
 	}
 	tail := " " + strings.Join(right, "  ")
-	room := w - len(pad) - 3 - text.Width(tail) - text.Width(c.name)
+	room := w - len(pad) - 4 - text.Width(tail) - text.Width(c.name)
 	if room < 8 {
-		tail, room = "", w-len(pad)-3-text.Width(c.name)
+		tail, room = "", w-len(pad)-4-text.Width(c.name)
 	}
 	left := pad + st.Render(glyph) + " " + c.e.s.Tool.Render(c.name) + "  " + text.Truncate(c.gist, max(0, room-1), "…")
 	return sides(left, c.e.s.Dim.Render(tail), w)
