@@ -109,12 +109,14 @@ func approvalsFile(p config.Paths) string { return filepath.Join(p.Home, "approv
 
 // policy is how the gate behaves with the settings in effect.
 func (a *App) policy() approval.Policy {
-	c := a.Config().Approvals
+	c := a.Config()
 	mode := approval.ModeManual
-	if c.Mode == "off" || a.opts.Yes {
+	if c.Approvals.Mode == "off" || a.opts.Yes {
 		mode = approval.ModeOff
 	}
-	return approval.Policy{Mode: mode, Timeout: c.Timeout, Unattended: a.opts.Unattended}
+	return approval.Policy{
+		Mode: mode, Timeout: c.Approvals.Timeout, Unattended: a.opts.Unattended, Allow: c.CommandAllowlist, Deny: c.Approvals.Deny,
+	}
 }
 
 func (a *App) agentSettings() agent.Settings {

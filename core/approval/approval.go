@@ -5,9 +5,10 @@
 //   - Read-only tools run. Everything else asks, unless this exact action was allowed before or asking is switched off.
 //   - What "this session" and "always" remember is the action itself: the command as the shell reads it, with its other
 //     arguments and its back end, or the exact path of a file tool. Never a description, never a pattern.
-//   - A command that the person typed as one ("$ ls", a fenced shell block) is the person's own and runs: see Typed.
+//   - A command that the person typed as one ("$ ls", a fenced shell block) is the person's own and runs, where they said
+//     and with nothing added to it.
 //   - Silence is a no: a question denies itself at its deadline, and an interrupt settles it as denied.
-//   - A small floor never runs, whatever a person or a rule says: see Floor.
+//   - A small floor never runs, whatever a person or a rule says: see Floor. Neither does what Policy.Deny forbids.
 //   - Every question is published as ApprovalAsked and closed by exactly one ApprovalSettled. What is refused because
 //     nobody is there has an ApprovalSettled without a question.
 //
@@ -16,10 +17,8 @@ package approval
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,13 +39,6 @@ const (
 // DefaultTimeout is how long a question waits before it denies itself.
 const DefaultTimeout = 5 * time.Minute
 
-// Policy is how a Gate behaves. It may change while the program runs.
-type Policy struct {
-	Mode       Mode          // "" means ModeManual
-	Timeout    time.Duration // 0 means DefaultTimeout
-	Unattended bool          // nobody can answer: what would be asked is refused at once
-}
-
 // Request is one tool call that wants to run.
 type Request struct {
 	Session  string
@@ -54,7 +46,7 @@ type Request struct {
 	Call     chat.ToolCall
 	ReadOnly bool
 	Paths    []string // files the call touches; the arguments may name them relative to Dir
-	Dir      string   // the session's folder
+	Dir      string   // where relative paths begin: the session's folder, or where its commands run now
 	Detail   string   // the command or a summary, plain text
 	Diff     string   // unified diff, for file changes
 	Backend  string   // where it would run; "" for tools that run in the agent
@@ -125,15 +117,9 @@ func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
 	if r.ReadOnly {
 		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: "read-only"}, nil
 	}
-	if why := Floor(command(r.Call)); why != "" {
-		return refusal("floor", "Refused: "+why+". This never runs here, whatever the settings say. Do not look for another way to do it."), nil
-	}
-	if Typed(r.Prompt, command(r.Call)) {
-		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: "user"}, nil
-	}
-	p := g.Policy()
-	if p.Mode == ModeOff {
-		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: "policy"}, nil
+	p, c := g.Policy(), callOf(r.Call.Args)
+	if v, sure := p.unasked(r, c); sure {
+		return v, nil
 	}
 	rule := ruleOf(r)
 	known, err := g.known(r.Session, rule)
@@ -153,6 +139,28 @@ func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
 		err = errors.Join(err, g.remember(r.Session, rule, v.Decision))
 	}
 	return v, err
+}
+
+// unasked decides what needs neither a person nor a memory: what never runs first, then what the settings let run.
+func (p Policy) unasked(r Request, c call) (v Verdict, sure bool) {
+	for _, cmd := range []string{c.command, c.input} {
+		if why := Floor(cmd); why != "" {
+			return refusal("floor", "Refused: "+why+". This never runs here, whatever the settings say. Do not look for another way to do it."), true
+		}
+		if pattern := p.denied(cmd); pattern != "" {
+			return refusal("policy", "Refused: the person's settings forbid it (approvals.deny: "+pattern+"). Do not look for another way to do it."), true
+		}
+	}
+	allow := Verdict{Allowed: true, Decision: event.DecisionOnce, By: "policy"}
+	switch {
+	case typed(r.Prompt, c):
+		allow.By = "user"
+		return allow, true
+	case p.Mode == ModeOff, p.allowed(c):
+		return allow, true
+	default:
+		return v, false
+	}
 }
 
 // Answer settles a question. It fails when the question is not open (any more).
@@ -234,27 +242,4 @@ func (g *Gate) remember(session string, rule Rule, d event.Decision) error {
 		return nil
 	}
 	return g.rules.Add(rule)
-}
-
-// command returns the shell command of a call, empty for calls that carry none.
-func command(c chat.ToolCall) string {
-	var args struct {
-		Command string `json:"command"`
-	}
-	if json.Unmarshal(c.Args, &args) != nil {
-		return ""
-	}
-	return args.Command
-}
-
-// absolute resolves the paths of a call against the session's folder.
-func absolute(dir string, paths []string) []string {
-	out := make([]string, len(paths))
-	for i, p := range paths {
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(dir, p)
-		}
-		out[i] = filepath.Clean(p)
-	}
-	return out
 }

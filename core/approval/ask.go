@@ -52,7 +52,7 @@ func (g *Gate) open(r Request, rule Rule, timeout time.Duration) *question {
 	choices := []event.Decision{event.DecisionDeny, event.DecisionOnce}
 	if rule.Subject != "" {
 		choices = append(choices, event.DecisionSession)
-		if g.rules != nil {
+		if g.rules != nil && lasts(r) {
 			choices = append(choices, event.DecisionAlways)
 		}
 	}
@@ -80,13 +80,14 @@ func (g *Gate) withdraw(id string) bool {
 }
 
 func title(r Request) string {
-	switch {
-	case command(r.Call) != "" && r.Backend != "":
+	files := absolute(r.Dir, r.Paths)
+	switch cmd := callOf(r.Call.Args).command; {
+	case cmd != "" && r.Backend != "":
 		return "Run this in " + r.Backend + "?"
-	case command(r.Call) != "":
+	case cmd != "":
 		return "Run this?"
-	case r.Diff != "" && len(r.Paths) == 1:
-		return "Change " + r.Paths[0] + "?"
+	case r.Diff != "" && len(files) == 1:
+		return "Change " + files[0] + "?"
 	case r.Diff != "":
 		return "Change these files?"
 	default:
@@ -96,12 +97,13 @@ func title(r Request) string {
 
 // effects says what is known for sure about a call. The analysis of what a command deletes is not done here.
 func effects(r Request) []string {
-	if command(r.Call) != "" {
+	if callOf(r.Call.Args).command != "" {
 		return nil
 	}
 	var out []string
+	root := absolute("", []string{r.Dir})[0]
 	for _, p := range absolute(r.Dir, r.Paths) {
-		if r.Dir != "" && p != r.Dir && !strings.HasPrefix(p, r.Dir+"/") {
+		if r.Dir != "" && p != root && !strings.HasPrefix(p, strings.TrimSuffix(root, "/")+"/") {
 			out = append(out, "touches "+p+" (outside "+r.Dir+")")
 			continue
 		}
@@ -112,7 +114,7 @@ func effects(r Request) []string {
 
 // span marks the command inside Detail when Detail holds more than the command.
 func span(r Request) [2]int {
-	cmd := command(r.Call)
+	cmd := callOf(r.Call.Args).command
 	if cmd == "" || cmd == r.Detail {
 		return [2]int{}
 	}

@@ -153,10 +153,18 @@ func runLevel(args []string, _ int) string {
 
 // nested looks into the text of sh -c.
 func nested(args []string, depth int) string {
-	for i, a := range args {
-		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c") && i+1 < len(args) {
-			return floor(args[i+1], depth+1)
-		}
+	if text, ok := script(args); ok {
+		return floor(text, depth+1)
 	}
 	return ""
+}
+
+// script returns the text of sh -c.
+func script(args []string) (text string, ok bool) {
+	for i, a := range args {
+		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c") && i+1 < len(args) {
+			return args[i+1], true
+		}
+	}
+	return "", false
 }

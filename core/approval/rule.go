@@ -2,10 +2,13 @@ package approval
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"hermes/core/realpath"
 )
 
 // Rule is one allowed action, exactly. Two calls that differ in anything that matters have different rules.
@@ -26,7 +29,7 @@ func ruleOf(r Request) Rule {
 	}
 	// How long to wait does not change what is done.
 	delete(args, "timeout")
-	switch cmd := command(r.Call); {
+	switch cmd := callOf(r.Call.Args).command; {
 	case cmd != "":
 		delete(args, "command")
 		delete(args, "backend") // resolved: it is rule.Backend
@@ -41,8 +44,17 @@ func ruleOf(r Request) Rule {
 	return rule
 }
 
-// rest is what remains of the arguments, as JSON with sorted keys; empty when nothing remains.
+// lasts reports whether a call means the same in every session. Commands and files do; the ids in the arguments of other
+// tools ("kill p1") name another thing tomorrow.
+func lasts(r Request) bool { return len(r.Paths) > 0 || callOf(r.Call.Args).command != "" }
+
+// rest is what remains of the arguments, as JSON with sorted keys; empty when nothing remains that says anything.
 func rest(args map[string]json.RawMessage) string {
+	for key, value := range args {
+		if empty(value) {
+			delete(args, key)
+		}
+	}
 	if len(args) == 0 {
 		return ""
 	}
@@ -51,6 +63,16 @@ func rest(args map[string]json.RawMessage) string {
 		return ""
 	}
 	return "\n" + string(b)
+}
+
+// absolute returns the files that are meant, links followed: a link in a project must not pass for a file of it.
+func absolute(dir string, paths []string) []string {
+	home, _ := os.UserHomeDir() // without one, ~ stays as it is written
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = realpath.Of(home, dir, p)
+	}
+	return out
 }
 
 // canonical is a command as the shell reads it: printed back from its syntax tree, so that only white space that means

@@ -5,37 +5,45 @@ import (
 	"strings"
 )
 
-// Typed reports whether the person's own text asks for exactly this command and for nothing else: "$ command" lines only, or
-// one fenced shell block only. A leading "@name" names the back end and is not part of it. As soon as there is prose around
-// them, commands may be a pasted log that the person asks about, and what a model makes of that is asked.
-func Typed(prompt, command string) bool {
-	command = strings.TrimSpace(command)
-	return command != "" && slices.Contains(typed(prompt), command)
+// typed reports whether the person's own text asks for exactly this command and for nothing else: "$ command" lines only, or
+// one fenced shell block only. A leading "@name" names the back end: another one, like any argument beside the command
+// (a folder to run it in), is the model's own idea and is asked. As soon as there is prose around them, commands may be a
+// pasted log that the person asks about, and what a model makes of that is asked.
+func typed(prompt string, c call) bool {
+	command := strings.TrimSpace(c.command)
+	if command == "" || c.more {
+		return false
+	}
+	backend, commands := typedCommands(prompt)
+	return (c.backend == "" || c.backend == backend) && slices.Contains(commands, command)
 }
 
-// typed returns the commands of a text that holds nothing but commands.
-func typed(prompt string) []string {
+// typedCommands returns the commands of a text that holds nothing but commands, and the back end that it names.
+func typedCommands(prompt string) (backend string, commands []string) {
 	text := strings.TrimSpace(strings.ReplaceAll(prompt, "\r\n", "\n"))
-	if strings.HasPrefix(text, "@") {
-		_, text, _ = strings.Cut(text, " ")
+	if name, ok := strings.CutPrefix(text, "@"); ok {
+		end := strings.IndexAny(name, " \t\n")
+		if end < 0 {
+			return "", nil
+		}
+		backend, text = name[:end], name[end:]
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if block, ok := shellBlock(lines); ok {
-		return []string{block}
+		return backend, []string{block}
 	}
-	var out []string
 	for i := 0; i < len(lines); i++ {
 		cmd, ok := strings.CutPrefix(strings.TrimSpace(lines[i]), "$ ")
 		if !ok {
-			return nil
+			return backend, nil
 		}
 		for strings.HasSuffix(cmd, `\`) && i+1 < len(lines) {
 			i++
 			cmd += "\n" + lines[i]
 		}
-		out = append(out, strings.TrimSpace(cmd))
+		commands = append(commands, strings.TrimSpace(cmd))
 	}
-	return out
+	return backend, commands
 }
 
 // shellBlock returns the inside of lines that are one fenced shell block and nothing else.

@@ -25,8 +25,8 @@ func TestTyped(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Typed(tt.prompt, tt.command); got != tt.want {
-				t.Errorf("Typed(%q, %q) = %v", tt.prompt, tt.command, got)
+			if got := typed(tt.prompt, call{command: tt.command}); got != tt.want {
+				t.Errorf("typed(%q, %q) = %v", tt.prompt, tt.command, got)
 			}
 		})
 	}

@@ -24,7 +24,7 @@ type Config struct {
 	Agent            Agent               `key:"agent"`
 	Terminal         Terminal            `key:"terminal"`
 	Approvals        Approvals           `key:"approvals" live:"yes"`
-	CommandAllowlist []string            `key:"command_allowlist" live:"yes" doc:"commands that need no approval"`
+	CommandAllowlist []string            `key:"command_allowlist" live:"yes" doc:"commands that need no approval, each exactly as it is written here"`
 	Display          Display             `key:"display"`
 	ToolOutput       ToolOutput          `key:"tool_output"`
 	Compression      Compression         `key:"compression"`
@@ -116,9 +116,9 @@ type Backend struct {
 
 // Approvals says what is asked before it runs.
 type Approvals struct {
-	Mode    string        `key:"mode" oneof:"manual|smart|off" live:"yes" doc:"ask always, ask when it looks risky, or never"`
+	Mode    string        `key:"mode" oneof:"manual|smart|off" live:"yes" doc:"manual: ask before everything but reading; off: never ask; smart: as manual, for now"`
 	Timeout time.Duration `key:"timeout" min:"1" live:"yes" doc:"an unanswered question denies itself after this long"`
-	Deny    []string      `key:"deny" live:"yes" doc:"patterns that never run"`
+	Deny    []string      `key:"deny" live:"yes" doc:"commands that never run, in no mode; * stands for any text"`
 }
 
 // Display is how the screen looks and behaves.
