@@ -11,36 +11,33 @@ import (
 const (
 	maxLines   = 5_000
 	maxBytes   = 2 << 20
-	maxPartial = 64 << 10 // a line longer than this is broken, so that a flood without newlines stays bounded
+	maxPartial = 16 << 10 // a line longer than this is broken, so that a flood without newlines stays bounded
 	tabWidth   = 8
 )
 
-// buffer holds the newest lines of a stream of raw bytes, sanitised line by line.
+// buffer holds the newest lines of a stream of raw bytes, sanitised line by line. Each line stands for itself: a colour
+// that began on an earlier line is repeated at its start, so that scrolling changes no colours.
 // Lines have absolute numbers, so that a scroll position survives the loss of old lines.
 type buffer struct {
 	lines   []string
 	first   int    // absolute number of lines[0]
 	size    int    // bytes in lines
 	partial []byte // raw bytes of the line that has not ended
+	pen     text.Pen
 	shown   string // partial, sanitised; valid unless stale
 	stale   bool
-	version int // grows with every change
 }
 
 // write appends raw bytes of any shape: split runes, NULs and escape sequences included.
 func (b *buffer) write(data []byte) {
-	if len(data) == 0 {
-		return
-	}
-	b.version++
-	for {
+	for len(data) > 0 {
 		line, rest, found := bytes.Cut(data, []byte{'\n'})
-		b.partial = append(b.partial, line...)
-		if found || len(b.partial) > maxPartial {
-			b.endLine()
+		if room := maxPartial - len(b.partial); len(line) > room {
+			line, rest, found = data[:room], data[room:], true
 		}
-		if !found {
-			break
+		b.partial = append(b.partial, line...)
+		if found {
+			b.endLine()
 		}
 		data = rest
 	}
@@ -49,10 +46,27 @@ func (b *buffer) write(data []byte) {
 }
 
 func (b *buffer) endLine() {
-	s := clean(b.partial)
+	s, pen := b.styled(clean(b.partial))
+	b.pen = pen
 	b.lines = append(b.lines, s)
 	b.size += len(s)
 	b.partial = b.partial[:0]
+}
+
+// styled gives a line the style that was open before it, and closes what is open at its end.
+func (b *buffer) styled(s string) (string, text.Pen) {
+	pen := b.pen
+	if strings.IndexByte(s, '\x1b') < 0 && pen == (text.Pen{}) {
+		return s, pen
+	}
+	pen.Scan(s)
+	if b.pen != (text.Pen{}) {
+		s = b.pen.SGR() + s
+	}
+	if pen != (text.Pen{}) {
+		s += text.Pen{}.SGR()
+	}
+	return s, pen
 }
 
 // trim drops the oldest lines in one go once a quarter too many are there: amortised constant time a line.
@@ -85,7 +99,8 @@ func (b *buffer) line(n int) string {
 		return b.lines[i]
 	}
 	if b.stale {
-		b.shown, b.stale = clean(b.partial), false
+		b.shown, _ = b.styled(clean(b.partial))
+		b.stale = false
 	}
 	return b.shown
 }

@@ -7,27 +7,33 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/ui/style"
+	"hermes/ui/text"
 )
 
-// call is one tool call as this pane shows it.
+// call is one tool call as this pane shows it: what it printed, and once it has ended how it went.
 type call struct {
 	id      string
 	session string
-	parent  string // call inside of which this one ran
 	name    string
 	gist    string
 	backend string
+	waits   string // id of the approval that it waits for
 	started time.Time
 	ended   time.Time
 	result  *chat.ToolResult
 	offset  map[event.Stream]int64 // next expected byte of each stream
 	buf     buffer
+
+	tail       []string // rows below the output; valid for the two below
+	tailWidth  int
+	tailStyles *style.Styles
 }
 
 func newCall(h event.Header, e event.ToolStarted) *call {
 	return &call{
-		id: e.Call.ID, session: h.Session, parent: h.Parent, name: e.Call.Name, gist: e.Gist,
-		backend: e.Backend, started: h.At, offset: map[event.Stream]int64{},
+		id: e.Call.ID, session: h.Session, name: oneLine(e.Call.Name), gist: oneLine(e.Gist),
+		backend: oneLine(e.Backend), started: h.At, offset: map[event.Stream]int64{},
 	}
 }
 
@@ -39,7 +45,7 @@ func (c *call) output(e event.ToolOutput) {
 	data := e.Data
 	switch {
 	case e.Offset > want:
-		c.buf.write(fmt.Appendf(nil, "\n… %d bytes were not shown …\n", e.Offset-want))
+		c.note(fmt.Sprintf("… %d bytes were not shown …", e.Offset-want))
 	case e.Offset < want:
 		skip := want - e.Offset
 		if skip >= int64(len(data)) {
@@ -53,38 +59,24 @@ func (c *call) output(e event.ToolOutput) {
 
 // end closes the call. A call that streamed nothing shows its result instead.
 func (c *call) end(at time.Time, r chat.ToolResult) {
-	c.result, c.ended = &r, at
+	c.result, c.ended, c.waits, c.tail = &r, at, "", nil
 	if r.Backend != "" {
-		c.backend = r.Backend
+		c.backend = oneLine(r.Backend)
 	}
-	if len(c.offset) == 0 && len(r.Diffs) == 0 {
+	if len(c.offset) == 0 && (len(r.Diffs) == 0 || r.IsError) {
 		c.note(r.Text)
-	}
-	for _, d := range r.Diffs {
-		c.note(diffHead(d) + "\n" + d.Unified)
-	}
-	for _, w := range r.Warnings {
-		c.note("! " + w)
-	}
-	if r.Spill != "" {
-		c.note("full output: " + r.Spill)
 	}
 }
 
-// note writes whole lines of our own below what is there.
+// note writes whole lines below what is there.
 func (c *call) note(s string) {
+	if s == "" {
+		return
+	}
 	if len(c.buf.partial) > 0 {
 		c.buf.write([]byte{'\n'})
 	}
 	c.buf.write([]byte(strings.TrimRight(s, "\n") + "\n"))
-}
-
-func diffHead(d chat.FileDiff) string {
-	s := fmt.Sprintf("%s %s  +%d -%d", d.Op, d.Path, d.Added, d.Removed)
-	if d.OldPath != "" {
-		s += "  from " + d.OldPath
-	}
-	return s
 }
 
 // took is how long the call runs or ran.
@@ -95,12 +87,14 @@ func (c *call) took(now time.Time) time.Duration {
 	if c.result.Took > 0 {
 		return c.result.Took
 	}
-	return c.ended.Sub(c.started)
+	return max(0, c.ended.Sub(c.started))
 }
 
 // outcome says how the call went, in a word or two.
 func (c *call) outcome() string {
 	switch r := c.result; {
+	case c.waits != "":
+		return "waits for you"
 	case r == nil:
 		return "running"
 	case r.Interrupted:
@@ -112,4 +106,9 @@ func (c *call) outcome() string {
 	default:
 		return "done"
 	}
+}
+
+// oneLine makes hostile text one line.
+func oneLine(s string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text.Sanitize(s))
 }

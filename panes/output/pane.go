@@ -4,9 +4,8 @@ package output
 
 import (
 	"context"
+	"slices"
 	"time"
-
-	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core/chat"
 	"hermes/core/event"
@@ -34,10 +33,11 @@ type Pane struct {
 	w, h    int
 
 	session string
-	calls   []*call          // oldest first, over all sessions
-	byID    map[string]*call //
-	pinned  *call            // selected by the person; nil follows the newest
-	loaded  map[string]bool  // sessions whose history was asked for
+	calls   []*call // oldest first, over all sessions
+	byID    map[string]*call
+	pinned  *call           // selected by the person; nil follows the newest
+	loaded  map[string]bool // sessions whose history was asked for
+	stale   bool            // events were lost: ask again
 
 	view   view
 	memo   string
@@ -49,15 +49,14 @@ var (
 	_ ui.Copier      = (*Pane)(nil)
 	_ ui.Searcher    = (*Pane)(nil)
 	_ ui.SearchMover = (*Pane)(nil)
+	_ ui.Waker       = (*Pane)(nil)
+	_ ui.Refresher   = (*Pane)(nil)
 )
 
 // New returns the pane. history may be nil.
 func New(history History) *Pane {
 	return &Pane{history: history, now: time.Now, byID: map[string]*call{}, loaded: map[string]bool{}, view: view{follow: true, wrap: true}}
 }
-
-// SetClock replaces the clock, for pictures that must not change with the time of day.
-func (p *Pane) SetClock(now func() time.Time) { p.now = now }
 
 // ID implements ui.Pane.
 func (p *Pane) ID() ui.ID { return PaneID }
@@ -72,14 +71,13 @@ func (p *Pane) Title() ui.Title {
 	if c.gist != "" {
 		t.Text = "Output ── " + c.gist
 	}
-	t.Right = c.backend
-	if t.Right != "" {
-		t.Right += " "
+	if !c.running() || c.waits != "" {
+		t.Right = c.outcome() + " "
+	}
+	if c.backend != "" && c.running() {
+		t.Right += c.backend + " "
 	}
 	t.Right += clock(c.took(p.now()))
-	if !c.running() {
-		t.Right = c.outcome() + " " + t.Right
-	}
 	return t
 }
 
@@ -92,6 +90,14 @@ func (p *Pane) Resize(w, h int) {
 
 // Restyle implements ui.Pane.
 func (p *Pane) Restyle(s *style.Styles) { p.styles, p.memoOK = s, false }
+
+// RefreshAt implements ui.Refresher: the title shows how long the call runs.
+func (p *Pane) RefreshAt(now time.Time) time.Time {
+	if c := p.current(); c == nil || !c.running() || p.w <= 0 {
+		return time.Time{}
+	}
+	return now.Truncate(time.Second).Add(time.Second)
+}
 
 // Apply implements ui.Pane.
 func (p *Pane) Apply(events []event.Envelope) bool {
@@ -106,37 +112,39 @@ func (p *Pane) Apply(events []event.Envelope) bool {
 }
 
 func (p *Pane) apply(env event.Envelope) bool {
+	var c *call
 	switch e := env.Event.(type) {
 	case event.ToolStarted:
-		p.add(newCall(env.Header, e))
+		return p.add(newCall(env.Header, e))
 	case event.ToolOutput:
-		c := p.byID[e.CallID]
-		if c == nil {
-			return false
+		if c = p.byID[e.CallID]; c != nil && c.running() {
+			c.output(e)
 		}
-		c.output(e)
-		return c == p.current()
 	case event.ToolEnded:
-		c := p.byID[e.Result.CallID]
-		if c == nil {
-			return false
+		if c = p.byID[e.Result.CallID]; c != nil {
+			c.end(env.At, e.Result)
 		}
-		c.end(env.At, e.Result)
-		return c == p.current()
+	case event.ApprovalAsked:
+		if c = p.byID[e.Call.ID]; c != nil {
+			c.waits = e.ID
+		}
+	case event.ApprovalSettled:
+		if c = p.byID[e.CallID]; c != nil {
+			c.waits = ""
+		}
 	case event.SessionDeleted:
 		p.forget(env.Session)
+		return true
 	case event.Resync:
-		p.loaded = map[string]bool{}
-	default:
-		return false
+		p.loaded, p.stale = map[string]bool{}, true
 	}
-	return true
+	return c != nil && c == p.current()
 }
 
 // add remembers a call and forgets the oldest finished one beyond the bound.
-func (p *Pane) add(c *call) {
+func (p *Pane) add(c *call) bool {
 	if p.byID[c.id] != nil {
-		return
+		return false
 	}
 	p.calls, p.byID[c.id] = append(p.calls, c), c
 	if c.session == p.session && p.pinned != nil && !p.pinned.running() {
@@ -145,28 +153,32 @@ func (p *Pane) add(c *call) {
 	if p.current() == c {
 		p.view.reset()
 	}
+	p.prune()
+	return true
+}
+
+func (p *Pane) prune() {
+	current := p.current()
 	for i := 0; len(p.calls) > maxCalls && i < len(p.calls); i++ {
-		if old := p.calls[i]; !old.running() && old != p.pinned {
+		if old := p.calls[i]; !old.running() && old != current {
 			delete(p.byID, old.id)
-			p.calls = append(p.calls[:i:i], p.calls[i+1:]...)
+			p.calls = slices.Delete(p.calls, i, i+1)
 			i--
 		}
 	}
 }
 
 func (p *Pane) forget(session string) {
-	keep := p.calls[:0]
-	for _, c := range p.calls {
+	p.calls = slices.DeleteFunc(p.calls, func(c *call) bool {
 		if c.session == session {
 			delete(p.byID, c.id)
-			if p.pinned == c {
-				p.pinned = nil
-			}
-			continue
 		}
-		keep = append(keep, c)
+		return c.session == session
+	})
+	if p.pinned != nil && p.pinned.session == session {
+		p.pinned = nil
 	}
-	p.calls = keep
+	delete(p.loaded, session)
 }
 
 // current is the call that is shown: the selected one, else the newest running, else the newest.
@@ -199,54 +211,4 @@ func (p *Pane) mine() []*call {
 		}
 	}
 	return out
-}
-
-// loadedMsg brings the calls of a resumed session.
-type loadedMsg struct {
-	session  string
-	messages []chat.Message
-	err      error
-}
-
-// focusSession shows another session and asks once for what its tools did before.
-func (p *Pane) focusSession(uid string) tea.Cmd {
-	if uid == p.session {
-		return nil
-	}
-	p.session, p.memoOK = uid, false
-	p.view.reset()
-	if uid == "" || p.history == nil || p.loaded[uid] {
-		return nil
-	}
-	p.loaded[uid] = true
-	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		msgs, err := p.history.Recent(ctx, uid, 40)
-		return loadedMsg{session: uid, messages: msgs, err: err}
-	}
-}
-
-// restore puts past calls before the live ones.
-func (p *Pane) restore(m loadedMsg) {
-	if m.err != nil {
-		return // the conversation pane reports a store that cannot be read
-	}
-	gists := map[string]string{}
-	var old []*call
-	for _, msg := range m.messages {
-		for _, tc := range msg.Calls {
-			gists[tc.ID] = string(tc.Args)
-		}
-		r := msg.Result
-		if r == nil || p.byID[r.CallID] != nil {
-			continue
-		}
-		c := &call{id: r.CallID, session: m.session, name: r.Name, gist: gist(r.Name, gists[r.CallID]), started: msg.At.Add(-r.Took), offset: map[event.Stream]int64{}}
-		c.end(msg.At, *r)
-		old = append(old, c)
-		p.byID[c.id] = c
-	}
-	p.calls = append(old, p.calls...)
-	p.memoOK = false
 }

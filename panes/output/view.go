@@ -1,7 +1,6 @@
 package output
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -17,22 +16,21 @@ type view struct {
 	wrap   bool
 	top    int // absolute line at the top when not following
 	row    int // wrapped row within it
-	seen   int // end of the buffer when the view was locked
+	seen   int // end of the lines when the view was locked
 	query  string
 	hits   []int // absolute lines
 	hit    int
 }
 
 func (v *view) reset() {
-	v.follow, v.top, v.row, v.hits, v.hit, v.query = true, 0, 0, nil, 0, ""
+	v.follow, v.top, v.row, v.hits, v.hit, v.query = true, 0, 0, nil, -1, ""
 }
 
 // View implements ui.Pane.
 func (p *Pane) View() string {
-	if p.memoOK {
-		return p.memo
+	if !p.memoOK {
+		p.memo, p.memoOK = p.render(), true
 	}
-	p.memo, p.memoOK = p.render(), true
 	return p.memo
 }
 
@@ -41,109 +39,107 @@ func (p *Pane) render() string {
 		return ""
 	}
 	c := p.current()
-	if c == nil {
-		return p.fill(p.empty())
+	switch {
+	case c == nil:
+		return text.Block(p.words("What tools print appears here, live.", "Try it: type  $ uname -a  in the conversation."), p.w, p.h)
+	case c.waits != "":
+		return text.Block(p.words("It waits for your answer.", "ctrl+y in the conversation shows what is asked."), p.w, p.h)
+	case p.end(c) == 0:
+		return text.Block(p.words("Nothing was printed yet."), p.w, p.h)
 	}
 	rows := p.rows(c)
-	if !p.view.follow {
-		if n := c.buf.end() - p.view.seen; n > 0 && len(rows) > 0 {
-			rows = p.withChip(rows, fmt.Sprintf("%s %d new", p.styles.Glyphs.Down, n))
-		}
+	if n := p.end(c) - p.view.seen; !p.view.follow && n > 0 {
+		rows = p.withChip(rows, fmt.Sprintf("%s %d new", p.styles.Glyphs.Down, n))
 	}
-	return p.fill(rows)
+	return text.Block(rows, p.w, p.h)
 }
 
-func (p *Pane) empty() []string {
-	return []string{
-		"",
-		p.styles.Dim.Render("What tools print appears here, live."),
-		p.styles.Dim.Render("Try it: type  $ uname -a  in the conversation."),
+// words are sentences in an empty pane.
+func (p *Pane) words(sentences ...string) []string {
+	var out []string
+	if p.h > 4 {
+		out = append(out, "")
 	}
+	for _, s := range sentences {
+		for _, line := range text.Wrap(s, max(1, p.w-2)) {
+			out = append(out, " "+p.styles.Dim.Render(line))
+		}
+	}
+	return out
+}
+
+// end is the number behind the last line of a call: of its output, and of what stands below it.
+func (p *Pane) end(c *call) int { return c.buf.end() + len(c.rows(p.w, p.styles)) }
+
+// line is one line with its colours.
+func (p *Pane) line(c *call, n int) string {
+	if i := n - c.buf.end(); i >= 0 {
+		return c.rows(p.w, p.styles)[i]
+	}
+	if p.styles.Plain {
+		return text.Sanitize(c.buf.line(n))
+	}
+	return c.buf.line(n)
 }
 
 // rows are the screen rows from the view's position on: never more than fit.
 func (p *Pane) rows(c *call) []string {
+	line, row := p.view.top, p.view.row
 	if p.view.follow {
-		return p.lastRows(c)
+		line, row = p.topOfEnd(c)
+	}
+	if line < c.buf.first { // what was read has been dropped
+		line, row = c.buf.first, 0
 	}
 	var rows []string
-	for n := max(p.view.top, c.buf.first); n < c.buf.end() && len(rows) < p.h; n++ {
+	for n := line; n < p.end(c) && len(rows) < p.h; n++ {
 		wrapped := p.lineRows(c, n)
-		if n == p.view.top {
-			wrapped = wrapped[min(p.view.row, len(wrapped)-1):]
+		if n == line {
+			wrapped = wrapped[min(row, len(wrapped)-1):]
 		}
 		rows = append(rows, wrapped...)
 	}
 	return rows[:min(len(rows), p.h)]
 }
 
-// lastRows are the rows that end the buffer.
-func (p *Pane) lastRows(c *call) []string {
-	var groups [][]string
-	count := 0
-	for n := c.buf.end() - 1; n >= c.buf.first && count < p.h; n-- {
-		g := p.lineRows(c, n)
-		groups = append(groups, g)
-		count += len(g)
-	}
-	rows := make([]string, 0, count)
-	for i := len(groups) - 1; i >= 0; i-- {
-		rows = append(rows, groups[i]...)
-	}
-	return rows[max(0, len(rows)-p.h):]
-}
-
-// lineRows wraps or cuts one line to the pane's width.
+// lineRows wraps or cuts one line to the pane's width. There is always one row at least.
 func (p *Pane) lineRows(c *call, n int) []string {
 	line := p.paint(c, n)
 	if !p.view.wrap || text.Width(line) <= p.w {
 		return []string{text.Truncate(line, p.w, p.styles.Glyphs.Ellipsis)}
 	}
-	rows := text.Wrap(line, p.w)
-	if len(rows) == 0 {
-		return []string{""}
+	if rows := text.Wrap(line, p.w); len(rows) > 0 {
+		return rows
 	}
-	return rows
+	return []string{""}
 }
 
-// paint colours diffs and search hits; everything else keeps its own colours.
+// paint marks search hits; everything else keeps its own colours.
 func (p *Pane) paint(c *call, n int) string {
-	line := c.buf.line(n)
-	if q := p.view.query; q != "" {
-		if marked, ok := mark(line, q, p.styles.Match); ok {
-			return marked
-		}
-	}
-	if c.result == nil || len(c.result.Diffs) == 0 {
+	line := p.line(c, n)
+	if p.view.query == "" {
 		return line
 	}
-	switch {
-	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
-		return p.styles.Dim.Render(line)
-	case strings.HasPrefix(line, "@@"):
-		return p.styles.DiffHunk.Render(line)
-	case strings.HasPrefix(line, "+"):
-		return p.styles.DiffAdd.Render(line)
-	case strings.HasPrefix(line, "-"):
-		return p.styles.DiffDel.Render(line)
-	default:
-		return line
+	style := p.styles.Match
+	if v := p.view; v.hit >= 0 && v.hit < len(v.hits) && v.hits[v.hit] == n {
+		style = p.styles.Selection.Underline(true)
 	}
+	return mark(line, p.view.query, style)
 }
 
 // mark shows every occurrence of query in the plain form of line.
-func mark(line, query string, s lipgloss.Style) (string, bool) {
+func mark(line, query string, s lipgloss.Style) string {
 	plain := text.Sanitize(line)
 	low, q := strings.ToLower(plain), strings.ToLower(query)
 	if len(low) != len(plain) || !strings.Contains(low, q) {
-		return line, false
+		return line
 	}
 	var b strings.Builder
 	for {
 		i := strings.Index(low, q)
 		if i < 0 {
 			b.WriteString(plain)
-			return b.String(), true
+			return b.String()
 		}
 		b.WriteString(plain[:i])
 		b.WriteString(s.Render(plain[i : i+len(q)]))
@@ -166,23 +162,9 @@ func (p *Pane) withChip(rows []string, chip string) []string {
 	return rows
 }
 
-// fill makes exactly h rows of exactly w cells.
-func (p *Pane) fill(rows []string) string {
-	rows = text.CloseSGR(rows)
-	out := make([]string, p.h)
-	for i := range out {
-		if i < len(rows) {
-			out[i] = text.Fit(rows[i], p.w)
-		} else {
-			out[i] = strings.Repeat(" ", p.w)
-		}
-	}
-	return strings.Join(out, "\n")
-}
-
 // clock shows a duration as screens do: 6.2 s, 00:41, 1:02:03.
 func clock(d time.Duration) string {
-	switch {
+	switch d = max(0, d); {
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	case d < time.Hour:
@@ -190,19 +172,4 @@ func clock(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
 	}
-}
-
-// gist guesses the one line that tells what a past call did, from its arguments.
-func gist(name, args string) string {
-	var fields map[string]any
-	if json.Unmarshal([]byte(args), &fields) != nil {
-		return name
-	}
-	for _, key := range []string{"command", "path", "pattern", "query", "question", "action"} {
-		if s, ok := fields[key].(string); ok && s != "" {
-			line, _, _ := strings.Cut(s, "\n")
-			return text.Sanitize(line)
-		}
-	}
-	return name
 }
