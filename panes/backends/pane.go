@@ -54,14 +54,18 @@ type Pane struct {
 	rows    []Row
 	cursor  int
 	top     int
-	memo    string
-	memoOK  bool
+	focus   bool
+
+	memo      string
+	memoOK    bool
+	memoUntil time.Time // a countdown changes then; zero for never
 }
 
 var (
 	_ ui.Pane      = (*Pane)(nil)
 	_ ui.Copier    = (*Pane)(nil)
 	_ ui.Refresher = (*Pane)(nil)
+	_ ui.Focuser   = (*Pane)(nil)
 )
 
 // New returns the pane.
@@ -128,17 +132,27 @@ func (p *Pane) apply(env event.Envelope) bool {
 }
 
 func (p *Pane) changed(at time.Time, e event.BackendChanged) {
-	if !slices.ContainsFunc(p.rows, func(r Row) bool { return r.Name == e.Name }) {
-		p.list() // the pool has just been opened, or its configuration changed
+	if e.From == e.To || !p.knows(e.Name) {
+		p.list() // an announcement: the pool has been opened, or its configuration changed
 	}
 	r := p.row(e.Name)
-	r.Kind, r.State, r.Cause, r.Retry, r.Since = e.Kind, e.To, e.Cause, e.Retry, at
+	if e.From != e.To {
+		r.Since = at
+	}
+	r.Kind, r.State, r.Cause, r.Retry = e.Kind, e.To, e.Cause, e.Retry
 	if e.Image != "" {
 		r.Image = e.Image
 	}
 	if e.To != event.BackendPulling {
 		r.Progress = event.Progress{}
 	}
+	if e.To != event.BackendReady {
+		r.Refs, r.Command, r.IdleSince, r.Stats = 0, "", time.Time{}, event.BackendStats{}
+	}
+}
+
+func (p *Pane) knows(name string) bool {
+	return slices.ContainsFunc(p.rows, func(r Row) bool { return r.Name == name })
 }
 
 // progress belongs to a back end when its id is "pull:NAME".
@@ -161,31 +175,54 @@ func (p *Pane) selected(session, name string) bool {
 	return true
 }
 
-// row returns the named row, making it when an event is the first to tell of it. Names stay sorted, the default first.
+// row returns the named row, making it when an event is the first to tell of it. Names stay sorted behind the default,
+// and the cursor stays on its row.
 func (p *Pane) row(name string) *Row {
 	for i := range p.rows {
 		if p.rows[i].Name == name {
 			return &p.rows[i]
 		}
 	}
-	at, _ := slices.BinarySearchFunc(p.rows, name, func(r Row, n string) int {
-		if r.Default {
-			return -1
-		}
-		if r.Name < n {
-			return -1
-		}
-		return 1
-	})
+	at := 0
+	for at < len(p.rows) && (p.rows[at].Default || p.rows[at].Name < name) {
+		at++
+	}
 	p.rows = slices.Insert(p.rows, at, Row{Name: name, State: event.BackendAbsent})
+	if at <= p.cursor && len(p.rows) > 1 {
+		p.cursor++
+	}
 	return &p.rows[at]
 }
 
+// list asks the pool anew. What only events tell (progress, retries, load) is kept.
 func (p *Pane) list() {
+	if p.pool == nil {
+		return
+	}
+	selected, old := "", map[string]Row{}
+	for i, r := range p.rows {
+		old[r.Name] = r
+		if i == p.cursor {
+			selected = r.Name
+		}
+	}
 	p.rows = p.pool.List(p.session)
+	for i := range p.rows {
+		r := &p.rows[i]
+		r.Progress, r.Stats = old[r.Name].Progress, old[r.Name].Stats
+		if r.Retry.IsZero() && r.State == event.BackendFailed {
+			r.Retry = old[r.Name].Retry
+		}
+		if r.Name == selected {
+			p.cursor = i
+		}
+	}
 	p.cursor = max(0, min(p.cursor, len(p.rows)-1))
 	p.memoOK = false
 }
+
+// Focus implements ui.Focuser.
+func (p *Pane) Focus(on bool) { p.focus, p.memoOK = on, false }
 
 // Update implements ui.Pane.
 func (p *Pane) Update(msg tea.Msg) tea.Cmd {
@@ -206,7 +243,7 @@ func (p *Pane) mouse(m tea.MouseMsg) {
 	case m.Button == tea.MouseButtonWheelDown:
 		p.move(1)
 	case m.Button == tea.MouseButtonLeft && m.Action == tea.MouseActionPress:
-		if i := p.top + m.Y; i < len(p.rows) {
+		if i := p.top + m.Y; i >= 0 && i < len(p.rows) {
 			p.cursor, p.memoOK = i, false
 		}
 	}
@@ -225,7 +262,7 @@ func (p *Pane) Actions() []ui.Action {
 	return []ui.Action{
 		{ID: "backends.up", Keys: []string{"up", "k"}, Title: "Up", Hidden: true, Run: move(-1)},
 		{ID: "backends.down", Keys: []string{"down", "j"}, Title: "Down", Hidden: true, Run: move(1)},
-		{ID: "backends.use", Keys: []string{"u", "enter"}, Title: "Use for this session", Help: "Commands that name no back end run here from now on.", InBar: true, Why: p.whyNotUse, Run: p.use},
+		{ID: "backends.use", Keys: []string{"u", "enter"}, Title: "Use for this session", Bar: "use", Help: "Commands that name no back end run here from now on.", InBar: true, Why: p.whyNotUse, Run: p.use},
 	}
 }
 
@@ -253,7 +290,7 @@ func (p *Pane) use(name string) tea.Cmd {
 	session, pool := p.session, p.pool
 	return func() tea.Msg {
 		if err := pool.Select(session, name); err != nil {
-			return ui.ShowToast{Level: event.Error, Text: err.Error()}
+			return ui.ShowToast{Level: event.Error, Text: err.Error(), Hint: "the session stays where it was"}
 		}
 		return ui.ShowToast{Level: event.Info, Text: "commands of this session run in " + name}
 	}
@@ -267,27 +304,10 @@ func (p *Pane) Copy() (content, what string) {
 	return p.rows[p.cursor].Name, "back end's name"
 }
 
-// RefreshAt implements ui.Refresher: the next second that a countdown or a running time shows.
-func (p *Pane) RefreshAt(now time.Time) time.Time {
-	var next time.Time
-	for _, r := range p.rows {
-		left, ok := r.left(now)
-		if !ok {
-			continue
-		}
-		step := time.Second
-		if left > time.Minute { // whole minutes are shown: nothing to redraw in between
-			step = left % time.Minute
-			if step == 0 {
-				step = time.Minute
-			}
-		}
-		if at := now.Add(step); next.IsZero() || at.Before(next) {
-			next = at
-		}
+// RefreshAt implements ui.Refresher: when a countdown shows something else.
+func (p *Pane) RefreshAt(time.Time) time.Time {
+	if p.w <= 0 {
+		return time.Time{}
 	}
-	if !next.IsZero() {
-		p.memoOK = false
-	}
-	return next
+	return p.memoUntil
 }

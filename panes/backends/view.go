@@ -11,170 +11,223 @@ import (
 
 // View implements ui.Pane.
 func (p *Pane) View() string {
-	if !p.memoOK {
-		p.memo, p.memoOK = p.render(), true
+	now := p.now()
+	if !p.memoOK || !p.memoUntil.IsZero() && !now.Before(p.memoUntil) {
+		p.memoUntil = time.Time{}
+		p.memo, p.memoOK = p.render(now), true
 	}
 	return p.memo
 }
 
-func (p *Pane) render() string {
+func (p *Pane) render(now time.Time) string {
 	if p.w <= 0 || p.h <= 0 {
 		return ""
 	}
-	lines := p.lines()
-	p.top = max(0, min(p.top, p.cursor))
-	if p.cursor >= p.top+p.h {
-		p.top = p.cursor - p.h + 1
-	}
-	out := make([]string, p.h)
-	for i := range out {
-		if n := p.top + i; n < len(lines) {
-			out[i] = text.Fit(lines[n], p.w)
-		} else {
-			out[i] = strings.Repeat(" ", p.w)
-		}
-	}
-	return strings.Join(out, "\n")
-}
-
-func (p *Pane) lines() []string {
 	if len(p.rows) == 0 {
-		return []string{"", p.styles.Dim.Render("The places where commands run appear here."), p.styles.Dim.Render("Configure them under terminal.backends.")}
+		return text.Block(p.empty(), p.w, p.h)
 	}
-	name := 0
-	for _, r := range p.rows {
-		name = max(name, text.Width(r.Name))
+	detail := p.detail()
+	room := p.h
+	if len(p.rows)+len(detail) <= p.h || p.h >= 3*len(detail) {
+		room -= len(detail)
+	} else {
+		detail = nil
 	}
-	name = min(name, max(6, p.w/3))
-	lines := make([]string, 0, len(p.rows)+1)
-	for i, r := range p.rows {
-		line := p.line(r, name)
-		if i == p.cursor {
-			line = p.styles.Selection.Render(text.Fit(text.Sanitize(line), p.w))
-		}
-		lines = append(lines, line)
+	p.top = max(0, min(p.top, p.cursor, len(p.rows)-room))
+	if p.cursor >= p.top+room {
+		p.top = p.cursor - room + 1
 	}
-	if len(lines) < p.h {
-		lines = append(lines, p.detail()...)
+	shown := p.rows[p.top:min(len(p.rows), p.top+room)]
+	lines := p.table(shown, now)
+	for len(lines) < room {
+		lines = append(lines, "")
 	}
-	return lines
+	return text.Block(append(lines, detail...), p.w, p.h)
 }
 
-// line is one back end: marker, glyph, name, image, word, and what matters now at the right end.
-func (p *Pane) line(r Row, nameWidth int) string {
-	marker := " "
+func (p *Pane) empty() []string {
+	var out []string
+	for _, s := range []string{"The places where commands run appear here.", "They are configured under terminal.backends: /config opens it."} {
+		for _, line := range text.Wrap(s, max(1, p.w-2)) {
+			out = append(out, " "+p.styles.Dim.Render(line))
+		}
+	}
+	return out
+}
+
+// table draws rows whose columns stand under each other: name, place, state, and what matters now at the right.
+func (p *Pane) table(rows []Row, now time.Time) []string {
+	name, where, word, right := 0, 0, 0, 0
+	for _, r := range rows {
+		_, w := p.state(r)
+		name, where = max(name, text.Width(oneLine(r.Name))), max(where, text.Width(p.where(r)))
+		word, right = max(word, text.Width(w)), max(right, text.Width(p.right(r, now)))
+	}
+	name = min(name, max(6, p.w*2/5))
+	where = max(0, min(where, p.w-3-name-1-word-2-right-2))
+	if where < 4 {
+		where = 0
+	}
+	out := make([]string, 0, len(rows))
+	for i, r := range rows {
+		out = append(out, p.line(r, p.top+i == p.cursor, columns{name, where, word, right}, now))
+	}
+	return out
+}
+
+// columns are widths in cells.
+type columns struct{ name, where, word, right int }
+
+// line is one back end. The arrow marks the one that the session uses.
+func (p *Pane) line(r Row, selected bool, c columns, now time.Time) string {
+	mark := " "
 	if r.Selected {
-		marker = p.styles.Accent.Render(p.styles.Glyphs.Arrow)
+		mark = p.styles.Accent.Render(p.styles.Glyphs.Closed)
 	}
 	glyph, word := p.state(r)
-	right := p.right(r)
-	left := marker + glyph + " " + text.Fit(text.Sanitize(r.Name), nameWidth) + " "
-	rest := p.w - text.Width(left) - text.Width(right) - 1
-	middle := p.styles.Dim.Render(text.Sanitize(place(r))) + "  " + word
-	if text.Width(middle) > rest {
-		middle = word
+	e := p.styles.Glyphs.Ellipsis
+	line := mark + glyph + " " + text.Fit(text.Truncate(oneLine(r.Name), c.name, e), c.name) + " "
+	if c.where > 0 {
+		line += p.styles.Dim.Render(text.Fit(text.Truncate(p.where(r), c.where, e), c.where)) + "  "
 	}
-	return left + text.Fit(middle, max(0, rest)) + " " + right
+	line += text.Fit(word, c.word) + " "
+	rest := p.w - text.Width(line)
+	line += text.FitLeft(text.Truncate(p.right(r, now), max(0, rest), ""), max(0, rest))
+	switch {
+	case !selected:
+		return line
+	case p.focus:
+		return p.styles.Selection.Render(text.Fit(text.Sanitize(line), p.w))
+	default:
+		return p.styles.SelectionBlur.Render(text.Fit(text.Sanitize(line), p.w))
+	}
 }
 
 // state is the glyph and the word of a row: never colour alone.
 func (p *Pane) state(r Row) (glyph, word string) {
-	g := p.styles.Glyphs
+	g, s := p.styles.Glyphs, p.styles
 	switch r.State {
 	case event.BackendReady:
 		if r.Refs > 0 {
-			return p.styles.Good.Render(g.Up), "run"
+			return s.Good.Render(g.Up), "run"
 		}
-		return p.styles.Good.Render(g.Up), "idle"
+		return s.Good.Render(g.Up), "idle"
 	case event.BackendPulling:
-		return p.styles.Warn.Render(g.Changing), "pull"
-	case event.BackendCreating, event.BackendStarting:
-		return p.styles.Warn.Render(g.Changing), "start"
+		return s.Warn.Render(g.Changing), "pull"
+	case event.BackendCreating:
+		return s.Warn.Render(g.Changing), "create"
+	case event.BackendStarting:
+		return s.Warn.Render(g.Changing), "start"
 	case event.BackendStopping:
-		return p.styles.Warn.Render(g.Changing), "stop"
+		return s.Warn.Render(g.Changing), "stop"
 	case event.BackendRemoving:
-		return p.styles.Warn.Render(g.Changing), "remove"
+		return s.Warn.Render(g.Changing), "remove"
 	case event.BackendStopped:
-		return p.styles.Dim.Render(g.Stopped), "stopped"
+		return s.Dim.Render(g.Stopped), "stopped"
 	case event.BackendFailed:
-		return p.styles.Bad.Render(g.Failed), "failed"
+		return s.Bad.Render(g.Failed), "failed"
 	case event.BackendLost:
-		return p.styles.Bad.Render(g.Failed), "lost"
+		return s.Bad.Render(g.Failed), "lost"
 	case event.BackendAbsent:
-		return p.styles.Dim.Render(g.Stopped), "not started"
+		return s.Dim.Render(g.Stopped), "unused"
 	default:
-		return p.styles.Dim.Render(g.Stopped), string(r.State)
+		return s.Dim.Render(g.Stopped), oneLine(string(r.State))
 	}
 }
 
-// right is what a person wants to know of this state.
-func (p *Pane) right(r Row) string {
+// where says what a back end is: image, host or this machine; of a failed one, what went wrong.
+func (p *Pane) where(r Row) string {
 	switch {
-	case r.Progress.Done > 0 && r.Progress.Total > 0:
-		return fmt.Sprintf("%d%% %s", 100*r.Progress.Done/r.Progress.Total, size(r.Progress.Done))
+	case r.Cause != "" && (r.State == event.BackendFailed || r.State == event.BackendLost):
+		return oneLine(r.Cause)
+	case r.Image != "":
+		return oneLine(r.Image)
+	case r.Kind == "local":
+		return "this machine"
+	default:
+		return oneLine(r.Kind)
+	}
+}
+
+// right is what a person wants to know of this state. It notes when that changes by the clock.
+func (p *Pane) right(r Row, now time.Time) string {
+	switch {
+	case r.State == event.BackendPulling && r.Progress.Total > 0:
+		return fmt.Sprintf("%d%% %s", min(100, 100*r.Progress.Done/r.Progress.Total), size(r.Progress.Done))
+	case r.State == event.BackendPulling && r.Progress.Done > 0:
+		return size(r.Progress.Done)
+	case r.State == event.BackendFailed && !r.Retry.IsZero():
+		return "retry in " + p.countdown(r.Retry.Sub(now), now)
+	case r.State != event.BackendReady:
+		return ""
 	case r.Refs > 0:
 		return fmt.Sprintf("%s%d", p.styles.Glyphs.Refs, r.Refs)
-	case r.State == event.BackendFailed && !r.Retry.IsZero():
-		return "retry in " + short(r.Retry.Sub(p.now()))
+	case r.IdleTTL > 0 && !r.IdleSince.IsZero():
+		return p.countdown(r.IdleTTL-now.Sub(r.IdleSince), now)
+	default:
+		return ""
 	}
-	if left, ok := r.left(p.now()); ok {
-		return short(left)
-	}
-	return ""
 }
 
-// left is the time until an idle back end is stopped.
-func (r Row) left(now time.Time) (time.Duration, bool) {
-	if r.State != event.BackendReady || r.Refs > 0 || r.IdleTTL <= 0 || r.IdleSince.IsZero() {
-		return 0, false
+// countdown shows what is left: whole minutes while there are more than two, so that nothing ticks for half an hour, then
+// seconds.
+func (p *Pane) countdown(left time.Duration, now time.Time) string {
+	if left <= 0 {
+		return "0 s"
 	}
-	return max(0, r.IdleTTL-now.Sub(r.IdleSince)), true
+	step, words := left%time.Second, ""
+	if left > 2*time.Minute {
+		step, words = left%time.Minute, fmt.Sprintf("%d min", int((left+time.Minute-1)/time.Minute))
+	} else {
+		words = fmt.Sprintf("%d s", int((left+time.Second-1)/time.Second))
+	}
+	at := now.Add(max(step, time.Millisecond))
+	if p.memoUntil.IsZero() || at.Before(p.memoUntil) {
+		p.memoUntil = at
+	}
+	return words
 }
 
 // detail tells more of the row under the cursor, below the list.
 func (p *Pane) detail() []string {
 	r := p.rows[p.cursor]
-	var out []string
-	add := func(s string) {
-		out = append(out, p.styles.Dim.Render(text.Truncate("  "+text.Sanitize(s), p.w, p.styles.Glyphs.Ellipsis)))
+	facts := []string{oneLine(r.Kind)}
+	if r.Image != "" {
+		facts = append(facts, oneLine(r.Image))
 	}
-	out = append(out, "")
+	if r.Selected {
+		facts = append(facts, "used by this session")
+	}
+	if r.State == event.BackendReady && !r.Since.IsZero() {
+		facts = append(facts, "up since "+r.Since.Local().Format("15:04"))
+	}
+	if r.IdleTTL > 0 {
+		facts = append(facts, fmt.Sprintf("stops after %d min without use", int(r.IdleTTL.Minutes())))
+	}
+	out := []string{"", strings.Join(facts, ", ")}
 	if r.Command != "" {
-		add("$ " + strings.ReplaceAll(r.Command, "\n", " "))
+		out = append(out, "$ "+oneLine(r.Command))
 	}
 	if r.Cause != "" {
-		add(r.Cause)
+		out = append(out, oneLine(r.Cause))
 	}
 	if r.Stats.MemoryBytes > 0 {
-		add(fmt.Sprintf("cpu %.0f%%  memory %s", r.Stats.CPUPercent, size(r.Stats.MemoryBytes)))
+		out = append(out, fmt.Sprintf("cpu %.0f%%, memory %s", r.Stats.CPUPercent, size(r.Stats.MemoryBytes)))
 	}
-	if !r.Since.IsZero() && r.State == event.BackendReady {
-		add("up since " + r.Since.Format("15:04"))
+	for i, s := range out {
+		if s != "" {
+			out[i] = p.styles.Dim.Render("   " + text.Truncate(s, max(0, p.w-3), p.styles.Glyphs.Ellipsis))
+		}
 	}
 	return out
 }
 
-// place says what a back end is, in a word: image, host or this machine.
-func place(r Row) string {
-	switch {
-	case r.Image != "":
-		return r.Image
-	case r.Kind == "local":
-		return "this machine"
-	default:
-		return r.Kind
-	}
+// oneLine makes hostile text one line.
+func oneLine(s string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text.Sanitize(s))
 }
 
 func count(up, all int) string { return fmt.Sprintf("%d of %d up", up, all) }
-
-// short shows a duration in minutes above one, in seconds below.
-func short(d time.Duration) string {
-	if d > time.Minute {
-		return fmt.Sprintf("%d min", int((d+time.Minute-1)/time.Minute))
-	}
-	return fmt.Sprintf("%d s", max(0, int(d.Seconds())))
-}
 
 func size(n int64) string {
 	switch {
