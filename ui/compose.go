@@ -34,6 +34,7 @@ type face struct {
 
 // paint composes what changed and writes it.
 func (f *frame) paint() {
+	f.sweep()
 	f.dirty = false
 	if f.w == 0 || f.h == 0 {
 		return

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/ui/layout"
@@ -56,6 +58,15 @@ func (f *frame) remove(o *shown) {
 		p.Focus(true)
 	}
 	f.dirty = true
+}
+
+// sweep removes the overlays that have nothing more to ask.
+func (f *frame) sweep() {
+	for _, o := range slices.Clone(f.overlays) {
+		if x, ok := o.overlay.(Finisher); ok && x.Finished() {
+			f.remove(o)
+		}
+	}
 }
 
 // toOverlay hands a message of an overlay's command back. Overlays that are gone leave it to the pane that asked.

@@ -138,6 +138,9 @@ func (EditText) isFrameMsg()     {}
 func (RunAction) isFrameMsg()    {}
 func (RunProcess) isFrameMsg()   {}
 
+// Finisher is an overlay that may have nothing more to ask, because it was answered elsewhere: the frame then removes it.
+type Finisher interface{ Finished() bool }
+
 // Overlay is a box over the panes: palette, help, picker, approval. The topmost one gets all keys and mouse.
 type Overlay interface {
 	// Title stands in the box's border.

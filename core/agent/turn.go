@@ -36,7 +36,7 @@ type turn struct {
 	compacted bool // once a turn, when the model said that the context is too long
 
 	prompt int64  // id of the user message, 0 for a compression
-	said   string // its text
+	said   string // what the person said last
 	steps  int
 	usage  chat.Usage
 }
@@ -252,6 +252,7 @@ func (t *turn) takeSteers() error {
 		return err
 	}
 	t.history = append(t.history, m)
+	t.said = m.Text // a command that a person types runs without asking, whether it began the turn or steers it
 	t.publish(event.MessageAdded{Message: m})
 	return nil
 }

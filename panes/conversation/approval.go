@@ -1,29 +1,28 @@
 package conversation
 
 import (
+	"context"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core/event"
 	"hermes/ui"
-	"hermes/ui/diff"
 	"hermes/ui/style"
 	"hermes/ui/text"
 )
 
-// deaf is how long an approval ignores enter and space: what was typed for something else must not decide.
+// deaf is how long an approval ignores what would allow something: what was typed for something else must not decide.
 const deaf = 500 * time.Millisecond
 
-// openWaiting shows the oldest approval or question.
+// openWaiting shows the approvals that wait, or the oldest question.
 func (p *Pane) openWaiting() tea.Cmd {
 	var o ui.Overlay
 	switch {
 	case len(p.asks) > 0:
-		o = newApproval(p.asks[0], p.deps.Agent, p.deps.Now)
+		o = newApproval(p)
 	case len(p.question) > 0:
 		o = newQuestion(p.question[0], p.deps.Agent, p.deps.Now)
 	default:
@@ -32,36 +31,75 @@ func (p *Pane) openWaiting() tea.Cmd {
 	return func() tea.Msg { return ui.ShowOverlay{Overlay: o} }
 }
 
-// approval is the box that asks whether a call may run. Deny is the default; nothing but its own letter, or enter on a
-// button that was moved to, allows anything.
-type approval struct {
-	ask     event.ApprovalAsked
-	agent   Agent
-	now     func() time.Time
-	shown   time.Time
-	choices []event.Decision
-	at      int
-	top     int
-	styles  *style.Styles
+// button is one answer, with the key that gives it and a sentence about what follows.
+type button struct {
+	key, label, follows string
+	decision            event.Decision // empty for what decides nothing
 }
 
-func newApproval(ask event.ApprovalAsked, agent Agent, now func() time.Time) *approval {
-	a := &approval{ask: ask, agent: agent, now: now, shown: now(), choices: []event.Decision{event.DecisionDeny}}
-	for _, d := range []event.Decision{event.DecisionOnce, event.DecisionSession, event.DecisionAlways} {
-		if slices.Contains(ask.Choices, d) {
-			a.choices = append(a.choices, d)
-		}
-	}
+// approval is the box that asks whether calls may run, one at a time. Deny is the default; nothing but its own letter, or
+// enter on a button that was moved to, allows anything. It follows what waits in its pane: what is settled elsewhere goes.
+type approval struct {
+	pane   *Pane
+	id     string // of the one shown
+	index  int    // where it stands among those that wait
+	shown  time.Time
+	at     int // button
+	top    int // first line shown
+	why    bool
+	styles *style.Styles
+	room   int // lines of the text in the last picture
+	width  int // of the text
+}
+
+func newApproval(p *Pane) *approval {
+	a := &approval{pane: p, styles: &style.Styles{}}
+	a.ask()
 	return a
 }
 
-// Title implements ui.Overlay.
-func (a *approval) Title() string { return oneLine(a.ask.Title) }
+// ask returns the one that is shown; after it is settled, the one that follows it. Whatever is new starts at Deny and deaf.
+func (a *approval) ask() (event.ApprovalAsked, bool) {
+	asks := a.pane.asks
+	if len(asks) == 0 {
+		return event.ApprovalAsked{}, false
+	}
+	if i := slices.IndexFunc(asks, func(x event.ApprovalAsked) bool { return x.ID == a.id }); i >= 0 {
+		a.index = i
+		return asks[i], true
+	}
+	a.show(min(a.index, len(asks)-1))
+	return asks[a.index], true
+}
 
-// Size implements ui.Overlay.
+func (a *approval) show(i int) {
+	a.index, a.id, a.shown = i, a.pane.asks[i].ID, a.pane.deps.Now()
+	a.at, a.top, a.why = 0, 0, false
+}
+
+// Finished implements ui.Finisher.
+func (a *approval) Finished() bool { return len(a.pane.asks) == 0 }
+
+// Title implements ui.Overlay.
+func (a *approval) Title() string {
+	ask, ok := a.ask()
+	if !ok {
+		return "Nothing waits any more"
+	}
+	if n := len(a.pane.asks); n > 1 {
+		return strconv.Itoa(a.index+1) + " of " + strconv.Itoa(n) + " · " + oneLine(ask.Title)
+	}
+	return oneLine(ask.Title)
+}
+
+// Size implements ui.Overlay. A change of files gets the room to stand side by side.
 func (a *approval) Size(w, h int) (ow, oh int) {
+	ask, _ := a.ask()
 	ow = min(w-4, 100)
-	return ow, min(h-2, max(6, len(a.body(ow))+3))
+	if ask.Diff != "" {
+		ow = w - 4
+	}
+	return ow, min(h-2, max(6, len(a.body(ask, ow))+len(a.foot(ask, ow))+1))
 }
 
 // Restyle implements ui.Overlay.
@@ -69,16 +107,20 @@ func (a *approval) Restyle(s *style.Styles) { a.styles = s }
 
 // Hint implements ui.Overlay.
 func (a *approval) Hint() string {
-	left := ""
-	if !a.ask.Deadline.IsZero() {
-		left = " · denies itself in " + countdown(a.ask.Deadline.Sub(a.now()))
+	ask, _ := a.ask()
+	out := "tab chooses  enter takes it  esc deny  " + a.pane.key("conversation.answer", "ctrl+y") + " later"
+	if len(a.pane.asks) > 1 {
+		out += "  ←→ the others"
 	}
-	return "d deny  o once  s session  a always  esc deny" + left
+	if !ask.Deadline.IsZero() {
+		out = "denies itself in " + countdown(ask.Deadline.Sub(a.pane.deps.Now())) + "  " + out
+	}
+	return out
 }
 
 // RefreshAt implements ui.Refresher: the countdown.
 func (a *approval) RefreshAt(now time.Time) time.Time {
-	if a.ask.Deadline.IsZero() {
+	if ask, ok := a.ask(); !ok || ask.Deadline.IsZero() {
 		return time.Time{}
 	}
 	return now.Truncate(time.Second).Add(time.Second)
@@ -89,127 +131,124 @@ func countdown(d time.Duration) string {
 	return strconv.Itoa(s/60) + ":" + two(s%60)
 }
 
+// buttons are the answers that the core takes for this call, and the two that only look or write.
+func (a *approval) buttons(ask event.ApprovalAsked) []button {
+	out := []button{{"d", "Deny", "It does not run, and the model is told so.", event.DecisionDeny}}
+	offer := func(d event.Decision, key, label, follows string) {
+		if slices.Contains(ask.Choices, d) {
+			out = append(out, button{key, label, follows, d})
+		}
+	}
+	offer(event.DecisionOnce, "o", "Once", "This call runs; the next one asks again.")
+	covers := text.Sanitize(ask.Scope)
+	if covers == "" {
+		covers = "the same call"
+	}
+	offer(event.DecisionSession, "s", "This session", "Until this session ends, without asking: "+covers+".")
+	offer(event.DecisionAlways, "a", "Always", "From now on in every session, without asking: "+covers+".")
+	if command(ask.Call) != "" {
+		out = append(out, button{"e", "Edit", "Denies this one; you change the command and send yours instead.", ""})
+	}
+	return append(out, button{"w", "Why?", "Shows why it is asked and exactly what was sent.", ""})
+}
+
 // Update implements ui.Overlay.
 func (a *approval) Update(msg tea.Msg) (tea.Cmd, bool) {
-	if !a.ask.Deadline.IsZero() && !a.now().Before(a.ask.Deadline) {
+	before := a.id
+	ask, ok := a.ask()
+	if !ok || !ask.Deadline.IsZero() && !a.pane.deps.Now().Before(ask.Deadline) && len(a.pane.asks) == 1 {
 		return nil, true // it has denied itself
 	}
-	k, ok := msg.(tea.KeyMsg)
-	if !ok || k.Paste {
+	if m, isMouse := msg.(tea.MouseMsg); isMouse {
+		a.wheel(m)
 		return nil, false
 	}
-	switch k.String() {
-	case "esc", "d", "n":
-		return a.decide(event.DecisionDeny)
-	case "o":
-		return a.choose(event.DecisionOnce)
-	case "s":
-		return a.choose(event.DecisionSession)
-	case "a":
-		return a.choose(event.DecisionAlways)
-	case "left", "shift+tab":
-		a.at = (a.at + len(a.choices) - 1) % len(a.choices)
-	case "right", "tab":
-		a.at = (a.at + 1) % len(a.choices)
-	case "up":
-		a.top = max(0, a.top-1)
-	case "down":
-		a.top++
+	k, ok := msg.(tea.KeyMsg)
+	if !ok || k.Paste || ask.ID != before { // a key that was meant for the one before
+		return nil, false
+	}
+	if a.scroll(k.String()) {
+		return nil, false
+	}
+	return a.key(ask, k.String())
+}
+
+func (a *approval) key(ask event.ApprovalAsked, name string) (tea.Cmd, bool) {
+	list, n := a.buttons(ask), len(a.pane.asks)
+	switch name {
+	case a.pane.key("conversation.answer", "ctrl+y"):
+		return nil, true
+	case "esc", "n":
+		return a.take(ask, list[0])
+	case "tab":
+		a.at = (a.at + 1) % len(list)
+	case "shift+tab":
+		a.at = (a.at + len(list) - 1) % len(list)
+	case "right", "left":
+		step := 1
+		if name == "left" {
+			step = -1
+		}
+		if n > 1 {
+			a.show((a.index + step + n) % n)
+		} else {
+			a.at = (a.at + step + len(list)) % len(list)
+		}
 	case "enter", " ":
-		if a.now().Sub(a.shown) >= deaf {
-			return a.decide(a.choices[a.at])
+		if !a.early() {
+			return a.take(ask, list[min(a.at, len(list)-1)])
+		}
+	}
+	for _, b := range list {
+		if b.key == name {
+			return a.take(ask, b)
 		}
 	}
 	return nil, false
 }
 
-func (a *approval) choose(d event.Decision) (tea.Cmd, bool) {
-	if !slices.Contains(a.choices, d) || a.now().Sub(a.shown) < deaf {
-		return nil, false
-	}
-	return a.decide(d)
-}
+func (a *approval) early() bool { return a.pane.deps.Now().Sub(a.shown) < deaf }
 
-func (a *approval) decide(d event.Decision) (tea.Cmd, bool) {
-	agent, id := a.agent, a.ask.ID
+// take does what a button says.
+func (a *approval) take(ask event.ApprovalAsked, b button) (tea.Cmd, bool) {
+	switch {
+	case b.key == "w":
+		a.why = !a.why
+		return nil, false
+	case a.early() && b.decision != event.DecisionDeny:
+		return nil, false
+	case b.key == "e":
+		a.pane.editInstead(ask)
+		return nil, true
+	}
+	agent := a.pane.deps.Agent
 	return func() tea.Msg {
-		if err := agent.Answer(id, d); err != nil {
+		if err := agent.Answer(ask.ID, b.decision); err != nil {
 			return ui.ShowToast{Level: event.Warn, Text: "The answer came too late: " + oneLine(err.Error())}
 		}
 		return nil
-	}, true
+	}, len(a.pane.asks) == 1
 }
 
-// View implements ui.Overlay.
-func (a *approval) View(w, h int) string {
-	body := a.body(w)
-	room := max(0, h-2)
-	a.top = max(0, min(a.top, len(body)-room))
-	lines := append([]string(nil), body[a.top:min(len(body), a.top+room)]...)
-	for len(lines) < room {
-		lines = append(lines, "")
-	}
-	return text.Block(append(lines, "", a.buttons()), w, h)
+// editInstead puts the command of an approval into the composer; what is sent from there takes its place.
+func (p *Pane) editInstead(ask event.ApprovalAsked) {
+	p.stopBrowsing()
+	p.stashLine()
+	p.queue.edits, p.queue.choosing, p.instead, p.memoOK = "", false, &ask, false
+	p.composer.SetText(command(ask.Call))
 }
 
-func (a *approval) buttons() string {
-	words := map[event.Decision]string{event.DecisionDeny: "Deny", event.DecisionOnce: "Once", event.DecisionSession: "This session", event.DecisionAlways: "Always"}
-	var b strings.Builder
-	b.WriteString("  ")
-	for i, c := range a.choices {
-		if i == a.at {
-			b.WriteString(a.styles.Selection.Inline(true).Render("[ "+words[c]+" ]") + " ")
-		} else {
-			b.WriteString("  " + words[c] + "   ")
+// sendInstead denies the call and hands over the person's own command. It goes first: the model must find it when it
+// learns that its own was denied.
+func (p *Pane) sendInstead(body string) tea.Cmd {
+	ask, session, agent := *p.instead, p.session, p.deps.Agent
+	p.leaveEdit()
+	s := sending{text: typedCommand(ask.Call, body), mode: event.InputSteer}
+	return within(func(ctx context.Context) tea.Msg {
+		if err := agent.Submit(ctx, session, s.text, nil, s.mode); err != nil {
+			s.text = body
+			return sentMsg{s, err}
 		}
-	}
-	return b.String()
+		return doneMsg{"The call was settled already", agent.Answer(ask.ID, event.DecisionDeny)}
+	})
 }
-
-// body is the command with its dangerous part underlined, what it does, and what "session" and "always" would cover.
-func (a *approval) body(w int) []string {
-	inner := max(1, w-4)
-	s := a.styles
-	if s == nil {
-		s = &style.Styles{}
-	}
-	var out []string
-	for _, l := range text.Wrap(a.detail(s), inner) {
-		out = append(out, "  "+l)
-	}
-	add := func(st func(...string) string, body string) {
-		for _, l := range text.Wrap(text.ExpandTabs(text.Sanitize(body), 4), inner) {
-			if l != "" {
-				out = append(out, "  "+st(l))
-			}
-		}
-	}
-	if len(out) > 0 {
-		out = append(out, "")
-	}
-	for _, e := range a.ask.Effects {
-		add(s.Warn.Render, e)
-	}
-	add(s.Dim.Render, a.ask.Reason)
-	if a.ask.Backend != "" {
-		add(s.Dim.Render, "runs in "+a.ask.Backend)
-	}
-	if a.ask.Scope != "" {
-		add(s.Dim.Render, "session and always cover: "+a.ask.Scope)
-	}
-	for _, l := range diff.Render(a.ask.Diff, inner, s) {
-		out = append(out, "  "+l)
-	}
-	return out
-}
-
-func (a *approval) detail(s *style.Styles) string {
-	d, from, to := a.ask.Detail, a.ask.Span[0], a.ask.Span[1]
-	clean := func(s string) string { return text.ExpandTabs(text.Sanitize(s), 4) }
-	if from < 0 || to > len(d) || from >= to {
-		return clean(d)
-	}
-	return clean(d[:from]) + s.Bad.Underline(true).Inline(true).Render(clean(d[from:to])) + clean(d[to:])
-}
-
-func (p *Pane) sendInstead(string) tea.Cmd { return nil }

@@ -211,47 +211,6 @@ func TestToolLineTellsItsState(t *testing.T) {
 	}
 }
 
-func TestApprovals(t *testing.T) {
-	w := &world{}
-	p := open(t, w)
-	ask := event.ApprovalAsked{ID: "ap", Title: "Run this?", Detail: "rm -rf build ../cache", Span: [2]int{13, 21}, Effects: []string{"deletes"}, Choices: []event.Decision{event.DecisionOnce, event.DecisionAlways}, Deadline: w.now.Add(5 * time.Minute)}
-	press(p, "h")
-	say(p, ask)
-	press(p, "o", " ", "d")
-	if p.composer.Text() != "ho d" || len(w.log) > 1 {
-		t.Fatalf("the approval took keys: %q %q", p.composer.Text(), w.log)
-	}
-	if !strings.Contains(seen(p), "1 waits for you") {
-		t.Error("no bar")
-	}
-	box := press(p, "ctrl+y")[0].(ui.ShowOverlay).Overlay
-	box.Restyle(uitest.Styles(t, style.None))
-	ow, oh := box.Size(80, 24)
-	uitest.CheckBlock(t, box.View(ow, oh), ow, oh)
-	uitest.Golden(t, "approval", box.View(ow, oh))
-	for _, k := range []string{"enter", " ", "o", "x"} {
-		if _, done := box.Update(keyMsg(k)); done {
-			t.Fatalf("%q decided in the first half second", k)
-		}
-	}
-	w.now = w.now.Add(time.Second)
-	if _, done := box.Update(keyMsg("s")); done {
-		t.Error("a choice that is not offered was taken")
-	}
-	cmd, done := box.Update(keyMsg("enter"))
-	if !done {
-		t.Fatal("enter does nothing")
-	}
-	cmd()
-	if last := w.log[len(w.log)-1]; last != "answer ap deny" {
-		t.Errorf("the default is %s", last)
-	}
-	say(p, event.ApprovalSettled{ID: "ap", Decision: event.DecisionDeny, By: "user"})
-	if strings.Contains(seen(p), "waits for you") {
-		t.Error("the bar stays")
-	}
-}
-
 func TestQuestions(t *testing.T) {
 	w := &world{}
 	p := open(t, w)

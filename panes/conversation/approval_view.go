@@ -1,0 +1,222 @@
+package conversation
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/ui/diff"
+	"hermes/ui/text"
+)
+
+// View implements ui.Overlay.
+func (a *approval) View(w, h int) string {
+	ask, ok := a.ask()
+	if !ok {
+		return text.Block([]string{" It was settled."}, w, h)
+	}
+	body, foot := a.body(ask, w), a.foot(ask, w)
+	if len(foot) > h/2 {
+		foot = foot[max(0, len(foot)-a.rows(ask, w)):] // the answers matter more than what follows from them
+	}
+	a.room = max(1, h-len(foot)-1)
+	a.width = w
+	hidden := len(body) - a.room
+	a.top = max(0, min(a.top, hidden))
+	lines := append(make([]string, 0, h), body[a.top:min(len(body), a.top+a.room)]...)
+	for len(lines) < a.room {
+		lines = append(lines, "")
+	}
+	lines = append(lines, a.more(hidden))
+	return text.Block(append(lines, foot...), w, h)
+}
+
+// more says how much is not shown. Nobody should allow what they have seen the first half of.
+func (a *approval) more(hidden int) string {
+	s := a.styles
+	switch {
+	case hidden <= 0:
+		return ""
+	case a.top < hidden:
+		return s.Warn.Bold(true).Render("  " + s.Glyphs.Down + " " + strconv.Itoa(hidden-a.top) + " more lines: down shows them")
+	default:
+		return s.Dim.Render("  the end; " + strconv.Itoa(hidden) + " lines above")
+	}
+}
+
+// scroll moves in the text and reports whether the key was one for that.
+func (a *approval) scroll(name string) bool {
+	by, ok := map[string]int{"up": -1, "down": 1, "pgup": -max(1, a.room-1), "pgdown": max(1, a.room-1), "home": -1 << 20, "end": 1 << 20}[name]
+	if !ok {
+		return false
+	}
+	ask, _ := a.ask()
+	a.top = max(0, min(a.top+by, len(a.body(ask, a.width))-a.room))
+	return true
+}
+
+func (a *approval) wheel(m tea.MouseMsg) {
+	switch m.Button {
+	case tea.MouseButtonWheelUp:
+		a.scroll("up")
+	case tea.MouseButtonWheelDown:
+		a.scroll("down")
+	}
+}
+
+// foot is what follows from the chosen answer, and the answers.
+func (a *approval) foot(ask event.ApprovalAsked, w int) []string {
+	list := a.buttons(ask)
+	var out []string
+	for _, l := range text.Wrap(list[min(a.at, len(list)-1)].follows, max(1, w-4)) {
+		out = append(out, "  "+a.styles.Dim.Render(l))
+	}
+	return append(out, a.answers(ask, w)...)
+}
+
+func (a *approval) rows(ask event.ApprovalAsked, w int) int { return len(a.answers(ask, w)) }
+
+// answers are the buttons, on as many rows as they need. The key of each is the letter that is underlined.
+func (a *approval) answers(ask event.ApprovalAsked, w int) []string {
+	list := a.buttons(ask)
+	if wide := a.row(named(list, ask)); len(wide) == 1 && text.Width(wide[0]) <= w {
+		return wide
+	}
+	rows := []string{""}
+	for i, b := range list {
+		label, last := a.label(i, b), len(rows)-1
+		if rows[last] != "" && text.Width(rows[last])+text.Width(label) > w {
+			rows = append(rows, "")
+			last++
+		}
+		rows[last] += label
+	}
+	return rows
+}
+
+// named is the buttons with what "this session" covers on the button itself.
+func named(list []button, ask event.ApprovalAsked) []button {
+	out := append([]button(nil), list...)
+	for i, b := range out {
+		if _, rest, ok := strings.Cut(ask.Scope, `"`); ok && b.decision == event.DecisionSession {
+			what, _, _ := strings.Cut(rest, `"`)
+			out[i].label += `: "` + text.Truncate(oneLine(what), 30, "…") + `"`
+		}
+	}
+	return out
+}
+
+func (a *approval) row(list []button) []string {
+	out := ""
+	for i, b := range list {
+		out += a.label(i, b)
+	}
+	return []string{out}
+}
+
+func (a *approval) label(i int, b button) string {
+	s := a.styles
+	at := strings.Index(b.label, " "+b.key) + 1 // "This session" goes by s, the others by their first letter
+	body := b.label[:at] + s.Key.Underline(true).Render(b.label[at:at+1]) + b.label[at+1:]
+	return a.around(i, body, b.label)
+}
+
+func (a *approval) around(i int, body, plain string) string {
+	if i == a.at {
+		return " " + a.styles.Selection.Inline(true).Render("[ "+plain+" ]")
+	}
+	return "   " + body + "  "
+}
+
+// body is the command with its dangerous part underlined, what it does, and the change it makes.
+func (a *approval) body(ask event.ApprovalAsked, w int) []string {
+	inner, s := max(1, w-4), a.styles
+	var out []string
+	add := func(lines []string) {
+		for _, l := range lines {
+			out = append(out, "  "+l)
+		}
+	}
+	say := func(st lipgloss.Style, body string) {
+		for _, l := range text.Wrap(text.ExpandTabs(text.Sanitize(body), 4), inner) {
+			if l != "" {
+				out = append(out, "  "+st.Render(l))
+			}
+		}
+	}
+	add(text.Wrap(a.detail(ask), inner))
+	if len(ask.Effects) > 0 || a.why {
+		out = append(out, "")
+	}
+	for _, e := range ask.Effects {
+		say(s.Warn, e)
+	}
+	if a.why {
+		say(s.Text, "asked because: "+ask.Reason)
+		if ask.Backend != "" {
+			say(s.Text, "runs in: "+ask.Backend)
+		}
+		if ask.Scope != "" {
+			say(s.Text, "this session and always cover: "+ask.Scope)
+		}
+		say(s.Dim, "the call as it was sent: "+oneLine(ask.Call.Name))
+		add(text.Wrap(s.Dim.Render(reveal(pretty(string(ask.Call.Args)), "", s.Warn.Render)), inner))
+	}
+	if ask.Diff != "" {
+		out = append(out, "")
+		add(diff.Render(ask.Diff, inner, s))
+	}
+	return out
+}
+
+// detail is what would run. When the words for people leave something of the command out, the command itself comes first.
+func (a *approval) detail(ask event.ApprovalAsked) string {
+	s, d, from, to := a.styles, ask.Detail, ask.Span[0], ask.Span[1]
+	if cmd := command(ask.Call); cmd != "" && !strings.Contains(d, cmd) {
+		d, from, to = strings.TrimSuffix(cmd+"\n"+d, "\n"), 0, 0
+	}
+	eol := s.Glyphs.Ellipsis
+	if !s.ASCII {
+		eol = "↵"
+	}
+	show := func(part string) string { return reveal(part, eol, s.Warn.Bold(true).Render) }
+	if from < 0 || to > len(d) || from >= to || !utf8.RuneStart(d[from]) || to < len(d) && !utf8.RuneStart(d[to]) {
+		return show(d)
+	}
+	danger := strings.Split(show(d[from:to]), "\n")
+	for i, l := range danger {
+		danger[i] = s.Bad.Underline(true).Inline(true).Render(l)
+	}
+	return show(d[:from]) + strings.Join(danger, "\n") + show(d[to:])
+}
+
+// command is the shell command of a call, or "".
+func command(c chat.ToolCall) string {
+	var args struct{ Command string }
+	if json.Unmarshal(c.Args, &args) != nil {
+		return ""
+	}
+	return args.Command
+}
+
+// typedCommand is a command the way a person types it, which is what allows it to run without another question.
+func typedCommand(c chat.ToolCall, body string) string {
+	var args struct{ Backend string }
+	if json.Unmarshal(c.Args, &args) != nil {
+		args.Backend = ""
+	}
+	where := ""
+	if args.Backend != "" && strings.IndexFunc(args.Backend, func(r rune) bool { return r <= ' ' }) < 0 {
+		where = "@" + args.Backend + " "
+	}
+	if strings.Contains(body, "\n") {
+		return where + "```sh\n" + body + "\n```"
+	}
+	return where + "$ " + body
+}
