@@ -111,6 +111,9 @@ func (p *Pane) Apply(events []event.Envelope) bool {
 }
 
 func (p *Pane) apply(env event.Envelope) bool {
+	if env.Session != "" && env.Session != p.session {
+		return false // another session's own back end, or its choice
+	}
 	switch e := env.Event.(type) {
 	case event.BackendChanged:
 		p.changed(env.At, e)
@@ -122,7 +125,7 @@ func (p *Pane) apply(env event.Envelope) bool {
 	case event.Progress:
 		return p.progress(e)
 	case event.BackendSelected:
-		return p.selected(env.Session, e.Name)
+		return p.selected(e.Name)
 	case event.Resync:
 		p.list()
 	default:
@@ -165,10 +168,7 @@ func (p *Pane) progress(e event.Progress) bool {
 	return true
 }
 
-func (p *Pane) selected(session, name string) bool {
-	if session != p.session {
-		return false
-	}
+func (p *Pane) selected(name string) bool {
 	for i := range p.rows {
 		p.rows[i].Selected = p.rows[i].Name == name
 	}

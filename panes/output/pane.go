@@ -58,6 +58,9 @@ func New(history History) *Pane {
 	return &Pane{history: history, now: time.Now, byID: map[string]*call{}, loaded: map[string]bool{}, view: view{follow: true, wrap: true}}
 }
 
+// SetClock replaces the clock, for pictures that must not change with the time of day.
+func (p *Pane) SetClock(now func() time.Time) { p.now = now }
+
 // ID implements ui.Pane.
 func (p *Pane) ID() ui.ID { return PaneID }
 
