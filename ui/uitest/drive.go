@@ -62,10 +62,13 @@ func Drive(t testing.TB, opt ui.Options, w, h int, run func(ctx context.Context,
 	return s
 }
 
-// Resize changes the size of the terminal and tells the program.
+// Resize changes the size of the terminal, tells the program, and returns when that has drawn itself anew.
 func (s *Screen) Resize(w, h int) {
+	s.t.Helper()
+	s.Settle()
 	s.Term.Resize(w, h)
 	s.Program.Resize(w, h)
+	s.Program.Resize(w, h) // is taken when the first one has been painted
 }
 
 // Stop ends the program and returns what Run returned.
