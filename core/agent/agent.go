@@ -34,6 +34,9 @@ import (
 
 // Sessions keeps conversations; core/session implements it. Append and Seal return once the message is safe on disk.
 type Sessions interface {
+	// Lease takes a session up: it keeps other processes out until release, and closes what an interrupted program left half
+	// done. Its error says who works in it.
+	Lease(ctx context.Context, uid string) (release func(), err error)
 	Get(ctx context.Context, uid string) (event.SessionInfo, error)
 	History(ctx context.Context, uid string) ([]chat.Message, error)
 	Append(ctx context.Context, uid string, m *chat.Message) error

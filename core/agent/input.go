@@ -29,11 +29,13 @@ func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
 	if a.isClosed() {
 		return ErrClosed
 	}
-	prompt := userMessage(in.Text, in.Attachments)
-	if err := a.d.Sessions.Append(ctx, session, &prompt); err != nil {
-		return err
-	}
-	return w.start(converse(prompt))
+	return w.alone(ctx, func() error {
+		prompt := userMessage(in.Text, in.Attachments)
+		if err := a.d.Sessions.Append(ctx, session, &prompt); err != nil {
+			return err
+		}
+		return w.start(converse(prompt))
+	})
 }
 
 // enqueue keeps input that came while a turn runs. What interrupts or steers goes before what waits for its turn.
@@ -151,11 +153,13 @@ func (w *worker) startQueued(ctx context.Context) error {
 	if len(items) == 0 {
 		return nil
 	}
-	prompt := join(items)
-	if err := w.accept(ctx, &prompt, items); err != nil {
-		return err
-	}
-	return w.start(converse(prompt))
+	return w.alone(ctx, func() error {
+		prompt := join(items)
+		if err := w.accept(ctx, &prompt, items); err != nil {
+			return err
+		}
+		return w.start(converse(prompt))
+	})
 }
 
 func (a *Agent) changeQueued(ctx context.Context, session, id string, edit func([]event.QueuedInput, int) []event.QueuedInput) error {

@@ -60,5 +60,5 @@ func (a *Agent) whenIdle(ctx context.Context, session string, f func(w *worker) 
 	if w.busy() {
 		return ErrBusy
 	}
-	return f(w)
+	return w.alone(ctx, func() error { return f(w) })
 }

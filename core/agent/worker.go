@@ -21,7 +21,8 @@ type worker struct {
 	uid string
 
 	change sync.Mutex
-	loaded bool // by change
+	loaded bool   // by change
+	lease  func() // by change: ends what keeps other processes out; nil when nothing runs
 
 	mu    sync.Mutex
 	queue []event.QueuedInput
@@ -85,6 +86,27 @@ func (w *worker) wait(ctx context.Context) error {
 	}
 }
 
+// alone runs f, which changes the conversation or starts a turn, while no other process works in the session. The caller holds
+// change and knows that nothing runs. A turn that f started keeps the session until it is over.
+func (w *worker) alone(ctx context.Context, f func() error) (err error) {
+	if w.lease, err = w.a.d.Sessions.Lease(ctx, w.uid); err != nil {
+		return err
+	}
+	err = f()
+	if !w.busy() {
+		w.leave()
+	}
+	return err
+}
+
+// leave lets other processes work in the session. The caller holds change.
+func (w *worker) leave() {
+	if w.lease != nil {
+		w.lease()
+		w.lease = nil
+	}
+}
+
 // job is what a turn does; it ends the turn itself by its outcome.
 type job func(t *turn) outcome
 
@@ -137,6 +159,7 @@ func (w *worker) next(t *turn, out outcome) (*turn, job) {
 	}
 	t.end(out)
 	if following == nil {
+		w.leave()
 		w.noteHeld(out)
 		return nil, nil
 	}

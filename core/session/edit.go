@@ -67,8 +67,13 @@ func (s *Service) update(ctx context.Context, uid string, p store.Patch) error {
 	return err
 }
 
-// Delete removes a session for good. Its forks stay.
+// Delete removes a session for good. Its forks stay. A session in which another process works is refused.
 func (s *Service) Delete(ctx context.Context, uid string) error {
+	release, _, err := s.st.Lease(ctx, uid)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := s.st.DeleteSession(ctx, uid); err != nil {
 		return err
 	}

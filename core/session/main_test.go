@@ -16,6 +16,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if path := os.Getenv("SESSION_TEST_HOLDER"); path != "" {
+		os.Exit(holder(path))
+	}
 	code := m.Run()
 	closeCorpus()
 	if err := goleak.Find(); err != nil && code == 0 {

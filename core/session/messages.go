@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"hermes/core/chat"
 	"hermes/core/event"
@@ -118,8 +119,7 @@ func (s *Service) closeDangling(ctx context.Context, uid string) error {
 	if err != nil {
 		return err
 	}
-	open := map[string]bool{}
-	var calls []chat.ToolCall
+	var open []chat.ToolCall
 	for i := range tail {
 		m := &tail[i]
 		if m.Status == chat.StatusPartial {
@@ -128,18 +128,16 @@ func (s *Service) closeDangling(ctx context.Context, uid string) error {
 				return err
 			}
 		}
-		for _, c := range m.Calls {
-			open[c.ID] = true
-			calls = append(calls, c)
-		}
-		if m.Result != nil {
-			delete(open, m.Result.CallID)
-		}
-	}
-	for _, c := range calls {
-		if !open[c.ID] {
+		open = append(open, m.Calls...)
+		if m.Result == nil {
 			continue
 		}
+		// One only: some models use an id again.
+		if i := slices.IndexFunc(open, func(c chat.ToolCall) bool { return c.ID == m.Result.CallID }); i >= 0 {
+			open = slices.Delete(open, i, i+1)
+		}
+	}
+	for _, c := range open {
 		result := chat.ToolResult{CallID: c.ID, Name: c.Name, Text: interrupted, IsError: true, Interrupted: true}
 		if err := s.Append(ctx, uid, &chat.Message{Role: chat.RoleTool, Status: chat.StatusFinal, Result: &result}); err != nil {
 			return err

@@ -104,16 +104,30 @@ func (s *Service) Get(ctx context.Context, uid string) (event.SessionInfo, error
 	return s.info(x), nil
 }
 
-// Open makes a stored session live: it closes what an interrupted program left half done (see closeDangling) and
-// publishes SessionOpened. How is "new", "resume", "fork" or "import".
+// Open makes a stored session live: it takes it up (see Lease) for a moment, and publishes SessionOpened. How is "new", "resume",
+// "fork" or "import".
 func (s *Service) Open(ctx context.Context, uid, how string) (event.SessionInfo, error) {
-	if _, err := s.st.Session(ctx, uid); err != nil {
+	release, err := s.Lease(ctx, uid)
+	if err != nil {
 		return event.SessionInfo{}, err
 	}
-	if err := s.closeDangling(ctx, uid); err != nil {
-		return event.SessionInfo{}, fmt.Errorf("open session %s: %w", uid, err)
-	}
+	defer release()
 	return s.opened(ctx, uid, how)
+}
+
+// Lease takes a session up: it keeps other processes from working in it until release, and closes what an interrupted program left
+// half done (see closeDangling). A session in which another process works is refused with a *store.InUseError: what is half done
+// there is not dangling. Neither is it when a turn runs in this process, which has its own lease.
+func (s *Service) Lease(ctx context.Context, uid string) (release func(), err error) {
+	release, first, err := s.st.Lease(ctx, uid)
+	if err != nil || !first {
+		return release, err
+	}
+	if err := s.closeDangling(ctx, uid); err != nil {
+		release()
+		return nil, fmt.Errorf("open session %s: %w", uid, err)
+	}
+	return release, nil
 }
 
 func (s *Service) opened(ctx context.Context, uid, how string) (event.SessionInfo, error) {

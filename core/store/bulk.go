@@ -107,7 +107,7 @@ func (s *Store) Fork(ctx context.Context, from string, seq int, x Session) error
 }
 
 func (t *tx) recountAndIndex(id int64) error {
-	rows, err := t.conn.QueryContext(t.ctx, "SELECT "+messageColumns+messageFrom+"WHERE m.session_id=? ORDER BY m.id", id)
+	rows, err := t.conn.QueryContext(t.ctx, "SELECT "+messageColumns+withEnds+messageFrom+"WHERE m.session_id=? ORDER BY m.id", id)
 	if err != nil {
 		return err
 	}

@@ -199,7 +199,7 @@ func (s *Store) Messages(ctx context.Context, uid string, q MessageQuery) (out [
 	if q.AfterSeq > 0 {
 		order = " ORDER BY m.seq LIMIT ?"
 	}
-	rows, err := s.read.QueryContext(ctx, "SELECT "+messageColumns+messageFrom+"WHERE "+c.String()+order, append(c.args, q.Limit+1)...)
+	rows, err := s.read.QueryContext(ctx, "SELECT "+messageColumns+withWhole+messageFrom+"WHERE "+c.String()+order, append(c.args, q.Limit+1)...)
 	if err != nil {
 		return nil, false, err
 	}
@@ -233,7 +233,7 @@ const All = 1 << 40
 
 // Message returns one message.
 func (s *Store) Message(ctx context.Context, id int64) (StoredMessage, error) {
-	m, err := scanMessage(s.read.QueryRowContext(ctx, "SELECT "+messageColumns+messageFrom+"WHERE m.id=?", id))
+	m, err := scanMessage(s.read.QueryRowContext(ctx, "SELECT "+messageColumns+withWhole+messageFrom+"WHERE m.id=?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return m, fmt.Errorf("message %d %w", id, ErrNotFound)
 	}

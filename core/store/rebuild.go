@@ -152,7 +152,7 @@ func (t *tx) metaInt(key string) (int64, error) {
 // reindexBelow indexes the chunk of messages just below id and returns the lowest id it came to, 0 at the end.
 // Within the chunk it goes up: FTS5 writes rowids in ascending order without flushing in between.
 func (t *tx) reindexBelow(id int64) (low int64, err error) {
-	rows, err := t.conn.QueryContext(t.ctx, "SELECT "+messageColumns+messageFrom+
+	rows, err := t.conn.QueryContext(t.ctx, "SELECT "+messageColumns+withEnds+messageFrom+
 		"WHERE m.id IN (SELECT id FROM messages WHERE id<? ORDER BY id DESC LIMIT ?) ORDER BY m.id", id, rebuildChunk)
 	if err != nil {
 		return 0, err

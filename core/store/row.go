@@ -114,7 +114,13 @@ func clip(s string, n int) string {
 }
 
 const messageColumns = `m.id, s.uid, m.seq, m.ts_ms, m.role, m.status, m.content, m.reasoning, m.tool_calls, m.tool_call_id,
- m.tool_name, m.finish, m.model, m.extra, m.active, m.compacted_into IS NOT NULL, s.kind, b.gzip`
+ m.tool_name, m.finish, m.model, m.extra, m.active, m.compacted_into IS NOT NULL, s.kind, `
+
+// What follows messageColumns: the whole of long contents, or only their ends, which is all that the index needs.
+const (
+	withWhole = "b.gzip"
+	withEnds  = "NULL"
+)
 
 const messageFrom = " FROM messages m JOIN sessions s ON s.id=m.session_id LEFT JOIN blobs b ON b.id=m.blob_id "
 

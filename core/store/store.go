@@ -12,7 +12,7 @@
 //     messages while it is built again in the background.
 //   - A damaged database is moved aside, never overwritten, and what can be read of it is taken over. One that a newer
 //     program wrote is refused (ErrNewer). One in a folder that cannot be written is opened as a throw-away copy.
-//   - Several processes may use one file at the same time.
+//   - Several processes may use one file at the same time. A process that works in a session has its Lease.
 //   - No code in this process may open the database file other than through SQLite: closing any descriptor of it
 //     drops SQLite's locks.
 package store
@@ -58,6 +58,7 @@ type Store struct {
 	progress func(done, total int64)
 	report   Report
 	lock     *os.File
+	leases   leases
 
 	writer *sql.DB
 	conn   *sql.Conn // used by Open and then by the writer goroutine only
@@ -235,7 +236,7 @@ func (s *Store) close() error {
 
 // release closes what is open; it is safe on a store that is half open.
 func (s *Store) release() error {
-	err := s.disconnect()
+	err := errors.Join(s.disconnect(), s.leases.close())
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.Close())
 	}
