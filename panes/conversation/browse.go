@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
 
 	"hermes/core/event"
 	"hermes/ui"
@@ -133,13 +134,12 @@ func (p *Pane) change(f func(context.Context, string) error, failed string) tea.
 
 // Search implements ui.Searcher: the loaded part of the transcript.
 func (p *Pane) Search(query string) int {
-	p.hits, p.hit, p.memoOK = nil, -1, false
+	p.hits, p.hit, p.query, p.memoOK = nil, -1, query, false
 	if query == "" {
 		return 0
 	}
-	q := strings.ToLower(query)
 	for i := range p.list.Len() {
-		if s, _ := p.at(i).plain(); strings.Contains(strings.ToLower(s), q) {
+		if s, _ := p.at(i).plain(); contains(s, query) {
 			p.hits = append(p.hits, i)
 		}
 	}
@@ -147,7 +147,16 @@ func (p *Pane) Search(query string) int {
 	return len(p.hits)
 }
 
-// NextHit implements ui.SearchMover.
+func contains(s, query string) bool {
+	for i := range s {
+		if foldedPrefix(s[i:], query) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// NextHit implements ui.SearchMover. A hit inside of a closed call opens it: a place that cannot be seen is none.
 func (p *Pane) NextHit(delta int) {
 	if len(p.hits) == 0 {
 		return
@@ -157,6 +166,28 @@ func (p *Pane) NextHit(delta int) {
 	} else {
 		p.hit = (p.hit + delta + len(p.hits)) % len(p.hits)
 	}
-	p.browsing, p.selected, p.memoOK = true, min(p.hits[p.hit], p.list.Len()-1), false
-	p.list.Reveal(p.selected)
+	p.browsing, p.queue.choosing, p.memoOK = true, false, false
+	p.selected = min(p.hits[p.hit], p.list.Len()-1)
+	it := p.at(p.selected)
+	line := p.lineOfHit(it)
+	if line < 0 {
+		it.toggle()
+		if line = p.lineOfHit(it); line < 0 {
+			it.toggle()
+		}
+	}
+	p.list.RevealLine(p.selected, max(0, line))
+}
+
+// lineOfHit is the first line of an item that shows what was searched for; -1 when none does.
+func (p *Pane) lineOfHit(it item) int {
+	if p.w <= 0 {
+		return 0
+	}
+	for i, l := range it.Lines(p.w) {
+		if contains(ansi.Strip(l), p.query) {
+			return i
+		}
+	}
+	return -1
 }

@@ -176,20 +176,21 @@ func (p *Pane) transcript(h int) []string {
 	return lines
 }
 
-// mark puts the selection's bar before the lines of the selected item.
+// mark puts the selection's bar before the lines of the selected item, and marks what was searched for.
 func (p *Pane) mark(lines []string) []string {
-	if !p.browsing || p.selected < 0 {
-		return lines
-	}
-	bar := p.env.s.Accent.Render(p.env.s.Glyphs.Closed)
+	s := p.env.s
+	bar := s.Accent.Render(s.Glyphs.Closed)
 	for y, l := range lines {
-		pos, ok := p.list.Hit(y)
-		if !ok || pos.Item != p.selected {
-			continue
+		if p.query != "" {
+			l = highlight(l, p.query, s.Match)
 		}
-		if rest, cut := strings.CutPrefix(l, " "); cut {
-			lines[y] = bar + rest
+		if p.browsing && p.selected >= 0 {
+			pos, ok := p.list.Hit(y)
+			if rest, cut := strings.CutPrefix(l, " "); cut && ok && pos.Item == p.selected {
+				l = bar + rest
+			}
 		}
+		lines[y] = l
 	}
 	return lines
 }

@@ -270,6 +270,24 @@ func (l *List) Reveal(i int) {
 	}
 }
 
+// RevealLine is Reveal for one line of item i, with a few lines of what is around it.
+func (l *List) RevealLine(i, line int) {
+	l.Reveal(i)
+	if i < 0 || i >= len(l.entries) || l.h <= 0 || l.w <= 0 {
+		return
+	}
+	p := l.place()
+	rows := line - p.Line
+	for k := p.Item; k < i; k++ {
+		rows += len(l.lines(k))
+	}
+	if rows >= 0 && rows < l.h {
+		return
+	}
+	l.follow = false
+	l.top = l.up(Pos{i, line}, min(2, l.h/3))
+}
+
 // Top returns the position of the window's first line.
 func (l *List) Top() Pos {
 	if len(l.entries) == 0 || l.w <= 0 || l.h <= 0 {

@@ -1,0 +1,80 @@
+package conversation
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/ui/style"
+	"hermes/ui/text"
+	"hermes/ui/uitest"
+)
+
+func TestHighlight(t *testing.T) {
+	mark := uitest.Styles(t, style.True).Match
+	in := func(s string) string { return mark.Inline(true).Render(s) }
+	for _, tt := range []struct{ line, query, want string }{
+		{"one two one", "ONE", in("one") + " two " + in("one")},
+		{"容器 网络", "网络", "容器 " + in("网络")},
+		{"Ärger", "är", in("Är") + "ger"},
+		{"nothing", "x", "nothing"},
+		{"any", "", "any"},
+	} {
+		if got := highlight(tt.line, tt.query, mark); got != tt.want {
+			t.Errorf("%q in %q: %q, want %q", tt.query, tt.line, got, tt.want)
+		}
+	}
+	styled := "a \x1b[31mred\x1b[0m one"
+	if got := highlight(styled, "d on", mark); ansi.Strip(got) != "a red one" || !strings.Contains(got, in("d on")) {
+		t.Errorf("over a colour: %q", got)
+	}
+}
+
+func TestHighlightKeepsTheText(t *testing.T) {
+	mark := uitest.Styles(t, style.True).Match
+	rapid.Check(t, func(rt *rapid.T) {
+		line := text.Sanitize(rapid.StringN(0, 60, -1).Draw(rt, "line"))
+		line = strings.ReplaceAll(strings.ReplaceAll(line, "\n", " "), "\t", " ")
+		query := rapid.StringN(1, 3, -1).Draw(rt, "query")
+		if rapid.Bool().Draw(rt, "inside") && line != "" {
+			r := []rune(line)
+			i := rapid.IntRange(0, len(r)-1).Draw(rt, "at")
+			query = string(r[i:min(len(r), i+2)])
+		}
+		got := highlight(line, query, mark)
+		if ansi.Strip(got) != line || text.Width(got) != text.Width(line) {
+			rt.Fatalf("%q in %q became %q", query, line, got)
+		}
+	})
+}
+
+func TestSearchShowsThePlace(t *testing.T) {
+	long := assistant(2, strings.Repeat("words of no use\n\n", 80)+"the needle is here\n\n"+strings.Repeat("more words\n\n", 80))
+	w := &world{messages: append([]chat.Message{user(1, "go"), long}, history(40)[2:]...)}
+	p := open(t, w)
+	p.Restyle(uitest.Styles(t, style.True))
+	if n := p.Search("Needle"); n != 1 {
+		t.Fatalf("%d hits", n)
+	}
+	if want := p.env.s.Match.Inline(true).Render("needle"); !strings.Contains(p.View(), want) {
+		t.Errorf("the hit is not marked, or not in sight:\n%s", seen(p))
+	}
+	press(p, "esc")
+	if strings.Contains(p.View(), p.env.s.Match.Inline(true).Render("needle")) {
+		t.Error("the mark stays when the search is over")
+	}
+}
+
+func TestAHitInAClosedCallOpensIt(t *testing.T) {
+	c := toolCall("c", "make")
+	w := &world{messages: []chat.Message{user(1, "go"), assistant(2, "", c), {ID: 3, Seq: 3, Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "c", Text: "first\nneedle\nlast"}}}}
+	p := open(t, w)
+	if n := p.Search("needle"); n != 1 || !strings.Contains(seen(p), "needle") {
+		t.Errorf("%d hits:\n%s", n, seen(p))
+	}
+	say(p, event.TurnEnded{})
+}
