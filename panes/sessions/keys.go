@@ -31,6 +31,7 @@ func (p *Pane) sessionFocused(uid string) tea.Cmd {
 	if p.active[uid] == finished {
 		delete(p.active, uid) // seen
 	}
+	p.attend()
 	if p.request == 0 || p.stale {
 		return p.reload()
 	}

@@ -99,6 +99,7 @@ func (p *Pane) take(m foundMsg) tea.Cmd {
 	}
 	p.total, p.more, p.partial = m.found.Total, m.found.More, m.found.Rebuilding
 	p.reselect(selected)
+	p.attend()
 	if p.opening {
 		p.opening = false
 		return p.open(ui.Here)

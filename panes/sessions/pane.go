@@ -159,6 +159,19 @@ func (p *Pane) Focus(on bool) {
 	p.focus, p.memoOK = on, false
 }
 
+// attend puts the cursor on the session that owns the screen, while the list is not being used.
+func (p *Pane) attend() {
+	if p.focus || p.query.String() != "" {
+		return
+	}
+	for i := range p.rows {
+		if p.rows[i].Info.UID == p.focused {
+			p.cursor = i
+			return
+		}
+	}
+}
+
 // Wake implements ui.Waker: it reads again what has changed, and the preview once there is room for it.
 func (p *Pane) Wake() tea.Cmd {
 	if p.stale && p.request > 0 {
@@ -271,6 +284,7 @@ func (p *Pane) upsert(info event.SessionInfo, fresh bool) {
 	if p.cursor >= at && len(p.rows) > 1 {
 		p.cursor++ // the selection stays on its session
 	}
+	p.attend()
 }
 
 // remove takes a session and all its hits away.

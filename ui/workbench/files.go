@@ -1,13 +1,15 @@
 package workbench
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hermes/core/config"
@@ -32,11 +34,7 @@ func (fileLister) List(ctx context.Context, cwd, prefix string) []string {
 	for len(queue) > 0 && len(out) < maxListed && visited < maxVisited && ctx.Err() == nil {
 		dir := queue[0]
 		queue = queue[1:]
-		entries, err := os.ReadDir(filepath.Join(cwd, dir))
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
+		for _, e := range entries(filepath.Join(cwd, dir), maxVisited-visited) {
 			visited++
 			path := filepath.ToSlash(filepath.Join(dir, e.Name()))
 			if e.IsDir() {
@@ -46,12 +44,24 @@ func (fileLister) List(ctx context.Context, cwd, prefix string) []string {
 				queue = append(queue, path)
 				path += "/"
 			}
-			if subsequence(low, strings.ToLower(path)) {
+			if len(out) < maxListed && subsequence(low, strings.ToLower(path)) {
 				out = append(out, path)
 			}
 		}
 	}
 	return out
+}
+
+// entries are at most limit entries of a folder, in order; none when it cannot be read, as folders of others often cannot.
+func entries(dir string, limit int) []fs.DirEntry {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	list, _ := f.ReadDir(limit)
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return list
 }
 
 func skipped(name string) bool {
@@ -78,12 +88,35 @@ func subsequence(part, s string) bool {
 // promptHistory keeps typed prompts, one JSON string a line.
 type promptHistory struct{ path string }
 
-// maxHistory is how many prompts are loaded; the file is cut to them when it has grown to twice as many.
-const maxHistory = 1_000
+// Bounds of the history. The file is cut to maxHistory prompts when it holds twice as many; only its end is read.
+const (
+	maxHistory     = 1_000
+	maxHistoryFile = 8 << 20
+)
 
-// Load returns the newest prompts, oldest first.
+// Load returns the newest prompts, oldest first. Lines that are no prompt (torn by a crash) are passed over.
 func (h *promptHistory) Load(context.Context) ([]string, error) {
-	f, err := os.Open(h.path)
+	data, err := readEnd(h.path, maxHistoryFile)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for line := range bytes.Lines(data) {
+		var s string
+		if json.Unmarshal(line, &s) == nil && s != "" {
+			out = append(out, s)
+		}
+	}
+	keep := out[max(0, len(out)-maxHistory):]
+	if len(out) > 2*maxHistory || len(data) == maxHistoryFile {
+		err = h.replace(keep)
+	}
+	return keep, err
+}
+
+// readEnd returns the last limit bytes of a file at most; nothing when there is no file.
+func readEnd(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -91,34 +124,39 @@ func (h *promptHistory) Load(context.Context) ([]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	var out []string
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var s string
-		if json.Unmarshal(lines.Bytes(), &s) == nil && s != "" { // a torn last line of a crash is passed over
-			out = append(out, s)
-		}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
-	if len(out) > 2*maxHistory {
-		out = out[len(out)-maxHistory:]
-		err = h.replace(out)
-	}
-	return out[max(0, len(out)-maxHistory):], err
+	return io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-limit), limit))
 }
 
-// Append adds one prompt.
+// Append adds one prompt, on a line of its own even behind a torn one.
 func (h *promptHistory) Append(_ context.Context, text string) error {
 	line, err := json.Marshal(text)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(h.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(h.path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
+	if torn(f) {
+		line = append([]byte{'\n'}, line...)
+	}
 	_, err = f.Write(append(line, '\n'))
 	return errors.Join(err, f.Close())
+}
+
+// torn reports a file whose last line has no end.
+func torn(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	var last [1]byte
+	_, err = f.ReadAt(last[:], info.Size()-1)
+	return err == nil && last[0] != '\n'
 }
 
 func (h *promptHistory) replace(prompts []string) error {

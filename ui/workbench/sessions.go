@@ -2,14 +2,18 @@ package workbench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/session"
+	"hermes/core/store"
 	"hermes/panes/sessions"
 )
 
@@ -31,6 +35,9 @@ func (s browser) Search(ctx context.Context, query string, limit int) (sessions.
 	if err != nil {
 		return sessions.Found{}, err
 	}
+	if f, ok := session.OnlyFilters(query); ok { // no words to look for: the sessions that fit
+		return filtered(ctx, app.Sessions, f, limit)
+	}
 	r, err := app.Sessions.Search(ctx, session.Query{Text: query, Limit: limit, Typing: true})
 	if err != nil {
 		return sessions.Found{}, err
@@ -40,6 +47,16 @@ func (s browser) Search(ctx context.Context, query string, limit int) (sessions.
 		found.Hits = append(found.Hits, sessions.Hit{Info: h.Session, Message: h.MessageID, Snippet: h.Snippet, Marks: h.Marks, Role: string(h.Role)})
 	}
 	return found, nil
+}
+
+func filtered(ctx context.Context, s *session.Service, f session.Filter, limit int) (sessions.Found, error) {
+	f.Limit, f.Archived = limit, true
+	infos, err := s.List(ctx, f)
+	found := sessions.Found{Total: len(infos), More: len(infos) == limit}
+	for _, info := range infos {
+		found.Hits = append(found.Hits, sessions.Hit{Info: info})
+	}
+	return found, err
 }
 
 func (s browser) Preview(ctx context.Context, uid string, at int64, limit int) ([]chat.Message, error) {
@@ -85,7 +102,7 @@ func (s browser) Fork(ctx context.Context, uid string, at int64) (event.SessionI
 	return app.Sessions.Fork(ctx, uid, at)
 }
 
-// Export writes Markdown into the session's directory, beside the work that it talks about.
+// Export writes Markdown into the current directory.
 func (s browser) Export(ctx context.Context, uid string) (string, error) {
 	return export(ctx, s.b, uid, session.Markdown)
 }
@@ -105,6 +122,9 @@ func export(ctx context.Context, b *booting, uid string, format session.Format) 
 		return "", err
 	}
 	info, err := app.Sessions.Get(ctx, uid)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", errors.New("there is nothing to export: nothing was said in this session yet")
+	}
 	if err != nil {
 		return "", err
 	}
@@ -148,23 +168,26 @@ func newFile(dir, name, ext string) (*os.File, error) {
 	}
 }
 
+// maxFileName is in bytes: with a number and an extension it stays below what file systems take.
+const maxFileName = 200
+
 // fileName keeps of a title what is safe in a file name everywhere.
 func fileName(title string) string {
-	name := strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for _, r := range strings.ToLower(title) {
 		switch {
-		case r < 0x20, strings.ContainsRune(`/\:*?"<>|.`, r):
-			return -1
-		case r == ' ':
-			return '-'
-		default:
-			return r
+		case unicode.IsSpace(r):
+			r = '-'
+		case !unicode.IsPrint(r), r == utf8.RuneError, strings.ContainsRune(`/\:*?"<>|.`, r):
+			continue
 		}
-	}, strings.ToLower(title))
-	if runes := []rune(name); len(runes) > 60 {
-		name = string(runes[:60])
+		if b.Len()+utf8.RuneLen(r) > maxFileName {
+			break
+		}
+		b.WriteRune(r)
 	}
-	if name = strings.Trim(name, "-"); name == "" {
-		return "session"
+	if name := strings.Trim(b.String(), "-~"); name != "" {
+		return name
 	}
-	return name
+	return "session"
 }

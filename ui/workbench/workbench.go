@@ -106,10 +106,15 @@ func (w *workbench) opened(app *core.App, err error) {
 		})
 		return
 	}
-	ctx := context.Background()
-	if p, m, err := app.Models.Resolve(ctx, ""); err == nil {
-		app.Bus.Publish(event.Header{}, event.ModelChanged{Provider: p.Name(), Model: m.ID, Window: m.Window})
+	for _, b := range app.Pool.List("") { // the panes can ask for the rest only now
+		app.Bus.Publish(event.Header{}, event.BackendChanged{Name: b.Name, Kind: b.Kind, Image: b.Image, From: b.State, To: b.State, Cause: b.Cause})
 	}
+	p, m, err := app.Models.Resolve(context.Background(), "")
+	if err != nil {
+		app.Bus.Publish(event.Header{}, event.Notice{Level: event.Warn, Text: "no model: " + err.Error(), Hint: "/model chooses another one"})
+		return
+	}
+	app.Bus.Publish(event.Header{}, event.ModelChanged{Provider: p.Name(), Model: m.ID, Window: m.Window})
 }
 
 func (w *workbench) ui(first string) ui.Options {
