@@ -124,3 +124,13 @@ func (h *home) sessions() (*session.Service, *store.Store) {
 	h.t.Cleanup(func() { _ = st.Close() })
 	return session.New(st, nil), st
 }
+
+// eventually waits for a condition that nothing announces.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never came: %s", what)
+		}
+	}
+}
