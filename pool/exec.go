@@ -50,13 +50,14 @@ func gist(r backend.Request) string {
 
 // Exec runs a command to its end. Cancelling ctx ends its whole tree and returns the partial result.
 func (p *Pool) Exec(ctx context.Context, r backend.Request) (backend.Result, error) {
-	if err := p.enter(); err != nil {
+	s, err := p.enter(r.Session)
+	if err != nil {
 		return backend.Result{}, err
 	}
-	defer p.calls.Done()
+	defer p.leave(s)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(p.ctx, cancel)()
+	defer context.AfterFunc(s.ctx, cancel)()
 	l, err := p.lease(ctx, r)
 	if err != nil {
 		return backend.Result{}, err
@@ -68,38 +69,43 @@ func (p *Pool) Exec(ctx context.Context, r backend.Request) (backend.Result, err
 	if err != nil {
 		return backend.Result{}, fmt.Errorf("backend '%s': %w", name, err)
 	}
-	p.remember(r.Session, name, res.Dir)
+	p.remember(s, name, res.Dir)
 	return result(r, l, res), nil
 }
 
 // Start runs a command in the background; it outlives ctx and ends with the session.
 func (p *Pool) Start(ctx context.Context, r backend.Request) (backend.Process, error) {
-	if err := p.enter(); err != nil {
+	s, err := p.enter(r.Session)
+	if err != nil {
 		return backend.Process{}, err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
 	l, err := p.lease(ctx, r)
 	if err != nil {
-		p.calls.Done()
+		p.leave(s)
 		return backend.Process{}, err
 	}
 	warn(r, l.warnings)
-	s := p.spec(r, l.m.spec.Name)
-	s.Live = r.Stdin == nil
-	run, err := l.m.backend.Spawn(s)
+	spec := p.spec(r, l.m.spec.Name)
+	spec.Live = r.Stdin == nil
+	run, err := l.m.backend.Spawn(spec)
 	if err != nil {
 		l.release()
-		p.calls.Done()
+		p.leave(s)
 		return backend.Process{}, fmt.Errorf("backend '%s': %w", l.m.spec.Name, err)
 	}
 	warn(r, run.Warnings())
-	proc := p.adopt(r, l.m.spec.Name, run, append(l.warnings, run.Warnings()...))
+	proc := p.adopt(s, r, l.m.spec.Name, run, append(l.warnings, run.Warnings()...))
 	crash.Go("pool process", func() {
-		defer p.calls.Done()
+		defer p.leave(s)
 		<-run.Done()
 		proc.finish()
 		l.release()
+		p.ended(proc)
 	})
-	if p.ctx.Err() != nil { // closed meanwhile: nobody else will end it
+	if s.ctx.Err() != nil { // closed meanwhile: nobody else will end it
 		_ = run.Kill(ctx)
 	}
 	return proc.status(), nil

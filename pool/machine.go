@@ -75,7 +75,7 @@ func (m *machine) failed(err error) *machine {
 func (m *machine) acquire(ctx context.Context, session, command string) (release func(), err error) {
 	for {
 		m.mu.Lock()
-		if m.state == event.BackendReady && m.work == nil {
+		if m.state == event.BackendReady && m.work == nil && !m.gone {
 			release = m.hold(session, command)
 			m.mu.Unlock()
 			return release, nil
@@ -205,7 +205,7 @@ func (m *machine) ttl() time.Duration {
 func (m *machine) expire() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	idle := m.state == event.BackendReady && m.work == nil && len(m.uses) == 0 && !m.idle.IsZero()
+	idle := m.state == event.BackendReady && m.work == nil && !m.gone && len(m.uses) == 0 && !m.idle.IsZero()
 	if !idle || time.Since(m.idle) < m.ttl() {
 		return
 	}

@@ -98,15 +98,22 @@ func (p *Pool) open(k key, s Spec) *machine {
 	return newMachine(p.ctx, k.owner, s, b, p.bus)
 }
 
-// enter admits one more call.
-func (p *Pool) enter() error {
+// enter admits one more call of a session. Call leave after it.
+func (p *Pool) enter(uid string) (*session, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return errClosed
+		return nil, errClosed
 	}
+	s := p.session(uid)
 	p.calls.Add(1)
-	return nil
+	s.calls.Add(1)
+	return s, nil
+}
+
+func (p *Pool) leave(s *session) {
+	s.calls.Done()
+	p.calls.Done()
 }
 
 // Close ends every command, in the foreground and in the background, and removes what the pool made. It takes no longer than ctx
@@ -114,24 +121,14 @@ func (p *Pool) enter() error {
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
-	sessions := slices.Collect(maps.Keys(p.sessions))
+	sessions := slices.Collect(maps.Values(p.sessions))
 	p.mu.Unlock()
 	p.stop()
 	var errs []error
 	for _, s := range sessions {
 		errs = append(errs, p.endProcesses(ctx, s))
 	}
-	done := make(chan struct{})
-	crash.Go("pool close", func() {
-		p.calls.Wait()
-		close(done)
-	})
-	select {
-	case <-done:
-	case <-ctx.Done():
-		errs = append(errs, fmt.Errorf("closing the pool: commands did not end in time: %w", ctx.Err()))
-	}
-	errs = append(errs, p.remove(ctx, "the program ends", func(key) bool { return true }))
+	errs = append(errs, await(ctx, &p.calls, "closing the pool"), p.remove(ctx, "the program ends", func(key) bool { return true }))
 	return errors.Join(errs...)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/pool/runner"
 )
 
 func dockers(names ...string) Config {
@@ -260,5 +261,69 @@ func TestCloseEndsWhatRunsAndWhatStarts(t *testing.T) {
 	}
 	if _, err := exec(t, p, "s", "", "c"); !errors.Is(err, errClosed) {
 		t.Errorf("after Close: %v", err)
+	}
+}
+
+// A session ends with its calls, and a call that ends late does not bring it back.
+func TestCloseSessionEndsItsCalls(t *testing.T) {
+	k := &fakeKind{}
+	p, _ := newFakePool(t, dockers(), k)
+	type end struct {
+		res backend.Result
+		err error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		res, err := p.Exec(context.Background(), backend.Request{Session: "s", Command: "block"})
+		ended <- end{res, err}
+	}()
+	eventually(t, "it runs", func() bool { f := k.get("s/default"); return f != nil && f.runs.Load() == 1 })
+	if _, err := exec(t, p, "other", "", "c"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.CloseSession(context.Background(), "s"); err != nil {
+		t.Error(err)
+	}
+	select {
+	case e := <-ended:
+		if e.err != nil || e.res.ExitCode != runner.ExitInterrupt {
+			t.Errorf("%+v", e)
+		}
+	default:
+		t.Error("CloseSession returned before the call did")
+		<-ended
+	}
+	p.mu.Lock()
+	_, back := p.sessions["s"]
+	p.mu.Unlock()
+	if back || len(p.Processes("s")) != 0 || p.dir("s", "default") != "" {
+		t.Error("asking about a session that is gone, or a call that ends late, brings it back")
+	}
+	if k.get("s/default").removals.Load() != 1 || k.get("other/default").removals.Load() != 0 {
+		t.Error("not the session's own back end was removed, and only that")
+	}
+	if _, err := exec(t, p, "s", "", "c"); err != nil {
+		t.Errorf("the session begins anew: %v", err)
+	}
+}
+
+// Once a back end is to be removed, nothing uses or stops it.
+func TestNothingMovesBesideARemoval(t *testing.T) {
+	k := &fakeKind{}
+	c := dockers()
+	c.IdleTTL = time.Nanosecond
+	p, _ := newFakePool(t, c, k)
+	m := p.machine("s", "default")
+	m.mu.Lock()
+	m.state, m.gone, m.idle = event.BackendReady, true, time.Now().Add(-time.Hour) // as remove leaves it before it moves on
+	m.mu.Unlock()
+	m.expire()
+	if _, err := m.acquire(context.Background(), "s", "c"); !errors.Is(err, errClosed) {
+		t.Errorf("acquire: %v", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.work != nil || m.state != event.BackendReady {
+		t.Errorf("it is %s, at work: %v", m.state, m.work != nil)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/crash"
+	"hermes/core/event"
 )
 
 // process is one background process of a session.
@@ -24,10 +25,9 @@ type process struct {
 const maxEnded = 64
 
 // adopt enters a process that was just started into its session.
-func (p *Pool) adopt(r backend.Request, name string, run Process, warnings []string) *process {
+func (p *Pool) adopt(s *session, r backend.Request, name string, run Process, warnings []string) *process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := p.session(r.Session)
 	s.serial++
 	proc := &process{run: run, info: backend.Process{
 		ID: fmt.Sprintf("p%d", s.serial), Session: r.Session, CallID: r.CallID, Backend: name,
@@ -63,6 +63,14 @@ func (q *process) finish() {
 	}
 }
 
+// ended tells everybody.
+func (p *Pool) ended(q *process) {
+	i := q.status()
+	p.bus.Publish(event.Header{Session: i.Session}, event.ProcessEnded{
+		ID: i.ID, CallID: i.CallID, Backend: i.Backend, Command: i.Command, ExitCode: i.ExitCode, Took: i.Ended.Sub(i.Started),
+	})
+}
+
 // status returns the process as it is now.
 func (q *process) status() backend.Process {
 	if _, ended := q.run.Exit(); ended {
@@ -78,7 +86,10 @@ func (q *process) status() backend.Process {
 func (p *Pool) find(uid, id string) (*process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	procs := p.session(uid).procs
+	var procs []*process
+	if s := p.sessions[uid]; s != nil {
+		procs = s.procs
+	}
 	i := slices.IndexFunc(procs, func(q *process) bool { return q.info.ID == id })
 	if i < 0 {
 		return nil, fmt.Errorf("no background process %q in this session (it has %d)", id, len(procs))

@@ -3,13 +3,21 @@ package pool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"sync"
 
+	"hermes/core/crash"
 	"hermes/core/event"
 )
 
-// session is what the pool remembers of one conversation.
+// session is what the pool remembers of one conversation, from its first call to CloseSession. A call keeps the one that it began in:
+// one that ends late never brings a closed session back.
 type session struct {
+	uid      string
+	ctx      context.Context // of its calls; ends with the session or the pool
+	stop     context.CancelFunc
+	calls    sync.WaitGroup    // those of Pool.calls that are its own
 	selected string            // back end for calls that name none; "" means the default
 	dirs     map[string]string // where the last command ended, by back end
 	procs    []*process        // oldest first
@@ -20,7 +28,8 @@ type session struct {
 func (p *Pool) session(uid string) *session {
 	s := p.sessions[uid]
 	if s == nil {
-		s = &session{dirs: map[string]string{}}
+		s = &session{uid: uid, dirs: map[string]string{}}
+		s.ctx, s.stop = context.WithCancel(p.ctx)
 		p.sessions[uid] = s
 	}
 	return s
@@ -29,20 +38,26 @@ func (p *Pool) session(uid string) *session {
 func (p *Pool) selected(uid string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.session(uid).selected
+	if s := p.sessions[uid]; s != nil {
+		return s.selected
+	}
+	return ""
 }
 
 func (p *Pool) dir(uid, name string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.session(uid).dirs[name]
+	if s := p.sessions[uid]; s != nil {
+		return s.dirs[name]
+	}
+	return ""
 }
 
 // remember keeps where a command ended. Of commands that run at the same time the last to end wins.
-func (p *Pool) remember(uid, name, dir string) {
+func (p *Pool) remember(s *session, name, dir string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.session(uid).dirs[name] = dir
+	s.dirs[name] = dir
 }
 
 // Select makes name the session's back end for calls that name none; "" means the default again.
@@ -64,20 +79,43 @@ func (p *Pool) Select(uid, name string) error {
 	return nil
 }
 
-// CloseSession ends the session's background processes and removes its back ends.
+// CloseSession ends the session's commands, in the foreground and in the background, and removes its back ends. The same session may
+// begin anew at once.
 func (p *Pool) CloseSession(ctx context.Context, uid string) error {
-	err := p.endProcesses(ctx, uid)
+	var errs []error
 	p.mu.Lock()
+	s := p.sessions[uid]
 	delete(p.sessions, uid)
+	if s != nil {
+		s.stop()
+	}
 	p.mu.Unlock()
+	if s != nil {
+		errs = append(errs, p.endProcesses(ctx, s), await(ctx, &s.calls, "closing session "+uid))
+	}
 	own := func(k key) bool { return k.owner == uid && k.owner != "" }
-	return errors.Join(err, p.remove(ctx, "the session ended", own))
+	return errors.Join(append(errs, p.remove(ctx, "the session ended", own))...)
 }
 
 // endProcesses kills what the session still runs in the background, all at the same time.
-func (p *Pool) endProcesses(ctx context.Context, uid string) error {
+func (p *Pool) endProcesses(ctx context.Context, s *session) error {
 	p.mu.Lock()
-	procs := slices.Clone(p.session(uid).procs)
+	procs := slices.Clone(s.procs)
 	p.mu.Unlock()
 	return killAll(ctx, procs)
+}
+
+// await waits for calls until ctx is done.
+func await(ctx context.Context, calls *sync.WaitGroup, what string) error {
+	done := make(chan struct{})
+	crash.Go("pool close", func() {
+		calls.Wait()
+		close(done)
+	})
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s: commands did not end in time: %w", what, ctx.Err())
+	}
 }

@@ -15,6 +15,8 @@ func weight(e Event) int {
 		return resultWeight(f.Result)
 	case ApprovalAsked:
 		return len(f.Detail) + len(f.Diff) + len(f.Call.Args)
+	case ProcessEnded:
+		return len(f.Command)
 	default:
 		return 0
 	}
