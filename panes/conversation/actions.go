@@ -69,7 +69,7 @@ func (p *Pane) writing() []ui.Action {
 		{ID: "conversation.answer", Keys: []string{"ctrl+y"}, Title: "Answer what waits for you", Bar: "answer", Why: waits, Run: p.runs(p.openWaiting), InBar: waiting > 0},
 		{ID: "conversation.editor", Keys: []string{"ctrl+g"}, Slash: "editor", Title: "Write the prompt in $EDITOR", Run: p.runs(p.editor)},
 		{ID: "conversation.mode", Keys: []string{"alt+q"}, Title: "Change what enter does while a turn runs", Help: "Queue for after the turn, steer the running turn, or interrupt it.", Run: p.does(p.cycleMode)},
-		{ID: "conversation.stop", Keys: []string{"esc"}, Slash: "stop", Title: "Stop the running turn", Help: "What was said so far is kept and marked.", Bar: "stop", InBar: p.running && !p.browsing && !p.queue.choosing, Why: turn, Run: p.runs(p.interrupt)},
+		{ID: "conversation.stop", Keys: []string{"esc"}, Slash: "stop", Title: "Stop the running turn", Help: "What was said so far is kept and marked.", Why: turn, Run: p.runs(p.interrupt)},
 		{ID: "conversation.reload", Keys: []string{"ctrl+r"}, Title: "Read the conversation again", Run: p.runs(func() tea.Cmd {
 			p.loaded = false
 			return p.begin()

@@ -2,20 +2,22 @@ package conversation
 
 import (
 	"fmt"
-	"strconv"
 
 	"hermes/core/chat"
 	"hermes/core/event"
 )
 
-// apply folds one event and reports whether the picture changed. Events of other sessions, and what happens inside a
-// delegated call, are somebody else's.
+// apply folds one event and reports whether the picture changed. Events of other sessions are somebody else's.
 func (p *Pane) apply(e event.Envelope) bool {
 	if _, ok := e.Event.(event.Resync); ok {
 		p.reload = true
 		return false
 	}
-	if p.session == "" || e.Session != p.session || e.Parent != "" {
+	if _, ok := e.Event.(event.ConfigReloaded); ok {
+		p.look()
+		return true
+	}
+	if p.session == "" || e.Session != p.session {
 		return false
 	}
 	if p.loading {
@@ -26,6 +28,9 @@ func (p *Pane) apply(e event.Envelope) bool {
 }
 
 func (p *Pane) fold(e event.Envelope) bool {
+	if e.Parent != "" {
+		return p.foldInside(e)
+	}
 	s := &p.script
 	switch ev := e.Event.(type) {
 	case event.TextDelta:
@@ -78,6 +83,26 @@ func (p *Pane) foldTool(e event.Envelope) bool {
 	return true
 }
 
+// foldInside shows what happens inside of a call under that call: the calls it makes. What it says is its own affair.
+func (p *Pane) foldInside(e event.Envelope) bool {
+	s := &p.script
+	switch ev := e.Event.(type) {
+	case event.ToolStarted:
+		parent := s.calls[e.Parent]
+		if parent == nil || s.calls[ev.Call.ID] != nil {
+			return p.foldTool(e)
+		}
+		c := newCall(p.env, parent.msg, ev.Call, e.At)
+		c.up, parent.inside = parent, append(parent.inside, c)
+		s.calls[c.id] = c
+		return p.foldTool(e)
+	case event.ToolOutput, event.ToolEnded:
+		return p.foldTool(e)
+	default:
+		return p.foldAsk(e)
+	}
+}
+
 func (p *Pane) foldTurn(e event.Envelope) bool {
 	s := &p.script
 	switch ev := e.Event.(type) {
@@ -112,7 +137,7 @@ func (p *Pane) foldAsk(e event.Envelope) bool {
 		p.asks = without(p.asks, func(a event.ApprovalAsked) bool { return a.ID == ev.ID })
 		p.waits(ev.CallID, false)
 		if ev.Decision == event.DecisionDeny {
-			p.script.say(noteWarn, "!", "denied by "+oneLine(ev.By), "")
+			p.denied(ev)
 		}
 	case event.QuestionAsked:
 		p.question = append(p.question, ev)
@@ -140,7 +165,26 @@ func (p *Pane) waits(callID string, on bool) {
 	}
 }
 
-// turnEnded closes what the turn left open and says in one line what it took.
+// denied marks the call. Nobody needs to be told what they did themselves; what somebody else decided they do.
+func (p *Pane) denied(ev event.ApprovalSettled) {
+	c := p.script.calls[ev.CallID]
+	if c != nil {
+		c.deny()
+	}
+	why := map[string]string{"user": "", "interrupt": "", "timeout": "nobody answered in time, so it was denied"}
+	text, known := why[ev.By]
+	if !known {
+		text = "denied by the " + oneLine(ev.By)
+	}
+	if text == "" && c == nil {
+		text = "denied"
+	}
+	if text != "" {
+		p.script.say(noteWarn, "!", text, "")
+	}
+}
+
+// turnEnded closes what the turn left open. What it took stands in its name line; how it ended is said when it did not end well.
 func (p *Pane) turnEnded(ev event.TurnEnded) {
 	s := &p.script
 	s.seal(nil)
@@ -149,35 +193,19 @@ func (p *Pane) turnEnded(ev event.TurnEnded) {
 	}
 	clear(s.running)
 	p.running, p.asks, p.question, s.last = false, nil, nil, chat.RoleUser
-	line := clock(ev.Took)
 	if s.head != nil {
-		s.head.set(s.head.right + " · " + line)
+		s.head.ended(ev)
 		s.head = nil
 	}
-	if ev.Usage.CostKnown {
-		line += " · " + money(ev.Usage.Cost)
-	}
-	if ev.Usage.Output > 0 {
-		line += " · " + strconv.Itoa(ev.Usage.Output) + " tokens"
-	}
+	took := clock(ev.Took)
 	g := p.env.s.Glyphs
 	switch ev.Reason {
 	case event.TurnDone:
-		s.say(noteDim, "", line, "")
 	case event.TurnInterrupted:
-		s.say(noteWarn, g.Stopped, "interrupted after "+line, ev.Hint)
+		s.say(noteWarn, g.Stopped, "interrupted after "+took, ev.Hint)
 	case event.TurnBudget:
-		s.say(noteWarn, "!", "stopped at the limit of steps after "+line, ev.Hint)
+		s.say(noteWarn, "!", "stopped at the limit of steps after "+took, ev.Hint)
 	case event.TurnFailed:
 		s.say(noteBad, g.Fail, ev.Err, ev.Hint)
 	}
-}
-
-// money writes millionths of a dollar.
-func money(micro int64) string {
-	d := float64(micro) / 1e6
-	if d != 0 && d < 0.1 {
-		return "$" + strconv.FormatFloat(d, 'f', 4, 64)
-	}
-	return "$" + strconv.FormatFloat(d, 'f', 2, 64)
 }

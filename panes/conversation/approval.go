@@ -11,7 +11,6 @@ import (
 	"hermes/core/event"
 	"hermes/ui"
 	"hermes/ui/style"
-	"hermes/ui/text"
 )
 
 // deaf is how long an approval ignores what would allow something: what was typed for something else must not decide.
@@ -140,7 +139,7 @@ func (a *approval) buttons(ask event.ApprovalAsked) []button {
 		}
 	}
 	offer(event.DecisionOnce, "o", "Once", "This call runs; the next one asks again.")
-	covers := text.Sanitize(ask.Scope)
+	covers := ask.Scope
 	if covers == "" {
 		covers = "the same call"
 	}

@@ -74,7 +74,7 @@ func (a *approval) wheel(m tea.MouseMsg) {
 func (a *approval) foot(ask event.ApprovalAsked, w int) []string {
 	list := a.buttons(ask)
 	var out []string
-	for _, l := range text.Wrap(list[min(a.at, len(list)-1)].follows, max(1, w-4)) {
+	for _, l := range text.Wrap(reveal(list[min(a.at, len(list)-1)].follows, "", a.styles.Warn.Render), max(1, w-4)) {
 		out = append(out, "  "+a.styles.Dim.Render(l))
 	}
 	return append(out, a.answers(ask, w)...)
@@ -106,7 +106,7 @@ func named(list []button, ask event.ApprovalAsked) []button {
 	for i, b := range out {
 		if _, rest, ok := strings.Cut(ask.Scope, `"`); ok && b.decision == event.DecisionSession {
 			what, _, _ := strings.Cut(rest, `"`)
-			out[i].label += `: "` + text.Truncate(oneLine(what), 30, "…") + `"`
+			out[i].label += `: "` + text.Truncate(oneLine(reveal(what, "", nil)), 30, "…") + `"`
 		}
 	}
 	return out
@@ -144,7 +144,7 @@ func (a *approval) body(ask event.ApprovalAsked, w int) []string {
 		}
 	}
 	say := func(st lipgloss.Style, body string) {
-		for _, l := range text.Wrap(text.ExpandTabs(text.Sanitize(body), 4), inner) {
+		for _, l := range text.Wrap(reveal(body, "", s.Warn.Render), inner) {
 			if l != "" {
 				out = append(out, "  "+st.Render(l))
 			}

@@ -148,12 +148,7 @@ func (p *Pane) Search(query string) int {
 }
 
 func contains(s, query string) bool {
-	for i := range s {
-		if foldedPrefix(s[i:], query) > 0 {
-			return true
-		}
-	}
-	return false
+	return strings.Contains(strings.ToLower(s), strings.ToLower(query))
 }
 
 // NextHit implements ui.SearchMover. A hit inside of a closed call opens it: a place that cannot be seen is none.

@@ -17,6 +17,8 @@ type env struct {
 	s   *style.Styles
 	md  *markdown.Renderer
 	now func() time.Time
+
+	display Display
 }
 
 // item is a list item of the transcript. Every line begins with a blank: the selection's mark goes there.
@@ -74,29 +76,6 @@ func sides(left, right string, w int) string {
 type gap struct{ base }
 
 func (g *gap) Lines(int) []string { return []string{""} }
-
-// header is the name over a message.
-type header struct {
-	base
-	name  string
-	right string
-	user  bool
-}
-
-func (h *header) Lines(w int) []string {
-	st := h.e.s.Assistant
-	if h.user {
-		st = h.e.s.User
-	}
-	return []string{sides(" "+st.Render(h.name), h.e.s.Dim.Render(text.Truncate(h.right, max(0, w-10), "")), w)}
-}
-
-func (h *header) set(right string) {
-	if h.right != right {
-		h.right = right
-		h.bump()
-	}
-}
 
 // maxPrompt is how many lines of a long prompt are shown until it is opened.
 const maxPrompt = 30
@@ -170,7 +149,7 @@ func (t *thought) end()         { t.live = false; t.bump() }
 
 func (t *thought) Lines(w int) []string {
 	body := t.body.String()
-	if strings.TrimSpace(body) == "" {
+	if !t.e.display.Reasoning || strings.TrimSpace(body) == "" {
 		return nil
 	}
 	g, glyph := t.e.s.Glyphs, t.e.s.Glyphs.Closed
@@ -205,8 +184,13 @@ func (t *thought) Lines(w int) []string {
 	return append(out, "")
 }
 
-func (t *thought) plain() (string, string) { return t.body.String(), "reasoning" }
-func (t *thought) toggle()                 { t.flip() }
+func (t *thought) plain() (string, string) {
+	if !t.e.display.Reasoning {
+		return "", ""
+	}
+	return t.body.String(), "reasoning"
+}
+func (t *thought) toggle() { t.flip() }
 
 // note is a line that the program says: the end of a turn, a notice, an error.
 type note struct {

@@ -87,9 +87,23 @@ func New(deps Deps, session string) *Pane {
 		p.mode = event.InputQueue
 	}
 	p.env = &env{now: deps.Now}
+	p.look()
 	p.Restyle(&style.Styles{Glyphs: style.Unicode()})
 	p.script = script{pane: p, calls: map[string]*call{}}
 	return p
+}
+
+// look takes over what the settings say about the look.
+func (p *Pane) look() {
+	d := DefaultDisplay()
+	if p.deps.Display != nil {
+		d = p.deps.Display()
+	}
+	p.composer.PasteLines, p.composer.PasteRunes = d.PasteLines, d.PasteRunes
+	if d != p.env.display {
+		p.env.display = d
+		p.list.Invalidate()
+	}
 }
 
 // ID implements ui.Pane.

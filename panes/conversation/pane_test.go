@@ -274,6 +274,9 @@ func TestSearchAndFork(t *testing.T) {
 func TestMutatorsBumpVersions(t *testing.T) {
 	e := story(t).env
 	c := newCall(e, 1, toolCall("x", "y"), start)
+	outer := newCall(e, 1, toolCall("o", "y"), start)
+	inner := newCall(e, 1, toolCall("i", "y"), start)
+	inner.up = outer
 	th, td, h := &thought{base: base{e: e}}, &todo{base: base{e: e}}, &header{base: base{e: e}}
 	for name, f := range map[string]struct {
 		item   list.Item
@@ -283,7 +286,8 @@ func TestMutatorsBumpVersions(t *testing.T) {
 		"wait": {c, func() { c.wait(true) }}, "toggle": {c, func() { c.toggle() }}, "end": {c, func() { c.end(start, chat.ToolResult{}) }},
 		"clock": {newCall(e, 1, toolCall("r", "y"), start), func() { w := e.now(); e.now = func() time.Time { return w.Add(time.Second) } }},
 		"think": {th, func() { th.add("a") }}, "thought": {th, th.end}, "open": {th, func() { th.toggle() }},
-		"todo": {td, func() { td.set(nil) }}, "header": {h, func() { h.set("1 s") }},
+		"todo": {td, func() { td.set(nil) }}, "header": {h, func() { h.ended(event.TurnEnded{}) }}, "deny": {c, c.deny},
+		"inside": {outer, func() { inner.output([]byte("a")) }},
 	} {
 		before := f.item.Version()
 		if f.mutate(); f.item.Version() == before {

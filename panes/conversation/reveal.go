@@ -8,8 +8,12 @@ import (
 )
 
 // reveal writes a command so that nothing in it can hide: what has no picture of its own, or changes the order of what is
-// read, stands there as its code ("<U+202E>"), and a line break is told from a wrapped line. mark styles what was added.
+// read, stands there as its code ("<U+202E>"), and a line break is told from a wrapped line. mark styles what was added;
+// nil leaves it plain.
 func reveal(s, lineEnd string, mark func(...string) string) string {
+	if mark == nil {
+		mark = func(s ...string) string { return strings.Join(s, "") }
+	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])

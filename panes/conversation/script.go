@@ -68,7 +68,7 @@ func (s *script) items(m chat.Message) []list.Item {
 	case chat.RoleUser:
 		s.last = m.Role
 		return []list.Item{
-			&header{base: s.base(m.ID), name: "You", right: m.At.Format("15:04"), user: true},
+			&header{base: s.base(m.ID), name: "You", at: m.At, user: true},
 			&prompt{base: s.base(m.ID), body: text.Sanitize(m.Text), pieces: m.Attachments},
 		}
 	case chat.RoleAssistant:
@@ -103,7 +103,10 @@ func (s *script) opening(id int64, model string) []list.Item {
 	if !first {
 		return []list.Item{&gap{s.base(id)}}
 	}
-	s.head = &header{base: s.base(id), name: "Hermes", right: oneLine(model)}
+	s.head = &header{base: s.base(id), name: "Hermes"}
+	if model = oneLine(model); model != "" {
+		s.head.facts = []string{model}
+	}
 	return []list.Item{s.head}
 }
 

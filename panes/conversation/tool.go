@@ -30,7 +30,17 @@ type call struct {
 	started, ended          time.Time
 	result                  *chat.ToolResult
 	waits                   bool // for an approval
+	denied                  bool
 	tail                    []byte
+	up                      *call   // the call that this one happened inside of
+	inside                  []*call // what happened inside of this one
+}
+
+// bump changes the version of the call and of those that it is drawn in.
+func (c *call) bump() {
+	for ; c != nil; c = c.up {
+		c.version++
+	}
 }
 
 func newCall(e *env, msg int64, c chat.ToolCall, at time.Time) *call {
@@ -65,7 +75,7 @@ func oneLine(s string) string {
 
 func (c *call) start(at time.Time, e event.ToolStarted) {
 	c.started = at
-	if e.Gist != "" {
+	if e.Gist != "" && e.Gist != e.Call.Name {
 		c.gist = oneLine(e.Gist)
 	}
 	c.backend = oneLine(e.Backend)
@@ -88,10 +98,17 @@ func (c *call) end(at time.Time, r chat.ToolResult) {
 	if c.started.IsZero() {
 		c.started = at.Add(-r.Took)
 	}
+	for _, k := range c.inside {
+		if k.result == nil {
+			k.end(at, chat.ToolResult{CallID: k.id, Interrupted: true})
+		}
+	}
 	c.bump()
 }
 
 func (c *call) wait(on bool) { c.waits = on; c.bump() }
+
+func (c *call) deny() { c.waits, c.denied = false, true; c.bump() }
 
 func (c *call) running() bool { return c.result == nil && !c.started.IsZero() }
 
@@ -123,66 +140,6 @@ func (c *call) said() string {
 		return c.result.Text
 	}
 	return text.Sanitize(string(c.tail))
-}
-
-func (c *call) Lines(w int) []string {
-	out := []string{c.line(w)}
-	pad := margin(w) + "  "
-	inner := max(1, w-len(pad))
-	if c.open {
-		out = append(out, c.details(pad, inner)...)
-	} else if l := c.lastLine(); l != "" && c.running() {
-		out = append(out, pad+"  "+c.e.s.Dim.Render(c.e.s.Glyphs.Arrow+" "+text.Truncate(l, max(1, inner-4), "…")))
-	}
-	if c.result == nil {
-		return out
-	}
-	for _, warn := range c.result.Warnings {
-		out = append(out, pad+c.e.s.Warn.Render(text.Truncate("! "+oneLine(warn), inner, "…")))
-	}
-	for _, d := range c.result.Diffs {
-		out = append(out, c.diff(d, pad, inner)...)
-	}
-	return out
-}
-
-// line is state, tool, gist, back end and time.
-func (c *call) line(w int) string {
-	g, st := c.e.s.Glyphs, c.e.s.Info
-	glyph, word := g.Run, ""
-	switch r := c.result; {
-	case c.waits:
-		glyph, word, st = g.Waits, "waits for you", c.e.s.Warn
-	case r == nil && c.started.IsZero():
-		glyph, st = g.Stopped, c.e.s.Dim
-	case r == nil:
-	case r.Interrupted:
-		glyph, word, st = g.Stopped, "interrupted", c.e.s.Warn
-	case r.IsError || r.ExitCode != nil && *r.ExitCode != 0:
-		glyph, word, st = g.Fail, "failed", c.e.s.Bad
-		if r.ExitCode != nil && *r.ExitCode != 0 {
-			word = "exit " + strconv.Itoa(*r.ExitCode)
-		}
-	default:
-		glyph, st = g.OK, c.e.s.Good
-	}
-	pad := margin(w)
-	var right []string
-	for _, s := range []string{word, c.backend} {
-		if s != "" {
-			right = append(right, s)
-		}
-	}
-	if !c.started.IsZero() {
-		right = append(right, text.FitLeft(clock(c.took()), 6))
-	}
-	tail := " " + strings.Join(right, "  ")
-	room := w - len(pad) - 4 - text.Width(tail) - text.Width(c.name)
-	if room < 8 {
-		tail, room = "", w-len(pad)-4-text.Width(c.name)
-	}
-	left := pad + st.Render(glyph) + " " + c.e.s.Tool.Render(c.name) + "  " + text.Truncate(c.gist, max(0, room-1), "…")
-	return sides(left, c.e.s.Dim.Render(tail), w)
 }
 
 func (c *call) lastLine() string {

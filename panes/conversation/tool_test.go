@@ -1,0 +1,130 @@
+package conversation
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/ui/text"
+)
+
+// inside sends an event that happened inside of a call.
+func inside(p *Pane, parent string, e event.Event) {
+	p.Apply([]event.Envelope{{Header: event.Header{Session: "s", Turn: "t", At: start, Parent: parent}, Event: e}})
+}
+
+func TestCallsInsideOfACallStandUnderIt(t *testing.T) {
+	p := open(t, &world{})
+	outer := toolCall("outer", "script.py")
+	say(p, event.MessageAdded{Message: assistant(2, "", outer)}, event.ToolStarted{Call: outer})
+	for _, n := range []string{"a", "b", "c", "d", "e", "f"} {
+		inside(p, "outer", event.ToolStarted{Call: toolCall(n, "step "+n)})
+		inside(p, "outer", event.ToolOutput{CallID: n, Data: []byte("said " + n)})
+		if n != "f" {
+			inside(p, "outer", event.ToolEnded{Result: chat.ToolResult{CallID: n, Text: "done", Took: time.Second}})
+		}
+	}
+	v := seen(p)
+	if !strings.Contains(v, "… 2 calls before") || strings.Contains(v, "step b") || !strings.Contains(v, "     ✓ terminal  step c") || !strings.Contains(v, "     ▶ terminal  step f") {
+		t.Errorf("running:\n%s", v)
+	}
+	say(p, event.ToolEnded{Result: chat.ToolResult{CallID: "outer", Text: "all", Took: time.Minute}})
+	if v := seen(p); !strings.Contains(v, "○ terminal  step f") || p.script.calls["f"].running() {
+		t.Errorf("what the call left open still runs:\n%s", v)
+	}
+	press(p, "ctrl+up", "enter")
+	if v := seen(p); !strings.Contains(v, "step a") || strings.Contains(v, "calls before") {
+		t.Errorf("opened:\n%s", v)
+	}
+}
+
+func TestAnApprovalInsideOfACallWaitsToo(t *testing.T) {
+	p := open(t, &world{})
+	inside(p, "outer", asking("ap", "make", start))
+	if !strings.Contains(seen(p), "1 waits for you") {
+		t.Errorf("no bar:\n%s", seen(p))
+	}
+}
+
+func TestAFailureSaysWhy(t *testing.T) {
+	two := 2
+	for want, r := range map[string]chat.ToolResult{
+		"↳ There is no tool called bash": {IsError: true, Text: "There is no tool called bash\nAvailable tools: many"},
+		"↳ ld: symbol not found":         {ExitCode: &two, Text: "compiling\nld: symbol not found\n"},
+		"interrupted":                    {Interrupted: true, IsError: true, Text: "x"},
+	} {
+		p := open(t, &world{})
+		say(p, event.MessageAdded{Message: assistant(2, "", toolCall("c", "make"))}, event.ToolStarted{Call: toolCall("c", "make")})
+		r.CallID = "c"
+		say(p, event.ToolEnded{Result: r})
+		if v := seen(p); !strings.Contains(v, want) {
+			t.Errorf("%q is not in\n%s", want, v)
+		}
+	}
+}
+
+func TestADeniedCallIsMarkedWhereItStands(t *testing.T) {
+	for by, want := range map[string]string{"user": "", "timeout": "nobody answered in time", "policy": "denied by the policy"} {
+		p := open(t, &world{})
+		ask := asking("ap", "make", start)
+		say(p, event.MessageAdded{Message: assistant(2, "", ask.Call)}, event.ToolStarted{Call: ask.Call}, ask)
+		say(p, event.ApprovalSettled{ID: "ap", CallID: ask.Call.ID, Decision: event.DecisionDeny, By: by})
+		say(p, event.ToolEnded{Result: chat.ToolResult{CallID: ask.Call.ID, IsError: true, Text: "Denied by the person. Do not …"}})
+		if v := seen(p); !strings.Contains(v, "✕ terminal  make") || !strings.Contains(v, "denied") || !strings.Contains(v, want) || strings.Contains(v, "Denied by the person") {
+			t.Errorf("%s:\n%s", by, v)
+		}
+	}
+}
+
+func TestALineGivesUpTheLeastFirst(t *testing.T) {
+	p := open(t, &world{})
+	one := 1
+	c := newCall(p.env, 1, toolCall("c", strings.Repeat("容器", 40)), start)
+	c.end(start, chat.ToolResult{ExitCode: &one, Backend: "analytics", Took: 6 * time.Second})
+	for w, want := range map[int][]string{80: {"exit 1", "analytics", "6.0 s"}, 48: {"exit 1", "6.0 s"}, 40: {"exit 1"}, 20: {}} {
+		l := text.Sanitize(c.line(w))
+		if text.Width(l) > w {
+			t.Errorf("%d: %d cells", w, text.Width(l))
+		}
+		for _, part := range want {
+			if !strings.Contains(l, part) {
+				t.Errorf("%d: %q lacks %q", w, l, part)
+			}
+		}
+	}
+}
+
+func TestTheNameLineSaysWhatATurnTookOnce(t *testing.T) {
+	p := open(t, &world{})
+	say(p, event.TurnStarted{}, event.MessageAdded{Message: user(1, "go")}, event.MessageStarted{MessageID: 2, Model: "sonnet"}, event.MessageSealed{Message: assistant(2, "Done.")},
+		event.TurnEnded{Reason: event.TurnDone, Took: 3100 * time.Millisecond, Usage: chat.Usage{Output: 50, Cost: 4200, CostKnown: true}})
+	v := seen(p)
+	if !strings.Contains(v, "sonnet · 3.1 s · $0.0042 · 50 tokens") || strings.Count(v, "3.1 s") != 1 {
+		t.Errorf("got\n%s", v)
+	}
+	p.Resize(30, 12)
+	if v := seen(p); !strings.Contains(v, "sonnet · 3.1 s") || strings.Contains(v, "tokens") {
+		t.Errorf("narrow:\n%s", v)
+	}
+}
+
+func TestTheSettingsReachTheScreenAtOnce(t *testing.T) {
+	w := &world{messages: []chat.Message{user(1, "go"), {ID: 2, Seq: 2, Role: chat.RoleAssistant, Status: chat.StatusFinal, Text: "Done.", Reasoning: "hm"}}}
+	p := open(t, w)
+	if v := seen(p); !strings.Contains(v, "14:02") || !strings.Contains(v, "thought") {
+		t.Fatalf("by default:\n%s", v)
+	}
+	p.deps.Display = func() Display { return Display{PasteLines: 1} }
+	p.Apply([]event.Envelope{{Event: event.ConfigReloaded{}}})
+	if v := seen(p); strings.Contains(v, "14:02") || strings.Contains(v, "thought") {
+		t.Errorf("after the change:\n%s", v)
+	}
+	k := keyMsg("one\ntwo")
+	k.Paste = true
+	p.Update(k)
+	if len(p.composer.Attachments()) != 1 {
+		t.Error("the paste of two lines is no chip")
+	}
+}

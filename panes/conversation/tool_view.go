@@ -1,0 +1,132 @@
+package conversation
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"hermes/ui/text"
+)
+
+// What is drawn of the calls inside of a call.
+const (
+	maxInside     = 4 // while it is closed: the newest ones
+	maxInsideOpen = 200
+)
+
+func (c *call) Lines(w int) []string {
+	out := []string{c.line(w)}
+	pad := margin(w) + "  "
+	inner := max(1, w-len(pad))
+	out = append(out, c.insideLines(w)...)
+	if c.open {
+		out = append(out, c.details(pad, inner)...)
+	} else if l := c.newest(); l != "" {
+		out = append(out, pad+c.e.s.Dim.Render(text.Truncate(c.e.s.Glyphs.Arrow+" "+l, inner, "…")))
+	}
+	if c.result == nil {
+		return out
+	}
+	for _, warn := range c.result.Warnings {
+		out = append(out, pad+c.e.s.Warn.Render(text.Truncate("! "+oneLine(warn), inner, "…")))
+	}
+	for _, d := range c.result.Diffs {
+		out = append(out, c.diff(d, pad, inner)...)
+	}
+	return out
+}
+
+// newest is the one line of output that tells most: the last one while it runs, and of a command that failed; the first one
+// of an error.
+func (c *call) newest() string {
+	switch r := c.result; {
+	case r == nil && c.running() && !c.waits:
+		return c.lastLine()
+	case r == nil || c.denied || r.Interrupted:
+		return ""
+	case r.ExitCode != nil && *r.ExitCode != 0:
+		t := strings.TrimRight(end(r.Text, 4<<10), "\r\n \t")
+		return oneLine(t[strings.LastIndexByte(t, '\n')+1:])
+	case r.IsError:
+		first, _, _ := strings.Cut(strings.TrimSpace(r.Text), "\n")
+		return oneLine(first)
+	default:
+		return ""
+	}
+}
+
+// insideLines are the calls that happened inside of this one, set in under it.
+func (c *call) insideLines(w int) []string {
+	n, limit := len(c.inside), maxInside
+	if c.open {
+		limit = maxInsideOpen
+	}
+	if n == 0 || w < 12 {
+		return nil
+	}
+	var out []string
+	if n > limit {
+		out = append(out, margin(w)+"  "+c.e.s.Dim.Render("… "+strconv.Itoa(n-limit)+" calls before"))
+	}
+	for _, k := range c.inside[max(0, n-limit):] {
+		lines := []string{k.line(w - 2)}
+		if c.open {
+			lines = k.Lines(w - 2)
+		}
+		out = append(out, indent(lines, "  ")...)
+	}
+	return out
+}
+
+// state is how the call stands: a mark, a word where the mark does not say it all, and their style.
+func (c *call) state() (glyph, word string, st lipgloss.Style) {
+	g, s := c.e.s.Glyphs, c.e.s
+	switch r := c.result; {
+	case c.waits:
+		return g.Waits, "waits for you", s.Warn
+	case c.denied:
+		return g.Fail, "denied", s.Warn
+	case r == nil && c.started.IsZero():
+		return g.Stopped, "", s.Dim
+	case r == nil:
+		return g.Run, "", s.Info
+	case r.Interrupted:
+		return g.Stopped, "interrupted", s.Warn
+	case r.ExitCode != nil && *r.ExitCode != 0:
+		return g.Fail, "exit " + strconv.Itoa(*r.ExitCode), s.Bad
+	case r.IsError:
+		return g.Fail, "failed", s.Bad
+	default:
+		return g.OK, "", s.Good
+	}
+}
+
+// line is state, tool, gist, back end and time. Where there is no room the back end goes first, then the time.
+func (c *call) line(w int) string {
+	glyph, word, st := c.state()
+	pad, took := margin(w), ""
+	if !c.started.IsZero() && !c.waits {
+		took = text.FitLeft(clock(c.took()), 6)
+	}
+	head := pad + st.Render(glyph) + " " + c.e.s.Tool.Render(text.Truncate(c.name, max(4, w/3), "…"))
+	want := min(text.Width(c.gist), 16)
+	for _, right := range [][]string{{word, c.backend, took}, {word, took}, {word}} {
+		tail := strings.Join(nonEmpty(right), "  ")
+		room := w - text.Width(head) - text.Width(tail) - 3
+		if room >= want {
+			return sides(head+"  "+text.Truncate(c.gist, room, "…"), c.e.s.Dim.Render(tail), w)
+		}
+	}
+	return text.Truncate(head+"  "+c.gist, w, "…")
+}
+
+func nonEmpty(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
