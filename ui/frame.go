@@ -172,7 +172,7 @@ func (f *frame) handle(msg tea.Msg) (cmd tea.Cmd, urgent bool) {
 		f.refreshed(msg)
 		return nil, true
 	case from:
-		return f.deliver(msg), false
+		return f.deliver(msg), true // somebody asked for it: a session that was opened, hits of a search
 	case FrameMsg:
 		return f.frameMsg(nil, msg), true
 	case tea.ResumeMsg:
