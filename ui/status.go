@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core/event"
+	"hermes/ui/layout"
 	"hermes/ui/text"
 )
 
@@ -56,7 +57,9 @@ func (f *frame) observe(events []event.Envelope) tea.Cmd {
 func (f *frame) observeProgram(e event.Envelope) {
 	switch ev := e.Event.(type) {
 	case event.Notice:
-		f.say(ev.Level, ev.Text, ev.Hint)
+		if _, seen := f.plan.Find(layout.Conversation); !seen || e.Session == "" || e.Session != f.session { // else it stands in the conversation
+			f.say(ev.Level, ev.Text, ev.Hint)
+		}
 	case event.ConfigReloaded:
 		if len(ev.Problems) > 0 {
 			f.say(event.Warn, ev.Problems[0], fmt.Sprintf("%d problems: hermes config check", len(ev.Problems)))

@@ -68,6 +68,7 @@ func (p *Pane) foldTool(e event.Envelope) bool {
 			c = newCall(p.env, 0, ev.Call, e.At)
 			s.calls[c.id] = c
 			s.add(c)
+			s.spaced = false
 		}
 		c.start(e.At, ev)
 		s.running[c.id] = c

@@ -107,12 +107,12 @@ func (a *approval) Restyle(s *style.Styles) { a.styles = s }
 // Hint implements ui.Overlay.
 func (a *approval) Hint() string {
 	ask, _ := a.ask()
-	out := "tab chooses  enter takes it  esc deny  " + a.pane.key("conversation.answer", "ctrl+y") + " later"
+	out := "tab chooses · esc denies · " + a.pane.key("conversation.answer", "ctrl+y") + " later"
 	if len(a.pane.asks) > 1 {
-		out += "  ←→ the others"
+		out = "←→ the others · " + out
 	}
 	if !ask.Deadline.IsZero() {
-		out = "denies itself in " + countdown(ask.Deadline.Sub(a.pane.deps.Now())) + "  " + out
+		out = "denies itself in " + countdown(ask.Deadline.Sub(a.pane.deps.Now())) + " · " + out
 	}
 	return out
 }
@@ -132,23 +132,23 @@ func countdown(d time.Duration) string {
 
 // buttons are the answers that the core takes for this call, and the two that only look or write.
 func (a *approval) buttons(ask event.ApprovalAsked) []button {
-	out := []button{{"d", "Deny", "It does not run, and the model is told so.", event.DecisionDeny}}
+	out := []button{{"d", "Deny", "it does not run, and the model is told so.", event.DecisionDeny}}
 	offer := func(d event.Decision, key, label, follows string) {
 		if slices.Contains(ask.Choices, d) {
 			out = append(out, button{key, label, follows, d})
 		}
 	}
-	offer(event.DecisionOnce, "o", "Once", "This call runs; the next one asks again.")
+	offer(event.DecisionOnce, "o", "Once", "this call runs; the next one asks again.")
 	covers := ask.Scope
 	if covers == "" {
 		covers = "the same call"
 	}
-	offer(event.DecisionSession, "s", "This session", "Until this session ends, without asking: "+covers+".")
-	offer(event.DecisionAlways, "a", "Always", "From now on in every session, without asking: "+covers+".")
+	offer(event.DecisionSession, "s", "This session", "until it ends, without asking: "+covers+".")
+	offer(event.DecisionAlways, "a", "Always", "from now on in every session, without asking: "+covers+".")
 	if command(ask.Call) != "" {
-		out = append(out, button{"e", "Edit", "Denies this one; you change the command and send yours instead.", ""})
+		out = append(out, button{"e", "Edit", "denies this one; you change the command and send yours instead.", ""})
 	}
-	return append(out, button{"w", "Why?", "Shows why it is asked and exactly what was sent.", ""})
+	return append(out, button{"w", "Why?", "shows why it is asked and exactly what was sent.", ""})
 }
 
 // Update implements ui.Overlay.

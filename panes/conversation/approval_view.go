@@ -74,7 +74,8 @@ func (a *approval) wheel(m tea.MouseMsg) {
 func (a *approval) foot(ask event.ApprovalAsked, w int) []string {
 	list := a.buttons(ask)
 	var out []string
-	for _, l := range text.Wrap(reveal(list[min(a.at, len(list)-1)].follows, "", a.styles.Warn.Render), max(1, w-4)) {
+	b := list[min(a.at, len(list)-1)]
+	for _, l := range text.Wrap(reveal(b.label+": "+b.follows, "", a.styles.Warn.Render), max(1, w-4)) {
 		out = append(out, "  "+a.styles.Dim.Render(l))
 	}
 	return append(out, a.answers(ask, w)...)

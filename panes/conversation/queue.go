@@ -252,8 +252,5 @@ func (p *Pane) queueHint(more int) string {
 	if more > 0 {
 		hint = "+" + strconv.Itoa(more) + "  "
 	}
-	if !p.running {
-		hint += p.key("conversation.queue.resume", "alt+s") + " sends on  "
-	}
 	return hint + p.key("conversation.queue.choose", "alt+e") + " changes "
 }

@@ -72,16 +72,16 @@ func TestEditingInPlaceKeepsTheLine(t *testing.T) {
 
 func TestTheQueueShowsWhatItIsAndHowToSendIt(t *testing.T) {
 	_, p := queueing(t, true)
-	if v := seen(p); !strings.Contains(v, "1 queued: then the report") || !strings.Contains(v, "alt+e changes") || strings.Contains(v, "sends on") {
+	if v := seen(p); !strings.Contains(v, "1 queued: then the report") || !strings.Contains(v, "alt+e changes") || strings.Contains(v, "sends on what") {
 		t.Errorf("while a turn runs:\n%s", v)
 	}
 	say(p, event.TurnEnded{Reason: event.TurnInterrupted})
-	if v := seen(p); !strings.Contains(v, "3 held: then rest") || !strings.Contains(v, "alt+s sends on") {
+	if v := seen(p); !strings.Contains(v, "3 held: then rest") || !strings.Contains(v, "alt+s sends on what is held") {
 		t.Errorf("held:\n%s", v)
 	}
 	p.deps.Key = func(id, usual string) string { return map[string]string{"conversation.queue.resume": "f5"}[id] }
 	p.memoOK = false
-	if v := seen(p); !strings.Contains(v, "f5 sends on") {
+	if v := seen(p); !strings.Contains(v, "f5 sends on what") {
 		t.Errorf("the hint does not know the changed key:\n%s", v)
 	}
 }

@@ -22,6 +22,7 @@ type script struct {
 	last    chat.Role // of the newest message; assistant turns have one name line
 	known   map[int64]bool
 	head    *header // of the turn's answers: it learns how long the turn took
+	spaced  bool    // the newest item ends with an empty line
 }
 
 // live is the message that streams in. Its items are list items start to start+len(items).
@@ -98,9 +99,12 @@ func (s *script) assistant(m chat.Message) []list.Item {
 
 // opening is the name line of a turn's first answer; later ones are only set off.
 func (s *script) opening(id int64, model string) []list.Item {
-	first := s.last != chat.RoleAssistant
-	s.last = chat.RoleAssistant
-	if !first {
+	first, spaced := s.last != chat.RoleAssistant, s.spaced
+	s.last, s.spaced = chat.RoleAssistant, true
+	switch {
+	case !first && spaced:
+		return nil
+	case !first:
 		return []list.Item{&gap{s.base(id)}}
 	}
 	s.head = &header{base: s.base(id), name: "Hermes"}
@@ -119,8 +123,10 @@ func (s *script) closing(m chat.Message) []list.Item {
 		}
 		c := newCall(s.pane.env, m.ID, tc, time.Time{})
 		s.calls[tc.ID] = c
+		s.spaced = false
 		out = append(out, c)
 	}
+	calls := len(out)
 	switch {
 	case m.Status == chat.StatusCancelled || m.Finish == chat.FinishInterrupted:
 		out = append(out, &note{base: s.base(m.ID), glyph: s.pane.env.s.Glyphs.Stopped, body: "interrupted", level: noteWarn})
@@ -129,6 +135,7 @@ func (s *script) closing(m chat.Message) []list.Item {
 	case m.Finish == chat.FinishContentFilter:
 		out = append(out, &note{base: s.base(m.ID), glyph: "!", body: "the provider's filter ended the answer", level: noteWarn})
 	}
+	s.spaced = s.spaced || len(out) > calls
 	return out
 }
 
@@ -290,10 +297,12 @@ func (s *script) steps(items []event.TodoItem) {
 	if s.todo == nil {
 		s.todo = &todo{base: s.base(0)}
 		s.add(s.todo)
+		s.spaced = true
 	}
 	s.todo.set(items)
 }
 
 func (s *script) say(level noteLevel, glyph, body, hint string) {
+	s.spaced = true
 	s.add(&note{base: s.base(0), level: level, glyph: glyph, body: strings.TrimSpace(text.Sanitize(body)), hint: text.Sanitize(hint)})
 }

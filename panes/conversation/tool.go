@@ -203,7 +203,7 @@ func (c *call) diff(d chat.FileDiff, pad string, w int) []string {
 		more := len(lines) - maxDiffLines
 		lines = append(lines[:maxDiffLines:maxDiffLines], c.e.s.Dim.Render("… "+strconv.Itoa(more)+" more lines, enter shows all"))
 	}
-	return append(append(out, indent(lines, pad)...), "")
+	return append(out, indent(lines, pad)...)
 }
 
 // todo is the session's list of steps.
