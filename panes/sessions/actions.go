@@ -45,6 +45,8 @@ func (p *Pane) deeds() []ui.Action {
 		return ""
 	}
 	return []ui.Action{
+		{ID: "sessions.open", Keys: []string{"enter"}, Title: "Resume", Help: "At the message that was found.", Bar: p.enter(), InBar: true, Why: none, Run: func(string) tea.Cmd { return p.open(ui.Here) }},
+		{ID: "sessions.back", Keys: []string{"esc"}, Title: "Show all sessions, then back to the conversation", Bar: p.escape(), InBar: p.Typing() || p.query.String() != "", Run: p.back},
 		{
 			ID: "sessions.search", Keys: []string{"/"}, Slash: "search", Arg: "[words]", Title: "Search all sessions", Bar: "search", InBar: true, Run: p.startSearch,
 			Help: "Filters are words too: tool:terminal backend:analytics since:2w in:project role:user.",

@@ -127,7 +127,7 @@ func (p *Pane) open(where ui.Where) tea.Cmd {
 	if r == nil {
 		return nil
 	}
-	p.typing = false
+	p.typing, p.memoOK = false, false
 	msg := ui.OpenSession{UID: r.Info.UID, Where: where, At: r.Message}
 	return func() tea.Msg { return msg }
 }

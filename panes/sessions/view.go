@@ -73,9 +73,11 @@ func (p *Pane) render(now time.Time) string {
 	}
 	pw := p.previewWidth()
 	lw := p.w - pw
-	lines := p.list(lw, now)
-	var side []string
-	if pw > 0 {
+	var lines, side []string
+	if pw == 0 {
+		lines = p.list(lw, now)
+	} else {
+		lines = p.list(lw-1, now)
 		side = p.side(pw-2, p.h)
 	}
 	out := make([]string, p.h)
