@@ -105,7 +105,7 @@ func changed(t *testing.T, s *uitest.Screen, from text.Colour) text.Colour {
 }
 
 func TestBrokenSettingsNeverKeepItFromOpening(t *testing.T) {
-	h := newHome(t, "modle: x\ndisplay: [\n")
+	h := newHome(t, "mdoel: x\ndisplay: [\n")
 	s := h.open()
 	s.WaitFor("config.yaml")
 	say(s, "$ echo it works")

@@ -16,15 +16,13 @@ import (
 
 // Keys as a terminal sends them.
 const (
-	enter   = "\r"
-	esc     = "\x1b"
-	ctrlC   = "\x03"
-	ctrlY   = "\x19"
-	altOne  = "\x1b1"
-	altTwo  = "\x1b2"
-	split   = "\x1c" // ctrl+\
-	altQ    = "\x1bq"
-	newline = "\x1b\r" // alt+enter
+	enter  = "\r"
+	esc    = "\x1b"
+	ctrlC  = "\x03"
+	ctrlY  = "\x19"
+	altOne = "\x1b1"
+	altTwo = "\x1b2"
+	split  = "\x1c" // ctrl+\
 )
 
 // screen opens the workbench of a home on a terminal in memory, with the session that is named.
