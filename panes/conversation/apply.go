@@ -142,7 +142,13 @@ func (p *Pane) foldAsk(e event.Envelope) bool {
 		}
 	case event.QuestionAsked:
 		p.question = append(p.question, ev)
+		p.waits(ev.CallID, true)
 	case event.QuestionAnswered:
+		for _, q := range p.question {
+			if q.ID == ev.ID {
+				p.waits(q.CallID, false)
+			}
+		}
 		p.question = without(p.question, func(q event.QuestionAsked) bool { return q.ID == ev.ID })
 	default:
 		return false

@@ -23,7 +23,10 @@ func (p *Pane) openWaiting() tea.Cmd {
 	case len(p.asks) > 0:
 		o = newApproval(p)
 	case len(p.question) > 0:
-		o = newQuestion(p.question[0], p.deps.Agent, p.deps.Now)
+		q := p.question[0]
+		o = newQuestion(q, p.deps.Agent, p.deps.Now, func() bool {
+			return slices.ContainsFunc(p.question, func(x event.QuestionAsked) bool { return x.ID == q.ID })
+		})
 	default:
 		return nil
 	}

@@ -126,7 +126,7 @@ func TestWhatIsLeftOutOfTheWordsIsShown(t *testing.T) {
 
 func TestALongCommandScrolls(t *testing.T) {
 	_, p, o := box(t, asking("ap", strings.Repeat("echo one\n", 60)+"rm -rf last", start))
-	if v := picture(t, o, 80, 24); strings.Contains(v, "rm -rf last") || !strings.Contains(v, "more lines") {
+	if v := picture(t, o, 80, 24); strings.Contains(v, "rm -rf last") || !strings.Contains(v, "more: down") {
 		t.Errorf("it does not say that there is more:\n%s", v)
 	}
 	hit(p, o, "end")
@@ -230,4 +230,25 @@ func TestAnyApprovalIsAWholeBlock(t *testing.T) {
 			rt.Fatalf("keys that only look decided: %q", w.log)
 		}
 	})
+}
+
+func TestAQuestionPlacesItsCursorAndGoesWhenItIsAnsweredElsewhere(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	say(p, event.MessageAdded{Message: assistant(2, "", toolCall("c", "ask"))}, event.ToolStarted{Call: toolCall("c", "ask")}, event.QuestionAsked{ID: "q", CallID: "c", Text: "Which one?"})
+	if !strings.Contains(seen(p), "! terminal") {
+		t.Errorf("the call does not say that it waits:\n%s", seen(p))
+	}
+	o := press(p, "ctrl+y")[0].(ui.ShowOverlay).Overlay
+	o.Restyle(uitest.Styles(t, style.None))
+	if v := picture(t, o, 60, 20); strings.Count(v, "\n") != 2 {
+		t.Errorf("more lines than it needs:\n%s", v)
+	}
+	if x, y, ok := o.(ui.Cursorer).Cursor(); x != 2 || y != 2 || !ok {
+		t.Errorf("cursor at %d,%d %v", x, y, ok)
+	}
+	say(p, event.QuestionAnswered{ID: "q", By: "timeout"})
+	if !o.(ui.Finisher).Finished() || strings.Contains(seen(p), "waits for you") {
+		t.Errorf("it stays:\n%s", seen(p))
+	}
 }

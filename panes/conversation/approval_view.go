@@ -29,12 +29,12 @@ func (a *approval) View(w, h int) string {
 	a.width = w
 	hidden := len(body) - a.room
 	a.top = max(0, min(a.top, hidden))
-	lines := append(make([]string, 0, h), body[a.top:min(len(body), a.top+a.room)]...)
-	for len(lines) < a.room {
-		lines = append(lines, "")
+	shown := append(make([]string, 0, h), body[a.top:min(len(body), a.top+a.room)]...)
+	for len(shown) < a.room {
+		shown = append(shown, "")
 	}
-	lines = append(lines, a.more(hidden))
-	return text.Block(append(lines, foot...), w, h)
+	shown = append(shown, a.more(hidden))
+	return text.Block(append(shown, foot...), w, h)
 }
 
 // more says how much is not shown. Nobody should allow what they have seen the first half of.
@@ -44,10 +44,17 @@ func (a *approval) more(hidden int) string {
 	case hidden <= 0:
 		return ""
 	case a.top < hidden:
-		return s.Warn.Bold(true).Render("  " + s.Glyphs.Down + " " + strconv.Itoa(hidden-a.top) + " more lines: down shows them")
+		return s.Warn.Bold(true).Render("  " + s.Glyphs.Down + " " + lines(hidden-a.top) + " more: down shows what follows")
 	default:
-		return s.Dim.Render("  the end; " + strconv.Itoa(hidden) + " lines above")
+		return s.Dim.Render("  the end; " + lines(hidden) + " above")
 	}
+}
+
+func lines(n int) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return strconv.Itoa(n) + " lines"
 }
 
 // scroll moves in the text and reports whether the key was one for that.
@@ -62,10 +69,9 @@ func (a *approval) scroll(name string) bool {
 }
 
 func (a *approval) wheel(m tea.MouseMsg) {
-	switch m.Button {
-	case tea.MouseButtonWheelUp:
+	if m.Button == tea.MouseButtonWheelUp {
 		a.scroll("up")
-	case tea.MouseButtonWheelDown:
+	} else if m.Button == tea.MouseButtonWheelDown {
 		a.scroll("down")
 	}
 }

@@ -56,7 +56,7 @@ func (p *Pane) commands(prefix string) []compose.Item {
 			label += " " + c.Arg
 		}
 		if c.Why != "" {
-			hint += " (" + c.Why + ")"
+			hint = "not now: " + c.Why
 		}
 		out = append(out, compose.Item{Text: "/" + c.Name + " ", Label: label, Hint: hint, Off: c.Why != ""})
 	}

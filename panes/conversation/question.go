@@ -21,12 +21,14 @@ type question struct {
 	shown  time.Time
 	field  *compose.Composer
 	styles *style.Styles
+	open   func() bool // nobody has answered it yet
+	x, y   int         // of the cursor
 }
 
-func newQuestion(q event.QuestionAsked, agent Agent, now func() time.Time) *question {
+func newQuestion(q event.QuestionAsked, agent Agent, now func() time.Time, open func() bool) *question {
 	f := compose.New()
 	f.Placeholder = "an answer in your own words"
-	return &question{ask: q, agent: agent, now: now, shown: now(), field: f}
+	return &question{ask: q, agent: agent, now: now, shown: now(), field: f, open: open}
 }
 
 // Title implements ui.Overlay.
@@ -35,8 +37,19 @@ func (q *question) Title() string { return "Hermes asks" }
 // Size implements ui.Overlay.
 func (q *question) Size(w, h int) (ow, oh int) {
 	ow = min(w-4, 90)
-	return ow, min(h-2, len(q.body(ow))+4)
+	q.field.Resize(ow)
+	field, _, _ := q.field.View(maxAnswer)
+	return ow, min(h-2, len(q.body(ow))+len(field))
 }
+
+// maxAnswer is how many lines of the answer are shown.
+const maxAnswer = 5
+
+// Finished implements ui.Finisher.
+func (q *question) Finished() bool { return !q.open() }
+
+// Cursor implements ui.Cursorer.
+func (q *question) Cursor() (x, y int, ok bool) { return q.x, q.y, true }
 
 // Restyle implements ui.Overlay.
 func (q *question) Restyle(s *style.Styles) {
@@ -46,9 +59,9 @@ func (q *question) Restyle(s *style.Styles) {
 // Hint implements ui.Overlay.
 func (q *question) Hint() string {
 	if len(q.ask.Choices) > 0 {
-		return "1-" + strconv.Itoa(min(9, len(q.ask.Choices))) + " chooses  enter answers  esc later"
+		return "1-" + strconv.Itoa(min(9, len(q.ask.Choices))) + " chooses · enter answers · esc later"
 	}
-	return "enter answers  esc later"
+	return "enter answers · esc later"
 }
 
 // Update implements ui.Overlay.
@@ -119,12 +132,12 @@ func (q *question) body(w int) []string {
 // View implements ui.Overlay.
 func (q *question) View(w, h int) string {
 	q.field.Resize(w)
-	field, _, _ := q.field.View(min(3, max(1, h-1)))
+	field, x, y := q.field.View(min(maxAnswer, max(1, h-1)))
 	body := q.body(w)
 	room := max(0, h-len(field))
-	lines := append([]string(nil), body[:min(len(body), room)]...)
-	for len(lines) < room {
-		lines = append(lines, "")
+	if over := len(body) - room; over > 0 { // the end of it names the choices
+		body = body[over:]
 	}
-	return text.Block(append(lines, field...), w, h)
+	q.x, q.y = x, len(body)+y
+	return text.Block(append(append([]string(nil), body...), field...), w, h)
 }

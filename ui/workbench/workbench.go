@@ -181,7 +181,7 @@ func (w *workbench) conversation(uid string) ui.Pane {
 		NewSession: func(context.Context) (string, error) { return session.NewUID(), nil },
 		Fork:       w.forkAt, Retry: w.retry, Undo: w.undo,
 		Busy: event.InputMode(c.Display.BusyInputMode),
-		Cwd:  w.cwd, Now: w.options.UI.Now,
+		Cwd:  w.cwd, Now: w.options.UI.Now, Key: w.slash.Key, Display: w.display,
 	}, uid)
 }
 
