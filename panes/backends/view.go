@@ -175,13 +175,18 @@ func (p *Pane) countdown(left time.Duration, now time.Time) string {
 	if left <= 0 {
 		return "0 s"
 	}
-	step, words := left%time.Second, ""
+	unit, words := time.Second, ""
 	if left > 2*time.Minute {
-		step, words = left%time.Minute, fmt.Sprintf("%d min", int((left+time.Minute-1)/time.Minute))
+		unit = time.Minute
+		words = fmt.Sprintf("%d min", int((left+unit-1)/unit))
 	} else {
-		words = fmt.Sprintf("%d s", int((left+time.Second-1)/time.Second))
+		words = fmt.Sprintf("%d s", int((left+unit-1)/unit))
 	}
-	at := now.Add(max(step, time.Millisecond))
+	step := left % unit
+	if step == 0 {
+		step = unit
+	}
+	at := now.Add(step)
 	if p.memoUntil.IsZero() || at.Before(p.memoUntil) {
 		p.memoUntil = at
 	}
@@ -199,7 +204,7 @@ func (p *Pane) detail() []string {
 		facts = append(facts, "used by this session")
 	}
 	if r.State == event.BackendReady && !r.Since.IsZero() {
-		facts = append(facts, "up since "+r.Since.Local().Format("15:04"))
+		facts = append(facts, "up since "+r.Since.In(p.now().Location()).Format("15:04"))
 	}
 	if r.IdleTTL > 0 {
 		facts = append(facts, fmt.Sprintf("stops after %d min without use", int(r.IdleTTL.Minutes())))

@@ -64,6 +64,7 @@ func (p *Pane) restore(m loadedMsg) {
 		delete(p.loaded, m.session) // the conversation pane says that the store cannot be read; the next visit asks again
 		return
 	}
+	before := p.current()
 	gists := map[string]string{}
 	var old []*call
 	for _, msg := range m.messages {
@@ -86,6 +87,7 @@ func (p *Pane) restore(m loadedMsg) {
 		p.byID[c.id] = c
 	}
 	p.calls = append(old, p.calls...)
+	p.turnTo(before)
 	p.prune()
 	p.memoOK = false
 }

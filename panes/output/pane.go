@@ -104,14 +104,29 @@ func (p *Pane) RefreshAt(now time.Time) time.Time {
 
 // Apply implements ui.Pane.
 func (p *Pane) Apply(events []event.Envelope) bool {
-	changed := false
+	changed, before := false, p.current()
 	for _, env := range events {
 		changed = p.apply(env) || changed
 	}
+	changed = p.turnTo(before) || changed
 	if changed {
 		p.memoOK = false
 	}
 	return changed
+}
+
+// turnTo begins a new view when another call has become the one to show. Nobody who reads is taken away from it, though:
+// the call stays until the person goes back to the end, or selects.
+func (p *Pane) turnTo(before *call) bool {
+	if p.current() == before {
+		return false
+	}
+	if before != nil && !p.view.follow && p.byID[before.id] == before {
+		p.pinned = before
+		return false
+	}
+	p.view.reset()
+	return true
 }
 
 func (p *Pane) apply(env event.Envelope) bool {
@@ -150,11 +165,8 @@ func (p *Pane) add(c *call) bool {
 		return false
 	}
 	p.calls, p.byID[c.id] = append(p.calls, c), c
-	if c.session == p.session && p.pinned != nil && !p.pinned.running() {
+	if c.session == p.session && p.pinned != nil && !p.pinned.running() && p.view.follow {
 		p.pinned = nil // a new call takes over from a selected one that is over
-	}
-	if p.current() == c {
-		p.view.reset()
 	}
 	p.prune()
 	return true
@@ -163,7 +175,7 @@ func (p *Pane) add(c *call) bool {
 func (p *Pane) prune() {
 	current := p.current()
 	for i := 0; len(p.calls) > maxCalls && i < len(p.calls); i++ {
-		if old := p.calls[i]; !old.running() && old != current {
+		if old := p.calls[i]; !old.running() && old != current && old != p.pinned {
 			delete(p.byID, old.id)
 			p.calls = slices.Delete(p.calls, i, i+1)
 			i--

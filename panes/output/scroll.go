@@ -157,9 +157,21 @@ func (p *Pane) NextHit(delta int) {
 	}
 	p.lock()
 	line := min(max(hits[p.view.hit], c.buf.first), max(p.end(c)-1, c.buf.first))
-	p.view.top, p.view.row = p.step(c, line, 0, -p.h/2)
+	p.view.wrap = p.view.wrap || text.Width(p.line(c, line)) > p.w // a hit behind the edge must be seen
+	p.view.top, p.view.row = p.step(c, line, p.hitRow(c, line), -p.h/2)
 	if p.atEnd(c) {
 		p.view.top, p.view.row = p.topOfEnd(c)
 	}
 	p.memoOK = false
+}
+
+// hitRow is the row of a wrapped line that holds the match.
+func (p *Pane) hitRow(c *call, line int) int {
+	q := strings.ToLower(p.view.query)
+	for i, row := range p.lineRows(c, line) {
+		if strings.Contains(strings.ToLower(text.Sanitize(row)), q) {
+			return i
+		}
+	}
+	return 0
 }

@@ -58,7 +58,11 @@ func (f *Field) Update(msg tea.KeyMsg) bool {
 	case "ctrl+w":
 		f.cut(f.word(), f.at)
 	default:
-		if (msg.Type == tea.KeyRunes || msg.Type == tea.KeySpace) && !msg.Alt {
+		switch {
+		case msg.Alt:
+		case msg.Type == tea.KeySpace:
+			f.insert(" ")
+		case msg.Type == tea.KeyRunes:
 			f.insert(clean(string(msg.Runes)))
 		}
 	}
