@@ -69,11 +69,8 @@ func (a *approval) scroll(name string) bool {
 }
 
 func (a *approval) wheel(m tea.MouseMsg) {
-	if m.Button == tea.MouseButtonWheelUp {
-		a.scroll("up")
-	} else if m.Button == tea.MouseButtonWheelDown {
-		a.scroll("down")
-	}
+	name := map[tea.MouseButton]string{tea.MouseButtonWheelUp: "up", tea.MouseButtonWheelDown: "down"}[m.Button]
+	a.scroll(name)
 }
 
 // foot is what follows from the chosen answer, and the answers.

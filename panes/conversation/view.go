@@ -179,6 +179,9 @@ func (p *Pane) transcript(h int) []string {
 // mark puts the selection's bar before the lines of the selected item, and marks what was searched for.
 func (p *Pane) mark(lines []string) []string {
 	s := p.env.s
+	if !p.browsing && p.query == "" {
+		return lines
+	}
 	bar := s.Accent.Render(s.Glyphs.Closed)
 	for y, l := range lines {
 		if p.query != "" {
