@@ -71,15 +71,16 @@ func (a *App) SelectBackend(ctx context.Context, uid, name string) error {
 	return a.Sessions.SetMeta(ctx, uid, metaBackend, name)
 }
 
-// backendOf says which back end runs a call that asks for "asked".
-func (a *App) backendOf(uid, asked string) string {
-	fallback := ""
+// backendOf says where a call runs that asks for "asked".
+func (a *App) backendOf(uid, asked string) agent.Place {
+	var fallback agent.Place
 	for _, s := range a.Pool.List(uid) {
+		at := agent.Place{Name: s.Name, Dir: s.Dir}
 		switch {
 		case asked != "" && s.Name == asked, asked == "" && s.Selected:
-			return s.Name
+			return at
 		case s.Default:
-			fallback = s.Name
+			fallback = at
 		}
 	}
 	return fallback

@@ -12,6 +12,7 @@ func (p *Pool) List(uid string) []backend.Status {
 	list := make([]backend.Status, len(names))
 	for i, name := range names {
 		list[i] = p.machine(uid, name).status()
+		list[i].Dir = p.dir(uid, name)
 		list[i].Selected = name == selected
 		list[i].Default = name == p.cfg.Default
 	}

@@ -86,10 +86,13 @@ type Deps struct {
 	Prompt func(ctx context.Context, s event.SessionInfo, tools []provider.ToolSpec) (string, error)
 	// Settings is asked at the start of every turn, so that changes apply live.
 	Settings func() Settings
-	// Backend says which back end a call of a session runs in when it asks for "asked"; asked may be empty.
-	Backend func(session, asked string) string
+	// Backend says where a call of a session runs when it asks for "asked"; asked may be empty.
+	Backend func(session, asked string) Place
 	Log     *slog.Logger
 }
+
+// Place is a back end and the folder in which the session's next command starts there; "" is the session's own.
+type Place struct{ Name, Dir string }
 
 // Settings are what a person may change while the program runs. Zero fields mean the default.
 type Settings struct {
@@ -140,7 +143,7 @@ func New(d Deps) *Agent {
 		d.Settings = func() Settings { return Settings{} }
 	}
 	if d.Backend == nil {
-		d.Backend = func(_, asked string) string { return asked }
+		d.Backend = func(_, asked string) Place { return Place{Name: asked} }
 	}
 	return &Agent{d: d, workers: map[string]*worker{}, questions: questions{open: map[string]*question{}}}
 }

@@ -71,7 +71,7 @@ func TestAnyHistoryBecomesARequestThatProvidersTake(t *testing.T) {
 }
 
 func TestGroups(t *testing.T) {
-	ro := func(paths ...string) *toolJob { j := &toolJob{paths: paths}; j.spec.ReadOnly = true; return j }
+	ro := func(paths ...string) *toolJob { return &toolJob{paths: paths, reads: true} }
 	rw := func(paths ...string) *toolJob { return &toolJob{paths: paths} }
 	serial := func() *toolJob { j := ro(); j.spec.Serial = true; return j }
 	tests := []struct {

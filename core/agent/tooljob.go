@@ -1,17 +1,19 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
+	"os"
+	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 
 	"hermes/core/approval"
 	"hermes/core/chat"
 	"hermes/core/crash"
 	"hermes/core/event"
+	"hermes/core/realpath"
 	"hermes/core/tool"
 )
 
@@ -20,16 +22,18 @@ type toolJob struct {
 	call    chat.ToolCall
 	spec    tool.Spec
 	args    json.RawMessage // validated
+	reads   bool            // changes nothing
 	gist    string
 	backend string   // resolved: where it will run
-	paths   []string // cleaned, absolute
+	dir     string   // where it starts
+	paths   []string // absolute, links followed
 	result  *chat.ToolResult
 	done    chan struct{}
 }
 
 // job looks a call up and validates it. What cannot run has its result already.
 func (t *turn) job(c chat.ToolCall) *toolJob {
-	j := &toolJob{call: c, gist: c.Name, done: make(chan struct{})}
+	j := &toolJob{call: c, gist: c.Name, dir: t.info.Cwd, done: make(chan struct{})}
 	if c.Invalid != "" {
 		var v any
 		err := json.Unmarshal([]byte(c.Invalid), &v)
@@ -37,27 +41,56 @@ func (t *turn) job(c chat.ToolCall) *toolJob {
 		return j
 	}
 	args, err := t.a.d.Tools.Validate(c.Name, c.Args)
+	if err == nil {
+		err = t.offered(c.Name)
+	}
 	if err != nil {
 		j.fail(err.Error())
 		return j
 	}
 	j.args = args
 	j.spec, _ = t.a.d.Tools.Lookup(c.Name)
+	t.describe(j)
+	return j
+}
+
+// offered refuses a tool that exists but was not given to this session: a toolset is a promise to the person.
+func (t *turn) offered(name string) error {
+	var names []string
+	for _, s := range t.specs {
+		if s.Name == name {
+			return nil
+		}
+		names = append(names, s.Name)
+	}
+	return fmt.Errorf("the tool %s is not part of this session. Yours are: %s", name, strings.Join(names, ", "))
+}
+
+// describe asks the tool what its call is about.
+func (t *turn) describe(j *toolJob) {
+	defer t.survive(j)
+	j.reads = j.spec.OnlyReads(j.args)
 	if j.spec.Gist != nil {
-		j.gist = j.spec.Gist(args)
+		j.gist = j.spec.Gist(j.args)
 	}
 	if j.spec.Backend != nil {
-		j.backend = t.a.d.Backend(t.w.uid, j.spec.Backend(args))
+		at := t.a.d.Backend(t.w.uid, j.spec.Backend(j.args))
+		j.backend, j.dir = at.Name, cmp.Or(at.Dir, t.info.Cwd)
 	}
 	if j.spec.Paths != nil {
-		for _, p := range j.spec.Paths(args) {
-			if !filepath.IsAbs(p) {
-				p = filepath.Join(t.info.Cwd, p)
-			}
-			j.paths = append(j.paths, filepath.Clean(p))
+		home, _ := os.UserHomeDir() // without one, ~ stays as it is written
+		for _, p := range j.spec.Paths(j.args) {
+			j.paths = append(j.paths, realpath.Of(home, t.info.Cwd, p))
 		}
 	}
-	return j
+}
+
+// survive, deferred, turns a panic of a tool's description of a call into the end of that call.
+func (t *turn) survive(j *toolJob) {
+	if p := recover(); p != nil {
+		t.a.d.Log.Error("a tool panicked", "tool", j.call.Name, "panic", p, "stack", string(debug.Stack()))
+		j.fail(fmt.Sprintf("%s failed inside (a fault of the program, not of your call): %v", j.call.Name, p))
+	}
 }
 
 func (j *toolJob) fail(text string) {
@@ -78,7 +111,7 @@ func beside(a, b *toolJob) bool {
 		return false
 	case a.result != nil || b.result != nil: // nothing runs
 		return true
-	case a.spec.OnlyReads(a.args) && b.spec.OnlyReads(b.args):
+	case a.reads && b.reads:
 		return true
 	case len(a.paths) == 0 || len(b.paths) == 0:
 		return false
@@ -123,11 +156,11 @@ func (t *turn) approve(j *toolJob) {
 	}
 	r := approval.Request{
 		Session: t.w.uid, Turn: t.id, Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args},
-		ReadOnly: j.spec.OnlyReads(j.args), Paths: j.paths, Dir: t.info.Cwd, Detail: j.gist, Backend: j.backend, Publish: t.publish,
+		ReadOnly: j.reads, Paths: j.paths, Dir: j.dir, Detail: j.gist, Backend: j.backend, Publish: t.publish,
 		Prompt: t.said,
 	}
-	if !r.ReadOnly && j.spec.Preview != nil {
-		r.Detail, r.Diff = j.spec.Preview(t.ctx, t.toolCall(j, nil))
+	if t.preview(j, &r); j.result != nil {
+		return
 	}
 	t.phase("%s: waiting for approval", j.call.Name)
 	v, err := t.a.d.Gate.Check(t.ctx, r)
@@ -147,14 +180,23 @@ func (t *turn) approve(j *toolJob) {
 	j.result.Backend, j.result.Interrupted = j.backend, v.By == "interrupt"
 }
 
+// preview adds what the person sees of a change before it is made.
+func (t *turn) preview(j *toolJob, r *approval.Request) {
+	defer t.survive(j)
+	if !j.reads && j.spec.Preview != nil {
+		r.Detail, r.Diff = j.spec.Preview(t.ctx, t.toolCall(j, nil))
+	}
+}
+
 // toolCall is the call as the tool gets it. A nil out drops live output and events.
 func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
+	drop := func(event.Stream, []byte) {}
 	c := tool.Call{
 		ID: j.call.ID, Session: t.w.uid, Turn: t.id, Args: j.args, Cwd: t.info.Cwd,
-		Output: func(event.Stream, []byte) {}, Publish: func(event.Event) {},
+		Output: drop, Later: drop, Publish: func(event.Event) {},
 	}
 	if out != nil {
-		c.Output, c.Publish = out.write, out.event
+		c.Output, c.Later, c.Publish = out.write, out.later, out.event
 	}
 	return c
 }
@@ -162,7 +204,7 @@ func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 // runOne runs an approved call. A tool that does not stop within the grace after an interrupt is left behind: what it
 // still says is dropped, and a notice tells when it has ended.
 func (t *turn) runOne(j *toolJob) *chat.ToolResult {
-	live := &liveOutput{t: t, call: j.call.ID, offsets: map[event.Stream]int64{}}
+	live := newLiveOutput(t, j.call.ID)
 	t.phase("running %s", j.call.Name)
 	began := time.Now()
 	got := make(chan chat.ToolResult, 1)
@@ -192,40 +234,4 @@ func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 			Text: "[interrupted: the tool did not stop in time and was left behind; its result is not known]",
 		}
 	}
-}
-
-// liveOutput publishes what a running call says, with the offsets that make gaps visible, until it is closed.
-type liveOutput struct {
-	t       *turn
-	call    string
-	mu      sync.Mutex
-	offsets map[event.Stream]int64
-	closed  bool
-}
-
-func (l *liveOutput) write(s event.Stream, data []byte) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed || len(data) == 0 {
-		return
-	}
-	l.t.publish(event.ToolOutput{CallID: l.call, Stream: s, Offset: l.offsets[s], Data: data})
-	l.offsets[s] += int64(len(data))
-}
-
-func (l *liveOutput) event(e event.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.closed {
-		l.t.a.d.Bus.Publish(event.Header{Session: l.t.w.uid, Turn: l.t.id, Parent: l.call}, e)
-	}
-}
-
-// close ends the output and reports whether it was open.
-func (l *liveOutput) close() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	was := !l.closed
-	l.closed = true
-	return was
 }

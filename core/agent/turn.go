@@ -221,9 +221,12 @@ func finished(msg chat.Message) error {
 
 // summarise is the last model call of a turn that used up its budget: without tools, so that it must say where it stands.
 func (t *turn) summarise(limit int) error {
-	_, err := t.ask(nil, fmt.Sprintf("You have used all %d steps of this turn and can call no more tools. "+
+	msg, err := t.ask(nil, fmt.Sprintf("You have used all %d steps of this turn and can call no more tools. "+
 		"Say what was done, what was found and what is left to do, so that the work can go on later.", limit))
 	if err != nil {
+		return err
+	}
+	if err := t.closeCalls(msg.Calls, "[not run: the turn had no steps left]"); err != nil {
 		return err
 	}
 	return stop{outcome{

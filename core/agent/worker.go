@@ -151,27 +151,37 @@ func (w *worker) next(t *turn, out outcome) (*turn, job) {
 			w.publish(event.Notice{Level: event.Error, Text: "The queued message could not be saved and stays in the queue: " + err.Error()})
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.turn = following
-	if following == nil && len(w.queue) > 0 {
-		w.held = true
-	}
+	waiting := w.follow(following)
 	t.end(out)
-	if following == nil {
-		w.leave()
-		w.noteHeld(out)
-		return nil, nil
+	if following != nil {
+		return following, converse(prompt)
 	}
-	return following, converse(prompt)
+	w.leave()
+	if waiting > 0 && !out.silent {
+		w.noteHeld(waiting)
+	}
+	return nil, nil
 }
 
-func (w *worker) noteHeld(out outcome) {
-	if len(w.queue) == 0 || out.silent {
-		return
+// follow makes t the running turn, nil for none, and tells how many messages go on waiting then.
+func (w *worker) follow(t *turn) int {
+	w.a.mu.Lock()
+	defer w.a.mu.Unlock() // as in start: Close interrupts every turn that began before it, and later ones here
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.turn = t
+	switch {
+	case t == nil:
+		w.held = w.held || len(w.queue) > 0
+	case w.a.closed:
+		t.cancel()
 	}
+	return len(w.queue)
+}
+
+func (w *worker) noteHeld(n int) {
 	w.publish(event.Notice{
-		Level: event.Info, Text: plural(len(w.queue), "queued message") + " kept and not sent, because the turn did not end by itself.",
+		Level: event.Info, Text: plural(n, "queued message") + " kept and not sent, because the turn did not end by itself.",
 		Hint: "/queue shows them: there each one can be sent now, edited or dropped",
 	})
 }

@@ -113,6 +113,7 @@ type Status struct {
 	Since     time.Time
 	IdleSince time.Time // zero while in use or not up
 	IdleTTL   time.Duration
-	Selected  bool // the session's current one
+	Dir       string // where the session's next command starts; "" before the first one
+	Selected  bool   // the session's current one
 	Default   bool
 }

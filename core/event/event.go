@@ -240,7 +240,8 @@ const (
 )
 
 // ToolOutput appends live output of a call. Data is raw bytes: hostile until sanitised. In JSON it is base64,
-// because output need not be text.
+// because output need not be text. What the call left running in the background goes on under its id after ToolEnded;
+// nothing else does.
 type ToolOutput struct {
 	delta
 	CallID string `json:"call_id"`

@@ -85,6 +85,9 @@ func complete(c *Call) {
 	if c.Output == nil {
 		c.Output = func(event.Stream, []byte) {}
 	}
+	if c.Later == nil {
+		c.Later = func(event.Stream, []byte) {}
+	}
 	if c.Publish == nil {
 		c.Publish = func(event.Event) {}
 	}

@@ -61,6 +61,9 @@ type Call struct {
 	Cwd     string // the session's directory: relative paths start here
 	// Output shows live output to people; it never blocks for long. Never nil.
 	Output func(stream event.Stream, data []byte)
+	// Later is Output for what outlives the call on purpose: a process in the background. It stays open after Run has
+	// returned. Never nil.
+	Later func(stream event.Stream, data []byte)
 	// Publish emits an event under the call's header (todo lists, questions). Never nil.
 	Publish func(e event.Event)
 }

@@ -55,11 +55,13 @@ func (s *Shell) terminal(ctx context.Context, c tool.Call, a terminalArgs) (tool
 	r := backend.Request{
 		Session: c.Session, CallID: c.ID, Backend: a.Backend, Command: a.Command, Dir: a.Workdir, Home: c.Cwd,
 		Sink: c.Output, MaxOutput: tool.DefaultMaxResult - reserve, SpillDir: s.spill,
+		Merge: true, // the order of an error between lines of output is what a reader understands it by
 	}
 	if a.PTY {
-		r.PTY = &backend.Size{Rows: 40, Cols: 120}
+		r.PTY, r.Merge = &backend.Size{Rows: 40, Cols: 120}, false // a terminal is one stream already
 	}
 	if a.Background {
+		r.Sink = c.Later
 		return s.start(ctx, c, a, r)
 	}
 	if seconds(a.Timeout) > maxTimeout {

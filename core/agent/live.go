@@ -1,0 +1,66 @@
+package agent
+
+import (
+	"sync"
+
+	"hermes/core/event"
+)
+
+// liveOutput publishes what a call says, with the offsets that make gaps visible. What the call itself says counts until
+// it is closed; what it left running in the background may go on. It holds no turn: a server may run for days.
+type liveOutput struct {
+	bus    *event.Bus
+	header event.Header
+	call   string
+
+	mu      sync.Mutex
+	offsets map[event.Stream]int64
+	closed  bool
+}
+
+func newLiveOutput(t *turn, call string) *liveOutput {
+	return &liveOutput{
+		bus: t.a.d.Bus, header: event.Header{Session: t.w.uid, Turn: t.id}, call: call, offsets: map[event.Stream]int64{},
+	}
+}
+
+func (l *liveOutput) write(s event.Stream, data []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		l.publish(s, data)
+	}
+}
+
+func (l *liveOutput) later(s event.Stream, data []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.publish(s, data)
+}
+
+func (l *liveOutput) publish(s event.Stream, data []byte) {
+	if len(data) == 0 {
+		return
+	}
+	l.bus.Publish(l.header, event.ToolOutput{CallID: l.call, Stream: s, Offset: l.offsets[s], Data: data})
+	l.offsets[s] += int64(len(data))
+}
+
+func (l *liveOutput) event(e event.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		header := l.header
+		header.Parent = l.call
+		l.bus.Publish(header, e)
+	}
+}
+
+// close ends what the call itself says and reports whether it was open.
+func (l *liveOutput) close() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := !l.closed
+	l.closed = true
+	return was
+}
