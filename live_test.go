@@ -123,10 +123,12 @@ func TestIdleIsIdleWithTheWholeProgram(t *testing.T) {
 	quiet(t, s, "after a turn")
 }
 
-// quiet fails when anything is written or handled in a second without cause.
+// quiet fails when anything is written or handled in a second without cause. The second before it belongs to the last
+// timers of what was going on.
 func quiet(t *testing.T, s *uitest.Screen, when string) {
 	t.Helper()
 	s.Settle()
+	time.Sleep(time.Second)
 	taken, writes := s.Program.Taken(), s.Term.Stats().Writes
 	time.Sleep(time.Second) // nothing must happen: a stretch of time is the only way to see that
 	taken, writes = s.Program.Taken()-taken, s.Term.Stats().Writes-writes
