@@ -12,8 +12,11 @@ import (
 )
 
 const (
-	saveEvery = 500 * time.Millisecond // a streaming message reaches the store at most this often,
-	saveBytes = 4 << 10                // or after this many bytes
+	// A streaming message reaches the store after saveEvery, or after saveBytes; of a long one, after an eighth more of it,
+	// because each time all of its text is written again. The stream waits for the disk meanwhile, so there is a rest between.
+	saveEvery = 500 * time.Millisecond
+	saveRest  = 50 * time.Millisecond
+	saveBytes = 4 << 10
 	// grace is how long something that was told to stop may take before it is left behind.
 	grace = 800 * time.Millisecond
 )
@@ -127,8 +130,8 @@ func (t *turn) begin(d *draft) error {
 
 // save keeps the stored row near what is on the screen. A failure is not the end: Seal writes everything again.
 func (t *turn) save(d *draft) error {
-	size := d.text.Len() + d.reasoning.Len()
-	if d.ended || size == d.saved || size-d.saved < saveBytes && time.Since(d.savedAt) < saveEvery {
+	size, rested := d.text.Len()+d.reasoning.Len(), time.Since(d.savedAt)
+	if d.ended || size == d.saved || rested < saveRest || size-d.saved < max(saveBytes, d.saved/8) && rested < saveEvery {
 		return nil
 	}
 	ctx, cancel := t.keep()
