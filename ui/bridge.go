@@ -15,11 +15,14 @@ type bridge struct {
 	box  *event.Mailbox
 	seen atomic.Uint64 // everything up to here is on the screen
 	gap  atomic.Int64  // nanoseconds between two batches
+	row  int           // heavy frames in a row
 }
 
 const (
-	// heavyFrame is how many bytes make a frame that a slow line feels: behind it, frames come less often.
+	// heavyFrame is how many bytes make a frame that a slow line feels. Behind heavyRow of them, a quarter of a second,
+	// frames come less often. A short burst is not held back, so that its end is on the screen at once.
 	heavyFrame    = 3000
+	heavyRow      = 8
 	heavyInterval = 50 * time.Millisecond
 )
 
@@ -30,13 +33,17 @@ func newBridge(bus *event.Bus) *bridge {
 	return b
 }
 
-// wrote hears how many bytes a frame took.
+// wrote hears how many bytes a frame took. The event loop calls it.
 func (b *bridge) wrote(bytes int) {
-	if bytes > heavyFrame {
-		b.gap.Store(int64(heavyInterval))
-	} else {
-		b.gap.Store(int64(frameInterval))
+	gap := frameInterval
+	b.row++
+	if bytes <= heavyFrame {
+		b.row = 0
 	}
+	if b.row >= heavyRow {
+		gap = heavyInterval
+	}
+	b.gap.Store(int64(gap))
 }
 
 // run sends batches until ctx ends or the mailbox is closed. send may block.
