@@ -90,12 +90,13 @@ func values(list []string) []compose.Item {
 
 // listFiles asks for the files once for each prefix.
 func (p *Pane) listFiles(prefix string) tea.Cmd {
-	cwd := ""
-	if p.deps.Cwd != nil {
-		cwd = p.deps.Cwd(p.session)
-	}
+	deps, session := p.deps, p.session
 	return within(func(ctx context.Context) tea.Msg {
-		return filesMsg{prefix, p.deps.Files.List(ctx, cwd, prefix)}
+		cwd := ""
+		if deps.Cwd != nil { // it may ask the store
+			cwd = deps.Cwd(session)
+		}
+		return filesMsg{prefix, deps.Files.List(ctx, cwd, prefix)}
 	})
 }
 
