@@ -76,6 +76,30 @@ func TestSteerIsSeenAtTheNextStep(t *testing.T) {
 	}
 }
 
+// A person who edits a command that waits for approval denies it and types their own: that one must not be asked about.
+func TestACommandThatAPersonSteersWithRunsWithoutAsking(t *testing.T) {
+	ran := make(chan string, 2)
+	shell := newTool("terminal", func(s *tool.Spec) { s.ReadOnly = false }, func(_ context.Context, c tool.Call) (tool.Result, error) {
+		ran <- argument(c, "command")
+		return tool.Result{Text: "ok"}, nil
+	})
+	r := rigWith(t, []tool.Tool{shell}, callsTools(fakeCall{"terminal", `{"command":"rm -rf ."}`}), callsTools(fakeCall{"terminal", `{"command":"rm -rf build"}`}), says("done"))
+	r.submit("clean up", "")
+	asked := first[event.ApprovalAsked](r.sink)
+	r.submit("$ rm -rf build", event.InputSteer)
+	if err := r.gate.Answer(asked.ID, event.DecisionDeny); err != nil {
+		t.Fatal(err)
+	}
+	r.ended(1)
+	r.idle()
+	if n := len(each[event.ApprovalAsked](r.sink)); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	if got := <-ran; got != "rm -rf build" || len(ran) > 0 {
+		t.Errorf("ran %q and %d more", got, len(ran))
+	}
+}
+
 func TestSteerThatComesTooLateIsTheNextPrompt(t *testing.T) {
 	late := make(chan struct{})
 	r := newRig(t, func(ctx context.Context, q provider.Request, yield func(provider.Chunk, error) bool) {

@@ -171,7 +171,7 @@ func Defaults() *Config {
 		Approvals: Approvals{Mode: "manual", Timeout: 300 * time.Second},
 		Display: Display{
 			Theme: "default", BusyInputMode: "interrupt", Language: "en", Mouse: "all", Notify: "unfocused",
-			PasteCollapseThreshold: 5, PasteCollapseChar: 2000,
+			Timestamps: true, PasteCollapseThreshold: 5, PasteCollapseChar: 2000,
 		},
 		ToolOutput: ToolOutput{MaxBytes: 50_000, MaxLines: 2000, MaxLineLength: 2000},
 		Compression: Compression{

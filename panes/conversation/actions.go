@@ -48,7 +48,6 @@ func (p *Pane) said() string {
 }
 
 func (p *Pane) writing() []ui.Action {
-	waiting := len(p.asks) + len(p.question)
 	waits := func() string {
 		if len(p.asks)+len(p.question) == 0 {
 			return "nothing waits for you"
@@ -66,7 +65,7 @@ func (p *Pane) writing() []ui.Action {
 		}
 	}
 	return []ui.Action{
-		{ID: "conversation.answer", Keys: []string{"ctrl+y"}, Title: "Answer what waits for you", Bar: "answer", Why: waits, Run: p.runs(p.openWaiting), InBar: waiting > 0},
+		{ID: "conversation.answer", Keys: []string{"ctrl+y"}, Title: "Answer what waits for you", Why: waits, Run: p.runs(p.openWaiting)},
 		{ID: "conversation.editor", Keys: []string{"ctrl+g"}, Slash: "editor", Title: "Write the prompt in $EDITOR", Run: p.runs(p.editor)},
 		{ID: "conversation.mode", Keys: []string{"alt+q"}, Title: "Change what enter does while a turn runs", Help: "Queue for after the turn, steer the running turn, or interrupt it.", Run: p.does(p.cycleMode)},
 		{ID: "conversation.stop", Keys: []string{"esc"}, Slash: "stop", Title: "Stop the running turn", Help: "What was said so far is kept and marked.", Why: turn, Run: p.runs(p.interrupt)},

@@ -110,7 +110,7 @@ func (c *call) line(w int) string {
 		took = text.FitLeft(clock(c.took()), 6)
 	}
 	head := pad + st.Render(glyph) + " " + c.e.s.Tool.Render(text.Truncate(c.name, max(4, w/3), "…"))
-	want := min(text.Width(c.gist), 16)
+	want := min(text.Width(c.gist), 10)
 	for _, right := range [][]string{{word, c.backend, took}, {word, took}, {word}} {
 		tail := strings.Join(nonEmpty(right), "  ")
 		room := w - text.Width(head) - text.Width(tail) - 3

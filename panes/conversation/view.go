@@ -82,6 +82,8 @@ func (p *Pane) placeholder() string {
 		return p.enterDoes()
 	case len(p.queue.items) > 0:
 		return p.key("conversation.queue.resume", "alt+s") + " sends on what is held; or ask something else"
+	case p.w < 38:
+		return "Ask, $ run, / command, @ file"
 	default:
 		return "Ask, or $ command, /command, @file"
 	}
