@@ -218,6 +218,11 @@ func (p *Pane) apply(env event.Envelope) bool {
 		p.remove(env.Session)
 	case event.TurnStarted:
 		p.active[env.Session] = working
+	case event.TurnPhase: // says so too, after a loss of events
+		if p.active[env.Session] == working {
+			return false
+		}
+		p.active[env.Session] = working
 	case event.TurnEnded:
 		p.turnEnded(env.Session)
 	case event.ApprovalAsked:
@@ -230,6 +235,8 @@ func (p *Pane) apply(env event.Envelope) bool {
 		delete(p.asks[env.Session], e.ID)
 	case event.Resync:
 		p.stale = true
+		clear(p.active) // their ends may be among what was lost
+		clear(p.asks)
 	default:
 		return false
 	}

@@ -168,6 +168,20 @@ func TestWhatWaitsIsCountedById(t *testing.T) {
 	}
 }
 
+func TestNothingWorksForEverAfterLostEvents(t *testing.T) {
+	p, _ := opened(t, 3)
+	h := event.Header{Session: "u2"}
+	p.Apply(uitest.Envelopes(h, event.TurnStarted{}, event.ApprovalAsked{ID: "a"}))
+	p.Apply(uitest.Envelopes(event.Header{}, event.Resync{}))
+	if got := p.state("u2"); got != quiet {
+		t.Errorf("after a resync: %v", got)
+	}
+	p.Apply(uitest.Envelopes(h, event.TurnPhase{Phase: "streaming"}))
+	if got := p.state("u2"); got != working {
+		t.Errorf("a turn that goes on: %v", got)
+	}
+}
+
 func TestResyncAndNewOrderReadAgain(t *testing.T) {
 	for name, e := range map[string]event.Event{
 		"resync": event.Resync{}, "pinned": event.SessionChanged{Info: event.SessionInfo{UID: "u3", Pinned: true}},

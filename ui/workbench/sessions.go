@@ -78,7 +78,7 @@ func (s browser) Delete(ctx context.Context, uid string) error {
 		return err
 	}
 	if app.Agent.Busy(uid) {
-		return fmt.Errorf("the session is working: stop it first (esc), then delete it")
+		return fmt.Errorf("the session is working: open it, stop it with esc, then delete it")
 	}
 	if err := app.Pool.CloseSession(ctx, uid); err != nil {
 		return err
