@@ -102,6 +102,11 @@ type Settings struct {
 	MaxTokens int             // of one answer
 	Question  time.Duration   // how long the clarify tool waits for a person: 10 minutes
 	Busy      event.InputMode // what an Input without a mode does while a turn runs: InputInterrupt
+	Retries   int             // tries after a failed model call, at most; as many as its kind is worth; < 0: none
+	// CompressAt is the share of a model's window from which on the conversation is compressed before a call; 0: never.
+	CompressAt float64
+	// KeepOnFailure leaves the conversation as it is when it cannot be summarised; otherwise a plain extract is used.
+	KeepOnFailure bool
 }
 
 const (

@@ -56,7 +56,7 @@ func emptyAnswer(name, model string) error {
 // again waits for the next try, visibly, or gives up.
 func (t *turn) again(d *draft, failed *provider.Error, attempt int) error {
 	wait, again := provider.Next(failed, attempt)
-	if !again {
+	if most := t.settings.Retries; !again || most != 0 && attempt > most {
 		_, err := t.giveUp(d, failed)
 		return err
 	}
@@ -95,7 +95,7 @@ func (t *turn) makeRoom(d *draft, failed *provider.Error) error {
 	t.compacted = true
 	err := t.discard(d, failed.Error())
 	if err == nil {
-		err = t.compact("")
+		err = t.compact("", t.settings.KeepOnFailure)
 	}
 	if t.ctx.Err() != nil {
 		return errInterrupted

@@ -37,20 +37,69 @@ func (t *turn) compress(focus string) error {
 	if err := t.prepare(); err != nil {
 		return err
 	}
-	return t.compact(focus)
+	return t.compact(focus, t.settings.KeepOnFailure)
 }
 
-// compact does the work on the history that the turn has.
-func (t *turn) compact(focus string) error {
+// relieve compresses before a model call that would fill the window beyond the share of the settings, once a turn and only
+// when the window is known. What cannot be compressed now is sent as it is, and tried again when there is more of it.
+func (t *turn) relieve() error {
+	limit := int(t.settings.CompressAt * float64(t.model.Window))
+	load := 0
+	if limit > 0 && !t.relieved {
+		load = t.load()
+	}
+	if load < max(limit, t.w.tryAt, 1) {
+		return nil
+	}
+	t.relieved = true
+	err := t.compact("", true)
+	switch {
+	case t.ctx.Err() != nil:
+		return errInterrupted
+	case err != nil:
+		t.w.tryAt = load + t.model.Window/10
+		t.a.d.Log.Info("the context is large and was not compressed", "session", t.w.uid, "tokens", load, "window", t.model.Window, "err", err)
+		return nil
+	}
+	t.w.tryAt = 0
+	return t.reload()
+}
+
+// load is the tokens of the next model call: what the provider counted at the last one, and an estimate of what came since.
+func (t *turn) load() int {
+	for i := len(t.history) - 1; i >= 0; i-- {
+		m := t.history[i]
+		if m.ID < t.history[0].ID {
+			break // older than the summary before it: counted with what that replaced
+		}
+		if m.Role == chat.RoleAssistant && m.Usage.Input > 0 {
+			return m.Usage.Input + m.Usage.Output + estimate(t.history[i+1:])
+		}
+	}
+	bytes := len(t.system)
+	for _, s := range t.specs {
+		bytes += len(s.Name) + len(s.Description) + len(s.Schema)
+	}
+	return bytes/4 + estimate(t.history)
+}
+
+// compact does the work on the history that the turn has. A summary that fails is replaced by an extract, unless strict.
+func (t *turn) compact(focus string, strict bool) error {
 	cut := boundary(t.history)
 	if cut == 0 {
 		return fmt.Errorf("nothing to compress: only what is older than the last %d exchanges can be", keepTurns)
 	}
-	t.phase("compressing %s", plural(cut, "message"))
 	before := estimate(t.history)
+	if old := estimate(t.history[:cut]); old*100 < before*minGain {
+		return tooLittle(old, before)
+	}
+	t.phase("compressing %s", plural(cut, "message"))
 	text, err := t.summary(t.history[:cut], focus)
 	if t.ctx.Err() != nil {
 		return errors.New("the compression was stopped; nothing has changed")
+	}
+	if err != nil && strict {
+		return fmt.Errorf("the model could not summarise, nothing has changed: %w", err)
 	}
 	if err != nil {
 		text = digest(t.history[:cut], digestBytes)
@@ -62,7 +111,7 @@ func (t *turn) compact(focus string) error {
 	sum := chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: summaryHead + text + summaryTail}
 	after := estimate(t.history[cut:]) + estimate([]chat.Message{sum})
 	if after*100 > before*(100-minGain) {
-		return fmt.Errorf("not compressed: it would save less than %d %% (%d of %d tokens)", minGain, max(0, before-after), before)
+		return tooLittle(max(0, before-after), before)
 	}
 	ctx, cancel := t.keep()
 	defer cancel()
@@ -71,6 +120,10 @@ func (t *turn) compact(focus string) error {
 	}
 	t.publish(event.Compressed{Before: before, After: after})
 	return nil
+}
+
+func tooLittle(saved, before int) error {
+	return fmt.Errorf("not compressed: it would save less than %d %% (%d of %d tokens)", minGain, saved, before)
 }
 
 // boundary is the index of the first message that stays: a prompt, so that no call is parted from its results.

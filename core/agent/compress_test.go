@@ -146,3 +146,81 @@ func TestShortenCutsBetweenCharacters(t *testing.T) {
 		t.Fatalf("%d bytes", len(got))
 	}
 }
+
+// settings replaces the agent's settings from the next turn on.
+func (r *rig) settings(change func(*Settings)) {
+	s := r.deps.Settings()
+	change(&s)
+	r.deps.Settings = func() Settings { return s }
+	r.agent = New(r.deps)
+}
+
+func TestALongConversationIsCompressedBeforeTheCall(t *testing.T) {
+	r := longTalk(t, says("We talked about data."), says("on"), says("and on"))
+	r.settings(func(s *Settings) { s.CompressAt = 0.5 }) // of 1000 tokens; the fake provider counts 15 a call
+	r.submit("go on", "")
+	r.ended(6)
+	r.idle()
+	if n := len(each[event.Compressed](r.sink)); n != 0 {
+		t.Fatal("compressed although the provider counted few tokens")
+	}
+	r.submit(strings.Repeat("long ", 450), "")
+	if end := r.ended(7); end.Reason != event.TurnDone {
+		t.Fatalf("%+v", end)
+	}
+	r.idle()
+	first[event.Compressed](r.sink)
+	h := shape(r.history())
+	if !strings.Contains(h[0], "[Summary") || h[len(h)-1] != "assistant:and on" {
+		t.Fatalf("%q", h)
+	}
+	phase := false
+	for _, p := range each[event.TurnPhase](r.sink) {
+		phase = phase || strings.HasPrefix(p.Phase, "compressing ")
+	}
+	if !phase {
+		t.Error("nothing says that it is being compressed")
+	}
+	// The figures of the answers that stay are older than the summary: they say nothing any more.
+	asked := len(r.model.seen())
+	r.submit("hi", "")
+	r.ended(8)
+	r.idle()
+	if n := len(r.model.seen()) - asked; n != 1 {
+		t.Errorf("%d calls for a short prompt after the compression", n)
+	}
+}
+
+func TestACompressionThatFailsChangesNothingAndIsNotTriedAtOnce(t *testing.T) {
+	broken := fails("", provider.ClassAuth, 401)
+	r := longTalk(t, broken, says("six"), says("seven"))
+	before := r.history()
+	r.settings(func(s *Settings) { s.CompressAt = 0.01 })
+	for n, want := range []string{"six", "seven"} {
+		r.submit("go on", "")
+		if end := r.ended(6 + n); end.Reason != event.TurnDone {
+			t.Fatalf("%+v", end)
+		}
+		r.idle()
+		if h := r.history(); h[0].Text != before[0].Text || h[len(h)-1].Text != want {
+			t.Fatalf("%q", shape(h))
+		}
+	}
+	if n := len(each[event.Compressed](r.sink)); n != 0 {
+		t.Errorf("%d compressions", n)
+	}
+}
+
+func TestRetriesAreBounded(t *testing.T) {
+	r := newRig(t)
+	r.model.always = fails("", provider.ClassNetwork, 0)
+	r.settings(func(s *Settings) { s.Retries = -1 })
+	r.submit("hi", "")
+	if end := r.ended(1); end.Reason != event.TurnFailed {
+		t.Fatalf("%+v", end)
+	}
+	r.idle()
+	if n := len(r.model.seen()); n != 1 {
+		t.Errorf("%d calls without a retry", n)
+	}
+}

@@ -34,6 +34,7 @@ type turn struct {
 	denials  int // in a row
 
 	compacted bool // once a turn, when the model said that the context is too long
+	relieved  bool // once a turn, before it is
 
 	prompt int64  // id of the user message, 0 for a compression
 	said   string // what the person said last
@@ -188,6 +189,9 @@ func (t *turn) loop() error {
 	}
 	for t.steps < limit {
 		if err := t.takeSteers(); err != nil {
+			return err
+		}
+		if err := t.relieve(); err != nil {
 			return err
 		}
 		msg, err := t.ask(t.specs, "")

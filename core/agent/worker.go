@@ -23,6 +23,7 @@ type worker struct {
 	change sync.Mutex
 	loaded bool   // by change
 	lease  func() // by change: ends what keeps other processes out; nil when nothing runs
+	tryAt  int    // by the running turn: tokens from which on a compression that failed is tried again
 
 	mu    sync.Mutex
 	queue []event.QueuedInput
