@@ -135,7 +135,8 @@ func (p *Pane) snippet(r Hit, w int) string {
 	s, marks := r.Snippet, joined(r.Snippet, r.Marks)
 	pos := 0
 	if len(marks) > 0 {
-		if first := marks[0][0]; text.Width(oneLine(s[:first])) > min(w/4, 20) {
+		first, all := marks[0][0], text.Width(oneLine(s))+2*len(marks)
+		if all > w && text.Width(oneLine(s[:first])) > min(w/4, 20) {
 			pos = lead(s, first, min(w/4, 20)-1)
 			b.WriteString(p.styles.Dim.Render(p.styles.Glyphs.Ellipsis))
 		}
