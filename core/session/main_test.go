@@ -20,7 +20,6 @@ func TestMain(m *testing.M) {
 		os.Exit(holder(path))
 	}
 	code := m.Run()
-	closeCorpus()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Println(err)
 		code = 1
