@@ -11,6 +11,9 @@ import (
 	"hermes/ui/text"
 )
 
+// callKey names a call: ids are unique within a session only.
+type callKey struct{ session, id string }
+
 // call is one tool call as this pane shows it: what it printed, and once it has ended how it went.
 type call struct {
 	id      string
@@ -36,6 +39,8 @@ func newCall(h event.Header, e event.ToolStarted) *call {
 		backend: oneLine(e.Backend), started: h.At, offset: map[event.Stream]int64{},
 	}
 }
+
+func (c *call) key() callKey { return callKey{c.session, c.id} }
 
 func (c *call) running() bool { return c.result == nil }
 

@@ -75,7 +75,7 @@ func (p *Pane) restore(m loadedMsg) {
 		if r == nil {
 			continue
 		}
-		if live := p.byID[r.CallID]; live != nil {
+		if live := p.byID[callKey{m.session, r.CallID}]; live != nil {
 			if live.running() {
 				live.end(msg.At, *r)
 			}
@@ -84,7 +84,7 @@ func (p *Pane) restore(m loadedMsg) {
 		c := &call{id: r.CallID, session: m.session, name: oneLine(r.Name), gist: gists[r.CallID], started: msg.At.Add(-r.Took), offset: map[event.Stream]int64{}}
 		c.end(msg.At, *r)
 		old = append(old, c)
-		p.byID[c.id] = c
+		p.byID[c.key()] = c
 	}
 	p.calls = append(old, p.calls...)
 	p.turnTo(before)

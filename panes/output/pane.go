@@ -34,7 +34,7 @@ type Pane struct {
 
 	session string
 	calls   []*call // oldest first, over all sessions
-	byID    map[string]*call
+	byID    map[callKey]*call
 	pinned  *call           // selected by the person; nil follows the newest
 	loaded  map[string]bool // sessions whose history was asked for
 	stale   bool            // events were lost: ask again
@@ -55,7 +55,7 @@ var (
 
 // New returns the pane. history may be nil.
 func New(history History) *Pane {
-	return &Pane{history: history, now: time.Now, byID: map[string]*call{}, loaded: map[string]bool{}, view: view{follow: true, wrap: true}}
+	return &Pane{history: history, now: time.Now, byID: map[callKey]*call{}, loaded: map[string]bool{}, view: view{follow: true, wrap: true}}
 }
 
 // SetClock replaces the clock, for pictures that must not change with the time of day.
@@ -121,7 +121,7 @@ func (p *Pane) turnTo(before *call) bool {
 	if p.current() == before {
 		return false
 	}
-	if before != nil && !p.view.follow && p.byID[before.id] == before {
+	if before != nil && !p.view.follow && p.byID[before.key()] == before {
 		p.pinned = before
 		return false
 	}
@@ -135,19 +135,19 @@ func (p *Pane) apply(env event.Envelope) bool {
 	case event.ToolStarted:
 		return p.add(newCall(env.Header, e))
 	case event.ToolOutput:
-		if c = p.byID[e.CallID]; c != nil && c.running() {
+		if c = p.byID[callKey{env.Session, e.CallID}]; c != nil && c.running() {
 			c.output(e)
 		}
 	case event.ToolEnded:
-		if c = p.byID[e.Result.CallID]; c != nil {
+		if c = p.byID[callKey{env.Session, e.Result.CallID}]; c != nil {
 			c.end(env.At, e.Result)
 		}
 	case event.ApprovalAsked:
-		if c = p.byID[e.Call.ID]; c != nil {
+		if c = p.byID[callKey{env.Session, e.Call.ID}]; c != nil {
 			c.waits = e.ID
 		}
 	case event.ApprovalSettled:
-		if c = p.byID[e.CallID]; c != nil {
+		if c = p.byID[callKey{env.Session, e.CallID}]; c != nil {
 			c.waits = ""
 		}
 	case event.SessionDeleted:
@@ -161,10 +161,10 @@ func (p *Pane) apply(env event.Envelope) bool {
 
 // add remembers a call and forgets the oldest finished one beyond the bound.
 func (p *Pane) add(c *call) bool {
-	if p.byID[c.id] != nil {
+	if p.byID[c.key()] != nil {
 		return false
 	}
-	p.calls, p.byID[c.id] = append(p.calls, c), c
+	p.calls, p.byID[c.key()] = append(p.calls, c), c
 	if c.session == p.session && p.pinned != nil && !p.pinned.running() && p.view.follow {
 		p.pinned = nil // a new call takes over from a selected one that is over
 	}
@@ -176,7 +176,7 @@ func (p *Pane) prune() {
 	current := p.current()
 	for i := 0; len(p.calls) > maxCalls && i < len(p.calls); i++ {
 		if old := p.calls[i]; !old.running() && old != current && old != p.pinned {
-			delete(p.byID, old.id)
+			delete(p.byID, old.key())
 			p.calls = slices.Delete(p.calls, i, i+1)
 			i--
 		}
@@ -186,7 +186,7 @@ func (p *Pane) prune() {
 func (p *Pane) forget(session string) {
 	p.calls = slices.DeleteFunc(p.calls, func(c *call) bool {
 		if c.session == session {
-			delete(p.byID, c.id)
+			delete(p.byID, c.key())
 		}
 		return c.session == session
 	})

@@ -357,3 +357,24 @@ func BenchmarkMegabyte(b *testing.B) {
 		}
 	})
 }
+
+// Servers without a memory give the first call of every conversation the same id.
+func TestTwoSessionsMayUseTheSameCallID(t *testing.T) {
+	p := opened(t, nil)
+	other := event.Header{Session: "other", At: start}
+	begin := func(h event.Header, gist string) event.Envelope {
+		return event.Envelope{Header: h, Event: event.ToolStarted{Call: chat.ToolCall{ID: "call_0", Name: "terminal"}, Gist: gist}}
+	}
+	says := func(h event.Header, data string) event.Envelope {
+		return event.Envelope{Header: h, Event: event.ToolOutput{CallID: "call_0", Stream: event.Stdout, Data: []byte(data)}}
+	}
+	p.Apply([]event.Envelope{begin(here, "mine"), begin(other, "theirs"), says(here, "my output\n"), says(other, "their output\n")})
+	p.Apply([]event.Envelope{{Header: other, Event: event.ToolEnded{Result: chat.ToolResult{CallID: "call_0"}}}})
+	if got := shown(p); !strings.Contains(got, "my output") || strings.Contains(got, "their output") || strings.Contains(p.Title().Right, "done") {
+		t.Errorf("the focused session's call shows %q under %v", got, p.Title())
+	}
+	uitest.Pump(p, p.Update(ui.SessionFocused{UID: "other"}))
+	if got := shown(p); !strings.Contains(got, "their output") || strings.Contains(got, "my output") {
+		t.Errorf("the other session's call shows %q", got)
+	}
+}
