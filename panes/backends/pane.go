@@ -4,6 +4,8 @@
 package backends
 
 import (
+	"errors"
+	"os/exec"
 	"slices"
 	"time"
 
@@ -42,6 +44,8 @@ type Pool interface {
 	List(session string) []Row
 	// Select makes name the session's back end for calls that name none.
 	Select(session, name string) error
+	// Shell makes the command of a shell for the person in the back end, where the session's last command ended.
+	Shell(session, name string) (*exec.Cmd, error)
 }
 
 // Pane implements ui.Pane.
@@ -262,7 +266,8 @@ func (p *Pane) Actions() []ui.Action {
 	return []ui.Action{
 		{ID: "backends.up", Keys: []string{"up", "k"}, Title: "Up", Hidden: true, Run: move(-1)},
 		{ID: "backends.down", Keys: []string{"down", "j"}, Title: "Down", Hidden: true, Run: move(1)},
-		{ID: "backends.use", Keys: []string{"u", "enter"}, Title: "Use for this session", Bar: "use", Help: "Commands that name no back end run here from now on.", InBar: true, Why: p.whyNotUse, Run: p.use},
+		{ID: "backends.use", Keys: []string{"u"}, Title: "Use for this session", Bar: "use", Help: "Commands that name no back end run here from now on.", InBar: true, Why: p.whyNotUse, Run: p.use},
+		{ID: "backends.shell", Keys: []string{"enter"}, Title: "Open a shell there", Bar: "shell", Help: "For you, not for the agent; exit comes back.", InBar: true, Why: p.whyNoShell, Run: p.shell},
 	}
 }
 
@@ -276,6 +281,35 @@ func (p *Pane) whyNotUse() string {
 		return p.rows[p.cursor].Name + " is in use already"
 	default:
 		return ""
+	}
+}
+
+// whyNoShell lets a shell be opened on this machine. Those in containers and on other hosts need the runner inside.
+func (p *Pane) whyNoShell() string {
+	switch {
+	case len(p.rows) == 0:
+		return "there is no back end"
+	case p.rows[p.cursor].Kind != "local":
+		return "only back ends on this machine can be entered"
+	default:
+		return ""
+	}
+}
+
+func (p *Pane) shell(string) tea.Cmd {
+	session, name, pool := p.session, p.rows[p.cursor].Name, p.pool
+	return func() tea.Msg {
+		cmd, err := pool.Shell(session, name)
+		if err != nil {
+			return ui.ShowToast{Level: event.Error, Text: err.Error()}
+		}
+		return ui.RunProcess{Cmd: cmd, Done: func(err error) tea.Msg {
+			var exit *exec.ExitError
+			if err == nil || errors.As(err, &exit) { // the exit code of a shell is that of its last command
+				return nil
+			}
+			return ui.ShowToast{Level: event.Error, Text: "shell: " + err.Error(), Hint: "set SHELL to a shell that is installed"}
+		}}
 	}
 }
 

@@ -3,6 +3,7 @@ package backends
 import (
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +36,10 @@ func (f *fleet) List(string) []Row {
 func (f *fleet) Select(_, name string) error {
 	f.selected = name
 	return f.fail
+}
+
+func (f *fleet) Shell(_, name string) (*exec.Cmd, error) {
+	return exec.Command("true", name), f.fail
 }
 
 // every is one back end in each state, as screens.md sketches them.
@@ -204,6 +209,33 @@ func TestUse(t *testing.T) {
 	p.move(1)
 	if why := use.Why(); !strings.Contains(why, "analytics") {
 		t.Errorf("the selected one can be chosen again: %q", why)
+	}
+}
+
+func TestShell(t *testing.T) {
+	p, f := opened(t, every())
+	shell := action(t, p, "backends.shell")
+	if shell.Why() == "" {
+		t.Error("a shell is offered in a container")
+	}
+	p.move(5)
+	if why := shell.Why(); why != "" {
+		t.Fatalf("no shell on this machine: %s", why)
+	}
+	msgs := uitest.Pump(p, shell.Run(""))
+	run, ok := msgs[0].(ui.RunProcess)
+	if !ok || !slices.Equal(run.Cmd.Args, []string{"true", "here"}) {
+		t.Fatalf("asked %v", msgs)
+	}
+	if msg := run.Done(exec.Command("false").Run()); msg != nil {
+		t.Errorf("the exit code of the last command is no failure of the shell: %v", msg)
+	}
+	if msg := run.Done(errors.New("not found")); msg == nil {
+		t.Error("a shell that cannot start is passed over")
+	}
+	f.fail = errors.New("gone")
+	if toast, ok := uitest.Pump(p, shell.Run(""))[0].(ui.ShowToast); !ok || toast.Level != event.Error {
+		t.Errorf("the error is swallowed: %v", toast)
 	}
 }
 

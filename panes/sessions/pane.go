@@ -28,7 +28,6 @@ type Hit struct {
 	Message int64    // 0 when only the title matched
 	Snippet string   // plain text
 	Marks   [][2]int // byte ranges of the match in Snippet
-	Role    string
 }
 
 // Found is the answer to a search.

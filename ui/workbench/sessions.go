@@ -44,7 +44,7 @@ func (s browser) Search(ctx context.Context, query string, limit int) (sessions.
 	}
 	found := sessions.Found{Total: r.Total, More: r.Bounded, Rebuilding: r.Rebuilding}
 	for _, h := range r.Hits {
-		found.Hits = append(found.Hits, sessions.Hit{Info: h.Session, Message: h.MessageID, Snippet: h.Snippet, Marks: h.Marks, Role: string(h.Role)})
+		found.Hits = append(found.Hits, sessions.Hit{Info: h.Session, Message: h.MessageID, Snippet: h.Snippet, Marks: h.Marks})
 	}
 	return found, nil
 }

@@ -1,8 +1,11 @@
 package workbench
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"os"
+	"os/exec"
 	"time"
 
 	"hermes/core/agent"
@@ -156,6 +159,24 @@ func (p places) Select(uid, name string) error {
 		return err
 	}
 	return app.SelectBackend(ctx, uid, name)
+}
+
+// Shell starts where the session's last command in the back end ended.
+func (p places) Shell(uid, name string) (*exec.Cmd, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), quick)
+	defer cancel()
+	app, err := p.b.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(cmp.Or(os.Getenv("SHELL"), "/bin/sh"))
+	cmd.Dir = app.Cwd()
+	for _, s := range app.Pool.List(uid) {
+		if info, err := os.Stat(s.Dir); s.Name == name && s.Dir != "" && err == nil && info.IsDir() {
+			cmd.Dir = s.Dir
+		}
+	}
+	return cmd, nil
 }
 
 // isFresh reports whether a session was not stored yet: its first prompt makes it.
