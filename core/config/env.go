@@ -122,11 +122,11 @@ func parseDotenv(data []byte) (values map[string]string, err error) {
 	return godotenv.UnmarshalBytes(data)
 }
 
-// special names variables that other programs know too, or that people will guess.
+// special names variables that other programs know too, or that people will guess. OPENAI_BASE_URL is not among them: it
+// is the address of the provider "openai" and goes with that one's key (see provider.Settings.WithEnv).
 var special = map[string]string{
 	"HERMES_MODEL":     "model.default",
 	"HERMES_PROVIDER":  "model.provider",
-	"OPENAI_BASE_URL":  "model.base_url",
 	"HERMES_THEME":     "display.theme",
 	"HERMES_LOG_LEVEL": "logging.level",
 	"TERMINAL_ENV":     "terminal.backend",
