@@ -43,16 +43,6 @@ func (t *tx) index(query string, args ...any) {
 	}
 }
 
-// indexFailed reports what index met. Damage marks the index as stale; the rest is an error of the transaction.
-func (t *tx) indexFailed() error {
-	err := t.indexErr
-	t.indexErr = nil
-	if err == nil || isDisk(err) || isBusy(err) {
-		return err
-	}
-	return setMeta(t.ctx, t.conn, "fts_version", "stale")
-}
-
 // indexMessage adds a new or sealed message.
 func (t *tx) indexMessage(id int64, r *row) {
 	m := r.msg

@@ -1,9 +1,13 @@
 package store
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/mattn/go-sqlite3"
 
 	"hermes/core/chat"
 )
@@ -94,4 +98,54 @@ func TestDamagedColumnsKeepTheConversation(t *testing.T) {
 		t.Fatalf("result %+v text %q", r, got[2].Text)
 	}
 	eventually(t, "the index is rebuilt all the same", func() bool { _, on := s.Rebuilding(); return !on })
+}
+
+// A half made index that breaks is begun anew, not gone on with and taken for whole.
+func TestHalfMadeIndexThatBreaksIsBegunAnew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.db")
+	s := openAt(t, path, Options{})
+	fill(t, s, "u", rebuildChunk+100)
+	must(t, s.Close())
+	execFile(t, path, fmt.Sprintf(`DROP TABLE fts_tool; DELETE FROM fts_talk WHERE rowid<=%d;
+ INSERT INTO meta VALUES('fts_done_to','%d'); INSERT INTO meta VALUES('fts_high','%d')`, rebuildChunk, rebuildChunk+1, rebuildChunk+101))
+	s = openAt(t, path, Options{})
+	eventually(t, "rebuilt", func() bool { _, on := s.Rebuilding(); return !on })
+	for query, want := range map[string]int{"number5": 1, "number77": 1} {
+		if f := search(t, s, query); f.Total != want {
+			t.Errorf("%s: %d, want %d", query, f.Total, want)
+		}
+	}
+	checkClean(t, s)
+}
+
+// What a damaged database refuses is kept aside like what a full disk refuses.
+func TestDamageSpills(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.db")
+	s := openAt(t, path, Options{})
+	create(t, s, "u")
+	packed := Pack(&chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: "kept"})
+	err := s.write(bg, []record{{UID: "u", Append: &packed}}, func(*tx) error { return sqlite3.Error{Code: sqlite3.ErrCorrupt} })
+	var spilled *SpilledError
+	if !errors.As(err, &spilled) || !exists(spilled.Path) {
+		t.Fatalf("%v", err)
+	}
+	say(t, s, "u", "after it")
+	got, _, err := s.Messages(bg, "u", MessageQuery{Limit: All})
+	must(t, err)
+	if len(got) != 2 || got[0].Text != "kept" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Who reads late gets an error.
+func TestReadAfterClose(t *testing.T) {
+	s := open(t)
+	create(t, s, "u")
+	must(t, s.Close())
+	if _, err := s.Session(bg, "u"); err == nil || errors.Is(err, ErrNotFound) {
+		t.Errorf("session: %v", err)
+	}
+	if _, _, err := s.Messages(bg, "u", MessageQuery{Limit: 1}); err == nil {
+		t.Error("messages: no error")
+	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"hermes/core/crash"
@@ -39,13 +40,27 @@ func (s *Store) Rebuild() {
 	})
 }
 
-// rebuild works from the newest message to the oldest, because the newest are looked for most. Where it stands is in
-// the database: after a crash, or with a second process, it goes on from there.
+var errIndexBroken = errors.New("the index failed while it was made")
+
+// rebuild tries twice: an index that was half made and broke is begun anew.
 func (s *Store) rebuild() {
-	ctx := context.Background()
-	if err := s.write(ctx, nil, (*tx).rebuildStart); err != nil {
+	err := s.rebuildAll()
+	if errors.Is(err, errIndexBroken) {
+		err = s.rebuildAll()
+	}
+	if err != nil {
 		s.rebuildFailed(err)
 		return
+	}
+	s.stale.Store(false)
+}
+
+// rebuildAll works from the newest message to the oldest, because the newest are looked for most. Where it stands is in
+// the database: after a crash, or with a second process, it goes on from there.
+func (s *Store) rebuildAll() error {
+	ctx := context.Background()
+	if err := s.write(ctx, nil, (*tx).rebuildStart); err != nil {
+		return err
 	}
 	for {
 		var left, total int64
@@ -54,8 +69,7 @@ func (s *Store) rebuild() {
 			return err
 		})
 		if err != nil {
-			s.rebuildFailed(err)
-			return
+			return err
 		}
 		s.rebuilt.Store(total - left)
 		s.rebuildTotal.Store(total)
@@ -63,8 +77,7 @@ func (s *Store) rebuild() {
 			s.progress(total-left, total)
 		}
 		if left == 0 {
-			s.stale.Store(false)
-			return
+			return nil
 		}
 	}
 }
@@ -122,6 +135,13 @@ func (t *tx) rebuildTitles() error {
 
 // rebuildStep indexes the next chunk below fts_done_to. left and total count message ids.
 func (t *tx) rebuildStep() (left, total int64, err error) {
+	version, err := getMeta(t.ctx, t.conn, "fts_version")
+	if err == nil && version != indexVersion { // it failed in another write
+		err = errIndexBroken
+	}
+	if err != nil {
+		return 0, 0, err
+	}
 	done, err := t.metaInt("fts_done_to")
 	if err != nil {
 		return 0, 0, err
@@ -131,6 +151,9 @@ func (t *tx) rebuildStep() (left, total int64, err error) {
 		return 0, high, err
 	}
 	low, err := t.reindexBelow(done)
+	if err == nil && t.indexBroken {
+		err = fmt.Errorf("%w: %w", errIndexBroken, t.indexErr)
+	}
 	if err != nil {
 		return 0, 0, err
 	}

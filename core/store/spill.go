@@ -190,7 +190,7 @@ func (s *Store) replaySpilled() error {
 		}
 	}
 	if err == nil {
-		_, err = s.conn.ExecContext(ctx, "COMMIT")
+		err = s.end(t)
 	}
 	if err != nil {
 		_, _ = s.conn.ExecContext(ctx, "ROLLBACK")

@@ -65,6 +65,7 @@ type Store struct {
 	read   *sql.DB
 	spill  *spillFile
 	marked bool // clean_shutdown was reset
+	broken bool // the index failed, and nobody was told to rebuild it yet
 
 	mu       sync.RWMutex // guards closed, and requests against sends after close
 	closed   bool
@@ -254,6 +255,6 @@ func (s *Store) disconnect() error {
 	if s.conn != nil {
 		err = errors.Join(err, s.conn.Close(), s.writer.Close())
 	}
-	s.read, s.conn, s.writer = nil, nil, nil
+	s.conn, s.writer = nil, nil // read stays: who still asks is told that it is closed
 	return err
 }

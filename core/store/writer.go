@@ -32,7 +32,7 @@ type tx struct {
 	now  int64 // milliseconds
 
 	indexBroken bool  // the index failed in this transaction: leave it alone
-	indexErr    error // what it said, until indexFailed deals with it
+	indexErr    error // what it said
 }
 
 func (t *tx) exec(query string, args ...any) (affected int64, err error) {
@@ -132,6 +132,10 @@ func (s *Store) commit(group []*request) {
 		s.refuse(group, err)
 		return
 	}
+	if s.broken { // before the answers, so that a rebuild that hears of its own failure starts anew itself
+		s.broken = false
+		s.Rebuild()
+	}
 	for i, r := range group {
 		r.done <- answers[i]
 	}
@@ -153,17 +157,26 @@ func (s *Store) runGroup(group []*request) ([]error, error) {
 		answers[i], err = t.attempt(r.do)
 	}
 	if err == nil {
-		_, err = s.conn.ExecContext(ctx, "COMMIT")
+		err = s.end(t)
 	}
 	if err != nil {
 		// SQLite has often rolled back by itself; then this one fails and that is fine.
 		_, _ = s.conn.ExecContext(ctx, "ROLLBACK")
 		return nil, err
 	}
-	if t.indexBroken {
-		s.Rebuild()
-	}
 	return answers, nil
+}
+
+// end marks the index as stale if it failed, and commits.
+func (s *Store) end(t *tx) error {
+	if t.indexBroken {
+		s.broken = true
+		if err := setMeta(t.ctx, t.conn, "fts_version", "stale"); err != nil {
+			return err
+		}
+	}
+	_, err := t.exec("COMMIT")
+	return err
 }
 
 // attempt runs do so that its failure undoes its own work only. fatal ends the transaction.
@@ -172,11 +185,11 @@ func (t *tx) attempt(do func(*tx) error) (answer, fatal error) {
 		return nil, err
 	}
 	answer = do(t)
-	if err := t.indexFailed(); err != nil {
+	if err := t.indexErr; isDisk(err) || isBusy(err) {
 		return nil, err
 	}
 	if answer != nil {
-		if isDisk(answer) || isBusy(answer) {
+		if isDisk(answer) || isBusy(answer) || isDamage(answer) {
 			return nil, answer
 		}
 		if _, err := t.exec("ROLLBACK TO r"); err != nil {

@@ -65,6 +65,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) (Result, error) {
 	defer r.busy.Done()
 	e, err := j.finish(ctx, s.Timeout)
 	if err != nil {
+		_, _ = keep.spill.close(nil) // the error says more than what is in it
 		return Result{}, err
 	}
 	res := j.result(e)
