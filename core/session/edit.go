@@ -168,7 +168,7 @@ func (s *Service) Undo(ctx context.Context, uid string, exchanges int) (prompt s
 		return "", err
 	}
 	s.publish(uid, event.HistoryChanged{Why: "undo"})
-	return history[from].Text, nil
+	return history[from].Text, s.changed(ctx, uid) // lists show how many messages it has
 }
 
 // Compact puts summary in the place of all active messages up to and including message through, for the model. The

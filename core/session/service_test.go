@@ -255,7 +255,7 @@ func TestUndoForkCompact(t *testing.T) {
 	if !slices.Equal(texts(shown), []string{"question 1", "answer 1", "summary of it", "question 2", "answer 2"}) {
 		t.Errorf("shown %v", texts(shown))
 	}
-	if got := kinds(box); !slices.Equal(got, []string{"HistoryChanged", "SessionOpened", "SessionOpened", "HistoryChanged"}) {
+	if got := kinds(box); !slices.Equal(got, []string{"HistoryChanged", "SessionChanged", "SessionOpened", "SessionOpened", "HistoryChanged"}) {
 		t.Errorf("events %v", got)
 	}
 	if _, err := s.Undo(bg, create(t, s, NewSession{}).UID, 1); err == nil {
