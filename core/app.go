@@ -71,8 +71,10 @@ type App struct {
 	opts   Options
 	config atomic.Pointer[config.Config]
 	open   sync.Map // uids of sessions that this process has open
-	stop   context.CancelFunc
 	log    *slog.Logger
+
+	stop     context.CancelFunc
+	followed chan struct{} // closed when edits of the settings are not followed any more; nil when they never were
 }
 
 // Open builds the program. On error nothing stays open.
@@ -99,7 +101,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 func (a *App) build(ctx context.Context) error {
 	paths := a.opts.Config.Paths()
 	if err := paths.Ensure(); err != nil {
-		a.notice(event.Warn, err.Error(), "conversations are kept for this run only")
+		a.notice(event.Warn, err.Error(), "what belongs there cannot be kept; HERMES_HOME or --home choose another folder")
 	}
 	var err error
 	if a.Store, err = store.Open(ctx, paths.DB, store.Options{Progress: a.rebuildProgress}); err != nil {
@@ -121,10 +123,15 @@ func (a *App) build(ctx context.Context) error {
 
 // Close ends everything. Errors say what may be left behind.
 func (a *App) Close(ctx context.Context) error {
-	if a.stop != nil {
-		a.stop()
-	}
+	a.stop()
 	var errs []error
+	if a.followed != nil {
+		select {
+		case <-a.followed:
+		case <-ctx.Done():
+			errs = append(errs, errors.New("edited settings were still being applied"))
+		}
+	}
 	if a.Agent != nil {
 		errs = append(errs, a.Agent.Close(ctx))
 	}
@@ -134,6 +141,7 @@ func (a *App) Close(ctx context.Context) error {
 	if a.Store != nil {
 		errs = append(errs, a.Store.Close())
 	}
+	a.Models.close()
 	return errors.Join(errs...)
 }
 

@@ -21,9 +21,6 @@ func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
 	if err := a.Ensure(ctx, uid); err != nil {
 		return err
 	}
-	if in.Mode == "" {
-		in.Mode = event.InputMode(a.Config().Display.BusyInputMode)
-	}
 	return a.Agent.Submit(ctx, uid, in)
 }
 

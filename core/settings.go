@@ -1,8 +1,10 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -12,6 +14,7 @@ import (
 	"hermes/core/config"
 	"hermes/core/crash"
 	"hermes/core/event"
+	"hermes/core/logs"
 	"hermes/core/provider"
 	"hermes/core/provider/offline"
 	"hermes/core/provider/openai"
@@ -25,6 +28,8 @@ func newModels(s provider.Settings) *Models {
 	m.set.Store(provider.NewSet(s))
 	return m
 }
+
+func (m *Models) close() { m.set.Load().Close() }
 
 // replace makes s the settings from the next turn on; streams of the old ones go on.
 func (m *Models) replace(s provider.Settings) { m.set.Swap(provider.NewSet(s)).Close() }
@@ -44,7 +49,7 @@ func Kinds() map[string]provider.Maker {
 
 // modelSettings says which providers the settings name. A key goes to its own provider only.
 func modelSettings(c *config.Config, model string) provider.Settings {
-	s := provider.Settings{Default: defaultModel(c, model), Explicit: model != "", Kinds: Kinds(), Providers: map[string]provider.Endpoint{}}
+	s := provider.Settings{Default: defaultModel(c, model), Explicit: model != "", Window: c.Model.ContextLength, Kinds: Kinds(), Providers: map[string]provider.Endpoint{}}
 	for name, p := range c.Providers {
 		s.Providers[name] = endpoint(c, p)
 	}
@@ -90,6 +95,11 @@ func endpoint(c *config.Config, p config.Provider) provider.Endpoint {
 		e.Models = append(e.Models, p.Model)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Models)) {
+		l := p.Models[name]
+		if e.Limits == nil {
+			e.Limits = map[string]provider.Limit{}
+		}
+		e.Limits[name] = provider.Limit{Window: l.ContextLength, MaxOutput: l.MaxTokens, PriceIn: l.PriceIn, PriceOut: l.PriceOut}
 		if name != p.Model {
 			e.Models = append(e.Models, name)
 		}
@@ -121,11 +131,23 @@ func (a *App) policy() approval.Policy {
 
 func (a *App) agentSettings() agent.Settings {
 	c := a.Config()
-	sets := c.Toolsets
-	if len(a.opts.Toolsets) > 0 {
-		sets = a.opts.Toolsets
+	s := agent.Settings{
+		MaxTurns: c.Agent.MaxTurns, Toolsets: c.Toolsets, Effort: c.Agent.ReasoningEffort, MaxTokens: c.Model.MaxTokens,
+		Busy: event.InputMode(c.Display.BusyInputMode), KeepOnFailure: c.Compression.AbortOnSummaryFailure,
 	}
-	return agent.Settings{MaxTurns: c.Agent.MaxTurns, Toolsets: sets, Effort: c.Agent.ReasoningEffort, MaxTokens: c.Model.MaxTokens}
+	if len(a.opts.Toolsets) > 0 {
+		s.Toolsets = a.opts.Toolsets
+	}
+	if s.MaxTurns == 0 { // "no limit" in the settings
+		s.MaxTurns = math.MaxInt
+	}
+	if c.Compression.Enabled {
+		s.CompressAt = c.Compression.Threshold
+	}
+	if c.Origin("agent.api_max_retries") != "default" { // else every kind of failure has its own number
+		s.Retries = cmp.Or(c.Agent.APIMaxRetries, -1)
+	}
+	return s
 }
 
 // follow applies edits of the settings while the program runs.
@@ -135,7 +157,9 @@ func (a *App) follow(ctx context.Context, o config.Options) {
 		a.notice(event.Warn, err.Error(), "")
 		return
 	}
+	a.followed = make(chan struct{})
 	crash.Go("settings", func() {
+		defer close(a.followed)
 		for change := range changes {
 			a.apply(change)
 		}
@@ -146,6 +170,7 @@ func (a *App) apply(change config.Change) {
 	a.config.Store(change.Config)
 	a.Models.replace(modelSettings(change.Config, a.opts.Model))
 	a.Gate.SetPolicy(a.policy())
+	logs.AddSecrets(change.Config.Secrets()...)
 	if a.opts.Changed != nil {
 		a.opts.Changed(change.Config)
 	}

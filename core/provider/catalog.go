@@ -11,7 +11,9 @@ import (
 )
 
 // catalogData is what is known without asking: vendors' addresses, and models whose figures are published and do not
-// depend on the length of the prompt. It is small on purpose: a wrong price is worse than none.
+// depend on the length of the prompt. It is small on purpose: a wrong price is worse than none. Its figures are approximate,
+// vendors change them: what a person writes under providers.NAME.models in the settings wins, and what is in neither place
+// stays unknown.
 //
 //go:embed catalog.json
 var catalogData []byte

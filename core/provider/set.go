@@ -202,14 +202,18 @@ func (s *Set) defaultModel(ctx context.Context, e Endpoint, p Provider) (string,
 	return list[0].ID, nil
 }
 
-// describe is what is known about a model now: what its server said, else the catalogue.
+// describe is what is known about a model now: what the person says, else its server, else the catalogue.
 func (s *Set) describe(e Endpoint, id string) Model {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if m, ok := s.learned[e.Name+"/"+id]; ok {
-		return m
+	m, ok := s.learned[e.Name+"/"+id]
+	s.mu.Unlock()
+	if !ok {
+		m = Known(e, id)
 	}
-	return Known(e, id)
+	if d := s.settings.Default; d == id || d == e.Name+"/"+id || d == e.Name && slices.Index(e.Models, id) == 0 {
+		m = Limit{Window: s.settings.Window}.apply(m)
+	}
+	return e.Limits[id].apply(m)
 }
 
 // listTime bounds one request for a list of models.
@@ -260,12 +264,14 @@ func (s *Set) List(ctx context.Context) []Model {
 		wait.Add(1)
 		crash.Go("provider list "+n, func() {
 			defer wait.Done()
-			lists[i] = s.models(ctx, p)
+			for _, m := range s.models(ctx, p) {
+				lists[i] = append(lists[i], s.describe(e, m.ID))
+			}
 			if len(lists[i]) > 0 {
 				return
 			}
 			for _, id := range e.Models {
-				lists[i] = append(lists[i], Known(e, id))
+				lists[i] = append(lists[i], s.describe(e, id))
 			}
 		})
 	}

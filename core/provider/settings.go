@@ -18,6 +18,8 @@ type Settings struct {
 	Explicit bool
 	// Providers by name. Names are lower case and have no slash.
 	Providers map[string]Endpoint
+	// Window is the context window of the default model in tokens, when the person says so; 0: as known.
+	Window int
 	// Kinds are the wire formats: main passes {"openai": openai.Make, "offline": offline.Make}.
 	Kinds map[string]Maker
 	// OllamaHost is the value of OLLAMA_HOST; only a loopback address is used.
@@ -37,7 +39,27 @@ type Endpoint struct {
 	Key      string            // sent to BaseURL's host only, never logged; "" for none
 	Models   []string          // offered in lists, the first is the default; empty: ask the server
 	Headers  map[string]string // extra request headers
+	Limits   map[string]Limit  // by model: what the person says about it, over what its server and the catalogue say
 	Timeouts Timeouts
+}
+
+// Limit is what a person says about a model. Zero fields say nothing; a price of both zero is no price.
+type Limit struct {
+	Window, MaxOutput int
+	PriceIn, PriceOut float64 // US dollars per million tokens
+}
+
+func (l Limit) apply(m Model) Model {
+	if l.Window > 0 {
+		m.Window = l.Window
+	}
+	if l.MaxOutput > 0 {
+		m.MaxOutput = l.MaxOutput
+	}
+	if l.PriceIn > 0 || l.PriceOut > 0 {
+		m.PriceIn, m.PriceOut, m.PriceCachedIn, m.Priced = l.PriceIn, l.PriceOut, 0, true
+	}
+	return m
 }
 
 // Local reports whether the endpoint is on this machine.
