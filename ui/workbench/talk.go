@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"time"
 
+	"hermes/core"
 	"hermes/core/agent"
 	"hermes/core/chat"
 	"hermes/core/event"
@@ -38,24 +39,35 @@ func (t talker) Around(ctx context.Context, uid string, id int64, limit int) ([]
 	return t.messages(ctx, uid, session.Page{AroundID: id, Limit: limit})
 }
 
-// Recent gives the output pane the newest messages of a resumed session.
+// Recent gives the output pane the newest messages of a session. It resumes nothing: the conversation pane does, and must
+// be the first, so that it never reads a call that a crash left open and that is being closed at this moment.
 func (t talker) Recent(ctx context.Context, uid string, limit int) ([]chat.Message, error) {
-	msgs, _, err := t.messages(ctx, uid, session.Page{Limit: limit})
+	app, fresh, err := t.stored(ctx, uid)
+	if fresh || err != nil {
+		return nil, err
+	}
+	msgs, _, err := app.Sessions.Messages(ctx, uid, session.Page{Limit: limit})
 	return msgs, err
 }
 
 func (t talker) messages(ctx context.Context, uid string, p session.Page) ([]chat.Message, bool, error) {
-	app, err := t.b.get(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	if fresh, err := isFresh(ctx, app.Sessions, uid); fresh || err != nil {
+	app, fresh, err := t.stored(ctx, uid)
+	if fresh || err != nil {
 		return nil, false, err
 	}
 	if _, err := app.Resume(ctx, uid); err != nil {
 		return nil, false, err
 	}
 	return app.Sessions.Messages(ctx, uid, p)
+}
+
+// stored returns the App, and whether the session is not in its store yet.
+func (t talker) stored(ctx context.Context, uid string) (app *core.App, fresh bool, err error) {
+	if app, err = t.b.get(ctx); err != nil {
+		return nil, false, err
+	}
+	fresh, err = isFresh(ctx, app.Sessions, uid)
+	return app, fresh, err
 }
 
 func (t talker) Submit(ctx context.Context, uid, text string, att []chat.Attachment, mode event.InputMode) error {
@@ -69,6 +81,19 @@ func (t talker) Submit(ctx context.Context, uid, text string, att []chat.Attachm
 func (t talker) Interrupt(uid string) bool {
 	app, ok := t.b.now()
 	return ok && app.Agent.Interrupt(uid)
+}
+
+func (t talker) Busy(uid string) bool {
+	app, ok := t.b.now()
+	return ok && app.Agent.Busy(uid)
+}
+
+func (t talker) Waiting(uid string) ([]event.ApprovalAsked, []event.QuestionAsked) {
+	app, ok := t.b.now()
+	if !ok {
+		return nil, nil
+	}
+	return app.Gate.Pending(uid), app.Agent.Questions(uid)
 }
 
 func (t talker) Queue(uid string) []event.QueuedInput {
