@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +19,8 @@ type questions struct {
 
 type question struct {
 	session string
+	order   int64
+	asked   event.QuestionAsked
 	answer  chan string
 }
 
@@ -31,12 +35,13 @@ type Question struct {
 // answers in time; the error is written for the model.
 func (a *Agent) AskQuestion(ctx context.Context, q Question) (string, error) {
 	id := a.id("question")
-	pending := &question{session: q.Session, answer: make(chan string, 1)}
+	asked := event.QuestionAsked{ID: id, CallID: q.CallID, Text: q.Text, Choices: q.Choices}
+	pending := &question{session: q.Session, order: a.ids.Load(), asked: asked, answer: make(chan string, 1)}
 	a.questions.mu.Lock()
 	a.questions.open[id] = pending
 	a.questions.mu.Unlock()
 	header := event.Header{Session: q.Session, Turn: q.Turn}
-	a.d.Bus.Publish(header, event.QuestionAsked{ID: id, CallID: q.CallID, Text: q.Text, Choices: q.Choices})
+	a.d.Bus.Publish(header, asked)
 	answer, by := a.awaitAnswer(ctx, id, pending)
 	a.d.Bus.Publish(header, event.QuestionAnswered{ID: id, Answer: answer, By: by})
 	switch by {
@@ -76,6 +81,24 @@ func (q *questions) withdraw(id string) *question {
 	p := q.open[id]
 	delete(q.open, id)
 	return p
+}
+
+// Questions lists what waits for an answer in a session, oldest first: for a screen that comes to it late.
+func (a *Agent) Questions(session string) []event.QuestionAsked {
+	a.questions.mu.Lock()
+	defer a.questions.mu.Unlock()
+	var open []*question
+	for _, q := range a.questions.open {
+		if q.session == session {
+			open = append(open, q)
+		}
+	}
+	slices.SortFunc(open, func(x, y *question) int { return cmp.Compare(x.order, y.order) })
+	var out []event.QuestionAsked
+	for _, q := range open {
+		out = append(out, q.asked)
+	}
+	return out
 }
 
 // AnswerQuestion answers an open question.

@@ -317,10 +317,13 @@ func TestQuestions(t *testing.T) {
 			got <- a + errText(err)
 		}()
 		q := first[event.QuestionAsked](r.sink)
+		if open := r.agent.Questions(r.uid); len(open) != 1 || open[0].ID != q.ID || len(r.agent.Questions("another")) > 0 {
+			t.Fatalf("open: %+v", open)
+		}
 		if err := r.agent.AnswerQuestion(q.ID, "b"); err != nil || <-got != "b" {
 			t.Fatal(err)
 		}
-		if r.agent.AnswerQuestion(q.ID, "c") == nil {
+		if r.agent.AnswerQuestion(q.ID, "c") == nil || len(r.agent.Questions(r.uid)) > 0 {
 			t.Fatal("answered twice")
 		}
 		start := time.Now()

@@ -132,7 +132,7 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 func (p *Pane) foldAsk(e event.Envelope) bool {
 	switch ev := e.Event.(type) {
 	case event.ApprovalAsked:
-		p.asks = append(p.asks, ev)
+		p.asks = append(without(p.asks, func(a event.ApprovalAsked) bool { return a.ID == ev.ID }), ev)
 		p.waits(ev.Call.ID, true)
 	case event.ApprovalSettled:
 		p.asks = without(p.asks, func(a event.ApprovalAsked) bool { return a.ID == ev.ID })
@@ -141,7 +141,7 @@ func (p *Pane) foldAsk(e event.Envelope) bool {
 			p.denied(ev)
 		}
 	case event.QuestionAsked:
-		p.question = append(p.question, ev)
+		p.question = append(without(p.question, func(q event.QuestionAsked) bool { return q.ID == ev.ID }), ev)
 		p.waits(ev.CallID, true)
 	case event.QuestionAnswered:
 		for _, q := range p.question {

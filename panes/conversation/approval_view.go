@@ -170,7 +170,7 @@ func (a *approval) body(ask event.ApprovalAsked, w int) []string {
 			say(s.Text, "this session and always cover: "+ask.Scope)
 		}
 		say(s.Dim, "the call as it was sent: "+oneLine(ask.Call.Name))
-		add(text.Wrap(s.Dim.Render(reveal(pretty(string(ask.Call.Args)), "", s.Warn.Render)), inner))
+		add(text.Wrap(s.Dim.Render(reveal(string(ask.Call.Args), "", s.Warn.Render)), inner))
 	}
 	if ask.Diff != "" {
 		out = append(out, "")

@@ -70,6 +70,9 @@ type Agent interface {
 	Submit(ctx context.Context, session, text string, attachments []chat.Attachment, mode event.InputMode) error
 	// Interrupt stops the running turn and reports whether there was one.
 	Interrupt(session string) bool
+	// Busy reports whether a turn runs, Waiting what waits for the person: for a pane that comes to a session late.
+	Busy(session string) bool
+	Waiting(session string) ([]event.ApprovalAsked, []event.QuestionAsked)
 	// Queue lists the prompts that wait.
 	Queue(session string) []event.QueuedInput
 	// EditQueued replaces the text of a waiting prompt, DropQueued removes it. Both fail when it was taken up already.

@@ -27,6 +27,9 @@ type world struct {
 	now      time.Time
 	log      []string
 	queue    []event.QueuedInput
+	busy     bool
+	asks     []event.ApprovalAsked
+	question []event.QuestionAsked
 	fail     error
 }
 
@@ -52,7 +55,12 @@ func (w *world) Submit(_ context.Context, session, text string, a []chat.Attachm
 	return w.fail
 }
 func (w *world) Interrupt(s string) bool          { w.note("interrupt %s", s); return true }
+func (w *world) Busy(string) bool                 { return w.busy }
 func (w *world) Queue(string) []event.QueuedInput { return w.queue }
+
+func (w *world) Waiting(string) ([]event.ApprovalAsked, []event.QuestionAsked) {
+	return w.asks, w.question
+}
 
 func (w *world) EditQueued(_ context.Context, _, id, text string) error {
 	w.note("edit %s %s", id, text)

@@ -161,11 +161,25 @@ func (p *Pane) fill(messages []chat.Message) {
 		}
 		p.script.message(m)
 	}
-	p.queue.set(p.deps.Agent.Queue(p.session))
+	p.catchUp()
 	p.fresh = 0
 	if p.goTo != 0 {
 		p.show(p.goTo)
 		p.goTo = 0
+	}
+}
+
+// catchUp takes over how the session stands now: nobody may have been here when it came to that.
+func (p *Pane) catchUp() {
+	agent := p.deps.Agent
+	p.queue.set(agent.Queue(p.session))
+	p.running = agent.Busy(p.session)
+	p.asks, p.question = agent.Waiting(p.session)
+	for _, a := range p.asks {
+		p.waits(a.Call.ID, true)
+	}
+	for _, q := range p.question {
+		p.waits(q.CallID, true)
 	}
 }
 

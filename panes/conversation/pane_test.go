@@ -167,6 +167,25 @@ func TestEventsWhileLoadingAreNotLost(t *testing.T) {
 	}
 }
 
+// A pane that comes late, or lost events, must not leave a person without the question that everything waits for.
+func TestALatePaneFindsWhatWaits(t *testing.T) {
+	ask := asking("ap", "make", start)
+	w := &world{
+		messages: []chat.Message{user(1, "go"), assistant(2, "", ask.Call)}, busy: true,
+		asks: []event.ApprovalAsked{ask}, question: []event.QuestionAsked{{ID: "q", Text: "Which?"}},
+	}
+	p := open(t, w)
+	say(p, ask)
+	if v := seen(p); !strings.Contains(v, "2 waits for you") || !strings.Contains(v, "! terminal  make") || !strings.Contains(v, "enter queues") {
+		t.Errorf("opened late:\n%s", v)
+	}
+	w.busy, w.asks, w.question = false, nil, nil
+	say(p, event.Resync{Dropped: 100})
+	if v := seen(p); strings.Contains(v, "waits for you") || strings.Contains(v, "enter queues") {
+		t.Errorf("after events were lost:\n%s", v)
+	}
+}
+
 func TestHistoryChangedReadsAgain(t *testing.T) {
 	w := &world{messages: history(4)}
 	p := open(t, w)

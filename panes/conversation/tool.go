@@ -3,6 +3,7 @@ package conversation
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -169,7 +170,7 @@ func (c *call) details(pad string, w int) []string {
 			out = append(out, pad+c.e.s.Faint.Render("… "+strconv.Itoa(more)+" more lines"))
 		}
 	}
-	add("arguments", pretty(c.args), false, maxArgLines)
+	add("arguments", text.Sanitize(pretty(c.args)), false, maxArgLines)
 	add("output", text.Sanitize(end(c.said(), maxTail)), true, maxOutLines)
 	if c.result != nil && c.result.Spill != "" {
 		out = append(out, pad+c.e.s.Dim.Render(text.Truncate("full output: "+oneLine(c.result.Spill), w, "…")))
@@ -184,10 +185,31 @@ func end(s string, n int) string {
 	return s
 }
 
+// pretty writes arguments the way people read them: one a line, texts as they are, with their line breaks.
 func pretty(args string) string {
-	var b bytes.Buffer
-	if len(args) > 1<<16 || json.Indent(&b, []byte(args), "", "  ") != nil {
+	d := json.NewDecoder(strings.NewReader(args))
+	d.UseNumber()
+	if open, err := d.Token(); len(args) > 1<<16 || err != nil || open != json.Delim('{') {
 		return end(args, 1<<14)
+	}
+	var b strings.Builder
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return end(args, 1<<14)
+		}
+		var raw json.RawMessage
+		if d.Decode(&raw) != nil {
+			return end(args, 1<<14)
+		}
+		value, words := string(raw), ""
+		if json.Unmarshal(raw, &words) == nil {
+			value = strings.TrimRight(words, "\n")
+		}
+		if strings.Contains(value, "\n") {
+			value = "\n  " + strings.ReplaceAll(value, "\n", "\n  ")
+		}
+		fmt.Fprintf(&b, "%v: %s\n", name, value)
 	}
 	return b.String()
 }

@@ -128,3 +128,14 @@ func TestTheSettingsReachTheScreenAtOnce(t *testing.T) {
 		t.Error("the paste of two lines is no chip")
 	}
 }
+
+func TestArgumentsAreWrittenForPeople(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"command":"make\ntest","timeout":5,"list":["a"]}`: "command: \n  make\n  test\ntimeout: 5\nlist: [\"a\"]\n",
+		`{"a":`: `{"a":`, `[1]`: `[1]`, `{"a":1`: "a: 1\n", ``: ``, `{"a" 1}`: `{"a" 1}`, `{}`: ``,
+	} {
+		if got := pretty(args); got != want {
+			t.Errorf("%s became %q, want %q", args, got, want)
+		}
+	}
+}
