@@ -44,29 +44,30 @@ func indexText(text string) string {
 	return b.String()
 }
 
-func hasCJK(text string) bool {
-	for _, r := range text {
-		if isCJK(r) {
-			return true
-		}
-	}
-	return false
-}
+func hasCJK(text string) bool { return plainLen(text) < len(text) }
 
 // pairs writes text with its runs taken apart. A run at the very end of the text gets its lone last character only if
 // closed; in a query it stays open, because the text may go on there.
 func pairs(b *strings.Builder, text string, closed bool) {
 	for len(text) > 0 {
-		run := runLen(text)
-		if run == 0 {
-			_, n := utf8.DecodeRuneInString(text)
-			b.WriteString(text[:n])
-			text = text[n:]
-			continue
+		plain := plainLen(text)
+		b.WriteString(text[:plain])
+		text = text[plain:]
+		if run := runLen(text); run > 0 {
+			writeRun(b, text[:run], closed || run < len(text))
+			text = text[run:]
 		}
-		writeRun(b, text[:run], closed || run < len(text))
-		text = text[run:]
 	}
+}
+
+// plainLen returns the bytes before the first run of text.
+func plainLen(text string) int {
+	for i, r := range text {
+		if isCJK(r) {
+			return i
+		}
+	}
+	return len(text)
 }
 
 // runLen returns the bytes of the run that text starts with.
