@@ -22,7 +22,7 @@ func (a *approval) View(w, h int) string {
 		return text.Block([]string{" It was settled."}, w, h)
 	}
 	body, foot := a.body(ask, w), a.foot(ask, w)
-	if len(foot) > h/2 {
+	if h-len(foot)-1 < min(len(body), 3) {
 		foot = foot[max(0, len(foot)-a.rows(ask, w)):] // the answers matter more than what follows from them
 	}
 	a.room = max(1, h-len(foot)-1)
