@@ -197,3 +197,23 @@ func (p *jsonPrinter) end(t *turn) {
 		Steps: t.ended.Steps, Seconds: t.ended.Took.Seconds(), Refused: t.refused, Error: t.ended.Err, Hint: t.ended.Hint, Class: t.ended.Class,
 	}, true)
 }
+
+// recorder remembers that an answer could not be written. The turn goes on meanwhile: its words are kept in the session.
+type recorder struct {
+	w   io.Writer
+	err error
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	if r.err == nil {
+		_, r.err = r.w.Write(p)
+	}
+	return len(p), nil
+}
+
+func (r *recorder) problem(session string) error {
+	if r.err == nil {
+		return nil
+	}
+	return failed(ExitFailed, "the answer could not be written: %w; read it with `hermes sessions show %s`", r.err, session)
+}

@@ -63,6 +63,8 @@ turn and keeps what there is; a second one ends the program.`,
 }
 
 func (c *command) run(ctx context.Context, f runFlags, args []string) error {
+	out := &recorder{w: c.streams.Out}
+	c.streams.Out = out
 	p, err := c.printer(f.output)
 	if err != nil {
 		return err
@@ -94,7 +96,7 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 			defer cancel()
 		}
 		t := &turn{app: app, box: box, session: uid, yes: f.yes, printer: p, release: stop}
-		return t.run(ctx, agent.Input{Text: prompt})
+		return errors.Join(t.run(ctx, agent.Input{Text: prompt}), out.problem(uid))
 	})
 }
 
