@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"hermes/core/chat"
 	"hermes/core/event"
@@ -102,7 +103,7 @@ func (s *Service) Fork(ctx context.Context, uid string, atMessage int64) (event.
 	x := old
 	now := s.now()
 	x.UID, x.Parent, x.Kind, x.Started, x.Last = newUID(now), uid, string(KindBranch), now, now
-	x.Archived, x.Pinned, x.EndReason, x.Usage = false, false, "", chat.Usage{}
+	x.Archived, x.Pinned, x.Ended, x.EndReason, x.Usage = false, false, time.Time{}, "", chat.Usage{}
 	if x.Title, err = s.nextTitle(ctx, old.Title); err != nil {
 		return event.SessionInfo{}, err
 	}
@@ -148,18 +149,26 @@ func splitNumber(title string) (base string, n int) {
 }
 
 // Undo takes back the last exchanges (each a user message and all that followed it) and returns the text of the oldest
-// prompt taken back, for the composer. It publishes HistoryChanged. Files that tools changed stay as they are.
+// prompt taken back, for the composer. A summary is no prompt: it goes back as far as that. It publishes HistoryChanged. Files that
+// tools changed stay as they are.
 func (s *Service) Undo(ctx context.Context, uid string, exchanges int) (prompt string, err error) {
 	history, err := s.History(ctx, uid)
 	if err != nil {
 		return "", err
 	}
+	begin, err := s.afterSummary(ctx, uid, history)
+	if err != nil {
+		return "", err
+	}
 	from := -1
-	for i := len(history) - 1; i >= 0 && exchanges > 0; i-- {
+	for i := len(history) - 1; i >= begin && exchanges > 0; i-- {
 		if history[i].Role == chat.RoleUser {
 			from = i
 			exchanges--
 		}
+	}
+	if from < 0 && begin > 0 {
+		return "", fmt.Errorf("session %s has nothing to take back after its last compression", uid)
 	}
 	if from < 0 {
 		return "", fmt.Errorf("session %s has nothing to take back", uid)
@@ -169,6 +178,15 @@ func (s *Service) Undo(ctx context.Context, uid string, exchanges int) (prompt s
 	}
 	s.publish(uid, event.HistoryChanged{Why: "undo"})
 	return history[from].Text, s.changed(ctx, uid) // lists show how many messages it has
+}
+
+// afterSummary returns 1 when the first active message is a summary: then what it stands for is still shown before it. Else 0.
+func (s *Service) afterSummary(ctx context.Context, uid string, history []chat.Message) (int, error) {
+	if len(history) == 0 {
+		return 0, nil
+	}
+	before, _, err := s.st.Messages(ctx, uid, store.MessageQuery{BeforeSeq: history[0].Seq, Limit: 1})
+	return len(before), err
 }
 
 // Compact puts summary in the place of all active messages up to and including message through, for the model. The

@@ -349,3 +349,38 @@ func TestOpenAfterALongTurn(t *testing.T) {
 		t.Errorf("the call was not closed: %+v", last)
 	}
 }
+
+// Undo stops at a summary: to take that back would leave the model with nothing, and its text is no prompt.
+func TestUndoStopsAtASummary(t *testing.T) {
+	s, _ := newService(t)
+	uid := create(t, s, NewSession{}).UID
+	talk(t, s, uid, 3)
+	h := history(t, s, uid)
+	must(t, s.Compact(bg, uid, h[3].ID, &chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: "summary"}))
+	prompt, err := s.Undo(bg, uid, 5)
+	if err != nil || prompt != "question 3" {
+		t.Errorf("took back to %q: %v", prompt, err)
+	}
+	if _, err := s.Undo(bg, uid, 1); err == nil || !strings.Contains(err.Error(), "compression") {
+		t.Errorf("undo of a summary: %v", err)
+	}
+	if got := texts(history(t, s, uid)); !slices.Equal(got, []string{"summary"}) {
+		t.Errorf("left: %q", got)
+	}
+}
+
+func TestForkOfAnEndedSessionIsOpen(t *testing.T) {
+	s, _ := newService(t)
+	uid := create(t, s, NewSession{}).UID
+	talk(t, s, uid, 1)
+	why := "done"
+	_, err := s.st.UpdateSession(bg, uid, store.Patch{EndReason: &why})
+	must(t, err)
+	f, err := s.Fork(bg, uid, 0)
+	must(t, err)
+	x, err := s.st.Session(bg, f.UID)
+	must(t, err)
+	if !x.Ended.IsZero() || x.EndReason != "" {
+		t.Errorf("ended %v %q", x.Ended, x.EndReason)
+	}
+}
