@@ -94,11 +94,7 @@ func (p *Pane) body(s string, w int, hit bool, found []string) []string {
 	lines = lines[from:min(len(lines), from+previewRows)]
 	out := make([]string, 0, len(lines)+1)
 	for _, line := range lines {
-		shown := p.styles.Text.Render(line)
-		if hit {
-			shown = p.marked(line, found)
-		}
-		out = append(out, "  "+shown)
+		out = append(out, "  "+p.marked(line, found))
 	}
 	if more {
 		out = append(out, p.styles.Faint.Render("  "+p.styles.Glyphs.Ellipsis))
