@@ -94,7 +94,10 @@ func (p *prompt) Lines(w int) []string {
 	if limit := maxPrompt * inner; !p.open && len(body) > limit*4 {
 		body, cut = strings.ToValidUTF8(body[:limit*4], ""), true
 	}
-	lines := text.Wrap(text.ExpandTabs(body, markdown.TabWidth), inner)
+	var lines []string
+	if body != "" { // a paste may be all there is
+		lines = text.Wrap(text.ExpandTabs(body, markdown.TabWidth), inner)
+	}
 	if !p.open && len(lines) > maxPrompt {
 		lines, cut = lines[:maxPrompt], true
 	}

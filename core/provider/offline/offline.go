@@ -123,8 +123,19 @@ func answer(r provider.Request) (string, []chat.ToolCall) {
 	case r.Messages[at].Role == chat.RoleTool:
 		return report(r.Messages[:at+1]), nil
 	default:
-		return plan(parse(r.Messages[at].Text), r.Tools, at)
+		return plan(parse(said(r.Messages[at])), r.Tools, at)
 	}
+}
+
+// said is what a person wrote with what they pasted under it: a long paste is an attachment, but meant all the same.
+func said(m chat.Message) string {
+	text := m.Text
+	for _, a := range m.Attachments {
+		if a.Kind == chat.AttachPaste {
+			text += "\n" + a.Text
+		}
+	}
+	return text
 }
 
 // plan turns requests into calls of the tools that are offered, and says what it does.

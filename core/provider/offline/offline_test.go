@@ -85,6 +85,14 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+func TestWhatIsPastedIsMeant(t *testing.T) {
+	paste := []chat.Attachment{{Kind: chat.AttachPaste, Text: "```\none\n```"}, {Kind: chat.AttachFile, Text: "$ rm"}}
+	_, calls := answer(provider.Request{Tools: tools, Messages: []chat.Message{{Role: chat.RoleUser, Text: "write x.txt", Attachments: paste}}})
+	if len(calls) != 1 || calls[0].Name != "write_file" {
+		t.Errorf("calls %+v", calls)
+	}
+}
+
 func TestMissingToolsAreSaid(t *testing.T) {
 	r := ask("```python\nprint(1)\n```")
 	r.Tools = []provider.ToolSpec{{Name: "terminal"}}
