@@ -1,10 +1,19 @@
 package main
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
+
+	"go.uber.org/goleak"
 
 	"hermes/core/provider/modeltest"
 	"hermes/ui"
+	"hermes/ui/uitest"
 )
 
 func TestAFailedTurnSaysSoAndTheNextOneWorks(t *testing.T) {
@@ -49,4 +58,57 @@ func TestWhatWasQueuedIsThereAfterARestart(t *testing.T) {
 	s.WaitFor("1 held: do not forget this")
 	s.WaitFor("Words")
 	s.WaitFor("ready")
+}
+
+func TestNothingRunsOnAfterTheEnd(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	server, err := modeltest.Start(modeltest.Script{Turns: []modeltest.Turn{
+		{Calls: []modeltest.Call{{Name: "read_file", Args: `{"path": "nothing.txt"}`}}}, {Text: "Nothing there."},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	h := newHome(t, serverSettings(server))
+	s := h.open()
+	say(s, "look")
+	s.WaitFor("Nothing there.")
+	s.WaitFor("ready")
+	leave(t, s)
+}
+
+func TestEscAndLeavingEndWhatRuns(t *testing.T) {
+	h := newHome(t, "")
+	s := h.open()
+	first := started(t, s, h, "one")
+	s.Type(esc)
+	eventually(t, "the end of the command after esc", func() bool { return gone(first) })
+	s.WaitFor("ready")
+	second := started(t, s, h, "two")
+	if err := s.Stop(); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "the end of the command after the end", func() bool { return gone(second) })
+}
+
+// started runs a command with a child of its own and returns the child's process.
+func started(t *testing.T, s *uitest.Screen, h *home, name string) (process int) {
+	t.Helper()
+	say(s, "$ sh -c 'echo $$ > "+name+"; exec sleep 300' | cat")
+	eventually(t, "a running command", func() bool {
+		text, err := os.ReadFile(filepath.Join(h.work, name))
+		if err == nil {
+			process, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		}
+		return err == nil
+	})
+	return process
+}
+
+// gone reports whether a process has ended. In a container without an init nobody may fetch its exit code.
+func gone(process int) bool {
+	if stat, err := os.ReadFile("/proc/" + strconv.Itoa(process) + "/stat"); err == nil && strings.Contains(string(stat), ") Z ") {
+		return true
+	}
+	return errors.Is(syscall.Kill(process, 0), syscall.ESRCH)
 }
