@@ -39,23 +39,27 @@ func sentence(rnd *rand.Rand, words int) string {
 	return b.String()
 }
 
-// message makes the i-th: "common" is in all that is said, "rareword" in one of a thousand, 稀有 in one of a hundred; one of
-// twenty is a tool's result.
+// message makes the i-th: 14 % are of a person, 38 % of a model, 48 % are output of tools, and every tenth of those is long.
+// "common" is in all that is said, "rareword" in one message of a thousand, 稀有 in one of a hundred.
 func message(rnd *rand.Rand, i int) chat.Message {
-	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	if i%perSession == 7 {
-		return chat.Message{Role: chat.RoleTool, Status: chat.StatusFinal, At: at, Result: &chat.ToolResult{CallID: "1", Name: "terminal", Text: sentence(rnd, 200)}}
+	m := chat.Message{Role: chat.RoleAssistant, Status: chat.StatusFinal, At: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
+	switch kind := i * 7 % 50; {
+	case kind >= 26:
+		words := 40
+		if i%10 == 3 {
+			words = 1000
+		}
+		m.Role, m.Result = chat.RoleTool, &chat.ToolResult{CallID: "1", Name: "terminal", Text: sentence(rnd, words)}
+		return m
+	case kind < 7:
+		m.Role = chat.RoleUser
 	}
-	text := "common " + sentence(rnd, 60)
+	m.Text = "common " + sentence(rnd, 60)
 	if i%1000 == 0 {
-		text += " rareword"
+		m.Text += " rareword"
 	}
 	if i%100 == 0 {
-		text += " 稀有词"
-	}
-	m := chat.Message{Role: chat.RoleAssistant, Status: chat.StatusFinal, At: at, Text: text}
-	if i%10 == 0 {
-		m.Role = chat.RoleUser
+		m.Text += " 稀有词"
 	}
 	return m
 }

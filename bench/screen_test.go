@@ -139,10 +139,13 @@ func (pages) Around(context.Context, string, int64, int) ([]chat.Message, bool, 
 	return nil, false, nil
 }
 
-// nobody is the agent of a pane that nobody types into.
+// nobody is the agent of a pane that nobody types into: what keys would call is left out.
 type nobody struct{ conversation.Agent }
 
+func (nobody) Busy(string) bool                 { return false }
 func (nobody) Queue(string) []event.QueuedInput { return nil }
+
+func (nobody) Waiting(string) ([]event.ApprovalAsked, []event.QuestionAsked) { return nil, nil }
 
 func noPages(context.Context, string, int, int) ([]chat.Message, bool, error) { return nil, false, nil }
 
