@@ -105,13 +105,40 @@ func (p *prompt) Lines(w int) []string {
 		lines = append(lines, p.e.s.Dim.Render("… enter shows all"))
 	}
 	for _, a := range p.pieces {
-		lines = append(lines, p.e.s.Chip.Render("["+text.Truncate(text.Sanitize(a.Name), max(1, inner-2), "…")+"]"))
+		lines = append(lines, p.e.s.Chip.Render("["+text.Truncate(oneLine(a.Name), max(1, inner-2), "…")+"]"))
+		if p.open && a.Text != "" {
+			lines = append(lines, p.piece(a.Text, inner)...)
+		}
 	}
 	return append(indent(lines, pad), "")
 }
 
-func (p *prompt) plain() (string, string) { return p.body, "message" }
-func (p *prompt) toggle()                 { p.flip() }
+// maxPiece is how much of a paste an opened prompt shows.
+const maxPiece = 500
+
+func (p *prompt) piece(body string, w int) []string {
+	body = text.ExpandTabs(text.Sanitize(strings.TrimRight(body, "\n")), markdown.TabWidth)
+	if limit := maxPiece * w; len(body) > limit {
+		body = strings.ToValidUTF8(body[:limit], "")
+	}
+	lines := text.Wrap(body, w)
+	if more := len(lines) - maxPiece; more > 0 {
+		lines = append(lines[:maxPiece], p.e.s.Dim.Render("… and more"))
+	}
+	return lines
+}
+
+func (p *prompt) plain() (content, what string) {
+	content = p.body
+	for _, a := range p.pieces {
+		if a.Text != "" {
+			content = strings.TrimLeft(content+"\n"+text.Sanitize(a.Text), "\n")
+		}
+	}
+	return content, "message"
+}
+
+func (p *prompt) toggle() { p.flip() }
 
 // block is a part of an answer.
 type block struct {

@@ -186,6 +186,34 @@ func TestALatePaneFindsWhatWaits(t *testing.T) {
 	}
 }
 
+func TestAPasteIsAChipThatOpens(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	k := keyMsg("1\n2\n3\n4\n5\nsix")
+	k.Paste = true
+	drain(p, p.Update(k))
+	if v := seen(p); !strings.Contains(v, "[paste 1: 6 lines]") || !strings.Contains(v, "backspace takes it away") {
+		t.Errorf("in the line:\n%s", v)
+	}
+	m := user(1, "")
+	m.Attachments = p.composer.Attachments()
+	press(p, "backspace")
+	if len(p.composer.Attachments()) > 0 {
+		t.Error("backspace leaves it")
+	}
+	say(p, event.MessageAdded{Message: m})
+	if v := seen(p); !strings.Contains(v, "14:02\n   [paste 1: 6 lines]") || strings.Contains(v, "six") {
+		t.Errorf("closed:\n%s", v)
+	}
+	press(p, "ctrl+up", "enter")
+	if v := seen(p); !strings.Contains(v, "six") {
+		t.Errorf("open:\n%s", v)
+	}
+	if out := press(p, "y"); out[0].(ui.CopyText).Text != "1\n2\n3\n4\n5\nsix" {
+		t.Errorf("copied %+v", out)
+	}
+}
+
 func TestHistoryChangedReadsAgain(t *testing.T) {
 	w := &world{messages: history(4)}
 	p := open(t, w)

@@ -78,6 +78,8 @@ func (p *Pane) placeholder() string {
 	switch {
 	case p.queue.choosing:
 		return ""
+	case len(p.composer.Attachments()) > 0:
+		return "what about it? backspace takes it away"
 	case p.running:
 		return p.enterDoes()
 	case len(p.queue.items) > 0:
