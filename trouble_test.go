@@ -102,6 +102,7 @@ func started(t *testing.T, s *uitest.Screen, h *home, name string) (process int)
 		}
 		return err == nil
 	})
+	s.WaitFor("esc stop") // the screen knows of it as well
 	return process
 }
 
