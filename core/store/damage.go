@@ -42,6 +42,7 @@ func (s *Store) moveAsideAndSalvage(ctx context.Context, cause error) (created b
 	if !lockExclusive(s.lock) {
 		return false, fmt.Errorf("the database is damaged and another hermes uses it: close that one first (%w)", cause)
 	}
+	defer lockShare(s.lock) // after the salvage: a row that another process adds meanwhile could have the number of an old one
 	aside := s.path + ".corrupt-" + stamp(s.now())
 	for _, suffix := range []string{"", "-wal"} {
 		if err := os.Rename(s.path+suffix, aside+suffix); err != nil && !os.IsNotExist(err) {
@@ -54,7 +55,6 @@ func (s *Store) moveAsideAndSalvage(ctx context.Context, cause error) (created b
 	if created, err = s.connect(ctx); err != nil {
 		return false, err
 	}
-	lockShare(s.lock)
 	s.report.MovedTo = aside
 	s.salvage(ctx, aside)
 	s.report.Notes = append(s.report.Notes, fmt.Sprintf("the database was damaged (%v) and was moved to %s; %d messages were taken over, %d were not readable",

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -71,18 +72,26 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// lockShared says to other processes that the database is in use, so that nobody moves it aside. It returns nil
-// where locks do not work; then the database is never moved.
+// lockWait is how long another process may take to salvage a damaged database.
+const lockWait = 10 * time.Second
+
+// lockShared says to other processes that the database is in use, so that nobody moves it aside. It waits while another one does
+// that. It returns nil where locks do not work; then the database is never moved.
 func lockShared(path string) *os.File {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil
 	}
-	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil {
-		f.Close()
-		return nil
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+		if err == nil {
+			return f
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Since(begun) > lockWait {
+			f.Close()
+			return nil
+		}
 	}
-	return f
 }
 
 // lockExclusive reports whether nobody else uses the database, and keeps others out until lockShare.

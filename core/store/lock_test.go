@@ -149,3 +149,32 @@ func TestReadAfterClose(t *testing.T) {
 		t.Error("messages: no error")
 	}
 }
+
+// Who opens a database that another process is just salvaging waits for it.
+func TestOpenWaitsForASalvage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "w.db")
+	must(t, openAt(t, path, Options{}).Close())
+	other := lockShared(path + ".lock")
+	if !lockExclusive(other) {
+		t.Fatal("no exclusive lock")
+	}
+	opened := make(chan *Store)
+	go func() {
+		s, err := Open(bg, path, Options{})
+		if err != nil {
+			t.Error(err)
+		}
+		opened <- s
+	}()
+	select {
+	case <-opened:
+		t.Fatal("it did not wait")
+	case <-time.After(60 * time.Millisecond):
+	}
+	must(t, other.Close())
+	s := <-opened
+	if s.lock == nil {
+		t.Error("it has no lock of its own")
+	}
+	must(t, s.Close())
+}
