@@ -114,6 +114,10 @@ func (a *App) build(ctx context.Context) error {
 	if a.Tools, err = a.tools(); err != nil {
 		return fmt.Errorf("tools: %w", err)
 	}
+	// Only what was asked for now: the settings may hold names that the Python program knows.
+	if err := a.Tools.Unknown(a.opts.Toolsets); err != nil {
+		return err
+	}
 	a.Agent = agent.New(agent.Deps{
 		Bus: a.Bus, Sessions: a.Sessions, Models: a.Models, Tools: a.Tools, Gate: a.Gate,
 		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Log: a.log,

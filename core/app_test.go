@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/session"
+	"hermes/core/tool"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -314,5 +316,18 @@ func TestCloseEndsARunningTurn(t *testing.T) {
 	}
 	if err := x.Agent.Submit(context.Background(), uid, agent.Input{Text: "more"}); err == nil {
 		t.Error("a closed program takes prompts")
+	}
+}
+
+func TestAToolsetThatDoesNotExistIsSaid(t *testing.T) {
+	p := newPlace(t)
+	c, _ := config.Load(config.Options{Home: p.home, Env: []string{"HOME=" + p.home}})
+	_, err := Open(context.Background(), Options{
+		Bus: event.NewBus(), Config: c, Toolsets: []string{"terminl"},
+		Pool: func(*event.Bus, *config.Config) (Pool, error) { return &fakePool{}, nil },
+	})
+	var unknown tool.UnknownError
+	if !errors.As(err, &unknown) || !strings.Contains(err.Error(), "did you mean terminal?") {
+		t.Fatal(err)
 	}
 }

@@ -20,7 +20,7 @@ const notifyTimeout = 10 * time.Second
 func (a *App) tools() (*tool.Registry, error) {
 	paths := a.Config().Paths()
 	r, err := tool.NewRegistry(builtin.All(builtin.Deps{
-		Home: paths.Home, SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions,
+		Home: paths.Home, SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Timeout: a.Config().Terminal.Timeout,
 		Todos: plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify,
 	})...)
 	if err != nil {

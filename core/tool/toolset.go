@@ -54,7 +54,12 @@ func ToolsetNames() []string {
 	return names
 }
 
-// Unknown returns an error that names what in toolsets is neither a toolset nor a tool of r, with the nearest name.
+// UnknownError says which names are no toolsets.
+type UnknownError string
+
+func (e UnknownError) Error() string { return string(e) }
+
+// Unknown returns an UnknownError that names what in toolsets is neither a toolset nor a tool of r, with the nearest name.
 func (r *Registry) Unknown(toolsets []string) error {
 	known := append(ToolsetNames(), r.Names()...)
 	var bad []string
@@ -71,7 +76,7 @@ func (r *Registry) Unknown(toolsets []string) error {
 	if bad == nil {
 		return nil
 	}
-	return fmt.Errorf("unknown toolset %s; toolsets are: %s", strings.Join(bad, ", "), list(ToolsetNames()))
+	return UnknownError(fmt.Sprintf("unknown toolset %s; toolsets are: %s", strings.Join(bad, ", "), list(ToolsetNames())))
 }
 
 // expand follows includes. Unknown names stay in the set: they may be tool names. Loops are harmless.

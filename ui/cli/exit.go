@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hermes/core/logs"
+	"hermes/core/tool"
 	"hermes/ui/text"
 )
 
@@ -48,11 +49,14 @@ func quiet(code Exit) error { return &failure{code: code, err: errors.New("faile
 
 func exitCode(err error) Exit {
 	var f *failure
+	var toolset tool.UnknownError
 	switch {
 	case err == nil:
 		return ExitOK
 	case errors.As(err, &f):
 		return f.code
+	case errors.As(err, &toolset):
+		return ExitUsage
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted
 	case isCobraUsage(err):

@@ -96,6 +96,10 @@ func (f *fake) turn(uid, prompt string) {
 		d := <-f.decision
 		f.publish(uid, event.ApprovalSettled{ID: "a1", Decision: d, By: "user"})
 		f.say(uid, string(d))
+	case "closed":
+		f.publish(uid, event.ApprovalAsked{ID: "closed", Title: "Too late?", Choices: []event.Decision{event.DecisionOnce, event.DecisionDeny}})
+		f.publish(uid, event.QuestionAsked{ID: "closed", Text: "Too late?"})
+		f.say(uid, "went on")
 	case "provider":
 		end.Reason, end.Err, end.Hint, end.Class = event.TurnFailed, "openai: rate_limit (HTTP 429): slow down", "try later", "rate_limit"
 	case "fail":
@@ -131,9 +135,22 @@ func (f *fake) say(uid string, parts ...string) {
 
 func (f *fake) Interrupt(string) bool                                  { f.stop <- struct{}{}; return true }
 func (f *fake) Wait(context.Context, string) error                     { f.idle.Wait(); return nil }
-func (f *fake) Answer(_ string, d event.Decision) error                { f.decision <- d; return nil }
-func (f *fake) AnswerQuestion(string, string) error                    { return nil }
 func (f *fake) SetPlace(context.Context, string, string, string) error { return nil }
+
+func (f *fake) Answer(id string, d event.Decision) error {
+	if id == "closed" {
+		return errors.New("approval closed is not open any more")
+	}
+	f.decision <- d
+	return nil
+}
+
+func (f *fake) AnswerQuestion(id, _ string) error {
+	if id == "closed" {
+		return errors.New("question closed is not open any more")
+	}
+	return nil
+}
 
 func (f *fake) SetModel(_ context.Context, _, ref string) error {
 	_, _, err := f.model(ref)

@@ -44,9 +44,7 @@ func (t *turn) run(ctx context.Context, in agent.Input) error {
 			t.app.Agent.Interrupt(t.session)
 		case <-t.box.Ready():
 			for _, e := range t.box.Drain() {
-				if err := t.take(ctx, e); err != nil {
-					return err
-				}
+				t.take(ctx, e)
 			}
 		}
 	}
@@ -54,18 +52,18 @@ func (t *turn) run(ctx context.Context, in agent.Input) error {
 	return t.outcome(ctx)
 }
 
-func (t *turn) take(ctx context.Context, e event.Envelope) error {
+func (t *turn) take(ctx context.Context, e event.Envelope) {
 	if e.Session != "" && e.Session != t.session {
-		return nil
+		return
 	}
 	t.printer.event(e)
 	switch x := e.Event.(type) {
 	case event.ApprovalAsked:
-		return t.answer(x)
+		t.answer(x)
 	case event.ApprovalSettled:
 		t.refused = t.refused || (x.Decision == event.DecisionDeny && x.By != "interrupt")
 	case event.QuestionAsked:
-		return t.app.AnswerNobody(x.ID)
+		t.app.AnswerNobody(x.ID)
 	case event.MessageSealed:
 		if x.Message.Role == chat.RoleAssistant {
 			t.last = x.Message
@@ -73,34 +71,39 @@ func (t *turn) take(ctx context.Context, e event.Envelope) error {
 	case event.TurnEnded:
 		t.ended = &x
 	case event.Resync:
-		return t.catchUp(ctx)
+		t.catchUp(ctx)
 	}
-	return nil
 }
 
-// AnswerNobody tells the model that it must decide alone.
-func (a *App) AnswerNobody(question string) error {
-	return a.Agent.AnswerQuestion(question, "Nobody is here to answer: choose what is safest and say what you assumed.")
+// AnswerNobody tells the model that it must decide alone. A question that is closed meanwhile needs no answer: it timed
+// out, or its turn was stopped, and that is how the turn goes on.
+func (a *App) AnswerNobody(question string) {
+	_ = a.Agent.AnswerQuestion(question, "Nobody is here to answer: choose what is safest and say what you assumed.")
 }
 
-func (t *turn) answer(ask event.ApprovalAsked) error {
+// answer settles an approval; as with a question, one that is closed meanwhile needs no answer.
+func (t *turn) answer(ask event.ApprovalAsked) {
 	if !t.yes {
 		t.refused = true
-		return t.app.Agent.Answer(ask.ID, event.DecisionDeny)
+		_ = t.app.Agent.Answer(ask.ID, event.DecisionDeny)
+		return
 	}
-	return t.app.Agent.Answer(ask.ID, event.DecisionOnce)
+	_ = t.app.Agent.Answer(ask.ID, event.DecisionOnce)
 }
 
-// catchUp takes the outcome from the store when so much happened that events were given up.
-func (t *turn) catchUp(ctx context.Context) error {
-	if err := t.app.Agent.Wait(context.WithoutCancel(ctx), t.session); err != nil {
-		return err
-	}
-	messages, _, err := t.app.Sessions.Messages(context.WithoutCancel(ctx), t.session, session.Page{Limit: 1})
-	if err != nil {
-		return err
+// catchUp takes the outcome from the store when so much happened that events were given up. An interrupt is passed on
+// while it waits for the turn.
+func (t *turn) catchUp(ctx context.Context) {
+	defer context.AfterFunc(ctx, func() { t.app.Agent.Interrupt(t.session) })()
+	err := t.app.Agent.Wait(context.WithoutCancel(ctx), t.session)
+	var messages []chat.Message
+	if err == nil {
+		messages, _, err = t.app.Sessions.Messages(context.WithoutCancel(ctx), t.session, session.Page{Limit: 1})
 	}
 	end := event.TurnEnded{Reason: event.TurnDone}
+	if err != nil {
+		end = event.TurnEnded{Reason: event.TurnFailed, Err: "how the turn ended is not known: " + err.Error()}
+	}
 	if len(messages) == 1 {
 		t.last = messages[0]
 		switch t.last.Status {
@@ -112,7 +115,6 @@ func (t *turn) catchUp(ctx context.Context) error {
 		}
 	}
 	t.ended = &end
-	return nil
 }
 
 // outcome turns the end of the turn into an exit code.

@@ -2,6 +2,8 @@
 package builtin
 
 import (
+	"time"
+
 	"hermes/core/backend"
 	"hermes/core/tool"
 	"hermes/core/tool/ask"
@@ -13,9 +15,10 @@ import (
 
 // Deps is what the tools need. Every tool whose needs are nil is left out.
 type Deps struct {
-	Home     string       // HERMES_HOME: the file tools keep out of it
-	SpillDir string       // for command output beyond the budget
-	Pool     backend.Pool // terminal, process
+	Home     string        // HERMES_HOME: the file tools keep out of it
+	SpillDir string        // for command output beyond the budget
+	Pool     backend.Pool  // terminal, process
+	Timeout  time.Duration // of a foreground command that names none; 0: as shell says
 	Sessions recall.Sessions
 	Todos    plan.Store
 	Ask      ask.Asker // clarify
@@ -35,7 +38,7 @@ func All(d Deps) []tool.Tool {
 		file.Search(files),
 	}
 	if d.Pool != nil {
-		sh := shell.New(shell.Options{Pool: d.Pool, SpillDir: d.SpillDir, Notify: d.Notify})
+		sh := shell.New(shell.Options{Pool: d.Pool, SpillDir: d.SpillDir, Timeout: d.Timeout, Notify: d.Notify})
 		tools = append(tools, shell.Terminal(sh), shell.Process(sh))
 	}
 	if d.Todos != nil {

@@ -58,7 +58,7 @@ func (s *Shell) process(ctx context.Context, c tool.Call, a processArgs) (tool.R
 	case "log":
 		return s.log(p, a), nil
 	case "wait":
-		return s.wait(ctx, p, seconds(a.Timeout))
+		return s.wait(ctx, p, seconds(a.Timeout, defaultTimeout))
 	case "kill":
 		q, err := s.pool.Kill(ctx, c.Session, p.ID)
 		if err != nil {

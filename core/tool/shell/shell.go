@@ -7,6 +7,7 @@
 package shell
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 type Options struct {
 	Pool     backend.Pool
 	SpillDir string // where output beyond the result budget is kept whole; "" keeps none
+	// Timeout ends foreground commands that ask for none of their own; 0 means 180 s. Up to 600 s, or this, can be asked for.
+	Timeout time.Duration
 	// Notify queues a message for the session's agent: a background process ended or printed what was watched for.
 	// nil means that nobody can be told.
 	Notify func(session, text string)
@@ -33,6 +36,8 @@ type Shell struct {
 	spill  string
 	notify func(session, text string)
 
+	timeout, most time.Duration // of a foreground command: the default, the longest
+
 	mu     sync.Mutex
 	polled map[procKey]int64 // where the next poll of a process begins
 }
@@ -41,7 +46,11 @@ type procKey struct{ session, id string }
 
 // New returns the shared part of the tools.
 func New(o Options) *Shell {
-	return &Shell{pool: o.Pool, spill: o.SpillDir, notify: o.Notify, polled: map[procKey]int64{}}
+	timeout := cmp.Or(o.Timeout, defaultTimeout)
+	return &Shell{
+		pool: o.Pool, spill: o.SpillDir, notify: o.Notify, polled: map[procKey]int64{},
+		timeout: timeout, most: max(timeout, maxTimeout),
+	}
 }
 
 // Forget drops what is remembered about a session.
@@ -55,10 +64,7 @@ func (s *Shell) Forget(session string) {
 	}
 }
 
-// seconds turns an argument into a duration; 0 means the default.
-func seconds(n int) time.Duration {
-	if n == 0 {
-		return defaultTimeout
-	}
-	return time.Duration(n) * time.Second
+// seconds turns an argument into a duration; 0 means otherwise.
+func seconds(n int, otherwise time.Duration) time.Duration {
+	return cmp.Or(time.Duration(n)*time.Second, otherwise)
 }

@@ -197,3 +197,30 @@ func TestWatchNeedsSomebodyToTell(t *testing.T) {
 	run := runner(t, &fake{}, nil)
 	want(t, run("terminal", map[string]any{"command": "x", "background": true, "notify_on_complete": true}), true, "do not work here")
 }
+
+func TestTheTimeoutIsASetting(t *testing.T) {
+	t.Parallel()
+	f := &fake{exec: func(context.Context, backend.Request) (backend.Result, error) { return backend.Result{}, nil }}
+	for _, tt := range []struct {
+		setting time.Duration
+		args    string
+		want    time.Duration // 0: refused
+	}{
+		{0, `{"command":"x"}`, 180 * time.Second},
+		{0, `{"command":"x","timeout":600}`, 600 * time.Second},
+		{0, `{"command":"x","timeout":601}`, 0},
+		{20 * time.Second, `{"command":"x"}`, 20 * time.Second},
+		{time.Hour, `{"command":"x"}`, time.Hour},
+		{time.Hour, `{"command":"x","timeout":3600}`, time.Hour},
+	} {
+		f.got = backend.Request{}
+		reg, err := tool.NewRegistry(Terminal(New(Options{Pool: f, Timeout: tt.setting})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := reg.Run(context.Background(), "terminal", tool.Call{Args: []byte(tt.args)})
+		if f.got.Timeout != tt.want || got.IsError != (tt.want == 0) || tt.want != 0 && !f.got.Merge {
+			t.Errorf("setting %s, %s: %s, %s", tt.setting, tt.args, f.got.Timeout, got.Text)
+		}
+	}
+}

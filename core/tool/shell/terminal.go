@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	_ "embed" // descriptions
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -31,15 +30,16 @@ type terminalArgs struct {
 func Terminal(s *Shell) tool.Tool {
 	return tool.Typed(tool.Spec{
 		Name: "terminal", Toolset: "terminal", Description: terminalDoc,
-		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["command"],"properties":{
+		Schema: fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"required":["command"],"properties":{
 			"command":{"type":"string","minLength":1,"description":"The command, run by a shell"},
 			"background":{"type":"boolean","default":false,"description":"Start it and return at once; see the process tool"},
-			"timeout":{"type":"integer","minimum":1,"default":180,"description":"Seconds until a foreground command is ended, at most 600"},
+			"timeout":{"type":"integer","minimum":1,"default":%d,"description":"Seconds until a foreground command is ended, at most %d"},
 			"workdir":{"type":"string","description":"Directory to run in; default is where the last command ended"},
 			"pty":{"type":"boolean","default":false,"description":"Give it a terminal (for programs that insist on one)"},
 			"backend":{"type":"string","description":"Name of the back end; default is the session's current one"},
 			"notify_on_complete":{"type":"boolean","default":false,"description":"background: send a message when it ends"},
-			"watch_patterns":{"type":"array","items":{"type":"string","minLength":1},"maxItems":10,"description":"background: send a message when a line contains one of these"}}}`),
+			"watch_patterns":{"type":"array","items":{"type":"string","minLength":1},"maxItems":10,"description":"background: send a message when a line contains one of these"}}}`,
+			s.timeout/time.Second, s.most/time.Second),
 		Gist:    tool.Arg(func(a terminalArgs) string { return a.Command }),
 		Backend: tool.Arg(func(a terminalArgs) string { return a.Backend }),
 		Preview: func(_ context.Context, c tool.Call) (string, string) {
@@ -64,14 +64,14 @@ func (s *Shell) terminal(ctx context.Context, c tool.Call, a terminalArgs) (tool
 		r.Sink = c.Later
 		return s.start(ctx, c, a, r)
 	}
-	if seconds(a.Timeout) > maxTimeout {
+	r.Timeout = seconds(a.Timeout, s.timeout)
+	if r.Timeout > s.most {
 		return tool.Fail("timeout is %d, a foreground command may take at most %d seconds. Use background=true and the process tool for longer work.",
-			a.Timeout, maxTimeout/time.Second), nil
+			a.Timeout, s.most/time.Second), nil
 	}
 	if why := neverEnds(a.Command); why != "" {
 		return tool.Fail("%s Use background=true; then process (poll, log, wait, kill) looks after it.", why), nil
 	}
-	r.Timeout = seconds(a.Timeout)
 	res, err := s.pool.Exec(ctx, r)
 	if err != nil {
 		return failed(res, err), ctx.Err()
@@ -102,7 +102,8 @@ func (s *Shell) describe(session string, a terminalArgs, res backend.Result) too
 	lines := []string{output(res)}
 	switch {
 	case res.TimedOut:
-		lines = append(lines, fmt.Sprintf("[ended after %s: the timeout. The output above is what it printed until then. Use a longer timeout (at most 600) or background=true.]", seconds(a.Timeout)))
+		lines = append(lines, fmt.Sprintf("[ended after %s: the timeout. The output above is what it printed until then. Use a longer timeout (at most %d) or background=true.]",
+			seconds(a.Timeout, s.timeout), s.most/time.Second))
 	case res.Interrupted:
 		lines = append(lines, "[stopped before it ended; the output above is what it printed until then]")
 	case code != 0 && meaning != "":
