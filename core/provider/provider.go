@@ -66,7 +66,7 @@ const (
 	ChunkReasoning                  // Text
 	ChunkToolStart                  // Index, CallID, Name: a call begins
 	ChunkToolArgs                   // Index, Text: more of its arguments (JSON text)
-	ChunkEnd                        // Finish, Usage, Opaque
+	ChunkEnd                        // Finish, Usage (with a cost only when the server told it: see Model.Charge), Opaque
 )
 
 // Chunk is a piece of a streamed answer.

@@ -195,7 +195,7 @@ func (a *assembler) end() (provider.Chunk, error) {
 		return provider.Chunk{}, malformed("the server ended the answer with the finish reason \"error\"")
 	}
 	end := provider.Chunk{
-		Kind: provider.ChunkEnd, Finish: a.reason(), Usage: a.model.Charge(a.usage), Model: cmp.Or(a.served, a.model.ID),
+		Kind: provider.ChunkEnd, Finish: a.reason(), Usage: a.usage, Model: cmp.Or(a.served, a.model.ID),
 	}
 	if a.mused && len(a.calls) > 0 {
 		end.Opaque = keepThoughts(a.model.Provider)
