@@ -78,6 +78,8 @@ func (p *Pane) placeholder() string {
 	switch {
 	case p.queue.choosing:
 		return ""
+	case p.browsing:
+		return p.key("conversation.write", "i") + " goes back to writing"
 	case len(p.composer.Attachments()) > 0:
 		return "what about it? backspace takes it away"
 	case p.running:
