@@ -18,15 +18,16 @@ import (
 	"hermes/core/provider/modeltest"
 )
 
-// kills is how often TestKillAtAnyMoment kills the program; HERMES_TEST_KILLS changes it. core/session/killtest kills
-// the store alone 200 times in every run.
-func kills(t *testing.T) int {
-	t.Helper()
-	n, err := strconv.Atoi(os.Getenv("HERMES_TEST_KILLS"))
-	if err != nil {
-		return 60
+// kills is how often TestKillAtAnyMoment kills the program: HERMES_TEST_KILLS times, else 200 times in CI and fewer where a
+// person waits. core/session/killtest kills the store alone 200 times in every run.
+func kills() int {
+	if n, err := strconv.Atoi(os.Getenv("HERMES_TEST_KILLS")); err == nil {
+		return n
 	}
-	return n
+	if os.Getenv("HERMES_TEST_REQUIRE") == "1" {
+		return 200
+	}
+	return 60
 }
 
 // busyTurns keep the program at work: streams, parallel calls, commands, files. No two are the same, because a model that
@@ -55,7 +56,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 	server := modeltest.NewScript(t, busyTurns())
 	h := newHome(t, serverSettings(server)+"agent:\n  max_turns: 0\n")
 	rnd := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // the same moments each time, as far as a clock allows
-	rounds, announced := kills(t), 0
+	rounds, announced := kills(), 0
 	for round := range rounds {
 		args := []string{"run", "--yes", "--output", "jsonl", "--cwd", h.work, "keep going"}
 		if round > 0 && round%5 != 0 {
