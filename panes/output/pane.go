@@ -135,8 +135,8 @@ func (p *Pane) apply(env event.Envelope) bool {
 	case event.ToolStarted:
 		return p.add(newCall(env.Header, e))
 	case event.ToolOutput:
-		if c = p.byID[callKey{env.Session, e.CallID}]; c != nil && c.running() {
-			c.output(e)
+		if c = p.byID[callKey{env.Session, e.CallID}]; c != nil {
+			c.output(e) // what the call left running in the background goes on after its end
 		}
 	case event.ToolEnded:
 		if c = p.byID[callKey{env.Session, e.Result.CallID}]; c != nil {

@@ -187,6 +187,17 @@ func TestNobodyIsTakenAwayFromWhatIsRead(t *testing.T) {
 	}
 }
 
+// A server in the background prints after the call that started it has returned.
+func TestWhatRunsInTheBackgroundGoesOn(t *testing.T) {
+	p := opened(t, nil)
+	p.all(here, started("a", "serve"), printed("a", 0, "booting\n"))
+	p.all(later, event.ToolEnded{Result: chat.ToolResult{CallID: "a", Text: "Started in the background as p1."}})
+	p.all(later, printed("a", len("booting\n"), "GET /index\n"))
+	if got := shown(p); !strings.Contains(got, "GET /index") || strings.Contains(got, "not shown") {
+		t.Errorf("the output after the call is\n%s", got)
+	}
+}
+
 func TestSearchShowsEveryHit(t *testing.T) {
 	p := opened(t, nil)
 	p.all(here, started("c", "make"), printed("c", 0, lines(0, 300)+strings.Repeat("long ", 200)+"line X\n"+lines(0, 50)))
