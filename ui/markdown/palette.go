@@ -23,6 +23,7 @@ func newPalette(s *style.Styles) palette {
 	}
 	p.heading.Attr |= text.Bold
 	p.strong.Attr |= text.Bold
+	p.codeBlock.Bg = 0 // a block has its gutter; a background would end where each line does
 	return p
 }
 
