@@ -9,8 +9,8 @@
 //     and with nothing added to it.
 //   - Silence is a no: a question denies itself at its deadline, and an interrupt settles it as denied.
 //   - A small floor never runs, whatever a person or a rule says: see Floor. Neither does what Policy.Deny forbids.
-//   - Every question is published as ApprovalAsked and closed by exactly one ApprovalSettled. What is refused because
-//     nobody is there has an ApprovalSettled without a question.
+//   - Every question is published as ApprovalAsked and closed by exactly one ApprovalSettled. What is refused
+//     without asking has an ApprovalSettled without a question.
 //
 // It knows no tool by name and no screen: whoever answers calls Answer with the question's id.
 package approval
@@ -60,7 +60,7 @@ type Verdict struct {
 	Allowed  bool
 	Asked    bool // a person (or the deadline) was asked, or would have been
 	Decision event.Decision
-	By       string // "user", "rule", "timeout", "interrupt", "floor", "policy", "read-only"
+	By       string // "user", "rule", "timeout", "interrupt", "floor", "settings" (Policy.Deny), "policy", "read-only"
 	Text     string // for the model, when it is not allowed
 }
 
@@ -119,6 +119,9 @@ func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
 	}
 	p, c := g.Policy(), callOf(r.Call.Args)
 	if v, sure := p.unasked(r, c); sure {
+		if !v.Allowed {
+			tellRefusal(r, v)
+		}
 		return v, nil
 	}
 	rule := ruleOf(r)
@@ -130,8 +133,7 @@ func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
 		v := refusal("policy", "Refused: this needs a person's approval and nobody is there to give it. "+
 			"Do not try it in another form; finish what can be done without it and say what was left out.")
 		v.Asked = true
-		// Said without a question before it, so that scripts can tell a refusal from an answer.
-		r.Publish(event.ApprovalSettled{CallID: r.Call.ID, Decision: event.DecisionDeny, By: v.By})
+		tellRefusal(r, v)
 		return v, err
 	}
 	v := g.ask(ctx, r, rule, p.Timeout)
@@ -141,6 +143,11 @@ func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
 	return v, err
 }
 
+// tellRefusal says without a question before it that a call was refused, so that scripts can tell that from an answer.
+func tellRefusal(r Request, v Verdict) {
+	r.Publish(event.ApprovalSettled{CallID: r.Call.ID, Decision: v.Decision, By: v.By})
+}
+
 // unasked decides what needs neither a person nor a memory: what never runs first, then what the settings let run.
 func (p Policy) unasked(r Request, c call) (v Verdict, sure bool) {
 	for _, cmd := range []string{c.command, c.input} {
@@ -148,7 +155,7 @@ func (p Policy) unasked(r Request, c call) (v Verdict, sure bool) {
 			return refusal("floor", "Refused: "+why+". This never runs here, whatever the settings say. Do not look for another way to do it."), true
 		}
 		if pattern := p.denied(cmd); pattern != "" {
-			return refusal("policy", "Refused: the person's settings forbid it (approvals.deny: "+pattern+"). Do not look for another way to do it."), true
+			return refusal("settings", "Refused: the person's settings forbid it (approvals.deny: "+pattern+"). Do not look for another way to do it."), true
 		}
 	}
 	allow := Verdict{Allowed: true, Decision: event.DecisionOnce, By: "policy"}

@@ -43,13 +43,16 @@ func TestDenyHoldsInEveryMode(t *testing.T) {
 		{"echo git push", false},
 		{"git push (", true}, // no shell reads it as a command, but another one may
 	} {
-		d := newDesk()
 		for _, p := range []Policy{{Mode: ModeOff, Deny: deny}, {Mode: ModeManual, Deny: deny, Allow: []string{tt.cmd}}} {
+			d := newDesk()
 			r := shell(d, tt.cmd)
 			r.Prompt = "$ " + tt.cmd
 			v := unattended(p, r)
 			if v.Allowed == tt.denied {
 				t.Errorf("%s in mode %s: allowed %v", tt.cmd, p.Mode, v.Allowed)
+			}
+			if told := len(d.settled()) == 1; told != tt.denied {
+				t.Errorf("%s: settled %+v", tt.cmd, d.settled())
 			}
 			if tt.denied && !strings.Contains(v.Text, "approvals.deny") {
 				t.Errorf("%s: the refusal does not name the setting: %q", tt.cmd, v.Text)

@@ -96,6 +96,9 @@ func (f *fake) turn(uid, prompt string) {
 		d := <-f.decision
 		f.publish(uid, event.ApprovalSettled{ID: "a1", Decision: d, By: "user"})
 		f.say(uid, string(d))
+	case "forbidden":
+		f.publish(uid, event.ApprovalSettled{CallID: "c1", Decision: event.DecisionDeny, By: "settings"})
+		f.say(uid, "no")
 	case "closed":
 		f.publish(uid, event.ApprovalAsked{ID: "closed", Title: "Too late?", Choices: []event.Decision{event.DecisionOnce, event.DecisionDeny}})
 		f.publish(uid, event.QuestionAsked{ID: "closed", Text: "Too late?"})

@@ -194,7 +194,7 @@ func (p *jsonPrinter) end(t *turn) {
 	}
 	_ = writeJSON(p.out, result{
 		Session: t.session, Reason: t.ended.Reason, Text: t.last.Text, Model: t.last.Model, Tools: tools, Usage: t.ended.Usage,
-		Steps: t.ended.Steps, Seconds: t.ended.Took.Seconds(), Refused: t.refused, Error: t.ended.Err, Hint: t.ended.Hint, Class: t.ended.Class,
+		Steps: t.ended.Steps, Seconds: t.ended.Took.Seconds(), Refused: t.refused || t.forbidden, Error: t.ended.Err, Hint: t.ended.Hint, Class: t.ended.Class,
 	}, true)
 }
 

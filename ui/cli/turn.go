@@ -19,9 +19,10 @@ type turn struct {
 	printer printer
 	release func() // gives ctrl+c back to the system, so that a second one ends the program
 
-	refused bool
-	ended   *event.TurnEnded
-	last    chat.Message // newest sealed answer
+	refused   bool // for want of somebody to ask
+	forbidden bool // by the floor or approvals.deny: no flag helps
+	ended     *event.TurnEnded
+	last      chat.Message // newest sealed answer
 }
 
 // printer shows a turn as it goes.
@@ -61,7 +62,13 @@ func (t *turn) take(ctx context.Context, e event.Envelope) {
 	case event.ApprovalAsked:
 		t.answer(x)
 	case event.ApprovalSettled:
-		t.refused = t.refused || (x.Decision == event.DecisionDeny && x.By != "interrupt")
+		switch {
+		case x.Decision != event.DecisionDeny || x.By == "interrupt":
+		case x.By == "floor" || x.By == "settings":
+			t.forbidden = true
+		default:
+			t.refused = true
+		}
 	case event.QuestionAsked:
 		t.app.AnswerNobody(x.ID)
 	case event.MessageSealed:
@@ -135,6 +142,8 @@ func (t *turn) outcome(ctx context.Context) error {
 		return failed(ExitFailed, "%s", text)
 	case t.refused:
 		return failed(ExitRefused, "something needed approval and was refused; allow it with --yes, or do it in the workbench: hermes -r %s", t.session)
+	case t.forbidden:
+		return failed(ExitRefused, "something that never runs here was refused: a command that destroys, or one that approvals.deny forbids; see hermes sessions show %s", t.session)
 	case e.Reason == event.TurnBudget:
 		return failed(ExitFailed, "the turn used up its steps (agent.max_turns); go on with `hermes run -r %s \"continue\"`", t.session)
 	}
