@@ -184,7 +184,7 @@ func (m *machine) rest() {
 		return
 	}
 	m.idle = time.Now()
-	if m.ttl() <= 0 {
+	if m.ttl() <= 0 || m.gone {
 		return
 	}
 	if m.timer != nil {
@@ -225,13 +225,19 @@ func (m *machine) stop() {
 	m.move(event.BackendStopped, "stopped")
 }
 
-// remove destroys the back end for good, after the work that runs now. Errors mean that something may be left.
-func (m *machine) remove(ctx context.Context, cause string) error {
+// retire refuses new uses and the idle stop from now on; remove follows.
+func (m *machine) retire() {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.timer != nil {
 		m.timer.Stop()
 	}
 	m.gone = true
+}
+
+// remove destroys a retired back end, after the work that runs now. Errors mean that something may be left.
+func (m *machine) remove(ctx context.Context, cause string) error {
+	m.mu.Lock()
 	work, unused := m.work, m.backend == nil || (m.state == event.BackendAbsent && m.work == nil)
 	m.mu.Unlock()
 	if unused {

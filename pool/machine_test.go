@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/core/backend"
 	"hermes/core/event"
 	"hermes/pool/runner"
 )
@@ -103,6 +104,7 @@ func TestMachineUnderStress(t *testing.T) {
 		})
 	}
 	all.Wait()
+	m.retire()
 	if err := m.remove(context.Background(), "the end"); err != nil {
 		t.Error(err)
 	}
@@ -160,5 +162,60 @@ func TestMovesAreClosed(t *testing.T) {
 	}
 	if len(reached) > 0 {
 		t.Errorf("without a row: %v", reached)
+	}
+}
+
+type strictKind struct {
+	mu   sync.Mutex
+	made []*strict
+}
+
+func (k *strictKind) Shared() bool { return false }
+
+func (k *strictKind) Open(string, Spec) (Backend, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b := &strict{}
+	k.made = append(k.made, b)
+	return b, nil
+}
+
+// Sessions that are closed under their callers break no rule either, and leave nothing.
+func TestSessionsComeAndGo(t *testing.T) {
+	k := &strictKind{}
+	bus := event.NewBus()
+	p, err := New(Config{Kind: "docker", IdleTTL: time.Millisecond}, map[string]Kind{"docker": k}, bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var all sync.WaitGroup
+	var ran atomic.Int32
+	for range 4 {
+		all.Go(func() {
+			for i := range 150 {
+				if _, err := p.Exec(ctx, backend.Request{Session: fmt.Sprint("s", i%2), Command: "c"}); err == nil {
+					ran.Add(1)
+				}
+			}
+		})
+	}
+	for i := range 100 {
+		if err := p.CloseSession(ctx, fmt.Sprint("s", i%2)); err != nil {
+			t.Error(err)
+		}
+	}
+	all.Wait()
+	if err := p.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	for _, b := range k.made {
+		if len(b.broken) > 0 {
+			t.Errorf("broken: %q", b.broken)
+		}
+	}
+	if ran.Load() == 0 {
+		t.Error("nothing ran")
 	}
 }

@@ -122,27 +122,31 @@ func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
 	sessions := slices.Collect(maps.Values(p.sessions))
+	out := p.retire(func(key) bool { return true })
 	p.mu.Unlock()
 	p.stop()
 	var errs []error
 	for _, s := range sessions {
 		errs = append(errs, p.endProcesses(ctx, s))
 	}
-	errs = append(errs, await(ctx, &p.calls, "closing the pool"), p.remove(ctx, "the program ends", func(key) bool { return true }))
+	errs = append(errs, await(ctx, &p.calls, "closing the pool"), p.remove(ctx, "the program ends", out))
 	return errors.Join(errs...)
 }
 
-// remove destroys the back ends that which chooses, all at the same time.
-func (p *Pool) remove(ctx context.Context, cause string, which func(key) bool) error {
-	p.mu.Lock()
+// retire lets nobody begin to use the back ends that which chooses, and returns them. The lock is held.
+func (p *Pool) retire(which func(key) bool) []*machine {
 	var out []*machine
 	for k, m := range p.machines {
 		if which(k) {
+			m.retire()
 			out = append(out, m)
-			delete(p.machines, k)
 		}
 	}
-	p.mu.Unlock()
+	return out
+}
+
+// remove destroys retired back ends, all at the same time. Until they are gone their names belong to them.
+func (p *Pool) remove(ctx context.Context, cause string, out []*machine) error {
 	results := make(chan error, len(out))
 	for _, m := range out {
 		crash.Go("pool remove", func() { results <- m.remove(ctx, cause) })
@@ -151,5 +155,8 @@ func (p *Pool) remove(ctx context.Context, cause string, which func(key) bool) e
 	for range out {
 		errs = append(errs, <-results)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.machines, func(_ key, m *machine) bool { return slices.Contains(out, m) })
 	return errors.Join(errs...)
 }

@@ -80,7 +80,7 @@ func (p *Pool) Select(uid, name string) error {
 }
 
 // CloseSession ends the session's commands, in the foreground and in the background, and removes its back ends. The same session may
-// begin anew at once.
+// begin anew after it; calls that come meanwhile are refused by back ends of its own.
 func (p *Pool) CloseSession(ctx context.Context, uid string) error {
 	var errs []error
 	p.mu.Lock()
@@ -89,12 +89,12 @@ func (p *Pool) CloseSession(ctx context.Context, uid string) error {
 	if s != nil {
 		s.stop()
 	}
+	out := p.retire(func(k key) bool { return k.owner == uid && k.owner != "" })
 	p.mu.Unlock()
 	if s != nil {
 		errs = append(errs, p.endProcesses(ctx, s), await(ctx, &s.calls, "closing session "+uid))
 	}
-	own := func(k key) bool { return k.owner == uid && k.owner != "" }
-	return errors.Join(append(errs, p.remove(ctx, "the session ended", own))...)
+	return errors.Join(append(errs, p.remove(ctx, "the session ended", out))...)
 }
 
 // endProcesses kills what the session still runs in the background, all at the same time.
