@@ -4,6 +4,7 @@ package sessions
 
 import (
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -69,6 +70,7 @@ const (
 // Pane implements ui.Pane.
 type Pane struct {
 	store  Store
+	home   string // the person's folder, shown as ~
 	now    func() time.Time
 	styles *style.Styles
 	w, h   int
@@ -116,7 +118,8 @@ var (
 
 // New returns the pane.
 func New(store Store) *Pane {
-	return &Pane{store: store, now: time.Now, active: map[string]activity{}, asks: map[string]map[string]bool{}}
+	home, _ := os.UserHomeDir() // without one, paths are shown whole
+	return &Pane{store: store, home: home, now: time.Now, active: map[string]activity{}, asks: map[string]map[string]bool{}}
 }
 
 // SetClock replaces the clock, for pictures that must not change with the time of day.

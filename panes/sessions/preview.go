@@ -41,7 +41,7 @@ func (p *Pane) side(w, h int) []string {
 // about says where and with what a conversation was held.
 func about(r Hit, here *time.Location) string {
 	parts := []string{r.Info.Last.In(here).Format("2006-01-02 15:04"), messages(r.Info.Messages)}
-	for _, s := range []string{r.Info.Model, r.Info.Project} {
+	for _, s := range []string{r.Info.Model, p.folder(r.Info.Project)} {
 		if s != "" {
 			parts = append(parts, oneLine(s))
 		}
@@ -174,4 +174,12 @@ func (p *Pane) speaker(m chat.Message, hit bool) string {
 		who += p.styles.Dim.Render("  found here")
 	}
 	return who
+}
+
+// folder shows a path as shells do: the person's own folder is ~.
+func (p *Pane) folder(path string) string {
+	if rest, ok := strings.CutPrefix(path, p.home); ok && p.home != "" && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return path
 }
