@@ -293,3 +293,12 @@ func BenchmarkView(b *testing.B) {
 		p.View()
 	}
 }
+
+func TestFoldersOfThePersonAreShort(t *testing.T) {
+	p := &Pane{home: "/home/ann"}
+	for path, want := range map[string]string{"/home/ann": "~", "/home/ann/weather": "~/weather", "/home/anna": "/home/anna", "/srv": "/srv", "": ""} {
+		if got := p.folder(path); got != want {
+			t.Errorf("%q is shown as %q, want %q", path, got, want)
+		}
+	}
+}

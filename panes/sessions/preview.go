@@ -25,7 +25,7 @@ func (p *Pane) side(w, h int) []string {
 	case p.preview.uid != r.Info.UID || p.preview.loading:
 		return nil
 	}
-	head := []string{p.styles.Strong.Render(text.Truncate(title(*r), w, p.styles.Glyphs.Ellipsis)), p.styles.Dim.Render(text.Truncate(about(*r, p.now().Location()), w, p.styles.Glyphs.Ellipsis)), ""}
+	head := []string{p.styles.Strong.Render(text.Truncate(title(*r), w, p.styles.Glyphs.Ellipsis)), p.styles.Dim.Render(text.Truncate(p.about(*r, p.now().Location()), w, p.styles.Glyphs.Ellipsis)), ""}
 	body, hit := p.bodies(w, words(*r))
 	room := max(1, h-len(head))
 	if len(body) <= room {
@@ -39,7 +39,7 @@ func (p *Pane) side(w, h int) []string {
 }
 
 // about says where and with what a conversation was held.
-func about(r Hit, here *time.Location) string {
+func (p *Pane) about(r Hit, here *time.Location) string {
 	parts := []string{r.Info.Last.In(here).Format("2006-01-02 15:04"), messages(r.Info.Messages)}
 	for _, s := range []string{r.Info.Model, p.folder(r.Info.Project)} {
 		if s != "" {
