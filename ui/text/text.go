@@ -11,6 +11,7 @@ package text
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -246,7 +247,22 @@ func cluster(s string) (n, cells int) {
 		return 1, 1
 	}
 	c, cells := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+	if r, first := utf8.DecodeRuneInString(c); first < len(c) && alone(r) {
+		c, cells = ansi.FirstGraphemeCluster(c[:first], ansi.GraphemeWidth)
+	}
 	return max(len(c), 1), cells
+}
+
+// alone reports characters that are a cluster of their own here, though Unicode joins them with what follows. Lines are
+// measured before blanks and borders are put around them, so neither may swallow the mark that a hostile line begins with,
+// and no sign at a line's end may swallow the blank behind it.
+func alone(r rune) bool {
+	switch r {
+	case ' ', 0xd4e, 0x111c2, 0x111c3, 0x113d1, 0x1193f, 0x11941, 0x11a3a, 0x11d46, 0x11f02: // prepended, as the signs below
+		return true
+	default:
+		return r >= 0x2500 && r < 0x2580 || r >= 0x11a84 && r < 0x11a8a || unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+	}
 }
 
 // Cluster returns the first grapheme cluster of s and its width in cells. It returns "" and 0 for the empty text.

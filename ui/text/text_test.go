@@ -3,6 +3,8 @@ package text
 import (
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
@@ -183,5 +185,21 @@ func BenchmarkSanitizeMB(b *testing.B) {
 	b.SetBytes(int64(len(s)))
 	for b.Loop() {
 		SanitizeKeepSGR(s)
+	}
+}
+
+// A line is measured before a border and blanks are put around it: together they must be as wide as apart, whatever
+// character the line begins and ends with.
+func TestEveryCharacterKeepsItsWidthInAFrame(t *testing.T) {
+	for r := rune(0x80); r <= unicode.MaxRune; r++ {
+		if !utf8.ValidRune(r) {
+			continue
+		}
+		for _, line := range []string{Sanitize(string(r)), "a" + Sanitize(string(r))} {
+			fitted := Fit(line, 4)
+			if inside, framed := Width(fitted), Width("│"+fitted+"│"); inside != 4 || framed != 6 {
+				t.Errorf("%U at the edge of %q: %d cells, %d in a frame; want 4 and 6", r, line, inside, framed)
+			}
+		}
 	}
 }
