@@ -70,7 +70,8 @@ type App struct {
 
 	opts   Options
 	config atomic.Pointer[config.Config]
-	open   sync.Map // uids of sessions that this process has open
+	forget func(session string) // what the tools know of a session
+	open   sync.Map             // uids of sessions that this process has open
 	log    *slog.Logger
 
 	stop     context.CancelFunc
@@ -92,6 +93,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 		return nil, errors.Join(err, a.Close(ctx))
 	}
 	a.announce()
+	a.admit(o.Config)
 	if o.Reload != nil {
 		a.follow(life, *o.Reload)
 	}

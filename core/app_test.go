@@ -238,6 +238,11 @@ func TestEditedSettingsTakeEffect(t *testing.T) {
 	if changed == nil || changed.Approvals.Mode != "off" {
 		t.Error("nobody was told")
 	}
+	p.write("approvals:\n  mode: smart\n")
+	wait(x, func(e event.Notice) bool { return strings.Contains(e.Text, "smart is not available yet") })
+	if mode := x.Gate.Policy().Mode; mode != "manual" {
+		t.Errorf("smart acts as %s", mode)
+	}
 	p.write("approvals:\n  mode: of\n")
 	told := wait(x, func(e event.ConfigReloaded) bool { return len(e.Problems) > 0 })
 	if !strings.Contains(told.Problems[0], "config.yaml") {

@@ -129,6 +129,13 @@ func (a *App) policy() approval.Policy {
 	}
 }
 
+// admit tells about a setting that is taken but does not do yet what its name says.
+func (a *App) admit(c *config.Config) {
+	if c.Approvals.Mode == "smart" {
+		a.notice(event.Info, "approvals.mode: smart is not available yet: asks like manual", "")
+	}
+}
+
 func (a *App) agentSettings() agent.Settings {
 	c := a.Config()
 	s := agent.Settings{
@@ -168,6 +175,9 @@ func (a *App) follow(ctx context.Context, o config.Options) {
 
 func (a *App) apply(change config.Change) {
 	a.config.Store(change.Config)
+	if slices.Contains(change.Live, "approvals.mode") {
+		a.admit(change.Config)
+	}
 	a.Models.replace(modelSettings(change.Config, a.opts.Model))
 	a.Gate.SetPolicy(a.policy())
 	logs.AddSecrets(change.Config.Secrets()...)

@@ -10,6 +10,7 @@ import (
 	"hermes/core/tool"
 	"hermes/core/tool/ask"
 	"hermes/core/tool/builtin"
+	"hermes/core/tool/file"
 	"hermes/core/tool/plan"
 )
 
@@ -18,15 +19,21 @@ const notifyTimeout = 10 * time.Second
 
 // tools registers what the agent can do.
 func (a *App) tools() (*tool.Registry, error) {
-	paths := a.Config().Paths()
-	r, err := tool.NewRegistry(builtin.All(builtin.Deps{
-		Home: paths.Home, SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Timeout: a.Config().Terminal.Timeout,
-		Todos: plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify,
-	})...)
+	c := a.Config()
+	paths := c.Paths()
+	set := builtin.All(builtin.Deps{
+		Home: paths.Home, SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Timeout: c.Terminal.Timeout,
+		Budget: c.ToolOutput.MaxBytes,
+		Read:   file.Limits{Lines: c.ToolOutput.MaxLines, LineLength: c.ToolOutput.MaxLineLength, Chars: c.FileReadMaxChars},
+		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify,
+	})
+	a.forget = set.Forget
+	r, err := tool.NewRegistry(set.Tools...)
 	if err != nil {
 		return nil, err
 	}
 	r.SpillTo(paths.SpillDir)
+	r.Limit(c.ToolOutput.MaxBytes)
 	return r, nil
 }
 

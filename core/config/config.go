@@ -140,9 +140,9 @@ type Display struct {
 
 // ToolOutput bounds what tools show to the model.
 type ToolOutput struct {
-	MaxBytes      int `key:"max_bytes" min:"1000" doc:"most bytes of one result; the rest is kept in a file"`
-	MaxLines      int `key:"max_lines" min:"10" doc:"most lines of one read_file answer"`
-	MaxLineLength int `key:"max_line_length" min:"80" doc:"longer lines are cut"`
+	MaxBytes      int `key:"max_bytes" min:"1000" doc:"most characters of one result; the rest is kept in a file"`
+	MaxLines      int `key:"max_lines" min:"10" doc:"most lines that one read_file may ask for"`
+	MaxLineLength int `key:"max_line_length" min:"80" doc:"read_file cuts longer lines"`
 }
 
 // Compression decides when old messages are replaced by a summary.

@@ -59,7 +59,7 @@ func tailOf(s string, n int) string {
 
 // fit applies the result budget to out.
 func (r *Registry) fit(out *chat.ToolResult, c Call) {
-	limit := DefaultMaxResult
+	limit := r.budget
 	if s, ok := r.Lookup(out.Name); ok && s.MaxResult > 0 {
 		limit = s.MaxResult
 	}

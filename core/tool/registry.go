@@ -14,12 +14,13 @@ import (
 type Registry struct {
 	tools    map[string]*entry
 	spillDir string
+	budget   int // characters of a result
 }
 
 // NewRegistry registers tools. A bad or doubled name is a programming error and comes back as an error.
 func NewRegistry(tools ...Tool) (*Registry, error) {
 	valid := regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
-	r := &Registry{tools: make(map[string]*entry, len(tools))}
+	r := &Registry{budget: DefaultMaxResult, tools: make(map[string]*entry, len(tools))}
 	for _, t := range tools {
 		s := t.Spec()
 		if !valid.MatchString(s.Name) {
@@ -36,6 +37,9 @@ func NewRegistry(tools ...Tool) (*Registry, error) {
 // SpillTo names the folder that keeps what a result had to leave out, one 0600 file a result. The folder is made at first
 // use. Without it the rest is lost, and the result says so. Call it before the first Run.
 func (r *Registry) SpillTo(dir string) { r.spillDir = dir }
+
+// Limit replaces DefaultMaxResult for the tools that name no MaxResult of their own. Call it before the first Run.
+func (r *Registry) Limit(characters int) { r.budget = characters }
 
 // Lookup returns the spec of a tool.
 func (r *Registry) Lookup(name string) (Spec, bool) {

@@ -268,6 +268,12 @@ func TestBudgetWithoutSpill(t *testing.T) {
 	if n := utf8.RuneCountInString(got.Text); n > DefaultMaxResult || n < DefaultMaxResult*9/10 || !strings.Contains(got.Text, "was not kept") {
 		t.Errorf("%d characters", n)
 	}
+	r := registry(t, big)
+	r.Limit(1000)
+	small := r.Run(context.Background(), "big", Call{Args: json.RawMessage(`{"path":"a"}`)})
+	if n := utf8.RuneCountInString(small.Text); n > 1000 || n < 900 {
+		t.Errorf("%d characters with a limit of 1000", n)
+	}
 	for _, l := range strings.Split(strings.TrimSpace(got.Text), "\n") {
 		if l != "0123456789" && !strings.HasPrefix(l, "[... ") {
 			t.Errorf("a line was torn: %q", l)

@@ -45,7 +45,7 @@ type Spec struct {
 	// Preview returns what an approval shows: detail (the command or a summary) and, for file changes, a unified diff
 	// made without changing anything. nil means Gist and the arguments.
 	Preview func(ctx context.Context, c Call) (detail, diff string)
-	// MaxResult is the number of characters that the model may see; 0 means DefaultMaxResult.
+	// MaxResult is the number of characters that the model may see; 0 means the registry's: see Registry.Limit.
 	MaxResult int
 }
 

@@ -19,6 +19,8 @@ type Deps struct {
 	SpillDir string        // for command output beyond the budget
 	Pool     backend.Pool  // terminal, process
 	Timeout  time.Duration // of a foreground command that names none; 0: as shell says
+	Budget   int           // characters of a result; 0: tool.DefaultMaxResult
+	Read     file.Limits   // of read_file
 	Sessions recall.Sessions
 	Todos    plan.Store
 	Ask      ask.Asker // clarify
@@ -28,9 +30,23 @@ type Deps struct {
 	Notify func(session, text string)
 }
 
+// Set is the tools, and what they remember about sessions.
+type Set struct {
+	Tools  []tool.Tool
+	forget []func(session string)
+}
+
+// Forget drops what the tools remember about a session: call it when the session is deleted.
+func (s Set) Forget(session string) {
+	for _, forget := range s.forget {
+		forget(session)
+	}
+}
+
 // All returns the tools. One line is one tool.
-func All(d Deps) []tool.Tool {
-	files := file.New(file.Options{Home: d.Home})
+func All(d Deps) Set {
+	files := file.New(file.Options{Home: d.Home, Limits: d.Read})
+	forget := []func(string){files.Forget}
 	tools := []tool.Tool{
 		file.Read(files),
 		file.Write(files),
@@ -38,8 +54,9 @@ func All(d Deps) []tool.Tool {
 		file.Search(files),
 	}
 	if d.Pool != nil {
-		sh := shell.New(shell.Options{Pool: d.Pool, SpillDir: d.SpillDir, Timeout: d.Timeout, Notify: d.Notify})
+		sh := shell.New(shell.Options{Pool: d.Pool, SpillDir: d.SpillDir, Timeout: d.Timeout, Budget: d.Budget, Notify: d.Notify})
 		tools = append(tools, shell.Terminal(sh), shell.Process(sh))
+		forget = append(forget, sh.Forget)
 	}
 	if d.Todos != nil {
 		tools = append(tools, plan.Todo(d.Todos))
@@ -50,5 +67,5 @@ func All(d Deps) []tool.Tool {
 	if d.Sessions != nil {
 		tools = append(tools, recall.Search(d.Sessions))
 	}
-	return tools
+	return Set{Tools: tools, forget: forget}
 }

@@ -3,6 +3,8 @@ package builtin
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,12 +14,13 @@ import (
 	"hermes/core/session"
 	"hermes/core/tool"
 	"hermes/core/tool/ask"
+	"hermes/core/tool/file"
 	"hermes/core/tool/plan"
 )
 
 type noPool struct{ backend.Pool }
 
-func all(t *testing.T) []tool.Tool {
+func all(t *testing.T) Set {
 	t.Helper()
 	return All(Deps{
 		Home: t.TempDir(), Pool: noPool{}, Sessions: (*session.Service)(nil), Todos: plan.InMeta(nil),
@@ -28,7 +31,7 @@ func all(t *testing.T) []tool.Tool {
 // Every tool keeps the promises that models and people rely on.
 func TestEveryTool(t *testing.T) {
 	t.Parallel()
-	tools := all(t)
+	tools := all(t).Tools
 	reg, err := tool.NewRegistry(tools...)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +73,44 @@ func TestEveryTool(t *testing.T) {
 
 func TestMissingNeedsLeaveToolsOut(t *testing.T) {
 	t.Parallel()
-	if n := len(All(Deps{})); n != 4 {
+	if n := len(All(Deps{}).Tools); n != 4 {
 		t.Errorf("%d tools without any back end or store, want the four for files", n)
+	}
+}
+
+// What is set reaches the tools, and a deleted session leaves nothing behind in them.
+func TestLimitsAndForget(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "f"), []byte(strings.Repeat(strings.Repeat("x", 90)+"\n", 30)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set := All(Deps{Read: file.Limits{Lines: 20, LineLength: 80, Chars: 1000}})
+	reg, err := tool.NewRegistry(set.Tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(args string) string {
+		return reg.Run(context.Background(), "read_file", tool.Call{Session: "s", Cwd: dir, Args: json.RawMessage(args)}).Text
+	}
+	cut := "9|" + strings.Repeat("x", 80) + "... [line cut]\n"
+	for args, want := range map[string]string{
+		`{"path":"f"}`:                       "more than the 1000 of one read",
+		`{"path":"f","limit":21}`:            "20",
+		`{"path":"f","offset":9,"limit":1}`:  cut,
+		`{"path":"f","offset":10,"limit":1}`: "10|",
+	} {
+		if got := read(args); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+	again := `{"path":"f","offset":10,"limit":1}`
+	read(again)
+	if got := read(again); !strings.Contains(got, "unchanged since") {
+		t.Fatalf("not remembered: %q", got)
+	}
+	set.Forget("s")
+	if got := read(again); !strings.Contains(got, "10|") {
+		t.Errorf("still remembered: %q", got)
 	}
 }

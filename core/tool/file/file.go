@@ -25,6 +25,14 @@ type Options struct {
 	UserHome string
 	// Ripgrep is the program for search_files: "" looks for rg in PATH at first use, "off" never uses it.
 	Ripgrep string
+	Limits  Limits
+}
+
+// Limits bound one read. Zero fields mean the default.
+type Limits struct {
+	Lines      int // that can be asked for: 2,000; a read that names no limit gets at most 500 of them
+	LineLength int // characters of a line that are shown: 2,000
+	Chars      int // characters of the whole: 100,000
 }
 
 // Workspace is what the file tools share: the guard and the memory of what each session has read. Safe for concurrent use.
@@ -32,6 +40,7 @@ type Workspace struct {
 	home  string
 	guard guard
 	marks marks
+	limit Limits
 	rg    func() string
 	write sync.Mutex // one change of files at a time: check and rename belong together
 }
@@ -42,7 +51,7 @@ func New(o Options) *Workspace {
 	if home == "" {
 		home, _ = os.UserHomeDir() // without one, ~ stays literal and its rules have nothing to guard
 	}
-	w := &Workspace{home: home, guard: newGuard(o.Home, home)}
+	w := &Workspace{home: home, guard: newGuard(o.Home, home), limit: o.Limits.orDefaults()}
 	w.rg = sync.OnceValue(func() string { return findRipgrep(o.Ripgrep) })
 	return w
 }

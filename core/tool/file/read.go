@@ -24,12 +24,23 @@ import (
 var readDoc string
 
 const (
-	readLines = 500     // lines of a read that names no limit
-	lineRunes = 2000    // characters of a line that are shown
-	readRunes = 100_000 // characters of one read
-	bigFile   = 512 << 10
-	countTo   = 64 << 20 // files up to this size are read to the end to count their lines
+	usualLines = 500 // lines of a read that names no limit
+	maxLines   = 2000
+	lineRunes  = 2000
+	readRunes  = 100_000
+
+	bigFile = 512 << 10
+	countTo = 64 << 20 // files up to this size are read to the end to count their lines
 )
+
+func (l Limits) orDefaults() Limits {
+	return Limits{
+		Lines: cmp.Or(l.Lines, maxLines), LineLength: cmp.Or(l.LineLength, lineRunes), Chars: cmp.Or(l.Chars, readRunes),
+	}
+}
+
+// usual is how many lines a read gets that names no limit.
+func (l Limits) usual() int { return min(usualLines, l.Lines) }
 
 type readArgs struct {
 	Path   string `json:"path"`
@@ -39,27 +50,29 @@ type readArgs struct {
 
 // Read returns the read_file tool.
 func Read(w *Workspace) tool.Tool {
+	l := w.limit
 	return tool.Typed(tool.Spec{
-		Name: "read_file", Toolset: "file", Description: readDoc, ReadOnly: true, MaxResult: readRunes + 1000,
-		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["path"],"properties":{
+		Name: "read_file", Toolset: "file", ReadOnly: true, MaxResult: l.Chars + 1000,
+		Description: fmt.Sprintf(readDoc, l.usual(), l.Lines, l.LineLength, l.Chars),
+		Schema: json.RawMessage(fmt.Sprintf(`{"type":"object","additionalProperties":false,"required":["path"],"properties":{
 			"path":{"type":"string","minLength":1,"description":"File to read; relative paths start in the session's directory"},
 			"offset":{"type":"integer","minimum":1,"default":1,"description":"First line, counted from 1"},
-			"limit":{"type":"integer","minimum":1,"maximum":2000,"default":500,"description":"How many lines"}}}`),
+			"limit":{"type":"integer","minimum":1,"maximum":%d,"default":%d,"description":"How many lines"}}}`, l.Lines, l.usual())),
 		Paths: tool.Arg(func(a readArgs) []string { return []string{a.Path} }),
-		Gist:  tool.Arg(func(a readArgs) string { return a.Path + lineRange(a) }),
+		Gist:  tool.Arg(func(a readArgs) string { return a.Path + l.lineRange(a) }),
 	}, w.read)
 }
 
-func lineRange(a readArgs) string {
+func (l Limits) lineRange(a readArgs) string {
 	if a.Offset == 0 && a.Limit == 0 {
 		return ""
 	}
 	from := max(1, a.Offset)
-	return fmt.Sprintf(":%d-%d", from, from+cmp.Or(a.Limit, readLines)-1)
+	return fmt.Sprintf(":%d-%d", from, from+cmp.Or(a.Limit, l.usual())-1)
 }
 
 func (w *Workspace) read(_ context.Context, c tool.Call, a readArgs) (tool.Result, error) {
-	a.Offset, a.Limit = cmp.Or(a.Offset, 1), cmp.Or(a.Limit, readLines)
+	a.Offset, a.Limit = cmp.Or(a.Offset, 1), cmp.Or(a.Limit, w.limit.usual())
 	at, err := w.locate(c.Cwd, a.Path)
 	if err != nil {
 		return tool.Fail("Cannot read %v.", err), nil
@@ -82,7 +95,7 @@ func (w *Workspace) read(_ context.Context, c tool.Call, a readArgs) (tool.Resul
 	if w.marks.repeat(c.Session, at.real, info, asked) {
 		return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read these lines: see that result. Ask once more if you no longer have it.", at.shown)}, nil
 	}
-	res := show(f, info, at, a)
+	res := w.limit.show(f, info, at, a)
 	if !res.IsError {
 		w.marks.saw(c.Session, at.real, info, asked)
 	}
@@ -90,7 +103,7 @@ func (w *Workspace) read(_ context.Context, c tool.Call, a readArgs) (tool.Resul
 }
 
 // show reads the asked lines.
-func show(f io.Reader, info fs.FileInfo, at place, a readArgs) tool.Result {
+func (l Limits) show(f io.Reader, info fs.FileInfo, at place, a readArgs) tool.Result {
 	r := bufio.NewReaderSize(f, 64<<10)
 	head, err := r.Peek(8192)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
@@ -102,14 +115,14 @@ func show(f io.Reader, info fs.FileInfo, at place, a readArgs) tool.Result {
 	if bytes.HasPrefix(head, []byte(bom)) {
 		_, _ = r.Discard(len(bom))
 	}
-	p := page{from: a.Offset, to: a.Offset + a.Limit - 1, whole: info.Size() <= countTo}
+	p := page{limit: l, from: a.Offset, to: a.Offset + a.Limit - 1, whole: info.Size() <= countTo}
 	if err := p.fill(r); err != nil {
 		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err))
 	}
 	switch {
-	case p.runes > readRunes:
+	case p.runes > l.Chars:
 		return tool.Fail("Lines %d-%d of %s have %d characters, more than the %d of one read. Ask for fewer lines with limit, or use search_files to find the place.",
-			p.from, p.to, at.shown, p.runes, readRunes)
+			p.from, p.to, at.shown, p.runes, l.Chars)
 	case p.lines == 0:
 		return tool.Result{Text: fmt.Sprintf("[%s is empty]", at.shown)}
 	case p.lines < p.from:
@@ -133,6 +146,7 @@ func kindOf(head []byte) string {
 
 // page collects lines from to to, both included, as "LINE|content".
 type page struct {
+	limit    Limits
 	from, to int
 	whole    bool // count to the end of the file
 	text     strings.Builder
@@ -148,7 +162,7 @@ func (p *page) fill(r *bufio.Reader) error {
 			p.more = err == nil
 			return nil
 		}
-		line, n, err := readLine(r, p.lines+1 >= p.from && p.lines < p.to)
+		line, n, err := readLine(r, p.keeps())
 		if n > 0 {
 			p.lines++
 			p.add(line)
@@ -162,30 +176,39 @@ func (p *page) fill(r *bufio.Reader) error {
 	}
 }
 
+// keeps is how many bytes of the next line can be shown at most.
+func (p *page) keeps() int {
+	if p.lines+1 < p.from || p.lines >= p.to {
+		return 0
+	}
+	return 4 * p.limit.LineLength
+}
+
 func (p *page) add(line []byte) {
 	if p.lines < p.from || p.lines > p.to {
 		return
 	}
-	s := clip(strings.ToValidUTF8(string(line), "\uFFFD"))
+	s := p.limit.clip(strings.ToValidUTF8(string(line), "\uFFFD"))
 	p.runes += utf8.RuneCountInString(s) + 8
-	if p.runes <= readRunes {
+	if p.runes <= p.limit.Chars {
 		fmt.Fprintf(&p.text, "%d|%s\n", p.lines, s)
 	}
 }
 
-func clip(s string) string {
-	if len(s) <= lineRunes || utf8.RuneCountInString(s) <= lineRunes {
+func (l Limits) clip(s string) string {
+	if len(s) <= l.LineLength || utf8.RuneCountInString(s) <= l.LineLength {
 		return s
 	}
-	return string([]rune(s)[:lineRunes]) + "... [line cut]"
+	return string([]rune(s)[:l.LineLength]) + "... [line cut]"
 }
 
-// readLine reads one line without its end; of a long one only the start, and nothing of one that is not kept. n counts all its bytes.
-func readLine(r *bufio.Reader, keep bool) (line []byte, n int, err error) {
+// readLine reads one line without its end; of a long one only a little more than most bytes, and nothing when most is 0. n counts
+// all its bytes.
+func readLine(r *bufio.Reader, most int) (line []byte, n int, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		n += len(part)
-		if keep && len(line) <= 4*lineRunes {
+		if most > 0 && len(line) <= most {
 			line = append(line, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hermes/core/backend"
+	"hermes/core/tool"
 )
 
 // Options of the tools.
@@ -20,6 +21,7 @@ type Options struct {
 	SpillDir string // where output beyond the result budget is kept whole; "" keeps none
 	// Timeout ends foreground commands that ask for none of their own; 0 means 180 s. Up to 600 s, or this, can be asked for.
 	Timeout time.Duration
+	Budget  int // characters of a result; 0 means tool.DefaultMaxResult
 	// Notify queues a message for the session's agent: a background process ended or printed what was watched for.
 	// nil means that nobody can be told.
 	Notify func(session, text string)
@@ -36,6 +38,7 @@ type Shell struct {
 	spill  string
 	notify func(session, text string)
 
+	budget        int           // bytes of output that the model is shown
 	timeout, most time.Duration // of a foreground command: the default, the longest
 
 	mu     sync.Mutex
@@ -49,7 +52,7 @@ func New(o Options) *Shell {
 	timeout := cmp.Or(o.Timeout, defaultTimeout)
 	return &Shell{
 		pool: o.Pool, spill: o.SpillDir, notify: o.Notify, polled: map[procKey]int64{},
-		timeout: timeout, most: max(timeout, maxTimeout),
+		budget: outputOf(cmp.Or(o.Budget, tool.DefaultMaxResult)), timeout: timeout, most: max(timeout, maxTimeout),
 	}
 }
 

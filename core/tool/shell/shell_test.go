@@ -50,6 +50,15 @@ func TestTerminal(t *testing.T) {
 	want(t, run("terminal", map[string]any{"command": "npm run dev"}), true, "runs until it is stopped (npm run dev)", "background=true")
 }
 
+func TestTheBudgetLeavesRoomForWhatIsSaidAfterTheOutput(t *testing.T) {
+	t.Parallel()
+	for budget, want := range map[int]int{0: tool.DefaultMaxResult - 2000, 100_000: 98_000, 1000: 800} {
+		if got := New(Options{Budget: budget}).budget; got != want {
+			t.Errorf("budget %d: %d bytes of output, want %d", budget, got, want)
+		}
+	}
+}
+
 func TestInterruptKeepsThePartialOutput(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -54,7 +54,7 @@ func (s *Shell) terminal(ctx context.Context, c tool.Call, a terminalArgs) (tool
 	}
 	r := backend.Request{
 		Session: c.Session, CallID: c.ID, Backend: a.Backend, Command: a.Command, Dir: a.Workdir, Home: c.Cwd,
-		Sink: c.Output, MaxOutput: tool.DefaultMaxResult - reserve, SpillDir: s.spill,
+		Sink: c.Output, MaxOutput: s.budget, SpillDir: s.spill,
 		Merge: true, // the order of an error between lines of output is what a reader understands it by
 	}
 	if a.PTY {
@@ -89,8 +89,8 @@ func failed(res backend.Result, err error) tool.Result {
 	return tool.Result{Text: text, IsError: true, Backend: res.Backend, Warnings: res.Warnings}
 }
 
-// reserve is what the lines after the output may take of the result budget.
-const reserve = 2000
+// outputOf is what a command's output may take of a result budget: some is for the lines after it.
+func outputOf(budget int) int { return budget - min(2000, budget/5) }
 
 // describe turns what happened into what the model reads.
 func (s *Shell) describe(session string, a terminalArgs, res backend.Result) tool.Result {
