@@ -148,16 +148,16 @@ func (f *frame) border(w, h int, fc face, view string) []string {
 func titled(w int, g style.Glyphs, line, title, dim styled, fc face) string {
 	left := fc.key
 	if fc.title.Text != "" {
-		left = strings.TrimSpace(left + " " + text.Sanitize(fc.title.Text))
+		left = strings.TrimSpace(left + " " + oneLine(text.Sanitize(fc.title.Text)))
 	}
-	right := text.Sanitize(fc.title.Right)
+	right := oneLine(text.Sanitize(fc.title.Right))
 	space := w - 6 // corners, one line each, blanks around the title
 	if right != "" && text.Width(right)+6 < space {
 		space -= text.Width(right) + 3
 	} else {
 		right = ""
 	}
-	left = oneLine(text.Truncate(left, max(space, 0), g.Ellipsis))
+	left = text.Truncate(left, max(space, 0), g.Ellipsis)
 	fill := space - text.Width(left)
 	if left != "" {
 		left = title.Render(" " + left + " ")
@@ -166,7 +166,7 @@ func titled(w int, g style.Glyphs, line, title, dim styled, fc face) string {
 	}
 	out := line.Render(g.TopLeft+g.Horizontal) + left + line.Render(strings.Repeat(g.Horizontal, max(fill, 0)))
 	if right != "" {
-		out += dim.Render(" "+oneLine(right)+" ") + line.Render(g.Horizontal)
+		out += dim.Render(" "+right+" ") + line.Render(g.Horizontal)
 	}
 	return out + line.Render(g.Horizontal+g.TopRight)
 }

@@ -49,8 +49,11 @@ func (f *frame) interrupt(msg tea.KeyMsg) tea.Cmd {
 		return tea.Quit
 	}
 	f.quitArmed = now
-	if len(f.overlays) > 0 {
+	if o := f.top(); o != nil {
 		f.pop()
+		if d, ok := o.overlay.(dismisser); ok {
+			return o.own(d.dismissed())
+		}
 		return nil
 	}
 	f.toast.show(now, event.Info, "ctrl+c again quits", "")
@@ -80,8 +83,12 @@ func (e entry) owned(arg string) tea.Cmd { return own(e.owner, e.Run(arg)) }
 // mouse sends the mouse to the overlay on top, to an edge that is dragged, or to the pane under the pointer.
 func (f *frame) mouse(msg tea.MouseMsg) tea.Cmd {
 	if o := f.top(); o != nil {
+		f.drag = nil // its release goes to the overlay
 		b := o.place(f.w, f.h)
 		msg.X, msg.Y = msg.X-b.X-1, msg.Y-b.Y-1
+		if !tea.MouseEvent(msg).IsWheel() && (msg.X < 0 || msg.Y < 0 || msg.X >= b.W-2 || msg.Y >= b.H-2) {
+			return nil // beside it: nothing there is meant
+		}
 		return f.feed(o, msg)
 	}
 	if f.drag != nil {

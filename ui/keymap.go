@@ -21,6 +21,19 @@ func (k *keymap) of(a Action) []string {
 	return a.Keys
 }
 
+// first returns the first key of an action: usual, unless the configuration changed it; "" when it has none.
+func (k *keymap) first(id, usual string) string {
+	keys, changed := k.changed[id]
+	switch {
+	case !changed:
+		return usual
+	case len(keys) == 0:
+		return ""
+	default:
+		return keys[0]
+	}
+}
+
 // entry is an action with the pane that it belongs to; nil for the frame's and the program's own.
 type entry struct {
 	Action

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,19 @@ func (f *frame) items(table []entry) []Item {
 		}
 		out = append(out, it)
 	}
-	return out
+	return grouped(out)
+}
+
+// grouped puts the items of a group together, in the order in which the groups first come.
+func grouped(items []Item) []Item {
+	place := map[string]int{}
+	for _, it := range items {
+		if _, known := place[it.Group]; !known {
+			place[it.Group] = len(place)
+		}
+	}
+	slices.SortStableFunc(items, func(a, b Item) int { return place[a.Group] - place[b.Group] })
+	return items
 }
 
 func (f *frame) openPalette() {

@@ -36,6 +36,9 @@ type Options struct {
 	Notify   string        // "always", "unfocused" (also when empty) or "never"
 	Mode     func() string // approval mode for the status row; may be nil
 	State    StateStore    // remembers the layout; may be nil
+	// Standing tells whether a turn of a session runs, and the ids of what waits for the person there. It is asked after a
+	// loss of events, and must not block. Nil means that nothing runs and nothing waits.
+	Standing func(session string) (busy bool, waits []string)
 
 	Output io.Writer           // nil means standard output
 	Input  io.Reader           // nil means standard input

@@ -27,6 +27,9 @@ func (o *shown) place(w, h int) layout.Box {
 	return layout.Box{X: (w - ow) / 2, Y: max((h-oh)/3, 0), W: ow, H: oh}
 }
 
+// dismisser hears that ctrl+c took it away, to undo what it showed for a while.
+type dismisser interface{ dismissed() tea.Cmd }
+
 func (f *frame) top() *shown {
 	if len(f.overlays) == 0 {
 		return nil

@@ -118,10 +118,7 @@ func (p *picker) Update(msg tea.Msg) (tea.Cmd, bool) {
 func (p *picker) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 	switch msg.String() {
 	case "esc":
-		if p.opt.Cancel != nil {
-			return p.opt.Cancel(), true
-		}
-		return nil, true
+		return p.dismissed(), true
 	case "enter":
 		return p.choose()
 	case "up", "ctrl+p", "shift+tab":
@@ -142,6 +139,13 @@ func (p *picker) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 		return p.preview(), false
 	}
 	return nil, false
+}
+
+func (p *picker) dismissed() tea.Cmd {
+	if p.opt.Cancel == nil {
+		return nil
+	}
+	return p.opt.Cancel()
 }
 
 func (p *picker) mouse(msg tea.MouseMsg) (tea.Cmd, bool) {

@@ -99,7 +99,7 @@ func (p *Program) Run(ctx context.Context) error {
 	forget := crash.OnPanic(func() { p.frame.terminal.rescue(p.opt.Output, time.Second) })
 	defer forget()
 	if err := p.frame.terminal.enter(p.frame.screen); err != nil {
-		return fmt.Errorf("the terminal could not be prepared: %w", err)
+		return errors.Join(fmt.Errorf("the terminal could not be prepared: %w", err), p.frame.terminal.cook())
 	}
 	p.tea = tea.NewProgram(p.frame, tea.WithInput(p.opt.Input), tea.WithOutput(p.opt.Output), tea.WithContext(ctx),
 		tea.WithoutRenderer(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(p.take))

@@ -60,15 +60,7 @@ func (s *Slash) Key(id, usual string) string {
 	if s == nil || s.frame == nil {
 		return usual
 	}
-	keys, changed := s.frame.keys.changed[id]
-	switch {
-	case !changed:
-		return usual
-	case len(keys) == 0:
-		return ""
-	default:
-		return keys[0]
-	}
+	return s.frame.keys.first(id, usual)
 }
 
 // Nearest suggests the command that a mistyped name may have meant, or "".

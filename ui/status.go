@@ -46,7 +46,7 @@ func (f *frame) observe(events []event.Envelope) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, e := range events {
 		f.observeProgram(e)
-		if e.Session != "" {
+		if _, gone := e.Event.(event.SessionDeleted); e.Session != "" && !gone {
 			f.dirty = true
 			cmds = append(cmds, f.observeSession(e, f.status.of(e.Session)))
 		}
@@ -71,8 +71,27 @@ func (f *frame) observeProgram(e event.Envelope) {
 	case event.SessionDeleted:
 		delete(f.status.sessions, e.Session)
 	case event.Resync:
-		for _, s := range f.status.sessions {
-			clear(s.waits) // what still waits is asked anew by the panes that reload
+		f.standing(e.At)
+	}
+}
+
+// standing asks how the sessions stand after a loss of events: the end of a turn may be among what was lost, and a spinner
+// that nothing ends would turn for ever.
+func (f *frame) standing(at time.Time) {
+	f.dirty = true
+	for uid, s := range f.status.sessions {
+		was := s.busy
+		s.busy = false
+		clear(s.waits)
+		if f.opt.Standing == nil {
+			continue
+		}
+		var waits []string
+		if s.busy, waits = f.opt.Standing(uid); s.busy && !was {
+			s.since, s.phase = at, "working"
+		}
+		for _, id := range waits {
+			s.waits[id] = true
 		}
 	}
 }
@@ -89,6 +108,9 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 			s.model = ev.Model
 		}
 	case event.TurnPhase:
+		if !s.busy { // its start was lost
+			s.busy, s.since = true, e.At
+		}
 		s.phase = ev.Phase
 	case event.TurnEnded:
 		took := e.At.Sub(s.since)
@@ -218,12 +240,21 @@ func (f *frame) statusRight(s *sessionStatus) []string {
 	if f.opt.Mode != nil {
 		out = append(out, st.Status.Render(oneLine(f.opt.Mode())))
 	}
-	hint := func(key, what string) string { return st.Key.Render(key) + " " + st.Hint.Render(what) }
-	hints := hint("ctrl+p", "commands") + "  " + hint("F1", "help")
-	if s.busy {
-		hints += "  " + hint("esc", "stop")
+	var hints []string
+	hint := func(id, usual, what string) {
+		if key := f.keys.first(id, usual); key != "" {
+			hints = append(hints, st.Key.Render(key)+" "+st.Hint.Render(what))
+		}
 	}
-	return append(out, hints)
+	hint("palette", "ctrl+p", "commands")
+	hint("help", "F1", "help")
+	if s.busy {
+		hint("conversation.stop", "esc", "stop")
+	}
+	if len(hints) == 0 {
+		return out
+	}
+	return append(out, strings.Join(hints, "  "))
 }
 
 // clock writes a duration as 00:41 or 1:02:03.

@@ -77,13 +77,7 @@ func (s browser) Delete(ctx context.Context, uid string) error {
 	if err != nil {
 		return err
 	}
-	if app.Agent.Busy(uid) {
-		return fmt.Errorf("the session is working: open it, stop it with esc, then delete it")
-	}
-	if err := app.Pool.CloseSession(ctx, uid); err != nil {
-		return err
-	}
-	return app.Sessions.Delete(ctx, uid)
+	return app.DeleteSession(ctx, uid)
 }
 
 func (s browser) Archive(ctx context.Context, uid string, on bool) error {
@@ -171,14 +165,15 @@ func newFile(dir, name, ext string) (*os.File, error) {
 // maxFileName is in bytes: with a number and an extension it stays below what file systems take.
 const maxFileName = 200
 
-// fileName keeps of a title what is safe in a file name everywhere.
+// fileName keeps of a title what is safe in a file name everywhere, and in a shell: letters of any script, digits, - and _.
 func fileName(title string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(title) {
 		switch {
 		case unicode.IsSpace(r):
 			r = '-'
-		case !unicode.IsPrint(r), r == utf8.RuneError, strings.ContainsRune(`/\:*?"<>|.`, r):
+		case unicode.IsLetter(r), unicode.IsMark(r), unicode.IsDigit(r), r == '-', r == '_':
+		default:
 			continue
 		}
 		if b.Len()+utf8.RuneLen(r) > maxFileName {
@@ -186,7 +181,7 @@ func fileName(title string) string {
 		}
 		b.WriteRune(r)
 	}
-	if name := strings.Trim(b.String(), "-~"); name != "" {
+	if name := strings.Trim(b.String(), "-"); name != "" {
 		return name
 	}
 	return "session"

@@ -96,6 +96,18 @@ func (t talker) Waiting(uid string) ([]event.ApprovalAsked, []event.QuestionAske
 	return app.Gate.Pending(uid), app.Agent.Questions(uid)
 }
 
+// standing is Busy and Waiting for the status row.
+func (t talker) standing(uid string) (busy bool, waits []string) {
+	asks, questions := t.Waiting(uid)
+	for _, a := range asks {
+		waits = append(waits, a.ID)
+	}
+	for _, q := range questions {
+		waits = append(waits, q.ID)
+	}
+	return t.Busy(uid), waits
+}
+
 func (t talker) Queue(uid string) []event.QueuedInput {
 	app, ok := t.b.now()
 	if !ok {

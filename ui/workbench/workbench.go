@@ -130,6 +130,7 @@ func (w *workbench) ui(first string) ui.Options {
 	o.NoMouse = c.Display.Mouse == "off"
 	o.Notify = c.Display.Notify
 	o.Mode = w.mode
+	o.Standing = talker{w.boot}.standing
 	if o.State == nil {
 		o.State = layoutFile(c.Paths())
 	}

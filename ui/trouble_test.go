@@ -1,0 +1,100 @@
+package ui_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+	"hermes/ui"
+	"hermes/ui/uitest"
+)
+
+// row is the status row.
+func (d *driven) row() string {
+	lines := strings.Split(d.m.View(), "\n")
+	return lines[len(lines)-1]
+}
+
+func TestTheStatusRowNamesTheKeysThatAPersonChose(t *testing.T) {
+	opt, _ := options(t)
+	opt.Keys = map[string][]string{"conversation.stop": {"alt+k"}, "palette": {"f2"}, "help": {}}
+	s := uitest.Start(t, opt, 120, 40)
+	opt.Bus.Publish(event.Header{Session: "s1"}, event.TurnStarted{})
+	if picture := s.WaitFor("f2 commands  alt+k stop"); strings.Contains(picture, "F1 help") {
+		t.Error("a key is named that was taken away")
+	}
+}
+
+// The end of a turn may be among what a Resync stands for.
+func TestNothingSpinsForEverAfterALossOfEvents(t *testing.T) {
+	opt, _ := options(t)
+	opt.Standing = func(uid string) (bool, []string) { return uid == "s2", []string{"q"}[:len(uid)-1] }
+	s := uitest.Start(t, opt, 160, 44)
+	opt.Bus.Publish(event.Header{Session: "s1"}, event.TurnStarted{})
+	opt.Bus.Publish(event.Header{Session: "s1"}, event.TurnPhase{Phase: "counting"})
+	s.WaitFor("counting")
+	opt.Bus.Publish(event.Header{}, event.Resync{Dropped: 1})
+	s.WaitGone("counting")
+	opt.Bus.Publish(event.Header{Session: "s1"}, event.TurnPhase{Phase: "at it again"})
+	s.WaitFor("at it again")
+}
+
+// tabbed has a title that would push the boxes beside it.
+type tabbed struct{ *fake }
+
+func (tabbed) Title() ui.Title { return ui.Title{Text: "a\tb\nc\td\te", Right: "x\ty\n"} }
+
+func TestATitleWithTabsAndLineBreaksKeepsTheFrame(t *testing.T) {
+	opt, _ := options(t)
+	opt.Side[1] = tabbed{opt.Side[1].(*fake)}
+	d := model(t, opt, 160, 44)
+	uitest.CheckBlock(t, d.m.View(), 160, 44)
+}
+
+func TestAClickBesideAnOverlayChoosesNothing(t *testing.T) {
+	opt, _ := options(t)
+	d := model(t, opt, 160, 44)
+	d.send(uitest.Key("ctrl+p"))
+	for _, at := range [][2]int{{2, 20}, {158, 20}, {80, 43}, {80, 0}} {
+		d.send(tea.MouseMsg{X: at[0], Y: at[1], Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
+		if !strings.Contains(d.m.View(), "Commands") {
+			t.Fatalf("a click at %v closed the palette", at)
+		}
+	}
+}
+
+func TestADragEndsWhenAnOverlayTakesItsRelease(t *testing.T) {
+	opt, _ := options(t)
+	d := model(t, opt, 160, 44)
+	edge := strings.Index(strings.ReplaceAll(strings.Split(d.m.View(), "\n")[20], "│", "|"), "||")
+	d.send(tea.MouseMsg{X: edge, Y: 20, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
+	d.send(uitest.Key("ctrl+p"))
+	d.send(tea.MouseMsg{X: edge, Y: 20, Action: tea.MouseActionRelease, Button: tea.MouseButtonLeft})
+	d.send(uitest.Key("esc"))
+	before := d.m.View()
+	d.send(tea.MouseMsg{X: edge + 12, Y: 20, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
+	d.send(tea.MouseMsg{X: edge + 12, Y: 20, Action: tea.MouseActionRelease, Button: tea.MouseButtonLeft})
+	if after := d.m.View(); strings.Index(after, "╭─ 2") != strings.Index(before, "╭─ 2") {
+		t.Error("a click moved the edge that was dragged before")
+	}
+}
+
+func TestCtrlCInThePreviewOfThemesBringsTheOldOneBack(t *testing.T) {
+	opt, convs := options(t)
+	opt.Now = func() time.Time { return time.Unix(1_700_000_000, 0) }
+	d := model(t, opt, 120, 40)
+	before := (*convs)[0].styles.Name
+	cmd, _ := opt.Slash.Run("/theme")
+	d.run(cmd)
+	d.send(uitest.Key("down"))
+	if (*convs)[0].styles.Name == before {
+		t.Fatal("there was no preview")
+	}
+	d.send(tea.KeyMsg{Type: tea.KeyCtrlC})
+	if now := (*convs)[0].styles.Name; now != before {
+		t.Errorf("the theme stayed %q", now)
+	}
+}
