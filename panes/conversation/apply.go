@@ -200,6 +200,9 @@ func (p *Pane) turnEnded(ev event.TurnEnded) {
 	}
 	clear(s.running)
 	p.running, p.asks, p.question, s.last = false, nil, nil, chat.RoleUser
+	if p.list.Len() > maxItems && p.list.Follow() && !p.browsing && p.query == "" { // nobody reads what goes
+		p.reload = true
+	}
 	if s.head != nil {
 		s.head.ended(ev)
 		s.head = nil

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strconv"
@@ -52,6 +53,23 @@ type approval struct {
 	styles *style.Styles
 	room   int // lines of the text in the last picture
 	width  int // of the text
+	drawn  drawnBody
+}
+
+// drawnBody is the text of an approval as it was drawn last. A picture asks for it several times, and a diff is long.
+type drawnBody struct {
+	ask    event.ApprovalAsked
+	w      int
+	why    bool
+	styles *style.Styles
+	lines  []string
+}
+
+// of reports that ask looks as the one that was drawn. The id alone is not enough: what is shown is what will run.
+func (d *drawnBody) of(ask event.ApprovalAsked) bool {
+	a := &d.ask
+	return d.lines != nil && a.ID == ask.ID && a.Detail == ask.Detail && a.Diff == ask.Diff && a.Reason == ask.Reason && a.Scope == ask.Scope &&
+		a.Span == ask.Span && a.Call.Name == ask.Call.Name && bytes.Equal(a.Call.Args, ask.Call.Args) && slices.Equal(a.Effects, ask.Effects)
 }
 
 func newApproval(p *Pane) *approval {

@@ -252,3 +252,26 @@ func TestAQuestionPlacesItsCursorAndGoesWhenItIsAnsweredElsewhere(t *testing.T) 
 		t.Errorf("it stays:\n%s", seen(p))
 	}
 }
+
+// A picture asks for the text several times and the countdown draws it every second: a long diff is drawn once. What is
+// asked anew under the same id is never hidden behind what was drawn before.
+func TestALongDiffIsDrawnOnceAndNeverStale(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	ask := event.ApprovalAsked{ID: "a", Title: "Write?", Diff: "--- a\n+++ a\n@@ -1,1 +1,5000 @@\n" + strings.Repeat("+line\n", 5000)}
+	p.asks = []event.ApprovalAsked{ask}
+	a := newApproval(p)
+	a.Restyle(p.env.s)
+	ow, oh := a.Size(120, 40)
+	a.View(ow, oh)
+	first := &a.drawn.lines[0]
+	a.Size(120, 40)
+	a.View(ow, oh)
+	if &a.drawn.lines[0] != first {
+		t.Error("it was drawn again though nothing changed")
+	}
+	p.asks[0].Detail = "something else"
+	if !strings.Contains(a.View(ow, oh), "something else") {
+		t.Error("what is asked now is not shown")
+	}
+}

@@ -138,8 +138,17 @@ func (a *approval) around(i int, body, plain string) string {
 	return "   " + body + "  "
 }
 
-// body is the command with its dangerous part underlined, what it does, and the change it makes.
+// body is what draw made of the same call at the same width before.
 func (a *approval) body(ask event.ApprovalAsked, w int) []string {
+	d := &a.drawn
+	if !d.of(ask) || d.w != w || d.why != a.why || d.styles != a.styles {
+		*d = drawnBody{ask, w, a.why, a.styles, a.draw(ask, w)}
+	}
+	return d.lines
+}
+
+// draw makes the command with its dangerous part underlined, what it does, and the change it makes.
+func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 	inner, s := max(1, w-4), a.styles
 	var out []string
 	add := func(lines []string) {

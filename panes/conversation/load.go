@@ -14,6 +14,10 @@ import (
 // pageSize is how many messages are read at a time.
 const pageSize = 200
 
+// maxItems is how many items a conversation that goes on for days holds: beyond it the end of a turn brings back the
+// newest page, and what is older is read again when somebody goes there.
+const maxItems = 4000
+
 // patience is how long a command may take before it says so.
 const patience = 15 * time.Second
 
@@ -144,7 +148,7 @@ func (p *Pane) paged(m pageMsg) tea.Cmd {
 	for _, e := range held {
 		p.fold(e)
 	}
-	return nil
+	return p.Wake() // what was said may have changed meanwhile
 }
 
 // fill replaces the transcript.

@@ -224,6 +224,33 @@ func TestHistoryChangedReadsAgain(t *testing.T) {
 	}
 }
 
+// Days of turns in one open conversation must not fill the memory.
+func TestAConversationThatGoesOnForDaysIsBounded(t *testing.T) {
+	w := &world{messages: history(400)}
+	p := open(t, w)
+	most := 0
+	for i := range 10_000 {
+		id := int64(1000 + i)
+		events := uitest.Envelopes(event.Header{Session: p.session},
+			event.TurnStarted{}, event.MessageAdded{Message: chat.Message{ID: id, Role: chat.RoleUser, Text: "again"}}, event.TurnEnded{Reason: event.TurnDone})
+		p.Apply(events)
+		uitest.Pump(p, p.Wake())
+		most = max(most, p.list.Len())
+	}
+	if most > maxItems+pageSize || len(p.script.known) > maxItems {
+		t.Errorf("up to %d items, %d ids are kept", most, len(p.script.known))
+	}
+	uitest.Press(p, "pgup")
+	before := p.list.Len()
+	for range 3 {
+		p.Apply(uitest.Envelopes(event.Header{Session: p.session}, event.TurnStarted{}, event.TurnEnded{Reason: event.TurnDone}))
+		uitest.Pump(p, p.Wake())
+	}
+	if p.list.Len() < before {
+		t.Error("what somebody reads was taken away")
+	}
+}
+
 func TestToolLineTellsItsState(t *testing.T) {
 	w := &world{}
 	p := open(t, w)

@@ -16,8 +16,11 @@ import (
 // PaneID is the pane's name in configuration and layout.
 const PaneID ui.ID = "output"
 
-// maxCalls bounds the calls remembered over all sessions.
-const maxCalls = 64
+// Bounds of what is remembered over all sessions: calls, and the bytes that they printed.
+const (
+	maxCalls = 64
+	maxKept  = 16 << 20
+)
 
 // History gives the tool results of a session that was resumed.
 type History interface {
@@ -173,11 +176,15 @@ func (p *Pane) add(c *call) bool {
 }
 
 func (p *Pane) prune() {
-	current := p.current()
-	for i := 0; len(p.calls) > maxCalls && i < len(p.calls); i++ {
+	current, kept := p.current(), 0
+	for _, c := range p.calls {
+		kept += c.buf.size
+	}
+	for i := 0; (len(p.calls) > maxCalls || kept > maxKept) && i < len(p.calls); i++ {
 		if old := p.calls[i]; !old.running() && old != current && old != p.pinned {
 			delete(p.byID, old.key())
 			p.calls = slices.Delete(p.calls, i, i+1)
+			kept -= old.buf.size
 			i--
 		}
 	}

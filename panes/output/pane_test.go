@@ -299,6 +299,27 @@ func TestManyCallsAreBounded(t *testing.T) {
 	}
 }
 
+func TestWhatCallsPrintedIsBoundedTogether(t *testing.T) {
+	p := opened(t, nil)
+	line := bytes.Repeat([]byte("x"), 1023)
+	page := bytes.Repeat(append(line, '\n'), 64)
+	for i := range 40 {
+		id := fmt.Sprint(i)
+		p.all(here, started(id, "x"))
+		for k := range int64(16) { // a mailbox keeps the tail of more
+			p.all(here, event.ToolOutput{CallID: id, Offset: k * int64(len(page)), Data: page})
+		}
+		p.all(here, event.ToolEnded{Result: chat.ToolResult{CallID: id}})
+	}
+	kept := 0
+	for _, c := range p.calls {
+		kept += c.buf.size
+	}
+	if kept > maxKept+16*len(page) || kept < maxKept/2 {
+		t.Errorf("%d bytes in %d calls are kept", kept, len(p.calls))
+	}
+}
+
 func TestAnythingKeepsTheShapeAndTheMemo(t *testing.T) {
 	styles := []*style.Styles{uitest.Styles(t, style.True), uitest.Styles(t, style.None)}
 	pieces := []string{"a", "\n", "网络", "👨‍👩‍👧", "\t", "\x1b[31m", "\x1b[0m", "\x1b[2J", "\x1b]0;x\a", "\r", "\x00", "\xff", "e\u0301", strings.Repeat("word ", 80), strings.Repeat("x", 300), lines(0, 40)}
