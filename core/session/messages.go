@@ -73,7 +73,7 @@ func (s *Service) Append(ctx context.Context, uid string, m *chat.Message) error
 	}
 	var d store.Derived
 	if m.Role == chat.RoleUser {
-		d = store.Derived{Title: deriveTitle(m.Text), Preview: preview(m.Text)}
+		d = store.Derived{Title: promptTitle(m), Preview: promptPreview(m)}
 	}
 	titled, err := s.st.Append(ctx, uid, m, d)
 	if err != nil {

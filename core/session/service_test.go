@@ -121,6 +121,20 @@ func TestAppendGivesTitlePreviewAndCounters(t *testing.T) {
 	}
 }
 
+func TestAPromptThatIsNothingButAPasteHasItsTitle(t *testing.T) {
+	s, _ := newService(t)
+	uid := create(t, s, NewSession{}).UID
+	add(t, s, uid, chat.Message{Role: chat.RoleUser, Attachments: []chat.Attachment{
+		{Kind: chat.AttachFile, Name: "picture.png", Path: "picture.png"},
+		{Kind: chat.AttachPaste, Name: "paste 1", Text: "\n\x1b[31mpanic: runtime error\n" + strings.Repeat("容", 5000)},
+	}})
+	info, err := s.Get(bg, uid)
+	must(t, err)
+	if info.Title != "panic: runtime error" || !strings.HasPrefix(info.Preview, "panic: runtime error 容") {
+		t.Errorf("title %q, preview %q", info.Title, info.Preview)
+	}
+}
+
 func TestPaging(t *testing.T) {
 	s, _ := newService(t)
 	uid := create(t, s, NewSession{}).UID

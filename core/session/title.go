@@ -5,11 +5,14 @@ import (
 	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"hermes/core/chat"
 )
 
 const (
 	titleCells   = 60
 	previewRunes = 120
+	headBytes    = 4096
 )
 
 // preview is the beginning of a text on one line.
@@ -32,6 +35,33 @@ func deriveTitle(text string) string {
 	}
 	return ""
 }
+
+// promptTitle makes a title from a prompt; where it is nothing but a paste, from the paste.
+func promptTitle(m *chat.Message) string {
+	if title := deriveTitle(m.Text); title != "" {
+		return title
+	}
+	for _, a := range m.Attachments {
+		if title := deriveTitle(head(a)); title != "" {
+			return title
+		}
+	}
+	return ""
+}
+
+// promptPreview is the beginning of a prompt; where it is nothing but a paste, of the paste.
+func promptPreview(m *chat.Message) string {
+	p := preview(m.Text)
+	for _, a := range m.Attachments {
+		if p == "" {
+			p = preview(head(a))
+		}
+	}
+	return p
+}
+
+// head is the beginning of what is attached: a title is not looked for in the middle of a long paste.
+func head(a chat.Attachment) string { return a.Text[:min(len(a.Text), headBytes)] }
 
 // printable removes escape sequences and control characters other than line ends and tabs.
 func printable(text string) string {
