@@ -31,6 +31,7 @@ type fakePool struct {
 	mu       sync.Mutex
 	selected map[string]string
 	got      []backend.Request
+	ended    []string // sessions that were closed
 	closed   bool
 }
 
@@ -58,6 +59,13 @@ func (p *fakePool) Select(uid, name string) error {
 		return os.ErrNotExist
 	}
 	p.selected[uid] = name
+	return nil
+}
+
+func (p *fakePool) CloseSession(_ context.Context, uid string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = append(p.ended, uid)
 	return nil
 }
 

@@ -57,6 +57,27 @@ func (a *App) Resume(ctx context.Context, uid string) (event.SessionInfo, error)
 	return info, a.Agent.Open(ctx, uid)
 }
 
+// DeleteSession removes a session for good, with all that is kept about it in memory. One with a running turn is refused, and so is
+// one in which another process works: nothing of it has ended then. Its commands in the background end before it is gone.
+func (a *App) DeleteSession(ctx context.Context, uid string) error {
+	err := a.Agent.Drop(ctx, uid, func() error {
+		if err := a.Pool.CloseSession(ctx, uid); err != nil {
+			return err
+		}
+		return a.Sessions.Delete(ctx, uid)
+	})
+	if errors.Is(err, agent.ErrBusy) {
+		return errors.New("the session is working: open it, stop it with esc, then delete it")
+	}
+	if err != nil {
+		return err
+	}
+	a.Gate.Forget(uid)
+	a.forget(uid)
+	a.open.Delete(uid)
+	return nil
+}
+
 // SelectBackend makes name the session's back end, also after a restart.
 func (a *App) SelectBackend(ctx context.Context, uid, name string) error {
 	if err := a.Pool.Select(uid, name); err != nil {

@@ -39,6 +39,10 @@ func TestTurnsLeaseTheirSession(t *testing.T) {
 	for what, err := range map[string]error{
 		"submit": r.agent.Submit(ctx, r.uid, Input{Text: "hello"}), "retry": r.agent.Retry(ctx, r.uid), "undo": undo,
 		"compress": r.agent.Compress(ctx, r.uid, ""),
+		"drop": r.agent.Drop(ctx, r.uid, func() error {
+			t.Error("dropped although another process works in it")
+			return nil
+		}),
 	} {
 		var used *store.InUseError
 		if !errors.As(err, &used) || used.PID != 4711 {

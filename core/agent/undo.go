@@ -39,6 +39,20 @@ func (a *Agent) Retry(ctx context.Context, session string) error {
 	})
 }
 
+// Drop runs remove, which takes a session away, while nothing can start in it and no other process works in it, and forgets
+// the session when it worked.
+func (a *Agent) Drop(ctx context.Context, session string, remove func() error) error {
+	return a.whenIdle(ctx, session, func(*worker) error {
+		if err := remove(); err != nil {
+			return err
+		}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.workers, session)
+		return nil
+	})
+}
+
 // lastPrompt is the index of the last user message that Undo takes back first, -1 when there is none.
 func lastPrompt(history []chat.Message) int {
 	for i := len(history) - 1; i >= 0; i-- {
