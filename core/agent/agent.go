@@ -5,7 +5,8 @@
 //   - One Agent, many sessions at a time. Each session runs one turn at a time, in its own goroutine, which exists only
 //     while there is something to do; what arrives meanwhile waits in a queue that is stored and shown.
 //   - Nothing that was accepted is lost. A prompt is stored before Submit returns, every message before it is published,
-//     and a submitted text is at any moment either in the history or in the visible queue.
+//     and a submitted text is at any moment either in the history or in the visible queue. When the disk is full it is in the
+//     file that the store keeps beside the database: it counts as accepted, and the turn ends with words that say so.
 //   - Every turn ends with exactly one TurnEnded, whatever the model, a tool or the network does. An interrupt ends it
 //     within about a second: what was written stays and is marked, calls that did not finish get a made-up result.
 //   - After a turn that did not end well, what was queued waits until a person says so; it is never started by itself.

@@ -159,11 +159,15 @@ func (t *turn) seal(d *draft, status chat.Status) (chat.Message, error) {
 	m := d.message(t.used)
 	m.Status = status
 	m.Usage = t.model.Charge(m.Usage)
-	if err := t.a.d.Sessions.Seal(ctx, &m); err != nil {
+	err := t.a.d.Sessions.Seal(ctx, &m)
+	if err != nil && !aside(err) {
 		return m, fmt.Errorf("the answer could not be saved: %w", err)
 	}
 	t.history = append(t.history, m)
 	t.publish(event.MessageSealed{Message: m})
+	if err != nil {
+		return m, diskFull("the answer is safe", err)
+	}
 	return m, t.count(ctx, m.Usage)
 }
 

@@ -31,10 +31,8 @@ func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
 	}
 	return w.alone(ctx, func() error {
 		prompt := userMessage(in.Text, in.Attachments)
-		if err := a.d.Sessions.Append(ctx, session, &prompt); err != nil {
-			return err
-		}
-		return w.start(converse(prompt))
+		err := a.d.Sessions.Append(ctx, session, &prompt)
+		return w.answer(prompt, err)
 	})
 }
 
@@ -155,10 +153,8 @@ func (w *worker) startQueued(ctx context.Context) error {
 	}
 	return w.alone(ctx, func() error {
 		prompt := join(items)
-		if err := w.accept(ctx, &prompt, items); err != nil {
-			return err
-		}
-		return w.start(converse(prompt))
+		err := w.accept(ctx, &prompt, items)
+		return w.answer(prompt, err)
 	})
 }
 

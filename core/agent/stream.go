@@ -119,7 +119,11 @@ func (t *turn) begin(d *draft) error {
 	d.msg = chat.Message{Role: chat.RoleAssistant, Status: chat.StatusPartial, Model: d.model}
 	ctx, cancel := t.keep()
 	defer cancel()
-	if err := t.a.d.Sessions.Append(ctx, t.w.uid, &d.msg); err != nil {
+	err := t.a.d.Sessions.Append(ctx, t.w.uid, &d.msg)
+	if aside(err) {
+		return diskFull("what was said so far is safe", err)
+	}
+	if err != nil {
 		return err
 	}
 	d.savedAt = time.Now()

@@ -104,11 +104,15 @@ func (t *turn) store(r chat.ToolResult) error {
 	if r.Interrupted {
 		m.Status = chat.StatusCancelled
 	}
-	if err := t.a.d.Sessions.Append(ctx, t.w.uid, &m); err != nil {
+	err := t.a.d.Sessions.Append(ctx, t.w.uid, &m)
+	if err != nil && !aside(err) {
 		return fmt.Errorf("the result of %s could not be saved: %w", r.Name, err)
 	}
 	t.history = append(t.history, m)
 	t.publish(event.ToolEnded{Result: r})
+	if err != nil { // not MessageAdded: it has no place in the conversation yet
+		return diskFull("the result of "+r.Name+" is safe", err)
+	}
 	t.publish(event.MessageAdded{Message: m})
 	return nil
 }

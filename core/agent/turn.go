@@ -256,6 +256,9 @@ func (t *turn) takeSteers() error {
 	defer cancel()
 	m := join(items)
 	if err := t.w.accept(ctx, &m, items); err != nil {
+		if aside(err) {
+			return diskFull("what you said is safe", err)
+		}
 		return err
 	}
 	t.history = append(t.history, m)

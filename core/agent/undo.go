@@ -32,10 +32,8 @@ func (a *Agent) Retry(ctx context.Context, session string) error {
 		if _, err := a.d.Sessions.Undo(ctx, session, 1); err != nil {
 			return err
 		}
-		if err := a.d.Sessions.Append(ctx, session, &again); err != nil {
-			return err
-		}
-		return w.start(converse(again))
+		err = a.d.Sessions.Append(ctx, session, &again)
+		return w.answer(again, err)
 	})
 }
 

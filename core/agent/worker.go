@@ -142,11 +142,13 @@ func (w *worker) next(t *turn, out outcome) (*turn, job) {
 	defer cancel()
 	items := w.takeUp(out.reason)
 	var following *turn
-	var prompt chat.Message
+	var answer job
 	if len(items) > 0 {
 		following = newTurn(w)
-		prompt = join(items)
-		if err := w.accept(ctx, &prompt, items); err != nil {
+		prompt := join(items)
+		err := w.accept(ctx, &prompt, items)
+		answer = answering(prompt, err)
+		if err != nil && !aside(err) {
 			following.cancel()
 			following = nil
 			w.publish(event.Notice{Level: event.Error, Text: "The queued message could not be saved and stays in the queue: " + err.Error()})
@@ -155,7 +157,7 @@ func (w *worker) next(t *turn, out outcome) (*turn, job) {
 	waiting := w.follow(following)
 	t.end(out)
 	if following != nil {
-		return following, converse(prompt)
+		return following, answer
 	}
 	w.leave()
 	if waiting > 0 && !out.silent {
@@ -213,16 +215,21 @@ func (w *worker) takeUp(reason event.TurnReason) []event.QueuedInput {
 }
 
 // accept stores prompt and takes items, of which it was made, out of the queue. In this order: a crash between the two
-// leaves a message twice, never nowhere.
+// leaves a message twice, never nowhere. A prompt that is kept aside leaves the queue too; the error says so.
 func (w *worker) accept(ctx context.Context, prompt *chat.Message, items []event.QueuedInput) error {
-	if err := w.a.d.Sessions.Append(ctx, w.uid, prompt); err != nil {
+	stored := w.a.d.Sessions.Append(ctx, w.uid, prompt)
+	if stored != nil && !aside(stored) {
+		return stored
+	}
+	rest := slices.DeleteFunc(w.a.Queue(w.uid), func(x event.QueuedInput) bool {
+		return slices.ContainsFunc(items, func(y event.QueuedInput) bool { return x.ID == y.ID })
+	})
+	err := w.a.d.Sessions.SaveQueue(ctx, w.uid, rest)
+	if err != nil && stored == nil {
 		return err
 	}
-	return w.setQueue(ctx, func(q []event.QueuedInput) []event.QueuedInput {
-		return slices.DeleteFunc(q, func(x event.QueuedInput) bool {
-			return slices.ContainsFunc(items, func(y event.QueuedInput) bool { return x.ID == y.ID })
-		})
-	})
+	w.showQueue(rest) // also when it could not be saved for the same reason: the next change saves it
+	return stored
 }
 
 // setQueue changes the queue, in the store first. The caller holds change.
@@ -233,6 +240,12 @@ func (w *worker) setQueue(ctx context.Context, edit func([]event.QueuedInput) []
 	if err := w.a.d.Sessions.SaveQueue(ctx, w.uid, q); err != nil {
 		return err
 	}
+	w.showQueue(q)
+	return nil
+}
+
+// showQueue makes q the queue that everybody sees.
+func (w *worker) showQueue(q []event.QueuedInput) {
 	w.mu.Lock()
 	w.queue = q
 	if len(q) == 0 {
@@ -240,7 +253,6 @@ func (w *worker) setQueue(ctx context.Context, edit func([]event.QueuedInput) []
 	}
 	w.mu.Unlock()
 	w.publish(event.QueueChanged{Items: slices.Clone(q)})
-	return nil
 }
 
 // join makes one prompt of several inputs, in order.
