@@ -181,6 +181,11 @@ A key in upper case like OPENAI_API_KEY is a secret and goes to .env, which only
 			if config.SecretName(key) {
 				return c.setSecret(paths, key, value)
 			}
+			if key == "display.theme" {
+				if err := checkTheme(value, paths); err != nil {
+					return failed(ExitUsage, "%w", err)
+				}
+			}
 			if err := config.Set(paths, key, value); err != nil {
 				return failed(ExitUsage, "%w", err)
 			}

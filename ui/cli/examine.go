@@ -40,6 +40,9 @@ func (x *examination) program(context.Context) { x.add("program", good, "", "%s"
 
 func (x *examination) settings(context.Context) {
 	path := x.start.Config.Paths().ConfigFile
+	if err := checkTheme(x.start.Config.Display.Theme, x.start.Config.Paths()); err != nil {
+		x.add("settings", warn, "`hermes config set display.theme hermes`; the default is shown instead", "%s: %v", x.start.Config.Origin("display.theme"), err)
+	}
 	for _, p := range x.start.Problems {
 		x.add("settings", bad, "`hermes config edit` opens the file", "%s", p)
 	}

@@ -1,0 +1,16 @@
+package cli
+
+import (
+	"hermes/core/config"
+	"hermes/themes"
+)
+
+// checkTheme tries a theme by its name. The settings know the name only: themes belong to the screen. That is why loading
+// them does not complain, and a skin that a Python hermes in the same home has of its own does no harm.
+func checkTheme(name string, paths config.Paths) error {
+	if name == "" || name == "default" {
+		return nil
+	}
+	_, err := themes.Load(name, paths.ThemesDir)
+	return err
+}
