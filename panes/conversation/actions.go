@@ -166,7 +166,10 @@ func (p *Pane) commandActions() []ui.Action {
 		p.sendAs("interrupt", event.InputInterrupt, "Stop the turn and send a prompt", ""),
 	}
 	if p.deps.Retry != nil {
-		out = append(out, ui.Action{ID: "conversation.retry", Keys: []string{"r"}, Slash: "retry", Title: "Answer the last prompt again", Why: idle, Run: p.runs(p.retry)})
+		out = append(out, ui.Action{
+			ID: "conversation.retry", Keys: []string{"r"}, Slash: "retry", Title: "Answer the last prompt again",
+			Help: "The answer that stands there goes, and what it ran may run again.", Dangerous: true, Why: idle, Run: p.runs(p.retry),
+		})
 	}
 	if p.deps.Undo != nil {
 		out = append(out, ui.Action{

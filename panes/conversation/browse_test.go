@@ -78,3 +78,22 @@ func TestAHitInAClosedCallOpensIt(t *testing.T) {
 	}
 	say(p, event.TurnEnded{})
 }
+
+// Somebody who types without seeing that the keys browse must not run a command again by its first letter.
+func TestWhatTakesAnAnswerAwayAsks(t *testing.T) {
+	deps := (&world{}).deps()
+	deps.Undo = deps.Retry
+	p := New(deps, "s")
+	asked := 0
+	for _, a := range p.Actions() {
+		if a.ID == "conversation.retry" || a.ID == "conversation.undo" {
+			asked++
+			if !a.Dangerous {
+				t.Errorf("%s does not ask", a.ID)
+			}
+		}
+	}
+	if asked != 2 {
+		t.Errorf("%d of 2 are there", asked)
+	}
+}
