@@ -15,6 +15,7 @@ import (
 type child struct {
 	pid    int
 	tag    string        // value of HERMES_CALL in its environment
+	row    row           // in the lease
 	exited chan struct{} // closed when it ended; it stays unreaped, so that its number is not used again
 	wait   waiter
 }
@@ -27,27 +28,38 @@ type launch struct {
 	dir   string
 	files []*os.File // nil: closed in the child
 	tty   bool       // files[0] becomes the controlling terminal
+
+	outlives bool // the death of this process
 }
 
-func (r *Runner) fork(l launch, tag string) (*child, error) {
-	c := &child{tag: tag, exited: make(chan struct{})}
-	attr := &syscall.ProcAttr{Dir: l.dir, Env: l.env, Files: make([]uintptr, len(l.files)), Sys: sysAttr(l.tty, &c.wait)}
+func (r *Runner) fork(l launch, tag string, place row) (*child, error) {
+	c := &child{tag: tag, row: place, exited: make(chan struct{})}
+	err := error(ErrClosed)
+	r.forks.do(func() { err = c.start(l) })
+	if err != nil {
+		place.drop()
+		return nil, startError(l, err)
+	}
+	place.started(c.pid)
+	return c, nil
+}
+
+func (c *child) start(l launch) (err error) {
+	attr := &syscall.ProcAttr{Dir: l.dir, Env: l.env, Files: make([]uintptr, len(l.files)), Sys: sysAttr(l, &c.wait)}
 	for i, f := range l.files {
 		attr.Files[i] = ^uintptr(0)
 		if f != nil {
 			attr.Files[i] = f.Fd()
 		}
 	}
-	err := error(ErrClosed)
-	r.forks.do(func() { c.pid, _, err = syscall.StartProcess(l.path, l.argv, attr) })
-	if err != nil {
-		return nil, startError(l, err)
+	if c.pid, _, err = syscall.StartProcess(l.path, l.argv, attr); err != nil {
+		return err
 	}
 	crash.Go("runner wait", func() {
 		c.wait.await(c.pid)
 		close(c.exited)
 	})
-	return c, nil
+	return nil
 }
 
 func startError(l launch, err error) error {
@@ -74,6 +86,7 @@ type exit struct {
 
 // reap collects the status. The child must have exited.
 func (c *child) reap() (exit, error) {
+	c.row.drop()
 	ws, err := c.wait.reap(c.pid)
 	if err != nil {
 		return exit{}, fmt.Errorf("the command ran, but how it ended is unknown: %w", err)

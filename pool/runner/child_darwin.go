@@ -16,8 +16,8 @@ type waiter struct {
 	err    error
 }
 
-func sysAttr(tty bool, _ *waiter) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Setctty: tty, Ctty: 0}
+func sysAttr(l launch, _ *waiter) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Setctty: l.tty, Ctty: 0}
 }
 
 func (w *waiter) await(pid int) {

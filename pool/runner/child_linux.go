@@ -14,9 +14,13 @@ const bytesWaiting = unix.TIOCINQ
 // waiter learns of the end of a child through its pidfd, which the network poller watches: no thread is blocked for a running command.
 type waiter struct{ pidfd int }
 
-func sysAttr(tty bool, w *waiter) *syscall.SysProcAttr {
+func sysAttr(l launch, w *waiter) *syscall.SysProcAttr {
 	w.pidfd = -1
-	return &syscall.SysProcAttr{Setsid: true, Setctty: tty, Ctty: 0, Pdeathsig: syscall.SIGKILL, PidFD: &w.pidfd}
+	attr := &syscall.SysProcAttr{Setsid: true, Setctty: l.tty, Ctty: 0, PidFD: &w.pidfd}
+	if !l.outlives {
+		attr.Pdeathsig = syscall.SIGKILL // at once, though only this one: the rest is the keeper's
+	}
+	return attr
 }
 
 // await blocks until the child has ended and leaves it unreaped.

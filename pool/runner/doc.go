@@ -13,6 +13,9 @@
 //     A command that ran is a Result; an error means that it did not run or that its fate is unknown, and says which.
 //   - Bytes are bytes: NUL and invalid UTF-8 pass unchanged. Bookkeeping never travels in the command's output.
 //   - Close ends everything that the Runner started and still runs.
+//   - The death of the process, however it dies, ends the same within two seconds: see lease and keeper.sh. From the first command to Close there is
+//     one small shell that waits for that death and does nothing else. Linux finds what a command started by group, session and
+//     tag; elsewhere, and where there is no grep, only by what of that can be had. Without /bin/sh commands run, with one warning.
 //
 // It depends on the standard library, golang.org/x/sys, creack/pty and core/crash only, and builds with CGO off for Linux and macOS.
 package runner

@@ -42,7 +42,7 @@ func (r *Runner) begin(s *Spec, keep consumer) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	tag := r.nextTag()
+	call, tag := r.nextCall()
 	if c, ok := keep.(*capture); ok {
 		c.spill = newSpill(s.SpillDir, tag)
 	}
@@ -52,7 +52,11 @@ func (r *Runner) begin(s *Spec, keep consumer) (*job, error) {
 	}
 	l, err := j.io.launch(s, tag, dir)
 	if err == nil {
-		j.child, err = r.fork(l, tag)
+		place, missing := r.lease.take(call)
+		if missing != nil {
+			j.warnings = append(j.warnings, missing.Error())
+		}
+		j.child, err = r.fork(l, tag, place)
 	}
 	j.io.closeTheirs()
 	if err != nil {

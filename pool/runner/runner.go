@@ -24,6 +24,7 @@ type Runner struct {
 	calls atomic.Uint64
 	late  atomic.Int64
 	forks spawner
+	lease lease
 
 	mu     sync.Mutex
 	closed bool
@@ -45,6 +46,7 @@ func New(o Options) *Runner {
 	id := make([]byte, 8)
 	_, _ = rand.Read(id) // never fails
 	r := &Runner{opt: o, tag: hex.EncodeToString(id), open: map[*os.File]struct{}{}}
+	r.lease.tag = r.tag
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	return r
 }
@@ -94,6 +96,7 @@ func (r *Runner) Close(ctx context.Context) error {
 	}
 	r.mu.Unlock()
 	r.forks.close()
+	r.lease.close()
 	if err != nil {
 		return err
 	}
@@ -111,4 +114,8 @@ func (r *Runner) enter() error {
 	return nil
 }
 
-func (r *Runner) nextTag() string { return fmt.Sprintf("%s-%d", r.tag, r.calls.Add(1)) }
+// nextCall numbers a call. All tags are equally long: none begins with another.
+func (r *Runner) nextCall() (call uint64, tag string) {
+	call = r.calls.Add(1)
+	return call, fmt.Sprintf("%s-%010d", r.tag, call)
+}

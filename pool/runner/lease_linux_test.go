@@ -1,0 +1,199 @@
+package runner
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The signals of a terminal do not reach the keeper, and it holds nothing of ours but what it needs.
+func TestTheKeeperIsDeafAndPoor(t *testing.T) {
+	t.Setenv("MY_SECRET", "canary-31f0")
+	r := newRunner(t)
+	mustRun(t, r, script(t, "true"))
+	at := fmt.Sprintf("/proc/%d/", r.lease.keeper.pid)
+	eventually(t, "it ignores HUP, INT and TERM", func() bool {
+		status, _ := os.ReadFile(at + "status")
+		_, text, _ := bytes.Cut(status, []byte("SigIgn:\t"))
+		var mask uint64
+		_, _ = fmt.Sscanf(string(text), "%x", &mask)
+		const want = 1<<(syscall.SIGHUP-1) | 1<<(syscall.SIGINT-1) | 1<<(syscall.SIGTERM-1)
+		return mask&want == want
+	})
+	stat, _ := os.ReadFile(at + "stat")
+	if p, ok := parseStat(r.lease.keeper.pid, stat); !ok || p.session != p.pid || p.group != p.pid {
+		t.Errorf("it is not in a session of its own: %+v", p)
+	}
+	if env, _ := os.ReadFile(at + "environ"); bytes.Contains(env, []byte("canary-31f0")) {
+		t.Error("it has our environment")
+	}
+	open := descriptors(t, r.lease.keeper.pid)
+	for fd, to := range descriptors(t, os.Getpid()) {
+		if open[fd] == to && len(fd) > 1 {
+			delete(open, fd) // what whoever started the test left open for all
+		}
+	}
+	if len(open) > 4 || open["1"] != os.DevNull || open["2"] != os.DevNull || !strings.HasPrefix(open["0"], "pipe:") {
+		t.Errorf("it holds %v", open)
+	}
+}
+
+// No command holds the pipe open: one that outlives us would keep the keeper from its work.
+func TestNoCommandHoldsTheLease(t *testing.T) {
+	r := newRunner(t)
+	mustRun(t, r, script(t, "true"))
+	pipe, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", r.lease.hold.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, s := range map[string]Spec{
+		"in a shell":       script(t, "exec sleep 4711"),
+		"without a shell":  {Argv: []string{"sleep", "4711"}, Env: os.Environ()},
+		"with a terminal":  {Command: "exec sleep 4711", Env: os.Environ(), Size: &Size{Rows: 24, Cols: 80}},
+		"with an input":    {Command: "exec sleep 4711", Env: os.Environ(), Live: true},
+		"with a long text": {Command: "exec sleep 4711 #" + strings.Repeat("x", maxInline), Env: os.Environ()},
+	} {
+		p, err := r.Start(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for fd, to := range descriptors(t, p.job.child.pid) {
+			if to == pipe || strings.Contains(to, "hermes-lease") {
+				t.Errorf("a command %s holds %s as %s", what, to, fd)
+			}
+		}
+	}
+}
+
+// descriptors returns what a process has open, by number.
+func descriptors(t *testing.T, pid int) map[string]string {
+	t.Helper()
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := map[string]string{}
+	for _, e := range list {
+		open[e.Name()], _ = os.Readlink(filepath.Join(dir, e.Name()))
+	}
+	return open
+}
+
+// shells are those that may be the sh of a machine.
+var shells = map[string][]string{"dash": {"dash"}, "bash": {"bash", "--posix"}, "busybox": {"busybox", "sh"}, "ksh": {"ksh"}, "mksh": {"mksh"}}
+
+// Every shell, with every grep that a machine may have, or with none, ends a call and what left its group, and nothing of another call.
+func TestTheScriptInEveryShell(t *testing.T) {
+	tried := 0
+	for name, argv := range shells {
+		if _, err := exec.LookPath(argv[0]); err != nil {
+			continue
+		}
+		tried++
+		for tools, path := range toolboxes(t) {
+			t.Run(name+" with "+tools, func(t *testing.T) {
+				t.Parallel()
+				tryScript(t, argv, path, tools != "no tools at all")
+			})
+		}
+	}
+	if tried == 0 {
+		t.Error("no shell was tried")
+	}
+}
+
+// toolboxes returns values of PATH: one with everything, one with a grep that stops at the first NUL as busybox's does, an empty one.
+func toolboxes(t *testing.T) map[string]string {
+	t.Helper()
+	weak, none := t.TempDir(), t.TempDir()
+	const grep = "#!/bin/sh\ncase $* in *environ*) exit 1 ;; esac\nexec %s \"$@\"\n"
+	for tool, text := range map[string]string{"grep": grep, "sleep": "#!/bin/sh\nexec %s \"$@\"\n"} {
+		real, err := exec.LookPath(tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(weak, tool), fmt.Appendf(nil, text, real), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[string]string{"all tools": os.Getenv("PATH"), "a weak grep": weak, "no tools at all": none}
+}
+
+func tryScript(t *testing.T, shell []string, path string, sleeps bool) {
+	const tag = "0123456789abcdef"
+	own := strconv.Itoa(os.Getpid()) + t.Name()
+	dir := t.TempDir()
+	mine, other := victim(t, dir, tag+own+"-0000000012"), victim(t, t.TempDir(), tag+own+"-0000000013")
+	table, err := newTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	_, _ = fmt.Fprintf(table, blank+rowFormat+blank, 12, mine[0])
+	_, _ = table.Seek(0, 0)
+
+	bin, err := exec.LookPath(shell[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeper := exec.Command(bin, append(shell[1:], "-s", "hermes-keeper", tag+own)...)
+	keeper.Env = append([]string{"PATH=" + path}, keeperEnv()[1:]...)
+	keeper.Stdin = strings.NewReader(keeperScript)
+	keeper.ExtraFiles = []*os.File{table}
+	var errs strings.Builder
+	keeper.Stderr = &errs
+	begun := time.Now()
+	if err := keeper.Run(); err != nil || errs.Len() > 0 {
+		t.Errorf("%v: %s", err, &errs)
+	}
+	if took := time.Since(begun); sleeps && took > promised {
+		t.Errorf("it took %v", took)
+	}
+	for _, pid := range mine {
+		if lives(pid) {
+			t.Errorf("%d of %v lives", pid, mine)
+		}
+	}
+	for _, pid := range other {
+		if !lives(pid) {
+			t.Errorf("%d of another call is gone", pid)
+		}
+	}
+}
+
+// victim starts the family with a tag, as the leader of a session, and returns its processes, the leader first.
+func victim(t *testing.T, dir, tag string) []int {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", family)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), tagName + "=" + tag, "LAST=1"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	pids := []int{cmd.Process.Pid}
+	eventually(t, "three processes are up", func() bool {
+		pids = append(pids[:1], pidsIn(filepath.Join(dir, "pids"))...)
+		return len(pids) == 4
+	})
+	t.Cleanup(func() {
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		<-ended
+	})
+	return pids
+}
