@@ -6,12 +6,24 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/ui/text"
 )
 
 // keymap is what a person's configuration changes about keys.
 type keymap struct{ changed map[string][]string }
 
-func newKeymap(changed map[string][]string) *keymap { return &keymap{changed} }
+// newKeymap takes what the configuration says. A file may hold anything, and the names of keys stand on the screen: what
+// no key can be called is left out.
+func newKeymap(changed map[string][]string) *keymap {
+	k := &keymap{make(map[string][]string, len(changed))}
+	for id, keys := range changed {
+		k.changed[id] = slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+			return key == "" || strings.ContainsAny(key, "\n\t") || text.Sanitize(key) != key
+		})
+	}
+	return k
+}
 
 // of returns the keys of an action.
 func (k *keymap) of(a Action) []string {

@@ -9,14 +9,9 @@ import (
 
 	"hermes/core/event"
 	"hermes/ui"
+	"hermes/ui/text"
 	"hermes/ui/uitest"
 )
-
-// row is the status row.
-func (d *driven) row() string {
-	lines := strings.Split(d.m.View(), "\n")
-	return lines[len(lines)-1]
-}
 
 func TestTheStatusRowNamesTheKeysThatAPersonChose(t *testing.T) {
 	opt, _ := options(t)
@@ -26,6 +21,16 @@ func TestTheStatusRowNamesTheKeysThatAPersonChose(t *testing.T) {
 	if picture := s.WaitFor("f2 commands  alt+k stop"); strings.Contains(picture, "F1 help") {
 		t.Error("a key is named that was taken away")
 	}
+}
+
+func TestTheNamesOfKeysCommandNoTerminal(t *testing.T) {
+	opt, _ := options(t)
+	opt.Keys = map[string][]string{"palette": {"\x1b]52;c;aGk=\a", "f2"}, "conversation.note": {"a\nb", "f3"}}
+	d := model(t, opt, 120, 40)
+	if v := text.Sanitize(d.m.View()); !strings.Contains(v, "f2 commands") || !strings.Contains(v, "f3 note") || strings.Contains(v, "]52") {
+		t.Errorf("the screen shows:\n%s", v)
+	}
+	uitest.CheckBlock(t, d.m.View(), 120, 40)
 }
 
 // The end of a turn may be among what a Resync stands for.

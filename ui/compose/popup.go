@@ -152,7 +152,7 @@ func (c *Composer) popupView(w, room int) []string {
 		hint := text.Truncate(strings.ReplaceAll(text.Sanitize(it.Hint), "\n", " "), max(0, w-wide-4), "…")
 		switch {
 		case i == p.at:
-			out = append(out, c.Styles.Selection.Inline(true).Render(text.Fit("▸ "+name+"  "+hint, w)))
+			out = append(out, c.Styles.Selection.Inline(true).Render(text.Fit(c.Styles.Glyphs.Closed+" "+name+"  "+hint, w)))
 		case it.Off:
 			out = append(out, text.Fit("  "+c.Styles.Faint.Render(name+"  "+hint), w))
 		default:
