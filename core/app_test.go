@@ -275,7 +275,8 @@ func TestSettingsReachTheAgent(t *testing.T) {
 	p := newPlace(t)
 	p.write(`
 agent: {max_turns: 0, api_max_retries: 0}
-compression: {threshold: 0.7}
+compression: {threshold: 0.7, target_ratio: 0.3, protect_first_n: 4, protect_last_n: 5}
+tool_output: {max_bytes: 2000, max_lines: 30}
 toolsets: [file]
 display: {busy_input_mode: queue}
 providers:
@@ -288,6 +289,16 @@ providers:
 	s := x.agentSettings()
 	if s.MaxTurns < 1e9 || s.Retries != -1 || s.CompressAt != 0.7 || s.Busy != event.InputQueue || !slices.Equal(s.Toolsets, []string{"file"}) {
 		t.Errorf("%+v", s)
+	}
+	if s.KeepShare != 0.3 || s.ProtectFirst != 4 || s.ProtectLast != 5 {
+		t.Errorf("%+v", s)
+	}
+	x.Tools.Run(context.Background(), "terminal", tool.Call{Session: uid, Args: []byte(`{"command":"true"}`)})
+	if got := x.pool.got; len(got) != 1 || got[0].MaxOutput != 1600 { // the rest is for the lines after the output
+		t.Errorf("asked for %+v", got)
+	}
+	if read, _ := x.Tools.Lookup("read_file"); !strings.Contains(string(read.Schema), `"maximum":30`) {
+		t.Errorf("%s", read.Schema)
 	}
 	_, m, err := x.Models.Resolve(context.Background(), "mine/big")
 	if err != nil || m.Window != 12345 || m.PriceIn != 1.5 || m.PriceOut != 2 || !m.Priced {

@@ -141,6 +141,7 @@ func (a *App) agentSettings() agent.Settings {
 	s := agent.Settings{
 		MaxTurns: c.Agent.MaxTurns, Toolsets: c.Toolsets, Effort: c.Agent.ReasoningEffort, MaxTokens: c.Model.MaxTokens,
 		Busy: event.InputMode(c.Display.BusyInputMode), KeepOnFailure: c.Compression.AbortOnSummaryFailure,
+		ProtectFirst: c.Compression.ProtectFirstN,
 	}
 	if len(a.opts.Toolsets) > 0 {
 		s.Toolsets = a.opts.Toolsets
@@ -149,7 +150,8 @@ func (a *App) agentSettings() agent.Settings {
 		s.MaxTurns = math.MaxInt
 	}
 	if c.Compression.Enabled {
-		s.CompressAt = c.Compression.Threshold
+		s.CompressAt, s.KeepShare = c.Compression.Threshold, c.Compression.TargetRatio
+		s.ProtectLast = c.Compression.ProtectLastN
 	}
 	if c.Origin("agent.api_max_retries") != "default" { // else every kind of failure has its own number
 		s.Retries = cmp.Or(c.Agent.APIMaxRetries, -1)

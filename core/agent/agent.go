@@ -106,6 +106,12 @@ type Settings struct {
 	Retries   int             // tries after a failed model call, at most; as many as its kind is worth; < 0: none
 	// CompressAt is the share of a model's window from which on the conversation is compressed before a call; 0: never.
 	CompressAt float64
+	// KeepShare is the share of what CompressAt allows that stays word for word, from the newest message back; at least two exchanges
+	// do, and ProtectLast messages unless they alone fill half of it. /compress goes by the two exchanges only.
+	KeepShare   float64
+	ProtectLast int
+	// ProtectFirst messages, the first of the session, are quoted in its summary.
+	ProtectFirst int
 	// KeepOnFailure leaves the conversation as it is when it cannot be summarised; otherwise a plain extract is used.
 	KeepOnFailure bool
 }

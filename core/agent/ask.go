@@ -95,7 +95,7 @@ func (t *turn) makeRoom(d *draft, failed *provider.Error) error {
 	t.compacted = true
 	err := t.discard(d, failed.Error())
 	if err == nil {
-		err = t.compact("", t.settings.KeepOnFailure)
+		err = t.compact("", t.settings.KeepOnFailure, tail{})
 	}
 	if t.ctx.Err() != nil {
 		return errInterrupted

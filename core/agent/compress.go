@@ -37,22 +37,28 @@ func (t *turn) compress(focus string) error {
 	if err := t.prepare(); err != nil {
 		return err
 	}
-	return t.compact(focus, t.settings.KeepOnFailure)
+	return t.compact(focus, t.settings.KeepOnFailure, tail{})
 }
 
-// relieve compresses before a model call that would fill the window beyond the share of the settings, once a turn and only
-// when the window is known. What cannot be compressed now is sent as it is, and tried again when there is more of it.
+// relieve makes room before a model call that would fill the window beyond the share of the settings, when the window is known:
+// old results of tools first, then, once a turn, a summary. What cannot be compressed now is sent as it is, and tried again when
+// there is more of it.
 func (t *turn) relieve() error {
 	limit := int(t.settings.CompressAt * float64(t.model.Window))
-	load := 0
-	if limit > 0 && !t.relieved {
-		load = t.load()
+	if limit <= 0 {
+		return nil
 	}
-	if load < max(limit, t.w.tryAt, 1) {
+	load := t.load()
+	if load >= limit {
+		load -= int(float64(load) * t.prune(limit))
+	}
+	if t.relieved || load < max(limit, t.w.tryAt) {
 		return nil
 	}
 	t.relieved = true
-	err := t.compact("", true)
+	err := t.compact("", true, tail{
+		messages: t.settings.ProtectLast, most: limit / 2, tokens: int(float64(limit) * t.settings.KeepShare),
+	})
 	switch {
 	case t.ctx.Err() != nil:
 		return errInterrupted
@@ -80,17 +86,18 @@ func (t *turn) load() int {
 	for _, s := range t.specs {
 		bytes += len(s.Name) + len(s.Description) + len(s.Schema)
 	}
-	return bytes/4 + estimate(t.history)
+	return bytes/4 + estimate(t.shown())
 }
 
 // compact does the work on the history that the turn has. A summary that fails is replaced by an extract, unless strict.
-func (t *turn) compact(focus string, strict bool) error {
-	cut := boundary(t.history)
+func (t *turn) compact(focus string, strict bool, keep tail) error {
+	cut := keep.begin(t.history)
 	if cut == 0 {
 		return fmt.Errorf("nothing to compress: only what is older than the last %d exchanges can be", keepTurns)
 	}
-	before := estimate(t.history)
-	if old := estimate(t.history[:cut]); old*100 < before*minGain {
+	sent := t.shown()
+	before := estimate(sent)
+	if old := estimate(sent[:cut]); old*100 < before*minGain {
 		return tooLittle(old, before)
 	}
 	t.phase("compressing %s", plural(cut, "message"))
@@ -108,8 +115,8 @@ func (t *turn) compact(focus string, strict bool) error {
 			Hint: "every message is still there to be read and searched",
 		})
 	}
-	sum := chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: summaryHead + text + summaryTail}
-	after := estimate(t.history[cut:]) + estimate([]chat.Message{sum})
+	sum := chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: summaryHead + t.opening(t.history[:cut]) + text + summaryTail}
+	after := estimate(sent[cut:]) + estimate([]chat.Message{sum})
 	if after*100 > before*(100-minGain) {
 		return tooLittle(max(0, before-after), before)
 	}
@@ -126,18 +133,37 @@ func tooLittle(saved, before int) error {
 	return fmt.Errorf("not compressed: it would save less than %d %% (%d of %d tokens)", minGain, saved, before)
 }
 
-// boundary is the index of the first message that stays: a prompt, so that no call is parted from its results.
-func boundary(history []chat.Message) int {
-	turns := 0
+// tail is what stays word for word beside the last keepTurns exchanges.
+type tail struct {
+	messages int // at least so many, while they have no more than most tokens
+	most     int
+	tokens   int // as many exchanges as these hold
+}
+
+// begin is the index of the first message that stays: a prompt, so that no call is parted from its results. 0 means that all do.
+func (k tail) begin(history []chat.Message) int {
+	cut, turns, size := 0, 0, 0
+	stays := func(n int) bool { return size <= k.tokens || n < k.messages && size <= k.most }
 	for i := len(history) - 1; i > 0; i-- {
+		size += estimate(history[i : i+1])
 		if history[i].Role != chat.RoleUser || history[i-1].Role == chat.RoleTool {
 			continue
 		}
-		if turns++; turns == keepTurns {
-			return i
+		if turns++; turns < keepTurns {
+			continue
 		}
+		if turns > keepTurns && !stays(len(history)-cut) {
+			return cut
+		}
+		cut = i
 	}
-	return 0
+	if len(history) == 0 {
+		return 0
+	}
+	if size += estimate(history[:1]); stays(len(history) - cut) {
+		return 0
+	}
+	return cut
 }
 
 // estimate counts tokens, four bytes each, envelopes and reasoning included.

@@ -99,6 +99,55 @@ func TestOpaqueStateGoesBackToItsWriterOnly(t *testing.T) {
 	}
 }
 
+func TestWhatStaysBesideTheLastExchanges(t *testing.T) {
+	var h []chat.Message // five exchanges of two messages, 104 tokens each
+	for range 5 {
+		h = append(h, chat.Message{Role: chat.RoleUser, Text: strings.Repeat("q", 192)}, chat.Message{Role: chat.RoleAssistant, Text: strings.Repeat("a", 192)})
+	}
+	for _, tt := range []struct {
+		what string
+		keep tail
+		want int
+	}{
+		{"no more than two exchanges", tail{}, 6},
+		{"as many as the tokens hold", tail{tokens: 350}, 4},
+		{"as many messages as are wanted", tail{messages: 7, most: 10_000}, 2},
+		{"not so many that they are the problem", tail{messages: 7, most: 350}, 4},
+		{"all, when few were said", tail{messages: 20, most: 10_000}, 0},
+		{"all, when little was said", tail{tokens: 600}, 0},
+	} {
+		if got := tt.keep.begin(h); got != tt.want {
+			t.Errorf("%s: cut at %d, want %d", tt.what, got, tt.want)
+		}
+	}
+	if got := (tail{}).begin(nil); got != 0 {
+		t.Errorf("nothing is cut at %d", got)
+	}
+}
+
+func TestEverySummaryQuotesTheBeginning(t *testing.T) {
+	r := longTalk(t, says("We talked about data."), says("on"), says("on"), says("on"), says("We went on."))
+	r.settings(func(s *Settings) { s.ProtectFirst = 1 })
+	compress := func() string {
+		if err := r.agent.Compress(context.Background(), r.uid, ""); err != nil {
+			t.Fatal(err)
+		}
+		return r.history()[0].Text
+	}
+	const quote = openingHead + "person: prompt 0\n" + openingTail
+	if got := compress(); got != summaryHead+quote+"We talked about data."+summaryTail {
+		t.Fatalf("%q", got)
+	}
+	for i := range 3 {
+		r.submit(strings.Repeat("more ", 200), "")
+		r.ended(6 + i)
+		r.idle()
+	}
+	if got := compress(); got != summaryHead+quote+"We went on."+summaryTail {
+		t.Fatalf("the second summary: %q", got)
+	}
+}
+
 func TestCompressRefuses(t *testing.T) {
 	r := newRig(t, says("short"))
 	r.submit("hi", "")

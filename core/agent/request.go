@@ -15,7 +15,7 @@ const missing = "[no result: the call was interrupted]"
 
 // request builds one model call from the history.
 func (t *turn) request(specs []provider.ToolSpec, instruction string, whole bool) provider.Request {
-	messages := valid(t.history)
+	messages := valid(t.shown())
 	for i := range messages {
 		messages[i].Opaque = opaqueFor(t.via.Name(), messages[i].Opaque)
 	}

@@ -14,6 +14,9 @@ const (
 		"What the person says after it wins.]\n"
 	summaryTail = "\n[End of the summary]"
 
+	openingHead = "[How it began, word for word:]\n"
+	openingTail = "[End of the beginning]\n"
+
 	inputBytes   = 160_000 // of history that the summariser reads
 	messageBytes = 6_000   // of one message in it
 	digestBytes  = 8_000   // of the extract that replaces a summary that failed
@@ -73,6 +76,27 @@ func (t *turn) summary(old []chat.Message, focus string) (string, error) {
 		return "", fmt.Errorf("%s answered with nothing", t.via.Name())
 	}
 	return text.String(), nil
+}
+
+// opening quotes the first messages of the session as the settings say. An older summary among them hands its quote on.
+func (t *turn) opening(old []chat.Message) string {
+	n := t.settings.ProtectFirst
+	if n <= 0 || len(old) == 0 {
+		return ""
+	}
+	if rest, ok := strings.CutPrefix(old[0].Text, summaryHead+openingHead); ok {
+		quote, _, _ := strings.Cut(rest, openingTail)
+		return openingHead + quote + openingTail
+	}
+	limit := messageBytes
+	if t.model.Window > 0 {
+		limit = min(limit, t.model.Window/5) // a twentieth of the window, at four bytes a token
+	}
+	var b strings.Builder
+	for _, m := range old[:min(n, len(old))] {
+		b.WriteString(strings.ReplaceAll(line(m, limit), openingTail, ""))
+	}
+	return openingHead + b.String() + openingTail
 }
 
 // digest is a conversation as plain text of at most limit bytes; what the person said is never left out before what

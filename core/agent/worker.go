@@ -24,6 +24,7 @@ type worker struct {
 	loaded bool   // by change
 	lease  func() // by change: ends what keeps other processes out; nil when nothing runs
 	tryAt  int    // by the running turn: tokens from which on a compression that failed is tried again
+	pruned int64  // by the running turn: results up to this message are shown to the model as one line
 
 	mu    sync.Mutex
 	queue []event.QueuedInput

@@ -149,9 +149,9 @@ type ToolOutput struct {
 type Compression struct {
 	Enabled               bool    `key:"enabled" doc:"compress long conversations"`
 	Threshold             float64 `key:"threshold" min:"0.1" max:"0.99" doc:"share of the window that starts it"`
-	TargetRatio           float64 `key:"target_ratio" min:"0.05" max:"0.9" doc:"share of the threshold kept word for word"`
-	ProtectFirstN         int     `key:"protect_first_n" min:"0" doc:"first messages that are never summarised"`
-	ProtectLastN          int     `key:"protect_last_n" min:"0" doc:"last messages that are never summarised"`
+	TargetRatio           float64 `key:"target_ratio" min:"0.05" max:"0.9" doc:"share of the threshold kept word for word, the newest messages"`
+	ProtectFirstN         int     `key:"protect_first_n" min:"0" doc:"first messages that every summary quotes"`
+	ProtectLastN          int     `key:"protect_last_n" min:"0" doc:"last messages that are only summarised when /compress asks for it, or when they alone are too long"`
 	AbortOnSummaryFailure bool    `key:"abort_on_summary_failure" doc:"change nothing when the summary cannot be made"`
 }
 
