@@ -9,6 +9,7 @@ import (
 
 	"hermes/core/agent"
 	"hermes/core/event"
+	"hermes/core/prompt"
 	"hermes/core/session"
 	"hermes/core/store"
 )
@@ -33,7 +34,7 @@ func (a *App) Ensure(ctx context.Context, uid string) error {
 	a.open.Store(uid, true)
 	provider, model := a.currentModel(ctx)
 	_, err = a.Sessions.Create(ctx, session.NewSession{
-		UID: uid, Source: a.opts.Source, Cwd: a.Cwd(), Project: projectRoot(a.Cwd()), Provider: provider, Model: model,
+		UID: uid, Source: a.opts.Source, Cwd: a.Cwd(), Project: prompt.ProjectRoot(a.Cwd()), Provider: provider, Model: model,
 	})
 	return err
 }
@@ -124,18 +125,6 @@ func (a *App) currentModel(ctx context.Context) (providerName, model string) {
 		return "", a.Config().Model.Default
 	}
 	return p.Name(), m.ID
-}
-
-// projectRoot is the nearest folder upwards that is a repository, else dir itself.
-func projectRoot(dir string) string {
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
-			return d
-		}
-		if d == filepath.Dir(d) {
-			return dir
-		}
-	}
 }
 
 func expandHome(path string) string {

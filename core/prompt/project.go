@@ -23,7 +23,7 @@ const (
 // the root of the repository, the nearest first. Outside of a repository only the working folder is looked at.
 func (p *Prompt) project(o Options) string {
 	cwd := filepath.Clean(o.Cwd)
-	rootDir := gitRoot(cwd)
+	rootDir := ProjectRoot(cwd)
 	root, err := os.OpenRoot(rootDir)
 	if err != nil {
 		p.notice("project files are left out: %v", err)
@@ -104,8 +104,8 @@ func section(name, text string) string {
 		"<project-file name=%q>\n%s\n</project-file>", name, text)
 }
 
-// gitRoot is the nearest folder above that holds .git, else the folder itself.
-func gitRoot(cwd string) string {
+// ProjectRoot is the nearest folder from cwd upwards that holds .git, else cwd itself.
+func ProjectRoot(cwd string) string {
 	dir := cwd
 	for range maxDepth {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {

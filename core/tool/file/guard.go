@@ -106,8 +106,14 @@ func (g guard) secret(path string) (why string, hit bool) {
 	}
 	path = fold(path)
 	for _, home := range g.homes {
-		if under(path, fold(home)) && hermesSecret(filepath.Base(path)) {
+		if !under(path, fold(home)) {
+			continue
+		}
+		if hermesSecret(filepath.Base(path)) {
 			return "Hermes' secrets", true
+		}
+		if hermesSettings(fold(home), path) {
+			return "Hermes' settings may hold keys; `hermes config show` prints them without", true
 		}
 	}
 	if strings.HasPrefix(path, "/proc/") {
@@ -125,7 +131,17 @@ func (g guard) secret(path string) (why string, hit bool) {
 }
 
 func hermesSecret(name string) bool {
-	return name == ".env" || name == "auth.json" || name == ".anthropic_oauth.json"
+	return name == ".env" || strings.HasPrefix(name, ".env.") || name == "auth.json" || name == ".anthropic_oauth.json"
+}
+
+// hermesSettings reports whether path is a config.yaml of the home or of one of its profiles, or an editor's copy of it: config.yaml~,
+// .config.yaml.swp.
+func hermesSettings(home, path string) bool {
+	dir := filepath.Dir(path)
+	if dir != home && filepath.Dir(dir) != filepath.Join(home, "profiles") {
+		return false
+	}
+	return strings.HasPrefix(strings.TrimPrefix(filepath.Base(path), "."), "config.yaml")
 }
 
 func publicSSH(name string) bool {
