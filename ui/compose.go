@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -66,7 +67,21 @@ func (f *frame) composeFrame() (string, screen.Cursor) {
 	for _, o := range f.overlays {
 		cursor = f.drawOverlay(rows, o)
 	}
-	return strings.Join(rows, "\n"), cursor
+	return f.legible(strings.Join(rows, "\n")), cursor
+}
+
+// plainSigns are stand-ins for the punctuation that sentences of ours use, each as wide as what it stands for.
+var plainSigns = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer("·", "-", "…", "~", "─", "-", "│", "|", "←", "<", "→", ">", "«", "[", "»", "]", "–", "-", "’", "'", "↵", "~", "•", "*")
+})
+
+// legible gives a terminal that cannot be trusted with more than ASCII its signs. The glyphs of the style are ASCII there
+// already; what a conversation holds in other scripts stays as it is.
+func (f *frame) legible(frame string) string {
+	if !f.styles.ASCII {
+		return frame
+	}
+	return plainSigns().Replace(frame)
 }
 
 // assemble joins the boxes of each row from left to right, and adds tabs and status.

@@ -33,6 +33,27 @@ func TestTheNamesOfKeysCommandNoTerminal(t *testing.T) {
 	uitest.CheckBlock(t, d.m.View(), 120, 40)
 }
 
+func TestWhereUnicodeCannotBeTrustedEverySignIsASCII(t *testing.T) {
+	opt, convs := options(t)
+	ascii := true
+	opt.ASCII = &ascii
+	opt.Side[1] = signed{opt.Side[1].(*fake)}
+	d := model(t, opt, 160, 44)
+	(*convs)[0].said = []string{"a · b … c ─ d ← e → «f»"}
+	d.send(uitest.Key("x"))
+	for _, r := range strings.ReplaceAll(d.m.View(), "❯", "") { // the fake's own prompt
+		if r > '~' {
+			t.Fatalf("%q in\n%s", r, d.m.View())
+		}
+	}
+	uitest.CheckBlock(t, d.m.View(), 160, 44)
+}
+
+// signed has the signs in its title that panes use in theirs.
+type signed struct{ *fake }
+
+func (signed) Title() ui.Title { return ui.Title{Text: "Output ── x …", Right: "a · b"} }
+
 // The end of a turn may be among what a Resync stands for.
 func TestNothingSpinsForEverAfterALossOfEvents(t *testing.T) {
 	opt, _ := options(t)

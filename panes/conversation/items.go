@@ -102,10 +102,10 @@ func (p *prompt) Lines(w int) []string {
 		lines, cut = lines[:maxPrompt], true
 	}
 	if cut {
-		lines = append(lines, p.e.s.Dim.Render("… enter shows all"))
+		lines = append(lines, p.e.s.Dim.Render(p.e.s.Glyphs.Ellipsis+" enter shows all"))
 	}
 	for _, a := range p.pieces {
-		lines = append(lines, p.e.s.Chip.Render("["+text.Truncate(oneLine(a.Name), max(1, inner-2), "…")+"]"))
+		lines = append(lines, p.e.s.Chip.Render("["+text.Truncate(oneLine(a.Name), max(1, inner-2), p.e.s.Glyphs.Ellipsis)+"]"))
 		if p.open && a.Text != "" {
 			lines = append(lines, p.piece(a.Text, inner)...)
 		}
@@ -123,7 +123,7 @@ func (p *prompt) piece(body string, w int) []string {
 	}
 	lines := text.Wrap(body, w)
 	if more := len(lines) - maxPiece; more > 0 {
-		lines = append(lines[:maxPiece], p.e.s.Dim.Render("… and more"))
+		lines = append(lines[:maxPiece], p.e.s.Dim.Render(p.e.s.Glyphs.Ellipsis+" and more"))
 	}
 	return lines
 }

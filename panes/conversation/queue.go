@@ -161,7 +161,7 @@ func (p *Pane) dropQueued() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	return p.changeQueue("Dropped: "+text.Truncate(oneLine(q.Text), 40, "…"), func(ctx context.Context, session string) error {
+	return p.changeQueue("Dropped: "+text.Truncate(oneLine(q.Text), 40, p.env.s.Glyphs.Ellipsis), func(ctx context.Context, session string) error {
 		return p.deps.Agent.DropQueued(ctx, session, q.ID)
 	})
 }
@@ -239,7 +239,7 @@ func (p *Pane) queueLine(i int, hint string) string {
 	if text.Width(hint)+text.Width(head)+12 > p.w {
 		hint = ""
 	}
-	line := head + text.Truncate(oneLine(q.Text), max(4, p.w-text.Width(head)-text.Width(hint)-1), "…")
+	line := head + text.Truncate(oneLine(q.Text), max(4, p.w-text.Width(head)-text.Width(hint)-1), s.Glyphs.Ellipsis)
 	if p.queue.choosing && i == p.queue.at {
 		return s.Selection.Inline(true).Render(text.Fit(s.Glyphs.Closed+line[1:], p.w))
 	}

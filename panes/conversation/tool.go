@@ -162,18 +162,18 @@ func (c *call) details(pad string, w int) []string {
 		lines := text.Wrap(text.ExpandTabs(strings.TrimRight(body, "\n"), markdown.TabWidth), w)
 		more := len(lines) - limit
 		if more > 0 && keepEnd {
-			out = append(out, pad+c.e.s.Faint.Render("… "+strconv.Itoa(more)+" lines above"))
+			out = append(out, pad+c.e.s.Faint.Render(c.e.s.Glyphs.Ellipsis+" "+strconv.Itoa(more)+" lines above"))
 			lines = lines[more:]
 		}
 		out = append(out, indent(lines[:min(len(lines), limit)], pad)...)
 		if more > 0 && !keepEnd {
-			out = append(out, pad+c.e.s.Faint.Render("… "+strconv.Itoa(more)+" more lines"))
+			out = append(out, pad+c.e.s.Faint.Render(c.e.s.Glyphs.Ellipsis+" "+strconv.Itoa(more)+" more lines"))
 		}
 	}
 	add("arguments", text.Sanitize(pretty(c.args)), false, maxArgLines)
 	add("output", text.Sanitize(end(c.said(), maxTail)), true, maxOutLines)
 	if c.result != nil && c.result.Spill != "" {
-		out = append(out, pad+c.e.s.Dim.Render(text.Truncate("full output: "+oneLine(c.result.Spill), w, "…")))
+		out = append(out, pad+c.e.s.Dim.Render(text.Truncate("full output: "+oneLine(c.result.Spill), w, c.e.s.Glyphs.Ellipsis)))
 	}
 	return append(out, "")
 }
@@ -223,7 +223,7 @@ func (c *call) diff(d chat.FileDiff, pad string, w int) []string {
 	lines := diff.Render(d.Unified, w, c.e.s)
 	if !c.open && len(lines) > maxDiffLines {
 		more := len(lines) - maxDiffLines
-		lines = append(lines[:maxDiffLines:maxDiffLines], c.e.s.Dim.Render("… "+strconv.Itoa(more)+" more lines, enter shows all"))
+		lines = append(lines[:maxDiffLines:maxDiffLines], c.e.s.Dim.Render(c.e.s.Glyphs.Ellipsis+" "+strconv.Itoa(more)+" more lines, enter shows all"))
 	}
 	return append(out, indent(lines, pad)...)
 }
@@ -252,7 +252,7 @@ func (t *todo) Lines(w int) []string {
 		case "cancelled":
 			mark, st = "[-]", t.e.s.Faint
 		}
-		out = append(out, pad+st.Render(text.Truncate(mark+" "+oneLine(s.Content), max(1, w-len(pad)), "…")))
+		out = append(out, pad+st.Render(text.Truncate(mark+" "+oneLine(s.Content), max(1, w-len(pad)), t.e.s.Glyphs.Ellipsis)))
 	}
 	return append(out, "")
 }

@@ -23,13 +23,13 @@ func (c *call) Lines(w int) []string {
 	if c.open {
 		out = append(out, c.details(pad, inner)...)
 	} else if l := c.newest(); l != "" {
-		out = append(out, pad+c.e.s.Dim.Render(text.Truncate(c.e.s.Glyphs.Arrow+" "+l, inner, "…")))
+		out = append(out, pad+c.e.s.Dim.Render(text.Truncate(c.e.s.Glyphs.Arrow+" "+l, inner, c.e.s.Glyphs.Ellipsis)))
 	}
 	if c.result == nil {
 		return out
 	}
 	for _, warn := range c.result.Warnings {
-		out = append(out, pad+c.e.s.Warn.Render(text.Truncate("! "+oneLine(warn), inner, "…")))
+		out = append(out, pad+c.e.s.Warn.Render(text.Truncate("! "+oneLine(warn), inner, c.e.s.Glyphs.Ellipsis)))
 	}
 	for _, d := range c.result.Diffs {
 		out = append(out, c.diff(d, pad, inner)...)
@@ -67,7 +67,7 @@ func (c *call) insideLines(w int) []string {
 	}
 	var out []string
 	if n > limit {
-		out = append(out, margin(w)+"  "+c.e.s.Dim.Render("… "+strconv.Itoa(n-limit)+" calls before"))
+		out = append(out, margin(w)+"  "+c.e.s.Dim.Render(c.e.s.Glyphs.Ellipsis+" "+strconv.Itoa(n-limit)+" calls before"))
 	}
 	for _, k := range c.inside[max(0, n-limit):] {
 		lines := []string{k.line(w - 2)}
@@ -109,16 +109,16 @@ func (c *call) line(w int) string {
 	if !c.started.IsZero() && !c.waits {
 		took = text.FitLeft(clock(c.took()), 6)
 	}
-	head := pad + st.Render(glyph) + " " + c.e.s.Tool.Render(text.Truncate(c.name, max(4, w/3), "…"))
+	head := pad + st.Render(glyph) + " " + c.e.s.Tool.Render(text.Truncate(c.name, max(4, w/3), c.e.s.Glyphs.Ellipsis))
 	want := min(text.Width(c.gist), 10)
 	for _, right := range [][]string{{word, c.backend, took}, {word, took}, {word}} {
 		tail := strings.Join(nonEmpty(right), "  ")
 		room := w - text.Width(head) - text.Width(tail) - 3
 		if room >= want {
-			return sides(head+"  "+text.Truncate(c.gist, room, "…"), c.e.s.Dim.Render(tail), w)
+			return sides(head+"  "+text.Truncate(c.gist, room, c.e.s.Glyphs.Ellipsis), c.e.s.Dim.Render(tail), w)
 		}
 	}
-	return text.Truncate(head+"  "+c.gist, w, "…")
+	return text.Truncate(head+"  "+c.gist, w, c.e.s.Glyphs.Ellipsis)
 }
 
 func nonEmpty(list []string) []string {

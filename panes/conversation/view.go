@@ -153,7 +153,7 @@ func (p *Pane) bar() string {
 	if room < 8 {
 		return s.Warn.Bold(true).Render(text.Truncate(head+name, p.w, ""))
 	}
-	return s.Warn.Bold(true).Render(head) + text.Fit(text.Truncate(what, room, "…"), room) + s.Key.Render(key)
+	return s.Warn.Bold(true).Render(head) + text.Fit(text.Truncate(what, room, s.Glyphs.Ellipsis), room) + s.Key.Render(key)
 }
 
 // transcript draws the window of the list, with the selection and what is new.

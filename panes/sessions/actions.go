@@ -91,7 +91,7 @@ func (p *Pane) named() string {
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s", text.Truncate(title(*r), 40, "…"), messages(r.Info.Messages))
+	return fmt.Sprintf("%s, %s", text.Truncate(title(*r), 40, p.styles.Glyphs.Ellipsis), messages(r.Info.Messages))
 }
 
 func (p *Pane) startRename(string) tea.Cmd {

@@ -148,8 +148,8 @@ func (c *Composer) popupView(w, room int) []string {
 	out := make([]string, 0, n)
 	for i := p.top; i < len(p.items) && len(out) < n; i++ {
 		it := p.items[i]
-		name := text.Fit(text.Truncate(label(it), wide, "…"), wide)
-		hint := text.Truncate(strings.ReplaceAll(text.Sanitize(it.Hint), "\n", " "), max(0, w-wide-4), "…")
+		name := text.Fit(text.Truncate(label(it), wide, c.Styles.Glyphs.Ellipsis), wide)
+		hint := text.Truncate(strings.ReplaceAll(text.Sanitize(it.Hint), "\n", " "), max(0, w-wide-4), c.Styles.Glyphs.Ellipsis)
 		switch {
 		case i == p.at:
 			out = append(out, c.Styles.Selection.Inline(true).Render(text.Fit(c.Styles.Glyphs.Closed+" "+name+"  "+hint, w)))
