@@ -174,7 +174,7 @@ func (p *Pane) commandActions() []ui.Action {
 	if p.deps.Undo != nil {
 		out = append(out, ui.Action{
 			ID: "conversation.undo", Slash: "undo", Title: "Take the last prompt and its answer away", Dangerous: true, Why: idle,
-			Run: func(string) tea.Cmd { return p.change(p.deps.Undo, "Nothing was undone") },
+			Run: func(string) tea.Cmd { return p.undo() },
 		})
 	}
 	return out

@@ -124,6 +124,25 @@ func (p *Pane) retry() tea.Cmd {
 	return p.change(p.deps.Retry, "Nothing was tried again")
 }
 
+func (p *Pane) undo() tea.Cmd {
+	session := p.session
+	return within(func(ctx context.Context) tea.Msg {
+		prompt, err := p.deps.Undo(ctx, session)
+		return undoneMsg{session, prompt, err}
+	})
+}
+
+// undone puts the prompt that was taken back into the line, to be changed and sent again, unless something stands there.
+func (p *Pane) undone(m undoneMsg) tea.Cmd {
+	if m.err != nil {
+		return toast(event.Error, "Nothing was undone: "+oneLine(m.err.Error()), "")
+	}
+	if m.session == p.session && p.composer.Empty() {
+		p.composer.SetText(m.prompt)
+	}
+	return nil
+}
+
 func (p *Pane) change(f func(context.Context, string) error, failed string) tea.Cmd {
 	if f == nil || p.session == "" {
 		return nil

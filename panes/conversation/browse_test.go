@@ -1,6 +1,8 @@
 package conversation
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -82,7 +84,7 @@ func TestAHitInAClosedCallOpensIt(t *testing.T) {
 // Somebody who types without seeing that the keys browse must not run a command again by its first letter.
 func TestWhatTakesAnAnswerAwayAsks(t *testing.T) {
 	deps := (&world{}).deps()
-	deps.Undo = deps.Retry
+	deps.Undo = func(context.Context, string) (string, error) { return "", nil }
 	p := New(deps, "s")
 	asked := 0
 	for _, a := range p.Actions() {
@@ -95,5 +97,29 @@ func TestWhatTakesAnAnswerAwayAsks(t *testing.T) {
 	}
 	if asked != 2 {
 		t.Errorf("%d of 2 are there", asked)
+	}
+}
+
+func TestUndoGivesThePromptBack(t *testing.T) {
+	w := &world{messages: history(4)}
+	p := open(t, w)
+	var prompt string
+	var fail error
+	p.deps.Undo = func(_ context.Context, session string) (string, error) { return prompt + " of " + session, fail }
+	prompt = "the prompt"
+	drain(p, p.undo())
+	if got := p.composer.Text(); got != "the prompt of s" {
+		t.Fatalf("the line holds %q", got)
+	}
+	prompt = "another"
+	drain(p, p.undo())
+	if got := p.composer.Text(); got != "the prompt of s" {
+		t.Errorf("what stood in the line was replaced by %q", got)
+	}
+	p.composer.Clear()
+	fail = errors.New("no prompt")
+	drain(p, p.undo())
+	if got := p.composer.Text(); got != "" {
+		t.Errorf("a failed undo wrote %q", got)
 	}
 }

@@ -39,8 +39,10 @@ type Deps struct {
 	NewSession func(ctx context.Context) (uid string, err error)
 	// Fork copies a session up to and including a message. nil takes the action away, as for the two below.
 	Fork func(ctx context.Context, session string, messageID int64) (uid string, err error)
-	// Retry answers the last prompt again; Undo removes the last prompt and its answer.
-	Retry, Undo func(ctx context.Context, session string) error
+	// Retry answers the last prompt again.
+	Retry func(ctx context.Context, session string) error
+	// Undo removes the last prompt and its answer, and returns the prompt for the composer.
+	Undo func(ctx context.Context, session string) (prompt string, err error)
 }
 
 // Display is what the settings say about the look.

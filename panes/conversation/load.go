@@ -44,6 +44,10 @@ type (
 		what string
 		err  error
 	}
+	undoneMsg struct {
+		session, prompt string
+		err             error
+	}
 	filesMsg struct {
 		prefix string
 		paths  []string
@@ -216,6 +220,8 @@ func (p *Pane) answer(msg tea.Msg) tea.Cmd {
 		if m.err != nil {
 			return toast(event.Error, m.what+": "+oneLine(m.err.Error()), "")
 		}
+	case undoneMsg:
+		return p.undone(m)
 	case queuedMsg:
 		return p.queued(m)
 	case filesMsg:

@@ -103,6 +103,9 @@ func (c *command) configCheck() *cobra.Command {
 				return err
 			}
 			cfg, problems := config.Load(o)
+			if err := checkTheme(cfg.Display.Theme, cfg.Paths()); err != nil { // no mistake: another hermes may have it
+				c.note("%s: %v; the default is shown instead", cfg.Origin("display.theme"), err)
+			}
 			if asJSON {
 				if problems == nil {
 					problems = []config.Problem{}
@@ -144,6 +147,9 @@ func (c *command) configGet() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if config.SecretName(args[0]) {
+				return usage("%s is a secret, and secrets are not printed; `hermes config path --env` says where they are", args[0])
+			}
 			values, err := start.Config.Get(args[0])
 			if err != nil {
 				return failed(ExitUsage, "%w", err)
@@ -169,9 +175,9 @@ func (c *command) configSet() *cobra.Command {
 A key in upper case like OPENAI_API_KEY is a secret and goes to .env, which only you can read; - reads it from stdin.`,
 		Example: `  hermes config set model openai/gpt-5
   hermes config set display.theme daylight
-  hermes config set keys.conversation.send "ctrl+s"
+  hermes config set keys.session.new ctrl+t
   hermes config set OPENAI_API_KEY -`,
-		Args: cobra.ExactArgs(2), ValidArgsFunction: completeKeys,
+		Args: cobra.ExactArgs(2), ValidArgsFunction: c.completeSetting,
 		RunE: func(_ *cobra.Command, args []string) error {
 			paths, err := c.paths()
 			if err != nil {
@@ -188,6 +194,9 @@ A key in upper case like OPENAI_API_KEY is a secret and goes to .env, which only
 			}
 			if err := config.Set(paths, key, value); err != nil {
 				return failed(ExitUsage, "%w", err)
+			}
+			if k, ok := settingCalled(key); ok && k.Later {
+				c.note("%s is kept, but this version does not use it yet", key)
 			}
 			return nil
 		},
@@ -207,19 +216,6 @@ func (c *command) setSecret(paths config.Paths, name, value string) error {
 	}
 	c.note("%s is in %s now", name, paths.EnvFile)
 	return nil
-}
-
-func completeKeys(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var out []string
-	for _, k := range config.Schema() {
-		if strings.HasPrefix(k.Name, prefix) && !strings.Contains(k.Name, "<") {
-			out = append(out, k.Name+"\t"+k.Doc)
-		}
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (c *command) configEdit() *cobra.Command {

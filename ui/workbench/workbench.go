@@ -155,7 +155,7 @@ func (w *workbench) side(now func() time.Time) []ui.Pane {
 func PaneActions() []ui.Action {
 	none := conversation.Deps{
 		Retry: func(context.Context, string) error { return nil },
-		Undo:  func(context.Context, string) error { return nil },
+		Undo:  func(context.Context, string) (string, error) { return "", nil },
 	}
 	panes := []ui.Pane{conversation.New(none, ""), sessions.New(nil), output.New(nil), backends.New(nil)}
 	var out []ui.Action
@@ -214,13 +214,12 @@ func (w *workbench) retry(ctx context.Context, uid string) error {
 	return app.Agent.Retry(ctx, uid)
 }
 
-func (w *workbench) undo(ctx context.Context, uid string) error {
+func (w *workbench) undo(ctx context.Context, uid string) (string, error) {
 	app, err := w.boot.get(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = app.Agent.Undo(ctx, uid, 1)
-	return err
+	return app.Agent.Undo(ctx, uid, 1)
 }
 
 // cwd is where a session works; a session that is not stored yet works where new ones do.
