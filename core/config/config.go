@@ -12,7 +12,8 @@
 //   - Keys with live:"yes" take effect while the program runs (see Watch); the others at the next start.
 //
 // The struct tags of Config are the schema: key names the YAML key, also lists other spellings, oneof, min and max bound
-// a value, null says what `null` means, short names the field that a plain scalar sets, doc is for people.
+// a value, null says what `null` means, short names the field that a plain scalar sets, later marks what is read and checked
+// but used by no part of this version, doc is for people.
 package config
 
 import "time"
@@ -28,7 +29,7 @@ type Config struct {
 	Display          Display             `key:"display"`
 	ToolOutput       ToolOutput          `key:"tool_output"`
 	Compression      Compression         `key:"compression"`
-	Keys             map[string][]string `key:"keys" live:"yes" doc:"keys by action, for example conversation.send: ctrl+s"`
+	Keys             map[string][]string `key:"keys" live:"yes" doc:"keys by action, for example session.new: ctrl+t; ids are in docs/keys.md"`
 	Toolsets         []string            `key:"toolsets" doc:"sets of tools that the agent is given"`
 	Logging          Logging             `key:"logging"`
 	FileReadMaxChars int                 `key:"file_read_max_chars" min:"1000" doc:"most characters of one read_file answer"`
@@ -86,10 +87,10 @@ type Terminal struct {
 	Timeout               time.Duration      `key:"timeout" min:"1" doc:"longest run of a foreground command"`
 	Backends              map[string]Backend `key:"backends" doc:"named back ends"`
 	IdleTTL               time.Duration      `key:"idle_ttl" also:"lifetime_seconds" min:"0" doc:"idle back ends stop after this long; 0: never"`
-	MaxBackendsPerSession int                `key:"max_backends_per_session" min:"1" max:"100" doc:"back ends one session may keep running"`
-	Fallback              string             `key:"fallback" oneof:"default|error" doc:"when a back end cannot start: use the default one, or fail"`
+	MaxBackendsPerSession int                `key:"max_backends_per_session" min:"1" max:"100" later:"yes" doc:"back ends one session may keep running"`
+	Fallback              string             `key:"fallback" oneof:"default|error" later:"yes" doc:"when a back end cannot start: use the default one, or fail"`
 	EnvPassthrough        []string           `key:"env_passthrough" doc:"variables that commands may see, by exact name"`
-	DockerImage           string             `key:"docker_image" doc:"image of the default container"`
+	DockerImage           string             `key:"docker_image" later:"yes" doc:"image of the default container"`
 	Shell                 string             `key:"shell" doc:"shell for local commands; empty: bash, else sh"`
 }
 
@@ -98,20 +99,20 @@ type Backend struct {
 	Kind        string            `key:"kind" oneof:"|local|docker|ssh" doc:"local, docker or ssh; empty: docker with an image, ssh with a host"`
 	Image       string            `key:"image" short:"yes" doc:"container image"`
 	Workdir     string            `key:"workdir" also:"cwd" doc:"directory that commands start in"`
-	ExtraMounts []string          `key:"extra_mounts" also:"mounts,volumes" doc:"host:container[:ro]"`
+	ExtraMounts []string          `key:"extra_mounts" also:"mounts,volumes" later:"yes" doc:"host:container[:ro]"`
 	Env         map[string]string `key:"env" secret:"yes" doc:"variables set in the back end"`
-	ForwardEnv  []string          `key:"forward_env" doc:"variables copied from here, by exact name"`
-	User        string            `key:"user" doc:"user in the container or on the host"`
-	Network     string            `key:"network" doc:"container network; none cuts it off"`
-	Memory      int               `key:"memory" min:"0" doc:"megabytes; 0: no limit"`
-	CPU         float64           `key:"cpu" also:"cpus" min:"0" doc:"processors; 0: no limit"`
-	Pids        int               `key:"pids" min:"0" doc:"processes; 0: the built-in limit"`
+	ForwardEnv  []string          `key:"forward_env" later:"yes" doc:"variables copied from here, by exact name"`
+	User        string            `key:"user" later:"yes" doc:"user in the container or on the host"`
+	Network     string            `key:"network" later:"yes" doc:"container network; none cuts it off"`
+	Memory      int               `key:"memory" min:"0" later:"yes" doc:"megabytes; 0: no limit"`
+	CPU         float64           `key:"cpu" also:"cpus" min:"0" later:"yes" doc:"processors; 0: no limit"`
+	Pids        int               `key:"pids" min:"0" later:"yes" doc:"processes; 0: the built-in limit"`
 	Host        string            `key:"host" doc:"host for ssh"`
-	Port        int               `key:"port" min:"0" max:"65535" doc:"port for ssh; 0: 22"`
-	Key         string            `key:"key" doc:"path of the private key for ssh"`
+	Port        int               `key:"port" min:"0" max:"65535" later:"yes" doc:"port for ssh; 0: 22"`
+	Key         string            `key:"key" later:"yes" doc:"path of the private key for ssh"`
 	Shell       string            `key:"shell" doc:"shell that runs commands"`
 	IdleTTL     time.Duration     `key:"idle_ttl" min:"0" doc:"stops after this long idle; 0: as terminal.idle_ttl"`
-	Timeout     time.Duration     `key:"timeout" min:"0" doc:"longest run of a command; 0: as terminal.timeout"`
+	Timeout     time.Duration     `key:"timeout" min:"0" later:"yes" doc:"longest run of a command; 0: as terminal.timeout"`
 }
 
 // Approvals says what is asked before it runs.
@@ -125,14 +126,14 @@ type Approvals struct {
 type Display struct {
 	Theme                  string `key:"theme" also:"skin" live:"yes" doc:"colours"`
 	BusyInputMode          string `key:"busy_input_mode" oneof:"interrupt|queue|steer" live:"yes" doc:"what a message does while the agent works"`
-	Language               string `key:"language" doc:"language of the interface"`
+	Language               string `key:"language" later:"yes" doc:"language of the interface"`
 	Mouse                  string `key:"mouse" also:"mouse_tracking" oneof:"all|buttons|wheel|off" bools:"all,off" doc:"which mouse events are taken from the terminal"`
 	ASCII                  bool   `key:"ascii" live:"yes" doc:"borders and marks in plain ASCII"`
-	Bell                   bool   `key:"bell" also:"bell_on_complete" live:"yes" doc:"ring when a long turn ends"`
+	Bell                   bool   `key:"bell" also:"bell_on_complete" live:"yes" later:"yes" doc:"ring when a long turn ends"`
 	Notify                 string `key:"notify" oneof:"unfocused|always|never" bools:"unfocused,never" live:"yes" doc:"desktop notification when a long turn ends"`
-	Layout                 string `key:"layout" doc:"arrangement of the panes at start; empty: as the size allows"`
+	Layout                 string `key:"layout" later:"yes" doc:"arrangement of the panes at start; empty: as the size allows"`
 	ShowReasoning          bool   `key:"show_reasoning" live:"yes" doc:"show what the model thinks"`
-	ShowCost               bool   `key:"show_cost" live:"yes" doc:"show the price in the status bar"`
+	ShowCost               bool   `key:"show_cost" live:"yes" later:"yes" doc:"show the price in the status bar"`
 	Timestamps             bool   `key:"timestamps" live:"yes" doc:"show the time of each message"`
 	PasteCollapseThreshold int    `key:"paste_collapse_threshold" min:"0" live:"yes" doc:"pastes of more lines become a chip; 0: never"`
 	PasteCollapseChar      int    `key:"paste_collapse_char" also:"paste_collapse_char_threshold" min:"0" live:"yes" doc:"pastes of more characters become a chip; 0: never"`

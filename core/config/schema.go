@@ -82,6 +82,7 @@ type Key struct {
 	Default string
 	Live    bool // takes effect while the program runs
 	Secret  bool
+	Later   bool // accepted and checked, but nothing uses it in this version
 	Doc     string
 }
 
@@ -104,7 +105,7 @@ func describe(t reflect.Type, v reflect.Value, prefix string, keys *[]Key) {
 		default:
 			*keys = append(*keys, Key{
 				Name: name, Type: typeName(f.typ), Choices: choices(f), Default: render(value),
-				Live: f.live(), Secret: f.secret(), Doc: f.tag.Get("doc"),
+				Live: f.live(), Secret: f.secret(), Later: f.has("later"), Doc: f.tag.Get("doc"),
 			})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -197,8 +198,8 @@ func (x *examination) model(ctx context.Context) {
 	switch {
 	case len(keys) > 0:
 		x.add("model", good, "", "key in %s", strings.Join(keys, ", "))
-	case cfg.Model.BaseURL != "":
-		x.add("model", good, "", "server %s, without a key", cfg.Model.BaseURL)
+	case len(x.servers()) > 0:
+		x.add("model", good, "", "server %s, without a key", strings.Join(x.servers(), ", "))
 	case len(local) > 0:
 		x.add("model", good, "", "on this machine: %s", strings.Join(local, ", "))
 	default:
@@ -230,6 +231,20 @@ func (x *examination) keys() []string {
 		}
 	}
 	return found
+}
+
+// servers lists the addresses that the settings and the environment name. A server of one's own often wants no key.
+func (x *examination) servers() []string {
+	cfg := x.start.Config
+	fromEnv, _ := cfg.Secret("OPENAI_BASE_URL")
+	addresses := []string{cfg.Model.BaseURL, fromEnv}
+	for _, p := range cfg.Providers {
+		if p.KeyEnv == "" {
+			addresses = append(addresses, p.BaseURL)
+		}
+	}
+	slices.Sort(addresses)
+	return slices.DeleteFunc(slices.Compact(addresses), func(address string) bool { return address == "" })
 }
 
 // localServers tries the usual ports of model servers on this machine, all at once.

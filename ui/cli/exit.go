@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"hermes/core/logs"
@@ -88,10 +90,25 @@ func (c *command) report(err error) {
 		message = "stopped"
 	case errors.Is(err, fs.ErrPermission):
 		message += "; check who owns the file or folder"
+	case c.homeless(message):
+		message += "; set HERMES_HOME to a folder that you may write to"
 	case isCobraUsage(err):
 		message = strings.ReplaceAll(message, "\n\n", "\n") + "; `hermes help` lists the commands"
 	}
 	fmt.Fprintln(c.streams.Err, "hermes: "+text.Sanitize(logs.Redact(message)))
+}
+
+// homeless reports a failure about a home that is not there and cannot be made.
+func (c *command) homeless(message string) bool {
+	paths, err := c.paths()
+	if err != nil || isFolder(paths.Home) || !strings.Contains(message, paths.Home) {
+		return false
+	}
+	above := paths.Home
+	for _, err := os.Lstat(above); err != nil && above != filepath.Dir(above); _, err = os.Lstat(above) {
+		above = filepath.Dir(above)
+	}
+	return !isFolder(above) || strings.Contains(message, "mkdir")
 }
 
 // note says something on stderr that is no result.

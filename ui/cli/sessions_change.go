@@ -116,6 +116,9 @@ func (c *command) importJSON(ctx context.Context, s Sessions, r io.Reader) error
 			return err
 		}
 	}
+	if len(list) == 0 {
+		c.note("nothing new: every session of the file is here already")
+	}
 	return nil
 }
 
