@@ -126,7 +126,7 @@ func (p *Pane) turnTo(before *call) bool {
 	}
 	if before != nil && !p.view.follow && p.byID[before.key()] == before {
 		p.pinned = before
-		return false
+		return true // it may have ended just now, which the events did not find worth a picture: another was current then
 	}
 	p.view.reset()
 	return true

@@ -288,6 +288,19 @@ func TestDeletedSessionIsForgotten(t *testing.T) {
 	}
 }
 
+func TestTheEndOfACallThatSomebodyReadsIsSeen(t *testing.T) {
+	p := opened(t, nil)
+	p.all(here, started("a", "runs on"))
+	p.all(here, started("b", "ends"), printed("b", 0, lines(0, 100)))
+	p.View()
+	p.scroll(-3)
+	before := p.View()
+	p.all(here, event.ToolEnded{Result: chat.ToolResult{CallID: "b"}})
+	if after := p.View(); after == before || !strings.Contains(after, "new") {
+		t.Errorf("nothing tells that it ended:\n%s", after)
+	}
+}
+
 func TestManyCallsAreBounded(t *testing.T) {
 	p := opened(t, nil)
 	for i := range 3 * maxCalls {
