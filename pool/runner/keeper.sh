@@ -88,7 +88,7 @@ tell() {
 	done
 }
 
-# TERM twice, for a shell can lose one between fork and exec; what is stopped hears it after CONT. KILL after about 0.6 s. A process
+# TERM twice, for a shell can lose one between fork and exec; what is stopped hears it after CONT. KILL after about 0.5 s. A process
 # that is just replacing itself shows no environment, so nothing is only nothing when it was seen twice.
 try=0
 while [ $try -lt 50 ]; do
@@ -96,11 +96,12 @@ while [ $try -lt 50 ]; do
 	[ -n "$whom" ] || look
 	[ -n "$whom" ] || exit 0
 	case $try in
-	0 | 1) tell TERM && tell CONT ;;
-	[2-9]) ;;
+	0 | 1 | 3) tell TERM; tell CONT ;;
+	[2-7]) ;;
 	*) tell KILL ;;
 	esac
 	try=$((try + 1))
+	[ -n "$nul" ] || try=$((try + 2)) # a look takes longer
 	{ sleep 0.05 || { sleep 1 && try=$((try + 10)); }; } 2>/dev/null
 done
 exit 0

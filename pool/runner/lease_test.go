@@ -112,6 +112,8 @@ func TestNothingOutlivesUs(t *testing.T) {
 
 // Nothing before the first command, one keeper for all, and nothing after Close.
 func TestTheKeeperComesAndGoes(t *testing.T) {
+	mustRun(t, newRunner(t), script(t, "true")) // what a process opens once
+	before := openFiles(t)
 	r := New(Options{})
 	if r.lease.keeper != nil || r.lease.table != nil {
 		t.Error("it is there before the first command")
@@ -136,6 +138,16 @@ func TestTheKeeperComesAndGoes(t *testing.T) {
 	if err := r.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
+	eventually(t, "as many files are open as before", func() bool { return openFiles(t) <= before })
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
 }
 
 // Somebody killed the keeper: the next command has another one, which knows what ran before it came.
