@@ -57,12 +57,3 @@ func TestChildrenDieWithUs(t *testing.T) {
 	_ = cmd.Wait()
 	eventually(t, "the child is gone", func() bool { return !lives(pid) })
 }
-
-func lives(pid int) bool {
-	for _, p := range processes() {
-		if p.pid == pid {
-			return !p.dead
-		}
-	}
-	return false
-}

@@ -208,3 +208,12 @@ func TestTheTableIsReused(t *testing.T) {
 		t.Errorf("%d bytes: %q", n, text[:n])
 	}
 }
+
+func lives(pid int) bool {
+	for _, p := range processes() {
+		if p.pid == pid {
+			return !p.dead
+		}
+	}
+	return false
+}
