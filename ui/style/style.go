@@ -3,6 +3,7 @@
 package style
 
 import (
+	"github.com/charmbracelet/bubbles/spinner"
 	"github.com/charmbracelet/lipgloss"
 
 	"hermes/themes"
@@ -61,7 +62,7 @@ func Unicode() Glyphs {
 		Up: "●", Changing: "◐", Stopped: "○", Failed: "✕", Busy: "⠹", Waits: "!", Done: "✓",
 		Run: "▶", OK: "✓", Fail: "✕", Open: "▾", Closed: "▸", Prompt: "❯", Bullet: "•",
 		Down: "▼", Ellipsis: "…", Arrow: "↳", Bar: "│", Refs: "⟳",
-		Spinner:    []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
+		Spinner:    spinner.MiniDot.Frames,
 		Horizontal: "─", Vertical: "│", TopLeft: "╭", TopRight: "╮", BottomLeft: "╰", BottomRight: "╯", Split: "│",
 	}
 }
@@ -72,7 +73,7 @@ func ASCII() Glyphs {
 		Up: "*", Changing: "%", Stopped: "o", Failed: "x", Busy: "~", Waits: "!", Done: "+",
 		Run: ">", OK: "+", Fail: "x", Open: "v", Closed: ">", Prompt: ">", Bullet: "*",
 		Down: "v", Ellipsis: "~", Arrow: ">", Bar: "|", Refs: "@",
-		Spinner:    []string{"|", "/", "-", "\\"},
+		Spinner:    spinner.Line.Frames,
 		Horizontal: "-", Vertical: "|", TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+", Split: "|",
 	}
 }
