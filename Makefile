@@ -44,7 +44,7 @@ bench: build ## Print the benchmark tables of docs/performance.md
 golden: ## Rewrite the golden screens from the program as it is now; look at the diff before you commit
 	UPDATE_GOLDEN=1 $(GO) test -tags $(TAGS) ./ui/... ./panes/... .
 
-docs: build ## Rewrite docs/keys.md, docs/screens and the README's picture from the real program
+docs: build ## Rewrite docs/keys.md, the lists of docs/configuration.md, docs/screens and the README's picture from the real program
 	.ci/docs
 
 check: lint race ## What CI runs, without installing anything

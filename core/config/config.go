@@ -30,7 +30,7 @@ type Config struct {
 	ToolOutput       ToolOutput          `key:"tool_output"`
 	Compression      Compression         `key:"compression"`
 	Keys             map[string][]string `key:"keys" live:"yes" doc:"keys by action, for example session.new: ctrl+t; ids are in docs/keys.md"`
-	Toolsets         []string            `key:"toolsets" doc:"sets of tools that the agent is given"`
+	Toolsets         []string            `key:"toolsets" doc:"sets of tools that the agent is given; empty: all"`
 	Logging          Logging             `key:"logging"`
 	FileReadMaxChars int                 `key:"file_read_max_chars" min:"1000" doc:"most characters of one read_file answer"`
 
@@ -96,8 +96,8 @@ type Terminal struct {
 
 // Backend is one named back end. Which fields count depends on Kind.
 type Backend struct {
-	Kind        string            `key:"kind" oneof:"|local|docker|ssh" doc:"local, docker or ssh; empty: docker with an image, ssh with a host"`
-	Image       string            `key:"image" short:"yes" doc:"container image"`
+	Kind        string            `key:"kind" oneof:"|local|docker|ssh" doc:"this version has local only; empty: docker with an image, ssh with a host, else local"`
+	Image       string            `key:"image" short:"yes" later:"yes" doc:"container image"`
 	Workdir     string            `key:"workdir" also:"cwd" doc:"directory that commands start in"`
 	ExtraMounts []string          `key:"extra_mounts" also:"mounts,volumes" later:"yes" doc:"host:container[:ro]"`
 	Env         map[string]string `key:"env" secret:"yes" doc:"variables set in the back end"`
@@ -107,7 +107,7 @@ type Backend struct {
 	Memory      int               `key:"memory" min:"0" later:"yes" doc:"megabytes; 0: no limit"`
 	CPU         float64           `key:"cpu" also:"cpus" min:"0" later:"yes" doc:"processors; 0: no limit"`
 	Pids        int               `key:"pids" min:"0" later:"yes" doc:"processes; 0: the built-in limit"`
-	Host        string            `key:"host" doc:"host for ssh"`
+	Host        string            `key:"host" later:"yes" doc:"host for ssh"`
 	Port        int               `key:"port" min:"0" max:"65535" later:"yes" doc:"port for ssh; 0: 22"`
 	Key         string            `key:"key" later:"yes" doc:"path of the private key for ssh"`
 	Shell       string            `key:"shell" doc:"shell that runs commands"`
@@ -127,7 +127,7 @@ type Display struct {
 	Theme                  string `key:"theme" also:"skin" live:"yes" doc:"colours"`
 	BusyInputMode          string `key:"busy_input_mode" oneof:"interrupt|queue|steer" live:"yes" doc:"what a message does while the agent works"`
 	Language               string `key:"language" later:"yes" doc:"language of the interface"`
-	Mouse                  string `key:"mouse" also:"mouse_tracking" oneof:"all|buttons|wheel|off" bools:"all,off" doc:"which mouse events are taken from the terminal"`
+	Mouse                  string `key:"mouse" also:"mouse_tracking" oneof:"all|buttons|wheel|off" bools:"all,off" doc:"off leaves the mouse to the terminal; buttons and wheel: as all, for now"`
 	ASCII                  bool   `key:"ascii" live:"yes" doc:"borders and marks in plain ASCII"`
 	Bell                   bool   `key:"bell" also:"bell_on_complete" live:"yes" later:"yes" doc:"ring when a long turn ends"`
 	Notify                 string `key:"notify" oneof:"unfocused|always|never" bools:"unfocused,never" live:"yes" doc:"desktop notification when a long turn ends"`

@@ -1,0 +1,231 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"hermes/core/config"
+	"hermes/themes"
+	"hermes/ui/cli"
+)
+
+const (
+	readme           = "../../README.md"
+	configurationDoc = "../../docs/configuration.md"
+)
+
+// The lists in docs/configuration.md are written from the schema: `make docs` writes them, this test keeps them true.
+func TestConfigurationDocumentIsCurrent(t *testing.T) {
+	got := readDoc(t, configurationDoc)
+	want := between(t, got, "keys", keyTables())
+	want = between(t, want, "colours", colourNames(t))
+	if os.Getenv("UPDATE_GOLDEN") == "1" {
+		if err := os.WriteFile(configurationDoc, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got != want {
+		t.Error("docs/configuration.md does not say what the settings are; run `make docs`")
+	}
+}
+
+// between replaces what stands between the marks of a generated part.
+func between(t *testing.T, doc, mark, text string) string {
+	t.Helper()
+	open, end := "<!-- "+mark+" -->\n", "<!-- /"+mark+" -->"
+	before, rest, ok := strings.Cut(doc, open)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s lacks the marks %s", configurationDoc, mark)
+	}
+	return before + open + text + end + after
+}
+
+const single = "top level"
+
+// keyTables is a table for each section, in the order of the schema.
+func keyTables() string {
+	var sections []string
+	rows := map[string]string{}
+	for _, k := range config.Schema() {
+		s := single
+		if i := strings.LastIndex(k.Name, "."); i >= 0 {
+			s = k.Name[:i]
+		}
+		if rows[s] == "" {
+			sections = append(sections, s)
+		}
+		rows[s] += keyRow(k)
+	}
+	var b strings.Builder
+	for _, s := range sections {
+		name := s
+		if s != single {
+			name = "`" + s + "`"
+		}
+		fmt.Fprintf(&b, "### %s\n\n| key | kind | default | counts | |\n| --- | --- | --- | --- | --- |\n%s\n", name, rows[s])
+	}
+	return b.String()
+}
+
+func keyRow(k config.Key) string {
+	kind, when, about := k.Type, "next start", k.Doc
+	var words []string
+	for _, choice := range k.Choices {
+		if choice != "" {
+			words = append(words, "`"+choice+"`")
+		}
+	}
+	if len(words) > 0 {
+		kind = strings.Join(words, " ")
+	}
+	value := ""
+	if k.Default != "" {
+		value = "`" + k.Default + "`"
+	}
+	if k.Live {
+		when = "at once"
+	}
+	if k.Later {
+		when = "*later*"
+	}
+	if k.Secret {
+		about += " (secret)"
+	}
+	return fmt.Sprintf("| `%s` | %s | %s | %s | %s |\n", k.Name, kind, value, when, strings.ReplaceAll(about, "|", `\|`))
+}
+
+// colourNames takes the names from a theme that has them all.
+func colourNames(t *testing.T) string {
+	t.Helper()
+	data := readDoc(t, "../../themes/palettes/"+themes.DefaultDark+".yaml")
+	var names []string
+	for _, m := range regexp.MustCompile(`(?m)^  (\w+): "#`).FindAllStringSubmatch(data, -1) {
+		names = append(names, "`"+m[1]+"`")
+	}
+	return strings.Join(names, ", ") + ".\n"
+}
+
+// What the document shows as settings and as a theme must be taken without a complaint.
+func TestExamplesOfTheDocumentAreTaken(t *testing.T) {
+	blocks := codeBlocks(readDoc(t, configurationDoc), "yaml")
+	if len(blocks) != 2 {
+		t.Fatalf("%d YAML examples, want the settings and a theme", len(blocks))
+	}
+	home := t.TempDir()
+	writeDoc(t, filepath.Join(home, "config.yaml"), blocks[0])
+	writeDoc(t, filepath.Join(home, "harbour.yaml"), blocks[1])
+	c, problems := config.Load(config.Options{Home: home, Env: []string{"HOME=" + home}})
+	for _, p := range problems {
+		t.Error(p)
+	}
+	if _, err := themes.Load("harbour", home); err != nil {
+		t.Error(err)
+	}
+	if _, err := themes.Load(c.Display.Theme, home); err != nil {
+		t.Error(err)
+	}
+	for _, block := range codeBlocks(readDoc(t, readme), "yaml") {
+		short := t.TempDir()
+		writeDoc(t, filepath.Join(short, "config.yaml"), block)
+		_, problems := config.Load(config.Options{Home: short, Env: []string{"HOME=" + short}})
+		for _, p := range problems {
+			t.Errorf("README: %s", p)
+		}
+	}
+	keys := readDoc(t, "../../docs/keys.md")
+	for id := range c.Keys {
+		if !strings.Contains(keys, "`"+id+"` |") {
+			t.Errorf("the example changes the key of %s, and there is no such action", id)
+		}
+	}
+	for _, k := range config.Schema() {
+		if k.Later && c.Origin(k.Name) != "default" {
+			t.Errorf("the example sets %s, which nothing uses yet", k.Name)
+		}
+	}
+}
+
+// Every command line of the documents must be one: with --help behind it, a wrong command or flag is still refused.
+func TestCommandLinesOfTheDocumentsExist(t *testing.T) {
+	seen := 0
+	for _, file := range []string{readme, configurationDoc} {
+		for _, args := range commandLines(readDoc(t, file)) {
+			seen++
+			var out, errs bytes.Buffer
+			code := cli.Main(context.Background(), cli.Program{}, append(args, "--help"),
+				cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, []string{"HERMES_HOME=" + t.TempDir()})
+			usage := strings.Join(append([]string{"hermes"}, commandWords(args)...), " ")
+			if code != 0 || !strings.Contains(out.String(), "\n  "+usage) {
+				t.Errorf("%s: hermes %s: exit code %d %s", filepath.Base(file), strings.Join(args, " "), code, &errs)
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("only %d command lines were found", seen)
+	}
+}
+
+// commandLines finds `hermes ...` in shell blocks and between backquotes, as arguments.
+func commandLines(doc string) [][]string {
+	var lines []string
+	for _, block := range codeBlocks(doc, "sh") {
+		lines = append(lines, strings.Split(block, "\n")...)
+	}
+	for _, m := range regexp.MustCompile("`(hermes [^`]+)`").FindAllStringSubmatch(doc, -1) {
+		lines = append(lines, m[1])
+	}
+	var out [][]string
+	for _, line := range lines {
+		line, _, _ = strings.Cut(line, " #")
+		line, _, _ = strings.Cut(line, "|")
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "hermes "); ok {
+			out = append(out, strings.Fields(rest))
+		}
+	}
+	return out
+}
+
+// commandWords are the command and, where it holds others, the one below it.
+func commandWords(args []string) []string {
+	switch args[0] {
+	case "config", "sessions", "completion":
+		return args[:2]
+	default:
+		if strings.HasPrefix(args[0], "-") {
+			return nil
+		}
+		return args[:1]
+	}
+}
+
+func codeBlocks(doc, language string) []string {
+	var out []string
+	for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(doc, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+func readDoc(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func writeDoc(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
