@@ -224,6 +224,11 @@ func (c *command) sessionsSearch() *cobra.Command {
 	var f filterFlags
 	cmd := &cobra.Command{
 		Use: "search <words>", Short: "Find what was said in any session", Args: cobra.MinimumNArgs(1),
+		Long: `Find what was said in any session. A message is found when it has all the words.
+A * at the end finds every word that begins so, quotes find words side by side.`,
+		Example: `  hermes sessions search docker network
+  hermes sessions search 'net*'
+  hermes sessions search '"docker network"' --since 7d`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			since, until, err := f.times(time.Now())
 			if err != nil {
