@@ -3,8 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"math"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"hermes/ui/text"
 )
 
 // verdict grades a finding of `doctor`.
@@ -68,16 +74,27 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 }
 
 func (c *command) printFindings(findings []finding) error {
+	const indent = "                 "
 	marks := map[verdict]string{good: "ok  ", warn: "warn", bad: "BAD "}
+	wide := c.width() - len(indent)
 	for _, f := range findings {
-		if _, err := fmt.Fprintf(c.streams.Out, "%s  %-10s %s\n", marks[f.Verdict], f.Name, oneLine(f.Found)); err != nil {
-			return err
-		}
+		lines := text.Wrap(oneLine(f.Found), wide)
 		if f.Fix != "" {
-			if _, err := fmt.Fprintf(c.streams.Out, "                 %s\n", oneLine(f.Fix)); err != nil {
-				return err
-			}
+			lines = append(lines, text.Wrap(oneLine(f.Fix), wide)...)
+		}
+		if _, err := fmt.Fprintf(c.streams.Out, "%s  %-10s %s\n", marks[f.Verdict], f.Name, strings.Join(lines, "\n"+indent)); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// width is how many cells a line of text may have: those of the terminal, and no limit for a file or a pipe.
+func (c *command) width() int {
+	if f, ok := c.streams.Out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return max(w, 40)
+		}
+	}
+	return math.MaxInt32
 }

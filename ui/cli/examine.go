@@ -203,7 +203,7 @@ func (x *examination) model(ctx context.Context) {
 	case len(local) > 0:
 		x.add("model", good, "", "on this machine: %s", strings.Join(local, ", "))
 	default:
-		x.add("model", warn, "`hermes setup` asks for a provider and a key", "no key and no server on this machine: hermes starts with offline, which is not a language model")
+		x.add("model", warn, "`hermes setup` asks for a provider and a key", "no key and no server was found: hermes starts with offline, which is not a language model")
 	}
 	for name, p := range cfg.Providers {
 		if p.KeyEnv == "" {
@@ -239,9 +239,7 @@ func (x *examination) servers() []string {
 	fromEnv, _ := cfg.Secret("OPENAI_BASE_URL")
 	addresses := []string{cfg.Model.BaseURL, fromEnv}
 	for _, p := range cfg.Providers {
-		if p.KeyEnv == "" {
-			addresses = append(addresses, p.BaseURL)
-		}
+		addresses = append(addresses, p.BaseURL)
 	}
 	slices.Sort(addresses)
 	return slices.DeleteFunc(slices.Compact(addresses), func(address string) bool { return address == "" })

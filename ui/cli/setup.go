@@ -44,7 +44,7 @@ Nothing is written before the last answer.`,
 			}
 			a := answers{provider: start.Config.Model.Provider, model: start.Config.Model.Default, theme: start.Config.Display.Theme}
 			if isTerminal(c.streams.In) && isTerminal(c.streams.Out) {
-				err = wizard(&a)
+				err = wizard(&a, start.Config.Paths())
 			} else {
 				err = prompts(&a, c.streams.In, c.streams.Out)
 			}
@@ -65,11 +65,12 @@ func pickChoice(name string) choice {
 	return choice{name: name, title: name, keyEnv: strings.ToUpper(strings.ReplaceAll(name, "-", "_")) + "_API_KEY"}
 }
 
-func wizard(a *answers) error {
+func wizard(a *answers, paths config.Paths) error {
 	options := make([]huh.Option[string], len(choices))
 	for i, ch := range choices {
 		options[i] = huh.NewOption(ch.title, ch.name)
 	}
+	before := a.provider
 	if pickChoice(a.provider).title == a.provider {
 		a.provider = choices[0].name
 	}
@@ -79,6 +80,7 @@ func wizard(a *answers) error {
 	}
 	ch := pickChoice(a.provider)
 	a.baseURL = ch.baseURL
+	a.modelOf(before)
 	var fields []huh.Field
 	if ch.name == "custom" {
 		fields = append(fields, huh.NewInput().Title("Its address").Placeholder("https://host/v1").Value(&a.baseURL).Validate(addressLike))
@@ -89,8 +91,16 @@ func wizard(a *answers) error {
 	if ch.name != "offline" {
 		fields = append(fields, huh.NewInput().Title("Model").Description("empty: the first that the server offers").Value(&a.model))
 	}
-	fields = append(fields, huh.NewInput().Title("Theme").Description("default fits the terminal; the workbench shows all of them").Value(&a.theme))
+	fields = append(fields, huh.NewInput().Title("Theme").Description("default fits the terminal; the workbench shows all of them").Value(&a.theme).
+		Validate(func(name string) error { return checkTheme(name, paths) }))
 	return aborted(huh.NewForm(huh.NewGroup(fields...)).Run())
+}
+
+// modelOf drops the model that stood in the settings when the provider is another one now: it is not offered there.
+func (a *answers) modelOf(before string) {
+	if before != "" && a.provider != before {
+		a.model = ""
+	}
 }
 
 func aborted(err error) error {
@@ -126,12 +136,14 @@ func prompts(a *answers, in io.Reader, out io.Writer) error {
 	for i, ch := range choices {
 		names[i] = ch.name
 	}
+	before := a.provider
 	if a.provider == "" {
 		a.provider = choices[0].name
 	}
 	a.provider = ask("Provider ("+strings.Join(names, ", ")+")", a.provider)
 	ch := pickChoice(a.provider)
 	a.baseURL = ch.baseURL
+	a.modelOf(before)
 	if ch.baseURL == "" && ch.name != "offline" {
 		a.baseURL = ask("Address, like https://host/v1", "")
 	}
@@ -148,6 +160,9 @@ func prompts(a *answers, in io.Reader, out io.Writer) error {
 // apply writes the answers: the secret first, because without it the rest is of no use.
 func (c *command) apply(paths config.Paths, a answers) error {
 	ch := pickChoice(a.provider)
+	if err := a.check(paths); err != nil {
+		return failed(ExitUsage, "%w; nothing was changed", err)
+	}
 	if a.key != "" {
 		if err := config.SetSecret(paths, ch.keyEnv, a.key); err != nil {
 			return err
@@ -157,7 +172,7 @@ func (c *command) apply(paths config.Paths, a answers) error {
 	if a.baseURL != "" {
 		settings = append(settings, [2]string{"providers." + a.provider + ".base_url", a.baseURL})
 	}
-	if ch.keyEnv != "" {
+	if c.wantsKey(paths, ch, a) {
 		settings = append(settings, [2]string{"providers." + a.provider + ".key_env", ch.keyEnv})
 	}
 	for _, s := range settings {
@@ -165,8 +180,29 @@ func (c *command) apply(paths config.Paths, a answers) error {
 			return failed(ExitUsage, "%w", err)
 		}
 	}
-	_, err := fmt.Fprintf(c.streams.Out, "Written to %s. `hermes` opens the workbench, `hermes doctor` looks for problems.\n", paths.ConfigFile)
+	_, err := fmt.Fprintf(c.streams.Out, "Written to %s.\n`hermes` opens the workbench, `hermes doctor` looks for problems.\n", paths.ConfigFile)
 	return err
+}
+
+// check looks at the answers before anything is written.
+func (a *answers) check(paths config.Paths) error {
+	if pickChoice(a.provider).name == "custom" {
+		if err := addressLike(a.baseURL); err != nil {
+			return fmt.Errorf("address %q: %w", a.baseURL, err)
+		}
+	}
+	return checkTheme(a.theme, paths)
+}
+
+// wantsKey reports whether the provider's key belongs into the settings. A server of one's own often wants none, and a
+// name without a key behind it would be a mistake for doctor to find.
+func (c *command) wantsKey(paths config.Paths, ch choice, a answers) bool {
+	if ch.keyEnv == "" || ch.name != "custom" || a.key != "" {
+		return ch.keyEnv != ""
+	}
+	cfg, _ := config.Load(config.Options{Home: paths.Home, Env: c.env})
+	_, there := cfg.Secret(ch.keyEnv)
+	return there
 }
 
 // readSecret reads one line, without showing it on a terminal.
