@@ -117,6 +117,8 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 		s.steps(ev.Items)
 	case event.Compressed:
 		s.say(noteDim, "", fmt.Sprintf("older messages were summed up: %d tokens became %d", ev.Before, ev.After), "")
+	case event.ProcessEnded:
+		s.say(noteDim, "", fmt.Sprintf("%s ended with exit code %d after %s: %s", oneLine(ev.ID), ev.ExitCode, clock(ev.Took), oneLine(ev.Command)), "")
 	case event.Notice:
 		level := map[event.Level]noteLevel{event.Info: noteInfo, event.Warn: noteWarn, event.Error: noteBad}[ev.Level]
 		s.say(level, "!", ev.Text, ev.Hint)

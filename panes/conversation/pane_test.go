@@ -415,3 +415,11 @@ func TestAnyEventsKeepThePictureWhole(t *testing.T) {
 		}
 	})
 }
+
+func TestEndOfABackgroundProcessIsTold(t *testing.T) {
+	p := open(t, &world{})
+	say(p, event.ProcessEnded{ID: "p1", Command: "npm run\x1b[2J build", ExitCode: 2, Took: 41 * time.Second})
+	if got := seen(p); !strings.Contains(got, "p1 ended with exit code 2 after 41 s: npm run build") {
+		t.Errorf("the pane shows\n%s", got)
+	}
+}
