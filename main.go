@@ -31,7 +31,7 @@ func run() int {
 
 // program is everything the command line can start. Tests boot the same one.
 func program() cli.Program {
-	return cli.Program{Version: version, Open: open, Workbench: runWorkbench, SQLite: store.SQLiteVersion}
+	return cli.Program{Version: version, Open: open, Workbench: runWorkbench, SQLite: store.SQLiteVersion, KeyProblems: workbench.KeyProblems}
 }
 
 // open builds the program without a screen.

@@ -30,6 +30,9 @@ type Program struct {
 	Open func(ctx context.Context, s Start) (*App, error)
 	// Workbench runs the full-screen program until the person leaves it.
 	Workbench func(ctx context.Context, s Start, o Workbench) error
+	// KeyProblems says what is wrong with the keys of the settings: the screen knows its actions, the settings do not.
+	// May be nil.
+	KeyProblems func(keys map[string][]string) []string
 	// SQLite returns the version of the database library, for `doctor`. May be nil.
 	SQLite func() string
 }

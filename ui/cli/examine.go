@@ -44,6 +44,11 @@ func (x *examination) settings(context.Context) {
 	if err := checkTheme(x.start.Config.Display.Theme, x.start.Config.Paths()); err != nil {
 		x.add("settings", warn, "`hermes config set display.theme hermes`; the default is shown instead", "%s: %v", x.start.Config.Origin("display.theme"), err)
 	}
+	if wrong := x.c.program.KeyProblems; wrong != nil {
+		for _, p := range wrong(x.start.Config.Keys) {
+			x.add("settings", warn, "docs/keys.md has the ids; `hermes config edit` opens the file", "%s", p)
+		}
+	}
 	for _, p := range x.start.Problems {
 		x.add("settings", bad, "`hermes config edit` opens the file", "%s", p)
 	}

@@ -18,10 +18,21 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"hermes": func() {
 			os.Exit(cli.Process(context.Background(), cli.Program{
-				Version: "1.2.3", Commit: "0123456789abcdef", Open: openFake, SQLite: func() string { return "3.50.1" },
+				Version: "1.2.3", Commit: "0123456789abcdef", Open: openFake, KeyProblems: wrongKeys, SQLite: func() string { return "3.50.1" },
 			}))
 		},
 	})
+}
+
+// wrongKeys knows one action.
+func wrongKeys(keys map[string][]string) []string {
+	var out []string
+	for id := range keys {
+		if id != "session.new" {
+			out = append(out, "keys: there is no action "+strconv.Quote(id))
+		}
+	}
+	return out
 }
 
 func TestScripts(t *testing.T) {

@@ -11,5 +11,10 @@ func allActions() []ui.Action {
 	return slices.Concat(ui.FrameActions(), Actions(), PaneActions())
 }
 
+// KeyProblems reports what is wrong with the keys of the settings, one sentence each.
+func KeyProblems(keys map[string][]string) []string {
+	return ui.KeyProblems(keys, ui.FrameActions(), Actions(), PaneActions())
+}
+
 // KeysMarkdown is docs/keys.md.
 func KeysMarkdown() string { return ui.KeysMarkdown(allActions()) }

@@ -75,7 +75,7 @@ func open(ctx context.Context, o Options) (*workbench, error) {
 	}
 	w.program = ui.New(w.ui(first))
 	close(w.ready)
-	for _, p := range ui.KeyProblems(o.Core.Config.Keys, ui.FrameActions(), Actions(), PaneActions()) {
+	for _, p := range KeyProblems(o.Core.Config.Keys) {
 		o.Core.Bus.Publish(event.Header{}, event.Notice{Level: event.Warn, Text: p, Hint: "look at the keys: section of config.yaml"})
 	}
 	return w, nil
