@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"hermes/core/approval"
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/provider"
@@ -144,7 +145,11 @@ func (t *turn) prepare() error {
 		return err
 	}
 	t.info = info
-	if t.via, t.model, err = t.a.d.Models.Resolve(ctx, t.a.ref(ctx, info)); err != nil {
+	ref := t.a.ref(ctx, info)
+	if approval.OnlyCommands(t.said) { // the person runs them; the model sees what came of it in its next turn
+		ref = provider.Offline
+	}
+	if t.via, t.model, err = t.a.d.Models.Resolve(ctx, ref); err != nil {
 		return stop{outcome{reason: event.TurnFailed, err: err.Error(), hint: "/model shows what there is to choose"}}
 	}
 	t.specs = t.a.d.Tools.Specs(t.settings.Toolsets)

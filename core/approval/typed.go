@@ -18,6 +18,13 @@ func typed(prompt string, c call) bool {
 	return (c.backend == "" || c.backend == backend) && slices.Contains(commands, command)
 }
 
+// OnlyCommands reports whether a text is nothing but commands that a person typed, as typed defines them. No model need be
+// asked what they mean.
+func OnlyCommands(prompt string) bool {
+	_, commands := typedCommands(prompt)
+	return len(commands) > 0 && !slices.Contains(commands, "")
+}
+
 // typedCommands returns the commands of a text that holds nothing but commands, and the back end that it names.
 func typedCommands(prompt string) (backend string, commands []string) {
 	text := strings.TrimSpace(strings.ReplaceAll(prompt, "\r\n", "\n"))

@@ -31,3 +31,23 @@ func TestTyped(t *testing.T) {
 		})
 	}
 }
+
+func TestOnlyCommands(t *testing.T) {
+	for prompt, want := range map[string]bool{
+		"$ ls":                                true,
+		"@here $ ls":                          true,
+		"$ ls\n$ make":                        true,
+		"```sh\nmake\n```":                    true,
+		"$ ":                                  false,
+		"```sh\n```":                          false,
+		"":                                    false,
+		"ls":                                  false,
+		"what does `$ ls` do?":                false,
+		"$ make\nmake: *** no rule. Why?":     false,
+		"look at this:\n```sh\nrm -rf /\n```": false,
+	} {
+		if got := OnlyCommands(prompt); got != want {
+			t.Errorf("%q: %v", prompt, got)
+		}
+	}
+}
