@@ -150,7 +150,11 @@ func (t *turn) prepare() error {
 		ref = provider.Offline
 	}
 	if t.via, t.model, err = t.a.d.Models.Resolve(ctx, ref); err != nil {
-		return stop{outcome{reason: event.TurnFailed, err: err.Error(), hint: "/model shows what there is to choose"}}
+		out := outcome{reason: event.TurnFailed, err: err.Error(), hint: "/model shows what there is to choose"}
+		if pe := (*provider.Error)(nil); errors.As(err, &pe) {
+			out.class = string(pe.Class)
+		}
+		return stop{out}
 	}
 	t.specs = t.a.d.Tools.Specs(t.settings.Toolsets)
 	if t.system, err = t.a.system(ctx, info, t.specs); err != nil {

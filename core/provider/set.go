@@ -137,7 +137,11 @@ func (s *Set) knows(ctx context.Context, name string) bool {
 
 func (s *Set) offers(ctx context.Context, name, model string) bool {
 	_, p, err := s.provider(name)
-	return err == nil && slices.ContainsFunc(s.models(ctx, p), func(m Model) bool { return m.ID == model })
+	if err != nil {
+		return false
+	}
+	list, _ := s.models(ctx, p) // a server that cannot be asked offers nothing
+	return slices.ContainsFunc(list, func(m Model) bool { return m.ID == model })
 }
 
 // found returns the local servers, looking for them when none is known yet.
@@ -195,7 +199,10 @@ func (s *Set) defaultModel(ctx context.Context, e Endpoint, p Provider) (string,
 	if m := vendorModel(e.Name); m != "" && e.vendorOwn() {
 		return m, nil
 	}
-	list := s.models(ctx, p)
+	list, err := s.models(ctx, p)
+	if err != nil {
+		return "", err
+	}
 	if len(list) == 0 {
 		return "", fmt.Errorf("provider %s: no model is named and %s lists none; choose one with /model %s/NAME", e.Name, e.BaseURL, e.Name)
 	}
@@ -219,19 +226,19 @@ func (s *Set) describe(e Endpoint, id string) Model {
 // listTime bounds one request for a list of models.
 const listTime = 5 * time.Second
 
-func (s *Set) models(ctx context.Context, p Provider) []Model {
+func (s *Set) models(ctx context.Context, p Provider) ([]Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	list, err := p.Models(ctx)
 	if err != nil {
-		return nil // a picker shows what there is; a call to the provider will say what is wrong
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range list {
 		s.learned[p.Name()+"/"+m.ID] = m
 	}
-	return list
+	return list, nil
 }
 
 // Names returns the names of the configured and found providers; offline is always the last.
@@ -264,7 +271,8 @@ func (s *Set) List(ctx context.Context) []Model {
 		wait.Add(1)
 		crash.Go("provider list "+n, func() {
 			defer wait.Done()
-			for _, m := range s.models(ctx, p) {
+			list, _ := s.models(ctx, p) // a picker shows what there is; a call will say what is wrong
+			for _, m := range list {
 				lists[i] = append(lists[i], s.describe(e, m.ID))
 			}
 			if len(lists[i]) > 0 {

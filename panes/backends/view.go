@@ -200,11 +200,11 @@ func (p *Pane) detail() []string {
 	if r.Image != "" {
 		facts = append(facts, oneLine(r.Image))
 	}
-	if r.Selected {
-		facts = append(facts, "used by this session")
-	}
 	if r.State == event.BackendReady && !r.Since.IsZero() {
 		facts = append(facts, "up since "+r.Since.In(p.now().Location()).Format("15:04"))
+	}
+	if r.Selected {
+		facts = append(facts, "used by this session")
 	}
 	if r.IdleTTL > 0 {
 		facts = append(facts, fmt.Sprintf("stops after %d min without use", int(r.IdleTTL.Minutes())))

@@ -15,6 +15,7 @@ import (
 
 	"hermes/core/agent"
 	"hermes/core/event"
+	"hermes/core/provider"
 	"hermes/core/session"
 )
 
@@ -117,6 +118,14 @@ func (c *command) with(ctx context.Context, start Start, work func(context.Conte
 	return work(ctx, app)
 }
 
+// modelExit is the exit code when a model cannot be had: its provider failed, or there is none of that name.
+func modelExit(err error) Exit {
+	if pe := (*provider.Error)(nil); errors.As(err, &pe) {
+		return ExitProvider
+	}
+	return ExitUsage
+}
+
 // openSession resumes or makes the session that the flags name and applies the model and the back end to it.
 func openSession(ctx context.Context, app *App, start Start, f runFlags) (string, error) {
 	info, err := findSession(ctx, app, start, f)
@@ -125,7 +134,7 @@ func openSession(ctx context.Context, app *App, start Start, f runFlags) (string
 	}
 	if f.model != "" {
 		if err := app.Agent.SetModel(ctx, info.UID, f.model); err != nil {
-			return "", failed(ExitUsage, "model %s: %w", f.model, err)
+			return "", failed(modelExit(err), "model %s: %w", f.model, err)
 		}
 	}
 	if f.backend != "" {

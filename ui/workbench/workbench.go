@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core"
+	"hermes/core/approval"
 	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/session"
@@ -244,7 +245,10 @@ func (w *workbench) setTheme(name string) error {
 // mode is the approval mode for the status row.
 func (w *workbench) mode() string {
 	if app, ok := w.boot.now(); ok {
-		return string(app.Gate.Policy().Mode) + " approvals"
+		if app.Gate.Policy().Mode == approval.ModeOff {
+			return "approvals off"
+		}
+		return "manual approvals"
 	}
 	return ""
 }
