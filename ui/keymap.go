@@ -144,7 +144,7 @@ func KeyProblems(keys map[string][]string, groups ...[]Action) []string {
 	}
 	for id := range keys {
 		if !known[id] {
-			out = append(out, fmt.Sprintf("keys: there is no action %q%s", id, nearest(id, ids)))
+			out = append(out, fmt.Sprintf("keys: there is no action %q%s", id, didYouMean(id, ids)))
 		}
 	}
 	slices.Sort(out)

@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core/event"
+	"hermes/core/nearest"
 )
 
 // Slash gives conversation panes the slash commands of the action table. Make one, hand it to Options.Slash and to the
@@ -88,8 +89,8 @@ func (s *Slash) Unknown(name string) FrameMsg {
 	return ShowToast{Level: event.Warn, Text: "there is no command /" + name, Hint: hint}
 }
 
-// nearest is closest as the end of a sentence.
-func nearest(got string, names []string) string {
+// didYouMean is closest as the end of a sentence.
+func didYouMean(got string, names []string) string {
 	if n := closest(got, names); n != "" {
 		return ", did you mean \"" + n + "\"?"
 	}
@@ -100,29 +101,9 @@ func nearest(got string, names []string) string {
 func closest(got string, names []string) string {
 	best, at := 4, ""
 	for _, n := range names {
-		if d := distance(got, n); d < best && d < len(n) {
+		if d := nearest.Distance([]rune(got), []rune(n)); d < best && d < len(n) {
 			best, at = d, n
 		}
 	}
 	return at
-}
-
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		prev := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := prev
-			if a[i] != b[j] {
-				cost++
-			}
-			prev = row[j+1]
-			row[j+1] = min(cost, row[j]+1, prev+1)
-		}
-	}
-	return row[len(b)]
 }
