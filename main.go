@@ -44,6 +44,7 @@ func open(ctx context.Context, s cli.Start) (*cli.App, error) {
 	return &cli.App{
 		Bus: app.Bus, Sessions: app.Sessions, Agent: app.Agent, Models: app.Models,
 		Backend: func(session, name string) error { return app.SelectBackend(ctx, session, name) },
+		Notices: app.OpeningNotices(),
 		Close: func(ctx context.Context) error {
 			defer closeLog()
 			return app.Close(ctx)

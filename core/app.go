@@ -76,6 +76,9 @@ type App struct {
 
 	stop     context.CancelFunc
 	followed chan struct{} // closed when edits of the settings are not followed any more; nil when they never were
+
+	opening []event.Notice // what was said before opened
+	opened  bool           // set once, at the end of Open
 }
 
 // Open builds the program. On error nothing stays open.
@@ -94,6 +97,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	a.announce()
 	a.admit(o.Config)
+	a.opened = true
 	if o.Reload != nil {
 		a.follow(life, *o.Reload)
 	}
@@ -175,7 +179,13 @@ func (a *App) rebuildProgress(done, total int64) {
 	a.Bus.Publish(event.Header{}, event.Progress{ID: "index", Label: "search index", Done: done, Total: total, Unit: "messages"})
 }
 
+// OpeningNotices are what was said while the App was being opened, for those who could not listen yet.
+func (a *App) OpeningNotices() []event.Notice { return a.opening }
+
 func (a *App) notice(l event.Level, text, hint string) {
+	if !a.opened {
+		a.opening = append(a.opening, event.Notice{Level: l, Text: text, Hint: hint})
+	}
 	a.Bus.Publish(event.Header{}, event.Notice{Level: l, Text: text, Hint: hint})
 }
 

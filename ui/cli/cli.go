@@ -64,6 +64,8 @@ type App struct {
 	Models   Models
 	// Backend makes name the back end of a session; nil when there is nothing to choose.
 	Backend func(session, name string) error
+	// Notices are what was said while the program was being opened: a home that keeps nothing, a repaired database.
+	Notices []event.Notice
 	Close   func(ctx context.Context) error
 }
 

@@ -115,6 +115,9 @@ func (c *command) with(ctx context.Context, start Start, work func(context.Conte
 		defer cancel()
 		err = errors.Join(err, app.Close(ctx))
 	}()
+	for _, n := range app.Notices {
+		c.note("hermes: %s", strings.TrimSuffix(n.Text+"; "+n.Hint, "; "))
+	}
 	return work(ctx, app)
 }
 
