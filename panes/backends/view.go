@@ -204,7 +204,7 @@ func (p *Pane) detail() []string {
 		facts = append(facts, "up since "+r.Since.In(p.now().Location()).Format("15:04"))
 	}
 	if r.Selected {
-		facts = append(facts, "used by this session")
+		facts = append(facts, "in use here")
 	}
 	if r.IdleTTL > 0 {
 		facts = append(facts, fmt.Sprintf("stops after %d min without use", int(r.IdleTTL.Minutes())))
