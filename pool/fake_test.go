@@ -55,12 +55,12 @@ type fake struct {
 	removals, runs atomic.Int32
 }
 
-func (f *fake) Start(ctx context.Context, step Step) error {
+func (f *fake) Start(ctx context.Context, r Report) error {
 	f.starts.Add(1)
 	if f.err == nil {
-		step(event.BackendPulling, "image not here")
-		step(event.BackendCreating, "pulled")
-		step(event.BackendStarting, "created")
+		r.Step(event.BackendPulling, "image not here")
+		r.Step(event.BackendCreating, "pulled")
+		r.Step(event.BackendStarting, "created")
 	}
 	if f.gate != nil {
 		select {
@@ -75,6 +75,7 @@ func (f *fake) Start(ctx context.Context, step Step) error {
 func (f *fake) Stop(context.Context) error   { f.stops.Add(1); return nil }
 func (f *fake) Remove(context.Context) error { f.removals.Add(1); return nil }
 func (f *fake) Idles() bool                  { return true }
+func (f *fake) Gone() <-chan error           { return nil }
 
 func (f *fake) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	f.runs.Add(1)

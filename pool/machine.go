@@ -123,11 +123,7 @@ func (m *machine) begin(name string, f func()) {
 }
 
 func (m *machine) start(from event.BackendState) {
-	err := m.backend.Start(m.ctx, func(to event.BackendState, cause string) {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.move(to, cause)
-	})
+	err := m.backend.Start(m.ctx, report{m})
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err == nil {
@@ -140,6 +136,22 @@ func (m *machine) start(from event.BackendState) {
 	m.tries++
 	m.retry = time.Now().Add(m.pause(m.tries))
 	m.move(event.BackendFailed, err.Error())
+}
+
+// report publishes what a back end says on its way to ready.
+type report struct{ m *machine }
+
+// Step implements Report.
+func (r report) Step(to event.BackendState, cause string) {
+	r.m.mu.Lock()
+	defer r.m.mu.Unlock()
+	r.m.move(to, cause)
+}
+
+// Progress implements Report. The pane knows a pull by its id.
+func (r report) Progress(label string, done, total int64) {
+	p := event.Progress{ID: "pull:" + r.m.spec.Name, Label: label, Done: done, Total: total, Unit: "bytes"}
+	r.m.bus.Publish(event.Header{Session: r.m.owner}, p)
 }
 
 // reason says why a back end was started.

@@ -41,10 +41,10 @@ func (s *strict) work(f func() error) error {
 	return f()
 }
 
-func (s *strict) Start(_ context.Context, step Step) error {
+func (s *strict) Start(_ context.Context, r Report) error {
 	return s.work(func() error {
 		s.rule(!s.up.Load(), "Start of what is up")
-		step(event.BackendStarting, "first use")
+		r.Step(event.BackendStarting, "first use")
 		if rand.IntN(8) == 0 {
 			return errors.New("bad luck")
 		}
@@ -63,6 +63,7 @@ func (s *strict) Stop(context.Context) error {
 
 func (s *strict) Remove(context.Context) error { return s.work(func() error { return nil }) }
 func (s *strict) Idles() bool                  { return true }
+func (s *strict) Gone() <-chan error           { return nil }
 
 func (s *strict) Run(context.Context, runner.Spec) (runner.Result, error) {
 	s.running.Add(1)

@@ -6,6 +6,7 @@ package backend
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"hermes/core/event"
@@ -24,6 +25,8 @@ type Request struct {
 	Stdin   []byte            // given whole, then closed; nil means /dev/null
 	Timeout time.Duration     // 0 means no limit beyond ctx
 	PTY     *Size             // non-nil asks for a terminal
+	// Channel gives the command a socket on descriptor 3; Pool.Channel is the other end. Only for Start, with Argv.
+	Channel bool
 	// Merge sends both streams through one pipe: their order is then exact, and all is Stdout. Otherwise the order between
 	// stdout and stderr is that of arrival, which swaps what is written within some microseconds.
 	Merge bool
@@ -99,6 +102,30 @@ type Pool interface {
 	Select(session, name string) error
 	// CloseSession ends the session's background processes and releases what it holds.
 	CloseSession(ctx context.Context, session string) error
+}
+
+// Manager is what a person does with back ends. The pool implements it beside Pool; tools do not need it.
+type Manager interface {
+	// Up makes a back end ready now, as a first use would.
+	Up(ctx context.Context, session, name string) error
+	// Stop takes a back end down; its files stay. In use it is refused unless force is set: commands in it are then ended.
+	Stop(ctx context.Context, session, name string, force bool) error
+	// Restart is Stop and Up. It also ends the wait after a failure.
+	Restart(ctx context.Context, session, name string, force bool) error
+	// Remove destroys a back end with its files; the next use makes a new one. Force as with Stop.
+	Remove(ctx context.Context, session, name string, force bool) error
+	// Pull fetches a back end's image now.
+	Pull(ctx context.Context, session, name string) error
+	// Sample measures what a running back end uses, once. Nobody calls it for back ends that nobody looks at.
+	Sample(ctx context.Context, session, name string) (event.BackendStats, error)
+	// Keep holds a back end up for a while that no command is in it (an approval waits, a person looks). Call release.
+	Keep(session, name string) (release func())
+}
+
+// Channels is for who starts processes with Request.Channel.
+type Channels interface {
+	// Channel is our end of the socket of a process that was started with Request.Channel. Closing it ends the socket, not the process.
+	Channel(session, id string) (io.ReadWriteCloser, error)
 }
 
 // Status is a back end as it is now.

@@ -380,6 +380,8 @@ type BackendStats struct {
 	Name        string  `json:"name"`
 	CPUPercent  float64 `json:"cpu_percent"`
 	MemoryBytes int64   `json:"memory_bytes"`
+	MemoryLimit int64   `json:"memory_limit,omitempty"` // 0: none
+	Pids        int64   `json:"pids,omitempty"`
 }
 
 // Progress is the advance of something long (a pull, a rebuild); the latest wins.

@@ -72,7 +72,7 @@ type machine struct {
 }
 
 // Start has nothing to bring up; it checks what every command will need.
-func (m *machine) Start(context.Context, pool.Step) error {
+func (m *machine) Start(context.Context, pool.Report) error {
 	info, err := os.Stat(m.home)
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s is not a directory", m.home)
@@ -101,6 +101,9 @@ func (m *machine) Remove(context.Context) error { return nil }
 
 // Idles is false: this machine costs nothing when nobody uses it.
 func (m *machine) Idles() bool { return false }
+
+// Gone never tells: this machine outlives the program.
+func (m *machine) Gone() <-chan error { return nil }
 
 // Run runs a command to its end.
 func (m *machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {

@@ -13,10 +13,11 @@ import (
 
 // plumbing is the pipes or the terminal of one command.
 type plumbing struct {
-	theirs []*os.File // the command's descriptors 0, 1, ...; closed here once it has started
-	outs   []outlet
-	dir    *os.File // the directory arrives here; nil without a shell
-	tty    *os.File // our side of the terminal, also in outs
+	theirs  []*os.File // the command's descriptors 0, 1, ...; closed here once it has started
+	outs    []outlet
+	dir     *os.File // the directory arrives here; nil without a shell
+	channel *os.File // our end of the extra socket; nil without
+	tty     *os.File // our side of the terminal, also in outs
 
 	mu    sync.Mutex
 	stdin *os.File // nil when closed, or never open; the same as tty when there is one

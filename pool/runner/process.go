@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -70,6 +71,14 @@ func (p *Process) Exit() (code int, ended bool) {
 
 // Warnings returns what had to be said about its start.
 func (p *Process) Warnings() []string { return p.job.warnings }
+
+// Channel is our end of the socket of Spec.Channel; nil without.
+func (p *Process) Channel() io.ReadWriteCloser {
+	if p.job.io.channel == nil {
+		return nil // a nil *os.File in the interface would not be nil
+	}
+	return p.job.io.channel
+}
 
 // Output returns up to limit bytes (0: all that is kept) from offset, the offset where they begin, and that of the end of all output so far.
 // A negative offset counts from the end. What fell out of the ring is skipped.

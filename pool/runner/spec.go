@@ -41,6 +41,7 @@ type Spec struct {
 	Stdin   []byte            // given whole, then closed; nil means /dev/null
 	Live    bool              // keep standard input open for Process.Write; only for Start
 	Size    *Size             // non-nil asks for a terminal
+	Channel bool              // descriptor 3 is one end of a socket whose other end is Process.Channel; only for Start with Argv
 	Merge   bool              // one pipe for both streams: exact order, all Stdout
 	Timeout time.Duration     // 0 means no limit
 
