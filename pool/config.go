@@ -29,6 +29,23 @@ type Spec struct {
 	Env     map[string]string // added for every command
 	IdleTTL time.Duration     // 0 means Config.IdleTTL
 
+	ForwardEnv []string // variables of this program that commands get, by exact name
+	User       string   // in the container (name or uid[:gid]) or on the host; "" lets the kind choose
+
+	// Containers.
+	Engine    string        // address: unix://, tcp://, ssh://; "" means DOCKER_HOST, else docker's current context
+	Pull      string        // "missing" (also ""), "always", "never"
+	PullStall time.Duration // a pull without progress ends after this; 0 means 60 s
+	Mounts    []string      // source:target[:ro], source being a path on the engine's machine or the name of a volume
+	Network   string        // "none", "bridge" (also ""), or the name of a network
+	Memory    int64         // bytes; 0 means 4 GB or half of the machine, whichever is less; negative: no limit
+	CPUs      float64       // 0: no limit
+	Pids      int64         // 0 means 1024; negative: no limit
+	Shm       int64         // bytes of /dev/shm; 0 lets the engine choose
+	GPUs      string        // "", "all", a number, "device=0,1"
+	Tmpfs     []string      // path[:options], beside those that are always there
+	ReadOnly  bool          // the root cannot be written
+
 	EnvPassthrough []string // copied from Config by New
 	Scrub          []string // copied from Config by New
 }
