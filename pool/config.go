@@ -15,39 +15,85 @@ type Config struct {
 	Backends map[string]Spec // by name; the default one is added when it is missing
 	IdleTTL  time.Duration   // how long an unused back end stays up; 0 means 30 minutes; negative means for ever
 
+	// MaxPerSession is how many back ends of its own one session may have up; the default one and those that all sessions share do not
+	// count. 0 means 5.
+	MaxPerSession int
+	Fallback      Fallback // what happens when a back end cannot start; "" means FallbackDefault
+
 	EnvPassthrough []string // variables that commands get although their names look secret
 	Scrub          []string // variables that commands never get (what was loaded from .env)
 }
 
-// Spec is one back end of the configuration. Which fields mean something depends on the kind.
+// Fallback is what happens to a command whose back end cannot be brought up.
+type Fallback string
+
+// Values of Fallback.
+const (
+	FallbackDefault Fallback = "default" // the default back end runs it, when that is no wider
+	FallbackError   Fallback = "error"   // it is an error
+)
+
+// Spec is one back end of the configuration. Which fields mean something depends on the kind. Zero values are what a kind finds sensible;
+// for Memory, Pids and Shm -1 means no limit.
 type Spec struct {
 	Name    string            // set by New
 	Kind    string            // "local", "docker", "ssh"; "" means Config.Kind
-	Image   string            // image, or host for ssh
 	Workdir string            // where a session starts; "" lets the kind choose
 	Shell   string            // "" lets the kind choose
 	Env     map[string]string // added for every command
+	User    string            // name or uid:gid in a container, name on a host
 	IdleTTL time.Duration     // 0 means Config.IdleTTL
-
-	ForwardEnv []string // variables of this program that commands get, by exact name
-	User       string   // in the container (name or uid[:gid]) or on the host; "" lets the kind choose
+	Timeout time.Duration     // of a foreground command that asks for none; told to the tools, not enforced here
 
 	// Containers.
-	Engine    string        // address: unix://, tcp://, ssh://; "" means DOCKER_HOST, else docker's current context
-	Pull      string        // "missing" (also ""), "always", "never"
-	PullStall time.Duration // a pull without progress ends after this; 0 means 60 s
-	Mounts    []string      // source:target[:ro], source being a path on the engine's machine or the name of a volume
-	Network   string        // "none", "bridge" (also ""), or the name of a network
-	Memory    int64         // bytes; 0 means 4 GB or half of the machine, whichever is less; negative: no limit
-	CPUs      float64       // 0: no limit
-	Pids      int64         // 0 means 1024; negative: no limit
-	Shm       int64         // bytes of /dev/shm; 0 lets the engine choose
-	GPUs      string        // "", "all", a number, "device=0,1"
-	Tmpfs     []string      // path[:options], beside those that are always there
-	ReadOnly  bool          // the root cannot be written
+	Image    string
+	Engine   string            // address of the engine (unix://, tcp://, ssh://); "" is that of the environment
+	Mounts   []Mount           // sources are as they were written, but for ~; a kind checks what they lead to
+	Network  string            // "none", "bridge", the name of one; "" means bridge
+	Memory   int64             // bytes
+	CPUs     float64           // processors
+	Pids     int64             // processes and threads
+	Shm      int64             // bytes of /dev/shm
+	GPUs     string            // "all", a number, "device=0,1"; "" none
+	Tmpfs    map[string]string // mount options by absolute path
+	ReadOnly bool              // root file system
+	Pull     Pull              // "" means PullMissing
+
+	// Far hosts.
+	Host            string
+	Port            int      // 0 means what ssh finds
+	KeyFile         string   // absolute; "" means the agent and the usual files
+	AllowedCommands []string // when not empty nothing else runs; * stands for any text
+	DeniedCommands  []string // never run
+
+	Invalid string // why the back end cannot be used as it is configured; it is failed then
 
 	EnvPassthrough []string // copied from Config by New
 	Scrub          []string // copied from Config by New
+}
+
+// Mount is a folder or file of the engine's machine inside of a container.
+type Mount struct {
+	Source, Target string // absolute
+	ReadOnly       bool
+}
+
+// Pull says when an image is fetched.
+type Pull string
+
+// Values of Pull.
+const (
+	PullMissing Pull = "missing" // when it is not there
+	PullAlways  Pull = "always"  // before each new container
+	PullNever   Pull = "never"
+)
+
+// Where is what people are shown of what is behind the name: the image or the host.
+func (s Spec) Where() string {
+	if s.Kind == "ssh" {
+		return s.Host
+	}
+	return s.Image
 }
 
 const (
@@ -55,6 +101,7 @@ const (
 	DefaultName    = "default"
 	defaultKind    = "local"
 	defaultIdleTTL = 30 * time.Minute
+	defaultMax     = 5
 )
 
 var nameRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`) })
@@ -77,6 +124,12 @@ func (c Config) normal() (Config, error) {
 	}
 	if c.IdleTTL == 0 {
 		c.IdleTTL = defaultIdleTTL
+	}
+	if c.MaxPerSession <= 0 {
+		c.MaxPerSession = defaultMax
+	}
+	if c.Fallback == "" {
+		c.Fallback = FallbackDefault
 	}
 	specs := make(map[string]Spec, len(c.Backends)+1)
 	specs[c.Default] = Spec{}
