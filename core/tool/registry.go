@@ -57,8 +57,13 @@ func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.tools)) }
 // prefix stays byte for byte the same. No toolsets means DefaultToolset. Unknown toolsets add nothing: see Unknown.
 func (r *Registry) Specs(toolsets []string) []provider.ToolSpec {
 	var specs []provider.ToolSpec
-	for _, name := range r.Enabled(toolsets) {
-		specs = append(specs, r.tools[name].spec.ProviderSpec())
+	names := r.Enabled(toolsets)
+	for _, name := range names {
+		s := r.tools[name].spec
+		if s.Describe != nil {
+			s.Description = s.Describe(names)
+		}
+		specs = append(specs, s.ProviderSpec())
 	}
 	return specs
 }

@@ -69,7 +69,7 @@ func (r *Registry) run(ctx context.Context, name string, c *Call) (res Result, i
 	complete(c)
 	res, err = guarded(ctx, e.tool, *c)
 	if err == nil {
-		return res, false
+		return res, res.Interrupted
 	}
 	res.IsError = true
 	if ctx.Err() != nil {

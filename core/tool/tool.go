@@ -32,6 +32,9 @@ type Spec struct {
 	ReadOnly bool
 	// Reads reports whether a call of a tool that is not ReadOnly only reads (process list); see OnlyReads. May be nil.
 	Reads func(args json.RawMessage) bool
+	// Describe replaces Description when what a tool is good for depends on the other tools of a session, whose names it is
+	// given. The same names must give the same text. May be nil.
+	Describe func(names []string) string
 	// Serial tools never run beside another (clarify).
 	Serial bool
 	// Paths returns the files a call touches, so that calls on different files may run in parallel. nil means unknown.
@@ -66,6 +69,11 @@ type Call struct {
 	Later func(stream event.Stream, data []byte)
 	// Publish emits an event under the call's header (todo lists, questions). Never nil.
 	Publish func(e event.Event)
+	// Data takes the result as data as well, something for encoding/json: it is set when a program called, to which text for
+	// a model is of no use. A failure needs none. May be nil.
+	Data func(v any)
+	// Nest calls other tools. nil outside of an agent, and inside of a nested call.
+	Nest Nest
 }
 
 // Result is what a call produced. Text may be long: the registry cuts it to the budget and spills the rest.
@@ -77,6 +85,8 @@ type Result struct {
 	Diffs    []chat.FileDiff
 	Spill    string // set when the tool kept the full output itself
 	Warnings []string
+	// Interrupted says that ctx ended the call, for a tool that has said so in Text already.
+	Interrupted bool
 }
 
 // OnlyReads reports whether a call with these validated arguments changes nothing, so that nobody need be asked.
