@@ -79,19 +79,7 @@ func options(s cli.Start) (core.Options, func()) {
 
 // newPool makes the back ends that the settings name. A kind that this version does not have stays visible, and failed.
 func newPool(bus *event.Bus, c *config.Config) (core.Pool, error) {
-	t := c.Terminal
-	pc := pool.Config{IdleTTL: t.IdleTTL, Backends: map[string]pool.Spec{}, EnvPassthrough: t.EnvPassthrough, Scrub: c.SecretNames()}
-	switch _, named := t.Backends[t.Backend]; {
-	case named:
-		pc.Default = t.Backend
-	default:
-		pc.Kind = t.Backend
-	}
-	for name, b := range t.Backends {
-		pc.Backends[name] = pool.Spec{
-			Kind: backendKind(b), Image: firstOf(b.Image, b.Host), Workdir: b.Workdir, Shell: firstOf(b.Shell, t.Shell), Env: b.Env, IdleTTL: b.IdleTTL,
-		}
-	}
+	pc := poolConfig(c)
 	here := local.New()
 	p, err := pool.New(pc, map[string]pool.Kind{"local": here}, bus)
 	if err != nil {
@@ -111,23 +99,33 @@ func (p places) Close(ctx context.Context) error {
 	return errors.Join(p.Pool.Close(ctx), p.here.Close(ctx))
 }
 
-// backendKind is the kind that a back end says or shows: an image is a container, a host is ssh.
-func backendKind(b config.Backend) string {
-	switch {
-	case b.Kind != "":
-		return b.Kind
-	case b.Image != "":
-		return "docker"
-	case b.Host != "":
-		return "ssh"
-	default:
-		return ""
+// poolConfig is what the settings say about back ends, in the pool's words.
+func poolConfig(c *config.Config) pool.Config {
+	t := c.Terminal
+	def, places := c.Places()
+	pc := pool.Config{
+		Default: def, Backends: map[string]pool.Spec{}, IdleTTL: t.IdleTTL, MaxPerSession: t.MaxBackendsPerSession,
+		Fallback: pool.Fallback(t.Fallback), EnvPassthrough: t.EnvPassthrough, Scrub: c.SecretNames(),
 	}
+	if pc.IdleTTL == 0 {
+		pc.IdleTTL = -1 // the settings say 0 for never
+	}
+	for name, p := range places {
+		pc.Backends[name] = poolSpec(p)
+	}
+	return pc
 }
 
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
+func poolSpec(p config.Place) pool.Spec {
+	s := pool.Spec{
+		Kind: p.Kind, Workdir: p.Workdir, Shell: p.Shell, Env: p.Env, User: p.User, IdleTTL: p.IdleTTL, Timeout: p.Timeout,
+		Image: p.Image, Engine: p.Engine, Network: p.Network, Memory: int64(p.Memory), CPUs: p.CPUs, Pids: int64(p.Pids), Shm: int64(p.Shm),
+		GPUs: p.GPUs, Tmpfs: p.Scratch, ReadOnly: p.ReadOnly, Pull: pool.Pull(p.Pull),
+		Host: p.Host, Port: p.Port, KeyFile: p.KeyFile, AllowedCommands: p.AllowedCommands, DeniedCommands: p.DeniedCommands,
+		Invalid: p.Problem,
 	}
-	return b
+	for _, m := range p.Mounts {
+		s.Mounts = append(s.Mounts, pool.Mount(m))
+	}
+	return s
 }

@@ -288,7 +288,7 @@ func (m *machine) move(to event.BackendState, cause string) {
 	}
 	m.state, m.cause, m.since = to, cause, time.Now()
 	m.bus.Publish(event.Header{Session: m.owner}, event.BackendChanged{
-		Name: m.spec.Name, Kind: m.spec.Kind, From: from, To: to, Cause: cause, Image: m.spec.Image, Retry: m.retryAt(),
+		Name: m.spec.Name, Kind: m.spec.Kind, From: from, To: to, Cause: cause, Image: m.spec.Where(), Retry: m.retryAt(),
 	})
 }
 

@@ -85,6 +85,9 @@ func (p *Pool) key(session string, s Spec) key {
 }
 
 func (p *Pool) open(k key, s Spec) *machine {
+	if s.Invalid != "" {
+		return newMachine(p.ctx, k.owner, s, nil, p.bus).failed(errors.New(s.Invalid))
+	}
 	kind, ok := p.kinds[s.Kind]
 	if !ok {
 		have := strings.Join(slices.Sorted(maps.Keys(p.kinds)), ", ")

@@ -23,7 +23,7 @@ func (m *machine) status() backend.Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := backend.Status{
-		Name: m.spec.Name, Kind: m.spec.Kind, Image: m.spec.Image,
+		Name: m.spec.Name, Kind: m.spec.Kind, Image: m.spec.Where(), Timeout: m.spec.Timeout,
 		State: m.state, Cause: m.cause, Refs: len(m.uses), Since: m.since, IdleSince: m.idle, IdleTTL: m.ttl(),
 	}
 	if n := len(m.uses); n > 0 {

@@ -140,7 +140,8 @@ type Status struct {
 	Since     time.Time
 	IdleSince time.Time // zero while in use or not up
 	IdleTTL   time.Duration
-	Dir       string // where the session's next command starts; "" before the first one
-	Selected  bool   // the session's current one
+	Timeout   time.Duration // of a foreground command that asks for none; 0: as the tools have it
+	Dir       string        // where the session's next command starts; "" before the first one
+	Selected  bool          // the session's current one
 	Default   bool
 }

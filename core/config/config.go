@@ -125,7 +125,7 @@ func Defaults() *Config {
 		Agent: Agent{MaxTurns: 90, APIMaxRetries: 3, ContextFileMaxChars: 20_000},
 		Terminal: Terminal{
 			Backend: "local", Cwd: ".", Timeout: 180 * time.Second, IdleTTL: 30 * time.Minute,
-			MaxBackendsPerSession: 5, Fallback: "default", DockerImage: "nikolaik/python-nodejs:python3.11-nodejs20",
+			MaxBackendsPerSession: 5, Fallback: "default", DockerNetwork: true, DockerImage: "nikolaik/python-nodejs:python3.11-nodejs20",
 		},
 		Approvals: Approvals{Mode: "manual", Timeout: 300 * time.Second},
 		Display: Display{

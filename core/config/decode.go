@@ -337,7 +337,7 @@ func (d *decoder) scalar(v reflect.Value, f field, n *yaml.Node, path string) bo
 func (d *decoder) mistyped(v reflect.Value, f field, n *yaml.Node, replaced bool) *badValue {
 	quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
 	switch {
-	case quoted && !replaced && v.Kind() != reflect.String && v.Type() != durationType:
+	case quoted && !replaced && v.Kind() != reflect.String && v.Type() != durationType && v.Type() != sizeType:
 		return &badValue{"expected " + typeArticle(v.Type()) + ", found the text", "write it without quotes"}
 	case v.Kind() == reflect.String && n.Tag == "!!bool" && f.tag.Get("oneof") == "":
 		return &badValue{"expected text, found", fmt.Sprintf("write it in quotes: %q", n.Value)}

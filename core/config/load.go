@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"reflect"
+	"slices"
 )
 
 // Options say where the settings come from.
@@ -86,19 +87,13 @@ func (c *Config) layer(file string, take func(*decoder)) []Problem {
 // a misspelt back end must not become this machine.
 func (c *Config) check() []Problem {
 	name := c.Terminal.Backend
-	if _, named := c.Terminal.Backends[name]; named || name == "" {
-		return nil
-	}
-	kinds := []string{"local", "docker", "ssh"}
-	for _, k := range kinds {
-		if k == name {
-			return nil
-		}
+	if _, named := c.Terminal.Backends[name]; named || name == "" || slices.Contains(kinds, name) {
+		return c.checkPlaces()
 	}
 	where := c.places["terminal.backend"]
 	p := Problem{File: where.file, Line: where.line, Column: where.column, Text: name, Why: "no such back end:"}
-	p.Fix = choiceHint(name, append(kinds, sortedKeys(c.Terminal.Backends)...))
-	return []Problem{p}
+	p.Fix = choiceHint(name, slices.Concat(kinds, sortedKeys(c.Terminal.Backends)))
+	return append([]Problem{p}, c.checkPlaces()...)
 }
 
 // Paths returns the places of the profile.

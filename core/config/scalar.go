@@ -20,6 +20,8 @@ func setScalar(v reflect.Value, f field, text string) *badValue {
 	switch {
 	case v.Type() == durationType:
 		return setDuration(v, f, text)
+	case v.Type() == sizeType:
+		return setSize(v, text)
 	case v.Kind() == reflect.Bool:
 		return setBool(v, text)
 	case v.Kind() == reflect.Int:

@@ -77,7 +77,7 @@ var (
 // Key describes one setting, for listings, completion and documents.
 type Key struct {
 	Name    string // dotted, <name> stands for a name of the person's choice
-	Type    string // "text", "whole number", "number", "yes or no", "length of time", "list", "mapping"
+	Type    string // "text", "whole number", "number", "yes or no", "length of time", "size", "list", "mapping"
 	Choices []string
 	Default string
 	Live    bool // takes effect while the program runs
@@ -115,6 +115,8 @@ func typeName(t reflect.Type) string {
 	switch {
 	case t == durationType:
 		return "length of time"
+	case t == sizeType:
+		return "size"
 	case t.Kind() == reflect.Bool:
 		return "yes or no"
 	case t.Kind() == reflect.Int:

@@ -2,37 +2,60 @@ package config
 
 import "time"
 
-// Terminal is where commands run.
+// Terminal is where commands run. The keys that begin with docker_, container_ and ssh_ are those of the Python program: they describe
+// the default back end, where it does not say otherwise itself.
 type Terminal struct {
-	Backend               string             `key:"backend" also:"env_type" doc:"kind, or name from backends, used when a call names none"`
+	Backend               string             `key:"backend" also:"env_type" live:"yes" doc:"kind of back ends that show none (local, docker, ssh), or the name of the one that is the default"`
 	Cwd                   string             `key:"cwd" doc:"directory of new sessions; . is where hermes was started"`
 	Timeout               time.Duration      `key:"timeout" min:"1" doc:"longest run of a foreground command"`
-	Backends              map[string]Backend `key:"backends" doc:"named back ends"`
-	IdleTTL               time.Duration      `key:"idle_ttl" also:"lifetime_seconds" min:"0" doc:"idle back ends stop after this long; 0: never"`
-	MaxBackendsPerSession int                `key:"max_backends_per_session" min:"1" max:"100" later:"yes" doc:"back ends one session may keep running"`
-	Fallback              string             `key:"fallback" oneof:"default|error" later:"yes" doc:"when a back end cannot start: use the default one, or fail"`
-	EnvPassthrough        []string           `key:"env_passthrough" doc:"variables that commands may see, by exact name"`
-	DockerImage           string             `key:"docker_image" later:"yes" doc:"image of the default container"`
-	Shell                 string             `key:"shell" doc:"shell for local commands; empty: bash, else sh"`
+	Backends              map[string]Backend `key:"backends" live:"yes" doc:"named back ends"`
+	IdleTTL               time.Duration      `key:"idle_ttl" also:"lifetime_seconds" min:"0" live:"yes" doc:"idle back ends stop after this long; 0: never"`
+	MaxBackendsPerSession int                `key:"max_backends_per_session" min:"1" max:"100" live:"yes" doc:"back ends that one session may have up, without local ones and the default"`
+	Fallback              string             `key:"fallback" oneof:"default|error" live:"yes" doc:"when a back end cannot start: the default one runs the command, or nothing does"`
+	EnvPassthrough        []string           `key:"env_passthrough" live:"yes" doc:"variables that commands may see, by exact name"`
+	Shell                 string             `key:"shell" live:"yes" doc:"shell for local commands; empty: bash, else sh"`
+
+	DockerImage      string            `key:"docker_image" live:"yes" doc:"image of containers that name none"`
+	DockerVolumes    []string          `key:"docker_volumes" live:"yes" doc:"default container: extra_mounts"`
+	DockerEnv        map[string]string `key:"docker_env" secret:"yes" live:"yes" doc:"default container: env"`
+	DockerForwardEnv []string          `key:"docker_forward_env" live:"yes" doc:"default container: forward_env"`
+	DockerNetwork    bool              `key:"docker_network" live:"yes" doc:"default container: no is network: none"`
+	DockerShmSize    Size              `key:"docker_shm_size" min:"0" live:"yes" doc:"default container: shm"`
+	DockerRunAsUser  bool              `key:"docker_run_as_host_user" live:"yes" doc:"default container: user is the one who runs hermes"`
+	DockerExtraArgs  []string          `key:"docker_extra_args" live:"yes" doc:"not used: what it would say has keys of its own"`
+	ContainerCPU     float64           `key:"container_cpu" min:"0" live:"yes" doc:"default container: cpus"`
+	ContainerMemory  Size              `key:"container_memory" min:"0" live:"yes" doc:"default container: memory"`
+	SSHHost          string            `key:"ssh_host" live:"yes" doc:"default host: host"`
+	SSHUser          string            `key:"ssh_user" live:"yes" doc:"default host: user"`
+	SSHPort          int               `key:"ssh_port" min:"0" max:"65535" live:"yes" doc:"default host: port"`
+	SSHKey           string            `key:"ssh_key" live:"yes" doc:"default host: key_file"`
 }
 
-// Backend is one named back end. Which fields count depends on Kind.
+// Backend is one named back end. Which fields count depends on its kind: a key that does nothing there is a Problem.
 type Backend struct {
-	Kind        string            `key:"kind" oneof:"|local|docker|ssh" doc:"this version has local only; empty: docker with an image, ssh with a host, else local"`
-	Image       string            `key:"image" short:"yes" later:"yes" doc:"container image"`
-	Workdir     string            `key:"workdir" also:"cwd" doc:"directory that commands start in"`
-	ExtraMounts []string          `key:"extra_mounts" also:"mounts,volumes" later:"yes" doc:"host:container[:ro]"`
-	Env         map[string]string `key:"env" secret:"yes" doc:"variables set in the back end"`
-	ForwardEnv  []string          `key:"forward_env" later:"yes" doc:"variables copied from here, by exact name"`
-	User        string            `key:"user" later:"yes" doc:"user in the container or on the host"`
-	Network     string            `key:"network" later:"yes" doc:"container network; none cuts it off"`
-	Memory      int               `key:"memory" min:"0" later:"yes" doc:"megabytes; 0: no limit"`
-	CPU         float64           `key:"cpu" also:"cpus" min:"0" later:"yes" doc:"processors; 0: no limit"`
-	Pids        int               `key:"pids" min:"0" later:"yes" doc:"processes; 0: the built-in limit"`
-	Host        string            `key:"host" later:"yes" doc:"host for ssh"`
-	Port        int               `key:"port" min:"0" max:"65535" later:"yes" doc:"port for ssh; 0: 22"`
-	Key         string            `key:"key" later:"yes" doc:"path of the private key for ssh"`
-	Shell       string            `key:"shell" doc:"shell that runs commands"`
-	IdleTTL     time.Duration     `key:"idle_ttl" min:"0" doc:"stops after this long idle; 0: as terminal.idle_ttl"`
-	Timeout     time.Duration     `key:"timeout" min:"0" later:"yes" doc:"longest run of a command; 0: as terminal.timeout"`
+	Kind            string            `key:"kind" oneof:"|local|docker|ssh" live:"yes" doc:"empty: docker with an image, ssh with a host, else as terminal.backend"`
+	Image           string            `key:"image" short:"yes" live:"yes" for:"docker" doc:"container image; empty: terminal.docker_image"`
+	Engine          string            `key:"engine" live:"yes" for:"docker" doc:"address of the engine: unix://, tcp:// or ssh://; empty: DOCKER_HOST, else the one of this machine"`
+	Workdir         string            `key:"workdir" also:"cwd" live:"yes" doc:"directory that commands start in"`
+	ExtraMounts     []string          `key:"extra_mounts" also:"mounts,volumes" live:"yes" for:"docker" doc:"host:container[:ro], each an absolute path, or ~ for the home folder here"`
+	Env             map[string]string `key:"env" secret:"yes" live:"yes" doc:"variables set in the back end"`
+	ForwardEnv      []string          `key:"forward_env" live:"yes" doc:"variables copied from here or from .env, by exact name"`
+	User            string            `key:"user" live:"yes" for:"docker ssh" doc:"user in the container (name or uid:gid) or on the host"`
+	Network         string            `key:"network" live:"yes" for:"docker" doc:"none, bridge, or the name of a network; empty: bridge"`
+	Memory          Size              `key:"memory" min:"0" live:"yes" for:"docker" doc:"most memory; 0: 4g or half of the machine, whichever is less; none: no limit"`
+	CPUs            float64           `key:"cpus" also:"cpu" min:"0" live:"yes" for:"docker" doc:"processors; 0: no limit"`
+	Pids            int               `key:"pids" min:"-1" live:"yes" for:"docker" doc:"most processes and threads; 0: 1024; -1: no limit"`
+	Shm             Size              `key:"shm" also:"shm_size" min:"0" live:"yes" for:"docker" doc:"size of /dev/shm; 0: the engine's default"`
+	GPUs            string            `key:"gpus" live:"yes" for:"docker" doc:"all, a number, or device=0,1"`
+	Tmpfs           []string          `key:"tmpfs" live:"yes" for:"docker" doc:"path[:options] of file systems in memory, beside /tmp: /scratch:size=1g"`
+	ReadOnly        bool              `key:"read_only" live:"yes" for:"docker" doc:"nothing but mounts and tmpfs can be written"`
+	Pull            string            `key:"pull" oneof:"|missing|always|never" live:"yes" for:"docker" doc:"when the image is fetched; empty: missing"`
+	Host            string            `key:"host" live:"yes" for:"ssh" doc:"host name, address, or name in ~/.ssh/config"`
+	Port            int               `key:"port" min:"0" max:"65535" live:"yes" for:"ssh" doc:"port; 0: 22"`
+	KeyFile         string            `key:"key_file" also:"key,identity_file" live:"yes" for:"ssh" doc:"private key; empty: the agent, then the usual files"`
+	AllowedCommands []string          `key:"allowed_commands" live:"yes" for:"ssh" doc:"when not empty nothing else runs there; * stands for any text"`
+	DeniedCommands  []string          `key:"denied_commands" live:"yes" for:"ssh" doc:"never run there; * stands for any text"`
+	Shell           string            `key:"shell" live:"yes" doc:"shell that runs commands"`
+	IdleTTL         time.Duration     `key:"idle_ttl" min:"0" live:"yes" for:"docker ssh" doc:"stops after this long idle; 0: as terminal.idle_ttl"`
+	Timeout         time.Duration     `key:"timeout" min:"0" live:"yes" doc:"longest run of a foreground command that asks for no time of its own; 0: as terminal.timeout"`
 }
