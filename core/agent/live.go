@@ -18,9 +18,9 @@ type liveOutput struct {
 	closed  bool
 }
 
-func newLiveOutput(t *turn, call string) *liveOutput {
+func newLiveOutput(t *turn, j *toolJob) *liveOutput {
 	return &liveOutput{
-		bus: t.a.d.Bus, header: event.Header{Session: t.w.uid, Turn: t.id}, call: call, offsets: map[event.Stream]int64{},
+		bus: t.a.d.Bus, header: event.Header{Session: t.w.uid, Turn: t.id, Parent: j.up}, call: j.call.ID, offsets: map[event.Stream]int64{},
 	}
 }
 

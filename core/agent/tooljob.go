@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -29,11 +30,16 @@ type toolJob struct {
 	paths   []string // absolute, links followed
 	result  *chat.ToolResult
 	done    chan struct{}
+
+	ctx     context.Context // ends with the interrupt, or with the call that it is inside of
+	up      string          // the call that it is inside of; "" for what the model called
+	waiting func(bool)      // told while a person is asked; may be nil
+	data    any             // the result as data, of a call inside of another
 }
 
 // job looks a call up and validates it. What cannot run has its result already.
 func (t *turn) job(c chat.ToolCall) *toolJob {
-	j := &toolJob{call: c, gist: c.Name, dir: t.info.Cwd, done: make(chan struct{})}
+	j := &toolJob{call: c, gist: c.Name, dir: t.info.Cwd, done: make(chan struct{}), ctx: t.ctx}
 	if c.Invalid != "" {
 		var v any
 		err := json.Unmarshal([]byte(c.Invalid), &v)
@@ -151,30 +157,32 @@ func groups(jobs []*toolJob) [][]*toolJob {
 
 // approve asks the gate. A call that may not run gets its result.
 func (t *turn) approve(j *toolJob) {
-	if t.ctx.Err() != nil {
+	if j.ctx.Err() != nil {
 		return // runOne says that it was interrupted
 	}
 	r := approval.Request{
 		Session: t.w.uid, Turn: t.id, Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args},
-		ReadOnly: j.reads, Paths: j.paths, Dir: j.dir, Detail: j.gist, Backend: j.backend, Publish: t.publish,
+		ReadOnly: j.reads, Paths: j.paths, Dir: j.dir, Detail: j.gist, Backend: j.backend, Publish: t.asking(j),
 		Prompt: t.said,
 	}
 	if t.preview(j, &r); j.result != nil {
 		return
 	}
-	t.phase("%s: waiting for approval", j.call.Name)
-	v, err := t.a.d.Gate.Check(t.ctx, r)
+	if j.up == "" { // else the gate's question says it
+		t.phase("%s: waiting for approval", j.call.Name)
+	}
+	v, err := t.a.d.Gate.Check(j.ctx, r)
 	if err != nil {
 		t.publish(event.Notice{Level: event.Warn, Text: err.Error()})
 	}
 	switch {
 	case v.Allowed:
 		if v.Asked {
-			t.denials = 0
+			t.denials.Store(0)
 		}
 		return
 	case v.By == "user":
-		t.denials++
+		t.denials.Add(1)
 	}
 	j.fail(v.Text)
 	j.result.Backend, j.result.Interrupted = j.backend, v.By == "interrupt"
@@ -184,7 +192,7 @@ func (t *turn) approve(j *toolJob) {
 func (t *turn) preview(j *toolJob, r *approval.Request) {
 	defer t.survive(j)
 	if !j.reads && j.spec.Preview != nil {
-		r.Detail, r.Diff = j.spec.Preview(t.ctx, t.toolCall(j, nil))
+		r.Detail, r.Diff = j.spec.Preview(j.ctx, t.toolCall(j, nil))
 	}
 }
 
@@ -195,21 +203,29 @@ func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 		ID: j.call.ID, Session: t.w.uid, Turn: t.id, Args: j.args, Cwd: t.info.Cwd,
 		Output: drop, Later: drop, Publish: func(event.Event) {},
 	}
-	if out != nil {
-		c.Output, c.Later, c.Publish = out.write, out.later, out.event
+	switch {
+	case out == nil:
+		return c
+	case j.up != "":
+		c.Data = func(v any) { j.data = v }
+	default:
+		c.Nest = t.nest(j)
 	}
+	c.Output, c.Later, c.Publish = out.write, out.later, out.event
 	return c
 }
 
 // runOne runs an approved call. A tool that does not stop within the grace after an interrupt is left behind: what it
 // still says is dropped, and a notice tells when it has ended.
 func (t *turn) runOne(j *toolJob) *chat.ToolResult {
-	live := newLiveOutput(t, j.call.ID)
-	t.phase("running %s", j.call.Name)
+	live := newLiveOutput(t, j)
+	if j.up == "" {
+		t.phase("running %s", j.call.Name)
+	}
 	began := time.Now()
 	got := make(chan chat.ToolResult, 1)
 	crash.Go("tool "+j.call.Name+" "+j.call.ID, func() {
-		res := t.a.d.Tools.Run(t.ctx, j.call.Name, t.toolCall(j, live))
+		res := t.a.d.Tools.Run(j.ctx, j.call.Name, t.toolCall(j, live))
 		inTime := live.close()
 		got <- res
 		if inTime {
@@ -222,7 +238,7 @@ func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 	select {
 	case res := <-got:
 		return &res
-	case <-t.ctx.Done():
+	case <-j.ctx.Done():
 	}
 	select {
 	case res := <-got:

@@ -87,7 +87,7 @@ func (t *turn) record(j *toolJob) error {
 			hint: "say what should be different, or \"continue\"",
 		}}
 	}
-	if t.denials >= maxDenials {
+	if t.denials.Load() >= maxDenials {
 		return stop{outcome{
 			reason: event.TurnInterrupted, err: plural(maxDenials, "call") + " in a row were denied, so the turn is paused",
 			hint: "say what you want instead",

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"hermes/core/approval"
@@ -32,7 +33,7 @@ type turn struct {
 	history  []chat.Message  // as the store has it
 	used     map[string]bool // call ids of the session
 	repeats  repeats
-	denials  int // in a row
+	denials  atomic.Int32 // in a row
 
 	compacted bool // once a turn, when the model said that the context is too long
 	relieved  bool // once a turn, before it is
