@@ -54,3 +54,12 @@ func (c *capture) bytes() []byte {
 	out = append(out, c.tail[c.next:]...)
 	return append(out, c.tail[:c.next]...)
 }
+
+// into ends the capture and enters what it kept into a result.
+func (c *capture) into(res *Result) {
+	res.Output, res.Total = c.bytes(), c.total
+	if res.Truncated = c.total > int64(len(res.Output)); res.Truncated {
+		res.Cut = len(c.head)
+	}
+	res.Spill, res.Warnings = c.spill.close(res.Warnings)
+}

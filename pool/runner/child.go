@@ -52,7 +52,10 @@ func (c *child) start(l launch) (err error) {
 			attr.Files[i] = f.Fd()
 		}
 	}
-	if c.pid, _, err = syscall.StartProcess(l.path, l.argv, attr); err != nil {
+	if c.pid, err = kids.born(func() (int, error) {
+		pid, _, err := syscall.StartProcess(l.path, l.argv, attr)
+		return pid, err
+	}); err != nil {
 		return err
 	}
 	crash.Go("runner wait", func() {
@@ -88,6 +91,7 @@ type exit struct {
 func (c *child) reap() (exit, error) {
 	c.row.drop()
 	ws, err := c.wait.reap(c.pid)
+	kids.forget(c.pid)
 	if err != nil {
 		return exit{}, fmt.Errorf("the command ran, but how it ended is unknown: %w", err)
 	}

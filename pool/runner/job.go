@@ -64,6 +64,9 @@ func (r *Runner) begin(s *Spec, keep consumer) (*job, error) {
 		return nil, err
 	}
 	j.out = &output{run: r, keep: keep, feed: newFeed(s.Sink), left: len(j.io.outs), eof: make(chan struct{})}
+	if t, ok := keep.(tapped); ok {
+		j.out.tap = t.tap
+	}
 	for _, p := range j.io.outs {
 		j.out.read(p.file, p.stream)
 	}

@@ -27,6 +27,7 @@ type lease struct {
 	size   int64    // of the table
 	closed bool
 	told   bool // that there is no keeper
+	off    bool // nobody wants one
 }
 
 const (
@@ -46,6 +47,9 @@ type row struct {
 
 // take enters a call that is about to be started. Without a keeper the command runs all the same, and the first error says so.
 func (l *lease) take(call uint64) (row, error) {
+	if l.off {
+		return row{}, nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.ready(); err != nil {

@@ -19,6 +19,7 @@ type output struct {
 	run  *Runner
 	keep consumer
 	feed *feed // nil without a Sink
+	tap  Tap   // gets it instead of keep and feed
 
 	mu     sync.Mutex
 	sealed bool
@@ -33,6 +34,9 @@ type pump struct {
 	stream Stream
 	taken  atomic.Int64
 }
+
+// sinkPatience is how long a call waits for its Sink to get the rest.
+const sinkPatience = 500 * time.Millisecond
 
 const chunkSize = 64 << 10
 
@@ -65,6 +69,11 @@ func (o *output) drain(p *pump) {
 
 func (o *output) take(s Stream, data []byte) {
 	o.mu.Lock()
+	if o.tap != nil && !o.sealed {
+		o.mu.Unlock() // it may block
+		o.tap(s, data)
+		return
+	}
 	defer o.mu.Unlock()
 	if o.sealed {
 		o.run.late.Add(int64(len(data)))
@@ -86,11 +95,11 @@ func (o *output) ended() {
 
 // settle is called when the shell has exited: it takes what is still in the pipes, and then seals. A child in the background may hold
 // them open for ever, so it does not wait for their end longer than grace; but what was printed before the exit is never lost, however
-// busy the machine is.
+// busy the machine is. A Tap that blocks is waited for: whoever gave it unblocks it.
 func (o *output) settle(grace time.Duration) {
 	if !within(0, o.eof) {
 		goals := o.waiting()
-		for i := 0; i < 20 && !within(grace, o.eof) && !o.reached(goals); i++ {
+		for i := 0; (i < 20 || o.tap != nil) && !within(grace, o.eof) && !o.reached(goals); i++ {
 			grace = 50 * time.Millisecond
 		}
 	}
@@ -98,7 +107,7 @@ func (o *output) settle(grace time.Duration) {
 	o.sealed = true
 	o.mu.Unlock()
 	if o.feed != nil {
-		o.feed.close(500 * time.Millisecond)
+		o.feed.close(sinkPatience)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/creack/pty"
@@ -29,6 +30,9 @@ func plumb(s *Spec) (p *plumbing, err error) {
 		err = p.terminal(*s.Size)
 	} else {
 		err = p.pipes(s)
+	}
+	if err == nil && s.Channel {
+		err = p.socket()
 	}
 	if err == nil && s.Command != "" {
 		err = p.report()
@@ -84,6 +88,24 @@ func (p *plumbing) input(s *Spec) (*os.File, error) {
 	r, w, err := os.Pipe()
 	p.stdin = w
 	return r, err
+}
+
+// socket adds the socket as descriptor 3. The end that is ours can be closed while something reads it.
+func (p *plumbing) socket() error {
+	syscall.ForkLock.RLock()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(pair[0])
+		unix.CloseOnExec(pair[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return os.NewSyscallError("socketpair", err)
+	}
+	p.theirs = append(p.theirs, os.NewFile(uintptr(pair[1]), "channel"))
+	err = unix.SetNonblock(pair[0], true)
+	p.channel = os.NewFile(uintptr(pair[0]), "channel")
+	return err
 }
 
 // report adds the pipe for the directory, on a descriptor of which the command knows nothing.
@@ -193,6 +215,9 @@ func (p *plumbing) closeOurs() {
 	}
 	p.closeStdin()
 	p.closeDir()
+	if p.channel != nil {
+		_ = p.channel.Close()
+	}
 }
 
 func (p *plumbing) closeStdin() {

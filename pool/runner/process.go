@@ -72,7 +72,7 @@ func (p *Process) Exit() (code int, ended bool) {
 // Warnings returns what had to be said about its start.
 func (p *Process) Warnings() []string { return p.job.warnings }
 
-// Channel is our end of the socket of Spec.Channel; nil without.
+// Channel is our end of the socket of Spec.Channel; nil without. The caller closes it.
 func (p *Process) Channel() io.ReadWriteCloser {
 	if p.job.io.channel == nil {
 		return nil // a nil *os.File in the interface would not be nil

@@ -15,6 +15,9 @@ import (
 type Options struct {
 	Grace time.Duration // between TERM and KILL; 0 means 2 s
 	Drain time.Duration // how long a call waits for pipes that its shell left open; 0 means 150 ms
+
+	// NoKeeper leaves the keeper (lease.go) out, where somebody else ends what outlives this process.
+	NoKeeper bool
 }
 
 // Runner runs commands. All methods are safe for concurrent use.
@@ -23,6 +26,7 @@ type Runner struct {
 	tag   string // prefix of every HERMES_CALL value, not guessable
 	calls atomic.Uint64
 	late  atomic.Int64
+	hurry atomic.Int64 // when not 0, the most that Options.Grace may be
 	forks spawner
 	lease lease
 
@@ -46,7 +50,7 @@ func New(o Options) *Runner {
 	id := make([]byte, 8)
 	_, _ = rand.Read(id) // never fails
 	r := &Runner{opt: o, tag: hex.EncodeToString(id), open: map[*os.File]struct{}{}}
-	r.lease.tag = r.tag
+	r.lease.tag, r.lease.off = r.tag, o.NoKeeper
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	return r
 }
@@ -71,12 +75,18 @@ func (r *Runner) Run(ctx context.Context, s Spec) (Result, error) {
 		return Result{}, err
 	}
 	res := j.result(e)
-	res.Output, res.Total = keep.bytes(), keep.total
-	if res.Truncated = keep.total > int64(len(res.Output)); res.Truncated {
-		res.Cut = len(keep.head)
-	}
-	res.Spill, res.Warnings = keep.spill.close(res.Warnings)
+	keep.into(&res)
 	return res, nil
+}
+
+// Hasten shortens Options.Grace for all that is ended from now on: the machine may not wait.
+func (r *Runner) Hasten(grace time.Duration) { r.hurry.Store(int64(max(grace, 1))) }
+
+func (r *Runner) grace() time.Duration {
+	if hurry := time.Duration(r.hurry.Load()); hurry > 0 {
+		return min(hurry, r.opt.Grace)
+	}
+	return r.opt.Grace
 }
 
 // Late returns how many bytes arrived after the call that they belonged to and were dropped.

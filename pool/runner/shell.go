@@ -36,12 +36,20 @@ func shellArgs(shell, command string) ([]string, *os.File, error) {
 	return []string{name, "-c", prelude + ". /dev/fd/18"}, f, nil
 }
 
-func scriptFile(text string) (*os.File, error) {
+// scriptInTemp makes the file where there is no memory file.
+func scriptInTemp() (*os.File, error) {
 	f, err := os.CreateTemp("", "hermes-script-")
+	if err == nil {
+		_ = os.Remove(f.Name())
+	}
+	return f, err
+}
+
+func scriptFile(text string) (*os.File, error) {
+	f, err := newScript()
 	if err != nil {
 		return nil, err
 	}
-	_ = os.Remove(f.Name())
 	if _, err = f.WriteString(text); err == nil {
 		_, err = f.Seek(0, 0)
 	}

@@ -30,9 +30,9 @@ const retell = 100 * time.Millisecond
 
 // end ends a command and all that belongs to it: TERM, a grace, KILL until nothing is left. It returns warnings.
 func (r *Runner) end(c *child) []string {
-	t := &tree{c: c, seen: map[procID]bool{}}
+	t, grace := &tree{c: c, seen: map[procID]bool{}}, r.grace()
 	// Twice: bash loses a TERM that comes between its fork and its exec, while the child still has bash's handler.
-	for _, wait := range []time.Duration{min(retell, r.opt.Grace), max(0, r.opt.Grace-retell)} {
+	for _, wait := range []time.Duration{min(retell, grace), max(0, grace-retell)} {
 		t.signal(unix.SIGTERM)
 		t.signal(unix.SIGCONT) // what is stopped cannot hear TERM
 		if t.gone(wait) {
@@ -48,7 +48,7 @@ func (r *Runner) end(c *child) []string {
 	}
 	var warnings []string
 	if stubborn > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d processes of the command did not end within %v of being asked, and were killed", stubborn, r.opt.Grace))
+		warnings = append(warnings, fmt.Sprintf("%d processes of the command did not end within %v of being asked, and were killed", stubborn, grace))
 	}
 	if left := len(t.members()); left > 0 {
 		warnings = append(warnings, fmt.Sprintf("%d processes of the command could not be killed (they run as another user, or wait inside the kernel)", left))
