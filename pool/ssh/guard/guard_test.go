@@ -1,0 +1,220 @@
+package guard
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func rules(t testing.TB, allowed, denied string) *Rules {
+	t.Helper()
+	r, err := New(lines(allowed), lines(denied))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func lines(s string) (out []string) {
+	for _, l := range strings.Split(s, "|") {
+		if l != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// What a list allows and what it does not.
+func TestAllowed(t *testing.T) {
+	const list = "git *|ls|df -h|kubectl get pods|/opt/tool/run *|journalctl -u *|grep|cat|sudo systemctl restart *|make test-?"
+	r := rules(t, list, "")
+	for _, ok := range []string{
+		"git status", "git", "git log --oneline | cat", "ls", "ls -la /tmp", "ls *.go", "df -h", "kubectl get pods", "/opt/tool/run", "/opt/tool/run a b",
+		"/usr/bin/git status", "journalctl -u sshd", "git commit -m 'a b; rm -rf /'", `git commit -m "$(git log -1)"`, "git status && ls; cat x || ls &",
+		"cd repo && git pull", "for f in *; do cat \"$f\"; done", "if git diff --quiet; then echo clean; fi", "X=1 git status", "X=1", "nohup git gc &",
+		"env A=b git status", "env -u HOME A=b git status", "env -i git status", "nice -n 5 ls", "nice ls", "timeout -k 3 10 git fetch", "timeout 10 git fetch", "time git gc",
+		"ls | xargs cat", "ls | xargs -n 1 -P4 cat", "ls | xargs -I{} cat {}", "sh -c 'git status; ls'", "bash -lc 'git status'", "bash -e -c 'ls' x y",
+		"sh -c 'sh -c \"sh -c ls\"'", "eval 'git status'", "eval git status", "command git status", "exec git status", "stdbuf -oL git log", "setsid git gc",
+		"sudo systemctl restart nginx", "make test-1", "g\"i\"t status", `g\it status`, "'git' status", "git status # rm -rf /", "git log <<< rm", "cat <<EOF\nrm -rf /\nEOF",
+		"trap 'ls' EXIT; git gc", "[[ -f x ]] && cat x", "exec >log 2>&1; git gc", "while read -r line; do echo $line; done", "git $X", "",
+	} {
+		if err := r.Command(ok); err != nil {
+			t.Errorf("%q: %v", ok, err)
+		}
+	}
+	for _, no := range []string{
+		"rm -rf /", "gitx status", "git status; rm x", "git status && rm x", "git status | sh", "git log | xargs rm", "df", "df -a", "df -h /", "kubectl get pods -A",
+		"kubectl get $X", "kubectl get 'pods x'", "tool", "/tmp/evil/git status", "./git status", "/usr/bin/../../tmp/git x", "~/git x", "$CMD", "$(echo git) status", "`echo git` x",
+		"git commit -m \"$(rm x)\"", "git commit -m `rm x`", "ls <(rm x)", "cat <<EOF\n$(rm x)\nEOF", "X=$(rm x)", "f() { rm x; }; git", "( rm x )", "{ rm x; }",
+		"if rm x; then ls; fi", "env rm x", "env -S 'git status'", "env --split-string='rm x' ls", "sudo rm x", "sudo git status", "sudo -u bob systemctl restart x", "sudo systemctl stop x",
+		"nohup rm x", "timeout 10 rm x", "timeout -s KILL 10 rm x", "sh -c 'rm x'", "sh -c \"$X\"", "bash -xec 'rm x'", "sh script", "sh", "ls | bash", "eval \"$X\"", "eval 'rm x'",
+		"exec rm x", "command rm x", "busybox rm x", "xargs rm", "find . -delete", "find . -exec rm {} ;", "PATH=/tmp git status", "PATH=/tmp; git status", "export PATH=/tmp; git status",
+		"LD_PRELOAD=/tmp/x.so git status", "env PATH=/tmp git status", "read PATH <<< /tmp; git", "printf -v PATH /tmp; git", ": ${PATH:=/tmp}", "for PATH in /tmp; do git; done",
+		"{rm,-rf,/}", "/bin/r?", "alias git=rm", "source x", ". x", "make test-12", "make test-$X", "git 'unclosed", "git status )", "if git", "trap 'rm x' EXIT", "su -c 'git status'",
+		"ssh host git status", "GIT_SSH_COMMAND=rm git fetch", "bash --rcfile x -c 'rm x'", "coproc rm x", "time rm x", "! rm x", "ls & rm x", "$'\\x72m' x", "ls | xargs -I{} {} x",
+	} {
+		var refused *Refused
+		if err := r.Command(no); !errors.As(err, &refused) {
+			t.Errorf("%q was let through: %v", no, err)
+		}
+	}
+}
+
+// What a list of denied commands stops, when nothing else is listed.
+func TestDenied(t *testing.T) {
+	r := rules(t, "", "rm|git push *|shutdown|* --force|mkfs*|/opt/x")
+	for _, ok := range []string{
+		"ls", "git status", "git pull", "echo rm", "grep rm x", "git 'pushy'", "sudo ls", "PATH=/x ls", "python3 -c 'print(1)'", "rmdir x", "find . -name rm",
+		"sh script", "opt/x", "x",
+	} {
+		if err := r.Command(ok); err != nil {
+			t.Errorf("%q: %v", ok, err)
+		}
+	}
+	for _, no := range []string{
+		"rm x", "rm", "/bin/rm x", "/tmp/rm", "../rm x", `\rm x`, "r''m x", "sudo rm x", "sudo -u bob -- rm x", "env A=b rm x", "nohup nice -n 3 rm x", "sh -c 'ls; rm x'",
+		"ls; rm x", "ls && (cd /; rm x)", "echo $(rm x)", "find . -exec rm {} +", "find . -execdir sudo rm {} ;", "find . -exec {} ;", "ls | xargs rm", "ls | xargs -I% sh -c 'rm %'", "git push", "git push origin main",
+		"git   push", "git $X", "git p*", "git \"pu\"sh", "echo push | xargs git", "$X", "$(which rm) x", "git pull --force", "x --force", "mkfs.ext4 /dev/sda", "sudo mkfs /dev/sda", "/opt/x",
+		"eval rm x", "eval 'r'm x", "command rm x", "builtin rm", "exec rm x", "busybox rm x", "timeout 5 rm x", "su - bob -c 'rm x'", "su bob -c 'rm x'", "doas rm x", "chroot /x rm y", "trap rm EXIT", "if rm x; then :; fi",
+		"f() { rm x; }", "rm 'unclosed", "unclosed '", "{rm,x}", "env -S'rm x'", "xargs -a list rm", "stdbuf -o L rm x", "systemd-run rm x", "time -p rm x", "bash -o pipefail -c 'rm x'", "bash -c -- 'rm x'",
+	} {
+		if err := r.Command(no); err == nil {
+			t.Errorf("%q was let through", no)
+		}
+	}
+}
+
+// Denied wins over allowed.
+func TestDeniedWins(t *testing.T) {
+	r := rules(t, "git *|sudo *|sudo apt *", "git push *|apt remove *")
+	for command, want := range map[string]bool{
+		"git pull": true, "git push": false, "sudo git pull": true, "sudo git push": false, "sudo apt update": true, "sudo apt remove x": false, "apt update": false, "sudo ls": false,
+	} {
+		if err := r.Command(command); (err == nil) != want {
+			t.Errorf("%q: %v", command, err)
+		}
+	}
+}
+
+// An argument vector is judged as what it is: no shell reads it.
+func TestArgv(t *testing.T) {
+	r := rules(t, "printf *|sh", "git push *")
+	for _, ok := range [][]string{{"printf", "%s", "; rm x"}, {"sh", "-c", "printf x"}, {"/usr/bin/printf", "$X"}} {
+		if err := r.Argv(ok); err != nil {
+			t.Errorf("%q: %v", ok, err)
+		}
+	}
+	for _, no := range [][]string{{"rm", "x"}, {"sh", "-c", "rm x"}, {"env", "rm"}, {"git", "push"}, {"; printf"}} {
+		if err := r.Argv(no); err == nil {
+			t.Errorf("%q was let through", no)
+		}
+	}
+}
+
+func TestNoListsAllowEverything(t *testing.T) {
+	var none *Rules
+	for _, r := range []*Rules{none, {}, rules(t, "", "")} {
+		if r.Command("not 'shell at (all") != nil || r.Argv([]string{"rm"}) != nil {
+			t.Error("refused without lists")
+		}
+	}
+}
+
+func TestPatternsThatAreNone(t *testing.T) {
+	for _, bad := range []string{" ", "a\nb", "a\x00"} {
+		if _, err := New([]string{"ok", bad}, nil); err == nil || !strings.Contains(err.Error(), "allowed_commands") {
+			t.Errorf("%q: %v", bad, err)
+		}
+		if _, err := New(nil, []string{bad}); err == nil || !strings.Contains(err.Error(), "denied_commands") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// A refusal says what to look at.
+func TestRefusalsAreForPeople(t *testing.T) {
+	r := rules(t, "git *", "git push *")
+	for command, want := range map[string]string{
+		"ls -la":      `"ls -la" is not among allowed_commands (git *)`,
+		"git push -f": `denied_commands has "git push *", which "git push -f" matches`,
+		"git 'x":      "syntax",
+		"$X":          "only known when it runs",
+		"PATH=x git":  "it sets PATH",
+	} {
+		err := r.Command(command)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "did not start") {
+			t.Errorf("%q: %v", command, err)
+		}
+	}
+}
+
+// slow is what match and overlap mean, by trying everything.
+func slow(glob, text []rune, some bool) bool {
+	switch {
+	case len(glob) == 0 && len(text) == 0:
+		return true
+	case some && len(text) > 0 && text[0] == unknown:
+		return slow(glob, text[1:], some) || len(glob) > 0 && slow(glob[1:], text, some)
+	case len(glob) == 0:
+		return false
+	case glob[0] == '*':
+		return slow(glob[1:], text, some) || len(text) > 0 && slow(glob, text[1:], some)
+	case len(text) == 0 || text[0] == unknown || glob[0] != '?' && glob[0] != text[0]:
+		return false
+	}
+	return slow(glob[1:], text[1:], some)
+}
+
+func TestMatchersMeanWhatTheySay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		glob := rapid.StringOfN(rapid.RuneFrom([]rune("ab*?")), 0, 7, -1).Draw(t, "glob")
+		text := rapid.StringOfN(rapid.RuneFrom([]rune("ab\x00")), 0, 7, -1).Draw(t, "text")
+		if got, want := match(glob, text), slow([]rune(glob), []rune(text), false); got != want {
+			t.Errorf("match(%q, %q) = %v", glob, text, got)
+		}
+		if got, want := overlap(glob, text), slow([]rune(glob), []rune(text), true); got != want {
+			t.Errorf("overlap(%q, %q) = %v", glob, text, got)
+		}
+		if match(glob, text) && !overlap(glob, text) {
+			t.Errorf("%q always matches %q, but never may", glob, text)
+		}
+	})
+}
+
+func FuzzRules(f *testing.F) {
+	for _, s := range []string{"git status", "sh -c 'rm x'", "env -S x", "{a,b}", "$'\\n'", "a\x00b", "find . -exec a ;", "xargs -I", "sudo -u", "trap", "eval", "((", "su -c"} {
+		f.Add(s, "git *", "rm")
+	}
+	f.Fuzz(func(t *testing.T, command, allow, deny string) {
+		r, err := New([]string{allow}, []string{deny})
+		if err != nil {
+			return
+		}
+		if r.Command(command) != nil {
+			return
+		}
+		// What passes both lists passes each of them.
+		one, _ := New([]string{allow}, nil)
+		two, _ := New(nil, []string{deny})
+		if one.Command(command) != nil || two.Command(command) != nil {
+			t.Errorf("%q passes both lists, but not each", command)
+		}
+		if strings.Contains(command, "\x00") {
+			return
+		}
+		if all, _ := New(nil, []string{"*"}); all.Command(command) == nil && all.Command("x;"+command) == nil {
+			t.Errorf("%q: nothing is denied although everything is", command)
+		}
+	})
+}
+
+func BenchmarkCommand(b *testing.B) {
+	r := rules(b, "git *|ls|cat", "rm|git push *")
+	for b.Loop() {
+		if err := r.Command("cd repo && git log --oneline | cat"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
