@@ -113,13 +113,13 @@ func match(glob, text string) bool {
 
 // overlap says whether some text that text stands for matches glob.
 func overlap(glob, text string) bool {
-	g, t := []rune(glob), []rune(text)
+	t := []rune(text)
 	row := make([]bool, len(t)+1) // row[j]: g[:i] can be t[:j]
 	row[0] = true
 	for j := 1; j <= len(t); j++ {
 		row[j] = row[j-1] && t[j-1] == unknown
 	}
-	for _, c := range g {
+	for _, c := range glob {
 		next := make([]bool, len(t)+1)
 		next[0] = row[0] && c == '*'
 		for j := 1; j <= len(t); j++ {

@@ -103,6 +103,9 @@ func (w wrapper) unwrap(argv []word) (started, error) {
 	return started{commands: [][]word{rest}, privileged: w.privileged, transparent: !w.privileged}, nil
 }
 
+// splitString is an option of env, which may be shortened.
+const splitString = "--split-string"
+
 // option says how many arguments an option of the wrapper takes, itself among them.
 func (w wrapper) option(argv, rest []word) (int, error) {
 	arg := rest[0].text
@@ -110,7 +113,7 @@ func (w wrapper) option(argv, rest []word) (int, error) {
 	case !rest[0].known():
 		return 0, refuse("an option of %q is only known when it runs", show(argv))
 	case strings.HasPrefix(arg, "--"):
-		if strings.HasPrefix("--split-string", strings.SplitN(arg, "=", 2)[0]) {
+		if name, _, _ := strings.Cut(arg, "="); len(name) > 3 && path.Base(argv[0].text) == "env" && strings.HasPrefix(splitString, name) {
 			return 0, refuse("%q splits a text into a command, which the lists cannot judge", show(argv))
 		}
 		if slices.Contains(w.long, arg) {
