@@ -61,7 +61,7 @@ func (n *nest) Call(ctx context.Context, c tool.NestedCall) tool.NestedResult {
 	}
 	t.tell(j, event.ToolEnded{Result: *j.result})
 	res := tool.NestedResult{ToolResult: *j.result}
-	if res.IsError || j.data == nil { // in this order: who was left behind may still write data
+	if res.Interrupted || j.data == nil { // in this order: who was left behind may still write data
 		return res
 	}
 	data, err := json.Marshal(j.data)

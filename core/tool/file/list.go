@@ -47,6 +47,12 @@ func (s *search) files(ctx context.Context) (tool.Result, error) {
 	slices.SortFunc(all, func(a, b listed) int {
 		return cmp.Or(b.mod.Compare(a.mod), cmp.Compare(a.path, b.path))
 	})
+	from, to := s.window(len(all))
+	hits := make([]map[string]any, 0, to-from)
+	for _, f := range all[from:to] {
+		hits = append(hits, map[string]any{"path": s.name(f.path)})
+	}
+	s.give(hits, to < len(all))
 	text, note := s.page(all)
 	return s.answer(ctx, text, note, err)
 }
@@ -64,9 +70,14 @@ func nameGlob(pattern string) string {
 	return pattern
 }
 
+// window is which of n files are on the page.
+func (s *search) window(n int) (from, to int) {
+	from = min(s.args.Offset, n)
+	return from, min(from+s.args.Limit, n)
+}
+
 func (s *search) page(all []listed) (text, note string) {
-	from := min(s.args.Offset, len(all))
-	to := min(from+s.args.Limit, len(all))
+	from, to := s.window(len(all))
 	if s.args.Mode == "count" {
 		return fmt.Sprintf("%d files", len(all)), ""
 	}

@@ -29,8 +29,8 @@ type patchArgs struct {
 func Patch(w *Workspace) tool.Tool {
 	return tool.Typed(tool.Spec{
 		Name: "patch", Toolset: "file", Description: patchDoc,
-		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["mode"],"properties":{
-			"mode":{"type":"string","enum":["replace","patch"],"description":"replace: old_string by new_string in path; patch: apply a V4A patch"},
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{
+			"mode":{"type":"string","enum":["replace","patch"],"default":"replace","description":"replace: old_string by new_string in path; patch: apply a V4A patch"},
 			"path":{"type":"string","description":"replace: the file"},
 			"old_string":{"type":"string","description":"replace: the text to find, unique unless replace_all"},
 			"new_string":{"type":"string","description":"replace: the text to put there; empty deletes"},
@@ -42,8 +42,11 @@ func Patch(w *Workspace) tool.Tool {
 			return w.previewOf(tool.Arg(func(a patchArgs) prepared { return w.preparePatch(c, a) })(c.Args))
 		},
 	}, func(_ context.Context, c tool.Call, a patchArgs) (tool.Result, error) {
-		p := w.preparePatch(c, a)
-		return w.finish(c, p.plan, p.err), nil
+		data := map[string]any{}
+		if a.Mode == "patch" {
+			data["files"] = a.paths()
+		}
+		return w.finish(c, w.preparePatch(c, a), data), nil
 	})
 }
 

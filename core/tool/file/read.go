@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,8 +40,16 @@ func (l Limits) orDefaults() Limits {
 	}
 }
 
+// forPrograms are the limits of a read by a program, which has no context to fill and to which a cut line is a wrong line.
+var forPrograms = Limits{Lines: math.MaxInt32, LineLength: 5_000_000, Chars: 5_000_000}
+
 // usual is how many lines a read gets that names no limit.
-func (l Limits) usual() int { return min(usualLines, l.Lines) }
+func (l Limits) usual() int {
+	if l == forPrograms {
+		return l.Lines
+	}
+	return min(usualLines, l.Lines)
+}
 
 type readArgs struct {
 	Path   string `json:"path"`
@@ -72,7 +81,11 @@ func (l Limits) lineRange(a readArgs) string {
 }
 
 func (w *Workspace) read(_ context.Context, c tool.Call, a readArgs) (tool.Result, error) {
-	a.Offset, a.Limit = cmp.Or(a.Offset, 1), cmp.Or(a.Limit, w.limit.usual())
+	limit := w.limit
+	if c.Data != nil {
+		limit = forPrograms
+	}
+	a.Offset, a.Limit = cmp.Or(a.Offset, 1), cmp.Or(a.Limit, limit.usual())
 	at, err := w.locate(c.Cwd, a.Path)
 	if err != nil {
 		return tool.Fail("Cannot read %v.", err), nil
@@ -92,10 +105,12 @@ func (w *Workspace) read(_ context.Context, c tool.Call, a readArgs) (tool.Resul
 	}
 	defer f.Close()
 	asked := fmt.Sprintf("%d+%d", a.Offset, a.Limit)
-	if w.marks.repeat(c.Session, at.real, info, asked) {
+	if c.Data != nil {
+		asked = "" // the model has not seen it
+	} else if w.marks.repeat(c.Session, at.real, info, asked) {
 		return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read these lines: see that result. Ask once more if you no longer have it.", at.shown)}, nil
 	}
-	res := w.limit.show(f, info, at, a)
+	res := limit.show(f, info, at, a, c.Data)
 	if !res.IsError {
 		w.marks.saw(c.Session, at.real, info, asked)
 	}
@@ -103,7 +118,7 @@ func (w *Workspace) read(_ context.Context, c tool.Call, a readArgs) (tool.Resul
 }
 
 // show reads the asked lines.
-func (l Limits) show(f io.Reader, info fs.FileInfo, at place, a readArgs) tool.Result {
+func (l Limits) show(f io.Reader, info fs.FileInfo, at place, a readArgs, data func(any)) tool.Result {
 	r := bufio.NewReaderSize(f, 64<<10)
 	head, err := r.Peek(8192)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
@@ -115,7 +130,7 @@ func (l Limits) show(f io.Reader, info fs.FileInfo, at place, a readArgs) tool.R
 	if bytes.HasPrefix(head, []byte(bom)) {
 		_, _ = r.Discard(len(bom))
 	}
-	p := page{limit: l, from: a.Offset, to: a.Offset + a.Limit - 1, whole: info.Size() <= countTo}
+	p := page{limit: l, from: a.Offset, to: a.Offset + a.Limit - 1, whole: info.Size() <= countTo, bare: data != nil}
 	if err := p.fill(r); err != nil {
 		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err))
 	}
@@ -123,12 +138,26 @@ func (l Limits) show(f io.Reader, info fs.FileInfo, at place, a readArgs) tool.R
 	case p.runes > l.Chars:
 		return tool.Fail("Lines %d-%d of %s have %d characters, more than the %d of one read. Ask for fewer lines with limit, or use search_files to find the place.",
 			p.from, p.to, at.shown, p.runes, l.Chars)
-	case p.lines == 0:
+	case p.lines == 0 && data == nil:
 		return tool.Result{Text: fmt.Sprintf("[%s is empty]", at.shown)}
-	case p.lines < p.from:
+	case p.lines < p.from && p.lines > 0:
 		return tool.Fail("%s has only %d lines: offset %d is behind its end.", at.shown, p.lines, p.from)
 	}
+	if data != nil {
+		data(p.data(at))
+	}
 	return tool.Result{Text: p.text.String() + p.footer(info.Size())}
+}
+
+// data is the page for a program. Its text is that of the file, with \n at every line's end.
+func (p *page) data(at place) map[string]any {
+	d := map[string]any{
+		"path": at.shown, "content": p.text.String(), "offset": p.from, "lines": max(0, min(p.to, p.lines)-p.from+1), "truncated": p.more || p.lines > p.to,
+	}
+	if !p.more {
+		d["total_lines"] = p.lines
+	}
+	return d
 }
 
 // kindOf names a few kinds of binary file by their first bytes.
@@ -149,6 +178,7 @@ type page struct {
 	limit    Limits
 	from, to int
 	whole    bool // count to the end of the file
+	bare     bool // without line numbers, and with no line end that the file has not
 	text     strings.Builder
 	runes    int
 	lines    int  // lines seen
@@ -165,7 +195,7 @@ func (p *page) fill(r *bufio.Reader) error {
 		line, n, err := readLine(r, p.keeps())
 		if n > 0 {
 			p.lines++
-			p.add(line)
+			p.add(line, err == nil)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -184,14 +214,20 @@ func (p *page) keeps() int {
 	return 4 * p.limit.LineLength
 }
 
-func (p *page) add(line []byte) {
+func (p *page) add(line []byte, ended bool) {
 	if p.lines < p.from || p.lines > p.to {
 		return
 	}
 	s := p.limit.clip(strings.ToValidUTF8(string(line), "\uFFFD"))
 	p.runes += utf8.RuneCountInString(s) + 8
-	if p.runes <= p.limit.Chars {
+	switch {
+	case p.runes > p.limit.Chars:
+	case !p.bare:
 		fmt.Fprintf(&p.text, "%d|%s\n", p.lines, s)
+	case ended:
+		p.text.WriteString(s + "\n")
+	default:
+		p.text.WriteString(s)
 	}
 }
 

@@ -36,6 +36,7 @@ type report struct {
 	seen   int  // results before and on the page
 	shown  int  // results on the page
 	more   bool // there are results behind the page
+	data   []map[string]any
 }
 
 // add takes the next file and returns false when the page is full.
@@ -49,11 +50,14 @@ func (r *report) add(f found) bool {
 	if !r.take() {
 		return !r.more
 	}
+	hit := map[string]any{"path": r.search.name(f.path)}
 	r.out.WriteString(r.search.name(f.path))
 	if r.search.args.Mode == "count" {
 		fmt.Fprintf(&r.out, ":%d", f.matches())
+		hit["count"] = f.matches()
 	}
 	r.out.WriteByte('\n')
+	r.data = append(r.data, hit)
 	return true
 }
 
@@ -103,6 +107,9 @@ func (r *report) write(f found, chosen map[int]bool) {
 			r.out.WriteString("--\n")
 		}
 		last = h.line
+		if chosen[h.line] && !h.context {
+			r.data = append(r.data, map[string]any{"path": r.search.name(f.path), "line": h.line, "content": shorten(h.text)})
+		}
 		fmt.Fprintf(&r.out, "%d%s%s\n", h.line, mark, shorten(h.text))
 	}
 }

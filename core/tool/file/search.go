@@ -72,7 +72,7 @@ func (w *Workspace) search(ctx context.Context, c tool.Call, a searchArgs) (tool
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	s := search{w: w, at: at, single: !info.IsDir(), args: a}
+	s := search{w: w, at: at, single: !info.IsDir(), args: a, data: c.Data}
 	if a.Target == "files" {
 		return s.files(ctx)
 	}
@@ -85,6 +85,14 @@ type search struct {
 	at     place
 	single bool // at is a file
 	args   searchArgs
+	data   func(any) // may be nil
+}
+
+// give hands a page of results to a program.
+func (s *search) give(hits []map[string]any, more bool) {
+	if s.data != nil {
+		s.data(map[string]any{"matches": append([]map[string]any{}, hits...), "count": len(hits), "truncated": more})
+	}
 }
 
 // name is how a found file is shown; rel is relative to the searched folder.
@@ -130,6 +138,7 @@ func (s *search) content(ctx context.Context) (tool.Result, error) {
 	default:
 		err = g.walk(ctx, s.at.real, p.add)
 	}
+	s.give(p.data, p.more)
 	return s.answer(ctx, p.text(), p.note(), err)
 }
 

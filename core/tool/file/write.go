@@ -36,7 +36,7 @@ func Write(w *Workspace) tool.Tool {
 		},
 	}, func(_ context.Context, c tool.Call, a writeArgs) (tool.Result, error) {
 		p := w.prepareWrite(c, a)
-		return w.finish(c, p.plan, p.err), nil
+		return w.finish(c, p, map[string]any{"path": a.Path, "bytes_written": len(a.Content)}), nil
 	})
 }
 
@@ -106,8 +106,9 @@ func (w *Workspace) previewOf(p prepared) (detail, diff string) {
 	return strings.Join(append(lines, p.plan.warnings...), "\n"), p.plan.preview()
 }
 
-// finish carries out a plan and reports it.
-func (w *Workspace) finish(c tool.Call, p plan, err error) tool.Result {
+// finish carries out a plan and reports it; a program gets data too.
+func (w *Workspace) finish(c tool.Call, what prepared, data map[string]any) tool.Result {
+	p, err := what.plan, what.err
 	if err == nil {
 		err = w.commit(c.Session, p)
 	}
@@ -119,6 +120,9 @@ func (w *Workspace) finish(c tool.Call, p plan, err error) tool.Result {
 		return tool.Fail("Nothing was changed. %v", err)
 	}
 	res := tool.Result{Diffs: p.diffs(), Warnings: p.warnings}
+	if c.Data != nil {
+		c.Data(outcome(data, res))
+	}
 	var lines []string
 	for _, d := range res.Diffs {
 		lines = append(lines, summary(d))
@@ -131,6 +135,19 @@ func (w *Workspace) finish(c tool.Call, p plan, err error) tool.Result {
 	}
 	res.Text = strings.Join(lines, "\n")
 	return res
+}
+
+// outcome adds to data what every change has. It holds no text of the files: programs look for the word "error" in it.
+func outcome(data map[string]any, res tool.Result) map[string]any {
+	added, removed := 0, 0
+	for _, d := range res.Diffs {
+		added, removed = added+d.Added, removed+d.Removed
+	}
+	data["success"], data["added"], data["removed"] = true, added, removed
+	if len(res.Warnings) > 0 {
+		data["warnings"] = res.Warnings
+	}
+	return data
 }
 
 func summary(d chat.FileDiff) string {

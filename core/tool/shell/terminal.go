@@ -77,6 +77,9 @@ func (s *Shell) terminal(ctx context.Context, c tool.Call, a terminalArgs) (tool
 		return failed(res, err), ctx.Err()
 	}
 	out := s.describe(c.Session, a, res)
+	if c.Data != nil {
+		c.Data(dataOf(res))
+	}
 	if res.Interrupted {
 		return out, context.Canceled
 	}
@@ -121,6 +124,21 @@ func (s *Shell) describe(session string, a terminalArgs, res backend.Result) too
 	}
 	out.Text = strings.Trim(strings.Join(lines, "\n"), "\n")
 	return out
+}
+
+// dataOf is what happened, for a program.
+func dataOf(res backend.Result) map[string]any {
+	d := map[string]any{"output": output(res), "exit_code": res.ExitCode, "backend": res.Backend}
+	if res.TimedOut {
+		d["timed_out"] = true
+	}
+	if res.Spill != "" {
+		d["full_output"] = res.Spill
+	}
+	if len(res.Warnings) > 0 {
+		d["warnings"] = res.Warnings
+	}
+	return d
 }
 
 // output is what a command printed, with a note where the middle is missing.
