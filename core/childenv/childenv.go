@@ -1,0 +1,108 @@
+// Package childenv decides which environment variables a program of the model's may see. Standard library only.
+//
+// The rule, in this order:
+//
+//  1. A credential of a model provider never passes, whoever asks.
+//  2. What was let through by its exact name passes (terminal.env_passthrough, a loaded skill).
+//  3. A name that holds KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL, PASSWD or AUTH, anywhere and in any case, does not pass.
+//  4. Of the rest only a short list of exact names, LC_* and the XDG_* directories pass. Names, not beginnings of names: PATH
+//     passes, PATH_TO_DATABASE does not.
+package childenv
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rule is what is special about one person's settings. The zero Rule is ready.
+type Rule struct {
+	Passthrough []string // exact names that pass although the list has them not
+	Credentials []string // exact names of providers' credentials: never
+}
+
+// words mark a secret. Order is that of the documentation: the first one found is the reason.
+func words() []string {
+	return []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "PASSWD", "AUTH"}
+}
+
+func safe(name string) bool {
+	switch name {
+	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "OLDPWD", "LANG", "LANGUAGE", "TERM", "COLORTERM", "TZ", "TMPDIR",
+		"HOSTNAME", "EDITOR", "PYTHONPATH", "VIRTUAL_ENV":
+		return true
+	}
+	return len(name) > len("LC_") && strings.HasPrefix(name, "LC_") || directory(name)
+}
+
+// directory reports whether name is one of the XDG directories: XDG_CONFIG_HOME, XDG_DATA_DIRS, XDG_RUNTIME_DIR, ...
+func directory(name string) bool {
+	rest, ok := strings.CutPrefix(name, "XDG_")
+	if !ok {
+		return false
+	}
+	for _, end := range []string{"_HOME", "_DIR", "_DIRS"} {
+		if what, ok := strings.CutSuffix(rest, end); ok && what != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Judge says whether a variable passes, and why in a few words.
+func (r Rule) Judge(name string) (pass bool, reason string) {
+	if slices.Contains(r.Credentials, name) || slices.Contains(knownCredentials(), strings.ToUpper(name)) {
+		return false, "a model provider's credential, which nothing lets through"
+	}
+	if slices.Contains(r.Passthrough, name) {
+		return true, "let through by its name: terminal.env_passthrough or a loaded skill"
+	}
+	upper := strings.ToUpper(name)
+	for _, w := range words() {
+		if strings.Contains(upper, w) {
+			return false, "the name contains " + w
+		}
+	}
+	switch {
+	case name == "":
+		return false, "no variable has an empty name"
+	case strings.ContainsAny(name, "=\x00"):
+		return false, "no variable has such a name"
+	case safe(name):
+		return true, "on the list of safe variables"
+	}
+	return false, "not on the list of safe variables"
+}
+
+// Clean returns the variables of env ("NAME=value") that pass, and how many did not.
+func (r Rule) Clean(env []string) (kept []string, dropped int) {
+	kept = make([]string, 0, 24)
+	for _, kv := range env {
+		name, _, ok := strings.Cut(kv, "=")
+		if pass, _ := r.Judge(name); !ok || !pass {
+			dropped++
+			continue
+		}
+		kept = append(kept, kv)
+	}
+	return kept, dropped
+}
+
+// Refused returns the error for a passthrough that could never work, or nil.
+func (r Rule) Refused(name string) error {
+	if pass, why := r.Judge(name); !pass && slices.Contains(r.Passthrough, name) {
+		return fmt.Errorf("%s is not passed on: %s", name, why)
+	}
+	return nil
+}
+
+// knownCredentials are those of providers that may not be configured here: a skill must not get at them by naming them.
+func knownCredentials() []string {
+	return []string{
+		"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_TOKEN", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "OPENROUTER_API_KEY",
+		"GEMINI_API_KEY", "GOOGLE_API_KEY", "DEEPSEEK_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY", "XAI_API_KEY", "TOGETHER_API_KEY",
+		"FIREWORKS_API_KEY", "CEREBRAS_API_KEY", "MOONSHOT_API_KEY", "KIMI_API_KEY", "MINIMAX_API_KEY", "GLM_API_KEY", "ZAI_API_KEY",
+		"ZHIPUAI_API_KEY", "DASHSCOPE_API_KEY", "NOUS_API_KEY", "HF_TOKEN", "HUGGINGFACE_API_KEY", "AZURE_OPENAI_API_KEY",
+		"NVIDIA_API_KEY", "COHERE_API_KEY", "PERPLEXITY_API_KEY", "OLLAMA_API_KEY", "SILICONFLOW_API_KEY", "ARK_API_KEY",
+	}
+}

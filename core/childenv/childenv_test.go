@@ -1,0 +1,59 @@
+package childenv
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	r := Rule{Passthrough: []string{"MY_CUSTOM_KEY", "ACME_API_KEY", "OPENAI_API_KEY"}, Credentials: []string{"ACME_API_KEY"}}
+	pass := strings.Fields(`PATH HOME USER LOGNAME SHELL PWD OLDPWD LANG LANGUAGE LC_ALL LC_CTYPE TERM COLORTERM TZ TMPDIR HOSTNAME EDITOR
+		PYTHONPATH VIRTUAL_ENV XDG_CONFIG_HOME XDG_DATA_DIRS XDG_RUNTIME_DIR XDG_CACHE_HOME XDG_STATE_HOME MY_CUSTOM_KEY`)
+	strip := strings.Fields(`LANGFUSE_HOST USERDB_URL DATABASE_URL HERMES_HOME HERMES_YOLO SSH_AUTH_SOCK GIT_AUTHOR_NAME KEYBOARD_LAYOUT XAUTHORITY
+		openai_api_key Db_Password GH_TOKEN AWS_SECRET X_CREDENTIALS PASSWD MONKEY LC_ LC XDG_ XDG_SESSION_TYPE XDG_HOME_KEY XDG_DIR path Path
+		PATH_X TERMINUS_PASS LANGSMITH_ENDPOINT HOMEASSISTANT_URL LC_SECRET SENTRY_DSN SLACK_WEBHOOK PYTHONSTARTUP LD_PRELOAD
+		ACME_API_KEY OPENAI_API_KEY my_custom_key EDITOR=vi`)
+	for _, name := range pass {
+		if ok, why := r.Judge(name); !ok || why == "" {
+			t.Errorf("%s is stripped: %s", name, why)
+		}
+	}
+	for _, name := range append(strip, "", "A\x00B") {
+		if ok, why := r.Judge(name); ok || why == "" {
+			t.Errorf("%q passes: %s", name, why)
+		}
+	}
+	if r.Refused("OPENAI_API_KEY") == nil || r.Refused("MY_CUSTOM_KEY") != nil || r.Refused("LANGFUSE_HOST") != nil {
+		t.Error("only a passthrough that cannot work is refused")
+	}
+}
+
+// Whatever the letters around it and their case, a word that marks a secret keeps a variable in.
+func TestSecretWordsAnywhere(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.SampledFrom(words()).Draw(t, "word")
+		mixed := strings.Map(func(r rune) rune {
+			if rapid.Bool().Draw(t, "lower") {
+				return r + 'a' - 'A'
+			}
+			return r
+		}, word)
+		name := rapid.StringMatching(`(LC_|XDG_|PATH)?[A-Z_]{0,4}`).Draw(t, "before") + mixed + rapid.StringMatching(`[A-Z_]{0,4}`).Draw(t, "after")
+		if ok, why := (Rule{}).Judge(name); ok {
+			t.Fatalf("%s passes: %s", name, why)
+		}
+	})
+}
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	kept, dropped := Rule{}.Clean([]string{"PATH=/bin", "A_KEY=k", "TWO=a=b", "LANG=C", "broken"})
+	if !slices.Equal(kept, []string{"PATH=/bin", "LANG=C"}) || dropped != 3 {
+		t.Errorf("%q, %d dropped", kept, dropped)
+	}
+}
