@@ -218,10 +218,15 @@ func (f *frame) saveArrangement() tea.Cmd {
 // arrange computes the plan and hands every pane its size.
 func (f *frame) arrange() {
 	f.dirty, f.moved = true, true
-	f.plan = layout.Arrange(layout.Request{
+	r := layout.Request{
 		W: f.w, H: f.h, Preset: f.arranged.Preset, Sizes: f.arranged.Sizes, Zoom: f.arranged.Zoom,
 		Columns: f.convs.counts(), Focus: f.focus, Index: f.convs.at,
-	})
+	}
+	f.plan = layout.Arrange(r)
+	if f.plan.Tabs && f.focus == layout.Output && f.guests.front() != nil { // a terminal wants every row there is
+		r.Zoom = true
+		f.plan = layout.Arrange(r)
+	}
 	seen := map[Pane]bool{}
 	for _, b := range f.plan.Boxes {
 		if p := f.paneAt(b.Slot, b.Index); p != nil {
@@ -266,8 +271,16 @@ func (f *frame) focusPane(id ID) {
 			return
 		}
 	}
+	if f.guests.show(id) {
+		f.setFocus(layout.Output, 0)
+		f.arrange()
+		return
+	}
 	for i, p := range f.opt.Side {
 		if p.ID() == id && i < len(sideSlots) {
+			if sideSlots[i] == layout.Output {
+				f.guests.at = 0
+			}
 			f.setFocus(sideSlots[i], 0)
 		}
 	}

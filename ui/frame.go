@@ -28,6 +28,7 @@ type frame struct {
 	arranged  arrangement
 	convs     columns
 	cached    []Pane // conversations out of sight, newest first
+	guests    guests // what stands over the output
 	focus     layout.Slot
 	session   string // that every pane was told of last
 	drag      *layout.Edge

@@ -13,6 +13,9 @@ import (
 func (f *frame) key(msg tea.KeyMsg) tea.Cmd {
 	f.dirty = true
 	name := msg.String()
+	if cmd, ok := f.grabbed(msg, name); ok {
+		return cmd
+	}
 	if name == "ctrl+c" && !msg.Paste {
 		return f.interrupt(msg)
 	}
@@ -145,7 +148,7 @@ func (f *frame) clickTab(x int) {
 	}
 }
 
-// jump focuses a slot; on the conversations it goes to the next one when one has the focus already.
+// jump focuses a slot; on the conversations, and on what stands over the output, it goes to the next one when one has the focus already.
 func (f *frame) jump(slot layout.Slot) {
 	index := 0
 	if slot == layout.Conversation {
@@ -153,6 +156,10 @@ func (f *frame) jump(slot layout.Slot) {
 		if f.focus == slot {
 			index = (index + 1) % max(len(f.convs.all()), 1)
 		}
+	}
+	if slot == layout.Output && f.focus == slot {
+		f.turnGuests()
+		return
 	}
 	f.setFocus(slot, index)
 }

@@ -53,6 +53,9 @@ type (
 	Typer interface{ Typing() bool }
 	// Catcher takes a key before any action does: tab, up and down while a completion is open. Never ctrl+c.
 	Catcher interface{ Catches(key string) bool }
+	// Grabber takes every key, ctrl+c too, while it says so: a terminal that a person types into. Only the action that it names works
+	// still, and is the way out.
+	Grabber interface{ Grabs() (escape string) }
 	// Copier returns what "copy" would copy, as plain text, and its name ("message", "code block", "output").
 	Copier interface{ Copy() (text, what string) }
 	// Searcher is asked to search inside the pane; the frame shows the prompt.
@@ -100,6 +103,10 @@ type (
 	}
 	// FocusPane moves the focus.
 	FocusPane struct{ Pane ID }
+	// OpenPane shows a pane over the output, with the focus; one with the same ID that is open already is shown instead.
+	OpenPane struct{ Pane Pane }
+	// ClosePane takes away what OpenPane showed.
+	ClosePane struct{ Pane ID }
 	// ShowToast shows a short message on the status row.
 	ShowToast struct {
 		Level event.Level
@@ -130,6 +137,8 @@ type (
 
 func (OpenSession) isFrameMsg()  {}
 func (FocusPane) isFrameMsg()    {}
+func (OpenPane) isFrameMsg()     {}
+func (ClosePane) isFrameMsg()    {}
 func (ShowToast) isFrameMsg()    {}
 func (ShowOverlay) isFrameMsg()  {}
 func (CloseOverlay) isFrameMsg() {}

@@ -11,8 +11,10 @@ import (
 	"hermes/ui/layout"
 )
 
-// panes returns the conversations in their order, then the side panes.
-func (f *frame) panes() []Pane { return append(f.convs.all(), f.opt.Side...) }
+// panes returns the conversations in their order, then the side panes, and what stands over them.
+func (f *frame) panes() []Pane {
+	return append(append(f.convs.all(), f.opt.Side...), f.guests.panes()...)
+}
 
 // sideSlots are the slots of Options.Side, in order.
 var sideSlots = [...]layout.Slot{layout.Sessions, layout.Output, layout.Backends}
@@ -24,6 +26,9 @@ func (f *frame) paneAt(slot layout.Slot, index int) Pane {
 			return all[index]
 		}
 		return nil
+	}
+	if g := f.guests.front(); g != nil && slot == layout.Output {
+		return g
 	}
 	for i, s := range sideSlots {
 		if s == slot && i < len(f.opt.Side) {
@@ -117,6 +122,10 @@ func (f *frame) frameMsg(who Pane, msg FrameMsg) tea.Cmd {
 		return f.openSession(msg)
 	case FocusPane:
 		f.focusPane(msg.Pane)
+	case OpenPane:
+		f.openGuest(msg.Pane)
+	case ClosePane:
+		f.closeGuest(msg.Pane)
 	case ShowToast:
 		return f.say(msg.Level, msg.Text, msg.Hint)
 	case ShowOverlay:

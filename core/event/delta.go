@@ -19,6 +19,7 @@ const (
 	keyActivity
 	keyStats
 	keyProgress
+	keyTerminal
 )
 
 func (d TextDelta) key() deltaKey      { return deltaKey{kind: keyText, num: d.MessageID} }
@@ -31,6 +32,7 @@ func (d TurnPhase) key() deltaKey       { return deltaKey{kind: keyPhase, id: d.
 func (d BackendActivity) key() deltaKey { return deltaKey{kind: keyActivity, id: d.Name} }
 func (d BackendStats) key() deltaKey    { return deltaKey{kind: keyStats, id: d.Name} }
 func (d Progress) key() deltaKey        { return deltaKey{kind: keyProgress, id: d.ID} }
+func (d TerminalChanged) key() deltaKey { return deltaKey{kind: keyTerminal, id: d.ID} }
 
 // span returns where the bytes of an appending delta begin and how many they are; ok is false for latest-wins deltas.
 func span(e Event) (offset int64, size int, ok bool) {

@@ -394,6 +394,13 @@ type Progress struct {
 	Unit  string `json:"unit"`  // "bytes", "messages"
 }
 
+// TerminalChanged says that a terminal that a person has attached shows something else, or has ended. It carries no cells: whoever shows
+// the terminal has them.
+type TerminalChanged struct {
+	delta
+	ID string `json:"id"`
+}
+
 // BackendSelected says which back end a session uses when a call names none.
 type BackendSelected struct {
 	fact

@@ -13,6 +13,12 @@ const (
 	kindRGB   Colour = 2 << 24
 )
 
+// Indexed is a colour of the palette: 0 to 15 are the basic ones.
+func Indexed(n uint8) Colour { return kindIndex | Colour(n) }
+
+// RGB is a colour by its parts.
+func RGB(r, g, b uint8) Colour { return kindRGB | Colour(r)<<16 | Colour(g)<<8 | Colour(b) }
+
 // Attr is a set of text attributes.
 type Attr uint16
 

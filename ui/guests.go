@@ -1,0 +1,117 @@
+package ui
+
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/ui/layout"
+)
+
+// guests are the panes that stand over the output, in the order in which they were opened. at is the one in front, from 1; 0 is
+// the output itself.
+type guests struct {
+	list []guest
+	at   int
+}
+
+// guest is a pane with the place that had the focus before it.
+type guest struct {
+	pane Pane
+	from layout.Slot
+}
+
+// front is the pane in front of the output; nil when that is seen.
+func (g *guests) front() Pane {
+	if g.at < 1 || g.at > len(g.list) {
+		return nil
+	}
+	return g.list[g.at-1].pane
+}
+
+func (g *guests) panes() []Pane {
+	var out []Pane
+	for _, x := range g.list {
+		out = append(out, x.pane)
+	}
+	return out
+}
+
+func (g *guests) index(id ID) int {
+	return slices.IndexFunc(g.list, func(x guest) bool { return x.pane.ID() == id })
+}
+
+// show puts an open pane to the front.
+func (g *guests) show(id ID) bool {
+	i := g.index(id)
+	if i < 0 {
+		return false
+	}
+	g.at = i + 1
+	return true
+}
+
+// openGuest shows a pane over the output.
+func (f *frame) openGuest(p Pane) {
+	f.blurPane(f.focused())
+	if !f.guests.show(p.ID()) {
+		p.Restyle(f.styles)
+		f.guests.list = append(f.guests.list, guest{p, f.focus})
+		f.guests.at = len(f.guests.list)
+	}
+	f.focus = layout.Output
+	f.arrange()
+}
+
+// closeGuest takes a pane away; the focus goes back to where it was before.
+func (f *frame) closeGuest(id ID) {
+	i := f.guests.index(id)
+	if i < 0 {
+		return
+	}
+	gone := f.guests.list[i]
+	had := f.focused() == gone.pane
+	f.blurPane(gone.pane)
+	gone.pane.Resize(0, 0)
+	f.guests.list = slices.Delete(f.guests.list, i, i+1)
+	if f.guests.at > i {
+		f.guests.at--
+	}
+	if had && gone.from != layout.Output {
+		f.focus = gone.from
+	}
+	f.arrange()
+}
+
+// turnGuests goes to the next pane in the place of the output.
+func (f *frame) turnGuests() {
+	if len(f.guests.list) == 0 {
+		return
+	}
+	f.blurPane(f.focused())
+	f.guests.at = (f.guests.at + 1) % (len(f.guests.list) + 1)
+	f.arrange()
+}
+
+// grabbed gives a key to the focused pane when that takes all of them; ok is false when it does not.
+func (f *frame) grabbed(msg tea.KeyMsg, name string) (cmd tea.Cmd, ok bool) {
+	p := f.focused()
+	g, is := p.(Grabber)
+	if !is || f.top() != nil {
+		return nil, false
+	}
+	escape := g.Grabs()
+	if escape == "" {
+		return nil, false
+	}
+	for _, e := range ofPane(p) {
+		keys := f.keys.of(e.Action)
+		if len(keys) == 0 {
+			keys = e.Keys // settings cannot lock anybody in
+		}
+		if e.ID == escape && slices.Contains(keys, name) && !msg.Paste {
+			return f.run(e, ""), true
+		}
+	}
+	return own(p, p.Update(msg)), true
+}
