@@ -40,6 +40,9 @@ func (r *Runner) Attach(s Spec, tap Tap) (*Attached, error) {
 func (a *Attached) Wait(ctx context.Context) (res Result, code int, err error) {
 	defer a.job.run.busy.Done()
 	e, err := a.job.finish(ctx, a.timeout)
+	if tty := a.job.io.tty; tty != nil {
+		_ = tty.SetWriteDeadline(time.Now()) // a Write that still waits ends
+	}
 	if err != nil {
 		return Result{}, 0, err
 	}

@@ -23,7 +23,7 @@ type Info struct {
 	SHA256   string // of the program, hexadecimal; "" when it could not read itself
 	OS, Arch string // as GOOS and GOARCH
 	UID, GID int
-	PID      int    // 1: it is the first process of its container
+	PID      int // 1: it is the first process of its container
 	Hostname string
 	Home     string // HOME
 	Dir      string // where it was started: WORKDIR of an image, home of a login

@@ -1,0 +1,218 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"hermes/core/crash"
+	"hermes/pool/runner"
+)
+
+// call is our side of a command.
+type call struct {
+	c       *Client
+	id      uint32
+	intake  *runner.Intake
+	output  meter
+	input   *window
+	channel *channel // nil without
+	tty     bool
+
+	background bool
+	started    chan struct{}
+	done       chan struct{}
+
+	once     sync.Once
+	begun    bool
+	warnings []string // of the start; set before started is closed
+	end      ending   // set before done is closed
+	err      error    // likewise: instead of end
+}
+
+func newCall(c *Client, id uint32, o *order, withChannel bool) *call {
+	k := &call{c: c, id: id, tty: o.spec.Size != nil, background: o.background, input: newWindow(), started: make(chan struct{}), done: make(chan struct{})}
+	if o.background {
+		k.intake = runner.NewRing(o.spec)
+	} else {
+		k.intake = runner.NewIntake(o.spec, fmt.Sprintf("%s-%010d", c.tag, id))
+	}
+	if withChannel {
+		k.channel = newChannel(k)
+	}
+	return k
+}
+
+// handle is called by the reader of the connection only, and does not wait.
+func (k *call) handle(f frame) error {
+	switch f.kind {
+	case kindOutput:
+		return k.took(f.body)
+	case kindStarted:
+		return k.runs(f.body)
+	case kindRefused:
+		k.finish(ending{}, &NotStarted{errors.New(string(f.body))})
+		return nil
+	case kindExit:
+		return k.ended(f.body)
+	case kindCredit:
+		return k.credit(f.body)
+	case kindChannel, kindChannelEnd:
+		if k.channel == nil || !k.channel.arrived(f) {
+			return errGarbled
+		}
+		return nil
+	}
+	return errGarbled
+}
+
+func (k *call) took(body []byte) error {
+	if len(body) == 0 || body[0] > byte(runner.Note) {
+		return errGarbled
+	}
+	k.intake.Put(runner.Stream(body[0]), body[1:])
+	if due := k.output.count(len(body) - 1); due > 0 {
+		k.c.link.send(kindCredit, k.id, encodeCredit(flowOutput, due))
+	}
+	return nil
+}
+
+func (k *call) runs(body []byte) error {
+	r := &reader{left: body}
+	warnings := r.list()
+	if err := r.end(); err != nil || k.begun {
+		return errGarbled
+	}
+	k.begun, k.warnings = true, warnings
+	close(k.started)
+	return nil
+}
+
+func (k *call) ended(body []byte) error {
+	e, err := decodeEnding(body)
+	if err != nil {
+		return err
+	}
+	if e.err != "" {
+		k.finish(e, errors.New(e.err))
+	} else {
+		k.finish(e, nil)
+	}
+	return nil
+}
+
+func (k *call) credit(body []byte) error {
+	f, n, err := decodeCredit(body)
+	switch {
+	case err != nil:
+		return err
+	case f == flowInput:
+		k.input.add(n)
+	case f == flowChannel && k.channel != nil:
+		k.channel.out.add(n)
+	default:
+		return errGarbled
+	}
+	return nil
+}
+
+// finish is the end of the call, once.
+func (k *call) finish(e ending, err error) {
+	k.once.Do(func() {
+		k.end, k.err = e, err
+		k.c.mu.Lock()
+		delete(k.c.calls, k.id)
+		k.c.mu.Unlock()
+		k.input.close()
+		if k.channel != nil {
+			k.channel.in.end()
+			k.channel.out.close()
+		}
+		if !k.background {
+			close(k.done)
+			return
+		}
+		if err != nil {
+			k.intake.Put(runner.Note, []byte("\n["+err.Error()+"]\n"))
+		}
+		crash.Go("wire end", func() { // the Sink may take a moment for the rest
+			k.intake.Close(nil)
+			close(k.done)
+		})
+	})
+}
+
+// lose is the end of the connection.
+func (k *call) lose(cause error) { k.finish(ending{}, &Lost{cause}) }
+
+// partial is what arrived of a call that has no result.
+func (k *call) partial() (res runner.Result) {
+	k.intake.Close(&res)
+	return res
+}
+
+// await waits for the end of a command in the foreground.
+func (k *call) await(ctx context.Context, timeout time.Duration) error {
+	var late <-chan time.Time
+	patience := k.c.opt.Grace + answerPatience
+	if timeout > 0 {
+		t := time.NewTimer(timeout + patience)
+		defer t.Stop()
+		late = t.C
+	}
+	select {
+	case <-k.done:
+		return k.err
+	case <-late:
+		k.c.link.send(kindCancel, k.id)
+		return fmt.Errorf("the other side did not end the command within %v of its timeout; it may still run", patience)
+	case <-ctx.Done():
+	}
+	k.c.link.send(kindCancel, k.id)
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	select {
+	case <-k.done:
+		return k.err
+	case <-t.C:
+		return fmt.Errorf("the other side did not answer within %v that it ended the command; it may still run", patience)
+	}
+}
+
+// answerPatience is how long the other side may take, beyond the grace, to say that it ended something.
+const answerPatience = 3 * time.Second
+
+// give sends standard input that is given whole.
+func (k *call) give(data []byte) {
+	if len(data) <= maxData { // it fits into the window: nothing to wait for
+		k.c.link.send(kindInput, k.id, []byte{1}, data)
+		return
+	}
+	crash.Go("wire stdin", func() { _ = k.write(data, true, nil) })
+}
+
+var errNoReader = errors.New("it reads no input any more")
+
+// write sends standard input until give closes or the call ends.
+func (k *call) write(data []byte, eof bool, give <-chan struct{}) error {
+	for {
+		n := 0
+		if len(data) > 0 {
+			if n = k.input.take(min(len(data), maxData), give); n == 0 {
+				return errNoReader
+			}
+		}
+		last := byte(0)
+		if eof && n == len(data) {
+			last = 1
+		}
+		if !k.c.link.pass(give, kindInput, k.id, []byte{last}, data[:n]) {
+			return errNoReader
+		}
+		if data = data[n:]; len(data) == 0 {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"hermes/core/crash"
+	"hermes/pool/runner"
+)
+
+// Place is what a Server says about itself (Info without PID and version), and how long it lives.
+type Place struct {
+	Info  Info
+	Env   []string      // what every command's environment begins with; nil means that of this process
+	Grace time.Duration // between the loss of a connection and the end of what it started; 0 means 10 s
+}
+
+// Server runs commands for Clients. What a connection started ends with it: at once when the Client said goodbye, else after the grace.
+type Server struct {
+	place Place
+	idle  chan struct{} // closed when the last connection is gone, and the grace over
+
+	mu       sync.Mutex
+	open     int
+	epoch    int // of connections: a timer that was set before the last one came does nothing
+	stopping chan struct{}
+	conns    map[*conn]struct{}
+	all      sync.WaitGroup
+}
+
+const (
+	minBeat     = 50 * time.Millisecond
+	maxBeat     = 10 * time.Minute
+	maxGrace    = time.Minute
+	helloWait   = 30 * time.Second // for the first frame of a client
+	maxCalls    = 4096             // of one connection
+	lostHurry   = 500 * time.Millisecond
+	goodbyeWait = 5 * time.Second // beyond the grace
+)
+
+// NewServer returns a Server without connections. The grace runs from now on.
+func NewServer(p Place) *Server {
+	if p.Grace <= 0 {
+		p.Grace = 10 * time.Second
+	}
+	if p.Env == nil {
+		p.Env = os.Environ()
+	}
+	p.Info.Version, p.Info.PID = Version, os.Getpid()
+	s := &Server{place: p, idle: make(chan struct{}), stopping: make(chan struct{}), conns: map[*conn]struct{}{}}
+	s.expire(0)
+	return s
+}
+
+// Idle is closed when nobody needs the Server any more: the last Client said goodbye, or was lost and no other came within the grace.
+func (s *Server) Idle() <-chan struct{} { return s.idle }
+
+// expire closes idle after the grace unless a connection comes before.
+func (s *Server) expire(epoch int) {
+	time.AfterFunc(s.place.Grace, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.open == 0 && s.epoch == epoch {
+			s.rest()
+		}
+	})
+}
+
+// rest is called under the lock.
+func (s *Server) rest() {
+	select {
+	case <-s.idle:
+	default:
+		close(s.idle)
+	}
+}
+
+// Serve serves one connection, and returns when all that it started has ended. It closes rw.
+func (s *Server) Serve(rw io.ReadWriteCloser) {
+	c := &conn{server: s, link: newLink(rw), tasks: map[uint32]*task{}}
+	if !s.enter(c) {
+		c.link.fail(ErrClosed)
+		<-c.link.flushed
+		return
+	}
+	defer s.all.Done()
+	clean := c.serve()
+	s.leave(clean)
+	c.bury(clean)
+	<-c.link.flushed
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+}
+
+func (s *Server) enter(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.stopping:
+		return false
+	default:
+	}
+	s.open++
+	s.epoch++
+	s.conns[c] = struct{}{}
+	s.all.Add(1)
+	return true
+}
+
+func (s *Server) leave(clean bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open--; s.open > 0 {
+		return
+	}
+	if clean {
+		s.rest()
+		return
+	}
+	s.expire(s.epoch)
+}
+
+// Close ends all commands within grace and all connections, until ctx is done.
+func (s *Server) Close(ctx context.Context, grace time.Duration) error {
+	s.mu.Lock()
+	select {
+	case <-s.stopping:
+	default:
+		close(s.stopping)
+	}
+	conns := make([]*conn, 0, len(s.conns))
+	for c := range s.conns {
+		conns = append(conns, c)
+	}
+	s.mu.Unlock()
+	for _, c := range conns {
+		crash.Go("wire stop", func() { c.stop(ctx, grace) })
+	}
+	done := make(chan struct{})
+	crash.Go("wire close", func() {
+		s.all.Wait()
+		close(done)
+	})
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("commands did not end in time: %w", ctx.Err())
+	}
+}
+
+// conn is one connection of a Server.
+type conn struct {
+	server *Server
+	link   *link
+
+	mu    sync.Mutex
+	run   *runner.Runner // nil before the client's hello
+	grace time.Duration
+	tasks map[uint32]*task
+	bye   bool // the client said so; only for the reader
+}
+
+var errGoodbye = errors.New("the client said goodbye")
+
+// serve returns when the connection is over, and whether the client wanted that.
+func (c *conn) serve() (clean bool) {
+	c.link.raw([]byte(preamble))
+	c.link.send(kindHello, 0, c.server.place.Info.encode())
+	err := c.hello()
+	for err == nil {
+		var f frame
+		if f, err = c.link.next(); err == nil {
+			err = c.handle(f)
+		}
+	}
+	c.link.fail(err)
+	c.mu.Lock()
+	tasks := c.tasks
+	c.tasks = nil
+	c.mu.Unlock()
+	for _, t := range tasks {
+		t.disconnect()
+	}
+	return c.bye
+}
+
+// hello reads the client's wishes and makes the Runner.
+func (c *conn) hello() error {
+	t := time.AfterFunc(helloWait, func() { c.link.fail(errors.New("no greeting came")) })
+	f, err := c.link.next()
+	t.Stop()
+	if err != nil {
+		return err
+	}
+	w, err := decodeWishes(f.body)
+	if f.kind != kindHello || f.call != 0 || err != nil {
+		return errGarbled
+	}
+	if w.version != Version {
+		return fmt.Errorf("the client speaks version %d of the protocol", w.version)
+	}
+	c.mu.Lock()
+	c.grace = min(max(w.grace, time.Millisecond), maxGrace)
+	c.run = runner.New(runner.Options{Grace: c.grace, Drain: min(w.drain, maxGrace), NoKeeper: true})
+	c.mu.Unlock()
+	crash.Go("wire beat", func() { c.link.watch(min(max(w.beat, minBeat), maxBeat)) })
+	return nil
+}
+
+// bury ends what the connection started.
+func (c *conn) bury(clean bool) {
+	if c.run == nil {
+		return
+	}
+	if !clean {
+		t := time.NewTimer(c.server.place.Grace)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-c.server.stopping:
+		}
+		c.run.Hasten(lostHurry)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), c.grace+goodbyeWait)
+	defer cancel()
+	_ = c.run.Close(ctx)
+}
+
+// stop ends the commands, says goodbye, and ends the connection.
+func (c *conn) stop(ctx context.Context, grace time.Duration) {
+	c.mu.Lock()
+	run := c.run
+	c.mu.Unlock()
+	if run != nil {
+		run.Hasten(grace)
+		_ = run.Close(ctx)
+	}
+	c.goodbye("it was told to end", errors.New("it was told to end"))
+}
+
+// goodbye sends what is queued, and says why nothing comes after it.
+func (c *conn) goodbye(reason string, cause error) {
+	c.link.send(kindBye, 0, []byte(reason))
+	c.link.finish(time.Second, cause)
+}
+
+func (c *conn) handle(f frame) error {
+	switch {
+	case f.kind == kindBeat:
+		return nil
+	case f.kind == kindBye && !c.bye:
+		c.bye = true
+		crash.Go("wire bye", func() {
+			ctx, cancel := context.WithTimeout(context.Background(), c.grace+goodbyeWait)
+			defer cancel()
+			_ = c.run.Close(ctx)
+			c.goodbye("goodbye", errGoodbye)
+		})
+		return nil
+	case f.call == 0:
+		return errGarbled
+	case f.kind == kindStart:
+		return c.start(f)
+	}
+	c.mu.Lock()
+	t := c.tasks[f.call]
+	c.mu.Unlock()
+	if t == nil {
+		return nil // it has ended meanwhile
+	}
+	return t.handle(f)
+}
+
+func (c *conn) start(f frame) error {
+	o, err := decodeOrder(f.body)
+	if err != nil {
+		return err
+	}
+	t := newTask(c, f.call, o)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, taken := c.tasks[f.call]; taken {
+		return errGarbled
+	}
+	if len(c.tasks) >= maxCalls {
+		c.link.send(kindRefused, f.call, fmt.Appendf(nil, "the command was not started: %d run already", maxCalls))
+		return nil
+	}
+	c.tasks[f.call] = t
+	crash.Go("wire call", t.work)
+	return nil
+}
+
+func (c *conn) forget(t *task) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.tasks, t.id)
+}

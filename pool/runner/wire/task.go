@@ -1,0 +1,323 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"hermes/core/crash"
+	"hermes/pool/runner"
+)
+
+// task is the far side of a call.
+type task struct {
+	conn *conn
+	id   uint32
+	o    order
+	ctx  context.Context // done when the command is to end
+	stop context.CancelFunc
+
+	out     *window
+	backlog *queue // output in the background, so that it waits for no connection
+	input   *queue
+	taken   meter // of input
+	channel struct {
+		in    *queue
+		out   *window
+		taken meter
+	}
+	wishes chan func(*runner.Attached) // resize, signal: until it runs, and then
+}
+
+func newTask(c *conn, id uint32, o order) *task {
+	t := &task{conn: c, id: id, o: o, out: newWindow(), input: newQueue(false), wishes: make(chan func(*runner.Attached), 16)}
+	t.channel.in, t.channel.out = newQueue(false), newWindow()
+	t.ctx, t.stop = context.WithCancel(context.Background())
+	if o.background {
+		t.backlog = newQueue(true)
+	}
+	return t
+}
+
+// handle is called by the reader of the connection only, and does not wait.
+func (t *task) handle(f frame) error {
+	switch f.kind {
+	case kindCancel:
+		t.stop()
+	case kindInput:
+		return t.typed(f.body)
+	case kindCredit:
+		return t.credit(f.body)
+	case kindChannel:
+		if !t.channel.in.put(0, f.body) {
+			return errGarbled
+		}
+	case kindChannelEnd:
+		t.channel.in.end()
+	case kindResize, kindSignal:
+		return t.wish(f)
+	default:
+		return errGarbled
+	}
+	return nil
+}
+
+func (t *task) typed(body []byte) error {
+	if len(body) == 0 || !t.o.input || !t.input.put(0, body[1:]) {
+		return errGarbled
+	}
+	if body[0] == 1 {
+		t.input.end()
+	}
+	return nil
+}
+
+func (t *task) credit(body []byte) error {
+	f, n, err := decodeCredit(body)
+	switch {
+	case err != nil:
+		return err
+	case f == flowOutput:
+		t.out.add(n)
+	case f == flowChannel:
+		t.channel.out.add(n)
+	default:
+		return errGarbled
+	}
+	return nil
+}
+
+// wish keeps a resize or a signal for the running command. Of too many at once the rest is left out.
+func (t *task) wish(f frame) error {
+	r := &reader{left: f.body}
+	var do func(*runner.Attached)
+	if f.kind == kindResize {
+		size := runner.Size{Rows: r.cells(), Cols: r.cells()}
+		do = func(a *runner.Attached) { _ = a.Resize(size) }
+	} else {
+		number := int(r.within(1, 64))
+		do = func(a *runner.Attached) { _ = a.Signal(number) }
+	}
+	if err := r.end(); err != nil {
+		return err
+	}
+	select {
+	case t.wishes <- do:
+	default:
+	}
+	return nil
+}
+
+// work runs the command.
+func (t *task) work() {
+	defer t.end()
+	s, err := t.spec()
+	if err != nil {
+		t.refuse(err)
+		return
+	}
+	tap := t.tap
+	if t.backlog != nil {
+		tap = func(s runner.Stream, data []byte) { t.backlog.put(s, data) }
+	}
+	a, err := t.conn.run.Attach(s, tap)
+	if err != nil {
+		t.refuse(err)
+		return
+	}
+	if t.o.background {
+		var w writer
+		w.list(a.Warnings())
+		t.conn.link.send(kindStarted, t.id, w)
+	}
+	t.conn.link.send(kindExit, t.id, t.attend(a))
+}
+
+func (t *task) refuse(err error) { t.conn.link.send(kindRefused, t.id, []byte(err.Error())) }
+
+// end lets go of everything that waits for the task.
+func (t *task) end() {
+	t.conn.forget(t)
+	t.stop()
+	t.disconnect()
+}
+
+// disconnect is the end of the way to the client. The command goes on, into the void.
+func (t *task) disconnect() {
+	t.out.close()
+	t.channel.out.close()
+	t.input.end()
+	t.channel.in.end()
+	if t.backlog != nil {
+		t.backlog.drop()
+	}
+}
+
+// attend moves what goes in and out until the command has ended, and returns its last word.
+func (t *task) attend(a *runner.Attached) []byte {
+	over, sent, spoken := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	if t.o.input {
+		crash.Go("wire input", func() { t.feed(a) })
+	}
+	crash.Go("wire output", func() {
+		defer close(sent)
+		t.relay()
+	})
+	if ch := a.Channel(); ch != nil {
+		crash.Go("wire channel", func() {
+			defer close(spoken)
+			t.listen(ch)
+		})
+		crash.Go("wire channel", func() { t.speak(ch) })
+	} else {
+		close(spoken)
+	}
+	if t.o.background {
+		crash.Go("wire wishes", func() { t.oblige(a, over) })
+	}
+	res, code, err := a.Wait(t.ctx)
+	close(over)
+	t.input.end()
+	t.settle(sent, spoken)
+	e := ending{res: res, code: code}
+	if err != nil {
+		e.err = err.Error()
+	}
+	return e.encode()
+}
+
+// settle lets what is still to be said be said before the last word.
+func (t *task) settle(sent, spoken chan struct{}) {
+	if t.backlog != nil {
+		t.backlog.end()
+	}
+	<-sent
+	wait := time.NewTimer(channelPatience)
+	defer wait.Stop()
+	select {
+	case <-spoken:
+	case <-wait.C: // a child in the background still has the socket
+	}
+	t.channel.in.end()
+}
+
+const channelPatience = 500 * time.Millisecond
+
+// tap sends output, and waits for the window and for room.
+func (t *task) tap(s runner.Stream, data []byte) {
+	head := []byte{byte(s)}
+	for len(data) > 0 {
+		n := t.out.take(min(len(data), maxData), nil)
+		if n == 0 || !t.conn.link.pass(nil, kindOutput, t.id, head, data[:n]) {
+			return
+		}
+		data = data[n:]
+	}
+}
+
+// relay sends what waits in the backlog.
+func (t *task) relay() {
+	if t.backlog == nil {
+		return
+	}
+	for {
+		p, ok := t.backlog.take()
+		if !ok {
+			return
+		}
+		t.tap(p.stream, p.data)
+	}
+}
+
+// feed writes standard input.
+func (t *task) feed(a *runner.Attached) {
+	for {
+		p, ok := t.input.take()
+		if !ok {
+			_ = a.Write(nil, true)
+			return
+		}
+		if a.Write(p.data, false) != nil {
+			t.input.drop() // the client is told by the end of the call, or never cares
+			_ = a.Write(nil, true)
+			return
+		}
+		if due := t.taken.count(len(p.data)); due > 0 {
+			t.conn.link.send(kindCredit, t.id, encodeCredit(flowInput, due))
+		}
+	}
+}
+
+// listen sends what the command writes to the channel.
+func (t *task) listen(ch io.Reader) {
+	buf := make([]byte, maxData/2)
+	for {
+		n, err := ch.Read(buf)
+		for data := buf[:n]; len(data) > 0; {
+			k := t.channel.out.take(len(data), nil)
+			if k == 0 || !t.conn.link.pass(nil, kindChannel, t.id, data[:k]) {
+				return
+			}
+			data = data[k:]
+		}
+		if err != nil {
+			t.conn.link.send(kindChannelEnd, t.id)
+			return
+		}
+	}
+}
+
+// speak writes to the channel what the client sent, and closes it when nothing more comes: that ends listen too.
+func (t *task) speak(ch io.WriteCloser) {
+	defer ch.Close()
+	for {
+		p, ok := t.channel.in.take()
+		if !ok {
+			return
+		}
+		if _, err := ch.Write(p.data); err != nil {
+			t.channel.in.drop()
+			return
+		}
+		if due := t.channel.taken.count(len(p.data)); due > 0 {
+			t.conn.link.send(kindCredit, t.id, encodeCredit(flowChannel, due))
+		}
+	}
+}
+
+func (t *task) oblige(a *runner.Attached, over <-chan struct{}) {
+	for {
+		select {
+		case do := <-t.wishes:
+			do(a)
+		case <-over:
+			return
+		}
+	}
+}
+
+// spec completes what the client sent by what only this side knows.
+func (t *task) spec() (runner.Spec, error) {
+	s, place := t.o.spec, &t.conn.server.place
+	s.Live = t.o.input
+	if s.Command != "" && s.Shell == "" {
+		if s.Shell = place.Info.Shell; s.Shell == "" {
+			return s, errNoShell
+		}
+	}
+	if s.Home == "" {
+		s.Home = place.Info.Dir
+	}
+	added := make(map[string]string, len(s.Env))
+	for _, kv := range s.Env {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			added[name] = value
+		}
+	}
+	s.Env = runner.Environ(place.Env, s.Size != nil, added, s.Extra)
+	return s, nil
+}
+
+var errNoShell = errors.New("the command was not started: there is neither bash nor sh here; only argument vectors can run")
