@@ -1,0 +1,281 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hermes/pool"
+	"hermes/pool/runner"
+	"hermes/pool/runner/wire"
+)
+
+// Backend is one container of one session. It implements pool.Backend, pool.Puller and pool.Sampler.
+type Backend struct {
+	kind    *Kind
+	engine  *engine
+	spec    pool.Spec
+	session string
+
+	mu       sync.Mutex
+	conn     *connection // nil when it is not up
+	use      *lock       // held from the first start to the removal
+	warnings []string    // for the next command's result
+	dirs     map[string]bool
+	usage    usage
+}
+
+func (b *Backend) identity() identity {
+	return identity{owner: b.kind.owner(), session: b.session, backend: b.spec.Name}
+}
+
+func (b *Backend) name() string { return b.identity().name() }
+
+// Container is the container's name.
+func (b *Backend) Container() string { return b.name() }
+
+// Start makes the container, if there is none, starts it, if it does not run, and connects to the runner in it.
+func (b *Backend) Start(ctx context.Context, r pool.Report) error {
+	change, err := takeLock(ctx, b.kind.changeLock(b.name()), unix.LOCK_EX)
+	if err != nil {
+		return err
+	}
+	defer change.free()
+	b.disconnect(ctx)
+	if err := b.holdUse(ctx); err != nil {
+		return err
+	}
+	if err := b.engine.reach(ctx); err != nil {
+		return err
+	}
+	b.engine.sweepOnce()
+	conn, err := b.bringUp(ctx, r)
+	if err != nil {
+		return b.engine.explain(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.conn, b.dirs, b.usage = conn, map[string]bool{}, usage{}
+	return nil
+}
+
+func (b *Backend) holdUse(ctx context.Context) error {
+	if b.use != nil && current(b.use.file, b.use.path) {
+		return nil
+	}
+	b.use.free()
+	use, err := takeLock(ctx, b.kind.useLock(b.name()), unix.LOCK_SH)
+	b.use = use
+	return err
+}
+
+// disconnect forgets a connection that is of no use any more.
+func (b *Backend) disconnect(ctx context.Context) {
+	b.mu.Lock()
+	conn := b.conn
+	b.conn = nil
+	b.mu.Unlock()
+	if conn != nil {
+		_ = conn.end(ctx)
+	}
+}
+
+// connected returns the connection, or nil.
+func (b *Backend) connected() *connection {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.conn
+}
+
+// Stop ends what runs in the container, and the container; its files stay. When another process uses it too it only leaves.
+func (b *Backend) Stop(ctx context.Context) error {
+	change, err := takeLock(ctx, b.kind.changeLock(b.name()), unix.LOCK_EX)
+	if err != nil {
+		return err
+	}
+	defer change.free()
+	b.disconnect(ctx)
+	if b.use != nil && !b.use.alone() {
+		b.kind.opt.Log("container %s stays up: another hermes uses it", b.name())
+		return nil
+	}
+	return b.engine.explain(b.halt(ctx))
+}
+
+// Remove destroys the container with the volumes that are its own, and verifies it. When another process uses it, it stays.
+func (b *Backend) Remove(ctx context.Context) error {
+	change, err := takeLock(ctx, b.kind.changeLock(b.name()), unix.LOCK_EX)
+	if err != nil {
+		return err
+	}
+	b.disconnect(ctx)
+	if b.use != nil && !b.use.alone() {
+		b.kind.opt.Log("container %s stays: another hermes uses it", b.name())
+		b.use.free()
+		b.use = nil
+		change.free()
+		return nil
+	}
+	if err := b.destroy(ctx); err != nil {
+		change.free()
+		return b.engine.explain(err)
+	}
+	if b.use != nil {
+		b.use.erase()
+		b.use = nil
+	}
+	change.erase()
+	return nil
+}
+
+// Idles is true: a container that nobody uses costs memory.
+func (b *Backend) Idles() bool { return true }
+
+// Gone tells when the container was lost behind our back.
+func (b *Backend) Gone() <-chan error {
+	if c := b.connected(); c != nil {
+		return c.gone
+	}
+	return nil
+}
+
+// Pull fetches the image now.
+func (b *Backend) Pull(ctx context.Context, r pool.Report) error {
+	if err := b.engine.reach(ctx); err != nil {
+		return err
+	}
+	return b.engine.pull(ctx, b.spec.Image, r)
+}
+
+var errDown = errors.New("the container is not up")
+
+// Run runs a command to its end.
+func (b *Backend) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	c := b.connected()
+	if c == nil {
+		return runner.Result{}, &pool.NotStarted{Err: errDown}
+	}
+	s, err := b.complete(ctx, c, s)
+	if err != nil {
+		return runner.Result{}, err
+	}
+	begun := time.Now()
+	res, err := c.client.Run(ctx, s)
+	if err != nil {
+		return res, b.failed(c, err)
+	}
+	if res.ExitCode == 128+int(unix.SIGKILL) && !res.TimedOut && !res.Interrupted && c.starvedSince(begun, oomPatience) {
+		res.Warnings = append(res.Warnings, b.oomWarning(ctx, c))
+	}
+	res.Warnings = append(b.takeWarnings(), res.Warnings...)
+	return res, nil
+}
+
+// oomPatience is how long the engine's word about a kill for memory may come after the command's end.
+const oomPatience = 300 * time.Millisecond
+
+func (b *Backend) oomWarning(ctx context.Context, c *connection) string {
+	limit := "its limit"
+	if cli, err := c.engine.client(); err == nil {
+		if got, err := cli.ContainerInspect(ctx, c.id); err == nil && got.HostConfig.Memory > 0 {
+			limit = "its limit of " + humanBytes(got.HostConfig.Memory)
+		}
+	}
+	return fmt.Sprintf("the kernel killed a process because the container's memory reached %s (memory: in the configuration of '%s')", limit, b.spec.Name)
+}
+
+// Spawn starts a command in the background.
+func (b *Backend) Spawn(s runner.Spec) (pool.Process, error) {
+	c := b.connected()
+	if c == nil {
+		return nil, &pool.NotStarted{Err: errDown}
+	}
+	s, err := b.complete(context.Background(), c, s)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.client.Start(s)
+	if err != nil {
+		return nil, b.failed(c, err)
+	}
+	return p, nil
+}
+
+// failed makes an error of the connection one of the pool.
+func (b *Backend) failed(c *connection, err error) error {
+	var never *wire.NotStarted
+	if errors.As(err, &never) {
+		return &pool.NotStarted{Err: never.Err}
+	}
+	return c.failure(err)
+}
+
+func (b *Backend) takeWarnings() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := b.warnings
+	b.warnings = nil
+	return w
+}
+
+func (b *Backend) warn(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.warnings = append(b.warnings, fmt.Sprintf(format, args...))
+}
+
+// complete adds what the back end decides about a command.
+func (b *Backend) complete(ctx context.Context, c *connection, s runner.Spec) (runner.Spec, error) {
+	if s.Shell = b.spec.Shell; s.Command != "" && s.Shell == "" && c.client.Info().Shell == "" {
+		err := fmt.Errorf("image %s has no shell: run a program with its arguments instead of a command line, or use an image with /bin/sh", b.spec.Image)
+		return s, &pool.NotStarted{Err: err}
+	}
+	for name, value := range b.spec.Env {
+		s.Env = append(s.Env, name+"="+value)
+	}
+	s.Home = b.home(ctx, c, s.Home)
+	return s, nil
+}
+
+// home is where a session starts. What a caller wishes is often a folder of our machine: it counts when the container has it too and
+// the configuration does not say otherwise.
+func (b *Backend) home(ctx context.Context, c *connection, wish string) string {
+	if wish == "" || wish == "/" || !filepath.IsAbs(wish) || b.spec.Workdir != "" {
+		return ""
+	}
+	b.mu.Lock()
+	there, known := b.dirs[wish]
+	b.mu.Unlock()
+	if !known {
+		there = b.isDir(ctx, c, wish)
+		b.mu.Lock()
+		if len(b.dirs) < 1000 {
+			b.dirs[wish] = there
+		}
+		b.mu.Unlock()
+	}
+	if there {
+		return wish
+	}
+	return ""
+}
+
+func (b *Backend) isDir(ctx context.Context, c *connection, path string) bool {
+	cli, err := c.engine.client()
+	if err != nil {
+		return false
+	}
+	stat, err := cli.ContainerStatPath(ctx, c.id, path)
+	return err == nil && (stat.Mode.IsDir() || stat.LinkTarget != "")
+}
+
+var (
+	_ pool.Backend = (*Backend)(nil)
+	_ pool.Puller  = (*Backend)(nil)
+	_ pool.Sampler = (*Backend)(nil)
+)

@@ -1,0 +1,139 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/system"
+	"github.com/docker/docker/client"
+)
+
+// engine is one Docker engine, shared by all back ends on it. It is opened by the first of them that starts.
+type engine struct {
+	kind *Kind
+	at   endpoint
+
+	mu        sync.Mutex
+	cli       *client.Client
+	info      *system.Info
+	swept     bool
+	reached   bool
+	installed map[string]string // digest of the runner by volume: known to be whole
+
+	watch watcher
+}
+
+// client returns the connection. Its version is negotiated with the first request.
+func (e *engine) client() (*client.Client, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.cli != nil {
+		return e.cli, nil
+	}
+	opts, err := e.at.options()
+	if err != nil {
+		return nil, err
+	}
+	cli, err := client.NewClientWithOpts(opts...)
+	if err != nil {
+		return nil, fmt.Errorf("docker engine %s: %w", e.at.host, err)
+	}
+	e.cli = cli
+	return cli, nil
+}
+
+// options tell the client how to get there. Without negotiation the version of the client's own day would be asked for, which older
+// and much newer engines refuse.
+func (at endpoint) options() ([]client.Opt, error) {
+	opts := []client.Opt{client.WithAPIVersionNegotiation(), client.WithUserAgent("hermes")}
+	if v := os.Getenv(client.EnvOverrideAPIVersion); v != "" {
+		opts = append(opts, client.WithVersion(v))
+	}
+	if strings.HasPrefix(at.host, "ssh://") {
+		argv, err := sshCommand(at.host)
+		if err != nil {
+			return nil, err
+		}
+		return append(opts, client.WithHost("http://docker.invalid"), client.WithDialContext(dialCommand(argv))), nil
+	}
+	if t := at.tls; t != (tlsFiles{}) {
+		config, err := t.config()
+		if err != nil {
+			return nil, fmt.Errorf("docker engine %s: its certificates: %w", at.host, err)
+		}
+		opts = append(opts, client.WithHTTPClient(&http.Client{Transport: &http.Transport{TLSClientConfig: config}, CheckRedirect: client.CheckRedirect}))
+	}
+	return append(opts, client.WithHost(at.host)), nil
+}
+
+// facts are what the engine says about its machine. They are asked for once.
+func (e *engine) facts(ctx context.Context) (system.Info, error) {
+	e.mu.Lock()
+	info := e.info
+	e.mu.Unlock()
+	if info != nil {
+		return *info, nil
+	}
+	cli, err := e.client()
+	if err != nil {
+		return system.Info{}, err
+	}
+	fresh, err := cli.Info(ctx)
+	if err != nil {
+		return system.Info{}, e.explain(err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.info = &fresh
+	return fresh, nil
+}
+
+// explain makes an engine's error one for people. What it is can still be asked of it.
+func (e *engine) explain(err error) error {
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return err
+	case client.IsErrConnectionFailed(err):
+		return &Unreachable{Engine: e.at.host, Err: err}
+	case errdefs.IsPermissionDenied(err) || strings.Contains(err.Error(), "permission denied while trying to connect"):
+		return fmt.Errorf("the Docker engine at %s does not let this user in: join the group docker, or use a rootless engine: %w", e.at.host, err)
+	case strings.Contains(err.Error(), "no space left on device"):
+		return fmt.Errorf("the disk of the Docker engine at %s is full: free some (docker system df shows what is used): %w", e.at.host, err)
+	}
+	return err
+}
+
+// Unreachable is an error of an engine that does not answer.
+type Unreachable struct {
+	Engine string
+	Err    error
+}
+
+func (u *Unreachable) Error() string {
+	hint := "is it running?"
+	if runtime.GOOS == "darwin" {
+		hint = "is Docker Desktop (or colima) running?"
+	}
+	return fmt.Sprintf("the Docker engine at %s cannot be reached: %s (%v)", u.Engine, hint, u.Err)
+}
+
+func (u *Unreachable) Unwrap() error { return u.Err }
+
+func (e *engine) close() error {
+	e.watch.close()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.cli == nil {
+		return nil
+	}
+	err := e.cli.Close()
+	e.cli = nil
+	return err
+}

@@ -1,0 +1,90 @@
+package docker
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Labels of everything that we create. Values have at most 63 characters of [A-Za-z0-9_.-]. No label holds what a variable or a
+// command contains.
+const (
+	labelApp      = "hermes.app" // appName: this is how ours are told from everybody else's
+	labelSchema   = "hermes.schema"
+	labelOwner    = "hermes.owner" // hash of the data folder's own number: another one's are not ours either
+	labelSession  = "hermes.session"
+	labelBackend  = "hermes.backend"
+	labelRole     = "hermes.role"     // roleBackend, roleInstall, roleRunner
+	labelCreated  = "hermes.created"  // seconds since 1970
+	labelInstance = "hermes.instance" // the process that created it
+	labelPart     = "hermes.spec."    // + a part's name: hash of that part of the specification
+
+	appName = "hermes"
+	schema  = "1"
+
+	roleBackend = "backend" // a container in which commands run
+	roleInstall = "install" // a container that is never started, through which the runner gets into its volume
+	roleRunner  = "runner"  // the volume that holds the runner
+)
+
+// identity is who a container belongs to.
+type identity struct{ owner, session, backend string }
+
+// name is the container's. It is also the lock: an engine gives a name to one container only, whoever asks.
+func (i identity) name() string {
+	return appName + "-" + i.backend + "-" + hash(i.owner, i.session, i.backend)[:12]
+}
+
+// hash is a SHA-256, in hexadecimal, of the parts with their lengths: no two lists of parts have the same text.
+func hash(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(p)))
+		h.Write(size[:])
+		h.Write([]byte(p))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// labels are those of everything with this role.
+func (k *Kind) labels(role string) map[string]string {
+	return map[string]string{
+		labelApp: appName, labelSchema: schema, labelOwner: k.owner(), labelRole: role,
+		labelCreated: strconv.FormatInt(time.Now().Unix(), 10), labelInstance: k.instance,
+	}
+}
+
+const maxLabel = 63
+
+// safeLabel makes a value that every engine and tool takes. What had to be changed gets a hash, so that two values stay two.
+func safeLabel(value string) string {
+	ok := len(value) <= maxLabel
+	safe := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '.', r == '-':
+			return r
+		}
+		ok = false
+		return '_'
+	}, value)
+	if ok {
+		return safe
+	}
+	sum := hash(value)[:12]
+	return safe[:min(len(safe), maxLabel-1-len(sum))] + "-" + sum
+}
+
+// ours says whether labels are those of something that this data folder's program made.
+func (k *Kind) ours(labels map[string]string) bool {
+	return labels[labelApp] == appName && labels[labelOwner] == k.owner()
+}
+
+// same says whether labels are exactly those of this identity's container, and not of one whose name is the same by accident or intent.
+func (i identity) same(labels map[string]string) bool {
+	return labels[labelApp] == appName && labels[labelRole] == roleBackend && labels[labelOwner] == i.owner &&
+		labels[labelSession] == safeLabel(i.session) && labels[labelBackend] == safeLabel(i.backend)
+}

@@ -1,0 +1,215 @@
+package docker
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes/core/crash"
+	"hermes/pool"
+	"hermes/pool/runner/embedded"
+	"hermes/pool/runner/wire"
+)
+
+// Name is the kind's name in the configuration.
+const Name = "docker"
+
+// Options of the kind. The zero value is right for a program that keeps nothing.
+type Options struct {
+	// Home is the data folder (HERMES_HOME). Locks are kept in a folder below it, and its own number, which tells its containers from those of
+	// other data folders. "" is a folder of this process alone: nothing that a crash leaves behind is found again then.
+	Home string
+	// Grace is how long a container lives on after the program that used it was killed; 0 means 10 s.
+	Grace time.Duration
+	// PullStall ends a pull that makes no progress for so long; 0 means 60 s.
+	PullStall time.Duration
+	// StopGrace is how long a container is asked to end before it is killed; 0 means 2 s.
+	StopGrace time.Duration
+	// Wire is how commands are run on the other side. Its hash is set by the kind.
+	Wire wire.Options
+	// Program returns the runner for an architecture; nil means the embedded ones.
+	Program func(os, arch string) (embedded.Binary, error)
+	// Log is told what has no other way to a person; nil drops it.
+	Log func(format string, args ...any)
+}
+
+// Kind makes back ends that are containers. An engine is spoken to when the first back end on it is started, and not before. All methods are
+// safe for concurrent use.
+type Kind struct {
+	opt      Options
+	instance string // of this process, in labels
+	ctx      context.Context
+	stop     context.CancelFunc
+	work     sync.WaitGroup // sweeps in the background
+
+	home func() folder
+
+	mu      sync.Mutex
+	engines map[string]*engine // by configured address
+}
+
+// folder is where locks are, and whose they are.
+type folder struct {
+	dir, owner string
+	temporary  bool
+}
+
+// New returns the kind; it does no work. Close it after the pool.
+func New(o Options) *Kind {
+	o = o.filled()
+	id := make([]byte, 4)
+	_, _ = rand.Read(id) // never fails
+	k := &Kind{opt: o, instance: hex.EncodeToString(id), engines: map[string]*engine{}}
+	k.home = sync.OnceValue(func() folder { return openFolder(o.Home) })
+	k.ctx, k.stop = context.WithCancel(context.Background())
+	return k
+}
+
+func (o Options) filled() Options {
+	set := func(d *time.Duration, def time.Duration) {
+		if *d <= 0 {
+			*d = def
+		}
+	}
+	set(&o.Grace, 10*time.Second)
+	set(&o.PullStall, time.Minute)
+	set(&o.StopGrace, 2*time.Second)
+	if o.Program == nil {
+		o.Program = embedded.For
+	}
+	if o.Log == nil {
+		o.Log = func(string, ...any) {}
+	}
+	return o
+}
+
+// openFolder finds the owner's number, or makes one.
+func openFolder(home string) folder {
+	if home != "" {
+		dir := filepath.Join(home, "pool")
+		if owner, err := ownerIn(dir); err == nil {
+			return folder{dir: dir, owner: owner}
+		}
+	}
+	dir, err := os.MkdirTemp("", "hermes-pool-")
+	if err != nil {
+		dir = filepath.Join(os.TempDir(), "hermes-pool-"+rand.Text())
+	}
+	return folder{dir: dir, owner: hash(rand.Text())[:16], temporary: true}
+}
+
+// ownerIn is a hash of the number in the folder. Of two processes that make one at the same time, one wins.
+func ownerIn(dir string) (string, error) {
+	path := filepath.Join(dir, "owner")
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeOwner(dir, path); err != nil {
+			return "", err
+		}
+		data, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return "", err
+	}
+	text := strings.TrimSpace(string(data))
+	if text == "" {
+		return "", errors.New("the owner's number is empty")
+	}
+	return hash(text)[:16], nil
+}
+
+func makeOwner(dir, path string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".owner-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(rand.Text() + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) { // whole, or not at all
+		return err
+	}
+	return nil
+}
+
+func (k *Kind) dir() string   { return k.home().dir }
+func (k *Kind) owner() string { return k.home().owner }
+
+// Shared is false: every session has containers of its own.
+func (k *Kind) Shared() bool { return false }
+
+// Open describes a back end; nothing is asked of an engine yet.
+func (k *Kind) Open(session string, s pool.Spec) (pool.Backend, error) {
+	if s.Image == "" {
+		return nil, errors.New("it has no image: set image:, or terminal.docker_image for all")
+	}
+	e, err := k.engine(s.Engine)
+	if err != nil {
+		return nil, err
+	}
+	return &Backend{kind: k, engine: e, spec: s, session: session}, nil
+}
+
+// engine returns the one at a configured address. All back ends with this address share it.
+func (k *Kind) engine(address string) (*engine, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if e := k.engines[address]; e != nil {
+		return e, nil
+	}
+	at, err := findEndpoint(address)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{kind: k, at: at}
+	k.engines[address] = e
+	return e, nil
+}
+
+// background runs something that Close waits for.
+func (k *Kind) background(name string, f func(ctx context.Context)) {
+	k.work.Add(1)
+	crash.Go(name, func() {
+		defer k.work.Done()
+		f(k.ctx)
+	})
+}
+
+// Close ends what runs in the background and the connections to engines. Containers are the pool's to remove, before.
+func (k *Kind) Close(ctx context.Context) error {
+	k.stop()
+	done := make(chan struct{})
+	crash.Go("docker close", func() {
+		k.work.Wait()
+		close(done)
+	})
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return errors.New("closing the docker back ends: an engine does not answer")
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var errs []error
+	for _, e := range k.engines {
+		errs = append(errs, e.close())
+	}
+	if f := k.home(); f.temporary {
+		errs = append(errs, os.RemoveAll(f.dir))
+	}
+	return errors.Join(errs...)
+}
+
+var _ pool.Kind = (*Kind)(nil)

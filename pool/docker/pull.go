@@ -1,0 +1,150 @@
+package docker
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/distribution/reference"
+	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/client"
+
+	"hermes/core/event"
+	"hermes/pool"
+)
+
+// pull fetches an image, and says how far it is.
+func (e *engine) pull(ctx context.Context, ref string, r pool.Report) error {
+	r.Step(event.BackendPulling, "image "+ref)
+	auth, note := credentials(ctx, ref)
+	if note != "" {
+		e.kind.opt.Log("%s", note)
+	}
+	err := e.fetch(ctx, ref, auth, r)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	err = e.pullFailure(ref, err)
+	if note != "" {
+		err = fmt.Errorf("%w (%s)", err, note)
+	}
+	return err
+}
+
+// errStalled is the cause of a pull that was given up.
+var errStalled = errors.New("no progress")
+
+// fetch reads the whole stream: errors are in it, and not reading it would cancel the pull without a word.
+func (e *engine) fetch(ctx context.Context, ref, auth string, r pool.Report) error {
+	cli, err := e.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stall := time.AfterFunc(e.kind.opt.PullStall, func() { cancel(errStalled) })
+	defer stall.Stop()
+	stream, err := cli.ImagePull(ctx, ref, image.PullOptions{RegistryAuth: auth})
+	if err != nil {
+		return because(ctx, err)
+	}
+	defer stream.Close()
+	p := newProgress(r.Progress)
+	lines := bufio.NewReaderSize(stream, 64<<10)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if len(strings.TrimSpace(string(line))) > 0 {
+			advanced, err := p.add(line)
+			if err != nil {
+				return err
+			}
+			if advanced {
+				stall.Reset(e.kind.opt.PullStall)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			p.say(true)
+			return because(ctx, nil)
+		}
+		if err != nil {
+			return because(ctx, err)
+		}
+	}
+}
+
+// because is err, or why the context made it happen.
+func because(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// pullFailure says what happened to a pull. Engines before 23 answer 500 to much that has a number of its own, so that the text counts too.
+func (e *engine) pullFailure(ref string, err error) error {
+	text := strings.ToLower(err.Error())
+	has := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(text, w) {
+				return true
+			}
+		}
+		return false
+	}
+	where := "its registry"
+	if named, parseErr := reference.ParseNormalizedNamed(ref); parseErr == nil {
+		where = reference.Domain(named)
+	} else {
+		return fmt.Errorf("image %q is not a name that an image can have: %w", ref, parseErr)
+	}
+	switch {
+	case errors.Is(err, errStalled):
+		return fmt.Errorf("pulling %s: no progress for %v: %s or the way to it is stuck", ref, e.kind.opt.PullStall, where)
+	case client.IsErrConnectionFailed(err):
+		return e.explain(err)
+	case errdefs.IsUnauthorized(err) || errdefs.IsPermissionDenied(err) || has("unauthorized", "no basic auth credentials", "authentication required", "access denied", "denied:"):
+		return fmt.Errorf("pulling %s: %s wants other credentials, or there is no such image: log in with docker login %s: %w", ref, where, where, err)
+	case errdefs.IsNotFound(err) || has("manifest unknown", "not found", "name unknown", "no such image"):
+		return fmt.Errorf("pulling %s: %s has no such image or tag: %w", ref, where, err)
+	case has("connection refused", "no such host", "i/o timeout", "network is unreachable", "tls handshake timeout", "dial tcp", "server misbehaving"):
+		return fmt.Errorf("pulling %s: the engine cannot reach %s: %w", ref, where, err)
+	case has("no space left on device"):
+		return fmt.Errorf("pulling %s: the disk of the engine is full: %w", ref, err)
+	case has("no matching manifest", "does not match the specified platform"):
+		return fmt.Errorf("pulling %s: there is no such image for the engine's architecture: %w", ref, err)
+	}
+	return fmt.Errorf("pulling %s: %w", ref, err)
+}
+
+// image returns what the engine knows about an image, which it fetches when the policy says so.
+func (e *engine) image(ctx context.Context, s pool.Spec, r pool.Report, existing bool) (image.InspectResponse, error) {
+	cli, err := e.client()
+	if err != nil {
+		return image.InspectResponse{}, err
+	}
+	if s.Pull == pool.PullAlways && !existing {
+		if err := e.pull(ctx, s.Image, r); err != nil {
+			return image.InspectResponse{}, err
+		}
+	}
+	got, err := cli.ImageInspect(ctx, s.Image)
+	if err == nil || !errdefs.IsNotFound(err) {
+		return got, e.explain(err)
+	}
+	if s.Pull == pool.PullNever {
+		return got, fmt.Errorf("the engine has no image %s, and pull: never forbids to fetch it", s.Image)
+	}
+	if existing {
+		return got, err
+	}
+	if err := e.pull(ctx, s.Image, r); err != nil {
+		return got, err
+	}
+	got, err = cli.ImageInspect(ctx, s.Image)
+	return got, e.explain(err)
+}

@@ -1,0 +1,386 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	capi "github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/client"
+
+	"hermes/core/event"
+	"hermes/pool"
+	"hermes/pool/runner/embedded"
+)
+
+// attempt is one way up.
+type attempt struct {
+	*Backend
+	cli    *client.Client
+	report pool.Report
+	plan   *plan
+	binary embedded.Binary
+}
+
+// bringUp finds or makes the container and connects to it. The change lock is held: what happens to the container meanwhile is not our doing, and
+// is answered by looking again.
+func (b *Backend) bringUp(ctx context.Context, r pool.Report) (*connection, error) {
+	cli, err := b.engine.client()
+	if err != nil {
+		return nil, err
+	}
+	a := &attempt{Backend: b, cli: cli, report: r}
+	var last error
+	for range 4 {
+		conn, err := a.once(ctx)
+		if err == nil {
+			return conn, nil
+		}
+		last = err
+		var again *lookAgain
+		if !errors.As(err, &again) || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	return nil, last
+}
+
+// lookAgain is an error of something that changed under our hands.
+type lookAgain struct{ err error }
+
+func (l *lookAgain) Error() string { return l.err.Error() }
+func (l *lookAgain) Unwrap() error { return l.err }
+
+func (a *attempt) once(ctx context.Context) (*connection, error) {
+	found, err := a.cli.ContainerInspect(ctx, a.name())
+	switch {
+	case errdefs.IsNotFound(err):
+		return a.fresh(ctx, "")
+	case err != nil:
+		return nil, err
+	case !a.identity().same(found.Config.Labels):
+		return nil, fmt.Errorf("a container named %s exists that is not this session's: remove or rename it", a.name())
+	}
+	if err := a.prepare(ctx, true); err != nil {
+		return nil, err
+	}
+	changed := a.plan.drift(found.Config.Labels)
+	if len(changed) == 0 && !found.State.Dead {
+		return a.wake(ctx, found)
+	}
+	if !a.use.alone() {
+		return nil, fmt.Errorf("container %s has other settings (%s) and another hermes uses it: close that one, or undo the change", a.name(), strings.Join(changed, ", "))
+	}
+	if err := a.destroy(ctx); err != nil {
+		return nil, err
+	}
+	if found.State.Dead {
+		return a.fresh(ctx, "the container was dead")
+	}
+	a.warn("the container was made anew because its settings changed (%s): files that were in it only are gone", strings.Join(changed, ", "))
+	return a.fresh(ctx, "settings changed: "+strings.Join(changed, ", "))
+}
+
+// prepare works out what the container is to be; existing says that there is one already, for which nothing is pulled.
+func (a *attempt) prepare(ctx context.Context, existing bool) error {
+	img, err := a.engine.image(ctx, a.spec, a.report, existing)
+	if err != nil && existing && errdefs.IsNotFound(err) {
+		img, err = a.engine.image(ctx, a.spec, a.report, false) // removed meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	if a.binary, err = a.engine.program(img); err != nil {
+		return err
+	}
+	f := facts{image: img, volume: a.kind.volume(a.binary), grace: a.kind.opt.Grace.String(), socket: a.socket(), guard: a.guard()}
+	if a.spec.Memory == 0 {
+		info, err := a.engine.facts(ctx)
+		if err != nil {
+			return err
+		}
+		f.machineMemory = info.MemTotal
+	}
+	a.plan, err = newPlan(a.spec, f)
+	return err
+}
+
+// socket is the name under which the runner serves a second process of ours.
+func (b *Backend) socket() string {
+	i := b.identity()
+	return hash("socket", i.owner, i.session, i.backend)[:32]
+}
+
+func (b *Backend) guard() guard {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	return guard{home: home, agent: b.kind.opt.Home, local: b.engine.at.local()}
+}
+
+// fresh makes a container and starts it.
+func (a *attempt) fresh(ctx context.Context, cause string) (*connection, error) {
+	if err := a.prepare(ctx, false); err != nil {
+		return nil, err
+	}
+	a.report.Step(event.BackendCreating, cause)
+	if err := a.engine.install(ctx, a.plan.config.Image, a.binary, false); err != nil {
+		return nil, err
+	}
+	labels := a.kind.labels(roleBackend)
+	labels[labelSession], labels[labelBackend] = safeLabel(a.session), safeLabel(a.spec.Name)
+	for name, sum := range a.plan.parts(hardening) {
+		labels[labelPart+name] = sum
+	}
+	a.plan.config.Labels = labels
+	made, err := a.cli.ContainerCreate(ctx, a.plan.config, a.plan.host, a.plan.networks, nil, a.name())
+	switch {
+	case errdefs.IsConflict(err): // the name is the lock: somebody else was first
+		return nil, &lookAgain{err}
+	case errdefs.IsNotFound(err) && strings.Contains(err.Error(), "image"):
+		return nil, &lookAgain{err}
+	case err != nil:
+		return nil, a.createFailure(err)
+	}
+	for _, w := range made.Warnings {
+		a.warn("the engine says: %s", w)
+	}
+	if err := a.own(ctx, made.ID); err != nil {
+		a.warn("%v", err)
+	}
+	return a.start(ctx, made.ID)
+}
+
+// createFailure says what of the configuration the engine does not like.
+func (a *attempt) createFailure(err error) error {
+	switch text := err.Error(); {
+	case strings.Contains(text, "bind source path does not exist"):
+		return fmt.Errorf("extra_mounts: a path does not exist on the engine's machine: %w", err)
+	case strings.Contains(text, "could not select device driver"):
+		return fmt.Errorf("gpus: the engine has no GPUs to give (is the NVIDIA container toolkit installed?): %w", err)
+	}
+	return err
+}
+
+// wake connects to a container that exists.
+func (a *attempt) wake(ctx context.Context, found capi.InspectResponse) (*connection, error) {
+	if found.State.Paused {
+		a.report.Step(event.BackendStarting, "it was paused")
+		if err := a.cli.ContainerUnpause(ctx, found.ID); err != nil && !errdefs.IsConflict(err) {
+			return nil, err
+		}
+		found.State.Running = true
+	}
+	if !found.State.Running {
+		return a.start(ctx, found.ID)
+	}
+	a.report.Step(event.BackendStarting, "joining the container, which runs already")
+	conn, err := a.join(ctx, found.ID)
+	if err == nil {
+		return conn, nil
+	}
+	if !a.use.alone() {
+		return nil, fmt.Errorf("container %s, which another hermes uses, does not answer: %w", a.name(), err)
+	}
+	// Its runner is gone or going: what is in the files stays.
+	if err := a.cli.ContainerStop(ctx, found.ID, capi.StopOptions{Timeout: a.stopSeconds()}); err != nil && !errdefs.IsNotFound(err) {
+		return nil, err
+	}
+	return a.start(ctx, found.ID)
+}
+
+// start attaches to a container that does not run, so that nothing is missed, and starts it.
+func (a *attempt) start(ctx context.Context, id string) (*connection, error) {
+	a.report.Step(event.BackendStarting, "")
+	conn, err := a.launch(ctx, id)
+	if err == nil {
+		return conn, nil
+	}
+	if errdefs.IsNotFound(err) && strings.Contains(err.Error(), "No such container") {
+		return nil, &lookAgain{err}
+	}
+	if ctx.Err() != nil || client.IsErrConnectionFailed(err) {
+		return nil, err
+	}
+	// Once more with the runner looked at: its volume may have been pruned, or a new one may be empty.
+	if fixErr := a.engine.install(ctx, a.plan.config.Image, a.binary, true); fixErr != nil {
+		return nil, errors.Join(err, fixErr)
+	}
+	if conn, again := a.launch(ctx, id); again == nil {
+		return conn, nil
+	}
+	return nil, a.startFailure(err)
+}
+
+// startFailure makes what the engine says when a container does not start one for people.
+func (a *attempt) startFailure(err error) error {
+	switch text := err.Error(); {
+	case strings.Contains(text, "exec format error"):
+		return fmt.Errorf("image %s is for another architecture than the engine's machine: %w", a.spec.Image, err)
+	case strings.Contains(text, "no new privileges") || strings.Contains(text, "operation not permitted"):
+		return fmt.Errorf("the engine does not let a hardened container start (Docker from snap is known for it): %w", err)
+	case strings.Contains(text, "unable to find user"):
+		return fmt.Errorf("user %q is not in image %s: %w", a.spec.User, a.spec.Image, err)
+	case strings.Contains(text, "network") && strings.Contains(text, "not found"):
+		return fmt.Errorf("network %q does not exist on the engine: %w", a.spec.Network, err)
+	}
+	return fmt.Errorf("the container did not start: %w", err)
+}
+
+func (a *attempt) launch(ctx context.Context, id string) (conn *connection, err error) {
+	conn = newConnection(a.engine, id)
+	h, err := a.cli.ContainerAttach(ctx, id, capi.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	if err != nil {
+		return nil, err
+	}
+	s := newStream(h)
+	defer func() {
+		if err != nil {
+			_ = s.Close()
+			_ = conn.end(ctx)
+		}
+	}()
+	if err = a.cli.ContainerStart(ctx, id, capi.StartOptions{}); err != nil {
+		return nil, err
+	}
+	return conn, a.connect(ctx, conn, s)
+}
+
+// join starts a second way to a runner that serves already.
+func (a *attempt) join(ctx context.Context, id string) (conn *connection, err error) {
+	made, err := a.cli.ContainerExecCreate(ctx, id, capi.ExecOptions{
+		Cmd: []string{runnerFile, "join", a.socket()}, AttachStdin: true, AttachStdout: true, AttachStderr: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	h, err := a.cli.ContainerExecAttach(ctx, made.ID, capi.ExecAttachOptions{})
+	if err != nil {
+		return nil, err
+	}
+	conn = newConnection(a.engine, id)
+	s := newStream(h)
+	if err = a.connect(ctx, conn, s); err != nil {
+		_ = s.Close()
+		_ = conn.end(ctx)
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (a *attempt) connect(ctx context.Context, conn *connection, s *stream) error {
+	o := a.kind.opt.Wire
+	o.SHA256 = a.binary.SHA256
+	if err := conn.greet(ctx, s, o); err != nil {
+		return err
+	}
+	return a.engine.listen(conn.id, conn)
+}
+
+// stopSeconds is what the engine waits between asking and killing.
+func (b *Backend) stopSeconds() *int {
+	n := int(math.Ceil(b.kind.opt.StopGrace.Seconds()))
+	return &n
+}
+
+// halt ends the container; one that is not there, or not ours, is left alone.
+func (b *Backend) halt(ctx context.Context) error {
+	cli, id, err := b.mine(ctx)
+	if err != nil || id == "" {
+		return err
+	}
+	err = cli.ContainerStop(ctx, id, capi.StopOptions{Timeout: b.stopSeconds()})
+	if errdefs.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// mine is the id of the container with our name and labels; "" when there is none.
+func (b *Backend) mine(ctx context.Context) (*client.Client, string, error) {
+	cli, err := b.engine.client()
+	if err != nil {
+		return nil, "", err
+	}
+	got, err := cli.ContainerInspect(ctx, b.name())
+	switch {
+	case errdefs.IsNotFound(err):
+		return cli, "", nil
+	case err != nil:
+		return cli, "", err
+	case !b.identity().same(got.Config.Labels):
+		return cli, "", nil
+	}
+	return cli, got.ID, nil
+}
+
+// destroy removes the container, and returns when it is gone.
+func (b *Backend) destroy(ctx context.Context) error {
+	_, id, err := b.mine(ctx)
+	if err != nil || id == "" {
+		return err
+	}
+	return b.engine.removeContainer(ctx, id)
+}
+
+// removeContainer removes a container with the volumes that are its own, and returns when it is gone.
+func (e *engine) removeContainer(ctx context.Context, id string) error {
+	cli, err := e.client()
+	if err != nil {
+		return err
+	}
+	for {
+		err := cli.ContainerRemove(ctx, id, capi.RemoveOptions{Force: true, RemoveVolumes: true})
+		if err := ignoreGone(err); err != nil { // a conflict is a removal that goes on
+			return err
+		}
+		if _, err := cli.ContainerInspect(ctx, id); errdefs.IsNotFound(err) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("the container is not gone yet: %w", ctx.Err())
+		}
+	}
+}
+
+// reachPatience is how long an engine that answered before is waited for: it may be restarting.
+const reachPatience = 10 * time.Second
+
+// reach returns when the engine answers.
+func (e *engine) reach(ctx context.Context) error {
+	cli, err := e.client()
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	before := e.reached
+	e.mu.Unlock()
+	deadline := time.Now().Add(reachPatience)
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		_, err = cli.Ping(ctx)
+		if err == nil {
+			e.mu.Lock()
+			e.reached = true
+			e.mu.Unlock()
+			return nil
+		}
+		if !before || !client.IsErrConnectionFailed(err) || time.Now().After(deadline) {
+			return e.explain(err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return e.explain(err)
+		}
+	}
+}

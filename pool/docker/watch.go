@@ -1,0 +1,120 @@
+package docker
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/docker/docker/api/types/events"
+	"github.com/docker/docker/api/types/filters"
+
+	"hermes/core/crash"
+)
+
+// watcher listens to what an engine says about our containers, while one of them is up: one subscription for all, no polling.
+type watcher struct {
+	mu      sync.Mutex
+	members map[string]*connection // by container
+	stop    context.CancelFunc     // nil: it does not listen
+	done    chan struct{}
+}
+
+// add listens for a container, from before this call returns.
+func (e *engine) listen(id string, c *connection) error {
+	cli, err := e.client()
+	if err != nil {
+		return err
+	}
+	w := &e.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.members == nil {
+		w.members = map[string]*connection{}
+	}
+	w.members[id] = c
+	if w.stop != nil {
+		return nil
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	match := filters.NewArgs(filters.Arg("type", "container"), filters.Arg("label", labelApp+"="+appName), filters.Arg("label", labelOwner+"="+e.kind.owner()))
+	for _, action := range []events.Action{events.ActionPause, events.ActionOOM, events.ActionDie, events.ActionDestroy} {
+		match.Add("event", string(action))
+	}
+	messages, failed := cli.Events(ctx, events.ListOptions{Filters: match})
+	done := make(chan struct{})
+	w.stop, w.done = stop, done
+	crash.Go("docker events", func() {
+		defer close(done)
+		defer w.ended(done)
+		for {
+			select {
+			case m := <-messages:
+				w.tell(m)
+			case <-failed: // the engine is gone, and with it the connections; or nobody listens any more
+				return
+			}
+		}
+	})
+	return nil
+}
+
+// ended lets the next listener subscribe anew.
+func (w *watcher) ended(done chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done == done && w.stop != nil {
+		w.stop()
+		w.stop = nil
+	}
+}
+
+// tell passes one message on.
+func (w *watcher) tell(m events.Message) {
+	w.mu.Lock()
+	c := w.members[m.Actor.ID]
+	w.mu.Unlock()
+	if c == nil {
+		return
+	}
+	switch m.Action {
+	case events.ActionPause:
+		c.lose("paused behind our back")
+	case events.ActionOOM:
+		c.starved()
+	case events.ActionDie:
+		c.note(time.Now(), "stopped")
+	case events.ActionDestroy:
+		c.note(time.Now(), "removed")
+	default:
+	}
+}
+
+// drop stops listening for a container; the last one ends the subscription.
+func (w *watcher) drop(id string, c *connection) {
+	w.mu.Lock()
+	if w.members[id] == c {
+		delete(w.members, id)
+	}
+	stop := context.CancelFunc(nil)
+	if len(w.members) == 0 {
+		stop, w.stop = w.stop, nil
+	}
+	done := w.done
+	w.mu.Unlock()
+	if stop != nil {
+		stop()
+		<-done
+	}
+}
+
+func (w *watcher) close() {
+	w.mu.Lock()
+	w.members = nil
+	stop, done := w.stop, w.done
+	w.stop = nil
+	w.mu.Unlock()
+	if stop != nil {
+		stop()
+		<-done
+	}
+}
