@@ -181,7 +181,7 @@ func TestOneFormOfAURL(t *testing.T) {
 		"http://0x7f.1:8080/":          "http://127.0.0.1:8080/",
 		"https://bücher.example":       "https://xn--bcher-kva.example",
 		"http://[0::1]:9000/":          "http://[::1]:9000/",
-		" https://example.com/ ":       "https://example.com/",
+		"https://example.com/\n":       "https://example.com/",
 	} {
 		u, err := g.CheckURL(in)
 		if err != nil || u.String() != want {
