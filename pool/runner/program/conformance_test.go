@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"hermes/core/event"
+	"hermes/pool"
+	"hermes/pool/conformance"
+	"hermes/pool/runner"
+	"hermes/pool/runner/wire"
+)
+
+const grace = 400 * time.Millisecond
+
+// kind is the smallest kind of back end that a wire can be: one program, started as command says.
+type kind struct {
+	t       testing.TB
+	command func() *exec.Cmd
+}
+
+func (k *kind) Shared() bool { return false }
+
+func (k *kind) Open(_ string, s pool.Spec) (pool.Backend, error) {
+	return &machine{kind: k, spec: s}, nil
+}
+
+type machine struct {
+	kind *kind
+	spec pool.Spec
+
+	mu     sync.Mutex
+	client *wire.Client
+}
+
+func (m *machine) Start(ctx context.Context, _ pool.Report) error {
+	c, err := wire.Connect(ctx, spawn(m.kind.t, m.kind.command()), wire.Options{Grace: grace})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.client = c
+	return err
+}
+
+func (m *machine) Stop(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.client == nil {
+		return nil
+	}
+	return m.client.Close(ctx)
+}
+
+func (m *machine) Remove(ctx context.Context) error { return m.Stop(ctx) }
+func (m *machine) Idles() bool                      { return true }
+func (m *machine) Gone() <-chan error               { return m.client.Gone() }
+
+func (m *machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	s.Shell = m.spec.Shell
+	return m.client.Run(ctx, s)
+}
+
+func (m *machine) Spawn(s runner.Spec) (pool.Process, error) {
+	s.Shell = m.spec.Shell
+	p, err := m.client.Start(s)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// maker makes pools of one back end that is a program of its own for each session.
+func maker(command func(testing.TB) *exec.Cmd, shell string, fresh func(testing.TB) string) conformance.Maker {
+	return func(t testing.TB) conformance.Place {
+		program(t)
+		k := &kind{t: t, command: func() *exec.Cmd { return command(t) }}
+		p, err := pool.New(pool.Config{Backends: map[string]pool.Spec{"far": {Kind: "wire", Shell: shell}}}, map[string]pool.Kind{"wire": k}, event.NewBus())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			if err := p.Close(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		return conformance.Place{Pool: p, Backend: "far", Grace: grace, Fresh: func() string { return fresh(t) }, Sweeps: true}
+	}
+}
+
+func served(t testing.TB) *exec.Cmd {
+	cmd := exec.Command(program(t), "serve")
+	cmd.Dir = os.TempDir()
+	return cmd
+}
+
+func TestConformance(t *testing.T) {
+	conformance.Run(t, maker(served, "", func(t testing.TB) string { return t.TempDir() }))
+}
+
+func TestConformanceOfPlainShell(t *testing.T) {
+	conformance.RunBehaviour(t, maker(served, "/bin/sh", func(t testing.TB) string { return t.TempDir() }))
+}
