@@ -99,7 +99,7 @@ func (s Spec) Where() string {
 const (
 	// DefaultName is the back end that always exists.
 	DefaultName    = "default"
-	defaultKind    = "local"
+	localKind      = "local"
 	defaultIdleTTL = 30 * time.Minute
 	defaultMax     = 5
 )
@@ -120,7 +120,7 @@ func (c Config) normal() (Config, error) {
 		c.Default = DefaultName
 	}
 	if c.Kind == "" {
-		c.Kind = defaultKind
+		c.Kind = localKind
 	}
 	if c.IdleTTL == 0 {
 		c.IdleTTL = defaultIdleTTL

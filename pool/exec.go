@@ -2,8 +2,10 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
+	"slices"
 
 	"hermes/core/backend"
 	"hermes/core/crash"
@@ -13,31 +15,107 @@ import (
 
 // lease is a back end that is held ready for one command.
 type lease struct {
-	m        *machine
-	release  func()
-	warnings []string
+	*use
+	m     *machine
+	notes []string // warnings
 }
 
-// lease decides where the command runs and makes that place ready.
-func (p *Pool) lease(ctx context.Context, r backend.Request) (lease, error) {
-	name, warning := resolve(r.Backend, p.selected(r.Session), p.cfg.Default, p.cfg.names())
-	var l lease
-	if warning != "" {
-		l.warnings = []string{warning}
+// attempt runs one command in the place that it is meant for, or else in the one that may stand in for that. Run begins the command;
+// on success the caller releases the lease.
+func (p *Pool) attempt(ctx context.Context, r backend.Request, run func(*lease) error) (*lease, error) {
+	name, warning, err := p.choose(r.Session, r.Backend)
+	if err != nil {
+		return nil, err
 	}
-	err := p.hold(ctx, &l, r, name)
-	def := p.cfg.Backends[p.cfg.Default]
-	if err == nil || ctx.Err() != nil || !mayReplace(p.cfg.Backends[name], def) {
+	var notes []string
+	if warning != "" {
+		notes = append(notes, warning)
+	}
+	l, err := p.twice(ctx, r, name, notes, run)
+	if err == nil || ctx.Err() != nil || !unstarted(err) || errors.Is(err, errClosed) {
 		return l, err
 	}
-	l.warnings = append(l.warnings, fmt.Sprintf("%v: '%s' ran it instead", err, def.Name))
-	return l, p.hold(ctx, &l, r, def.Name)
+	c := p.config()
+	failed, ok := c.Backends[name]
+	if def := c.Backends[c.Default]; ok && name != c.Default {
+		if why := refuse(c.Fallback, failed, def); why != "" {
+			return nil, fmt.Errorf("%w. It was not run elsewhere: %s", err, why)
+		}
+		p.tell(r.Session, name, err)
+		return p.twice(ctx, r, c.Default, append(notes, fmt.Sprintf("%v: '%s' ran it instead", err, c.Default)), run)
+	}
+	return nil, err
 }
 
-func (p *Pool) hold(ctx context.Context, l *lease, r backend.Request, name string) (err error) {
-	l.m = p.machine(r.Session, name)
-	l.release, err = l.m.acquire(ctx, r.Session, gist(r))
-	return err
+// unstarted says that a command certainly did not begin.
+func unstarted(err error) bool {
+	var no *NotStarted
+	return errors.As(err, &no)
+}
+
+// twice tries to run one command in one back end, and once more when the back end turns out to be gone before the command began.
+func (p *Pool) twice(ctx context.Context, r backend.Request, name string, notes []string, run func(*lease) error) (*lease, error) {
+	for again := false; ; again = true {
+		l, err := p.hold(ctx, r, name)
+		if err != nil {
+			return nil, &NotStarted{err}
+		}
+		l.notes = slices.Concat(notes, l.warnings)
+		warn(r, l.notes)
+		if err = run(l); err == nil {
+			return l, nil
+		}
+		l.release()
+		why := l.forced()
+		switch {
+		case why != "" && unstarted(err):
+			return nil, errors.New(why + ": the command was not started")
+		case ctx.Err() != nil || !unstarted(err):
+			return nil, fmt.Errorf("backend '%s': %w", name, err)
+		}
+		l.m.lose(l.epoch, err)
+		if again {
+			return nil, &NotStarted{fmt.Errorf("backend '%s' was lost twice before the command began: %w", name, err)}
+		}
+	}
+}
+
+// hold makes a back end ready for one command and holds it.
+func (p *Pool) hold(ctx context.Context, r backend.Request, name string) (*lease, error) {
+	m, err := p.machine(r.Session, name)
+	if err != nil {
+		return nil, err
+	}
+	u, err := p.seize(ctx, m, r.Session, gist(r))
+	if err != nil {
+		return nil, err
+	}
+	return &lease{use: u, m: m}, nil
+}
+
+// seize holds a back end as soon as the session may have it up and it is.
+func (p *Pool) seize(ctx context.Context, m *machine, session, command string) (*use, error) {
+	admitted, err := p.admit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	defer admitted()
+	return m.acquire(ctx, session, command)
+}
+
+// tell says on the screen that the default stands in for a back end, once for each failure.
+func (p *Pool) tell(uid, name string, err error) {
+	p.mu.Lock()
+	s := p.sessions[uid]
+	news := s != nil && !s.told[name]
+	if news {
+		s.told[name] = true
+	}
+	p.mu.Unlock()
+	if def := p.config().Default; news {
+		n := event.Notice{Level: event.Warn, Text: err.Error(), Hint: fmt.Sprintf("'%s' runs its commands until it can be started again", def)}
+		p.bus.Publish(event.Header{Session: uid}, n)
+	}
 }
 
 // gist is what a panel shows of a command.
@@ -58,18 +136,22 @@ func (p *Pool) Exec(ctx context.Context, r backend.Request) (backend.Result, err
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	l, err := p.lease(ctx, r)
+	var res runner.Result
+	l, err := p.attempt(ctx, r, func(l *lease) (err error) {
+		mine, end := context.WithCancel(ctx)
+		defer end()
+		l.bind(end)
+		res, err = l.backend.Run(mine, p.spec(r, l.spec.Name))
+		return err
+	})
 	if err != nil {
 		return backend.Result{}, err
 	}
 	defer l.release()
-	name := l.m.spec.Name
-	warn(r, l.warnings)
-	res, err := l.m.backend.Run(ctx, p.spec(r, name))
-	if err != nil {
-		return backend.Result{}, fmt.Errorf("backend '%s': %w", name, err)
+	p.remember(s, l.spec.Name, res.Dir)
+	if why := l.forced(); why != "" {
+		res.Warnings = append(res.Warnings, why)
 	}
-	p.remember(s, name, res.Dir)
 	return result(r, l, res), nil
 }
 
@@ -82,22 +164,20 @@ func (p *Pool) Start(ctx context.Context, r backend.Request) (backend.Process, e
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	l, err := p.lease(ctx, r)
+	var run Process
+	l, err := p.attempt(ctx, r, func(l *lease) (err error) {
+		spec := p.spec(r, l.spec.Name)
+		spec.Live = r.Stdin == nil
+		run, err = l.backend.Spawn(spec)
+		return err
+	})
 	if err != nil {
 		p.leave(s)
 		return backend.Process{}, err
 	}
-	warn(r, l.warnings)
-	spec := p.spec(r, l.m.spec.Name)
-	spec.Live = r.Stdin == nil
-	run, err := l.m.backend.Spawn(spec)
-	if err != nil {
-		l.release()
-		p.leave(s)
-		return backend.Process{}, fmt.Errorf("backend '%s': %w", l.m.spec.Name, err)
-	}
 	warn(r, run.Warnings())
-	proc := p.adopt(s, r, l.m.spec.Name, run, append(l.warnings, run.Warnings()...))
+	proc := p.adopt(s, r, l.spec.Name, run, append(l.notes, run.Warnings()...))
+	l.bind(func() { crash.Go("pool end process", proc.force(l.forced())) })
 	crash.Go("pool process", func() {
 		defer p.leave(s)
 		<-run.Done()
@@ -126,7 +206,7 @@ func (p *Pool) spec(r backend.Request, name string) runner.Spec {
 	current := p.dir(r.Session, name)
 	s := runner.Spec{
 		Command: r.Command, Argv: r.Argv, Extra: r.Env, Stdin: r.Stdin, Timeout: r.Timeout,
-		Dir: current, Home: r.Home, MaxOutput: r.MaxOutput, SpillDir: r.SpillDir, Merge: r.Merge,
+		Dir: current, Home: r.Home, MaxOutput: r.MaxOutput, SpillDir: r.SpillDir, Merge: r.Merge, Channel: r.Channel,
 	}
 	if r.Dir != "" {
 		s.Dir, s.Strict = r.Dir, true
@@ -169,11 +249,11 @@ func stream(s runner.Stream) event.Stream {
 	}
 }
 
-func result(r backend.Request, l lease, res runner.Result) backend.Result {
+func result(r backend.Request, l *lease, res runner.Result) backend.Result {
 	return backend.Result{
-		Backend: l.m.spec.Name, Requested: r.Backend,
+		Backend: l.spec.Name, Requested: r.Backend,
 		Output: res.Output, Total: res.Total, Truncated: res.Truncated, Cut: res.Cut, Spill: res.Spill,
 		ExitCode: res.ExitCode, Signal: res.Signal, TimedOut: res.TimedOut, Interrupted: res.Interrupted,
-		Dir: res.Dir, Warnings: append(l.warnings, res.Warnings...), Took: res.Took,
+		Dir: res.Dir, Warnings: append(l.notes, res.Warnings...), Took: res.Took,
 	}
 }

@@ -17,140 +17,274 @@ var moves = map[event.BackendState][]event.BackendState{
 	event.BackendAbsent:   {event.BackendPulling, event.BackendCreating, event.BackendStarting, event.BackendReady, event.BackendFailed},
 	event.BackendPulling:  {event.BackendCreating, event.BackendFailed},
 	event.BackendCreating: {event.BackendPulling, event.BackendStarting, event.BackendReady, event.BackendFailed},
-	event.BackendStarting: {event.BackendReady, event.BackendFailed, event.BackendLost},
+	event.BackendStarting: {event.BackendPulling, event.BackendCreating, event.BackendReady, event.BackendFailed, event.BackendLost},
 	event.BackendReady:    {event.BackendStopping, event.BackendRemoving, event.BackendLost},
 	event.BackendStopping: {event.BackendStopped, event.BackendLost, event.BackendFailed},
-	event.BackendStopped:  {event.BackendStarting, event.BackendReady, event.BackendRemoving, event.BackendLost, event.BackendFailed},
+	event.BackendStopped:  {event.BackendPulling, event.BackendCreating, event.BackendStarting, event.BackendReady, event.BackendRemoving, event.BackendLost, event.BackendFailed},
 	event.BackendRemoving: {event.BackendAbsent, event.BackendFailed},
-	event.BackendFailed:   {event.BackendPulling, event.BackendCreating, event.BackendStarting, event.BackendReady, event.BackendRemoving, event.BackendFailed},
+	event.BackendFailed:   {event.BackendPulling, event.BackendCreating, event.BackendStarting, event.BackendReady, event.BackendStopped, event.BackendAbsent, event.BackendRemoving, event.BackendFailed},
 	event.BackendLost:     {event.BackendPulling, event.BackendCreating, event.BackendStarting, event.BackendReady, event.BackendRemoving, event.BackendFailed},
 }
 
 // machine is one back end's life: the only place that changes its state. No lock is held while the back end works.
 type machine struct {
+	key   key
+	owner string // session, "" when shared
+	bus   *event.Bus
+	ctx   context.Context // of its work: ends when it is retired
+	quit  context.CancelFunc
+	pause func(tries int) time.Duration // backoff, but in tests
+
+	mu      sync.Mutex
 	spec    Spec
-	owner   string // session, "" when shared
-	backend Backend
-	bus     *event.Bus
-	ctx     context.Context               // of starts and stops: the pool's, not a caller's
-	pause   func(tries int) time.Duration // backoff, but in tests
+	backend Backend // nil when there is none of its kind
+	broken  error   // why it can never start as it is configured
+	state   event.BackendState
+	cause   string
+	since   time.Time
+	tries   int       // failed starts in a row
+	retry   time.Time // no start before this
+	err     error     // why it failed
+	job     *job      // the start, stop or removal that runs now
+	gone    error     // why nobody may use it any more
+	next    *change   // what the settings say by now, for when nobody uses it
 
-	mu     sync.Mutex
-	state  event.BackendState
-	cause  string
-	since  time.Time
-	tries  int           // failed starts in a row
-	retry  time.Time     // no start before this
-	err    error         // why it failed
-	work   chan struct{} // closed when the start, stop or removal that runs now is over; nil when none does
-	uses   []use         // calls and background processes now, oldest first
-	idle   time.Time     // since when there are none
-	timer  *time.Timer
-	serial int  // of the newest use
-	gone   bool // removed for good
+	touched bool           // a start was tried: something may be there
+	epoch   int            // how often it became ready
+	over    chan struct{}  // closed when this epoch ends
+	news    []tiding       // what those should know who used an earlier epoch
+	seen    map[string]int // epoch of a session's last use
+	uses    []*use         // calls and background processes now, oldest first
+	empty   chan struct{}  // closed when the last use ends; nil when nobody waits for that
+	keeps   int            // those who hold it up without a command in it
+	wanted  int            // admitted calls that wait for it
+	idle    time.Time      // since when nobody uses or keeps it
+	timer   *time.Timer
+	serial  int // of the newest use
 }
 
-// use is one call or background process.
-type use struct {
-	id               int
-	session, command string
+// job is one piece of work on a back end. There is never more than one at a time.
+type job struct {
+	done   chan struct{}
+	start  bool
+	cancel context.CancelCauseFunc // of a start
+	err    error                   // once it is done
 }
 
-func newMachine(ctx context.Context, owner string, s Spec, b Backend, bus *event.Bus) *machine {
-	return &machine{spec: s, owner: owner, backend: b, bus: bus, ctx: ctx, state: event.BackendAbsent, since: time.Now(), pause: backoff}
+// tiding is something that happened to the state in a back end.
+type tiding struct {
+	epoch int
+	text  string
+}
+
+func newMachine(ctx context.Context, k key, s Spec, b Backend, bus *event.Bus) *machine {
+	m := &machine{
+		key: k, spec: s, owner: k.owner, backend: b, bus: bus, state: event.BackendAbsent, since: time.Now(), pause: backoff, seen: map[string]int{},
+	}
+	m.ctx, m.quit = context.WithCancel(ctx)
+	return m
 }
 
 // failed marks a back end that can never start.
 func (m *machine) failed(err error) *machine {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.err = err
-	m.retry = time.Now().Add(1000 * time.Hour)
+	m.broken = err
 	m.move(event.BackendFailed, err.Error())
 	return m
 }
 
-// acquire makes the back end ready, if need be together with others who want it, and holds it until release is called. Ctx bounds this
+// acquire makes the back end ready, if need be together with others who want it, and holds it until the use is released. Ctx bounds this
 // caller's patience only: the start goes on for the others.
-func (m *machine) acquire(ctx context.Context, session, command string) (release func(), err error) {
+func (m *machine) acquire(ctx context.Context, session, command string) (*use, error) {
 	for {
 		m.mu.Lock()
-		if m.state == event.BackendReady && m.work == nil && !m.gone {
-			release = m.hold(session, command)
+		if m.state == event.BackendReady && m.job == nil && m.gone == nil {
+			u := m.hold(session, command)
 			m.mu.Unlock()
-			return release, nil
+			return u, nil
 		}
 		if err := m.refusal(); err != nil {
 			m.mu.Unlock()
 			return nil, err
 		}
-		if m.work == nil {
-			from := m.state
-			m.begin("pool start", func() { m.start(from) })
+		if m.job == nil {
+			m.begin("pool start", m.start).start = true
 		}
-		work := m.work
+		j := m.job
 		m.mu.Unlock()
 		select {
-		case <-work:
+		case <-j.done:
+			if j.start && j.err != nil {
+				return nil, m.unavailable(j.err)
+			}
 		case <-ctx.Done():
-			return nil, fmt.Errorf("backend '%s' is not ready yet; the command was not started: %w", m.spec.Name, ctx.Err())
+			return nil, fmt.Errorf("backend '%s' is not ready yet; the command was not started: %w", m.name(), ctx.Err())
 		}
 	}
 }
 
-// refusal is why no start is tried now.
+func (m *machine) name() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.spec.Name
+}
+
+func (m *machine) unavailable(err error) error {
+	return fmt.Errorf("backend '%s' is not available: %w", m.name(), err)
+}
+
+// refusal is why no start is tried now. The lock is held.
 func (m *machine) refusal() error {
-	if m.ctx.Err() != nil || m.gone {
-		return errClosed
-	}
-	if m.state == event.BackendFailed && m.work == nil && time.Now().Before(m.retry) {
-		return fmt.Errorf("backend '%s' is not available: %w", m.spec.Name, m.err)
+	switch {
+	case m.gone != nil:
+		return m.gone
+	case m.broken != nil:
+		return fmt.Errorf("backend '%s' is not available: %w", m.spec.Name, m.broken)
+	case m.state == event.BackendFailed && m.job == nil && time.Now().Before(m.retry):
+		return fmt.Errorf("backend '%s' is not available: %w (the next try is in %v; a restart by hand tries at once)",
+			m.spec.Name, m.err, time.Until(m.retry).Round(time.Second))
 	}
 	return nil
 }
 
-// begin runs one piece of work at a time. The lock is held.
-func (m *machine) begin(name string, f func()) {
-	work := make(chan struct{})
-	m.work = work
+// begin runs one piece of work. The lock is held, and no other work runs.
+func (m *machine) begin(name string, f func(*job)) *job {
+	j := &job{done: make(chan struct{})}
+	m.job = j
 	crash.Go(name, func() {
-		f()
+		f(j)
 		m.mu.Lock()
-		m.work = nil
+		m.job = nil
+		m.settle()
 		m.mu.Unlock()
-		close(work)
+		close(j.done)
 	})
+	return j
 }
 
-func (m *machine) start(from event.BackendState) {
-	err := m.backend.Start(m.ctx, report{m})
+// settle does what waited for a quiet moment: new settings, the idle clock. The lock is held.
+func (m *machine) settle() {
+	if m.empty != nil && len(m.uses) == 0 {
+		close(m.empty)
+		m.empty = nil
+	}
+	if m.next != nil && m.quiet() {
+		m.begin("pool new settings", m.apply)
+		return
+	}
+	m.rest()
+}
+
+// quiet says that nothing happens in the back end or with it. The lock is held.
+func (m *machine) quiet() bool {
+	return m.job == nil && m.gone == nil && len(m.uses) == 0 && m.keeps == 0 && m.wanted == 0
+}
+
+func (m *machine) start(j *job) {
+	m.mu.Lock()
+	ctx, cancel := context.WithCancelCause(m.ctx)
+	defer cancel(nil)
+	j.cancel = cancel
+	m.touched = true
+	b, from, was, r := m.backend, m.state, m.cause, &report{m: m}
+	m.mu.Unlock()
+	err := b.Start(ctx, r)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err == nil {
-		m.tries, m.err = 0, nil
+		m.tries, m.err, m.retry = 0, nil, time.Time{}
+		m.epoch++
+		m.remark(from, was, r.created)
 		m.move(event.BackendReady, reason(from))
-		m.rest()
+		m.watch(b)
 		return
 	}
-	m.err = err
-	m.tries++
-	m.retry = time.Now().Add(m.pause(m.tries))
+	if stopped := context.Cause(ctx); stopped != nil && m.ctx.Err() == nil { // by a person: that is no failure of the back end
+		err, m.retry = stopped, time.Time{}
+	} else {
+		m.tries++
+		m.retry = time.Now().Add(m.pause(m.tries))
+	}
+	j.err, m.err = err, err
 	m.move(event.BackendFailed, err.Error())
 }
 
+// remark notes what a start that was not the first one did to the state in the back end. The lock is held.
+func (m *machine) remark(from event.BackendState, was string, created bool) {
+	if m.epoch == 1 {
+		return
+	}
+	var text string
+	switch {
+	case created && (from == event.BackendLost || from == event.BackendAbsent):
+		text = fmt.Sprintf("backend '%s' was made anew (%s): files that were not in a mount are gone", m.spec.Name, was)
+	case created:
+		text = fmt.Sprintf("backend '%s' was made anew: files that were not in a mount are gone", m.spec.Name)
+	case from == event.BackendLost:
+		text = fmt.Sprintf("backend '%s' was lost and is back (%s): what ran in it has ended", m.spec.Name, was)
+	default:
+		return
+	}
+	const most = 4
+	m.news = append(m.news, tiding{m.epoch, text})
+	m.news = m.news[max(0, len(m.news)-most):]
+}
+
+// watch learns when what was just brought up is lost. The lock is held.
+func (m *machine) watch(b Backend) {
+	gone := b.Gone()
+	if gone == nil {
+		return
+	}
+	epoch, over := m.epoch, make(chan struct{})
+	m.over = over
+	crash.Go("pool watch", func() {
+		select {
+		case err := <-gone:
+			if err == nil {
+				err = errors.New("it went away")
+			}
+			m.lose(epoch, err)
+		case <-over:
+		case <-m.ctx.Done():
+		}
+	})
+}
+
+// lose says that what an epoch brought up is not there any more. Who says so later than somebody else, or while it is being stopped,
+// changes nothing.
+func (m *machine) lose(epoch int, cause error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.epoch != epoch || m.state != event.BackendReady || m.job != nil || m.gone != nil {
+		return
+	}
+	m.move(event.BackendLost, cause.Error())
+	m.idle = time.Time{}
+	m.load()
+}
+
 // report publishes what a back end says on its way to ready.
-type report struct{ m *machine }
+type report struct {
+	m       *machine
+	created bool
+	still   bool // only progress: the state stays as it is
+}
 
 // Step implements Report.
-func (r report) Step(to event.BackendState, cause string) {
+func (r *report) Step(to event.BackendState, cause string) {
 	r.m.mu.Lock()
 	defer r.m.mu.Unlock()
-	r.m.move(to, cause)
+	r.created = r.created || to == event.BackendCreating
+	if !r.still {
+		r.m.move(to, cause)
+	}
 }
 
 // Progress implements Report. The pane knows a pull by its id.
-func (r report) Progress(label string, done, total int64) {
-	p := event.Progress{ID: "pull:" + r.m.spec.Name, Label: label, Done: done, Total: total, Unit: "bytes"}
+func (r *report) Progress(label string, done, total int64) {
+	p := event.Progress{ID: "pull:" + r.m.name(), Label: label, Done: done, Total: total, Unit: "bytes"}
 	r.m.bus.Publish(event.Header{Session: r.m.owner}, p)
 }
 
@@ -161,6 +295,8 @@ func reason(from event.BackendState) string {
 		return "first use"
 	case event.BackendStopped:
 		return "used again"
+	case event.BackendLost:
+		return "brought back"
 	default:
 		return "tried again"
 	}
@@ -171,112 +307,6 @@ func backoff(tries int) time.Duration {
 	return min(time.Second<<min(tries-1, 6), time.Minute)
 }
 
-// hold adds a use. The lock is held.
-func (m *machine) hold(session, command string) (release func()) {
-	m.serial++
-	id := m.serial
-	m.uses = append(m.uses, use{id, session, command})
-	m.idle = time.Time{}
-	if m.timer != nil {
-		m.timer.Stop()
-	}
-	m.load()
-	return sync.OnceFunc(func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.uses = slices.DeleteFunc(m.uses, func(u use) bool { return u.id == id })
-		m.rest()
-		m.load()
-	})
-}
-
-// rest starts the idle clock when nobody uses the back end. The lock is held.
-func (m *machine) rest() {
-	if len(m.uses) > 0 || m.state != event.BackendReady {
-		return
-	}
-	m.idle = time.Now()
-	if m.ttl() <= 0 || m.gone {
-		return
-	}
-	if m.timer != nil {
-		m.timer.Stop()
-	}
-	m.timer = time.AfterFunc(m.ttl(), m.expire)
-}
-
-// ttl is how long it may idle; 0 means for ever.
-func (m *machine) ttl() time.Duration {
-	if m.backend == nil || !m.backend.Idles() {
-		return 0
-	}
-	return max(0, m.spec.IdleTTL)
-}
-
-// expire stops it if it has been idle for long enough: a use that came and went meanwhile has set another clock.
-func (m *machine) expire() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	idle := m.state == event.BackendReady && m.work == nil && !m.gone && len(m.uses) == 0 && !m.idle.IsZero()
-	if !idle || time.Since(m.idle) < m.ttl() {
-		return
-	}
-	m.move(event.BackendStopping, fmt.Sprintf("idle for %v", m.ttl()))
-	m.begin("pool idle stop", m.stop)
-}
-
-func (m *machine) stop() {
-	err := m.backend.Stop(m.ctx)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err != nil {
-		m.err = err
-		m.move(event.BackendFailed, "stopping it: "+err.Error())
-		return
-	}
-	m.move(event.BackendStopped, "stopped")
-}
-
-// retire refuses new uses and the idle stop from now on; remove follows.
-func (m *machine) retire() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.timer != nil {
-		m.timer.Stop()
-	}
-	m.gone = true
-}
-
-// remove destroys a retired back end, after the work that runs now. Errors mean that something may be left.
-func (m *machine) remove(ctx context.Context, cause string) error {
-	m.mu.Lock()
-	work, unused := m.work, m.backend == nil || (m.state == event.BackendAbsent && m.work == nil)
-	m.mu.Unlock()
-	if unused {
-		return nil
-	}
-	if work != nil {
-		select {
-		case <-work:
-		case <-ctx.Done():
-			return fmt.Errorf("removing backend '%s': %w", m.spec.Name, ctx.Err())
-		}
-	}
-	m.setState(event.BackendRemoving, cause)
-	if err := m.backend.Remove(ctx); err != nil {
-		m.setState(event.BackendFailed, "removing it: "+err.Error())
-		return fmt.Errorf("removing backend '%s': %w", m.spec.Name, err)
-	}
-	m.setState(event.BackendAbsent, cause)
-	return nil
-}
-
-func (m *machine) setState(to event.BackendState, cause string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.move(to, cause)
-}
-
 // move makes one transition and publishes it. One that the table does not know is a defect of a kind: it is made, and says so. The lock is held.
 func (m *machine) move(to event.BackendState, cause string) {
 	from := m.state
@@ -285,6 +315,13 @@ func (m *machine) move(to event.BackendState, cause string) {
 	}
 	if !slices.Contains(moves[from], to) {
 		cause += fmt.Sprintf(" (unexpected after %s)", from)
+	}
+	if m.over != nil && from == event.BackendReady {
+		close(m.over)
+		m.over = nil
+	}
+	if m.timer != nil && to != event.BackendReady {
+		m.timer.Stop()
 	}
 	m.state, m.cause, m.since = to, cause, time.Now()
 	m.bus.Publish(event.Header{Session: m.owner}, event.BackendChanged{
@@ -297,15 +334,6 @@ func (m *machine) retryAt() time.Time {
 		return m.retry
 	}
 	return time.Time{}
-}
-
-// load publishes who uses the back end now. The lock is held.
-func (m *machine) load() {
-	a := event.BackendActivity{Name: m.spec.Name, Refs: len(m.uses), IdleSince: m.idle, IdleTTL: m.ttl()}
-	if n := len(m.uses); n > 0 {
-		a.Command, a.Session = m.uses[n-1].command, m.uses[n-1].session
-	}
-	m.bus.Publish(event.Header{Session: m.owner}, a)
 }
 
 var errClosed = errors.New("the session or the program is ending: the command was not started")

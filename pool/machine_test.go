@@ -85,7 +85,7 @@ func TestMachineUnderStress(t *testing.T) {
 	b := &strict{}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	m := newMachine(ctx, "s", Spec{Name: "x", Kind: "docker", IdleTTL: 300 * time.Microsecond}, b, bus)
+	m := newMachine(ctx, key{"s", "x", "docker"}, Spec{Name: "x", Kind: "docker", IdleTTL: 300 * time.Microsecond}, b, bus)
 	m.pause = func(int) time.Duration { return 200 * time.Microsecond }
 	var all sync.WaitGroup
 	var ran atomic.Int32
@@ -93,11 +93,11 @@ func TestMachineUnderStress(t *testing.T) {
 		all.Go(func() {
 			for range 500 {
 				wait, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(3000))*time.Microsecond)
-				if release, err := m.acquire(wait, "s", "c"); err == nil {
+				if u, err := m.acquire(wait, "s", "c"); err == nil {
 					_, _ = b.Run(wait, runner.Spec{})
 					ran.Add(1)
-					release()
-					release() // a second time does nothing
+					u.release()
+					u.release() // a second time does nothing
 				}
 				cancel()
 				time.Sleep(time.Duration(rand.IntN(5000)) * time.Microsecond)
@@ -105,7 +105,7 @@ func TestMachineUnderStress(t *testing.T) {
 		})
 	}
 	all.Wait()
-	m.retire()
+	m.retire(errClosed)
 	if err := m.remove(context.Background(), "the end"); err != nil {
 		t.Error(err)
 	}

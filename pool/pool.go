@@ -5,10 +5,15 @@
 //   - A back end has a name and a kind. Same name, same place, state kept. Which one runs a call: the call's own name, else
 //     the session's selected one, else the default. An unknown name is run by the default, with a warning.
 //   - The life of a back end is one state machine (machine.go). Every transition is published as event.BackendChanged with its
-//     cause; load is published as event.BackendActivity. Concurrent first uses start it once.
-//   - What cannot run where it was asked to run is an error. It is never moved to this machine.
+//     cause; load is published as event.BackendActivity. Concurrent first uses start it once; what is idle is stopped, what is lost is
+//     brought back at the next use, which is told so.
+//   - A session has at most Config.MaxPerSession back ends of its own up (admit.go): the longest idle one makes way.
+//   - A command begins at most once. Only when it certainly did not (NotStarted) the pool brings the back end up again, once, or lets the default
+//     run it, with a warning; never where it could reach more than where it was meant to run, and never on this machine (resolve.go).
 //   - Each session has its own working directory in each back end, its own selected back end and its own background processes, which end
 //     with it.
+//   - What a person asks for (manager.go) never ends somebody's command unless it is forced, and then that command's result says so.
+//   - The settings may change at any time (configure.go).
 //   - The pool knows nothing of technologies: a Kind is handed to New. Adding one changes nothing here.
 package pool
 
@@ -18,8 +23,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"hermes/core/backend"
 	"hermes/core/crash"
@@ -28,7 +34,7 @@ import (
 
 // Pool implements backend.Pool. All methods are safe for concurrent use.
 type Pool struct {
-	cfg   Config
+	conf  atomic.Pointer[Config]
 	kinds map[string]Kind
 	bus   *event.Bus
 	ctx   context.Context // of everything that no single call owns; ends with Close
@@ -42,7 +48,7 @@ type Pool struct {
 }
 
 // key names a back end's life: owner is "" for kinds that all sessions share.
-type key struct{ owner, name string }
+type key struct{ owner, name, kind string }
 
 var _ backend.Pool = (*Pool)(nil)
 
@@ -53,52 +59,55 @@ func New(c Config, kinds map[string]Kind, bus *event.Bus) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{cfg: c, kinds: kinds, bus: bus, machines: map[key]*machine{}, sessions: map[string]*session{}}
+	p := &Pool{kinds: kinds, bus: bus, machines: map[key]*machine{}, sessions: map[string]*session{}}
+	p.conf.Store(&c)
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	for _, name := range c.names() {
 		if _, ok := kinds[c.Backends[name].Kind]; !ok {
-			p.machine("", name)
+			_, _ = p.machine("", name) // nobody has closed it yet
 		}
 	}
 	return p, nil
 }
 
+// config is the settings in effect. They are not changed, only replaced.
+func (p *Pool) config() Config { return *p.conf.Load() }
+
 // machine returns the life of the named back end, which must be configured.
-func (p *Pool) machine(session, name string) *machine {
-	spec := p.cfg.Backends[name]
-	k := p.key(session, spec)
+func (p *Pool) machine(session, name string) (*machine, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	c := p.config()
+	spec, ok := c.Backends[name]
+	switch {
+	case p.closed:
+		return nil, errClosed
+	case !ok: // it was, a moment ago
+		return nil, errors.New(notFound(name, c.names()))
+	}
+	k := p.key(session, spec)
 	if m := p.machines[k]; m != nil {
-		return m
+		return m, nil
 	}
 	m := p.open(k, spec)
 	p.machines[k] = m
-	return m
+	return m, nil
 }
 
 func (p *Pool) key(session string, s Spec) key {
 	if kind, ok := p.kinds[s.Kind]; ok && !kind.Shared() {
-		return key{session, s.Name}
+		return key{session, s.Name, s.Kind}
 	}
-	return key{"", s.Name}
+	return key{"", s.Name, s.Kind}
 }
 
 func (p *Pool) open(k key, s Spec) *machine {
-	if s.Invalid != "" {
-		return newMachine(p.ctx, k.owner, s, nil, p.bus).failed(errors.New(s.Invalid))
-	}
-	kind, ok := p.kinds[s.Kind]
-	if !ok {
-		have := strings.Join(slices.Sorted(maps.Keys(p.kinds)), ", ")
-		err := fmt.Errorf("kind %s is not available in this version (there is: %s)", s.Kind, have)
-		return newMachine(p.ctx, k.owner, s, nil, p.bus).failed(err)
-	}
-	b, err := kind.Open(k.owner, s)
+	b, err := p.build(k, s)
+	m := newMachine(p.ctx, k, s, b, p.bus)
 	if err != nil {
-		return newMachine(p.ctx, k.owner, s, nil, p.bus).failed(err)
+		return m.failed(err)
 	}
-	return newMachine(p.ctx, k.owner, s, b, p.bus)
+	return m
 }
 
 // enter admits one more call of a session. Call leave after it.
@@ -128,12 +137,30 @@ func (p *Pool) Close(ctx context.Context) error {
 	out := p.retire(func(key) bool { return true })
 	p.mu.Unlock()
 	p.stop()
-	var errs []error
+	return errors.Join(p.endCalls(ctx, &p.calls, "closing the pool", sessions...), p.remove(ctx, "the program ends", out))
+}
+
+// endCalls ends what the sessions run, all at the same time. It leaves half of the time for what comes after: removing a back end ends
+// what is in it anyway.
+func (p *Pool) endCalls(ctx context.Context, calls *sync.WaitGroup, what string, sessions ...*session) error {
+	ctx, cancel := half(ctx)
+	defer cancel()
+	var procs []*process
+	p.mu.Lock()
 	for _, s := range sessions {
-		errs = append(errs, p.endProcesses(ctx, s))
+		procs = append(procs, s.procs...)
 	}
-	errs = append(errs, await(ctx, &p.calls, "closing the pool"), p.remove(ctx, "the program ends", out))
-	return errors.Join(errs...)
+	p.mu.Unlock()
+	return errors.Join(killAll(ctx, procs), await(ctx, calls, what))
+}
+
+// half bounds a context by half of the time that it has left.
+func half(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, bounded := ctx.Deadline()
+	if !bounded {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(end)/2)
 }
 
 // retire lets nobody begin to use the back ends that which chooses, and returns them. The lock is held.
@@ -141,22 +168,39 @@ func (p *Pool) retire(which func(key) bool) []*machine {
 	var out []*machine
 	for k, m := range p.machines {
 		if which(k) {
-			m.retire()
+			m.retire(errClosed)
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-// remove destroys retired back ends, all at the same time. Until they are gone their names belong to them.
+// remove destroys retired back ends, all at the same time, and waits no longer than ctx allows, whatever hangs. Until they are gone their
+// names belong to them.
 func (p *Pool) remove(ctx context.Context, cause string, out []*machine) error {
-	results := make(chan error, len(out))
+	type end struct {
+		m   *machine
+		err error
+	}
+	ends := make(chan end, len(out))
+	left := map[*machine]bool{}
 	for _, m := range out {
-		crash.Go("pool remove", func() { results <- m.remove(ctx, cause) })
+		left[m] = true
+		crash.Go("pool remove", func() { ends <- end{m, m.remove(ctx, cause)} })
 	}
 	var errs []error
 	for range out {
-		errs = append(errs, <-results)
+		select {
+		case e := <-ends:
+			errs = append(errs, e.err)
+			delete(left, e.m)
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
+	for m := range left {
+		errs = append(errs, fmt.Errorf("removing backend '%s': %w; what is left of it ends by itself or is removed at the next start", m.name(), ctx.Err()))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

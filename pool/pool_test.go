@@ -313,9 +313,9 @@ func TestNothingMovesBesideARemoval(t *testing.T) {
 	c := dockers()
 	c.IdleTTL = time.Nanosecond
 	p, _ := newFakePool(t, c, k)
-	m := p.machine("s", "default")
+	m, _ := p.machine("s", "default")
 	m.mu.Lock()
-	m.state, m.gone, m.idle = event.BackendReady, true, time.Now().Add(-time.Hour) // as remove leaves it before it moves on
+	m.state, m.gone, m.idle = event.BackendReady, errClosed, time.Now().Add(-time.Hour) // as remove leaves it before it moves on
 	m.mu.Unlock()
 	m.expire()
 	if _, err := m.acquire(context.Background(), "s", "c"); !errors.Is(err, errClosed) {
@@ -323,7 +323,7 @@ func TestNothingMovesBesideARemoval(t *testing.T) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.work != nil || m.state != event.BackendReady {
-		t.Errorf("it is %s, at work: %v", m.state, m.work != nil)
+	if m.job != nil || m.state != event.BackendReady {
+		t.Errorf("it is %s, at work: %v", m.state, m.job != nil)
 	}
 }

@@ -71,6 +71,18 @@ func (p *Pool) ended(q *process) {
 	})
 }
 
+// force returns what ends a process because of why, and says so in its warnings.
+func (q *process) force(why string) func() {
+	return func() {
+		q.mu.Lock()
+		q.info.Warnings = append(slices.Clone(q.info.Warnings), why)
+		q.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), killTime)
+		defer cancel()
+		_ = q.run.Kill(ctx) // what does not end by this ends with its back end
+	}
+}
+
 // status returns the process as it is now.
 func (q *process) status() backend.Process {
 	if _, ended := q.run.Exit(); ended {

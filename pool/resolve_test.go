@@ -24,18 +24,54 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func TestMayReplace(t *testing.T) {
-	for _, c := range []struct {
+// Falling back is never a way to reach more.
+func TestRefuse(t *testing.T) {
+	box := func(change func(*Spec)) Spec {
+		s := Spec{Name: "a", Kind: "docker", Image: "i"}
+		if change != nil {
+			change(&s)
+		}
+		return s
+	}
+	def := func(change func(*Spec)) Spec {
+		s := box(change)
+		s.Name = "default"
+		return s
+	}
+	data := Mount{Source: "/data", Target: "/data"}
+	ro := Mount{Source: "/data", Target: "/d", ReadOnly: true}
+	for name, c := range map[string]struct {
 		failed, def Spec
-		want        bool
+		policy      Fallback
+		want        string // part of the reason; "" when it may
 	}{
-		{Spec{Name: "a", Kind: "docker"}, Spec{Name: "default", Kind: "docker"}, true},
-		{Spec{Name: "a", Kind: "docker"}, Spec{Name: "default", Kind: "local"}, false},
-		{Spec{Name: "a", Kind: "local"}, Spec{Name: "default", Kind: "local"}, false},
-		{Spec{Name: "default", Kind: "docker"}, Spec{Name: "default", Kind: "docker"}, false},
+		"alike":             {box(nil), def(nil), FallbackDefault, ""},
+		"policy":            {box(nil), def(nil), FallbackError, "terminal.fallback is error"},
+		"itself":            {def(nil), def(nil), FallbackDefault, "it is the default"},
+		"this machine":      {box(nil), Spec{Name: "default", Kind: "local"}, FallbackDefault, "is this machine"},
+		"far host":          {box(nil), Spec{Name: "default", Kind: "ssh"}, FallbackDefault, "is of kind ssh"},
+		"ssh to container":  {Spec{Name: "a", Kind: "ssh"}, def(nil), FallbackDefault, ""},
+		"ssh with a list":   {Spec{Name: "a", Kind: "ssh", AllowedCommands: []string{"git *"}}, def(nil), FallbackDefault, "limits what commands may run"},
+		"cut off":           {box(func(s *Spec) { s.Network = "none" }), def(nil), FallbackDefault, "has the network bridge and 'a' has none"},
+		"bridge by name":    {box(func(s *Spec) { s.Network = "bridge" }), def(nil), FallbackDefault, ""},
+		"other network":     {box(nil), def(func(s *Spec) { s.Network = "office" }), FallbackDefault, "has the network office"},
+		"same network":      {box(func(s *Spec) { s.Network = "office" }), def(func(s *Spec) { s.Network = "office" }), FallbackDefault, ""},
+		"host network":      {box(nil), def(func(s *Spec) { s.Network = "host" }), FallbackDefault, "has the network host"},
+		"less network":      {box(nil), def(func(s *Spec) { s.Network = "none" }), FallbackDefault, ""},
+		"a mount more":      {box(nil), def(func(s *Spec) { s.Mounts = []Mount{data} }), FallbackDefault, "can write /data and 'a' cannot"},
+		"a mount less":      {box(func(s *Spec) { s.Mounts = []Mount{data} }), def(nil), FallbackDefault, ""},
+		"same mount":        {box(func(s *Spec) { s.Mounts = []Mount{data} }), def(func(s *Spec) { s.Mounts = []Mount{data} }), FallbackDefault, ""},
+		"more than reading": {box(func(s *Spec) { s.Mounts = []Mount{ro} }), def(func(s *Spec) { s.Mounts = []Mount{data} }), FallbackDefault, "can write /data"},
+		"only reading":      {box(func(s *Spec) { s.Mounts = []Mount{data} }), def(func(s *Spec) { s.Mounts = []Mount{ro} }), FallbackDefault, ""},
+		"a part of it":      {box(func(s *Spec) { s.Mounts = []Mount{data} }), def(func(s *Spec) { s.Mounts = []Mount{{Source: "/data/x/../y", Target: "/d"}} }), FallbackDefault, ""},
+		"a way out of it":   {box(func(s *Spec) { s.Mounts = []Mount{data} }), def(func(s *Spec) { s.Mounts = []Mount{{Source: "/data/../etc2", Target: "/d"}} }), FallbackDefault, "can write"},
+		"the whole of it":   {box(func(s *Spec) { s.Mounts = []Mount{{Source: "/data/x"}} }), def(func(s *Spec) { s.Mounts = []Mount{data} }), FallbackDefault, "can write /data"},
+		"looks like it":     {box(func(s *Spec) { s.Mounts = []Mount{data} }), def(func(s *Spec) { s.Mounts = []Mount{{Source: "/database"}} }), FallbackDefault, "/database"},
+		"other machine":     {box(func(s *Spec) { s.Mounts, s.Engine = []Mount{data}, "ssh://far" }), def(func(s *Spec) { s.Mounts = []Mount{data} }), FallbackDefault, "can write /data"},
 	} {
-		if got := mayReplace(c.failed, c.def); got != c.want {
-			t.Errorf("%s on %s may be replaced by %s: %v", c.failed.Name, c.failed.Kind, c.def.Kind, got)
+		got := refuse(c.policy, c.failed, c.def)
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

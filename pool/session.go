@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"hermes/core/crash"
@@ -20,6 +19,7 @@ type session struct {
 	calls    sync.WaitGroup    // those of Pool.calls that are its own
 	selected string            // back end for calls that name none; "" means the default
 	dirs     map[string]string // where the last command ended, by back end
+	told     map[string]bool   // back ends whose failure the session was told of
 	procs    []*process        // oldest first
 	serial   int               // of the newest process
 }
@@ -28,7 +28,7 @@ type session struct {
 func (p *Pool) session(uid string) *session {
 	s := p.sessions[uid]
 	if s == nil {
-		s = &session{uid: uid, dirs: map[string]string{}}
+		s = &session{uid: uid, dirs: map[string]string{}, told: map[string]bool{}}
 		s.ctx, s.stop = context.WithCancel(p.ctx)
 		p.sessions[uid] = s
 	}
@@ -58,15 +58,17 @@ func (p *Pool) remember(s *session, name, dir string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.dirs[name] = dir
+	delete(s.told, name)
 }
 
 // Select makes name the session's back end for calls that name none; "" means the default again.
 func (p *Pool) Select(uid, name string) error {
+	c := p.config()
 	if name == "" {
-		name = p.cfg.Default
+		name = c.Default
 	}
-	if _, ok := p.cfg.Backends[name]; !ok {
-		return errors.New(notFound(name, p.cfg.names()))
+	if _, ok := c.Backends[name]; !ok {
+		return errors.New(notFound(name, c.names()))
 	}
 	p.mu.Lock()
 	s := p.session(uid)
@@ -92,17 +94,9 @@ func (p *Pool) CloseSession(ctx context.Context, uid string) error {
 	out := p.retire(func(k key) bool { return k.owner == uid && k.owner != "" })
 	p.mu.Unlock()
 	if s != nil {
-		errs = append(errs, p.endProcesses(ctx, s), await(ctx, &s.calls, "closing session "+uid))
+		errs = append(errs, p.endCalls(ctx, &s.calls, "closing session "+uid, s))
 	}
 	return errors.Join(append(errs, p.remove(ctx, "the session ended", out))...)
-}
-
-// endProcesses kills what the session still runs in the background, all at the same time.
-func (p *Pool) endProcesses(ctx context.Context, s *session) error {
-	p.mu.Lock()
-	procs := slices.Clone(s.procs)
-	p.mu.Unlock()
-	return killAll(ctx, procs)
 }
 
 // await waits for calls until ctx is done.

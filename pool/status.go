@@ -1,22 +1,44 @@
 package pool
 
-import "hermes/core/backend"
+import (
+	"hermes/core/backend"
+	"hermes/core/event"
+)
 
 // List says what back ends exist and how they are, for the session: the default first, then by name.
 func (p *Pool) List(uid string) []backend.Status {
+	c := p.config()
 	selected := p.selected(uid)
 	if selected == "" {
-		selected = p.cfg.Default
+		selected = c.Default
 	}
-	names := p.cfg.names()
+	names := c.names()
 	list := make([]backend.Status, len(names))
 	for i, name := range names {
-		list[i] = p.machine(uid, name).status()
+		list[i] = p.show(uid, name)
 		list[i].Dir = p.dir(uid, name)
 		list[i].Selected = name == selected
-		list[i].Default = name == p.cfg.Default
+		list[i].Default = name == c.Default
 	}
 	return list
+}
+
+// show is one back end as it is now. Looking makes nothing.
+func (p *Pool) show(uid, name string) backend.Status {
+	spec := p.config().Backends[name]
+	p.mu.Lock()
+	m := p.machines[p.key(uid, spec)]
+	p.mu.Unlock()
+	if m != nil {
+		return m.status()
+	}
+	s := backend.Status{
+		Name: name, Kind: spec.Kind, Image: spec.Where(), State: event.BackendAbsent, IdleTTL: max(0, spec.IdleTTL), Timeout: spec.Timeout,
+	}
+	if spec.Invalid != "" {
+		s.State, s.Cause = event.BackendFailed, spec.Invalid
+	}
+	return s
 }
 
 func (m *machine) status() backend.Status {

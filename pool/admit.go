@@ -1,0 +1,137 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes/core/event"
+)
+
+// admit counts one more call that wants m up, and makes room for it when the session has as many back ends up as it may: the one that has
+// idled for the longest is stopped. The default one, and those that all sessions share, do not count and are never stopped for it.
+func (p *Pool) admit(ctx context.Context, m *machine) (done func(), err error) {
+	for {
+		room, err := p.slot(m)
+		if err != nil {
+			return nil, err
+		}
+		if room == nil {
+			return sync.OnceFunc(m.unwant), nil
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("backend '%s' is not ready yet; the command was not started: %w", m.name(), ctx.Err())
+		}
+	}
+}
+
+// slot enters a call for m. When there is no room it says when to ask again: once the back end is down that makes some.
+func (p *Pool) slot(m *machine) (room <-chan struct{}, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	most := p.config().MaxPerSession
+	if m.enter(!p.counts(m)) {
+		return nil, nil
+	}
+	var up []string
+	var spare *machine
+	var oldest time.Time
+	for _, o := range p.machines {
+		if o == m || o.owner != m.owner || !p.counts(o) {
+			continue
+		}
+		c := o.claim()
+		if !c.holds {
+			continue
+		}
+		up = append(up, c.name)
+		if c.leaving != nil {
+			room = c.leaving
+		}
+		if !c.idle.IsZero() && (spare == nil || c.idle.Before(oldest)) {
+			spare, oldest = o, c.idle
+		}
+	}
+	switch {
+	case len(up) < most:
+		m.enter(true)
+		return nil, nil
+	case room != nil:
+		return room, nil
+	case spare != nil:
+		return spare.giveWay(m.name(), most), nil
+	}
+	slices.Sort(up)
+	return nil, fmt.Errorf("backend '%s' was not started: this session has %d up, which is the most that it may have, and all are in use (%s)",
+		m.name(), len(up), strings.Join(up, ", "))
+}
+
+// counts says whether a back end counts against the session's maximum. Names do not change: no lock is needed.
+func (p *Pool) counts(m *machine) bool { return m.owner != "" && m.key.name != p.config().Default }
+
+// enter counts a caller if the machine is up, on its way there, cannot be started now (so that nobody is stopped for it), or free.
+func (m *machine) enter(free bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if free || m.claims() || m.refusal() != nil {
+		m.wanted++
+		return true
+	}
+	return false
+}
+
+func (m *machine) unwant() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wanted--
+	m.settle()
+}
+
+// claims says whether it takes a place among those that are up. The lock is held.
+func (m *machine) claims() bool {
+	switch m.state {
+	case event.BackendPulling, event.BackendCreating, event.BackendStarting, event.BackendReady, event.BackendStopping:
+		return true
+	default:
+		return m.job != nil && m.job.start || m.wanted > 0 && m.refusal() == nil
+	}
+}
+
+// claim is what a back end takes of its session's maximum.
+type claim struct {
+	name    string
+	holds   bool
+	idle    time.Time       // since when it could be spared; zero when it cannot be
+	leaving <-chan struct{} // closed when it is down, if it is going down
+}
+
+func (m *machine) claim() claim {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := claim{name: m.spec.Name, holds: m.claims()}
+	if m.spare() {
+		c.idle = m.idle
+	}
+	if m.state == event.BackendStopping && m.job != nil {
+		c.leaving = m.job.done
+	}
+	return c
+}
+
+// giveWay stops the back end for another one. Somebody may have begun to use it again: then nothing happens, and it is asked anew.
+func (m *machine) giveWay(other string, most int) <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.spare() {
+		now := make(chan struct{})
+		close(now)
+		return now
+	}
+	cause := fmt.Sprintf("made way for '%s': a session has at most %d up", other, most)
+	return m.begin("pool make way", func(j *job) { j.err = m.down(cause) }).done
+}

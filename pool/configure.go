@@ -1,0 +1,132 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"hermes/core/event"
+)
+
+// change is what the settings say about a back end by now.
+type change struct {
+	spec    Spec
+	backend Backend // nil: as it was
+	err     error   // why it cannot be used any more
+}
+
+// Configure makes c the settings from now on. What nobody uses changes at once: it is taken down, and the next use brings it up as c says.
+// What is in use changes when nobody uses it any more. Nothing is destroyed before its session ends, so that a name that was taken away
+// by mistake finds its files again. Errors are those of names; then nothing changed.
+func (p *Pool) Configure(c Config) error {
+	c, err := c.normal()
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return errClosed
+	}
+	before := p.config()
+	p.conf.Store(&c)
+	machines := slices.Collect(maps.Values(p.machines))
+	lost := map[string]string{}
+	for uid, s := range p.sessions {
+		if _, ok := c.Backends[s.selected]; !ok && s.selected != "" {
+			lost[uid] = s.selected
+		}
+	}
+	p.mu.Unlock()
+	for _, m := range machines {
+		m.change(p.changed(m.key, c))
+	}
+	for uid, name := range lost {
+		n := event.Notice{Level: event.Warn, Text: notFound(name, c.names()), Hint: "it was this session's back end; choose another one"}
+		p.bus.Publish(event.Header{Session: uid}, n)
+	}
+	for _, name := range c.names() {
+		if _, had := before.Backends[name]; !had {
+			p.introduce(name)
+		}
+	}
+	return nil
+}
+
+// introduce tells about a back end that nothing was known of.
+func (p *Pool) introduce(name string) {
+	s := p.show("", name)
+	p.bus.Publish(event.Header{}, event.BackendChanged{Name: name, Kind: s.Kind, Image: s.Image, From: s.State, To: s.State, Cause: "configured"})
+}
+
+// changed is what c says about the back end at k.
+func (p *Pool) changed(k key, c Config) change {
+	s, ok := c.Backends[k.name]
+	if !ok || p.key(k.owner, s) != k {
+		return change{err: errors.New("it is not configured any more")}
+	}
+	b, err := p.build(k, s)
+	return change{spec: s, backend: b, err: err}
+}
+
+// change takes new settings, now or when nobody uses the back end any more.
+func (m *machine) change(c change) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c.spec.Name == "" {
+		c.spec = m.spec
+	}
+	old, now := m.spec, c.spec
+	old.IdleTTL, old.Timeout, now.IdleTTL, now.Timeout = 0, 0, 0, 0
+	switch {
+	case c.err == nil && m.broken == nil && reflect.DeepEqual(old, now):
+		m.spec, m.next = c.spec, nil
+	case c.err != nil && m.broken != nil && m.broken.Error() == c.err.Error():
+		m.next = nil
+	default:
+		m.next = &c
+	}
+	m.settle()
+}
+
+// apply makes the settings that waited those of the back end. It is the work of a job.
+func (m *machine) apply(j *job) {
+	m.mu.Lock()
+	c, cause := *m.next, "its configuration changed"
+	m.next = nil
+	m.mu.Unlock()
+	if c.err != nil {
+		cause = c.err.Error()
+	}
+	j.err = m.down(cause)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.spec, m.broken, m.err = c.spec, c.err, c.err
+	m.tries, m.retry = 0, time.Time{}
+	if c.backend != nil {
+		m.backend = c.backend
+	}
+	switch {
+	case c.err != nil:
+		m.move(event.BackendFailed, cause)
+	case m.state == event.BackendFailed && m.touched:
+		m.move(event.BackendStopped, cause)
+	case m.state == event.BackendFailed:
+		m.move(event.BackendAbsent, cause)
+	}
+}
+
+// build makes the driver of a back end. Without one the error says why the back end cannot be used.
+func (p *Pool) build(k key, s Spec) (Backend, error) {
+	if s.Invalid != "" {
+		return nil, errors.New(s.Invalid)
+	}
+	kind, ok := p.kinds[s.Kind]
+	if !ok {
+		return nil, fmt.Errorf("kind %s is not available in this version (there is: %s)", s.Kind, join(slices.Sorted(maps.Keys(p.kinds))))
+	}
+	return kind.Open(k.owner, s)
+}

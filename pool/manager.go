@@ -1,0 +1,153 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"hermes/core/backend"
+	"hermes/core/event"
+)
+
+var (
+	_ backend.Manager  = (*Pool)(nil)
+	_ backend.Channels = (*Pool)(nil)
+)
+
+// byHand is the cause of what a person does.
+const byHand = "by hand"
+
+// named returns the back end of a name that a person gave: an unknown one is an error, "" is the session's current one.
+func (p *Pool) named(session, name string) (*machine, error) {
+	c := p.config()
+	if name == "" {
+		name = cmp.Or(p.selected(session), c.Default)
+	}
+	if _, ok := c.Backends[name]; !ok {
+		return nil, errors.New(notFound(name, c.names()))
+	}
+	return p.machine(session, name)
+}
+
+// Up makes a back end ready now, as a first use would. It does not wait out a failure.
+func (p *Pool) Up(ctx context.Context, session, name string) error {
+	m, err := p.named(session, name)
+	if err != nil {
+		return err
+	}
+	m.forgive()
+	u, err := p.seize(ctx, m, session, "")
+	if err != nil {
+		return err
+	}
+	u.release()
+	return nil
+}
+
+// Stop takes a back end down; its files stay. What is not up stays as it is. In use it is refused unless force is set: what runs in it is
+// then ended, and the results say so.
+func (p *Pool) Stop(ctx context.Context, session, name string, force bool) error {
+	m, err := p.named(session, name)
+	if err != nil {
+		return err
+	}
+	return m.stop(ctx, force, "stopped "+byHand)
+}
+
+// Restart is Stop and Up. It also ends the wait after a failure.
+func (p *Pool) Restart(ctx context.Context, session, name string, force bool) error {
+	m, err := p.named(session, name)
+	if err != nil {
+		return err
+	}
+	if err := m.stop(ctx, force, "restarted "+byHand); err != nil {
+		return err
+	}
+	return p.Up(ctx, session, name)
+}
+
+// Remove destroys a back end with its files; the next use makes a new one. Force as with Stop.
+func (p *Pool) Remove(ctx context.Context, session, name string, force bool) error {
+	m, err := p.named(session, name)
+	if err != nil {
+		return err
+	}
+	return m.destroy(ctx, force, "removed "+byHand)
+}
+
+// Pull fetches a back end's image now. What is up stays up, with the image that it has, and takes the new one when it is made anew.
+func (p *Pool) Pull(ctx context.Context, session, name string) error {
+	m, err := p.named(session, name)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	puller, ok := m.backend.(Puller)
+	kind := m.spec.Kind
+	m.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("backend '%s' is of kind %s: there is no image to fetch", m.name(), kind)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(m.ctx, cancel)()
+	if err := puller.Pull(ctx, &report{m: m, still: true}); err != nil {
+		return fmt.Errorf("backend '%s': %w", m.name(), err)
+	}
+	m.forgive()
+	return nil
+}
+
+// Sample measures what a running back end uses, once, and publishes it too.
+func (p *Pool) Sample(ctx context.Context, session, name string) (event.BackendStats, error) {
+	m, err := p.named(session, name)
+	if err != nil {
+		return event.BackendStats{}, err
+	}
+	m.mu.Lock()
+	sampler, ok := m.backend.(Sampler)
+	kind, state := m.spec.Kind, m.state
+	m.mu.Unlock()
+	switch {
+	case !ok:
+		return event.BackendStats{}, fmt.Errorf("backend '%s' is of kind %s: it cannot be measured", m.name(), kind)
+	case state != event.BackendReady:
+		return event.BackendStats{}, fmt.Errorf("backend '%s' is %s: there is nothing to measure", m.name(), state)
+	}
+	s, err := sampler.Sample(ctx)
+	if err != nil {
+		return event.BackendStats{}, fmt.Errorf("backend '%s': %w", m.name(), err)
+	}
+	stats := event.BackendStats{Name: m.name(), CPUPercent: s.CPUPercent, MemoryBytes: s.MemoryBytes, MemoryLimit: s.MemoryLimit, Pids: s.Pids}
+	p.bus.Publish(event.Header{Session: m.owner}, stats)
+	return stats, nil
+}
+
+// Keep holds a back end up for a while that no command is in it. "" is the session's current one, and an unknown name the one that a command
+// with it would run in. It starts nothing.
+func (p *Pool) Keep(session, name string) (release func()) {
+	name, _, err := p.choose(session, name)
+	if err != nil {
+		return func() {}
+	}
+	m, err := p.machine(session, name)
+	if err != nil {
+		return func() {}
+	}
+	return m.keep()
+}
+
+// Channel is our end of the socket of a process that was started with Request.Channel.
+func (p *Pool) Channel(session, id string) (io.ReadWriteCloser, error) {
+	q, err := p.find(session, id)
+	if err != nil {
+		return nil, err
+	}
+	c := q.run.Channel()
+	if c == nil {
+		return nil, fmt.Errorf("process %s has no channel: it was not started with one", id)
+	}
+	return c, nil
+}

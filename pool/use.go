@@ -1,0 +1,333 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"hermes/core/event"
+)
+
+// use is one call or background process that holds a back end up.
+type use struct {
+	id               int
+	session, command string
+	epoch            int
+	spec             Spec    // of the back end while it is held
+	backend          Backend // that it runs in
+	warnings         []string
+	release          func()
+
+	mu  sync.Mutex
+	end func() // ends what runs; nil until somebody can be ended
+	why string // why it was ended by force
+}
+
+// hold adds a use. The lock is held.
+func (m *machine) hold(session, command string) *use {
+	m.serial++
+	u := &use{id: m.serial, session: session, command: command, epoch: m.epoch, spec: m.spec, backend: m.backend}
+	if last, again := m.seen[session]; again {
+		for _, n := range m.news {
+			if n.epoch > last {
+				u.warnings = append(u.warnings, n.text)
+			}
+		}
+	}
+	m.seen[session] = m.epoch
+	m.uses = append(m.uses, u)
+	m.awake()
+	u.release = sync.OnceFunc(func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.uses = slices.DeleteFunc(m.uses, func(o *use) bool { return o == u })
+		m.settle()
+		m.load()
+	})
+	return u
+}
+
+// bind says how the use is ended by force. If it was already, that happens now.
+func (u *use) bind(end func()) {
+	u.mu.Lock()
+	u.end = end
+	ended := u.why != ""
+	u.mu.Unlock()
+	if ended {
+		end()
+	}
+}
+
+// force ends the use because of why.
+func (u *use) force(why string) {
+	u.mu.Lock()
+	u.why = why
+	end := u.end
+	u.mu.Unlock()
+	if end != nil {
+		end()
+	}
+}
+
+// forced is why it was ended by force, "" when it was not.
+func (u *use) forced() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.why
+}
+
+// keep holds the back end up, without a use, until release is called.
+func (m *machine) keep() (release func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.keeps++
+	m.awake()
+	return sync.OnceFunc(func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.keeps--
+		m.settle()
+		m.load()
+	})
+}
+
+// awake stops the idle clock. The lock is held.
+func (m *machine) awake() {
+	m.idle = time.Time{}
+	if m.timer != nil {
+		m.timer.Stop()
+	}
+	m.load()
+}
+
+// rest starts the idle clock when nobody uses the back end, or goes on with it. The lock is held.
+func (m *machine) rest() {
+	if len(m.uses) > 0 || m.keeps > 0 || m.wanted > 0 || m.state != event.BackendReady || m.job != nil {
+		return
+	}
+	if m.idle.IsZero() {
+		m.idle = time.Now()
+	}
+	if m.ttl() <= 0 || m.gone != nil {
+		return
+	}
+	if m.timer != nil {
+		m.timer.Stop()
+	}
+	m.timer = time.AfterFunc(max(0, m.ttl()-time.Since(m.idle)), m.expire)
+}
+
+// ttl is how long it may idle; 0 means for ever.
+func (m *machine) ttl() time.Duration {
+	if m.backend == nil || !m.backend.Idles() {
+		return 0
+	}
+	return max(0, m.spec.IdleTTL)
+}
+
+// expire stops it if it has been idle for long enough: a use that came and went meanwhile has set another clock.
+func (m *machine) expire() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.spare() || time.Since(m.idle) < m.ttl() {
+		m.settle()
+		return
+	}
+	cause := fmt.Sprintf("idle for %v", m.ttl())
+	m.begin("pool idle stop", func(j *job) { j.err = m.down(cause) })
+}
+
+// spare says that it is up and nobody needs it. The lock is held.
+func (m *machine) spare() bool {
+	return m.state == event.BackendReady && m.quiet() && !m.idle.IsZero()
+}
+
+// load publishes who uses the back end now. The lock is held.
+func (m *machine) load() {
+	a := event.BackendActivity{Name: m.spec.Name, Refs: len(m.uses), IdleSince: m.idle, IdleTTL: m.ttl()}
+	if n := len(m.uses); n > 0 {
+		a.Command, a.Session = m.uses[n-1].command, m.uses[n-1].session
+	}
+	m.bus.Publish(event.Header{Session: m.owner}, a)
+}
+
+const (
+	stopTime = 2 * time.Minute  // for a stop or removal, beyond which the engine counts as hung
+	killTime = 15 * time.Second // for commands to end that are ended by force
+)
+
+// stop takes it down, files kept. In use it refuses, unless force ends what runs.
+func (m *machine) stop(ctx context.Context, force bool, cause string) error {
+	return m.take(ctx, force, cause, func() error { return m.down(cause) })
+}
+
+// destroy removes it with its files; it may be used again.
+func (m *machine) destroy(ctx context.Context, force bool, cause string) error {
+	return m.take(ctx, force, cause, func() error {
+		bounded, cancel := context.WithTimeout(m.ctx, stopTime)
+		defer cancel()
+		return m.erase(bounded, cause)
+	})
+}
+
+// take does work on a back end that nobody uses meanwhile.
+func (m *machine) take(ctx context.Context, force bool, cause string, work func() error) error {
+	for {
+		m.mu.Lock()
+		if err := m.untakable(force); err != nil {
+			m.mu.Unlock()
+			return err
+		}
+		j, mine := m.job, m.job == nil
+		if mine {
+			j = m.begin("pool verb", func(j *job) {
+				m.evict(cause)
+				j.err = work()
+			})
+		} else if j.start && j.cancel != nil {
+			j.cancel(errors.New(cause))
+		}
+		m.mu.Unlock()
+		select {
+		case <-j.done:
+			if mine {
+				return j.err
+			}
+		case <-ctx.Done():
+			return fmt.Errorf("backend '%s': %w", m.name(), ctx.Err())
+		}
+	}
+}
+
+// untakable is why nobody may stop or remove it now. The lock is held.
+func (m *machine) untakable(force bool) error {
+	switch n := len(m.uses); {
+	case m.gone != nil:
+		return m.gone
+	case force:
+		return nil
+	case n == 1:
+		return fmt.Errorf("backend '%s' is in use: %s. Force ends that", m.spec.Name, short(m.uses[0].command))
+	case n > 1:
+		return fmt.Errorf("backend '%s' is in use: %d commands, the newest is %s. Force ends them", m.spec.Name, n, short(m.uses[n-1].command))
+	case m.job != nil && m.job.start && m.wanted > 0:
+		return fmt.Errorf("backend '%s' is being started for a command. Force ends that", m.spec.Name)
+	}
+	return nil
+}
+
+func short(command string) string {
+	const most = 80
+	if r := []rune(command); len(r) > most {
+		command = string(r[:most]) + "..."
+	}
+	return fmt.Sprintf("%q", command)
+}
+
+// evict ends every use and waits until they are gone, at most killTime.
+func (m *machine) evict(cause string) {
+	m.mu.Lock()
+	uses := slices.Clone(m.uses)
+	empty := make(chan struct{})
+	if len(uses) == 0 {
+		m.mu.Unlock()
+		return
+	}
+	m.empty = empty
+	m.mu.Unlock()
+	for _, u := range uses {
+		u.force(fmt.Sprintf("backend '%s': %s while this ran", u.spec.Name, cause))
+	}
+	late := time.NewTimer(killTime)
+	defer late.Stop()
+	select {
+	case <-empty:
+	case <-late.C:
+	case <-m.ctx.Done():
+	}
+}
+
+// down stops what is up. It is the work of a job.
+func (m *machine) down(cause string) error {
+	m.mu.Lock()
+	b := m.backend
+	if m.state != event.BackendReady {
+		m.mu.Unlock()
+		return nil
+	}
+	m.idle = time.Time{}
+	m.move(event.BackendStopping, cause)
+	m.mu.Unlock()
+	ctx, cancel := context.WithTimeout(m.ctx, stopTime)
+	defer cancel()
+	err := b.Stop(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil {
+		m.err = err
+		m.move(event.BackendFailed, "stopping it: "+err.Error())
+		return fmt.Errorf("stopping backend '%s': %w", m.spec.Name, err)
+	}
+	m.move(event.BackendStopped, cause)
+	return nil
+}
+
+// erase destroys what there is. It is the work of a job, or the end of a retired machine.
+func (m *machine) erase(ctx context.Context, cause string) error {
+	m.mu.Lock()
+	b, name := m.backend, m.spec.Name
+	if b == nil || m.state == event.BackendAbsent {
+		m.mu.Unlock()
+		return nil
+	}
+	m.idle = time.Time{}
+	m.move(event.BackendRemoving, cause)
+	m.mu.Unlock()
+	err := b.Remove(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil {
+		m.err = err
+		m.move(event.BackendFailed, "removing it: "+err.Error())
+		return fmt.Errorf("removing backend '%s': %w", name, err)
+	}
+	m.tries, m.err, m.retry = 0, nil, time.Time{}
+	m.move(event.BackendAbsent, cause)
+	return nil
+}
+
+// forgive ends the wait after a failure.
+func (m *machine) forgive() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tries, m.retry = 0, time.Time{}
+}
+
+// retire refuses new uses and the idle stop from now on, and ends a start; remove follows.
+func (m *machine) retire(why error) {
+	m.mu.Lock()
+	if m.timer != nil {
+		m.timer.Stop()
+	}
+	m.gone = why
+	m.mu.Unlock()
+	m.quit()
+}
+
+// remove destroys a retired back end, after the work that runs now. Errors mean that something may be left.
+func (m *machine) remove(ctx context.Context, cause string) error {
+	m.mu.Lock()
+	j := m.job
+	m.mu.Unlock()
+	if j != nil {
+		select {
+		case <-j.done:
+		case <-ctx.Done():
+			return fmt.Errorf("removing backend '%s': %w", m.name(), ctx.Err())
+		}
+	}
+	return m.erase(ctx, cause)
+}
