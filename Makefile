@@ -9,8 +9,12 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 # The packages of one run share the machine with real processes and servers: two at a time is what it is measured with.
 TESTFLAGS ?= -timeout 15m
 
+# The far programs: static, the same bytes from the same source and Go, and compiled only when what they are made of has changed.
+RUNNERS := $(foreach arch,amd64 arm64,pool/runner/embedded/programs/linux-$(arch).gz)
+RUNNER_SOURCES := go.mod $(shell find pool/runner core/crash -name '*.go' ! -name '*_test.go' ! -path '*/embedded/*' -o -name keeper.sh)
+
 .DEFAULT_GOAL := help
-.PHONY: help run build test race lint fmt bench golden docs check clean
+.PHONY: help run build runners test race lint fmt bench golden docs check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,15 +24,21 @@ run: build ## Build and open the workbench
 
 # The linker writes through a memory mapping, and Linux keeps that in large pages. Of a copy, as an installed program is one, a
 # running Hermes maps 10 MB less.
-build: ## Build bin/hermes
+build: runners ## Build bin/hermes
 	@mkdir -p bin
 	$(GO) build $(FLAGS) -o bin/.linked .
 	@cmp -s bin/.linked $(BIN) || { cp bin/.linked $(BIN).new && mv $(BIN).new $(BIN); }
 
+runners: $(RUNNERS) ## Build the programs that run in containers and on far hosts, which bin/hermes holds
+
+pool/runner/embedded/programs/linux-%.gz: $(RUNNER_SOURCES)
+	CGO_ENABLED=0 GOOS=linux GOARCH=$* GOFLAGS= $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -buildid=" -o $(@:.gz=) ./pool/runner/program
+	@gzip -9nf $(@:.gz=)
+
 test: build ## Run all tests (HERMES_TEST_REQUIRE=1 fails instead of skipping what the machine lacks)
 	$(GO) test -tags $(TAGS) $(TESTFLAGS) ./...
 
-race: ## Run all tests with the race detector
+race: runners ## Run all tests with the race detector
 	$(GO) test -race -tags $(TAGS) $(TESTFLAGS) ./...
 
 lint: ## Run the lint gates: golangci-lint, file length, boundaries
@@ -50,4 +60,4 @@ docs: build ## Rewrite docs/keys.md, the lists of docs/configuration.md, docs/sc
 check: lint race ## What CI runs, without installing anything
 
 clean: ## Remove build output
-	rm -rf bin
+	rm -rf bin $(RUNNERS)

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -25,18 +26,21 @@ type Binary struct {
 	OS, Arch string
 	SHA256   string // hexadecimal
 	Size     int    // bytes
-	data     []byte
 }
 
-// Data returns the program's bytes. They are shared: nobody may write to them.
-func (b Binary) Data() []byte { return b.data }
+// Data returns the program's bytes. They are unpacked anew each time: it is wanted once for each container or host, and not kept in memory
+// for the rest of the day.
+func (b Binary) Data() []byte {
+	data, _ := unpack(b.OS, b.Arch) // For has seen that it can be
+	return data
+}
 
 var (
 	mu    sync.Mutex
 	known = map[string]Binary{}
 )
 
-// For returns the program for a system, named as Go does (linux, amd64). It is unpacked at its first use and kept.
+// For returns the program for a system, named as Go does (linux, amd64).
 func For(os, arch string) (Binary, error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -44,34 +48,32 @@ func For(os, arch string) (Binary, error) {
 	if b, ok := known[system]; ok {
 		return b, nil
 	}
-	b, err := unpack(os, arch)
-	if err == nil {
-		known[system] = b
+	data, err := unpack(os, arch)
+	if err != nil {
+		return Binary{}, err
 	}
-	return b, err
+	sum := sha256.Sum256(data)
+	b := Binary{OS: os, Arch: arch, SHA256: hex.EncodeToString(sum[:]), Size: len(data)}
+	known[system] = b
+	return b, nil
 }
 
-func unpack(os, arch string) (Binary, error) {
+func unpack(os, arch string) ([]byte, error) {
 	system := os + "/" + arch
-	supported := false
-	for _, s := range Systems {
-		supported = supported || s == system
-	}
-	if !supported {
-		return Binary{}, fmt.Errorf("there is no runner for %s: back ends can be on %s", system, strings.Join(Systems, " and "))
+	if !slices.Contains(Systems, system) {
+		return nil, fmt.Errorf("there is no runner for %s: back ends can be on %s", system, strings.Join(Systems, " and "))
 	}
 	packed, err := files.ReadFile("programs/" + os + "-" + arch + ".gz")
 	if err != nil {
-		return Binary{}, fmt.Errorf("this hermes was built without the runner for %s: build it with make", system)
+		return nil, fmt.Errorf("this hermes was built without the runner for %s: build it with make", system)
 	}
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return Binary{}, fmt.Errorf("the runner for %s inside this hermes is damaged: %w", system, err)
+		return nil, fmt.Errorf("the runner for %s inside this hermes is damaged: %w", system, err)
 	}
 	data, err := io.ReadAll(r)
 	if err != nil {
-		return Binary{}, fmt.Errorf("the runner for %s inside this hermes is damaged: %w", system, err)
+		return nil, fmt.Errorf("the runner for %s inside this hermes is damaged: %w", system, err)
 	}
-	sum := sha256.Sum256(data)
-	return Binary{OS: os, Arch: arch, SHA256: hex.EncodeToString(sum[:]), Size: len(data), data: data}, nil
+	return data, nil
 }
