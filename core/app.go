@@ -124,9 +124,13 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.Tools.Unknown(a.opts.Toolsets); err != nil {
 		return err
 	}
+	var keep func(session, name string) func()
+	if m, ok := a.Pool.(backend.Manager); ok {
+		keep = m.Keep
+	}
 	a.Agent = agent.New(agent.Deps{
 		Bus: a.Bus, Sessions: a.Sessions, Models: a.Models, Tools: a.Tools, Gate: a.Gate,
-		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Log: a.log,
+		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Keep: keep, Log: a.log,
 	})
 	return nil
 }

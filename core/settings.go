@@ -182,6 +182,11 @@ func (a *App) apply(change config.Change) {
 	}
 	a.Models.replace(modelSettings(change.Config, a.opts.Model))
 	a.Gate.SetPolicy(a.policy())
+	if p, ok := a.Pool.(interface{ Reconfigure(*config.Config) error }); ok {
+		if err := p.Reconfigure(change.Config); err != nil {
+			a.notice(event.Warn, "back ends stay as they were: "+err.Error(), "")
+		}
+	}
 	logs.AddSecrets(change.Config.Secrets()...)
 	if a.opts.Changed != nil {
 		a.opts.Changed(change.Config)

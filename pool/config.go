@@ -158,6 +158,17 @@ func (c Config) fill(name string, s Spec) Spec {
 	return s
 }
 
+// Engines lists the addresses of a kind's back ends, each once.
+func (c Config) Engines(kind string) []string {
+	var list []string
+	for _, s := range c.Backends {
+		if s.Kind == kind && !slices.Contains(list, s.Engine) {
+			list = append(list, s.Engine)
+		}
+	}
+	return list
+}
+
 // names lists the back ends: the default first, then by name.
 func (c Config) names() []string {
 	names := make([]string, 0, len(c.Backends))

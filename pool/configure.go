@@ -79,10 +79,8 @@ func (m *machine) change(c change) {
 	if c.spec.Name == "" {
 		c.spec = m.spec
 	}
-	old, now := m.spec, c.spec
-	old.IdleTTL, old.Timeout, now.IdleTTL, now.Timeout = 0, 0, 0, 0
 	switch {
-	case c.err == nil && m.broken == nil && reflect.DeepEqual(old, now):
+	case c.err == nil && m.broken == nil && reflect.DeepEqual(m.spec.made(), c.spec.made()):
 		m.spec, m.next = c.spec, nil
 	case c.err != nil && m.broken != nil && m.broken.Error() == c.err.Error():
 		m.next = nil
@@ -90,6 +88,15 @@ func (m *machine) change(c change) {
 		m.next = &c
 	}
 	m.settle()
+}
+
+// made is what a back end is made of: the rest of its settings can change while it is up.
+func (s Spec) made() Spec {
+	s.IdleTTL, s.Timeout = 0, 0
+	if s.Kind != localKind { // whose commands alone are given this machine's variables
+		s.EnvPassthrough, s.Scrub = nil, nil
+	}
+	return s
 }
 
 // apply makes the settings that waited those of the back end. It is the work of a job.

@@ -83,6 +83,9 @@ func (u *use) forced() string {
 func (m *machine) keep() (release func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.backend == nil || !m.backend.Idles() {
+		return func() {}
+	}
 	m.keeps++
 	m.awake()
 	return sync.OnceFunc(func() {

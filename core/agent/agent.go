@@ -89,6 +89,8 @@ type Deps struct {
 	Settings func() Settings
 	// Backend says where a call of a session runs when it asks for "asked"; asked may be empty.
 	Backend func(session, asked string) Place
+	// Keep holds a session's back end up while somebody is asked whether a command may run in it; nil holds nothing.
+	Keep func(session, name string) (release func())
 	Log     *slog.Logger
 }
 
@@ -153,6 +155,9 @@ func New(d Deps) *Agent {
 	}
 	if d.Settings == nil {
 		d.Settings = func() Settings { return Settings{} }
+	}
+	if d.Keep == nil {
+		d.Keep = func(string, string) func() { return func() {} }
 	}
 	if d.Backend == nil {
 		d.Backend = func(_, asked string) Place { return Place{Name: asked} }

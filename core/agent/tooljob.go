@@ -171,6 +171,9 @@ func (t *turn) approve(j *toolJob) {
 	if j.up == "" { // else the gate's question says it
 		t.phase("%s: waiting for approval", j.call.Name)
 	}
+	if j.backend != "" {
+		defer t.a.d.Keep(t.w.uid, j.backend)()
+	}
 	v, err := t.a.d.Gate.Check(j.ctx, r)
 	if err != nil {
 		t.publish(event.Notice{Level: event.Warn, Text: err.Error()})
