@@ -22,11 +22,16 @@ const usage = `usage: hermes-runner serve [-grace DURATION] [-socket NAME]
        hermes-runner hash | --version`
 
 func main() {
+	os.Exit(guarded())
+}
+
+func guarded() int {
 	defer crash.Guard("main")
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "hermes-runner:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 func run(args []string) error {

@@ -64,8 +64,9 @@ func (k *call) handle(f frame) error {
 			return errGarbled
 		}
 		return nil
+	default:
+		return errGarbled
 	}
-	return errGarbled
 }
 
 func (k *call) took(body []byte) error {

@@ -191,8 +191,9 @@ func (c *Client) about(f frame) error {
 		return nil
 	case kindBye:
 		return fmt.Errorf("the runner on the other side ended: %.200q", f.body)
+	default:
+		return errGarbled
 	}
-	return errGarbled
 }
 
 // Close ends the commands of this connection, waits for that until ctx is done, and closes the stream. The far program ends when
