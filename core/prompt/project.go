@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"hermes/core/injection"
 )
 
 // Bounds on what a project can make us read.
@@ -164,11 +166,14 @@ func (p *Prompt) take(s source, limit int) (string, bool) {
 	if more {
 		p.notice("%s is larger than %d KiB: only the begin of it was read", s.name, maxRead>>10)
 	}
-	text, removed := clean(string(raw))
+	text, removed := injection.Clean(string(raw))
 	if removed > 0 {
 		p.notice("%s: %d control or invisible characters were removed", s.name, removed)
 	}
 	text = strings.TrimSpace(text)
+	if hit, found := p.blocked(s.name, text); found {
+		return hit, true
+	}
 	runes := []rune(text)
 	f := File{Path: s.name, Runes: len(runes), Removed: removed}
 	if len(runes) > limit {
@@ -178,6 +183,19 @@ func (p *Prompt) take(s source, limit int) (string, bool) {
 	}
 	p.Files = append(p.Files, f)
 	return text, true
+}
+
+// blocked stands for a file that gives orders to the agent. The file stays as it is; the person is told where to look.
+func (p *Prompt) blocked(name, text string) (string, bool) {
+	hits := injection.Scan(text)
+	if len(hits) == 0 {
+		return "", false
+	}
+	h := hits[0]
+	line := 1 + strings.Count(text[:h.Start], "\n")
+	p.notice("%s, line %d: %s: %q. The file is kept out of the prompt; `hermes memory scan %s` shows all hits", name, line, h.Reason, injection.Excerpt(text, h), name)
+	p.Files = append(p.Files, File{Path: name, Blocked: h.Reason})
+	return fmt.Sprintf("[BLOCKED: this file %s (line %d). It is not shown to you; tell the user if it matters.]", h.Reason, line), true
 }
 
 func read(s source) (raw []byte, more bool, err error) {

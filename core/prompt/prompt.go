@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"hermes/core/injection"
 )
 
 //go:embed texts
@@ -58,6 +60,7 @@ type File struct {
 	Runes   int    // of the whole text
 	Cut     bool   // only its head and tail are in
 	Removed int    // control and invisible characters
+	Blocked string // why it is not in; empty when it is
 }
 
 // Text is the whole prompt, the slowest tier first.
@@ -192,7 +195,7 @@ func backends(list []Backend) string {
 
 // line makes a value safe for one line: a folder's name may hold anything.
 func line(s string) string {
-	s, _ = clean(s)
+	s, _ = injection.Clean(s)
 	s = strings.Join(strings.Fields(s), " ")
 	const longest = 1000
 	if r := []rune(s); len(r) > longest {

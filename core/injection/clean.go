@@ -1,4 +1,4 @@
-package prompt
+package injection
 
 import (
 	"strings"
@@ -6,32 +6,46 @@ import (
 	"unicode/utf8"
 )
 
-// clean removes what people cannot see but a model reads: control characters, and characters without a shape (zero
+// Clean removes what people cannot see but a model reads: control characters, and characters without a shape (zero
 // width, direction marks, tags, fillers, variation selectors), by which instructions can be hidden in an innocent file.
 // Joiners stay where scripts and emoji need them, between two characters that are not ASCII. Line ends become "\n";
 // removed does not count those.
-func clean(s string) (out string, removed int) {
+func Clean(s string) (out string, removed int) {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	s = strings.TrimPrefix(s, "\ufeff")
 	var b strings.Builder
 	b.Grow(len(s))
-	last, selected := rune(0), false
+	w := walk{}
 	for i, r := range s {
 		size := utf8.RuneLen(r)
 		if r == utf8.RuneError {
 			size = 1
 		}
 		next, _ := utf8.DecodeRuneInString(s[min(i+size, len(s)):])
-		if !shown(last, r, next) || (selected && selector(r)) {
+		if !w.keep(r, next) {
 			removed++
 			continue
 		}
 		b.WriteRune(r)
-		if selected = selector(r); !selected {
-			last = r // a joiner looks through a selector at the character before
-		}
 	}
 	return b.String(), removed
+}
+
+// walk goes through a text and knows what it kept last.
+type walk struct {
+	last     rune
+	selected bool // a selector was kept after last
+}
+
+// keep reports whether r can stay before next.
+func (w *walk) keep(r, next rune) bool {
+	if !shown(w.last, r, next) || (w.selected && selector(r)) {
+		return false
+	}
+	if w.selected = selector(r); !w.selected {
+		w.last = r // a joiner looks through a selector at the character before
+	}
+	return true
 }
 
 // shown reports whether r stays between its neighbours.

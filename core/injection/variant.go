@@ -1,0 +1,243 @@
+package injection
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"html"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// variants are other readings of a text: what a model decodes without being asked.
+func variants(s string, plain folded) []folded {
+	var out []folded
+	for _, read := range []func(string, folded) (folded, bool){spaced, digits, entities, escapes, percent, reversed} {
+		if v, ok := read(s, plain); ok {
+			out = append(out, v)
+		}
+	}
+	return append(out, blobs(s)...)
+}
+
+// spaced joins words whose letters stand apart: i g n o r e, i-g-n-o-r-e, i.g.n.o.r.e.
+func spaced(_ string, t folded) (folded, bool) {
+	hits := spelled().FindAllStringIndex(t.text, maxFindings)
+	if hits == nil {
+		return folded{}, false
+	}
+	b, last := newBuilder(len(t.text)), 0
+	for _, h := range hits {
+		copyPart(b, t, last, h[0])
+		for i := h[0]; i < h[1]; i++ {
+			if c := t.text[i]; c >= 'a' && c <= 'z' {
+				b.rune(rune(c), t.at[i])
+			}
+		}
+		last = h[1]
+	}
+	copyPart(b, t, last, len(t.text))
+	// Words that were spelled run together: the rules are asked with and without blanks.
+	joined := b.done(t.at[len(t.at)-1])
+	return split(joined), true
+}
+
+var spelled = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b[a-z](?:[ .\-_/|+]{1,3}[a-z]){5,}\b`)
+})
+
+// split puts blanks back between the words that the rules know, for text whose own blanks are lost.
+func split(t folded) folded {
+	b, i := newBuilder(len(t.text)), 0
+	for i < len(t.text) {
+		n := 0
+		for _, w := range vocabulary {
+			if len(w) > n && strings.HasPrefix(t.text[i:], w) {
+				n = len(w)
+			}
+		}
+		if n == 0 {
+			b.rune(rune(t.text[i]), t.at[i])
+			i++
+			continue
+		}
+		b.space(t.at[i])
+		copyPart(b, t, i, i+n)
+		b.space(t.at[i+n])
+		i += n
+	}
+	return b.done(t.at[len(t.at)-1])
+}
+
+var vocabulary = []string{
+	"ignore", "disregard", "forget", "previous", "prior", "above", "all", "your", "the", "instructions", "instruction", "prompt", "rules",
+	"system", "reveal", "you", "are", "now", "do", "not", "tell", "user", "send", "secrets", "password", "and",
+}
+
+func copyPart(b *builder, t folded, from, to int) {
+	for i := from; i < to; {
+		r, n := utf8.DecodeRuneInString(t.text[i:])
+		if r == ' ' {
+			b.space(t.at[i])
+		} else {
+			b.rune(r, t.at[i])
+		}
+		i += n
+	}
+}
+
+// digits reads digits and signs as the letters that they stand for, in words that mix both: 1gn0re.
+func digits(_ string, t folded) (folded, bool) {
+	hits := mixed().FindAllStringIndex(t.text, 200)
+	if hits == nil {
+		return folded{}, false
+	}
+	b, last := newBuilder(len(t.text)), 0
+	for _, h := range hits {
+		copyPart(b, t, last, h[0])
+		for i := h[0]; i < h[1]; i++ {
+			c := t.text[i]
+			if k := strings.IndexByte("01345789@$!", c); k >= 0 {
+				c = "oieastbgasi"[k]
+			}
+			b.rune(rune(c), t.at[i])
+		}
+		last = h[1]
+	}
+	copyPart(b, t, last, len(t.text))
+	return b.done(t.at[len(t.at)-1]), true
+}
+
+var mixed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b[a-z]*[a-z@$!][0134578@$!]+[a-z][a-z0-9@$!]*|\b[0134578@$]+[a-z][a-z0-9@$!]+`)
+})
+
+// whole is a reading whose places are lost: a hit in it is a hit in all of the original.
+func whole(s string, original int) folded {
+	t := fold(s)
+	for i := range t.at {
+		t.at[i] = 0
+	}
+	t.at[len(t.at)-1] = original
+	for i := 1; i < len(t.at); i++ {
+		t.at[i] = original
+	}
+	return t
+}
+
+func entities(s string, _ folded) (folded, bool) {
+	if !strings.Contains(s, "&#") {
+		return folded{}, false
+	}
+	return whole(html.UnescapeString(s), len(s)), true
+}
+
+func escapes(s string, _ folded) (folded, bool) {
+	if !strings.Contains(s, `\u`) && !strings.Contains(s, `\x`) {
+		return folded{}, false
+	}
+	out := escaped().ReplaceAllStringFunc(s, func(m string) string {
+		n, err := strconv.ParseUint(strings.Trim(m[2:], "{}"), 16, 32)
+		if err != nil || !utf8.ValidRune(rune(n)) {
+			return m
+		}
+		return string(rune(n))
+	})
+	return whole(out, len(s)), out != s
+}
+
+var escaped = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\\u[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{1,6}\}|\\x[0-9a-fA-F]{2}`)
+})
+
+func percent(s string, _ folded) (folded, bool) {
+	if strings.Count(s, "%20") < 2 {
+		return folded{}, false
+	}
+	out, err := url.PathUnescape(s)
+	return whole(out, len(s)), err == nil
+}
+
+// reversed reads from the end, when the text speaks of it.
+func reversed(s string, t folded) (folded, bool) {
+	if !strings.Contains(t.text, "revers") && !strings.Contains(t.text, "backward") && !strings.Contains(t.text, "snoitcurtsni") {
+		return folded{}, false
+	}
+	runes := []rune(t.text)
+	for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
+		runes[i], runes[j] = runes[j], runes[i]
+	}
+	return whole(string(runes), len(s)), true
+}
+
+// blobs decodes what looks like base64 or hexadecimal and turns out to be text. ROT13 is read where it is named.
+func blobs(s string) []folded {
+	var out []folded
+	for _, at := range blob().FindAllStringIndex(s, maxFindings) {
+		text, ok := decode(s[at[0]:at[1]])
+		if !ok {
+			continue
+		}
+		t := whole(text, 0)
+		for i := range t.at {
+			t.at[i] = at[0]
+		}
+		for i := 1; i < len(t.at); i++ {
+			t.at[i] = at[1]
+		}
+		out = append(out, t)
+	}
+	if strings.Contains(strings.ToLower(s), "rot13") {
+		out = append(out, whole(strings.Map(rot13, s), len(s)))
+	}
+	return out
+}
+
+var blob = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[A-Za-z0-9+/_-]{20,}={0,2}`)
+})
+
+func decode(s string) (string, bool) {
+	if raw, err := hex.DecodeString(s); err == nil && readable(raw) {
+		return string(raw), true
+	}
+	bare := strings.TrimRight(s, "=")
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		if raw, err := enc.DecodeString(bare); err == nil && readable(raw) {
+			return string(raw), true
+		}
+	}
+	return "", false
+}
+
+// readable is text, not noise that happens to decode.
+func readable(raw []byte) bool {
+	if !utf8.Valid(raw) {
+		return false
+	}
+	letters := 0
+	for _, r := range string(raw) {
+		if !unicode.IsPrint(r) && !unicode.IsSpace(r) {
+			return false
+		}
+		if unicode.IsLetter(r) || r == ' ' {
+			letters++
+		}
+	}
+	return letters*10 > utf8.RuneCount(raw)*7
+}
+
+func rot13(r rune) rune {
+	switch {
+	case r >= 'a' && r <= 'z':
+		return 'a' + (r-'a'+13)%26
+	case r >= 'A' && r <= 'Z':
+		return 'A' + (r-'A'+13)%26
+	default:
+		return r
+	}
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes/core/injection"
+)
+
+func (c *command) memoryCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "memory", Short: "Look at what the agent is given to read",
+		Args: cobra.ArbitraryArgs, RunE: subcommands,
+	}
+	cmd.AddCommand(c.memoryScan())
+	return cmd
+}
+
+// scanFlags are the ways to read and to answer.
+type scanFlags struct{ lines, asJSON, exitCode bool }
+
+func (c *command) memoryScan() *cobra.Command {
+	var f scanFlags
+	cmd := &cobra.Command{
+		Use:   "scan [FILE]...",
+		Short: "Say whether a text tries to give orders to the agent",
+		Long: `Say whether a text tries to give orders to the agent.
+
+The same scan stands before everything that reaches the system prompt: a text with a hit stays on disk and is kept out of the prompt.
+Without a file the text is read from standard input.`,
+		RunE: func(_ *cobra.Command, files []string) error { return c.scan(files, f) },
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.lines, "lines", false, "judge each line by itself")
+	fl.BoolVar(&f.asJSON, "json", false, "print one JSON object for each text")
+	fl.BoolVar(&f.exitCode, "exit-code", false, "end with 1 when something is blocked")
+	return cmd
+}
+
+// maxScan bounds what is read of one text: far more than any prompt takes.
+const maxScan = 64 << 20
+
+func (c *command) scan(files []string, f scanFlags) error {
+	out := bufio.NewWriter(c.streams.Out)
+	blocked := false
+	judge := func(name, text string) error {
+		v := judgeText(text)
+		blocked = blocked || v.Verdict == "block"
+		return v.write(out, name, f.asJSON)
+	}
+	if len(files) == 0 {
+		if err := scanReader(c.streams.In, "", f.lines, judge); err != nil {
+			return err
+		}
+	}
+	for _, name := range files {
+		file, err := os.Open(name)
+		if err != nil {
+			return usage("%v", err)
+		}
+		err = scanReader(file, name, f.lines, judge)
+		_ = file.Close()
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return failed(ExitFailed, "writing the answer: %w", err)
+	}
+	if blocked && f.exitCode {
+		return quiet(ExitFailed)
+	}
+	return nil
+}
+
+func scanReader(r io.Reader, name string, lines bool, judge func(name, text string) error) error {
+	if !lines {
+		data, err := io.ReadAll(io.LimitReader(r, maxScan+1))
+		if err != nil {
+			return failed(ExitFailed, "reading %s: %w", place(name), err)
+		}
+		if len(data) > maxScan {
+			return usage("%s is larger than %d MiB: scan it in parts", place(name), maxScan>>20)
+		}
+		return judge(name, string(data))
+	}
+	in := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := in.ReadString('\n')
+		if line != "" {
+			if bad := judge(fmt.Sprintf("%s:%d", place(name), n), strings.TrimRight(line, "\r\n")); bad != nil {
+				return bad
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return failed(ExitFailed, "reading %s: %w", place(name), err)
+		}
+	}
+}
+
+func place(name string) string {
+	if name == "" {
+		return "standard input"
+	}
+	return name
+}
+
+// scanned is the verdict on one text. Span and Reason are those of the first hit.
+type scanned struct {
+	Verdict string    `json:"verdict"` // allow or block
+	Span    *[2]int   `json:"span"`    // bytes of the text; null when allowed
+	Reason  string    `json:"reason"`
+	Hits    []scanHit `json:"hits,omitempty"`
+}
+
+// scanHit is one hit.
+type scanHit struct {
+	Span   [2]int `json:"span"`
+	Line   int    `json:"line"`
+	Text   string `json:"text"`
+	Rule   string `json:"rule"`
+	Reason string `json:"reason"`
+}
+
+func judgeText(text string) scanned {
+	found := injection.Scan(text)
+	if len(found) == 0 {
+		return scanned{Verdict: "allow", Reason: "no order to the agent was found"}
+	}
+	v := scanned{Verdict: "block", Reason: found[0].Reason}
+	for _, h := range found {
+		v.Hits = append(v.Hits, scanHit{
+			Span: [2]int{h.Start, h.End}, Line: 1 + strings.Count(text[:h.Start], "\n"), Text: injection.Excerpt(text, h), Rule: h.Rule, Reason: h.Reason,
+		})
+	}
+	v.Span = &v.Hits[0].Span
+	return v
+}
+
+func (v scanned) write(w io.Writer, name string, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(v)
+	}
+	prefix := ""
+	if name != "" {
+		prefix = oneLine(name) + ": "
+	}
+	if v.Verdict == "allow" {
+		_, err := fmt.Fprintf(w, "%sallow\n", prefix)
+		return err
+	}
+	for _, h := range v.Hits {
+		if _, err := fmt.Fprintf(w, "%sblock: line %d: %s: %q\n", prefix, h.Line, h.Reason, h.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
