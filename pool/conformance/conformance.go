@@ -21,6 +21,8 @@ type Place struct {
 	Grace   time.Duration // between TERM and KILL; short, so that the table is quick
 	Fresh   func() string // a new empty directory inside the back end
 	Sweeps  bool          // it finds what left its group, its session and its parents
+	// Sessions is how many sessions two hundred calls are spread over, where each has a back end of its own; 0 means 200.
+	Sessions int
 }
 
 // Maker returns a Place that is taken down when the test ends.

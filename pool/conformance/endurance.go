@@ -39,7 +39,7 @@ var endurance = map[string]func(*testing.T, *world){
 		var all sync.WaitGroup
 		for i := range 200 {
 			all.Go(func() {
-				session := fmt.Sprintf("session-%d", i)
+				session := fmt.Sprintf("session-%d", i%w.sessions())
 				r := backend.Request{Session: session, Backend: w.Backend, Command: fmt.Sprintf("echo out %d; echo err %d >&2; cd /usr; exit %d", i, i, i%7)}
 				res, err := w.Pool.Exec(t.Context(), r)
 				lines := strings.Split(strings.TrimSpace(string(res.Output)), "\n")
@@ -66,6 +66,13 @@ var endurance = map[string]func(*testing.T, *world){
 			return g <= goroutines+2 && f <= files+2
 		})
 	},
+}
+
+func (w *world) sessions() int {
+	if w.Sessions > 0 {
+		return w.Sessions
+	}
+	return 200
 }
 
 func counts() (goroutines, files int) {

@@ -109,6 +109,7 @@ var streams = map[string]func(*testing.T, *world){
 	},
 	"a slow sink stalls nothing": func(t *testing.T, w *world) {
 		var rec recorder
+		w.text("true") // it is up
 		begun := time.Now()
 		res := w.run("head -c 20000000 /dev/zero", func(r *backend.Request) {
 			r.Sink = func(s event.Stream, data []byte) {

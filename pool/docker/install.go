@@ -16,8 +16,6 @@ import (
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/volume"
 	"golang.org/x/sys/unix"
-
-	"hermes/pool/runner/embedded"
 )
 
 // How the runner gets in. A volume per engine, data folder and build of the runner is filled once, through a container that is never started,
@@ -26,9 +24,9 @@ import (
 // may be on another machine.
 
 // program is the runner for an image's architecture.
-func (e *engine) program(img image.InspectResponse) (embedded.Binary, error) {
+func (e *engine) program(img image.InspectResponse) (Program, error) {
 	if img.Os != "" && img.Os != "linux" {
-		return embedded.Binary{}, fmt.Errorf("the image is for %s; containers of hermes are for linux", img.Os)
+		return Program{}, fmt.Errorf("the image is for %s; containers of hermes are for linux", img.Os)
 	}
 	b, err := e.kind.opt.Program("linux", img.Architecture)
 	if err != nil {
@@ -37,12 +35,12 @@ func (e *engine) program(img image.InspectResponse) (embedded.Binary, error) {
 	return b, nil
 }
 
-func (k *Kind) volume(b embedded.Binary) string {
+func (k *Kind) volume(b Program) string {
 	return appName + "-runner-" + hash(k.owner(), b.SHA256)[:12]
 }
 
 // install sees to it that the runner's volume is there and whole. It looks once in the life of the process, and again when told so.
-func (e *engine) install(ctx context.Context, img string, b embedded.Binary, again bool) error {
+func (e *engine) install(ctx context.Context, img string, b Program, again bool) error {
 	name := e.kind.volume(b)
 	e.mu.Lock()
 	whole := e.installed[name] == b.SHA256
@@ -68,7 +66,7 @@ func (e *engine) install(ctx context.Context, img string, b embedded.Binary, aga
 }
 
 // fill compares what the volume holds with the runner, and copies it when it is not the same.
-func (e *engine) fill(ctx context.Context, name, img string, b embedded.Binary) error {
+func (e *engine) fill(ctx context.Context, name, img string, b Program) error {
 	cli, err := e.client()
 	if err != nil {
 		return err
@@ -149,11 +147,12 @@ func ignoreGone(err error) error {
 }
 
 // archive is the runner as the tar that the engine wants.
-func archive(b embedded.Binary) []byte {
+func archive(b Program) []byte {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
-	_ = w.WriteHeader(&tar.Header{Name: "runner", Typeflag: tar.TypeReg, Mode: 0o755, Size: int64(len(b.Data()))})
-	_, _ = w.Write(b.Data()) // into memory
+	data := b.Data()
+	_ = w.WriteHeader(&tar.Header{Name: "runner", Typeflag: tar.TypeReg, Mode: 0o755, Size: int64(len(data))})
+	_, _ = w.Write(data) // into memory
 	_ = w.Close()
 	return buf.Bytes()
 }

@@ -35,9 +35,20 @@ type Options struct {
 	// Wire is how commands are run on the other side. Its hash is set by the kind.
 	Wire wire.Options
 	// Program returns the runner for an architecture; nil means the embedded ones.
-	Program func(os, arch string) (embedded.Binary, error)
+	Program func(os, arch string) (Program, error)
 	// Log is told what has no other way to a person; nil drops it.
 	Log func(format string, args ...any)
+}
+
+// Program is the runner for one system.
+type Program struct {
+	SHA256 string // hexadecimal
+	Data   func() []byte
+}
+
+func embeddedProgram(os, arch string) (Program, error) {
+	b, err := embedded.For(os, arch)
+	return Program{SHA256: b.SHA256, Data: b.Data}, err
 }
 
 // Kind makes back ends that are containers. An engine is spoken to when the first back end on it is started, and not before. All methods are
@@ -82,7 +93,7 @@ func (o Options) filled() Options {
 	set(&o.PullStall, time.Minute)
 	set(&o.StopGrace, 2*time.Second)
 	if o.Program == nil {
-		o.Program = embedded.For
+		o.Program = embeddedProgram
 	}
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}

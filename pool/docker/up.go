@@ -15,7 +15,6 @@ import (
 
 	"hermes/core/event"
 	"hermes/pool"
-	"hermes/pool/runner/embedded"
 )
 
 // attempt is one way up.
@@ -24,7 +23,7 @@ type attempt struct {
 	cli    *client.Client
 	report pool.Report
 	plan   *plan
-	binary embedded.Binary
+	binary Program
 }
 
 // bringUp finds or makes the container and connects to it. The change lock is held: what happens to the container meanwhile is not our doing, and
