@@ -67,7 +67,7 @@ func (r *Registry) fit(out *chat.ToolResult, c Call) {
 		return
 	}
 	if out.Spill == "" && r.spillDir != "" {
-		path, err := spill(r.spillDir, c.Session, out.Text)
+		path, err := Spill(r.spillDir, c.Session, out.Text)
 		if err != nil {
 			out.Warnings = append(out.Warnings, "the full result could not be kept: "+err.Error())
 		}
@@ -86,8 +86,9 @@ func (r *Registry) fit(out *chat.ToolResult, c Call) {
 	out.Text = cut.Head + note + cut.Tail
 }
 
-// spill writes text to a new file that only this user can read.
-func spill(dir, session, text string) (string, error) {
+// Spill writes what a result had to leave out to a new file in dir that only this user can read, and returns its path. The registry
+// does it with whole results; tools whose results must stay in one piece (JSON) do it with parts of them.
+func Spill(dir, session, text string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}

@@ -70,7 +70,7 @@ type Refusal struct {
 func (r *Refusal) Error() string { return fmt.Sprintf("%s is refused: %s", r.Target, r.Why) }
 
 // Client returns an HTTP client that reaches only what the guard allows, directly and through redirects (at most 10). It
-// keeps no cookies and sends no Referer. Close its idle connections when it is not needed any more.
+// keeps no cookies and no connections, and sends no Referer.
 func (g *Guard) Client() *http.Client {
 	return &http.Client{Transport: g.transport(), CheckRedirect: g.redirect}
 }

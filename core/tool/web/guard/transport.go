@@ -22,7 +22,8 @@ type transport struct {
 func (g *Guard) transport() *transport {
 	direct := &http.Transport{
 		DialContext: g.dial, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 30 * time.Second,
-		MaxIdleConns: 16, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 256 << 10, DisableCompression: true,
+		MaxResponseHeaderBytes: 256 << 10, DisableCompression: true,
+		DisableKeepAlives: true, // pages are read one at a time, and an open connection is one that nobody looks at
 	}
 	proxied := direct.Clone()
 	proxied.DialContext = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
@@ -46,12 +47,6 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return t.proxied.RoundTrip(r)
-}
-
-// CloseIdleConnections lets http.Client.CloseIdleConnections reach both ways.
-func (t *transport) CloseIdleConnections() {
-	t.direct.CloseIdleConnections()
-	t.proxied.CloseIdleConnections()
 }
 
 // ahead judges where a name leads before a proxy is asked to go there.

@@ -1,0 +1,166 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	_ "embed" // descriptions
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"hermes/core/crash"
+	"hermes/core/event"
+	"hermes/core/tool"
+)
+
+//go:embed web_extract.md
+var extractDoc string
+
+// maxURLs is how many pages one call reads, all at once.
+const maxURLs = 5
+
+type extractArgs struct {
+	URLs  []string `json:"urls"`
+	Limit int      `json:"char_limit"`
+}
+
+// extracted is the result of web_extract.
+type extracted struct {
+	Note    string `json:"note"`
+	Results []*one `json:"results"`
+}
+
+// one is a page. Content is what fits; FullText names the file with all of it when something was left out.
+type one struct {
+	URL      string   `json:"url"`
+	Final    string   `json:"final_url,omitempty"` // where redirects led
+	Title    string   `json:"title"`
+	Content  string   `json:"content"`
+	FullText string   `json:"full_text,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+	Error    string   `json:"error,omitempty"`
+
+	whole string
+}
+
+// ExtractTool returns the web_extract tool.
+func ExtractTool(w *Web) tool.Tool {
+	return tool.Typed(tool.Spec{
+		Name: "web_extract", Toolset: "web", Description: extractDoc, ReadOnly: true,
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["urls"],"properties":{
+			"urls":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":5,"description":"Pages to read, http or https; up to 5 are read at once"},
+			"char_limit":{"type":"integer","minimum":500,"maximum":200000,"description":"Characters of each page at most; the whole text is kept in a file"}}}`),
+		Gist: tool.Arg(func(a extractArgs) string {
+			if len(a.URLs) == 0 {
+				return ""
+			}
+			if more := len(a.URLs) - 1; more > 0 {
+				return fmt.Sprintf("%s and %d more", a.URLs[0], more)
+			}
+			return a.URLs[0]
+		}),
+	}, w.extract)
+}
+
+func (w *Web) extract(ctx context.Context, c tool.Call, a extractArgs) (tool.Result, error) {
+	pages := w.all(ctx, c, a.URLs[:min(len(a.URLs), maxURLs)])
+	if ctx.Err() != nil {
+		return tool.Result{}, ctx.Err()
+	}
+	res := tool.Result{Warnings: w.problems(), IsError: true}
+	for _, p := range pages {
+		if p.Error == "" {
+			res.IsError = false
+		}
+		for _, why := range p.Warnings {
+			res.Warnings = append(res.Warnings, p.URL+": "+why)
+		}
+	}
+	out := extracted{Note: strangers, Results: pages}
+	text, err := w.fit(&out, c.Session, cmp.Or(a.Limit, w.o.CharLimit))
+	res.Text = text
+	for _, p := range pages {
+		res.Spill = cmp.Or(res.Spill, p.FullText)
+	}
+	return res, err
+}
+
+// all reads pages at once and returns them in order.
+func (w *Web) all(ctx context.Context, c tool.Call, urls []string) []*one {
+	pages := make([]*one, len(urls))
+	var wait sync.WaitGroup
+	var say sync.Mutex
+	for i, raw := range urls {
+		wait.Add(1)
+		crash.Go("web_extract", func() {
+			defer wait.Done()
+			p := w.one(ctx, raw)
+			pages[i] = p
+			say.Lock()
+			defer say.Unlock()
+			c.Output(event.Stdout, []byte(p.line()))
+		})
+	}
+	wait.Wait()
+	return pages
+}
+
+// line tells a person about a page.
+func (p *one) line() string {
+	if p.Error != "" {
+		return fmt.Sprintf("%s\n   %s\n", p.URL, p.Error)
+	}
+	return fmt.Sprintf("%s\n   %s, %d characters\n", p.URL, cmp.Or(p.Title, "no title"), utf8.RuneCountInString(p.whole))
+}
+
+// fit writes the result so that it stays within the budget and in one piece: each page gives up the same share.
+func (w *Web) fit(out *extracted, session string, limit int) (string, error) {
+	for {
+		over := false
+		for _, p := range out.Results {
+			over = w.cut(p, session, limit) || over
+		}
+		text, err := encode(out)
+		if err != nil {
+			return "", err
+		}
+		n := utf8.RuneCountInString(text)
+		if n <= w.o.Budget || !over && limit < 100 {
+			return text, nil
+		}
+		longest := 0
+		for _, p := range out.Results {
+			longest = max(longest, utf8.RuneCountInString(p.Content))
+		}
+		limit = min(limit, longest) * w.o.Budget / n * 9 / 10
+		if limit < 100 {
+			for _, p := range out.Results {
+				p.Title, p.Warnings = visible(p.Title, 60), nil
+			}
+		}
+	}
+}
+
+// cut fills Content with at most limit characters and keeps the whole text in a file; it reports whether anything was left out.
+func (w *Web) cut(p *one, session string, limit int) bool {
+	if utf8.RuneCountInString(p.whole) <= limit {
+		p.Content = p.whole
+		return false
+	}
+	where := "The rest was not kept."
+	if p.FullText == "" && w.o.SpillDir != "" {
+		path, err := tool.Spill(w.o.SpillDir, session, p.whole)
+		if err != nil {
+			p.Warnings = append(p.Warnings, "the whole text could not be kept: "+err.Error())
+		}
+		p.FullText = path
+	}
+	if p.FullText != "" {
+		where = "Full text: " + p.FullText + " (read_file with offset, or search_files)."
+	}
+	c := tool.CutText(p.whole, limit)
+	p.Content = strings.TrimSuffix(c.Head, "\n") + fmt.Sprintf("\n[... %d characters left out. %s]\n", c.Left, where) + c.Tail
+	return true
+}
