@@ -113,7 +113,7 @@ func (w wrapper) option(argv, rest []word) (int, error) {
 	case !rest[0].known():
 		return 0, refuse("an option of %q is only known when it runs", show(argv))
 	case strings.HasPrefix(arg, "--"):
-		if name, _, _ := strings.Cut(arg, "="); len(name) > 3 && path.Base(argv[0].text) == "env" && strings.HasPrefix(splitString, name) {
+		if name, _, _ := strings.Cut(arg, "="); len(name) > 2 && path.Base(argv[0].text) == "env" && strings.HasPrefix(splitString, name) {
 			return 0, refuse("%q splits a text into a command, which the lists cannot judge", show(argv))
 		}
 		if slices.Contains(w.long, arg) {

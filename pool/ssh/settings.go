@@ -1,0 +1,117 @@
+package ssh
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kevinburke/ssh_config"
+)
+
+// settings is what ~/.ssh/config and /etc/ssh/ssh_config say, read anew for each connection: a person edits them while we run.
+type settings struct {
+	home  string
+	files []*ssh_config.Config // the user's own first
+}
+
+const systemConfig = "/etc/ssh/ssh_config"
+
+// readSettings reads the files that exist. Errors name file and line, and the way around them.
+func readSettings(home string) (settings, error) {
+	s := settings{home: home}
+	for _, name := range []string{filepath.Join(home, ".ssh", "config"), systemConfig} {
+		data, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return s, fmt.Errorf("reading the ssh configuration: %w", err)
+		}
+		file, err := ssh_config.DecodeBytes(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")))
+		if err != nil {
+			return s, fmt.Errorf("%s cannot be read (line, column: %w); hermes knows Host, Match host, Match all and Include there", name, err)
+		}
+		s.files = append(s.files, file)
+	}
+	return s, nil
+}
+
+func homeDir() string {
+	if home, err := os.UserHomeDir(); err == nil {
+		return home
+	}
+	if u, err := user.Current(); err == nil {
+		return u.HomeDir
+	}
+	return "/"
+}
+
+// all returns every value of a key for a name.
+func (s settings) all(alias, key string) (values []string) {
+	for _, file := range s.files {
+		found, err := file.GetAll(alias, key)
+		if err == nil { // the only error is a node of an unknown kind, which the parser does not make
+			values = append(values, found...)
+		}
+	}
+	return values
+}
+
+// get returns the first value, "" when there is none.
+func (s settings) get(alias, key string) string {
+	if all := s.all(alias, key); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+func (s settings) yes(alias, key string) bool { return strings.EqualFold(s.get(alias, key), "yes") }
+
+// number reads a key that is one. "" is 0.
+func (s settings) number(alias, key string) (int, error) {
+	text := s.get(alias, key)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("the ssh configuration says %s %q for %s: that is no number", key, text, alias)
+	}
+	return n, nil
+}
+
+func (s settings) timeout(alias string) (time.Duration, error) {
+	n, err := s.number(alias, "ConnectTimeout")
+	if err != nil || n == 0 {
+		return defaultTimeout, err
+	}
+	return min(time.Duration(n)*time.Second, 5*time.Minute), nil
+}
+
+// expand replaces ~ and the tokens of a path in the configuration. One with a token that is not known here is left as it is.
+func (s settings) expand(path string, t target) string {
+	switch {
+	case path == "~":
+		path = s.home
+	case strings.HasPrefix(path, "~/"):
+		path = filepath.Join(s.home, path[2:])
+	}
+	local := ""
+	if u, err := user.Current(); err == nil && strings.Contains(path, "%u") {
+		local = u.Username
+	}
+	path = strings.NewReplacer("%%", "%", "%d", s.home, "%h", t.host, "%n", t.alias, "%p", strconv.Itoa(t.port), "%r", t.user, "%u", local).Replace(path)
+	return os.Expand(path, func(name string) string {
+		if value, ok := os.LookupEnv(name); ok {
+			return value
+		}
+		return "${" + name + "}"
+	})
+}
