@@ -16,6 +16,7 @@ import (
 
 	"hermes/core/agent"
 	"hermes/core/approval"
+	"hermes/core/audit"
 	"hermes/core/backend"
 	"hermes/core/config"
 	"hermes/core/event"
@@ -73,6 +74,7 @@ type App struct {
 	forget func(session string) // what the tools know of a session
 	open   sync.Map             // uids of sessions that this process has open
 	log    *slog.Logger
+	audit  *audit.Writer // nil when nothing is recorded
 
 	stop     context.CancelFunc
 	followed chan struct{} // closed when edits of the settings are not followed any more; nil when they never were
@@ -108,6 +110,9 @@ func (a *App) build(ctx context.Context) error {
 	paths := a.opts.Config.Paths()
 	if err := paths.Ensure(); err != nil {
 		a.notice(event.Warn, err.Error(), "what belongs there cannot be kept; HERMES_HOME or --home choose another folder")
+	}
+	if a.opts.Config.Security.AuditLog {
+		a.audit = audit.Open(paths.AuditDir, a.Bus, a.log)
 	}
 	var err error
 	if a.Store, err = store.Open(ctx, paths.DB, store.Options{Progress: a.rebuildProgress}); err != nil {
@@ -154,6 +159,9 @@ func (a *App) Close(ctx context.Context) error {
 	}
 	if a.Store != nil {
 		errs = append(errs, a.Store.Close())
+	}
+	if a.audit != nil {
+		errs = append(errs, a.audit.Close(ctx))
 	}
 	a.Models.close()
 	return errors.Join(errs...)

@@ -29,6 +29,8 @@ type Config struct {
 	Display          Display             `key:"display"`
 	ToolOutput       ToolOutput          `key:"tool_output"`
 	Compression      Compression         `key:"compression"`
+	Web              Web                 `key:"web"`
+	Security         Security            `key:"security"`
 	Keys             map[string][]string `key:"keys" live:"yes" doc:"keys by action, for example session.new: ctrl+t; ids are in docs/keys.md"`
 	Toolsets         []string            `key:"toolsets" doc:"sets of tools that the agent is given; empty: all"`
 	Logging          Logging             `key:"logging"`
@@ -128,6 +130,7 @@ func Defaults() *Config {
 			MaxBackendsPerSession: 5, Fallback: "default", DockerNetwork: true, DockerImage: "nikolaik/python-nodejs:python3.11-nodejs20",
 		},
 		Approvals: Approvals{Mode: "manual", Timeout: 300 * time.Second},
+		Security:  Security{AuditLog: true},
 		Display: Display{
 			Theme: "default", BusyInputMode: "interrupt", Language: "en", Mouse: "all", Notify: "unfocused",
 			Timestamps: true, PasteCollapseThreshold: 5, PasteCollapseChar: 2000,
@@ -137,6 +140,7 @@ func Defaults() *Config {
 			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectFirstN: 3, ProtectLastN: 20,
 		},
 		Logging:          Logging{Level: "info"},
+		Web:              Web{ExtractCharLimit: 15_000, Timeout: 30 * time.Second, MaxDownload: 10 << 20, CacheTTL: 5 * time.Minute},
 		FileReadMaxChars: 100_000,
 	}
 }

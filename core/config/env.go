@@ -130,6 +130,9 @@ var special = map[string]string{
 	"HERMES_THEME":     "display.theme",
 	"HERMES_LOG_LEVEL": "logging.level",
 	"TERMINAL_ENV":     "terminal.backend",
+
+	"HERMES_ALLOW_PRIVATE_URLS": "security.allow_private_urls",
+	"HERMES_ALLOW_TUN_FAKEIP":   "security.allow_tun_fakeip",
 }
 
 // overlay takes settings from variables: the special ones, HERMES_<SECTION>_<KEY>, and TERMINAL_<KEY>.

@@ -294,7 +294,8 @@ context_file_max_chars: null
 compression: {enabled: true, in_place: true, tail_mode: lean}
 memory: {memory_enabled: true}
 approvals: {mode: off, timeout: 60, cron_mode: deny}
-security: {redact_secrets: true}
+security: {redact_secrets: true, website_blocklist: {enabled: true, domains: [a.example], shared_files: []}}
+web: {backend: firecrawl, search_backend: brave-free, extract_backend: tavily}
 mcp_servers: {a: {command: b}}
 display: {interface: cli, skin: default, streaming: false, tui_status_indicator: kaomoji, mouse_tracking: all}
 paste_collapse_threshold: 7

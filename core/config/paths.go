@@ -19,6 +19,7 @@ type Paths struct {
 	LogDir      string
 	LogFile     string
 	CrashDir    string
+	AuditDir    string // what the agent did, one file a month
 	CacheDir    string
 	SpillDir    string // full output of tools whose result was cut
 	HistoryFile string // prompts, one JSON string a line
@@ -50,7 +51,7 @@ func NewPaths(home, profile string) (Paths, error) {
 	return Paths{
 		Home: abs, Profile: profile,
 		ConfigFile: in("config.yaml"), EnvFile: in(".env"), DB: in("workbench.db"),
-		LogDir: in("logs"), LogFile: in("logs", "workbench.log"), CrashDir: in("logs", "crashes"),
+		LogDir: in("logs"), LogFile: in("logs", "workbench.log"), CrashDir: in("logs", "crashes"), AuditDir: in("logs", "audit"),
 		CacheDir: in("cache"), SpillDir: in("cache", "spill"),
 		HistoryFile: in("workbench_history.jsonl"), ThemesDir: in("themes"), SkillsDir: in("skills"),
 	}, nil

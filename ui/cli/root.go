@@ -43,7 +43,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 	for group, list := range map[string][]*cobra.Command{
 		groupTalk:     {c.runCommand(), c.sessionsCommand()},
 		groupSettings: {c.configCommand(), c.setupCommand(), c.modelCommand()},
-		groupHealth:   {c.doctorCommand(), c.memoryCommand(), c.statusCommand(), c.logsCommand(), c.versionCommand()},
+		groupHealth:   {c.doctorCommand(), c.auditCommand(), c.memoryCommand(), c.statusCommand(), c.logsCommand(), c.versionCommand()},
 	} {
 		for _, sub := range list {
 			sub.GroupID = group

@@ -1,0 +1,76 @@
+package audit
+
+import (
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"hermes/core/event"
+	"hermes/core/logs"
+)
+
+// entry is what is recorded of an event; ok is false for events that are no act.
+func entry(env event.Envelope) (e Entry, ok bool) {
+	e = Entry{At: env.At.UTC(), Session: env.Session, Turn: env.Turn, Parent: env.Parent, User: owner(), PID: os.Getpid()}
+	switch ev := env.Event.(type) {
+	case event.ToolStarted:
+		e.What, e.Call, e.Tool, e.Gist, e.Backend = Start, ev.Call.ID, ev.Call.Name, ev.Gist, ev.Backend
+	case event.ApprovalAsked:
+		e.What, e.Call, e.Tool, e.Backend = Ask, ev.Call.ID, ev.Call.Name, ev.Backend
+		e.Gist, e.Effects, e.Reason = ev.Detail, slices.Clone(ev.Effects), ev.Reason
+	case event.ApprovalSettled:
+		e.What, e.Call, e.Decision, e.By = Decide, ev.CallID, string(ev.Decision), ev.By
+	case event.ToolEnded:
+		r := ev.Result
+		e.What, e.Call, e.Tool, e.Backend = End, r.CallID, r.Name, r.Backend
+		e.ExitCode, e.Failed, e.TookMS = r.ExitCode, r.IsError, r.Took.Milliseconds()
+		for _, d := range r.Diffs {
+			e.Files = append(e.Files, d.Path)
+		}
+	case event.ProcessEnded:
+		e.What, e.Call, e.Gist, e.Backend, e.TookMS = Process, ev.CallID, ev.Command, ev.Backend, ev.Took.Milliseconds()
+		e.ExitCode = &ev.ExitCode
+	case event.BackendChanged:
+		if ev.From == ev.To {
+			return e, false
+		}
+		e.What, e.Backend, e.Gist, e.Reason = Backend, ev.Name, string(ev.From)+" -> "+string(ev.To), ev.Cause
+	case event.BackendSelected:
+		e.What, e.Backend = Select, ev.Name
+	case event.ConfigReloaded:
+		e.What = Settings
+		e.Reason = strings.Join(ev.Problems, "; ")
+	case event.Resync:
+		e.What, e.Lost = Gap, ev.Dropped
+	default:
+		return e, false
+	}
+	e.redact()
+	return e, true
+}
+
+func (e *Entry) redact() {
+	e.Gist, e.Reason = short(logs.Redact(e.Gist)), short(logs.Redact(e.Reason))
+	for i, s := range e.Effects {
+		e.Effects[i] = short(logs.Redact(s))
+	}
+}
+
+func short(s string) string {
+	runes := []rune(strings.ToValidUTF8(s, "\ufffd"))
+	if len(runes) <= maxGist {
+		return string(runes)
+	}
+	return string(runes[:maxGist]) + "…"
+}
+
+// owner is the name of the user that the program runs as.
+var owner = sync.OnceValue(func() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(os.Getuid())
+})

@@ -1,0 +1,16 @@
+package config
+
+// Security is what guards this machine. Most keys are those of the Python program.
+type Security struct {
+	AllowPrivateURLs bool             `key:"allow_private_urls" doc:"as web.allow_private_urls; either of them is enough"`
+	AllowTunFakeIP   bool             `key:"allow_tun_fakeip" doc:"names may lead to 198.18.0.0/15, where tunnels such as Clash and sing-box put them"`
+	WebsiteBlocklist WebsiteBlocklist `key:"website_blocklist"`
+	AuditLog         bool             `key:"audit_log" doc:"record what was asked, approved and run in logs/audit; hermes audit shows it"`
+}
+
+// WebsiteBlocklist is the Python program's list of sites that are never visited.
+type WebsiteBlocklist struct {
+	Enabled     bool     `key:"enabled" doc:"use the list"`
+	Domains     []string `key:"domains" doc:"as web.blocklist"`
+	SharedFiles []string `key:"shared_files" doc:"as web.blocklist_files"`
+}
