@@ -25,7 +25,7 @@ func (a *App) tools() (*tool.Registry, error) {
 		Home: paths.Home, SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Timeout: c.Terminal.Timeout,
 		Budget: c.ToolOutput.MaxBytes,
 		Read:   file.Limits{Lines: c.ToolOutput.MaxLines, LineLength: c.ToolOutput.MaxLineLength, Chars: c.FileReadMaxChars},
-		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify,
+		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify, Web: webOptions(c),
 	})
 	a.forget = set.Forget
 	r, err := tool.NewRegistry(set.Tools...)

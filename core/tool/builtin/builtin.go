@@ -11,6 +11,7 @@ import (
 	"hermes/core/tool/plan"
 	"hermes/core/tool/recall"
 	"hermes/core/tool/shell"
+	"hermes/core/tool/web"
 )
 
 // Deps is what the tools need. Every tool whose needs are nil is left out.
@@ -23,7 +24,8 @@ type Deps struct {
 	Read     file.Limits   // of read_file
 	Sessions recall.Sessions
 	Todos    plan.Store
-	Ask      ask.Asker // clarify
+	Web      *web.Options // web_search, web_extract
+	Ask      ask.Asker    // clarify
 	// Staffed returns an error when nobody is there to answer clarify; nil means that somebody always is.
 	Staffed func() error
 	// Notify queues a message for a session's agent (background processes); nil means that nobody can be told.
@@ -66,6 +68,10 @@ func All(d Deps) Set {
 	}
 	if d.Sessions != nil {
 		tools = append(tools, recall.Search(d.Sessions))
+	}
+	if d.Web != nil {
+		w := web.New(*d.Web)
+		tools = append(tools, web.SearchTool(w), web.ExtractTool(w))
 	}
 	return Set{Tools: tools, forget: forget}
 }

@@ -16,6 +16,7 @@ import (
 	"hermes/core/tool/ask"
 	"hermes/core/tool/file"
 	"hermes/core/tool/plan"
+	"hermes/core/tool/web"
 )
 
 type noPool struct{ backend.Pool }
@@ -23,7 +24,7 @@ type noPool struct{ backend.Pool }
 func all(t *testing.T) Set {
 	t.Helper()
 	return All(Deps{
-		Home: t.TempDir(), Pool: noPool{}, Sessions: (*session.Service)(nil), Todos: plan.InMeta(nil),
+		Home: t.TempDir(), Pool: noPool{}, Sessions: (*session.Service)(nil), Todos: plan.InMeta(nil), Web: &web.Options{},
 		Ask: func(context.Context, ask.Question) (string, error) { return "", nil },
 	})
 }
@@ -36,7 +37,7 @@ func TestEveryTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const names = "clarify patch process read_file search_files session_search terminal todo write_file"
+	const names = "clarify patch process read_file search_files session_search terminal todo web_extract web_search write_file"
 	if got := strings.Join(reg.Names(), " "); got != names {
 		t.Errorf("tools are %s, want %s", got, names)
 	}
