@@ -13,6 +13,7 @@ import (
 	"hermes/core/event"
 	"hermes/core/logs"
 	"hermes/core/store"
+	"hermes/core/tool/web/pdf"
 	"hermes/pool"
 	"hermes/pool/local"
 	"hermes/ui/cli"
@@ -22,7 +23,12 @@ import (
 // version is set by the Makefile.
 var version string
 
-func main() { os.Exit(run()) }
+func main() {
+	if pdf.Child() { // this process was started to read one PDF document
+		return
+	}
+	os.Exit(run())
+}
 
 func run() int {
 	defer crash.Guard("main")
