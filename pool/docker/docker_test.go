@@ -2,10 +2,12 @@ package docker
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,7 +54,14 @@ type rig struct {
 func newRig(t testing.TB, change ...func(*Options)) *rig {
 	t.Helper()
 	dockertest.Engine(t)
-	return newRigIn(t, t.TempDir(), change...)
+	home := t.TempDir()
+	sweepAfter(t, home)
+	return newRigIn(t, home, change...)
+}
+
+// sweepAfter removes, when the test ends, what is left of a data folder.
+func sweepAfter(t testing.TB, home string) {
+	t.Cleanup(func() { sweepTest(t, openFolder(home).owner) })
 }
 
 // newRigIn is a second process of the same data folder, but for being in the same process.
@@ -68,15 +77,11 @@ func newRigIn(t testing.TB, home string, change ...func(*Options)) *rig {
 		f(&o)
 	}
 	r.kind = New(o)
-	owner := r.kind.owner()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
 		if err := r.kind.Close(ctx); err != nil {
 			t.Error(err)
-		}
-		if len(o.Home) > 0 {
-			sweepTest(t, owner)
 		}
 	})
 	return r
@@ -220,29 +225,34 @@ func output(t testing.TB, b *Backend, command string) string {
 	return string(run(t, b, command).Output)
 }
 
-// maker makes pools with one container each, of this specification.
+// maker makes pools with one container each, of this specification. They share a data folder, so that the runner is installed once.
 func maker(t *testing.T, s pool.Spec) conformance.Maker {
-	home := t.TempDir() // one data folder, so that the runner is installed once
-	var sessions sync.Mutex
+	home := t.TempDir()
+	dockertest.Engine(t)
+	sweepAfter(t, home)
+	var serial atomic.Int32
 	return func(t testing.TB) conformance.Place {
-		sessions.Lock()
-		defer sessions.Unlock()
-		r := newRigIn(t, home, func(o *Options) { o.Home = home })
+		r := newRigIn(t, home)
+		s := s
 		if s.Image == "" {
 			s.Image = dockertest.Busybox(t)
 		}
-		s.Kind = Name
-		p := r.pool(map[string]pool.Spec{"box": s})
+		name := fmt.Sprintf("box%d", serial.Add(1))
+		p := r.pool(map[string]pool.Spec{name: s})
 		fresh := func() string {
 			t.Helper()
-			res, err := p.Exec(context.Background(), backend.Request{Session: "s1", Backend: "box", Command: "mktemp -d"})
+			res, err := p.Exec(context.Background(), backend.Request{Session: "s1", Backend: name, Command: "mktemp -d"})
 			if err != nil || res.ExitCode != 0 {
 				t.Fatalf("a fresh folder: %v %s", err, res.Output)
 			}
 			return strings.TrimSpace(string(res.Output))
 		}
-		return conformance.Place{Pool: p, Backend: "box", Grace: testGrace, Fresh: fresh, Sweeps: true, Sessions: 2}
+		return conformance.Place{Pool: p, Backend: name, Grace: testGrace, Fresh: fresh, Sweeps: true, Sessions: 2}
 	}
 }
 
 func TestConformance(t *testing.T) { conformance.Run(t, maker(t, pool.Spec{})) }
+
+func TestConformanceOfAReadOnlyRootAndAnotherUser(t *testing.T) {
+	conformance.RunBehaviour(t, maker(t, pool.Spec{ReadOnly: true, User: "worker"}))
+}

@@ -138,7 +138,11 @@ func (a *attempt) fresh(ctx context.Context, cause string) (*connection, error) 
 		labels[labelPart+name] = sum
 	}
 	a.plan.config.Labels = labels
-	made, err := a.cli.ContainerCreate(ctx, a.plan.config, a.plan.host, a.plan.networks, nil, a.name())
+	// Not to be cancelled: the engine would make it all the same, and nobody would know of it.
+	made, err := a.cli.ContainerCreate(context.WithoutCancel(ctx), a.plan.config, a.plan.host, a.plan.networks, nil, a.name())
+	if err == nil && ctx.Err() != nil {
+		return nil, ctx.Err() // whoever cancelled it removes it
+	}
 	switch {
 	case errdefs.IsConflict(err): // the name is the lock: somebody else was first
 		return nil, &lookAgain{err}
