@@ -88,7 +88,7 @@ func maker(command func(testing.TB) *exec.Cmd, shell string, fresh func(testing.
 				t.Error(err)
 			}
 		})
-		return conformance.Place{Pool: p, Backend: "far", Grace: grace, Fresh: func() string { return fresh(t) }, Sweeps: true}
+		return conformance.Place{Pool: p, Backend: "far", Grace: grace, Fresh: func() string { return fresh(t) }, Sweeps: true, Sessions: 1}
 	}
 }
 
