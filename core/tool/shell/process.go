@@ -154,7 +154,7 @@ func (s *Shell) output(p backend.Process, from int64, limit int) (text string, e
 	if err != nil {
 		return "", 0, err
 	}
-	text = strings.TrimRight(readable(data), "\n")
+	text = strings.TrimRight(Readable(data), "\n")
 	if from >= 0 && start > from {
 		text = fmt.Sprintf("[%d older bytes are gone]\n%s", start-from, text)
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// readable makes terminal output text for a model: no control sequences, and of a line that was drawn over with carriage
+// Readable makes terminal output text for a model: no control sequences, and of a line that was drawn over with carriage
 // returns (progress bars) what was visible at the end.
-func readable(data []byte) string {
+func Readable(data []byte) string {
 	s := ansi.Strip(strings.ToValidUTF8(string(data), "\uFFFD"))
 	if strings.ContainsRune(s, '\r') {
 		lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")

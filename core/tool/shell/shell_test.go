@@ -109,7 +109,7 @@ func FuzzReadable(f *testing.F) {
 	f.Add([]byte("\x1b]0;title\x07a\rb\x1b[2Jc\x9b1m"))
 	f.Add([]byte("\xff\xfe\x00\r\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := readable(data)
+		s := Readable(data)
 		if !utf8.ValidString(s) {
 			t.Fatalf("%q", s)
 		}

@@ -88,7 +88,7 @@ func (s *Shell) terminal(ctx context.Context, c tool.Call, a terminalArgs) (tool
 
 // failed reports a command that could not be run or whose fate is unknown.
 func failed(res backend.Result, err error) tool.Result {
-	text := strings.TrimSpace(readable(res.Output) + "\nThe command could not be run: " + err.Error())
+	text := strings.TrimSpace(Readable(res.Output) + "\nThe command could not be run: " + err.Error())
 	return tool.Result{Text: text, IsError: true, Backend: res.Backend, Warnings: res.Warnings}
 }
 
@@ -144,7 +144,7 @@ func dataOf(res backend.Result) map[string]any {
 // output is what a command printed, with a note where the middle is missing.
 func output(res backend.Result) string {
 	if !res.Truncated {
-		return strings.TrimRight(readable(res.Output), "\n")
+		return strings.TrimRight(Readable(res.Output), "\n")
 	}
 	cut := min(res.Cut, len(res.Output))
 	if cut <= 0 {
@@ -154,7 +154,7 @@ func output(res backend.Result) string {
 	if res.Spill != "" {
 		note += "; all of it: " + res.Spill
 	}
-	return readable(res.Output[:cut]) + note + "]\n" + strings.TrimRight(readable(res.Output[cut:]), "\n")
+	return Readable(res.Output[:cut]) + note + "]\n" + strings.TrimRight(Readable(res.Output[cut:]), "\n")
 }
 
 func (s *Shell) defaultBackend(session string) string {

@@ -59,7 +59,7 @@ func (w *watcher) see(data []byte) {
 		if nl < 0 {
 			break
 		}
-		w.line(readable(w.part[:nl]))
+		w.line(Readable(w.part[:nl]))
 		w.part = w.part[nl+1:]
 	}
 	if len(w.part) > watchLine {

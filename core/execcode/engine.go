@@ -1,0 +1,210 @@
+package execcode
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"hermes/core/backend"
+	"hermes/core/crash"
+)
+
+// Options of an Engine. Env is required.
+type Options struct {
+	// Env is the environment of scripts, cleaned: see childenv. It is asked for at every run.
+	Env func() []string
+	// Python returns the interpreter that the settings name; "" means that one is looked for.
+	Python func() string
+	// Homes are folders of the program that no script may read.
+	Homes []string
+	// Pool runs scripts in other back ends. May be nil.
+	Pool backend.Pool
+	// Clean makes printed bytes text for a model: valid UTF-8, no control sequences. nil repairs the UTF-8 only.
+	Clean func([]byte) string
+	Log   *slog.Logger
+}
+
+// Engine runs scripts. All methods are safe for concurrent use.
+type Engine struct {
+	o       Options
+	pythons pythons
+	levels  levels
+	kernels kernels
+	swept   sync.Once
+}
+
+// New returns an engine. It starts nothing and looks at nothing.
+func New(o Options) *Engine {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Python == nil {
+		o.Python = func() string { return "" }
+	}
+	if o.Clean == nil {
+		o.Clean = func(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+	}
+	e := &Engine{o: o}
+	e.kernels.all = map[kernelKey]*kernel{}
+	return e
+}
+
+// Close ends all kernels.
+func (e *Engine) Close() { e.kernels.close() }
+
+// Forget ends the kernels of a session.
+func (e *Engine) Forget(session string) { e.kernels.forget(session) }
+
+// Report is what Probe found.
+type Report struct {
+	Python    string // path of the interpreter
+	Version   string // "3.11"
+	Isolation Isolation
+}
+
+// Probe says what a script in dir would run on; the error says why none can. The first call takes some 100 ms, later ones nothing.
+func (e *Engine) Probe(ctx context.Context, dir string) (Report, error) {
+	py, err := e.pythons.find(ctx, e.o.Python(), dir, Project)
+	if err != nil {
+		return Report{}, err
+	}
+	iso, err := e.levels.of(ctx, e, py)
+	if err != nil {
+		return Report{}, err
+	}
+	return Report{Python: py.path, Version: fmt.Sprintf("%d.%d", py.version[0], py.version[1]), Isolation: iso}, nil
+}
+
+// start starts an interpreter for a script, here or in its back end. Its channel is open; it waits for a job.
+func (e *Engine) start(ctx context.Context, s Script, out sink) (process, error) {
+	e.swept.Do(func() { crash.Go("script leftovers", sweepTemp) })
+	if s.Backend != "" {
+		return e.startRemote(ctx, s, out)
+	}
+	py, err := e.pythons.find(ctx, e.o.Python(), s.Dir, s.Mode)
+	if err != nil {
+		return nil, err
+	}
+	iso, err := e.levels.of(ctx, e, py)
+	if err != nil {
+		return nil, err
+	}
+	temp, err := newTempDir()
+	if err != nil {
+		return nil, fmt.Errorf("no temporary folder for the script: %w", err)
+	}
+	dir := s.Dir
+	if s.Mode == Strict {
+		dir = temp.work()
+	} else if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		temp.remove()
+		return nil, fmt.Errorf("the session's folder %s is not there any more", dir)
+	}
+	p, err := startLocal(launch{
+		python: py, env: e.environ(dir, temp), dir: dir, temp: temp, policy: e.policyOf(s.Mode, dir, temp.work()), iso: iso, limits: s.Limits, sink: out,
+	})
+	if err != nil {
+		temp.remove()
+		return nil, err
+	}
+	if err := load(p.ch, py); err != nil {
+		p.kill(context.Background())
+		p.release()
+		return nil, fmt.Errorf("the script's Python ended at once: %w", err)
+	}
+	return p, nil
+}
+
+func load(ch *os.File, py python) error {
+	_, err := ch.Write(block('m', py.code))
+	return err
+}
+
+// environ is the script's environment.
+func (e *Engine) environ(dir string, temp *tempDir) []string {
+	var env []string
+	for _, kv := range e.o.Env() {
+		switch name, _, _ := strings.Cut(kv, "="); name {
+		case "TMPDIR", "PWD", "OLDPWD":
+		default:
+			env = append(env, kv)
+		}
+	}
+	return append(env, "TMPDIR="+temp.work(), "PWD="+dir, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUTF8=1")
+}
+
+// paths are added to sys.path of a project's script, behind everything else: nothing of the project takes the place of a module that
+// Python itself needs.
+func (e *Engine) paths(s Script) []string {
+	if s.Mode == Strict || s.Backend != "" {
+		return nil
+	}
+	out := []string{s.Dir}
+	for _, kv := range e.o.Env() {
+		if list, ok := strings.CutPrefix(kv, "PYTHONPATH="); ok {
+			out = append(out, filepath.SplitList(list)...)
+		}
+	}
+	return out
+}
+
+// levels remembers what the kernel gave.
+type levels struct {
+	mu    sync.Mutex
+	known *Isolation
+}
+
+// of tries what could keep a script in, the best first, with a script that does nothing.
+func (l *levels) of(ctx context.Context, e *Engine, py python) (Isolation, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known != nil {
+		return *l.known, nil
+	}
+	var last error
+	for _, iso := range steps(best()) {
+		err := e.try(ctx, py, iso)
+		if err == nil {
+			l.known = &iso
+			return iso, nil
+		}
+		if ctx.Err() != nil {
+			return iso, ctx.Err()
+		}
+		e.o.Log.Info("scripts cannot be kept in this way", "isolation", iso.String(), "err", err)
+		last = err
+	}
+	return Isolation{}, fmt.Errorf("no script can be started: %w", last)
+}
+
+// try runs an empty script under iso.
+func (e *Engine) try(ctx context.Context, py python, iso Isolation) error {
+	temp, err := newTempDir()
+	if err != nil {
+		return err
+	}
+	defer temp.remove()
+	s := Script{Code: "pass", Dir: temp.work(), Limits: Limits{}.orDefaults(), Mode: Project}
+	s.Limits.Timeout = probeTime
+	col := newCollector(s.Limits, nil, "")
+	p, err := startLocal(launch{
+		python: py, env: e.environ(s.Dir, temp), dir: s.Dir, temp: temp, policy: e.policyOf(s.Mode, s.Dir, temp.work()), iso: iso, limits: s.Limits, sink: col.write,
+	})
+	if err != nil {
+		return err
+	}
+	defer p.release()
+	if err := load(p.ch, py); err != nil {
+		p.kill(ctx)
+		return err
+	}
+	r := run{e: e, s: s, p: p, line: newLine(p.ch), out: col, init: iso.PIDs}
+	if res := r.drive(ctx); res.Status != Success {
+		return fmt.Errorf("exit code %d: %s", res.ExitCode, res.Error)
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package execcode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hermes/core/crash"
+	"hermes/core/event"
+)
+
+const (
+	// drainTime is how long output is waited for after the end of a script: what still holds a pipe open then is none of it.
+	drainTime = 300 * time.Millisecond
+	pieces    = 32 << 10
+)
+
+// launch is what a local interpreter is started with.
+type launch struct {
+	python python
+	env    []string
+	dir    string
+	temp   *tempDir
+	policy policy
+	iso    Isolation
+	limits Limits
+	sink   sink
+}
+
+// local is an interpreter on this machine.
+type local struct {
+	cmd   *exec.Cmd
+	ch    *os.File
+	iso   Isolation
+	tag   string
+	temp  *tempDir
+	pipes []*os.File
+	ended chan struct{}
+	code  int
+	over  atomic.Bool // set before the process is reaped: its number may be another's then
+	tell  sink
+}
+
+// startLocal starts an interpreter that waits for its job. Nothing of the script has run when it returns, so the limits are set in time.
+func startLocal(l launch) (*local, error) {
+	p := &local{iso: l.iso, temp: l.temp, tag: l.temp.name(), ended: make(chan struct{}), tell: l.sink}
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	p.ch = ours
+	files, err := p.command(l, theirs)
+	if err == nil {
+		err = p.start(l)
+	}
+	for _, f := range files {
+		_ = f.Close()
+	}
+	if err != nil {
+		_ = ours.Close()
+		for _, f := range p.pipes {
+			_ = f.Close()
+		}
+		return nil, err
+	}
+	go0 := make(chan struct{}, 2)
+	for i, s := range []event.Stream{event.Stdout, event.Stderr} {
+		crash.Go("script output", func() {
+			p.read(s, p.pipes[i])
+			go0 <- struct{}{}
+		})
+	}
+	crash.Go("script wait", func() { p.wait(go0) })
+	return p, nil
+}
+
+// command prepares the command and returns the files that are only the child's.
+func (p *local) command(l launch, channel *os.File) (theirs []*os.File, err error) {
+	argv := l.python.argv()
+	p.cmd = exec.Command(argv[0], argv[1:]...)
+	p.cmd.Env, p.cmd.Dir = l.env, l.dir
+	if !l.iso.PIDs {
+		p.cmd.Env = append(p.cmd.Env, tagName+"="+p.tag)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	theirs = append(theirs, null)
+	p.cmd.Stdin, p.cmd.ExtraFiles = null, []*os.File{channel}
+	for _, to := range []*io.Writer{&p.cmd.Stdout, &p.cmd.Stderr} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return theirs, err
+		}
+		theirs, p.pipes = append(theirs, w), append(p.pipes, r)
+		*to = w
+	}
+	return theirs, nil
+}
+
+// start starts the command kept in, then sets what can only be set from outside.
+func (p *local) start(l launch) error {
+	if err := begin(p.cmd, l, p.ended); err != nil {
+		return fmt.Errorf("%s could not be started: %w", l.python.path, err)
+	}
+	if err := settle(p.cmd.Process.Pid, l); err != nil {
+		_ = p.cmd.Process.Kill()
+		_, _ = p.cmd.Process.Wait()
+		close(p.ended)
+		return err
+	}
+	return nil
+}
+
+func (p *local) read(s event.Stream, from *os.File) {
+	buf := make([]byte, pieces)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 {
+			p.tell(s, buf[:n])
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *local) wait(drained <-chan struct{}) {
+	state, err := p.cmd.Process.Wait()
+	p.over.Store(true)
+	p.code = 1
+	if err == nil {
+		p.code = exitCode(state)
+	}
+	sweep(p.cmd.Process.Pid, p.tag, p.iso)
+	for _, f := range p.pipes {
+		_ = f.SetReadDeadline(time.Now().Add(drainTime))
+	}
+	for range p.pipes {
+		<-drained
+	}
+	for _, f := range p.pipes {
+		_ = f.Close()
+	}
+	close(p.ended)
+}
+
+func exitCode(s *os.ProcessState) int {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return s.ExitCode()
+}
+
+func (p *local) channel() io.ReadWriteCloser { return p.ch }
+func (p *local) done() <-chan struct{}       { return p.ended }
+func (p *local) status() int                 { return p.code }
+func (p *local) isolation() string           { return p.iso.String() }
+
+// signal reaches the script and what it started and did not hide.
+func (p *local) signal(s unix.Signal) {
+	if !p.over.Load() {
+		_ = unix.Kill(-p.cmd.Process.Pid, s)
+	}
+}
+
+func (p *local) interrupt() { p.signal(unix.SIGINT) }
+
+func (p *local) terminate() {
+	p.signal(unix.SIGTERM)
+	p.signal(unix.SIGCONT) // a script that stopped itself hears it too
+}
+
+func (p *local) kill(ctx context.Context) {
+	p.signal(unix.SIGKILL)
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+	}
+}
+
+func (p *local) release() {
+	_ = p.ch.Close()
+	p.temp.remove()
+}
+
+// socketPair returns two connected sockets, the first of them for us.
+func socketPair() (ours, theirs *os.File, err error) {
+	syscall.ForkLock.RLock()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(fds[0])
+		unix.CloseOnExec(fds[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, nil, fmt.Errorf("no channel for the script: %w", err)
+	}
+	if err := unix.SetNonblock(fds[0], true); err != nil {
+		return nil, nil, errors.Join(err, unix.Close(fds[0]), unix.Close(fds[1]))
+	}
+	return os.NewFile(uintptr(fds[0]), "script"), os.NewFile(uintptr(fds[1]), "channel"), nil
+}
+
+// tagName is the variable by which what a script started is found again where there is no process namespace.
+const tagName = "HERMES_SCRIPT"

@@ -1,0 +1,170 @@
+package execcode
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"hermes/core/crash"
+)
+
+// best is what this kernel may give; only a start tells.
+func best() Isolation {
+	return Isolation{PIDs: true, Users: os.Geteuid() != 0, Landlock: landlockVersion(), Seccomp: arch() != 0}
+}
+
+// keptCaps are what a script of root keeps: rights over files, which is what root is here for. Tracing, mounting and the rest go, and
+// with them root's way around everything else.
+var keptCaps = []uintptr{
+	unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL, unix.CAP_SETGID, unix.CAP_SETUID,
+}
+
+// flags are the namespaces of a script.
+func (i Isolation) flags(network bool) uintptr {
+	var f uintptr
+	if i.PIDs {
+		f = unix.CLONE_NEWPID | unix.CLONE_NEWIPC
+		if i.Users {
+			f |= unix.CLONE_NEWUSER
+		}
+		if !network {
+			f |= unix.CLONE_NEWNET
+		}
+	}
+	return f
+}
+
+// begin starts the command from a thread of its own that was restricted before: a child inherits what its thread may do. The
+// thread is never used again, and stays until ended is closed, because the child dies with it.
+func begin(cmd *exec.Cmd, l launch, ended <-chan struct{}) error {
+	var rules *ruleset
+	if l.iso.Landlock > 0 {
+		var err error
+		if rules, err = l.policy.rules(l.iso.Landlock); err != nil {
+			return err
+		}
+		defer rules.close()
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: l.iso.flags(l.policy.network)}
+	started := make(chan error, 1)
+	crash.Go("script thread", func() {
+		onThread(func() {
+			err := restrict(l, rules)
+			if err == nil {
+				err = cmd.Start()
+			}
+			started <- err
+			if err == nil {
+				<-ended
+			}
+		})
+	})
+	return <-started
+}
+
+// onThread runs f on a thread that ends with it. The main thread is not taken: /proc shows it as the whole program.
+func onThread(f func()) {
+	runtime.LockOSThread() // and never unlocked
+	if unix.Gettid() != unix.Getpid() {
+		f()
+		return
+	}
+	done := make(chan struct{})
+	crash.Go("script thread", func() {
+		defer close(done)
+		onThread(f)
+	})
+	<-done
+	runtime.UnlockOSThread() // nothing was restricted here
+}
+
+// restrict takes from the calling thread what the script is not to have.
+func restrict(l launch, rules *ruleset) error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("no-new-privileges: %w", err)
+	}
+	if os.Geteuid() == 0 {
+		if err := dropCaps(); err != nil {
+			return err
+		}
+	}
+	if rules != nil {
+		if err := rules.apply(); err != nil {
+			return err
+		}
+	}
+	if l.iso.Seccomp {
+		if err := applyFilter(program(uint32(l.iso.flags(l.policy.network)), l.policy.network)); err != nil {
+			return fmt.Errorf("seccomp: %w", err)
+		}
+	}
+	return nil
+}
+
+func dropCaps() error {
+	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
+		kept := false
+		for _, k := range keptCaps {
+			kept = kept || k == c
+		}
+		if kept {
+			continue
+		}
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && err != unix.EINVAL && err != unix.EPERM { //nolint:errorlint // an errno
+			return fmt.Errorf("capability %d: %w", c, err)
+		}
+	}
+	return nil
+}
+
+// settle sets limits on a child that waits for its job, and names its user inside of its namespace.
+func settle(pid int, l launch) error {
+	if l.iso.Users && l.iso.PIDs {
+		if err := mapUser(pid); err != nil {
+			return err
+		}
+	}
+	set := func(what int, n uint64) error {
+		lim := unix.Rlimit{Cur: n, Max: n}
+		var old unix.Rlimit
+		if err := unix.Prlimit(pid, what, nil, &old); err == nil && old.Max < n {
+			return nil // stricter already
+		}
+		if err := unix.Prlimit(pid, what, &lim, nil); err != nil {
+			return fmt.Errorf("resource limit %d: %w", what, err)
+		}
+		return nil
+	}
+	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: 1 << 30, unix.RLIMIT_NOFILE: 1024}
+	if l.limits.Memory > 0 {
+		limits[unix.RLIMIT_DATA] = uint64(l.limits.Memory)
+	}
+	if l.iso.Users && l.iso.PIDs { // counted in the namespace; outside of it the person's other programs count too
+		limits[unix.RLIMIT_NPROC] = uint64(l.limits.Procs)
+	}
+	for what, n := range limits {
+		if err := set(what, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mapUser lets the child be who we are inside of its user namespace too.
+func mapUser(pid int) error {
+	dir := "/proc/" + strconv.Itoa(pid)
+	uid, gid := os.Geteuid(), os.Getegid()
+	for _, m := range []struct{ file, text string }{
+		{"/setgroups", "deny"}, {"/uid_map", fmt.Sprintf("%d %d 1", uid, uid)}, {"/gid_map", fmt.Sprintf("%d %d 1", gid, gid)},
+	} {
+		if err := os.WriteFile(dir+m.file, []byte(m.text), 0); err != nil {
+			return fmt.Errorf("user namespace: %w", err)
+		}
+	}
+	return nil
+}

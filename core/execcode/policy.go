@@ -1,0 +1,56 @@
+package execcode
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// policy is what a script may do to this machine, where the kernel can hold it to that.
+type policy struct {
+	write   []string // folders that it may change
+	hide    []string // files and folders that it may not even read
+	network bool
+}
+
+// policyOf is the policy for a script that starts in dir and has the temporary folder temp.
+func (e *Engine) policyOf(mode Mode, dir, temp string) policy {
+	p := policy{write: []string{resolved(temp)}, hide: e.hidden()}
+	if mode == Strict {
+		return p
+	}
+	p.network = true
+	p.write = append(p.write, resolved(dir), resolved(os.TempDir()), "/tmp", "/var/tmp")
+	if cache, err := os.UserCacheDir(); err == nil {
+		p.write = append(p.write, resolved(cache))
+	}
+	return p
+}
+
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// hidden are places of secrets: ours, and those of the person's own programs.
+func (e *Engine) hidden() []string {
+	out := []string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/var/lib/docker", "/var/lib/containerd"}
+	for _, home := range e.o.Homes {
+		if home != "" {
+			out = append(out, home)
+		}
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return out
+	}
+	for _, name := range []string{
+		".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".pgpass", ".git-credentials", ".npmrc", ".pypirc",
+		".config/gcloud", ".config/gh", ".config/op", ".local/share/keyrings", ".password-store", ".mozilla", ".config/google-chrome",
+		".config/chromium", ".bash_history", ".zsh_history", ".python_history",
+	} {
+		out = append(out, filepath.Join(home, name))
+	}
+	return out
+}

@@ -1,0 +1,216 @@
+package execcode
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // bootstrap.py
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed bootstrap.py
+var bootstrap string
+
+// loader is what the interpreter is started with: it reads a block of code from descriptor 3 and runs it. 'm' marks code that
+// this very interpreter compiled before, 's' source.
+const loader = `import posix
+def r(n):
+    b = b""
+    while len(b) < n:
+        c = posix.read(3, n - len(b))
+        if not c: posix._exit(125)
+        b += c
+    return b
+k = r(1)
+b = r(int.from_bytes(r(4), "big"))
+if k == b"m":
+    import marshal
+    b = marshal.loads(b)
+else:
+    b = compile(b, "<hermes>", "exec")
+exec(b, {"__name__": "<hermes>"})
+`
+
+// probe says what an interpreter is, and compiles what it is given.
+const probe = `import sys, marshal, binascii
+code = marshal.dumps(compile(sys.stdin.buffer.read(), "<hermes>", "exec"))
+sys.stdout.write("%d %d\n%s\n%s" % (sys.version_info[0], sys.version_info[1], sys.executable, binascii.b2a_hex(code).decode()))
+`
+
+// oldest is the oldest Python that scripts run on.
+var oldest = [2]int{3, 8}
+
+const probeTime = 20 * time.Second
+
+// python is an interpreter that was looked at.
+type python struct {
+	path    string // of the interpreter itself, not of a shim in front of it
+	version [2]int
+	code    []byte // the bootstrap, compiled by it
+}
+
+func (p python) argv() []string {
+	return []string{p.path, "-I", "-S", "-B", "-X", "utf8", "-c", loader}
+}
+
+// block is what the loader reads first.
+func block(kind byte, code []byte) []byte {
+	n := len(code)
+	return append([]byte{kind, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}, code...)
+}
+
+// pythons remembers interpreters that were looked at. A file that changed is looked at again.
+type pythons struct {
+	mu   sync.Mutex
+	seen map[string]python // by path, size and time
+}
+
+// look finds out what the interpreter at path is.
+func (c *pythons) look(ctx context.Context, path string) (python, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return python{}, err
+	}
+	key := fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano())
+	c.mu.Lock()
+	defer c.mu.Unlock() // one look at a time: the second finds what the first found
+	if p, ok := c.seen[key]; ok {
+		return p, nil
+	}
+	p, err := examine(ctx, path)
+	if err != nil {
+		return p, err
+	}
+	if c.seen == nil {
+		c.seen = map[string]python{}
+	}
+	c.seen[key] = p
+	return p, nil
+}
+
+func examine(ctx context.Context, path string) (python, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, path, "-I", "-S", "-B", "-c", probe)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")} // a shim looks for itself there
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(bootstrap), &out, &errs
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		return python{}, fmt.Errorf("%s does not run: %w %s", path, err, lastLine(errs.String()))
+	}
+	p := python{}
+	head, rest, _ := strings.Cut(out.String(), "\n")
+	exe, code, _ := strings.Cut(rest, "\n")
+	if _, err := fmt.Sscanf(head, "%d %d", &p.version[0], &p.version[1]); err != nil || exe == "" {
+		return python{}, fmt.Errorf("%s is no Python: it said %.60q", path, out.String())
+	}
+	if p.version[0] < oldest[0] || p.version[0] == oldest[0] && p.version[1] < oldest[1] {
+		return python{}, fmt.Errorf("%s is Python %d.%d; scripts need %d.%d or newer", path, p.version[0], p.version[1], oldest[0], oldest[1])
+	}
+	p.path = exe
+	p.code = make([]byte, len(code)/2)
+	if _, err := hex.Decode(p.code, []byte(code)); err != nil {
+		return python{}, fmt.Errorf("%s: what it compiled cannot be read: %w", path, err)
+	}
+	return p, nil
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+// candidates are where an interpreter may be, the best first.
+func candidates(dir string, mode Mode, env func(string) string) []string {
+	var out []string
+	add := func(root, name string) {
+		if root != "" {
+			out = append(out, filepath.Join(root, "bin", name))
+		}
+	}
+	if mode != Strict {
+		add(env("VIRTUAL_ENV"), "python")
+		if dir != "" {
+			add(filepath.Join(dir, ".venv"), "python")
+			add(filepath.Join(dir, "venv"), "python")
+		}
+		add(env("CONDA_PREFIX"), "python")
+	}
+	for _, name := range []string{"python3", "python"} {
+		for _, d := range filepath.SplitList(env("PATH")) {
+			if filepath.IsAbs(d) { // never one from wherever the session happens to be
+				out = append(out, filepath.Join(d, name))
+			}
+		}
+	}
+	return out
+}
+
+// find returns the interpreter for a script. fixed, when set, is the only one.
+func (c *pythons) find(ctx context.Context, fixed, dir string, mode Mode) (python, error) {
+	list := []string{fixed}
+	if fixed == "" {
+		list = candidates(dir, mode, os.Getenv)
+	}
+	var first error
+	for _, path := range list {
+		if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+			if fixed != "" {
+				return python{}, fmt.Errorf("code_execution.python is %s: %w", path, orElse(err, fs.ErrPermission))
+			}
+			continue
+		}
+		p, err := c.look(ctx, path)
+		if err == nil {
+			return p, nil
+		}
+		if ctx.Err() != nil {
+			return p, ctx.Err()
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	if first != nil {
+		return python{}, first
+	}
+	return python{}, errors.New("no Python is installed: install python3, or name one with code_execution.python")
+}
+
+func orElse(err, other error) error {
+	if err != nil {
+		return err
+	}
+	return other
+}
+
+// job is the frame that starts a run.
+type job struct {
+	Code   string   `json:"code"`
+	File   string   `json:"file"`
+	Stub   string   `json:"stub"`
+	Path   []string `json:"path,omitempty"` // added to sys.path behind everything else
+	Site   []string `json:"site"`           // words in the code that need site-packages from the start
+	Mark   string   `json:"mark,omitempty"`
+	Kernel bool     `json:"kernel,omitempty"`
+	Init   bool     `json:"init,omitempty"`
+}
+
+// needSite are words of scripts that look at sys.path without a failing import.
+var needSite = []string{"metadata", "pkgutil", "pkg_resources", "sys.path", "find_spec", "import site", "site."}
+
+func (j job) frame() (json.RawMessage, error) {
+	j.Site = needSite
+	raw, err := json.Marshal(map[string]job{"run": j})
+	return raw, err
+}

@@ -1,0 +1,88 @@
+package execcode
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+const tempPrefix = "hermes-code-"
+
+// tempDir is the temporary folder of one script: a folder that only we use, which holds a lock and the script's own folder.
+type tempDir struct {
+	root string
+	lock *os.File
+}
+
+func newTempDir() (*tempDir, error) {
+	root, err := os.MkdirTemp("", tempPrefix)
+	if err != nil {
+		return nil, err
+	}
+	t := &tempDir{root: root}
+	if t.lock, err = os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600); err == nil {
+		err = unix.Flock(int(t.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
+	if err == nil {
+		err = os.Mkdir(t.work(), 0o700)
+	}
+	if err != nil {
+		t.remove()
+		return nil, err
+	}
+	return t, nil
+}
+
+// work is the script's folder.
+func (t *tempDir) work() string { return filepath.Join(t.root, "work") }
+
+func (t *tempDir) name() string { return filepath.Base(t.root) }
+
+// remove deletes the folder. Links in it are removed, never followed; folders without rights are opened first.
+func (t *tempDir) remove() {
+	removeAll(t.root)
+	if t.lock != nil {
+		_ = t.lock.Close()
+	}
+}
+
+func removeAll(root string) {
+	if os.RemoveAll(root) == nil {
+		return
+	}
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() { // as lstat sees it: no link. Nothing of the script is alive to swap it
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	_ = os.RemoveAll(root)
+}
+
+// sweepTemp removes folders that a crash left behind: ours, and locked by nobody.
+func sweepTemp() {
+	entries, err := os.ReadDir(os.TempDir())
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), tempPrefix) {
+			continue
+		}
+		root := filepath.Join(os.TempDir(), e.Name())
+		if info, err := os.Lstat(root); err != nil || !owned(info) {
+			continue
+		}
+		lock, err := os.OpenFile(filepath.Join(root, "lock"), os.O_RDWR|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			continue // being made, or not ours after all
+		}
+		if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			removeAll(root)
+		}
+		_ = lock.Close()
+	}
+}
