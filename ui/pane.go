@@ -70,7 +70,7 @@ type (
 		RefreshAt(now time.Time) time.Time
 	}
 	// Waker has work to do after events (history changed: read it again) or in another size (room for a preview). The frame
-	// asks after each Apply and each new arrangement; nil for none.
+	// asks after each Apply, each new arrangement and each refresh; nil for none.
 	Waker interface{ Wake() tea.Cmd }
 	// Sessioner says which session the pane shows.
 	Sessioner interface{ Session() string }

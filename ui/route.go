@@ -202,14 +202,14 @@ func (f *frame) scheduleRefresh() tea.Cmd {
 	return f.timer(max(next.Sub(now), time.Millisecond), refreshNow{next})
 }
 
-// refreshed is the clock. A timer that an earlier one replaced says nothing.
+// refreshed is the clock; who has work to do at this time may do it. A timer that an earlier one replaced says nothing.
 func (f *frame) refreshed(msg refreshNow) {
 	if !msg.at.Equal(f.refresh) {
 		return
 	}
 	f.refresh = time.Time{}
 	f.toast.expire(f.opt.Now())
-	f.dirty = true
+	f.dirty, f.moved = true, true
 }
 
 // say shows a toast.

@@ -1,16 +1,18 @@
 package backends
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"pgregory.net/rapid"
 
+	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/ui"
 	"hermes/ui/style"
@@ -26,6 +28,9 @@ type fleet struct {
 	selected string
 	asked    int
 	fail     error
+	cannot   string
+	did      []string
+	pulling  chan struct{} // closed when a pull has begun, which then lasts until it is cancelled
 }
 
 func (f *fleet) List(string) []Row {
@@ -38,8 +43,39 @@ func (f *fleet) Select(_, name string) error {
 	return f.fail
 }
 
-func (f *fleet) Shell(_, name string) (*exec.Cmd, error) {
-	return exec.Command("true", name), f.fail
+func (f *fleet) Can() string { return f.cannot }
+
+func (f *fleet) note(verb, name string, force bool) error {
+	f.did = append(f.did, fmt.Sprintf("%s %s %v", verb, name, force))
+	return f.fail
+}
+
+func (f *fleet) Up(_ context.Context, _, name string) error { return f.note("up", name, false) }
+
+func (f *fleet) Stop(_ context.Context, _, name string, force bool) error {
+	return f.note("stop", name, force)
+}
+
+func (f *fleet) Restart(_ context.Context, _, name string, force bool) error {
+	return f.note("restart", name, force)
+}
+
+func (f *fleet) Remove(_ context.Context, _, name string, force bool) error {
+	return f.note("remove", name, force)
+}
+
+func (f *fleet) Pull(ctx context.Context, _, name string) error {
+	if f.pulling != nil {
+		close(f.pulling)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return f.note("pull", name, false)
+}
+
+func (f *fleet) Sample(_ context.Context, _, name string) (event.BackendStats, error) {
+	f.did = append(f.did, "sample "+name)
+	return event.BackendStats{Name: name, CPUPercent: 12.4, MemoryBytes: 300 << 20, MemoryLimit: 4 << 30, Pids: 7}, f.fail
 }
 
 // every is one back end in each state, as screens.md sketches them.
@@ -94,8 +130,20 @@ func TestGolden(t *testing.T) {
 		},
 		"every": func(t *testing.T) *Pane {
 			p, _ := opened(t, every())
-			p.all(event.Progress{ID: "pull:browser", Done: 432_000_000, Total: 700_000_000, Unit: "bytes"})
+			pull(p)
 			p.move(1)
+			return p
+		},
+		"pull": func(t *testing.T) *Pane {
+			p, _ := opened(t, every())
+			pull(p)
+			p.move(2)
+			return p
+		},
+		"load": func(t *testing.T) *Pane {
+			p, _ := opened(t, every())
+			uitest.Pump(p, p.Wake())
+			p.all(event.ToolStarted{Call: chat.ToolCall{ID: "c1"}, Backend: "old"}, event.ToolEnded{Result: chat.ToolResult{CallID: "c1", Backend: "default"}})
 			return p
 		},
 	}
@@ -107,6 +155,14 @@ func TestGolden(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// pull tells of a pull that is under way for ten seconds.
+func pull(p *Pane) {
+	for i := range int64(11) {
+		p.Apply(uitest.Envelopes(event.Header{At: start.Add(time.Duration(i-10) * time.Second)},
+			event.Progress{ID: "pull:browser", Label: "3 of 5 layers", Done: (12 + 40*i) << 20, Total: 680 << 20, Unit: "bytes"}))
 	}
 }
 
@@ -139,7 +195,8 @@ func TestStatesAreGlyphAndWord(t *testing.T) {
 }
 
 func TestCountdownRunsOnlyWhileIdleAndTicksNoMoreThanItShows(t *testing.T) {
-	p, _ := opened(t, []Row{{Name: "x", Kind: "docker", State: event.BackendReady, IdleSince: start, IdleTTL: 30 * time.Minute}})
+	p, f := opened(t, []Row{{Name: "x", Kind: "docker", State: event.BackendReady, IdleSince: start, IdleTTL: 30 * time.Minute}})
+	f.cannot = "nothing is measured here"
 	now := start.Add(90 * time.Second)
 	p.SetClock(func() time.Time { return now })
 	if got := line(t, p, "x"); !strings.HasSuffix(got, "29 min") {
@@ -212,30 +269,202 @@ func TestUse(t *testing.T) {
 	}
 }
 
-func TestShell(t *testing.T) {
+func TestShellAndConfigurationAreAsked(t *testing.T) {
+	p, _ := opened(t, every())
+	p.move(1)
+	for id, want := range map[string]ui.RunAction{"backends.shell": {ID: "shell", Arg: "analytics"}, "backends.edit": {ID: "config", Arg: "analytics"}} {
+		a := action(t, p, id)
+		if a.Why() != "" {
+			t.Errorf("%s: %s", id, a.Why())
+		}
+		if msgs := uitest.Pump(p, a.Run("")); len(msgs) != 1 || msgs[0] != want {
+			t.Errorf("%s asks %v", id, msgs)
+		}
+	}
+}
+
+// cursor puts the cursor on a row.
+func cursor(t *testing.T, p *Pane, name string) {
+	t.Helper()
+	for i, r := range p.rows {
+		if r.Name == name {
+			p.move(i - p.cursor)
+			return
+		}
+	}
+	t.Fatalf("no row %s", name)
+}
+
+func TestVerbs(t *testing.T) {
+	for _, c := range []struct{ id, row, want string }{
+		{"backends.start", "created", ""},
+		{"backends.start", "gpu-box", "up gpu-box false"},
+		{"backends.stop", "default", "stop default false"},
+		{"backends.stop", "analytics", "stop analytics true"},
+		{"backends.restart", "old", "restart old false"},
+		{"backends.restart", "analytics", "restart analytics true"},
+		{"backends.remove", "default", "remove default false"},
+		{"backends.pull", "default", "pull default false"},
+		{"backends.pull", "here", ""},
+		{"backends.stop", "here", ""},
+		{"backends.remove", "gpu-box", ""},
+		{"backends.stop", "old", ""},
+		{"backends.restart", "gpu-box", ""},
+		{"backends.start", "default", ""},
+	} {
+		p, f := opened(t, every())
+		cursor(t, p, c.row)
+		a := action(t, p, c.id)
+		if c.want == "" {
+			if a.Why() == "" {
+				t.Errorf("%s is offered for %s", c.id, c.row)
+			}
+			continue
+		}
+		if why := a.Why(); why != "" {
+			t.Errorf("%s of %s: %s", c.id, c.row, why)
+			continue
+		}
+		msgs := uitest.Pump(p, a.Run(""))
+		if !slices.Equal(f.did, []string{c.want}) || len(msgs) != 1 || msgs[0].(ui.ShowToast).Level != event.Info {
+			t.Errorf("%s of %s did %v and said %v", c.id, c.row, f.did, msgs)
+		}
+	}
+}
+
+func TestWhatIsInUseIsAskedForWithWhatRuns(t *testing.T) {
+	p, _ := opened(t, every())
+	cursor(t, p, "analytics")
+	for _, id := range []string{"backends.stop", "backends.restart", "backends.remove"} {
+		if a := action(t, p, id); !a.Dangerous || !strings.Contains(a.Help, "pytest -q") {
+			t.Errorf("%s: dangerous %v, %q", id, a.Dangerous, a.Help)
+		}
+	}
+	cursor(t, p, "default")
+	if a := action(t, p, "backends.stop"); a.Dangerous {
+		t.Error("an idle one is asked for")
+	}
+	if a := action(t, p, "backends.remove"); !a.Dangerous {
+		t.Error("files are removed unasked")
+	}
+}
+
+func TestAVerbFails(t *testing.T) {
 	p, f := opened(t, every())
-	shell := action(t, p, "backends.shell")
-	if shell.Why() == "" {
-		t.Error("a shell is offered in a container")
+	f.fail = errors.New("the engine does not answer")
+	if msgs := uitest.Pump(p, action(t, p, "backends.stop").Run("")); msgs[0].(ui.ShowToast).Level != event.Error {
+		t.Errorf("said %v", msgs)
 	}
-	p.move(5)
-	if why := shell.Why(); why != "" {
-		t.Fatalf("no shell on this machine: %s", why)
+	f.cannot = "no manager"
+	for _, a := range p.Actions() {
+		if slices.Contains([]string{"backends.start", "backends.stop", "backends.restart", "backends.remove", "backends.pull"}, a.ID) && a.Why() == "" {
+			t.Errorf("%s is offered", a.ID)
+		}
 	}
-	msgs := uitest.Pump(p, shell.Run(""))
-	run, ok := msgs[0].(ui.RunProcess)
-	if !ok || !slices.Equal(run.Cmd.Args, []string{"true", "here"}) {
-		t.Fatalf("asked %v", msgs)
+}
+
+func TestAPullCanBeStopped(t *testing.T) {
+	p, f := opened(t, every())
+	f.pulling = make(chan struct{})
+	cmd := action(t, p, "backends.pull").Run("")
+	said := make(chan tea.Msg, 1)
+	go func() { said <- cmd() }()
+	<-f.pulling
+	if why := action(t, p, "backends.remove").Why(); why != "its pull is not done yet" {
+		t.Errorf("meanwhile: %q", why)
 	}
-	if msg := run.Done(exec.Command("false").Run()); msg != nil {
-		t.Errorf("the exit code of the last command is no failure of the shell: %v", msg)
+	stop := action(t, p, "backends.stop")
+	if stop.Why() != "" || stop.Dangerous {
+		t.Fatalf("it cannot be stopped: %q", stop.Why())
 	}
-	if msg := run.Done(errors.New("not found")); msg == nil {
-		t.Error("a shell that cannot start is passed over")
+	stop.Run("")
+	msg := (<-said).(doneMsg)
+	if msg.err != nil || !strings.Contains(msg.said, "stopped") {
+		t.Errorf("ends with %+v", msg)
 	}
-	f.fail = errors.New("gone")
-	if toast, ok := uitest.Pump(p, shell.Run(""))[0].(ui.ShowToast); !ok || toast.Level != event.Error {
-		t.Errorf("the error is swallowed: %v", toast)
+	p.Update(msg)
+	if len(p.doing) != 0 {
+		t.Error("it is still being done")
+	}
+}
+
+func TestOnlyWhatIsSeenIsMeasured(t *testing.T) {
+	p, f := opened(t, every())
+	now := start
+	p.SetClock(func() time.Time { return now })
+	if at := p.RefreshAt(now); !at.Equal(now) {
+		t.Fatalf("the first measurement is due at %v", at)
+	}
+	cmd := p.Wake()
+	if cmd == nil || p.Wake() != nil {
+		t.Fatal("not one measurement at a time")
+	}
+	uitest.Pump(p, cmd)
+	if !slices.Equal(f.did, []string{"sample default"}) || !strings.Contains(p.View(), "cpu 12%, memory 300M of 4.0G, 7 processes") {
+		t.Errorf("%v\n%s", f.did, p.View())
+	}
+	if at := p.sampleAt(now); !at.Equal(now.Add(sampleEvery)) || p.Wake() != nil {
+		t.Errorf("the next one at %v", at)
+	}
+	now = now.Add(sampleEvery)
+	uitest.Pump(p, p.Wake())
+	p.Resize(0, 0)
+	now = now.Add(sampleEvery)
+	if p.Wake() != nil || !p.RefreshAt(now).IsZero() {
+		t.Error("a hidden pane measures")
+	}
+	p.Resize(44, 14)
+	cursor(t, p, "here")
+	if p.Wake() != nil || strings.Contains(p.View(), "cpu") {
+		t.Error("this machine, or what is not selected, is measured")
+	}
+	cursor(t, p, "default")
+	f.fail = errors.New("unknown")
+	uitest.Pump(p, p.Wake())
+	now = now.Add(time.Minute)
+	if p.Wake() != nil {
+		t.Error("what cannot be measured is asked again and again")
+	}
+	p.all(event.BackendChanged{Name: "default", Kind: "docker", From: event.BackendStarting, To: event.BackendReady})
+	if p.Wake() == nil {
+		t.Error("after a change it is not tried again")
+	}
+}
+
+func TestACallThatRanElsewhereIsSeen(t *testing.T) {
+	p, _ := opened(t, every())
+	p.all(event.ToolStarted{Call: chat.ToolCall{ID: "c1"}, Backend: "old"}, event.ToolEnded{Result: chat.ToolResult{CallID: "c1", Backend: "default"}})
+	if !strings.Contains(p.View(), "old was not used") {
+		t.Errorf("not told:\n%s", p.View())
+	}
+	p.all(event.ToolStarted{Call: chat.ToolCall{ID: "c2"}, Backend: "old"}, event.ToolEnded{Result: chat.ToolResult{CallID: "c2", Backend: "old"}})
+	if strings.Contains(p.View(), "was not used") {
+		t.Error("it is told for ever")
+	}
+}
+
+func TestTheLogTellsTransitionsWithTheirCauses(t *testing.T) {
+	p, _ := opened(t, every())
+	p.all(
+		event.BackendChanged{Name: "default", Kind: "docker", From: event.BackendReady, To: event.BackendReady},
+		event.BackendChanged{Name: "default", Kind: "docker", From: event.BackendReady, To: event.BackendStopping, Cause: "idle for 30m"},
+		event.BackendChanged{Name: "old", Kind: "docker", From: event.BackendAbsent, To: event.BackendFailed, Cause: "no\nimage\x1b[2J"},
+		event.BackendChanged{Name: "default", Kind: "docker", From: event.BackendStopping, To: event.BackendStopped, Cause: "idle for 30m"},
+	)
+	o := uitest.Pump(p, action(t, p, "backends.log").Run(""))[0].(ui.ShowOverlay).Overlay
+	o.Restyle(uitest.Styles(t, style.None))
+	w, h := o.Size(80, 24)
+	view := o.View(w, h)
+	uitest.CheckBlock(t, view, w, h)
+	view = text.Sanitize(view)
+	if !strings.Contains(view, "14:02:00 stopping > stopped   idle for 30m") || strings.Contains(view, "image") {
+		t.Errorf("shows:\n%s", view)
+	}
+	if strings.Index(view, "> stopped") > strings.Index(view, "> stopping") {
+		t.Error("the newest is not on top")
+	}
+	if _, done := o.Update(uitest.Key("esc")); !done {
+		t.Error("esc does not close it")
 	}
 }
 

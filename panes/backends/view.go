@@ -2,10 +2,12 @@ package backends
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"hermes/core/event"
+	"hermes/ui/progress"
 	"hermes/ui/text"
 )
 
@@ -26,13 +28,11 @@ func (p *Pane) render(now time.Time) string {
 	if len(p.rows) == 0 {
 		return text.Block(p.empty(), p.w, p.h)
 	}
-	detail := p.detail()
-	room := p.h
-	if len(p.rows)+len(detail) <= p.h || p.h >= 3*len(detail) {
-		room -= len(detail)
-	} else {
-		detail = nil
+	detail := p.detail(now)
+	if free := max(p.h-len(p.rows), p.h/3); len(detail) > free { // the most important stands first
+		detail = detail[:free]
 	}
+	room := p.h - len(detail)
 	p.top = max(0, min(p.top, p.cursor, len(p.rows)-room))
 	if p.cursor >= p.top+room {
 		p.top = p.cursor - room + 1
@@ -87,7 +87,10 @@ func (p *Pane) line(r Row, selected bool, c columns, now time.Time) string {
 	glyph, word := p.state(r)
 	e := p.styles.Glyphs.Ellipsis
 	line := mark + glyph + " " + text.Fit(text.Truncate(oneLine(r.Name), c.name, e), c.name) + " "
-	if c.where > 0 {
+	switch {
+	case c.where > 0 && r.Pull.Known():
+		line += p.bar(r, c.where) + "  "
+	case c.where > 0:
 		line += p.styles.Dim.Render(text.Fit(text.Truncate(p.where(r), c.where, e), c.where)) + "  "
 	}
 	line += text.Fit(word, c.word) + " "
@@ -152,10 +155,10 @@ func (p *Pane) where(r Row) string {
 // right is what a person wants to know of this state. It notes when that changes by the clock.
 func (p *Pane) right(r Row, now time.Time) string {
 	switch {
-	case r.State == event.BackendPulling && r.Progress.Total > 0:
-		return fmt.Sprintf("%d%% %s", min(100, 100*r.Progress.Done/r.Progress.Total), size(r.Progress.Done))
-	case r.State == event.BackendPulling && r.Progress.Done > 0:
-		return size(r.Progress.Done)
+	case r.Pull.Known() && p.w >= roomy:
+		return strings.Join(r.Pull.Parts(), ", ")
+	case r.Pull.Known():
+		return r.Pull.Short()
 	case r.State == event.BackendFailed && !r.Retry.IsZero():
 		return "retry in " + p.countdown(r.Retry.Sub(now), now)
 	case r.State != event.BackendReady:
@@ -186,45 +189,102 @@ func (p *Pane) countdown(left time.Duration, now time.Time) string {
 	if step == 0 {
 		step = unit
 	}
-	at := now.Add(step)
-	if p.memoUntil.IsZero() || at.Before(p.memoUntil) {
-		p.memoUntil = at
-	}
+	p.until(now.Add(step))
 	return words
 }
 
+// roomy is the width from which a row says all of a pull.
+const roomy = 90
+
+// bar is the pull of a row, in the place of its image.
+func (p *Pane) bar(r Row, w int) string {
+	most := min(w, 24)
+	return r.Pull.Bar(p.styles, most) + text.Blank(w-most)
+}
+
 // detail tells more of the row under the cursor, below the list.
-func (p *Pane) detail() []string {
+func (p *Pane) detail(now time.Time) []string {
 	r := p.rows[p.cursor]
-	facts := []string{oneLine(r.Kind)}
-	if r.Image != "" {
-		facts = append(facts, oneLine(r.Image))
+	out := []string{"", p.facts(r, now)}
+	if r.Pull.Known() {
+		out = append(out, r.Pull.Line(p.styles, max(0, p.w-3)))
 	}
-	if r.State == event.BackendReady && !r.Since.IsZero() {
-		facts = append(facts, "up since "+r.Since.In(p.now().Location()).Format("15:04"))
-	}
-	if r.Selected {
-		facts = append(facts, "in use here")
-	}
-	if r.IdleTTL > 0 {
-		facts = append(facts, fmt.Sprintf("stops after %d min without use", int(r.IdleTTL.Minutes())))
-	}
-	out := []string{"", strings.Join(facts, ", ")}
 	if r.Command != "" {
 		out = append(out, "$ "+oneLine(r.Command))
 	}
+	if r.Stats.MemoryBytes > 0 || r.Stats.CPUPercent > 0 {
+		out = append(out, load(r.Stats))
+	}
 	if r.Cause != "" {
 		out = append(out, oneLine(r.Cause))
-	}
-	if r.Stats.MemoryBytes > 0 {
-		out = append(out, fmt.Sprintf("cpu %.0f%%, memory %s", r.Stats.CPUPercent, size(r.Stats.MemoryBytes)))
 	}
 	for i, s := range out {
 		if s != "" {
 			out[i] = p.styles.Dim.Render("   " + text.Truncate(s, max(0, p.w-3), p.styles.Glyphs.Ellipsis))
 		}
 	}
+	if s := p.strayed; s != nil {
+		words := fmt.Sprintf("%s %s was not used at %s: %s ran the command", p.styles.Glyphs.Waits, oneLine(s.wanted), s.at.In(now.Location()).Format("15:04"), oneLine(s.ran))
+		out = slices.Insert(out, 1, " "+p.styles.Warn.Render(text.Truncate(words, max(0, p.w-2), p.styles.Glyphs.Ellipsis)))
+	}
 	return out
+}
+
+// facts are what a back end is and how long.
+func (p *Pane) facts(r Row, now time.Time) string {
+	facts := []string{oneLine(r.Kind)}
+	if r.Image != "" {
+		facts = append(facts, oneLine(r.Image))
+	}
+	if e := p.doing[r.Name]; e != nil {
+		facts = append(facts, "you asked for a "+e.what)
+	}
+	if r.State == event.BackendReady && !r.Since.IsZero() {
+		facts = append(facts, "up for "+p.uptime(now.Sub(r.Since), now))
+	}
+	if r.Refs > 1 {
+		facts = append(facts, fmt.Sprintf("%d commands", r.Refs))
+	}
+	if r.Selected {
+		facts = append(facts, "in use here")
+	}
+	if r.IdleTTL > 0 {
+		facts = append(facts, fmt.Sprintf("stops after %s without use", progress.Duration(r.IdleTTL)))
+	}
+	return strings.Join(facts, ", ")
+}
+
+// load is what a back end uses now.
+func load(s event.BackendStats) string {
+	memory := "memory " + progress.Size(s.MemoryBytes)
+	if s.MemoryLimit > 0 {
+		memory += " of " + progress.Size(s.MemoryLimit)
+	}
+	out := fmt.Sprintf("cpu %.0f%%, %s", s.CPUPercent, memory)
+	if s.Pids > 0 {
+		out += fmt.Sprintf(", %d processes", s.Pids)
+	}
+	return out
+}
+
+// uptime shows minutes, hours or days, and notes when that changes: it ticks once a minute at most.
+func (p *Pane) uptime(d time.Duration, now time.Time) string {
+	d = max(d, 0)
+	p.until(now.Add(time.Minute - d%time.Minute))
+	if d < time.Minute {
+		return "less than a minute"
+	}
+	if d < 2*time.Minute {
+		return "1 min"
+	}
+	return progress.Duration(d)
+}
+
+// until notes when the picture changes by the clock alone.
+func (p *Pane) until(at time.Time) {
+	if p.memoUntil.IsZero() || at.Before(p.memoUntil) {
+		p.memoUntil = at
+	}
 }
 
 // oneLine makes hostile text one line.
@@ -233,14 +293,3 @@ func oneLine(s string) string {
 }
 
 func count(up, all int) string { return fmt.Sprintf("%d of %d up", up, all) }
-
-func size(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1fG", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%dM", n>>20)
-	default:
-		return fmt.Sprintf("%dK", n>>10)
-	}
-}

@@ -3,8 +3,6 @@ package workbench
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -39,8 +37,9 @@ func (w *workbench) actions() []ui.Action {
 		{ID: "session.compress", Slash: "compress", Arg: "[what to keep in mind]", Title: "Compress old messages into a summary", Group: "session", Run: w.do("compressed", w.compress)},
 		{ID: "model", Slash: "model", Arg: "[provider/model]", Title: "Choose the model of this session", Group: "session", Run: w.model},
 		{ID: "backend", Slash: "backend", Arg: "[name]", Title: "Choose where commands of this session run", Group: "session", Run: w.backend, Complete: w.backendNames},
+		{ID: "shell", Slash: "shell", Arg: "[back end]", Title: "Open a shell in a back end", Help: "For you, not for the agent; without a name where this session's commands run.", Group: "session", Run: w.shell, Complete: w.backendNames},
 		{ID: "status", Slash: "status", Title: "What this session has used", Group: "session", Run: w.status},
-		{ID: "config", Slash: "config", Title: "Edit the settings", Help: "Opens config.yaml in $EDITOR; what can change while running does.", Group: "program", Run: w.editConfig},
+		{ID: "config", Slash: "config", Arg: "[back end]", Title: "Edit the settings", Help: "Opens config.yaml in $EDITOR, at the back end when one is named; what can change while running does.", Group: "program", Run: w.editConfig, Complete: w.backendNames},
 	}
 }
 
@@ -191,29 +190,6 @@ func (w *workbench) status(string) tea.Cmd {
 		}
 		return toast(event.Info, "%s", text), err
 	})
-}
-
-// editConfig opens the real file: what the editor writes is read again by the watcher.
-func (w *workbench) editConfig(string) tea.Cmd {
-	path := w.options.Core.Config.Paths().ConfigFile
-	return func() tea.Msg {
-		return ui.RunProcess{Cmd: editor(path), Done: func(err error) tea.Msg {
-			if err != nil {
-				return toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
-			}
-			return toast(event.Info, "settings read again")
-		}}
-	}
-}
-
-// editor is the person's editor on a file.
-func editor(path string) *exec.Cmd {
-	for _, name := range []string{"VISUAL", "EDITOR"} {
-		if words := strings.Fields(os.Getenv(name)); len(words) > 0 {
-			return exec.Command(words[0], append(words[1:], path)...)
-		}
-	}
-	return exec.Command("vi", path)
 }
 
 // choices completes one of a few words.

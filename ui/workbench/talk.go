@@ -1,11 +1,8 @@
 package workbench
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"os"
-	"os/exec"
 	"time"
 
 	"hermes/core"
@@ -14,7 +11,6 @@ import (
 	"hermes/core/event"
 	"hermes/core/session"
 	"hermes/core/store"
-	"hermes/panes/backends"
 	"hermes/panes/conversation"
 	"hermes/panes/output"
 )
@@ -166,54 +162,6 @@ func (t talker) AnswerQuestion(id, text string) error {
 		return err
 	}
 	return app.Agent.AnswerQuestion(id, text)
-}
-
-// places gives the back-ends pane the pool.
-type places struct{ b *booting }
-
-var _ backends.Pool = places{}
-
-func (p places) List(uid string) []backends.Row {
-	app, ok := p.b.now()
-	if !ok {
-		return nil
-	}
-	var rows []backends.Row
-	for _, s := range app.Pool.List(uid) {
-		rows = append(rows, backends.Row{
-			Name: s.Name, Kind: s.Kind, Image: s.Image, State: s.State, Cause: s.Cause, Refs: s.Refs, Command: s.Command,
-			Since: s.Since, IdleSince: s.IdleSince, IdleTTL: s.IdleTTL, Selected: s.Selected, Default: s.Default,
-		})
-	}
-	return rows
-}
-
-func (p places) Select(uid, name string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), quick)
-	defer cancel()
-	app, err := p.b.get(ctx)
-	if err != nil {
-		return err
-	}
-	return app.SelectBackend(ctx, uid, name)
-}
-
-// Shell starts where the session's last command in the back end ended.
-func (p places) Shell(uid, name string) (*exec.Cmd, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), quick)
-	defer cancel()
-	app, err := p.b.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(cmp.Or(os.Getenv("SHELL"), "/bin/sh"))
-	cmd.Dir = app.Cwd()
-	for _, s := range app.Pool.List(uid) {
-		if info, err := os.Stat(s.Dir); s.Name == name && s.Dir != "" && err == nil && info.IsDir() {
-			cmd.Dir = s.Dir
-		}
-	}
-	return cmd, nil
 }
 
 // isFresh reports whether a session was not stored yet: its first prompt makes it.

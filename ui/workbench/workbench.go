@@ -17,6 +17,7 @@ import (
 	"hermes/panes/conversation"
 	"hermes/panes/output"
 	"hermes/panes/sessions"
+	"hermes/panes/shell"
 	"hermes/ui"
 )
 
@@ -158,7 +159,7 @@ func PaneActions() []ui.Action {
 		Retry: func(context.Context, string) error { return nil },
 		Undo:  func(context.Context, string) (string, error) { return "", nil },
 	}
-	panes := []ui.Pane{conversation.New(none, ""), sessions.New(nil), output.New(nil), backends.New(nil)}
+	panes := []ui.Pane{conversation.New(none, ""), sessions.New(nil), output.New(nil), backends.New(nil), shell.New(shell.Deps{}, "", "")}
 	var out []ui.Action
 	for _, p := range panes {
 		for _, a := range p.Actions() {

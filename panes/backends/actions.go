@@ -1,0 +1,163 @@
+package backends
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+	"hermes/ui"
+	"hermes/ui/progress"
+)
+
+// errand is something that a person asked for and that is not done yet.
+type errand struct {
+	what   string // "start", "pull"
+	cancel context.CancelFunc
+}
+
+// doneMsg is the end of an errand.
+type doneMsg struct {
+	errand *errand
+	name   string
+	said   string
+	err    error
+}
+
+// Actions implements ui.Pane.
+func (p *Pane) Actions() []ui.Action {
+	move := func(delta int) func(string) tea.Cmd {
+		return func(string) tea.Cmd { p.move(delta); return nil }
+	}
+	force, busy := p.busy()
+	return []ui.Action{
+		{ID: "backends.up", Keys: []string{"up", "k"}, Title: "Up", Hidden: true, Run: move(-1)},
+		{ID: "backends.down", Keys: []string{"down", "j"}, Title: "Down", Hidden: true, Run: move(1)},
+		{ID: "backends.use", Keys: []string{"u"}, Title: "Use for this session", Bar: "use", Help: "Commands that name no back end run here from now on.", InBar: true, Why: p.whyNotUse, Run: p.use},
+		{ID: "backends.shell", Keys: []string{"enter"}, Title: "Open a shell there", Bar: "shell", Help: "For you, not for the agent: a terminal beside the conversation; exit closes it.", InBar: true, Why: p.whyNoShell, Run: p.shell},
+		{ID: "backends.start", Keys: []string{"s"}, Title: "Start", Bar: "start", Help: "As its first use would, pulling the image if it is missing.", InBar: p.whyNotStart() == "", Why: p.whyNotStart, Run: p.errand("start", "is up", Pool.Up)},
+		{ID: "backends.stop", Keys: []string{"x"}, Title: "Stop", Bar: "stop", Help: busy, Dangerous: force, InBar: p.whyNotStop() == "", Why: p.whyNotStop, Run: p.stop(force)},
+		{ID: "backends.restart", Keys: []string{"r"}, Title: "Restart", Help: or(busy, "Ends the wait after a failure, too."), Dangerous: force, Why: p.whyNotRestart, Run: p.errand("restart", "is up again", forced(Pool.Restart, force))},
+		{ID: "backends.remove", Keys: []string{"D"}, Title: "Remove with its files", Help: p.loss(busy), Dangerous: true, Why: p.whyNotRemove, Run: p.errand("remove", "is removed", forced(Pool.Remove, force))},
+		{ID: "backends.pull", Keys: []string{"p"}, Title: "Pull its image", Help: "A newer one is used from the next start on.", Why: p.whyNotPull, Run: p.errand("pull", "has its image", Pool.Pull)},
+		{ID: "backends.log", Keys: []string{"l"}, Title: "What happened to it", Help: "Every change since the start of Hermes, with its time and cause.", Why: p.whyNoRow, Run: p.showLog},
+		{ID: "backends.edit", Keys: []string{"e"}, Title: "Edit its configuration", Help: "Opens config.yaml in $EDITOR where the back end stands.", Why: p.whyNoRow, Run: p.edit},
+	}
+}
+
+// forced makes one of the verbs that may end what runs into one like the others.
+func forced(f func(Pool, context.Context, string, string, bool) error, force bool) func(Pool, context.Context, string, string) error {
+	return func(p Pool, ctx context.Context, session, name string) error { return f(p, ctx, session, name, force) }
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// busy says what runs in the row under the cursor: it would be ended.
+func (p *Pane) busy() (bool, string) {
+	r := p.current()
+	switch {
+	case r == nil || r.Refs == 0:
+		return false, ""
+	case r.Refs == 1 && r.Command != "":
+		return true, fmt.Sprintf("%s runs there, and is ended: %s", "A command", oneLine(r.Command))
+	case r.Command != "":
+		return true, fmt.Sprintf("%d commands run there, and are ended; the newest: %s", r.Refs, oneLine(r.Command))
+	default:
+		return true, fmt.Sprintf("It is in use (%d), and what runs there is ended.", r.Refs)
+	}
+}
+
+func (p *Pane) loss(busy string) string {
+	r := p.current()
+	if r == nil {
+		return "Its files are lost; the next use makes a new one."
+	}
+	if busy != "" {
+		busy = " " + busy
+	}
+	return fmt.Sprintf("The files in %s are lost; the next use makes a new one.%s", oneLine(r.Name), busy)
+}
+
+// errand makes an action's Run of something that takes its time. The row is that under the cursor when it is asked for: the list may
+// move while a question stands.
+func (p *Pane) errand(what, done string, f func(Pool, context.Context, string, string) error) func(string) tea.Cmd {
+	r := p.current()
+	if r == nil {
+		return nil
+	}
+	session, name, pool := p.session, r.Name, p.pool
+	return func(string) tea.Cmd {
+		ctx, cancel := context.WithCancel(context.Background())
+		e := &errand{what, cancel}
+		p.doing[name], p.memoOK = e, false
+		return func() tea.Msg {
+			defer cancel()
+			err := f(pool, ctx, session, name)
+			if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+				return doneMsg{e, name, what + " of " + name + " was stopped", nil}
+			}
+			return doneMsg{e, name, name + " " + done, err}
+		}
+	}
+}
+
+func (p *Pane) done(m doneMsg) tea.Cmd {
+	if p.doing[m.name] == m.errand {
+		delete(p.doing, m.name)
+	}
+	p.memoOK = false
+	if m.errand.what == "pull" { // no transition tells of its end
+		p.row(m.name).Pull = progress.Meter{}
+	}
+	toast := ui.ShowToast{Level: event.Info, Text: m.said}
+	if m.err != nil {
+		toast = ui.ShowToast{Level: event.Error, Text: m.errand.what + ": " + m.err.Error()}
+	}
+	return func() tea.Msg { return toast }
+}
+
+// stop stops the back end, or what the person began and does not want any more.
+func (p *Pane) stop(force bool) func(string) tea.Cmd {
+	r := p.current()
+	if r == nil {
+		return nil
+	}
+	if e := p.doing[r.Name]; e != nil && (e.what == "start" || e.what == "pull") {
+		return func(string) tea.Cmd { e.cancel(); return nil }
+	}
+	return p.errand("stop", "is stopped", forced(Pool.Stop, force))
+}
+
+func (p *Pane) shell(string) tea.Cmd {
+	name := p.rows[p.cursor].Name
+	return func() tea.Msg { return ui.RunAction{ID: "shell", Arg: name} }
+}
+
+func (p *Pane) edit(string) tea.Cmd {
+	name := p.rows[p.cursor].Name
+	return func() tea.Msg { return ui.RunAction{ID: "config", Arg: name} }
+}
+
+// use selects the row under the cursor, or the one named.
+func (p *Pane) use(name string) tea.Cmd {
+	if name == "" {
+		if len(p.rows) == 0 {
+			return nil
+		}
+		name = p.rows[p.cursor].Name
+	}
+	session, pool := p.session, p.pool
+	return func() tea.Msg {
+		if err := pool.Select(session, name); err != nil {
+			return ui.ShowToast{Level: event.Error, Text: err.Error(), Hint: "the session stays where it was"}
+		}
+		return ui.ShowToast{Level: event.Info, Text: "commands of this session run in " + name}
+	}
+}

@@ -1,0 +1,102 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+
+	"hermes/core/backend"
+	"hermes/core/event"
+	"hermes/panes/backends"
+)
+
+// places gives the back-ends pane the pool.
+type places struct{ b *booting }
+
+var _ backends.Pool = places{}
+
+func (p places) List(uid string) []backends.Row {
+	app, ok := p.b.now()
+	if !ok {
+		return nil
+	}
+	var rows []backends.Row
+	for _, s := range app.Pool.List(uid) {
+		rows = append(rows, backends.Row{
+			Name: s.Name, Kind: s.Kind, Image: s.Image, State: s.State, Cause: s.Cause, Refs: s.Refs, Command: s.Command,
+			Since: s.Since, IdleSince: s.IdleSince, IdleTTL: s.IdleTTL, Selected: s.Selected, Default: s.Default,
+		})
+	}
+	return rows
+}
+
+func (p places) Select(uid, name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), quick)
+	defer cancel()
+	app, err := p.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	return app.SelectBackend(ctx, uid, name)
+}
+
+// unmanaged is why nothing can be started or stopped: a pool that does not offer it, as tests have.
+const unmanaged = "these back ends cannot be managed from here"
+
+// Can implements backends.Pool.
+func (p places) Can() string {
+	app, ok := p.b.now()
+	if !ok {
+		return "Hermes is still starting"
+	}
+	if _, ok := app.Pool.(backend.Manager); !ok {
+		return unmanaged
+	}
+	return ""
+}
+
+// with waits for the program and runs f on the part of its pool that a person uses.
+func (p places) with(ctx context.Context, f func(backend.Manager) error) error {
+	app, err := p.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	m, ok := app.Pool.(backend.Manager)
+	if !ok {
+		return errors.New(unmanaged)
+	}
+	return f(m)
+}
+
+// Up implements backends.Pool.
+func (p places) Up(ctx context.Context, uid, name string) error {
+	return p.with(ctx, func(m backend.Manager) error { return m.Up(ctx, uid, name) })
+}
+
+// Stop implements backends.Pool.
+func (p places) Stop(ctx context.Context, uid, name string, force bool) error {
+	return p.with(ctx, func(m backend.Manager) error { return m.Stop(ctx, uid, name, force) })
+}
+
+// Restart implements backends.Pool.
+func (p places) Restart(ctx context.Context, uid, name string, force bool) error {
+	return p.with(ctx, func(m backend.Manager) error { return m.Restart(ctx, uid, name, force) })
+}
+
+// Remove implements backends.Pool.
+func (p places) Remove(ctx context.Context, uid, name string, force bool) error {
+	return p.with(ctx, func(m backend.Manager) error { return m.Remove(ctx, uid, name, force) })
+}
+
+// Pull implements backends.Pool.
+func (p places) Pull(ctx context.Context, uid, name string) error {
+	return p.with(ctx, func(m backend.Manager) error { return m.Pull(ctx, uid, name) })
+}
+
+// Sample implements backends.Pool.
+func (p places) Sample(ctx context.Context, uid, name string) (s event.BackendStats, err error) {
+	err = p.with(ctx, func(m backend.Manager) error {
+		s, err = m.Sample(ctx, uid, name)
+		return err
+	})
+	return s, err
+}
