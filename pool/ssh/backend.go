@@ -93,14 +93,13 @@ func (b *Backend) checkWorkdir(ctx context.Context, l *link) error {
 // workdir is where sessions start; "" lets the login decide.
 func (b *Backend) workdir(l *link) string {
 	dir := b.spec.Workdir
-	home := l.client.Info().Home
 	switch {
 	case dir == "~":
-		return home
+		return l.home
 	case strings.HasPrefix(dir, "~/"):
-		return path.Join(home, dir[2:])
+		return path.Join(l.home, dir[2:])
 	case dir != "" && !path.IsAbs(dir):
-		return path.Join(l.client.Info().Dir, dir)
+		return path.Join(l.home, dir)
 	}
 	return dir
 }
@@ -182,7 +181,7 @@ func (b *Backend) home(ctx context.Context, l *link, wish string) string {
 		return b.workdir(l)
 	}
 	if !path.IsAbs(wish) || wish == "/" {
-		return ""
+		return l.home
 	}
 	b.mu.Lock()
 	there, known := b.dirs[wish]
@@ -198,7 +197,7 @@ func (b *Backend) home(ctx context.Context, l *link, wish string) string {
 	if there {
 		return wish
 	}
-	return ""
+	return l.home
 }
 
 // Run runs a command to its end.

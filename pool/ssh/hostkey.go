@@ -149,11 +149,25 @@ func (k *hostKeys) callback(t target) gossh.HostKeyCallback {
 		if t.keyName != "" || len(t.via) > 0 || remote == nil {
 			remote = &net.TCPAddr{IP: net.IPv4zero}
 		}
-		if err := check(t.listed(), remote, key); err != nil {
+		err := check(t.listed(), remote, key)
+		if err == nil && !k.lists(t, key) {
+			err = &xknownhosts.KeyError{} // an authority's own key, shown as a host's: the library takes that
+		}
+		if err != nil {
 			return k.explain(t, key, err)
 		}
 		return nil
 	}
+}
+
+// lists says whether a line is about this key. A certificate has been checked by its authority's line.
+func (k *hostKeys) lists(t target, key gossh.PublicKey) bool {
+	if _, ok := key.(*gossh.Certificate); ok {
+		return true
+	}
+	return slices.ContainsFunc(k.db.HostKeys(t.listed()), func(known knownhosts.PublicKey) bool {
+		return !known.Cert && bytes.Equal(known.Marshal(), key.Marshal())
+	})
 }
 
 // HostKeyError says why a host is not talked to. It is never worth another try by itself.

@@ -15,7 +15,8 @@
 //   - allowed_commands and denied_commands are judged before anything is sent: a guard rail, not a sandbox (package guard).
 //   - When the connection is lost, calls end with an error that says that their command may still have run. The runner on the host ends what
 //     they started after Options.Grace, and then itself. The next use connects again.
-//   - Stop and Remove end the runner. The copy in the cache stays for the next time.
+//   - Stop and Remove end every command and the runner. A daemon that a command left behind on purpose (nohup ... &) lives on, as on this
+//     machine, and the copy in the cache stays for the next time.
 package ssh
 
 import (
@@ -93,9 +94,10 @@ func (k *Kind) Open(_ string, s pool.Spec) (pool.Backend, error) {
 	return &Backend{kind: k, spec: s, rules: rules, dirs: map[string]bool{}}, nil
 }
 
-// environment is what a command gets beyond the login's own.
+// environment is what a command gets beyond the login's own. A bash that sees a login by ssh and no level reads .bashrc, for every command;
+// the login has done that once, and what it exported is there.
 func environment(s pool.Spec) []string {
-	var env []string
+	env := []string{"SHLVL=1"}
 	for name, value := range s.Env {
 		if !strings.HasPrefix(name, "HERMES_") && name != "" {
 			env = append(env, name+"="+value)

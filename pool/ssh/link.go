@@ -20,6 +20,7 @@ type link struct {
 	stream *stream
 	client *wire.Client
 	gone   chan error // one cause when it is lost
+	home   string     // the login's home directory, or where the login begins when that is missing
 }
 
 const (
@@ -43,6 +44,10 @@ func (c *connection) serve(ctx context.Context, p place, t target, o Options) (*
 		return nil, fmt.Errorf("the runner does not answer: %w", err)
 	}
 	l := &link{conn: c, stream: st, client: client, gone: make(chan error, 1)}
+	l.home = client.Info().Dir
+	if home := client.Info().Home; home != l.home && l.isDir(greet, home) {
+		l.home = home
+	}
 	crash.Go("ssh link", func() { l.watch(t) })
 	return l, nil
 }

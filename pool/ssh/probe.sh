@@ -43,6 +43,7 @@ for dir in "${first:+$first/hermes}" "/var/tmp/hermes-$(id -u)" "/tmp/hermes-$(i
 		have=$(sums "$dir/$name")
 		say "have ${have%% *}"
 		touch "$dir/$name" 2>/dev/null
+		chmod 700 "$dir/$name" 2>/dev/null
 	fi
 	# Those of other versions, when nobody has started them for a day; and what broken copies left.
 	find "$dir" -type f \( -name 'runner-*' -o -name '.new-*' -o -name '.try-*' \) ! -name "$name" -mtime +0 -exec rm -f {} \; 2>/dev/null

@@ -2,6 +2,7 @@ package ssh
 
 import (
 	"context"
+	"encoding/pem"
 	"fmt"
 	"os"
 	"testing"
@@ -46,6 +47,10 @@ func options(t testing.TB, s *sshdtest.Server) Options {
 func spec(s *sshdtest.Server) pool.Spec {
 	return pool.Spec{Kind: Name, Name: "far", Host: s.Host, Port: s.Port, User: s.User, KeyFile: s.Key}
 }
+
+func specs(s *sshdtest.Server) map[string]pool.Spec { return map[string]pool.Spec{"far": spec(s)} }
+
+func encode(b *pem.Block) []byte { return pem.EncodeToMemory(b) }
 
 // newPool returns a pool with the back ends, closed when the test ends.
 func newPool(t testing.TB, o Options, specs map[string]pool.Spec) *pool.Pool {

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,11 +44,17 @@ type Option func(*options)
 
 type options struct {
 	lines []string
+	env   []string
 	host  []keyPair
 }
 
 // Config adds a line to the beginning of sshd_config, where it wins.
 func Config(line string) Option { return func(o *options) { o.lines = append(o.lines, line) } }
+
+// Env sets a variable of every session.
+func Env(name, value string) Option {
+	return func(o *options) { o.env = append(o.env, name+"="+value) }
+}
 
 // HostKey adds a host key instead of the server's own.
 func HostKey(s gossh.Signer, private []byte) Option {
@@ -165,7 +172,8 @@ func (s *Server) configure(o *options) {
 	lines := append([]string(nil), o.lines...)
 	lines = append(lines, "Port "+strconv.Itoa(s.Port), "ListenAddress 127.0.0.1", "PidFile none", "UsePAM no", "StrictModes no", "LogLevel VERBOSE", "UseDNS no",
 		"AuthorizedKeysFile "+filepath.Join(s.dir, "authorized_keys"), "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin prohibit-password",
-		"SetEnv HOME="+s.Home, "PrintMotd no", "MaxStartups 100", "AllowTcpForwarding yes")
+		"SetEnv HOME="+s.Home+" "+strings.Join(o.env, " "), // one line: sshd takes the first only
+		"PrintMotd no", "MaxStartups 100", "AllowTcpForwarding yes")
 	for i := range o.host {
 		lines = append(lines, fmt.Sprintf("HostKey %s/host_%d", s.dir, i))
 	}
@@ -230,6 +238,17 @@ func (s *Server) Stop() {
 
 // Drop ends the connections, as a network that goes away: the server's processes of them are killed, and what these started lives on.
 func (s *Server) Drop() { kill(s.servants()...) }
+
+// Freeze stops the processes of connections without ending them, as a network that loses everything; or lets them go on.
+func (s *Server) Freeze(on bool) {
+	signal := syscall.SIGCONT
+	if on {
+		signal = syscall.SIGSTOP
+	}
+	for _, pid := range s.servants() {
+		_ = syscall.Kill(pid, signal)
+	}
+}
 
 // servants are the server's processes of connections.
 func (s *Server) servants() (pids []int) {
