@@ -236,27 +236,21 @@ func (a *attempt) startFailure(err error) error {
 	return fmt.Errorf("the container did not start: %w", err)
 }
 
-func (a *attempt) launch(ctx context.Context, id string) (conn *connection, err error) {
-	conn = newConnection(a.engine, id)
+func (a *attempt) launch(ctx context.Context, id string) (*connection, error) {
 	h, err := a.cli.ContainerAttach(ctx, id, capi.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
 	if err != nil {
 		return nil, err
 	}
 	s := newStream(h)
-	defer func() {
-		if err != nil {
-			_ = s.Close()
-			_ = conn.end(ctx)
-		}
-	}()
-	if err = a.cli.ContainerStart(ctx, id, capi.StartOptions{}); err != nil {
+	if err := a.cli.ContainerStart(ctx, id, capi.StartOptions{}); err != nil {
+		_ = s.Close()
 		return nil, err
 	}
-	return conn, a.connect(ctx, conn, s)
+	return a.connect(ctx, id, s)
 }
 
 // join starts a second way to a runner that serves already.
-func (a *attempt) join(ctx context.Context, id string) (conn *connection, err error) {
+func (a *attempt) join(ctx context.Context, id string) (*connection, error) {
 	made, err := a.cli.ContainerExecCreate(ctx, id, capi.ExecOptions{
 		Cmd: []string{runnerFile, "join", a.socket()}, AttachStdin: true, AttachStdout: true, AttachStderr: true,
 	})
@@ -267,23 +261,22 @@ func (a *attempt) join(ctx context.Context, id string) (conn *connection, err er
 	if err != nil {
 		return nil, err
 	}
-	conn = newConnection(a.engine, id)
-	s := newStream(h)
-	if err = a.connect(ctx, conn, s); err != nil {
+	return a.connect(ctx, id, newStream(h))
+}
+
+func (a *attempt) connect(ctx context.Context, id string, s *stream) (*connection, error) {
+	o := a.kind.opt.Wire
+	o.SHA256 = a.binary.SHA256
+	conn := newConnection(a.engine, id)
+	if err := conn.greet(ctx, s, o); err != nil {
 		_ = s.Close()
+		return nil, err
+	}
+	if err := a.engine.listen(id, conn); err != nil {
 		_ = conn.end(ctx)
 		return nil, err
 	}
 	return conn, nil
-}
-
-func (a *attempt) connect(ctx context.Context, conn *connection, s *stream) error {
-	o := a.kind.opt.Wire
-	o.SHA256 = a.binary.SHA256
-	if err := conn.greet(ctx, s, o); err != nil {
-		return err
-	}
-	return a.engine.listen(conn.id, conn)
 }
 
 // stopSeconds is what the engine waits between asking and killing.
