@@ -29,6 +29,7 @@ type Config struct {
 	Display          Display             `key:"display"`
 	ToolOutput       ToolOutput          `key:"tool_output"`
 	Compression      Compression         `key:"compression"`
+	CodeExecution    CodeExecution       `key:"code_execution" live:"yes"`
 	Web              Web                 `key:"web"`
 	Security         Security            `key:"security"`
 	Keys             map[string][]string `key:"keys" live:"yes" doc:"keys by action, for example session.new: ctrl+t; ids are in docs/keys.md"`
@@ -135,7 +136,8 @@ func Defaults() *Config {
 			Theme: "default", BusyInputMode: "interrupt", Language: "en", Mouse: "all", Notify: "unfocused",
 			Timestamps: true, PasteCollapseThreshold: 5, PasteCollapseChar: 2000,
 		},
-		ToolOutput: ToolOutput{MaxBytes: 50_000, MaxLines: 2000, MaxLineLength: 2000},
+		CodeExecution: defaultCodeExecution(),
+		ToolOutput:    ToolOutput{MaxBytes: 50_000, MaxLines: 2000, MaxLineLength: 2000},
 		Compression: Compression{
 			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectFirstN: 3, ProtectLastN: 20,
 		},
