@@ -1,5 +1,6 @@
 // Package runner runs commands on the machine it is on and says what happens to them. It is the same code for every kind of
-// back end: linked into Hermes it is the `local` kind; built as a static program it is what a container or a far host runs.
+// back end: linked into Hermes it is the `local` kind; built as a static program (runner/program, which runner/embedded holds and
+// runner/wire talks to) it is what a container or a far host runs.
 //
 // The contract:
 //
@@ -16,6 +17,8 @@
 //   - The death of the process, however it dies, ends the same within two seconds: see lease and keeper.sh. From the first command to Close there is
 //     one small shell that waits for that death and does nothing else. Linux finds what a command started by group, session and
 //     tag; elsewhere, and where there is no grep, only by what of that can be had. Without /bin/sh commands run, with one warning.
+//
+// Run and Start keep output here. Attach gives it to whoever carries it elsewhere, and an Intake keeps it there by the same rules.
 //
 // It depends on the standard library, golang.org/x/sys, creack/pty and core/crash only, and builds with CGO off for Linux and macOS.
 package runner

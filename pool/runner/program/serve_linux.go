@@ -110,6 +110,7 @@ func stdio() (io.ReadWriteCloser, error) {
 		if err != nil {
 			return nil, fmt.Errorf("standard input and output: %w", err)
 		}
+		_, _ = unix.FcntlInt(uintptr(own), unix.F_SETPIPE_SZ, 256<<10) // fewer turns of both sides in a flood; if it is a pipe, and may grow
 		files[fd] = os.NewFile(uintptr(own), []string{"stdin", "stdout"}[fd])
 		if err := silence(fd); err != nil {
 			return nil, err

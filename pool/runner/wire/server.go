@@ -165,6 +165,8 @@ type conn struct {
 	grace time.Duration
 	tasks map[uint32]*task
 	bye   bool // the client said so; only for the reader
+	ends  bool // nothing starts any more
+	work  sync.WaitGroup
 }
 
 var errGoodbye = errors.New("the client said goodbye")
@@ -240,9 +242,27 @@ func (c *conn) stop(ctx context.Context, grace time.Duration) {
 	c.mu.Unlock()
 	if run != nil {
 		run.Hasten(grace)
-		_ = run.Close(ctx)
+		c.finish(ctx)
 	}
 	c.goodbye("it was told to end", errors.New("it was told to end"))
+}
+
+// finish ends the commands, and waits until the last word of each is queued.
+func (c *conn) finish(ctx context.Context) {
+	c.mu.Lock()
+	c.ends = true
+	c.mu.Unlock()
+	_ = c.run.Close(ctx)
+	done := make(chan struct{})
+	crash.Go("wire finish", func() {
+		c.work.Wait()
+		close(done)
+	})
+	select {
+	case <-done:
+	case <-ctx.Done():
+	case <-c.link.dead:
+	}
 }
 
 // goodbye sends what is queued, and says why nothing comes after it.
@@ -260,7 +280,7 @@ func (c *conn) handle(f frame) error {
 		crash.Go("wire bye", func() {
 			ctx, cancel := context.WithTimeout(context.Background(), c.grace+goodbyeWait)
 			defer cancel()
-			_ = c.run.Close(ctx)
+			c.finish(ctx)
 			c.goodbye("goodbye", errGoodbye)
 		})
 		return nil
@@ -289,12 +309,20 @@ func (c *conn) start(f frame) error {
 	if _, taken := c.tasks[f.call]; taken {
 		return errGarbled
 	}
+	if c.ends {
+		c.link.send(kindRefused, f.call, []byte(runner.ErrClosed.Error()))
+		return nil
+	}
 	if len(c.tasks) >= maxCalls {
 		c.link.send(kindRefused, f.call, fmt.Appendf(nil, "the command was not started: %d run already", maxCalls))
 		return nil
 	}
 	c.tasks[f.call] = t
-	crash.Go("wire call", t.work)
+	c.work.Add(1)
+	crash.Go("wire call", func() {
+		defer c.work.Done()
+		t.work()
+	})
 	return nil
 }
 
