@@ -115,39 +115,34 @@ func (p *one) line() string {
 	return fmt.Sprintf("%s\n   %s, %d characters\n", p.URL, cmp.Or(p.Title, "no title"), utf8.RuneCountInString(p.whole))
 }
 
-// fit writes the result so that it stays within the budget and in one piece: each page gives up the same share.
+// fit writes the result so that it stays within the budget and in one piece: each page gives up the same share. Where not even a few
+// words of each page have room, only the names of the files are left.
 func (w *Web) fit(out *extracted, session string, limit int) (string, error) {
 	for {
-		over := false
-		for _, p := range out.Results {
-			over = w.cut(p, session, limit) || over
-		}
-		text, err := encode(out)
-		if err != nil {
-			return "", err
-		}
-		n := utf8.RuneCountInString(text)
-		if n <= w.o.Budget || !over && limit < 100 {
-			return text, nil
-		}
 		longest := 0
 		for _, p := range out.Results {
+			w.cut(p, session, limit)
 			longest = max(longest, utf8.RuneCountInString(p.Content))
 		}
-		limit = min(limit, longest) * w.o.Budget / n * 9 / 10
-		if limit < 100 {
-			for _, p := range out.Results {
-				p.Title, p.Warnings = visible(p.Title, 60), nil
-			}
+		text, err := encode(out)
+		n := utf8.RuneCountInString(text)
+		if err != nil || n <= w.o.Budget || limit == 0 {
+			return text, err
+		}
+		if limit = min(limit, longest) * w.o.Budget / n * 9 / 10; limit < leastShown {
+			limit = 0
 		}
 	}
 }
 
-// cut fills Content with at most limit characters and keeps the whole text in a file; it reports whether anything was left out.
-func (w *Web) cut(p *one, session string, limit int) bool {
+// leastShown is the number of characters of a page below which showing it tells nothing.
+const leastShown = 100
+
+// cut fills Content with at most limit characters, and keeps the whole text in a file when that is not all.
+func (w *Web) cut(p *one, session string, limit int) {
 	if utf8.RuneCountInString(p.whole) <= limit {
 		p.Content = p.whole
-		return false
+		return
 	}
 	where := "The rest was not kept."
 	if p.FullText == "" && w.o.SpillDir != "" {
@@ -157,10 +152,13 @@ func (w *Web) cut(p *one, session string, limit int) bool {
 		}
 		p.FullText = path
 	}
+	if limit == 0 {
+		p.Content = ""
+		return
+	}
 	if p.FullText != "" {
 		where = "Full text: " + p.FullText + " (read_file with offset, or search_files)."
 	}
 	c := tool.CutText(p.whole, limit)
 	p.Content = strings.TrimSuffix(c.Head, "\n") + fmt.Sprintf("\n[... %d characters left out. %s]\n", c.Left, where) + c.Tail
-	return true
 }

@@ -108,7 +108,7 @@ func (w *Web) body(resp *http.Response) (page.Body, error) {
 		}
 		return b, &page.UnreadableError{Kind: kind, Size: int(resp.ContentLength), Why: why}
 	}
-	var in io.Reader = io.LimitReader(resp.Body, w.o.MaxBytes)
+	in := io.LimitReader(resp.Body, w.o.MaxBytes)
 	switch enc := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))); enc {
 	case "", "identity":
 		in = io.LimitReader(resp.Body, w.o.MaxBytes+1)
