@@ -210,7 +210,7 @@ func TestUserCertificates(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	cert := &gossh.Certificate{Key: key.PublicKey(), CertType: gossh.UserCert, KeyId: "me", ValidPrincipals: []string{s.User}, ValidBefore: gossh.CertTimeInfinity}
-	cert.Permissions.Extensions = map[string]string{"permit-pty": ""}
+	cert.Extensions = map[string]string{"permit-pty": ""}
 	if err := cert.SignCert(rand.Reader, ca); err != nil {
 		t.Fatal(err)
 	}

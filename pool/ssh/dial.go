@@ -49,7 +49,7 @@ func dial(ctx context.Context, t target) (*connection, error) {
 		reach := net.Dialer{Timeout: next.timeout, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: beat, Interval: 5 * time.Second, Count: 4}}
 		open := reach.DialContext
 		if i > 0 {
-			open = c.Client.DialContext
+			open = c.DialContext
 			next.via = t.via[:i]
 		}
 		client, warnings, err := login(ctx, next, open)
@@ -65,7 +65,7 @@ func dial(ctx context.Context, t target) (*connection, error) {
 		}
 		c.Client = client
 	}
-	crash.Go("ssh keepalive", c.keepAlive)
+	crash.Go("ssh keepalive", func() { c.keepAlive(beat, silence) })
 	return c, nil
 }
 
@@ -171,7 +171,7 @@ func unreachable(ctx context.Context, t target, err error) error {
 }
 
 // keepAlive asks the host whether it is there, and closes the connection when it does not answer: every blocked read and write ends then.
-func (c *connection) keepAlive() {
+func (c *connection) keepAlive(beat, silence time.Duration) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	for {

@@ -172,6 +172,44 @@ func TestAHostThatFallsSilent(t *testing.T) {
 	}
 }
 
+// The connection itself notices, too, when nothing else is said on it.
+func TestKeepAlive(t *testing.T) {
+	s := sshdtest.Start(t)
+	settings, err := readSettings(s.Client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := settings.target(spec(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := dial(t.Context(), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.keepAlive(20*time.Millisecond, 2*time.Second)
+	}()
+	select {
+	case <-ended:
+		t.Fatal("a host that answers was given up")
+	case <-time.After(500 * time.Millisecond):
+	}
+	s.Freeze(true)
+	defer s.Freeze(false)
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Fatal("a host that does not answer was not given up")
+	}
+	if err := c.Wait(); err == nil {
+		t.Error("the connection is open")
+	}
+}
+
 // The environment is that of a login, what env says, and nothing of ours.
 func TestTheEnvironmentOfTheHost(t *testing.T) {
 	t.Setenv("PLANTED_SECRET", "canary")

@@ -223,7 +223,7 @@ func (c *connection) readBack(ctx context.Context, file string) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("opening a session: %w", err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
 	stdout, err := s.StdoutPipe()
 	if err != nil {
@@ -260,7 +260,7 @@ func (c *connection) small(ctx context.Context, command string, stdin io.Reader)
 	if err != nil {
 		return answer{}, fmt.Errorf("opening a session on the host: %w", err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
 	var stdout, stderr head
 	s.Stdin, s.Stdout, s.Stderr = stdin, &stdout, &stderr

@@ -206,7 +206,7 @@ func (s *Server) run(path string) error {
 		}
 	}
 	_ = cmd.Process.Kill()
-	<-ended
+	_ = <-ended
 	return fmt.Errorf("it does not listen")
 }
 
@@ -322,6 +322,6 @@ func stat(pid int) (state string, parent int, ok bool) {
 func free(t testing.TB) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port
 }
