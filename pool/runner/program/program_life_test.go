@@ -191,7 +191,9 @@ func TestWhatIsNotTheRunnerIsShown(t *testing.T) {
 		"exec yes":       "too much",
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		c, err := wire.Connect(ctx, spawn(t, exec.Command("sh", "-c", script)), wire.Options{})
+		other := exec.Command("sh", "-c", script)
+		other.Stderr = new(strings.Builder)
+		c, err := wire.Connect(ctx, spawn(t, other), wire.Options{})
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", script, c, err)

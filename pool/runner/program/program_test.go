@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -42,6 +43,9 @@ var built struct {
 // program returns the path of the static program.
 func program(t testing.TB) string {
 	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the program is for Linux")
+	}
 	built.once.Do(func() {
 		dir, err := os.MkdirTemp("", "hermes-runner-")
 		if err != nil {

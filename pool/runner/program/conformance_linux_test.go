@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"sync"
@@ -17,10 +19,9 @@ import (
 
 const grace = 400 * time.Millisecond
 
-// kind is the smallest kind of back end that a wire can be: one program, started as command says.
+// kind is the smallest kind of back end that a wire can be: one stream to one far side.
 type kind struct {
-	t       testing.TB
-	command func() *exec.Cmd
+	dial func() io.ReadWriteCloser
 }
 
 func (k *kind) Shared() bool { return false }
@@ -38,7 +39,7 @@ type machine struct {
 }
 
 func (m *machine) Start(ctx context.Context, _ pool.Report) error {
-	c, err := wire.Connect(ctx, spawn(m.kind.t, m.kind.command()), wire.Options{Grace: grace})
+	c, err := wire.Connect(ctx, m.kind.dial(), wire.Options{Grace: grace})
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.client = c
@@ -74,9 +75,13 @@ func (m *machine) Spawn(s runner.Spec) (pool.Process, error) {
 
 // maker makes pools of one back end that is a program of its own for each session.
 func maker(command func(testing.TB) *exec.Cmd, shell string, fresh func(testing.TB) string) conformance.Maker {
+	return dialer(func(t testing.TB) io.ReadWriteCloser { return spawn(t, command(t)) }, shell, fresh)
+}
+
+func dialer(dial func(testing.TB) io.ReadWriteCloser, shell string, fresh func(testing.TB) string) conformance.Maker {
 	return func(t testing.TB) conformance.Place {
 		program(t)
-		k := &kind{t: t, command: func() *exec.Cmd { return command(t) }}
+		k := &kind{dial: func() io.ReadWriteCloser { return dial(t) }}
 		p, err := pool.New(pool.Config{Backends: map[string]pool.Spec{"far": {Kind: "wire", Shell: shell}}}, map[string]pool.Kind{"wire": k}, event.NewBus())
 		if err != nil {
 			t.Fatal(err)
@@ -104,4 +109,22 @@ func TestConformance(t *testing.T) {
 
 func TestConformanceOfPlainShell(t *testing.T) {
 	conformance.RunBehaviour(t, maker(served, "/bin/sh", func(t testing.TB) string { return t.TempDir() }))
+}
+
+// Both sides in this process: the race detector sees the far one too.
+func TestConformanceInOneProcess(t *testing.T) {
+	dial := func(t testing.TB) io.ReadWriteCloser {
+		s := wire.NewServer(wire.Place{Info: here(), Grace: time.Second})
+		ours, theirs := net.Pipe()
+		go s.Serve(theirs)
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			if err := s.Close(ctx, grace); err != nil {
+				t.Error(err)
+			}
+		})
+		return ours
+	}
+	conformance.RunBehaviour(t, dialer(dial, "", func(t testing.TB) string { return t.TempDir() }))
 }
