@@ -20,6 +20,7 @@ import (
 	"hermes/core/backend"
 	"hermes/core/config"
 	"hermes/core/event"
+	"hermes/core/execcode"
 	"hermes/core/session"
 	"hermes/core/store"
 	"hermes/core/tool"
@@ -71,6 +72,7 @@ type App struct {
 
 	opts   Options
 	config atomic.Pointer[config.Config]
+	engine *execcode.Engine     // runs scripts
 	forget func(session string) // what the tools know of a session
 	open   sync.Map             // uids of sessions that this process has open
 	log    *slog.Logger
@@ -153,6 +155,9 @@ func (a *App) Close(ctx context.Context) error {
 	}
 	if a.Agent != nil {
 		errs = append(errs, a.Agent.Close(ctx))
+	}
+	if a.engine != nil {
+		a.engine.Close()
 	}
 	if a.Pool != nil {
 		errs = append(errs, a.Pool.Close(ctx))

@@ -21,11 +21,13 @@ const notifyTimeout = 10 * time.Second
 func (a *App) tools() (*tool.Registry, error) {
 	c := a.Config()
 	paths := c.Paths()
+	a.engine = a.newEngine()
 	set := builtin.All(builtin.Deps{
 		Home: paths.Home, SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Timeout: c.Terminal.Timeout,
 		Budget: c.ToolOutput.MaxBytes,
 		Read:   file.Limits{Lines: c.ToolOutput.MaxLines, LineLength: c.ToolOutput.MaxLineLength, Chars: c.FileReadMaxChars},
 		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify, Web: webOptions(c),
+		Engine: a.engine, Code: a.codeSettings,
 	})
 	a.forget = set.Forget
 	r, err := tool.NewRegistry(set.Tools...)

@@ -133,18 +133,18 @@ func lastLine(s string) string {
 // candidates are where an interpreter may be, the best first.
 func candidates(dir string, mode Mode, env func(string) string) []string {
 	var out []string
-	add := func(root, name string) {
+	add := func(root string) {
 		if root != "" {
-			out = append(out, filepath.Join(root, "bin", name))
+			out = append(out, filepath.Join(root, "bin", "python"))
 		}
 	}
 	if mode != Strict {
-		add(env("VIRTUAL_ENV"), "python")
+		add(env("VIRTUAL_ENV"))
 		if dir != "" {
-			add(filepath.Join(dir, ".venv"), "python")
-			add(filepath.Join(dir, "venv"), "python")
+			add(filepath.Join(dir, ".venv"))
+			add(filepath.Join(dir, "venv"))
 		}
-		add(env("CONDA_PREFIX"), "python")
+		add(env("CONDA_PREFIX"))
 	}
 	for _, name := range []string{"python3", "python"} {
 		for _, d := range filepath.SplitList(env("PATH")) {

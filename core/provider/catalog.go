@@ -50,6 +50,17 @@ var catalog = sync.OnceValue(func() catalogue {
 
 func vendors() []vendor { return catalog().Vendors }
 
+// KeyNames are the variables that hold the keys of the vendors that the catalogue knows.
+func KeyNames() []string {
+	var out []string
+	for _, v := range vendors() {
+		if v.KeyEnv != "" {
+			out = append(out, v.KeyEnv)
+		}
+	}
+	return out
+}
+
 func vendorModel(name string) string {
 	for _, v := range vendors() {
 		if v.Name == name {

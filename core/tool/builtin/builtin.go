@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"hermes/core/backend"
+	"hermes/core/execcode"
 	"hermes/core/tool"
 	"hermes/core/tool/ask"
+	"hermes/core/tool/code"
 	"hermes/core/tool/file"
 	"hermes/core/tool/plan"
 	"hermes/core/tool/recall"
@@ -26,6 +28,9 @@ type Deps struct {
 	Todos    plan.Store
 	Web      *web.Options // web_search, web_extract
 	Ask      ask.Asker    // clarify
+	// Engine runs execute_code; Code are its settings, asked for at every call.
+	Engine *execcode.Engine
+	Code   func() code.Settings
 	// Staffed returns an error when nobody is there to answer clarify; nil means that somebody always is.
 	Staffed func() error
 	// Notify queues a message for a session's agent (background processes); nil means that nobody can be told.
@@ -73,5 +78,22 @@ func All(d Deps) Set {
 		w := web.New(*d.Web)
 		tools = append(tools, web.SearchTool(w), web.ExtractTool(w))
 	}
+	if d.Engine != nil {
+		tools = append(tools, code.Tool(code.Options{Engine: d.Engine, Pool: d.Pool, Settings: d.Code, Lookup: finder(tools)}))
+		forget = append(forget, d.Engine.Forget)
+	}
 	return Set{Tools: tools, forget: forget}
+}
+
+// finder finds the specs of tools by their names.
+func finder(tools []tool.Tool) func(string) (tool.Spec, bool) {
+	byName := make(map[string]tool.Spec, len(tools))
+	for _, t := range tools {
+		s := t.Spec()
+		byName[s.Name] = s
+	}
+	return func(name string) (tool.Spec, bool) {
+		s, ok := byName[name]
+		return s, ok
+	}
 }

@@ -11,9 +11,11 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"hermes/core/backend"
+	"hermes/core/execcode"
 	"hermes/core/session"
 	"hermes/core/tool"
 	"hermes/core/tool/ask"
+	"hermes/core/tool/code"
 	"hermes/core/tool/file"
 	"hermes/core/tool/plan"
 	"hermes/core/tool/web"
@@ -25,7 +27,8 @@ func all(t *testing.T) Set {
 	t.Helper()
 	return All(Deps{
 		Home: t.TempDir(), Pool: noPool{}, Sessions: (*session.Service)(nil), Todos: plan.InMeta(nil), Web: &web.Options{},
-		Ask: func(context.Context, ask.Question) (string, error) { return "", nil },
+		Ask:    func(context.Context, ask.Question) (string, error) { return "", nil },
+		Engine: execcode.New(execcode.Options{Env: func() []string { return nil }}), Code: func() code.Settings { return code.Settings{} },
 	})
 }
 
@@ -37,7 +40,7 @@ func TestEveryTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const names = "clarify patch process read_file search_files session_search terminal todo web_extract web_search write_file"
+	const names = "clarify execute_code patch process read_file search_files session_search terminal todo web_extract web_search write_file"
 	if got := strings.Join(reg.Names(), " "); got != names {
 		t.Errorf("tools are %s, want %s", got, names)
 	}

@@ -1,0 +1,73 @@
+package core
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"hermes/core/childenv"
+	"hermes/core/config"
+	"hermes/core/execcode"
+	"hermes/core/provider"
+	"hermes/core/tool/code"
+	"hermes/core/tool/shell"
+)
+
+// newEngine makes what runs scripts; it starts nothing.
+func (a *App) newEngine() *execcode.Engine {
+	paths := a.Config().Paths()
+	homes := []string{paths.Home}
+	if paths.Profile != "" {
+		homes = append(homes, filepath.Dir(filepath.Dir(paths.Home))) // of all profiles
+	}
+	return execcode.New(execcode.Options{
+		Env: func() []string { return ScriptEnv(a.Config(), os.Environ()) }, Python: func() string { return expandHome(a.Config().CodeExecution.Python) },
+		Homes: homes, Pool: a.Pool, Clean: shell.Readable, Log: a.log,
+	})
+}
+
+// codeSettings are those of execute_code in effect.
+func (a *App) codeSettings() code.Settings { return CodeSettings(a.Config()) }
+
+// CodeSettings translates the section code_execution.
+func CodeSettings(c *config.Config) code.Settings {
+	x := c.CodeExecution
+	l := execcode.Limits{
+		Timeout: x.Timeout, Calls: x.MaxToolCalls, Stdout: x.MaxStdout, Stderr: x.MaxStderr, Memory: int64(x.MemoryMB) << 20,
+		Procs: x.MaxProcesses, Kernels: x.MaxKernels, Idle: x.KernelIdle,
+	}
+	if x.MemoryMB == 0 {
+		l.Memory = -1
+	}
+	return code.Settings{Mode: execcode.Mode(x.Mode), Limits: l}
+}
+
+// EnvRule is what the settings say about the environment of scripts.
+func EnvRule(c *config.Config) childenv.Rule {
+	r := childenv.Rule{Passthrough: c.Terminal.EnvPassthrough, Credentials: provider.KeyNames()}
+	if c.Model.APIKeyEnv != "" {
+		r.Credentials = append(r.Credentials, c.Model.APIKeyEnv)
+	}
+	for _, p := range c.Providers {
+		if p.KeyEnv != "" {
+			r.Credentials = append(r.Credentials, p.KeyEnv)
+		}
+	}
+	return r
+}
+
+// ScriptEnv is the environment of scripts: what of ours passes, and what was let through by name and is in .env only.
+func ScriptEnv(c *config.Config, environ []string) []string {
+	rule := EnvRule(c)
+	env, _ := rule.Clean(environ)
+	for _, name := range rule.Passthrough {
+		there := slices.ContainsFunc(env, func(kv string) bool { return len(kv) > len(name) && kv[:len(name)+1] == name+"=" })
+		if ok, _ := rule.Judge(name); !ok || there {
+			continue
+		}
+		if v, set := c.Secret(name); set {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
