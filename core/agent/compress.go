@@ -115,6 +115,7 @@ func (t *turn) compact(focus string, strict bool, keep tail) error {
 			Hint: "every message is still there to be read and searched",
 		})
 	}
+	text = t.harmless(text)
 	sum := chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: summaryHead + t.opening(t.history[:cut]) + text + summaryTail}
 	after := estimate(sent[cut:]) + estimate([]chat.Message{sum})
 	if after*100 > before*(100-minGain) {

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/core/injection"
 	"hermes/core/provider"
 )
 
@@ -76,6 +78,20 @@ func (t *turn) summary(old []chat.Message, focus string) (string, error) {
 		return "", fmt.Errorf("%s answered with nothing", t.via.Name())
 	}
 	return text.String(), nil
+}
+
+// harmless keeps orders that a tool's output smuggled into a summary from reaching every later request: the line is blocked, the messages that
+// it came from stay in the store.
+func (t *turn) harmless(summary string) string {
+	out, hits := injection.Block(summary)
+	if len(hits) > 0 {
+		t.w.publish(event.Notice{
+			Level: event.Warn,
+			Text:  fmt.Sprintf("the summary of this session %s: %q; the line is left out of it", hits[0].Reason, injection.Excerpt(summary, hits[0])),
+			Hint:  "the messages before it are kept: look there for where the text came from",
+		})
+	}
+	return out
 }
 
 // opening quotes the first messages of the session as the settings say. An older summary among them hands its quote on.
