@@ -143,6 +143,9 @@ func textual(kind string) bool {
 	return false
 }
 
+// fallback is what the standard takes a page for that says nothing and looks like nothing.
+const fallback = "windows-1252"
+
 // maxSniff is how far a page may declare its character set, as browsers have it.
 const maxSniff = 1024
 
@@ -150,8 +153,13 @@ const maxSniff = 1024
 func decode(b Body) (string, error) {
 	enc, name, certain := charset.DetermineEncoding(b.Data[:min(len(b.Data), maxSniff)], b.Type)
 	data := b.Data
-	if !certain && valid(data, b.Cut) {
+	if !certain && name == fallback && valid(data, b.Cut) {
 		name = "utf-8" // the first kilobyte was plain ASCII, which says nothing
+	}
+	if name == "utf-8" && !valid(data, b.Cut) { // the server says UTF-8 of every page; the page itself knows better
+		if e, declared, _ := charset.DetermineEncoding(data[:min(len(data), maxSniff)], ""); declared != "utf-8" && declared != fallback {
+			enc, name = e, declared
+		}
 	}
 	if name != "utf-8" {
 		out, err := enc.NewDecoder().Bytes(data)
