@@ -187,11 +187,11 @@ func TestAKeyThatOthersCanRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newPool(t, options(t, s), specs(s))
-	res := exec(t, p, "true")
+	res := output(t, p, "true")
 	if len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "chmod 600 "+s.Key) {
 		t.Errorf("%q", res.Warnings)
 	}
-	if res = exec(t, p, "true"); len(res.Warnings) > 0 {
+	if res = output(t, p, "true"); len(res.Warnings) > 0 {
 		t.Errorf("said again: %q", res.Warnings)
 	}
 }

@@ -32,11 +32,11 @@ type Backend struct {
 // Start connects and brings the runner up.
 func (b *Backend) Start(ctx context.Context, r pool.Report) error {
 	b.drop()
-	s, err := readSettings(b.kind.opt.Home)
+	s, err := readSettings(b.kind.opt.Home, b.kind.opt.ReadHere)
 	if err != nil {
 		return err
 	}
-	t, err := s.target(b.spec)
+	t, err := s.target(ctx, b.spec)
 	if err != nil {
 		return err
 	}

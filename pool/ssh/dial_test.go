@@ -106,28 +106,46 @@ func TestANameOfTheConfiguration(t *testing.T) {
 	write(t, known, read1(t, s.KnownHosts))
 	write(t, s.KnownHosts, "")
 	write(t, filepath.Join(s.Client, ".ssh", "config"), fmt.Sprintf(
-		"Host other\n Port 1\nHost box*\r\n  HostName = 127.0.0.1\n  Port %d\n  User \"%s\"\n  IdentityFile ~/keys/%%r\n  UserKnownHostsFile /nonexistent %s\nHost *\n User wrong\n Port 2\n", s.Port, s.User, known))
-	start(t, open(t, options(t, s), pool.Spec{Host: "box1"}))
+		"Host other\n Port 1\nHost box*\n  HostName = 127.0.0.1\n  Port %d\n  User \"%s\"\n  IdentityFile ~/keys/%%r\n  UserKnownHostsFile /nonexistent %s\nHost *\n User wrong\n Port 2\n", s.Port, s.User, known))
+	for _, here := range []bool{false, true} {
+		o := options(t, s)
+		o.ReadHere = here
+		start(t, open(t, o, pool.Spec{Host: "box1"}))
+	}
 }
 
 func TestConfigurationsThatCannotBeUsed(t *testing.T) {
 	s := sshdtest.Start(t)
-	for text, want := range map[string]string{
-		"Match exec \"true\"\n User x\n":                "Match Exec is not supported",
-		"Host *\n Port many\n":                          "Port \"many\"",
-		"Host *\n Port 70000\n":                         "port 70000",
-		"Host *\n ConnectTimeout soon\n":                "ConnectTimeout",
-		"Host *\n ProxyCommand nc %h %p\n":              "use ProxyJump",
-		"Host *\n ProxyJump a\nHost a\n":                "in a circle",
-		"Host 127.0.0.1\n ProxyJump bob@:22\n":          "a host is missing",
-		"Host 127.0.0.1\n ProxyJump a:b\n":              "no port",
-		"Host 127.0.0.1\n ProxyJump -oProxyCommand=x\n": "is none",
+	for text, want := range map[string][2]string{ // by the system's ssh, by the library
+		"Match exec \"true\"\n User nobody-here\n":          {"did not let nobody-here in", "Match Exec is not supported"},
+		"Match final all\n User nobody-here\n":              {"did not let nobody-here in", "unsupported Match criterion"},
+		"Host *\n Prot 22\n":                                {"config: line 2: Bad configuration option: prot", "refused the connection"},
+		"Host *\n Port many\n":                              {"config line 2: Bad port 'many'", "Port \"many\""},
+		"Host *\n Port 70000\n":                             {"config line 2: Bad port '70000'", "port 70000"},
+		"Host *\n ConnectTimeout soon\n":                    {"config line 2", "ConnectTimeout"},
+		"Host *\n ProxyCommand nc %h %p\n":                  {"use ProxyJump", "use ProxyJump"},
+		"Host *\n ProxyJump a\nHost a\n":                    {"jumphost loop", "in a circle"},
+		"Host 127.0.0.1\n ProxyJump bob@:22\n":              {"config line 2", "a host is missing"},
+		"Host 127.0.0.1\n ProxyJump a:b\n":                  {"config line 2", "no port"},
+		"Host 127.0.0.1\n ProxyJump -oProxyCommand=x\n":     {"is none", "is none"},
+		"Include nothing/*\nHost *\n HostName no.invalid\n": {"there is no host no.invalid", "there is no host no.invalid"},
 	} {
 		config(t, s, text)
 		one := spec(s)
-		one.Port = 0
-		if err := refusal(t, open(t, options(t, s), one)); !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
+		one.Port, one.User = 0, ""
+		for i, here := range []bool{false, true} {
+			o := options(t, s)
+			o.ReadHere = here
+			if strings.HasPrefix(text, "Match") {
+				one.Port = s.Port
+			}
+			err := refusal(t, open(t, o, one))
+			if strings.Contains(want[i], "refused") && strings.Contains(err.Error(), "not in known_hosts") {
+				continue // something listens at 22 here
+			}
+			if !strings.Contains(err.Error(), want[i]) {
+				t.Errorf("%q: %v, want %q", text, err, want[i])
+			}
 		}
 	}
 }
@@ -142,7 +160,7 @@ func TestSpecsThatAreNone(t *testing.T) {
 	}
 	s := settings{home: t.TempDir()}
 	for _, host := range []string{"-oProxyCommand=x", "a b", "u@h", "ssh://x"} {
-		if _, err := s.target(pool.Spec{Host: host}); err == nil {
+		if _, err := s.target(t.Context(), pool.Spec{Host: host}); err == nil {
 			t.Errorf("%q is a host", host)
 		}
 	}
@@ -164,7 +182,7 @@ func TestProxyJump(t *testing.T) {
 		t.Errorf("nobody came by:\n%s", gate.Log())
 	}
 	p := newPool(t, options(t, inner), map[string]pool.Spec{"far": one})
-	if res := exec(t, p, "echo $HOME"); string(res.Output) != inner.Home+"\n" {
+	if res := output(t, p, "echo $HOME"); string(res.Output) != inner.Home+"\n" {
 		t.Errorf("%q", res.Output)
 	}
 	lost := b.Gone()

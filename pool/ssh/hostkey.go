@@ -247,8 +247,9 @@ func unknownHost(t target, host, shown string, key gossh.PublicKey) string {
 	if len(t.via) == 0 && t.keyName == "" {
 		text += fmt.Sprintf("\nor, without being asked, by\n  ssh-keyscan -t %s %s>> %s", scanType(key), t.scanned(), file)
 	}
-	if t.strict != "" && !strings.EqualFold(t.strict, "yes") && !strings.EqualFold(t.strict, "ask") {
-		text += fmt.Sprintf("\n(StrictHostKeyChecking %s of the ssh configuration does not count here: host keys are always checked)", t.strict)
+	switch strings.ToLower(t.strict) {
+	case "no", "off", "false", "accept-new":
+		text += "\n(StrictHostKeyChecking of the ssh configuration does not count here: host keys are always checked)"
 	}
 	return text
 }

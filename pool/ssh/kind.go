@@ -37,6 +37,7 @@ const Name = "ssh"
 // Options are for those who know better, and for tests.
 type Options struct {
 	Home      string                                 // whose .ssh is read; "" is HOME
+	ReadHere  bool                                   // do not ask the system's ssh what ~/.ssh/config says
 	Grace     time.Duration                          // between the loss of a connection and the end of what it started on the host; 0 means 10 s
 	KillGrace time.Duration                          // between TERM and KILL; 0 means 2 s
 	Heartbeat time.Duration                          // of the protocol; 0 means 10 s

@@ -90,7 +90,7 @@ func TestNothingIsLeftRunning(t *testing.T) {
 func TestALostConnection(t *testing.T) {
 	s := sshdtest.Start(t)
 	p := newPool(t, options(t, s), specs(s))
-	exec(t, p, "true")
+	output(t, p, "true")
 	up, failed := make(chan struct{}), make(chan error, 1)
 	go func() {
 		_, err := p.Exec(t.Context(), backend.Request{Session: "s", Backend: "far", Command: "echo $$ >pid; echo up; exec sleep 1000", Sink: func(event.Stream, []byte) { close(up) }})
@@ -111,7 +111,7 @@ func TestALostConnection(t *testing.T) {
 		_, err := os.Stat("/proc/" + pid)
 		return err != nil
 	})
-	if res := exec(t, p, "echo again"); string(res.Output) != "again\n" {
+	if res := output(t, p, "echo again"); string(res.Output) != "again\n" {
 		t.Errorf("%q", res.Output)
 	}
 }
@@ -175,11 +175,11 @@ func TestAHostThatFallsSilent(t *testing.T) {
 // The connection itself notices, too, when nothing else is said on it.
 func TestKeepAlive(t *testing.T) {
 	s := sshdtest.Start(t)
-	settings, err := readSettings(s.Client)
+	settings, err := readSettings(s.Client, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := settings.target(spec(s))
+	one, err := settings.target(t.Context(), spec(s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestTheEnvironmentOfTheHost(t *testing.T) {
 	one := spec(s)
 	one.Env = map[string]string{"ADDED": "a b", "HERMES_YOLO": "canary", "FROM_THERE": "no"}
 	p := newPool(t, options(t, s), map[string]pool.Spec{"far": one})
-	out := string(exec(t, p, "env").Output)
+	out := string(output(t, p, "env").Output)
 	for _, want := range []string{"ADDED=a b\n", "FROM_THERE=no\n", "HOME=" + s.Home + "\n", "SSH_CLIENT="} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
@@ -262,7 +262,7 @@ func TestListsAreJudgedBeforeAnythingIsSent(t *testing.T) {
 	one := spec(s)
 	one.AllowedCommands, one.DeniedCommands = []string{"touch *", "cat"}, []string{"touch secret*"}
 	p := newPool(t, options(t, s), map[string]pool.Spec{"far": one})
-	exec(t, p, "touch fine && cat fine")
+	output(t, p, "touch fine && cat fine")
 	for _, command := range []string{"rm fine", "touch fine2; rm fine", "touch secret", "cat $(rm fine)", "touch 'open"} {
 		var refused *guard.Refused
 		res, err := p.Exec(t.Context(), backend.Request{Session: "s", Backend: "far", Command: command})

@@ -240,7 +240,7 @@ func TestANoisyLogin(t *testing.T) {
 	write(t, filepath.Join(s.Home, ".bashrc"), noise)
 	write(t, filepath.Join(s.Home, ".ssh", "rc"), noise)
 	p := newPool(t, options(t, s), specs(s))
-	if res := exec(t, p, "echo hello"); string(res.Output) != "hello\n" {
+	if res := output(t, p, "echo hello"); string(res.Output) != "hello\n" {
 		t.Errorf("%q", res.Output)
 	}
 	if r := start(t, open(t, options(t, s), spec(s))); r.copied != 0 {

@@ -2,6 +2,7 @@ package ssh
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,16 +16,26 @@ import (
 	"github.com/kevinburke/ssh_config"
 )
 
-// settings is what ~/.ssh/config and /etc/ssh/ssh_config say, read anew for each connection: a person edits them while we run.
+// settings is what ~/.ssh/config and /etc/ssh/ssh_config say, read anew for each connection: a person edits them while we run. The system's
+// ssh is asked (ask.go), which knows all of its language; where there is none, a library reads what it can.
 type settings struct {
-	home  string
-	files []*ssh_config.Config // the user's own first
+	home    string
+	program *asked               // nil: the library
+	files   []*ssh_config.Config // the user's own first
 }
 
 const systemConfig = "/etc/ssh/ssh_config"
 
-// readSettings reads the files that exist. Errors name file and line, and the way around them.
-func readSettings(home string) (settings, error) {
+// readSettings finds out who reads the configuration.
+func readSettings(home string, here bool) (settings, error) {
+	if program := findSSH(home); program != nil && !here {
+		return settings{home: home, program: program}, nil
+	}
+	return readFiles(home)
+}
+
+// readFiles reads the files that exist. Errors name file and line.
+func readFiles(home string) (settings, error) {
 	s := settings{home: home}
 	for _, name := range []string{filepath.Join(home, ".ssh", "config"), systemConfig} {
 		data, err := os.ReadFile(name)
@@ -36,7 +47,7 @@ func readSettings(home string) (settings, error) {
 		}
 		file, err := ssh_config.DecodeBytes(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")))
 		if err != nil {
-			return s, fmt.Errorf("%s cannot be read (line, column: %w); hermes knows Host, Match host, Match all and Include there", name, err)
+			return s, fmt.Errorf("%s cannot be read (line, column: %w): without an ssh program hermes knows Host, Match host, Match all and Include there", name, err)
 		}
 		s.files = append(s.files, file)
 	}
@@ -53,8 +64,19 @@ func homeDir() string {
 	return "/"
 }
 
+// learn asks about a name, before anything else is asked about it.
+func (s settings) learn(ctx context.Context, alias string) error {
+	if s.program == nil {
+		return nil
+	}
+	return s.program.learn(ctx, alias)
+}
+
 // all returns every value of a key for a name.
 func (s settings) all(alias, key string) (values []string) {
+	if s.program != nil {
+		return s.program.all(alias, key)
+	}
 	for _, file := range s.files {
 		found, err := file.GetAll(alias, key)
 		if err == nil { // the only error is a node of an unknown kind, which the parser does not make
@@ -77,7 +99,7 @@ func (s settings) yes(alias, key string) bool { return strings.EqualFold(s.get(a
 // number reads a key that is one. "" is 0.
 func (s settings) number(alias, key string) (int, error) {
 	text := s.get(alias, key)
-	if text == "" {
+	if text == "" || text == "none" {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(text)

@@ -119,7 +119,7 @@ func refusal(t testing.TB, b *Backend) error {
 	return err
 }
 
-func exec(t testing.TB, p *pool.Pool, command string) backend.Result {
+func output(t testing.TB, p *pool.Pool, command string) backend.Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -1,6 +1,7 @@
 package ssh
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -57,22 +58,25 @@ const (
 )
 
 // target completes what a back end says by what the ssh configuration says.
-func (s settings) target(spec pool.Spec) (target, error) {
-	t, err := s.named(spec.Host, spec.User, spec.Port)
+func (s settings) target(ctx context.Context, spec pool.Spec) (target, error) {
+	t, err := s.named(ctx, spec.Host, spec.User, spec.Port)
 	if err != nil {
 		return t, err
 	}
 	if spec.KeyFile != "" {
 		t.explicit, t.keys, t.certs, t.only = spec.KeyFile, []string{s.expand(spec.KeyFile, t)}, nil, true
 	}
-	t.via, err = s.jumps(t.alias, 0)
+	t.via, err = s.jumps(ctx, t.alias, 0)
 	return t, err
 }
 
 // named asks the configuration about one name. User and port win over it when they are given.
-func (s settings) named(alias, login string, port int) (t target, err error) {
+func (s settings) named(ctx context.Context, alias, login string, port int) (t target, err error) {
 	if alias == "" || strings.HasPrefix(alias, "-") || strings.ContainsAny(alias, " \t\n/@") {
 		return t, fmt.Errorf("host %q is none: write a name, an address, or a name in ~/.ssh/config; user and port are keys of their own", alias)
+	}
+	if err := s.learn(ctx, alias); err != nil {
+		return t, err
 	}
 	t = target{alias: alias, host: alias, user: login, port: port}
 	if name := s.get(alias, "HostName"); name != "" {
@@ -158,7 +162,7 @@ func (s settings) hostFiles(t *target) {
 }
 
 // jumps lists the hosts on the way to a name, the nearest first.
-func (s settings) jumps(alias string, depth int) ([]target, error) {
+func (s settings) jumps(ctx context.Context, alias string, depth int) ([]target, error) {
 	jump, command := s.get(alias, "ProxyJump"), s.get(alias, "ProxyCommand")
 	if jump == "" && command != "" && !strings.EqualFold(command, "none") {
 		return nil, fmt.Errorf("the ssh configuration reaches %s by ProxyCommand, which hermes does not run: use ProxyJump", alias)
@@ -171,12 +175,12 @@ func (s settings) jumps(alias string, depth int) ([]target, error) {
 	}
 	var all []target
 	for i, text := range strings.Split(jump, ",") {
-		t, err := s.hop(strings.TrimSpace(text))
+		t, err := s.hop(ctx, strings.TrimSpace(text))
 		if err != nil {
 			return nil, fmt.Errorf("ProxyJump of %s: %w", alias, err)
 		}
 		if i == 0 { // the first may have a way of its own
-			before, err := s.jumps(t.alias, depth+1)
+			before, err := s.jumps(ctx, t.alias, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -188,7 +192,7 @@ func (s settings) jumps(alias string, depth int) ([]target, error) {
 }
 
 // hop reads [user@]host[:port] or ssh://[user@]host[:port].
-func (s settings) hop(text string) (target, error) {
+func (s settings) hop(ctx context.Context, text string) (target, error) {
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "ssh://"), "/")
 	login, port := "", 0
 	if i := strings.LastIndexByte(text, '@'); i >= 0 {
@@ -204,5 +208,5 @@ func (s settings) hop(text string) (target, error) {
 	if text == "" {
 		return target{}, errors.New("a host is missing")
 	}
-	return s.named(text, login, port)
+	return s.named(ctx, text, login, port)
 }
