@@ -1,0 +1,324 @@
+// Package command says what a shell command would do before it runs: which effects it has, on what, and whether it may run
+// unasked.
+//
+// The contract:
+//
+//   - Analyse parses, it never executes anything, and asks the file system at most where links lead.
+//   - What is not understood asks. Nothing that a shell may read in two ways is allowed because of the kinder one.
+//   - It is a guard against accidents and against injected text. It is no sandbox: a program that is allowed to run does
+//     what its code says. Who needs a wall uses a container.
+//
+// A command is read by effects, not by names: words are unquoted, wrappers such as sudo, env, xargs and "sh -c" are
+// peeled, paths are resolved, and each program's own options say what it reads, writes, deletes, starts or sends.
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Verdict is what happens to a command.
+type Verdict string
+
+// Verdicts, from the best to the worst.
+const (
+	Allow  Verdict = "allow"  // runs unasked
+	Ask    Verdict = "ask"    // a person decides
+	Refuse Verdict = "refuse" // the floor: never runs, whoever says so
+)
+
+// Level is how far a session may go unasked.
+type Level int
+
+// Levels. A command runs unasked when none of its effects is above the level of its session.
+const (
+	LevelRead      Level = 0 // read files, search, look at logs
+	LevelCreate    Level = 1 // make new files and folders
+	LevelStandard  Level = 2 // change files of the project, build, test, local git, containers, fetch
+	LevelSensitive Level = 3 // delete, publish, install, databases, secrets, far machines
+	LevelAlways    Level = 4 // asked at every level: privilege, persistence, unknown code, what cannot be read
+	levelNever     Level = 5 // the floor
+)
+
+// Class is a kind of effect.
+type Class string
+
+// Classes of effects.
+const (
+	Read       Class = "read"
+	Write      Class = "write"
+	Delete     Class = "delete"
+	Run        Class = "run"        // code of the project or of installed tools: builds, tests
+	Exec       Class = "exec"       // code that nobody has seen: a pipe to a shell, eval, an unknown program
+	NetIn      Class = "net-in"     // fetches
+	NetOut     Class = "net-out"    // sends data out or changes something far away
+	Credential Class = "credential" // reads or touches keys and secrets
+	Privilege  Class = "privilege"
+	System     Class = "system"  // this machine beyond the project: packages, services, processes
+	History    Class = "history" // loses history or unsaved work
+	Persist    Class = "persist" // comes back later: start-up files, cron, hooks, services
+	Device     Class = "device"
+	Hidden     Class = "hidden"  // text that does not look like what it is
+	Unclear    Class = "unclear" // could not be understood
+)
+
+// Effect is one thing that a command does.
+type Effect struct {
+	Class      Class  `json:"class"`
+	Target     string `json:"target,omitempty"` // path, host, package ...; may hold anything that the command holds
+	Span       [2]int `json:"span"`             // byte range in the command
+	Reason     string `json:"reason"`
+	Level      Level  `json:"level"`
+	Reversible bool   `json:"reversible"` // it can be undone or repeated without loss
+}
+
+// Analysis is the outcome of Analyse.
+type Analysis struct {
+	Verdict Verdict
+	Level   Level    // the highest level of an effect
+	Effects []Effect // worst first
+	Span    [2]int   // byte range of what decided; zero when it is allowed
+	Reason  string   // a sentence without a full stop; "" when it is allowed
+	// Loose says that an effect was let pass only because the command runs in a sandbox, in words; "" when none was.
+	Loose string
+}
+
+// Unknown reports whether a may start code that nobody has seen, gain privilege or persist: such a command is never remembered.
+func (a Analysis) Unknown() bool {
+	for _, e := range a.Effects {
+		switch e.Class {
+		case Exec, Privilege, Persist, Hidden, Unclear, Device:
+			return true
+		default:
+		}
+	}
+	return false
+}
+
+// Reversible reports whether everything that a asks about can be undone.
+func (a Analysis) Reversible(level Level) bool {
+	for _, e := range a.Effects {
+		if e.Level > level && !e.Reversible {
+			return false
+		}
+	}
+	return a.Verdict == Ask
+}
+
+// Context is where a command would run.
+type Context struct {
+	Dir     string // where it starts; absolute
+	Home    string // what ~ is; "" takes a name that is nowhere
+	Project string // root of what the person works on; "" is Dir
+	Own     string // our own data folder; "" when unknown
+	Level   Level  // what runs unasked
+	// Local says that the paths are those of this machine, so that links can be followed.
+	Local bool
+	// Sandboxed says that the command runs in a container from which nothing of the machine can be reached: no host folders,
+	// no privileges, no engine socket. Rules are then looser.
+	Sandboxed bool
+	Backend   string // name of the back end, for sentences
+
+	ready bool
+}
+
+// Limits. What is larger is asked about unread.
+const (
+	maxBytes    = 64 << 10
+	maxCommands = 200
+	maxDepth    = 8
+	maxNesting  = 200 // brackets open at one time
+)
+
+// Prepared returns c with its paths resolved, for many commands in one place.
+func (c Context) Prepared() Context {
+	if c.ready {
+		return c
+	}
+	if c.Home == "" {
+		c.Home = "/home/user"
+	}
+	if c.Dir == "" {
+		c.Dir = "/work"
+	}
+	if c.Project == "" {
+		c.Project = c.Dir
+	}
+	for _, p := range []*string{&c.Dir, &c.Home, &c.Project, &c.Own} {
+		*p = c.resolved(*p)
+	}
+	c.ready = true
+	return c
+}
+
+func (c Context) resolved(p string) string {
+	if p == "" {
+		return ""
+	}
+	if c.Local {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			return real
+		}
+	}
+	return filepath.Clean(p)
+}
+
+// Here is the context of a command on this machine that starts in dir.
+func Here(dir string) Context {
+	home, _ := os.UserHomeDir() // without one, a name that is nowhere stands for it
+	return Context{Dir: dir, Home: home, Level: LevelStandard, Local: true}.Prepared()
+}
+
+// unanalysed is said when our own code failed.
+const unanalysed = "it could not be analysed"
+
+// Analyse says what text would do in c.
+func Analyse(text string, c Context) (a Analysis) {
+	c = c.Prepared()
+	w := &walker{ctx: &c, dir: c.Dir, known: true, whole: [2]int{0, len(text)}}
+	defer func() {
+		if r := recover(); r != nil { // the text is hostile: a mistake of ours must not let it through, nor end the program
+			a = Analysis{
+				Verdict: Ask, Level: LevelAlways, Span: w.whole, Reason: unanalysed,
+				Effects: []Effect{{Class: Unclear, Level: LevelAlways, Span: w.whole, Reason: unanalysed}},
+			}
+		}
+	}()
+	w.at(w.whole)
+	w.hygiene(text)
+	w.script(text)
+	return w.judge()
+}
+
+// script reads a text in each way in which a shell may read it; what any reading finds counts.
+func (w *walker) script(text string) {
+	switch {
+	case len(text) > maxBytes:
+		w.add(Unclear, LevelAlways, "", "it is longer than "+fmt.Sprint(maxBytes>>10)+" KB")
+		return
+	case tooDeep(text):
+		w.add(Unclear, LevelAlways, "", "its brackets are nested too deeply")
+		return
+	}
+	parsed := w.reading(text, syntax.LangBash, 0)
+	if joined := strings.ReplaceAll(text, "\\\n", ""); joined != text {
+		fixed := w.fixed
+		w.fixed = true // its offsets are not those of the text
+		w.reading(joined, syntax.LangBash, 0)
+		w.fixed = fixed
+	}
+	if parsed && readsDifferently(text) {
+		w.reading(text, syntax.LangPOSIX, 0)
+	}
+}
+
+// readsDifferently reports whether text holds something that bash and a plain sh read in different ways.
+func readsDifferently(text string) bool {
+	for _, mark := range []string{"$'", "$\"", "[[", "((", "&>", "|&", "function", "<(", ">(", "{"} {
+		if strings.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+var parsers = sync.Pool{New: func() any { return syntax.NewParser() }}
+
+// reading walks one reading of text with its own variables and folder.
+func (w *walker) reading(text string, lang syntax.LangVariant, _ int) bool {
+	p := parsers.Get().(*syntax.Parser) //nolint:errcheck // the pool holds nothing else
+	defer parsers.Put(p)
+	syntax.Variant(lang)(p)
+	file, err := parse(p, text)
+	if err != nil {
+		if lang == syntax.LangPOSIX {
+			return false // such a shell does not run it
+		}
+		w.add(Unclear, LevelAlways, "", "it cannot be read as a shell command: "+err.Error())
+		w.guess(text)
+		return false
+	}
+	inner := *w
+	inner.posix = lang == syntax.LangPOSIX
+	inner.vars, inner.funcs, inner.written = copied(w.vars), copied(w.funcs), copied(w.written)
+	inner.stmts(file.Stmts)
+	w.effects, w.commands, w.loose, w.out = inner.effects, inner.commands, inner.loose, inner.out
+	return true
+}
+
+// parse turns a panic of the parser into an error: the text is hostile.
+func parse(p *syntax.Parser, text string) (f *syntax.File, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			f, err = nil, fmt.Errorf("the parser failed")
+		}
+	}()
+	return p.Parse(strings.NewReader(text), "")
+}
+
+// guess looks at the words of a text that does not parse: another shell may run a part of it.
+func (w *walker) guess(text string) {
+	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`", r) }) {
+		var args []field
+		for _, word := range strings.Fields(line) {
+			args = append(args, field{text: strings.Trim(word, `"'`)})
+		}
+		if len(args) > 0 {
+			w.invoke(args)
+		}
+	}
+}
+
+func tooDeep(text string) bool {
+	open := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(', '{', '[':
+			open++
+		case ')', '}', ']':
+			open = max(0, open-1)
+		}
+		if open > maxNesting {
+			return true
+		}
+	}
+	return strings.Count(text, "`") > maxNesting
+}
+
+func copied[V any](m map[string]V) map[string]V {
+	if len(m) == 0 {
+		return nil
+	}
+	out := make(map[string]V, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+// judge turns the effects into the answer.
+func (w *walker) judge() Analysis {
+	a := Analysis{Verdict: Allow, Effects: w.effects, Loose: w.loose}
+	for i, e := range a.Effects { // worst first, otherwise in the order of the command
+		if e.Level > a.Level {
+			a.Level = e.Level
+			copy(a.Effects[1:i+1], a.Effects[:i])
+			a.Effects[0] = e
+		}
+	}
+	switch {
+	case a.Level >= levelNever:
+		a.Verdict, a.Level = Refuse, LevelAlways
+	case a.Level > w.ctx.Level:
+		a.Verdict = Ask
+	default:
+		return a
+	}
+	a.Span, a.Reason = a.Effects[0].Span, a.Effects[0].Reason
+	return a
+}

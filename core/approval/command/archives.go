@@ -1,0 +1,156 @@
+package command
+
+import "strings"
+
+func tar(w *walker, c cmd) {
+	args := c.args
+	if len(args) > 0 && !strings.HasPrefix(args[0].text, "-") && !args[0].dyn { // tar xzf: letters without a dash
+		first := args[0]
+		first.text = "-" + first.text
+		args = append([]field{first}, args[1:]...)
+		if strings.Count(first.text, "f") == 1 && !strings.HasSuffix(first.text, "f") { // their values follow in their order
+			first.text = strings.ReplaceAll(first.text, "f", "") + "f"
+			args[0] = first
+		}
+	}
+	o := parseOptions(args, "f file C directory T files-from X exclude-from exclude I use-compress-program F info-script new-volume-script to-command checkpoint-action rsh-command rmt-command transform strip-components owner group mode", false)
+	for _, v := range o.values("to-command", "checkpoint-action", "F", "info-script", "new-volume-script", "rsh-command", "rmt-command") {
+		if strings.HasPrefix(v.text, "dot") || strings.HasPrefix(v.text, "echo") && !strings.HasPrefix(v.text, "exec") {
+			continue
+		}
+		w.inner(part(v, strings.TrimPrefix(v.text, "exec=")))
+		w.add(Exec, LevelAlways, v.text, "tar runs "+v.text)
+	}
+	for _, v := range o.values("I", "use-compress-program") {
+		if name, _, _ := strings.Cut(v.text, " "); !one("gzip bzip2 xz zstd pigz lz4 lzma lzop brotli pbzip2 pixz zstdmt unzstd", name) {
+			w.inner(v)
+			w.add(Exec, LevelAlways, v.text, "tar runs "+v.text)
+		}
+	}
+	for _, s := range o.set {
+		if strings.HasPrefix(s.name, "checkpoint-a") && !s.has {
+			w.add(Exec, LevelAlways, "", "tar runs a command")
+		}
+		if s.name == "remove-files" || s.name == "delete" || s.name == "recursive-unlink" {
+			w.add(Delete, LevelSensitive, "", "tar deletes the files that it has read")
+		}
+	}
+	w.tarMode(o)
+}
+
+func (w *walker) tarMode(o options) {
+	files := o.values("f", "file")
+	switch {
+	case o.has("x", "extract", "get"):
+		for _, f := range files {
+			if remote(f.text) {
+				w.add(NetOut, LevelSensitive, f.text, "logs in to "+f.text)
+			}
+		}
+		if o.has("O", "to-stdout") {
+			w.flows()
+			w.out.decoded = true
+			return
+		}
+		into := field{text: "."}
+		if d := o.values("C", "directory"); len(d) > 0 {
+			into = d[len(d)-1]
+		}
+		w.writes(into, "unpacks into")
+		w.note(into)
+		if o.has("P", "absolute-names") {
+			w.add(Write, LevelSensitive, "", "unpacks to any place that the archive names")
+		}
+	case o.has("t", "list", "d", "diff", "compare"):
+	default:
+		for _, f := range o.operands {
+			w.reads(f, true)
+		}
+		for _, f := range files {
+			if remote(f.text) {
+				w.add(NetOut, LevelSensitive, f.text, "sends files to "+f.text)
+				continue
+			}
+			w.outputs([]field{f})
+		}
+	}
+}
+
+func zip(w *walker, c cmd) {
+	o := parseOptions(c.args, "P TT unzip-command x i b t o", false)
+	for _, s := range o.set {
+		if s.name == "T" && c.name == "zip" || s.name == "TT" || strings.HasPrefix(s.name, "unzip-c") {
+			w.add(Exec, LevelAlways, s.value.text, "zip runs a command to test the archive")
+		}
+		if s.name == "m" && c.name == "zip" || s.name == "sdel" {
+			w.add(Delete, LevelSensitive, "", "moves the files into the archive")
+		}
+	}
+	files := o.operands
+	if c.name != "zip" && len(files) > 0 {
+		switch files[0].text {
+		case "l", "t", "i", "h", "v":
+			return
+		case "x", "e":
+			w.writes(field{text: "."}, "unpacks into")
+			return
+		}
+		files = files[1:]
+	}
+	if len(files) > 0 {
+		w.outputs(files[:1])
+		for _, f := range files[1:] {
+			w.reads(f, true)
+		}
+	}
+}
+
+func unzip(w *walker, c cmd) {
+	o := parseOptions(c.args, "d x P", false)
+	if o.has("l", "t", "v", "Z", "p", "c") {
+		w.out.decoded = true
+		return
+	}
+	into := field{text: "."}
+	if d := o.values("d"); len(d) > 0 {
+		into = d[0]
+	}
+	w.writes(into, "unpacks into")
+	w.note(into)
+	if o.has(":") {
+		w.add(Write, LevelSensitive, "", "unpacks to any place that the archive names")
+	}
+}
+
+func compress(w *walker, c cmd) {
+	o := parseOptions(c.args, "o S suffix T threads", false)
+	if strings.HasPrefix(c.name, "un") || strings.HasPrefix(c.name, "gun") || strings.HasPrefix(c.name, "bun") || o.has("d", "decompress", "uncompress") {
+		w.out.decoded = true
+	}
+	if w.in.any || o.has("c", "stdout", "to-stdout") {
+		w.flows()
+	}
+	if o.has("c", "stdout", "to-stdout", "t", "test", "l", "list") {
+		return
+	}
+	for _, f := range o.operands {
+		w.writes(f, "replaces")
+	}
+	w.outputs(o.values("o"))
+}
+
+func archive(w *walker, c cmd) {
+	o := parseOptions(c.args, "F I O file rsh-command D directory to-command", false)
+	for _, v := range o.values("rsh-command", "to-command") {
+		w.add(Exec, LevelAlways, v.text, c.name+" runs "+v.text)
+	}
+	if c.name == "cpio" && (o.has("i", "extract") || o.has("p", "pass-through")) || c.name == "pax" && o.has("r") {
+		w.writes(field{text: "."}, "unpacks into")
+		return
+	}
+	if c.name == "ar" && len(o.operands) > 1 {
+		w.outputs(o.operands[1:2])
+	}
+	w.outputs(o.values("F", "O", "file"))
+	w.flows()
+}

@@ -1,0 +1,295 @@
+package command
+
+import (
+	"path"
+	"strings"
+)
+
+// builders run the code of the project: builds, tests, checks.
+func builders() map[string]handler {
+	return map[string]handler{
+		`pytest py.test tox nox unittest nosetests black ruff isort flake8 pylint mypy pyright pyre autopep8 yapf coverage sphinx-build mkdocs pre-commit
+		eslint tsc prettier jest vitest mocha ava nyc c8 stylelint biome oxlint rollup webpack vite parcel esbuild swc turbo nx lerna rush playwright cypress karma ng next nuxt astro svelte-kit gatsby
+		tsx ts-node babel standard xo tap wtr storybook tailwindcss postcss sass lessc gulp grunt
+		golangci-lint gofmt goimports gofumpt staticcheck gopls  gotestsum mockgen wire stringer errcheck govulncheck  air
+		rustc rustfmt clippy-driver cargo-nextest trunk wasm-pack
+		javac  kotlinc scalac checkstyle ktlint google-java-format
+		gcc g++ cc c++ clang clang++ ld as nasm yasm tcc ctags cscope clang-format clang-tidy cppcheck  include-what-you-use bear astyle indent
+		protoc buf thrift flatc swagger openapi-generator graphql-codegen sqlc
+		rubocop rspec  standardrb sorbet minitest
+		phpunit phpcs phpstan psalm php-cs-fixer pint
+		  swiftc swiftlint swiftformat ormolu hlint stylish-haskell fourmolu stylua luacheck terraform-docs tflint tfsec checkov kubeval kubeconform 
+		latex pdflatex xelatex lualatex bibtex biber latexmk typst hugo jekyll asciidoctor vale  nbconvert  strip objcopy ranlib 
+		 ninja samu scons  meson  pants buck2 please waf ccmake qmake autoconf automake aclocal autoreconf libtoolize pkg-config jsonnet cue dhall cspell  commitlint husky lint-staged
+		pipdeptree pip-audit safety npm-check depcheck madge knip size-limit lighthouse scalafmt`: builds,
+		"make gmake bmake nmake mingw32-make":          makeTool,
+		"just task mage rake invoke inv fab doit  ant": tasks,
+		"go":                     goTool,
+		"cargo":                  cargo,
+		"npm yarn pnpm":          nodePackages,
+		"npx pnpx bunx uvx pipx": fetchedTool,
+		"cmake ctest cpack":      cmake,
+		"mvn mvnw gradle gradlew sbt lein mill bazel bazelisk":                                       jvm,
+		"dotnet msbuild xcodebuild swift flutter fvm zig stack cabal mix rebar3 dune  elm dub gleam": toolchain,
+		"bundle bundler": bundle,
+		"composer":       composer,
+		"jupyter ipykernel streamlit uvicorn gunicorn flask django-admin hypercorn fastapi rails hanami serve http-server live-server": serves,
+		"alembic flyway liquibase prisma knex sequelize typeorm dbmate goose migrate sqitch diesel drizzle-kit":                        migrations,
+	}
+}
+
+// builds is a tool that works on the project: its code, its settings, its files.
+func builds(w *walker, c cmd) {
+	o := parseOptions(c.args, "o output outfile outDir d dir config c w", false)
+	switch c.name {
+	case "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "rustc", "tcc", "swiftc", "javac":
+		for _, v := range append(o.values("o"), o.values("d")...) {
+			w.writes(v, "writes")
+		}
+		for _, a := range c.args {
+			if strings.HasPrefix(a.text, "-fplugin") || strings.HasPrefix(a.text, "-wrapper") || strings.HasPrefix(a.text, "-B/") || a.text == "-Clinker" || strings.HasPrefix(a.text, "-specs=/") {
+				w.add(Exec, LevelAlways, a.text, "the compiler runs other code")
+			}
+		}
+	case "pytest", "py.test":
+		for _, v := range parseOptions(c.args, "p rootdir c confcutdir", false).values("rootdir", "c", "confcutdir") {
+			if p := w.place(v); p.kind != placeProject {
+				w.add(Exec, LevelSensitive, v.text, "it runs code in "+w.name(v))
+			}
+		}
+	}
+	for _, f := range o.operands {
+		if p := w.place(f); (p.kind == placeTemp || p.kind == placeOutside) && strings.HasPrefix(f.text, "/") && one("pytest py.test tox nox ts-node tsx jest mocha", c.name) {
+			w.add(Exec, LevelAlways, f.text, "runs "+w.name(f))
+		}
+	}
+	if one("latexmk pdflatex xelatex lualatex", c.name) && o.has("shell-escape", "enable-write18") {
+		w.add(Exec, LevelAlways, c.name, "the document may run commands")
+	}
+	w.add(Run, LevelStandard, c.name, "runs "+c.name+" on the project")
+}
+
+func makeTool(w *walker, c cmd) {
+	o := parseOptions(c.args, "f file makefile C directory j jobs l load-average o old-file W what-if I include-dir eval", false)
+	for _, v := range o.values("eval") {
+		w.inner(part(v, strings.TrimSuffix(strings.TrimPrefix(v.text, "$(shell "), ")")))
+		w.add(Exec, LevelAlways, v.text, "make runs what stands in the command")
+	}
+	restore := w.scope()
+	defer restore()
+	for _, v := range o.values("C", "directory") {
+		if p := w.place(v); p.kind != placeProject {
+			w.add(Exec, LevelAlways, v.text, "make runs what "+w.name(v)+" says")
+		}
+		w.enter(v)
+	}
+	for _, v := range o.values("f", "file", "makefile") {
+		w.file("make", v)
+	}
+	for _, f := range o.operands {
+		name, value, set := strings.Cut(f.text, "=")
+		switch {
+		case set && (name == "SHELL" || name == ".SHELLFLAGS" || name == "MAKEFLAGS" || strings.ContainsAny(value, "`$;|&")):
+			w.inner(part(f, value))
+			w.add(Exec, LevelAlways, f.text, "make runs what stands in the command")
+		case set:
+			w.setting(name, part(f, value))
+		case f.dyn && !f.sub:
+			w.add(Run, LevelSensitive, "", "which target make builds is known only when it runs")
+		case acts(f.text):
+			w.add(NetOut, LevelSensitive, f.text, "runs the target "+f.text+", which by its name changes something outside of the project")
+		}
+	}
+	w.makefileWritten()
+	w.add(Run, LevelStandard, "make", "runs what the Makefile of the project says")
+}
+
+// makefileWritten asks when the line itself has written what make is to do.
+func (w *walker) makefileWritten() {
+	for p := range w.written {
+		if strings.EqualFold(path.Base(p), "makefile") || strings.HasSuffix(p, ".mk") {
+			w.add(Exec, LevelAlways, p, "runs "+path.Base(p)+", which this very line wrote")
+		}
+	}
+}
+
+func tasks(w *walker, c cmd) {
+	o := parseOptions(c.args, "f justfile file d working-directory t taskfile", false)
+	for _, v := range o.values("f", "justfile", "file", "t", "taskfile") {
+		w.file(c.name, v)
+	}
+	for _, f := range o.operands {
+		if acts(f.text) {
+			w.add(NetOut, LevelSensitive, f.text, "runs the task "+f.text+", which by its name changes something outside of the project")
+		}
+	}
+	w.add(Run, LevelStandard, operand(c), "runs "+c.name+" of the project")
+}
+
+func goTool(w *walker, c cmd) {
+	o := parseOptions(c.args, "C", true)
+	verb := o.first()
+	rest := parseOptions(o.after(1), "o exec toolexec vettool run timeout coverprofile tags ldflags gcflags bench count cpuprofile memprofile mod modfile overlay p u w f", false)
+	for _, v := range rest.values("exec", "toolexec", "vettool") {
+		w.run([]field{v})
+		w.add(Exec, LevelAlways, v.text, "go runs "+v.text+" for each step")
+	}
+	if rest.has("overlay", "modfile") {
+		for _, v := range rest.values("overlay", "modfile") {
+			if w.place(v).kind != placeProject {
+				w.add(Exec, LevelSensitive, v.text, "go takes code from "+v.text)
+			}
+		}
+	}
+	if one("build test", verb) {
+		w.outputs(rest.values("o", "coverprofile", "cpuprofile", "memprofile"))
+	}
+	switch verb {
+	case "version", "list", "doc", "help", "":
+	case "env":
+		if rest.has("w", "u") {
+			w.add(Persist, LevelAlways, "go env", "changes the settings of go for every project")
+		}
+	case "run", "install", "get", "tool", "build", "test", "vet", "fmt", "generate", "mod", "work", "clean", "fix", "bug", "telemetry":
+		w.goVerb(verb, rest)
+	default:
+		w.add(Exec, LevelSensitive, verb, "what go "+verb+" does is not known here")
+	}
+}
+
+func (w *walker) goVerb(verb string, o options) {
+	for _, f := range o.operands {
+		switch {
+		case verb == "run" && strings.Contains(f.text, "@"), verb == "install" && strings.Contains(f.text, "@"):
+			w.add(Exec, LevelSensitive, f.text, "brings in and runs "+f.text)
+		case verb == "run" && strings.HasPrefix(f.text, "/"), verb == "run" && strings.HasSuffix(f.text, ".go"):
+			w.file("go", f)
+			return
+		}
+		if verb == "run" {
+			break
+		}
+	}
+	switch {
+	case verb == "clean" && o.has("modcache", "cache", "fuzzcache"):
+		w.effect(Effect{Class: Delete, Level: LevelStandard, Target: verb, Reason: "empties a cache of go", Reversible: true})
+	case verb == "get" || verb == "mod" && one("download tidy vendor", o.first()):
+		w.add(NetIn, LevelStandard, verb, "fetches modules")
+		w.effect(Effect{Class: Write, Level: LevelStandard, Target: "go.mod", Reason: "changes go.mod", Reversible: true})
+	default:
+		w.add(Run, LevelStandard, verb, "runs go "+verb)
+	}
+}
+
+func cargo(w *walker, c cmd) {
+	o := parseOptions(c.args, "C Z p package features target manifest-path j config bin example test color", true)
+	for _, v := range o.values("config") {
+		w.add(Exec, LevelAlways, v.text, "cargo is given the setting "+v.text)
+	}
+	verb := o.first()
+	if strings.HasPrefix(verb, "+") {
+		verb = operandAt(o, 1)
+	}
+	for _, a := range o.after(1) {
+		if a.text == "--config" || strings.HasPrefix(a.text, "--config=") {
+			w.add(Exec, LevelAlways, a.text, "cargo is given settings that can run programs")
+		}
+	}
+	switch {
+	case one("version help tree metadata search locate-project pkgid verify-project read-manifest", verb) || verb == "":
+	case one("build b check c test t bench run r clippy fmt doc d clean fix nextest expand audit outdated deny watch llvm-cov tarpaulin miri machete udeps vendor", verb):
+		w.add(Run, LevelStandard, verb, "runs cargo "+verb)
+	case one("fetch update generate-lockfile new init add remove rm", verb):
+		w.add(NetIn, LevelStandard, verb, "changes or fetches the crates of the project")
+	case one("install binstall", verb):
+		w.add(Exec, LevelSensitive, operandAt(o, 1), "brings in and builds "+operandAt(o, 1))
+	default:
+		w.add(NetOut, LevelSensitive, verb, "cargo "+verb+" publishes or is not known here")
+	}
+}
+
+func cmake(w *walker, c cmd) {
+	for i, a := range c.args {
+		if a.text == "-P" && i+1 < len(c.args) {
+			w.file("cmake", c.args[i+1])
+		}
+		if a.text == "-E" && i+1 < len(c.args) {
+			rest := c.args[i+1:]
+			if one("rm rm_f remove remove_directory rename", rest[0].text) {
+				for _, f := range rest[1:] {
+					if !strings.HasPrefix(f.text, "-") {
+						w.removes(f, true)
+					}
+				}
+				return
+			}
+			if one("env time chdir", rest[0].text) {
+				n := 1
+				if rest[0].text == "chdir" {
+					n = 2
+				}
+				w.run(rest[min(n, len(rest)):])
+				return
+			}
+		}
+		if a.text == "--install" || a.text == "install" {
+			w.add(System, LevelSensitive, "install", "installs what was built")
+		}
+		if strings.Contains(a.text, "COMPILER_LAUNCHER") || strings.Contains(a.text, "RULE_LAUNCH") {
+			w.add(Exec, LevelAlways, a.text, "cmake runs another program for each step")
+		}
+	}
+	w.add(Run, LevelStandard, c.name, "runs "+c.name+" on the project")
+}
+
+func jvm(w *walker, c cmd) {
+	o := parseOptions(c.args, "f file p project-dir b build-file I init-script s settings c settings-file g P D", false)
+	for _, v := range o.values("I", "init-script") {
+		w.file(c.name, v)
+	}
+	for _, f := range o.operands {
+		if acts(f.text) && f.text != "install" || one("exec:exec exec:java shell  upload publish publishToMavenLocal_", f.text) {
+			w.add(NetOut, LevelSensitive, f.text, c.name+" "+f.text+" changes something outside of the project")
+		}
+	}
+	w.add(Run, LevelStandard, c.name, "runs "+c.name+" on the project")
+}
+
+func toolchain(w *walker, c cmd) {
+	switch verb := operand(c); {
+	case one("publish push nuget tool upload install add-source dev-certs workload hex.publish archive.install  global", verb) || acts(verb) && verb != "release":
+		if c.name == "dotnet" && verb == "publish" {
+			break // builds into a folder
+		}
+		w.add(Exec, LevelSensitive, verb, c.name+" "+verb+" brings in or publishes code")
+		return
+	}
+	for i, a := range c.args {
+		if (a.text == "-e" || a.text == "--eval") && i+1 < len(c.args) {
+			w.add(Exec, LevelAlways, c.args[i+1].text, c.name+" runs code that stands in the command")
+		}
+	}
+	w.add(Run, LevelStandard, c.name, "runs "+c.name+" on the project")
+}
+
+func serves(w *walker, c cmd) {
+	for _, a := range c.args {
+		if strings.Contains(a.text, "0.0.0.0") {
+			w.add(NetOut, LevelSensitive, a.text, "it opens a program to the network")
+		}
+	}
+	verb := operand(c)
+	if c.name == "rails" && (strings.HasPrefix(verb, "db:") || one("runner r console c dbconsole", verb) || strings.Contains(verb, "destroy")) || c.name == "django-admin" && one("flush migrate shell dbshell", verb) {
+		w.add(System, LevelSensitive, verb, c.name+" "+verb+" changes the database or runs code")
+	}
+	w.add(Run, LevelStandard, c.name, "runs "+c.name+" of the project")
+}
+
+func migrations(w *walker, c cmd) {
+	switch verb := operand(c); {
+	case one("history current heads branches show info status version validate format generate list check", verb) || verb == "":
+		w.add(Run, LevelStandard, verb, "runs "+c.name)
+	default:
+		w.add(System, LevelSensitive, verb, c.name+" "+verb+" changes the database")
+	}
+}

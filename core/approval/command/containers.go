@@ -1,0 +1,320 @@
+package command
+
+import (
+	"strings"
+)
+
+func containers() map[string]handler {
+	return map[string]handler{
+		"docker podman nerdctl":         docker,
+		"docker-compose podman-compose": func(w *walker, c cmd) { compose(w, c.args) },
+		"docker-buildx buildah skopeo crane": func(w *walker, c cmd) {
+			if one("inspect list-tags ls manifest digest config images version", operand(c)) {
+				w.add(NetIn, LevelStandard, operand(c), "asks a registry")
+				return
+			}
+			w.add(System, LevelSensitive, operand(c), c.name+" "+operand(c)+" changes images or a registry")
+		},
+		"ctr crictl lxc incus virsh vboxmanage VBoxManage qemu-system-x86_64 multipass kind minikube k3d k3s": func(w *walker, c cmd) {
+			if one("list ls ps images info inspect version status get profile", operand(c)) {
+				return
+			}
+			w.add(System, LevelSensitive, operand(c), c.name+" "+operand(c)+" changes containers or machines")
+		},
+		"kubectl oc k microk8s.kubectl": kubectl,
+		"helm":                          helm,
+		"terraform tofu terragrunt":     terraform,
+		"aws gcloud az doctl linode-cli oci ibmcloud aliyun scw hcloud": cloud,
+		"pulumi serverless sls sam cdk cdktf eksctl kops vercel netlify heroku fly flyctl wrangler firebase surge railway eb ansible ansible-playbook ansible-galaxy puppet chef salt nomad consul argocd flux istioctl linkerd skaffold tilt vagrant packer capistrano cap": func(w *walker, c cmd) {
+			if one("list ls status preview diff synth validate version whoami get describe info logs doctor inspect show lint  fmt", operand(c)) {
+				w.add(NetIn, LevelStandard, operand(c), "asks about what runs elsewhere")
+				return
+			}
+			w.add(NetOut, LevelSensitive, operand(c), c.name+" "+operand(c)+" changes what runs elsewhere")
+		},
+	}
+}
+
+func docker(w *walker, c cmd) {
+	o := parseOptions(c.args, "H host c context l log-level config tlscacert tlscert tlskey", true)
+	if o.has("H", "host", "c", "context") {
+		w.add(NetOut, LevelSensitive, "", c.name+" works with another engine")
+	}
+	verb, rest := o.first(), o.after(1)
+	sub := ""
+	if len(rest) > 0 {
+		sub = rest[0].text
+	}
+	if one("container image volume network system builder buildx manifest context plugin", verb) {
+		verb, rest = verb+" "+sub, rest[min(1, len(rest)):]
+	}
+	kind, act, grouped := strings.Cut(verb, " ")
+	if grouped && (kind == "container" || kind == "image") {
+		verb = act
+	}
+	switch {
+	case verb == "" || one("ps ls images logs inspect version info stats top port diff events history search help list df wait", strings.TrimSpace(verb)), grouped && one("ls list inspect df info events history version imagetools du", act):
+	case one("run create", verb):
+		w.dockerRun(rest)
+	case verb == "exec":
+		in := parseOptions(rest, "e env env-file u user w workdir detach-keys", true)
+		if in.has("privileged") {
+			w.add(Privilege, LevelAlways, "", "it runs with all rights of the machine")
+		}
+		w.add(Run, LevelStandard, in.first(), "runs a command in the container "+in.first())
+		w.elsewhere(in.after(1))
+	case verb == "build", verb == "buildx build", verb == "buildx bake", grouped && kind == "image" && act == "build":
+		w.dockerBuild(rest)
+	case verb == "pull", one("start stop restart pause unpause rename tag update attach kill", verb), grouped && one("network volume", kind) && one("create connect disconnect", act), verb == "buildx create", verb == "buildx use":
+		w.add(Run, LevelStandard, verb, c.name+" "+verb+" manages containers")
+	case verb == "compose":
+		compose(w, rest)
+	case one("rm rmi prune", verb), grouped && one("rm prune remove", act):
+		w.add(Delete, LevelSensitive, joinedText(rest), c.name+" "+verb+" deletes containers, images or their data")
+	case verb == "cp":
+		in := parseOptions(rest, "", false)
+		if len(in.operands) == 2 {
+			if !remote(in.operands[1].text) {
+				w.writes(in.operands[1], "writes")
+			} else {
+				w.reads(in.operands[0], true)
+			}
+		}
+	case one("save export", verb):
+		w.outputs(parseOptions(rest, "o output", false).values("o", "output"))
+	case one("load import commit", verb):
+		w.add(Run, LevelStandard, verb, c.name+" "+verb+" makes an image")
+	default:
+		w.add(NetOut, LevelSensitive, verb, c.name+" "+verb+" changes a registry, a cluster or the engine")
+	}
+}
+
+// elsewhere is a command in a container: its paths are not those of this machine.
+func (w *walker) elsewhere(args []field) {
+	if len(args) == 0 {
+		return
+	}
+	saved := w.ctx
+	there := *w.ctx
+	there.Local = false
+	w.ctx = &there
+	restore := w.scope()
+	w.run(args)
+	restore()
+	w.ctx = saved
+}
+
+func (w *walker) dockerRun(args []field) {
+	o := parseOptions(args, `v volume mount p publish e env env-file name w workdir u user network net pid ipc uts userns cap-add cap-drop device security-opt entrypoint h hostname m memory cpus l label label-file restart
+		log-driver log-opt add-host dns volumes-from link platform pull gpus tmpfs ulimit shm-size stop-signal stop-timeout cgroup-parent cgroupns runtime ip expose cidfile a attach c cpu-shares isolation sysctl storage-opt group-add init-path health-cmd volume-driver network-alias`, true)
+	mounted := false
+	for _, s := range o.set {
+		switch {
+		case s.name == "privileged" && s.value.text != "false":
+			w.add(Privilege, LevelAlways, "--privileged", "the container has all rights of the machine")
+		case one("pid ipc uts userns network net cgroupns", s.name) && s.value.text == "host":
+			if s.name == "network" || s.name == "net" {
+				w.add(NetOut, LevelSensitive, "--"+s.name+"=host", "the container shares the network of the machine")
+				continue
+			}
+			w.add(Privilege, LevelAlways, "--"+s.name+"=host", "the container shares the "+s.name+" of the machine")
+		case one("cap-add device security-opt cgroup-parent runtime volumes-from sysctl storage-opt volume-driver", s.name) && s.value.text != "no-new-privileges" && s.value.text != "no-new-privileges:true":
+			w.add(Privilege, LevelAlways, s.value.text, "the container gets rights with --"+s.name)
+		case one("v volume mount", s.name):
+			mounted = w.mount(s.value) || mounted
+		}
+	}
+	w.add(Run, LevelStandard, o.first(), "runs a container of "+o.first())
+	if mounted {
+		w.mounted(o)
+	}
+}
+
+// mount asks about folders of the machine that a container gets; it reports whether the project is one.
+func (w *walker) mount(f field) bool {
+	src, _, _ := strings.Cut(f.text, ":")
+	if strings.Contains(f.text, "=") && strings.Contains(f.text, ",") {
+		src = ""
+		for p := range strings.SplitSeq(f.text, ",") {
+			if name, v, _ := strings.Cut(p, "="); name == "source" || name == "src" {
+				src = v
+			}
+			if p == "type=volume" || p == "type=tmpfs" {
+				return false
+			}
+		}
+	}
+	if src == "" || !strings.ContainsAny(src, "/.~") && !strings.Contains(src, unknown) {
+		return false // a named volume
+	}
+	at := part(f, src)
+	switch p := w.place(at); {
+	case p.kind == placeSocket:
+		w.add(Privilege, LevelAlways, src, "the container gets the socket of the engine: that is as good as root")
+	case p.kind == placeProject && !p.top:
+		return true
+	case p.kind == placeTemp, p.kind == placeCredential && dotenv(p.path):
+	case p.kind == placeUnknown:
+		w.add(Write, LevelSensitive, src, "the container gets a folder that is known only when it runs")
+	default:
+		w.add(Privilege, LevelAlways, src, "the container gets "+w.name(at))
+	}
+	return false
+}
+
+// mounted looks at what a container does that has the project: as if it ran here.
+func (w *walker) mounted(o options) {
+	for _, v := range o.values("entrypoint") {
+		w.elsewhere(append([]field{v}, o.after(1)...))
+		return
+	}
+	rest := o.after(1)
+	if len(rest) == 0 || strings.HasPrefix(rest[0].text, "-") || programs()[rest[0].text] == nil {
+		return // the image says what runs
+	}
+	w.elsewhere(rest)
+}
+
+func (w *walker) dockerBuild(args []field) {
+	o := parseOptions(args, "t tag f file build-arg target platform progress secret ssh o output network cache-from cache-to label iidfile build-context allow", false)
+	for _, v := range append(o.values("f", "file"), o.operands...) {
+		switch {
+		case v.text == "-":
+			if w.in.net || !w.in.plain {
+				w.add(Exec, LevelSensitive, "-", "builds what it is sent")
+			}
+		case strings.Contains(v.text, "://"):
+			w.add(Exec, LevelSensitive, v.text, "builds what "+v.text+" says")
+		case w.place(v).kind != placeProject:
+			w.add(Exec, LevelSensitive, v.text, "builds what "+w.name(v)+" says")
+		}
+	}
+	if o.has("push", "secret", "ssh", "allow") || valueOr(o, "", "network") == "host" {
+		w.add(NetOut, LevelSensitive, "", "the build publishes, or gets secrets or rights")
+	}
+	w.add(Run, LevelStandard, "build", "builds an image")
+}
+
+func compose(w *walker, args []field) {
+	o := parseOptions(args, "f file p project-name env-file profile project-directory parallel progress ansi", true)
+	for _, v := range o.values("f", "file") {
+		if v.text == "-" || w.place(v).kind != placeProject {
+			w.add(Exec, LevelSensitive, v.text, "starts what "+v.text+" says")
+		}
+	}
+	verb := o.first()
+	rest := parseOptions(o.after(1), "t timeout e env u user w workdir index v volume entrypoint name p publish scale", true)
+	switch {
+	case one("ps logs config images top port version ls events", verb) || verb == "":
+	case one("up start stop restart build pull create pause unpause watch kill", verb):
+		w.add(Run, LevelStandard, verb, "runs the containers of the project")
+	case verb == "down":
+		if rest.has("v", "volumes", "rmi") || len(rest.values("v")) > 0 {
+			w.add(Delete, LevelSensitive, verb, "deletes the data of the project's containers")
+		}
+		w.add(Run, LevelStandard, verb, "stops the containers of the project")
+	case one("exec run", verb):
+		for _, v := range rest.values("v", "volume") {
+			w.mount(v)
+		}
+		w.add(Run, LevelStandard, rest.first(), "runs a command in the container "+rest.first())
+		w.elsewhere(rest.after(1))
+	default:
+		w.add(Delete, LevelSensitive, verb, "compose "+verb+" deletes or publishes")
+	}
+}
+
+func kubectl(w *walker, c cmd) {
+	o := parseOptions(c.args, "n namespace context kubeconfig o output l selector f filename c container cluster user server s token as field-selector sort-by since tail template", false)
+	verb := o.first()
+	if o.has("token", "as", "server", "s") {
+		w.add(Credential, LevelSensitive, "", "kubectl is given another identity or server")
+	}
+	switch {
+	case one("get describe", verb):
+		for _, f := range o.after(1) {
+			if kind, _, _ := strings.Cut(f.text, "/"); strings.HasPrefix(kind, "secret") || strings.Contains(f.text, ",secret") {
+				if verb == "get" && (o.has("o", "output") && valueOr(o, "", "o", "output") != "name" && valueOr(o, "", "o", "output") != "wide") {
+					w.add(Credential, LevelSensitive, f.text, "shows secrets of the cluster")
+					w.out.secret = true
+				}
+			}
+		}
+	case one("logs log top explain api-resources api-versions version cluster-info diff events wait completion options help kustomize", verb) || verb == "":
+	case verb == "config":
+		if o.has("raw") {
+			w.add(Credential, LevelSensitive, verb, "shows the keys of the cluster")
+			w.out.secret = true
+		} else if !one("view get-contexts current-context get-clusters get-users", operandAt(o, 1)) {
+			w.add(System, LevelSensitive, verb, "chooses or changes the cluster")
+		}
+	case verb == "rollout" && one("status history", operandAt(o, 1)), verb == "auth" && one("can-i whoami", operandAt(o, 1)):
+	case verb == "exec":
+		for i, a := range c.args {
+			if a.text == "--" {
+				w.elsewhere(c.args[i+1:])
+			}
+		}
+		w.add(NetOut, LevelSensitive, operandAt(o, 1), "runs a command in the cluster")
+	default:
+		if o.has("dry-run") && !one("delete exec", verb) {
+			return
+		}
+		w.add(NetOut, LevelSensitive, verb, "kubectl "+verb+" changes or reaches into the cluster")
+	}
+}
+
+func helm(w *walker, c cmd) {
+	switch verb := operand(c); {
+	case one("list ls status get template lint show search history version env dependency dep verify inspect help", verb) || verb == "":
+	case verb == "repo", verb == "pull":
+		w.add(NetIn, LevelStandard, verb, "fetches charts")
+	case verb == "plugin":
+		w.add(Exec, LevelAlways, verb, "helm runs other code")
+	default:
+		w.add(NetOut, LevelSensitive, verb, "helm "+verb+" changes the cluster")
+	}
+	if parseOptions(c.args, "", false).has("post-renderer") {
+		w.add(Exec, LevelAlways, "", "helm runs another program")
+	}
+}
+
+func terraform(w *walker, c cmd) {
+	o := parseOptions(c.args, "chdir", false)
+	switch verb, sub := o.first(), operandAt(o, 1); {
+	case one("fmt validate show version providers graph get output  test plan modules", verb) || verb == "", one("state workspace", verb) && one("list show", sub), verb == "init":
+		w.add(Run, LevelStandard, verb, "runs "+c.name+" "+verb)
+	default:
+		w.add(NetOut, LevelSensitive, verb, c.name+" "+verb+" changes what runs elsewhere")
+	}
+}
+
+// cloud is aws and its like: what lists and describes is reading.
+func cloud(w *walker, c cmd) {
+	o := parseOptions(c.args, "profile region output query p project zone filter format g resource-group n name o subscription endpoint-url", false)
+	words := ""
+	reading := len(o.operands) == 0
+	for _, f := range o.operands {
+		words += " " + f.text
+		verb := f.text
+		reading = reading || one("ls list show describe info version help configurations get-caller-identity", verb) || strings.HasPrefix(verb, "describe-") || strings.HasPrefix(verb, "list-") || strings.HasPrefix(verb, "get-")
+	}
+	for _, bad := range []string{"secret", "password", "token", "access-key", "credential", "get-parameter", "get-session", "decrypt", "login", "auth ", "kms", "print-access", "keys list", "get-key"} {
+		if strings.Contains(words, bad) && !strings.HasSuffix(words, "auth list") {
+			w.add(Credential, LevelSensitive, strings.TrimSpace(words), "it works with keys and secrets")
+			w.out.secret = true
+			return
+		}
+	}
+	if o.has("endpoint-url") {
+		w.add(NetOut, LevelSensitive, "", "it speaks with a server of the command's choice")
+	}
+	for _, f := range o.operands {
+		reading = reading && !one("rm rb mv cp sync delete create update put remove add set run deploy ssh scp start stop terminate apply import", f.text) && !strings.HasPrefix(f.text, "delete-") && !strings.HasPrefix(f.text, "put-")
+	}
+	if !reading {
+		w.add(NetOut, LevelSensitive, strings.TrimSpace(words), c.name+words+" changes what runs elsewhere")
+		return
+	}
+	w.add(NetIn, LevelStandard, strings.TrimSpace(words), "asks about what runs elsewhere")
+}

@@ -1,0 +1,462 @@
+package command
+
+import (
+	"strings"
+)
+
+func versionControl() map[string]handler {
+	return map[string]handler{
+		"git hub": git,
+		"gh glab": forge,
+		"svn hg bzr fossil jj": func(w *walker, c cmd) {
+			o := parseOptions(c.args, "R r m config", true)
+			for _, v := range o.values("config") {
+				w.add(Exec, LevelSensitive, v.text, c.name+" is given the setting "+v.text)
+			}
+			switch verb := o.first(); {
+			case one("status st log diff info cat blame annotate list ls help root summary heads branches tags show id identify manifest files", verb):
+			case one("add commit ci update up pull clone checkout co init merge mv rename copy mkdir resolve branch tag new describe", verb):
+				w.effect(Effect{Class: Write, Level: LevelStandard, Target: verb, Reason: "changes the working copy", Reversible: true})
+			default:
+				w.add(History, LevelSensitive, verb, c.name+" "+verb+" may lose or publish work")
+			}
+		},
+	}
+}
+
+// harmlessSettings are settings for -c that run nothing.
+func harmlessSetting(name, value string) bool {
+	name = strings.ToLower(name)
+	switch name {
+	case "core.pager", "pager.log", "pager.diff", "pager.show", "pager.branch":
+		return one("cat less more true false", value) || value == ""
+	case "core.editor", "sequence.editor":
+		return one("true : cat vim vi nano", value)
+	case "core.fsmonitor", "core.hookspath":
+		return value == "false" || value == "/dev/null" || value == ""
+	case "commit.gpgsign", "tag.gpgsign", "core.quotepath", "core.autocrlf", "core.eol", "core.filemode", "core.ignorecase", "core.longpaths", "core.abbrev", "init.defaultbranch", "http.lowspeedlimit",
+		"http.lowspeedtime", "http.postbuffer", "http.version", "fetch.prune", "pull.rebase", "pull.ff", "push.default", "merge.conflictstyle", "rebase.autostash", "rebase.autosquash", "gc.auto", "core.whitespace",
+		"core.precomposeunicode", "core.safecrlf", "core.commentchar", "rerere.enabled", "submodule.recurse", "core.symlinks", "core.preloadindex", "pack.threads", "core.compression", "core.bigfilethreshold", "merge.ff":
+		return true
+	}
+	for _, p := range []string{"color.", "user.", "author.", "committer.", "advice.", "log.", "column.", "branch.sort", "tag.sort", "status.", "diff.algorithm", "diff.renames", "diff.context", "diff.color", "diff.noprefix", "diff.mnemonic", "grep.", "format.pretty", "blame.", "i18n.", "feature.", "index.", "versionsort."} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func git(w *walker, c cmd) {
+	o := parseOptions(c.args, "C c git-dir work-tree namespace exec-path config-env super-prefix", true)
+	for _, v := range o.values("c") {
+		name, value, _ := strings.Cut(v.text, "=")
+		if harmlessSetting(name, value) && !v.dyn {
+			continue
+		}
+		if strings.HasPrefix(strings.ToLower(name), "alias.") && strings.HasPrefix(value, "!") {
+			w.inner(part(v, value[1:]))
+		}
+		w.add(Exec, LevelAlways, v.text, "git is given the setting "+v.text+", which can run programs")
+	}
+	if len(o.values("config-env")) > 0 || len(o.values("exec-path")) > 0 {
+		w.add(Exec, LevelAlways, "", "git is given settings that can run programs")
+	}
+	restore := w.scope()
+	defer restore()
+	for _, v := range o.values("C") {
+		w.enter(v)
+	}
+	for _, v := range append(o.values("git-dir"), o.values("work-tree")...) {
+		if p := w.place(v); p.kind != placeProject && p.kind != placeGit || p.kind == placeGit && !under(p.path, w.ctx.Project) {
+			w.add(Exec, LevelSensitive, v.text, "git works with the repository "+v.text+", whose settings can run programs")
+		}
+	}
+	if len(o.operands) == 0 {
+		return
+	}
+	verb, args := o.operands[0], o.operands[1:]
+	if verb.dyn {
+		w.dynamicCommand(verb)
+		return
+	}
+	if h := gitVerbs(verb.text); h != nil {
+		h(w, verb.text, args)
+		return
+	}
+	w.add(Exec, LevelSensitive, verb.text, "what git "+verb.text+" does is not known here: it may be an alias")
+}
+
+type gitVerb func(w *walker, verb string, args []field)
+
+func gitVerbs(verb string) gitVerb {
+	switch {
+	case one(`status show rev-parse ls-files ls-tree cat-file blame annotate describe shortlog rev-list name-rev merge-base for-each-ref show-ref  count-objects fsck var
+		check-ignore check-attr diff-tree diff-index diff-files whatchanged cherry range-diff help version log diff ls-remote grep verify-commit verify-tag get-tar-commit-id merge-tree show-branch
+		 patch-id stripspace check-mailmap check-ref-format column interpret-trailers hash-object fmt-merge-msg rerere unpack-file   request-pull archive bundle cat`, verb):
+		return gitReads
+	case one("add stage commit merge cherry-pick revert am apply mv init clone fetch pull switch checkout restore reset rebase stash branch tag remote config clean rm submodule worktree push bisect notes reflog gc symbolic-ref format-patch sparse-checkout lfs subtree read-tree write-tree commit-tree checkout-index update-index", verb):
+		return gitChanges
+	case one("filter-branch filter-repo prune update-ref fast-import replace maintenance credential credential-store credential-cache send-email daemon http-backend upload-pack receive-pack shell prune-packed pack-refs repack svn p4 cvsimport", verb):
+		return func(w *walker, verb string, _ []field) {
+			switch {
+			case strings.HasPrefix(verb, "credential"):
+				w.add(Credential, LevelSensitive, verb, "git shows or keeps passwords")
+			case one("send-email daemon http-backend upload-pack receive-pack shell svn p4", verb):
+				w.add(NetOut, LevelSensitive, verb, "git "+verb+" speaks with other machines")
+			case one("pack-refs repack prune-packed", verb):
+				w.gitWrites(verb)
+			case verb == "maintenance":
+				w.add(Persist, LevelAlways, verb, "git starts by itself from now on")
+			default:
+				w.add(History, LevelSensitive, verb, "git "+verb+" rewrites or loses history")
+			}
+		}
+	default:
+		return nil
+	}
+}
+
+func (w *walker) gitWrites(verb string) {
+	w.effect(Effect{Class: Write, Level: LevelStandard, Target: verb, Reason: "git " + verb + " changes the repository or the working copy", Reversible: true})
+}
+
+func (w *walker) gitLoses(verb, what string) {
+	w.add(History, LevelSensitive, verb, "git "+verb+" "+what)
+}
+
+func gitReads(w *walker, verb string, args []field) {
+	o := parseOptions(args, "output O open-files-in-pager upload-pack exec remote o S G L n C format pretty since until author grep e f A B m max-count", false)
+	switch {
+	case o.has("ext-diff", "textconv") && verb != "show" && verb != "log" && verb != "cat-file":
+		w.add(Exec, LevelSensitive, verb, "git runs the diff program of its settings")
+	case verb == "grep" && o.has("O", "open-files-in-pager"):
+		w.add(Exec, LevelAlways, verb, "git grep starts a program with what it finds")
+	case (verb == "ls-remote" || verb == "archive") && o.has("upload-pack", "exec"):
+		w.add(Exec, LevelAlways, verb, "git runs a program of its own choice for the other side")
+	case verb == "ls-remote":
+		w.gitURL(o.operands)
+		w.add(NetIn, LevelStandard, "", "git asks another machine")
+	case verb == "archive" && o.has("remote"):
+		w.gitURL(o.values("remote"))
+	case verb == "bundle" && o.first() == "create":
+		w.outputs(o.after(1)[:min(1, len(o.after(1)))])
+	}
+	w.outputs(o.values("output"))
+	if verb == "archive" || verb == "range-diff" {
+		w.outputs(o.values("o"))
+	}
+	if verb == "hash-object" && o.has("w") {
+		w.gitWrites(verb)
+	}
+}
+
+// gitURL asks about addresses through which git runs programs.
+func (w *walker) gitURL(list []field) {
+	for _, f := range list {
+		switch {
+		case strings.HasPrefix(f.text, "ext::") || strings.HasPrefix(f.text, "fd::"), strings.Contains(f.text, "::") && !strings.Contains(f.text, "://"):
+			w.add(Exec, LevelAlways, f.text, "git runs a program that the address names")
+		case strings.HasPrefix(f.text, "--upload-pack"), strings.Contains(f.text, "ProxyCommand"):
+			w.add(Exec, LevelAlways, f.text, "git runs a program of its own choice for the other side")
+		case foreign(hostOf(f.text)) && strings.Contains(f.text, "://"):
+			w.add(Hidden, LevelAlways, f.text, "the name of the host holds letters that can pass for others")
+		}
+	}
+}
+
+func gitChanges(w *walker, verb string, args []field) {
+	switch verb {
+	case "add", "stage", "merge", "cherry-pick", "revert", "am", "mv", "fetch", "pull", "clone", "init", "commit", "apply", "format-patch", "sparse-checkout", "read-tree", "write-tree", "commit-tree", "checkout-index", "update-index", "subtree":
+		gitPlain(w, verb, args)
+	case "checkout", "switch", "restore", "reset", "clean", "rm":
+		gitTree(w, verb, args)
+	case "branch", "tag", "stash", "notes", "reflog", "gc", "worktree", "symbolic-ref":
+		gitRefs(w, verb, args)
+	default:
+		gitOutside(w, verb, args)
+	}
+}
+
+func gitPlain(w *walker, verb string, args []field) {
+	o := parseOptions(args, "m F C c template upload-pack u config b branch depth o origin j reference separate-git-dir receive-pack X s S author date e edit-description output-directory", false)
+	w.gitURL(args)
+	switch verb {
+	case "clone":
+		if o.has("c", "config", "u", "upload-pack", "template") {
+			w.add(Exec, LevelAlways, verb, "git is given settings that can run programs")
+		}
+		w.add(NetIn, LevelStandard, o.first(), "fetches "+o.first())
+		if len(o.operands) > 1 {
+			w.writes(o.operands[1], "writes")
+			w.note(o.operands[1])
+		}
+		return
+	case "init":
+		if o.has("template", "separate-git-dir") {
+			w.add(Exec, LevelAlways, verb, "git takes hooks from another folder")
+		}
+	case "fetch", "pull":
+		w.add(NetIn, LevelStandard, o.first(), "fetches from a remote")
+		if o.has("upload-pack") {
+			w.add(Exec, LevelAlways, verb, "git runs a program of its own choice for the other side")
+		}
+		if verb == "pull" && o.has("force", "f") {
+			w.gitLoses(verb, "throws away commits that are only here")
+		}
+	case "merge", "cherry-pick", "revert":
+		if o.has("X") || o.has("s") && verb == "merge" {
+			break
+		}
+	case "apply":
+		if o.has("unsafe-paths") {
+			w.add(Write, LevelSensitive, verb, "git apply writes outside of the working copy")
+		}
+	case "format-patch":
+		w.outputs(o.values("o", "output-directory"))
+	case "subtree":
+		if o.first() == "push" {
+			w.add(NetOut, LevelSensitive, verb, "publishes commits")
+		}
+	}
+	w.gitWrites(verb)
+}
+
+// gitTree are the verbs that may throw away work that was not committed.
+func gitTree(w *walker, verb string, args []field) {
+	o := parseOptions(args, "b B c C s source e exclude m pathspec-from-file orphan conflict t", false)
+	dashes := false
+	for _, a := range args {
+		dashes = dashes || a.text == "--"
+	}
+	switch {
+	case verb == "clean":
+		if !o.has("n", "dry-run") {
+			w.add(Delete, LevelSensitive, "untracked files", "git clean deletes files that are in no commit")
+		}
+		return
+	case verb == "rm":
+		if !o.has("cached", "n", "dry-run") {
+			for _, f := range o.operands {
+				w.removes(f, o.has("r"))
+			}
+		}
+	case verb == "reset" && o.has("hard", "merge", "keep"):
+		w.gitLoses("reset", "throws away changes that are not committed")
+	case verb == "restore":
+		if !o.has("staged", "S") || o.has("worktree", "W") {
+			w.gitLoses("restore", "throws away changes that are not committed")
+		}
+	case verb == "switch" && o.has("f", "force", "discard-changes", "C", "force-create"):
+		w.gitLoses(verb, "throws away changes or commits")
+	case verb == "checkout":
+		paths := dashes || o.first() == "." || len(o.operands) > 1 && !o.has("b", "t", "track", "orphan", "B") || o.has("ours", "theirs", "pathspec-from-file")
+		if len(o.operands) == 1 && !o.has("b", "B") && strings.Contains(pathBase(o.first()), ".") && !strings.HasPrefix(pathBase(o.first()), "v") && !strings.Contains(o.first(), "..") && looksLikeFile(o.first()) {
+			paths = true
+		}
+		if paths || o.has("f", "force", "B") {
+			w.gitLoses(verb, "throws away changes that are not committed")
+		}
+	}
+	w.gitWrites(verb)
+}
+
+func pathBase(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }
+
+// looksLikeFile tells a file from a version: a letter follows its last dot.
+func looksLikeFile(s string) bool {
+	at := strings.LastIndexByte(s, '.')
+	return at >= 0 && at+1 < len(s) && (s[at+1] >= 'a' && s[at+1] <= 'z' || s[at+1] >= 'A' && s[at+1] <= 'Z')
+}
+
+func gitRefs(w *walker, verb string, args []field) {
+	o := parseOptions(args, "m F u set-upstream-to contains merged no-merged sort format points-at n expire prune", false)
+	sub := o.first()
+	switch verb {
+	case "branch":
+		if o.has("D", "M", "C", "f", "force") || o.has("d", "delete") && o.has("f", "force") {
+			w.gitLoses(verb, "may lose commits that are on no other branch")
+		}
+		if o.has("edit-description") {
+			w.add(Run, LevelStandard, verb, "starts the editor")
+		}
+	case "tag":
+		if o.has("d", "delete", "f", "force") {
+			w.gitLoses(verb, "deletes or moves a tag")
+		}
+	case "stash":
+		if sub == "drop" || sub == "clear" {
+			w.gitLoses("stash "+sub, "throws away stashed work")
+		}
+	case "notes":
+		if sub == "remove" || sub == "prune" {
+			w.gitLoses("notes "+sub, "deletes notes")
+		}
+	case "reflog":
+		if sub == "expire" || sub == "delete" {
+			w.gitLoses("reflog "+sub, "throws away the way back to lost commits")
+		}
+	case "gc":
+		if o.has("prune", "aggressive") && strings.Contains(joinedText(args), "prune") {
+			w.gitLoses(verb, "throws away commits that nothing names")
+		}
+	case "worktree":
+		switch sub {
+		case "add":
+			if rest := o.after(1); len(rest) > 0 {
+				w.writes(rest[0], "writes")
+			}
+		case "remove", "prune":
+			if sub == "remove" {
+				w.add(Delete, LevelSensitive, operandAt(o, 1), "git worktree remove deletes a folder")
+			}
+		}
+	case "symbolic-ref":
+		if len(o.operands) > 1 || o.has("d", "delete") {
+			w.gitWrites(verb)
+		}
+		return
+	}
+	w.gitWrites(verb)
+}
+
+func operandAt(o options, n int) string {
+	if len(o.operands) <= n {
+		return ""
+	}
+	return strings.ReplaceAll(o.operands[n].text, unknown, "…")
+}
+
+func gitOutside(w *walker, verb string, args []field) {
+	o := parseOptions(args, "x exec onto s X strategy o push-option receive-pack repo f file", false)
+	sub := o.first()
+	switch verb {
+	case "push":
+		what := "publishes commits"
+		forced := o.has("f", "force", "force-with-lease", "mirror", "delete", "d", "prune")
+		for _, a := range o.operands {
+			forced = forced || strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":")
+		}
+		if o.has("n", "dry-run") {
+			w.add(NetIn, LevelStandard, verb, "asks a remote what it would take")
+			return
+		}
+		if forced {
+			w.add(History, LevelSensitive, verb, "git push replaces or deletes what others have")
+		}
+		if o.has("receive-pack", "exec") {
+			w.add(Exec, LevelAlways, verb, "git runs a program of its own choice for the other side")
+		}
+		w.gitURL(o.operands)
+		w.add(NetOut, LevelSensitive, sub, "git push "+what)
+	case "rebase":
+		for _, v := range o.values("x", "exec") {
+			w.inner(v)
+			w.add(Exec, LevelSensitive, v.text, "git runs "+v.text+" at each commit")
+		}
+		w.gitWrites(verb)
+	case "bisect":
+		if sub == "run" {
+			w.run(args[1:])
+		}
+		w.gitWrites(verb)
+	case "submodule":
+		if rest := args; sub == "foreach" {
+			for i, a := range rest {
+				if a.text == "foreach" {
+					w.joined(skipDashes(rest[i+1:]))
+				}
+			}
+			return
+		}
+		w.gitURL(o.operands)
+		if sub == "deinit" {
+			w.gitLoses("submodule deinit", "throws away the working copy of a submodule")
+		}
+		w.gitWrites(verb)
+	case "remote":
+		w.gitURL(o.operands)
+		if one("remove rm prune", sub) {
+			w.gitLoses("remote "+sub, "forgets what was fetched")
+		}
+		w.gitWrites(verb)
+	case "config":
+		gitConfig(w, args)
+	case "lfs":
+		if one("push prune install migrate", sub) {
+			w.add(History, LevelSensitive, sub, "git lfs "+sub+" changes more than the working copy")
+		}
+		w.gitWrites(verb)
+	default:
+		w.gitWrites(verb)
+	}
+}
+
+func skipDashes(args []field) []field {
+	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
+		args = args[1:]
+	}
+	return args
+}
+
+func gitConfig(w *walker, args []field) {
+	o := parseOptions(args, "f file blob type default get get-all get-regexp unset unset-all add replace-all rename-section remove-section get-urlmatch", false)
+	if o.has("get", "get-all", "get-regexp", "l", "list", "get-urlmatch", "get-color") || len(o.operands) <= 1 && !o.has("unset", "unset-all", "add", "replace-all", "rename-section", "remove-section", "e", "edit") ||
+		one("get list", o.first()) {
+		return
+	}
+	rest := o.operands
+	if one("set unset edit remove-section rename-section", o.first()) {
+		rest = rest[1:]
+	}
+	rest = append(o.values("add", "replace-all", "unset", "unset-all"), rest...)
+	name, value := "", ""
+	if len(rest) > 0 {
+		name = rest[0].text
+	}
+	if len(rest) > 1 {
+		value = rest[1].text
+	}
+	if strings.HasPrefix(strings.ToLower(name), "alias.") && strings.HasPrefix(value, "!") {
+		w.inner(part(rest[1], value[1:]))
+	}
+	switch {
+	case o.has("global", "system", "f", "file"):
+		w.add(Persist, LevelAlways, name, "changes the settings of git for every repository")
+	case harmlessSetting(name, value):
+		w.gitWrites("config")
+	default:
+		w.add(Persist, LevelAlways, name, "changes the setting "+name+" of git, which may run programs later")
+	}
+}
+
+// forge is gh and glab.
+func forge(w *walker, c cmd) {
+	o := parseOptions(c.args, "R repo X method f field F raw-field H header t title b body B base json jq q L limit s state l label a assignee input hostname template", false)
+	group, verb := o.first(), operandAt(o, 1)
+	switch {
+	case group == "" || o.has("help", "version"):
+	case one("pr issue run release repo workflow gist project label cache ruleset mr ci pipeline milestone org", group) && one("list view status checks diff watch ls", verb), group == "status", group == "search", group == "help", group == "version":
+		w.add(NetIn, LevelStandard, group, "asks the forge")
+	case group == "auth" && verb == "status":
+	case group == "auth" || group == "secret" || group == "ssh-key" || group == "gpg-key":
+		w.add(Credential, LevelSensitive, group, "it works with keys and secrets ("+c.name+" "+group+")")
+		w.out.secret = true
+	case one("pr repo run mr release", group) && one("checkout clone download", verb):
+		w.add(NetIn, LevelStandard, group, "fetches from the forge")
+		w.gitWrites(verb)
+	case group == "api" && !o.has("f", "field", "F", "raw-field", "input") && strings.Trim(strings.ToUpper(valueOr(o, "GET", "X", "method")), "GETHAD") == "":
+		w.add(NetIn, LevelStandard, group, "asks the forge")
+	case group == "alias" || group == "extension":
+		w.add(Persist, LevelAlways, group, c.name+" runs other programs from now on")
+	default:
+		w.add(NetOut, LevelSensitive, group, c.name+" "+group+" "+verb+" changes something that others see")
+	}
+}
+
+func valueOr(o options, otherwise string, names ...string) string {
+	if v := o.values(names...); len(v) > 0 {
+		return v[0].text
+	}
+	return otherwise
+}

@@ -1,0 +1,324 @@
+package command
+
+import (
+	"path"
+	"strings"
+)
+
+func interpreters() map[string]handler {
+	return map[string]handler{
+		"sh bash dash zsh ksh mksh ash fish rbash csh tcsh yash":                                                             shell,
+		"python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 pypy pypy3 ipython ipython3": python,
+		"perl raku": func(w *walker, c cmd) {
+			scripted(w, c, interpreter{code: "e E", takes: "e E I M m F 0 l x", asks: "i"})
+		},
+		"ruby jruby": func(w *walker, c cmd) { scripted(w, c, interpreter{code: "e", takes: "e I r C E"}) },
+		"node nodejs": func(w *walker, c cmd) {
+			scripted(w, c, interpreter{
+				code: "e eval p print", takes: "e eval p print r require import loader experimental-loader C conditions env-file title max-old-space-size", loads: "r require import loader experimental-loader",
+			})
+		},
+		"php":                      func(w *walker, c cmd) { scripted(w, c, interpreter{code: "r B R E", takes: "r B R E F f d S t c z"}) },
+		"lua luajit lua5.3 lua5.4": func(w *walker, c cmd) { scripted(w, c, interpreter{code: "e", takes: "e l"}) },
+		"Rscript R julia octave tclsh wish expect groovy scala ghc runghc runhaskell elixir erl escript guile racket sbcl clisp swipl ocaml crystal nim dart jshell pwsh powershell osascript gdb lldb  gnuplot": func(w *walker, c cmd) {
+			scripted(w, c, interpreter{code: "e eval E c command s ex execute run x noshell g goal r", takes: "e eval E c command s ex execute x g goal f"})
+		},
+		"java": func(w *walker, c cmd) {
+			for _, a := range c.args {
+				if strings.HasPrefix(a.text, "-javaagent") || strings.HasPrefix(a.text, "-agentpath") || strings.HasPrefix(a.text, "-XX:OnError") || strings.HasPrefix(a.text, "-XX:OnOut") {
+					w.add(Exec, LevelAlways, a.text, "java loads code beside the program")
+				}
+			}
+			scripted(w, c, interpreter{takes: "cp classpath jar D p m module"})
+		},
+		"deno bun": func(w *walker, c cmd) { runtime(w, c) },
+	}
+}
+
+// shell is sh and its like.
+func shell(w *walker, c cmd) {
+	o := parseOptions(c.args, "c o O rcfile init-file", true)
+	if o.has("version", "help") {
+		return
+	}
+	for _, v := range o.values("rcfile", "init-file") {
+		w.add(Exec, LevelAlways, v.text, "the shell first runs "+v.text)
+	}
+	if text, ok := w.shellText(c.args); ok {
+		w.inner(text)
+		if w.in.any && (strings.Contains(text.text, "-s") || strings.Contains(text.text, "stdin") || text.text == "") {
+			w.stdinCode(c.name)
+		}
+		return
+	}
+	if o.has("n", "noexec") && !o.has("s") {
+		return
+	}
+	if len(o.operands) == 0 || o.has("s") {
+		switch {
+		case w.in.any:
+			w.stdinCode(c.name)
+		default:
+			w.add(Exec, LevelSensitive, c.name, "it starts a shell, whose commands nobody sees")
+		}
+		return
+	}
+	w.file(c.name, o.operands[0])
+}
+
+// shellText is the text of sh -c; the letters may stand together.
+func (w *walker) shellText(args []field) (text field, ok bool) {
+	for i, a := range args {
+		switch {
+		case a.text == "-o" || a.text == "+o" || a.text == "-O":
+		case strings.HasPrefix(a.text, "--"):
+			if a.text == "--command" && i+1 < len(args) {
+				return args[i+1], true
+			}
+		case strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "c"):
+			for _, b := range args[i+1:] {
+				if !strings.HasPrefix(b.text, "-") && !strings.HasPrefix(b.text, "+") {
+					return b, true
+				}
+			}
+			return field{}, false
+		case !strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "+") && (i == 0 || !strings.HasSuffix(args[i-1].text, "o")):
+			return field{}, false
+		}
+	}
+	return field{}, false
+}
+
+// stdinCode is an interpreter that runs what comes in.
+func (w *walker) stdinCode(name string) {
+	in := w.in
+	if in.plain && one("sh bash dash zsh ksh mksh ash fish", name) {
+		w.inner(field{text: in.text})
+	}
+	why := name + " runs what it is sent"
+	switch {
+	case in.net:
+		why = name + " runs what comes from the network"
+	case in.decoded:
+		why = name + " runs what was encoded"
+	}
+	w.add(Exec, LevelAlways, name, why)
+}
+
+// file is an interpreter with a script.
+func (w *walker) file(name string, f field) {
+	p := w.place(f)
+	switch {
+	case f.text == "-" || f.text == "/dev/stdin" || f.text == "/proc/self/fd/0":
+		w.stdinCode(name)
+	case f.proc, f.dyn, p.kind == placeStream:
+		w.add(Exec, LevelAlways, f.text, name+" runs what is known only when it runs")
+	case strings.Contains(f.text, "://"):
+		w.add(Exec, LevelAlways, f.text, name+" runs what comes from the network")
+	case w.written[p.path] || w.writtenBelow(p.path):
+		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote")
+	case p.kind == placeProject:
+		w.add(Run, LevelStandard, f.text, "runs "+w.name(f))
+		if acts(path.Base(f.text)) {
+			w.add(NetOut, LevelSensitive, f.text, "runs "+w.name(f)+", which by its name changes something outside")
+		}
+	default:
+		w.add(Exec, LevelAlways, f.text, name+" runs "+w.name(f))
+	}
+}
+
+// writtenBelow reports whether p is in a folder that the line has unpacked into, other than the project as a whole.
+func (w *walker) writtenBelow(p string) bool {
+	for dir := path.Dir(p); len(dir) > 1; dir = path.Dir(dir) {
+		if w.written[dir] && dir != w.ctx.Project {
+			return true
+		}
+	}
+	return false
+}
+
+// interpreter says which options of a language give code.
+type interpreter struct {
+	code  string // options whose value is code
+	takes string
+	loads string // options that load a file of code
+	asks  string // options that ask for themselves
+}
+
+func scripted(w *walker, c cmd, x interpreter) {
+	o := parseOptions(c.args, x.takes, true)
+	if len(o.operands) == 0 && (o.has("version", "help", "v", "V", "h") || o.has("check")) && len(o.values(strings.Fields(x.code)...)) == 0 {
+		return
+	}
+	for name := range strings.FieldsSeq(x.code) {
+		if v := o.values(name); len(v) > 0 {
+			if harmless(v[0].text) && !v[0].dyn && !w.in.any {
+				return
+			}
+			w.add(Exec, LevelAlways, v[0].text, c.name+" runs code that stands in the command")
+			return
+		}
+	}
+	for name := range strings.FieldsSeq(x.loads) {
+		for _, v := range o.values(name) {
+			if strings.HasPrefix(v.text, "/") || strings.HasPrefix(v.text, "..") || strings.Contains(v.text, ":") {
+				w.add(Exec, LevelAlways, v.text, c.name+" loads "+v.text)
+			}
+		}
+	}
+	switch {
+	case len(o.operands) == 0 && w.in.any:
+		w.stdinCode(c.name)
+	case len(o.operands) == 0 && c.name == "php" && o.has("S"):
+		w.add(NetOut, LevelSensitive, "", "it serves the folder to the network")
+	case len(o.operands) == 0 && c.name == "java":
+		w.add(Run, LevelStandard, "", "runs the program of the project")
+	case len(o.operands) == 0:
+		w.add(Exec, LevelSensitive, c.name, "it starts "+c.name+", whose input nobody sees")
+	case c.name == "java":
+		w.add(Run, LevelStandard, o.first(), "runs the program "+o.first())
+	default:
+		w.file(c.name, o.operands[0])
+	}
+}
+
+// harmless knows code that only shows a number, a word or a version.
+func harmless(code string) bool {
+	code = strings.TrimSpace(code)
+	for {
+		rest, ok := strings.CutPrefix(code, "import ")
+		if !ok {
+			break
+		}
+		names, after, found := strings.Cut(rest, ";")
+		if !found || strings.Trim(names, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_., ") != "" {
+			return false
+		}
+		code = strings.TrimSpace(after)
+	}
+	for _, call := range []string{"print(", "console.log(", "puts ", "process.version"} {
+		rest, ok := strings.CutPrefix(code, call)
+		if !ok {
+			continue
+		}
+		rest = strings.TrimRight(rest, "; ")
+		if strings.HasSuffix(call, "(") {
+			if rest, ok = strings.CutSuffix(rest, ")"); !ok {
+				return false
+			}
+		}
+		return strings.Trim(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,+*/% '\"-") == "" && !strings.Contains(rest, "environ") && !strings.Contains(rest, "env")
+	}
+	return false
+}
+
+func python(w *walker, c cmd) {
+	o := parseOptions(c.args, "c m W X", true)
+	if _, ok := o.get("m"); ok {
+		w.module(c)
+		return
+	}
+	if len(o.operands) > 0 && path.Base(o.operands[0].text) == "manage.py" {
+		manage(w, o.after(1))
+	}
+	scripted(w, c, interpreter{code: "c", takes: "c m W X"})
+}
+
+// manage is the tool of Django projects: some of its commands change the database.
+func manage(w *walker, args []field) {
+	if len(args) > 0 && one("flush migrate reset_db dbshell shell loaddata sqlflush clearsessions changepassword createsuperuser", args[0].text) {
+		w.add(System, LevelSensitive, args[0].text, "it changes the database: "+args[0].text)
+	}
+}
+
+// module is python -m.
+func (w *walker) module(c cmd) {
+	for i, a := range c.args {
+		at := strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.Contains(a.text, "m")
+		if !at {
+			continue
+		}
+		name, rest := strings.TrimLeft(a.text[strings.IndexByte(a.text, 'm')+1:], " "), c.args[i+1:]
+		if name == "" {
+			if len(rest) == 0 {
+				return
+			}
+			if rest[0].dyn {
+				w.dynamicCommand(rest[0])
+				return
+			}
+			name, rest = rest[0].text, rest[1:]
+		}
+		switch name {
+		case "pip", "pytest", "black", "ruff", "mypy", "flake8", "coverage", "twine", "build", "poetry", "pipx", "uv":
+			w.run(append([]field{{text: name}}, rest...))
+		case "json.tool", "compileall", "py_compile", "tabnanny", "calendar", "this", "platform", "site", "timeit", "dis", "ast", "tokenize", "base64":
+			if name == "base64" {
+				w.out.decoded = true
+			}
+			w.flows()
+		case "http.server", "SimpleHTTPServer", "smtpd", "pydoc", "xmlrpc.server":
+			if name != "pydoc" {
+				w.add(NetOut, LevelSensitive, name, "it serves the folder to the network")
+			}
+		case "code", "pdb", "runpy", "idlelib", "pty", "trace":
+			w.add(Exec, LevelSensitive, name, "python runs code that nobody sees")
+		default:
+			w.add(Run, LevelStandard, name, "runs the Python module "+name)
+		}
+		return
+	}
+}
+
+func runtime(w *walker, c cmd) {
+	o := parseOptions(c.args, "e eval p print c config", true)
+	if o.has("version", "help", "v", "h") {
+		return
+	}
+	if o.has("e", "eval", "p", "print") {
+		w.add(Exec, LevelAlways, "", c.name+" runs code that stands in the command")
+		return
+	}
+	switch verb := o.first(); verb {
+	case "":
+		w.add(Exec, LevelSensitive, c.name, "it starts "+c.name+", whose input nobody sees")
+	case "test", "fmt", "lint", "check", "bench", "doc", "info", "types", "build", "bundle", "pm", "task", "outdated", "cache":
+		w.add(Run, LevelStandard, verb, "runs the project's code")
+	case "install", "i", "ci":
+		installs(w, c.name, o.after(1), o)
+	case "eval", "x", "add", "repl", "upgrade", "publish", "compile":
+		w.add(Exec, LevelAlways, verb, c.name+" brings in and runs code")
+	case "run":
+		for _, f := range o.after(1) {
+			if !strings.HasPrefix(f.text, "-") {
+				w.task(c.name, f)
+				return
+			}
+		}
+	default:
+		w.file(c.name, o.operands[0])
+	}
+}
+
+// task is a script that the project names, or a file of it.
+func (w *walker) task(name string, f field) {
+	if strings.ContainsAny(f.text, "/.") && !strings.Contains(f.text, ":") || strings.Contains(f.text, "://") {
+		w.file(name, f)
+		return
+	}
+	w.add(Run, LevelStandard, f.text, "runs "+f.text+" of the project")
+	if acts(f.text) {
+		w.add(NetOut, LevelSensitive, f.text, "runs "+f.text+" of the project, which by its name changes something outside")
+	}
+}
+
+// acts reports whether a task publishes, deploys or installs, by its name.
+func acts(name string) bool {
+	for part := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == ':' || r == '-' || r == '_' || r == '.' || r == '/' }) {
+		switch part {
+		case "deploy", "publish", "release", "prod", "production", "install", "uninstall", "push", "upload", "rollback", "destroy", "nuke", "wipe", "purge", "migrate", "provision", "teardown", "drop":
+			return true
+		}
+	}
+	return false
+}

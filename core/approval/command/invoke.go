@@ -1,0 +1,213 @@
+package command
+
+import (
+	"path"
+	"strings"
+	"sync"
+)
+
+// cmd is one program with its arguments.
+type cmd struct {
+	name string
+	args []field
+}
+
+// handler notes what a program does with its arguments.
+type handler func(w *walker, c cmd)
+
+var table struct {
+	once sync.Once
+	of   map[string]handler
+}
+
+// programs is every program whose arguments are understood. It is made at its first use.
+func programs() map[string]handler {
+	table.once.Do(func() {
+		table.of = make(map[string]handler, 1500)
+		for _, family := range []map[string]handler{
+			readers(), fileTools(), textTools(), wrappers(), interpreters(), networkTools(), versionControl(), builders(), packageTools(), containers(),
+			systemTools(), databases(), shellBuiltins(), diskTools(),
+		} {
+			for names, h := range family {
+				for name := range strings.FieldsSeq(names) {
+					table.of[name] = h
+				}
+			}
+		}
+	})
+	return table.of
+}
+
+// invoke looks at one command, given as words.
+func (w *walker) invoke(args []field) {
+	if w.commands++; w.commands > maxCommands {
+		if w.commands == maxCommands+1 {
+			w.add(Unclear, LevelAlways, "", "it runs more than 200 commands")
+		}
+		return
+	}
+	first := args[0]
+	if first.dyn || first.glob || first.proc || first.text == "" {
+		if first.text != "[" && first.text != "[[" {
+			w.dynamicCommand(first)
+			w.operands(cmd{args: args[1:]})
+			return
+		}
+	}
+	c := cmd{name: first.text, args: args[1:]}
+	if w.funcs[c.name] {
+		w.out = w.out.with(w.in)
+		return
+	}
+	if foreign(c.name) {
+		w.add(Hidden, LevelAlways, c.name, "the name of the program "+c.name+" holds letters that can pass for others")
+		return
+	}
+	known := true
+	if strings.Contains(c.name, "/") {
+		c.name, known = w.programAt(first)
+	}
+	if h := programs()[c.name]; h != nil {
+		w.operands(c)
+		h(w, c)
+		return
+	}
+	if strings.HasPrefix(c.name, "mkfs.") {
+		makeFilesystem(w, c)
+		return
+	}
+	w.operands(c)
+	if known {
+		w.add(Exec, LevelSensitive, c.name, "what "+c.name+" does is not known here")
+	}
+}
+
+func (w *walker) dynamicCommand(f field) {
+	what := "which program runs is known only when it runs"
+	if f.from.net {
+		what = "it runs what comes from the network"
+	}
+	w.add(Exec, LevelAlways, f.text, what)
+}
+
+// programAt is a program that is named by its path: one of the system, one of the project, or somebody's.
+func (w *walker) programAt(f field) (name string, known bool) {
+	base := path.Base(f.text)
+	switch dir := path.Dir(f.text); dir {
+	case "/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin", "/usr/local/sbin", "/snap/bin", "/usr/local/go/bin":
+		return base, true
+	}
+	p := w.place(f)
+	switch {
+	case w.written[p.path]:
+		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote")
+	case p.kind == placeProject:
+		if toolFolder(f.text) && programs()[base] != nil {
+			return base, true
+		}
+		w.add(Run, LevelStandard, f.text, "runs "+w.name(f))
+		if acts(base) {
+			w.add(NetOut, LevelSensitive, f.text, "runs "+w.name(f)+", which by its name changes something outside")
+		}
+		return f.text, false
+	default:
+		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f))
+	}
+	return base, false
+}
+
+// toolFolder reports whether installed tools live there: an environment of Python, the packages of Node.
+func toolFolder(p string) bool {
+	return strings.Contains(p, "venv/bin/") || strings.Contains(p, "node_modules/.bin/") || strings.Contains(p, "vendor/bin/")
+}
+
+// operands looks at what every program may be handed: keys, secrets, what the line itself fetched.
+func (w *walker) operands(c cmd) {
+	pattern := c.name == "grep" || c.name == "egrep" || c.name == "fgrep" || c.name == "rg" || c.name == "sed" || c.name == "awk" || c.name == "ag"
+	for _, a := range c.args {
+		w.out.secret = w.out.secret || a.from.secret
+		w.out.net = w.out.net || a.from.net
+		if pattern && !strings.HasPrefix(a.text, "-") {
+			pattern = false
+			continue
+		}
+		if !names[c.name] && suspicious(a.text) {
+			w.reads(field{text: trimOption(a.text), dyn: a.dyn, glob: a.glob}, false)
+		}
+	}
+}
+
+// names are programs that say names, or take text, and do not show what a file holds.
+var names = map[string]bool{
+	"ls": true, "stat": true, "test": true, "[": true, "[[": true, "echo": true, "printf": true, "du": true, "file": true, "git": true, "docker": true, "docker-compose": true,
+	"podman": true, "touch": true, "mkdir": true, "rm": true, "find": true, "fd": true, "tree": true, "chmod": true, "chown": true, "cd": true, "basename": true, "dirname": true,
+	"realpath": true, "readlink": true, "sudo": true, "cp": true, "mv": true, "install": true, "tee": true, "ln": true, "which": true, "env": true, "export": true, "gh": true,
+}
+
+// suspicious is a quick look: most words cannot name a secret.
+func suspicious(s string) bool {
+	if len(s) > 512 || strings.ContainsAny(s, " \n\t") {
+		return false
+	}
+	for _, part := range []string{
+		"ssh", "aws", "gnupg", ".env", "netrc", "shadow", "", "key", "cred", "kube", "docker", ".config", "history", "npmrc", "pypirc", "secret", "password-store", "keyrings",
+		".pem", "environ", ".p12", ".pfx", ".sock", "azure", ".my.cnf", ".pgpass", "mozilla", "/proc/", "/dev/", "wallet", "rclone", "vault", "kdbx", "jks", "s3cfg", "Keychain", "cargo", ".oci", ".m2", "boto",
+	} {
+		if strings.Contains(s, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// trimOption takes --file= or @ away from a path.
+func trimOption(s string) string {
+	if strings.HasPrefix(s, "-") {
+		if _, v, ok := strings.Cut(s, "="); ok {
+			s = v
+		} else if len(s) > 2 && s[1] != '-' && strings.ContainsAny(s[2:3], "/~.@") {
+			s = s[2:]
+		}
+	}
+	if at := strings.LastIndex(s, "=@"); at >= 0 {
+		s = s[at+2:]
+	}
+	return strings.TrimPrefix(s, "@")
+}
+
+// inner is the text of another shell: sh -c, eval, a trap.
+func (w *walker) inner(text field) {
+	if w.depth++; w.depth > maxDepth {
+		w.add(Unclear, LevelAlways, "", "shells are nested more than 8 deep")
+		w.depth--
+		return
+	}
+	if text.dyn {
+		w.dynamicCommand(text)
+	}
+	fixed := w.fixed
+	w.fixed = true
+	w.script(text.text)
+	w.fixed = fixed
+	w.depth--
+}
+
+// run peels a wrapper: the rest of its words is a command.
+func (w *walker) run(args []field) {
+	if len(args) == 0 {
+		return
+	}
+	if w.depth++; w.depth > maxDepth {
+		w.add(Unclear, LevelAlways, "", "commands are wrapped more than 8 deep")
+	} else {
+		w.invoke(args)
+	}
+	w.depth--
+}
+
+// flows passes on what a filter reads.
+func (w *walker) flows() {
+	in := w.in
+	in.plain, in.text = false, ""
+	w.out = w.out.with(in)
+}

@@ -1,0 +1,361 @@
+package command
+
+import (
+	"net/url"
+	"strings"
+)
+
+func networkTools() map[string]handler {
+	return map[string]handler{
+		"curl":                        curl,
+		"wget wget2 aria2c axel":      wget,
+		"http https xh httpie curlie": httpie,
+		"nc ncat netcat nc.openbsd nc.traditional socat telnet":  connect,
+		"ssh mosh autossh sshpass ssh-copy-id slogin rsh rlogin": ssh,
+		"scp sftp ftp lftp tftp rclone croc magic-wormhole wormhole ffsend smbclient s3cmd gsutil azcopy mc restic borg": func(w *walker, c cmd) {
+			if len(c.args) == 1 && strings.HasPrefix(c.args[0].text, "--ver") {
+				return
+			}
+			w.add(NetOut, LevelSensitive, operand(c), "it moves files between machines")
+		},
+		"mail mailx sendmail mutt msmtp swaks": func(w *walker, c cmd) { w.add(NetOut, LevelSensitive, operand(c), "it sends a message") },
+		"ngrok cloudflared localtunnel lt frpc chisel bore tailscale": func(w *walker, c cmd) {
+			w.add(NetOut, LevelAlways, c.name, "it opens this machine to the network")
+		},
+		"ping ping6 dig nslookup host traceroute tracepath mtr whois drill": lookup,
+		"ss netstat arp route ip ifconfig iw nmcli resolvectl networkctl":   network,
+		"nmap masscan zmap tcpdump tshark wireshark ettercap arpspoof hydra john hashcat sqlmap msfconsole msfvenom aircrack-ng nikto": func(w *walker, c cmd) {
+			w.add(NetOut, LevelSensitive, c.name, c.name+" attacks or listens to networks")
+		},
+		"openssl": openssl,
+		"gpg gpg2 age pass op bw vault secret-tool security keytool ssh-keygen ssh-add ssh-agent ssh-keyscan kinit lpass gopass": keys,
+	}
+}
+
+func curl(w *walker, c cmd) {
+	o := parseOptions(c.args, curlTakes, false)
+	if o.has("version", "V", "help", "h", "manual") && len(o.operands) == 0 {
+		return
+	}
+	for _, v := range o.values("K", "config") {
+		w.add(NetOut, LevelSensitive, v.text, "the options of curl stand in "+v.text)
+	}
+	if o.has("unix-socket", "abstract-unix-socket") {
+		w.add(Privilege, LevelAlways, "", "it talks to a program of this machine through a socket")
+	}
+	var saved []field
+	for _, s := range o.set {
+		switch {
+		case s.name == "o" || s.name == "output":
+			saved = append(saved, s.value)
+		case s.name == "O" || s.name == "remote-name" || s.name == "remote-name-all" || s.name == "J":
+			saved = append(saved, w.remoteNames(o.operands)...)
+		case one("D dump-header c cookie-jar trace trace-ascii stderr libcurl etag-save hsts alt-svc", s.name):
+			w.outputs([]field{s.value})
+		}
+	}
+	w.outputs(saved)
+	urls := append(append([]field(nil), o.operands...), o.values("url")...)
+	w.sends(o, urls)
+	w.fetches(urls)
+	if len(saved) == 0 {
+		w.out.net, w.out.any = true, true
+	}
+}
+
+// curlTakes are the options of curl with a value.
+const curlTakes = `o output X request H header d data data-raw data-binary data-urlencode data-ascii json F form form-string T upload-file A user-agent e referer u user b cookie c cookie-jar
+	m max-time connect-timeout retry retry-delay retry-max-time w write-out x proxy K config url E cert key cacert capath resolve connect-to interface unix-socket abstract-unix-socket D dump-header
+	r range C continue-at limit-rate max-redirs max-filesize y Y z time-cond Q quote P ftp-port t telnet-option stderr trace trace-ascii proto proto-redir proto-default socks5 socks5-hostname U proxy-user
+	output-dir create-file-mode tls-max ciphers libcurl noproxy dns-servers doh-url oauth2-bearer aws-sigv4 etag-save etag-compare hsts alt-svc rate netrc-file keepalive-time speed-limit speed-time happy-eyeballs-timeout-ms`
+
+// remoteNames are the files that -O makes.
+func (w *walker) remoteNames(urls []field) []field {
+	var out []field
+	for _, u := range urls {
+		name := u.text[strings.LastIndexByte(u.text, '/')+1:]
+		name, _, _ = strings.Cut(name, "?")
+		if name == "" {
+			name = "download"
+		}
+		out = append(out, field{text: name, dyn: u.dyn})
+	}
+	return out
+}
+
+// sends asks about data that leaves the machine.
+func (w *walker) sends(o options, urls []field) {
+	method := ""
+	if v := o.values("X", "request"); len(v) > 0 {
+		method = strings.ToUpper(v[0].text)
+	}
+	body, file := false, false
+	for _, s := range o.set {
+		switch {
+		case one("d data data-binary data-ascii data-urlencode json F form T upload-file data-raw form-string", s.name):
+			body = true
+			v := s.value.text
+			file = file || s.name == "T" || s.name == "upload-file" || (strings.HasPrefix(v, "@") || strings.Contains(v, "=@") || strings.Contains(v, "=<") || s.name == "data-urlencode" && strings.Contains(v, "@")) &&
+				s.name != "data-raw" && s.name != "form-string"
+			w.out.secret = w.out.secret || s.value.from.secret
+		case s.name == "Q" || s.name == "quote":
+			method = "QUOTE"
+		}
+	}
+	if o.has("G", "get") && !file {
+		body = false
+	}
+	local := len(urls) > 0
+	for _, u := range urls {
+		local = local && localhost(u.text)
+	}
+	switch {
+	case w.in.any && file, w.in.secret:
+		w.add(NetOut, LevelSensitive, first(urls), "sends what it is handed to "+first(urls))
+	case file && !local:
+		w.add(NetOut, LevelSensitive, first(urls), "sends a file to "+first(urls))
+	case local && !file && method != "DELETE":
+	case body || method != "" && !one("GET HEAD OPTIONS", method):
+		w.add(NetOut, LevelSensitive, first(urls), "sends data to "+first(urls))
+	}
+}
+
+func first(fs []field) string {
+	if len(fs) == 0 {
+		return "a host that is known only when it runs"
+	}
+	return strings.ReplaceAll(fs[0].text, unknown, "…")
+}
+
+// fetches notes where a program connects to, and what is strange about that.
+func (w *walker) fetches(urls []field) {
+	if w.out.secret {
+		w.add(NetOut, LevelSensitive, first(urls), "sends a secret to "+first(urls))
+	}
+	if len(urls) == 0 {
+		w.add(NetIn, LevelStandard, "", "fetches from the network")
+	}
+	for _, u := range urls {
+		switch host := hostOf(u.text); {
+		case strings.HasPrefix(u.text, "file:"):
+			w.reads(field{text: "/" + strings.TrimLeft(strings.TrimPrefix(u.text, "file:"), "/")}, true)
+			continue
+		case metadata(host):
+			w.add(Credential, LevelSensitive, u.text, "asks "+host+" for the keys of this machine")
+		case foreign(host):
+			w.add(Hidden, LevelAlways, host, "the name of the host "+host+" holds letters that can pass for others")
+		case engine(u.text):
+			w.add(Privilege, LevelAlways, u.text, "it talks to a container engine: that is as good as root")
+		case scheme(u.text) != "" && !one("http https ftp ftps", scheme(u.text)):
+			w.add(NetOut, LevelSensitive, u.text, "it speaks "+scheme(u.text)+" with "+host)
+		case u.sub && u.dyn && u.from != (traits{}) && u.from.any:
+			w.add(NetOut, LevelSensitive, u.text, "it puts what another command says into an address")
+		}
+		w.add(NetIn, LevelStandard, u.text, "fetches "+strings.ReplaceAll(u.text, unknown, "…"))
+	}
+}
+
+func scheme(u string) string {
+	s, _, ok := strings.Cut(u, "://")
+	if !ok || strings.Contains(s, unknown) {
+		return ""
+	}
+	return strings.ToLower(s)
+}
+
+func hostOf(u string) string {
+	if !strings.Contains(u, "://") {
+		u = "http://" + u
+	}
+	p, err := url.Parse(u)
+	if err != nil {
+		return u
+	}
+	return p.Hostname()
+}
+
+func localhost(u string) bool {
+	h := hostOf(u)
+	return h == "localhost" || strings.HasPrefix(h, "127.") || h == "::1" || h == "0.0.0.0" || strings.HasSuffix(h, ".localhost")
+}
+
+// metadata reports whether a host gives out the keys of a cloud machine.
+func metadata(h string) bool {
+	return strings.HasPrefix(h, "169.254.") || h == "metadata.google.internal" || h == "metadata" || h == "100.100.100.200" || h == "fd00:ec2::254" || h == "2852039166" || h == "0xa9fea9fe"
+}
+
+// engine reports whether an address is the port of a container engine.
+func engine(u string) bool {
+	return strings.Contains(u, ":2375") || strings.Contains(u, ":2376") || strings.Contains(u, ":10250") || strings.Contains(u, ":2379")
+}
+
+func wget(w *walker, c cmd) {
+	o := parseOptions(c.args, "O output-document o output-file a append-output P directory-prefix i input-file U user-agent e execute t tries T timeout w wait header post-data post-file body-data body-file method user password Q l level A accept R reject D domains d dir x s split  use-askpass warc-file limit-rate", false)
+	if o.has("version", "V", "help", "h") && len(o.operands) == 0 {
+		return
+	}
+	if o.has("use-askpass") {
+		w.add(Exec, LevelAlways, "", "wget runs a program that asks for a password")
+	}
+	for _, v := range o.values("e", "execute") {
+		w.add(NetOut, LevelSensitive, v.text, "wget is given the setting "+v.text)
+	}
+	if o.has("post-data", "post-file", "body-data", "body-file") || o.has("method") {
+		w.add(NetOut, LevelSensitive, first(o.operands), "sends data to "+first(o.operands))
+	}
+	stdout := false
+	saved := o.values("O", "output-document")
+	for _, f := range saved {
+		stdout = stdout || f.text == "-" || f.text == "/dev/stdout"
+	}
+	switch dir := o.values("P", "directory-prefix", "d", "dir"); {
+	case len(saved) > 0:
+		w.outputs(saved)
+	case len(dir) > 0:
+		w.outputs(dir)
+	case !o.has("spider"):
+		w.outputs(w.remoteNames(o.operands))
+	}
+	w.outputs(o.values("o", "output-file", "a", "append-output"))
+	w.fetches(o.operands)
+	if stdout || o.has("q") && strings.Contains(joinedText(c.args), "O-") {
+		w.out.net, w.out.any = true, true
+	}
+}
+
+func joinedText(args []field) string {
+	out := ""
+	for _, a := range args {
+		out += " " + a.text
+	}
+	return out
+}
+
+func httpie(w *walker, c cmd) {
+	o := parseOptions(c.args, "a auth o output session timeout", false)
+	w.outputs(o.values("o", "output"))
+	rest := o.operands
+	method := "GET"
+	if len(rest) > 0 && strings.ToUpper(rest[0].text) == rest[0].text && strings.Trim(rest[0].text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		method, rest = rest[0].text, rest[1:]
+	}
+	body := false
+	for _, a := range o.after(1) {
+		body = body || strings.Contains(a.text, "=") && !strings.Contains(a.text, "==") || strings.Contains(a.text, "@")
+	}
+	if method != "GET" && method != "HEAD" && method != "OPTIONS" || body || w.in.any {
+		w.add(NetOut, LevelSensitive, first(rest), "sends data to "+first(rest))
+	}
+	if len(rest) > 1 {
+		rest = rest[:1]
+	}
+	w.fetches(rest)
+	w.out.net, w.out.any = true, true
+}
+
+// connect is nc, socat and telnet.
+func connect(w *walker, c cmd) {
+	o := parseOptions(c.args, "p w e c i s q x X I O T V", false)
+	if o.has("h", "help", "version", "V") && len(o.operands) == 0 {
+		return
+	}
+	if o.has("z") && !w.in.any && !o.has("e", "c") {
+		w.add(NetIn, LevelStandard, operand(c), "tries whether "+operand(c)+" answers")
+		return
+	}
+	why := "it opens a connection that can carry anything"
+	for _, v := range o.values("e", "c") {
+		why = "it hands " + v.text + " to the network"
+	}
+	for _, a := range o.operands {
+		if strings.Contains(strings.ToUpper(a.text), "EXEC:") || strings.Contains(strings.ToUpper(a.text), "SYSTEM:") {
+			why = "it hands a program to the network"
+		}
+	}
+	w.add(NetOut, LevelAlways, operand(c), why)
+	w.out.net, w.out.any = true, true
+}
+
+func ssh(w *walker, c cmd) {
+	o := parseOptions(c.args, "b B c D E e F I i J L l m O o p Q R S W w f d", true)
+	if o.has("V", "version") && len(o.operands) == 0 || o.has("Q", "G") {
+		return
+	}
+	for _, v := range o.values("o") {
+		name, value, _ := strings.Cut(v.text, "=")
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "proxycommand", "localcommand", "permitlocalcommand", "knownhostscommand", "pkcs11provider":
+			w.add(Exec, LevelAlways, v.text, "ssh runs "+value+" on this machine")
+			w.inner(part(v, value))
+		}
+	}
+	w.add(NetOut, LevelSensitive, o.first(), "it logs in to another machine: "+o.first())
+	if rest := o.after(1); len(rest) > 0 {
+		w.joined(rest)
+	}
+	w.out.net, w.out.any = true, true
+}
+
+func lookup(w *walker, c cmd) {
+	for _, a := range c.args {
+		if a.from.any || a.from.secret || a.dyn && a.sub {
+			w.add(NetOut, LevelSensitive, a.text, "it puts what another command says into a name that it asks for")
+		}
+	}
+	w.add(NetIn, LevelStandard, operand(c), "asks the network about "+operand(c))
+}
+
+func network(w *walker, c cmd) {
+	for _, a := range c.args {
+		if one("add del delete set flush change replace append up down connect disconnect modify netns exec reapply restart", a.text) && one("ip route ifconfig nmcli iw networkctl resolvectl arp", c.name) {
+			w.add(System, LevelSensitive, a.text, "it changes the network of this machine")
+		}
+	}
+}
+
+func openssl(w *walker, c cmd) {
+	o := parseOptions(c.args, "in out inkey key k pass passin passout keyout connect days subj newkey config engine cert CAfile signkey K iv salt servername", false)
+	w.outputs(o.values("out", "keyout"))
+	for _, v := range append(o.values("in"), o.values("inkey", "key")...) {
+		w.reads(v, true)
+	}
+	switch verb := operand(c); verb {
+	case "s_client":
+		if w.in.any && !w.in.plain {
+			w.add(NetOut, LevelAlways, verb, "it opens a connection that can carry anything")
+		}
+		w.add(NetIn, LevelStandard, "", "opens a connection")
+		w.out.net, w.out.any = true, true
+	case "s_server":
+		w.add(NetOut, LevelAlways, verb, "it listens on the network")
+	case "enc", "base64", "aes-256-cbc", "rsautl", "smime", "cms":
+		if o.has("d", "D", "decrypt") {
+			w.out.decoded = true
+		}
+		w.flows()
+	}
+	if o.has("engine", "provider-path") {
+		w.add(Exec, LevelAlways, "", "openssl loads code")
+	}
+}
+
+// keys are programs that make, show or use keys.
+func keys(w *walker, c cmd) {
+	o := parseOptions(c.args, "f t b C N P o output u local-user r recipient i identity I", false)
+	verb := o.first()
+	switch {
+	case o.has("version", "help") && len(o.operands) == 0:
+		return
+	case c.name == "gpg" || c.name == "gpg2":
+		if o.has("verify", "list-keys", "k", "fingerprint", "list-packets", "print-md") {
+			return
+		}
+	case c.name == "ssh-keygen" && o.has("l") && !o.has("y"), c.name == "ssh-add" && o.has("l"):
+		return
+	case c.name == "vault" && one("status version", verb), c.name == "keytool" && o.has("list"):
+		return
+	}
+	w.add(Credential, LevelSensitive, c.name, "it works with keys and secrets ("+c.name+")")
+	w.out.secret = true
+	w.outputs(o.values("o", "output"))
+}

@@ -1,0 +1,153 @@
+package command
+
+import "strings"
+
+// options are the arguments of a program, taken apart.
+type options struct {
+	set      []option
+	operands []field
+}
+
+type option struct {
+	name  string // without dashes
+	value field
+	has   bool // there is a value
+	long  bool
+}
+
+// parseOptions takes args apart. Takes names the options that have a value, separated by blanks: letters and long names.
+// Stop ends the options at the first operand, for programs that run the rest of their words.
+func parseOptions(args []field, takes string, stop bool) options {
+	var o options
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a.text == "--":
+			o.operands = append(o.operands, args[i+1:]...)
+			return o
+		case strings.HasPrefix(a.text, "--"):
+			name, value, has := strings.Cut(a.text[2:], "=")
+			op := option{name: name, value: part(a, value), has: has, long: true}
+			if !has && wants(takes, name) && i+1 < len(args) {
+				i++
+				op.value, op.has = args[i], true
+			}
+			o.set = append(o.set, op)
+		case strings.HasPrefix(a.text, "-") && len(a.text) > 1:
+			i += o.letters(a, args[i+1:], takes)
+		default:
+			if stop {
+				o.operands = append(o.operands, args[i:]...)
+				return o
+			}
+			o.operands = append(o.operands, a)
+		}
+	}
+	return o
+}
+
+// letters takes -abc apart and returns how many of the words behind it belong to it.
+func (o *options) letters(a field, next []field, takes string) int {
+	word := a.text[1:]
+	if len(word) > 1 && wants(takes, word) && len(next) > 0 { // -name, as find and others write long ones
+		o.set = append(o.set, option{name: word, value: next[0], has: true})
+		return 1
+	}
+	if name, value, has := strings.Cut(word, "="); has && len(name) > 1 && wants(takes, name) {
+		o.set = append(o.set, option{name: name, value: part(a, value), has: true})
+		return 0
+	}
+	for i, r := range word {
+		name := string(r)
+		if !wants(takes, name) {
+			o.set = append(o.set, option{name: name})
+			continue
+		}
+		op := option{name: name, has: true}
+		rest := word[i+len(name):]
+		used := 0
+		switch {
+		case rest != "":
+			op.value = part(a, rest)
+		case len(next) > 0:
+			op.value, used = next[0], 1
+		default:
+			op.has = false
+		}
+		o.set = append(o.set, op)
+		return used
+	}
+	return 0
+}
+
+func part(f field, text string) field {
+	f.text = text
+	f.dyn = strings.Contains(text, unknown)
+	return f
+}
+
+func wants(takes, name string) bool {
+	if takes == "" || name == "" {
+		return false
+	}
+	for at := 0; ; {
+		i := strings.Index(takes[at:], name)
+		if i < 0 {
+			return false
+		}
+		from, to := at+i, at+i+len(name)
+		if (from == 0 || takes[from-1] == ' ') && (to == len(takes) || takes[to] == ' ') {
+			return true
+		}
+		at = to
+	}
+}
+
+// has reports whether one of the options is set; a long one may be abbreviated.
+func (o options) has(names ...string) bool {
+	_, ok := o.get(names...)
+	return ok
+}
+
+func (o options) get(names ...string) (option, bool) {
+	for _, s := range o.set {
+		for _, n := range names {
+			if s.name == n || s.long && len(n) > 2 && len(s.name) > 2 && strings.HasPrefix(n, s.name) {
+				return s, true
+			}
+		}
+	}
+	return option{}, false
+}
+
+// values are all values of an option.
+func (o options) values(names ...string) []field {
+	var out []field
+	for _, s := range o.set {
+		for _, n := range names {
+			if s.has && (s.name == n || s.long && len(n) > 2 && len(s.name) > 2 && strings.HasPrefix(n, s.name)) {
+				out = append(out, s.value)
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (o options) first() string {
+	if len(o.operands) == 0 {
+		return ""
+	}
+	return o.operands[0].text
+}
+
+// after is what follows the first n operands.
+func (o options) after(n int) []field {
+	if len(o.operands) <= n {
+		return nil
+	}
+	return o.operands[n:]
+}
+
+// one reports whether s is one of the words of list.
+func one(list, s string) bool { return wants(list, s) }

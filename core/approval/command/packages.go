@@ -1,0 +1,280 @@
+package command
+
+import (
+	"strings"
+)
+
+// packageTools bring in software.
+func packageTools() map[string]handler {
+	return map[string]handler{
+		"pip pip3 pip2": pip,
+		"uv poetry pdm pipenv hatch rye conda mamba micromamba": environments,
+		"apt apt-get aptitude yum dnf microdnf zypper pacman yay paru apk brew port snap flatpak emerge nix-env choco winget scoop pkg pkg_add xbps-install eopkg opkg": systemPackages,
+		"dpkg rpm dpkg-deb": func(w *walker, c cmd) {
+			o := parseOptions(c.args, "D root admindir", false)
+			if o.has("l", "L", "s", "S", "p", "q", "list", "status", "search", "listfiles", "qa", "c", "I", "print-avail", "info", "contents", "print-architecture", "version", "V", "verify", "query") && !o.has("i", "U", "e", "install", "r", "P") {
+				return
+			}
+			w.add(System, LevelSensitive, operand(c), "it installs or removes software of the system")
+		},
+		"gem cpan cpanm luarocks nuget opam ghcup rustup sdk nvm fnm volta asdf mise pyenv rbenv n nodenv jenv tfenv corepack  krew": versions,
+		"twine": func(w *walker, c cmd) {
+			if operand(c) == "check" {
+				w.add(Run, LevelStandard, "check", "checks a package")
+				return
+			}
+			w.add(NetOut, LevelSensitive, operand(c), "publishes a package")
+		},
+		"easy_install": func(w *walker, c cmd) { w.add(Exec, LevelSensitive, operand(c), "brings in and runs "+operand(c)) },
+	}
+}
+
+func pip(w *walker, c cmd) {
+	o := parseOptions(c.args, "r requirement c constraint e editable i index-url extra-index-url f find-links t target prefix root cache-dir proxy trusted-host d dest log python", false)
+	switch verb := o.first(); verb {
+	case "", "list", "show", "freeze", "check", "help", "debug", "inspect", "index", "hash", "cache", "config", "search":
+		if verb == "config" && one("set unset edit", operandAt(o, 1)) {
+			w.add(Persist, LevelAlways, verb, "changes the settings of pip")
+		}
+		return
+	case "install", "download", "wheel":
+	default:
+		w.add(System, LevelSensitive, verb, "pip "+verb+" changes what is installed")
+		return
+	}
+	if o.has("i", "index-url", "extra-index-url", "f", "find-links", "trusted-host", "proxy") {
+		w.add(Exec, LevelSensitive, "", "pip takes packages from a place of the command's choice")
+	}
+	for _, v := range append(o.values("t", "target", "prefix", "root"), o.values("d", "dest")...) {
+		w.writes(v, "installs into")
+	}
+	w.brings(o.after(1))
+	for _, v := range append(o.values("e", "editable"), o.values("r", "requirement")...) {
+		if strings.Contains(v.text, "://") || w.place(v).kind != placeProject {
+			w.add(Exec, LevelSensitive, v.text, "brings in and runs code from "+v.text)
+		}
+	}
+	w.add(NetIn, LevelStandard, "", "installs what the project needs")
+}
+
+// brings asks about packages that are named in the command: code that nobody has seen. The folder of the project is none.
+func (w *walker) brings(list []field) {
+	for _, f := range list {
+		switch {
+		case f.text == "" || strings.HasPrefix(f.text, "-"):
+		case strings.Contains(f.text, "://") || strings.HasPrefix(f.text, "git+") || strings.HasPrefix(f.text, "github:"):
+			w.add(Exec, LevelAlways, f.text, "brings in and runs code from "+strings.ReplaceAll(f.text, unknown, "…"))
+		case strings.HasPrefix(f.text, ".") && w.place(f).kind == placeProject:
+		default:
+			w.add(Exec, LevelSensitive, f.text, "brings in a package that may run code: "+strings.ReplaceAll(f.text, unknown, "…"))
+		}
+	}
+}
+
+func installs(w *walker, _ string, packages []field, o options) {
+	if o.has("g", "global", "location") {
+		w.add(System, LevelSensitive, "", "installs for every project")
+	}
+	if o.has("registry", "script-shell", "userconfig", "globalconfig", "prefix") {
+		w.add(Exec, LevelSensitive, "", "takes packages or settings from a place of the command's choice")
+	}
+	w.brings(packages)
+	w.add(NetIn, LevelStandard, "", "installs what the project needs")
+}
+
+func nodePackages(w *walker, c cmd) {
+	o := parseOptions(c.args, "C prefix w workspace filter F cwd registry script-shell call c loglevel omit include tag otp", false)
+	verb := o.first()
+	rest := o.after(1)
+	if o.has("script-shell", "node-options") {
+		w.add(Exec, LevelAlways, "", c.name+" runs scripts with another shell")
+	}
+	switch {
+	case one("ls list ll la outdated view info show why audit explain config bin root prefix help version doctor ping search licenses fund query pkg licences", verb), verb == "" && (c.name == "npm" || o.has("version", "v", "help")):
+		if verb == "audit" && operandAt(o, 1) == "fix" || verb == "config" && one("set delete edit", operandAt(o, 1)) || verb == "pkg" && operandAt(o, 1) != "get" {
+			w.add(Write, LevelStandard, verb, c.name+" changes settings or versions")
+			if verb == "config" {
+				w.add(Persist, LevelAlways, verb, "changes the settings of "+c.name)
+			}
+		}
+	case verb == "", one("install i ci add in isntall clean-install import install-test it", verb):
+		installs(w, c.name, rest, o)
+	case one("run run-script rum urn", verb):
+		if len(rest) > 0 {
+			w.task("npm", taskName(rest[0]))
+		}
+	case one("test t tst start build lint dev rebuild prune dedupe pack init  link-workspace format typecheck check coverage preview clean storybook watch serve e2e", verb):
+		w.add(Run, LevelStandard, verb, "runs "+verb+" of the project")
+	case one("exec x dlx create", verb):
+		for _, v := range o.values("c", "call") {
+			w.inner(v)
+		}
+		w.tool(rest)
+	case one("uninstall un remove rm r upgrade update up unlink", verb):
+		w.add(NetIn, LevelStandard, verb, "changes the packages of the project")
+		if o.has("g", "global") {
+			w.add(System, LevelSensitive, verb, "changes what is installed for every project")
+		}
+	case one("publish unpublish deprecate login logout adduser token owner access dist-tag team org profile star hook link", verb):
+		w.add(NetOut, LevelSensitive, verb, c.name+" "+verb+" publishes or changes an account")
+	case c.name != "npm":
+		w.task(c.name, taskName(o.operands[0]))
+	default:
+		w.add(Exec, LevelSensitive, verb, "what "+c.name+" "+verb+" does is not known here")
+	}
+}
+
+// taskName keeps the dots of the name of a script from being taken for a file.
+func taskName(f field) field {
+	f.text = strings.ReplaceAll(f.text, ".", ":")
+	return f
+}
+
+// fetchedTool is npx and its like: a tool of the project, or one that is fetched and run.
+func fetchedTool(w *walker, c cmd) {
+	o := parseOptions(c.args, "p package c call from with python", true)
+	if o.has("version", "help") && len(o.operands) == 0 {
+		return
+	}
+	for _, v := range o.values("c", "call") {
+		w.inner(v)
+	}
+	for _, v := range o.values("p", "package", "from", "with") {
+		w.add(Exec, LevelSensitive, v.text, "brings in and runs "+v.text)
+	}
+	rest := o.operands
+	if c.name == "pipx" {
+		if len(rest) == 0 || one("list environment", rest[0].text) {
+			return
+		}
+		if rest[0].text != "run" {
+			w.add(Exec, LevelSensitive, operandAt(o, 1), "brings in "+operandAt(o, 1))
+			return
+		}
+		rest = rest[1:]
+	}
+	w.tool(rest)
+}
+
+// tool runs a tool that projects usually have; another one is fetched and run.
+func (w *walker) tool(args []field) {
+	if len(args) == 0 {
+		return
+	}
+	name := args[0].text
+	switch name {
+	case "eslint", "tsc", "prettier", "jest", "vitest", "mocha", "ava", "nyc", "stylelint", "rollup", "webpack", "vite", "esbuild", "turbo", "nx", "lerna", "playwright", "cypress", "next", "tailwindcss", "ruff", "black",
+		"mypy", "pytest", "flake8", "isort", "biome", "ng", "tsx", "ts-node", "lint-staged", "commitlint", "husky", "storybook", "postcss", "sass", "astro", "nuxt", "gulp", "grunt", "karma", "c8", "depcheck", "madge", "knip", "prisma", "drizzle-kit", "knex", "markdownlint", "cspell":
+		w.run(args)
+	default:
+		w.add(Exec, LevelSensitive, name, "may fetch and run "+strings.ReplaceAll(name, unknown, "…"))
+	}
+}
+
+func environments(w *walker, c cmd) {
+	o := parseOptions(c.args, "C directory p python n name project with from index-url index extra-index-url", true)
+	verb := o.first()
+	rest := o.after(1)
+	if c.name == "uv" && verb == "pip" {
+		pip(w, cmd{name: "pip", args: rest})
+		return
+	}
+	if c.name == "uv" && verb == "tool" || c.name == "uv" && verb == "python" {
+		if one("list dir find", operandAt(o, 1)) {
+			return
+		}
+		w.add(Exec, LevelSensitive, verb, "brings in and runs code")
+		return
+	}
+	inner := parseOptions(rest, "with from python p index-url index extra-index-url source group G E extra only", true)
+	switch {
+	case one("run exec", verb):
+		if inner.has("with", "from", "index-url", "extra-index-url", "index") {
+			w.add(Exec, LevelSensitive, verb, "brings in and runs code")
+		}
+		if words := inner.operands; len(words) == 1 && strings.HasSuffix(words[0].text, ".py") {
+			w.file("python", words[0])
+		} else {
+			w.run(words)
+		}
+	case one("add install", verb):
+		if inner.has("index-url", "index", "extra-index-url", "source", "c", "channel") {
+			w.add(Exec, LevelSensitive, verb, "takes packages from a place of the command's choice")
+		}
+		installs(w, c.name, inner.operands, options{})
+	case one("publish", verb):
+		w.add(NetOut, LevelSensitive, verb, "publishes a package")
+	case one("sync lock venv init new build version check show tree list export info update remove env config self search help test fmt shell create activate outdated", verb) || verb == "":
+		w.add(Run, LevelStandard, verb, "runs "+c.name+" "+verb)
+	default:
+		w.add(Exec, LevelSensitive, verb, "what "+c.name+" "+verb+" does is not known here")
+	}
+}
+
+func systemPackages(w *walker, c cmd) {
+	o := parseOptions(c.args, "o option c config-file t", false)
+	for _, v := range o.values("o", "option") {
+		if strings.Contains(v.text, "::") {
+			w.inner(part(v, v.text[strings.IndexByte(v.text, '=')+1:]))
+			w.add(Exec, LevelAlways, v.text, c.name+" is given a setting that can run programs")
+		}
+	}
+	verb := o.first()
+	switch {
+	case one("list search show policy info depends rdepends showpkg pkgnames changelog help version query deps leaves outdated doctor config home desc cat repolist check-update provides why ls log uses stats madison whatprovides", verb), verb == "":
+		if c.name == "pacman" && (o.has("S", "R", "U", "D") && !o.has("s", "i") || o.has("R")) || c.name == "xbps-install" || c.name == "pkg_add" || c.name == "emerge" || c.name == "nix-env" && o.has("i", "e", "u") {
+			break
+		}
+		if c.name == "pacman" && !o.has("S", "Q", "F", "V", "T") && verb == "" {
+			break
+		}
+		return
+	}
+	if c.name == "pacman" && (o.has("Q", "F") || o.has("S") && o.has("s", "i")) {
+		return
+	}
+	w.add(System, LevelSensitive, verb, "it installs, changes or removes software of the system ("+c.name+" "+verb+")")
+}
+
+func versions(w *walker, c cmd) {
+	verb := operand(c)
+	switch {
+	case one("list ls current which show search outdated info version versions help env contents environment specification query", verb), verb == "":
+	case one("use local shell", verb) && c.name != "gem":
+		w.add(Write, LevelStandard, verb, "chooses a version")
+	default:
+		w.add(Exec, LevelSensitive, verb, c.name+" "+verb+" brings in, removes or publishes software")
+	}
+}
+
+func bundle(w *walker, c cmd) {
+	o := parseOptions(c.args, "gemfile path jobs j", true)
+	switch verb := o.first(); verb {
+	case "exec":
+		w.run(o.after(1))
+	case "", "install", "update", "check", "list", "show", "outdated", "info", "lock", "add", "clean", "package", "cache":
+		if verb == "add" {
+			w.brings(o.after(1))
+		}
+		w.add(NetIn, LevelStandard, verb, "installs what the project needs")
+	default:
+		w.add(Exec, LevelSensitive, verb, "bundle "+verb+" changes more than the project")
+	}
+}
+
+func composer(w *walker, c cmd) {
+	o := parseOptions(c.args, "d working-dir", true)
+	switch verb := o.first(); {
+	case one("show info outdated validate check-platform-reqs licenses why depends search diagnose audit dump-autoload dumpautoload install update run run-script test", verb) || verb == "":
+		w.add(Run, LevelStandard, verb, "runs composer "+verb)
+	case verb == "require":
+		w.brings(o.after(1))
+	case verb == "exec":
+		w.run(o.after(1))
+	default:
+		w.task(c.name, taskName(o.operands[0]))
+		if one("global create-project config self-update remove", verb) {
+			w.add(Exec, LevelSensitive, verb, "composer "+verb+" brings in code or changes settings")
+		}
+	}
+}

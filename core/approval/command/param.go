@@ -1,0 +1,173 @@
+package command
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// value is what a variable may hold; one that was set more than once may hold any of them.
+type value struct {
+	fields []field
+	list   bool // it takes these values one after the other: a loop
+	split  bool // set more than once: it is not known which
+}
+
+// param is $x and its forms.
+func (g *gather) param(p *syntax.ParamExp, quoted bool) {
+	w := g.w
+	w.inside(p)
+	name := ""
+	if p.Param != nil {
+		name = p.Param.Value
+	}
+	switch {
+	case p.Length || p.IsSet:
+		g.number()
+	case name == "IFS" && w.vars["IFS"].fields == nil:
+		if !quoted {
+			g.cut()
+			g.cur.sub = true
+			return
+		}
+		g.b.WriteByte(' ')
+	case p.Excl || p.NestedParam != nil || p.Repl != nil || p.Exp != nil || p.Slice != nil || p.Index != nil || len(p.Modifiers) > 0:
+		g.cur.from = g.cur.from.with(traits{secret: secretName(name)})
+		g.altered(p)
+	default:
+		g.variable(name, quoted)
+	}
+}
+
+// altered is a form whose value is not computed. What is cut off or chosen can be anything in it.
+func (g *gather) altered(p *syntax.ParamExp) {
+	if p.Exp != nil && p.Exp.Op == syntax.OtherParamOps { // ${x@P} expands what it holds: code
+		g.w.add(Exec, LevelAlways, "${"+p.Param.Value+"@...}", "it runs what a variable holds")
+	}
+	g.dynamic()
+}
+
+// inside walks the commands in the words of a form: ${x:-$(cmd)}.
+func (w *walker) inside(p *syntax.ParamExp) {
+	if p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Index == nil {
+		return
+	}
+	if p.Exp != nil {
+		w.one(p.Exp.Word)
+	}
+	if p.Repl != nil {
+		w.one(p.Repl.Orig)
+		w.one(p.Repl.With)
+	}
+	if p.Slice != nil {
+		w.arithmetic(p.Slice.Offset)
+		w.arithmetic(p.Slice.Length)
+	}
+	w.arithmetic(p.Index)
+}
+
+func (g *gather) variable(name string, quoted bool) {
+	w := g.w
+	if v, ok := w.vars[name]; ok {
+		g.assigned(v, quoted)
+		return
+	}
+	g.cur.sub = true
+	switch name {
+	case "HOME":
+		g.b.WriteString(w.ctx.Home)
+	case "PWD":
+		if !w.known {
+			g.dynamic()
+			return
+		}
+		g.b.WriteString(w.dir)
+	case "TMPDIR":
+		g.b.WriteString("/tmp")
+	case "$", "!", "?", "#", "RANDOM", "UID", "EUID", "PPID", "SECONDS", "LINENO", "EPOCHSECONDS", "SHLVL", "COLUMNS", "LINES", "OPTIND":
+		g.b.WriteByte('1')
+	case "USER", "LOGNAME", "HOSTNAME":
+		g.b.WriteString("word")
+	case "1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*":
+		if w.inFunc > 0 {
+			g.dynamic()
+		} else if quoted {
+			g.some = true
+		}
+	default:
+		g.cur.from = g.cur.from.with(traits{secret: secretName(name)})
+		g.dynamic()
+	}
+}
+
+// assigned is a variable that the line itself has set.
+func (g *gather) assigned(v value, quoted bool) {
+	switch {
+	case v.split, len(v.fields) == 0, !quoted && g.w.vars["IFS"].fields != nil:
+		g.dynamic()
+		return
+	case v.list && g.b.Len() == 0: // each of them, as words of their own
+		for i, f := range v.fields {
+			if i > 0 {
+				g.cut()
+			}
+			g.whole(f)
+		}
+		return
+	case len(v.fields) > 1:
+		g.dynamic()
+		return
+	}
+	f := v.fields[0]
+	if quoted || !strings.ContainsAny(f.text, " \t\n") {
+		g.whole(f)
+		return
+	}
+	for i, part := range strings.Fields(f.text) {
+		if i > 0 || strings.HasPrefix(f.text, " ") {
+			g.cut()
+		}
+		p := f
+		p.text = part
+		g.whole(p)
+	}
+}
+
+func (g *gather) whole(f field) {
+	g.b.WriteString(f.text)
+	g.some = true
+	g.cur.sub = true
+	g.cur.dyn, g.cur.glob, g.cur.from = g.cur.dyn || f.dyn, g.cur.glob || f.glob, g.cur.from.with(f.from)
+}
+
+// set remembers an assignment.
+func (w *walker) set(name string, f field, add bool) {
+	if w.vars == nil {
+		w.vars = map[string]value{}
+	}
+	old, had := w.vars[name]
+	if strings.ContainsAny(f.text, "*?[") && !f.quoted {
+		f.glob = true
+	}
+	switch {
+	case add && had && len(old.fields) == 1 && !old.split:
+		f.text = old.fields[0].text + f.text
+		f.dyn = f.dyn || old.fields[0].dyn
+		w.vars[name] = value{fields: []field{f}}
+	case add, had && w.branch > 0:
+		w.vars[name] = value{fields: []field{f}, split: true}
+	default:
+		w.vars[name] = value{fields: []field{f}, split: w.branch > 0 && had}
+	}
+}
+
+// secretName reports whether a variable of this name holds a secret.
+func secretName(name string) bool {
+	up := strings.ToUpper(name)
+	for _, part := range []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL", "_KEY"} {
+		if strings.Contains(up, part) {
+			return true
+		}
+	}
+	return false
+}

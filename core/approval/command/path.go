@@ -1,0 +1,397 @@
+package command
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+
+	"hermes/core/realpath"
+)
+
+// kind is what a path stands for.
+type kind int
+
+const (
+	placeProject kind = iota
+	placeTemp
+	placeStream // /dev/null, /dev/stdout ...
+	placeHome   // someone's home, beside what has a name of its own here
+	placeOutside
+	placeGit // inside of .git
+	placeStartup
+	placeCredential
+	placeOwn // our own data
+	placeSystem
+	placeDisk
+	placeDevice
+	placeSocket // of an engine
+	placeUnknown
+)
+
+// keeps reports whether a file of this kind may hold somebody's work.
+func (k kind) keeps() bool { return k != placeStream && k != placeTemp && k != placeSocket }
+
+type place struct {
+	kind kind
+	path string // absolute, links followed
+	wild bool   // a wildcard is in it
+	top  bool   // it is a home, the root or a folder of the system as a whole
+}
+
+// place says what a word means as a path.
+func (w *walker) place(f field) place {
+	text := f.text
+	if f.proc {
+		return place{kind: placeStream, path: text}
+	}
+	at := strings.Index(text, unknown)
+	if !path.IsAbs(text) && !w.known && text != "" {
+		return place{kind: placeUnknown, path: text}
+	}
+	abs := realpath.Absolute("", w.dir, text)
+	if w.ctx.Local && at < 0 {
+		abs = realpath.Of("", w.dir, text)
+	}
+	p := place{path: abs, wild: f.glob}
+	relative := !path.IsAbs(text) && !strings.Contains(text, "..")
+	p.kind = w.classify(abs, relative)
+	p.top = w.top(abs, f.glob)
+	if at >= 0 && p.kind <= placeOutside {
+		p.kind = placeUnknown
+	}
+	return p
+}
+
+// classify says what an absolute path stands for.
+func (w *walker) classify(p string, relative bool) kind {
+	base := path.Base(p)
+	if strings.HasPrefix(p, "/dev/") || p == "/dev" {
+		return device(p)
+	}
+	if k := w.named(p, base); k != placeProject {
+		return k
+	}
+	switch {
+	case w.inProject(p, relative):
+		return placeProject
+	case under(p, "/tmp"), under(p, "/var/tmp"), under(p, "/private/tmp"):
+		return placeTemp
+	case w.ctx.Own != "" && under(p, w.ctx.Own):
+		return placeOwn
+	case systemDir(p):
+		return placeSystem
+	case homeOf(p, w.ctx.Home) != "":
+		return placeHome
+	default:
+		return placeOutside
+	}
+}
+
+// inProject takes a project that is a whole home or disk for one only where a path is written from inside.
+func (w *walker) inProject(p string, relative bool) bool {
+	root := w.ctx.Project
+	proper := root != "/" && root != w.ctx.Home && !topFolder(root)
+	return under(p, root) && (proper || relative)
+}
+
+func under(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+}
+
+func device(p string) kind {
+	name := strings.TrimPrefix(p, "/dev/")
+	first, _, _ := strings.Cut(name, "/")
+	switch first {
+	case "null", "zero", "full", "stdout", "stderr", "stdin", "tty", "fd", "random", "urandom", "pts", "tcp", "udp", "ptmx":
+		return placeStream
+	case "shm":
+		return placeTemp
+	case "mem", "kmem", "port", "kvm", "input", "snd", "video0", "bus", "fuse", "net", "vhost-net", "hpet", "rtc", "watchdog", "kmsg", "console":
+		return placeDevice
+	case "/dev":
+		return placeDevice
+	}
+	if strings.HasPrefix(first, "tty") {
+		return placeDevice
+	}
+	return placeDisk
+}
+
+// homeOf returns the home that p is in, or "".
+func homeOf(p, home string) string {
+	switch {
+	case home != "" && home != "/" && under(p, home):
+		return home
+	case under(p, "/root"):
+		return "/root"
+	}
+	for _, all := range []string{"/home/", "/Users/"} {
+		if rest, ok := strings.CutPrefix(p, all); ok && rest != "" {
+			user, _, _ := strings.Cut(rest, "/")
+			return all + user
+		}
+	}
+	return ""
+}
+
+func systemDir(p string) bool {
+	for _, d := range []string{
+		"/etc", "/bin", "/sbin", "/usr", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/sys", "/proc", "/var", "/opt", "/run", "/srv",
+		"/Library", "/System", "/Applications", "/private/etc", "/private/var", "/nix", "/snap", "/efi",
+	} {
+		if under(p, d) {
+			return true
+		}
+	}
+	return p == "/"
+}
+
+// topFolder reports whether p is a folder without which a machine does not start, or that holds all homes.
+func topFolder(p string) bool {
+	switch p {
+	case "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root", "/sbin", "/sys", "/usr",
+		"/var", "/Users", "/System", "/Library", "/Applications", "/usr/bin", "/usr/lib", "/usr/sbin", "/usr/local", "/var/lib", "/mnt", "/media":
+		return true
+	default:
+		return false
+	}
+}
+
+// top reports whether a path, or all that is directly in it when a wildcard ends it, is a machine or a home as a whole.
+func (w *walker) top(p string, glob bool) bool {
+	if glob {
+		for strings.ContainsAny(path.Base(p), "*?[") && p != "/" {
+			p = path.Dir(p)
+		}
+	}
+	return topFolder(p) || p == w.ctx.Home || p == homeOf(p, w.ctx.Home)
+}
+
+// named finds the paths that have a meaning of their own, wherever they are.
+func (w *walker) named(p, base string) kind {
+	home := homeOf(p, w.ctx.Home)
+	rel := ""
+	if home != "" {
+		rel = strings.TrimPrefix(strings.TrimPrefix(p, home), "/")
+	}
+	switch {
+	case strings.HasSuffix(base, ".sock") && engineSocket(base), p == "/var/run/docker", p == "/run/containerd":
+		return placeSocket
+	case startupName(base), startupSystem(p), rel != "" && startupHome(rel):
+		return placeStartup
+	case credentialName(base), credentialPath(p), rel != "" && credentialHome(rel):
+		return placeCredential
+	case strings.HasSuffix(p, "/.git") || strings.Contains(p, "/.git/"):
+		return placeGit
+	default:
+		return placeProject
+	}
+}
+
+func engineSocket(base string) bool {
+	switch base {
+	case "docker.sock", "containerd.sock", "podman.sock", "crio.sock", "buildkitd.sock", "dockershim.sock", "lxd.sock", "cri-dockerd.sock":
+		return true
+	default:
+		return false
+	}
+}
+
+func startupName(base string) bool {
+	switch base {
+	case ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout",
+		".kshrc", ".cshrc", ".tcshrc", ".login", ".inputrc", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment", ".gitconfig",
+		"authorized_keys", "authorized_keys2", ".rhosts", ".shosts", ".netrc", ".curlrc", ".wgetrc", ".pythonrc", "sitecustomize.py", "usercustomize.py":
+		return base != ".netrc"
+	default:
+		return false
+	}
+}
+
+func startupHome(rel string) bool {
+	for _, d := range []string{
+		".ssh/rc", ".ssh/config", ".ssh/environment", ".config/autostart", ".config/systemd", ".config/environment.d", ".config/fish", ".config/git",
+		".config/cron", ".config/nvim", ".local/share/systemd", ".local/bin", "bin", "Library/LaunchAgents", "Library/LaunchDaemons", ".vimrc", ".vim",
+		".emacs", ".emacs.d", ".tmux.conf", ".screenrc", ".config/pip", ".pip", ".condarc", ".cargo/config", ".cargo/config.toml", ".config/plasma-workspace",
+		".local/share/dbus-1", ".local/share/applications", ".oh-my-zsh", ".claude", ".cursor", ".codex", ".gemini", ".docker/cli-plugins", ".gdbinit", ".Rprofile",
+		".config/containers", ".gitattributes", ".githooks", ".irbrc", ".psqlrc", ".sqliterc", ".perldb", ".lldbinit", ".config/kglobalshortcutsrc",
+	} {
+		if under(rel, d) {
+			return true
+		}
+	}
+	return false
+}
+
+func startupSystem(p string) bool {
+	for _, d := range []string{
+		"/etc/init.d", "/etc/systemd", "/lib/systemd", "/usr/lib/systemd", "/etc/rc.local", "/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/zsh",
+		"/etc/ld.so.preload", "/etc/ld.so.conf.d", "/etc/sudoers", "/etc/sudoers.d", "/var/spool/cron", "/var/spool/at", "/etc/xdg/autostart", "/etc/udev",
+		"/Library/LaunchDaemons", "/Library/LaunchAgents", "/etc/pam.d", "/etc/modules", "/etc/environment", "/etc/inittab", "/etc/anacrontab", "/run/systemd",
+		"/etc/update-motd.d", "/etc/apt/apt.conf.d", "/etc/NetworkManager/dispatcher.d", "/etc/X11", "/etc/security", "/etc/bashrc", "/etc/zshrc", "/etc/ld.so.conf",
+	} {
+		if under(p, d) {
+			return true
+		}
+	}
+	return strings.HasPrefix(p, "/etc/cron") || strings.HasPrefix(p, "/etc/rc")
+}
+
+func credentialName(base string) bool {
+	switch base {
+	case "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ed25519_sk", "id_ecdsa_sk", ".netrc", ".git-credentials", ".pypirc", ".pgpass", ".my.cnf", ".vault-token",
+		".htpasswd", "credentials.json", "service-account.json", "secrets.yml", "secrets.yaml", "master.key", ".bash_history", ".zsh_history", ".psql_history",
+		".mysql_history", ".python_history", ".node_repl_history", "kubeconfig", ".s3cfg", ".boto", ".dockercfg", "wallet.dat", "key3.db", "key4.db", "logins.json":
+		return true
+	}
+	if base == ".env" || strings.HasPrefix(base, ".env.") || base == ".envrc" {
+		switch path.Ext(base) {
+		case ".example", ".sample", ".template", ".dist", ".defaults", ".schema":
+			return false
+		}
+		return true
+	}
+	switch path.Ext(base) {
+	case ".key", ".p12", ".pfx", ".kdbx", ".jks", ".keystore", ".ppk":
+		return true
+	case ".pem":
+		return strings.Contains(base, "key") || strings.Contains(base, "priv")
+	default:
+		return false
+	}
+}
+
+func credentialHome(rel string) bool {
+	if under(rel, ".ssh") {
+		return !strings.HasSuffix(rel, ".pub") && path.Base(rel) != "known_hosts"
+	}
+	for _, d := range []string{
+		".aws", ".gnupg", ".kube", ".docker/config.json", ".config/gcloud", ".azure", ".config/gh", ".npmrc", ".password-store", ".local/share/keyrings", ".mozilla",
+		".config/google-chrome", ".config/chromium", "Library/Keychains", ".config/doctl", ".config/rclone", ".oci", ".terraform.d", ".cargo/credentials",
+		".cargo/credentials.toml", ".gem/credentials", ".config/hub", ".config/op", ".bitcoin", ".ethereum", ".electrum", ".config/heroku", ".thunderbird",
+		".pki", ".subversion/auth", ".m2/settings.xml", ".gradle/gradle.properties", ".config/netlify", ".fly", ".Xauthority", ".ICEauthority", ".huggingface", ".cache/huggingface/token",
+	} {
+		if under(rel, d) {
+			return true
+		}
+	}
+	return false
+}
+
+func credentialPath(p string) bool {
+	switch p {
+	case "/etc/shadow", "/etc/gshadow", "/etc/master.passwd", "/etc/security/opasswd", "/etc/krb5.keytab", "/etc/shadow-", "/etc/gshadow-", "/proc/kcore":
+		return true
+	}
+	if under(p, "/run/secrets") || under(p, "/var/run/secrets") || under(p, "/etc/ssl/private") || under(p, "/etc/kubernetes") {
+		return true
+	}
+	if strings.HasPrefix(p, "/etc/ssh/") && strings.HasSuffix(p, "_key") {
+		return true
+	}
+	return strings.HasPrefix(p, "/proc/") && (strings.HasSuffix(p, "/environ") || strings.HasSuffix(p, "/mem"))
+}
+
+// name is how a sentence calls a path.
+func (w *walker) name(f field) string {
+	text := strings.ReplaceAll(f.text, unknown, "…")
+	switch p := w.place(f); p.kind {
+	case placeProject:
+		return text + " (in the project)"
+	case placeUnknown:
+		return text + " (known only when it runs)"
+	case placeTemp:
+		return text + " (temporary)"
+	default:
+		if text != p.path && !strings.Contains(p.path, unknown) {
+			text += " (" + p.path + ", outside of the project)"
+			return text
+		}
+		return text + " (outside of the project)"
+	}
+}
+
+// writes notes that a command changes or makes a file.
+func (w *walker) writes(f field, how string) place {
+	p := w.place(f)
+	name := w.name(f)
+	switch p.kind {
+	case placeStream:
+	case placeProject, placeTemp:
+		w.effect(Effect{Class: Write, Level: LevelStandard, Target: f.text, Reason: how + " " + name, Reversible: true})
+	case placeDisk:
+		w.add(Device, levelNever, f.text, "it writes over the disk device "+f.text)
+	case placeDevice:
+		w.add(Device, LevelAlways, f.text, "it writes to the device "+f.text)
+	case placeStartup:
+		w.add(Persist, LevelAlways, f.text, how+" "+name+", which other programs run later")
+	case placeGit:
+		w.add(Persist, LevelAlways, f.text, how+" "+name+": git runs and trusts what is in there")
+	case placeCredential:
+		if dotenv(p.path) && w.inProject(p.path, !filepath.IsAbs(f.text)) {
+			w.effect(Effect{Class: Write, Level: LevelStandard, Target: f.text, Reason: how + " " + name, Reversible: true})
+			return p
+		}
+		w.add(Credential, LevelAlways, f.text, how+" "+name+", where secrets are kept")
+	case placeOwn:
+		w.add(Persist, LevelAlways, f.text, how+" "+name+": it belongs to Hermes itself")
+	case placeSocket:
+		w.add(Privilege, LevelAlways, f.text, "it talks to a container engine: that is as good as root")
+	case placeSystem:
+		w.add(System, LevelSensitive, f.text, how+" "+name+", which belongs to the system")
+	case placeUnknown:
+		w.add(Write, LevelSensitive, f.text, how+" "+name)
+	default:
+		w.add(Write, LevelSensitive, f.text, how+" "+name)
+	}
+	return p
+}
+
+func dotenv(p string) bool { b := path.Base(p); return b == ".env" || strings.HasPrefix(b, ".env.") }
+
+// reads notes that a command reads a file, when that says anything: keys, devices.
+func (w *walker) reads(f field, sure bool) {
+	p := w.place(f)
+	switch p.kind {
+	case placeCredential:
+		w.add(Credential, LevelSensitive, f.text, "reads "+w.name(f)+", where secrets are kept")
+		w.out.secret = true
+	case placeDisk, placeDevice:
+		if sure {
+			w.add(Device, LevelAlways, f.text, "reads the device "+f.text)
+		}
+	case placeSocket:
+		w.add(Privilege, LevelAlways, f.text, "it talks to a container engine: that is as good as root")
+	default:
+	}
+}
+
+// removes notes a deletion.
+func (w *walker) removes(f field, recursive bool) {
+	p := w.place(f)
+	how := "deletes "
+	if recursive {
+		how = "deletes recursively "
+	}
+	switch {
+	case recursive && p.top && !w.ctx.Sandboxed, recursive && w.vanishes(f):
+		w.add(Delete, levelNever, f.text, how+f.text+": that is a whole system or home")
+	case p.kind == placeDisk || p.kind == placeDevice:
+		w.add(Device, LevelAlways, f.text, how+f.text)
+	default:
+		w.effect(Effect{Class: Delete, Level: LevelSensitive, Target: f.text, Reason: how + w.name(f), Reversible: p.kind == placeProject && rebuilt(f.text)})
+	}
+}
+
+// vanishes reports whether f is a variable that the line never set, with "/" behind it: empty, it is the root.
+func (w *walker) vanishes(f field) bool { return f.text == "/*" || f.text == "/" }
+
+// rebuilt reports whether a folder holds only what a build makes again.
+func rebuilt(p string) bool {
+	switch path.Base(strings.TrimSuffix(p, "/")) {
+	case "build", "dist", "out", "target", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "coverage", ".next", ".nuxt", ".turbo", ".tox", "htmlcov", ".coverage", ".cache":
+		return true
+	default:
+		return false
+	}
+}

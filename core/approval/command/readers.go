@@ -1,0 +1,228 @@
+package command
+
+import "strings"
+
+// readers read, whatever they are told; what they write is said elsewhere.
+func readers() map[string]handler {
+	return map[string]handler{
+		`ls ll la dir vdir cat head tail grep egrep fgrep zgrep wc cut nl tac rev column paste join comm cmp diff diff3 colordiff icdiff delta
+		stat du df pwd whoami id groups users logname uname uptime free nproc arch lscpu lsblk lsusb lspci lsmod lsattr getfacl blkid findmnt vmstat iostat mpstat
+		sar pidstat ps pgrep pidof pstree lsof fuser which type whereis whatis apropos man info basename dirname realpath readlink true false : test [ [[ seq sleep
+		expr bc dc factor md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 od hexdump hd strings more less zcat
+		zless bzcat xzcat lz4cat zstdcat jq xq tput clear reset locale getconf cal ncal tty w who last lastlog fold fmt expand unexpand pr tsort shuf
+		printenv numfmt iconv look spell aspell wdiff cloc tokei scc sloccount ldd nm objdump readelf size file mediainfo exiftool identify ffprobe pdftotext pdfinfo
+		getent ag ack bat batcat exa eza lsd ncdu dust duf procs glances htop top return exit break continue shift wait jobs times
+		ulimit umask getopts read readarray mapfile help let dirs bind caller compgen complete compopt suspend disown fg bg
+		xmllint csvlook csvcut csvstat mlr hostid sw_vers vm_stat pbpaste wl-paste gron htmlq pup tidy base32 basenc
+		protolint shellcheck hadolint yamllint markdownlint actionlint jsonlint codespell vulture bandit uuidgen cksfv nroff groff
+		checkmake dot units figlet cowsay lolcat fortune sl neofetch fastfetch screenfetch isatty pathchk printf`: filter,
+		"hash": func(w *walker, c cmd) {
+			if parseOptions(c.args, "p", false).has("p") {
+				w.add(Exec, LevelAlways, operand(c), "it gives a command another program")
+			}
+		},
+		"apt-cache": filter,
+		"echo":      echoes,
+		"env":       environment,
+		"yes":       filter,
+		"date":      dateTool,
+		"hostname":  hostname,
+		"history":   historyTool,
+		"journalctl": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "u n", false); o.has("rotate", "vacuum-size", "vacuum-time", "vacuum-files", "flush") {
+				w.add(History, LevelSensitive, "journal", "it throws logs away")
+			}
+			w.flows()
+		},
+		"dmesg": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "", false); o.has("C", "clear", "c", "read-clear") {
+				w.add(History, LevelSensitive, "kernel log", "it throws logs away")
+			}
+		},
+		"base64 uudecode": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "w", false); o.has("d", "D", "decode") || c.name == "uudecode" {
+				w.out.decoded = true
+			}
+			w.flows()
+		},
+		"sort": func(w *walker, c cmd) {
+			o := parseOptions(c.args, "o output k t S T compress-program", false)
+			w.outputs(o.values("o", "output"))
+			if v := o.values("compress-program"); len(v) > 0 {
+				w.run(v)
+			}
+			w.flows()
+		},
+		"uniq": func(w *walker, c cmd) {
+			o := parseOptions(c.args, "f s w", false)
+			w.outputs(o.after(1))
+			w.flows()
+		},
+		"tree": func(w *walker, c cmd) { w.outputs(parseOptions(c.args, "o L P I", false).values("o")) },
+		"xxd": func(w *walker, c cmd) {
+			o := parseOptions(c.args, "l s c g o", false)
+			w.outputs(o.after(1))
+			if o.has("r", "revert") {
+				w.out.decoded = true
+			}
+			w.flows()
+		},
+		"tr": func(w *walker, _ cmd) { w.flows(); w.out.decoded = true },
+		"rg": func(w *walker, c cmd) {
+			o := parseOptions(c.args, "pre hostname-bin e f g t T A B C m r", false)
+			for _, v := range o.values("pre", "hostname-bin") {
+				w.inner(v)
+				w.add(Exec, LevelAlways, v.text, "rg runs "+v.text+" for each file")
+			}
+			w.flows()
+		},
+		"fd fdfind": findFast,
+		"fzf sk": func(w *walker, c cmd) {
+			for _, v := range parseOptions(c.args, "preview bind q query f filter", false).values("preview", "bind") {
+				w.add(Exec, LevelAlways, v.text, "it runs a command for each line")
+			}
+			w.flows()
+		},
+		"yq": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "", false); o.has("i", "inplace", "in-place") {
+				w.outputs(o.after(1))
+			}
+			w.flows()
+		},
+		"pbcopy xclip xsel wl-copy notify-send say": filter,
+		"set shopt setopt unset unalias popd":       filter,
+		"getfattr lsns lsipc lslocks lslogins":      filter,
+	}
+}
+
+// filter reads its operands and what comes in, and passes it on.
+func filter(w *walker, c cmd) {
+	if c.name == "printenv" {
+		w.out.secret = true
+	}
+	if w.in.any {
+		w.flows()
+	}
+	for _, a := range c.args {
+		if strings.HasPrefix(a.text, "/dev/") {
+			w.reads(a, c.name != "ls" && c.name != "stat" && c.name != "lsblk" && c.name != "df" && c.name != "test" && c.name != "[" && c.name != "file" && c.name != "[[" && c.name != "findmnt")
+		}
+	}
+	if c.name == "cat" && len(c.args) == 0 {
+		w.out.text, w.out.plain = w.in.text, w.in.plain
+	}
+	if c.name == "printf" && len(c.args) > 0 {
+		w.says(c.args)
+	}
+	if one("man less more", c.name) {
+		pager(w, c)
+	}
+}
+
+// pager looks for the options of pagers that start programs.
+func pager(w *walker, c cmd) {
+	if c.name != "man" {
+		return
+	}
+	for _, v := range parseOptions(c.args, "P pager H html", false).values("P", "pager", "H", "html") {
+		if !one("cat less more", v.text) {
+			w.inner(v)
+			w.add(Exec, LevelAlways, v.text, "man runs "+v.text)
+		}
+	}
+}
+
+func echoes(w *walker, c cmd) {
+	args := c.args
+	for len(args) > 0 && strings.Trim(args[0].text, "neE") == "-" {
+		args = args[1:]
+	}
+	w.says(args)
+}
+
+// says is what echo puts out.
+func (w *walker) says(args []field) {
+	words := make([]string, len(args))
+	plain := true
+	for i, a := range args {
+		words[i] = a.text
+		plain = plain && !a.dyn
+		w.out = w.out.with(a.from)
+	}
+	w.out.any = true
+	w.out.text, w.out.plain = w.out.text+strings.Join(words, " ")+"\n", plain
+}
+
+// environment is env: alone it shows the environment, otherwise it changes that and runs a program.
+func environment(w *walker, c cmd) {
+	o := parseOptions(c.args, "u unset C chdir S split-string", true)
+	if dir := o.values("C", "chdir"); len(dir) > 0 {
+		restore := w.scope()
+		defer restore()
+		w.enter(dir[len(dir)-1])
+	}
+	for _, s := range o.values("S", "split-string") {
+		w.inner(s)
+	}
+	rest := o.operands
+	for len(rest) > 0 {
+		name, v, ok := strings.Cut(rest[0].text, "=")
+		if !ok {
+			break
+		}
+		w.setting(name, part(rest[0], v))
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		w.out.secret = len(o.values("S", "split-string")) == 0
+		return
+	}
+	w.run(rest)
+}
+
+func dateTool(w *walker, c cmd) {
+	o := parseOptions(c.args, "d date s set r reference f file I rfc-3339", false)
+	if o.has("s", "set") {
+		w.add(System, LevelSensitive, "clock", "it sets the clock")
+	}
+	for _, a := range o.operands {
+		if number(a.text) && len(a.text) >= 8 {
+			w.add(System, LevelSensitive, "clock", "it sets the clock")
+		}
+	}
+}
+
+func hostname(w *walker, c cmd) {
+	if o := parseOptions(c.args, "", false); len(o.operands) > 0 || o.has("F", "file", "b") {
+		w.add(System, LevelSensitive, "host name", "it changes the name of the machine")
+	}
+}
+
+func historyTool(w *walker, c cmd) {
+	o := parseOptions(c.args, "d", false)
+	if o.has("c", "d", "w", "r", "a", "n") {
+		w.add(History, LevelSensitive, "history", "it changes the history of the shell")
+	}
+}
+
+func findFast(w *walker, c cmd) {
+	for i, a := range c.args {
+		switch a.text {
+		case "-x", "-X", "--exec", "--exec-batch":
+			w.run(append(append([]field(nil), c.args[i+1:]...), field{text: unknown, dyn: true}))
+			return
+		}
+	}
+	w.flows()
+}
+
+// outputs are files that a program writes.
+func (w *walker) outputs(files []field) {
+	for _, f := range files {
+		if f.text == "-" || f.text == "" {
+			continue
+		}
+		w.writes(f, "writes")
+		w.note(f)
+	}
+}

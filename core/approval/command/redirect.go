@@ -1,0 +1,162 @@
+package command
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// redirects looks at what a statement reads, and returns the files that it writes.
+func (w *walker) redirects(s *syntax.Stmt) (writes []field) {
+	for _, r := range s.Redirs {
+		w.node(s)
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			w.document(r)
+		case syntax.WordHdoc:
+			f := w.one(r.Word)
+			w.in = traits{any: true, secret: f.from.secret, net: f.from.net, decoded: f.from.decoded, text: f.text, plain: !f.dyn}
+		case syntax.RdrIn:
+			w.input(w.one(r.Word))
+		case syntax.DplIn:
+			w.one(r.Word)
+		case syntax.DplOut:
+			if f := w.one(r.Word); !number(f.text) {
+				writes = append(writes, f)
+			}
+		default:
+			f := w.one(r.Word)
+			if r.Op == syntax.AppOut || r.Op == syntax.AppAll || r.N != nil && r.N.Value == "2" {
+				f.quoted = true // it adds, or takes only messages: what is there is not emptied by an empty command
+			} else {
+				f.quoted = false
+			}
+			writes = append(writes, f)
+		}
+	}
+	return writes
+}
+
+func number(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == "" || s == "-" || strings.HasSuffix(s, "-") && strings.Trim(s, "0123456789-") == ""
+}
+
+func (w *walker) document(r *syntax.Redirect) {
+	in := traits{any: true}
+	if r.Hdoc != nil {
+		var f field
+		if quotedWord(r.Word) {
+			f = field{text: r.Hdoc.Lit()}
+			if f.text == "" && len(r.Hdoc.Parts) > 0 {
+				f = w.heredoc(r.Hdoc)
+			}
+		} else {
+			f = w.heredoc(r.Hdoc)
+		}
+		in.text, in.plain, in.secret = f.text, !f.dyn, f.from.secret
+	}
+	w.in = in
+}
+
+// heredoc expands a here-document: as in double quotes.
+func (w *walker) heredoc(word *syntax.Word) field {
+	g := gather{w: w, some: true}
+	for _, p := range word.Parts {
+		g.inQuotes(p)
+	}
+	g.cut()
+	if len(g.out) == 0 {
+		return field{}
+	}
+	return g.out[0]
+}
+
+func quotedWord(word *syntax.Word) bool {
+	if word == nil {
+		return false
+	}
+	for _, p := range word.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			if strings.Contains(p.Value, `\`) {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// input is < file.
+func (w *walker) input(f field) {
+	w.in = traits{any: true}
+	if f.proc {
+		w.in = f.from
+		w.in.any, w.in.code = true, true
+		return
+	}
+	w.socket(f)
+	w.reads(f, true)
+	w.in.secret = w.place(f).kind == placeCredential
+	w.in.code = w.written[w.place(f).path]
+}
+
+// socket is /dev/tcp/host/port, which bash opens itself.
+func (w *walker) socket(f field) {
+	if strings.HasPrefix(f.text, "/dev/tcp/") || strings.HasPrefix(f.text, "/dev/udp/") {
+		w.add(NetOut, LevelAlways, f.text, "it opens a connection to "+f.text[len("/dev/tcp/"):])
+	}
+}
+
+// land writes what a statement has put out into the files that it was redirected to.
+func (w *walker) land(s *syntax.Stmt, writes []field) {
+	for _, f := range writes {
+		w.socket(f)
+		if f.proc {
+			continue
+		}
+		p := w.writes(f, "writes")
+		if p.kind.keeps() && !f.quoted && empties(s) {
+			w.add(Delete, LevelSensitive, f.text, "empties "+w.name(f))
+		}
+		w.note(f)
+	}
+	if len(writes) > 0 && w.out.secret {
+		w.out.secret = true
+	}
+}
+
+// note remembers that the line wrote a file: what runs it later runs code that nobody has seen.
+func (w *walker) note(f field) {
+	if w.written == nil {
+		w.written = map[string]bool{}
+	}
+	w.written[w.place(f).path] = true
+}
+
+// empties reports whether a statement puts out nothing, so that a redirection only empties a file.
+func empties(s *syntax.Stmt) bool {
+	if s.Cmd == nil {
+		return true
+	}
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok {
+		return false
+	}
+	if len(c.Args) == 0 {
+		return true
+	}
+	switch name := c.Args[0].Lit(); name {
+	case ":", "true", "false":
+		return true
+	case "cat", "cp":
+		return len(c.Args) == 2 && c.Args[1].Lit() == "/dev/null"
+	case "echo":
+		return len(c.Args) == 2 && c.Args[1].Lit() == "-n"
+	case "printf":
+		return len(c.Args) == 2 && c.Args[1].Lit() == "" && len(c.Args[1].Parts) == 1
+	default:
+		return false
+	}
+}

@@ -1,0 +1,369 @@
+package command
+
+import (
+	"strings"
+)
+
+// textTools have a language of their own.
+func textTools() map[string]handler {
+	return map[string]handler{
+		"sed gsed":            sed,
+		"awk gawk mawk nawk":  awk,
+		"find gfind":          find,
+		"xargs gxargs":        xargs,
+		"m4":                  func(w *walker, _ cmd) { w.add(Exec, LevelSensitive, "", "m4 can run commands") },
+		"envsubst":            func(w *walker, _ cmd) { w.flows(); w.out.secret = true },
+		"sqlformat  mustache": filter,
+	}
+}
+
+func sed(w *walker, c cmd) {
+	o := parseOptions(c.args, "e expression f file l line-length", false)
+	scripts, files := o.values("e", "expression"), o.operands
+	fromFile := o.values("f", "file")
+	if len(scripts) == 0 && len(fromFile) == 0 {
+		if len(files) == 0 {
+			return
+		}
+		scripts, files = files[:1], files[1:]
+	}
+	for _, s := range scripts {
+		w.sedScript(s)
+	}
+	if len(fromFile) > 0 {
+		for _, f := range fromFile {
+			if f.proc || w.place(f).kind != placeProject {
+				w.add(Exec, LevelSensitive, f.text, "sed runs the script "+f.text)
+			}
+		}
+	}
+	for _, s := range o.set {
+		if s.name == "i" || s.long && strings.HasPrefix("in-place", s.name) && len(s.name) > 1 {
+			for _, f := range files {
+				w.writes(f, "changes")
+			}
+			break
+		}
+	}
+	for _, f := range files {
+		w.reads(f, true)
+	}
+	if w.in.any {
+		w.flows()
+	}
+}
+
+// sedScript looks for the commands of sed that run programs or write files.
+func (w *walker) sedScript(f field) {
+	if f.dyn && strings.TrimSpace(strings.ReplaceAll(f.text, unknown, "")) == "" {
+		w.add(Exec, LevelSensitive, "", "the script of sed is known only when it runs")
+		return
+	}
+	s := sedReader{rest: f.text}
+	for s.next() {
+		switch s.command {
+		case 'e':
+			w.add(Exec, LevelAlways, s.argument, "sed runs a command (e)")
+			w.inner(part(f, s.argument))
+		case 'w', 'W':
+			w.outputs([]field{{text: strings.TrimSpace(s.argument)}})
+		}
+		if s.runs {
+			w.add(Exec, LevelAlways, f.text, "sed runs what it has replaced (s///e)")
+		}
+	}
+	if s.lost {
+		w.add(Unclear, LevelSensitive, f.text, "the script of sed is not understood")
+	}
+}
+
+// sedReader goes through a script of sed, command by command.
+type sedReader struct {
+	rest     string
+	command  byte
+	argument string
+	runs     bool // s///e
+	lost     bool
+}
+
+func (s *sedReader) next() bool {
+	s.runs, s.argument = false, ""
+	s.rest = strings.TrimLeft(s.rest, " \t\n;{}")
+	if s.rest == "" || s.lost {
+		return false
+	}
+	for s.address() {
+		s.rest = strings.TrimLeft(s.rest, " \t")
+	}
+	s.rest = strings.TrimLeft(s.rest, " \t!")
+	if s.rest == "" {
+		return false
+	}
+	s.command, s.rest = s.rest[0], s.rest[1:]
+	switch s.command {
+	case '{', '}', '=', 'd', 'D', 'g', 'G', 'h', 'H', 'n', 'N', 'p', 'P', 'x', 'z', 'F', 'l', 'q', 'Q', ';', '\n':
+		s.rest = strings.TrimLeft(s.rest, "0123456789 ")
+	case '#':
+		s.line()
+	case 'a', 'i', 'c':
+		s.line()
+		for strings.HasSuffix(s.argument, `\`) && s.rest != "" {
+			s.line()
+		}
+	case 'e', 'w', 'W', 'r', 'R', 'v':
+		s.line()
+	case ':', 'b', 't', 'T':
+		end := strings.IndexAny(s.rest, ";\n}")
+		if end < 0 {
+			end = len(s.rest)
+		}
+		s.rest = s.rest[end:]
+	case 's', 'y':
+		s.substitute()
+	default:
+		s.lost = true
+	}
+	return true
+}
+
+func (s *sedReader) line() {
+	s.argument, s.rest, _ = strings.Cut(s.rest, "\n")
+}
+
+// address takes one address off, with the comma behind it.
+func (s *sedReader) address() bool {
+	r := strings.TrimLeft(s.rest, ", \t")
+	switch {
+	case r == "":
+		return false
+	case r[0] >= '0' && r[0] <= '9', r[0] == '$', r[0] == '+' || r[0] == '~':
+		r = strings.TrimLeft(r, "0123456789$+~")
+	case r[0] == '/':
+		r = strings.TrimLeft(delimited(r[1:], '/'), "IM")
+	case r[0] == '\\' && len(r) > 1:
+		r = strings.TrimLeft(delimited(r[2:], r[1]), "IM")
+	default:
+		return false
+	}
+	s.rest = r
+	return true
+}
+
+// delimited returns what follows the next unescaped delimiter.
+func delimited(s string, by byte) string {
+	class := false
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case s[i] == '[' && !class:
+			class = strings.IndexByte(s[i+1:], ']') >= 0
+		case s[i] == ']':
+			class = false
+		case s[i] == by && !class:
+			return s[i+1:]
+		}
+	}
+	if at := strings.IndexByte(s, by); at >= 0 { // a bracket that is no class
+		return s[at+1:]
+	}
+	return ""
+}
+
+func (s *sedReader) substitute() {
+	if s.rest == "" {
+		s.lost = true
+		return
+	}
+	by := s.rest[0]
+	after := delimited(delimited(s.rest[1:], by), by)
+	for after != "" {
+		switch c := after[0]; {
+		case c == 'e' && s.command == 's':
+			s.runs = true
+		case c == 'w':
+			s.argument, after, _ = strings.Cut(after[1:], "\n")
+			s.command = 'w'
+			s.rest = after
+			return
+		case strings.IndexByte("gpiImM0123456789", c) >= 0:
+		case c == ';' || c == '\n' || c == '}' || c == ' ' || c == '\t' || c == '#':
+			s.rest = after
+			return
+		default:
+			s.lost = true
+			return
+		}
+		after = after[1:]
+	}
+	s.rest = ""
+}
+
+func awk(w *walker, c cmd) {
+	o := parseOptions(c.args, "f file F v assign e source l load i include field-separator", true)
+	if len(o.values("l", "load")) > 0 {
+		w.add(Exec, LevelAlways, "", "awk loads a library")
+	}
+	programs, files := o.values("e", "source"), o.operands
+	if fs := o.values("f", "file"); len(fs) > 0 {
+		for _, f := range fs {
+			if f.proc || w.place(f).kind != placeProject {
+				w.add(Exec, LevelSensitive, f.text, "awk runs the script "+f.text)
+			}
+		}
+	} else if len(programs) == 0 && len(files) > 0 {
+		programs, files = files[:1], files[1:]
+	}
+	for _, p := range programs {
+		w.awkProgram(p)
+	}
+	if inc := o.values("i", "include"); len(inc) > 0 && inc[0].text == "inplace" {
+		for _, f := range files {
+			w.writes(f, "changes")
+		}
+	}
+	for _, f := range files {
+		w.reads(f, true)
+	}
+	if w.in.any {
+		w.flows()
+	}
+}
+
+// awkProgram looks for what starts programs, opens connections or writes files.
+func (w *walker) awkProgram(f field) {
+	code := awkCode(f.text)
+	switch {
+	case strings.Contains(code, "system"), strings.Contains(strings.ReplaceAll(code, "||", ""), "|"), strings.Contains(code, "@"):
+		w.add(Exec, LevelAlways, f.text, "awk runs a command")
+	case strings.Contains(f.text, "/inet"):
+		w.add(NetOut, LevelAlways, f.text, "awk opens a connection")
+	case f.dyn && strings.TrimSpace(strings.ReplaceAll(f.text, unknown, "")) == "":
+		w.add(Exec, LevelSensitive, "", "the program of awk is known only when it runs")
+	}
+	for stmt := range strings.FieldsFuncSeq(code, func(r rune) bool { return r == ';' || r == '\n' || r == '}' }) {
+		at := strings.Index(stmt, "print")
+		if at < 0 {
+			continue
+		}
+		if to := strings.LastIndexByte(stmt[at:], '>'); to >= 0 && !insideParens(stmt[at:], to) {
+			w.add(Write, LevelSensitive, f.text, "awk writes files")
+		}
+	}
+	if strings.Contains(code, "ENVIRON") {
+		w.out.secret = true
+	}
+}
+
+func insideParens(s string, at int) bool {
+	return strings.Count(s[:at], "(") > strings.Count(s[:at], ")")
+}
+
+// awkCode is a program of awk without what stands in its strings and patterns.
+func awkCode(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		b.WriteByte(c)
+		if c != '"' && (c != '/' || !patternStarts(b.String())) {
+			continue
+		}
+		for i++; i < len(s) && s[i] != c; i++ {
+			if s[i] == '\\' {
+				i++
+			}
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// patternStarts reports whether the slash that code ends with begins a pattern and is no division.
+func patternStarts(code string) bool {
+	before := strings.TrimRight(code[:len(code)-1], " \t")
+	return before == "" || strings.IndexByte("(,;{}!~&|\n", before[len(before)-1]) >= 0
+}
+
+func find(w *walker, c cmd) {
+	var roots []field
+	for i := 0; i < len(c.args); i++ {
+		a := c.args[i]
+		if strings.HasPrefix(a.text, "-") || a.text == "(" || a.text == "!" {
+			break
+		}
+		roots = append(roots, a)
+	}
+	for i := 0; i < len(c.args); i++ {
+		switch a := c.args[i]; a.text {
+		case "-delete":
+			w.findDeletes(roots)
+		case "-exec", "-execdir", "-ok", "-okdir":
+			end := i + 1
+			var words []field
+			for ; end < len(c.args) && c.args[end].text != ";" && c.args[end].text != "+"; end++ {
+				words = append(words, found(c.args[end], roots)...)
+			}
+			w.run(words)
+			i = end
+		case "-fprint", "-fprint0", "-fls", "-fprintf":
+			if i+1 < len(c.args) {
+				w.outputs(c.args[i+1 : i+2])
+			}
+		case "-files0-from":
+		default:
+			if a.dyn && a.sub && !a.quoted {
+				w.add(Unclear, LevelSensitive, "", "the options of find are known only when it runs")
+			}
+		}
+	}
+	w.flows()
+}
+
+func (w *walker) findDeletes(roots []field) {
+	if len(roots) == 0 {
+		roots = []field{{text: "."}}
+	}
+	for _, r := range roots {
+		if p := w.place(r); p.top && p.path == "/" {
+			w.add(Delete, levelNever, r.text, "deletes all that it finds in "+r.text)
+			continue
+		}
+		w.add(Delete, LevelSensitive, r.text, "deletes all that it finds in "+w.name(r))
+	}
+}
+
+// found is {} in the command of find: something below where it starts.
+func found(f field, roots []field) []field {
+	if !strings.Contains(f.text, "{}") {
+		return []field{f}
+	}
+	if f.text != "{}" {
+		f.text, f.dyn = strings.ReplaceAll(f.text, "{}", unknown), true
+		return []field{f}
+	}
+	if len(roots) == 0 {
+		return []field{{text: "./found", glob: true}}
+	}
+	var out []field
+	for _, r := range roots {
+		r.text = strings.TrimSuffix(r.text, "/") + "/found"
+		out = append(out, r)
+	}
+	return out
+}
+
+func xargs(w *walker, c cmd) {
+	o := parseOptions(c.args, "a arg-file d delimiter E I L n P s max-args max-procs max-lines max-chars replace i", true)
+	if len(o.operands) == 0 {
+		w.flows()
+		return
+	}
+	// What it reads becomes words of the command, not its input.
+	in := w.in
+	words := append([]field(nil), o.operands...)
+	w.in = traits{}
+	words = append(words, field{text: unknown, dyn: true, sub: true, from: in})
+	w.out.secret = w.out.secret || in.secret
+	w.run(words)
+	w.in = in
+}

@@ -1,0 +1,396 @@
+package command
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// walker goes through one text and collects what it does.
+type walker struct {
+	ctx     *Context
+	dir     string // where the next command runs
+	known   bool   // dir is known
+	vars    map[string]value
+	funcs   map[string]bool
+	written map[string]bool // files that the line has written so far
+	effects []Effect
+	loose   string
+
+	in, out  traits // what the commands read now and what they have written
+	depth    int    // texts inside of texts
+	commands int
+	inFunc   int
+	branch   int // conditions and loops around
+	posix    bool
+
+	span  [2]int // of what is looked at now
+	whole [2]int // of the text
+	fixed bool   // the text is inside of another: span stays where that stands
+}
+
+func (w *walker) at(span [2]int) {
+	if !w.fixed {
+		w.span = span
+	}
+}
+
+func (w *walker) node(n syntax.Node) {
+	if w.fixed {
+		return
+	}
+	from, to := int(n.Pos().Offset()), int(n.End().Offset()) //nolint:gosec // offsets of a short text
+	if from <= to && to <= w.whole[1] {
+		w.span = [2]int{from, to}
+	}
+}
+
+// add notes an effect of what is looked at now.
+func (w *walker) add(c Class, l Level, target, reason string) {
+	w.effect(Effect{Class: c, Level: l, Target: target, Reason: reason})
+}
+
+// maxEffects bounds what one command is said to do.
+const maxEffects = 64
+
+func (w *walker) effect(e Effect) {
+	e.Target = strings.ReplaceAll(e.Target, unknown, "…")
+	e.Span = w.span
+	if w.ctx.Sandboxed && e.Level > LevelStandard {
+		e = w.loosen(e)
+	}
+	for _, x := range w.effects {
+		if x.Class == e.Class && x.Target == e.Target && x.Level >= e.Level {
+			return
+		}
+	}
+	if len(w.effects) < maxEffects {
+		w.effects = append(w.effects, e)
+		return
+	}
+	last := &w.effects[maxEffects-1]
+	if e.Level > last.Level {
+		*last = e
+	}
+}
+
+// loosen lets pass what can hurt nothing but a container.
+func (w *walker) loosen(e Effect) Effect {
+	if e.Level >= levelNever {
+		return e
+	}
+	switch e.Class {
+	case Delete, Write, Exec, Privilege, System, History, Persist, Run, Device, Credential:
+		e.Level = LevelStandard
+		w.loose = "it runs in a container that reaches nothing of this machine"
+	default:
+	}
+	return e
+}
+
+// scope keeps folder and variables as they are outside of a subshell; call what it returns at its end.
+func (w *walker) scope() func() {
+	dir, known, vars := w.dir, w.known, w.vars
+	w.vars = copied(vars)
+	return func() { w.dir, w.known, w.vars = dir, known, vars }
+}
+
+func (w *walker) stmts(list []*syntax.Stmt) {
+	for _, s := range list {
+		w.stmt(s)
+	}
+}
+
+func (w *walker) stmt(s *syntax.Stmt) {
+	if s == nil {
+		return
+	}
+	in := w.in
+	span := w.span
+	writes := w.redirects(s)
+	if s.Cmd != nil {
+		w.node(s.Cmd)
+		w.cmd(s.Cmd)
+	}
+	w.node(s)
+	w.land(s, writes)
+	w.in = in
+	w.at(span)
+}
+
+func (w *walker) cmd(c syntax.Command) {
+	switch c := c.(type) {
+	case *syntax.CallExpr:
+		w.call(c)
+	case *syntax.BinaryCmd:
+		w.binary(c)
+	case *syntax.Subshell:
+		restore := w.scope()
+		w.stmts(c.Stmts)
+		restore()
+	case *syntax.Block:
+		w.stmts(c.Stmts)
+	case *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
+		w.branch++
+		w.compound(c)
+		w.branch--
+	case *syntax.FuncDecl:
+		w.function(c)
+	case *syntax.TimeClause:
+		w.stmt(c.Stmt)
+	case *syntax.CoprocClause:
+		w.stmt(c.Stmt)
+	case *syntax.DeclClause:
+		w.declare(c)
+	case *syntax.LetClause:
+		for _, x := range c.Exprs {
+			w.arithmetic(x)
+		}
+	case *syntax.ArithmCmd:
+		w.arithmetic(c.X)
+	case *syntax.TestClause:
+		w.words(c)
+	default:
+		w.add(Unclear, LevelAlways, "", "it uses a form of the shell that is not understood")
+	}
+}
+
+func (w *walker) binary(b *syntax.BinaryCmd) {
+	if b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
+		w.stmt(b.X)
+		w.branch++
+		w.stmt(b.Y)
+		w.branch--
+		return
+	}
+	before, in := w.out, w.in
+	w.out = traits{}
+	restore := w.scope()
+	w.stmt(b.X)
+	restore()
+	w.in = w.out
+	w.in.any = true
+	w.out = traits{}
+	restore = w.scope()
+	w.stmt(b.Y)
+	restore()
+	w.in, w.out = in, merge(before, w.out)
+}
+
+// merge is the output of one command after another.
+func merge(a, b traits) traits {
+	if a == (traits{}) {
+		return b
+	}
+	out := a.with(b)
+	if a.plain && b.plain {
+		out.plain, out.text = true, a.text+b.text
+	}
+	return out
+}
+
+func (w *walker) compound(c syntax.Command) {
+	switch c := c.(type) {
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			w.stmts(c.Cond)
+			w.stmts(c.Then)
+		}
+	case *syntax.WhileClause:
+		w.stmts(c.Cond)
+		w.stmts(c.Do)
+		if forever(c) && background(c.Do) {
+			w.add(System, LevelAlways, "", "it starts processes without end")
+		}
+	case *syntax.ForClause:
+		w.loop(c)
+	case *syntax.CaseClause:
+		w.one(c.Word)
+		for _, item := range c.Items {
+			for _, p := range item.Patterns {
+				w.one(p)
+			}
+			w.stmts(item.Stmts)
+		}
+	}
+}
+
+func (w *walker) loop(c *syntax.ForClause) {
+	switch l := c.Loop.(type) {
+	case *syntax.WordIter:
+		items := w.fields(l.Items)
+		if w.vars == nil {
+			w.vars = map[string]value{}
+		}
+		if len(items) > 32 || l.Name == nil {
+			items = nil
+		}
+		if l.Name != nil {
+			w.vars[l.Name.Value] = value{fields: items, list: true}
+		}
+	case *syntax.CStyleLoop:
+		for _, x := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
+			w.arithmetic(x)
+		}
+		if l.Cond == nil && background(c.Do) {
+			w.add(System, LevelAlways, "", "it starts processes without end")
+		}
+	}
+	w.stmts(c.Do)
+}
+
+func forever(c *syntax.WhileClause) bool {
+	if len(c.Cond) != 1 {
+		return false
+	}
+	call, ok := c.Cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	name := call.Args[0].Lit()
+	return c.Until && name == "false" || !c.Until && (name == "true" || name == ":" || name == "[" || name == "test")
+}
+
+func background(list []*syntax.Stmt) bool {
+	for _, s := range list {
+		if s.Background {
+			return true
+		}
+	}
+	return false
+}
+
+// function takes the body for what a call of it does; a call may come from where we do not see it.
+func (w *walker) function(f *syntax.FuncDecl) {
+	if f.Name == nil {
+		w.add(Unclear, LevelAlways, "", "it uses a form of the shell that is not understood")
+		return
+	}
+	if bomb(f) {
+		w.add(System, levelNever, "", "it is a fork bomb")
+	}
+	if w.funcs == nil {
+		w.funcs = map[string]bool{}
+	}
+	w.funcs[f.Name.Value] = true
+	dir, known, out := w.dir, w.known, w.out
+	w.inFunc++
+	w.branch++
+	w.stmt(f.Body)
+	w.branch--
+	w.inFunc--
+	if w.dir != dir {
+		known = false // where we are depends on whether it was called
+	}
+	w.dir, w.known, w.out = dir, known, out
+}
+
+// bomb recognises f() { f | f & }: a function that starts itself more than once, or in the background.
+func bomb(f *syntax.FuncDecl) bool {
+	found := false
+	times := 0
+	syntax.Walk(f.Body, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.BinaryCmd:
+			found = found || (n.Op == syntax.Pipe || n.Op == syntax.PipeAll) && calls(n.X, f.Name.Value) && calls(n.Y, f.Name.Value)
+		case *syntax.Stmt:
+			if n.Background && calls(n, f.Name.Value) {
+				times++
+			}
+		}
+		return !found
+	})
+	return found || times > 1
+}
+
+func calls(s *syntax.Stmt, name string) bool {
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return len(c.Args) > 0 && c.Args[0].Lit() == name
+	case *syntax.BinaryCmd:
+		return calls(c.X, name) || calls(c.Y, name)
+	default:
+		return false
+	}
+}
+
+// declare is export, local, declare and their like.
+func (w *walker) declare(d *syntax.DeclClause) {
+	for _, a := range d.Args {
+		if a.Naked && a.Value != nil {
+			f := w.one(a.Value)
+			if name, val, ok := strings.Cut(f.text, "="); ok { // what only an expansion shows to be an assignment
+				f.text = val
+				w.set(name, f, false)
+				w.setting(name, f)
+			}
+			continue
+		}
+		w.assign(a, true)
+	}
+}
+
+// assign is name=value; for a command (or for good, with export) some names change what programs do.
+func (w *walker) assign(a *syntax.Assign, exported bool) {
+	if a.Name == nil {
+		return
+	}
+	w.arithmetic(a.Index)
+	if a.Array != nil {
+		var items []field
+		for _, e := range a.Array.Elems {
+			w.arithmetic(e.Index)
+			if e.Value != nil {
+				items = append(items, w.expand(e.Value)...)
+			}
+		}
+		if w.vars == nil {
+			w.vars = map[string]value{}
+		}
+		w.vars[a.Name.Value] = value{fields: items, split: true}
+		return
+	}
+	f := w.one(a.Value)
+	w.set(a.Name.Value, f, a.Append)
+	if exported || alwaysExported(a.Name.Value) {
+		w.setting(a.Name.Value, f)
+	}
+}
+
+// arithmetic walks the commands in an expression.
+func (w *walker) arithmetic(x syntax.ArithmExpr) {
+	if x != nil {
+		w.words(x)
+	}
+}
+
+// words expands every word below n, for the commands in them.
+func (w *walker) words(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if word, ok := n.(*syntax.Word); ok {
+			w.one(word)
+			return false
+		}
+		return true
+	})
+}
+
+func (w *walker) call(c *syntax.CallExpr) {
+	args := w.fields(c.Args)
+	if len(args) == 0 {
+		for _, a := range c.Assigns {
+			w.assign(a, false)
+		}
+		if len(c.Args) > 0 {
+			w.dynamicCommand(field{sub: true})
+		}
+		return
+	}
+	for _, a := range c.Assigns { // for this command only; they count for its words after all
+		w.arithmetic(a.Index)
+		if a.Name != nil {
+			w.setting(a.Name.Value, w.one(a.Value))
+		}
+	}
+	w.invoke(args)
+}

@@ -1,0 +1,321 @@
+package command
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// field is one word of a command after expansion.
+type field struct {
+	text   string // what is known; unknown stands for each part that is only known when it runs
+	dyn    bool   // text holds an unknown part
+	sub    bool   // a part came from an expansion
+	glob   bool   // an unquoted wildcard is in it
+	proc   bool   // it is a process substitution: a file that a command writes or reads
+	quoted bool
+	from   traits // of what was substituted
+}
+
+// unknown stands in text for what is only known when the command runs.
+const unknown = "\x00"
+
+// traits say where data comes from.
+type traits struct {
+	net, decoded, secret, code bool // code: a file or stream that was made by this very line
+	any                        bool // there is a stream at all
+	text                       string
+	plain                      bool // text is all of it
+}
+
+func (t traits) with(o traits) traits {
+	return traits{
+		net: t.net || o.net, decoded: t.decoded || o.decoded, secret: t.secret || o.secret, code: t.code || o.code, any: t.any || o.any,
+	}
+}
+
+// maxWords bounds brace expansion.
+const maxWords = 256
+
+// fields expands the words of a command.
+func (w *walker) fields(words []*syntax.Word) []field {
+	out := make([]field, 0, len(words))
+	for _, word := range words {
+		if w.posix || !braced(word) {
+			out = append(out, w.expand(word)...)
+			continue
+		}
+		n := 0
+		for one, err := range expand.BracesSeq(nil, split(word)) {
+			if n++; err != nil || n > maxWords {
+				out = append(out, field{text: unknown, dyn: true, sub: true})
+				break
+			}
+			out = append(out, w.expand(one)...)
+		}
+	}
+	return out
+}
+
+// split is a word with its braces taken apart; the word itself stays as it is, for the other reading.
+func split(word *syntax.Word) *syntax.Word {
+	c := *word
+	c.Parts = append([]syntax.WordPart(nil), word.Parts...)
+	syntax.SplitBraces(&c)
+	return &c
+}
+
+func braced(word *syntax.Word) bool {
+	for _, p := range word.Parts {
+		if l, ok := p.(*syntax.Lit); ok && strings.Contains(l.Value, "{") {
+			return true
+		}
+	}
+	return false
+}
+
+// gather collects the fields of one word.
+type gather struct {
+	w    *walker
+	b    strings.Builder
+	cur  field
+	some bool // the current field exists even when it is empty
+	out  []field
+}
+
+func (w *walker) expand(word *syntax.Word) []field {
+	g := gather{w: w}
+	if len(word.Parts) == 1 {
+		if l, ok := word.Parts[0].(*syntax.Lit); ok && !strings.ContainsAny(l.Value, `\~*?[`) {
+			return []field{{text: l.Value}} // nearly all words
+		}
+	}
+	for i, p := range word.Parts {
+		g.part(p, i == 0)
+	}
+	g.cut()
+	return g.out
+}
+
+// one expands a word to a single field, as in an assignment or a redirection.
+func (w *walker) one(word *syntax.Word) field {
+	if word == nil {
+		return field{}
+	}
+	fs := w.expand(word)
+	if len(fs) == 0 {
+		return field{}
+	}
+	out := fs[0]
+	for _, f := range fs[1:] {
+		out.text += " " + f.text
+		out.dyn, out.sub, out.glob, out.from = out.dyn || f.dyn, out.sub || f.sub, out.glob || f.glob, out.from.with(f.from)
+	}
+	return out
+}
+
+func (g *gather) cut() {
+	if g.some || g.b.Len() > 0 {
+		g.cur.text = g.b.String()
+		g.out = append(g.out, g.cur)
+	}
+	g.b.Reset()
+	g.cur, g.some = field{}, false
+}
+
+func (g *gather) dynamic() {
+	g.b.WriteString(unknown)
+	g.cur.dyn, g.cur.sub = true, true
+}
+
+func (g *gather) part(p syntax.WordPart, first bool) {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		g.literal(p.Value, first)
+	case *syntax.SglQuoted:
+		g.some, g.cur.quoted = true, true
+		if p.Dollar {
+			g.b.WriteString(ansiC(p.Value))
+			return
+		}
+		g.b.WriteString(p.Value)
+	case *syntax.DblQuoted:
+		g.some, g.cur.quoted = true, true
+		for _, q := range p.Parts {
+			g.inQuotes(q)
+		}
+	case *syntax.ParamExp:
+		g.param(p, false)
+	case *syntax.CmdSubst:
+		g.command(p)
+	case *syntax.ArithmExp:
+		g.w.arithmetic(p.X)
+		g.number()
+	case *syntax.ProcSubst:
+		g.process(p)
+	case *syntax.ExtGlob:
+		g.b.WriteString("*")
+		g.cur.glob = true
+	default:
+		g.dynamic()
+	}
+}
+
+func (g *gather) number() {
+	g.b.WriteByte('1')
+	g.cur.sub = true
+}
+
+func (g *gather) inQuotes(p syntax.WordPart) {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		g.b.WriteString(unquote(p.Value))
+	case *syntax.ParamExp:
+		g.param(p, true)
+	default:
+		g.part(p, false)
+	}
+}
+
+// literal is unquoted text: backslashes go, wildcards are seen, ~ is a home.
+func (g *gather) literal(s string, first bool) {
+	if s == "" {
+		return
+	}
+	g.some = true
+	if first && s[0] == '~' {
+		s = g.tilde(s)
+	}
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			if i+1 == len(s) {
+				g.b.WriteByte('\\')
+				continue
+			}
+			if i++; s[i] != '\n' {
+				g.b.WriteByte(s[i])
+			}
+		case '*', '?', '[':
+			g.cur.glob = true
+			g.b.WriteByte(s[i])
+		default:
+			g.b.WriteByte(s[i])
+		}
+	}
+}
+
+// tilde writes the home that s begins with and returns the rest.
+func (g *gather) tilde(s string) string {
+	end := strings.IndexByte(s, '/')
+	if end < 0 {
+		end = len(s)
+	}
+	switch user := s[1:end]; {
+	case user == "":
+		g.b.WriteString(g.w.ctx.Home)
+	case user == "+":
+		g.b.WriteString(g.w.dir)
+	case user == "root":
+		g.b.WriteString("/root")
+	case strings.ContainsAny(user, `\-`):
+		return s
+	default:
+		g.b.WriteString("/home/" + user)
+	}
+	return s[end:]
+}
+
+// unquote takes out the backslashes that mean something inside of double quotes.
+func unquote(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			switch s[i+1] {
+			case '\n':
+				i++
+				continue
+			case '"', '\\', '$', '`':
+				i++
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// command is $(...): what is in it counts, and some commands are known to give a word or a folder.
+func (g *gather) command(c *syntax.CmdSubst) {
+	w := g.w
+	saved, in := w.out, w.in
+	w.out, w.in = traits{}, traits{}
+	restore := w.scope()
+	w.stmts(c.Stmts)
+	restore()
+	got := w.out
+	w.out, w.in = saved, in
+	g.cur.sub, g.cur.from = true, g.cur.from.with(got)
+	switch text, ok := w.gives(c.Stmts); {
+	case ok:
+		g.b.WriteString(text)
+	default:
+		g.dynamic()
+	}
+}
+
+// gives knows commands whose output can do no harm in a path: a date, a folder, a commit.
+func (w *walker) gives(list []*syntax.Stmt) (string, bool) {
+	if len(list) != 1 || len(list[0].Redirs) > 0 {
+		return "", false
+	}
+	c, ok := list[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 || len(c.Assigns) > 0 {
+		return "", false
+	}
+	name, second := c.Args[0].Lit(), ""
+	if len(c.Args) > 1 {
+		second = c.Args[1].Lit()
+	}
+	switch name {
+	case "pwd":
+		return w.dir, w.known
+	case "mktemp":
+		return "/tmp/mktemp", len(c.Args) == 1 || second == "-d"
+	case "date", "nproc", "whoami", "hostname", "uname", "arch":
+		return "word", true
+	case "git":
+		switch second {
+		case "describe":
+			return "word", true
+		case "rev-parse":
+			if len(c.Args) > 2 && c.Args[2].Lit() == "--show-toplevel" {
+				return w.ctx.Project, true
+			}
+			return "word", true
+		}
+	}
+	return "", false
+}
+
+// process is <(...) or >(...).
+func (g *gather) process(p *syntax.ProcSubst) {
+	w := g.w
+	saved, in := w.out, w.in
+	if p.Op == syntax.CmdIn {
+		w.in = traits{}
+	} else {
+		w.in = traits{any: true, code: true}
+	}
+	w.out = traits{}
+	restore := w.scope()
+	w.stmts(p.Stmts)
+	restore()
+	g.cur.from = g.cur.from.with(w.out)
+	w.out, w.in = saved, in
+	g.b.WriteString("/dev/fd/63")
+	g.cur.proc, g.cur.sub = true, true
+}

@@ -1,0 +1,328 @@
+package command
+
+import (
+	"strings"
+)
+
+// wrapper is a program that runs the rest of its words.
+type wrapper struct {
+	takes string // options with a value
+	skip  int    // operands before the command
+	vars  bool   // NAME=value may stand before the command
+}
+
+func wrappers() map[string]handler {
+	out := map[string]handler{
+		"":         xargs,
+		"parallel": parallel,
+		"watch": func(w *walker, c cmd) {
+			o := parseOptions(c.args, "n interval", true)
+			w.joined(o.operands)
+		},
+		"flock": func(w *walker, c cmd) {
+			o := parseOptions(c.args, "w timeout wait E conflict-exit-code c command", true)
+			for _, v := range o.values("c", "command") {
+				w.inner(v)
+			}
+			rest := o.after(1)
+			if len(rest) > 1 && (rest[0].text == "-c" || rest[0].text == "--command") {
+				w.inner(rest[1])
+				return
+			}
+			w.run(rest)
+		},
+		"command": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "", true); !o.has("v", "V") {
+				w.run(o.operands)
+			}
+		},
+		"sudo doas pkexec run0 sudoedit dzdo sesu please gosu su-exec runuser": privileged,
+		"su": func(w *walker, c cmd) {
+			w.add(Privilege, LevelAlways, "", "it becomes another user")
+			for _, v := range parseOptions(c.args, "c command s shell g G", false).values("c", "command") {
+				w.inner(v)
+			}
+		},
+		"chroot unshare nsenter setpriv capsh systemd-nspawn lxc-attach machinectl": func(w *walker, c cmd) {
+			w.add(Privilege, LevelAlways, c.name, c.name+" changes what a program is shut in or may do")
+			o := parseOptions(c.args, "t target S G r w userspec groups p propagation R reuid regid init-groups D M directory", true)
+			rest := o.operands
+			if c.name == "chroot" && len(rest) > 0 {
+				rest = rest[1:]
+			}
+			w.run(rest)
+		},
+		"setcap": func(w *walker, _ cmd) { w.add(Privilege, LevelAlways, "", "it gives a program rights of root") },
+		"entr reflex nodemon watchexec": func(w *walker, c cmd) {
+			w.run(parseOptions(c.args, "e exec w watch i ignore ext x", true).operands)
+			for _, v := range parseOptions(c.args, "e exec w watch i ignore ext x", true).values("exec", "x") {
+				w.inner(v)
+			}
+		},
+		"hyperfine": func(w *walker, c cmd) {
+			o := parseOptions(c.args, "w warmup r runs m min-runs M max-runs p prepare c cleanup n command-name S shell export-json export-markdown L parameter-list", false)
+			for _, v := range append(o.operands, o.values("p", "prepare", "c", "cleanup")...) {
+				w.inner(v)
+			}
+			w.outputs(o.values("export-json", "export-markdown"))
+		},
+		"dotenv direnv": func(w *walker, c cmd) {
+			o := parseOptions(c.args, "f e", true)
+			switch o.first() {
+			case "run", "exec":
+				w.run(o.after(1))
+			case "status", "version":
+			default:
+				w.add(Persist, LevelAlways, o.first(), c.name+" lets a file of the project change every shell")
+			}
+		},
+		"busybox toybox": func(w *walker, c cmd) {
+			if len(c.args) > 0 && !strings.HasPrefix(c.args[0].text, "-") {
+				w.run(c.args)
+			}
+		},
+		"exec": func(w *walker, c cmd) { w.run(parseOptions(c.args, "a", true).operands) },
+	}
+	for name, shape := range plainWrappers() {
+		out[name] = shape.run
+	}
+	return out
+}
+
+func plainWrappers() map[string]wrapper {
+	return map[string]wrapper{
+		"nohup setsid builtin time unbuffer catchsegv linux32 linux64 setarch fakeroot eatmydata winpty nocache command_not caffeinate ": {takes: "f format o output"},
+		"nice":                                  {takes: "n adjustment"},
+		"ionice":                                {takes: "c n p P class classdata"},
+		"chrt":                                  {takes: "p T P D", skip: 1},
+		"taskset":                               {takes: "", skip: 1},
+		"stdbuf":                                {takes: "i o e input output error"},
+		"timeout gtimeout":                      {takes: "s k signal kill-after", skip: 1},
+		"strace ltrace":                         {takes: "o e p s S u a E P"},
+		"valgrind":                              {takes: ""},
+		"perf":                                  {takes: "e o F p", skip: 1},
+		"xvfb-run dbus-run-session dbus-launch": {takes: "s n f e server-num server-args"},
+		"faketime":                              {takes: "f", skip: 1},
+		"numactl":                               {takes: "N m C"},
+		"prlimit":                               {takes: "p"},
+		"torsocks proxychains proxychains4":     {takes: "f"},
+		"firejail bwrap":                        {takes: "bind ro-bind dev proc tmpfs chdir dir setenv"},
+		"ts chronic ifne  sem":                  {takes: ""},
+		"lima":                                  {takes: ""},
+		"op_run":                                {takes: ""},
+		"rlwrap":                                {takes: "a f H P"},
+		"bundle_exec":                           {takes: ""},
+	}
+}
+
+func (x wrapper) run(w *walker, c cmd) {
+	o := parseOptions(c.args, x.takes, true)
+	w.run(o.after(x.skip))
+}
+
+// joined is a command whose words become one text for a shell.
+func (w *walker) joined(words []field) {
+	if len(words) == 0 {
+		return
+	}
+	if len(words) == 1 && !strings.ContainsAny(words[0].text, " \t\n;|&") {
+		w.run(words)
+		return
+	}
+	f := field{}
+	for i, a := range words {
+		if i > 0 {
+			f.text += " "
+		}
+		f.text += a.text
+		f.dyn = f.dyn || a.dyn
+		f.from = f.from.with(a.from)
+	}
+	if f.dyn && !words[0].dyn { // only its arguments are unknown
+		w.run(words)
+		return
+	}
+	w.inner(f)
+}
+
+func parallel(w *walker, c cmd) {
+	o := parseOptions(c.args, "j jobs a arg-file colsep d delimiter I N n S sshlogin workdir tmpdir results joblog timeout", true)
+	if len(o.values("S", "sshlogin")) > 0 {
+		w.add(NetOut, LevelSensitive, "", "it runs commands on other machines")
+	}
+	var words []field
+	for _, a := range o.operands {
+		if strings.HasPrefix(a.text, ":::") {
+			break
+		}
+		words = append(words, a)
+	}
+	if len(words) == 0 {
+		w.add(Exec, LevelAlways, "", "parallel runs each line that it reads")
+		return
+	}
+	for i := range words {
+		if strings.Contains(words[i].text, "{") {
+			words[i].text = strings.ReplaceAll(strings.ReplaceAll(words[i].text, "{}", unknown), "{.}", unknown)
+			words[i].dyn = words[i].dyn || strings.Contains(words[i].text, unknown)
+		}
+	}
+	w.joined(append(words, field{text: unknown, dyn: true, sub: true}))
+	if len(words) == 1 && strings.ContainsAny(words[0].text, " ;|&") {
+		w.inner(words[0])
+	}
+}
+
+// privileged is sudo and its like.
+func privileged(w *walker, c cmd) {
+	w.add(Privilege, LevelAlways, c.name, "it runs with the rights of another user ("+c.name+")")
+	o := parseOptions(c.args, "u user g group h host p prompt C close-from D chdir R chroot T command-timeout U other-user r role t type a auth-type", true)
+	rest := o.operands
+	for len(rest) > 0 {
+		name, v, ok := strings.Cut(rest[0].text, "=")
+		if !ok || strings.ContainsAny(name, "/ ") {
+			break
+		}
+		w.setting(name, part(rest[0], v))
+		rest = rest[1:]
+	}
+	if c.name == "gosu" || c.name == "su-exec" {
+		rest = o.after(1)
+	}
+	if c.name == "sudoedit" || o.has("e", "edit") {
+		for _, f := range rest {
+			w.writes(f, "edits")
+		}
+		return
+	}
+	w.run(rest)
+}
+
+// shellBuiltins are commands of the shell itself.
+func shellBuiltins() map[string]handler {
+	return map[string]handler{
+		"cd pushd chdir": func(w *walker, c cmd) {
+			o := parseOptions(c.args, "", false)
+			if len(o.operands) == 0 {
+				w.enter(field{text: w.ctx.Home})
+				return
+			}
+			w.enter(o.operands[0])
+		},
+		"eval": func(w *walker, c cmd) {
+			f := field{}
+			for i, a := range c.args {
+				if i > 0 {
+					f.text += " "
+				}
+				f.text += a.text
+				f.dyn = f.dyn || a.dyn
+				f.from = f.from.with(a.from)
+			}
+			w.inner(f)
+			if len(c.args) > 0 {
+				w.add(Exec, LevelAlways, f.text, "eval runs text as a command")
+			}
+		},
+		"source .": source,
+		"trap": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "", true); len(o.operands) > 1 && !o.has("l", "p") {
+				w.inner(o.operands[0])
+			}
+		},
+		"alias": func(w *walker, c cmd) {
+			for _, a := range c.args {
+				if _, v, ok := strings.Cut(a.text, "="); ok {
+					w.inner(part(a, v))
+					w.add(Exec, LevelAlways, a.text, "it gives a command another meaning")
+				}
+			}
+		},
+		"export declare typeset local readonly": func(w *walker, c cmd) { // behind a wrapper; as a clause elsewhere
+			for _, a := range c.args {
+				if name, v, ok := strings.Cut(a.text, "="); ok {
+					w.set(name, part(a, v), false)
+					w.setting(name, part(a, v))
+				}
+			}
+		},
+		"enable": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "f", false); o.has("f") {
+				w.add(Exec, LevelAlways, "", "it loads code into the shell")
+			}
+		},
+		"kill": kill,
+		"pkill killall killall5 xkill skill": func(w *walker, c cmd) {
+			if c.name == "killall5" {
+				w.add(System, levelNever, "", "it kills every process")
+				return
+			}
+			if o := parseOptions(c.args, "", false); o.has("l", "list", "V") || o.has("0") {
+				return
+			}
+			w.add(System, LevelSensitive, operand(c), "it ends processes by name: "+operand(c))
+		},
+	}
+}
+
+// enter changes the folder of what follows.
+func (w *walker) enter(f field) {
+	p := w.place(f)
+	switch {
+	case f.text == "-" || f.dyn || f.glob || p.kind == placeUnknown:
+		w.known = false
+	default:
+		if w.branch > 1 && p.path != w.dir { // it may not have happened
+			w.known = w.known && w.inFunc == 0
+		}
+		w.dir = p.path
+		if strings.HasPrefix(f.text, "/") {
+			w.known = true
+		}
+	}
+}
+
+func source(w *walker, c cmd) {
+	if len(c.args) == 0 {
+		return
+	}
+	f := c.args[0]
+	p := w.place(f)
+	switch {
+	case f.proc, f.dyn, p.kind == placeStream:
+		w.add(Exec, LevelAlways, f.text, "it runs what another command puts out")
+	case w.written[p.path]:
+		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote")
+	case p.kind == placeProject || p.kind == placeStartup && homeOf(p.path, w.ctx.Home) != "":
+		w.add(Run, LevelStandard, f.text, "runs "+w.name(f))
+	case p.kind == placeCredential && w.inProject(p.path, true):
+		w.add(Run, LevelStandard, f.text, "runs "+w.name(f))
+		w.out.secret = true
+	default:
+		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f))
+	}
+}
+
+// kill recognises -1 as a process: every process that may be signalled. As the first word it is the signal 1.
+func kill(w *walker, c cmd) {
+	args := c.args
+	check := false
+	if len(args) > 0 && strings.HasPrefix(args[0].text, "-") && args[0].text != "--" {
+		check = args[0].text == "-0" || args[0].text == "-l" || args[0].text == "-L"
+		skip := 1
+		if args[0].text == "-s" || args[0].text == "-n" {
+			check = len(args) > 1 && args[1].text == "0"
+			skip = min(2, len(args))
+		}
+		args = args[skip:]
+	}
+	for _, a := range args {
+		switch {
+		case a.text == "-1":
+			w.add(System, levelNever, a.text, "it kills every process")
+		case check, strings.HasPrefix(a.text, "%"), a.sub && !a.dyn, a.text == "--":
+		default:
+			w.add(System, LevelSensitive, a.text, "it ends the process "+a.text)
+		}
+	}
+}
