@@ -138,7 +138,9 @@ func (k *call) finish(e ending, err error) {
 		if err != nil {
 			k.intake.Put(runner.Note, []byte("\n["+err.Error()+"]\n"))
 		}
+		k.c.ends.Add(1)
 		crash.Go("wire end", func() { // the Sink may take a moment for the rest
+			defer k.c.ends.Done()
 			k.intake.Close(nil)
 			close(k.done)
 		})

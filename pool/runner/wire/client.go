@@ -19,7 +19,8 @@ type Client struct {
 	info Info
 	tag  string // in the names of spill files
 	gone chan error
-	over chan struct{} // closed when the reader has ended
+	over chan struct{}  // closed when the reader has ended
+	ends sync.WaitGroup // of background commands; only the reader adds
 
 	mu     sync.Mutex
 	calls  map[uint32]*call
@@ -215,5 +216,6 @@ func (c *Client) Close(ctx context.Context) error {
 	c.link.fail(ErrClosed)
 	<-c.over
 	<-c.link.flushed
+	c.ends.Wait()
 	return err
 }
