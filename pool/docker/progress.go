@@ -30,10 +30,10 @@ func (m message) failure() string {
 
 // layer is how far one layer is. Its bytes count twice: they are downloaded, and then extracted.
 type layer struct {
-	size                int64 // 0 while unknown
-	fetched, extracted  int64
-	complete, wasThere  bool
-	downloaded, counted bool
+	size               int64 // 0 while unknown
+	fetched, extracted int64
+	complete, wasThere bool
+	downloaded         bool
 }
 
 // progress adds a pull's messages up. What it says never goes back.
@@ -74,11 +74,11 @@ func (p *progress) apply(m message) (advanced bool) {
 	default:
 		return true // a line about the whole image
 	}
-	l, before := p.layer(m.ID), layer{}
+	l := p.layer(m.ID)
 	if l == nil {
 		return false
 	}
-	before = *l
+	before := *l
 	switch m.Status {
 	case "Downloading":
 		l.learn(m.Detail.Total)
@@ -132,15 +132,19 @@ func (p *progress) say(last bool) {
 		known, complete, done = true, len(p.layers), max(total, p.total, 1)
 		total = done
 	}
-	if !known || len(p.layers) == 0 {
+	if !known {
 		total = 0 // not all layers have said how large they are
 	}
 	p.told, p.total = max(p.told, done), max(p.total, total)
-	if total > 0 {
-		p.told = min(p.told, p.total)
+	if p.total > 0 {
+		p.total = max(p.total, p.told) // an engine that counts more than it announced
 	}
 	p.last = now
-	p.tell(fmt.Sprintf("%d of %d layers", complete, len(p.layers)), p.told, p.total)
+	label := fmt.Sprintf("%d of %d layers", complete, len(p.layers))
+	if len(p.layers) == 0 {
+		label = "up to date"
+	}
+	p.tell(label, p.told, p.total)
 }
 
 // pullError is what a registry or engine said in the middle of the stream.

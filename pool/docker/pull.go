@@ -96,12 +96,11 @@ func (e *engine) pullFailure(ref string, err error) error {
 		}
 		return false
 	}
-	where := "its registry"
-	if named, parseErr := reference.ParseNormalizedNamed(ref); parseErr == nil {
-		where = reference.Domain(named)
-	} else {
+	named, parseErr := reference.ParseNormalizedNamed(ref)
+	if parseErr != nil {
 		return fmt.Errorf("image %q is not a name that an image can have: %w", ref, parseErr)
 	}
+	where := reference.Domain(named)
 	switch {
 	case errors.Is(err, errStalled):
 		return fmt.Errorf("pulling %s: no progress for %v: %s or the way to it is stuck", ref, e.kind.opt.PullStall, where)

@@ -50,7 +50,8 @@ func (e *engine) listen(id string, c *connection) error {
 			select {
 			case m := <-messages:
 				w.tell(m)
-			case <-failed: // the engine is gone, and with it the connections; or nobody listens any more
+			case err := <-failed: // the engine is gone, and with it the connections; or nobody listens any more
+				_ = err
 				return
 			}
 		}

@@ -109,7 +109,7 @@ func (d *Daemon) Start() {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	defer cli.Close()
+	defer func() { _ = cli.Close() }()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		if _, err = cli.ServerVersion(context.Background()); err == nil {
 			return

@@ -190,7 +190,7 @@ var program = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	path := filepath.Join(dir, "runner")
 	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "hermes/pool/runner/program")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")

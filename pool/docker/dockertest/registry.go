@@ -62,9 +62,7 @@ func StartRegistry(t testing.TB, user, password string) *Registry {
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var said bytes.Buffer
 	cmd := exec.Command(program, "serve", path)
-	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +70,7 @@ func StartRegistry(t testing.TB, user, password string) *Registry {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	r.await(t, &said)
+	r.await(t)
 	r.proxy(t)
 	return r
 }
@@ -82,11 +80,11 @@ func freeAddress(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().String()
 }
 
-func (r *Registry) await(t testing.TB, said *bytes.Buffer) {
+func (r *Registry) await(t testing.TB) {
 	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		conn, err := net.Dial("tcp", r.Host)
 		if err == nil {
