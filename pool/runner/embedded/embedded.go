@@ -3,7 +3,6 @@
 package embedded
 
 import (
-	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -31,7 +30,12 @@ type Binary struct {
 // Data returns the program's bytes. They are unpacked anew each time: it is wanted once for each container or host, and not kept in memory
 // for the rest of the day.
 func (b Binary) Data() []byte {
-	data, _ := unpack(b.OS, b.Arch) // For has seen that it can be
+	r, err := open(b.OS, b.Arch)
+	if err != nil {
+		return nil // For has seen that it can be opened and read
+	}
+	data := make([]byte, b.Size)
+	_, _ = io.ReadFull(r, data)
 	return data
 }
 
@@ -48,32 +52,36 @@ func For(os, arch string) (Binary, error) {
 	if b, ok := known[system]; ok {
 		return b, nil
 	}
-	data, err := unpack(os, arch)
+	r, err := open(os, arch)
 	if err != nil {
 		return Binary{}, err
 	}
-	sum := sha256.Sum256(data)
-	b := Binary{OS: os, Arch: arch, SHA256: hex.EncodeToString(sum[:]), Size: len(data)}
+	sum := sha256.New()
+	size, err := io.Copy(sum, r)
+	if err != nil {
+		return Binary{}, damaged(system, err)
+	}
+	b := Binary{OS: os, Arch: arch, SHA256: hex.EncodeToString(sum.Sum(nil)), Size: int(size)}
 	known[system] = b
 	return b, nil
 }
 
-func unpack(os, arch string) ([]byte, error) {
+func open(os, arch string) (io.Reader, error) {
 	system := os + "/" + arch
 	if !slices.Contains(Systems, system) {
 		return nil, fmt.Errorf("there is no runner for %s: back ends can be on %s", system, strings.Join(Systems, " and "))
 	}
-	packed, err := files.ReadFile("programs/" + os + "-" + arch + ".gz")
+	packed, err := files.Open("programs/" + os + "-" + arch + ".gz") // in memory already: nothing to close
 	if err != nil {
 		return nil, fmt.Errorf("this hermes was built without the runner for %s: build it with make", system)
 	}
-	r, err := gzip.NewReader(bytes.NewReader(packed))
+	r, err := gzip.NewReader(packed)
 	if err != nil {
-		return nil, fmt.Errorf("the runner for %s inside this hermes is damaged: %w", system, err)
+		return nil, damaged(system, err)
 	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("the runner for %s inside this hermes is damaged: %w", system, err)
-	}
-	return data, nil
+	return r, nil
+}
+
+func damaged(system string, err error) error {
+	return fmt.Errorf("the runner for %s inside this hermes is damaged: %w", system, err)
 }

@@ -2,7 +2,9 @@ package embedded
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"debug/elf"
+	"encoding/hex"
 	"os"
 	"strings"
 	"testing"
@@ -55,5 +57,18 @@ func BenchmarkUnpack(b *testing.B) {
 	}
 	for b.Loop() {
 		_ = bin.Data()
+	}
+}
+
+func TestDataIsWhatTheHashSays(t *testing.T) {
+	for _, system := range Systems {
+		os, arch, _ := strings.Cut(system, "/")
+		b, err := For(os, arch)
+		if err != nil {
+			t.Skip(err)
+		}
+		if sum := sha256.Sum256(b.Data()); hex.EncodeToString(sum[:]) != b.SHA256 {
+			t.Errorf("%s: another hash", system)
+		}
 	}
 }
