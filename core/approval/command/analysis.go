@@ -133,6 +133,9 @@ const (
 	maxCommands = 200
 	maxDepth    = 8
 	maxNesting  = 200 // brackets open at one time
+	maxParsed   = 512 << 10
+	maxWord     = 8 << 10 // bytes of a word after expansion
+	maxFields   = 1 << 10 // words of one word after expansion
 )
 
 // Prepared returns c with its paths resolved, for many commands in one place.
@@ -180,7 +183,7 @@ const unanalysed = "it could not be analysed"
 // Analyse says what text would do in c.
 func Analyse(text string, c Context) (a Analysis) {
 	c = c.Prepared()
-	w := &walker{ctx: &c, dir: c.Dir, known: true, whole: [2]int{0, len(text)}}
+	w := &walker{ctx: &c, dir: c.Dir, known: true, whole: [2]int{0, len(text)}, spent: new(int)}
 	defer func() {
 		if r := recover(); r != nil { // the text is hostile: a mistake of ours must not let it through, nor end the program
 			a = Analysis{
@@ -205,15 +208,20 @@ func (w *walker) script(text string) {
 		w.add(Unclear, LevelAlways, "", "its brackets are nested too deeply")
 		return
 	}
-	parsed := w.reading(text, syntax.LangBash, 0)
+	if *w.spent += len(text) + 64; *w.spent > maxParsed {
+		w.add(Unclear, LevelAlways, "", "it holds too much text that is code")
+		return
+	}
+	parsed := w.reading(text, syntax.LangBash)
 	if joined := strings.ReplaceAll(text, "\\\n", ""); joined != text {
 		fixed := w.fixed
 		w.fixed = true // its offsets are not those of the text
-		w.reading(joined, syntax.LangBash, 0)
+		w.reading(joined, syntax.LangBash)
 		w.fixed = fixed
 	}
 	if parsed && readsDifferently(text) {
-		w.reading(text, syntax.LangPOSIX, 0)
+		*w.spent += len(text)
+		w.reading(text, syntax.LangPOSIX)
 	}
 }
 
@@ -230,7 +238,7 @@ func readsDifferently(text string) bool {
 var parsers = sync.Pool{New: func() any { return syntax.NewParser() }}
 
 // reading walks one reading of text with its own variables and folder.
-func (w *walker) reading(text string, lang syntax.LangVariant, _ int) bool {
+func (w *walker) reading(text string, lang syntax.LangVariant) bool {
 	p := parsers.Get().(*syntax.Parser) //nolint:errcheck // the pool holds nothing else
 	defer parsers.Put(p)
 	syntax.Variant(lang)(p)

@@ -134,6 +134,10 @@ func (g *gather) assigned(v value, quoted bool) {
 }
 
 func (g *gather) whole(f field) {
+	if g.b.Len()+len(f.text) > maxWord || len(g.out) > maxFields {
+		g.dynamic()
+		return
+	}
 	g.b.WriteString(f.text)
 	g.some = true
 	g.cur.sub = true
@@ -150,7 +154,7 @@ func (w *walker) set(name string, f field, add bool) {
 		f.glob = true
 	}
 	switch {
-	case add && had && len(old.fields) == 1 && !old.split:
+	case add && had && len(old.fields) == 1 && !old.split && len(old.fields[0].text) < maxWord:
 		f.text = old.fields[0].text + f.text
 		f.dyn = f.dyn || old.fields[0].dyn
 		w.vars[name] = value{fields: []field{f}}

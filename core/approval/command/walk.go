@@ -24,6 +24,8 @@ type walker struct {
 	branch   int // conditions and loops around
 	posix    bool
 
+	spent *int // bytes that were parsed for this command, in all readings
+
 	span  [2]int // of what is looked at now
 	whole [2]int // of the text
 	fixed bool   // the text is inside of another: span stays where that stands
