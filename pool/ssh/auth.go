@@ -108,7 +108,10 @@ func (id *identity) file(path string, held []gossh.Signer) error {
 		}
 		return id.unusable(explicit, "key_file %s is a public key, and the agent does not hold its private half: name the private file, or ssh-add it", id.name(path))
 	}
-	return id.unusable(explicit, "key_file %s is no private key that can be read: %w", id.name(path), err)
+	if id.fromPublic(path, held) { // a kind that only the agent can use
+		return nil
+	}
+	return id.unusable(explicit, "key_file %s is no private key that can be read (perhaps the ssh agent can: ssh-add it): %w", id.name(path), err)
 }
 
 func (id *identity) unusable(explicit bool, format string, args ...any) error {
@@ -259,10 +262,10 @@ func (id *identity) refused(err error) error {
 	switch {
 	case len(id.partial) > 0:
 		fmt.Fprintf(&b, "it took the key, and asks for %s as well, which only a person can answer; hermes never sends passwords or codes. "+
-			"Let this user in by key alone", strings.Join(id.offered, " or "))
+			"Let this user in by key alone", clean([]byte(strings.Join(id.offered, " or "))))
 	case len(id.offered) > 0 && !slices.Contains(id.offered, "publickey"):
 		fmt.Fprintf(&b, "it only takes %s, and hermes never sends passwords or answers questions. Let it take keys (PubkeyAuthentication), "+
-			"and put yours there with ssh-copy-id", strings.Join(id.offered, " or "))
+			"and put yours there with ssh-copy-id", clean([]byte(strings.Join(id.offered, " or "))))
 	case len(id.signers) == 0:
 		fmt.Fprintf(&b, "there is no key to show it. Set key_file, or hand a key to the ssh agent with ssh-add, and put its public half there with ssh-copy-id")
 	default:

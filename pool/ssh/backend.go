@@ -189,7 +189,7 @@ func (b *Backend) home(ctx context.Context, l *link, wish string) string {
 	if !known {
 		there = l.isDir(ctx, wish)
 		b.mu.Lock()
-		if len(b.dirs) < 1000 {
+		if len(b.dirs) < 1000 && (there || ctx.Err() == nil) {
 			b.dirs[wish] = there
 		}
 		b.mu.Unlock()

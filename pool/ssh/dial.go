@@ -147,10 +147,16 @@ func whyNot(ctx context.Context, t target, id *identity, patience time.Duration,
 	}
 	var unlike *gossh.AlgorithmNegotiationError
 	if errors.As(err, &unlike) {
-		return fmt.Errorf("%s is too old or too strict: %w", t.addr(), err)
+		return fmt.Errorf("%s is too old or too strict: %w", t.addr(), heard{err})
 	}
-	return fmt.Errorf("logging in at %s: %w (is that an ssh server?)", t.addr(), err)
+	return fmt.Errorf("logging in at %s: %w (is that an ssh server?)", t.addr(), heard{err})
 }
+
+// heard is an error that may quote the host, which may write anything.
+type heard struct{ err error }
+
+func (h heard) Error() string { return clean([]byte(h.err.Error())) }
+func (h heard) Unwrap() error { return h.err }
 
 func unreachable(ctx context.Context, t target, err error) error {
 	var dns *net.DNSError
@@ -163,7 +169,7 @@ func unreachable(ctx context.Context, t target, err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("%s refused the connection: no ssh server listens there; is the port right? (%w)", t.addr(), err)
 	case errors.As(err, &refused):
-		return fmt.Errorf("the host before it does not reach %s: %s", t.addr(), refused.Message)
+		return fmt.Errorf("the host before it does not reach %s: %s", t.addr(), clean([]byte(refused.Message)))
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), strings.Contains(err.Error(), "i/o timeout"):
 		return fmt.Errorf("%s did not answer within %v: is it up, and does a firewall stand between?", t.addr(), t.timeout)
 	}

@@ -75,12 +75,12 @@ func TestHostsThatCannotBeReached(t *testing.T) {
 func TestAStartThatIsGivenUp(t *testing.T) {
 	s := sshdtest.Start(t)
 	var conns []net.Conn
-	mute := listen(t, func(c net.Conn) { conns = append(conns, c) })
 	t.Cleanup(func() {
 		for _, c := range conns {
 			c.Close()
 		}
 	})
+	mute := listen(t, func(c net.Conn) { conns = append(conns, c) })
 	one := spec(s)
 	one.Port = mute
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

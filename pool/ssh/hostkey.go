@@ -196,7 +196,7 @@ func (k *hostKeys) explain(t target, key gossh.PublicKey, err error) error {
 	case errors.As(err, &unlike):
 		e.text = unknownHost(t, e.Host, shown, key)
 	default: // a certificate
-		e.text = fmt.Sprintf("the certificate of %s does not prove that it is this host (%v): it showed %s. hermes does not talk to it.", e.Host, err, shown)
+		e.text = fmt.Sprintf("the certificate of %s does not prove that it is this host (%v): it showed %s. hermes does not talk to it.", e.Host, heard{err}, shown)
 	}
 	return e
 }

@@ -94,6 +94,7 @@ type stream struct {
 	exited  chan struct{} // closed when the program has ended, or nobody can say
 	over    chan struct{} // closed when Close is done
 	closing sync.Once
+	writing sync.Mutex // the library's end of input is not safe beside its write
 }
 
 func (c *connection) open(command string) (*stream, error) {
@@ -120,8 +121,13 @@ func (c *connection) open(command string) (*stream, error) {
 	return st, nil
 }
 
-func (s *stream) Read(p []byte) (int, error)  { return s.out.Read(p) }
-func (s *stream) Write(p []byte) (int, error) { return s.in.Write(p) }
+func (s *stream) Read(p []byte) (int, error) { return s.out.Read(p) }
+
+func (s *stream) Write(p []byte) (int, error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.in.Write(p)
+}
 
 // Close lets the program end by itself, for a moment, and then disconnects, which ends every read and write. It does not wait.
 func (s *stream) Close() error {
@@ -130,7 +136,9 @@ func (s *stream) Close() error {
 			defer close(s.over)
 			late := time.AfterFunc(goodbye, s.conn.Close)
 			defer late.Stop()
+			s.writing.Lock() // a write that nobody takes ends with the connection, when it is late
 			_ = s.in.Close()
+			s.writing.Unlock()
 			<-s.exited
 			_ = s.session.Close()
 			s.conn.Close()

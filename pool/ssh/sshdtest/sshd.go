@@ -9,6 +9,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -22,6 +23,8 @@ import (
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"hermes/core/crash"
 )
 
 // Server is one sshd. Its user is who runs the test; the home of sessions is Home.
@@ -191,12 +194,15 @@ func (s *Server) run(path string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan struct{})
+	crash.Go("sshd", func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	})
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
 		select {
-		case err := <-ended:
-			return fmt.Errorf("it ended: %w", err)
+		case <-ended:
+			return errors.New("it ended")
 		case <-time.After(10 * time.Millisecond):
 		}
 		if conn, err := net.Dial("tcp", s.Addr()); err == nil {
@@ -206,8 +212,8 @@ func (s *Server) run(path string) error {
 		}
 	}
 	_ = cmd.Process.Kill()
-	_ = <-ended
-	return fmt.Errorf("it does not listen")
+	<-ended
+	return errors.New("it does not listen")
 }
 
 func (s *Server) known(key gossh.PublicKey) {
