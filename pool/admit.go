@@ -35,8 +35,8 @@ func (p *Pool) slot(m *machine) (room <-chan struct{}, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	most := p.config().MaxPerSession
-	if m.enter(!p.counts(m)) {
-		return nil, nil
+	if in, err := m.enter(!p.counts(m)); in || err != nil {
+		return nil, err
 	}
 	var up []string
 	var spare *machine
@@ -59,8 +59,8 @@ func (p *Pool) slot(m *machine) (room <-chan struct{}, err error) {
 	}
 	switch {
 	case len(up) < most:
-		m.enter(true)
-		return nil, nil
+		_, err := m.enter(true)
+		return nil, err
 	case room != nil:
 		return room, nil
 	case spare != nil:
@@ -74,15 +74,19 @@ func (p *Pool) slot(m *machine) (room <-chan struct{}, err error) {
 // counts says whether a back end counts against the session's maximum. Names do not change: no lock is needed.
 func (p *Pool) counts(m *machine) bool { return m.owner != "" && m.key.name != p.config().Default }
 
-// enter counts a caller if the machine is up, on its way there, cannot be started now (so that nobody is stopped for it), or free.
-func (m *machine) enter(free bool) bool {
+// enter counts a caller if the machine has its place already, or there is one free. What cannot be started now is refused before anybody makes
+// way for it.
+func (m *machine) enter(free bool) (in bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if free || m.claims() || m.refusal() != nil {
-		m.wanted++
-		return true
+	if err := m.refusal(); err != nil {
+		return false, err
 	}
-	return false
+	if free || m.placed() {
+		m.wanted++
+		return true, nil
+	}
+	return false, nil
 }
 
 func (m *machine) unwant() {
@@ -92,13 +96,13 @@ func (m *machine) unwant() {
 	m.settle()
 }
 
-// claims says whether it takes a place among those that are up. The lock is held.
-func (m *machine) claims() bool {
+// placed says whether it has its place among those that are up. The lock is held.
+func (m *machine) placed() bool {
 	switch m.state {
 	case event.BackendPulling, event.BackendCreating, event.BackendStarting, event.BackendReady, event.BackendStopping:
 		return true
 	default:
-		return m.job != nil && m.job.start || m.wanted > 0 && m.refusal() == nil
+		return m.job != nil && m.job.start || m.wanted > 0
 	}
 }
 
@@ -113,11 +117,14 @@ type claim struct {
 func (m *machine) claim() claim {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := claim{name: m.spec.Name, holds: m.claims()}
+	c := claim{name: m.spec.Name, holds: m.placed() || m.state == event.BackendRemoving} // what is being removed may still be up
 	if m.spare() {
 		c.idle = m.idle
 	}
-	if m.state == event.BackendStopping && m.job != nil {
+	switch down := m.state == event.BackendStopping || m.state == event.BackendRemoving; {
+	case m.finished != nil:
+		c.leaving = m.finished
+	case down && m.job != nil:
 		c.leaving = m.job.done
 	}
 	return c

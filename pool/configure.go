@@ -102,9 +102,13 @@ func (s Spec) made() Spec {
 // apply makes the settings that waited those of the back end. It is the work of a job.
 func (m *machine) apply(j *job) {
 	m.mu.Lock()
-	c, cause := *m.next, "its configuration changed"
+	next, cause := m.next, "its configuration changed"
 	m.next = nil
 	m.mu.Unlock()
+	if next == nil { // taken back meanwhile
+		return
+	}
+	c := *next
 	if c.err != nil {
 		cause = c.err.Error()
 	}

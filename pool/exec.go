@@ -22,7 +22,7 @@ type lease struct {
 
 // attempt runs one command in the place that it is meant for, or else in the one that may stand in for that. Run begins the command;
 // on success the caller releases the lease.
-func (p *Pool) attempt(ctx context.Context, r backend.Request, run func(*lease) error) (*lease, error) {
+func (p *Pool) attempt(ctx context.Context, s *session, r backend.Request, run func(*lease) error) (*lease, error) {
 	name, warning, err := p.choose(r.Session, r.Backend)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (p *Pool) attempt(ctx context.Context, r backend.Request, run func(*lease) 
 	if warning != "" {
 		notes = append(notes, warning)
 	}
-	l, err := p.twice(ctx, r, name, notes, run)
+	l, err := p.twice(ctx, s, r, name, notes, run)
 	if err == nil || ctx.Err() != nil || !unstarted(err) || errors.Is(err, errClosed) {
 		return l, err
 	}
@@ -41,8 +41,8 @@ func (p *Pool) attempt(ctx context.Context, r backend.Request, run func(*lease) 
 		if why := refuse(c.Fallback, failed, def); why != "" {
 			return nil, fmt.Errorf("%w. It was not run elsewhere: %s", err, why)
 		}
-		p.tell(r.Session, name, err)
-		return p.twice(ctx, r, c.Default, append(notes, fmt.Sprintf("%v: '%s' ran it instead", err, c.Default)), run)
+		p.tell(s, name, err)
+		return p.twice(ctx, s, r, c.Default, append(notes, fmt.Sprintf("%v: '%s' ran it instead", err, c.Default)), run)
 	}
 	return nil, err
 }
@@ -54,9 +54,9 @@ func unstarted(err error) bool {
 }
 
 // twice tries to run one command in one back end, and once more when the back end turns out to be gone before the command began.
-func (p *Pool) twice(ctx context.Context, r backend.Request, name string, notes []string, run func(*lease) error) (*lease, error) {
+func (p *Pool) twice(ctx context.Context, s *session, r backend.Request, name string, notes []string, run func(*lease) error) (*lease, error) {
 	for again := false; ; again = true {
-		l, err := p.hold(ctx, r, name)
+		l, err := p.hold(ctx, s, r, name)
 		if err != nil {
 			return nil, &NotStarted{err}
 		}
@@ -81,8 +81,8 @@ func (p *Pool) twice(ctx context.Context, r backend.Request, name string, notes 
 }
 
 // hold makes a back end ready for one command and holds it.
-func (p *Pool) hold(ctx context.Context, r backend.Request, name string) (*lease, error) {
-	m, err := p.machine(r.Session, name)
+func (p *Pool) hold(ctx context.Context, s *session, r backend.Request, name string) (*lease, error) {
+	m, err := p.machineOf(s, name)
 	if err != nil {
 		return nil, err
 	}
@@ -104,17 +104,14 @@ func (p *Pool) seize(ctx context.Context, m *machine, session, command string) (
 }
 
 // tell says on the screen that the default stands in for a back end, once for each failure.
-func (p *Pool) tell(uid, name string, err error) {
+func (p *Pool) tell(s *session, name string, err error) {
 	p.mu.Lock()
-	s := p.sessions[uid]
-	news := s != nil && !s.told[name]
-	if news {
-		s.told[name] = true
-	}
+	news := !s.told[name]
+	s.told[name] = true
 	p.mu.Unlock()
 	if def := p.config().Default; news {
 		n := event.Notice{Level: event.Warn, Text: err.Error(), Hint: fmt.Sprintf("'%s' runs its commands until it can be started again", def)}
-		p.bus.Publish(event.Header{Session: uid}, n)
+		p.bus.Publish(event.Header{Session: s.uid}, n)
 	}
 }
 
@@ -137,7 +134,7 @@ func (p *Pool) Exec(ctx context.Context, r backend.Request) (backend.Result, err
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
 	var res runner.Result
-	l, err := p.attempt(ctx, r, func(l *lease) (err error) {
+	l, err := p.attempt(ctx, s, r, func(l *lease) (err error) {
 		mine, end := context.WithCancel(ctx)
 		defer end()
 		l.bind(end)
@@ -165,7 +162,7 @@ func (p *Pool) Start(ctx context.Context, r backend.Request) (backend.Process, e
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
 	var run Process
-	l, err := p.attempt(ctx, r, func(l *lease) (err error) {
+	l, err := p.attempt(ctx, s, r, func(l *lease) (err error) {
 		spec := p.spec(r, l.spec.Name)
 		spec.Live = r.Stdin == nil
 		run, err = l.backend.Spawn(spec)

@@ -61,6 +61,9 @@ type machine struct {
 	idle    time.Time      // since when nobody uses or keeps it
 	timer   *time.Timer
 	serial  int // of the newest use
+
+	finished chan struct{} // of a retired one: closed when its removal is over
+	removal  error         // then
 }
 
 // job is one piece of work on a back end. There is never more than one at a time.
@@ -190,6 +193,10 @@ func (m *machine) start(j *job) {
 	b, from, was, r := m.backend, m.state, m.cause, &report{m: m}
 	m.mu.Unlock()
 	err := b.Start(ctx, r)
+	var gone <-chan error
+	if err == nil {
+		gone = b.Gone()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err == nil {
@@ -197,7 +204,7 @@ func (m *machine) start(j *job) {
 		m.epoch++
 		m.remark(from, was, r.created)
 		m.move(event.BackendReady, reason(from))
-		m.watch(b)
+		m.watch(gone)
 		return
 	}
 	if stopped := context.Cause(ctx); stopped != nil && m.ctx.Err() == nil { // by a person: that is no failure of the back end
@@ -232,8 +239,7 @@ func (m *machine) remark(from event.BackendState, was string, created bool) {
 }
 
 // watch learns when what was just brought up is lost. The lock is held.
-func (m *machine) watch(b Backend) {
-	gone := b.Gone()
+func (m *machine) watch(gone <-chan error) {
 	if gone == nil {
 		return
 	}

@@ -45,6 +45,8 @@ type Pool struct {
 	closed   bool
 	machines map[key]*machine
 	sessions map[string]*session
+
+	pause func(tries int) time.Duration // backoff, but in tests
 }
 
 // key names a back end's life: owner is "" for kinds that all sessions share.
@@ -59,7 +61,7 @@ func New(c Config, kinds map[string]Kind, bus *event.Bus) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{kinds: kinds, bus: bus, machines: map[key]*machine{}, sessions: map[string]*session{}}
+	p := &Pool{kinds: kinds, bus: bus, machines: map[key]*machine{}, sessions: map[string]*session{}, pause: backoff}
 	p.conf.Store(&c)
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	for _, name := range c.names() {
@@ -73,10 +75,25 @@ func New(c Config, kinds map[string]Kind, bus *event.Bus) (*Pool, error) {
 // config is the settings in effect. They are not changed, only replaced.
 func (p *Pool) config() Config { return *p.conf.Load() }
 
+// machineOf is machine for a call of s: one that ends late makes nothing new.
+func (p *Pool) machineOf(s *session, name string) (*machine, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return nil, errClosed
+	}
+	return p.known(s.uid, name)
+}
+
 // machine returns the life of the named back end, which must be configured.
 func (p *Pool) machine(session, name string) (*machine, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.known(session, name)
+}
+
+// known is machine. The lock is held.
+func (p *Pool) known(session, name string) (*machine, error) {
 	c := p.config()
 	spec, ok := c.Backends[name]
 	switch {
@@ -104,6 +121,7 @@ func (p *Pool) key(session string, s Spec) key {
 func (p *Pool) open(k key, s Spec) *machine {
 	b, err := p.build(k, s)
 	m := newMachine(p.ctx, k, s, b, p.bus)
+	m.pause = p.pause
 	if err != nil {
 		return m.failed(err)
 	}
@@ -163,13 +181,18 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(end)/2)
 }
 
+// retired is a back end that is being removed for good.
+type retired struct {
+	m    *machine
+	mine bool // nobody else removes it already
+}
+
 // retire lets nobody begin to use the back ends that which chooses, and returns them. The lock is held.
-func (p *Pool) retire(which func(key) bool) []*machine {
-	var out []*machine
+func (p *Pool) retire(which func(key) bool) []retired {
+	var out []retired
 	for k, m := range p.machines {
 		if which(k) {
-			m.retire(errClosed)
-			out = append(out, m)
+			out = append(out, retired{m, m.retire(errClosed)})
 		}
 	}
 	return out
@@ -177,33 +200,35 @@ func (p *Pool) retire(which func(key) bool) []*machine {
 
 // remove destroys retired back ends, all at the same time, and waits no longer than ctx allows, whatever hangs. Until they are gone their
 // names belong to them.
-func (p *Pool) remove(ctx context.Context, cause string, out []*machine) error {
-	type end struct {
-		m   *machine
-		err error
-	}
-	ends := make(chan end, len(out))
-	left := map[*machine]bool{}
-	for _, m := range out {
-		left[m] = true
-		crash.Go("pool remove", func() { ends <- end{m, m.remove(ctx, cause)} })
+func (p *Pool) remove(ctx context.Context, cause string, out []retired) error {
+	for _, r := range out {
+		if r.mine {
+			crash.Go("pool remove", func() { p.bury(r.m, r.m.remove(ctx, cause)) })
+		}
 	}
 	var errs []error
-	for range out {
+	for _, r := range out {
 		select {
-		case e := <-ends:
-			errs = append(errs, e.err)
-			delete(left, e.m)
-			continue
+		case <-r.m.finished:
+			if r.mine {
+				errs = append(errs, r.m.removal)
+			}
 		case <-ctx.Done():
+			errs = append(errs, fmt.Errorf("removing backend '%s': %w; what is left of it ends by itself or is removed at the next start", r.m.key.name, ctx.Err()))
 		}
-		break
 	}
-	for m := range left {
-		errs = append(errs, fmt.Errorf("removing backend '%s': %w; what is left of it ends by itself or is removed at the next start", m.name(), ctx.Err()))
-	}
+	return errors.Join(errs...)
+}
+
+// bury forgets a back end that was removed. One that could not be is there again, for its session if that begins anew, and for Close to try
+// once more.
+func (p *Pool) bury(m *machine, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	maps.DeleteFunc(p.machines, func(_ key, m *machine) bool { return slices.Contains(out, m) })
-	return errors.Join(errs...)
+	m.removal = err
+	close(m.finished)
+	delete(p.machines, m.key)
+	if err != nil && !p.closed {
+		p.machines[m.key] = m.heir(p.ctx)
+	}
 }

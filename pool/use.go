@@ -187,8 +187,9 @@ func (m *machine) take(ctx context.Context, force bool, cause string, work func(
 		j, mine := m.job, m.job == nil
 		if mine {
 			j = m.begin("pool verb", func(j *job) {
-				m.evict(cause)
-				j.err = work()
+				if j.err = m.evict(cause); j.err == nil {
+					j.err = work()
+				}
 			})
 		} else if j.start && j.cancel != nil {
 			j.cancel(errors.New(cause))
@@ -230,14 +231,14 @@ func short(command string) string {
 	return fmt.Sprintf("%q", command)
 }
 
-// evict ends every use and waits until they are gone, at most killTime.
-func (m *machine) evict(cause string) {
+// evict ends every use and waits until they are gone, at most killTime: what does not end by then ends with the back end.
+func (m *machine) evict(cause string) error {
 	m.mu.Lock()
 	uses := slices.Clone(m.uses)
 	empty := make(chan struct{})
 	if len(uses) == 0 {
 		m.mu.Unlock()
-		return
+		return nil
 	}
 	m.empty = empty
 	m.mu.Unlock()
@@ -249,8 +250,10 @@ func (m *machine) evict(cause string) {
 	select {
 	case <-empty:
 	case <-late.C:
-	case <-m.ctx.Done():
+	case <-m.ctx.Done(): // whoever retired it ends them too, and removes it after that
+		return errClosed
 	}
+	return nil
 }
 
 // down stops what is up. It is the work of a job.
@@ -309,15 +312,28 @@ func (m *machine) forgive() {
 	m.tries, m.retry = 0, time.Time{}
 }
 
-// retire refuses new uses and the idle stop from now on, and ends a start; remove follows.
-func (m *machine) retire(why error) {
+// retire refuses new uses and the idle stop from now on, and ends a start; remove follows. It says whether nobody had done so before.
+func (m *machine) retire(why error) (first bool) {
 	m.mu.Lock()
 	if m.timer != nil {
 		m.timer.Stop()
 	}
-	m.gone = why
+	if first = m.finished == nil; first {
+		m.gone, m.finished = why, make(chan struct{})
+	}
 	m.mu.Unlock()
 	m.quit()
+	return first
+}
+
+// heir is what goes on after a removal that failed: the same back end in the same state, which may be used and removed again.
+func (m *machine) heir(ctx context.Context) *machine {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := newMachine(ctx, m.key, m.spec, m.backend, m.bus)
+	h.state, h.cause, h.since, h.err, h.broken = m.state, m.cause, m.since, m.err, m.broken
+	h.touched, h.epoch, h.pause = true, m.epoch, m.pause
+	return h
 }
 
 // remove destroys a retired back end, after the work that runs now. Errors mean that something may be left.
