@@ -15,7 +15,9 @@ import (
 	"hermes/core/store"
 	"hermes/core/tool/web/pdf"
 	"hermes/pool"
+	"hermes/pool/docker"
 	"hermes/pool/local"
+	"hermes/pool/ssh"
 	"hermes/ui/cli"
 	"hermes/ui/workbench"
 )
@@ -47,8 +49,9 @@ func open(ctx context.Context, s cli.Start) (*cli.App, error) {
 	if err != nil {
 		return nil, err
 	}
+	here, _ := app.Pool.(places)
 	return &cli.App{
-		Bus: app.Bus, Sessions: app.Sessions, Agent: app.Agent, Models: app.Models,
+		Pool: here, Leftovers: leftovers{here.containers, poolConfig(s.Config).Engines(docker.Name)}, Bus: app.Bus, Sessions: app.Sessions, Agent: app.Agent, Models: app.Models,
 		Backend: func(session, name string) error { return app.SelectBackend(ctx, session, name) },
 		Notices: app.OpeningNotices(),
 		Close: func(ctx context.Context) error {
@@ -83,26 +86,58 @@ func options(s cli.Start) (core.Options, func()) {
 	}, func() { file.Close() }
 }
 
-// newPool makes the back ends that the settings name. A kind that this version does not have stays visible, and failed.
+// newPool makes the back ends that the settings name. What earlier processes left behind on the engines is removed meanwhile.
 func newPool(bus *event.Bus, c *config.Config) (core.Pool, error) {
 	pc := poolConfig(c)
-	here := local.New()
-	p, err := pool.New(pc, map[string]pool.Kind{"local": here}, bus)
+	here, containers := local.New(), docker.New(docker.Options{Home: c.Paths().Home})
+	kinds := map[string]pool.Kind{local.Name: here, docker.Name: containers, ssh.Name: ssh.New(ssh.Options{})}
+	p, err := pool.New(pc, kinds, bus)
 	if err != nil {
-		return nil, errors.Join(err, here.Close(context.Background()))
+		return nil, errors.Join(err, here.Close(context.Background()), containers.Close(context.Background()))
 	}
-	return places{p, here}, nil
+	if engines := pc.Engines(docker.Name); len(engines) > 0 {
+		crash.Go("pool sweep", func() { containers.Sweep(engines...) })
+	}
+	return places{p, here, containers}, nil
 }
 
 // places is the pool with the kinds that it does not own.
 type places struct {
 	*pool.Pool
-	here *local.Kind
+	here       *local.Kind
+	containers *docker.Kind
 }
+
+// Reconfigure takes edited settings.
+func (p places) Reconfigure(c *config.Config) error { return p.Configure(poolConfig(c)) }
 
 // Close ends the pool, then the kinds below it.
 func (p places) Close(ctx context.Context) error {
-	return errors.Join(p.Pool.Close(ctx), p.here.Close(ctx))
+	return errors.Join(p.Pool.Close(ctx), p.here.Close(ctx), p.containers.Close(ctx))
+}
+
+// leftovers are the containers of this data folder on the engines that the settings name.
+type leftovers struct {
+	kind    *docker.Kind
+	engines []string
+}
+
+// List implements cli.Leftovers.
+func (l leftovers) List(ctx context.Context) ([]cli.Leftover, error) {
+	return containers(l.kind.List(ctx, l.engines...))
+}
+
+// Prune implements cli.Leftovers.
+func (l leftovers) Prune(ctx context.Context) ([]cli.Leftover, error) {
+	return containers(l.kind.Prune(ctx, l.engines...))
+}
+
+func containers(list []docker.Leftover, err error) ([]cli.Leftover, error) {
+	out := make([]cli.Leftover, len(list))
+	for i, l := range list {
+		out[i] = cli.Leftover(l)
+	}
+	return out, err
 }
 
 // poolConfig is what the settings say about back ends, in the pool's words.
