@@ -66,12 +66,17 @@ func (k *hostKeys) readable(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading known_hosts: %w", err)
 	}
+	dir, err := os.MkdirTemp("", "hermes-known-hosts-")
+	if err != nil {
+		return "", fmt.Errorf("reading known_hosts: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
 	var out bytes.Buffer
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
 		line := lines.Bytes()
-		if err := parses(line); err != nil {
+		if err := parses(filepath.Join(dir, "line"), line); err != nil {
 			if bytes.HasPrefix(bytes.TrimSpace(line), []byte("@")) { // it may revoke a key
 				return "", fmt.Errorf("%s:%d cannot be read, and may revoke a key: correct it or remove it: %w", name, n, err)
 			}
@@ -100,25 +105,17 @@ func (k *hostKeys) copy(name string, data []byte) (string, error) {
 	return f.Name(), nil
 }
 
-// parses says why a line of known_hosts cannot be read.
-func parses(line []byte) error {
-	line = bytes.Trim(line, " \t\r")
-	if len(line) == 0 || line[0] == '#' {
+// parses says why the library cannot read a line. It is asked by a file, because it reads nothing else.
+func parses(scratch string, line []byte) error {
+	if line = bytes.Trim(line, " \t\r"); len(line) == 0 || line[0] == '#' {
 		return nil
 	}
-	_, hosts, _, _, _, err := gossh.ParseKnownHosts(append(slices.Clone(line), '\n'))
-	if err != nil {
+	if err := os.WriteFile(scratch, append(slices.Clone(line), '\n'), 0o600); err != nil {
 		return err
 	}
-	for _, h := range hosts { // what only the matcher finds
-		if strings.HasPrefix(h, "[") {
-			if _, _, err := net.SplitHostPort(h); err != nil {
-				return err
-			}
-		}
-		if h == "!" || strings.HasPrefix(h, "|") && strings.Count(h, "|") != 3 {
-			return fmt.Errorf("%q is no host", h)
-		}
+	_, err := xknownhosts.New(scratch)
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "knownhosts: "+scratch+":1: "))
 	}
 	return nil
 }
