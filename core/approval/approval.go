@@ -2,9 +2,13 @@
 //
 // The contract:
 //
-//   - Read-only tools run. Everything else asks, unless this exact action was allowed before or asking is switched off.
-//   - What "this session" and "always" remember is the action itself: the command as the shell reads it, with its other
-//     arguments and its back end, or the exact path of a file tool. Never a description, never a pattern.
+//   - A session has a level (see package command). What a call does is read from the call itself; it runs unasked when no
+//     effect is above the level. What is above asks, unless this action was allowed before or asking is switched off.
+//   - What is remembered is the action itself: the command as the shell reads it, with its other arguments, its folder and
+//     its back end, or the exact path of a file tool; or, when the person chose that, the first words of a command, which
+//     are shown. Never a description. Never for unknown code, privilege or what comes back by itself. All but what counts
+//     for one session expires.
+//   - In mode smart a model may allow what can be undone. What it is shown is data; whatever it says but one word asks.
 //   - A command that the person typed as one ("$ ls", a fenced shell block) is the person's own and runs, where they said
 //     and with nothing added to it.
 //   - Silence is a no: a question denies itself at its deadline, and an interrupt settles it as denied.
@@ -19,10 +23,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"hermes/core/approval/command"
 	"hermes/core/chat"
 	"hermes/core/event"
 )
@@ -30,9 +36,10 @@ import (
 // Mode says when a Gate asks.
 type Mode string
 
-// Modes. The floor holds in both.
+// Modes. The floor and Policy.Deny hold in all.
 const (
-	ModeManual Mode = "manual" // ask before everything that is not read-only
+	ModeManual Mode = "manual" // a person is asked about what is above the level
+	ModeSmart  Mode = "smart"  // a model decides about what can be undone, a person about the rest
 	ModeOff    Mode = "off"    // never ask
 )
 
@@ -51,6 +58,9 @@ type Request struct {
 	Diff     string   // unified diff, for file changes
 	Backend  string   // where it would run; "" for tools that run in the agent
 	Prompt   string   // what the person wrote in this turn: a command that stands there as one is theirs
+	Project  string   // root of what the person works on; "" means Dir
+	// Local says that paths are those of this machine, Sandboxed that nothing of the machine can be reached from where it runs.
+	Local, Sandboxed bool
 	// Publish emits an event under the call's header. Never nil.
 	Publish func(e event.Event)
 }
@@ -60,16 +70,29 @@ type Verdict struct {
 	Allowed  bool
 	Asked    bool // a person (or the deadline) was asked, or would have been
 	Decision event.Decision
-	By       string // "user", "rule", "timeout", "interrupt", "floor", "settings" (Policy.Deny), "policy", "read-only"
+	// By is who decided: "user", "rule", "timeout", "interrupt", "floor", "settings" (Policy.Deny, Policy.Allow), "policy" (the
+	// mode), "level", "smart", "read-only".
+	By       string
 	Text     string // for the model, when it is not allowed
+	Rule     string // id of the remembered decision, when By is "rule"
+	Analysis Analysis
 }
 
-// Rules keeps what was allowed for good.
+// Rules keeps what was allowed for more than one session.
 type Rules interface {
-	// Has reports whether r was added before, by this process or another.
-	Has(r Rule) (bool, error)
-	// Add remembers r. Adding it again does nothing.
-	Add(r Rule) error
+	// Entries returns what is remembered, by this process or another, oldest first.
+	Entries() ([]Entry, error)
+	// Add remembers e. What says the same is replaced.
+	Add(e Entry) error
+	// Revoke forgets the entries with these ids, or all, and says how many there were.
+	Revoke(all bool, ids ...string) (int, error)
+}
+
+// Record is one decision, for who keeps an audit log.
+type Record struct {
+	At      time.Time
+	Request Request
+	Verdict Verdict
 }
 
 // Gate stands before every tool call. All methods are safe for concurrent use.
@@ -79,8 +102,10 @@ type Gate struct {
 
 	mu      sync.Mutex
 	next    int
-	waiting map[string]*question         // by question id
-	session map[string]map[Rule]struct{} // what a person allowed for one session
+	waiting map[string]*question // by question id
+	session map[string][]Entry   // what a person allowed for one session
+	told    func(Record)
+	now     func() time.Time
 }
 
 // question is an ApprovalAsked that nobody has answered yet.
@@ -92,7 +117,7 @@ type question struct {
 
 // New returns a gate. Rules may be nil: then "always" is not offered.
 func New(p Policy, rules Rules) *Gate {
-	g := &Gate{rules: rules, waiting: map[string]*question{}, session: map[string]map[Rule]struct{}{}}
+	g := &Gate{rules: rules, waiting: map[string]*question{}, session: map[string][]Entry{}, now: time.Now}
 	g.SetPolicy(p)
 	return g
 }
@@ -111,49 +136,65 @@ func (g *Gate) SetPolicy(p Policy) {
 // Policy returns how the gate behaves now.
 func (g *Gate) Policy() Policy { return *g.policy.Load() }
 
+// Told calls f for every decision about a call that is not read-only, from the goroutine of the call, before it runs. Set it before the first Check.
+func (g *Gate) Told(f func(Record)) { g.told = f }
+
 // Check decides about one call and waits for a person when it must ask. Cancelling ctx settles the question as denied.
 // The error is for a broken rules file only; the call was then asked about as if it had no rules.
 func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
 	if r.ReadOnly {
 		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: "read-only"}, nil
 	}
+	v, err := g.check(ctx, r)
+	if g.told != nil {
+		g.told(Record{At: g.now(), Request: r, Verdict: v})
+	}
+	return v, err
+}
+
+func (g *Gate) check(ctx context.Context, r Request) (Verdict, error) {
 	p, c := g.Policy(), callOf(r.Call.Args)
-	if v, sure := p.unasked(r, c); sure {
+	a := p.analyse(r, c)
+	if v, sure := p.unasked(r, c, a); sure {
+		v.Analysis = a
 		if !v.Allowed {
 			tellRefusal(r, v)
 		}
 		return v, nil
 	}
-	rule := ruleOf(r)
-	known, err := g.known(r.Session, rule)
+	o := offerOf(r, a)
+	id, err := g.known(r, o)
 	switch {
-	case known:
-		return Verdict{Allowed: true, Decision: event.DecisionAlways, By: "rule"}, err
+	case id != "":
+		return Verdict{Allowed: true, Decision: event.DecisionAlways, By: "rule", Rule: id, Analysis: a}, err
+	case p.Mode == ModeSmart && p.judged(ctx, r, a):
+		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: "smart", Analysis: a}, err
 	case p.Unattended:
-		v := refusal("policy", "Refused: this needs a person's approval and nobody is there to give it. "+
+		v := refusal("policy", "Refused: this needs a person's approval and nobody is there to give it ("+a.Reason+"). "+
 			"Do not try it in another form; finish what can be done without it and say what was left out.")
-		v.Asked = true
+		v.Asked, v.Analysis = true, a
 		tellRefusal(r, v)
 		return v, err
 	}
-	v := g.ask(ctx, r, rule, p.Timeout)
+	v := g.ask(ctx, r, o, p.Timeout)
+	v.Analysis = a
 	if v.Allowed {
-		err = errors.Join(err, g.remember(r.Session, rule, v.Decision))
+		err = errors.Join(err, g.remember(r, o, v.Decision, p.Remember))
 	}
 	return v, err
 }
 
 // tellRefusal says without a question before it that a call was refused, so that scripts can tell that from an answer.
 func tellRefusal(r Request, v Verdict) {
-	r.Publish(event.ApprovalSettled{CallID: r.Call.ID, Decision: v.Decision, By: v.By})
+	r.Publish(event.ApprovalSettled{CallID: r.Call.ID, Decision: v.Decision, By: v.By, Level: int(v.Analysis.Level), Reason: v.Analysis.Reason})
 }
 
 // unasked decides what needs neither a person nor a memory: what never runs first, then what the settings let run.
-func (p Policy) unasked(r Request, c call) (v Verdict, sure bool) {
+func (p Policy) unasked(r Request, c call, a Analysis) (v Verdict, sure bool) {
+	if a.Verdict == command.Refuse {
+		return refusal("floor", "Refused: "+a.Reason+". This never runs here, whatever the settings say. Do not look for another way to do it."), true
+	}
 	for _, cmd := range []string{c.command, c.input} {
-		if why := Floor(cmd); why != "" {
-			return refusal("floor", "Refused: "+why+". This never runs here, whatever the settings say. Do not look for another way to do it."), true
-		}
 		if pattern := p.denied(cmd); pattern != "" {
 			return refusal("settings", "Refused: the person's settings forbid it (approvals.deny: "+pattern+"). Do not look for another way to do it."), true
 		}
@@ -162,12 +203,15 @@ func (p Policy) unasked(r Request, c call) (v Verdict, sure bool) {
 	switch {
 	case typed(r.Prompt, c):
 		allow.By = "user"
-		return allow, true
-	case p.Mode == ModeOff, p.allowed(c):
-		return allow, true
+	case p.Mode == ModeOff:
+	case p.allowed(c):
+		allow.By = "settings"
+	case a.Verdict == command.Allow:
+		allow.By = "level"
 	default:
 		return v, false
 	}
+	return allow, true
 }
 
 // Answer settles a question. It fails when the question is not open (any more).
@@ -178,7 +222,7 @@ func (g *Gate) Answer(id string, d event.Decision) error {
 	if q == nil {
 		return fmt.Errorf("approval %s is not open any more: it was answered, it timed out, or its turn was stopped", id)
 	}
-	if !offers(q.asked.Choices, d) {
+	if !slices.Contains(q.asked.Choices, d) {
 		return fmt.Errorf("approval %s cannot be answered with %q: choose one of %v", id, d, q.asked.Choices)
 	}
 	delete(g.waiting, id)
@@ -206,47 +250,69 @@ func (g *Gate) Forget(session string) {
 	delete(g.session, session)
 }
 
+// Remembered returns what is allowed without asking: for one session first, then for more than that.
+func (g *Gate) Remembered(session string) ([]Entry, error) {
+	g.mu.Lock()
+	out := slices.Clone(g.session[session])
+	g.mu.Unlock()
+	if g.rules == nil {
+		return out, nil
+	}
+	kept, err := g.rules.Entries()
+	return append(out, kept...), err
+}
+
+// Revoke forgets a remembered decision, of the session or for good. It fails when there is none of this id.
+func (g *Gate) Revoke(session, id string) error {
+	g.mu.Lock()
+	before := len(g.session[session])
+	g.session[session] = slices.DeleteFunc(g.session[session], func(e Entry) bool { return e.ID == id })
+	gone := before - len(g.session[session])
+	g.mu.Unlock()
+	if g.rules != nil {
+		n, err := g.rules.Revoke(false, id)
+		if err != nil && gone == 0 {
+			return err
+		}
+		gone += n
+	}
+	if gone == 0 {
+		return fmt.Errorf("no remembered approval has the id %s", id)
+	}
+	return nil
+}
+
 func refusal(by, text string) Verdict {
 	return Verdict{Decision: event.DecisionDeny, By: by, Text: text}
 }
 
-func offers(choices []event.Decision, d event.Decision) bool {
-	for _, c := range choices {
-		if c == d {
-			return true
-		}
-	}
-	return false
-}
-
 func questionID(n int) string { return fmt.Sprintf("a%d", n) }
 
-// known reports whether the action was allowed before, in this session or for good.
-func (g *Gate) known(session string, rule Rule) (bool, error) {
-	if rule.Subject == "" {
-		return false, nil
+// known returns the id of what allowed this action before, in this session or for longer; "" when nothing did.
+func (g *Gate) known(r Request, o offer) (string, error) {
+	if o.rule.Subject == "" {
+		return "", nil
 	}
-	g.mu.Lock()
-	_, ok := g.session[session][rule]
-	g.mu.Unlock()
-	if ok || g.rules == nil {
-		return ok, nil
+	entries, err := g.Remembered(r.Session)
+	now := g.now()
+	for _, e := range entries {
+		if !e.Expired(now) && e.covers(r, o) {
+			return e.ID, nil
+		}
 	}
-	return g.rules.Has(rule)
+	return "", err
 }
 
-func (g *Gate) remember(session string, rule Rule, d event.Decision) error {
-	if rule.Subject == "" || d == event.DecisionOnce {
+func (g *Gate) remember(r Request, o offer, d event.Decision, lasting time.Duration) error {
+	if o.rule.Subject == "" || d == event.DecisionOnce {
 		return nil
 	}
-	g.mu.Lock()
-	if g.session[session] == nil {
-		g.session[session] = map[Rule]struct{}{}
-	}
-	g.session[session][rule] = struct{}{}
-	g.mu.Unlock()
-	if d != event.DecisionAlways || g.rules == nil {
+	e := o.entry(d, g.now(), lasting)
+	if d.Span() == event.DecisionSession || g.rules == nil {
+		g.mu.Lock()
+		g.session[r.Session] = append(g.session[r.Session], e)
+		g.mu.Unlock()
 		return nil
 	}
-	return g.rules.Add(rule)
+	return g.rules.Add(e)
 }

@@ -106,14 +106,15 @@ func TestWhatIsRemembered(t *testing.T) {
 		{"another path", event.DecisionSession, shell(d, "rm -rf build2/"), true},
 		{"more of it", event.DecisionSession, shell(d, "rm -rf build/ && ls"), true},
 		{"another back end", event.DecisionSession, other(func(r *Request) { r.Backend = "box" }), true},
-		{"another folder", event.DecisionAlways, other(func(r *Request) { r.Dir = "/else" }), true},
+		{"another folder", event.DecisionProject, other(func(r *Request) { r.Dir = "/else" }), true},
+		{"project covers another session", event.DecisionProject, other(func(r *Request) { r.Session = "s2" }), false},
 		{"another session", event.DecisionSession, other(func(r *Request) { r.Session = "s2" }), true},
-		{"always covers another session", event.DecisionAlways, other(func(r *Request) { r.Session = "s2" }), false},
-		{"another tool", event.DecisionAlways, other(func(r *Request) { r.Call.Name = "process" }), true},
-		{"another working directory", event.DecisionAlways, other(func(r *Request) {
+		{"and so does this folder", event.DecisionProject, other(func(r *Request) { r.Session = "s2" }), false},
+		{"another tool", event.DecisionProject, other(func(r *Request) { r.Call.Name = "process" }), true},
+		{"another working directory", event.DecisionProject, other(func(r *Request) {
 			r.Call.Args = json.RawMessage(`{"command":"rm -rf build/","workdir":"/"}`)
 		}), true},
-		{"a longer timeout", event.DecisionAlways, other(func(r *Request) {
+		{"a longer timeout", event.DecisionProject, other(func(r *Request) {
 			r.Call.Args = json.RawMessage(`{"timeout":9,"command":"rm -rf build/"}`)
 		}), false},
 	}
@@ -163,7 +164,10 @@ func TestTheQuestion(t *testing.T) {
 	if q.Title != "Run this in here?" || q.Detail[q.Span[0]:q.Span[1]] != "make test" || q.Scope == "" {
 		t.Fatalf("%+v", q)
 	}
-	want := []event.Decision{event.DecisionDeny, event.DecisionOnce, event.DecisionSession, event.DecisionAlways}
+	want := []event.Decision{
+		event.DecisionDeny, event.DecisionOnce, event.DecisionSession, event.DecisionProject, event.DecisionAlways,
+		event.DecisionSessionPrefix, event.DecisionProjectPrefix, event.DecisionAlwaysPrefix,
+	}
 	if !reflect.DeepEqual(q.Choices, want) {
 		t.Fatalf("choices %v: the first is the default and must be deny", q.Choices)
 	}
@@ -182,7 +186,7 @@ func TestAnswerMustBeOffered(t *testing.T) {
 	d := newDesk()
 	g := New(Policy{}, nil)
 	done := make(chan Verdict, 1)
-	go func() { v, _ := g.Check(context.Background(), shell(d, "ls")); done <- v }()
+	go func() { v, _ := g.Check(context.Background(), shell(d, "make")); done <- v }()
 	q := <-d.asked
 	if err := g.Answer(q.ID, event.DecisionAlways); err == nil {
 		t.Fatal("always was taken although nothing can keep it")
@@ -200,7 +204,7 @@ func TestSilenceDenies(t *testing.T) {
 		d := newDesk()
 		g := New(Policy{}, nil)
 		start := time.Now()
-		v, err := g.Check(context.Background(), shell(d, "ls"))
+		v, err := g.Check(context.Background(), shell(d, "make"))
 		if err != nil || v.Allowed || v.By != "timeout" || time.Since(start) != DefaultTimeout {
 			t.Fatalf("%+v, %v after %v", v, err, time.Since(start))
 		}
@@ -215,7 +219,7 @@ func TestInterruptDenies(t *testing.T) {
 	g := New(Policy{}, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan Verdict, 1)
-	go func() { v, _ := g.Check(ctx, shell(d, "ls")); done <- v }()
+	go func() { v, _ := g.Check(ctx, shell(d, "make")); done <- v }()
 	<-d.asked
 	cancel()
 	if v := <-done; v.Allowed || v.By != "interrupt" {
@@ -233,7 +237,7 @@ func TestAnswerRacesWithInterrupt(t *testing.T) {
 		g := New(Policy{}, nil)
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan Verdict, 1)
-		go func() { v, _ := g.Check(ctx, shell(d, "ls")); done <- v }()
+		go func() { v, _ := g.Check(ctx, shell(d, "make")); done <- v }()
 		q := <-d.asked
 		go cancel()
 		_ = g.Answer(q.ID, event.DecisionOnce)
@@ -256,11 +260,11 @@ func TestPolicies(t *testing.T) {
 		by      string
 	}{
 		{"reading runs", Policy{}, reading, true, "read-only"},
-		{"off runs", Policy{Mode: ModeOff}, shell(d, "ls"), true, "policy"},
+		{"off runs", Policy{Mode: ModeOff}, shell(d, "make"), true, "policy"},
 		{"off keeps the floor", Policy{Mode: ModeOff}, shell(d, "sudo rm -rf /"), false, "floor"},
 		{"manual keeps the floor", Policy{}, shell(d, "sudo rm -rf /"), false, "floor"},
-		{"nobody there", Policy{Unattended: true}, shell(d, "ls"), false, "policy"},
-		{"nobody there, but yes", Policy{Unattended: true, Mode: ModeOff}, shell(d, "ls"), true, "policy"},
+		{"nobody there", Policy{Unattended: true}, shell(d, "make"), false, "policy"},
+		{"nobody there, but yes", Policy{Unattended: true, Mode: ModeOff}, shell(d, "make"), true, "policy"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -283,14 +287,13 @@ func TestPolicies(t *testing.T) {
 func TestRulesFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "approvals.json")
 	one, two := NewFile(path), NewFile(path) // two workbenches in one home
-	a, b := Rule{Tool: "terminal", Subject: "ls"}, Rule{Tool: "terminal", Subject: "pwd"}
+	a, b := Entry{Rule: Rule{Tool: "terminal", Subject: "ls"}}, Entry{Rule: Rule{Tool: "terminal", Subject: "pwd"}}
 	if err := errors.Join(one.Add(a), two.Add(b), one.Add(b)); err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []Rule{a, b} {
-		if ok, err := one.Has(r); !ok || err != nil {
-			t.Fatalf("%+v: %v, %v", r, ok, err)
-		}
+	kept, err := one.Entries()
+	if err != nil || len(kept) != 2 || kept[0].Rule != a.Rule || kept[1].Rule != b.Rule || kept[0].ID == kept[1].ID {
+		t.Fatalf("%+v, %v", kept, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v, %v", info.Mode(), err)
@@ -298,8 +301,8 @@ func TestRulesFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{broken"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if ok, err := one.Has(a); ok || err == nil {
-		t.Fatalf("a broken file allowed something or said nothing: %v, %v", ok, err)
+	if kept, err := one.Entries(); len(kept) > 0 || err == nil {
+		t.Fatalf("a broken file allowed something or said nothing: %v, %v", kept, err)
 	}
 	if err := one.Add(a); err == nil {
 		t.Fatal("a broken file was overwritten")

@@ -2,15 +2,17 @@ package approval
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
+	"hermes/core/approval/command"
 	"hermes/core/event"
 )
 
 // ask publishes the question, waits for the answer, the deadline or the end of ctx, and publishes how it was settled.
-func (g *Gate) ask(ctx context.Context, r Request, rule Rule, timeout time.Duration) Verdict {
-	q := g.open(r, rule, timeout)
+func (g *Gate) ask(ctx context.Context, r Request, o offer, timeout time.Duration) Verdict {
+	q := g.open(r, o, timeout)
 	r.Publish(q.asked)
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
@@ -28,7 +30,9 @@ func (g *Gate) ask(ctx context.Context, r Request, rule Rule, timeout time.Durat
 	if ctx.Err() != nil { // an answer that came with the interrupt must not start anything
 		d, by = event.DecisionDeny, "interrupt"
 	}
-	r.Publish(event.ApprovalSettled{ID: q.asked.ID, CallID: r.Call.ID, Decision: d, By: by})
+	r.Publish(event.ApprovalSettled{
+		ID: q.asked.ID, CallID: r.Call.ID, Decision: d, By: by, Level: q.asked.Level, Reason: q.asked.Reason, Scope: o.words(d),
+	})
 	return verdict(d, by)
 }
 
@@ -48,19 +52,16 @@ func verdict(d event.Decision, by string) Verdict {
 	return v
 }
 
-func (g *Gate) open(r Request, rule Rule, timeout time.Duration) *question {
-	choices := []event.Decision{event.DecisionDeny, event.DecisionOnce}
-	if rule.Subject != "" {
-		choices = append(choices, event.DecisionSession)
-		if g.rules != nil && lasts(r) {
-			choices = append(choices, event.DecisionAlways)
-		}
-	}
+func (g *Gate) open(r Request, o offer, timeout time.Duration) *question {
+	a := o.analysis
 	asked := event.ApprovalAsked{
-		Call: r.Call, Title: title(r), Detail: r.Detail, Scope: scope(rule), Diff: r.Diff, Backend: r.Backend,
-		Effects: effects(r), Span: span(r), Deadline: time.Now().Add(timeout), Choices: choices,
-		Reason: "only reading runs without asking",
+		Call: r.Call, Title: title(r), Detail: r.Detail, Scope: o.words(event.DecisionSession), Diff: r.Diff, Backend: r.Backend,
+		Effects: effects(a), Deadline: g.now().Add(timeout), Choices: o.choices(g.rules != nil), Reason: a.Reason, Level: int(a.Level),
 	}
+	if o.prefix != "" {
+		asked.Prefix = o.prefix
+	}
+	asked.Span, asked.Spans = spans(r, a)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.next++
@@ -81,9 +82,16 @@ func (g *Gate) withdraw(id string) bool {
 
 func title(r Request) string {
 	files := absolute(r.Dir, r.Paths)
+	where := r.Backend
+	switch {
+	case where != "" && r.Local:
+		where += " (this machine, no sandbox)"
+	case where != "" && r.Sandboxed:
+		where += " (a container without folders of this machine)"
+	}
 	switch cmd := callOf(r.Call.Args).command; {
 	case cmd != "" && r.Backend != "":
-		return "Run this in " + r.Backend + "?"
+		return "Run this in " + where + "?"
 	case cmd != "":
 		return "Run this?"
 	case r.Diff != "" && len(files) == 1:
@@ -95,31 +103,42 @@ func title(r Request) string {
 	}
 }
 
-// effects says what is known for sure about a call. The analysis of what a command deletes is not done here.
-func effects(r Request) []string {
-	if callOf(r.Call.Args).command != "" {
-		return nil
-	}
+// maxShown bounds how many effects a question lists.
+const maxShown = 12
+
+// effects says what a call would do, worst first. What runs unasked anyway is left out beside something worse.
+func effects(a Analysis) []string {
 	var out []string
-	root := absolute("", []string{r.Dir})[0]
-	for _, p := range absolute(r.Dir, r.Paths) {
-		if r.Dir != "" && p != root && !strings.HasPrefix(p, strings.TrimSuffix(root, "/")+"/") {
-			out = append(out, "touches "+p+" (outside "+r.Dir+")")
+	for _, e := range a.Effects {
+		if len(out) == maxShown {
+			return append(out, "and more")
+		}
+		if e.Level <= command.LevelStandard && a.Level > command.LevelStandard && e.Class != command.Write && e.Class != command.Delete {
 			continue
 		}
-		out = append(out, "touches "+p)
+		out = append(out, e.Reason)
 	}
 	return out
 }
 
-// span marks the command inside Detail when Detail holds more than the command.
-func span(r Request) [2]int {
+// spans are the dangerous parts of a command inside of Detail: the one that decided, then all of them.
+func spans(r Request, a Analysis) (worst [2]int, all [][2]int) {
 	cmd := callOf(r.Call.Args).command
-	if cmd == "" || cmd == r.Detail {
-		return [2]int{}
+	at := strings.Index(r.Detail, cmd)
+	if cmd == "" || at < 0 {
+		return worst, nil
 	}
-	if i := strings.Index(r.Detail, cmd); i >= 0 {
-		return [2]int{i, i + len(cmd)}
+	for _, e := range a.Effects {
+		if e.Level <= command.LevelStandard && a.Level > command.LevelStandard || e.Span[1] <= e.Span[0] {
+			continue
+		}
+		s := [2]int{at + e.Span[0], at + e.Span[1]}
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
 	}
-	return [2]int{}
+	if a.Span[1] > a.Span[0] && a.Span[1] <= len(cmd) {
+		worst = [2]int{at + a.Span[0], at + a.Span[1]}
+	}
+	return worst, all
 }

@@ -8,7 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+
+	"hermes/core/event"
 )
 
 // File keeps rules in a JSON file that only its owner can read. It is read again at every use, because questions are
@@ -22,28 +25,60 @@ type File struct {
 func NewFile(path string) *File { return &File{path: path} }
 
 type document struct {
-	Version int    `json:"version"`
-	Allowed []Rule `json:"allowed"`
+	Version int     `json:"version"`
+	Allowed []Entry `json:"allowed"`
 }
 
-// Has implements Rules.
-func (f *File) Has(r Rule) (bool, error) {
+// maxEntries bounds the file; the oldest go first.
+const maxEntries = 1000
+
+// Entries implements Rules.
+func (f *File) Entries() ([]Entry, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	doc, err := f.read()
-	return slices.Contains(doc.Allowed, r), err
+	return doc.Allowed, err
 }
 
-// Add implements Rules. The file is replaced as a whole, so that a crash leaves the old one or the new one.
-func (f *File) Add(r Rule) error {
+// Add implements Rules. The file is replaced as a whole, so that a crash leaves the old one or the new one. What has expired goes.
+func (f *File) Add(e Entry) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	doc, err := f.read()
-	if err != nil || slices.Contains(doc.Allowed, r) {
+	if err != nil {
 		return err
 	}
-	doc.Allowed = append(doc.Allowed, r)
-	doc.Version = 1
+	e.ID = e.id()
+	doc.Allowed = slices.DeleteFunc(doc.Allowed, func(x Entry) bool { return x.ID == e.ID || x.Expired(e.Added) })
+	doc.Allowed = append(doc.Allowed, e)
+	if over := len(doc.Allowed) - maxEntries; over > 0 {
+		doc.Allowed = doc.Allowed[over:]
+	}
+	return f.write(doc)
+}
+
+// Revoke implements Rules.
+func (f *File) Revoke(all bool, ids ...string) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	doc, err := f.read()
+	if err != nil {
+		return 0, err
+	}
+	before := len(doc.Allowed)
+	doc.Allowed = slices.DeleteFunc(doc.Allowed, func(e Entry) bool { return all || slices.Contains(ids, e.ID) })
+	gone := before - len(doc.Allowed)
+	if !all && gone < len(ids) && gone == 0 {
+		return 0, fmt.Errorf("no remembered approval has the id %s; `hermes approvals list` shows them", strings.Join(ids, ", "))
+	}
+	if gone == 0 {
+		return 0, nil
+	}
+	return gone, f.write(doc)
+}
+
+func (f *File) write(doc document) error {
+	doc.Version = 2
 	b, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return err
@@ -62,6 +97,13 @@ func (f *File) read() (document, error) {
 	}
 	if err := json.Unmarshal(b, &doc); err != nil {
 		return document{}, fmt.Errorf("%s is not valid JSON, so what it allows is asked again; mend or delete it: %w", f.path, err)
+	}
+	for i := range doc.Allowed { // version 1 had neither ids nor scopes
+		e := &doc.Allowed[i]
+		e.ID = e.id()
+		if e.Scope == "" {
+			e.Scope = event.DecisionProject
+		}
 	}
 	return doc, nil
 }

@@ -15,6 +15,10 @@ type Policy struct {
 	Mode       Mode          // "" means ModeManual
 	Timeout    time.Duration // 0 means DefaultTimeout
 	Unattended bool          // nobody can answer: what would be asked is refused at once
+	Level      Level         // what runs unasked
+	Remember   time.Duration // how long a decision for more than one session counts; 0 means for ever
+	Judge      Judge         // for ModeSmart; nil asks a person
+	Own        string        // our own data folder: nothing writes there unasked
 	// Allow lists commands that run unasked, each exactly as it is written there, white space aside.
 	Allow []string
 	// Deny lists patterns of commands that never run, in no mode; * stands for any text. A pattern is held against the

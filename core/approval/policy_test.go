@@ -137,7 +137,8 @@ func TestALinkShowsWhereItLeads(t *testing.T) {
 	}
 	r := Request{Call: chat.ToolCall{Name: "write_file", Args: json.RawMessage(`{}`)}, Dir: dir, Paths: []string{"README.md"}, Diff: "+x"}
 	secret := filepath.Join(root, ".bashrc")
-	if got := effects(r); len(got) != 1 || !strings.Contains(got[0], secret) || !strings.Contains(got[0], "outside") {
+	r.Local = true
+	if got := effects(Policy{}.analyse(r, call{})); len(got) != 1 || !strings.Contains(got[0], secret) || !strings.Contains(got[0], "outside") {
 		t.Errorf("effects %q", got)
 	}
 	if got := title(r); !strings.Contains(got, secret) {
@@ -157,8 +158,8 @@ func TestIdsAreNotRememberedForGood(t *testing.T) {
 		g := New(Policy{}, NewFile(filepath.Join(t.TempDir(), "approvals.json")))
 		r := shell(newDesk(), "")
 		r.Call.Args = json.RawMessage(args)
-		q := g.open(r, ruleOf(r), DefaultTimeout)
-		if got := slices.Contains(q.asked.Choices, event.DecisionAlways); got != lasting {
+		q := g.open(r, offerOf(r, g.Policy().analyse(r, callOf(r.Call.Args))), DefaultTimeout)
+		if got := slices.Contains(q.asked.Choices, event.DecisionProject); got != lasting {
 			t.Errorf("%s: always offered %v", args, got)
 		}
 	}

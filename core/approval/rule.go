@@ -17,6 +17,7 @@ type Rule struct {
 	Backend string `json:"backend,omitempty"` // a command that is fine in a container is not fine on this machine
 	Dir     string `json:"dir,omitempty"`     // the session's folder: the same command means another thing elsewhere
 	Subject string `json:"subject"`           // the command, or the paths, or the arguments
+	Prefix  bool   `json:"prefix,omitempty"`  // Subject is the first words of commands, not a whole one
 }
 
 // ruleOf returns what "this session" and "always" would remember of a call.
@@ -100,8 +101,8 @@ func printBack(cmd string) (string, bool) {
 	return strings.Trim(b.String(), " \t\n"), true
 }
 
-// scope says in words what "this session" and "always" would cover.
-func scope(rule Rule) string {
+// words says what a rule covers.
+func (rule Rule) words() string {
 	if rule.Subject == "" {
 		return ""
 	}
@@ -110,6 +111,9 @@ func scope(rule Rule) string {
 		what += " …"
 	}
 	words := rule.Tool + ": exactly " + quote(what)
+	if rule.Prefix {
+		words = rule.Tool + ": every command that begins with " + quote(what) + " and does nothing worse"
+	}
 	if rule.Backend != "" {
 		words += " in " + rule.Backend
 	}

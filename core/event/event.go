@@ -14,6 +14,7 @@
 package event
 
 import (
+	"strings"
 	"time"
 
 	"hermes/core/chat"
@@ -286,6 +287,9 @@ type ApprovalAsked struct {
 	Deadline time.Time     `json:"deadline"`         // denies itself then
 	Choices  []Decision    `json:"choices"`          // what may be chosen; DecisionDeny is always there
 	Reason   string        `json:"reason,omitempty"` // why it is asked
+	Level    int           `json:"level"`            // how far it goes: 0 reads ... 3 is sensitive, 4 is always asked
+	Spans    [][2]int      `json:"spans,omitempty"`  // all dangerous parts of Detail; Span is the worst
+	Prefix   string        `json:"prefix,omitempty"` // the first words that the ...:prefix choices would cover
 }
 
 // Decision is a person's (or a rule's) answer to ApprovalAsked.
@@ -295,9 +299,24 @@ type Decision string
 const (
 	DecisionOnce    Decision = "once"
 	DecisionSession Decision = "session"
-	DecisionAlways  Decision = "always"
+	DecisionProject Decision = "project" // from this folder, in every session, until it expires
+	DecisionAlways  Decision = "always"  // from every folder
 	DecisionDeny    Decision = "deny"
+
+	// The same for every command that begins with ApprovalAsked.Prefix.
+	DecisionSessionPrefix Decision = "session:prefix"
+	DecisionProjectPrefix Decision = "project:prefix"
+	DecisionAlwaysPrefix  Decision = "always:prefix"
 )
+
+// Span is d without whether it is for a prefix: how long it counts.
+func (d Decision) Span() Decision {
+	span, _, _ := strings.Cut(string(d), ":")
+	return Decision(span)
+}
+
+// Prefix reports whether d is for every command that begins with ApprovalAsked.Prefix.
+func (d Decision) Prefix() bool { return strings.HasSuffix(string(d), ":prefix") }
 
 // ApprovalSettled closes an ApprovalAsked.
 type ApprovalSettled struct {
@@ -305,7 +324,10 @@ type ApprovalSettled struct {
 	ID       string   `json:"id"`
 	CallID   string   `json:"call_id"`
 	Decision Decision `json:"decision"`
-	By       string   `json:"by"` // "user", "rule", "timeout", "interrupt"
+	By       string   `json:"by"` // "user", "rule", "timeout", "interrupt", "floor", "settings", "policy"
+	Level    int      `json:"level,omitempty"`
+	Reason   string   `json:"reason,omitempty"` // why it was asked or refused
+	Scope    string   `json:"scope,omitempty"`  // what is remembered, in words; "" when nothing is
 }
 
 // QuestionAsked is the clarify tool's question to the person.

@@ -174,7 +174,7 @@ func (c Context) resolved(p string) string {
 // Here is the context of a command on this machine that starts in dir.
 func Here(dir string) Context {
 	home, _ := os.UserHomeDir() // without one, a name that is nowhere stands for it
-	return Context{Dir: dir, Home: home, Level: LevelStandard, Local: true}.Prepared()
+	return Context{Dir: dir, Home: home, Project: root(dir, home), Level: LevelStandard, Local: true}.Prepared()
 }
 
 // unanalysed is said when our own code failed.

@@ -1,0 +1,91 @@
+package approval
+
+import (
+	"os"
+
+	"hermes/core/approval/command"
+)
+
+// Words of the analyser, for callers that need nothing else of it.
+type (
+	Analysis = command.Analysis
+	Context  = command.Context
+	Effect   = command.Effect
+	Level    = command.Level
+)
+
+// Levels of a session, see package command.
+const (
+	LevelRead      = command.LevelRead
+	LevelCreate    = command.LevelCreate
+	LevelStandard  = command.LevelStandard
+	LevelSensitive = command.LevelSensitive
+)
+
+// Analyse says what a shell command would do and whether it may run unasked. It runs nothing.
+func Analyse(cmd string, c Context) Analysis { return command.Analyse(cmd, c) }
+
+// Here is the context of a command on this machine that starts in dir, at the standard level.
+func Here(dir string) Context { return command.Here(dir) }
+
+// Explanation is what `hermes approvals explain` says about one command.
+type Explanation struct {
+	Command string   `json:"command"`
+	Verdict string   `json:"verdict"` // allow, ask, refuse
+	Effects []Effect `json:"effects"`
+	Span    [2]int   `json:"span"`   // bytes of Command that decided; zero when it is allowed
+	Reason  string   `json:"reason"` // "" when it is allowed
+	Loose   string   `json:"-"`
+}
+
+// Explain says what would happen to a command that nobody has decided about before.
+func Explain(cmd string, mode Mode, c Context) Explanation {
+	a := Analyse(cmd, c)
+	e := Explanation{Command: cmd, Verdict: string(a.Verdict), Effects: a.Effects, Span: a.Span, Reason: a.Reason, Loose: a.Loose}
+	if e.Effects == nil {
+		e.Effects = []Effect{}
+	}
+	if mode == ModeOff && a.Verdict == command.Ask {
+		e.Verdict, e.Span, e.Reason = string(command.Allow), [2]int{}, ""
+	}
+	return e
+}
+
+// analyse reads what a call would do from the call itself.
+func (p Policy) analyse(r Request, c call) Analysis {
+	where := Context{
+		Dir: r.Dir, Project: r.Project, Level: p.Level, Local: r.Local, Sandboxed: r.Sandboxed, Backend: r.Backend, Own: p.Own,
+	}
+	if where.Project == "" {
+		where.Project = r.Dir
+	}
+	home, _ := os.UserHomeDir() // without one, a name that is nowhere stands for it
+	where.Home = home
+	switch {
+	case c.command != "":
+		where.Dir = dirOf(r)
+		return Analyse(c.command, where)
+	case c.input != "":
+		return typing(c.input, where)
+	case len(r.Paths) > 0:
+		return command.Files(r.Paths, where)
+	default:
+		return command.Other("only reading runs without asking", where)
+	}
+}
+
+// typing is text for the input of a process: it may be a shell, or anything else that runs what it is sent.
+func typing(input string, where Context) Analysis {
+	if a := Analyse(input, where); a.Verdict == command.Refuse {
+		return a
+	}
+	return command.Other("what a process does with its input is not known", where)
+}
+
+// Floor returns why a shell command never runs, or "" when it may be asked about.
+func Floor(cmd string) string {
+	if a := Analyse(cmd, Context{Home: "/home/user", Dir: "/home/user/project"}); a.Verdict == command.Refuse {
+		return a.Reason
+	}
+	return ""
+}

@@ -1,0 +1,41 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Files says what a tool does that writes these files itself.
+func Files(paths []string, c Context) Analysis {
+	c = c.Prepared()
+	w := &walker{ctx: &c, dir: c.Dir, known: true}
+	for _, p := range paths {
+		before := len(w.effects)
+		at := w.writes(field{text: p}, "writes")
+		if c.Local && len(w.effects) > before && w.effects[before].Level == LevelStandard {
+			if _, err := os.Lstat(at.path); os.IsNotExist(err) {
+				w.effects[before].Level = LevelCreate // nothing is there that it could replace
+			}
+		}
+	}
+	return w.judge()
+}
+
+// Other is a call of which nothing is known but that it does not only read.
+func Other(reason string, c Context) Analysis {
+	w := &walker{ctx: &c}
+	w.add(Run, LevelSensitive, "", reason)
+	w.effects[0].Level = LevelSensitive // a sandbox around commands says nothing about other tools
+	w.loose = ""
+	return w.judge()
+}
+
+// root is the repository that dir is in, else dir.
+func root(dir, home string) string {
+	for d := dir; d != "/" && d != "." && d != home; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+	}
+	return dir
+}

@@ -1,0 +1,224 @@
+package approval
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"hermes/core/approval/command"
+	"hermes/core/event"
+)
+
+// Entry is a remembered decision.
+type Entry struct {
+	ID string `json:"id"`
+	Rule
+	Scope   event.Decision  `json:"scope,omitempty"`   // session, project or always
+	Classes []command.Class `json:"classes,omitempty"` // of a prefix: what such a command may do
+	Added   time.Time       `json:"added,omitzero"`
+	Expires time.Time       `json:"expires,omitzero"` // zero: never
+}
+
+// Expired reports whether e does not count any more.
+func (e Entry) Expired(now time.Time) bool { return !e.Expires.IsZero() && !now.Before(e.Expires) }
+
+// Words says what e covers.
+func (e Entry) Words() string { return e.words() }
+
+// id is the same for the same rule, so that a rule is never there twice.
+func (e Entry) id() string {
+	b, err := json.Marshal(e.Rule)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:4])
+}
+
+// covers reports whether e allows a call.
+func (e Entry) covers(_ Request, o offer) bool {
+	if e.Tool != o.rule.Tool || e.Backend != o.rule.Backend || e.Dir != "" && e.Dir != o.rule.Dir || !o.lasting {
+		return false
+	}
+	if !e.Prefix {
+		return e.Subject == o.rule.Subject
+	}
+	if o.words_ == nil || !begins(o.words_, strings.Fields(e.Subject)) {
+		return false
+	}
+	for _, x := range o.analysis.Effects {
+		if x.Level > command.LevelStandard && !slices.Contains(e.Classes, x.Class) {
+			return false
+		}
+	}
+	return true
+}
+
+func begins(words, prefix []string) bool {
+	return len(prefix) > 0 && len(words) >= len(prefix) && slices.Equal(words[:len(prefix)], prefix)
+}
+
+// offer is what could be remembered of a call.
+type offer struct {
+	rule     Rule
+	prefix   string   // first words of the command; "" when none are offered
+	words_   []string // of a command that is one program with fixed words
+	analysis Analysis
+	lasting  bool // it may be remembered at all
+	always   bool // and for every folder
+	sessions bool // and for more than one session
+}
+
+func offerOf(r Request, a Analysis) offer {
+	o := offer{rule: ruleOf(r), analysis: a, lasting: !a.Unknown() || len(r.Paths) > 0}
+	o.sessions = lasts(r)
+	if !o.lasting {
+		o.rule.Subject = ""
+		return o
+	}
+	o.always = true
+	for _, e := range a.Effects {
+		if e.Class == command.Delete || e.Class == command.History {
+			o.always = false
+		}
+	}
+	c := callOf(r.Call.Args)
+	if c.command == "" || c.more {
+		return o
+	}
+	if words, ok := argv(c.command); ok {
+		o.words_ = words
+		o.prefix = prefixOf(words)
+	}
+	return o
+}
+
+// choices are the answers that a person has, the default first.
+func (o offer) choices(kept bool) []event.Decision {
+	out := []event.Decision{event.DecisionDeny, event.DecisionOnce}
+	if o.rule.Subject == "" {
+		return out
+	}
+	spans := []event.Decision{event.DecisionSession}
+	if kept && o.sessions {
+		spans = append(spans, event.DecisionProject)
+		if o.always {
+			spans = append(spans, event.DecisionAlways)
+		}
+	}
+	out = append(out, spans...)
+	if o.prefix != "" {
+		for _, d := range spans {
+			out = append(out, d+":prefix")
+		}
+	}
+	return out
+}
+
+// covered is the rule that an answer makes.
+func (o offer) covered(d event.Decision) Rule {
+	rule := o.rule
+	if d.Prefix() {
+		rule.Subject, rule.Prefix = o.prefix, true
+	}
+	if d.Span() == event.DecisionAlways {
+		rule.Dir = ""
+	}
+	return rule
+}
+
+func (o offer) words(d event.Decision) string {
+	switch d.Span() {
+	case event.DecisionSession, event.DecisionProject, event.DecisionAlways:
+		return o.covered(d).words()
+	default:
+		return ""
+	}
+}
+
+func (o offer) entry(d event.Decision, now time.Time, lasting time.Duration) Entry {
+	e := Entry{Rule: o.covered(d), Scope: d.Span(), Added: now}
+	if lasting > 0 && e.Scope != event.DecisionSession {
+		e.Expires = now.Add(lasting)
+	}
+	if d.Prefix() {
+		for _, x := range o.analysis.Effects {
+			if !slices.Contains(e.Classes, x.Class) {
+				e.Classes = append(e.Classes, x.Class)
+			}
+		}
+	}
+	e.ID = e.id()
+	return e
+}
+
+// argv returns the words of a command that is one program with words that the shell leaves as they are.
+func argv(cmd string) ([]string, bool) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(cmd), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return nil, false
+	}
+	s := file.Stmts[0]
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(s.Redirs) > 0 || s.Background || s.Negated {
+		return nil, false
+	}
+	out := make([]string, len(c.Args))
+	for i, w := range c.Args {
+		if out[i] = word(w); strings.Contains(out[i], "\x00") {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+var verb = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9:-]*$`) })
+
+// prefixOf returns the program and its verb, for programs whose verb says what they do.
+func prefixOf(words []string) string {
+	n := 2
+	switch words[0] {
+	case "docker", "podman", "aws", "gcloud", "az", "gh", "glab":
+		n = 3
+	case "git", "npm", "yarn", "pnpm", "cargo", "go", "kubectl", "helm", "terraform", "tofu", "make", "just", "pip", "pip3", "uv", "poetry", "systemctl", "brew", "apt", "apt-get", "gem", "bundle", "composer", "dotnet":
+	default:
+		return ""
+	}
+	if n == 3 && len(words) > 1 && slices.Contains([]string{"rm", "rmi", "cp", "push", "kill", "stop", "api", "exec", "run"}, words[1]) {
+		n = 2
+	}
+	if len(words) < n {
+		return ""
+	}
+	for _, w := range words[1:n] {
+		if !verb().MatchString(w) {
+			return ""
+		}
+	}
+	return strings.Join(words[:n], " ")
+}
+
+// dirOf is where a call's command starts: its own folder, when it names one.
+func dirOf(r Request) string {
+	var args struct{ Workdir, Cwd, Dir string }
+	if json.Unmarshal(r.Call.Args, &args) != nil {
+		return r.Dir
+	}
+	for _, d := range []string{args.Workdir, args.Cwd, args.Dir} {
+		switch {
+		case path.IsAbs(d):
+			return d
+		case d != "":
+			return path.Join(r.Dir, d)
+		}
+	}
+	return r.Dir
+}
