@@ -80,12 +80,11 @@ func trimEnd(p []byte) []byte {
 
 // trimStart drops the end of a UTF-8 character at the start.
 func trimStart(p []byte) []byte {
-	for i := range min(3, len(p)) {
-		if p[i] < 0x80 || p[i] >= 0xC0 {
-			return p[i:]
-		}
+	n := 0
+	for n < min(3, len(p)) && p[n] >= 0x80 && p[n] < 0xC0 {
+		n++
 	}
-	return p
+	return p[n:]
 }
 
 // collector takes what one run prints, from both streams, until each of them said the mark.
