@@ -128,6 +128,11 @@ type Channels interface {
 	Channel(session, id string) (io.ReadWriteCloser, error)
 }
 
+// Interactive is the Request.Command of a shell for a person: their own one where it is known and there, else the best one. The pagers that
+// are off for commands that nobody watches are on again.
+const Interactive = `unset PAGER GIT_PAGER MANPAGER; s=${SHELL:-}; ` +
+	`command -v "$s" >/dev/null 2>&1 || s=$(command -v bash || command -v sh); exec "$s" -i`
+
 // Status is a back end as it is now.
 type Status struct {
 	Name      string
@@ -140,6 +145,7 @@ type Status struct {
 	Since     time.Time
 	IdleSince time.Time // zero while in use or not up
 	IdleTTL   time.Duration
+	Mounts    []string      // folders of this machine (or of the engine's) that a container sees: "host:container[:ro]"
 	Timeout   time.Duration // of a foreground command that asks for none; 0: as the tools have it
 	Dir       string        // where the session's next command starts; "" before the first one
 	Selected  bool          // the session's current one

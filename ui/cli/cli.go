@@ -67,6 +67,9 @@ type App struct {
 	// Notices are what was said while the program was being opened: a home that keeps nothing, a repaired database.
 	Notices []event.Notice
 	Close   func(ctx context.Context) error
+	// Pool is the back ends, and Leftovers what engines have of them; nil when there are none.
+	Pool      Pool
+	Leftovers Leftovers
 }
 
 // Agent is what `run` needs of the agent.

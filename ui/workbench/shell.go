@@ -13,11 +13,6 @@ import (
 	"hermes/ui"
 )
 
-// interactive starts the person's own shell where it is known and there, else the best one. The pagers that are off for commands
-// that nobody watches are on again.
-const interactive = `unset PAGER GIT_PAGER MANPAGER; s=${SHELL:-}; ` +
-	`command -v "$s" >/dev/null 2>&1 || s=$(command -v bash || command -v sh); exec "$s" -i`
-
 // shell opens a shell in a back end, beside the conversation.
 func (w *workbench) shell(arg string) tea.Cmd {
 	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
@@ -43,7 +38,7 @@ func shellDeps(app *core.App) shell.Deps {
 	return shell.Deps{
 		Start: func(ctx context.Context, session, name string, w, h int, sink func(event.Stream, []byte)) (shell.Process, error) {
 			p, err := app.Pool.Start(ctx, backend.Request{
-				Session: session, Backend: name, Command: interactive, Home: homeOf(app, name, session), PTY: &backend.Size{Rows: h, Cols: w}, Sink: sink,
+				Session: session, Backend: name, Command: backend.Interactive, Home: homeOf(app, name, session), PTY: &backend.Size{Rows: h, Cols: w}, Sink: sink,
 			})
 			if err != nil {
 				return nil, err

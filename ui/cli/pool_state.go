@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes/core/crash"
+	"hermes/core/event"
+	"hermes/ui/text"
+)
+
+func (c *command) poolUp(f *poolFlags) *cobra.Command {
+	once := false
+	cmd := &cobra.Command{
+		Use: "up <name>...", Short: "Start back ends and keep them up until ctrl+c", Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.completeBackends,
+		Long: `Start back ends and keep them up until ctrl+c.
+
+Meanwhile other commands of the same session ("pool exec", "pool shell", a workbench) use the same containers. At the end the
+containers are removed, unless somebody else uses them still. With --once they are only tried: started, told of, removed.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.up(ctx, args, once) })
+		},
+	}
+	cmd.Flags().BoolVar(&once, "once", false, "do not wait: see whether they start")
+	return cmd
+}
+
+func (w *poolWork) up(ctx context.Context, names []string, once bool) error {
+	stop := w.follow()
+	err := w.each(names, func(name string) error {
+		began := time.Now()
+		if err := w.pool.Up(ctx, w.session, name); err != nil {
+			return err
+		}
+		return w.said(name, "is up", began)
+	})
+	stop()
+	if err != nil || once {
+		return err
+	}
+	for _, name := range names {
+		defer w.pool.Keep(w.session, name)() // others use them; here they would seem idle
+	}
+	w.c.note("ctrl+c ends it; meanwhile: hermes pool exec %s%s -- ...", w.sessionFlag(), names[0])
+	stop = w.follow()
+	defer stop()
+	<-ctx.Done()
+	w.c.note("removing %s", count(len(names), "back end", "back ends"))
+	return nil
+}
+
+func (w *poolWork) sessionFlag() string {
+	if w.session == CommandLine {
+		return ""
+	}
+	return "--session " + w.session + " "
+}
+
+type forceFlag struct{ force bool }
+
+func (f *forceFlag) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.force, "force", false, "end what runs in it")
+}
+
+func (c *command) poolStop(f *poolFlags) *cobra.Command {
+	var force forceFlag
+	cmd := &cobra.Command{
+		Use: "stop <name>...", Short: "Stop back ends", Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.completeBackends,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error {
+				return w.own(ctx, args, "is stopped", func(name string) error { return w.pool.Stop(ctx, w.session, name, force.force) })
+			})
+		},
+	}
+	force.add(cmd)
+	return cmd
+}
+
+func (c *command) poolRestart(f *poolFlags) *cobra.Command {
+	var force forceFlag
+	cmd := &cobra.Command{
+		Use: "restart <name>...", Short: "Stop back ends, start them again and see that they work", Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.completeBackends,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error {
+				defer w.follow()()
+				return w.own(ctx, args, "was restarted", func(name string) error { return w.pool.Restart(ctx, w.session, name, force.force) })
+			})
+		},
+	}
+	force.add(cmd)
+	return cmd
+}
+
+func (c *command) poolRemove(f *poolFlags) *cobra.Command {
+	var force forceFlag
+	cmd := &cobra.Command{
+		Use: "rm <name>...", Aliases: []string{"remove"}, Short: "Remove back ends with their files", Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.completeBackends,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error {
+				return w.own(ctx, args, "is removed", func(name string) error { return w.pool.Remove(ctx, w.session, name, force.force) })
+			})
+		},
+	}
+	force.add(cmd)
+	return cmd
+}
+
+// own works on back ends that no other hermes uses: it would lose them in the midst of its work, and has the verbs itself. What a crash
+// left over is taken up first, so that there is something to stop or to remove.
+func (w *poolWork) own(ctx context.Context, names []string, done string, f func(name string) error) error {
+	found, err := w.containers(ctx)
+	if err != nil {
+		return err
+	}
+	return w.each(names, func(name string) error {
+		began := time.Now()
+		l, there := found[name]
+		if there && l.Live {
+			return failed(ExitFailed, "%s is in use by a running hermes (container %s): do it there, or end that one", name, l.Name)
+		}
+		if there {
+			if err := w.pool.Up(ctx, w.session, name); err != nil {
+				return err
+			}
+		}
+		if err := f(name); err != nil {
+			return err
+		}
+		return w.said(name, done, began)
+	})
+}
+
+func (c *command) poolPull(f *poolFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "pull <name>...", Short: "Fetch the images of back ends", Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.completeBackends,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error {
+				defer w.follow()()
+				return w.each(args, func(name string) error {
+					s, err := w.status(name)
+					if err != nil {
+						return err
+					}
+					if s.Kind != "docker" {
+						return usage("%s is of kind %s: it has no image to fetch", name, s.Kind)
+					}
+					began := time.Now()
+					if err := w.pool.Pull(ctx, w.session, name); err != nil {
+						return err
+					}
+					return w.said(name, "has its image", began)
+				})
+			})
+		},
+	}
+}
+
+// follow shows on stderr how far pulls and starts are, until stop is called: a bar on a terminal, lines elsewhere.
+func (w *poolWork) follow() (stop func()) {
+	box := w.app.Bus.Subscribe(event.Limits{})
+	show := &advance{w: w, bars: isTerminal(w.c.streams.Err)}
+	done := make(chan struct{})
+	crash.Go("pool progress", func() {
+		defer close(done)
+		for range box.Ready() {
+			for _, e := range box.Drain() {
+				show.event(e)
+			}
+		}
+	})
+	return func() {
+		box.Close()
+		<-done
+		show.clear()
+	}
+}
+
+func (c *command) poolPrune(f *poolFlags) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "prune", Short: "Remove the containers that no hermes uses", Args: cobra.NoArgs,
+		Long: `Remove the containers that no hermes uses: what a crash left behind, of any session of this data folder. Containers of others are never
+touched. It shows them and asks first.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.prune(ctx, yes) })
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func (w *poolWork) prune(ctx context.Context, yes bool) error {
+	if w.app.Leftovers == nil {
+		return failed(ExitFailed, "this program was built without containers")
+	}
+	found, err := w.app.Leftovers.List(ctx)
+	dead := []Leftover{}
+	for _, l := range found {
+		if !l.Live {
+			dead = append(dead, l)
+		}
+	}
+	if len(dead) > 0 && !yes {
+		if w.asJSON {
+			return usage("prune --json asks nobody: give --yes, or look with `hermes pool prune`")
+		}
+		w.printLeftovers(dead)
+		if !w.c.agrees("Remove " + count(len(dead), "container", "containers") + " with their files?") {
+			return failed(ExitRefused, "nothing was removed")
+		}
+	}
+	gone := []Leftover{}
+	if len(dead) > 0 {
+		var pruned []Leftover
+		pruned, perr := w.app.Leftovers.Prune(ctx)
+		gone, err = append(gone, pruned...), errors.Join(err, perr)
+	}
+	if w.asJSON {
+		return errors.Join(writeJSON(w.c.streams.Out, gone, true), err)
+	}
+	for _, l := range gone {
+		fmt.Fprintf(w.c.streams.Out, "removed %s\n", oneLine(l.Name))
+	}
+	if err == nil && len(gone) == 0 {
+		w.c.note("nothing is left over")
+	}
+	return err
+}
+
+func (w *poolWork) printLeftovers(list []Leftover) {
+	t := table{head: []string{"CONTAINER", "SESSION", "BACK END", "IMAGE", "STATE", "SINCE"}}
+	for _, l := range list {
+		t.row(l.Name, l.Session, l.Backend, l.Image, l.State, when(l.Created))
+	}
+	_ = t.write(w.c.streams.Err) // a question, not a result
+}
+
+// agrees asks on stderr. Nobody there means no.
+func (c *command) agrees(question string) bool {
+	if !isTerminal(c.streams.In) {
+		c.note("%s Nobody can be asked here: --yes does it.", question)
+		return false
+	}
+	fmt.Fprint(c.streams.Err, text.Sanitize(question)+" [y/N] ")
+	answer := ""
+	_, _ = fmt.Fscanln(c.streams.In, &answer)
+	return answer == "y" || answer == "Y" || answer == "yes"
+}
