@@ -96,6 +96,19 @@ func (s Spec) Where() string {
 	return s.Image
 }
 
+// mounts are the mounts as people write them.
+func (s Spec) mounts() []string {
+	var list []string
+	for _, m := range s.Mounts {
+		text := m.Source + ":" + m.Target
+		if m.ReadOnly {
+			text += ":ro"
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
 const (
 	// DefaultName is the back end that always exists.
 	DefaultName    = "default"

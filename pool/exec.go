@@ -138,7 +138,7 @@ func (p *Pool) Exec(ctx context.Context, r backend.Request) (backend.Result, err
 		mine, end := context.WithCancel(ctx)
 		defer end()
 		l.bind(end)
-		res, err = l.backend.Run(mine, p.spec(r, l.spec.Name))
+		res, err = l.backend.Run(mine, p.spec(r, l.spec))
 		return err
 	})
 	if err != nil {
@@ -163,7 +163,7 @@ func (p *Pool) Start(ctx context.Context, r backend.Request) (backend.Process, e
 	defer context.AfterFunc(s.ctx, cancel)()
 	var run Process
 	l, err := p.attempt(ctx, s, r, func(l *lease) (err error) {
-		spec := p.spec(r, l.spec.Name)
+		spec := p.spec(r, l.spec)
 		spec.Live = r.Stdin == nil
 		run, err = l.backend.Spawn(spec)
 		return err
@@ -198,9 +198,12 @@ func warn(r backend.Request, warnings []string) {
 	}
 }
 
-// spec translates a request.
-func (p *Pool) spec(r backend.Request, name string) runner.Spec {
-	current := p.dir(r.Session, name)
+// spec translates a request. Where the session is at home on this machine means nothing elsewhere.
+func (p *Pool) spec(r backend.Request, at Spec) runner.Spec {
+	current := p.dir(r.Session, at.Name)
+	if at.Kind != localKind {
+		r.Home = at.Workdir
+	}
 	s := runner.Spec{
 		Command: r.Command, Argv: r.Argv, Extra: r.Env, Stdin: r.Stdin, Timeout: r.Timeout,
 		Dir: current, Home: r.Home, MaxOutput: r.MaxOutput, SpillDir: r.SpillDir, Merge: r.Merge, Channel: r.Channel,

@@ -33,7 +33,7 @@ func (p *Pool) show(uid, name string) backend.Status {
 		return m.status()
 	}
 	s := backend.Status{
-		Name: name, Kind: spec.Kind, Image: spec.Where(), State: event.BackendAbsent, IdleTTL: max(0, spec.IdleTTL), Timeout: spec.Timeout,
+		Name: name, Kind: spec.Kind, Image: spec.Where(), Mounts: spec.mounts(), State: event.BackendAbsent, IdleTTL: max(0, spec.IdleTTL), Timeout: spec.Timeout,
 	}
 	if spec.Invalid != "" {
 		s.State, s.Cause = event.BackendFailed, spec.Invalid
@@ -45,7 +45,7 @@ func (m *machine) status() backend.Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := backend.Status{
-		Name: m.spec.Name, Kind: m.spec.Kind, Image: m.spec.Where(), Timeout: m.spec.Timeout,
+		Name: m.spec.Name, Kind: m.spec.Kind, Image: m.spec.Where(), Mounts: m.spec.mounts(), Timeout: m.spec.Timeout,
 		State: m.state, Cause: m.cause, Refs: len(m.uses), Since: m.since, IdleSince: m.idle, IdleTTL: m.ttl(),
 	}
 	if n := len(m.uses); n > 0 {

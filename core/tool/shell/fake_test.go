@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type fake struct {
 	backend.Pool // what is not used here panics
 	exec         func(ctx context.Context, r backend.Request) (backend.Result, error)
+	list         []backend.Status // nil: two of no kind
 
 	mu    sync.Mutex
 	got   backend.Request
@@ -43,6 +44,9 @@ func (f *fake) Exec(ctx context.Context, r backend.Request) (backend.Result, err
 }
 
 func (f *fake) List(string) []backend.Status {
+	if f.list != nil {
+		return f.list
+	}
 	return []backend.Status{{Name: "here", Default: true}, {Name: "analytics"}}
 }
 

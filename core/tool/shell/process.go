@@ -129,11 +129,22 @@ func (s *Shell) news(p backend.Process) tool.Result {
 }
 
 func result(p backend.Process, text string) tool.Result {
-	r := tool.Result{Text: fmt.Sprintf("%s %s\n%s", p.ID, state(p), text), Backend: p.Backend}
+	for _, w := range ended(p) {
+		text += "\n[warning: " + w + "]"
+	}
+	r := tool.Result{Text: fmt.Sprintf("%s %s\n%s", p.ID, state(p), text), Backend: p.Backend, Warnings: ended(p)}
 	if !p.Running {
 		r.ExitCode = &p.ExitCode
 	}
 	return r
+}
+
+// ended are the warnings of a process that has ended: until then its start has said them.
+func ended(p backend.Process) []string {
+	if p.Running {
+		return nil
+	}
+	return p.Warnings
 }
 
 func (s *Shell) log(p backend.Process, a processArgs) tool.Result {

@@ -29,17 +29,17 @@ type terminalArgs struct {
 // Terminal returns the terminal tool.
 func Terminal(s *Shell) tool.Tool {
 	return tool.Typed(tool.Spec{
-		Name: "terminal", Toolset: "terminal", Description: terminalDoc,
+		Name: "terminal", Toolset: "terminal", Description: terminalDoc + where(s.pool.List("")),
 		Schema: fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"required":["command"],"properties":{
 			"command":{"type":"string","minLength":1,"description":"The command, run by a shell"},
 			"background":{"type":"boolean","default":false,"description":"Start it and return at once; see the process tool"},
 			"timeout":{"type":"integer","minimum":1,"default":%d,"description":"Seconds until a foreground command is ended, at most %d"},
 			"workdir":{"type":"string","description":"Directory to run in; default is where the last command ended"},
 			"pty":{"type":"boolean","default":false,"description":"Give it a terminal (for programs that insist on one)"},
-			"backend":{"type":"string","description":"Name of the back end; default is the session's current one"},
+			"backend":{"type":"string","description":%s},
 			"notify_on_complete":{"type":"boolean","default":false,"description":"background: send a message when it ends"},
 			"watch_patterns":{"type":"array","items":{"type":"string","minLength":1},"maxItems":10,"description":"background: send a message when a line contains one of these"}}}`,
-			s.timeout/time.Second, s.most/time.Second),
+			s.timeout/time.Second, s.most/time.Second, quoted(choices(s.pool.List("")))),
 		Gist:    tool.Arg(func(a terminalArgs) string { return a.Command }),
 		Backend: tool.Arg(func(a terminalArgs) string { return a.Backend }),
 		Preview: func(_ context.Context, c tool.Call) (string, string) {
@@ -64,10 +64,11 @@ func (s *Shell) terminal(ctx context.Context, c tool.Call, a terminalArgs) (tool
 		r.Sink = c.Later
 		return s.start(ctx, c, a, r)
 	}
-	r.Timeout = seconds(a.Timeout, s.timeout)
-	if r.Timeout > s.most {
+	usual, most := s.limits(c.Session, a.Backend)
+	r.Timeout = seconds(a.Timeout, usual)
+	if r.Timeout > most {
 		return tool.Fail("timeout is %d, a foreground command may take at most %d seconds. Use background=true and the process tool for longer work.",
-			a.Timeout, s.most/time.Second), nil
+			a.Timeout, most/time.Second), nil
 	}
 	if why := neverEnds(a.Command); why != "" {
 		return tool.Fail("%s Use background=true; then process (poll, log, wait, kill) looks after it.", why), nil
@@ -76,11 +77,11 @@ func (s *Shell) terminal(ctx context.Context, c tool.Call, a terminalArgs) (tool
 	if err != nil {
 		return failed(res, err), ctx.Err()
 	}
-	out := s.describe(c.Session, a, res)
+	out := s.describe(c.Session, a, res, r.Timeout)
 	if c.Data != nil {
 		c.Data(dataOf(res))
 	}
-	if res.Interrupted {
+	if res.Interrupted && ctx.Err() != nil { // else somebody took the back end down, and the turn goes on
 		return out, context.Canceled
 	}
 	return out, nil
@@ -96,7 +97,7 @@ func failed(res backend.Result, err error) tool.Result {
 func outputOf(budget int) int { return budget - min(2000, budget/5) }
 
 // describe turns what happened into what the model reads.
-func (s *Shell) describe(session string, a terminalArgs, res backend.Result) tool.Result {
+func (s *Shell) describe(session string, a terminalArgs, res backend.Result, limit time.Duration) tool.Result {
 	code := res.ExitCode
 	meaning, harmless := exitMeaning(a.Command, code)
 	out := tool.Result{
@@ -106,7 +107,7 @@ func (s *Shell) describe(session string, a terminalArgs, res backend.Result) too
 	switch {
 	case res.TimedOut:
 		lines = append(lines, fmt.Sprintf("[ended after %s: the timeout. The output above is what it printed until then. Use a longer timeout (at most %d) or background=true.]",
-			seconds(a.Timeout, s.timeout), s.most/time.Second))
+			limit, max(limit, s.most)/time.Second))
 	case res.Interrupted:
 		lines = append(lines, "[stopped before it ended; the output above is what it printed until then]")
 	case code != 0 && meaning != "":
@@ -187,8 +188,11 @@ func (s *Shell) start(ctx context.Context, c tool.Call, a terminalArgs, r backen
 	if p.Backend != s.defaultBackend(c.Session) {
 		text += "\n[runs in " + p.Backend + "]"
 	}
+	for _, w := range p.Warnings {
+		text += "\n[warning: " + w + "]"
+	}
 	if w != nil {
 		s.follow(w, p)
 	}
-	return tool.Result{Text: text, Backend: p.Backend}, nil
+	return tool.Result{Text: text, Backend: p.Backend, Warnings: p.Warnings}, nil
 }

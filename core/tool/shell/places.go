@@ -1,0 +1,76 @@
+package shell
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"hermes/core/backend"
+)
+
+// choices describes the backend argument: what names there are, and what is behind them.
+func choices(list []backend.Status) string {
+	const most = 20
+	text := "Name of the back end; default is the session's current one."
+	if len(list) < 2 {
+		return text
+	}
+	var names []string
+	for _, b := range list[:min(len(list), most)] {
+		about := b.Kind
+		if b.Kind == "local" {
+			about = "this machine"
+		}
+		if b.Image != "" && b.Kind != "local" {
+			about += " " + b.Image
+		}
+		if b.Default {
+			about += ", the default"
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", b.Name, about))
+	}
+	if n := len(list) - most; n > 0 {
+		names = append(names, fmt.Sprintf("and %d more", n))
+	}
+	return text + " There are: " + strings.Join(names, ", ")
+}
+
+// where tells, when commands can run elsewhere than here, what is where: the file tools work on this machine only.
+func where(list []backend.Status) string {
+	var b strings.Builder
+	for _, s := range list {
+		if s.Kind != "docker" && s.Kind != "ssh" {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("\n\nread_file, write_file, patch and search_files work on this machine. What runs in another back end has files of its own:")
+		}
+		shared := "nothing of this machine"
+		if len(s.Mounts) > 0 {
+			shared = "of this machine only " + strings.Join(s.Mounts, ", ")
+		}
+		fmt.Fprintf(&b, "\n- %s sees %s", s.Name, shared)
+	}
+	if b.Len() > 0 {
+		b.WriteString("\nUse the terminal (cat, tee, sed) for files there. A new container has none of an earlier one's files; a warning says so.")
+	}
+	return b.String()
+}
+
+func quoted(text string) string {
+	data, _ := json.Marshal(text) // a string never fails
+	return string(data)
+}
+
+// limits are the usual and the longest time of a foreground command where this call runs.
+func (s *Shell) limits(session, name string) (usual, most time.Duration) {
+	usual = s.timeout
+	for _, b := range s.pool.List(session) {
+		if b.Name == name || name == "" && b.Selected {
+			usual = cmp.Or(b.Timeout, usual)
+		}
+	}
+	return usual, max(usual, s.most)
+}
