@@ -41,8 +41,8 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 		&cobra.Group{ID: groupHealth, Title: "Health:"},
 	)
 	for group, list := range map[string][]*cobra.Command{
-		groupTalk:     {c.runCommand(), c.sessionsCommand()},
-		groupSettings: {c.configCommand(), c.setupCommand(), c.modelCommand()},
+		groupTalk:     {c.runCommand(), c.sessionsCommand(), c.poolCommand()},
+		groupSettings: {c.configCommand(), c.setupCommand(), c.modelCommand(), c.approvalsCommand()},
 		groupHealth:   {c.doctorCommand(), c.auditCommand(), c.memoryCommand(), c.statusCommand(), c.logsCommand(), c.versionCommand()},
 	} {
 		for _, sub := range list {
