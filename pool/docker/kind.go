@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hermes/core/crash"
@@ -60,7 +61,8 @@ type Kind struct {
 	stop     context.CancelFunc
 	work     sync.WaitGroup // sweeps in the background
 
-	home func() folder
+	home   func() folder
+	opened atomic.Bool // that home was asked for
 
 	mu      sync.Mutex
 	engines map[string]*engine // by configured address
@@ -78,7 +80,10 @@ func New(o Options) *Kind {
 	id := make([]byte, 4)
 	_, _ = rand.Read(id) // never fails
 	k := &Kind{opt: o, instance: hex.EncodeToString(id), engines: map[string]*engine{}}
-	k.home = sync.OnceValue(func() folder { return openFolder(o.Home) })
+	k.home = sync.OnceValue(func() folder {
+		k.opened.Store(true)
+		return openFolder(o.Home)
+	})
 	k.ctx, k.stop = context.WithCancel(context.Background())
 	return k
 }
@@ -217,8 +222,8 @@ func (k *Kind) Close(ctx context.Context) error {
 	for _, e := range k.engines {
 		errs = append(errs, e.close())
 	}
-	if f := k.home(); f.temporary {
-		errs = append(errs, os.RemoveAll(f.dir))
+	if k.opened.Load() && k.home().temporary {
+		errs = append(errs, os.RemoveAll(k.dir()))
 	}
 	return errors.Join(errs...)
 }

@@ -51,7 +51,9 @@ func (e *engine) listen(id string, c *connection) error {
 			case m := <-messages:
 				w.tell(m)
 			case err := <-failed: // the engine is gone, and with it the connections; or nobody listens any more
-				_ = err
+				if ctx.Err() == nil {
+					e.kind.opt.Log("the events of the engine at %s ended: %v", e.at.host, err)
+				}
 				return
 			}
 		}
