@@ -37,7 +37,7 @@ func webOptions(c *config.Config) *web.Options {
 			Blocklist: list, Proxy: httpproxy.FromEnvironment(), TrustProxy: c.Web.TrustProxy,
 		},
 		Timeout: c.Web.Timeout, MaxBytes: int64(c.Web.MaxDownload), CharLimit: c.Web.ExtractCharLimit, CacheTTL: c.Web.CacheTTL,
-		Budget: c.ToolOutput.MaxBytes, SpillDir: c.Paths().SpillDir, PDF: pdf.Text, Scan: orders, Problems: problems,
+		Budget: c.ToolOutput.MaxBytes, SpillDir: c.Paths().SpillDir, PDF: pdf.Text, Block: withoutOrders, Problems: problems,
 	}
 	if o.MaxBytes < 0 {
 		o.MaxBytes = noDownloadLimit
@@ -74,10 +74,11 @@ func inHome(c *config.Config, path string) string {
 	return realpath.Absolute(home, c.Paths().Home, path)
 }
 
-// orders names what in a page tries to give orders to the agent.
-func orders(text string) (out []string) {
-	for _, f := range injection.Scan(text) {
-		out = append(out, f.Reason+": "+injection.Excerpt(text, f))
+// withoutOrders takes the lines out of a page that try to give orders to the agent.
+func withoutOrders(text string) (out string, reasons []string) {
+	out, hits := injection.Block(text)
+	for _, h := range hits {
+		reasons = append(reasons, h.Reason+": "+injection.Excerpt(text, h))
 	}
-	return out
+	return out, reasons
 }

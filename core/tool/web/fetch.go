@@ -85,15 +85,18 @@ func (w *Web) fetch(ctx context.Context, u *url.URL) (fetched, error) {
 	return w.clean(p, resp.Request.URL.String()), nil
 }
 
-// clean takes out what cannot be seen and notes what looks like orders.
+// clean takes out what cannot be seen and what gives orders.
 func (w *Web) clean(p page.Page, final string) fetched {
 	text, removed := injection.Clean(p.Text)
 	f := fetched{final: final, title: visible(p.Title, 300), text: strings.TrimSpace(text), notes: p.Notes}
 	if removed > 0 {
 		f.notes = append(f.notes, fmt.Sprintf("%d invisible characters were removed", removed))
 	}
-	for _, why := range w.scan(f.title + "\n" + f.text) {
-		f.notes = append(f.notes, "the text may try to give orders: "+why)
+	var title, body []string
+	f.title, title = w.block(f.title)
+	f.text, body = w.block(f.text)
+	for _, why := range append(title, body...) {
+		f.notes = append(f.notes, "a line that tries to give orders is blocked: "+why)
 	}
 	return f
 }

@@ -99,7 +99,10 @@ func (w *Web) hits(results []engine.Result) (out []hit, warnings []string) {
 			continue
 		}
 		h := hit{Title: visible(r.Title, 300), URL: r.URL, Description: visible(r.Description, maxDescription), Position: len(out) + 1}
-		for _, why := range w.scan(h.Title + "\n" + h.Description) {
+		var title, description []string
+		h.Title, title = w.block(h.Title)
+		h.Description, description = w.block(h.Description)
+		for _, why := range append(title, description...) {
 			warnings = append(warnings, fmt.Sprintf("search result %s: %s", h.URL, why))
 		}
 		out = append(out, h)
@@ -137,11 +140,12 @@ func visible(s string, n int) string {
 	return s
 }
 
-func (w *Web) scan(text string) []string {
-	if w.o.Scan == nil {
-		return nil
+// block is Options.Block.
+func (w *Web) block(text string) (out string, reasons []string) {
+	if w.o.Block == nil {
+		return text, nil
 	}
-	return w.o.Scan(text)
+	return w.o.Block(text)
 }
 
 // problems returns what is to be said once.

@@ -2,7 +2,7 @@
 //
 // The contract: both only read, so nobody is asked; queries and URLs leave this machine, and docs/web.md says to whom. No address is
 // contacted but through package guard. What comes back was written by strangers: invisible characters are removed, a note tells the
-// model so, Options.Scan looks for text that gives orders, and whatever a server does ends in bounded time, memory and characters.
+// model so, Options.Block takes out text that gives orders, and whatever a server does ends in bounded time, memory and characters.
 // Results are JSON, in the form that scripts of execute_code expect; what a page has beyond its share is kept in a file.
 package web
 
@@ -30,8 +30,8 @@ type Options struct {
 	Budget    int           // characters of a whole result; tool.DefaultMaxResult
 	SpillDir  string        // keeps the whole text of cut pages; "" keeps none
 	PDF       page.PDF      // nil: PDF documents are refused
-	// Scan names what in a text tries to give orders to the agent, in words for people. May be nil.
-	Scan func(text string) []string
+	// Block takes lines that try to give orders to the agent out of a text and says why, in words for people. May be nil.
+	Block func(text string) (out string, reasons []string)
 	// Problems are said once, with the first result: a blocklist file that could not be read.
 	Problems []string
 }
