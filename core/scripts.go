@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +25,16 @@ func (a *App) newEngine() *execcode.Engine {
 		Env: func() []string { return ScriptEnv(a.Config(), os.Environ()) }, Python: func() string { return expandHome(a.Config().CodeExecution.Python) },
 		Homes: homes, Pool: a.Pool, Clean: shell.Readable, Log: a.log,
 	})
+}
+
+// ProbeScripts says what scripts would run on with these settings, by running an empty one.
+func ProbeScripts(ctx context.Context, c *config.Config) (execcode.Report, error) {
+	e := execcode.New(execcode.Options{
+		Env: func() []string { return ScriptEnv(c, os.Environ()) }, Python: func() string { return expandHome(c.CodeExecution.Python) },
+		Homes: []string{c.Paths().Home},
+	})
+	defer e.Close()
+	return e.Probe(ctx, "")
 }
 
 // codeSettings are those of execute_code in effect.

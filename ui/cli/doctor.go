@@ -56,6 +56,7 @@ func (c *command) doctorCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(c.doctorEnvCommand())
 	return cmd
 }
 
@@ -66,7 +67,7 @@ func (c *command) examine(ctx context.Context) ([]finding, error) {
 	}
 	x := examination{c: c, start: start}
 	for _, look := range []func(context.Context){
-		x.program, x.settings, x.home, x.secrets, x.database, x.disk, x.terminal, x.tools, x.model,
+		x.program, x.settings, x.home, x.secrets, x.database, x.disk, x.terminal, x.tools, x.scripts, x.model,
 	} {
 		look(ctx)
 	}
