@@ -48,6 +48,8 @@ type Options struct {
 	Unattended bool
 	// Yes runs everything that would be asked; the floor stays.
 	Yes bool
+	// YesLevel is what runs unasked, in place of the setting; nil leaves it.
+	YesLevel *int
 	// Changed is called after edited settings took effect. May be nil.
 	Changed func(c *config.Config)
 	Log     *slog.Logger
@@ -100,7 +102,6 @@ func Open(ctx context.Context, o Options) (*App, error) {
 		return nil, errors.Join(err, a.Close(ctx))
 	}
 	a.announce()
-	a.admit(o.Config)
 	a.opened = true
 	if o.Reload != nil {
 		a.follow(life, *o.Reload)

@@ -247,10 +247,7 @@ func TestEditedSettingsTakeEffect(t *testing.T) {
 		t.Error("nobody was told")
 	}
 	p.write("approvals:\n  mode: smart\n")
-	wait(x, func(e event.Notice) bool { return strings.Contains(e.Text, "smart is not available yet") })
-	if mode := x.Gate.Policy().Mode; mode != "manual" {
-		t.Errorf("smart acts as %s", mode)
-	}
+	wait(x, func(event.ConfigReloaded) bool { return x.Gate.Policy().Mode == "smart" })
 	p.write("approvals:\n  mode: of\n")
 	told := wait(x, func(e event.ConfigReloaded) bool { return len(e.Problems) > 0 })
 	if !strings.Contains(told.Problems[0], "config.yaml") {

@@ -120,19 +120,16 @@ func approvalsFile(p config.Paths) string { return filepath.Join(p.Home, "approv
 // policy is how the gate behaves with the settings in effect.
 func (a *App) policy() approval.Policy {
 	c := a.Config()
-	mode := approval.ModeManual
-	if c.Approvals.Mode == "off" || a.opts.Yes {
+	mode, level := approval.Mode(c.Approvals.Mode), approval.Level(c.Approvals.Level)
+	if a.opts.Yes {
 		mode = approval.ModeOff
+	}
+	if a.opts.YesLevel != nil {
+		level = approval.Level(*a.opts.YesLevel)
 	}
 	return approval.Policy{
 		Mode: mode, Timeout: c.Approvals.Timeout, Unattended: a.opts.Unattended, Allow: c.CommandAllowlist, Deny: c.Approvals.Deny,
-	}
-}
-
-// admit tells about a setting that is taken but does not do yet what its name says.
-func (a *App) admit(c *config.Config) {
-	if c.Approvals.Mode == "smart" {
-		a.notice(event.Info, "approvals.mode: smart is not available yet: asks like manual", "")
+		Level: level, Remember: c.Approvals.Remember, Judge: judge{a}, Own: c.Paths().Home,
 	}
 }
 
@@ -178,7 +175,6 @@ func (a *App) follow(ctx context.Context, o config.Options) {
 func (a *App) apply(change config.Change) {
 	a.config.Store(change.Config)
 	if slices.Contains(change.Live, "approvals.mode") {
-		a.admit(change.Config)
 	}
 	a.Models.replace(modelSettings(change.Config, a.opts.Model))
 	a.Gate.SetPolicy(a.policy())

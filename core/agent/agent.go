@@ -91,11 +91,15 @@ type Deps struct {
 	Backend func(session, asked string) Place
 	// Keep holds a session's back end up while somebody is asked whether a command may run in it; nil holds nothing.
 	Keep func(session, name string) (release func())
-	Log     *slog.Logger
+	Log  *slog.Logger
 }
 
 // Place is a back end and the folder in which the session's next command starts there; "" is the session's own.
-type Place struct{ Name, Dir string }
+type Place struct {
+	Name, Dir string
+	// Local says that its paths are those of this machine, Sandboxed that nothing of the machine can be reached from it.
+	Local, Sandboxed bool
+}
 
 // Settings are what a person may change while the program runs. Zero fields mean the default.
 type Settings struct {

@@ -20,16 +20,17 @@ import (
 
 // toolJob is one call on its way.
 type toolJob struct {
-	call    chat.ToolCall
-	spec    tool.Spec
-	args    json.RawMessage // validated
-	reads   bool            // changes nothing
-	gist    string
-	backend string   // resolved: where it will run
-	dir     string   // where it starts
-	paths   []string // absolute, links followed
-	result  *chat.ToolResult
-	done    chan struct{}
+	call             chat.ToolCall
+	spec             tool.Spec
+	args             json.RawMessage // validated
+	reads            bool            // changes nothing
+	gist             string
+	backend          string   // resolved: where it will run
+	local, sandboxed bool     // where it will run, as Place says
+	dir              string   // where it starts
+	paths            []string // absolute, links followed
+	result           *chat.ToolResult
+	done             chan struct{}
 
 	ctx     context.Context // ends with the interrupt, or with the call that it is inside of
 	up      string          // the call that it is inside of; "" for what the model called
@@ -82,8 +83,10 @@ func (t *turn) describe(j *toolJob) {
 	if j.spec.Backend != nil {
 		at := t.a.d.Backend(t.w.uid, j.spec.Backend(j.args))
 		j.backend, j.dir = at.Name, cmp.Or(at.Dir, t.info.Cwd)
+		j.local, j.sandboxed = at.Local, at.Sandboxed
 	}
 	if j.spec.Paths != nil {
+		j.local = true              // file tools work on this machine
 		home, _ := os.UserHomeDir() // without one, ~ stays as it is written
 		for _, p := range j.spec.Paths(j.args) {
 			j.paths = append(j.paths, realpath.Of(home, t.info.Cwd, p))
@@ -163,7 +166,7 @@ func (t *turn) approve(j *toolJob) {
 	r := approval.Request{
 		Session: t.w.uid, Turn: t.id, Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args},
 		ReadOnly: j.reads, Paths: j.paths, Dir: j.dir, Detail: j.gist, Backend: j.backend, Publish: t.asking(j),
-		Prompt: t.said,
+		Prompt: t.said, Project: t.info.Project, Local: j.local, Sandboxed: j.sandboxed,
 	}
 	if t.preview(j, &r); j.result != nil {
 		return

@@ -114,7 +114,7 @@ func TestPathsAreTheFilesThatAreMeant(t *testing.T) {
 		}
 	}
 	for _, a := range each[event.ApprovalAsked](r.sink) {
-		if got := strings.Join(a.Effects, ""); got != "touches "+filepath.Join(dir, "real.txt") {
+		if got := strings.Join(a.Effects, ""); got != "writes "+filepath.Join(dir, "real.txt")+" (in the project)" {
 			t.Errorf("effects %q", got)
 		}
 	}

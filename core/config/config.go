@@ -130,7 +130,7 @@ func Defaults() *Config {
 			Backend: "local", Cwd: ".", Timeout: 180 * time.Second, IdleTTL: 30 * time.Minute,
 			MaxBackendsPerSession: 5, Fallback: "default", DockerNetwork: true, DockerImage: "nikolaik/python-nodejs:python3.11-nodejs20",
 		},
-		Approvals: Approvals{Mode: "manual", Timeout: 300 * time.Second},
+		Approvals: Approvals{Mode: "manual", Level: 2, Timeout: 300 * time.Second, Remember: 720 * time.Hour},
 		Security:  Security{AuditLog: true},
 		Display: Display{
 			Theme: "default", BusyInputMode: "interrupt", Language: "en", Mouse: "all", Notify: "unfocused",

@@ -48,6 +48,7 @@ type Start struct {
 	Toolsets   []string         // likewise
 	Unattended bool             // nobody can answer: what would be asked is refused
 	Yes        bool             // what would be asked runs
+	YesLevel   *int             // what runs unasked, in place of the setting; nil leaves it
 	Log        *slog.Logger
 }
 

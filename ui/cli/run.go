@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -28,7 +29,7 @@ type runFlags struct {
 	openFlags
 	toolsets []string
 	output   string
-	yes      bool
+	yes      yesFlag
 	backend  string
 	timeout  time.Duration
 }
@@ -56,7 +57,8 @@ turn and keeps what there is; a second one ends the program.`,
 	fl.StringVarP(&f.resume, "session", "s", "", "the same as --resume")
 	fl.StringSliceVar(&f.toolsets, "toolsets", nil, "give the agent these sets of tools only")
 	fl.StringVarP(&f.output, "output", "o", "text", "what stdout gets: text, json or jsonl")
-	fl.BoolVarP(&f.yes, "yes", "y", false, "run what would be asked for approval; what never runs still does not")
+	fl.VarP(&f.yes, "yes", "y", "run what would be asked for approval, up to a `level` (0 to 3, see approvals.level) or all; what never runs still does not")
+	fl.Lookup("yes").NoOptDefVal = "all"
 	fl.StringVar(&f.backend, "backend", "", "run commands in this back `end`")
 	fl.DurationVar(&f.timeout, "timeout", 0, "stop the turn after this long, for example 10m")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
@@ -81,7 +83,8 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 	for _, problem := range start.Problems {
 		c.note("hermes: %s", problem)
 	}
-	start.Toolsets, start.Yes, start.Unattended = f.toolsets, f.yes, !f.yes
+	start.Toolsets, start.Yes, start.Unattended = f.toolsets, f.yes.all, !f.yes.all
+	start.YesLevel = f.yes.level
 	return c.with(ctx, start, func(ctx context.Context, app *App) error {
 		box := app.Bus.Subscribe(event.Limits{}) // before the session opens, so that its first event is seen
 		defer box.Close()
@@ -96,7 +99,7 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 			ctx, cancel = context.WithTimeout(ctx, f.timeout)
 			defer cancel()
 		}
-		t := &turn{app: app, box: box, session: uid, yes: f.yes, printer: p, release: stop}
+		t := &turn{app: app, box: box, session: uid, yes: f.yes.all, printer: p, release: stop}
 		return errors.Join(t.run(ctx, agent.Input{Text: prompt}), out.problem(uid))
 	})
 }
@@ -209,3 +212,42 @@ func readPrompt(args []string, in io.Reader) (string, error) {
 	}
 	return text, nil
 }
+
+// yesFlag is how far a run goes without a person: not at all, up to a level, or all the way.
+type yesFlag struct {
+	all   bool
+	level *int
+}
+
+// String implements pflag.Value.
+func (y *yesFlag) String() string {
+	switch {
+	case y.all:
+		return "all"
+	case y.level != nil:
+		return strconv.Itoa(*y.level)
+	default:
+		return ""
+	}
+}
+
+// Set implements pflag.Value.
+func (y *yesFlag) Set(s string) error {
+	switch s {
+	case "all", "true":
+		*y = yesFlag{all: true}
+		return nil
+	case "false":
+		*y = yesFlag{}
+		return nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > 3 {
+		return errors.New("a level from 0 to 3, or all")
+	}
+	*y = yesFlag{level: &n}
+	return nil
+}
+
+// Type implements pflag.Value.
+func (y *yesFlag) Type() string { return "level" }
