@@ -51,6 +51,9 @@ type fake struct {
 	id             string
 	gate           chan struct{} // Start and Run wait for it; nil: they do not
 	err            error         // of Start
+	hang           chan struct{} // Remove waits for it, whatever its context says
+	absent         atomic.Int32  // how often Run finds that nothing is there
+	gone           chan error
 	starts, stops  atomic.Int32
 	removals, runs atomic.Int32
 }
@@ -72,12 +75,21 @@ func (f *fake) Start(ctx context.Context, r Report) error {
 	return f.err
 }
 
-func (f *fake) Stop(context.Context) error   { f.stops.Add(1); return nil }
-func (f *fake) Remove(context.Context) error { f.removals.Add(1); return nil }
-func (f *fake) Idles() bool                  { return true }
-func (f *fake) Gone() <-chan error           { return nil }
+func (f *fake) Stop(context.Context) error { f.stops.Add(1); return nil }
+func (f *fake) Remove(context.Context) error {
+	if f.hang != nil {
+		<-f.hang
+	}
+	f.removals.Add(1)
+	return nil
+}
+func (f *fake) Idles() bool        { return true }
+func (f *fake) Gone() <-chan error { return f.gone }
 
 func (f *fake) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	if f.absent.Add(-1) >= 0 {
+		return runner.Result{}, &NotStarted{errors.New("no such container")}
+	}
 	f.runs.Add(1)
 	if s.Command == "block" {
 		<-ctx.Done()
