@@ -2,6 +2,7 @@ package ssh
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -30,7 +31,7 @@ const (
 
 // serve starts the runner as the one program of one session, without a terminal and without our agent.
 func (c *connection) serve(ctx context.Context, p place, t target, o Options) (*link, error) {
-	st, err := c.open(fmt.Sprintf("exec %s serve -grace %v", p.path(), o.Grace))
+	st, err := c.open(ctx, fmt.Sprintf("exec %s serve -grace %v", p.path(), o.Grace))
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +85,24 @@ func (l *link) isDir(ctx context.Context, dir string) bool {
 	return err == nil && res.ExitCode == 0
 }
 
+// session opens one. A host that allows one at a time counts the last one for a moment longer than we do.
+func (c *connection) session(ctx context.Context) (*gossh.Session, error) {
+	for pause := 10 * time.Millisecond; ; pause *= 2 {
+		s, err := c.NewSession()
+		if err == nil {
+			return s, nil
+		}
+		var refused *gossh.OpenChannelError
+		if !errors.As(err, &refused) || pause > time.Second || ctx.Err() != nil {
+			return nil, fmt.Errorf("opening a session on the host: %w", heard{err})
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+}
+
 // stream is the standard input and output of a program on the host.
 type stream struct {
 	conn    *connection
@@ -97,10 +116,10 @@ type stream struct {
 	writing sync.Mutex // the library's end of input is not safe beside its write
 }
 
-func (c *connection) open(command string) (*stream, error) {
-	session, err := c.NewSession()
+func (c *connection) open(ctx context.Context, command string) (*stream, error) {
+	session, err := c.session(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("opening a session on the host: %w", err)
+		return nil, err
 	}
 	st := &stream{conn: c, session: session, exited: make(chan struct{}), over: make(chan struct{})}
 	session.Stderr = &st.stderr

@@ -169,7 +169,7 @@ func (c *connection) install(ctx context.Context, p *place, progress func(done i
 		"(sha256sum "+part+" || shasum -a 256 "+part+" || openssl dgst -sha256 -r "+part+") 2>/dev/null; true'", &told{r: bytes.NewReader(p.program.Data()), progress: progress})
 	if err != nil {
 		c.discard(part)
-		return fmt.Errorf("copying the runner to %s on the host: %s: %w", p.dir, clean(out.stderr), err)
+		return fmt.Errorf("copying the runner to %s on the host: %w", p.dir, out.failed(err))
 	}
 	sum := sumIn(out.stdout, part)
 	if sum == "" { // nothing there can tell
@@ -184,7 +184,7 @@ func (c *connection) install(ctx context.Context, p *place, progress func(done i
 	}
 	if out, err := c.small(ctx, "mv -f "+part+" "+p.path(), nil); err != nil {
 		c.discard(part)
-		return fmt.Errorf("putting the runner in its place on the host: %s: %w", clean(out.stderr), err)
+		return fmt.Errorf("putting the runner in its place on the host: %w", out.failed(err))
 	}
 	return nil
 }
@@ -219,9 +219,9 @@ func sumIn(out []byte, file string) string {
 // readBack fetches a file and returns its hash. What rc files print before it is found by a mark.
 func (c *connection) readBack(ctx context.Context, file string) (string, error) {
 	mark := hex.EncodeToString(random(8))
-	s, err := c.NewSession()
+	s, err := c.session(ctx)
 	if err != nil {
-		return "", fmt.Errorf("opening a session: %w", err)
+		return "", err
 	}
 	defer func() { _ = s.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
@@ -254,11 +254,19 @@ func (c *connection) discard(file string) {
 // answer is what a small command printed.
 type answer struct{ stdout, stderr []byte }
 
+// failed is an error with what the host said about it.
+func (a answer) failed(err error) error {
+	if said := clean(a.stderr); said != "" {
+		return fmt.Errorf("%s: %w", said, err)
+	}
+	return err
+}
+
 // small runs a command whose output is short. Output beyond maxAnswer is dropped.
 func (c *connection) small(ctx context.Context, command string, stdin io.Reader) (answer, error) {
-	s, err := c.NewSession()
+	s, err := c.session(ctx)
 	if err != nil {
-		return answer{}, fmt.Errorf("opening a session on the host: %w", err)
+		return answer{}, err
 	}
 	defer func() { _ = s.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = s.Close() })()

@@ -235,7 +235,7 @@ func TestHostsThatAnswerOddly(t *testing.T) {
 func TestANoisyLogin(t *testing.T) {
 	banner := filepath.Join(t.TempDir(), "banner")
 	write(t, banner, "ALL YOUR BASE\n")
-	s := sshdtest.Start(t, sshdtest.Config("Banner "+banner))
+	s := sshdtest.Start(t, sshdtest.Config("Banner "+banner), sshdtest.Config("MaxSessions 1"))
 	noise := "echo Welcome to the machine; echo and stderr >&2; printf 'no newline at the end'\n"
 	write(t, filepath.Join(s.Home, ".bashrc"), noise)
 	write(t, filepath.Join(s.Home, ".ssh", "rc"), noise)
