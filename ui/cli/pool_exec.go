@@ -75,7 +75,6 @@ The arguments are given as they are; for a shell's line: hermes pool exec NAME -
 	fl.DurationVar(&x.timeout, "timeout", 0, "end it after this long, for example 90s")
 	fl.StringVarP(&x.dir, "workdir", "w", "", "run in this `folder` of the back end")
 	fl.StringArrayVarP(&x.env, "env", "e", nil, "set `NAME=value` for it; NAME alone passes on the one from here")
-	fl.SetInterspersed(false)
 	return cmd
 }
 

@@ -72,7 +72,7 @@ func (c *command) poolStop(f *poolFlags) *cobra.Command {
 		Use: "stop <name>...", Short: "Stop back ends", Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.completeBackends,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error {
-				return w.own(ctx, args, "is stopped", func(name string) error { return w.pool.Stop(ctx, w.session, name, force.force) })
+				return w.own(ctx, args, "is stopped", false, func(name string) error { return w.pool.Stop(ctx, w.session, name, force.force) })
 			})
 		},
 	}
@@ -87,7 +87,7 @@ func (c *command) poolRestart(f *poolFlags) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error {
 				defer w.follow()()
-				return w.own(ctx, args, "was restarted", func(name string) error { return w.pool.Restart(ctx, w.session, name, force.force) })
+				return w.own(ctx, args, "was restarted", true, func(name string) error { return w.pool.Restart(ctx, w.session, name, force.force) })
 			})
 		},
 	}
@@ -101,7 +101,7 @@ func (c *command) poolRemove(f *poolFlags) *cobra.Command {
 		Use: "rm <name>...", Aliases: []string{"remove"}, Short: "Remove back ends with their files", Args: cobra.MinimumNArgs(1), ValidArgsFunction: c.completeBackends,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error {
-				return w.own(ctx, args, "is removed", func(name string) error { return w.pool.Remove(ctx, w.session, name, force.force) })
+				return w.own(ctx, args, "is removed", false, func(name string) error { return w.pool.Remove(ctx, w.session, name, force.force) })
 			})
 		},
 	}
@@ -110,8 +110,8 @@ func (c *command) poolRemove(f *poolFlags) *cobra.Command {
 }
 
 // own works on back ends that no other hermes uses: it would lose them in the midst of its work, and has the verbs itself. What a crash
-// left over is taken up first, so that there is something to stop or to remove.
-func (w *poolWork) own(ctx context.Context, names []string, done string, f func(name string) error) error {
+// left over is taken up first, so that there is something to stop or to remove; what is not there is left alone unless absent is set.
+func (w *poolWork) own(ctx context.Context, names []string, done string, absent bool, f func(name string) error) error {
 	found, err := w.containers(ctx)
 	if err != nil {
 		return err
@@ -119,6 +119,9 @@ func (w *poolWork) own(ctx context.Context, names []string, done string, f func(
 	return w.each(names, func(name string) error {
 		began := time.Now()
 		l, there := found[name]
+		if !there && !absent {
+			return w.said(name, "was not up in this session", began)
+		}
 		if there && l.Live {
 			return failed(ExitFailed, "%s is in use by a running hermes (container %s): do it there, or end that one", name, l.Name)
 		}
