@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"hermes/core"
@@ -39,7 +40,17 @@ func run() int {
 
 // program is everything the command line can start. Tests boot the same one.
 func program() cli.Program {
-	return cli.Program{Version: version, Open: open, Workbench: runWorkbench, SQLite: store.SQLiteVersion, KeyProblems: workbench.KeyProblems}
+	return cli.Program{
+		Version: version, Open: open, Workbench: runWorkbench, SQLite: store.SQLiteVersion, KeyProblems: workbench.KeyProblems, Engine: examine,
+	}
+}
+
+// examine looks at a container engine for `hermes doctor`.
+func examine(ctx context.Context, address string, images []string) cli.Engine {
+	k := docker.New(docker.Options{})
+	f, err := k.Examine(ctx, address, images...)
+	about := fmt.Sprintf("version %s, storage %s, cgroup %s", f.Version, f.Storage, f.Cgroup)
+	return cli.Engine{Address: f.Address, About: about, Missing: f.Missing, Err: errors.Join(err, k.Close(ctx))}
 }
 
 // open builds the program without a screen.

@@ -33,6 +33,8 @@ type Program struct {
 	// KeyProblems says what is wrong with the keys of the settings: the screen knows its actions, the settings do not.
 	// May be nil.
 	KeyProblems func(keys map[string][]string) []string
+	// Engine looks at the engine at a configured address, for `doctor`. May be nil.
+	Engine func(ctx context.Context, address string, images []string) Engine
 	// SQLite returns the version of the database library, for `doctor`. May be nil.
 	SQLite func() string
 }
