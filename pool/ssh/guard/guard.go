@@ -54,7 +54,7 @@ func (r *Rules) Command(text string) error {
 	if r.empty() {
 		return nil
 	}
-	return r.script(text, 0)
+	return r.script(script{text: text}, 0)
 }
 
 // Argv judges an argument vector, which no shell reads.
@@ -100,8 +100,8 @@ func (r *Rules) started(in started, depth int) error {
 			return err
 		}
 	}
-	for _, text := range in.scripts {
-		if err := r.script(text, depth+1); err != nil {
+	for _, s := range in.scripts {
+		if err := r.script(s, depth+1); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func TestAllowed(t *testing.T) {
 		"ls | xargs cat", "ls | xargs -n 1 -P4 cat", "ls | xargs -I{} cat {}", "sh -c 'git status; ls'", "bash -lc 'git status'", "bash -e -c 'ls' x y",
 		"sh -c 'sh -c \"sh -c ls\"'", "eval 'git status'", "eval git status", "command git status", "exec git status", "stdbuf -oL git log", "setsid git gc",
 		"sudo systemctl restart nginx", "make test-1", "g\"i\"t status", `g\it status`, "'git' status", "git status # rm -rf /", "git log <<< rm", "cat <<EOF\nrm -rf /\nEOF",
-		"trap 'ls' EXIT; git gc", "[[ -f x ]] && cat x", "exec >log 2>&1; git gc", "while read -r line; do echo $line; done", "git $X", "",
+		"trap 'ls' EXIT; git gc", "[[ -f x ]] && cat x", "exec >log 2>&1; git gc", "while read -r line; do echo $line; done", "git $X", "", `sh -c 'exec "$@" >&3' sh git status`, `bash -ec 'cd x; "$@"' _ git log`, `sh -c 'ls "$@"' _ x`,
 	} {
 		if err := r.Command(ok); err != nil {
 			t.Errorf("%q: %v", ok, err)
@@ -53,7 +53,8 @@ func TestAllowed(t *testing.T) {
 		"exec rm x", "command rm x", "busybox rm x", "xargs rm", "find . -delete", "find . -exec rm {} ;", "PATH=/tmp git status", "PATH=/tmp; git status", "export PATH=/tmp; git status",
 		"LD_PRELOAD=/tmp/x.so git status", "env PATH=/tmp git status", "read PATH <<< /tmp; git", "printf -v PATH /tmp; git", ": ${PATH:=/tmp}", "for PATH in /tmp; do git; done",
 		"{rm,-rf,/}", "/bin/r?", "alias git=rm", "source x", ". x", "make test-12", "make test-$X", "git 'unclosed", "git status )", "if git", "trap 'rm x' EXIT", "su -c 'git status'",
-		"ssh host git status", "GIT_SSH_COMMAND=rm git fetch", "bash --rcfile x -c 'rm x'", "coproc rm x", "time rm x", "! rm x", "ls & rm x", "$'\\x72m' x", "ls | xargs -I{} {} x",
+		"ssh host git status", "GIT_SSH_COMMAND=rm git fetch", "bash --rcfile x -c 'rm x'", "coproc rm x", "time rm x", "! rm x", `sh -c '"$@"' sh rm x`, `sh -c '"$@"' git rm x`, `sh -c 'shift; "$@"' sh git rm x`, `sh -c 'set -- rm; "$@"' sh git`, `sh -c '"$@"' sh`, `sh -c '"$@"' sh "$X"`,
+		`sh -c 'x"$@"' sh git`, `sh -c '$@' sh git`, `sh -c '"${@:2}"' sh git rm`, `sh -c 'f() { "$@"; }; f rm' sh git`, `sh -c 's=shift; $s; "$@"' sh git rm`, `sh -c 'command shift; "$@"' sh git rm`, "ls & rm x", "$'\\x72m' x", "ls | xargs -I{} {} x",
 	} {
 		var refused *Refused
 		if err := r.Command(no); !errors.As(err, &refused) {
@@ -101,12 +102,12 @@ func TestDeniedWins(t *testing.T) {
 // An argument vector is judged as what it is: no shell reads it.
 func TestArgv(t *testing.T) {
 	r := rules(t, "printf *|sh", "git push *")
-	for _, ok := range [][]string{{"printf", "%s", "; rm x"}, {"sh", "-c", "printf x"}, {"/usr/bin/printf", "$X"}} {
+	for _, ok := range [][]string{{"printf", "%s", "; rm x"}, {"sh", "-c", "printf x"}, {"/usr/bin/printf", "$X"}, {"/bin/sh", "-c", `exec "$@" >&3 3>&-`, "sh", "printf", "x"}} {
 		if err := r.Argv(ok); err != nil {
 			t.Errorf("%q: %v", ok, err)
 		}
 	}
-	for _, no := range [][]string{{"rm", "x"}, {"sh", "-c", "rm x"}, {"env", "rm"}, {"git", "push"}, {"; printf"}} {
+	for _, no := range [][]string{{"rm", "x"}, {"sh", "-c", "rm x"}, {"env", "rm"}, {"git", "push"}, {"; printf"}, {"/bin/sh", "-c", `exec "$@"`, "sh", "rm", "x"}} {
 		if err := r.Argv(no); err == nil {
 			t.Errorf("%q was let through", no)
 		}

@@ -135,33 +135,40 @@ func braces(text string, w *syntax.Word) bool {
 }
 
 // script judges every simple command in a text.
-func (r *Rules) script(text string, depth int) error {
+func (r *Rules) script(s script, depth int) error {
 	if depth > maxDepth {
 		return refuse("it is nested too deeply to be judged")
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(s.text), "")
 	if err != nil {
 		return refuse("its syntax cannot be read (%v), and this back end has lists that must judge it", err)
+	}
+	if changesArgs(file) {
+		s.args = nil
 	}
 	var first error
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if first == nil {
-			first = r.node(n, depth)
+			first = r.node(n, s.args, depth)
 		}
 		return first == nil
 	})
 	return first
 }
 
-func (r *Rules) node(n syntax.Node, depth int) error {
+func (r *Rules) node(n syntax.Node, args []word, depth int) error {
 	switch n := n.(type) {
 	case *syntax.CallExpr:
 		if err := r.assigns(n.Assigns); err != nil || len(n.Args) == 0 {
 			return err
 		}
-		argv := make([]word, len(n.Args))
-		for i, w := range n.Args {
-			argv[i] = read(w)
+		argv := make([]word, 0, len(n.Args))
+		for _, w := range n.Args {
+			if len(args) > 0 && allArgs(w) {
+				argv = append(argv, args...)
+				continue
+			}
+			argv = append(argv, read(w))
 		}
 		return r.call(argv, depth)
 	case *syntax.DeclClause:
@@ -176,6 +183,39 @@ func (r *Rules) node(n syntax.Node, depth int) error {
 		}
 	}
 	return nil
+}
+
+// allArgs says that a word is "$@" and nothing else.
+func allArgs(w *syntax.Word) bool {
+	if len(w.Parts) != 1 {
+		return false
+	}
+	q, ok := w.Parts[0].(*syntax.DblQuoted)
+	if !ok || len(q.Parts) != 1 {
+		return false
+	}
+	p, ok := q.Parts[0].(*syntax.ParamExp)
+	return ok && p.Param != nil && p.Param.Value == "@" && p.Short
+}
+
+// changesArgs says whether "$@" may become something else than it was at the beginning of a script: by shift, set, a file that is read, or in
+// a function.
+func changesArgs(file *syntax.File) (changes bool) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.FuncDecl:
+			changes = true
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 {
+				switch w := read(n.Args[0]); w.text {
+				case "shift", "set", ".", "source", "eval", "command", "builtin":
+					changes = true
+				}
+			}
+		}
+		return !changes
+	})
+	return changes
 }
 
 func (r *Rules) assigns(all []*syntax.Assign) error {

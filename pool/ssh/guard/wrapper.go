@@ -9,9 +9,15 @@ import (
 // started is what a command starts.
 type started struct {
 	commands    [][]word
-	scripts     []string
+	scripts     []script
 	transparent bool // it does nothing itself: only what it starts counts
 	privileged  bool // it starts that as somebody else
+}
+
+// script is a text that a shell runs, and its arguments: "$@".
+type script struct {
+	text string
+	args []word
 }
 
 // wrapper is a program that runs its arguments.
@@ -174,9 +180,9 @@ func shell(argv []word, privileged bool) (started, error) {
 		case !arg.known():
 			return in, refuse("an argument of %q is only known when it runs", show(argv))
 		case arg.text == "--command" && i+1 < len(argv):
-			return in.text(argv, argv[i+1])
+			return in.text(argv, argv[i+1], nil)
 		case strings.HasPrefix(arg.text, "--command="):
-			return in.text(argv, word{text: strings.TrimPrefix(arg.text, "--command="), source: arg.source})
+			return in.text(argv, word{text: strings.TrimPrefix(arg.text, "--command="), source: arg.source}, nil)
 		case arg.text == "-o" || arg.text == "+o" || arg.text == "-O" || arg.text == "+O" || arg.text == "--rcfile" || arg.text == "--init-file":
 			i++
 		case strings.HasPrefix(arg.text, "--"):
@@ -195,17 +201,17 @@ func shell(argv []word, privileged bool) (started, error) {
 func (in started) after(argv []word, i int) (started, error) {
 	for ; i < len(argv); i++ {
 		if a := argv[i].text; len(a) < 2 || (a[0] != '-' && a[0] != '+') {
-			return in.text(argv, argv[i])
+			return in.text(argv, argv[i], argv[min(i+2, len(argv)):]) // between them is a name
 		}
 	}
 	return in, nil
 }
 
-func (in started) text(argv []word, w word) (started, error) {
+func (in started) text(argv []word, w word, args []word) (started, error) {
 	if !w.known() {
 		return in, refuse("the text that %q runs is only known when it runs", show(argv))
 	}
-	in.scripts, in.transparent = []string{w.text}, !in.privileged
+	in.scripts, in.transparent = []script{{w.text, args}}, !in.privileged
 	return in, nil
 }
 
@@ -217,7 +223,7 @@ func evaluated(argv []word) (started, error) {
 		}
 		texts = append(texts, w.text)
 	}
-	return started{scripts: []string{strings.Join(texts, " ")}, transparent: true}, nil
+	return started{scripts: []script{{text: strings.Join(texts, " ")}}, transparent: true}, nil
 }
 
 func trapped(argv []word) (started, error) {
@@ -227,7 +233,7 @@ func trapped(argv []word) (started, error) {
 	if !argv[1].known() {
 		return started{}, refuse("the text that %q runs is only known when it runs", show(argv))
 	}
-	return started{scripts: []string{argv[1].text}, transparent: true}, nil
+	return started{scripts: []script{{text: argv[1].text}}, transparent: true}, nil
 }
 
 // found reads find ... -exec command ;
