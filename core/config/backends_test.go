@@ -82,6 +82,28 @@ terminal:
 	}
 }
 
+// The document's example is taken as it is.
+func TestTheExampleOfTheDocument(t *testing.T) {
+	data, err := os.ReadFile("../../docs/backends.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(data), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	c, problems := loadText(t, text)
+	for _, p := range problems {
+		t.Error(p)
+	}
+	if _, places := c.Places(); len(places) != 7 || places["far"].Engine == "" {
+		t.Errorf("%d back ends", len(places))
+	}
+	for _, f := range fields(reflect.TypeFor[Backend]()) {
+		if !strings.Contains(string(data), f.name) && f.name != "kind" {
+			t.Errorf("the document says nothing of %s", f.name)
+		}
+	}
+}
+
 // What the Python program's keys say counts for the default back end, and only where it says nothing itself.
 func TestKeysOfThePythonProgram(t *testing.T) {
 	c, problems := loadText(t, `
