@@ -50,6 +50,7 @@ type approval struct {
 	at     int // button
 	top    int // first line shown
 	why    bool
+	prefix bool // the answers that last count for every command that begins the same
 	styles *style.Styles
 	room   int // lines of the text in the last picture
 	width  int // of the text
@@ -69,7 +70,7 @@ type drawnBody struct {
 func (d *drawnBody) of(ask event.ApprovalAsked) bool {
 	a := &d.ask
 	return d.lines != nil && a.ID == ask.ID && a.Detail == ask.Detail && a.Diff == ask.Diff && a.Reason == ask.Reason && a.Scope == ask.Scope &&
-		a.Span == ask.Span && a.Call.Name == ask.Call.Name && bytes.Equal(a.Call.Args, ask.Call.Args) && slices.Equal(a.Effects, ask.Effects)
+		a.Span == ask.Span && slices.Equal(a.Spans, ask.Spans) && a.Call.Name == ask.Call.Name && bytes.Equal(a.Call.Args, ask.Call.Args) && slices.Equal(a.Effects, ask.Effects)
 }
 
 func newApproval(p *Pane) *approval {
@@ -94,7 +95,7 @@ func (a *approval) ask() (event.ApprovalAsked, bool) {
 
 func (a *approval) show(i int) {
 	a.index, a.id, a.shown = i, a.pane.asks[i].ID, a.pane.deps.Now()
-	a.at, a.top, a.why = 0, 0, false
+	a.at, a.top, a.why, a.prefix = 0, 0, false, false
 }
 
 // Finished implements ui.Finisher.
@@ -160,12 +161,22 @@ func (a *approval) buttons(ask event.ApprovalAsked) []button {
 		}
 	}
 	offer(event.DecisionOnce, "o", "Once", "this call runs; the next one asks again.")
-	covers := ask.Scope
+	covers, kind := ask.Scope, event.Decision("")
 	if covers == "" {
 		covers = "the same call"
 	}
-	offer(event.DecisionSession, "s", "This session", "until it ends, without asking: "+covers+".")
-	offer(event.DecisionAlways, "a", "Always", "from now on in every session, without asking: "+covers+".")
+	if a.prefix {
+		covers, kind = "every command that begins with \""+ask.Prefix+"\" and does nothing worse", ":prefix"
+	}
+	offer(event.DecisionSession+kind, "s", "This session", "until it ends, without asking: "+covers+".")
+	offer(event.DecisionProject+kind, "p", "Project", "in every session here, until it expires, without asking: "+covers+".")
+	offer(event.DecisionAlways+kind, "a", "Always", "from every folder, until it expires, without asking: "+covers+".")
+	switch {
+	case ask.Prefix != "" && a.prefix:
+		out = append(out, button{"x", "Exactly this", "back to this one command only.", ""})
+	case ask.Prefix != "" && slices.Contains(ask.Choices, event.DecisionSessionPrefix):
+		out = append(out, button{"b", "Begins with…", "the answers that last then count for every command that begins with \"" + ask.Prefix + "\" and does nothing worse.", ""})
+	}
 	if command(ask.Call) != "" {
 		out = append(out, button{"e", "Edit", "denies this one; you change the command and send yours instead.", ""})
 	}
@@ -234,6 +245,9 @@ func (a *approval) take(ask event.ApprovalAsked, b button) (tea.Cmd, bool) {
 	switch {
 	case b.key == "w":
 		a.why = !a.why
+		return nil, false
+	case b.key == "b" || b.key == "x":
+		a.prefix, a.at = b.key == "b", 0
 		return nil, false
 	case a.early() && b.decision != event.DecisionDeny:
 		return nil, false

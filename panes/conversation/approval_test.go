@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -80,7 +81,7 @@ func TestApprovalLeavesTheComposerAlone(t *testing.T) {
 		t.Fatalf("the first half second decided: %q", w.log)
 	}
 	w.now = w.now.Add(time.Second)
-	if hit(p, box, "s"); len(w.log) > 1 {
+	if hit(p, box, "s", "p", "b"); len(w.log) > 1 {
 		t.Error("a choice that is not offered was taken")
 	}
 	if !hit(p, box, "enter") || w.log[len(w.log)-1] != "answer ap deny" {
@@ -273,5 +274,65 @@ func TestALongDiffIsDrawnOnceAndNeverStale(t *testing.T) {
 	p.asks[0].Detail = "something else"
 	if !strings.Contains(a.View(ow, oh), "something else") {
 		t.Error("what is asked now is not shown")
+	}
+}
+
+// dangerous is a question as the gate asks it: several spans, hidden characters, a prefix.
+func dangerous(now time.Time) event.ApprovalAsked {
+	command := "git fetch origin && rm -rf build/ ../cache\necho '\u202etxt.exe' | sudo tee /etc/motd"
+	ask := asking("ap", command, now)
+	ask.Title = "Run this in here (this machine, no sandbox)?"
+	at := strings.Index(command, "rm -rf")
+	sudo := strings.Index(command, "sudo")
+	ask.Span = [2]int{at, at + len("rm -rf build/ ../cache")}
+	ask.Spans = [][2]int{ask.Span, {sudo, len(command)}}
+	ask.Effects = []string{"deletes recursively build/ (in the project)", "deletes recursively ../cache (outside of the project)", "it runs with the rights of another user (sudo)"}
+	ask.Choices = []event.Decision{event.DecisionDeny, event.DecisionOnce}
+	return ask
+}
+
+func publishing(now time.Time) event.ApprovalAsked {
+	ask := asking("ap", "git push origin main", now)
+	ask.Prefix = "git push"
+	ask.Span = [2]int{0, 20}
+	ask.Spans = [][2]int{ask.Span}
+	ask.Choices = append(ask.Choices, event.DecisionProject, event.DecisionSessionPrefix, event.DecisionProjectPrefix, event.DecisionAlwaysPrefix)
+	return ask
+}
+
+func TestWhatIsDangerousIsMarked(t *testing.T) {
+	for name, ask := range map[string]event.ApprovalAsked{"danger": dangerous(start), "prefix": publishing(start)} {
+		for _, size := range uitest.Sizes() {
+			_, p, o := box(t, ask)
+			if name == "prefix" {
+				hit(p, o, "b")
+			}
+			ow, oh := o.Size(size.W, size.H)
+			view := o.View(ow, oh)
+			uitest.CheckBlock(t, view, ow, oh)
+			uitest.Golden(t, fmt.Sprintf("approval-%s-%dx%d", name, size.W, size.H), view)
+			if name == "danger" && size.W >= 80 && !strings.Contains(view, "^^^^^^^^^^^^^^^^^^^^^^") {
+				t.Errorf("nothing is marked:\n%s", view)
+			}
+		}
+	}
+}
+
+// Nothing but its own key makes an answer count for more than this command, and every answer says for what.
+func TestAPrefixIsChosenAndShown(t *testing.T) {
+	for keys, want := range map[string]string{
+		"s": "answer ap session", "b s": "answer ap session:prefix", "b p": "answer ap project:prefix", "b a": "answer ap always:prefix",
+		"b x s": "answer ap session", "b enter": "answer ap deny", "b": "", "p": "answer ap project",
+	} {
+		w, p, o := box(t, publishing(start.Add(time.Minute)))
+		hit(p, o, strings.Split(keys, " ")...)
+		if got := strings.Join(w.log, "|"); got != want {
+			t.Errorf("%s: %q, want %q", keys, got, want)
+		}
+	}
+	_, p, o := box(t, publishing(start))
+	hit(p, o, "b", "tab", "tab")
+	if v := picture(t, o, 120, 40); !strings.Contains(v, `begins with "git push"`) {
+		t.Errorf("it does not say what it would cover:\n%s", v)
 	}
 }

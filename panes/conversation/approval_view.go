@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
@@ -108,8 +107,11 @@ func (a *approval) answers(ask event.ApprovalAsked, w int) []string {
 func named(list []button, ask event.ApprovalAsked) []button {
 	out := append([]button(nil), list...)
 	for i, b := range out {
-		if _, rest, ok := strings.Cut(ask.Scope, `"`); ok && b.decision == event.DecisionSession {
+		if _, rest, ok := strings.Cut(ask.Scope, `"`); ok && b.decision.Span() == event.DecisionSession {
 			what, _, _ := strings.Cut(rest, `"`)
+			if b.decision.Prefix() {
+				what = ask.Prefix + " …"
+			}
 			out[i].label += `: "` + text.Truncate(oneLine(reveal(what, "", nil)), 30, "…") + `"`
 		}
 	}
@@ -126,7 +128,10 @@ func (a *approval) row(list []button) []string {
 
 func (a *approval) label(i int, b button) string {
 	s := a.styles
-	at := strings.Index(b.label, " "+b.key) + 1 // "This session" goes by s, the others by their first letter
+	at := strings.Index(b.label, " "+b.key) + 1 // "This session" goes by s, most others by their first letter
+	if at == 0 && !strings.EqualFold(b.label[:1], b.key) {
+		at = max(0, strings.Index(b.label, b.key))
+	}
 	body := b.label[:at] + s.Key.Underline(true).Render(b.label[at:at+1]) + b.label[at+1:]
 	return a.around(i, body, b.label)
 }
@@ -163,7 +168,7 @@ func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 			}
 		}
 	}
-	add(text.Wrap(a.detail(ask), inner))
+	out = a.marked(ask, inner)
 	if len(ask.Effects) > 0 || a.why {
 		out = append(out, "")
 	}
@@ -186,27 +191,6 @@ func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 		add(diff.Render(ask.Diff, inner, s))
 	}
 	return out
-}
-
-// detail is what would run. When the words for people leave something of the command out, the command itself comes first.
-func (a *approval) detail(ask event.ApprovalAsked) string {
-	s, d, from, to := a.styles, ask.Detail, ask.Span[0], ask.Span[1]
-	if cmd := command(ask.Call); cmd != "" && !strings.Contains(d, cmd) {
-		d, from, to = strings.TrimSuffix(cmd+"\n"+d, "\n"), 0, 0
-	}
-	eol := s.Glyphs.Ellipsis
-	if !s.ASCII {
-		eol = "↵"
-	}
-	show := func(part string) string { return reveal(part, eol, s.Warn.Bold(true).Render) }
-	if from < 0 || to > len(d) || from >= to || !utf8.RuneStart(d[from]) || to < len(d) && !utf8.RuneStart(d[to]) {
-		return show(d)
-	}
-	danger := strings.Split(show(d[from:to]), "\n")
-	for i, l := range danger {
-		danger[i] = s.Bad.Underline(true).Inline(true).Render(l)
-	}
-	return show(d[:from]) + strings.Join(danger, "\n") + show(d[to:])
 }
 
 // command is the shell command of a call, or "".

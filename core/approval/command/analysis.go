@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -312,12 +313,10 @@ func copied[V any](m map[string]V) map[string]V {
 // judge turns the effects into the answer.
 func (w *walker) judge() Analysis {
 	a := Analysis{Verdict: Allow, Effects: w.effects, Loose: w.loose}
-	for i, e := range a.Effects { // worst first, otherwise in the order of the command
-		if e.Level > a.Level {
-			a.Level = e.Level
-			copy(a.Effects[1:i+1], a.Effects[:i])
-			a.Effects[0] = e
-		}
+	// Worst first, otherwise in the order of the command.
+	slices.SortStableFunc(a.Effects, func(x, y Effect) int { return int(y.Level - x.Level) })
+	if len(a.Effects) > 0 {
+		a.Level = a.Effects[0].Level
 	}
 	switch {
 	case a.Level >= levelNever:

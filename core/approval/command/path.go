@@ -49,7 +49,7 @@ func (w *walker) place(f field) place {
 		return place{kind: placeUnknown, path: text}
 	}
 	abs := realpath.Absolute("", w.dir, text)
-	if w.ctx.Local && at < 0 {
+	if w.ctx.Local && at < 0 && !strings.HasPrefix(abs, "/dev/") {
 		abs = realpath.Of("", w.dir, text)
 	}
 	p := place{path: abs, wild: f.glob}
@@ -90,7 +90,7 @@ func (w *walker) classify(p string, relative bool) kind {
 // inProject takes a project that is a whole home or disk for one only where a path is written from inside.
 func (w *walker) inProject(p string, relative bool) bool {
 	root := w.ctx.Project
-	proper := root != "/" && root != w.ctx.Home && !topFolder(root)
+	proper := root != "/" && root != w.ctx.Home && root != "/tmp" && root != "/var/tmp" && !topFolder(root)
 	return under(p, root) && (proper || relative)
 }
 

@@ -1,0 +1,139 @@
+package conversation
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"hermes/core/event"
+	"hermes/ui/text"
+)
+
+// marked is what would run, cut into lines, with ^^^^ below its dangerous parts: colour alone would not say it. When the words for people
+// leave something of the command out, the command itself comes first.
+func (a *approval) marked(ask event.ApprovalAsked, inner int) []string {
+	d, spans := ask.Detail, ask.Spans
+	if len(spans) == 0 {
+		spans = [][2]int{ask.Span}
+	}
+	if cmd := command(ask.Call); cmd != "" && !strings.Contains(d, cmd) {
+		d, spans = strings.TrimSuffix(cmd+"\n"+d, "\n"), nil
+	}
+	m := marker{a: a, width: inner, spans: spans, eol: a.styles.Glyphs.Ellipsis}
+	if !a.styles.ASCII {
+		m.eol = "↵"
+	}
+	for i := 0; i < len(d); {
+		c, _ := text.Cluster(d[i:])
+		if c == "" {
+			_, n := utf8.DecodeRuneInString(d[i:])
+			c = d[i : i+n]
+		}
+		m.take(c, i, i+len(c) == len(d))
+		i += len(c)
+	}
+	m.cut()
+	return m.out
+}
+
+// maxMarked bounds how much of a command is marked; what is longer is shown all the same.
+const maxMarked = 200
+
+// marker puts the characters of a command into lines.
+type marker struct {
+	a     *approval
+	width int
+	spans [][2]int
+	eol   string
+
+	out   []string
+	line  strings.Builder // styled
+	below strings.Builder // blanks and ^
+	cells int
+	run   strings.Builder // characters of one look
+	look  int
+}
+
+// Looks of characters.
+const (
+	lookPlain = iota
+	lookDanger
+	lookHidden
+)
+
+// take adds one character, which begins at byte at.
+func (m *marker) take(c string, at int, last bool) {
+	if c == "\n" || c == "\r\n" {
+		if !last {
+			m.put(m.eol, text.Width(m.eol), lookHidden, false)
+		}
+		m.cut()
+		return
+	}
+	shown, danger, look := "", m.dangerous(at), lookPlain
+	if danger {
+		look = lookDanger
+	}
+	shown = reveal(c, "", nil)
+	if shown != c && c != "\t" {
+		look = lookHidden
+	}
+	w := text.Width(shown)
+	if m.cells+w > m.width && m.cells > 0 {
+		m.cut()
+	}
+	m.put(shown, w, look, danger)
+}
+
+func (m *marker) dangerous(at int) bool {
+	if len(m.out) > maxMarked {
+		return false
+	}
+	for _, s := range m.spans {
+		if at >= s[0] && at < s[1] {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *marker) put(shown string, w, look int, danger bool) {
+	if look != m.look {
+		m.flush()
+		m.look = look
+	}
+	m.run.WriteString(shown)
+	m.cells += w
+	mark := " "
+	if danger {
+		mark = "^"
+	}
+	m.below.WriteString(strings.Repeat(mark, w))
+}
+
+func (m *marker) flush() {
+	s := m.a.styles
+	switch body := m.run.String(); {
+	case body == "":
+	case m.look == lookDanger:
+		m.line.WriteString(s.Bad.Inline(true).Render(body))
+	case m.look == lookHidden:
+		m.line.WriteString(s.Warn.Bold(true).Inline(true).Render(body))
+	default:
+		m.line.WriteString(body)
+	}
+	m.run.Reset()
+}
+
+// cut ends a line.
+func (m *marker) cut() {
+	m.flush()
+	for _, l := range text.Wrap(m.line.String(), m.width) { // a code that is wider than all of it
+		m.out = append(m.out, "  "+l)
+	}
+	if below := strings.TrimRight(m.below.String(), " "); below != "" {
+		m.out = append(m.out, "  "+m.a.styles.Bad.Render(text.Truncate(below, m.width, "")))
+	}
+	m.line.Reset()
+	m.below.Reset()
+	m.cells = 0
+}
