@@ -92,24 +92,26 @@ func options(s cli.Start) (core.Options, func()) {
 	logs.AddSecrets(s.Config.Secrets()...)
 	log, _, file := logs.Open(paths.LogFile, s.Config.Logging.Level)
 	return core.Options{
-		Bus: event.NewBus(), Config: s.Config, Problems: s.Problems, Pool: newPool, Source: s.Source, Cwd: s.Cwd,
+		Bus: event.NewBus(), Config: s.Config, Problems: s.Problems, Pool: newPool(!s.KeepLeftovers), Source: s.Source, Cwd: s.Cwd,
 		Model: s.Model, Toolsets: s.Toolsets, Unattended: s.Unattended, Yes: s.Yes, YesLevel: s.YesLevel, Log: log,
 	}, func() { file.Close() }
 }
 
-// newPool makes the back ends that the settings name. What earlier processes left behind on the engines is removed meanwhile.
-func newPool(bus *event.Bus, c *config.Config) (core.Pool, error) {
-	pc := poolConfig(c)
-	here, containers := local.New(), docker.New(docker.Options{Home: c.Paths().Home})
-	kinds := map[string]pool.Kind{local.Name: here, docker.Name: containers, ssh.Name: ssh.New(ssh.Options{})}
-	p, err := pool.New(pc, kinds, bus)
-	if err != nil {
-		return nil, errors.Join(err, here.Close(context.Background()), containers.Close(context.Background()))
+// newPool makes the back ends that the settings name. What earlier processes left behind on the engines is removed meanwhile, if sweep is set.
+func newPool(sweep bool) func(bus *event.Bus, c *config.Config) (core.Pool, error) {
+	return func(bus *event.Bus, c *config.Config) (core.Pool, error) {
+		pc := poolConfig(c)
+		here, containers := local.New(), docker.New(docker.Options{Home: c.Paths().Home})
+		kinds := map[string]pool.Kind{local.Name: here, docker.Name: containers, ssh.Name: ssh.New(ssh.Options{})}
+		p, err := pool.New(pc, kinds, bus)
+		if err != nil {
+			return nil, errors.Join(err, here.Close(context.Background()), containers.Close(context.Background()))
+		}
+		if engines := pc.Engines(docker.Name); sweep && len(engines) > 0 {
+			crash.Go("pool sweep", func() { containers.Sweep(engines...) })
+		}
+		return places{p, here, containers}, nil
 	}
-	if engines := pc.Engines(docker.Name); len(engines) > 0 {
-		crash.Go("pool sweep", func() { containers.Sweep(engines...) })
-	}
-	return places{p, here, containers}, nil
 }
 
 // places is the pool with the kinds that it does not own.

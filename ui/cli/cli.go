@@ -52,6 +52,8 @@ type Start struct {
 	Yes        bool             // what would be asked runs
 	YesLevel   *int             // what runs unasked, in place of the setting; nil leaves it
 	Log        *slog.Logger
+	// KeepLeftovers leaves what a crash left on engines where it is: somebody wants to see it.
+	KeepLeftovers bool
 }
 
 // Workbench says what the full-screen program opens with.

@@ -99,6 +99,7 @@ func (c *command) pool(cmd *cobra.Command, f *poolFlags, work func(context.Conte
 		c.note("hermes: %s", p)
 	}
 	start.Source, start.Unattended = "cli", true
+	start.KeepLeftovers = cmd.Name() == "list" || cmd.Name() == "prune"
 	return c.with(cmd.Context(), start, func(ctx context.Context, app *App) error {
 		if app.Pool == nil {
 			return failed(ExitFailed, "this program was built without back ends")
