@@ -24,8 +24,9 @@ func TestScripts(t *testing.T) {
 		Dir:      "testdata/script",
 		Deadline: time.Now().Add(3 * patience),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "model": model, "requests": requests,
+			"exits": exits, "model": model, "requests": requests, "busybox": busybox, "until": until,
 		},
+		Condition: scriptCondition,
 		Setup: func(env *testscript.Env) error {
 			for name, value := range map[string]string{
 				"GORACE": "atexit_sleep_ms=0", "HOME": env.WorkDir + "/home", "HERMES_HOME": env.WorkDir + "/home/.hermes", "HERMES_MODEL": "offline",
