@@ -134,6 +134,9 @@ func (p *Pane) turnTo(before *call) bool {
 
 func (p *Pane) apply(env event.Envelope) bool {
 	var c *call
+	if up := p.byID[callKey{env.Session, env.Parent}]; up != nil && env.Parent != "" {
+		return p.inside(up, env)
+	}
 	switch e := env.Event.(type) {
 	case event.ToolStarted:
 		return p.add(newCall(env.Header, e))
