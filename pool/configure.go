@@ -114,6 +114,12 @@ func (m *machine) apply(j *job) {
 	}
 	j.err = m.down(cause)
 	m.mu.Lock()
+	old := m.backend
+	m.mu.Unlock()
+	if r, ok := old.(Releaser); ok && c.backend != nil {
+		r.Release()
+	}
+	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.spec, m.broken, m.err = c.spec, c.err, c.err
 	m.tries, m.retry = 0, time.Time{}

@@ -51,6 +51,12 @@ type Puller interface {
 	Pull(ctx context.Context, r Report) error
 }
 
+// Releaser is a Backend that holds something even while it is stopped.
+type Releaser interface {
+	// Release gives that up, and what was made stays: a Backend with other settings takes it over. Never at the same time as Start, Stop and Remove.
+	Release()
+}
+
 // Sampler is a Backend that can say what it uses.
 type Sampler interface {
 	// Sample measures it once.

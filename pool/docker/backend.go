@@ -107,6 +107,12 @@ func (b *Backend) Stop(ctx context.Context) error {
 	return b.engine.explain(b.halt(ctx))
 }
 
+// Release gives up our part in a container that is stopped: a Backend with other settings takes it over.
+func (b *Backend) Release() {
+	b.use.free()
+	b.use = nil
+}
+
 // Remove destroys the container with the volumes that are its own, and verifies it. When another process uses it, it stays.
 func (b *Backend) Remove(ctx context.Context) error {
 	change, err := takeLock(ctx, b.kind.changeLock(b.name()), unix.LOCK_EX)
@@ -114,7 +120,7 @@ func (b *Backend) Remove(ctx context.Context) error {
 		return err
 	}
 	b.disconnect(ctx)
-	if b.use != nil && !b.use.alone() {
+	if b.use != nil && !b.use.alone() || b.use == nil && !b.kind.nobodyUses(b.name()) {
 		b.kind.opt.Log("container %s stays: another hermes uses it", b.name())
 		b.use.free()
 		b.use = nil
