@@ -21,6 +21,8 @@ type Place struct {
 	Grace   time.Duration // between TERM and KILL; short, so that the table is quick
 	Fresh   func() string // a new empty directory inside the back end
 	Sweeps  bool          // it finds what left its group, its session and its parents
+	// Home is where sessions start when that is not what a request says: the folders of this machine mean nothing elsewhere.
+	Home string
 	// Sessions is how many sessions two hundred calls are spread over, where each has a back end of its own; 0 means 200.
 	Sessions int
 }
@@ -65,6 +67,16 @@ type world struct {
 	Place
 	t       *testing.T
 	session string
+}
+
+// home is where a session starts whose requests wish for dir.
+func (w *world) home(dir string) string { return first(w.Home, dir) }
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 func (w *world) request(command string) backend.Request {

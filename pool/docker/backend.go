@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -26,7 +25,6 @@ type Backend struct {
 	conn     *connection // nil when it is not up
 	use      *lock       // held from the first start to the removal
 	warnings []string    // for the next command's result
-	dirs     map[string]bool
 	usage    usage
 }
 
@@ -60,7 +58,7 @@ func (b *Backend) Start(ctx context.Context, r pool.Report) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.conn, b.dirs, b.usage = conn, map[string]bool{}, usage{}
+	b.conn, b.usage = conn, usage{}
 	return nil
 }
 
@@ -166,7 +164,7 @@ func (b *Backend) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 	if c == nil {
 		return runner.Result{}, &pool.NotStarted{Err: errDown}
 	}
-	s, err := b.complete(ctx, c, s)
+	s, err := b.complete(c, s)
 	if err != nil {
 		return runner.Result{}, err
 	}
@@ -187,7 +185,7 @@ const oomPatience = 300 * time.Millisecond
 
 func (b *Backend) oomWarning(ctx context.Context, c *connection) string {
 	limit := "its limit"
-	if cli, err := c.engine.client(); err == nil {
+	if cli, err := c.engine.client(ctx); err == nil {
 		if got, err := cli.ContainerInspect(ctx, c.id); err == nil && got.HostConfig.Memory > 0 {
 			limit = "its limit of " + humanBytes(got.HostConfig.Memory)
 		}
@@ -201,7 +199,7 @@ func (b *Backend) Spawn(s runner.Spec) (pool.Process, error) {
 	if c == nil {
 		return nil, &pool.NotStarted{Err: errDown}
 	}
-	s, err := b.complete(context.Background(), c, s)
+	s, err := b.complete(c, s)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +234,7 @@ func (b *Backend) warn(format string, args ...any) {
 }
 
 // complete adds what the back end decides about a command.
-func (b *Backend) complete(ctx context.Context, c *connection, s runner.Spec) (runner.Spec, error) {
+func (b *Backend) complete(c *connection, s runner.Spec) (runner.Spec, error) {
 	if s.Shell = b.spec.Shell; s.Command != "" && s.Shell == "" && c.client.Info().Shell == "" {
 		err := fmt.Errorf("image %s has no shell: run a program with its arguments instead of a command line, or use an image with /bin/sh", b.spec.Image)
 		return s, &pool.NotStarted{Err: err}
@@ -244,40 +242,7 @@ func (b *Backend) complete(ctx context.Context, c *connection, s runner.Spec) (r
 	for name, value := range b.spec.Env {
 		s.Env = append(s.Env, name+"="+value)
 	}
-	s.Home = b.home(ctx, c, s.Home)
 	return s, nil
-}
-
-// home is where a session starts. What a caller wishes is often a folder of our machine: it counts when the container has it too and
-// the configuration does not say otherwise.
-func (b *Backend) home(ctx context.Context, c *connection, wish string) string {
-	if wish == "" || wish == "/" || !filepath.IsAbs(wish) || b.spec.Workdir != "" {
-		return ""
-	}
-	b.mu.Lock()
-	there, known := b.dirs[wish]
-	b.mu.Unlock()
-	if !known {
-		there = b.isDir(ctx, c, wish)
-		b.mu.Lock()
-		if len(b.dirs) < 1000 {
-			b.dirs[wish] = there
-		}
-		b.mu.Unlock()
-	}
-	if there {
-		return wish
-	}
-	return ""
-}
-
-func (b *Backend) isDir(ctx context.Context, c *connection, path string) bool {
-	cli, err := c.engine.client()
-	if err != nil {
-		return false
-	}
-	stat, err := cli.ContainerStatPath(ctx, c.id, path)
-	return err == nil && (stat.Mode.IsDir() || stat.LinkTarget != "")
 }
 
 var (

@@ -137,7 +137,7 @@ const investigation = 3 * time.Second
 func (c *connection) investigate(end error) string {
 	ctx, cancel := context.WithTimeout(context.Background(), investigation)
 	defer cancel()
-	cli, err := c.engine.client()
+	cli, err := c.engine.client(ctx)
 	if err != nil {
 		return err.Error()
 	}

@@ -247,7 +247,7 @@ func maker(t *testing.T, s pool.Spec) conformance.Maker {
 			}
 			return strings.TrimSpace(string(res.Output))
 		}
-		return conformance.Place{Pool: p, Backend: name, Grace: testGrace, Fresh: fresh, Sweeps: true, Sessions: 2}
+		return conformance.Place{Pool: p, Backend: name, Grace: testGrace, Fresh: fresh, Sweeps: true, Sessions: 2, Home: defaultWorkdir}
 	}
 }
 

@@ -20,8 +20,10 @@ type engine struct {
 	kind *Kind
 	at   endpoint
 
+	turn chan struct{} // holds one while cli is looked at
+	cli  *client.Client
+
 	mu        sync.Mutex
-	cli       *client.Client
 	info      *system.Info
 	swept     bool
 	reached   bool
@@ -30,10 +32,15 @@ type engine struct {
 	watch watcher
 }
 
-// client returns the connection. Its version is negotiated with the first request.
-func (e *engine) client() (*client.Client, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+// client returns the connection. The version is agreed on here, once: the client would do it with its first request too, but without
+// care for requests that others make meanwhile.
+func (e *engine) client(ctx context.Context) (*client.Client, error) {
+	select {
+	case e.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("the Docker engine at %s does not answer: %w", e.at.host, ctx.Err())
+	}
+	defer func() { <-e.turn }()
 	if e.cli != nil {
 		return e.cli, nil
 	}
@@ -45,6 +52,11 @@ func (e *engine) client() (*client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("docker engine %s: %w", e.at.host, err)
 	}
+	answer, err := cli.Ping(ctx)
+	if err != nil {
+		return nil, errors.Join(e.explain(err), cli.Close())
+	}
+	cli.NegotiateAPIVersionPing(answer)
 	e.cli = cli
 	return cli, nil
 }
@@ -81,7 +93,7 @@ func (e *engine) facts(ctx context.Context) (system.Info, error) {
 	if info != nil {
 		return *info, nil
 	}
-	cli, err := e.client()
+	cli, err := e.client(ctx)
 	if err != nil {
 		return system.Info{}, err
 	}
@@ -97,8 +109,9 @@ func (e *engine) facts(ctx context.Context) (system.Info, error) {
 
 // explain makes an engine's error one for people. What it is can still be asked of it.
 func (e *engine) explain(err error) error {
+	var explained *Unreachable
 	switch {
-	case err == nil, errors.Is(err, context.Canceled):
+	case err == nil, errors.Is(err, context.Canceled), errors.As(err, &explained):
 		return err
 	case client.IsErrConnectionFailed(err):
 		return &Unreachable{Engine: e.at.host, Err: err}
@@ -128,8 +141,8 @@ func (u *Unreachable) Unwrap() error { return u.Err }
 
 func (e *engine) close() error {
 	e.watch.close()
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.turn <- struct{}{}
+	defer func() { <-e.turn }()
 	if e.cli == nil {
 		return nil
 	}

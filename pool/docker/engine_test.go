@@ -61,7 +61,7 @@ func TestTheEngineRestartsInTheMiddleOfACall(t *testing.T) {
 		t.Error(err)
 	}
 	_, _ = r.kind.Prune(t.Context())
-	cli, err := b.engine.client()
+	cli, err := b.engine.client(t.Context())
 	if err == nil {
 		err = cli.VolumeRemove(t.Context(), b.kind.volume(mustProgram(t)), true)
 	}
@@ -138,7 +138,7 @@ func TestTheVersionOfTheAPIIsNegotiated(t *testing.T) {
 		if err := box.engine.reach(t.Context()); err != nil {
 			t.Error(err)
 		}
-		cli, _ := box.engine.client()
+		cli, _ := box.engine.client(t.Context())
 		if _, err := cli.ContainerInspect(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "reached with "+c.used) {
 			t.Errorf("%s to %s: %v", c.minimum, c.maximum, err)
 		}

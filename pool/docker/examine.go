@@ -28,7 +28,7 @@ func (k *Kind) Examine(ctx context.Context, address string, images ...string) (F
 		return f, err
 	}
 	f.Version, f.Storage, f.Cgroup = info.ServerVersion, info.Driver, info.CgroupVersion
-	cli, err := e.client()
+	cli, err := e.client(ctx)
 	if err != nil {
 		return f, err
 	}

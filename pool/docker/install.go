@@ -67,7 +67,7 @@ func (e *engine) install(ctx context.Context, img string, b Program, again bool)
 
 // fill compares what the volume holds with the runner, and copies it when it is not the same.
 func (e *engine) fill(ctx context.Context, name, img string, b Program) error {
-	cli, err := e.client()
+	cli, err := e.client(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (e *engine) fill(ctx context.Context, name, img string, b Program) error {
 
 // helper makes the container through which the volume is filled. It is never started.
 func (e *engine) helper(ctx context.Context, name, img string) (id string, err error) {
-	cli, err := e.client()
+	cli, err := e.client(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -121,7 +121,7 @@ func (e *engine) helper(ctx context.Context, name, img string) (id string, err e
 }
 
 func (e *engine) removeLeftover(ctx context.Context, name string) error {
-	cli, err := e.client()
+	cli, err := e.client(ctx)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func archive(b Program) []byte {
 
 // sum reads the runner back and returns its hash.
 func (e *engine) sum(ctx context.Context, id string) (string, error) {
-	cli, err := e.client()
+	cli, err := e.client(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -189,7 +189,7 @@ func (k *Kind) engine(address string) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{kind: k, at: at}
+	e := &engine{kind: k, at: at, turn: make(chan struct{}, 1)}
 	k.engines[address] = e
 	return e, nil
 }

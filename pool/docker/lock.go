@@ -87,6 +87,13 @@ func takeLock(ctx context.Context, path string, how int) (*lock, error) {
 // change lock: others cannot come in between.
 func (l *lock) alone() bool {
 	ok := flock(l.file, unix.LOCK_EX) == nil
+	for range 3 { // somebody who lists containers looks at it for a moment
+		if ok {
+			break
+		}
+		time.Sleep(lockPoll / 2)
+		ok = flock(l.file, unix.LOCK_EX) == nil
+	}
 	// A failed conversion can lose the lock, a good one must be undone. Neither waits: nobody takes it alone without the change lock.
 	_ = flock(l.file, unix.LOCK_SH)
 	return ok

@@ -41,7 +41,7 @@ var errStalled = errors.New("no progress")
 
 // fetch reads the whole stream: errors are in it, and not reading it would cancel the pull without a word.
 func (e *engine) fetch(ctx context.Context, ref, auth string, r pool.Report) error {
-	cli, err := e.client()
+	cli, err := e.client(ctx)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (e *engine) pullFailure(ref string, err error) error {
 
 // image returns what the engine knows about an image, which it fetches when the policy says so.
 func (e *engine) image(ctx context.Context, s pool.Spec, r pool.Report, existing bool) (image.InspectResponse, error) {
-	cli, err := e.client()
+	cli, err := e.client(ctx)
 	if err != nil {
 		return image.InspectResponse{}, err
 	}

@@ -55,7 +55,7 @@ func (b *Backend) Sample(ctx context.Context) (pool.Sample, error) {
 
 func (c *connection) measure(ctx context.Context) (capi.StatsResponse, error) {
 	var s capi.StatsResponse
-	cli, err := c.engine.client()
+	cli, err := c.engine.client(ctx)
 	if err != nil {
 		return s, err
 	}

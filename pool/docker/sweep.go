@@ -25,7 +25,7 @@ type Leftover struct {
 	Backend string
 	State   string // the engine's word: running, exited, created, paused
 	Created time.Time
-	Live    bool // a process of this data folder uses it, or is changing it, now
+	Live    bool // a process of this data folder uses it now
 }
 
 // List returns the containers of this data folder, of all sessions, on every engine that this Kind knows and those at addresses ("" is that of
@@ -120,7 +120,7 @@ func (k *Kind) match(more ...string) filters.Args {
 }
 
 func (e *engine) containers(ctx context.Context) ([]capi.Summary, error) {
-	cli, err := e.client()
+	cli, err := e.client(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -160,13 +160,11 @@ func (e *engine) leftover(c capi.Summary) Leftover {
 	return l
 }
 
-// live says whether a process uses a name or is changing it.
+// live says whether a process uses a name, or is about to. One that only removes what was left behind does not.
 func (k *Kind) live(name string) bool {
-	change, err := tryLock(k.changeLock(name), unix.LOCK_EX)
-	if err != nil {
-		return true
+	if change, err := tryLock(k.changeLock(name), unix.LOCK_EX); err == nil {
+		defer change.free()
 	}
-	defer change.free()
 	return !k.nobodyUses(name)
 }
 
@@ -219,7 +217,7 @@ func (e *engine) sweepOne(ctx context.Context, l Leftover) (removed bool, err er
 
 // sweepVolumes removes the volumes of other builds' runners. One that a container still has stays, and so does the one that we use.
 func (e *engine) sweepVolumes(ctx context.Context) error {
-	cli, err := e.client()
+	cli, err := e.client(ctx)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ type attempt struct {
 // bringUp finds or makes the container and connects to it. The change lock is held: what happens to the container meanwhile is not our doing, and
 // is answered by looking again.
 func (b *Backend) bringUp(ctx context.Context, r pool.Report) (*connection, error) {
-	cli, err := b.engine.client()
+	cli, err := b.engine.client(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func (a *attempt) connect(ctx context.Context, id string, s *stream) (*connectio
 		_ = s.Close()
 		return nil, err
 	}
-	if err := a.engine.listen(id, conn); err != nil {
+	if err := a.engine.listen(ctx, id, conn); err != nil {
 		_ = conn.end(ctx)
 		return nil, err
 	}
@@ -300,7 +300,7 @@ func (b *Backend) halt(ctx context.Context) error {
 
 // mine is the id of the container with our name and labels; "" when there is none.
 func (b *Backend) mine(ctx context.Context) (*client.Client, string, error) {
-	cli, err := b.engine.client()
+	cli, err := b.engine.client(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -327,7 +327,7 @@ func (b *Backend) destroy(ctx context.Context) error {
 
 // removeContainer removes a container with the volumes that are its own, and returns when it is gone.
 func (e *engine) removeContainer(ctx context.Context, id string) error {
-	cli, err := e.client()
+	cli, err := e.client(ctx)
 	if err != nil {
 		return err
 	}
@@ -354,29 +354,35 @@ const reachPatience = 10 * time.Second
 
 // reach returns when the engine answers.
 func (e *engine) reach(ctx context.Context) error {
-	cli, err := e.client()
-	if err != nil {
-		return err
-	}
 	e.mu.Lock()
 	before := e.reached
 	e.mu.Unlock()
 	deadline := time.Now().Add(reachPatience)
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		_, err = cli.Ping(ctx)
+		err := e.ping(ctx)
 		if err == nil {
 			e.mu.Lock()
 			e.reached = true
 			e.mu.Unlock()
 			return nil
 		}
-		if !before || !client.IsErrConnectionFailed(err) || time.Now().After(deadline) {
-			return e.explain(err)
+		var unreachable *Unreachable
+		if !before || !errors.As(err, &unreachable) || time.Now().After(deadline) {
+			return err
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return e.explain(err)
+			return err
 		}
 	}
+}
+
+func (e *engine) ping(ctx context.Context) error {
+	cli, err := e.client(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = cli.Ping(ctx)
+	return e.explain(err)
 }

@@ -20,8 +20,8 @@ type watcher struct {
 }
 
 // add listens for a container, from before this call returns.
-func (e *engine) listen(id string, c *connection) error {
-	cli, err := e.client()
+func (e *engine) listen(ctx context.Context, id string, c *connection) error {
+	cli, err := e.client(ctx)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (e *engine) listen(id string, c *connection) error {
 	if w.stop != nil {
 		return nil
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // it outlives the start that began it
 	match := filters.NewArgs(filters.Arg("type", "container"), filters.Arg("label", labelApp+"="+appName), filters.Arg("label", labelOwner+"="+e.kind.owner()))
 	for _, action := range []events.Action{events.ActionPause, events.ActionOOM, events.ActionDie, events.ActionDestroy} {
 		match.Add("event", string(action))
