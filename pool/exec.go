@@ -117,6 +117,9 @@ func (p *Pool) tell(s *session, name string, err error) {
 
 // gist is what a panel shows of a command.
 func gist(r backend.Request) string {
+	if r.Command == backend.Interactive {
+		return "a shell for a person"
+	}
 	if r.Command != "" {
 		return r.Command
 	}

@@ -71,10 +71,23 @@ func newConfirm(title, help string, yes func() tea.Cmd) Overlay {
 	return &confirm{title: title, help: help, yes: yes}
 }
 
-func (c *confirm) Title() string            { return "Really?" }
-func (c *confirm) Hint() string             { return "y yes  n no  esc no" }
-func (c *confirm) Restyle(s *style.Styles)  { c.styles = s }
-func (c *confirm) Size(w, _ int) (int, int) { return min(64, w-4), 4 }
+func (c *confirm) Title() string           { return "Really?" }
+func (c *confirm) Hint() string            { return "y yes  n no  esc no" }
+func (c *confirm) Restyle(s *style.Styles) { c.styles = s }
+func (c *confirm) Size(w, _ int) (int, int) {
+	wide := min(64, w-4)
+	return wide, 3 + len(c.lines(wide))
+}
+
+// lines are what help says, on as many rows as it takes, within reason.
+func (c *confirm) lines(w int) []string {
+	const most = 5
+	out := text.Wrap(c.help, max(w-2, 1))
+	if len(out) == 0 {
+		out = []string{""}
+	}
+	return out[:min(len(out), most)]
+}
 
 func (c *confirm) Update(msg tea.Msg) (tea.Cmd, bool) {
 	key, ok := msg.(tea.KeyMsg)
@@ -102,10 +115,9 @@ func (c *confirm) View(w, h int) string {
 	if c.onYes {
 		no, yes = yes, no
 	}
-	return text.Block([]string{
-		c.styles.Strong.Render(" " + c.title),
-		c.styles.Dim.Render(" " + c.help),
-		"",
-		" " + no.Render("[ No ]") + "  " + yes.Render("[ Yes ]"),
-	}, w, h)
+	rows := []string{c.styles.Strong.Render(" " + c.title)}
+	for _, line := range c.lines(w) {
+		rows = append(rows, c.styles.Dim.Render(" "+line))
+	}
+	return text.Block(append(rows, "", " "+no.Render("[ No ]")+"  "+yes.Render("[ Yes ]")), w, h)
 }

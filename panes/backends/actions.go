@@ -37,13 +37,26 @@ func (p *Pane) Actions() []ui.Action {
 		{ID: "backends.down", Keys: []string{"down", "j"}, Title: "Down", Hidden: true, Run: move(1)},
 		{ID: "backends.use", Keys: []string{"u"}, Title: "Use for this session", Bar: "use", Help: "Commands that name no back end run here from now on.", InBar: true, Why: p.whyNotUse, Run: p.use},
 		{ID: "backends.shell", Keys: []string{"enter"}, Title: "Open a shell there", Bar: "shell", Help: "For you, not for the agent: a terminal beside the conversation; exit closes it.", InBar: true, Why: p.whyNoShell, Run: p.shell},
-		{ID: "backends.start", Keys: []string{"s"}, Title: "Start", Bar: "start", Help: "As its first use would, pulling the image if it is missing.", InBar: p.whyNotStart() == "", Why: p.whyNotStart, Run: p.errand("start", "is up", Pool.Up)},
-		{ID: "backends.stop", Keys: []string{"x"}, Title: "Stop", Bar: "stop", Help: busy, Dangerous: force, InBar: p.whyNotStop() == "", Why: p.whyNotStop, Run: p.stop(force)},
-		{ID: "backends.restart", Keys: []string{"r"}, Title: "Restart", Help: or(busy, "Ends the wait after a failure, too."), Dangerous: force, Why: p.whyNotRestart, Run: p.errand("restart", "is up again", forced(Pool.Restart, force))},
-		{ID: "backends.remove", Keys: []string{"D"}, Title: "Remove with its files", Help: p.loss(busy), Dangerous: true, Why: p.whyNotRemove, Run: p.errand("remove", "is removed", forced(Pool.Remove, force))},
-		{ID: "backends.pull", Keys: []string{"p"}, Title: "Pull its image", Help: "A newer one is used from the next start on.", Why: p.whyNotPull, Run: p.errand("pull", "has its image", Pool.Pull)},
+		{ID: "backends.start", Keys: []string{"s"}, Title: p.verb("Start", ""), Bar: "start", Help: "As its first use would, pulling the image if it is missing.", InBar: p.whyNotStart() == "", Why: p.whyNotStart, Run: p.errand("start", "is up", Pool.Up)},
+		{ID: "backends.stop", Keys: []string{"x"}, Title: p.verb("Stop", ""), Bar: "stop", Help: busy, Dangerous: force, InBar: p.whyNotStop() == "", Why: p.whyNotStop, Run: p.stop(force)},
+		{ID: "backends.restart", Keys: []string{"r"}, Title: p.verb("Restart", ""), Help: or(busy, "Ends the wait after a failure, too."), Dangerous: force, Why: p.whyNotRestart, Run: p.errand("restart", "is up again", forced(Pool.Restart, force))},
+		{ID: "backends.remove", Keys: []string{"D"}, Title: p.verb("Remove", " with its files"), Help: p.loss(busy), Dangerous: true, Why: p.whyNotRemove, Run: p.errand("remove", "is removed", forced(Pool.Remove, force))},
+		{ID: "backends.pull", Keys: []string{"p"}, Title: p.verb("Pull", "'s image"), Help: "A newer one is used from the next start on.", Why: p.whyNotPull, Run: p.errand("pull", "has its image", Pool.Pull)},
 		{ID: "backends.log", Keys: []string{"l"}, Title: "What happened to it", Help: "Every change since the start of Hermes, with its time and cause.", Why: p.whyNoRow, Run: p.showLog},
 		{ID: "backends.edit", Keys: []string{"e"}, Title: "Edit its configuration", Help: "Opens config.yaml in $EDITOR where the back end stands.", Why: p.whyNoRow, Run: p.edit},
+	}
+}
+
+// verb is a title that says which back end it is about; in the documentation it is none.
+func (p *Pane) verb(do, rest string) string {
+	r := p.current()
+	switch {
+	case r != nil:
+		return do + " " + oneLine(r.Name) + rest
+	case rest != "" && rest[0] == '\'':
+		return do + " its" + rest[2:]
+	default:
+		return do + rest
 	}
 }
 
@@ -66,7 +79,7 @@ func (p *Pane) busy() (bool, string) {
 	case r == nil || r.Refs == 0:
 		return false, ""
 	case r.Refs == 1 && r.Command != "":
-		return true, fmt.Sprintf("%s runs there, and is ended: %s", "A command", oneLine(r.Command))
+		return true, "This runs there, and is ended: " + oneLine(r.Command)
 	case r.Command != "":
 		return true, fmt.Sprintf("%d commands run there, and are ended; the newest: %s", r.Refs, oneLine(r.Command))
 	default:

@@ -230,17 +230,14 @@ func (p *Pane) detail(now time.Time) []string {
 	return out
 }
 
-// facts are what a back end is and how long.
+// facts are how long a back end is up, whose it is and what it is: what the row above does not say, first.
 func (p *Pane) facts(r Row, now time.Time) string {
 	facts := []string{oneLine(r.Kind)}
-	if r.Image != "" {
-		facts = append(facts, oneLine(r.Image))
-	}
 	if e := p.doing[r.Name]; e != nil {
 		facts = append(facts, "you asked for a "+e.what)
 	}
 	if r.State == event.BackendReady && !r.Since.IsZero() {
-		facts = append(facts, "up for "+p.uptime(now.Sub(r.Since), now))
+		facts = append(facts, "up "+p.uptime(now.Sub(r.Since), now))
 	}
 	if r.Refs > 1 {
 		facts = append(facts, fmt.Sprintf("%d commands", r.Refs))
@@ -250,6 +247,9 @@ func (p *Pane) facts(r Row, now time.Time) string {
 	}
 	if r.IdleTTL > 0 {
 		facts = append(facts, fmt.Sprintf("stops after %s without use", progress.Duration(r.IdleTTL)))
+	}
+	if r.Image != "" {
+		facts = append(facts, oneLine(r.Image))
 	}
 	return strings.Join(facts, ", ")
 }
@@ -271,13 +271,14 @@ func load(s event.BackendStats) string {
 func (p *Pane) uptime(d time.Duration, now time.Time) string {
 	d = max(d, 0)
 	p.until(now.Add(time.Minute - d%time.Minute))
-	if d < time.Minute {
-		return "less than a minute"
-	}
-	if d < 2*time.Minute {
+	switch {
+	case d < time.Minute:
+		return "< 1 min"
+	case d < 2*time.Minute:
 		return "1 min"
+	default:
+		return progress.Duration(d)
 	}
-	return progress.Duration(d)
 }
 
 // until notes when the picture changes by the clock alone.
