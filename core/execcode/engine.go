@@ -25,7 +25,9 @@ type Options struct {
 	Pool backend.Pool
 	// Clean makes printed bytes text for a model: valid UTF-8, no control sequences. nil repairs the UTF-8 only.
 	Clean func([]byte) string
-	Log   *slog.Logger
+	// Isolation is used without trying when it is set: for measurements of what it costs.
+	Isolation *Isolation
+	Log       *slog.Logger
 }
 
 // Engine runs scripts. All methods are safe for concurrent use.
@@ -48,7 +50,7 @@ func New(o Options) *Engine {
 	if o.Clean == nil {
 		o.Clean = func(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 	}
-	e := &Engine{o: o}
+	e := &Engine{o: o, levels: levels{known: o.Isolation}}
 	e.kernels.all = map[kernelKey]*kernel{}
 	return e
 }

@@ -84,8 +84,8 @@ const (
 // Result is what a model reads, as JSON.
 type Result struct {
 	Status   Status  `json:"status"`
+	Error    string  `json:"error,omitempty"` // first: lists show the beginning
 	Output   string  `json:"output"`
-	Error    string  `json:"error,omitempty"`
 	ExitCode int     `json:"exit_code"`
 	Calls    int     `json:"tool_calls_made"`
 	Seconds  float64 `json:"duration_seconds"`
