@@ -59,7 +59,24 @@ func (c *call) output(e event.ToolOutput) {
 		data = data[skip:]
 	}
 	c.offset[e.Stream] = e.Offset + int64(len(e.Data))
+	if e.Stream == event.Note { // said by Hermes: another back end, a lost directory
+		data = warned(data)
+	}
 	c.buf.write(data)
+}
+
+// warned marks each line of a note, so that it is not taken for output.
+func warned(data []byte) []byte {
+	lines := strings.SplitAfter(text.Sanitize(string(data)), "\n")
+	var b strings.Builder
+	for _, line := range lines {
+		if body := strings.TrimRight(line, "\n"); body != "" {
+			b.WriteString("\x1b[33m! " + body + "\x1b[0m" + line[len(body):])
+			continue
+		}
+		b.WriteString(line)
+	}
+	return []byte(b.String())
 }
 
 // end closes the call. A call that streamed nothing shows its result instead.

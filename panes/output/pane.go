@@ -10,6 +10,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/ui"
+	"hermes/ui/progress"
 	"hermes/ui/style"
 )
 
@@ -42,6 +43,8 @@ type Pane struct {
 	loaded  map[string]bool // sessions whose history was asked for
 	stale   bool            // events were lost: ask again
 
+	pulls map[string]*progress.Meter // images that are being pulled, by back end
+
 	view   view
 	memo   string
 	memoOK bool
@@ -58,7 +61,7 @@ var (
 
 // New returns the pane. history may be nil.
 func New(history History) *Pane {
-	return &Pane{history: history, now: time.Now, byID: map[callKey]*call{}, loaded: map[string]bool{}, view: view{follow: true, wrap: true}}
+	return &Pane{history: history, now: time.Now, byID: map[callKey]*call{}, loaded: map[string]bool{}, pulls: map[string]*progress.Meter{}, view: view{follow: true, wrap: true}}
 }
 
 // SetClock replaces the clock, for pictures that must not change with the time of day.
@@ -156,6 +159,8 @@ func (p *Pane) apply(env event.Envelope) bool {
 		if c = p.byID[callKey{env.Session, e.CallID}]; c != nil {
 			c.waits = ""
 		}
+	case event.Progress, event.BackendChanged:
+		return p.pull(env)
 	case event.SessionDeleted:
 		p.forget(env.Session)
 		return true

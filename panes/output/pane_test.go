@@ -77,6 +77,16 @@ func TestGolden(t *testing.T) {
 	states := map[string]func(p *Pane){
 		"empty":   func(*Pane) {},
 		"running": func(p *Pane) { p.all(here, started("c", "pytest -q"), printed("c", 0, pytest)) },
+		"pull": func(p *Pane) {
+			p.all(here, started("c", "pytest -q"), event.BackendChanged{Name: "analytics", From: event.BackendAbsent, To: event.BackendPulling})
+			for i := range int64(11) {
+				p.all(event.Header{At: start.Add(time.Duration(i) * time.Second), Session: "s"},
+					event.Progress{ID: "pull:analytics", Label: "3 of 5 layers", Done: (12 + 40*i) << 20, Total: 680 << 20, Unit: "bytes"})
+			}
+		},
+		"note": func(p *Pane) {
+			p.all(here, started("c", "pytest -q"), event.ToolOutput{CallID: "c", Stream: event.Note, Data: []byte("[backend 'gpu' not found. Available: default, analytics]\n")}, printed("c", 0, pytest))
+		},
 		"waits": func(p *Pane) {
 			p.all(here, started("c", "rm -rf build"), event.ApprovalAsked{ID: "a", Call: chat.ToolCall{ID: "c"}})
 		},
@@ -351,6 +361,10 @@ func TestAnythingKeepsTheShapeAndTheMemo(t *testing.T) {
 				s := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 12).Draw(rt, "data"), "")
 				p.all(here, printed(id, offset[id], s))
 				offset[id] += len(s)
+				p.all(here, rapid.SampledFrom([]event.Event{
+					event.BackendChanged{Name: "analytics", To: event.BackendPulling}, event.BackendChanged{Name: "analytics", To: event.BackendReady},
+					event.Progress{ID: "pull:analytics", Label: "网络\n", Done: 1 << 30, Total: 5 << 30}, event.ToolOutput{CallID: id, Stream: event.Note, Data: []byte("a\x1b[2J\n\nb")},
+				}).Draw(rt, "event"))
 			case 4:
 				r := chat.ToolResult{CallID: id, Text: "text\x1b[31m", Warnings: []string{"warn\nings"}}
 				if rapid.Bool().Draw(rt, "diff") {

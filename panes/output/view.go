@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 
+	"hermes/ui/progress"
 	"hermes/ui/text"
 )
 
@@ -39,19 +40,34 @@ func (p *Pane) render() string {
 		return ""
 	}
 	c := p.current()
+	name, pulls := "", (*progress.Meter)(nil)
+	if c != nil {
+		name, pulls = p.waitsFor(c)
+	}
 	switch {
 	case c == nil:
 		return text.Block(p.words("What tools print appears here, live.", "Try it: type  $ uname -a  in the conversation."), p.w, p.h)
 	case c.waits != "":
 		return text.Block(p.words("It waits for your answer.", "ctrl+y in the conversation shows what is asked."), p.w, p.h)
+	case p.end(c) == 0 && pulls != nil:
+		return text.Block(p.pulling(name, pulls), p.w, p.h)
 	case p.end(c) == 0:
 		return text.Block(p.words("Nothing was printed yet."), p.w, p.h)
 	}
 	rows := p.rows(c)
+	if pulls != nil {
+		rows = p.below(rows, p.pulling(name, pulls))
+	}
 	if n := p.end(c) - p.view.seen; !p.view.follow && n > 0 {
 		rows = p.withChip(rows, fmt.Sprintf("%s %d new", p.styles.Glyphs.Down, n))
 	}
 	return text.Block(rows, p.w, p.h)
+}
+
+// below puts rows under others, over the last of them where there is no room.
+func (p *Pane) below(rows, more []string) []string {
+	room := max(0, p.h-len(more))
+	return append(rows[:min(len(rows), room):min(len(rows), room)], more[:min(len(more), p.h)]...)
 }
 
 // words are sentences in an empty pane.
