@@ -23,10 +23,9 @@ type Backend struct {
 	rules *guard.Rules
 
 	mu       sync.Mutex
-	link     *link           // nil when down
-	warnings []string        // told with the next command
-	dirs     map[string]bool // directories that callers wished to start in: are they there?
-	before   cpu             // of the last Sample
+	link     *link    // nil when down
+	warnings []string // told with the next command
+	before   cpu      // of the last Sample
 }
 
 // Start connects and brings the runner up.
@@ -60,7 +59,6 @@ func (b *Backend) Start(ctx context.Context, r pool.Report) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.link, b.warnings = l, c.warnings
-	clear(b.dirs)
 	b.before = cpu{}
 	return nil
 }
@@ -84,24 +82,22 @@ func (b *Backend) up(ctx context.Context, c *connection, t target, r pool.Report
 // checkWorkdir says so when the configured directory is not there, before any command lands elsewhere.
 func (b *Backend) checkWorkdir(ctx context.Context, l *link) error {
 	dir := b.workdir(l)
-	if dir == "" || l.isDir(ctx, dir) {
+	if b.spec.Workdir == "" || l.isDir(ctx, dir) {
 		return nil
 	}
 	return fmt.Errorf("workdir %s does not exist on the host: make it there, or correct workdir of the back end", dir)
 }
 
-// workdir is where sessions start; "" lets the login decide.
+// workdir is where sessions start: the configured directory, else the login's home.
 func (b *Backend) workdir(l *link) string {
 	dir := b.spec.Workdir
-	switch {
-	case dir == "~":
-		return l.home
-	case strings.HasPrefix(dir, "~/"):
-		return path.Join(l.home, dir[2:])
-	case dir != "" && !path.IsAbs(dir):
-		return path.Join(l.home, dir)
+	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
+		dir = strings.TrimPrefix(rest, "/")
 	}
-	return dir
+	if path.IsAbs(dir) {
+		return dir
+	}
+	return path.Join(l.home, dir)
 }
 
 // drop lets go of a connection that is of no use any more.
@@ -154,7 +150,7 @@ func (b *Backend) current() (*link, error) {
 }
 
 // ready judges a command and completes it.
-func (b *Backend) ready(ctx context.Context, s runner.Spec) (*link, runner.Spec, error) {
+func (b *Backend) ready(s runner.Spec) (*link, runner.Spec, error) {
 	judge := b.rules.Argv(s.Argv)
 	if s.Command != "" {
 		judge = b.rules.Command(s.Command)
@@ -170,39 +166,16 @@ func (b *Backend) ready(ctx context.Context, s runner.Spec) (*link, runner.Spec,
 		return nil, s, &pool.NotStarted{Err: errors.New("the host has neither bash nor sh: run a program with its arguments instead of a command line")}
 	}
 	s.Env = environment(b.spec)
-	s.Home = b.home(ctx, l, s.Home)
+	s.Home = b.workdir(l) // the caller's wish is a folder of our machine, or what the configuration says
+	if s.Dir != "" && !path.IsAbs(s.Dir) && s.Dir[0] != '~' {
+		s.Dir = path.Join(l.home, s.Dir)
+	}
 	return l, s, nil
-}
-
-// home is where a session starts. What a caller wishes is often a folder of our machine: it counts when the host has it too and the
-// configuration does not say otherwise.
-func (b *Backend) home(ctx context.Context, l *link, wish string) string {
-	if b.spec.Workdir != "" {
-		return b.workdir(l)
-	}
-	if !path.IsAbs(wish) || wish == "/" {
-		return l.home
-	}
-	b.mu.Lock()
-	there, known := b.dirs[wish]
-	b.mu.Unlock()
-	if !known {
-		there = l.isDir(ctx, wish)
-		b.mu.Lock()
-		if len(b.dirs) < 1000 && (there || ctx.Err() == nil) {
-			b.dirs[wish] = there
-		}
-		b.mu.Unlock()
-	}
-	if there {
-		return wish
-	}
-	return l.home
 }
 
 // Run runs a command to its end.
 func (b *Backend) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
-	l, s, err := b.ready(ctx, s)
+	l, s, err := b.ready(s)
 	if err != nil {
 		return runner.Result{}, err
 	}
@@ -216,7 +189,7 @@ func (b *Backend) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 
 // Spawn starts a command in the background.
 func (b *Backend) Spawn(s runner.Spec) (pool.Process, error) {
-	l, s, err := b.ready(context.Background(), s)
+	l, s, err := b.ready(s)
 	if err != nil {
 		return nil, err
 	}

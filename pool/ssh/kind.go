@@ -92,7 +92,7 @@ func (k *Kind) Open(_ string, s pool.Spec) (pool.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{kind: k, spec: s, rules: rules, dirs: map[string]bool{}}, nil
+	return &Backend{kind: k, spec: s, rules: rules}, nil
 }
 
 // environment is what a command gets beyond the login's own. A bash that sees a login by ssh and no level reads .bashrc, for every command;

@@ -241,9 +241,21 @@ func TestWhereSessionsStart(t *testing.T) {
 		one := spec(s)
 		one.Workdir = workdir
 		p := newPool(t, options(t, s), map[string]pool.Spec{"far": one})
-		res, err := p.Exec(t.Context(), backend.Request{Session: "s", Backend: "far", Command: "pwd", Home: "/nowhere/of/this/machine"})
+		res, err := p.Exec(t.Context(), backend.Request{Session: "s", Backend: "far", Command: "pwd", Home: "/etc"})
 		if err != nil || string(res.Output) != want+"\n" || len(res.Warnings) > 0 {
 			t.Errorf("workdir %q: %q, %q, %v", workdir, res.Output, res.Warnings, err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(s.Home, "work", "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, workdir := range []string{"~/work", "work", s.Home + "/work"} {
+		one := spec(s)
+		one.Workdir = workdir
+		p := newPool(t, options(t, s), map[string]pool.Spec{"far": one})
+		res, err := p.Exec(t.Context(), backend.Request{Session: "s", Backend: "far", Command: "pwd", Dir: "sub"})
+		if err != nil || string(res.Output) != s.Home+"/work/sub\n" {
+			t.Errorf("sub of workdir %q: %q, %v", workdir, res.Output, err)
 		}
 	}
 	one := spec(s)

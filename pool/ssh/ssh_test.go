@@ -136,7 +136,7 @@ func maker(s *sshdtest.Server, shell string) conformance.Maker {
 		one := spec(s)
 		one.Shell = shell
 		p := newPool(t, options(t, s), map[string]pool.Spec{"far": one})
-		return conformance.Place{Pool: p, Backend: "far", Grace: killGrace, Fresh: t.TempDir, Sweeps: true}
+		return conformance.Place{Pool: p, Backend: "far", Grace: killGrace, Fresh: t.TempDir, Sweeps: true, Home: s.Home}
 	}
 }
 
