@@ -6,12 +6,15 @@ import (
 	"hermes/core/approval/command"
 )
 
-// Words of the analyser, for callers that need nothing else of it.
 type (
+	// Analysis is what the analyser says about a call.
 	Analysis = command.Analysis
-	Context  = command.Context
-	Effect   = command.Effect
-	Level    = command.Level
+	// Context is where a command would run.
+	Context = command.Context
+	// Effect is one thing that a command does.
+	Effect = command.Effect
+	// Level is how far a session goes unasked.
+	Level = command.Level
 )
 
 // Levels of a session, see package command.

@@ -51,7 +51,7 @@ func (e Entry) covers(_ Request, o offer) bool {
 	if !e.Prefix {
 		return e.Subject == o.rule.Subject
 	}
-	if o.words_ == nil || !begins(o.words_, strings.Fields(e.Subject)) {
+	if o.fixed == nil || !begins(o.fixed, strings.Fields(e.Subject)) {
 		return false
 	}
 	for _, x := range o.analysis.Effects {
@@ -70,7 +70,7 @@ func begins(words, prefix []string) bool {
 type offer struct {
 	rule     Rule
 	prefix   string   // first words of the command; "" when none are offered
-	words_   []string // of a command that is one program with fixed words
+	fixed    []string // of a command that is one program with fixed words
 	analysis Analysis
 	lasting  bool // it may be remembered at all
 	always   bool // and for every folder
@@ -95,7 +95,7 @@ func offerOf(r Request, a Analysis) offer {
 		return o
 	}
 	if words, ok := argv(c.command); ok {
-		o.words_ = words
+		o.fixed = words
 		o.prefix = prefixOf(words)
 	}
 	return o

@@ -73,7 +73,7 @@ func (m *marker) take(c string, at int, last bool) {
 	if danger {
 		look = lookDanger
 	}
-	shown = reveal(c, "", nil)
+	shown = reveal(c, nil)
 	if shown != c && c != "\t" {
 		look = lookHidden
 	}

@@ -77,7 +77,7 @@ func (a *approval) foot(ask event.ApprovalAsked, w int) []string {
 	list := a.buttons(ask)
 	var out []string
 	b := list[min(a.at, len(list)-1)]
-	for _, l := range text.Wrap(reveal(b.label+": "+b.follows, "", a.styles.Warn.Render), max(1, w-4)) {
+	for _, l := range text.Wrap(reveal(b.label+": "+b.follows, a.styles.Warn.Render), max(1, w-4)) {
 		out = append(out, "  "+a.styles.Dim.Render(l))
 	}
 	return append(out, a.answers(ask, w)...)
@@ -112,7 +112,7 @@ func named(list []button, ask event.ApprovalAsked) []button {
 			if b.decision.Prefix() {
 				what = ask.Prefix + " …"
 			}
-			out[i].label += `: "` + text.Truncate(oneLine(reveal(what, "", nil)), 30, "…") + `"`
+			out[i].label += `: "` + text.Truncate(oneLine(reveal(what, nil)), 30, "…") + `"`
 		}
 	}
 	return out
@@ -162,7 +162,7 @@ func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 		}
 	}
 	say := func(st lipgloss.Style, body string) {
-		for _, l := range text.Wrap(reveal(body, "", s.Warn.Render), inner) {
+		for _, l := range text.Wrap(reveal(body, s.Warn.Render), inner) {
 			if l != "" {
 				out = append(out, "  "+st.Render(l))
 			}
@@ -184,7 +184,7 @@ func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 			say(s.Text, "this session and always cover: "+ask.Scope)
 		}
 		say(s.Dim, "the call as it was sent: "+oneLine(ask.Call.Name))
-		add(text.Wrap(s.Dim.Render(reveal(string(ask.Call.Args), "", s.Warn.Render)), inner))
+		add(text.Wrap(s.Dim.Render(reveal(string(ask.Call.Args), s.Warn.Render)), inner))
 	}
 	if ask.Diff != "" {
 		out = append(out, "")

@@ -8,9 +8,9 @@ import (
 )
 
 // reveal writes a command so that nothing in it can hide: what has no picture of its own, or changes the order of what is
-// read, stands there as its code ("<U+202E>"), and a line break is told from a wrapped line. mark styles what was added;
+// read, stands there as its code ("<U+202E>"). mark styles what was added;
 // nil leaves it plain.
-func reveal(s, lineEnd string, mark func(...string) string) string {
+func reveal(s string, mark func(...string) string) string {
 	if mark == nil {
 		mark = func(s ...string) string { return strings.Join(s, "") }
 	}
@@ -22,7 +22,7 @@ func reveal(s, lineEnd string, mark func(...string) string) string {
 			b.WriteString(mark(fmt.Sprintf("<0x%02X>", s[i])))
 		case r == '\n' && i+1 == len(s):
 		case r == '\n':
-			b.WriteString(mark(lineEnd) + "\n")
+			b.WriteString("\n")
 		case r == '\t':
 			b.WriteString("    ")
 		case unseen(r):

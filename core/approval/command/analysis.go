@@ -240,7 +240,7 @@ var parsers = sync.Pool{New: func() any { return syntax.NewParser() }}
 
 // reading walks one reading of text with its own variables and folder.
 func (w *walker) reading(text string, lang syntax.LangVariant) bool {
-	p := parsers.Get().(*syntax.Parser) //nolint:errcheck // the pool holds nothing else
+	p := parsers.Get().(*syntax.Parser)
 	defer parsers.Put(p)
 	syntax.Variant(lang)(p)
 	file, err := parse(p, text)

@@ -188,7 +188,7 @@ func cargo(w *walker, c cmd) {
 	}
 	verb := o.first()
 	if strings.HasPrefix(verb, "+") {
-		verb = operandAt(o, 1)
+		verb = second(o)
 	}
 	for _, a := range o.after(1) {
 		if a.text == "--config" || strings.HasPrefix(a.text, "--config=") {
@@ -202,7 +202,7 @@ func cargo(w *walker, c cmd) {
 	case one("fetch update generate-lockfile new init add remove rm", verb):
 		w.add(NetIn, LevelStandard, verb, "changes or fetches the crates of the project")
 	case one("install binstall", verb):
-		w.add(Exec, LevelSensitive, operandAt(o, 1), "brings in and builds "+operandAt(o, 1))
+		w.add(Exec, LevelSensitive, second(o), "brings in and builds "+second(o))
 	default:
 		w.add(NetOut, LevelSensitive, verb, "cargo "+verb+" publishes or is not known here")
 	}

@@ -52,40 +52,52 @@ func docker(w *walker, c cmd) {
 	if grouped && (kind == "container" || kind == "image") {
 		verb = act
 	}
+	if dockerReads(verb, act, grouped) {
+		return
+	}
 	switch {
-	case verb == "" || one("ps ls images logs inspect version info stats top port diff events history search help list df wait", strings.TrimSpace(verb)), grouped && one("ls list inspect df info events history version imagetools du", act):
 	case one("run create", verb):
 		w.dockerRun(rest)
 	case verb == "exec":
-		in := parseOptions(rest, "e env env-file u user w workdir detach-keys", true)
-		if in.has("privileged") {
-			w.add(Privilege, LevelAlways, "", "it runs with all rights of the machine")
-		}
-		w.add(Run, LevelStandard, in.first(), "runs a command in the container "+in.first())
-		w.elsewhere(in.after(1))
+		w.dockerExec(rest)
 	case verb == "build", verb == "buildx build", verb == "buildx bake", grouped && kind == "image" && act == "build":
 		w.dockerBuild(rest)
-	case verb == "pull", one("start stop restart pause unpause rename tag update attach kill", verb), grouped && one("network volume", kind) && one("create connect disconnect", act), verb == "buildx create", verb == "buildx use":
+	case dockerManages(verb, kind, act, grouped):
 		w.add(Run, LevelStandard, verb, c.name+" "+verb+" manages containers")
 	case verb == "compose":
 		compose(w, rest)
 	case one("rm rmi prune", verb), grouped && one("rm prune remove", act):
 		w.add(Delete, LevelSensitive, joinedText(rest), c.name+" "+verb+" deletes containers, images or their data")
 	case verb == "cp":
-		in := parseOptions(rest, "", false)
-		if len(in.operands) == 2 {
-			if !remote(in.operands[1].text) {
-				w.writes(in.operands[1], "writes")
-			} else {
-				w.reads(in.operands[0], true)
-			}
-		}
+		w.dockerCopy(rest)
 	case one("save export", verb):
 		w.outputs(parseOptions(rest, "o output", false).values("o", "output"))
 	case one("load import commit", verb):
 		w.add(Run, LevelStandard, verb, c.name+" "+verb+" makes an image")
 	default:
 		w.add(NetOut, LevelSensitive, verb, c.name+" "+verb+" changes a registry, a cluster or the engine")
+	}
+}
+
+// dockerReads reports whether a verb only shows something.
+func dockerReads(verb, act string, grouped bool) bool {
+	return verb == "" || one("ps ls images logs inspect version info stats top port diff events history search help list df wait", strings.TrimSpace(verb)) || grouped && one("ls list inspect df info events history version imagetools du", act)
+}
+
+// dockerManages reports whether a verb starts, stops or fetches, and destroys nothing.
+func dockerManages(verb, kind, act string, grouped bool) bool {
+	return one("pull start stop restart pause unpause rename tag update attach kill", verb) || verb == "buildx create" || verb == "buildx use" ||
+		grouped && one("network volume", kind) && one("create connect disconnect", act)
+}
+
+func (w *walker) dockerCopy(args []field) {
+	o := parseOptions(args, "", false)
+	switch {
+	case len(o.operands) != 2:
+	case remote(o.operands[1].text):
+		w.reads(o.operands[0], true)
+	default:
+		w.writes(o.operands[1], "writes")
 	}
 }
 
@@ -102,6 +114,15 @@ func (w *walker) elsewhere(args []field) {
 	w.run(args)
 	restore()
 	w.ctx = saved
+}
+
+func (w *walker) dockerExec(rest []field) {
+	in := parseOptions(rest, "e env env-file u user w workdir detach-keys", true)
+	if in.has("privileged") {
+		w.add(Privilege, LevelAlways, "", "it runs with all rights of the machine")
+	}
+	w.add(Run, LevelStandard, in.first(), "runs a command in the container "+in.first())
+	w.elsewhere(in.after(1))
 }
 
 func (w *walker) dockerRun(args []field) {
@@ -232,35 +253,41 @@ func kubectl(w *walker, c cmd) {
 	}
 	switch {
 	case one("get describe", verb):
-		for _, f := range o.after(1) {
-			if kind, _, _ := strings.Cut(f.text, "/"); strings.HasPrefix(kind, "secret") || strings.Contains(f.text, ",secret") {
-				if verb == "get" && (o.has("o", "output") && valueOr(o, "", "o", "output") != "name" && valueOr(o, "", "o", "output") != "wide") {
-					w.add(Credential, LevelSensitive, f.text, "shows secrets of the cluster")
-					w.out.secret = true
-				}
-			}
-		}
+		w.kubeSecrets(verb, o)
 	case one("logs log top explain api-resources api-versions version cluster-info diff events wait completion options help kustomize", verb) || verb == "":
 	case verb == "config":
 		if o.has("raw") {
 			w.add(Credential, LevelSensitive, verb, "shows the keys of the cluster")
 			w.out.secret = true
-		} else if !one("view get-contexts current-context get-clusters get-users", operandAt(o, 1)) {
+		} else if !one("view get-contexts current-context get-clusters get-users", second(o)) {
 			w.add(System, LevelSensitive, verb, "chooses or changes the cluster")
 		}
-	case verb == "rollout" && one("status history", operandAt(o, 1)), verb == "auth" && one("can-i whoami", operandAt(o, 1)):
+	case verb == "rollout" && one("status history", second(o)), verb == "auth" && one("can-i whoami", second(o)):
 	case verb == "exec":
 		for i, a := range c.args {
 			if a.text == "--" {
 				w.elsewhere(c.args[i+1:])
 			}
 		}
-		w.add(NetOut, LevelSensitive, operandAt(o, 1), "runs a command in the cluster")
+		w.add(NetOut, LevelSensitive, second(o), "runs a command in the cluster")
 	default:
 		if o.has("dry-run") && !one("delete exec", verb) {
 			return
 		}
 		w.add(NetOut, LevelSensitive, verb, "kubectl "+verb+" changes or reaches into the cluster")
+	}
+}
+
+// kubeSecrets asks about secrets that are shown as a whole.
+func (w *walker) kubeSecrets(verb string, o options) {
+	if format := valueOr(o, "", "o", "output"); verb != "get" || format == "" || format == "name" || format == "wide" {
+		return
+	}
+	for _, f := range o.after(1) {
+		if strings.HasPrefix(f.text, "secret") || strings.Contains(f.text, ",secret") {
+			w.add(Credential, LevelSensitive, f.text, "shows secrets of the cluster")
+			w.out.secret = true
+		}
 	}
 }
 
@@ -281,7 +308,7 @@ func helm(w *walker, c cmd) {
 
 func terraform(w *walker, c cmd) {
 	o := parseOptions(c.args, "chdir", false)
-	switch verb, sub := o.first(), operandAt(o, 1); {
+	switch verb, sub := o.first(), second(o); {
 	case one("fmt validate show version providers graph get output  test plan modules", verb) || verb == "", one("state workspace", verb) && one("list show", sub), verb == "init":
 		w.add(Run, LevelStandard, verb, "runs "+c.name+" "+verb)
 	default:

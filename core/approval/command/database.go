@@ -94,7 +94,7 @@ func changesData(q string) string {
 func redis(w *walker, c cmd) {
 	o := parseOptions(c.args, "h p a n u s r i user pass eval x", true)
 	verb := strings.ToUpper(o.first())
-	if o.has("version", "v") || one("GET MGET KEYS SCAN TTL PTTL EXISTS TYPE INFO PING DBSIZE LLEN LRANGE SMEMBERS SCARD HGET HGETALL HKEYS HLEN ZRANGE ZCARD STRLEN MONITOR TIME ECHO OBJECT HMGET SISMEMBER HEXISTS XLEN XRANGE", verb) || verb == "CONFIG" && strings.EqualFold(operandAt(o, 1), "get") {
+	if o.has("version", "v") || one("GET MGET KEYS SCAN TTL PTTL EXISTS TYPE INFO PING DBSIZE LLEN LRANGE SMEMBERS SCARD HGET HGETALL HKEYS HLEN ZRANGE ZCARD STRLEN MONITOR TIME ECHO OBJECT HMGET SISMEMBER HEXISTS XLEN XRANGE", verb) || verb == "CONFIG" && strings.EqualFold(second(o), "get") {
 		w.add(NetIn, LevelStandard, verb, "reads a database")
 		return
 	}

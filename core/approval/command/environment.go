@@ -15,7 +15,7 @@ func alwaysExported(name string) bool {
 // setting is a variable that a program gets: some make it run other code, or hide what it did.
 func (w *walker) setting(name string, f field) {
 	switch v := f.text; {
-	case name == "PATH" || name == "MANPATH" && false:
+	case name == "PATH":
 		w.searchPath(f)
 	case one(loaders, name), strings.HasPrefix(name, "DYLD_"), strings.HasPrefix(name, "GIT_CONFIG"), strings.HasPrefix(name, "BASH_FUNC_"), strings.HasPrefix(name, "LD_"):
 		if name == "LD_LIBRARY_PATH" && w.ours(f) {
@@ -28,25 +28,30 @@ func (w *walker) setting(name string, f field) {
 		}
 		w.inner(f)
 		w.add(Exec, LevelAlways, name, "the variable "+name+" makes programs run "+v)
-	case name == "NODE_OPTIONS", name == "GOFLAGS", name == "RUSTFLAGS", name == "MAKEFLAGS", name == "JAVA_OPTS", name == "MAVEN_OPTS", name == "PYTEST_ADDOPTS":
-		for _, bad := range []string{"require", "import", "loader", "-r ", "toolexec", "-exec", "linker", "eval", "javaagent", "OnError", "SHELL", "-p ", "-e ", "inspect"} {
-			if strings.Contains(v, bad) {
-				w.add(Exec, LevelAlways, name, "the variable "+name+" makes programs run other code")
-				return
-			}
-		}
-	case name == "PYTHONPATH" || name == "NODE_PATH" || name == "GOPATH" || name == "CLASSPATH" || name == "RUBYLIB" || name == "PERL5LIB" || name == "PERLLIB":
+	case one("NODE_OPTIONS GOFLAGS RUSTFLAGS MAKEFLAGS JAVA_OPTS MAVEN_OPTS PYTEST_ADDOPTS", name):
+		w.toolOptions(name, v)
+	case one("PYTHONPATH NODE_PATH GOPATH CLASSPATH RUBYLIB PERL5LIB PERLLIB", name):
 		if !w.ours(f) {
 			w.add(Exec, LevelAlways, name, "the variable "+name+" makes programs load code from "+strings.ReplaceAll(v, unknown, "…"))
 		}
-	case name == "HISTFILE", name == "HISTSIZE", name == "HISTFILESIZE", name == "HISTCONTROL", name == "HISTIGNORE", name == "SAVEHIST":
+	case one("HISTFILE HISTSIZE HISTFILESIZE HISTCONTROL HISTIGNORE SAVEHIST", name):
 		w.add(History, LevelSensitive, name, "it keeps the shell from writing its history")
-	case name == "HOME" || name == "XDG_CONFIG_HOME" || name == "GIT_DIR" || name == "GIT_WORK_TREE" || name == "GNUPGHOME" || name == "CARGO_HOME":
+	case one("HOME XDG_CONFIG_HOME GIT_DIR GIT_WORK_TREE GNUPGHOME CARGO_HOME", name):
 		if p := w.place(f); p.kind != placeProject && p.kind != placeTemp {
 			w.add(Exec, LevelSensitive, name, "programs take their settings from "+strings.ReplaceAll(v, unknown, "…"))
 		}
 	case one(reroutes, name):
 		w.add(NetOut, LevelSensitive, name, "the variable "+name+" sends what programs say to "+strings.ReplaceAll(v, unknown, "…"))
+	}
+}
+
+// toolOptions are options that a tool takes from its environment.
+func (w *walker) toolOptions(name, v string) {
+	for _, bad := range []string{"require", "import", "loader", "-r ", "toolexec", "-exec", "linker", "eval", "javaagent", "OnError", "SHELL", "-p ", "-e ", "inspect"} {
+		if strings.Contains(v, bad) {
+			w.add(Exec, LevelAlways, name, "the variable "+name+" makes programs run other code")
+			return
+		}
 	}
 }
 

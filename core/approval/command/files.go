@@ -240,7 +240,7 @@ func chmod(w *walker, c cmd) {
 	o := parseOptions(c.args, "reference", false)
 	files, mode := o.operands, ""
 	for _, s := range o.set { // chmod -x file: what looks like an option is a mode
-		if strings.Contains("rwxst", s.name) && !s.long {
+		if len(s.name) == 1 && strings.ContainsAny(s.name, "rwxst") && !s.long {
 			mode = "-" + s.name
 		}
 	}
@@ -337,8 +337,7 @@ func editor(w *walker, c cmd) {
 		if a.text == "--version" || a.text == "--help" {
 			return
 		}
-		if a.text == "-c" || a.text == "--cmd" || strings.HasPrefix(a.text, "+") && len(a.text) > 1 && !number(a.text[1:]) || a.text == "--eval" ||
-			a.text == "-S" || a.text == "-s" || a.text == "-u" || a.text == "-l" || a.text == "--load" || a.text == "--script" || a.text == "-f" {
+		if commandsEditor(a.text) {
 			text := a.text
 			if i+1 < len(c.args) {
 				text = c.args[i+1].text
@@ -353,6 +352,11 @@ func editor(w *walker, c cmd) {
 	for _, f := range parseOptions(c.args, "", false).operands {
 		w.writes(f, "edits")
 	}
+}
+
+// commandsEditor reports whether an option of an editor gives it commands, or a file of them.
+func commandsEditor(a string) bool {
+	return one("-c --cmd --eval -S -s -u -l --load --script -f", a) || strings.HasPrefix(a, "+") && len(a) > 1 && !number(a[1:])
 }
 
 func convert(w *walker, c cmd) {

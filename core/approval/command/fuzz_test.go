@@ -42,7 +42,7 @@ func FuzzAnalyse(f *testing.F) {
 // Texts that are made to be slow to read.
 func TestPathologicalTextsAreBounded(t *testing.T) {
 	c := placeForTests()
-	many := func(s string, n int) string { return strings.Repeat(s, n) }
+	many := strings.Repeat
 	for _, text := range []string{
 		many("(", 60000), many("{ ", 30000), many("$(", 30000), many("`", 60000), many("a;", 30000), many("$((", 20000), many("[[ ", 20000),
 		"echo " + many("{a,b}", 40), "echo {1..999999999}", "echo " + many("{1..99}", 9), many("x=$x$x;", 9000), "x=aa;" + many("x=$x$x;", 190) + "rm $x",

@@ -249,16 +249,23 @@ func gitTree(w *walker, verb string, args []field) {
 		}
 	case verb == "switch" && o.has("f", "force", "discard-changes", "C", "force-create"):
 		w.gitLoses(verb, "throws away changes or commits")
-	case verb == "checkout":
-		paths := dashes || o.first() == "." || len(o.operands) > 1 && !o.has("b", "t", "track", "orphan", "B") || o.has("ours", "theirs", "pathspec-from-file")
-		if len(o.operands) == 1 && !o.has("b", "B") && strings.Contains(pathBase(o.first()), ".") && !strings.HasPrefix(pathBase(o.first()), "v") && !strings.Contains(o.first(), "..") && looksLikeFile(o.first()) {
-			paths = true
-		}
-		if paths || o.has("f", "force", "B") {
-			w.gitLoses(verb, "throws away changes that are not committed")
-		}
+	case verb == "checkout" && (dashes || checkoutLoses(o)):
+		w.gitLoses(verb, "throws away changes that are not committed")
 	}
 	w.gitWrites(verb)
+}
+
+// checkoutLoses reports whether git checkout takes files back, and does not only change branches.
+func checkoutLoses(o options) bool {
+	name := o.first()
+	if o.has("f", "force", "B", "ours", "theirs", "pathspec-from-file") || name == "." {
+		return true
+	}
+	if o.has("b", "t", "track", "orphan") {
+		return false
+	}
+	base := pathBase(name)
+	return len(o.operands) > 1 || strings.Contains(base, ".") && !strings.HasPrefix(base, "v") && !strings.Contains(name, "..") && looksLikeFile(name)
 }
 
 func pathBase(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }
@@ -284,20 +291,15 @@ func gitRefs(w *walker, verb string, args []field) {
 		if o.has("d", "delete", "f", "force") {
 			w.gitLoses(verb, "deletes or moves a tag")
 		}
-	case "stash":
-		if sub == "drop" || sub == "clear" {
-			w.gitLoses("stash "+sub, "throws away stashed work")
-		}
-	case "notes":
-		if sub == "remove" || sub == "prune" {
-			w.gitLoses("notes "+sub, "deletes notes")
-		}
-	case "reflog":
-		if sub == "expire" || sub == "delete" {
-			w.gitLoses("reflog "+sub, "throws away the way back to lost commits")
+	case "stash", "notes", "reflog":
+		if what := map[string]string{
+			"stash drop": "throws away stashed work", "stash clear": "throws away stashed work", "notes remove": "deletes notes", "notes prune": "deletes notes",
+			"reflog expire": "throws away the way back to lost commits", "reflog delete": "throws away the way back to lost commits",
+		}[verb+" "+sub]; what != "" {
+			w.gitLoses(verb+" "+sub, what)
 		}
 	case "gc":
-		if o.has("prune", "aggressive") && strings.Contains(joinedText(args), "prune") {
+		if strings.Contains(joinedText(args), "prune") {
 			w.gitLoses(verb, "throws away commits that nothing names")
 		}
 	case "worktree":
@@ -308,7 +310,7 @@ func gitRefs(w *walker, verb string, args []field) {
 			}
 		case "remove", "prune":
 			if sub == "remove" {
-				w.add(Delete, LevelSensitive, operandAt(o, 1), "git worktree remove deletes a folder")
+				w.add(Delete, LevelSensitive, second(o), "git worktree remove deletes a folder")
 			}
 		}
 	case "symbolic-ref":
@@ -320,11 +322,12 @@ func gitRefs(w *walker, verb string, args []field) {
 	w.gitWrites(verb)
 }
 
-func operandAt(o options, n int) string {
-	if len(o.operands) <= n {
+// second is the second operand, for sentences.
+func second(o options) string {
+	if len(o.operands) < 2 {
 		return ""
 	}
-	return strings.ReplaceAll(o.operands[n].text, unknown, "…")
+	return strings.ReplaceAll(o.operands[1].text, unknown, "…")
 }
 
 func gitOutside(w *walker, verb string, args []field) {
@@ -332,23 +335,7 @@ func gitOutside(w *walker, verb string, args []field) {
 	sub := o.first()
 	switch verb {
 	case "push":
-		what := "publishes commits"
-		forced := o.has("f", "force", "force-with-lease", "mirror", "delete", "d", "prune")
-		for _, a := range o.operands {
-			forced = forced || strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":")
-		}
-		if o.has("n", "dry-run") {
-			w.add(NetIn, LevelStandard, verb, "asks a remote what it would take")
-			return
-		}
-		if forced {
-			w.add(History, LevelSensitive, verb, "git push replaces or deletes what others have")
-		}
-		if o.has("receive-pack", "exec") {
-			w.add(Exec, LevelAlways, verb, "git runs a program of its own choice for the other side")
-		}
-		w.gitURL(o.operands)
-		w.add(NetOut, LevelSensitive, sub, "git push "+what)
+		w.gitPush(o)
 	case "rebase":
 		for _, v := range o.values("x", "exec") {
 			w.inner(v)
@@ -392,6 +379,25 @@ func gitOutside(w *walker, verb string, args []field) {
 	}
 }
 
+func (w *walker) gitPush(o options) {
+	if o.has("n", "dry-run") {
+		w.add(NetIn, LevelStandard, "push", "asks a remote what it would take")
+		return
+	}
+	forced := o.has("f", "force", "force-with-lease", "mirror", "delete", "d", "prune")
+	for _, a := range o.operands {
+		forced = forced || strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":")
+	}
+	if forced {
+		w.add(History, LevelSensitive, "push", "git push replaces or deletes what others have")
+	}
+	if o.has("receive-pack", "exec") {
+		w.add(Exec, LevelAlways, "push", "git runs a program of its own choice for the other side")
+	}
+	w.gitURL(o.operands)
+	w.add(NetOut, LevelSensitive, o.first(), "git push publishes commits")
+}
+
 func skipDashes(args []field) []field {
 	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
 		args = args[1:]
@@ -433,7 +439,7 @@ func gitConfig(w *walker, args []field) {
 // forge is gh and glab.
 func forge(w *walker, c cmd) {
 	o := parseOptions(c.args, "R repo X method f field F raw-field H header t title b body B base json jq q L limit s state l label a assignee input hostname template", false)
-	group, verb := o.first(), operandAt(o, 1)
+	group, verb := o.first(), second(o)
 	switch {
 	case group == "" || o.has("help", "version"):
 	case one("pr issue run release repo workflow gist project label cache ruleset mr ci pipeline milestone org", group) && one("list view status checks diff watch ls", verb), group == "status", group == "search", group == "help", group == "version":

@@ -159,13 +159,7 @@ func scripted(w *walker, c cmd, x interpreter) {
 			return
 		}
 	}
-	for name := range strings.FieldsSeq(x.loads) {
-		for _, v := range o.values(name) {
-			if strings.HasPrefix(v.text, "/") || strings.HasPrefix(v.text, "..") || strings.Contains(v.text, ":") {
-				w.add(Exec, LevelAlways, v.text, c.name+" loads "+v.text)
-			}
-		}
-	}
+	w.loads(c, x, o)
 	switch {
 	case len(o.operands) == 0 && w.in.any:
 		w.stdinCode(c.name)
@@ -179,6 +173,17 @@ func scripted(w *walker, c cmd, x interpreter) {
 		w.add(Run, LevelStandard, o.first(), "runs the program "+o.first())
 	default:
 		w.file(c.name, o.operands[0])
+	}
+}
+
+// loads asks about files of code that options name.
+func (w *walker) loads(c cmd, x interpreter, o options) {
+	for name := range strings.FieldsSeq(x.loads) {
+		for _, v := range o.values(name) {
+			if strings.HasPrefix(v.text, "/") || strings.HasPrefix(v.text, "..") || strings.Contains(v.text, ":") {
+				w.add(Exec, LevelAlways, v.text, c.name+" loads "+v.text)
+			}
+		}
 	}
 }
 

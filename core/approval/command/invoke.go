@@ -25,8 +25,8 @@ func programs() map[string]handler {
 	table.once.Do(func() {
 		table.of = make(map[string]handler, 1500)
 		for _, family := range []map[string]handler{
-			readers(), fileTools(), textTools(), wrappers(), interpreters(), networkTools(), versionControl(), builders(), packageTools(), containers(),
-			systemTools(), databases(), shellBuiltins(), diskTools(),
+			readers(), filters(), fileTools(), textTools(), wrappers(), interpreters(), networkTools(), versionControl(), builders(), packageTools(), containers(),
+			systemTools(), schedules(), guards(), databases(), shellBuiltins(), diskTools(),
 		} {
 			for names, h := range family {
 				for name := range strings.FieldsSeq(names) {

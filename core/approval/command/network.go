@@ -89,18 +89,9 @@ func (w *walker) sends(o options, urls []field) {
 	if v := o.values("X", "request"); len(v) > 0 {
 		method = strings.ToUpper(v[0].text)
 	}
-	body, file := false, false
-	for _, s := range o.set {
-		switch {
-		case one("d data data-binary data-ascii data-urlencode json F form T upload-file data-raw form-string", s.name):
-			body = true
-			v := s.value.text
-			file = file || s.name == "T" || s.name == "upload-file" || (strings.HasPrefix(v, "@") || strings.Contains(v, "=@") || strings.Contains(v, "=<") || s.name == "data-urlencode" && strings.Contains(v, "@")) &&
-				s.name != "data-raw" && s.name != "form-string"
-			w.out.secret = w.out.secret || s.value.from.secret
-		case s.name == "Q" || s.name == "quote":
-			method = "QUOTE"
-		}
+	body, file := w.bodies(o)
+	if o.has("Q", "quote") {
+		method = "QUOTE"
 	}
 	if o.has("G", "get") && !file {
 		body = false
@@ -118,6 +109,28 @@ func (w *walker) sends(o options, urls []field) {
 	case body || method != "" && !one("GET HEAD OPTIONS", method):
 		w.add(NetOut, LevelSensitive, first(urls), "sends data to "+first(urls))
 	}
+}
+
+// bodies reports whether curl is given data to send, and whether that comes from a file.
+func (w *walker) bodies(o options) (body, file bool) {
+	for _, s := range o.set {
+		if !one("d data data-binary data-ascii data-urlencode json F form T upload-file data-raw form-string", s.name) {
+			continue
+		}
+		body = true
+		w.out.secret = w.out.secret || s.value.from.secret
+		v := s.value.text
+		switch s.name {
+		case "T", "upload-file":
+			file = true
+		case "data-raw", "form-string":
+		case "data-urlencode":
+			file = file || strings.Contains(v, "@")
+		default:
+			file = file || strings.HasPrefix(v, "@") || strings.Contains(v, "=@") || strings.Contains(v, "=<")
+		}
+	}
+	return body, file
 }
 
 func first(fs []field) string {

@@ -33,7 +33,7 @@ func pip(w *walker, c cmd) {
 	o := parseOptions(c.args, "r requirement c constraint e editable i index-url extra-index-url f find-links t target prefix root cache-dir proxy trusted-host d dest log python", false)
 	switch verb := o.first(); verb {
 	case "", "list", "show", "freeze", "check", "help", "debug", "inspect", "index", "hash", "cache", "config", "search":
-		if verb == "config" && one("set unset edit", operandAt(o, 1)) {
+		if verb == "config" && one("set unset edit", second(o)) {
 			w.add(Persist, LevelAlways, verb, "changes the settings of pip")
 		}
 		return
@@ -91,12 +91,7 @@ func nodePackages(w *walker, c cmd) {
 	}
 	switch {
 	case one("ls list ll la outdated view info show why audit explain config bin root prefix help version doctor ping search licenses fund query pkg licences", verb), verb == "" && (c.name == "npm" || o.has("version", "v", "help")):
-		if verb == "audit" && operandAt(o, 1) == "fix" || verb == "config" && one("set delete edit", operandAt(o, 1)) || verb == "pkg" && operandAt(o, 1) != "get" {
-			w.add(Write, LevelStandard, verb, c.name+" changes settings or versions")
-			if verb == "config" {
-				w.add(Persist, LevelAlways, verb, "changes the settings of "+c.name)
-			}
-		}
+		w.npmShows(c, verb, second(o))
 	case verb == "", one("install i ci add in isntall clean-install import install-test it", verb):
 		installs(w, c.name, rest, o)
 	case one("run run-script rum urn", verb):
@@ -124,6 +119,16 @@ func nodePackages(w *walker, c cmd) {
 	}
 }
 
+// npmShows are verbs that show something, but for a word behind them.
+func (w *walker) npmShows(c cmd, verb, word string) {
+	switch {
+	case verb == "config" && one("set delete edit", word):
+		w.add(Persist, LevelAlways, verb, "changes the settings of "+c.name)
+	case verb == "audit" && word == "fix", verb == "pkg" && word != "get":
+		w.add(Write, LevelStandard, verb, c.name+" changes versions")
+	}
+}
+
 // taskName keeps the dots of the name of a script from being taken for a file.
 func taskName(f field) field {
 	f.text = strings.ReplaceAll(f.text, ".", ":")
@@ -148,7 +153,7 @@ func fetchedTool(w *walker, c cmd) {
 			return
 		}
 		if rest[0].text != "run" {
-			w.add(Exec, LevelSensitive, operandAt(o, 1), "brings in "+operandAt(o, 1))
+			w.add(Exec, LevelSensitive, second(o), "brings in "+second(o))
 			return
 		}
 		rest = rest[1:]
@@ -180,7 +185,7 @@ func environments(w *walker, c cmd) {
 		return
 	}
 	if c.name == "uv" && verb == "tool" || c.name == "uv" && verb == "python" {
-		if one("list dir find", operandAt(o, 1)) {
+		if one("list dir find", second(o)) {
 			return
 		}
 		w.add(Exec, LevelSensitive, verb, "brings in and runs code")

@@ -45,6 +45,12 @@ func readers() map[string]handler {
 			}
 			w.flows()
 		},
+	}
+}
+
+// filters read and pass on, but have options that write or start something.
+func filters() map[string]handler {
+	return map[string]handler{
 		"sort": func(w *walker, c cmd) {
 			o := parseOptions(c.args, "o output k t S T compress-program", false)
 			w.outputs(o.values("o", "output"))

@@ -28,55 +28,6 @@ func systemTools() map[string]handler {
 			}
 			w.add(System, LevelSensitive, o.first(), "it changes a service")
 		},
-		"launchctl": func(w *walker, c cmd) {
-			if one("list print blame version", operand(c)) {
-				return
-			}
-			w.add(Persist, LevelAlways, operand(c), "it changes what starts by itself")
-		},
-		"crontab": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "u", false); o.has("l") && !o.has("r", "e") {
-				return
-			}
-			w.add(Persist, LevelAlways, "crontab", "it changes what runs at set times")
-		},
-		"at batch": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "f q t", false); o.has("l", "V", "c") {
-				return
-			}
-			w.add(Persist, LevelAlways, c.name, "it runs something later")
-		},
-		"atq":  filter,
-		"atrm": func(w *walker, c cmd) { w.add(System, LevelSensitive, operand(c), "it deletes a job") },
-		"systemd-run systemd-cron update-rc.d chkconfig rc-update systemd-tmpfiles dpkg-reconfigure update-alternatives loginctl busctl dbus-send gdbus dconf gsettings defaults schtasks": func(w *walker, c cmd) {
-			if one("list list-sessions show read get status introspect display query show-user list-users", operand(c)) {
-				return
-			}
-			w.add(Persist, LevelAlways, operand(c), "it changes what runs by itself, or settings that stay")
-		},
-		"useradd userdel usermod adduser deluser groupadd groupdel groupmod passwd chpasswd chsh chfn gpasswd vipw vigr visudo newgrp dscl pwconv chage": func(w *walker, c cmd) {
-			w.add(Privilege, LevelAlways, operand(c), "it changes users or their rights")
-		},
-		"mount umount losetup swapon swapoff cryptsetup fusermount sshfs": func(w *walker, c cmd) {
-			if len(c.args) == 0 || c.name == "mount" && operand(c) == "" {
-				return
-			}
-			w.add(Privilege, LevelAlways, operand(c), "it changes which disks and folders are there")
-		},
-		"iptables ip6tables nft ufw firewall-cmd pfctl ebtables tc ipset ipvsadm": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "t", false); o.has("L", "S", "list", "list-all", "state") || one("status list show", o.first()) {
-				return
-			}
-			w.add(System, LevelAlways, operand(c), "it changes the firewall or the network")
-		},
-		"sysctl": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "p f", false); o.has("w", "p", "write", "load", "system") || strings.Contains(joinedText(c.args), "=") {
-				w.add(System, LevelAlways, operand(c), "it changes settings of the kernel")
-			}
-		},
-		"modprobe insmod rmmod kexec depmod bpftool bpftrace dtrace setenforce aa-disable apparmor_parser auditctl semanage setsebool restorecon csrutil spctl nvram bootctl efibootmgr grub-install update-grub grub2-mkconfig update-initramfs": func(w *walker, c cmd) {
-			w.add(Privilege, LevelAlways, c.name, "it changes the kernel, how the machine starts or what guards it")
-		},
 		"timedatectl hostnamectl localectl hwclock": func(w *walker, c cmd) {
 			if v := operand(c); v == "" || one("status show list-timezones", v) {
 				if c.name != "hwclock" || len(c.args) == 0 || c.args[0].text == "-r" {
@@ -111,6 +62,67 @@ func systemTools() map[string]handler {
 	}
 }
 
+// guards are what a machine is kept in order and safe with.
+func guards() map[string]handler {
+	return map[string]handler{
+		"useradd userdel usermod adduser deluser groupadd groupdel groupmod passwd chpasswd chsh chfn gpasswd vipw vigr visudo newgrp dscl pwconv chage": func(w *walker, c cmd) {
+			w.add(Privilege, LevelAlways, operand(c), "it changes users or their rights")
+		},
+		"mount umount losetup swapon swapoff cryptsetup fusermount sshfs": func(w *walker, c cmd) {
+			if len(c.args) == 0 || c.name == "mount" && operand(c) == "" {
+				return
+			}
+			w.add(Privilege, LevelAlways, operand(c), "it changes which disks and folders are there")
+		},
+		"iptables ip6tables nft ufw firewall-cmd pfctl ebtables tc ipset ipvsadm": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "t", false); o.has("L", "S", "list", "list-all", "state") || one("status list show", o.first()) {
+				return
+			}
+			w.add(System, LevelAlways, operand(c), "it changes the firewall or the network")
+		},
+		"sysctl": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "p f", false); o.has("w", "p", "write", "load", "system") || strings.Contains(joinedText(c.args), "=") {
+				w.add(System, LevelAlways, operand(c), "it changes settings of the kernel")
+			}
+		},
+		"modprobe insmod rmmod kexec depmod bpftool bpftrace dtrace setenforce aa-disable apparmor_parser auditctl semanage setsebool restorecon csrutil spctl nvram bootctl efibootmgr grub-install update-grub grub2-mkconfig update-initramfs": func(w *walker, c cmd) {
+			w.add(Privilege, LevelAlways, c.name, "it changes the kernel, how the machine starts or what guards it")
+		},
+	}
+}
+
+// schedules decide what runs by itself.
+func schedules() map[string]handler {
+	return map[string]handler{
+		"launchctl": func(w *walker, c cmd) {
+			if one("list print blame version", operand(c)) {
+				return
+			}
+			w.add(Persist, LevelAlways, operand(c), "it changes what starts by itself")
+		},
+		"crontab": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "u", false); o.has("l") && !o.has("r", "e") {
+				return
+			}
+			w.add(Persist, LevelAlways, "crontab", "it changes what runs at set times")
+		},
+		"at batch": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "f q t", false); o.has("l", "V", "c") {
+				return
+			}
+			w.add(Persist, LevelAlways, c.name, "it runs something later")
+		},
+		"atq":  filter,
+		"atrm": func(w *walker, c cmd) { w.add(System, LevelSensitive, operand(c), "it deletes a job") },
+		"systemd-run systemd-cron update-rc.d chkconfig rc-update systemd-tmpfiles dpkg-reconfigure update-alternatives loginctl busctl dbus-send gdbus dconf gsettings defaults schtasks": func(w *walker, c cmd) {
+			if one("list list-sessions show read get status introspect display query show-user list-users", operand(c)) {
+				return
+			}
+			w.add(Persist, LevelAlways, operand(c), "it changes what runs by itself, or settings that stay")
+		},
+	}
+}
+
 func systemctl(w *walker, c cmd) {
 	o := parseOptions(c.args, "t type state n lines p property H host M machine s signal o output root", false)
 	switch verb := o.first(); {
@@ -118,9 +130,9 @@ func systemctl(w *walker, c cmd) {
 		w.add(System, levelNever, verb, "it switches the machine off")
 	case one("status show cat list-units list-unit-files list-timers list-sockets list-dependencies list-jobs is-active is-enabled is-failed is-system-running show-environment help get-default", verb) || verb == "":
 	case one("enable disable mask unmask edit link preset set-default reenable revert add-wants add-requires set-environment import-environment daemon-reload daemon-reexec", verb):
-		w.add(Persist, LevelAlways, operandAt(o, 1), "it changes what starts by itself")
+		w.add(Persist, LevelAlways, second(o), "it changes what starts by itself")
 	default:
-		w.add(System, LevelSensitive, operandAt(o, 1), "systemctl "+verb+" changes a service")
+		w.add(System, LevelSensitive, second(o), "systemctl "+verb+" changes a service")
 	}
 }
 

@@ -38,7 +38,7 @@ func sed(w *walker, c cmd) {
 		}
 	}
 	for _, s := range o.set {
-		if s.name == "i" || s.long && strings.HasPrefix("in-place", s.name) && len(s.name) > 1 {
+		if s.name == "i" || s.long && one("in in- in-p in-pl in-pla in-plac in-place", s.name) {
 			for _, f := range files {
 				w.writes(f, "changes")
 			}

@@ -8,7 +8,6 @@ import (
 type wrapper struct {
 	takes string // options with a value
 	skip  int    // operands before the command
-	vars  bool   // NAME=value may stand before the command
 }
 
 func wrappers() map[string]handler {
