@@ -362,8 +362,10 @@ func TestAnythingKeepsTheShapeAndTheMemo(t *testing.T) {
 				p.all(here, printed(id, offset[id], s))
 				offset[id] += len(s)
 				p.all(here, rapid.SampledFrom([]event.Event{
-					event.BackendChanged{Name: "analytics", To: event.BackendPulling}, event.BackendChanged{Name: "analytics", To: event.BackendReady},
-					event.Progress{ID: "pull:analytics", Label: "网络\n", Done: 1 << 30, Total: 5 << 30}, event.ToolOutput{CallID: id, Stream: event.Note, Data: []byte("a\x1b[2J\n\nb")},
+					event.BackendChanged{Name: "analytics", To: event.BackendPulling},
+					event.BackendChanged{Name: "analytics", To: event.BackendReady},
+					event.Progress{ID: "pull:analytics", Label: "网络\n", Done: 1 << 30, Total: 5 << 30},
+					event.ToolOutput{CallID: id, Stream: event.Note, Data: []byte("a\x1b[2J\n\nb")},
 				}).Draw(rt, "event"))
 			case 4:
 				r := chat.ToolResult{CallID: id, Text: "text\x1b[31m", Warnings: []string{"warn\nings"}}
