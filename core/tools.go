@@ -1,11 +1,14 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"hermes/core/agent"
+	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/tool"
 	"hermes/core/tool/ask"
@@ -23,7 +26,7 @@ func (a *App) tools() (*tool.Registry, error) {
 	paths := c.Paths()
 	a.engine = a.newEngine()
 	set := builtin.All(builtin.Deps{
-		Home: paths.Home, SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Timeout: c.Terminal.Timeout,
+		Home: paths.Home, SafeRoot: safeRoot(c), SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Timeout: c.Terminal.Timeout,
 		Budget: c.ToolOutput.MaxBytes,
 		Read:   file.Limits{Lines: c.ToolOutput.MaxLines, LineLength: c.ToolOutput.MaxLineLength, Chars: c.FileReadMaxChars},
 		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify, Web: webOptions(c),
@@ -37,6 +40,11 @@ func (a *App) tools() (*tool.Registry, error) {
 	r.SpillTo(paths.SpillDir)
 	r.Limit(c.ToolOutput.MaxBytes)
 	return r, nil
+}
+
+// safeRoot is where the file tools may write: the environment counts before the settings, as for a Python hermes.
+func safeRoot(c *config.Config) string {
+	return cmp.Or(os.Getenv("HERMES_WRITE_SAFE_ROOT"), expandHome(c.Security.WriteSafeRoot))
 }
 
 // ask puts a tool's question before the person.

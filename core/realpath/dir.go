@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -96,8 +97,8 @@ func again(open func() (int, error)) (int, error) {
 	}
 }
 
-// Close lets the folder go.
-func (d *Dir) Close() error { return unix.Close(d.fd) }
+// Close lets the folder go. Nothing was written through it, so nothing can go wrong.
+func (d *Dir) Close() { _ = unix.Close(d.fd) }
 
 // Path is where the folder was when it was opened.
 func (d *Dir) Path() string { return d.path }
@@ -132,6 +133,38 @@ func (d *Dir) Open(name string, flag int, mode fs.FileMode) (*os.File, error) {
 		return nil, d.fault("open", name, err)
 	}
 	return os.NewFile(uintptr(fd), filepath.Join(d.path, name)), nil
+}
+
+// ReadDir lists the folder in the order of names. What an entry says of itself beyond its name and type is looked up by path.
+func (d *Dir) ReadDir() ([]fs.DirEntry, error) {
+	fd, err := again(func() (int, error) {
+		return unix.Openat(d.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return nil, d.fault("open", "", err)
+	}
+	f := os.NewFile(uintptr(fd), d.path)
+	defer f.Close()
+	list, err := f.ReadDir(-1)
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return list, err
+}
+
+// Fstat describes an open file.
+func Fstat(f *os.File) (Stat, error) {
+	var st unix.Stat_t
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return Stat{}, err
+	}
+	var serr error
+	if err := conn.Control(func(fd uintptr) { serr = unix.Fstat(int(fd), &st) }); err != nil {
+		return Stat{}, err
+	}
+	if serr != nil {
+		return Stat{}, &fs.PathError{Op: "stat", Path: f.Name(), Err: serr}
+	}
+	return statOf(&st), nil
 }
 
 // Lstat describes what has the name, a link as a link.

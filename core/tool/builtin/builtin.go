@@ -19,6 +19,7 @@ import (
 // Deps is what the tools need. Every tool whose needs are nil is left out.
 type Deps struct {
 	Home     string        // HERMES_HOME: the file tools keep out of it
+	SafeRoot string        // where the file tools may write; "": wherever is not off limits
 	SpillDir string        // for command output beyond the budget
 	Pool     backend.Pool  // terminal, process
 	Timeout  time.Duration // of a foreground command that names none; 0: as shell says
@@ -52,7 +53,7 @@ func (s Set) Forget(session string) {
 
 // All returns the tools. One line is one tool.
 func All(d Deps) Set {
-	files := file.New(file.Options{Home: d.Home, Limits: d.Read})
+	files := file.New(file.Options{Home: d.Home, SafeRoot: d.SafeRoot, Limits: d.Read})
 	forget := []func(string){files.Forget}
 	tools := []tool.Tool{
 		file.Read(files),

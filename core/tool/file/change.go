@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"hermes/core/chat"
+	"hermes/core/realpath"
 )
 
 // change is one file as it was and as it is to be.
@@ -101,31 +101,52 @@ func (w *Workspace) applyAll(session string, changes []change) error {
 // unchanged makes sure that the files still are what the plan was made from.
 func unchanged(changes []change) error {
 	for _, c := range changes {
-		info, err := os.Lstat(c.at.real)
-		switch {
-		case c.old == nil && errors.Is(err, fs.ErrNotExist):
-		case c.old == nil && err == nil:
-			return fmt.Errorf("%s appeared while the change was prepared; nothing was changed, try again", c.at.shown)
-		case err != nil:
+		dir, err := realpath.OpenDir(filepath.Dir(c.at.real))
+		if errors.Is(err, fs.ErrNotExist) && c.old == nil {
+			continue
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", c.at.shown, reason(err))
-		case !info.ModTime().Equal(c.old.info.ModTime()) || info.Size() != c.old.info.Size():
-			return fmt.Errorf("%s changed while the change was prepared; nothing was changed, read it again", c.at.shown)
+		}
+		err = c.unchanged(dir)
+		dir.Close()
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (w *Workspace) apply(session string, c change) error {
-	if c.remove {
-		w.marks.gone(session, c.at.real)
-		return os.Remove(c.at.real)
+func (c change) unchanged(dir *realpath.Dir) error {
+	st, err := dir.Lstat(c.name())
+	switch {
+	case c.old == nil && errors.Is(err, fs.ErrNotExist):
+	case c.old == nil && err == nil:
+		return fmt.Errorf("%s appeared while the change was prepared; nothing was changed, try again", c.at.shown)
+	case err != nil:
+		return fmt.Errorf("%s: %w", c.at.shown, reason(err))
+	case !sameContent(st, c.old.stat):
+		return fmt.Errorf("%s changed while the change was prepared; nothing was changed, read it again", c.at.shown)
 	}
-	if err := os.MkdirAll(filepath.Dir(c.at.real), 0o755); err != nil {
+	return nil
+}
+
+func (c change) name() string { return filepath.Base(c.at.real) }
+
+// apply makes one change in the folder that its path names now; a folder of the path that became a link is an error.
+func (w *Workspace) apply(session string, c change) error {
+	dir, err := realpath.MakeDir(filepath.Dir(c.at.real), 0o755, nil)
+	if err != nil {
 		return err
 	}
-	info, err := replace(c.at.real, c.after, cmp.Or(c.old, c.source))
+	defer dir.Close()
+	if c.remove {
+		w.marks.gone(session, c.at.real)
+		return dir.Remove(c.name())
+	}
+	st, err := replace(dir, c.name(), c.after, cmp.Or(c.old, c.source))
 	if err == nil {
-		w.marks.saw(session, c.at.real, info, "")
+		w.marks.saw(session, c.at.real, st, "")
 	}
 	return err
 }
@@ -144,33 +165,4 @@ func (w *Workspace) rollback(session string, done []change) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// replace puts data at path through a temporary file beside it. Mode and owner are those of the old file; without one a
-// new file gets what the umask gives. path is resolved, so a symlink that pointed to it still does.
-func replace(path string, data []byte, old *snapshot) (fs.FileInfo, error) {
-	f, err := os.OpenFile(tempName(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	temp := f.Name()
-	_, err = f.Write(data)
-	if err == nil && old != nil {
-		keepOwner(f, old.info)
-		err = f.Chmod(old.info.Mode().Perm()) // after the owner: changing that clears set-id bits
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		_ = os.Remove(temp)
-		return nil, err
-	}
-	return os.Stat(path)
 }

@@ -36,7 +36,7 @@ func difference(c change) chat.FileDiff {
 	return d
 }
 
-func plain(data []byte) string { return unix(strings.TrimPrefix(string(data), bom)) }
+func plain(data []byte) string { return newlines(strings.TrimPrefix(string(data), bom)) }
 
 func unified(from, to, before, after string) (diff string, added, removed int) {
 	u, err := udiff.ToUnifiedDiff(from, to, before, udiff.Lines(before, after), udiff.DefaultContextLines)

@@ -23,6 +23,8 @@ type Options struct {
 	Home string // HERMES_HOME: never written, its secrets never read
 	// UserHome is the person's home directory; "" means os.UserHomeDir.
 	UserHome string
+	// SafeRoot, when set, is the only place where files are written: a folder, or several as in PATH.
+	SafeRoot string
 	// Ripgrep is the program for search_files: "" looks for rg in PATH at first use, "off" never uses it.
 	Ripgrep string
 	Limits  Limits
@@ -51,7 +53,7 @@ func New(o Options) *Workspace {
 	if home == "" {
 		home, _ = os.UserHomeDir() // without one, ~ stays literal and its rules have nothing to guard
 	}
-	w := &Workspace{home: home, guard: newGuard(o.Home, home), limit: o.Limits.orDefaults()}
+	w := &Workspace{home: home, guard: newGuard(o, home), limit: o.Limits.orDefaults()}
 	w.rg = sync.OnceValue(func() string { return findRipgrep(o.Ripgrep) })
 	return w
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"hermes/core/realpath"
@@ -21,33 +22,36 @@ type guard struct {
 	write, read []rule
 	sshDir      []string
 	homes       []string // of Hermes: this profile's, and the one that holds all profiles
+	safe        []string // when set, nothing outside of these folders is written
 }
 
-func newGuard(hermesHome, userHome string) guard {
+func newGuard(o Options, userHome string) guard {
 	g := guard{}
-	deny := func(rules *[]rule, why string, tree bool, paths ...string) {
-		for _, p := range paths {
-			for _, form := range forms(p) {
-				*rules = append(*rules, rule{form, tree, why})
+	add := func(rules *[]rule, list []denied, home string) {
+		for _, d := range list {
+			for _, p := range d.paths {
+				for _, form := range forms(filepath.Join(home, p)) {
+					*rules = append(*rules, rule{form, !d.file, d.why})
+				}
 			}
 		}
 	}
-	deny(&g.write, "system configuration", true, "/etc", "/boot", "/usr/lib/systemd", "/lib/systemd")
-	deny(&g.write, "the kernel's own files", true, "/proc", "/sys")
-	deny(&g.write, "the container engine's socket", false, "/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock")
-	deny(&g.read, "password hashes", false, "/etc/shadow", "/etc/gshadow", "/etc/master.passwd")
+	add(&g.write, systemWrites(), "/")
+	add(&g.read, systemReads(), "/")
 	if userHome != "" {
-		in := func(name string) string { return filepath.Join(userHome, name) }
-		deny(&g.write, "keys", true, in(".ssh"), in(".gnupg"))
-		deny(&g.write, "credentials", false, in(".netrc"), in(".pgpass"), in(".npmrc"), in(".pypirc"), in(".git-credentials"))
-		deny(&g.read, "credentials", false, in(".netrc"), in(".pgpass"), in(".git-credentials"), in(".npmrc"), in(".pypirc"),
-			in(".aws/credentials"), in(".docker/config.json"), in(".kube/config"), in(".config/gh/hosts.yml"))
-		deny(&g.read, "keys", true, in(".gnupg"), in(".config/gcloud"))
-		g.sshDir = forms(in(".ssh"))
+		add(&g.write, homeWrites(), userHome)
+		add(&g.write, credentials(), userHome)
+		add(&g.read, credentials(), userHome)
+		g.sshDir = forms(filepath.Join(userHome, ".ssh"))
 	}
-	for _, home := range hermesHomes(hermesHome) {
-		deny(&g.write, "Hermes' own home; settings change with `hermes config`", true, home)
+	for _, home := range hermesHomes(o.Home) {
+		add(&g.write, []denied{{why: "Hermes' own home; settings change with `hermes config`", paths: []string{home}}}, "/")
 		g.homes = append(g.homes, forms(home)...)
+	}
+	for _, root := range filepath.SplitList(o.SafeRoot) {
+		if strings.TrimSpace(root) != "" {
+			g.safe = append(g.safe, realpath.Of(userHome, "/", root))
+		}
 	}
 	return g
 }
@@ -86,6 +90,15 @@ func (g guard) mayWrite(p place) error {
 		if why, hit := match(g.write, path); hit {
 			return &DeniedError{p.shown, "written", why}
 		}
+		if why, hit := gitInternals(path); hit {
+			return &DeniedError{p.shown, "written", why}
+		}
+		if why, hit := g.secret(path); hit {
+			return &DeniedError{p.shown, "written", why}
+		}
+	}
+	if len(g.safe) > 0 && !slices.ContainsFunc(g.safe, func(root string) bool { return under(fold(p.real), fold(root)) }) {
+		return &DeniedError{p.shown, "written", "it is outside of security.write_safe_root, " + strings.Join(g.safe, ", ")}
 	}
 	return nil
 }

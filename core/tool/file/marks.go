@@ -1,15 +1,15 @@
 package file
 
 import (
-	"io/fs"
 	"sync"
 	"time"
+
+	"hermes/core/realpath"
 )
 
 // mark is what a session last saw of a file.
 type mark struct {
-	mod  time.Time
-	size int64
+	stat realpath.Stat
 	seen time.Time
 	// the last read, for "unchanged since": what was asked, and whether the note was given already
 	asked string
@@ -31,7 +31,7 @@ func (m *marks) forget(session string) {
 }
 
 // saw records a file as the session knows it now.
-func (m *marks) saw(session, path string, info fs.FileInfo, asked string) {
+func (m *marks) saw(session, path string, st realpath.Stat, asked string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.by == nil {
@@ -42,7 +42,7 @@ func (m *marks) saw(session, path string, info fs.FileInfo, asked string) {
 		files = map[string]mark{} // starting over costs a warning or two, never a wrong one
 		m.by[session] = files
 	}
-	files[path] = mark{mod: info.ModTime(), size: info.Size(), seen: time.Now(), asked: asked}
+	files[path] = mark{stat: st, seen: time.Now(), asked: asked}
 }
 
 // gone forgets one file.
@@ -54,11 +54,11 @@ func (m *marks) gone(session, path string) {
 
 // repeat reports whether the session asked exactly this before and the file is the same. It says so once: who asks
 // a third time has lost the text (to compression, for one) and gets it again.
-func (m *marks) repeat(session, path string, info fs.FileInfo, asked string) bool {
+func (m *marks) repeat(session, path string, st realpath.Stat, asked string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, ok := m.by[session][path]
-	if !ok || k.noted || k.asked != asked || !k.same(info) {
+	if !ok || k.noted || k.asked != asked || !k.same(st) {
 		return false
 	}
 	k.noted = true
@@ -67,13 +67,19 @@ func (m *marks) repeat(session, path string, info fs.FileInfo, asked string) boo
 }
 
 // stale returns when the session saw the file, if the file changed since then.
-func (m *marks) stale(session, path string, info fs.FileInfo) (seen time.Time, stale bool) {
+func (m *marks) stale(session, path string, st realpath.Stat) (seen time.Time, stale bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, ok := m.by[session][path]
-	return k.seen, ok && !k.same(info)
+	return k.seen, ok && !k.same(st)
 }
 
-func (k mark) same(info fs.FileInfo) bool {
-	return k.mod.Equal(info.ModTime()) && k.size == info.Size()
+func (k mark) same(st realpath.Stat) bool {
+	return sameContent(k.stat, st)
+}
+
+// sameContent reports whether nothing wrote to the file between two looks at it, as far as the system tells: a command that puts the
+// time back after it (touch -r, rsync -t) still leaves another file or another size in most cases.
+func sameContent(a, b realpath.Stat) bool {
+	return a.Mtime == b.Mtime && a.Size == b.Size && a.Dev == b.Dev && a.Ino == b.Ino
 }

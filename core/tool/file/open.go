@@ -7,8 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
+	"path/filepath"
 	"unicode/utf8"
+
+	"hermes/core/realpath"
 )
 
 // sizeLimit is the largest file that is changed or compared: larger ones are the terminal's business.
@@ -16,21 +18,35 @@ const sizeLimit = 10 << 20
 
 var errBinary = errors.New("it is a binary file")
 
-// openRegular opens a regular file for reading. Devices, pipes and sockets are refused without waiting for a writer.
-func openRegular(path string) (*os.File, fs.FileInfo, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+// openRegular opens a regular file for reading, by its resolved path: a link in it, which appeared since it was resolved, is refused.
+// So are devices, pipes and sockets, without waiting for a writer.
+func openRegular(real string) (*os.File, realpath.Stat, error) {
+	dir, err := realpath.OpenDir(filepath.Dir(real))
 	if err != nil {
-		return nil, nil, err
+		return nil, realpath.Stat{}, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = notRegular(info.Mode())
+	defer dir.Close()
+	f, err := dir.Open(filepath.Base(real), os.O_RDONLY, 0)
+	if err != nil {
+		return nil, realpath.Stat{}, err
+	}
+	st, err := realpath.Fstat(f)
+	if err == nil && st.Kind != realpath.Regular {
+		err = irregular(f)
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, nil, err
+		return nil, realpath.Stat{}, err
 	}
-	return f, info, nil
+	return f, st, nil
+}
+
+func irregular(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return notRegular(info.Mode())
 }
 
 func notRegular(m fs.FileMode) error {
@@ -51,12 +67,12 @@ func notRegular(m fs.FileMode) error {
 // snapshot is a file as it was. A nil snapshot means that there was none.
 type snapshot struct {
 	data []byte
-	info fs.FileInfo
+	stat realpath.Stat
 }
 
 // snap reads a whole file. A file that does not exist is (nil, nil).
-func snap(path string) (*snapshot, error) {
-	f, info, err := openRegular(path)
+func snap(real string) (*snapshot, error) {
+	f, st, err := openRegular(real)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -64,14 +80,14 @@ func snap(path string) (*snapshot, error) {
 		return nil, reason(err)
 	}
 	defer f.Close()
-	if info.Size() > sizeLimit {
-		return nil, fmt.Errorf("it has %d bytes; files over %d MB are changed with the terminal", info.Size(), sizeLimit>>20)
+	if st.Size > sizeLimit {
+		return nil, fmt.Errorf("it has %d bytes; files over %d MB are changed with the terminal", st.Size, sizeLimit>>20)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, sizeLimit+1))
 	if err != nil {
 		return nil, reason(err)
 	}
-	return &snapshot{data, info}, nil
+	return &snapshot{data, st}, nil
 }
 
 // binary reports whether data, the start of a file, is no text.
@@ -110,20 +126,22 @@ func decode(data []byte) (text, error) {
 		t.bom, s = true, s[len(bom):]
 	}
 	if n := bytes.Count(data, []byte("\n")); n > 0 && n == bytes.Count(data, []byte("\r\n")) && n == bytes.Count(data, []byte("\r")) {
-		t.crlf, s = true, unix(s)
+		t.crlf, s = true, newlines(s)
 	}
 	t.body = s
 	return t, nil
 }
 
-// unix turns "\r\n" into "\n".
-func unix(s string) string { return string(bytes.ReplaceAll([]byte(s), []byte("\r\n"), []byte("\n"))) }
+// newlines turns "\r\n" into "\n".
+func newlines(s string) string {
+	return string(bytes.ReplaceAll([]byte(s), []byte("\r\n"), []byte("\n")))
+}
 
 // encode writes body the way the file was.
 func (t text) encode(body string) []byte {
 	out := []byte(body)
 	if t.crlf {
-		out = bytes.ReplaceAll([]byte(unix(body)), []byte("\n"), []byte("\r\n"))
+		out = bytes.ReplaceAll([]byte(newlines(body)), []byte("\n"), []byte("\r\n"))
 	}
 	if t.bom && !bytes.HasPrefix(out, []byte(bom)) {
 		out = append([]byte(bom), out...)

@@ -89,7 +89,7 @@ func (w *Workspace) prepareReplace(c tool.Call, a patchArgs) prepared {
 	}
 	from, to := a.Old, a.New
 	if t.crlf {
-		from, to = unix(from), unix(to)
+		from, to = newlines(from), newlines(to)
 	}
 	out, err := fuzzy.Replace(t.body, from, to, a.ReplaceAll)
 	if err != nil {

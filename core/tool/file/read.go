@@ -96,7 +96,7 @@ func (w *Workspace) read(_ context.Context, c tool.Call, a readArgs) (tool.Resul
 	if info, err := os.Stat(at.real); err == nil && info.IsDir() {
 		return listDir(at)
 	}
-	f, info, err := openRegular(at.real)
+	f, st, err := openRegular(at.real)
 	if errors.Is(err, fs.ErrNotExist) {
 		return tool.Fail("%s does not exist.%s", at.shown, similar(at)), nil
 	}
@@ -107,30 +107,30 @@ func (w *Workspace) read(_ context.Context, c tool.Call, a readArgs) (tool.Resul
 	asked := fmt.Sprintf("%d+%d", a.Offset, a.Limit)
 	if c.Data != nil {
 		asked = "" // the model has not seen it
-	} else if w.marks.repeat(c.Session, at.real, info, asked) {
+	} else if w.marks.repeat(c.Session, at.real, st, asked) {
 		return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read these lines: see that result. Ask once more if you no longer have it.", at.shown)}, nil
 	}
-	res := limit.show(f, info, at, a, c.Data)
+	res := limit.show(f, st.Size, at, a, c.Data)
 	if !res.IsError {
-		w.marks.saw(c.Session, at.real, info, asked)
+		w.marks.saw(c.Session, at.real, st, asked)
 	}
 	return res, nil
 }
 
 // show reads the asked lines.
-func (l Limits) show(f io.Reader, info fs.FileInfo, at place, a readArgs, data func(any)) tool.Result {
+func (l Limits) show(f io.Reader, size int64, at place, a readArgs, data func(any)) tool.Result {
 	r := bufio.NewReaderSize(f, 64<<10)
 	head, err := r.Peek(8192)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
 		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err))
 	}
 	if binary(head) {
-		return tool.Fail("%s is a binary file (%d bytes%s). Use the terminal to look into it.", at.shown, info.Size(), kindOf(head))
+		return tool.Fail("%s is a binary file (%d bytes%s). Use the terminal to look into it.", at.shown, size, kindOf(head))
 	}
 	if bytes.HasPrefix(head, []byte(bom)) {
 		_, _ = r.Discard(len(bom))
 	}
-	p := page{limit: l, from: a.Offset, to: a.Offset + a.Limit - 1, whole: info.Size() <= countTo, bare: data != nil}
+	p := page{limit: l, from: a.Offset, to: a.Offset + a.Limit - 1, whole: size <= countTo, bare: data != nil}
 	if err := p.fill(r); err != nil {
 		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err))
 	}
@@ -146,7 +146,7 @@ func (l Limits) show(f io.Reader, info fs.FileInfo, at place, a readArgs, data f
 	if data != nil {
 		data(p.data(at))
 	}
-	return tool.Result{Text: p.text.String() + p.footer(info.Size())}
+	return tool.Result{Text: p.text.String() + p.footer(size)}
 }
 
 // data is the page for a program. Its text is that of the file, with \n at every line's end.
@@ -272,7 +272,7 @@ func (p *page) footer(size int64) string {
 
 // listDir answers a read of a directory with its entries: it is what the model wanted to know next.
 func listDir(at place) (tool.Result, error) {
-	entries, err := os.ReadDir(at.real)
+	entries, err := readDir(at.real)
 	if err != nil {
 		return tool.Fail("Cannot list %s: %v.", at.shown, reason(err)), nil
 	}
@@ -295,11 +295,11 @@ func listDir(at place) (tool.Result, error) {
 // similar proposes files for a path that does not exist.
 func similar(at place) string {
 	dir := filepath.Dir(at.real)
-	entries, err := os.ReadDir(dir)
+	entries, err := readDir(dir)
 	if err != nil {
 		for err != nil && dir != filepath.Dir(dir) {
 			dir = filepath.Dir(dir)
-			entries, err = os.ReadDir(dir)
+			entries, err = readDir(dir)
 		}
 		return fmt.Sprintf(" Its folder does not exist either; the nearest that does is %s (%d entries).", dir, len(entries))
 	}

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hermes/core/realpath"
 )
 
 // walker visits the regular files below root that are not ignored, in path order.
@@ -41,7 +43,7 @@ func (w *walker) dir(ctx context.Context, rel string, outer []ignores) (more boo
 	if ctx.Err() != nil {
 		return false, nil
 	}
-	entries, err := os.ReadDir(filepath.Join(w.root, rel))
+	entries, err := readDir(filepath.Join(w.root, rel))
 	if err != nil {
 		if rel == "" {
 			return false, err
@@ -68,12 +70,12 @@ func (w *walker) dir(ctx context.Context, rel string, outer []ignores) (more boo
 
 // file searches one file, line by line.
 func (g grep) file(name, rel string, add func(found) bool) error {
-	f, info, err := openRegular(name)
+	f, st, err := openRegular(name)
 	if err != nil {
 		return reason(err)
 	}
 	defer f.Close()
-	if info.Size() > grepLimit {
+	if st.Size > grepLimit {
 		return nil
 	}
 	data, err := io.ReadAll(io.LimitReader(f, grepLimit))
@@ -111,4 +113,14 @@ func (g grep) lines(data string) []hit {
 		}
 	}
 	return hits
+}
+
+// readDir lists a folder by its resolved path.
+func readDir(real string) ([]fs.DirEntry, error) {
+	dir, err := realpath.OpenDir(real)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.ReadDir()
 }

@@ -85,11 +85,11 @@ func (w *Workspace) warn(session string, c change) []string {
 		return nil
 	}
 	var out []string
-	if seen, stale := w.marks.stale(session, c.at.real, c.old.info); stale {
+	if seen, stale := w.marks.stale(session, c.at.real, c.old.stat); stale {
 		out = append(out, fmt.Sprintf("%s changed on disk since you last saw it at %s; make sure that nothing was lost", c.at.shown, seen.Format("15:04:05")))
 	}
-	if links(c.old.info) > 1 {
-		out = append(out, fmt.Sprintf("%s has %d hard links; the other names keep the old content", c.at.shown, links(c.old.info)))
+	if n := c.old.stat.Links; n > 1 {
+		out = append(out, fmt.Sprintf("%s has %d hard links; the other names keep the old content", c.at.shown, n))
 	}
 	return out
 }
