@@ -1,7 +1,8 @@
 # What runs before a script: it reads the script from descriptor FD, offers hermes_tools and calls the agent through the same
 # descriptor. It imports no module that costs time: start-up is most of what a short script takes.
 #
-# Frames are lines of JSON. In: {"run": {...}} and {"id": n, "result": ...} or {"id": n, "error": "..."}.
+# The first job comes as a block: its length in 4 bytes, then fields that a NUL parts. All else are lines of JSON.
+# In: {"run": {...}} for the next job of a kernel, and {"id": n, "result": ...} or {"id": n, "error": "..."}.
 # Out: {"id": n, "tool": "...", "args": {...}}, and {"done": code} after each run of a kernel.
 import sys
 import posix
@@ -47,7 +48,35 @@ def _codec():
         return (lambda o: json.dumps(o, default=default)), (lambda s: json.loads(s, strict=False))
 
 
-_dumps, _loads = _codec()
+def _dumps(o):
+    global _dumps, _loads
+    _dumps, _loads = _codec()
+    return _dumps(o)
+
+
+def _loads(s):
+    global _dumps, _loads
+    _dumps, _loads = _codec()
+    return _loads(s)
+
+
+def _first():
+    """Reads the first job. Most scripts need no JSON before their first call, if they make one."""
+    def read(n):
+        parts = []
+        while n:
+            part = posix.read(FD, n)
+            if not part:
+                posix._exit(125)
+            parts.append(part)
+            n -= len(part)
+        return b"".join(parts)
+    flags, file, mark, code, stub, *path = read(int.from_bytes(read(4), "big")).decode().split("\0")
+    return {"kernel": "k" in flags, "init": "i" in flags, "file": file, "mark": mark, "code": code, "stub": stub, "path": path}
+
+
+# Words of scripts that look at sys.path without a failing import: they get site-packages from the start.
+_SITE = ("metadata", "pkgutil", "pkg_resources", "sys.path", "find_spec", "import site", "site.")
 
 
 class _Channel:
@@ -246,7 +275,7 @@ def _run(job, space):
     loader = _Loader()
     loader.text = code
     space["__loader__"] = loader
-    for word in job["site"]:
+    for word in _SITE:
         if word in code:
             _front.site()
     try:
@@ -278,7 +307,7 @@ def _status(code):
 
 
 def _streams():
-    import builtins
+    builtins = sys.modules["builtins"]
     builtins.exit = builtins.quit = _exit
     for f in (sys.stdout, sys.stderr):
         f.reconfigure(errors="backslashreplace", line_buffering=True)
@@ -314,7 +343,7 @@ def _guard_init():
 
 
 def _main():
-    job = _channel.receive()["run"]
+    job = _first()
     if job.get("init"):
         _guard_init()
     posix.register_at_fork(after_in_child=_channel.forked)
@@ -326,7 +355,7 @@ def _main():
     while True:
         code = _run(job, space)
         for f in (sys.stdout, sys.stderr):
-            f.write(job["mark"])
+            f.write("\0" + job["mark"])
             f.flush()
         _channel.send({"done": code})
         _channel.held = True

@@ -52,7 +52,7 @@ func (e *Engine) runKernel(ctx context.Context, s Script) Result {
 	}
 	col := newCollector(s.Limits, s.Output, k.mark)
 	k.out.Store(col)
-	r := run{e: e, s: s, p: k.p, line: k.line, out: col, init: isInit(k.p), mark: k.mark, kernel: true}
+	r := run{e: e, s: s, p: k.p, line: k.line, out: col, init: isInit(k.p), mark: k.mark, kernel: true, again: k.runs > 0}
 	res := r.drive(ctx)
 	k.out.Store(nil)
 	res.Kernel = "kept"

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	_ "embed" // bootstrap.py
+	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,8 +64,7 @@ func (p python) argv() []string {
 
 // block is what the loader reads first.
 func block(kind byte, code []byte) []byte {
-	n := len(code)
-	return append([]byte{kind, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}, code...)
+	return append(binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(code))), code...)
 }
 
 // pythons remembers interpreters that were looked at. A file that changed is looked at again.
@@ -194,23 +193,29 @@ func orElse(err, other error) error {
 	return other
 }
 
-// job is the frame that starts a run.
+// job is what starts a run. No field holds a NUL.
 type job struct {
 	Code   string   `json:"code"`
 	File   string   `json:"file"`
 	Stub   string   `json:"stub"`
 	Path   []string `json:"path,omitempty"` // added to sys.path behind everything else
-	Site   []string `json:"site"`           // words in the code that need site-packages from the start
-	Mark   string   `json:"mark,omitempty"`
+	Mark   string   `json:"mark,omitempty"` // ends each stream, behind a NUL
 	Kernel bool     `json:"kernel,omitempty"`
 	Init   bool     `json:"init,omitempty"`
 }
 
-// needSite are words of scripts that look at sys.path without a failing import.
-var needSite = []string{"metadata", "pkgutil", "pkg_resources", "sys.path", "find_spec", "import site", "site."}
-
-func (j job) frame() (json.RawMessage, error) {
-	j.Site = needSite
-	raw, err := json.Marshal(map[string]job{"run": j})
-	return raw, err
+// block is the job as a new interpreter gets it: without JSON, which costs a Python more than a short script.
+func (j job) block() []byte {
+	flags := ""
+	if j.Kernel {
+		flags += "k"
+	}
+	if j.Init {
+		flags += "i"
+	}
+	text := strings.Join(append([]string{flags, j.File, j.Mark, j.Code, j.Stub}, j.Path...), "\x00")
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...)
 }
+
+// frame is the job as a kernel gets its next one.
+func (j job) frame() any { return map[string]job{"run": j} }

@@ -89,6 +89,7 @@ type run struct {
 	init   bool   // the process is the init of a namespace
 	mark   string // of a kernel: what ends each stream
 	kernel bool
+	again  bool // a kernel has run a script before
 	alive  bool // set when a kernel can take the next script
 }
 
@@ -138,13 +139,12 @@ func (r *run) hand() error {
 	if l, ok := r.p.(*local); ok {
 		file = path.Join(l.temp.work(), "script.py")
 	}
-	f, err := job{
-		Code: r.s.Code, File: file, Stub: text, Path: r.e.paths(r.s), Mark: r.mark, Kernel: r.kernel, Init: r.init,
-	}.frame()
-	if err != nil {
-		return err
+	j := job{Code: r.s.Code, File: file, Stub: text, Path: r.e.paths(r.s), Mark: strings.TrimPrefix(r.mark, "\x00"), Kernel: r.kernel, Init: r.init}
+	if r.again {
+		return r.line.write(j.frame())
 	}
-	return r.line.write(f)
+	_, err = r.line.ch.Write(j.block())
+	return err
 }
 
 // await waits for one of the ends of a run and brings the process to it.
