@@ -119,12 +119,17 @@ func TestANewcomerRunsACommandAndFindsItAgain(t *testing.T) {
 }
 
 func TestAnApprovalIsAskedAndAnswered(t *testing.T) {
-	touch := func(name string) modeltest.Turn {
-		return modeltest.Turn{Calls: []modeltest.Call{{Name: "terminal", Args: `{"command": "touch ` + name + `"}`}}}
+	remove := func(name string) modeltest.Turn {
+		return modeltest.Turn{Calls: []modeltest.Call{{Name: "terminal", Args: `{"command": "rm ` + name + `"}`}}}
 	}
-	h, _ := homeWith(t, touch("refused.txt"), modeltest.Turn{Text: "So I did not."}, touch("allowed.txt"), modeltest.Turn{Text: "It is made."})
+	h, _ := homeWith(t, remove("refused.txt"), modeltest.Turn{Text: "So I did not."}, remove("allowed.txt"), modeltest.Turn{Text: "It is gone."})
+	for _, name := range []string{"refused.txt", "allowed.txt"} {
+		if err := os.WriteFile(filepath.Join(h.work, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s := h.open()
-	say(s, "make the first")
+	say(s, "remove the first")
 	s.WaitFor("1 waits for you")
 	s.Type("o") // a letter belongs to the composer, not to the question
 	s.WaitFor("❯ o")
@@ -135,14 +140,14 @@ func TestAnApprovalIsAskedAndAnswered(t *testing.T) {
 	s.Type("d")
 	s.WaitFor("So I did not.")
 	s.WaitFor("ready")
-	say(s, "make the second")
+	say(s, "remove the second")
 	s.WaitFor("1 waits for you")
 	s.Type(ctrlY)
 	s.WaitFor("[ Deny ]")
 	waitUntilHeard(s, "o", "[ Deny ]")
-	s.WaitFor("It is made.")
+	s.WaitFor("It is gone.")
 	s.WaitFor("ready")
-	for name, want := range map[string]bool{"refused.txt": false, "allowed.txt": true} {
+	for name, want := range map[string]bool{"refused.txt": true, "allowed.txt": false} {
 		if _, err := os.Stat(filepath.Join(h.work, name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
