@@ -174,8 +174,6 @@ func (a *App) follow(ctx context.Context, o config.Options) {
 
 func (a *App) apply(change config.Change) {
 	a.config.Store(change.Config)
-	if slices.Contains(change.Live, "approvals.mode") {
-	}
 	a.Models.replace(modelSettings(change.Config, a.opts.Model))
 	a.Gate.SetPolicy(a.policy())
 	if p, ok := a.Pool.(interface{ Reconfigure(*config.Config) error }); ok {
