@@ -16,6 +16,9 @@ func (f *frame) key(msg tea.KeyMsg) tea.Cmd {
 	if cmd, ok := f.grabbed(msg, name); ok {
 		return cmd
 	}
+	if f.joined(msg) {
+		return f.apart(msg)
+	}
 	if name == "ctrl+c" && !msg.Paste {
 		return f.interrupt(msg)
 	}
@@ -40,6 +43,27 @@ func (f *frame) key(msg tea.KeyMsg) tea.Cmd {
 		}
 	}
 	return own(p, p.Update(msg))
+}
+
+// joined reports keys that came in one read, so that bubbletea made one message of them: "jj" of somebody who holds a key on a
+// slow line. For who types it is text.
+func (f *frame) joined(msg tea.KeyMsg) bool {
+	if msg.Type != tea.KeyRunes || len(msg.Runes) < 2 || msg.Paste || f.top() != nil {
+		return false
+	}
+	t, ok := f.focused().(Typer)
+	return !ok || !t.Typing()
+}
+
+// apart handles them one by one.
+func (f *frame) apart(msg tea.KeyMsg) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, r := range msg.Runes {
+		one := msg
+		one.Runes = []rune{r}
+		cmds = append(cmds, f.key(one))
+	}
+	return tea.Batch(cmds...)
 }
 
 // quitWithin is how soon ctrl+c must follow ctrl+c to quit.

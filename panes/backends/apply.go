@@ -130,7 +130,7 @@ func (p *Pane) row(name string) *Row {
 		at++
 	}
 	p.rows = slices.Insert(p.rows, at, Row{Name: name, State: event.BackendAbsent})
-	if at <= p.cursor && len(p.rows) > 1 {
+	if at <= p.cursor && len(p.rows) > 1 && p.moved {
 		p.cursor++
 	}
 	return &p.rows[at]
@@ -140,6 +140,9 @@ func (p *Pane) row(name string) *Row {
 func (p *Pane) list() {
 	if p.pool == nil {
 		return
+	}
+	if !p.moved {
+		p.cursor = 0
 	}
 	selected, old := "", map[string]Row{}
 	for i, r := range p.rows {
@@ -155,7 +158,7 @@ func (p *Pane) list() {
 		if r.Retry.IsZero() && r.State == event.BackendFailed {
 			r.Retry = old[r.Name].Retry
 		}
-		if r.Name == selected {
+		if r.Name == selected && p.moved {
 			p.cursor = i
 		}
 	}

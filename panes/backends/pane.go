@@ -68,6 +68,7 @@ type Pane struct {
 	session string
 	rows    []Row
 	cursor  int
+	moved   bool // the person chose a row: the cursor stays with it
 	top     int
 	focus   bool
 
@@ -159,7 +160,7 @@ func (p *Pane) move(delta int) {
 		r.Stats = event.BackendStats{} // only the selected one is measured, and old numbers are wrong ones
 	}
 	p.cursor = max(0, min(p.cursor+delta, len(p.rows)-1))
-	p.memoOK = false
+	p.moved, p.memoOK = true, false
 }
 
 // Copy implements ui.Copier.

@@ -240,6 +240,23 @@ func TestPoolIsAskedAgainWhenItAnnouncesItself(t *testing.T) {
 	}
 }
 
+func TestTheCursorBeginsAtTheTopHoweverTheRowsArrive(t *testing.T) {
+	p, f := opened(t, nil)
+	for _, name := range []string{"analytics", "here"} { // told of before the pool can be asked
+		p.all(event.BackendChanged{Name: name, Kind: "docker", From: event.BackendAbsent, To: event.BackendAbsent})
+	}
+	f.rows = every()
+	p.all(event.BackendChanged{Name: "here", Kind: "local", From: event.BackendAbsent, To: event.BackendAbsent})
+	if p.cursor != 0 {
+		t.Errorf("it stands on %s", p.rows[p.cursor].Name)
+	}
+	cursor(t, p, "here")
+	p.all(event.BackendChanged{Name: "aaa", Kind: "docker", From: event.BackendAbsent, To: event.BackendCreating})
+	if r := p.rows[p.cursor]; r.Name != "here" {
+		t.Errorf("it leaves the row that was chosen for %s", r.Name)
+	}
+}
+
 func TestOtherSessionsBackEndsStayOut(t *testing.T) {
 	p, _ := opened(t, every())
 	p.Apply(uitest.Envelopes(event.Header{Session: "other"}, event.BackendSelected{Name: "old"}, event.BackendChanged{Name: "analytics", From: event.BackendReady, To: event.BackendFailed}))
