@@ -27,6 +27,7 @@ const (
 )
 
 func serve(o options) error {
+	hide()
 	warm()
 	ended := make(chan os.Signal, 4)
 	signal.Notify(ended, unix.SIGTERM, unix.SIGINT)
@@ -61,6 +62,10 @@ func serve(o options) error {
 	}
 	return nil
 }
+
+// hide closes /proc/PID/fd, mem and ptrace to commands, which run as the same user: none may write into the stream and so speak for this
+// program. What is started from here is seen as ever. An error leaves things as they were.
+func hide() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
 // warm makes threads beforehand, for a command that reached the limit of processes must not keep this program from the thread with which
 // it ends that command: Go gives up where it gets none.

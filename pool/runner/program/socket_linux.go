@@ -95,6 +95,7 @@ func (l *listener) next() (*os.File, error) {
 
 // join carries standard input and output to the socket of a serve.
 func join(name string) error {
+	hide()
 	f, at, err := socket(name)
 	if err != nil {
 		return err
