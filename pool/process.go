@@ -63,8 +63,14 @@ func (q *process) finish() {
 	}
 }
 
+// held says that whoever started the process holds its channel and looks after it: nobody else is told of it.
+func (q *process) held() bool { return q.run.Channel() != nil }
+
 // ended tells everybody.
 func (p *Pool) ended(q *process) {
+	if q.held() {
+		return
+	}
 	i := q.status()
 	p.bus.Publish(event.Header{Session: i.Session}, event.ProcessEnded{
 		ID: i.ID, CallID: i.CallID, Backend: i.Backend, Command: i.Command, ExitCode: i.ExitCode, Took: i.Ended.Sub(i.Started),
@@ -119,9 +125,11 @@ func (p *Pool) Processes(uid string) []backend.Process {
 		}
 	}
 	p.mu.Unlock()
-	list := make([]backend.Process, len(procs))
-	for i, q := range procs {
-		list[i] = q.status()
+	list := make([]backend.Process, 0, len(procs))
+	for _, q := range procs {
+		if !q.held() {
+			list = append(list, q.status())
+		}
 	}
 	slices.SortFunc(list, func(a, b backend.Process) int { return b.Started.Compare(a.Started) })
 	return list
