@@ -148,6 +148,9 @@ func copyFiles(w *walker, c cmd) {
 // links asks about links that lead out of the project: what is written through them later lands there.
 func (w *walker) links(targets []field) {
 	for _, f := range targets {
+		if f.text == "/dev/null" {
+			w.add(Delete, LevelSensitive, f.text, "puts a link to nothing in place of a file")
+		}
 		if p := w.place(f); p.kind != placeProject && p.kind != placeTemp && p.kind != placeStream {
 			w.add(Write, LevelSensitive, f.text, "makes a link to "+w.name(f)+": what is written to it lands there")
 		}
@@ -203,6 +206,9 @@ func tee(w *walker, c cmd) {
 		w.socket(f)
 		if w.writes(f, "writes").kind == placeStream {
 			continue
+		}
+		if w.in.any && w.in.plain && w.in.text == "" && !parseOptions(c.args, "", false).has("a", "append") {
+			w.add(Delete, LevelSensitive, f.text, "empties "+w.name(f))
 		}
 		w.note(f)
 	}

@@ -161,7 +161,7 @@ func (w *walker) fetches(urls []field) {
 			w.add(Privilege, LevelAlways, u.text, "it talks to a container engine: that is as good as root")
 		case scheme(u.text) != "" && !one("http https ftp ftps", scheme(u.text)):
 			w.add(NetOut, LevelSensitive, u.text, "it speaks "+scheme(u.text)+" with "+host)
-		case u.sub && u.dyn && u.from != (traits{}) && u.from.any:
+		case u.said:
 			w.add(NetOut, LevelSensitive, u.text, "it puts what another command says into an address")
 		}
 		w.add(NetIn, LevelStandard, u.text, "fetches "+strings.ReplaceAll(u.text, unknown, "…"))
@@ -311,7 +311,7 @@ func ssh(w *walker, c cmd) {
 
 func lookup(w *walker, c cmd) {
 	for _, a := range c.args {
-		if a.from.any || a.from.secret || a.dyn && a.sub {
+		if a.said || a.from.secret {
 			w.add(NetOut, LevelSensitive, a.text, "it puts what another command says into a name that it asks for")
 		}
 	}

@@ -100,6 +100,7 @@ func (w *walker) input(f field) {
 	w.reads(f, true)
 	w.in.secret = w.place(f).kind == placeCredential
 	w.in.code = w.written[w.place(f).path]
+	w.in.plain = f.text == "/dev/null"
 }
 
 // socket is /dev/tcp/host/port, which bash opens itself.
@@ -150,7 +151,14 @@ func empties(s *syntax.Stmt) bool {
 	switch name := c.Args[0].Lit(); name {
 	case ":", "true", "false":
 		return true
+	case "exec":
+		return len(c.Args) == 1
 	case "cat", "cp":
+		for _, r := range s.Redirs {
+			if name == "cat" && len(c.Args) == 1 && r.Op == syntax.RdrIn && r.Word.Lit() == "/dev/null" {
+				return true
+			}
+		}
 		return len(c.Args) == 2 && c.Args[1].Lit() == "/dev/null"
 	case "echo":
 		return len(c.Args) == 2 && c.Args[1].Lit() == "-n"

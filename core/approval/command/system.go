@@ -163,6 +163,12 @@ func makeFilesystem(w *walker, c cmd) {
 }
 
 func copyDisk(w *walker, c cmd) {
+	empty := false
+	defer func() {
+		if empty {
+			w.add(Delete, LevelSensitive, joinedText(c.args), "empties a file")
+		}
+	}()
 	for _, a := range c.args {
 		name, v, _ := strings.Cut(a.text, "=")
 		f := part(a, v)
@@ -176,6 +182,7 @@ func copyDisk(w *walker, c cmd) {
 			}
 		case "if":
 			w.reads(f, true)
+			empty = v == "/dev/null"
 		}
 	}
 	w.flows()

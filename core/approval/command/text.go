@@ -41,6 +41,11 @@ func sed(w *walker, c cmd) {
 		if s.name == "i" || s.long && one("in in- in-p in-pl in-pla in-plac in-place", s.name) {
 			for _, f := range files {
 				w.writes(f, "changes")
+				for _, script := range scripts {
+					if one("d 1,$d $!d;d 1,$!d /./d /^/d /.*/d s/.*//", strings.TrimSpace(script.text)) {
+						w.add(Delete, LevelSensitive, f.text, "deletes all lines of "+w.name(f))
+					}
+				}
 			}
 			break
 		}

@@ -13,6 +13,7 @@ type field struct {
 	dyn    bool   // text holds an unknown part
 	sub    bool   // a part came from an expansion
 	glob   bool   // an unquoted wildcard is in it
+	said   bool   // a part is what a command said about the machine or its files
 	proc   bool   // it is a process substitution: a file that a command writes or reads
 	quoted bool
 	from   traits // of what was substituted
@@ -259,12 +260,12 @@ func (g *gather) command(c *syntax.CmdSubst) {
 	got := w.out
 	w.out, w.in = saved, in
 	g.cur.sub, g.cur.from = true, g.cur.from.with(got)
-	switch text, ok := w.gives(c.Stmts); {
-	case ok:
-		g.b.WriteString(text)
-	default:
+	text, ok := w.gives(c.Stmts)
+	if !ok {
 		g.dynamic()
 	}
+	g.b.WriteString(text)
+	g.cur.said = g.cur.said || !ok || text == "host"
 }
 
 // gives knows commands whose output can do no harm in a path: a date, a folder, a commit.
@@ -285,8 +286,10 @@ func (w *walker) gives(list []*syntax.Stmt) (string, bool) {
 		return w.dir, w.known
 	case "mktemp":
 		return "/tmp/mktemp", len(c.Args) == 1 || second == "-d"
-	case "date", "nproc", "whoami", "hostname", "uname", "arch":
+	case "date", "nproc", "uname", "arch":
 		return "word", true
+	case "whoami", "hostname":
+		return "host", true
 	case "git":
 		switch second {
 		case "describe":
