@@ -82,7 +82,7 @@ func dialer(dial func(testing.TB) io.ReadWriteCloser, shell string, fresh func(t
 	return func(t testing.TB) conformance.Place {
 		program(t)
 		k := &kind{dial: func() io.ReadWriteCloser { return dial(t) }}
-		p, err := pool.New(pool.Config{Backends: map[string]pool.Spec{"far": {Kind: "wire", Shell: shell}}}, map[string]pool.Kind{"wire": k}, event.NewBus())
+		p, err := pool.New(pool.Config{Backends: map[string]pool.Spec{"far": {Kind: "wire", Shell: shell, Workdir: "/usr"}}}, map[string]pool.Kind{"wire": k}, event.NewBus())
 		if err != nil {
 			t.Fatal(err)
 		}
