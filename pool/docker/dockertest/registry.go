@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"hermes/core/crash"
 )
 
 // Registry is a real registry on loopback, and a proxy before it that can hold what it delivers.
@@ -113,7 +115,7 @@ func (r *Registry) proxy(t testing.TB) {
 	}
 	r.Slow = l.Addr().String()
 	s := &http.Server{Handler: pass, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = s.Serve(l) }()
+	crash.Go("test registry", func() { _ = s.Serve(l) })
 	t.Cleanup(func() {
 		close(r.served)
 		_ = s.Close()
