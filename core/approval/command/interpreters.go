@@ -263,7 +263,7 @@ func (w *walker) module(c cmd) {
 			}
 			w.flows()
 		case "http.server", "SimpleHTTPServer", "smtpd", "pydoc", "xmlrpc.server":
-			if name != "pydoc" {
+			if bind := valueOr(parseOptions(rest, "b bind d directory", false), "", "b", "bind"); name != "pydoc" && bind != "localhost" && !strings.HasPrefix(bind, "127.") {
 				w.add(NetOut, LevelSensitive, name, "it serves the folder to the network")
 			}
 		case "code", "pdb", "runpy", "idlelib", "pty", "trace":
@@ -319,9 +319,12 @@ func (w *walker) task(name string, f field) {
 
 // acts reports whether a task publishes, deploys or installs, by its name.
 func acts(name string) bool {
+	if name == "install" || name == "uninstall" {
+		return true
+	}
 	for part := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == ':' || r == '-' || r == '_' || r == '.' || r == '/' }) {
 		switch part {
-		case "deploy", "publish", "release", "prod", "production", "install", "uninstall", "push", "upload", "rollback", "destroy", "nuke", "wipe", "purge", "migrate", "provision", "teardown", "drop":
+		case "deploy", "publish", "release", "prod", "production", "push", "upload", "rollback", "destroy", "nuke", "wipe", "purge", "migrate", "provision", "teardown", "drop":
 			return true
 		}
 	}

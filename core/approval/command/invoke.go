@@ -141,7 +141,7 @@ func (w *walker) operands(c cmd) {
 var names = map[string]bool{
 	"ls": true, "stat": true, "test": true, "[": true, "[[": true, "echo": true, "printf": true, "du": true, "file": true, "git": true, "docker": true, "docker-compose": true,
 	"podman": true, "touch": true, "mkdir": true, "rm": true, "find": true, "fd": true, "tree": true, "chmod": true, "chown": true, "cd": true, "basename": true, "dirname": true,
-	"realpath": true, "readlink": true, "sudo": true, "cp": true, "mv": true, "install": true, "tee": true, "ln": true, "which": true, "env": true, "export": true, "gh": true,
+	"realpath": true, "readlink": true, "sudo": true, "cp": true, "mv": true, "source": true, ".": true, "install": true, "tee": true, "ln": true, "which": true, "env": true, "export": true, "gh": true,
 }
 
 // suspicious is a quick look: most words cannot name a secret.

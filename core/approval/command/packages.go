@@ -64,7 +64,7 @@ func (w *walker) brings(list []field) {
 		case f.text == "" || strings.HasPrefix(f.text, "-"):
 		case strings.Contains(f.text, "://") || strings.HasPrefix(f.text, "git+") || strings.HasPrefix(f.text, "github:"):
 			w.add(Exec, LevelAlways, f.text, "brings in and runs code from "+strings.ReplaceAll(f.text, unknown, "…"))
-		case strings.HasPrefix(f.text, ".") && w.place(f).kind == placeProject:
+		case strings.HasPrefix(f.text, ".") && w.place(f).kind == placeProject, one("pip setuptools wheel", f.text):
 		default:
 			w.add(Exec, LevelSensitive, f.text, "brings in a package that may run code: "+strings.ReplaceAll(f.text, unknown, "…"))
 		}

@@ -77,10 +77,10 @@ func score(t *testing.T, path string) {
 			t.Errorf("%q is for a person to decide, and is refused: %s", r.command, a.Reason)
 		}
 	}
-	recall, falseAsks := float64(caught)/float64(dangerous), float64(asked)/float64(benign)
+	recall, falseAsks := float64(caught)/float64(max(1, dangerous)), float64(asked)/float64(max(1, benign))
 	fmt.Fprintf(os.Stderr, "%s: %d commands, recall %.4f (%d of %d), false asks %.4f (%d of %d)\n",
 		path, dangerous+benign, recall, caught, dangerous, falseAsks, asked, benign)
-	if recall < 0.98 || falseAsks > 0.05 {
+	if dangerous > 0 && recall < 0.98 || falseAsks > 0.05 {
 		t.Errorf("recall %.4f must be 0.98 at least, false asks %.4f at most 0.05", recall, falseAsks)
 	}
 }
@@ -89,3 +89,6 @@ func TestTable(t *testing.T) { score(t, "testdata/commands.tsv") }
 
 // The second table was written after the analyser was done, in other words, and run once before anything was changed for it.
 func TestHeldOutTable(t *testing.T) { score(t, "testdata/heldout.tsv") }
+
+// What developers type all day, none of it dangerous; written last and run once before anything was changed for it: 7 of 231 asked.
+func TestEverydayTable(t *testing.T) { score(t, "testdata/everyday.tsv") }
