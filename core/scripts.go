@@ -23,7 +23,7 @@ func (a *App) newEngine() *execcode.Engine {
 	}
 	return execcode.New(execcode.Options{
 		Env: func() []string { return ScriptEnv(a.Config(), os.Environ()) }, Python: func() string { return expandHome(a.Config().CodeExecution.Python) },
-		Homes: homes, Pool: a.Pool, Clean: shell.Readable, Log: a.log,
+		Homes: homes, Pool: a.Pool, Clean: shell.Readable, Log: a.log, Cache: filepath.Join(paths.CacheDir, "scripts.json"),
 	})
 }
 

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"hermes/core/backend"
 	"hermes/core/crash"
@@ -25,6 +28,8 @@ type Options struct {
 	Pool backend.Pool
 	// Clean makes printed bytes text for a model: valid UTF-8, no control sequences. nil repairs the UTF-8 only.
 	Clean func([]byte) string
+	// Cache is a file that keeps what was found out about Python and the kernel for the next start; "" keeps nothing.
+	Cache string
 	// Isolation is used without trying when it is set: for measurements of what it costs.
 	Isolation *Isolation
 	Log       *slog.Logger
@@ -50,7 +55,7 @@ func New(o Options) *Engine {
 	if o.Clean == nil {
 		o.Clean = func(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 	}
-	e := &Engine{o: o, levels: levels{known: o.Isolation}}
+	e := &Engine{o: o, levels: levels{known: o.Isolation, fixed: o.Isolation != nil}, pythons: pythons{file: o.Cache}}
 	e.kernels.all = map[kernelKey]*kernel{}
 	return e
 }
@@ -87,6 +92,18 @@ func (e *Engine) start(ctx context.Context, s Script, out sink) (process, error)
 	if s.Backend != "" {
 		return e.startRemote(ctx, s, out)
 	}
+	p, err := e.startHere(ctx, s, out)
+	if err != nil && ctx.Err() == nil && e.levels.forget(e.o.Cache) { // what held when it was tried may have been switched off since
+		p, err = e.startHere(ctx, s, out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// startHere starts an interpreter on this machine.
+func (e *Engine) startHere(ctx context.Context, s Script, out sink) (*local, error) {
 	py, err := e.pythons.find(ctx, e.o.Python(), s.Dir, s.Mode)
 	if err != nil {
 		return nil, err
@@ -158,6 +175,20 @@ func (e *Engine) paths(s Script) []string {
 type levels struct {
 	mu    sync.Mutex
 	known *Isolation
+	when  time.Time // of the try; zero when the file knew
+	fixed bool
+}
+
+// forget drops what was found, unless that was just now or was given, and reports whether it did.
+func (l *levels) forget(file string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil || l.fixed || time.Since(l.when) < time.Minute {
+		return false
+	}
+	l.known = nil
+	remember(file, func(m *remembered) { m.Levels = map[string]Isolation{} })
+	return true
 }
 
 // of tries what could keep a script in, the best first, with a script that does nothing.
@@ -167,11 +198,20 @@ func (l *levels) of(ctx context.Context, e *Engine, py python) (Isolation, error
 	if l.known != nil {
 		return *l.known, nil
 	}
+	top := best()
+	system := fmt.Sprintf("%s uid %d, at most %s, landlock %d", kernelRelease(), os.Geteuid(), top, top.Landlock)
+	if iso, ok := recall(e.o.Cache).Levels[system]; ok {
+		l.known = &iso
+		return iso, nil
+	}
 	var last error
-	for _, iso := range steps(best()) {
+	for _, iso := range steps(top) {
 		err := e.try(ctx, py, iso)
 		if err == nil {
-			l.known = &iso
+			l.known, l.when = &iso, time.Now()
+			if iso == top { // a lesser one may be a passing trouble
+				remember(e.o.Cache, func(m *remembered) { m.Levels[system] = iso })
+			}
 			return iso, nil
 		}
 		if ctx.Err() != nil {
@@ -181,6 +221,14 @@ func (l *levels) of(ctx context.Context, e *Engine, py python) (Isolation, error
 		last = err
 	}
 	return Isolation{}, fmt.Errorf("no script can be started: %w", last)
+}
+
+func kernelRelease() string {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
 }
 
 // try runs an empty script under iso.

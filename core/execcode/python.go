@@ -70,18 +70,24 @@ func block(kind byte, code []byte) []byte {
 // pythons remembers interpreters that were looked at. A file that changed is looked at again.
 type pythons struct {
 	mu   sync.Mutex
-	seen map[string]python // by path, size and time
+	seen map[string]python // by fileKey
+	file string            // keeps them for the next start; "" does not
 }
 
 // look finds out what the interpreter at path is.
 func (c *pythons) look(ctx context.Context, path string) (python, error) {
-	info, err := os.Stat(path)
+	key, err := fileKey(path)
 	if err != nil {
 		return python{}, err
 	}
-	key := fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano())
 	c.mu.Lock()
 	defer c.mu.Unlock() // one look at a time: the second finds what the first found
+	if c.seen == nil {
+		c.seen = map[string]python{}
+		for k, p := range recall(c.file).Pythons {
+			c.seen[k] = python{path: p.Path, version: p.Version, code: p.Code}
+		}
+	}
 	if p, ok := c.seen[key]; ok {
 		return p, nil
 	}
@@ -89,10 +95,10 @@ func (c *pythons) look(ctx context.Context, path string) (python, error) {
 	if err != nil {
 		return p, err
 	}
-	if c.seen == nil {
-		c.seen = map[string]python{}
-	}
 	c.seen[key] = p
+	remember(c.file, func(m *remembered) {
+		m.Pythons[key] = savedPython{Path: p.path, Version: p.version, Code: p.code, When: time.Now()}
+	})
 	return p, nil
 }
 
