@@ -139,6 +139,13 @@ func (u *Unreachable) Error() string {
 
 func (u *Unreachable) Unwrap() error { return u.Err }
 
+// used says whether it was spoken to.
+func (e *engine) used() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.reached
+}
+
 func (e *engine) close() error {
 	e.watch.close()
 	e.turn <- struct{}{}

@@ -219,10 +219,14 @@ func (k *Kind) Close(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var errs []error
+	temporary := k.opened.Load() && k.home().temporary
 	for _, e := range k.engines {
+		if temporary && e.used() { // nobody will ever ask for them again
+			errs = append(errs, e.sweepVolumes(ctx, false))
+		}
 		errs = append(errs, e.close())
 	}
-	if k.opened.Load() && k.home().temporary {
+	if temporary {
 		errs = append(errs, os.RemoveAll(k.dir()))
 	}
 	return errors.Join(errs...)

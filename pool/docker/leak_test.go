@@ -18,7 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docker/docker/api/types/volume"
+
 	"hermes/pool"
+	"hermes/pool/docker/dockertest"
 )
 
 // 24
@@ -48,6 +51,41 @@ func TestLivesLeaveNothingBehind(t *testing.T) { // not parallel: it counts what
 		g, f := count()
 		return g <= goroutines+2 && f <= files+2
 	})
+}
+
+// A kind without a data folder is of this process alone: nothing of it is on the engine afterwards. Prune does the same for one that has a folder.
+func TestNothingStaysOnTheEngine(t *testing.T) {
+	t.Parallel()
+	cli := dockertest.Engine(t)
+	volumes := func(k *Kind) int {
+		t.Helper()
+		list, err := cli.VolumeList(t.Context(), volume.ListOptions{Filters: k.match()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list.Volumes)
+	}
+	for _, home := range []string{"", t.TempDir()} {
+		r := newRigIn(t, home)
+		b := r.open("s", pool.Spec{})
+		up(t, b)
+		if err := b.Remove(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := volumes(r.kind); n != 1 {
+			t.Errorf("%d volumes, want the runner's", n)
+		}
+		if home != "" {
+			if _, err := r.kind.Prune(t.Context()); err != nil {
+				t.Error(err)
+			}
+		} else if err := r.kind.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n := volumes(r.kind); n != 0 {
+			t.Errorf("%d volumes are left", n)
+		}
+	}
 }
 
 // An engine behind TLS that wants a certificate, reached as DOCKER_CERT_PATH says; behind the door it is the real one.

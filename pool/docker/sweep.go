@@ -40,14 +40,15 @@ func (k *Kind) List(ctx context.Context, addresses ...string) ([]Leftover, error
 	return all, err
 }
 
-// Prune removes the containers of this data folder that no process uses, running or not, and old runners. It returns the containers that it removed.
+// Prune removes the containers of this data folder that no process uses, running or not, and then the runners' volumes that no container
+// has: the next use brings one anew. It returns the containers that it removed.
 // Containers without our labels, or with those of another data folder, are never looked at.
 func (k *Kind) Prune(ctx context.Context, addresses ...string) ([]Leftover, error) {
 	var all []Leftover
 	err := k.each(addresses, func(e *engine) error {
 		list, err := e.sweep(ctx)
 		all = append(all, list...)
-		return err
+		return errors.Join(err, e.sweepVolumes(ctx, false))
 	})
 	return all, err
 }
@@ -185,7 +186,7 @@ func (e *engine) sweep(ctx context.Context) ([]Leftover, error) {
 			gone = append(gone, l)
 		}
 	}
-	errs = append(errs, e.sweepVolumes(ctx))
+	errs = append(errs, e.sweepVolumes(ctx, true))
 	return gone, errors.Join(errs...)
 }
 
@@ -215,8 +216,8 @@ func (e *engine) sweepOne(ctx context.Context, l Leftover) (removed bool, err er
 	return true, nil
 }
 
-// sweepVolumes removes the volumes of other builds' runners. One that a container still has stays, and so does the one that we use.
-func (e *engine) sweepVolumes(ctx context.Context) error {
+// sweepVolumes removes the volumes of runners, those of other builds only if current is kept. One that a container still has stays.
+func (e *engine) sweepVolumes(ctx context.Context, keepCurrent bool) error {
 	cli, err := e.client(ctx)
 	if err != nil {
 		return err
@@ -227,7 +228,7 @@ func (e *engine) sweepVolumes(ctx context.Context) error {
 	}
 	keep := map[string]bool{}
 	for _, arch := range []string{"amd64", "arm64"} {
-		if b, err := e.kind.opt.Program("linux", arch); err == nil {
+		if b, err := e.kind.opt.Program("linux", arch); err == nil && keepCurrent {
 			keep[e.kind.volume(b)] = true
 		}
 	}
@@ -235,6 +236,9 @@ func (e *engine) sweepVolumes(ctx context.Context) error {
 		if keep[v.Name] || !e.kind.ours(v.Labels) {
 			continue
 		}
+		e.mu.Lock()
+		delete(e.installed, v.Name)
+		e.mu.Unlock()
 		if err := ignoreGone(cli.VolumeRemove(ctx, v.Name, false)); err != nil {
 			return err
 		}
