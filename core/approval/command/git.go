@@ -187,9 +187,12 @@ func gitPlain(w *walker, verb string, args []field) {
 			w.add(Exec, LevelAlways, verb, "git is given settings that can run programs")
 		}
 		w.add(NetIn, LevelStandard, o.first(), "fetches "+o.first())
-		if len(o.operands) > 1 {
+		switch {
+		case len(o.operands) > 1:
 			w.writes(o.operands[1], "writes")
 			w.note(o.operands[1])
+		case len(o.operands) == 1:
+			w.note(part(o.operands[0], strings.TrimSuffix(pathBase(strings.TrimRight(o.first(), "/")), ".git")))
 		}
 		return
 	case "init":

@@ -99,7 +99,7 @@ func (w *walker) programAt(f field) (name string, known bool) {
 	}
 	p := w.place(f)
 	switch {
-	case w.written[p.path]:
+	case w.written[p.path] || w.writtenBelow(p.path):
 		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote")
 	case p.kind == placeProject:
 		if toolFolder(f.text) && programs()[base] != nil {

@@ -36,15 +36,10 @@ func systemTools() map[string]handler {
 			}
 			w.add(System, LevelSensitive, operand(c), "it changes settings of the machine")
 		},
-		"wall write mesg ": func(w *walker, c cmd) { w.add(System, LevelSensitive, "", "it writes to other people's screens") },
-		"logrotate":        func(w *walker, c cmd) { w.add(History, LevelSensitive, "", "it turns logs over") },
-		"logger":           filter,
-		"tmux screen zellij byobu dtach abduco": func(w *walker, c cmd) {
-			if one("ls list-sessions list-panes list-windows capture-pane -V display-message has-session info", operand(c)) || len(c.args) > 0 && one("-V -ls -list -v", c.args[0].text) {
-				return
-			}
-			w.add(Exec, LevelSensitive, operand(c), c.name+" runs commands that outlive this one")
-		},
+		"wall write mesg ":                      func(w *walker, c cmd) { w.add(System, LevelSensitive, "", "it writes to other people's screens") },
+		"logrotate":                             func(w *walker, c cmd) { w.add(History, LevelSensitive, "", "it turns logs over") },
+		"logger":                                filter,
+		"tmux screen zellij byobu dtach abduco": multiplexer,
 		"hermes": func(w *walker, c cmd) {
 			if v := operand(c); one("version doctor status help logs", v) || len(c.args) == 0 {
 				return
@@ -121,6 +116,13 @@ func schedules() map[string]handler {
 			w.add(Persist, LevelAlways, operand(c), "it changes what runs by itself, or settings that stay")
 		},
 	}
+}
+
+func multiplexer(w *walker, c cmd) {
+	if one("ls list-sessions list-panes list-windows capture-pane -V display-message has-session info", operand(c)) || len(c.args) > 0 && one("-V -ls -list -v", c.args[0].text) {
+		return
+	}
+	w.add(Exec, LevelSensitive, operand(c), c.name+" runs commands that outlive this one")
 }
 
 func systemctl(w *walker, c cmd) {

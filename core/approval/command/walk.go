@@ -58,6 +58,9 @@ const maxEffects = 64
 func (w *walker) effect(e Effect) {
 	e.Target = strings.ReplaceAll(e.Target, unknown, "…")
 	e.Span = w.span
+	if e.Class == Run && len(w.written) > 0 && w.writtenBelow(w.dir+"/.") {
+		e.Class, e.Level, e.Reason = Exec, max(e.Level, LevelAlways), e.Reason+", in a folder that this very line wrote"
+	}
 	if w.ctx.Sandboxed && e.Level > LevelStandard {
 		e = w.loosen(e)
 	}
