@@ -73,9 +73,18 @@ func startError(l launch, err error) error {
 		return fmt.Errorf("%s was not started: the arguments and environment are too large for this system: %w", l.path, err)
 	case errors.Is(err, unix.EAGAIN):
 		return fmt.Errorf("%s was not started: the limit of processes is reached: %w", l.path, err)
+	case errors.Is(err, unix.ENOENT) && exists(l.path) && exists(l.dir):
+		return fmt.Errorf("%s was not started: the interpreter that its first line names, or its dynamic loader, does not exist here: %w", l.path, err)
+	case errors.Is(err, unix.ENOEXEC):
+		return fmt.Errorf("%s was not started: it is not a program for this machine, and has no #! line: %w", l.path, err)
 	default:
 		return fmt.Errorf("%s was not started in %s: %w", l.path, l.dir, err)
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // exit is how a command ended.

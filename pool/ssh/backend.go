@@ -163,7 +163,7 @@ func (b *Backend) ready(s runner.Spec) (*link, runner.Spec, error) {
 		return nil, s, err
 	}
 	if s.Shell = b.spec.Shell; s.Command != "" && s.Shell == "" && l.client.Info().Shell == "" {
-		return nil, s, &pool.NotStarted{Err: errors.New("the host has neither bash nor sh: run a program with its arguments instead of a command line")}
+		return nil, s, errors.New("the host has neither bash nor sh: run a program with its arguments instead of a command line")
 	}
 	s.Env = environment(b.spec)
 	s.Home = b.workdir(l) // the caller's wish is a folder of our machine, or what the configuration says

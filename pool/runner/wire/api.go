@@ -7,7 +7,7 @@ import (
 )
 
 // Version of the protocol. Both sides must speak the same one: they come out of one build.
-const Version = 1
+const Version = 2
 
 // Options of a Client. The zero value is right for most.
 type Options struct {
@@ -30,7 +30,9 @@ type Info struct {
 	Shell    string // path of bash, else of sh; "" when there is neither: only argument vectors can run
 }
 
-// NotStarted is an error of Run and Start when the command certainly did not begin.
+// NotStarted is an error of Run and Start when the command certainly did not begin because this connection, or what is behind it, is of
+// no use any more: elsewhere, or after a new start, the same command may well begin. What is wrong with the command itself (no such
+// program or directory, too large) is an ordinary error.
 type NotStarted struct{ Err error }
 
 func (e *NotStarted) Error() string { return e.Err.Error() }

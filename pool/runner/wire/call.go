@@ -53,8 +53,7 @@ func (k *call) handle(f frame) error {
 	case kindStarted:
 		return k.runs(f.body)
 	case kindRefused:
-		k.finish(ending{}, &NotStarted{errors.New(string(f.body))})
-		return nil
+		return k.refused(f.body)
 	case kindExit:
 		return k.ended(f.body)
 	case kindCredit:
@@ -88,6 +87,19 @@ func (k *call) runs(body []byte) error {
 	}
 	k.begun, k.warnings = true, warnings
 	close(k.started)
+	return nil
+}
+
+// refused is the end of a call that never began. Only what ends on the other side could begin somewhere else.
+func (k *call) refused(body []byte) error {
+	if k.begun || len(body) == 0 || body[0] > refusedByEnd {
+		return errGarbled
+	}
+	err := errors.New(string(body[1:]))
+	if body[0] == refusedByEnd {
+		err = &NotStarted{err}
+	}
+	k.finish(ending{}, err)
 	return nil
 }
 

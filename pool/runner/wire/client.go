@@ -90,12 +90,12 @@ func (c *Client) Start(s runner.Spec) (*Process, error) {
 // startPatience is how long a start may take: it waits for a fork only.
 const startPatience = time.Minute
 
-// begin sends a command on its way. An error is a *NotStarted.
+// begin sends a command on its way. With an error it did not begin.
 func (c *Client) begin(give <-chan struct{}, o *order, channel bool) (*call, error) {
 	o.input = o.spec.Stdin != nil || o.spec.Live
 	body := o.encode()
 	if len(body) > maxStart {
-		return nil, &NotStarted{fmt.Errorf("the command and its environment are too large: %d bytes, %d at most; give data by standard input", len(body), maxStart)}
+		return nil, fmt.Errorf("the command and its environment are too large: %d bytes, %d at most; give data by standard input", len(body), maxStart)
 	}
 	k, err := c.enter(o, channel)
 	if err != nil {

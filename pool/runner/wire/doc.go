@@ -12,7 +12,8 @@
 //
 // The contract is runner's, and:
 //
-//   - An error that is a *NotStarted promises that the command did not begin. One that is a *Lost says that nobody knows.
+//   - An error that is a *NotStarted promises that the command did not begin, for want of a connection that works. One that is a *Lost says that
+//     nobody knows. Any other is about the command: it could not be started, and no other connection would change that.
 //   - The environment of a command is that of the far program (of the container's image, of the far login), completed by runner.Environ, then
 //     Spec.Env, then Spec.Extra, where the later one wins. Spec.Env is thus what is added, not the whole. Secrets of our process stay here.
 //   - Spec.Shell "" is Info.Shell, Spec.Home "" is Info.Dir (WORKDIR of an image, the login's home).

@@ -15,7 +15,7 @@ const (
 	kindBye                        // both: a wish to end, and its fulfilment; content: a reason
 	kindStart                      // to the server: a command
 	kindStarted                    // to the client: a background command runs; content: warnings
-	kindRefused                    // to the client: the command did not begin; content: why
+	kindRefused                    // to the client: the command did not begin; content: who refuses it, why
 	kindOutput                     // to the client: a stream and its bytes
 	kindExit                       // to the client: the last word of a call
 	kindCredit                     // both: a flow may carry so many bytes more

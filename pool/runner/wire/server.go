@@ -310,11 +310,11 @@ func (c *conn) start(f frame) error {
 		return errGarbled
 	}
 	if c.ends {
-		c.link.send(kindRefused, f.call, []byte(runner.ErrClosed.Error()))
+		t.refuse(runner.ErrClosed)
 		return nil
 	}
 	if len(c.tasks) >= maxCalls {
-		c.link.send(kindRefused, f.call, fmt.Appendf(nil, "the command was not started: %d run already", maxCalls))
+		t.refuse(fmt.Errorf("the command was not started: %d run already", maxCalls))
 		return nil
 	}
 	c.tasks[f.call] = t

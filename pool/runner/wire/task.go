@@ -135,7 +135,19 @@ func (t *task) work() {
 	t.conn.link.send(kindExit, t.id, t.attend(a))
 }
 
-func (t *task) refuse(err error) { t.conn.link.send(kindRefused, t.id, []byte(err.Error())) }
+func (t *task) refuse(err error) {
+	why := refusedAsItIs
+	if errors.Is(err, runner.ErrClosed) {
+		why = refusedByEnd
+	}
+	t.conn.link.send(kindRefused, t.id, []byte{why}, []byte(err.Error()))
+}
+
+// Who refuses a command: the first byte of kindRefused.
+const (
+	refusedAsItIs byte = iota // something is wrong with it, here and after a new start
+	refusedByEnd              // the runner ends
+)
 
 // end lets go of everything that waits for the task.
 func (t *task) end() {

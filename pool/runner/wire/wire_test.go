@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -109,23 +110,47 @@ func TestEnvironmentIsTheirsAndWhatWeAdd(t *testing.T) {
 	}
 }
 
-func TestWhatCannotStartIsNotStarted(t *testing.T) {
-	c, s := pair(t, Options{}, Place{})
+// What is wrong with a command is not wrong with the place: nobody shall bring that up anew for it.
+func TestWhatIsWrongWithACommandIsNoLoss(t *testing.T) {
+	c, _ := pair(t, Options{}, Place{})
+	loop := filepath.Join(t.TempDir(), "sh")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("#!/nosuchinterpreter\n"), 0o700); err != nil { //nolint:gosec // it is to be a program
+		t.Fatal(err)
+	}
 	var not *NotStarted
-	for name, spec := range map[string]runner.Spec{
-		"no such program":   {Argv: []string{"nosuchprogram"}},
-		"nothing":           {},
-		"missing directory": {Command: "true", Dir: "/nosuchdirectory", Strict: true},
-		"NUL":               {Command: "echo \x00"},
-		"too large":         {Command: strings.Repeat("x", maxStart)},
+	for name, x := range map[string]struct {
+		spec runner.Spec
+		want string
+	}{
+		"no such program":        {runner.Spec{Argv: []string{"nosuchprogram"}}, "nosuchprogram was not started: no such program in PATH"},
+		"no such program's path": {runner.Spec{Argv: []string{"/nosuchprogram"}}, "/nosuchprogram was not started"},
+		"no such interpreter":    {runner.Spec{Argv: []string{text}}, "interpreter"},
+		"no program":             {runner.Spec{Argv: []string{"/etc/passwd"}}, "permission denied"},
+		"nothing":                {runner.Spec{}, "empty"},
+		"missing directory":      {runner.Spec{Command: "true", Dir: "/nosuchdirectory", Strict: true}, "/nosuchdirectory does not exist"},
+		"NUL":                    {runner.Spec{Command: "echo \x00"}, "NUL"},
+		"too large":              {runner.Spec{Command: strings.Repeat("x", maxStart)}, "too large"},
+		"too many arguments":     {runner.Spec{Argv: []string{"true", strings.Repeat("x", 200<<10)}}, "too large for this system"},
+		"shell in a circle":      {runner.Spec{Command: "true", Shell: loop}, "too many levels of symbolic links"},
+		"no such shell":          {runner.Spec{Command: "true", Shell: "nosuchshell"}, "no such program in PATH"},
 	} {
-		if _, err := c.Run(context.Background(), spec); !errors.As(err, &not) {
+		if _, err := c.Run(context.Background(), x.spec); err == nil || errors.As(err, &not) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: Run: %v", name, err)
 		}
-		if _, err := c.Start(spec); !errors.As(err, &not) {
+		if _, err := c.Start(x.spec); err == nil || errors.As(err, &not) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: Start: %v", name, err)
 		}
 	}
+	run(t, c, "true")
+}
+
+func TestWhatCannotBeReachedIsNotStarted(t *testing.T) {
+	c, s := pair(t, Options{}, Place{})
+	var not *NotStarted
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := c.Run(ctx, runner.Spec{Command: "true"}); !errors.As(err, &not) || !errors.Is(err, context.Canceled) {
