@@ -21,17 +21,17 @@ func TestRedact(t *testing.T) {
 	AddSecrets("correct horse battery", "correct horse", "dev")
 	for _, tc := range []struct{ name, in, want string }{
 		{"plain", "nothing to hide in dev", "nothing to hide in dev"},
-		{"known", "x=correct horse battery!", "x=[hidden]!"},
-		{"known, shorter", "correct horse", "[hidden]"},
-		{"openai", "key sk-proj-abcdefghijklmnop1234", "key [hidden]"},
-		{"github", "ghp_abcdefghijklmnopqrstuvwxyz0123", "[hidden]"},
-		{"aws", "AKIAIOSFODNN7EXAMPLE", "[hidden]"},
-		{"jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcdef", "[hidden]"},
-		{"bearer", "Authorization: Bearer abcdef123456789", "Authorization: Bearer [hidden]"},
-		{"assignment", "OPENAI_API_KEY=abcdefgh12", "OPENAI_API_KEY=[hidden]"},
-		{"json", `{"api_key": "abcdefgh12", "a": 1}`, `{"api_key": "[hidden]", "a": 1}`},
-		{"address", "postgres://me:hunter2@host/db", "postgres://me:[hidden]@host/db"},
-		{"private key", "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "[hidden]"},
+		{"known", "x=correct horse battery!", "x=[hidden secret]!"},
+		{"known, shorter", "correct horse", "[hidden secret]"},
+		{"openai", "key sk-proj-abcdefghijklmnop1234", "key [hidden secret]"},
+		{"github", "ghp_abcdefghijklmnopqrstuvwxyz0123", "[hidden secret]"},
+		{"aws", "AKIAIOSFODNN7EXAMPLE", "[hidden secret]"},
+		{"jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcdef", "[hidden secret]"},
+		{"bearer", "Authorization: Bearer abcdef123456789", "Authorization: Bearer [hidden secret]"},
+		{"assignment", "OPENAI_API_KEY=abcdefgh12", "OPENAI_API_KEY=[hidden secret]"},
+		{"json", `{"api_key": "abcdefgh12", "a": 1}`, `{"api_key": "[hidden secret]", "a": 1}`},
+		{"address", "postgres://me:hunter2@host/db", "postgres://me:[hidden secret]@host/db"},
+		{"private key", "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "[hidden secret]"},
 		{"tokens are not secrets", "tokens: 12", "tokens: 12"},
 	} {
 		if got := Redact(tc.in); got != tc.want {
@@ -47,7 +47,7 @@ func TestNoSecretReachesTheFile(t *testing.T) {
 	l := New(&b, slog.LevelInfo).With("with", secret).WithGroup(secret[:3])
 	l.Info("message "+secret, "text", secret, "err", errors.New("no: "+secret), "any", map[string]string{"k": secret}, slog.Group("g", "in", secret))
 	l.Debug("not written")
-	if got := b.String(); strings.Contains(got, secret) || !strings.Contains(got, "[hidden]") || strings.Contains(got, "not written") {
+	if got := b.String(); strings.Contains(got, secret) || !strings.Contains(got, "[hidden secret]") || strings.Contains(got, "not written") {
 		t.Error(got)
 	}
 }

@@ -1,0 +1,143 @@
+// Package secret hides secrets in text: the values that it was told (Add), also written in base64, hexadecimal, percent or JSON escapes,
+// and what has the shape of a key. Standard library only, so that every other package may use it.
+//
+// The contract: Redact takes linear time, keeps text without secrets as it is (the same string), and hides again nothing that is hidden.
+// It is a net, not a wall: whoever may run programs can write a secret in a way that no list of shapes knows.
+package secret
+
+import (
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Hidden stands where a secret was. No language writes this, so that a file tool can tell that a model copied it.
+const Hidden = "[hidden secret]"
+
+// shortest is the length in bytes below which a value is taken for a plain word: true, 8080, dev.
+const shortest = 8
+
+var known struct {
+	sync.Mutex
+	set map[string]bool
+	now atomic.Pointer[finder]
+}
+
+// Add makes Redact hide these values, wherever they stand. Values shorter than 8 bytes are left out. Of a value of several lines
+// each long one counts for itself too.
+func Add(values ...string) {
+	known.Lock()
+	defer known.Unlock()
+	if known.set == nil {
+		known.set = map[string]bool{}
+	}
+	before := len(known.set)
+	for _, v := range values {
+		for _, form := range forms(strings.TrimSpace(v)) {
+			known.set[form] = true
+		}
+	}
+	if len(known.set) != before {
+		known.now.Store(newFinder(known.set))
+	}
+}
+
+var open atomic.Bool // people want to see what tools print as it is
+
+// Enable switches Clean and Stream on or off: security.redact_secrets. They are on until somebody says otherwise.
+func Enable(on bool) { open.Store(!on) }
+
+// Enabled reports what Enable said last.
+func Enabled() bool { return !open.Load() }
+
+// Clean is Redact, unless it was switched off.
+func Clean(text string) string {
+	if open.Load() {
+		return text
+	}
+	return Redact(text)
+}
+
+// Redact returns text with every known secret and everything that looks like a key replaced by Hidden.
+func Redact(text string) string {
+	if len(text) < 6 { // no shape is shorter
+		return text
+	}
+	hits, _ := find(text, true)
+	if len(hits) == 0 {
+		return text
+	}
+	return replace(text, hits, 0)
+}
+
+// Bytes is Redact for bytes; it returns b itself when nothing was hidden.
+func Bytes(b []byte) []byte {
+	text := string(b)
+	if out := Redact(text); out != text {
+		return []byte(out)
+	}
+	return b
+}
+
+// hit is a range of bytes that is hidden. Keep are escape sequences inside of it that stay, for they change what comes after.
+type hit struct {
+	from, to int
+	keep     string
+}
+
+// find returns what is to be hidden in text, in order, without overlaps. Unless the text is final, open is where something begins that more
+// text could make a secret or longer; it is len(text) when there is none.
+func find(text string, final bool) (hits []hit, open int) {
+	open = len(text)
+	note := func(v *view, from int) {
+		if from >= 0 && !final {
+			open = min(open, v.raw(from))
+		}
+	}
+	if f := known.now.Load(); f != nil {
+		v := newView(text, true)
+		hits = v.hits(f.all(v.text, nil))
+		note(v, f.partial(v.text))
+	}
+	v := newView(text, false)
+	found, at := shapes(v.text, final)
+	note(v, at)
+	hits = append(hits, v.hits(found)...)
+	return merge(hits), open
+}
+
+// merge puts hits in order and joins those that overlap.
+func merge(hits []hit) []hit {
+	sort.Slice(hits, func(i, j int) bool { return hits[i].from < hits[j].from })
+	var out []hit
+	for _, h := range hits {
+		if n := len(out); n > 0 && h.from < out[n-1].to {
+			if h.to > out[n-1].to {
+				out[n-1].to, out[n-1].keep = h.to, out[n-1].keep+h.keep
+			}
+			continue
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// replace writes text from byte "from" on with the hits hidden.
+func replace(text string, hits []hit, from int) string {
+	var b strings.Builder
+	b.Grow(len(text) - from)
+	for _, h := range hits {
+		if h.to <= from {
+			continue
+		}
+		if h.from > from {
+			b.WriteString(text[from:h.from])
+		}
+		b.WriteString(Hidden)
+		b.WriteString(h.keep)
+		from = h.to
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}

@@ -1,0 +1,308 @@
+package secret
+
+import (
+	"strings"
+	"sync"
+)
+
+// An anchor is a short text that a secret begins with or stands behind. Only where one is found is anything looked at more closely.
+type anchor struct {
+	word string
+	fold bool // any case
+	look func(s string, at, end int) span
+}
+
+// span is what an anchor's look found: hidden from, to; nothing when they are equal. Open says that the text broke off inside of it.
+type span struct {
+	from, to int
+	open     bool
+}
+
+type shapeTable struct {
+	anchors []anchor
+	find    *finder
+}
+
+var table = sync.OnceValue(func() *shapeTable {
+	t := &shapeTable{anchors: append(tokens(), phrases()...)}
+	words, folds := make([]string, len(t.anchors)), make([]bool, len(t.anchors))
+	for i, a := range t.anchors {
+		words[i], folds[i] = a.word, a.fold
+	}
+	t.find = build(words, folds)
+	return t
+})
+
+// shapes returns what in s looks like a secret. Unless s is final, open is the first place where one may begin that s breaks off in; else -1.
+func shapes(s string, final bool) (hits []hit, open int) {
+	open = -1
+	t := table()
+	t.find.each(s, func(n, at int) int {
+		a := t.anchors[n]
+		got := a.look(s, at, at+len(a.word))
+		if got.open && !final && (open < 0 || got.from < open) {
+			open = got.from
+		}
+		if got.to <= got.from {
+			return 0
+		}
+		hits = append(hits, hit{from: got.from, to: got.to})
+		return got.to
+	})
+	return hits, open
+}
+
+// class is a set of bytes.
+type class [256]bool
+
+func classOf(chars string) *class {
+	var c class
+	for i := 0; i < len(chars); i++ {
+		if i+2 < len(chars) && chars[i+1] == '-' {
+			for b := int(chars[i]); b <= int(chars[i+2]); b++ {
+				c[b] = true
+			}
+			i += 2
+			continue
+		}
+		c[chars[i]] = true
+	}
+	return &c
+}
+
+// run returns where the bytes of the class end, from at on.
+func (c *class) run(s string, at int) int {
+	for at < len(s) && c[s[at]] {
+		at++
+	}
+	return at
+}
+
+var (
+	alnum  = classOf("A-Za-z0-9")
+	wordly = classOf("A-Za-z0-9_-")
+	dotted = classOf("A-Za-z0-9_.-")
+	hexes  = classOf("0-9a-f")
+	base   = classOf("A-Za-z0-9_+/.~=-")
+	upper  = classOf("A-Z0-9")
+)
+
+// fresh reports whether a word begins at "at": before it is nothing that words are made of, but for what escapes leave there (\n, %3D).
+func fresh(s string, at int) bool {
+	if at == 0 || !wordly[s[at-1]] {
+		return true
+	}
+	if at >= 2 && s[at-2] == '\\' && strings.IndexByte("nrt", s[at-1]) >= 0 {
+		return true
+	}
+	return at >= 3 && s[at-3] == '%' && isHex(s[at-1]) && isHex(s[at-2])
+}
+
+func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
+
+// token is what a vendor's keys look like: a beginning that nothing else has, and a run of characters.
+type token struct {
+	prefix   string
+	chars    *class
+	min, max int  // length of the run behind the prefix; max 0: no limit
+	mixed    bool // the run must look like chance: else an English word would do
+}
+
+func (k token) look(s string, at, end int) span {
+	if !fresh(s, at) {
+		return span{}
+	}
+	to := k.chars.run(s, end)
+	n := to - end
+	got := span{from: at, open: to == len(s) && (k.max == 0 || n <= k.max)}
+	if n < k.min || k.max > 0 && n > k.max || k.mixed && !chance(s[end:to], 12) && !(k.prefix == "sk-" && longest(s[end:to]) >= 16) {
+		return got
+	}
+	if k.max > 0 && to < len(s) && alnum[s[to]] {
+		return got
+	}
+	got.to = to
+	return got
+}
+
+// tokens are the shapes of keys that say themselves what they are.
+func tokens() []anchor {
+	var out []anchor
+	add := func(chars *class, least, most int, mixed bool, prefixes ...string) {
+		for _, p := range prefixes {
+			k := token{prefix: p, chars: chars, min: least, max: most, mixed: mixed}
+			out = append(out, anchor{word: p, look: k.look})
+		}
+	}
+	// Models.
+	add(wordly, 16, 0, true, "sk-", "rk-", "pk-")
+	add(wordly, 20, 0, true, "gsk_", "xai-", "hf_", "pplx-", "r8_", "csk-", "fw_", "nvapi-", "tvly-", "tgp_v1_", "lsv2_pt_", "lsv2_sk_", "api_org_", "jina_", "fc-")
+	// Version control and packages.
+	add(alnum, 20, 0, false, "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "npm_", "dckr_pat_", "dckr_oat_", "rubygems_", "crates_io_")
+	add(wordly, 20, 0, false, "github_pat_", "pypi-AgE", "CFPAT-", "dp.pt.", "dp.st.")
+	add(dotted, 16, 0, true, "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "gloas-", "glsoat-", "GR1348941")
+	add(classOf("A-Za-z0-9_=-"), 24, 0, true, "ATATT3xFfGF0", "ATCTT3xFfGF0", "ATBB", "PMAK-", "figd_", "lin_api_", "ntn_", "secret_", "sntrys_", "sntryu_", "shippo_live_")
+	// Clouds.
+	add(upper, 16, 16, false, "AKIA", "ASIA", "ABIA", "ACCA")
+	add(wordly, 30, 0, true, "AIza", "ya29.", "GOCSPX-")
+	add(alnum, 40, 0, false, "dop_v1_", "doo_v1_", "dor_v1_", "sbp_", "sb_secret_")
+	add(hexes, 32, 0, false, "dapi", "key-", "v1.0-")
+	for _, first := range "0123456789abcdef" {
+		add(hexes, 31, 31, false, "SK"+string(first))
+	}
+	add(dotted, 20, 0, true, "hvs.", "hvb.", "hvr.", "glsa_", "glc_", "tskey-", "NRAK-", "NRJS-", "LTAI", "AKID", "ops_eyJ", "EAACEdEose0cBA", "flyv1_", "FlyV1 ", "rnd_", "vcp_", "vck_", "pscale_tkn_", "pscale_pw_")
+	add(upper, 50, 0, false, "AGE-SECRET-KEY-1")
+	// Chat, mail, payment, shops.
+	add(wordly, 10, 0, true, "xoxb-", "xoxa-", "xoxp-", "xoxr-", "xoxs-", "xoxo-", "xoxe-", "xoxe.", "xoxd-", "xapp-")
+	add(dotted, 40, 0, true, "SG.", "xkeysib-", "xsmtpsib-", "EAAA")
+	add(alnum, 16, 0, false, "sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "shpat_", "shpss_", "shpca_", "shppa_", "sq0atp-", "sq0csp-")
+	add(classOf("A-Za-z0-9/_-"), 20, 0, true, "hooks.slack.com/services/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/")
+	// Password hashes of /etc/shadow, which can be tried at leisure.
+	add(classOf("A-Za-z0-9./$="), 40, 0, false, "$6$", "$5$", "$y$")
+	out = append(out, anchor{word: "eyJ", look: jwt}, anchor{word: ":AA", look: telegram}, anchor{word: "-----BEGIN ", look: armour}, anchor{word: "://", look: userinfo})
+	return out
+}
+
+// chance reports whether a run looks like chance rather than like words: some piece of at least n letters and digits has both kinds, or
+// changes its case often.
+func chance(s string, n int) bool {
+	for len(s) > 0 {
+		to := alnum.run(s, 0)
+		if to >= n && mixed(s[:to]) {
+			return true
+		}
+		s = s[min(len(s), to+1):]
+	}
+	return false
+}
+
+// longest is the length of the longest piece of letters and digits.
+func longest(s string) (n int) {
+	for len(s) > 0 {
+		to := alnum.run(s, 0)
+		n = max(n, to)
+		s = s[min(len(s), to+1):]
+	}
+	return n
+}
+
+// mixed reports digits between letters, or letters whose case changes more than names do.
+func mixed(s string) bool {
+	digits, letters, turns := 0, 0, 0
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		default:
+			letters++
+			if i > 0 && s[i-1] >= 'a' && c >= 'A' && c <= 'Z' {
+				turns++
+			}
+		}
+	}
+	return digits >= 2 && letters > 0 || digits >= 10 || turns >= 4 && turns*6 >= len(s)
+}
+
+// jwt finds a signed token: three parts, of which the first is an encoded JSON object.
+func jwt(s string, at, end int) span {
+	if !fresh(s, at) {
+		return span{}
+	}
+	to := end
+	for part := range 3 {
+		from := to
+		if to = wordly.run(s, to); to == len(s) {
+			got := span{from: at, open: true}
+			if part == 2 && to-from >= 5 {
+				got.to = to
+			}
+			return got
+		}
+		if to-from < 5 {
+			return span{}
+		}
+		if part < 2 {
+			if s[to] != '.' {
+				return span{}
+			}
+			to++
+		}
+	}
+	return span{from: at, to: to}
+}
+
+// telegram finds a bot's token: its number, a colon, 35 characters.
+func telegram(s string, at, end int) span {
+	from := at
+	for from > 0 && at-from < 11 && s[from-1] >= '0' && s[from-1] <= '9' {
+		from--
+	}
+	to := wordly.run(s, end)
+	if at-from < 8 || at-from > 10 || from > 0 && wordly[s[from-1]] && !strings.HasSuffix(s[:from], "bot") {
+		return span{}
+	}
+	got := span{from: from, open: to == len(s) && to-end <= 33}
+	if to-end == 33 {
+		got.to = to
+	}
+	return got
+}
+
+// armour finds a private key in its armour. Without an end everything is hidden.
+func armour(s string, at, end int) span {
+	const most = 64
+	head := s[end:min(len(s), end+most)]
+	kind, _, closed := strings.Cut(head, "-----")
+	if !closed && len(head) < most {
+		return span{from: at, open: true}
+	}
+	if !closed || !strings.Contains(kind, "PRIVATE KEY") {
+		return span{}
+	}
+	last := "-----END " + kind + "-----"
+	if i := strings.Index(s[end:], last); i >= 0 {
+		return span{from: at, to: end + i + len(last)}
+	}
+	return span{from: at, to: len(s), open: true}
+}
+
+// userinfo finds the password in scheme://user:password@host.
+func userinfo(s string, at, end int) span {
+	const most = 512
+	colon := -1
+	for i := end; i < len(s) && i < end+most; i++ {
+		switch c := s[i]; {
+		case c == ':' && colon < 0:
+			colon = i
+		case c == '@':
+			if colon < 0 || i == colon+1 || at == 0 || !alnum[s[at-1]] || strings.IndexByte("$<{%[*", s[colon+1]) >= 0 {
+				return span{}
+			}
+			// A password may hold @ itself: the last one before the host's end counts.
+			for j := i + 1; j < len(s) && j < end+most && !strings.ContainsRune("/ \t\r\n\"'`<>?#,;)]}\\", rune(s[j])); j++ {
+				if s[j] == '@' {
+					i = j
+				}
+			}
+			return span{from: colon + 1, to: i}
+		case c <= ' ' || strings.IndexByte("\"'`<>", c) >= 0 || c == '/' && colon < 0:
+			return span{}
+		case c == '/' && digits(s[colon+1:i]): // a port
+			return span{}
+		}
+	}
+	if colon < 0 || len(s)-end >= most {
+		return span{}
+	}
+	return span{from: colon + 1, open: true}
+}
+
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
