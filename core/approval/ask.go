@@ -2,6 +2,9 @@ package approval
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -116,9 +119,45 @@ func effects(a Analysis) []string {
 		if e.Level <= command.LevelStandard && a.Level > command.LevelStandard && e.Class != command.Write && e.Class != command.Delete {
 			continue
 		}
-		out = append(out, e.Reason)
+		out = append(out, e.Reason+held(e.Folder))
 	}
 	return out
+}
+
+// Counting the files of a folder ends at this many, or after this long.
+const (
+	maxCounted = 20_000
+	countTime  = 200 * time.Millisecond
+)
+
+// held says how many files a folder holds that would be deleted: ": 1204 files".
+func held(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	n, end, over := 0, time.Now().Add(countTime), false
+	err := filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // what cannot be read is not counted
+		case n >= maxCounted || n%64 == 0 && time.Now().After(end):
+			over = true
+			return fs.SkipAll
+		case !d.IsDir():
+			n++
+		}
+		return nil
+	})
+	switch {
+	case err != nil || n == 0 && !over:
+		return ""
+	case over:
+		return fmt.Sprintf(": more than %d files", n)
+	case n == 1:
+		return ": 1 file"
+	default:
+		return fmt.Sprintf(": %d files", n)
+	}
 }
 
 // spans are the dangerous parts of a command inside of Detail: the one that decided, then all of them.

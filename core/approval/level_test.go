@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -278,5 +279,22 @@ func TestFilesOfTheFirstVersionStillCount(t *testing.T) {
 	g := New(Policy{Unattended: true}, NewFile(path))
 	if v, err := g.Check(context.Background(), shell(newDesk(), "git push")); !v.Allowed || v.By != "rule" || v.Rule == "" || err != nil {
 		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+func TestAQuestionCountsWhatWouldBeLost(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"build/a", "build/b/c", "src/x"} {
+		p := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o700), os.WriteFile(p, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := shell(newDesk(), "rm -rf build src gone")
+	r.Dir, r.Project, r.Local = dir, dir, true
+	got := strings.Join(effects(Policy{Level: LevelStandard}.analyse(r, callOf(r.Call.Args))), "|")
+	want := "deletes recursively build (in the project): 2 files|deletes recursively src (in the project): 1 file|deletes recursively gone (in the project)"
+	if got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -76,6 +76,8 @@ type Effect struct {
 	Reason     string `json:"reason"`
 	Level      Level  `json:"level"`
 	Reversible bool   `json:"reversible"` // it can be undone or repeated without loss
+	// Folder is what is deleted with all that is in it, as an absolute path of this machine; "" otherwise.
+	Folder string `json:"-"`
 }
 
 // Analysis is the outcome of Analyse.

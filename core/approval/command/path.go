@@ -379,7 +379,11 @@ func (w *walker) removes(f field, recursive bool) {
 	case p.kind == placeDisk || p.kind == placeDevice:
 		w.add(Device, LevelAlways, f.text, how+f.text)
 	default:
-		w.effect(Effect{Class: Delete, Level: LevelSensitive, Target: f.text, Reason: how + w.name(f), Reversible: p.kind == placeProject && rebuilt(f.text)})
+		e := Effect{Class: Delete, Level: LevelSensitive, Target: f.text, Reason: how + w.name(f), Reversible: p.kind == placeProject && rebuilt(f.text)}
+		if recursive && w.ctx.Local && p.kind != placeUnknown && !f.glob {
+			e.Folder = p.path
+		}
+		w.effect(e)
 	}
 }
 
