@@ -234,7 +234,7 @@ func (p *Pane) detail(now time.Time) []string {
 func (p *Pane) facts(r Row, now time.Time) string {
 	facts := []string{oneLine(r.Kind)}
 	if e := p.doing[r.Name]; e != nil {
-		facts = append(facts, "you asked for a "+e.what)
+		facts = append(facts, e.what+" asked for")
 	}
 	if r.State == event.BackendReady && !r.Since.IsZero() {
 		facts = append(facts, "up "+p.uptime(now.Sub(r.Since), now))
@@ -246,7 +246,7 @@ func (p *Pane) facts(r Row, now time.Time) string {
 		facts = append(facts, "in use here")
 	}
 	if r.IdleTTL > 0 {
-		facts = append(facts, fmt.Sprintf("stops after %s without use", progress.Duration(r.IdleTTL)))
+		facts = append(facts, fmt.Sprintf("idle stop after %s", progress.Duration(r.IdleTTL)))
 	}
 	if r.Image != "" {
 		facts = append(facts, oneLine(r.Image))
