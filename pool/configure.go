@@ -36,6 +36,11 @@ func (p *Pool) Configure(c Config) error {
 	machines := slices.Collect(maps.Values(p.machines))
 	lost := map[string]string{}
 	for uid, s := range p.sessions {
+		for name := range s.dirs {
+			if elsewhere(before.Backends[name], c.Backends[name]) {
+				delete(s.dirs, name)
+			}
+		}
 		if _, ok := c.Backends[s.selected]; !ok && s.selected != "" {
 			lost[uid] = s.selected
 		}
@@ -54,6 +59,11 @@ func (p *Pool) Configure(c Config) error {
 		}
 	}
 	return nil
+}
+
+// elsewhere says that a name means another machine by now, where a directory of the old one means nothing.
+func elsewhere(before, now Spec) bool {
+	return before.Kind != now.Kind || before.Engine != now.Engine || before.Host != now.Host || before.Port != now.Port
 }
 
 // introduce tells about a back end that nothing was known of.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sync"
 
 	"hermes/core/backend"
 	"hermes/core/crash"
@@ -61,11 +62,9 @@ func (p *Pool) twice(ctx context.Context, s *session, r backend.Request, name st
 			return nil, &NotStarted{err}
 		}
 		l.notes = slices.Concat(notes, l.warnings)
-		warn(r, l.notes)
-		if err = run(l); err == nil {
+		if err = l.begin(r, run); err == nil {
 			return l, nil
 		}
-		l.release()
 		why := l.forced()
 		switch {
 		case why != "" && unstarted(err):
@@ -78,6 +77,20 @@ func (p *Pool) twice(ctx context.Context, s *session, r backend.Request, name st
 			return nil, &NotStarted{fmt.Errorf("backend '%s' was lost twice before the command began: %w", name, err)}
 		}
 	}
+}
+
+// begin begins the command. Unless that succeeds the back end is let go, also when a Sink panics.
+func (l *lease) begin(r backend.Request, run func(*lease) error) (err error) {
+	begun := false
+	defer func() {
+		if !begun {
+			l.release()
+		}
+	}()
+	warn(r, l.notes)
+	err = run(l)
+	begun = err == nil
+	return err
 }
 
 // hold makes a back end ready for one command and holds it.
@@ -161,9 +174,16 @@ func (p *Pool) Start(ctx context.Context, r backend.Request) (backend.Process, e
 	if err != nil {
 		return backend.Process{}, err
 	}
+	entered := true
+	defer func() {
+		if entered {
+			p.leave(s)
+		}
+	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
+	r.Sink = inTurn(r.Sink)
 	var run Process
 	l, err := p.attempt(ctx, s, r, func(l *lease) (err error) {
 		spec := p.spec(r, l.spec)
@@ -172,12 +192,11 @@ func (p *Pool) Start(ctx context.Context, r backend.Request) (backend.Process, e
 		return err
 	})
 	if err != nil {
-		p.leave(s)
 		return backend.Process{}, err
 	}
-	warn(r, run.Warnings())
 	proc := p.adopt(s, r, l.spec.Name, run, append(l.notes, run.Warnings()...))
 	l.bind(func() { crash.Go("pool end process", proc.force(l.forced())) })
+	entered = false // whoever watches it leaves
 	crash.Go("pool process", func() {
 		defer p.leave(s)
 		<-run.Done()
@@ -188,6 +207,7 @@ func (p *Pool) Start(ctx context.Context, r backend.Request) (backend.Process, e
 	if s.ctx.Err() != nil { // closed meanwhile: nobody else will end it
 		_ = run.Kill(ctx)
 	}
+	warn(r, run.Warnings())
 	return proc.status(), nil
 }
 
@@ -198,6 +218,19 @@ func warn(r backend.Request, warnings []string) {
 	}
 	for _, w := range warnings {
 		r.Sink(event.Note, []byte("["+w+"]\n"))
+	}
+}
+
+// inTurn makes a Sink one that warnings and output may reach from two sides.
+func inTurn(sink func(event.Stream, []byte)) func(event.Stream, []byte) {
+	if sink == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(from event.Stream, data []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		sink(from, data)
 	}
 }
 

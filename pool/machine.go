@@ -112,7 +112,7 @@ func (m *machine) acquire(ctx context.Context, session, command string) (*use, e
 			return nil, err
 		}
 		if m.job == nil {
-			m.begin("pool start", m.start).start = true
+			m.launch()
 		}
 		j := m.job
 		m.mu.Unlock()
@@ -184,11 +184,19 @@ func (m *machine) quiet() bool {
 	return m.job == nil && m.gone == nil && len(m.uses) == 0 && m.keeps == 0 && m.wanted == 0
 }
 
-func (m *machine) start(j *job) {
-	m.mu.Lock()
+// launch begins a start. It can be ended from now on, not only once it has got somewhere. The lock is held.
+func (m *machine) launch() *job {
 	ctx, cancel := context.WithCancelCause(m.ctx)
-	defer cancel(nil)
-	j.cancel = cancel
+	j := m.begin("pool start", func(j *job) {
+		defer cancel(nil)
+		m.start(ctx, j)
+	})
+	j.start, j.cancel = true, cancel
+	return j
+}
+
+func (m *machine) start(ctx context.Context, j *job) {
+	m.mu.Lock()
 	m.touched = true
 	b, from, was, r := m.backend, m.state, m.cause, &report{m: m}
 	m.mu.Unlock()

@@ -45,6 +45,7 @@ type Pool struct {
 	closed   bool
 	machines map[key]*machine
 	sessions map[string]*session
+	serials  map[string]int // of the newest process, by session that was closed: one that begins anew uses no number again
 
 	pause func(tries int) time.Duration // backoff, but in tests
 }
@@ -61,7 +62,7 @@ func New(c Config, kinds map[string]Kind, bus *event.Bus) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{kinds: kinds, bus: bus, machines: map[key]*machine{}, sessions: map[string]*session{}, pause: backoff}
+	p := &Pool{kinds: kinds, bus: bus, machines: map[key]*machine{}, sessions: map[string]*session{}, serials: map[string]int{}, pause: backoff}
 	p.conf.Store(&c)
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	for _, name := range c.names() {

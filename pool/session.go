@@ -28,7 +28,7 @@ type session struct {
 func (p *Pool) session(uid string) *session {
 	s := p.sessions[uid]
 	if s == nil {
-		s = &session{uid: uid, dirs: map[string]string{}, told: map[string]bool{}}
+		s = &session{uid: uid, serial: p.serials[uid], dirs: map[string]string{}, told: map[string]bool{}}
 		s.ctx, s.stop = context.WithCancel(p.ctx)
 		p.sessions[uid] = s
 	}
@@ -90,6 +90,9 @@ func (p *Pool) CloseSession(ctx context.Context, uid string) error {
 	delete(p.sessions, uid)
 	if s != nil {
 		s.stop()
+		if s.serial > 0 {
+			p.serials[uid] = s.serial
+		}
 	}
 	out := p.retire(func(k key) bool { return k.owner == uid && k.owner != "" })
 	p.mu.Unlock()

@@ -191,7 +191,7 @@ func (m *machine) take(ctx context.Context, force bool, cause string, work func(
 					j.err = work()
 				}
 			})
-		} else if j.start && j.cancel != nil {
+		} else if j.start {
 			j.cancel(errors.New(cause))
 		}
 		m.mu.Unlock()
