@@ -237,11 +237,7 @@ func wget(w *walker, c cmd) {
 }
 
 func joinedText(args []field) string {
-	out := ""
-	for _, a := range args {
-		out += " " + a.text
-	}
-	return out
+	return " " + line(args).text
 }
 
 func httpie(w *walker, c cmd) {

@@ -119,6 +119,22 @@ func (x wrapper) run(w *walker, c cmd) {
 	w.run(o.after(x.skip))
 }
 
+// line is words with blanks between them.
+func line(words []field) field {
+	var f field
+	var b strings.Builder
+	for i, a := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(a.text)
+		f.dyn = f.dyn || a.dyn
+		f.from = f.from.with(a.from)
+	}
+	f.text = b.String()
+	return f
+}
+
 // joined is a command whose words become one text for a shell.
 func (w *walker) joined(words []field) {
 	if len(words) == 0 {
@@ -128,15 +144,7 @@ func (w *walker) joined(words []field) {
 		w.run(words)
 		return
 	}
-	f := field{}
-	for i, a := range words {
-		if i > 0 {
-			f.text += " "
-		}
-		f.text += a.text
-		f.dyn = f.dyn || a.dyn
-		f.from = f.from.with(a.from)
-	}
+	f := line(words)
 	if f.dyn && !words[0].dyn { // only its arguments are unknown
 		w.run(words)
 		return
@@ -209,15 +217,7 @@ func shellBuiltins() map[string]handler {
 			w.enter(o.operands[0])
 		},
 		"eval": func(w *walker, c cmd) {
-			f := field{}
-			for i, a := range c.args {
-				if i > 0 {
-					f.text += " "
-				}
-				f.text += a.text
-				f.dyn = f.dyn || a.dyn
-				f.from = f.from.with(a.from)
-			}
+			f := line(c.args)
 			w.inner(f)
 			if len(c.args) > 0 {
 				w.add(Exec, LevelAlways, f.text, "eval runs text as a command")
