@@ -245,7 +245,7 @@ func (p *Pane) facts(r Row, now time.Time) string {
 	if r.Selected {
 		facts = append(facts, "in use here")
 	}
-	if r.IdleTTL > 0 {
+	if r.IdleTTL > 0 && r.Kind != "local" {
 		facts = append(facts, fmt.Sprintf("idle stop after %s", progress.Duration(r.IdleTTL)))
 	}
 	if r.Image != "" {
