@@ -35,7 +35,7 @@ var streams = map[string]func(*testing.T, *world){
 	"output comes while the command runs": func(t *testing.T, w *world) {
 		seen := make(chan struct{})
 		var rec recorder
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		res := w.runCtx(ctx, "echo early; read line; echo got $line", func(r *backend.Request) {
 			r.PTY = &backend.Size{Rows: 24, Cols: 80}
@@ -81,7 +81,7 @@ var streams = map[string]func(*testing.T, *world){
 	},
 	"a command longer than one argument may be": func(_ *testing.T, w *world) {
 		long := strings.Repeat("x", 300<<10)
-		got := w.text("cat <<'END' | wc -c\n"+long+"\nEND\ncd /", within(10*time.Second))
+		got := w.text("cat <<'END' | wc -c\n"+long+"\nEND\ncd /", within(patience))
 		w.want("count", strings.TrimSpace(got), len(long)+1)
 		w.want("directory", w.text("pwd"), "/\n")
 	},
@@ -93,7 +93,7 @@ var streams = map[string]func(*testing.T, *world){
 		got := w.text("stty -echo; cat", func(r *backend.Request) {
 			r.PTY = &backend.Size{Rows: 24, Cols: 80}
 			r.Stdin = []byte("hello\n")
-			r.Timeout = 10 * time.Second
+			r.Timeout = patience
 		})
 		if !strings.Contains(got, "hello") {
 			w.t.Errorf("output %q lacks what was typed", got)
@@ -109,17 +109,18 @@ var streams = map[string]func(*testing.T, *world){
 	},
 	"a slow sink stalls nothing": func(t *testing.T, w *world) {
 		var rec recorder
-		w.text("true") // it is up
+		const much = "head -c 20000000 /dev/zero"
+		alone := w.run(much).Took
 		begun := time.Now()
-		res := w.run("head -c 20000000 /dev/zero", func(r *backend.Request) {
+		res := w.run(much, func(r *backend.Request) {
 			r.Sink = func(s event.Stream, data []byte) {
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(100 * time.Millisecond) // for each of some hundreds of pieces
 				rec.sink(s, data)
 			}
 		})
 		w.want("total", res.Total, 20_000_000)
-		if took := time.Since(begun); took > 4*time.Second {
-			t.Errorf("took %v", took)
+		if took := time.Since(begun); took > 3*alone+10*time.Second {
+			t.Errorf("took %v, and %v without a sink", took, alone)
 		}
 		if !strings.Contains(rec.got(event.Note), "not shown") {
 			t.Error("the sink was not told what it missed")
