@@ -1,0 +1,337 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes/core/realpath"
+)
+
+// manifest is a work tree at one moment: everything in it that git does not ignore, folders included, in path order.
+type manifest struct {
+	Entries []entry `json:"entries"`
+	Ignored []Path  `json:"ignored,omitempty"` // what was there and ignored; a folder ends in "/"
+}
+
+type entry struct {
+	Path  Path  `json:"path"` // below the root
+	State State `json:"state"`
+
+	stat realpath.Stat
+}
+
+// recordTree records the work tree around c.Dir, once a turn.
+func (s *Store) recordTree(ctx context.Context, t *openTurn, b *batch, c Change) (grown bool, err error) {
+	root := repository(c.Dir)
+	if root == "" || t.refused[root] || slices.ContainsFunc(t.rec.Trees, func(x Tree) bool { return string(x.Root) == root }) {
+		return false, nil
+	}
+	if root == "/" || slices.Contains(s.o.Except, root) || under(s.o.Dir, root) && filepath.Dir(s.o.Dir) == root {
+		return false, nil
+	}
+	m, err := s.scan(ctx, root, b)
+	if err == nil {
+		var data []byte
+		if data, err = json.Marshal(m); err == nil {
+			var hash string
+			hash, err = b.put(data)
+			t.rec.Trees = append(t.rec.Trees, Tree{Root: Path(root), Manifest: hash, Order: t.rec.order()})
+		}
+	}
+	if err == nil {
+		return true, nil
+	}
+	if ctx.Err() != nil {
+		return false, nil // interrupted: the command will not run
+	}
+	t.refused[root] = true
+	var skip *SkippedError
+	if !errors.As(err, &skip) {
+		err = skipped("%s: %v", root, err)
+	}
+	t.rec.Notes = append(t.rec.Notes, err.Error())
+	return false, err
+}
+
+// repository is the work tree that dir is in, "" when there is none.
+func repository(dir string) string {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return ""
+	}
+	for {
+		if _, err := os.Lstat(filepath.Join(real, ".git")); err == nil {
+			return real
+		}
+		up := filepath.Dir(real)
+		if up == real {
+			return ""
+		}
+		real = up
+	}
+}
+
+// scan describes a work tree and puts the contents of its files into b. What did not change since the last scan is not read again.
+func (s *Store) scan(ctx context.Context, root string, b *batch) (*manifest, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.o.TreeTime)
+	defer cancel()
+	ignored, err := s.ignored(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	w := &walk{s: s, root: root, ignored: map[string]bool{}}
+	for _, p := range ignored {
+		w.ignored[strings.TrimSuffix(string(p), "/")] = true
+	}
+	if err := w.dir(ctx, ""); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	known := s.loadIndex(root)
+	for i := range w.found {
+		if ctx.Err() != nil {
+			return nil, skipped("recording %s took more than %s", root, s.o.TreeTime)
+		}
+		e := &w.found[i]
+		if e.State.Kind != Regular || known.fill(e) {
+			continue
+		}
+		st, err := s.capture(filepath.Join(root, string(e.Path)), b, true)
+		if err != nil {
+			st = State{Kind: Unknown, Lost: err.Error()}
+		}
+		e.State = st
+	}
+	m := &manifest{Entries: w.found, Ignored: ignored}
+	b.then = append(b.then, func() error { return s.saveIndex(root, began, m) })
+	return m, nil
+}
+
+// ignored asks git what it ignores. Settings of the repository that would run a program are switched off.
+func (s *Store) ignored(ctx context.Context, root string) ([]Path, error) {
+	cmd := exec.CommandContext(ctx, s.o.Git, "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false",
+		"--git-dir="+filepath.Join(root, ".git"), "--work-tree="+root, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+	cmd.Dir = root
+	cmd.Env = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}
+	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME"} {
+		if v, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	var out, why bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &why
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return nil, skipped("git is not installed, so what commands change in %s cannot be taken back", root)
+		}
+		return nil, fmt.Errorf("git ls-files: %w: %s", err, gist(why.String()))
+	}
+	var list []Path
+	for p := range bytes.SplitSeq(out.Bytes(), []byte{0}) {
+		if len(p) > 0 {
+			list = append(list, Path(p))
+		}
+	}
+	return list, nil
+}
+
+// walk finds what is in a work tree, without reading files.
+type walk struct {
+	s       *Store
+	root    string
+	ignored map[string]bool
+	found   []entry
+	size    int64
+}
+
+func (w *walk) dir(ctx context.Context, rel string) error {
+	if ctx.Err() != nil {
+		return skipped("recording %s took more than %s", w.root, w.s.o.TreeTime)
+	}
+	d, err := realpath.OpenDir(filepath.Join(w.root, rel))
+	if err != nil {
+		if rel == "" {
+			return err
+		}
+		return nil // gone, or not ours to look into
+	}
+	defer d.Close()
+	list, err := d.ReadDir()
+	if err != nil && rel == "" {
+		return err
+	}
+	for _, item := range list {
+		name, at := item.Name(), filepath.Join(rel, item.Name())
+		if strings.EqualFold(name, ".git") || strings.HasPrefix(name, ".hermes-") && strings.HasSuffix(name, ".tmp") || w.ignored[at] {
+			continue
+		}
+		st, err := d.Lstat(name)
+		if err != nil || st.Kind == realpath.Other {
+			continue
+		}
+		if err := w.add(d, name, at, st); err != nil {
+			return err
+		}
+		if st.Kind == realpath.Folder {
+			if err := w.dir(ctx, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *walk) add(d *realpath.Dir, name, at string, st realpath.Stat) error {
+	e := entry{Path: Path(at), State: State{Kind: kindOf(st.Kind), Mode: st.Mode, UID: st.UID, GID: st.GID}, stat: st}
+	switch e.State.Kind {
+	case Link:
+		target, err := d.Readlink(name)
+		if err != nil {
+			return nil //nolint:nilerr // gone meanwhile
+		}
+		e.State.Mode, e.State.Target = 0, Path(target)
+	case Regular:
+		e.State.Size = st.Size
+		if st.Size <= w.s.o.FileSize {
+			w.size += st.Size
+		}
+	case None, Folder, Other, Unknown:
+	}
+	w.found = append(w.found, e)
+	switch {
+	case len(w.found) > w.s.o.TreeFiles:
+		return skipped("%s has more than %d files that git does not ignore, so what commands change in it cannot be taken back", w.root, w.s.o.TreeFiles)
+	case w.size > w.s.o.TreeSize:
+		return skipped("the files of %s have more than %d MB, so what commands change in it cannot be taken back", w.root, w.s.o.TreeSize>>20)
+	}
+	return nil
+}
+
+// compare turns the work trees of a record into the files that changed in them.
+func (s *Store) compare(ctx context.Context, r *Record, b *batch) error {
+	var errs []error
+	var left []Tree
+	for _, t := range r.Trees {
+		if err := s.compareTree(ctx, r, t, b); err != nil {
+			left = append(left, t) // whoever needs the record tries again
+			errs = append(errs, err)
+		}
+	}
+	r.Trees = left
+	return errors.Join(errs...)
+}
+
+func (s *Store) compareTree(ctx context.Context, r *Record, t Tree, b *batch) error {
+	data, err := s.blobs.get(t.Manifest)
+	if err != nil {
+		return fmt.Errorf("the work tree %s as it was: %w", t.Root, err)
+	}
+	var was manifest
+	if err := json.Unmarshal(data, &was); err != nil {
+		return err
+	}
+	now, err := s.scan(ctx, string(t.Root), b)
+	if err != nil {
+		return err
+	}
+	c := comparison{s: s, b: b, root: string(t.Root), was: states(was.Entries), now: states(now.Entries), ignored: was.Ignored}
+	told := map[Path]bool{}
+	for i := range r.Files {
+		f := &r.Files[i]
+		if rel, err := filepath.Rel(c.root, string(f.Path)); err == nil && under(string(f.Path), c.root) {
+			told[Path(rel)] = true
+			c.known(f, Path(rel), f.Order > t.Order)
+		}
+	}
+	for _, p := range c.paths() {
+		if !told[p] {
+			c.add(r, p, t.Order)
+		}
+	}
+	return nil
+}
+
+func states(list []entry) map[Path]State {
+	out := make(map[Path]State, len(list))
+	for _, e := range list {
+		out[e.Path] = e.State
+	}
+	return out
+}
+
+// comparison is a work tree before and after the commands of a turn.
+type comparison struct {
+	s        *Store
+	b        *batch
+	root     string
+	was, now map[Path]State
+	ignored  []Path
+}
+
+// paths are those that are not as they were.
+func (c *comparison) paths() []Path {
+	var out []Path
+	for p, st := range c.now {
+		if old, there := c.was[p]; !there || !old.Same(st) {
+			out = append(out, p)
+		}
+	}
+	for p := range c.was {
+		if _, there := c.now[p]; !there {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// known completes a path that a file tool told of. What the tool found is the truth unless commands ran before it.
+func (c *comparison) known(f *File, p Path, later bool) {
+	was, tracked := c.was[p]
+	now, there := c.now[p]
+	if later && tracked {
+		f.Before = was
+	} else if later && there && !c.wasIgnored(p) {
+		f.Before = State{Kind: None}
+	}
+	if there {
+		f.After = &now
+	} else if tracked {
+		f.After = nil // looked at by whoever settles the record
+	}
+}
+
+func (c *comparison) add(r *Record, p Path, order int) {
+	before, there := c.was[p]
+	if !there {
+		if c.wasIgnored(p) {
+			return // it may have been there all the time: the list of what is ignored was changed
+		}
+		before = State{Kind: None}
+	}
+	after, there := c.now[p]
+	if !there { // deleted, or ignored by now
+		var err error
+		if after, err = c.s.capture(filepath.Join(c.root, string(p)), c.b, true); err != nil {
+			after = State{Kind: Unknown, Lost: err.Error()}
+		}
+	}
+	if before.Same(after) {
+		return
+	}
+	r.Files = append(r.Files, File{Path: Path(filepath.Join(c.root, string(p))), Before: before, After: &after, Tool: "terminal", Order: order})
+}
+
+func (c *comparison) wasIgnored(p Path) bool {
+	return slices.ContainsFunc(c.ignored, func(dir Path) bool { return under(string(p), strings.TrimSuffix(string(dir), "/")) })
+}
