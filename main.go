@@ -89,7 +89,8 @@ func runScreen(ctx context.Context, s cli.Start, w workbench.Options) error {
 func options(s cli.Start) (core.Options, func()) {
 	paths := s.Config.Paths()
 	crash.SetDir(paths.CrashDir)
-	logs.AddSecrets(s.Config.Secrets()...)
+	crash.SetClean(logs.Redact)
+	core.LearnSecrets(s.Config)
 	log, _, file := logs.Open(paths.LogFile, s.Config.Logging.Level)
 	return core.Options{
 		Bus: event.NewBus(), Config: s.Config, Problems: s.Problems, Pool: newPool(!s.KeepLeftovers), Source: s.Source, Cwd: s.Cwd,

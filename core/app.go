@@ -93,6 +93,8 @@ func Open(ctx context.Context, o Options) (*App, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &App{Bus: o.Bus, opts: o, log: o.Log}
+	LearnSecrets(o.Config)
+	o.Bus.Filter(cleanEvent)
 	a.config.Store(o.Config)
 	a.Models = newModels(modelSettings(o.Config, o.Model))
 	a.Gate = approval.New(a.policy(), approval.NewFile(approvalsFile(o.Config.Paths())))

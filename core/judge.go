@@ -6,6 +6,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/provider"
+	"hermes/core/secret"
 )
 
 // judge lets the session's own model answer for approvals.mode smart: with no tools, no history, and no memory of the question.
@@ -27,7 +28,7 @@ func (j judge) Answer(ctx context.Context, session, instruction, question string
 	var said strings.Builder
 	r := provider.Request{
 		Model: m.ID, System: instruction, Session: session, MaxTokens: judgeTokens,
-		Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: question}},
+		Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: secret.Clean(question)}},
 	}
 	for chunk, err := range p.Stream(ctx, r) {
 		if err != nil {

@@ -14,7 +14,6 @@ import (
 	"hermes/core/config"
 	"hermes/core/crash"
 	"hermes/core/event"
-	"hermes/core/logs"
 	"hermes/core/provider"
 	"hermes/core/provider/offline"
 	"hermes/core/provider/openai"
@@ -60,7 +59,7 @@ func modelSettings(c *config.Config, model string) provider.Settings {
 		}
 		e := s.Providers[name]
 		e.BaseURL, e.Headers = m.BaseURL, m.Headers
-		if key := secret(c, m.APIKey, m.APIKeyEnv); key != "" {
+		if key := keyFrom(c, m.APIKey, m.APIKeyEnv); key != "" {
 			e.Key = key
 		}
 		s.Providers[name] = e
@@ -89,7 +88,7 @@ func defaultModel(c *config.Config, model string) string {
 }
 
 func endpoint(c *config.Config, p config.Provider) provider.Endpoint {
-	e := provider.Endpoint{BaseURL: p.BaseURL, Key: secret(c, p.APIKey, p.KeyEnv), Headers: p.Headers}
+	e := provider.Endpoint{BaseURL: p.BaseURL, Key: keyFrom(c, p.APIKey, p.KeyEnv), Headers: p.Headers}
 	e.Timeouts.FirstByte = p.Timeout
 	if p.Model != "" {
 		e.Models = append(e.Models, p.Model)
@@ -107,7 +106,7 @@ func endpoint(c *config.Config, p config.Provider) provider.Endpoint {
 	return e
 }
 
-func secret(c *config.Config, key, env string) string {
+func keyFrom(c *config.Config, key, env string) string {
 	if key != "" || env == "" {
 		return key
 	}
@@ -181,7 +180,7 @@ func (a *App) apply(change config.Change) {
 			a.notice(event.Warn, "back ends stay as they were: "+err.Error(), "")
 		}
 	}
-	logs.AddSecrets(change.Config.Secrets()...)
+	LearnSecrets(change.Config)
 	if a.opts.Changed != nil {
 		a.opts.Changed(change.Config)
 	}

@@ -159,12 +159,14 @@ func (t *turn) seal(d *draft, status chat.Status) (chat.Message, error) {
 	m := d.message(t.used)
 	m.Status = status
 	m.Usage = t.model.Charge(m.Usage)
-	err := t.a.d.Sessions.Seal(ctx, &m)
+	calls := m.Calls
+	err := t.a.d.Sessions.Seal(ctx, &m) // and without secrets then
 	if err != nil && !aside(err) {
 		return m, fmt.Errorf("the answer could not be saved: %w", err)
 	}
 	t.history = append(t.history, m)
 	t.publish(event.MessageSealed{Message: m})
+	m.Calls = calls // which run as the model made them
 	if err != nil {
 		return m, diskFull("the answer is safe", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/provider"
+	"hermes/core/secret"
 )
 
 // draft is an answer while it streams.
@@ -18,7 +19,9 @@ type draft struct {
 	provider  string
 	text      strings.Builder
 	reasoning strings.Builder
-	calls     []*draftCall // by Index
+	say       secret.Stream // before text
+	think     secret.Stream // before reasoning
+	calls     []*draftCall  // by Index
 	finish    chat.Finish
 	usage     chat.Usage
 	opaque    json.RawMessage

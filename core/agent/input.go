@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hermes/core/event"
+	"hermes/core/secret"
 )
 
 // Submit takes what a person says. It returns once the text is safe: stored as a prompt when the session is idle, else in
@@ -21,6 +22,7 @@ func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
 	if err != nil {
 		return err
 	}
+	in = w.clean(in)
 	w.change.Lock()
 	defer w.change.Unlock()
 	if w.busy() {
@@ -34,6 +36,24 @@ func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
 		err := a.d.Sessions.Append(ctx, session, &prompt)
 		return w.answer(prompt, err)
 	})
+}
+
+// clean hides secrets in what a person typed or pasted, before it is kept anywhere, and says so.
+func (w *worker) clean(in Input) Input {
+	text, hidden := secret.Clean(in.Text), false
+	hidden = text != in.Text
+	in.Text, in.Attachments = text, slices.Clone(in.Attachments)
+	for i, a := range in.Attachments {
+		in.Attachments[i].Text = secret.Clean(a.Text)
+		hidden = hidden || in.Attachments[i].Text != a.Text
+	}
+	if hidden {
+		w.publish(event.Notice{
+			Level: event.Warn, Text: "a secret in your message was hidden: neither the model nor the disk has it",
+			Hint: "put it into .env and name it in terminal.env_passthrough, so that commands can use it; security.redact_secrets: false sends messages as they are",
+		})
+	}
+	return in
 }
 
 // enqueue keeps input that came while a turn runs. What interrupts or steers goes before what waits for its turn.
@@ -93,7 +113,7 @@ func (a *Agent) EditQueued(ctx context.Context, session, id, text string) error 
 		return errors.New("the new text is empty: drop the queued message instead")
 	}
 	return a.changeQueued(ctx, session, id, func(q []event.QueuedInput, i int) []event.QueuedInput {
-		q[i].Text = text
+		q[i].Text = secret.Clean(text)
 		return q
 	})
 }

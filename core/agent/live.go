@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"hermes/core/event"
+	"hermes/core/secret"
 )
 
 // liveOutput publishes what a call says, with the offsets that make gaps visible. What the call itself says counts until
@@ -15,12 +16,14 @@ type liveOutput struct {
 
 	mu      sync.Mutex
 	offsets map[event.Stream]int64
+	clean   map[event.Stream]*secret.Stream // what is said may be cut anywhere
 	closed  bool
 }
 
 func newLiveOutput(t *turn, j *toolJob) *liveOutput {
 	return &liveOutput{
 		bus: t.a.d.Bus, header: event.Header{Session: t.w.uid, Turn: t.id, Parent: j.up}, call: j.call.ID, offsets: map[event.Stream]int64{},
+		clean: map[event.Stream]*secret.Stream{},
 	}
 }
 
@@ -39,6 +42,13 @@ func (l *liveOutput) later(s event.Stream, data []byte) {
 }
 
 func (l *liveOutput) publish(s event.Stream, data []byte) {
+	if l.clean[s] == nil {
+		l.clean[s] = &secret.Stream{}
+	}
+	l.send(s, l.clean[s].Write(data))
+}
+
+func (l *liveOutput) send(s event.Stream, data []byte) {
 	if len(data) == 0 {
 		return
 	}
@@ -61,6 +71,11 @@ func (l *liveOutput) close() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was := !l.closed
+	if was {
+		for s, c := range l.clean {
+			l.send(s, c.Flush())
+		}
+	}
 	l.closed = true
 	return was
 }

@@ -8,6 +8,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/secret"
 	"hermes/core/tool"
 )
 
@@ -68,6 +69,9 @@ func (n *nest) Call(ctx context.Context, c tool.NestedCall) tool.NestedResult {
 	if err != nil {
 		t.a.d.Log.Error("a tool gave data that is no JSON", "tool", c.Name, "err", err)
 		return res
+	}
+	if secret.Enabled() {
+		data = secret.JSON(data)
 	}
 	res.Data = data
 	return res

@@ -32,6 +32,7 @@ func (t *turn) stream(r provider.Request) (*draft, error) {
 	d := &draft{model: t.model.ID, provider: t.via.Name()}
 	left := make(chan struct{})
 	defer close(left)
+	defer t.rest(d)
 	pieces := pump(t.ctx, t.via, r, left)
 	var patience <-chan time.Time
 	interrupted := t.ctx.Done()
@@ -99,11 +100,9 @@ func (t *turn) take(d *draft, c provider.Chunk) error {
 	}
 	switch c.Kind {
 	case provider.ChunkText:
-		t.publish(event.TextDelta{MessageID: d.msg.ID, Offset: d.text.Len(), Text: c.Text})
-		d.text.WriteString(c.Text)
+		t.says(d, d.say.Write([]byte(c.Text)))
 	case provider.ChunkReasoning:
-		t.publish(event.ReasoningDelta{MessageID: d.msg.ID, Offset: d.reasoning.Len(), Text: c.Text})
-		d.reasoning.WriteString(c.Text)
+		t.thinks(d, d.think.Write([]byte(c.Text)))
 	case provider.ChunkToolStart:
 		t.phase("writing a call of %s", c.Name)
 		d.call(c.Index, c.CallID, c.Name)
@@ -113,6 +112,27 @@ func (t *turn) take(d *draft, c provider.Chunk) error {
 		d.end(c)
 	}
 	return t.save(d)
+}
+
+// says adds text to the draft and shows it; what may be the beginning of a secret is held back before.
+func (t *turn) says(d *draft, text []byte) {
+	if len(text) > 0 {
+		t.publish(event.TextDelta{MessageID: d.msg.ID, Offset: d.text.Len(), Text: string(text)})
+		d.text.Write(text)
+	}
+}
+
+func (t *turn) thinks(d *draft, text []byte) {
+	if len(text) > 0 {
+		t.publish(event.ReasoningDelta{MessageID: d.msg.ID, Offset: d.reasoning.Len(), Text: string(text)})
+		d.reasoning.Write(text)
+	}
+}
+
+// rest shows what was held back: the answer has ended, however it did.
+func (t *turn) rest(d *draft) {
+	t.says(d, d.say.Flush())
+	t.thinks(d, d.think.Flush())
 }
 
 func (t *turn) begin(d *draft) error {

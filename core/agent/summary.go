@@ -9,6 +9,7 @@ import (
 	"hermes/core/event"
 	"hermes/core/injection"
 	"hermes/core/provider"
+	"hermes/core/secret"
 )
 
 const (
@@ -42,7 +43,7 @@ func (t *turn) summary(old []chat.Message, focus string) (string, error) {
 	}
 	r := provider.Request{
 		Model: t.model.ID, System: task, Session: t.w.uid,
-		Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: digest(old, limit)}},
+		Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: secret.Clean(digest(old, limit))}},
 	}
 	left := make(chan struct{})
 	defer close(left)

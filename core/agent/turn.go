@@ -12,6 +12,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/provider"
+	"hermes/core/secret"
 )
 
 // turn is one run of the loop: from a prompt to an answer without tool calls.
@@ -183,11 +184,12 @@ func (t *turn) reload() error {
 func (a *Agent) system(ctx context.Context, info event.SessionInfo, specs []provider.ToolSpec) (string, error) {
 	text, err := a.d.Sessions.Prompt(ctx, info.UID)
 	if err != nil || text != "" || a.d.Prompt == nil {
-		return text, err
+		return secret.Clean(text), err
 	}
 	if text, err = a.d.Prompt(ctx, info, specs); err != nil || text == "" {
 		return text, err
 	}
+	text = secret.Clean(text)
 	return text, a.d.Sessions.SetPrompt(ctx, info.UID, text)
 }
 

@@ -49,6 +49,12 @@ func directory(name string) bool {
 	return false
 }
 
+// LooksSecret reports whether a variable's name says that its value is a secret.
+func LooksSecret(name string) bool {
+	upper := strings.ToUpper(name)
+	return slices.ContainsFunc(words(), func(w string) bool { return strings.Contains(upper, w) })
+}
+
 // Judge says whether a variable passes, and why in a few words.
 func (r Rule) Judge(name string) (pass bool, reason string) {
 	if slices.Contains(r.Credentials, name) || slices.Contains(knownCredentials(), strings.ToUpper(name)) {

@@ -131,7 +131,7 @@ func Defaults() *Config {
 			MaxBackendsPerSession: 5, Fallback: "default", DockerNetwork: true, DockerImage: "nikolaik/python-nodejs:python3.11-nodejs20",
 		},
 		Approvals: Approvals{Mode: "manual", Level: 2, Timeout: 300 * time.Second, Remember: 720 * time.Hour},
-		Security:  Security{AuditLog: true},
+		Security:  Security{AuditLog: true, RedactSecrets: true},
 		Display: Display{
 			Theme: "default", BusyInputMode: "interrupt", Language: "en", Mouse: "all", Notify: "unfocused",
 			Timestamps: true, PasteCollapseThreshold: 5, PasteCollapseChar: 2000,

@@ -52,7 +52,7 @@ func pythonKeys(section string) string {
 	case "Web":
 		return `extract_backend keyless_fallback keyless_rescue use_gateway search_limit`
 	case "Security":
-		return `redact_secrets protected_instruction_files tirith tirith_enabled tirith_path tirith_timeout tirith_fail_open
+		return `protected_instruction_files tirith tirith_enabled tirith_path tirith_timeout tirith_fail_open
 			allow_lazy_installs acked_advisories`
 	case "Logging":
 		return `max_size_mb backup_count memory_monitor format`

@@ -103,11 +103,13 @@ func (c *Config) Paths() Paths { return c.paths }
 // nowhere else: not into logs, not into the environment of a child.
 func (c *Config) Secret(name string) (string, bool) { return c.env.lookup(name) }
 
-// Secrets returns every value that must not be shown: all of .env, and keys written in config.yaml.
+// Secrets returns every value that must not be shown: all of .env but plain settings, and keys written in config.yaml.
 func (c *Config) Secrets() []string {
 	var out []string
 	for _, name := range sortedKeys(c.env.file) {
-		out = append(out, c.env.file[name])
+		if v := c.env.file[name]; !plainSetting(name, v) {
+			out = append(out, v)
+		}
 	}
 	for _, v := range c.Values() {
 		if v.secret != "" {

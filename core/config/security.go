@@ -6,6 +6,7 @@ type Security struct {
 	AllowTunFakeIP   bool             `key:"allow_tun_fakeip" doc:"names may lead to 198.18.0.0/15, where tunnels such as Clash and sing-box put them"`
 	WebsiteBlocklist WebsiteBlocklist `key:"website_blocklist"`
 	WriteSafeRoot    string           `key:"write_safe_root" doc:"the file tools write nowhere but in this folder, or in these, as in PATH; HERMES_WRITE_SAFE_ROOT does the same; empty: everywhere that is not off limits"`
+	RedactSecrets    bool             `key:"redact_secrets" live:"yes" doc:"hide secrets in what tools and models say and people type, before it is shown, stored or sent; logs always do"`
 	AuditLog         bool             `key:"audit_log" doc:"record what was asked, approved and run in logs/audit; hermes audit shows it"`
 }
 

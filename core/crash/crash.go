@@ -18,6 +18,7 @@ var (
 	hooks = map[int]func(){}
 	next  int
 	exit  = os.Exit
+	clean = func(text string) string { return text }
 )
 
 // SetDir sets the folder for crash files; empty means the system's temporary folder.
@@ -25,6 +26,13 @@ func SetDir(d string) {
 	mu.Lock()
 	defer mu.Unlock()
 	dir = d
+}
+
+// SetClean sets what takes secrets out of crash files.
+func SetClean(f func(text string) string) {
+	mu.Lock()
+	defer mu.Unlock()
+	clean = f
 }
 
 // OnPanic registers a hook that runs before the process ends, and returns a function that removes it.
@@ -58,17 +66,19 @@ func Guard(name string) {
 	report(name, r, debug.Stack())
 }
 
-func report(name string, cause any, stack []byte) {
+func report(name string, reason any, stack []byte) {
 	mu.Lock()
 	run := make([]func(), 0, len(hooks))
 	for _, h := range hooks {
 		run = append(run, h)
 	}
-	where := dir
+	where, plain := dir, clean
 	mu.Unlock()
 	for _, h := range run {
 		runHook(h)
 	}
+	name, cause := plain(name), plain(fmt.Sprint(reason))
+	stack = []byte(plain(string(stack)))
 	path, err := write(where, name, cause, stack)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "hermes: crashed in %s: %v\n(no crash file: %v)\n%s", name, cause, err, stack)

@@ -2,6 +2,7 @@ package event
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,14 +13,21 @@ type Bus struct {
 	seq   uint64
 	boxes []*Mailbox
 	now   func() time.Time
+	clean atomic.Pointer[func(Event) Event]
 }
 
 // NewBus returns a bus without subscribers.
 func NewBus() *Bus { return &Bus{now: time.Now} }
 
+// Filter sets what every event goes through before anybody gets it. It must not change what the event points to.
+func (b *Bus) Filter(f func(Event) Event) { b.clean.Store(&f) }
+
 // Publish stamps e with the next sequence number and hands it to every subscriber. It never blocks on a
 // subscriber and never drops. It returns the envelope as subscribers get it.
 func (b *Bus) Publish(h Header, e Event) Envelope {
+	if f := b.clean.Load(); f != nil {
+		e = (*f)(e)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seq++

@@ -59,6 +59,39 @@ func Clean(text string) string {
 	return Redact(text)
 }
 
+// Text is Clean for what may be JSON, which stays JSON: the results of some tools are.
+func Text(text string) string {
+	if open.Load() {
+		return text
+	}
+	if t := strings.TrimLeft(text, " \n"); t != "" && (t[0] == '{' || t[0] == '[') {
+		return string(JSON([]byte(text)))
+	}
+	return Redact(text)
+}
+
+// RedactAt is Redact that moves positions in the text along. One inside of what is hidden goes to its end.
+func RedactAt(text string, at []int) (string, []int) {
+	hits, _ := find(text, true)
+	out := replace(text, hits, 0)
+	moved := make([]int, len(at))
+	for i, pos := range at {
+		moved[i] = len(replace(text[:pos], within(hits, pos), 0))
+	}
+	return out, moved
+}
+
+// within are the hits that begin before pos, as far as they go to it.
+func within(hits []hit, pos int) (out []hit) {
+	for _, h := range hits {
+		if h.from < pos {
+			h.to = min(h.to, pos)
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
 // Redact returns text with every known secret and everything that looks like a key replaced by Hidden.
 func Redact(text string) string {
 	if len(text) < 6 { // no shape is shorter

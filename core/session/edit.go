@@ -12,12 +12,13 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/secret"
 	"hermes/core/store"
 )
 
 // Rename sets a title for good: nothing but another Rename changes it.
 func (s *Service) Rename(ctx context.Context, uid, title string) error {
-	title = oneLine(printable(title))
+	title = secret.Clean(oneLine(printable(title)))
 	if title == "" {
 		return errors.New("a title needs at least one character")
 	}
@@ -27,7 +28,7 @@ func (s *Service) Rename(ctx context.Context, uid, title string) error {
 
 // SetTitleIfDerived sets a title that a model suggests, unless a person chose the present one. It reports whether it did.
 func (s *Service) SetTitleIfDerived(ctx context.Context, uid, title string) (bool, error) {
-	title = fit(oneLine(printable(title)), titleCells)
+	title = fit(secret.Clean(oneLine(printable(title))), titleCells)
 	if title == "" {
 		return false, nil
 	}
@@ -205,6 +206,7 @@ func (s *Service) Compact(ctx context.Context, uid string, through int64, summar
 	if strings.TrimSpace(summary.Text) == "" {
 		return errors.New("compact: the summary is empty; nothing was changed")
 	}
+	cleanMessage(summary)
 	if err := s.st.Compact(ctx, uid, m.Seq, summary); err != nil {
 		return err
 	}

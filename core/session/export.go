@@ -90,6 +90,7 @@ func (s *Service) load(ctx context.Context, uid string) (x file, err error) {
 	}
 	x.Messages = make([]fileMessage, len(msgs))
 	for i, m := range msgs {
+		cleanMessage(&m.Message)
 		x.Messages[i].Packed = store.Pack(&m.Message)
 		switch {
 		case m.Compacted:
@@ -155,6 +156,7 @@ func (s *Service) importFile(ctx context.Context, x file) (info event.SessionInf
 	for i, m := range x.Messages {
 		in.Messages[i] = store.StoredMessage{Message: *m.Unpack(), Active: m.State == "", Compacted: m.State == stateReplaced}
 	}
+	cleanImport(&in)
 	if added, err = s.st.ImportSession(ctx, in); err != nil || !added {
 		return event.SessionInfo{}, false, err
 	}

@@ -76,6 +76,7 @@ func (s *Service) importHermesSession(ctx context.Context, old *hermesDB, id str
 	var added bool
 	if err == nil {
 		fillFromMessages(&in)
+		cleanImport(&in)
 		added, err = s.st.ImportSession(ctx, in)
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/secret"
 	"hermes/core/store"
 )
 
@@ -61,6 +62,7 @@ func plain(in []store.StoredMessage) []chat.Message {
 	out := make([]chat.Message, len(in))
 	for i := range in {
 		out[i] = in[i].Message
+		cleanMessage(&out[i])
 	}
 	return out
 }
@@ -71,6 +73,7 @@ func (s *Service) Append(ctx context.Context, uid string, m *chat.Message) error
 	if m.Status == "" {
 		m.Status = chat.StatusFinal
 	}
+	cleanMessage(m)
 	var d store.Derived
 	if m.Role == chat.RoleUser {
 		d = store.Derived{Title: promptTitle(m), Preview: promptPreview(m)}
@@ -96,7 +99,7 @@ func (s *Service) changed(ctx context.Context, uid string) error {
 
 // UpdatePartial replaces the text of a streaming message. Call it at most twice a second or every 4 KB.
 func (s *Service) UpdatePartial(ctx context.Context, id int64, text, reasoning string) error {
-	return s.st.UpdatePartial(ctx, id, text, reasoning)
+	return s.st.UpdatePartial(ctx, id, secret.Clean(text), secret.Clean(reasoning))
 }
 
 // Seal writes the final state of a streamed message, found by m.ID; search knows it from now on.
@@ -104,6 +107,7 @@ func (s *Service) Seal(ctx context.Context, m *chat.Message) error {
 	if m.Status == "" || m.Status == chat.StatusPartial {
 		m.Status = chat.StatusFinal
 	}
+	cleanMessage(m)
 	return s.st.Seal(ctx, m)
 }
 

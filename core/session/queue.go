@@ -15,7 +15,7 @@ func (s *Service) SaveQueue(ctx context.Context, uid string, q []event.QueuedInp
 	if len(q) == 0 {
 		return s.st.SetMeta(ctx, uid, queueKey, "")
 	}
-	data, err := json.Marshal(q)
+	data, err := json.Marshal(cleanQueue(q))
 	if err != nil {
 		return fmt.Errorf("save the queue of session %s: %w", uid, err)
 	}

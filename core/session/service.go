@@ -16,6 +16,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/secret"
 	"hermes/core/store"
 )
 
@@ -67,7 +68,7 @@ type NewSession struct {
 func (s *Service) Create(ctx context.Context, n NewSession) (event.SessionInfo, error) {
 	now := s.now()
 	x := store.Session{
-		UID: n.UID, Title: oneLine(n.Title), Source: n.Source, Cwd: n.Cwd, Project: n.Project, Provider: n.Provider,
+		UID: n.UID, Title: secret.Clean(oneLine(n.Title)), Source: n.Source, Cwd: n.Cwd, Project: n.Project, Provider: n.Provider,
 		Model: n.Model, Parent: n.Parent, Kind: string(n.Kind), Started: now, Last: now,
 	}
 	if x.UID == "" {
@@ -215,7 +216,7 @@ func (s *Service) Prompt(ctx context.Context, uid string) (string, error) {
 
 // SetPrompt freezes the system prompt of a session. Equal prompts are stored once.
 func (s *Service) SetPrompt(ctx context.Context, uid, text string) error {
-	return s.st.SetPrompt(ctx, uid, text)
+	return s.st.SetPrompt(ctx, uid, secret.Clean(text))
 }
 
 // CountUsage adds the tokens and cost of one model call to a session.

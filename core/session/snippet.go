@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hermes/core/secret"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 // snippet returns one line of text around the first place where a term occurs, and the byte ranges in it of all
 // occurrences. Escape sequences and line ends are gone from it.
 func snippet(text string, terms []string) (line string, marks [][2]int) {
-	text = oneLine(printable(text))
+	text = oneLine(printable(secret.Clean(text)))
 	found := occurrences(text, terms)
 	start := 0
 	if len(found) > 0 {

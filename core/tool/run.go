@@ -13,6 +13,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/secret"
 )
 
 type entry struct {
@@ -45,7 +46,7 @@ func (r *Registry) Run(ctx context.Context, name string, c Call) chat.ToolResult
 	start := time.Now()
 	res, interrupted := r.run(ctx, name, &c)
 	out := chat.ToolResult{
-		CallID: c.ID, Name: name, Text: clean(res.Text), IsError: res.IsError, Interrupted: interrupted,
+		CallID: c.ID, Name: name, Text: secret.Text(clean(res.Text)), IsError: res.IsError, Interrupted: interrupted,
 		Backend: res.Backend, ExitCode: res.ExitCode, Diffs: res.Diffs, Spill: res.Spill, Warnings: res.Warnings,
 	}
 	r.fit(&out, c)

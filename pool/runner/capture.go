@@ -1,5 +1,7 @@
 package runner
 
+import "hermes/core/secret"
+
 // capture keeps the first 40 % and the last 60 % of max bytes, and hands the whole to a spill file once it is more than max.
 type capture struct {
 	max   int
@@ -55,11 +57,21 @@ func (c *capture) bytes() []byte {
 	return append(out, c.tail[:c.next]...)
 }
 
+// whole keeps a secret that the cut went through from showing its two halves.
+func (r *Result) whole() {
+	if !secret.Enabled() {
+		return
+	}
+	head, tail := secret.Pieces(string(r.Output[:r.Cut]), string(r.Output[r.Cut:]))
+	r.Output, r.Cut = append([]byte(head), tail...), len(head)
+}
+
 // into ends the capture and enters what it kept into a result.
 func (c *capture) into(res *Result) {
 	res.Output, res.Total = c.bytes(), c.total
 	if res.Truncated = c.total > int64(len(res.Output)); res.Truncated {
 		res.Cut = len(c.head)
+		res.whole()
 	}
 	res.Spill, res.Warnings = c.spill.close(res.Warnings)
 }

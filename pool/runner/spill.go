@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"hermes/core/secret"
 )
 
 const spillMax = 64 << 20
@@ -18,6 +20,8 @@ type spill struct {
 	size int64
 	full bool
 	err  error
+
+	clean secret.Stream // the file is kept: what goes in is without secrets
 }
 
 func newSpill(dir, tag string) *spill {
@@ -27,8 +31,10 @@ func newSpill(dir, tag string) *spill {
 	return &spill{path: filepath.Join(dir, "output-"+tag+".log")}
 }
 
-func (s *spill) write(data []byte) {
-	if s.err != nil || s.full {
+func (s *spill) write(data []byte) { s.put(s.clean.Write(data)) }
+
+func (s *spill) put(data []byte) {
+	if len(data) == 0 || s.err != nil || s.full {
 		return
 	}
 	if s.file == nil {
@@ -58,6 +64,7 @@ func (s *spill) close(warnings []string) (string, []string) {
 	if s == nil {
 		return "", warnings
 	}
+	s.put(s.clean.Flush())
 	if s.err != nil {
 		warnings = append(warnings, fmt.Sprintf("the full output could not be kept: %v", s.err))
 	}

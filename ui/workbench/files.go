@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"hermes/core/config"
+	"hermes/core/secret"
 )
 
 // Bounds of what is looked at for the completion after @.
@@ -133,7 +134,7 @@ func readEnd(path string, limit int64) ([]byte, error) {
 
 // Append adds one prompt, on a line of its own even behind a torn one.
 func (h *promptHistory) Append(_ context.Context, text string) error {
-	line, err := json.Marshal(text)
+	line, err := json.Marshal(secret.Clean(text))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/realpath"
+	"hermes/core/secret"
 )
 
 // change is one file as it was and as it is to be.
@@ -75,10 +77,26 @@ func (p plan) preview() string {
 	return b.String()
 }
 
+// copied refuses what would write the mark of a hidden secret over the secret itself, or into another file.
+func (p plan) copied() error {
+	for _, c := range p.changes {
+		if bytes.Count(c.after, []byte(secret.Hidden)) > bytes.Count(c.before(), []byte(secret.Hidden)) {
+			return fmt.Errorf("%s: %s", c.at.shown, hiddenText)
+		}
+	}
+	return nil
+}
+
+const hiddenText = "the text holds " + secret.Hidden + ", which stands where you were not shown a secret; writing it would destroy the secret. " +
+	"Change only the lines around it with patch, or use a command that works on the file in place (sed -i, a script)"
+
 // commit writes the plan. When one file cannot be written, those before it are put back.
 func (w *Workspace) commit(session string, p plan) error {
 	if len(p.changes) == 0 {
 		return errors.New("the files are already as the patch wants them")
+	}
+	if err := p.copied(); err != nil {
+		return err
 	}
 	w.write.Lock()
 	defer w.write.Unlock()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hermes/core/secret"
 	"hermes/core/tool"
 	"hermes/core/tool/file/fuzzy"
 	"hermes/core/tool/file/v4a"
@@ -67,12 +68,20 @@ func (w *Workspace) preparePatch(c tool.Call, a patchArgs) prepared {
 		if a.Patch == "" {
 			return prepared{err: errors.New("patch: mode patch needs the argument patch")}
 		}
-		return w.prepareV4A(c, a.Patch)
+		return marked(w.prepareV4A(c, a.Patch), a.Patch)
 	}
 	if a.Path == "" {
 		return prepared{err: errors.New("patch: mode replace needs the arguments path, old_string and new_string")}
 	}
-	return w.prepareReplace(c, a)
+	return marked(w.prepareReplace(c, a), a.Old)
+}
+
+// marked adds why a text with the mark of a hidden secret is not found.
+func marked(p prepared, text string) prepared {
+	if p.err != nil && strings.Contains(text, secret.Hidden) {
+		p.err = fmt.Errorf("%w. And %s", p.err, hiddenText)
+	}
+	return p
 }
 
 func (w *Workspace) prepareReplace(c tool.Call, a patchArgs) prepared {

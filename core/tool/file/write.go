@@ -99,6 +99,9 @@ func (w *Workspace) previewOf(p prepared) (detail, diff string) {
 	if p.err != nil {
 		return "This call will fail: " + p.err.Error(), ""
 	}
+	if err := p.plan.copied(); err != nil {
+		return "This call will fail: " + err.Error(), ""
+	}
 	var lines []string
 	for _, d := range p.plan.diffs() {
 		lines = append(lines, summary(d))

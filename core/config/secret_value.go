@@ -1,0 +1,27 @@
+package config
+
+import (
+	"strings"
+
+	"hermes/core/childenv"
+)
+
+// plainSetting reports whether a variable of .env is a setting rather than a secret: to hide an address or the name of a model wherever they
+// stand would hide half of what is said. When in doubt it is a secret.
+func plainSetting(name, value string) bool {
+	if childenv.LooksSecret(name) {
+		return false
+	}
+	if _, rest, ok := strings.Cut(value, "://"); ok {
+		return !strings.ContainsAny(rest, "@?#") && len(rest) < 80
+	}
+	if strings.HasPrefix(value, "/") || strings.HasPrefix(value, "~/") {
+		return true
+	}
+	for _, end := range []string{"MODEL", "REGION", "HOST", "PORT", "PATH", "DIR", "HOME", "LEVEL", "BACKEND", "PROVIDER", "LANG", "TZ", "TIMEZONE"} {
+		if name == end || strings.HasSuffix(name, "_"+end) {
+			return len(value) < 40
+		}
+	}
+	return false
+}
