@@ -298,3 +298,16 @@ func TestAQuestionCountsWhatWouldBeLost(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// Our own settings and memories are nobody's to write, also where they lie inside of the project.
+func TestOurOwnFolderAsks(t *testing.T) {
+	dir := t.TempDir()
+	own := filepath.Join(dir, "home")
+	for cmd, want := range map[string]bool{"echo x > home/config.yaml": false, "echo x > other.yaml": true, "cat home/config.yaml": true} {
+		r := shell(newDesk(), cmd)
+		r.Dir, r.Project = dir, dir
+		if v := unattended(Policy{Level: LevelStandard, Own: own}, r); v.Allowed != want {
+			t.Errorf("%q: allowed %v", cmd, v.Allowed)
+		}
+	}
+}

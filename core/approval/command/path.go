@@ -72,12 +72,12 @@ func (w *walker) classify(p string, relative bool) kind {
 		return k
 	}
 	switch {
+	case w.ctx.Own != "" && under(p, w.ctx.Own) && !under(w.ctx.Project, w.ctx.Own):
+		return placeOwn
 	case w.inProject(p, relative):
 		return placeProject
 	case under(p, "/tmp"), under(p, "/var/tmp"), under(p, "/private/tmp"):
 		return placeTemp
-	case w.ctx.Own != "" && under(p, w.ctx.Own):
-		return placeOwn
 	case systemDir(p):
 		return placeSystem
 	case homeOf(p, w.ctx.Home) != "":
@@ -211,7 +211,7 @@ func startupName(base string) bool {
 func startupHome(rel string) bool {
 	for _, d := range []string{
 		".ssh/rc", ".ssh/config", ".ssh/environment", ".config/autostart", ".config/systemd", ".config/environment.d", ".config/fish", ".config/git",
-		".config/cron", ".config/nvim", ".local/share/systemd", ".local/bin", "bin", "Library/LaunchAgents", "Library/LaunchDaemons", ".vimrc", ".vim",
+		".config/cron", ".config/nvim", ".local/share/systemd", ".local/bin", "bin", ".hermes", "Library/LaunchAgents", "Library/LaunchDaemons", ".vimrc", ".vim",
 		".emacs", ".emacs.d", ".tmux.conf", ".screenrc", ".config/pip", ".pip", ".condarc", ".cargo/config", ".cargo/config.toml", ".config/plasma-workspace",
 		".local/share/dbus-1", ".local/share/applications", ".oh-my-zsh", ".claude", ".cursor", ".codex", ".gemini", ".docker/cli-plugins", ".gdbinit", ".Rprofile",
 		".config/containers", ".gitattributes", ".githooks", ".irbrc", ".psqlrc", ".sqliterc", ".perldb", ".lldbinit", ".config/kglobalshortcutsrc",

@@ -27,9 +27,7 @@ func (w *walker) redirects(s *syntax.Stmt) (writes []field) {
 		default:
 			f := w.one(r.Word)
 			if r.Op == syntax.AppOut || r.Op == syntax.AppAll || r.N != nil && r.N.Value == "2" {
-				f.quoted = true // it adds, or takes only messages: what is there is not emptied by an empty command
-			} else {
-				f.quoted = false
+				f.adds = true // it adds, or takes only messages: what is there is not emptied by an empty command
 			}
 			writes = append(writes, f)
 		}
@@ -118,7 +116,7 @@ func (w *walker) land(s *syntax.Stmt, writes []field) {
 			continue
 		}
 		p := w.writes(f, "writes")
-		if p.kind.keeps() && !f.quoted && empties(s) {
+		if p.kind.keeps() && !f.adds && empties(s) {
 			w.add(Delete, LevelSensitive, f.text, "empties "+w.name(f))
 		}
 		w.note(f)

@@ -87,7 +87,8 @@ func score(t *testing.T, path string) {
 
 func TestTable(t *testing.T) { score(t, "testdata/commands.tsv") }
 
-// The second table was written after the analyser was done, in other words, and run once before anything was changed for it.
+// The second table was written after the first one passed, in other words. Its first run ended in a panic of ours ("IFS= read"); with only that
+// mended it caught 151 of 151 and asked about 0 of 78.
 func TestHeldOutTable(t *testing.T) { score(t, "testdata/heldout.tsv") }
 
 // What developers type all day, none of it dangerous; written last and run once before anything was changed for it: 7 of 231 asked.

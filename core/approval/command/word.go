@@ -16,6 +16,7 @@ type field struct {
 	said   bool   // a part is what a command said about the machine or its files
 	proc   bool   // it is a process substitution: a file that a command writes or reads
 	quoted bool
+	adds   bool   // of a redirection: what the file holds stays
 	from   traits // of what was substituted
 }
 
