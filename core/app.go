@@ -18,6 +18,7 @@ import (
 	"hermes/core/approval"
 	"hermes/core/audit"
 	"hermes/core/backend"
+	"hermes/core/checkpoint"
 	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/execcode"
@@ -71,6 +72,8 @@ type App struct {
 	Pool     Pool
 	Models   *Models
 	Store    *store.Store
+	// Checkpoints are the files as they were before the agent changed them.
+	Checkpoints *checkpoint.Store
 
 	opts   Options
 	config atomic.Pointer[config.Config]
@@ -141,6 +144,7 @@ func (a *App) build(ctx context.Context) error {
 	a.Agent = agent.New(agent.Deps{
 		Bus: a.Bus, Sessions: a.Sessions, Models: a.Models, Tools: a.Tools, Gate: a.Gate,
 		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Keep: keep, Log: a.log,
+		Checkpoints: a.newCheckpoints(),
 	})
 	return nil
 }
@@ -161,6 +165,9 @@ func (a *App) Close(ctx context.Context) error {
 	}
 	if a.engine != nil {
 		a.engine.Close()
+	}
+	if a.Checkpoints != nil {
+		a.Checkpoints.Close()
 	}
 	if a.Pool != nil {
 		errs = append(errs, a.Pool.Close(ctx))

@@ -65,7 +65,10 @@ func (a *App) DeleteSession(ctx context.Context, uid string) error {
 		if err := a.Pool.CloseSession(ctx, uid); err != nil {
 			return err
 		}
-		return a.Sessions.Delete(ctx, uid)
+		if err := a.Sessions.Delete(ctx, uid); err != nil {
+			return err
+		}
+		return a.Checkpoints.Forget(uid)
 	})
 	if errors.Is(err, agent.ErrBusy) {
 		return errors.New("the session is working: open it, stop it with esc, then delete it")

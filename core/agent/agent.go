@@ -91,7 +91,9 @@ type Deps struct {
 	Backend func(session, asked string) Place
 	// Keep holds a session's back end up while somebody is asked whether a command may run in it; nil holds nothing.
 	Keep func(session, name string) (release func())
-	Log  *slog.Logger
+	// Checkpoints keeps files before they are changed; nil keeps nothing.
+	Checkpoints Checkpoints
+	Log         *slog.Logger
 }
 
 // Place is a back end and the folder in which the session's next command starts there; "" is the session's own.

@@ -231,7 +231,9 @@ func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 	began := time.Now()
 	got := make(chan chat.ToolResult, 1)
 	crash.Go("tool "+j.call.Name+" "+j.call.ID, func() {
+		kept := t.keepFiles(j)
 		res := t.a.d.Tools.Run(j.ctx, j.call.Name, t.toolCall(j, live))
+		kept()
 		inTime := live.close()
 		got <- res
 		if inTime {

@@ -156,6 +156,7 @@ func (w *worker) next(t *turn, out outcome) (*turn, job) {
 		}
 	}
 	waiting := w.follow(following)
+	t.endFiles()
 	t.end(out)
 	if following != nil {
 		return following, answer

@@ -32,6 +32,7 @@ type Config struct {
 	CodeExecution    CodeExecution       `key:"code_execution" live:"yes"`
 	Web              Web                 `key:"web"`
 	Security         Security            `key:"security"`
+	Checkpoints      Checkpoints         `key:"checkpoints"`
 	Keys             map[string][]string `key:"keys" live:"yes" doc:"keys by action, for example session.new: ctrl+t; ids are in docs/keys.md"`
 	Toolsets         []string            `key:"toolsets" doc:"sets of tools that the agent is given; empty: all"`
 	Logging          Logging             `key:"logging"`
@@ -137,6 +138,7 @@ func Defaults() *Config {
 			Timestamps: true, PasteCollapseThreshold: 5, PasteCollapseChar: 2000,
 		},
 		CodeExecution: defaultCodeExecution(),
+		Checkpoints:   defaultCheckpoints(),
 		ToolOutput:    ToolOutput{MaxBytes: 50_000, MaxLines: 2000, MaxLineLength: 2000},
 		Compression: Compression{
 			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectFirstN: 3, ProtectLastN: 20,

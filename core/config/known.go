@@ -54,6 +54,8 @@ func pythonKeys(section string) string {
 	case "Security":
 		return `protected_instruction_files tirith tirith_enabled tirith_path tirith_timeout tirith_fail_open
 			allow_lazy_installs acked_advisories`
+	case "Checkpoints":
+		return `auto_prune delete_orphans min_interval_hours`
 	case "Logging":
 		return `max_size_mb backup_count memory_monitor format`
 	default:
@@ -66,7 +68,7 @@ const (
 		fallback_providers fallback_model credential_pool_strategies custom_providers database runtime attachments plugins
 		max_concurrent_sessions max_live_sessions session session_reset context_file_read_timeout tool_loop_guardrails
 		prompt_caching openrouter bedrock auxiliary memory delegation mcp mcp_servers mcp_discovery_timeout
-		mcp_single_query_discovery_timeout tools tool_search checkpoints sessions curator cron gateway streaming network timezone
+		mcp_single_query_discovery_timeout tools tool_search sessions curator cron gateway streaming network timezone
 		browser dashboard privacy tts stt voice human_delay context prefill_messages_file goals loops skills extensions honcho slack
 		discord whatsapp telegram mattermost matrix signal email sms homeassistant dingtalk feishu wecom weixin bluebubbles qqbot
 		yuanbao teams google_chat line irc ntfy simplex photon raft msgraph_webhook webhook webhooks api_server platforms
