@@ -83,7 +83,10 @@ func (p *Pane) progress(at time.Time, e event.Progress) bool {
 	if len(e.ID) <= len(prefix) || e.ID[:len(prefix)] != prefix {
 		return false
 	}
-	p.row(e.ID[len(prefix):]).Pull.Add(at, e)
+	r := p.row(e.ID[len(prefix):])
+	if r.Pull.Add(at, e); r.State != event.BackendPulling && e.Total > 0 && e.Done >= e.Total {
+		r.Pull = progress.Meter{} // asked for by hand and done: no state will follow that would say so
+	}
 	return true
 }
 

@@ -215,3 +215,17 @@ func TestTheLogTellsTransitionsWithTheirCauses(t *testing.T) {
 		t.Error("esc does not close it")
 	}
 }
+
+// TestAPullByHandLeavesNoBar: nothing but the last report says that it is over, for the state does not change.
+func TestAPullByHandLeavesNoBar(t *testing.T) {
+	p, _ := opened(t, []Row{{Name: "default", Default: true, State: event.BackendReady}, {Name: "browser", State: event.BackendAbsent}})
+	p.Resize(80, 20)
+	p.Apply(uitest.Envelopes(event.Header{At: start}, event.Progress{ID: "pull:browser", Done: 1, Total: 3, Unit: "bytes"}))
+	if got := line(t, p, "browser"); !strings.Contains(got, "33%") {
+		t.Errorf("while it runs: %q", got)
+	}
+	p.Apply(uitest.Envelopes(event.Header{At: start}, event.Progress{ID: "pull:browser", Done: 3, Total: 3, Unit: "bytes"}))
+	if got := line(t, p, "browser"); strings.Contains(got, "%") {
+		t.Errorf("after it: %q", got)
+	}
+}

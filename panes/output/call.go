@@ -31,7 +31,11 @@ type call struct {
 	tail       []string // rows below the output; valid for the two below
 	tailWidth  int
 	tailStyles *style.Styles
+	said       string // notes as they came, each in brackets on a line of its own
 }
+
+// maxSaid is more than the warnings of a result take.
+const maxSaid = 16 << 10
 
 func newCall(h event.Header, e event.ToolStarted) *call {
 	return &call{
@@ -60,6 +64,9 @@ func (c *call) output(e event.ToolOutput) {
 	}
 	c.offset[e.Stream] = e.Offset + int64(len(e.Data))
 	if e.Stream == event.Note { // said by Hermes: another back end, a lost directory
+		if len(c.said) < maxSaid {
+			c.said += string(data)
+		}
 		data = warned(data)
 	}
 	c.buf.write(data)

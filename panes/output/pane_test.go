@@ -130,6 +130,17 @@ func TestGolden(t *testing.T) {
 
 func shown(p *Pane) string { return text.Sanitize(p.View()) }
 
+// TestAWarningIsSaidOnce: what stood above the output while the call ran is not said again below it.
+func TestAWarningIsSaidOnce(t *testing.T) {
+	p := opened(t, nil)
+	p.Resize(80, 20)
+	p.all(here, started("c", "hostname"), event.ToolOutput{CallID: "c", Stream: event.Note, Data: []byte("[analytics is gone]\n")}, printed("c", 0, "box\n"))
+	p.all(later, event.ToolEnded{Result: chat.ToolResult{CallID: "c", Warnings: []string{"analytics is gone", "its directory was lost"}}})
+	if got := shown(p); strings.Count(got, "analytics is gone") != 1 || !strings.Contains(got, "its directory was lost") {
+		t.Errorf("shown:\n%s", got)
+	}
+}
+
 func TestFollowsTheNewestRunningCall(t *testing.T) {
 	p := opened(t, nil)
 	p.all(here, started("a", "first"), printed("a", 0, "from a\n"), started("b", "second"), printed("b", 0, "from b\n"))

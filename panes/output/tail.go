@@ -39,6 +39,9 @@ func (c *call) ending(w int, s *style.Styles) []string {
 		out = append(out, "")
 	}
 	for _, x := range c.result.Warnings {
+		if strings.Contains(c.said, "["+x+"]\n") {
+			continue // it stands above the output already
+		}
 		for _, line := range text.Wrap(s.Glyphs.Waits+" "+oneLine(x), w) {
 			out = append(out, s.Warn.Render(line))
 		}
