@@ -35,7 +35,7 @@ Be short and exact: names, paths, numbers and identifiers stay as they are.`
 func (t *turn) summary(old []chat.Message, focus string) (string, error) {
 	task := summaryTask
 	if focus != "" {
-		task += "\nAbove all keep what concerns: " + focus
+		task += "\nAbove all keep what concerns: " + secret.Clean(focus)
 	}
 	limit := inputBytes
 	if t.model.Window > 0 {

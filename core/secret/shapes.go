@@ -109,10 +109,11 @@ type token struct {
 }
 
 func (k token) look(s string, at, end int) span {
-	if !fresh(s, at) {
+	if !fresh(s, at) && alnum[s[at-1]] { // -key and _key are keys
 		return span{}
 	}
-	to := k.chars.run(s, end)
+	const look = 200 // bytes that decide
+	to := k.chars.run(s[:min(len(s), end+look)], end)
 	n := to - end
 	got := span{from: at, open: to == len(s) && (k.max == 0 || n <= k.max)}
 	if n < k.min || k.max > 0 && n > k.max || k.mixed && !chance(s[end:to], 12) && !(k.prefix == "sk-" && longest(s[end:to]) >= 16) {
@@ -122,6 +123,10 @@ func (k token) look(s string, at, end int) span {
 		return got
 	}
 	got.to = to
+	if n == look {
+		got.to = k.chars.run(s, to)
+		got.open = got.to == len(s)
+	}
 	return got
 }
 
