@@ -123,12 +123,14 @@ type Record struct {
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended,omitzero"` // zero: it runs, or it was cut off
 	Of      []string  `json:"of,omitempty"`   // of an undo: the records that it took back
+	Part    bool      `json:"part,omitempty"` // of an undo: only some of their files
 	Files   []File    `json:"files"`
 	Trees   []Tree    `json:"trees,omitempty"` // gone once the turn has ended
 	Notes   []string  `json:"notes,omitempty"` // what is not recorded
 
 	Number int    `json:"number,omitempty"` // of a session's records, the oldest is 1; set by List
 	Undone string `json:"undone,omitempty"` // id of the undo that took it back; set by List
+	Partly string `json:"partly,omitempty"` // id of one that took some of its files back; set by List
 }
 
 func (r *Record) order() int { return len(r.Files) + len(r.Trees) }
@@ -260,14 +262,18 @@ func (s *Store) List(session string) ([]*Record, error) {
 	byID := map[string]*Record{}
 	numbers := map[string]int{}
 	for _, r := range all {
-		byID[r.ID], r.Undone = r, ""
+		byID[r.ID], r.Undone, r.Partly = r, "", ""
 		numbers[r.Session]++
 		r.Number = numbers[r.Session]
 	}
 	for _, u := range slices.Backward(all) { // the newest first: an undo that was undone takes nothing back
 		if u.Kind == Undo && u.Undone == "" {
 			for _, id := range u.Of {
-				if r := byID[id]; r != nil {
+				switch r := byID[id]; {
+				case r == nil:
+				case u.Part:
+					r.Partly = u.ID
+				default:
 					r.Undone = u.ID
 				}
 			}

@@ -49,6 +49,7 @@ func (s Step) Action() string {
 type Plan struct {
 	Session string   `json:"session"`
 	Of      []string `json:"of"`
+	Whole   bool     `json:"whole"` // not only some of their files
 	Steps   []Step   `json:"steps"` // paths that are as they should be have none
 	Notes   []string `json:"notes,omitempty"`
 }
@@ -71,7 +72,7 @@ func (s *Store) Plan(ctx context.Context, sel Selection) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Session: chosen[0].Session}
+	p := &Plan{Session: chosen[0].Session, Whole: len(sel.Files) == 0}
 	for _, r := range chosen {
 		p.Of = append(p.Of, r.ID)
 		p.Notes = append(p.Notes, r.Notes...)
@@ -222,7 +223,7 @@ func (s *Store) Undo(ctx context.Context, p *Plan, force bool) (*Record, error) 
 	now := time.Now()
 	r := &Record{
 		Version: version, ID: recordID(p.Session, now.Format(time.RFC3339Nano)+strings.Join(p.Of, " ")), Kind: Undo,
-		Session: p.Session, Began: now, Of: p.Of, Notes: slices.Clone(p.Notes),
+		Session: p.Session, Began: now, Of: p.Of, Part: !p.Whole, Notes: slices.Clone(p.Notes),
 	}
 	hold, err := s.holdTurn(r.ID)
 	if err != nil {

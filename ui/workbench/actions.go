@@ -35,6 +35,7 @@ func (w *workbench) actions() []ui.Action {
 		{ID: "session.fork", Slash: "fork", Title: "Fork this session", Help: "A copy that goes its own way from here.", Group: "session", Run: w.fork},
 		{ID: "session.export", Slash: "export", Arg: "[markdown|json|sharegpt]", Title: "Export this session to a file", Group: "session", Run: w.export, Complete: choices("markdown", "json", "sharegpt")},
 		{ID: "session.compress", Slash: "compress", Arg: "[what to keep in mind]", Title: "Compress old messages into a summary", Group: "session", Run: w.do("compressed", w.compress)},
+		{ID: "session.rollback", Slash: "rollback", Arg: "[turn] [file]", Title: "See what turns changed in your files, and take it back", Help: "Without a turn it lists them; hermes rollback does the same outside.", Group: "session", Run: w.rollback},
 		{ID: "model", Slash: "model", Arg: "[provider/model]", Title: "Choose the model of this session", Group: "session", Run: w.model},
 		{ID: "backend", Slash: "backend", Arg: "[name]", Title: "Choose where commands of this session run", Group: "session", Run: w.backend, Complete: w.backendNames},
 		{ID: "shell", Slash: "shell", Arg: "[back end]", Title: "Open a shell in a back end", Help: "For you, not for the agent; without a name where this session's commands run.", Group: "session", Run: w.shell, Complete: w.backendNames},
