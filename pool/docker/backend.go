@@ -236,8 +236,7 @@ func (b *Backend) warn(format string, args ...any) {
 // complete adds what the back end decides about a command.
 func (b *Backend) complete(c *connection, s runner.Spec) (runner.Spec, error) {
 	if s.Shell = b.spec.Shell; s.Command != "" && s.Shell == "" && c.client.Info().Shell == "" {
-		err := fmt.Errorf("image %s has no shell: run a program with its arguments instead of a command line, or use an image with /bin/sh", b.spec.Image)
-		return s, &pool.NotStarted{Err: err}
+		return s, fmt.Errorf("image %s has no shell: run a program with its arguments instead of a command line, or use an image with /bin/sh", b.spec.Image)
 	}
 	for name, value := range b.spec.Env {
 		s.Env = append(s.Env, name+"="+value)

@@ -9,8 +9,10 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
 )
@@ -44,7 +46,7 @@ func (e *engine) client(ctx context.Context) (*client.Client, error) {
 	if e.cli != nil {
 		return e.cli, nil
 	}
-	opts, err := e.at.options()
+	opts, err := e.at.options(max(answerTime, 2*e.kind.opt.PullStall))
 	if err != nil {
 		return nil, err
 	}
@@ -52,19 +54,45 @@ func (e *engine) client(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("docker engine %s: %w", e.at.host, err)
 	}
-	answer, err := cli.Ping(ctx)
+	answer, err := e.asked(ctx, cli)
 	if err != nil {
-		return nil, errors.Join(e.explain(err), cli.Close())
+		return nil, errors.Join(err, cli.Close())
 	}
 	cli.NegotiateAPIVersionPing(answer)
 	e.cli = cli
 	return cli, nil
 }
 
-// options tell the client how to get there. Without negotiation the version of the client's own day would be asked for, which older
+const (
+	pingTime   = 15 * time.Second // for the smallest question there is: an engine in a machine that wakes up takes its time
+	sshTime    = 45 * time.Second // with the connection that has to be made before
+	answerTime = 2 * time.Minute  // for the beginning of any other answer
+)
+
+// asked returns when the engine answers, or when it is clear that it does not.
+func (e *engine) asked(ctx context.Context, cli *client.Client) (types.Ping, error) {
+	patience := pingTime
+	if strings.HasPrefix(e.at.host, "ssh://") {
+		patience = sshTime
+	}
+	silent := fmt.Errorf("it did not answer within %v", patience)
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, silent)
+	defer cancel()
+	answer, err := cli.Ping(ctx)
+	if errors.Is(context.Cause(ctx), silent) && err != nil {
+		return answer, &Unreachable{Engine: e.at.host, Err: silent}
+	}
+	return answer, e.explain(err)
+}
+
+// options tell the client how to get there, and for how long it waits for the beginning of an answer. Without negotiation the version of the client's own day would be asked for, which older
 // and much newer engines refuse.
-func (at endpoint) options() ([]client.Opt, error) {
-	opts := []client.Opt{client.WithAPIVersionNegotiation(), client.WithUserAgent("hermes")}
+func (at endpoint) options(patience time.Duration) ([]client.Opt, error) {
+	transport := &http.Transport{ResponseHeaderTimeout: patience}
+	opts := []client.Opt{
+		client.WithAPIVersionNegotiation(), client.WithUserAgent("hermes"),
+		client.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: client.CheckRedirect}),
+	}
 	if v := os.Getenv(client.EnvOverrideAPIVersion); v != "" {
 		opts = append(opts, client.WithVersion(v))
 	}
@@ -80,7 +108,7 @@ func (at endpoint) options() ([]client.Opt, error) {
 		if err != nil {
 			return nil, fmt.Errorf("docker engine %s: its certificates: %w", at.host, err)
 		}
-		opts = append(opts, client.WithHTTPClient(&http.Client{Transport: &http.Transport{TLSClientConfig: config}, CheckRedirect: client.CheckRedirect}))
+		transport.TLSClientConfig = config
 	}
 	return append(opts, client.WithHost(at.host)), nil
 }

@@ -81,7 +81,7 @@ func TestAnImageWithoutAShell(t *testing.T) {
 	up(t, b)
 	_, err = b.Run(t.Context(), runner.Spec{Command: "echo hello"})
 	var never *pool.NotStarted
-	if !errors.As(err, &never) || !strings.Contains(err.Error(), "has no shell") {
+	if err == nil || errors.As(err, &never) || !strings.Contains(err.Error(), "has no shell") {
 		t.Errorf("a command line: %v", err)
 	}
 	res, err := b.Run(t.Context(), runner.Spec{Argv: []string{"/only", "--version"}})

@@ -14,6 +14,7 @@ import (
 
 	capi "github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
+	"golang.org/x/sys/unix"
 )
 
 // own gives an empty folder of root's in which sessions start to the user who runs the commands: the engine makes a WorkingDir that is
@@ -54,6 +55,15 @@ func (a *attempt) onMount(dir string) bool {
 // ownVolume does it for the volume of a container with a read-only root, into which nothing else can be written: through another
 // container, which is never started.
 func (a *attempt) ownVolume(ctx context.Context, id, dir string, uid, gid int) error {
+	name := a.name() + "-own"
+	l, err := takeLock(ctx, a.kind.changeLock(name), unix.LOCK_EX) // or a sweep would take it for left behind
+	if err != nil {
+		return err
+	}
+	defer l.erase()
+	if err := a.engine.removeLeftover(ctx, name); err != nil {
+		return err
+	}
 	got, err := a.cli.ContainerInspect(ctx, id)
 	if err != nil {
 		return err
@@ -64,7 +74,7 @@ func (a *attempt) ownVolume(ctx context.Context, id, dir string, uid, gid int) e
 		}
 		config := &capi.Config{Image: a.plan.config.Image, Entrypoint: []string{runnerFile}, Labels: a.kind.labels(roleInstall)}
 		host := &capi.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: m.Name, Target: "/volume"}}}
-		made, err := a.cli.ContainerCreate(ctx, config, host, nil, nil, "")
+		made, err := a.cli.ContainerCreate(ctx, config, host, nil, nil, name)
 		if err != nil {
 			return err
 		}

@@ -2,12 +2,15 @@ package docker
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"sync"
 
 	"github.com/docker/docker/api/types"
+
+	"hermes/core/crash"
 )
 
 // stream is a container's (or an exec's) standard input and output as one stream. The engine sends output in frames of eight bytes of
@@ -24,6 +27,36 @@ type stream struct {
 }
 
 func newStream(h types.HijackedResponse) *stream { return &stream{conn: h, in: h.Reader} }
+
+// openStream attaches, and waits for that no longer than ctx and answerTime allow, neither of which the client heeds. A stream that comes
+// later is closed.
+func openStream(ctx context.Context, attach func() (types.HijackedResponse, error)) (*stream, error) {
+	type answer struct {
+		conn types.HijackedResponse
+		err  error
+	}
+	got := make(chan answer, 1)
+	crash.Go("docker attach", func() {
+		conn, err := attach()
+		got <- answer{conn, err}
+	})
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTime, fmt.Errorf("the Docker engine did not answer within %v", answerTime))
+	defer cancel()
+	select {
+	case a := <-got:
+		if a.err != nil {
+			return nil, a.err
+		}
+		return newStream(a.conn), nil
+	case <-ctx.Done():
+	}
+	crash.Go("docker late attach", func() {
+		if a := <-got; a.err == nil {
+			a.conn.Close()
+		}
+	})
+	return nil, context.Cause(ctx)
+}
 
 const (
 	frameStdout = 1

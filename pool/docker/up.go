@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types"
 	capi "github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
 
@@ -237,11 +238,12 @@ func (a *attempt) startFailure(err error) error {
 }
 
 func (a *attempt) launch(ctx context.Context, id string) (*connection, error) {
-	h, err := a.cli.ContainerAttach(ctx, id, capi.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	s, err := openStream(ctx, func() (types.HijackedResponse, error) {
+		return a.cli.ContainerAttach(ctx, id, capi.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	})
 	if err != nil {
 		return nil, err
 	}
-	s := newStream(h)
 	if err := a.cli.ContainerStart(ctx, id, capi.StartOptions{}); err != nil {
 		_ = s.Close()
 		return nil, err
@@ -257,11 +259,13 @@ func (a *attempt) join(ctx context.Context, id string) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := a.cli.ContainerExecAttach(ctx, made.ID, capi.ExecAttachOptions{})
+	s, err := openStream(ctx, func() (types.HijackedResponse, error) {
+		return a.cli.ContainerExecAttach(ctx, made.ID, capi.ExecAttachOptions{})
+	})
 	if err != nil {
 		return nil, err
 	}
-	return a.connect(ctx, id, newStream(h))
+	return a.connect(ctx, id, s)
 }
 
 func (a *attempt) connect(ctx context.Context, id string, s *stream) (*connection, error) {
@@ -383,6 +387,6 @@ func (e *engine) ping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = cli.Ping(ctx)
-	return e.explain(err)
+	_, err = e.asked(ctx, cli)
+	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docker/docker/api/types/events"
 	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/client"
 
 	"hermes/core/crash"
 )
@@ -16,6 +17,7 @@ type watcher struct {
 	mu      sync.Mutex
 	members map[string]*connection // by container
 	stop    context.CancelFunc     // nil: it does not listen
+	ready   chan struct{}          // closed when it does
 	done    chan struct{}
 }
 
@@ -25,6 +27,17 @@ func (e *engine) listen(ctx context.Context, id string, c *connection) error {
 	if err != nil {
 		return err
 	}
+	select {
+	case <-e.subscribed(ctx, cli, id, c):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// subscribed enters a container, and returns what is closed once the engine's messages come. The lock is not held while the engine is asked:
+// it may never answer.
+func (e *engine) subscribed(ctx context.Context, cli *client.Client, id string, c *connection) (ready <-chan struct{}) {
 	w := &e.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -33,19 +46,20 @@ func (e *engine) listen(ctx context.Context, id string, c *connection) error {
 	}
 	w.members[id] = c
 	if w.stop != nil {
-		return nil
+		return w.ready
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // it outlives the start that began it
 	match := filters.NewArgs(filters.Arg("type", "container"), filters.Arg("label", labelApp+"="+appName), filters.Arg("label", labelOwner+"="+e.kind.owner()))
 	for _, action := range []events.Action{events.ActionPause, events.ActionOOM, events.ActionDie, events.ActionDestroy} {
 		match.Add("event", string(action))
 	}
-	messages, failed := cli.Events(ctx, events.ListOptions{Filters: match})
-	done := make(chan struct{})
-	w.stop, w.done = stop, done
+	done, listens := make(chan struct{}), make(chan struct{})
+	w.stop, w.done, w.ready = stop, done, listens
 	crash.Go("docker events", func() {
 		defer close(done)
 		defer w.ended(done)
+		messages, failed := cli.Events(ctx, events.ListOptions{Filters: match}) // waits for the engine
+		close(listens)
 		for {
 			select {
 			case m := <-messages:
@@ -58,7 +72,7 @@ func (e *engine) listen(ctx context.Context, id string, c *connection) error {
 			}
 		}
 	})
-	return nil
+	return listens
 }
 
 // ended lets the next listener subscribe anew.
