@@ -1,0 +1,188 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes/core/checkpoint"
+	"hermes/core/provider/modeltest"
+	"hermes/ui"
+	"hermes/ui/cli"
+)
+
+// project makes the work folder a repository with some files.
+func (h *home) project() {
+	h.t.Helper()
+	if out, err := exec.Command("git", "init", "-q", h.work).CombinedOutput(); err != nil {
+		h.t.Skipf("git is needed: %v %s", err, out)
+	}
+	for name, content := range map[string]string{
+		"a.txt": "one\r\ntwo\r\n", "b.txt": "alpha\nbeta\n", "d.txt": "before the command\n", "gone.txt": "still here\n", "run.sh": "#!/bin/sh\n", ".gitignore": "cache/\n",
+	} {
+		h.put(name, content)
+	}
+	if err := os.Chmod(filepath.Join(h.work, "run.sh"), 0o755); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *home) put(name, content string) {
+	h.t.Helper()
+	if err := os.WriteFile(filepath.Join(h.work, name), []byte(content), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// tree is every byte, mode and link of the work folder.
+func (h *home) tree() string {
+	h.t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(h.work, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() == ".git" {
+			return fs.SkipDir
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		what, _ := os.Readlink(path)
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			what = fmt.Sprintf("%x", sha256.Sum256(data))
+		}
+		rel, _ := filepath.Rel(h.work, path)
+		fmt.Fprintln(&b, rel, info.Mode(), what)
+		return nil
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return b.String()
+}
+
+// edits is a turn that changes three files by tools and more by a command.
+func edits(answer string) []modeltest.Turn {
+	call := func(name string, args map[string]any) modeltest.Call {
+		data, _ := json.Marshal(args)
+		return modeltest.Call{Name: name, Args: string(data)}
+	}
+	return []modeltest.Turn{
+		{Text: "I change some files.", Calls: []modeltest.Call{
+			call("write_file", map[string]any{"path": "a.txt", "content": "one\nzwei\n"}),
+			call("patch", map[string]any{"mode": "replace", "path": "b.txt", "old_string": "beta", "new_string": "BETA"}),
+			call("write_file", map[string]any{"path": "new/deep/c.txt", "content": "fresh\n"}),
+		}},
+		{Calls: []modeltest.Call{call("terminal", map[string]any{
+			"command": "echo changed >> d.txt; rm gone.txt; chmod 600 run.sh; ln -s a.txt link; mkdir empty; printf 'by\\0tes' > bin; echo again >> b.txt",
+		})}},
+		{Text: answer},
+	}
+}
+
+func (h *home) runIn(args ...string) result {
+	h.t.Helper()
+	return h.run(append([]string{"run", "--cwd", h.work, "--yes"}, args...)...)
+}
+
+func TestRollbackOnTheCommandLine(t *testing.T) {
+	h, _ := homeWith(t, edits("All is changed.")...)
+	h.project()
+	before := h.tree()
+	if r := h.runIn("change them"); r.code != cli.ExitOK {
+		t.Fatalf("code %d: %s", r.code, r.err)
+	}
+	after := h.tree()
+	r := h.run("rollback", "list")
+	if r.code != cli.ExitOK || !strings.Contains(r.out, "change them") {
+		t.Fatalf("list: %d %s %s", r.code, r.out, r.err)
+	}
+	r = h.run("rollback", "diff", "1")
+	for _, want := range []string{"-two", "+zwei", "+BETA", "+again", "+changed", "link to a.txt", "created (folder)", "mode 755 to 600", "-still here"} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("the diff lacks %q:\n%s%s", want, r.out, r.err)
+		}
+	}
+	if r := h.run("rollback", "undo", "--dry-run"); r.code != cli.ExitOK || !strings.Contains(r.out, "delete") || h.tree() != after {
+		t.Fatalf("a dry run: %d %s %s", r.code, r.out, r.err)
+	}
+	if r := h.run("rollback", "undo", filepath.Join(h.work, "d.txt")); r.code != cli.ExitOK {
+		t.Fatalf("one file: %d %s", r.code, r.err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(h.work, "d.txt")); string(data) != "before the command\n" {
+		t.Errorf("%q", data)
+	}
+	h.put("b.txt", "by hand")
+	if r := h.run("rollback", "undo", "--turn", "1"); r.code != cli.ExitFailed || !strings.Contains(r.err, "b.txt (changed since, not by the agent)") {
+		t.Fatalf("a conflict: %d %s %s", r.code, r.out, r.err)
+	}
+	r = h.run("rollback", "undo", "--turn", "1", "--force", "--json")
+	var done checkpoint.Record
+	if err := json.Unmarshal([]byte(r.out), &done); err != nil || r.code != cli.ExitOK {
+		t.Fatalf("%v %d %s %s", err, r.code, r.out, r.err)
+	}
+	if got := h.tree(); got != before {
+		t.Errorf("it was\n%s\nand is\n%s", before, got)
+	}
+	if r := h.run("rollback", "undo", "--turn", done.ID); r.code != cli.ExitOK {
+		t.Fatalf("undo of the undo: %s", r.err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(h.work, "b.txt")); string(data) != "by hand" {
+		t.Errorf("the undo of the undo gives %q", data)
+	}
+	if out, err := exec.Command("git", "-C", h.work, "status", "--porcelain", "--ignored").CombinedOutput(); err != nil || strings.Contains(string(out), "hermes") {
+		t.Errorf("%s %v", out, err)
+	}
+}
+
+func TestRollbackInTheScreen(t *testing.T) {
+	h, server := homeWith(t, edits("All is changed.")...)
+	h.configure(serverSettings(server) + "approvals:\n  mode: \"off\"\n")
+	h.project()
+	before := h.tree()
+	s := h.screen(160, 44, ui.Options{}, "")
+	s.WaitFor("approvals off")
+	say(s, "change them")
+	s.WaitFor("All is changed.")
+	s.WaitFor("ready")
+	if h.tree() == before {
+		t.Fatal("nothing was changed")
+	}
+	say(s, "/rollback")
+	picture := s.WaitFor("Turns that changed files")
+	if !strings.Contains(picture, "change them") {
+		t.Errorf("the list:\n%s", picture)
+	}
+	s.Type(enter)
+	picture = s.WaitFor("u take back this turn")
+	for _, want := range []string{"a.txt", "1 of", "zwei"} {
+		if !strings.Contains(picture, want) {
+			t.Errorf("the turn lacks %q:\n%s", want, picture)
+		}
+	}
+	h.put("b.txt", "by hand") // and a conflict first
+	s.Type("u")
+	s.WaitFor("Changed since by somebody else")
+	s.Type(esc)
+	s.WaitFor("u take back this turn")
+	h.put("b.txt", "alpha\nBETA\nagain\n")
+	s.Type("u")
+	s.WaitFor("are as they were")
+	if got := h.tree(); got != before {
+		t.Errorf("it was\n%s\nand is\n%s", before, got)
+	}
+	say(s, "/rollback")
+	s.WaitFor("taken back")
+	s.Type(esc)
+	s.WaitGone("taken back")
+	leave(t, s)
+}
