@@ -135,7 +135,9 @@ func TestCanary(t *testing.T) {
 	}
 	code := strings.NewReplacer("PARENT", strconv.Itoa(os.Getpid()), "OTHER", strconv.Itoa(other.Process.Pid), "SOCKET", strconv.Quote(sock), "FILES", "["+strconv.Quote(secret)+", '/etc/shadow']",
 		"ADDRESS", strconv.FormatUint(address(t), 10)).Replace(hunt)
-	huntUnkept(t, e, code)
+	if os.Getuid() == 0 { // as anybody else the hunt gets at the pipes of this test, and takes its own output away
+		huntUnkept(t, e, code)
+	}
 	for _, mode := range []Mode{Project, Strict} {
 		s := script(t, code)
 		s.Mode = mode

@@ -5,24 +5,19 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"hermes/core/confine"
 	"hermes/core/crash"
 )
 
 // best is what this kernel may give; only a start tells.
 func best() Isolation {
-	return Isolation{PIDs: true, Users: os.Geteuid() != 0, Landlock: landlockVersion(), Seccomp: arch() != 0}
-}
-
-// keptCaps are what a script of root keeps: rights over files, which is what root is here for. Tracing, mounting and the rest go, and
-// with them root's way around everything else.
-var keptCaps = []uintptr{
-	unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL, unix.CAP_SETGID, unix.CAP_SETUID,
+	return Isolation{PIDs: true, Users: os.Geteuid() != 0, Landlock: confine.Landlock(), Seccomp: confine.Arch() != 0}
 }
 
 // flags are the namespaces of a script.
@@ -43,18 +38,18 @@ func (i Isolation) flags(network bool) uintptr {
 // begin starts the command from a thread of its own that was restricted before: a child inherits what its thread may do. The
 // thread is never used again, and stays until ended is closed, because the child dies with it.
 func begin(cmd *exec.Cmd, l launch, ended <-chan struct{}) error {
-	var rules *ruleset
+	var rules *confine.Rules
 	if l.iso.Landlock > 0 {
 		var err error
 		if rules, err = l.policy.rules(l.iso.Landlock); err != nil {
 			return err
 		}
-		defer rules.close()
+		defer rules.Close()
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: l.iso.flags(l.policy.network)}
 	started := make(chan error, 1)
 	crash.Go("script thread", func() {
-		onThread(func() {
+		confine.OnThread(func() {
 			err := restrict(l, rules)
 			if err == nil {
 				err = cmd.Start()
@@ -68,56 +63,24 @@ func begin(cmd *exec.Cmd, l launch, ended <-chan struct{}) error {
 	return <-started
 }
 
-// onThread runs f on a thread that ends with it. The main thread is not taken: /proc shows it as the whole program.
-func onThread(f func()) {
-	runtime.LockOSThread() // and never unlocked
-	if unix.Gettid() != unix.Getpid() {
-		f()
-		return
-	}
-	done := make(chan struct{})
-	crash.Go("script thread", func() {
-		defer close(done)
-		onThread(f)
-	})
-	<-done
-	runtime.UnlockOSThread() // nothing was restricted here
-}
-
 // restrict takes from the calling thread what the script is not to have.
-func restrict(l launch, rules *ruleset) error {
+func restrict(l launch, rules *confine.Rules) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no-new-privileges: %w", err)
 	}
 	if os.Geteuid() == 0 {
-		if err := dropCaps(); err != nil {
+		if err := confine.DropCaps(); err != nil {
 			return err
 		}
 	}
 	if rules != nil {
-		if err := rules.apply(); err != nil {
+		if err := rules.Apply(); err != nil {
 			return err
 		}
 	}
 	if l.iso.Seccomp {
-		if err := applyFilter(program(uint32(l.iso.flags(l.policy.network)), l.policy.network)); err != nil {
+		if err := confine.ApplyFilter(confine.Filter(uint32(l.iso.flags(l.policy.network)), l.policy.families()...)); err != nil {
 			return fmt.Errorf("seccomp: %w", err)
-		}
-	}
-	return nil
-}
-
-func dropCaps() error {
-	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
-		kept := false
-		for _, k := range keptCaps {
-			kept = kept || k == c
-		}
-		if kept {
-			continue
-		}
-		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.EPERM) {
-			return fmt.Errorf("capability %d: %w", c, err)
 		}
 	}
 	return nil
@@ -168,4 +131,37 @@ func mapUser(pid int) error {
 		}
 	}
 	return nil
+}
+
+// families are the sockets that a script may have.
+func (p policy) families() []uint32 {
+	if !p.network {
+		return nil
+	}
+	return []uint32{unix.AF_INET, unix.AF_INET6}
+}
+
+// rules makes the ruleset of a script.
+func (p policy) rules(abi int) (*confine.Rules, error) {
+	r, err := confine.NewRules(abi)
+	if err != nil {
+		return nil, err
+	}
+	hidden := confine.Existing(p.hide)
+	errs := []error{r.AllowBut("/", confine.Read, append(slices.Clone(hidden), "/proc", "/run", "/dev", "/var/run"), false)}
+	for _, dir := range p.write {
+		errs = append(errs, r.AllowBut(dir, confine.Write, hidden, true))
+	}
+	for _, dev := range []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"} {
+		errs = append(errs, r.Allow(dev, confine.File))
+	}
+	errs = append(errs, r.Allow("/dev/shm", confine.Write))
+	for _, dir := range []string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"} { // where /etc/resolv.conf may lead
+		errs = append(errs, r.Allow(dir, confine.Read))
+	}
+	if err := errors.Join(errs...); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
 }

@@ -3,6 +3,8 @@ package execcode
 import (
 	"os"
 	"path/filepath"
+
+	"hermes/core/confine"
 )
 
 // policy is what a script may do to this machine, where the kernel can hold it to that.
@@ -35,22 +37,11 @@ func resolved(path string) string {
 
 // hidden are places of secrets: ours, and those of the person's own programs.
 func (e *Engine) hidden() []string {
-	out := []string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/var/lib/docker", "/var/lib/containerd"}
+	out := confine.Private()
 	for _, home := range e.o.Homes {
 		if home != "" {
 			out = append(out, home)
 		}
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return out
-	}
-	for _, name := range []string{
-		".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".pgpass", ".git-credentials", ".npmrc", ".pypirc",
-		".config/gcloud", ".config/gh", ".config/op", ".local/share/keyrings", ".password-store", ".mozilla", ".config/google-chrome",
-		".config/chromium", ".bash_history", ".zsh_history", ".python_history",
-	} {
-		out = append(out, filepath.Join(home, name))
 	}
 	return out
 }
