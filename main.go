@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"time"
 
 	"hermes/core"
 	"hermes/core/config"
@@ -125,9 +127,18 @@ type places struct {
 // Reconfigure takes edited settings.
 func (p places) Reconfigure(c *config.Config) error { return p.Configure(poolConfig(c)) }
 
-// Close ends the pool, then the kinds below it.
+// Close ends the pool, then the kinds below it. A place that hangs has most of the time and not all of it: others want to end in order.
 func (p places) Close(ctx context.Context) error {
-	return errors.Join(p.Pool.Close(ctx), p.here.Close(ctx), p.containers.Close(ctx))
+	most := ctx
+	if end, bounded := ctx.Deadline(); bounded {
+		var cancel context.CancelFunc
+		most, cancel = context.WithTimeout(ctx, time.Until(end)*4/5)
+		defer cancel()
+	}
+	err := p.Pool.Close(most)
+	most, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	return errors.Join(err, p.here.Close(most), p.containers.Close(most))
 }
 
 // leftovers are the containers of this data folder on the engines that the settings name.
@@ -160,7 +171,7 @@ func poolConfig(c *config.Config) pool.Config {
 	def, places := c.Places()
 	pc := pool.Config{
 		Default: def, Backends: map[string]pool.Spec{}, IdleTTL: t.IdleTTL, MaxPerSession: t.MaxBackendsPerSession,
-		Fallback: pool.Fallback(t.Fallback), EnvPassthrough: t.EnvPassthrough, Scrub: c.SecretNames(),
+		Fallback: pool.Fallback(t.Fallback), EnvPassthrough: t.EnvPassthrough, Scrub: c.SecretNames(), Sandbox: t.Sandbox, Hide: homes(c.Paths()),
 	}
 	if pc.IdleTTL == 0 {
 		pc.IdleTTL = -1 // the settings say 0 for never
@@ -169,6 +180,14 @@ func poolConfig(c *config.Config) pool.Config {
 		pc.Backends[name] = poolSpec(p)
 	}
 	return pc
+}
+
+// homes are our own folders, of all profiles.
+func homes(p config.Paths) []string {
+	if p.Profile == "" {
+		return []string{p.Home}
+	}
+	return []string{p.Home, filepath.Dir(filepath.Dir(p.Home))}
 }
 
 func poolSpec(p config.Place) pool.Spec {

@@ -97,7 +97,7 @@ func (a *App) SelectBackend(ctx context.Context, uid, name string) error {
 func (a *App) backendOf(uid, asked string) agent.Place {
 	var fallback agent.Place
 	for _, s := range a.Pool.List(uid) {
-		at := agent.Place{Name: s.Name, Dir: s.Dir, Local: s.Kind == "local", Sandboxed: s.Kind == "docker" && len(s.Mounts) == 0}
+		at := agent.Place{Name: s.Name, Dir: s.Dir, Local: s.Kind == "local", Sandboxed: s.Kind == "docker" && len(s.Mounts) == 0, Sandbox: s.Sandbox}
 		switch {
 		case asked != "" && s.Name == asked, asked == "" && s.Selected:
 			return at

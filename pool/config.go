@@ -22,6 +22,9 @@ type Config struct {
 
 	EnvPassthrough []string // variables that commands get although their names look secret
 	Scrub          []string // variables that commands never get (what was loaded from .env)
+
+	Sandbox string   // of commands on this machine: "", "off", "project", "strict"; see core/confine
+	Hide    []string // folders that sandboxed commands cannot read
 }
 
 // Fallback is what happens to a command whose back end cannot be brought up.
@@ -70,6 +73,8 @@ type Spec struct {
 
 	EnvPassthrough []string // copied from Config by New
 	Scrub          []string // copied from Config by New
+	Sandbox        string   // copied from Config by New
+	Hide           []string // copied from Config by New
 }
 
 // Mount is a folder or file of the engine's machine inside of a container.
@@ -168,6 +173,9 @@ func (c Config) fill(name string, s Spec) Spec {
 		s.IdleTTL = c.IdleTTL
 	}
 	s.EnvPassthrough, s.Scrub = c.EnvPassthrough, c.Scrub
+	if s.Kind == "local" {
+		s.Sandbox, s.Hide = c.Sandbox, c.Hide
+	}
 	return s
 }
 

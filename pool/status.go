@@ -46,7 +46,7 @@ func (m *machine) status() backend.Status {
 	defer m.mu.Unlock()
 	s := backend.Status{
 		Name: m.spec.Name, Kind: m.spec.Kind, Image: m.spec.Where(), Mounts: m.spec.mounts(), Timeout: m.spec.Timeout,
-		State: m.state, Cause: m.cause, Refs: len(m.uses), Since: m.since, IdleSince: m.idle, IdleTTL: m.ttl(),
+		State: m.state, Cause: m.cause, Refs: len(m.uses), Since: m.since, IdleSince: m.idle, IdleTTL: m.ttl(), Sandbox: m.spec.Sandbox,
 	}
 	if n := len(m.uses); n > 0 {
 		s.Command = m.uses[n-1].command

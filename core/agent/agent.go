@@ -101,6 +101,7 @@ type Place struct {
 	Name, Dir string
 	// Local says that its paths are those of this machine, Sandboxed that nothing of the machine can be reached from it.
 	Local, Sandboxed bool
+	Sandbox          string // of commands on this machine: "project", "strict"
 }
 
 // Settings are what a person may change while the program runs. Zero fields mean the default.

@@ -27,6 +27,7 @@ type toolJob struct {
 	gist             string
 	backend          string   // resolved: where it will run
 	local, sandboxed bool     // where it will run, as Place says
+	sandbox          string   // the same
 	dir              string   // where it starts
 	paths            []string // absolute, links followed
 	result           *chat.ToolResult
@@ -83,7 +84,7 @@ func (t *turn) describe(j *toolJob) {
 	if j.spec.Backend != nil {
 		at := t.a.d.Backend(t.w.uid, j.spec.Backend(j.args))
 		j.backend, j.dir = at.Name, cmp.Or(at.Dir, t.info.Cwd)
-		j.local, j.sandboxed = at.Local, at.Sandboxed
+		j.local, j.sandboxed, j.sandbox = at.Local, at.Sandboxed, at.Sandbox
 	}
 	if j.spec.Paths != nil {
 		j.local = true              // file tools work on this machine
@@ -166,7 +167,7 @@ func (t *turn) approve(j *toolJob) {
 	r := approval.Request{
 		Session: t.w.uid, Turn: t.id, Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args},
 		ReadOnly: j.reads, Paths: j.paths, Dir: j.dir, Detail: j.gist, Backend: j.backend, Publish: t.asking(j),
-		Prompt: t.said, Project: t.info.Project, Local: j.local, Sandboxed: j.sandboxed,
+		Prompt: t.said, Project: t.info.Project, Local: j.local, Sandboxed: j.sandboxed, Sandbox: j.sandbox,
 	}
 	if t.preview(j, &r); j.result != nil {
 		return

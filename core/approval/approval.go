@@ -61,6 +61,8 @@ type Request struct {
 	Project  string   // root of what the person works on; "" means Dir
 	// Local says that paths are those of this machine, Sandboxed that nothing of the machine can be reached from where it runs.
 	Local, Sandboxed bool
+	// Sandbox is that of commands on this machine: "project", "strict"; "" or "off" is none. It makes no rule looser.
+	Sandbox string
 	// Publish emits an event under the call's header. Never nil.
 	Publish func(e event.Event)
 }

@@ -87,6 +87,8 @@ func title(r Request) string {
 	files := absolute(r.Dir, r.Paths)
 	where := r.Backend
 	switch {
+	case where != "" && r.Local && r.Sandbox != "" && r.Sandbox != "off":
+		where += " (this machine, " + r.Sandbox + " sandbox)"
 	case where != "" && r.Local:
 		where += " (this machine, no sandbox)"
 	case where != "" && r.Sandboxed:

@@ -146,6 +146,7 @@ type Status struct {
 	IdleSince time.Time // zero while in use or not up
 	IdleTTL   time.Duration
 	Mounts    []string      // folders of this machine (or of the engine's) that a container sees: "host:container[:ro]"
+	Sandbox   string        // of commands on this machine: "project", "strict"; "" or "off": none
 	Timeout   time.Duration // of a foreground command that asks for none; 0: as the tools have it
 	Dir       string        // where the session's next command starts; "" before the first one
 	Selected  bool          // the session's current one

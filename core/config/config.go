@@ -128,6 +128,7 @@ func Defaults() *Config {
 	return &Config{
 		Agent: Agent{MaxTurns: 90, APIMaxRetries: 3, ContextFileMaxChars: 20_000},
 		Terminal: Terminal{
+			Sandbox: "off",
 			Backend: "local", Cwd: ".", Timeout: 180 * time.Second, IdleTTL: 30 * time.Minute,
 			MaxBackendsPerSession: 5, Fallback: "default", DockerNetwork: true, DockerImage: "nikolaik/python-nodejs:python3.11-nodejs20",
 		},

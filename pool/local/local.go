@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 
+	"hermes/core/confine"
 	"hermes/pool"
 	"hermes/pool/runner"
 )
@@ -21,6 +23,7 @@ const Name = "local"
 type Kind struct {
 	run   *runner.Runner
 	shell func() string
+	probe func(confine.Mode) error
 }
 
 // New returns the kind. Close it after the pool.
@@ -28,7 +31,7 @@ func New() *Kind { return NewWith(runner.Options{}) }
 
 // NewWith is New with other times for ending commands.
 func NewWith(o runner.Options) *Kind {
-	return &Kind{run: runner.New(o), shell: sync.OnceValue(findShell)}
+	return &Kind{run: runner.New(o), shell: sync.OnceValue(findShell), probe: confine.Probe}
 }
 
 // Close ends all commands that still run.
@@ -80,6 +83,10 @@ func (m *machine) Start(context.Context, pool.Report) error {
 	if err != nil {
 		return fmt.Errorf("workdir of this machine: %w", err)
 	}
+	if err := m.kind.probe(m.mode()); err != nil {
+		return fmt.Errorf("terminal.sandbox is %s, and this machine cannot have that, so nothing runs here: %w. "+
+			"Use a container, or set terminal.sandbox: off", m.mode(), err)
+	}
 	if _, err := exec.LookPath(m.shell()); err != nil {
 		return fmt.Errorf("shell of this machine: %w", err)
 	}
@@ -125,7 +132,33 @@ func (m *machine) complete(s runner.Spec) runner.Spec {
 		s.Home = m.home
 	}
 	s.Env = runner.Environ(clean(os.Environ(), m.spec), s.Size != nil, m.spec.Env, s.Extra)
+	if mode := m.mode(); mode != "" && mode != confine.Off {
+		s.Confine = &confine.Policy{Mode: mode, Project: projectOf(s.Home), Hide: m.spec.Hide, Path: programs(os.Getenv("PATH"))}
+	}
 	return s
+}
+
+func (m *machine) mode() confine.Mode { return confine.Mode(m.spec.Sandbox) }
+
+// projectOf is the repository around a folder, else the folder.
+func projectOf(dir string) string {
+	home, _ := os.UserHomeDir()
+	for up := dir; up != "/" && up != "." && up != home; up = filepath.Dir(up) {
+		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil {
+			return up
+		}
+	}
+	return dir
+}
+
+// programs are the folders of PATH.
+func programs(path string) (out []string) {
+	for _, dir := range filepath.SplitList(path) {
+		if filepath.IsAbs(dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
 }
 
 var _ pool.Kind = (*Kind)(nil)

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hermes/core/confine"
 	"hermes/core/crash"
 )
 
@@ -29,19 +30,43 @@ type launch struct {
 	files []*os.File // nil: closed in the child
 	tty   bool       // files[0] becomes the controlling terminal
 
+	confine *confine.Policy // of the thread that forks
+
 	outlives bool // the death of this process
 }
 
 func (r *Runner) fork(l launch, tag string, place row) (*child, error) {
 	c := &child{tag: tag, row: place, exited: make(chan struct{})}
-	err := error(ErrClosed)
-	r.forks.do(func() { err = c.start(l) })
+	err := r.spawn(c, l)
 	if err != nil {
 		place.drop()
 		return nil, startError(l, err)
 	}
 	place.started(c.pid)
 	return c, nil
+}
+
+// spawn forks on the thread that may do what the child is to be allowed.
+func (r *Runner) spawn(c *child, l launch) error {
+	err := error(ErrClosed)
+	if l.confine == nil {
+		r.forks.do(func() { err = c.start(l) })
+		return err
+	}
+	cell, missing := r.cells.get(*l.confine)
+	if missing != nil {
+		return fmt.Errorf("the sandbox (terminal.sandbox: %s) cannot be had, so nothing runs: %w", l.confine.Mode, missing)
+	}
+	cell.do(func() { err = c.start(l) })
+	if err != nil {
+		r.cells.leave(cell)
+		return err
+	}
+	crash.Go("runner cell", func() {
+		<-c.exited
+		r.cells.leave(cell)
+	})
+	return nil
 }
 
 func (c *child) start(l launch) (err error) {

@@ -121,7 +121,7 @@ func (p *plumbing) report() error {
 }
 
 func (p *plumbing) launch(s *Spec, tag, dir string) (launch, error) {
-	l := launch{argv: s.Argv, env: marked(s.Env, tag, dir), dir: dir, tty: p.tty != nil}
+	l := launch{argv: s.Argv, env: marked(s.Env, tag, dir), dir: dir, tty: p.tty != nil, confine: s.Confine}
 	var err error
 	if s.Command != "" {
 		l.path = s.Shell

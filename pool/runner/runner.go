@@ -28,6 +28,7 @@ type Runner struct {
 	late  atomic.Int64
 	hurry atomic.Int64 // when not 0, the most that Options.Grace may be
 	forks spawner
+	cells cells
 	lease lease
 
 	mu     sync.Mutex
@@ -106,6 +107,7 @@ func (r *Runner) Close(ctx context.Context) error {
 	}
 	r.mu.Unlock()
 	r.forks.close()
+	r.cells.close()
 	r.lease.close()
 	if err != nil {
 		return err

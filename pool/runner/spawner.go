@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 
+	"hermes/core/confine"
 	"hermes/core/crash"
 )
 
@@ -14,6 +15,9 @@ type spawner struct {
 	once sync.Once
 	mu   sync.Mutex
 	jobs chan func()
+
+	enter  func() error // run on the thread before anything else; what it does to the thread stays
+	failed error        // what enter returned
 }
 
 // do runs f on the thread and waits for it. It returns false after close.
@@ -34,6 +38,19 @@ func (s *spawner) do(f func()) bool {
 func (s *spawner) begin() {
 	jobs := make(chan func())
 	s.jobs = jobs
+	if s.enter != nil {
+		ready := make(chan error)
+		crash.Go("runner cell spawner", func() {
+			confine.OnThread(func() { // never used for anything else: it ends with its last job
+				ready <- s.enter()
+				for f := range jobs {
+					f()
+				}
+			})
+		})
+		s.failed = <-ready
+		return
+	}
 	crash.Go("runner spawner", func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"hermes/core/confine"
 )
 
 // Stream says where bytes came from.
@@ -44,6 +46,7 @@ type Spec struct {
 	Channel bool              // descriptor 3 is one end of a socket whose other end is Process.Channel; only for Start with Argv
 	Merge   bool              // one pipe for both streams: exact order, all Stdout
 	Timeout time.Duration     // 0 means no limit
+	Confine *confine.Policy   // what it may do to this machine; nil: what this process may. When it cannot be had nothing runs
 
 	Sink      Sink   // may be nil
 	MaxOutput int    // bytes kept in Result.Output or, in the background, in the ring; 0 means the default

@@ -1,0 +1,183 @@
+package local
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes/core/backend"
+	"hermes/core/confine"
+	"hermes/pool"
+	"hermes/pool/conformance"
+)
+
+// sandboxed skips where the kernel has no Landlock, unless it must not.
+func sandboxed(t testing.TB) {
+	t.Helper()
+	if err := confine.Probe(confine.Strict); err != nil {
+		if os.Getenv("HERMES_TEST_REQUIRE") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+func confined(mode string, hide ...string) conformance.Maker {
+	return func(t testing.TB) conformance.Place {
+		p := newPool(t, pool.Config{Sandbox: mode, Hide: hide, Backends: map[string]pool.Spec{"here": {}}})
+		return conformance.Place{Pool: p, Backend: "here", Grace: grace, Fresh: t.TempDir, Sweeps: runtime.GOOS == "linux"}
+	}
+}
+
+func TestConformanceInASandbox(t *testing.T) {
+	sandboxed(t)
+	conformance.RunBehaviour(t, confined("project"))
+}
+
+// cell is one pool with a project to work in and a secret beside it.
+type cell struct {
+	t                      testing.TB
+	pool                   backend.Pool
+	project, outside, home string
+}
+
+func newCell(t testing.TB, mode string) *cell {
+	sandboxed(t)
+	base, err := os.MkdirTemp("/var/lib", "hermes-sandbox-") // not below a temporary folder, which is open
+	if err != nil {
+		if base, err = os.MkdirTemp(os.Getenv("HOME"), "hermes-sandbox-"); err != nil {
+			t.Skip(err)
+		}
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	c := &cell{t: t, project: filepath.Join(base, "project"), outside: filepath.Join(base, "outside"), home: filepath.Join(base, "home")}
+	t.Setenv("HOME", c.home)
+	for _, dir := range []string{c.project, c.outside, c.home, filepath.Join(c.home, ".ssh"), filepath.Join(c.home, ".hermes"), filepath.Join(c.home, ".cache")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{filepath.Join(c.home, ".ssh", "id"), filepath.Join(c.home, ".hermes", ".env"), filepath.Join(c.home, "notes"), filepath.Join(c.outside, "file")} {
+		if err := os.WriteFile(file, []byte("canary-4720\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.pool = newPool(t, pool.Config{Sandbox: mode, Hide: []string{filepath.Join(c.home, ".hermes")}, Backends: map[string]pool.Spec{"here": {Workdir: c.project}}})
+	return c
+}
+
+func (c *cell) run(command string) (string, int) {
+	c.t.Helper()
+	res, err := c.pool.Exec(context.Background(), backend.Request{Session: "s", Backend: "here", Command: command, Timeout: 20 * time.Second})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(res.Output), res.ExitCode
+}
+
+func (c *cell) works(command, want string) {
+	c.t.Helper()
+	if out, code := c.run(command); code != 0 || !strings.Contains(out, want) {
+		c.t.Errorf("%s: exit %d, %q", command, code, out)
+	}
+}
+
+func (c *cell) refused(command string) {
+	c.t.Helper()
+	if out, code := c.run(command); code == 0 || strings.Contains(out, "canary-4720") {
+		c.t.Errorf("%s: exit %d, %q", command, code, out)
+	}
+}
+
+func TestProjectSandbox(t *testing.T) {
+	c := newCell(t, "project")
+	c.works("echo made > file && cat file && mkdir -p a/b && mv file a/b && rm -r a && echo done", "done")
+	c.works("f=$(mktemp) && echo x > $f && rm $f && echo > $HOME/.cache/x && cat /etc/passwd | head -1", "root")
+	c.works("cat $HOME/notes "+c.outside+"/file; ls / >/dev/null && ls -d /proc/self", "canary-4720")
+	for _, command := range []string{
+		"echo x > " + c.outside + "/new", "echo x >> " + c.outside + "/file", "rm " + c.outside + "/file", "mv " + c.outside + "/file .", "ln " + c.outside + "/file here",
+		"ln -s " + c.outside + " link && echo x > link/new", "echo x > $HOME/.bashrc", "echo x > /etc/hermes-test", "cat $HOME/.ssh/id", "cat $HOME/.hermes/.env", "cp -r $HOME/.ssh copy && cat copy/id",
+		"cat /proc/$PPID/environ", "echo x > /proc/sys/kernel/core_pattern", "kill -9 $PPID", "mount -t tmpfs x /mnt", "chroot / true", "cat /etc/shadow", "unshare -r true", "sh -c 'cd $HOME/.ssh && cat id'",
+	} {
+		c.refused(command)
+	}
+	if data, _ := os.ReadFile(filepath.Join(c.outside, "file")); string(data) != "canary-4720\n" {
+		t.Errorf("%q", data)
+	}
+	// What comes into the home folder later can be read too, and what is hidden stays so.
+	if err := os.WriteFile(filepath.Join(c.home, "later"), []byte("fresh"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.works("cat $HOME/later", "fresh")
+	c.refused("cat $HOME/.ssh/id")
+	socket(c)
+}
+
+func TestStrictSandbox(t *testing.T) {
+	c := newCell(t, "strict")
+	c.works("echo made > file && cat file && cat /etc/hostname >/dev/null; ls /usr >/dev/null && echo done", "done")
+	for _, command := range []string{
+		"cat $HOME/notes", "cat " + c.outside + "/file", "echo x > " + c.outside + "/new", "ls $HOME", "cat $HOME/.ssh/id", "cat /etc/shadow", "cat /proc/$PPID/environ",
+	} {
+		c.refused(command)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	c.refused("bash -c 'exec 3<>/dev/tcp/127.0.0.1/" + port + "'")
+	socket(c)
+}
+
+// socket makes sure that no Unix socket can be reached, an engine's among them.
+func socket(c *cell) {
+	path := filepath.Join(c.project, "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer l.Close()
+	for _, s := range []string{path, "/var/run/docker.sock"} {
+		if out, code := c.run(`python3 -c 'import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect("` + s + `"); print("connected")'`); code == 0 || strings.Contains(out, "connected") {
+			c.t.Errorf("%s: exit %d, %q", s, code, out)
+		}
+	}
+}
+
+// A sandbox that is asked for and not to be had is an error before anything runs.
+func TestNoCommandWithoutTheSandbox(t *testing.T) {
+	dir := t.TempDir()
+	kind := New()
+	kind.probe = func(confine.Mode) error { return os.ErrPermission }
+	b, err := kind.Open("", pool.Spec{Workdir: dir, Sandbox: "strict"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start(context.Background(), nil); err == nil || !strings.Contains(err.Error(), "terminal.sandbox") {
+		t.Errorf("%v", err)
+	}
+	if err := kind.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func BenchmarkWarmCall(b *testing.B) {
+	for _, mode := range []string{"off", "project", "strict"} {
+		b.Run(mode, func(b *testing.B) {
+			place := confined(mode)(b)
+			r := backend.Request{Session: "s", Backend: "here", Command: "true"}
+			for b.Loop() {
+				if _, err := place.Pool.Exec(context.Background(), r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

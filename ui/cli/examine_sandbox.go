@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+
+	"hermes/core/confine"
+)
+
+// sandbox tries what commands on this machine would be kept in by.
+func (x *examination) sandbox(context.Context) {
+	mode := confine.Mode(x.start.Config.Terminal.Sandbox)
+	err := confine.Probe(confine.Strict)
+	switch {
+	case (mode == "" || mode == confine.Off) && err == nil:
+		x.add("sandbox", good, "terminal.sandbox: project or strict turns it on", "off: commands on this machine may do what you may; this kernel can keep them in")
+	case mode == "" || mode == confine.Off:
+		x.add("sandbox", good, "", "off: commands on this machine may do what you may; this kernel cannot keep them in: %v", err)
+	case err != nil:
+		x.add("sandbox", bad, "use a container, or set terminal.sandbox: off", "%s is asked for and not to be had, so no command runs on this machine: %v", mode, err)
+	default:
+		x.add("sandbox", good, "", "%s: Landlock and seccomp keep commands on this machine in", mode)
+	}
+}
+
+// permissions looks for files of ours that others can read.
+func (x *examination) permissions(context.Context) {
+	home, loose, first := x.start.Config.Paths().Home, 0, ""
+	_ = filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what we cannot see is not looked at
+		}
+		if d.IsDir() && (d.Name() == "skills" || d.Name() == "checkpoints") {
+			return fs.SkipDir // no secrets, or thousands of files below a closed folder
+		}
+		info, err := d.Info()
+		if err == nil && path != home && d.Type().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+			if loose++; first == "" {
+				first = path
+			}
+		}
+		return nil
+	})
+	if loose > 0 {
+		x.add("files", warn, "chmod -R go= "+home, "%d files in the data folder can be read by others, %s first", loose, first)
+	}
+}
