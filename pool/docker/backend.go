@@ -118,6 +118,11 @@ func (b *Backend) Remove(ctx context.Context) error {
 		return err
 	}
 	b.disconnect(ctx)
+	if !b.engine.used() { // it never answered: this process has made nothing there
+		b.Release()
+		change.free()
+		return nil
+	}
 	if b.use != nil && !b.use.alone() || b.use == nil && !b.kind.nobodyUses(b.name()) {
 		b.kind.opt.Log("container %s stays: another hermes uses it", b.name())
 		b.use.free()

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"hermes/core/crash"
 )
 
 // sshCommand is what reaches an engine behind ssh://user@host:port[/socket]: the system's own ssh, with its keys, agent and known hosts,
@@ -52,7 +54,7 @@ func dialCommand(argv []string) func(ctx context.Context, network, addr string) 
 	return func(context.Context, string, string) (net.Conn, error) {
 		cmd := exec.Command(argv[0], argv[1:]...) // it outlives the request that dialled it
 		c := &commandConn{cmd: cmd}
-		cmd.Stderr = &c.said
+		cmd.Stderr, cmd.WaitDelay = &c.said, lastWords // what it started may hold them for longer
 		var err error
 		if c.in, err = cmd.StdinPipe(); err != nil {
 			return nil, err
@@ -63,6 +65,7 @@ func dialCommand(argv []string) func(ctx context.Context, network, addr string) 
 		if err := cmd.Start(); err != nil {
 			return nil, fmt.Errorf("%s: %w", argv[0], err)
 		}
+		c.gone = make(chan struct{})
 		return c, nil
 	}
 }
@@ -74,6 +77,8 @@ type commandConn struct {
 	out  io.ReadCloser
 	said tail
 	once sync.Once
+	gone chan struct{} // closed when the process is collected, and all that it said is there
+	wait sync.Once
 }
 
 // tail keeps the beginning of what a command said about its troubles.
@@ -100,6 +105,7 @@ func (t *tail) String() string {
 func (c *commandConn) Read(p []byte) (int, error) {
 	n, err := c.out.Read(p)
 	if err != nil {
+		c.collect() // nothing is left to read
 		return n, c.explain(err)
 	}
 	return n, nil
@@ -113,18 +119,30 @@ func (c *commandConn) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// explain adds why ssh ended, which says more than that it did. What it wrote may come a moment after the end of its output.
+// explain adds why ssh ended, which says more than that it did. What it said may come a moment after the end of its output.
 func (c *commandConn) explain(err error) error {
-	for range 20 {
-		if said := c.said.String(); said != "" {
-			return fmt.Errorf("%s: %s: %w", c.cmd.Args[0], said, err)
-		}
-		if err == io.EOF { //nolint:errorlint // a pipe says exactly io.EOF at a quiet end
-			return err
-		}
-		time.Sleep(5 * time.Millisecond)
+	late := time.NewTimer(lastWords)
+	defer late.Stop()
+	select {
+	case <-c.gone:
+	case <-late.C:
+	}
+	if said := c.said.String(); said != "" {
+		return fmt.Errorf("%s: %s: %w", c.cmd.Args[0], said, err)
 	}
 	return err
+}
+
+const lastWords = 2 * time.Second
+
+// collect waits for the process, which somebody must: nobody reads its output after that.
+func (c *commandConn) collect() {
+	c.wait.Do(func() {
+		crash.Go("docker ssh", func() {
+			_ = c.cmd.Wait()
+			close(c.gone)
+		})
+	})
 }
 
 // CloseWrite ends the input only, as the client does on hijacked connections.
@@ -135,7 +153,8 @@ func (c *commandConn) Close() error {
 	c.once.Do(func() {
 		_ = c.in.Close()
 		_ = c.cmd.Process.Kill()
-		_ = c.cmd.Wait()
+		c.collect()
+		<-c.gone
 	})
 	return nil
 }
