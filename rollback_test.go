@@ -164,7 +164,7 @@ func TestRollbackInTheScreen(t *testing.T) {
 	}
 	s.Type(enter)
 	picture = s.WaitFor("u take back this turn")
-	for _, want := range []string{"a.txt", "1 of", "zwei"} {
+	for _, want := range []string{"▸ a.txt", "b.txt", "link to a.txt", "zwei"} {
 		if !strings.Contains(picture, want) {
 			t.Errorf("the turn lacks %q:\n%s", want, picture)
 		}

@@ -129,6 +129,7 @@ type Record struct {
 	Notes   []string  `json:"notes,omitempty"` // what is not recorded
 
 	Number int    `json:"number,omitempty"` // of a session's records, the oldest is 1; set by List
+	Turns  []int  `json:"turns,omitempty"`  // of an undo: the numbers of what it took back; set by List
 	Undone string `json:"undone,omitempty"` // id of the undo that took it back; set by List
 	Partly string `json:"partly,omitempty"` // id of one that took some of its files back; set by List
 }
@@ -267,6 +268,12 @@ func (s *Store) List(session string) ([]*Record, error) {
 		r.Number = numbers[r.Session]
 	}
 	for _, u := range slices.Backward(all) { // the newest first: an undo that was undone takes nothing back
+		u.Turns = nil
+		for _, id := range u.Of {
+			if r := byID[id]; r != nil {
+				u.Turns = append(u.Turns, r.Number)
+			}
+		}
 		if u.Kind == Undo && u.Undone == "" {
 			for _, id := range u.Of {
 				switch r := byID[id]; {

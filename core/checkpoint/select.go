@@ -54,7 +54,10 @@ func Only(diffs []Diff, files []string) []Diff {
 // Title is what a record is about, in a line.
 func (r *Record) Title() string {
 	if r.Kind == Undo {
-		return fmt.Sprintf("undo of %s", strings.Join(r.Of, ", "))
+		if len(r.Turns) == 0 {
+			return "undo of what is not kept any more"
+		}
+		return "undo of " + ranges(r.Turns)
 	}
 	if r.Prompt == "" {
 		return "turn " + r.Turn
@@ -75,4 +78,30 @@ func (r *Record) Standing() string {
 		return "not complete"
 	}
 	return "done"
+}
+
+// ranges names turns: "turn 3", "turns 3 to 7", "turns 3, 5 to 7".
+func ranges(numbers []int) string {
+	numbers = slices.Compact(slices.Sorted(slices.Values(numbers)))
+	var out []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		switch j - i {
+		case 0:
+			out = append(out, strconv.Itoa(numbers[i]))
+		case 1:
+			out = append(out, strconv.Itoa(numbers[i]), strconv.Itoa(numbers[j]))
+		default:
+			out = append(out, fmt.Sprintf("%d to %d", numbers[i], numbers[j]))
+		}
+		i = j + 1
+	}
+	word := "turns "
+	if len(numbers) == 1 {
+		word = "turn "
+	}
+	return word + strings.Join(out, ", ")
 }

@@ -96,15 +96,20 @@ func (s *Store) scan(ctx context.Context, root string, b *batch) (*manifest, err
 		return nil, err
 	}
 	began := time.Now()
-	known := s.loadIndex(root)
+	known, files, read := s.loadIndex(root), 0, 0
 	for i := range w.found {
 		if ctx.Err() != nil {
 			return nil, skipped("recording %s took more than %s", root, s.o.TreeTime)
 		}
 		e := &w.found[i]
-		if e.State.Kind != Regular || known.fill(e) {
+		if e.State.Kind != Regular {
 			continue
 		}
+		files++
+		if known.fill(e) {
+			continue
+		}
+		read++
 		st, err := s.capture(filepath.Join(root, string(e.Path)), b, true)
 		if err != nil {
 			st = State{Kind: Unknown, Lost: err.Error()}
@@ -112,7 +117,9 @@ func (s *Store) scan(ctx context.Context, root string, b *batch) (*manifest, err
 		e.State = st
 	}
 	m := &manifest{Entries: w.found, Ignored: ignored}
-	b.then = append(b.then, func() error { return s.saveIndex(root, began, m) })
+	if read > 0 || files < len(known.List) {
+		b.then = append(b.then, func() error { return s.saveIndex(root, began, m) })
+	}
 	return m, nil
 }
 

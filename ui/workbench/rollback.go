@@ -31,7 +31,7 @@ func (w *workbench) rollback(arg string) tea.Cmd {
 			return toast(event.Info, "%s", nothingKept(app)), nil
 		}
 		if ref == "" {
-			return ui.ShowOverlay{Overlay: w.turnPicker(app, uid, cwd, records)}, nil
+			return ui.ShowOverlay{Overlay: w.turnPicker(uid, cwd, records)}, nil
 		}
 		r := checkpoint.Find(records, ref)
 		if r == nil {
@@ -53,7 +53,7 @@ func nothingKept(app *core.App) string {
 }
 
 // turnPicker lists the turns, the newest first.
-func (w *workbench) turnPicker(app *core.App, uid, cwd string, records []*checkpoint.Record) ui.Overlay {
+func (w *workbench) turnPicker(uid, cwd string, records []*checkpoint.Record) ui.Overlay {
 	items := make([]ui.Item, 0, len(records))
 	for _, r := range slices.Backward(records) {
 		detail := fmt.Sprintf("%d paths", len(r.Files))

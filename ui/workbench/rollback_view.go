@@ -15,6 +15,9 @@ import (
 	"hermes/ui/text"
 )
 
+// maxNames is how many files the list above the diff shows at once.
+const maxNames = 8
+
 // scope is how much is taken back.
 type scope int
 
@@ -61,7 +64,11 @@ func (c *changes) only(path string) bool {
 func (c *changes) Title() string           { return text.Truncate(text.Sanitize(c.title), 70, "…") }
 func (c *changes) Restyle(s *style.Styles) { c.styles = s }
 func (c *changes) Size(w, h int) (int, int) {
-	return min(max(w-8, 40), 150), min(h-4, 40)
+	lines := 8
+	for _, d := range c.files {
+		lines = max(lines, strings.Count(d.Unified, "\n")+1)
+	}
+	return min(max(w-8, 40), 150), min(min(len(c.files), maxNames)+len(c.notes)+2+lines, h-4)
 }
 
 func (c *changes) Hint() string {
@@ -81,9 +88,10 @@ func (c *changes) Update(msg tea.Msg) (tea.Cmd, bool) {
 	case tea.KeyMsg:
 		return c.key(msg.String())
 	case tea.MouseMsg:
-		if msg.Button == tea.MouseButtonWheelUp {
+		switch msg.Button { //nolint:exhaustive // the others do nothing here
+		case tea.MouseButtonWheelUp:
 			c.scroll(-3)
-		} else if msg.Button == tea.MouseButtonWheelDown {
+		case tea.MouseButtonWheelDown:
 			c.scroll(3)
 		}
 	case conflictMsg:
@@ -194,16 +202,28 @@ func (c *changes) content(w int) (head, body []string) {
 	if len(c.files) == 0 {
 		return []string{c.styles.Dim.Render("  nothing")}, nil
 	}
-	d := c.files[c.at]
-	counts := fmt.Sprintf("%d of %d  %s", c.at+1, len(c.files), d.Summary)
-	if d.Unified != "" {
-		counts += fmt.Sprintf("  +%d -%d", d.Added, d.Removed)
+	from := max(min(c.at-maxNames/2, len(c.files)-maxNames), 0)
+	for i := from; i < min(from+maxNames, len(c.files)); i++ {
+		head = append(head, c.name(i, w))
 	}
-	head = []string{c.row(relative(c.cwd, string(d.Path)), counts, w)}
 	for _, n := range c.notes {
 		head = append(head, c.styles.Warn.Render(text.Truncate(oneRow(n), w, "…")))
 	}
-	return append(head, ""), diff.Render(d.Unified, w, c.styles)
+	return append(head, ""), diff.Render(c.files[c.at].Unified, w, c.styles)
+}
+
+// name is one file in the list.
+func (c *changes) name(i, w int) string {
+	d := c.files[i]
+	about := d.Summary
+	if d.Unified != "" {
+		about += fmt.Sprintf("  +%d -%d", d.Added, d.Removed)
+	}
+	mark := "  "
+	if i == c.at {
+		mark = c.styles.Glyphs.Closed + " "
+	}
+	return c.styles.Accent.Render(mark) + c.row(relative(c.cwd, string(d.Path)), about, w-2)
 }
 
 func (c *changes) row(name, about string, w int) string {
