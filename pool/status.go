@@ -3,6 +3,7 @@ package pool
 import (
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/secret"
 )
 
 // List says what back ends exist and how they are, for the session: the default first, then by name.
@@ -49,7 +50,7 @@ func (m *machine) status() backend.Status {
 		State: m.state, Cause: m.cause, Refs: len(m.uses), Since: m.since, IdleSince: m.idle, IdleTTL: m.ttl(), Sandbox: m.spec.Sandbox,
 	}
 	if n := len(m.uses); n > 0 {
-		s.Command = m.uses[n-1].command
+		s.Command = secret.Clean(m.uses[n-1].command)
 	}
 	return s
 }

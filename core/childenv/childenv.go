@@ -55,6 +55,27 @@ func LooksSecret(name string) bool {
 	return slices.ContainsFunc(words(), func(w string) bool { return strings.Contains(upper, w) })
 }
 
+// Own returns what of env a program gets that we start for ourselves, not for the model (ripgrep, git, ssh -G, a credential helper): the
+// person's environment without what looks like a secret. Places of agents and a person's name are none.
+func Own(env []string) []string {
+	out := make([]string, 0, len(env))
+	for _, kv := range env {
+		name, _, ok := strings.Cut(kv, "=")
+		if ok && name != "HERMES_HOME" && (!LooksSecret(name) || harmless(name)) {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+func harmless(name string) bool {
+	switch name {
+	case "SSH_AUTH_SOCK", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "XAUTHORITY", "XKB_DEFAULT_LAYOUT":
+		return true
+	}
+	return false
+}
+
 // Judge says whether a variable passes, and why in a few words.
 func (r Rule) Judge(name string) (pass bool, reason string) {
 	if slices.Contains(r.Credentials, name) || slices.Contains(knownCredentials(), strings.ToUpper(name)) {

@@ -50,6 +50,14 @@ func TestSecretWordsAnywhere(t *testing.T) {
 	})
 }
 
+func TestOwn(t *testing.T) {
+	t.Parallel()
+	kept := Own([]string{"PATH=/bin", "A_KEY=k", "SSH_AUTH_SOCK=/s", "HERMES_HOME=/h", "GITHUB_TOKEN=t", "DOCKER_HOST=x", "broken"})
+	if !slices.Equal(kept, []string{"PATH=/bin", "SSH_AUTH_SOCK=/s", "DOCKER_HOST=x"}) {
+		t.Errorf("%q", kept)
+	}
+}
+
 func TestClean(t *testing.T) {
 	t.Parallel()
 	kept, dropped := Rule{}.Clean([]string{"PATH=/bin", "A_KEY=k", "TWO=a=b", "LANG=C", "broken"})

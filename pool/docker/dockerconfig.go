@@ -16,6 +16,8 @@ import (
 
 	"github.com/distribution/reference"
 	"github.com/docker/docker/api/types/registry"
+
+	"hermes/core/childenv"
 )
 
 // configFile is what we read of the docker command's config.json.
@@ -140,7 +142,7 @@ func askHelper(ctx context.Context, name, key string) (registry.AuthConfig, erro
 	program := "docker-credential-" + name
 	cmd := exec.CommandContext(ctx, program, "get")
 	cmd.Stdin = strings.NewReader(key)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay, cmd.Env = time.Second, childenv.Own(os.Environ())
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

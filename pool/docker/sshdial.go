@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"hermes/core/childenv"
 	"hermes/core/crash"
 )
 
@@ -53,6 +54,7 @@ func sshCommand(address string) ([]string, error) {
 func dialCommand(argv []string) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		cmd := exec.Command(argv[0], argv[1:]...) // it outlives the request that dialled it
+		cmd.Env = childenv.Own(os.Environ())
 		c := &commandConn{cmd: cmd}
 		cmd.Stderr, cmd.WaitDelay = &c.said, lastWords // what it started may hold them for longer
 		var err error

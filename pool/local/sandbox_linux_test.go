@@ -4,9 +4,11 @@ import (
 	"context"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -179,5 +181,41 @@ func BenchmarkWarmCall(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestSandboxOfANormalUser runs the tests above as nobody, when they are run as root.
+func TestSandboxOfANormalUser(t *testing.T) {
+	sandboxed(t)
+	if os.Geteuid() != 0 {
+		t.Skip("not root: the tests above said it")
+	}
+	const nobody = 65534
+	base, err := os.MkdirTemp("/var/lib", "hermes-nobody-")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.RemoveAll(base)
+	self, err := os.ReadFile(os.Args[0])
+	if err == nil {
+		err = os.WriteFile(filepath.Join(base, "local.test"), self, 0o755)
+	}
+	for _, dir := range []string{base, filepath.Join(base, "home"), filepath.Join(base, "tmp")} {
+		if err == nil && dir != base {
+			err = os.Mkdir(dir, 0o700)
+		}
+		if err == nil {
+			err = os.Chown(dir, nobody, nobody)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(base, "local.test"), "-test.run", "^Test(Project|Strict)Sandbox$|^TestConformanceInASandbox$")
+	cmd.Dir = base
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "home"), "TMPDIR=" + filepath.Join(base, "tmp"), "HERMES_TEST_REQUIRE=1"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody, NoSetGroups: false}}
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

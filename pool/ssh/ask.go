@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"hermes/core/childenv"
 )
 
 // asked is the system's own ssh, which says by ssh -G what its configuration means for a name: Match, Include, tokens and all that later
@@ -70,7 +72,7 @@ func (a *asked) learn(ctx context.Context, alias string) error {
 		args = append(args, "-F", a.file)
 	}
 	cmd := exec.CommandContext(ctx, a.path, append(args, "--", alias)...)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay, cmd.Env = time.Second, childenv.Own(os.Environ())
 	var out, why bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &why
 	if err := cmd.Run(); err != nil {

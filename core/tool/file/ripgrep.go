@@ -7,12 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"hermes/core/childenv"
 )
 
 // grep is a search in files. Its engines find the same, in the same order.
@@ -58,7 +61,7 @@ func stream(ctx context.Context, rg, dir string, args []string, take func(line [
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, rg, args...)
-	cmd.Dir, cmd.WaitDelay = dir, 2*time.Second
+	cmd.Dir, cmd.WaitDelay, cmd.Env = dir, 2*time.Second, childenv.Own(os.Environ())
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
