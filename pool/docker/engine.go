@@ -22,8 +22,9 @@ type engine struct {
 	kind *Kind
 	at   endpoint
 
-	turn chan struct{} // holds one while cli is looked at
-	cli  *client.Client
+	turn   chan struct{} // holds one while cli is looked at
+	cli    *client.Client
+	silent time.Time // when somebody had waited in vain; looked at with cli
 
 	mu        sync.Mutex
 	info      *system.Info
@@ -46,6 +47,9 @@ func (e *engine) client(ctx context.Context) (*client.Client, error) {
 	if e.cli != nil {
 		return e.cli, nil
 	}
+	if time.Since(e.silent) < silence { // who waited behind somebody for it does not wait once more
+		return nil, &Unreachable{Engine: e.at.host, Err: errSilent}
+	}
 	opts, err := e.at.options(max(answerTime, 2*e.kind.opt.PullStall))
 	if err != nil {
 		return nil, err
@@ -56,6 +60,9 @@ func (e *engine) client(ctx context.Context) (*client.Client, error) {
 	}
 	answer, err := e.asked(ctx, cli)
 	if err != nil {
+		if errors.Is(err, errSilent) {
+			e.silent = time.Now()
+		}
 		return nil, errors.Join(err, cli.Close())
 	}
 	cli.NegotiateAPIVersionPing(answer)
@@ -67,7 +74,10 @@ const (
 	pingTime   = 15 * time.Second // for the smallest question there is: an engine in a machine that wakes up takes its time
 	sshTime    = 45 * time.Second // with the connection that has to be made before
 	answerTime = 2 * time.Minute  // for the beginning of any other answer
+	silence    = 3 * time.Second  // how long it is believed that it does not answer
 )
+
+var errSilent = errors.New("it takes connections, but does not answer")
 
 // asked returns when the engine answers, or when it is clear that it does not.
 func (e *engine) asked(ctx context.Context, cli *client.Client) (types.Ping, error) {
@@ -75,12 +85,11 @@ func (e *engine) asked(ctx context.Context, cli *client.Client) (types.Ping, err
 	if strings.HasPrefix(e.at.host, "ssh://") {
 		patience = sshTime
 	}
-	silent := fmt.Errorf("it did not answer within %v", patience)
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, silent)
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSilent)
 	defer cancel()
 	answer, err := cli.Ping(ctx)
-	if errors.Is(context.Cause(ctx), silent) && err != nil {
-		return answer, &Unreachable{Engine: e.at.host, Err: silent}
+	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		return answer, &Unreachable{Engine: e.at.host, Err: errSilent}
 	}
 	return answer, e.explain(err)
 }
