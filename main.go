@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes/core"
+	"hermes/core/childenv"
 	"hermes/core/config"
 	"hermes/core/crash"
 	"hermes/core/event"
@@ -37,6 +38,7 @@ func main() {
 
 func run() int {
 	defer crash.Guard("main")
+	childenv.Conceal()
 	return cli.Process(context.Background(), program())
 }
 
