@@ -31,6 +31,7 @@ import (
 	"hermes/core/approval/command"
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/secret"
 )
 
 // Mode says when a Gate asks.
@@ -310,7 +311,8 @@ func (g *Gate) remember(r Request, o offer, d event.Decision, lasting time.Durat
 		return nil
 	}
 	e := o.entry(d, g.now(), lasting)
-	if d.Span() == event.DecisionSession || g.rules == nil {
+	// A command with a secret in it is remembered in memory only.
+	if d.Span() == event.DecisionSession || g.rules == nil || secret.Redact(e.Subject) != e.Subject {
 		g.mu.Lock()
 		g.session[r.Session] = append(g.session[r.Session], e)
 		g.mu.Unlock()

@@ -13,11 +13,12 @@ import (
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("CRASH_HERE"); dir != "" {
 		SetDir(dir)
+		SetClean(func(text string) string { return strings.ReplaceAll(text, "canary", "[gone]") })
 		OnPanic(func() { os.Stdout.WriteString("first hook\n") })
 		OnPanic(func() { panic("a hook that panics itself") })
 		remove := OnPanic(func() { os.Stdout.WriteString("removed hook\n") })
 		remove()
-		Go("the worker", func() { panic("something broke") })
+		Go("the worker", func() { panic("something broke: canary") })
 		select {}
 	}
 	os.Exit(m.Run())
@@ -48,6 +49,9 @@ func TestPanicInAGoroutineGivesTheTerminalBackAndWritesAFile(t *testing.T) {
 	text, err := os.ReadFile(files[0])
 	if err != nil || !strings.Contains(string(text), "crash_test.go") {
 		t.Errorf("the crash file has no stack: %v\n%s", err, text)
+	}
+	if strings.Contains(string(text)+errs.String(), "canary") || !strings.Contains(string(text), "[gone]") {
+		t.Errorf("a secret is shown: %s", text)
 	}
 	if info, _ := os.Stat(files[0]); info.Mode().Perm() != 0o600 {
 		t.Errorf("the crash file can be read by others: %v", info.Mode())
