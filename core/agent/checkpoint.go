@@ -48,9 +48,9 @@ func (t *turn) keepFiles(j *toolJob) (after func()) {
 	return func() { t.a.d.Checkpoints.After(c) }
 }
 
-// warnOnce tells a person something once a turn.
+// warnOnce tells a person something once a session: a project that is too large is so in every turn.
 func (t *turn) warnOnce(text string) {
-	if _, told := t.warned.LoadOrStore(text, true); !told {
+	if _, told := t.w.warned.LoadOrStore(text, true); !told {
 		t.publish(event.Notice{Level: event.Warn, Text: text, Hint: "the change goes on; it cannot be taken back with /rollback"})
 	}
 }

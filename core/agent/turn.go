@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,8 +35,6 @@ type turn struct {
 	used     map[string]bool // call ids of the session
 	repeats  repeats
 	denials  atomic.Int32 // in a row
-
-	warned sync.Map // texts that were told
 
 	compacted bool // once a turn, when the model said that the context is too long
 	relieved  bool // once a turn, before it is

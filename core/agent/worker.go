@@ -26,6 +26,8 @@ type worker struct {
 	tryAt  int    // by the running turn: tokens from which on a compression that failed is tried again
 	pruned int64  // by the running turn: results up to this message are shown to the model as one line
 
+	warned sync.Map // texts that were told once
+
 	mu    sync.Mutex
 	queue []event.QueuedInput
 	held  bool // the queue waits for a person

@@ -223,6 +223,9 @@ func (s *Store) turn(c Change) (*openTurn, error) {
 	if t := s.open[id]; t != nil {
 		return t, nil
 	}
+	if _, err := os.Lstat(s.recordPathOf(id)); err == nil { // of a call that outlived its turn: its record is complete
+		return nil, skipped("%s goes on although its turn has ended", c.Tool)
+	}
 	hold, err := s.holdTurn(id)
 	if err != nil {
 		return nil, err
