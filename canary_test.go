@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -201,6 +202,7 @@ func converse(t *testing.T, h *home) []byte {
 func TestNoCanaryAnywhere(t *testing.T) {
 	defer secret.Enable(true)
 	h, s := canaryHome(t, "")
+	defer syscall.Umask(syscall.Umask(0))
 	published := converse(t, h)
 	for _, found := range tracesIn(published) {
 		t.Errorf("an event holds %s", found)
@@ -234,8 +236,23 @@ func TestNoCanaryAnywhere(t *testing.T) {
 		r := h.run(args...)
 		look(strings.Join(args, " "), r.out+r.err)
 	}
+	closedToOthers(t, h.dir)
 	searchFiles(t, h.dir, true)
 	searchFiles(t, os.Getenv("TMPDIR"), true)
+}
+
+// closedToOthers looks at what was made while the umask kept nothing back.
+func closedToOthers(t *testing.T, dir string) {
+	t.Helper()
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // gone already
+		}
+		if info, err := d.Info(); err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode().Type()&fs.ModeSymlink == 0 {
+			t.Errorf("%s can be read by others: %v", path, info.Mode())
+		}
+		return nil
+	})
 }
 
 // searchFiles looks into every file below dir, the database's raw bytes among them.
