@@ -15,6 +15,7 @@ import (
 	"hermes/core/provider/modeltest"
 	"hermes/core/session"
 	"hermes/core/store"
+	"hermes/pool/docker/dockertest"
 	"hermes/ui/cli"
 )
 
@@ -22,8 +23,14 @@ import (
 // and only where there is one. TestMain is also the program itself, for tests that need a process of their own.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC //nolint:gosmopolitan // pictures show the time of day
-	testscript.Main(m, map[string]func(){"hermes": main})
+	testscript.Main(tests{m}, map[string]func(){"hermes": main})
 }
+
+// tests are those of this package, which leave no images behind.
+type tests struct{ m *testing.M }
+
+// Run implements testscript's TestingM.
+func (t tests) Run() int { return dockertest.Main(t.m) }
 
 // patience is how long anything here may take before it counts as hanging.
 const patience = 20 * time.Second
