@@ -112,7 +112,7 @@ func (c *Config) Secrets() []string {
 		}
 	}
 	for _, v := range c.Values() {
-		if v.secret != "" {
+		if v.secret != "" && !plainVariable(v.Key) {
 			out = append(out, v.secret)
 		}
 	}

@@ -216,6 +216,23 @@ func TestSecretsComeFromDotenvAndStayOut(t *testing.T) {
 	}
 }
 
+func TestVariablesOfBackEndsAreSecretsByTheirName(t *testing.T) {
+	c, problems := Load(home(t, map[string]string{
+		"config.yaml": "terminal:\n  docker_env: {STAGE: production-like, API_TOKEN: tok-of-the-default}\n  backends:\n" +
+			"    browser: {image: x, env: {CHROMIUM_FLAGS: --no-sandbox, DB: \"${DB_FROM}\", MY_PASSWORD: pass-of-browser}}\n",
+		".env": "DB_FROM=value-from-dotenv\n",
+	}))
+	if len(problems) > 0 {
+		t.Fatal(texts(problems))
+	}
+	got := " " + strings.Join(c.Secrets(), " ") + " "
+	for value, want := range map[string]bool{"production-like": false, "--no-sandbox": false, "tok-of-the-default": true, "pass-of-browser": true, "value-from-dotenv": true} {
+		if strings.Contains(got, " "+value+" ") != want {
+			t.Errorf("%s is a secret: %v", value, !want)
+		}
+	}
+}
+
 func TestOneBadDotenvLineCostsThatLineOnly(t *testing.T) {
 	c, problems := Load(home(t, map[string]string{".env": "GOOD=1\nthis is not right\nALSO=2\n"}))
 	if got := texts(problems); got != `.env:2:1: not a NAME=value line: "this is not right": quote a value that holds spaces, # or quotes` {

@@ -25,3 +25,14 @@ func plainSetting(name, value string) bool {
 	}
 	return false
 }
+
+// plainVariable reports whether a dotted key is a variable of a back end that no name makes a secret. Each is masked where settings are shown, but to
+// hide "--no-sandbox" or "production" wherever a command prints it would make its output useless.
+func plainVariable(key string) bool {
+	i := strings.LastIndexByte(key, '.')
+	if i < 0 || !strings.HasPrefix(key, "terminal.") {
+		return false
+	}
+	above, name := key[:i], key[i+1:]
+	return (strings.HasSuffix(above, ".env") || strings.HasSuffix(above, ".docker_env")) && !childenv.LooksSecret(name)
+}
