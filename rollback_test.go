@@ -186,3 +186,48 @@ func TestRollbackInTheScreen(t *testing.T) {
 	s.WaitGone("taken back")
 	leave(t, s)
 }
+
+// What a script does and what a process in the background does before its turn ends is taken back too; a command that only reads keeps nothing.
+func TestRollbackOfScripts(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		if os.Getenv("HERMES_TEST_REQUIRE") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("python3 is needed:", err)
+	}
+	call := func(name string, args map[string]any) []modeltest.Call {
+		data, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []modeltest.Call{{Name: name, Args: string(data)}}
+	}
+	h, _ := homeWith(t,
+		modeltest.Turn{Calls: call("terminal", map[string]any{"command": "cat d.txt"})}, modeltest.Turn{Text: "I have read it."},
+		modeltest.Turn{Calls: call("execute_code", map[string]any{"code": "from hermes_tools import write_file\nopen('d.txt','w').write('by script')\nwrite_file('a.txt', 'by tool')\n"})},
+		modeltest.Turn{Calls: call("terminal", map[string]any{"command": "echo late > late.txt; echo > done.txt", "background": true})},
+		modeltest.Turn{Calls: call("terminal", map[string]any{"command": "until test -e done.txt; do sleep 0.05; done"})},
+		modeltest.Turn{Text: "All is changed."})
+	h.project()
+	before := h.tree()
+	if r := h.runIn("read"); r.code != cli.ExitOK {
+		t.Fatalf("code %d: %s", r.code, r.err)
+	}
+	if r := h.run("rollback", "list", "--json"); strings.TrimSpace(r.out) != "[]" {
+		t.Errorf("a read was recorded: %s", r.out)
+	}
+	if r := h.runIn("change"); r.code != cli.ExitOK {
+		t.Fatalf("code %d: %s", r.code, r.err)
+	}
+	for name, want := range map[string]string{"d.txt": "by script", "a.txt": "by tool", "late.txt": "late\n"} {
+		if data, err := os.ReadFile(filepath.Join(h.work, name)); string(data) != want {
+			t.Fatalf("%s is %q %v", name, data, err)
+		}
+	}
+	if r := h.run("rollback", "undo"); r.code != cli.ExitOK {
+		t.Fatalf("undo: %d %s", r.code, r.err)
+	}
+	if got := h.tree(); got != before {
+		t.Errorf("it was\n%s\nand is\n%s", before, got)
+	}
+}
