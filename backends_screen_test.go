@@ -109,7 +109,7 @@ func slept(seconds string) bool {
 // A server in the background of a container: the model hears of the line that it waits for, and of the end.
 func TestABackgroundProcessInAContainerIsHeardOf(t *testing.T) {
 	b := newBoxes(t, defaultBox)
-	b.plays("", modeltest.Turn{Calls: []modeltest.Call{call("terminal", map[string]any{
+	b.plays("", modeltest.Turn{Calls: []modeltest.Call{calling("terminal", map[string]any{
 		"command": "echo one; echo LISTENING on 80; until test -e /tmp/go; do sleep 0.1; done; exit 3", "background": true,
 		"notify_on_complete": true, "watch_patterns": []string{"LISTENING"},
 	})}}, modeltest.Turn{Text: "It is up soon."}, modeltest.Turn{Text: "I saw it."}, modeltest.Turn{Text: "I saw its end."})
@@ -143,7 +143,7 @@ func TestAKilledProgramLeavesNoContainer(t *testing.T) {
 	t.Parallel()
 	b := newBoxes(t, twoBoxes)
 	b.plays("", modeltest.Turn{Calls: []modeltest.Call{
-		call("terminal", map[string]any{"command": "sh -c 'setsid sleep 4711 & sleep 4712'", "background": true}),
+		calling("terminal", map[string]any{"command": "sh -c 'setsid sleep 4711 & sleep 4712'", "background": true}),
 		in("analytics", "trap '' TERM; sleep 4713"),
 	}})
 	foreign := fmt.Sprintf("not-of-hermes-%d", time.Now().UnixNano())

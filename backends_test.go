@@ -105,10 +105,10 @@ func in(backend, command string) modeltest.Call {
 	if backend != "" {
 		args["backend"] = backend
 	}
-	return call("terminal", args)
+	return calling("terminal", args)
 }
 
-func call(name string, args map[string]any) modeltest.Call {
+func calling(name string, args map[string]any) modeltest.Call {
 	raw, _ := json.Marshal(args)
 	return modeltest.Call{Name: name, Args: string(raw)}
 }
@@ -127,15 +127,15 @@ type happening struct {
 	raw []byte
 }
 
-// outcome is what a run said.
-type outcome struct {
+// finished is what a run said.
+type finished struct {
 	code   int
 	errs   string
 	events []happening
 }
 
 // turn runs `hermes run` in a process of its own.
-func (b *boxes) turn(env []string, args ...string) outcome {
+func (b *boxes) turn(env []string, args ...string) finished {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 3*patience)
 	defer cancel()
@@ -147,7 +147,7 @@ func (b *boxes) turn(env []string, args ...string) outcome {
 	if ctx.Err() != nil {
 		b.t.Fatalf("hermes run hangs: %s%s", out, &errs)
 	}
-	o := outcome{errs: errs.String()}
+	o := finished{errs: errs.String()}
 	if err != nil {
 		o.code = cmd.ProcessState.ExitCode()
 	}
@@ -162,7 +162,7 @@ func (b *boxes) turn(env []string, args ...string) outcome {
 }
 
 // results are those of the calls, in the order in which they ended.
-func (o outcome) results() (all []chat.ToolResult) {
+func (o finished) results() (all []chat.ToolResult) {
 	for _, e := range o.events {
 		if e.Type == "ToolEnded" {
 			all = append(all, e.Data.Result)
@@ -172,7 +172,7 @@ func (o outcome) results() (all []chat.ToolResult) {
 }
 
 // states are the states that a back end went through.
-func (o outcome) states(name string) (all []event.BackendState) {
+func (o finished) states(name string) (all []event.BackendState) {
 	for _, e := range o.events {
 		if e.Type == "BackendChanged" && e.Data.Name == name {
 			all = append(all, e.Data.To)
@@ -182,7 +182,7 @@ func (o outcome) states(name string) (all []event.BackendState) {
 }
 
 // has says whether some event of a kind holds a part.
-func (o outcome) has(kind, part string) bool {
+func (o finished) has(kind, part string) bool {
 	return slices.ContainsFunc(o.events, func(e happening) bool { return e.Type == kind && strings.Contains(string(e.raw), part) })
 }
 

@@ -22,7 +22,7 @@ func scripted(t *testing.T, more string, turns ...modeltest.Turn) (*home, *model
 }
 
 func script(code string) modeltest.Turn {
-	return modeltest.Turn{Calls: []modeltest.Call{call("execute_code", map[string]any{"code": code})}}
+	return modeltest.Turn{Calls: []modeltest.Call{calling("execute_code", map[string]any{"code": code})}}
 }
 
 // A script over forty files is watched while it works: its calls stand under it in the conversation, and in the output.
