@@ -92,6 +92,7 @@ class _Channel:
         self.closed = None
         self.main = get_ident()
         self.held = self.struck = False  # an interrupt waits while the main thread holds half a frame
+        self.idle = False  # between two scripts of a kernel there is nothing to interrupt
 
     def forked(self):
         self.closed = "tools cannot be called from a forked process: call them from the script itself, or use threads"
@@ -101,7 +102,7 @@ class _Channel:
             pass
 
     def interrupt(self, number, frame):
-        if self.held:
+        if self.held or self.idle:
             self.struck = True
         else:
             raise KeyboardInterrupt
@@ -115,7 +116,7 @@ class _Channel:
             return act(*args)
         finally:
             self.held = False
-            if self.struck:
+            if self.struck and not self.idle:
                 self.struck = False
                 raise KeyboardInterrupt
 
@@ -146,15 +147,28 @@ class _Channel:
     def call(self, tool, args):
         if self.closed:
             raise RuntimeError(self.closed)
+        with self.guard:
+            self.last += 1
+            me = self.last
+        reply = self.wait(me, lambda: self.whole(self.send, {"id": me, "tool": tool, "args": args}))
+        if "error" in reply:
+            return {"error": reply["error"]}
+        return reply["result"]
+
+    def job(self, code):
+        """Says how a kernel's job ended and returns the next one, which comes like a reply: a thread that a script left in a call may be
+        the one who reads it."""
+        return self.wait(0, lambda: self.send({"done": code}))["run"]
+
+    def wait(self, me, begin):
+        """Returns the frame with this id."""
         wake = allocate_lock()
         wake.acquire()
         slot = [wake, None]
         with self.guard:
-            self.last += 1
-            me = self.last
             self.waiting[me] = slot
         try:
-            self.whole(self.send, {"id": me, "tool": tool, "args": args})
+            begin()
             while slot[1] is None:
                 if not self.reading.acquire(False):
                     wake.acquire()  # by a reply, or because the reader has gone and somebody has to read
@@ -171,15 +185,12 @@ class _Channel:
                     if other[1] is None and other[0].locked():
                         other[0].release()
                         break
-        reply = slot[1]
-        if "error" in reply:
-            return {"error": reply["error"]}
-        return reply["result"]
+        return slot[1]
 
     def next(self):
         frame = self.receive()
         with self.guard:
-            slot = self.waiting.get(frame.get("id"))
+            slot = self.waiting.get(frame.get("id", 0))
             if slot is None:
                 return
             slot[1] = frame
@@ -354,18 +365,15 @@ def _main():
         return _run(job, space)
     while True:
         code = _run(job, space)
+        _channel.idle = True
         for f in (sys.stdout, sys.stderr):
             f.write("\0" + job["mark"])
             f.flush()
-        _channel.send({"done": code})
-        _channel.held = True
         try:
-            job = None
-            while job is None:
-                job = _channel.receive().get("run")
+            job = _channel.job(code)
         except RuntimeError:
             posix._exit(0)
-        _channel.held = _channel.struck = False
+        _channel.idle = _channel.struck = False
 
 
 _code = _main()

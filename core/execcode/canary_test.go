@@ -152,9 +152,9 @@ func TestCanary(t *testing.T) {
 func huntUnkept(t *testing.T, e *Engine, code string) {
 	t.Helper()
 	known := e.levels.known
-	e.levels.known = &Isolation{}
+	e.levels.known, e.levels.fixed = &Isolation{}, true
 	res := e.Run(t.Context(), script(t, code))
-	e.levels.known = known
+	e.levels.known, e.levels.fixed = known, false
 	for _, where := range []string{"engine.sock", ".env", "ps", "netlink"} {
 		if !strings.Contains(res.Output, where) {
 			t.Errorf("without isolation the hunt does not find %s: %s %s", where, res.Error, res.Output)

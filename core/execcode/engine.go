@@ -8,9 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"hermes/core/backend"
 	"hermes/core/crash"
@@ -75,11 +72,7 @@ type Report struct {
 
 // Probe says what a script in dir would run on; the error says why none can. The first call takes some 100 ms, later ones nothing.
 func (e *Engine) Probe(ctx context.Context, dir string) (Report, error) {
-	py, err := e.pythons.find(ctx, e.o.Python(), dir, Project)
-	if err != nil {
-		return Report{}, err
-	}
-	iso, err := e.levels.of(ctx, e, py)
+	py, iso, err := e.interpreter(ctx, dir, Project)
 	if err != nil {
 		return Report{}, err
 	}
@@ -104,11 +97,7 @@ func (e *Engine) start(ctx context.Context, s Script, out sink) (process, error)
 
 // startHere starts an interpreter on this machine.
 func (e *Engine) startHere(ctx context.Context, s Script, out sink) (*local, error) {
-	py, err := e.pythons.find(ctx, e.o.Python(), s.Dir, s.Mode)
-	if err != nil {
-		return nil, err
-	}
-	iso, err := e.levels.of(ctx, e, py)
+	py, iso, err := e.interpreter(ctx, s.Dir, s.Mode)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +113,7 @@ func (e *Engine) startHere(ctx context.Context, s Script, out sink) (*local, err
 		return nil, fmt.Errorf("the session's folder %s is not there any more", dir)
 	}
 	p, err := startLocal(launch{
-		python: py, env: e.environ(dir, temp), dir: dir, temp: temp, policy: e.policyOf(s.Mode, dir, temp.work()), iso: iso, limits: s.Limits, sink: out,
+		argv: py.argv(), env: e.environ(dir, temp), dir: dir, temp: temp, policy: e.policyOf(s.Mode, dir, temp.work()), iso: iso, limits: s.Limits, sink: out,
 	})
 	if err != nil {
 		temp.remove()
@@ -138,6 +127,7 @@ func (e *Engine) startHere(ctx context.Context, s Script, out sink) (*local, err
 	return p, nil
 }
 
+// load gives an interpreter what runs before a script.
 func load(ch *os.File, py python) error {
 	_, err := ch.Write(block('m', py.code))
 	return err
@@ -169,92 +159,4 @@ func (e *Engine) paths(s Script) []string {
 		}
 	}
 	return out
-}
-
-// levels remembers what the kernel gave.
-type levels struct {
-	mu    sync.Mutex
-	known *Isolation
-	when  time.Time // of the try; zero when the file knew
-	fixed bool
-}
-
-// forget drops what was found, unless that was just now or was given, and reports whether it did.
-func (l *levels) forget(file string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.known == nil || l.fixed || time.Since(l.when) < time.Minute {
-		return false
-	}
-	l.known = nil
-	remember(file, func(m *remembered) { m.Levels = map[string]Isolation{} })
-	return true
-}
-
-// of tries what could keep a script in, the best first, with a script that does nothing.
-func (l *levels) of(ctx context.Context, e *Engine, py python) (Isolation, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.known != nil {
-		return *l.known, nil
-	}
-	top := best()
-	system := fmt.Sprintf("%s uid %d, at most %s, landlock %d", kernelRelease(), os.Geteuid(), top, top.Landlock)
-	if iso, ok := recall(e.o.Cache).Levels[system]; ok {
-		l.known = &iso
-		return iso, nil
-	}
-	var last error
-	for _, iso := range steps(top) {
-		err := e.try(ctx, py, iso)
-		if err == nil {
-			l.known, l.when = &iso, time.Now()
-			if iso == top { // a lesser one may be a passing trouble
-				remember(e.o.Cache, func(m *remembered) { m.Levels[system] = iso })
-			}
-			return iso, nil
-		}
-		if ctx.Err() != nil {
-			return iso, ctx.Err()
-		}
-		e.o.Log.Info("scripts cannot be kept in this way", "isolation", iso.String(), "err", err)
-		last = err
-	}
-	return Isolation{}, fmt.Errorf("no script can be started: %w", last)
-}
-
-func kernelRelease() string {
-	var u unix.Utsname
-	if err := unix.Uname(&u); err != nil {
-		return ""
-	}
-	return unix.ByteSliceToString(u.Release[:])
-}
-
-// try runs an empty script under iso.
-func (e *Engine) try(ctx context.Context, py python, iso Isolation) error {
-	temp, err := newTempDir()
-	if err != nil {
-		return err
-	}
-	defer temp.remove()
-	s := Script{Code: "pass", Dir: temp.work(), Limits: Limits{}.orDefaults(), Mode: Project}
-	s.Limits.Timeout = probeTime
-	col := newCollector(s.Limits, nil, "")
-	p, err := startLocal(launch{
-		python: py, env: e.environ(s.Dir, temp), dir: s.Dir, temp: temp, policy: e.policyOf(s.Mode, s.Dir, temp.work()), iso: iso, limits: s.Limits, sink: col.write,
-	})
-	if err != nil {
-		return err
-	}
-	defer p.release()
-	if err := load(p.ch, py); err != nil {
-		p.kill(ctx)
-		return err
-	}
-	r := run{e: e, s: s, p: p, line: newLine(p.ch), out: col, init: iso.PIDs}
-	if res := r.drive(ctx); res.Status != Success {
-		return fmt.Errorf("exit code %d: %s", res.ExitCode, res.Error)
-	}
-	return nil
 }

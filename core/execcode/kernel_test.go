@@ -199,7 +199,7 @@ func TestLesserIsolation(t *testing.T) {
 	for _, iso := range append(steps(*full), Isolation{Seccomp: true}) {
 		t.Run(iso.String(), func(t *testing.T) {
 			e := newEngine(t)
-			e.levels.known = &iso
+			e.levels.known, e.levels.fixed = &iso, true
 			s := script(t, "import os, time\nfrom hermes_tools import read_file\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(600)\n    os._exit(0)\nprint(read_file('a')['args'])")
 			res := e.Run(t.Context(), s)
 			if res.Status != Success || res.Output != "{'path': 'a'}\n" || res.Isolation != iso.String() {

@@ -25,7 +25,7 @@ const (
 
 // launch is what a local interpreter is started with.
 type launch struct {
-	python python
+	argv   []string
 	env    []string
 	dir    string
 	temp   *tempDir
@@ -85,8 +85,7 @@ func startLocal(l launch) (*local, error) {
 
 // command prepares the command and returns the files that are only the child's.
 func (p *local) command(l launch, channel *os.File) (theirs []*os.File, err error) {
-	argv := l.python.argv()
-	p.cmd = exec.Command(argv[0], argv[1:]...)
+	p.cmd = exec.Command(l.argv[0], l.argv[1:]...)
 	p.cmd.Env, p.cmd.Dir = l.env, l.dir
 	if !l.iso.PIDs {
 		p.cmd.Env = append(p.cmd.Env, tagName+"="+p.tag)
@@ -111,7 +110,7 @@ func (p *local) command(l launch, channel *os.File) (theirs []*os.File, err erro
 // start starts the command kept in, then sets what can only be set from outside.
 func (p *local) start(l launch) error {
 	if err := begin(p.cmd, l, p.ended); err != nil {
-		return fmt.Errorf("%s could not be started: %w", l.python.path, err)
+		return fmt.Errorf("%s could not be started: %w", l.argv[0], err)
 	}
 	if err := settle(p.cmd.Process.Pid, l); err != nil {
 		_ = p.cmd.Process.Kill()

@@ -40,9 +40,9 @@ else:
 exec(b, {"__name__": "<hermes>"})
 `
 
-// probe says what an interpreter is, and compiles what it is given.
+// probe says what an interpreter is, and compiles its argument.
 const probe = `import sys, marshal, binascii
-code = marshal.dumps(compile(sys.stdin.buffer.read(), "<hermes>", "exec"))
+code = marshal.dumps(compile(sys.argv[1], "<hermes>", "exec"))
 sys.stdout.write("%d %d\n%s\n%s" % (sys.version_info[0], sys.version_info[1], sys.executable, binascii.b2a_hex(code).decode()))
 `
 
@@ -74,8 +74,11 @@ type pythons struct {
 	file string            // keeps them for the next start; "" does not
 }
 
+// examiner runs the command of questions and returns what the interpreter printed.
+type examiner func(ctx context.Context, argv []string) (out string, err error)
+
 // look finds out what the interpreter at path is.
-func (c *pythons) look(ctx context.Context, path string) (python, error) {
+func (c *pythons) look(ctx context.Context, path string, ask examiner) (python, error) {
 	key, err := fileKey(path)
 	if err != nil {
 		return python{}, err
@@ -91,7 +94,7 @@ func (c *pythons) look(ctx context.Context, path string) (python, error) {
 	if p, ok := c.seen[key]; ok {
 		return p, nil
 	}
-	p, err := examine(ctx, path)
+	p, err := examine(ctx, path, ask)
 	if err != nil {
 		return p, err
 	}
@@ -102,22 +105,31 @@ func (c *pythons) look(ctx context.Context, path string) (python, error) {
 	return p, nil
 }
 
-func examine(ctx context.Context, path string) (python, error) {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
-	defer cancel()
+// unkept asks an interpreter of this machine: one that the person installed, chose or switched on.
+func unkept(ctx context.Context, argv []string) (string, error) {
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, path, "-I", "-S", "-B", "-c", probe)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")} // a shim looks for itself there
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(bootstrap), &out, &errs
+	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
-		return python{}, fmt.Errorf("%s does not run: %w %s", path, err, lastLine(errs.String()))
+		return "", fmt.Errorf("%w %s", err, lastLine(errs.String()))
+	}
+	return out.String(), nil
+}
+
+func examine(ctx context.Context, path string, ask examiner) (python, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	out, err := ask(ctx, []string{path, "-I", "-S", "-B", "-X", "utf8", "-c", probe, bootstrap})
+	if err != nil {
+		return python{}, fmt.Errorf("%s does not run: %w", path, err)
 	}
 	p := python{}
-	head, rest, _ := strings.Cut(out.String(), "\n")
+	head, rest, _ := strings.Cut(out, "\n")
 	exe, code, _ := strings.Cut(rest, "\n")
 	if _, err := fmt.Sscanf(head, "%d %d", &p.version[0], &p.version[1]); err != nil || exe == "" {
-		return python{}, fmt.Errorf("%s is no Python: it said %.60q", path, out.String())
+		return python{}, fmt.Errorf("%s is no Python: it said %.60q", path, out)
 	}
 	if p.version[0] < oldest[0] || p.version[0] == oldest[0] && p.version[1] < oldest[1] {
 		return python{}, fmt.Errorf("%s is Python %d.%d; scripts need %d.%d or newer", path, p.version[0], p.version[1], oldest[0], oldest[1])
@@ -135,22 +147,17 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// candidates are where an interpreter may be, the best first.
-func candidates(dir string, mode Mode, env func(string) string) []string {
+// activated are the interpreters of environments that the person switched on.
+func activated(env func(string) string, name string) []string {
+	if root := env(name); root != "" {
+		return []string{filepath.Join(root, "bin", "python")}
+	}
+	return nil
+}
+
+// installed are the interpreters of the machine.
+func installed(env func(string) string) []string {
 	var out []string
-	add := func(root string) {
-		if root != "" {
-			out = append(out, filepath.Join(root, "bin", "python"))
-		}
-	}
-	if mode != Strict {
-		add(env("VIRTUAL_ENV"))
-		if dir != "" {
-			add(filepath.Join(dir, ".venv"))
-			add(filepath.Join(dir, "venv"))
-		}
-		add(env("CONDA_PREFIX"))
-	}
 	for _, name := range []string{"python3", "python"} {
 		for _, d := range filepath.SplitList(env("PATH")) {
 			if filepath.IsAbs(d) { // never one from wherever the session happens to be
@@ -161,42 +168,41 @@ func candidates(dir string, mode Mode, env func(string) string) []string {
 	return out
 }
 
-// find returns the interpreter for a script. fixed, when set, is the only one.
-func (c *pythons) find(ctx context.Context, fixed, dir string, mode Mode) (python, error) {
-	list := []string{fixed}
-	if fixed == "" {
-		list = candidates(dir, mode, os.Getenv)
-	}
-	var first error
+// brought are the interpreters that came with a project. Whoever wrote the project made them, and nobody agreed to run them: they run kept in
+// only, also for a look at what they are.
+func brought(dir string) []string {
+	return []string{filepath.Join(dir, ".venv", "bin", "python"), filepath.Join(dir, "venv", "bin", "python")}
+}
+
+var errNoPython = errors.New("no Python is installed: install python3, or name one with code_execution.python")
+
+// find returns the first interpreter of the list that is one.
+func (c *pythons) find(ctx context.Context, list []string, ask examiner) (python, error) {
+	first := errNoPython
 	for _, path := range list {
-		if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-			if fixed != "" {
-				return python{}, fmt.Errorf("code_execution.python is %s: %w", path, orElse(err, fs.ErrPermission))
-			}
+		if runnable(path) != nil {
 			continue
 		}
-		p, err := c.look(ctx, path)
+		p, err := c.look(ctx, path, ask)
 		if err == nil {
 			return p, nil
 		}
 		if ctx.Err() != nil {
 			return p, ctx.Err()
 		}
-		if first == nil {
+		if errors.Is(first, errNoPython) {
 			first = err
 		}
 	}
-	if first != nil {
-		return python{}, first
-	}
-	return python{}, errors.New("no Python is installed: install python3, or name one with code_execution.python")
+	return python{}, first
 }
 
-func orElse(err, other error) error {
-	if err != nil {
-		return err
+func runnable(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && (info.IsDir() || info.Mode()&0o111 == 0) {
+		err = fs.ErrPermission
 	}
-	return other
+	return err
 }
 
 // job is what starts a run. No field holds a NUL.

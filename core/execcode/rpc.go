@@ -107,6 +107,7 @@ type dispatcher struct {
 	names []string // what may be called
 	limit int
 	clock *clock
+	stays bool // the process is a kernel, and outlives the run
 
 	mu   sync.Mutex
 	made int
@@ -192,8 +193,11 @@ func (d *dispatcher) answer(ctx context.Context, r request) {
 		d.mu.Unlock()
 	}()
 	res := d.call(ctx, tool.NestedCall{Name: r.Tool, Args: r.Args, Waiting: d.clock.wait})
-	if ctx.Err() == nil {
-		_ = d.line.write(replyOf(r.ID, res)) // a script that is gone reads no reply
+	switch {
+	case ctx.Err() == nil:
+		_ = d.line.write(replyOf(r.ID, res))
+	case d.stays: // a thread of the script may be there still, and must not wait for ever
+		_ = d.line.write(reply{ID: r.ID, Error: textOver})
 	}
 }
 

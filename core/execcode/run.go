@@ -105,7 +105,7 @@ func (r *run) drive(ctx context.Context) Result {
 	defer cancel()
 	clock := newClock(r.s.Limits.Timeout)
 	defer clock.stop()
-	d := &dispatcher{line: r.line, call: r.s.Call, names: names(r.s.Tools), limit: r.s.Limits.Calls, clock: clock, open: map[int64]bool{}}
+	d := &dispatcher{line: r.line, call: r.s.Call, names: names(r.s.Tools), limit: r.s.Limits.Calls, clock: clock, open: map[int64]bool{}, stays: r.kernel}
 	over := make(chan served, 1)
 	crash.Go("script calls", func() {
 		var end served

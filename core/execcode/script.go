@@ -100,5 +100,6 @@ type Result struct {
 const (
 	textTimeout     = "Script timed out after %ds and was killed."
 	textInterrupted = "[execution interrupted — user sent a new message]"
+	textOver        = "The script that made this call has ended."
 	textLimit       = "Tool call limit reached (%d). No more tool calls allowed in this execution."
 )

@@ -1,7 +1,6 @@
 package execcode
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,25 +44,12 @@ func (t *tempDir) work() string { return filepath.Join(t.root, "work") }
 
 func (t *tempDir) name() string { return filepath.Base(t.root) }
 
-// remove deletes the folder. Links in it are removed, never followed; folders without rights are opened first.
+// remove deletes the folder.
 func (t *tempDir) remove() {
 	removeAll(t.root)
 	if t.lock != nil {
 		_ = t.lock.Close()
 	}
-}
-
-func removeAll(root string) {
-	if os.RemoveAll(root) == nil {
-		return
-	}
-	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, _ error) error {
-		if d != nil && d.IsDir() { // as lstat sees it: no link. Nothing of the script is alive to swap it
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(root)
 }
 
 // sweepTemp removes folders that a crash left behind: ours, and locked by nobody.
