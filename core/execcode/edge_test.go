@@ -88,6 +88,7 @@ func TestEdges(t *testing.T) {
 	e := newEngine(t)
 	for _, c := range edges() {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s := script(t, c.code)
 			if c.change != nil {
 				c.change(&s)
@@ -112,16 +113,29 @@ func TestEdges(t *testing.T) {
 // for those of ended scripts by their lock.
 func left(t *testing.T) {
 	t.Helper()
-	entries, err := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix+"*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range entries {
-		if _, err := os.Stat(filepath.Join(dir, "work")); err == nil {
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		var found []string
+		entries, err := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix+"*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range entries {
+			if _, err := os.Stat(filepath.Join(dir, "work")); err != nil {
+				continue
+			}
 			if _, err := os.Stat(filepath.Join(dir, "lock")); err != nil {
-				t.Errorf("%s was left behind", dir)
+				found = append(found, dir)
 			}
 		}
+		if len(found) == 0 {
+			return
+		}
+		if time.Now().After(deadline) { // others may be at removing theirs just now
+			t.Errorf("left behind: %v", found)
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
@@ -144,6 +158,7 @@ func TestMemoryStaysFlatUnderAFlood(t *testing.T) {
 
 // What escapes the process group ends with the script nevertheless, and does not hold it up.
 func TestNothingSurvives(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	for name, code := range map[string]string{
 		"setsid":      "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(600)\n",
@@ -211,6 +226,7 @@ func TestAForkBombEnds(t *testing.T) {
 }
 
 func TestAnInterrupt(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	for name, code := range map[string]string{
 		"polite":        "import time\nprint('going')\ntime.sleep(60)",
@@ -262,6 +278,7 @@ func TestAnInterrupt(t *testing.T) {
 
 // A tool that does not hear of the end holds nothing up, and its late answer goes nowhere.
 func TestATimeoutInsideACall(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	s := script(t, "from hermes_tools import read_file\nprint('asking')\nread_file('x')")
 	s.Limits.Timeout = time.Second
@@ -280,12 +297,13 @@ func TestATimeoutInsideACall(t *testing.T) {
 }
 
 func TestTheClockStopsWhileAPersonIsAsked(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	s := script(t, "from hermes_tools import read_file\nprint(read_file('x')['ok'])")
-	s.Limits.Timeout = 1500 * time.Millisecond
+	s.Limits.Timeout = 4 * time.Second
 	s.Call = func(_ context.Context, c tool.NestedCall) tool.NestedResult {
 		c.Waiting(true)
-		time.Sleep(2500 * time.Millisecond) // longer than the script may run
+		time.Sleep(5 * time.Second) // longer than the script may run
 		c.Waiting(false)
 		return tool.NestedResult{Data: json.RawMessage(`{"ok":"allowed"}`)}
 	}
@@ -296,6 +314,7 @@ func TestTheClockStopsWhileAPersonIsAsked(t *testing.T) {
 
 // Call 51 is an error as a value, and exactly 50 are made, however many threads race for them.
 func TestTheCallLimit(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	var made atomic.Int64
 	count := func(ctx context.Context, c tool.NestedCall) tool.NestedResult {
@@ -328,6 +347,7 @@ print(len(errors))`)
 
 // Threads run calls at the same time, and each gets its own reply.
 func TestThreadsCallInParallel(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	s := script(t, `
 import threading
@@ -359,6 +379,7 @@ print(bad)`)
 }
 
 func TestAThreadInACallAtTheEnd(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	s := script(t, "import threading\nfrom hermes_tools import read_file\nthreading.Thread(target=lambda: print(read_file('late')['args'])).start()")
 	if res := e.Run(t.Context(), s); res.Status != Success || res.Output != "{'path': 'late'}\n" {
@@ -367,6 +388,7 @@ func TestAThreadInACallAtTheEnd(t *testing.T) {
 }
 
 func TestAForkedChildCallsNoTools(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	s := script(t, `
 import os
@@ -385,6 +407,7 @@ print(read_file('parent')['args'])`)
 
 // raw scripts speak to the channel past the generated functions.
 func TestHostileFrames(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	const head = `
 import os
@@ -442,6 +465,7 @@ print(out.decode())`)
 
 // A failing call is a value; one that is too large says so.
 func TestRepliesOfCalls(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	s := script(t, "from hermes_tools import read_file\nfor n in ('fails', 'text', 'json', 'large', 'exit'): print(repr(read_file(n))[:120])")
 	s.Call = func(_ context.Context, c tool.NestedCall) tool.NestedResult {
@@ -470,6 +494,7 @@ func TestRepliesOfCalls(t *testing.T) {
 
 // Arguments of the kinds that Python has beside those of JSON.
 func TestArguments(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	s := script(t, "import pathlib\nfrom hermes_tools import read_file\nprint(read_file(pathlib.Path('a/b'))['args'])\nprint(read_file('é\\n\\x00\\U0001F600')['args'])\ntry: read_file(object())\nexcept TypeError as e: print('no', e)\nprint(read_file('after')['args'])")
 	res := e.Run(t.Context(), s)
@@ -480,6 +505,7 @@ func TestArguments(t *testing.T) {
 }
 
 func TestTwoScriptsAtOnce(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	var wait sync.WaitGroup
 	for i := range 4 {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,20 +21,32 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// probed is what a first engine found out, so that not every test does.
+var probed = sync.OnceValues(func() (*Engine, error) {
+	e := New(Options{Env: cleanEnv})
+	_, err := e.Probe(context.Background(), "")
+	return e, err
+})
+
+func cleanEnv() []string {
+	env, _ := childenv.Rule{}.Clean(os.Environ())
+	return env
+}
+
 // newEngine returns an engine whose kernels end with the test. It skips without Python.
 func newEngine(t testing.TB) *Engine {
 	t.Helper()
-	e := New(Options{Env: func() []string {
-		env, _ := childenv.Rule{}.Clean(os.Environ())
-		return env
-	}})
-	t.Cleanup(e.Close)
-	if _, err := e.Probe(context.Background(), ""); err != nil {
+	first, err := probed()
+	if err != nil {
 		if os.Getenv("HERMES_TEST_REQUIRE") == "1" {
 			t.Fatal(err)
 		}
 		t.Skip(err)
 	}
+	e := New(Options{Env: cleanEnv})
+	t.Cleanup(e.Close)
+	level := *first.levels.known
+	e.pythons.seen, e.levels.known, e.levels.when = maps.Clone(first.pythons.seen), &level, first.levels.when
 	return e
 }
 

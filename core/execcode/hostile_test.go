@@ -120,7 +120,7 @@ func TestADeepFolderGoes(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	e := newEngine(t)
-	s := script(t, "import os\nos.chdir(os.environ['TMPDIR'])\nfor i in range(2500):\n    os.mkdir('d'); os.chdir('d')\n    if i % 500 == 0: open('f', 'w').close(); os.chmod('.', 0o500)\nprint('deep')")
+	s := script(t, "import os\nos.chdir(os.environ['TMPDIR'])\nfor i in range(600):\n    os.mkdir('d'); os.chdir('d')\n    if i % 100 == 0: open('f', 'w').close(); os.chmod('.', 0o500)\nprint('deep')")
 	s.Code = strings.Replace(s.Code, "os.chmod('.', 0o500)", "os.mkdir('shut'); os.open('shut/f', os.O_CREAT); os.chmod('shut', 0)", 1)
 	before := descriptors(t)
 	most := make(chan int, 1)

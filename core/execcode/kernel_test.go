@@ -26,6 +26,7 @@ func inKernel(t *testing.T, e *Engine, change func(*Script)) func(code string) R
 }
 
 func TestAKernelKeepsVariables(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	run := inKernel(t, e, nil)
 	if res := run("import math\nx = 41\nprint('set')"); res.Status != Success || res.Output != "set\n" || res.Kernel != "new" {
@@ -54,6 +55,7 @@ func TestAKernelKeepsVariables(t *testing.T) {
 }
 
 func TestResetDropsVariables(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	reset := false
 	run := inKernel(t, e, func(s *Script) { s.Reset = reset })
@@ -66,6 +68,7 @@ func TestResetDropsVariables(t *testing.T) {
 
 // An interrupt or a timeout ends the script; a kernel that hears it keeps its variables.
 func TestAKernelSurvivesATimeout(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	run := inKernel(t, e, timeout(time.Second))
 	run("x = 7")
@@ -85,6 +88,7 @@ func TestAKernelSurvivesATimeout(t *testing.T) {
 
 // One that does not hear it is killed, and says that the variables are gone.
 func TestADeafKernelIsLost(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	run := inKernel(t, e, func(s *Script) { s.Limits.Timeout = time.Second })
 	run("x = 7")
@@ -98,6 +102,7 @@ func TestADeafKernelIsLost(t *testing.T) {
 }
 
 func TestAKernelThatDies(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	run := inKernel(t, e, nil)
 	if res := run("import os\nprint('a', flush=True)\nos._exit(9)"); res.Status != Failure || res.ExitCode != 9 || res.Kernel != "lost" || !strings.HasPrefix(res.Output, "a\n") {
@@ -106,6 +111,7 @@ func TestAKernelThatDies(t *testing.T) {
 }
 
 func TestAnInterruptedKernel(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -124,6 +130,7 @@ func TestAnInterruptedKernel(t *testing.T) {
 
 // The one that was not used for the longest time makes room for the fifth.
 func TestAtMostFourKernels(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	run := func(session, code string) Result {
 		return e.Run(t.Context(), Script{Session: session, Code: code, Dir: "/", Kernel: true, Tools: specs(), Call: echo})
@@ -148,6 +155,7 @@ func TestAtMostFourKernels(t *testing.T) {
 }
 
 func TestAnIdleKernelEnds(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	run := inKernel(t, e, func(s *Script) { s.Limits.Idle = 200 * time.Millisecond })
 	run("x = 1")
@@ -168,6 +176,7 @@ func TestAnIdleKernelEnds(t *testing.T) {
 
 // Scripts for one kernel wait for each other.
 func TestOneScriptAtATimeInAKernel(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	dir := t.TempDir()
 	var wait sync.WaitGroup
@@ -192,12 +201,14 @@ func TestOneScriptAtATimeInAKernel(t *testing.T) {
 
 // Without the kernel's mechanisms everything still works, and the result says what there was.
 func TestLesserIsolation(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("there is only one level here")
 	}
 	full := newEngine(t).levels.known
 	for _, iso := range append(steps(*full), Isolation{Seccomp: true}) {
 		t.Run(iso.String(), func(t *testing.T) {
+			t.Parallel()
 			e := newEngine(t)
 			e.levels.known, e.levels.fixed = &iso, true
 			s := script(t, "import os, time\nfrom hermes_tools import read_file\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(600)\n    os._exit(0)\nprint(read_file('a')['args'])")
@@ -222,6 +233,7 @@ func TestLesserIsolation(t *testing.T) {
 
 // Strict scripts have no network, begin in an empty folder and change nothing else.
 func TestStrict(t *testing.T) {
+	t.Parallel()
 	e := newEngine(t)
 	if e.levels.known.Landlock == 0 || !e.levels.known.Seccomp {
 		t.Skipf("this kernel gives only %s", e.levels.known)

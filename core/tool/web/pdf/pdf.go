@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -22,16 +23,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childArg is the only argument of the process that reads.
+// childArg is the first argument of the process that reads; the second is its seconds of processor time.
 const childArg = "__pdf_text"
 
 // The limits of one document.
 const (
-	wall       = 20 * time.Second
-	cpuSeconds = 6
-	memory     = 512 << 20 // bytes that can be written to
-	maxText    = 8 << 20   // bytes of text that come back
+	wall    = 20 * time.Second
+	memory  = 512 << 20 // bytes that can be written to
+	maxText = 8 << 20   // bytes of text that come back
 )
+
+var cpuSeconds uint64 = 6 // tests are in a hurry
 
 // hooked is set when main has called Child, so that Text knows what its own program does with childArg.
 var hooked atomic.Bool
@@ -39,10 +41,14 @@ var hooked atomic.Bool
 // Child does the work when this process was started by Text, and reports true: then main ends. Otherwise it does nothing.
 func Child() bool {
 	hooked.Store(true)
-	if len(os.Args) != 2 || os.Args[1] != childArg {
+	if len(os.Args) != 3 || os.Args[1] != childArg {
 		return false
 	}
-	if err := limit(); err != nil {
+	seconds, err := strconv.ParseUint(os.Args[2], 10, 16)
+	if err == nil {
+		err = limit(seconds)
+	}
+	if err != nil {
 		fail(err)
 	}
 	data, err := io.ReadAll(os.Stdin)
@@ -68,12 +74,12 @@ func fail(err error) {
 }
 
 // limit takes from this process what a parser has no need of.
-func limit() error {
+func limit(cpu uint64) error {
 	debug.SetMemoryLimit(memory / 2)
 	for _, l := range []struct {
 		resource int
 		value    uint64
-	}{{unix.RLIMIT_CPU, cpuSeconds}, {unix.RLIMIT_DATA, memory}, {unix.RLIMIT_FSIZE, 0}, {unix.RLIMIT_CORE, 0}, {unix.RLIMIT_NOFILE, 16}} {
+	}{{unix.RLIMIT_CPU, cpu}, {unix.RLIMIT_DATA, memory}, {unix.RLIMIT_FSIZE, 0}, {unix.RLIMIT_CORE, 0}, {unix.RLIMIT_NOFILE, 16}} {
 		if err := unix.Setrlimit(l.resource, &unix.Rlimit{Cur: l.value, Max: l.value}); err != nil {
 			return fmt.Errorf("the limits could not be set: %w", err)
 		}
@@ -92,7 +98,7 @@ func Text(ctx context.Context, data []byte) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, wall)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, self, childArg)
+	cmd := exec.CommandContext(ctx, self, childArg, strconv.FormatUint(cpuSeconds, 10))
 	cmd.Env = []string{"GOTRACEBACK=none", "GOMAXPROCS=2"}
 	cmd.Dir = "/"
 	cmd.Stdin = bytes.NewReader(data)

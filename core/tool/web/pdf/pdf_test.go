@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 	if Child() {
 		return
 	}
+	cpuSeconds = 2
 	goleak.VerifyTestMain(m)
 }
 
