@@ -98,6 +98,9 @@ func (s Spec) Where() string {
 	if s.Kind == "ssh" {
 		return s.Host
 	}
+	if s.Sandbox != "" && s.Sandbox != "off" {
+		return s.Sandbox + " sandbox"
+	}
 	return s.Image
 }
 

@@ -80,7 +80,8 @@ func header(s string, at, end int) span {
 
 // cookie finds the values of Cookie and Set-Cookie.
 func cookie(s string, at, end int) span {
-	if !fresh(s, at) && !(at >= 4 && strings.EqualFold(s[at-4:at], "set-")) || end >= len(s) || s[end] != ':' {
+	set := at >= 4 && strings.EqualFold(s[at-4:at], "set-")
+	if !set && !fresh(s, at) || end >= len(s) || s[end] != ':' {
 		return span{}
 	}
 	from, _, _ := sign(s, end)
@@ -91,7 +92,7 @@ func cookie(s string, at, end int) span {
 		return span{from: from, open: to == len(s) && len(value) < 80}
 	}
 	got := span{from: from + eq + 1, open: to == len(s)}
-	if v, _, _ := strings.Cut(value[eq+1:], ";"); strings.HasPrefix(strings.ToLower(s[at-min(at, 4):at]), "set-") {
+	if v, _, _ := strings.Cut(value[eq+1:], ";"); set {
 		to = got.from + len(v)
 		got.open = to == len(s)
 	}
@@ -147,31 +148,48 @@ func judge(s string, from int, name string, tight bool) span {
 	}
 	const look = 256 // bytes that decide
 	to := valueRun(s, from, from+look, quote)
-	got := span{from: from, open: to == len(s) && to > from}
 	v := s[from:to]
-	if to == len(s) && from == to {
+	if v == "" {
 		return span{}
 	}
-	if placeholder(v) || code(s, v, to, quote) {
+	got := span{from: from, open: to == len(s)}
+	if placeholder(v) || code(s, v, to, quote) || !random(v, name) && !said(v, name, quote, tight, upperName(s, from)) {
 		return got
 	}
-	pass := strings.Contains(name, "pass") || strings.Contains(name, "pwd")
-	switch {
-	case len(v) < 6 || len(v) < 8 && !pass:
-	case chance(v, 6), mixed(v) && strings.IndexByte(v, '.') < 0, len(v) >= 12 && strings.ContainsAny(v, "!@#$%^&*+"):
-		got.to = to
-	case len(v) >= 20 && strings.ContainsAny(v, "0123456789") && v != strings.ToLower(v) && v != strings.ToUpper(v) && strings.IndexByte(v, '.') < 0:
-		got.to = to
-	case pass && (quote != 0 || tight) && strings.IndexByte(v, '.') < 0, tight && quote == 0 && len(v) >= 8 && name == strings.ToLower(name) && upperName(s, from):
-		got.to = to
-	case quote != 0 && len(v) >= 20 && alnum.run(v, 0) == len(v):
-		got.to = to
-	}
-	if got.to == from+look {
+	if got.to = to; to == from+look {
 		got.to = valueRun(s, to, len(s), quote)
 		got.open = got.to == len(s)
 	}
 	return got
+}
+
+func password(name string) bool {
+	return strings.Contains(name, "pass") || strings.Contains(name, "pwd")
+}
+
+// random reports whether a value looks like chance, whatever is around it.
+func random(v, name string) bool {
+	dotted := strings.IndexByte(v, '.') >= 0
+	switch {
+	case len(v) < 6 || len(v) < 8 && !password(name):
+		return false
+	case chance(v, 6), mixed(v) && !dotted, len(v) >= 12 && strings.ContainsAny(v, "!@#$%^&*+"):
+		return true
+	}
+	return len(v) >= 20 && !dotted && strings.ContainsAny(v, "0123456789") && v != strings.ToLower(v) && v != strings.ToUpper(v)
+}
+
+// said reports whether a value that could be a word is one of a secret by how it is written: a password in quotes, NAME=value.
+func said(v, name string, quote byte, tight, capitals bool) bool {
+	switch {
+	case len(v) < 6 || len(v) < 8 && !password(name):
+		return false
+	case password(name) && (quote != 0 || tight):
+		return strings.IndexByte(v, '.') < 0
+	case tight && quote == 0 && capitals:
+		return true
+	}
+	return quote != 0 && len(v) >= 20 && alnum.run(v, 0) == len(v)
 }
 
 // upperName reports whether the name before "NAME=" is in capitals, as variables of the environment are.

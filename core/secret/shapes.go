@@ -116,7 +116,7 @@ func (k token) look(s string, at, end int) span {
 	to := k.chars.run(s[:min(len(s), end+look)], end)
 	n := to - end
 	got := span{from: at, open: to == len(s) && (k.max == 0 || n <= k.max)}
-	if n < k.min || k.max > 0 && n > k.max || k.mixed && !chance(s[end:to], 12) && !(k.prefix == "sk-" && longest(s[end:to]) >= 16) {
+	if n < k.min || k.max > 0 && n > k.max || k.mixed && !k.likely(s[end:to]) {
 		return got
 	}
 	if k.max > 0 && to < len(s) && alnum[s[to]] {
@@ -128,6 +128,11 @@ func (k token) look(s string, at, end int) span {
 		got.open = got.to == len(s)
 	}
 	return got
+}
+
+// likely reports whether a run is no words. What looks like one long word can be a key of a model's vendor too.
+func (k token) likely(run string) bool {
+	return chance(run, 12) || k.prefix == "sk-" && longest(run) >= 16
 }
 
 // tokens are the shapes of keys that say themselves what they are.
@@ -272,35 +277,41 @@ func armour(s string, at, end int) span {
 	return span{from: at, to: len(s), open: true}
 }
 
+const address = 512 // bytes of scheme://user:password@ that are looked at
+
 // userinfo finds the password in scheme://user:password@host.
 func userinfo(s string, at, end int) span {
-	const most = 512
-	colon := -1
-	for i := end; i < len(s) && i < end+most; i++ {
+	most := min(len(s), end+address)
+	colon := strings.IndexAny(s[end:most], ":@/ \t\r\n\"'`<>")
+	if colon < 0 || s[end+colon] != ':' {
+		return span{}
+	}
+	from := end + colon + 1
+	for i := from; i < most; i++ {
 		switch c := s[i]; {
-		case c == ':' && colon < 0:
-			colon = i
 		case c == '@':
-			if colon < 0 || i == colon+1 || at == 0 || !alnum[s[at-1]] || strings.IndexByte("$<{%[*", s[colon+1]) >= 0 {
+			if i == from || at == 0 || !alnum[s[at-1]] || strings.IndexByte("$<{%[*", s[from]) >= 0 {
 				return span{}
 			}
-			// A password may hold @ itself: the last one before the host's end counts.
-			for j := i + 1; j < len(s) && j < end+most && !strings.ContainsRune("/ \t\r\n\"'`<>?#,;)]}\\", rune(s[j])); j++ {
-				if s[j] == '@' {
-					i = j
-				}
-			}
-			return span{from: colon + 1, to: i}
-		case c <= ' ' || strings.IndexByte("\"'`<>", c) >= 0 || c == '/' && colon < 0:
-			return span{}
-		case c == '/' && digits(s[colon+1:i]): // a port
+			return span{from: from, to: lastAt(s[:most], i)}
+		case c <= ' ' || strings.IndexByte("\"'`<>", c) >= 0, c == '/' && digits(s[from:i]): // a port
 			return span{}
 		}
 	}
-	if colon < 0 || len(s)-end >= most {
+	if most < len(s) {
 		return span{}
 	}
-	return span{from: colon + 1, open: true}
+	return span{from: from, open: true}
+}
+
+// lastAt returns the last @ before the host ends: a password may hold @ itself.
+func lastAt(s string, i int) int {
+	for j := i + 1; j < len(s) && strings.IndexByte("/ \t\r\n\"'`<>?#,;)]}\\", s[j]) < 0; j++ {
+		if s[j] == '@' {
+			i = j
+		}
+	}
+	return i
 }
 
 func digits(s string) bool {

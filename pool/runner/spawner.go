@@ -20,19 +20,18 @@ type spawner struct {
 	failed error        // what enter returned
 }
 
-// do runs f on the thread and waits for it. It returns false after close.
-func (s *spawner) do(f func()) bool {
+// do runs f on the thread and waits for it. After close it does nothing.
+func (s *spawner) do(f func()) {
 	s.once.Do(s.begin)
 	done := make(chan struct{})
 	s.mu.Lock()
 	if s.jobs == nil {
 		s.mu.Unlock()
-		return false
+		return
 	}
 	s.jobs <- func() { f(); close(done) }
 	s.mu.Unlock()
 	<-done
-	return true
 }
 
 func (s *spawner) begin() {
