@@ -16,7 +16,7 @@ import (
 // variants are other readings of a text: what a model decodes without being asked.
 func variants(s string, plain folded) []folded {
 	var out []folded
-	for _, read := range []func(string, folded) (folded, bool){spaced, digits, entities, escapes, percent, reversed} {
+	for _, read := range []func(string, folded) (folded, bool){simplified, unspaced, hyphened, spaced, digits, entities, escapes, percent, reversed} {
 		if v, ok := read(s, plain); ok {
 			out = append(out, v)
 		}
@@ -61,7 +61,7 @@ func split(t folded) folded {
 			}
 		}
 		if n == 0 {
-			b.rune(rune(t.text[i]), t.at[i])
+			copyPart(b, t, i, i+1)
 			i++
 			continue
 		}

@@ -1,0 +1,130 @@
+package injection
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// simplified reads traditional Chinese in simplified letters, and in the words that the mainland uses.
+func simplified(_ string, t folded) (folded, bool) {
+	table := traditional()
+	if !strings.ContainsFunc(t.text, func(r rune) bool { _, ok := table[r]; return ok }) {
+		return folded{}, false
+	}
+	b := newBuilder(len(t.text))
+	for i := 0; i < len(t.text); {
+		r, n := utf8.DecodeRuneInString(t.text[i:])
+		if s, ok := table[r]; ok {
+			r = s
+		}
+		b.write(r, t.at[i])
+		i += n
+	}
+	return reworded(b.done(t.at[len(t.at)-1])), true
+}
+
+// reworded puts the mainland's words for Taiwan's, after the letters are simplified.
+func reworded(t folded) folded {
+	b := newBuilder(len(t.text))
+	for i := 0; i < len(t.text); {
+		n, word := 0, ""
+		for _, pair := range regional {
+			if strings.HasPrefix(t.text[i:], pair[0]) {
+				n, word = len(pair[0]), pair[1]
+				break
+			}
+		}
+		if n == 0 {
+			r, size := utf8.DecodeRuneInString(t.text[i:])
+			b.write(r, t.at[i])
+			i += size
+			continue
+		}
+		for _, r := range word {
+			b.write(r, t.at[i])
+		}
+		i += n
+	}
+	return b.done(t.at[len(t.at)-1])
+}
+
+var regional = [][2]string{
+	{"使用者", "用户"},
+	{"伺服器", "服务器"},
+	{"金钥", "密钥"},
+	{"档案", "文件"},
+	{"列印", "打印"},
+	{"传送", "发送"},
+	{"资讯", "信息"},
+	{"程式码", "代码"},
+	{"程式", "程序"},
+	{"讯息", "消息"},
+	{"人工智慧", "人工智能"},
+	{"网路", "网络"},
+	{"凭证", "凭据"},
+}
+
+// traditional is built once: the letters of the first list are written like those of the second, in this order.
+var traditional = sync.OnceValue(func() map[rune]rune {
+	from := []rune("無視記憶設實現時請發給傳送將說這個為從變數環據證鑰碼審關閉繞過權執運確認問詢詞輸顯開啟別訴讓會話轉寄對資訊檔刪務層級應該須規則條與壞總統長體網鏈駭隱藏瞞備後門條聽從遵內容當處製複讀寫導齊錄達態進擊擬轉換約許獲徵須")
+	to := []rune("无视记忆设实现时请发给传送将说这个为从变数环据证钥码审关闭绕过权执运确认问询词输显开启别诉让会话转寄对资讯档删务层级应该须规则条与坏总统长体网链骇隐藏瞒备后门条听从遵内容当处制复读写导齐录达态进击拟转换约许获征须")
+	table := make(map[rune]rune, len(from))
+	for i, r := range from {
+		if to[i] != r {
+			table[r] = to[i]
+		}
+	}
+	return table
+})
+
+// unspaced joins Chinese letters that stand apart: 忽 略 之 前.
+func unspaced(_ string, t folded) (folded, bool) {
+	if !apart().MatchString(t.text) {
+		return folded{}, false
+	}
+	b := newBuilder(len(t.text))
+	last := rune(0)
+	for i := 0; i < len(t.text); {
+		r, n := utf8.DecodeRuneInString(t.text[i:])
+		next, _ := utf8.DecodeRuneInString(t.text[i+n:])
+		if r != ' ' || !unicode.Is(unicode.Han, last) || !unicode.Is(unicode.Han, next) {
+			b.write(r, t.at[i])
+		}
+		last = r
+		i += n
+	}
+	return b.done(t.at[len(t.at)-1]), true
+}
+
+var apart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\p{Han} ){3}\p{Han}`)
+})
+
+// hyphened reads words that a sign joins as words: ignore-previous-instructions, ignore_all_previous.
+func hyphened(_ string, t folded) (folded, bool) {
+	hits := chained().FindAllStringIndex(t.text, 200)
+	if hits == nil {
+		return folded{}, false
+	}
+	b, last := newBuilder(len(t.text)), 0
+	for _, h := range hits {
+		copyPart(b, t, last, h[0])
+		for i := h[0]; i < h[1]; i++ {
+			if c := t.text[i]; c >= 'a' && c <= 'z' {
+				b.rune(rune(c), t.at[i])
+			} else {
+				b.space(t.at[i])
+			}
+		}
+		last = h[1]
+	}
+	copyPart(b, t, last, len(t.text))
+	return b.done(t.at[len(t.at)-1]), true
+}
+
+var chained = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:ignore|disregard|forget|override|bypass|reveal|do|you|skip|disable)(?:[-_.+/]+[a-z]+){2,}`)
+})
