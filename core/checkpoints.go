@@ -14,6 +14,7 @@ import (
 	"hermes/core/backend"
 	"hermes/core/checkpoint"
 	"hermes/core/config"
+	"hermes/core/logs"
 	"hermes/core/realpath"
 )
 
@@ -28,6 +29,7 @@ func checkpointOptions(c *config.Config) checkpoint.Options {
 		Dir:       filepath.Join(c.Paths().Home, "checkpoints", "workbench"), // the Python program has checkpoints/store
 		Snapshots: k.MaxSnapshots, FileSize: int64(k.MaxFileSize) << 20, TotalSize: int64(k.MaxTotalSize) << 20,
 		Age: time.Duration(k.Retention) * 24 * time.Hour, TreeFiles: k.MaxFiles, TreeSize: int64(k.MaxTotalSize) << 19,
+		Own: realpath.Of("", "/", c.Paths().Home), Clean: logs.Redact,
 	}
 	if home, err := os.UserHomeDir(); err == nil {
 		o.Except = []string{realpath.Of("", "/", home)}
@@ -69,7 +71,7 @@ func (k checkpoints) End(ctx context.Context, session, turn string) error {
 
 // change says which files a call may change. One that names no paths may change anything where it runs.
 func (k checkpoints) change(c agent.FileChange) checkpoint.Change {
-	out := checkpoint.Change{Session: c.Session, Turn: c.Turn, Prompt: c.Prompt, Tool: c.Tool, Paths: c.Paths}
+	out := checkpoint.Change{Session: c.Session, Turn: c.Turn, Prompt: logs.Redact(c.Prompt), Tool: c.Tool, Paths: c.Paths}
 	if len(c.Paths) > 0 || c.Toolset == "file" {
 		return out
 	}

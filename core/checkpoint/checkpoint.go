@@ -38,10 +38,13 @@ type Options struct {
 	TreeFiles int           // files of a work tree that is recorded for a command: 20,000
 	TreeSize  int64         // bytes of its files: 250 MB
 	TreeTime  time.Duration // what recording one may take: 30 s
-	// Except are folders whose work tree is never recorded: the home of the person. "/" never is.
+	// Except are folders whose work tree is never recorded, nor one that they are in: the home of the person. "/" never is.
 	Except []string
-	Git    string // the program; "" looks for git in PATH
-	Log    *slog.Logger
+	Own    string // our data folder: never a part of a work tree
+	// Clean hides secrets in what Diff shows; nil hides nothing.
+	Clean func(string) string
+	Git   string // the program; "" looks for git in PATH
+	Log   *slog.Logger
 }
 
 func (o Options) orDefaults() Options {
@@ -53,6 +56,9 @@ func (o Options) orDefaults() Options {
 	set(&o.TreeSize, 250<<20)
 	set(&o.TreeTime, 30*time.Second)
 	set(&o.Git, "git")
+	if o.Clean == nil {
+		o.Clean = func(s string) string { return s }
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

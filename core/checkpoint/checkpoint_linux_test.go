@@ -329,3 +329,27 @@ func TestPathsThatAreNoText(t *testing.T) {
 		}
 	}
 }
+
+// A data folder inside of a project is no part of it.
+func TestTheStoreInsideOfTheProject(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, Options{})
+	home := p.path("home")
+	p.store = Open(Options{Dir: filepath.Join(home, "checkpoints", "workbench"), Own: home})
+	t.Cleanup(p.store.Close)
+	p.git()
+	p.write("home/config.yaml", "mine")
+	for range 3 {
+		turn := p.begin()
+		p.command(turn, func() { p.write("README", turn); p.write("home/config.yaml", turn) })
+		if r := p.end(turn); len(r.Files) != 1 {
+			t.Errorf("%+v", r.Files)
+		}
+	}
+	p.store.o.Except = []string{home} // a repository around the home of the person is none of ours
+	turn := p.begin()
+	p.command(turn, func() { p.write("README", "x") })
+	if r := p.end(turn); r != nil {
+		t.Errorf("%+v", r)
+	}
+}

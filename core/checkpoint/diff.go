@@ -53,7 +53,7 @@ func (s *Store) difference(path Path, from, to State) Diff {
 		d.Summary += fmt.Sprintf(" (not shown as text: %d bytes, then %d)", from.Size, to.Size)
 		return d
 	}
-	d.Unified = udiff.Unified("a"+slash(path), "b"+slash(path), a, b)
+	d.Unified = s.o.Clean(udiff.Unified("a"+slash(path), "b"+slash(path), a, b))
 	for line := range strings.SplitSeq(d.Unified, "\n") {
 		switch {
 		case strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "--- "):

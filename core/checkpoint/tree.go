@@ -35,7 +35,8 @@ func (s *Store) recordTree(ctx context.Context, t *openTurn, b *batch, c Change)
 	if root == "" || t.refused[root] || slices.ContainsFunc(t.rec.Trees, func(x Tree) bool { return string(x.Root) == root }) {
 		return false, nil
 	}
-	if root == "/" || slices.Contains(s.o.Except, root) || under(s.o.Dir, root) && filepath.Dir(s.o.Dir) == root {
+	inside := func(dir string) bool { return under(dir, root) }
+	if root == "/" || slices.ContainsFunc(s.o.Except, inside) || s.o.Own != "" && under(root, s.o.Own) {
 		return false, nil
 	}
 	m, err := s.scan(ctx, root, b)
@@ -179,7 +180,7 @@ func (w *walk) dir(ctx context.Context, rel string) error {
 	}
 	for _, item := range list {
 		name, at := item.Name(), filepath.Join(rel, item.Name())
-		if strings.EqualFold(name, ".git") || strings.HasPrefix(name, ".hermes-") && strings.HasSuffix(name, ".tmp") || w.ignored[at] {
+		if strings.EqualFold(name, ".git") || strings.HasPrefix(name, ".hermes-") && strings.HasSuffix(name, ".tmp") || w.ignored[at] || w.own(at) {
 			continue
 		}
 		st, err := d.Lstat(name)
@@ -196,6 +197,12 @@ func (w *walk) dir(ctx context.Context, rel string) error {
 		}
 	}
 	return nil
+}
+
+// own reports whether a path is ours: what is kept there would be kept again, and again.
+func (w *walk) own(at string) bool {
+	abs := filepath.Join(w.root, at)
+	return abs == w.s.o.Own || abs == w.s.o.Dir
 }
 
 func (w *walk) add(d *realpath.Dir, name, at string, st realpath.Stat) error {

@@ -48,6 +48,7 @@ func (c *command) kept(cmd *cobra.Command, f rollbackFlags) (*checkpoint.Store, 
 	if err != nil {
 		return nil, nil, err
 	}
+	core.LearnSecrets(start.Config) // they are hidden in what is shown
 	store := core.OpenCheckpoints(start.Config)
 	all, err := store.List("")
 	if err != nil {
