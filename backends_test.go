@@ -115,7 +115,8 @@ func calling(name string, args map[string]any) modeltest.Call {
 
 // happening is an event of --output jsonl with the fields that matter here.
 type happening struct {
-	Type string `json:"type"`
+	At   time.Time `json:"at"`
+	Type string    `json:"type"`
 	Data struct {
 		Name   string             `json:"name"` // of a back end
 		To     event.BackendState `json:"to"`
@@ -179,6 +180,22 @@ func (o finished) states(name string) (all []event.BackendState) {
 		}
 	}
 	return all
+}
+
+// rest is the shortest time between a failure of a back end and its next try; an hour when there was none.
+func (o finished) rest(name string) time.Duration {
+	least, failed := time.Hour, time.Time{}
+	for _, e := range o.events {
+		if e.Type != "BackendChanged" || e.Data.Name != name {
+			continue
+		}
+		if e.Data.To == event.BackendFailed {
+			failed = e.At
+		} else if !failed.IsZero() {
+			least, failed = min(least, e.At.Sub(failed)), time.Time{}
+		}
+	}
+	return least
 }
 
 // has says whether some event of a kind holds a part.
