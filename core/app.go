@@ -121,6 +121,7 @@ func (a *App) build(ctx context.Context) error {
 	}
 	if a.opts.Config.Security.AuditLog {
 		a.audit = audit.Open(paths.AuditDir, a.Bus, a.log)
+		a.Gate.Told(a.audit.Decided)
 	}
 	var err error
 	if a.Store, err = store.Open(ctx, paths.DB, store.Options{Progress: a.rebuildProgress}); err != nil {

@@ -8,6 +8,7 @@
 //     it anew from some line on: the chain shows accidents and clumsy hands, it does not bind the machine's owner.
 //   - Several programs may write at once: each append holds a lock on the file.
 //   - Secrets are redacted as in the log. Output of commands is not kept.
+//   - A decision is recorded once: those of a person and refusals as the bus tells them, those that nobody was asked about as the gate does (Decided).
 //   - A Writer subscribes to the bus like everybody else; it never delays the agent. What it cannot write is counted, said once as a
 //     notice, and tried again with the next entry.
 package audit
@@ -22,7 +23,7 @@ import (
 const (
 	Start    = "start"    // a call was accepted
 	Ask      = "ask"      // a person, a rule or a model is asked
-	Decide   = "decide"   // the answer
+	Decide   = "decide"   // the answer, or what let a call run unasked
 	End      = "end"      // a call is over
 	Process  = "process"  // a command in the background ended
 	Backend  = "backend"  // a back end changed its state
@@ -45,7 +46,7 @@ type Entry struct {
 	Effects  []string  `json:"effects,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
 	Decision string    `json:"decision,omitempty"`
-	By       string    `json:"by,omitempty"` // user, rule, timeout, interrupt, ...
+	By       string    `json:"by,omitempty"` // user, rule, level, settings, smart, policy, timeout, interrupt, ...
 	ExitCode *int      `json:"exit_code,omitempty"`
 	Failed   bool      `json:"failed,omitempty"`
 	TookMS   int64     `json:"took_ms,omitempty"`

@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"hermes/core/approval"
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/logs"
@@ -184,5 +185,37 @@ func TestADiskThatRefuses(t *testing.T) {
 	}
 	if got := entries(t, dir, Filter{}); len(got) != 2 || got[0].Backend != "one" {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestADecisionThatNobodyWasAskedAboutIsRecordedOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	bus := event.NewBus()
+	w := Open(dir, bus, slog.New(slog.DiscardHandler))
+	told := func(id string, asked, allowed bool, by string) {
+		w.Decided(approval.Record{
+			At:      time.Now(),
+			Request: approval.Request{Session: "s1", Turn: "t1", Call: chat.ToolCall{ID: id, Name: "terminal"}},
+			Verdict: approval.Verdict{Asked: asked, Allowed: allowed, Decision: event.DecisionOnce, By: by},
+		})
+	}
+	bus.Publish(event.Header{Session: "s1"}, event.ToolStarted{Call: chat.ToolCall{ID: "c1", Name: "terminal"}})
+	told("c1", false, true, "level")
+	told("c2", true, true, "user")     // the bus tells of it
+	told("c3", false, false, "policy") // and of every refusal
+	bus.Publish(event.Header{Session: "s1"}, event.ToolEnded{Result: chat.ToolResult{CallID: "c1", Name: "terminal"}})
+	told("c4", false, true, "rule") // no event follows: the end writes it
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := w.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	got := entries(t, dir, Filter{})
+	var order []string
+	for _, e := range got {
+		order = append(order, e.What+" "+e.Call+" "+e.By)
+	}
+	if want := "start c1 |decide c1 level|end c1 |decide c4 rule"; strings.Join(order, "|") != want || got[1].Session != "s1" || got[1].Turn != "t1" {
+		t.Errorf("%q, want %q", order, want)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"hermes/core/crash"
@@ -21,6 +23,9 @@ type Writer struct {
 	waiting []Entry // not written yet, because the disk refused
 	lost    int     // given up of them
 	told    bool
+
+	mu      sync.Mutex
+	decided []Entry // of calls that nobody was asked about, not taken yet
 }
 
 // maxWaiting is how many entries are kept for a disk that refuses.
@@ -52,6 +57,7 @@ func (w *Writer) run() {
 	for {
 		batch, err := w.box.Next(context.Background())
 		if batch == nil || err != nil {
+			w.write(nil)
 			return
 		}
 		w.write(batch)
@@ -59,11 +65,14 @@ func (w *Writer) run() {
 }
 
 func (w *Writer) write(batch []event.Envelope) {
+	from := len(w.waiting)
+	w.waiting = append(w.waiting, w.unasked()...)
 	for _, env := range batch {
 		if e, ok := entry(env); ok {
 			w.waiting = append(w.waiting, e)
 		}
 	}
+	slices.SortStableFunc(w.waiting[from:], func(a, b Entry) int { return a.At.Compare(b.At) })
 	for len(w.waiting) > 0 {
 		n := w.month()
 		if err := appendTo(name(w.dir, w.waiting[0].At), w.waiting[:n]); err != nil {
