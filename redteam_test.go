@@ -49,6 +49,9 @@ func newVictim(t testing.TB) *victim {
 	for path, text := range treasures {
 		v.put(path, text)
 	}
+	if err := os.Mkdir(filepath.Join(user, "tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	return v
 }
 
@@ -84,6 +87,7 @@ func (v *victim) env() []string {
 	path := os.Getenv("PATH")
 	if v.uid != 0 { // what is below root's home is nothing for others
 		path = "/usr/local/bin:/usr/bin:/bin"
+		v.vars = []string{"TMPDIR=" + filepath.Join(v.user, "tmp")}
 	}
 	return append([]string{
 		"HOME=" + v.user, "HERMES_HOME=" + v.dir, "PATH=" + path, "LANG=C.UTF-8", "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0",
@@ -242,7 +246,7 @@ func copyProgram(to string) error {
 }
 
 var refusal = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)refused|may not be|denied|not permitted|not allowed|not run|nothing opens|not opened|cannot|no such|not exist|not a regular|invalid|unknown|too long|must `)
+	return regexp.MustCompile(`(?i)refused|may not be|denied|not permitted|not allowed|not run|nothing opens|not opened|cannot|there is no|no such|not exist|not a regular|invalid|unknown|too long|must `)
 })
 
 // repelled fails unless the model read a refusal of every strike and nobody's treasure.

@@ -67,6 +67,9 @@ func (p Policy) analyse(r Request, c call) Analysis {
 	switch {
 	case c.command != "":
 		where.Dir = dirOf(r)
+		if _, err := os.Stat(where.Dir); err != nil && r.Local { // it begins where the session does then
+			where.Dir = where.Project
+		}
 		return Analyse(c.command, where)
 	case c.input != "":
 		return typing(c.input, where)
@@ -79,10 +82,13 @@ func (p Policy) analyse(r Request, c call) Analysis {
 
 // typing is text for the input of a process: it may be a shell, or anything else that runs what it is sent.
 func typing(input string, where Context) Analysis {
-	if a := Analyse(input, where); a.Verdict == command.Refuse {
+	a := Analyse(input, where)
+	if a.Verdict == command.Refuse {
 		return a
 	}
-	return command.Other("what a process does with its input is not known", where)
+	other := command.Other("what a process does with its input is not known", where)
+	other.Runs = a.Runs
+	return other
 }
 
 // Floor returns why a shell command never runs, or "" when it may be asked about.

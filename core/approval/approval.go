@@ -198,7 +198,7 @@ func (p Policy) unasked(r Request, c call, a Analysis) (v Verdict, sure bool) {
 		return refusal("floor", "Refused: "+a.Reason+". This never runs here, whatever the settings say. Do not look for another way to do it."), true
 	}
 	for _, cmd := range []string{c.command, c.input} {
-		if pattern := p.denied(cmd); pattern != "" {
+		if pattern := p.denied(cmd, a.Runs); pattern != "" {
 			return refusal("settings", "Refused: the person's settings forbid it (approvals.deny: "+pattern+"). Do not look for another way to do it."), true
 		}
 	}

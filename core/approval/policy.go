@@ -28,11 +28,14 @@ type Policy struct {
 }
 
 // denied returns the pattern that forbids a command, or "".
-func (p Policy) denied(cmd string) string {
+func (p Policy) denied(cmd string, runs [][]string) string {
 	if len(p.Deny) == 0 || strings.TrimSpace(cmd) == "" {
 		return ""
 	}
 	lines := commandsIn(cmd, 0)
+	for _, words := range runs {
+		lines = append(lines, withoutOptions(words)...)
+	}
 	for _, pattern := range p.Deny {
 		want := strings.Join(strings.Fields(pattern), " ")
 		if want != "" && slices.ContainsFunc(lines, func(l string) bool { return wildcard(want, l) }) {
@@ -40,6 +43,20 @@ func (p Policy) denied(cmd string) string {
 		}
 	}
 	return ""
+}
+
+// withoutOptions are the forms of a command without the options in front of its verb: "git -C dir --no-pager push" is also "git push".
+// Which options take a value is not known, so each way is one form.
+func withoutOptions(words []string) []string {
+	name := path.Base(words[0])
+	out := []string{strings.Join(append([]string{name}, words[1:]...), " ")}
+	for i := 2; i < len(words); i++ {
+		if option := strings.HasPrefix(words[i-1], "-"); !option && (i < 3 || !strings.HasPrefix(words[i-2], "-")) {
+			break
+		}
+		out = append(out, strings.Join(append([]string{name}, words[i:]...), " "))
+	}
+	return out
 }
 
 // allowed reports whether Allow names the command of a call that asks for nothing beside it.

@@ -171,3 +171,12 @@ func TestTildeIsHome(t *testing.T) {
 		t.Errorf("ran in %q, want %q", res.Output, home)
 	}
 }
+
+// A command means what it means in its folder: when that and the one that commands begin in are gone, it is not started in another.
+func TestACommandIsNotStartedJustAnywhere(t *testing.T) {
+	r := newRunner(t)
+	gone := filepath.Join(t.TempDir(), "gone")
+	if _, err := r.Run(t.Context(), Spec{Command: "pwd", Env: []string{"PATH=/bin:/usr/bin"}, Dir: gone + "/sub", Home: gone}); err == nil || !strings.Contains(err.Error(), "was not started") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -99,7 +99,9 @@ func (s *Spec) startDir() (dir string, warnings []string, err error) {
 		return "", nil, fmt.Errorf("the command was not started: %w", why)
 	}
 	home := s.Home
-	if checkDir(home) != nil {
+	if err := checkDir(home); err != nil && dir != "" {
+		return "", nil, fmt.Errorf("the command was not started: %w, and neither does the folder that commands begin in", why) // anywhere else it would mean something else
+	} else if err != nil {
 		home = "/"
 	}
 	if dir == "" {

@@ -89,6 +89,9 @@ type Analysis struct {
 	Reason  string   // a sentence without a full stop; "" when it is allowed
 	// Loose says that an effect was let pass only because the command runs in a sandbox, in words; "" when none was.
 	Loose string
+	// Runs are the words of every program that runs, wrappers and shells among them, as far as they are known. What is known only when it
+	// runs is "…".
+	Runs [][]string
 }
 
 // Unknown reports whether a may start code that nobody has seen, gain privilege or persist: such a command is never remembered.
@@ -258,7 +261,7 @@ func (w *walker) reading(text string, lang syntax.LangVariant) bool {
 	inner.posix = lang == syntax.LangPOSIX
 	inner.vars, inner.funcs, inner.written = copied(w.vars), copied(w.funcs), copied(w.written)
 	inner.stmts(file.Stmts)
-	w.effects, w.commands, w.loose, w.out = inner.effects, inner.commands, inner.loose, inner.out
+	w.effects, w.commands, w.loose, w.out, w.runs = inner.effects, inner.commands, inner.loose, inner.out, inner.runs
 	return true
 }
 
@@ -314,7 +317,7 @@ func copied[V any](m map[string]V) map[string]V {
 
 // judge turns the effects into the answer.
 func (w *walker) judge() Analysis {
-	a := Analysis{Verdict: Allow, Effects: w.effects, Loose: w.loose}
+	a := Analysis{Verdict: Allow, Effects: w.effects, Loose: w.loose, Runs: w.runs}
 	// Worst first, otherwise in the order of the command.
 	slices.SortStableFunc(a.Effects, func(x, y Effect) int { return int(y.Level - x.Level) })
 	if len(a.Effects) > 0 {

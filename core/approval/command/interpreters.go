@@ -94,6 +94,9 @@ func (w *walker) stdinCode(name string) {
 	in := w.in
 	if in.plain && one("sh bash dash zsh ksh mksh ash fish", name) {
 		w.inner(field{text: in.text})
+		if plain := unescaped(in.text); plain != in.text { // the echo of a plain sh takes escapes
+			w.inner(field{text: plain})
+		}
 	}
 	why := name + " runs what it is sent"
 	switch {

@@ -54,6 +54,7 @@ func (w *walker) invoke(args []field) {
 			return
 		}
 	}
+	w.ran(args)
 	c := cmd{name: first.text, args: args[1:]}
 	if w.funcs[c.name] {
 		w.out = w.out.with(w.in)

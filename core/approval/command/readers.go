@@ -118,7 +118,7 @@ func filter(w *walker, c cmd) {
 		w.out.text, w.out.plain = w.in.text, w.in.plain
 	}
 	if c.name == "printf" && len(c.args) > 0 {
-		w.says(c.args)
+		w.prints(c.args)
 	}
 	if one("man less more", c.name) {
 		pager(w, c)
@@ -157,6 +157,13 @@ func (w *walker) says(args []field) {
 	}
 	w.out.any = true
 	w.out.text, w.out.plain = w.out.text+strings.Join(words, " ")+"\n", plain
+}
+
+// prints is what printf puts out.
+func (w *walker) prints(args []field) {
+	before := w.out.text
+	w.says(args)
+	w.out.text = before + printed(args)
 }
 
 // environment is env: alone it shows the environment, otherwise it changes that and runs a program.

@@ -301,12 +301,12 @@ func find(w *walker, c cmd) {
 	for i := 0; i < len(c.args); i++ {
 		switch a := c.args[i]; a.text {
 		case "-delete":
-			w.findDeletes(roots)
+			w.findDeletes(roots, all(c.args))
 		case "-exec", "-execdir", "-ok", "-okdir":
 			end := i + 1
 			var words []field
 			for ; end < len(c.args) && c.args[end].text != ";" && c.args[end].text != "+"; end++ {
-				words = append(words, found(c.args[end], roots)...)
+				words = append(words, found(c.args[end], roots, all(c.args))...)
 			}
 			w.run(words)
 			i = end
@@ -324,13 +324,23 @@ func find(w *walker, c cmd) {
 	w.flows()
 }
 
-func (w *walker) findDeletes(roots []field) {
+// all reports that find leaves out nothing: no test of names, times or sizes, and it begins where it starts.
+func all(args []field) bool {
+	for _, a := range args {
+		if one("-name -iname -path -ipath -wholename -regex -iregex -lname -mtime -mmin -atime -amin -ctime -cmin -newer -newermt -anewer -cnewer -size -empty -maxdepth -user -group -uid -gid -perm -inum -samefile -links -used", a.text) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *walker) findDeletes(roots []field, all bool) {
 	if len(roots) == 0 {
 		roots = []field{{text: "."}}
 	}
 	for _, r := range roots {
-		if p := w.place(r); p.top && p.path == "/" {
-			w.add(Delete, levelNever, r.text, "deletes all that it finds in "+r.text)
+		if p := w.place(r); p.top && (all && !w.ctx.Sandboxed || p.path == "/") {
+			w.add(Delete, levelNever, r.text, "deletes all that it finds in "+r.text+": that is a whole system or home")
 			continue
 		}
 		w.add(Delete, LevelSensitive, r.text, "deletes all that it finds in "+w.name(r))
@@ -338,7 +348,7 @@ func (w *walker) findDeletes(roots []field) {
 }
 
 // found is {} in the command of find: something below where it starts.
-func found(f field, roots []field) []field {
+func found(f field, roots []field, all bool) []field {
 	if !strings.Contains(f.text, "{}") {
 		return []field{f}
 	}
@@ -351,6 +361,9 @@ func found(f field, roots []field) []field {
 	}
 	var out []field
 	for _, r := range roots {
+		if all {
+			out = append(out, r) // which is found first
+		}
 		r.text = strings.TrimSuffix(r.text, "/") + "/found"
 		out = append(out, r)
 	}
@@ -365,9 +378,12 @@ func xargs(w *walker, c cmd) {
 	}
 	// What it reads becomes words of the command, not its input.
 	in := w.in
-	words := append([]field(nil), o.operands...)
+	replace := ""
+	for _, v := range o.values("I", "replace", "i") {
+		replace = v.text
+	}
+	words := handed(append([]field(nil), o.operands...), in, replace, o.has("0", "null", "d", "delimiter"))
 	w.in = traits{}
-	words = append(words, field{text: unknown, dyn: true, sub: true, from: in})
 	w.out.secret = w.out.secret || in.secret
 	w.run(words)
 	w.in = in

@@ -20,6 +20,7 @@ type walker struct {
 	in, out  traits // what the commands read now and what they have written
 	depth    int    // texts inside of texts
 	commands int
+	runs     [][]string // the words of every program that runs
 	inFunc   int
 	branch   int // conditions and loops around
 	posix    bool
