@@ -319,13 +319,13 @@ func TestCloseWithAHungEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // a machine that others hold removes default in that
 	defer cancel()
 	began := time.Now()
 	if err := p.Close(ctx); err == nil || !strings.Contains(err.Error(), "removing backend 'a'") || strings.Contains(err.Error(), "'default'") {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 5*time.Second || k.get("s/default").removals.Load() != 1 {
+	if took := time.Since(began); took > 10*time.Second || k.get("s/default").removals.Load() != 1 {
 		t.Errorf("after %v, default removed %d times", took, k.get("s/default").removals.Load())
 	}
 	close(hang)

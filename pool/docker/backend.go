@@ -119,6 +119,12 @@ func (b *Backend) Remove(ctx context.Context) error {
 	}
 	b.disconnect(ctx)
 	if !b.engine.used() { // it never answered: this process has made nothing there
+		if b.use != nil && b.use.alone() {
+			b.use.erase()
+			b.use = nil
+			change.erase()
+			return nil
+		}
 		b.Release()
 		change.free()
 		return nil
