@@ -131,12 +131,21 @@ func find(text string, final bool) (hits []hit, open int) {
 	if f := known.now.Load(); f != nil {
 		v := newView(text, true)
 		hits = v.hits(f.all(v.text, nil))
+		if v.dirty { // what is left out may be part of a value: ESC f is a sequence, too
+			hits = f.all(text, hits)
+			note(&view{src: text, text: text}, f.partial(text))
+		}
 		note(v, f.partial(v.text))
 	}
 	v := newView(text, false)
 	found, at := shapes(v.text, final)
 	note(v, at)
 	hits = append(hits, v.hits(found)...)
+	if v.dirty {
+		found, at = shapes(text, final)
+		note(&view{src: text, text: text}, at)
+		hits = append(hits, found...)
+	}
 	return merge(hits), open
 }
 

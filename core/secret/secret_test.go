@@ -166,7 +166,7 @@ func TestLinear(t *testing.T) {
 			return best
 		}
 		small, large := took(16<<10), took(128<<10)
-		if large > 100*time.Millisecond && large > 24*small {
+		if large > 400*time.Millisecond && large > 24*small {
 			t.Errorf("%q: 16 KiB %v, 128 KiB %v", unit, small, large)
 		}
 	}

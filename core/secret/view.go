@@ -11,6 +11,8 @@ type view struct {
 	src  string
 	text string
 	cuts []cut // nil when text is src
+
+	dirty bool // there is more to leave out than line ends
 }
 
 // cut says that from byte "at" of the view on, the source is "raw" bytes in.
@@ -24,6 +26,7 @@ func newView(src string, joined bool) *view {
 	if !dirty && (!joined || strings.IndexByte(src, '\n') < 0 && strings.IndexByte(src, '\r') < 0) {
 		return v
 	}
+	v.dirty = dirty
 	var b strings.Builder
 	b.Grow(len(src))
 	next := next{src: src, joined: joined, at: -1}
@@ -112,7 +115,9 @@ func escape(s string) int {
 	switch s[1] {
 	case '[':
 		for i := 2; i < len(s); i++ {
-			if c := s[i]; c < ' ' || c > '?' {
+			if c := s[i]; c < ' ' {
+				return i
+			} else if c > '?' {
 				return i + 1
 			}
 		}
