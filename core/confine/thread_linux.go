@@ -46,5 +46,20 @@ func DropCaps() error {
 			return fmt.Errorf("capability %d: %w", c, err)
 		}
 	}
+	return dropInherited()
+}
+
+// dropInherited empties the inheritable set: a program that root starts gets what is in it whatever the bounds are, and some container
+// engines fill it.
+func dropInherited() error {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&head, &sets[0]); err != nil {
+		return fmt.Errorf("capabilities: %w", err)
+	}
+	sets[0].Inheritable, sets[1].Inheritable = 0, 0
+	if err := unix.Capset(&head, &sets[0]); err != nil {
+		return fmt.Errorf("capabilities: %w", err)
+	}
 	return nil
 }

@@ -79,7 +79,8 @@ func New(o Options) *Web {
 
 // sameHost keeps a key from following a redirect to somebody else.
 func sameHost(r *http.Request, via []*http.Request) error {
-	if len(via) >= 3 || r.URL.Host != via[0].URL.Host {
+	open := r.URL.Scheme != "https" && via[0].URL.Scheme == "https" // anybody on the way could read the key
+	if len(via) >= 3 || r.URL.Host != via[0].URL.Host || open {
 		return http.ErrUseLastResponse
 	}
 	return nil

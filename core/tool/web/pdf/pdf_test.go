@@ -94,7 +94,7 @@ func TestCompositeFont(t *testing.T) {
 // Hostile documents end with an error or with text, in bounded time, and leave this process as it was.
 func TestHostileDocuments(t *testing.T) {
 	t.Parallel()
-	bomb := flate(make([]byte, 64<<20))
+	bomb := flate(make([]byte, 24<<20))
 	for i := 0; i < 2; i++ {
 		bomb = flate([]byte(bomb))
 	}
