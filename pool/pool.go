@@ -211,10 +211,14 @@ func (p *Pool) remove(ctx context.Context, cause string, out []retired) error {
 	for _, r := range out {
 		select {
 		case <-r.m.finished:
+		case <-ctx.Done():
+		}
+		select { // of two that are ready the first select takes any
+		case <-r.m.finished:
 			if r.mine {
 				errs = append(errs, r.m.removal)
 			}
-		case <-ctx.Done():
+		default:
 			errs = append(errs, fmt.Errorf("removing backend '%s': %w; what is left of it ends by itself or is removed at the next start", r.m.key.name, ctx.Err()))
 		}
 	}
