@@ -185,14 +185,13 @@ func (m *machine) quiet() bool {
 }
 
 // launch begins a start. It can be ended from now on, not only once it has got somewhere. The lock is held.
-func (m *machine) launch() *job {
+func (m *machine) launch() {
 	ctx, cancel := context.WithCancelCause(m.ctx)
 	j := m.begin("pool start", func(j *job) {
 		defer cancel(nil)
 		m.start(ctx, j)
 	})
 	j.start, j.cancel = true, cancel
-	return j
 }
 
 func (m *machine) start(ctx context.Context, j *job) {
