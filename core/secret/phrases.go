@@ -52,7 +52,7 @@ func scheme(s string, at, end int) span {
 	}
 	to := base.run(s, from)
 	got := span{from: from, open: to == len(s)}
-	if v := s[from:to]; len(v) >= 12 && !placeholder(v) && (mixed(v) || strings.ContainsAny(v[:len(v)-1], "=+/") || len(v) >= 24) {
+	if v := s[from:to]; len(v) >= 12 && !placeholder(v) && (mixed(v) || strings.ContainsAny(v[:len(v)-1], "=+/") || len(v) >= 16+4*(len("bearer")-(end-at))) { // "basic responsibilities" is no secret
 		got.to = to
 	}
 	return got
