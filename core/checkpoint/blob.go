@@ -47,13 +47,16 @@ func (b blobs) path(hash string) string { return filepath.Join(b.dir, hash[:2], 
 
 // has reports whether a content is kept. An empty file is none: it is what a power cut leaves of one.
 func (b blobs) has(hash string) bool {
+	if len(hash) != 2*sha256.Size {
+		return false
+	}
 	info, err := os.Stat(b.path(hash))
 	return err == nil && info.Size() > 0
 }
 
 // get returns a content, checked.
 func (b blobs) get(hash string) ([]byte, error) {
-	if len(hash) != 2*sha256.Size {
+	if raw, err := hex.DecodeString(hash); err != nil || len(raw) != sha256.Size {
 		return nil, errors.New("its content was not kept")
 	}
 	packed, err := os.ReadFile(b.path(hash))
