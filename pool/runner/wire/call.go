@@ -147,7 +147,7 @@ func (k *call) finish(e ending, err error) {
 			close(k.done)
 			return
 		}
-		if err != nil {
+		if err != nil && k.begun { // of one that never began Start tells
 			k.intake.Put(runner.Note, []byte("\n["+err.Error()+"]\n"))
 		}
 		k.c.ends.Add(1)

@@ -141,7 +141,13 @@ func TestWhatIsWrongWithACommandIsNoLoss(t *testing.T) {
 		if _, err := c.Run(context.Background(), x.spec); err == nil || errors.As(err, &not) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: Run: %v", name, err)
 		}
-		if _, err := c.Start(x.spec); err == nil || errors.As(err, &not) || !strings.Contains(err.Error(), x.want) {
+		var shown strings.Builder
+		x.spec.Sink = func(_ runner.Stream, data []byte) { shown.Write(data) }
+		_, err := c.Start(x.spec)
+		if shown.Len() > 0 {
+			t.Errorf("%s: Start showed what it also returned: %q", name, shown.String())
+		}
+		if err == nil || errors.As(err, &not) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: Start: %v", name, err)
 		}
 	}
