@@ -38,6 +38,7 @@ func main() {
 
 func run() int {
 	defer crash.Guard("main")
+	defer lateCollection()()
 	childenv.Conceal()
 	return cli.Process(context.Background(), program())
 }
