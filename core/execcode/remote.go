@@ -39,13 +39,11 @@ func (e *Engine) startRemote(ctx context.Context, s Script, out sink) (process, 
 		return nil, fmt.Errorf("python3 could not be started in back end %s: %w", s.Backend, err)
 	}
 	ch, err := channels.Channel(s.Session, proc.ID)
-	if err == nil {
-		_, err = ch.Write(block('s', []byte(bootstrap)))
-	}
 	if err != nil {
 		_, _ = e.o.Pool.Kill(context.WithoutCancel(ctx), s.Session, proc.ID)
 		return nil, fmt.Errorf("no channel to the script in back end %s: %w", proc.Backend, err)
 	}
+	_, _ = ch.Write(block('s', []byte(bootstrap))) // if that fails it has ended, and its exit code and words say more
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &remote{pool: e.o.Pool, session: s.Session, id: proc.ID, name: proc.Backend, ch: ch, ended: make(chan struct{}), stop: stop}
 	crash.Go("script wait", func() { p.wait(life) })
