@@ -67,7 +67,7 @@ func (p *Pool) slot(m *machine) (room <-chan struct{}, err error) {
 		return spare.giveWay(m.name(), most), nil
 	}
 	slices.Sort(up)
-	return nil, fmt.Errorf("backend '%s' was not started: this session has %d up, which is the most that it may have, and all are in use (%s)",
+	return nil, fmt.Errorf("backend '%s' was not started: this session has %d up, which is the most that it may have (terminal.max_backends_per_session), and all are in use (%s)",
 		m.name(), len(up), strings.Join(up, ", "))
 }
 

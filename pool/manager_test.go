@@ -188,7 +188,7 @@ func TestTheMostBackEndsOfASession(t *testing.T) {
 	}
 	first, second := running(t, p, "s", "a"), running(t, p, "s", "c")
 	res, err := exec(t, p, "s", "b", "c")
-	const want = "backend 'b' was not started: this session has 2 up, which is the most that it may have, and all are in use (a, c): 'default' ran it instead"
+	const want = "backend 'b' was not started: this session has 2 up, which is the most that it may have (terminal.max_backends_per_session), and all are in use (a, c): 'default' ran it instead"
 	if err != nil || res.Backend != "default" || !slices.Equal(res.Warnings, []string{want}) {
 		t.Errorf("%+v, %v", res, err)
 	}

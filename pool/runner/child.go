@@ -97,7 +97,7 @@ func startError(l launch, err error) error {
 	case errors.Is(err, unix.E2BIG):
 		return fmt.Errorf("%s was not started: the arguments and environment are too large for this system: %w", l.path, err)
 	case errors.Is(err, unix.EAGAIN):
-		return fmt.Errorf("%s was not started: the limit of processes is reached: %w", l.path, err)
+		return fmt.Errorf("%s was not started: the limit of processes is reached; what runs in the background counts too: %w", l.path, err)
 	case errors.Is(err, unix.ENOENT) && exists(l.path) && exists(l.dir):
 		return fmt.Errorf("%s was not started: the interpreter that its first line names, or its dynamic loader, does not exist here: %w", l.path, err)
 	case errors.Is(err, unix.ENOEXEC):
