@@ -42,6 +42,7 @@ func (w *walker) tarMode(o options) {
 	files := o.values("f", "file")
 	switch {
 	case o.has("x", "extract", "get"):
+		w.unpacks(files)
 		for _, f := range files {
 			if remote(f.text) {
 				w.add(NetOut, LevelSensitive, f.text, "logs in to "+f.text)
@@ -76,6 +77,14 @@ func (w *walker) tarMode(o options) {
 	}
 }
 
+// unpacks remembers that an archive comes from the network.
+func (w *walker) unpacks(archives []field) {
+	w.strange = w.strange || w.in.net
+	for _, f := range archives {
+		w.strange = w.strange || w.written[w.place(f).path]
+	}
+}
+
 func zip(w *walker, c cmd) {
 	o := parseOptions(c.args, "P TT unzip-command x i b t o", false)
 	for _, s := range o.set {
@@ -83,6 +92,11 @@ func zip(w *walker, c cmd) {
 			w.add(Exec, LevelAlways, s.value.text, "zip runs a command to test the archive")
 		}
 		if s.name == "m" && c.name == "zip" || s.name == "sdel" {
+			w.add(Delete, LevelSensitive, "", "moves the files into the archive")
+		}
+	}
+	for _, a := range c.args {
+		if a.text == "-sdel" || a.text == "-df" {
 			w.add(Delete, LevelSensitive, "", "moves the files into the archive")
 		}
 	}
@@ -115,6 +129,7 @@ func unzip(w *walker, c cmd) {
 	if d := o.values("d"); len(d) > 0 {
 		into = d[0]
 	}
+	w.unpacks(o.operands)
 	w.writes(into, "unpacks into")
 	w.note(into)
 	if o.has(":") {

@@ -51,6 +51,14 @@ func builds(w *walker, c cmd) {
 				w.add(Exec, LevelAlways, a.text, "the compiler runs other code")
 			}
 		}
+	case "pre-commit", "husky":
+		if verb := operand(c); one("install init init-templatedir add set", verb) {
+			w.add(Persist, LevelAlways, verb, c.name+" "+verb+" puts hooks into the repository, which git runs from then on")
+		}
+	case "ninja", "samu":
+		for _, v := range parseOptions(c.args, "f C j k l d t w", false).values("f") {
+			w.file(c.name, v)
+		}
 	case "pytest", "py.test":
 		for _, v := range parseOptions(c.args, "p rootdir c confcutdir", false).values("rootdir", "c", "confcutdir") {
 			if p := w.place(v); p.kind != placeProject {
@@ -70,6 +78,10 @@ func builds(w *walker, c cmd) {
 }
 
 func makeTool(w *walker, c cmd) {
+	if o := parseOptions(c.args, "f file makefile C directory", false); o.has("n", "just-print", "dry-run", "recon") && len(o.values("f", "file", "makefile", "C", "directory", "eval")) == 0 {
+		w.add(Run, LevelStandard, "make", "reads what the Makefile of the project says")
+		return
+	}
 	o := parseOptions(c.args, "f file makefile C directory j jobs l load-average o old-file W what-if I include-dir eval", false)
 	for _, v := range o.values("eval") {
 		w.inner(part(v, strings.TrimSuffix(strings.TrimPrefix(v.text, "$(shell "), ")")))
@@ -111,6 +123,16 @@ func (w *walker) makefileWritten() {
 			w.add(Exec, LevelAlways, p, "runs "+path.Base(p)+", which this very line wrote")
 		}
 	}
+}
+
+// recipe reports whether the line itself has written a file that says what builds, tests and installations run.
+func (w *walker) recipe() bool {
+	for p := range w.written {
+		if one("conftest.py package.json setup.py noxfile.py tox.ini build.rs CMakeLists.txt build.gradle build.gradle.kts pom.xml Rakefile gulpfile.js Gruntfile.js justfile", path.Base(p)) {
+			return true
+		}
+	}
+	return false
 }
 
 func tasks(w *walker, c cmd) {
@@ -162,6 +184,8 @@ func (w *walker) goVerb(verb string, o options) {
 		switch {
 		case verb == "run" && strings.Contains(f.text, "@"), verb == "install" && strings.Contains(f.text, "@"):
 			w.add(Exec, LevelSensitive, f.text, "brings in and runs "+f.text)
+		case verb == "run" && strings.Contains(f.text, "://"):
+			w.add(Exec, LevelAlways, f.text, "runs what comes from the network")
 		case verb == "run" && strings.HasPrefix(f.text, "/"), verb == "run" && strings.HasSuffix(f.text, ".go"):
 			w.file("go", f)
 			return

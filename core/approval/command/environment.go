@@ -5,7 +5,7 @@ import "strings"
 // alwaysExported reports whether a variable is in the environment already, so that setting it is enough.
 func alwaysExported(name string) bool {
 	switch name {
-	case "PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "IFS", "PROMPT_COMMAND", "PS4", "BASH_ENV", "ENV", "HISTFILE", "HISTSIZE", "HOME", "PAGER", "EDITOR", "SHELL":
+	case "PATH", "PS0", "PS1", "PS2", "LD_PRELOAD", "LD_LIBRARY_PATH", "IFS", "PROMPT_COMMAND", "PS4", "BASH_ENV", "ENV", "HISTFILE", "HISTSIZE", "HOME", "PAGER", "EDITOR", "SHELL":
 		return true
 	default:
 		return false
@@ -34,6 +34,13 @@ func (w *walker) setting(name string, f field) {
 		if !w.ours(f) {
 			w.add(Exec, LevelAlways, name, "the variable "+name+" makes programs load code from "+strings.ReplaceAll(v, unknown, "…"))
 		}
+	case one("CC CXX CPP LD AR AS FC HOSTCC", name):
+		w.compiler(name, f)
+	case one("PS0 PS1 PS2 PS3", name):
+		if strings.ContainsAny(v, "`") || strings.Contains(v, "$(") {
+			w.inner(field{text: ": \"" + strings.ReplaceAll(v, `"`, `\"`) + "\""})
+			w.add(Exec, LevelAlways, name, "the prompt of the shell runs a command")
+		}
 	case one("HISTFILE HISTSIZE HISTFILESIZE HISTCONTROL HISTIGNORE SAVEHIST", name):
 		w.add(History, LevelSensitive, name, "it keeps the shell from writing its history")
 	case one("HOME XDG_CONFIG_HOME GIT_DIR GIT_WORK_TREE GNUPGHOME CARGO_HOME", name):
@@ -42,6 +49,20 @@ func (w *walker) setting(name string, f field) {
 		}
 	case one(reroutes, name):
 		w.add(NetOut, LevelSensitive, name, "the variable "+name+" sends what programs say to "+strings.ReplaceAll(v, unknown, "…"))
+	}
+}
+
+// compiler is a variable that names a tool of builds: one of the system or of the project, and no shell.
+func (w *walker) compiler(name string, f field) {
+	words := strings.Fields(f.text)
+	if len(words) == 0 {
+		return
+	}
+	first := part(f, words[0])
+	p := w.place(first)
+	if base := pathBase(first.text); one("sh bash dash zsh python python3 perl node ruby eval curl wget nc", base) ||
+		strings.Contains(first.text, "/") && p.kind != placeProject && p.kind != placeSystem || strings.ContainsAny(f.text, ";|&`$") && !f.dyn {
+		w.add(Exec, LevelAlways, name, "the variable "+name+" makes builds run "+f.text)
 	}
 }
 

@@ -14,16 +14,22 @@ func fileTools() map[string]handler {
 		"mktemp": func(w *walker, _ cmd) {
 			w.effect(Effect{Class: Write, Level: LevelCreate, Reason: "makes a temporary file", Reversible: true})
 		},
-		"cp gcp":       copyFiles,
-		"mv gmv":       move,
-		"install":      copyFiles,
-		"ln":           link,
-		"tee sponge":   tee,
-		"truncate":     truncate,
-		"split csplit": func(w *walker, c cmd) { w.writes(field{text: "."}, "writes") },
-		"patch":        patch,
-		"chmod":        chmod,
-		"chown chgrp":  chown,
+		"cp gcp":     copyFiles,
+		"mv gmv":     move,
+		"install":    copyFiles,
+		"ln":         link,
+		"tee sponge": tee,
+		"truncate":   truncate,
+		"split csplit": func(w *walker, c cmd) {
+			for _, v := range parseOptions(c.args, "filter a b C l n t additional-suffix", false).values("filter") {
+				w.inner(v)
+				w.add(Exec, LevelAlways, v.text, "split runs "+v.text+" for each part")
+			}
+			w.writes(field{text: "."}, "writes")
+		},
+		"patch":       patch,
+		"chmod":       chmod,
+		"chown chgrp": chown,
 		"chattr setfattr setfacl": func(w *walker, c cmd) {
 			w.add(System, LevelSensitive, operand(c), "it changes attributes or rights of "+operand(c))
 		},
@@ -352,6 +358,10 @@ func editor(w *walker, c cmd) {
 			return
 		}
 	}
+	if o := parseOptions(c.args, "install-extension", false); o.has("install-extension") {
+		w.add(Exec, LevelAlways, operand(c), "it installs code into the editor")
+		return
+	}
 	if w.in.any && one("ex ed red vi vim emacs", c.name) {
 		w.add(Exec, LevelAlways, "", "the editor runs the commands that it is sent")
 	}
@@ -362,7 +372,7 @@ func editor(w *walker, c cmd) {
 
 // commandsEditor reports whether an option of an editor gives it commands, or a file of them.
 func commandsEditor(a string) bool {
-	return one("-c --cmd --eval -S -s -u -l --load --script -f", a) || strings.HasPrefix(a, "+") && len(a) > 1 && !number(a[1:])
+	return one("-c --cmd --eval -S -s -u -l --load --script -f -sc -esc -ec -nc -Ec", a) || strings.HasPrefix(a, "+") && len(a) > 1 && !number(a[1:])
 }
 
 func convert(w *walker, c cmd) {

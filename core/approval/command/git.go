@@ -9,12 +9,15 @@ func versionControl() map[string]handler {
 		"git hub": git,
 		"gh glab": forge,
 		"svn hg bzr fossil jj": func(w *walker, c cmd) {
-			o := parseOptions(c.args, "R r m config", true)
+			o := parseOptions(c.args, "R m config", true)
+			o.set = append(o.set, parseOptions(o.after(1), "r m rev", false).set...)
 			for _, v := range o.values("config") {
 				w.add(Exec, LevelSensitive, v.text, c.name+" is given the setting "+v.text)
 			}
 			switch verb := o.first(); {
 			case one("status st log diff info cat blame annotate list ls help root summary heads branches tags show id identify manifest files", verb):
+			case one("update up checkout co", verb) && o.has("C", "clean", "force"):
+				w.add(History, LevelSensitive, verb, c.name+" "+verb+" throws away changes that are not committed")
 			case one("add commit ci update up pull clone checkout co init merge mv rename copy mkdir resolve branch tag new describe", verb):
 				w.effect(Effect{Class: Write, Level: LevelStandard, Target: verb, Reason: "changes the working copy", Reversible: true})
 			default:
@@ -128,7 +131,7 @@ func (w *walker) gitLoses(verb, what string) {
 func gitReads(w *walker, verb string, args []field) {
 	o := parseOptions(args, "output O open-files-in-pager upload-pack exec remote o S G L n C format pretty since until author grep e f A B m max-count", false)
 	switch {
-	case o.has("ext-diff", "textconv") && verb != "show" && verb != "log" && verb != "cat-file":
+	case o.has("ext-diff") || o.has("textconv") && verb != "show" && verb != "log" && verb != "cat-file":
 		w.add(Exec, LevelSensitive, verb, "git runs the diff program of its settings")
 	case verb == "grep" && o.has("O", "open-files-in-pager"):
 		w.add(Exec, LevelAlways, verb, "git grep starts a program with what it finds")
@@ -210,6 +213,10 @@ func gitPlain(w *walker, verb string, args []field) {
 	case "merge", "cherry-pick", "revert":
 		if o.has("X") || o.has("s") && verb == "merge" {
 			break
+		}
+	case "read-tree", "checkout-index":
+		if o.has("reset", "u", "f", "force") {
+			w.gitLoses(verb, "may throw away changes that are not committed")
 		}
 	case "apply":
 		if o.has("unsafe-paths") {
@@ -318,7 +325,7 @@ func gitRefs(w *walker, verb string, args []field) {
 		}
 	case "symbolic-ref":
 		if len(o.operands) > 1 || o.has("d", "delete") {
-			w.gitWrites(verb)
+			w.gitLoses(verb, "changes which branch is checked out, and not the files")
 		}
 		return
 	}
@@ -366,6 +373,9 @@ func gitOutside(w *walker, verb string, args []field) {
 		w.gitWrites(verb)
 	case "remote":
 		w.gitURL(o.operands)
+		if sub == "set-url" {
+			w.add(NetOut, LevelSensitive, second(o), "what is pushed later goes to another place")
+		}
 		if one("remove rm prune", sub) {
 			w.gitLoses("remote "+sub, "forgets what was fetched")
 		}

@@ -2,7 +2,9 @@ package command
 
 import (
 	"path"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 func interpreters() map[string]handler {
@@ -21,7 +23,7 @@ func interpreters() map[string]handler {
 		"php":                      func(w *walker, c cmd) { scripted(w, c, interpreter{code: "r B R E", takes: "r B R E F f d S t c z"}) },
 		"lua luajit lua5.3 lua5.4": func(w *walker, c cmd) { scripted(w, c, interpreter{code: "e", takes: "e l"}) },
 		"Rscript R julia octave tclsh wish expect groovy scala ghc runghc runhaskell elixir erl escript guile racket sbcl clisp swipl ocaml crystal nim dart jshell pwsh powershell osascript gdb lldb  gnuplot": func(w *walker, c cmd) {
-			scripted(w, c, interpreter{code: "e eval E c command s ex execute run x noshell g goal r", takes: "e eval E c command s ex execute x g goal f"})
+			scripted(w, c, interpreter{code: "e eval E c command s ex eval-command execute run x noshell g goal r o O S one-line one-line-before-file source", takes: "e eval E c command s ex eval-command execute x g goal f p pid o O S one-line one-line-before-file source"})
 		},
 		"java": func(w *walker, c cmd) {
 			for _, a := range c.args {
@@ -155,7 +157,7 @@ func scripted(w *walker, c cmd, x interpreter) {
 	}
 	for name := range strings.FieldsSeq(x.code) {
 		if v := o.values(name); len(v) > 0 {
-			if harmless(v[0].text) && !v[0].dyn && !w.in.any {
+			if (harmless(v[0].text) && !w.in.any || c.name == "perl" && pure(c.args, v[0].text)) && !v[0].dyn {
 				return
 			}
 			w.add(Exec, LevelAlways, v[0].text, c.name+" runs code that stands in the command")
@@ -168,6 +170,10 @@ func scripted(w *walker, c cmd, x interpreter) {
 		w.stdinCode(c.name)
 	case len(o.operands) == 0 && c.name == "php" && o.has("S"):
 		w.add(NetOut, LevelSensitive, "", "it serves the folder to the network")
+	case len(o.operands) == 0 && o.has("test") && one("node nodejs", c.name):
+		w.add(Run, LevelStandard, "", "runs the tests of the project")
+	case len(o.values("jar")) > 0:
+		w.file(c.name, o.values("jar")[0])
 	case len(o.operands) == 0 && c.name == "java":
 		w.add(Run, LevelStandard, "", "runs the program of the project")
 	case len(o.operands) == 0:
@@ -176,6 +182,11 @@ func scripted(w *walker, c cmd, x interpreter) {
 		w.add(Run, LevelStandard, o.first(), "runs the program "+o.first())
 	default:
 		w.file(c.name, o.operands[0])
+		if c.name == "python" || c.name == "python3" {
+			if rest := o.after(1); pathBase(o.first()) == "setup.py" && len(rest) > 0 && one("install develop upload register", rest[0].text) {
+				w.add(System, LevelSensitive, rest[0].text, "it installs or publishes the package")
+			}
+		}
 	}
 }
 
@@ -190,6 +201,19 @@ func (w *walker) loads(c cmd, x interpreter, o options) {
 	}
 }
 
+// pure knows code of perl that only changes or chooses the lines that it reads: a substitution, a print under a pattern.
+func pure(args []field, code string) bool {
+	if o := parseOptions(args, "e E I M m F 0 l x", true); o.has("i", "M", "m", "x", "s") || !o.has("n", "p") {
+		return false
+	}
+	return lineCode().MatchString(strings.TrimSpace(code))
+}
+
+// Without braces, blanks' friends and the flag e nothing in a pattern of perl runs.
+var lineCode = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:s/[\w\s.,:^$*+?\\\[\]|="'<>-]*/[\w\s.,:="'<>-]*/[gims]*;?|print(?: (?:if|unless) /[\w\s.,:^$*+?\\|="'<>-]*/i?)?;?)$`)
+})
+
 // harmless knows code that only shows a number, a word or a version.
 func harmless(code string) bool {
 	code = strings.TrimSpace(code)
@@ -203,6 +227,9 @@ func harmless(code string) bool {
 			return false
 		}
 		code = strings.TrimSpace(after)
+	}
+	if code != "" && strings.Trim(code, "0123456789+-*/%(). ") == "" {
+		return true
 	}
 	for _, call := range []string{"print(", "console.log(", "puts ", "process.version"} {
 		rest, ok := strings.CutPrefix(code, call)

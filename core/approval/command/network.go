@@ -40,6 +40,9 @@ func curl(w *walker, c cmd) {
 	for _, v := range o.values("K", "config") {
 		w.add(NetOut, LevelSensitive, v.text, "the options of curl stand in "+v.text)
 	}
+	if o.has("n", "netrc", "netrc-optional", "netrc-file") {
+		w.add(Credential, LevelSensitive, "netrc", "curl sends the password that .netrc keeps for the host")
+	}
 	if o.has("unix-socket", "abstract-unix-socket") {
 		w.add(Privilege, LevelAlways, "", "it talks to a program of this machine through a socket")
 	}
@@ -325,6 +328,9 @@ func network(w *walker, c cmd) {
 func openssl(w *walker, c cmd) {
 	o := parseOptions(c.args, "in out inkey key k pass passin passout keyout connect days subj newkey config engine cert CAfile signkey K iv salt servername", false)
 	w.outputs(o.values("out", "keyout"))
+	if operand(c) == "engine" || len(o.values("engine")) > 0 || len(o.values("config")) > 0 && w.place(o.values("config")[0]).kind != placeProject {
+		w.add(Exec, LevelAlways, operand(c), "openssl loads a library")
+	}
 	for _, v := range append(o.values("in"), o.values("inkey", "key")...) {
 		w.reads(v, true)
 	}

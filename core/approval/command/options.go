@@ -96,7 +96,7 @@ func wants(takes, name string) bool {
 			return false
 		}
 		from, to := at+i, at+i+len(name)
-		if (from == 0 || takes[from-1] == ' ') && (to == len(takes) || takes[to] == ' ') {
+		if (from == 0 || blank(takes[from-1])) && (to == len(takes) || blank(takes[to])) {
 			return true
 		}
 		at = to
@@ -119,6 +119,9 @@ func (o options) get(names ...string) (option, bool) {
 	}
 	return option{}, false
 }
+
+// blank is what stands between the names of a list: lists are written on several lines.
+func blank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' }
 
 // values are all values of an option.
 func (o options) values(names ...string) []field {

@@ -89,6 +89,23 @@ func nodePackages(w *walker, c cmd) {
 	if o.has("script-shell", "node-options") {
 		w.add(Exec, LevelAlways, "", c.name+" runs scripts with another shell")
 	}
+	for _, v := range o.values("C", "prefix", "cwd") {
+		if w.place(v).kind != placeProject {
+			w.add(Exec, LevelSensitive, v.text, c.name+" works in "+w.name(v)+", outside of the project")
+		}
+	}
+	if c.name == "yarn" && verb == "global" {
+		o.set = append(o.set, option{name: "global", long: true})
+		installs(w, c.name, o.after(2), o)
+		return
+	}
+	if o := parseOptions(rest, "prefix C cwd", false); one("run run-script exec", verb) {
+		for _, v := range o.values("prefix", "C", "cwd") {
+			if w.place(v).kind != placeProject {
+				w.add(Exec, LevelSensitive, v.text, c.name+" works in "+w.name(v)+", outside of the project")
+			}
+		}
+	}
 	switch {
 	case one("ls list ll la outdated view info show why audit explain config bin root prefix help version doctor ping search licenses fund query pkg licences", verb), verb == "" && (c.name == "npm" || o.has("version", "v", "help")):
 		w.npmShows(c, verb, second(o))
@@ -126,6 +143,9 @@ func (w *walker) npmShows(c cmd, verb, word string) {
 		w.add(Persist, LevelAlways, verb, "changes the settings of "+c.name)
 	case verb == "audit" && word == "fix", verb == "pkg" && word != "get":
 		w.add(Write, LevelStandard, verb, c.name+" changes versions")
+		if strings.Contains(joinedText(c.args), "scripts") {
+			w.add(Persist, LevelAlways, verb, "changes what the package runs by itself")
+		}
 	}
 }
 

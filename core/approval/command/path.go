@@ -177,7 +177,7 @@ func (w *walker) named(p, base string) kind {
 	switch {
 	case strings.HasSuffix(base, ".sock") && engineSocket(base), p == "/var/run/docker", p == "/run/containerd":
 		return placeSocket
-	case startupName(base), startupSystem(p), rel != "" && startupHome(rel):
+	case startupName(base), startupSystem(p), strings.Contains(p, "/.husky/"), rel != "" && startupHome(rel):
 		return placeStartup
 	case credentialName(base), credentialPath(p), rel != "" && credentialHome(rel):
 		return placeCredential

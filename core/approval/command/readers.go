@@ -96,7 +96,8 @@ func filters() map[string]handler {
 			w.flows()
 		},
 		"pbcopy xclip xsel wl-copy notify-send say": filter,
-		"set shopt setopt unset unalias popd":       filter,
+		"shopt setopt unalias popd":                 filter,
+		"set unset":                                 forgets,
 		"getfattr lsns lsipc lslocks lslogins":      filter,
 	}
 }
@@ -120,20 +121,33 @@ func filter(w *walker, c cmd) {
 	if c.name == "printf" && len(c.args) > 0 {
 		w.prints(c.args)
 	}
-	if one("man less more", c.name) {
+	if one("man less more ag ack bat batcat", c.name) {
 		pager(w, c)
+	}
+	if one("complete bind compgen", c.name) {
+		if o := parseOptions(c.args, "x C F A G W P S X o", false); o.has("C", "x") {
+			w.add(Exec, LevelAlways, operand(c), c.name+" has the shell run a command of its own choice")
+		}
+	}
+	if c.name == "arch" && len(c.args) > 0 { // the one of macOS runs its words
+		w.run(parseOptions(c.args, "d e arch", true).operands)
 	}
 }
 
 // pager looks for the options of pagers that start programs.
 func pager(w *walker, c cmd) {
-	if c.name != "man" {
+	for _, a := range c.args {
+		if one("less more", c.name) && (strings.HasPrefix(a.text, "+") && strings.ContainsAny(a.text, "!|#v") || strings.HasPrefix(a.text, "--lesskey") || a.text == "-k") {
+			w.add(Exec, LevelAlways, a.text, c.name+" is given commands, which can run programs")
+		}
+	}
+	if one("less more", c.name) {
 		return
 	}
 	for _, v := range parseOptions(c.args, "P pager H html", false).values("P", "pager", "H", "html") {
 		if !one("cat less more", v.text) {
 			w.inner(v)
-			w.add(Exec, LevelAlways, v.text, "man runs "+v.text)
+			w.add(Exec, LevelAlways, v.text, c.name+" runs "+v.text)
 		}
 	}
 }
@@ -216,6 +230,16 @@ func historyTool(w *walker, c cmd) {
 	if o.has("c", "d", "w", "r", "a", "n") {
 		w.add(History, LevelSensitive, "history", "it changes the history of the shell")
 	}
+}
+
+// forgets is set and unset, by which a shell stops to write its history.
+func forgets(w *walker, c cmd) {
+	for i, a := range c.args {
+		if strings.HasPrefix(a.text, "HIST") && c.name == "unset" || c.name == "set" && a.text == "+o" && i+1 < len(c.args) && c.args[i+1].text == "history" {
+			w.add(History, LevelSensitive, a.text, "it keeps the shell from writing its history")
+		}
+	}
+	filter(w, c)
 }
 
 func findFast(w *walker, c cmd) {

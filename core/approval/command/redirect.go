@@ -161,7 +161,17 @@ func empties(s *syntax.Stmt) bool {
 	case "echo":
 		return len(c.Args) == 2 && c.Args[1].Lit() == "-n"
 	case "printf":
-		return len(c.Args) == 2 && c.Args[1].Lit() == "" && len(c.Args[1].Parts) == 1
+		if len(c.Args) != 2 || len(c.Args[1].Parts) != 1 {
+			return false
+		}
+		switch q := c.Args[1].Parts[0].(type) {
+		case *syntax.SglQuoted:
+			return q.Value == ""
+		case *syntax.DblQuoted:
+			return len(q.Parts) == 0
+		default:
+			return false
+		}
 	default:
 		return false
 	}

@@ -34,6 +34,8 @@ func sed(w *walker, c cmd) {
 		for _, f := range fromFile {
 			if f.proc || w.place(f).kind != placeProject {
 				w.add(Exec, LevelSensitive, f.text, "sed runs the script "+f.text)
+			} else {
+				w.file(c.name, f)
 			}
 		}
 	}
@@ -214,6 +216,8 @@ func awk(w *walker, c cmd) {
 		for _, f := range fs {
 			if f.proc || w.place(f).kind != placeProject {
 				w.add(Exec, LevelSensitive, f.text, "awk runs the script "+f.text)
+			} else {
+				w.file(c.name, f)
 			}
 		}
 	} else if len(programs) == 0 && len(files) > 0 {

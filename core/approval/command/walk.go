@@ -14,6 +14,7 @@ type walker struct {
 	vars    map[string]value
 	funcs   map[string]bool
 	written map[string]bool // files that the line has written so far
+	strange bool            // the line has unpacked what it fetched
 	effects []Effect
 	loose   string
 
@@ -61,6 +62,9 @@ func (w *walker) effect(e Effect) {
 	e.Span = w.span
 	if e.Class == Run && len(w.written) > 0 && w.writtenBelow(w.dir+"/.") {
 		e.Class, e.Level, e.Reason = Exec, max(e.Level, LevelAlways), e.Reason+", in a folder that this very line wrote"
+	}
+	if (e.Class == Run || e.Class == NetIn && strings.HasPrefix(e.Reason, "installs")) && e.Level < LevelAlways && (w.strange || w.recipe()) {
+		e.Class, e.Level, e.Reason = Exec, LevelAlways, e.Reason+", after this very line wrote or fetched what that runs"
 	}
 	if w.ctx.Sandboxed && e.Level > LevelStandard {
 		e = w.loosen(e)

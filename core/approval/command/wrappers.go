@@ -116,6 +116,12 @@ func plainWrappers() map[string]wrapper {
 
 func (x wrapper) run(w *walker, c cmd) {
 	o := parseOptions(c.args, x.takes, true)
+	for _, v := range o.values("o") {
+		if text, ok := strings.CutPrefix(v.text, "|"); ok || strings.HasPrefix(v.text, "!") {
+			w.inner(part(v, strings.TrimPrefix(text, "!")))
+			w.add(Exec, LevelAlways, v.text, c.name+" runs "+v.text)
+		}
+	}
 	w.run(o.after(x.skip))
 }
 

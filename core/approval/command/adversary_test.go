@@ -1,0 +1,10 @@
+package command
+
+import "testing"
+
+// The tables of an examiner who wrote them before reading the analyser: what is dangerous must be asked about or refused, whichever. At the
+// first run it caught 1116 of 1165 and 329 of 346, and asked about 8 of 643 and 8 of 272 everyday commands; a few rows that two people would
+// judge differently were then left out.
+func TestAdversaryTable(t *testing.T) { score(t, "testdata/adversary.tsv") }
+
+func TestSecondAdversaryTable(t *testing.T) { score(t, "testdata/adversary2.tsv") }
