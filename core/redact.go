@@ -15,20 +15,21 @@ import (
 // LearnSecrets tells core/secret which values the settings and the environment hold, and whether output is to be without them.
 func LearnSecrets(c *config.Config) {
 	secret.Enable(c.Security.RedactSecrets)
-	secret.Add(c.Secrets()...)
+	values := c.Secrets()
 	for _, kv := range os.Environ() {
 		if name, value, ok := strings.Cut(kv, "="); ok && secretVariable(name, value) {
-			secret.Add(value)
+			values = append(values, value)
 		}
 	}
 	_, places := c.Places()
 	for _, p := range places {
 		for name, value := range p.Env {
 			if secretVariable(name, value) {
-				secret.Add(value)
+				values = append(values, value)
 			}
 		}
 	}
+	secret.Add(values...) // at once: each time tables are made
 }
 
 // secretVariable reports whether a variable looks like one that holds a secret: by its name, unless its value is the path of a socket or file.
