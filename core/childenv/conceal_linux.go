@@ -22,7 +22,7 @@ func Conceal() {
 	if err != nil {
 		return
 	}
-	defer memory.Close() //nolint:errcheck // nothing is buffered
+	defer memory.Close()
 	at := int64(0)
 	for _, entry := range bytes.SplitAfter(shown, []byte{0}) {
 		name, value, _ := strings.Cut(strings.TrimRight(string(entry), "\x00"), "=")

@@ -289,10 +289,9 @@ func userinfo(s string, at, end int) span {
 	from := end + colon + 1
 	for i := from; i < most; i++ {
 		switch c := s[i]; {
+		case c == '@' && (i == from || notPassword(s, at, from)):
+			return span{}
 		case c == '@':
-			if i == from || at == 0 || !alnum[s[at-1]] || strings.IndexByte("$<{%[*", s[from]) >= 0 {
-				return span{}
-			}
 			return span{from: from, to: lastAt(s[:most], i)}
 		case c <= ' ' || strings.IndexByte("\"'`<>", c) >= 0, c == '/' && digits(s[from:i]): // a port
 			return span{}
@@ -302,6 +301,11 @@ func userinfo(s string, at, end int) span {
 		return span{}
 	}
 	return span{from: from, open: true}
+}
+
+// notPassword reports what stands before the @ to be no password: the scheme has no name, or it is a variable or a placeholder.
+func notPassword(s string, at, from int) bool {
+	return at == 0 || !alnum[s[at-1]] || strings.IndexByte("$<{%[*", s[from]) >= 0
 }
 
 // lastAt returns the last @ before the host ends: a password may hold @ itself.
