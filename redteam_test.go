@@ -87,10 +87,10 @@ func (v *victim) env() []string {
 	path := os.Getenv("PATH")
 	if v.uid != 0 { // what is below root's home is nothing for others
 		path = "/usr/local/bin:/usr/bin:/bin"
-		v.vars = []string{"TMPDIR=" + filepath.Join(v.user, "tmp")}
 	}
 	return append([]string{
 		"HOME=" + v.user, "HERMES_HOME=" + v.dir, "PATH=" + path, "LANG=C.UTF-8", "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0",
+		"TMPDIR=" + filepath.Join(v.user, "tmp"), // scripts may write to temporary folders, and this whole home is in one
 		"HERMES_TEST_API_KEY=" + parentSecret, "DATABASE_URL=postgres://me:open-sesame-4711@db/x",
 	}, v.vars...)
 }

@@ -168,12 +168,23 @@ func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 			}
 		}
 	}
-	out = a.marked(ask, inner)
-	if len(ask.Effects) > 0 || a.why {
+	whole := a.marked(ask, inner)
+	if long := len(whole) > tallCommand; long { // what matters must not stand below what has been seen
+		if part := dangerousPart(ask); part != "" {
+			say(s.Strong, "It is long, all of it follows. What is asked about in it:")
+			say(s.Bad, part)
+		}
+	} else {
+		out, whole = append(out, whole...), nil
+	}
+	if len(out) > 0 && (len(ask.Effects) > 0 || a.why) {
 		out = append(out, "")
 	}
 	for _, e := range ask.Effects {
 		say(s.Warn, e)
+	}
+	if len(whole) > 0 {
+		out = append(append(out, ""), whole...)
 	}
 	if a.why {
 		say(s.Text, "asked because: "+ask.Reason)
@@ -191,6 +202,22 @@ func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 		add(diff.Render(ask.Diff, inner, s))
 	}
 	return out
+}
+
+// tallCommand is how many lines of a command are read at a glance: what a longer one is asked for stands above it.
+const tallCommand = 10
+
+// dangerousPart is what decided about a command, cut where it is long itself.
+func dangerousPart(ask event.ApprovalAsked) string {
+	from, to := ask.Span[0], ask.Span[1]
+	if from < 0 || to > len(ask.Detail) || from >= to {
+		return ""
+	}
+	part := []rune(strings.ToValidUTF8(ask.Detail[from:to], "\uFFFD"))
+	if len(part) > 300 {
+		return string(part[:200]) + " … " + string(part[len(part)-100:])
+	}
+	return string(part)
 }
 
 // command is the shell command of a call, or "".
