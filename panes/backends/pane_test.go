@@ -223,6 +223,15 @@ func TestRetryCountsDown(t *testing.T) {
 	if p.RefreshAt(start).IsZero() {
 		t.Error("nobody will redraw the countdown")
 	}
+	rows := every()
+	for i := range rows {
+		rows[i].Retry = start.Add(-time.Second)
+	}
+	p, _ = opened(t, rows)
+	p.Resize(80, 30)
+	if got := line(t, p, "old"); strings.Contains(got, "retry") { // the next use tries
+		t.Errorf("%q", got)
+	}
 }
 
 func TestPoolIsAskedAgainWhenItAnnouncesItself(t *testing.T) {

@@ -159,7 +159,7 @@ func (p *Pane) right(r Row, now time.Time) string {
 		return strings.Join(r.Pull.Parts(), ", ")
 	case r.Pull.Known():
 		return r.Pull.Short()
-	case r.State == event.BackendFailed && !r.Retry.IsZero():
+	case r.State == event.BackendFailed && r.Retry.After(now): // later the next use tries at once
 		return "retry in " + p.countdown(r.Retry.Sub(now), now)
 	case r.State != event.BackendReady:
 		return ""
