@@ -100,7 +100,7 @@ type source struct{ name, reason, pattern, unless, follow, inner string }
 // rules compiles the tables at the first scan: most runs of the program need none.
 var rules = sync.OnceValue(func() []rule {
 	var out []rule
-	for _, table := range [][]source{english, firmer, broad, aimed, chinese, firmerChinese, broadChinese, other, marks} {
+	for _, table := range [][]source{english, firmer, broad, aimed, plain, chinese, firmerChinese, broadChinese, plainChinese, other, marks} {
 		for _, s := range table {
 			pattern := compile(s.pattern)
 			out = append(out, rule{s.name, s.reason, pattern, anchors(pattern.String()), compile(s.unless), compile(s.follow), compile(s.inner)})

@@ -8,7 +8,7 @@ import (
 // builders run the code of the project: builds, tests, checks.
 func builders() map[string]handler {
 	return map[string]handler{
-		`pytest py.test tox nox unittest nosetests black ruff isort flake8 pylint mypy pyright pyre autopep8 yapf coverage sphinx-build mkdocs pre-commit
+		`pytest py.test tox nox unittest nosetests black ruff isort flake8 pylint mypy pyright pyre autopep8 yapf coverage sphinx-build mkdocs
 		eslint tsc prettier jest vitest mocha ava nyc c8 stylelint biome oxlint rollup webpack vite parcel esbuild swc turbo nx lerna rush playwright cypress karma ng next nuxt astro svelte-kit gatsby
 		tsx ts-node babel standard xo tap wtr storybook tailwindcss postcss sass lessc gulp grunt
 		golangci-lint gofmt goimports gofumpt staticcheck gopls  gotestsum mockgen wire stringer errcheck govulncheck  air
@@ -20,8 +20,20 @@ func builders() map[string]handler {
 		phpunit phpcs phpstan psalm php-cs-fixer pint
 		  swiftc swiftlint swiftformat ormolu hlint stylish-haskell fourmolu stylua luacheck terraform-docs tflint tfsec checkov kubeval kubeconform 
 		latex pdflatex xelatex lualatex bibtex biber latexmk typst hugo jekyll asciidoctor vale  nbconvert  strip objcopy ranlib 
-		 ninja samu scons  meson  pants buck2 please waf ccmake qmake autoconf automake aclocal autoreconf libtoolize pkg-config jsonnet cue dhall cspell  commitlint husky lint-staged
+		 scons  meson  pants buck2 please waf ccmake qmake autoconf automake aclocal autoreconf libtoolize pkg-config jsonnet cue dhall cspell  commitlint lint-staged
 		pipdeptree pip-audit safety npm-check depcheck madge knip size-limit lighthouse scalafmt`: builds,
+		"pre-commit husky": func(w *walker, c cmd) {
+			if verb := operand(c); one("install init init-templatedir add set", verb) {
+				w.add(Persist, LevelAlways, verb, c.name+" "+verb+" puts hooks into the repository, which git runs from then on")
+			}
+			builds(w, c)
+		},
+		"ninja samu": func(w *walker, c cmd) {
+			for _, v := range parseOptions(c.args, "f C j k l d t w", false).values("f") {
+				w.file(c.name, v)
+			}
+			builds(w, c)
+		},
 		"make gmake bmake nmake mingw32-make":          makeTool,
 		"just task mage rake invoke inv fab doit  ant": tasks,
 		"go":                     goTool,
@@ -50,14 +62,6 @@ func builds(w *walker, c cmd) {
 			if strings.HasPrefix(a.text, "-fplugin") || strings.HasPrefix(a.text, "-wrapper") || strings.HasPrefix(a.text, "-B/") || a.text == "-Clinker" || strings.HasPrefix(a.text, "-specs=/") {
 				w.add(Exec, LevelAlways, a.text, "the compiler runs other code")
 			}
-		}
-	case "pre-commit", "husky":
-		if verb := operand(c); one("install init init-templatedir add set", verb) {
-			w.add(Persist, LevelAlways, verb, c.name+" "+verb+" puts hooks into the repository, which git runs from then on")
-		}
-	case "ninja", "samu":
-		for _, v := range parseOptions(c.args, "f C j k l d t w", false).values("f") {
-			w.file(c.name, v)
 		}
 	case "pytest", "py.test":
 		for _, v := range parseOptions(c.args, "p rootdir c confcutdir", false).values("rootdir", "c", "confcutdir") {

@@ -171,6 +171,9 @@ func (w *walker) gitURL(list []field) {
 func gitChanges(w *walker, verb string, args []field) {
 	switch verb {
 	case "add", "stage", "merge", "cherry-pick", "revert", "am", "mv", "fetch", "pull", "clone", "init", "commit", "apply", "format-patch", "sparse-checkout", "read-tree", "write-tree", "commit-tree", "checkout-index", "update-index", "subtree":
+		if o := parseOptions(args, "", false); (verb == "read-tree" || verb == "checkout-index") && o.has("reset", "u", "f", "force") {
+			w.gitLoses(verb, "may throw away changes that are not committed")
+		}
 		gitPlain(w, verb, args)
 	case "checkout", "switch", "restore", "reset", "clean", "rm":
 		gitTree(w, verb, args)
@@ -213,10 +216,6 @@ func gitPlain(w *walker, verb string, args []field) {
 	case "merge", "cherry-pick", "revert":
 		if o.has("X") || o.has("s") && verb == "merge" {
 			break
-		}
-	case "read-tree", "checkout-index":
-		if o.has("reset", "u", "f", "force") {
-			w.gitLoses(verb, "may throw away changes that are not committed")
 		}
 	case "apply":
 		if o.has("unsafe-paths") {

@@ -155,38 +155,44 @@ func scripted(w *walker, c cmd, x interpreter) {
 	if len(o.operands) == 0 && (o.has("version", "help", "v", "V", "h") || o.has("check")) && len(o.values(strings.Fields(x.code)...)) == 0 {
 		return
 	}
-	for name := range strings.FieldsSeq(x.code) {
-		if v := o.values(name); len(v) > 0 {
-			if (harmless(v[0].text) && !w.in.any || c.name == "perl" && pure(c.args, v[0].text)) && !v[0].dyn {
-				return
-			}
-			w.add(Exec, LevelAlways, v[0].text, c.name+" runs code that stands in the command")
-			return
+	if code := o.values(strings.Fields(x.code)...); len(code) > 0 {
+		if v := code[0]; v.dyn || (!harmless(v.text) || w.in.any) && (c.name != "perl" || !pure(c.args, v.text)) || len(code) > 1 {
+			w.add(Exec, LevelAlways, v.text, c.name+" runs code that stands in the command")
 		}
+		return
 	}
 	w.loads(c, x, o)
-	switch {
-	case len(o.operands) == 0 && w.in.any:
-		w.stdinCode(c.name)
-	case len(o.operands) == 0 && c.name == "php" && o.has("S"):
-		w.add(NetOut, LevelSensitive, "", "it serves the folder to the network")
-	case len(o.operands) == 0 && o.has("test") && one("node nodejs", c.name):
-		w.add(Run, LevelStandard, "", "runs the tests of the project")
-	case len(o.values("jar")) > 0:
-		w.file(c.name, o.values("jar")[0])
-	case len(o.operands) == 0 && c.name == "java":
-		w.add(Run, LevelStandard, "", "runs the program of the project")
-	case len(o.operands) == 0:
-		w.add(Exec, LevelSensitive, c.name, "it starts "+c.name+", whose input nobody sees")
-	case c.name == "java":
+	if jar := o.values("jar"); len(jar) > 0 && c.name == "java" {
+		w.file(c.name, jar[0])
+		return
+	}
+	if len(o.operands) == 0 {
+		w.noScript(c, o)
+		return
+	}
+	if c.name == "java" {
 		w.add(Run, LevelStandard, o.first(), "runs the program "+o.first())
+		return
+	}
+	w.file(c.name, o.operands[0])
+	if rest := o.after(1); pathBase(o.first()) == "setup.py" && len(rest) > 0 && one("install develop upload register", rest[0].text) {
+		w.add(System, LevelSensitive, rest[0].text, "it installs or publishes the package")
+	}
+}
+
+// noScript is an interpreter that is given no file.
+func (w *walker) noScript(c cmd, o options) {
+	switch {
+	case w.in.any:
+		w.stdinCode(c.name)
+	case c.name == "php" && o.has("S"):
+		w.add(NetOut, LevelSensitive, "", "it serves the folder to the network")
+	case o.has("test") && one("node nodejs", c.name):
+		w.add(Run, LevelStandard, "", "runs the tests of the project")
+	case c.name == "java":
+		w.add(Run, LevelStandard, "", "runs the program of the project")
 	default:
-		w.file(c.name, o.operands[0])
-		if c.name == "python" || c.name == "python3" {
-			if rest := o.after(1); pathBase(o.first()) == "setup.py" && len(rest) > 0 && one("install develop upload register", rest[0].text) {
-				w.add(System, LevelSensitive, rest[0].text, "it installs or publishes the package")
-			}
-		}
+		w.add(Exec, LevelSensitive, c.name, "it starts "+c.name+", whose input nobody sees")
 	}
 }
 
@@ -203,8 +209,14 @@ func (w *walker) loads(c cmd, x interpreter, o options) {
 
 // pure knows code of perl that only changes or chooses the lines that it reads: a substitution, a print under a pattern.
 func pure(args []field, code string) bool {
-	if o := parseOptions(args, "e E I M m F 0 l x", true); o.has("i", "M", "m", "x", "s") || !o.has("n", "p") {
+	o := parseOptions(args, "e E I M m F 0 l x", true)
+	if o.has("i", "M", "m", "x", "s") || !o.has("n", "p") {
 		return false
+	}
+	for _, f := range o.operands { // perl opens "name|" and ">name" as a shell would
+		if f.dyn || strings.ContainsAny(f.text, "|<>&") {
+			return false
+		}
 	}
 	return lineCode().MatchString(strings.TrimSpace(code))
 }

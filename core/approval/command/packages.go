@@ -89,26 +89,13 @@ func nodePackages(w *walker, c cmd) {
 	if o.has("script-shell", "node-options") {
 		w.add(Exec, LevelAlways, "", c.name+" runs scripts with another shell")
 	}
-	for _, v := range o.values("C", "prefix", "cwd") {
-		if w.place(v).kind != placeProject {
-			w.add(Exec, LevelSensitive, v.text, c.name+" works in "+w.name(v)+", outside of the project")
-		}
-	}
-	if c.name == "yarn" && verb == "global" {
-		o.set = append(o.set, option{name: "global", long: true})
-		installs(w, c.name, o.after(2), o)
-		return
-	}
-	if o := parseOptions(rest, "prefix C cwd", false); one("run run-script exec", verb) {
-		for _, v := range o.values("prefix", "C", "cwd") {
-			if w.place(v).kind != placeProject {
-				w.add(Exec, LevelSensitive, v.text, c.name+" works in "+w.name(v)+", outside of the project")
-			}
-		}
-	}
+	w.nodeFolder(c, o, verb)
 	switch {
 	case one("ls list ll la outdated view info show why audit explain config bin root prefix help version doctor ping search licenses fund query pkg licences", verb), verb == "" && (c.name == "npm" || o.has("version", "v", "help")):
 		w.npmShows(c, verb, second(o))
+	case c.name == "yarn" && verb == "global":
+		o.set = append(o.set, option{name: verb, long: true})
+		installs(w, c.name, o.after(2), o)
 	case verb == "", one("install i ci add in isntall clean-install import install-test it", verb):
 		installs(w, c.name, rest, o)
 	case one("run run-script rum urn", verb):
@@ -133,6 +120,19 @@ func nodePackages(w *walker, c cmd) {
 		w.task(c.name, taskName(o.operands[0]))
 	default:
 		w.add(Exec, LevelSensitive, verb, "what "+c.name+" "+verb+" does is not known here")
+	}
+}
+
+// nodeFolder asks when the scripts are those of a folder outside of the project.
+func (w *walker) nodeFolder(c cmd, o options, verb string) {
+	folders := o.values("C", "prefix", "cwd")
+	if one("run run-script exec", verb) {
+		folders = append(folders, parseOptions(o.after(1), "prefix C cwd", false).values("prefix", "C", "cwd")...)
+	}
+	for _, v := range folders {
+		if w.place(v).kind != placeProject {
+			w.add(Exec, LevelSensitive, v.text, c.name+" works in "+w.name(v)+", outside of the project")
+		}
 	}
 }
 

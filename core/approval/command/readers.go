@@ -6,16 +6,25 @@ import "strings"
 func readers() map[string]handler {
 	return map[string]handler{
 		`ls ll la dir vdir cat head tail grep egrep fgrep zgrep wc cut nl tac rev column paste join comm cmp diff diff3 colordiff icdiff delta
-		stat du df pwd whoami id groups users logname uname uptime free nproc arch lscpu lsblk lsusb lspci lsmod lsattr getfacl blkid findmnt vmstat iostat mpstat
+		stat du df pwd whoami id groups users logname uname uptime free nproc lscpu lsblk lsusb lspci lsmod lsattr getfacl blkid findmnt vmstat iostat mpstat
 		sar pidstat ps pgrep pidof pstree lsof fuser which type whereis whatis apropos man info basename dirname realpath readlink true false : test [ [[ seq sleep
 		expr bc dc factor md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 od hexdump hd strings more less zcat
 		zless bzcat xzcat lz4cat zstdcat jq xq tput clear reset locale getconf cal ncal tty w who last lastlog fold fmt expand unexpand pr tsort shuf
 		printenv numfmt iconv look spell aspell wdiff cloc tokei scc sloccount ldd nm objdump readelf size file mediainfo exiftool identify ffprobe pdftotext pdfinfo
 		getent ag ack bat batcat exa eza lsd ncdu dust duf procs glances htop top return exit break continue shift wait jobs times
-		ulimit umask getopts read readarray mapfile help let dirs bind caller compgen complete compopt suspend disown fg bg
+		ulimit umask getopts read readarray mapfile help let dirs caller compopt suspend disown fg bg
 		xmllint csvlook csvcut csvstat mlr hostid sw_vers vm_stat pbpaste wl-paste gron htmlq pup tidy base32 basenc
 		protolint shellcheck hadolint yamllint markdownlint actionlint jsonlint codespell vulture bandit uuidgen cksfv nroff groff
 		checkmake dot units figlet cowsay lolcat fortune sl neofetch fastfetch screenfetch isatty pathchk printf`: filter,
+		"arch": func(w *walker, c cmd) { // the one of macOS runs its words
+			w.run(parseOptions(c.args, "d e arch", true).operands)
+		},
+		"complete bind compgen": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "x C F A G W P S X o", false); o.has("C", "x") {
+				w.add(Exec, LevelAlways, operand(c), c.name+" has the shell run a command of its own choice")
+			}
+			filter(w, c)
+		},
 		"hash": func(w *walker, c cmd) {
 			if parseOptions(c.args, "p", false).has("p") {
 				w.add(Exec, LevelAlways, operand(c), "it gives a command another program")
@@ -123,14 +132,6 @@ func filter(w *walker, c cmd) {
 	}
 	if one("man less more ag ack bat batcat", c.name) {
 		pager(w, c)
-	}
-	if one("complete bind compgen", c.name) {
-		if o := parseOptions(c.args, "x C F A G W P S X o", false); o.has("C", "x") {
-			w.add(Exec, LevelAlways, operand(c), c.name+" has the shell run a command of its own choice")
-		}
-	}
-	if c.name == "arch" && len(c.args) > 0 { // the one of macOS runs its words
-		w.run(parseOptions(c.args, "d e arch", true).operands)
 	}
 }
 
