@@ -37,6 +37,7 @@ type Engine struct {
 	o       Options
 	pythons pythons
 	levels  levels
+	rules   ruleCache
 	kernels kernels
 	swept   sync.Once
 }
@@ -58,7 +59,10 @@ func New(o Options) *Engine {
 }
 
 // Close ends all kernels.
-func (e *Engine) Close() { e.kernels.close() }
+func (e *Engine) Close() {
+	e.kernels.close()
+	e.rules.close()
+}
 
 // Forget ends the kernels of a session.
 func (e *Engine) Forget(session string) { e.kernels.forget(session) }
@@ -113,7 +117,8 @@ func (e *Engine) startHere(ctx context.Context, s Script, out sink) (*local, err
 		return nil, fmt.Errorf("the session's folder %s is not there any more", dir)
 	}
 	p, err := startLocal(launch{
-		argv: py.argv(), env: e.environ(dir, temp), dir: dir, temp: temp, policy: e.policyOf(s.Mode, dir, temp.work()), iso: iso, limits: s.Limits, sink: out,
+		argv: py.argv(), env: e.environ(dir, temp), dir: dir, temp: temp, policy: e.policyOf(s.Mode, dir, temp.work()), iso: iso,
+		limits: s.Limits, sink: out, rules: &e.rules,
 	})
 	if err != nil {
 		temp.remove()

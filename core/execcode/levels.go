@@ -66,7 +66,7 @@ func (e *Engine) ask(ctx context.Context, argv []string, iso Isolation) (string,
 	col := newCollector(limits, nil, "")
 	p, err := startLocal(launch{
 		argv: argv, env: e.environ(temp.work(), temp), dir: temp.work(), temp: temp, policy: e.policyOf(Project, temp.work(), temp.work()),
-		iso: iso, limits: limits, sink: col.write,
+		iso: iso, limits: limits, sink: col.write, rules: &e.rules,
 	})
 	if err != nil {
 		temp.remove()
@@ -162,7 +162,8 @@ func (e *Engine) try(ctx context.Context, py python, iso Isolation) error {
 	s.Limits.Timeout = probeTime
 	col := newCollector(s.Limits, nil, "")
 	p, err := startLocal(launch{
-		argv: py.argv(), env: e.environ(s.Dir, temp), dir: s.Dir, temp: temp, policy: e.policyOf(s.Mode, s.Dir, temp.work()), iso: iso, limits: s.Limits, sink: col.write,
+		argv: py.argv(), env: e.environ(s.Dir, temp), dir: s.Dir, temp: temp, policy: e.policyOf(s.Mode, s.Dir, temp.work()), iso: iso,
+		limits: s.Limits, sink: col.write, rules: &e.rules,
 	})
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ type launch struct {
 	dir    string
 	temp   *tempDir
 	policy policy
+	rules  *ruleCache
 	iso    Isolation
 	limits Limits
 	sink   sink

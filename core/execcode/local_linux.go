@@ -1,11 +1,9 @@
 package execcode
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"syscall"
 
@@ -40,11 +38,12 @@ func (i Isolation) flags(network bool) uintptr {
 func begin(cmd *exec.Cmd, l launch, ended <-chan struct{}) error {
 	var rules *confine.Rules
 	if l.iso.Landlock > 0 {
-		var err error
-		if rules, err = l.policy.rules(l.iso.Landlock); err != nil {
+		set, err := l.rules.take(l.policy, l.iso.Landlock)
+		if err != nil {
 			return err
 		}
-		defer rules.Close()
+		defer l.rules.give(set)
+		rules = set.Rules
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: l.iso.flags(l.policy.network)}
 	started := make(chan error, 1)
@@ -139,31 +138,4 @@ func (p policy) families() []uint32 {
 		return nil
 	}
 	return []uint32{unix.AF_INET, unix.AF_INET6}
-}
-
-// rules makes the ruleset of a script.
-func (p policy) rules(abi int) (*confine.Rules, error) {
-	r, err := confine.NewRules(abi)
-	if err != nil {
-		return nil, err
-	}
-	hidden := confine.Existing(p.hide)
-	errs := []error{r.AllowBut("/", confine.Read, append(slices.Clone(hidden), "/proc", "/run", "/dev", "/var/run"), false)}
-	for _, dir := range p.write {
-		errs = append(errs, r.AllowBut(dir, confine.Write, hidden, true))
-	}
-	for _, dev := range []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"} {
-		errs = append(errs, r.Allow(dev, confine.File))
-	}
-	if p.network { // strict scripts change nothing but their own folder
-		errs = append(errs, r.Allow("/dev/shm", confine.Write))
-	}
-	for _, dir := range []string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"} { // where /etc/resolv.conf may lead
-		errs = append(errs, r.Allow(dir, confine.Read))
-	}
-	if err := errors.Join(errs...); err != nil {
-		r.Close()
-		return nil, err
-	}
-	return r, nil
 }

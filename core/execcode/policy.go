@@ -9,19 +9,20 @@ import (
 
 // policy is what a script may do to this machine, where the kernel can hold it to that.
 type policy struct {
-	write   []string // folders that it may change
+	temp    string   // its own folder
+	write   []string // folders that it may change; of a strict one, that is temp alone
 	hide    []string // files and folders that it may not even read
 	network bool
 }
 
 // policyOf is the policy for a script that starts in dir and has the temporary folder temp.
 func (e *Engine) policyOf(mode Mode, dir, temp string) policy {
-	p := policy{write: []string{resolved(temp)}, hide: e.hidden()}
+	p := policy{temp: resolved(temp), hide: e.hidden()}
 	if mode == Strict {
 		return p
 	}
 	p.network = true
-	p.write = append(p.write, resolved(dir), resolved(os.TempDir()), "/tmp", "/var/tmp")
+	p.write = append(p.write, resolved(dir), resolved(os.TempDir()), "/tmp", "/var/tmp") // temp lies in the second
 	if cache, err := os.UserCacheDir(); err == nil {
 		p.write = append(p.write, resolved(cache))
 	}
