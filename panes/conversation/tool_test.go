@@ -53,6 +53,7 @@ func TestAFailureSaysWhy(t *testing.T) {
 	for want, r := range map[string]chat.ToolResult{
 		"↳ There is no tool called bash": {IsError: true, Text: "There is no tool called bash\nAvailable tools: many"},
 		"↳ ld: symbol not found":         {ExitCode: &two, Text: "compiling\nld: symbol not found\n"},
+		"↳ Script timed out after 15s":   {ExitCode: &two, IsError: true, Text: `{"status":"timeout","error":"Script timed out after 15s","output":"x"}`},
 		"interrupted":                    {Interrupted: true, IsError: true, Text: "x"},
 	} {
 		p := open(t, &world{})

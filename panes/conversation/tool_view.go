@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -45,6 +46,8 @@ func (c *call) newest() string {
 		return c.lastLine()
 	case r == nil || c.denied || r.Interrupted:
 		return ""
+	case (r.IsError || r.ExitCode != nil && *r.ExitCode != 0) && errorIn(r.Text) != "":
+		return oneLine(errorIn(r.Text))
 	case r.ExitCode != nil && *r.ExitCode != 0:
 		t := strings.TrimRight(end(r.Text, 4<<10), "\r\n \t")
 		return oneLine(t[strings.LastIndexByte(t, '\n')+1:])
@@ -54,6 +57,18 @@ func (c *call) newest() string {
 	default:
 		return ""
 	}
+}
+
+// errorIn is the error in a result that is an object for programs, as scripts have it; "" in any other.
+func errorIn(text string) string {
+	var o struct {
+		Error string `json:"error"`
+	}
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &o) != nil {
+		return ""
+	}
+	last := strings.TrimSpace(o.Error)
+	return last[strings.LastIndexByte(last, '\n')+1:]
 }
 
 // insideLines are the calls that happened inside of this one, set in under it.
