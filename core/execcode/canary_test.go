@@ -93,8 +93,11 @@ func TestCanary(t *testing.T) {
 	}
 	defer func() { _ = syscall.Close(loose) }()
 	// A process whose environment and arguments hold the canary, as one of the person's own would.
-	other := exec.Command("/bin/sh", "-c", "sleep 600; : "+canary)
+	other := exec.Command("/bin/sh", "-c", "read wait; : "+canary)
 	other.Env = append(os.Environ(), "OTHER_TOKEN="+canary)
+	if _, err := other.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
 	}
