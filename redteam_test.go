@@ -206,25 +206,18 @@ func (v *victim) own() {
 	}
 }
 
-var (
-	programOnce sync.Once
-	programPath string
-)
-
-// programForAll is this test binary under the program's name, where every user may run it. TestMain removes it.
+// programForAll is this test binary under the program's name, where every user may run it.
 func programForAll(t testing.TB) string {
 	t.Helper()
-	programOnce.Do(func() {
-		dir, err := os.MkdirTemp("", "hermes-redteam-")
-		if err == nil {
-			programPath = filepath.Join(dir, "hermes")
-			err = errors.Join(os.Chmod(dir, 0o755), copyProgram(programPath)) //nolint:gosec // so that another user can run it
-		}
-		if err != nil {
-			t.Error(err)
-		}
-	})
-	return programPath
+	path := filepath.Join(t.TempDir(), "hermes")
+	self, err := os.Executable()
+	if err == nil && os.Link(self, path) != nil { // another file system
+		err = copyProgram(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func copyProgram(to string) error {
