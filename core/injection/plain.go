@@ -40,6 +40,31 @@ var plain = []source{
 		pattern: `\b(?:ai|llm)(?: agents?| assistants?| models?|s)? ?[:,] ?(?:please )?(?:open|run|visit|fetch|execute|send|ignore|type|click|download|follow|go to|upload)\b[^!?\n]{0,60}?(?:https?://|password|{secret}|curl |instructions?\b)|\b(?:at|on|after|before) (?:start-?up|boot|login|launch|each commit|every commit|each push|each run|every run|each build|every build)\b[^.;!?\n]{0,20}\b(?:run|execute|do)\b[^|]{0,80}\| ?(?:sudo )?(?:ba|z|da)?sh\b`,
 		unless:  `"$`,
 	},
+	{
+		name: "override", reason: "puts itself above the agent's instructions",
+		pattern: `\b(?:set|put|lay|leave|push) (?:all )?your (?:[^\s.;!?]+ ){0,2}?(?:guidelines|rules|instructions|principles|restrictions|ethics|safety) (?:aside|away|behind|down)\b|\b(?:instructions|directives|rules|orders|guidelines) (?:from|of|by|given by|set by) (?:your|the) (?:developers?|makers?|creators?|operators?|system|owners?)\b[^.;!?\n]{0,20}\b(?:revoked|void|cancell?ed|lifted|null|invalid|suspended|superseded|withdrawn)\b|\b(?:this|the following) (?:document|file|text|message|page|note) (?:overrides?|supersedes?|replaces|cancels|outranks|takes precedence over) (?:all |any |every |the |your )(?:other |previous |prior |earlier |existing |system )?(?:instructions?|prompts?|rules|guidelines|orders)\b|\b(?:only|just) (?:the )?(?:instructions|orders|rules|commands) (?:in|from|of) (?:this|the following) (?:file|document|text|message|page) (?:count|matter|apply|are valid)\b|\b(?:abandon|drop|discard|shed) (?:the|your) (?:persona|identity|role|character)\b|<instructions?> ?(?:ignore|disregard|you must|send|print|reveal|forget|override)`,
+	},
+	{
+		name: "leak", reason: "asks for what the agent was told",
+		pattern: `\b(?:output|print|show|reveal|share|give|repeat|dump|disclose|write|copy) (?:me |us |out )?(?:the |your |all )?(?:raw |full |exact |entire |confidential |secret |hidden )*(?:prompt|instructions?|text|messages?|rules) (?:that |which )?(?:precedes?|came before|comes before|stands? before|you (?:operate|work|run|act) under|above this|before this)\b`,
+	},
+	{
+		name: "exfiltration", reason: "sends secrets or private data away",
+		pattern: `\b(?:zip|tar|pack|archive|compress|bundle|copy) (?:up )?(?:the |my |your |their |all )?(?:user's )?(?:home|entire|whole|full|home folder|home directory|\$home|~)[^.;!?\n]{0,24} and {send} (?:it|them) (?:to|at) {sink}|\b(?:attach|include|add|put|paste) {keyfile}[^.;!?\n]{0,12} (?:to|in|into|with) (?:the|an?|your|every|each) (?:issue|comment|pull request|pr|commit|message|reply|answer|gist|e-?mail|ticket)|\b{send} (?:an? |the )?(?:list|copy|dump|contents?) of (?:all |the |your )*{secret}[^.;!?\n]{0,12} (?:to|at) [^\s]+\.[a-z]|\b(?:whenever|each time|every time) (?:an?|the|any) (?:file|document|message|secret|key) is [a-z]+,? (?:also |silently |quietly )+{send} (?:it|them|a copy)[^.;!?\n]{0,8} (?:to|at) {sink}`,
+		unless:  `\b(?:never|not|don't|do not) {gap}$`,
+	},
+	{
+		name: "concealment", reason: "hides something from the person",
+		pattern: `\b(?:user|person(?: reading)?|human|owner|operator|reader) (?:must|should|has to|is to) (?:stay|remain|be kept|be left) (?:unaware|in the dark|ignorant|uninformed)|\b(?:do|run|perform|execute) (?:it|this|that|these) (?:silently|quietly|secretly|covertly|in secret)\b[^.;!?\n]{0,6} (?:and |,|but )?(?:do not|don't|never|without) (?:report|tell|mention|log|say)`,
+	},
+	{
+		name: "approval", reason: "pretends that the person has agreed",
+		pattern: `\b(?:treat|consider|regard|count|take) (?:all|any|every|each|the) (?:approvals?|confirmations?|permissions?|consents?|requests?)(?: [^\s.;!?]+)? as (?:given|granted|approved|accepted)\b|\b(?:consent|approval|permission|confirmation) (?:was|is|has been|were) already (?:given|granted|obtained)\b[^.!?\n]{0,12}(?:so|;|,|and|just) ?(?:just )?(?:run|execute|delete|install|proceed|go)|\bnobody (?:has|needs) to (?:confirm|approve|agree|know)\b`,
+	},
+	{
+		name: "trigger", reason: "plants an order for later",
+		pattern: `\bwhen(?:ever)? you (?:see|read|hear|encounter|find) (?:the )?(?:words?|phrase|name|string|token|text)\b[^.;!?\n]{0,30} (?:wipe|delete|erase|destroy|send|upload|run|execute|drop|post|leak|push)\b|\b(?:every|each) time you (?:start|run|boot|wake|begin|load),? (?:load|fetch|open|read|download|visit) https?://|\b(?:language models?|llms?|ai models?|ai agents?|ai assistants?) (?:must|should|have to|are to|shall) (?:always )?(?:include|say|output|reply|append|insert|mention|recommend|begin|end|print|add|obey)\b[^.;!?\n]{0,40}\b(?:in (?:every|all|each|any|its|their) (?:answers?|repl\w+|outputs?|responses?)|phrase|the user|secret)`,
+	},
 }
 
 // plainChinese are orders in everyday words, in Chinese.
@@ -68,5 +93,13 @@ var plainChinese = []source{
 	{
 		name: "aimed", reason: "a page or a note that gives orders to the agent that reads it (Chinese)",
 		pattern: `(?:ai|人工智能|大模型|语言模型|智能体|llm) ?(?:助手|模型|代理|助理)?[^\n。！？]{0,2}(?:看到|读到|阅读|处理|遇到)(?:这|此|本|以下|上述)[^\n。！？，,]{0,6}(?:请|必须|应|要|立即|立刻|后|时)[^\n。！？]{0,8}(?:执行|运行|打开|访问|发送|忽略|服从|下载|上传)`,
+	},
+	{
+		name: "override", reason: "puts itself above the agent's instructions (Chinese)",
+		pattern: `(?:丢掉|扔掉|抛开|放下|丢开)(?:你|您)的?(?:所有|全部)?(?:规则|原则|准则|限制|设定|指令)|系统(?:指令|提示词|规则)(?:已|被)(?:更新|更改|替换|覆盖)[:：,，]? ?(?:允许|批准|现在|你|忽略|解除)|(?:本|此|这个|这份)(?:文件|文档|文本|消息|页面)[^\n。！？，,]{0,4}(?:指令|规则|内容|要求)?[^\n。！？，,]{0,2}(?:优先于|高于|凌驾|取代|覆盖)[^\n。！？，,]{0,4}(?:所有|其他|其它|系统|一切)[^\n。！？，,]{0,6}(?:指令|规则|提示|要求)|(?:输出|打印|显示|复述)[^\n。！？，,]{0,3}(?:在)?(?:这条|此|本)(?:消息|指令|文本)之前的`,
+	},
+	{
+		name: "exfiltration", reason: "does in secret what the person has not asked for (Chinese)",
+		pattern: `(?:把|将)(?:整个|全部|所有)?[^\n。！？，,]{0,4}(?:主目录|家目录|项目|仓库|源代码|硬盘|桌面)[^\n。！？，,]{0,4}(?:打包|压缩|全部)[^\n。！？，,]{0,4}(?:上传|发送|发|传)(?:到|给|至) ?(?:https?://|\d{1,3}\.\d|[a-z0-9._-]+@)|(?:静默|悄悄|默默|偷偷)地?(?:执行|运行|完成|操作|安装|删除)[^\n。！？]{0,3}(?:不要|别|不|勿)(?:汇报|报告|告诉|提及|通知|记录)|视为(?:已)?(?:经)?(?:获得|得到|取得)?(?:所有|全部|一切)?(?:批准|授权|同意|许可|确认)|看到[^\n。！？]{0,8}(?:这个词|一词|字样|这句话)[^\n。！？]{0,3}(?:就|时|后|则)(?:清空|删除|执行|运行|发送|上传|销毁)`,
 	},
 }
