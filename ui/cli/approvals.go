@@ -227,6 +227,9 @@ func eachCommand(r io.Reader, nul bool, do func(string) error) error {
 		line, err := in.ReadBytes(end)
 		if len(line) > 0 {
 			line = bytes.TrimSuffix(line, []byte{end})
+			if !nul { // a file of Windows; a carriage return anywhere else is looked at
+				line = bytes.TrimSuffix(line, []byte{'\r'})
+			}
 			if doErr := do(string(line)); doErr != nil {
 				return doErr
 			}
