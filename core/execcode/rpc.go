@@ -89,14 +89,24 @@ func newLine(ch io.ReadWriteCloser) *line { return &line{ch: ch, in: bufio.NewRe
 
 func (l *line) write(v any) error {
 	var b bytes.Buffer
+	if r, ok := v.(reply); ok && r.Error == "" && bytes.IndexByte(r.Result, '\n') < 0 { // JSON already: encoding it once more would read it all
+		fmt.Fprintf(&b, `{"id":%d,"result":`, r.ID)
+		b.Write(r.Result)
+		b.WriteString("}\n")
+		return l.put(b.Bytes())
+	}
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return err
 	}
+	return l.put(b.Bytes())
+}
+
+func (l *line) put(frame []byte) error {
 	l.send.Lock()
 	defer l.send.Unlock()
-	_, err := l.ch.Write(b.Bytes())
+	_, err := l.ch.Write(frame)
 	return err
 }
 
@@ -213,7 +223,7 @@ func replyOf(id int64, res tool.NestedResult) reply {
 	switch text := strings.TrimSpace(res.Text); {
 	case len(res.Data) > maxReply, len(text) > maxReply:
 		return reply{ID: id, Error: fmt.Sprintf("the result of %s has more than %d MB: ask for less of it", res.Name, maxReply>>20)}
-	case res.Data != nil:
+	case len(res.Data) > 0:
 		return reply{ID: id, Result: res.Data}
 	case res.IsError:
 		return reply{ID: id, Error: res.Text}
