@@ -127,6 +127,9 @@ func filter(w *walker, c cmd) {
 	if c.name == "cat" && len(c.args) == 0 {
 		w.out.text, w.out.plain = w.in.text, w.in.plain
 	}
+	if c.name == "cat" && len(c.args) == 1 && c.args[0].text == "/dev/null" {
+		w.out.any, w.out.plain = true, true
+	}
 	if c.name == "printf" && len(c.args) > 0 {
 		w.prints(c.args)
 	}
