@@ -124,17 +124,24 @@ func filter(w *walker, c cmd) {
 			w.reads(a, c.name != "ls" && c.name != "stat" && c.name != "lsblk" && c.name != "df" && c.name != "test" && c.name != "[" && c.name != "file" && c.name != "[[" && c.name != "findmnt")
 		}
 	}
-	if c.name == "cat" && len(c.args) == 0 {
-		w.out.text, w.out.plain = w.in.text, w.in.plain
-	}
-	if c.name == "cat" && len(c.args) == 1 && c.args[0].text == "/dev/null" {
-		w.out.any, w.out.plain = true, true
+	if c.name == "cat" {
+		w.passes(c.args)
 	}
 	if c.name == "printf" && len(c.args) > 0 {
 		w.prints(c.args)
 	}
 	if one("man less more ag ack bat batcat", c.name) {
 		pager(w, c)
+	}
+}
+
+// passes is what cat puts out, where that is known: what comes in, or nothing.
+func (w *walker) passes(args []field) {
+	switch {
+	case len(args) == 0:
+		w.out.text, w.out.plain = w.in.text, w.in.plain
+	case len(args) == 1 && args[0].text == "/dev/null":
+		w.out.any, w.out.plain = true, true
 	}
 }
 
