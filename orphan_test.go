@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// outlive is how long what the program had started may live after it was killed.
-const outlive = 2 * time.Second
+// outlive is how long what the program had started may live after it was killed: two seconds by its promise, and what a loaded machine adds.
+const outlive = 6 * time.Second
 
 // orphans are what a killed program may leave behind: the children that it had, by number, and whatever runs with its home.
 type orphans struct {
