@@ -23,6 +23,11 @@ import (
 
 type noPool struct{ backend.Pool }
 
+// List is asked for the terminal tool's description.
+func (noPool) List(string) []backend.Status {
+	return []backend.Status{{Name: "default", Kind: "local", Default: true}}
+}
+
 func all(t *testing.T) Set {
 	t.Helper()
 	return All(Deps{
