@@ -79,7 +79,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 	if announced < rounds {
 		t.Errorf("only %d messages were announced in %d runs: this proved nothing", announced, rounds)
 	}
-	if children < rounds && runtime.GOOS == "linux" {
+	if children < rounds/4 && runtime.GOOS == "linux" { // on a loaded machine many a kill comes before the first command
 		t.Errorf("only %d children were seen in %d runs: this proved nothing about them", children, rounds)
 	}
 	t.Logf("%d kills, %d announced messages, all there, %d children, none left", rounds, announced, children)
