@@ -20,7 +20,7 @@ func TestConceal(t *testing.T) {
 	Conceal()
 	shown, err := os.ReadFile("/proc/self/environ")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	if strings.Contains(string(shown), "sesame") || !strings.Contains(string(shown), "A_TOKEN=\x00") || !strings.Contains(string(shown), "PLAIN=stays\x00") || !strings.Contains(string(shown), "LINK=https://host/a:b@c") {
 		t.Errorf("the kernel shows %q", shown)
