@@ -1,0 +1,266 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"hermes/core/secret"
+)
+
+// Action is what an Op does.
+type Action string
+
+// The actions.
+const (
+	Add     Action = "add"
+	Replace Action = "replace"
+	Remove  Action = "remove"
+)
+
+// Op is one operation on a target.
+type Op struct {
+	Action  Action `json:"action"`
+	Content string `json:"content,omitempty"`  // of add and replace
+	OldText string `json:"old_text,omitempty"` // of replace and remove: a part of exactly one entry
+}
+
+// Why is the kind of a Refusal.
+type Why string
+
+// The kinds.
+const (
+	Full      Why = "full"      // it would be over the limit
+	Missing   Why = "missing"   // no entry has OldText
+	Ambiguous Why = "ambiguous" // several have
+	Duplicate Why = "duplicate" // another entry says the same
+	Injected  Why = "injected"  // it gives orders to the agent
+	Secret    Why = "secret"
+	Malformed Why = "malformed" // no content, no old text, a separator inside
+	Stale     Why = "stale"     // somebody else changed the file
+)
+
+// Refusal says why nothing was written. Its text is for people and models alike.
+type Refusal struct {
+	Why     Why
+	Text    string
+	Content string   // that was refused, of Injected
+	Hit     Hit      // of Injected
+	Matches []string // entries, of Ambiguous
+	Over    int      // characters too many, of Full
+	Doc     Document // as it is
+}
+
+func (r *Refusal) Error() string { return r.Text }
+
+func refuse(why Why, format string, args ...any) *Refusal {
+	return &Refusal{Why: why, Text: fmt.Sprintf(format, args...)}
+}
+
+// Change is what a write did, or would do.
+type Change struct {
+	Target        Target
+	Before, After Document
+	Added         []string // texts of entries that are new
+	Removed       []string // texts of entries that are gone
+	Notes         []string // what was left out, and why
+}
+
+// Nothing reports that the file stays as it is.
+func (c Change) Nothing() bool { return string(c.Before.raw) == string(c.After.raw) }
+
+// Rules say what a write is judged by.
+type Rules struct {
+	// Anything lets text pass that looks like orders: a person has seen it and wants it. It stays out of the prompt all the same.
+	Anything bool
+}
+
+// Plan says what the operations would do to the file as it is now, without changing it.
+func (s *Store) Plan(t Target, ops []Op, rules Rules) (Change, error) {
+	raw, err := s.read(t)
+	if err != nil {
+		return Change{}, err
+	}
+	return s.plan(t, raw, ops, rules)
+}
+
+func (s *Store) plan(t Target, raw []byte, ops []Op, rules Rules) (Change, error) {
+	d := s.document(t, raw)
+	c := Change{Target: t, Before: d}
+	for i, op := range ops {
+		next, err := c.apply(d, op)
+		if err != nil {
+			return c, s.said(t, raw, i, len(ops), err)
+		}
+		d = s.document(t, next)
+	}
+	c.After = d
+	c.compare()
+	if err := c.judge(rules); err != nil {
+		return c, s.said(t, raw, 0, 1, err)
+	}
+	return c, nil
+}
+
+// said completes a refusal.
+func (s *Store) said(t Target, raw []byte, i, n int, err error) error {
+	var r *Refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	if n > 1 {
+		r.Text = fmt.Sprintf("operation %d of %d: %s; none was applied", i+1, n, r.Text)
+	}
+	r.Doc = s.document(t, raw)
+	return r
+}
+
+func (c *Change) apply(d Document, op Op) ([]byte, error) {
+	text := strings.TrimFunc(lineFeeds(op.Content), blank)
+	if op.Action != Remove {
+		if err := wellFormed(op.Action, text); err != nil {
+			return nil, err
+		}
+	}
+	switch op.Action {
+	case Add:
+		if i := same(d.Entries, text, -1); i >= 0 {
+			c.Notes = append(c.Notes, fmt.Sprintf("not added, it is there already: %q", Short(d.Entries[i].Text)))
+			return d.raw, nil
+		}
+		return d.added(text), nil
+	case Replace, Remove:
+		i, err := find(d.Entries, op.OldText)
+		if err != nil {
+			return nil, err
+		}
+		if op.Action == Remove {
+			return d.removed(i), nil
+		}
+		if j := same(d.Entries, text, i); j >= 0 {
+			return nil, refuse(Duplicate, "another entry says that already (%q): remove this one instead", Short(d.Entries[j].Text))
+		}
+		return d.replaced(i, text), nil
+	}
+	return nil, refuse(Malformed, "no action %q: add, replace or remove", string(op.Action))
+}
+
+func wellFormed(a Action, text string) error {
+	if text == "" {
+		if a == Replace {
+			return refuse(Malformed, "replace needs content: the new text of the entry (remove takes an entry away)")
+		}
+		return refuse(Malformed, "add needs content: the text to remember")
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.TrimSpace(line) == mark {
+			return refuse(Malformed, "a line with nothing but %s separates entries: send each entry by itself", mark)
+		}
+	}
+	return nil
+}
+
+// find is the one entry that holds part, or is it.
+func find(entries []Entry, part string) (int, error) {
+	part = strings.TrimFunc(lineFeeds(part), blank)
+	if part == "" {
+		return 0, refuse(Malformed, "old_text is missing: a part of the entry that only this entry has")
+	}
+	var found []int
+	for i, e := range entries {
+		if e.Text == part {
+			return i, nil
+		}
+		if strings.Contains(e.Text, part) {
+			found = append(found, i)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return 0, refuse(Missing, "no entry has %q", Short(part))
+	case 1:
+		return found[0], nil
+	}
+	r := refuse(Ambiguous, "%d entries have %q: give more of the one that is meant", len(found), Short(part))
+	for _, i := range found {
+		r.Matches = append(r.Matches, entries[i].Text)
+	}
+	return 0, r
+}
+
+// same is an entry that says the same as text, beside entry except; -1 when none does.
+func same(entries []Entry, text string, except int) int {
+	want := plain(text)
+	return slices.IndexFunc(entries, func(e Entry) bool { return plain(e.Text) == want && (except < 0 || entries[except].start != e.start) })
+}
+
+// plain is what is compared: case, blanks and a last full stop make no other statement.
+func plain(s string) string {
+	return strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(s)), " "), ".。")
+}
+
+// compare finds what is new and what is gone.
+func (c *Change) compare() {
+	count := map[string]int{}
+	for _, e := range c.Before.Entries {
+		count[e.Text]++
+	}
+	for _, e := range c.After.Entries {
+		if count[e.Text]--; count[e.Text] < 0 {
+			c.Added = append(c.Added, e.Text)
+		}
+	}
+	clear(count)
+	for _, e := range c.After.Entries {
+		count[e.Text]++
+	}
+	for _, e := range c.Before.Entries {
+		if count[e.Text]--; count[e.Text] < 0 {
+			c.Removed = append(c.Removed, e.Text)
+		}
+	}
+}
+
+// judge refuses what must not be kept. What gets smaller is never too large, and what was there before is not judged again.
+func (c *Change) judge(rules Rules) error {
+	for _, text := range c.Added {
+		if clean := secret.Redact(text); clean != text {
+			return refuse(Secret, "it holds what looks like a secret (%s); memory is sent to the model with every session: say where the secret is kept instead", Short(clean))
+		}
+	}
+	if c.After.Over() && c.After.Used > c.Before.Used {
+		r := refuse(Full, "it would be %s/%s characters, %d too many", Number(c.After.Used), Number(c.After.Limit), c.After.Used-c.After.Limit)
+		r.Over = c.After.Used - c.After.Limit
+		return r
+	}
+	c.Before.scan()
+	c.After.scan()
+	if rules.Anything {
+		return nil
+	}
+	for _, e := range c.After.Entries {
+		if !e.Blocked() || wasBlocked(c.Before, e) {
+			continue
+		}
+		h := e.Hits[0]
+		r := refuse(Injected, "refused: the text %s: %q (characters %d to %d)", h.Reason, h.Text, h.Start, h.End)
+		r.Hit, r.Content = h, e.Text
+		return r
+	}
+	return nil
+}
+
+func wasBlocked(d Document, e Entry) bool {
+	return slices.ContainsFunc(d.Entries, func(x Entry) bool { return x.Text == e.Text && x.Blocked() })
+}
+
+// Short is a text on one line, for sentences: at most 80 characters.
+func Short(s string) string {
+	s = strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ")
+	if r := []rune(s); len(r) > 80 {
+		return string(r[:79]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,132 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"hermes/core/realpath"
+)
+
+// How much is kept of each file.
+const (
+	maxVersions = 20
+	maxKept     = 1 << 20 // bytes of all versions
+)
+
+// version is a file as it was before a write.
+type version struct {
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`
+	Before string    `json:"before"`
+	After  string    `json:"after"` // hash of what was written
+}
+
+func historyName(t Target) string { return "." + t.File() + ".history" }
+
+func sum(raw []byte) string {
+	s := sha256.Sum256(raw)
+	return hex.EncodeToString(s[:16])
+}
+
+// history returns the kept versions, the oldest first. A damaged list is none: it only ever serves to go back.
+func history(d *realpath.Dir, t Target) []version {
+	raw, err := readFile(d, historyName(t))
+	if err != nil {
+		return nil
+	}
+	var out []version
+	if json.Unmarshal(raw, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+func keep(d *realpath.Dir, t Target, list []version) error {
+	for {
+		if over := len(list) - maxVersions; over > 0 {
+			list = list[over:]
+		}
+		raw, err := json.Marshal(list)
+		if err != nil {
+			return err
+		}
+		if len(raw) <= maxKept || len(list) == 0 {
+			return put(d, historyName(t), raw)
+		}
+		list = list[1:]
+	}
+}
+
+func remember(d *realpath.Dir, t Target, v version) error {
+	if err := keep(d, t, append(history(d, t), v)); err != nil {
+		return fmt.Errorf("the version before cannot be kept: %w", err)
+	}
+	return nil
+}
+
+// ErrNothingToUndo says that no version before is kept.
+var ErrNothingToUndo = errors.New("nothing to take back: no earlier version is kept")
+
+// Undo takes the last write of a target back; "" means the newest of both. Undoing again goes one write further back. A file that somebody
+// changed since is left alone unless force is set: the Refusal is Stale then.
+func (s *Store) Undo(t Target, force bool) (Change, error) {
+	if t == "" {
+		var err error
+		if t, err = s.newest(); err != nil {
+			return Change{}, err
+		}
+	}
+	var c Change
+	err := s.locked(t, func(d *realpath.Dir) error {
+		now, err := readFile(d, t.File())
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return s.unusable(t, err)
+		}
+		list := history(d, t)
+		for n := len(list); n > 0 && list[n-1].Before == string(now); n-- {
+			list = list[:n-1] // kept, but the program was ended before it wrote
+		}
+		if len(list) == 0 {
+			return ErrNothingToUndo
+		}
+		last := list[len(list)-1]
+		if last.After != sum(now) && !force {
+			return refuse(Stale, "%s was changed by somebody else since that write (%s, by the %s): undoing it would lose that", t.File(), last.At.Local().Format("2 January 15:04"), last.By)
+		}
+		c = Change{Target: t, Before: s.document(t, now), After: s.document(t, []byte(last.Before))}
+		c.compare()
+		if err := put(d, t.File(), c.After.raw); err != nil {
+			return err
+		}
+		return keep(d, t, list[:len(list)-1])
+	})
+	return c, err
+}
+
+// newest is the target that was written last.
+func (s *Store) newest() (Target, error) {
+	d, err := s.folder(false)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", ErrNothingToUndo
+		}
+		return "", err
+	}
+	defer d.Close()
+	var out Target
+	var at time.Time
+	for _, t := range Targets() {
+		if list := history(d, t); len(list) > 0 && list[len(list)-1].At.After(at) {
+			out, at = t, list[len(list)-1].At
+		}
+	}
+	if out == "" {
+		return "", ErrNothingToUndo
+	}
+	return out, nil
+}
