@@ -1,0 +1,23 @@
+package skills
+
+import (
+	"embed"
+	"io/fs"
+	"path"
+)
+
+//go:embed builtin
+var builtin embed.FS
+
+// builtin adds the skills of the program.
+func (l *loader) builtin() {
+	entries, _ := builtin.ReadDir("builtin") // embedded: cannot fail
+	for _, e := range entries {
+		dir := path.Join("builtin", e.Name())
+		fsys, err := fs.Sub(builtin, dir)
+		if err != nil {
+			continue
+		}
+		l.take(inside{fsys}, Builtin, dir, ".")
+	}
+}

@@ -1,0 +1,269 @@
+package skills
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// Op is what a change does.
+type Op string
+
+// Operations, as the tool skill_manage calls them.
+const (
+	Create     Op = "create"
+	Edit       Op = "edit"
+	Patch      Op = "patch"
+	Delete     Op = "delete"
+	WriteFile  Op = "write_file"
+	RemoveFile Op = "remove_file"
+)
+
+// Request asks for a change of a skill in the home.
+type Request struct {
+	Op       Op
+	Name     string
+	Category string // of a new skill
+	File     string // beside SKILL.md; "" is SKILL.md
+	Content  string // of Create, Edit, WriteFile
+	Old, New string // of Patch
+	All      bool   // Patch replaces every place
+}
+
+// Change is a request that was checked and can be carried out. Nothing was written yet.
+type Change struct {
+	Request
+	Dir           string // folder of the skill
+	Rel           string // the file below it
+	Before, After []byte // nil: not there
+	Files         []string
+}
+
+// Editor changes the skills in a home's folder. All of its methods may be used from several goroutines and processes: files are replaced
+// as a whole, and a change is refused when its file is not what it was planned on.
+type Editor struct {
+	Dir string // the skills folder of the home
+}
+
+// ErrStale says that a file changed between plan and change.
+var ErrStale = errors.New("the file has changed meanwhile; read it again")
+
+// Plan checks a request against the catalog and says what it would change. The error is for whoever asked: what is wrong and what to do.
+func (e Editor) Plan(c *Catalog, r Request) (*Change, error) {
+	if err := CheckName(r.Name); err != nil {
+		return nil, err
+	}
+	if r.Op == Create {
+		return e.planNew(c, r)
+	}
+	s, err := e.own(c, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	out := &Change{Request: r, Dir: s.Dir, Rel: File}
+	if r.Op == Delete {
+		out.Before, err = s.raw(File)
+		out.Files = s.Files()
+		return out, err
+	}
+	if r.File != "" {
+		if out.Rel, err = CheckPath(r.File); err != nil {
+			return nil, err
+		}
+	}
+	out.Before, err = s.raw(out.Rel)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := out.compute(); err != nil {
+		return nil, err
+	}
+	return out, out.check()
+}
+
+// own finds a skill that may be changed: one of the home. A broken one may be mended.
+func (e Editor) own(c *Catalog, name string) (*Skill, error) {
+	s := c.Find(name)
+	if s == nil || s.Source != User {
+		for _, b := range c.Broken {
+			if b.Source == User && (b.Name == name || filepath.Base(b.Dir) == name) {
+				s = b
+				break
+			}
+		}
+	}
+	switch {
+	case s == nil:
+		return nil, fmt.Errorf("there is no skill %s; skills_list shows them, action create makes it", name)
+	case s.Source != User:
+		return nil, fmt.Errorf("%s is a %s skill, which is not changed here; action create makes one of this name in the person's own folder, which then counts", name, s.Source)
+	default:
+		return s, nil
+	}
+}
+
+func (e Editor) planNew(c *Catalog, r Request) (*Change, error) {
+	switch {
+	case Reserved(r.Name):
+		return nil, fmt.Errorf("%s is a command of the program; choose another name", r.Name)
+	case r.Category != "" && CheckCategory(r.Category) != nil:
+		return nil, CheckCategory(r.Category)
+	}
+	if s := c.Find(r.Name); s != nil && s.Source == User {
+		return nil, fmt.Errorf("there is a skill %s already; change it with action patch or edit", r.Name)
+	}
+	out := &Change{Request: r, Dir: filepath.Join(e.Dir, filepath.FromSlash(r.Category), r.Name), Rel: File, After: []byte(r.Content)}
+	if _, err := os.Lstat(out.Dir); err == nil {
+		return nil, fmt.Errorf("there is a folder %s already; choose another name or category", out.Dir)
+	}
+	return out, out.check()
+}
+
+// compute fills After.
+func (c *Change) compute() error {
+	switch c.Op {
+	case Edit:
+		c.Rel, c.After = File, []byte(c.Content)
+	case WriteFile:
+		if c.Rel == File {
+			return fmt.Errorf("write_file is for files in %s; action edit replaces %s", list(folders), File)
+		}
+		c.After = []byte(c.Content)
+	case RemoveFile:
+		if c.Rel == File {
+			return fmt.Errorf("%s cannot be removed; action delete removes the skill", File)
+		}
+		if c.Before == nil {
+			return fmt.Errorf("there is no file %s in the skill", c.Rel)
+		}
+	case Patch:
+		return c.patch()
+	case Create, Delete:
+	default:
+		return fmt.Errorf("there is no action %q", c.Op)
+	}
+	return nil
+}
+
+func (c *Change) patch() error {
+	n := bytes.Count(c.Before, []byte(c.Old))
+	switch {
+	case c.Before == nil:
+		return fmt.Errorf("there is no file %s in the skill", c.Rel)
+	case c.Old == "":
+		return errors.New("old_string is empty; say which text is replaced")
+	case n == 0:
+		return fmt.Errorf("old_string does not stand in %s; skill_view shows what does", c.Rel)
+	case n > 1 && !c.All:
+		return fmt.Errorf("old_string stands in %s %d times; give more of the text around it, or replace_all", c.Rel, n)
+	}
+	c.After = bytes.ReplaceAll(c.Before, []byte(c.Old), []byte(c.New))
+	return nil
+}
+
+// check refuses what would not be a skill any more.
+func (c *Change) check() error {
+	if c.After == nil {
+		return nil
+	}
+	switch {
+	case bytes.Equal(c.After, c.Before):
+		return errors.New("this changes nothing: the text is the same already")
+	case len(c.After) > MaxFile:
+		return fmt.Errorf("%s would have %d bytes, at most %d are allowed", c.Rel, len(c.After), MaxFile)
+	case !utf8.Valid(c.After) || bytes.IndexByte(c.After, 0) >= 0:
+		return fmt.Errorf("%s would not be text", c.Rel)
+	case c.Rel != File:
+		return nil
+	}
+	s, _ := Parse(File, c.After)
+	for _, p := range s.Problems {
+		if p.Fatal {
+			return p
+		}
+	}
+	if s.Name != c.Name {
+		return Problem{File: File, Key: "name", Why: fmt.Sprintf("the front matter says %s, but the skill is %s", s.Name, c.Name), Fix: "give both the same name"}
+	}
+	return nil
+}
+
+// Code reports whether the change touches what runs rather than what is read.
+func (c *Change) Code() bool { return strings.HasPrefix(c.Rel, "scripts/") }
+
+// Path is the full name of the changed file.
+func (c *Change) Path() string { return filepath.Join(c.Dir, filepath.FromSlash(c.Rel)) }
+
+// Apply carries a change out and keeps what was there, so that Undo brings it back.
+func (e Editor) Apply(c *Change) error {
+	v := version{Op: c.Op, Name: c.Name, Dir: e.below(c.Dir), Rel: c.Rel, Before: c.Before, After: c.After}
+	if c.Op == Delete {
+		return e.archive(&v)
+	}
+	root, err := e.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	now, err := readIn(root, path.Join(v.Dir, c.Rel))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !bytes.Equal(now, c.Before) {
+		return ErrStale
+	}
+	if err := e.keep(&v); err != nil {
+		return fmt.Errorf("nothing was changed, because what is there could not be kept: %w", err)
+	}
+	if c.After == nil {
+		return plain(root.Remove(path.Join(v.Dir, c.Rel)))
+	}
+	return put(root, path.Join(v.Dir, c.Rel), c.After)
+}
+
+func (e Editor) below(dir string) string {
+	rel, err := filepath.Rel(e.Dir, dir)
+	if err != nil {
+		return dir
+	}
+	return filepath.ToSlash(rel)
+}
+
+// open opens the skills folder; everything is written through it, so that no link leads out of it.
+func (e Editor) open() (*os.Root, error) {
+	if err := os.MkdirAll(e.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(e.Dir)
+}
+
+// put replaces a file below root as a whole.
+func put(root *os.Root, rel string, data []byte) error {
+	if err := root.MkdirAll(path.Dir(rel), 0o700); err != nil {
+		return plain(err)
+	}
+	if info, err := root.Lstat(rel); err == nil && !info.Mode().IsRegular() {
+		return errors.New("it is a link or no file, which is not written through")
+	}
+	tmp := path.Join(path.Dir(rel), ".new-"+path.Base(rel))
+	_ = root.Remove(tmp) // of a crash
+	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return plain(err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = root.Rename(tmp, rel)
+	}
+	if err != nil {
+		_ = root.Remove(tmp)
+	}
+	return plain(err)
+}

@@ -1,0 +1,154 @@
+package skills
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Where changed and deleted skills are kept, below the skills folder; folders with a dot hold no skills.
+const (
+	historyDir = ".history"
+	archiveDir = ".archive"
+	keepBack   = 20 // changes of a skill that can be undone
+)
+
+// version is a change as it is kept.
+type version struct {
+	At      time.Time `json:"at"`
+	Op      Op        `json:"op"`
+	Name    string    `json:"name"`
+	Dir     string    `json:"dir"`
+	Rel     string    `json:"file"`
+	Before  []byte    `json:"before"` // null: it was not there
+	After   []byte    `json:"after"`
+	Archive string    `json:"archive,omitempty"` // where a deleted skill lies
+}
+
+// keep writes a version and drops the oldest.
+func (e Editor) keep(v *version) error {
+	root, err := e.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	v.At = time.Now().UTC()
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	dir := path.Join(historyDir, v.Name)
+	if err := put(root, path.Join(dir, stamp(v.At)+".json"), data); err != nil {
+		return err
+	}
+	names := versions(root, v.Name)
+	for _, old := range names[:max(len(names)-keepBack, 0)] {
+		_ = root.Remove(path.Join(dir, old)) // it is dropped at the next change
+	}
+	return nil
+}
+
+func stamp(t time.Time) string { return t.Format("20060102T150405.000000000") }
+
+// versions are the files of kept changes of a skill, oldest first.
+func versions(root *os.Root, name string) []string {
+	entries, err := fs.ReadDir(root.FS(), path.Join(historyDir, name))
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, x := range entries {
+		if strings.HasSuffix(x.Name(), ".json") && !strings.HasPrefix(x.Name(), ".") {
+			out = append(out, x.Name())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// archive moves a skill out of the way. Nothing is deleted.
+func (e Editor) archive(v *version) error {
+	root, err := e.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	if info, err := root.Lstat(v.Dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", v.Dir)
+	}
+	if err := root.MkdirAll(archiveDir, 0o700); err != nil {
+		return plain(err)
+	}
+	v.Archive = path.Join(archiveDir, v.Name+"-"+stamp(time.Now().UTC()))
+	if err := e.keep(v); err != nil {
+		return err
+	}
+	return plain(root.Rename(v.Dir, v.Archive))
+}
+
+// Undo takes the last change of a skill back and says what that was. It refuses when somebody has changed the file since.
+func (e Editor) Undo(name string) (string, error) {
+	if err := CheckName(name); err != nil {
+		return "", err
+	}
+	root, err := e.open()
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = root.Close() }()
+	names := versions(root, name)
+	if len(names) == 0 {
+		return "", fmt.Errorf("no change of the skill %s is kept", name)
+	}
+	file := path.Join(historyDir, name, names[len(names)-1])
+	data, err := root.ReadFile(file)
+	if err != nil {
+		return "", plain(err)
+	}
+	var v version
+	if err := json.Unmarshal(data, &v); err != nil {
+		return "", fmt.Errorf("what was kept of %s cannot be read: %w", name, err)
+	}
+	if err := v.undo(root); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s of %s", v.Op, path.Join(v.Name, v.Rel)), plain(root.Remove(file))
+}
+
+func (v *version) undo(root *os.Root) error {
+	full := path.Join(v.Dir, v.Rel)
+	if v.Op == Delete {
+		if _, err := root.Lstat(v.Dir); err == nil {
+			return fmt.Errorf("%s is there again; move it away first", v.Dir)
+		}
+		if err := root.MkdirAll(path.Dir(v.Dir), 0o700); err != nil {
+			return plain(err)
+		}
+		return plain(root.Rename(v.Archive, v.Dir))
+	}
+	now, err := readIn(root, full)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !bytes.Equal(now, v.After) {
+		return fmt.Errorf("%s has been changed since; look at it before you take it back", full)
+	}
+	switch {
+	case v.Op == Create:
+		if err := root.MkdirAll(archiveDir, 0o700); err != nil {
+			return plain(err)
+		}
+		return plain(root.Rename(v.Dir, path.Join(archiveDir, v.Name+"-"+stamp(time.Now().UTC()))))
+	case v.Before == nil:
+		return plain(root.Remove(full))
+	default:
+		return put(root, full, v.Before)
+	}
+}

@@ -1,0 +1,253 @@
+package skills
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Parse reads a SKILL.md. file names it in problems. The skill has no place yet, and body is what stands below the front matter; both
+// are as good as the problems allow.
+func Parse(file string, data []byte) (s Skill, body string) {
+	p := parser{file: file, skill: &s}
+	head, text, line, err := split(data)
+	s.line = line
+	if err != nil {
+		p.bad(1, "", err.Error(), "a skill begins with three dashes, name:, description: and three dashes again")
+		return s, text
+	}
+	var doc yaml.Node
+	if err := unmarshal(head, &doc); err != nil {
+		p.bad(1+yamlLine(err), "", "the front matter is not valid YAML: "+yamlWhy(err), "mend the line; text with a colon needs quotes")
+		return s, text
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		p.bad(2, "", "the front matter is not a list of key: value lines", "write name: and description:")
+		return s, text
+	}
+	p.top(doc.Content[0])
+	p.required()
+	if n := utf8.RuneCountInString(text); n > MaxBody {
+		p.bad(line, "", fmt.Sprintf("the text has %d characters, at most %d are allowed", n, MaxBody), "move details into files below references/")
+	}
+	if strings.TrimSpace(text) == "" {
+		p.warn(line, "", "there is no text below the front matter", "say how the thing is done")
+	}
+	return s, text
+}
+
+// unmarshal is yaml's without its panics: a hostile file must not end the program.
+func unmarshal(data []byte, out *yaml.Node) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("yaml: it cannot be read: %v", r)
+		}
+	}()
+	return yaml.Unmarshal(data, out)
+}
+
+// split cuts a file at its two lines of dashes. line is where the text begins.
+func split(data []byte) (head []byte, text string, line int, err error) {
+	data = bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
+	if !utf8.Valid(data) {
+		return nil, strings.ToValidUTF8(string(data), "\ufffd"), 1, errors.New("the file is not UTF-8 text")
+	}
+	rest, ok := bytes.CutPrefix(data, []byte("---\n"))
+	if !ok {
+		return nil, string(data), 1, errors.New("there is no front matter")
+	}
+	for at := 0; at <= len(rest); {
+		end := bytes.IndexByte(rest[at:], '\n')
+		row := rest[at:]
+		if end >= 0 {
+			row = rest[at : at+end]
+		}
+		if string(bytes.TrimRight(row, " \t")) == "---" {
+			head = rest[:at]
+			line = 3 + bytes.Count(head, []byte("\n"))
+			if end >= 0 {
+				text = string(rest[at+end+1:])
+			}
+			if len(head) > maxHead {
+				return nil, text, line, fmt.Errorf("the front matter has %d bytes, at most %d are read", len(head), maxHead)
+			}
+			return head, text, line, nil
+		}
+		if end < 0 {
+			break
+		}
+		at += end + 1
+	}
+	return nil, string(rest), 1, errors.New("the front matter does not end: a second line of three dashes is missing")
+}
+
+// yamlLine is the line that an error of the YAML library names, 1 when it names none.
+func yamlLine(err error) int {
+	_, after, ok := strings.Cut(err.Error(), "line ")
+	if !ok {
+		return 1
+	}
+	digits, _, _ := strings.Cut(after, ":")
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 1
+	}
+	return n
+}
+
+func yamlWhy(err error) string {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if head, after, ok := strings.Cut(text, ": "); ok && strings.HasPrefix(head, "line ") {
+		return after
+	}
+	return text
+}
+
+// parser fills a skill from YAML nodes.
+type parser struct {
+	file  string
+	skill *Skill
+}
+
+func (p *parser) bad(line int, key, why, fix string) {
+	p.skill.Problems = append(p.skill.Problems, Problem{File: p.file, Line: line, Key: key, Why: why, Fix: fix, Fatal: true})
+}
+
+func (p *parser) warn(line int, key, why, fix string) {
+	p.skill.Problems = append(p.skill.Problems, Problem{File: p.file, Line: line, Key: key, Why: why, Fix: fix})
+}
+
+// at is the line of a node in the file: the front matter begins in line 2.
+func at(n *yaml.Node) int { return n.Line + 1 }
+
+func (p *parser) top(m *yaml.Node) {
+	s := p.skill
+	p.each(m, "", func(key string, k, v *yaml.Node) {
+		switch key {
+		case "name":
+			p.name(v)
+		case "description":
+			p.description(v)
+		case "version":
+			s.Version = p.text(key, v)
+		case "author":
+			s.Author = p.text(key, v)
+		case "license":
+			s.License = p.text(key, v)
+		case "category":
+			s.Category = p.category(key, v)
+		case "platforms", "platform":
+			p.platforms(key, v)
+		case "tags":
+			s.Tags = append(s.Tags, p.words(key, v)...)
+		case "required_environment_variables", "env", "prerequisites":
+			p.env(key, v)
+		case "required_credential_files":
+			s.Credentials = p.files(key, v)
+		case "metadata":
+			p.metadata(v)
+		case "allowed-tools", "compatibility", "hermes", "setup", "dependencies", "model", "argument-hint", "user-invocable", "disable-model-invocation":
+		default:
+			s.Other = append(s.Other, key)
+		}
+	})
+}
+
+func (p *parser) name(v *yaml.Node) {
+	name := p.text("name", v)
+	if err := CheckName(name); err != nil && name != "" {
+		p.bad(at(v), "name", err.Error(), "")
+		return
+	}
+	p.skill.Name = name
+}
+
+func (p *parser) description(v *yaml.Node) {
+	text := strings.Join(strings.Fields(p.text("description", v)), " ")
+	if n := utf8.RuneCountInString(text); n > MaxDescription {
+		p.bad(at(v), "description", fmt.Sprintf("the description has %d characters, at most %d are allowed", n, MaxDescription), "say in one sentence when the skill is of use")
+		return
+	}
+	p.skill.Description = text
+}
+
+func (p *parser) required() {
+	missing := func(key, fix string) {
+		if !slices.ContainsFunc(p.skill.Problems, func(x Problem) bool { return x.Key == key }) {
+			p.bad(1, key, "it is missing or empty", fix)
+		}
+	}
+	if p.skill.Name == "" {
+		missing("name", "write name: and the name of the skill's folder")
+	}
+	if p.skill.Description == "" {
+		missing("description", "say in one sentence when the skill is of use")
+	}
+}
+
+func (p *parser) platforms(key string, v *yaml.Node) {
+	known := map[string]string{"linux": "linux", "macos": "macos", "darwin": "macos", "mac": "macos", "osx": "macos", "windows": "windows", "win32": "windows", "win": "windows"}
+	for _, w := range p.words(key, v) {
+		name, ok := known[strings.ToLower(w)]
+		if !ok {
+			p.warn(at(v), key, fmt.Sprintf("%q is no system", w), "write linux, macos or windows")
+			name = w
+		}
+		p.skill.Platforms = append(p.skill.Platforms, name)
+	}
+}
+
+func (p *parser) metadata(m *yaml.Node) {
+	p.mapping("metadata", m, func(key string, _, v *yaml.Node) {
+		if key == "hermes" {
+			p.mapping("metadata.hermes", v, p.hermes)
+		}
+	})
+}
+
+func (p *parser) hermes(key string, _, v *yaml.Node) {
+	s, full := p.skill, "metadata.hermes."+key
+	switch key {
+	case "tags":
+		s.Tags = append(s.Tags, p.words(full, v)...)
+	case "category":
+		s.Category = p.category(full, v)
+	case "requires_toolsets":
+		s.Requires.Toolsets = p.words(full, v)
+	case "requires_tools":
+		s.Requires.Tools = p.words(full, v)
+	case "fallback_for_toolsets":
+		s.Fallback.Toolsets = p.words(full, v)
+	case "fallback_for_tools":
+		s.Fallback.Tools = p.words(full, v)
+	}
+}
+
+func (p *parser) category(key string, v *yaml.Node) string {
+	c := p.text(key, v)
+	if c != "" && CheckCategory(c) != nil {
+		p.warn(at(v), key, CheckCategory(c).Error(), "")
+		return ""
+	}
+	return c
+}
+
+// CheckCategory returns what is wrong with a category, or nil: one to three names of folders.
+func CheckCategory(c string) error {
+	parts := strings.Split(c, "/")
+	if len(parts) > 3 {
+		return fmt.Errorf("the category %q has more than three parts", c)
+	}
+	for _, part := range parts {
+		if CheckName(part) != nil {
+			return fmt.Errorf("the category %q is not a name in lower case, such as data-science", c)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package skills
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Usage counts what becomes of skills, in the file and shape of hermes-agent (.usage.json in the skills folder), so that both programs
+// can use one home. What this program does not know in it stays.
+type Usage struct {
+	path string
+	mu   sync.Mutex
+	now  func() time.Time
+}
+
+// Counts is what is known of one skill.
+type Counts struct {
+	Uses, Views, Patches int
+	CreatedBy            string // "agent", "user", ""
+	LastUsed             time.Time
+}
+
+// NewUsage returns the counts that are kept in a skills folder.
+func NewUsage(dir string) *Usage {
+	return &Usage{path: filepath.Join(dir, ".usage.json"), now: time.Now}
+}
+
+// Used counts that a skill was put into a turn.
+func (u *Usage) Used(name string) error { return u.count(name, "use_count", "last_used_at") }
+
+// Viewed counts that the model read a skill.
+func (u *Usage) Viewed(name string) error { return u.count(name, "view_count", "last_viewed_at") }
+
+// Patched counts that a skill was changed.
+func (u *Usage) Patched(name string) error { return u.count(name, "patch_count", "last_patched_at") }
+
+// Created says who made a skill: "agent" or "user".
+func (u *Usage) Created(name, by string) error {
+	return u.change(name, func(r map[string]any) {
+		r["created_by"], r["created_at"] = by, u.stamp()
+		r["state"], r["archived_at"] = "active", nil
+	})
+}
+
+// Archived says that a skill was removed.
+func (u *Usage) Archived(name string) error {
+	return u.change(name, func(r map[string]any) { r["state"], r["archived_at"] = "archived", u.stamp() })
+}
+
+// Restored says that a removed skill is back.
+func (u *Usage) Restored(name string) error {
+	return u.change(name, func(r map[string]any) { r["state"], r["archived_at"] = "active", nil })
+}
+
+// All returns the counts of every skill.
+func (u *Usage) All() map[string]Counts {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	all, err := u.read()
+	if err != nil {
+		return nil
+	}
+	out := make(map[string]Counts, len(all))
+	for name, r := range all {
+		by, _ := r["created_by"].(string)
+		c := Counts{Uses: number(r["use_count"]), Views: number(r["view_count"]), Patches: number(r["patch_count"]), CreatedBy: by}
+		if at, ok := r["last_used_at"].(string); ok {
+			c.LastUsed, _ = time.Parse(time.RFC3339Nano, at) // an odd time is none
+		}
+		out[name] = c
+	}
+	return out
+}
+
+func number(v any) int {
+	f, _ := v.(float64)
+	return int(max(min(f, 1e9), 0))
+}
+
+func (u *Usage) stamp() string { return u.now().UTC().Format("2006-01-02T15:04:05.000000+00:00") }
+
+func (u *Usage) count(name, counter, last string) error {
+	return u.change(name, func(r map[string]any) { r[counter], r[last] = float64(number(r[counter])+1), u.stamp() })
+}
+
+// change edits one record while no other process does.
+func (u *Usage) change(name string, f func(map[string]any)) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	unlock, err := u.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all, err := u.read()
+	if err != nil {
+		return err
+	}
+	r := all[name]
+	if r == nil {
+		r = map[string]any{
+			"created_by": nil, "use_count": 0, "view_count": 0, "last_used_at": nil, "last_viewed_at": nil, "patch_count": 0,
+			"last_patched_at": nil, "created_at": u.stamp(), "state": "active", "pinned": false, "archived_at": nil,
+		}
+		all[name] = r
+	}
+	f(r)
+	data, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replace(u.path, append(data, '\n'), 0o600)
+}
+
+func (u *Usage) lock() (func(), error) {
+	if err := os.MkdirAll(filepath.Dir(u.path), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(u.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+func (u *Usage) read() (map[string]map[string]any, error) {
+	all := map[string]map[string]any{}
+	data, err := os.ReadFile(u.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("%s is not valid JSON; mend or delete it: %w", u.path, err)
+	}
+	return all, nil
+}

@@ -1,0 +1,146 @@
+package skills
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// each calls f for every pair of a mapping, once a key. Merge keys and aliases are not followed: a skill needs none, and a hostile one
+// could make much of little.
+func (p *parser) each(m *yaml.Node, prefix string, f func(key string, k, v *yaml.Node)) {
+	seen := map[string]int{}
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		k, v := m.Content[i], m.Content[i+1]
+		name := prefix + k.Value
+		switch line, twice := seen[k.Value]; {
+		case k.Kind != yaml.ScalarNode || k.Tag == "!!merge" || v.Kind == yaml.AliasNode:
+			p.warn(at(k), name, "aliases and merged keys are not read", "write the value out")
+			continue
+		case twice:
+			p.warn(at(k), name, fmt.Sprintf("it stands in line %d already, which counts", line), "remove one of them")
+			continue
+		}
+		seen[k.Value] = at(k)
+		f(k.Value, k, v)
+	}
+}
+
+func (p *parser) mapping(key string, v *yaml.Node, f func(key string, k, v *yaml.Node)) {
+	if v.Kind != yaml.MappingNode {
+		if v.Tag != "!!null" {
+			p.warn(at(v), key, "a list of key: value lines is wanted here", "")
+		}
+		return
+	}
+	p.each(v, key+".", f)
+}
+
+// text is a scalar on its own.
+func (p *parser) text(key string, v *yaml.Node) string {
+	if v.Kind != yaml.ScalarNode {
+		p.bad(at(v), key, "a text is wanted here", "write it on one line, in quotes when it holds a colon")
+		return ""
+	}
+	if v.Tag == "!!null" {
+		return ""
+	}
+	return strings.TrimSpace(v.Value)
+}
+
+// words is a list of texts; one text alone is a list of one, with commas between several.
+func (p *parser) words(key string, v *yaml.Node) []string {
+	var out []string
+	switch v.Kind {
+	case yaml.ScalarNode:
+		for _, w := range strings.Split(v.Value, ",") {
+			if w = strings.TrimSpace(w); w != "" && v.Tag != "!!null" {
+				out = append(out, w)
+			}
+		}
+	case yaml.SequenceNode:
+		for _, item := range v.Content {
+			if item.Kind != yaml.ScalarNode {
+				p.warn(at(item), key, "a list of words is wanted here", "")
+				continue
+			}
+			out = append(out, strings.TrimSpace(item.Value))
+		}
+	default:
+		p.warn(at(v), key, "a list of words is wanted here", "write [one, two]")
+	}
+	return out
+}
+
+// env reads variables: names, or mappings with a name. prerequisites.env_vars is an older spelling.
+func (p *parser) env(key string, v *yaml.Node) {
+	if key == "prerequisites" {
+		if v.Kind == yaml.MappingNode {
+			p.each(v, key+".", func(k string, _, v *yaml.Node) {
+				if k == "env_vars" {
+					p.env(key+"."+k, v)
+				}
+			})
+		}
+		return
+	}
+	items := []*yaml.Node{v}
+	if v.Kind == yaml.SequenceNode {
+		items = v.Content
+	}
+	for _, item := range items {
+		var x Variable
+		switch item.Kind { //nolint:exhaustive // the rest is the default
+		case yaml.ScalarNode:
+			x.Name = item.Value
+		case yaml.MappingNode:
+			p.each(item, key+".", func(k string, _, v *yaml.Node) {
+				switch k {
+				case "name":
+					x.Name = p.text(key+".name", v)
+				case "prompt":
+					x.Prompt = p.text(key+".prompt", v)
+				case "help":
+					x.Help = p.text(key+".help", v)
+				}
+			})
+		}
+		switch {
+		case item.Tag == "!!null":
+		case !variable(x.Name):
+			p.warn(at(item), key, fmt.Sprintf("%q is no name of a variable", x.Name), "write - name: MY_SERVICE_KEY")
+		default:
+			p.skill.Env = append(p.skill.Env, x)
+		}
+	}
+}
+
+func variable(name string) bool {
+	for i, r := range name {
+		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// files reads a list of paths, or of mappings with a path.
+func (p *parser) files(key string, v *yaml.Node) []string {
+	if v.Kind != yaml.SequenceNode {
+		return p.words(key, v)
+	}
+	var out []string
+	for _, item := range v.Content {
+		if item.Kind == yaml.ScalarNode {
+			out = append(out, item.Value)
+			continue
+		}
+		p.mapping(key, item, func(k string, _, v *yaml.Node) {
+			if k == "path" {
+				out = append(out, p.text(key+".path", v))
+			}
+		})
+	}
+	return out
+}
