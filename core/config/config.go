@@ -33,6 +33,7 @@ type Config struct {
 	Web              Web                 `key:"web"`
 	Security         Security            `key:"security"`
 	Checkpoints      Checkpoints         `key:"checkpoints"`
+	Memory           Memory              `key:"memory"`
 	Keys             map[string][]string `key:"keys" live:"yes" doc:"keys by action, for example session.new: ctrl+t; ids are in docs/keys.md"`
 	Toolsets         []string            `key:"toolsets" doc:"sets of tools that the agent is given; empty: all"`
 	Logging          Logging             `key:"logging"`
@@ -128,7 +129,7 @@ func Defaults() *Config {
 	return &Config{
 		Agent: Agent{MaxTurns: 90, APIMaxRetries: 3, ContextFileMaxChars: 20_000},
 		Terminal: Terminal{
-			Sandbox: "off",
+			Sandbox: "off", SandboxEngine: "auto",
 			Backend: "local", Cwd: ".", Timeout: 180 * time.Second, IdleTTL: 30 * time.Minute,
 			MaxBackendsPerSession: 5, Fallback: "default", DockerNetwork: true, DockerImage: "nikolaik/python-nodejs:python3.11-nodejs20",
 		},
@@ -140,6 +141,7 @@ func Defaults() *Config {
 		},
 		CodeExecution: defaultCodeExecution(),
 		Checkpoints:   defaultCheckpoints(),
+		Memory:        defaultMemory(),
 		ToolOutput:    ToolOutput{MaxBytes: 50_000, MaxLines: 2000, MaxLineLength: 2000},
 		Compression: Compression{
 			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectFirstN: 3, ProtectLastN: 20,

@@ -67,7 +67,7 @@ const (
 	pythonSections = `
 		fallback_providers fallback_model credential_pool_strategies custom_providers database runtime attachments plugins
 		max_concurrent_sessions max_live_sessions session session_reset context_file_read_timeout tool_loop_guardrails
-		prompt_caching openrouter bedrock auxiliary memory delegation mcp mcp_servers mcp_discovery_timeout
+		prompt_caching openrouter bedrock auxiliary delegation mcp mcp_servers mcp_discovery_timeout
 		mcp_single_query_discovery_timeout tools tool_search sessions curator cron gateway streaming network timezone
 		browser dashboard privacy tts stt voice human_delay context prefill_messages_file goals loops skills extensions honcho slack
 		discord whatsapp telegram mattermost matrix signal email sms homeassistant dingtalk feishu wecom weixin bluebubbles qqbot

@@ -207,7 +207,7 @@ func TestSnapshot(t *testing.T) {
 	seed(t, s, User, "likes short answers")
 	got := s.Snapshot(Enabled{true, true})
 	for _, want := range []string{
-		"MEMORY (your personal notes) [5% - 114/2,200 chars]\nbuilds with make\n§\n[BLOCKED: this entry ",
+		"MEMORY (your personal notes) [4% - 101/2,200 chars]\nbuilds with make\n§\n[BLOCKED: this entry ",
 		"USER PROFILE (who the user is) [1% - 19/1,375 chars]\nlikes short answers\n</memory-file>", "closes < /memory-file> early",
 	} {
 		if !strings.Contains(got.Text, want) {
