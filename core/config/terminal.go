@@ -14,6 +14,7 @@ type Terminal struct {
 	Fallback              string             `key:"fallback" oneof:"default|error" live:"yes" doc:"when a back end cannot start: the default one runs the command, or nothing does"`
 	EnvPassthrough        []string           `key:"env_passthrough" live:"yes" doc:"variables that commands may see, by exact name"`
 	Sandbox               string             `key:"sandbox" oneof:"off|project|strict" live:"yes" doc:"what commands on this machine may do. project: write in the project, temporary folders and caches, read all but secrets; strict: read the system and the project only, no network; what the kernel cannot give is an error"`
+	SandboxEngine         string             `key:"sandbox_engine" oneof:"auto|landlock|bubblewrap" live:"yes" doc:"what keeps them in. auto: Landlock where the kernel has it, else bubblewrap where it is installed; bubblewrap hides more and holds hooks and editor tasks of the project fixed, and costs some milliseconds a command"`
 	Shell                 string             `key:"shell" live:"yes" doc:"shell for local commands; empty: bash, else sh"`
 
 	DockerImage      string            `key:"docker_image" live:"yes" doc:"image of containers that name none"`
