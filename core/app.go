@@ -22,6 +22,7 @@ import (
 	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/execcode"
+	"hermes/core/memory"
 	"hermes/core/session"
 	"hermes/core/store"
 	"hermes/core/tool"
@@ -74,6 +75,8 @@ type App struct {
 	Store    *store.Store
 	// Checkpoints are the files as they were before the agent changed them.
 	Checkpoints *checkpoint.Store
+	// Memory is what the agent remembers across sessions.
+	Memory *memory.Store
 
 	opts   Options
 	config atomic.Pointer[config.Config]
@@ -99,6 +102,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	LearnSecrets(o.Config)
 	o.Bus.Filter(cleanEvent)
 	a.config.Store(o.Config)
+	a.Memory = memory.New(o.Config.Paths().Home, a.memoryLimits)
 	a.Models = newModels(modelSettings(o.Config, o.Model))
 	a.Gate = approval.New(a.policy(), approval.NewFile(approvalsFile(o.Config.Paths())))
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))

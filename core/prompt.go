@@ -23,8 +23,10 @@ func (a *App) prompt(_ context.Context, s event.SessionInfo, tools []provider.To
 	for _, b := range a.Pool.List(s.UID) {
 		o.Backends = append(o.Backends, prompt.Backend{Name: b.Name, Kind: b.Kind, Image: b.Image, Default: b.Default})
 	}
+	remembered := a.Memory.Snapshot(a.memoryInPrompt())
+	o.Memory = remembered.Text
 	p := prompt.Build(o)
-	for _, n := range p.Notices {
+	for _, n := range append(p.Notices, remembered.Notices...) {
 		a.Bus.Publish(event.Header{Session: s.UID}, event.Notice{Level: event.Warn, Text: n})
 	}
 	return p.Text(), nil

@@ -15,6 +15,7 @@ import (
 	"hermes/core/tool/builtin"
 	"hermes/core/tool/file"
 	"hermes/core/tool/plan"
+	"hermes/core/tool/remember"
 )
 
 // notifyTimeout bounds the storing of a message from a background process.
@@ -30,7 +31,7 @@ func (a *App) tools() (*tool.Registry, error) {
 		Budget: c.ToolOutput.MaxBytes,
 		Read:   file.Limits{Lines: c.ToolOutput.MaxLines, LineLength: c.ToolOutput.MaxLineLength, Chars: c.FileReadMaxChars},
 		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify, Web: webOptions(c),
-		Engine: a.engine, Code: a.codeSettings,
+		Engine: a.engine, Code: a.codeSettings, Memory: remember.New(a.Memory, a.memorySettings),
 	})
 	a.forget = set.Forget
 	r, err := tool.NewRegistry(set.Tools...)

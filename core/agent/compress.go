@@ -7,6 +7,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/secret"
 )
 
 const (
@@ -127,7 +128,27 @@ func (t *turn) compact(focus string, strict bool, keep tail) error {
 		return err
 	}
 	t.publish(event.Compressed{Before: before, After: after})
+	t.renew(ctx)
 	return nil
+}
+
+// renew builds the system prompt again: the server's copy of the prefix is gone anyhow, and what was remembered meanwhile gets in.
+func (t *turn) renew(ctx context.Context) {
+	if t.a.d.Prompt == nil {
+		return
+	}
+	text, err := t.a.d.Prompt(ctx, t.info, t.specs)
+	if err == nil && text != "" {
+		text = secret.Clean(text)
+		err = t.a.d.Sessions.SetPrompt(ctx, t.w.uid, text)
+	}
+	if err != nil {
+		t.a.d.Log.Warn("the system prompt stays as it was", "session", t.w.uid, "err", err)
+		return
+	}
+	if text != "" {
+		t.system = text
+	}
 }
 
 func tooLittle(saved, before int) error {

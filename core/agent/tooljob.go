@@ -172,6 +172,7 @@ func (t *turn) approve(j *toolJob) {
 	if t.preview(j, &r); j.result != nil {
 		return
 	}
+	t.lasts(j, &r)
 	if j.up == "" { // else the gate's question says it
 		t.phase("%s: waiting for approval", j.call.Name)
 	}
@@ -184,6 +185,9 @@ func (t *turn) approve(j *toolJob) {
 	}
 	switch {
 	case v.Allowed:
+		if fetches(v.Analysis) {
+			t.strangers("a command of this turn fetched something from the network")
+		}
 		if v.Asked {
 			t.denials.Store(0)
 		}
@@ -228,6 +232,9 @@ func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 	live := newLiveOutput(t, j)
 	if j.up == "" {
 		t.phase("running %s", j.call.Name)
+	}
+	if j.spec.Strange {
+		t.strangers(j.call.Name + " has read what strangers wrote")
 	}
 	began := time.Now()
 	got := make(chan chat.ToolResult, 1)

@@ -35,6 +35,8 @@ type turn struct {
 	used     map[string]bool // call ids of the session
 	repeats  repeats
 	denials  atomic.Int32 // in a row
+	strange  atomic.Pointer[string]
+	scanned  map[int64]bool // results that hold no orders
 
 	compacted bool // once a turn, when the model said that the context is too long
 	relieved  bool // once a turn, before it is

@@ -65,6 +65,8 @@ func (p Policy) analyse(r Request, c call) Analysis {
 	home, _ := os.UserHomeDir() // without one, a name that is nowhere stands for it
 	where.Home = home
 	switch {
+	case len(r.Effects) > 0:
+		return command.Known(r.Effects, where)
 	case c.command != "":
 		where.Dir = dirOf(r)
 		if _, err := os.Stat(where.Dir); err != nil && r.Local { // it begins where the session does then

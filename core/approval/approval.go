@@ -64,6 +64,10 @@ type Request struct {
 	Local, Sandboxed bool
 	// Sandbox is that of commands on this machine: "project", "strict"; "" or "off" is none. It makes no rule looser.
 	Sandbox string
+	// Effects is what the tool itself says about a call that neither a command nor paths tell of; Title asks about it. The rules for
+	// commands and files do not look at such a call.
+	Effects []Effect
+	Title   string
 	// Publish emits an event under the call's header. Never nil.
 	Publish func(e event.Event)
 }

@@ -86,6 +86,9 @@ func (g *Gate) withdraw(id string) bool {
 func title(r Request) string {
 	files := absolute(r.Dir, r.Paths)
 	where := r.Backend
+	if r.Title != "" {
+		return r.Title
+	}
 	switch {
 	case where != "" && r.Local && r.Sandbox != "" && r.Sandbox != "off":
 		where += " (this machine, " + r.Sandbox + " sandbox)"

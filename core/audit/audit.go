@@ -29,6 +29,7 @@ const (
 	Backend  = "backend"  // a back end changed its state
 	Select   = "select"   // the session's back end was chosen
 	Settings = "settings" // the settings changed
+	Memory   = "memory"   // something was remembered, forgotten, or refused
 	Gap      = "gap"      // events that were lost because they came too fast
 )
 

@@ -43,6 +43,9 @@ func entry(env event.Envelope) (e Entry, ok bool) {
 	case event.ConfigReloaded:
 		e.What = Settings
 		e.Reason = strings.Join(ev.Problems, "; ")
+	case event.MemoryChanged:
+		e.What, e.Tool, e.By, e.Decision, e.Failed = Memory, ev.Target, ev.By, ev.Action, ev.Action == "refused"
+		e.Gist, e.Reason = memoryGist(ev), ev.Reason
 	case event.Resync:
 		e.What, e.Lost = Gap, ev.Dropped
 	default:
@@ -50,6 +53,21 @@ func entry(env event.Envelope) (e Entry, ok bool) {
 	}
 	e.redact()
 	return e, true
+}
+
+// memoryGist is what came and what went, a line each; of a refusal the text that was not written.
+func memoryGist(ev event.MemoryChanged) string {
+	var out []string
+	for _, text := range ev.Added {
+		out = append(out, "+ "+text)
+	}
+	for _, text := range ev.Removed {
+		out = append(out, "- "+text)
+	}
+	if ev.Text != "" {
+		out = append(out, ev.Text)
+	}
+	return strings.Join(out, "\n")
 }
 
 func (e *Entry) redact() {

@@ -270,6 +270,21 @@ type TodoChanged struct {
 	Items []TodoItem `json:"items"`
 }
 
+// MemoryChanged says what became of a piece of the agent's memory.
+type MemoryChanged struct {
+	fact
+	Target  string   `json:"target"`            // "memory", "user"
+	Action  string   `json:"action"`            // "write", "undo", "refused"
+	By      string   `json:"by"`                // "agent", "person"
+	Added   []string `json:"added,omitempty"`   // entries that are new
+	Removed []string `json:"removed,omitempty"` // entries that are gone
+	Reason  string   `json:"reason,omitempty"`  // of "refused": nothing was written
+	Text    string   `json:"text,omitempty"`    // of "refused": what should have been written
+	Span    [2]int   `json:"span"`              // bytes of Text that were the reason
+	Used    int      `json:"used"`              // characters
+	Limit   int      `json:"limit"`
+}
+
 // ---- what waits for the person ----
 
 // ApprovalAsked says that a call waits for a decision.

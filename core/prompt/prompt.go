@@ -3,7 +3,7 @@
 //   - Stable: who the agent is (SOUL.md in the home folder, else our own words), how it works, guidance for the tools
 //     that are there, the machine. The same for all sessions of a configuration.
 //   - Context: what the caller adds, and the instructions of the project.
-//   - Volatile: the day, the folder, the model, the back ends, the session.
+//   - Volatile: what is remembered, the day, the folder, the model, the back ends, the session.
 //
 // The contract: equal Options over equal files give equal bytes, so that a server can cache the prefix; the caller
 // freezes a Prompt for a session. Build never fails: a file that cannot be used becomes a Notice. Project files are
@@ -37,8 +37,9 @@ type Options struct {
 	Model    string
 	Session  string
 	Backends []Backend
-	MaxFile  int  // runes of a project file; 0: 20,000
-	NoFiles  bool // leave project files out
+	Memory   string // what is remembered, framed and scanned; first in the volatile tier
+	MaxFile  int    // runes of a project file; 0: 20,000
+	NoFiles  bool   // leave project files out
 }
 
 // Backend is a back end as the prompt names it.
@@ -85,7 +86,7 @@ func Build(o Options) Prompt {
 	var p Prompt
 	p.stable(o)
 	p.context(o)
-	p.Volatile = volatile(o)
+	p.Volatile = strings.Trim(o.Memory+"\n\n"+volatile(o), "\n")
 	return p
 }
 

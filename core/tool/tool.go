@@ -43,6 +43,10 @@ type Spec struct {
 	Gist func(args json.RawMessage) string
 	// Backend returns the back end that the call asks for; nil for tools that run in the agent.
 	Backend func(args json.RawMessage) string
+	// Lasting describes a call that changes what later sessions are told; nil means that no call does.
+	Lasting func(args json.RawMessage) Lasting
+	// Strange says that results hold the words of strangers: web pages.
+	Strange bool
 	// Available hides the tool when it returns an error; the error says why. nil means always available.
 	Available func() error
 	// Preview returns what an approval shows: detail (the command or a summary) and, for file changes, a unified diff
@@ -50,6 +54,15 @@ type Spec struct {
 	Preview func(ctx context.Context, c Call) (detail, diff string)
 	// MaxResult is the number of characters that the model may see; 0 means the registry's: see Registry.Limit.
 	MaxResult int
+}
+
+// Lasting is a call that changes what later sessions are told, as memory and skills do. It is asked about when the turn has read what strangers
+// wrote, unless the person said what is to be kept.
+type Lasting struct {
+	Title  string   // the question: "Change what is remembered?"
+	Effect string   // what it does, for people
+	Always string   // why it is asked about in any case; "" when it is not
+	Texts  []string // what is to be kept
 }
 
 // DefaultMaxResult is how many characters of a result reach the model: 40 % head, 60 % tail, the rest is spilled to a file.

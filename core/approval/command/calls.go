@@ -21,6 +21,12 @@ func Files(paths []string, c Context) Analysis {
 	return w.judge()
 }
 
+// Known is a call whose effects its tool names.
+func Known(effects []Effect, c Context) Analysis {
+	w := &walker{ctx: &c, effects: effects}
+	return w.judge()
+}
+
 // Other is a call of which nothing is known but that it does not only read.
 func Other(reason string, c Context) Analysis {
 	w := &walker{ctx: &c}

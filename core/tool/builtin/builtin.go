@@ -12,6 +12,7 @@ import (
 	"hermes/core/tool/file"
 	"hermes/core/tool/plan"
 	"hermes/core/tool/recall"
+	"hermes/core/tool/remember"
 	"hermes/core/tool/shell"
 	"hermes/core/tool/web"
 )
@@ -27,6 +28,7 @@ type Deps struct {
 	Read     file.Limits   // of read_file
 	Sessions recall.Sessions
 	Todos    plan.Store
+	Memory   *remember.Memory // memory
 	Web      *web.Options // web_search, web_extract
 	Ask      ask.Asker    // clarify
 	// Engine runs execute_code; Code are its settings, asked for at every call.
@@ -68,6 +70,10 @@ func All(d Deps) Set {
 	}
 	if d.Todos != nil {
 		tools = append(tools, plan.Todo(d.Todos))
+	}
+	if d.Memory != nil {
+		tools = append(tools, remember.Tool(d.Memory))
+		forget = append(forget, d.Memory.Forget)
 	}
 	if d.Ask != nil {
 		tools = append(tools, ask.Clarify(d.Ask, d.Staffed))

@@ -47,7 +47,7 @@ type hit struct {
 // SearchTool returns the web_search tool.
 func SearchTool(w *Web) tool.Tool {
 	return tool.Typed(tool.Spec{
-		Name: "web_search", Toolset: "web", Description: searchDoc, ReadOnly: true,
+		Name: "web_search", Toolset: "web", Description: searchDoc, ReadOnly: true, Strange: true,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["query"],"properties":{
 			"query":{"type":"string","minLength":1,"maxLength":1000,"description":"What to look for; operators such as site:, filetype:, -word and \"phrase\" work where the engine has them"},
 			"limit":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"Results at most"}}}`),

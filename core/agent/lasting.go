@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"hermes/core/approval"
+	"hermes/core/approval/command"
+	"hermes/core/chat"
+	"hermes/core/injection"
+)
+
+// What a turn has read decides whether it may change what later sessions are told. A page that was fetched, a result that gives orders, a
+// script that read nobody knows what: such a turn asks the person before it remembers anything, unless the words are the person's own.
+
+// strangers notes that the turn has read what others wrote. It may be called from any goroutine; the first reason stays.
+func (t *turn) strangers(why string) { t.strange.CompareAndSwap(nil, &why) }
+
+// lasts adds to a request what the tool says of a call that changes what later sessions are told.
+func (t *turn) lasts(j *toolJob, r *approval.Request) {
+	defer t.survive(j)
+	if j.reads || j.spec.Lasting == nil {
+		return
+	}
+	s := j.spec.Lasting(j.args)
+	e := approval.Effect{Class: command.Persist, Level: approval.LevelCreate, Reason: s.Effect}
+	why := s.Always
+	if why == "" && !ownWords(t.said, s.Texts) {
+		why = t.influence(j)
+	}
+	if why != "" {
+		e.Level, e.Reason = command.LevelAlways, s.Effect+", and "+why
+	}
+	r.Title, r.Effects = s.Title, []approval.Effect{e}
+}
+
+// influence says whose words besides the person's may be behind a call; "" when none are.
+func (t *turn) influence(j *toolJob) string {
+	if j.up != "" {
+		return "a script asks for it: what the script has read is not known"
+	}
+	if t.strange.Load() == nil {
+		t.scanResults()
+	}
+	if why := t.strange.Load(); why != nil {
+		return *why
+	}
+	return ""
+}
+
+// scanResults looks for orders in what the tools of this turn gave.
+func (t *turn) scanResults() {
+	if t.scanned == nil {
+		t.scanned = map[int64]bool{}
+	}
+	for _, m := range slices.Backward(t.history) {
+		if m.ID != 0 && m.ID <= t.prompt {
+			return
+		}
+		if m.Role != chat.RoleTool || m.Result == nil || m.ID != 0 && t.scanned[m.ID] {
+			continue
+		}
+		if hits := injection.Scan(m.Result.Text); len(hits) > 0 {
+			t.strangers("the result of " + m.Result.Name + " " + hits[0].Reason)
+			return
+		}
+		t.scanned[m.ID] = true
+	}
+}
+
+// fetches reports whether a command brings something from the network.
+func fetches(a approval.Analysis) bool {
+	return slices.ContainsFunc(a.Effects, func(e approval.Effect) bool { return e.Class == command.NetIn })
+}
+
+// ownWords reports whether the person asked for the texts to be kept: most words of each stand in what they said, beside a word for remembering.
+func ownWords(said string, texts []string) bool {
+	said = strings.ToLower(said)
+	if !slices.ContainsFunc(remembering(), func(w string) bool { return strings.Contains(said, w) }) {
+		return false
+	}
+	known := map[string]bool{}
+	for _, w := range words(said) {
+		known[w] = true
+	}
+	for _, text := range texts {
+		all := words(strings.ToLower(text))
+		n := 0
+		for _, w := range all {
+			if known[w] {
+				n++
+			}
+		}
+		if 4*n < 3*len(all) {
+			return false
+		}
+	}
+	return true
+}
+
+// remembering are words by which people ask for something to be kept or dropped.
+func remembering() []string {
+	return []string{
+		"remember", "memor", "forget", "keep in mind", "note that", "make a note", "take note", "from now on", "i prefer", "call me",
+		"merk", "vergiss", "erinner", "notier", "recuerda", "olvida", "retiens", "souviens", "oublie", "note que", "lembr", "ricord",
+		"记住", "記住", "记得", "記得", "记下", "記下", "忘记", "忘掉", "覚え", "忘れ", "기억", "запомн", "забуд",
+	}
+}
+
+// words are the words of a text that say something: three letters and more, and each pair of characters where words are not parted by blanks.
+func words(s string) []string {
+	var out []string
+	for _, f := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+		runes := []rune(f)
+		if !unicode.In(runes[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
+			if len(runes) > 2 {
+				out = append(out, f)
+			}
+			continue
+		}
+		for i := 0; i+1 < len(runes); i++ {
+			out = append(out, string(runes[i:i+2]))
+		}
+	}
+	return out
+}
