@@ -84,6 +84,7 @@ const (
 	AttachPaste AttachmentKind = "paste"
 	AttachFile  AttachmentKind = "file"
 	AttachImage AttachmentKind = "image"
+	AttachSkill AttachmentKind = "skill" // a skill that the person chose for this message
 )
 
 // ToolCall is a model's request to run a tool.

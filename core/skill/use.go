@@ -1,0 +1,43 @@
+package skill
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"hermes/core/chat"
+)
+
+// Use returns a skill as a part of the person's own message: what a slash command and `run --skill` put into a turn. A blocked skill is an
+// error that says where the hit is.
+func (l *Library) Use(ctx context.Context, project, name string) (chat.Attachment, error) {
+	v, err := l.View(ctx, project, name, "")
+	if err != nil {
+		return chat.Attachment{}, err
+	}
+	if v.Blocked() {
+		text, hint := v.Notice()
+		return chat.Attachment{}, fmt.Errorf("%s; %s", text, hint)
+	}
+	_ = l.Usage.Used(name) // a count that is lost harms nobody
+	return chat.Attachment{Kind: chat.AttachSkill, Name: "skill " + name, Media: "text/markdown", Text: v.Document()}, nil
+}
+
+// Document is the text of a view with what a model needs to know around it.
+func (v View) Document() string {
+	var b strings.Builder
+	s := v.Skill
+	fmt.Fprintf(&b, "Skill %s", s.Name)
+	if v.File != "" {
+		fmt.Fprintf(&b, ", file %s\n\n%s\n", v.File, v.Text)
+		return b.String()
+	}
+	fmt.Fprintf(&b, ": %s\n\n%s\n", oneLine(s.Description), v.Text)
+	if len(v.Files) > 0 {
+		fmt.Fprintf(&b, "\nFiles of this skill, read with skill_view(name=%q, file_path=...): %s\n", s.Name, strings.Join(v.Files, ", "))
+	}
+	if len(v.Missing) > 0 {
+		fmt.Fprintf(&b, "\nThis skill wants environment variables that are not set: %s. Ask the person to set them before you rely on them.\n", strings.Join(v.Missing, ", "))
+	}
+	return b.String()
+}

@@ -1,0 +1,125 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"hermes/core/agent"
+	"hermes/core/chat"
+	"hermes/core/config"
+	"hermes/core/crash"
+	"hermes/core/event"
+	"hermes/core/prompt"
+	"hermes/core/skill"
+	toolskill "hermes/core/tool/skill"
+	"hermes/skills"
+)
+
+// OpenSkills returns the skills of a data folder; for the command line, which needs nothing else of the program.
+func OpenSkills(c *config.Config) *skill.Library {
+	return openSkills(c.Paths(), func() *config.Config { return c })
+}
+
+func openSkills(paths config.Paths, now func() *config.Config) *skill.Library {
+	return skill.New(skill.Options{
+		Home: paths.SkillsDir, Trust: skills.NewTrust(filepath.Join(paths.SkillsDir, ".trust.json")), System: runtime.GOOS,
+		Settings: func() skill.Settings {
+			s := now().Skills
+			out := skill.Settings{Disabled: s.Disabled, Unasked: !s.WriteApproval, Project: s.Project}
+			for _, dir := range s.ExternalDirs {
+				if dir = expandHome(dir); !filepath.IsAbs(dir) {
+					dir = filepath.Join(paths.Home, dir)
+				}
+				out.External = append(out.External, filepath.Clean(dir))
+			}
+			return out
+		},
+	})
+}
+
+// skillTools are what the tools of the family need.
+func (a *App) skillTools() *toolskill.Options {
+	return &toolskill.Options{Library: a.Skills, Project: prompt.ProjectRoot, Audience: func() skill.Audience {
+		return a.audience(a.Tools.Enabled(a.agentSettings().Toolsets))
+	}}
+}
+
+// audience is who is offered these tools.
+func (a *App) audience(tools []string) skill.Audience {
+	out := skill.Audience{Tools: tools}
+	for _, name := range tools {
+		if s, ok := a.Tools.Lookup(name); ok && !slices.Contains(out.Toolsets, s.Toolset) {
+			out.Toolsets = append(out.Toolsets, s.Toolset)
+		}
+	}
+	return out
+}
+
+// skillIndex is what a new session is told of skills.
+func (a *App) skillIndex(ctx context.Context, s event.SessionInfo, tools []string) (string, []string) {
+	if !slices.Contains(tools, "skill_view") {
+		return "", nil
+	}
+	return a.Skills.Index(ctx, prompt.ProjectRoot(cmp.Or(s.Cwd, a.Cwd())), a.audience(tools))
+}
+
+// SubmitSkill hands a prompt to a session with a skill in it. Without words the skill itself is the task.
+func (a *App) SubmitSkill(ctx context.Context, uid, name string, in agent.Input) error {
+	if err := a.Ensure(ctx, uid); err != nil {
+		return err
+	}
+	info, err := a.Sessions.Get(ctx, uid)
+	if err != nil {
+		return err
+	}
+	part, err := a.Skills.Use(ctx, prompt.ProjectRoot(cmp.Or(info.Cwd, a.Cwd())), name)
+	if err != nil {
+		return err
+	}
+	if in.Text == "" {
+		in.Text = "Use the skill " + name + "."
+	}
+	in.Attachments = append([]chat.Attachment{part}, in.Attachments...)
+	return a.Agent.Submit(ctx, uid, in)
+}
+
+// followSkills reads the skills once the program is open, and again whenever something changes in one of their folders.
+func (a *App) followSkills(ctx context.Context) {
+	a.skillsFollowed = make(chan struct{})
+	crash.Go("skills", func() {
+		defer close(a.skillsFollowed)
+		a.tellSkills(ctx)
+		if a.opts.Reload == nil {
+			return
+		}
+		places := a.Skills.Places(prompt.ProjectRoot(a.Cwd())).Places()
+		err := skills.Watch(ctx, places, func() {
+			a.Skills.Changed()
+			a.tellSkills(ctx)
+		})
+		if err != nil {
+			a.log.Warn("skills are not watched", "err", err)
+		}
+	})
+}
+
+// tellSkills publishes what skills there are now, for whoever offers them.
+func (a *App) tellSkills(ctx context.Context) {
+	c := a.Skills.Catalog(ctx, prompt.ProjectRoot(a.Cwd()))
+	if ctx.Err() != nil {
+		return
+	}
+	e := event.SkillsChanged{Count: len(c.Skills)}
+	for _, p := range c.Problems {
+		if p.Fatal {
+			e.Problems = append(e.Problems, p.Error())
+		}
+	}
+	if b := c.Project; b != nil && (b.State == skills.Unasked || b.State == skills.Changed) {
+		e.Untrusted = skill.Untrusted(b)
+	}
+	a.Bus.Publish(event.Header{}, e)
+}

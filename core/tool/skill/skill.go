@@ -1,0 +1,277 @@
+// Package skill holds the tools around skills: skills_list (what there is), skill_view (one of them, or a file of it) and skill_manage
+// (make, change and remove those of the person's home).
+//
+// The contract: the rules are those of core/skill. What is blocked on reading is told to the person by a Notice; what is refused on writing is
+// refused before anybody is asked; what is written was asked about with its diff, unless the settings say otherwise, and can be undone.
+package skill
+
+import (
+	"context"
+	_ "embed" // descriptions
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	library "hermes/core/skill"
+	"hermes/core/tool"
+	"hermes/skills"
+)
+
+var (
+	//go:embed skills_list.md
+	listDoc string
+	//go:embed skill_view.md
+	viewDoc string
+	//go:embed skill_manage.md
+	manageDoc string
+)
+
+// Options are what the tools need.
+type Options struct {
+	Library *library.Library
+	// Project returns the root of the project around a folder.
+	Project func(dir string) string
+	// Audience is what sessions are offered.
+	Audience func() library.Audience
+}
+
+// Tools returns the three tools.
+func Tools(o Options) []tool.Tool {
+	m := &manage{Options: o, planned: map[string]*skills.Change{}}
+	return []tool.Tool{listTool(o), viewTool(o), manageTool(m)}
+}
+
+type listArgs struct {
+	Category string `json:"category"`
+}
+
+func listTool(o Options) tool.Tool {
+	return tool.Typed(tool.Spec{
+		Name: "skills_list", Toolset: "skills", Description: listDoc, ReadOnly: true,
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{
+			"category":{"type":"string","description":"Only this category"}}}`),
+		Gist: tool.Arg(func(a listArgs) string {
+			if a.Category == "" {
+				return "all skills"
+			}
+			return a.Category
+		}),
+	}, o.list)
+}
+
+func (o Options) list(ctx context.Context, c tool.Call, a listArgs) (tool.Result, error) {
+	entries, blocked := o.Library.List(ctx, o.Project(c.Cwd), o.Audience())
+	var b strings.Builder
+	rows := []map[string]string{}
+	for _, e := range entries {
+		if a.Category != "" && a.Category != e.Category && !strings.HasPrefix(e.Category, a.Category+"/") {
+			continue
+		}
+		fmt.Fprintf(&b, "%s/%s: %s\n", e.Category, e.Name, e.Description)
+		rows = append(rows, map[string]string{"name": e.Name, "category": e.Category, "description": e.Description})
+	}
+	for _, h := range blocked {
+		c.Publish(event.Notice{Level: event.Warn, Text: "a skill is blocked: " + h.String(), Hint: "nothing was changed on disk; `hermes skills check` shows all hits"})
+	}
+	if len(blocked) > 0 {
+		fmt.Fprintf(&b, "(%d more blocked because of what stands in them; the person was told)\n", len(blocked))
+	}
+	if c.Data != nil {
+		c.Data(map[string]any{"skills": rows})
+	}
+	if b.Len() == 0 {
+		return tool.Result{Text: "There are no skills" + in(a.Category) + "."}, nil
+	}
+	return tool.Result{Text: strings.TrimSpace(b.String())}, nil
+}
+
+func in(category string) string {
+	if category == "" {
+		return ""
+	}
+	return " in this category"
+}
+
+type viewArgs struct {
+	Name string `json:"name"`
+	File string `json:"file_path"`
+}
+
+func viewTool(o Options) tool.Tool {
+	return tool.Typed(tool.Spec{
+		Name: "skill_view", Toolset: "skills", Description: viewDoc, ReadOnly: true, MaxResult: skills.MaxBody + 5000,
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name"],"properties":{
+			"name":{"type":"string","minLength":1,"maxLength":128,"description":"Name of the skill"},
+			"file_path":{"type":"string","maxLength":300,"description":"A file of it, such as references/api.md; without one SKILL.md"}}}`),
+		Gist: tool.Arg(func(a viewArgs) string { return strings.TrimSpace(a.Name + " " + a.File) }),
+	}, o.view)
+}
+
+func (o Options) view(ctx context.Context, c tool.Call, a viewArgs) (tool.Result, error) {
+	if a.File == skills.File {
+		a.File = ""
+	}
+	v, err := o.Library.View(ctx, o.Project(c.Cwd), a.Name, a.File)
+	if err != nil {
+		return tool.Fail("%v", err), nil
+	}
+	if v.Blocked() {
+		text, hint := v.Notice()
+		c.Publish(event.Notice{Level: event.Warn, Text: text, Hint: hint})
+		return tool.Result{Text: v.Told(), IsError: true}, nil
+	}
+	_ = o.Library.Usage.Viewed(a.Name) // a count that is lost harms nobody
+	text := v.Document()
+	if c.Data != nil {
+		c.Data(map[string]any{"name": v.Skill.Name, "description": v.Skill.Description, "file": v.File, "text": v.Text, "files": v.Files})
+	}
+	return tool.Result{Text: text}, nil
+}
+
+type manageArgs struct {
+	Action   skills.Op `json:"action"`
+	Name     string    `json:"name"`
+	Content  string    `json:"content"`
+	Category string    `json:"category"`
+	File     string    `json:"file_path"`
+	Text     string    `json:"file_content"`
+	Old      string    `json:"old_string"`
+	New      string    `json:"new_string"`
+	All      bool      `json:"replace_all"`
+	Absorbed string    `json:"absorbed_into"`
+}
+
+func (a manageArgs) request() skills.Request {
+	r := skills.Request{Op: a.Action, Name: a.Name, Category: a.Category, File: a.File, Content: a.Content, Old: a.Old, New: a.New, All: a.All}
+	if a.Action == skills.WriteFile {
+		r.Content = a.Text
+	}
+	return r
+}
+
+func manageTool(m *manage) tool.Tool {
+	return tool.Typed(tool.Spec{
+		Name: "skill_manage", Toolset: "skills", Description: manageDoc, Serial: true,
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["action","name"],"properties":{
+			"action":{"type":"string","enum":["create","edit","patch","delete","write_file","remove_file"]},
+			"name":{"type":"string","minLength":1,"maxLength":128,"description":"Name of the skill: lower case, digits, hyphens"},
+			"content":{"type":"string","maxLength":200000,"description":"create, edit: the whole SKILL.md with its front matter"},
+			"category":{"type":"string","maxLength":128,"description":"create: a folder such as devops"},
+			"file_path":{"type":"string","maxLength":300,"description":"write_file, remove_file, patch: below references/, templates/, scripts/ or assets/"},
+			"file_content":{"type":"string","maxLength":1048576,"description":"write_file: the text"},
+			"old_string":{"type":"string","description":"patch: text that stands there once"},
+			"new_string":{"type":"string","description":"patch: what replaces it"},
+			"replace_all":{"type":"boolean","default":false},
+			"absorbed_into":{"type":"string","maxLength":128,"description":"delete: the skill that holds its content now"}}}`),
+		Gist:    tool.Arg(func(a manageArgs) string { return strings.TrimSpace(string(a.Action) + " " + a.Name + " " + a.File) }),
+		Refuse:  m.refuse,
+		Lasting: tool.Arg(m.lasting),
+		Preview: m.preview,
+	}, m.run)
+}
+
+// lasting says what a change does to later sessions. It is asked about always, unless the settings leave that to what the turn has read.
+func (m *manage) lasting(a manageArgs) tool.Lasting {
+	out := tool.Lasting{
+		Title: fmt.Sprintf("Change the skill %s?", a.Name), Effect: "changes a skill, which steers later sessions",
+		Texts: []string{a.Content, a.Text, a.New}, Always: "skills.write_approval is on",
+	}
+	switch a.Action {
+	case skills.Create:
+		out.Title, out.Effect = fmt.Sprintf("Keep the skill %s?", a.Name), "makes a skill, which steers later sessions"
+	case skills.Delete:
+		out.Title, out.Effect = fmt.Sprintf("Remove the skill %s?", a.Name), "removes a skill that later sessions would use"
+	case skills.Edit, skills.Patch, skills.WriteFile, skills.RemoveFile:
+	}
+	switch {
+	case !m.Library.Settings().Unasked:
+	case strings.HasPrefix(a.File, "scripts/") && a.Action != skills.RemoveFile:
+		out.Always = "it is code that later sessions may run"
+	default:
+		out.Always = ""
+	}
+	return out
+}
+
+// manage remembers what was planned for a question, so that exactly that is done when it is allowed.
+type manage struct {
+	Options
+	mu      sync.Mutex
+	planned map[string]*skills.Change
+}
+
+// maxPlanned bounds what denied calls leave behind.
+const maxPlanned = 32
+
+func (m *manage) plan(ctx context.Context, c tool.Call) (*skills.Change, error) {
+	var a manageArgs
+	if err := json.Unmarshal(c.Args, &a); err != nil {
+		return nil, err
+	}
+	return m.Library.Plan(ctx, a.request())
+}
+
+// refuse says before anybody is asked what cannot be.
+func (m *manage) refuse(ctx context.Context, c tool.Call) string {
+	change, err := m.plan(ctx, c)
+	if err != nil {
+		return err.Error()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.planned) >= maxPlanned {
+		clear(m.planned)
+	}
+	m.planned[key(c)] = change
+	return ""
+}
+
+func key(c tool.Call) string { return c.Session + "\x00" + c.Turn + "\x00" + c.ID }
+
+func (m *manage) preview(ctx context.Context, c tool.Call) (detail, diff string) {
+	m.mu.Lock()
+	change := m.planned[key(c)]
+	m.mu.Unlock()
+	if change == nil {
+		var err error
+		if change, err = m.plan(ctx, c); err != nil {
+			return err.Error(), ""
+		}
+	}
+	return library.Summary(change), library.Diff(change).Unified
+}
+
+func (m *manage) run(ctx context.Context, c tool.Call, a manageArgs) (tool.Result, error) {
+	m.mu.Lock()
+	change := m.planned[key(c)]
+	delete(m.planned, key(c))
+	m.mu.Unlock()
+	if change == nil {
+		var err error
+		if change, err = m.Library.Plan(ctx, a.request()); err != nil {
+			return tool.Fail("%v", err), nil
+		}
+	}
+	if err := m.Library.Apply(change, "agent"); err != nil {
+		return tool.Fail("%v", err), nil
+	}
+	text := done(change)
+	if c.Data != nil {
+		c.Data(map[string]any{"action": a.Action, "name": a.Name, "path": change.Path()})
+	}
+	return tool.Result{Text: text, Diffs: []chat.FileDiff{library.Diff(change)}}, nil
+}
+
+func done(c *skills.Change) string {
+	switch c.Op {
+	case skills.Delete:
+		return fmt.Sprintf("The skill %s is removed; the person can bring it back with `hermes skills undo %s`.", c.Name, c.Name)
+	case skills.Create:
+		return fmt.Sprintf("The skill %s is there. It is in the list of skills from the next session on; skill_view shows it now.", c.Name)
+	case skills.Edit, skills.Patch, skills.WriteFile, skills.RemoveFile:
+	}
+	return fmt.Sprintf("The skill %s is changed (%s).", c.Name, c.Rel)
+}
