@@ -24,6 +24,7 @@ import (
 	"hermes/core/execcode"
 	"hermes/core/memory"
 	"hermes/core/session"
+	"hermes/core/skill"
 	"hermes/core/store"
 	"hermes/core/tool"
 )
@@ -77,6 +78,8 @@ type App struct {
 	Checkpoints *checkpoint.Store
 	// Memory is what the agent remembers across sessions.
 	Memory *memory.Store
+	// Skills are known ways to do things.
+	Skills *skill.Library
 
 	opts   Options
 	config atomic.Pointer[config.Config]
@@ -88,6 +91,8 @@ type App struct {
 
 	stop     context.CancelFunc
 	followed chan struct{} // closed when edits of the settings are not followed any more; nil when they never were
+
+	skillsFollowed chan struct{} // closed when changed skills are not followed any more; nil when they never were
 
 	opening []event.Notice // what was said before opened
 	opened  bool           // set once, at the end of Open
@@ -103,6 +108,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	o.Bus.Filter(cleanEvent)
 	a.config.Store(o.Config)
 	a.Memory = memory.New(o.Config.Paths().Home, a.memoryLimits)
+	a.Skills = openSkills(o.Config.Paths(), a.Config)
 	a.Models = newModels(modelSettings(o.Config, o.Model))
 	a.Gate = approval.New(a.policy(), approval.NewFile(approvalsFile(o.Config.Paths())))
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -115,6 +121,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if o.Reload != nil {
 		a.follow(life, *o.Reload)
 	}
+	a.followSkills(life)
 	return a, nil
 }
 
@@ -163,6 +170,13 @@ func (a *App) Close(ctx context.Context) error {
 		case <-a.followed:
 		case <-ctx.Done():
 			errs = append(errs, errors.New("edited settings were still being applied"))
+		}
+	}
+	if a.skillsFollowed != nil {
+		select {
+		case <-a.skillsFollowed:
+		case <-ctx.Done():
+			errs = append(errs, errors.New("skills were still being read"))
 		}
 	}
 	if a.Agent != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // prompt builds a session's system prompt. It is asked once a session; what it left out is said to the person.
-func (a *App) prompt(_ context.Context, s event.SessionInfo, tools []provider.ToolSpec) (string, error) {
+func (a *App) prompt(ctx context.Context, s event.SessionInfo, tools []provider.ToolSpec) (string, error) {
 	c := a.Config()
 	o := prompt.Options{
 		Home: c.Paths().Home, Cwd: s.Cwd, System: runtime.GOOS + "/" + runtime.GOARCH, Surface: a.opts.Source,
@@ -25,7 +25,10 @@ func (a *App) prompt(_ context.Context, s event.SessionInfo, tools []provider.To
 	}
 	remembered := a.Memory.Snapshot(a.memoryInPrompt())
 	o.Memory = remembered.Text
+	known, notices := a.skillIndex(ctx, s, o.Tools)
+	o.Skills = known
 	p := prompt.Build(o)
+	p.Notices = append(p.Notices, notices...)
 	for _, n := range append(p.Notices, remembered.Notices...) {
 		a.Bus.Publish(event.Header{Session: s.UID}, event.Notice{Level: event.Warn, Text: n})
 	}

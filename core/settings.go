@@ -181,6 +181,7 @@ func (a *App) apply(change config.Change) {
 		}
 	}
 	LearnSecrets(change.Config)
+	a.Skills.Changed()
 	if a.opts.Changed != nil {
 		a.opts.Changed(change.Config)
 	}

@@ -31,7 +31,7 @@ func (a *App) tools() (*tool.Registry, error) {
 		Budget: c.ToolOutput.MaxBytes,
 		Read:   file.Limits{Lines: c.ToolOutput.MaxLines, LineLength: c.ToolOutput.MaxLineLength, Chars: c.FileReadMaxChars},
 		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify, Web: webOptions(c),
-		Engine: a.engine, Code: a.codeSettings, Memory: remember.New(a.Memory, a.memorySettings),
+		Engine: a.engine, Code: a.codeSettings, Skills: a.skillTools(), Memory: remember.New(a.Memory, a.memorySettings),
 	})
 	a.forget = set.Forget
 	r, err := tool.NewRegistry(set.Tools...)

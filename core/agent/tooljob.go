@@ -202,7 +202,16 @@ func (t *turn) approve(j *toolJob) {
 // preview adds what the person sees of a change before it is made.
 func (t *turn) preview(j *toolJob, r *approval.Request) {
 	defer t.survive(j)
-	if !j.reads && j.spec.Preview != nil {
+	if j.reads {
+		return
+	}
+	if j.spec.Refuse != nil {
+		if why := j.spec.Refuse(j.ctx, t.toolCall(j, nil)); why != "" {
+			j.fail(why)
+			return
+		}
+	}
+	if j.spec.Preview != nil {
 		r.Detail, r.Diff = j.spec.Preview(j.ctx, t.toolCall(j, nil))
 	}
 }

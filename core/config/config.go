@@ -34,6 +34,7 @@ type Config struct {
 	Security         Security            `key:"security"`
 	Checkpoints      Checkpoints         `key:"checkpoints"`
 	Memory           Memory              `key:"memory"`
+	Skills           Skills              `key:"skills"`
 	Keys             map[string][]string `key:"keys" live:"yes" doc:"keys by action, for example session.new: ctrl+t; ids are in docs/keys.md"`
 	Toolsets         []string            `key:"toolsets" doc:"sets of tools that the agent is given; empty: all"`
 	Logging          Logging             `key:"logging"`
@@ -142,6 +143,7 @@ func Defaults() *Config {
 		CodeExecution: defaultCodeExecution(),
 		Checkpoints:   defaultCheckpoints(),
 		Memory:        defaultMemory(),
+		Skills:        defaultSkills(),
 		ToolOutput:    ToolOutput{MaxBytes: 50_000, MaxLines: 2000, MaxLineLength: 2000},
 		Compression: Compression{
 			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectFirstN: 3, ProtectLastN: 20,

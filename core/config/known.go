@@ -56,6 +56,9 @@ func pythonKeys(section string) string {
 			allow_lazy_installs acked_advisories`
 	case "Checkpoints":
 		return `auto_prune delete_orphans min_interval_hours`
+	case "Skills":
+		return `platform_disabled template_vars inline_shell inline_shell_timeout guard_agent_created config creation_nudge_interval
+			enabled auto_load hub taps index_max_chars`
 	case "Logging":
 		return `max_size_mb backup_count memory_monitor format`
 	default:
@@ -69,7 +72,7 @@ const (
 		max_concurrent_sessions max_live_sessions session session_reset context_file_read_timeout tool_loop_guardrails
 		prompt_caching openrouter bedrock auxiliary delegation mcp mcp_servers mcp_discovery_timeout
 		mcp_single_query_discovery_timeout tools tool_search sessions curator cron gateway streaming network timezone
-		browser dashboard privacy tts stt voice human_delay context prefill_messages_file goals loops skills extensions honcho slack
+		browser dashboard privacy tts stt voice human_delay context prefill_messages_file goals loops extensions honcho slack
 		discord whatsapp telegram mattermost matrix signal email sms homeassistant dingtalk feishu wecom weixin bluebubbles qqbot
 		yuanbao teams google_chat line irc ntfy simplex photon raft msgraph_webhook webhook webhooks api_server platforms
 		platform_toolsets known_plugin_toolsets quick_commands hooks hooks_auto_accept personalities kanban moa lsp secrets

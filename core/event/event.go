@@ -471,6 +471,14 @@ type ConfigReloaded struct {
 	Problems []string `json:"problems"` // "config.yaml:12:3: unknown key ..." each
 }
 
+// SkillsChanged says what skills there are now.
+type SkillsChanged struct {
+	fact
+	Count     int      `json:"count"`
+	Problems  []string `json:"problems,omitempty"`  // "skills/x/SKILL.md:2: name: ..." each
+	Untrusted string   `json:"untrusted,omitempty"` // what a project brings that nobody has said yes or no to
+}
+
 // ModelChanged says which model a session uses from now on.
 type ModelChanged struct {
 	fact

@@ -37,6 +37,7 @@ type Options struct {
 	Model    string
 	Session  string
 	Backends []Backend
+	Skills   string // the list of skills, scanned; in the stable tier
 	Memory   string // what is remembered, framed and scanned; first in the volatile tier
 	MaxFile  int    // runes of a project file; 0: 20,000
 	NoFiles  bool   // leave project files out
@@ -94,6 +95,9 @@ func (p *Prompt) stable(o Options) {
 	parts := []string{p.identity(o), own("texts/working.md")}
 	if guide := guidance(o.Tools); guide != "" {
 		parts = append(parts, "# Your tools\n\n"+guide)
+	}
+	if o.Skills != "" {
+		parts = append(parts, own("texts/skills.md")+"\n\n<skills>\n"+strings.ReplaceAll(o.Skills, "</skills", "< /skills")+"\n</skills>")
 	}
 	parts = append(parts, environment(o))
 	p.Stable = strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")

@@ -52,6 +52,9 @@ type Spec struct {
 	// Preview returns what an approval shows: detail (the command or a summary) and, for file changes, a unified diff
 	// made without changing anything. nil means Gist and the arguments.
 	Preview func(ctx context.Context, c Call) (detail, diff string)
+	// Refuse says for the model why a call cannot be carried out at all, "" when it can: nobody is asked about what would fail. nil
+	// means that only Run knows.
+	Refuse func(ctx context.Context, c Call) string
 	// MaxResult is the number of characters that the model may see; 0 means the registry's: see Registry.Limit.
 	MaxResult int
 }

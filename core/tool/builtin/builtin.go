@@ -14,6 +14,7 @@ import (
 	"hermes/core/tool/recall"
 	"hermes/core/tool/remember"
 	"hermes/core/tool/shell"
+	"hermes/core/tool/skill"
 	"hermes/core/tool/web"
 )
 
@@ -29,8 +30,9 @@ type Deps struct {
 	Sessions recall.Sessions
 	Todos    plan.Store
 	Memory   *remember.Memory // memory
-	Web      *web.Options // web_search, web_extract
-	Ask      ask.Asker    // clarify
+	Web      *web.Options     // web_search, web_extract
+	Ask      ask.Asker        // clarify
+	Skills   *skill.Options   // skills_list, skill_view, skill_manage
 	// Engine runs execute_code; Code are its settings, asked for at every call.
 	Engine *execcode.Engine
 	Code   func() code.Settings
@@ -84,6 +86,9 @@ func All(d Deps) Set {
 	if d.Web != nil {
 		w := web.New(*d.Web)
 		tools = append(tools, web.SearchTool(w), web.ExtractTool(w))
+	}
+	if d.Skills != nil {
+		tools = append(tools, skill.Tools(*d.Skills)...)
 	}
 	if d.Engine != nil {
 		tools = append(tools, code.Tool(code.Options{Engine: d.Engine, Pool: d.Pool, Settings: d.Code, Lookup: finder(tools)}))
