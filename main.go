@@ -174,7 +174,7 @@ func poolConfig(c *config.Config) pool.Config {
 	def, places := c.Places()
 	pc := pool.Config{
 		Default: def, Backends: map[string]pool.Spec{}, IdleTTL: t.IdleTTL, MaxPerSession: t.MaxBackendsPerSession,
-		Fallback: pool.Fallback(t.Fallback), EnvPassthrough: t.EnvPassthrough, Scrub: c.SecretNames(), Sandbox: t.Sandbox, Hide: homes(c.Paths()),
+		Fallback: pool.Fallback(t.Fallback), EnvPassthrough: t.EnvPassthrough, Scrub: c.SecretNames(), Sandbox: t.Sandbox, SandboxEngine: t.SandboxEngine, Hide: homes(c.Paths()),
 	}
 	if pc.IdleTTL == 0 {
 		pc.IdleTTL = -1 // the settings say 0 for never

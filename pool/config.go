@@ -23,8 +23,9 @@ type Config struct {
 	EnvPassthrough []string // variables that commands get although their names look secret
 	Scrub          []string // variables that commands never get (what was loaded from .env)
 
-	Sandbox string   // of commands on this machine: "", "off", "project", "strict"; see core/confine
-	Hide    []string // folders that sandboxed commands cannot read
+	Sandbox       string   // of commands on this machine: "", "off", "project", "strict"; see core/confine
+	SandboxEngine string   // "", "auto", "landlock", "bubblewrap"
+	Hide          []string // folders that sandboxed commands cannot read
 }
 
 // Fallback is what happens to a command whose back end cannot be brought up.
@@ -74,6 +75,7 @@ type Spec struct {
 	EnvPassthrough []string // copied from Config by New
 	Scrub          []string // copied from Config by New
 	Sandbox        string   // copied from Config by New
+	SandboxEngine  string   // the same
 	Hide           []string // copied from Config by New
 }
 
@@ -177,7 +179,7 @@ func (c Config) fill(name string, s Spec) Spec {
 	}
 	s.EnvPassthrough, s.Scrub = c.EnvPassthrough, c.Scrub
 	if s.Kind == "local" {
-		s.Sandbox, s.Hide = c.Sandbox, c.Hide
+		s.Sandbox, s.SandboxEngine, s.Hide = c.Sandbox, c.SandboxEngine, c.Hide
 	}
 	return s
 }

@@ -1,14 +1,52 @@
 // Package confine keeps programs that are not trusted to a part of this machine: files by Landlock, system calls by seccomp, root's powers by
-// its capabilities. It is what scripts (core/execcode) and local commands (pool/local) have in common.
+// its capabilities. It is what scripts (core/execcode) and local commands (pool/local) have in common. Where the kernel has no Landlock,
+// bubblewrap keeps local commands in: a view of the file system of their own, in a process namespace of their own.
 //
-// The contract: rules are put on a thread (OnThread), and hold for whatever that thread starts, for ever; nothing undoes them. A Policy is
-// kept whole or is an error: there is no program with half a sandbox. Linux only; elsewhere every Policy is an error.
+// The contract: Landlock's rules are put on a thread (OnThread), and hold for whatever that thread starts, for ever; bubblewrap is a program
+// that starts the command (Wrap). Nothing undoes either. A Policy is kept whole or is an error: there is no program with half a sandbox,
+// and a mode means the same with each engine. Linux only; elsewhere every Policy is an error.
 package confine
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 )
+
+// Engine is what keeps a command in.
+type Engine string
+
+// Engines.
+const (
+	Auto       Engine = "auto" // Landlock where the kernel has it, else bubblewrap
+	OfKernel   Engine = "landlock"
+	Bubblewrap Engine = "bubblewrap"
+)
+
+// Choose returns the engine that keeps a mode on this machine. It tries once each. Asked is Auto (or ""), or the only one that may be taken;
+// the error says what was tried, and why it is not to be had.
+func Choose(m Mode, asked Engine) (Engine, error) {
+	if m == Off || m == "" {
+		return "", nil
+	}
+	kernel := error(nil)
+	if asked != Bubblewrap {
+		if kernel = Probe(OfKernel); kernel == nil {
+			return OfKernel, nil
+		}
+		if asked == OfKernel {
+			return "", kernel
+		}
+	}
+	program := Probe(Bubblewrap)
+	switch {
+	case program == nil:
+		return Bubblewrap, nil
+	case asked == Bubblewrap:
+		return "", program
+	}
+	return "", fmt.Errorf("%w; %w", kernel, program)
+}
 
 // Mode says how much a command may do to this machine.
 type Mode string
@@ -26,6 +64,9 @@ type Policy struct {
 	Project string   // absolute: the folder that may be changed
 	Hide    []string // beside Private: our own folders
 	Path    []string // in strict mode: more folders that can be read, those of PATH
+
+	Engine Engine   // that Choose returned; "" is OfKernel
+	Fixed  []string // below Project: what cannot be changed. Only bubblewrap can do that
 }
 
 // Private are the places of secrets in a person's home and on the system.
@@ -65,3 +106,17 @@ func caches() []string {
 }
 
 func temps() []string { return []string{os.TempDir(), "/tmp", "/var/tmp"} }
+
+// Command is what Wrap has started in the sandbox.
+type Command struct {
+	Path string   // of the program
+	Argv []string // Argv[0] is not given on: the program is told Path
+	Dir  string   // where it starts
+	TTY  bool     // it has a terminal
+}
+
+// Descriptors of a wrapped command's start; the command itself does not get them.
+const (
+	FilterFD = 19 // brings the filter of system calls
+	InfoFD   = 20 // takes a JSON object with "child-pid", the first process of the command's namespace
+)

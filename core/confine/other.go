@@ -2,18 +2,30 @@
 
 package confine
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
 var errOther = errors.New("sandboxes need Linux")
 
 // Probe returns why a sandbox is not to be had here.
-func Probe(Mode) error { return errOther }
+func Probe(Engine) error { return errOther }
 
 // Stamp tells when the rules of a policy have to be made anew.
 func (p Policy) Stamp() string { return "" }
 
 // Enter is an error here.
 func (p Policy) Enter() error { return errOther }
+
+// Wrapped is a command that bubblewrap starts.
+type Wrapped struct {
+	Path string
+	Argv []string
+}
+
+// Wrap is an error here.
+func (p Policy) Wrap(Command) (Wrapped, *os.File, error) { return Wrapped{}, nil, errOther }
 
 // OnThread runs f.
 func OnThread(f func()) { f() }

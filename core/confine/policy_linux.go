@@ -15,14 +15,16 @@ import (
 	"hermes/core/crash"
 )
 
-// Probe returns nil when a sandbox of this mode can be had on this kernel, else why not. It tries once, on a thread of its own.
-func Probe(m Mode) error {
-	if m == Off || m == "" {
-		return nil
+// Probe returns nil when an engine keeps commands in on this machine, else why not. It tries each once.
+func Probe(e Engine) error {
+	if e == Bubblewrap {
+		_, err := bubblewrap()
+		return err
 	}
 	return probe()
 }
 
+// probe tries on a thread of its own.
 var probe = sync.OnceValue(func() error {
 	done := make(chan error, 1)
 	crash.Go("sandbox probe", func() {
@@ -92,17 +94,37 @@ func (p Policy) Enter() error {
 	if err := rules.Apply(); err != nil {
 		return err
 	}
-	var families []uint32
-	if p.Mode == Project {
-		families = []uint32{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
-	}
-	if err := ApplyFilter(Filter(0, families...)); err != nil {
+	if err := ApplyFilter(p.filter()); err != nil {
 		return fmt.Errorf("seccomp: %w", err)
 	}
 	return nil
 }
 
+// filter is that of system calls, the same with each engine.
+func (p Policy) filter() []unix.SockFilter {
+	if p.Mode == Project {
+		return Filter(0, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK)
+	}
+	return Filter(0)
+}
+
 func (p Policy) hidden() []string { return Existing(append(Private(), p.Hide...)) }
+
+// system are the folders that strict mode shows.
+func (p Policy) system() []string {
+	return append([]string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix", "/etc", "/sys"}, p.Path...)
+}
+
+// writable are the folders that may be changed, links followed.
+func (p Policy) writable() []string {
+	out := temps()
+	if p.Mode == Project {
+		out = append(out, caches()...)
+	}
+	return Existing(append(out, p.Project))
+}
+
+func errNoMode(m Mode) error { return fmt.Errorf("no sandbox is called %q", m) }
 
 func (p Policy) rules(abi int) (*Rules, error) {
 	r, err := NewRules(abi)
@@ -114,21 +136,15 @@ func (p Policy) rules(abi int) (*Rules, error) {
 	switch p.Mode {
 	case Project:
 		errs = append(errs, r.AllowBut("/", Read, append(slices.Clone(hidden), "/proc", "/dev"), true))
-		for _, dir := range Existing(append(caches(), temps()...)) {
-			errs = append(errs, r.AllowBut(dir, Write, hidden, true))
-		}
 	case Strict:
-		for _, dir := range Existing(append([]string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix", "/etc", "/sys"}, p.Path...)) {
+		for _, dir := range Existing(p.system()) {
 			errs = append(errs, r.AllowBut(dir, Read, hidden, true))
 		}
-		for _, dir := range Existing(temps()) {
-			errs = append(errs, r.AllowBut(dir, Write, hidden, true))
-		}
 	default:
-		return nil, fmt.Errorf("no sandbox is called %q", p.Mode)
+		return nil, errNoMode(p.Mode)
 	}
-	if dir := Existing([]string{p.Project}); len(dir) > 0 {
-		errs = append(errs, r.AllowBut(dir[0], Write, hidden, true))
+	for _, dir := range p.writable() {
+		errs = append(errs, r.AllowBut(dir, Write, hidden, true))
 	}
 	errs = append(errs, devices(r), r.Allow("/proc", Read))
 	if err := errors.Join(errs...); err != nil {

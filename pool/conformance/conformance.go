@@ -21,6 +21,7 @@ type Place struct {
 	Grace   time.Duration // between TERM and KILL; short, so that the table is quick
 	Fresh   func() string // a new empty directory inside the back end
 	Sweeps  bool          // it finds what left its group, its session and its parents
+	Ends    bool          // nothing outlives its command, not even what was started for that
 	// Home is where sessions start when that is not what a request says: the folders of this machine mean nothing elsewhere.
 	Home string
 	// Sessions is how many sessions two hundred calls are spread over, where each has a back end of its own; 0 means 200.

@@ -121,6 +121,9 @@ var endings = map[string]func(*testing.T, *world){
 		})
 	},
 	"late output belongs to nobody": func(t *testing.T, w *world) {
+		if w.Ends {
+			return // "what is left ends with its command" says it
+		}
 		w.text("cd " + w.Fresh())
 		var rec recorder
 		w.run("(sleep 0.4; echo LATE; echo LATE >&2; echo wrote >proof) & echo now", func(r *backend.Request) { r.Sink = rec.sink })
@@ -130,7 +133,23 @@ var endings = map[string]func(*testing.T, *world){
 			t.Error("the sink was called after the call had ended")
 		}
 	},
+	"what is left ends with its command": func(t *testing.T, w *world) {
+		if !w.Ends {
+			return
+		}
+		w.text("cd " + w.Fresh())
+		res := w.run("(sleep 0.5; echo LATE; echo wrote >proof) & echo now")
+		w.want("output", string(res.Output), "now\n")
+		if len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "background") {
+			t.Errorf("warnings: %q", res.Warnings)
+		}
+		w.want("proof", w.text("sleep 1; cat proof 2>/dev/null; echo none"), "none\n")
+		w.want("warnings of a command that leaves nothing", len(w.run("true & wait").Warnings), 0)
+	},
 	"a server in the background lives on": func(_ *testing.T, w *world) {
+		if w.Ends {
+			return
+		}
 		w.text("cd " + w.Fresh())
 		w.text("sh -c 'echo $$ >pid; while :; do echo noise || exit 1; sleep 0.02; done' & while ! [ -s pid ]; do sleep 0.01; done")
 		w.text("sleep 0.5")

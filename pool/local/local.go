@@ -23,7 +23,7 @@ const Name = "local"
 type Kind struct {
 	run   *runner.Runner
 	shell func() string
-	probe func(confine.Mode) error
+	probe func(confine.Mode, confine.Engine) (confine.Engine, error)
 }
 
 // New returns the kind. Close it after the pool.
@@ -31,7 +31,7 @@ func New() *Kind { return NewWith(runner.Options{}) }
 
 // NewWith is New with other times for ending commands.
 func NewWith(o runner.Options) *Kind {
-	return &Kind{run: runner.New(o), shell: sync.OnceValue(findShell), probe: confine.Probe}
+	return &Kind{run: runner.New(o), shell: sync.OnceValue(findShell), probe: confine.Choose}
 }
 
 // Close ends all commands that still run.
@@ -83,7 +83,7 @@ func (m *machine) Start(context.Context, pool.Report) error {
 	if err != nil {
 		return fmt.Errorf("workdir of this machine: %w", err)
 	}
-	if err := m.kind.probe(m.mode()); err != nil {
+	if _, err := m.engine(); err != nil {
 		return fmt.Errorf("terminal.sandbox is %s, and this machine cannot have that, so nothing runs here: %w. "+
 			"Use a container, or set terminal.sandbox: off", m.mode(), err)
 	}
@@ -134,8 +134,13 @@ func (m *machine) complete(s runner.Spec) runner.Spec {
 	s.Env = runner.Environ(clean(os.Environ(), m.spec), s.Size != nil, m.spec.Env, s.Extra)
 	if mode := m.mode(); mode != "" && mode != confine.Off {
 		s.Confine = &confine.Policy{Mode: mode, Project: projectOf(s.Home), Hide: m.spec.Hide, Path: programs(os.Getenv("PATH"))}
+		s.Confine.Engine, _ = m.engine() // Start said when there is none; none is Landlock's error then
 	}
 	return s
+}
+
+func (m *machine) engine() (confine.Engine, error) {
+	return m.kind.probe(m.mode(), confine.Engine(m.spec.SandboxEngine))
 }
 
 func (m *machine) mode() confine.Mode { return confine.Mode(m.spec.Sandbox) }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,10 +18,13 @@ import (
 	"hermes/pool/conformance"
 )
 
-// sandboxed skips where the kernel has no Landlock, unless it must not.
-func sandboxed(t testing.TB) {
+// engines are what every test of the sandbox is run with.
+var engines = []confine.Engine{confine.OfKernel, confine.Bubblewrap}
+
+// sandboxed skips where an engine is not to be had, unless it must not.
+func sandboxed(t testing.TB, e confine.Engine) {
 	t.Helper()
-	if err := confine.Probe(confine.Strict); err != nil {
+	if err := confine.Probe(e); err != nil {
 		if os.Getenv("HERMES_TEST_REQUIRE") == "1" {
 			t.Fatal(err)
 		}
@@ -29,17 +32,24 @@ func sandboxed(t testing.TB) {
 	}
 }
 
-func confined(mode string, hide ...string) conformance.Maker {
+func confined(mode string, e confine.Engine) conformance.Maker {
 	return func(t testing.TB) conformance.Place {
-		p := newPool(t, pool.Config{Sandbox: mode, Hide: hide, Backends: map[string]pool.Spec{"here": {}}})
-		return conformance.Place{Pool: p, Backend: "here", Grace: grace, Fresh: t.TempDir, Sweeps: runtime.GOOS == "linux"}
+		p := newPool(t, pool.Config{Sandbox: mode, SandboxEngine: string(e), Backends: map[string]pool.Spec{"here": {}}})
+		return conformance.Place{Pool: p, Backend: "here", Grace: grace, Fresh: t.TempDir, Sweeps: true, Ends: e == confine.Bubblewrap}
 	}
 }
 
 func TestConformanceInASandbox(t *testing.T) {
-	sandboxed(t)
-	conformance.RunBehaviour(t, confined("project"))
+	for _, e := range engines {
+		t.Run(string(e), func(t *testing.T) {
+			sandboxed(t, e)
+			conformance.RunBehaviour(t, confined("project", e))
+		})
+	}
 }
+
+// us is this very process.
+var us = strconv.Itoa(os.Getpid())
 
 // cell is one pool with a project to work in and a secret beside it.
 type cell struct {
@@ -48,8 +58,8 @@ type cell struct {
 	project, outside, home string
 }
 
-func newCell(t testing.TB, mode string) *cell {
-	sandboxed(t)
+func newCell(t testing.TB, mode string, e confine.Engine) *cell {
+	sandboxed(t, e)
 	base, err := os.MkdirTemp("/var/lib", "hermes-sandbox-") // not below a temporary folder, which is open
 	if err != nil {
 		if base, err = os.MkdirTemp(os.Getenv("HOME"), "hermes-sandbox-"); err != nil {
@@ -69,7 +79,7 @@ func newCell(t testing.TB, mode string) *cell {
 			t.Fatal(err)
 		}
 	}
-	c.pool = newPool(t, pool.Config{Sandbox: mode, Hide: []string{filepath.Join(c.home, ".hermes")}, Backends: map[string]pool.Spec{"here": {Workdir: c.project}}})
+	c.pool = newPool(t, pool.Config{Sandbox: mode, SandboxEngine: string(e), Hide: []string{filepath.Join(c.home, ".hermes")}, Backends: map[string]pool.Spec{"here": {Workdir: c.project}}})
 	return c
 }
 
@@ -97,23 +107,28 @@ func (c *cell) refused(command string) {
 }
 
 func TestProjectSandbox(t *testing.T) {
-	c := newCell(t, "project")
+	for _, e := range engines {
+		t.Run(string(e), func(t *testing.T) { projectSandbox(newCell(t, "project", e)) })
+	}
+}
+
+func projectSandbox(c *cell) {
 	c.works("echo made > file && cat file && mkdir -p a/b && mv file a/b && rm -r a && echo done", "done")
 	c.works("f=$(mktemp) && echo x > $f && rm $f && echo > $HOME/.cache/x && cat /etc/passwd | head -1", "root")
 	c.works("cat $HOME/notes "+c.outside+"/file; ls / >/dev/null && ls -d /proc/self", "canary-4720")
 	for _, command := range []string{
 		"echo x > " + c.outside + "/new", "echo x >> " + c.outside + "/file", "rm " + c.outside + "/file", "mv " + c.outside + "/file .", "ln " + c.outside + "/file here",
 		"ln -s " + c.outside + " link && echo x > link/new", "echo x > $HOME/.bashrc", "echo x > /etc/hermes-test", "cat $HOME/.ssh/id", "cat $HOME/.hermes/.env", "cp -r $HOME/.ssh copy && cat copy/id",
-		"cat /proc/$PPID/environ", "echo x > /proc/sys/kernel/core_pattern", "kill -9 $PPID", "mount -t tmpfs x /mnt", "chroot / true", "cat /etc/shadow", "unshare -r true", "sh -c 'cd $HOME/.ssh && cat id'",
+		"cat /proc/" + us + "/environ", "tr x x < /proc/" + us + "/maps", "kill -9 " + us, "echo x > /proc/sys/kernel/hostname", "echo h > /proc/sysrq-trigger", "mount -t tmpfs x /mnt", "chroot / true", "cat /etc/shadow", "unshare -r true", "sh -c 'cd $HOME/.ssh && cat id'",
 	} {
 		c.refused(command)
 	}
 	if data, _ := os.ReadFile(filepath.Join(c.outside, "file")); string(data) != "canary-4720\n" {
-		t.Errorf("%q", data)
+		c.t.Errorf("%q", data)
 	}
 	// What comes into the home folder later can be read too, and what is hidden stays so.
 	if err := os.WriteFile(filepath.Join(c.home, "later"), []byte("fresh"), 0o600); err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	c.works("cat $HOME/later", "fresh")
 	c.refused("cat $HOME/.ssh/id")
@@ -121,16 +136,21 @@ func TestProjectSandbox(t *testing.T) {
 }
 
 func TestStrictSandbox(t *testing.T) {
-	c := newCell(t, "strict")
+	for _, e := range engines {
+		t.Run(string(e), func(t *testing.T) { strictSandbox(newCell(t, "strict", e)) })
+	}
+}
+
+func strictSandbox(c *cell) {
 	c.works("echo made > file && cat file && cat /etc/hostname >/dev/null; ls /usr >/dev/null && echo done", "done")
 	for _, command := range []string{
-		"cat $HOME/notes", "cat " + c.outside + "/file", "echo x > " + c.outside + "/new", "ls $HOME", "cat $HOME/.ssh/id", "cat /etc/shadow", "cat /proc/$PPID/environ",
+		"cat $HOME/notes", "cat " + c.outside + "/file", "echo x > " + c.outside + "/new", "ls $HOME", "cat $HOME/.ssh/id", "cat /etc/shadow", "cat /proc/" + us + "/environ", "kill -9 " + us,
 	} {
 		c.refused(command)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
@@ -153,11 +173,47 @@ func socket(c *cell) {
 	}
 }
 
+// ctrl+c is for the command, and for nothing that stands between.
+func TestInterruptAtATerminalInASandbox(t *testing.T) {
+	for _, e := range engines {
+		t.Run(string(e), func(t *testing.T) {
+			c := newCell(t, "project", e)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			p, err := c.pool.Start(ctx, backend.Request{
+				Session: "s", Backend: "here", PTY: &backend.Size{Rows: 24, Cols: 80},
+				Command: `trap 'echo heard; exit 7' INT; echo up; while :; do sleep 0.1; done`,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for {
+				data, _, _, err := c.pool.Output("s", p.ID, 0, 0)
+				if err != nil || ctx.Err() != nil {
+					t.Fatal(err, ctx.Err(), string(data))
+				}
+				if strings.Contains(string(data), "up") {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			if err := c.pool.Write("s", p.ID, []byte{3}, false); err != nil {
+				t.Fatal(err)
+			}
+			p, err = c.pool.Wait(ctx, "s", p.ID, 0)
+			data, _, _, _ := c.pool.Output("s", p.ID, 0, 0)
+			if err != nil || p.ExitCode != 7 || !strings.Contains(string(data), "heard") {
+				t.Errorf("%v, exit code %d, %q", err, p.ExitCode, data)
+			}
+		})
+	}
+}
+
 // A sandbox that is asked for and not to be had is an error before anything runs.
 func TestNoCommandWithoutTheSandbox(t *testing.T) {
 	dir := t.TempDir()
 	kind := New()
-	kind.probe = func(confine.Mode) error { return os.ErrPermission }
+	kind.probe = func(confine.Mode, confine.Engine) (confine.Engine, error) { return "", os.ErrPermission }
 	b, err := kind.Open("", pool.Spec{Workdir: dir, Sandbox: "strict"})
 	if err != nil {
 		t.Fatal(err)
@@ -171,9 +227,9 @@ func TestNoCommandWithoutTheSandbox(t *testing.T) {
 }
 
 func BenchmarkWarmCall(b *testing.B) {
-	for _, mode := range []string{"off", "project", "strict"} {
-		b.Run(mode, func(b *testing.B) {
-			place := confined(mode)(b)
+	for _, kind := range [][2]string{{"off", ""}, {"project", "landlock"}, {"strict", "landlock"}, {"project", "bubblewrap"}, {"strict", "bubblewrap"}} {
+		b.Run(strings.TrimSpace(kind[0]+" "+kind[1]), func(b *testing.B) {
+			place := confined(kind[0], confine.Engine(kind[1]))(b)
 			r := backend.Request{Session: "s", Backend: "here", Command: "true"}
 			for b.Loop() {
 				if _, err := place.Pool.Exec(context.Background(), r); err != nil {
@@ -186,7 +242,9 @@ func BenchmarkWarmCall(b *testing.B) {
 
 // TestSandboxOfANormalUser runs the tests above as nobody, when they are run as root.
 func TestSandboxOfANormalUser(t *testing.T) {
-	sandboxed(t)
+	for _, e := range engines {
+		sandboxed(t, e)
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("not root: the tests above said it")
 	}

@@ -16,6 +16,7 @@ import (
 type child struct {
 	pid    int
 	tag    string        // value of HERMES_CALL in its environment
+	inside bool          // of a program that tells how the command ended, as a shell does
 	row    row           // in the lease
 	exited chan struct{} // closed when it ended; it stays unreaped, so that its number is not used again
 	wait   waiter
@@ -31,12 +32,13 @@ type launch struct {
 	tty   bool       // files[0] becomes the controlling terminal
 
 	confine *confine.Policy // of the thread that forks
+	wrapped bool            // another program starts it
 
 	outlives bool // the death of this process
 }
 
 func (r *Runner) fork(l launch, tag string, place row) (*child, error) {
-	c := &child{tag: tag, row: place, exited: make(chan struct{})}
+	c := &child{tag: tag, inside: l.wrapped, row: place, exited: make(chan struct{})}
 	err := r.spawn(c, l)
 	if err != nil {
 		place.drop()
@@ -55,7 +57,7 @@ func (r *Runner) spawn(c *child, l launch) error {
 	}
 	cell, missing := r.cells.get(*l.confine)
 	if missing != nil {
-		return fmt.Errorf("the sandbox (terminal.sandbox: %s) cannot be had, so nothing runs: %w", l.confine.Mode, missing)
+		return noSandbox(l.confine.Mode, missing)
 	}
 	cell.do(func() { err = c.start(l) })
 	if err != nil {
@@ -67,6 +69,10 @@ func (r *Runner) spawn(c *child, l launch) error {
 		r.cells.leave(cell)
 	})
 	return nil
+}
+
+func noSandbox(m confine.Mode, why error) error {
+	return fmt.Errorf("the sandbox (terminal.sandbox: %s) cannot be had, so nothing runs: %w", m, why)
 }
 
 func (c *child) start(l launch) (err error) {
@@ -132,5 +138,9 @@ func (c *child) reap() (exit, error) {
 	if ws.Signaled() {
 		return exit{code: 128 + int(ws.Signal()), signal: unix.SignalName(ws.Signal())}, nil
 	}
-	return exit{code: ws.ExitStatus()}, nil
+	e := exit{code: ws.ExitStatus()}
+	if c.inside && e.code > 128 {
+		e.signal = unix.SignalName(unix.Signal(e.code - 128))
+	}
+	return e, nil
 }

@@ -16,7 +16,7 @@ type waiter struct{ pidfd int }
 
 func sysAttr(l launch, w *waiter) *syscall.SysProcAttr {
 	w.pidfd = -1
-	attr := &syscall.SysProcAttr{Setsid: true, Setctty: l.tty, Ctty: 0, PidFD: &w.pidfd}
+	attr := &syscall.SysProcAttr{Setsid: true, Setctty: l.tty && !l.wrapped, Ctty: 0, PidFD: &w.pidfd}
 	if !l.outlives {
 		attr.Pdeathsig = syscall.SIGKILL // at once, though only this one: the rest is the keeper's
 	}

@@ -80,7 +80,9 @@ func (r *Runner) begin(s *Spec, keep consumer) (*job, error) {
 func (j *job) finish(ctx context.Context, timeout time.Duration) (exit, error) {
 	ended, timedOut := j.await(ctx, timeout)
 	var warnings []string
-	if !ended {
+	if ended {
+		warnings = j.endNamespace()
+	} else {
 		warnings = j.run.end(j.child)
 	}
 	var e exit

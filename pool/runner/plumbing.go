@@ -10,6 +10,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"hermes/core/confine"
 )
 
 // plumbing is the pipes or the terminal of one command.
@@ -17,6 +19,7 @@ type plumbing struct {
 	theirs  []*os.File // the command's descriptors 0, 1, ...; closed here once it has started
 	outs    []outlet
 	dir     *os.File // the directory arrives here; nil without a shell
+	info    *os.File // what bubblewrap says about the namespace; nil without
 	channel *os.File // our end of the extra socket; nil without
 	tty     *os.File // our side of the terminal, also in outs
 
@@ -138,9 +141,29 @@ func (p *plumbing) launch(s *Spec, tag, dir string) (launch, error) {
 	} else {
 		l.path = s.Argv[0]
 	}
+	if l.path, err = lookPath(l.path, dir, s.Env); err == nil {
+		err = p.wrap(&l)
+	}
 	l.files = p.theirs
-	l.path, err = lookPath(l.path, dir, s.Env)
 	return l, err
+}
+
+// wrap has bubblewrap start the command, where that is what keeps it in.
+func (p *plumbing) wrap(l *launch) error {
+	if l.confine == nil || l.confine.Engine != confine.Bubblewrap {
+		return nil
+	}
+	w, filter, err := l.confine.Wrap(confine.Command{Path: l.path, Argv: l.argv, Dir: l.dir, TTY: l.tty})
+	if err != nil {
+		return noSandbox(l.confine.Mode, err)
+	}
+	p.theirs = append(p.theirs, make([]*os.File, confine.InfoFD+1-len(p.theirs))...)
+	p.theirs[confine.FilterFD] = filter
+	if p.info, p.theirs[confine.InfoFD], err = os.Pipe(); err != nil {
+		return err
+	}
+	l.path, l.argv, l.confine, l.wrapped = w.Path, w.Argv, nil, true
+	return nil
 }
 
 var errNoInput = errors.New("its standard input is closed")
@@ -230,7 +253,9 @@ func (p *plumbing) closeStdin() {
 }
 
 func (p *plumbing) closeDir() {
-	if p.dir != nil {
-		_ = p.dir.Close()
+	for _, f := range []*os.File{p.dir, p.info} {
+		if f != nil {
+			_ = f.Close()
+		}
 	}
 }

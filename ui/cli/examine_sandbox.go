@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 
@@ -10,18 +11,42 @@ import (
 
 // sandbox tries what commands on this machine would be kept in by.
 func (x *examination) sandbox(context.Context) {
-	mode := confine.Mode(x.start.Config.Terminal.Sandbox)
-	err := confine.Probe(confine.Strict)
+	t := x.start.Config.Terminal
+	mode, asked := confine.Mode(t.Sandbox), confine.Engine(t.SandboxEngine)
+	off := mode == "" || mode == confine.Off
+	if off {
+		mode = confine.Strict
+	}
+	engine, err := confine.Choose(mode, asked)
 	switch {
-	case (mode == "" || mode == confine.Off) && err == nil:
-		x.add("sandbox", good, "terminal.sandbox: project or strict turns it on", "off: commands on this machine may do what you may; this kernel can keep them in")
-	case mode == "" || mode == confine.Off:
-		x.add("sandbox", good, "", "off: commands on this machine may do what you may; this kernel cannot keep them in: %v", err)
+	case off && err == nil:
+		x.add("sandbox", good, "terminal.sandbox: project or strict turns it on", "off: commands on this machine may do what you may; %s can keep them in%s", named(engine), other(engine))
+	case off:
+		x.add("sandbox", good, "", "off: commands on this machine may do what you may; nothing here can keep them in: %v", err)
 	case err != nil:
 		x.add("sandbox", bad, "use a container, or set terminal.sandbox: off", "%s is asked for and not to be had, so no command runs on this machine: %v", mode, err)
 	default:
-		x.add("sandbox", good, "", "%s: Landlock and seccomp keep commands on this machine in", mode)
+		x.add("sandbox", good, "", "%s: %s keep commands on this machine in%s", mode, named(engine), other(engine))
 	}
+}
+
+func named(e confine.Engine) string {
+	if e == confine.Bubblewrap {
+		return "bubblewrap and seccomp"
+	}
+	return "Landlock and seccomp"
+}
+
+// other says what there is beside the engine that is used.
+func other(used confine.Engine) string {
+	second, name := confine.Bubblewrap, "bubblewrap"
+	if used == confine.Bubblewrap {
+		second, name = confine.OfKernel, "Landlock"
+	}
+	if err := confine.Probe(second); err != nil {
+		return fmt.Sprintf(" (%s: %v)", name, err)
+	}
+	return fmt.Sprintf(" (%s would work too: terminal.sandbox_engine)", name)
 }
 
 // permissions looks for files of ours that others can read.
