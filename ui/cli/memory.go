@@ -15,16 +15,28 @@ import (
 )
 
 func (c *command) memoryCommand() *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "memory", Short: "Look at what the agent is given to read",
-		Args: cobra.ArbitraryArgs, RunE: subcommands,
+		Use: "memory", Short: "What the agent remembers across sessions: show, change, scan",
+		Long: `What the agent remembers across sessions.
+
+Two small files of the home folder are part of every new session's prompt: memories/MEMORY.md has the agent's own notes, memories/USER.md what
+it knows of you. Without a subcommand both are shown, with what is kept out of the prompt and why.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return subcommands(cmd, args)
+			}
+			return c.showMemory(asJSON)
+		},
 	}
-	cmd.AddCommand(c.memoryScan())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(c.memoryAdd(), c.memoryReplace(), c.memoryRemove(), c.memoryEdit(), c.memoryUndo(), c.memoryScan())
 	return cmd
 }
 
 // scanFlags are the ways to read and to answer.
-type scanFlags struct{ lines, asJSON, exitCode bool }
+type scanFlags struct{ lines, asJSON, exitCode, stored bool }
 
 func (c *command) memoryScan() *cobra.Command {
 	var f scanFlags
@@ -34,12 +46,13 @@ func (c *command) memoryScan() *cobra.Command {
 		Long: `Say whether a text tries to give orders to the agent.
 
 The same scan stands before everything that reaches the system prompt: a text with a hit stays on disk and is kept out of the prompt.
-Without a file the text is read from standard input.`,
+Without a file the text is read from standard input; what is remembered is scanned when that is a terminal, or with --stored.`,
 		RunE: func(_ *cobra.Command, files []string) error { return c.scan(files, f) },
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.lines, "lines", false, "judge each line by itself")
 	fl.BoolVar(&f.asJSON, "json", false, "print one JSON object for each text")
+	fl.BoolVar(&f.stored, "stored", false, "scan what is remembered (MEMORY.md and USER.md), an entry each")
 	fl.BoolVar(&f.exitCode, "exit-code", false, "end with 1 when something is blocked")
 	return cmd
 }
@@ -50,12 +63,17 @@ const maxScan = 64 << 20
 func (c *command) scan(files []string, f scanFlags) error {
 	out := bufio.NewWriter(c.streams.Out)
 	blocked := false
-	judge := func(name, text string) error {
-		v := judgeText(text)
+	say := func(name, text string, hits []injection.Finding) error {
+		v := verdictOn(text, hits)
 		blocked = blocked || v.Verdict == "block"
 		return v.write(out, name, f.asJSON)
 	}
-	if len(files) == 0 {
+	judge := func(name, text string) error { return say(name, text, injection.Scan(text)) }
+	if f.stored || len(files) == 0 && isTerminal(c.streams.In) {
+		if err := c.scanStored(say); err != nil {
+			return err
+		}
+	} else if len(files) == 0 {
 		if err := scanReader(c.streams.In, "", f.lines, judge); err != nil {
 			return err
 		}
@@ -132,8 +150,7 @@ type scanHit struct {
 	Reason string `json:"reason"`
 }
 
-func judgeText(text string) scanned {
-	found := injection.Scan(text)
+func verdictOn(text string, found []injection.Finding) scanned {
 	if len(found) == 0 {
 		return scanned{Verdict: "allow", Reason: "no order to the agent was found"}
 	}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"hermes/core/injection"
+	"hermes/core/memory"
+	"hermes/ui/text"
+)
+
+// memoryJSON is one file for `hermes memory --json`.
+type memoryJSON struct {
+	Target  memory.Target `json:"target"`
+	Path    string        `json:"path"`
+	Used    int           `json:"used"`
+	Limit   int           `json:"limit"`
+	Over    bool          `json:"over"`
+	Problem string        `json:"problem,omitempty"` // why it cannot be used
+	Entries []entryJSON   `json:"entries"`
+}
+
+type entryJSON struct {
+	Text string       `json:"text"`
+	Line int          `json:"line"`
+	Hits []memory.Hit `json:"hits,omitempty"` // why it is kept out of the prompt
+}
+
+// showMemory prints both files. One that cannot be used is said and makes the exit code 1.
+func (c *command) showMemory(asJSON bool) error {
+	s, err := c.memoryStore()
+	if err != nil {
+		return err
+	}
+	var all []memoryJSON
+	broken := false
+	for _, t := range memory.Targets() {
+		d, err := s.Load(t)
+		m := memoryJSON{Target: t, Path: d.Path, Used: d.Used, Limit: d.Limit, Over: d.Over(), Entries: []entryJSON{}}
+		if err != nil {
+			m.Problem, broken = err.Error(), true
+		}
+		for _, e := range d.Entries {
+			m.Entries = append(m.Entries, entryJSON{e.Text, e.Line, e.Hits})
+		}
+		all = append(all, m)
+		if !asJSON {
+			c.printMemory(d, err)
+		}
+	}
+	if asJSON {
+		if err := writeJSON(c.streams.Out, all, true); err != nil {
+			return err
+		}
+	}
+	if broken {
+		return quiet(ExitFailed)
+	}
+	return nil
+}
+
+func (c *command) printMemory(d memory.Document, err error) {
+	out := c.streams.Out
+	if err != nil {
+		fmt.Fprintf(out, "%s  cannot be used\n  %s\n\n", d.Target.File(), oneLine(err.Error()))
+		return
+	}
+	over := ""
+	if d.Over() {
+		over = "  OVER THE LIMIT: what does not fit is left out of the prompt"
+	}
+	fmt.Fprintf(out, "%s  %s  (%s)%s\n", d.Target.File(), d.Usage(), oneLine(d.Path), over)
+	if len(d.Entries) == 0 {
+		fmt.Fprintln(out, "  nothing is remembered")
+	}
+	for i, e := range d.Entries {
+		lines := text.Wrap(text.Sanitize(e.Text), c.width()-5)
+		fmt.Fprintf(out, "%3d. %s\n", i+1, strings.Join(lines, "\n     "))
+		if e.Blocked() {
+			h := e.Hits[0]
+			fmt.Fprintf(out, "     BLOCKED, kept out of the prompt: it %s: %q (bytes %d to %d)\n", h.Reason, h.Text, h.Start, h.End)
+		}
+	}
+	fmt.Fprintln(out)
+}
+
+// scanStored judges what is on disk, an entry each, and what the border of two entries may hide.
+func (c *command) scanStored(judge func(name, text string, hits []injection.Finding) error) error {
+	s, err := c.memoryStore()
+	if err != nil {
+		return err
+	}
+	for _, t := range memory.Targets() {
+		d, err := s.Load(t)
+		if err != nil {
+			return failed(ExitFailed, "%w", err)
+		}
+		for _, e := range d.Entries {
+			var hits []injection.Finding
+			for _, h := range e.Hits {
+				hits = append(hits, injection.Finding{Rule: h.Rule, Reason: h.Reason, Start: h.Start, End: h.End})
+			}
+			if err := judge(fmt.Sprintf("%s:%d", t.File(), e.Line), e.Text, hits); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (x *examination) memory(context.Context) {
+	s := storeOf(x.start.Config)
+	problems := s.Problems()
+	for _, p := range problems {
+		x.add("memory", warn, "`hermes memory` shows both files, `hermes memory edit` mends them", "%s", p)
+	}
+	if problems != nil {
+		return
+	}
+	var parts []string
+	for _, t := range memory.Targets() {
+		if d, err := s.Load(t); err == nil {
+			parts = append(parts, t.File()+" "+d.Usage())
+		}
+	}
+	x.add("memory", good, "", "%s", strings.Join(parts, "; "))
+}
