@@ -203,8 +203,8 @@ func (l *loader) take(body folder, source Source, dir, category string) {
 
 func (l *loader) add(s *Skill) {
 	file := s.Path(File)
-	if folder := path.Base(filepath.ToSlash(s.Dir)); s.Name != "" && s.Name != folder {
-		s.Problems = append(s.Problems, Problem{File: file, Key: "name", Why: fmt.Sprintf("the name is %s, but the folder is %s", s.Name, cleanName(folder)), Fix: "give both the same name"})
+	if folder := s.Folder(); s.Name != "" && s.Name != folder {
+		s.Problems = append(s.Problems, Problem{File: file, Key: "name", Why: fmt.Sprintf("the name is %s, but the folder is %s", s.Name, folder), Fix: "give both the same name"})
 	}
 	if s.Name != "" && Reserved(s.Name) {
 		s.Problems = append(s.Problems, Problem{File: file, Key: "name", Why: "/" + s.Name + " is a command of the program, and stays that", Fix: "give the skill another name to have it as a slash command"})
@@ -231,4 +231,39 @@ func cleanName(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// One reads the skill in a folder, wherever that is.
+func One(dir string) *Skill {
+	l := loader{ctx: context.Background(), catalog: &Catalog{}, first: map[string]*Skill{}}
+	l.take(disk{root: filepath.Dir(dir), rel: filepath.Base(dir)}, External, dir, ".")
+	for _, s := range append(l.catalog.Skills, l.catalog.Broken...) {
+		return s
+	}
+	return nil
+}
+
+// Preview reads what a project brings as if it were trusted: for the person who is asked. Nothing of it may go to a model.
+func (o Options) Preview(ctx context.Context, b *Brought) []*Skill {
+	l := loader{ctx: ctx, options: Options{}, catalog: &Catalog{}, first: map[string]*Skill{}}
+	for _, dir := range o.projectPlaces() {
+		if rel, err := filepath.Rel(o.Project, dir); err == nil {
+			l.place(dir, Project, b.table, filepath.ToSlash(rel), true)
+		}
+	}
+	return append(l.catalog.Skills, l.catalog.Broken...)
+}
+
+// Template is the beginning of a SKILL.md.
+func Template(name, about string) string {
+	if about == "" {
+		about = "Say in one sentence when this is of use."
+	}
+	return "---\nname: " + name + "\ndescription: " + quote(about) + "\nversion: 1.0.0\n---\n\n# " + name + "\n\n## When to use it\n\n## Steps\n\n1. \n\n## What goes wrong\n\n## How to check the result\n"
+}
+
+// quote makes any text fit for one YAML line.
+func quote(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 }

@@ -16,6 +16,8 @@ package skills
 import (
 	"errors"
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 )
 
@@ -86,6 +88,9 @@ func (s *Skill) Usable() bool {
 
 // Path is the full name of a file of the skill, for people.
 func (s *Skill) Path(rel string) string { return s.Dir + "/" + rel }
+
+// Folder is the name of its folder, safe to show.
+func (s *Skill) Folder() string { return cleanName(path.Base(filepath.ToSlash(s.Dir))) }
 
 // Fits reports whether the skill is for this system ("linux", "darwin") and these toolsets and tools; why says what is not.
 func (s *Skill) Fits(system string, toolsets, tools []string) (why string, ok bool) {

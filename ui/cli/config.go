@@ -245,8 +245,16 @@ func (c *command) configEdit() *cobra.Command {
 	}
 }
 
-// edit runs $VISUAL or $EDITOR, which may hold arguments, on config.yaml. A file that is not there yet is begun.
+// edit opens config.yaml. A file that is not there yet is begun.
 func (c *command) edit(ctx context.Context, paths config.Paths) error {
+	if err := begin(paths); err != nil {
+		return err
+	}
+	return c.openEditor(ctx, paths.ConfigFile)
+}
+
+// openEditor runs $VISUAL or $EDITOR, which may hold arguments, on a file.
+func (c *command) openEditor(ctx context.Context, path string) error {
 	editor := c.getenv("VISUAL")
 	if editor == "" {
 		editor = c.getenv("EDITOR")
@@ -254,10 +262,7 @@ func (c *command) edit(ctx context.Context, paths config.Paths) error {
 	if editor == "" {
 		editor = "vi"
 	}
-	if err := begin(paths); err != nil {
-		return err
-	}
-	run := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", paths.ConfigFile)
+	run := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", path)
 	run.Stdin, run.Stdout, run.Stderr, run.Env = c.streams.In, c.streams.Out, c.streams.Err, c.env
 	if err := run.Run(); err != nil {
 		return fmt.Errorf("editor %s: %w; set EDITOR to the one you use", editor, err)

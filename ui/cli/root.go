@@ -41,7 +41,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 		&cobra.Group{ID: groupHealth, Title: "Health:"},
 	)
 	for group, list := range map[string][]*cobra.Command{
-		groupTalk:     {c.runCommand(), c.sessionsCommand(), c.rollbackCommand(), c.poolCommand()},
+		groupTalk:     {c.runCommand(), c.sessionsCommand(), c.rollbackCommand(), c.poolCommand(), c.skillsCommand()},
 		groupSettings: {c.configCommand(), c.setupCommand(), c.modelCommand(), c.approvalsCommand()},
 		groupHealth:   {c.doctorCommand(), c.auditCommand(), c.memoryCommand(), c.statusCommand(), c.logsCommand(), c.versionCommand()},
 	} {

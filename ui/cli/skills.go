@@ -1,0 +1,306 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes/core"
+	"hermes/core/prompt"
+	"hermes/core/skill"
+	"hermes/skills"
+	"hermes/ui/text"
+)
+
+func (c *command) skillsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "skills", Aliases: []string{"skill"}, Short: "Look at, write, check and switch skills: known ways to do things",
+		Long: `Look at, write, check and switch skills: known ways to do things.
+
+A skill is a folder with a SKILL.md. The agent sees name and description of each and reads it when it fits; you use one with
+/name in the workbench or --skill name in hermes run. They come from the skills folder of the home, from skills.external_dirs, from the
+program, and from .hermes/skills and .agents/skills of projects that you trust. Without a word after it this lists them.`,
+		Example: `  hermes skills
+  hermes skills new release-website
+  hermes skills check ./my-skill
+  hermes skills trust`,
+		Args: cobra.ArbitraryArgs,
+	}
+	list := c.skillsList()
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return subcommands(cmd, args)
+		}
+		return list.RunE(cmd, args)
+	}
+	cmd.Flags().AddFlagSet(list.Flags())
+	cmd.AddCommand(list, c.skillsView(), c.skillsCheck(), c.skillsNew(), c.skillsEdit(), c.skillsSwitch(true), c.skillsSwitch(false),
+		c.skillsTrust(), c.skillsUntrust(), c.skillsRemove(), c.skillsUndo())
+	return cmd
+}
+
+// library is the skills for the folder we are in, and that folder's project.
+func (c *command) library() (lib *skill.Library, project string, start Start, err error) {
+	if start, err = c.load(); err != nil {
+		return nil, "", start, err
+	}
+	for _, p := range start.Problems {
+		c.note("hermes: %s", p)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, "", start, failed(ExitFailed, "%w", err)
+	}
+	return core.OpenSkills(start.Config), prompt.ProjectRoot(here), start, nil
+}
+
+func (c *command) skillsList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List skills with where they come from and how they stand", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			lib, project, _, err := c.library()
+			if err != nil {
+				return err
+			}
+			rows := lib.Rows(cmd.Context(), project)
+			if asJSON {
+				return writeJSON(c.streams.Out, rows, true)
+			}
+			return c.printSkills(cmd.Context(), lib, project, rows)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *command) printSkills(ctx context.Context, lib *skill.Library, project string, rows []skill.Row) error {
+	t := table{head: []string{"NAME", "CATEGORY", "SOURCE", "STATE", "WHAT"}}
+	for _, r := range rows {
+		what := r.Description
+		switch {
+		case r.State == skill.Blocked:
+			what = r.Hits[0].Reason
+		case len(r.Problems) > 0 && r.State != skill.On && r.State != skill.Off:
+			what = r.Problems[0].Why
+		}
+		t.row(r.Name, orDash(r.Category), string(r.Source), string(r.State), cut(what, 90))
+	}
+	if err := t.write(c.streams.Out); err != nil {
+		return err
+	}
+	catalog := lib.Catalog(ctx, project)
+	if b := catalog.Project; b != nil && b.State != skills.Accepted && b.State != skills.Denied {
+		c.note("hermes: %s", text.Sanitize(skill.Untrusted(b)))
+	}
+	if n := wrong(catalog, rows); n > 0 {
+		c.note("hermes: %s; `hermes skills check` shows them", count(n, "problem", "problems"))
+	}
+	return nil
+}
+
+// wrong counts what check would show.
+func wrong(catalog *skills.Catalog, rows []skill.Row) int {
+	n := len(catalog.Problems)
+	for _, r := range rows {
+		n += len(r.Hits)
+	}
+	return n
+}
+
+func (c *command) skillsView() *cobra.Command {
+	return &cobra.Command{
+		Use: "view <name> [file]", Aliases: []string{"show"}, Short: "Print a skill, or a file of it, as it stands on disk", Args: cobra.RangeArgs(1, 2),
+		ValidArgsFunction: c.completeSkills,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			lib, project, _, err := c.library()
+			if err != nil {
+				return err
+			}
+			s, err := c.skillCalled(cmd.Context(), lib, project, args[0])
+			if err != nil {
+				return err
+			}
+			var body string
+			if len(args) > 1 {
+				body, err = s.Read(args[1])
+			} else {
+				var raw []byte
+				raw, err = s.Raw()
+				body = string(raw)
+			}
+			if err != nil {
+				return failed(ExitFailed, "skill %s: %w", args[0], err)
+			}
+			if _, err = fmt.Fprintln(c.streams.Out, strings.TrimRight(text.Sanitize(body), "\n")); err != nil {
+				return err
+			}
+			for _, f := range s.Files() {
+				if len(args) == 1 {
+					c.note("file: %s", text.Sanitize(f))
+				}
+			}
+			for _, h := range skill.CheckAll(s) {
+				c.note("blocked: %s", text.Sanitize(h.String()))
+			}
+			return nil
+		},
+	}
+}
+
+// skillCalled finds any skill of that name, one that is switched off or cannot be used too.
+func (c *command) skillCalled(ctx context.Context, lib *skill.Library, project, name string) (*skills.Skill, error) {
+	for _, r := range lib.Rows(ctx, project) {
+		if r.Name == name {
+			return r.Skill, nil
+		}
+	}
+	_, err := lib.Find(ctx, project, name)
+	return nil, failed(ExitUsage, "%w; `hermes skills` lists them", err)
+}
+
+// completeSkills offers names with what they are for.
+func (c *command) completeSkills(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	lib, project, _, err := c.library()
+	if err != nil || len(args) > 0 && cmd.Name() == "view" {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var out []string
+	for _, s := range lib.Catalog(cmd.Context(), project).Skills {
+		if strings.HasPrefix(s.Name, prefix) {
+			out = append(out, s.Name+"\t"+oneLine(s.Description))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (c *command) skillsCheck() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "check [path or name]...", Aliases: []string{"lint", "scan"}, Short: "Say what is wrong with skills, with file and line; exit code 1 when something is",
+		Long: `Say what is wrong with skills, with file and line; exit code 1 when a skill cannot be used or is blocked.
+
+Without arguments all skills are checked. A path is a folder with a SKILL.md, a SKILL.md, or a folder of skills, anywhere: this is for
+whoever writes skills, too. What gives orders to the agent is blocked, here as everywhere.`,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			names, _ := c.completeSkills(cmd, args, prefix)
+			return names, cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, err := c.check(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			return c.printChecked(found, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// checked is what is wrong with some skills.
+type checked struct {
+	Skills   int              `json:"skills"`
+	Problems []skills.Problem `json:"problems"`
+	Hits     []skill.Hit      `json:"hits"`
+}
+
+func (c *command) check(ctx context.Context, args []string) (checked, error) {
+	out := checked{Problems: []skills.Problem{}, Hits: []skill.Hit{}}
+	lib, project, _, err := c.library()
+	if err != nil {
+		return out, err
+	}
+	if len(args) == 0 {
+		catalog := lib.Catalog(ctx, project)
+		out.Problems = append(out.Problems, catalog.Problems...)
+		for _, r := range lib.Rows(ctx, project) {
+			out.Hits = append(out.Hits, r.Hits...)
+			out.Skills++
+		}
+		return out, nil
+	}
+	for _, arg := range args {
+		if _, err := os.Stat(arg); err == nil {
+			if err := out.path(ctx, arg); err != nil {
+				return out, err
+			}
+			continue
+		}
+		s, err := c.skillCalled(ctx, lib, project, arg)
+		if err != nil {
+			return out, err
+		}
+		out.add(s)
+	}
+	return out, nil
+}
+
+func (k *checked) add(s *skills.Skill) {
+	k.Skills++
+	k.Problems = append(k.Problems, s.Problems...)
+	if s.Usable() {
+		k.Hits = append(k.Hits, skill.CheckAll(s)...)
+	}
+}
+
+// path checks a folder or a SKILL.md.
+func (k *checked) path(ctx context.Context, path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return failed(ExitUsage, "%w", err)
+	}
+	if filepath.Base(path) == skills.File {
+		path = filepath.Dir(path)
+	}
+	if _, err := os.Lstat(filepath.Join(path, skills.File)); err == nil {
+		k.add(skills.One(path))
+		return nil
+	}
+	catalog := skills.Load(ctx, skills.Options{Home: path, NoBuiltin: true})
+	if len(catalog.Skills)+len(catalog.Broken) == 0 {
+		return failed(ExitUsage, "%s: there is no SKILL.md in it or below it", path)
+	}
+	k.Problems = append(k.Problems, catalog.Problems...)
+	for _, s := range append(catalog.Skills, catalog.Broken...) {
+		s.Problems = nil // the catalog has named them
+		k.add(s)
+	}
+	return nil
+}
+
+func (c *command) printChecked(k checked, asJSON bool) error {
+	failing := len(k.Hits) > 0
+	for _, p := range k.Problems {
+		failing = failing || p.Fatal
+	}
+	if asJSON {
+		if err := writeJSON(c.streams.Out, k, true); err != nil {
+			return err
+		}
+	} else {
+		var b strings.Builder
+		for _, p := range k.Problems {
+			grade := "warn"
+			if p.Fatal {
+				grade = "bad "
+			}
+			fmt.Fprintf(&b, "%s  %s\n", grade, oneLine(p.Error()))
+		}
+		for _, h := range k.Hits {
+			fmt.Fprintf(&b, "BLOCK %s\n", oneLine(h.String()))
+		}
+		fmt.Fprintf(&b, "%s checked: %s, %s\n", count(k.Skills, "skill", "skills"), count(len(k.Problems), "problem", "problems"), count(len(k.Hits), "order to the agent", "orders to the agent"))
+		if _, err := fmt.Fprint(c.streams.Out, b.String()); err != nil {
+			return err
+		}
+	}
+	if failing {
+		return quiet(ExitFailed)
+	}
+	return nil
+}
