@@ -69,6 +69,7 @@ func open(ctx context.Context, s cli.Start) (*cli.App, error) {
 	return &cli.App{
 		Pool: here, Leftovers: leftovers{here.containers, poolConfig(s.Config).Engines(docker.Name)}, Bus: app.Bus, Sessions: app.Sessions, Agent: app.Agent, Models: app.Models,
 		Backend: func(session, name string) error { return app.SelectBackend(ctx, session, name) },
+		Skill:   app.Skill,
 		Notices: app.OpeningNotices(),
 		Close: func(ctx context.Context) error {
 			defer closeLog()

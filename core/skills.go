@@ -66,6 +66,11 @@ func (a *App) skillIndex(ctx context.Context, s event.SessionInfo, tools []strin
 	return a.Skills.Index(ctx, prompt.ProjectRoot(cmp.Or(s.Cwd, a.Cwd())), a.audience(tools))
 }
 
+// Skill returns a skill as a part of what the person says in a folder.
+func (a *App) Skill(ctx context.Context, cwd, name string) (chat.Attachment, error) {
+	return a.Skills.Use(ctx, prompt.ProjectRoot(cwd), name)
+}
+
 // SubmitSkill hands a prompt to a session with a skill in it. Without words the skill itself is the task.
 func (a *App) SubmitSkill(ctx context.Context, uid, name string, in agent.Input) error {
 	if err := a.Ensure(ctx, uid); err != nil {
@@ -75,7 +80,7 @@ func (a *App) SubmitSkill(ctx context.Context, uid, name string, in agent.Input)
 	if err != nil {
 		return err
 	}
-	part, err := a.Skills.Use(ctx, prompt.ProjectRoot(cmp.Or(info.Cwd, a.Cwd())), name)
+	part, err := a.Skill(ctx, cmp.Or(info.Cwd, a.Cwd()), name)
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,8 @@ type App struct {
 	Models   Models
 	// Backend makes name the back end of a session; nil when there is nothing to choose.
 	Backend func(session, name string) error
+	// Skill returns a skill of a session's folder as a part of what the person says; nil when there are none.
+	Skill func(ctx context.Context, cwd, name string) (chat.Attachment, error)
 	// Notices are what was said while the program was being opened: a home that keeps nothing, a repaired database.
 	Notices []event.Notice
 	Close   func(ctx context.Context) error

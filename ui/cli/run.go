@@ -32,6 +32,7 @@ type runFlags struct {
 	yes      yesFlag
 	backend  string
 	timeout  time.Duration
+	skills   []string
 }
 
 func (c *command) runCommand() *cobra.Command {
@@ -60,6 +61,8 @@ turn and keeps what there is; a second one ends the program.`,
 	fl.VarP(&f.yes, "yes", "y", "run what would be asked for approval, up to a `level` (0 to 3, see approvals.level) or all; what never runs still does not")
 	fl.Lookup("yes").NoOptDefVal = "all"
 	fl.StringVar(&f.backend, "backend", "", "run commands in this back `end`")
+	fl.StringArrayVar(&f.skills, "skill", nil, "put this skill into the turn, by its `name`; may be given more than once")
+	_ = cmd.RegisterFlagCompletionFunc("skill", c.completeSkills)
 	fl.DurationVar(&f.timeout, "timeout", 0, "stop the turn after this long, for example 10m")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -72,7 +75,7 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	prompt, err := readPrompt(args, c.streams.In)
+	prompt, err := f.prompt(args, c.streams.In)
 	if err != nil {
 		return err
 	}
@@ -88,6 +91,10 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 	return c.with(ctx, start, func(ctx context.Context, app *App) error {
 		box := app.Bus.Subscribe(event.Limits{}) // before the session opens, so that its first event is seen
 		defer box.Close()
+		in, err := withSkills(ctx, app, start.Cwd, f.skills, prompt)
+		if err != nil {
+			return err
+		}
 		uid, err := openSession(ctx, app, start, f)
 		if err != nil {
 			return err
@@ -100,8 +107,42 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 			defer cancel()
 		}
 		t := &turn{app: app, box: box, session: uid, yes: f.yes.all, printer: p, release: stop}
-		return errors.Join(t.run(ctx, agent.Input{Text: prompt}), out.problem(uid))
+		return errors.Join(t.run(ctx, in), out.problem(uid))
 	})
+}
+
+// prompt is what the person says; with a skill that may be nothing.
+func (f runFlags) prompt(args []string, in io.Reader) (string, error) {
+	if len(f.skills) > 0 && len(args) == 0 && isTerminal(in) {
+		return "", nil
+	}
+	text, err := readPrompt(args, in)
+	if err != nil && len(f.skills) > 0 && len(args) == 0 {
+		return "", nil //nolint:nilerr // nothing was piped in: the skill is the task
+	}
+	return text, err
+}
+
+// withSkills puts skills into what the person says.
+func withSkills(ctx context.Context, app *App, cwd string, names []string, prompt string) (agent.Input, error) {
+	in := agent.Input{Text: prompt}
+	if len(names) == 0 {
+		return in, nil
+	}
+	if app.Skill == nil {
+		return in, usage("--skill %s: this program has no skills", names[0])
+	}
+	for _, name := range names {
+		part, err := app.Skill(ctx, cwd, name)
+		if err != nil {
+			return in, failed(ExitUsage, "--skill: %w", err)
+		}
+		in.Attachments = append(in.Attachments, part)
+	}
+	if in.Text == "" {
+		in.Text = "Use the skill " + strings.Join(names, ", ") + "."
+	}
+	return in, nil
 }
 
 // with opens the program, does work and closes it, on every way out.
