@@ -91,6 +91,9 @@ func zip(w *walker, c cmd) {
 		if s.name == "T" && c.name == "zip" || s.name == "TT" || strings.HasPrefix(s.name, "unzip-c") {
 			w.add(Exec, LevelAlways, s.value.text, "zip runs a command to test the archive")
 		}
+		if c.name == "zip" && !s.long && s.name == "d" || s.name == "delete" {
+			w.add(Delete, LevelSensitive, "", "deletes files of the archive")
+		}
 		if s.name == "m" && c.name == "zip" || s.name == "sdel" {
 			w.add(Delete, LevelSensitive, "", "moves the files into the archive")
 		}
@@ -106,8 +109,18 @@ func zip(w *walker, c cmd) {
 		case "l", "t", "i", "h", "v":
 			return
 		case "x", "e":
-			w.writes(field{text: "."}, "unpacks into")
+			into := field{text: "."}
+			for _, v := range o.values("o") {
+				into = v
+			}
+			if last := files[len(files)-1]; c.name == "rar" && len(files) > 2 {
+				into = last
+			}
+			w.writes(into, "unpacks into")
+			w.unpacks(files[1:])
 			return
+		case "d":
+			w.add(Delete, LevelSensitive, "", "deletes files of the archive")
 		}
 		files = files[1:]
 	}
@@ -128,6 +141,9 @@ func unzip(w *walker, c cmd) {
 	into := field{text: "."}
 	if d := o.values("d"); len(d) > 0 {
 		into = d[0]
+	}
+	if last := len(o.operands) - 1; c.name == "unrar" && last > 1 && strings.HasSuffix(o.operands[last].text, "/") {
+		into = o.operands[last]
 	}
 	w.unpacks(o.operands)
 	w.writes(into, "unpacks into")

@@ -59,6 +59,9 @@ func builds(w *walker, c cmd) {
 			w.writes(v, "writes")
 		}
 		for _, a := range c.args {
+			if strings.HasPrefix(a.text, "@") && w.place(part(a, a.text[1:])).kind != placeProject {
+				w.add(Exec, LevelSensitive, a.text, "the compiler takes options from "+a.text[1:])
+			}
 			if strings.HasPrefix(a.text, "-fplugin") || strings.HasPrefix(a.text, "-wrapper") || strings.HasPrefix(a.text, "-B/") || a.text == "-Clinker" || strings.HasPrefix(a.text, "-specs=/") {
 				w.add(Exec, LevelAlways, a.text, "the compiler runs other code")
 			}
@@ -86,8 +89,13 @@ func makeTool(w *walker, c cmd) {
 		w.add(Run, LevelStandard, "make", "reads what the Makefile of the project says")
 		return
 	}
-	o := parseOptions(c.args, "f file makefile C directory j jobs l load-average o old-file W what-if I include-dir eval", false)
-	for _, v := range o.values("eval") {
+	o := parseOptions(c.args, "f file makefile C directory j jobs l load-average o old-file W what-if I include-dir E eval", false)
+	for _, v := range o.values("I", "include-dir") {
+		if w.place(v).kind != placeProject {
+			w.add(Exec, LevelSensitive, v.text, "make takes what "+w.name(v)+" says")
+		}
+	}
+	for _, v := range o.values("E", "eval") {
 		w.inner(part(v, strings.TrimSuffix(strings.TrimPrefix(v.text, "$(shell "), ")")))
 		w.add(Exec, LevelAlways, v.text, "make runs what stands in the command")
 	}
@@ -105,7 +113,7 @@ func makeTool(w *walker, c cmd) {
 	for _, f := range o.operands {
 		name, value, set := strings.Cut(f.text, "=")
 		switch {
-		case set && (name == "SHELL" || name == ".SHELLFLAGS" || name == "MAKEFLAGS" || strings.ContainsAny(value, "`$;|&")):
+		case set && (name == "SHELL" || name == ".SHELLFLAGS" || name == "MAKEFLAGS" || name == "MAKEFILES" || strings.ContainsAny(value, "`$;|&")):
 			w.inner(part(f, value))
 			w.add(Exec, LevelAlways, f.text, "make runs what stands in the command")
 		case set:
@@ -140,9 +148,18 @@ func (w *walker) recipe() bool {
 }
 
 func tasks(w *walker, c cmd) {
-	o := parseOptions(c.args, "f justfile file d working-directory t taskfile", false)
-	for _, v := range o.values("f", "justfile", "file", "t", "taskfile") {
+	o := parseOptions(c.args, "f justfile file rakefile d working-directory dir t taskfile e E execute execute-continue p execute-print r require set shell shell-arg I", false)
+	for _, v := range o.values("f", "justfile", "file", "taskfile", "rakefile") {
 		w.file(c.name, v)
+	}
+	for _, v := range o.values("d", "working-directory", "dir") {
+		if w.place(v).kind != placeProject {
+			w.add(Exec, LevelSensitive, v.text, c.name+" works in "+w.name(v)+", outside of the project")
+		}
+	}
+	if c.name == "just" && o.has("c", "command", "shell", "shell-arg", "set", "shell-command") || c.name == "rake" && o.has("e", "E", "p", "execute") || c.name == "task" && o.has("t") {
+		w.joined(o.operands)
+		w.add(Exec, LevelAlways, c.name, c.name+" runs what stands in the command")
 	}
 	for _, f := range o.operands {
 		if acts(f.text) {
@@ -155,7 +172,7 @@ func tasks(w *walker, c cmd) {
 func goTool(w *walker, c cmd) {
 	o := parseOptions(c.args, "C", true)
 	verb := o.first()
-	rest := parseOptions(o.after(1), "o exec toolexec vettool run timeout coverprofile tags ldflags gcflags bench count cpuprofile memprofile mod modfile overlay p u w f", false)
+	rest := parseOptions(o.after(1), "o exec toolexec vettool run timeout coverprofile trace blockprofile mutexprofile tags ldflags gccgoflags gcflags bench count cpuprofile memprofile mod modfile overlay p u w f", false)
 	for _, v := range rest.values("exec", "toolexec", "vettool") {
 		w.run([]field{v})
 		w.add(Exec, LevelAlways, v.text, "go runs "+v.text+" for each step")
@@ -167,8 +184,23 @@ func goTool(w *walker, c cmd) {
 			}
 		}
 	}
+	for _, v := range o.values("C") {
+		if p := w.place(v); p.kind != placeProject {
+			w.add(Exec, LevelSensitive, v.text, "go works in "+w.name(v)+", outside of the project")
+		}
+	}
+	for _, v := range rest.values("ldflags", "gccgoflags") {
+		if strings.Contains(v.text, "extld") || strings.Contains(v.text, "plugin") {
+			w.add(Exec, LevelAlways, v.text, "go links with another program")
+		}
+	}
+	for _, v := range parseOptions(o.after(1), "replace", false).values("replace") {
+		if _, to, _ := strings.Cut(v.text, "="); strings.HasPrefix(to, "/") && w.place(part(v, to)).kind != placeProject {
+			w.add(Exec, LevelSensitive, v.text, "go takes code from "+to)
+		}
+	}
 	if one("build test", verb) {
-		w.outputs(rest.values("o", "coverprofile", "cpuprofile", "memprofile"))
+		w.outputs(rest.values("o", "coverprofile", "cpuprofile", "memprofile", "trace", "blockprofile", "mutexprofile"))
 	}
 	switch verb {
 	case "version", "list", "doc", "help", "":
@@ -218,7 +250,16 @@ func cargo(w *walker, c cmd) {
 	if strings.HasPrefix(verb, "+") {
 		verb = second(o)
 	}
-	for _, a := range o.after(1) {
+	for i, a := range o.after(1) {
+		if path, ok := strings.CutPrefix(a.text, "--manifest-path"); ok && len(o.after(2+i)) > 0 {
+			f := o.after(2 + i)[0]
+			if path != "" {
+				f = part(a, strings.TrimPrefix(path, "="))
+			}
+			if w.place(f).kind != placeProject {
+				w.add(Exec, LevelSensitive, f.text, "cargo runs what "+w.name(f)+" says")
+			}
+		}
 		if a.text == "--config" || strings.HasPrefix(a.text, "--config=") {
 			w.add(Exec, LevelAlways, a.text, "cargo is given settings that can run programs")
 		}

@@ -62,6 +62,10 @@ func docker(w *walker, c cmd) {
 		w.dockerExec(rest)
 	case verb == "build", verb == "buildx build", verb == "buildx bake", grouped && kind == "image" && act == "build":
 		w.dockerBuild(rest)
+	case kind == "volume" && strings.Contains(joinedText(rest), "device="):
+		w.add(Privilege, LevelAlways, joinedText(rest), "the volume is a folder or device of the machine")
+	case one("kill stop restart", verb) && unnamed(rest), verb == "update" && strings.Contains(joinedText(rest), "restart"), verb == "import" && strings.Contains(joinedText(rest), "://"):
+		w.add(System, LevelSensitive, verb, c.name+" "+verb+" reaches containers or images that the command does not name, or changes what starts by itself")
 	case dockerManages(verb, kind, act, grouped):
 		w.add(Run, LevelStandard, verb, c.name+" "+verb+" manages containers")
 	case verb == "compose":
@@ -88,6 +92,16 @@ func dockerReads(verb, act string, grouped bool) bool {
 func dockerManages(verb, kind, act string, grouped bool) bool {
 	return one("pull start stop restart pause unpause rename tag update attach kill", verb) || verb == "buildx create" || verb == "buildx use" ||
 		grouped && one("network volume", kind) && one("create connect disconnect", act)
+}
+
+// unnamed reports whether the containers are those that another command lists.
+func unnamed(list []field) bool {
+	for _, f := range list {
+		if f.dyn && f.said {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *walker) dockerCopy(args []field) {
@@ -139,11 +153,14 @@ func (w *walker) dockerRun(args []field) {
 				continue
 			}
 			w.add(Privilege, LevelAlways, "--"+s.name+"=host", "the container shares the "+s.name+" of the machine")
-		case one("cap-add device security-opt cgroup-parent runtime volumes-from sysctl storage-opt volume-driver", s.name) && s.value.text != "no-new-privileges" && s.value.text != "no-new-privileges:true":
+		case one("cap-add group-add device security-opt cgroup-parent runtime volumes-from sysctl storage-opt volume-driver", s.name) && s.value.text != "no-new-privileges" && s.value.text != "no-new-privileges:true":
 			w.add(Privilege, LevelAlways, s.value.text, "the container gets rights with --"+s.name)
 		case one("v volume mount", s.name):
 			mounted = w.mount(s.value) || mounted
 		}
+	}
+	if v := valueOr(o, "", "restart"); v == "always" || v == "unless-stopped" {
+		w.add(Persist, LevelSensitive, "--restart="+v, "the container comes back whenever the machine starts")
 	}
 	w.add(Run, LevelStandard, o.first(), "runs a container of "+o.first())
 	if mounted {
@@ -161,12 +178,12 @@ func (w *walker) mount(f field) bool {
 				src = v
 			}
 			if p == "type=volume" || p == "type=tmpfs" {
-				return false
+				return p == "type=volume"
 			}
 		}
 	}
 	if src == "" || !strings.ContainsAny(src, "/.~") && !strings.Contains(src, unknown) {
-		return false // a named volume
+		return src != "" && strings.Contains(f.text, ":") // a named volume: what is in it can be lost
 	}
 	at := part(f, src)
 	switch p := w.place(at); {
@@ -210,6 +227,18 @@ func (w *walker) dockerBuild(args []field) {
 			w.add(Exec, LevelSensitive, v.text, "builds what "+w.name(v)+" says")
 		}
 	}
+	for _, v := range o.values("o", "output") {
+		dest := v.text
+		for p := range strings.SplitSeq(v.text, ",") {
+			if name, value, ok := strings.Cut(p, "="); ok {
+				if dest = ""; name == "dest" {
+					dest = value
+					break
+				}
+			}
+		}
+		w.outputs([]field{part(v, dest)})
+	}
 	if o.has("push", "secret", "ssh", "allow") || valueOr(o, "", "network") == "host" {
 		w.add(NetOut, LevelSensitive, "", "the build publishes, or gets secrets or rights")
 	}
@@ -251,10 +280,17 @@ func kubectl(w *walker, c cmd) {
 	if o.has("token", "as", "server", "s") {
 		w.add(Credential, LevelSensitive, "", "kubectl is given another identity or server")
 	}
+	for _, v := range o.values("kubeconfig") {
+		if p := w.place(v); p.kind == placeTemp || p.kind == placeOutside || p.kind == placeUnknown {
+			w.add(Exec, LevelSensitive, v.text, "the settings in "+w.name(v)+" can run programs")
+		}
+	}
 	switch {
-	case one("get describe", verb):
+	case one("get describe", verb) && !o.has("raw"):
 		w.kubeSecrets(verb, o)
 	case one("logs log top explain api-resources api-versions version cluster-info diff events wait completion options help kustomize", verb) || verb == "":
+	case verb == "get" && o.has("raw"):
+		w.add(Credential, LevelSensitive, verb, "asks the cluster for anything")
 	case verb == "config":
 		if o.has("raw") {
 			w.add(Credential, LevelSensitive, verb, "shows the keys of the cluster")
@@ -307,7 +343,17 @@ func helm(w *walker, c cmd) {
 }
 
 func terraform(w *walker, c cmd) {
-	o := parseOptions(c.args, "chdir", false)
+	o := parseOptions(c.args, "chdir plugin-dir out state var-file backend-config", false)
+	for _, v := range append(o.values("chdir", "plugin-dir"), o.after(1)...) {
+		if p := w.place(v); strings.ContainsAny(v.text, "/") && p.kind != placeProject {
+			w.add(Exec, LevelSensitive, v.text, c.name+" works with "+w.name(v)+", outside of the project")
+		}
+	}
+	w.outputs(o.values("out"))
+	if o.first() == "output" && (secretName(second(o)) || secretName(strings.ReplaceAll(second(o), "-", "_"))) {
+		w.add(Credential, LevelSensitive, second(o), "shows a secret")
+		w.out.secret = true
+	}
 	switch verb, sub := o.first(), second(o); {
 	case one("fmt validate show version providers graph get output  test plan modules", verb) || verb == "", one("state workspace", verb) && one("list show", sub), verb == "init":
 		w.add(Run, LevelStandard, verb, "runs "+c.name+" "+verb)

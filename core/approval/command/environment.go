@@ -43,8 +43,16 @@ func (w *walker) setting(name string, f field) {
 		}
 	case one("HISTFILE HISTSIZE HISTFILESIZE HISTCONTROL HISTIGNORE SAVEHIST", name):
 		w.add(History, LevelSensitive, name, "it keeps the shell from writing its history")
-	case one("HOME XDG_CONFIG_HOME GIT_DIR GIT_WORK_TREE GNUPGHOME CARGO_HOME", name):
-		if p := w.place(f); p.kind != placeProject && p.kind != placeTemp {
+	case name == "LESS":
+		if strings.ContainsAny(v, "+!|") || strings.Contains(v, "lesskey") {
+			w.add(Exec, LevelAlways, name, "the variable LESS gives less commands, which can run programs")
+		}
+	case strings.HasPrefix(name, "CARGO_TARGET_") && (strings.HasSuffix(name, "_RUNNER") || strings.HasSuffix(name, "_LINKER")), strings.HasPrefix(name, "CARGO_ALIAS_"):
+		w.compiler(name, f)
+	case strings.HasPrefix(name, "CGO_"):
+		w.toolOptions(name, v)
+	case one("HOME XDG_CONFIG_HOME GIT_DIR GIT_WORK_TREE GNUPGHOME CARGO_HOME GOROOT GOENV PIP_CONFIG_FILE UV_CONFIG_FILE DOCKER_CONFIG NPM_CONFIG_USERCONFIG npm_config_userconfig", name):
+		if p := w.place(f); p.kind != placeProject && (p.kind != placeTemp || !one("HOME XDG_CONFIG_HOME GNUPGHOME CARGO_HOME DOCKER_CONFIG", name)) {
 			w.add(Exec, LevelSensitive, name, "programs take their settings from "+strings.ReplaceAll(v, unknown, "…"))
 		}
 	case one(reroutes, name):
@@ -68,7 +76,7 @@ func (w *walker) compiler(name string, f field) {
 
 // toolOptions are options that a tool takes from its environment.
 func (w *walker) toolOptions(name, v string) {
-	for _, bad := range []string{"require", "import", "loader", "-r ", "toolexec", "-exec", "linker", "eval", "javaagent", "OnError", "SHELL", "-p ", "-e ", "inspect"} {
+	for _, bad := range []string{"require", "import", "loader", "-r ", "toolexec", "-exec", "linker", "eval", "javaagent", "OnError", "SHELL", "-p ", "-e ", "inspect", "extld", "-fplugin", "-wrapper", "-specs", "-f/", "-f ", "--file", "--eval", "RUNNER"} {
 		if strings.Contains(v, bad) {
 			w.add(Exec, LevelAlways, name, "the variable "+name+" makes programs run other code")
 			return
@@ -78,7 +86,7 @@ func (w *walker) toolOptions(name, v string) {
 
 // Variables that load code, name a program to run, or say where data goes.
 const (
-	loaders = `BASH_ENV ENV PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PYTHONUSERBASE PYTHONWARNINGS PERL5OPT PERL5DB RUBYOPT JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS GCONV_PATH LOCPATH
+	loaders = `MAKEFILES GOCACHEPROG RUSTDOC NPM_CONFIG_SCRIPT_SHELL BASH_ENV ENV PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PYTHONUSERBASE PYTHONWARNINGS PERL5OPT PERL5DB RUBYOPT JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS GCONV_PATH LOCPATH
 		NLSPATH TERMINFO RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC CARGO_BUILD_RUSTC_WRAPPER PS4 PROMPT_COMMAND PROMPT_DIRTRIM TAR_OPTIONS RIPGREP_CONFIG_PATH GIT_TEMPLATE_DIR
 		GIT_EXEC_PATH OPENSSL_CONF GIO_EXTRA_MODULES QT_PLUGIN_PATH VIMINIT EXINIT MYVIMRC LUA_INIT SQLITE_HISTORY GTK_MODULES AWKLIBPATH ZDOTDIR NODE_EXTRA_CA_CERTS_ MALLOC_ PHPRC PHP_INI_SCAN_DIR
 		npm_config_script_shell npm_config_node_options GCC_EXEC_PREFIX COMPILER_PATH CMAKE_C_COMPILER_LAUNCHER SSH_SK_PROVIDER KRB5_CONFIG`

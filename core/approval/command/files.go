@@ -307,8 +307,8 @@ func chown(w *walker, c cmd) {
 }
 
 func rsync(w *walker, c cmd) {
-	o := parseOptions(c.args, "e rsh rsync-path f filter exclude include files-from exclude-from include-from T temp-dir log-file password-file port compare-dest link-dest B", false)
-	for _, v := range o.values("e", "rsh", "rsync-path") {
+	o := parseOptions(c.args, "e rsh rsync-path password-command M remote-option f filter exclude include files-from exclude-from include-from T temp-dir log-file password-file port compare-dest link-dest B", false)
+	for _, v := range append(o.values("e", "rsh", "rsync-path", "password-command"), o.values("M", "remote-option")...) {
 		w.inner(v)
 		w.add(Exec, LevelAlways, v.text, "rsync runs "+v.text)
 	}

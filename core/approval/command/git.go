@@ -145,6 +145,12 @@ func gitReads(w *walker, verb string, args []field) {
 	case verb == "bundle" && o.first() == "create":
 		w.outputs(o.after(1)[:min(1, len(o.after(1)))])
 	}
+	for _, f := range o.operands {
+		if _, file, ok := strings.Cut(f.text, ":"); (ok || o.has("p", "patch", "u") || one("diff blame annotate show grep", verb)) && credentialName(pathBase(map[bool]string{true: file, false: f.text}[ok])) {
+			w.add(Credential, LevelSensitive, f.text, "git shows "+f.text+", where secrets are kept")
+			w.out.secret = true
+		}
+	}
 	w.outputs(o.values("output"))
 	if verb == "archive" || verb == "range-diff" {
 		w.outputs(o.values("o"))
@@ -218,7 +224,7 @@ func gitPlain(w *walker, verb string, args []field) {
 			break
 		}
 	case "apply":
-		if o.has("unsafe-paths") {
+		if o.has("unsafe-paths") || strings.Contains(valueOr(parseOptions(args, "directory", false), "", "directory"), ".git") {
 			w.add(Write, LevelSensitive, verb, "git apply writes outside of the working copy")
 		}
 	case "format-patch":
@@ -461,6 +467,10 @@ func forge(w *walker, c cmd) {
 		w.add(Credential, LevelSensitive, group, "it works with keys and secrets ("+c.name+" "+group+")")
 		w.out.secret = true
 	case one("pr repo run mr release", group) && one("checkout clone download", verb):
+		w.outputs(parseOptions(c.args, "D dir O output", false).values("D", "dir", "O", "output"))
+		if verb == "clone" && len(o.operands) > 3 {
+			w.outputs(o.operands[3:4])
+		}
 		w.add(NetIn, LevelStandard, group, "fetches from the forge")
 		w.gitWrites(verb)
 	case group == "api" && !o.has("f", "field", "F", "raw-field", "input") && strings.Trim(strings.ToUpper(valueOr(o, "GET", "X", "method")), "GETHAD") == "":

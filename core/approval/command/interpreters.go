@@ -43,11 +43,16 @@ func shell(w *walker, c cmd) {
 	if o.has("version", "help") {
 		return
 	}
+	if c.name == "fish" {
+		for _, v := range parseOptions(c.args, "C init-command c command", true).values("C", "init-command") {
+			w.inner(v)
+		}
+	}
 	for _, v := range o.values("rcfile", "init-file") {
 		w.add(Exec, LevelAlways, v.text, "the shell first runs "+v.text)
 	}
-	if text, ok := w.shellText(c.args); ok {
-		w.inner(text)
+	if text, params, ok := w.shellText(c.args); ok {
+		w.inner(text, params...)
 		if w.in.any && (strings.Contains(text.text, "-s") || strings.Contains(text.text, "stdin") || text.text == "") {
 			w.stdinCode(c.name)
 		}
@@ -69,26 +74,26 @@ func shell(w *walker, c cmd) {
 }
 
 // shellText is the text of sh -c; the letters may stand together.
-func (w *walker) shellText(args []field) (text field, ok bool) {
+func (w *walker) shellText(args []field) (text field, params []field, ok bool) {
 	for i, a := range args {
 		switch {
 		case a.text == "-o" || a.text == "+o" || a.text == "-O":
 		case strings.HasPrefix(a.text, "--"):
 			if a.text == "--command" && i+1 < len(args) {
-				return args[i+1], true
+				return args[i+1], args[i+2:], true
 			}
 		case strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "c"):
-			for _, b := range args[i+1:] {
+			for j, b := range args[i+1:] {
 				if !strings.HasPrefix(b.text, "-") && !strings.HasPrefix(b.text, "+") {
-					return b, true
+					return b, args[i+j+2:], true
 				}
 			}
-			return field{}, false
+			return field{}, nil, false
 		case !strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "+") && (i == 0 || !strings.HasSuffix(args[i-1].text, "o")):
-			return field{}, false
+			return field{}, nil, false
 		}
 	}
-	return field{}, false
+	return field{}, nil, false
 }
 
 // stdinCode is an interpreter that runs what comes in.
@@ -299,7 +304,17 @@ func (w *walker) module(c cmd) {
 		switch name {
 		case "pip", "pytest", "black", "ruff", "mypy", "flake8", "coverage", "twine", "build", "poetry", "pipx", "uv":
 			w.run(append([]field{{text: name}}, rest...))
-		case "json.tool", "compileall", "py_compile", "tabnanny", "calendar", "this", "platform", "site", "timeit", "dis", "ast", "tokenize", "base64":
+		case "ensurepip", "webbrowser", "antigravity", "easy_install":
+			w.add(System, LevelSensitive, name, "python installs or opens something")
+		case "zipfile", "tarfile":
+			w.pythonArchive(parseOptions(rest, "", false))
+		case "timeit":
+			for _, f := range rest {
+				if !strings.HasPrefix(f.text, "-") && !harmless(f.text) && !number(f.text) || len(f.text) > 2 && one("-s -c", f.text[:2]) {
+					w.add(Exec, LevelAlways, f.text, "python runs code that stands in the command")
+				}
+			}
+		case "json.tool", "compileall", "py_compile", "tabnanny", "calendar", "this", "platform", "site", "dis", "ast", "tokenize", "base64":
 			if name == "base64" {
 				w.out.decoded = true
 			}
@@ -314,6 +329,16 @@ func (w *walker) module(c cmd) {
 			w.add(Run, LevelStandard, name, "runs the Python module "+name)
 		}
 		return
+	}
+}
+
+// pythonArchive is python -m zipfile -e archive folder, or -c archive files.
+func (w *walker) pythonArchive(o options) {
+	switch files := o.operands; {
+	case o.has("e", "extract") && len(files) > 1:
+		w.writes(files[1], "unpacks into")
+	case o.has("c", "create") && len(files) > 0:
+		w.outputs(files[:1])
 	}
 }
 

@@ -47,7 +47,7 @@ func (w *walker) invoke(args []field) {
 		return
 	}
 	first := args[0]
-	if first.dyn || first.glob || first.proc || first.text == "" {
+	if first.dyn || first.glob || first.proc || first.made || first.text == "" {
 		if first.text != "[" && first.text != "[[" {
 			w.dynamicCommand(first)
 			w.operands(cmd{args: args[1:]})
@@ -56,9 +56,11 @@ func (w *walker) invoke(args []field) {
 	}
 	w.ran(args)
 	c := cmd{name: first.text, args: args[1:]}
-	if w.funcs[c.name] {
-		w.out = w.out.with(w.in)
-		return
+	if body := w.funcs[c.name]; body != nil {
+		w.callFunction(c, body)
+		if programs()[c.name] == nil {
+			return
+		} // a wrapper, "command" or "unset -f" reach the program of that name: it counts too
 	}
 	if foreign(c.name) {
 		w.add(Hidden, LevelAlways, c.name, "the name of the program "+c.name+" holds letters that can pass for others")
@@ -70,7 +72,9 @@ func (w *walker) invoke(args []field) {
 	}
 	if h := programs()[c.name]; h != nil {
 		w.operands(c)
+		w.decodedArguments(c)
 		h(w, c)
+		w.optionFiles(c)
 		return
 	}
 	if strings.HasPrefix(c.name, "mkfs.") {
@@ -132,10 +136,19 @@ func (w *walker) operands(c cmd) {
 			pattern = false
 			continue
 		}
-		if !names[c.name] && suspicious(a.text) {
+		if a.from.keys && !names[c.name] && c.name != "xargs" {
+			w.handsKeys(c.name)
+		}
+		if !names[c.name] && (suspicious(a.text) || a.glob && (a.text[0] == '.' || strings.Contains(a.text, "/."))) {
 			w.reads(field{text: trimOption(a.text), dyn: a.dyn, glob: a.glob}, false)
 		}
 	}
+}
+
+// handsKeys notes a program that is given files where secrets are kept, as another command has found them.
+func (w *walker) handsKeys(name string) {
+	w.add(Credential, LevelSensitive, name, name+" is given files where secrets are kept")
+	w.out.secret = true
 }
 
 // names are programs that say names, or take text, and do not show what a file holds.
@@ -177,7 +190,7 @@ func trimOption(s string) string {
 }
 
 // inner is the text of another shell: sh -c, eval, a trap.
-func (w *walker) inner(text field) {
+func (w *walker) inner(text field, params ...field) {
 	if w.depth++; w.depth > maxDepth {
 		w.add(Unclear, LevelAlways, "", "shells are nested more than 8 deep")
 		w.depth--
@@ -188,7 +201,13 @@ func (w *walker) inner(text field) {
 	}
 	fixed := w.fixed
 	w.fixed = true
+	restore := func() {}
+	if len(params) > 0 {
+		restore = w.scope()
+		w.positional(params)
+	}
 	w.script(text.text)
+	restore()
 	w.fixed = fixed
 	w.depth--
 }

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -32,14 +34,35 @@ func networkTools() map[string]handler {
 	}
 }
 
+// curlSettings are options of curl that change what it does as a whole.
+func (w *walker) curlSettings(o options) {
+	for _, v := range o.values("K", "config") {
+		w.add(NetOut, LevelSensitive, v.text, "the options of curl stand in "+v.text)
+	}
+	for _, v := range o.values("x", "proxy", "preproxy", "socks5", "socks5-hostname", "socks4", "socks4a", "doh-url") {
+		if v.text != "" && !localhost(v.text) {
+			w.add(NetOut, LevelSensitive, v.text, "what curl sends goes through "+v.text)
+		}
+	}
+	for _, v := range o.values("w", "write-out") {
+		if strings.Contains(v.text, "%output{") || strings.HasPrefix(v.text, "@") && w.place(part(v, v.text[1:])).kind != placeProject {
+			w.add(Write, LevelSensitive, v.text, "curl writes a file that its format names")
+		}
+	}
+	if o.has("engine") {
+		w.add(Exec, LevelAlways, "engine", "curl loads a library")
+	}
+	for _, v := range o.values("output-dir") {
+		w.writes(v, "writes")
+	}
+}
+
 func curl(w *walker, c cmd) {
 	o := parseOptions(c.args, curlTakes, false)
 	if o.has("version", "V", "help", "h", "manual") && len(o.operands) == 0 {
 		return
 	}
-	for _, v := range o.values("K", "config") {
-		w.add(NetOut, LevelSensitive, v.text, "the options of curl stand in "+v.text)
-	}
+	w.curlSettings(o)
 	if o.has("n", "netrc", "netrc-optional", "netrc-file") {
 		w.add(Credential, LevelSensitive, "netrc", "curl sends the password that .netrc keeps for the host")
 	}
@@ -69,7 +92,7 @@ func curl(w *walker, c cmd) {
 // curlTakes are the options of curl with a value.
 const curlTakes = `o output X request H header d data data-raw data-binary data-urlencode data-ascii json F form form-string T upload-file A user-agent e referer u user b cookie c cookie-jar
 	m max-time connect-timeout retry retry-delay retry-max-time w write-out x proxy K config url E cert key cacert capath resolve connect-to interface unix-socket abstract-unix-socket D dump-header
-	r range C continue-at limit-rate max-redirs max-filesize y Y z time-cond Q quote P ftp-port t telnet-option stderr trace trace-ascii proto proto-redir proto-default socks5 socks5-hostname U proxy-user
+	r range C continue-at limit-rate max-redirs max-filesize y Y z time-cond Q quote P ftp-port t telnet-option stderr trace trace-ascii proto proto-redir proto-default socks5 socks5-hostname U proxy-user preproxy socks4 socks4a engine proxy-header
 	output-dir create-file-mode tls-max ciphers libcurl noproxy dns-servers doh-url oauth2-bearer aws-sigv4 etag-save etag-compare hsts alt-svc rate netrc-file keepalive-time speed-limit speed-time happy-eyeballs-timeout-ms`
 
 // remoteNames are the files that -O makes.
@@ -191,13 +214,36 @@ func hostOf(u string) string {
 }
 
 func localhost(u string) bool {
-	h := hostOf(u)
+	h := dotted(hostOf(u))
 	return h == "localhost" || strings.HasPrefix(h, "127.") || h == "::1" || h == "0.0.0.0" || strings.HasSuffix(h, ".localhost")
 }
 
 // metadata reports whether a host gives out the keys of a cloud machine.
 func metadata(h string) bool {
+	h = dotted(h)
 	return strings.HasPrefix(h, "169.254.") || h == "metadata.google.internal" || h == "metadata" || h == "100.100.100.200" || h == "fd00:ec2::254" || h == "2852039166" || h == "0xa9fea9fe"
+}
+
+// dotted is an address as people write it, where h is one number, or has octal or hexadecimal parts, as the C library takes them.
+func dotted(h string) string {
+	h = strings.ToLower(h)
+	parts := strings.Split(h, ".")
+	if h == "" || len(parts) > 4 || strings.ContainsAny(h, ":ghijklmnopqrstuvwyz-_") {
+		return h
+	}
+	var v uint64
+	for i, p := range parts {
+		n, err := strconv.ParseUint(p, 0, 32)
+		if err != nil {
+			return h
+		}
+		if i == len(parts)-1 {
+			v = v<<(8*(5-len(parts))) | n
+		} else {
+			v = v<<8 | n
+		}
+	}
+	return fmt.Sprintf("%d.%d.%d.%d", v>>24&255, v>>16&255, v>>8&255, v&255)
 }
 
 // engine reports whether an address is the port of a container engine.
@@ -209,6 +255,11 @@ func wget(w *walker, c cmd) {
 	o := parseOptions(c.args, "O output-document o output-file a append-output P directory-prefix i input-file U user-agent e execute t tries T timeout w wait header post-data post-file body-data body-file method user password Q l level A accept R reject D domains d dir x s split  use-askpass warc-file limit-rate", false)
 	if o.has("version", "V", "help", "h") && len(o.operands) == 0 {
 		return
+	}
+	for _, s := range o.set {
+		if strings.HasPrefix(s.name, "on-download") || strings.HasPrefix(s.name, "on-bt") || s.name == "config" || s.name == "conf-path" {
+			w.add(Exec, LevelAlways, s.name, c.name+" is given settings or a program to run")
+		}
 	}
 	if o.has("use-askpass") {
 		w.add(Exec, LevelAlways, "", "wget runs a program that asks for a password")

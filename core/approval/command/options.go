@@ -112,7 +112,7 @@ func (o options) has(names ...string) bool {
 func (o options) get(names ...string) (option, bool) {
 	for _, s := range o.set {
 		for _, n := range names {
-			if s.name == n || s.long && len(n) > 2 && len(s.name) > 2 && strings.HasPrefix(n, s.name) {
+			if s.name == n || s.long && len(n) > 2 && s.name != "" && strings.HasPrefix(n, s.name) {
 				return s, true
 			}
 		}
@@ -128,7 +128,7 @@ func (o options) values(names ...string) []field {
 	var out []field
 	for _, s := range o.set {
 		for _, n := range names {
-			if s.has && (s.name == n || s.long && len(n) > 2 && len(s.name) > 2 && strings.HasPrefix(n, s.name)) {
+			if s.has && (s.name == n || s.long && len(n) > 2 && s.name != "" && strings.HasPrefix(n, s.name)) {
 				out = append(out, s.value)
 				break
 			}

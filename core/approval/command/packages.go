@@ -102,6 +102,17 @@ func nodePackages(w *walker, c cmd) {
 		if len(rest) > 0 {
 			w.task("npm", taskName(rest[0]))
 		}
+	case verb == "init" && len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-"):
+		w.tool(rest)
+	case c.name == "yarn" && (verb == "plugin" && second(o) != "list" && second(o) != "runtime" || verb == "set" || verb == "policies"):
+		w.add(Exec, LevelSensitive, verb, "yarn brings in code")
+	case c.name == "yarn" && verb == "node":
+		for i, a := range c.args {
+			if a.text == verb {
+				w.run(c.args[i:])
+				break
+			}
+		}
 	case one("test t tst start build lint dev rebuild prune dedupe pack init  link-workspace format typecheck check coverage preview clean storybook watch serve e2e", verb):
 		w.add(Run, LevelStandard, verb, "runs "+verb+" of the project")
 	case one("exec x dlx create", verb):
@@ -204,6 +215,9 @@ func environments(w *walker, c cmd) {
 		pip(w, cmd{name: "pip", args: rest})
 		return
 	}
+	if w.changesEnvironments(c, verb, o) {
+		return
+	}
 	if c.name == "uv" && verb == "tool" || c.name == "uv" && verb == "python" {
 		if one("list dir find", second(o)) {
 			return
@@ -234,6 +248,22 @@ func environments(w *walker, c cmd) {
 	default:
 		w.add(Exec, LevelSensitive, verb, "what "+c.name+" "+verb+" does is not known here")
 	}
+}
+
+// changesEnvironments are verbs of conda, poetry and their like that delete, bring in or change settings.
+func (w *walker) changesEnvironments(c cmd, verb string, o options) bool {
+	sub := second(o)
+	switch {
+	case one("self", verb) && !one("show version", sub):
+		w.add(Exec, LevelSensitive, verb, c.name+" self "+sub+" brings in code")
+	case verb == "config" && (len(o.operands) > 2 || o.has("unset", "set", "add", "remove")) && c.name != "uv":
+		w.add(Persist, LevelAlways, verb, "changes the settings of "+c.name)
+	case one("conda mamba micromamba", c.name) && (one("remove uninstall clean", verb) || verb == "env" && one("remove create update", sub)), c.name == "pipenv" && o.has("rm"), verb == "env" && sub == "remove", c.name == "hatch" && verb == "env" && one("prune remove", sub):
+		w.add(Delete, LevelSensitive, verb, c.name+" "+verb+" deletes or replaces an environment")
+	default:
+		return false
+	}
+	return true
 }
 
 func systemPackages(w *walker, c cmd) {

@@ -9,6 +9,7 @@ import (
 // value is what a variable may hold; one that was set more than once may hold any of them.
 type value struct {
 	fields []field
+	array  bool // they are the elements of an array
 	list   bool // it takes these values one after the other: a loop
 	split  bool // set more than once: it is not known which
 }
@@ -33,7 +34,9 @@ func (g *gather) param(p *syntax.ParamExp, quoted bool) {
 		g.b.WriteByte(' ')
 	case p.Excl || p.NestedParam != nil || p.Repl != nil || p.Exp != nil || p.Slice != nil || p.Index != nil || len(p.Modifiers) > 0:
 		g.cur.from = g.cur.from.with(traits{secret: secretName(name)})
-		g.altered(p)
+		if !g.element(p, name, quoted) && !g.computed(p, name, quoted) {
+			g.altered(p)
+		}
 	default:
 		g.variable(name, quoted)
 	}
@@ -103,6 +106,15 @@ func (g *gather) variable(name string, quoted bool) {
 // assigned is a variable that the line itself has set.
 func (g *gather) assigned(v value, quoted bool) {
 	switch {
+	case v.list && len(v.fields) == 0: // "$@" without words
+		g.cur.sub = true
+		return
+	case !v.list && len(v.fields) == 1 && v.fields[0].text == "" && !v.split && !quoted:
+		g.cur.sub = true
+		return
+	case v.array && len(v.fields) > 0 && !v.split: // its first element
+		g.assigned(value{fields: v.fields[:1]}, quoted)
+		return
 	case v.split, len(v.fields) == 0, !quoted && g.w.vars["IFS"].fields != nil:
 		g.dynamic()
 		return
@@ -141,7 +153,7 @@ func (g *gather) whole(f field) {
 	g.b.WriteString(f.text)
 	g.some = true
 	g.cur.sub = true
-	g.cur.dyn, g.cur.glob, g.cur.from = g.cur.dyn || f.dyn, g.cur.glob || f.glob, g.cur.from.with(f.from)
+	g.cur.dyn, g.cur.glob, g.cur.made, g.cur.from = g.cur.dyn || f.dyn, g.cur.glob || f.glob, g.cur.made || f.made, g.cur.from.with(f.from)
 }
 
 // set remembers an assignment.
@@ -154,6 +166,8 @@ func (w *walker) set(name string, f field, add bool) {
 		f.glob = true
 	}
 	switch {
+	case add && had && old.array:
+		w.vars[name] = value{fields: old.fields, split: true}
 	case add && had && len(old.fields) == 1 && !old.split && len(old.fields[0].text) < maxWord:
 		f.text = old.fields[0].text + f.text
 		f.dyn = f.dyn || old.fields[0].dyn

@@ -55,11 +55,33 @@ func (w *walker) place(f field) place {
 	p := place{path: abs, wild: f.glob}
 	relative := !path.IsAbs(text) && !strings.Contains(text, "..")
 	p.kind = w.classify(abs, relative)
+	if f.glob && p.kind <= placeOutside && secretGlob(abs, w.ctx.Home) {
+		p.kind = placeCredential
+	}
 	p.top = w.top(abs, f.glob)
 	if at >= 0 && p.kind <= placeOutside {
 		p.kind = placeUnknown
 	}
 	return p
+}
+
+// secretGlob reports whether a wildcard stands for a file or folder where secrets are kept.
+func secretGlob(p, home string) bool {
+	if rel := strings.TrimPrefix(strings.TrimPrefix(p, homeOf(p, home)), "/"); rel != p {
+		first, _, _ := strings.Cut(rel, "/")
+		for _, name := range []string{".ssh", ".aws", ".gnupg", ".kube", ".netrc", ".npmrc", ".azure", ".pgpass", ".pypirc", ".git-credentials", ".bash_history", ".docker"} {
+			if ok, err := path.Match(first, name); ok && err == nil && first != name && first[0] == '.' && len(first) > 2 {
+				return true
+			}
+		}
+	}
+	base := path.Base(p)
+	for _, name := range []string{".env", ".netrc", ".npmrc", "id_rsa", "id_ed25519", ".git-credentials"} {
+		if ok, err := path.Match(base, name); ok && err == nil && len(base) > 2 && base[0] == name[0] {
+			return true
+		}
+	}
+	return false
 }
 
 // classify says what an absolute path stands for.

@@ -11,8 +11,8 @@ func readers() map[string]handler {
 		expr bc dc factor md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 od hexdump hd strings more less zcat
 		zless bzcat xzcat lz4cat zstdcat jq xq tput clear reset locale getconf cal ncal tty w who last lastlog fold fmt expand unexpand pr tsort shuf
 		printenv numfmt iconv look spell aspell wdiff cloc tokei scc sloccount ldd nm objdump readelf size file mediainfo exiftool identify ffprobe pdftotext pdfinfo
-		getent ag ack bat batcat exa eza lsd ncdu dust duf procs glances htop top return exit break continue shift wait jobs times
-		ulimit umask getopts read readarray mapfile help let dirs caller compopt suspend disown fg bg
+		getent ag ack bat batcat exa eza lsd ncdu dust duf procs glances htop top return exit break continue wait jobs times
+		ulimit umask getopts help let dirs caller compopt suspend disown fg bg
 		xmllint csvlook csvcut csvstat mlr hostid sw_vers vm_stat pbpaste wl-paste gron htmlq pup tidy base32 basenc
 		protolint shellcheck hadolint yamllint markdownlint actionlint jsonlint codespell vulture bandit uuidgen cksfv nroff groff
 		checkmake dot units figlet cowsay lolcat fortune sl neofetch fastfetch screenfetch isatty pathchk printf`: filter,
@@ -30,13 +30,15 @@ func readers() map[string]handler {
 				w.add(Exec, LevelAlways, operand(c), "it gives a command another program")
 			}
 		},
-		"apt-cache": filter,
-		"echo":      echoes,
-		"env":       environment,
-		"yes":       filter,
-		"date":      dateTool,
-		"hostname":  hostname,
-		"history":   historyTool,
+		"apt-cache":              filter,
+		"read readarray mapfile": reader,
+		"shift":                  shift,
+		"echo":                   echoes,
+		"env":                    environment,
+		"yes":                    filter,
+		"date":                   dateTool,
+		"hostname":               hostname,
+		"history":                historyTool,
 		"journalctl": func(w *walker, c cmd) {
 			if o := parseOptions(c.args, "u n", false); o.has("rotate", "vacuum-size", "vacuum-time", "vacuum-files", "flush") {
 				w.add(History, LevelSensitive, "journal", "it throws logs away")
@@ -124,6 +126,10 @@ func filter(w *walker, c cmd) {
 			w.reads(a, c.name != "ls" && c.name != "stat" && c.name != "lsblk" && c.name != "df" && c.name != "test" && c.name != "[" && c.name != "file" && c.name != "[[" && c.name != "findmnt")
 		}
 	}
+	if c.name == "ps" && len(c.args) > 0 && !strings.HasPrefix(c.args[0].text, "-") && strings.Contains(c.args[0].text, "e") {
+		w.add(Credential, LevelSensitive, c.args[0].text, "ps shows the environment of every process")
+		w.out.secret = true
+	}
 	if c.name == "cat" {
 		w.passes(c.args)
 	}
@@ -148,6 +154,10 @@ func (w *walker) passes(args []field) {
 // pager looks for the options of pagers that start programs.
 func pager(w *walker, c cmd) {
 	for _, a := range c.args {
+		if c.name == "less" && len(a.text) > 1 && (a.text[0] == '-' && (a.text[1] == 'o' || a.text[1] == 'O') || strings.HasPrefix(a.text, "--log-file")) {
+			o := parseOptions(c.args, "o O log-file LOG-FILE", false)
+			w.outputs(o.values("o", "O", "log-file", "LOG-FILE"))
+		}
 		if one("less more", c.name) && (strings.HasPrefix(a.text, "+") && strings.ContainsAny(a.text, "!|#v") || strings.HasPrefix(a.text, "--lesskey") || a.text == "-k") {
 			w.add(Exec, LevelAlways, a.text, c.name+" is given commands, which can run programs")
 		}
@@ -186,6 +196,23 @@ func (w *walker) says(args []field) {
 
 // prints is what printf puts out.
 func (w *walker) prints(args []field) {
+	name := ""
+	for strings.HasPrefix(args[0].text, "-v") { // into a variable
+		if name = args[0].text[2:]; name == "" && len(args) > 1 {
+			name, args = args[1].text, args[1:]
+		}
+		if args = args[1:]; len(args) == 0 {
+			return
+		}
+	}
+	if args[0].text == "--" && len(args) > 1 {
+		args = args[1:]
+	}
+	if name != "" {
+		f := line(args)
+		w.set(name, field{text: printed(args), dyn: f.dyn, sub: true, from: f.from}, false)
+		return
+	}
 	before := w.out.text
 	w.says(args)
 	w.out.text = before + printed(args)
@@ -245,6 +272,9 @@ func historyTool(w *walker, c cmd) {
 
 // forgets is set and unset, by which a shell stops to write its history.
 func forgets(w *walker, c cmd) {
+	if c.name == "set" {
+		w.setWords(c)
+	}
 	for i, a := range c.args {
 		if strings.HasPrefix(a.text, "HIST") && c.name == "unset" || c.name == "set" && a.text == "+o" && i+1 < len(c.args) && c.args[i+1].text == "history" {
 			w.add(History, LevelSensitive, a.text, "it keeps the shell from writing its history")

@@ -159,19 +159,30 @@ func empties(s *syntax.Stmt) bool {
 		}
 		return len(c.Args) == 2 && c.Args[1].Lit() == "/dev/null"
 	case "echo":
-		return len(c.Args) == 2 && c.Args[1].Lit() == "-n"
+		return len(c.Args) == 2 && c.Args[1].Lit() == "-n" || len(c.Args) == 3 && c.Args[1].Lit() == "-n" && emptyWord(c.Args[2])
+	case "head", "tail":
+		all := ""
+		for _, a := range c.Args[1:] {
+			all += " " + a.Lit()
+		}
+		return strings.HasPrefix(all, " -c 0 ") || strings.HasPrefix(all, " -c0") || strings.HasPrefix(all, " -n 0 ") || strings.HasPrefix(all, " -n0") || strings.HasSuffix(all, " /dev/null") || all == " -c 0" || all == " -n 0"
 	case "printf":
-		if len(c.Args) != 2 || len(c.Args[1].Parts) != 1 {
-			return false
-		}
-		switch q := c.Args[1].Parts[0].(type) {
-		case *syntax.SglQuoted:
-			return q.Value == ""
-		case *syntax.DblQuoted:
-			return len(q.Parts) == 0
-		default:
-			return false
-		}
+		return len(c.Args) == 2 && emptyWord(c.Args[1]) || len(c.Args) == 3 && c.Args[1].Lit() == "%s" && emptyWord(c.Args[2])
+	default:
+		return false
+	}
+}
+
+// emptyWord is "" or ”.
+func emptyWord(word *syntax.Word) bool {
+	if len(word.Parts) != 1 {
+		return false
+	}
+	switch q := word.Parts[0].(type) {
+	case *syntax.SglQuoted:
+		return q.Value == ""
+	case *syntax.DblQuoted:
+		return len(q.Parts) == 0
 	default:
 		return false
 	}

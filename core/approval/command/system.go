@@ -119,7 +119,7 @@ func schedules() map[string]handler {
 }
 
 func multiplexer(w *walker, c cmd) {
-	if one("ls list-sessions list-panes list-windows capture-pane -V display-message has-session info", operand(c)) || len(c.args) > 0 && one("-V -ls -list -v", c.args[0].text) {
+	if !strings.Contains(joinedText(c.args), "#(") && one("ls list-sessions list-panes list-windows capture-pane -V display-message has-session info", operand(c)) || len(c.args) > 0 && one("-V -ls -list -v", c.args[0].text) {
 		return
 	}
 	w.add(Exec, LevelSensitive, operand(c), c.name+" runs commands that outlive this one")
@@ -153,6 +153,18 @@ func diskTools() map[string]handler {
 	}
 }
 
+// overText reports whether what dd writes has the name of something that people write, and not that of an image.
+func overText(args []field) bool {
+	for _, a := range args {
+		if v, ok := strings.CutPrefix(a.text, "of="); ok && !strings.HasPrefix(v, "/tmp/") && !strings.HasPrefix(v, "/dev/") {
+			base := pathBase(v)
+			at := strings.LastIndexByte(base, '.')
+			return at > 0 && !one(".img .bin .iso .dat .raw .tmp .file .test .blob .qcow2 .disk .data .out", base[at:])
+		}
+	}
+	return false
+}
+
 func makeFilesystem(w *walker, c cmd) {
 	o := parseOptions(c.args, "t type L label U b N i c", false)
 	if o.has("help", "version", "V", "n", "no-act") && len(o.operands) == 0 {
@@ -184,7 +196,9 @@ func copyDisk(w *walker, c cmd) {
 			}
 		case "if":
 			w.reads(f, true)
-			empty = v == "/dev/null"
+			empty = empty || v == "/dev/null" || one("/dev/zero /dev/urandom /dev/random", v) && overText(c.args)
+		case "count":
+			empty = empty || v == "0" && !strings.Contains(joinedText(c.args), "seek=")
 		}
 	}
 	w.flows()

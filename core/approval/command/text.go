@@ -44,7 +44,7 @@ func sed(w *walker, c cmd) {
 			for _, f := range files {
 				w.writes(f, "changes")
 				for _, script := range scripts {
-					if one("d 1,$d $!d;d 1,$!d /./d /^/d /.*/d s/.*//", strings.TrimSpace(script.text)) {
+					if one("d 1,$d $!d;d 1,$!d /./d /^/d /.*/d s/.*// /$/d 1~1d", strings.TrimSpace(script.text)) || o.has("n", "quiet", "silent") && !strings.ContainsAny(script.text, "pPwi") {
 						w.add(Delete, LevelSensitive, f.text, "deletes all lines of "+w.name(f))
 					}
 				}
@@ -74,6 +74,8 @@ func (w *walker) sedScript(f field) {
 			w.inner(part(f, s.argument))
 		case 'w', 'W':
 			w.outputs([]field{{text: strings.TrimSpace(s.argument)}})
+		case 'r', 'R':
+			w.reads(field{text: strings.TrimSpace(s.argument)}, true)
 		}
 		if s.runs {
 			w.add(Exec, LevelAlways, f.text, "sed runs what it has replaced (s///e)")
@@ -207,12 +209,24 @@ func (s *sedReader) substitute() {
 }
 
 func awk(w *walker, c cmd) {
-	o := parseOptions(c.args, "f file F v assign e source l load i include field-separator", true)
+	o := parseOptions(c.args, "f file F v assign e source l load i include field-separator E exec", true)
+	for _, a := range c.args {
+		switch {
+		case len(a.text) > 2 && one("-o -p -d", a.text[:2]): // their file follows at once
+			w.outputs([]field{part(a, a.text[2:])})
+		case strings.HasPrefix(a.text, "--") && one("pretty-print profile dump-variables", strings.TrimLeft(a.text[:strings.IndexByte(a.text+"=", '=')], "-")):
+			_, file, _ := strings.Cut(a.text, "=")
+			w.outputs([]field{part(a, file)})
+		case !strings.HasPrefix(a.text, "-"):
+		case a.text == "-D" || a.text == "--debug":
+			w.add(Exec, LevelSensitive, a.text, "awk takes commands of its debugger")
+		}
+	}
 	if len(o.values("l", "load")) > 0 {
 		w.add(Exec, LevelAlways, "", "awk loads a library")
 	}
 	programs, files := o.values("e", "source"), o.operands
-	if fs := o.values("f", "file"); len(fs) > 0 {
+	if fs := o.values("f", "file", "E", "exec"); len(fs) > 0 {
 		for _, f := range fs {
 			if f.proc || w.place(f).kind != placeProject {
 				w.add(Exec, LevelSensitive, f.text, "awk runs the script "+f.text)
@@ -310,7 +324,7 @@ func find(w *walker, c cmd) {
 			end := i + 1
 			var words []field
 			for ; end < len(c.args) && c.args[end].text != ";" && c.args[end].text != "+"; end++ {
-				words = append(words, found(c.args[end], roots, all(c.args))...)
+				words = append(words, w.found(c.args[end], roots, c.args)...)
 			}
 			w.run(words)
 			i = end
@@ -326,6 +340,7 @@ func find(w *walker, c cmd) {
 		}
 	}
 	w.flows()
+	w.out.keys = foundName(c.args) != "found"
 }
 
 // all reports that find leaves out nothing: no test of names, times or sizes, and it begins where it starts.
@@ -352,7 +367,8 @@ func (w *walker) findDeletes(roots []field, all bool) {
 }
 
 // found is {} in the command of find: something below where it starts.
-func found(f field, roots []field, all bool) []field {
+func (w *walker) found(f field, roots []field, args []field) []field {
+	all, name := all(args), foundName(args)
 	if !strings.Contains(f.text, "{}") {
 		return []field{f}
 	}
@@ -361,17 +377,32 @@ func found(f field, roots []field, all bool) []field {
 		return []field{f}
 	}
 	if len(roots) == 0 {
-		return []field{{text: "./found", glob: true}}
+		return []field{{text: "./" + name, glob: true}}
 	}
 	var out []field
 	for _, r := range roots {
 		if all {
 			out = append(out, r) // which is found first
 		}
-		r.text = strings.TrimSuffix(r.text, "/") + "/found"
+		r.text = strings.TrimSuffix(r.text, "/") + "/" + name
 		out = append(out, r)
 	}
 	return out
+}
+
+// foundName is the name of what find finds, where that is the name of a secret.
+func foundName(args []field) string {
+	for i, a := range args {
+		if i+1 < len(args) && one("-name -iname -path -ipath -wholename", a.text) {
+			if name := pathBase(strings.ReplaceAll(args[i+1].text, "*", "")); credentialName(name) || credentialName("x"+name) || startupName(name) {
+				return name
+			}
+			if strings.Contains(args[i+1].text, "/.ssh") || strings.HasSuffix(args[i+1].text, ".pem") || strings.Contains(args[i+1].text, "id_") {
+				return "id_rsa"
+			}
+		}
+	}
+	return "found"
 }
 
 func xargs(w *walker, c cmd) {
@@ -385,6 +416,9 @@ func xargs(w *walker, c cmd) {
 	replace := ""
 	for _, v := range o.values("I", "replace", "i") {
 		replace = v.text
+	}
+	if in.keys && !names[o.first()] {
+		w.handsKeys(o.first())
 	}
 	words := handed(append([]field(nil), o.operands...), in, replace, o.has("0", "null", "d", "delimiter"))
 	w.in = traits{}

@@ -12,9 +12,10 @@ type walker struct {
 	dir     string // where the next command runs
 	known   bool   // dir is known
 	vars    map[string]value
-	funcs   map[string]bool
-	written map[string]bool // files that the line has written so far
-	strange bool            // the line has unpacked what it fetched
+	funcs   map[string]*syntax.Stmt // bodies of what the line defines
+	calling map[string]bool         // functions that are being called
+	written map[string]bool         // files that the line has written so far
+	strange bool                    // the line has unpacked what it fetched
 	effects []Effect
 	loose   string
 
@@ -100,9 +101,9 @@ func (w *walker) loosen(e Effect) Effect {
 
 // scope keeps folder and variables as they are outside of a subshell; call what it returns at its end.
 func (w *walker) scope() func() {
-	dir, known, vars := w.dir, w.known, w.vars
-	w.vars = copied(vars)
-	return func() { w.dir, w.known, w.vars = dir, known, vars }
+	dir, known, vars, funcs := w.dir, w.known, w.vars, w.funcs
+	w.vars, w.funcs = copied(vars), copied(funcs)
+	return func() { w.dir, w.known, w.vars, w.funcs = dir, known, vars, funcs }
 }
 
 func (w *walker) stmts(list []*syntax.Stmt) {
@@ -149,6 +150,9 @@ func (w *walker) cmd(c syntax.Command) {
 	case *syntax.TimeClause:
 		w.stmt(c.Stmt)
 	case *syntax.CoprocClause:
+		if call, simple := c.Stmt.Cmd.(*syntax.CallExpr); simple && (c.Name != nil || len(call.Assigns) > 0) || c.Stmt.Cmd == nil { // the parser loses the order of its words
+			w.add(Unclear, LevelAlways, "", "it runs a command in the background in a way that shells read differently")
+		}
 		w.stmt(c.Stmt)
 	case *syntax.DeclClause:
 		w.declare(c)
@@ -280,9 +284,9 @@ func (w *walker) function(f *syntax.FuncDecl) {
 		w.add(System, levelNever, "", "it is a fork bomb")
 	}
 	if w.funcs == nil {
-		w.funcs = map[string]bool{}
+		w.funcs = map[string]*syntax.Stmt{}
 	}
-	w.funcs[f.Name.Value] = true
+	w.funcs[f.Name.Value] = f.Body
 	dir, known, out := w.dir, w.known, w.out
 	w.inFunc++
 	w.branch++
@@ -357,7 +361,13 @@ func (w *walker) assign(a *syntax.Assign, exported bool) {
 		if w.vars == nil {
 			w.vars = map[string]value{}
 		}
-		w.vars[a.Name.Value] = value{fields: items, split: true}
+		old, had := w.vars[a.Name.Value]
+		v := value{fields: items, array: true, split: w.branch > 0 && had}
+		if a.Append && had {
+			v.fields = append(append([]field(nil), old.fields...), items...)
+			v.split = old.split || v.split
+		}
+		w.vars[a.Name.Value] = v
 		return
 	}
 	f := w.one(a.Value)

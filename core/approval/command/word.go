@@ -14,6 +14,7 @@ type field struct {
 	sub    bool   // a part came from an expansion
 	glob   bool   // an unquoted wildcard is in it
 	said   bool   // a part is what a command said about the machine or its files
+	made   bool   // a command of this line put it out, and what that was is known
 	proc   bool   // it is a process substitution: a file that a command writes or reads
 	quoted bool
 	adds   bool   // of a redirection: what the file holds stays
@@ -26,6 +27,7 @@ const unknown = "\x00"
 // traits say where data comes from.
 type traits struct {
 	net, decoded, secret, code bool // code: a file or stream that was made by this very line
+	keys                       bool // names of files where secrets are kept
 	any                        bool // there is a stream at all
 	text                       string
 	plain                      bool // text is all of it
@@ -34,6 +36,7 @@ type traits struct {
 func (t traits) with(o traits) traits {
 	return traits{
 		net: t.net || o.net, decoded: t.decoded || o.decoded, secret: t.secret || o.secret, code: t.code || o.code, any: t.any || o.any,
+		keys: t.keys || o.keys,
 	}
 }
 
@@ -113,6 +116,7 @@ func (w *walker) one(word *syntax.Word) field {
 	for _, f := range fs[1:] {
 		out.text += " " + f.text
 		out.dyn, out.sub, out.glob, out.from = out.dyn || f.dyn, out.sub || f.sub, out.glob || f.glob, out.from.with(f.from)
+		out.made = out.made || f.made
 	}
 	return out
 }
@@ -150,7 +154,7 @@ func (g *gather) part(p syntax.WordPart, first bool) {
 	case *syntax.ParamExp:
 		g.param(p, false)
 	case *syntax.CmdSubst:
-		g.command(p)
+		g.command(p, false)
 	case *syntax.ArithmExp:
 		g.w.arithmetic(p.X)
 		g.number()
@@ -175,6 +179,8 @@ func (g *gather) inQuotes(p syntax.WordPart) {
 		g.b.WriteString(unquote(p.Value))
 	case *syntax.ParamExp:
 		g.param(p, true)
+	case *syntax.CmdSubst:
+		g.command(p, true)
 	default:
 		g.part(p, false)
 	}
@@ -251,7 +257,7 @@ func unquote(s string) string {
 }
 
 // command is $(...): what is in it counts, and some commands are known to give a word or a folder.
-func (g *gather) command(c *syntax.CmdSubst) {
+func (g *gather) command(c *syntax.CmdSubst, quoted bool) {
 	w := g.w
 	saved, in := w.out, w.in
 	w.out, w.in = traits{}, traits{}
@@ -262,6 +268,10 @@ func (g *gather) command(c *syntax.CmdSubst) {
 	w.out, w.in = saved, in
 	g.cur.sub, g.cur.from = true, g.cur.from.with(got)
 	text, ok := w.gives(c.Stmts)
+	if !ok && got.plain && len(got.text) < maxWord { // echo of something known
+		g.says(strings.TrimRight(got.text, "\n"), quoted, got)
+		return
+	}
 	if !ok {
 		g.dynamic()
 	}

@@ -122,6 +122,11 @@ func (x wrapper) run(w *walker, c cmd) {
 			w.add(Exec, LevelAlways, v.text, c.name+" runs "+v.text)
 		}
 	}
+	for _, v := range o.values("E") { // strace -E NAME=value
+		if name, text, ok := strings.Cut(v.text, "="); ok && c.name == "strace" {
+			w.setting(name, part(v, text))
+		}
+	}
 	w.run(o.after(x.skip))
 }
 
@@ -146,7 +151,7 @@ func (w *walker) joined(words []field) {
 	if len(words) == 0 {
 		return
 	}
-	if len(words) == 1 && !strings.ContainsAny(words[0].text, " \t\n;|&") {
+	if len(words) == 1 && !strings.ContainsAny(words[0].text, " \t\n;|&$`~<>(){}*?[\\\"'#!=") {
 		w.run(words)
 		return
 	}

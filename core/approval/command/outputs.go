@@ -1,0 +1,54 @@
+package command
+
+import "strings"
+
+// optionFiles asks about files outside of the project that an option names for what a program writes, whichever program it is: logs,
+// reports, traces. Programs with a language of their own in place of options are left to themselves.
+func (w *walker) optionFiles(c cmd) {
+	if one("find gfind test [ [[ grep egrep fgrep rg ag ack git set shopt ssh scp sftp mount ps lsof ls echo printf sed expr tmux screen docker podman kubectl", c.name) {
+		return
+	}
+	for i, a := range c.args {
+		name, value, has := strings.Cut(a.text, "=")
+		switch {
+		case a.text == "--":
+			return
+		case !strings.HasPrefix(name, "-"):
+			continue
+		case has:
+			w.optionFile(strings.TrimLeft(name, "-"), part(a, value))
+		case i+1 < len(c.args) && !strings.HasPrefix(c.args[i+1].text, "-"):
+			w.optionFile(strings.TrimLeft(name, "-"), c.args[i+1])
+		case len(a.text) > 3 && (a.text[1] == 'o' || a.text[1] == 'O') && (a.text[2] == '/' || a.text[2] == '~'):
+			w.optionFile("o", part(a, a.text[2:]))
+		}
+	}
+}
+
+func (w *walker) optionFile(name string, v field) {
+	if !one(outputOptions, name) || v.dyn && strings.HasPrefix(v.text, unknown) || v.text == "-" {
+		return
+	}
+	if p := w.place(v); p.kind != placeProject && p.kind != placeTemp && p.kind != placeUnknown {
+		w.writes(v, "writes")
+	}
+}
+
+// outputOptions name, in most programs that have them, a file or folder to write.
+const outputOptions = `o O out output outfile output-file out-file outdir out-dir output-dir output-directory outDir outputdir outputFile log log-file logfile log-path
+	report report-file save export dump dest destination target-dir trace trace-file trace-output warc-file rejected-log write-batch only-write-batch blockprofile mutexprofile memprofile
+	cpuprofile coverprofile pretty-print cursor-file junitxml junit-xml junit html-report cov-report result-file results-file save-cookies dump-header stats-file profile-output
+	resultlog xml-output json-output cache-dir cachedir build-dir builddir artifacts artifact-dir pid-file pidfile write-out-file history-file prof-file callgrind-out-file D_`
+
+// decodedArguments asks about words that only decoding or the network shows: they may be options.
+func (w *walker) decodedArguments(c cmd) {
+	if one("echo printf test [ [[ cat head tail wc grep egrep fgrep ls stat file cut tr export local declare return exit seq sleep expr jq base64 md5sum sha256sum diff cmp xargs sh bash eval", c.name) {
+		return
+	}
+	for _, a := range c.args {
+		if a.dyn && strings.HasPrefix(a.text, unknown) && (a.from.decoded || a.from.net) {
+			w.add(Exec, LevelSensitive, c.name, "an argument of "+c.name+" is known only when it runs: it is decoded or fetched")
+			return
+		}
+	}
+}

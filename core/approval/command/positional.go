@@ -1,0 +1,153 @@
+package command
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// positional sets $0, $1 ... to words; $@ and $* are all but the first.
+func (w *walker) positional(words []field) {
+	if w.vars == nil {
+		w.vars = map[string]value{}
+	}
+	for i := range 10 {
+		delete(w.vars, strconv.Itoa(i))
+		switch {
+		case i < len(words):
+			w.vars[strconv.Itoa(i)] = value{fields: words[i : i+1]}
+		case i > 0:
+			w.vars[strconv.Itoa(i)] = value{fields: []field{{}}}
+		}
+	}
+	rest := words[min(1, len(words)):]
+	for _, name := range []string{"@", "*"} {
+		w.vars[name] = value{fields: rest, list: true}
+	}
+}
+
+// callFunction walks the body of a function with the words of a call.
+func (w *walker) callFunction(c cmd, body *syntax.Stmt) {
+	if w.calling[c.name] || w.depth >= maxDepth {
+		w.out = w.out.with(w.in)
+		return
+	}
+	if w.calling == nil {
+		w.calling = map[string]bool{}
+	}
+	w.calling[c.name] = true
+	w.depth++
+	kept := map[string]value{}
+	names := []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"}
+	for _, n := range names {
+		if v, ok := w.vars[n]; ok {
+			kept[n] = v
+		}
+	}
+	w.positional(append([]field{{text: c.name}}, c.args...))
+	span := w.span
+	w.stmt(body)
+	w.at(span)
+	for _, n := range names {
+		delete(w.vars, n)
+		if v, ok := kept[n]; ok {
+			w.vars[n] = v
+		}
+	}
+	w.depth--
+	delete(w.calling, c.name)
+}
+
+// setWords is set: its operands become $1, $2 ...
+func (w *walker) setWords(c cmd) {
+	for i, a := range c.args {
+		switch {
+		case a.text == "--":
+			w.positional(append([]field{{text: "sh"}}, c.args[i+1:]...))
+			return
+		case (strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "+")) && !a.dyn:
+			if strings.HasSuffix(a.text, "o") {
+				return
+			}
+		default:
+			w.positional(append([]field{{text: "sh"}}, c.args[i:]...))
+			return
+		}
+	}
+}
+
+// shift drops the first of $1, $2 ...
+func shift(w *walker, c cmd) {
+	all, ok := w.vars["@"]
+	if !ok {
+		return
+	}
+	n := 1
+	if v, err := strconv.Atoi(operand(c)); err == nil {
+		n = v
+	}
+	words := all.fields[min(max(n, 0), len(all.fields)):]
+	if w.branch > 0 || n < 0 { // how often is not known
+		words = []field{{text: unknown, dyn: true, sub: true}}
+	}
+	w.positional(append([]field{{text: "sh"}}, words...))
+	if w.branch > 0 {
+		for i := 2; i < 10; i++ {
+			w.vars[strconv.Itoa(i)] = value{fields: words}
+		}
+	}
+}
+
+// reader is read and mapfile: what comes in becomes variables.
+func reader(w *walker, c cmd) {
+	list := c.name != "read"
+	o := parseOptions(c.args, map[bool]string{false: "d i n N p t u a", true: "d n O s u C c"}[list], false)
+	names := o.operands
+	for _, v := range o.values("a") {
+		names, list = append(names, v), true
+	}
+	if len(names) == 0 {
+		names = []field{{text: map[bool]string{false: "REPLY", true: "MAPFILE"}[c.name != "read"]}}
+	}
+	got := field{text: unknown, dyn: true, sub: true, from: w.in.with(traits{})}
+	if w.in.plain {
+		got = field{text: strings.TrimRight(w.in.text, "\n"), sub: true, from: got.from}
+	}
+	for _, n := range names {
+		if n.dyn {
+			continue
+		}
+		v := value{fields: []field{got}}
+		switch {
+		case list && w.in.plain:
+			v = value{array: true}
+			for _, word := range strings.Fields(got.text) {
+				v.fields = append(v.fields, part(got, word))
+			}
+		case list, len(names) > 1:
+			v.fields = []field{{text: unknown, dyn: true, sub: true, from: got.from}}
+		}
+		if w.vars == nil {
+			w.vars = map[string]value{}
+		}
+		w.vars[n.text] = v
+	}
+	filter(w, c)
+}
+
+// says writes what a command is known to put out.
+func (g *gather) says(text string, quoted bool, from traits) {
+	f := field{text: text, made: true, sub: true, dyn: strings.Contains(text, unknown), from: from.with(traits{})}
+	f.glob = !quoted && strings.ContainsAny(text, "*?[")
+	if quoted || !strings.ContainsAny(text, " \t\n") {
+		g.whole(f)
+		return
+	}
+	for i, word := range strings.Fields(text) {
+		if i > 0 || strings.HasPrefix(text, " ") {
+			g.cut()
+		}
+		g.whole(part(f, word))
+	}
+}

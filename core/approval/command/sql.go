@@ -1,0 +1,155 @@
+package command
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// changesData reports why statements are more than reading; "" when they only read.
+func changesData(q string) string {
+	for l := range strings.SplitSeq(q, "\n") {
+		if l = strings.TrimSpace(l); strings.HasPrefix(l, ".") || strings.HasPrefix(l, `\`) {
+			if why := clientCommand(l); why != "" {
+				return why
+			}
+		}
+	}
+	if t := strings.TrimSpace(q); strings.HasPrefix(t, ".") || strings.HasPrefix(t, `\`) {
+		return ""
+	}
+	code := sqlCode(q)
+	if strings.Contains(code, `\`) {
+		return "the database client runs a command"
+	}
+	for stmt := range strings.SplitSeq(code, ";") {
+		if why := statement(stmt); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// clientCommand is a line that the client itself understands: .tables, \dt.
+func clientCommand(l string) string {
+	words := strings.Fields(strings.ToLower(strings.TrimSuffix(l, ";")))
+	if len(words) == 0 || strings.Contains(l, "|") {
+		return "the database client runs a command"
+	}
+	switch {
+	case one(`.tables .schema .headers .header .mode .help .indexes .indices .databases .dump .show .fullschema .dbinfo .width .eqp .quit .exit .timer .nullvalue .separator .stats .lint .expert
+		\d \dt \d+ \dt+ \l \l+ \dn \dn+ \du \du+ \df \df+ \di \di+ \dv \dv+ \dm \ds \dp \z \dx \dg \x \conninfo \timing \q \pset \a \t \sf \sv \encoding \? \h `, words[0]):
+		if rest := l[len(words[0]):]; strings.Contains(rest, `\`) && strings.HasPrefix(l, `\`) {
+			return "the database client runs a command"
+		}
+		return ""
+	default:
+		return "the database client runs " + words[0]
+	}
+}
+
+// sqlCode is SQL in capitals without what stands in its strings and comments.
+func sqlCode(q string) string {
+	var b strings.Builder
+	for i := 0; i < len(q); i++ {
+		switch c := q[i]; {
+		case c == '\'':
+			end := strings.IndexByte(q[i+1:], c)
+			if end < 0 {
+				end = len(q) - i - 1
+			}
+			i += end + 1
+			b.WriteString("''")
+		case c == '-' && strings.HasPrefix(q[i:], "--"):
+			end := strings.IndexByte(q[i:], '\n')
+			if end < 0 {
+				return strings.ToUpper(b.String())
+			}
+			i += end
+			b.WriteByte(' ')
+		case c == '/' && strings.HasPrefix(q[i:], "/*") && !strings.HasPrefix(q[i:], "/*!"): // MySQL runs what is in /*! */
+			end := strings.Index(q[i+2:], "*/")
+			if end < 0 {
+				end = len(q) - i - 4
+			}
+			i += max(end, 0) + 3
+			b.WriteByte(' ')
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return strings.ToUpper(b.String())
+}
+
+func statement(stmt string) string {
+	words := strings.FieldsFunc(stmt, func(r rune) bool { return r != '_' && (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
+	if len(words) == 0 {
+		return ""
+	}
+	if !one("SELECT WITH SHOW EXPLAIN VALUES TABLE DESCRIBE DESC PRAGMA USE FROM SUMMARIZE BEGIN COMMIT ROLLBACK START END LIST INFO ANALYZE", words[0]) {
+		return "the statement changes data or settings (" + strings.ToLower(words[0]) + ")"
+	}
+	if words[0] == "PRAGMA" && (strings.Contains(stmt, "=") || strings.Contains(stmt, "WRITABLE")) {
+		return "the statement changes settings of the database"
+	}
+	for i, word := range words {
+		switch word {
+		case "REPLACE", "EDIT", "SET", "DO", "CALL", "LOAD", "KILL", "RENAME", "COPY", "MERGE", "SYSTEM", "EXECUTE", "EXEC", "UPDATE", "DELETE", "INSERT", "CREATE", "ALTER", "DROP", "TRUNCATE", "GRANT", "REVOKE":
+			if next := strings.TrimLeft(after(stmt, word), " "); one("REPLACE EDIT INSERT LOAD", word) && !strings.HasPrefix(next, "(") || word == "REPLACE" || one("UPDATE", word) && i > 0 && words[i-1] == "FOR" || strings.Contains(stmt, "AS "+word) || i > 0 && words[i-1] == "SHOW" || i > 1 && words[0] == "SHOW" {
+				continue // replace(x, 'a', 'b') is a function, FOR UPDATE a lock; a column may be called so
+			}
+			return "the statement changes data or files (" + strings.ToLower(word) + ")"
+		case "INTO", "ATTACH", "DETACH", "VACUUM", "REINDEX", "LOAD_EXTENSION", "LOAD_FILE", "WRITEFILE", "READFILE", "XP_CMDSHELL", "SHUTDOWN", "SETVAL", "NEXTVAL", "FTS3_TOKENIZER", "SYS_EXEC", "SYS_EVAL":
+			return "the statement changes data or files (" + strings.ToLower(word) + ")"
+		}
+		for _, p := range []string{"PG_TERMINATE", "PG_CANCEL", "PG_RELOAD", "PG_READ", "PG_LS_", "PG_ROTATE", "PG_SWITCH", "PG_DROP", "PG_CREATE", "PG_PROMOTE", "PG_FILE", "PG_STAT_RESET", "PG_ADVISORY", "LO_", "DBLINK", "QUERY_TO_XML", "UTL_", "DBMS_"} {
+			if strings.HasPrefix(word, p) {
+				return "the statement changes data or files (" + strings.ToLower(word) + ")"
+			}
+		}
+	}
+	return ""
+}
+
+// after is what follows the first occurrence of word.
+func after(s, word string) string {
+	_, rest, _ := strings.Cut(s, word)
+	return rest
+}
+
+var mongoCall = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([A-Za-z_$][\w$]*)\s*\(`) })
+
+// mongo is a shell of JavaScript: its calls are those that read, or it asks.
+func (w *walker) mongo(c cmd, o options) {
+	scripts := o.values("eval")
+	if len(scripts) == 0 && o.has("version", "help") {
+		return
+	}
+	if len(scripts) == 0 && w.in.any && w.in.plain {
+		scripts = []field{{text: w.in.text}}
+	}
+	if len(scripts) == 0 || len(o.values("f", "file")) > 0 || strings.HasSuffix(operand(c), ".js") {
+		w.add(System, LevelSensitive, c.name, c.name+" runs statements that nobody sees")
+		return
+	}
+	for _, s := range scripts {
+		why := ""
+		for _, m := range mongoCall().FindAllStringSubmatch(s.text, -1) {
+			if !one("find findOne count countDocuments estimatedDocumentCount distinct aggregate getCollectionNames getCollectionInfos stats explain limit sort pretty toArray printjson print getIndexes serverStatus hello isMaster version getMongo getCollection getSiblingDB status currentOp hint size length keys skip map forEach project hostInfo getName buildInfo dataSize storageSize totalSize ObjectId ISODate Date getDBNames listCollections getLastError conf validate JSON stringify EJSON function if for", m[1]) {
+				why = "the statement calls " + m[1]
+			}
+		}
+		for _, bad := range []string{"$out", "$merge", "[\"", "['", "`", "load", "process", "require", "eval"} {
+			if strings.Contains(s.text, bad) && (bad[0] != '[' || strings.Contains(s.text, bad) && strings.Contains(s.text, "](")) {
+				why = "the statement runs or writes something (" + bad + ")"
+			}
+		}
+		if s.dyn && why == "" {
+			why = "what it asks the database is known only when it runs"
+		}
+		if why != "" {
+			w.add(System, LevelSensitive, strings.ReplaceAll(s.text, unknown, "…"), why)
+		}
+	}
+	w.add(NetIn, LevelStandard, c.name, "reads a database")
+}
