@@ -20,6 +20,7 @@ func builders() map[string]handler {
 		phpunit phpcs phpstan psalm php-cs-fixer pint
 		  swiftc swiftlint swiftformat ormolu hlint stylish-haskell fourmolu stylua luacheck terraform-docs tflint tfsec checkov kubeval kubeconform 
 		latex pdflatex xelatex lualatex bibtex biber latexmk typst hugo jekyll asciidoctor vale  nbconvert  strip objcopy ranlib 
+		 ansible-lint salt-lint yamlfmt taplo sqlfluff djlint pydocstyle pycodestyle interrogate refurb deptry bats shfmt gitlint commitizen typos lychee vacuum spectral redocly tbls buildifier gci revive gocyclo deadcode benchstat tparse gosec nilaway wasm-opt
 		 scons  meson  pants buck2 please waf ccmake qmake autoconf automake aclocal autoreconf libtoolize pkg-config jsonnet cue dhall cspell  commitlint lint-staged
 		pipdeptree pip-audit safety npm-check depcheck madge knip size-limit lighthouse scalafmt`: builds,
 		"pre-commit husky": func(w *walker, c cmd) {
@@ -317,6 +318,9 @@ func jvm(w *walker, c cmd) {
 		w.file(c.name, v)
 	}
 	for _, f := range o.operands {
+		if strings.HasPrefix(c.name, "bazel") && one("test build query cquery aquery info version coverage fetch", o.first()) {
+			break // what follows are labels
+		}
 		if acts(f.text) && f.text != "install" || one("exec:exec exec:java shell  upload publish publishToMavenLocal_", f.text) {
 			w.add(NetOut, LevelSensitive, f.text, c.name+" "+f.text+" changes something outside of the project")
 		}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"strings"
 )
 
@@ -147,13 +148,20 @@ func copyFiles(w *walker, c cmd) {
 		w.note(f)
 	}
 	if o.has("l", "link", "s", "symbolic-link") {
-		w.links(from)
+		w.links(from, "")
 	}
 }
 
 // links asks about links that lead out of the project: what is written through them later lands there.
-func (w *walker) links(targets []field) {
+func (w *walker) links(targets []field, at string) {
 	for _, f := range targets {
+		if p := w.place(f); w.ctx.Local && at != "" && !f.dyn && !f.glob && (p.kind == placeHome || p.kind == placeOutside) && !p.top && !under(w.ctx.Project, p.path) {
+			if w.linked == nil {
+				w.linked = map[string]string{}
+			}
+			w.linked[at] = p.path // later lines see the link itself
+			continue
+		}
 		if f.text == "/dev/null" {
 			w.add(Delete, LevelSensitive, f.text, "puts a link to nothing in place of a file")
 		}
@@ -173,7 +181,26 @@ func link(w *walker, c cmd) {
 		w.outputs(targets[len(targets)-1:])
 		targets = targets[:len(targets)-1]
 	}
-	w.links(targets)
+	if o.has("s", "symbolic") && len(o.operands) > 1 { // a relative target begins where the link stands
+		into := o.operands[len(o.operands)-1].text
+		if v := o.values("t", "target-directory"); len(v) > 0 {
+			into = v[0].text + "/"
+		}
+		from := append([]field(nil), targets...)
+		for i, f := range from {
+			if dir := path.Dir(into); !path.IsAbs(f.text) && !f.dyn && dir != "." {
+				from[i] = part(f, dir+"/"+f.text)
+			}
+		}
+		targets = from
+	}
+	at := ""
+	if n := len(o.operands); n == 2 && !o.operands[1].dyn && !o.operands[1].glob && w.known && o.has("s", "symbolic") {
+		if at = w.place(o.operands[1]).path; strings.HasSuffix(o.operands[1].text, "/") || o.operands[1].text == "." {
+			at = path.Join(at, path.Base(o.operands[0].text))
+		}
+	}
+	w.links(targets, at)
 }
 
 func move(w *walker, c cmd) {

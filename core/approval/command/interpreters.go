@@ -161,7 +161,7 @@ func scripted(w *walker, c cmd, x interpreter) {
 		return
 	}
 	if code := o.values(strings.Fields(x.code)...); len(code) > 0 {
-		if v := code[0]; v.dyn || (!harmless(v.text) || w.in.any) && (c.name != "perl" || !pure(c.args, v.text)) || len(code) > 1 {
+		if v := code[0]; v.dyn || (c.name == "perl" || !harmless(v.text) || w.in.any) && (c.name != "perl" || !pure(c.args, v.text)) || len(code) > 1 {
 			w.add(Exec, LevelAlways, v.text, c.name+" runs code that stands in the command")
 		}
 		return
@@ -231,39 +231,6 @@ var lineCode = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:s/[\w\s.,:^$*+?\\\[\]|="'<>-]*/[\w\s.,:="'<>-]*/[gims]*;?|print(?: (?:if|unless) /[\w\s.,:^$*+?\\|="'<>-]*/i?)?;?)$`)
 })
 
-// harmless knows code that only shows a number, a word or a version.
-func harmless(code string) bool {
-	code = strings.TrimSpace(code)
-	for {
-		rest, ok := strings.CutPrefix(code, "import ")
-		if !ok {
-			break
-		}
-		names, after, found := strings.Cut(rest, ";")
-		if !found || strings.Trim(names, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_., ") != "" {
-			return false
-		}
-		code = strings.TrimSpace(after)
-	}
-	if code != "" && strings.Trim(code, "0123456789+-*/%(). ") == "" {
-		return true
-	}
-	for _, call := range []string{"print(", "console.log(", "puts ", "process.version"} {
-		rest, ok := strings.CutPrefix(code, call)
-		if !ok {
-			continue
-		}
-		rest = strings.TrimRight(rest, "; ")
-		if strings.HasSuffix(call, "(") {
-			if rest, ok = strings.CutSuffix(rest, ")"); !ok {
-				return false
-			}
-		}
-		return strings.Trim(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,+*/% '\"-") == "" && !strings.Contains(rest, "environ") && !strings.Contains(rest, "env")
-	}
-	return false
-}
-
 func python(w *walker, c cmd) {
 	o := parseOptions(c.args, "c m W X", true)
 	if _, ok := o.get("m"); ok {
@@ -320,6 +287,9 @@ func (w *walker) module(c cmd) {
 			}
 			w.flows()
 		case "http.server", "SimpleHTTPServer", "smtpd", "pydoc", "xmlrpc.server":
+			if len(rest) == 1 && one("--help -h", rest[0].text) {
+				return
+			}
 			if bind := valueOr(parseOptions(rest, "b bind d directory", false), "", "b", "bind"); name != "pydoc" && bind != "localhost" && !strings.HasPrefix(bind, "127.") {
 				w.add(NetOut, LevelSensitive, name, "it serves the folder to the network")
 			}

@@ -66,6 +66,9 @@ func (w *walker) invoke(args []field) {
 		w.add(Hidden, LevelAlways, c.name, "the name of the program "+c.name+" holds letters that can pass for others")
 		return
 	}
+	if helps(c) {
+		return
+	}
 	known := true
 	if strings.Contains(c.name, "/") {
 		c.name, known = w.programAt(first)
@@ -86,6 +89,27 @@ func (w *walker) invoke(args []field) {
 		w.add(Exec, LevelSensitive, c.name, "what "+c.name+" does is not known here")
 	}
 }
+
+// helps reports whether a program is only asked for its help or version.
+func helps(c cmd) bool {
+	last := len(c.args) - 1
+	if last < 0 || last > 2 || c.args[last].text != "--help" && (last > 0 || c.args[last].text != "--version") {
+		return false
+	}
+	for _, a := range c.args {
+		if a.dyn || a.glob || a.from.secret {
+			return false
+		}
+	}
+	if last == 0 {
+		return !strings.Contains(c.name, "/") && !one(ofShellOnly, c.name)
+	}
+	return one("kubectl helm docker podman gh glab git npm yarn pnpm cargo go terraform tofu aws gcloud az pip pip3 poetry uv dotnet systemctl journalctl apt apt-get brew flux argocd pulumi", c.name) &&
+		!one("run exec x dlx create run-script start test foreach", c.args[0].text) && (last == 1 || !one("run exec", c.args[1].text)) && !strings.HasPrefix(c.args[0].text, "-")
+}
+
+// ofShellOnly are commands to which --help is a word like any other.
+const ofShellOnly = "eval exec source . trap echo printf set test [ [[ command builtin env xargs nohup time sudo sh bash"
 
 func (w *walker) dynamicCommand(f field) {
 	what := "which program runs is known only when it runs"

@@ -52,6 +52,7 @@ func (w *walker) place(f field) place {
 	if w.ctx.Local && at < 0 && !strings.HasPrefix(abs, "/dev/") {
 		abs = realpath.Of("", w.dir, text)
 	}
+	abs = w.throughLinks(abs)
 	p := place{path: abs, wild: f.glob}
 	relative := !path.IsAbs(text) && !strings.Contains(text, "..")
 	p.kind = w.classify(abs, relative)
@@ -61,6 +62,25 @@ func (w *walker) place(f field) place {
 	p.top = w.top(abs, f.glob)
 	if at >= 0 && p.kind <= placeOutside {
 		p.kind = placeUnknown
+	}
+	return p
+}
+
+// throughLinks is where a path leads when a link of this very line is in it.
+func (w *walker) throughLinks(p string) string {
+	if len(w.linked) == 0 {
+		return p
+	}
+	for range maxDepth {
+		before := p
+		for link, to := range w.linked {
+			if under(p, link) && !under(to, link) {
+				p = path.Clean(to + strings.TrimPrefix(p, link))
+			}
+		}
+		if p == before {
+			break
+		}
 	}
 	return p
 }

@@ -1,0 +1,129 @@
+package command
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// harmless knows code of scripting languages that only shows a number, a word, a version or what plain functions make of them.
+func harmless(code string) bool {
+	code = strings.TrimSpace(code)
+	for {
+		rest, ok := strings.CutPrefix(code, "import ")
+		if !ok {
+			break
+		}
+		names, after, found := strings.Cut(rest, ";")
+		if !found || strings.Trim(names, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_., ") != "" {
+			return false
+		}
+		code = strings.TrimSpace(after)
+	}
+	if code == "" {
+		return false
+	}
+	for _, call := range []string{"print(", "console.log(", "puts ", "p ", "echo "} {
+		if rest, ok := strings.CutPrefix(code, call); ok {
+			rest = strings.TrimRight(rest, "; ")
+			if strings.HasSuffix(call, "(") {
+				if rest, ok = strings.CutSuffix(rest, ")"); !ok {
+					return false
+				}
+			}
+			return shows(rest)
+		}
+	}
+	if strings.Trim(code, "0123456789+-*/%(). ") == "" {
+		return true
+	}
+	for _, value := range []string{"process.version", "require("} { // node -p
+		if strings.HasPrefix(code, value) {
+			return shows(strings.TrimRight(code, "; "))
+		}
+	}
+	return false
+}
+
+var expressions struct {
+	once                 sync.Once
+	manifest, call, name *regexp.Regexp
+}
+
+// shows reports whether an expression is made of numbers, plain strings, names and functions that only compute.
+func shows(s string) bool {
+	x := &expressions
+	x.once.Do(func() {
+		x.manifest = regexp.MustCompile(`require\((?:'\./[\w./-]+\.json'|"\./[\w./-]+\.json")\)`)
+		x.call = regexp.MustCompile(`([A-Za-z_$][\w$.]*)\s*\(`)
+		x.name = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
+	})
+	if len(s) > 500 || strings.Contains(s, "..") {
+		return false
+	}
+	s = x.manifest.ReplaceAllString(s, "pkg")
+	bare, ok := withoutStrings(s)
+	if !ok || strings.Trim(bare, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.,+*/%<>=!:()[]{} -") != "" || strings.Contains(bare, "=>") || percent(bare) {
+		return false
+	}
+	for _, m := range x.call.FindAllStringSubmatch(bare, -1) {
+		if !one(computes, m[1]) {
+			return false
+		}
+	}
+	if strings.Contains(bare, "](") || strings.Contains(bare, ")(") {
+		return false
+	}
+	for _, n := range x.name.FindAllString(bare, -1) {
+		if n == "environ" || n == "env" || n == "require" || n == "import" || n == "eval" || n == "exec" || strings.HasPrefix(n, "__") && !one("__version__ __file__ __name__ __doc__", n) {
+			return false
+		}
+		switch n { // words of languages that call without brackets
+		case "qx", "do", "system", "exit", "fork", "abort", "load", "unlink", "delete", "rmdir", "new", "lambda", "await", "yield", "def", "function", "class", "throw", "raise", "File", "Dir", "IO", "Kernel", "Process", "FileUtils", "globalThis", "constructor", "mainModule", "binding", "dlopen", "open", "kill", "argv":
+			return false
+		}
+	}
+	return true
+}
+
+// percent reports whether a word follows a percent sign at once: Ruby and Perl run what is in %x/.../.
+func percent(s string) bool {
+	for i := range len(s) - 1 {
+		if s[i] == '%' && (s[i+1]|0x20) >= 'a' && (s[i+1]|0x20) <= 'z' {
+			return true
+		}
+	}
+	return false
+}
+
+// computes are functions that only compute.
+const computes = `json.dumps json.loads sum range len max min abs sorted round hex bin oct ord chr str int float divmod pow list tuple set dict zip enumerate reversed any all type repr bool print math.sqrt math.pow math.floor math.ceil math.log
+	math.factorial math.gcd math.comb Math.max Math.min Math.round Math.floor Math.sqrt Math.pow JSON.stringify Object.keys parseInt parseFloat Number String platform.python_version platform.machine platform.system
+	os.cpu_count sys.getrecursionlimit sys.getdefaultencoding time.time datetime.datetime.now datetime.date.today datetime.datetime.utcnow uuid.uuid4 secrets.token_hex secrets.token_urlsafe random.random
+	random.randint Date.now process.cwd os.getcwd torch.cuda.is_available ssl.get_protocol_name locale.getpreferredencoding os.cpus phpversion php_sapi_name PHP_VERSION sys.getsizeof`
+
+// withoutStrings is code without its plain strings; false when one of them may hold code.
+func withoutStrings(s string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '`' || c == '#' && i+1 < len(s) && s[i+1] == '{' {
+			return "", false
+		}
+		if c != '"' && c != '\'' {
+			b.WriteByte(c)
+			continue
+		}
+		end := strings.IndexByte(s[i+1:], c)
+		if end < 0 {
+			return "", false
+		}
+		text := s[i+1 : i+1+end]
+		if strings.ContainsAny(text, "\\") && strings.Trim(text, "\\n") != "" || strings.Contains(text, "#{") || strings.Contains(text, "{") && i > 0 && strings.ContainsRune("fFrRbB", rune(s[i-1])) || strings.ContainsAny(text, "$@") && c == '"' {
+			return "", false
+		}
+		i += end + 1
+		b.WriteString("0")
+	}
+	return b.String(), true
+}
