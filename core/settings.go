@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"hermes/core/agent"
@@ -181,7 +182,9 @@ func (a *App) apply(change config.Change) {
 		}
 	}
 	LearnSecrets(change.Config)
-	a.Skills.Changed()
+	if slices.ContainsFunc(change.Live, func(key string) bool { return strings.HasPrefix(key, "skills.") }) {
+		a.RereadSkills(context.Background())
+	}
 	if a.opts.Changed != nil {
 		a.opts.Changed(change.Config)
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"hermes/core/agent"
 	"hermes/core/chat"
@@ -91,6 +92,25 @@ func (a *App) SubmitSkill(ctx context.Context, uid, name string, in agent.Input)
 	return a.Agent.Submit(ctx, uid, in)
 }
 
+// Project is the root of what new sessions work on.
+func (a *App) Project() string { return prompt.ProjectRoot(a.Cwd()) }
+
+// RereadSkills reads the skills again: something about them was changed.
+func (a *App) RereadSkills(ctx context.Context) {
+	a.Skills.Changed()
+	a.tellSkills(ctx)
+}
+
+// SwitchSkills writes which skills are off.
+func SwitchSkills(cfg *config.Config, on bool, names ...string) error {
+	off := slices.DeleteFunc(slices.Clone(cfg.Skills.Disabled), func(s string) bool { return slices.Contains(names, s) })
+	if !on {
+		off = append(off, names...)
+	}
+	slices.Sort(off)
+	return config.Set(cfg.Paths(), "skills.disabled", "["+strings.Join(slices.Compact(off), ", ")+"]")
+}
+
 // followSkills reads the skills once the program is open, and again whenever something changes in one of their folders.
 func (a *App) followSkills(ctx context.Context) {
 	a.skillsFollowed = make(chan struct{})
@@ -100,11 +120,7 @@ func (a *App) followSkills(ctx context.Context) {
 		if a.opts.Reload == nil {
 			return
 		}
-		places := a.Skills.Places(prompt.ProjectRoot(a.Cwd())).Places()
-		err := skills.Watch(ctx, places, func() {
-			a.Skills.Changed()
-			a.tellSkills(ctx)
-		})
+		err := skills.Watch(ctx, a.Skills.Places(a.Project()).Places(), func() { a.RereadSkills(ctx) })
 		if err != nil {
 			a.log.Warn("skills are not watched", "err", err)
 		}
@@ -113,7 +129,7 @@ func (a *App) followSkills(ctx context.Context) {
 
 // tellSkills publishes what skills there are now, for whoever offers them.
 func (a *App) tellSkills(ctx context.Context) {
-	c := a.Skills.Catalog(ctx, prompt.ProjectRoot(a.Cwd()))
+	c := a.Skills.Catalog(ctx, a.Project())
 	if ctx.Err() != nil {
 		return
 	}

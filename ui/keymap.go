@@ -69,6 +69,11 @@ func (f *frame) global() []entry {
 	for _, a := range f.opt.Actions {
 		out = append(out, entry{Action: a})
 	}
+	if f.opt.More != nil {
+		for _, a := range f.opt.More() {
+			out = append(out, entry{Action: a})
+		}
+	}
 	for i := range out {
 		if out[i].Group == "" {
 			out[i].Group = "everywhere"
@@ -101,7 +106,13 @@ func (f *frame) table() []entry {
 			out = append(out, ofPane(p)...)
 		}
 	}
-	return append(out, f.global()...)
+	out = append(out, f.global()...)
+	if f.opt.More != nil { // last: the program's own commands count before them
+		for _, a := range f.opt.More() {
+			out = append(out, entry{Action: a})
+		}
+	}
+	return out
 }
 
 // find returns the action that key means now. A disabled action of the pane leaves the key to a global one.

@@ -22,6 +22,8 @@ type Options struct {
 	Session string
 	// Actions are what the rest of the program offers everywhere. Their messages must be FrameMsgs.
 	Actions []Action
+	// More are actions that come and go, each a slash command; asked for whenever they are listed. It must not block. May be nil.
+	More func() []Action
 	// Keys changes keys by action id; an empty list takes all keys away. See Program.KeyProblems.
 	Keys map[string][]string
 	// Slash, when set, is bound to the action table: the conversation panes complete and run slash commands through it.

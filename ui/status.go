@@ -64,6 +64,10 @@ func (f *frame) observeProgram(e event.Envelope) {
 		if len(ev.Problems) > 0 {
 			f.say(event.Warn, ev.Problems[0], fmt.Sprintf("%d problems: hermes config check", len(ev.Problems)))
 		}
+	case event.SkillsChanged:
+		if ev.Untrusted != "" {
+			f.say(event.Warn, ev.Untrusted, "")
+		}
 	case event.ModelChanged:
 		if e.Session == "" {
 			f.status.model, f.status.window, f.dirty = ev.Model, ev.Window, true

@@ -97,6 +97,18 @@ func (l *Library) Catalog(ctx context.Context, project string) *skills.Catalog {
 	return l.shelf(ctx, project).Catalog
 }
 
+// Kept returns the skills that Catalog has read already, and which of them are blocked by their front matter; nil when it must be asked. It
+// reads nothing.
+func (l *Library) Kept(project string) (c *skills.Catalog, blocked func(name string) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.kept[project]
+	if s == nil {
+		return nil, nil
+	}
+	return s.Catalog, func(name string) bool { return len(s.hits[name]) > 0 }
+}
+
 func (l *Library) shelf(ctx context.Context, project string) *shelf {
 	l.mu.Lock()
 	s, n := l.kept[project], l.loaded

@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"hermes/core/config"
+	"hermes/core"
 	"hermes/core/skill"
 	"hermes/skills"
 	"hermes/ui/text"
@@ -93,19 +92,9 @@ func (c *command) skillsSwitch(on bool) *cobra.Command {
 				return err
 			}
 		}
-		return SwitchSkills(start.Config, on, names...)
+		return core.SwitchSkills(start.Config, on, names...)
 	}
 	return cmd
-}
-
-// SwitchSkills writes which skills are off.
-func SwitchSkills(cfg *config.Config, on bool, names ...string) error {
-	off := slices.DeleteFunc(slices.Clone(cfg.Skills.Disabled), func(s string) bool { return slices.Contains(names, s) })
-	if !on {
-		off = append(off, names...)
-	}
-	slices.Sort(off)
-	return config.Set(cfg.Paths(), "skills.disabled", "["+strings.Join(slices.Compact(off), ", ")+"]")
 }
 
 func (c *command) skillsTrust() *cobra.Command {

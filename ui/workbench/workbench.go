@@ -58,6 +58,7 @@ type workbench struct {
 	slash   *ui.Slash
 	options Options
 	ready   chan struct{} // closed once program is there
+	known   knownSkills
 }
 
 func open(ctx context.Context, o Options) (*workbench, error) {
@@ -126,6 +127,7 @@ func (w *workbench) ui(first string) ui.Options {
 	o.Conversation = w.conversation
 	o.Side = w.side(o.Now)
 	o.Actions = w.actions()
+	o.More = w.skillActions
 	o.Keys = c.Keys
 	o.Slash = w.slash
 	o.Theme, o.ThemeDir, o.SetTheme = c.Display.Theme, c.Paths().ThemesDir, w.setTheme

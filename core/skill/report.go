@@ -1,0 +1,73 @@
+package skill
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"hermes/skills"
+)
+
+// State is how a skill stands.
+type State string
+
+// States of a skill.
+const (
+	On      State = "on"
+	Off     State = "off"      // switched off in the settings
+	Blocked State = "blocked"  // it gives orders to the agent
+	NotHere State = "not here" // for another system
+	Broken  State = "broken"   // its problems say why
+	Hidden  State = "hidden"   // another one of its name counts
+)
+
+// Row is a skill as people see it in lists.
+type Row struct {
+	Name        string           `json:"name"`
+	Category    string           `json:"category,omitempty"`
+	Description string           `json:"description"`
+	Version     string           `json:"version,omitempty"`
+	Source      skills.Source    `json:"source"`
+	State       State            `json:"state"`
+	File        string           `json:"file"`
+	Problems    []skills.Problem `json:"problems,omitempty"`
+	Hits        []Hit            `json:"hits,omitempty"`
+	Uses        int              `json:"uses"`
+	Views       int              `json:"views"`
+	CreatedBy   string           `json:"created_by,omitempty"`
+
+	Skill *skills.Skill `json:"-"`
+}
+
+// Rows lists every skill that is there, the unusable ones too, with everything that is wrong with them. It reads and scans all files.
+func (l *Library) Rows(ctx context.Context, project string) []Row {
+	c := l.Catalog(ctx, project)
+	used := l.Usage.All()
+	rows := make([]Row, 0, len(c.Skills)+len(c.Broken))
+	for _, s := range slices.Concat(c.Skills, c.Broken) {
+		r := Row{
+			Name: cmp.Or(s.Name, s.Folder()), Category: s.Category, Description: s.Description, Version: s.Version, Source: s.Source,
+			File: s.Path(skills.File), Problems: s.Problems, State: On, Skill: s,
+		}
+		if n := used[s.Name]; s.Usable() {
+			r.Uses, r.Views, r.CreatedBy = n.Uses, n.Views, n.CreatedBy
+			r.Hits = CheckAll(s)
+		}
+		_, fits := s.Fits(l.o.System, s.Requires.Toolsets, s.Requires.Tools)
+		switch {
+		case !s.Usable():
+			r.State = Broken
+		case c.Find(s.Name) != s:
+			r.State = Hidden
+		case s.Disabled:
+			r.State = Off
+		case len(r.Hits) > 0:
+			r.State = Blocked
+		case !fits:
+			r.State = NotHere
+		}
+		rows = append(rows, r)
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source)) })
+	return rows
+}

@@ -1,0 +1,181 @@
+package workbench
+
+import (
+	"context"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core"
+	"hermes/core/agent"
+	"hermes/core/event"
+	"hermes/core/skill"
+	"hermes/skills"
+	"hermes/ui"
+)
+
+// knownSkills are the slash commands of the skills that were read last. Only the event loop uses it.
+type knownSkills struct {
+	of      *skills.Catalog
+	project string
+	actions []ui.Action
+}
+
+// skillActions are the skills as slash commands. It reads nothing: skills that were not read yet, or are being read again, come later.
+func (w *workbench) skillActions() []ui.Action {
+	app, ok := w.boot.now()
+	if !ok {
+		return nil
+	}
+	k := &w.known
+	if k.project == "" {
+		k.project = app.Project()
+	}
+	c, blocked := app.Skills.Kept(k.project)
+	if c == nil || c == k.of {
+		return k.actions
+	}
+	k.of, k.actions = c, nil
+	for _, s := range c.Skills {
+		if s.Disabled || skills.Reserved(s.Name) || blocked(s.Name) {
+			continue
+		}
+		k.actions = append(k.actions, ui.Action{
+			ID: "skill." + s.Name, Slash: s.Name, Arg: "[what to do]", Title: "Skill: " + s.Description, Group: "skills",
+			Run: func(arg string) tea.Cmd { return w.useSkill(s.Name, arg) },
+		})
+	}
+	return k.actions
+}
+
+// skillNames completes the argument of /skills.
+func (w *workbench) skillNames(prefix string) []string {
+	var out []string
+	for _, a := range w.skillActions() {
+		if strings.HasPrefix(a.Slash, prefix) {
+			out = append(out, a.Slash)
+		}
+	}
+	return out
+}
+
+// useSkill puts a skill into the next message of the session.
+func (w *workbench) useSkill(name, words string) tea.Cmd {
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		return nil, app.SubmitSkill(ctx, uid, name, agent.Input{Text: words})
+	})
+}
+
+// skillsOverlay shows all skills, on the one that is named.
+func (w *workbench) skillsOverlay(name string) tea.Cmd {
+	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+		v := &skillsView{at: name, do: w.skillDeeds()}
+		v.take(w.skillRows(ctx, app))
+		if r, ok := v.row(); ok {
+			if m, ok := v.do.read(r)().(skillTextMsg); ok {
+				v.text, v.asked = m, r.File
+			}
+		}
+		return ui.ShowOverlay{Overlay: v}, nil
+	})
+}
+
+func (w *workbench) skillRows(ctx context.Context, app *core.App) skillsMsg {
+	project := app.Project()
+	return skillsMsg{rows: app.Skills.Rows(ctx, project), brought: app.Skills.Catalog(ctx, project).Project}
+}
+
+// skillDeeds are what the overlay can do.
+func (w *workbench) skillDeeds() skillDeeds {
+	again := func(f func(ctx context.Context, app *core.App) error) tea.Cmd {
+		return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+			if err := f(ctx, app); err != nil {
+				return nil, err
+			}
+			app.RereadSkills(ctx)
+			return w.skillRows(ctx, app), nil
+		})
+	}
+	return skillDeeds{
+		use: func(name string) tea.Cmd { return w.useSkill(name, "") },
+		read: func(r skill.Row) tea.Cmd {
+			return func() tea.Msg {
+				body, err := r.Skill.Read("")
+				if err != nil {
+					body = err.Error()
+				}
+				return skillTextMsg{r.File, body, r.Skill.Files()}
+			}
+		},
+		toggle: func(r skill.Row) tea.Cmd {
+			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+				// The watcher of the settings sees it, and the skills are read again with them.
+				if err := core.SwitchSkills(app.Config(), r.State == skill.Off, r.Name); err != nil {
+					return nil, err
+				}
+				return switchedMsg{r.Name, r.State == skill.Off}, nil
+			})
+		},
+		edit: func(r skill.Row) tea.Cmd { return w.editSkill(r.Name, r.File, line(r)) },
+		begin: func(name string) tea.Cmd {
+			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+				c, err := app.Skills.Plan(ctx, skills.Request{Op: skills.Create, Name: name, Content: skills.Template(name, "")})
+				if err != nil {
+					return nil, err
+				}
+				if err := app.Skills.Apply(c, "user"); err != nil {
+					return nil, err
+				}
+				return w.editSkill(name, c.Path(), 3)(), nil
+			})
+		},
+		trust: func(b *skills.Brought, yes bool) tea.Cmd {
+			return again(func(_ context.Context, app *core.App) error {
+				places := app.Skills.Places(app.Project())
+				if yes {
+					return app.Skills.Trust().Accept(places, b)
+				}
+				return app.Skills.Trust().Refuse(places, b)
+			})
+		},
+		untrust: func(b *skills.Brought) tea.Cmd {
+			return again(func(_ context.Context, app *core.App) error {
+				_, err := app.Skills.Trust().Revoke(b.Folder)
+				return err
+			})
+		},
+		preview: func(b *skills.Brought) tea.Cmd {
+			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+				return broughtMsg{app.Skills.Places(app.Project()).Preview(ctx, b)}, nil
+			})
+		},
+	}
+}
+
+// line is where an editor opens a skill: at the first thing that is wrong.
+func line(r skill.Row) int {
+	for _, p := range r.Problems {
+		if p.Line > 0 {
+			return p.Line
+		}
+	}
+	if len(r.Hits) > 0 {
+		return r.Hits[0].Line
+	}
+	return 0
+}
+
+// editSkill opens a SKILL.md; afterwards the overlay comes back.
+func (w *workbench) editSkill(name, file string, at int) tea.Cmd {
+	return func() tea.Msg {
+		return ui.RunProcess{Cmd: editor(file, at), Done: func(err error) tea.Msg {
+			if err != nil {
+				return toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
+			}
+			if app, ok := w.boot.now(); ok {
+				app.Skills.Changed()
+			}
+			return ui.RunAction{ID: "skills", Arg: name}
+		}}
+	}
+}
