@@ -17,8 +17,38 @@ func (p *Pane) startBrowsing() {
 	}
 	if !p.browsing {
 		p.browsing, p.queue.choosing, p.selected = true, false, p.list.Len()
+		if i := p.inSight(); i >= 0 {
+			p.selected = i
+			return
+		}
 		p.move(-1)
 	}
+}
+
+// inSight is the newest item that begins in the window of somebody who has scrolled up and has something to show, so that
+// browsing begins where they read; -1 for none.
+func (p *Pane) inSight() int {
+	if p.list.Follow() {
+		return -1
+	}
+	for y := p.h - 1; y >= 0; y-- {
+		if pos, ok := p.list.Hit(y); ok && pos.Line == 0 && p.selectable(pos.Item) {
+			return pos.Item
+		}
+	}
+	return -1
+}
+
+func (p *Pane) selectable(i int) bool {
+	if _, tool := p.at(i).(*call); tool {
+		return true
+	}
+	it := p.at(i)
+	if it == nil {
+		return false
+	}
+	s, _ := it.plain()
+	return strings.TrimSpace(s) != ""
 }
 
 // stopBrowsing gives the keys back to the line. The marks of a search go with it.
@@ -45,11 +75,7 @@ func (p *Pane) at(i int) item {
 // move selects the next item in a direction that has something to show.
 func (p *Pane) move(delta int) {
 	for i := p.selected + delta; i >= 0 && i < p.list.Len(); i += delta {
-		if s, _ := p.at(i).plain(); strings.TrimSpace(s) != "" {
-			p.selected = i
-			break
-		}
-		if _, tool := p.at(i).(*call); tool {
+		if p.selectable(i) {
 			p.selected = i
 			break
 		}

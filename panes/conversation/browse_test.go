@@ -123,3 +123,33 @@ func TestUndoGivesThePromptBack(t *testing.T) {
 		t.Errorf("a failed undo wrote %q", got)
 	}
 }
+
+func TestBrowsingBeginsWhereAPersonReads(t *testing.T) {
+	p := open(t, &world{messages: history(100)})
+	p.View()
+	press(p, "pgup", "pgup", "pgup")
+	before := p.View()
+	if !strings.Contains(seen(p), "more below · end") {
+		t.Errorf("nothing says that there is more:\n%s", seen(p))
+	}
+	press(p, "ctrl+up")
+	if top := strings.Split(p.View(), "\n")[0]; top != strings.Split(before, "\n")[0] {
+		t.Errorf("the window moved to\n%s", seen(p))
+	}
+	if v := seen(p); !strings.Contains(v, "▸") {
+		t.Errorf("nothing is selected:\n%s", v)
+	}
+	press(p, "esc", "end")
+	if strings.Contains(seen(p), "more below") {
+		t.Error("the end is below the end")
+	}
+}
+
+func TestNothingIsBelowWhatFits(t *testing.T) {
+	p := open(t, &world{messages: history(2)})
+	p.View()
+	press(p, "pgup", "ctrl+home")
+	if strings.Contains(seen(p), "more below") {
+		t.Errorf("everything is in sight:\n%s", seen(p))
+	}
+}

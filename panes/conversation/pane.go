@@ -58,7 +58,7 @@ type Pane struct {
 	last     compose.Token // completions were offered for
 
 	memo   string
-	memoAt int64 // second of the memo, which counts while a clock is shown
+	memoAt uint64 // what the running clocks showed then
 	memoOK bool
 	cx, cy int
 	cursor bool
@@ -154,12 +154,12 @@ func (p *Pane) Cursor() (x, y int, ok bool) {
 	return p.cx, p.cy, p.cursor && p.focused && p.Typing()
 }
 
-// RefreshAt implements ui.Refresher: once a second while a tool runs and its clock can be seen.
+// RefreshAt implements ui.Refresher: when the clock of a running call shows the next second.
 func (p *Pane) RefreshAt(now time.Time) time.Time {
 	if p.w <= 0 || p.h <= 0 || !p.script.anyRunning() {
 		return time.Time{}
 	}
-	return now.Truncate(time.Second).Add(time.Second)
+	return p.script.nextSecond(now)
 }
 
 // Wake implements ui.Waker: what was said has changed, so it is read again.

@@ -46,6 +46,25 @@ func (s *script) base(msg int64) base { return base{e: s.pane.env, msg: msg} }
 
 func (s *script) anyRunning() bool { return len(s.running) > 0 }
 
+// seconds are those that the clocks of all running calls show.
+func (s *script) seconds() (n uint64) {
+	for _, c := range s.running {
+		n += c.seconds()
+	}
+	return n
+}
+
+// nextSecond is when the first of the running clocks shows another second. Each has begun at a moment of its own.
+func (s *script) nextSecond(now time.Time) (at time.Time) {
+	for _, c := range s.running {
+		next := now.Add(time.Second - c.took()%time.Second)
+		if at.IsZero() || next.Before(at) {
+			at = next
+		}
+	}
+	return at
+}
+
 // add appends items and counts them while the view is locked.
 func (s *script) add(items ...list.Item) {
 	p := s.pane

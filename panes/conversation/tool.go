@@ -49,7 +49,21 @@ func newCall(e *env, msg int64, c chat.ToolCall, at time.Time) *call {
 	if c.Invalid != "" {
 		args = c.Invalid
 	}
-	return &call{base: base{e: e, msg: msg}, id: c.ID, name: text.Sanitize(c.Name), gist: gist(c.Args), args: text.Sanitize(args), started: at}
+	return &call{
+		base: base{e: e, msg: msg}, id: c.ID, name: text.Sanitize(c.Name), gist: gist(c.Args), backend: wanted(c.Args),
+		args: text.Sanitize(args), started: at,
+	}
+}
+
+// wanted is the back end that the model asked for: what waits for its turn says already where it will run.
+func wanted(args json.RawMessage) string {
+	var a struct {
+		Backend string `json:"backend"`
+	}
+	if json.Unmarshal(args, &a) != nil {
+		return ""
+	}
+	return oneLine(a.Backend)
 }
 
 // gist is the one argument that tells most.
@@ -79,7 +93,9 @@ func (c *call) start(at time.Time, e event.ToolStarted) {
 	if e.Gist != "" && e.Gist != e.Call.Name {
 		c.gist = oneLine(e.Gist)
 	}
-	c.backend = oneLine(e.Backend)
+	if e.Backend != "" {
+		c.backend = oneLine(e.Backend)
+	}
 	c.bump()
 }
 
@@ -113,12 +129,20 @@ func (c *call) deny() { c.waits, c.denied = false, true; c.bump() }
 
 func (c *call) running() bool { return c.result == nil && !c.started.IsZero() }
 
-// Version changes with the second while the call runs: its line shows how long.
+// Version changes with the second while the call, or one inside of it, runs: their lines show how long.
 func (c *call) Version() uint64 {
+	return c.version<<24 | c.seconds()&0xffffff
+}
+
+// seconds are those that the running clocks of the call's lines show.
+func (c *call) seconds() (n uint64) {
 	if !c.running() {
-		return c.version << 24
+		return 0
 	}
-	return c.version<<24 | uint64(c.took().Seconds())&0xffffff
+	for _, k := range c.inside {
+		n += k.seconds()
+	}
+	return n + uint64(c.took().Seconds())
 }
 
 func (c *call) took() time.Duration {

@@ -1,9 +1,12 @@
 package conversation
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"hermes/core/chat"
 	"hermes/core/event"
@@ -53,6 +56,7 @@ func TestAFailureSaysWhy(t *testing.T) {
 	for want, r := range map[string]chat.ToolResult{
 		"↳ There is no tool called bash": {IsError: true, Text: "There is no tool called bash\nAvailable tools: many"},
 		"↳ ld: symbol not found":         {ExitCode: &two, Text: "compiling\nld: symbol not found\n"},
+		"↳ ld: no such file":             {ExitCode: &two, Text: "compiling\nld: no such file\n\n[exit code 2]"},
 		"↳ Script timed out after 15s":   {ExitCode: &two, IsError: true, Text: `{"status":"timeout","error":"Script timed out after 15s","output":"x"}`},
 		"interrupted":                    {Interrupted: true, IsError: true, Text: "x"},
 	} {
@@ -138,5 +142,59 @@ func TestArgumentsAreWrittenForPeople(t *testing.T) {
 		if got := pretty(args); got != want {
 			t.Errorf("%s became %q, want %q", args, got, want)
 		}
+	}
+}
+
+func TestTheTodoListIsShownAlthoughACallSaysIt(t *testing.T) {
+	p := open(t, &world{})
+	say(p, event.TurnStarted{})
+	inside(p, "call", event.TodoChanged{Items: []event.TodoItem{{ID: "1", Content: "look", Status: "completed"}, {ID: "2", Content: "mend", Status: "in_progress"}}})
+	if v := seen(p); !strings.Contains(v, "[x] look") || !strings.Contains(v, "] mend") {
+		t.Errorf("no list:\n%s", v)
+	}
+}
+
+func TestTheRunningClockIsNeverOld(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := &world{now: start}
+		p := open(t, w)
+		for i := range rapid.IntRange(1, 3).Draw(rt, "calls") {
+			id := strconv.Itoa(i)
+			w.now = w.now.Add(time.Duration(rapid.IntRange(0, 1999).Draw(rt, "pause")) * time.Millisecond)
+			say(p, event.MessageAdded{Message: assistant(int64(2+i), "", toolCall(id, "make "+id))})
+			p.Apply([]event.Envelope{{Header: event.Header{Session: "s", At: w.now}, Event: event.ToolStarted{Call: toolCall(id, "make "+id)}}})
+		}
+		for range 5 {
+			p.View()
+			next := p.RefreshAt(w.now)
+			if wait := next.Sub(w.now); wait <= 0 || wait > time.Second {
+				rt.Fatalf("the next look is in %v", wait)
+			}
+			w.now = next
+			for _, c := range p.script.running {
+				if want := strconv.Itoa(int(c.took().Seconds())) + " s"; !strings.Contains(seen(p), c.gist+blanks(seen(p), c.gist)+want) {
+					rt.Fatalf("%s runs for %s:\n%s", c.gist, want, seen(p))
+				}
+			}
+		}
+	})
+}
+
+// blanks are those that stand behind word.
+func blanks(s, word string) string {
+	_, rest, _ := strings.Cut(s, word)
+	return rest[:len(rest)-len(strings.TrimLeft(rest, " "))]
+}
+
+func TestWhatWaitsForItsTurnSaysWhereItWillRun(t *testing.T) {
+	p := open(t, &world{})
+	c := chat.ToolCall{ID: "c", Name: "terminal", Args: []byte(`{"command":"make","backend":"analytics"}`)}
+	say(p, event.MessageAdded{Message: assistant(2, "", c)})
+	if v := seen(p); !strings.Contains(v, "analytics") {
+		t.Errorf("pending:\n%s", v)
+	}
+	say(p, event.ToolStarted{Call: c, Backend: "default"})
+	if v := seen(p); !strings.Contains(v, "default") || strings.Contains(v, "analytics") {
+		t.Errorf("started elsewhere:\n%s", v)
 	}
 }

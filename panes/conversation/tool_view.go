@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/lipgloss"
 
+	"hermes/core/chat"
 	"hermes/ui/text"
 )
 
@@ -49,14 +51,20 @@ func (c *call) newest() string {
 	case (r.IsError || r.ExitCode != nil && *r.ExitCode != 0) && errorIn(r.Text) != "":
 		return oneLine(errorIn(r.Text))
 	case r.ExitCode != nil && *r.ExitCode != 0:
-		t := strings.TrimRight(end(r.Text, 4<<10), "\r\n \t")
-		return oneLine(t[strings.LastIndexByte(t, '\n')+1:])
+		return lastSaid(r)
 	case r.IsError:
 		first, _, _ := strings.Cut(strings.TrimSpace(r.Text), "\n")
 		return oneLine(first)
 	default:
 		return ""
 	}
+}
+
+// lastSaid is the last line that a failed command printed. The line that tells the model its exit code is no news: the state says it.
+func lastSaid(r *chat.ToolResult) string {
+	t := strings.TrimRight(end(r.Text, 4<<10), "\r\n \t")
+	t = strings.TrimRight(strings.TrimSuffix(t, "[exit code "+strconv.Itoa(*r.ExitCode)+"]"), "\r\n \t")
+	return oneLine(t[strings.LastIndexByte(t, '\n')+1:])
 }
 
 // errorIn is the error in a result that is an object for programs, as scripts have it; "" in any other.
@@ -122,7 +130,7 @@ func (c *call) line(w int) string {
 	glyph, word, st := c.state()
 	pad, took := margin(w), ""
 	if !c.started.IsZero() && !c.waits {
-		took = text.FitLeft(clock(c.took()), 6)
+		took = text.FitLeft(c.clock(), 6)
 	}
 	head := pad + st.Render(glyph) + " " + c.e.s.Tool.Render(text.Truncate(c.name, max(4, w/3), c.e.s.Glyphs.Ellipsis))
 	want := min(text.Width(c.gist), 10)
@@ -134,6 +142,14 @@ func (c *call) line(w int) string {
 		}
 	}
 	return text.Truncate(head+"  "+c.gist, w, c.e.s.Glyphs.Ellipsis)
+}
+
+// clock is the time that the call took. While it runs it has no tenths: they would be old as soon as they are read.
+func (c *call) clock() string {
+	if d := c.took(); !c.running() || d >= 10*time.Second {
+		return clock(d)
+	}
+	return strconv.Itoa(int(c.took().Seconds())) + " s"
 }
 
 func nonEmpty(list []string) []string {

@@ -15,7 +15,7 @@ func (p *Pane) View() string {
 		p.cursor = false
 		return ""
 	}
-	if now := p.deps.Now().Unix(); !p.memoOK || p.script.anyRunning() && now != p.memoAt {
+	if now := p.script.seconds(); !p.memoOK || now != p.memoAt {
 		p.memo, p.memoOK, p.memoAt = p.compose(), true, now
 	}
 	return p.memo
@@ -82,6 +82,8 @@ func (p *Pane) placeholder() string {
 		return p.key("conversation.write", "i") + " goes back to writing"
 	case len(p.composer.Attachments()) > 0:
 		return "what about it? backspace takes it away"
+	case p.running && p.w >= 60:
+		return p.enterDoes() + ", " + p.key("conversation.mode", "alt+q") + " changes that"
 	case p.running:
 		return p.enterDoes()
 	case len(p.queue.items) > 0:
@@ -169,17 +171,27 @@ func (p *Pane) transcript(h int) []string {
 	if p.list.Follow() {
 		p.fresh = 0
 	}
-	lines := p.list.View()
-	if p.list.Follow() || p.fresh == 0 {
-		return p.mark(lines)
+	lines := p.mark(p.list.View())
+	if !p.list.More() {
+		return lines
 	}
-	lines = p.mark(lines)
-	s := p.env.s
-	chip := " " + s.Glyphs.Down + " " + strconv.Itoa(p.fresh) + " new · end "
+	s, more := p.env.s, "more below"
+	if p.fresh > 0 {
+		more = strconv.Itoa(p.fresh) + " new"
+	}
+	chip := " " + s.Glyphs.Down + " " + more + " · " + p.endKey() + " "
 	if last := len(lines) - 1; last >= 0 && text.Width(chip) < p.w {
 		lines[last] = text.Fit(lines[last], p.w-text.Width(chip)) + s.Chip.Inline(true).Render(chip)
 	}
 	return lines
+}
+
+// endKey is the key that goes to the end now: with text in the line, end is a key of the line.
+func (p *Pane) endKey() string {
+	if p.browsing || p.composer.Text() == "" {
+		return "end"
+	}
+	return p.key("conversation.end", "ctrl+end")
 }
 
 // mark puts the selection's bar before the lines of the selected item, and marks what was searched for.

@@ -241,6 +241,11 @@ func (l *List) End() { l.follow = true }
 // Follow reports whether the end is followed.
 func (l *List) Follow() bool { return l.follow }
 
+// More reports whether something stands below the window.
+func (l *List) More() bool {
+	return !l.follow && len(l.entries) > 0 && l.w > 0 && l.h > 0 && l.place().before(l.end())
+}
+
 // Show puts item i at the top of the window and stops following.
 func (l *List) Show(i int) {
 	l.follow, l.top = false, Pos{Item: min(max(i, 0), max(0, len(l.entries)-1))}
