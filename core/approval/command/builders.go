@@ -20,12 +20,18 @@ func builders() map[string]handler {
 		phpunit phpcs phpstan psalm php-cs-fixer pint
 		  swiftc swiftlint swiftformat ormolu hlint stylish-haskell fourmolu stylua luacheck terraform-docs tflint tfsec checkov kubeval kubeconform 
 		latex pdflatex xelatex lualatex bibtex biber latexmk typst hugo jekyll asciidoctor vale  nbconvert  strip objcopy ranlib 
-		 ansible-lint salt-lint yamlfmt taplo sqlfluff djlint pydocstyle pycodestyle interrogate refurb deptry bats shfmt gitlint commitizen typos lychee vacuum spectral redocly tbls buildifier gci revive gocyclo deadcode benchstat tparse gosec nilaway wasm-opt
+		 swag ansible-lint salt-lint yamlfmt taplo sqlfluff djlint pydocstyle pycodestyle interrogate refurb deptry bats shfmt gitlint commitizen typos lychee vacuum spectral redocly tbls buildifier gci revive gocyclo deadcode benchstat tparse gosec nilaway wasm-opt
 		 scons  meson  pants buck2 please waf ccmake qmake autoconf automake aclocal autoreconf libtoolize pkg-config jsonnet cue dhall cspell  commitlint lint-staged
 		pipdeptree pip-audit safety npm-check depcheck madge knip size-limit lighthouse scalafmt`: builds,
 		"pre-commit husky": func(w *walker, c cmd) {
 			if verb := operand(c); one("install init init-templatedir add set", verb) {
 				w.add(Persist, LevelAlways, verb, c.name+" "+verb+" puts hooks into the repository, which git runs from then on")
+			}
+			builds(w, c)
+		},
+		"dlv": func(w *walker, c cmd) {
+			if one("attach connect dap", operand(c)) || strings.Contains(joinedText(c.args), "--init") || strings.Contains(joinedText(c.args), "--listen") {
+				w.add(Exec, LevelSensitive, operand(c), "the debugger reaches other programs, or runs commands of a file")
 			}
 			builds(w, c)
 		},
@@ -58,6 +64,12 @@ func builds(w *walker, c cmd) {
 	case "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "rustc", "tcc", "swiftc", "javac":
 		for _, v := range append(o.values("o"), o.values("d")...) {
 			w.writes(v, "writes")
+			if len(w.written) > 0 {
+				w.note(v)
+			}
+		}
+		if len(w.written) > 0 {
+			w.note(field{text: "a.out"})
 		}
 		for _, a := range c.args {
 			if strings.HasPrefix(a.text, "@") && w.place(part(a, a.text[1:])).kind != placeProject {
@@ -148,6 +160,15 @@ func (w *walker) recipe() bool {
 	return false
 }
 
+// wroteCode asks when the line itself has written code that is now run.
+func (w *walker) wroteCode(what, ext string) {
+	for p := range w.written {
+		if strings.HasSuffix(p, ext) {
+			w.add(Exec, LevelAlways, p, what+" runs "+path.Base(p)+", which this very line wrote")
+		}
+	}
+}
+
 func tasks(w *walker, c cmd) {
 	o := parseOptions(c.args, "f justfile file rakefile d working-directory dir t taskfile e E execute execute-continue p execute-print r require set shell shell-arg I", false)
 	for _, v := range o.values("f", "justfile", "file", "taskfile", "rakefile") {
@@ -201,7 +222,12 @@ func goTool(w *walker, c cmd) {
 		}
 	}
 	if one("build test", verb) {
-		w.outputs(rest.values("o", "coverprofile", "cpuprofile", "memprofile", "trace", "blockprofile", "mutexprofile"))
+		for _, v := range rest.values("o", "coverprofile", "cpuprofile", "memprofile", "trace", "blockprofile", "mutexprofile") {
+			w.writes(v, "writes")
+			if len(w.written) > 0 { // what is built of code that this line wrote is such code too
+				w.note(v)
+			}
+		}
 	}
 	switch verb {
 	case "version", "list", "doc", "help", "":
@@ -217,6 +243,9 @@ func goTool(w *walker, c cmd) {
 }
 
 func (w *walker) goVerb(verb string, o options) {
+	if one("run test generate", verb) {
+		w.wroteCode("go "+verb, ".go")
+	}
 	for _, f := range o.operands {
 		switch {
 		case verb == "run" && strings.Contains(f.text, "@"), verb == "install" && strings.Contains(f.text, "@"):
@@ -264,6 +293,9 @@ func cargo(w *walker, c cmd) {
 		if a.text == "--config" || strings.HasPrefix(a.text, "--config=") {
 			w.add(Exec, LevelAlways, a.text, "cargo is given settings that can run programs")
 		}
+	}
+	if one("run r test t bench nextest build b", verb) {
+		w.wroteCode("cargo "+verb, ".rs")
 	}
 	switch {
 	case one("version help tree metadata search locate-project pkgid verify-project read-manifest", verb) || verb == "":

@@ -23,6 +23,7 @@ func containers() map[string]handler {
 		},
 		"kubectl oc k microk8s.kubectl": kubectl,
 		"helm":                          helm,
+		"stern kubetail":                func(w *walker, c cmd) { w.add(NetIn, LevelStandard, operand(c), "reads logs of the cluster") },
 		"terraform tofu terragrunt":     terraform,
 		"aws gcloud az doctl linode-cli oci ibmcloud aliyun scw hcloud": cloud,
 		"pulumi serverless sls sam cdk cdktf eksctl kops vercel netlify heroku fly flyctl wrangler firebase surge railway eb ansible ansible-playbook ansible-galaxy puppet chef salt nomad consul argocd flux istioctl linkerd skaffold tilt vagrant packer capistrano cap": func(w *walker, c cmd) {
@@ -329,7 +330,7 @@ func (w *walker) kubeSecrets(verb string, o options) {
 
 func helm(w *walker, c cmd) {
 	switch verb := operand(c); {
-	case one("list ls status get template lint show search history version env dependency dep verify inspect help", verb) || verb == "":
+	case one("list ls status get diff template lint show search history version env dependency dep verify inspect help", verb) || verb == "":
 	case verb == "repo", verb == "pull":
 		w.add(NetIn, LevelStandard, verb, "fetches charts")
 	case verb == "plugin":
@@ -378,6 +379,9 @@ func cloud(w *walker, c cmd) {
 			w.out.secret = true
 			return
 		}
+	}
+	if c.name == "aws" && one("logs", o.first()) && one("tail filter-log-events", second(o)) {
+		reading = true
 	}
 	if o.has("endpoint-url") {
 		w.add(NetOut, LevelSensitive, "", "it speaks with a server of the command's choice")

@@ -343,6 +343,9 @@ func rsync(w *walker, c cmd) {
 		return
 	}
 	from, to := o.operands[:len(o.operands)-1], o.operands[len(o.operands)-1]
+	if o.has("n", "dry-run", "list-only") && !remote(to.text) && !remote(from[0].text) {
+		return
+	}
 	for _, s := range o.set {
 		if strings.HasPrefix(s.name, "del") || s.name == "remove-source-files" || s.name == "remove-s" {
 			w.add(Delete, LevelSensitive, to.text, "deletes what is in "+to.text+" and not in the source")

@@ -321,7 +321,9 @@ func gitRefs(w *walker, verb string, args []field) {
 		switch sub {
 		case "add":
 			if rest := o.after(1); len(rest) > 0 {
-				w.writes(rest[0], "writes")
+				if p := w.place(rest[0]); (p.kind != placeHome && p.kind != placeOutside) || p.top { // a new folder beside the project; git takes no old one
+					w.writes(rest[0], "writes")
+				}
 			}
 		case "remove", "prune":
 			if sub == "remove" {

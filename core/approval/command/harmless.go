@@ -127,3 +127,61 @@ func withoutStrings(s string) (string, bool) {
 	}
 	return b.String(), true
 }
+
+// harmlessLines reports whether every line of a script is harmless code.
+func harmlessLines(s string) bool {
+	some := false
+	for l := range strings.SplitSeq(s, "\n") {
+		if l = strings.TrimSpace(l); l == "" || strings.HasPrefix(l, "#") {
+			continue
+		}
+		names, imports := strings.CutPrefix(l, "import ")
+		if imports && strings.Trim(names, "abcdefghijklmnopqrstuvwxyz0123456789_, ") == "" {
+			continue
+		}
+		if !harmless(l) {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
+// debugs knows a gdb that is given a program of the project and commands that only look at it.
+func (w *walker) debugs(args []field) bool {
+	var code, programs []field
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case one("-ex --ex -iex", a.text) && i+1 < len(args):
+			i++
+			code = append(code, args[i])
+		case one("-batch --batch -q -quiet -nx -n --nx", a.text):
+		case strings.HasPrefix(a.text, "-"):
+			return false
+		default:
+			programs = append(programs, a)
+		}
+	}
+	if len(code) == 0 || len(programs) == 0 || !looksOnly(code) || w.place(programs[0]).kind != placeProject || w.in.any {
+		return false
+	}
+	w.add(Run, LevelStandard, programs[0].text, "debugs "+w.name(programs[0]))
+	return true
+}
+
+// looksOnly reports whether commands of a debugger only run the program and look at it.
+func looksOnly(code []field) bool {
+	for _, c := range code {
+		words := strings.Fields(c.text)
+		if c.dyn || len(words) == 0 || strings.ContainsAny(c.text, "|!(`$=") {
+			return false
+		}
+		if !one("bt backtrace where run r start continue c quit q list l info frame up down finish next step n s break b tbreak thread disassemble x p print", words[0]) || words[0] == "thread" && len(words) > 3 && !one("bt backtrace", words[len(words)-1]) && !one("full", words[len(words)-1]) {
+			return false
+		}
+		if words[0] == "run" && len(words) > 1 || words[0] == "r" && len(words) > 1 {
+			return false // it starts through a shell
+		}
+	}
+	return true
+}

@@ -156,6 +156,9 @@ type interpreter struct {
 }
 
 func scripted(w *walker, c cmd, x interpreter) {
+	if c.name == "gdb" && w.debugs(c.args) {
+		return
+	}
 	o := parseOptions(c.args, x.takes, true)
 	if len(o.operands) == 0 && (o.has("version", "help", "v", "V", "h") || o.has("check")) && len(o.values(strings.Fields(x.code)...)) == 0 {
 		return
@@ -179,6 +182,10 @@ func scripted(w *walker, c cmd, x interpreter) {
 		w.add(Run, LevelStandard, o.first(), "runs the program "+o.first())
 		return
 	}
+	if o.first() == "-" && w.in.plain && c.name != "perl" && harmlessLines(w.in.text) {
+		w.add(Run, LevelStandard, c.name, "runs code that only shows something")
+		return
+	}
 	w.file(c.name, o.operands[0])
 	if rest := o.after(1); pathBase(o.first()) == "setup.py" && len(rest) > 0 && one("install develop upload register", rest[0].text) {
 		w.add(System, LevelSensitive, rest[0].text, "it installs or publishes the package")
@@ -188,6 +195,8 @@ func scripted(w *walker, c cmd, x interpreter) {
 // noScript is an interpreter that is given no file.
 func (w *walker) noScript(c cmd, o options) {
 	switch {
+	case w.in.any && w.in.plain && w.in.text != "" && !one("perl raku gdb lldb", c.name) && harmlessLines(w.in.text):
+		w.add(Run, LevelStandard, c.name, "runs code that only shows something")
 	case w.in.any:
 		w.stdinCode(c.name)
 	case c.name == "php" && o.has("S"):

@@ -211,6 +211,11 @@ func environments(w *walker, c cmd) {
 	o := parseOptions(c.args, "C directory p python n name project with from index-url index extra-index-url", true)
 	verb := o.first()
 	rest := o.after(1)
+	if c.name == "uv" && verb == "pip" && one("compile sync tree", second(o)) {
+		w.outputs(parseOptions(rest, "o output-file", false).values("o", "output-file"))
+		w.add(NetIn, LevelStandard, "", "installs or resolves what the project needs")
+		return
+	}
 	if c.name == "uv" && verb == "pip" {
 		pip(w, cmd{name: "pip", args: rest})
 		return
@@ -294,7 +299,7 @@ func systemPackages(w *walker, c cmd) {
 func versions(w *walker, c cmd) {
 	verb := operand(c)
 	switch {
-	case one("list ls current which show search outdated info version versions help env contents environment specification query", verb), verb == "":
+	case one("list ls current which show search outdated info version versions help env contents environment specification query", verb), verb == "", c.name == "rustup" && strings.Contains(joinedText(c.args), " list"):
 	case one("use local shell", verb) && c.name != "gem":
 		w.add(Write, LevelStandard, verb, "chooses a version")
 	default:

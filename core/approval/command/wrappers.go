@@ -169,8 +169,12 @@ func parallel(w *walker, c cmd) {
 		w.add(NetOut, LevelSensitive, "", "it runs commands on other machines")
 	}
 	var words []field
-	for _, a := range o.operands {
+	given := []field{{text: unknown, dyn: true, sub: true}}
+	for i, a := range o.operands {
 		if strings.HasPrefix(a.text, ":::") {
+			if a.text == ":::" && !strings.Contains(line(o.operands[i+1:]).text, ":::") && !strings.Contains(line(words).text, "{") {
+				given = o.operands[i+1:]
+			}
 			break
 		}
 		words = append(words, a)
@@ -184,6 +188,10 @@ func parallel(w *walker, c cmd) {
 			words[i].text = strings.ReplaceAll(strings.ReplaceAll(words[i].text, "{}", unknown), "{.}", unknown)
 			words[i].dyn = words[i].dyn || strings.Contains(words[i].text, unknown)
 		}
+	}
+	if !given[0].dyn && len(words) > 0 && !strings.ContainsAny(words[0].text, " ;|&$`") {
+		w.run(append(words, given...))
+		return
 	}
 	w.joined(append(words, field{text: unknown, dyn: true, sub: true}))
 	if len(words) == 1 && strings.ContainsAny(words[0].text, " ;|&") {
