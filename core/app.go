@@ -89,6 +89,8 @@ type App struct {
 	log    *slog.Logger
 	audit  *audit.Writer // nil when nothing is recorded
 
+	watching watching // the memory files, while somebody looks
+
 	stop     context.CancelFunc
 	followed chan struct{} // closed when edits of the settings are not followed any more; nil when they never were
 
@@ -164,6 +166,7 @@ func (a *App) build(ctx context.Context) error {
 // Close ends everything. Errors say what may be left behind.
 func (a *App) Close(ctx context.Context) error {
 	a.stop()
+	a.watching.close()
 	var errs []error
 	if a.followed != nil {
 		select {

@@ -1,6 +1,14 @@
 package core
 
 import (
+	"context"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"hermes/core/crash"
 	"hermes/core/event"
 	"hermes/core/memory"
 	"hermes/core/tool/remember"
@@ -25,5 +33,88 @@ func (a *App) memorySettings() remember.Settings {
 func (a *App) Remembered(uid string, c memory.Change, action string) {
 	if !c.Nothing() {
 		a.Bus.Publish(event.Header{Session: uid}, remember.Changed(c, action, "person"))
+	}
+}
+
+// quietTime is how long the files must rest before a change of them is told: an editor writes in several steps.
+const quietTime = 100 * time.Millisecond
+
+// watching is whether the memory files are followed.
+type watching struct {
+	mu   sync.Mutex
+	stop context.CancelFunc // nil: they are not
+	done chan struct{}
+}
+
+// FollowMemory tells of changes of the memory files by anybody, as MemoryChanged with the action "disk", until the App is closed. Nothing is
+// watched before somebody looks at memory. Calling it again does nothing.
+func (a *App) FollowMemory() error {
+	w := &a.watching
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stop != nil {
+		return nil
+	}
+	dir, err := a.Memory.Made()
+	if err != nil {
+		return err
+	}
+	files, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	if err := files.Add(dir); err != nil {
+		_ = files.Close()
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	w.stop, w.done = stop, make(chan struct{})
+	crash.Go("memory", func() {
+		defer close(w.done)
+		defer func() { _ = files.Close() }()
+		a.tellFiles(ctx, files)
+	})
+	return nil
+}
+
+func (a *App) tellFiles(ctx context.Context, files *fsnotify.Watcher) {
+	changed := map[memory.Target]bool{}
+	rest := time.NewTimer(quietTime)
+	defer rest.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, ok := <-files.Events:
+			if !ok {
+				return
+			}
+			for _, t := range memory.Targets() {
+				if filepath.Base(e.Name) == t.File() && e.Op != fsnotify.Chmod {
+					changed[t] = true
+					rest.Reset(quietTime)
+				}
+			}
+		case _, ok := <-files.Errors: // what was lost is seen at the next change
+			if !ok {
+				return
+			}
+		case <-rest.C:
+			for t := range changed {
+				a.Bus.Publish(event.Header{}, event.MemoryChanged{Target: string(t), Action: "disk", By: "disk"})
+			}
+			clear(changed)
+		}
+	}
+}
+
+// close ends the following.
+func (w *watching) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stop != nil {
+		w.stop()
+		<-w.done
+		w.stop = nil
 	}
 }

@@ -274,8 +274,8 @@ type TodoChanged struct {
 type MemoryChanged struct {
 	fact
 	Target  string   `json:"target"`            // "memory", "user"
-	Action  string   `json:"action"`            // "write", "undo", "refused"
-	By      string   `json:"by"`                // "agent", "person"
+	Action  string   `json:"action"`            // "write", "undo", "refused"; "disk": the file changed, whoever did it
+	By      string   `json:"by"`                // "agent", "person", "disk"
 	Added   []string `json:"added,omitempty"`   // entries that are new
 	Removed []string `json:"removed,omitempty"` // entries that are gone
 	Reason  string   `json:"reason,omitempty"`  // of "refused": nothing was written

@@ -224,3 +224,27 @@ func (s *Store) Raw(t Target) ([]byte, error) {
 	}
 	return raw, err
 }
+
+// Ensure makes the folder, and the target's file when it is not there: an editor is to find both.
+func (s *Store) Ensure(t Target) error {
+	d, err := s.folder(true)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	f, err := d.Open(t.File(), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return s.unusable(t, err)
+	}
+	return f.Close()
+}
+
+// Made makes the folder and returns its path without links, to be watched.
+func (s *Store) Made() (string, error) {
+	d, err := s.folder(true)
+	if err != nil {
+		return "", err
+	}
+	defer d.Close()
+	return d.Path(), nil
+}

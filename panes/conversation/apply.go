@@ -117,6 +117,8 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 		p.queue.set(ev.Items)
 	case event.TodoChanged:
 		s.steps(ev.Items)
+	case event.MemoryChanged:
+		return p.remembered(ev)
 	case event.Compressed:
 		s.say(noteDim, "", fmt.Sprintf("older messages were summed up: %d tokens became %d", ev.Before, ev.After), "")
 	case event.ProcessEnded:

@@ -29,7 +29,7 @@ func Actions() []ui.Action {
 
 // actions are those that need the program behind the screen.
 func (w *workbench) actions() []ui.Action {
-	return []ui.Action{
+	return append([]ui.Action{
 		{ID: "session.resume", Slash: "resume", Arg: "[session]", Title: "Resume a session", Help: "By title, id or \"last\"; without a name it opens the browser.", Group: "session", Run: w.resume},
 		{ID: "session.title", Slash: "title", Arg: "name", Title: "Name this session", Group: "session", Run: w.do("named", w.rename)},
 		{ID: "session.fork", Slash: "fork", Title: "Fork this session", Help: "A copy that goes its own way from here.", Group: "session", Run: w.fork},
@@ -43,7 +43,7 @@ func (w *workbench) actions() []ui.Action {
 		{ID: "skills", Slash: "skills", Keys: []string{"alt+k"}, Arg: "[name]", Title: "Skills: known ways to do things", Help: "What there is, where it comes from, what is wrong; each is a slash command of its own.", Group: "program", Run: w.skillsOverlay, Complete: w.skillNames},
 		{ID: "status", Slash: "status", Title: "What this session has used", Group: "session", Run: w.status},
 		{ID: "config", Slash: "config", Arg: "[back end]", Title: "Edit the settings", Help: "Opens config.yaml in $EDITOR, at the back end when one is named; what can change while running does.", Group: "program", Run: w.editConfig, Complete: w.backendNames},
-	}
+	}, w.memoryActions()...)
 }
 
 // task runs f in a command, with the App and the focused session. What f returns goes to the frame.

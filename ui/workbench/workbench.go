@@ -15,6 +15,7 @@ import (
 	"hermes/core/session"
 	"hermes/panes/backends"
 	"hermes/panes/conversation"
+	"hermes/panes/memory"
 	"hermes/panes/output"
 	"hermes/panes/sessions"
 	"hermes/panes/shell"
@@ -161,7 +162,7 @@ func PaneActions() []ui.Action {
 		Retry: func(context.Context, string) error { return nil },
 		Undo:  func(context.Context, string) (string, error) { return "", nil },
 	}
-	panes := []ui.Pane{conversation.New(none, ""), sessions.New(nil), output.New(nil), backends.New(nil), shell.New(shell.Deps{}, "", "")}
+	panes := []ui.Pane{conversation.New(none, ""), sessions.New(nil), output.New(nil), backends.New(nil), shell.New(shell.Deps{}, "", ""), memory.New(nil)}
 	var out []ui.Action
 	for _, p := range panes {
 		for _, a := range p.Actions() {
