@@ -138,7 +138,7 @@ func (l *Library) shelf(ctx context.Context, project string) *shelf {
 type Hit struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
-	Span    [2]int `json:"span"` // bytes of the file; of a description, of that
+	Span    [2]int `json:"span"` // bytes of the file, or of its text below the front matter
 	Reason  string `json:"reason"`
 	Excerpt string `json:"text"`
 }
@@ -158,9 +158,22 @@ func Scan(file, text string, first int) []Hit {
 	return out
 }
 
-// scanHead looks at what the front matter puts before a model.
+// scanHead looks at what the front matter puts before a model. The hits are those of the file where they can be found there: YAML may write a
+// text in many ways.
 func scanHead(s *skills.Skill) []Hit {
-	return Scan(s.Path(skills.File), head(s), 1)
+	hits := Scan(s.Path(skills.File), head(s), 1)
+	if len(hits) == 0 {
+		return nil
+	}
+	raw, err := s.Raw()
+	if err != nil {
+		return hits
+	}
+	inFile := slices.DeleteFunc(Scan(s.Path(skills.File), string(raw), 1), func(h Hit) bool { return h.Line >= s.BodyLine() })
+	if len(inFile) == 0 {
+		return hits
+	}
+	return inFile
 }
 
 func head(s *skills.Skill) string {
@@ -179,7 +192,9 @@ func CheckAll(s *skills.Skill) []Hit {
 	}
 	out := scanHead(s)
 	if raw, err := s.Raw(); err == nil {
-		out = Scan(s.Path(skills.File), string(raw), 1) // holds the front matter too
+		if all := Scan(s.Path(skills.File), string(raw), 1); len(all) > 0 {
+			out = all // holds the front matter too
+		}
 	}
 	for _, f := range s.Files() {
 		if text, err := s.Read(f); err == nil {

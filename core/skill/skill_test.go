@@ -51,7 +51,7 @@ func TestPoisonReachesNoModel(t *testing.T) {
 	if len(notices) != 1 || !strings.Contains(notices[0], "head") {
 		t.Errorf("the person reads %q", notices)
 	}
-	for name, line := range map[string]int{"body": 7, "head": 1, "unseen": 5} {
+	for name, line := range map[string]int{"body": 7, "head": 3, "unseen": 5} {
 		v, err := l.View(ctx, "", name, "")
 		if err != nil || !v.Blocked() || v.Text != "" || strings.Contains(v.Told(), "POISON") || v.Hits[0].Line != line {
 			t.Errorf("%s: %+v %v", name, v, err)

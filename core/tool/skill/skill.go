@@ -9,6 +9,7 @@ import (
 	"context"
 	_ "embed" // descriptions
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -217,7 +218,9 @@ func (m *manage) plan(ctx context.Context, c tool.Call) (*skills.Change, error) 
 // refuse says before anybody is asked what cannot be.
 func (m *manage) refuse(ctx context.Context, c tool.Call) string {
 	change, err := m.plan(ctx, c)
-	if err != nil {
+	if refused := (*library.RefusedError)(nil); err != nil && !errors.As(err, &refused) {
+		return "Refused, nothing was changed: " + err.Error()
+	} else if err != nil {
 		return err.Error()
 	}
 	m.mu.Lock()
