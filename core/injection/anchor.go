@@ -1,17 +1,24 @@
 package injection
 
 import (
-	"cmp"
 	"regexp/syntax"
 	"slices"
-	"strings"
 )
 
-// Most texts hold few of the words that a rule can begin with. A rule is therefore only asked near them: that makes a scan of
-// a long text about twenty times cheaper.
+// Most texts hold few of the words that a rule can begin with. A rule is therefore only tried where one of them stands, and all of them are
+// looked for in one pass: that makes a scan of a long text about fifty times cheaper.
 
-// reach is more bytes than any rule can match.
-const reach = 1500
+const (
+	reach         = 1500 // more bytes than any rule can match
+	mostAnchors   = 600  // of one part of a pattern
+	longestAnchor = 8    // bytes of an anchor that are looked at
+)
+
+// beginning is what a match can begin with. An open one is all of what a part of a pattern matches: the next part goes on.
+type beginning struct {
+	text string
+	open bool
+}
 
 // anchors are texts with one of which every match of a pattern begins; nil when that cannot be said, or is too weak to help.
 func anchors(pattern string) []string {
@@ -19,122 +26,149 @@ func anchors(pattern string) []string {
 	if err != nil {
 		return nil
 	}
-	list, _ := beginnings(re.Simplify())
-	for _, a := range list {
-		if len(a) < 2 {
+	var list []string
+	for _, b := range beginnings(re.Simplify()) {
+		if len(b.text) < 2 {
 			return nil
 		}
+		list = append(list, b.text)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// beginnings lists what a match of re begins with; whole says that they are all of it. An empty list is: unknown.
-func beginnings(re *syntax.Regexp) (list []string, whole bool) {
+// beginnings lists what a match of re begins with; nil is: unknown.
+func beginnings(re *syntax.Regexp) []beginning {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return []string{string(re.Rune)}, true
+		return []beginning{{string(re.Rune), true}}
 	case syntax.OpCharClass:
 		return class(re.Rune)
 	case syntax.OpCapture:
 		return beginnings(re.Sub[0])
-	case syntax.OpWordBoundary, syntax.OpEmptyMatch:
-		return []string{""}, true
+	case syntax.OpWordBoundary, syntax.OpEmptyMatch, syntax.OpBeginText:
+		return []beginning{{"", true}}
 	case syntax.OpQuest:
-		list, whole = beginnings(re.Sub[0])
-		if list == nil {
-			return nil, false
+		if list := beginnings(re.Sub[0]); list != nil {
+			return append(slices.Clone(list), beginning{"", true})
 		}
-		return append(list, ""), whole
+		return nil
 	case syntax.OpPlus:
-		list, _ = beginnings(re.Sub[0])
-		return list, false
+		list := slices.Clone(beginnings(re.Sub[0]))
+		for i := range list {
+			list[i].open = false
+		}
+		return list
 	case syntax.OpAlternate:
-		return either(re.Sub)
+		var list []beginning
+		for _, sub := range re.Sub {
+			part := beginnings(sub)
+			if part == nil {
+				return nil
+			}
+			list = append(list, part...)
+		}
+		return list
 	case syntax.OpConcat:
 		return joined(re.Sub)
 	default:
-		return nil, false
+		return nil
 	}
 }
 
-func class(ranges []rune) ([]string, bool) {
-	var list []string
+func class(ranges []rune) []beginning {
+	var list []beginning
 	for i := 0; i < len(ranges); i += 2 {
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
 			if len(list) >= 30 {
-				return nil, false
+				return nil
 			}
-			list = append(list, string(r))
+			list = append(list, beginning{string(r), true})
 		}
 	}
-	return list, true
-}
-
-func either(subs []*syntax.Regexp) (list []string, whole bool) {
-	whole = true
-	for _, sub := range subs {
-		part, all := beginnings(sub)
-		if part == nil || len(list)+len(part) > 400 {
-			return nil, false
-		}
-		list, whole = append(list, part...), whole && all
-	}
-	return list, whole
+	return list
 }
 
 // joined puts beginnings together until they are long enough, or the pattern grows vague.
-func joined(subs []*syntax.Regexp) (list []string, whole bool) {
-	list = []string{""}
+func joined(subs []*syntax.Regexp) []beginning {
+	list := []beginning{{"", true}}
 	for _, sub := range subs {
-		part, all := beginnings(sub)
-		if part == nil || len(list)*len(part) > 400 {
-			return list, false
-		}
-		var next []string
+		part := beginnings(sub)
+		var next []beginning
 		for _, a := range list {
-			for _, b := range part {
-				next = append(next, a+b)
+			if !a.open || len(a.text) >= longestAnchor || part == nil {
+				next = append(next, beginning{a.text, false})
+				continue
 			}
+			for _, b := range part {
+				next = append(next, beginning{a.text + b.text, b.open})
+			}
+		}
+		if len(next) > mostAnchors {
+			for i := range list {
+				list[i].open = false
+			}
+			return list
 		}
 		list = next
-		if !all || shortest(list) >= 4 {
-			return list, false
-		}
 	}
-	return list, true
+	return list
 }
 
-func shortest(list []string) int {
-	n := 1 << 30
-	for _, s := range list {
-		n = min(n, len(s))
-	}
-	return n
+// index finds the anchors of all rules in one pass over a text.
+type index struct {
+	rules  map[string][]uint16 // by anchor, cut to longestAnchor
+	length [longestAnchor + 1]bool
+	two    [1 << 10]uint64 // anchors of two bytes
+	three  [1 << 10]uint64 // hashes of the first three bytes of longer ones
 }
 
-// windows are the parts of s, in order and apart from each other, in which a match can begin.
-func windows(s string, anchors []string) [][2]int {
-	var at [][2]int
-	for _, a := range anchors {
-		for from := 0; ; {
-			i := strings.Index(s[from:], a)
-			if i < 0 {
-				break
+func newIndex(all []rule) *index {
+	x := &index{rules: map[string][]uint16{}}
+	for i, r := range all {
+		for _, a := range r.anchors {
+			a = a[:min(len(a), longestAnchor)]
+			if list := x.rules[a]; len(list) > 0 && list[len(list)-1] == uint16(i) { //nolint:gosec // some hundred rules
+				continue
 			}
-			from += i
-			at = append(at, [2]int{max(0, from-4), min(len(s), from+reach)})
-			from += len(a)
+			x.rules[a] = append(x.rules[a], uint16(i)) //nolint:gosec // some hundred rules
+			x.length[len(a)] = true
+			if len(a) == 2 {
+				set(&x.two, uint32(a[0])<<8|uint32(a[1]))
+			} else {
+				set(&x.three, three(a))
+			}
 		}
 	}
-	slices.SortFunc(at, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
-	var out [][2]int
-	for _, w := range at {
-		if n := len(out); n > 0 && w[0] <= out[n-1][1] {
-			out[n-1][1] = max(out[n-1][1], w[1])
+	return x
+}
+
+func set(bits *[1 << 10]uint64, k uint32) { bits[k>>6] |= 1 << (k & 63) }
+
+func has(bits *[1 << 10]uint64, k uint32) bool { return bits[k>>6]&(1<<(k&63)) != 0 }
+
+func three(s string) uint32 {
+	return (uint32(s[0])*0x9e3b ^ uint32(s[1])*0x51ed ^ uint32(s[2])*0x2545) & 0xffff
+}
+
+// places lists, for each rule, where a match can begin, in order.
+func (x *index) places(s string, rules int) [][]int32 {
+	out := make([][]int32, rules)
+	for i := 0; i+1 < len(s); i++ {
+		short := has(&x.two, uint32(s[i])<<8|uint32(s[i+1]))
+		if !short && (i+2 >= len(s) || !has(&x.three, three(s[i:]))) {
 			continue
 		}
-		out = append(out, w)
+		for n := 2; n <= min(longestAnchor, len(s)-i); n++ {
+			if !x.length[n] {
+				continue
+			}
+			for _, r := range x.rules[s[i:i+n]] {
+				if list := out[r]; len(list) == 0 || list[len(list)-1] != int32(i) { //nolint:gosec // texts are scanned in chunks
+					out[r] = append(list, int32(i)) //nolint:gosec // texts are scanned in chunks
+				}
+			}
+		}
 	}
 	return out
 }

@@ -16,7 +16,7 @@ func TestAnchors(t *testing.T) {
 		}
 		for _, line := range append(lines(t, "attacks.txt"), lines(t, "benign.txt")...) {
 			s := fold(line).text
-			for _, at := range r.pattern.FindAllStringIndex(s, -1) {
+			for _, at := range r.pattern().FindAllStringIndex(s, -1) {
 				if !slices.ContainsFunc(r.anchors, func(a string) bool { return strings.HasPrefix(s[at[0]:], a) }) {
 					t.Errorf("%s: %q begins with no anchor of %v", r.reason, s[at[0]:at[1]], r.anchors)
 				}

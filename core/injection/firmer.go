@@ -12,7 +12,7 @@ var firmer = []source{
 	},
 	{
 		name: "persona", reason: "asks the agent to act without limits",
-		pattern: `\b(?:{ai}|[a-z]+gpt)\b[^.;!?\n]{0,40}\b(?:never refuses?|cannot refuse|will not refuse|answers (?:anything|everything|any question)|ignores? (?:all |its |any |the )?(?:safety|rules|restrictions|guidelines|instructions)|(?:has|have|with) no (?:filters?|rules|restrictions|limits|morals|ethics)|without (?:any )?(?:filters?|rules|restrictions|limits|morals|ethics)|free (?:of|from) (?:all |any )?(?:rules|restrictions|filters|limits))|\bas if (?:no|there (?:is|are|were) no) (?:safety|content|ethical)? ?(?:polic\w+|rules|restrictions|guidelines|filters?)`,
+		pattern: `(?:\b{ai}|gpt)\b[^.;!?\n]{0,40}\b(?:never refuses?|cannot refuse|will not refuse|answers (?:anything|everything|any question)|ignores? (?:all |its |any |the )?(?:safety|rules|restrictions|guidelines|instructions)|(?:has|have|with) no (?:filters?|rules|restrictions|limits|morals|ethics)|without (?:any )?(?:filters?|rules|restrictions|limits|morals|ethics)|free (?:of|from) (?:all |any )?(?:rules|restrictions|filters|limits))|\bas if (?:no|there (?:is|are|were) no) (?:safety|content|ethical)? ?(?:polic\w+|rules|restrictions|guidelines|filters?)`,
 	},
 	{
 		name: "leak", reason: "asks for what the agent was told",

@@ -82,6 +82,10 @@ func (b *builder) done(end int) folded {
 func fold(s string) folded {
 	b := newBuilder(len(s))
 	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf && (i+1 == len(s) || s[i+1] < utf8.RuneSelf) {
+			i += foldASCII(b, s, i)
+			continue
+		}
 		n := norm.NFKC.NextBoundaryInString(s[i:], true)
 		if n <= 0 {
 			n = 1
@@ -90,6 +94,31 @@ func fold(s string) folded {
 		i += n
 	}
 	return unmask(b.done(len(s)))
+}
+
+// foldASCII writes the byte at i, behind which no accent can stand, and says how many bytes it took: a line end that is written as an
+// escape, as in a quoted text, is one too.
+func foldASCII(b *builder, s string, i int) int {
+	c := s[i]
+	switch {
+	case c == ' ' || c >= '\t' && c <= '\r':
+		b.space(i)
+	case c < ' ' || c == 0x7f || c == '*' || c == '`':
+	case c == '\\' && i+1 < len(s) && s[i+1] == 'n' && (i == 0 || s[i-1] != '\\' && !drive(s[:i])):
+		b.space(i)
+		return 2
+	case c >= 'A' && c <= 'Z':
+		b.rune(rune(c+'a'-'A'), i)
+	default:
+		b.rune(rune(c), i)
+	}
+	return 1
+}
+
+// drive tells C:\new from a line end.
+func drive(before string) bool {
+	n := len(before)
+	return n >= 2 && before[n-1] == ':' && (n == 2 || before[n-3] == ' ')
 }
 
 func foldPart(b *builder, part string, at int) {

@@ -61,8 +61,9 @@ func distinct(in []Finding) []Finding {
 // match applies every rule to a normal form.
 func match(t folded) []Finding {
 	var out []Finding
-	for _, r := range rules() {
-		for _, at := range r.find(t.text, maxFindings) {
+	begins := anchored().places(t.text, len(rules()))
+	for i, r := range rules() {
+		for _, at := range r.find(t.text, begins[i], maxFindings) {
 			start, end := t.span(at[0], at[1])
 			out = append(out, Finding{r.name, r.reason, start, end})
 		}

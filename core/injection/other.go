@@ -126,6 +126,6 @@ var marks = []source{
 	},
 	{
 		name: "secret", reason: "holds a key in plain sight",
-		pattern: `\b[a-z0-9_-]*(?:api[_-]?key|secret(?:[_-]?key)?|access[_-]?token|auth[_-]?token|password|passwd)["']? ?[:=] ?["'][a-z0-9+/=_!@#%^&.-]{20,}["']`,
+		pattern: `(?:api[_-]?key|secret(?:[_-]?key)?|access[_-]?token|auth[_-]?token|password|passwd)["']? ?[:=] ?["'][a-z0-9+/=_!@#%^&.-]{20,}["']`,
 	},
 }

@@ -9,24 +9,25 @@ import (
 // rule is one way to attack. Its pattern is matched on the normal form.
 type rule struct {
 	name, reason string
-	pattern      *regexp.Regexp
-	anchors      []string       // every match begins with one of them; nil: unknown
-	unless       *regexp.Regexp // of the sentence up to and with the match: then it is no attack; nil: always one
-	follow       *regexp.Regexp // of what comes right after the match: then it is no attack
-	inner        *regexp.Regexp // of the match itself: then it is no attack
+	pattern      func() *regexp.Regexp // of all matches; each pattern is compiled when it is needed first: most never are
+	anchors      []string              // every match begins with one of them; nil: unknown
+	here         func() *regexp.Regexp // the pattern behind any one byte, at the begin of a text
+	unless       func() *regexp.Regexp // of the sentence up to and with the match: then it is no attack; nil: always one
+	follow       func() *regexp.Regexp // of what comes right after the match: then it is no attack
+	inner        func() *regexp.Regexp // of the match itself: then it is no attack
 }
 
-// find returns at most n places.
-func (r rule) find(s string, n int) [][]int {
+// find returns at most n places. begins lists where a match can begin, for a rule that has anchors.
+func (r rule) find(s string, begins []int32, n int) [][]int {
 	var out [][]int
-	for _, at := range r.places(s, n) {
-		if r.unless != nil && r.unless.MatchString(lead(s, at[0])) {
+	for _, at := range r.places(s, begins, n) {
+		if r.unless != nil && r.unless().MatchString(lead(s, at[0])) {
 			continue
 		}
-		if r.follow != nil && r.follow.MatchString(s[at[1]:min(len(s), at[1]+120)]) {
+		if r.follow != nil && r.follow().MatchString(s[at[1]:min(len(s), at[1]+120)]) {
 			continue
 		}
-		if r.inner != nil && r.inner.MatchString(s[at[0]:at[1]]) || spoken(r.name) && mentioned(s, at) {
+		if r.inner != nil && r.inner().MatchString(s[at[0]:at[1]]) || spoken(r.name) && mentioned(s, at) {
 			continue
 		}
 		out = append(out, at)
@@ -34,21 +35,41 @@ func (r rule) find(s string, n int) [][]int {
 	return out
 }
 
-// places are all matches of the pattern.
-func (r rule) places(s string, n int) [][]int {
-	if r.anchors == nil || len(s) < reach {
-		return r.pattern.FindAllStringIndex(s, n)
+// places are the first n matches of the pattern.
+func (r rule) places(s string, begins []int32, n int) [][]int {
+	if r.anchors == nil {
+		return r.pattern().FindAllStringIndex(s, n)
 	}
 	var out [][]int
-	for _, w := range windows(s, r.anchors) {
-		for _, at := range r.pattern.FindAllStringIndex(s[w[0]:w[1]], n) {
-			out = append(out, []int{w[0] + at[0], w[0] + at[1]})
+	done := 0
+	for _, b := range begins {
+		at := int(b)
+		if at < done {
+			continue
 		}
-		if len(out) >= n {
-			break
+		if size := r.matchAt(s, at); size > 0 {
+			done = at + size
+			if out = append(out, []int{at, done}); len(out) >= n {
+				break
+			}
 		}
 	}
 	return out
+}
+
+// matchAt is the length of the match that begins at a place, 0 for none. The pattern sees the character before it, for the ends of words.
+func (r rule) matchAt(s string, at int) int {
+	if at == 0 {
+		if m := r.pattern().FindStringIndex(s[:min(len(s), reach)]); m != nil && m[0] == 0 {
+			return m[1]
+		}
+		return 0
+	}
+	part := s[at-1 : min(len(s), at+reach)]
+	if m := r.here().FindStringIndex(part); m != nil {
+		return m[1] - 1
+	}
+	return 0
 }
 
 // spoken rules match orders in plain words, which honest texts quote and warn of.
@@ -102,20 +123,30 @@ var rules = sync.OnceValue(func() []rule {
 	var out []rule
 	for _, table := range [][]source{english, firmer, broad, aimed, plain, chinese, firmerChinese, broadChinese, plainChinese, other, marks} {
 		for _, s := range table {
-			pattern := compile(s.pattern)
-			out = append(out, rule{s.name, s.reason, pattern, anchors(pattern.String()), compile(s.unless), compile(s.follow), compile(s.inner)})
+			pattern := filled(s.pattern)
+			out = append(out, rule{
+				name: s.name, reason: s.reason, pattern: compile(pattern), here: compile(`^(?s:.)(?:` + pattern + `)`), anchors: anchors(pattern),
+				unless: compile(filled(s.unless)), follow: compile(filled(s.follow)), inner: compile(filled(s.inner)),
+			})
 		}
 	}
 	return out
 })
 
-// compile replaces the names in braces by the groups of words behind them.
-func compile(pattern string) *regexp.Regexp {
-	if pattern == "" {
-		return nil
-	}
+// filled replaces the names in braces by the groups of words behind them.
+func filled(pattern string) string {
 	for name, group := range words {
 		pattern = strings.ReplaceAll(pattern, "{"+name+"}", group)
 	}
-	return regexp.MustCompile(pattern)
+	return pattern
 }
+
+func compile(pattern string) func() *regexp.Regexp {
+	if pattern == "" {
+		return nil
+	}
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// anchored finds the anchors of all rules.
+var anchored = sync.OnceValue(func() *index { return newIndex(rules()) })
