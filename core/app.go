@@ -158,7 +158,7 @@ func (a *App) build(ctx context.Context) error {
 	a.Agent = agent.New(agent.Deps{
 		Bus: a.Bus, Sessions: a.Sessions, Models: a.Models, Tools: a.Tools, Gate: a.Gate,
 		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Keep: keep, Log: a.log,
-		Checkpoints: a.newCheckpoints(),
+		Checkpoints: a.newCheckpoints(), Autorun: a.newAutorun(),
 	})
 	return nil
 }

@@ -242,7 +242,7 @@ func (p *Pool) spec(r backend.Request, at Spec) runner.Spec {
 	}
 	s := runner.Spec{
 		Command: r.Command, Argv: r.Argv, Extra: r.Env, Stdin: r.Stdin, Timeout: r.Timeout,
-		Dir: current, Home: r.Home, MaxOutput: r.MaxOutput, SpillDir: r.SpillDir, Merge: r.Merge, Channel: r.Channel,
+		Dir: current, Home: r.Home, MaxOutput: r.MaxOutput, SpillDir: r.SpillDir, Merge: r.Merge, Channel: r.Channel, Lasting: r.Lasting,
 	}
 	if r.Dir != "" {
 		s.Dir, s.Strict = r.Dir, true

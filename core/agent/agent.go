@@ -93,7 +93,9 @@ type Deps struct {
 	Keep func(session, name string) (release func())
 	// Checkpoints keeps files before they are changed; nil keeps nothing.
 	Checkpoints Checkpoints
-	Log         *slog.Logger
+	// Autorun finds what calls leave for other programs to run; nil looks for nothing.
+	Autorun Autorun
+	Log     *slog.Logger
 }
 
 // Place is a back end and the folder in which the session's next command starts there; "" is the session's own.

@@ -48,7 +48,7 @@ func (n *nest) Call(ctx context.Context, c tool.NestedCall) tool.NestedResult {
 	}
 	t := n.t
 	j := t.job(call)
-	j.ctx, j.up, j.waiting = ctx, n.up.call.ID, c.Waiting
+	j.ctx, j.up, j.outer, j.waiting = ctx, n.up.call.ID, n.up, c.Waiting
 	t.tell(j, event.ToolStarted{Call: call, Gist: j.gist, Backend: j.backend})
 	switch {
 	case j.result != nil:

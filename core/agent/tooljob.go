@@ -35,6 +35,9 @@ type toolJob struct {
 
 	ctx     context.Context // ends with the interrupt, or with the call that it is inside of
 	up      string          // the call that it is inside of; "" for what the model called
+	outer   *toolJob        // the same
+	lasting bool            // it was allowed to leave something that runs later
+	watched Watched         // what it leaves behind is looked for; nil: not
 	waiting func(bool)      // told while a person is asked; may be nil
 	data    any             // the result as data, of a call inside of another
 }
@@ -185,6 +188,7 @@ func (t *turn) approve(j *toolJob) {
 	}
 	switch {
 	case v.Allowed:
+		j.allowed(v)
 		if fetches(v.Analysis) {
 			t.strangers("a command of this turn fetched something from the network")
 		}
@@ -220,7 +224,7 @@ func (t *turn) preview(j *toolJob, r *approval.Request) {
 func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 	drop := func(event.Stream, []byte) {}
 	c := tool.Call{
-		ID: j.call.ID, Session: t.w.uid, Turn: t.id, Args: j.args, Cwd: t.info.Cwd,
+		ID: j.call.ID, Session: t.w.uid, Turn: t.id, Args: j.args, Cwd: t.info.Cwd, Lasting: j.lasting,
 		Output: drop, Later: drop, Publish: func(event.Event) {},
 	}
 	switch {
@@ -248,8 +252,9 @@ func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 	began := time.Now()
 	got := make(chan chat.ToolResult, 1)
 	crash.Go("tool "+j.call.Name+" "+j.call.ID, func() {
-		kept := t.keepFiles(j)
+		kept, settle := t.keepFiles(j), t.watch(j)
 		res := t.a.d.Tools.Run(j.ctx, j.call.Name, t.toolCall(j, live))
+		settle(&res)
 		kept()
 		inTime := live.close()
 		got <- res

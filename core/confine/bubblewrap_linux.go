@@ -161,7 +161,10 @@ func (p Policy) view() ([]string, error) {
 	for _, dir := range write {
 		out = append(out, "--bind", dir, dir)
 	}
-	for _, path := range Existing(p.Fixed) {
+	for _, path := range Existing(p.fixed()) {
+		if up := filepath.Dir(path); up != p.Project {
+			out = append(out, "--bind", up, up) // what is mounted cannot be moved away
+		}
 		out = append(out, "--ro-bind", path, path)
 	}
 	for _, path := range outermost(p.hidden()) {

@@ -65,8 +65,21 @@ type Policy struct {
 	Hide    []string // beside Private: our own folders
 	Path    []string // in strict mode: more folders that can be read, those of PATH
 
-	Engine Engine   // that Choose returned; "" is OfKernel
-	Fixed  []string // below Project: what cannot be changed. Only bubblewrap can do that
+	Engine  Engine // that Choose returned; "" is OfKernel
+	Lasting bool   // it may change what other programs run by themselves; else bubblewrap holds that fixed, where it is
+}
+
+// fixed are the places of a project whose files other programs run by themselves, and that no ordinary command changes. The settings of git
+// are not among them: it notes there which branch follows which.
+func (p Policy) fixed() []string {
+	if p.Lasting {
+		return nil
+	}
+	var out []string
+	for _, name := range []string{".git/hooks", ".husky", ".envrc", ".vscode/tasks.json"} {
+		out = append(out, filepath.Join(p.Project, name))
+	}
+	return out
 }
 
 // Private are the places of secrets in a person's home and on the system.

@@ -35,6 +35,8 @@ type Spec struct {
 	// Describe replaces Description when what a tool is good for depends on the other tools of a session, whose names it is
 	// given. The same names must give the same text. May be nil.
 	Describe func(names []string) string
+	// Unread tools run code that nobody has judged: what it leaves for other programs to run is put back.
+	Unread bool
 	// Serial tools never run beside another (clarify).
 	Serial bool
 	// Paths returns the files a call touches, so that calls on different files may run in parallel. nil means unknown.
@@ -78,6 +80,7 @@ type Call struct {
 	Turn    string
 	Args    json.RawMessage
 	Cwd     string // the session's directory: relative paths start here
+	Lasting bool   // it was allowed to change what other programs run by themselves (hooks)
 	// Output shows live output to people; it never blocks for long. Never nil.
 	Output func(stream event.Stream, data []byte)
 	// Later is Output for what outlives the call on purpose: a process in the background. It stays open after Run has

@@ -72,7 +72,7 @@ func errorIn(text string) string {
 	var o struct {
 		Error string `json:"error"`
 	}
-	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &o) != nil {
+	if !strings.HasPrefix(text, "{") || json.NewDecoder(strings.NewReader(text)).Decode(&o) != nil {
 		return ""
 	}
 	last := strings.TrimSpace(o.Error)

@@ -133,7 +133,7 @@ func (m *machine) complete(s runner.Spec) runner.Spec {
 	}
 	s.Env = runner.Environ(clean(os.Environ(), m.spec), s.Size != nil, m.spec.Env, s.Extra)
 	if mode := m.mode(); mode != "" && mode != confine.Off {
-		s.Confine = &confine.Policy{Mode: mode, Project: projectOf(s.Home), Hide: m.spec.Hide, Path: programs(os.Getenv("PATH"))}
+		s.Confine = &confine.Policy{Mode: mode, Project: projectOf(s.Home), Hide: m.spec.Hide, Path: programs(os.Getenv("PATH")), Lasting: s.Lasting}
 		s.Confine.Engine, _ = m.engine() // Start said when there is none; none is Landlock's error then
 	}
 	return s

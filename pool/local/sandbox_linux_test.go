@@ -56,6 +56,7 @@ type cell struct {
 	t                      testing.TB
 	pool                   backend.Pool
 	project, outside, home string
+	lasting                bool
 }
 
 func newCell(t testing.TB, mode string, e confine.Engine) *cell {
@@ -85,7 +86,7 @@ func newCell(t testing.TB, mode string, e confine.Engine) *cell {
 
 func (c *cell) run(command string) (string, int) {
 	c.t.Helper()
-	res, err := c.pool.Exec(context.Background(), backend.Request{Session: "s", Backend: "here", Command: command, Timeout: 20 * time.Second})
+	res, err := c.pool.Exec(context.Background(), backend.Request{Session: "s", Backend: "here", Command: command, Timeout: 20 * time.Second, Lasting: c.lasting})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -171,6 +172,36 @@ func socket(c *cell) {
 			c.t.Errorf("%s: exit %d, %q", s, code, out)
 		}
 	}
+}
+
+// With a view of its own, what other programs run by themselves is fixed for a command, unless it was allowed to change that.
+func TestWhatRunsLaterIsFixed(t *testing.T) {
+	c := newCell(t, "project", confine.Bubblewrap)
+	hook, tasks := filepath.Join(c.project, ".git", "hooks", "pre-push"), filepath.Join(c.project, ".vscode", "tasks.json")
+	for _, file := range []string{hook, tasks} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("mine\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.lasting = true
+	c.works("git init -q .", "")
+	c.lasting = false
+	c.works("git config branch.x.remote origin && git config branch.x.remote && echo x > f && git add f", "origin")
+	for _, command := range []string{
+		"echo x > .git/hooks/pre-push", "echo x > .git/hooks/post-merge", "rm .git/hooks/pre-push", "mv .git/hooks .git/h2", "mv .git .git2", "rm -r .git", "echo x > .vscode/tasks.json", "ln -sf /tmp/x .vscode/tasks.json",
+	} {
+		c.refused(command)
+	}
+	for _, file := range []string{hook, tasks} {
+		if data, err := os.ReadFile(file); string(data) != "mine\n" {
+			t.Errorf("%s: %q %v", file, data, err)
+		}
+	}
+	c.lasting = true
+	c.works("git init -q . && echo wanted > .git/hooks/pre-push && cat .git/hooks/pre-push", "wanted")
 }
 
 // ctrl+c is for the command, and for nothing that stands between.

@@ -46,6 +46,7 @@ type Spec struct {
 	Channel bool              // descriptor 3 is one end of a socket whose other end is Process.Channel; only for Start with Argv
 	Merge   bool              // one pipe for both streams: exact order, all Stdout
 	Timeout time.Duration     // 0 means no limit
+	Lasting bool              // for whoever sets Confine: it may change hooks and their like
 	Confine *confine.Policy   // what it may do to this machine; nil: what this process may. When it cannot be had nothing runs
 
 	Sink      Sink   // may be nil

@@ -63,7 +63,7 @@ type runner struct {
 func Tool(o Options) tool.Tool {
 	r := &runner{o: o}
 	return tool.Typed(tool.Spec{
-		Name: Name, Toolset: "code_execution", MaxResult: maxResult,
+		Name: Name, Toolset: "code_execution", Unread: true, MaxResult: maxResult,
 		Description: r.describe(nil), Describe: r.describe, Available: r.available,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["code"],"properties":{
 			"code":{"type":"string","minLength":1,"description":"Python; from hermes_tools import ... for the functions above"},

@@ -53,7 +53,7 @@ func (s *Shell) terminal(ctx context.Context, c tool.Call, a terminalArgs) (tool
 		return tool.Fail("The command contains a NUL byte: write it as an escape that the program understands."), nil
 	}
 	r := backend.Request{
-		Session: c.Session, CallID: c.ID, Backend: a.Backend, Command: a.Command, Dir: a.Workdir, Home: c.Cwd,
+		Session: c.Session, CallID: c.ID, Backend: a.Backend, Command: a.Command, Dir: a.Workdir, Home: c.Cwd, Lasting: c.Lasting,
 		Sink: c.Output, MaxOutput: s.budget, SpillDir: s.spill,
 		Merge: true, // the order of an error between lines of output is what a reader understands it by
 	}

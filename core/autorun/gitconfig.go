@@ -1,0 +1,140 @@
+package autorun
+
+import (
+	"slices"
+	"strings"
+
+	"hermes/core/approval/command"
+)
+
+// Programs are the settings in a file of git's that may name a program or lead to other settings, as "section.name=value", in order of
+// names. What cannot be read as a setting counts as one.
+func Programs(data []byte) []string {
+	var out []string
+	section := ""
+	rest := strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff")
+	for {
+		rest = strings.TrimLeft(rest, " \t\n\r\v\f")
+		if rest == "" {
+			slices.Sort(out)
+			return out
+		}
+		switch rest[0] {
+		case '#', ';':
+			_, rest, _ = strings.Cut(rest, "\n")
+			continue
+		case '[':
+			if end := sectionEnd(rest); end > 0 {
+				section, rest = sectionName(rest[1:end]), rest[end+1:]
+				continue
+			}
+		}
+		var name, value string
+		name, value, rest = setting(rest)
+		if name = section + "." + name; !harmless(name, value) {
+			out = append(out, name+"="+value)
+		}
+	}
+}
+
+// setting reads one, and returns what comes after it.
+func setting(s string) (name, value, rest string) {
+	at := strings.IndexAny(s, "=\n")
+	if at < 0 {
+		at = len(s)
+	}
+	name = strings.ToLower(strings.TrimSpace(s[:at]))
+	if at == len(s) || s[at] == '\n' {
+		return name, "", s[at:]
+	}
+	value, rest = valueOf(s[at+1:])
+	return name, value, rest
+}
+
+// sectionEnd is where the bracket closes; one in quotes does not.
+func sectionEnd(s string) int {
+	quoted := false
+	for i := 0; i < len(s) && s[i] != '\n'; i++ {
+		switch {
+		case s[i] == '\\' && quoted:
+			i++
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == ']' && !quoted:
+			return i
+		}
+	}
+	return -1
+}
+
+// sectionName is `remote "origin"` as remote.origin.
+func sectionName(s string) string {
+	name, sub, ok := strings.Cut(s, `"`)
+	name = strings.ToLower(strings.TrimSpace(name))
+	if !ok {
+		return name
+	}
+	var b strings.Builder
+	sub = strings.TrimSuffix(strings.TrimSpace(sub), `"`)
+	for i := 0; i < len(sub); i++ {
+		if sub[i] == '\\' && i+1 < len(sub) {
+			i++
+		}
+		b.WriteByte(sub[i])
+	}
+	return name + "." + b.String()
+}
+
+// valueOf reads a value to the end of its line, without quotes and the comment behind it. A backslash joins lines, but not those of a comment.
+func valueOf(s string) (value, rest string) {
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\n':
+			return strings.TrimSpace(b.String()), s[i:]
+		case c == '\\' && i+1 < len(s):
+			if i++; s[i] != '\n' {
+				b.WriteByte(s[i])
+			}
+		case c == '"':
+			quoted = !quoted
+		case (c == '#' || c == ';') && !quoted:
+			_, rest, _ = strings.Cut(s[i:], "\n")
+			return strings.TrimSpace(b.String()), rest
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return strings.TrimSpace(b.String()), ""
+}
+
+// harmless reports whether a setting only says how things are named, kept or shown.
+func harmless(name, value string) bool {
+	if command.HarmlessSetting(name, value) {
+		return true
+	}
+	first, rest, _ := strings.Cut(name, ".")
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	switch first {
+	case "branch":
+		return true
+	case "remote":
+		return slices.Contains([]string{"fetch", "push", "tagopt", "prune", "skipdefaultupdate", "mirror", "promisor", "partialclonefilter", "gh-resolved"}, last) || address(last, value)
+	case "submodule":
+		return last == "active" || last == "branch" || last == "ignore" || address(last, value) || last == "update" && !strings.HasPrefix(value, "!")
+	case "core":
+		return slices.Contains([]string{
+			"repositoryformatversion", "bare", "logallrefupdates", "sparsecheckout", "sparsecheckoutcone", "protectntfs", "protecthfs", "untrackedcache", "splitindex",
+			"commitgraph", "multipackindex", "sharedrepository",
+		}, rest)
+	case "extensions", "gc", "pack", "maintenance", "receive", "transfer":
+		return rest != "partialclone" && !strings.Contains(rest, "hook") && !strings.Contains(rest, "cmd")
+	}
+	return false
+}
+
+// address reports whether a setting is the address of a repository that runs nothing: ext::command does.
+func address(name, value string) bool {
+	return (name == "url" || name == "pushurl") && !strings.Contains(value, "::") && !strings.HasPrefix(value, "-")
+}

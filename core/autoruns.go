@@ -1,0 +1,162 @@
+package core
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"hermes/core/agent"
+	"hermes/core/autorun"
+	"hermes/core/chat"
+	"hermes/core/checkpoint"
+	"hermes/core/logs"
+	"hermes/core/realpath"
+)
+
+// autoruns looks after calls for what other programs would run by themselves.
+type autoruns struct {
+	guard *autorun.Guard
+	reach checkpoints // where a call's files are
+}
+
+func (a *App) newAutorun() agent.Autorun {
+	return autoruns{&autorun.Guard{}, checkpoints{a.Checkpoints, a.Pool}}
+}
+
+// Watch looks where commands and scripts start on this machine; file tools name what they change.
+func (r autoruns) Watch(c agent.FileChange) agent.Watched {
+	dir := r.reach.change(c).Dir
+	if dir == "" && len(c.Paths) > 0 {
+		dir = c.Cwd
+	}
+	if dir == "" {
+		return nil
+	}
+	dir = realpath.Of("", "/", dir)
+	return &watched{autoruns: r, call: c, view: r.guard.Look(dir), dir: dir, turn: c.Turn + "+" + rand.Text()[:8]}
+}
+
+type watched struct {
+	autoruns
+	call agent.FileChange
+	dir  string
+	turn string // the record of what was put back
+
+	mu   sync.Mutex
+	view autorun.View
+}
+
+func (w *watched) Allow(inside agent.Watched) {
+	in, ok := inside.(*watched)
+	if !ok {
+		return
+	}
+	now := w.guard.Look(in.dir)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.view = w.view.Accept(in.view, now)
+}
+
+func (w *watched) End(undo bool) []agent.LeftBehind {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	changes := w.guard.Changes(w.view)
+	if len(changes) == 0 {
+		return nil
+	}
+	var kept error
+	if undo {
+		kept = w.keep(changes)
+	}
+	var out []agent.LeftBehind
+	for _, c := range changes {
+		out = append(out, w.left(c, undo, kept))
+	}
+	if undo && kept == nil {
+		w.kept(changes)
+	}
+	return out
+}
+
+// keep records what the files are now as a turn of its own, so that what is put back can be had again.
+func (w *watched) keep(changes []autorun.Change) error {
+	err := w.reach.store.Before(context.Background(), w.change(changes))
+	var skipped *checkpoint.SkippedError
+	if errors.As(err, &skipped) {
+		return fmt.Errorf("%s", skipped.Why)
+	}
+	return err
+}
+
+func (w *watched) kept(changes []autorun.Change) {
+	w.reach.store.After(w.change(changes))
+	_, _ = w.reach.store.End(context.Background(), w.call.Session, w.turn) // what is missing is in the record
+}
+
+func (w *watched) change(changes []autorun.Change) checkpoint.Change {
+	out := checkpoint.Change{Session: w.call.Session, Turn: w.turn, Tool: w.call.Tool, Prompt: "put back: what a script left for other programs to run"}
+	for _, c := range changes {
+		out.Paths = append(out.Paths, c.Path)
+	}
+	return out
+}
+
+// left says what became of one file.
+func (w *watched) left(c autorun.Change, undo bool, kept error) agent.LeftBehind {
+	name := c.Path
+	if rel, err := filepath.Rel(w.call.Cwd, c.Path); err == nil && filepath.IsLocal(rel) {
+		name = rel
+	}
+	out := agent.LeftBehind{Diff: diffOf(c, name)}
+	if undo && kept == nil {
+		kept = c.Undo()
+	}
+	switch {
+	case !undo:
+		out.Text = fmt.Sprintf("%s was changed by %s: other programs run what is in there by themselves", name, w.call.Tool)
+		out.Hint = "look at it before your shell, git or an editor does"
+	case kept != nil:
+		out.Text = fmt.Sprintf("%s was changed by %s and could not be put back (%v): other programs run what is in there by themselves", name, w.call.Tool, kept)
+		out.Hint = "look at it before your shell, git or an editor does"
+		out.Diff.Notes = []string{"not put back"}
+	default:
+		out.Text = fmt.Sprintf("%s was put back: other programs run what is in there by themselves, and %s changed it unasked", name, w.call.Tool)
+		out.Hint = "/rollback has what was written, and can bring it back"
+		out.Diff.Notes = []string{"put back"}
+	}
+	return out
+}
+
+const diffLines = 400
+
+// diffOf is the beginning of what changed.
+func diffOf(c autorun.Change, name string) chat.FileDiff {
+	d := chat.FileDiff{Path: name, Op: chat.FileModified}
+	switch {
+	case c.Before() == "":
+		d.Op = chat.FileCreated
+	case c.After() == "":
+		d.Op = chat.FileDeleted
+	}
+	lines := strings.SplitAfter(logs.Redact(udiff.Unified("a/"+name, "b/"+name, c.Before(), c.After())), "\n")
+	for i, l := range lines {
+		switch {
+		case i < 2 || l == "":
+		case l[0] == '+':
+			d.Added++
+		case l[0] == '-':
+			d.Removed++
+		}
+	}
+	if len(lines) > diffLines {
+		d.Notes, lines = []string{"cut"}, lines[:diffLines]
+	}
+	d.Unified = strings.Join(lines, "")
+	return d
+}
