@@ -116,7 +116,7 @@ func (e Editor) planNew(c *Catalog, r Request) (*Change, error) {
 		return nil, CheckCategory(r.Category)
 	}
 	if s := c.Find(r.Name); s != nil && s.Source == User {
-		return nil, fmt.Errorf("there is a skill %s already; change it with action patch or edit", r.Name)
+		return nil, fmt.Errorf("there is a skill %s already; change that one (action patch or edit)", r.Name)
 	}
 	out := &Change{Request: r, Dir: filepath.Join(e.Dir, filepath.FromSlash(r.Category), r.Name), Rel: File, After: []byte(r.Content)}
 	if _, err := os.Lstat(out.Dir); err == nil {

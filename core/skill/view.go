@@ -53,7 +53,7 @@ func (l *Library) missing(c *skills.Catalog, name string) error {
 	for _, s := range c.Skills {
 		names = append(names, s.Name)
 	}
-	hint := ""
+	hint := "; `hermes skills` and skills_list show what there is"
 	if near, ok := nearest.Name(name, names); ok {
 		hint = "; did you mean " + near + "?"
 	}

@@ -28,7 +28,7 @@ program, and from .hermes/skills and .agents/skills of projects that you trust. 
   hermes skills new release-website
   hermes skills check ./my-skill
   hermes skills trust`,
-		Args: cobra.ArbitraryArgs,
+		Args: cobra.ArbitraryArgs, SuggestionsMinimumDistance: 2,
 	}
 	list := c.skillsList()
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -160,7 +160,7 @@ func (c *command) skillCalled(ctx context.Context, lib *skill.Library, project, 
 		}
 	}
 	_, err := lib.Find(ctx, project, name)
-	return nil, failed(ExitUsage, "%w; `hermes skills` lists them", err)
+	return nil, failed(ExitUsage, "%w", err)
 }
 
 // completeSkills offers names with what they are for.
