@@ -187,3 +187,21 @@ func TestTalkWhileItWorks(t *testing.T) {
 	s.WaitFor("interrupted")
 	s.Settle()
 }
+
+func TestASessionThatIsGoneOnWithSaysItsModelAndWhatItHasCost(t *testing.T) {
+	h, server := homeWith(t, modeltest.Turn{Text: "Costly.", Usage: &modeltest.Usage{Input: 1000, Output: 1000}})
+	h.configure(serverSettings(server) + "    models:\n      test-model: {context_length: 20000, price_in: 10, price_out: 10}\n")
+	s := h.open()
+	say(s, "hello")
+	s.WaitFor("Costly.")
+	s.WaitFor("$0.020")
+	leave(t, s)
+	s = h.screen(160, 44, ui.Options{}, "last")
+	s.WaitFor("Costly.")
+	s.Wait("model and cost on the status row", func(p string) bool {
+		rows := strings.Split(strings.TrimSpace(p), "\n")
+		last := rows[len(rows)-1]
+		return strings.Contains(last, "test-model") && strings.Contains(last, "$0.020")
+	})
+	leave(t, s)
+}

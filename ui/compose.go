@@ -63,6 +63,7 @@ func (f *frame) composeFrame() (string, screen.Cursor) {
 		f.box(b)
 	}
 	f.assemble(rows)
+	f.drawToasts(rows)
 	cursor := f.cursor()
 	for _, o := range f.overlays {
 		cursor = f.drawOverlay(rows, o)
@@ -259,6 +260,15 @@ func (f *frame) cursor() screen.Cursor {
 	return screen.Cursor{}
 }
 
+// lay writes line over what stands at x, y in rows of w cells.
+func lay(rows []string, x, y int, line string, w int) {
+	if y < 0 || y >= len(rows) {
+		return
+	}
+	n := text.Width(line)
+	rows[y] = text.Fit(rows[y], x) + line + text.FitLeft(ansi.Cut(rows[y], x+n, w), w-x-n)
+}
+
 // drawOverlay draws one overlay in the middle of the rows and returns its cursor.
 func (f *frame) drawOverlay(rows []string, o *shown) screen.Cursor {
 	b := o.place(f.w, f.h)
@@ -267,12 +277,13 @@ func (f *frame) drawOverlay(rows []string, o *shown) screen.Cursor {
 	if h := o.overlay.Hint(); h != "" {
 		hint = f.styles.Hint.Render(" " + text.Truncate(oneLine(h), b.W-6, f.styles.Glyphs.Ellipsis) + " ")
 	}
-	lines := f.border(b.W, b.H, face{title: Title{Text: o.overlay.Title()}, focus: true, bar: hint}, inner)
+	title := Title{Text: o.overlay.Title()}
+	if p, ok := o.overlay.(Placer); ok {
+		title.Right = p.Place()
+	}
+	lines := f.border(b.W, b.H, face{title: title, focus: true, bar: hint}, inner)
 	for i, line := range lines {
-		y := b.Y + i
-		left := text.Fit(rows[y], b.X)
-		right := ansi.Cut(rows[y], b.X+b.W, f.w)
-		rows[y] = left + line + text.FitLeft(right, f.w-b.X-b.W)
+		lay(rows, b.X, b.Y+i, line, f.w)
 	}
 	if c, ok := o.overlay.(Cursorer); ok {
 		x, y, on := c.Cursor()

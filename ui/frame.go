@@ -37,7 +37,7 @@ type frame struct {
 
 	overlays []*shown
 	status   status
-	toast    toast
+	toasts   toasts
 
 	dirty   bool
 	moved   bool      // panes got other sizes: they may want to read more
@@ -88,7 +88,7 @@ func newFrame(opt Options, out *screen.Screen, term *terminal) *frame {
 	f.styles = opt.styles(t)
 	f.screen.SetCanvas(f.styles.Canvas())
 	if err != nil {
-		f.toast.show(opt.Now(), event.Warn, err.Error(), "the default theme is shown instead")
+		f.toasts.show(opt.Now(), event.Warn, err.Error(), "the default theme is shown instead")
 	}
 	if opt.Slash != nil {
 		opt.Slash.frame = f
@@ -203,7 +203,7 @@ func (f *frame) internal(msg tea.Msg) (tea.Cmd, bool) {
 		return msg.then, true
 	case copied:
 		f.dirty = true
-		f.toast.show(f.opt.Now(), msg.level, msg.text, msg.hint)
+		f.toasts.show(f.opt.Now(), msg.level, msg.text, msg.hint)
 	case saved:
 		if msg.err != nil {
 			return f.say(event.Warn, "the layout could not be saved: "+msg.err.Error(), ""), true

@@ -233,6 +233,7 @@ func TestPaletteFindsAndRuns(t *testing.T) {
 	s.WaitFor("ready")
 	s.Type("\x10")
 	s.WaitFor("what do you want to do?")
+	s.WaitFor(" of ") // not all of the list is in sight
 	s.Type("zoom")
 	s.WaitFor("alt+z")
 	s.Type("\r")

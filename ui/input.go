@@ -83,7 +83,7 @@ func (f *frame) interrupt(msg tea.KeyMsg) tea.Cmd {
 		}
 		return nil
 	}
-	f.toast.show(now, event.Info, "ctrl+c again quits", "")
+	f.toasts.show(now, event.Info, "ctrl+c again quits", "")
 	if p := f.focused(); p != nil {
 		return own(p, p.Update(msg))
 	}

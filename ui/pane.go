@@ -147,6 +147,9 @@ func (EditText) isFrameMsg()     {}
 func (RunAction) isFrameMsg()    {}
 func (RunProcess) isFrameMsg()   {}
 
+// Placer is an overlay that says where in a long list it stands ("3 of 90"); "" where all of it is in sight.
+type Placer interface{ Place() string }
+
 // Finisher is an overlay that may have nothing more to ask, because it was answered elsewhere: the frame then removes it.
 type Finisher interface{ Finished() bool }
 

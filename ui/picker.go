@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/sahilm/fuzzy"
@@ -37,6 +38,7 @@ type PickerOptions struct {
 func NewPicker(o PickerOptions) Overlay {
 	p := &picker{opt: o}
 	p.filter()
+	p.at = max(0, slices.IndexFunc(o.Items, func(it Item) bool { return it.Why == "" }))
 	for i, n := range p.shown {
 		if o.Items[n].ID == o.Selected {
 			p.at = i
@@ -77,7 +79,16 @@ func (p *picker) filter() {
 	}
 }
 
-func (p *picker) Title() string           { return p.opt.Title }
+func (p *picker) Title() string { return p.opt.Title }
+
+// Place implements Placer: which of how many, where not all are in sight.
+func (p *picker) Place() string {
+	if _, at := p.lines(); len(p.shown) == 0 || p.rows == 0 || len(at) <= p.rows {
+		return ""
+	}
+	return strconv.Itoa(p.at+1) + " of " + strconv.Itoa(len(p.shown))
+}
+
 func (p *picker) Restyle(s *style.Styles) { p.styles = s }
 func (p *picker) Size(w, h int) (int, int) {
 	return min(76, w-4), min(max(len(p.opt.Items)+p.groups()+2, 6), h-6, 24)

@@ -184,7 +184,7 @@ func (f *frame) scheduleRefresh() tea.Cmd {
 			next = t
 		}
 	}
-	earlier(f.toast.until)
+	earlier(f.toasts.until())
 	for _, b := range f.plan.Boxes {
 		if r, ok := f.paneAt(b.Slot, b.Index).(Refresher); ok {
 			earlier(r.RefreshAt(now))
@@ -208,13 +208,13 @@ func (f *frame) refreshed(msg refreshNow) {
 		return
 	}
 	f.refresh = time.Time{}
-	f.toast.expire(f.opt.Now())
+	f.toasts.expire(f.opt.Now())
 	f.dirty, f.moved = true, true
 }
 
 // say shows a toast.
 func (f *frame) say(level event.Level, text, hint string) tea.Cmd {
 	f.dirty = true
-	f.toast.show(f.opt.Now(), level, text, hint)
+	f.toasts.show(f.opt.Now(), level, text, hint)
 	return nil
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ type sessionStatus struct {
 	busy     bool
 	since    time.Time
 	phase    string
+	call     event.ToolStarted // the newest call: the row says more of it than its name
 	model    string
 	backend  string
 	context  int
@@ -103,7 +105,7 @@ func (f *frame) standing(at time.Time) {
 func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 	switch ev := e.Event.(type) {
 	case event.SessionOpened:
-		s.model = ev.Info.Model
+		s.model, s.cost, s.costSure = ev.Info.Model, ev.Info.Usage.Cost, ev.Info.Usage.CostKnown
 	case event.SessionChanged:
 		s.model = ev.Info.Model
 	case event.TurnStarted:
@@ -115,7 +117,13 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 		if !s.busy { // its start was lost
 			s.busy, s.since = true, e.At
 		}
-		s.phase = ev.Phase
+		s.phase = s.saying(ev.Phase)
+	case event.ToolStarted:
+		s.call = ev
+	case event.ReasoningDelta:
+		s.answers("thinking")
+	case event.TextDelta:
+		s.answers("writing")
 	case event.TurnEnded:
 		took := e.At.Sub(s.since)
 		s.busy, s.phase = false, ""
@@ -132,6 +140,37 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 		return f.observeWaits(e, s)
 	}
 	return nil
+}
+
+// maxDoing is how much of a command the status row says.
+const maxDoing = 28
+
+// answers says what an answer brings now: a model that thinks for a minute shows nothing else in the meantime.
+func (s *sessionStatus) answers(what string) {
+	switch s.phase {
+	case "streaming", "thinking", "writing":
+		s.phase = what
+	}
+}
+
+// saying is what the row says in a phase. That a tool runs is said with what it runs, and where.
+func (s *sessionStatus) saying(phase string) string {
+	c := s.call
+	if c.Call.Name == "" || phase != "running "+c.Call.Name {
+		return phase
+	}
+	what := strings.TrimSpace(c.Gist)
+	switch {
+	case what == "" || what == c.Call.Name:
+		what = c.Call.Name
+	case c.Backend == "": // not a command: what it is that runs is in the name
+		what = c.Call.Name + " " + what
+	}
+	what = "running " + text.Truncate(oneLine(text.Sanitize(what)), maxDoing, "…")
+	if c.Backend != "" {
+		what += " in " + c.Backend
+	}
+	return what
 }
 
 func (f *frame) observeWaits(e event.Envelope, s *sessionStatus) tea.Cmd {
@@ -173,30 +212,51 @@ func (f *frame) statusRow(w int) string {
 	}
 	st, g := f.styles, f.styles.Glyphs
 	sep := st.Faint.Render(" " + g.Bar + " ")
-	right := f.statusRight(s)
-	left := f.toast.view(f)
-	if left == "" {
-		left = f.statusLeft(s)
+	left := f.statusLeft(s)
+	// What is happening comes first: the right side gives way.
+	for _, right := range f.statusRight(s) {
+		tail := strings.Join(right, sep)
+		if tail != "" {
+			tail = sep + tail + " "
+		}
+		if text.Width(left)+text.Width(tail)+1 <= w {
+			return text.Fit(" "+left, w-text.Width(tail)) + tail
+		}
 	}
-	// What is happening comes first: the right side gives way, part by part.
-	for len(right) > 0 && text.Width(left)+text.Width(strings.Join(right, sep))+4 > w {
-		right = right[:len(right)-1]
-	}
-	tail := strings.Join(right, sep)
-	if tail != "" {
-		tail = sep + tail + " "
-	}
-	return text.Fit(" "+left, w-text.Width(tail)) + tail
+	return text.Fit(" "+text.Truncate(left, max(0, w-2), g.Ellipsis), w)
 }
 
-// statusLeft is the spinner with what runs, and what waits.
+// toastRoom is how many cells the status row has for a toast: beside what is at work, and what that costs.
+func (f *frame) toastRoom() int {
+	s := f.status.sessions[f.session]
+	if s == nil {
+		s = &sessionStatus{}
+	}
+	room := f.w - 2
+	if s.busy {
+		room -= 2 + len(clock(f.opt.Now().Sub(s.since))) + 2
+	}
+	if facts := f.modelFacts(s); f.w >= 60 && facts != "" {
+		room -= text.Width(facts) + 4
+	}
+	return room
+}
+
+// statusLeft is the spinner with what runs, what waits, and a toast that has room.
 func (f *frame) statusLeft(s *sessionStatus) string {
 	st, g, now := f.styles, f.styles.Glyphs, f.opt.Now()
+	said := f.toasts.inRow(st, f.toastRoom())
+	if said != "" && !s.busy {
+		return said
+	}
 	var parts []string
 	if s.busy {
-		spin := g.Spinner[int(now.UnixMilli()/spinEvery.Milliseconds())%len(g.Spinner)]
-		what := oneLine(text.Sanitize(s.phase))
-		parts = append(parts, st.Accent.Render(spin)+" "+st.StatusStrong.Render(what)+st.Status.Render(" · "+clock(now.Sub(s.since))))
+		spin := st.Accent.Render(g.Spinner[int(now.UnixMilli()/spinEvery.Milliseconds())%len(g.Spinner)])
+		ran := clock(now.Sub(s.since))
+		if said != "" {
+			return spin + " " + st.Status.Render(ran) + "  " + said
+		}
+		parts = append(parts, spin+" "+st.StatusStrong.Render(oneLine(text.Sanitize(s.phase)))+st.Status.Render(" · "+ran))
 	}
 	waits, others := 0, 0
 	for uid, x := range f.status.sessions {
@@ -217,10 +277,28 @@ func (f *frame) statusLeft(s *sessionStatus) string {
 	return strings.Join(parts, "  ")
 }
 
-// statusRight lists the facts at the right, the dispensable ones last.
-func (f *frame) statusRight(s *sessionStatus) []string {
-	st := f.styles
-	var out []string
+// statusRight lists what may stand at the right, the fullest first. The keys are the last to go but the model: they lead to
+// everything that has no room.
+func (f *frame) statusRight(s *sessionStatus) [][]string {
+	model, short := f.modelFacts(s), f.statusKeys(s, false)
+	where, mode := "", ""
+	if s.backend != "" {
+		where = f.styles.Status.Render("in " + oneLine(text.Sanitize(s.backend)))
+	}
+	if f.opt.Mode != nil {
+		mode = f.styles.Status.Render(oneLine(f.opt.Mode()))
+	}
+	var out [][]string
+	for _, row := range [][]string{
+		{model, where, mode, f.statusKeys(s, true)}, {model, where, mode, short}, {model, where, short}, {model, short}, {model}, {short}, nil,
+	} {
+		out = append(out, slices.DeleteFunc(row, func(part string) bool { return part == "" }))
+	}
+	return out
+}
+
+// modelFacts are the model, how full its context is, and what the session has cost.
+func (f *frame) modelFacts(s *sessionStatus) string {
 	model := []string{}
 	name, window := s.model, s.window
 	if name == "" {
@@ -235,30 +313,32 @@ func (f *frame) statusRight(s *sessionStatus) []string {
 	if s.costSure && s.cost > 0 {
 		model = append(model, fmt.Sprintf("$%.3f", float64(s.cost)/1e6))
 	}
-	if len(model) > 0 {
-		out = append(out, st.Status.Render(strings.Join(model, "  ")))
+	if len(model) == 0 {
+		return ""
 	}
-	if s.backend != "" {
-		out = append(out, st.Status.Render("in "+oneLine(text.Sanitize(s.backend))))
-	}
-	if f.opt.Mode != nil {
-		out = append(out, st.Status.Render(oneLine(f.opt.Mode())))
-	}
+	return f.styles.Status.Render(strings.Join(model, "  "))
+}
+
+// statusKeys names the keys that lead to everything else: all of them, or those without which nobody gets further.
+func (f *frame) statusKeys(s *sessionStatus, all bool) string {
+	st := f.styles
 	var hints []string
 	hint := func(id, usual, what string) {
 		if key := f.keys.first(id, usual); key != "" {
 			hints = append(hints, st.Key.Render(key)+" "+st.Hint.Render(what))
 		}
 	}
-	hint("palette", "ctrl+p", "commands")
+	if _, shown := f.plan.Find(layout.Sessions); all && !shown && !f.plan.Tabs && !f.plan.TooSmall {
+		hint("focus.sessions", "alt+1", "sessions")
+	}
+	if all {
+		hint("palette", "ctrl+p", "commands")
+	}
 	hint("help", "F1", "help")
 	if s.busy {
 		hint("conversation.stop", "esc", "stop")
 	}
-	if len(hints) == 0 {
-		return out
-	}
-	return append(out, strings.Join(hints, "  "))
+	return strings.Join(hints, "  ")
 }
 
 // clock writes a duration as 00:41 or 1:02:03.

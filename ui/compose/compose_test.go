@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -188,5 +189,31 @@ func BenchmarkKey(b *testing.B) {
 		press(c, "x")
 		c.View(10)
 		c.Key(tea.KeyMsg{Type: tea.KeyBackspace})
+	}
+}
+
+func TestAPopupSaysHowManyMoreThereAre(t *testing.T) {
+	c := field("")
+	c.Styles.Glyphs = style.Unicode()
+	press(c, "/")
+	var items []Item
+	for i := range 20 {
+		items = append(items, Item{Text: fmt.Sprintf("/command%d ", i), Hint: strings.Repeat("does something ", 8)})
+	}
+	c.Offer(c.Token(), items)
+	view := func() string { return strings.Join(c.popupView(60, 20), "\n") }
+	if v := view(); !strings.Contains(v, "12 more") || strings.Count(v, "\n") != maxPopup-1 {
+		t.Errorf("the first of 20:\n%s", v)
+	}
+	for range 19 {
+		c.popupKey("down")
+	}
+	if v := view(); strings.Contains(v, "more") || !strings.Contains(v, "command19") {
+		t.Errorf("the last:\n%s", v)
+	}
+	for _, l := range c.popupView(60, 20) {
+		if text.Width(l) != 60 {
+			t.Errorf("%d cells: %q", text.Width(l), l)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"strconv"
 	"strings"
 
 	"hermes/ui/text"
@@ -147,19 +148,32 @@ func (c *Composer) popupView(w, room int) []string {
 	wide = min(wide, w-4)
 	out := make([]string, 0, n)
 	for i := p.top; i < len(p.items) && len(out) < n; i++ {
-		it := p.items[i]
-		name := text.Fit(text.Truncate(label(it), wide, c.Styles.Glyphs.Ellipsis), wide)
-		hint := text.Truncate(strings.ReplaceAll(text.Sanitize(it.Hint), "\n", " "), max(0, w-wide-4), c.Styles.Glyphs.Ellipsis)
-		switch {
-		case i == p.at:
-			out = append(out, c.Styles.Selection.Inline(true).Render(text.Fit(c.Styles.Glyphs.Closed+" "+name+"  "+hint, w)))
-		case it.Off:
-			out = append(out, text.Fit("  "+c.Styles.Faint.Render(name+"  "+hint), w))
-		default:
-			out = append(out, text.Fit("  "+name+"  "+c.Styles.Dim.Render(hint), w))
+		w := w
+		tag := ""
+		if more := len(p.items) - i - 1; more > 0 && len(out) == n-1 {
+			tag = " " + c.Styles.Glyphs.Down + " " + strconv.Itoa(more) + " more "
+			if w -= text.Width(tag); w < wide+4 {
+				w, tag = w+text.Width(tag), ""
+			}
 		}
+		out = append(out, c.popupRow(i, wide, w)+c.Styles.Dim.Render(tag))
 	}
 	return out
+}
+
+// popupRow draws offer i, its name in wide of the w cells.
+func (c *Composer) popupRow(i, wide, w int) string {
+	it := c.popup.items[i]
+	name := text.Fit(text.Truncate(label(it), wide, c.Styles.Glyphs.Ellipsis), wide)
+	hint := text.Truncate(strings.ReplaceAll(text.Sanitize(it.Hint), "\n", " "), max(0, w-wide-4), c.Styles.Glyphs.Ellipsis)
+	switch {
+	case i == c.popup.at:
+		return c.Styles.Selection.Inline(true).Render(text.Fit(c.Styles.Glyphs.Closed+" "+name+"  "+hint, w))
+	case it.Off:
+		return text.Fit("  "+c.Styles.Faint.Render(name+"  "+hint), w)
+	default:
+		return text.Fit("  "+name+"  "+c.Styles.Dim.Render(hint), w)
+	}
 }
 
 func label(it Item) string {

@@ -58,7 +58,7 @@ type workbench struct {
 	program *ui.Program
 	slash   *ui.Slash
 	options Options
-	ready   chan struct{} // closed once program is there
+	ready   chan struct{} // closed once program is there, or will never be
 	known   knownSkills
 }
 
@@ -71,6 +71,7 @@ func open(ctx context.Context, o Options) (*workbench, error) {
 	if o.Session != "" {
 		uid, err := w.resolve(ctx, o.Session)
 		if err != nil {
+			close(w.ready)
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 			defer cancel()
 			return nil, errors.Join(err, w.boot.close(end))
@@ -97,13 +98,19 @@ func (w *workbench) resolve(ctx context.Context, ref string) (string, error) {
 
 // changed applies edited settings to the screen. It is not called from the event loop.
 func (w *workbench) changed(c *config.Config) {
-	<-w.ready
+	if <-w.ready; w.program == nil {
+		return
+	}
 	w.program.SetTheme(c.Display.Theme)
 	w.program.SetKeys(c.Keys)
 }
 
-// opened tells the screen how opening went: it is on already.
+// opened tells the screen how opening went. It listens already, or will in a moment: to go on with a session waits for the
+// store, and what is said before anybody listens is lost.
 func (w *workbench) opened(app *core.App, err error) {
+	if <-w.ready; w.program == nil {
+		return
+	}
 	if err != nil {
 		w.options.Core.Bus.Publish(event.Header{}, event.Notice{
 			Level: event.Error, Text: "conversations cannot be opened: " + err.Error(), Hint: "hermes doctor says more",

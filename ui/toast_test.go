@@ -1,0 +1,90 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hermes/core/event"
+	"hermes/ui/style"
+	"hermes/ui/text"
+)
+
+var plain = &style.Styles{Glyphs: style.Unicode()}
+
+func TestNothingOfAToastIsLost(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var ts toasts
+		now := time.Unix(0, 0)
+		words := rapid.SliceOfN(rapid.SampledFrom([]string{"not", "sent:", "容器", "/a/long/path", "try", "it", "again"}), 1, 30)
+		message, hint := strings.Join(words.Draw(rt, "text"), " "), strings.Join(words.Draw(rt, "hint"), " ")
+		ts.show(now, event.Error, message, hint)
+		w := rapid.IntRange(20, 120).Draw(rt, "w")
+		shown := ts.inRow(plain, w)
+		if shown == "" {
+			shown = strings.Join(ts.box(plain, w, 0), "\n")
+			for _, l := range strings.Split(shown, "\n") {
+				if text.Width(l) != w {
+					rt.Fatalf("a line of %d cells, not %d: %q", text.Width(l), w, l)
+				}
+			}
+		} else if text.Width(shown) > w {
+			rt.Fatalf("%q is wider than %d", shown, w)
+		}
+		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+		if want := squeeze(message + hint); !strings.Contains(squeeze(shown), want) {
+			rt.Fatalf("%q is not all of %q", shown, want)
+		}
+	})
+}
+
+func TestAWarningOutlivesWhatComesAfterIt(t *testing.T) {
+	var ts toasts
+	now := time.Unix(0, 0)
+	ts.show(now, event.Info, "a word", "")
+	ts.show(now, event.Warn, "not saved", "free some space")
+	ts.show(now.Add(time.Second), event.Error, "history not saved", "")
+	ts.show(now.Add(time.Second), event.Error, "history not saved", "")
+	got := strings.Join(ts.box(plain, 60, 0), "\n")
+	if strings.Contains(got, "a word") || !strings.Contains(got, "! not saved") || strings.Count(got, "history not saved") != 1 || ts.inRow(plain, 60) != "" {
+		t.Errorf("the box:\n%s", got)
+	}
+	if at := ts.until(); at != now.Add(10*time.Second) {
+		t.Errorf("the first goes at %v", at)
+	}
+	if ts.expire(now.Add(10 * time.Second)); !strings.Contains(ts.inRow(plain, 60), "history not saved") {
+		t.Errorf("left: %+v", ts)
+	}
+	if ts.expire(now.Add(time.Minute)); len(ts) != 0 || !ts.until().IsZero() {
+		t.Errorf("left: %+v", ts)
+	}
+}
+
+func TestTheRowSaysWhatRunsAndWhere(t *testing.T) {
+	s := &sessionStatus{}
+	s.call = event.ToolStarted{Gist: "pytest -q", Backend: "analytics"}
+	s.call.Call.Name = "terminal"
+	for phase, want := range map[string]string{
+		"running terminal": "running pytest -q in analytics", "running read_file": "running read_file", "streaming": "streaming",
+		"terminal: waiting for approval": "terminal: waiting for approval",
+	} {
+		if got := s.saying(phase); got != want {
+			t.Errorf("%s: %q, not %q", phase, got, want)
+		}
+	}
+	s.call = event.ToolStarted{Gist: "weather.py"}
+	s.call.Call.Name = "read_file"
+	if got := s.saying("running read_file"); got != "running read_file weather.py" {
+		t.Errorf("%q", got)
+	}
+	s.phase = "streaming"
+	if s.answers("thinking"); s.phase != "thinking" {
+		t.Errorf("%q", s.phase)
+	}
+	s.phase = "running x"
+	if s.answers("writing"); s.phase != "running x" {
+		t.Errorf("%q", s.phase)
+	}
+}
