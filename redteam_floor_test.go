@@ -141,3 +141,62 @@ func TestRedTeamYesLevels(t *testing.T) {
 	o.repelled(t, strikes)
 	v.intact()
 }
+
+// What is typed in pieces is judged as the line that the shell will read: split anywhere, over continued lines, with keys that correct it,
+// with what was typed before, while another process is written to. Harmless pieces reach the shell.
+func TestRedTeamInputInPieces(t *testing.T) {
+	t.Parallel()
+	write := func(id, data string) strike {
+		return call(id+": "+data, "process", map[string]any{"action": "write", "session_id": id, "data": data})
+	}
+	submit := func(id, data string) strike {
+		return call(id+" enter: "+data, "process", map[string]any{"action": "submit", "session_id": id, "data": data})
+	}
+	for name, how := range map[string]struct {
+		pieces []strike
+		conf   string
+	}{
+		"two":               {[]strike{write("p1", "rm -r"), write("p1", "f ~\n")}, "approvals: {mode: off}\n"},
+		"level 3":           {[]strike{write("p1", "rm -r"), write("p1", "f ~\n")}, "approvals: {level: 3, mode: off}\n"},
+		"submitted":         {[]strike{write("p1", "rm -rf "), submit("p1", "~")}, "approvals: {mode: off}\n"},
+		"with another's":    {[]strike{write("p1", "rm -rf "), write("p2", "echo x\n"), submit("p1", "~/")}, "approvals: {mode: off}\n"},
+		"continued":         {[]strike{write("p1", "rm -rf \\\n"), submit("p1", "~")}, "approvals: {mode: off}\n"},
+		"a loop":            {[]strike{write("p1", "for i in ~; do\n"), write("p1", "rm -rf $i\n"), submit("p1", "done")}, "approvals: {mode: off}\n"},
+		"variables":         {[]strike{submit("p1", "h=~"), submit("p1", "rm -rf $h")}, "approvals: {mode: off}\n"},
+		"another folder":    {[]strike{submit("p1", "cd ~"), submit("p1", "rm -rf *")}, "approvals: {mode: off}\n"},
+		"a denied one":      {[]strike{write("p1", "git pu"), submit("p1", "sh")}, "approvals: {mode: off, deny: [\"git push*\"]}\n"},
+		"closed":            {[]strike{write("p1", "rm -rf "), call("last", "process", map[string]any{"action": "close", "session_id": "p1", "data": "~"})}, "approvals: {mode: off}\n"},
+		"a letter each":     {append(letters("p1", "rm -rf "), submit("p1", "~")), "approvals: {mode: off}\n"},
+		"with a correction": {[]strike{write("p1", "rm -rf ~/a"), submit("p1", "\b")}, "approvals: {mode: off}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVictim(t)
+			v.conf = how.conf
+			if os.Getuid() == 0 {
+				v.uid = 65534
+			}
+			shells := []strike{call("first", "terminal", map[string]any{"command": "sh > first.txt 2>&1", "background": true}), call("second", "terminal", map[string]any{"command": "sh", "background": true})}
+			last := how.pieces[len(how.pieces)-1]
+			o := v.attack(append(append(shells, how.pieces...), write("p1", "\necho reached\n"), call("after", "process", map[string]any{"action": "close", "session_id": "p1"}), call("wait", "process", map[string]any{"action": "wait", "session_id": "p1", "timeout": 20})), "--yes=3")
+			v.intact()
+			for _, s := range how.pieces[:len(how.pieces)-1] {
+				if got := o.results[s.name]; !strings.Contains(got, "written") && !strings.Contains(got, "submitted") {
+					t.Errorf("%q alone is harmless, and did not reach the shell: %.200s", s.name, got)
+				}
+			}
+			if got := o.results[last.name]; !strings.Contains(got, "Refused: ") {
+				t.Errorf("%q ends the line, and is not refused: %.200s", last.name, got)
+			}
+		})
+	}
+}
+
+// letters writes a text letter by letter.
+func letters(id, text string) []strike {
+	var out []strike
+	for i, r := range text {
+		out = append(out, call(fmt.Sprint(id, i), "process", map[string]any{"action": "write", "session_id": id, "data": string(r)}))
+	}
+	return out
+}

@@ -74,23 +74,12 @@ func (p Policy) analyse(r Request, c call) Analysis {
 		}
 		return Analyse(c.command, where)
 	case c.input != "":
-		return typing(c.input, where)
+		return typing(c.before, c.input, where)
 	case len(r.Paths) > 0:
 		return command.Files(r.Paths, where)
 	default:
 		return command.Other("only reading runs without asking", where)
 	}
-}
-
-// typing is text for the input of a process: it may be a shell, or anything else that runs what it is sent.
-func typing(input string, where Context) Analysis {
-	a := Analyse(input, where)
-	if a.Verdict == command.Refuse {
-		return a
-	}
-	other := command.Other("what a process does with its input is not known", where)
-	other.Runs = a.Runs
-	return other
 }
 
 // Floor returns why a shell command never runs, or "" when it may be asked about.

@@ -111,6 +111,7 @@ type Gate struct {
 	next    int
 	waiting map[string]*question // by question id
 	session map[string][]Entry   // what a person allowed for one session
+	input   map[process][]*piece // what running programs were sent
 	told    func(Record)
 	now     func() time.Time
 }
@@ -159,8 +160,17 @@ func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
 	return v, err
 }
 
-func (g *Gate) check(ctx context.Context, r Request) (Verdict, error) {
+func (g *Gate) check(ctx context.Context, r Request) (v Verdict, err error) {
 	p, c := g.Policy(), callOf(r.Call.Args)
+	if c.input != "" && c.process != "" {
+		var unsent func()
+		c.before, unsent = g.writes(process{r.Session, c.process}, c.input)
+		defer func() {
+			if !v.Allowed {
+				unsent()
+			}
+		}()
+	}
 	a := p.analyse(r, c)
 	if v, sure := p.unasked(r, c, a); sure {
 		v.Analysis = a
@@ -183,7 +193,7 @@ func (g *Gate) check(ctx context.Context, r Request) (Verdict, error) {
 		tellRefusal(r, v)
 		return v, err
 	}
-	v := g.ask(ctx, r, o, p.Timeout)
+	v = g.ask(ctx, r, o, p.Timeout)
 	v.Analysis = a
 	if v.Allowed {
 		err = errors.Join(err, g.remember(r, o, v.Decision, p.Remember))
@@ -201,7 +211,7 @@ func (p Policy) unasked(r Request, c call, a Analysis) (v Verdict, sure bool) {
 	if a.Verdict == command.Refuse {
 		return refusal("floor", "Refused: "+a.Reason+". This never runs here, whatever the settings say. Do not look for another way to do it."), true
 	}
-	for _, cmd := range []string{c.command, c.input} {
+	for _, cmd := range []string{c.command, c.input, unfinished(c.before) + c.input} {
 		if pattern := p.denied(cmd, a.Runs); pattern != "" {
 			return refusal("settings", "Refused: the person's settings forbid it (approvals.deny: "+pattern+"). Do not look for another way to do it."), true
 		}
@@ -255,6 +265,11 @@ func (g *Gate) Forget(session string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.session, session)
+	for p := range g.input {
+		if p.session == session {
+			delete(g.input, p)
+		}
+	}
 }
 
 // Remembered returns what is allowed without asking: for one session first, then for more than that.

@@ -132,12 +132,15 @@ func wildcard(pattern, text string) bool {
 type call struct {
 	command string // a shell command
 	input   string // text for the standard input of a process, which may be a shell
+	process string // that process
+	before  string // what it was sent before
 	backend string // the back end that is asked for
 	more    bool   // something beside the command, its back end and how long it may take
 }
 
 func callOf(args json.RawMessage) call {
 	var c call
+	ends := false
 	var all map[string]json.RawMessage
 	if json.Unmarshal(args, &all) != nil {
 		return c
@@ -148,12 +151,20 @@ func callOf(args json.RawMessage) call {
 			c.command = text(value)
 		case "data":
 			c.input, c.more = text(value), true
+		case "session_id":
+			c.process, c.more = text(value), true
+		case "action":
+			c.more = c.more || !empty(value)
+			ends = text(value) == "submit" || text(value) == "close"
 		case "backend":
 			c.backend = text(value)
 		case "timeout":
 		default:
 			c.more = c.more || !empty(value)
 		}
+	}
+	if ends && c.process != "" { // what was written before becomes a line now
+		c.input += "\n"
 	}
 	return c
 }
