@@ -52,8 +52,10 @@ type approval struct {
 	why    bool
 	prefix bool // the answers that last count for every command that begins the same
 	styles *style.Styles
-	room   int // lines of the text in the last picture
-	width  int // of the text
+	read   bool // the end of the text was in a picture: nothing can be allowed before
+	hasty  bool // somebody tried to
+	room   int  // lines of the text in the last picture
+	width  int  // of the text
 	drawn  drawnBody
 }
 
@@ -95,7 +97,7 @@ func (a *approval) ask() (event.ApprovalAsked, bool) {
 
 func (a *approval) show(i int) {
 	a.index, a.id, a.shown = i, a.pane.asks[i].ID, a.pane.deps.Now()
-	a.at, a.top, a.why, a.prefix = 0, 0, false, false
+	a.at, a.top, a.why, a.prefix, a.read, a.hasty = 0, 0, false, false, false, false
 }
 
 // Finished implements ui.Finisher.
@@ -254,6 +256,9 @@ func (a *approval) take(ask event.ApprovalAsked, b button) (tea.Cmd, bool) {
 	case b.key == "e":
 		a.pane.editInstead(ask)
 		return nil, true
+	case b.decision != event.DecisionDeny && !a.read:
+		a.hasty = true
+		return nil, false
 	}
 	agent := a.pane.deps.Agent
 	return func() tea.Msg {

@@ -35,8 +35,8 @@ func (a *approval) marked(ask event.ApprovalAsked, inner int) []string {
 	return m.out
 }
 
-// maxMarked bounds how much of a command is marked; what is longer is shown all the same.
-const maxMarked = 200
+// maxMarked bounds how many lines of a command are marked; what is longer is shown all the same.
+const maxMarked = 10_000
 
 // marker puts the characters of a command into lines.
 type marker struct {

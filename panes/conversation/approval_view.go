@@ -28,22 +28,33 @@ func (a *approval) View(w, h int) string {
 	a.width = w
 	hidden := len(body) - a.room
 	a.top = max(0, min(a.top, hidden))
+	a.read = a.read || a.top >= hidden
 	shown := append(make([]string, 0, h), body[a.top:min(len(body), a.top+a.room)]...)
 	for len(shown) < a.room {
 		shown = append(shown, "")
 	}
-	shown = append(shown, a.more(hidden))
+	shown = append(shown, a.more(hidden, w))
 	return text.Block(append(shown, foot...), w, h)
 }
 
 // more says how much is not shown. Nobody should allow what they have seen the first half of.
-func (a *approval) more(hidden int) string {
+func (a *approval) more(hidden, w int) string {
 	s := a.styles
 	switch {
 	case hidden <= 0:
 		return ""
+	case a.top < hidden && !a.read:
+		st, say := s.Warn.Bold(true), s.Glyphs.Down+" "+lines(hidden-a.top)+" more: "
+		if a.hasty {
+			st, say = s.Bad.Bold(true), "! not yet, "+say
+		}
+		out := st.Render(text.Truncate("  "+say+"end, pgdn", w, ""))
+		if rest := " · allowing waits until then"; text.Width(out)+text.Width(rest) <= w {
+			out += s.Dim.Render(rest)
+		}
+		return out
 	case a.top < hidden:
-		return s.Warn.Bold(true).Render("  " + s.Glyphs.Down + " " + lines(hidden-a.top) + " more: down shows what follows")
+		return s.Warn.Bold(true).Render("  " + s.Glyphs.Down + " " + lines(hidden-a.top) + " more: end, pgdn")
 	default:
 		return s.Dim.Render("  the end; " + lines(hidden) + " above")
 	}
@@ -112,6 +123,9 @@ func named(list []button, ask event.ApprovalAsked) []button {
 			if b.decision.Prefix() {
 				what = ask.Prefix + " …"
 			}
+			if what == "" {
+				continue
+			}
 			out[i].label += `: "` + text.Truncate(oneLine(reveal(what, nil)), 30, "…") + `"`
 		}
 	}
@@ -171,7 +185,7 @@ func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 	whole := a.marked(ask, inner)
 	if long := len(whole) > tallCommand; long { // what matters must not stand below what has been seen
 		if part := dangerousPart(ask); part != "" {
-			say(s.Strong, "It is long, all of it follows. What is asked about in it:")
+			say(s.Strong, "All of it follows. What is asked about in it"+atLine(ask)+":")
 			say(s.Bad, part)
 		}
 	} else {
@@ -206,6 +220,15 @@ func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 
 // tallCommand is how many lines of a command are read at a glance: what a longer one is asked for stands above it.
 const tallCommand = 10
+
+// atLine says where the dangerous part stands in a command of several lines.
+func atLine(ask event.ApprovalAsked) string {
+	all := strings.Count(strings.TrimRight(ask.Detail, "\n"), "\n") + 1
+	if all == 1 {
+		return ""
+	}
+	return ", line " + strconv.Itoa(strings.Count(ask.Detail[:ask.Span[0]], "\n")+1) + " of " + strconv.Itoa(all)
+}
 
 // dangerousPart is what decided about a command, cut where it is long itself.
 func dangerousPart(ask event.ApprovalAsked) string {
