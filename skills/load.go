@@ -256,7 +256,7 @@ func (o Options) Preview(ctx context.Context, b *Brought) []*Skill {
 
 // Template is the beginning of a SKILL.md.
 func Template(name, about string) string {
-	if about == "" {
+	if strings.TrimSpace(about) == "" {
 		about = "Say in one sentence when this is of use."
 	}
 	return "---\nname: " + name + "\ndescription: " + quote(about) + "\nversion: 1.0.0\n---\n\n# " + name + "\n\n## When to use it\n\n## Steps\n\n1. \n\n## What goes wrong\n\n## How to check the result\n"

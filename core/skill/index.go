@@ -92,22 +92,24 @@ func few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }
 
+// brokenNotice says how many skills cannot be used, and why the first one.
 func brokenNotice(c *skills.Catalog) string {
-	n, first := 0, ""
+	files, first := map[string]bool{}, ""
 	for _, p := range c.Problems {
 		if p.Fatal {
-			if n++; n == 1 {
+			if len(files) == 0 {
 				first = p.Error()
 			}
+			files[p.File] = true
 		}
 	}
-	switch n {
+	switch len(files) {
 	case 0:
 		return ""
 	case 1:
 		return "a skill cannot be used: " + first
 	default:
-		return fmt.Sprintf("%d skills cannot be used, the first: %s; `hermes skills check` shows all", n, first)
+		return fmt.Sprintf("%d skills cannot be used, the first: %s; `hermes skills check` shows all", len(files), first)
 	}
 }
 
