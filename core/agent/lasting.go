@@ -29,6 +29,9 @@ func (t *turn) lasts(j *toolJob, r *approval.Request) {
 	if why == "" && !ownWords(t.said, s.Texts) {
 		why = t.influence(j)
 	}
+	if s.Unfit {
+		why = ""
+	}
 	if why != "" {
 		e.Level, e.Reason = command.LevelAlways, s.Effect+", and "+why
 	}
@@ -59,6 +62,9 @@ func (t *turn) scanResults() {
 			return
 		}
 		if m.Role != chat.RoleTool || m.Result == nil || m.ID != 0 && t.scanned[m.ID] {
+			continue
+		}
+		if spec, ok := t.a.d.Tools.Lookup(m.Result.Name); ok && spec.Lasting != nil { // it says what was refused
 			continue
 		}
 		if hits := injection.Scan(m.Result.Text); len(hits) > 0 {

@@ -42,7 +42,7 @@ const (
 	Stale     Why = "stale"     // somebody else changed the file
 )
 
-// Refusal says why nothing was written. Its text is for people and models alike.
+// Refusal says why nothing was written. Its text is for people and models alike; see Said.
 type Refusal struct {
 	Why     Why
 	Text    string
@@ -54,6 +54,14 @@ type Refusal struct {
 }
 
 func (r *Refusal) Error() string { return r.Text }
+
+// Said is the text for people: it quotes what was found, which a model is not to read again.
+func (r *Refusal) Said() string {
+	if r.Hit.Text == "" {
+		return r.Text
+	}
+	return fmt.Sprintf("%s: %q", r.Text, r.Hit.Text)
+}
 
 func refuse(why Why, format string, args ...any) *Refusal {
 	return &Refusal{Why: why, Text: fmt.Sprintf(format, args...)}
@@ -245,11 +253,23 @@ func (c *Change) judge(rules Rules) error {
 			continue
 		}
 		h := e.Hits[0]
-		r := refuse(Injected, "refused: the text %s: %q (characters %d to %d)", h.Reason, h.Text, h.Start, h.End)
+		r := refuse(Injected, "refused: the text %s (bytes %d to %d of the entry)", h.Reason, h.Start, h.End)
 		r.Hit, r.Content = h, e.Text
 		return r
 	}
 	return nil
+}
+
+// Unfit says why a text is kept in no memory, whatever the memory holds; "" when it may be.
+func Unfit(text string) string {
+	text = strings.TrimFunc(lineFeeds(text), blank)
+	if secret.Redact(text) != text {
+		return "it holds what looks like a secret"
+	}
+	if h := hits(text); len(h) > 0 {
+		return "it " + h[0].Reason
+	}
+	return ""
 }
 
 func wasBlocked(d Document, e Entry) bool {

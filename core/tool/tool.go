@@ -68,6 +68,7 @@ type Lasting struct {
 	Effect string   // what it does, for people
 	Always string   // why it is asked about in any case; "" when it is not
 	Texts  []string // what is to be kept
+	Unfit  bool     // it is refused for its content by the tool itself: nobody need be asked
 }
 
 // DefaultMaxResult is how many characters of a result reach the model: 40 % head, 60 % tail, the rest is spilled to a file.

@@ -144,7 +144,7 @@ func (c *command) change(f changeFlags, op memory.Op) error {
 	ops := []memory.Op{op}
 	done, err := s.Apply(t, ops, "person", memory.Rules{Anything: f.force})
 	if r := memory.AsRefusal(err); r != nil && r.Why == memory.Injected && isTerminal(c.streams.In) {
-		yes, asked := c.ask(r.Text + "\nKeep it all the same? It stays out of the prompt.")
+		yes, asked := c.ask(r.Said() + "\nKeep it all the same? It stays out of the prompt.")
 		if asked != nil || !yes {
 			return asked
 		}
@@ -162,7 +162,7 @@ func (c *command) refused(err error) error {
 	if r == nil {
 		return failed(ExitFailed, "%w", err)
 	}
-	text := r.Text
+	text := r.Said()
 	for i, m := range r.Matches {
 		text += fmt.Sprintf("\n  %d. %s", i+1, cut(m, 100))
 	}

@@ -129,7 +129,7 @@ func (r remembered) Do(_ context.Context, c memory.Change) (string, *memory.Refu
 	}
 	done, err := r.app.Memory.Apply(store.Target(c.Target), []store.Op{op}, "person", store.Rules{Anything: c.Anyway})
 	if refusal := store.AsRefusal(err); refusal != nil {
-		return "", &memory.Refused{Reason: refusal.Text, Doubtful: refusal.Why == store.Injected}, nil
+		return "", &memory.Refused{Reason: refusal.Said(), Doubtful: refusal.Why == store.Injected}, nil
 	}
 	if err != nil {
 		return "", nil, err

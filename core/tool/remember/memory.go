@@ -82,14 +82,15 @@ func Tool(m *Memory) tool.Tool {
 	return tool.Typed(tool.Spec{
 		Name: "memory", Toolset: "memory", Description: strings.TrimSpace(memoryDoc), Serial: true, Schema: json.RawMessage(schema),
 		Reads: tool.Arg(args.reads), Gist: tool.Arg(args.gist), Preview: m.preview,
-		Available: m.available,
+		Available: m.available, Refuse: m.refuse,
 		Lasting: tool.Arg(func(a args) tool.Lasting {
 			l := tool.Lasting{Title: "Change what is remembered?", Effect: "changes what later sessions are told (" + memory.Target(a.Target).File() + ")"}
 			if m.settings().Ask {
 				l.Always = "the settings ask for it (memory.write_approval)"
 			}
 			for _, op := range a.ops() {
-				l.Texts = append(l.Texts, op.Content+op.OldText)
+				l.Texts = append(l.Texts, op.Content+" "+op.OldText)
+				l.Unfit = l.Unfit || memory.Unfit(op.Content) != ""
 			}
 			return l
 		}),
@@ -104,6 +105,11 @@ func (m *Memory) available() error {
 }
 
 func (a args) reads() bool { return len(a.Operations) == 0 && (a.Action == "read" || a.Action == "") }
+
+// mixed asks for one change and for several.
+func (a args) mixed() bool {
+	return len(a.Operations) > 0 && (a.Action != "" && a.Action != "read" || a.Content != "" || a.OldText != "")
+}
 
 func (a args) ops() []memory.Op {
 	if len(a.Operations) > 0 {
@@ -127,6 +133,20 @@ func (a args) gist() string {
 		text = op.OldText
 	}
 	return file + ": " + string(op.Action) + " " + memory.Short(text)
+}
+
+// refuse says what would fail whatever the person says, so that they are not asked for nothing. What is refused for its content Run
+// refuses, where the person can be told.
+func (m *Memory) refuse(_ context.Context, c tool.Call) string {
+	var a args
+	if json.Unmarshal(c.Args, &a) != nil || a.mixed() {
+		return ""
+	}
+	_, err := m.store.Plan(memory.Target(a.Target), a.ops(), memory.Rules{})
+	if r := memory.AsRefusal(err); err == nil || r != nil && (r.Why == memory.Injected || r.Why == memory.Secret) {
+		return ""
+	}
+	return m.failure(c, memory.Target(a.Target), err).Text
 }
 
 // preview is the exact change, for the question.
@@ -162,12 +182,12 @@ func (m *Memory) run(_ context.Context, c tool.Call, a args) (tool.Result, error
 	if a.reads() {
 		return m.read(t)
 	}
-	if len(a.Operations) > 0 && (a.Action != "" && a.Action != "read" || a.Content != "" || a.OldText != "") {
+	if a.mixed() {
 		return tool.Fail("send either one action or operations, not both: nothing was changed"), nil
 	}
 	ch, err := m.store.Apply(t, a.ops(), "agent", memory.Rules{})
 	if err != nil {
-		return m.failure(c, t, err)
+		return m.failure(c, t, err), nil
 	}
 	m.Forget(c.Session)
 	if ch.Nothing() {
@@ -228,11 +248,11 @@ func list(d memory.Document) string {
 }
 
 // failure tells the model what to do with one further call, and the person what was refused.
-func (m *Memory) failure(c tool.Call, t memory.Target, err error) (tool.Result, error) {
+func (m *Memory) failure(c tool.Call, t memory.Target, err error) tool.Result {
 	n := m.fails(c)
 	r := memory.AsRefusal(err)
 	if r == nil {
-		return tool.Fail("Not saved: %v%s", err, enough(n)), nil
+		return tool.Fail("Not saved: %v%s", err, enough(n))
 	}
 	text := "Not saved: " + r.Text + "."
 	switch r.Why {
@@ -252,7 +272,7 @@ func (m *Memory) failure(c tool.Call, t memory.Target, err error) (tool.Result, 
 		}
 	case memory.Duplicate, memory.Malformed, memory.Stale:
 	}
-	return tool.Fail("%s\n%s%s", text, use(r.Doc), enough(n)), nil
+	return tool.Fail("%s\n%s%s", text, use(r.Doc), enough(n))
 }
 
 func shown(m *Memory, t memory.Target) string {
@@ -266,10 +286,10 @@ func shown(m *Memory, t memory.Target) string {
 // tell says to the person, and to the audit log, what was refused for its content.
 func (m *Memory) tell(c tool.Call, t memory.Target, r *memory.Refusal) {
 	c.Publish(event.MemoryChanged{
-		Target: string(t), Action: "refused", By: "agent", Reason: r.Text, Text: r.Content, Span: [2]int{r.Hit.Start, r.Hit.End}, Used: r.Doc.Used, Limit: r.Doc.Limit,
+		Target: string(t), Action: "refused", By: "agent", Reason: r.Said(), Text: r.Content, Span: [2]int{r.Hit.Start, r.Hit.End}, Used: r.Doc.Used, Limit: r.Doc.Limit,
 	})
 	c.Publish(event.Notice{
-		Level: event.Warn, Text: "The agent wanted to remember something that was refused (" + t.File() + "): " + r.Text,
+		Level: event.Warn, Text: "The agent wanted to remember something that was refused (" + t.File() + "): " + r.Said(),
 		Hint: "nothing was written; a page or file that it has read may have told it to",
 	})
 }
