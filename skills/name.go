@@ -41,7 +41,7 @@ const reserved = `
 	paste personality pet plan platforms plugins pool profile prompt queue quit q reasoning redraw reload reload-mcp reload-skills
 	reset restart resume retry rollback run save search sessions session set-home sethome settings setup shell shortcuts skill skills skin snapshot
 	snap split status statusbar sb steer stop subgoal tasks terminal theme timestamps title todo tools toolsets topic trust ts undo update
-	usage verbose version voice web whoami yolo zoom`
+	editor interrupt remember usage verbose version voice web whoami yolo zoom`
 
 // Folders that the format knows beside SKILL.md.
 var folders = []string{"references", "templates", "scripts", "assets"}
