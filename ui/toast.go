@@ -32,8 +32,8 @@ func (ts *toasts) show(now time.Time, level event.Level, message, hint string) {
 		stay = 10 * time.Second
 	}
 	t := toast{level, oneLine(text.Sanitize(message)), oneLine(text.Sanitize(hint)), now.Add(stay)}
-	kept := slices.DeleteFunc(*ts, func(x toast) bool { return x.level == event.Info || x.text == t.text && x.hint == t.hint })
-	*ts = append(kept, t)
+	*ts = slices.DeleteFunc(*ts, func(x toast) bool { return x.level == event.Info || x.text == t.text && x.hint == t.hint })
+	*ts = append(*ts, t)
 	if more := len(*ts) - maxToasts; more > 0 {
 		*ts = (*ts)[more:]
 	}

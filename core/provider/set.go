@@ -254,8 +254,8 @@ func (s *Set) Names() []string {
 	return append(slices.DeleteFunc(names, func(n string) bool { return n == Offline }), Offline)
 }
 
-// List asks every provider for its models, all at the same time, at most 5 s. A provider that does not answer is listed
-// with its configured models. Afterwards Resolve knows the context windows that the servers told.
+// List asks every provider for its models, all at the same time, at most 5 s. The models
+// that the settings name are listed, whether their provider answers and lists them or not. Afterwards Resolve knows the context windows that the servers told.
 func (s *Set) List(ctx context.Context) []Model {
 	if !s.settings.NoDetect {
 		s.Detect(ctx)
@@ -275,11 +275,10 @@ func (s *Set) List(ctx context.Context) []Model {
 			for _, m := range list {
 				lists[i] = append(lists[i], s.describe(e, m.ID))
 			}
-			if len(lists[i]) > 0 {
-				return
-			}
-			for _, id := range e.Models {
-				lists[i] = append(lists[i], s.describe(e, id))
+			for _, id := range e.Models { // what a person named is there, whether the server lists it or not
+				if !slices.ContainsFunc(list, func(m Model) bool { return m.ID == id }) {
+					lists[i] = append(lists[i], s.describe(e, id))
+				}
 			}
 		})
 	}

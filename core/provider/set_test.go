@@ -183,6 +183,24 @@ func TestListShowsConfiguredModelsOfAProviderThatIsDown(t *testing.T) {
 	}
 }
 
+func TestListShowsConfiguredModelsThatTheServerDoesNotList(t *testing.T) {
+	server := modeltest.NewScript(t, modeltest.Script{Models: []modeltest.Model{{ID: "theirs"}}})
+	s := provider.Settings{NoDetect: true, Providers: map[string]provider.Endpoint{"up": {BaseURL: server.URL, Models: []string{"mine"}}}}
+	list := newSet(t, s).List(t.Context())
+	var mine, all int
+	for _, m := range list {
+		if m.Provider == "up" {
+			all++
+			if m.ID == "mine" {
+				mine++
+			}
+		}
+	}
+	if mine != 1 || all < 2 {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestCatalog(t *testing.T) {
 	vendors, models := provider.CatalogSize()
 	if vendors < 5 || models < 10 {

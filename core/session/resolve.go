@@ -45,7 +45,7 @@ func (s *Service) last(ctx context.Context) (event.SessionInfo, error) {
 		return event.SessionInfo{}, err
 	}
 	if len(found) == 0 {
-		return event.SessionInfo{}, fmt.Errorf("there is no session yet: %w", store.ErrNotFound)
+		return event.SessionInfo{}, missing("there is no session yet")
 	}
 	return s.info(found[0]), nil
 }
@@ -56,10 +56,16 @@ func (s *Service) notFound(ctx context.Context, ref string) error {
 		return err
 	}
 	if len(near) == 0 {
-		return fmt.Errorf("no session has the id or title %q: %w; `hermes sessions list` shows them", ref, store.ErrNotFound)
+		return missing(fmt.Sprintf("no session has the id or title %q; `hermes sessions list` shows them", ref))
 	}
-	return fmt.Errorf("no session has the id or title %q: %w; near it:\n%s", ref, store.ErrNotFound, candidates(near))
+	return missing(fmt.Sprintf("no session has the id or title %q; near it:\n%s", ref, candidates(near)))
 }
+
+// missing is a sentence about what is not found, for errors.Is store.ErrNotFound.
+type missing string
+
+func (m missing) Error() string { return string(m) }
+func (m missing) Unwrap() error { return store.ErrNotFound }
 
 func candidates(found []store.Session) string {
 	lines := make([]string, len(found))

@@ -131,9 +131,9 @@ func Main(ctx context.Context, p Program, args []string, s Streams, env []string
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
-		c.report(err)
+		c.report(cmd, err)
 	}
 	return int(exitCode(err))
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"hermes/core/logs"
 	"hermes/core/tool"
 	"hermes/ui/text"
@@ -79,7 +81,7 @@ func isCobraUsage(err error) bool {
 }
 
 // report writes one error for a person.
-func (c *command) report(err error) {
+func (c *command) report(cmd *cobra.Command, err error) {
 	var f *failure
 	if errors.As(err, &f) && f.said {
 		return
@@ -93,7 +95,7 @@ func (c *command) report(err error) {
 	case c.homeless(message):
 		message += "; set HERMES_HOME to a folder that you may write to"
 	case isCobraUsage(err):
-		message = strings.ReplaceAll(message, "\n\n", "\n") + "; `hermes help` lists the commands"
+		message = mistaken(cmd, err)
 	}
 	fmt.Fprintln(c.streams.Err, "hermes: "+text.Sanitize(logs.Redact(message)))
 }

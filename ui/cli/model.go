@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/core/config"
+	"hermes/core/nearest"
 	"hermes/core/provider"
 )
 
@@ -33,6 +34,7 @@ func (c *command) modelCommand() *cobra.Command {
 				if err != nil {
 					return failed(ExitUsage, "%w", err)
 				}
+				c.doubt(m.List(ctx), p.Name(), model.ID)
 				return c.setModel(p.Name(), model.ID)
 			})
 		},
@@ -40,6 +42,29 @@ func (c *command) modelCommand() *cobra.Command {
 	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(list, set)
 	return cmd
+}
+
+// doubt says that a provider that lists its models does not list this one: a slip of the pen shows here, not in the first turn.
+// Some servers know more than they list, so it is no refusal.
+func (c *command) doubt(list []provider.Model, name, model string) {
+	var ids []string
+	for _, m := range list {
+		if m.Provider != name {
+			continue
+		}
+		if m.ID == model {
+			return
+		}
+		ids = append(ids, m.ID)
+	}
+	if len(ids) == 0 {
+		return
+	}
+	fix := "`hermes model list` shows what it lists"
+	if near, ok := nearest.Name(model, ids); ok {
+		fix = "did you mean " + name + "/" + near + "?"
+	}
+	c.note("%s does not list a model %q; %s", name, model, fix)
 }
 
 func (c *command) models(cmd *cobra.Command, work func(context.Context, Models) error) error {

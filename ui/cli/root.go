@@ -50,6 +50,14 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 			root.AddCommand(sub)
 		}
 	}
+	root.InitDefaultCompletionCmd()
+	for _, sub := range root.Commands() {
+		if sub.Name() == "completion" {
+			sub.Args, sub.RunE, sub.GroupID = cobra.ArbitraryArgs, subcommands, groupSettings
+			sub.Short = "Print what makes a shell complete commands, keys and values by tab"
+		}
+	}
+	root.SetHelpCommandGroupID(groupHealth)
 	return root
 }
 
@@ -58,11 +66,7 @@ func subcommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
 	}
-	fix := "`" + cmd.CommandPath() + " --help` lists them"
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		fix = "did you mean " + near[0] + "?"
-	}
-	return usage("%s has no command %q; %s", cmd.CommandPath(), args[0], fix)
+	return usage("%s", unknownCommand(cmd, args[0]))
 }
 
 // openFlags choose a session and a model.

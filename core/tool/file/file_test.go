@@ -356,3 +356,11 @@ func TestPathsForParallelCalls(t *testing.T) {
 		t.Errorf("a patch that does not parse touches the unknown, not %v", got)
 	}
 }
+
+func TestTheGistCountsLinesAsPeopleDo(t *testing.T) {
+	for content, want := range map[string]string{"": "0 lines", "a": "1 line", "a\n": "1 line", "a\nb": "2 lines", "a\nb\n": "2 lines", "\n\n": "2 lines"} {
+		if got := lines(content); got != want {
+			t.Errorf("%q has %s, not %s", content, want, got)
+		}
+	}
+}

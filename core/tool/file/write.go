@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"hermes/core/chat"
@@ -29,7 +30,7 @@ func Write(w *Workspace) tool.Tool {
 			"content":{"type":"string","description":"The whole new content"}}}`),
 		Paths: tool.Arg(func(a writeArgs) []string { return []string{a.Path} }),
 		Gist: tool.Arg(func(a writeArgs) string {
-			return fmt.Sprintf("%s (%d lines)", a.Path, strings.Count(a.Content, "\n")+1)
+			return fmt.Sprintf("%s (%s)", a.Path, lines(a.Content))
 		}),
 		Preview: func(_ context.Context, c tool.Call) (string, string) {
 			return w.previewOf(tool.Arg(func(a writeArgs) prepared { return w.prepareWrite(c, a) })(c.Args))
@@ -38,6 +39,18 @@ func Write(w *Workspace) tool.Tool {
 		p := w.prepareWrite(c, a)
 		return w.finish(c, p, map[string]any{"path": a.Path, "bytes_written": len(a.Content)}), nil
 	})
+}
+
+// lines counts the lines of a text; the end of the last one begins no other.
+func lines(s string) string {
+	n := strings.Count(s, "\n")
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		n++
+	}
+	if n == 1 {
+		return "1 line"
+	}
+	return strconv.Itoa(n) + " lines"
 }
 
 // prepared is a plan or why there is none.

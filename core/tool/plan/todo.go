@@ -58,6 +58,9 @@ func (a todoArgs) gist() string {
 	if a.Todos == nil {
 		return "read the list"
 	}
+	if len(*a.Todos) == 1 {
+		return "1 item"
+	}
 	return fmt.Sprintf("%d items", len(*a.Todos))
 }
 

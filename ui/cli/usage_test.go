@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+)
+
+// A wrong command line is refused with a sentence that says what to write: the words that are missing, the name that was meant.
+func TestAWrongCommandLineSaysWhatToWrite(t *testing.T) {
+	for line, want := range map[string]string{
+		"sesions":                       "did you mean sessions?",
+		"frobnicate":                    "`hermes --help` lists them",
+		"sessions serch x":              "did you mean search?",
+		"pool frobnicate":               "`hermes pool --help` lists them",
+		"version now":                   "hermes version takes no words",
+		"model frobnicate":              "hermes model has no command",
+		"completion foo":                "hermes completion has no command",
+		"sessions show":                 "too few words; write it like this: hermes sessions show <session>",
+		"sessions show a b":             "too many words; write it like this: hermes sessions show <session>",
+		"sessions rename a":             "too few words; write it like this: hermes sessions rename <session> <title>",
+		"rollback show a b c":           "too many words",
+		"run --outptu json x":           "did you mean --output?",
+		"run --frobnicate x":            "`hermes run --help` lists them",
+		"run --profil x y":              "did you mean --profile?",
+		"sessions list --limit x":       "`hermes sessions list --help` shows how it is used",
+		"sessions list --limit":         "`hermes sessions list --help` shows how it is used",
+		"config get display.theme more": "too many words",
+	} {
+		var out, errs bytes.Buffer
+		code := Main(context.Background(), Program{}, strings.Fields(line), Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, []string{"HOME=" + t.TempDir()})
+		if got := errs.String(); code != int(ExitUsage) || !strings.Contains(got, want) || strings.Count(got, "\n") != 1 || strings.Contains(got, "arg(s)") || out.Len() > 0 {
+			t.Errorf("hermes %s: exit %d, said %q, printed %q", line, code, got, out.String())
+		}
+	}
+}
