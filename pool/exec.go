@@ -241,6 +241,7 @@ func (p *Pool) spec(r backend.Request, at Spec) runner.Spec {
 		r.Home = at.Workdir
 	}
 	s := runner.Spec{
+		Session: r.Session,
 		Command: r.Command, Argv: r.Argv, Extra: r.Env, Stdin: r.Stdin, Timeout: r.Timeout,
 		Dir: current, Home: r.Home, MaxOutput: r.MaxOutput, SpillDir: r.SpillDir, Merge: r.Merge, Channel: r.Channel, Lasting: r.Lasting,
 	}

@@ -1,6 +1,7 @@
-// Package childenv decides which environment variables a program of the model's may see. Standard library only.
+// Package childenv decides which environment variables a program of the model's may see: a script (Rule), a command on the person's own
+// machine (Commands), and what we start for ourselves (Own). It imports core/secret only.
 //
-// The rule, in this order:
+// The rule for scripts, in this order:
 //
 //  1. A credential of a model provider never passes, whoever asks.
 //  2. What was let through by its exact name passes (terminal.env_passthrough, a loaded skill).

@@ -1,6 +1,7 @@
 package childenv
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -63,5 +64,39 @@ func TestClean(t *testing.T) {
 	kept, dropped := Rule{}.Clean([]string{"PATH=/bin", "A_KEY=k", "TWO=a=b", "LANG=C", "broken"})
 	if !slices.Equal(kept, []string{"PATH=/bin", "LANG=C"}) || dropped != 3 {
 		t.Errorf("%q, %d dropped", kept, dropped)
+	}
+}
+
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	c := Commands{Passthrough: []string{"NPM_TOKEN", "HERMES_HOME", "LET_URL"}, Scrub: []string{"FROM_DOTENV"}}
+	pass := []string{
+		"PATH=/bin", "HOME=/h", "LANG=C", "EDITOR=vi", "HTTPS_PROXY=http://me:word@proxy", "http_proxy=http://me:word@proxy", "SSH_AUTH_SOCK=/s", "GIT_AUTHOR_NAME=n", "NPM_TOKEN=t",
+		"TWO=a=b", "LET_URL=postgres://me:word@db", "PLAIN_URL=postgres://me@db/x", "PORT_URL=https://host:8080/a:b@c", "COLORS=*.tar=01;31:*.tgz=01;31", "ID=550e8400-e29b-41d4-a716-446655440000",
+		"HASH=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "LATER=postgres://me:$WORD@db",
+	}
+	named := []string{"OPENAI_API_KEY=k", "aws_secret_access=k", "Db_Password=k", "GH_TOKEN=k", "X_CREDENTIALS=k", "PASSWD=k", "BASIC_AUTH=k", "FROM_DOTENV=k"}
+	valued := []string{
+		"DATABASE_URL=postgres://me:open-sesame@db:5432/x?a=b", "LIST=amqp://h,amqp://u:word1234@h", "HOOK=ghp_" + strings.Repeat("aB3d", 9),
+		"PEM=-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEowIBAAKCAQEA", 20) + "\n-----END RSA PRIVATE KEY-----",
+	}
+	env := append(append(append([]string{"HERMES_HOME=/h/.hermes", "malformed"}, pass...), named...), valued...)
+	names := func(env []string) (out []string) {
+		for _, kv := range env {
+			name, _, _ := strings.Cut(kv, "=")
+			out = append(out, name)
+		}
+		return out
+	}
+	kept, byName, byValue := c.Clean(env)
+	if !slices.Equal(kept, pass) || !slices.Equal(byName, names(named)) || !slices.Equal(byValue, names(valued)) {
+		t.Errorf("kept %q, by name %q, by value %q", kept, byName, byValue)
+	}
+}
+
+func BenchmarkCommands(b *testing.B) {
+	env := os.Environ()
+	for b.Loop() {
+		Commands{}.Clean(env)
 	}
 }

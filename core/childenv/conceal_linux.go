@@ -3,7 +3,6 @@ package childenv
 import (
 	"bytes"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -31,14 +30,6 @@ func Conceal() {
 		}
 		at += int64(len(entry))
 	}
-}
-
-// passwordInside reports an address like postgres://me:secret@host.
-func passwordInside(value string) bool {
-	if !strings.Contains(value, "://") || !strings.Contains(value, "@") { // the usual case needs no pattern
-		return false
-	}
-	return regexp.MustCompile(`://[^/:@]*:[^/@]+@`).MatchString(value)
 }
 
 // environStart is where the environment that this process began with lies in its memory, 0 when that is not known.

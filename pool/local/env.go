@@ -1,47 +1,57 @@
 package local
 
 import (
+	"os"
 	"slices"
 	"strings"
+	"sync"
 
+	"hermes/core/childenv"
 	"hermes/pool"
+	"hermes/pool/runner"
 )
 
-// What marks a variable as a secret, in any case. A word that holds one by chance (KEYBOARD, GIT_AUTHOR_NAME, XAUTHORITY) is in harmless.
-var (
-	secretWords = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "PASSWD", "AUTH"}
-	harmless    = []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "SSH_AUTH_SOCK", "XAUTHORITY", "XKB_DEFAULT_LAYOUT"}
-	ours        = []string{"HERMES_HOME"} // whose folder holds the .env
-)
+// told remembers which variables a session was told about. The zero told is ready.
+type told struct{ sync.Map }
 
-// clean returns the environment that commands get: the user's own, for this is the user's own machine, without variables whose names
-// look secret or that were loaded from .env, unless the configuration lets them through by name.
-func clean(env []string, s pool.Spec) []string {
-	out := make([]string, 0, len(env))
-	for _, kv := range env {
-		if name, _, ok := strings.Cut(kv, "="); ok && passes(name, s) {
-			out = append(out, kv)
+// environment is what a command gets (core/childenv has the rule), and a note on what it does not get and may look for: variables that were
+// withheld for their values, and those that the command names. Each is told once a session.
+func (t *told) environment(s runner.Spec, spec pool.Spec) (env []string, note string) {
+	env, named, valued := childenv.Commands{Passthrough: spec.EnvPassthrough, Scrub: spec.Scrub}.Clean(os.Environ())
+	text := s.Command + " " + strings.Join(s.Argv, " ")
+	named = slices.DeleteFunc(named, func(name string) bool {
+		_, given := spec.Env[name]
+		_, extra := s.Extra[name]
+		return given || extra || !mentions(text, name)
+	})
+	var fresh []string
+	for _, name := range append(valued, named...) {
+		if _, before := t.LoadOrStore(s.Session+"\x00"+name, true); !before {
+			fresh = append(fresh, name)
 		}
 	}
-	return out
+	if len(fresh) == 0 {
+		return env, ""
+	}
+	slices.Sort(fresh)
+	return env, "commands do not get " + strings.Join(fresh, ", ") + ": it looks like a secret. The person can let it through by name: terminal.env_passthrough"
 }
 
-func passes(name string, s pool.Spec) bool {
-	switch {
-	case slices.Contains(ours, name):
-		return false
-	case slices.Contains(s.EnvPassthrough, name):
-		return true
-	case slices.Contains(s.Scrub, name):
-		return false
+// mentions reports whether a command uses a variable: $NAME, or the name as a word of its own.
+func mentions(text, name string) bool {
+	for rest := text; ; {
+		i := strings.Index(rest, name)
+		if i < 0 {
+			return false
+		}
+		end := i + len(name)
+		if (i == 0 || !word(rest[i-1])) && (end == len(rest) || !word(rest[end]) && rest[end] != '=') {
+			return true
+		}
+		rest = rest[end:]
 	}
-	return !looksSecret(name)
 }
 
-func looksSecret(name string) bool {
-	upper := strings.ToUpper(name)
-	if slices.Contains(harmless, upper) {
-		return false
-	}
-	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(upper, w) })
+func word(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

@@ -1,25 +1,12 @@
 package local
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"hermes/core/backend"
 	"hermes/pool"
 )
-
-func TestClean(t *testing.T) {
-	s := pool.Spec{EnvPassthrough: []string{"NPM_TOKEN", "HERMES_HOME"}, Scrub: []string{"FROM_DOTENV"}}
-	in := []string{
-		"PATH=/bin", "HOME=/h", "LANG=C", "EDITOR=vi", "HTTPS_PROXY=p", "SSH_AUTH_SOCK=/s", "GIT_AUTHOR_NAME=n", "NPM_TOKEN=t", "TWO=a=b",
-		"OPENAI_API_KEY=k", "aws_secret_access=k", "Db_Password=k", "GH_TOKEN=k", "X_CREDENTIALS=k", "PASSWD=k", "BASIC_AUTH=k",
-		"FROM_DOTENV=k", "HERMES_HOME=/h/.hermes", "malformed",
-	}
-	if got, want := clean(in, s), in[:9]; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
 
 // No secret of ours reaches a command, whatever the way.
 func TestACommandSeesNoSecret(t *testing.T) {
@@ -39,5 +26,36 @@ func TestACommandSeesNoSecret(t *testing.T) {
 	}
 	if !strings.Contains(out, "PLAIN=seen") || !strings.Contains(out, "ADDED=too") {
 		t.Errorf("ordinary variables are not in %q", out)
+	}
+}
+
+// What a command may look for and does not get is said once a session, with the setting that lets it through.
+func TestWhatIsWithheldIsToldOnce(t *testing.T) {
+	t.Setenv("SHOP_DB", "postgres://me:canary-7d1f@db/shop")
+	t.Setenv("SHOP_TOKEN", "canary-7d1f")
+	t.Setenv("https_proxy", "http://me:word@proxy:3128")
+	p := newPool(t, pool.Config{Backends: map[string]pool.Spec{"default": {}}})
+	run := func(session, command string) (string, string) {
+		res, err := p.Exec(t.Context(), backend.Request{Session: session, Command: command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(res.Output), strings.Join(res.Warnings, "|")
+	}
+	if out, said := run("s", "env"); strings.Contains(out, "canary-7d1f") || !strings.Contains(out, "proxy:3128") || !strings.Contains(said, "SHOP_DB") || !strings.Contains(said, "terminal.env_passthrough") || strings.Contains(said, "SHOP_TOKEN") {
+		t.Errorf("%q in %q", said, out)
+	}
+	if _, said := run("s", "env; SHOP_TOKENS=1 SHOP_TOKEN=2 true"); said != "" {
+		t.Errorf("told again: %q", said)
+	}
+	if _, said := run("s", "echo \"${SHOP_TOKEN}\""); !strings.Contains(said, "SHOP_TOKEN") {
+		t.Errorf("what the command names is not told: %q", said)
+	}
+	if _, said := run("other", "true"); !strings.Contains(said, "SHOP_DB") {
+		t.Errorf("another session is not told: %q", said)
+	}
+	let := newPool(t, pool.Config{EnvPassthrough: []string{"SHOP_DB", "SHOP_TOKEN"}, Backends: map[string]pool.Spec{"default": {}}})
+	if res, err := let.Exec(t.Context(), backend.Request{Session: "s", Command: "env; echo $SHOP_TOKEN"}); err != nil || strings.Count(string(res.Output), "canary-7d1f") != 3 || len(res.Warnings) > 0 {
+		t.Errorf("%v %q %q", err, res.Output, res.Warnings)
 	}
 }

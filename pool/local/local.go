@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"hermes/core/confine"
@@ -24,6 +25,7 @@ type Kind struct {
 	run   *runner.Runner
 	shell func() string
 	probe func(confine.Mode, confine.Engine) (confine.Engine, error)
+	told  told
 }
 
 // New returns the kind. Close it after the pool.
@@ -131,7 +133,11 @@ func (m *machine) complete(s runner.Spec) runner.Spec {
 	if s.Home == "" {
 		s.Home = m.home
 	}
-	s.Env = runner.Environ(clean(os.Environ(), m.spec), s.Size != nil, m.spec.Env, s.Extra)
+	env, note := m.kind.told.environment(s, m.spec)
+	if note != "" {
+		s.Notes = append(slices.Clone(s.Notes), note)
+	}
+	s.Env = runner.Environ(env, s.Size != nil, m.spec.Env, s.Extra)
 	if mode := m.mode(); mode != "" && mode != confine.Off {
 		s.Confine = &confine.Policy{Mode: mode, Project: projectOf(s.Home), Hide: m.spec.Hide, Path: programs(os.Getenv("PATH")), Lasting: s.Lasting}
 		s.Confine.Engine, _ = m.engine() // Start said when there is none; none is Landlock's error then

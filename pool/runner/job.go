@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"hermes/core/crash"
@@ -46,7 +47,7 @@ func (r *Runner) begin(s *Spec, keep consumer) (*job, error) {
 	if c, ok := keep.(*capture); ok {
 		c.spill = newSpill(s.SpillDir, tag)
 	}
-	j := &job{run: r, dir: dir, warnings: warnings, begun: time.Now()}
+	j := &job{run: r, dir: dir, warnings: append(slices.Clone(s.Notes), warnings...), begun: time.Now()}
 	if j.io, err = plumb(s); err != nil {
 		return nil, fmt.Errorf("the command was not started: %w", err)
 	}

@@ -39,6 +39,8 @@ type Spec struct {
 	Home   string
 
 	Env     []string          // "NAME=value", the whole environment; HERMES_CALL and PWD are added
+	Notes   []string          // warnings that the result is to have
+	Session string            // for whoever completes Env: whose command it is. The Runner itself does not read it
 	Extra   map[string]string // for whoever completes Env: what the caller wants added. The Runner itself does not read it
 	Stdin   []byte            // given whole, then closed; nil means /dev/null
 	Live    bool              // keep standard input open for Process.Write; only for Start
