@@ -94,7 +94,8 @@ type App struct {
 	stop     context.CancelFunc
 	followed chan struct{} // closed when edits of the settings are not followed any more; nil when they never were
 
-	skillsFollowed chan struct{} // closed when changed skills are not followed any more; nil when they never were
+	moveSkills     atomic.Pointer[context.CancelFunc] // ends the watch of the folders of skills, which begins anew
+	skillsFollowed chan struct{}                      // closed when changed skills are not followed any more; nil when they never were
 
 	opening []event.Notice // what was said before opened
 	opened  bool           // set once, at the end of Open

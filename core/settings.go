@@ -183,7 +183,7 @@ func (a *App) apply(change config.Change) {
 	}
 	LearnSecrets(change.Config)
 	if slices.ContainsFunc(change.Live, func(key string) bool { return strings.HasPrefix(key, "skills.") }) {
-		a.RereadSkills(context.Background())
+		a.skillsMoved()
 	}
 	if a.opts.Changed != nil {
 		a.opts.Changed(change.Config)

@@ -26,7 +26,7 @@ func OpenSkills(c *config.Config) *skill.Library {
 
 func openSkills(paths config.Paths, now func() *config.Config) *skill.Library {
 	return skill.New(skill.Options{
-		Home: paths.SkillsDir, Trust: skills.NewTrust(filepath.Join(paths.SkillsDir, ".trust.json")), System: runtime.GOOS,
+		Home: paths.SkillsDir, Trust: skills.NewTrust(filepath.Join(paths.SkillsDir, skills.TrustFile)), System: runtime.GOOS,
 		Settings: func() skill.Settings {
 			s := now().Skills
 			out := skill.Settings{Disabled: s.Disabled, Unasked: !s.WriteApproval, Project: s.Project}
@@ -120,11 +120,29 @@ func (a *App) followSkills(ctx context.Context) {
 		if a.opts.Reload == nil {
 			return
 		}
-		err := skills.Watch(ctx, a.Skills.Places(a.Project()).Places(), func() { a.RereadSkills(ctx) })
-		if err != nil {
-			a.log.Warn("skills are not watched", "err", err)
+		for ctx.Err() == nil {
+			if err := a.watchSkills(ctx); err != nil {
+				a.log.Warn("skills are not watched", "err", err)
+				return
+			}
 		}
 	})
+}
+
+// watchSkills reads the skills again whenever something changes where they are, until that is somewhere else.
+func (a *App) watchSkills(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	a.moveSkills.Store(&stop)
+	return skills.Watch(ctx, a.Skills.Places(a.Project()).Places(), func() { a.RereadSkills(ctx) })
+}
+
+// skillsMoved says that the settings have changed where skills are.
+func (a *App) skillsMoved() {
+	if stop := a.moveSkills.Load(); stop != nil {
+		(*stop)()
+	}
+	a.RereadSkills(context.Background())
 }
 
 // tellSkills publishes what skills there are now, for whoever offers them.

@@ -24,6 +24,9 @@ type Trust struct {
 	mu   sync.Mutex
 }
 
+// TrustFile is the name of that file in the skills folder of a home; a Watch of the folder tells of its changes.
+const TrustFile = ".trust.json"
+
 // NewTrust returns the trust that is kept in a file; the file appears with the first answer.
 func NewTrust(path string) *Trust { return &Trust{path: path} }
 

@@ -58,7 +58,8 @@ type watcher struct {
 
 // matters leaves out what we write ourselves (.usage.json) and what only touches.
 func (w *watcher) matters(e fsnotify.Event) bool {
-	if e.Op == fsnotify.Chmod || strings.HasPrefix(filepath.Base(e.Name), ".") && !w.above(e.Name) {
+	base := filepath.Base(e.Name)
+	if e.Op == fsnotify.Chmod || strings.HasPrefix(base, ".") && base != TrustFile && !w.above(e.Name) {
 		return false
 	}
 	for _, p := range w.places {

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"sync"
 
@@ -189,7 +190,7 @@ func (m *manage) lasting(a manageArgs) tool.Lasting {
 	}
 	switch {
 	case !m.Library.Settings().Unasked:
-	case strings.HasPrefix(a.File, "scripts/") && a.Action != skills.RemoveFile:
+	case strings.HasPrefix(path.Clean(a.File), "scripts/") && a.Action != skills.RemoveFile:
 		out.Always = "it is code that later sessions may run"
 	default:
 		out.Always = ""
