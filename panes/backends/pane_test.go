@@ -336,3 +336,33 @@ func TestAnythingKeepsTheShapeAndTheMemo(t *testing.T) {
 		}
 	})
 }
+
+func TestNothingBelowTheListIsCutWithoutAMark(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		words := rapid.SliceOfN(rapid.SampledFrom([]string{"pulling", "容器", "uxt-none:9:", "the", "engine", "cannot", "reach", "docker.io"}), 1, 60)
+		cause := strings.Join(words.Draw(rt, "cause"), " ")
+		p := New(nil)
+		p.Restyle(&style.Styles{Glyphs: style.Unicode()})
+		p.Resize(rapid.IntRange(20, 120).Draw(rt, "w"), 40)
+		lines := p.wrapped(cause, maxCause)
+		if len(lines) > maxCause {
+			rt.Fatalf("%d lines", len(lines))
+		}
+		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+		got := squeeze(strings.Join(lines, ""))
+		head, cut := strings.CutSuffix(got, "…")
+		if !strings.HasPrefix(squeeze(cause), head) || !cut && got != squeeze(cause) {
+			rt.Fatalf("%q became %q", cause, lines)
+		}
+	})
+}
+
+func TestABackEndThatFailedSaysWhyFirst(t *testing.T) {
+	p := New(nil)
+	p.Restyle(&style.Styles{Glyphs: style.Unicode()})
+	p.Resize(46, 16)
+	p.rows = []Row{{Name: "broken", Kind: "docker", Image: "none:9", State: event.BackendFailed, Cause: "pulling none:9: the engine cannot reach docker.io: no such host"}}
+	if v := text.Sanitize(p.View()); !strings.Contains(v, "cannot reach") || !strings.Contains(v, "no such host") || strings.Contains(v, "last change") {
+		t.Errorf("it says\n%s", v)
+	}
+}

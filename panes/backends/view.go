@@ -28,10 +28,11 @@ func (p *Pane) render(now time.Time) string {
 	if len(p.rows) == 0 {
 		return text.Block(p.empty(), p.w, p.h)
 	}
-	detail := p.detail(now)
-	if free := max(p.h-len(p.rows), p.h/3); len(detail) > free { // the most important stands first
-		detail = detail[:free]
+	detail, free := p.detail(now, maxFact), max(p.h-len(p.rows), p.h/3)
+	if len(detail) > free { // a little of each says more than all of one; the most important stands first
+		detail = p.detail(now, 1)
 	}
+	detail = detail[:min(len(detail), free)]
 	room := p.h - len(detail)
 	p.top = max(0, min(p.top, p.cursor, len(p.rows)-room))
 	if p.cursor >= p.top+room {
@@ -202,21 +203,25 @@ func (p *Pane) bar(r Row, w int) string {
 	return r.Pull.Bar(p.styles, most) + text.Blank(w-most)
 }
 
-// detail tells more of the row under the cursor, below the list.
-func (p *Pane) detail(now time.Time) []string {
+// detail tells more of the row under the cursor, below the list: each fact in at most n lines.
+func (p *Pane) detail(now time.Time, n int) []string {
 	r := p.rows[p.cursor]
-	out := []string{"", p.facts(r, now)}
+	out, wrong := []string{""}, r.Cause != "" && (r.State == event.BackendFailed || r.State == event.BackendLost)
+	if wrong { // the row has no room for why, and nothing matters more
+		out = append(out, p.wrapped(r.Cause, n*maxCause/maxFact)...)
+	}
+	out = append(out, p.wrapped(p.facts(r, now), n)...)
 	if r.Pull.Known() {
 		out = append(out, r.Pull.Line(p.styles, max(0, p.w-3)))
 	}
 	if r.Command != "" {
-		out = append(out, "$ "+oneLine(r.Command))
+		out = append(out, p.wrapped("$ "+r.Command, n)...)
 	}
 	if r.Stats.MemoryBytes > 0 || r.Stats.CPUPercent > 0 {
 		out = append(out, load(r.Stats))
 	}
-	if r.Cause != "" {
-		out = append(out, oneLine(r.Cause))
+	if r.Cause != "" && !wrong {
+		out = append(out, p.wrapped("last change: "+r.Cause, n)...)
 	}
 	for i, s := range out {
 		if s != "" {
@@ -224,10 +229,31 @@ func (p *Pane) detail(now time.Time) []string {
 		}
 	}
 	if s := p.strayed; s != nil {
-		words := fmt.Sprintf("%s %s was not used at %s: %s ran the command", p.styles.Glyphs.Waits, oneLine(s.wanted), s.at.In(now.Location()).Format("15:04"), oneLine(s.ran))
-		out = slices.Insert(out, 1, " "+p.styles.Warn.Render(text.Truncate(words, max(0, p.w-2), p.styles.Glyphs.Ellipsis)))
+		words := fmt.Sprintf("%s was not used at %s: %s ran the command", oneLine(s.wanted), s.at.In(now.Location()).Format("15:04"), oneLine(s.ran))
+		mark := p.styles.Glyphs.Waits + " "
+		for i, l := range p.wrapped(words, n) {
+			out = slices.Insert(out, 1+i, " "+p.styles.Warn.Render(mark+l))
+			mark = "  "
+		}
 	}
 	return out
+}
+
+// How many lines one thing may take below the list.
+const (
+	maxFact  = 2
+	maxCause = 6
+)
+
+// wrapped breaks s into lines that stand below the list; what has no room in n of them ends with a mark.
+func (p *Pane) wrapped(s string, n int) []string {
+	w := max(1, p.w-3)
+	lines := text.Wrap(oneLine(s), w)
+	if len(lines) > n {
+		rest := strings.Join(lines[n-1:], " ")
+		lines = append(lines[:n-1:n-1], text.Truncate(rest, w, p.styles.Glyphs.Ellipsis))
+	}
+	return lines
 }
 
 // facts are how long a back end is up, whose it is and what it is: what the row above does not say, first.

@@ -2,6 +2,7 @@ package output
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -117,6 +118,15 @@ func (c *call) took(now time.Time) time.Duration {
 		return c.result.Took
 	}
 	return max(0, c.ended.Sub(c.started))
+}
+
+// clock is took as it is shown. While the call runs it has no parts of a second: they would be old as soon as they are read.
+func (c *call) clock(now time.Time) string {
+	d := c.took(now)
+	if c.running() && d < 10*time.Second {
+		return strconv.Itoa(int(max(0, d).Seconds())) + " s"
+	}
+	return clock(d)
 }
 
 // outcome says how the call went, in a word or two.

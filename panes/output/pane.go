@@ -86,7 +86,7 @@ func (p *Pane) Title() ui.Title {
 	if c.backend != "" && c.running() {
 		t.Right += c.backend + " "
 	}
-	t.Right += clock(c.took(p.now()))
+	t.Right += c.clock(p.now())
 	return t
 }
 
@@ -102,10 +102,11 @@ func (p *Pane) Restyle(s *style.Styles) { p.styles, p.memoOK = s, false }
 
 // RefreshAt implements ui.Refresher: the title shows how long the call runs.
 func (p *Pane) RefreshAt(now time.Time) time.Time {
-	if c := p.current(); c == nil || !c.running() || p.w <= 0 {
+	c := p.current()
+	if c == nil || !c.running() || p.w <= 0 {
 		return time.Time{}
 	}
-	return now.Truncate(time.Second).Add(time.Second)
+	return now.Add(time.Second - max(0, c.took(now))%time.Second)
 }
 
 // Apply implements ui.Pane.

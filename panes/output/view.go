@@ -178,15 +178,17 @@ func (p *Pane) withChip(rows []string, chip string) []string {
 	return rows
 }
 
-// clock shows a duration as screens do: 4 ms, 6.2 s, 00:41, 1:02:03.
+// clock shows a duration as screens do: 4 ms, 6.2 s, 41 s, 2:05, 1:02:03.
 func clock(d time.Duration) string {
 	switch d = max(0, d); {
 	case d < 100*time.Millisecond:
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
 	case d < time.Hour:
-		return fmt.Sprintf("%02d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+		return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 	default:
 		return fmt.Sprintf("%d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
 	}
