@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hermes/core/crash"
+	"hermes/core/testskip"
 )
 
 // places are what a model must neither write nor patch with the file tools, whatever was allowed, in many spellings.
@@ -102,7 +103,7 @@ func TestRedTeamPathTricks(t *testing.T) {
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("only root can become another user")
+		testskip.Missing(t, "only root can become another user")
 	}
 }
 
@@ -158,7 +159,7 @@ func TestRedTeamHardLinks(t *testing.T) {
 	v := newVictim(t)
 	for name, target := range map[string]string{"rc.txt": ".bashrc", "auth.txt": ".ssh/authorized_keys"} {
 		if err := os.Link(filepath.Join(v.user, target), filepath.Join(v.work, name)); err != nil {
-			t.Skip(err)
+			testskip.Missing(t, err)
 		}
 	}
 	strikes := []strike{

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hermes/core/testskip"
 )
 
 // needEngine skips where containers cannot be tried, and makes an image for the test.
@@ -18,7 +20,7 @@ func needEngine(t *testing.T) (image string) {
 	if ok, err := engine(); err != nil {
 		t.Fatal(err)
 	} else if !ok {
-		t.Skip("no docker engine here")
+		testskip.Missing(t, "no docker engine here")
 	}
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

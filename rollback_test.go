@@ -13,6 +13,7 @@ import (
 
 	"hermes/core/checkpoint"
 	"hermes/core/provider/modeltest"
+	"hermes/core/testskip"
 	"hermes/ui"
 	"hermes/ui/cli"
 )
@@ -21,7 +22,7 @@ import (
 func (h *home) project() {
 	h.t.Helper()
 	if out, err := exec.Command("git", "init", "-q", h.work).CombinedOutput(); err != nil {
-		h.t.Skipf("git is needed: %v %s", err, out)
+		testskip.Missing(h.t, fmt.Sprintf("git is needed: %v %s", err, out))
 	}
 	for name, content := range map[string]string{
 		"a.txt": "one\r\ntwo\r\n", "b.txt": "alpha\nbeta\n", "d.txt": "before the command\n", "gone.txt": "still here\n", "run.sh": "#!/bin/sh\n", ".gitignore": "cache/\n",

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"hermes/core/testskip"
 )
 
 func TestMain(m *testing.M) {
@@ -54,7 +56,7 @@ func newProject(t testing.TB, o Options) *project {
 func (p *project) git() {
 	p.t.Helper()
 	if out, err := exec.Command("git", "init", "-q", p.dir).CombinedOutput(); err != nil {
-		p.t.Skipf("git is needed: %v %s", err, out)
+		testskip.Missing(p.t, fmt.Sprintf("git is needed: %v %s", err, out))
 	}
 }
 

@@ -3,6 +3,7 @@ package execcode
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"hermes/core/childenv"
+	"hermes/core/testskip"
 )
 
 const canary = "canary-4c1f9b7e"
@@ -131,10 +133,10 @@ func TestCanary(t *testing.T) {
 	defer e.Close()
 	report, err := e.Probe(t.Context(), "")
 	if err != nil {
-		t.Skip(err)
+		testskip.Missing(t, err)
 	}
 	if report.Isolation.Landlock == 0 || !report.Isolation.Seccomp {
-		t.Skipf("this kernel gives only %s", report.Isolation)
+		testskip.Missing(t, fmt.Sprintf("this kernel gives only %s", report.Isolation))
 	}
 	code := strings.NewReplacer("PARENT", strconv.Itoa(os.Getpid()), "OTHER", strconv.Itoa(other.Process.Pid), "SOCKET", strconv.Quote(sock), "FILES", "["+strconv.Quote(secret)+", '/etc/shadow']",
 		"ADDRESS", strconv.FormatUint(address(t), 10)).Replace(hunt)
@@ -188,7 +190,7 @@ func address(t *testing.T) uint64 {
 // The same holds for a person who is not root: the test runs itself again as nobody.
 func TestCanaryAsNobody(t *testing.T) {
 	if os.Getuid() != 0 || runtime.GOOS != "linux" {
-		t.Skip("only root can become somebody else")
+		testskip.Missing(t, "only root can become somebody else")
 	}
 	exe, err := os.Executable()
 	if err != nil {
@@ -218,7 +220,7 @@ func TestCanaryAsNobody(t *testing.T) {
 	}
 	cmd := exec.Command(program, "-test.run", "^(TestCanary|TestAScript|TestNothingSurvives|TestAForkBombEnds|TestAnInterrupt)$", "-test.v")
 	cmd.Dir = filepath.Join(dir, "tmp")
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", "TMPDIR=" + cmd.Dir, "LANG=C.UTF-8"}
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", "TMPDIR=" + cmd.Dir, "LANG=C.UTF-8", "HERMES_TEST_REQUIRE=" + os.Getenv("HERMES_TEST_REQUIRE")}
 	asNobody(cmd)
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/core/testskip"
 	"hermes/core/tool"
 )
 
@@ -43,7 +44,7 @@ func TestAHostileInterpreter(t *testing.T) {
 	t.Setenv("VIRTUAL_ENV", "")
 	base := newEngine(t)
 	if base.levels.known.Landlock == 0 {
-		t.Skip("no Landlock here")
+		testskip.Missing(t, "no Landlock here")
 	}
 	home := t.TempDir() // out of reach, as our own home is
 	secret := filepath.Join(home, "secret")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hermes/core/event"
+	"hermes/core/testskip"
 )
 
 // inKernel returns a function that runs code in one kernel.
@@ -236,7 +237,7 @@ func TestStrict(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
 	if e.levels.known.Landlock == 0 || !e.levels.known.Seccomp {
-		t.Skipf("this kernel gives only %s", e.levels.known)
+		testskip.Missing(t, fmt.Sprintf("this kernel gives only %s", e.levels.known))
 	}
 	s := script(t, "import os, socket\nprint(os.listdir('.'), os.getcwd() == os.environ['PWD'])\nopen('a', 'w').write('x')\nfor f in (lambda: open(DIR + '/b', 'w'), lambda: socket.socket(), lambda: os.mkdir('/tmp/hermes-strict')):\n    try: f(); print('allowed')\n    except OSError as e: print(e.strerror)")
 	s.Mode = Strict

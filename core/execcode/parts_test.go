@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hermes/core/event"
+	"hermes/core/testskip"
 	"hermes/core/tool"
 )
 
@@ -216,13 +218,13 @@ func TestPythonIsFoundOrSaidToBeMissing(t *testing.T) {
 func TestTheProjectsPython(t *testing.T) {
 	real, err := exec.LookPath("/usr/bin/python3")
 	if err != nil {
-		t.Skip(err)
+		testskip.Missing(t, err)
 	}
 	t.Setenv("VIRTUAL_ENV", "")
 	e := newEngine(t)
 	s := script(t, "import sys, os\nimport mine\nprint(sys.prefix == PREFIX, mine.x)")
 	if out, err := exec.Command(real, "-m", "venv", "--without-pip", filepath.Join(s.Dir, ".venv")).CombinedOutput(); err != nil {
-		t.Skipf("no venv: %s", out)
+		testskip.Missing(t, fmt.Sprintf("no venv: %s", out))
 	}
 	if err := os.WriteFile(filepath.Join(s.Dir, "mine.py"), []byte("x = 5\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -300,7 +302,7 @@ func TestTemporaryFolders(t *testing.T) {
 func TestASecretInTheProject(t *testing.T) {
 	base := newEngine(t)
 	if base.levels.known.Landlock == 0 {
-		t.Skip("no Landlock here")
+		testskip.Missing(t, "no Landlock here")
 	}
 	s := script(t, "for f in ('secret/key', 'open/note'):\n    try: print(open(f).read())\n    except OSError as e: print(e.strerror)\nopen('open/new', 'w').write('x')")
 	for _, name := range []string{"secret/key", "open/note"} {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"hermes/core/testskip"
 )
 
 // Rules are kept from script to script, and made anew when something comes to stand beside a hidden place or becomes one.
@@ -29,7 +31,7 @@ func TestRulesAreKept(t *testing.T) {
 	t.Setenv("TMPDIR", tmp)
 	e := newEngine(t)
 	if e.levels.known.Landlock == 0 {
-		t.Skip("no Landlock here")
+		testskip.Missing(t, "no Landlock here")
 	}
 	s := script(t, "")
 	s.Dir = home

@@ -14,6 +14,7 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/confine"
+	"hermes/core/testskip"
 	"hermes/pool"
 	"hermes/pool/conformance"
 )
@@ -64,7 +65,7 @@ func newCell(t testing.TB, mode string, e confine.Engine) *cell {
 	base, err := os.MkdirTemp("/var/lib", "hermes-sandbox-") // not below a temporary folder, which is open
 	if err != nil {
 		if base, err = os.MkdirTemp(os.Getenv("HOME"), "hermes-sandbox-"); err != nil {
-			t.Skip(err)
+			testskip.Missing(t, err)
 		}
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
@@ -282,7 +283,7 @@ func TestSandboxOfANormalUser(t *testing.T) {
 	const nobody = 65534
 	base, err := os.MkdirTemp("/var/lib", "hermes-nobody-")
 	if err != nil {
-		t.Skip(err)
+		testskip.Missing(t, err)
 	}
 	defer os.RemoveAll(base)
 	self, err := os.ReadFile(os.Args[0])

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hermes/core/testskip"
 	"hermes/pool/ssh/sshdtest"
 )
 
@@ -130,11 +131,11 @@ func sparePlace(t *testing.T) string {
 func TestNoexec(t *testing.T) {
 	sparePlace(t)
 	if os.Getuid() != 0 {
-		t.Skip("only root can mount")
+		testskip.Missing(t, "only root can mount")
 	}
 	cache := t.TempDir()
 	if err := unix.Mount("tmpfs", cache, "tmpfs", unix.MS_NOEXEC, "size=16m"); err != nil {
-		t.Skipf("cannot mount: %v", err)
+		testskip.Missing(t, fmt.Sprintf("cannot mount: %v", err))
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(cache, unix.MNT_DETACH); err != nil {
@@ -151,11 +152,11 @@ func TestNoexec(t *testing.T) {
 // A cache that is full says so.
 func TestAFullDisk(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can mount")
+		testskip.Missing(t, "only root can mount")
 	}
 	cache := t.TempDir()
 	if err := unix.Mount("tmpfs", cache, "tmpfs", 0, "size=256k"); err != nil {
-		t.Skipf("cannot mount: %v", err)
+		testskip.Missing(t, fmt.Sprintf("cannot mount: %v", err))
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(cache, unix.MNT_DETACH); err != nil {
