@@ -87,6 +87,46 @@ func (w *walker) unpacks(archives []field) {
 
 func zip(w *walker, c cmd) {
 	o := parseOptions(c.args, "P TT unzip-command x i b t o", false)
+	w.zipOptions(c, o)
+	files := o.operands
+	if c.name != "zip" && len(files) > 0 {
+		if w.archiveVerb(c, o, files) {
+			return
+		}
+		files = files[1:]
+	}
+	if len(files) > 0 {
+		w.outputs(files[:1])
+		for _, f := range files[1:] {
+			w.reads(f, true)
+		}
+	}
+}
+
+// archiveVerb is the first word of 7z and rar; it reports whether that says all.
+func (w *walker) archiveVerb(c cmd, o options, files []field) bool {
+	switch files[0].text {
+	case "l", "t", "i", "h", "v":
+		return true
+	case "x", "e":
+		into := field{text: "."}
+		for _, v := range o.values("o") {
+			into = v
+		}
+		if last := files[len(files)-1]; c.name == "rar" && len(files) > 2 {
+			into = last
+		}
+		w.writes(into, "unpacks into")
+		w.unpacks(files[1:])
+		return true
+	case "d":
+		w.add(Delete, LevelSensitive, "", "deletes files of the archive")
+	}
+	return false
+}
+
+// zipOptions are options by which zip and its like run commands or delete.
+func (w *walker) zipOptions(c cmd, o options) {
 	for _, s := range o.set {
 		if s.name == "T" && c.name == "zip" || s.name == "TT" || strings.HasPrefix(s.name, "unzip-c") {
 			w.add(Exec, LevelAlways, s.value.text, "zip runs a command to test the archive")
@@ -101,33 +141,6 @@ func zip(w *walker, c cmd) {
 	for _, a := range c.args {
 		if a.text == "-sdel" || a.text == "-df" {
 			w.add(Delete, LevelSensitive, "", "moves the files into the archive")
-		}
-	}
-	files := o.operands
-	if c.name != "zip" && len(files) > 0 {
-		switch files[0].text {
-		case "l", "t", "i", "h", "v":
-			return
-		case "x", "e":
-			into := field{text: "."}
-			for _, v := range o.values("o") {
-				into = v
-			}
-			if last := files[len(files)-1]; c.name == "rar" && len(files) > 2 {
-				into = last
-			}
-			w.writes(into, "unpacks into")
-			w.unpacks(files[1:])
-			return
-		case "d":
-			w.add(Delete, LevelSensitive, "", "deletes files of the archive")
-		}
-		files = files[1:]
-	}
-	if len(files) > 0 {
-		w.outputs(files[:1])
-		for _, f := range files[1:] {
-			w.reads(f, true)
 		}
 	}
 }

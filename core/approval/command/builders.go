@@ -62,23 +62,7 @@ func builds(w *walker, c cmd) {
 	o := parseOptions(c.args, "o output outfile outDir d dir config c w", false)
 	switch c.name {
 	case "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "rustc", "tcc", "swiftc", "javac":
-		for _, v := range append(o.values("o"), o.values("d")...) {
-			w.writes(v, "writes")
-			if len(w.written) > 0 {
-				w.note(v)
-			}
-		}
-		if len(w.written) > 0 {
-			w.note(field{text: "a.out"})
-		}
-		for _, a := range c.args {
-			if strings.HasPrefix(a.text, "@") && w.place(part(a, a.text[1:])).kind != placeProject {
-				w.add(Exec, LevelSensitive, a.text, "the compiler takes options from "+a.text[1:])
-			}
-			if strings.HasPrefix(a.text, "-fplugin") || strings.HasPrefix(a.text, "-wrapper") || strings.HasPrefix(a.text, "-B/") || a.text == "-Clinker" || strings.HasPrefix(a.text, "-specs=/") {
-				w.add(Exec, LevelAlways, a.text, "the compiler runs other code")
-			}
-		}
+		w.compiles(c, o)
 	case "pytest", "py.test":
 		for _, v := range parseOptions(c.args, "p rootdir c confcutdir", false).values("rootdir", "c", "confcutdir") {
 			if p := w.place(v); p.kind != placeProject {
@@ -95,6 +79,27 @@ func builds(w *walker, c cmd) {
 		w.add(Exec, LevelAlways, c.name, "the document may run commands")
 	}
 	w.add(Run, LevelStandard, c.name, "runs "+c.name+" on the project")
+}
+
+// compiles is a compiler: what it writes, and options that run other code.
+func (w *walker) compiles(c cmd, o options) {
+	for _, v := range append(o.values("o"), o.values("d")...) {
+		w.writes(v, "writes")
+		if len(w.written) > 0 {
+			w.note(v)
+		}
+	}
+	if len(w.written) > 0 {
+		w.note(field{text: "a.out"})
+	}
+	for _, a := range c.args {
+		if strings.HasPrefix(a.text, "@") && w.place(part(a, a.text[1:])).kind != placeProject {
+			w.add(Exec, LevelSensitive, a.text, "the compiler takes options from "+a.text[1:])
+		}
+		if strings.HasPrefix(a.text, "-fplugin") || strings.HasPrefix(a.text, "-wrapper") || strings.HasPrefix(a.text, "-B/") || a.text == "-Clinker" || strings.HasPrefix(a.text, "-specs=/") {
+			w.add(Exec, LevelAlways, a.text, "the compiler runs other code")
+		}
+	}
 }
 
 func makeTool(w *walker, c cmd) {

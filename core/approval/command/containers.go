@@ -41,11 +41,7 @@ func docker(w *walker, c cmd) {
 	if o.has("H", "host", "c", "context") {
 		w.add(NetOut, LevelSensitive, "", c.name+" works with another engine")
 	}
-	verb, rest := o.first(), o.after(1)
-	sub := ""
-	if len(rest) > 0 {
-		sub = rest[0].text
-	}
+	verb, rest, sub := o.first(), o.after(1), second(o)
 	if one("container image volume network system builder buildx manifest context plugin", verb) {
 		verb, rest = verb+" "+sub, rest[min(1, len(rest)):]
 	}
@@ -63,10 +59,7 @@ func docker(w *walker, c cmd) {
 		w.dockerExec(rest)
 	case verb == "build", verb == "buildx build", verb == "buildx bake", grouped && kind == "image" && act == "build":
 		w.dockerBuild(rest)
-	case kind == "volume" && strings.Contains(joinedText(rest), "device="):
-		w.add(Privilege, LevelAlways, joinedText(rest), "the volume is a folder or device of the machine")
-	case one("kill stop restart", verb) && unnamed(rest), verb == "update" && strings.Contains(joinedText(rest), "restart"), verb == "import" && strings.Contains(joinedText(rest), "://"):
-		w.add(System, LevelSensitive, verb, c.name+" "+verb+" reaches containers or images that the command does not name, or changes what starts by itself")
+	case w.dockerReaches(c, verb, kind, rest):
 	case dockerManages(verb, kind, act, grouped):
 		w.add(Run, LevelStandard, verb, c.name+" "+verb+" manages containers")
 	case verb == "compose":
@@ -93,6 +86,20 @@ func dockerReads(verb, act string, grouped bool) bool {
 func dockerManages(verb, kind, act string, grouped bool) bool {
 	return one("pull start stop restart pause unpause rename tag update attach kill", verb) || verb == "buildx create" || verb == "buildx use" ||
 		grouped && one("network volume", kind) && one("create connect disconnect", act)
+}
+
+// dockerReaches are verbs that reach further than they look.
+func (w *walker) dockerReaches(c cmd, verb, kind string, rest []field) bool {
+	text := joinedText(rest)
+	switch {
+	case kind == "volume" && strings.Contains(text, "device="):
+		w.add(Privilege, LevelAlways, text, "the volume is a folder or device of the machine")
+	case one("kill stop restart", verb) && unnamed(rest), verb == "update" && strings.Contains(text, "restart"), verb == "import" && strings.Contains(text, "://"):
+		w.add(System, LevelSensitive, verb, c.name+" "+verb+" reaches containers or images that the command does not name, or changes what starts by itself")
+	default:
+		return false
+	}
+	return true
 }
 
 // unnamed reports whether the containers are those that another command lists.
@@ -278,14 +285,7 @@ func compose(w *walker, args []field) {
 func kubectl(w *walker, c cmd) {
 	o := parseOptions(c.args, "n namespace context kubeconfig o output l selector f filename c container cluster user server s token as field-selector sort-by since tail template", false)
 	verb := o.first()
-	if o.has("token", "as", "server", "s") {
-		w.add(Credential, LevelSensitive, "", "kubectl is given another identity or server")
-	}
-	for _, v := range o.values("kubeconfig") {
-		if p := w.place(v); p.kind == placeTemp || p.kind == placeOutside || p.kind == placeUnknown {
-			w.add(Exec, LevelSensitive, v.text, "the settings in "+w.name(v)+" can run programs")
-		}
-	}
+	w.kubeSettings(o)
 	switch {
 	case one("get describe", verb) && !o.has("raw"):
 		w.kubeSecrets(verb, o)
@@ -312,6 +312,18 @@ func kubectl(w *walker, c cmd) {
 			return
 		}
 		w.add(NetOut, LevelSensitive, verb, "kubectl "+verb+" changes or reaches into the cluster")
+	}
+}
+
+// kubeSettings are options that say as whom, with which settings and with which cluster kubectl works.
+func (w *walker) kubeSettings(o options) {
+	if o.has("token", "as", "server", "s") {
+		w.add(Credential, LevelSensitive, "", "kubectl is given another identity or server")
+	}
+	for _, v := range o.values("kubeconfig") {
+		if p := w.place(v); p.kind == placeTemp || p.kind == placeOutside || p.kind == placeUnknown {
+			w.add(Exec, LevelSensitive, v.text, "the settings in "+w.name(v)+" can run programs")
+		}
 	}
 }
 

@@ -43,6 +43,16 @@ func (w *walker) setting(name string, f field) {
 		}
 	case one("HISTFILE HISTSIZE HISTFILESIZE HISTCONTROL HISTIGNORE SAVEHIST", name):
 		w.add(History, LevelSensitive, name, "it keeps the shell from writing its history")
+	case one(reroutes, name):
+		w.add(NetOut, LevelSensitive, name, "the variable "+name+" sends what programs say to "+strings.ReplaceAll(v, unknown, "…"))
+	default:
+		w.toolSetting(name, f)
+	}
+}
+
+// toolSetting is a variable of one tool, or one that says where tools keep their settings.
+func (w *walker) toolSetting(name string, f field) {
+	switch v := f.text; {
 	case name == "LESS":
 		if strings.ContainsAny(v, "+!|") || strings.Contains(v, "lesskey") {
 			w.add(Exec, LevelAlways, name, "the variable LESS gives less commands, which can run programs")
@@ -55,8 +65,6 @@ func (w *walker) setting(name string, f field) {
 		if p := w.place(f); p.kind != placeProject && (p.kind != placeTemp || !one("HOME XDG_CONFIG_HOME GNUPGHOME CARGO_HOME DOCKER_CONFIG", name)) {
 			w.add(Exec, LevelSensitive, name, "programs take their settings from "+strings.ReplaceAll(v, unknown, "…"))
 		}
-	case one(reroutes, name):
-		w.add(NetOut, LevelSensitive, name, "the variable "+name+" sends what programs say to "+strings.ReplaceAll(v, unknown, "…"))
 	}
 }
 

@@ -58,8 +58,14 @@ func fileTools() map[string]handler {
 			w.add(Run, LevelSensitive, operand(c), "it opens "+operand(c)+" with another program")
 		},
 		"convert magick mogrify ffmpeg sox pandoc wkhtmltopdf inkscape": convert,
-		"fallocate": func(w *walker, c cmd) { w.outputs(parseOptions(c.args, "l length o offset", false).operands) },
-		"script":    scriptTool,
+		"fallocate": func(w *walker, c cmd) {
+			o := parseOptions(c.args, "l length o offset", false)
+			if size := strings.ToUpper(valueOr(o, "", "l", "length")); strings.Contains(size, "T") || strings.Contains(size, "G") && len(size) > len("9G") {
+				w.add(System, LevelSensitive, size, "it fills the disk with "+size)
+			}
+			w.outputs(o.operands)
+		},
+		"script": scriptTool,
 		"mkfifo mknod": func(w *walker, c cmd) {
 			w.outputs(parseOptions(c.args, "m", false).operands)
 			if o := parseOptions(c.args, "m mode", false); c.name == "mknod" && len(o.operands) > 1 && o.operands[1].text != "p" {

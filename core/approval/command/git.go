@@ -145,18 +145,23 @@ func gitReads(w *walker, verb string, args []field) {
 	case verb == "bundle" && o.first() == "create":
 		w.outputs(o.after(1)[:min(1, len(o.after(1)))])
 	}
-	for _, f := range o.operands {
-		if _, file, ok := strings.Cut(f.text, ":"); (ok || o.has("p", "patch", "u") || one("diff blame annotate show grep", verb)) && credentialName(pathBase(map[bool]string{true: file, false: f.text}[ok])) {
-			w.add(Credential, LevelSensitive, f.text, "git shows "+f.text+", where secrets are kept")
-			w.out.secret = true
-		}
-	}
+	w.gitSecrets(verb, o)
 	w.outputs(o.values("output"))
 	if verb == "archive" || verb == "range-diff" {
 		w.outputs(o.values("o"))
 	}
 	if verb == "hash-object" && o.has("w") {
 		w.gitWrites(verb)
+	}
+}
+
+// gitSecrets asks about files of secrets that git shows.
+func (w *walker) gitSecrets(verb string, o options) {
+	for _, f := range o.operands {
+		if _, file, ok := strings.Cut(f.text, ":"); (ok || o.has("p", "patch", "u") || one("diff blame annotate show grep", verb)) && credentialName(pathBase(map[bool]string{true: file, false: f.text}[ok])) {
+			w.add(Credential, LevelSensitive, f.text, "git shows "+f.text+", where secrets are kept")
+			w.out.secret = true
+		}
 	}
 }
 
@@ -218,10 +223,6 @@ func gitPlain(w *walker, verb string, args []field) {
 		}
 		if verb == "pull" && o.has("force", "f") {
 			w.gitLoses(verb, "throws away commits that are only here")
-		}
-	case "merge", "cherry-pick", "revert":
-		if o.has("X") || o.has("s") && verb == "merge" {
-			break
 		}
 	case "apply":
 		if o.has("unsafe-paths") || strings.Contains(valueOr(parseOptions(args, "directory", false), "", "directory"), ".git") {
@@ -318,18 +319,7 @@ func gitRefs(w *walker, verb string, args []field) {
 			w.gitLoses(verb, "throws away commits that nothing names")
 		}
 	case "worktree":
-		switch sub {
-		case "add":
-			if rest := o.after(1); len(rest) > 0 {
-				if p := w.place(rest[0]); (p.kind != placeHome && p.kind != placeOutside) || p.top { // a new folder beside the project; git takes no old one
-					w.writes(rest[0], "writes")
-				}
-			}
-		case "remove", "prune":
-			if sub == "remove" {
-				w.add(Delete, LevelSensitive, second(o), "git worktree remove deletes a folder")
-			}
-		}
+		w.worktree(sub, o)
 	case "symbolic-ref":
 		if len(o.operands) > 1 || o.has("d", "delete") {
 			w.gitLoses(verb, "changes which branch is checked out, and not the files")
@@ -337,6 +327,19 @@ func gitRefs(w *walker, verb string, args []field) {
 		return
 	}
 	w.gitWrites(verb)
+}
+
+// worktree is git worktree: a new folder beside the project is no loss, git takes no old one.
+func (w *walker) worktree(sub string, o options) {
+	rest := o.after(1)
+	switch {
+	case sub == "add" && len(rest) > 0:
+		if p := w.place(rest[0]); (p.kind != placeHome && p.kind != placeOutside) || p.top {
+			w.writes(rest[0], "writes")
+		}
+	case sub == "remove":
+		w.add(Delete, LevelSensitive, second(o), "git worktree remove deletes a folder")
+	}
 }
 
 // second is the second operand, for sentences.

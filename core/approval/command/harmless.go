@@ -2,6 +2,7 @@ package command
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -74,17 +75,14 @@ func shows(s string) bool {
 	if strings.Contains(bare, "](") || strings.Contains(bare, ")(") {
 		return false
 	}
-	for _, n := range x.name.FindAllString(bare, -1) {
-		if n == "environ" || n == "env" || n == "require" || n == "import" || n == "eval" || n == "exec" || strings.HasPrefix(n, "__") && !one("__version__ __file__ __name__ __doc__", n) {
-			return false
-		}
-		switch n { // words of languages that call without brackets
-		case "qx", "do", "system", "exit", "fork", "abort", "load", "unlink", "delete", "rmdir", "new", "lambda", "await", "yield", "def", "function", "class", "throw", "raise", "File", "Dir", "IO", "Kernel", "Process", "FileUtils", "globalThis", "constructor", "mainModule", "binding", "dlopen", "open", "kill", "argv":
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x.name.FindAllString(bare, -1), func(n string) bool {
+		return one(acting, n) || strings.HasPrefix(n, "__") && !one("__version__ __file__ __name__ __doc__", n)
+	})
 }
+
+// acting are words that reach further than an expression does, some of them in languages that call without brackets.
+const acting = `environ env require import eval exec qx do system exit fork abort load unlink delete rmdir new lambda await yield def function class throw raise File Dir IO Kernel Process FileUtils
+	globalThis constructor mainModule binding dlopen open kill argv`
 
 // percent reports whether a word follows a percent sign at once: Ruby and Perl run what is in %x/.../.
 func percent(s string) bool {

@@ -164,7 +164,7 @@ func scripted(w *walker, c cmd, x interpreter) {
 		return
 	}
 	if code := o.values(strings.Fields(x.code)...); len(code) > 0 {
-		if v := code[0]; v.dyn || (c.name == "perl" || !harmless(v.text) || w.in.any) && (c.name != "perl" || !pure(c.args, v.text)) || len(code) > 1 {
+		if v := code[0]; len(code) > 1 || v.dyn || !w.onlyShows(c, v.text) {
 			w.add(Exec, LevelAlways, v.text, c.name+" runs code that stands in the command")
 		}
 		return
@@ -174,16 +174,12 @@ func scripted(w *walker, c cmd, x interpreter) {
 		w.file(c.name, jar[0])
 		return
 	}
-	if len(o.operands) == 0 {
+	switch {
+	case len(o.operands) == 0 || o.first() == "-" && w.showsOnly(c):
 		w.noScript(c, o)
 		return
-	}
-	if c.name == "java" {
+	case c.name == "java":
 		w.add(Run, LevelStandard, o.first(), "runs the program "+o.first())
-		return
-	}
-	if o.first() == "-" && w.in.plain && c.name != "perl" && harmlessLines(w.in.text) {
-		w.add(Run, LevelStandard, c.name, "runs code that only shows something")
 		return
 	}
 	w.file(c.name, o.operands[0])
@@ -192,10 +188,18 @@ func scripted(w *walker, c cmd, x interpreter) {
 	}
 }
 
+// onlyShows reports whether code that stands in a command is understood and changes nothing.
+func (w *walker) onlyShows(c cmd, code string) bool {
+	if c.name == "perl" {
+		return pure(c.args, code)
+	}
+	return harmless(code) && !w.in.any
+}
+
 // noScript is an interpreter that is given no file.
 func (w *walker) noScript(c cmd, o options) {
 	switch {
-	case w.in.any && w.in.plain && w.in.text != "" && !one("perl raku gdb lldb", c.name) && harmlessLines(w.in.text):
+	case w.showsOnly(c):
 		w.add(Run, LevelStandard, c.name, "runs code that only shows something")
 	case w.in.any:
 		w.stdinCode(c.name)
@@ -208,6 +212,11 @@ func (w *walker) noScript(c cmd, o options) {
 	default:
 		w.add(Exec, LevelSensitive, c.name, "it starts "+c.name+", whose input nobody sees")
 	}
+}
+
+// showsOnly reports whether what an interpreter is sent is known and changes nothing.
+func (w *walker) showsOnly(c cmd) bool {
+	return w.in.any && w.in.plain && w.in.text != "" && !one("perl raku gdb lldb", c.name) && harmlessLines(w.in.text)
 }
 
 // loads asks about files of code that options name.
@@ -277,37 +286,51 @@ func (w *walker) module(c cmd) {
 			}
 			name, rest = rest[0].text, rest[1:]
 		}
-		switch name {
-		case "pip", "pytest", "black", "ruff", "mypy", "flake8", "coverage", "twine", "build", "poetry", "pipx", "uv":
-			w.run(append([]field{{text: name}}, rest...))
-		case "ensurepip", "webbrowser", "antigravity", "easy_install":
-			w.add(System, LevelSensitive, name, "python installs or opens something")
-		case "zipfile", "tarfile":
-			w.pythonArchive(parseOptions(rest, "", false))
-		case "timeit":
-			for _, f := range rest {
-				if !strings.HasPrefix(f.text, "-") && !harmless(f.text) && !number(f.text) || len(f.text) > 2 && one("-s -c", f.text[:2]) {
-					w.add(Exec, LevelAlways, f.text, "python runs code that stands in the command")
-				}
-			}
-		case "json.tool", "compileall", "py_compile", "tabnanny", "calendar", "this", "platform", "site", "dis", "ast", "tokenize", "base64":
-			if name == "base64" {
-				w.out.decoded = true
-			}
-			w.flows()
-		case "http.server", "SimpleHTTPServer", "smtpd", "pydoc", "xmlrpc.server":
-			if len(rest) == 1 && one("--help -h", rest[0].text) {
-				return
-			}
-			if bind := valueOr(parseOptions(rest, "b bind d directory", false), "", "b", "bind"); name != "pydoc" && bind != "localhost" && !strings.HasPrefix(bind, "127.") {
-				w.add(NetOut, LevelSensitive, name, "it serves the folder to the network")
-			}
-		case "code", "pdb", "runpy", "idlelib", "pty", "trace":
-			w.add(Exec, LevelSensitive, name, "python runs code that nobody sees")
-		default:
-			w.add(Run, LevelStandard, name, "runs the Python module "+name)
-		}
+		w.pythonModule(name, rest)
 		return
+	}
+}
+
+// pythonModule is python -m name with the words behind it.
+func (w *walker) pythonModule(name string, rest []field) {
+	switch name {
+	case "pip", "pytest", "black", "ruff", "mypy", "flake8", "coverage", "twine", "build", "poetry", "pipx", "uv":
+		w.run(append([]field{{text: name}}, rest...))
+	case "ensurepip", "webbrowser", "antigravity", "easy_install":
+		w.add(System, LevelSensitive, name, "python installs or opens something")
+	case "zipfile", "tarfile":
+		w.pythonArchive(parseOptions(rest, "", false))
+	case "timeit":
+		w.timesCode(rest)
+	case "json.tool", "compileall", "py_compile", "tabnanny", "calendar", "this", "platform", "site", "dis", "ast", "tokenize", "base64":
+		if name == "base64" {
+			w.out.decoded = true
+		}
+		w.flows()
+	case "http.server", "SimpleHTTPServer", "smtpd", "pydoc", "xmlrpc.server":
+		w.pythonServer(name, rest)
+	case "code", "pdb", "runpy", "idlelib", "pty", "trace":
+		w.add(Exec, LevelSensitive, name, "python runs code that nobody sees")
+	default:
+		w.add(Run, LevelStandard, name, "runs the Python module "+name)
+	}
+}
+
+// timesCode is python -m timeit.
+func (w *walker) timesCode(rest []field) {
+	for _, f := range rest {
+		if !strings.HasPrefix(f.text, "-") && !harmless(f.text) && !number(f.text) || len(f.text) > 2 && one("-s -c", f.text[:2]) {
+			w.add(Exec, LevelAlways, f.text, "python runs code that stands in the command")
+		}
+	}
+}
+
+func (w *walker) pythonServer(name string, rest []field) {
+	if name == "pydoc" || len(rest) == 1 && one("--help -h", rest[0].text) {
+		return
+	}
+	if bind := valueOr(parseOptions(rest, "b bind d directory", false), "", "b", "bind"); bind != "localhost" && !strings.HasPrefix(bind, "127.") {
+		w.add(NetOut, LevelSensitive, name, "it serves the folder to the network")
 	}
 }
 

@@ -152,10 +152,12 @@ func toolFolder(p string) bool {
 
 // operands looks at what every program may be handed: keys, secrets, what the line itself fetched.
 func (w *walker) operands(c cmd) {
+	if one("unset read test [ [[ declare typeset export local readonly let printf mapfile readarray wait", c.name) {
+		w.names(c)
+	}
 	pattern := c.name == "grep" || c.name == "egrep" || c.name == "fgrep" || c.name == "rg" || c.name == "sed" || c.name == "awk" || c.name == "ag"
 	for _, a := range c.args {
-		w.out.secret = w.out.secret || a.from.secret
-		w.out.net = w.out.net || a.from.net
+		w.out.secret, w.out.net = w.out.secret || a.from.secret, w.out.net || a.from.net
 		if pattern && !strings.HasPrefix(a.text, "-") {
 			pattern = false
 			continue
@@ -163,8 +165,25 @@ func (w *walker) operands(c cmd) {
 		if a.from.keys && !names[c.name] && c.name != "xargs" {
 			w.handsKeys(c.name)
 		}
-		if !names[c.name] && (suspicious(a.text) || a.glob && (a.text[0] == '.' || strings.Contains(a.text, "/."))) {
+		if !names[c.name] && (suspicious(a.text) || a.hides()) {
 			w.reads(field{text: trimOption(a.text), dyn: a.dyn, glob: a.glob}, false)
+		}
+	}
+}
+
+// hides reports whether a word is a wildcard for hidden files.
+func (f field) hides() bool {
+	return f.glob && (strings.HasPrefix(f.text, ".") || strings.Contains(f.text, "/."))
+}
+
+// names asks about names of variables: what stands between the brackets of an index is expanded, and may run a command.
+func (w *walker) names(c cmd) {
+	for i, a := range c.args {
+		if c.name == "printf" && (i == 0 || c.args[i-1].text != "-v") || one("test [", c.name) && (i == 0 || c.args[i-1].text != "-v") {
+			continue
+		}
+		if name, _, _ := strings.Cut(a.text, "="); indexed(name) {
+			w.add(Exec, LevelAlways, a.text, "the index of an array runs a command")
 		}
 	}
 }

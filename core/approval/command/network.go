@@ -256,20 +256,7 @@ func wget(w *walker, c cmd) {
 	if o.has("version", "V", "help", "h") && len(o.operands) == 0 {
 		return
 	}
-	for _, s := range o.set {
-		if strings.HasPrefix(s.name, "on-download") || strings.HasPrefix(s.name, "on-bt") || s.name == "config" || s.name == "conf-path" {
-			w.add(Exec, LevelAlways, s.name, c.name+" is given settings or a program to run")
-		}
-	}
-	if o.has("use-askpass") {
-		w.add(Exec, LevelAlways, "", "wget runs a program that asks for a password")
-	}
-	for _, v := range o.values("e", "execute") {
-		w.add(NetOut, LevelSensitive, v.text, "wget is given the setting "+v.text)
-	}
-	if o.has("post-data", "post-file", "body-data", "body-file") || o.has("method") {
-		w.add(NetOut, LevelSensitive, first(o.operands), "sends data to "+first(o.operands))
-	}
+	w.wgetSettings(c, o)
 	stdout := false
 	saved := o.values("O", "output-document")
 	for _, f := range saved {
@@ -287,6 +274,24 @@ func wget(w *walker, c cmd) {
 	w.fetches(o.operands)
 	if stdout || o.has("q") && strings.Contains(joinedText(c.args), "O-") {
 		w.out.net, w.out.any = true, true
+	}
+}
+
+// wgetSettings are options of wget and aria2c that run programs, send data or change how they work.
+func (w *walker) wgetSettings(c cmd, o options) {
+	for _, s := range o.set {
+		if strings.HasPrefix(s.name, "on-download") || strings.HasPrefix(s.name, "on-bt") || s.name == "config" || s.name == "conf-path" {
+			w.add(Exec, LevelAlways, s.name, c.name+" is given settings or a program to run")
+		}
+	}
+	if o.has("use-askpass") {
+		w.add(Exec, LevelAlways, "", "wget runs a program that asks for a password")
+	}
+	for _, v := range o.values("e", "execute") {
+		w.add(NetOut, LevelSensitive, v.text, "wget is given the setting "+v.text)
+	}
+	if o.has("post-data", "post-file", "body-data", "body-file") || o.has("method") {
+		w.add(NetOut, LevelSensitive, first(o.operands), "sends data to "+first(o.operands))
 	}
 }
 

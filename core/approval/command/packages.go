@@ -11,7 +11,10 @@ func packageTools() map[string]handler {
 		"uv poetry pdm pipenv hatch rye conda mamba micromamba": environments,
 		"apt apt-get aptitude yum dnf microdnf zypper pacman yay paru apk brew port snap flatpak emerge nix-env choco winget scoop pkg pkg_add xbps-install eopkg opkg": systemPackages,
 		"dpkg rpm dpkg-deb": func(w *walker, c cmd) {
-			o := parseOptions(c.args, "D root admindir", false)
+			o := parseOptions(c.args, "D root admindir pipe E eval define", false)
+			if o.has("pipe", "E", "eval", "define") {
+				w.add(Exec, LevelAlways, c.name, c.name+" runs what stands in the command")
+			}
 			if o.has("l", "L", "s", "S", "p", "q", "list", "status", "search", "listfiles", "qa", "c", "I", "print-avail", "info", "contents", "print-architecture", "version", "V", "verify", "query") && !o.has("i", "U", "e", "install", "r", "P") {
 				return
 			}
@@ -93,9 +96,7 @@ func nodePackages(w *walker, c cmd) {
 	switch {
 	case one("ls list ll la outdated view info show why audit explain config bin root prefix help version doctor ping search licenses fund query pkg licences", verb), verb == "" && (c.name == "npm" || o.has("version", "v", "help")):
 		w.npmShows(c, verb, second(o))
-	case c.name == "yarn" && verb == "global":
-		o.set = append(o.set, option{name: verb, long: true})
-		installs(w, c.name, o.after(2), o)
+	case c.name == "yarn" && w.yarn(c, o, verb):
 	case verb == "", one("install i ci add in isntall clean-install import install-test it", verb):
 		installs(w, c.name, rest, o)
 	case one("run run-script rum urn", verb):
@@ -104,15 +105,6 @@ func nodePackages(w *walker, c cmd) {
 		}
 	case verb == "init" && len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-"):
 		w.tool(rest)
-	case c.name == "yarn" && (verb == "plugin" && second(o) != "list" && second(o) != "runtime" || verb == "set" || verb == "policies"):
-		w.add(Exec, LevelSensitive, verb, "yarn brings in code")
-	case c.name == "yarn" && verb == "node":
-		for i, a := range c.args {
-			if a.text == verb {
-				w.run(c.args[i:])
-				break
-			}
-		}
 	case one("test t tst start build lint dev rebuild prune dedupe pack init  link-workspace format typecheck check coverage preview clean storybook watch serve e2e", verb):
 		w.add(Run, LevelStandard, verb, "runs "+verb+" of the project")
 	case one("exec x dlx create", verb):
@@ -132,6 +124,27 @@ func nodePackages(w *walker, c cmd) {
 	default:
 		w.add(Exec, LevelSensitive, verb, "what "+c.name+" "+verb+" does is not known here")
 	}
+}
+
+// yarn are verbs of yarn alone.
+func (w *walker) yarn(c cmd, o options, verb string) bool {
+	switch {
+	case verb == "global":
+		o.set = append(o.set, option{name: verb, long: true})
+		installs(w, c.name, o.after(2), o)
+	case verb == "plugin" && second(o) != "list" && second(o) != "runtime", verb == "set", verb == "policies":
+		w.add(Exec, LevelSensitive, verb, "yarn brings in code")
+	case verb == "node":
+		for i, a := range c.args {
+			if a.text == verb {
+				w.run(c.args[i:])
+				break
+			}
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 // nodeFolder asks when the scripts are those of a folder outside of the project.
@@ -211,23 +224,7 @@ func environments(w *walker, c cmd) {
 	o := parseOptions(c.args, "C directory p python n name project with from index-url index extra-index-url", true)
 	verb := o.first()
 	rest := o.after(1)
-	if c.name == "uv" && verb == "pip" && one("compile sync tree", second(o)) {
-		w.outputs(parseOptions(rest, "o output-file", false).values("o", "output-file"))
-		w.add(NetIn, LevelStandard, "", "installs or resolves what the project needs")
-		return
-	}
-	if c.name == "uv" && verb == "pip" {
-		pip(w, cmd{name: "pip", args: rest})
-		return
-	}
-	if w.changesEnvironments(c, verb, o) {
-		return
-	}
-	if c.name == "uv" && verb == "tool" || c.name == "uv" && verb == "python" {
-		if one("list dir find", second(o)) {
-			return
-		}
-		w.add(Exec, LevelSensitive, verb, "brings in and runs code")
+	if c.name == "uv" && w.uv(o, verb, rest) || w.changesEnvironments(c, verb, o) {
 		return
 	}
 	inner := parseOptions(rest, "with from python p index-url index extra-index-url source group G E extra only", true)
@@ -253,6 +250,24 @@ func environments(w *walker, c cmd) {
 	default:
 		w.add(Exec, LevelSensitive, verb, "what "+c.name+" "+verb+" does is not known here")
 	}
+}
+
+// uv are verbs of uv alone.
+func (w *walker) uv(o options, verb string, rest []field) bool {
+	switch {
+	case verb == "pip" && one("compile sync tree", second(o)):
+		w.outputs(parseOptions(rest, "o output-file", false).values("o", "output-file"))
+		w.add(NetIn, LevelStandard, "", "installs or resolves what the project needs")
+	case verb == "pip":
+		pip(w, cmd{name: "pip", args: rest})
+	case one("tool python", verb):
+		if !one("list dir find", second(o)) {
+			w.add(Exec, LevelSensitive, verb, "brings in and runs code")
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 // changesEnvironments are verbs of conda, poetry and their like that delete, bring in or change settings.
@@ -298,6 +313,9 @@ func systemPackages(w *walker, c cmd) {
 
 func versions(w *walker, c cmd) {
 	verb := operand(c)
+	if verb == "" && c.name == "cpan" {
+		w.add(Exec, LevelSensitive, c.name, "it starts a shell that installs software")
+	}
 	switch {
 	case one("list ls current which show search outdated info version versions help env contents environment specification query", verb), verb == "", c.name == "rustup" && strings.Contains(joinedText(c.args), " list"):
 	case one("use local shell", verb) && c.name != "gem":
@@ -324,6 +342,11 @@ func bundle(w *walker, c cmd) {
 
 func composer(w *walker, c cmd) {
 	o := parseOptions(c.args, "d working-dir", true)
+	for _, v := range o.values("d", "working-dir") {
+		if w.place(v).kind != placeProject {
+			w.add(Exec, LevelSensitive, v.text, "composer works in "+w.name(v)+", outside of the project")
+		}
+	}
 	switch verb := o.first(); {
 	case one("show info outdated validate check-platform-reqs licenses why depends search diagnose audit dump-autoload dumpautoload install update run run-script test", verb) || verb == "":
 		w.add(Run, LevelStandard, verb, "runs composer "+verb)

@@ -130,7 +130,11 @@ func (g *gather) assigned(v value, quoted bool) {
 		g.dynamic()
 		return
 	}
-	f := v.fields[0]
+	g.splits(v.fields[0], quoted)
+}
+
+// splits writes a value, as words of their own where nothing quotes it.
+func (g *gather) splits(f field, quoted bool) {
 	if quoted || !strings.ContainsAny(f.text, " \t\n") {
 		g.whole(f)
 		return

@@ -10,12 +10,12 @@ func readers() map[string]handler {
 		sar pidstat ps pgrep pidof pstree lsof fuser which type whereis whatis apropos man info basename dirname realpath readlink true false : test [ [[ seq sleep
 		expr bc dc factor md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 od hexdump hd strings more less zcat
 		zless bzcat xzcat lz4cat zstdcat jq xq tput clear reset locale getconf cal ncal tty w who last lastlog fold fmt expand unexpand pr tsort shuf
-		printenv numfmt iconv look spell aspell wdiff cloc tokei scc sloccount ldd nm objdump readelf size file mediainfo exiftool identify ffprobe pdftotext pdfinfo
+		printenv numfmt iconv look spell aspell wdiff cloc tokei scc sloccount ldd nm objdump readelf size file mediainfo identify ffprobe pdftotext pdfinfo
 		getent ag ack bat batcat exa eza lsd ncdu dust duf procs glances htop top return exit break continue wait jobs times
 		ulimit umask getopts help let dirs caller compopt suspend disown fg bg
 		xmllint csvlook csvcut csvstat mlr hostid sw_vers vm_stat pbpaste wl-paste gron htmlq pup tidy base32 basenc
 		protolint shellcheck hadolint yamllint markdownlint actionlint jsonlint codespell vulture bandit uuidgen cksfv nroff groff
-		col colrm ul zipinfo tig glow mdcat hexyl difft xsv qsv csvtool datamash miller dasel htmlq jless fx jc choose bandwhich tldr cheat otool lipo dwarfdump nm-new c++filt addr2line
+		col colrm ul zipinfo tig glow mdcat hexyl difft xsv qsv datamash miller dasel htmlq jless fx jc choose bandwhich tldr cheat otool lipo dwarfdump nm-new c++filt addr2line
 		checkmake dot units figlet cowsay lolcat fortune sl neofetch fastfetch screenfetch isatty pathchk printf`: filter,
 		"arch": func(w *walker, c cmd) { // the one of macOS runs its words
 			w.run(parseOptions(c.args, "d e arch", true).operands)
@@ -29,6 +29,22 @@ func readers() map[string]handler {
 		"hash": func(w *walker, c cmd) {
 			if parseOptions(c.args, "p", false).has("p") {
 				w.add(Exec, LevelAlways, operand(c), "it gives a command another program")
+			}
+		},
+		"csvtool": func(w *walker, c cmd) {
+			if operand(c) == "call" {
+				w.add(Exec, LevelAlways, "call", "csvtool runs a command for each line")
+			}
+			filter(w, c)
+		},
+		"exiftool": func(w *walker, c cmd) {
+			for _, a := range c.args {
+				if one("-config -if -execute -@ -stay_open -p -userParam", a.text) || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "<") {
+					w.add(Exec, LevelSensitive, a.text, "exiftool runs code or takes options from a file")
+				}
+				if name, _, set := strings.Cut(a.text, "="); set && strings.HasPrefix(name, "-") || strings.HasPrefix(strings.ToLower(a.text), "-tagsfromfile") || a.text == "-geotag" {
+					w.add(Write, LevelSensitive, a.text, "exiftool changes or renames files")
+				}
 			}
 		},
 		"apt-cache":              filter,
@@ -124,21 +140,36 @@ func filter(w *walker, c cmd) {
 	}
 	for _, a := range c.args {
 		if strings.HasPrefix(a.text, "/dev/") {
-			w.reads(a, c.name != "ls" && c.name != "stat" && c.name != "lsblk" && c.name != "df" && c.name != "test" && c.name != "[" && c.name != "file" && c.name != "[[" && c.name != "findmnt")
+			w.reads(a, !one("ls stat lsblk df test [ file [[ findmnt", c.name))
 		}
 	}
-	if c.name == "ps" && len(c.args) > 0 && !strings.HasPrefix(c.args[0].text, "-") && strings.Contains(c.args[0].text, "e") {
-		w.add(Credential, LevelSensitive, c.args[0].text, "ps shows the environment of every process")
-		w.out.secret = true
-	}
+	w.filterActs(c)
 	if c.name == "cat" {
 		w.passes(c.args)
 	}
 	if c.name == "printf" && len(c.args) > 0 {
 		w.prints(c.args)
 	}
-	if one("man less more ag ack bat batcat", c.name) {
+	if one("man less more ag ack bat batcat delta", c.name) {
 		pager(w, c)
+	}
+}
+
+// filterActs are options of readers that do more than read.
+func (w *walker) filterActs(c cmd) {
+	if c.name == "ps" && len(c.args) > 0 && !strings.HasPrefix(c.args[0].text, "-") && strings.Contains(c.args[0].text, "e") {
+		w.add(Credential, LevelSensitive, c.args[0].text, "ps shows the environment of every process")
+		w.out.secret = true
+	}
+	switch o := parseOptions(c.args, "", false); {
+	case c.name == "fuser" && o.has("k", "kill"):
+		w.add(System, LevelSensitive, operand(c), "it ends the processes that use "+operand(c))
+	case c.name == "pidstat" && o.has("e"):
+		w.run(parseOptions(c.args, "", true).operands)
+	case one("neofetch fastfetch", c.name) && o.has("config", "c", "print_config"):
+		w.add(Exec, LevelSensitive, c.name, "its settings can run commands")
+	case c.name == "jq" && (strings.Contains(joinedText(c.args), "env") || strings.Contains(joinedText(c.args), "$ENV")):
+		w.out.secret = true
 	}
 }
 

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -116,6 +117,9 @@ func (w *walker) land(s *syntax.Stmt, writes []field) {
 			continue
 		}
 		p := w.writes(f, "writes")
+		if p.kind != placeStream && endless(s) {
+			w.add(System, LevelSensitive, f.text, "it writes until the disk is full")
+		}
 		if p.kind.keeps() && !f.adds && empties(s) {
 			w.add(Delete, LevelSensitive, f.text, "empties "+w.name(f))
 		}
@@ -134,6 +138,18 @@ func (w *walker) note(f field) {
 	w.written[w.place(f).path] = true
 }
 
+// endless reports whether a statement puts out without end.
+func endless(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 {
+		return false
+	}
+	if c.Args[0].Lit() == "cat" && len(c.Args) == 2 {
+		return one("/dev/zero /dev/urandom /dev/random", c.Args[1].Lit())
+	}
+	return c.Args[0].Lit() == "yes"
+}
+
 // empties reports whether a statement puts out nothing, so that a redirection only empties a file.
 func empties(s *syntax.Stmt) bool {
 	if s.Cmd == nil {
@@ -146,31 +162,40 @@ func empties(s *syntax.Stmt) bool {
 	if len(c.Args) == 0 {
 		return true
 	}
-	switch name := c.Args[0].Lit(); name {
+	words := " "
+	for _, a := range c.Args[1:] {
+		if words += a.Lit() + " "; emptyWord(a) {
+			words += "'' "
+		}
+	}
+	switch c.Args[0].Lit() {
 	case ":", "true", "false":
 		return true
 	case "exec":
 		return len(c.Args) == 1
-	case "cat", "cp":
-		for _, r := range s.Redirs {
-			if name == "cat" && len(c.Args) == 1 && r.Op == syntax.RdrIn && r.Word.Lit() == "/dev/null" {
-				return true
-			}
-		}
-		return len(c.Args) == 2 && c.Args[1].Lit() == "/dev/null"
+	case "cat":
+		return words == " /dev/null " || len(c.Args) == 1 && slices.ContainsFunc(s.Redirs, func(r *syntax.Redirect) bool { return r.Op == syntax.RdrIn && r.Word.Lit() == "/dev/null" })
+	case "cp":
+		return words == " /dev/null "
 	case "echo":
-		return len(c.Args) == 2 && c.Args[1].Lit() == "-n" || len(c.Args) == 3 && c.Args[1].Lit() == "-n" && emptyWord(c.Args[2])
+		return words == " -n " || words == " -n  '' "
 	case "head", "tail":
-		all := ""
-		for _, a := range c.Args[1:] {
-			all += " " + a.Lit()
-		}
-		return strings.HasPrefix(all, " -c 0 ") || strings.HasPrefix(all, " -c0") || strings.HasPrefix(all, " -n 0 ") || strings.HasPrefix(all, " -n0") || strings.HasSuffix(all, " /dev/null") || all == " -c 0" || all == " -n 0"
+		return emptyHead(words)
 	case "printf":
-		return len(c.Args) == 2 && emptyWord(c.Args[1]) || len(c.Args) == 3 && c.Args[1].Lit() == "%s" && emptyWord(c.Args[2])
+		return words == "  '' " || words == " %s  '' "
 	default:
 		return false
 	}
+}
+
+// emptyHead knows options of head and tail that put out nothing.
+func emptyHead(words string) bool {
+	for _, start := range []string{" -c 0 ", " -c0", " -n 0 ", " -n0"} {
+		if strings.HasPrefix(words, start) {
+			return true
+		}
+	}
+	return strings.HasSuffix(words, " /dev/null ")
 }
 
 // emptyWord is "" or ”.

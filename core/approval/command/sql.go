@@ -2,6 +2,7 @@ package command
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -93,22 +94,38 @@ func statement(stmt string) string {
 		return "the statement changes settings of the database"
 	}
 	for i, word := range words {
-		switch word {
-		case "REPLACE", "EDIT", "SET", "DO", "CALL", "LOAD", "KILL", "RENAME", "COPY", "MERGE", "SYSTEM", "EXECUTE", "EXEC", "UPDATE", "DELETE", "INSERT", "CREATE", "ALTER", "DROP", "TRUNCATE", "GRANT", "REVOKE":
-			if next := strings.TrimLeft(after(stmt, word), " "); one("REPLACE EDIT INSERT LOAD", word) && !strings.HasPrefix(next, "(") || word == "REPLACE" || one("UPDATE", word) && i > 0 && words[i-1] == "FOR" || strings.Contains(stmt, "AS "+word) || i > 0 && words[i-1] == "SHOW" || i > 1 && words[0] == "SHOW" {
-				continue // replace(x, 'a', 'b') is a function, FOR UPDATE a lock; a column may be called so
-			}
+		if one(sqlVerbs, word) && !asName(stmt, words, i) || one(sqlActs, word) || slices.ContainsFunc(sqlFamilies, func(p string) bool { return strings.HasPrefix(word, p) }) {
 			return "the statement changes data or files (" + strings.ToLower(word) + ")"
-		case "INTO", "ATTACH", "DETACH", "VACUUM", "REINDEX", "LOAD_EXTENSION", "LOAD_FILE", "WRITEFILE", "READFILE", "XP_CMDSHELL", "SHUTDOWN", "SETVAL", "NEXTVAL", "FTS3_TOKENIZER", "SYS_EXEC", "SYS_EVAL":
-			return "the statement changes data or files (" + strings.ToLower(word) + ")"
-		}
-		for _, p := range []string{"PG_TERMINATE", "PG_CANCEL", "PG_RELOAD", "PG_READ", "PG_LS_", "PG_ROTATE", "PG_SWITCH", "PG_DROP", "PG_CREATE", "PG_PROMOTE", "PG_FILE", "PG_STAT_RESET", "PG_ADVISORY", "LO_", "DBLINK", "QUERY_TO_XML", "UTL_", "DBMS_"} {
-			if strings.HasPrefix(word, p) {
-				return "the statement changes data or files (" + strings.ToLower(word) + ")"
-			}
 		}
 	}
 	return ""
+}
+
+// Words of statements that change something, functions that do, and beginnings of their names.
+const (
+	sqlVerbs = "REPLACE EDIT SET DO CALL LOAD KILL RENAME COPY MERGE SYSTEM EXECUTE EXEC UPDATE DELETE INSERT CREATE ALTER DROP TRUNCATE GRANT REVOKE"
+	sqlActs  = "INTO ATTACH DETACH VACUUM REINDEX LOAD_EXTENSION LOAD_FILE WRITEFILE READFILE XP_CMDSHELL SHUTDOWN SETVAL NEXTVAL FTS3_TOKENIZER SYS_EXEC SYS_EVAL"
+)
+
+var sqlFamilies = []string{
+	"PG_TERMINATE", "PG_CANCEL", "PG_RELOAD", "PG_READ", "PG_LS_", "PG_ROTATE", "PG_SWITCH", "PG_DROP", "PG_CREATE", "PG_PROMOTE", "PG_FILE", "PG_STAT_RESET", "PG_ADVISORY", "LO_", "DBLINK",
+	"QUERY_TO_XML", "UTL_", "DBMS_",
+}
+
+// asName reports whether a word is a function, a lock or the name of a column, and not what the statement does.
+func asName(stmt string, words []string, i int) bool {
+	word := words[i]
+	called := strings.HasPrefix(strings.TrimLeft(after(stmt, word), " "), "(")
+	switch {
+	case word == "REPLACE", one("EDIT INSERT LOAD", word) && !called: // replace(x, 'a', 'b'); INTO follows the statement
+		return true
+	case i == 0:
+		return false
+	case word == "UPDATE" && words[i-1] == "FOR", words[0] == "SHOW":
+		return true
+	default:
+		return words[i-1] == "AS" && strings.Count(stmt, word) == strings.Count(stmt, "AS "+word)
+	}
 }
 
 // after is what follows the first occurrence of word.

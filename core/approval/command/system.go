@@ -153,6 +153,14 @@ func diskTools() map[string]handler {
 	}
 }
 
+// fills asks about dd that nothing ends but a full disk.
+func (w *walker) fills(text string) {
+	from := strings.Contains(text, " if=/dev/zero ") || strings.Contains(text, " if=/dev/urandom ") || strings.Contains(text, " if=/dev/random ")
+	if from && !strings.Contains(text, " count=") && strings.Contains(text, " of=") && !strings.Contains(text, " of=/dev/") {
+		w.add(System, LevelSensitive, "", "it writes until the disk is full")
+	}
+}
+
 // overText reports whether what dd writes has the name of something that people write, and not that of an image.
 func overText(args []field) bool {
 	for _, a := range args {
@@ -201,5 +209,6 @@ func copyDisk(w *walker, c cmd) {
 			empty = empty || v == "0" && !strings.Contains(joinedText(c.args), "seek=")
 		}
 	}
+	w.fills(joinedText(c.args) + " ")
 	w.flows()
 }

@@ -210,18 +210,7 @@ func (s *sedReader) substitute() {
 
 func awk(w *walker, c cmd) {
 	o := parseOptions(c.args, "f file F v assign e source l load i include field-separator E exec", true)
-	for _, a := range c.args {
-		switch {
-		case len(a.text) > 2 && one("-o -p -d", a.text[:2]): // their file follows at once
-			w.outputs([]field{part(a, a.text[2:])})
-		case strings.HasPrefix(a.text, "--") && one("pretty-print profile dump-variables", strings.TrimLeft(a.text[:strings.IndexByte(a.text+"=", '=')], "-")):
-			_, file, _ := strings.Cut(a.text, "=")
-			w.outputs([]field{part(a, file)})
-		case !strings.HasPrefix(a.text, "-"):
-		case a.text == "-D" || a.text == "--debug":
-			w.add(Exec, LevelSensitive, a.text, "awk takes commands of its debugger")
-		}
-	}
+	w.awkOutputs(c)
 	if len(o.values("l", "load")) > 0 {
 		w.add(Exec, LevelAlways, "", "awk loads a library")
 	}
@@ -250,6 +239,22 @@ func awk(w *walker, c cmd) {
 	}
 	if w.in.any {
 		w.flows()
+	}
+}
+
+// awkOutputs are options of gawk that write a file or take commands.
+func (w *walker) awkOutputs(c cmd) {
+	for _, a := range c.args {
+		switch {
+		case len(a.text) > 2 && one("-o -p -d", a.text[:2]): // their file follows at once
+			w.outputs([]field{part(a, a.text[2:])})
+		case strings.HasPrefix(a.text, "--") && one("pretty-print profile dump-variables", strings.TrimLeft(a.text[:strings.IndexByte(a.text+"=", '=')], "-")):
+			_, file, _ := strings.Cut(a.text, "=")
+			w.outputs([]field{part(a, file)})
+		case !strings.HasPrefix(a.text, "-"):
+		case a.text == "-D" || a.text == "--debug":
+			w.add(Exec, LevelSensitive, a.text, "awk takes commands of its debugger")
+		}
 	}
 }
 

@@ -165,6 +165,7 @@ func (w *walker) cmd(c syntax.Command) {
 		w.arithmetic(c.X)
 	case *syntax.TestClause:
 		w.words(c)
+		w.counts(c)
 	default:
 		w.add(Unclear, LevelAlways, "", "it uses a form of the shell that is not understood")
 	}
@@ -331,15 +332,23 @@ func calls(s *syntax.Stmt, name string) bool {
 
 // declare is export, local, declare and their like.
 func (w *walker) declare(d *syntax.DeclClause) {
+	evaluates := false // -i and -n take what a value says for an expression or a name
 	for _, a := range d.Args {
 		if a.Naked && a.Value != nil {
 			f := w.one(a.Value)
+			evaluates = evaluates || strings.HasPrefix(f.text, "-") && strings.ContainsAny(f.text, "in")
+			if name, _, _ := strings.Cut(f.text, "="); indexed(name) {
+				w.add(Exec, LevelAlways, f.text, "the index of an array runs a command")
+			}
 			if name, val, ok := strings.Cut(f.text, "="); ok { // what only an expansion shows to be an assignment
 				f.text = val
 				w.set(name, f, false)
 				w.setting(name, f)
 			}
 			continue
+		}
+		if evaluates && a.Value != nil {
+			w.counts(a.Value)
 		}
 		w.assign(a, true)
 	}
@@ -382,7 +391,39 @@ func (w *walker) assign(a *syntax.Assign, exported bool) {
 func (w *walker) arithmetic(x syntax.ArithmExpr) {
 	if x != nil {
 		w.words(x)
+		w.counts(x)
 	}
+}
+
+// counts asks about variables whose value arithmetic would run: what stands between the brackets of an index is expanded.
+func (w *walker) counts(n syntax.Node) {
+	check := func(name string) {
+		for _, f := range w.vars[name].fields {
+			if indexed(f.text) {
+				w.add(Exec, LevelAlways, f.text, "arithmetic runs what the variable "+name+" holds")
+			}
+		}
+	}
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Word:
+			check(n.Lit())
+		case *syntax.ParamExp:
+			if n.Param != nil {
+				check(n.Param.Value)
+			}
+		case *syntax.SglQuoted:
+			if indexed(n.Value) {
+				w.add(Exec, LevelAlways, n.Value, "the index of an array runs a command")
+			}
+		}
+		return true
+	})
+}
+
+// indexed reports whether a text is an element of an array whose index runs a command.
+func indexed(s string) bool {
+	return strings.Contains(s, "[") && (strings.Contains(s, "$(") || strings.Contains(s, "`") || strings.Contains(s, "${"))
 }
 
 // words expands every word below n, for the commands in them.
