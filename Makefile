@@ -6,7 +6,6 @@ BIN     := bin/hermes
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FLAGS   := -tags $(TAGS) -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)"
 TOOL    := $(GO) tool -modfile=tools/go.mod
-# The packages of one run share the machine with real processes and servers: two at a time is what it is measured with.
 TESTFLAGS ?= -timeout 15m
 
 # The far programs: static, the same bytes from the same source and Go, and compiled only when what they are made of has changed.
@@ -36,10 +35,10 @@ pool/runner/embedded/programs/linux-%.gz: $(RUNNER_SOURCES)
 	@gzip -9nf $(@:.gz=)
 
 test: build ## Run all tests (HERMES_TEST_REQUIRE=1 fails instead of skipping what the machine lacks)
-	$(GO) test -tags $(TAGS) $(TESTFLAGS) ./...
+	GO=$(GO) .ci/test -tags $(TAGS) $(TESTFLAGS)
 
 race: runners ## Run all tests with the race detector
-	$(GO) test -race -tags $(TAGS) $(TESTFLAGS) ./...
+	GO=$(GO) .ci/test -race -tags $(TAGS) $(TESTFLAGS)
 
 lint: ## Run the lint gates: golangci-lint, file length, boundaries
 	$(TOOL) golangci-lint run ./...
