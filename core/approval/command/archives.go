@@ -134,7 +134,7 @@ func (w *walker) zipOptions(c cmd, o options) {
 		if c.name == "zip" && !s.long && s.name == "d" || s.name == "delete" {
 			w.add(Delete, LevelSensitive, "", "deletes files of the archive")
 		}
-		if s.name == "m" && c.name == "zip" || s.name == "sdel" {
+		if (s.name == "m" || s.long && one("m mo mov move", s.name)) && c.name == "zip" || s.name == "sdel" {
 			w.add(Delete, LevelSensitive, "", "moves the files into the archive")
 		}
 	}

@@ -374,6 +374,9 @@ func toolchain(w *walker, c cmd) {
 		w.add(Exec, LevelSensitive, verb, c.name+" "+verb+" brings in or publishes code")
 		return
 	}
+	if text := joinedText(c.args); c.name == "mix" && (strings.Contains(text, " ecto.reset") || strings.Contains(text, " ecto.rollback")) || c.name == "dotnet" && strings.Contains(text, " ef ") && (strings.Contains(text, " drop") || strings.Contains(text, " update") || strings.Contains(text, " remove")) {
+		w.add(System, LevelSensitive, text, "it changes the database")
+	}
 	for i, a := range c.args {
 		if (a.text == "-e" || a.text == "--eval") && i+1 < len(c.args) {
 			w.add(Exec, LevelAlways, c.args[i+1].text, c.name+" runs code that stands in the command")

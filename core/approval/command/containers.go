@@ -16,7 +16,7 @@ func containers() map[string]handler {
 			w.add(System, LevelSensitive, operand(c), c.name+" "+operand(c)+" changes images or a registry")
 		},
 		"ctr crictl lxc incus virsh vboxmanage VBoxManage qemu-system-x86_64 multipass kind minikube k3d k3s": func(w *walker, c cmd) {
-			if one("list ls ps images info inspect version status get profile", operand(c)) {
+			if text := joinedText(c.args) + " "; one("list ls ps images info inspect version status get profile", operand(c)) && !strings.Contains(text, " rm ") && !strings.Contains(text, " remove ") && !strings.Contains(text, " delete ") && !strings.Contains(text, " import ") {
 				return
 			}
 			w.add(System, LevelSensitive, operand(c), c.name+" "+operand(c)+" changes containers or machines")

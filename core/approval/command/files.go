@@ -9,6 +9,11 @@ import (
 func fileTools() map[string]handler {
 	return map[string]handler{
 		"rm unlink srm shred wipe trash trash-put gio-trash rm-safe": remove,
+		"rimraf del del-cli trash-cli premove": func(w *walker, c cmd) {
+			for _, f := range parseOptions(c.args, "max-retries backoff", false).operands {
+				w.removes(f, true)
+			}
+		},
 		"rmdir": removeEmpty,
 		"mkdir": makes,
 		"touch": makes,

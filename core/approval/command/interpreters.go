@@ -20,7 +20,13 @@ func interpreters() map[string]handler {
 				code: "e eval p print", takes: "e eval p print r require import loader experimental-loader C conditions env-file title max-old-space-size", loads: "r require import loader experimental-loader",
 			})
 		},
-		"php":                      func(w *walker, c cmd) { scripted(w, c, interpreter{code: "r B R E", takes: "r B R E F f d S t c z"}) },
+		"artisan": artisan,
+		"php": func(w *walker, c cmd) {
+			if o := parseOptions(c.args, "d c", true); o.first() == "artisan" {
+				artisan(w, cmd{name: "artisan", args: o.after(1)})
+			}
+			scripted(w, c, interpreter{code: "r B R E", takes: "r B R E F f d S t c z"})
+		},
 		"lua luajit lua5.3 lua5.4": func(w *walker, c cmd) { scripted(w, c, interpreter{code: "e", takes: "e l"}) },
 		"Rscript R julia octave tclsh wish expect groovy scala ghc runghc runhaskell elixir erl escript guile racket sbcl clisp swipl ocaml crystal nim dart jshell pwsh powershell osascript gdb lldb  gnuplot": func(w *walker, c cmd) {
 			scripted(w, c, interpreter{code: "e eval E c command s ex eval-command execute run x noshell g goal r o O S one-line one-line-before-file source", takes: "e eval E c command s ex eval-command execute x g goal f p pid o O S one-line one-line-before-file source"})
@@ -248,6 +254,16 @@ func pure(args []field, code string) bool {
 var lineCode = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:s/[\w\s.,:^$*+?\\\[\]|="'<>-]*/[\w\s.,:="'<>-]*/[gims]*;?|print(?: (?:if|unless) /[\w\s.,:^$*+?\\|="'<>-]*/i?)?;?)$`)
 })
+
+// artisan is the tool of Laravel projects: some of its commands change the database or start a shell.
+func artisan(w *walker, c cmd) {
+	verb := operand(c)
+	if one("tinker db serve down env:decrypt key:generate migrate", verb) && !strings.Contains(joinedText(c.args), "--pretend") || one("migrate:fresh migrate:reset migrate:refresh migrate:rollback db:wipe db:seed schema:dump queue:flush queue:clear cache:forget", verb) {
+		w.add(System, LevelSensitive, verb, "it changes the database or opens a shell: "+verb)
+		return
+	}
+	w.add(Run, LevelStandard, verb, "runs artisan "+verb)
+}
 
 func python(w *walker, c cmd) {
 	o := parseOptions(c.args, "c m W X", true)

@@ -131,7 +131,7 @@ func (w *walker) programAt(f field) (name string, known bool) {
 	case w.written[p.path] || w.writtenBelow(p.path):
 		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote")
 	case p.kind == placeProject:
-		if toolFolder(f.text) && programs()[base] != nil {
+		if (toolFolder(f.text) || one("rails rake artisan manage.py", base)) && programs()[base] != nil {
 			return base, true
 		}
 		w.add(Run, LevelStandard, f.text, "runs "+w.name(f))

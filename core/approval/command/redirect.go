@@ -178,7 +178,7 @@ func empties(s *syntax.Stmt) bool {
 	case "cp":
 		return words == " /dev/null "
 	case "echo":
-		return words == " -n " || words == " -n  '' "
+		return words == " " || words == "  '' " || words == " -n " || words == " -n  '' "
 	case "head", "tail":
 		return emptyHead(words)
 	case "printf":

@@ -80,12 +80,32 @@ func wrappers() map[string]handler {
 				w.run(c.args)
 			}
 		},
+		"shx": func(w *walker, c cmd) { w.run(c.args) },
+		"cross-env cross-env-shell env-cmd dotenv-cli": crossEnv,
 		"exec": func(w *walker, c cmd) { w.run(parseOptions(c.args, "a", true).operands) },
 	}
 	for name, shape := range plainWrappers() {
 		out[name] = shape.run
 	}
 	return out
+}
+
+// crossEnv is cross-env: it sets variables, then runs the rest of its words.
+func crossEnv(w *walker, c cmd) {
+	rest := parseOptions(c.args, "f e", true).operands
+	for len(rest) > 0 {
+		name, v, ok := strings.Cut(rest[0].text, "=")
+		if !ok {
+			break
+		}
+		w.setting(name, part(rest[0], v))
+		rest = rest[1:]
+	}
+	if c.name == "cross-env-shell" {
+		w.joined(rest)
+		return
+	}
+	w.run(rest)
 }
 
 func plainWrappers() map[string]wrapper {
