@@ -59,7 +59,7 @@ func TestRedTeamMemoryThroughTheTool(t *testing.T) {
 		o := v.attack(strikes, mode...)
 		o.told(t)
 		for _, s := range strikes {
-			if got := o.results[s.name]; !strings.Contains(got, "Not saved: refused") && !strings.Contains(got, "Not saved: operation 2 of 2: refused") {
+			if got := o.results[s.name]; !strings.Contains(got, "Not saved: the text") && !strings.Contains(got, "Not saved: operation 2 of 2: the text") {
 				t.Errorf("%s is not refused: %s", s.name, got)
 			}
 		}

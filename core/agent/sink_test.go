@@ -120,7 +120,9 @@ func lawful(all []event.Envelope) error {
 		case event.ApprovalAsked:
 			asked[e.ID]++
 		case event.ApprovalSettled:
-			asked[e.ID]--
+			if e.ID != "" { // else it was refused without a question
+				asked[e.ID]--
+			}
 		case event.MessageStarted:
 			open[e.MessageID] = true
 		case event.TextDelta:

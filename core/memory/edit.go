@@ -253,7 +253,7 @@ func (c *Change) judge(rules Rules) error {
 			continue
 		}
 		h := e.Hits[0]
-		r := refuse(Injected, "refused: the text %s (bytes %d to %d of the entry)", h.Reason, h.Start, h.End)
+		r := refuse(Injected, "the text %s (bytes %d to %d of the entry)", h.Reason, h.Start, h.End)
 		r.Hit, r.Content = h, e.Text
 		return r
 	}

@@ -99,6 +99,8 @@ func (p *Pane) foldInside(e event.Envelope) bool {
 		return p.foldTool(e)
 	case event.ToolOutput, event.ToolEnded:
 		return p.foldTool(e)
+	case event.MemoryChanged: // what lasts concerns the person, whoever calls
+		return p.remembered(ev)
 	case event.TodoChanged: // the session has one list, whoever changes it
 		return p.foldTurn(e)
 	default:

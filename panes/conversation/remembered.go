@@ -1,32 +1,39 @@
 package conversation
 
 import (
+	"fmt"
 	"strings"
 
 	"hermes/core/event"
 	"hermes/ui/text"
 )
 
-// remembered says in a line what became of memory, and how to take it back. What was refused a notice has said.
+// remembered says in a line what became of memory, and how to take it back. The call of the agent's tool shows what is new.
 func (p *Pane) remembered(ev event.MemoryChanged) bool {
-	var said string
+	file := map[string]string{"memory": "MEMORY.md", "user": "USER.md"}[ev.Target]
 	short := func(list []string) string { return text.Truncate(oneLine(strings.Join(list, "; ")), 120, "…") }
+	var said []string
 	switch {
+	case ev.Action == "refused":
+		p.script.say(noteWarn, "!", "not remembered: "+oneLine(ev.Reason), "nothing was written to "+file+"; what the agent has read may have told it to")
+		return true
 	case ev.Action == "undo":
-		said = "memory is as it was before the last change"
+		said = append(said, "the last change of "+file+" is taken back")
 	case ev.Action != "write":
 		return false
-	case len(ev.Added) == 0:
-		said = "forgotten: " + short(ev.Removed)
-	case len(ev.Removed) == 0:
-		said = "remembered: " + short(ev.Added)
-	default:
-		said = "remembered: " + short(ev.Added) + " (instead of: " + short(ev.Removed) + ")"
+	case len(ev.Added) > 0 && ev.By == "agent":
+		said = append(said, "remembered in "+file)
+	case len(ev.Added) > 0:
+		said = append(said, "remembered in "+file+": "+short(ev.Added))
 	}
+	if len(ev.Removed) > 0 && ev.Action == "write" {
+		said = append(said, "forgotten: "+short(ev.Removed))
+	}
+	said = append(said, fmt.Sprintf("%d/%d characters", ev.Used, ev.Limit))
 	hint := ""
-	if ev.Action == "write" && ev.By == "agent" {
+	if ev.Action == "write" {
 		hint = "/memory undo takes it back"
 	}
-	p.script.say(noteInfo, p.env.s.Glyphs.Done, said, hint)
+	p.script.say(noteInfo, p.env.s.Glyphs.Done, strings.Join(said, "; "), hint)
 	return true
 }

@@ -164,7 +164,7 @@ func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 
 // loaded keeps the cursor on the entry that it was on, or near it.
 func (p *Pane) loaded(m loadedMsg) {
-	was, _ := p.current()
+	was, file := p.current()
 	p.memoOK = false
 	if p.err = ""; m.err != nil {
 		p.err = m.err.Error()
@@ -181,6 +181,9 @@ func (p *Pane) loaded(m loadedMsg) {
 		}
 	}
 	p.move(0)
+	if _, now := p.current(); was.Text != "" && now.Target != file.Target {
+		p.move(-1) // the last entry of its file is gone
+	}
 }
 
 // current is the entry under the cursor; its text is "" on a file's own row.

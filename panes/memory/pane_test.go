@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ type shelf struct {
 	fail    error
 }
 
-func (s *shelf) Load(context.Context) ([]File, error) { return s.files, s.fail }
+func (s *shelf) Load(context.Context) ([]File, error) { return slices.Clone(s.files), s.fail }
 
 func (s *shelf) Do(_ context.Context, c Change) (string, *Refused, error) {
 	s.log = append(s.log, fmt.Sprintf("%s %q -> %q %v", c.Target, c.Old, c.New, c.Anyway))
@@ -192,5 +193,16 @@ func TestFollows(t *testing.T) {
 	}
 	if p.Wake() != nil {
 		t.Error("it reads again and again")
+	}
+	s.files[0].Entries = nil
+	act(t, p, "memory.first")
+	uitest.Pump(p, p.load)
+	s.files[0].Entries = []Entry{{Text: "only", Line: 1}}
+	uitest.Pump(p, p.load)
+	act(t, p, "memory.down")
+	s.files[0].Entries = nil
+	uitest.Pump(p, p.load)
+	if _, f := p.current(); f.Target != "memory" {
+		t.Error("forgetting the last entry of a file went on to the other file")
 	}
 }

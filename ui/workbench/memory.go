@@ -151,6 +151,9 @@ func (r remembered) Undo(context.Context) (string, error) { return undoMemory(r.
 
 func undoMemory(app *core.App, uid string) (string, error) {
 	done, err := app.Memory.Undo("", false)
+	if r := store.AsRefusal(err); r != nil {
+		return "", fmt.Errorf("%s; `hermes memory undo --force` does it all the same", r.Text)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/memory"
 	"hermes/core/tool"
@@ -118,21 +117,24 @@ func (a args) ops() []memory.Op {
 	return []memory.Op{{Action: memory.Action(a.Action), Content: a.Content, OldText: a.OldText}}
 }
 
-// gist is one line: "memory: add Likes short answers".
+// gist is one line: "user: add Likes short answers".
 func (a args) gist() string {
-	file := strings.TrimSuffix(strings.ToLower(memory.Target(a.Target).File()), ".md")
+	file := ""
+	if a.Target == string(memory.User) {
+		file = "user: "
+	}
 	switch {
 	case a.reads():
-		return file + ": read"
+		return file + "read"
 	case len(a.Operations) > 1:
-		return fmt.Sprintf("%s: %d changes", file, len(a.Operations))
+		return fmt.Sprintf("%s%d changes", file, len(a.Operations))
 	}
 	op := a.ops()[0]
 	text := op.Content
 	if op.Action == memory.Remove {
 		text = op.OldText
 	}
-	return file + ": " + string(op.Action) + " " + memory.Short(text)
+	return file + string(op.Action) + " " + memory.Short(text)
 }
 
 // refuse says what would fail whatever the person says, so that they are not asked for nothing. What is refused for its content Run
@@ -201,11 +203,7 @@ func (m *Memory) run(_ context.Context, c tool.Call, a args) (tool.Result, error
 	if ch.Notes != nil {
 		text += "\n" + strings.Join(ch.Notes, "\n")
 	}
-	d := Diff(ch)
-	return tool.Result{
-		Text:  text + "\n" + use(ch.After),
-		Diffs: []chat.FileDiff{{Path: ch.After.Path, Op: chat.FileModified, Unified: d, Added: len(ch.Added), Removed: len(ch.Removed)}},
-	}, nil
+	return tool.Result{Text: text + "\n" + use(ch.After)}, nil
 }
 
 // Changed is the event of a change.

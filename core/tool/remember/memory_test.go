@@ -139,7 +139,7 @@ func TestWhatTheGateIsTold(t *testing.T) {
 	spec, _ := f.reg.Lookup("memory")
 	args := `{"target":"memory","action":"replace","old_text":"old","content":"new fact"}`
 	detail, diff := spec.Preview(context.Background(), f.call(args))
-	if !strings.Contains(diff, "-old fact\n+new fact\n") || !strings.Contains(detail, "memory: replace new fact\n") || !strings.Contains(detail, "8/2,200") {
+	if !strings.Contains(diff, "-old fact\n+new fact\n") || !strings.Contains(detail, "replace new fact\n") || !strings.Contains(detail, "8/2,200") {
 		t.Errorf("%s\n%s", detail, diff)
 	}
 	if l := spec.Lasting(json.RawMessage(args)); l.Always != "" || l.Unfit || fmt.Sprint(l.Texts) != "[new fact old]" {
