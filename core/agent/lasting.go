@@ -67,7 +67,7 @@ func (t *turn) scanResults() {
 		if spec, ok := t.a.d.Tools.Lookup(m.Result.Name); ok && spec.Lasting != nil { // it says what was refused
 			continue
 		}
-		if hits := injection.Scan(m.Result.Text); len(hits) > 0 {
+		if hits := injection.ScanDocument(m.Result.Text); len(hits) > 0 {
 			t.strangers("the result of " + m.Result.Name + " " + hits[0].Reason)
 			return
 		}

@@ -1,37 +1,63 @@
 package injection
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// Block returns s with each line that a hit touches replaced by a mark that names the reason, and the hits. It is for texts of which the
-// rest is worth keeping: summaries, fetched pages.
+// Block returns s with each line that a hit of ScanDocument touches replaced by a mark that names the reason, and the hits. It is for texts of
+// which the rest is worth keeping: project files, summaries, fetched pages.
 func Block(s string) (string, []Finding) {
-	hits := Scan(s)
+	hits := ScanDocument(s)
 	if len(hits) == 0 {
 		return s, nil
 	}
+	// What is left can read differently without its neighbours, and there may be more than one scan names.
+	all, left := hits, s
+	for len(hits) > 0 {
+		next := blanked(left, hits)
+		if next == left {
+			break
+		}
+		left, hits = next, ScanDocument(next)
+		all = append(all, hits...)
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.Start, b.Start) })
 	var b strings.Builder
 	done := 0
-	for _, h := range hits {
+	for _, h := range all {
 		if h.Start < done {
 			continue
 		}
-		start := done + strings.LastIndexByte(s[done:h.Start], '\n') + 1
-		end := len(s)
-		if i := strings.IndexByte(s[max(h.End, h.Start):], '\n'); i >= 0 {
-			end = h.End + i
-		}
-		b.WriteString(s[done:start])
+		start, end := wholeLines(s, h)
+		b.WriteString(s[done:max(done, start)])
 		fmt.Fprintf(&b, "[BLOCKED: %s]", h.Reason)
 		done = end
 	}
-	b.WriteString(s[done:])
-	out := b.String()
-	if len(hits) == maxFindings && done < len(s) { // there may be more than were looked for
-		rest, more := Block(s[done:])
-		return out[:len(out)-len(s[done:])] + rest, append(hits, more...)
+	return b.String() + s[done:], all
+}
+
+// blanked overwrites the lines of the hits; everything else stays where it is.
+func blanked(s string, hits []Finding) string {
+	out := []byte(s)
+	for _, h := range hits {
+		start, end := wholeLines(s, h)
+		for i := start; i < end; i++ {
+			if out[i] != '\n' {
+				out[i] = ' '
+			}
+		}
 	}
-	return out, hits
+	return string(out)
+}
+
+// wholeLines are the lines that a hit touches, without the end of the last one.
+func wholeLines(s string, h Finding) (start, end int) {
+	start = strings.LastIndexByte(s[:h.Start], '\n') + 1
+	if i := strings.IndexByte(s[h.End:], '\n'); i >= 0 {
+		return start, h.End + i
+	}
+	return start, len(s)
 }

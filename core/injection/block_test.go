@@ -25,7 +25,7 @@ func TestNothingPassesBlock(t *testing.T) {
 		line := rapid.OneOf(rapid.SampledFrom(orders), rapid.SampledFrom([]string{"", "a harmless line", "日本語", "- item"}))
 		in := strings.Join(rapid.SliceOfN(line, 0, 60).Draw(t, "lines"), "\n")
 		out, _ := Block(in)
-		for _, h := range Scan(out) {
+		for _, h := range ScanDocument(out) {
 			t.Fatalf("%q is left of\n%s\nin\n%s", Excerpt(out, h), in, out)
 		}
 	})

@@ -168,6 +168,7 @@ var english = []source{
 		name: "theft", reason: "sends secrets with a command",
 		pattern: `\b(?:curl|wget|nc|ncat|netcat|http|fetch|invoke-webrequest|iwr|requests\.(?:post|get))\b[^\n]{0,160}?(?:\$\{?[a-z0-9_]*(?:key|token|secret|passw|credential|auth)[a-z0-9_]*|\$\( ?(?:cat|env|printenv|base64|head|grep|tar|whoami|hostname|id)\b|@[~/.]?[^\s]*(?:\.env|id_rsa|credentials|shadow|\.ssh)|os\.environ|process\.env|< ?[~/][^\s]*(?:\.env|id_rsa|credentials|shadow))`,
 		follow:  `^[^\n]{0,80}(?:localhost|127\.0\.0\.1)`,
+		inner:   `^[^@]* (?:-h|--header) ?["']?(?:authorization ?: ?[a-z]+|[a-z-]*(?:key|token)[a-z-]*:) ?\$\{?[a-z0-9_]+$`, // how one signs a request
 	},
 	{
 		name: "theft", reason: "sends secrets with a command",

@@ -13,6 +13,8 @@ import (
 type folded struct {
 	text string
 	at   []int // at[i] is where the i-th byte of text began in the original; the last entry is the end
+	// noise says that the reading of an honest text makes no sense: only rules are asked.
+	noise bool
 }
 
 // span is where a match in the normal form lies in the original.

@@ -21,29 +21,86 @@ import (
 
 // Finding is one hit.
 type Finding struct {
-	Rule   string // "override", "exfiltration", ... the group of the rule
-	Reason string // for people
-	Start  int    // first byte in the scanned text
-	End    int    // byte after the last one
+	Rule   string  // "override", "exfiltration", ... the group of the rule
+	Reason string  // for people
+	Start  int     // first byte in the scanned text
+	End    int     // byte after the last one
+	Score  float64 // how sure the model is, 0.5 to 1; 0 for a rule
 }
 
 // maxFindings is enough to tell a person; a hostile text can have millions.
 const maxFindings = 20
 
-// Scan returns the hits in s in order of their place, at most 20.
-func Scan(s string) []Finding {
-	out := unseen(s)
-	plain := fold(s)
-	out = append(out, match(plain)...)
-	for _, v := range variants(s, plain) {
+// Scan returns the hits in s in order of their place, at most 20 of each 64 KB. It is for what is kept: memory, skills.
+func Scan(s string) []Finding { return scan(s, strict) }
+
+// ScanDocument is Scan for what others wrote and the agent reads: project files, pages, summaries. A text must read more like an order to be a
+// hit by the model, for a document has many lines that can do so by accident; rules count the same.
+func ScanDocument(s string) []Finding { return scan(s, relaxed) }
+
+const (
+	chunk   = 64 << 10 // bytes that are scanned at once: what a scan needs of memory does not grow with the text
+	overlap = 2 << 10  // bytes that two neighbours share: more than any rule can match
+)
+
+func scan(s string, c care) []Finding {
+	if len(s) <= chunk+overlap {
+		return scanPart(s, c)
+	}
+	var out []Finding
+	for from := 0; ; {
+		to := border(s, min(len(s), from+chunk+overlap))
+		for _, f := range scanPart(s[from:to], c) {
+			f.Start, f.End = f.Start+from, f.End+from
+			out = append(out, f)
+		}
+		if to == len(s) {
+			return distinct(out)
+		}
+		from = border(s, to-overlap)
+	}
+}
+
+// border is the end of the last line before at, or of the last character when lines are long.
+func border(s string, at int) int {
+	if at >= len(s) {
+		return len(s)
+	}
+	if i := strings.LastIndexByte(s[at-overlap/2:at], '\n'); i >= 0 {
+		return at - overlap/2 + i + 1
+	}
+	for at > 0 && !utf8.RuneStart(s[at]) {
+		at--
+	}
+	return at
+}
+
+func scanPart(s string, c care) []Finding {
+	base := fold(s)
+	out := append(unseen(s), match(base)...)
+	out = append(out, beside(out, base.plain(s).orders(s, c))...)
+	for _, v := range variants(s, base) {
 		if len(out) >= maxFindings {
 			break
 		}
 		out = append(out, match(v)...)
+		for _, h := range beside(out, v.orders(s, c)) {
+			if h.End <= h.Start { // decoded: its places are lost
+				h.Start, h.End = v.span(0, len(v.text))
+			}
+			out = append(out, h)
+		}
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(a.Start, b.Start) })
 	out = distinct(out)
 	return out[:min(len(out), maxFindings)]
+}
+
+// beside are the findings of the model where no rule hits: a rule knows the words and says more.
+func beside(rules, model []Finding) []Finding {
+	return slices.DeleteFunc(model, func(m Finding) bool {
+		return slices.ContainsFunc(rules, func(r Finding) bool { return r.Start < m.End && m.Start < r.End })
+	})
 }
 
 // distinct drops hits of a rule that lie where an earlier one of it lies.
@@ -65,7 +122,7 @@ func match(t folded) []Finding {
 	for i, r := range rules() {
 		for _, at := range r.find(t.text, begins[i], maxFindings) {
 			start, end := t.span(at[0], at[1])
-			out = append(out, Finding{r.name, r.reason, start, end})
+			out = append(out, Finding{Rule: r.name, Reason: r.reason, Start: start, End: end})
 		}
 	}
 	return out

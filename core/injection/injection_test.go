@@ -80,6 +80,9 @@ func FuzzScan(f *testing.F) {
 				t.Fatalf("%+v in %q", hit, s)
 			}
 			_ = Excerpt(s, hit)
+			if utf8.ValidString(s) && (!onBorder(s, hit.Start) || !onBorder(s, hit.End)) {
+				t.Fatalf("%+v cuts a character of %q", hit, s)
+			}
 		}
 		if clean, _ := Clean(s); utf8.ValidString(s) {
 			for _, hit := range Scan(clean) {
@@ -98,3 +101,5 @@ func BenchmarkScan64k(b *testing.B) {
 		Scan(text)
 	}
 }
+
+func onBorder(s string, at int) bool { return at == len(s) || utf8.RuneStart(s[at]) }

@@ -25,7 +25,7 @@ func unseen(s string) []Finding {
 		if len(out) == maxFindings {
 			break
 		}
-		out = append(out, Finding{"invisible", "characters that nobody can see, the first is " + name(r), i, i + size})
+		out = append(out, Finding{Rule: "invisible", Reason: "characters that nobody can see, the first is " + name(r), Start: i, End: i + size})
 	}
 	return out
 }

@@ -171,7 +171,9 @@ func reversed(s string, t folded) (folded, bool) {
 	for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
 		runes[i], runes[j] = runes[j], runes[i]
 	}
-	return whole(string(runes), len(s)), true
+	v := whole(string(runes), len(s))
+	v.noise = true
+	return v, true
 }
 
 // blobs decodes what looks like base64 or hexadecimal and turns out to be text. ROT13 is read where it is named.
@@ -192,7 +194,9 @@ func blobs(s string) []folded {
 		out = append(out, t)
 	}
 	if strings.Contains(strings.ToLower(s), "rot13") {
-		out = append(out, whole(strings.Map(rot13, s), len(s)))
+		v := whole(strings.Map(rot13, s), len(s))
+		v.noise = true
+		out = append(out, v)
 	}
 	return out
 }

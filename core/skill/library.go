@@ -150,7 +150,7 @@ func (h Hit) String() string {
 // Scan returns the hits in a text whose first line is line number first of file.
 func Scan(file, text string, first int) []Hit {
 	var out []Hit
-	for _, f := range injection.Scan(text) {
+	for _, f := range injection.ScanDocument(text) {
 		out = append(out, Hit{
 			File: file, Line: first + strings.Count(text[:f.Start], "\n"), Span: [2]int{f.Start, f.End}, Reason: f.Reason, Excerpt: injection.Excerpt(text, f),
 		})

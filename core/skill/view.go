@@ -100,7 +100,7 @@ func orHead(file string) string {
 // safeFiles lists what lies beside SKILL.md: a file's name is text for the model, too.
 func safeFiles(s *skills.Skill) []string {
 	return slices.DeleteFunc(s.Files(), func(f string) bool {
-		return len(injection.Scan(strings.NewReplacer("-", " ", "_", " ", "/", " ").Replace(f))) > 0
+		return len(injection.ScanDocument(strings.NewReplacer("-", " ", "_", " ", "/", " ").Replace(f))) > 0
 	})
 }
 
