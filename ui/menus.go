@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,10 +42,37 @@ func grouped(items []Item) []Item {
 	return items
 }
 
+// possible moves what cannot be done now behind what can: in its group, and groups that can do nothing behind the others.
+func possible(items []Item) []Item {
+	able := map[string]bool{}
+	for _, it := range items {
+		able[it.Group] = able[it.Group] || it.Why == ""
+	}
+	rank := func(it Item) int {
+		switch {
+		case it.Why == "":
+			return 0
+		case able[it.Group]:
+			return 1
+		default:
+			return 2
+		}
+	}
+	slices.SortStableFunc(items, func(a, b Item) int { return rank(a)/2 - rank(b)/2 })
+	place := map[string]int{}
+	for _, it := range items {
+		if _, known := place[it.Group]; !known {
+			place[it.Group] = len(place)
+		}
+	}
+	slices.SortStableFunc(items, func(a, b Item) int { return cmp.Or(place[a.Group]-place[b.Group], rank(a)-rank(b)) })
+	return items
+}
+
 func (f *frame) openPalette() {
 	table := f.table()
 	f.push(nil, NewPicker(PickerOptions{
-		Title: "Commands", Items: f.items(table), Placeholder: "what do you want to do?",
+		Title: "Commands", Items: possible(f.items(table)), Placeholder: "what do you want to do?",
 		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
 	}))
 }

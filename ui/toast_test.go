@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,4 +88,36 @@ func TestTheRowSaysWhatRunsAndWhere(t *testing.T) {
 	if s.answers("writing"); s.phase != "running x" {
 		t.Errorf("%q", s.phase)
 	}
+}
+
+func TestThePaletteBeginsWithWhatCanBeDone(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var items []Item
+		for i := range rapid.IntRange(0, 20).Draw(rt, "n") {
+			it := Item{ID: string(rune('a' + i)), Group: rapid.SampledFrom([]string{"x", "y", "z"}).Draw(rt, "group")}
+			if rapid.Bool().Draw(rt, "off") {
+				it.Why = "not now"
+			}
+			items = append(items, it)
+		}
+		got := possible(grouped(slices.Clone(items)))
+		if len(got) != len(items) {
+			rt.Fatalf("%d of %d are left", len(got), len(items))
+		}
+		able, ended := map[string]bool{}, map[string]bool{}
+		for _, it := range items {
+			able[it.Group] = able[it.Group] || it.Why == ""
+		}
+		for i, it := range got {
+			if i > 0 && got[i-1].Group != it.Group {
+				ended[got[i-1].Group] = true
+				if able[it.Group] && !able[got[i-1].Group] {
+					rt.Fatalf("%s can do something and stands behind %s: %+v", it.Group, got[i-1].Group, got)
+				}
+			}
+			if ended[it.Group] || i > 0 && got[i-1].Group == it.Group && got[i-1].Why != "" && it.Why == "" {
+				rt.Fatalf("out of order at %d: %+v", i, got)
+			}
+		}
+	})
 }

@@ -250,8 +250,8 @@ func (p *Pane) wrapped(s string, n int) []string {
 	w := max(1, p.w-3)
 	lines := text.Wrap(oneLine(s), w)
 	if len(lines) > n {
-		rest := strings.Join(lines[n-1:], " ")
-		lines = append(lines[:n-1:n-1], text.Truncate(rest, w, p.styles.Glyphs.Ellipsis))
+		e := p.styles.Glyphs.Ellipsis
+		lines = append(lines[:n-1:n-1], text.Truncate(lines[n-1], w-text.Width(e), "")+e)
 	}
 	return lines
 }

@@ -112,7 +112,7 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 	s := &p.script
 	switch ev := e.Event.(type) {
 	case event.TurnStarted:
-		p.running, p.began, s.todo = true, e.At, nil
+		p.running, p.began, s.todo, s.heard = true, e.At, nil, nil
 	case event.TurnEnded:
 		p.turnEnded(ev)
 	case event.QueueChanged:
@@ -127,6 +127,9 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 		s.say(noteDim, "", fmt.Sprintf("%s ended with exit code %d after %s: %s", oneLine(ev.ID), ev.ExitCode, clock(ev.Took), oneLine(ev.Command)), "")
 	case event.Notice:
 		level := map[event.Level]noteLevel{event.Info: noteInfo, event.Warn: noteWarn, event.Error: noteBad}[ev.Level]
+		if said := oneLine(ev.Text); said != "" {
+			s.heard = append(s.heard, said)
+		}
 		s.say(level, "!", ev.Text, ev.Hint)
 	case event.HistoryChanged:
 		p.reload = true

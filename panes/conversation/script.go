@@ -21,8 +21,9 @@ type script struct {
 	todo    *todo
 	last    chat.Role // of the newest message; assistant turns have one name line
 	known   map[int64]bool
-	head    *header // of the turn's answers: it learns how long the turn took
-	spaced  bool    // the newest item ends with an empty line
+	head    *header  // of the turn's answers: it learns how long the turn took
+	spaced  bool     // the newest item ends with an empty line
+	heard   []string // what notices of this turn said
 }
 
 // live is the message that streams in. Its items are list items start to start+len(items).
@@ -163,9 +164,17 @@ func (s *script) result(at time.Time, r *chat.ToolResult) {
 		return
 	}
 	if c := s.calls[r.CallID]; c != nil && c.result == nil {
-		c.end(at, *r)
+		c.end(at, s.unheard(*r))
 		delete(s.running, r.CallID)
 	}
+}
+
+// unheard is r without the warnings that a notice has said already, in full and with what to do.
+func (s *script) unheard(r chat.ToolResult) chat.ToolResult {
+	r.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool {
+		return slices.ContainsFunc(s.heard, func(said string) bool { return strings.Contains(oneLine(w), said) })
+	})
+	return r
 }
 
 // ---- streaming ----

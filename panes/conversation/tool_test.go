@@ -198,3 +198,19 @@ func TestWhatWaitsForItsTurnSaysWhereItWillRun(t *testing.T) {
 		t.Errorf("started elsewhere:\n%s", v)
 	}
 }
+
+func TestAWarningIsSaidOnce(t *testing.T) {
+	p := open(t, &world{})
+	why := "backend 'broken' is not available: pulling none:9: no such host"
+	say(p, event.TurnStarted{}, event.MessageAdded{Message: assistant(2, "", toolCall("c", "make"))}, event.ToolStarted{Call: toolCall("c", "make")})
+	say(p, event.Notice{Level: event.Warn, Text: why, Hint: "'default' runs its commands"})
+	say(p, event.ToolEnded{Result: chat.ToolResult{CallID: "c", Text: "hi", Warnings: []string{why + ": 'default' ran it instead", "another one"}}})
+	if v := seen(p); strings.Count(v, "is not available") != 1 || !strings.Contains(v, "another one") {
+		t.Errorf("it says\n%s", v)
+	}
+	say(p, event.TurnStarted{}, event.MessageAdded{Message: assistant(3, "", toolCall("d", "make"))}, event.ToolStarted{Call: toolCall("d", "make")})
+	say(p, event.ToolEnded{Result: chat.ToolResult{CallID: "d", Text: "hi", Warnings: []string{why}}})
+	if v := seen(p); strings.Count(v, "is not available") != 2 {
+		t.Errorf("a later turn says\n%s", v)
+	}
+}
