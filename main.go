@@ -100,7 +100,7 @@ func options(s cli.Start) (core.Options, func()) {
 	log, _, file := logs.Open(paths.LogFile, s.Config.Logging.Level)
 	return core.Options{
 		Bus: event.NewBus(), Config: s.Config, Problems: s.Problems, Pool: newPool(!s.KeepLeftovers), Source: s.Source, Cwd: s.Cwd,
-		Model: s.Model, Toolsets: s.Toolsets, Unattended: s.Unattended, Yes: s.Yes, YesLevel: s.YesLevel, Log: log,
+		Model: s.Model, Firm: s.Firm, Toolsets: s.Toolsets, Unattended: s.Unattended, Yes: s.Yes, YesLevel: s.YesLevel, Log: log,
 	}, func() { file.Close() }
 }
 

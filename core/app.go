@@ -47,6 +47,8 @@ type Options struct {
 	Model string
 	// Toolsets replace the configured ones, for one run.
 	Toolsets []string
+	// Firm says that the model of the settings answers or none: see provider.Settings.
+	Firm bool
 	// Unattended says that nobody can answer: what would be asked is refused.
 	Unattended bool
 	// Yes runs everything that would be asked; the floor stays.
@@ -112,7 +114,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	a.config.Store(o.Config)
 	a.Memory = memory.New(o.Config.Paths().Home, a.memoryLimits)
 	a.Skills = openSkills(o.Config.Paths(), a.Config)
-	a.Models = newModels(modelSettings(o.Config, o.Model))
+	a.Models = newModels(modelSettings(o.Config, o.Model, o.Firm))
 	a.Gate = approval.New(a.policy(), approval.NewFile(approvalsFile(o.Config.Paths())))
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.stop = stop

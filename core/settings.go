@@ -48,8 +48,8 @@ func Kinds() map[string]provider.Maker {
 }
 
 // modelSettings says which providers the settings name. A key goes to its own provider only.
-func modelSettings(c *config.Config, model string) provider.Settings {
-	s := provider.Settings{Default: defaultModel(c, model), Explicit: model != "", Window: c.Model.ContextLength, Kinds: Kinds(), Providers: map[string]provider.Endpoint{}}
+func modelSettings(c *config.Config, model string, firm bool) provider.Settings {
+	s := provider.Settings{Default: defaultModel(c, model), Explicit: model != "", Firm: firm, Window: c.Model.ContextLength, Kinds: Kinds(), Providers: map[string]provider.Endpoint{}}
 	for name, p := range c.Providers {
 		s.Providers[name] = endpoint(c, p)
 	}
@@ -174,7 +174,7 @@ func (a *App) follow(ctx context.Context, o config.Options) {
 
 func (a *App) apply(change config.Change) {
 	a.config.Store(change.Config)
-	a.Models.replace(modelSettings(change.Config, a.opts.Model))
+	a.Models.replace(modelSettings(change.Config, a.opts.Model, a.opts.Firm))
 	a.Gate.SetPolicy(a.policy())
 	if p, ok := a.Pool.(interface{ Reconfigure(*config.Config) error }); ok {
 		if err := p.Reconfigure(change.Config); err != nil {

@@ -51,7 +51,7 @@ func (s *Set) Resolve(ctx context.Context, ref string) (Provider, Model, error) 
 		ref = s.settings.Default
 	}
 	name, model, err := s.find(ctx, ref)
-	if err != nil && asked == "" && !s.settings.Explicit && len(s.settings.Providers) == 0 {
+	if err != nil && asked == "" && !s.settings.Explicit && !s.settings.Firm && len(s.settings.Providers) == 0 {
 		name, err = s.first(ctx), nil // the file of someone who has no key yet
 	}
 	if err != nil {
@@ -89,6 +89,11 @@ func (s *Set) find(ctx context.Context, ref string) (name, model string, err err
 	for n := range s.found(ctx) {
 		if s.offers(ctx, n, ref) {
 			return n, ref, nil
+		}
+	}
+	for _, v := range vendors() {
+		if slash && v.Name == head {
+			return "", "", fmt.Errorf("there is no key for %s, which the model %s needs: set %s, or run \"hermes setup\"", head, ref, v.KeyEnv)
 		}
 	}
 	if slash {

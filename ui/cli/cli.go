@@ -48,6 +48,7 @@ type Start struct {
 	Cwd        string           // directory of new sessions, absolute
 	Model      string           // replaces the configured one; may be empty
 	Toolsets   []string         // likewise
+	Firm       bool             // no other model answers in place of the one that was chosen
 	Unattended bool             // nobody can answer: what would be asked is refused
 	Yes        bool             // what would be asked runs
 	YesLevel   *int             // what runs unasked, in place of the setting; nil leaves it

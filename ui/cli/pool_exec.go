@@ -99,6 +99,9 @@ func (c *command) poolShell(f *poolFlags) *cobra.Command {
 	return cmd
 }
 
+// exitNotFound is what a shell says when there is no such program.
+const exitNotFound Exit = 127
+
 // exec runs argv, or a shell for a person when there is none.
 func (w *poolWork) exec(ctx context.Context, name string, argv []string, x execFlags) error {
 	s, err := w.status(name)
@@ -157,7 +160,9 @@ func (w *poolWork) stream(ctx context.Context, r backend.Request) error {
 	piped.Channel, piped.Argv = true, append([]string{"/bin/sh", "-c", `exec "$@" >&3 3>&-`, "sh"}, r.Argv...)
 	p, err := w.pool.Start(ctx, piped)
 	if err != nil && strings.Contains(err.Error(), "/bin/sh") { // an image without a shell
-		p, err = w.pool.Start(ctx, r)
+		if p, err = w.pool.Start(ctx, r); err != nil && strings.Contains(err.Error(), "no such program") {
+			return failed(exitNotFound, "%w", err)
+		}
 	}
 	if err != nil {
 		return err

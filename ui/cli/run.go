@@ -87,7 +87,7 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 		c.note("hermes: %s", problem)
 	}
 	start.Toolsets, start.Yes, start.Unattended = f.toolsets, f.yes.all, !f.yes.all
-	start.YesLevel = f.yes.level
+	start.YesLevel, start.Firm = f.yes.level, true
 	return c.with(ctx, start, func(ctx context.Context, app *App) error {
 		box := app.Bus.Subscribe(event.Limits{}) // before the session opens, so that its first event is seen
 		defer box.Close()
