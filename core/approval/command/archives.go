@@ -79,7 +79,7 @@ func (w *walker) tarMode(o options) {
 
 // unpacks remembers that an archive comes from the network.
 func (w *walker) unpacks(archives []field) {
-	w.strange = w.strange || w.in.net
+	w.strange, w.opened = w.strange || w.in.net, true
 	for _, f := range archives {
 		w.strange = w.strange || w.written[w.place(f).path]
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 func FuzzAnalyse(f *testing.F) {
@@ -92,4 +94,30 @@ func BenchmarkAnalyse(b *testing.B) {
 		p95 = took[len(took)*95/100]
 	}
 	b.ReportMetric(float64(p95.Nanoseconds()), "p95-ns/command")
+}
+
+// TestAnalyserKeepsUpWithItsParser measures in shares of what parsing the same commands alone takes on this machine now: two or three
+// readings and the walk. Locked to the parser, the figure does not depend on what else runs.
+func TestAnalyserKeepsUpWithItsParser(t *testing.T) {
+	rows := readTable(t, "testdata/commands.tsv")
+	best := func(of func(string)) time.Duration {
+		fastest := time.Hour
+		for range 7 {
+			start := time.Now()
+			for _, r := range rows {
+				of(r.command)
+			}
+			fastest = min(fastest, time.Since(start))
+		}
+		return fastest
+	}
+	c := placeForTests()
+	parsing := best(func(s string) {
+		_, _ = syntax.NewParser().Parse(strings.NewReader(s), "") //nolint:errcheck // some are no commands
+	})
+	analysing := best(func(s string) { Analyse(s, c) })
+	t.Logf("%s a command to parse, %s to analyse", parsing/time.Duration(len(rows)), analysing/time.Duration(len(rows)))
+	if analysing > 25*parsing {
+		t.Errorf("analysing takes %.1f times as long as parsing", float64(analysing)/float64(parsing))
+	}
 }

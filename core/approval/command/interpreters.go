@@ -131,8 +131,8 @@ func (w *walker) file(name string, f field) {
 		w.add(Exec, LevelAlways, f.text, name+" runs what is known only when it runs")
 	case strings.Contains(f.text, "://"):
 		w.add(Exec, LevelAlways, f.text, name+" runs what comes from the network")
-	case w.written[p.path] || w.writtenBelow(p.path):
-		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote")
+	case w.written[p.path] || w.writtenBelow(p.path) || w.opened && p.kind == placeProject:
+		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote or unpacked")
 	case p.kind == placeProject:
 		w.add(Run, LevelStandard, f.text, "runs "+w.name(f))
 		if acts(path.Base(f.text)) {

@@ -128,8 +128,8 @@ func (w *walker) programAt(f field) (name string, known bool) {
 	}
 	p := w.place(f)
 	switch {
-	case w.written[p.path] || w.writtenBelow(p.path):
-		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote")
+	case w.written[p.path] || w.writtenBelow(p.path) || w.opened && p.kind == placeProject:
+		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote or unpacked")
 	case p.kind == placeProject:
 		if (toolFolder(f.text) || one("rails rake artisan manage.py", base)) && programs()[base] != nil {
 			return base, true

@@ -43,6 +43,9 @@ func sed(w *walker, c cmd) {
 		if s.name == "i" || s.long && one("in in- in-p in-pl in-pla in-plac in-place", s.name) {
 			for _, f := range files {
 				w.writes(f, "changes")
+				if base := pathBase(f.text); strings.HasSuffix(base, "sh") || !strings.Contains(base, ".") {
+					w.note(f)
+				}
 				for _, script := range scripts {
 					if one("d 1,$d $!d;d 1,$!d /./d /^/d /.*/d s/.*// /$/d 1~1d", strings.TrimSpace(script.text)) || o.has("n", "quiet", "silent") && !strings.ContainsAny(script.text, "pPwi") {
 						w.add(Delete, LevelSensitive, f.text, "deletes all lines of "+w.name(f))

@@ -17,6 +17,7 @@ type walker struct {
 	written map[string]bool         // files that the line has written so far
 	linked  map[string]string       // links that the line has made, and where they lead
 	strange bool                    // the line has unpacked what it fetched
+	opened  bool                    // the line has unpacked an archive into the project
 	effects []Effect
 	loose   string
 
