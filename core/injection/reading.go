@@ -109,20 +109,13 @@ func hyphened(_ string, t folded) (folded, bool) {
 	if hits == nil {
 		return folded{}, false
 	}
-	b, last := newBuilder(len(t.text)), 0
-	for _, h := range hits {
-		copyPart(b, t, last, h[0])
-		for i := h[0]; i < h[1]; i++ {
-			if c := t.text[i]; c >= 'a' && c <= 'z' {
-				b.rune(rune(c), t.at[i])
-			} else {
-				b.space(t.at[i])
-			}
+	return t.rewritten(hits, func(b *builder, c byte, at int) {
+		if c >= 'a' && c <= 'z' {
+			b.rune(rune(c), at)
+		} else {
+			b.space(at)
 		}
-		last = h[1]
-	}
-	copyPart(b, t, last, len(t.text))
-	return b.done(t.at[len(t.at)-1]), true
+	}), true
 }
 
 var chained = sync.OnceValue(func() *regexp.Regexp {

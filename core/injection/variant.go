@@ -30,20 +30,15 @@ func spaced(_ string, t folded) (folded, bool) {
 	if hits == nil {
 		return folded{}, false
 	}
-	b, last := newBuilder(len(t.text)), 0
-	for _, h := range hits {
-		copyPart(b, t, last, h[0])
-		for i := h[0]; i < h[1]; i++ {
-			if c := t.text[i]; c >= 'a' && c <= 'z' {
-				b.rune(rune(c), t.at[i])
-			}
+	joined := t.rewritten(hits, func(b *builder, c byte, at int) {
+		if c >= 'a' && c <= 'z' {
+			b.rune(rune(c), at)
 		}
-		last = h[1]
-	}
-	copyPart(b, t, last, len(t.text))
+	})
 	// Words that were spelled run together: the rules are asked with and without blanks.
-	joined := b.done(t.at[len(t.at)-1])
-	return split(joined), true
+	v := split(joined)
+	v.noise = len(t.text) > 2000 // split also cuts words that only hold a known one
+	return v, true
 }
 
 var spelled = sync.OnceValue(func() *regexp.Regexp {
@@ -61,8 +56,9 @@ func split(t folded) folded {
 			}
 		}
 		if n == 0 {
-			copyPart(b, t, i, i+1)
-			i++
+			_, size := utf8.DecodeRuneInString(t.text[i:])
+			copyPart(b, t, i, i+size)
+			i += size
 			continue
 		}
 		b.space(t.at[i])
@@ -76,6 +72,20 @@ func split(t folded) folded {
 var vocabulary = []string{
 	"ignore", "disregard", "forget", "previous", "prior", "above", "all", "your", "the", "instructions", "instruction", "prompt", "rules",
 	"system", "reveal", "you", "are", "now", "do", "not", "tell", "user", "send", "secrets", "password", "and",
+}
+
+// rewritten is t with each byte of the places written anew.
+func (f folded) rewritten(places [][]int, write func(b *builder, c byte, at int)) folded {
+	b, last := newBuilder(len(f.text)), 0
+	for _, p := range places {
+		copyPart(b, f, last, p[0])
+		for i := p[0]; i < p[1]; i++ {
+			write(b, f.text[i], f.at[i])
+		}
+		last = p[1]
+	}
+	copyPart(b, f, last, len(f.text))
+	return b.done(f.at[len(f.at)-1])
 }
 
 func copyPart(b *builder, t folded, from, to int) {
@@ -96,20 +106,12 @@ func digits(_ string, t folded) (folded, bool) {
 	if hits == nil {
 		return folded{}, false
 	}
-	b, last := newBuilder(len(t.text)), 0
-	for _, h := range hits {
-		copyPart(b, t, last, h[0])
-		for i := h[0]; i < h[1]; i++ {
-			c := t.text[i]
-			if k := strings.IndexByte("01345789@$!", c); k >= 0 {
-				c = "oieastbgasi"[k]
-			}
-			b.rune(rune(c), t.at[i])
+	return t.rewritten(hits, func(b *builder, c byte, at int) {
+		if k := strings.IndexByte("01345789@$!", c); k >= 0 {
+			c = "oieastbgasi"[k]
 		}
-		last = h[1]
-	}
-	copyPart(b, t, last, len(t.text))
-	return b.done(t.at[len(t.at)-1]), true
+		b.rune(rune(c), at)
+	}), true
 }
 
 var mixed = sync.OnceValue(func() *regexp.Regexp {

@@ -174,6 +174,7 @@ func (p *Prompt) take(s source, limit int) (string, bool) {
 	if hit, found := p.blocked(s.name, text); found {
 		return hit, true
 	}
+	text = p.withoutOrders(s.name, text)
 	runes := []rune(text)
 	f := File{Path: s.name, Runes: len(runes), Removed: removed}
 	if len(runes) > limit {
@@ -185,17 +186,29 @@ func (p *Prompt) take(s source, limit int) (string, bool) {
 	return text, true
 }
 
-// blocked stands for a file that gives orders to the agent. The file stays as it is; the person is told where to look.
+// blocked stands for a file with words of an order to the agent that rules know. The file stays as it is; the person is told where to look.
 func (p *Prompt) blocked(name, text string) (string, bool) {
-	hits := injection.Scan(text)
-	if len(hits) == 0 {
+	hits := injection.ScanDocument(text)
+	i := slices.IndexFunc(hits, func(f injection.Finding) bool { return f.Score == 0 })
+	if i < 0 {
 		return "", false
 	}
-	h := hits[0]
+	h := hits[i]
 	line := 1 + strings.Count(text[:h.Start], "\n")
 	p.notice("%s, line %d: %s: %q. The file is kept out of the prompt; `hermes memory scan %s` shows all hits", name, line, h.Reason, injection.Excerpt(text, h), name)
 	p.Files = append(p.Files, File{Path: name, Blocked: h.Reason})
 	return fmt.Sprintf("[BLOCKED: this file %s (line %d). It is not shown to you; tell the user if it matters.]", h.Reason, line), true
+}
+
+// withoutOrders takes out the lines that only read like orders: a model judged them, and it can err about an honest line. The rest of the file
+// stays in the prompt, and the person is told.
+func (p *Prompt) withoutOrders(name, text string) string {
+	out, hits := injection.Block(text)
+	for _, h := range hits {
+		line := 1 + strings.Count(text[:h.Start], "\n")
+		p.notice("%s, line %d: %s: %q. The line is kept out of the prompt; the file stays as it is", name, line, h.Reason, injection.Excerpt(text, h))
+	}
+	return out
 }
 
 func read(s source) (raw []byte, more bool, err error) {

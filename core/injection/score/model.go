@@ -1,5 +1,5 @@
 // Package score judges how much a text reads like an order to the agent, by a linear model that was trained on tables of such orders and of
-// honest texts (package train beside it, `make model`).
+// honest texts (command train beside it, go generate).
 //
 // The contract: a text comes as sentences in normal form (injection.Sentences). Each becomes a Part; a window of neighbouring parts has a score, above
 // zero for "reads like an order". What a window costs does not depend on how long its sentences are. The model (some 100 kB) and the lexicon are read
@@ -100,6 +100,8 @@ func (j *Judge) Score(p Part) float64 {
 
 // Probability is the score as a number from 0 to 1.
 func Probability(score float64) float64 { return 1 / (1 + math.Exp(-score)) }
+
+//go:generate go run hermes/core/injection/train -dir ..
 
 //go:embed model.bin
 var packed []byte

@@ -1,4 +1,4 @@
-// Command train makes the model of core/injection/score from tables of orders to an agent and of honest texts: `make model`.
+// Command train makes the model of core/injection/score from tables of orders to an agent and of honest texts: go generate ./core/injection/score.
 //
 // The tables stand in tables/ and in ../testdata. A table *.tsv has lines of LABEL (block or allow), LANG, CATEGORY and TEXT, divided by tabs; a
 // table *.txt has one text a line below heads of the form "## LABEL LANG CATEGORY", or a name that says what all of its lines are. The part of a

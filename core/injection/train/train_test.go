@@ -30,7 +30,7 @@ func TestModelIsMadeFromTheTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(have, want) {
-		t.Fatal("core/injection/score/model.bin is not what its tables make: run `make model` and commit it")
+		t.Fatal("core/injection/score/model.bin is not what its tables make: run go generate ./core/injection/score and commit it")
 	}
 }
 
