@@ -28,6 +28,7 @@ func (p *Pane) Catches(key string) bool {
 func (p *Pane) typed(k tea.KeyMsg) tea.Cmd {
 	name := k.String()
 	text := k.Paste || k.Type == tea.KeyRunes && !k.Alt
+	p.burst.after = true
 	switch {
 	case name == "ctrl+c":
 		return p.interrupt()
@@ -46,6 +47,12 @@ func (p *Pane) typed(k tea.KeyMsg) tea.Cmd {
 	}
 	if p.queue.choosing {
 		return nil
+	}
+	if name == "enter" && !p.composer.Completing() && p.burst.doubts(p.deps.Now()) {
+		return p.lineEnd()
+	}
+	if text && !k.Paste || k.Type == tea.KeySpace {
+		p.burst.text(p.deps.Now(), len(k.Runes))
 	}
 	if p.composer.Key(k) == compose.Submit {
 		return p.submit()

@@ -226,6 +226,8 @@ func (p *Pane) answer(msg tea.Msg) tea.Cmd {
 		return p.queued(m)
 	case filesMsg:
 		p.offerFiles(m)
+	case burstMsg:
+		return p.burstOver(m)
 	case editedMsg:
 		if m.err != nil {
 			return toast(event.Error, "The editor failed: "+oneLine(m.err.Error()), "")

@@ -57,6 +57,8 @@ type Pane struct {
 	hit      int
 	last     compose.Token // completions were offered for
 
+	burst burst
+
 	memo   string
 	memoAt uint64 // what the running clocks showed then
 	memoOK bool
