@@ -230,11 +230,14 @@ func (f *frame) tabRow() string {
 		if f.w < 60 {
 			label = t.short
 		}
-		st := f.styles.Dim
+		st, label := f.styles.Dim, " "+label+" "
 		if t.slot == f.focus {
 			st = f.styles.Selection
+			if f.styles.Plain {
+				label = "[" + label[1:len(label)-1] + "]"
+			}
 		}
-		parts = append(parts, st.Render(" "+label+" "))
+		parts = append(parts, st.Render(label))
 	}
 	row := strings.Join(parts, f.styles.Faint.Render(f.styles.Glyphs.Bar))
 	if p := f.convs.current(); p != nil {

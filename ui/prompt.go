@@ -111,13 +111,13 @@ func (c *confirm) Update(msg tea.Msg) (tea.Cmd, bool) {
 }
 
 func (c *confirm) View(w, h int) string {
-	no, yes := c.styles.Selection, c.styles.Dim
+	no, yes := c.styles.Selection.Render("[ No ]"), c.styles.Dim.Render("  Yes  ")
 	if c.onYes {
-		no, yes = yes, no
+		no, yes = c.styles.Dim.Render("  No  "), c.styles.Selection.Render("[ Yes ]")
 	}
 	rows := []string{c.styles.Strong.Render(" " + c.title)}
 	for _, line := range c.lines(w) {
 		rows = append(rows, c.styles.Dim.Render(" "+line))
 	}
-	return text.Block(append(rows, "", " "+no.Render("[ No ]")+"  "+yes.Render("[ Yes ]")), w, h)
+	return text.Block(append(rows, "", " "+no+"  "+yes), w, h)
 }

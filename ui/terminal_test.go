@@ -175,7 +175,7 @@ func TestResize(t *testing.T) {
 	if err := pty.Setsize(r.pty, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
 	}
-	r.wait("1 Sessions │ 2 Chat")
+	r.wait("1 Sessions │[2 Chat]")
 	r.key("\x03\x03")
 	if code := r.exit(5 * time.Second); code != 0 {
 		t.Errorf("exit code %d", code)

@@ -168,7 +168,7 @@ func pull(p *Pane) {
 // line is the row of a back end as text.
 func line(t *testing.T, p *Pane, name string) string {
 	t.Helper()
-	for _, l := range strings.Split(text.Sanitize(p.View()), "\n") {
+	for _, l := range strings.Split(strings.ReplaceAll(text.Sanitize(p.View()), "❯", " "), "\n") {
 		if strings.Contains(l, " "+name+" ") {
 			return strings.TrimSpace(l)
 		}

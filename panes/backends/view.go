@@ -85,9 +85,13 @@ func (p *Pane) line(r Row, selected bool, c columns, now time.Time) string {
 	if r.Selected {
 		mark = p.styles.Accent.Render(p.styles.Glyphs.Closed)
 	}
+	cursor := " " // without colours it stands here
+	if selected && p.styles.Plain {
+		cursor = p.styles.Glyphs.Prompt
+	}
 	glyph, word := p.state(r)
 	e := p.styles.Glyphs.Ellipsis
-	line := mark + glyph + " " + text.Fit(text.Truncate(oneLine(r.Name), c.name, e), c.name) + " "
+	line := mark + glyph + cursor + text.Fit(text.Truncate(oneLine(r.Name), c.name, e), c.name) + " "
 	switch {
 	case c.where > 0 && r.Pull.Known():
 		line += p.bar(r, c.where) + "  "

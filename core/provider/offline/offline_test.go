@@ -124,7 +124,7 @@ func TestReport(t *testing.T) {
 			{ID: "3", Name: "terminal"},
 		}},
 		{Role: chat.RoleTool, Result: &chat.ToolResult{
-			CallID: "1", Name: "terminal", Text: strings.Repeat("line\n", 100) + "```\nlast", Backend: "local", ExitCode: &code, Took: 1234 * time.Millisecond,
+			CallID: "1", Name: "terminal", Text: strings.Repeat("line\n", 100) + "```\nlast\n[warning: fell back]", Backend: "local", ExitCode: &code, Took: 1234 * time.Millisecond,
 			Warnings: []string{"fell back", "line"}, Spill: "/spill/1",
 		}},
 		{Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "2", Name: "write_file", Diffs: []chat.FileDiff{{Path: "x.txt", Op: chat.FileCreated, Added: 2}}}},
@@ -135,15 +135,15 @@ func TestReport(t *testing.T) {
 		t.Error("a report runs something")
 	}
 	for _, want := range []string{
-		"`$ make test` ended with exit code 3 on `local` after 1.23s.", "\n````\nline\n", "lines more", "last\n````", "fell back", "/spill/1",
+		"`$ make test` ended with exit code 3 on `local` after 1.23s.", "\n````\nline\n", "lines more", "last\n````", "/spill/1",
 		"**write_file** `x.txt` is done; created `x.txt` (+2 -0).", "**terminal** was interrupted.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "note: line") {
-		t.Error("a warning that the output shows is repeated")
+	if strings.Contains(text, "fell back") {
+		t.Error("a warning that stands under the call is repeated")
 	}
 	if n := strings.Count(text, "\n"); n > 50 {
 		t.Errorf("the report has %d lines", n)

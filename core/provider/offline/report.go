@@ -34,20 +34,23 @@ func report(messages []chat.Message) string {
 func describe(c chat.ToolCall, r chat.ToolResult) string {
 	var b strings.Builder
 	b.WriteString(title(c, r) + " " + outcome(r))
-	if ex := excerpt(r.Text); ex != "" {
+	if ex := excerpt(withoutWarnings(r)); ex != "" {
 		mark := fenceFor(ex)
 		fmt.Fprintf(&b, "\n\n%s\n%s\n%s", mark, ex, mark)
-	}
-	for _, w := range r.Warnings {
-		if strings.Contains(r.Text, w) {
-			continue
-		}
-		fmt.Fprintf(&b, "\n\n- note: %s", oneLineOf(w))
 	}
 	if r.Spill != "" {
 		fmt.Fprintf(&b, "\n\nThe full output is in %s.", code(r.Spill))
 	}
 	return b.String()
+}
+
+// withoutWarnings is the output without the lines that stand under the call anyway, for whoever reads this.
+func withoutWarnings(r chat.ToolResult) string {
+	out := r.Text
+	for _, w := range r.Warnings {
+		out = strings.ReplaceAll(out, "[warning: "+w+"]", "")
+	}
+	return strings.TrimRight(out, "\n")
 }
 
 // title is the call in a few words.
@@ -133,5 +136,3 @@ func fenceFor(text string) string {
 	}
 	return strings.Repeat("`", max(3, longest+1))
 }
-
-func oneLineOf(s string) string { return strings.Join(strings.Fields(s), " ") }
