@@ -23,6 +23,9 @@ type lend struct {
 
 func (l *lend) SetStdin(r io.Reader) {
 	if l.cmd != nil && l.cmd.Stdin == nil {
+		if w, ok := r.(*wholeKeys); ok { // a process wants the terminal itself, not a pipe from it
+			r = w.File
+		}
 		l.cmd.Stdin = r
 	}
 }

@@ -101,7 +101,7 @@ func (p *Program) Run(ctx context.Context) error {
 	if err := p.frame.terminal.enter(p.frame.screen); err != nil {
 		return errors.Join(fmt.Errorf("the terminal could not be prepared: %w", err), p.frame.terminal.cook())
 	}
-	p.tea = tea.NewProgram(p.frame, tea.WithInput(p.opt.Input), tea.WithOutput(p.opt.Output), tea.WithContext(ctx),
+	p.tea = tea.NewProgram(p.frame, tea.WithInput(whole(p.opt.Input)), tea.WithOutput(p.opt.Output), tea.WithContext(ctx),
 		tea.WithoutRenderer(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFilter(p.take))
 	close(p.on)
 	p.start(ctx)

@@ -64,7 +64,11 @@ func (f *frame) observeProgram(e event.Envelope) {
 		}
 	case event.ConfigReloaded:
 		if len(ev.Problems) > 0 {
-			f.say(event.Warn, ev.Problems[0], fmt.Sprintf("%d problems: hermes config check", len(ev.Problems)))
+			hint := "hermes config check says more"
+			if more := len(ev.Problems) - 1; more > 0 {
+				hint = fmt.Sprintf("and %d more: hermes config check lists them", more)
+			}
+			f.say(event.Warn, ev.Problems[0], hint)
 		}
 	case event.SkillsChanged:
 		if ev.Untrusted != "" {

@@ -1,0 +1,46 @@
+package ui
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestNoReadEndsInsideOfACharacter(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.StringOfN(rapid.RuneFrom([]rune("a容é🚀日\x1b[")), 1, 400, -1).Draw(rt, "text")
+		src := io.Reader(bytes.NewReader([]byte(text)))
+		if rapid.Bool().Draw(rt, "slow") {
+			src = iotest.OneByteReader(src)
+		}
+		w := &wholeKeys{read: src.Read}
+		var got []byte
+		buf := make([]byte, rapid.IntRange(8, 64).Draw(rt, "size"))
+		for {
+			n, err := w.Read(buf)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil || !utf8.Valid(buf[:n]) {
+				rt.Fatalf("%q, %v", buf[:n], err)
+			}
+			got = append(got, buf[:n]...)
+		}
+		if string(got) != text {
+			rt.Fatalf("%q became %q", text, got)
+		}
+	})
+}
+
+func TestWhatIsNoUTF8IsNotHeldForEver(t *testing.T) {
+	w := &wholeKeys{read: bytes.NewReader([]byte("a\xe9b\x80\x80\x80\x80")).Read}
+	got, err := io.ReadAll(struct{ io.Reader }{w})
+	if err != nil || string(got) != "a\xe9b\x80\x80\x80\x80" {
+		t.Errorf("%q %v", got, err)
+	}
+}
