@@ -211,6 +211,9 @@ func (d *Document) scan() {
 	}
 	text := joined.String()
 	for _, f := range injection.Scan(text) {
+		if f.Score > 0 { // how much a text reads like an order is a question for each entry: many facts in a row are no sentence
+			continue
+		}
 		for i := range d.Entries {
 			e := &d.Entries[i]
 			start, end := max(f.Start-at[i], 0), min(f.End-at[i], len(e.Text))

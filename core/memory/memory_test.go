@@ -431,3 +431,23 @@ func FuzzParse(f *testing.F) {
 		d.scan()
 	})
 }
+
+// Ordinary notes are not blocked, alone or beside each other.
+func TestHonestNotes(t *testing.T) {
+	t.Parallel()
+	s := store(t)
+	notes := []string{
+		"The staging server is called vega and is reached over the bastion", "User prefers short answers and British spelling", "Builds need go 1.25; run make first, then make check",
+		"Project convention: commit messages say why", "docker on this machine needs sudo", "The analytics back end has 16 GB; use it for notebooks", "User's time zone is Europe/Oslo",
+		"pytest -x fails in tests/net without IPv6", "Never force-push to main (user said so in March)", "Always run the linter before a commit", "用户喜欢简洁的回答", "API docs live in docs/api; the examples there are out of date",
+	}
+	for _, n := range notes {
+		if _, err := s.Apply(Notes, []Op{{Add, n, ""}}, "agent", Rules{}); err != nil {
+			t.Errorf("%q: %v", n, err)
+		}
+	}
+	d, err := s.Load(Notes)
+	if err != nil || len(d.Blocked()) != 0 || len(d.Entries) != len(notes) {
+		t.Errorf("%d of %d, blocked %+v, %v", len(d.Entries), len(notes), d.Blocked(), err)
+	}
+}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,9 +15,11 @@ func TestTwoProcesses(t *testing.T) {
 	const processes, each = 3, 15
 	home := t.TempDir()
 	var running []*exec.Cmd
+	var outputs [processes]bytes.Buffer
 	for i := range processes {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestWriterProcess$")
 		cmd.Env = append(os.Environ(), "MEMORY_TEST_HOME="+home, fmt.Sprintf("MEMORY_TEST_NAME=p%d", i))
+		cmd.Stdout = &outputs[i]
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -34,9 +37,9 @@ func TestTwoProcesses(t *testing.T) {
 			}
 		}
 	}
-	for _, cmd := range running {
+	for i, cmd := range running {
 		if err := cmd.Wait(); err != nil {
-			t.Error(err)
+			t.Errorf("%v: %s", err, &outputs[i])
 		}
 	}
 	d, err := s.Load(Notes)

@@ -238,7 +238,7 @@ func list(d memory.Document) string {
 	for i, e := range d.Entries {
 		text := e.Text
 		if e.Blocked() {
-			text = "[BLOCKED: this entry " + e.Hits[0].Reason + "; the person sees it with /memory]"
+			text = blocked(e)
 		}
 		fmt.Fprintf(&b, "\n%d. (%d) %s", i+1, utf8.RuneCountInString(e.Text), text)
 	}
@@ -261,7 +261,7 @@ func (m *Memory) failure(c tool.Call, t memory.Target, err error) tool.Result {
 		text += " The entries are:" + shown(m, t)
 	case memory.Ambiguous:
 		for i, e := range r.Matches {
-			text += fmt.Sprintf("\n%d. %s", i+1, e)
+			text += fmt.Sprintf("\n%d. %s", i+1, m.harmless(t, e))
 		}
 	case memory.Injected, memory.Secret:
 		m.tell(c, t, r)
@@ -271,6 +271,24 @@ func (m *Memory) failure(c tool.Call, t memory.Target, err error) tool.Result {
 	case memory.Duplicate, memory.Malformed, memory.Stale:
 	}
 	return tool.Fail("%s\n%s%s", text, use(r.Doc), enough(n))
+}
+
+// harmless is an entry as the model may read it.
+func (m *Memory) harmless(t memory.Target, text string) string {
+	d, err := m.store.Load(t)
+	if err != nil {
+		return "[not shown]"
+	}
+	for _, e := range d.Entries {
+		if e.Text == text && e.Blocked() {
+			return blocked(e)
+		}
+	}
+	return text
+}
+
+func blocked(e memory.Entry) string {
+	return "[BLOCKED: this entry " + e.Hits[0].Reason + "; the person sees it with /memory]"
 }
 
 func shown(m *Memory, t memory.Target) string {
