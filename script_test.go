@@ -22,7 +22,7 @@ import (
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
-		Deadline: time.Now().Add(3 * patience),
+		Deadline: time.Now().Add(15 * patience), // of all of them together, which wait for one another where there are few cores
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "model": model, "requests": requests, "busybox": busybox, "until": until,
 		},

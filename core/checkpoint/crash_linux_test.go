@@ -112,7 +112,7 @@ func TestKilledWhileUndoing(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, Options{})
 	p.git()
-	const files = 300
+	const files = 60 // an undo of them takes longer than the last of the moments below, on any disk that a file is synced to
 	for i := range files {
 		p.write(fmt.Sprintf("d%d/f%d", i%7, i), fmt.Sprintf("old %d\n", i))
 	}
@@ -164,7 +164,9 @@ func TestKilledWhileUndoing(t *testing.T) {
 			t.Errorf("left: %v", left)
 		}
 	}
-	t.Logf("killed %d of 12", killed)
+	if killed < 2 {
+		t.Errorf("killed %d of 12 before their end: this proved little", killed)
+	}
 }
 
 // Two processes record at the same time; both can be undone, and what one of them sweeps the other does not miss.
