@@ -12,7 +12,7 @@ import (
 // text, each run of sentences in a long one, and a short text as a whole.
 
 // Threshold is the score above which a short text that is to be kept is a hit.
-const Threshold = 0.45
+const Threshold = 0.3
 
 // care is how much a text must read like an order to be a hit. The scores were measured by leaving one author out (train/main.go).
 type care struct {
