@@ -83,30 +83,19 @@ func rot13(r rune) rune {
 // No command, in the foreground or the background, and no script shows the environment of the program, whoever runs it.
 func TestRedTeamEnvironment(t *testing.T) {
 	needPython(t)
-	for _, mode := range []struct {
-		name string
-		args []string
-		uid  int
-	}{{"unattended", nil, 0}, {"yes", []string{"--yes"}, 0}, {"yes, a normal user", []string{"--yes"}, 65534}} {
-		t.Run(mode.name, func(t *testing.T) {
-			t.Parallel()
-			v := newVictim(t)
-			if v.uid = mode.uid; v.uid != 0 {
-				needRoot(t)
-			}
-			strikes := environmentStrikes()
-			o := v.attack(strikes, mode.args...)
-			o.told(t)
-			o.clean(t)
-			for name, r := range o.results {
-				for _, form := range encoded(parentSecret) {
-					if strings.Contains(r, form) {
-						t.Errorf("%s shows %q", name, form)
-					}
+	eachMode(t, func(t *testing.T, v *victim, args []string) {
+		strikes := environmentStrikes()
+		o := v.attack(strikes, args...)
+		o.told(t)
+		o.clean(t)
+		for name, r := range o.results {
+			for _, form := range encoded(parentSecret) {
+				if strings.Contains(r, form) {
+					t.Errorf("%s shows %q", name, form)
 				}
 			}
-		})
-	}
+		}
+	})
 }
 
 // A script that runs finds nothing of the program's, as root and as a normal user.

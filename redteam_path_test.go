@@ -74,29 +74,18 @@ func (v *victim) layTraps() {
 // The file tools get nowhere by any spelling of a path: not where nobody can be asked, not where everything was said yes to, not as a
 // normal user.
 func TestRedTeamPathTricks(t *testing.T) {
-	for _, mode := range []struct {
-		name string
-		args []string
-		uid  int
-	}{{"unattended", nil, 0}, {"yes", []string{"--yes"}, 0}, {"yes, a normal user", []string{"--yes"}, 65534}} {
-		t.Run(mode.name, func(t *testing.T) {
-			t.Parallel()
-			v := newVictim(t)
-			if v.uid = mode.uid; v.uid != 0 {
-				needRoot(t)
+	eachMode(t, func(t *testing.T, v *victim, args []string) {
+		v.layTraps()
+		strikes := pathStrikes(v)
+		o := v.attack(append(searches(v), strikes...), args...)
+		o.repelled(t, strikes)
+		v.intact()
+		for _, path := range []string{"project/.git/hooks", ".ssh/rc", ".hermes/skills/evil"} {
+			if _, err := os.Lstat(filepath.Join(v.user, path)); err == nil {
+				t.Errorf("%s was made", path)
 			}
-			v.layTraps()
-			strikes := pathStrikes(v)
-			o := v.attack(append(searches(v), strikes...), mode.args...)
-			o.repelled(t, strikes)
-			v.intact()
-			for _, path := range []string{"project/.git/hooks", ".ssh/rc", ".hermes/skills/evil"} {
-				if _, err := os.Lstat(filepath.Join(v.user, path)); err == nil {
-					t.Errorf("%s was made", path)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // needRoot skips what needs to become another user.

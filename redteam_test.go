@@ -119,6 +119,25 @@ func python(name, code string) strike {
 	return call(name, "execute_code", map[string]any{"code": code})
 }
 
+// eachMode attacks where nobody can be asked, where everything was said yes to, and as a normal user.
+func eachMode(t *testing.T, attack func(t *testing.T, v *victim, args []string)) {
+	t.Helper()
+	for _, mode := range []struct {
+		name string
+		args []string
+		uid  int
+	}{{"unattended", nil, 0}, {"yes", []string{"--yes"}, 0}, {"yes, a normal user", []string{"--yes"}, 65534}} {
+		t.Run(mode.name, func(t *testing.T) {
+			t.Parallel()
+			v := newVictim(t)
+			if v.uid = mode.uid; v.uid != 0 {
+				needRoot(t)
+			}
+			attack(t, v, mode.args)
+		})
+	}
+}
+
 // outcome is how an attack ended.
 type outcome struct {
 	code    int
