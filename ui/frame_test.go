@@ -353,3 +353,21 @@ func TestLeakedMouseReportsAreNotTyped(t *testing.T) {
 	s.WaitFor("❯ ok")
 	_ = convs
 }
+
+func TestPriceAndTheWayOutAreNamedAtEveryWidth(t *testing.T) {
+	for _, w := range []int{50, 60, 80, 100, 120, 160} {
+		opt, _ := options(t)
+		s := uitest.Start(t, opt, w, 24)
+		h := event.Header{Session: "s1", Turn: "t1"}
+		call := chat.ToolCall{ID: "c", Name: "terminal"}
+		opt.Bus.Publish(h, event.TurnStarted{Model: "some-vendor/a-model-with-a-name"})
+		opt.Bus.Publish(h, event.UsageTick{Session: "s1", Context: 5000, Window: 20000, Total: chat.Usage{Cost: 42000, CostKnown: true}})
+		opt.Bus.Publish(h, event.ToolStarted{Call: call, Gist: "pytest -q --maxfail=1 tests/pool", Backend: "analytics"})
+		opt.Bus.Publish(h, event.TurnPhase{Turn: "t1", Phase: "running terminal"})
+		s.Wait("work, price and keys", func(p string) bool {
+			rows := strings.Split(strings.TrimRight(p, "\n "), "\n")
+			last := rows[len(rows)-1]
+			return strings.Contains(last, "running pytest") && (w < 70 || strings.Contains(last, "$0.042") && strings.Contains(last, "esc stop"))
+		})
+	}
+}

@@ -121,7 +121,7 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 		if !s.busy { // its start was lost
 			s.busy, s.since = true, e.At
 		}
-		s.phase = s.saying(ev.Phase)
+		s.phase = s.saying(ev.Phase, max(12, min(maxDoing, f.w/5)))
 	case event.ToolStarted:
 		s.call = ev
 	case event.ReasoningDelta:
@@ -146,7 +146,7 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 	return nil
 }
 
-// maxDoing is how much of a command the status row says.
+// maxDoing is how much of a command the status row says at most: a fifth of it, so that the price has room.
 const maxDoing = 28
 
 // answers says what an answer brings now: a model that thinks for a minute shows nothing else in the meantime.
@@ -158,7 +158,7 @@ func (s *sessionStatus) answers(what string) {
 }
 
 // saying is what the row says in a phase. That a tool runs is said with what it runs, and where.
-func (s *sessionStatus) saying(phase string) string {
+func (s *sessionStatus) saying(phase string, room int) string {
 	c := s.call
 	if c.Call.Name == "" || phase != "running "+c.Call.Name {
 		return phase
@@ -170,7 +170,7 @@ func (s *sessionStatus) saying(phase string) string {
 	case c.Backend == "": // not a command: what it is that runs is in the name
 		what = c.Call.Name + " " + what
 	}
-	what = "running " + text.Truncate(oneLine(text.Sanitize(what)), maxDoing, "…")
+	what = "running " + text.Truncate(oneLine(text.Sanitize(what)), room, "…")
 	if c.Backend != "" {
 		what += " in " + c.Backend
 	}
@@ -281,10 +281,10 @@ func (f *frame) statusLeft(s *sessionStatus) string {
 	return strings.Join(parts, "  ")
 }
 
-// statusRight lists what may stand at the right, the fullest first. The keys are the last to go but the model: they lead to
-// everything that has no room.
+// statusRight lists what may stand at the right, the fullest first. A key is the last to go: it leads to everything
+// that has no room.
 func (f *frame) statusRight(s *sessionStatus) [][]string {
-	model, short := f.modelFacts(s), f.statusKeys(s, false)
+	model, short, one := f.modelFacts(s), f.statusKeys(s, someKeys), f.statusKeys(s, oneKey)
 	where, mode := "", ""
 	if s.backend != "" {
 		where = f.styles.Status.Render("in " + oneLine(text.Sanitize(s.backend)))
@@ -294,7 +294,15 @@ func (f *frame) statusRight(s *sessionStatus) [][]string {
 	}
 	var out [][]string
 	for _, row := range [][]string{
-		{model, where, mode, f.statusKeys(s, true)}, {model, where, mode, short}, {model, where, short}, {model, short}, {model}, {short}, nil,
+		{model, where, mode, f.statusKeys(s, allKeys)},
+		{model, where, mode, short},
+		{model, where, short},
+		{model, short},
+		{model, one},
+		{f.spent(s), short},
+		{f.spent(s), one},
+		{one},
+		nil,
 	} {
 		out = append(out, slices.DeleteFunc(row, func(part string) bool { return part == "" }))
 	}
@@ -314,8 +322,8 @@ func (f *frame) modelFacts(s *sessionStatus) string {
 	if window > 0 {
 		model = append(model, fmt.Sprintf("%d%% of %s", s.context*100/window, thousands(window)))
 	}
-	if s.costSure && s.cost > 0 {
-		model = append(model, fmt.Sprintf("$%.3f", float64(s.cost)/1e6))
+	if cost := s.costs(); cost != "" {
+		model = append(model, cost)
 	}
 	if len(model) == 0 {
 		return ""
@@ -323,8 +331,38 @@ func (f *frame) modelFacts(s *sessionStatus) string {
 	return f.styles.Status.Render(strings.Join(model, "  "))
 }
 
-// statusKeys names the keys that lead to everything else: all of them, or those without which nobody gets further.
-func (f *frame) statusKeys(s *sessionStatus, all bool) string {
+// spent is what matters most of modelFacts, without the names.
+func (f *frame) spent(s *sessionStatus) string {
+	var out []string
+	if s.window > 0 {
+		out = append(out, fmt.Sprintf("%d%%", s.context*100/s.window))
+	}
+	if cost := s.costs(); cost != "" {
+		out = append(out, cost)
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return f.styles.Status.Render(strings.Join(out, "  "))
+}
+
+// costs is the price of the session so far; "" while it is not known.
+func (s *sessionStatus) costs() string {
+	if !s.costSure || s.cost == 0 {
+		return ""
+	}
+	return fmt.Sprintf("$%.3f", float64(s.cost)/1e6)
+}
+
+// How many keys the row names.
+const (
+	oneKey   = iota // the one that is needed most: what stops the work, else the help
+	someKeys        // those without which nobody gets further
+	allKeys
+)
+
+// statusKeys names the keys that lead to everything else.
+func (f *frame) statusKeys(s *sessionStatus, many int) string {
 	st := f.styles
 	var hints []string
 	hint := func(id, usual, what string) {
@@ -332,13 +370,15 @@ func (f *frame) statusKeys(s *sessionStatus, all bool) string {
 			hints = append(hints, st.Key.Render(key)+" "+st.Hint.Render(what))
 		}
 	}
-	if _, shown := f.plan.Find(layout.Sessions); all && !shown && !f.plan.Tabs && !f.plan.TooSmall {
+	if _, shown := f.plan.Find(layout.Sessions); many == allKeys && !shown && !f.plan.Tabs && !f.plan.TooSmall {
 		hint("focus.sessions", "alt+1", "sessions")
 	}
-	if all {
+	if many == allKeys {
 		hint("palette", "ctrl+p", "commands")
 	}
-	hint("help", "F1", "help")
+	if many > oneKey || !s.busy {
+		hint("help", "F1", "help")
+	}
 	if s.busy {
 		hint("conversation.stop", "esc", "stop")
 	}

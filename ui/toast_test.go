@@ -71,13 +71,13 @@ func TestTheRowSaysWhatRunsAndWhere(t *testing.T) {
 		"running terminal": "running pytest -q in analytics", "running read_file": "running read_file", "streaming": "streaming",
 		"terminal: waiting for approval": "terminal: waiting for approval",
 	} {
-		if got := s.saying(phase); got != want {
+		if got := s.saying(phase, maxDoing); got != want {
 			t.Errorf("%s: %q, not %q", phase, got, want)
 		}
 	}
 	s.call = event.ToolStarted{Gist: "weather.py"}
 	s.call.Call.Name = "read_file"
-	if got := s.saying("running read_file"); got != "running read_file weather.py" {
+	if got := s.saying("running read_file", maxDoing); got != "running read_file weather.py" {
 		t.Errorf("%q", got)
 	}
 	s.phase = "streaming"
