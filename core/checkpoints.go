@@ -72,7 +72,7 @@ func (k checkpoints) End(ctx context.Context, session, turn string) error {
 // change says which files a call may change. One that names no paths may change anything where it runs.
 func (k checkpoints) change(c agent.FileChange) checkpoint.Change {
 	out := checkpoint.Change{Session: c.Session, Turn: c.Turn, Prompt: logs.Redact(c.Prompt), Tool: c.Tool, Paths: c.Paths}
-	if len(c.Paths) > 0 || c.Toolset == "file" || c.Toolset == "skills" {
+	if len(c.Paths) > 0 || c.Toolset == "file" || c.Toolset == "skills" || c.Toolset == "memory" {
 		return out
 	}
 	if c.Tool == "terminal" && onlyReads(c) {

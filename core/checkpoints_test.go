@@ -35,6 +35,7 @@ func TestWhatACallMayChange(t *testing.T) {
 		want string
 	}{
 		"a file tool names its paths": {agent.FileChange{Tool: "write_file", Toolset: "file", Paths: []string{"/proj/a"}}, ""},
+		"memory":                      {agent.FileChange{Tool: "memory", Toolset: "memory"}, ""},
 		"a broken patch":              {agent.FileChange{Tool: "patch", Toolset: "file"}, ""},
 		"a command here":              {agent.FileChange{Tool: "terminal", Toolset: "terminal", Backend: "default", Dir: "/proj/sub", Args: run("make")}, "/proj/sub"},
 		"one that only reads":         {agent.FileChange{Tool: "terminal", Toolset: "terminal", Backend: "default", Dir: "/proj", Args: run("grep -rn x . | head")}, ""},

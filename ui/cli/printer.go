@@ -61,10 +61,25 @@ func (p *textPrinter) event(e event.Envelope) {
 		if x.To == event.BackendFailed || x.To == event.BackendLost {
 			p.say("! back end %s %s: %s", x.Name, x.To, x.Cause)
 		}
+	case event.MemoryChanged:
+		p.remembered(x)
 	case event.Notice:
 		p.say("%s: %s%s", x.Level, x.Text, hint(x.Hint))
 	case event.Resync:
 		p.say("warning: too much happened at once; some output is not shown here, all of it is in the session")
+	}
+}
+
+// remembered says what was written to memory; what was refused comes as a notice.
+func (p *textPrinter) remembered(e event.MemoryChanged) {
+	if e.Action != "write" {
+		return
+	}
+	for _, text := range e.Added {
+		p.say("remembered: %s", oneLine(text))
+	}
+	for _, text := range e.Removed {
+		p.say("forgotten: %s", oneLine(text))
 	}
 }
 
