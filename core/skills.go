@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"context"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -26,6 +27,7 @@ func OpenSkills(c *config.Config) *skill.Library {
 
 func openSkills(paths config.Paths, now func() *config.Config) *skill.Library {
 	return skill.New(skill.Options{
+		Seen: func(name string) bool { return seen(now(), name) },
 		Home: paths.SkillsDir, Trust: skills.NewTrust(filepath.Join(paths.SkillsDir, skills.TrustFile)), System: runtime.GOOS,
 		Settings: func() skill.Settings {
 			s := now().Skills
@@ -39,6 +41,11 @@ func openSkills(paths config.Paths, now func() *config.Config) *skill.Library {
 			return out
 		},
 	})
+}
+
+// seen reports whether scripts get a variable with these settings.
+func seen(c *config.Config, name string) bool {
+	return slices.ContainsFunc(ScriptEnv(c, os.Environ()), func(kv string) bool { return strings.HasPrefix(kv, name+"=") && len(kv) > len(name)+1 })
 }
 
 // skillTools are what the tools of the family need.

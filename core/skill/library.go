@@ -15,7 +15,7 @@ package skill
 import (
 	"context"
 	"fmt"
-	"path/filepath"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -38,6 +38,8 @@ type Options struct {
 	Trust    *skills.Trust   // nil: no project is trusted
 	System   string          // "linux", "darwin"
 	Settings func() Settings // asked again after Changed; nil: none
+	// Seen reports whether commands and scripts see an environment variable; nil: those of this process.
+	Seen func(name string) bool
 }
 
 // Library holds the skills of every project that was asked for.
@@ -47,8 +49,9 @@ type Library struct {
 	Edits skills.Editor
 
 	mu     sync.Mutex
-	kept   map[string]*shelf // by project
-	loaded int               // counts Changed, so that what was loaded before one is not kept after it
+	kept   map[string]*shelf  // by project
+	scans  map[string]scanned // by file, so that a long list is scanned once
+	loaded int                // counts Changed, so that what was loaded before one is not kept after it
 }
 
 // shelf is a catalog with what the scan of its descriptions found.
@@ -65,7 +68,10 @@ func New(o Options) *Library {
 	if o.Settings == nil {
 		o.Settings = func() Settings { return Settings{} }
 	}
-	return &Library{o: o, Usage: skills.NewUsage(o.Home), Edits: skills.Editor{Dir: o.Home}, kept: map[string]*shelf{}}
+	if o.Seen == nil {
+		o.Seen = func(name string) bool { return os.Getenv(name) != "" }
+	}
+	return &Library{o: o, Usage: skills.NewUsage(o.Home), Edits: skills.Editor{Dir: o.Home}, kept: map[string]*shelf{}, scans: map[string]scanned{}}
 }
 
 // Changed forgets what was read: the next question reads again.
@@ -183,26 +189,4 @@ func head(s *skills.Skill) string {
 // Hits are those in the front matter of a skill.
 func (l *Library) Hits(ctx context.Context, project, name string) []Hit {
 	return l.shelf(ctx, project).hits[name]
-}
-
-// CheckAll scans everything of a skill that is text: what `hermes skills check` and the list show.
-func CheckAll(s *skills.Skill) []Hit {
-	if s.Source == skills.Builtin {
-		return nil
-	}
-	out := scanHead(s)
-	if raw, err := s.Raw(); err == nil {
-		if all := Scan(s.Path(skills.File), string(raw), 1); len(all) > 0 {
-			out = all // holds the front matter too
-		}
-	}
-	for _, f := range s.Files() {
-		if text, err := s.Read(f); err == nil {
-			out = append(out, Scan(s.Path(f), text, 1)...)
-		}
-	}
-	for _, f := range s.Files() {
-		out = append(out, Scan(s.Path(f), filepath.Base(f), 1)...)
-	}
-	return out
 }

@@ -20,7 +20,7 @@ func (l *Library) Use(ctx context.Context, project, name string) (chat.Attachmen
 		return chat.Attachment{}, fmt.Errorf("%s; %s", text, hint)
 	}
 	_ = l.Usage.Used(name) // a count that is lost harms nobody
-	return chat.Attachment{Kind: chat.AttachSkill, Name: "skill " + name, Media: "text/markdown", Text: v.Document()}, nil
+	return chat.Attachment{Kind: chat.AttachSkill, Name: "skill " + name, Media: "text/markdown", Text: strings.ReplaceAll(v.Document(), "</attachment", "< /attachment")}, nil
 }
 
 // Document is the text of a view with what a model needs to know around it.
@@ -37,7 +37,7 @@ func (v View) Document() string {
 		fmt.Fprintf(&b, "\nFiles of this skill, read with skill_view(name=%q, file_path=...): %s\n", s.Name, strings.Join(v.Files, ", "))
 	}
 	if len(v.Missing) > 0 {
-		fmt.Fprintf(&b, "\nThis skill wants environment variables that are not set: %s. Ask the person to set them before you rely on them.\n", strings.Join(v.Missing, ", "))
+		fmt.Fprintf(&b, "\nThis skill wants environment variables that commands do not see: %s. Ask the person to set them (in .env) and to name them in terminal.env_passthrough before you rely on them.\n", strings.Join(v.Missing, ", "))
 	}
 	return b.String()
 }

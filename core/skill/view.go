@@ -3,7 +3,6 @@ package skill
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ type View struct {
 	Text  string // without what nobody can see; "" when it is blocked
 	Hits  []Hit  // why it is blocked
 	Files []string
-	// Missing are variables that the skill wants and that are not set.
+	// Missing are variables that the skill wants and that commands do not see.
 	Missing []string
 }
 
@@ -75,7 +74,7 @@ func (l *Library) View(ctx context.Context, project, name, file string) (View, e
 	if file == "" {
 		first = s.BodyLine()
 		v.Files = safeFiles(s)
-		v.Missing = missing(s.Env)
+		v.Missing = l.missingOf(s.Env)
 	}
 	if s.Source != skills.Builtin {
 		if file == "" {
@@ -104,10 +103,10 @@ func safeFiles(s *skills.Skill) []string {
 	})
 }
 
-func missing(want []skills.Variable) []string {
+func (l *Library) missingOf(want []skills.Variable) []string {
 	var out []string
 	for _, v := range want {
-		if os.Getenv(v.Name) == "" {
+		if !l.o.Seen(v.Name) {
 			out = append(out, v.Name)
 		}
 	}

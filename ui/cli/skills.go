@@ -154,7 +154,7 @@ func (c *command) skillsView() *cobra.Command {
 
 // skillCalled finds any skill of that name, one that is switched off or cannot be used too.
 func (c *command) skillCalled(ctx context.Context, lib *skill.Library, project, name string) (*skills.Skill, error) {
-	for _, r := range lib.Rows(ctx, project) {
+	for _, r := range lib.Glance(ctx, project) {
 		if r.Name == name {
 			return r.Skill, nil
 		}

@@ -80,9 +80,19 @@ func (w *workbench) skillsOverlay(name string) tea.Cmd {
 	})
 }
 
+// atOnce is how many skills are scanned before the overlay is shown; more are scanned behind it, at the first key.
+const atOnce = 40
+
 func (w *workbench) skillRows(ctx context.Context, app *core.App) skillsMsg {
 	project := app.Project()
-	return skillsMsg{rows: app.Skills.Rows(ctx, project), brought: app.Skills.Catalog(ctx, project).Project}
+	c := app.Skills.Catalog(ctx, project)
+	m := skillsMsg{brought: c.Project, later: len(c.Skills) > atOnce}
+	if m.later {
+		m.rows = app.Skills.Glance(ctx, project)
+	} else {
+		m.rows = app.Skills.Rows(ctx, project)
+	}
+	return m
 }
 
 // skillDeeds are what the overlay can do.
@@ -97,6 +107,11 @@ func (w *workbench) skillDeeds() skillDeeds {
 		})
 	}
 	return skillDeeds{
+		scan: func() tea.Cmd {
+			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+				return skillsMsg{rows: app.Skills.Rows(ctx, app.Project()), brought: app.Skills.Catalog(ctx, app.Project()).Project}, nil
+			})
+		},
 		use: func(name string) tea.Cmd { return w.useSkill(name, "") },
 		read: func(r skill.Row) tea.Cmd {
 			return func() tea.Msg {

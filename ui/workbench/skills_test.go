@@ -23,7 +23,8 @@ func (d *did) deeds() skillDeeds {
 		return nil
 	}
 	return skillDeeds{
-		use: func(n string) tea.Cmd { return note("use %s", n) },
+		scan: func() tea.Cmd { return note("scan") },
+		use:  func(n string) tea.Cmd { return note("use %s", n) },
 		read: func(r skill.Row) tea.Cmd {
 			return func() tea.Msg {
 				return skillTextMsg{r.File, "# " + r.Name + "\n\nRun `make " + r.Name + "`.\n\n- one\n- **two**\n", []string{"references/notes.md"}}
@@ -171,5 +172,19 @@ func TestCommandsAreReserved(t *testing.T) {
 		if a.Slash != "" && !skills.Reserved(a.Slash) {
 			t.Errorf("/%s is not in the list of reserved names (skills/name.go)", a.Slash)
 		}
+	}
+}
+
+// A long list is shown at once and scanned behind the screen, once.
+func TestManySkillsAreScannedLater(t *testing.T) {
+	d := &did{}
+	v := &skillsView{do: d.deeds()}
+	m := someSkills()
+	m.later = true
+	v.take(m)
+	v.Restyle(uitest.Styles(t, style.None))
+	press(t, v, "down", "down", "down")
+	if strings.Join(d.list, ",") != "scan" {
+		t.Errorf("%v", d.list)
 	}
 }

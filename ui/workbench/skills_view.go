@@ -21,6 +21,7 @@ type (
 	skillsMsg struct {
 		rows    []skill.Row
 		brought *skills.Brought
+		later   bool // only descriptions were scanned
 	}
 	skillTextMsg struct {
 		file, body string
@@ -35,6 +36,7 @@ type (
 
 // skillDeeds are what the overlay asks of the program.
 type skillDeeds struct {
+	scan    func() tea.Cmd
 	use     func(name string) tea.Cmd
 	read    func(r skill.Row) tea.Cmd
 	toggle  func(r skill.Row) tea.Cmd
@@ -61,6 +63,7 @@ type skillsView struct {
 	styles  *style.Styles
 	rows    []skill.Row
 	brought *skills.Brought
+	later   bool // the rest is to be scanned
 	shown   []int
 	at      string // file or name of the selected one
 	mode    skillsMode
@@ -79,10 +82,7 @@ type skillsView struct {
 }
 
 func (v *skillsView) take(m skillsMsg) {
-	v.rows, v.brought = m.rows, m.brought
-	if v.mode == trusting {
-		v.mode = listing
-	}
+	v.rows, v.brought, v.later = m.rows, m.brought, m.later
 	v.filter()
 }
 
@@ -199,12 +199,21 @@ func (v *skillsView) switched(m switchedMsg) tea.Cmd {
 
 // look asks for the text of the selected skill, once.
 func (v *skillsView) look() tea.Cmd {
-	r, ok := v.row()
-	if !ok || v.asked == r.File || v.do.read == nil {
-		return nil
+	var scan, read tea.Cmd
+	if v.later {
+		v.later, scan = false, v.do.scan()
 	}
-	v.asked = r.File
-	return v.do.read(r)
+	if r, ok := v.row(); ok && v.asked != r.File {
+		v.asked, read = r.File, v.do.read(r)
+	}
+	switch {
+	case scan == nil:
+		return read
+	case read == nil:
+		return scan
+	default:
+		return tea.Batch(scan, read)
+	}
 }
 
 func (v *skillsView) key(msg tea.KeyMsg) (tea.Cmd, bool) {
@@ -256,10 +265,9 @@ func (v *skillsView) nameKey(msg tea.KeyMsg) (tea.Cmd, bool) {
 
 func (v *skillsView) trustKey(key string) tea.Cmd {
 	switch key {
-	case "Y":
-		return v.do.trust(v.brought, true)
-	case "N":
-		return v.do.trust(v.brought, false)
+	case "Y", "N":
+		v.mode, v.from = listing, 0
+		return v.do.trust(v.brought, key == "Y")
 	case "esc", "q":
 		v.mode, v.from = listing, 0
 	default:
