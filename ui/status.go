@@ -230,7 +230,8 @@ func (f *frame) statusRow(w int) string {
 	return text.Fit(" "+text.Truncate(left, max(0, w-2), g.Ellipsis), w)
 }
 
-// toastRoom is how many cells the status row has for a toast: beside what is at work, and what that costs.
+// toastRoom is how many cells the status row has for a toast: beside what is at work and what that costs, and where there is room beside
+// how much is asked.
 func (f *frame) toastRoom() int {
 	s := f.status.sessions[f.session]
 	if s == nil {
@@ -240,8 +241,11 @@ func (f *frame) toastRoom() int {
 	if s.busy {
 		room -= 2 + len(clock(f.opt.Now().Sub(s.since))) + 2
 	}
-	if facts := f.modelFacts(s); f.w >= 60 && facts != "" {
-		room -= text.Width(facts) + 4
+	switch {
+	case f.w >= 100:
+		room -= text.Width(strings.Join(f.statusRight(s)[1], " | ")) + 4
+	case f.w >= 60:
+		room -= text.Width(f.modelFacts(s)) + 4
 	}
 	return room
 }

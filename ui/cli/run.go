@@ -60,7 +60,7 @@ turn and keeps what there is; a second one ends the program.`,
 	fl.StringVarP(&f.output, "output", "o", "text", "what stdout gets: text, json or jsonl")
 	fl.VarP(&f.yes, "yes", "y", "run what would be asked for approval, up to a `level` (0 to 3, see approvals.level) or all; what never runs still does not")
 	fl.Lookup("yes").NoOptDefVal = "all"
-	fl.StringVar(&f.backend, "backend", "", "run commands in this back `end`")
+	fl.StringVar(&f.backend, "backend", "", "run commands in the back end of this `name`")
 	fl.StringArrayVar(&f.skills, "skill", nil, "put this skill into the turn, by its `name`; may be given more than once")
 	_ = cmd.RegisterFlagCompletionFunc("skill", c.completeSkills)
 	fl.DurationVar(&f.timeout, "timeout", 0, "stop the turn after this long, for example 10m")
