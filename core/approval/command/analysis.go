@@ -260,6 +260,7 @@ func (w *walker) reading(text string, lang syntax.LangVariant) bool {
 	inner := *w
 	inner.posix = lang == syntax.LangPOSIX
 	inner.vars, inner.funcs, inner.written, inner.linked = copied(w.vars), copied(w.funcs), copied(w.written), copied(w.linked)
+	inner.built = copied(w.built)
 	inner.stmts(file.Stmts)
 	w.effects, w.commands, w.loose, w.out, w.runs = inner.effects, inner.commands, inner.loose, inner.out, inner.runs
 	return true

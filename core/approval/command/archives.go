@@ -155,8 +155,10 @@ func unzip(w *walker, c cmd) {
 	if d := o.values("d"); len(d) > 0 {
 		into = d[0]
 	}
-	if last := len(o.operands) - 1; c.name == "unrar" && last > 1 && strings.HasSuffix(o.operands[last].text, "/") {
-		into = o.operands[last]
+	for _, f := range o.after(2) {
+		if c.name == "unrar" && strings.HasSuffix(f.text, "/") {
+			into = f
+		}
 	}
 	w.unpacks(o.operands)
 	w.writes(into, "unpacks into")

@@ -20,7 +20,7 @@ func builders() map[string]handler {
 		phpunit phpcs phpstan psalm php-cs-fixer pint
 		  swiftc swiftlint swiftformat ormolu hlint stylish-haskell fourmolu stylua luacheck terraform-docs tflint tfsec checkov kubeval kubeconform 
 		latex pdflatex xelatex lualatex bibtex biber latexmk typst hugo jekyll asciidoctor vale  nbconvert  strip objcopy ranlib 
-		 swag ansible-lint salt-lint yamlfmt taplo sqlfluff djlint pydocstyle pycodestyle interrogate refurb deptry bats shfmt gitlint commitizen typos lychee vacuum spectral redocly tbls buildifier gci revive gocyclo deadcode benchstat tparse gosec nilaway wasm-opt
+		 swag semgrep trivy gitleaks grype syft osv-scanner k6 ansible-lint salt-lint yamlfmt taplo sqlfluff djlint pydocstyle pycodestyle interrogate refurb deptry bats shfmt gitlint commitizen typos lychee vacuum spectral redocly tbls buildifier gci revive gocyclo deadcode benchstat tparse gosec nilaway wasm-opt
 		 scons  meson  pants buck2 please waf ccmake qmake autoconf automake aclocal autoreconf libtoolize pkg-config jsonnet cue dhall cspell  commitlint lint-staged
 		pipdeptree pip-audit safety npm-check depcheck madge knip size-limit lighthouse scalafmt`: builds,
 		"pre-commit husky": func(w *walker, c cmd) {
@@ -28,6 +28,26 @@ func builders() map[string]handler {
 				w.add(Persist, LevelAlways, verb, c.name+" "+verb+" puts hooks into the repository, which git runs from then on")
 			}
 			builds(w, c)
+		},
+		"snyk": func(w *walker, c cmd) {
+			if operand(c) != "test" {
+				w.add(NetOut, LevelSensitive, operand(c), "snyk sends data about the project")
+			}
+			builds(w, c)
+		},
+		"jar": func(w *walker, c cmd) {
+			mode := strings.TrimLeft(operand(c)+" ", "-")
+			if len(c.args) > 0 {
+				mode = strings.TrimLeft(c.args[0].text, "-")
+			}
+			switch {
+			case strings.HasPrefix(mode, "t") || strings.HasPrefix(mode, "list"):
+			case strings.HasPrefix(mode, "x") || strings.HasPrefix(mode, "extract"):
+				w.writes(field{text: "."}, "unpacks into")
+				w.unpacks(c.args[1:])
+			case len(c.args) > 1:
+				w.outputs(c.args[1:2])
+			}
 		},
 		"dlv": func(w *walker, c cmd) {
 			if one("attach connect dap", operand(c)) || strings.Contains(joinedText(c.args), "--init") || strings.Contains(joinedText(c.args), "--listen") {
@@ -81,17 +101,25 @@ func builds(w *walker, c cmd) {
 	w.add(Run, LevelStandard, c.name, "runs "+c.name+" on the project")
 }
 
+// builds remembers a program that the line has built: of the project, or of code that this very line wrote.
+func (w *walker) builds(f field) {
+	if len(w.written) > 0 {
+		w.note(f)
+		return
+	}
+	if w.built == nil {
+		w.built = map[string]bool{}
+	}
+	w.built[w.place(f).path] = true
+}
+
 // compiles is a compiler: what it writes, and options that run other code.
 func (w *walker) compiles(c cmd, o options) {
 	for _, v := range append(o.values("o"), o.values("d")...) {
 		w.writes(v, "writes")
-		if len(w.written) > 0 {
-			w.note(v)
-		}
+		w.builds(v)
 	}
-	if len(w.written) > 0 {
-		w.note(field{text: "a.out"})
-	}
+	w.builds(field{text: "a.out"})
 	for _, a := range c.args {
 		if strings.HasPrefix(a.text, "@") && w.place(part(a, a.text[1:])).kind != placeProject {
 			w.add(Exec, LevelSensitive, a.text, "the compiler takes options from "+a.text[1:])
@@ -229,9 +257,7 @@ func goTool(w *walker, c cmd) {
 	if one("build test", verb) {
 		for _, v := range rest.values("o", "coverprofile", "cpuprofile", "memprofile", "trace", "blockprofile", "mutexprofile") {
 			w.writes(v, "writes")
-			if len(w.written) > 0 { // what is built of code that this line wrote is such code too
-				w.note(v)
-			}
+			w.builds(v)
 		}
 	}
 	switch verb {

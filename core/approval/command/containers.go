@@ -375,6 +375,44 @@ func terraform(w *walker, c cmd) {
 	}
 }
 
+// cloudSecrets asks about words that mean keys.
+func (w *walker) cloudSecrets(words string) bool {
+	for _, bad := range []string{"secret", "password", "token", "access-key", "credential", "get-parameter", "get-session", "decrypt", "login", "auth ", "kms", "print-access", "keys list", "get-key"} {
+		if strings.Contains(words, bad) && !strings.HasSuffix(words, "auth list") {
+			w.add(Credential, LevelSensitive, strings.TrimSpace(words), "it works with keys and secrets")
+			w.out.secret = true
+			return true
+		}
+	}
+	return false
+}
+
+func (w *walker) cloudServer(o options) {
+	if o.has("endpoint-url") {
+		w.add(NetOut, LevelSensitive, "", "it speaks with a server of the command's choice")
+	}
+}
+
+// s3Download is aws s3 cp from there to here.
+func (w *walker) s3Download(c cmd, o options) bool {
+	words := o.operands
+	if c.name != "aws" || len(words) != 4 || words[0].text != "s3" || !one("cp sync", words[1].text) || !strings.HasPrefix(words[2].text, "s3://") || strings.Contains(words[3].text, "://") || o.has("delete", "endpoint-url") {
+		return false
+	}
+	w.add(NetIn, LevelStandard, words[2].text, "fetches "+words[2].text)
+	if words[3].text == "-" {
+		w.out.net, w.out.any = true, true
+		return true
+	}
+	to := words[3]
+	if to.text == "." || strings.HasSuffix(to.text, "/") {
+		to = part(to, strings.TrimSuffix(to.text, "/")+"/"+pathBase(words[2].text))
+	}
+	w.outputs([]field{to})
+	w.outputs(words[3:4])
+	return true
+}
+
 // cloud is aws and its like: what lists and describes is reading.
 func cloud(w *walker, c cmd) {
 	o := parseOptions(c.args, "profile region output query p project zone filter format g resource-group n name o subscription endpoint-url", false)
@@ -385,20 +423,17 @@ func cloud(w *walker, c cmd) {
 		verb := f.text
 		reading = reading || one("ls list show describe info version help configurations get-caller-identity", verb) || strings.HasPrefix(verb, "describe-") || strings.HasPrefix(verb, "list-") || strings.HasPrefix(verb, "get-")
 	}
-	for _, bad := range []string{"secret", "password", "token", "access-key", "credential", "get-parameter", "get-session", "decrypt", "login", "auth ", "kms", "print-access", "keys list", "get-key"} {
-		if strings.Contains(words, bad) && !strings.HasSuffix(words, "auth list") {
-			w.add(Credential, LevelSensitive, strings.TrimSpace(words), "it works with keys and secrets")
-			w.out.secret = true
-			return
-		}
+	if w.cloudSecrets(words) {
+		return
 	}
-	if c.name == "aws" && one("logs", o.first()) && one("tail filter-log-events", second(o)) {
-		reading = true
-	}
-	if o.has("endpoint-url") {
-		w.add(NetOut, LevelSensitive, "", "it speaks with a server of the command's choice")
+	reading = reading || c.name == "gcloud" && one("read log", second(o)) || c.name == "aws" && o.first() == "logs" && one("tail filter-log-events", second(o))
+	if w.cloudServer(o); w.s3Download(c, o) {
+		return
 	}
 	for _, f := range o.operands {
+		if c.name == "gcloud" && f.text == "run" { // a service of that name
+			continue
+		}
 		reading = reading && !one("rm rb mv cp sync delete create update put remove add set run deploy ssh scp start stop terminate apply import", f.text) && !strings.HasPrefix(f.text, "delete-") && !strings.HasPrefix(f.text, "put-")
 	}
 	if !reading {

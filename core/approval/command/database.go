@@ -85,7 +85,7 @@ func (w *walker) database(c cmd, queries []field) {
 func redis(w *walker, c cmd) {
 	o := parseOptions(c.args, "h p a n u s r i user pass eval x", true)
 	verb := strings.ToUpper(o.first())
-	if o.has("version", "v") || one("GET MGET KEYS SCAN TTL PTTL EXISTS TYPE INFO PING DBSIZE LLEN LRANGE SMEMBERS SCARD HGET HGETALL HKEYS HLEN ZRANGE ZCARD STRLEN MONITOR TIME ECHO OBJECT HMGET SISMEMBER HEXISTS XLEN XRANGE", verb) || verb == "CONFIG" && strings.EqualFold(second(o), "get") {
+	if o.has("version", "v", "latency", "latency-history", "stat", "bigkeys", "memkeys", "scan", "help") && verb == "" || one("GET MGET KEYS SCAN TTL PTTL EXISTS TYPE INFO PING DBSIZE LLEN LRANGE SMEMBERS SCARD HGET HGETALL HKEYS HLEN ZRANGE ZCARD STRLEN MONITOR TIME ECHO OBJECT HMGET SISMEMBER HEXISTS XLEN XRANGE", verb) || verb == "CONFIG" && strings.EqualFold(second(o), "get") {
 		w.add(NetIn, LevelStandard, verb, "reads a database")
 		return
 	}

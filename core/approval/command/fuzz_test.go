@@ -113,7 +113,7 @@ func TestAnalyserKeepsUpWithItsParser(t *testing.T) {
 	}
 	c := placeForTests()
 	parsing := best(func(s string) {
-		_, _ = syntax.NewParser().Parse(strings.NewReader(s), "") //nolint:errcheck // some are no commands
+		_, _ = syntax.NewParser().Parse(strings.NewReader(s), "") // some are no commands
 	})
 	analysing := best(func(s string) { Analyse(s, c) })
 	t.Logf("%s a command to parse, %s to analyse", parsing/time.Duration(len(rows)), analysing/time.Duration(len(rows)))

@@ -83,6 +83,9 @@ func git(w *walker, c cmd) {
 		w.dynamicCommand(verb)
 		return
 	}
+	if verb.text == "difftool" && len(args) == 1 && args[0].text == "--tool-help" {
+		return
+	}
 	if h := gitVerbs(verb.text); h != nil {
 		h(w, verb.text, args)
 		return

@@ -16,6 +16,9 @@ func harmless(code string) bool {
 			break
 		}
 		names, after, found := strings.Cut(rest, ";")
+		if !found && strings.Trim(names, "abcdefghijklmnopqrstuvwxyz0123456789_, ") == "" && !strings.Contains(names, "socket") && !strings.Contains(names, "subprocess") && !strings.Contains(names, "pty") {
+			return true // as python -m does
+		}
 		if !found || strings.Trim(names, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_., ") != "" {
 			return false
 		}

@@ -58,7 +58,10 @@ func shell(w *walker, c cmd) {
 		w.add(Exec, LevelAlways, v.text, "the shell first runs "+v.text)
 	}
 	if text, params, ok := w.shellText(c.args); ok {
-		w.inner(text, params...)
+		if text.made {
+			w.add(Exec, LevelAlways, text.text, c.name+" runs what another command puts out")
+		}
+		w.child(text, params...)
 		if w.in.any && (strings.Contains(text.text, "-s") || strings.Contains(text.text, "stdin") || text.text == "") {
 			w.stdinCode(c.name)
 		}
@@ -197,7 +200,7 @@ func scripted(w *walker, c cmd, x interpreter) {
 // onlyShows reports whether code that stands in a command is understood and changes nothing.
 func (w *walker) onlyShows(c cmd, code string) bool {
 	if c.name == "perl" {
-		return pure(c.args, code)
+		return pure(c.args, code) && w.inPlace(c.args, code)
 	}
 	return harmless(code) && !w.in.any
 }
@@ -239,7 +242,7 @@ func (w *walker) loads(c cmd, x interpreter, o options) {
 // pure knows code of perl that only changes or chooses the lines that it reads: a substitution, a print under a pattern.
 func pure(args []field, code string) bool {
 	o := parseOptions(args, "e E I M m F 0 l x", true)
-	if o.has("i", "M", "m", "x", "s") || !o.has("n", "p") {
+	if o.has("M", "m", "x", "s") || !o.has("n", "p") {
 		return false
 	}
 	for _, f := range o.operands { // perl opens "name|" and ">name" as a shell would
@@ -248,6 +251,21 @@ func pure(args []field, code string) bool {
 		}
 	}
 	return lineCode().MatchString(strings.TrimSpace(code))
+}
+
+// inPlace is perl -i: the files are written. A substitution that leaves nothing of a line, or a choice of lines, is not known to be an edit.
+func (w *walker) inPlace(args []field, code string) bool {
+	o := parseOptions(args, "e E I M m F 0 l x", true)
+	if !o.has("i") {
+		return true
+	}
+	if !strings.HasPrefix(strings.TrimSpace(code), "s/") || strings.Contains(code, ".*") || strings.Contains(code, ".+") || !o.has("p") || len(o.operands) == 0 {
+		return false
+	}
+	for _, f := range o.operands {
+		w.writes(f, "changes")
+	}
+	return true
 }
 
 // Without braces, blanks' friends and the flag e nothing in a pattern of perl runs.

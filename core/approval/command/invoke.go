@@ -128,8 +128,12 @@ func (w *walker) programAt(f field) (name string, known bool) {
 	}
 	p := w.place(f)
 	switch {
+	case strings.Contains(f.text, "://"):
+		w.add(Exec, LevelAlways, f.text, "runs what comes from the network")
 	case w.written[p.path] || w.writtenBelow(p.path) || w.opened && p.kind == placeProject:
 		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote or unpacked")
+	case w.built[p.path] && p.kind != placeStartup:
+		w.add(Run, LevelStandard, f.text, "runs "+w.name(f)+", which this line builds of the project")
 	case p.kind == placeProject:
 		if (toolFolder(f.text) || one("rails rake artisan manage.py", base)) && programs()[base] != nil {
 			return base, true

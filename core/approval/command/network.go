@@ -29,6 +29,22 @@ func networkTools() map[string]handler {
 		"nmap masscan zmap tcpdump tshark wireshark ettercap arpspoof hydra john hashcat sqlmap msfconsole msfvenom aircrack-ng nikto": func(w *walker, c cmd) {
 			w.add(NetOut, LevelSensitive, c.name, c.name+" attacks or listens to networks")
 		},
+		"hey ab wrk oha bombardier vegeta": func(w *walker, c cmd) {
+			text := joinedText(c.args)
+			if strings.Contains(text, "://localhost") || strings.Contains(text, "://127.") || strings.Contains(text, " localhost") || c.name == "vegeta" && one("report plot encode", operand(c)) {
+				w.add(Run, LevelStandard, c.name, "measures a server of this machine")
+				return
+			}
+			w.add(NetOut, LevelSensitive, c.name, c.name+" loads a server")
+		},
+		"grpcurl evans websocat": func(w *walker, c cmd) {
+			text := joinedText(c.args) + " "
+			if (strings.Contains(text, " localhost:") || strings.Contains(text, " 127.") || strings.Contains(text, " list ") || strings.Contains(text, " describe ")) && !strings.Contains(text, "@") && c.name != "websocat" {
+				w.add(NetIn, LevelStandard, c.name, "asks a server")
+				return
+			}
+			w.add(NetOut, LevelSensitive, c.name, "sends data to a server")
+		},
 		"openssl": openssl,
 		"gpg gpg2 age pass op bw vault secret-tool security keytool ssh-keygen ssh-add ssh-agent ssh-keyscan kinit lpass gopass": keys,
 	}

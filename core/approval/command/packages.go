@@ -233,7 +233,9 @@ func environments(w *walker, c cmd) {
 		if inner.has("with", "from", "index-url", "extra-index-url", "index") {
 			w.add(Exec, LevelSensitive, verb, "brings in and runs code")
 		}
-		if words := inner.operands; len(words) == 1 && strings.HasSuffix(words[0].text, ".py") {
+		if words := inner.operands; len(words) > 0 && one("pdm hatch rye", c.name) && programs()[words[0].text] == nil && !strings.ContainsAny(words[0].text, "/.") && !words[0].dyn {
+			w.task(c.name, words[0])
+		} else if len(words) > 0 && (strings.HasSuffix(words[0].text, ".py") || strings.Contains(words[0].text, "://") || words[0].text == "-") {
 			w.file("python", words[0])
 		} else {
 			w.run(words)

@@ -15,7 +15,7 @@ func readers() map[string]handler {
 		ulimit umask getopts help let dirs caller compopt suspend disown fg bg
 		xmllint csvlook csvcut csvstat mlr hostid sw_vers vm_stat pbpaste wl-paste gron htmlq pup tidy base32 basenc
 		protolint shellcheck hadolint yamllint markdownlint actionlint jsonlint codespell vulture bandit uuidgen cksfv nroff groff
-		col colrm ul zipinfo tig glow mdcat hexyl difft xsv qsv datamash miller dasel htmlq jless fx jc choose bandwhich tldr cheat otool lipo dwarfdump nm-new c++filt addr2line
+		javap jdeps col colrm ul zipinfo tig glow mdcat hexyl difft xsv qsv datamash miller dasel htmlq jless fx jc choose bandwhich tldr cheat otool lipo dwarfdump nm-new c++filt addr2line
 		checkmake dot units figlet cowsay lolcat fortune sl neofetch fastfetch screenfetch isatty pathchk printf`: filter,
 		"arch": func(w *walker, c cmd) { // the one of macOS runs its words
 			w.run(parseOptions(c.args, "d e arch", true).operands)

@@ -96,3 +96,10 @@ func TestEverydayTable(t *testing.T) { score(t, "testdata/everyday.tsv") }
 
 // More of them, of all sorts of projects: 19 of 424 asked at the first run; five of those still do and are meant to.
 func TestSecondEverydayTable(t *testing.T) { score(t, "testdata/everyday2.tsv") }
+
+// And more, most of all the tools that measure, scan and show: 22 of 349 asked at the first run.
+func TestThirdEverydayTable(t *testing.T) { score(t, "testdata/everyday3.tsv") }
+
+// What was hunted down while tools were read option by option. All of it is asked about; most of it was not at the beginning or stands for
+// something that was not.
+func TestHuntedTable(t *testing.T) { score(t, "testdata/hunted.tsv") }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -39,27 +40,31 @@ func sed(w *walker, c cmd) {
 			}
 		}
 	}
-	for _, s := range o.set {
-		if s.name == "i" || s.long && one("in in- in-p in-pl in-pla in-plac in-place", s.name) {
-			for _, f := range files {
-				w.writes(f, "changes")
-				if base := pathBase(f.text); strings.HasSuffix(base, "sh") || !strings.Contains(base, ".") {
-					w.note(f)
-				}
-				for _, script := range scripts {
-					if one("d 1,$d $!d;d 1,$!d /./d /^/d /.*/d s/.*// /$/d 1~1d", strings.TrimSpace(script.text)) || o.has("n", "quiet", "silent") && !strings.ContainsAny(script.text, "pPwi") {
-						w.add(Delete, LevelSensitive, f.text, "deletes all lines of "+w.name(f))
-					}
-				}
-			}
-			break
-		}
+	if slices.ContainsFunc(o.set, func(s option) bool {
+		return s.name == "i" || s.long && one("in in- in-p in-pl in-pla in-plac in-place", s.name)
+	}) {
+		w.sedInPlace(o, scripts, files)
 	}
 	for _, f := range files {
 		w.reads(f, true)
 	}
 	if w.in.any {
 		w.flows()
+	}
+}
+
+// sedInPlace is sed -i: the files are written, and some scripts leave nothing of them.
+func (w *walker) sedInPlace(o options, scripts, files []field) {
+	for _, f := range files {
+		w.writes(f, "changes")
+		if base := pathBase(f.text); strings.HasSuffix(base, "sh") || !strings.Contains(base, ".") {
+			w.note(f)
+		}
+		for _, script := range scripts {
+			if one("d 1,$d $!d;d 1,$!d /./d /^/d /.*/d s/.*// /$/d 1~1d", strings.TrimSpace(script.text)) || o.has("n", "quiet", "silent") && !strings.ContainsAny(script.text, "pPwi") {
+				w.add(Delete, LevelSensitive, f.text, "deletes all lines of "+w.name(f))
+			}
+		}
 	}
 }
 

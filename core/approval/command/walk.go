@@ -8,18 +8,20 @@ import (
 
 // walker goes through one text and collects what it does.
 type walker struct {
-	ctx     *Context
-	dir     string // where the next command runs
-	known   bool   // dir is known
-	vars    map[string]value
-	funcs   map[string]*syntax.Stmt // bodies of what the line defines
-	calling map[string]bool         // functions that are being called
-	written map[string]bool         // files that the line has written so far
-	linked  map[string]string       // links that the line has made, and where they lead
-	strange bool                    // the line has unpacked what it fetched
-	opened  bool                    // the line has unpacked an archive into the project
-	effects []Effect
-	loose   string
+	ctx      *Context
+	dir      string // where the next command runs
+	known    bool   // dir is known
+	vars     map[string]value
+	funcs    map[string]*syntax.Stmt // bodies of what the line defines
+	calling  map[string]bool         // functions that are being called
+	written  map[string]bool         // files that the line has written so far
+	linked   map[string]string       // links that the line has made, and where they lead
+	strange  bool                    // the line has unpacked what it fetched
+	opened   bool                    // the line has unpacked an archive into the project
+	built    map[string]bool         // programs that the line has built of the project
+	exported map[string]bool         // variables that programs get
+	effects  []Effect
+	loose    string
 
 	in, out  traits // what the commands read now and what they have written
 	depth    int    // texts inside of texts
@@ -348,10 +350,17 @@ func (w *walker) declare(d *syntax.DeclClause) {
 			}
 			continue
 		}
+		if a.Naked && a.Value == nil && a.Name != nil && a.Array == nil { // export x: what it holds stays
+			w.exports(a.Name.Value)
+			continue
+		}
 		if evaluates && a.Value != nil {
 			w.counts(a.Value)
 		}
 		w.assign(a, true)
+		if a.Name != nil && d.Variant != nil && (d.Variant.Value == "export" || d.Variant.Value == "declare" || d.Variant.Value == "typeset") {
+			w.exports(a.Name.Value)
+		}
 	}
 }
 
@@ -376,7 +385,7 @@ func (w *walker) assign(a *syntax.Assign, exported bool) {
 		v := value{fields: items, array: true, split: w.branch > 0 && had}
 		if a.Append && had {
 			v.fields = append(append([]field(nil), old.fields...), items...)
-			v.split = old.split || v.split
+			v.split = old.split // with what may not have been added
 		}
 		w.vars[a.Name.Value] = v
 		return
@@ -386,45 +395,6 @@ func (w *walker) assign(a *syntax.Assign, exported bool) {
 	if exported || alwaysExported(a.Name.Value) {
 		w.setting(a.Name.Value, f)
 	}
-}
-
-// arithmetic walks the commands in an expression.
-func (w *walker) arithmetic(x syntax.ArithmExpr) {
-	if x != nil {
-		w.words(x)
-		w.counts(x)
-	}
-}
-
-// counts asks about variables whose value arithmetic would run: what stands between the brackets of an index is expanded.
-func (w *walker) counts(n syntax.Node) {
-	check := func(name string) {
-		for _, f := range w.vars[name].fields {
-			if indexed(f.text) {
-				w.add(Exec, LevelAlways, f.text, "arithmetic runs what the variable "+name+" holds")
-			}
-		}
-	}
-	syntax.Walk(n, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Word:
-			check(n.Lit())
-		case *syntax.ParamExp:
-			if n.Param != nil {
-				check(n.Param.Value)
-			}
-		case *syntax.SglQuoted:
-			if indexed(n.Value) {
-				w.add(Exec, LevelAlways, n.Value, "the index of an array runs a command")
-			}
-		}
-		return true
-	})
-}
-
-// indexed reports whether a text is an element of an array whose index runs a command.
-func indexed(s string) bool {
-	return strings.Contains(s, "[") && (strings.Contains(s, "$(") || strings.Contains(s, "`") || strings.Contains(s, "${"))
 }
 
 // words expands every word below n, for the commands in them.
@@ -449,11 +419,27 @@ func (w *walker) call(c *syntax.CallExpr) {
 		}
 		return
 	}
-	for _, a := range c.Assigns { // for this command only; they count for its words after all
+	if len(c.Assigns) == 0 {
+		w.invoke(args)
+		return
+	}
+	vars, exported := w.vars, w.exported
+	w.vars, w.exported = copied(vars), copied(exported)
+	for _, a := range c.Assigns { // for this command only
 		w.arithmetic(a.Index)
 		if a.Name != nil {
-			w.setting(a.Name.Value, w.one(a.Value))
+			f := w.one(a.Value)
+			w.setting(a.Name.Value, f)
+			w.set(a.Name.Value, f, false)
+			w.exports(a.Name.Value)
 		}
 	}
+	made := w.vars
 	w.invoke(args)
+	for name, v := range w.vars { // read and its like set others
+		if _, before := made[name]; !before && vars != nil {
+			vars[name] = v
+		}
+	}
+	w.vars, w.exported = vars, exported
 }

@@ -180,7 +180,7 @@ func (w *walker) joined(words []field) {
 		w.run(words)
 		return
 	}
-	w.inner(f)
+	w.child(f)
 }
 
 func parallel(w *walker, c cmd) {

@@ -1,0 +1,77 @@
+package command
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// arithmetic walks the commands in an expression.
+func (w *walker) arithmetic(x syntax.ArithmExpr) {
+	if x != nil {
+		w.words(x)
+		w.counts(x)
+	}
+}
+
+// counts asks about variables whose value arithmetic would run: what stands between the brackets of an index is expanded.
+func (w *walker) counts(n syntax.Node) {
+	check := func(name string) {
+		for _, f := range w.vars[name].fields {
+			if indexed(f.text) {
+				w.add(Exec, LevelAlways, f.text, "arithmetic runs what the variable "+name+" holds")
+			}
+		}
+	}
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Word:
+			check(n.Lit())
+		case *syntax.ParamExp:
+			if n.Param != nil {
+				check(n.Param.Value)
+			}
+		case *syntax.SglQuoted:
+			if indexed(n.Value) {
+				w.add(Exec, LevelAlways, n.Value, "the index of an array runs a command")
+			}
+		}
+		return true
+	})
+}
+
+// indexed reports whether a text is an element of an array whose index runs a command.
+func indexed(s string) bool {
+	return strings.Contains(s, "[") && (strings.Contains(s, "$(") || strings.Contains(s, "`") || strings.Contains(s, "${"))
+}
+
+// exports remembers that programs get a variable too.
+func (w *walker) exports(name string) {
+	if w.exported == nil {
+		w.exported = map[string]bool{}
+	}
+	w.exported[name] = true
+}
+
+// child is the text of a shell of its own: variables that were not exported are empty there, if they are not in the environment.
+func (w *walker) child(text field, params ...field) {
+	w.inner(text, params...)
+	if !strings.Contains(text.text, "$") {
+		return
+	}
+	vars := w.vars
+	seen := make(map[string]value, len(vars))
+	for name, v := range vars {
+		if w.exported[name] {
+			seen[name] = v
+		} else {
+			seen[name] = value{fields: []field{{}}}
+		}
+	}
+	if len(vars) == len(w.exported) || len(vars) == 0 {
+		return
+	}
+	w.vars = seen
+	w.inner(text, params...)
+	w.vars = vars
+}
