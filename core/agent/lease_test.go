@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hermes/core/chat"
+	"hermes/core/event"
 	"hermes/core/session"
 	"hermes/core/store"
 )
@@ -84,5 +85,38 @@ func TestTurnClosesWhatAnotherProcessLeft(t *testing.T) {
 	got := shape(r.history())
 	if len(got) != 7 || got[3] != "assistant:half+1!cancelled" || got[5] != "user:c" || got[6] != "assistant:two" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A screen that was open while another process worked in the session reads it anew with the next turn, and only then.
+func TestScreensCatchUpWithAnotherProcess(t *testing.T) {
+	r := newRig(t, says("one"), callsTools(fakeCall{"echo", `{"text":"x"}`}), says("two"), says("three"))
+	changed := func(turns int) (n int) {
+		r.ended(turns)
+		r.sink.until(func(all []event.Envelope) bool {
+			n = 0
+			for _, e := range all {
+				if _, ok := e.Event.(event.HistoryChanged); ok {
+					n++
+				}
+			}
+			return true
+		})
+		return n
+	}
+	for i, text := range []string{"a", "b"} {
+		r.submit(text, "")
+		r.idle()
+		if n := changed(i + 1); n != 0 {
+			t.Errorf("turn %d: read anew %d times, though nobody else was there", i+1, n)
+		}
+	}
+	if err := r.svc.Append(context.Background(), r.uid, &chat.Message{Role: chat.RoleUser, Text: "from elsewhere"}); err != nil {
+		t.Fatal(err)
+	}
+	r.submit("c", "")
+	r.idle()
+	if n := changed(3); n != 1 {
+		t.Errorf("read anew %d times", n)
 	}
 }

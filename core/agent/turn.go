@@ -100,6 +100,7 @@ func (t *turn) changed() {
 	ctx, cancel := t.keep()
 	defer cancel()
 	if info, err := t.a.d.Sessions.Get(ctx, t.w.uid); err == nil {
+		t.w.seen.Store(int64(info.Messages))
 		t.publish(event.SessionChanged{Info: info})
 	}
 }
@@ -149,6 +150,7 @@ func (t *turn) prepare() error {
 		return err
 	}
 	t.info = info
+	t.catchUp()
 	ref := t.a.ref(ctx, info)
 	if approval.OnlyCommands(t.said) { // the person runs them; the model sees what came of it in its next turn
 		ref = provider.Offline
@@ -165,6 +167,13 @@ func (t *turn) prepare() error {
 		return err
 	}
 	return t.reload()
+}
+
+// catchUp has screens read what another process added to the session since this one last looked; the turn's own prompt is one message.
+func (t *turn) catchUp() {
+	if t.prompt != 0 && int64(t.info.Messages) > t.w.seen.Load()+1 {
+		t.publish(event.HistoryChanged{Why: "another process worked in this session"})
+	}
 }
 
 // reload reads the history from the store.

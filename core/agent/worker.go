@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hermes/core/chat"
@@ -28,6 +29,9 @@ type worker struct {
 
 	warned sync.Map // texts that were told once
 
+	// seen is how many messages the session had when this process last looked: more at the next turn, and another process was at work.
+	seen atomic.Int64
+
 	mu    sync.Mutex
 	queue []event.QueuedInput
 	held  bool // the queue waits for a person
@@ -47,6 +51,9 @@ func (w *worker) load(ctx context.Context) error {
 		return err
 	}
 	w.loaded = true
+	if info, err := w.a.d.Sessions.Get(ctx, w.uid); err == nil {
+		w.seen.Store(int64(info.Messages))
+	}
 	if len(q) == 0 {
 		return nil
 	}
