@@ -120,7 +120,7 @@ func (p *Pane) Title() ui.Title {
 	switch {
 	case p.title != "":
 		t.Text = p.title
-	case p.list.Len() > 0:
+	case p.list.Len() > 0 || p.failed != "": // one that cannot be read is not new
 		t.Text = "Conversation"
 	}
 	if n := len(p.asks) + len(p.question); n > 0 {

@@ -323,6 +323,9 @@ func (s *script) prepend(messages []chat.Message) {
 
 func (s *script) steps(items []event.TodoItem) {
 	if s.todo == nil {
+		if !s.spaced && s.pane.list.Len() > 0 {
+			s.add(&gap{s.base(0)})
+		}
 		s.todo = &todo{base: s.base(0)}
 		s.add(s.todo)
 		s.spaced = true

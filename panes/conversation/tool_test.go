@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -147,10 +148,23 @@ func TestArgumentsAreWrittenForPeople(t *testing.T) {
 
 func TestTheTodoListIsShownAlthoughACallSaysIt(t *testing.T) {
 	p := open(t, &world{})
-	say(p, event.TurnStarted{})
+	say(p, event.TurnStarted{}, event.MessageAdded{Message: assistant(2, "", toolCall("call", "plan"))})
 	inside(p, "call", event.TodoChanged{Items: []event.TodoItem{{ID: "1", Content: "look", Status: "completed"}, {ID: "2", Content: "mend", Status: "in_progress"}}})
 	if v := seen(p); !strings.Contains(v, "[x] look") || !strings.Contains(v, "] mend") {
 		t.Errorf("no list:\n%s", v)
+	}
+	rows := strings.Split(seen(p), "\n")
+	for i, r := range rows {
+		if strings.TrimSpace(r) == "to do" && strings.TrimSpace(rows[i-1]) != "" {
+			t.Errorf("nothing sets the list off:\n%s", seen(p))
+		}
+	}
+}
+
+func TestWhatCannotBeReadIsNotCalledNew(t *testing.T) {
+	p := open(t, &world{fail: errors.New("at work in another hermes")})
+	if got := p.Title().Text; got != "Conversation" || !strings.Contains(seen(p), "at work in another hermes") {
+		t.Errorf("%q:\n%s", got, seen(p))
 	}
 }
 
