@@ -224,7 +224,7 @@ func gitPlain(w *walker, verb string, args []field) {
 		if o.has("upload-pack") {
 			w.add(Exec, LevelAlways, verb, "git runs a program of its own choice for the other side")
 		}
-		if verb == "pull" && o.has("force", "f") {
+		if forcedRefs(o) || verb == "pull" && o.has("force", "f") {
 			w.gitLoses(verb, "throws away commits that are only here")
 		}
 	case "apply":
@@ -330,19 +330,6 @@ func gitRefs(w *walker, verb string, args []field) {
 		return
 	}
 	w.gitWrites(verb)
-}
-
-// worktree is git worktree: a new folder beside the project is no loss, git takes no old one.
-func (w *walker) worktree(sub string, o options) {
-	rest := o.after(1)
-	switch {
-	case sub == "add" && len(rest) > 0:
-		if p := w.place(rest[0]); (p.kind != placeHome && p.kind != placeOutside) || p.top {
-			w.writes(rest[0], "writes")
-		}
-	case sub == "remove":
-		w.add(Delete, LevelSensitive, second(o), "git worktree remove deletes a folder")
-	}
 }
 
 // second is the second operand, for sentences.

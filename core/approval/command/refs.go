@@ -1,0 +1,29 @@
+package command
+
+import "strings"
+
+// forcedRefs reports whether git fetch is told to replace branches that are here: +from:to.
+func forcedRefs(o options) bool {
+	for _, f := range o.operands {
+		if strings.HasPrefix(f.text, "+") && strings.Contains(f.text, ":") && !strings.Contains(f.text, ":refs/remotes/") {
+			return true
+		}
+	}
+	return false
+}
+
+// worktree is git worktree: a new folder beside the project is no loss, git takes no old one.
+func (w *walker) worktree(sub string, o options) {
+	rest := o.after(1)
+	if o.has("B", "f", "force") && sub == "add" {
+		w.gitLoses("worktree add", "may move a branch that is there")
+	}
+	switch {
+	case sub == "add" && len(rest) > 0:
+		if p := w.place(rest[0]); (p.kind != placeHome && p.kind != placeOutside) || p.top {
+			w.writes(rest[0], "writes")
+		}
+	case sub == "remove":
+		w.add(Delete, LevelSensitive, second(o), "git worktree remove deletes a folder")
+	}
+}
