@@ -161,12 +161,7 @@ func (p Policy) view() ([]string, error) {
 	for _, dir := range write {
 		out = append(out, "--bind", dir, dir)
 	}
-	for _, path := range Existing(p.fixed()) {
-		if up := filepath.Dir(path); up != p.Project {
-			out = append(out, "--bind", up, up) // what is mounted cannot be moved away
-		}
-		out = append(out, "--ro-bind", path, path)
-	}
+	out = append(out, p.held()...)
 	for _, path := range outermost(p.hidden()) {
 		if slices.ContainsFunc(seen, func(dir string) bool { return Under(path, dir) }) {
 			out = append(out, covered(path)...)
@@ -176,6 +171,25 @@ func (p Policy) view() ([]string, error) {
 		out = append(out, "--remount-ro", "/")
 	}
 	return out, nil
+}
+
+// held mounts what is fixed over itself. A link in the project may lead anywhere: what is outside of the project gets no mount, or it would be
+// shown, and the folder around it be writable.
+func (p Policy) held() (out []string) {
+	project, err := filepath.EvalSymlinks(p.Project)
+	if err != nil {
+		return nil
+	}
+	for _, path := range Existing(p.fixed()) {
+		if path == project || !Under(path, project) {
+			continue
+		}
+		if up := filepath.Dir(path); up != project {
+			out = append(out, "--bind", up, up) // what is mounted cannot be moved away
+		}
+		out = append(out, "--ro-bind", path, path)
+	}
+	return out
 }
 
 // shown makes a folder of the system visible. Systems whose /bin is a link to /usr/bin keep the link.

@@ -205,6 +205,33 @@ func TestWhatRunsLaterIsFixed(t *testing.T) {
 	c.works("git init -q . && echo wanted > .git/hooks/pre-push && cat .git/hooks/pre-push", "wanted")
 }
 
+// A link in the place of what is held fixed makes nothing outside of the project visible or writable: a repository can bring one.
+func TestFixedPlacesThatLeadElsewhere(t *testing.T) {
+	for _, mode := range []string{"project", "strict"} {
+		t.Run(mode, func(t *testing.T) {
+			c := newCell(t, mode, confine.Bubblewrap)
+			for link, to := range map[string]string{".envrc": filepath.Join(c.home, "notes"), ".husky": filepath.Join(c.outside, "hooks"), ".vscode": c.outside, ".git": c.outside} {
+				if err := os.Symlink(to, filepath.Join(c.project, link)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Mkdir(filepath.Join(c.outside, "hooks"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(c.outside, "tasks.json"), []byte("canary-4720\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			c.refused("echo x > " + filepath.Join(c.home, ".bashrc"))
+			c.refused("echo x > " + filepath.Join(c.outside, "new"))
+			c.refused("echo x > " + filepath.Join(c.outside, "hooks", "new"))
+			if mode == "strict" {
+				c.refused("cat .envrc")
+				c.refused("cat " + filepath.Join(c.outside, "tasks.json"))
+			}
+		})
+	}
+}
+
 // ctrl+c is for the command, and for nothing that stands between.
 func TestInterruptAtATerminalInASandbox(t *testing.T) {
 	for _, e := range engines {

@@ -35,8 +35,10 @@ func harmlessSetting(name, value string) bool {
 		return one("cat less more true false", value) || value == ""
 	case "core.editor", "sequence.editor":
 		return one("true : cat vim vi nano", value)
-	case "core.fsmonitor", "core.hookspath":
-		return value == "false" || value == "/dev/null" || value == ""
+	case "core.fsmonitor":
+		return value == "false" || value == ""
+	case "core.hookspath": // "false" would be a folder of that name
+		return value == "/dev/null" || value == ""
 	case "commit.gpgsign", "tag.gpgsign", "core.quotepath", "core.autocrlf", "core.eol", "core.filemode", "core.ignorecase", "core.longpaths", "core.abbrev", "init.defaultbranch", "http.lowspeedlimit",
 		"http.lowspeedtime", "http.postbuffer", "http.version", "fetch.prune", "pull.rebase", "pull.ff", "push.default", "merge.conflictstyle", "rebase.autostash", "rebase.autosquash", "gc.auto", "core.whitespace",
 		"core.precomposeunicode", "core.safecrlf", "core.commentchar", "rerere.enabled", "submodule.recurse", "core.symlinks", "core.preloadindex", "pack.threads", "core.compression", "core.bigfilethreshold", "merge.ff":
