@@ -147,7 +147,20 @@ func (p *Program) wait(ctx context.Context) error {
 	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) {
 		err = nil // that is how it was asked to end
 	}
-	return errors.Join(err, p.frame.terminal.leave(p.frame.screen), p.frame.failed)
+	return errors.Join(err, p.giveBack(), p.frame.failed)
+}
+
+// giveBack leaves the terminal as it was. One that takes no bytes gets exitWithin for them, as everything else at the end does.
+func (p *Program) giveBack() error {
+	done := make(chan error, 1)
+	crash.Go("give back terminal", func() { done <- p.frame.screen.Leave() })
+	select {
+	case err := <-done:
+		return errors.Join(err, p.frame.terminal.cook())
+	case <-time.After(exitWithin):
+		p.frame.terminal.rescue(p.opt.Output, 200*time.Millisecond)
+		return ErrStuck
+	}
 }
 
 // ended waits for the end of the loop, or for a reason to end it.
