@@ -16,7 +16,7 @@ func (r *real) full() {
 	side := r.side()
 	defer func() { _ = unix.Close(side) }()
 	close(r.hold)
-	junk := make([]byte, 16) // the kernel refuses large pieces before it is full
+	junk := make([]byte, 16)          // the kernel refuses large pieces before it is full
 	for refused := 0; refused < 20; { // the kernel moves bytes along behind us, so that one refusal is not the end
 		_, err := unix.Write(side, junk)
 		switch {
