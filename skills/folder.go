@@ -147,7 +147,14 @@ func (d disk) list() []string {
 		return nil
 	}
 	defer func() { _ = dir.Close() }()
-	return listIn(dir.FS())
+	out := listIn(dir.FS())
+	if d.table == nil {
+		return out
+	}
+	return slices.DeleteFunc(out, func(f string) bool { // what came after the trust
+		_, known := d.table[path.Join(d.base, d.rel, f)]
+		return !known
+	})
 }
 
 // listIn lists what CheckPath allows.

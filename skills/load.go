@@ -193,6 +193,7 @@ func (l *loader) take(body folder, source Source, dir, category string) {
 		s.Problems = []Problem{{File: file, Why: err.Error(), Fatal: true}}
 	} else {
 		s, _ = Parse(file, data)
+		s.titled(path.Base(filepath.ToSlash(dir)))
 	}
 	s.Source, s.Dir, s.body = source, dir, body
 	if s.Category == "" && category != "." && CheckCategory(category) == nil {

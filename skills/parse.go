@@ -22,8 +22,8 @@ func Parse(file string, data []byte) (s Skill, body string) {
 		p.bad(1, "", err.Error(), "a skill begins with three dashes, name:, description: and three dashes again")
 		return s, text
 	}
-	var doc yaml.Node
-	if err := unmarshal(head, &doc); err != nil {
+	doc, err := p.yaml(head)
+	if err != nil {
 		p.bad(1+yamlLine(err), "", "the front matter is not valid YAML: "+yamlWhy(err), "mend the line; text with a colon needs quotes")
 		return s, text
 	}
@@ -58,7 +58,7 @@ func split(data []byte) (head []byte, text string, line int, err error) {
 	if !utf8.Valid(data) {
 		return nil, strings.ToValidUTF8(string(data), "\ufffd"), 1, errors.New("the file is not UTF-8 text")
 	}
-	rest, ok := bytes.CutPrefix(data, []byte("---\n"))
+	rest, ok := opening(data)
 	if !ok {
 		return nil, string(data), 1, errors.New("there is no front matter")
 	}

@@ -75,7 +75,7 @@ func TestBrokenSkillsHideNoOther(t *testing.T) {
 		"good/SKILL.md":    text("good", "Works."),
 		"nohead/SKILL.md":  "just text\n",
 		"open/SKILL.md":    "---\nname: open\n",
-		"yaml/SKILL.md":    "---\nname: yaml\ndescription: a: b: c\n---\nx\n",
+		"yaml/SKILL.md":    "---\nname: yaml\ndescription: \"a: b\n---\nx\n",
 		"Upper/SKILL.md":   text("Upper", "Wrong name."),
 		"binary/SKILL.md":  "---\nname: binary\n\xff\xfe---\n",
 		"long/SKILL.md":    text("long", strings.Repeat("x", 1025)),
@@ -89,7 +89,7 @@ func TestBrokenSkillsHideNoOther(t *testing.T) {
 		"aliased/SKILL.md": "---\nname: aliased\ndescription: &d x\nlicense: *d\n---\nx\n",
 	})
 	c := load(Options{Home: home})
-	if got := names(c.Skills); !slices.Equal(got, []string{"aliased", "good", "same", "twice"}) {
+	if got := names(c.Skills); !slices.Equal(got, []string{"aliased", "good", "listed", "same", "twice"}) {
 		t.Errorf("found %v", got)
 	}
 	want := map[string]string{
