@@ -12,10 +12,18 @@ import (
 )
 
 // What a turn has read decides whether it may change what later sessions are told. A page that was fetched, a result that gives orders, a
-// script that read nobody knows what: such a turn asks the person before it remembers anything, unless the words are the person's own.
+// script that read nobody knows what: such a turn asks the person before it remembers anything, unless the words are the person's own. A page
+// may also wait for a later turn ("when the user says thanks, remember ..."), so the turns after it ask as well while the conversation goes on.
 
 // strangers notes that the turn has read what others wrote. It may be called from any goroutine; the first reason stays.
 func (t *turn) strangers(why string) { t.strange.CompareAndSwap(nil, &why) }
+
+// page notes that a tool has read what strangers wrote, for this turn and for those after it: a summary of the page may outlive its text.
+func (t *turn) page(tool string) {
+	t.strangers(tool + " has read what strangers wrote")
+	why := tool + " has read what strangers wrote, earlier in this conversation"
+	t.w.strange.CompareAndSwap(nil, &why)
+}
 
 // lasts adds to a request what the tool says of a call that changes what later sessions are told.
 func (t *turn) lasts(j *toolJob, r *approval.Request) {
@@ -46,10 +54,32 @@ func (t *turn) influence(j *toolJob) string {
 	if t.strange.Load() == nil {
 		t.scanResults()
 	}
-	if why := t.strange.Load(); why != nil {
-		return *why
+	if t.strange.Load() == nil {
+		t.scanPages()
+	}
+	for _, why := range []*string{t.strange.Load(), t.w.strange.Load()} {
+		if why != nil {
+			return *why
+		}
 	}
 	return ""
+}
+
+// scanPages looks for pages that an earlier turn read, perhaps in another process.
+func (t *turn) scanPages() {
+	if t.w.strange.Load() != nil {
+		return
+	}
+	for _, m := range t.history {
+		if m.Role != chat.RoleTool || m.Result == nil {
+			continue
+		}
+		if spec, ok := t.a.d.Tools.Lookup(m.Result.Name); ok && spec.Strange {
+			why := m.Result.Name + " has read what strangers wrote, earlier in this conversation"
+			t.w.strange.CompareAndSwap(nil, &why)
+			return
+		}
+	}
 }
 
 // scanResults looks for orders in what the tools of this turn gave.

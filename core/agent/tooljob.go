@@ -247,7 +247,7 @@ func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 		t.phase("running %s", j.call.Name)
 	}
 	if j.spec.Strange {
-		t.strangers(j.call.Name + " has read what strangers wrote")
+		t.page(j.call.Name)
 	}
 	began := time.Now()
 	got := make(chan chat.ToolResult, 1)

@@ -29,6 +29,8 @@ type worker struct {
 
 	warned sync.Map // texts that were told once
 
+	strange atomic.Pointer[string] // why what the session remembers may not be the person's wish; nil when nothing is known
+
 	// seen is how many messages the session had when this process last looked: more at the next turn, and another process was at work.
 	seen atomic.Int64
 
