@@ -203,14 +203,19 @@ func (c *Change) Path() string { return filepath.Join(c.Dir, filepath.FromSlash(
 // Apply carries a change out and keeps what was there, so that Undo brings it back.
 func (e Editor) Apply(c *Change) error {
 	v := version{Op: c.Op, Name: c.Name, Dir: e.below(c.Dir), Rel: c.Rel, Before: c.Before, After: c.After}
-	if c.Op == Delete {
-		return e.archive(&v)
-	}
 	root, err := e.open()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }()
+	unlock, err := lock(root)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if c.Op == Delete {
+		return v.archive(root)
+	}
 	now, err := readIn(root, path.Join(v.Dir, c.Rel))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -218,13 +223,12 @@ func (e Editor) Apply(c *Change) error {
 	if !bytes.Equal(now, c.Before) {
 		return ErrStale
 	}
-	if err := e.keep(&v); err != nil {
-		return fmt.Errorf("nothing was changed, because what is there could not be kept: %w", err)
-	}
-	if c.After == nil {
-		return plain(root.Remove(path.Join(v.Dir, c.Rel)))
-	}
-	return put(root, path.Join(v.Dir, c.Rel), c.After)
+	return v.during(root, func() error {
+		if c.After == nil {
+			return root.Remove(path.Join(v.Dir, c.Rel))
+		}
+		return put(root, path.Join(v.Dir, c.Rel), c.After)
+	})
 }
 
 func (e Editor) below(dir string) string {

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -32,27 +33,52 @@ type version struct {
 	Archive string    `json:"archive,omitempty"` // where a deleted skill lies
 }
 
-// keep writes a version and drops the oldest.
-func (e Editor) keep(v *version) error {
-	root, err := e.open()
-	if err != nil {
-		return err
+// lock keeps other processes from changing skills meanwhile.
+func lock(root *os.Root) (unlock func(), err error) {
+	if err := root.MkdirAll(historyDir, 0o700); err != nil {
+		return nil, plain(err)
 	}
-	defer func() { _ = root.Close() }()
+	f, err := root.OpenFile(path.Join(historyDir, ".lock"), os.O_CREATE|nonblock, 0o600)
+	if err != nil {
+		return nil, plain(err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+// during keeps a version while f makes its change; when that fails it is not kept.
+func (v *version) during(root *os.Root, f func() error) error {
+	file, err := v.keep(root)
+	if err != nil {
+		return fmt.Errorf("nothing was changed, because what is there could not be kept: %w", err)
+	}
+	if err := f(); err != nil {
+		_ = root.Remove(file)
+		return plain(err)
+	}
+	return nil
+}
+
+// keep writes a version and drops the oldest.
+func (v *version) keep(root *os.Root) (file string, err error) {
 	v.At = time.Now().UTC()
 	data, err := json.Marshal(v)
 	if err != nil {
-		return err
+		return "", err
 	}
 	dir := path.Join(historyDir, v.Name)
-	if err := put(root, path.Join(dir, stamp(v.At)+".json"), data); err != nil {
-		return err
+	file = path.Join(dir, stamp(v.At)+".json")
+	if err := put(root, file, data); err != nil {
+		return "", err
 	}
 	names := versions(root, v.Name)
 	for _, old := range names[:max(len(names)-keepBack, 0)] {
 		_ = root.Remove(path.Join(dir, old)) // it is dropped at the next change
 	}
-	return nil
+	return file, nil
 }
 
 func stamp(t time.Time) string { return t.Format("20060102T150405.000000000") }
@@ -74,12 +100,7 @@ func versions(root *os.Root, name string) []string {
 }
 
 // archive moves a skill out of the way. Nothing is deleted.
-func (e Editor) archive(v *version) error {
-	root, err := e.open()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }()
+func (v *version) archive(root *os.Root) error {
 	if info, err := root.Lstat(v.Dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", v.Dir)
 	}
@@ -87,10 +108,7 @@ func (e Editor) archive(v *version) error {
 		return plain(err)
 	}
 	v.Archive = path.Join(archiveDir, v.Name+"-"+stamp(time.Now().UTC()))
-	if err := e.keep(v); err != nil {
-		return err
-	}
-	return plain(root.Rename(v.Dir, v.Archive))
+	return v.during(root, func() error { return root.Rename(v.Dir, v.Archive) })
 }
 
 // Undo takes the last change of a skill back and says what that was. It refuses when somebody has changed the file since.
@@ -103,6 +121,11 @@ func (e Editor) Undo(name string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = root.Close() }()
+	unlock, err := lock(root)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	names := versions(root, name)
 	if len(names) == 0 {
 		return "", fmt.Errorf("no change of the skill %s is kept", name)
