@@ -423,3 +423,26 @@ func TestEndOfABackgroundProcessIsTold(t *testing.T) {
 		t.Errorf("the pane shows\n%s", got)
 	}
 }
+
+func TestALongTextSaysWhatOfItIsNotSeen(t *testing.T) {
+	p := open(t, &world{})
+	p.composer.SetText(strings.Repeat("line\n", 29) + "last")
+	if got := seen(p); !strings.Contains(got, "21 more above ─") || strings.Contains(got, "more below ─") {
+		t.Errorf("at the end:\n%s", got)
+	}
+	for range 15 {
+		press(p, "up")
+	}
+	if got := seen(p); !strings.Contains(got, "14 more above, 7 more below ─") {
+		t.Errorf("in the middle:\n%s", got)
+	}
+	say(p, event.TurnStarted{})
+	if got := seen(p); !strings.Contains(got, "7 more below  enter queues") {
+		t.Errorf("while it works:\n%s", got)
+	}
+	p.composer.SetText("short")
+	p.memoOK = false
+	if got := seen(p); strings.Contains(got, "more above") {
+		t.Errorf("a short text:\n%s", got)
+	}
+}

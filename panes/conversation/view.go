@@ -109,13 +109,29 @@ func (p *Pane) enterDoes() string {
 // rule parts the transcript from the composer and says what cannot be seen otherwise.
 func (p *Pane) rule() string {
 	s := p.env.s
-	label := p.doing()
+	label := p.outside() + p.doing()
 	label = text.Truncate(label, max(0, p.w-4), "")
 	dash := s.Glyphs.Horizontal
 	if dash == "" {
 		dash = "─"
 	}
 	return s.Border.Inline(true).Render(strings.Repeat(dash, max(0, p.w-text.Width(label)-1))) + s.Dim.Render(label) + s.Border.Inline(true).Render(dash)
+}
+
+// outside says that more was written than the composer shows.
+func (p *Pane) outside() string {
+	above, below := p.composer.Outside()
+	var parts []string
+	if above > 0 {
+		parts = append(parts, strconv.Itoa(above)+" more above")
+	}
+	if below > 0 {
+		parts = append(parts, strconv.Itoa(below)+" more below")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " " + strings.Join(parts, ", ") + " "
 }
 
 // doing says which of several things the keys mean now. The bottom row names the keys.

@@ -154,7 +154,9 @@ func (c *command) explain(f explainFlags, args []string) error {
 		return err
 	}
 	out := bufio.NewWriterSize(c.streams.Out, 1<<16)
+	said := 0
 	say := func(cmd string) error {
+		said++
 		a := approval.Explain(cmd, approval.Mode(f.mode), where)
 		if f.json {
 			return writeJSON(out, a, false)
@@ -164,7 +166,12 @@ func (c *command) explain(f explainFlags, args []string) error {
 	if len(args) > 0 {
 		err = say(asCommand(args))
 	} else {
-		err = eachCommand(c.streams.In, f.nul, say)
+		if !isTerminal(c.streams.In) {
+			err = eachCommand(c.streams.In, f.nul, say)
+		}
+		if err == nil && said == 0 {
+			err = usage("no command to explain: write it behind --, as in `hermes approvals explain -- 'git push'`, or give it on standard input")
+		}
 	}
 	return errors.Join(err, out.Flush())
 }

@@ -50,6 +50,8 @@ type Composer struct {
 	popup   Popup
 	width   int
 	scroll  int
+	above   int // lines that the last View had no room for
+	below   int
 	pastes  int
 }
 

@@ -19,6 +19,7 @@ func (c *Composer) View(maxH int) (lines []string, x, y int) {
 	shown := min(len(rows), room)
 	c.scroll = min(max(c.scroll, cy-shown+1), cy, len(rows)-shown)
 	c.scroll = max(c.scroll, 0)
+	c.above, c.below = c.scroll, len(rows)-c.scroll-shown
 	popup := c.popupView(c.width, maxH-shown)
 	lines = append(lines, popup...)
 	if len(c.chips) > 0 && len(lines)+shown < maxH {
@@ -30,6 +31,9 @@ func (c *Composer) View(maxH int) (lines []string, x, y int) {
 	}
 	return lines, min(text.Width(c.Prompt)+cx, max(0, c.width-1)), top + cy - c.scroll
 }
+
+// Outside is how many lines of the text the last View had no room for, over and under those that it showed.
+func (c *Composer) Outside() (above, below int) { return c.above, c.below }
 
 func (c *Composer) lead(i int) string {
 	if i > 0 {
