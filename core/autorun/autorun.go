@@ -5,13 +5,12 @@
 // The contract: Look notes how these files are, Changes what became of them since, Undo puts one back. Only what gives another program
 // something to run counts: a setting of git that names a branch is no change. A look costs some twenty calls of the system; contents are
 // read again only when a file's times, size or number are new. Looking follows the project's own .git to where it is (worktrees), and no
-// other link. A Guard may be used by several goroutines; it keeps the contents of the last few projects.
+// other link; what is compared and put back was looked at before, or is in the repository's own folder. A Guard may be used by several goroutines; it keeps the contents of the last few projects.
 package autorun
 
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,9 +23,10 @@ import (
 )
 
 const (
-	maxFile  = 1 << 20 // of a file that can be put back
-	maxFiles = 300     // of one project
-	maxKept  = 4       // projects whose contents are kept
+	maxFile  = 1 << 20  // of a file that can be put back
+	maxFiles = 300      // of one folder; those that git runs come first
+	maxData  = 16 << 20 // of one project
+	maxKept  = 4        // projects whose contents are kept
 )
 
 // Guard keeps what it has read, so that a look reads only what is new. The zero Guard is ready.
@@ -48,8 +48,11 @@ type file struct {
 
 // View is how the watched files of a project were at one time.
 type View struct {
-	root  string
-	files map[string]file // by absolute path
+	root   string
+	at     time.Time
+	places []string        // that were looked at
+	files  map[string]file // by absolute path
+	crowds map[string]bool // folders of which not all files were looked at
 }
 
 // Change is what became of one watched file.
@@ -61,32 +64,63 @@ type Change struct {
 // Look notes how the files are in the project that dir is in: its repository, else dir itself. Dir has no links in it.
 func (g *Guard) Look(dir string) View {
 	root := Root(dir)
+	return g.look(root, places(root), nil)
+}
+
+// look looks at the places, and at the paths that another look found.
+func (g *Guard) look(root string, places []string, found map[string]file) View {
 	g.mu.Lock()
 	old := g.kept[root]
 	g.mu.Unlock()
-	files := map[string]file{}
-	add := func(path string) {
-		if len(files) >= maxFiles {
-			return
-		}
-		if f := look(path, old[path]); f.there {
-			files[path] = f
+	v := View{root: root, at: time.Now(), places: places, files: map[string]file{}, crowds: map[string]bool{}}
+	l := looking{View: v, old: old, left: maxData}
+	for _, path := range places {
+		if l.add(path); l.files[path].stat.Kind == realpath.Folder && filepath.Base(path) != ".git" {
+			l.folder(path)
 		}
 	}
-	for _, path := range places(root) {
-		add(path)
-		if files[path].stat.Kind != realpath.Folder {
-			continue
-		}
-		entries, _ := os.ReadDir(path)
-		for _, e := range entries {
-			if !e.IsDir() && !strings.HasSuffix(e.Name(), ".sample") {
-				add(filepath.Join(path, e.Name()))
-			}
-		}
+	for path := range found {
+		l.add(path)
 	}
-	g.keep(root, files)
-	return View{root: root, files: files}
+	g.keep(root, l.files)
+	return v
+}
+
+// looking is one look under way.
+type looking struct {
+	View
+	old  map[string]file
+	left int // bytes that may still be kept
+}
+
+func (l *looking) add(path string) {
+	if _, done := l.files[path]; done {
+		return
+	}
+	f := look(path, l.old[path], int64(min(maxFile, l.left)))
+	if f.there {
+		l.files[path] = f
+		l.left -= len(f.data)
+	}
+}
+
+// folder adds the files in a folder: those that git runs by their names first, so that no crowd of others hides them.
+func (l *looking) folder(path string) {
+	entries, _ := os.ReadDir(path)
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.IsDir() || strings.HasSuffix(e.Name(), ".sample") })
+	slices.SortStableFunc(entries, func(a, b os.DirEntry) int {
+		switch x, y := hookName(a.Name()), hookName(b.Name()); {
+		case x == y:
+			return 0
+		case x:
+			return -1
+		}
+		return 1
+	})
+	l.crowds[path] = len(entries) > maxFiles
+	for _, e := range entries[:min(len(entries), maxFiles)] {
+		l.add(filepath.Join(path, e.Name()))
+	}
 }
 
 func (g *Guard) keep(root string, files map[string]file) {
@@ -107,7 +141,7 @@ func (g *Guard) keep(root string, files map[string]file) {
 const settled = 50 * time.Millisecond
 
 // look describes a path. What has the same times, size and number as before is not read again: the time of a change cannot be set back.
-func look(path string, old file) file {
+func look(path string, old file, most int64) file {
 	dir, err := realpath.OpenDir(filepath.Dir(path))
 	if err != nil {
 		return file{}
@@ -117,7 +151,7 @@ func look(path string, old file) file {
 	if err != nil {
 		return file{}
 	}
-	if old.sure && old.stat == st && st.Kind != realpath.Folder {
+	if old.sure && old.stat == st && st.Kind != realpath.Folder && (old.whole || st.Size > most) && int64(len(old.data)) <= most {
 		return old
 	}
 	f := file{stat: st, there: true, sure: time.Since(time.Unix(0, st.Ctime)) > settled}
@@ -126,25 +160,61 @@ func look(path string, old file) file {
 		f.to, err = dir.Readlink(filepath.Base(path))
 		f.whole = err == nil
 	case realpath.Regular:
-		f.data, f.whole = content(dir, filepath.Base(path))
+		f.data, f.whole = content(dir, filepath.Base(path), most)
 	case realpath.Folder, realpath.Other:
 		f.whole = st.Kind == realpath.Folder
 	}
 	return f
 }
 
-func content(dir *realpath.Dir, name string) ([]byte, bool) {
-	f, err := dir.Open(name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	return data, err == nil && len(data) <= maxFile
+// Changes looks again, at the same places and what the repository's own folder has more by now, and returns what changed since, in the order
+// of paths. What a new setting or link leads to is not looked at: it is told and put back itself, and no file out there is known as it was.
+func (g *Guard) Changes(since View) []Change {
+	at := union(since.places, grown(since.root))
+	changes := since.changes(g.look(since.root, at, since.files))
+	return slices.DeleteFunc(changes, func(c Change) bool { return c.gone() || since.missed(c) })
 }
 
-// Changes looks again and returns what changed since, in the order of paths.
-func (g *Guard) Changes(since View) []Change { return since.changes(g.Look(since.root)) }
+// missed reports whether a file that seems new may be one that the look passed over because there were so many.
+func (v View) missed(c Change) bool {
+	if c.before.there {
+		return false
+	}
+	dir := filepath.Dir(c.Path)
+	if v.crowds[dir] {
+		return !hookName(filepath.Base(c.Path))
+	}
+	return !slices.Contains(v.places, c.Path) && !slices.Contains(v.places, dir) && c.after.stat.Ctime < v.at.Add(-settled).UnixNano()
+}
+
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, p := range b {
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// gone reports whether a file went together with its repository: nothing is left that would run it.
+func (c Change) gone() bool {
+	store := c.store()
+	return c.before.there && !c.after.there && store != "" && !isStore(store)
+}
+
+// store is the repository's folder that the file is in; "" for files beside it.
+func (c Change) store() string {
+	dir, name := filepath.Split(c.Path)
+	dir = filepath.Clean(dir)
+	switch {
+	case settings(c.Path), name == "commondir":
+		return dir
+	case filepath.Base(dir) == "hooks" && strings.Contains(dir, "/.git/"):
+		return filepath.Dir(dir)
+	}
+	return ""
+}
 
 func (v View) changes(now View) []Change {
 	paths := map[string]bool{}
@@ -176,7 +246,7 @@ func (v View) Accept(from, to View) View {
 			files[c.Path] = c.after
 		}
 	}
-	return View{root: v.root, files: files}
+	return View{root: v.root, at: v.at, places: union(v.places, to.places), files: files, crowds: v.crowds}
 }
 
 // real reports whether the change gives another program something else to run.
@@ -184,7 +254,7 @@ func (c Change) real() bool {
 	a, b := c.before, c.after
 	switch {
 	case a.there != b.there:
-		if k := a.stat.Kind; k == realpath.Folder || !a.there && b.stat.Kind == realpath.Folder {
+		if a.stat.Kind == realpath.Folder || b.stat.Kind == realpath.Folder {
 			return false // what is in it is told
 		}
 	case a.stat.Kind != b.stat.Kind:
@@ -192,11 +262,27 @@ func (c Change) real() bool {
 	case a.stat.Kind == realpath.Folder:
 		return false
 	}
-	if settings(c.Path) && (!a.there || a.stat.Kind == realpath.Regular) && (!b.there || b.stat.Kind == realpath.Regular) {
-		return !bytes.Equal(a.data, b.data) && !slices.Equal(Programs(a.data), Programs(b.data))
+	if settings(c.Path) && a.plain() && b.plain() {
+		return !bytes.Equal(a.data, b.data) && !slices.Equal(c.programs(a.data), c.programs(b.data))
 	}
 	return a.there != b.there || a.to != b.to || a.stat.Mode&0o111 != b.stat.Mode&0o111 || a.whole != b.whole || !bytes.Equal(a.data, b.data) ||
 		!a.whole && (a.stat.Ctime != b.stat.Ctime || a.stat.Ino != b.stat.Ino)
+}
+
+// plain reports whether all is known of what is there.
+func (f file) plain() bool { return !f.there || f.whole && f.stat.Kind == realpath.Regular }
+
+// programs are those of the file's settings. A submodule's say where in the project its files are.
+func (c Change) programs(data []byte) []string {
+	out := Programs(data)
+	root, _, ok := strings.Cut(c.Path, "/.git/modules/")
+	if !ok {
+		return out
+	}
+	return slices.DeleteFunc(out, func(s string) bool {
+		dir, ok := strings.CutPrefix(s, "core.worktree=")
+		return ok && strings.HasPrefix(under(filepath.Dir(c.Path), dir), root+"/")
+	})
 }
 
 func settings(path string) bool {
@@ -228,6 +314,9 @@ func (c Change) Undo() error {
 	if c.before.there && !c.before.whole {
 		return errors.New("what it was before is not known: it was too large")
 	}
+	if store := c.store(); c.before.there && store != "" && !isStore(store) {
+		return errors.New("the repository that it was in is gone")
+	}
 	dir, err := realpath.MakeDir(filepath.Dir(c.Path), 0o755, nil)
 	if err != nil {
 		return err
@@ -247,6 +336,9 @@ func (c Change) Undo() error {
 	}
 	if c.after.there && c.after.stat.Kind == realpath.Folder && c.before.stat.Kind != realpath.Folder {
 		return errors.New("a folder is in its place")
+	}
+	if name == ".git" && c.before.stat.Kind == realpath.Folder {
+		return errors.Join(dir.Remove(name), errors.New("what led elsewhere is taken away, but the repository itself was moved; move it back"))
 	}
 	return c.before.put(dir, name)
 }

@@ -189,14 +189,15 @@ func TestAccept(t *testing.T) {
 func TestProgramsOfSettings(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"[core]\n\tbare = false\n[branch \"x\"]\n\tremote = origin\n":            "",
-		"[Core] FsMonitor = \"./a b\" # c\n":                                     "core.fsmonitor=./a b",
-		"[alias] x = !y\n[filter \"l]f\"]\nclean=z\n":                            "alias.x=!y|filter.l]f.clean=z",
-		"[core]\r\nhooksPath=a\\\r\nb\r\n":                                       "core.hookspath=ab",
-		"[remote \"o\"]\nurl=https://a/b\nurl=ext::sh\nuploadpack=x\nfetch=+a:b": "remote.o.uploadpack=x|remote.o.url=ext::sh",
-		"[core] # \\\nfsmonitor = a\n":                                           "core.fsmonitor=a",
-		"[core]\nbare = false ; \\\nfsmonitor = b":                               "core.fsmonitor=b",
-		"nonsense without a section":                                             ".nonsense without a section=",
+		"[core]\n\tbare = false\n[branch \"x\"]\n\tremote = o\n[remote \"o\"]\nurl=a:b": "",
+		"[branch \"x\"]\n\tremote = evil\n[remote \"evil\"]\nfetch=a:b":                 "branch.x.remote=evil",
+		"[Core] FsMonitor = \"./a b\" # c\n":                                            "core.fsmonitor=./a b",
+		"[alias] x = !y\n[filter \"l]f\"]\nclean=z\n":                                   "alias.x=!y|filter.l]f.clean=z",
+		"[core]\r\nhooksPath=a\\\r\nb\r\n":                                              "core.hookspath=ab",
+		"[remote \"o\"]\nurl=https://a/b\nurl=ext::sh\nuploadpack=x\nfetch=+a:b":        "remote.o.uploadpack=x|remote.o.url=ext::sh",
+		"[core] # \\\nfsmonitor = a\n":                                                  "core.fsmonitor=a",
+		"[core]\nbare = false ; \\\nfsmonitor = b":                                      "core.fsmonitor=b",
+		"nonsense without a section":                                                    ".nonsense without a section=",
 	} {
 		if got := strings.Join(Programs([]byte(text)), "|"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -10,12 +10,18 @@ import (
 // Programs are the settings in a file of git's that may name a program or lead to other settings, as "section.name=value", in order of
 // names. What cannot be read as a setting counts as one.
 func Programs(data []byte) []string {
-	var out []string
+	var out, follows []string
+	remotes := map[string]bool{".": true}
 	section := ""
 	rest := strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff")
 	for {
 		rest = strings.TrimLeft(rest, " \t\n\r\v\f")
 		if rest == "" {
+			for _, s := range follows {
+				if _, remote, _ := strings.Cut(s, "="); !remotes[remote] {
+					out = append(out, s)
+				}
+			}
 			slices.Sort(out)
 			return out
 		}
@@ -31,7 +37,13 @@ func Programs(data []byte) []string {
 		}
 		var name, value string
 		name, value, rest = setting(rest)
-		if name = section + "." + name; !harmless(name, value) {
+		if remote, ok := strings.CutPrefix(section, "remote."); ok && name == "url" { // else its name is taken for a folder
+			remotes[remote] = true
+		}
+		switch name = section + "." + name; {
+		case follow(name) && !network(value):
+			follows = append(follows, name+"="+value) // the name of a remote, or a folder whose own hooks run
+		case !harmless(name, value):
 			out = append(out, name+"="+value)
 		}
 	}
@@ -128,13 +140,28 @@ func harmless(name, value string) bool {
 			"repositoryformatversion", "bare", "logallrefupdates", "sparsecheckout", "sparsecheckoutcone", "protectntfs", "protecthfs", "untrackedcache", "splitindex",
 			"commitgraph", "multipackindex", "sharedrepository",
 		}, rest)
+	case "lfs":
+		return rest == "repositoryformatversion" || last == "locksverify" || last == "access"
 	case "extensions", "gc", "pack", "maintenance", "receive", "transfer":
 		return rest != "partialclone" && !strings.Contains(rest, "hook") && !strings.Contains(rest, "cmd")
 	}
 	return false
 }
 
-// address reports whether a setting is the address of a repository that runs nothing: ext::command does.
-func address(name, value string) bool {
-	return (name == "url" || name == "pushurl") && !strings.Contains(value, "::") && !strings.HasPrefix(value, "-")
+// follow reports whether a setting says which remote is asked.
+func follow(name string) bool {
+	return name == "remote.pushdefault" || strings.HasPrefix(name, "branch.") && (strings.HasSuffix(name, ".remote") || strings.HasSuffix(name, ".pushremote"))
+}
+
+// address reports whether a setting is the address of a repository on the network.
+func address(name, value string) bool { return (name == "url" || name == "pushurl") && network(value) }
+
+// network reports whether an address runs nothing here: ext::command does, and so do the hooks of a repository in a folder.
+func network(value string) bool {
+	scheme, _, ok := strings.Cut(value, "://")
+	if ok {
+		return slices.Contains([]string{"https", "http", "ssh", "git", "git+ssh", "ssh+git", "ftp", "ftps"}, strings.ToLower(scheme))
+	}
+	host, path, ok := strings.Cut(value, ":") // git@host:path
+	return ok && host != "" && !strings.Contains(host, "/") && !strings.HasPrefix(host, "-") && !strings.HasPrefix(path, ":")
 }
