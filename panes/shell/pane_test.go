@@ -180,7 +180,7 @@ func TestInterruptReachesTheProgramAndFloodsEndSoon(t *testing.T) {
 	s.shows("$ ")
 	s.types("yes flood\n")
 	s.shows("\nflood") // of the program: before that ctrl+c may still be the shell's, which starts it all the same
-	for range 50 { // it goes on; each picture is there at once
+	for range 50 {     // it goes on; each picture is there at once
 		begin := time.Now()
 		s.memoOK = false
 		s.View()
