@@ -219,3 +219,26 @@ func TestADecisionThatNobodyWasAskedAboutIsRecordedOnce(t *testing.T) {
 		t.Errorf("%q, want %q", order, want)
 	}
 }
+
+// A program without a bus records into the same chain.
+func TestRecordWithoutABus(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	changed := event.MemoryChanged{Target: "user", Action: "write", By: "person", Added: []string{"Likes tea"}}
+	record(t, dir, changed)
+	if err := Record(dir, changed, event.TurnStarted{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Record(dir, event.TurnStarted{}); err != nil {
+		t.Fatal(err)
+	}
+	var gists []string
+	if err := Read(dir, Filter{What: Memory}, func(e Entry) error { gists = append(gists, e.By+" "+e.Gist); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if n, breaks, err := Verify(dir); n != 2 || breaks != nil || err != nil || len(gists) != 2 || gists[1] != "person + Likes tea" {
+		t.Errorf("%d entries, %v, %v, %q", n, breaks, err, gists)
+	}
+	if err := Record(string([]byte{0}), changed); err == nil || !strings.Contains(err.Error(), "audit log cannot be written") {
+		t.Errorf("%v", err)
+	}
+}

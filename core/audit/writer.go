@@ -38,6 +38,24 @@ func Open(dir string, bus *event.Bus, log *slog.Logger) *Writer {
 	return w
 }
 
+// Record writes what happened in a program that has no bus: a person's command. Events that are no act are left out.
+func Record(dir string, events ...event.Event) error {
+	now := time.Now()
+	var list []Entry
+	for _, ev := range events {
+		if e, ok := entry(event.Envelope{Header: event.Header{At: now}, Event: ev}); ok {
+			list = append(list, e)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	if err := appendTo(name(dir, now), list); err != nil {
+		return fmt.Errorf("the audit log cannot be written: %w", err)
+	}
+	return nil
+}
+
 // Close writes what was published before it, within ctx.
 func (w *Writer) Close(ctx context.Context) error {
 	w.box.Close()

@@ -12,8 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/core"
+	"hermes/core/audit"
 	"hermes/core/config"
 	"hermes/core/memory"
+	"hermes/core/tool/remember"
 )
 
 // memoryStore is the memory of the profile, with the limits of its settings.
@@ -22,7 +25,19 @@ func (c *command) memoryStore() (*memory.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	core.LearnSecrets(start.Config) // they are refused
 	return storeOf(start.Config), nil
+}
+
+// recordMemory tells the audit log what a person did. It is done already, so what fails here is only said.
+func (c *command) recordMemory(done memory.Change, action string) {
+	start, err := c.load()
+	if err != nil || done.Nothing() || !start.Config.Security.AuditLog {
+		return
+	}
+	if err := audit.Record(start.Config.Paths().AuditDir, remember.Changed(done, action, "person")); err != nil {
+		c.note("%v", err)
+	}
 }
 
 func storeOf(cfg *config.Config) *memory.Store {
@@ -153,6 +168,7 @@ func (c *command) change(f changeFlags, op memory.Op) error {
 	if err != nil {
 		return c.refused(err)
 	}
+	c.recordMemory(done, "write")
 	return c.changed(done, f.asJSON)
 }
 
@@ -243,6 +259,7 @@ func (c *command) memoryUndo() *cobra.Command {
 			if err != nil {
 				return failed(ExitFailed, "%w", err)
 			}
+			c.recordMemory(done, "undo")
 			return c.changed(done, asJSON)
 		},
 	}
@@ -299,6 +316,7 @@ func (c *command) editMemory(cmd *cobra.Command, f changeFlags) error {
 		if err != nil {
 			return failed(ExitFailed, "%w. Nothing was changed; what you wrote is in %s, and `hermes memory edit %s` goes on with it", err, draft, t)
 		}
+		c.recordMemory(done, "write")
 		if err := c.changed(done, f.asJSON); err != nil {
 			return err
 		}
