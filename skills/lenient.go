@@ -19,7 +19,7 @@ func (s *Skill) titled(folder string) {
 	for i, p := range s.Problems {
 		if p.Key == "name" && p.Fatal {
 			s.Name = folder
-			s.Problems[i].Fatal, s.Problems[i].Fix = false, "its folder's name counts; write name: "+folder
+			s.Problems[i].Fatal, s.Problems[i].Fix = false, "its folder's name, "+folder+", counts"
 		}
 	}
 }

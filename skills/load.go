@@ -214,7 +214,10 @@ func (l *loader) add(s *Skill) {
 		l.catalog.Broken = append(l.catalog.Broken, s)
 		return
 	}
-	if other := l.first[s.Name]; other != nil {
+	if other := l.first[s.Name]; other != nil && s.Source == Builtin { // as it is meant to be: the person has a better one
+		l.catalog.Broken = append(l.catalog.Broken, s)
+		return
+	} else if other != nil {
 		s.Problems = append(s.Problems, Problem{File: file, Key: "name", Why: fmt.Sprintf("another skill of this name counts: %s (%s)", other.Path(File), other.Source), Fix: "rename or remove one of them"})
 		l.catalog.Broken = append(l.catalog.Broken, s)
 		return

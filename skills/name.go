@@ -16,18 +16,28 @@ func CheckName(name string) error {
 	case len(name) > MaxName:
 		return fmt.Errorf("the name has %d characters, at most %d are allowed", utf8.RuneCountInString(name), MaxName)
 	case name != strings.ToLower(name):
-		return fmt.Errorf("the name %q is not in lower case; write %q", name, strings.ToLower(name))
+		return fmt.Errorf("the name %q is not in lower case%s", name, suggest(name))
 	}
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
 		if !letter && (i == 0 || i == len(name)-1 || !strings.ContainsRune("-_.", r)) {
-			return fmt.Errorf("the name %q holds %q at place %d; a name has the letters a to z, digits, and - _ . between them", name, r, i+1)
+			return fmt.Errorf("the name %q holds %q at place %d; a name has the letters a to z, digits, and - _ . between them%s", name, r, i+1, suggest(name))
 		}
 	}
 	if strings.Contains(name, "..") {
 		return fmt.Errorf("the name %q holds two dots in a row", name)
 	}
 	return nil
+}
+
+// suggest is "; write " with a name that is near, if there is one.
+func suggest(name string) string {
+	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	near := strings.Join(parts, "-")
+	if len(near) < 2 || len(near) > MaxName {
+		return ""
+	}
+	return "; write " + near
 }
 
 // Reserved reports whether a name is a command of the screen, which a skill's must not hide or be hidden by.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hermes/core/skill"
+	"hermes/skills"
 )
 
 // skills looks for skills that cannot be used or are blocked.
@@ -17,7 +18,9 @@ func (x *examination) skills(ctx context.Context) {
 	counts := map[skill.State]int{}
 	rows := lib.Rows(ctx, project)
 	for _, r := range rows {
-		counts[r.State]++
+		if r.State != skill.Hidden || r.Source != skills.Builtin { // one's own in place of a built-in one is nothing odd
+			counts[r.State]++
+		}
 	}
 	var odd []string
 	for _, state := range []skill.State{skill.Blocked, skill.Broken, skill.Hidden} {

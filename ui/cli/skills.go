@@ -78,8 +78,15 @@ func (c *command) skillsList() *cobra.Command {
 	return cmd
 }
 
+// roomy is how many cells a terminal needs for all columns of a list.
+const roomy = 70
+
 func (c *command) printSkills(ctx context.Context, lib *skill.Library, project string, rows []skill.Row) error {
-	t := table{head: []string{"NAME", "CATEGORY", "SOURCE", "STATE", "WHAT"}}
+	t := table{head: []string{"NAME", "CATEGORY", "SOURCE", "STATE", "WHAT"}, fit: c.width()}
+	narrow := t.fit < roomy
+	if narrow {
+		t.head = []string{"NAME", "STATE", "WHAT"}
+	}
 	for _, r := range rows {
 		what := r.Description
 		switch {
@@ -88,7 +95,11 @@ func (c *command) printSkills(ctx context.Context, lib *skill.Library, project s
 		case len(r.Problems) > 0 && r.State != skill.On && r.State != skill.Off:
 			what = r.Problems[0].Why
 		}
-		t.row(r.Name, orDash(r.Category), string(r.Source), string(r.State), cut(what, 90))
+		if what = cut(what, 90); narrow {
+			t.row(r.Name, string(r.State), what)
+			continue
+		}
+		t.row(r.Name, orDash(r.Category), string(r.Source), string(r.State), what)
 	}
 	if err := t.write(c.streams.Out); err != nil {
 		return err
@@ -154,6 +165,9 @@ func (c *command) skillsView() *cobra.Command {
 
 // skillCalled finds any skill of that name, one that is switched off or cannot be used too.
 func (c *command) skillCalled(ctx context.Context, lib *skill.Library, project, name string) (*skills.Skill, error) {
+	if s := lib.Catalog(ctx, project).Find(name); s != nil {
+		return s, nil // the one that counts
+	}
 	for _, r := range lib.Glance(ctx, project) {
 		if r.Name == name {
 			return r.Skill, nil
@@ -230,6 +244,9 @@ func (c *command) check(ctx context.Context, args []string) (checked, error) {
 				return out, err
 			}
 			continue
+		}
+		if strings.ContainsRune(arg, filepath.Separator) {
+			return out, failed(ExitUsage, "there is no file or folder %s", text.Sanitize(arg))
 		}
 		s, err := c.skillCalled(ctx, lib, project, arg)
 		if err != nil {

@@ -24,6 +24,9 @@ func (c *command) skillsNew() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if s := lib.Catalog(cmd.Context(), "").Find(args[0]); s != nil && s.Source == skills.User {
+				return failed(ExitUsage, "there is a skill %s already (%s); `hermes skills edit %s` opens it", s.Name, text.Sanitize(s.Dir), s.Name)
+			}
 			change, err := lib.Plan(cmd.Context(), skills.Request{
 				Op: skills.Create, Name: args[0], Category: category, Content: skills.Template(args[0], about),
 			})
@@ -150,7 +153,7 @@ func (c *command) trust(ctx context.Context, lib *skill.Library, project string,
 
 // show lists what a project brings, with what is wrong with it.
 func (c *command) show(ctx context.Context, places skills.Options, b *skills.Brought) error {
-	t := table{head: []string{"NAME", "STATE", "FILES", "WHAT"}}
+	t := table{head: []string{"NAME", "STATE", "FILES", "WHAT"}, fit: c.width()}
 	for _, s := range places.Preview(ctx, b) {
 		state, what := "on", s.Description
 		switch hits := skill.CheckAll(s); {
@@ -194,9 +197,16 @@ func (c *command) skillsRemove() *cobra.Command {
 		Use: "remove <name>", Aliases: []string{"rm", "delete"}, Short: "Remove a skill of the home; it is kept below .archive", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeSkills,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			lib, _, _, err := c.library()
+			lib, project, _, err := c.library()
 			if err != nil {
 				return err
+			}
+			s, err := c.skillCalled(cmd.Context(), lib, project, args[0])
+			switch {
+			case err != nil:
+				return err
+			case s.Source != skills.User:
+				return failed(ExitUsage, "%s is a skill of another place (%s), and stays; `hermes skills disable %s` switches it off", args[0], s.Source, args[0])
 			}
 			change, err := lib.Plan(cmd.Context(), skills.Request{Op: skills.Delete, Name: args[0]})
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 type table struct {
 	head []string
 	rows [][]string
+	fit  int // cells that a line may have: the last column is cut to that; 0 is no bound
 }
 
 func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
@@ -30,6 +31,7 @@ func (t *table) write(w io.Writer) error {
 			widths[i] = max(widths[i], text.Width(row[i]))
 		}
 	}
+	t.narrow(rows, widths)
 	for _, row := range rows {
 		var b strings.Builder
 		for i, cell := range row {
@@ -43,6 +45,21 @@ func (t *table) write(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// narrow cuts the last column so that lines fit, to a word or two at least.
+func (t *table) narrow(rows [][]string, widths map[int]int) {
+	const least = 12
+	if t.fit <= 0 || len(rows) == 0 {
+		return
+	}
+	last, left := len(rows[0])-1, t.fit
+	for i := range last {
+		left -= widths[i] + 2
+	}
+	for _, row := range rows {
+		row[last] = text.Truncate(row[last], max(left, least), "…")
+	}
 }
 
 // oneLine makes foreign text fit for a cell.
