@@ -79,6 +79,10 @@ func ParseModels(e Endpoint, body []byte) ([]Model, error) {
 		Models []modelRow `json:"models"`
 	}
 	if err := json.Unmarshal(body, &list); err != nil {
+		if isHTML(body) {
+			return nil, fmt.Errorf("%s: the server answered with a web page instead of a list of models; check the base URL: it usually ends with /v1; "+
+				"a sign-in page of the network may be in between", e.Name)
+		}
 		if json.Unmarshal(body, &list.Data) != nil {
 			return nil, fmt.Errorf("%s: the list of models is not in a form we know: %w", e.Name, err)
 		}

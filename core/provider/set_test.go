@@ -249,7 +249,7 @@ func TestParseModels(t *testing.T) {
 			t.Errorf("%s: %+v", body, m)
 		}
 	}
-	if _, err := provider.ParseModels(e, []byte("<html>")); err == nil {
-		t.Error("a web page is a list of models")
+	if _, err := provider.ParseModels(e, []byte("<html>")); err == nil || !strings.Contains(err.Error(), "a web page instead of a list of models; check the base URL") {
+		t.Errorf("a web page as a list of models: %v", err)
 	}
 }

@@ -46,6 +46,10 @@ func (p *textPrinter) event(e event.Envelope) {
 	case event.MessageDiscarded:
 		p.finish()
 		p.say("answer discarded, trying again: %s", x.Why)
+	case event.TurnPhase:
+		if wait, _, _ := strings.Cut(x.Phase, ", esc"); strings.HasPrefix(wait, "retrying in ") { // it can be minutes
+			p.say("%s", wait)
+		}
 	case event.ToolStarted:
 		p.finish()
 		p.say("→ %s %s", x.Call.Name, x.Gist)

@@ -130,3 +130,14 @@ func TestReadPromptLimits(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestAWaitForTheModelIsSaid(t *testing.T) {
+	var out, err bytes.Buffer
+	p := &textPrinter{out: &out, err: &err}
+	for _, phase := range []string{"waiting for big", "retrying in 40 s (429 rate_limit), esc stops", "streaming"} {
+		p.event(event.Envelope{Event: event.TurnPhase{Phase: phase}})
+	}
+	if got := err.String(); got != "retrying in 40 s (429 rate_limit)\n" || out.Len() > 0 {
+		t.Errorf("said %q, printed %q", got, out.String())
+	}
+}
