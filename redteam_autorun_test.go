@@ -17,6 +17,7 @@ var later = []struct{ name, code, file string }{
 	{"husky", "import os; os.makedirs('.husky'); open('.husky/pre-commit', 'w').write('evil')", ".husky/pre-commit"},
 	{"tasks of an editor", "import os; os.makedirs('.vscode'); open('.vscode/tasks.json', 'w').write('{\"runOptions\": {\"runOn\": \"folderOpen\"}}')", ".vscode/tasks.json"},
 	{"inside of a failure", "open('.envrc', 'w').write('evil'); raise SystemExit(3)", ".envrc"},
+	{"beside one that is too large to keep", "import os; os.makedirs('.git/hooks', exist_ok=True); open('.git/hooks/pre-push', 'wb').truncate(2 << 30); open('.git/hooks/pre-commit', 'w').write('evil')", ".git/hooks/pre-commit"},
 	{"through a tool", "from hermes_tools import terminal\nterminal('''python3 -c \"open('.envrc','w').write('evil')\"''')", ".envrc"},
 }
 

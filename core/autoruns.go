@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -70,23 +71,53 @@ func (w *watched) End(undo bool) []agent.LeftBehind {
 	if len(changes) == 0 {
 		return nil
 	}
-	var kept error
-	if undo {
-		kept = w.keep(changes)
-	}
+	var recorded []autorun.Change
 	var out []agent.LeftBehind
 	for _, c := range changes {
+		var kept error
+		if undo { // one by one: a file that cannot be kept stays, and saves no other
+			if kept = w.keep(c); kept == nil {
+				recorded = append(recorded, c)
+			}
+		}
 		out = append(out, w.left(c, undo, kept))
 	}
-	if undo && kept == nil {
-		w.kept(changes)
+	if len(recorded) > 0 {
+		w.kept(recorded)
+	}
+	return fewer(out)
+}
+
+const maxLeft = 20
+
+// fewer says of a crowd of files how many there are: those that could not be put back come first.
+func fewer(all []agent.LeftBehind) []agent.LeftBehind {
+	if len(all) <= maxLeft {
+		return all
+	}
+	slices.SortStableFunc(all, func(a, b agent.LeftBehind) int { return rank(a) - rank(b) })
+	more := len(all) - maxLeft
+	out := all[:maxLeft:maxLeft]
+	last := &out[maxLeft-1]
+	last.Text += fmt.Sprintf("; and so it went with %d more files", more)
+	if rank(all[maxLeft-1]) != rank(all[len(all)-1]) {
+		last.Text += ", which were put back"
 	}
 	return out
 }
 
-// keep records what the files are now as a turn of its own, so that what is put back can be had again.
-func (w *watched) keep(changes []autorun.Change) error {
-	err := w.reach.store.Before(context.Background(), w.change(changes))
+func rank(l agent.LeftBehind) int {
+	if slices.Contains(l.Diff.Notes, putBack) {
+		return 1
+	}
+	return 0
+}
+
+const putBack = "put back"
+
+// keep records what a file is now in a turn of its own, so that what is put back can be had again.
+func (w *watched) keep(c autorun.Change) error {
+	err := w.reach.store.Before(context.Background(), w.change([]autorun.Change{c}))
 	var skipped *checkpoint.SkippedError
 	if errors.As(err, &skipped) {
 		return fmt.Errorf("%s", skipped.Why)
@@ -128,7 +159,7 @@ func (w *watched) left(c autorun.Change, undo bool, kept error) agent.LeftBehind
 	default:
 		out.Text = fmt.Sprintf("%s was put back: other programs run what is in there by themselves, and %s changed it unasked", name, w.call.Tool)
 		out.Hint = "/rollback has what was written, and can bring it back"
-		out.Diff.Notes = []string{"put back"}
+		out.Diff.Notes = []string{putBack}
 	}
 	return out
 }

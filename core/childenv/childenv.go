@@ -50,10 +50,23 @@ func directory(name string) bool {
 	return false
 }
 
-// LooksSecret reports whether a variable's name says that its value is a secret.
+// LooksSecret reports whether a variable's name says that its value is a secret: one of the words in it, or a short one of its own between
+// underscores (MYSQL_PWD, SMTP_PASS, GITLAB_PAT).
 func LooksSecret(name string) bool {
 	upper := strings.ToUpper(name)
-	return slices.ContainsFunc(words(), func(w string) bool { return strings.Contains(upper, w) })
+	if slices.ContainsFunc(words(), func(w string) bool { return strings.Contains(upper, w) }) {
+		return true
+	}
+	if upper == "PWD" || upper == "OLDPWD" {
+		return false
+	}
+	for part := range strings.SplitSeq(upper, "_") {
+		switch part {
+		case "PASS", "PASSPHRASE", "SSHPASS", "PWD", "PW", "PAT", "COOKIE", "COOKIES":
+			return true
+		}
+	}
+	return false
 }
 
 // Own returns what of env a program gets that we start for ourselves, not for the model (ripgrep, git, ssh -G, a credential helper): the
@@ -71,7 +84,8 @@ func Own(env []string) []string {
 
 func harmless(name string) bool {
 	switch name {
-	case "SSH_AUTH_SOCK", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "XAUTHORITY", "XKB_DEFAULT_LAYOUT":
+	case "SSH_AUTH_SOCK", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "XAUTHORITY", "XKB_DEFAULT_LAYOUT",
+		"TOKENIZERS_PARALLELISM", "KEYTIMEOUT", "KEYMAP", "KEYBOARD_LAYOUT", "GNOME_KEYRING_CONTROL", "PASSWORD_STORE_DIR", "STARSHIP_SESSION_KEY":
 		return true
 	}
 	return false

@@ -74,8 +74,10 @@ func TestCommands(t *testing.T) {
 		"PATH=/bin", "HOME=/h", "LANG=C", "EDITOR=vi", "HTTPS_PROXY=http://me:word@proxy", "http_proxy=http://me:word@proxy", "SSH_AUTH_SOCK=/s", "GIT_AUTHOR_NAME=n", "NPM_TOKEN=t",
 		"TWO=a=b", "LET_URL=postgres://me:word@db", "PLAIN_URL=postgres://me@db/x", "PORT_URL=https://host:8080/a:b@c", "COLORS=*.tar=01;31:*.tgz=01;31", "ID=550e8400-e29b-41d4-a716-446655440000",
 		"HASH=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "LATER=postgres://me:$WORD@db",
+		"PWD=/w", "OLDPWD=/w", "TOKENIZERS_PARALLELISM=false", "GIT_ASKPASS=/bin/true", "BYPASS_CACHE=1", "PATH_INFO=/x", "PATTERN=x", "KEYTIMEOUT=1",
+		"NIX_STORE_PATH=/nix/store/x8a2bkv0vq3z9cj5nqk6v7h0h1qzcd7w-glibc-2.38-44/lib", "GOFLAGS=-tags=sqlite_fts5", "JAVA_OPTS=-Xmx2g -Djavax.net.ssl.trustStore=/etc/x.jks",
 	}
-	named := []string{"OPENAI_API_KEY=k", "aws_secret_access=k", "Db_Password=k", "GH_TOKEN=k", "X_CREDENTIALS=k", "PASSWD=k", "BASIC_AUTH=k", "FROM_DOTENV=k"}
+	named := []string{"OPENAI_API_KEY=k", "aws_secret_access=k", "Db_Password=k", "GH_TOKEN=k", "X_CREDENTIALS=k", "PASSWD=k", "BASIC_AUTH=k", "FROM_DOTENV=k", "MYSQL_PWD=k", "SMTP_PASS=k", "BORG_PASSPHRASE=k", "SSHPASS=k", "gitlab_pat=k"}
 	valued := []string{
 		"DATABASE_URL=postgres://me:open-sesame@db:5432/x?a=b", "LIST=amqp://h,amqp://u:word1234@h", "HOOK=ghp_" + strings.Repeat("aB3d", 9),
 		"PEM=-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEowIBAAKCAQEA", 20) + "\n-----END RSA PRIVATE KEY-----",
