@@ -13,7 +13,7 @@ const mark = "§"
 // separator is what is written between two entries.
 const separator = "\n" + mark + "\n"
 
-// parse finds the entries in a file: the text between lines that hold only the mark, without the white space around it. Empty ones are none.
+// parse finds the entries in a file: the text between lines that hold only the mark (and blanks), without the white space around it. Empty ones are none.
 func parse(raw []byte) []Entry {
 	var out []Entry
 	add := func(start, end int) {
@@ -27,7 +27,7 @@ func parse(raw []byte) []Entry {
 		if i := bytes.IndexByte(raw[at:], '\n'); i >= 0 {
 			next = at + i + 1
 		}
-		if line := bytes.TrimRight(raw[at:next], "\r\n"); string(line) == mark {
+		if line := bytes.TrimFunc(raw[at:next], blank); string(line) == mark { // blanks beside it cannot be seen
 			add(start, at)
 			start = next
 		}

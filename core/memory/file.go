@@ -170,7 +170,7 @@ func (s *Store) Apply(t Target, ops []Op, by string, rules Rules) (Change, error
 
 // write keeps the old version, then puts the new one in its place.
 func (s *Store) write(d *realpath.Dir, c *Change, by string) error {
-	if err := remember(d, c.Target, version{At: time.Now().UTC(), By: by, Before: string(c.Before.raw), After: sum(c.After.raw)}); err != nil {
+	if err := remember(d, c.Target, newVersion(by, c.Before.raw, c.After.raw)); err != nil {
 		return err
 	}
 	return put(d, c.Target.File(), c.After.raw)

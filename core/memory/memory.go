@@ -220,7 +220,7 @@ func (d *Document) scan() {
 			if own[i] || start >= end {
 				continue
 			}
-			e.Hits = append(e.Hits, Hit{start, end, f.Rule, f.Reason + ", together with the entries beside it", injection.Excerpt(text, f)})
+			e.Hits = append(e.Hits, Hit{start, end, f.Rule, doing(f.Reason) + ", together with the entries beside it", injection.Excerpt(text, f)})
 		}
 	}
 }
@@ -228,9 +228,17 @@ func (d *Document) scan() {
 func hits(text string) []Hit {
 	var out []Hit
 	for _, f := range injection.Scan(text) {
-		out = append(out, Hit{f.Start, f.End, f.Rule, f.Reason, injection.Excerpt(text, f)})
+		out = append(out, Hit{f.Start, f.End, f.Rule, doing(f.Reason), injection.Excerpt(text, f)})
 	}
 	return out
+}
+
+// doing makes a reason the rest of a sentence that begins with "it": some name a thing, not what the text does.
+func doing(reason string) string {
+	if strings.HasPrefix(reason, "a ") || strings.HasPrefix(reason, "characters ") {
+		return "holds " + reason
+	}
+	return reason
 }
 
 // ErrUnusable is wrapped by what Load returns for a file that is there and cannot be used.

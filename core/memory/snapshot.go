@@ -55,18 +55,18 @@ func (d Document) prompt(out *Snapshot) string {
 		return ""
 	}
 	var texts []string
-	room, left := d.Limit, 0
+	room, left, blocked := d.Limit, 0, len(d.Blocked())
 	seen := map[string]bool{}
 	for _, e := range d.Entries {
 		text := e.prompt()
 		size := utf8.RuneCountInString(text) + utf8.RuneCountInString(separator)
+		if e.Blocked() {
+			out.tell(d, e, blocked)
+		}
 		switch {
 		case seen[text]:
 			continue
-		case e.Blocked():
-			h := e.Hits[0]
-			out.Notices = append(out.Notices, fmt.Sprintf("%s, line %d: the entry %s: %q. It is kept out of the prompt and stays in the file; /memory or `hermes memory` shows it", d.Path, e.Line, h.Reason, h.Text))
-		case d.Over() && size > room+utf8.RuneCountInString(separator):
+		case !e.Blocked() && d.Over() && size > room+utf8.RuneCountInString(separator):
 			left++
 			continue
 		}
@@ -80,6 +80,24 @@ func (d Document) prompt(out *Snapshot) string {
 	}
 	head := fmt.Sprintf("%s [%d%% - %s/%s chars]", d.Target.Title(), d.Percent(), Number(d.Used), Number(d.Limit))
 	return fmt.Sprintf("<memory-file name=%q>\n%s\n%s\n</memory-file>", d.Target.File(), head, strings.Join(texts, separator))
+}
+
+// tell names an entry that is kept out, up to a few of a file.
+func (s *Snapshot) tell(d Document, e Entry, all int) {
+	const most = 5
+	n := 0
+	for _, notice := range s.Notices {
+		if strings.HasPrefix(notice, d.Path+", line ") {
+			n++
+		}
+	}
+	h := e.Hits[0]
+	switch {
+	case n < most:
+		s.Notices = append(s.Notices, fmt.Sprintf("%s, line %d: the entry %s: %q. It is kept out of the prompt and stays in the file; /memory or `hermes memory` shows it", d.Path, e.Line, h.Reason, h.Text))
+	case n == most:
+		s.Notices = append(s.Notices, fmt.Sprintf("%s, line %d and further down: %d more entries are kept out of the prompt; /memory or `hermes memory` shows them", d.Path, e.Line, all-most))
+	}
 }
 
 // prompt is the entry as the model sees it. It cannot close the mark around it.

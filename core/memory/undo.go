@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"time"
+	"unicode/utf8"
 
 	"hermes/core/realpath"
 )
@@ -23,7 +25,25 @@ type version struct {
 	At     time.Time `json:"at"`
 	By     string    `json:"by"`
 	Before string    `json:"before"`
-	After  string    `json:"after"` // hash of what was written
+	Raw    []byte    `json:"raw,omitempty"` // instead of Before, of a file that was no text: an editor mended it
+	After  string    `json:"after"`         // hash of what was written
+}
+
+func newVersion(by string, before, after []byte) version {
+	v := version{At: time.Now().UTC(), By: by, After: sum(after)}
+	if utf8.Valid(before) {
+		v.Before = string(before)
+	} else {
+		v.Raw = before
+	}
+	return v
+}
+
+func (v version) before() []byte {
+	if v.Raw != nil {
+		return v.Raw
+	}
+	return []byte(v.Before)
 }
 
 func historyName(t Target) string { return "." + t.File() + ".history" }
@@ -88,7 +108,7 @@ func (s *Store) Undo(t Target, force bool) (Change, error) {
 			return s.unusable(t, err)
 		}
 		list := history(d, t)
-		for n := len(list); n > 0 && list[n-1].Before == string(now); n-- {
+		for n := len(list); n > 0 && bytes.Equal(list[n-1].before(), now); n-- {
 			list = list[:n-1] // kept, but the program was ended before it wrote
 		}
 		if len(list) == 0 {
@@ -98,7 +118,7 @@ func (s *Store) Undo(t Target, force bool) (Change, error) {
 		if last.After != sum(now) && !force {
 			return refuse(Stale, "%s was changed by somebody else since that write (%s, by the %s): undoing it would lose that", t.File(), last.At.Local().Format("2 January 15:04"), last.By)
 		}
-		c = Change{Target: t, Before: s.document(t, now), After: s.document(t, []byte(last.Before))}
+		c = Change{Target: t, Before: s.document(t, now), After: s.document(t, last.before())}
 		c.compare()
 		if err := put(d, t.File(), c.After.raw); err != nil {
 			return err
