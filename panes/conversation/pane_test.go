@@ -446,3 +446,20 @@ func TestALongTextSaysWhatOfItIsNotSeen(t *testing.T) {
 		t.Errorf("a short text:\n%s", got)
 	}
 }
+
+func TestAPromptUnderACallIsSetOff(t *testing.T) {
+	w := &world{messages: []chat.Message{
+		{ID: 1, Role: chat.RoleUser, Text: "go"},
+		{ID: 2, Role: chat.RoleAssistant, Text: "Working.", Calls: []chat.ToolCall{{ID: "c", Name: "terminal", Args: []byte(`{"command":"sleep 3"}`)}}},
+		{ID: 3, Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "c", Name: "terminal"}},
+		{ID: 4, Role: chat.RoleUser, Text: "mention dogs"},
+		{ID: 5, Role: chat.RoleAssistant, Text: "done"},
+		{ID: 6, Role: chat.RoleUser, Text: "thanks"},
+	}}
+	lines := strings.Split(seen(open(t, w)), "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, " You") && i > 0 && (strings.TrimSpace(lines[i-1]) != "" || i > 1 && strings.TrimSpace(lines[i-2]) == "") {
+			t.Errorf("line %d is not one blank line below the last:\n%s", i, strings.Join(lines, "\n"))
+		}
+	}
+}

@@ -87,11 +87,15 @@ func (s *script) message(m chat.Message) {
 func (s *script) items(m chat.Message) []list.Item {
 	switch m.Role {
 	case chat.RoleUser:
-		s.last = m.Role
-		return []list.Item{
+		var out []list.Item
+		if s.last == chat.RoleAssistant && !s.spaced { // it steers, right under a call
+			out = append(out, &gap{s.base(m.ID)})
+		}
+		s.last, s.spaced = m.Role, true
+		return append(out,
 			&header{base: s.base(m.ID), name: "You", at: m.At, user: true},
 			&prompt{base: s.base(m.ID), body: text.Sanitize(m.Text), pieces: m.Attachments},
-		}
+		)
 	case chat.RoleAssistant:
 		return s.assistant(m)
 	case chat.RoleTool:
