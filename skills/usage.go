@@ -79,6 +79,16 @@ func (u *Usage) All() map[string]Counts {
 	return out
 }
 
+// Problem says why nothing is counted, nil when nothing stands in the way.
+func (u *Usage) Problem() *Problem {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if _, err := u.read(); err != nil {
+		return &Problem{File: u.path, Why: "the use of skills is not counted: " + err.Error(), Fix: "mend or delete the file"}
+	}
+	return nil
+}
+
 func number(v any) int {
 	f, _ := v.(float64)
 	return int(max(min(f, 1e9), 0))
@@ -144,7 +154,7 @@ func (u *Usage) read() (map[string]map[string]any, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, &all); err != nil {
-		return nil, fmt.Errorf("%s is not valid JSON; mend or delete it: %w", u.path, err)
+		return nil, fmt.Errorf("it is not valid JSON: %w", err)
 	}
 	return all, nil
 }

@@ -39,23 +39,19 @@ func (l *Library) Plan(ctx context.Context, r skills.Request) (*skills.Change, e
 	return c, nil
 }
 
-// Apply carries out a change; by is "agent" or "user".
+// Apply carries out a change; by is "agent" or "user". That it could not be counted is no error: see Usage.Problem.
 func (l *Library) Apply(c *skills.Change, by string) error {
 	if err := l.Edits.Apply(c); err != nil {
 		return err
 	}
 	l.Changed()
-	var err error
 	switch c.Op {
 	case skills.Create:
-		err = l.Usage.Created(c.Name, by)
+		_ = l.Usage.Created(c.Name, by)
 	case skills.Delete:
-		err = l.Usage.Archived(c.Name)
+		_ = l.Usage.Archived(c.Name)
 	case skills.Edit, skills.Patch, skills.WriteFile, skills.RemoveFile:
-		err = l.Usage.Patched(c.Name)
-	}
-	if err != nil {
-		return fmt.Errorf("the skill was changed, but not counted: %w", err)
+		_ = l.Usage.Patched(c.Name)
 	}
 	return nil
 }

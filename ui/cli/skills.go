@@ -232,6 +232,9 @@ func (c *command) check(ctx context.Context, args []string) (checked, error) {
 	if len(args) == 0 {
 		catalog := lib.Catalog(ctx, project)
 		out.Problems = append(out.Problems, catalog.Problems...)
+		if p := lib.Usage.Problem(); p != nil {
+			out.Problems = append(out.Problems, *p)
+		}
 		for _, r := range lib.Rows(ctx, project) {
 			out.Hits = append(out.Hits, r.Hits...)
 			out.Skills++
