@@ -132,7 +132,8 @@ func (p *Pane) again(m retryMsg) tea.Cmd {
 	why := say(event.Warn, m.refused.Reason)
 	switch {
 	case m.refused.Doubtful:
-		return func() tea.Msg { return ui.ShowOverlay{Overlay: p.doubt(m)} }
+		// The reason may be longer than a row of the question is wide.
+		return tea.Batch(why, func() tea.Msg { return ui.ShowOverlay{Overlay: p.doubt(m)} })
 	case m.change.New == "":
 		return why
 	case strings.Contains(m.change.New, "\n"):
