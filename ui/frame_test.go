@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -373,5 +374,36 @@ func TestPriceAndTheWayOutAreNamedAtEveryWidth(t *testing.T) {
 			last := rows[len(rows)-1]
 			return strings.Contains(last, "running pytest") && (w < 70 || strings.Contains(last, "$0.042") && strings.Contains(last, "esc stop"))
 		})
+	}
+}
+
+// Keys that come in one read, from a slow line or a paste without brackets, do what they would do one by one.
+func TestKeysOfOneReadAreThoseOfASlowTypist(t *testing.T) {
+	opt, _ := options(t)
+	var ran atomic.Int32
+	opt.Actions = []ui.Action{
+		{ID: "again", Keys: []string{"r"}, Title: "Answer again", Dangerous: true, Run: func(string) tea.Cmd { ran.Add(1); return nil }},
+		{ID: "look", Keys: []string{"/"}, Title: "Look", Run: func(string) tea.Cmd {
+			return func() tea.Msg { return ui.RunAction{ID: "palette"} }
+		}},
+	}
+	s := uitest.Start(t, opt, 120, 40)
+	s.WaitFor("ready")
+	s.Type("\x1b1")
+	s.Settle()
+	s.Type("/memory")
+	s.WaitFor("memory")
+	s.Type("\x1b")
+	s.WaitGone("memory")
+	s.Type("ryy")
+	s.WaitFor("Really?")
+	s.Settle()
+	if n := ran.Load(); n != 0 {
+		t.Errorf("it ran %d times unasked", n)
+	}
+	s.Type("y")
+	s.WaitGone("Really?")
+	if n := ran.Load(); n != 1 {
+		t.Errorf("it ran %d times", n)
 	}
 }

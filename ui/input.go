@@ -55,13 +55,26 @@ func (f *frame) joined(msg tea.KeyMsg) bool {
 	return !ok || !t.Typing()
 }
 
-// apart handles them one by one.
+// apart handles them one by one. What a key opens gets the keys behind it, as it would from somebody who types slowly: "/memory" looks for
+// "memory" and is not m, e, m, o, r and y. Whether something is really meant is never answered by the read that asked for it.
 func (f *frame) apart(msg tea.KeyMsg) tea.Cmd {
 	var cmds []tea.Cmd
-	for _, r := range msg.Runes {
-		one := msg
-		one.Runes = []rune{r}
-		cmds = append(cmds, f.key(one))
+	for i, r := range msg.Runes {
+		one, rest := msg, msg
+		one.Runes, rest.Runes = []rune{r}, msg.Runes[i+1:]
+		cmd := f.key(one)
+		o := f.top()
+		switch {
+		case len(rest.Runes) == 0:
+		case o != nil:
+			if _, asks := o.overlay.(*confirm); !asks {
+				cmd = tea.Batch(cmd, f.key(rest))
+			}
+			return tea.Batch(append(cmds, cmd)...)
+		case cmd != nil && rest.Runes[0] != r: // a key that is held may overtake its command
+			return tea.Batch(append(cmds, tea.Sequence(cmd, func() tea.Msg { return rest }))...)
+		}
+		cmds = append(cmds, cmd)
 	}
 	return tea.Batch(cmds...)
 }
