@@ -240,7 +240,15 @@ func (a *approval) key(ask event.ApprovalAsked, name string) (tea.Cmd, bool) {
 	return nil, false
 }
 
-func (a *approval) early() bool { return a.pane.deps.Now().Sub(a.shown) < deaf }
+// early reports whether a key comes too soon, and begins to count anew: a key that is held down allows one call, not each that follows.
+func (a *approval) early() bool {
+	now := a.pane.deps.Now()
+	if now.Sub(a.shown) >= deaf {
+		return false
+	}
+	a.shown = now
+	return true
+}
 
 // take does what a button says.
 func (a *approval) take(ask event.ApprovalAsked, b button) (tea.Cmd, bool) {
@@ -251,12 +259,12 @@ func (a *approval) take(ask event.ApprovalAsked, b button) (tea.Cmd, bool) {
 	case b.key == "b" || b.key == "x":
 		a.prefix, a.at = b.key == "b", 0
 		return nil, false
-	case a.early() && b.decision != event.DecisionDeny:
+	case b.decision != event.DecisionDeny && a.early():
 		return nil, false
 	case b.key == "e":
 		a.pane.editInstead(ask)
 		return nil, true
-	case b.decision != event.DecisionDeny && !a.read:
+	case b.decision != event.DecisionDeny && (!a.read || !a.drawn.of(ask)): // what came after the last picture was not seen
 		a.hasty = true
 		return nil, false
 	}

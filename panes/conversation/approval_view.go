@@ -160,6 +160,9 @@ func (a *approval) around(i int, body, plain string) string {
 // body is what draw made of the same call at the same width before.
 func (a *approval) body(ask event.ApprovalAsked, w int) []string {
 	d := &a.drawn
+	if !d.of(ask) {
+		a.read = false // another text: its end is not the one that was seen
+	}
 	if !d.of(ask) || d.w != w || d.why != a.why || d.styles != a.styles {
 		*d = drawnBody{ask, w, a.why, a.styles, a.draw(ask, w)}
 	}
