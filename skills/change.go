@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 )
 
@@ -250,7 +251,7 @@ func (e Editor) open() (*os.Root, error) {
 // put replaces a file below root as a whole.
 func put(root *os.Root, rel string, data []byte) error {
 	if err := root.MkdirAll(path.Dir(rel), 0o700); err != nil {
-		return plain(err)
+		return unwritten(root, rel, err)
 	}
 	if info, err := root.Lstat(rel); err == nil && !info.Mode().IsRegular() {
 		return errors.New("it is a link or no file, which is not written through")
@@ -259,7 +260,7 @@ func put(root *os.Root, rel string, data []byte) error {
 	_ = root.Remove(tmp) // of a crash
 	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return plain(err)
+		return unwritten(root, rel, err)
 	}
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Sync(), f.Close())
@@ -268,6 +269,14 @@ func put(root *os.Root, rel string, data []byte) error {
 	}
 	if err != nil {
 		_ = root.Remove(tmp)
+	}
+	return unwritten(root, rel, err)
+}
+
+// unwritten is plain with the name of what cannot be written.
+func unwritten(root *os.Root, rel string, err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%s may not be written; check who owns it and its folder, and whether the disk is read-only", filepath.Join(root.Name(), rel))
 	}
 	return plain(err)
 }

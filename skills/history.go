@@ -36,11 +36,11 @@ type version struct {
 // lock keeps other processes from changing skills meanwhile.
 func lock(root *os.Root) (unlock func(), err error) {
 	if err := root.MkdirAll(historyDir, 0o700); err != nil {
-		return nil, plain(err)
+		return nil, unwritten(root, historyDir, err)
 	}
 	f, err := root.OpenFile(path.Join(historyDir, ".lock"), os.O_CREATE|nonblock, 0o600)
 	if err != nil {
-		return nil, plain(err)
+		return nil, unwritten(root, historyDir, err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		_ = f.Close()
@@ -57,7 +57,7 @@ func (v *version) during(root *os.Root, f func() error) error {
 	}
 	if err := f(); err != nil {
 		_ = root.Remove(file)
-		return plain(err)
+		return unwritten(root, v.Dir, err)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (v *version) archive(root *os.Root) error {
 		return fmt.Errorf("%s is not a folder", v.Dir)
 	}
 	if err := root.MkdirAll(archiveDir, 0o700); err != nil {
-		return plain(err)
+		return unwritten(root, archiveDir, err)
 	}
 	v.Archive = path.Join(archiveDir, v.Name+"-"+stamp(time.Now().UTC()))
 	return v.during(root, func() error { return root.Rename(v.Dir, v.Archive) })

@@ -82,3 +82,21 @@ func TestFailedChangeIsNotKept(t *testing.T) {
 		t.Errorf("%q %v", what, err)
 	}
 }
+
+// Where nothing may be written the error names what, and says what to look at.
+func TestReadOnlyFolderIsNamed(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	dir := write(t, map[string]string{"own/SKILL.md": text("own", "Mine.")})
+	e := Editor{Dir: dir}
+	change, err := e.Plan(load(Options{Home: dir}), Request{Op: Edit, Name: "own", Content: text("own", "Better.")})
+	if err = errors.Join(err, os.Chmod(dir, 0o500)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
+	if err := e.Apply(change); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, ".history")+" may not be written") {
+		t.Error(err)
+	}
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -176,7 +177,9 @@ func (c *command) skillsUntrust() *cobra.Command {
 				return err
 			}
 			if len(args) > 0 {
-				project = args[0]
+				if project, err = filepath.Abs(args[0]); err != nil {
+					return failed(ExitUsage, "%w", err)
+				}
 			}
 			found, err := lib.Trust().Revoke(project)
 			if err != nil {
