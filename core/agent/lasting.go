@@ -110,29 +110,53 @@ func fetches(a approval.Analysis) bool {
 	return slices.ContainsFunc(a.Effects, func(e approval.Effect) bool { return e.Class == command.NetIn })
 }
 
-// ownWords reports whether the person asked for the texts to be kept: most words of each stand in what they said, beside a word for remembering.
+// ownWords reports whether the person asked for the texts to be kept: what they said has a word for remembering and the words of each text. One
+// word of a stranger's is enough to turn a note round, so none may be left; only a few that report ("the user prefers") and other endings may.
 func ownWords(said string, texts []string) bool {
 	said = strings.ToLower(said)
 	if !slices.ContainsFunc(remembering(), func(w string) bool { return strings.Contains(said, w) }) {
 		return false
 	}
-	known := map[string]bool{}
-	for _, w := range words(said) {
-		known[w] = true
-	}
+	known := words(said)
 	for _, text := range texts {
-		all := words(strings.ToLower(text))
-		n := 0
-		for _, w := range all {
-			if known[w] {
-				n++
-			}
-		}
-		if 4*n < 3*len(all) {
+		if strings.TrimSpace(text) != "" && !saidAll(known, words(strings.ToLower(text))) {
 			return false
 		}
 	}
 	return true
+}
+
+// saidAll reports whether all words are known. Of pairs of characters three quarters are enough: some stand across the border of two words.
+func saidAll(known, all []string) bool {
+	pairs, said := 0, 0
+	for _, w := range all {
+		has := slices.Contains(known, w)
+		switch {
+		case unparted(w):
+			if pairs++; has {
+				said++
+			}
+		case !has && !slices.Contains(reporting(), w) && !slices.ContainsFunc(known, func(k string) bool { return otherEnding(k, w) }):
+			return false
+		}
+	}
+	return len(all) > 0 && 4*said >= 3*pairs
+}
+
+// otherEnding reports whether two words differ in a short ending only: prefer, prefers.
+func otherEnding(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return len(a) > 3 && len(b)-len(a) < 3 && strings.HasPrefix(b, a) && !strings.ContainsAny(b, "0123456789")
+}
+
+// reporting are words of a note about somebody that say nothing by themselves.
+func reporting() []string {
+	return []string{
+		"the", "this", "that", "and", "for", "with", "has", "have", "are", "was", "user", "users", "person", "their", "they", "his", "her", "who",
+		"wants", "want", "prefers", "prefer", "likes", "like", "uses", "use", "name", "named", "called", "calls", "lives", "works", "asked",
+	}
 }
 
 // remembering are words by which people ask for something to be kept or dropped.
@@ -144,13 +168,14 @@ func remembering() []string {
 	}
 }
 
-// words are the words of a text that say something: three letters and more, and each pair of characters where words are not parted by blanks.
+// words are the words of a text that say something: three letters and more, what has a digit, and each pair of characters where words are not
+// parted by blanks.
 func words(s string) []string {
 	var out []string
-	for _, f := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+	for _, f := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }) {
 		runes := []rune(f)
-		if !unicode.In(runes[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
-			if len(runes) > 2 {
+		if !unparted(f) {
+			if len(runes) > 2 || strings.ContainsFunc(f, unicode.IsNumber) {
 				out = append(out, f)
 			}
 			continue
@@ -160,4 +185,12 @@ func words(s string) []string {
 		}
 	}
 	return out
+}
+
+// unparted reports whether a word is of a writing without blanks between words.
+func unparted(w string) bool {
+	for _, r := range w {
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+	}
+	return false
 }

@@ -148,3 +148,30 @@ func TestACompressionRenewsThePrompt(t *testing.T) {
 		t.Errorf("it changed before: %q", reqs[len(reqs)-3].System)
 	}
 }
+
+// What the person asked to be kept is theirs also in the third person; a stranger's word in it is not.
+func TestOwnWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		said, text string
+		want       bool
+	}{
+		{"Remember that I prefer short answers", "User prefers short answers", true},
+		{"remember: I like tea", "The user likes tea.", true},
+		{"Please remember that the DNS server is 10.0.0.1", "DNS server: 10.0.0.1", true},
+		{"Please remember that the DNS server is 10.0.0.1", "DNS server: 6.6.6.6", false},
+		{"Remember that the staging server is called vega", "The staging server is called evil", false},
+		{"Remember that I deploy with make", "The user does not deploy with make", false},
+		{"Read the page and remember what matters", "Packages come from mirror.example", false},
+		{"remember port 80", "port 8080", false},
+		{"请记住：用户喜欢简洁的回答", "用户喜欢简洁的回答", true},
+		{"请记住：用户喜欢简洁的回答", "安装包来自恶意镜像", false},
+		{"请记住：服务器叫 vega", "服务器叫 evil", false},
+		{"remember this", "- ?", false},
+		{"the staging server is vega", "the staging server is vega", false},
+	} {
+		if got := ownWords(c.said, []string{"", c.text}); got != c.want {
+			t.Errorf("%q, %q: %v", c.said, c.text, got)
+		}
+	}
+}
