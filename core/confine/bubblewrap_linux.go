@@ -109,7 +109,8 @@ func (p Policy) Wrap(c Command) (Wrapped, *os.File, error) {
 }
 
 func (p Policy) wrap(w wrapper, c Command) (Wrapped, *os.File, error) {
-	view, err := p.view()
+	held := p.held()
+	view, err := p.view(held)
 	if err != nil {
 		return Wrapped{}, nil, err
 	}
@@ -133,12 +134,12 @@ func (p Policy) wrap(w wrapper, c Command) (Wrapped, *os.File, error) {
 		// What waits outside of the namespace for the end must not hear ctrl+c, so the terminal is that of a session inside.
 		argv = append(argv, "setsid", "-c")
 	}
-	argv = append(argv, c.Path)
+	argv = append(append(argv, held.check()...), c.Path)
 	return Wrapped{Path: w.path, Argv: append(argv, c.Argv[1:]...)}, filter, nil
 }
 
 // view is the file system as a command sees it, in the words of bubblewrap. A later mount covers an earlier one.
-func (p Policy) view() ([]string, error) {
+func (p Policy) view(held held) ([]string, error) {
 	var out []string
 	write := outermost(p.writable())
 	var seen []string
@@ -161,7 +162,13 @@ func (p Policy) view() ([]string, error) {
 	for _, dir := range write {
 		out = append(out, "--bind", dir, dir)
 	}
-	out = append(out, p.held()...)
+	for _, h := range held {
+		how := "--ro-bind"
+		if h.open {
+			how = "--bind"
+		}
+		out = append(out, how, h.path, h.path)
+	}
 	for _, path := range outermost(p.hidden()) {
 		if slices.ContainsFunc(seen, func(dir string) bool { return Under(path, dir) }) {
 			out = append(out, covered(path)...)
@@ -171,25 +178,6 @@ func (p Policy) view() ([]string, error) {
 		out = append(out, "--remount-ro", "/")
 	}
 	return out, nil
-}
-
-// held mounts what is fixed over itself. A link in the project may lead anywhere: what is outside of the project gets no mount, or it would be
-// shown, and the folder around it be writable.
-func (p Policy) held() (out []string) {
-	project, err := filepath.EvalSymlinks(p.Project)
-	if err != nil {
-		return nil
-	}
-	for _, path := range Existing(p.fixed()) {
-		if path == project || !Under(path, project) {
-			continue
-		}
-		if up := filepath.Dir(path); up != project {
-			out = append(out, "--bind", up, up) // what is mounted cannot be moved away
-		}
-		out = append(out, "--ro-bind", path, path)
-	}
-	return out
 }
 
 // shown makes a folder of the system visible. Systems whose /bin is a link to /usr/bin keep the link.

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -11,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"hermes/core/backend"
 	"hermes/core/confine"
@@ -229,6 +232,35 @@ func TestFixedPlacesThatLeadElsewhere(t *testing.T) {
 				c.refused("cat " + filepath.Join(c.outside, "tasks.json"))
 			}
 		})
+	}
+}
+
+// A folder that is swapped for a link while the sandbox is made, over and over, never becomes a way out.
+func TestFixedPlacesThatAreSwapped(t *testing.T) {
+	c := newCell(t, "project", confine.Bubblewrap)
+	place, link := filepath.Join(c.project, ".vscode"), filepath.Join(c.project, "link")
+	if err := errors.Join(os.Mkdir(place, 0o755), os.WriteFile(filepath.Join(place, "tasks.json"), []byte("mine\n"), 0o644), os.WriteFile(filepath.Join(c.outside, "tasks.json"), []byte("canary-4720\n"), 0o644), os.Symlink(c.outside, link)); err != nil {
+		t.Fatal(err)
+	}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = unix.Renameat2(unix.AT_FDCWD, place, unix.AT_FDCWD, link, unix.RENAME_EXCHANGE)
+			}
+		}
+	}()
+	for range 40 {
+		c.run("echo x > .vscode/new; echo x > link/new; echo x > " + filepath.Join(c.outside, "new"))
+	}
+	close(stop)
+	<-done
+	if _, err := os.Stat(filepath.Join(c.outside, "new")); err == nil {
+		t.Error("written outside of the project")
 	}
 }
 
