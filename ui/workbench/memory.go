@@ -23,7 +23,7 @@ func (w *workbench) memoryActions() []ui.Action {
 		},
 		{
 			ID: "memory.remember", Slash: "remember", Arg: "text", Title: "Remember something", Group: "program",
-			Help: "Your words go into MEMORY.md; \"/remember user: ...\" puts them into USER.md.", Run: w.remember,
+			Help: "Your words go into MEMORY.md; what begins with I, my or \"me:\" is about you and goes into USER.md.", Run: w.remember,
 		},
 	}
 }
@@ -46,16 +46,33 @@ func (w *workbench) memory(arg string) tea.Cmd {
 
 // remember keeps what a person typed.
 func (w *workbench) remember(arg string) tea.Cmd {
-	c := memory.Change{Target: string(store.Notes), New: strings.TrimSpace(arg)}
-	if rest, ok := strings.CutPrefix(c.New, "user:"); ok {
-		c.Target, c.New = string(store.User), strings.TrimSpace(rest)
-	}
+	target, words := meant(arg)
+	c := memory.Change{Target: string(target), New: words}
 	if c.New == "" {
 		return func() tea.Msg {
 			return toast(event.Warn, "write what is to be remembered behind it: /remember the staging server is vega")
 		}
 	}
 	return w.keep(c)
+}
+
+// meant is where a person's words belong: "me:" and "notes:" say it, and what begins with I or my is about the person.
+func meant(arg string) (store.Target, string) {
+	arg = strings.TrimSpace(arg)
+	if name, rest, ok := strings.Cut(arg, ":"); ok {
+		switch strings.ToLower(name) {
+		case "me", "user":
+			return store.User, strings.TrimSpace(rest)
+		case "notes":
+			return store.Notes, strings.TrimSpace(rest)
+		}
+	}
+	first, _, _ := strings.Cut(strings.ReplaceAll(arg, "’", "'"), " ")
+	switch strings.ToLower(first) {
+	case "i", "i'm", "i've", "i'd", "i'll", "my":
+		return store.User, arg
+	}
+	return store.Notes, arg
 }
 
 // keep makes a change of a person's. What looks like orders is asked about.
