@@ -190,7 +190,7 @@ func (l *loader) take(body folder, source Source, dir, category string) {
 	s := Skill{}
 	data, err := body.read(File)
 	if err != nil {
-		s.Problems = []Problem{{File: file, Why: err.Error(), Fatal: true}}
+		s.Problems = []Problem{{File: file, Why: strings.TrimPrefix(err.Error(), File+": "), Fatal: true}}
 	} else {
 		s, _ = Parse(file, data)
 		s.titled(path.Base(filepath.ToSlash(dir)))

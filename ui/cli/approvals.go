@@ -153,6 +153,9 @@ func (c *command) explain(f explainFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if start, err := c.load(); err == nil { // settings that cannot be read keep nobody from an explanation
+		where.Own = start.Config.Paths().Home
+	}
 	out := bufio.NewWriterSize(c.streams.Out, 1<<16)
 	said := 0
 	say := func(cmd string) error {
