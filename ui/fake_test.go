@@ -123,3 +123,8 @@ func options(tb testing.TB) (ui.Options, *[]*fake) {
 	}
 	return opt, convs
 }
+
+// searched is a fake that can be searched: a word of n letters below four has n hits.
+type searched struct{ *fake }
+
+func (searched) Search(query string) int { return len(query) % 4 }

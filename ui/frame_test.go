@@ -407,3 +407,25 @@ func TestKeysOfOneReadAreThoseOfASlowTypist(t *testing.T) {
 		t.Errorf("it ran %d times", n)
 	}
 }
+
+func TestASearchSaysWhatItFindsWhileItIsTyped(t *testing.T) {
+	opt, _ := options(t)
+	opt.Side[0] = searched{&fake{id: "sessions"}}
+	s := uitest.Start(t, opt, 120, 40)
+	s.WaitFor("ready")
+	s.Type("\x1b1")
+	s.Settle()
+	s.Type("\x1b/")
+	s.WaitFor("Search in this pane")
+	for typed, want := range []string{"1 hit ", "2 hits", "3 hits", "no hit in this pane; / among the sessions"} {
+		s.Type(string(rune('a' + typed)))
+		s.WaitFor(want)
+	}
+	s.Type("\r")
+	s.WaitFor("no hit in this pane")
+	s.Type("\x7f")
+	s.WaitFor("3 hits")
+	s.Type("\r")
+	s.WaitGone("Search in this pane")
+	s.WaitFor("3 hits")
+}

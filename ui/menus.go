@@ -100,15 +100,31 @@ func (f *frame) openSearch() {
 	if !ok {
 		return
 	}
-	hits := 0
+	const none = "no hit in this pane; / among the sessions looks through all of them"
+	hits, looked := 0, ""
+	look := func(line string) { hits, looked = s.Search(line), line }
+	said := func() string {
+		switch {
+		case looked == "":
+			return ""
+		case hits == 0:
+			return none
+		case hits == 1:
+			return "1 hit"
+		}
+		return strconv.Itoa(hits) + " hits"
+	}
 	f.push(nil, NewPrompt(PromptOptions{
-		Title: "Search in this pane", Placeholder: "alt+n and alt+p move between hits",
-		Changed: func(line string) { hits = s.Search(line) },
+		Title: "Search in this pane", Placeholder: "alt+n and alt+p move between hits", Changed: look, Note: said,
 		Done: func(line string) (tea.Cmd, string) {
-			if hits = s.Search(line); hits == 0 && line != "" {
-				return nil, "no hit"
+			look(line)
+			switch {
+			case line == "":
+				return nil, ""
+			case hits == 0:
+				return nil, none
 			}
-			return func() tea.Msg { return ShowToast{Level: event.Info, Text: strconv.Itoa(hits) + " hits", Hint: ""} }, ""
+			return func() tea.Msg { return ShowToast{Level: event.Info, Text: said()} }, ""
 		},
 	}))
 }

@@ -15,6 +15,8 @@ type PromptOptions struct {
 	Done func(line string) (cmd tea.Cmd, problem string)
 	// Changed hears of every change; may be nil.
 	Changed func(line string)
+	// Note is shown under the line while there is no problem; may be nil.
+	Note func() string
 }
 
 // NewPrompt returns an overlay that asks for one line.
@@ -47,8 +49,11 @@ func (p *prompt) Update(msg tea.Msg) (tea.Cmd, bool) {
 		p.problem = problem
 		return cmd, problem == ""
 	}
-	if p.field.Update(key) && p.opt.Changed != nil {
-		p.opt.Changed(p.field.String())
+	if p.field.Update(key) {
+		p.problem = ""
+		if p.opt.Changed != nil {
+			p.opt.Changed(p.field.String())
+		}
 	}
 	return nil, false
 }
@@ -56,7 +61,11 @@ func (p *prompt) Update(msg tea.Msg) (tea.Cmd, bool) {
 func (p *prompt) View(w, h int) string {
 	line, x := p.field.View(p.styles, p.styles.Glyphs.Prompt, p.opt.Placeholder, w)
 	p.x = x
-	return text.Block([]string{line, p.styles.Warn.Render(p.problem)}, w, h)
+	under := p.styles.Warn.Render(p.problem)
+	if p.problem == "" && p.opt.Note != nil {
+		under = p.styles.Dim.Render(p.opt.Note())
+	}
+	return text.Block([]string{line, under}, w, h)
 }
 
 // confirm asks before something dangerous. No is selected; only y, or moving to Yes first, does it.

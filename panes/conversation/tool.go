@@ -72,12 +72,31 @@ func gist(args json.RawMessage) string {
 	if json.Unmarshal(args, &m) != nil {
 		return ""
 	}
-	for _, k := range []string{"command", "path", "file_path", "pattern", "query", "question", "url", "code"} {
+	for _, k := range []string{"command", "path", "file_path", "pattern", "query", "question", "url", "code", "name"} {
 		if s, ok := m[k].(string); ok && s != "" {
 			return oneLine(s)
 		}
 	}
-	return ""
+	return gistOfList(m)
+}
+
+// gistOfList is for tools that are given several things at once, in the words of the tool.
+func gistOfList(m map[string]any) string {
+	if items, ok := m["todos"].([]any); ok {
+		if len(items) == 1 {
+			return "1 item"
+		}
+		return strconv.Itoa(len(items)) + " items"
+	}
+	urls, _ := m["urls"].([]any)
+	if len(urls) == 0 {
+		return ""
+	}
+	first, _ := urls[0].(string)
+	if len(urls) > 1 {
+		first += " and " + strconv.Itoa(len(urls)-1) + " more"
+	}
+	return oneLine(first)
 }
 
 // oneLine makes hostile text a single line of a bounded length.
