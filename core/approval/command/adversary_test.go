@@ -13,9 +13,11 @@ func TestThirdAdversaryTable(t *testing.T) { score(t, "testdata/adversary3.tsv")
 func TestSecondAdversaryTable(t *testing.T) { score(t, "testdata/adversary2.tsv") }
 
 // The tables of three authors who never saw the analyser, nor each other. Their first run, before anything was changed for them, caught 867
-// of 867 and asked about 13 of 754; two labels were then corrected (emptying a log, reading the history of the shell).
+// of 867 and asked about 13 of 754; two labels were then corrected (emptying a log, reading the history of the shell). Two more authors came
+// when it was done: 561 of 562 caught, none of 474 asked about. The one was code
+// that an option loads before code that only shows.
 func TestBlindTables(t *testing.T) {
-	for _, author := range []string{"a", "b", "c"} {
+	for _, author := range []string{"a", "b", "c", "d", "e"} {
 		t.Run(author, func(t *testing.T) { score(t, "testdata/blind-"+author+".tsv") })
 	}
 }

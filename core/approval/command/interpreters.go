@@ -14,7 +14,7 @@ func interpreters() map[string]handler {
 		"perl raku": func(w *walker, c cmd) {
 			scripted(w, c, interpreter{code: "e E", takes: "e E I M m F 0 l x", asks: "i"})
 		},
-		"ruby jruby": func(w *walker, c cmd) { scripted(w, c, interpreter{code: "e", takes: "e I r C E"}) },
+		"ruby jruby": func(w *walker, c cmd) { scripted(w, c, interpreter{code: "e", takes: "e I r C E", loads: "r I"}) },
 		"node nodejs": func(w *walker, c cmd) {
 			scripted(w, c, interpreter{
 				code: "e eval p print", takes: "e eval p print r require import loader experimental-loader C conditions env-file title max-old-space-size", loads: "r require import loader experimental-loader",
@@ -27,7 +27,7 @@ func interpreters() map[string]handler {
 			}
 			scripted(w, c, interpreter{code: "r B R E", takes: "r B R E F f d S t c z"})
 		},
-		"lua luajit lua5.3 lua5.4": func(w *walker, c cmd) { scripted(w, c, interpreter{code: "e", takes: "e l"}) },
+		"lua luajit lua5.3 lua5.4": func(w *walker, c cmd) { scripted(w, c, interpreter{code: "e", takes: "e l", loads: "l"}) },
 		"Rscript R julia octave tclsh wish expect groovy scala ghc runghc runhaskell elixir erl escript guile racket sbcl clisp swipl ocaml crystal nim dart jshell pwsh powershell osascript gdb lldb  gnuplot": func(w *walker, c cmd) {
 			scripted(w, c, interpreter{code: "e eval E c command s ex eval-command execute run x noshell g goal r o O S one-line one-line-before-file source", takes: "e eval E c command s ex eval-command execute x g goal f p pid o O S one-line one-line-before-file source"})
 		},
@@ -172,13 +172,13 @@ func scripted(w *walker, c cmd, x interpreter) {
 	if len(o.operands) == 0 && (o.has("version", "help", "v", "V", "h") || o.has("check")) && len(o.values(strings.Fields(x.code)...)) == 0 {
 		return
 	}
+	w.loads(c, x, o)
 	if code := o.values(strings.Fields(x.code)...); len(code) > 0 {
 		if v := code[0]; len(code) > 1 || v.dyn || !w.onlyShows(c, v.text) {
 			w.add(Exec, LevelAlways, v.text, c.name+" runs code that stands in the command")
 		}
 		return
 	}
-	w.loads(c, x, o)
 	if jar := o.values("jar"); len(jar) > 0 && c.name == "java" {
 		w.file(c.name, jar[0])
 		return

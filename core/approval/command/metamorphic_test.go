@@ -200,7 +200,7 @@ func TestNoFormHidesACommand(t *testing.T) {
 	}
 	outer, spelled, wrappers := places(), spellings(), wrapped()
 	full := os.Getenv("HERMES_TEST_REQUIRE") == "1" && !underRace // all of them take half a minute; CI does that apart
-	random := rand.New(rand.NewSource(7))           //nolint:gosec // a test that is the same every time
+	random := rand.New(rand.NewSource(7))                         //nolint:gosec // a test that is the same every time
 	list := samples(t, true)
 	for i, s := range list {
 		if !full && i%5 != 0 {
