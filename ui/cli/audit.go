@@ -35,7 +35,7 @@ changed, removed or put in.`,
 	fl := cmd.Flags()
 	fl.IntVarP(&f.limit, "limit", "n", 100, "the newest so many; 0: all")
 	fl.StringVar(&f.filter.Session, "session", "", "only of the session whose id begins so")
-	fl.StringVar(&f.filter.What, "what", "", "only: start, ask, decide, end, process, backend, select, settings")
+	fl.StringVar(&f.filter.What, "what", "", "only: start, ask, decide, end, process, backend, select, settings, memory")
 	fl.StringVar(&f.filter.Backend, "backend", "", "only in this back end")
 	fl.StringVar(&f.filter.Text, "grep", "", "only with this text in the command, the effects or the reason")
 	fl.StringVar(&f.since, "since", "", "not older than: 2026-11-21, or 7d, 12h")
