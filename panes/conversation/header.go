@@ -45,7 +45,11 @@ func (h *header) ended(ev event.TurnEnded) {
 		h.facts = append(h.facts, money(ev.Usage.Cost))
 	}
 	if ev.Usage.Output > 0 {
-		h.facts = append(h.facts, strconv.Itoa(ev.Usage.Output)+" tokens")
+		unit := " tokens"
+		if ev.Usage.Output == 1 {
+			unit = " token"
+		}
+		h.facts = append(h.facts, strconv.Itoa(ev.Usage.Output)+unit)
 	}
 	h.bump()
 }
