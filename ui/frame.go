@@ -240,6 +240,13 @@ func (f *frame) apply(events []event.Envelope) tea.Cmd {
 			cmd = tea.Batch(cmd, own(p, w.Wake()))
 		}
 	}
+	for _, o := range f.overlays {
+		if w, ok := o.overlay.(Observer); ok {
+			for _, e := range events {
+				cmd = tea.Batch(cmd, o.own(w.Observe(e)))
+			}
+		}
+	}
 	for _, e := range events {
 		if _, gone := e.Event.(event.SessionDeleted); gone {
 			cmd = tea.Batch(cmd, f.forget(e.Session))

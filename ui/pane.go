@@ -167,3 +167,8 @@ type Overlay interface {
 	// Hint is the bottom row: keys and what they do. Plain text.
 	Hint() string
 }
+
+// Observer is an overlay that follows what the program tells of.
+type Observer interface {
+	Observe(e event.Envelope) tea.Cmd
+}

@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"hermes/core/event"
 	"hermes/core/skill"
 	"hermes/skills"
 	"hermes/ui"
@@ -186,5 +187,25 @@ func TestManySkillsAreScannedLater(t *testing.T) {
 	press(t, v, "down", "down", "down")
 	if strings.Join(d.list, ",") != "scan" {
 		t.Errorf("%v", d.list)
+	}
+}
+
+// An open list follows what changes on disk; what is told of other things costs nothing.
+func TestSkillsListFollowsTheDisk(t *testing.T) {
+	t.Parallel()
+	d := &did{}
+	v := &skillsView{do: d.deeds()}
+	v.take(someSkills())
+	v.look()
+	v.Observe(event.Envelope{Event: event.ConfigReloaded{}})
+	if len(d.list) != 0 {
+		t.Errorf("it did %v", d.list)
+	}
+	v.Observe(event.Envelope{Event: event.SkillsChanged{}})
+	if len(d.list) != 1 || d.list[0] != "scan" {
+		t.Errorf("it did %v", d.list)
+	}
+	if cmd, _ := v.Update(someSkills()); cmd == nil {
+		t.Error("the text is not read again")
 	}
 }

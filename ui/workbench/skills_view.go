@@ -178,6 +178,15 @@ func (v *skillsView) Update(msg tea.Msg) (tea.Cmd, bool) {
 	return v.look(), false
 }
 
+// Observe asks again when something changed on disk: a list that says "on" must not be an old one.
+func (v *skillsView) Observe(e event.Envelope) tea.Cmd {
+	if _, changed := e.Event.(event.SkillsChanged); !changed {
+		return nil
+	}
+	v.asked = ""
+	return v.do.scan()
+}
+
 func (v *skillsView) switched(m switchedMsg) tea.Cmd {
 	for i := range v.rows {
 		if r := &v.rows[i]; r.Name == m.name && (r.State == skill.On || r.State == skill.Off || r.State == skill.Blocked) {
