@@ -91,6 +91,7 @@ func scanPart(s string, c care) []Finding {
 			out = append(out, h)
 		}
 	}
+	out = base.plain(s).believed(s, out)
 	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(a.Start, b.Start) })
 	out = distinct(out)
 	return out[:min(len(out), maxFindings)]

@@ -22,7 +22,7 @@ type care struct {
 
 var (
 	strict  = care{whole: Threshold, within: 1.0}
-	relaxed = care{whole: 1.0, within: 1.4}
+	relaxed = care{whole: 1.5, within: 1.9}
 	never   = care{}
 )
 
@@ -63,7 +63,7 @@ func (f folded) orders(s string, c care) []Finding {
 		for to < len(all) && !all[to].Line {
 			to++
 		}
-		if hit, ok := line(judge, all[from:to], parts[from:to], c); ok {
+		if hit, ok := line(judge, all[from:to], parts[from:to], c); ok && located(hit, sum(parts[from:to])) {
 			out = append(out, hit)
 		}
 		from = to
@@ -94,6 +94,12 @@ func line(judge *score.Judge, all []Sentence, parts []score.Part, c care) (Findi
 		return Finding{}, false
 	}
 	return best(judge, all, parts, top), true
+}
+
+// located reports whether a hit is where its words are: a reading that lost the place of its words points at all of a text, and nobody is to
+// lose a document for a guess at one line.
+func located(hit Finding, p score.Part) bool {
+	return hit.End-hit.Start <= min(4000, 200+40*p.Tokens)
 }
 
 // careful is the score, less what a text is too short to be sure of.
