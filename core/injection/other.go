@@ -122,7 +122,7 @@ var marks = []source{
 	},
 	{
 		name: "secret", reason: "holds a key in plain sight",
-		pattern: `\b(?:sk-(?:(?:ant|proj|or)-[a-z0-9_-]{16,}|[a-z0-9]{24,})|ghp_[a-z0-9]{30,}|github_pat_[a-z0-9_]{30,}|glpat-[a-z0-9_-]{20,}|xox[abprs]-[a-z0-9-]{20,}|akia[0-9a-z]{16}|aiza[0-9a-z_-]{35})\b|-----begin (?:[a-z]+ )?private key-----(?:$|[\\n\s"']{0,6}[a-z0-9+/=]{16,})`,
+		pattern: `\b(?:sk-(?:(?:ant|proj|or)-[a-z0-9_-]{16,}|[a-z0-9]{24,})|ghp_[a-z0-9]{30,}|github_pat_[a-z0-9_]{30,}|glpat-[a-z0-9_-]{20,}|xox[abprs]-[a-z0-9-]{20,}|akia[0-9a-z]{16}|aiza[0-9a-z_-]{35})\b|-----begin (?:[a-z]+ )?private key-----[\\n\s"']{0,6}[a-z0-9+/=]{16,}`,
 	},
 	{
 		name: "secret", reason: "holds a key in plain sight",
