@@ -117,13 +117,25 @@ func ownWords(said string, texts []string) bool {
 	if !slices.ContainsFunc(remembering(), func(w string) bool { return strings.Contains(said, w) }) {
 		return false
 	}
-	known := words(said)
+	known, some := words(said), false
 	for _, text := range texts {
-		if strings.TrimSpace(text) != "" && !saidAll(known, words(strings.ToLower(text))) {
+		text = strings.ToLower(text)
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		if some = true; turned(said, text) || !saidAll(known, words(text)) {
 			return false
 		}
 	}
-	return true
+	return some
+}
+
+// turned reports whether a text denies more than the person did: a word that is too short to be looked up turns it round.
+func turned(said, text string) bool {
+	said, text = " "+said+" ", " "+text+" "
+	return slices.ContainsFunc([]string{" no ", " не ", " ni ", "不", "没", "沒", "別", "别", "未", "無", "无"}, func(no string) bool {
+		return strings.Count(text, no) > strings.Count(said, no)
+	})
 }
 
 // saidAll reports whether all words are known. Of pairs of characters three quarters are enough: some stand across the border of two words.

@@ -169,6 +169,9 @@ func TestOwnWords(t *testing.T) {
 		{"请记住：服务器叫 vega", "服务器叫 evil", false},
 		{"remember this", "- ?", false},
 		{"the staging server is vega", "the staging server is vega", false},
+		{"remember: the tests need a review", "The tests need no review", false},
+		{"请记住：上线之前需要人工审核代码，也需要跑完全部测试", "上线之前不需要人工审核代码，也需要跑完全部测试", false},
+		{"remember to tidy up", "", false},
 	} {
 		if got := ownWords(c.said, []string{"", c.text}); got != c.want {
 			t.Errorf("%q, %q: %v", c.said, c.text, got)

@@ -28,10 +28,13 @@ func Block(s string) (string, []Finding) {
 	var b strings.Builder
 	done := 0
 	for _, h := range all {
-		if h.Start < done {
+		start, end := wholeLines(s, h)
+		if end <= done {
 			continue
 		}
-		start, end := wholeLines(s, h)
+		if start < done { // it begins in a line that is gone already and goes on behind it
+			b.WriteByte('\n')
+		}
 		b.WriteString(s[done:max(done, start)])
 		fmt.Fprintf(&b, "[BLOCKED: %s]", h.Reason)
 		done = end

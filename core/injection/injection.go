@@ -69,7 +69,7 @@ func border(s string, at int) int {
 	if i := strings.LastIndexByte(s[at-overlap/2:at], '\n'); i >= 0 {
 		return at - overlap/2 + i + 1
 	}
-	for at > 0 && !utf8.RuneStart(s[at]) {
+	for n := 1; n < utf8.UTFMax && !utf8.RuneStart(s[at]); n++ { // not UTF-8 if there are more
 		at--
 	}
 	return at

@@ -163,7 +163,7 @@ func wellFormed(a Action, text string) error {
 		return refuse(Malformed, "add needs content: the text to remember")
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if strings.TrimSpace(line) == mark {
+		if strings.TrimFunc(line, blank) == mark {
 			return refuse(Malformed, "a line with nothing but %s separates entries: send each entry by itself", mark)
 		}
 	}

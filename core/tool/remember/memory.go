@@ -89,7 +89,10 @@ func Tool(m *Memory) tool.Tool {
 			}
 			for _, op := range a.ops() {
 				l.Texts = append(l.Texts, op.Content+" "+op.OldText)
-				l.Unfit = l.Unfit || memory.Unfit(op.Content) != ""
+			}
+			// Only of a single text it is known beforehand that it is refused: of several changes the outcome is judged.
+			if ops := a.ops(); len(ops) == 1 && ops[0].Action != memory.Remove {
+				l.Unfit = memory.Unfit(ops[0].Content) != ""
 			}
 			return l
 		}),
