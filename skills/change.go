@@ -253,8 +253,12 @@ func put(root *os.Root, rel string, data []byte) error {
 	if err := root.MkdirAll(path.Dir(rel), 0o700); err != nil {
 		return unwritten(root, rel, err)
 	}
-	if info, err := root.Lstat(rel); err == nil && !info.Mode().IsRegular() {
-		return errors.New("it is a link or no file, which is not written through")
+	mode := fs.FileMode(0o600)
+	if info, err := root.Lstat(rel); err == nil {
+		if !info.Mode().IsRegular() {
+			return errors.New("it is a link or no file, which is not written through")
+		}
+		mode = info.Mode().Perm() // a script stays one that can be run
 	}
 	tmp := path.Join(path.Dir(rel), ".new-"+path.Base(rel))
 	_ = root.Remove(tmp) // of a crash
@@ -263,7 +267,7 @@ func put(root *os.Root, rel string, data []byte) error {
 		return unwritten(root, rel, err)
 	}
 	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err == nil {
 		err = root.Rename(tmp, rel)
 	}

@@ -156,5 +156,8 @@ func (u *Usage) read() (map[string]map[string]any, error) {
 	if err := json.Unmarshal(data, &all); err != nil {
 		return nil, fmt.Errorf("it is not valid JSON: %w", err)
 	}
+	if all == nil { // null
+		all = map[string]map[string]any{}
+	}
 	return all, nil
 }

@@ -113,6 +113,10 @@ func (p *Pane) submit() tea.Cmd {
 		return p.sendInstead(body)
 	}
 	s := sending{text: body, attachments: p.composer.Attachments()}
+	command := strings.HasPrefix(p.composer.Text(), "/") && p.deps.Commands != nil
+	if command && len(s.attachments) > 0 {
+		return toast(event.Warn, "A command takes no attachments: nothing was done", "a leading blank sends the line as text, with them")
+	}
 	var keep tea.Cmd
 	if p.composer.Remember(body) && p.deps.History != nil {
 		keep = within(func(ctx context.Context) tea.Msg {
@@ -120,7 +124,7 @@ func (p *Pane) submit() tea.Cmd {
 		})
 	}
 	p.composer.Clear()
-	if strings.HasPrefix(body, "/") && p.deps.Commands != nil {
+	if command {
 		return tea.Batch(keep, p.slash(body))
 	}
 	if rest, ok := strings.CutPrefix(body, "!"); ok && strings.TrimSpace(rest) != "" {

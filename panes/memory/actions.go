@@ -37,7 +37,7 @@ func (p *Pane) Actions() []ui.Action {
 			ID: "memory.delete", Keys: []string{"d", "delete"}, Title: "Forget this entry", Bar: "forget", InBar: true, Dangerous: true, Why: none,
 			Help: p.short(e.Text), Run: func(string) tea.Cmd { return p.do(Change{Target: f.Target, Old: e.Text}) },
 		},
-		{ID: "memory.undo", Keys: []string{"u"}, Title: "Take the last change of memory back", Help: "Yours or the agent's; again goes one further back.", Bar: "undo", InBar: true, Run: p.undo},
+		{ID: "memory.undo", Keys: []string{"u"}, Title: "Take the last change of memory back", Help: "Yours or the agent's; again goes one further back.", Bar: "undo", InBar: true, Dangerous: true, Run: p.undo},
 		{ID: "memory.file", Keys: []string{"o"}, Title: "Open the file in $EDITOR", Bar: "open file", InBar: true, Run: func(string) tea.Cmd {
 			store := p.store
 			return func() tea.Msg { return store.Open(f.Target, max(e.Line, 1)) }
@@ -155,6 +155,9 @@ func (p *Pane) doubt(m retryMsg) ui.Overlay {
 			if it.ID == "yes" {
 				c.Anyway = true
 				return p.do(c)
+			}
+			if strings.Contains(c.New, "\n") { // a line for input has no room for it
+				return p.write(c)
 			}
 			return p.ask(c)
 		},

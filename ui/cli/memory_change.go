@@ -304,14 +304,11 @@ func (c *command) editMemory(cmd *cobra.Command, f changeFlags) error {
 	if err := c.beginDraft(s, draft, seen); err != nil {
 		return failed(ExitFailed, "%w", err)
 	}
-	if err := c.runEditor(cmd, draft); err != nil {
-		return failed(ExitFailed, "%w; what you wrote is in %s", err, draft)
-	}
-	data, err := os.ReadFile(draft)
+	data, err := c.edited(cmd, draft, seen)
 	if err != nil {
-		return failed(ExitFailed, "%w", err)
+		return err
 	}
-	if !bytes.Equal(data, seen) {
+	if f.asJSON || !bytes.Equal(data, seen) {
 		done, err := s.Write(t, seen, data, "person", memory.Rules{Anything: true})
 		if err != nil {
 			return failed(ExitFailed, "%w. Nothing was changed; what you wrote is in %s, and `hermes memory edit %s` goes on with it", err, draft, t)
@@ -324,6 +321,27 @@ func (c *command) editMemory(cmd *cobra.Command, f changeFlags) error {
 		c.note("nothing was changed")
 	}
 	return os.Remove(draft)
+}
+
+// edited is the draft after the editor. An old draft that was only looked at is not written over what was remembered since.
+func (c *command) edited(cmd *cobra.Command, draft string, seen []byte) ([]byte, error) {
+	begun, err := os.ReadFile(draft)
+	if err != nil {
+		return nil, failed(ExitFailed, "%w", err)
+	}
+	broken := c.runEditor(cmd, draft)
+	data, err := os.ReadFile(draft)
+	switch {
+	case broken != nil && err == nil && bytes.Equal(data, seen):
+		return nil, errors.Join(failed(ExitFailed, "%w; nothing was changed", broken), os.Remove(draft))
+	case broken != nil:
+		return nil, failed(ExitFailed, "%w; what you wrote is in %s", broken, draft)
+	case err != nil:
+		return nil, failed(ExitFailed, "%w", err)
+	case bytes.Equal(data, begun) && !bytes.Equal(data, seen):
+		return nil, failed(ExitFailed, "nothing was changed: %s is as it was; mend it, or delete it to begin with the file as it is", draft)
+	}
+	return data, nil
 }
 
 func (c *command) beginDraft(s *memory.Store, draft string, seen []byte) error {

@@ -111,14 +111,16 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 	})
 }
 
+var errNoPrompt = usage("the prompt is empty; write it after `run`, or pipe it in")
+
 // prompt is what the person says; with a skill that may be nothing.
 func (f runFlags) prompt(args []string, in io.Reader) (string, error) {
 	if len(f.skills) > 0 && len(args) == 0 && isTerminal(in) {
 		return "", nil
 	}
 	text, err := readPrompt(args, in)
-	if err != nil && len(f.skills) > 0 && len(args) == 0 {
-		return "", nil //nolint:nilerr // nothing was piped in: the skill is the task
+	if errors.Is(err, errNoPrompt) && len(f.skills) > 0 && len(args) == 0 {
+		return "", nil // nothing was piped in: the skill is the task
 	}
 	return text, err
 }
@@ -245,7 +247,7 @@ func readPrompt(args []string, in io.Reader) (string, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":
-		return "", usage("the prompt is empty; write it after `run`, or pipe it in")
+		return "", errNoPrompt
 	case len(text) > maxPrompt:
 		return "", usage("the prompt is larger than %d MiB; put it in a file and name the file", maxPrompt>>20)
 	case !utf8.ValidString(text):
