@@ -19,11 +19,14 @@ func TestOneOfManyChangesCounts(t *testing.T) {
 		c := load(Options{Home: dir})
 		var all sync.WaitGroup
 		results := make([]error, 6)
-		for i := range results {
-			change, err := e.Plan(c, Request{Op: Edit, Name: "own", Content: text("own", fmt.Sprint("Number ", i, "."))})
-			if err != nil {
+		planned := make([]*Change, len(results))
+		for i := range planned {
+			var err error
+			if planned[i], err = e.Plan(c, Request{Op: Edit, Name: "own", Content: text("own", fmt.Sprint("Number ", i, "."))}); err != nil {
 				t.Fatal(err)
 			}
+		}
+		for i, change := range planned {
 			all.Add(1)
 			go func() {
 				defer all.Done()

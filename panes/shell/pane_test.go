@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,9 +39,21 @@ func (p *program) Write(data []byte) error { _, err := p.tty.Write(data); return
 func (p *program) Resize(w, h int) error {
 	return pty.Setsize(p.tty, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)})
 }
-func (p *program) Wait()                      { <-p.done }
-func (p *program) Exit() int                  { return p.cmd.ProcessState.ExitCode() }
-func (p *program) Kill(context.Context) error { _ = p.cmd.Process.Kill(); <-p.done; return nil }
+func (p *program) Wait()     { <-p.done }
+func (p *program) Exit() int { return p.cmd.ProcessState.ExitCode() }
+
+// Kill ends the whole session: a command that the shell was just starting is in no group yet that hears of the end, and would keep the terminal.
+func (p *program) Kill(context.Context) error {
+	for {
+		_ = exec.Command("pkill", "-KILL", "-s", strconv.Itoa(p.cmd.Process.Pid)).Run()
+		_ = p.cmd.Process.Kill()
+		select {
+		case <-p.done:
+			return nil
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
 
 // runs makes Start of a command.
 func runs(t testing.TB, args ...string) func(context.Context, string, string, int, int, func(event.Stream, []byte)) (Process, error) {
