@@ -161,7 +161,11 @@ func (w *workbench) skillDeeds() skillDeeds {
 		},
 		preview: func(b *skills.Brought) tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
-				return broughtMsg{app.Skills.Places(app.Project()).Preview(ctx, b)}, nil
+				m := broughtMsg{of: b}
+				for _, s := range app.Skills.Places(app.Project()).Preview(ctx, b) {
+					m.theirs = append(m.theirs, inspect(s))
+				}
+				return m, nil
 			})
 		},
 	}

@@ -164,16 +164,12 @@ func (v *skillsView) trustLines(w int) []string {
 		out = append(out, v.wrapped("! They cannot be trusted: "+b.Why, w, v.styles.Bad.Render)...)
 	}
 	for _, s := range v.theirs {
-		out = append(out, "", v.styles.Strong.Render(text.Truncate(oneRow(s.Folder()), w, v.styles.Glyphs.Ellipsis)))
-		out = append(out, v.wrapped(s.Description, w, v.styles.Text.Render)...)
-		r := skill.Row{Problems: s.Problems}
-		if s.Usable() {
-			r.Hits = skill.CheckAll(s)
-		}
-		for _, p := range problemsOf(r) {
+		out = append(out, "", v.styles.Strong.Render(text.Truncate(oneRow(s.folder), w, v.styles.Glyphs.Ellipsis)))
+		out = append(out, v.wrapped(s.about, w, v.styles.Text.Render)...)
+		for _, p := range s.wrong {
 			out = append(out, v.wrapped("! "+p, w, v.styles.Bad.Render)...)
 		}
-		for _, f := range s.Files() {
+		for _, f := range s.files {
 			out = append(out, v.styles.Dim.Render(text.Truncate(v.styles.Glyphs.Arrow+" "+oneRow(f), w, v.styles.Glyphs.Ellipsis)))
 		}
 	}

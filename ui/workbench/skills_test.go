@@ -36,9 +36,9 @@ func (d *did) deeds() skillDeeds {
 		begin:   func(n string) tea.Cmd { return note("begin %s", n) },
 		trust:   func(b *skills.Brought, yes bool) tea.Cmd { return note("trust %s %v", b.Folder, yes) },
 		untrust: func(b *skills.Brought) tea.Cmd { return note("untrust %s", b.Folder) },
-		preview: func(*skills.Brought) tea.Cmd {
+		preview: func(b *skills.Brought) tea.Cmd {
 			return func() tea.Msg {
-				return broughtMsg{[]*skills.Skill{{Name: "deploy", Description: "How this project is deployed.", Dir: "/p/.agents/skills/deploy"}}}
+				return broughtMsg{[]theirSkill{inspect(&skills.Skill{Name: "deploy", Description: "How this project is deployed.", Dir: "/p/.agents/skills/deploy"})}, b}
 			}
 		},
 	}
@@ -207,5 +207,51 @@ func TestSkillsListFollowsTheDisk(t *testing.T) {
 	}
 	if cmd, _ := v.Update(someSkills()); cmd == nil {
 		t.Error("the text is not read again")
+	}
+}
+
+// A yes is for what is on the screen: when that changed or went away, the list comes back.
+func TestSkillsTrustIsForWhatWasShown(t *testing.T) {
+	t.Parallel()
+	changed := &skills.Brought{Folder: "/p", Hash: "y", Skills: []string{"deploy"}, Files: 3, State: skills.Changed}
+	for what, now := range map[string]*skills.Brought{"changed": changed, "vanished": nil} {
+		d := &did{}
+		v := shownSkills(t, d, "release", style.None)
+		first := v.brought
+		press(t, v, "t")
+		v.Update(someSkills()) // the same again
+		if v.mode != trusting {
+			t.Fatalf("%s: what did not change is no longer asked about", what)
+		}
+		m := someSkills()
+		m.brought = now
+		v.Update(m)
+		uitest.CheckBlock(t, v.View(120, 30), 120, 30)
+		press(t, v, "Y", "N")
+		if v.mode != listing || len(d.list) != 0 {
+			t.Errorf("%s: mode %v, it did %v", what, v.mode, d.list)
+		}
+		cmd, _ := v.Update(broughtMsg{of: first}) // the look at what was there before comes late
+		if v.mode != listing || cmd == nil {
+			t.Errorf("%s: a late look is shown", what)
+		}
+		uitest.CheckBlock(t, v.View(120, 30), 120, 30)
+		press(t, v, "Y", "N")
+		if len(d.list) != 0 {
+			t.Errorf("%s: it did %v", what, d.list)
+		}
+	}
+}
+
+// One who types a word must not find that its letters answer a question.
+func TestSkillsTrustDoesNotComeWhileTyping(t *testing.T) {
+	t.Parallel()
+	d := &did{}
+	v := shownSkills(t, d, "release", style.None)
+	press(t, v, "/")
+	v.Update(broughtMsg{of: v.brought})
+	press(t, v, "Y", "N")
+	if v.mode != filtering || len(d.list) != 0 {
+		t.Errorf("mode %v, it did %v", v.mode, d.list)
 	}
 }

@@ -31,8 +31,26 @@ type (
 		name string
 		on   bool
 	}
-	broughtMsg struct{ skills []*skills.Skill }
+	broughtMsg struct {
+		theirs []theirSkill
+		of     *skills.Brought // what was looked at
+	}
 )
+
+// theirSkill is a skill of the project as it is shown before somebody says yes.
+type theirSkill struct {
+	folder, about string
+	wrong, files  []string
+}
+
+// inspect reads and scans all files of a skill: never on the event loop.
+func inspect(s *skills.Skill) theirSkill {
+	r := skill.Row{Problems: s.Problems}
+	if s.Usable() {
+		r.Hits = skill.CheckAll(s)
+	}
+	return theirSkill{s.Folder(), s.Description, problemsOf(r), s.Files()}
+}
 
 // skillDeeds are what the overlay asks of the program.
 type skillDeeds struct {
@@ -69,7 +87,7 @@ type skillsView struct {
 	mode    skillsMode
 	find    field.Field
 	name    field.Field
-	theirs  []*skills.Skill // what the project brings, while trusting
+	theirs  []theirSkill // what the project brings, while trusting
 
 	text   skillTextMsg
 	asked  string // file of which the text was asked for
@@ -81,9 +99,29 @@ type skillsView struct {
 	wide   bool
 }
 
+// take shows what was read. A yes is only asked for what is on the screen: when that changed, the list comes back.
 func (v *skillsView) take(m skillsMsg) {
+	if v.mode == trusting && !sameBrought(m.brought, v.brought) {
+		v.mode, v.theirs, v.from = listing, nil, 0
+	}
 	v.rows, v.brought, v.later = m.rows, m.brought, m.later
 	v.filter()
+}
+
+func sameBrought(a, b *skills.Brought) bool { return a != nil && b != nil && a.Hash == b.Hash }
+
+// ask shows what the project brings and wants a yes or no: not of one who types, and not for what is no longer there.
+func (v *skillsView) ask(m broughtMsg) tea.Cmd {
+	switch {
+	case v.mode != listing:
+		return nil
+	case !sameBrought(m.of, v.brought):
+		return func() tea.Msg {
+			return toast(event.Warn, "the project's skills changed while they were read; look at them again (t)")
+		}
+	}
+	v.brought, v.theirs, v.mode, v.from = m.of, m.theirs, trusting, 0
+	return v.look()
 }
 
 // filter keeps the rows that hold what was typed.
@@ -171,7 +209,7 @@ func (v *skillsView) Update(msg tea.Msg) (tea.Cmd, bool) {
 	case skillTextMsg:
 		v.text = msg
 	case broughtMsg:
-		v.theirs, v.mode, v.from = msg.skills, trusting, 0
+		return v.ask(msg), false
 	case switchedMsg:
 		return v.switched(msg), false
 	}
