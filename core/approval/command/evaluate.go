@@ -61,14 +61,16 @@ func (w *walker) child(text field, params ...field) {
 	}
 	vars := w.vars
 	seen := make(map[string]value, len(vars))
+	hidden := false
 	for name, v := range vars {
+		hidden = hidden || !w.exported[name]
 		if w.exported[name] {
 			seen[name] = v
 		} else {
 			seen[name] = value{fields: []field{{}}}
 		}
 	}
-	if len(vars) == len(w.exported) || len(vars) == 0 {
+	if !hidden {
 		return
 	}
 	w.vars = seen

@@ -176,6 +176,8 @@ func scripted(w *walker, c cmd, x interpreter) {
 	if code := o.values(strings.Fields(x.code)...); len(code) > 0 {
 		if v := code[0]; len(code) > 1 || v.dyn || !w.onlyShows(c, v.text) {
 			w.add(Exec, LevelAlways, v.text, c.name+" runs code that stands in the command")
+		} else if strings.Contains(v.text, "import ") { // it may be a file of the project
+			w.imports(c.name)
 		}
 		return
 	}
@@ -195,6 +197,16 @@ func scripted(w *walker, c cmd, x interpreter) {
 	if rest := o.after(1); pathBase(o.first()) == "setup.py" && len(rest) > 0 && one("install develop upload register", rest[0].text) {
 		w.add(System, LevelSensitive, rest[0].text, "it installs or publishes the package")
 	}
+}
+
+// imports is code that runs because other code names it.
+func (w *walker) imports(name string) {
+	for p := range w.written {
+		if w.opened || strings.HasSuffix(p, ".py") || strings.HasSuffix(p, ".pth") || strings.HasSuffix(p, ".so") {
+			w.add(Exec, LevelAlways, name, "imports code, after this very line wrote some")
+		}
+	}
+	w.add(Run, LevelStandard, name, "imports code")
 }
 
 // onlyShows reports whether code that stands in a command is understood and changes nothing.

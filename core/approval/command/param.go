@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -12,6 +13,7 @@ type value struct {
 	array  bool // they are the elements of an array
 	list   bool // it takes these values one after the other: a loop
 	split  bool // set more than once: it is not known which
+	uneven bool // it is not known which element has which number
 }
 
 // param is $x and its forms.
@@ -112,6 +114,9 @@ func (g *gather) assigned(v value, quoted bool) {
 	case !v.list && len(v.fields) == 1 && v.fields[0].text == "" && !v.split && !quoted:
 		g.cur.sub = true
 		return
+	case v.uneven && !v.list:
+		g.dynamic()
+		return
 	case v.array && len(v.fields) > 0 && !v.split: // its first element
 		g.assigned(value{fields: v.fields[:1]}, quoted)
 		return
@@ -165,6 +170,10 @@ func (w *walker) set(name string, f field, add bool) {
 	if w.vars == nil {
 		w.vars = map[string]value{}
 	}
+	if base, _, ok := strings.Cut(name, "["); ok {
+		w.setElement(base, f)
+		return
+	}
 	old, had := w.vars[name]
 	if strings.ContainsAny(f.text, "*?[") && !f.quoted {
 		f.glob = true
@@ -181,6 +190,20 @@ func (w *walker) set(name string, f field, add bool) {
 	default:
 		w.vars[name] = value{fields: []field{f}, split: w.branch > 0 && had}
 	}
+}
+
+// setElement is a[1]=x: which element holds what is not known any more.
+func (w *walker) setElement(name string, f field) {
+	if w.vars == nil {
+		w.vars = map[string]value{}
+	}
+	fields := append(append([]field(nil), w.vars[name].fields...), f)
+	w.vars[name] = value{fields: fields[max(0, len(fields)-maxWords):], array: true, split: true}
+}
+
+// uneven reports whether words may become more or fewer of them when it runs.
+func uneven(words []field) bool {
+	return slices.ContainsFunc(words, func(f field) bool { return f.glob || f.dyn && !f.quoted })
 }
 
 // secretName reports whether a variable of this name holds a secret.

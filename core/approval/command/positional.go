@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,9 +13,15 @@ func (w *walker) positional(words []field) {
 	if w.vars == nil {
 		w.vars = map[string]value{}
 	}
+	loose := 10 // from here on it is not known which word has which number
+	if at := slices.IndexFunc(words, func(f field) bool { return uneven([]field{f}) }); at >= 0 {
+		loose = at + 1
+	}
 	for i := range 10 {
 		delete(w.vars, strconv.Itoa(i))
 		switch {
+		case i >= loose:
+			w.vars[strconv.Itoa(i)] = value{split: true}
 		case i < len(words):
 			w.vars[strconv.Itoa(i)] = value{fields: words[i : i+1]}
 		case i > 0:
@@ -46,9 +53,14 @@ func (w *walker) callFunction(c cmd, body *syntax.Stmt) {
 		}
 	}
 	w.positional(append([]field{{text: c.name}}, c.args...))
-	span := w.span
+	span, locals := w.span, w.locals
+	w.locals = nil
 	w.stmt(body)
 	w.at(span)
+	for name := range w.locals {
+		w.forget(name)
+	}
+	w.locals = locals
 	for _, n := range names {
 		delete(w.vars, n)
 		if v, ok := kept[n]; ok {
@@ -59,10 +71,23 @@ func (w *walker) callFunction(c cmd, body *syntax.Stmt) {
 	delete(w.calling, c.name)
 }
 
+// loosePositional makes all of $1, $2 ... unknown.
+func (w *walker) loosePositional() {
+	words := []field{{text: unknown, dyn: true, sub: true}}
+	w.positional(append([]field{{text: "sh"}}, words...))
+	for i := 2; i < 10; i++ {
+		w.vars[strconv.Itoa(i)] = value{fields: words}
+	}
+}
+
 // setWords is set: its operands become $1, $2 ...
 func (w *walker) setWords(c cmd) {
 	for i, a := range c.args {
+		words := a.text == "--" || !strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "+") || a.dyn
 		switch {
+		case words && w.branch > 0: // it may not have happened
+			w.loosePositional()
+			return
 		case a.text == "--":
 			w.positional(append([]field{{text: "sh"}}, c.args[i+1:]...))
 			return
@@ -87,16 +112,24 @@ func shift(w *walker, c cmd) {
 	if v, err := strconv.Atoi(operand(c)); err == nil {
 		n = v
 	}
-	words := all.fields[min(max(n, 0), len(all.fields)):]
-	if w.branch > 0 || n < 0 { // how often is not known
-		words = []field{{text: unknown, dyn: true, sub: true}}
+	cut := min(max(n, 0), len(all.fields))
+	if w.branch > 0 || n < 0 || uneven(all.fields[:cut]) { // how often is not known
+		w.loosePositional()
+		return
 	}
-	w.positional(append([]field{{text: "sh"}}, words...))
-	if w.branch > 0 {
-		for i := 2; i < 10; i++ {
-			w.vars[strconv.Itoa(i)] = value{fields: words}
-		}
+	w.positional(append([]field{{text: "sh"}}, all.fields[cut:]...))
+}
+
+// sure reports whether read gives its variable all of the text that comes in, as it stands: one line, of its own.
+func (w *walker) sure(c cmd) bool {
+	text := strings.TrimRight(w.in.text, "\n")
+	if !w.in.plain || !w.own || w.branch > 0 || strings.TrimSpace(text) != text || strings.ContainsAny(text, "\n\\") {
+		return false
 	}
+	if ifs := w.vars["IFS"]; ifs.fields != nil && (len(ifs.fields) > 1 || ifs.split || ifs.fields[0].dyn || ifs.fields[0].text != "") {
+		return false
+	}
+	return !slices.ContainsFunc(c.args, func(a field) bool { return strings.HasPrefix(a.text, "-") && a.text != "-r" || a.dyn })
 }
 
 // reader is read and mapfile: what comes in becomes variables.
@@ -111,7 +144,10 @@ func reader(w *walker, c cmd) {
 		names = []field{{text: map[bool]string{false: "REPLY", true: "MAPFILE"}[c.name != "read"]}}
 	}
 	got := field{text: unknown, dyn: true, sub: true, from: w.in.with(traits{})}
-	if w.in.plain {
+	if w.in.plain && indexed(w.in.text) {
+		w.add(Exec, LevelAlways, w.in.text, "what is read may be the index of an array that runs a command")
+	}
+	if !list && w.sure(c) {
 		got = field{text: strings.TrimRight(w.in.text, "\n"), sub: true, from: got.from}
 	}
 	for _, n := range names {
@@ -119,14 +155,12 @@ func reader(w *walker, c cmd) {
 			continue
 		}
 		v := value{fields: []field{got}}
-		switch {
-		case list && w.in.plain:
-			v = value{array: true}
-			for _, word := range strings.Fields(got.text) {
-				v.fields = append(v.fields, part(got, word))
-			}
-		case list, len(names) > 1:
+		if list || len(names) > 1 {
 			v.fields = []field{{text: unknown, dyn: true, sub: true, from: got.from}}
+		}
+		if base, _, ok := strings.Cut(n.text, "["); ok {
+			w.setElement(base, got)
+			continue
 		}
 		if w.vars == nil {
 			w.vars = map[string]value{}

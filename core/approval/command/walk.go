@@ -1,6 +1,8 @@
 package command
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -23,8 +25,10 @@ type walker struct {
 	effects  []Effect
 	loose    string
 
-	in, out  traits // what the commands read now and what they have written
-	depth    int    // texts inside of texts
+	in, out  traits          // what the commands read now and what they have written
+	locals   map[string]bool // what the function that is called declares for itself
+	own      bool            // what it reads is a text that only this command gets
+	depth    int             // texts inside of texts
 	commands int
 	runs     [][]string // the words of every program that runs
 	inFunc   int
@@ -123,13 +127,17 @@ func (w *walker) stmt(s *syntax.Stmt) {
 	in := w.in
 	span := w.span
 	writes := w.redirects(s)
+	own := w.own
+	w.own = slices.ContainsFunc(s.Redirs, func(r *syntax.Redirect) bool {
+		return r.Op == syntax.WordHdoc || r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc
+	})
 	if s.Cmd != nil {
 		w.node(s.Cmd)
 		w.cmd(s.Cmd)
 	}
 	w.node(s)
 	w.land(s, writes)
-	w.in = in
+	w.in, w.own = in, own
 	w.at(span)
 }
 
@@ -241,11 +249,8 @@ func (w *walker) loop(c *syntax.ForClause) {
 		if w.vars == nil {
 			w.vars = map[string]value{}
 		}
-		if len(items) > 32 || l.Name == nil {
-			items = nil
-		}
 		if l.Name != nil {
-			w.vars[l.Name.Value] = value{fields: items, list: true}
+			w.takes(l.Name.Value, items)
 		}
 	case *syntax.CStyleLoop:
 		for _, x := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
@@ -256,6 +261,24 @@ func (w *walker) loop(c *syntax.ForClause) {
 		}
 	}
 	w.stmts(c.Do)
+}
+
+// takes gives the variable of a loop its values; of "$@" and of too many it is not known which.
+func (w *walker) takes(name string, items []field) {
+	old, had := w.vars[name]
+	v := value{fields: items, list: true}
+	if len(items) == 0 || len(items) > 32 || had && w.branch > 1 && !reflect.DeepEqual(old, v) { // the loop itself is a branch
+		v = value{split: true}
+	}
+	w.vars[name] = v
+	if len(items) <= 32 {
+		return
+	}
+	for _, f := range items {
+		if suspicious(f.text) {
+			w.reads(f, false)
+		}
+	}
 }
 
 func forever(c *syntax.WhileClause) bool {
@@ -333,70 +356,6 @@ func calls(s *syntax.Stmt, name string) bool {
 	}
 }
 
-// declare is export, local, declare and their like.
-func (w *walker) declare(d *syntax.DeclClause) {
-	evaluates := false // -i and -n take what a value says for an expression or a name
-	for _, a := range d.Args {
-		if a.Naked && a.Value != nil {
-			f := w.one(a.Value)
-			evaluates = evaluates || strings.HasPrefix(f.text, "-") && strings.ContainsAny(f.text, "in")
-			if name, _, _ := strings.Cut(f.text, "="); indexed(name) {
-				w.add(Exec, LevelAlways, f.text, "the index of an array runs a command")
-			}
-			if name, val, ok := strings.Cut(f.text, "="); ok { // what only an expansion shows to be an assignment
-				f.text = val
-				w.set(name, f, false)
-				w.setting(name, f)
-			}
-			continue
-		}
-		if a.Naked && a.Value == nil && a.Name != nil && a.Array == nil { // export x: what it holds stays
-			w.exports(a.Name.Value)
-			continue
-		}
-		if evaluates && a.Value != nil {
-			w.counts(a.Value)
-		}
-		w.assign(a, true)
-		if a.Name != nil && d.Variant != nil && (d.Variant.Value == "export" || d.Variant.Value == "declare" || d.Variant.Value == "typeset") {
-			w.exports(a.Name.Value)
-		}
-	}
-}
-
-// assign is name=value; for a command (or for good, with export) some names change what programs do.
-func (w *walker) assign(a *syntax.Assign, exported bool) {
-	if a.Name == nil {
-		return
-	}
-	w.arithmetic(a.Index)
-	if a.Array != nil {
-		var items []field
-		for _, e := range a.Array.Elems {
-			w.arithmetic(e.Index)
-			if e.Value != nil {
-				items = append(items, w.expand(e.Value)...)
-			}
-		}
-		if w.vars == nil {
-			w.vars = map[string]value{}
-		}
-		old, had := w.vars[a.Name.Value]
-		v := value{fields: items, array: true, split: w.branch > 0 && had}
-		if a.Append && had {
-			v.fields = append(append([]field(nil), old.fields...), items...)
-			v.split = old.split // with what may not have been added
-		}
-		w.vars[a.Name.Value] = v
-		return
-	}
-	f := w.one(a.Value)
-	w.set(a.Name.Value, f, a.Append)
-	if exported || alwaysExported(a.Name.Value) {
-		w.setting(a.Name.Value, f)
-	}
-}
-
 // words expands every word below n, for the commands in them.
 func (w *walker) words(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
@@ -434,12 +393,29 @@ func (w *walker) call(c *syntax.CallExpr) {
 			w.exports(a.Name.Value)
 		}
 	}
-	made := w.vars
+	made := copied(w.vars)
 	w.invoke(args)
-	for name, v := range w.vars { // read and its like set others
-		if _, before := made[name]; !before && vars != nil {
+	left := w.vars
+	if vars == nil {
+		vars = map[string]value{}
+	}
+	for name, v := range left { // read and its like set others
+		if was, before := made[name]; !before || !reflect.DeepEqual(was, v) {
 			vars[name] = v
 		}
 	}
 	w.vars, w.exported = vars, exported
+	if !w.keeps(args[0].text) {
+		return
+	}
+	for _, a := range c.Assigns {
+		if a.Name != nil {
+			vars[a.Name.Value] = value{fields: left[a.Name.Value].fields, split: true}
+		}
+	}
+}
+
+// keeps reports whether what is assigned before a command may stay after it.
+func (w *walker) keeps(name string) bool {
+	return w.funcs[name] != nil || one(": . eval exec export readonly set shift source times trap unset declare typeset local command builtin", name)
 }

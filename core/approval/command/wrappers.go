@@ -281,6 +281,14 @@ func shellBuiltins() map[string]handler {
 				if name, v, ok := strings.Cut(a.text, "="); ok {
 					w.set(name, part(a, v), false)
 					w.setting(name, part(a, v))
+					if c.name != "export" {
+						w.local(name)
+					}
+					if strings.HasPrefix(v, "~") { // some shells make a folder of it
+						w.forget(name)
+					}
+				} else if !strings.HasPrefix(name, "-") {
+					w.naked(c.name, name, c.name == "export" && w.exported[name])
 				}
 			}
 		},
