@@ -50,9 +50,6 @@ func (g *gather) element(p *syntax.ParamExp, name string, quoted bool) bool {
 // computed is a form such as ${x%y} or ${x:0:2} of a variable whose value is known, and ${x:--y} of one that the line never sets.
 func (g *gather) computed(p *syntax.ParamExp, name string, quoted bool) bool {
 	v, ok := g.w.vars[name]
-	if p.Index != nil {
-		return false
-	}
 	if !ok {
 		if p.Exp == nil || p.Exp.Word == nil || !one(":- - := =", p.Exp.Op.String()) {
 			return false

@@ -17,9 +17,7 @@ func (w *walker) declare(d *syntax.DeclClause) {
 	for _, a := range d.Args {
 		if a.Naked && a.Value != nil {
 			f := w.one(a.Value)
-			if strings.HasPrefix(f.text, "-") {
-				exports = (exports || strings.Contains(f.text, "x")) && (variant != "export" || !strings.Contains(f.text, "n"))
-			}
+			exports = exporting(variant, f.text, exports)
 			evaluates = evaluates || strings.HasPrefix(f.text, "-") && strings.ContainsAny(f.text, "in")
 			if name, _, _ := strings.Cut(f.text, "="); indexed(name) {
 				w.add(Exec, LevelAlways, f.text, "the index of an array runs a command")
@@ -46,6 +44,14 @@ func (w *walker) declare(d *syntax.DeclClause) {
 			}
 		}
 	}
+}
+
+// exporting reports whether programs get what is declared, after one more option.
+func exporting(variant, option string, so bool) bool {
+	if !strings.HasPrefix(option, "-") {
+		return so
+	}
+	return (so || strings.Contains(option, "x")) && (variant != "export" || !strings.Contains(option, "n"))
 }
 
 // naked is the name of a variable behind export, local and their like. With export, what it holds stays; of others it may be empty now.

@@ -176,8 +176,8 @@ func scripted(w *walker, c cmd, x interpreter) {
 	if code := o.values(strings.Fields(x.code)...); len(code) > 0 {
 		if v := code[0]; len(code) > 1 || v.dyn || !w.onlyShows(c, v.text) {
 			w.add(Exec, LevelAlways, v.text, c.name+" runs code that stands in the command")
-		} else if strings.Contains(v.text, "import ") { // it may be a file of the project
-			w.imports(c.name)
+		} else {
+			w.imports(c.name, v.text)
 		}
 		return
 	}
@@ -199,8 +199,11 @@ func scripted(w *walker, c cmd, x interpreter) {
 	}
 }
 
-// imports is code that runs because other code names it.
-func (w *walker) imports(name string) {
+// imports is code that runs because other code names it: it may be a file of the project.
+func (w *walker) imports(name, code string) {
+	if !strings.Contains(code, "import ") {
+		return
+	}
 	for p := range w.written {
 		if w.opened || strings.HasSuffix(p, ".py") || strings.HasSuffix(p, ".pth") || strings.HasSuffix(p, ".so") {
 			w.add(Exec, LevelAlways, name, "imports code, after this very line wrote some")

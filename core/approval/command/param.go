@@ -36,7 +36,7 @@ func (g *gather) param(p *syntax.ParamExp, quoted bool) {
 		g.b.WriteByte(' ')
 	case p.Excl || p.NestedParam != nil || p.Repl != nil || p.Exp != nil || p.Slice != nil || p.Index != nil || len(p.Modifiers) > 0:
 		g.cur.from = g.cur.from.with(traits{secret: secretName(name)})
-		if !g.element(p, name, quoted) && !g.computed(p, name, quoted) {
+		if !g.element(p, name, quoted) && (p.Index != nil || !g.computed(p, name, quoted)) {
 			g.altered(p)
 		}
 	default:

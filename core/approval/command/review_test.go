@@ -38,6 +38,8 @@ func TestReviewedLinesAreAsked(t *testing.T) {
 		`set -- ~; false && set -- build; echo evil >> "$@"`,
 		`set -- x ~; false && set -- x build; echo evil >> "$2"`,
 		`set -- /* build; echo evil >> "$2"`,
+		`read d <<< build <&3; echo evil >> "$d"`,
+		`read d < list 3<<< build; echo evil >> "$d"`,
 		`set -- /* build; shift; echo evil >> "$1"`,
 		// what an assignment before a command leaves behind
 		`d=build; IFS= read -r d < list; echo evil >> "$d"`,
@@ -57,6 +59,24 @@ func TestReviewedLinesAreAsked(t *testing.T) {
 	} {
 		if a := Analyse(cmd, c); a.Verdict == Allow {
 			t.Errorf("%q runs unasked: %s", cmd, a.Reason)
+		}
+	}
+}
+
+// What is known stays known.
+func TestReviewedLinesThatRun(t *testing.T) {
+	for _, cmd := range []string{
+		`read -r d <<< build; echo x >> "$d"`,
+		`IFS= read -r d <<< build; echo x >> "$d"`,
+		`a=(x build); echo x >> "${a[1]}"`,
+		`set -- x build; shift; echo x >> "$1"`,
+		`for f in a b; do for g in c d; do echo x >> "$g"; done; done`,
+		`f(){ local d=build; echo x >> "$d"; }; f`,
+		`export d=sub; sh -c 'echo x >> src/$d'`,
+		`d=build; A=1 go test ./...; echo x >> "$d"`,
+	} {
+		if a := Analyse(cmd, placeForTests()); a.Verdict != Allow {
+			t.Errorf("%q is asked: %s", cmd, a.Reason)
 		}
 	}
 }

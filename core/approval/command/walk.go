@@ -128,9 +128,7 @@ func (w *walker) stmt(s *syntax.Stmt) {
 	span := w.span
 	writes := w.redirects(s)
 	own := w.own
-	w.own = slices.ContainsFunc(s.Redirs, func(r *syntax.Redirect) bool {
-		return r.Op == syntax.WordHdoc || r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc
-	})
+	w.own = len(s.Redirs) == 1 && slices.Contains([]syntax.RedirOperator{syntax.WordHdoc, syntax.Hdoc, syntax.DashHdoc}, s.Redirs[0].Op) && s.Redirs[0].N == nil
 	if s.Cmd != nil {
 		w.node(s.Cmd)
 		w.cmd(s.Cmd)
@@ -391,6 +389,9 @@ func (w *walker) call(c *syntax.CallExpr) {
 			w.setting(a.Name.Value, f)
 			w.set(a.Name.Value, f, false)
 			w.exports(a.Name.Value)
+			if a.Index != nil || a.Array != nil {
+				w.forget(a.Name.Value)
+			}
 		}
 	}
 	made := copied(w.vars)
