@@ -3,6 +3,7 @@ package workbench
 import (
 	"context"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -76,9 +77,13 @@ func (w *workbench) skillsOverlay(name string) tea.Cmd {
 				v.text, v.asked = m, r.File
 			}
 		}
+		v.deaf = time.Now().Add(settle)
 		return ui.ShowOverlay{Overlay: v}, nil
 	})
 }
+
+// settle is how long the overlay does nothing at first: it opens late, also after the editor, and keys typed until then were meant for something else.
+const settle = 400 * time.Millisecond
 
 // atOnce is how many skills are scanned before the overlay is shown; more are scanned behind it, at the first key.
 const atOnce = 40

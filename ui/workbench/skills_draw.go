@@ -109,6 +109,12 @@ func (v *skillsView) line(r skill.Row, selected bool, w int) string {
 	return v.styles.Accent.Render(mark) + state + " " + st.Render(name) + v.styles.Dim.Render(rest) + pad
 }
 
+// drawnText is the text of the selected skill as it was drawn last, for a width.
+type drawnText struct {
+	lines []string
+	width int
+}
+
 // lookLines are the selected skill: how it stands, what is wrong, and its text as Markdown.
 func (v *skillsView) lookLines(w int) []string {
 	r, ok := v.row()
@@ -140,7 +146,10 @@ func (v *skillsView) lookLines(w int) []string {
 		out = append(out, v.styles.Dim.Render(text.Truncate(v.styles.Glyphs.Arrow+" "+oneRow(f), w, v.styles.Glyphs.Ellipsis)))
 	}
 	out = append(out, "")
-	return append(out, markdown.NewRenderer(v.styles).Render(v.text.body, w)...)
+	if v.drawn.width != w {
+		v.drawn = drawnText{markdown.NewRenderer(v.styles).Render(v.text.body, w), w}
+	}
+	return append(out, v.drawn.lines...)
 }
 
 // wrapped breaks foreign text into lines of a style.

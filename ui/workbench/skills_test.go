@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -253,5 +254,45 @@ func TestSkillsTrustDoesNotComeWhileTyping(t *testing.T) {
 	press(t, v, "Y", "N")
 	if v.mode != filtering || len(d.list) != 0 {
 		t.Errorf("mode %v, it did %v", v.mode, d.list)
+	}
+}
+
+// The text is drawn once, and again when it, the width or the style is another.
+func TestSkillsTextIsDrawnOnce(t *testing.T) {
+	t.Parallel()
+	v := shownSkills(t, &did{}, "release", style.None)
+	v.View(120, 30)
+	v.drawn.lines = []string{"KEPT"}
+	if !strings.Contains(v.View(120, 30), "KEPT") {
+		t.Error("drawn again for nothing")
+	}
+	for what, change := range map[string]func() int{
+		"width": func() int { return 110 },
+		"style": func() int { v.Restyle(uitest.Styles(t, style.True)); return 120 },
+		"text":  func() int { v.Update(v.text); return 120 },
+	} {
+		v.View(120, 30)
+		v.drawn.lines = []string{"KEPT"}
+		if view := v.View(change(), 30); strings.Contains(view, "KEPT") || !strings.Contains(view, "make release") {
+			t.Errorf("%s: an old picture:\n%s", what, view)
+		}
+	}
+}
+
+// Keys that were typed before the overlay was there do nothing in it.
+func TestSkillsFirstKeysAreNotForIt(t *testing.T) {
+	t.Parallel()
+	d := &did{}
+	v := shownSkills(t, d, "release", style.None)
+	v.deaf = time.Now().Add(time.Hour)
+	if done := press(t, v, "enter", " ", "e", "n", "t", "q"); done || v.mode != listing || len(d.list) != 0 {
+		t.Errorf("done %v, mode %v, it did %v", done, v.mode, d.list)
+	}
+	if !press(t, v, "esc") {
+		t.Error("it cannot be closed")
+	}
+	press(t, v, "/", "enter", " ") // who looks for something saw the list
+	if strings.Join(d.list, ",") != "toggle release" {
+		t.Errorf("it did %v", d.list)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -90,6 +91,7 @@ type skillsView struct {
 	theirs  []theirSkill // what the project brings, while trusting
 
 	text   skillTextMsg
+	drawn  drawnText
 	asked  string // file of which the text was asked for
 	from   int    // first line of the preview in view
 	listed int    // rows of the list in view
@@ -97,6 +99,7 @@ type skillsView struct {
 	total  int
 	cursor int
 	wide   bool
+	deaf   time.Time // until when keys do nothing: they were meant for what was there before
 }
 
 // take shows what was read. A yes is only asked for what is on the screen: when that changed, the list comes back.
@@ -163,7 +166,7 @@ func (v *skillsView) Title() string {
 	return fmt.Sprintf("Skills (%d)", len(v.rows))
 }
 
-func (v *skillsView) Restyle(s *style.Styles) { v.styles = s }
+func (v *skillsView) Restyle(s *style.Styles) { v.styles, v.drawn = s, drawnText{} }
 
 func (v *skillsView) Size(w, h int) (int, int) { return min(w-2, 150), max(h-4, 6) }
 
@@ -207,7 +210,7 @@ func (v *skillsView) Update(msg tea.Msg) (tea.Cmd, bool) {
 	case skillsMsg:
 		v.take(msg)
 	case skillTextMsg:
-		v.text = msg
+		v.text, v.drawn = msg, drawnText{}
 	case broughtMsg:
 		return v.ask(msg), false
 	case switchedMsg:
@@ -325,12 +328,15 @@ func (v *skillsView) trustKey(key string) tea.Cmd {
 
 // deed does what a key stands for.
 func (v *skillsView) deed(key string) (tea.Cmd, bool) {
+	if key != "esc" && key != "/" && time.Now().Before(v.deaf) {
+		return nil, false
+	}
 	r, ok := v.row()
 	switch key {
 	case "esc", "q":
 		return nil, true
 	case "/":
-		v.mode = filtering
+		v.mode, v.deaf = filtering, time.Time{} // who looks for something saw the list
 	case "n":
 		v.mode, v.name = naming, field.Field{}
 	case "t":
