@@ -72,11 +72,11 @@ func (w *walker) callFunction(c cmd, body *syntax.Stmt) {
 }
 
 // loosePositional makes all of $1, $2 ... unknown.
-func (w *walker) loosePositional() {
-	words := []field{{text: unknown, dyn: true, sub: true}}
+func (w *walker) loosePositional(maybe ...field) {
+	words := append([]field{{text: unknown, dyn: true, sub: true}}, maybe...)
 	w.positional(append([]field{{text: "sh"}}, words...))
-	for i := 2; i < 10; i++ {
-		w.vars[strconv.Itoa(i)] = value{fields: words}
+	for i := 1; i < 10; i++ {
+		w.vars[strconv.Itoa(i)] = value{fields: words, list: true}
 	}
 }
 
@@ -86,7 +86,7 @@ func (w *walker) setWords(c cmd) {
 		words := a.text == "--" || !strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "+") || a.dyn
 		switch {
 		case words && w.branch > 0: // it may not have happened
-			w.loosePositional()
+			w.loosePositional(c.args[i:]...)
 			return
 		case a.text == "--":
 			w.positional(append([]field{{text: "sh"}}, c.args[i+1:]...))
@@ -157,6 +157,13 @@ func reader(w *walker, c cmd) {
 		v := value{fields: []field{got}}
 		if list || len(names) > 1 {
 			v.fields = []field{{text: unknown, dyn: true, sub: true, from: got.from}}
+		}
+		if w.in.plain && got.dyn { // it may be any of these, and others
+			text := field{text: strings.TrimRight(w.in.text, "\n"), sub: true, from: got.from}
+			v = value{fields: v.fields, list: true, array: list, uneven: list}
+			for _, word := range strings.Fields(text.text) {
+				v.fields = append(v.fields, part(text, word))
+			}
 		}
 		if base, _, ok := strings.Cut(n.text, "["); ok {
 			w.setElement(base, got)

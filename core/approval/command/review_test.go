@@ -41,6 +41,11 @@ func TestReviewedLinesAreAsked(t *testing.T) {
 		`read d <<< build <&3; echo evil >> "$d"`,
 		`read d < list 3<<< build; echo evil >> "$d"`,
 		`set -- /* build; shift; echo evil >> "$1"`,
+		`true && read d <<< -delete; find . $d`,
+		`read -n9 d <<< -delete; find . $d`,
+		`true && set -- -delete; find . "$@"`,
+		`true && set -- -delete; find . $1`,
+		`mapfile -t a <<< "-delete"; find . "${a[@]}"`,
 		// what an assignment before a command leaves behind
 		`d=build; IFS= read -r d < list; echo evil >> "$d"`,
 		`f(){ d=~; }; d=build; A=1 f; echo evil >> "$d"`,
