@@ -127,10 +127,10 @@ func (w *walker) array(a *syntax.Assign) {
 		w.vars = map[string]value{}
 	}
 	old, had := w.vars[a.Name.Value]
-	v := value{fields: items, array: true, split: indexed || w.branch > 0 && had, uneven: uneven(items)}
+	v := value{fields: items, array: true, split: w.branch > 0 && had, uneven: indexed || uneven(items)}
 	if a.Append && had {
 		v.fields = append(append([]field(nil), old.fields...), items...)
-		v.split = old.split || indexed // with what may not have been added
+		v.split = old.split // with what may not have been added
 		v.uneven = v.uneven || old.uneven || w.branch > 0
 	}
 	w.vars[a.Name.Value] = v

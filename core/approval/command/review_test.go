@@ -24,6 +24,8 @@ func TestReviewedLinesAreAsked(t *testing.T) {
 		`d=build; echo evil >> "..${d[1]}/x"`,
 		`a=(x build); read 'a[1]' <<< /etc; echo evil >> "${a[1]}"`,
 		`a=(x build); printf -v 'a[1]' %s /etc; echo evil >> "${a[1]}"`,
+		`a=([0]=-delete); find . "${a[@]}"`,
+		`x=1; true && for x in -delete; do find . $x; done`,
 		// what is read
 		`d=~; false && read d <<< build; echo evil >> "$d"`,
 		`read -n1 d <<< "/tmp/x"; echo evil >> "$d"`,

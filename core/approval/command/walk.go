@@ -265,8 +265,11 @@ func (w *walker) loop(c *syntax.ForClause) {
 func (w *walker) takes(name string, items []field) {
 	old, had := w.vars[name]
 	v := value{fields: items, list: true}
-	if len(items) == 0 || len(items) > 32 || had && w.branch > 1 && !reflect.DeepEqual(old, v) { // the loop itself is a branch
+	switch {
+	case len(items) == 0 || len(items) > 32:
 		v = value{split: true}
+	case had && w.branch > 1 && !reflect.DeepEqual(old, v): // the loop itself is a branch
+		v.fields = append([]field{{text: unknown, dyn: true, sub: true}}, items...)
 	}
 	w.vars[name] = v
 	if len(items) <= 32 {
