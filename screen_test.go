@@ -157,8 +157,8 @@ func TestAnApprovalIsAskedAndAnswered(t *testing.T) {
 // waitUntilHeard presses a key again and again until part is gone: a question hears nobody for its first half second.
 func waitUntilHeard(s *uitest.Screen, key, part string) {
 	for strings.Contains(s.Settle(), part) {
+		time.Sleep(600 * time.Millisecond) // a question does not hear for half a second, and each key that comes too early starts that anew
 		s.Type(key)
-		time.Sleep(20 * time.Millisecond) // between two tries
 	}
 }
 
