@@ -44,6 +44,8 @@ func TestMemoryOnTheScreen(t *testing.T) {
 	s.WaitFor("1 blocked")
 	s.WaitFor("BLOCKED, kept out of the")
 	s.Type("u") // the newest change: the person's own
+	s.WaitFor("Really?")
+	s.Type("y")
 	s.WaitFor("the last change of USER.md is taken back")
 	s.Type("G")
 	s.Type("a")
