@@ -154,11 +154,18 @@ func TestAnApprovalIsAskedAndAnswered(t *testing.T) {
 	}
 }
 
-// waitUntilHeard presses a key again and again until part is gone: a question hears nobody for its first half second.
+// waitUntilHeard presses a key until part is gone: a question hears nobody for its first half second, and each key that comes too early starts
+// that anew. What was heard is given time to show, so that no key too many lands in the composer.
 func waitUntilHeard(s *uitest.Screen, key, part string) {
-	for strings.Contains(s.Settle(), part) {
-		time.Sleep(600 * time.Millisecond) // a question does not hear for half a second, and each key that comes too early starts that anew
+	there := func() bool { return strings.Contains(s.Settle(), part) }
+	for time.Sleep(600 * time.Millisecond); there(); {
 		s.Type(key)
+		for range 100 {
+			if !there() {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
 	}
 }
 
