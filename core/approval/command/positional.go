@@ -82,10 +82,11 @@ func (w *walker) loosePositional(maybe ...field) {
 
 // setWords is set: its operands become $1, $2 ...
 func (w *walker) setWords(c cmd) {
+	_, had := w.vars["@"] // without words before, those that may be set are all there can be
 	for i, a := range c.args {
 		words := a.text == "--" || !strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "+") || a.dyn
 		switch {
-		case words && w.branch > 0: // it may not have happened
+		case words && w.branch > 0 && had: // it may not have happened
 			w.loosePositional(c.args[i:]...)
 			return
 		case a.text == "--":
