@@ -82,12 +82,22 @@ type Store struct {
 
 // Open opens or creates the database at path, whose folder is made if need be.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
-	s := &Store{path: resolve(path), now: o.Now, progress: o.Progress}
-	if s.now == nil {
-		s.now = time.Now
-	}
-	if err := s.open(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), s.release())
+	var s *Store
+	for try := 0; ; try++ {
+		s = &Store{path: resolve(path), now: o.Now, progress: o.Progress}
+		if s.now == nil {
+			s.now = time.Now
+		}
+		err := s.open(ctx)
+		if err == nil {
+			break
+		}
+		err = errors.Join(fmt.Errorf("open %s: %w", path, err), s.release())
+		// SQLite does not wait for another process that makes the same new file at this moment: its change to a log is not queued.
+		if !isBusy(err) || try == 40 || ctx.Err() != nil {
+			return nil, err
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 	s.requests = make(chan *request, groupMax)
 	s.written = make(chan struct{})
