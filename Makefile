@@ -6,7 +6,7 @@ BIN     := bin/hermes
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FLAGS   := -tags $(TAGS) -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)"
 TOOL    := $(GO) tool -modfile=tools/go.mod
-TESTFLAGS ?= -timeout 15m
+TESTFLAGS ?= -timeout 20m
 
 # The far programs: static, the same bytes from the same source and Go, and compiled only when what they are made of has changed.
 RUNNERS := $(foreach arch,amd64 arm64,pool/runner/embedded/programs/linux-$(arch).gz)
@@ -34,11 +34,12 @@ pool/runner/embedded/programs/linux-%.gz: $(RUNNER_SOURCES)
 	CGO_ENABLED=0 GOOS=linux GOARCH=$* GOFLAGS= $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -buildid=" -o $(@:.gz=) ./pool/runner/program
 	@gzip -9nf $(@:.gz=)
 
-test: build ## Run all tests (HERMES_TEST_REQUIRE=1 fails instead of skipping what the machine lacks)
-	GO=$(GO) .ci/test -tags $(TAGS) $(TESTFLAGS)
+test: build ## Run the tests, without the long ones, in about three minutes (HERMES_TEST_REQUIRE=1 fails instead of skipping what the machine lacks)
+	GO=$(GO) .ci/test -short -vet=off -tags $(TAGS) $(TESTFLAGS)
 
-race: runners ## Run all tests with the race detector
-	GO=$(GO) .ci/test -race -tags $(TAGS) $(TESTFLAGS)
+race: runners ## Run all tests with the race detector, the long ones too
+	GO=$(GO) .ci/test -race -vet=off -tags $(TAGS) $(TESTFLAGS)
+	GO=$(GO) .ci/compute
 
 lint: ## Run the lint gates: golangci-lint, file length, boundaries
 	$(TOOL) golangci-lint run ./...
@@ -51,12 +52,12 @@ bench: build ## Print the benchmark tables of docs/performance.md
 	@.ci/bench
 
 golden: ## Rewrite the golden screens from the program as it is now; look at the diff before you commit
-	UPDATE_GOLDEN=1 $(GO) test -tags $(TAGS) ./ui/... ./panes/... .
+	UPDATE_GOLDEN=1 $(GO) test -tags $(TAGS) ./ui/... ./panes/...
 
 docs: build ## Rewrite docs/keys.md, the lists of docs/configuration.md, docs/screens and the README's picture from the real program
 	.ci/docs
 
-check: lint race ## What CI runs, without installing anything
+check: lint race ## Lint, and every test with the race detector: about a quarter of an hour
 
 clean: ## Remove build output
 	rm -rf bin $(RUNNERS)

@@ -45,7 +45,10 @@ func (p *fakePool) Exec(_ context.Context, r backend.Request) (backend.Result, e
 func (p *fakePool) List(uid string) []backend.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	list := []backend.Status{{Name: "here", Kind: "local", Default: true}, {Name: "box", Kind: "local"}}
+	list := []backend.Status{
+		{Name: "here", Kind: "local", Traits: event.Traits{Local: true}, Default: true},
+		{Name: "box", Kind: "local", Traits: event.Traits{Local: true}},
+	}
 	for i := range list {
 		list[i].Selected = list[i].Name == p.selected[uid]
 	}
@@ -61,6 +64,10 @@ func (p *fakePool) Select(uid, name string) error {
 	p.selected[uid] = name
 	return nil
 }
+
+func (p *fakePool) Keep(string, string) (release func()) { return func() {} }
+
+func (p *fakePool) Reconfigure(*config.Config) error { return nil }
 
 func (p *fakePool) CloseSession(_ context.Context, uid string) error {
 	p.mu.Lock()
@@ -110,7 +117,7 @@ func (p place) open(change func(*Options)) *program {
 	bus := event.NewBus()
 	x := &program{t: p.t, box: bus.Subscribe(event.Limits{}), pool: &fakePool{selected: map[string]string{}}}
 	options := Options{
-		Bus: bus, Config: c, Reload: &o, Problems: problems, Source: "tui", Cwd: p.cwd,
+		Bus: bus, Config: c, Reload: &o, Problems: problems, Session: session.Config{Source: "tui"}, Cwd: p.cwd,
 		Pool: func(*event.Bus, *config.Config) (Pool, error) { return x.pool, nil },
 	}
 	if change != nil {
@@ -160,7 +167,7 @@ func wait[E event.Event](x *program, fits func(E) bool) E {
 func (x *program) say(uid, text string) event.TurnEnded {
 	x.t.Helper()
 	x.seen = nil
-	if err := x.Submit(context.Background(), uid, agent.Input{Text: text}); err != nil {
+	if err := x.Submit(context.Background(), uid, agent.Input{From: chat.Person(), Text: text}); err != nil {
 		x.t.Fatal(err)
 	}
 	return wait[event.TurnEnded](x, nil)
@@ -268,6 +275,26 @@ func TestProblemsAreSaidAndStopNothing(t *testing.T) {
 	}
 }
 
+// An overloaded server has a ladder of six tries of its own: what the settings say holds there too.
+func TestTheNumberOfTriesHoldsUnlessItIsChanged(t *testing.T) {
+	for settings, want := range map[string]int{"{}": 3, "agent: {api_max_retries: 5}": 5} {
+		p := newPlace(t)
+		p.write(settings)
+		x := p.open(nil)
+		if got := x.agentSettings("").Retries; got != want {
+			t.Errorf("%s: %d tries", settings, got)
+		}
+		x.close()
+	}
+}
+
+func TestATimeForTheRequestCoversAllOfIt(t *testing.T) {
+	got := endpoint(&config.Config{}, config.Provider{Timeout: 7 * time.Second}).Timeouts
+	if want := 7 * time.Second; got.Total != want || got.FirstByte != want || got.Thinking != want {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestSettingsReachTheAgent(t *testing.T) {
 	p := newPlace(t)
 	p.write(`
@@ -283,7 +310,7 @@ providers:
 `)
 	x := p.open(nil)
 	defer x.close()
-	s := x.agentSettings()
+	s := x.agentSettings("")
 	if s.MaxTurns < 1e9 || s.Retries != -1 || s.CompressAt != 0.7 || s.Busy != event.InputQueue || !slices.Equal(s.Toolsets, []string{"file"}) {
 		t.Errorf("%+v", s)
 	}
@@ -305,8 +332,8 @@ providers:
 	if err != nil || m.Window != 0 {
 		t.Errorf("what nobody knows is not unknown: %+v, %v", m, err)
 	}
-	x.opts.Toolsets = []string{"terminal"}
-	if got := x.agentSettings().Toolsets; !slices.Equal(got, []string{"terminal"}) {
+	x.opts.Session.Toolsets = []string{"terminal"}
+	if got := x.agentSettings("").Toolsets; !slices.Equal(got, []string{"terminal"}) {
 		t.Errorf("the toolsets of this run: %q", got)
 	}
 }
@@ -344,7 +371,7 @@ func TestAToolsetThatDoesNotExistIsSaid(t *testing.T) {
 	p := newPlace(t)
 	c, _ := config.Load(config.Options{Home: p.home, Env: []string{"HOME=" + p.home}})
 	_, err := Open(context.Background(), Options{
-		Bus: event.NewBus(), Config: c, Toolsets: []string{"terminl"},
+		Bus: event.NewBus(), Config: c, Session: session.Config{Toolsets: []string{"terminl"}},
 		Pool: func(*event.Bus, *config.Config) (Pool, error) { return &fakePool{}, nil },
 	})
 	var unknown tool.UnknownError

@@ -16,6 +16,7 @@ import (
 	"hermes/core/autorun"
 	"hermes/core/chat"
 	"hermes/core/checkpoint"
+	"hermes/core/event"
 	"hermes/core/logs"
 	"hermes/core/realpath"
 )
@@ -33,7 +34,7 @@ func (a *App) newAutorun() agent.Autorun {
 // Watch looks where commands and scripts start on this machine; file tools name what they change.
 func (r autoruns) Watch(c agent.FileChange) agent.Watched {
 	dir := r.reach.change(c).Dir
-	if dir == "" && len(c.Paths) > 0 {
+	if dir == "" && len(c.Intent.Paths) > 0 {
 		dir = c.Cwd
 	}
 	if dir == "" {
@@ -158,7 +159,7 @@ func (w *watched) left(c autorun.Change, undo bool, kept error) agent.LeftBehind
 		out.Diff.Notes = []string{"not put back"}
 	default:
 		out.Text = fmt.Sprintf("%s was put back: other programs run what is in there by themselves, and %s changed it unasked", name, w.call.Tool)
-		out.Hint = "/rollback has what was written, and can bring it back"
+		out.Hint, out.Do = "what was written is kept", []event.Remedy{event.RemedyRollback}
 		out.Diff.Notes = []string{putBack}
 	}
 	return out

@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"hermes/core/agent"
-	"hermes/core/backend"
+	"hermes/core/chat"
 	"hermes/core/config"
 	"hermes/core/event"
 )
 
-// managedPool also takes edited settings and holds back ends up.
+// managedPool remembers edited settings and which back ends are held up.
 type managedPool struct {
 	*fakePool
-	backend.Manager // what is not used here panics
 
 	mu      sync.Mutex
 	names   []string // back ends of the last settings
@@ -62,9 +61,9 @@ func TestEditedBackEndsReachThePool(t *testing.T) {
 	pool := &managedPool{}
 	x := p.managed(pool)
 	defer x.close()
-	p.write("terminal:\n  idle_ttl: 5m\n  backends:\n    box: {image: debian:13, memory: 4g, network: none}\n")
+	p.write("terminal:\n  idle_ttl: 5m\n  backends:\n    box: {workdir: /work, timeout: 5m}\n")
 	told := wait[event.ConfigReloaded](x, nil)
-	if !slices.Contains(told.Changed, "terminal.backends.box.memory") || !slices.Contains(told.Changed, "terminal.idle_ttl") {
+	if !slices.Contains(told.Changed, "terminal.backends.box.timeout") || !slices.Contains(told.Changed, "terminal.idle_ttl") {
 		t.Errorf("at once: %q", told.Changed)
 	}
 	pool.mu.Lock()
@@ -80,7 +79,7 @@ func TestABackEndIsKeptWhileAPersonIsAsked(t *testing.T) {
 	pool := &managedPool{}
 	x := p.managed(pool)
 	defer x.close()
-	if err := x.Submit(context.Background(), "u", agent.Input{Text: "$ rm -r build"}); err != nil {
+	if err := x.Submit(context.Background(), "u", agent.Input{From: chat.Person(), Text: "$ rm -r build"}); err != nil {
 		t.Fatal(err)
 	}
 	wait[event.TurnEnded](x, nil)

@@ -2,9 +2,10 @@ package core
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,11 +44,26 @@ type checkpoints struct {
 	pool  backend.Pool
 }
 
-// newCheckpoints returns nil when the settings switch checkpoints off.
-func (a *App) newCheckpoints() agent.Checkpoints {
-	o := checkpointOptions(a.Config())
-	o.Log = a.log
-	a.Checkpoints = checkpoint.Open(o)
+// checkpointsPart is the store of checkpoints.
+type checkpointsPart struct {
+	quiet
+	a *App
+}
+
+func (p *checkpointsPart) Start(context.Context) error {
+	o := checkpointOptions(p.a.Config())
+	o.Log = p.a.log
+	p.a.Checkpoints = checkpoint.Open(o)
+	return nil
+}
+
+func (p *checkpointsPart) Close(context.Context) error {
+	p.a.Checkpoints.Close()
+	return nil
+}
+
+// keepFiles returns nil when the settings switch checkpoints off.
+func (a *App) keepFiles() agent.Checkpoints {
 	if !a.Config().Checkpoints.Enabled {
 		return nil
 	}
@@ -59,7 +75,7 @@ func (k checkpoints) Before(ctx context.Context, c agent.FileChange) error {
 }
 
 func (k checkpoints) After(c agent.FileChange) {
-	if len(c.Paths) > 0 {
+	if len(c.Intent.Paths) > 0 {
 		k.store.After(k.change(c))
 	}
 }
@@ -69,28 +85,41 @@ func (k checkpoints) End(ctx context.Context, session, turn string) error {
 	return err
 }
 
-// change says which files a call may change. One that names no paths may change anything where it runs.
+// change says which files a call may change. One that names not all of its paths may change anything where it runs.
 func (k checkpoints) change(c agent.FileChange) checkpoint.Change {
-	out := checkpoint.Change{Session: c.Session, Turn: c.Turn, Prompt: logs.Redact(c.Prompt), Tool: c.Tool, Paths: c.Paths}
-	if len(c.Paths) > 0 || c.Toolset == "file" || c.Toolset == "skills" || c.Toolset == "memory" {
+	out := checkpoint.Change{Session: c.Session, Turn: c.Turn, Prompt: logs.Redact(c.Prompt), Tool: c.Tool, Paths: c.Intent.Paths}
+	if c.Intent.OnlyPaths || c.Intent.Shell != nil && onlyReads(c.Intent.Shell.Command, c.Dir) {
 		return out
 	}
-	if c.Tool == "terminal" && onlyReads(c) {
-		return out
+	if out.Dir = k.reach(c); c.Intent.Shell != nil && k.here(c) {
+		out.Paths = append(out.Paths[:len(out.Paths):len(out.Paths)], approval.Analyse(c.Intent.Shell.Command, approval.Here(c.Dir)).Touched...)
 	}
-	out.Dir = k.reach(c)
 	return out
 }
 
+// here reports whether the paths of a command are those of this machine.
+func (k checkpoints) here(c agent.FileChange) bool {
+	return slices.ContainsFunc(k.pool.List(c.Session), func(s backend.Status) bool { return s.Name == c.Backend && s.Traits.Local })
+}
+
+// unkept says why a file that a call replaces is kept nowhere: checkpoints do not keep it and git ignores it.
+func (a *App) unkept(path string) string {
+	k := a.Config().Checkpoints
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil || !info.Mode().IsRegular() || info.Size() == 0:
+		return ""
+	case k.Enabled && info.Size() <= int64(k.MaxFileSize)<<20, a.Checkpoints == nil || !a.Checkpoints.Ignores(path):
+		return ""
+	case !k.Enabled:
+		return "git ignores it and checkpoints are off"
+	}
+	return fmt.Sprintf("git ignores it and checkpoints keep no file of more than %d MB", k.MaxFileSize)
+}
+
 // onlyReads reports whether a command does nothing but read, as far as it can be understood.
-func onlyReads(c agent.FileChange) bool {
-	var args struct {
-		Command string `json:"command"`
-	}
-	if json.Unmarshal(c.Args, &args) != nil {
-		return false
-	}
-	a := approval.Analyse(args.Command, approval.Here(c.Dir))
+func onlyReads(cmd, dir string) bool {
+	a := approval.Analyse(cmd, approval.Here(dir))
 	for _, e := range a.Effects {
 		if e.Class != command.Read {
 			return false
@@ -109,18 +138,14 @@ func (k checkpoints) reach(c agent.FileChange) string {
 		if s.Name != c.Backend {
 			continue
 		}
-		if s.Kind == "local" {
+		if s.Traits.Local {
 			return c.Dir
 		}
 		for _, m := range s.Mounts {
-			if host, _, _ := strings.Cut(m, ":"); filepath.IsAbs(host) && (within(c.Cwd, host) || within(host, c.Cwd)) {
+			if host, _, _ := strings.Cut(m, ":"); filepath.IsAbs(host) && (realpath.Within(c.Cwd, host) || realpath.Within(host, c.Cwd)) {
 				return c.Cwd
 			}
 		}
 	}
 	return ""
-}
-
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

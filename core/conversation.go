@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hermes/core/agent"
@@ -34,7 +35,7 @@ func (a *App) Ensure(ctx context.Context, uid string) error {
 	a.open.Store(uid, true)
 	provider, model := a.currentModel(ctx)
 	_, err = a.Sessions.Create(ctx, session.NewSession{
-		UID: uid, Source: a.opts.Source, Cwd: a.Cwd(), Project: prompt.ProjectRoot(a.Cwd()), Provider: provider, Model: model,
+		UID: uid, Source: a.wayIn(uid).Source, Cwd: a.Cwd(), Project: prompt.ProjectRoot(a.Cwd()), Provider: provider, Model: model,
 	})
 	return err
 }
@@ -55,6 +56,9 @@ func (a *App) Resume(ctx context.Context, uid string) (event.SessionInfo, error)
 			a.notice(event.Warn, err.Error(), "commands of this session run in the default back end")
 		}
 	}
+	if c, err := a.Sessions.ConfigOf(ctx, uid); err == nil && (c.Policy.Level != nil || len(c.Toolsets) > 0) {
+		a.tellConfig(uid, c)
+	}
 	return info, a.Agent.Open(ctx, uid)
 }
 
@@ -70,16 +74,45 @@ func (a *App) DeleteSession(ctx context.Context, uid string) error {
 		}
 		return a.Checkpoints.Forget(uid)
 	})
-	if errors.Is(err, agent.ErrBusy) {
-		return errors.New("the session is working: open it, stop it with esc, then delete it")
-	}
 	if err != nil {
-		return err
+		return whyNot(err, "delete")
 	}
-	a.Gate.Forget(uid)
-	a.forget(uid)
-	a.open.Delete(uid)
+	for _, p := range a.parts {
+		p.Forget(uid)
+	}
 	return nil
+}
+
+// ArchiveSession hides a session from lists, or brings it back. An archived one has ended: what was made for it goes, and
+// one that works is refused.
+func (a *App) ArchiveSession(ctx context.Context, uid string, on bool) error {
+	if !on {
+		return a.Sessions.Archive(ctx, uid, false)
+	}
+	return whyNot(a.Agent.Drop(ctx, uid, func() error {
+		if err := a.Pool.CloseSession(ctx, uid); err != nil {
+			return err
+		}
+		return a.Sessions.Archive(ctx, uid, true)
+	}), "archive")
+}
+
+// whyNot says to a person why a session cannot be ended.
+func whyNot(err error, verb string) error {
+	if errors.Is(err, agent.ErrBusy) {
+		return errors.New("the session is working: open it, stop it, then " + verb + " it")
+	}
+	return err
+}
+
+// OpenSessions are those that this process works in, in the order of their ids.
+func (a *App) OpenSessions() (uids []string) {
+	a.open.Range(func(uid, _ any) bool {
+		uids = append(uids, uid.(string))
+		return true
+	})
+	slices.Sort(uids)
+	return uids
 }
 
 // SelectBackend makes name the session's back end, also after a restart.
@@ -97,7 +130,10 @@ func (a *App) SelectBackend(ctx context.Context, uid, name string) error {
 func (a *App) backendOf(uid, asked string) agent.Place {
 	var fallback agent.Place
 	for _, s := range a.Pool.List(uid) {
-		at := agent.Place{Name: s.Name, Dir: s.Dir, Local: s.Kind == "local", Sandboxed: s.Kind == "docker" && len(s.Mounts) == 0, Sandbox: s.Sandbox}
+		at := agent.Place{
+			Name: s.Name, Dir: s.Dir, Local: s.Traits.Local, Sandbox: s.Sandbox,
+			Sandboxed: s.Traits.Isolated && len(s.Mounts) == 0,
+		}
 		switch {
 		case asked != "" && s.Name == asked, asked == "" && s.Selected:
 			return at

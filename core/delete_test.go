@@ -30,14 +30,14 @@ func TestDeleteSession(t *testing.T) {
 	if len(x.pool.ended) != 0 {
 		t.Fatal("processes of a session that stays were ended")
 	}
-	forgotten := ""
-	x.forget = func(session string) { forgotten = session }
+	known := &recordingPart{closed: new([]string)}
+	x.parts = append(x.parts, known)
 	if err := x.DeleteSession(ctx, uid); err != nil {
 		t.Fatal(err)
 	}
 	wait[event.SessionDeleted](x, nil)
-	if !slices.Equal(x.pool.ended, []string{uid}) || forgotten != uid {
-		t.Errorf("ended %q, forgotten %q", x.pool.ended, forgotten)
+	if !slices.Equal(x.pool.ended, []string{uid}) || known.forgot != uid {
+		t.Errorf("ended %q, forgotten %q", x.pool.ended, known.forgot)
 	}
 	if _, open := x.open.Load(uid); open {
 		t.Error("it counts as open still")

@@ -8,9 +8,9 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"hermes/core/crash"
 	"hermes/core/event"
 	"hermes/core/memory"
+	"hermes/core/tool"
 	"hermes/core/tool/remember"
 )
 
@@ -39,20 +39,38 @@ func (a *App) Remembered(uid string, c memory.Change, action string) {
 // quietTime is how long the files must rest before a change of them is told: an editor writes in several steps.
 const quietTime = 100 * time.Millisecond
 
-// watching is whether the memory files are followed.
-type watching struct {
-	mu   sync.Mutex
-	stop context.CancelFunc // nil: they are not
-	done chan struct{}
+// memoryPart is what the agent remembers across sessions, and whether the files are followed.
+type memoryPart struct {
+	quiet
+	follower
+	a    *App
+	mu   sync.Mutex // of follower: anybody may ask for it
+	tool *remember.Memory
+}
+
+func (p *memoryPart) Start(context.Context) error {
+	p.a.Memory = memory.New(p.a.opts.Config.Paths().Home, p.a.memoryLimits)
+	p.tool = remember.New(p.a.Memory, p.a.memorySettings)
+	return nil
+}
+
+func (p *memoryPart) Tools() []tool.Tool { return []tool.Tool{remember.Tool(p.tool)} }
+
+func (p *memoryPart) Forget(session string) { p.tool.Forget(session) }
+
+func (p *memoryPart) Close(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.end(ctx, "changes of memory were still being told")
 }
 
 // FollowMemory tells of changes of the memory files by anybody, as MemoryChanged with the action "disk", until the App is closed. Nothing is
 // watched before somebody looks at memory. Calling it again does nothing.
 func (a *App) FollowMemory() error {
-	w := &a.watching
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.stop != nil {
+	p := &a.memories
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stop != nil {
 		return nil
 	}
 	dir, err := a.Memory.Made()
@@ -68,9 +86,7 @@ func (a *App) FollowMemory() error {
 		return err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	w.stop, w.done = stop, make(chan struct{})
-	crash.Go("memory", func() {
-		defer close(w.done)
+	p.follow("memory", stop, func() {
 		defer func() { _ = files.Close() }()
 		a.tellFiles(ctx, files)
 	})
@@ -105,16 +121,5 @@ func (a *App) tellFiles(ctx context.Context, files *fsnotify.Watcher) {
 			}
 			clear(changed)
 		}
-	}
-}
-
-// close ends the following.
-func (w *watching) close() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.stop != nil {
-		w.stop()
-		<-w.done
-		w.stop = nil
 	}
 }

@@ -14,7 +14,7 @@ import (
 func (a *App) prompt(ctx context.Context, s event.SessionInfo, tools []provider.ToolSpec) (string, error) {
 	c := a.Config()
 	o := prompt.Options{
-		Home: c.Paths().Home, Cwd: s.Cwd, System: runtime.GOOS + "/" + runtime.GOARCH, Surface: a.opts.Source,
+		Home: c.Paths().Home, Cwd: s.Cwd, System: runtime.GOOS + "/" + runtime.GOARCH, Surface: a.wayIn(s.UID).Source,
 		Extra: c.Agent.SystemPrompt, Now: time.Now(), Model: s.Model, Session: s.UID, MaxFile: c.Agent.ContextFileMaxChars,
 	}
 	for _, t := range tools {

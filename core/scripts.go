@@ -14,17 +14,29 @@ import (
 	"hermes/core/tool/shell"
 )
 
-// newEngine makes what runs scripts; it starts nothing.
-func (a *App) newEngine() *execcode.Engine {
-	paths := a.Config().Paths()
+// scriptsPart is what runs scripts. Before the first one nothing of it runs.
+type scriptsPart struct {
+	quiet
+	a      *App
+	engine *execcode.Engine
+}
+
+func (p *scriptsPart) Start(context.Context) error {
+	a, paths := p.a, p.a.Config().Paths()
 	homes := []string{paths.Home}
 	if paths.Profile != "" {
 		homes = append(homes, filepath.Dir(filepath.Dir(paths.Home))) // of all profiles
 	}
-	return execcode.New(execcode.Options{
+	p.engine = execcode.New(execcode.Options{
 		Env: func() []string { return ScriptEnv(a.Config(), os.Environ()) }, Python: func() string { return expandHome(a.Config().CodeExecution.Python) },
 		Homes: homes, Pool: a.Pool, Clean: shell.Readable, Log: a.log, Cache: filepath.Join(paths.CacheDir, "scripts.json"),
 	})
+	return nil
+}
+
+func (p *scriptsPart) Close(context.Context) error {
+	p.engine.Close()
+	return nil
 }
 
 // ProbeScripts says what scripts would run on with these settings, by running an empty one.

@@ -3,187 +3,102 @@ package core
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"path/filepath"
-	"slices"
-	"strings"
-	"sync/atomic"
 
 	"hermes/core/agent"
 	"hermes/core/approval"
 	"hermes/core/config"
-	"hermes/core/crash"
 	"hermes/core/event"
-	"hermes/core/provider"
-	"hermes/core/provider/offline"
-	"hermes/core/provider/openai"
 )
 
-// Models is the set of providers of the settings in effect; it is replaced as a whole when they change.
-type Models struct{ set atomic.Pointer[provider.Set] }
-
-func newModels(s provider.Settings) *Models {
-	m := &Models{}
-	m.set.Store(provider.NewSet(s))
-	return m
+// gatePart decides what may run.
+type gatePart struct {
+	quiet
+	a *App
 }
 
-func (m *Models) close() { m.set.Load().Close() }
-
-// replace makes s the settings from the next turn on; streams of the old ones go on.
-func (m *Models) replace(s provider.Settings) { m.set.Swap(provider.NewSet(s)).Close() }
-
-// Resolve finds a model by "provider/model", "model", "provider", or "" for the default.
-func (m *Models) Resolve(ctx context.Context, ref string) (provider.Provider, provider.Model, error) {
-	return m.set.Load().Resolve(ctx, ref)
+func (p *gatePart) Start(context.Context) error {
+	p.a.Gate = approval.New(p.a.policy(), approval.NewFile(filepath.Join(p.a.Config().Paths().Home, "approvals.json")))
+	p.a.Gate.PerSession(p.a.policyFor)
+	return nil
 }
 
-// List returns every model that can be used now. It may use the network.
-func (m *Models) List(ctx context.Context) []provider.Model { return m.set.Load().List(ctx) }
+func (p *gatePart) Changed(config.Change) { p.a.Gate.SetPolicy(p.a.policy()) }
 
-// Kinds are the wire formats of this version.
-func Kinds() map[string]provider.Maker {
-	return map[string]provider.Maker{"openai": openai.Make, provider.Offline: offline.Make}
+func (p *gatePart) Forget(session string) {
+	p.a.Gate.Forget(session)
+	p.a.openedWith.Delete(session)
 }
-
-// modelSettings says which providers the settings name. A key goes to its own provider only.
-func modelSettings(c *config.Config, model string, firm bool) provider.Settings {
-	s := provider.Settings{Default: defaultModel(c, model), Explicit: model != "", Firm: firm, Window: c.Model.ContextLength, Kinds: Kinds(), Providers: map[string]provider.Endpoint{}}
-	for name, p := range c.Providers {
-		s.Providers[name] = endpoint(c, p)
-	}
-	if m := c.Model; m.BaseURL != "" {
-		name := m.Provider
-		if name == "" || name == "auto" {
-			name = "custom"
-		}
-		e := s.Providers[name]
-		e.BaseURL, e.Headers = m.BaseURL, m.Headers
-		if key := keyFrom(c, m.APIKey, m.APIKeyEnv); key != "" {
-			e.Key = key
-		}
-		s.Providers[name] = e
-	}
-	return s.WithEnv(func(name string) string {
-		v, _ := c.Secret(name)
-		return v
-	})
-}
-
-func defaultModel(c *config.Config, model string) string {
-	if model != "" {
-		return model
-	}
-	m := c.Model
-	if m.Provider == "" || m.Provider == "auto" {
-		if m.BaseURL != "" && m.Default != "" {
-			return "custom/" + m.Default
-		}
-		return m.Default
-	}
-	if m.Default == "" {
-		return m.Provider
-	}
-	return m.Provider + "/" + m.Default
-}
-
-func endpoint(c *config.Config, p config.Provider) provider.Endpoint {
-	e := provider.Endpoint{BaseURL: p.BaseURL, Key: keyFrom(c, p.APIKey, p.KeyEnv), Headers: p.Headers}
-	e.Timeouts.FirstByte = p.Timeout
-	if p.Model != "" {
-		e.Models = append(e.Models, p.Model)
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Models)) {
-		l := p.Models[name]
-		if e.Limits == nil {
-			e.Limits = map[string]provider.Limit{}
-		}
-		e.Limits[name] = provider.Limit{Window: l.ContextLength, MaxOutput: l.MaxTokens, PriceIn: l.PriceIn, PriceOut: l.PriceOut}
-		if name != p.Model {
-			e.Models = append(e.Models, name)
-		}
-	}
-	return e
-}
-
-func keyFrom(c *config.Config, key, env string) string {
-	if key != "" || env == "" {
-		return key
-	}
-	v, _ := c.Secret(env)
-	return v
-}
-
-func approvalsFile(p config.Paths) string { return filepath.Join(p.Home, "approvals.json") }
 
 // policy is how the gate behaves with the settings in effect.
 func (a *App) policy() approval.Policy {
 	c := a.Config()
-	mode, level := approval.Mode(c.Approvals.Mode), approval.Level(c.Approvals.Level)
-	if a.opts.Yes {
-		mode = approval.ModeOff
-	}
-	if a.opts.YesLevel != nil {
-		level = approval.Level(*a.opts.YesLevel)
-	}
 	return approval.Policy{
-		Mode: mode, Timeout: c.Approvals.Timeout, Unattended: a.opts.Unattended, Allow: c.CommandAllowlist, Deny: c.Approvals.Deny,
-		Level: level, Remember: c.Approvals.Remember, Judge: judge{a}, Own: c.Paths().Home,
+		Mode: approval.Mode(c.Approvals.Mode), Timeout: c.Approvals.Timeout, Allow: c.CommandAllowlist, Deny: c.Approvals.Deny,
+		Level: approval.Level(c.Approvals.Level), Remember: c.Approvals.Remember, Judge: judge{a}, Own: c.Paths().Home, Unkept: a.unkept,
 	}
 }
 
-func (a *App) agentSettings() agent.Settings {
+// settings are the agent's with the settings in effect.
+func (a *App) settings() agent.Settings {
 	c := a.Config()
 	s := agent.Settings{
 		MaxTurns: c.Agent.MaxTurns, Toolsets: c.Toolsets, Effort: c.Agent.ReasoningEffort, MaxTokens: c.Model.MaxTokens,
 		Busy: event.InputMode(c.Display.BusyInputMode), KeepOnFailure: c.Compression.AbortOnSummaryFailure,
 		ProtectFirst: c.Compression.ProtectFirstN,
 	}
-	if len(a.opts.Toolsets) > 0 {
-		s.Toolsets = a.opts.Toolsets
+	if c.Refused(config.AllTools) != nil { // the usual ones are shown, and each call says why it is refused
+		s.Toolsets = nil
 	}
 	if s.MaxTurns == 0 { // "no limit" in the settings
 		s.MaxTurns = math.MaxInt
 	}
+	s.Summariser, s.SummaryTime = c.Auxiliary.Compression.Ref(), c.Auxiliary.Compression.Timeout
+	s.Compress = c.Compression.Enabled
 	if c.Compression.Enabled {
 		s.CompressAt, s.KeepShare = c.Compression.Threshold, c.Compression.TargetRatio
 		s.ProtectLast = c.Compression.ProtectLastN
 	}
-	if c.Origin("agent.api_max_retries") != "default" { // else every kind of failure has its own number
-		s.Retries = cmp.Or(c.Agent.APIMaxRetries, -1)
-	}
+	s.Retries = cmp.Or(c.Agent.APIMaxRetries, -1) // 0 means none there, and no bound here
 	return s
 }
 
-// follow applies edits of the settings while the program runs.
-func (a *App) follow(ctx context.Context, o config.Options) {
-	changes, err := config.Watch(ctx, o, a.Config(), a.opts.Problems)
-	if err != nil {
-		a.notice(event.Warn, err.Error(), "")
-		return
+// settingsPart applies edits of the settings while the program runs.
+type settingsPart struct {
+	quiet
+	follower
+	a *App
+}
+
+func (p *settingsPart) Start(context.Context) error {
+	if p.a.opts.Reload == nil {
+		return nil
 	}
-	a.followed = make(chan struct{})
-	crash.Go("settings", func() {
-		defer close(a.followed)
+	ctx, stop := context.WithCancel(context.Background())
+	changes, err := config.Watch(ctx, *p.a.opts.Reload, p.a.Config(), p.a.opts.Problems)
+	if err != nil {
+		stop()
+		p.a.notice(event.Warn, err.Error(), "")
+		return nil
+	}
+	p.follow("settings", stop, func() {
 		for change := range changes {
-			a.apply(change)
+			p.a.apply(change)
 		}
 	})
+	return nil
+}
+
+func (p *settingsPart) Close(ctx context.Context) error {
+	return p.end(ctx, "edited settings were still being applied")
 }
 
 func (a *App) apply(change config.Change) {
 	a.config.Store(change.Config)
-	a.Models.replace(modelSettings(change.Config, a.opts.Model, a.opts.Firm))
-	a.Gate.SetPolicy(a.policy())
-	if p, ok := a.Pool.(interface{ Reconfigure(*config.Config) error }); ok {
-		if err := p.Reconfigure(change.Config); err != nil {
-			a.notice(event.Warn, "back ends stay as they were: "+err.Error(), "")
-		}
-	}
 	LearnSecrets(change.Config)
-	if slices.ContainsFunc(change.Live, func(key string) bool { return strings.HasPrefix(key, "skills.") }) {
-		a.skillsMoved()
+	for _, p := range a.parts {
+		p.Changed(change)
 	}
 	if a.opts.Changed != nil {
 		a.opts.Changed(change.Config)

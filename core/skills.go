@@ -8,14 +8,15 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"hermes/core/agent"
 	"hermes/core/chat"
 	"hermes/core/config"
-	"hermes/core/crash"
 	"hermes/core/event"
 	"hermes/core/prompt"
 	"hermes/core/skill"
+	"hermes/core/tool"
 	toolskill "hermes/core/tool/skill"
 	"hermes/skills"
 )
@@ -48,11 +49,22 @@ func seen(c *config.Config, name string) bool {
 	return slices.ContainsFunc(ScriptEnv(c, os.Environ()), func(kv string) bool { return strings.HasPrefix(kv, name+"=") && len(kv) > len(name)+1 })
 }
 
-// skillTools are what the tools of the family need.
-func (a *App) skillTools() *toolskill.Options {
-	return &toolskill.Options{Library: a.Skills, Project: prompt.ProjectRoot, Audience: func() skill.Audience {
-		return a.audience(a.Tools.Enabled(a.agentSettings().Toolsets))
-	}}
+// skillsPart is the library of skills and its tools.
+type skillsPart struct {
+	quiet
+	a *App
+}
+
+func (p *skillsPart) Start(context.Context) error {
+	p.a.Skills = openSkills(p.a.opts.Config.Paths(), p.a.Config)
+	return nil
+}
+
+func (p *skillsPart) Tools() []tool.Tool {
+	a := p.a
+	return toolskill.Tools(toolskill.Options{Library: a.Skills, Project: prompt.ProjectRoot, Audience: func(session string) skill.Audience {
+		return a.audience(a.Tools.Enabled(a.agentSettings(session).Toolsets))
+	}})
 }
 
 // audience is who is offered these tools.
@@ -68,14 +80,17 @@ func (a *App) audience(tools []string) skill.Audience {
 
 // skillIndex is what a new session is told of skills.
 func (a *App) skillIndex(ctx context.Context, s event.SessionInfo, tools []string) (string, []string) {
-	if !slices.Contains(tools, "skill_view") {
+	if !slices.Contains(tools, "skill_view") || a.Config().Refused(config.Known) != nil {
 		return "", nil
 	}
 	return a.Skills.Index(ctx, prompt.ProjectRoot(cmp.Or(s.Cwd, a.Cwd())), a.audience(tools))
 }
 
 // Skill returns a skill as a part of what the person says in a folder.
-func (a *App) Skill(ctx context.Context, cwd, name string) (chat.Attachment, error) {
+func (a *App) Skill(ctx context.Context, cwd, name string) (chat.Part, error) {
+	if err := a.Config().Refused(config.Known); err != nil {
+		return chat.Part{}, err
+	}
 	return a.Skills.Use(ctx, prompt.ProjectRoot(cwd), name)
 }
 
@@ -95,7 +110,7 @@ func (a *App) SubmitSkill(ctx context.Context, uid, name string, in agent.Input)
 	if in.Text == "" {
 		in.Text = "Use the skill " + name + "."
 	}
-	in.Attachments = append([]chat.Attachment{part}, in.Attachments...)
+	in.Parts = append([]chat.Part{part}, in.Parts...)
 	return a.Agent.Submit(ctx, uid, in)
 }
 
@@ -118,38 +133,49 @@ func SwitchSkills(cfg *config.Config, on bool, names ...string) error {
 	return config.Set(cfg.Paths(), "skills.disabled", "["+strings.Join(slices.Compact(off), ", ")+"]")
 }
 
-// followSkills reads the skills once the program is open, and again whenever something changes in one of their folders.
-func (a *App) followSkills(ctx context.Context) {
-	a.skillsFollowed = make(chan struct{})
-	crash.Go("skills", func() {
-		defer close(a.skillsFollowed)
-		a.tellSkills(ctx)
-		if a.opts.Reload == nil {
-			return
-		}
-		for ctx.Err() == nil {
-			if err := a.watchSkills(ctx); err != nil {
-				a.log.Warn("skills are not watched", "err", err)
+// skillsFollower reads the skills once the program is open, and again whenever something changes in one of their folders.
+type skillsFollower struct {
+	quiet
+	follower
+	a    *App
+	move atomic.Pointer[context.CancelFunc] // ends the watch of the folders, which begins anew
+}
+
+func (p *skillsFollower) Start(context.Context) error {
+	ctx, stop := context.WithCancel(context.Background())
+	p.follow("skills", stop, func() {
+		p.a.tellSkills(ctx)
+		for p.a.opts.Reload != nil && ctx.Err() == nil {
+			if err := p.watch(ctx); err != nil {
+				p.a.log.Warn("skills are not watched", "err", err)
 				return
 			}
 		}
 	})
+	return nil
 }
 
-// watchSkills reads the skills again whenever something changes where they are, until that is somewhere else.
-func (a *App) watchSkills(ctx context.Context) error {
+// watch reads the skills again whenever something changes where they are, until that is somewhere else.
+func (p *skillsFollower) watch(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	a.moveSkills.Store(&stop)
-	return skills.Watch(ctx, a.Skills.Places(a.Project()).Places(), func() { a.RereadSkills(ctx) })
+	p.move.Store(&stop)
+	return skills.Watch(ctx, p.a.Skills.Places(p.a.Project()).Places(), func() { p.a.RereadSkills(ctx) })
 }
 
-// skillsMoved says that the settings have changed where skills are.
-func (a *App) skillsMoved() {
-	if stop := a.moveSkills.Load(); stop != nil {
+// Changed looks where the skills are by now.
+func (p *skillsFollower) Changed(c config.Change) {
+	if !slices.ContainsFunc(c.Live, func(key string) bool { return strings.HasPrefix(key, "skills.") }) {
+		return
+	}
+	if stop := p.move.Load(); stop != nil {
 		(*stop)()
 	}
-	a.RereadSkills(context.Background())
+	p.a.RereadSkills(context.Background())
+}
+
+func (p *skillsFollower) Close(ctx context.Context) error {
+	return p.end(ctx, "skills were still being read")
 }
 
 // tellSkills publishes what skills there are now, for whoever offers them.

@@ -4,43 +4,114 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"hermes/core/agent"
+	"hermes/core/approval"
+	"hermes/core/chat"
 	"hermes/core/config"
 	"hermes/core/event"
+	"hermes/core/intent"
+	"hermes/core/session"
 	"hermes/core/tool"
 	"hermes/core/tool/ask"
 	"hermes/core/tool/builtin"
 	"hermes/core/tool/file"
 	"hermes/core/tool/plan"
-	"hermes/core/tool/remember"
 )
 
 // notifyTimeout bounds the storing of a message from a background process.
 const notifyTimeout = 10 * time.Second
 
+// agentPart is the agent and its tools.
+type agentPart struct {
+	quiet
+	a       *App
+	scripts *scriptsPart
+	known   builtin.Set
+}
+
+func (p *agentPart) Start(context.Context) (err error) {
+	a := p.a
+	if a.Tools, err = p.tools(); err != nil {
+		return fmt.Errorf("tools: %w", err)
+	}
+	// Only what was asked for now: the settings may hold names that the Python program knows.
+	if err := a.Tools.Unknown(a.opts.Session.Toolsets); err != nil {
+		return err
+	}
+	a.Agent = agent.New(agent.Deps{
+		Bus: a.Bus, Sessions: a.Sessions, Models: a.Models, Tools: a.Tools, Gate: a.Gate,
+		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Keep: a.Pool.Keep, Log: a.log,
+		Checkpoints: a.keepFiles(), Autorun: a.newAutorun(),
+	})
+	return nil
+}
+
+func (p *agentPart) Forget(session string) { p.known.Forget(session) }
+
+func (p *agentPart) Close(ctx context.Context) error {
+	if p.a.Agent == nil {
+		return nil
+	}
+	return p.a.Agent.Close(ctx)
+}
+
 // tools registers what the agent can do.
-func (a *App) tools() (*tool.Registry, error) {
-	c := a.Config()
+func (p *agentPart) tools() (*tool.Registry, error) {
+	a, c := p.a, p.a.Config()
 	paths := c.Paths()
-	a.engine = a.newEngine()
-	set := builtin.All(builtin.Deps{
-		Home: paths.Home, SafeRoot: safeRoot(c), SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Timeout: c.Terminal.Timeout,
+	p.known = builtin.All(builtin.Deps{
+		Home: paths.Home, SafeRoot: safeRoot(c), SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Image: a.Sessions.KeptImage, Timeout: c.Terminal.Timeout,
 		Budget: c.ToolOutput.MaxBytes,
 		Read:   file.Limits{Lines: c.ToolOutput.MaxLines, LineLength: c.ToolOutput.MaxLineLength, Chars: c.FileReadMaxChars},
 		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify, Web: webOptions(c),
-		Engine: a.engine, Code: a.codeSettings, Skills: a.skillTools(), Memory: remember.New(a.Memory, a.memorySettings),
+		Engine: p.scripts.engine, Code: a.codeSettings,
 	})
-	a.forget = set.Forget
-	r, err := tool.NewRegistry(set.Tools...)
+	all := p.known.Tools
+	for _, other := range a.parts {
+		all = append(all, other.Tools()...)
+	}
+	r, err := tool.NewRegistry(all...)
 	if err != nil {
 		return nil, err
 	}
 	r.SpillTo(paths.SpillDir)
 	r.Limit(c.ToolOutput.MaxBytes)
+	r.RefuseBy(a.refused)
+	r.Told(func() { a.Agent.OfferTools() })
 	return r, nil
+}
+
+// restricted says by which areas of the settings the tools of a toolset are bounded. Commands are refused by the pool too, which
+// also knows the place.
+var restricted = map[string][]config.Area{
+	"terminal": {config.Commands}, "code_execution": {config.Commands, config.Scripts}, "skills": {config.Known},
+}
+
+// refused says why a tool must not run: a setting that restricts it cannot be read. What is read at the start only, such as the folder
+// that may be written to, is refused until the next one.
+func (a *App) refused(s tool.Spec, in intent.Intent) error {
+	now, atStart := restricted[s.Toolset], []config.Area{}
+	switch {
+	case s.Toolset == "file" && !in.Reads:
+		atStart = append(atStart, config.Writes)
+	case s.Toolset == "web":
+		atStart = append(atStart, config.Reach)
+	}
+	if len(a.opts.Session.Toolsets) == 0 {
+		atStart = append(atStart, config.AllTools)
+	}
+	if err := a.Config().Refused(slices.Concat(now, atStart)...); err != nil {
+		return err
+	}
+	if err := a.opts.Config.Refused(atStart...); err != nil {
+		return fmt.Errorf("%w. It is mended now, which counts when hermes starts again", err)
+	}
+	return nil
 }
 
 // safeRoot is where the file tools may write: the environment counts before the settings, as for a Python hermes.
@@ -50,22 +121,31 @@ func safeRoot(c *config.Config) string {
 
 // ask puts a tool's question before the person.
 func (a *App) ask(ctx context.Context, q ask.Question) (string, error) {
+	if err := staffed(a.wayIn(q.Session)); err != nil {
+		return "", err
+	}
 	return a.Agent.AskQuestion(ctx, agent.Question{Session: q.Session, Turn: q.Turn, CallID: q.CallID, Text: q.Text, Choices: q.Choices})
 }
 
-// staffed says why nobody can answer a question, or nil.
-func (a *App) staffed() error {
-	if a.opts.Unattended || a.opts.Yes {
+// staffed says why nobody can answer a question in a session, or nil: who has everything run is not there either.
+func staffed(c session.Config) error {
+	if c.Unattended || c.Policy.Mode == string(approval.ModeOff) {
 		return errors.New("nobody is there to answer: this run has no screen")
 	}
 	return nil
 }
 
+// staffed says why nobody can answer a question, or nil.
+func (a *App) staffed() error {
+	return staffed(a.opts.Session)
+}
+
 // notify brings word of a background process to the session's agent: after the running turn, or at once.
-func (a *App) notify(uid, text string) {
+func (a *App) notify(uid, process, text string) {
 	ctx, cancel := context.WithTimeout(context.Background(), notifyTimeout)
 	defer cancel()
-	if err := a.Agent.Submit(ctx, uid, agent.Input{Text: text, Mode: event.InputQueue}); err != nil && !errors.Is(err, agent.ErrClosed) {
+	in := agent.Input{From: chat.Author{Kind: chat.AuthorProcess, ID: process}, Text: text, Mode: event.InputQueue}
+	if err := a.Agent.Submit(ctx, uid, in); err != nil && !errors.Is(err, agent.ErrClosed) {
 		a.log.Warn("a background process could not report", "session", uid, "err", err)
 	}
 }

@@ -28,7 +28,7 @@ func TestWebOptions(t *testing.T) {
 		}
 		return webOptions(c)
 	}
-	o := options("", "")
+	o := options("# nothing\n", "")
 	if o.Guard.AllowPrivate || o.Guard.TrustProxy || o.CharLimit != 15_000 || o.MaxBytes != 10<<20 || o.Timeout != 30*time.Second || o.CacheTTL != 5*time.Minute || o.PDF == nil || o.SpillDir == "" {
 		t.Errorf("defaults: %+v", o)
 	}

@@ -11,8 +11,9 @@ import (
 	"hermes/core/event"
 )
 
-// admit counts one more call that wants m up, and makes room for it when the session has as many back ends up as it may: the one that has
-// idled for the longest is stopped. The default one, and those that all sessions share, do not count and are never stopped for it.
+// admit counts one more call that wants m up, and makes room for it when the session has as many
+// back ends up as it may: the one that has idled for the longest is stopped. Those that all
+// sessions share do not count.
 func (p *Pool) admit(ctx context.Context, m *machine) (done func(), err error) {
 	for {
 		room, err := p.slot(m)
@@ -30,7 +31,8 @@ func (p *Pool) admit(ctx context.Context, m *machine) (done func(), err error) {
 	}
 }
 
-// slot enters a call for m. When there is no room it says when to ask again: once the back end is down that makes some.
+// slot enters a call for m. When there is no room it says when to ask again: once the back end is
+// down that makes some.
 func (p *Pool) slot(m *machine) (room <-chan struct{}, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,11 +73,11 @@ func (p *Pool) slot(m *machine) (room <-chan struct{}, err error) {
 		m.name(), len(up), strings.Join(up, ", "))
 }
 
-// counts says whether a back end counts against the session's maximum. Names do not change: no lock is needed.
-func (p *Pool) counts(m *machine) bool { return m.owner != "" && m.key.name != p.config().Default }
+// counts says whether a back end counts against its session's maximum.
+func (p *Pool) counts(m *machine) bool { return m.owner != "" }
 
-// enter counts a caller if the machine has its place already, or there is one free. What cannot be started now is refused before anybody makes
-// way for it.
+// enter counts a caller if the machine has its place already, or there is one free. What cannot be
+// started now is refused before anybody makes way for it.
 func (m *machine) enter(free bool) (in bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -130,7 +132,8 @@ func (m *machine) claim() claim {
 	return c
 }
 
-// giveWay stops the back end for another one. Somebody may have begun to use it again: then nothing happens, and it is asked anew.
+// giveWay stops the back end for another one. Somebody may have begun to use it again: then nothing
+// happens, and it is asked anew.
 func (m *machine) giveWay(other string, most int) <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()

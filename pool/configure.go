@@ -18,11 +18,12 @@ type change struct {
 	err     error   // why it cannot be used any more
 }
 
-// Configure makes c the settings from now on. What nobody uses changes at once: it is taken down, and the next use brings it up as c says.
-// What is in use changes when nobody uses it any more. Nothing is destroyed before its session ends, so that a name that was taken away
-// by mistake finds its files again. Errors are those of names; then nothing changed.
+// Configure makes c the settings from now on. What nobody uses changes at once: it is taken down,
+// and the next use brings it up as c says. What is in use changes when nobody uses it any more.
+// Nothing is destroyed before its session ends, so that a name that was taken away by mistake finds
+// its files again. Errors are those of names; then nothing changed.
 func (p *Pool) Configure(c Config) error {
-	c, err := c.normal()
+	c, err := c.normal(p.kinds)
 	if err != nil {
 		return err
 	}
@@ -61,15 +62,18 @@ func (p *Pool) Configure(c Config) error {
 	return nil
 }
 
-// elsewhere says that a name means another machine by now, where a directory of the old one means nothing.
+// elsewhere says that a name means another machine by now, where a directory of the old one means
+// nothing.
 func elsewhere(before, now Spec) bool {
-	return before.Kind != now.Kind || before.Engine != now.Engine || before.Host != now.Host || before.Port != now.Port
+	return before.Kind != now.Kind || before.about.At != now.about.At
 }
 
 // introduce tells about a back end that nothing was known of.
 func (p *Pool) introduce(name string) {
 	s := p.show("", name)
-	p.bus.Publish(event.Header{}, event.BackendChanged{Name: name, Kind: s.Kind, Image: s.Image, From: s.State, To: s.State, Cause: "configured"})
+	p.bus.Publish(event.Header{}, event.BackendChanged{
+		Name: name, Kind: s.Kind, Image: s.Image, From: s.State, To: s.State, Cause: "configured",
+	})
 }
 
 // changed is what c says about the back end at k.
@@ -102,10 +106,7 @@ func (m *machine) change(c change) {
 
 // made is what a back end is made of: the rest of its settings can change while it is up.
 func (s Spec) made() Spec {
-	s.IdleTTL, s.Timeout = 0, 0
-	if s.Kind != localKind { // whose commands alone are given this machine's variables
-		s.EnvPassthrough, s.Scrub = nil, nil
-	}
+	s.IdleTTL, s.Timeout, s.Keep = 0, 0, 0
 	return s
 }
 

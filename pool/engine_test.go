@@ -15,7 +15,8 @@ import (
 	"hermes/pool/runner"
 )
 
-// world is an engine in memory that fails and dawdles at random, sees everything that is asked of it, and knows the ten invariants.
+// world is an engine in memory that fails and dawdles at random, sees everything that is asked of
+// it, and knows the ten invariants.
 type world struct {
 	t      *testing.T
 	pool   *Pool
@@ -71,7 +72,8 @@ func (w *world) check(invariant string, ok bool, format string, args ...any) {
 // fault is true once in n times.
 func (w *world) fault(n int) bool { return w.faults.Load() && rand.IntN(n) == 0 }
 
-// call is the beginning of every call of the engine: it takes its time, and whoever holds a lock of the pool meanwhile is caught.
+// call is the beginning of every call of the engine: it takes its time, and whoever holds a lock of
+// the pool meanwhile is caught.
 func (w *world) call(session string) {
 	if rand.IntN(8) == 0 {
 		free := make(chan struct{})
@@ -102,7 +104,8 @@ func (w *world) of(key string) *container {
 	return nil
 }
 
-// crowd is how many of a session's own back ends are up, but those that the pool was told have failed. The lock is held.
+// crowd is how many of a session's own back ends are up, but those that the pool was told have
+// failed. The lock is held.
 func (w *world) crowd(session string) (n int) {
 	for _, c := range w.all {
 		if c.session == session && c.running && !c.leaky && c.name != DefaultName {
@@ -146,7 +149,7 @@ type worldKind struct {
 	shared bool
 }
 
-func (k worldKind) Shared() bool { return k.shared }
+func (k worldKind) Describe(s Spec) About { return describe(s, k.shared) }
 
 func (k worldKind) Open(owner string, s Spec) (Backend, error) {
 	return &driver{w: k.w, session: owner, spec: s, key: owner + "/" + s.Name, idles: !k.shared}, nil

@@ -21,8 +21,8 @@ type lease struct {
 	notes []string // warnings
 }
 
-// attempt runs one command in the place that it is meant for, or else in the one that may stand in for that. Run begins the command;
-// on success the caller releases the lease.
+// attempt runs one command in the place that it is meant for, or else in the one that may stand in
+// for that. Run begins the command; on success the caller releases the lease.
 func (p *Pool) attempt(ctx context.Context, s *session, r backend.Request, run func(*lease) error) (*lease, error) {
 	name, warning, err := p.choose(r.Session, r.Backend)
 	if err != nil {
@@ -54,7 +54,8 @@ func unstarted(err error) bool {
 	return errors.As(err, &no)
 }
 
-// twice tries to run one command in one back end, and once more when the back end turns out to be gone before the command began.
+// twice tries to run one command in one back end, and once more when the back end turns out to be
+// gone before the command began.
 func (p *Pool) twice(ctx context.Context, s *session, r backend.Request, name string, notes []string, run func(*lease) error) (*lease, error) {
 	for again := false; ; again = true {
 		l, err := p.hold(ctx, s, r, name)
@@ -139,7 +140,8 @@ func gist(r backend.Request) string {
 	return fmt.Sprint(r.Argv)
 }
 
-// Exec runs a command to its end. Cancelling ctx ends its whole tree and returns the partial result.
+// Exec runs a command to its end. Cancelling ctx ends its whole tree and returns the partial
+// result.
 func (p *Pool) Exec(ctx context.Context, r backend.Request) (backend.Result, error) {
 	s, err := p.enter(r.Session)
 	if err != nil {
@@ -237,7 +239,7 @@ func inTurn(sink func(event.Stream, []byte)) func(event.Stream, []byte) {
 // spec translates a request. Where the session is at home on this machine means nothing elsewhere.
 func (p *Pool) spec(r backend.Request, at Spec) runner.Spec {
 	current := p.dir(r.Session, at.Name)
-	if at.Kind != localKind {
+	if !at.about.Local {
 		r.Home = at.Workdir
 	}
 	s := runner.Spec{
@@ -289,7 +291,7 @@ func stream(s runner.Stream) event.Stream {
 func result(r backend.Request, l *lease, res runner.Result) backend.Result {
 	return backend.Result{
 		Backend: l.spec.Name, Requested: r.Backend,
-		Output: res.Output, Total: res.Total, Truncated: res.Truncated, Cut: res.Cut, Spill: res.Spill,
+		Output: res.Output, Total: res.Total, Truncated: res.Truncated, Cut: res.Cut, Spill: res.Spill, SpillCut: res.SpillCut,
 		ExitCode: res.ExitCode, Signal: res.Signal, TimedOut: res.TimedOut, Interrupted: res.Interrupted,
 		Dir: res.Dir, Warnings: append(l.notes, res.Warnings...), Took: res.Took,
 	}

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -25,7 +26,32 @@ type fakeKind struct {
 	setup  func(*fake)
 }
 
-func (k *fakeKind) Shared() bool { return k.shared }
+func (k *fakeKind) Describe(s Spec) About { return describe(s, k.shared) }
+
+// settings is what fakes have of their own.
+type settings struct {
+	Image, Engine, Network string
+	Mounts                 []Mount
+	Limited                bool
+}
+
+// own is a copy of them, to be changed.
+func own(s *Spec) *settings {
+	o := OwnOf[settings](*s)
+	s.Options = &o
+	return &o
+}
+
+// describe is what the kinds of the program say.
+func describe(s Spec, shared bool) About {
+	own := OwnOf[settings](s)
+	a := About{Where: own.Image, At: own.Engine, Mounts: own.Mounts, Limited: own.Limited}
+	a.Shared, a.Local = shared, s.Kind == "local"
+	if a.Isolated = s.Kind == "docker"; a.Isolated {
+		a.Network = cmp.Or(own.Network, "bridge")
+	}
+	return a
+}
 
 func (k *fakeKind) Open(owner string, s Spec) (Backend, error) {
 	k.mu.Lock()

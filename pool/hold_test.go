@@ -41,7 +41,8 @@ func TestAPanicHoldsNothing(t *testing.T) {
 	}
 }
 
-// A start can be ended from its first moment on: who comes before its goroutine has run must not wait for all of it.
+// A start can be ended from its first moment on: who comes before its goroutine has run must not
+// wait for all of it.
 func TestAStartCanBeEndedAtOnce(t *testing.T) {
 	for range 200 {
 		f := &fake{id: "s/a", gate: make(chan struct{})} // never ready
@@ -134,7 +135,7 @@ func TestADirectoryDoesNotMoveWithTheName(t *testing.T) {
 	}
 	moved := dockers("a", "b")
 	spec := moved.Backends["a"]
-	spec.Engine = "tcp://elsewhere:2375"
+	own(&spec).Engine = "tcp://elsewhere:2375"
 	moved.Backends["a"] = spec
 	if err := p.Configure(moved); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/testskip"
 )
 
 const (
@@ -22,7 +23,8 @@ const (
 	walkers = 4 // at the same time in each world
 )
 
-// The ten invariants of the pool hold over 100,000 random steps of callers, of people and of an engine that fails, dawdles and loses things:
+// The ten invariants of the pool hold over 100,000 random steps of callers, of people and of an
+// engine that fails, dawdles and loses things:
 //
 //	I1  at most one container of a session and name
 //	I2  nothing is stopped or removed while a command is in it
@@ -35,9 +37,10 @@ const (
 //	I9  what is not ours is never touched
 //	I10 what a call printed is in no other call's output
 //
-// Beside them: a session's maximum holds at any moment, a transition follows from the one before, and a call never ends up on this machine that
-// did not ask for it.
+// Beside them: a session's maximum holds at any moment, a transition follows from the one before,
+// and a call never ends up on this machine that did not ask for it.
 func TestInvariants(t *testing.T) {
+	testskip.Long(t, "random steps of a whole pool")
 	before := runtime.NumGoroutine()
 	var all sync.WaitGroup
 	list := make([]*world, worlds)
@@ -101,8 +104,8 @@ func (w *world) run(n int) {
 // config is one of some settings, alike in names.
 func (w *world) config(variant int) Config {
 	c := Config{Kind: "docker", MaxPerSession: w.max, IdleTTL: time.Duration(300+300*variant) * time.Microsecond, Backends: map[string]Spec{
-		"default": {Image: "d"}, "here": {Kind: "local"}, "taken": {Image: "t"},
-		"a": {Image: "a"}, "b": {Image: "b"}, "c": {Image: fmt.Sprint("c", variant)}, "cut": {Image: "x", Network: "none"},
+		"default": {Options: &settings{Image: "d"}}, "here": {Kind: "local"}, "taken": {Options: &settings{Image: "t"}},
+		"a": {Options: &settings{Image: "a"}}, "b": {Options: &settings{Image: "b"}}, "c": {Options: &settings{Image: fmt.Sprint("c", variant)}}, "cut": {Options: &settings{Image: "x", Network: "none"}},
 	}}
 	if variant == 2 {
 		delete(c.Backends, "b")
@@ -194,7 +197,8 @@ func (w *world) spawn(ctx context.Context, p *Pool, session, name, command strin
 	w.must("I6", q.Backend == w.begun[command], "%s ran in %q, says %q", command, w.begun[command], q.Backend)
 }
 
-// chains checks the transitions of every machine as they were published. A session that begins anew has new machines, which begin absent.
+// chains checks the transitions of every machine as they were published. A session that begins anew
+// has new machines, which begin absent.
 func (w *world) chains(events []event.Envelope) {
 	at := map[string]event.BackendState{}
 	for _, e := range events {

@@ -26,7 +26,8 @@ var moves = map[event.BackendState][]event.BackendState{
 	event.BackendLost:     {event.BackendPulling, event.BackendCreating, event.BackendStarting, event.BackendReady, event.BackendRemoving, event.BackendFailed},
 }
 
-// machine is one back end's life: the only place that changes its state. No lock is held while the back end works.
+// machine is one back end's life: the only place that changes its state. No lock is held while the
+// back end works.
 type machine struct {
 	key   key
 	owner string // session, "" when shared
@@ -97,8 +98,8 @@ func (m *machine) failed(err error) *machine {
 	return m
 }
 
-// acquire makes the back end ready, if need be together with others who want it, and holds it until the use is released. Ctx bounds this
-// caller's patience only: the start goes on for the others.
+// acquire makes the back end ready, if need be together with others who want it, and holds it until
+// the use is released. Ctx bounds this caller's patience only: the start goes on for the others.
 func (m *machine) acquire(ctx context.Context, session, command string) (*use, error) {
 	for {
 		m.mu.Lock()
@@ -184,7 +185,8 @@ func (m *machine) quiet() bool {
 	return m.job == nil && m.gone == nil && len(m.uses) == 0 && m.keeps == 0 && m.wanted == 0
 }
 
-// launch begins a start. It can be ended from now on, not only once it has got somewhere. The lock is held.
+// launch begins a start. It can be ended from now on, not only once it has got somewhere. The lock
+// is held.
 func (m *machine) launch() {
 	ctx, cancel := context.WithCancelCause(m.ctx)
 	j := m.begin("pool start", func(j *job) {
@@ -224,7 +226,8 @@ func (m *machine) start(ctx context.Context, j *job) {
 	m.move(event.BackendFailed, err.Error())
 }
 
-// remark notes what a start that was not the first one did to the state in the back end. The lock is held.
+// remark notes what a start that was not the first one did to the state in the back end. The lock
+// is held.
 func (m *machine) remark(from event.BackendState, was string, created bool) {
 	if m.epoch == 1 {
 		return
@@ -265,8 +268,8 @@ func (m *machine) watch(gone <-chan error) {
 	})
 }
 
-// lose says that what an epoch brought up is not there any more. Who says so later than somebody else, or while it is being stopped,
-// changes nothing.
+// lose says that what an epoch brought up is not there any more. Who says so later than somebody
+// else, or while it is being stopped, changes nothing.
 func (m *machine) lose(epoch int, cause error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -315,12 +318,14 @@ func reason(from event.BackendState) string {
 	}
 }
 
-// backoff is how long a failure is believed before the next try: 1 s, 2 s, ... 60 s, so that a broken image does not cost a pull a call.
+// backoff is how long a failure is believed before the next try: 1 s, 2 s, ... 60 s, so that a
+// broken image does not cost a pull a call.
 func backoff(tries int) time.Duration {
 	return min(time.Second<<min(tries-1, 6), time.Minute)
 }
 
-// move makes one transition and publishes it. One that the table does not know is a defect of a kind: it is made, and says so. The lock is held.
+// move makes one transition and publishes it. One that the table does not know is a defect of a
+// kind: it is made, and says so. The lock is held.
 func (m *machine) move(to event.BackendState, cause string) {
 	from := m.state
 	if from == to {
@@ -338,7 +343,7 @@ func (m *machine) move(to event.BackendState, cause string) {
 	}
 	m.state, m.cause, m.since = to, cause, time.Now()
 	m.bus.Publish(event.Header{Session: m.owner}, event.BackendChanged{
-		Name: m.spec.Name, Kind: m.spec.Kind, From: from, To: to, Cause: cause, Image: m.spec.Where(), Retry: m.retryAt(),
+		Name: m.spec.Name, Kind: m.spec.Kind, From: from, To: to, Cause: cause, Image: m.spec.about.Where, Retry: m.retryAt(),
 	})
 }
 

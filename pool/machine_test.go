@@ -17,7 +17,8 @@ import (
 	"hermes/pool/runner"
 )
 
-// strict is a back end that fails at random, and notices whoever breaks the rules of the Backend interface.
+// strict is a back end that fails at random, and notices whoever breaks the rules of the Backend
+// interface.
 type strict struct {
 	working, running atomic.Int32
 	up               atomic.Bool
@@ -76,8 +77,10 @@ func (s *strict) Run(context.Context, runner.Spec) (runner.Result, error) {
 
 func (s *strict) Spawn(runner.Spec) (Process, error) { return nil, errors.New("not here") }
 
-// Thousands of calls by callers of little patience, against starts that fail and an idle time about as long as a pause:
-// no rule is broken, every published transition follows the one before and is in the table, and nothing is held at the end.
+// Thousands of calls by callers of little patience, against starts that fail and an idle time about
+// as long as a pause:
+// no rule is broken, every published transition follows the one before and is in the table, and
+// nothing is held at the end.
 func TestMachineUnderStress(t *testing.T) {
 	bus := event.NewBus()
 	box := bus.Subscribe(event.Limits{Events: 1 << 20})
@@ -106,7 +109,7 @@ func TestMachineUnderStress(t *testing.T) {
 	}
 	all.Wait()
 	m.retire(errClosed)
-	if err := m.remove(context.Background(), "the end"); err != nil {
+	if err := m.remove(context.Background(), "the end", false); err != nil {
 		t.Error(err)
 	}
 	if len(b.broken) > 0 {
@@ -171,7 +174,7 @@ type strictKind struct {
 	made []*strict
 }
 
-func (k *strictKind) Shared() bool { return false }
+func (k *strictKind) Describe(s Spec) About { return describe(s, false) }
 
 func (k *strictKind) Open(string, Spec) (Backend, error) {
 	k.mu.Lock()

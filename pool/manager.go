@@ -6,20 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"hermes/core/backend"
+	"hermes/core/crash"
 	"hermes/core/event"
-)
-
-var (
-	_ backend.Manager  = (*Pool)(nil)
-	_ backend.Channels = (*Pool)(nil)
 )
 
 // byHand is the cause of what a person does.
 const byHand = "by hand"
 
-// named returns the back end of a name that a person gave: an unknown one is an error, "" is the session's current one.
+// named returns the back end of a name that a person gave: an unknown one is an error, "" is the
+// session's current one.
 func (p *Pool) named(session, name string) (*machine, error) {
 	c := p.config()
 	if name == "" {
@@ -46,8 +45,8 @@ func (p *Pool) Up(ctx context.Context, session, name string) error {
 	return nil
 }
 
-// Stop takes a back end down; its files stay. What is not up stays as it is. In use it is refused unless force is set: what runs in it is
-// then ended, and the results say so.
+// Stop takes a back end down; its files stay. What is not up stays as it is. In use it is refused
+// unless force is set: what runs in it is then ended, and the results say so.
 func (p *Pool) Stop(ctx context.Context, session, name string, force bool) error {
 	m, err := p.named(session, name)
 	if err != nil {
@@ -77,7 +76,8 @@ func (p *Pool) Remove(ctx context.Context, session, name string, force bool) err
 	return m.destroy(ctx, force, "removed "+byHand)
 }
 
-// Pull fetches a back end's image now. What is up stays up, with the image that it has, and takes the new one when it is made anew.
+// Pull fetches a back end's image now. What is up stays up, with the image that it has, and takes
+// the new one when it is made anew.
 func (p *Pool) Pull(ctx context.Context, session, name string) error {
 	m, err := p.named(session, name)
 	if err != nil {
@@ -125,8 +125,8 @@ func (p *Pool) Sample(ctx context.Context, session, name string) (event.BackendS
 	return stats, nil
 }
 
-// Keep holds a back end up for a while that no command is in it. "" is the session's current one, and an unknown name the one that a command
-// with it would run in. It starts nothing.
+// Keep holds a back end up for a while that no command is in it. "" is the session's current one,
+// and an unknown name the one that a command with it would run in. It starts nothing.
 func (p *Pool) Keep(session, name string) (release func()) {
 	name, _, err := p.choose(session, name)
 	if err != nil {
@@ -150,4 +150,58 @@ func (p *Pool) Channel(session, id string) (io.ReadWriteCloser, error) {
 		return nil, fmt.Errorf("process %s has no channel: it was not started with one", id)
 	}
 	return c, nil
+}
+
+// keepers calls f with each kind whose back ends may outlive a program, and what is configured of
+// it.
+func (p *Pool) keepers(f func(k Keeper, specs []Spec)) {
+	c := p.config()
+	for _, name := range slices.Sorted(maps.Keys(p.kinds)) {
+		if k, ok := p.kinds[name].(Keeper); ok {
+			f(k, c.Of(name))
+		}
+	}
+}
+
+// Sweep prunes in the background what earlier processes left behind.
+func (p *Pool) Sweep() {
+	p.keepers(func(k Keeper, specs []Spec) {
+		if len(specs) > 0 {
+			crash.Go("pool sweep", func() {
+				k.Sweep(specs, func(text string) {
+					p.bus.Publish(event.Header{}, event.Notice{Level: event.Info, Text: text})
+				})
+			})
+		}
+	})
+}
+
+// Leftovers lists what there is of this data folder.
+func (p *Pool) Leftovers(ctx context.Context) ([]backend.Leftover, error) {
+	return p.gather(func(k Keeper, s []Spec) ([]backend.Leftover, error) { return k.Leftovers(ctx, s) })
+}
+
+// Prune removes what no process uses and what is not kept any more, or is kept too if all is set.
+func (p *Pool) Prune(ctx context.Context, all bool) ([]backend.Leftover, error) {
+	return p.gather(func(k Keeper, s []Spec) ([]backend.Leftover, error) { return k.Prune(ctx, s, all) })
+}
+
+// forget removes what earlier processes made for a session. That a place does not answer keeps
+// nobody from ending a session: it is told.
+func (p *Pool) forget(ctx context.Context, uid string) {
+	p.keepers(func(k Keeper, specs []Spec) {
+		if err := k.Forget(ctx, uid, specs); err != nil {
+			p.bus.Publish(event.Header{Session: uid}, event.Notice{
+				Level: event.Warn, Text: "the session's containers were not removed: " + err.Error(), Hint: "`hermes pool prune --all` removes them",
+			})
+		}
+	})
+}
+
+func (p *Pool) gather(f func(Keeper, []Spec) ([]backend.Leftover, error)) (all []backend.Leftover, err error) {
+	p.keepers(func(k Keeper, specs []Spec) {
+		list, e := f(k, specs)
+		all, err = append(all, list...), errors.Join(err, e)
+	})
+	return all, err
 }

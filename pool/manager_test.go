@@ -177,7 +177,7 @@ func TestTheMostBackEndsOfASession(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]event.BackendState{
-		"default": event.BackendReady, "here": event.BackendReady, "a": event.BackendReady, "b": event.BackendStopped, "c": event.BackendReady,
+		"default": event.BackendStopped, "here": event.BackendReady, "a": event.BackendReady, "b": event.BackendStopped, "c": event.BackendReady,
 	} {
 		if got := stateOf(p, "s", name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
@@ -186,14 +186,22 @@ func TestTheMostBackEndsOfASession(t *testing.T) {
 	if _, causes := states(box, "b"); !slices.Contains(causes, "made way for 'c': a session has at most 2 up") {
 		t.Errorf("causes %q", causes)
 	}
-	first, second := running(t, p, "s", "a"), running(t, p, "s", "c")
+	first, second := running(t, p, "s", "default"), running(t, p, "s", "c")
 	res, err := exec(t, p, "s", "b", "c")
-	const want = "backend 'b' was not started: this session has 2 up, which is the most that it may have (terminal.max_backends_per_session), and all are in use (a, c): 'default' ran it instead"
+	const want = "backend 'b' was not started: this session has 2 up, which is the most that it may have (terminal.max_backends_per_session), and all are in use (c, default): 'default' ran it instead"
 	if err != nil || res.Backend != "default" || !slices.Equal(res.Warnings, []string{want}) {
 		t.Errorf("%+v, %v", res, err)
 	}
 	if res, err := exec(t, p, "other", "b", "c"); err != nil || res.Backend != "b" {
 		t.Errorf("another session: %+v, %v", res, err)
+	}
+	if err := p.Stop(context.Background(), "s", "default", true); err != nil {
+		t.Error(err)
+	}
+	<-first
+	first = running(t, p, "s", "a")
+	if res, err := exec(t, p, "s", "b", "c"); err == nil || !strings.Contains(err.Error(), "2 up, which is the most") {
+		t.Errorf("the default counts too: %+v, %v", res, err)
 	}
 	for _, name := range []string{"a", "c"} {
 		if err := p.Stop(context.Background(), "s", name, true); err != nil {
@@ -235,7 +243,7 @@ func TestConfigure(t *testing.T) {
 	busy, first := running(t, p, "s", "b"), k.get("s/b")
 	c := dockers("a", "b", "new")
 	c.IdleTTL = time.Hour
-	c.Backends["b"] = Spec{Image: "other"}
+	c.Backends["b"] = Spec{Options: &settings{Image: "other"}}
 	if err := p.Configure(c); err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +290,7 @@ func TestConfigure(t *testing.T) {
 func TestAnUnknownNameBesideThisMachine(t *testing.T) {
 	bus := event.NewBus()
 	here := &fakeKind{shared: true}
-	c := Config{Backends: map[string]Spec{"box": {Kind: "docker", Image: "i"}}}
+	c := Config{Backends: map[string]Spec{"box": {Kind: "docker", Options: &settings{Image: "i"}}}}
 	p, err := New(c, map[string]Kind{"docker": &fakeKind{}, "local": here}, bus)
 	if err != nil {
 		t.Fatal(err)
@@ -363,7 +371,7 @@ func TestAWiderDefaultDoesNotStandIn(t *testing.T) {
 		}
 	}}
 	c := dockers()
-	c.Backends["cut"] = Spec{Image: "i", Network: "none"}
+	c.Backends["cut"] = Spec{Options: &settings{Image: "i", Network: "none"}}
 	p, _ := newFakePool(t, c, k)
 	_, err := exec(t, p, "s", "cut", "c")
 	if err == nil || !strings.Contains(err.Error(), "no such image") || !strings.Contains(err.Error(), "Give the default `network: none`") {

@@ -2,19 +2,25 @@
 //
 // The contract:
 //
-//   - A back end has a name and a kind. Same name, same place, state kept. Which one runs a call: the call's own name, else
-//     the session's selected one, else the default. An unknown name is run by the default, with a warning.
-//   - The life of a back end is one state machine (machine.go). Every transition is published as event.BackendChanged with its
-//     cause; load is published as event.BackendActivity. Concurrent first uses start it once; what is idle is stopped, what is lost is
-//     brought back at the next use, which is told so.
-//   - A session has at most Config.MaxPerSession back ends of its own up (admit.go): the longest idle one makes way.
-//   - A command begins at most once. Only when it certainly did not (NotStarted) the pool brings the back end up again, once, or lets the default
-//     run it, with a warning; never where it could reach more than where it was meant to run, and never on this machine (resolve.go).
-//   - Each session has its own working directory in each back end, its own selected back end and its own background processes, which end
-//     with it.
-//   - What a person asks for (manager.go) never ends somebody's command unless it is forced, and then that command's result says so.
+//   - A back end has a name and a kind. Same name, same place, state kept. Which one runs a call:
+//     the call's own name, else the session's selected one, else the default. An unknown name is
+//     run by the default, with a warning.
+//   - The life of a back end is one state machine (machine.go). Every transition is published as
+//     event.BackendChanged with its cause; load is published as event.BackendActivity. Concurrent
+//     first uses start it once; what is idle is stopped, what is lost is brought back at the next
+//     use, which is told so.
+//   - A session has at most Config.MaxPerSession back ends of its own up (admit.go): the longest
+//     idle one makes way.
+//   - A command begins at most once. Only when it certainly did not (NotStarted) the pool brings
+//     the back end up again, once, or lets the default run it, with a warning; never where it could
+//     reach more than where it was meant to run, and never on this machine (resolve.go).
+//   - Each session has its own working directory in each back end, its own selected back end and
+//     its own background processes, which end with it.
+//   - What a person asks for (manager.go) never ends somebody's command unless it is forced, and
+//     then that command's result says so.
 //   - The settings may change at any time (configure.go).
-//   - The pool knows nothing of technologies: a Kind is handed to New. Adding one changes nothing here.
+//   - The pool knows nothing of technologies: a Kind is handed to New. Adding one changes nothing
+//     here.
 package pool
 
 import (
@@ -55,10 +61,11 @@ type key struct{ owner, name, kind string }
 
 var _ backend.Pool = (*Pool)(nil)
 
-// New returns a pool of the configured back ends; none is started before it is used. A back end whose kind is not among
-// kinds exists in the failed state. Errors are those of names. Close it, and the kinds after it.
+// New returns a pool of the configured back ends; none is started before it is used. A back end
+// whose kind is not among kinds exists in the failed state. Errors are those of names. Close it,
+// and the kinds after it.
 func New(c Config, kinds map[string]Kind, bus *event.Bus) (*Pool, error) {
-	c, err := c.normal()
+	c, err := c.normal(kinds)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +120,7 @@ func (p *Pool) known(session, name string) (*machine, error) {
 }
 
 func (p *Pool) key(session string, s Spec) key {
-	if kind, ok := p.kinds[s.Kind]; ok && !kind.Shared() {
+	if _, ok := p.kinds[s.Kind]; ok && !s.about.Shared {
 		return key{session, s.Name, s.Kind}
 	}
 	return key{"", s.Name, s.Kind}
@@ -147,8 +154,9 @@ func (p *Pool) leave(s *session) {
 	p.calls.Done()
 }
 
-// Close ends every command, in the foreground and in the background, and removes what the pool made. It takes no longer than ctx
-// allows; errors say what may be left.
+// Close ends every command, in the foreground and in the background, and removes what the pool
+// made; with Config.Keep it takes down what a later process can find again. It takes no longer than
+// ctx allows; errors say what may be left.
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
@@ -156,11 +164,11 @@ func (p *Pool) Close(ctx context.Context) error {
 	out := p.retire(func(key) bool { return true })
 	p.mu.Unlock()
 	p.stop()
-	return errors.Join(p.endCalls(ctx, &p.calls, "closing the pool", sessions...), p.remove(ctx, "the program ends", out))
+	return errors.Join(p.endCalls(ctx, &p.calls, "closing the pool", sessions...), p.remove(ctx, "the program ends", out, p.config().Keep > 0))
 }
 
-// endCalls ends what the sessions run, all at the same time. It leaves half of the time for what comes after: removing a back end ends
-// what is in it anyway.
+// endCalls ends what the sessions run, all at the same time. It leaves half of the time for what
+// comes after: removing a back end ends what is in it anyway.
 func (p *Pool) endCalls(ctx context.Context, calls *sync.WaitGroup, what string, sessions ...*session) error {
 	ctx, cancel := half(ctx)
 	defer cancel()
@@ -188,7 +196,8 @@ type retired struct {
 	mine bool // nobody else removes it already
 }
 
-// retire lets nobody begin to use the back ends that which chooses, and returns them. The lock is held.
+// retire lets nobody begin to use the back ends that which chooses, and returns them. The lock is
+// held.
 func (p *Pool) retire(which func(key) bool) []retired {
 	var out []retired
 	for k, m := range p.machines {
@@ -199,12 +208,13 @@ func (p *Pool) retire(which func(key) bool) []retired {
 	return out
 }
 
-// remove destroys retired back ends, all at the same time, and waits no longer than ctx allows, whatever hangs. Until they are gone their
-// names belong to them.
-func (p *Pool) remove(ctx context.Context, cause string, out []retired) error {
+// remove destroys retired back ends, all at the same time, and waits no longer than ctx allows,
+// whatever hangs. Until they are gone their names belong to them. What can be found again is only
+// taken down if keep is set.
+func (p *Pool) remove(ctx context.Context, cause string, out []retired, keep bool) error {
 	for _, r := range out {
 		if r.mine {
-			crash.Go("pool remove", func() { p.bury(r.m, r.m.remove(ctx, cause)) })
+			crash.Go("pool remove", func() { p.bury(r.m, r.m.remove(ctx, cause, keep)) })
 		}
 	}
 	var errs []error
@@ -225,8 +235,8 @@ func (p *Pool) remove(ctx context.Context, cause string, out []retired) error {
 	return errors.Join(errs...)
 }
 
-// bury forgets a back end that was removed. One that could not be is there again, for its session if that begins anew, and for Close to try
-// once more.
+// bury forgets a back end that was removed. One that could not be is there again, for its session
+// if that begins anew, and for Close to try once more.
 func (p *Pool) bury(m *machine, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

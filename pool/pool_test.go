@@ -17,7 +17,7 @@ import (
 func dockers(names ...string) Config {
 	c := Config{Kind: "docker", IdleTTL: -1, Backends: map[string]Spec{}}
 	for _, n := range names {
-		c.Backends[n] = Spec{Image: n + ":latest"}
+		c.Backends[n] = Spec{Options: &settings{Image: n + ":latest"}}
 	}
 	return c
 }
@@ -146,7 +146,7 @@ func TestNoSecondRun(t *testing.T) {
 
 func TestAKindThatIsNotThere(t *testing.T) {
 	k := &fakeKind{shared: true}
-	c := Config{Backends: map[string]Spec{"box": {Kind: "docker", Image: "i"}}}
+	c := Config{Backends: map[string]Spec{"box": {Kind: "docker", Options: &settings{Image: "i"}}}}
 	p, err := New(c, map[string]Kind{"local": k}, event.NewBus())
 	if err != nil {
 		t.Fatal(err)

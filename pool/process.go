@@ -63,7 +63,8 @@ func (q *process) finish() {
 	}
 }
 
-// held says that whoever started the process holds its channel and looks after it: nobody else is told of it.
+// held says that whoever started the process holds its channel and looks after it: nobody else is
+// told of it.
 func (q *process) held() bool { return q.run.Channel() != nil }
 
 // ended tells everybody.
@@ -135,7 +136,8 @@ func (p *Pool) Processes(uid string) []backend.Process {
 	return list
 }
 
-// Output returns up to limit bytes from offset of a process' output, where they begin and where the output ends.
+// Output returns up to limit bytes from offset of a process' output, where they begin and where the
+// output ends.
 func (p *Pool) Output(uid, id string, offset int64, limit int) (data []byte, start, end int64, err error) {
 	q, err := p.find(uid, id)
 	if err != nil {
@@ -163,7 +165,8 @@ func (p *Pool) Resize(uid, id string, s backend.Size) error {
 	return q.run.Resize(*size(s))
 }
 
-// Wait blocks until the process ends, ctx is done or d passed (0: no limit), and returns its state then.
+// Wait blocks until the process ends, ctx is done or d passed (0: no limit), and returns its state
+// then.
 func (p *Pool) Wait(ctx context.Context, uid, id string, d time.Duration) (backend.Process, error) {
 	q, err := p.find(uid, id)
 	if err != nil {

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -9,8 +8,8 @@ import (
 	"strings"
 )
 
-// resolve decides which back end runs a call: the one that the call names, else the session's selected one, else def. A name that does not
-// exist gives def and a warning. Names has def first.
+// resolve decides which back end runs a call: the one that the call names, else the session's
+// selected one, else def. A name that does not exist gives def and a warning. Names has def first.
 func resolve(requested, selected, def string, names []string) (name, warning string) {
 	for _, want := range []string{requested, selected} {
 		switch {
@@ -31,41 +30,42 @@ func notFound(name string, names []string) string {
 
 func join(names []string) string { return strings.Join(names, ", ") }
 
-// choose resolves a name for a session. A name that does not exist is no way from a container onto this machine: where there are other kinds
-// of back ends and the default is this machine, it is an error.
+// choose resolves a name for a session. A name that does not exist is no way from a container onto
+// this machine: where there are other kinds of back ends and the default is this machine, it is an
+// error.
 func (p *Pool) choose(session, requested string) (name, warning string, err error) {
 	c := p.config()
 	name, warning = resolve(requested, p.selected(session), c.Default, c.names())
-	if warning == "" || c.Backends[name].Kind != localKind {
+	if warning == "" || !c.Backends[name].about.Local {
 		return name, warning, nil
 	}
 	for _, s := range c.Backends {
-		if s.Kind != localKind {
+		if !s.about.Local {
 			return "", "", errors.New(warning + ". The default is this machine, which runs only what asks for it: the command was not started")
 		}
 	}
 	return name, warning, nil
 }
 
-// refuse says why def must not run what was meant for failed, "" when it may: never on this machine or on a far host, and never where a
-// command can reach more than where it was to run.
+// refuse says why def must not run what was meant for failed, "" when it may: never on this machine
+// or on a far host, and never where a command can reach more than where it was to run.
 func refuse(policy Fallback, failed, def Spec) string {
 	switch {
 	case failed.Name == def.Name:
 		return "it is the default, which nothing stands in for"
 	case policy == FallbackError:
 		return "terminal.fallback is error"
-	case def.Kind == localKind:
+	case def.about.Local:
 		return fmt.Sprintf("the default, '%s', is this machine, which never stands in for another place", def.Name)
-	case def.Kind != "docker":
+	case !def.about.Isolated:
 		return fmt.Sprintf("the default, '%s', is of kind %s: only a container stands in for another place", def.Name, def.Kind)
-	case len(failed.AllowedCommands)+len(failed.DeniedCommands) > 0:
+	case failed.about.Limited:
 		return fmt.Sprintf("'%s' limits what commands may run and the default, '%s', does not", failed.Name, def.Name)
-	case wide(def.Network) && failed.Kind == "docker" && network(def.Network) != network(failed.Network):
+	case def.about.Network != NoNetwork && failed.about.Isolated && def.about.Network != failed.about.Network:
 		return fmt.Sprintf("the default, '%s', has the network %s and '%s' has %s. Give the default `network: none` or the same one",
-			def.Name, network(def.Network), failed.Name, network(failed.Network))
+			def.Name, def.about.Network, failed.Name, failed.about.Network)
 	}
-	for _, m := range def.Mounts {
+	for _, m := range def.about.Mounts {
 		if !covered(m, failed, def) {
 			return fmt.Sprintf("the default, '%s', can %s %s and '%s' cannot. Take that mount from the default, or give it to '%s'",
 				def.Name, access(m), m.Source, failed.Name, failed.Name)
@@ -73,10 +73,6 @@ func refuse(policy Fallback, failed, def Spec) string {
 	}
 	return ""
 }
-
-func network(name string) string { return cmp.Or(name, "bridge") }
-
-func wide(name string) bool { return name != "none" }
 
 func access(m Mount) string {
 	if m.ReadOnly {
@@ -87,18 +83,19 @@ func access(m Mount) string {
 
 // covered says whether failed may do to the source of m what m allows, on the same machine.
 func covered(m Mount, failed, def Spec) bool {
-	if failed.Engine != def.Engine {
+	if failed.about.At != def.about.At {
 		return false
 	}
 	inner := target(m.Source)
-	return slices.ContainsFunc(failed.Mounts, func(f Mount) bool {
+	return slices.ContainsFunc(failed.about.Mounts, func(f Mount) bool {
 		outer := target(f.Source)
 		within := outer == inner || strings.HasPrefix(inner, strings.TrimSuffix(outer, "/")+"/")
 		return within && (m.ReadOnly || !f.ReadOnly)
 	})
 }
 
-// target is what a path means: a link below a shared folder may lead out of it. What is not there is taken as it is written.
+// target is what a path means: a link below a shared folder may lead out of it. What is not there
+// is taken as it is written.
 func target(name string) string {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		return real

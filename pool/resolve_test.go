@@ -3,6 +3,7 @@ package pool
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestResolve(t *testing.T) {
@@ -27,7 +28,7 @@ func TestResolve(t *testing.T) {
 // Falling back is never a way to reach more.
 func TestRefuse(t *testing.T) {
 	box := func(change func(*Spec)) Spec {
-		s := Spec{Name: "a", Kind: "docker", Image: "i"}
+		s := Spec{Name: "a", Kind: "docker", Options: &settings{Image: "i"}}
 		if change != nil {
 			change(&s)
 		}
@@ -51,24 +52,25 @@ func TestRefuse(t *testing.T) {
 		"this machine":      {box(nil), Spec{Name: "default", Kind: "local"}, FallbackDefault, "is this machine"},
 		"far host":          {box(nil), Spec{Name: "default", Kind: "ssh"}, FallbackDefault, "is of kind ssh"},
 		"ssh to container":  {Spec{Name: "a", Kind: "ssh"}, def(nil), FallbackDefault, ""},
-		"ssh with a list":   {Spec{Name: "a", Kind: "ssh", AllowedCommands: []string{"git *"}}, def(nil), FallbackDefault, "limits what commands may run"},
-		"cut off":           {box(func(s *Spec) { s.Network = "none" }), def(nil), FallbackDefault, "has the network bridge and 'a' has none"},
-		"bridge by name":    {box(func(s *Spec) { s.Network = "bridge" }), def(nil), FallbackDefault, ""},
-		"other network":     {box(nil), def(func(s *Spec) { s.Network = "office" }), FallbackDefault, "has the network office"},
-		"same network":      {box(func(s *Spec) { s.Network = "office" }), def(func(s *Spec) { s.Network = "office" }), FallbackDefault, ""},
-		"host network":      {box(nil), def(func(s *Spec) { s.Network = "host" }), FallbackDefault, "has the network host"},
-		"less network":      {box(nil), def(func(s *Spec) { s.Network = "none" }), FallbackDefault, ""},
-		"a mount more":      {box(nil), def(func(s *Spec) { s.Mounts = []Mount{data} }), FallbackDefault, "can write /data and 'a' cannot"},
-		"a mount less":      {box(func(s *Spec) { s.Mounts = []Mount{data} }), def(nil), FallbackDefault, ""},
-		"same mount":        {box(func(s *Spec) { s.Mounts = []Mount{data} }), def(func(s *Spec) { s.Mounts = []Mount{data} }), FallbackDefault, ""},
-		"more than reading": {box(func(s *Spec) { s.Mounts = []Mount{ro} }), def(func(s *Spec) { s.Mounts = []Mount{data} }), FallbackDefault, "can write /data"},
-		"only reading":      {box(func(s *Spec) { s.Mounts = []Mount{data} }), def(func(s *Spec) { s.Mounts = []Mount{ro} }), FallbackDefault, ""},
-		"a part of it":      {box(func(s *Spec) { s.Mounts = []Mount{data} }), def(func(s *Spec) { s.Mounts = []Mount{{Source: "/data/x/../y", Target: "/d"}} }), FallbackDefault, ""},
-		"a way out of it":   {box(func(s *Spec) { s.Mounts = []Mount{data} }), def(func(s *Spec) { s.Mounts = []Mount{{Source: "/data/../etc2", Target: "/d"}} }), FallbackDefault, "can write"},
-		"the whole of it":   {box(func(s *Spec) { s.Mounts = []Mount{{Source: "/data/x"}} }), def(func(s *Spec) { s.Mounts = []Mount{data} }), FallbackDefault, "can write /data"},
-		"looks like it":     {box(func(s *Spec) { s.Mounts = []Mount{data} }), def(func(s *Spec) { s.Mounts = []Mount{{Source: "/database"}} }), FallbackDefault, "/database"},
-		"other machine":     {box(func(s *Spec) { s.Mounts, s.Engine = []Mount{data}, "ssh://far" }), def(func(s *Spec) { s.Mounts = []Mount{data} }), FallbackDefault, "can write /data"},
+		"ssh with a list":   {Spec{Name: "a", Kind: "ssh", Options: &settings{Limited: true}}, def(nil), FallbackDefault, "limits what commands may run"},
+		"cut off":           {box(func(s *Spec) { own(s).Network = "none" }), def(nil), FallbackDefault, "has the network bridge and 'a' has none"},
+		"bridge by name":    {box(func(s *Spec) { own(s).Network = "bridge" }), def(nil), FallbackDefault, ""},
+		"other network":     {box(nil), def(func(s *Spec) { own(s).Network = "office" }), FallbackDefault, "has the network office"},
+		"same network":      {box(func(s *Spec) { own(s).Network = "office" }), def(func(s *Spec) { own(s).Network = "office" }), FallbackDefault, ""},
+		"host network":      {box(nil), def(func(s *Spec) { own(s).Network = "host" }), FallbackDefault, "has the network host"},
+		"less network":      {box(nil), def(func(s *Spec) { own(s).Network = "none" }), FallbackDefault, ""},
+		"a mount more":      {box(nil), def(func(s *Spec) { own(s).Mounts = []Mount{data} }), FallbackDefault, "can write /data and 'a' cannot"},
+		"a mount less":      {box(func(s *Spec) { own(s).Mounts = []Mount{data} }), def(nil), FallbackDefault, ""},
+		"same mount":        {box(func(s *Spec) { own(s).Mounts = []Mount{data} }), def(func(s *Spec) { own(s).Mounts = []Mount{data} }), FallbackDefault, ""},
+		"more than reading": {box(func(s *Spec) { own(s).Mounts = []Mount{ro} }), def(func(s *Spec) { own(s).Mounts = []Mount{data} }), FallbackDefault, "can write /data"},
+		"only reading":      {box(func(s *Spec) { own(s).Mounts = []Mount{data} }), def(func(s *Spec) { own(s).Mounts = []Mount{ro} }), FallbackDefault, ""},
+		"a part of it":      {box(func(s *Spec) { own(s).Mounts = []Mount{data} }), def(func(s *Spec) { own(s).Mounts = []Mount{{Source: "/data/x/../y", Target: "/d"}} }), FallbackDefault, ""},
+		"a way out of it":   {box(func(s *Spec) { own(s).Mounts = []Mount{data} }), def(func(s *Spec) { own(s).Mounts = []Mount{{Source: "/data/../etc2", Target: "/d"}} }), FallbackDefault, "can write"},
+		"the whole of it":   {box(func(s *Spec) { own(s).Mounts = []Mount{{Source: "/data/x"}} }), def(func(s *Spec) { own(s).Mounts = []Mount{data} }), FallbackDefault, "can write /data"},
+		"looks like it":     {box(func(s *Spec) { own(s).Mounts = []Mount{data} }), def(func(s *Spec) { own(s).Mounts = []Mount{{Source: "/database"}} }), FallbackDefault, "/database"},
+		"other machine":     {box(func(s *Spec) { o := own(s); o.Mounts, o.Engine = []Mount{data}, "ssh://far" }), def(func(s *Spec) { own(s).Mounts = []Mount{data} }), FallbackDefault, "can write /data"},
 	} {
+		c.failed.about, c.def.about = describe(c.failed, false), describe(c.def, false)
 		got := refuse(c.policy, c.failed, c.def)
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -88,17 +90,17 @@ func TestNames(t *testing.T) {
 }
 
 func TestConfigDefaults(t *testing.T) {
-	c, err := Config{Default: "here", Backends: map[string]Spec{"b": {Kind: "docker"}, "a": {}}, Scrub: []string{"X"}}.normal()
+	c, err := Config{Default: "here", Backends: map[string]Spec{"b": {Kind: "docker"}, "a": {}}, IdleTTL: time.Minute}.normal(map[string]Kind{"local": &fakeKind{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(c.names(), " "); got != "here a b" {
 		t.Errorf("names %q", got)
 	}
-	if h, b := c.Backends["here"], c.Backends["b"]; h.Kind != "local" || b.Kind != "docker" || h.Scrub[0] != "X" || h.IdleTTL != defaultIdleTTL {
+	if h, b := c.Backends["here"], c.Backends["b"]; h.Kind != "local" || b.Kind != "docker" || h.IdleTTL != time.Minute {
 		t.Errorf("%+v, %+v", h, b)
 	}
-	if _, err := (Config{Backends: map[string]Spec{"Bad": {}}}).normal(); err == nil {
+	if _, err := (Config{Backends: map[string]Spec{"Bad": {}}}).normal(nil); err == nil {
 		t.Error("a bad name is taken")
 	}
 }

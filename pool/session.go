@@ -10,7 +10,8 @@ import (
 	"hermes/core/event"
 )
 
-// session is what the pool remembers of one conversation, from its first call to CloseSession. A call keeps the one that it began in:
+// session is what the pool remembers of one conversation, from its first call to CloseSession. A
+// call keeps the one that it began in:
 // one that ends late never brings a closed session back.
 type session struct {
 	uid      string
@@ -81,8 +82,9 @@ func (p *Pool) Select(uid, name string) error {
 	return nil
 }
 
-// CloseSession ends the session's commands, in the foreground and in the background, and removes its back ends. The same session may
-// begin anew after it; calls that come meanwhile are refused by back ends of its own.
+// CloseSession ends the session's commands, in the foreground and in the background, and removes
+// its back ends. The same session may begin anew after it; calls that come meanwhile are refused by
+// back ends of its own.
 func (p *Pool) CloseSession(ctx context.Context, uid string) error {
 	var errs []error
 	p.mu.Lock()
@@ -99,7 +101,9 @@ func (p *Pool) CloseSession(ctx context.Context, uid string) error {
 	if s != nil {
 		errs = append(errs, p.endCalls(ctx, &s.calls, "closing session "+uid, s))
 	}
-	return errors.Join(append(errs, p.remove(ctx, "the session ended", out))...)
+	errs = append(errs, p.remove(ctx, "the session ended", out, false))
+	p.forget(ctx, uid)
+	return errors.Join(errs...)
 }
 
 // await waits for calls until ctx is done.

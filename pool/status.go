@@ -6,7 +6,8 @@ import (
 	"hermes/core/secret"
 )
 
-// List says what back ends exist and how they are, for the session: the default first, then by name.
+// List says what back ends exist and how they are, for the session: the default first, then by
+// name.
 func (p *Pool) List(uid string) []backend.Status {
 	c := p.config()
 	selected := p.selected(uid)
@@ -33,22 +34,28 @@ func (p *Pool) show(uid, name string) backend.Status {
 	if m != nil {
 		return m.status()
 	}
-	s := backend.Status{
-		Name: name, Kind: spec.Kind, Image: spec.Where(), Mounts: spec.mounts(), State: event.BackendAbsent, IdleTTL: max(0, spec.IdleTTL), Timeout: spec.Timeout,
-	}
+	s := spec.status()
+	s.State, s.IdleTTL = event.BackendAbsent, max(0, spec.IdleTTL)
 	if spec.Invalid != "" {
 		s.State, s.Cause = event.BackendFailed, spec.Invalid
 	}
 	return s
 }
 
+// status is what the settings alone say of a back end.
+func (s Spec) status() backend.Status {
+	return backend.Status{
+		Name: s.Name, Kind: s.Kind, Traits: s.about.Traits, Image: s.about.Where, Mounts: s.about.mounts(),
+		Sandbox: s.about.Sandbox, Timeout: s.Timeout,
+	}
+}
+
 func (m *machine) status() backend.Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := backend.Status{
-		Name: m.spec.Name, Kind: m.spec.Kind, Image: m.spec.Where(), Mounts: m.spec.mounts(), Timeout: m.spec.Timeout,
-		State: m.state, Cause: m.cause, Refs: len(m.uses), Since: m.since, IdleSince: m.idle, IdleTTL: m.ttl(), Sandbox: m.spec.Sandbox,
-	}
+	s := m.spec.status()
+	s.State, s.Cause, s.Refs, s.Since = m.state, m.cause, len(m.uses), m.since
+	s.IdleSince, s.IdleTTL = m.idle, m.ttl()
 	if n := len(m.uses); n > 0 {
 		s.Command = secret.Clean(m.uses[n-1].command)
 	}

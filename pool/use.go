@@ -131,7 +131,8 @@ func (m *machine) ttl() time.Duration {
 	return max(0, m.spec.IdleTTL)
 }
 
-// expire stops it if it has been idle for long enough: a use that came and went meanwhile has set another clock.
+// expire stops it if it has been idle for long enough: a use that came and went meanwhile has set
+// another clock.
 func (m *machine) expire() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -231,7 +232,8 @@ func short(command string) string {
 	return fmt.Sprintf("%q", command)
 }
 
-// evict ends every use and waits until they are gone, at most killTime: what does not end by then ends with the back end.
+// evict ends every use and waits until they are gone, at most killTime: what does not end by then
+// ends with the back end.
 func (m *machine) evict(cause string) error {
 	m.mu.Lock()
 	uses := slices.Clone(m.uses)
@@ -312,7 +314,8 @@ func (m *machine) forgive() {
 	m.tries, m.retry = 0, time.Time{}
 }
 
-// retire refuses new uses and the idle stop from now on, and ends a start; remove follows. It says whether nobody had done so before.
+// retire refuses new uses and the idle stop from now on, and ends a start; remove follows. It says
+// whether nobody had done so before.
 func (m *machine) retire(why error) (first bool) {
 	m.mu.Lock()
 	if m.timer != nil {
@@ -326,7 +329,8 @@ func (m *machine) retire(why error) (first bool) {
 	return first
 }
 
-// heir is what goes on after a removal that failed: the same back end in the same state, which may be used and removed again.
+// heir is what goes on after a removal that failed: the same back end in the same state, which may
+// be used and removed again.
 func (m *machine) heir(ctx context.Context) *machine {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -336,8 +340,9 @@ func (m *machine) heir(ctx context.Context) *machine {
 	return h
 }
 
-// remove destroys a retired back end, after the work that runs now. Errors mean that something may be left.
-func (m *machine) remove(ctx context.Context, cause string) error {
+// remove destroys a retired back end, or parks it, after the work that runs now. Errors mean that
+// something may be left.
+func (m *machine) remove(ctx context.Context, cause string, keep bool) error {
 	m.mu.Lock()
 	j := m.job
 	m.mu.Unlock()
@@ -348,5 +353,32 @@ func (m *machine) remove(ctx context.Context, cause string) error {
 			return fmt.Errorf("removing backend '%s': %w", m.name(), ctx.Err())
 		}
 	}
+	m.mu.Lock()
+	p, ok := m.backend.(Parker)
+	m.mu.Unlock()
+	if ok && keep {
+		return m.park(ctx, cause, p)
+	}
 	return m.erase(ctx, cause)
+}
+
+// park takes a retired back end down so that a later process finds it again.
+func (m *machine) park(ctx context.Context, cause string, p Parker) error {
+	m.mu.Lock()
+	up, name := m.state == event.BackendReady, m.spec.Name
+	if up {
+		m.move(event.BackendStopping, cause)
+	}
+	m.mu.Unlock()
+	err := p.Park(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil {
+		m.move(event.BackendFailed, "stopping it: "+err.Error())
+		return fmt.Errorf("stopping backend '%s': %w", name, err)
+	}
+	if up {
+		m.move(event.BackendStopped, cause)
+	}
+	return nil
 }

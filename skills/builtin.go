@@ -9,8 +9,8 @@ import (
 //go:embed builtin
 var builtin embed.FS
 
-// builtin adds the skills of the program.
-func (l *loader) builtin() {
+// addBuiltin adds the skills of the program.
+func (l *loader) addBuiltin() {
 	entries, _ := builtin.ReadDir("builtin") // embedded: cannot fail
 	for _, e := range entries {
 		dir := path.Join("builtin", e.Name())
@@ -18,6 +18,6 @@ func (l *loader) builtin() {
 		if err != nil {
 			continue
 		}
-		l.take(inside{fsys}, Builtin, dir, ".")
+		l.takeSkill(inside{fsys}, Builtin, dir, ".")
 	}
 }

@@ -63,13 +63,13 @@ func (e Editor) Plan(c *Catalog, r Request) (*Change, error) {
 	if r.Op == Create {
 		return e.planNew(c, r)
 	}
-	s, err := e.own(c, r.Name)
+	s, err := e.ownSkill(c, r.Name)
 	if err != nil {
 		return nil, err
 	}
 	out := &Change{Request: r, Dir: s.Dir, Rel: File}
 	if r.Op == Delete {
-		out.Before, err = s.raw(File)
+		out.Before, err = s.readFile(File)
 		out.Files = s.Files()
 		return out, err
 	}
@@ -78,18 +78,18 @@ func (e Editor) Plan(c *Catalog, r Request) (*Change, error) {
 			return nil, err
 		}
 	}
-	out.Before, err = s.raw(out.Rel)
+	out.Before, err = s.readFile(out.Rel)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err := out.compute(); err != nil {
+	if err := out.computeAfter(); err != nil {
 		return nil, err
 	}
-	return out, out.check()
+	return out, out.checkResult()
 }
 
-// own finds a skill that may be changed: one of the home. A broken one may be mended.
-func (e Editor) own(c *Catalog, name string) (*Skill, error) {
+// ownSkill finds a skill that may be changed: one of the home. A broken one may be mended.
+func (e Editor) ownSkill(c *Catalog, name string) (*Skill, error) {
 	s := c.Find(name)
 	if s == nil || s.Source != User {
 		for _, b := range c.Broken {
@@ -123,17 +123,17 @@ func (e Editor) planNew(c *Catalog, r Request) (*Change, error) {
 	if _, err := os.Lstat(out.Dir); err == nil {
 		return nil, fmt.Errorf("there is a folder %s already; choose another name or category", out.Dir)
 	}
-	return out, out.check()
+	return out, out.checkResult()
 }
 
-// compute fills After.
-func (c *Change) compute() error {
+// computeAfter fills After.
+func (c *Change) computeAfter() error {
 	switch c.Op {
 	case Edit:
 		c.Rel, c.After = File, []byte(c.Content)
 	case WriteFile:
 		if c.Rel == File {
-			return fmt.Errorf("write_file is for files in %s; action edit replaces %s", list(folders), File)
+			return fmt.Errorf("write_file is for files in %s; action edit replaces %s", joinWords(folders), File)
 		}
 		c.After = []byte(c.Content)
 	case RemoveFile:
@@ -144,7 +144,7 @@ func (c *Change) compute() error {
 			return fmt.Errorf("there is no file %s in the skill", c.Rel)
 		}
 	case Patch:
-		return c.patch()
+		return c.applyPatch()
 	case Create, Delete:
 	default:
 		return fmt.Errorf("there is no action %q", c.Op)
@@ -152,7 +152,7 @@ func (c *Change) compute() error {
 	return nil
 }
 
-func (c *Change) patch() error {
+func (c *Change) applyPatch() error {
 	n := bytes.Count(c.Before, []byte(c.Old))
 	switch {
 	case c.Before == nil:
@@ -168,8 +168,8 @@ func (c *Change) patch() error {
 	return nil
 }
 
-// check refuses what would not be a skill any more.
-func (c *Change) check() error {
+// checkResult refuses what would not be a skill any more.
+func (c *Change) checkResult() error {
 	if c.After == nil {
 		return nil
 	}
@@ -203,19 +203,19 @@ func (c *Change) Path() string { return filepath.Join(c.Dir, filepath.FromSlash(
 
 // Apply carries a change out and keeps what was there, so that Undo brings it back.
 func (e Editor) Apply(c *Change) error {
-	v := version{Op: c.Op, Name: c.Name, Dir: e.below(c.Dir), Rel: c.Rel, Before: c.Before, After: c.After}
-	root, err := e.open()
+	v := version{Op: c.Op, Name: c.Name, Dir: e.pathBelow(c.Dir), Rel: c.Rel, Before: c.Before, After: c.After}
+	root, err := e.openRoot()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }()
-	unlock, err := lock(root)
+	unlock, err := lockSkills(root)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	if c.Op == Delete {
-		return v.archive(root)
+		return v.archiveSkill(root)
 	}
 	now, err := readIn(root, path.Join(v.Dir, c.Rel))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -224,15 +224,15 @@ func (e Editor) Apply(c *Change) error {
 	if !bytes.Equal(now, c.Before) {
 		return ErrStale
 	}
-	return v.during(root, func() error {
+	return v.keepDuring(root, func() error {
 		if c.After == nil {
 			return root.Remove(path.Join(v.Dir, c.Rel))
 		}
-		return put(root, path.Join(v.Dir, c.Rel), c.After)
+		return replaceIn(root, path.Join(v.Dir, c.Rel), c.After)
 	})
 }
 
-func (e Editor) below(dir string) string {
+func (e Editor) pathBelow(dir string) string {
 	rel, err := filepath.Rel(e.Dir, dir)
 	if err != nil {
 		return dir
@@ -240,18 +240,19 @@ func (e Editor) below(dir string) string {
 	return filepath.ToSlash(rel)
 }
 
-// open opens the skills folder; everything is written through it, so that no link leads out of it.
-func (e Editor) open() (*os.Root, error) {
+// openRoot opens the skills folder; everything is written through it, so that no link leads out of
+// it.
+func (e Editor) openRoot() (*os.Root, error) {
 	if err := os.MkdirAll(e.Dir, 0o700); err != nil {
 		return nil, err
 	}
 	return os.OpenRoot(e.Dir)
 }
 
-// put replaces a file below root as a whole.
-func put(root *os.Root, rel string, data []byte) error {
+// replaceIn replaces a file below root as a whole.
+func replaceIn(root *os.Root, rel string, data []byte) error {
 	if err := root.MkdirAll(path.Dir(rel), 0o700); err != nil {
-		return unwritten(root, rel, err)
+		return writeError(root, rel, err)
 	}
 	mode := fs.FileMode(0o600)
 	if info, err := root.Lstat(rel); err == nil {
@@ -264,7 +265,7 @@ func put(root *os.Root, rel string, data []byte) error {
 	_ = root.Remove(tmp) // of a crash
 	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return unwritten(root, rel, err)
+		return writeError(root, rel, err)
 	}
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
@@ -274,13 +275,13 @@ func put(root *os.Root, rel string, data []byte) error {
 	if err != nil {
 		_ = root.Remove(tmp)
 	}
-	return unwritten(root, rel, err)
+	return writeError(root, rel, err)
 }
 
-// unwritten is plain with the name of what cannot be written.
-func unwritten(root *os.Root, rel string, err error) error {
+// writeError is plain with the name of what cannot be written.
+func writeError(root *os.Root, rel string, err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("%s may not be written; check who owns it and its folder, and whether the disk is read-only", filepath.Join(root.Name(), rel))
 	}
-	return plain(err)
+	return plainError(err)
 }

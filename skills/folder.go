@@ -18,10 +18,10 @@ import (
 
 // folder is where a skill's files lie: on disk or in the program.
 type folder interface {
-	// read returns a regular file inside of the folder, at most MaxFile bytes.
-	read(rel string) ([]byte, error)
-	// list returns the regular files in the folders of the format, sorted.
-	list() []string
+	// readFile returns a regular file inside of the folder, at most MaxFile bytes.
+	readFile(rel string) ([]byte, error)
+	// listFiles returns the regular files in the folders of the format, sorted.
+	listFiles() []string
 }
 
 // maxListed bounds how many files of a skill are listed.
@@ -31,7 +31,7 @@ const maxListed = 200
 // large they are.
 func (s *Skill) Read(rel string) (string, error) {
 	if rel == "" {
-		data, err := s.raw(File)
+		data, err := s.readFile(File)
 		if err != nil {
 			return "", err
 		}
@@ -42,7 +42,7 @@ func (s *Skill) Read(rel string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	data, err := s.raw(clean)
+	data, err := s.readFile(clean)
 	if err != nil {
 		return "", err
 	}
@@ -57,20 +57,20 @@ func (s *Skill) Files() []string {
 	if s.body == nil {
 		return nil
 	}
-	return s.body.list()
+	return s.body.listFiles()
 }
 
 // BodyLine is the line of SKILL.md in which its text begins.
 func (s *Skill) BodyLine() int { return s.line }
 
 // Raw returns SKILL.md as it stands.
-func (s *Skill) Raw() ([]byte, error) { return s.raw(File) }
+func (s *Skill) Raw() ([]byte, error) { return s.readFile(File) }
 
-func (s *Skill) raw(rel string) ([]byte, error) {
+func (s *Skill) readFile(rel string) ([]byte, error) {
 	if s.body == nil {
 		return nil, errors.New("the skill has no folder")
 	}
-	return s.body.read(rel)
+	return s.body.readFile(rel)
 }
 
 // disk is a folder below a root that was opened; what it reads is checked against the table of a trusted project, if there is one.
@@ -86,11 +86,12 @@ type digest [sha256.Size]byte
 // nonblock keeps a named pipe with a promising name from stopping the program.
 const nonblock = os.O_RDONLY | syscall.O_NONBLOCK
 
-// open returns the skill's folder. Neither it nor a folder above it, below the root, is a link.
-func (d disk) open() (*os.Root, error) {
+// openFolder returns the skill's folder. Neither it nor a folder above it, below the root, is a
+// link.
+func (d disk) openFolder() (*os.Root, error) {
 	root, err := os.OpenRoot(d.root)
 	if err != nil {
-		return nil, plain(err)
+		return nil, plainError(err)
 	}
 	defer func() { _ = root.Close() }()
 	for dir := d.rel; dir != "."; dir = path.Dir(dir) {
@@ -99,11 +100,11 @@ func (d disk) open() (*os.Root, error) {
 		}
 	}
 	sub, err := root.OpenRoot(d.rel)
-	return sub, plain(err)
+	return sub, plainError(err)
 }
 
-func (d disk) read(rel string) ([]byte, error) {
-	dir, err := d.open()
+func (d disk) readFile(rel string) ([]byte, error) {
+	dir, err := d.openFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -122,13 +123,13 @@ func (d disk) read(rel string) ([]byte, error) {
 func readIn(dir *os.Root, rel string) ([]byte, error) {
 	f, err := dir.OpenFile(rel, nonblock, 0)
 	if err != nil {
-		return nil, plain(err)
+		return nil, plainError(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, plain(err)
+		return nil, plainError(err)
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it is not a file")
 	case info.Size() > MaxFile:
@@ -138,11 +139,11 @@ func readIn(dir *os.Root, rel string) ([]byte, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("it has more than %d bytes", MaxFile)
 	}
-	return data, plain(err)
+	return data, plainError(err)
 }
 
-func (d disk) list() []string {
-	dir, err := d.open()
+func (d disk) listFiles() []string {
+	dir, err := d.openFolder()
 	if err != nil {
 		return nil
 	}
@@ -186,18 +187,18 @@ func listIn(fsys fs.FS) []string {
 // inside is a folder in the program.
 type inside struct{ fsys fs.FS }
 
-func (i inside) read(rel string) ([]byte, error) {
+func (i inside) readFile(rel string) ([]byte, error) {
 	data, err := fs.ReadFile(i.fsys, rel)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", rel, plain(err))
+		return nil, fmt.Errorf("%s: %w", rel, plainError(err))
 	}
 	return data, nil
 }
 
-func (i inside) list() []string { return listIn(i.fsys) }
+func (i inside) listFiles() []string { return listIn(i.fsys) }
 
-// plain says what people understand in place of the words of the system.
-func plain(err error) error {
+// plainError says what people understand in place of the words of the system.
+func plainError(err error) error {
 	var pe *fs.PathError
 	switch {
 	case err == nil:

@@ -33,14 +33,14 @@ type version struct {
 	Archive string    `json:"archive,omitempty"` // where a deleted skill lies
 }
 
-// lock keeps other processes from changing skills meanwhile.
-func lock(root *os.Root) (unlock func(), err error) {
+// lockSkills keeps other processes from changing skills meanwhile.
+func lockSkills(root *os.Root) (unlock func(), err error) {
 	if err := root.MkdirAll(historyDir, 0o700); err != nil {
-		return nil, unwritten(root, historyDir, err)
+		return nil, writeError(root, historyDir, err)
 	}
 	f, err := root.OpenFile(path.Join(historyDir, ".lock"), os.O_CREATE|nonblock, 0o600)
 	if err != nil {
-		return nil, unwritten(root, historyDir, err)
+		return nil, writeError(root, historyDir, err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		_ = f.Close()
@@ -49,42 +49,42 @@ func lock(root *os.Root) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// during keeps a version while f makes its change; when that fails it is not kept.
-func (v *version) during(root *os.Root, f func() error) error {
-	file, err := v.keep(root)
+// keepDuring keeps a version while f makes its change; when that fails it is not kept.
+func (v *version) keepDuring(root *os.Root, f func() error) error {
+	file, err := v.writeVersion(root)
 	if err != nil {
 		return fmt.Errorf("nothing was changed, because what is there could not be kept: %w", err)
 	}
 	if err := f(); err != nil {
 		_ = root.Remove(file)
-		return unwritten(root, v.Dir, err)
+		return writeError(root, v.Dir, err)
 	}
 	return nil
 }
 
-// keep writes a version and drops the oldest.
-func (v *version) keep(root *os.Root) (file string, err error) {
+// writeVersion writes a version and drops the oldest.
+func (v *version) writeVersion(root *os.Root) (file string, err error) {
 	v.At = time.Now().UTC()
 	data, err := json.Marshal(v)
 	if err != nil {
 		return "", err
 	}
 	dir := path.Join(historyDir, v.Name)
-	file = path.Join(dir, stamp(v.At)+".json")
-	if err := put(root, file, data); err != nil {
+	file = path.Join(dir, timestamp(v.At)+".json")
+	if err := replaceIn(root, file, data); err != nil {
 		return "", err
 	}
-	names := versions(root, v.Name)
+	names := versionFiles(root, v.Name)
 	for _, old := range names[:max(len(names)-keepBack, 0)] {
 		_ = root.Remove(path.Join(dir, old)) // it is dropped at the next change
 	}
 	return file, nil
 }
 
-func stamp(t time.Time) string { return t.Format("20060102T150405.000000000") }
+func timestamp(t time.Time) string { return t.Format("20060102T150405.000000000") }
 
-// versions are the files of kept changes of a skill, oldest first.
-func versions(root *os.Root, name string) []string {
+// versionFiles are the files of kept changes of a skill, oldest first.
+func versionFiles(root *os.Root, name string) []string {
 	entries, err := fs.ReadDir(root.FS(), path.Join(historyDir, name))
 	if err != nil {
 		return nil
@@ -99,16 +99,16 @@ func versions(root *os.Root, name string) []string {
 	return out
 }
 
-// archive moves a skill out of the way. Nothing is deleted.
-func (v *version) archive(root *os.Root) error {
+// archiveSkill moves a skill out of the way. Nothing is deleted.
+func (v *version) archiveSkill(root *os.Root) error {
 	if info, err := root.Lstat(v.Dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", v.Dir)
 	}
 	if err := root.MkdirAll(archiveDir, 0o700); err != nil {
-		return unwritten(root, archiveDir, err)
+		return writeError(root, archiveDir, err)
 	}
-	v.Archive = path.Join(archiveDir, v.Name+"-"+stamp(time.Now().UTC()))
-	return v.during(root, func() error { return root.Rename(v.Dir, v.Archive) })
+	v.Archive = path.Join(archiveDir, v.Name+"-"+timestamp(time.Now().UTC()))
+	return v.keepDuring(root, func() error { return root.Rename(v.Dir, v.Archive) })
 }
 
 // Undo takes the last change of a skill back and says what that was. It refuses when somebody has changed the file since.
@@ -116,45 +116,45 @@ func (e Editor) Undo(name string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err
 	}
-	root, err := e.open()
+	root, err := e.openRoot()
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = root.Close() }()
-	unlock, err := lock(root)
+	unlock, err := lockSkills(root)
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	names := versions(root, name)
+	names := versionFiles(root, name)
 	if len(names) == 0 {
 		return "", fmt.Errorf("no change of the skill %s is kept", name)
 	}
 	file := path.Join(historyDir, name, names[len(names)-1])
 	data, err := root.ReadFile(file)
 	if err != nil {
-		return "", plain(err)
+		return "", plainError(err)
 	}
 	var v version
 	if err := json.Unmarshal(data, &v); err != nil {
 		return "", fmt.Errorf("what was kept of %s cannot be read: %w", name, err)
 	}
-	if err := v.undo(root); err != nil {
+	if err := v.undoChange(root); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s of %s", v.Op, path.Join(v.Name, v.Rel)), plain(root.Remove(file))
+	return fmt.Sprintf("%s of %s", v.Op, path.Join(v.Name, v.Rel)), plainError(root.Remove(file))
 }
 
-func (v *version) undo(root *os.Root) error {
+func (v *version) undoChange(root *os.Root) error {
 	full := path.Join(v.Dir, v.Rel)
 	if v.Op == Delete {
 		if _, err := root.Lstat(v.Dir); err == nil {
 			return fmt.Errorf("%s is there again; move it away first", v.Dir)
 		}
 		if err := root.MkdirAll(path.Dir(v.Dir), 0o700); err != nil {
-			return plain(err)
+			return plainError(err)
 		}
-		return plain(root.Rename(v.Archive, v.Dir))
+		return plainError(root.Rename(v.Archive, v.Dir))
 	}
 	now, err := readIn(root, full)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -166,12 +166,12 @@ func (v *version) undo(root *os.Root) error {
 	switch {
 	case v.Op == Create:
 		if err := root.MkdirAll(archiveDir, 0o700); err != nil {
-			return plain(err)
+			return plainError(err)
 		}
-		return plain(root.Rename(v.Dir, path.Join(archiveDir, v.Name+"-"+stamp(time.Now().UTC()))))
+		return plainError(root.Rename(v.Dir, path.Join(archiveDir, v.Name+"-"+timestamp(time.Now().UTC()))))
 	case v.Before == nil:
-		return plain(root.Remove(full))
+		return plainError(root.Remove(full))
 	default:
-		return put(root, full, v.Before)
+		return replaceIn(root, full, v.Before)
 	}
 }

@@ -11,8 +11,9 @@ import (
 
 // Skills that were written for more forgiving readers are read where it is clear what is meant, with a warning that says what to mend.
 
-// titled gives a skill the name of its folder when its own is missing or is a title ("PDF Processing").
-func (s *Skill) titled(folder string) {
+// nameFromFolder gives a skill the name of its folder when its own is missing or is a title ("PDF
+// Processing").
+func (s *Skill) nameFromFolder(folder string) {
 	if s.Name != "" || CheckName(folder) != nil {
 		return
 	}
@@ -24,8 +25,8 @@ func (s *Skill) titled(folder string) {
 	}
 }
 
-// opening is the first line of front matter.
-func opening(data []byte) (rest []byte, ok bool) {
+// cutOpening is the first line of front matter.
+func cutOpening(data []byte) (rest []byte, ok bool) {
 	row, rest, ok := bytes.Cut(data, []byte("\n"))
 	return rest, ok && string(bytes.TrimRight(row, " \t")) == "---"
 }
@@ -38,8 +39,9 @@ type quoted struct {
 	key  string
 }
 
-// requote puts quotes around texts at the top that are no YAML without them, such as "description: Use it: when asked". Lines keep their numbers.
-func requote(head []byte) (out []byte, changed []quoted) {
+// quoteBareTexts puts quotes around texts at the top that are no YAML without them, such as
+// "description: Use it: when asked". Lines keep their numbers.
+func quoteBareTexts(head []byte) (out []byte, changed []quoted) {
 	rows := strings.Split(string(head), "\n")
 	for i := 0; i < len(rows); i++ {
 		m := topLine().FindStringSubmatch(rows[i])
@@ -50,7 +52,7 @@ func requote(head []byte) (out []byte, changed []quoted) {
 		for i+1 < len(rows) && strings.HasPrefix(rows[i+1], " ") { // the text goes on
 			i++
 		}
-		if unmarshal([]byte(strings.Join(rows[first:i+1], "\n")), &yaml.Node{}) == nil {
+		if unmarshalYAML([]byte(strings.Join(rows[first:i+1], "\n")), &yaml.Node{}) == nil {
 			continue
 		}
 		rows[first] = m[1] + ": " + m[2]
@@ -64,18 +66,18 @@ func requote(head []byte) (out []byte, changed []quoted) {
 	return []byte(strings.Join(rows, "\n")), changed
 }
 
-// yaml reads front matter; the error is that of the text as it stands.
-func (p *parser) yaml(head []byte) (doc yaml.Node, err error) {
-	if err = unmarshal(head, &doc); err == nil {
+// parseYAML reads front matter; the error is that of the text as it stands.
+func (p *parser) parseYAML(head []byte) (doc yaml.Node, err error) {
+	if err = unmarshalYAML(head, &doc); err == nil {
 		return doc, nil
 	}
-	again, changed := requote(head)
+	again, changed := quoteBareTexts(head)
 	var second yaml.Node
-	if len(changed) == 0 || unmarshal(again, &second) != nil {
+	if len(changed) == 0 || unmarshalYAML(again, &second) != nil {
 		return doc, err
 	}
 	for _, q := range changed {
-		p.warn(q.line, q.key, "this text is no YAML without quotes; it was read as if it had them", "write "+q.key+": \"...\"")
+		p.addWarning(q.line, q.key, "this text is no YAML without quotes; it was read as if it had them", "write "+q.key+": \"...\"")
 	}
 	return second, nil
 }

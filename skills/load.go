@@ -64,7 +64,7 @@ func (o Options) projectPlaces() []string {
 	}
 	var out []string
 	for _, rel := range projectDirs {
-		if dir := filepath.Join(o.Project, rel); !same(dir, o.Home) {
+		if dir := filepath.Join(o.Project, rel); !sameName(dir, o.Home) {
 			out = append(out, dir)
 		}
 	}
@@ -74,7 +74,7 @@ func (o Options) projectPlaces() []string {
 // projectDirs are where a project keeps skills.
 var projectDirs = []string{".hermes/skills", ".agents/skills"}
 
-func same(a, b string) bool {
+func sameName(a, b string) bool {
 	if a == b {
 		return true
 	}
@@ -87,14 +87,14 @@ func same(a, b string) bool {
 func Load(ctx context.Context, o Options) *Catalog {
 	l := loader{ctx: ctx, options: o, catalog: &Catalog{}, first: map[string]*Skill{}}
 	if o.Home != "" {
-		l.place(o.Home, User, nil, "", true)
+		l.walkPlace(o.Home, User, nil, "", true)
 	}
 	for _, dir := range o.External {
-		l.place(dir, External, nil, "", false)
+		l.walkPlace(dir, External, nil, "", false)
 	}
-	l.project()
+	l.addProject()
 	if !o.NoBuiltin {
-		l.builtin()
+		l.addBuiltin()
 	}
 	slices.SortFunc(l.catalog.Skills, func(a, b *Skill) int { return cmp.Compare(a.Name, b.Name) })
 	for _, s := range append(slices.Clone(l.catalog.Skills), l.catalog.Broken...) {
@@ -111,46 +111,47 @@ type loader struct {
 	seen    int
 }
 
-func (l *loader) problem(file, why, fix string) {
+func (l *loader) addProblem(file, why, fix string) {
 	l.catalog.Problems = append(l.catalog.Problems, Problem{File: file, Why: why, Fix: fix, Fatal: true})
 }
 
-// place walks a folder of skills. One that is not there is no problem when it may be missing.
-func (l *loader) place(dir string, source Source, table map[string]digest, base string, mayMiss bool) {
+// walkPlace walks a folder of skills. One that is not there is no problem when it may be missing.
+func (l *loader) walkPlace(dir string, source Source, table map[string]digest, base string, mayMiss bool) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && mayMiss:
 		return
 	case err != nil:
-		l.problem(dir, plain(err).Error(), "mend skills.external_dirs, or make the folder")
+		l.addProblem(dir, plainError(err).Error(), "mend skills.external_dirs, or make the folder")
 		return
 	case !info.IsDir():
-		l.problem(dir, "it is not a folder", "")
+		l.addProblem(dir, "it is not a folder", "")
 		return
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		l.problem(dir, plain(err).Error(), "")
+		l.addProblem(dir, plainError(err).Error(), "")
 		return
 	}
 	defer func() { _ = root.Close() }()
 	found := 0
 	l.seen = 0
-	l.walk(root, ".", 0, func(rel string) bool {
+	l.walkSkills(root, ".", 0, func(rel string) bool {
 		if found++; found > maxSkills {
-			l.problem(dir, fmt.Sprintf("it holds more than %d skills; the rest is left out", maxSkills), "split it")
+			l.addProblem(dir, fmt.Sprintf("it holds more than %d skills; the rest is left out", maxSkills), "split it")
 			return false
 		}
-		l.take(disk{root: dir, rel: rel, table: table, base: base}, source, filepath.Join(dir, rel), path.Dir(rel))
+		l.takeSkill(disk{root: dir, rel: rel, table: table, base: base}, source, filepath.Join(dir, rel), path.Dir(rel))
 		return true
 	})
 }
 
-// walk calls f for every folder with a SKILL.md, in the order of names. Below a skill nothing is searched.
-func (l *loader) walk(root *os.Root, rel string, depth int, f func(rel string) bool) bool {
+// walkSkills calls f for every folder with a SKILL.md, in the order of names. Below a skill nothing
+// is searched.
+func (l *loader) walkSkills(root *os.Root, rel string, depth int, f func(rel string) bool) bool {
 	entries, err := fs.ReadDir(root.FS(), rel)
 	if err != nil {
-		l.problem(filepath.Join(root.Name(), rel), plain(err).Error(), "")
+		l.addProblem(filepath.Join(root.Name(), rel), plainError(err).Error(), "")
 		return true
 	}
 	for _, e := range entries {
@@ -161,14 +162,14 @@ func (l *loader) walk(root *os.Root, rel string, depth int, f func(rel string) b
 		switch {
 		case strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules":
 		case e.Type()&fs.ModeSymlink != 0:
-			l.link(root, name)
+			l.reportLink(root, name)
 		case !e.IsDir():
 		default:
 			if _, err := root.Lstat(path.Join(name, File)); err == nil {
 				if !f(name) {
 					return false
 				}
-			} else if depth < maxDepth && !l.walk(root, name, depth+1, f) {
+			} else if depth < maxDepth && !l.walkSkills(root, name, depth+1, f) {
 				return false
 			}
 		}
@@ -176,33 +177,34 @@ func (l *loader) walk(root *os.Root, rel string, depth int, f func(rel string) b
 	return true
 }
 
-// link tells of a link where a skill could be. Links are not followed: whoever can make one could put any folder there.
-func (l *loader) link(root *os.Root, rel string) {
+// reportLink tells of a link where a skill could be. Links are not followed: whoever can make one
+// could put any folder there.
+func (l *loader) reportLink(root *os.Root, rel string) {
 	full := filepath.Join(root.Name(), rel)
 	if info, err := os.Stat(full); err == nil && info.IsDir() {
-		l.problem(full, "it is a link, which is not followed", "name the folder that it leads to in skills.external_dirs")
+		l.addProblem(full, "it is a link, which is not followed", "name the folder that it leads to in skills.external_dirs")
 	}
 }
 
-// take reads one skill and puts it where it belongs.
-func (l *loader) take(body folder, source Source, dir, category string) {
+// takeSkill reads one skill and puts it where it belongs.
+func (l *loader) takeSkill(body folder, source Source, dir, category string) {
 	file := filepath.Join(dir, File)
 	s := Skill{}
-	data, err := body.read(File)
+	data, err := body.readFile(File)
 	if err != nil {
 		s.Problems = []Problem{{File: file, Why: strings.TrimPrefix(err.Error(), File+": "), Fatal: true}}
 	} else {
 		s, _ = Parse(file, data)
-		s.titled(path.Base(filepath.ToSlash(dir)))
+		s.nameFromFolder(path.Base(filepath.ToSlash(dir)))
 	}
 	s.Source, s.Dir, s.body = source, dir, body
 	if s.Category == "" && category != "." && CheckCategory(category) == nil {
 		s.Category = category
 	}
-	l.add(&s)
+	l.addSkill(&s)
 }
 
-func (l *loader) add(s *Skill) {
+func (l *loader) addSkill(s *Skill) {
 	file := s.Path(File)
 	if folder := s.Folder(); s.Name != "" && s.Name != folder {
 		s.Problems = append(s.Problems, Problem{File: file, Key: "name", Why: fmt.Sprintf("the name is %s, but the folder is %s", s.Name, folder), Fix: "give both the same name"})
@@ -230,7 +232,7 @@ func (l *loader) add(s *Skill) {
 // cleanName keeps a folder's name from playing tricks in a message.
 func cleanName(s string) string {
 	return strings.Map(func(r rune) rune {
-		if odd(r) {
+		if isUnsafeRune(r) {
 			return '?'
 		}
 		return r
@@ -240,7 +242,7 @@ func cleanName(s string) string {
 // One reads the skill in a folder, wherever that is.
 func One(dir string) *Skill {
 	l := loader{ctx: context.Background(), catalog: &Catalog{}, first: map[string]*Skill{}}
-	l.take(disk{root: filepath.Dir(dir), rel: filepath.Base(dir)}, External, dir, ".")
+	l.takeSkill(disk{root: filepath.Dir(dir), rel: filepath.Base(dir)}, External, dir, ".")
 	for _, s := range append(l.catalog.Skills, l.catalog.Broken...) {
 		return s
 	}
@@ -252,7 +254,7 @@ func (o Options) Preview(ctx context.Context, b *Brought) []*Skill {
 	l := loader{ctx: ctx, options: Options{}, catalog: &Catalog{}, first: map[string]*Skill{}}
 	for _, dir := range o.projectPlaces() {
 		if rel, err := filepath.Rel(o.Project, dir); err == nil {
-			l.place(dir, Project, b.table, filepath.ToSlash(rel), true)
+			l.walkPlace(dir, Project, b.table, filepath.ToSlash(rel), true)
 		}
 	}
 	return append(l.catalog.Skills, l.catalog.Broken...)
@@ -263,11 +265,11 @@ func Template(name, about string) string {
 	if strings.TrimSpace(about) == "" {
 		about = "Say in one sentence when this is of use."
 	}
-	return "---\nname: " + name + "\ndescription: " + quote(about) + "\nversion: 1.0.0\n---\n\n# " + name + "\n\n## When to use it\n\n## Steps\n\n1. \n\n## What goes wrong\n\n## How to check the result\n"
+	return "---\nname: " + name + "\ndescription: " + quoteYAML(about) + "\nversion: 1.0.0\n---\n\n# " + name + "\n\n## When to use it\n\n## Steps\n\n1. \n\n## What goes wrong\n\n## How to check the result\n"
 }
 
-// quote makes any text fit for one YAML line.
-func quote(s string) string {
+// quoteYAML makes any text fit for one YAML line.
+func quoteYAML(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 }

@@ -16,12 +16,12 @@ func CheckName(name string) error {
 	case len(name) > MaxName:
 		return fmt.Errorf("the name has %d characters, at most %d are allowed", utf8.RuneCountInString(name), MaxName)
 	case name != strings.ToLower(name):
-		return fmt.Errorf("the name %q is not in lower case%s", name, suggest(name))
+		return fmt.Errorf("the name %q is not in lower case%s", name, suggestName(name))
 	}
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
 		if !letter && (i == 0 || i == len(name)-1 || !strings.ContainsRune("-_.", r)) {
-			return fmt.Errorf("the name %q holds %q at place %d; a name has the letters a to z, digits, and - _ . between them%s", name, r, i+1, suggest(name))
+			return fmt.Errorf("the name %q holds %q at place %d; a name has the letters a to z, digits, and - _ . between them%s", name, r, i+1, suggestName(name))
 		}
 	}
 	if strings.Contains(name, "..") {
@@ -30,8 +30,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// suggest is "; write " with a name that is near, if there is one.
-func suggest(name string) string {
+// suggestName is "; write " with a name that is near, if there is one.
+func suggestName(name string) string {
 	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	near := strings.Join(parts, "-")
 	if len(near) < 2 || len(near) > MaxName {
@@ -47,7 +47,7 @@ func Reserved(name string) bool { return slices.Contains(strings.Fields(reserved
 const reserved = `
 	agents approvals approve background backend back ends branch browser btw bundles busy clear codex-runtime commands compact compress
 	config context copy cron curator debug deny details exit experience export fast find fork forget goal handoff help history
-	image insights journey keys kanban layout learn login logout loop mcp memory memories moa model mouse new next notify output palette panes
+	image insights journey keys kanban layout learn level login logout loop mcp memory memories moa model mouse new next notify output palette panes
 	paste personality pet plan platforms plugins pool profile prompt queue quit q reasoning redraw reload reload-mcp reload-skills
 	reset restart resume retry rollback run save search sessions session set-home sethome settings setup shell shortcuts skill skills skin snapshot
 	snap split status statusbar sb steer stop subgoal tasks terminal theme timestamps title todo tools toolsets topic trust ts undo update
@@ -62,7 +62,7 @@ func CheckPath(rel string) (string, error) {
 	switch {
 	case rel == "" || clean == ".":
 		return "", fmt.Errorf("the path is empty; name a file such as references/notes.md")
-	case !utf8.ValidString(rel) || strings.ContainsFunc(rel, odd):
+	case !utf8.ValidString(rel) || strings.ContainsFunc(rel, isUnsafeRune):
 		return "", fmt.Errorf("the path %q holds characters that no path needs", rel)
 	case path.IsAbs(rel) || strings.Contains(rel, `\`) || strings.HasPrefix(rel, "~"):
 		return "", fmt.Errorf("the path %q is not allowed: it must lie below the skill's folder", rel)
@@ -78,16 +78,17 @@ func CheckPath(rel string) (string, error) {
 		return clean, nil
 	}
 	if top, _, below := strings.Cut(clean, "/"); !below || !slices.Contains(folders, top) {
-		return "", fmt.Errorf("the path %q is not allowed: files of a skill lie in %s", rel, list(folders))
+		return "", fmt.Errorf("the path %q is not allowed: files of a skill lie in %s", rel, joinWords(folders))
 	}
 	return clean, nil
 }
 
-// odd are characters that trick readers: controls, blanks that are none, and everything without a shape.
-func odd(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError || unseen(r) }
+// isUnsafeRune are characters that trick readers: controls, blanks that are none, and everything
+// without a shape.
+func isUnsafeRune(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError || isInvisible(r) }
 
-// unseen are characters by which a text looks like another one.
-func unseen(r rune) bool {
+// isInvisible are characters by which a text looks like another one.
+func isInvisible(r rune) bool {
 	switch {
 	case r >= 0x80 && r < 0xa0, r == 0xad, r == 0x61c, r == 0x180e, r == 0xfeff, r == 0x3164, r == 0xffa0, r == 0x115f, r == 0x1160:
 		return true

@@ -16,34 +16,34 @@ import (
 // are as good as the problems allow.
 func Parse(file string, data []byte) (s Skill, body string) {
 	p := parser{file: file, skill: &s}
-	head, text, line, err := split(data)
+	head, text, line, err := splitFrontMatter(data)
 	s.line = line
 	if err != nil {
-		p.bad(1, "", err.Error(), "a skill begins with three dashes, name:, description: and three dashes again")
+		p.addError(1, "", err.Error(), "a skill begins with three dashes, name:, description: and three dashes again")
 		return s, text
 	}
-	doc, err := p.yaml(head)
+	doc, err := p.parseYAML(head)
 	if err != nil {
-		p.bad(1+yamlLine(err), "", "the front matter is not valid YAML: "+yamlWhy(err), "mend the line; text with a colon needs quotes")
+		p.addError(1+yamlLine(err), "", "the front matter is not valid YAML: "+yamlWhy(err), "mend the line; text with a colon needs quotes")
 		return s, text
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
-		p.bad(2, "", "the front matter is not a list of key: value lines", "write name: and description:")
+		p.addError(2, "", "the front matter is not a list of key: value lines", "write name: and description:")
 		return s, text
 	}
-	p.top(doc.Content[0])
-	p.required()
+	p.parseTop(doc.Content[0])
+	p.checkRequired()
 	if n := utf8.RuneCountInString(text); n > MaxBody {
-		p.bad(line, "", fmt.Sprintf("the text has %d characters, at most %d are allowed", n, MaxBody), "move details into files below references/")
+		p.addError(line, "", fmt.Sprintf("the text has %d characters, at most %d are allowed", n, MaxBody), "move details into files below references/")
 	}
 	if strings.TrimSpace(text) == "" {
-		p.warn(line, "", "there is no text below the front matter", "say how the thing is done")
+		p.addWarning(line, "", "there is no text below the front matter", "say how the thing is done")
 	}
 	return s, text
 }
 
-// unmarshal is yaml's without its panics: a hostile file must not end the program.
-func unmarshal(data []byte, out *yaml.Node) (err error) {
+// unmarshalYAML is yaml's without its panics: a hostile file must not end the program.
+func unmarshalYAML(data []byte, out *yaml.Node) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("yaml: it cannot be read: %v", r)
@@ -52,13 +52,13 @@ func unmarshal(data []byte, out *yaml.Node) (err error) {
 	return yaml.Unmarshal(data, out)
 }
 
-// split cuts a file at its two lines of dashes. line is where the text begins.
-func split(data []byte) (head []byte, text string, line int, err error) {
+// splitFrontMatter cuts a file at its two lines of dashes. line is where the text begins.
+func splitFrontMatter(data []byte) (head []byte, text string, line int, err error) {
 	data = bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 	if !utf8.Valid(data) {
 		return nil, strings.ToValidUTF8(string(data), "\ufffd"), 1, errors.New("the file is not UTF-8 text")
 	}
-	rest, ok := opening(data)
+	rest, ok := cutOpening(data)
 	if !ok {
 		return nil, string(data), 1, errors.New("there is no front matter")
 	}
@@ -115,20 +115,20 @@ type parser struct {
 	skill *Skill
 }
 
-func (p *parser) bad(line int, key, why, fix string) {
+func (p *parser) addError(line int, key, why, fix string) {
 	p.skill.Problems = append(p.skill.Problems, Problem{File: p.file, Line: line, Key: key, Why: why, Fix: fix, Fatal: true})
 }
 
-func (p *parser) warn(line int, key, why, fix string) {
+func (p *parser) addWarning(line int, key, why, fix string) {
 	p.skill.Problems = append(p.skill.Problems, Problem{File: p.file, Line: line, Key: key, Why: why, Fix: fix})
 }
 
-// at is the line of a node in the file: the front matter begins in line 2.
-func at(n *yaml.Node) int { return n.Line + 1 }
+// lineOf is the line of a node in the file: the front matter begins in line 2.
+func lineOf(n *yaml.Node) int { return n.Line + 1 }
 
-func (p *parser) top(m *yaml.Node) {
+func (p *parser) parseTop(m *yaml.Node) {
 	s := p.skill
-	p.each(m, "", func(key string, k, v *yaml.Node) {
+	p.eachPair(m, "", func(key string, k, v *yaml.Node) {
 		switch key {
 		case "name":
 			p.name(v)
@@ -162,7 +162,7 @@ func (p *parser) top(m *yaml.Node) {
 func (p *parser) name(v *yaml.Node) {
 	name := p.text("name", v)
 	if err := CheckName(name); err != nil && name != "" {
-		p.bad(at(v), "name", err.Error(), "")
+		p.addError(lineOf(v), "name", err.Error(), "")
 		return
 	}
 	p.skill.Name = name
@@ -171,16 +171,16 @@ func (p *parser) name(v *yaml.Node) {
 func (p *parser) description(v *yaml.Node) {
 	text := strings.Join(strings.Fields(p.text("description", v)), " ")
 	if n := utf8.RuneCountInString(text); n > MaxDescription {
-		p.bad(at(v), "description", fmt.Sprintf("the description has %d characters, at most %d are allowed", n, MaxDescription), "say in one sentence when the skill is of use")
+		p.addError(lineOf(v), "description", fmt.Sprintf("the description has %d characters, at most %d are allowed", n, MaxDescription), "say in one sentence when the skill is of use")
 		return
 	}
 	p.skill.Description = text
 }
 
-func (p *parser) required() {
+func (p *parser) checkRequired() {
 	missing := func(key, fix string) {
 		if !slices.ContainsFunc(p.skill.Problems, func(x Problem) bool { return x.Key == key }) {
-			p.bad(1, key, "it is missing or empty", fix)
+			p.addError(1, key, "it is missing or empty", fix)
 		}
 	}
 	if p.skill.Name == "" {
@@ -196,7 +196,7 @@ func (p *parser) platforms(key string, v *yaml.Node) {
 	for _, w := range p.words(key, v) {
 		name, ok := known[strings.ToLower(w)]
 		if !ok {
-			p.warn(at(v), key, fmt.Sprintf("%q is no system", w), "write linux, macos or windows")
+			p.addWarning(lineOf(v), key, fmt.Sprintf("%q is no system", w), "write linux, macos or windows")
 			name = w
 		}
 		p.skill.Platforms = append(p.skill.Platforms, name)
@@ -232,7 +232,7 @@ func (p *parser) hermes(key string, _, v *yaml.Node) {
 func (p *parser) category(key string, v *yaml.Node) string {
 	c := p.text(key, v)
 	if c != "" && CheckCategory(c) != nil {
-		p.warn(at(v), key, CheckCategory(c).Error(), "")
+		p.addWarning(lineOf(v), key, CheckCategory(c).Error(), "")
 		return ""
 	}
 	return c

@@ -95,7 +95,7 @@ func (s *Skill) Folder() string { return cleanName(path.Base(filepath.ToSlash(s.
 // Fits reports whether the skill is for this system ("linux", "darwin") and these toolsets and tools; why says what is not.
 func (s *Skill) Fits(system string, toolsets, tools []string) (why string, ok bool) {
 	if !s.runsOn(system) {
-		return "it is for " + list(s.Platforms), false
+		return "it is for " + joinWords(s.Platforms), false
 	}
 	for _, t := range s.Requires.Toolsets {
 		if !slices.Contains(toolsets, t) {
@@ -160,7 +160,7 @@ func (p Problem) Error() string {
 // ErrChanged says that a project's file is not what the person trusted.
 var ErrChanged = errors.New("it is not what was trusted: it has changed since")
 
-func list(words []string) string {
+func joinWords(words []string) string {
 	out := ""
 	for i, w := range words {
 		switch {

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"hermes/core/atomicfile"
 )
 
 // Trust remembers which projects may bring skills. An entry is a folder and the hash of all that lies in its skill folders: when one
@@ -84,7 +86,7 @@ func (o Options) Look() *Brought {
 			continue
 		}
 		there = true
-		if err := b.digest(filepath.ToSlash(rel), &size); err != nil && b.Why == "" {
+		if err := b.digestFolder(filepath.ToSlash(rel), &size); err != nil && b.Why == "" {
 			b.Why = err.Error()
 		}
 	}
@@ -94,25 +96,25 @@ func (o Options) Look() *Brought {
 	slices.Sort(b.Skills)
 	b.Skills, b.Files = slices.Compact(b.Skills), len(b.table)
 	if b.Why == "" {
-		b.Hash = b.sum()
+		b.Hash = b.hashOf()
 	}
 	if o.Trust != nil {
-		b.State = o.Trust.state(b)
+		b.State = o.Trust.stateOf(b)
 	}
 	return b
 }
 
-// digest hashes the files below a folder of the project.
-func (b *Brought) digest(rel string, size *int) error {
+// digestFolder hashes the files below a folder of the project.
+func (b *Brought) digestFolder(rel string, size *int) error {
 	root, err := os.OpenRoot(b.Folder)
 	if err != nil {
-		return plain(err)
+		return plainError(err)
 	}
 	defer func() { _ = root.Close() }()
 	return fs.WalkDir(root.FS(), rel, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s: %w", name, plain(err))
+			return fmt.Errorf("%s: %w", name, plainError(err))
 		case e.IsDir():
 			return nil
 		case !e.Type().IsRegular():
@@ -135,8 +137,8 @@ func (b *Brought) digest(rel string, size *int) error {
 	})
 }
 
-// sum is one hash over names and contents.
-func (b *Brought) sum() string {
+// hashOf is one hash over names and contents.
+func (b *Brought) hashOf() string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(b.table)) {
 		d := b.table[name]
@@ -145,8 +147,8 @@ func (b *Brought) sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// project adds the skills of a trusted project.
-func (l *loader) project() {
+// addProject adds the skills of a trusted project.
+func (l *loader) addProject() {
 	o := l.options
 	if o.Project == "" {
 		return
@@ -160,11 +162,11 @@ func (l *loader) project() {
 		if err != nil {
 			continue
 		}
-		l.place(dir, Project, b.table, filepath.ToSlash(rel), true)
+		l.walkPlace(dir, Project, b.table, filepath.ToSlash(rel), true)
 	}
 }
 
-func (t *Trust) state(b *Brought) State {
+func (t *Trust) stateOf(b *Brought) State {
 	all, err := t.Entries()
 	if err != nil {
 		return Unasked
@@ -188,10 +190,10 @@ func (t *Trust) state(b *Brought) State {
 func (t *Trust) Entries() ([]Trusted, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.read()
+	return t.readTrusted()
 }
 
-func (t *Trust) read() ([]Trusted, error) {
+func (t *Trust) readTrusted() ([]Trusted, error) {
 	data, err := os.ReadFile(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -209,12 +211,12 @@ func (t *Trust) read() ([]Trusted, error) {
 }
 
 // Accept lets the project bring what the person was shown. It fails when that has changed since.
-func (t *Trust) Accept(o Options, shown *Brought) error { return t.answer(o, shown, false) }
+func (t *Trust) Accept(o Options, shown *Brought) error { return t.recordAnswer(o, shown, false) }
 
 // Refuse remembers that the person does not want what was shown.
-func (t *Trust) Refuse(o Options, shown *Brought) error { return t.answer(o, shown, true) }
+func (t *Trust) Refuse(o Options, shown *Brought) error { return t.recordAnswer(o, shown, true) }
 
-func (t *Trust) answer(o Options, shown *Brought, denied bool) error {
+func (t *Trust) recordAnswer(o Options, shown *Brought, denied bool) error {
 	now := o.Look()
 	switch {
 	case now == nil:
@@ -224,7 +226,7 @@ func (t *Trust) answer(o Options, shown *Brought, denied bool) error {
 	case now.Hash != shown.Hash:
 		return fmt.Errorf("the skills of %s have changed since they were shown; look at them again", o.Project)
 	}
-	return t.change(func(all []Trusted) []Trusted {
+	return t.changeFile(func(all []Trusted) []Trusted {
 		all = slices.DeleteFunc(all, func(e Trusted) bool { return e.Folder == o.Project })
 		return append(all, Trusted{Folder: o.Project, Hash: now.Hash, At: time.Now().UTC().Truncate(time.Second), Denied: denied})
 	})
@@ -233,7 +235,7 @@ func (t *Trust) answer(o Options, shown *Brought, denied bool) error {
 // Revoke forgets what was answered about a project; false when nothing was.
 func (t *Trust) Revoke(folder string) (bool, error) {
 	found := false
-	err := t.change(func(all []Trusted) []Trusted {
+	err := t.changeFile(func(all []Trusted) []Trusted {
 		n := len(all)
 		all = slices.DeleteFunc(all, func(e Trusted) bool { return e.Folder == folder })
 		found = len(all) < n
@@ -242,10 +244,10 @@ func (t *Trust) Revoke(folder string) (bool, error) {
 	return found, err
 }
 
-func (t *Trust) change(f func([]Trusted) []Trusted) error {
+func (t *Trust) changeFile(f func([]Trusted) []Trusted) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all, err := t.read()
+	all, err := t.readTrusted()
 	if err != nil {
 		return err
 	}
@@ -255,23 +257,5 @@ func (t *Trust) change(f func([]Trusted) []Trusted) error {
 	if err != nil {
 		return err
 	}
-	return replace(t.path, append(data, '\n'), 0o600)
-}
-
-// replace writes a file as a whole, so that a crash leaves the old one or the new one.
-func replace(file string, data []byte, mode fs.FileMode) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".new-*") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already when all went well
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), file)
+	return atomicfile.Write(t.path, append(data, '\n'), 0o600)
 }

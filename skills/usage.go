@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"hermes/core/atomicfile"
 )
 
 // Usage counts what becomes of skills, in the file and shape of hermes-agent (.usage.json in the skills folder), so that both programs
@@ -33,44 +35,44 @@ func NewUsage(dir string) *Usage {
 }
 
 // Used counts that a skill was put into a turn.
-func (u *Usage) Used(name string) error { return u.count(name, "use_count", "last_used_at") }
+func (u *Usage) Used(name string) error { return u.countUse(name, "use_count", "last_used_at") }
 
 // Viewed counts that the model read a skill.
-func (u *Usage) Viewed(name string) error { return u.count(name, "view_count", "last_viewed_at") }
+func (u *Usage) Viewed(name string) error { return u.countUse(name, "view_count", "last_viewed_at") }
 
 // Patched counts that a skill was changed.
-func (u *Usage) Patched(name string) error { return u.count(name, "patch_count", "last_patched_at") }
+func (u *Usage) Patched(name string) error { return u.countUse(name, "patch_count", "last_patched_at") }
 
 // Created says who made a skill: "agent" or "user".
 func (u *Usage) Created(name, by string) error {
-	return u.change(name, func(r map[string]any) {
-		r["created_by"], r["created_at"] = by, u.stamp()
+	return u.changeRecord(name, func(r map[string]any) {
+		r["created_by"], r["created_at"] = by, u.timestamp()
 		r["state"], r["archived_at"] = "active", nil
 	})
 }
 
 // Archived says that a skill was removed.
 func (u *Usage) Archived(name string) error {
-	return u.change(name, func(r map[string]any) { r["state"], r["archived_at"] = "archived", u.stamp() })
+	return u.changeRecord(name, func(r map[string]any) { r["state"], r["archived_at"] = "archived", u.timestamp() })
 }
 
 // Restored says that a removed skill is back.
 func (u *Usage) Restored(name string) error {
-	return u.change(name, func(r map[string]any) { r["state"], r["archived_at"] = "active", nil })
+	return u.changeRecord(name, func(r map[string]any) { r["state"], r["archived_at"] = "active", nil })
 }
 
 // All returns the counts of every skill.
 func (u *Usage) All() map[string]Counts {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	all, err := u.read()
+	all, err := u.readRecords()
 	if err != nil {
 		return nil
 	}
 	out := make(map[string]Counts, len(all))
 	for name, r := range all {
 		by, _ := r["created_by"].(string)
-		c := Counts{Uses: number(r["use_count"]), Views: number(r["view_count"]), Patches: number(r["patch_count"]), CreatedBy: by}
+		c := Counts{Uses: intOf(r["use_count"]), Views: intOf(r["view_count"]), Patches: intOf(r["patch_count"]), CreatedBy: by}
 		if at, ok := r["last_used_at"].(string); ok {
 			c.LastUsed, _ = time.Parse(time.RFC3339Nano, at) // an odd time is none
 		}
@@ -83,33 +85,33 @@ func (u *Usage) All() map[string]Counts {
 func (u *Usage) Problem() *Problem {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if _, err := u.read(); err != nil {
+	if _, err := u.readRecords(); err != nil {
 		return &Problem{File: u.path, Why: "the use of skills is not counted: " + err.Error(), Fix: "mend or delete the file"}
 	}
 	return nil
 }
 
-func number(v any) int {
+func intOf(v any) int {
 	f, _ := v.(float64)
 	return int(max(min(f, 1e9), 0))
 }
 
-func (u *Usage) stamp() string { return u.now().UTC().Format("2006-01-02T15:04:05.000000+00:00") }
+func (u *Usage) timestamp() string { return u.now().UTC().Format("2006-01-02T15:04:05.000000+00:00") }
 
-func (u *Usage) count(name, counter, last string) error {
-	return u.change(name, func(r map[string]any) { r[counter], r[last] = float64(number(r[counter])+1), u.stamp() })
+func (u *Usage) countUse(name, counter, last string) error {
+	return u.changeRecord(name, func(r map[string]any) { r[counter], r[last] = float64(intOf(r[counter])+1), u.timestamp() })
 }
 
-// change edits one record while no other process does.
-func (u *Usage) change(name string, f func(map[string]any)) error {
+// changeRecord edits one record while no other process does.
+func (u *Usage) changeRecord(name string, f func(map[string]any)) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	unlock, err := u.lock()
+	unlock, err := u.lockFile()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	all, err := u.read()
+	all, err := u.readRecords()
 	if err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func (u *Usage) change(name string, f func(map[string]any)) error {
 	if r == nil {
 		r = map[string]any{
 			"created_by": nil, "use_count": 0, "view_count": 0, "last_used_at": nil, "last_viewed_at": nil, "patch_count": 0,
-			"last_patched_at": nil, "created_at": u.stamp(), "state": "active", "pinned": false, "archived_at": nil,
+			"last_patched_at": nil, "created_at": u.timestamp(), "state": "active", "pinned": false, "archived_at": nil,
 		}
 		all[name] = r
 	}
@@ -126,10 +128,10 @@ func (u *Usage) change(name string, f func(map[string]any)) error {
 	if err != nil {
 		return err
 	}
-	return replace(u.path, append(data, '\n'), 0o600)
+	return atomicfile.Write(u.path, append(data, '\n'), 0o600)
 }
 
-func (u *Usage) lock() (func(), error) {
+func (u *Usage) lockFile() (func(), error) {
 	if err := os.MkdirAll(filepath.Dir(u.path), 0o700); err != nil {
 		return nil, err
 	}
@@ -144,7 +146,7 @@ func (u *Usage) lock() (func(), error) {
 	return func() { _ = f.Close() }, nil
 }
 
-func (u *Usage) read() (map[string]map[string]any, error) {
+func (u *Usage) readRecords() (map[string]map[string]any, error) {
 	all := map[string]map[string]any{}
 	data, err := os.ReadFile(u.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,22 +7,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// each calls f for every pair of a mapping, once a key. Merge keys and aliases are not followed: a skill needs none, and a hostile one
-// could make much of little.
-func (p *parser) each(m *yaml.Node, prefix string, f func(key string, k, v *yaml.Node)) {
+// eachPair calls f for every pair of a mapping, once a key. Merge keys and aliases are not
+// followed: a skill needs none, and a hostile one could make much of little.
+func (p *parser) eachPair(m *yaml.Node, prefix string, f func(key string, k, v *yaml.Node)) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		k, v := m.Content[i], m.Content[i+1]
 		name := prefix + k.Value
 		switch line, twice := seen[k.Value]; {
 		case k.Kind != yaml.ScalarNode || k.Tag == "!!merge" || v.Kind == yaml.AliasNode:
-			p.warn(at(k), name, "aliases and merged keys are not read", "write the value out")
+			p.addWarning(lineOf(k), name, "aliases and merged keys are not read", "write the value out")
 			continue
 		case twice:
-			p.warn(at(k), name, fmt.Sprintf("it stands in line %d already, which counts", line), "remove one of them")
+			p.addWarning(lineOf(k), name, fmt.Sprintf("it stands in line %d already, which counts", line), "remove one of them")
 			continue
 		}
-		seen[k.Value] = at(k)
+		seen[k.Value] = lineOf(k)
 		f(k.Value, k, v)
 	}
 }
@@ -30,17 +30,17 @@ func (p *parser) each(m *yaml.Node, prefix string, f func(key string, k, v *yaml
 func (p *parser) mapping(key string, v *yaml.Node, f func(key string, k, v *yaml.Node)) {
 	if v.Kind != yaml.MappingNode {
 		if v.Tag != "!!null" {
-			p.warn(at(v), key, "a list of key: value lines is wanted here", "")
+			p.addWarning(lineOf(v), key, "a list of key: value lines is wanted here", "")
 		}
 		return
 	}
-	p.each(v, key+".", f)
+	p.eachPair(v, key+".", f)
 }
 
 // text is a scalar on its own.
 func (p *parser) text(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
-		p.bad(at(v), key, "a text is wanted here", "write it on one line, in quotes when it holds a colon")
+		p.addError(lineOf(v), key, "a text is wanted here", "write it on one line, in quotes when it holds a colon")
 		return ""
 	}
 	if v.Tag == "!!null" {
@@ -62,13 +62,13 @@ func (p *parser) words(key string, v *yaml.Node) []string {
 	case yaml.SequenceNode:
 		for _, item := range v.Content {
 			if item.Kind != yaml.ScalarNode {
-				p.warn(at(item), key, "a list of words is wanted here", "")
+				p.addWarning(lineOf(item), key, "a list of words is wanted here", "")
 				continue
 			}
 			out = append(out, strings.TrimSpace(item.Value))
 		}
 	default:
-		p.warn(at(v), key, "a list of words is wanted here", "write [one, two]")
+		p.addWarning(lineOf(v), key, "a list of words is wanted here", "write [one, two]")
 	}
 	return out
 }
@@ -77,7 +77,7 @@ func (p *parser) words(key string, v *yaml.Node) []string {
 func (p *parser) env(key string, v *yaml.Node) {
 	if key == "prerequisites" {
 		if v.Kind == yaml.MappingNode {
-			p.each(v, key+".", func(k string, _, v *yaml.Node) {
+			p.eachPair(v, key+".", func(k string, _, v *yaml.Node) {
 				if k == "env_vars" {
 					p.env(key+"."+k, v)
 				}
@@ -95,7 +95,7 @@ func (p *parser) env(key string, v *yaml.Node) {
 		case yaml.ScalarNode:
 			x.Name = item.Value
 		case yaml.MappingNode:
-			p.each(item, key+".", func(k string, _, v *yaml.Node) {
+			p.eachPair(item, key+".", func(k string, _, v *yaml.Node) {
 				switch k {
 				case "name":
 					x.Name = p.text(key+".name", v)
@@ -108,15 +108,15 @@ func (p *parser) env(key string, v *yaml.Node) {
 		}
 		switch {
 		case item.Tag == "!!null":
-		case !variable(x.Name):
-			p.warn(at(item), key, fmt.Sprintf("%q is no name of a variable", x.Name), "write - name: MY_SERVICE_KEY")
+		case !isVariableName(x.Name):
+			p.addWarning(lineOf(item), key, fmt.Sprintf("%q is no name of a variable", x.Name), "write - name: MY_SERVICE_KEY")
 		default:
 			p.skill.Env = append(p.skill.Env, x)
 		}
 	}
 }
 
-func variable(name string) bool {
+func isVariableName(name string) bool {
 	for i, r := range name {
 		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
 			return false

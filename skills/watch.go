@@ -28,7 +28,7 @@ func Watch(ctx context.Context, places []string, changed func()) error {
 	}
 	defer func() { _ = fsw.Close() }()
 	w := watcher{fs: fsw, places: places}
-	w.follow()
+	w.addFolders()
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
 	for {
@@ -45,7 +45,7 @@ func Watch(ctx context.Context, places []string, changed func()) error {
 			}
 			timer.Reset(settle) // events were lost: look again
 		case <-timer.C:
-			w.follow()
+			w.addFolders()
 			changed()
 		}
 	}
@@ -59,19 +59,19 @@ type watcher struct {
 // matters leaves out what we write ourselves (.usage.json) and what only touches.
 func (w *watcher) matters(e fsnotify.Event) bool {
 	base := filepath.Base(e.Name)
-	if e.Op == fsnotify.Chmod || strings.HasPrefix(base, ".") && base != TrustFile && !w.above(e.Name) {
+	if e.Op == fsnotify.Chmod || strings.HasPrefix(base, ".") && base != TrustFile && !w.isAbove(e.Name) {
 		return false
 	}
 	for _, p := range w.places {
-		if e.Name == p || strings.HasPrefix(e.Name, p+string(filepath.Separator)) || w.above(e.Name) {
+		if e.Name == p || strings.HasPrefix(e.Name, p+string(filepath.Separator)) || w.isAbove(e.Name) {
 			return true
 		}
 	}
 	return false
 }
 
-// above reports whether a place lies below path.
-func (w *watcher) above(path string) bool {
+// isAbove reports whether a place lies below path.
+func (w *watcher) isAbove(path string) bool {
 	for _, p := range w.places {
 		if strings.HasPrefix(p+string(filepath.Separator), path+string(filepath.Separator)) {
 			return true
@@ -80,8 +80,8 @@ func (w *watcher) above(path string) bool {
 	return false
 }
 
-// follow adds the folders that are there now; what is watched already stays so.
-func (w *watcher) follow() {
+// addFolders adds the folders that are there now; what is watched already stays so.
+func (w *watcher) addFolders() {
 	n := len(w.fs.WatchList())
 	for _, place := range w.places {
 		if w.fs.Add(place) != nil { // its parents, up to the nearest one that is there, say when it comes

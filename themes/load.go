@@ -36,28 +36,28 @@ func Builtin() []string {
 
 // Load returns the theme called name: a file NAME.yaml in one of dirs, the first found, else a built-in one.
 // The error joins every Problem of the file; the Theme is usable only when it is nil.
-func Load(name string, dirs ...string) (Theme, error) { return load(name, dirs, 0) }
+func Load(name string, dirs ...string) (Theme, error) { return loadTheme(name, dirs, 0) }
 
-func load(name string, dirs []string, depth int) (Theme, error) {
+func loadTheme(name string, dirs []string, depth int) (Theme, error) {
 	if depth > 8 {
 		return Theme{}, fmt.Errorf("theme %q: its bases go round in a circle", name)
 	}
-	file, data, err := read(name, dirs)
+	file, data, err := readPalette(name, dirs)
 	if err != nil {
 		return Theme{}, err
 	}
-	t, err := parse(file, data)
+	t, err := parsePalette(file, data)
 	if err != nil {
 		return Theme{}, err
 	}
 	if t.Name != name {
 		return Theme{}, Problem{File: file, Line: 1, Column: 1, Why: fmt.Sprintf("name is %q, but the file is called %s.yaml", t.Name, name)}
 	}
-	return t, t.complete(dirs, depth)
+	return t, t.fillFromBase(dirs, depth)
 }
 
-// complete fills the gaps of t from its base.
-func (t *Theme) complete(dirs []string, depth int) error {
+// fillFromBase fills the gaps of t from its base.
+func (t *Theme) fillFromBase(dirs []string, depth int) error {
 	base := t.Base
 	switch {
 	case base == t.Name:
@@ -70,18 +70,18 @@ func (t *Theme) complete(dirs []string, depth int) error {
 	if base == t.Name {
 		return nil // the defaults are complete; a test sees to it
 	}
-	b, err := load(base, dirs, depth+1)
+	b, err := loadTheme(base, dirs, depth+1)
 	if err != nil {
 		return fmt.Errorf("%s: base: %w", t.File, err)
 	}
-	t.Colours.fill(b.Colours)
+	t.Colours.fillFrom(b.Colours)
 	if t.Chroma == "" {
 		t.Chroma = b.Chroma
 	}
 	return nil
 }
 
-func read(name string, dirs []string) (file string, data []byte, err error) {
+func readPalette(name string, dirs []string) (file string, data []byte, err error) {
 	if !validName(name) {
 		return "", nil, fmt.Errorf("theme %q: a theme's name has letters, digits, - and _ only", name)
 	}

@@ -45,8 +45,8 @@ type token struct {
 	value *string
 }
 
-// tokens lists every colour of c in the order of the palette files.
-func (c *Colours) tokens() []token {
+// listTokens lists every colour of c in the order of the palette files.
+func (c *Colours) listTokens() []token {
 	return []token{
 		{"text", &c.Text},
 		{"dim", &c.Dim},
@@ -84,9 +84,9 @@ func (c *Colours) tokens() []token {
 	}
 }
 
-// fill takes from base what c does not set.
-func (c *Colours) fill(base Colours) {
-	mine, theirs := c.tokens(), base.tokens()
+// fillFrom takes from base what c does not set.
+func (c *Colours) fillFrom(base Colours) {
+	mine, theirs := c.listTokens(), base.listTokens()
 	for i, t := range mine {
 		if *t.value == "" {
 			*t.value = *theirs[i].value

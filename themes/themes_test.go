@@ -18,12 +18,12 @@ func TestEveryBuiltinIsCompleteAndReadable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		th, err := parse(name, data)
+		th, err := parsePalette(name, data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		for _, tok := range th.Colours.tokens() {
+		for _, tok := range th.Colours.listTokens() {
 			if *tok.value == "" {
 				t.Errorf("%s has no %s", name, tok.name)
 			}
@@ -174,7 +174,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("name: x\ncolours:\n  accent: \"#112233\"\n"))
 	f.Add([]byte("name: [x]\ncolours: {a: {}, b}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		th, err := parse("x.yaml", data)
+		th, err := parsePalette("x.yaml", data)
 		if err == nil && !validName(th.Name) {
 			t.Errorf("a theme called %q", th.Name)
 		}

@@ -2,8 +2,8 @@ package ui
 
 import tea "github.com/charmbracelet/bubbletea"
 
-// Action is something a person can do. One table of actions feeds key dispatch, the bottom bar, the help overlay, the
-// command palette, slash commands and docs/keys.md.
+// Action is something a person can do. One table of actions feeds key dispatch, the bottom bar, the
+// help overlay, the command palette, slash commands and docs/keys.md.
 type Action struct {
 	ID    string   // "session.fork"; the name in the keys: section of config.yaml
 	Keys  []string // default keys as bubbletea names them: "ctrl+p", "alt+1", "g"

@@ -11,7 +11,7 @@ import (
 
 // FrameActions lists what the frame itself offers, for docs/keys.md. Their Run is nil.
 func FrameActions() []Action {
-	list := (&frame{}).actions()
+	list := (&frame{}).frameActions()
 	for i := range list {
 		list[i].Run, list[i].Why, list[i].Complete = nil, nil, nil
 		list[i].Group = "everywhere"
@@ -19,70 +19,70 @@ func FrameActions() []Action {
 	return list
 }
 
-// does makes an action's Run of something that needs no command.
-func does(do func()) func(string) tea.Cmd {
+// withoutCommand makes an action's Run of something that needs no command.
+func withoutCommand(do func()) func(string) tea.Cmd {
 	return func(string) tea.Cmd {
 		do()
 		return nil
 	}
 }
 
-// actions are the frame's own.
-func (f *frame) actions() []Action {
+// frameActions are the frame's own.
+func (f *frame) frameActions() []Action {
 	return slices.Concat(f.programActions(), f.focusActions(), f.layoutActions())
 }
 
 func (f *frame) programActions() []Action {
 	return []Action{
-		{ID: "palette", Keys: []string{"ctrl+p"}, Title: "Commands", Help: "Everything that can be done, by typing a part of its name.", Run: does(f.openPalette)},
-		{ID: "help", Keys: []string{"f1", "?"}, Slash: "help", Title: "Help", Help: "All keys, searchable.", Run: does(f.openHelp)},
+		{ID: "palette", Keys: []string{"ctrl+p"}, Title: "Commands", Help: "Everything that can be done, by typing a part of its name.", Run: withoutCommand(f.openPalette)},
+		{ID: "help", Keys: []string{"f1", "?"}, Slash: "help", Title: "Help", Help: "All keys, searchable.", Run: withoutCommand(f.openHelp)},
 		{ID: "theme", Slash: "theme", Arg: "[name]", Title: "Choose a theme", Help: "Shows each while you move.", Run: f.pickTheme, Complete: f.themeNames},
 		{ID: "copy", Keys: []string{"alt+y"}, Slash: "copy", Title: "Copy", Help: "What the focused pane has selected.", Why: f.whyNoCopy, Run: f.copyFocused},
 		{ID: "mouse", Keys: []string{"alt+m"}, Slash: "mouse", Title: "Mouse on or off", Help: "Off, the terminal's own selection works; shift+drag does in most terminals anyway.", Run: f.toggleMouse},
-		{ID: "search", Keys: []string{"alt+/"}, Title: "Search in this pane", Why: f.whyNoSearch, Run: does(f.openSearch)},
-		{ID: "search.next", Keys: []string{"alt+n"}, Title: "Next hit", Why: f.whyNoHits, Run: does(func() { f.nextHit(1) })},
-		{ID: "search.previous", Keys: []string{"alt+p"}, Title: "Previous hit", Why: f.whyNoHits, Run: does(func() { f.nextHit(-1) })},
-		{ID: "redraw", Keys: []string{"ctrl+l"}, Title: "Draw the screen anew", Run: does(f.repaint)},
-		{ID: "suspend", Keys: []string{"ctrl+z"}, Title: "Suspend", Help: "Back to the shell; fg returns.", Run: func(string) tea.Cmd { return f.suspend() }},
+		{ID: "search", Keys: []string{"alt+/"}, Title: "Search in this pane", Why: f.whyNoSearch, Run: withoutCommand(f.openSearch)},
+		{ID: "search.next", Keys: []string{"alt+n"}, Title: "Next hit", Why: f.whyNoHits, Run: withoutCommand(func() { f.nextHit(1) })},
+		{ID: "search.previous", Keys: []string{"alt+p"}, Title: "Previous hit", Why: f.whyNoHits, Run: withoutCommand(func() { f.nextHit(-1) })},
+		{ID: "redraw", Keys: []string{"ctrl+l"}, Title: "Draw the screen anew", Run: withoutCommand(f.repaint)},
+		{ID: "suspend", Keys: []string{"ctrl+z"}, Title: "Suspend", Help: "Back to the shell; fg returns.", Run: func(string) tea.Cmd { return f.suspendToShell() }},
 		{ID: "quit", Slash: "quit", Title: "Quit", Help: "ctrl+c twice does the same.", Run: func(string) tea.Cmd { return tea.Quit }},
 	}
 }
 
 func (f *frame) focusActions() []Action {
 	return []Action{
-		{ID: "focus.sessions", Keys: []string{"alt+1"}, Title: "Go to the sessions", Run: does(func() { f.jump(layout.Sessions) })},
-		{ID: "focus.conversation", Keys: []string{"alt+2"}, Title: "Go to the conversation", Help: "Again: to the next one.", Run: does(func() { f.jump(layout.Conversation) })},
-		{ID: "focus.output", Keys: []string{"alt+3"}, Title: "Go to the output", Run: does(func() { f.jump(layout.Output) })},
-		{ID: "focus.backends", Keys: []string{"alt+4"}, Title: "Go to the back ends", Run: does(func() { f.jump(layout.Backends) })},
-		{ID: "focus.next", Keys: []string{"tab"}, Title: "Next pane", Run: does(func() { f.nextFocus(1) })},
-		{ID: "focus.previous", Keys: []string{"shift+tab"}, Title: "Previous pane", Run: does(func() { f.nextFocus(-1) })},
-		{ID: "session.new", Keys: []string{"ctrl+n"}, Slash: "new", Title: "New session", Run: open(Here)},
-		{ID: "split.right", Keys: []string{`ctrl+\`}, Title: "Split to the right", Help: "A new session beside this one.", Run: open(Right)},
-		{ID: "split.below", Keys: []string{"ctrl+_"}, Title: "Split below", Run: open(Below)},
+		{ID: "focus.sessions", Keys: []string{"alt+1"}, Title: "Go to the sessions", Run: withoutCommand(func() { f.focusSlot(layout.Sessions) })},
+		{ID: "focus.conversation", Keys: []string{"alt+2"}, Title: "Go to the conversation", Help: "Again: to the next one.", Run: withoutCommand(func() { f.focusSlot(layout.Conversation) })},
+		{ID: "focus.output", Keys: []string{"alt+3"}, Title: "Go to the output", Run: withoutCommand(func() { f.focusSlot(layout.Output) })},
+		{ID: "focus.backends", Keys: []string{"alt+4"}, Title: "Go to the back ends", Run: withoutCommand(func() { f.focusSlot(layout.Backends) })},
+		{ID: "focus.next", Keys: []string{"tab"}, Title: "Next pane", Run: withoutCommand(func() { f.nextFocus(1) })},
+		{ID: "focus.previous", Keys: []string{"shift+tab"}, Title: "Previous pane", Run: withoutCommand(func() { f.nextFocus(-1) })},
+		{ID: "session.new", Keys: []string{"ctrl+n"}, Slash: "new", Title: "New session", Run: openWhere(Here)},
+		{ID: "split.right", Keys: []string{`ctrl+\`}, Title: "Split to the right", Help: "A new session beside this one.", Run: openWhere(Right)},
+		{ID: "split.below", Keys: []string{"ctrl+_"}, Title: "Split below", Run: openWhere(Below)},
 		{ID: "split.close", Keys: []string{"alt+w"}, Title: "Close this split", Help: "The session goes on running.", Why: f.whyNoSplit, Run: func(string) tea.Cmd { return f.closeSplit() }},
 	}
 }
 
-func open(w Where) func(string) tea.Cmd {
+func openWhere(w Where) func(string) tea.Cmd {
 	return func(string) tea.Cmd { return func() tea.Msg { return OpenSession{Where: w} } }
 }
 
 func (f *frame) layoutActions() []Action {
 	size := func(wide, high int) func(string) tea.Cmd {
-		return func(string) tea.Cmd { return f.grow(wide, high) }
+		return func(string) tea.Cmd { return f.resizeFocused(wide, high) }
 	}
 	return []Action{
 		{ID: "layout.zoom", Keys: []string{"alt+z"}, Title: "Zoom this pane", Help: "Again brings the others back.", Run: func(string) tea.Cmd {
 			f.arranged.Zoom = !f.arranged.Zoom
-			f.arrange()
+			f.computeLayout()
 			return f.saveArrangement()
 		}},
 		{ID: "layout.next", Keys: []string{"alt+l"}, Title: "Next arrangement", Help: "work, focus, wide.", Run: func(string) tea.Cmd {
 			all := layout.Presets()
 			f.arranged.Preset = all[(slices.Index(all, f.arranged.Preset)+1)%len(all)]
 			f.arranged.Sizes = layout.Sizes{}
-			f.arrange()
-			f.say(event.Info, "arrangement: "+string(f.arranged.Preset), "")
+			f.computeLayout()
+			f.showToast(event.Info, "arrangement: "+string(f.arranged.Preset), "")
 			return f.saveArrangement()
 		}},
 		{ID: "layout.wider", Keys: []string{"alt+>"}, Title: "Make this pane wider", Run: size(4, 0)},
@@ -92,8 +92,8 @@ func (f *frame) layoutActions() []Action {
 	}
 }
 
-// grow changes the focused pane's size by moving the edge that it owns.
-func (f *frame) grow(wide, high int) tea.Cmd {
+// resizeFocused changes the focused pane's size by moving the edge that it owns.
+func (f *frame) resizeFocused(wide, high int) tea.Cmd {
 	s, side := f.arranged.Sizes, f.focus == layout.Output || f.focus == layout.Backends
 	right := func(by int) { // the right column, or the lower row of the wide arrangement
 		for _, e := range f.plan.Edges {
@@ -133,26 +133,26 @@ func (f *frame) grow(wide, high int) tea.Cmd {
 		low(-high)
 	}
 	f.arranged.Sizes = s
-	f.arrange()
+	f.computeLayout()
 	return f.saveArrangement()
 }
 
 func (f *frame) whyNoSplit() string {
-	if len(f.convs.all()) < 2 {
+	if len(f.convs.allPanes()) < 2 {
 		return "there is only one conversation"
 	}
 	return ""
 }
 
 func (f *frame) whyNoCopy() string {
-	if _, ok := f.focused().(Copier); !ok {
+	if _, ok := f.focusedPane().(Copier); !ok {
 		return "this pane has nothing to copy"
 	}
 	return ""
 }
 
 func (f *frame) copyFocused(string) tea.Cmd {
-	c, ok := f.focused().(Copier)
+	c, ok := f.focusedPane().(Copier)
 	if !ok {
 		return nil
 	}
@@ -166,27 +166,27 @@ func (f *frame) toggleMouse(string) tea.Cmd {
 		f.failed = err
 	}
 	if on {
-		return f.say(event.Info, "mouse on", "")
+		return f.showToast(event.Info, "mouse on", "")
 	}
-	return f.say(event.Info, "mouse off: select with the terminal", "")
+	return f.showToast(event.Info, "mouse off: select with the terminal", "")
 }
 
 func (f *frame) whyNoSearch() string {
-	if _, ok := f.focused().(Searcher); !ok {
+	if _, ok := f.focusedPane().(Searcher); !ok {
 		return "this pane cannot be searched"
 	}
 	return ""
 }
 
 func (f *frame) whyNoHits() string {
-	if _, ok := f.focused().(SearchMover); !ok {
+	if _, ok := f.focusedPane().(SearchMover); !ok {
 		return "this pane cannot be searched"
 	}
 	return ""
 }
 
 func (f *frame) nextHit(step int) {
-	if m, ok := f.focused().(SearchMover); ok {
+	if m, ok := f.focusedPane().(SearchMover); ok {
 		m.NextHit(step)
 	}
 }

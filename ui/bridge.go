@@ -8,8 +8,9 @@ import (
 	"hermes/core/event"
 )
 
-// bridge carries events from the bus to the event loop: one batch a frame, the first at once. While the loop is blocked (an
-// editor has the terminal) the mailbox merges what comes, and one batch brings it all.
+// bridge carries events from the bus to the event loop: one batch a frame, the first at once. While
+// the loop is blocked (an editor has the terminal) the mailbox merges what comes, and one batch
+// brings it all.
 type bridge struct {
 	bus  *event.Bus
 	box  *event.Mailbox
@@ -19,8 +20,9 @@ type bridge struct {
 }
 
 const (
-	// heavyFrame is how many bytes make a frame that a slow line feels. Behind heavyRow of them, a quarter of a second,
-	// frames come less often. A short burst is not held back, so that its end is on the screen at once.
+	// heavyFrame is how many bytes make a frame that a slow line feels. Behind heavyRow of them, a
+	// quarter of a second, frames come less often. A short burst is not held back, so that its end
+	// is on the screen at once.
 	heavyFrame    = 3000
 	heavyRow      = 8
 	heavyInterval = 50 * time.Millisecond
@@ -33,8 +35,8 @@ func newBridge(bus *event.Bus) *bridge {
 	return b
 }
 
-// wrote hears how many bytes a frame took. The event loop calls it.
-func (b *bridge) wrote(bytes int) {
+// noteFrameBytes hears how many bytes a frame took. The event loop calls it.
+func (b *bridge) noteFrameBytes(bytes int) {
 	gap := frameInterval
 	b.row++
 	if bytes <= heavyFrame {
@@ -46,8 +48,8 @@ func (b *bridge) wrote(bytes int) {
 	b.gap.Store(int64(gap))
 }
 
-// run sends batches until ctx ends or the mailbox is closed. send may block.
-func (b *bridge) run(ctx context.Context, send func(batch)) {
+// sendBatches sends batches until ctx ends or the mailbox is closed. send may block.
+func (b *bridge) sendBatches(ctx context.Context, send func(batch)) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	<-pause.C
@@ -75,5 +77,5 @@ func (b *bridge) run(ctx context.Context, send func(batch)) {
 	}
 }
 
-// idle reports whether everything published is on the screen.
-func (b *bridge) idle() bool { return b.seen.Load() >= b.bus.Seq() }
+// isCaughtUp reports whether everything published is on the screen.
+func (b *bridge) isCaughtUp() bool { return b.seen.Load() >= b.bus.Seq() }

@@ -23,25 +23,27 @@ type copied struct {
 // maxOSC52 is what terminals take through OSC 52: many stop at 100,000 bytes of base64.
 const maxOSC52 = 74_000
 
-// copyText copies by OSC 52, which no terminal confirms, and by the system's own tool, which says whether it worked.
+// copyText copies by OSC 52, which no terminal confirms, and by the system's own tool, which says
+// whether it worked.
 func (f *frame) copyText(msg CopyText) tea.Cmd {
 	what := msg.What
 	if what == "" {
 		what = "text"
 	}
 	if msg.Text == "" {
-		return f.say(event.Info, "there is nothing to copy", "")
+		return f.showToast(event.Info, "there is nothing to copy", "")
 	}
 	clean := text.Sanitize(msg.Text)
 	sent := len(clean) <= maxOSC52
 	if sent {
-		sent = f.screen.Write(osc52(f.opt.Getenv, clean)) == nil
+		sent = f.screen.Write(clipboardSequence(f.opt.Getenv, clean)) == nil
 	}
 	return func() tea.Msg { return from{nil, f.opt.nativeCopy(what, clean, sent)} }
 }
 
-// osc52 is the sequence that fills the clipboard; tmux passes it on when wrapped, for those who allow it.
-func osc52(getenv func(string) string, s string) string {
+// clipboardSequence is the sequence that fills the clipboard; tmux passes it on when wrapped, for
+// those who allow it.
+func clipboardSequence(getenv func(string) string, s string) string {
 	seq := "\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(s)) + "\a"
 	if getenv("TMUX") != "" {
 		return "\x1bPtmux;" + strings.ReplaceAll(seq, "\x1b", "\x1b\x1b") + "\x1b\\"
@@ -49,7 +51,8 @@ func osc52(getenv func(string) string, s string) string {
 	return seq
 }
 
-// clipboardTools are the native clipboards, with the variable that must be set for each to make sense.
+// clipboardTools are the native clipboards, with the variable that must be set for each to make
+// sense.
 var clipboardTools = []struct {
 	env  string
 	argv []string

@@ -12,7 +12,8 @@ import (
 	"hermes/ui/text"
 )
 
-// compositor makes one frame of many boxes. A box whose pane shows what it showed before costs a comparison.
+// compositor makes one frame of many boxes. A box whose pane shows what it showed before costs a
+// comparison.
 type compositor struct {
 	boxes  map[layout.Box]*framed
 	styles *style.Styles
@@ -33,9 +34,9 @@ type face struct {
 	focus bool
 }
 
-// paint composes what changed and writes it.
-func (f *frame) paint() {
-	f.sweep()
+// paintFrame composes what changed and writes it.
+func (f *frame) paintFrame() {
+	f.removeDoneOverlays()
 	f.dirty = false
 	if f.w == 0 || f.h == 0 {
 		return
@@ -60,33 +61,34 @@ func (f *frame) composeFrame() (string, screen.Cursor) {
 	}
 	rows := make([]string, f.h)
 	for _, b := range f.plan.Boxes {
-		f.box(b)
+		f.drawBox(b)
 	}
-	f.assemble(rows)
+	f.joinBoxes(rows)
 	f.drawToasts(rows)
-	cursor := f.cursor()
+	cursor := f.focusedCursor()
 	for _, o := range f.overlays {
 		cursor = f.drawOverlay(rows, o)
 	}
-	return f.legible(strings.Join(rows, "\n")), cursor
+	return f.toASCII(strings.Join(rows, "\n")), cursor
 }
 
-// plainSigns are stand-ins for the punctuation that sentences of ours use, each as wide as what it stands for.
+// plainSigns are stand-ins for the punctuation that sentences of ours use, each as wide as what it
+// stands for.
 var plainSigns = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer("·", "-", "…", "~", "─", "-", "│", "|", "←", "<", "→", ">", "«", "[", "»", "]", "–", "-", "’", "'", "↵", "~", "•", "*")
 })
 
-// legible gives a terminal that cannot be trusted with more than ASCII its signs. The glyphs of the style are ASCII there
-// already; what a conversation holds in other scripts stays as it is.
-func (f *frame) legible(frame string) string {
+// toASCII gives a terminal that cannot be trusted with more than ASCII its signs. The glyphs of the
+// style are ASCII there already; what a conversation holds in other scripts stays as it is.
+func (f *frame) toASCII(frame string) string {
 	if !f.styles.ASCII {
 		return frame
 	}
 	return plainSigns().Replace(frame)
 }
 
-// assemble joins the boxes of each row from left to right, and adds tabs and status.
-func (f *frame) assemble(rows []string) {
+// joinBoxes joins the boxes of each row from left to right, and adds tabs and status.
+func (f *frame) joinBoxes(rows []string) {
 	var b strings.Builder
 	for y := range rows {
 		switch {
@@ -112,8 +114,8 @@ func (f *frame) assemble(rows []string) {
 	}
 }
 
-// box borders the pane of b, unless it stands already.
-func (f *frame) box(b layout.Box) {
+// drawBox borders the pane of b, unless it stands already.
+func (f *frame) drawBox(b layout.Box) {
 	p := f.paneAt(b.Slot, b.Index)
 	now := face{focus: f.hasFocus(b), key: string('1' + rune(b.Slot))}
 	view := ""
@@ -121,14 +123,14 @@ func (f *frame) box(b layout.Box) {
 		now.title, view = p.Title(), p.View()
 	}
 	if now.focus {
-		now.bar = f.bar(p, b.W-4)
+		now.bar = f.actionBar(p, b.W-4)
 	}
 	old, ok := f.compose.boxes[b]
 	if ok && old.face == now && old.view == view {
 		return
 	}
 	fr := &framed{face: now, view: view}
-	fr.lines = f.border(b.W, b.H, now, view)
+	fr.lines = f.drawBorder(b.W, b.H, now, view)
 	f.compose.boxes[b] = fr
 }
 
@@ -136,14 +138,14 @@ func (f *frame) hasFocus(b layout.Box) bool {
 	return b.Slot == f.focus && (b.Slot != layout.Conversation || b.Index == f.convs.at)
 }
 
-// border draws the box of w x h cells around view.
-func (f *frame) border(w, h int, fc face, view string) []string {
+// drawBorder draws the box of w x h cells around view.
+func (f *frame) drawBorder(w, h int, fc face, view string) []string {
 	g, line, title := f.styles.Glyphs, f.styles.Border, f.styles.Title
 	if fc.focus {
 		line, title = f.styles.BorderFocus, f.styles.TitleFocus
 	}
 	lines := make([]string, 0, h)
-	lines = append(lines, titled(w, g, line, title, f.styles.Dim, fc))
+	lines = append(lines, titledBorder(w, g, line, title, f.styles.Dim, fc))
 	side := line.Render(g.Vertical)
 	inner := strings.Split(view, "\n")
 	for i := range h - 2 {
@@ -160,8 +162,8 @@ func (f *frame) border(w, h int, fc face, view string) []string {
 	return append(lines, line.Render(g.BottomLeft+g.Horizontal)+fc.bar+line.Render(strings.Repeat(g.Horizontal, rest)+g.BottomRight))
 }
 
-// titled draws the top border: key and title at the left, the rest at the right.
-func titled(w int, g style.Glyphs, line, title, dim styled, fc face) string {
+// titledBorder draws the top border: key and title at the left, the rest at the right.
+func titledBorder(w int, g style.Glyphs, line, title, dim styled, fc face) string {
 	left := fc.key
 	if fc.title.Text != "" {
 		left = strings.TrimSpace(left + " " + oneLine(text.Sanitize(fc.title.Text)))
@@ -192,14 +194,14 @@ func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\t", " ")
 // styled is the part of a lipgloss style that drawing needs.
 type styled interface{ Render(s ...string) string }
 
-// bar lists the actions that the focused pane wants named, as many as fit into w cells.
-func (f *frame) bar(p Pane, w int) string {
+// actionBar lists the actions that the focused pane wants named, as many as fit into w cells.
+func (f *frame) actionBar(p Pane, w int) string {
 	if p == nil {
 		return ""
 	}
 	out, used := "", 0
 	for _, a := range p.Actions() {
-		keys := f.keys.of(a)
+		keys := f.keys.keysOf(a)
 		if !a.InBar || len(keys) == 0 || a.Why != nil && a.Why() != "" {
 			continue
 		}
@@ -240,7 +242,7 @@ func (f *frame) tabRow() string {
 		parts = append(parts, st.Render(label))
 	}
 	row := strings.Join(parts, f.styles.Faint.Render(f.styles.Glyphs.Bar))
-	if p := f.convs.current(); p != nil {
+	if p := f.convs.currentPane(); p != nil {
 		if space := f.w - text.Width(row) - 2; space > 8 {
 			row += "  " + f.styles.Dim.Render(text.Truncate(oneLine(text.Sanitize(p.Title().Text)), space, f.styles.Glyphs.Ellipsis))
 		}
@@ -248,8 +250,8 @@ func (f *frame) tabRow() string {
 	return text.Fit(row, f.w)
 }
 
-// cursor returns the place of the focused pane's cursor on the screen.
-func (f *frame) cursor() screen.Cursor {
+// focusedCursor returns the place of the focused pane's cursor on the screen.
+func (f *frame) focusedCursor() screen.Cursor {
 	for _, b := range f.plan.Boxes {
 		if !f.hasFocus(b) {
 			continue
@@ -263,8 +265,8 @@ func (f *frame) cursor() screen.Cursor {
 	return screen.Cursor{}
 }
 
-// lay writes line over what stands at x, y in rows of w cells.
-func lay(rows []string, x, y int, line string, w int) {
+// overwriteLine writes line over what stands at x, y in rows of w cells.
+func overwriteLine(rows []string, x, y int, line string, w int) {
 	if y < 0 || y >= len(rows) {
 		return
 	}
@@ -274,7 +276,7 @@ func lay(rows []string, x, y int, line string, w int) {
 
 // drawOverlay draws one overlay in the middle of the rows and returns its cursor.
 func (f *frame) drawOverlay(rows []string, o *shown) screen.Cursor {
-	b := o.place(f.w, f.h)
+	b := o.centredBox(f.w, f.h)
 	inner := o.overlay.View(b.W-2, b.H-2)
 	hint := ""
 	if h := o.overlay.Hint(); h != "" {
@@ -284,9 +286,9 @@ func (f *frame) drawOverlay(rows []string, o *shown) screen.Cursor {
 	if p, ok := o.overlay.(Placer); ok {
 		title.Right = p.Place()
 	}
-	lines := f.border(b.W, b.H, face{title: title, focus: true, bar: hint}, inner)
+	lines := f.drawBorder(b.W, b.H, face{title: title, focus: true, bar: hint}, inner)
 	for i, line := range lines {
-		lay(rows, b.X, b.Y+i, line, f.w)
+		overwriteLine(rows, b.X, b.Y+i, line, f.w)
 	}
 	if c, ok := o.overlay.(Cursorer); ok {
 		x, y, on := c.Cursor()

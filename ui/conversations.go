@@ -15,7 +15,7 @@ type columns struct {
 	at   int
 }
 
-func (c *columns) all() []Pane {
+func (c *columns) allPanes() []Pane {
 	var out []Pane
 	for _, col := range c.cols {
 		out = append(out, col...)
@@ -23,7 +23,7 @@ func (c *columns) all() []Pane {
 	return out
 }
 
-func (c *columns) counts() []int {
+func (c *columns) rowCounts() []int {
 	out := make([]int, len(c.cols))
 	for i, col := range c.cols {
 		out[i] = len(col)
@@ -31,15 +31,15 @@ func (c *columns) counts() []int {
 	return out
 }
 
-func (c *columns) current() Pane {
-	if all := c.all(); c.at < len(all) {
+func (c *columns) currentPane() Pane {
+	if all := c.allPanes(); c.at < len(all) {
 		return all[c.at]
 	}
 	return nil
 }
 
-// where returns the column and the row of the current conversation.
-func (c *columns) where() (col, row int) {
+// currentPlace returns the column and the row of the current conversation.
+func (c *columns) currentPlace() (col, row int) {
 	n := c.at
 	for i := range c.cols {
 		if n < len(c.cols[i]) {
@@ -50,13 +50,14 @@ func (c *columns) where() (col, row int) {
 	return 0, 0
 }
 
-// put shows p at the place that w names, and makes it current. It returns the pane that it replaced, or nil.
-func (c *columns) put(p Pane, w Where) (old Pane) {
+// placePane shows p at the place that w names, and makes it current. It returns the pane that it
+// replaced, or nil.
+func (c *columns) placePane(p Pane, w Where) (old Pane) {
 	if len(c.cols) == 0 {
 		c.cols = [][]Pane{{p}}
 		return nil
 	}
-	col, row := c.where()
+	col, row := c.currentPlace()
 	switch w {
 	case Right:
 		c.cols = append(c.cols[:col+1], append([][]Pane{{p}}, c.cols[col+1:]...)...)
@@ -72,48 +73,49 @@ func (c *columns) put(p Pane, w Where) (old Pane) {
 	return old
 }
 
-// remove takes the current conversation away, unless it is the only one.
-func (c *columns) remove() (old Pane, ok bool) {
-	if len(c.all()) < 2 {
+// removeCurrent takes the current conversation away, unless it is the only one.
+func (c *columns) removeCurrent() (old Pane, ok bool) {
+	if len(c.allPanes()) < 2 {
 		return nil, false
 	}
-	col, row := c.where()
+	col, row := c.currentPlace()
 	old = c.cols[col][row]
 	c.cols[col] = append(c.cols[col][:row:row], c.cols[col][row+1:]...)
 	if len(c.cols[col]) == 0 {
 		c.cols = append(c.cols[:col:col], c.cols[col+1:]...)
 	}
-	c.at = min(c.at, len(c.all())-1)
+	c.at = min(c.at, len(c.allPanes())-1)
 	return old, true
 }
 
-// keep is how many conversations out of sight stay as they were: scroll position, draft, live deltas.
+// keep is how many conversations out of sight stay as they were: scroll position, draft, live
+// deltas.
 const keep = 4
 
 // openSession shows a session: the pane that shows it already, one kept out of sight, or a new one.
 func (f *frame) openSession(msg OpenSession) tea.Cmd {
-	f.blurPane(f.focused())
+	f.blurPane(f.focusedPane())
 	f.focus = layout.Conversation
 	if f.findOpen(msg) {
-		f.arrange()
-		return f.hand(msg)
+		f.computeLayout()
+		return f.sendToConversation(msg)
 	}
 	p := f.takeCached(msg.UID)
 	if p == nil {
 		p = f.opt.Conversation(msg.UID)
 	}
-	if old := f.convs.put(p, msg.Where); old != nil {
-		f.cache(old)
+	if old := f.convs.placePane(p, msg.Where); old != nil {
+		f.cachePane(old)
 	}
 	p.Restyle(f.styles)
-	f.arrange()
-	return f.hand(msg)
+	f.computeLayout()
+	return f.sendToConversation(msg)
 }
 
-// hand gives msg to the current conversation.
-func (f *frame) hand(msg tea.Msg) tea.Cmd {
-	p := f.convs.current()
-	return own(p, p.Update(msg))
+// sendToConversation gives msg to the current conversation.
+func (f *frame) sendToConversation(msg tea.Msg) tea.Cmd {
+	p := f.convs.currentPane()
+	return ownedCommand(p, p.Update(msg))
 }
 
 // findOpen makes the conversation that shows the session current. A split always opens another.
@@ -121,7 +123,7 @@ func (f *frame) findOpen(msg OpenSession) bool {
 	if msg.UID == "" || msg.Where != Here {
 		return false
 	}
-	for i, p := range f.convs.all() {
+	for i, p := range f.convs.allPanes() {
 		if sessionOf(p) == msg.UID {
 			f.convs.at = i
 			return true
@@ -140,7 +142,7 @@ func (f *frame) takeCached(uid string) Pane {
 	return nil
 }
 
-func (f *frame) cache(p Pane) {
+func (f *frame) cachePane(p Pane) {
 	p.Resize(0, 0)
 	if sessionOf(p) == "" {
 		return // nothing was said in it
@@ -150,17 +152,18 @@ func (f *frame) cache(p Pane) {
 }
 
 func (f *frame) closeSplit() tea.Cmd {
-	f.blurPane(f.focused())
-	old, ok := f.convs.remove()
+	f.blurPane(f.focusedPane())
+	old, ok := f.convs.removeCurrent()
 	if ok {
-		f.cache(old)
+		f.cachePane(old)
 	}
-	f.arrange()
+	f.computeLayout()
 	return nil
 }
 
-// forget puts a new conversation in the place of each that shows a session which is gone.
-func (f *frame) forget(uid string) tea.Cmd {
+// replaceDeletedSession puts a new conversation in the place of each that shows a session which is
+// gone.
+func (f *frame) replaceDeletedSession(uid string) tea.Cmd {
 	f.cached = slices.DeleteFunc(f.cached, func(p Pane) bool { return sessionOf(p) == uid })
 	var cmds []tea.Cmd
 	for _, col := range f.convs.cols {
@@ -171,11 +174,11 @@ func (f *frame) forget(uid string) tea.Cmd {
 			p := f.opt.Conversation("")
 			p.Restyle(f.styles)
 			col[row] = p
-			cmds = append(cmds, own(p, p.Update(OpenSession{UID: sessionOf(p)})))
+			cmds = append(cmds, ownedCommand(p, p.Update(OpenSession{UID: sessionOf(p)})))
 		}
 	}
 	if len(cmds) > 0 {
-		f.arrange()
+		f.computeLayout()
 	}
 	return tea.Batch(cmds...)
 }
@@ -215,15 +218,15 @@ func (f *frame) saveArrangement() tea.Cmd {
 	}
 }
 
-// arrange computes the plan and hands every pane its size.
-func (f *frame) arrange() {
+// computeLayout computes the plan and hands every pane its size.
+func (f *frame) computeLayout() {
 	f.dirty, f.moved = true, true
 	r := layout.Request{
 		W: f.w, H: f.h, Preset: f.arranged.Preset, Sizes: f.arranged.Sizes, Zoom: f.arranged.Zoom,
-		Columns: f.convs.counts(), Focus: f.focus, Index: f.convs.at,
+		Columns: f.convs.rowCounts(), Focus: f.focus, Index: f.convs.at,
 	}
 	f.plan = layout.Arrange(r)
-	if f.plan.Tabs && f.focus == layout.Output && f.guests.front() != nil { // a terminal wants every row there is
+	if f.plan.Tabs && f.focus == layout.Output && f.guests.frontPane() != nil { // a terminal wants every row there is
 		r.Zoom = true
 		f.plan = layout.Arrange(r)
 	}
@@ -234,12 +237,12 @@ func (f *frame) arrange() {
 			p.Resize(b.W-2, b.H-2)
 		}
 	}
-	for _, p := range f.panes() {
+	for _, p := range f.allPanes() {
 		if !seen[p] {
 			p.Resize(0, 0)
 		}
 	}
-	if p, ok := f.focused().(Focuser); ok {
+	if p, ok := f.focusedPane().(Focuser); ok {
 		p.Focus(len(f.overlays) == 0)
 	}
 }
@@ -256,24 +259,24 @@ func (f *frame) setFocus(slot layout.Slot, index int) {
 	if f.paneAt(slot, index) == nil || here { // a pane that has the focus would end what is typed in it
 		return
 	}
-	f.blurPane(f.focused())
+	f.blurPane(f.focusedPane())
 	f.focus = slot
 	if slot == layout.Conversation {
 		f.convs.at = index
 	}
-	f.arrange()
+	f.computeLayout()
 }
 
 func (f *frame) focusPane(id ID) {
-	for i, p := range f.convs.all() {
+	for i, p := range f.convs.allPanes() {
 		if p.ID() == id {
 			f.setFocus(layout.Conversation, i)
 			return
 		}
 	}
-	if f.guests.show(id) {
+	if f.guests.bringToFront(id) {
 		f.setFocus(layout.Output, 0)
-		f.arrange()
+		f.computeLayout()
 		return
 	}
 	for i, p := range f.opt.Side {
@@ -299,7 +302,7 @@ func (f *frame) nextFocus(step int) {
 		}
 	}
 	add(layout.Sessions)
-	for i := range f.convs.all() {
+	for i := range f.convs.allPanes() {
 		ring = append(ring, place{layout.Conversation, i})
 	}
 	add(layout.Output)
@@ -314,8 +317,8 @@ func (f *frame) nextFocus(step int) {
 	f.setFocus(layout.Conversation, f.convs.at)
 }
 
-func (f *frame) restyle() {
-	for _, p := range append(f.panes(), f.cached...) {
+func (f *frame) restyleAll() {
+	for _, p := range append(f.allPanes(), f.cached...) {
 		p.Restyle(f.styles)
 	}
 	for _, o := range f.overlays {

@@ -13,8 +13,8 @@ import (
 	"hermes/ui/style"
 )
 
-// frame is the root model. Update changes state and marks dirty; paint composes and writes. Each kind of message has its
-// own method, in the file of its subject.
+// frame is the root model. Update changes state and marks dirty; paint composes and writes. Each
+// kind of message has its own method, in the file of its subject.
 type frame struct {
 	opt    Options
 	styles *style.Styles
@@ -84,11 +84,11 @@ func newFrame(opt Options, out *screen.Screen, term *terminal) *frame {
 	f.keys = newKeymap(opt.Keys)
 	f.status.sessions = map[string]*sessionStatus{}
 	f.arranged = f.loadArrangement()
-	t, err := opt.theme(opt.Theme)
-	f.styles = opt.styles(t)
+	t, err := opt.loadTheme(opt.Theme)
+	f.styles = opt.newStyles(t)
 	f.screen.SetCanvas(f.styles.Canvas())
 	if err != nil {
-		f.toasts.show(opt.Now(), event.Warn, err.Error(), "the default theme is shown instead")
+		f.toasts.addToast(opt.Now(), event.Warn, err.Error(), "the default theme is shown instead")
 	}
 	if opt.Slash != nil {
 		opt.Slash.frame = f
@@ -98,20 +98,22 @@ func newFrame(opt Options, out *screen.Screen, term *terminal) *frame {
 
 // Init opens the first session and tells everybody.
 func (f *frame) Init() tea.Cmd {
-	f.restyle()
+	f.restyleAll()
 	cmd := f.openSession(OpenSession{UID: f.opt.Session})
 	if f.opt.W > 0 {
 		f.resize(tea.WindowSizeMsg{Width: f.opt.W, Height: f.opt.H})
 	}
 	f.dirty = true
-	f.paint()
-	return f.after(cmd)
+	f.paintFrame()
+	return f.trackCommand(cmd)
 }
 
-// View returns the last composed frame. Nothing is computed here: bubbletea calls it after every message.
+// View returns the last composed frame. Nothing is computed here: bubbletea calls it after every
+// message.
 func (f *frame) View() string { return f.view }
 
-// Update handles one message and paints: at once after a person did something or a batch came, else at most every 33 ms.
+// Update handles one message and paints: at once after a person did something or a batch came, else
+// at most every 33 ms.
 func (f *frame) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer crash.Guard("screen")
 	switch m := msg.(type) {
@@ -121,20 +123,20 @@ func (f *frame) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case batch:
 		defer m.done()
 	}
-	cmd, urgent := f.handle(msg)
-	cmd = tea.Batch(cmd, f.tellSession(), f.wake())
+	cmd, urgent := f.handleMessage(msg)
+	cmd = tea.Batch(cmd, f.tellSession(), f.wakePanes())
 	if !f.dirty {
-		return f, f.after(cmd)
+		return f, f.trackCommand(cmd)
 	}
 	if wait := f.throttle(urgent); wait > 0 {
 		if f.timing {
-			return f, f.after(cmd)
+			return f, f.trackCommand(cmd)
 		}
 		f.timing = true
-		return f, f.after(tea.Batch(cmd, f.timer(wait, paintNow{})))
+		return f, f.trackCommand(tea.Batch(cmd, f.messageAfter(wait, paintNow{})))
 	}
-	f.paint()
-	return f, tea.Batch(f.after(cmd), f.scheduleRefresh())
+	f.paintFrame()
+	return f, tea.Batch(f.trackCommand(cmd), f.scheduleRefresh())
 }
 
 const frameInterval = 33 * time.Millisecond
@@ -151,15 +153,16 @@ func (f *frame) throttle(urgent bool) time.Duration {
 	return wait
 }
 
-// handle changes state. urgent says that a person waits for the picture, or that the bridge has throttled already.
-func (f *frame) handle(msg tea.Msg) (cmd tea.Cmd, urgent bool) {
+// handleMessage changes state. urgent says that a person waits for the picture, or that the bridge
+// has throttled already.
+func (f *frame) handleMessage(msg tea.Msg) (cmd tea.Cmd, urgent bool) {
 	switch msg := msg.(type) {
 	case batch:
-		return f.apply(msg.events), true
+		return f.applyEvents(msg.events), true
 	case tea.KeyMsg:
-		return f.key(msg), true
+		return f.handleKey(msg), true
 	case tea.MouseMsg:
-		return f.mouse(msg), f.calm(msg)
+		return f.handleMouse(msg), f.isMereMotion(msg)
 	case tea.WindowSizeMsg:
 		f.resize(msg)
 		return nil, true
@@ -170,10 +173,10 @@ func (f *frame) handle(msg tea.Msg) (cmd tea.Cmd, urgent bool) {
 		f.timing = false
 		return nil, false
 	case refreshNow:
-		f.refreshed(msg)
+		f.handleTick(msg)
 		return nil, true
 	case from:
-		return f.deliver(msg), true // somebody asked for it: a session that was opened, hits of a search
+		return f.deliverMessage(msg), true // somebody asked for it: a session that was opened, hits of a search
 	case FrameMsg:
 		return f.frameMsg(nil, msg), true
 	case tea.ResumeMsg:
@@ -182,12 +185,12 @@ func (f *frame) handle(msg tea.Msg) (cmd tea.Cmd, urgent bool) {
 	case nil:
 		return nil, false
 	default:
-		return f.internal(msg)
+		return f.handleInternal(msg)
 	}
 }
 
-// internal handles the rarer messages of the frame to itself.
-func (f *frame) internal(msg tea.Msg) (tea.Cmd, bool) {
+// handleInternal handles the rarer messages of the frame to itself.
+func (f *frame) handleInternal(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case themeChanged:
 		if msg.name == f.styles.Name || msg.name == f.styles.Theme.Base {
@@ -203,10 +206,10 @@ func (f *frame) internal(msg tea.Msg) (tea.Cmd, bool) {
 		return msg.then, true
 	case copied:
 		f.dirty = true
-		f.toasts.show(f.opt.Now(), msg.level, msg.text, msg.hint)
+		f.toasts.addToast(f.opt.Now(), msg.level, msg.text, msg.hint)
 	case saved:
 		if msg.err != nil {
-			return f.say(event.Warn, "the layout could not be saved: "+msg.err.Error(), ""), true
+			return f.showToast(event.Warn, "the layout could not be saved: "+msg.err.Error(), ""), true
 		}
 	default:
 		return f.toOverlay(msg), false
@@ -214,10 +217,11 @@ func (f *frame) internal(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// mouseInterval is how often the wheel or a drag paints: every report counts, not every one is worth a frame.
+// mouseInterval is how often the wheel or a drag paints: every report counts, not every one is
+// worth a frame.
 const mouseInterval = 16 * time.Millisecond
 
-func (f *frame) calm(msg tea.MouseMsg) bool {
+func (f *frame) isMereMotion(msg tea.MouseMsg) bool {
 	if !tea.MouseEvent(msg).IsWheel() && msg.Action != tea.MouseActionMotion {
 		return true
 	}
@@ -229,42 +233,43 @@ func (f *frame) calm(msg tea.MouseMsg) bool {
 	return true
 }
 
-// apply folds a batch into the status row and every pane.
-func (f *frame) apply(events []event.Envelope) tea.Cmd {
-	cmd := f.observe(events)
-	for _, p := range append(f.panes(), f.cached...) {
+// applyEvents folds a batch into the status row and every pane.
+func (f *frame) applyEvents(events []event.Envelope) tea.Cmd {
+	cmd := f.foldEvents(events)
+	for _, p := range append(f.allPanes(), f.cached...) {
 		if p.Apply(events) {
 			f.dirty = true
 		}
 		if w, ok := p.(Waker); ok {
-			cmd = tea.Batch(cmd, own(p, w.Wake()))
+			cmd = tea.Batch(cmd, ownedCommand(p, w.Wake()))
 		}
 	}
 	for _, o := range f.overlays {
 		if w, ok := o.overlay.(Observer); ok {
 			for _, e := range events {
-				cmd = tea.Batch(cmd, o.own(w.Observe(e)))
+				cmd = tea.Batch(cmd, o.ownMessages(w.Observe(e)))
 			}
 		}
 	}
 	for _, e := range events {
 		if _, gone := e.Event.(event.SessionDeleted); gone {
-			cmd = tea.Batch(cmd, f.forget(e.Session))
+			cmd = tea.Batch(cmd, f.replaceDeletedSession(e.Session))
 		}
 	}
 	return cmd
 }
 
-// wake asks the panes for work after their sizes changed: there may be room for what was not read before.
-func (f *frame) wake() tea.Cmd {
+// wakePanes asks the panes for work after their sizes changed: there may be room for what was not
+// read before.
+func (f *frame) wakePanes() tea.Cmd {
 	if !f.moved {
 		return nil
 	}
 	f.moved = false
 	var cmds []tea.Cmd
-	for _, p := range f.panes() {
+	for _, p := range f.allPanes() {
 		if w, ok := p.(Waker); ok {
-			cmds = append(cmds, own(p, w.Wake()))
+			cmds = append(cmds, ownedCommand(p, w.Wake()))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -276,7 +281,7 @@ func (f *frame) resize(msg tea.WindowSizeMsg) {
 	}
 	f.w, f.h = max(msg.Width, 0), max(msg.Height, 0)
 	f.screen.Resize(f.w, f.h)
-	f.arrange()
+	f.computeLayout()
 }
 
 // repaint starts over from an empty terminal.
@@ -285,8 +290,8 @@ func (f *frame) repaint() {
 	f.dirty = true
 }
 
-// timer brings msg after d, unless the program ends before.
-func (f *frame) timer(d time.Duration, msg tea.Msg) tea.Cmd {
+// messageAfter brings msg after d, unless the program ends before.
+func (f *frame) messageAfter(d time.Duration, msg tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		t := time.NewTimer(d)
 		defer t.Stop()

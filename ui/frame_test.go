@@ -177,8 +177,9 @@ func TestIdleMeansIdle(t *testing.T) {
 	s := uitest.Start(t, opt, 120, 40)
 	s.WaitFor("ready")
 	s.Settle()
-	// Nothing must happen: a stretch of time is the only way to see that. On a busy machine what the start still has to draw
-	// may come in the first ones; what goes on by itself comes in all of them.
+	// Nothing must happen: a stretch of time is the only way to see that. On a busy machine what
+	// the start still has to draw may come in the first ones; what goes on by itself comes in all
+	// of them.
 	for range 10 {
 		before := s.Term.Stats()
 		time.Sleep(700 * time.Millisecond)
@@ -195,7 +196,7 @@ func TestEventsReachPanesAndStatusRow(t *testing.T) {
 	s.WaitFor("ready")
 	h := event.Header{Session: "s1", Turn: "t1"}
 	opt.Bus.Publish(h, event.TurnStarted{Model: "sonnet"})
-	opt.Bus.Publish(h, event.TurnPhase{Turn: "t1", Phase: "running pytest\x1b[2J"})
+	opt.Bus.Publish(h, event.TurnPhase{Turn: "t1", Kind: event.PhaseRunning, Tool: "pytest\x1b[2J"})
 	opt.Bus.Publish(h, event.UsageTick{Session: "s1", Context: 62_000, Window: 200_000, Total: chat.Usage{Cost: 42_000, CostKnown: true}})
 	opt.Bus.Publish(h, event.ApprovalAsked{ID: "a", Title: "Run this?"})
 	for i := range 100 {
@@ -368,7 +369,7 @@ func TestPriceAndTheWayOutAreNamedAtEveryWidth(t *testing.T) {
 		opt.Bus.Publish(h, event.TurnStarted{Model: "some-vendor/a-model-with-a-name"})
 		opt.Bus.Publish(h, event.UsageTick{Session: "s1", Context: 5000, Window: 20000, Total: chat.Usage{Cost: 42000, CostKnown: true}})
 		opt.Bus.Publish(h, event.ToolStarted{Call: call, Gist: "pytest -q --maxfail=1 tests/pool", Backend: "analytics"})
-		opt.Bus.Publish(h, event.TurnPhase{Turn: "t1", Phase: "running terminal"})
+		opt.Bus.Publish(h, event.TurnPhase{Turn: "t1", Kind: event.PhaseRunning, Tool: "terminal"})
 		s.Wait("work, price and keys", func(p string) bool {
 			rows := strings.Split(strings.TrimRight(p, "\n "), "\n")
 			last := rows[len(rows)-1]
@@ -377,7 +378,8 @@ func TestPriceAndTheWayOutAreNamedAtEveryWidth(t *testing.T) {
 	}
 }
 
-// Keys that come in one read, from a slow line or a paste without brackets, do what they would do one by one.
+// Keys that come in one read, from a slow line or a paste without brackets, do what they would do
+// one by one.
 func TestKeysOfOneReadAreThoseOfASlowTypist(t *testing.T) {
 	opt, _ := options(t)
 	var ran atomic.Int32

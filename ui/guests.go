@@ -8,8 +8,8 @@ import (
 	"hermes/ui/layout"
 )
 
-// guests are the panes that stand over the output, in the order in which they were opened. at is the one in front, from 1; 0 is
-// the output itself.
+// guests are the panes that stand over the output, in the order in which they were opened. at is
+// the one in front, from 1; 0 is the output itself.
 type guests struct {
 	list []guest
 	at   int
@@ -21,8 +21,8 @@ type guest struct {
 	from layout.Slot
 }
 
-// front is the pane in front of the output; nil when that is seen.
-func (g *guests) front() Pane {
+// frontPane is the pane in front of the output; nil when that is seen.
+func (g *guests) frontPane() Pane {
 	if g.at < 1 || g.at > len(g.list) {
 		return nil
 	}
@@ -41,8 +41,8 @@ func (g *guests) index(id ID) int {
 	return slices.IndexFunc(g.list, func(x guest) bool { return x.pane.ID() == id })
 }
 
-// show puts an open pane to the front.
-func (g *guests) show(id ID) bool {
+// bringToFront puts an open pane to the front.
+func (g *guests) bringToFront(id ID) bool {
 	i := g.index(id)
 	if i < 0 {
 		return false
@@ -53,14 +53,14 @@ func (g *guests) show(id ID) bool {
 
 // openGuest shows a pane over the output.
 func (f *frame) openGuest(p Pane) {
-	f.blurPane(f.focused())
-	if !f.guests.show(p.ID()) {
+	f.blurPane(f.focusedPane())
+	if !f.guests.bringToFront(p.ID()) {
 		p.Restyle(f.styles)
 		f.guests.list = append(f.guests.list, guest{p, f.focus})
 		f.guests.at = len(f.guests.list)
 	}
 	f.focus = layout.Output
-	f.arrange()
+	f.computeLayout()
 }
 
 // closeGuest takes a pane away; the focus goes back to where it was before.
@@ -70,7 +70,7 @@ func (f *frame) closeGuest(id ID) {
 		return
 	}
 	gone := f.guests.list[i]
-	had := f.focused() == gone.pane
+	had := f.focusedPane() == gone.pane
 	f.blurPane(gone.pane)
 	gone.pane.Resize(0, 0)
 	f.guests.list = slices.Delete(f.guests.list, i, i+1)
@@ -80,7 +80,7 @@ func (f *frame) closeGuest(id ID) {
 	if had && gone.from != layout.Output {
 		f.focus = gone.from
 	}
-	f.arrange()
+	f.computeLayout()
 }
 
 // turnGuests goes to the next pane in the place of the output.
@@ -88,16 +88,17 @@ func (f *frame) turnGuests() {
 	if len(f.guests.list) == 0 {
 		return
 	}
-	f.blurPane(f.focused())
+	f.blurPane(f.focusedPane())
 	f.guests.at = (f.guests.at + 1) % (len(f.guests.list) + 1)
-	f.arrange()
+	f.computeLayout()
 }
 
-// grabbed gives a key to the focused pane when that takes all of them; ok is false when it does not.
-func (f *frame) grabbed(msg tea.KeyMsg, name string) (cmd tea.Cmd, ok bool) {
-	p := f.focused()
+// sendGrabbedKey gives a key to the focused pane when that takes all of them; ok is false when it
+// does not.
+func (f *frame) sendGrabbedKey(msg tea.KeyMsg, name string) (cmd tea.Cmd, ok bool) {
+	p := f.focusedPane()
 	g, is := p.(Grabber)
-	if !is || f.top() != nil {
+	if !is || f.topOverlay() != nil {
 		return nil, false
 	}
 	escape := g.Grabs()
@@ -105,13 +106,13 @@ func (f *frame) grabbed(msg tea.KeyMsg, name string) (cmd tea.Cmd, ok bool) {
 		return nil, false
 	}
 	for _, e := range ofPane(p) {
-		keys := f.keys.of(e.Action)
+		keys := f.keys.keysOf(e.Action)
 		if len(keys) == 0 {
 			keys = e.Keys // settings cannot lock anybody in
 		}
 		if e.ID == escape && slices.Contains(keys, name) && !msg.Paste {
-			return f.run(e, ""), true
+			return f.runAction(e, ""), true
 		}
 	}
-	return own(p, p.Update(msg)), true
+	return ownedCommand(p, p.Update(msg)), true
 }

@@ -13,8 +13,8 @@ import (
 // keymap is what a person's configuration changes about keys.
 type keymap struct{ changed map[string][]string }
 
-// newKeymap takes what the configuration says. A file may hold anything, and the names of keys stand on the screen: what
-// no key can be called is left out.
+// newKeymap takes what the configuration says. A file may hold anything, and the names of keys
+// stand on the screen: what no key can be called is left out.
 func newKeymap(changed map[string][]string) *keymap {
 	k := &keymap{make(map[string][]string, len(changed))}
 	for id, keys := range changed {
@@ -25,16 +25,17 @@ func newKeymap(changed map[string][]string) *keymap {
 	return k
 }
 
-// of returns the keys of an action.
-func (k *keymap) of(a Action) []string {
+// keysOf returns the keys of an action.
+func (k *keymap) keysOf(a Action) []string {
 	if keys, ok := k.changed[a.ID]; ok {
 		return keys
 	}
 	return a.Keys
 }
 
-// first returns the first key of an action: usual, unless the configuration changed it; "" when it has none.
-func (k *keymap) first(id, usual string) string {
+// firstKey returns the first key of an action: usual, unless the configuration changed it; "" when
+// it has none.
+func (k *keymap) firstKey(id, usual string) string {
 	keys, changed := k.changed[id]
 	switch {
 	case !changed:
@@ -52,18 +53,18 @@ type entry struct {
 	owner Pane
 }
 
-// why returns the reason why the action cannot run now, or "".
-func (e entry) why() string {
+// disabledReason returns the reason why the action cannot run now, or "".
+func (e entry) disabledReason() string {
 	if e.Why == nil {
 		return ""
 	}
 	return e.Why()
 }
 
-// global are the actions that work everywhere.
-func (f *frame) global() []entry {
+// globalActions are the actions that work everywhere.
+func (f *frame) globalActions() []entry {
 	var out []entry
-	for _, a := range f.actions() {
+	for _, a := range f.frameActions() {
 		out = append(out, entry{Action: a})
 	}
 	for _, a := range f.opt.Actions {
@@ -96,17 +97,17 @@ func ofPane(p Pane) []entry {
 	return out
 }
 
-// table lists every action that can be reached now: the focused pane's first, then the other panes', then the global ones.
-// Of several conversations only the current one's count.
-func (f *frame) table() []entry {
-	first := f.focused()
+// reachableActions lists every action that can be reached now: the focused pane's first, then the
+// other panes', then the global ones. Of several conversations only the current one's count.
+func (f *frame) reachableActions() []entry {
+	first := f.focusedPane()
 	out := ofPane(first)
-	for _, p := range append([]Pane{f.convs.current()}, f.opt.Side...) {
+	for _, p := range append([]Pane{f.convs.currentPane()}, f.opt.Side...) {
 		if p != first {
 			out = append(out, ofPane(p)...)
 		}
 	}
-	out = append(out, f.global()...)
+	out = append(out, f.globalActions()...)
 	if f.opt.More != nil { // last: the program's own commands count before them
 		for _, a := range f.opt.More() {
 			out = append(out, entry{Action: a})
@@ -115,15 +116,16 @@ func (f *frame) table() []entry {
 	return out
 }
 
-// find returns the action that key means now. A disabled action of the pane leaves the key to a global one.
-func (f *frame) find(key string, typing bool) (entry, bool) {
+// findAction returns the action that key means now. A disabled action of the pane leaves the key to
+// a global one.
+func (f *frame) findAction(key string, typing bool) (entry, bool) {
 	var refused *entry
-	for _, list := range [][]entry{ofPane(f.focused()), f.global()} {
+	for _, list := range [][]entry{ofPane(f.focusedPane()), f.globalActions()} {
 		for _, e := range list {
-			if !slices.Contains(f.keys.of(e.Action), key) || typing && printable(key) {
+			if !slices.Contains(f.keys.keysOf(e.Action), key) || typing && isPrintable(key) {
 				continue
 			}
-			if e.why() == "" {
+			if e.disabledReason() == "" {
 				return e, true
 			}
 			if refused == nil {
@@ -137,12 +139,13 @@ func (f *frame) find(key string, typing bool) (entry, bool) {
 	return entry{}, false
 }
 
-// printable reports keys that are text for somebody who types.
-func printable(key string) bool {
+// isPrintable reports keys that are text for somebody who types.
+func isPrintable(key string) bool {
 	return len([]rune(key)) == 1 || key == "space"
 }
 
-// KeyProblems reports what is wrong with configured keys: ids that no action has, and two actions of one Group on one key.
+// KeyProblems reports what is wrong with configured keys: ids that no action has, and two actions
+// of one Group on one key.
 func KeyProblems(keys map[string][]string, groups ...[]Action) []string {
 	var out, ids []string
 	known := map[string]bool{}
@@ -151,7 +154,7 @@ func KeyProblems(keys map[string][]string, groups ...[]Action) []string {
 			known[a.ID] = true
 			ids = append(ids, a.ID)
 		}
-		out = append(out, conflicts(keys, group)...)
+		out = append(out, keyConflicts(keys, group)...)
 	}
 	for id := range keys {
 		if !known[id] {
@@ -162,11 +165,11 @@ func KeyProblems(keys map[string][]string, groups ...[]Action) []string {
 	return slices.Compact(out)
 }
 
-func conflicts(changed map[string][]string, group []Action) []string {
+func keyConflicts(changed map[string][]string, group []Action) []string {
 	k, taken := newKeymap(changed), map[string]string{}
 	var out []string
 	for _, a := range group {
-		for _, key := range k.of(a) {
+		for _, key := range k.keysOf(a) {
 			place := a.Group + "\x00" + key // the same key may mean something else in another pane
 			if other := taken[place]; other != "" && other != a.ID {
 				out = append(out, fmt.Sprintf("keys: %q is on both %s and %s; %s wins", key, other, a.ID, other))
@@ -180,9 +183,9 @@ func conflicts(changed map[string][]string, group []Action) []string {
 
 // runByID runs an action as the palette would.
 func (f *frame) runByID(id, arg string) tea.Cmd {
-	for _, e := range f.table() {
+	for _, e := range f.reachableActions() {
 		if e.ID == id {
-			return f.run(e, arg)
+			return f.runAction(e, arg)
 		}
 	}
 	return nil
@@ -205,20 +208,20 @@ func KeysMarkdown(actions []Action) string {
 	for _, g := range order {
 		fmt.Fprintf(&b, "\n## %s\n\n| keys | command | what it does | id |\n| --- | --- | --- | --- |\n", g)
 		for _, a := range groups[g] {
-			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", codes(a.Keys), codes(slash(a)), strings.TrimSpace(a.Title+". "+a.Help), a.ID)
+			fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", asCode(a.Keys), asCode(slashNames(a)), strings.TrimSpace(a.Title+". "+a.Help), a.ID)
 		}
 	}
 	return b.String()
 }
 
-func slash(a Action) []string {
+func slashNames(a Action) []string {
 	if a.Slash == "" {
 		return nil
 	}
 	return []string{strings.TrimSpace("/" + a.Slash + " " + a.Arg)}
 }
 
-func codes(list []string) string {
+func asCode(list []string) string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = "`" + strings.ReplaceAll(s, "|", "\\|") + "`"

@@ -75,8 +75,8 @@ func TestEveryKeyCanBeTyped(t *testing.T) {
 	}
 }
 
-// BenchmarkFrame measures from a message to the painted frame. hit: nothing changed. key: a character in the composer.
-// miss: every pane shows something else.
+// BenchmarkFrame measures from a message to the painted frame. hit: nothing changed. key: a
+// character in the composer. miss: every pane shows something else.
 func BenchmarkFrame(b *testing.B) {
 	full := style.True
 	setup := func(b *testing.B) (*driven, []*fake) {

@@ -12,8 +12,8 @@ import (
 	"hermes/themes"
 )
 
-// items lists a table for the palette and the help.
-func (f *frame) items(table []entry) []Item {
+// menuItems lists a table for the palette and the help.
+func (f *frame) menuItems(table []entry) []Item {
 	var out []Item
 	seen := map[string]bool{}
 	for _, e := range table {
@@ -21,17 +21,17 @@ func (f *frame) items(table []entry) []Item {
 			continue
 		}
 		seen[e.ID] = true
-		it := Item{ID: e.ID, Title: e.Title, Group: e.Group, Why: e.why(), Right: strings.Join(f.keys.of(e.Action), " ")}
+		it := Item{ID: e.ID, Title: e.Title, Group: e.Group, Why: e.disabledReason(), Right: strings.Join(f.keys.keysOf(e.Action), " ")}
 		if e.Slash != "" {
 			it.Detail = "/" + e.Slash
 		}
 		out = append(out, it)
 	}
-	return grouped(out)
+	return groupItems(out)
 }
 
-// grouped puts the items of a group together, in the order in which the groups first come.
-func grouped(items []Item) []Item {
+// groupItems puts the items of a group together, in the order in which the groups first come.
+func groupItems(items []Item) []Item {
 	place := map[string]int{}
 	for _, it := range items {
 		if _, known := place[it.Group]; !known {
@@ -42,8 +42,9 @@ func grouped(items []Item) []Item {
 	return items
 }
 
-// possible moves what cannot be done now behind what can: in its group, and groups that can do nothing behind the others.
-func possible(items []Item) []Item {
+// possibleFirst moves what cannot be done now behind what can: in its group, and groups that can do
+// nothing behind the others.
+func possibleFirst(items []Item) []Item {
 	able := map[string]bool{}
 	for _, it := range items {
 		able[it.Group] = able[it.Group] || it.Why == ""
@@ -70,24 +71,24 @@ func possible(items []Item) []Item {
 }
 
 func (f *frame) openPalette() {
-	table := f.table()
-	f.push(nil, NewPicker(PickerOptions{
-		Title: "Commands", Items: possible(f.items(table)), Placeholder: "what do you want to do?",
+	table := f.reachableActions()
+	f.pushOverlay(nil, NewPicker(PickerOptions{
+		Title: "Commands", Items: possibleFirst(f.menuItems(table)), Placeholder: "what do you want to do?",
 		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
 	}))
 }
 
 func (f *frame) openHelp() {
-	items := f.items(f.table())
+	items := f.menuItems(f.reachableActions())
 	for i := range items {
-		for _, e := range f.table() {
+		for _, e := range f.reachableActions() {
 			if e.ID == items[i].ID && e.Help != "" {
 				items[i].Detail = strings.TrimSpace(items[i].Detail + " " + e.Help)
 				break
 			}
 		}
 	}
-	f.push(nil, NewPicker(PickerOptions{
+	f.pushOverlay(nil, NewPicker(PickerOptions{
 		Title: "Help", Items: items, Placeholder: "search keys and commands",
 		Hint:   "enter runs it  esc close  shift+drag selects text",
 		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
@@ -96,7 +97,7 @@ func (f *frame) openHelp() {
 
 // openSearch asks for what to look for in the focused pane and shows the count while typing.
 func (f *frame) openSearch() {
-	s, ok := f.focused().(Searcher)
+	s, ok := f.focusedPane().(Searcher)
 	if !ok {
 		return
 	}
@@ -114,7 +115,7 @@ func (f *frame) openSearch() {
 		}
 		return strconv.Itoa(hits) + " hits"
 	}
-	f.push(nil, NewPrompt(PromptOptions{
+	f.pushOverlay(nil, NewPrompt(PromptOptions{
 		Title: "Search in this pane", Placeholder: "alt+n and alt+p move between hits", Changed: look, Note: said,
 		Done: func(line string) (tea.Cmd, string) {
 			look(line)
@@ -146,7 +147,8 @@ func (f *frame) themeNames(prefix string) []string {
 	return out
 }
 
-// pickTheme shows each theme while the selection moves, and the old one again after esc. With a name it needs no list.
+// pickTheme shows each theme while the selection moves, and the old one again after esc. With a
+// name it needs no list.
 func (f *frame) pickTheme(name string) tea.Cmd {
 	if name != "" {
 		if f.setTheme(name) {
@@ -166,7 +168,7 @@ func (f *frame) pickTheme(name string) tea.Cmd {
 		}
 		items = append(items, it)
 	}
-	f.push(nil, NewPicker(PickerOptions{
+	f.pushOverlay(nil, NewPicker(PickerOptions{
 		Title: "Theme", Items: items, Selected: before, Placeholder: "name",
 		Preview: func(it Item) tea.Cmd {
 			if it.Why == "" {
@@ -200,13 +202,13 @@ func (f *frame) keepTheme(name string) tea.Cmd {
 
 // setTheme changes the colours of everything; a theme with a problem changes nothing and says so.
 func (f *frame) setTheme(name string) bool {
-	t, err := f.opt.theme(name)
+	t, err := f.opt.loadTheme(name)
 	if err != nil {
-		f.say(event.Warn, oneLine(err.Error()), "")
+		f.showToast(event.Warn, oneLine(err.Error()), "")
 		return false
 	}
-	f.styles = f.opt.styles(t)
+	f.styles = f.opt.newStyles(t)
 	f.screen.SetCanvas(f.styles.Canvas())
-	f.restyle()
+	f.restyleAll()
 	return true
 }

@@ -22,11 +22,13 @@ type Options struct {
 	Session string
 	// Actions are what the rest of the program offers everywhere. Their messages must be FrameMsgs.
 	Actions []Action
-	// More are actions that come and go, each a slash command; asked for whenever they are listed. It must not block. May be nil.
+	// More are actions that come and go, each a slash command; asked for whenever they are listed.
+	// It must not block. May be nil.
 	More func() []Action
 	// Keys changes keys by action id; an empty list takes all keys away. See Program.KeyProblems.
 	Keys map[string][]string
-	// Slash, when set, is bound to the action table: the conversation panes complete and run slash commands through it.
+	// Slash, when set, is bound to the action table: the conversation panes complete and run slash
+	// commands through it.
 	Slash *Slash
 
 	Theme    string                  // name; empty or "default" means the one that fits the terminal
@@ -38,15 +40,17 @@ type Options struct {
 	Notify   string        // "always", "unfocused" (also when empty) or "never"
 	Mode     func() string // approval mode for the status row; may be nil
 	State    StateStore    // remembers the layout; may be nil
-	// Standing tells whether a turn of a session runs, and the ids of what waits for the person there. It is asked after a
-	// loss of events, and must not block. Nil means that nothing runs and nothing waits.
+	// Standing tells whether a turn of a session runs, and the ids of what waits for the person
+	// there. It is asked after a loss of events, and must not block. Nil means that nothing runs
+	// and nothing waits.
 	Standing func(session string) (busy bool, waits []string)
 
 	Output io.Writer           // nil means standard output
 	Input  io.Reader           // nil means standard input
 	Getenv func(string) string // nil means os.Getenv
 	Now    func() time.Time    // nil means time.Now
-	// Command makes the process for an editor or a clipboard tool; nil means exec.CommandContext. For tests.
+	// Command makes the process for an editor or a clipboard tool; nil means exec.CommandContext.
+	// For tests.
 	Command func(ctx context.Context, name string, args ...string) *exec.Cmd
 	// W and H are the size when Output is no terminal.
 	W, H int
@@ -58,8 +62,8 @@ type StateStore interface {
 	Save(data []byte) error
 }
 
-// theme loads the wanted theme, or the default with the reason why not.
-func (o Options) theme(name string) (themes.Theme, error) {
+// loadTheme loads the wanted theme, or the default with the reason why not.
+func (o Options) loadTheme(name string) (themes.Theme, error) {
 	var dirs []string
 	if o.ThemeDir != "" {
 		dirs = append(dirs, o.ThemeDir)
@@ -82,7 +86,7 @@ func (o Options) theme(name string) (themes.Theme, error) {
 	return t, err
 }
 
-func (o Options) styles(t themes.Theme) *style.Styles {
+func (o Options) newStyles(t themes.Theme) *style.Styles {
 	level, ascii := style.Detect(o.Getenv), style.DetectASCII(o.Getenv)
 	if o.Level != nil {
 		level = *o.Level

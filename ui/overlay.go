@@ -20,59 +20,61 @@ type fromOverlay struct {
 	msg tea.Msg
 }
 
-// place puts the overlay in the middle of a screen of w x h cells, border included, and clips it.
-func (o *shown) place(w, h int) layout.Box {
+// centredBox puts the overlay in the middle of a screen of w x h cells, border included, and clips
+// it.
+func (o *shown) centredBox(w, h int) layout.Box {
 	ow, oh := o.overlay.Size(w, h)
 	ow, oh = min(max(ow, 10)+2, w), min(max(oh, 1)+2, h)
 	return layout.Box{X: (w - ow) / 2, Y: max((h-oh)/3, 0), W: ow, H: oh}
 }
 
 // dismisser hears that ctrl+c took it away, to undo what it showed for a while.
-type dismisser interface{ dismissed() tea.Cmd }
+type dismisser interface{ dismissCommand() tea.Cmd }
 
-func (f *frame) top() *shown {
+func (f *frame) topOverlay() *shown {
 	if len(f.overlays) == 0 {
 		return nil
 	}
 	return f.overlays[len(f.overlays)-1]
 }
 
-func (f *frame) push(who Pane, o Overlay) {
+func (f *frame) pushOverlay(who Pane, o Overlay) {
 	o.Restyle(f.styles)
 	f.overlays = append(f.overlays, &shown{o, who})
-	f.blurPane(f.focused())
+	f.blurPane(f.focusedPane())
 	f.dirty = true
 }
 
-func (f *frame) pop() {
+func (f *frame) popOverlay() {
 	if n := len(f.overlays); n > 0 {
-		f.remove(f.overlays[n-1])
+		f.removeOverlay(f.overlays[n-1])
 	}
 }
 
-func (f *frame) remove(o *shown) {
+func (f *frame) removeOverlay(o *shown) {
 	for i, x := range f.overlays {
 		if x == o {
 			f.overlays = append(f.overlays[:i:i], f.overlays[i+1:]...)
 			break
 		}
 	}
-	if p, ok := f.focused().(Focuser); ok && len(f.overlays) == 0 {
+	if p, ok := f.focusedPane().(Focuser); ok && len(f.overlays) == 0 {
 		p.Focus(true)
 	}
 	f.dirty = true
 }
 
-// sweep removes the overlays that have nothing more to ask.
-func (f *frame) sweep() {
+// removeDoneOverlays removes the overlays that have nothing more to ask.
+func (f *frame) removeDoneOverlays() {
 	for _, o := range slices.Clone(f.overlays) {
 		if x, ok := o.overlay.(Finisher); ok && x.Finished() {
-			f.remove(o)
+			f.removeOverlay(o)
 		}
 	}
 }
 
-// toOverlay hands a message of an overlay's command back. Overlays that are gone leave it to the pane that asked.
+// toOverlay hands a message of an overlay's command back. Overlays that are gone leave it to the
+// pane that asked.
 func (f *frame) toOverlay(msg tea.Msg) tea.Cmd {
 	m, ok := msg.(fromOverlay)
 	if !ok {
@@ -83,27 +85,27 @@ func (f *frame) toOverlay(msg tea.Msg) tea.Cmd {
 	}
 	for _, o := range f.overlays {
 		if o == m.to {
-			return f.feed(o, m.msg)
+			return f.updateOverlay(o, m.msg)
 		}
 	}
 	if m.to.who != nil {
-		return f.deliver(from{m.to.who, m.msg})
+		return f.deliverMessage(from{m.to.who, m.msg})
 	}
 	return nil
 }
 
-// feed updates an overlay and removes it when it is done.
-func (f *frame) feed(o *shown, msg tea.Msg) tea.Cmd {
+// updateOverlay updates an overlay and removes it when it is done.
+func (f *frame) updateOverlay(o *shown, msg tea.Msg) tea.Cmd {
 	cmd, done := o.overlay.Update(msg)
 	f.dirty = true
 	if done {
-		f.remove(o)
+		f.removeOverlay(o)
 	}
-	return o.own(cmd)
+	return o.ownMessages(cmd)
 }
 
-// own makes the messages of the overlay's commands come back to it.
-func (o *shown) own(cmd tea.Cmd) tea.Cmd {
+// ownMessages makes the messages of the overlay's commands come back to it.
+func (o *shown) ownMessages(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
@@ -115,11 +117,11 @@ func (o *shown) own(cmd tea.Cmd) tea.Cmd {
 			return msg
 		case tea.BatchMsg:
 			for i, c := range msg {
-				msg[i] = o.own(c)
+				msg[i] = o.ownMessages(c)
 			}
 			return msg
 		default:
-			if foreign(msg) {
+			if isForeign(msg) {
 				return msg
 			}
 			return fromOverlay{o, msg}

@@ -83,7 +83,7 @@ func (p *picker) Title() string { return p.opt.Title }
 
 // Place implements Placer: which of how many, where not all are in sight.
 func (p *picker) Place() string {
-	if _, at := p.lines(); len(p.shown) == 0 || p.rows == 0 || len(at) <= p.rows {
+	if _, at := p.drawnLines(); len(p.shown) == 0 || p.rows == 0 || len(at) <= p.rows {
 		return ""
 	}
 	return strconv.Itoa(p.at+1) + " of " + strconv.Itoa(len(p.shown))
@@ -91,7 +91,7 @@ func (p *picker) Place() string {
 
 func (p *picker) Restyle(s *style.Styles) { p.styles = s }
 func (p *picker) Size(w, h int) (int, int) {
-	return min(76, w-4), min(max(len(p.opt.Items)+p.groups()+2, 6), h-6, 24)
+	return min(76, w-4), min(max(len(p.opt.Items)+p.countGroups()+2, 6), h-6, 24)
 }
 func (p *picker) Cursor() (int, int, bool) { return p.cursorX, 0, true }
 
@@ -106,7 +106,7 @@ func (p *picker) Hint() string {
 	}
 }
 
-func (p *picker) groups() int {
+func (p *picker) countGroups() int {
 	n, last := 0, ""
 	for _, it := range p.opt.Items {
 		if it.Group != last {
@@ -119,101 +119,101 @@ func (p *picker) groups() int {
 func (p *picker) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyMsg:
-		return p.key(msg)
+		return p.handleKey(msg)
 	case tea.MouseMsg:
-		return p.mouse(msg)
+		return p.handleMouse(msg)
 	}
 	return nil, false
 }
 
-func (p *picker) key(msg tea.KeyMsg) (tea.Cmd, bool) {
+func (p *picker) handleKey(msg tea.KeyMsg) (tea.Cmd, bool) {
 	switch msg.String() {
 	case "esc":
-		return p.dismissed(), true
+		return p.dismissCommand(), true
 	case "enter":
-		return p.choose()
+		return p.chooseCurrent()
 	case "up", "ctrl+p", "shift+tab":
-		return p.move(-1), false
+		return p.moveSelection(-1), false
 	case "down", "ctrl+n", "tab":
-		return p.move(1), false
+		return p.moveSelection(1), false
 	case "pgup":
-		return p.move(-max(p.rows-1, 1)), false
+		return p.moveSelection(-max(p.rows-1, 1)), false
 	case "pgdown":
-		return p.move(max(p.rows-1, 1)), false
+		return p.moveSelection(max(p.rows-1, 1)), false
 	case "home":
-		return p.move(-len(p.shown)), false
+		return p.moveSelection(-len(p.shown)), false
 	case "end":
-		return p.move(len(p.shown)), false
+		return p.moveSelection(len(p.shown)), false
 	}
 	if p.field.Update(msg) {
 		p.filter()
-		return p.preview(), false
+		return p.previewCommand(), false
 	}
 	return nil, false
 }
 
-func (p *picker) dismissed() tea.Cmd {
+func (p *picker) dismissCommand() tea.Cmd {
 	if p.opt.Cancel == nil {
 		return nil
 	}
 	return p.opt.Cancel()
 }
 
-func (p *picker) mouse(msg tea.MouseMsg) (tea.Cmd, bool) {
+func (p *picker) handleMouse(msg tea.MouseMsg) (tea.Cmd, bool) {
 	if msg.Action != tea.MouseActionPress {
 		return nil, false
 	}
 	switch msg.Button {
 	case tea.MouseButtonWheelUp:
-		return p.move(-3), false
+		return p.moveSelection(-3), false
 	case tea.MouseButtonWheelDown:
-		return p.move(3), false
+		return p.moveSelection(3), false
 	case tea.MouseButtonLeft:
-		lines, at := p.lines()
+		lines, at := p.drawnLines()
 		row := p.from + msg.Y - 1
 		if msg.Y < 1 || row >= len(lines) || at[row] < 0 {
 			return nil, false
 		}
 		p.at = at[row]
-		return p.choose()
+		return p.chooseCurrent()
 	default:
 		return nil, false
 	}
 }
 
-func (p *picker) move(step int) tea.Cmd {
+func (p *picker) moveSelection(step int) tea.Cmd {
 	before := p.at
 	p.at = max(min(p.at+step, len(p.shown)-1), 0)
 	if p.at == before {
 		return nil
 	}
-	return p.preview()
+	return p.previewCommand()
 }
 
-func (p *picker) current() (Item, bool) {
+func (p *picker) currentItem() (Item, bool) {
 	if p.at >= len(p.shown) {
 		return Item{}, false
 	}
 	return p.opt.Items[p.shown[p.at]], true
 }
 
-func (p *picker) preview() tea.Cmd {
-	if it, ok := p.current(); ok && p.opt.Preview != nil {
+func (p *picker) previewCommand() tea.Cmd {
+	if it, ok := p.currentItem(); ok && p.opt.Preview != nil {
 		return p.opt.Preview(it)
 	}
 	return nil
 }
 
-func (p *picker) choose() (tea.Cmd, bool) {
-	it, ok := p.current()
+func (p *picker) chooseCurrent() (tea.Cmd, bool) {
+	it, ok := p.currentItem()
 	if !ok || it.Why != "" || p.opt.Choose == nil {
 		return nil, false
 	}
 	return p.opt.Choose(it), true
 }
 
-// lines lists what is drawn: for each line the index in shown, or -1 for a heading.
-func (p *picker) lines() (kinds []string, at []int) {
+// drawnLines lists what is drawn: for each line the index in shown, or -1 for a heading.
+func (p *picker) drawnLines() (kinds []string, at []int) {
 	last := ""
 	for i, n := range p.shown {
 		if g := p.opt.Items[n].Group; p.field.String() == "" && g != last {
@@ -227,15 +227,15 @@ func (p *picker) lines() (kinds []string, at []int) {
 func (p *picker) View(w, h int) string {
 	head, x := p.field.View(p.styles, p.styles.Glyphs.Prompt, p.opt.Placeholder, w)
 	p.cursorX, p.rows = x, h-1
-	kinds, at := p.lines()
-	p.scroll(at)
+	kinds, at := p.drawnLines()
+	p.scrollToSelected(at)
 	out := []string{head}
 	for i := p.from; i < len(at) && len(out) < h; i++ {
 		if at[i] < 0 {
 			out = append(out, p.styles.Dim.Render(kinds[i]))
 			continue
 		}
-		out = append(out, p.line(at[i], w))
+		out = append(out, p.drawLine(at[i], w))
 	}
 	if len(at) == 0 {
 		out = append(out, p.styles.Dim.Render("  nothing matches"))
@@ -243,8 +243,8 @@ func (p *picker) View(w, h int) string {
 	return text.Block(out, w, h)
 }
 
-// scroll keeps the selected line in sight, with its heading when it is the first.
-func (p *picker) scroll(at []int) {
+// scrollToSelected keeps the selected line in sight, with its heading when it is the first.
+func (p *picker) scrollToSelected(at []int) {
 	row := slices.Index(at, p.at)
 	p.from = max(min(p.from, row), row-p.rows+1, 0)
 	if row == 1 && at[0] < 0 {
@@ -252,7 +252,7 @@ func (p *picker) scroll(at []int) {
 	}
 }
 
-func (p *picker) line(i, w int) string {
+func (p *picker) drawLine(i, w int) string {
 	n := p.shown[i]
 	it := p.opt.Items[n]
 	title, rest, mark := p.styles.Text, p.styles.Dim, "  "
@@ -270,7 +270,7 @@ func (p *picker) line(i, w int) string {
 	room := w - text.Width(right) - 3
 	name := text.Truncate(oneLine(text.Sanitize(it.Title)), max(room-2, 4), p.styles.Glyphs.Ellipsis)
 	detail = text.Truncate(oneLine(text.Sanitize(detail)), max(room-4-text.Width(name), 0), p.styles.Glyphs.Ellipsis)
-	left := title.Render(mark) + p.marked(name, p.matched[n], title)
+	left := title.Render(mark) + p.markRunes(name, p.matched[n], title)
 	if detail != "" {
 		left += rest.Render("  " + detail)
 	}
@@ -278,8 +278,8 @@ func (p *picker) line(i, w int) string {
 	return left + rest.Render(text.Blank(pad)) + rest.Render(right+" ")
 }
 
-// marked renders name with the runes at the given places marked.
-func (p *picker) marked(name string, places []int, st styled) string {
+// markRunes renders name with the runes at the given places marked.
+func (p *picker) markRunes(name string, places []int, st styled) string {
 	if len(places) == 0 {
 		return st.Render(name)
 	}

@@ -15,7 +15,8 @@ import (
 // resumed says that the terminal is ours again after a process had it.
 type resumed struct{ then tea.Cmd }
 
-// lend gives the terminal to run and takes it back. bubbletea stops reading input meanwhile; the modes are ours.
+// lend gives the terminal to run and takes it back. bubbletea stops reading input meanwhile; the
+// modes are ours.
 type lend struct {
 	f   *frame
 	cmd *exec.Cmd // nil to suspend ourselves
@@ -46,13 +47,13 @@ func (l *lend) SetStderr(w io.Writer) {
 func (l *lend) Run() error {
 	l.f.terminal.lent.Store(true)
 	defer l.f.terminal.lent.Store(false)
-	err := l.f.terminal.leave(l.f.screen)
+	err := l.f.terminal.giveBack(l.f.screen)
 	if l.cmd != nil {
 		err = errors.Join(err, l.cmd.Run())
 	} else {
 		stopSelf()
 	}
-	return errors.Join(err, l.f.terminal.enter(l.f.screen))
+	return errors.Join(err, l.f.terminal.takeOver(l.f.screen))
 }
 
 // runProcess lends the terminal to cmd; done's message is handled after the screen is ours again.
@@ -62,13 +63,13 @@ func (f *frame) runProcess(cmd *exec.Cmd, done func(error) tea.Msg) tea.Cmd {
 	})
 }
 
-// suspend goes back to the shell until somebody brings us to the foreground.
-func (f *frame) suspend() tea.Cmd {
+// suspendToShell goes back to the shell until somebody brings us to the foreground.
+func (f *frame) suspendToShell() tea.Cmd {
 	return tea.Exec(&lend{f: f}, func(error) tea.Msg { return resumed{} })
 }
 
-// edit opens the person's editor on a text.
-func (f *frame) edit(who Pane, msg EditText) tea.Cmd {
+// openEditor opens the person's editor on a text.
+func (f *frame) openEditor(who Pane, msg EditText) tea.Cmd {
 	editor := strings.Fields(f.opt.Getenv("VISUAL"))
 	if len(editor) == 0 {
 		editor = strings.Fields(f.opt.Getenv("EDITOR"))

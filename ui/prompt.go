@@ -85,11 +85,11 @@ func (c *confirm) Hint() string            { return "y yes  n no  esc no" }
 func (c *confirm) Restyle(s *style.Styles) { c.styles = s }
 func (c *confirm) Size(w, _ int) (int, int) {
 	wide := min(64, w-4)
-	return wide, 3 + len(c.lines(wide))
+	return wide, 3 + len(c.helpLines(wide))
 }
 
-// lines are what help says, on as many rows as it takes, within reason.
-func (c *confirm) lines(w int) []string {
+// helpLines are what help says, on as many rows as it takes, within reason.
+func (c *confirm) helpLines(w int) []string {
 	const most = 5
 	out := text.Wrap(c.help, max(w-2, 1))
 	if len(out) == 0 {
@@ -125,7 +125,7 @@ func (c *confirm) View(w, h int) string {
 		no, yes = c.styles.Dim.Render("  No  "), c.styles.Selection.Render("[ Yes ]")
 	}
 	rows := []string{c.styles.Strong.Render(" " + c.title)}
-	for _, line := range c.lines(w) {
+	for _, line := range c.helpLines(w) {
 		rows = append(rows, c.styles.Dim.Render(" "+line))
 	}
 	return text.Block(append(rows, "", " "+no+"  "+yes), w, h)

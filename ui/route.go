@@ -11,9 +11,10 @@ import (
 	"hermes/ui/layout"
 )
 
-// panes returns the conversations in their order, then the side panes, and what stands over them.
-func (f *frame) panes() []Pane {
-	return append(append(f.convs.all(), f.opt.Side...), f.guests.panes()...)
+// allPanes returns the conversations in their order, then the side panes, and what stands over
+// them.
+func (f *frame) allPanes() []Pane {
+	return append(append(f.convs.allPanes(), f.opt.Side...), f.guests.panes()...)
 }
 
 // sideSlots are the slots of Options.Side, in order.
@@ -22,12 +23,12 @@ var sideSlots = [...]layout.Slot{layout.Sessions, layout.Output, layout.Backends
 // paneAt returns the pane of a box, or nil.
 func (f *frame) paneAt(slot layout.Slot, index int) Pane {
 	if slot == layout.Conversation {
-		if all := f.convs.all(); index < len(all) {
+		if all := f.convs.allPanes(); index < len(all) {
 			return all[index]
 		}
 		return nil
 	}
-	if g := f.guests.front(); g != nil && slot == layout.Output {
+	if g := f.guests.frontPane(); g != nil && slot == layout.Output {
 		return g
 	}
 	for i, s := range sideSlots {
@@ -38,12 +39,12 @@ func (f *frame) paneAt(slot layout.Slot, index int) Pane {
 	return nil
 }
 
-// focused returns the pane with the focus; nil only before Init.
-func (f *frame) focused() Pane { return f.paneAt(f.focus, f.convs.at) }
+// focusedPane returns the pane with the focus; nil only before Init.
+func (f *frame) focusedPane() Pane { return f.paneAt(f.focus, f.convs.at) }
 
-// own makes the messages of a pane's command come back to that pane. FrameMsgs go to the frame, with the pane as the one
-// who asked; bubbletea's own messages pass.
-func own(p Pane, cmd tea.Cmd) tea.Cmd {
+// ownedCommand makes the messages of a pane's command come back to that pane. FrameMsgs go to the
+// frame, with the pane as the one who asked; bubbletea's own messages pass.
+func ownedCommand(p Pane, cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
@@ -55,11 +56,11 @@ func own(p Pane, cmd tea.Cmd) tea.Cmd {
 			return msg
 		case tea.BatchMsg:
 			for i, c := range msg {
-				msg[i] = own(p, c)
+				msg[i] = ownedCommand(p, c)
 			}
 			return msg
 		default:
-			if foreign(msg) {
+			if isForeign(msg) {
 				return msg
 			}
 			return from{p, msg}
@@ -67,14 +68,15 @@ func own(p Pane, cmd tea.Cmd) tea.Cmd {
 	}
 }
 
-// foreign reports messages that bubbletea itself understands.
-func foreign(msg tea.Msg) bool {
+// isForeign reports messages that bubbletea itself understands.
+func isForeign(msg tea.Msg) bool {
 	t := reflect.TypeOf(msg)
 	return t.PkgPath() == "github.com/charmbracelet/bubbletea"
 }
 
-// after counts the messages that commands will bring, so that Program.Idle can tell when all is done. Timers are not work.
-func (f *frame) after(cmd tea.Cmd) tea.Cmd {
+// trackCommand counts the messages that commands will bring, so that Program.Idle can tell when all
+// is done. Timers are not work.
+func (f *frame) trackCommand(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
@@ -84,7 +86,7 @@ func (f *frame) after(cmd tea.Cmd) tea.Cmd {
 		switch msg := cmd().(type) {
 		case tea.BatchMsg:
 			for i, c := range msg {
-				msg[i] = f.after(c)
+				msg[i] = f.trackCommand(c)
 			}
 			f.inflight.Add(-1)
 			return msg
@@ -92,7 +94,7 @@ func (f *frame) after(cmd tea.Cmd) tea.Cmd {
 			f.inflight.Add(-1)
 			return nil
 		default:
-			if foreign(msg) {
+			if isForeign(msg) {
 				f.inflight.Add(-1)
 				return msg
 			}
@@ -101,17 +103,17 @@ func (f *frame) after(cmd tea.Cmd) tea.Cmd {
 	}
 }
 
-// deliver hands a command's message to the pane that asked.
-func (f *frame) deliver(m from) tea.Cmd {
+// deliverMessage hands a command's message to the pane that asked.
+func (f *frame) deliverMessage(m from) tea.Cmd {
 	if fm, ok := m.msg.(FrameMsg); ok {
 		return f.frameMsg(m.pane, fm)
 	}
 	if m.pane == nil {
-		cmd, _ := f.handle(m.msg)
+		cmd, _ := f.handleMessage(m.msg)
 		return cmd
 	}
 	f.dirty = true
-	return own(m.pane, m.pane.Update(m.msg))
+	return ownedCommand(m.pane, m.pane.Update(m.msg))
 }
 
 // frameMsg does what somebody asked of the frame. who may be nil.
@@ -127,15 +129,15 @@ func (f *frame) frameMsg(who Pane, msg FrameMsg) tea.Cmd {
 	case ClosePane:
 		f.closeGuest(msg.Pane)
 	case ShowToast:
-		return f.say(msg.Level, msg.Text, msg.Hint)
+		return f.showToast(msg.Level, msg.Text, msg.Hint)
 	case ShowOverlay:
-		f.push(who, msg.Overlay)
+		f.pushOverlay(who, msg.Overlay)
 	case CloseOverlay:
-		f.pop()
+		f.popOverlay()
 	case CopyText:
 		return f.copyText(msg)
 	case EditText:
-		return f.edit(who, msg)
+		return f.openEditor(who, msg)
 	case RunProcess:
 		return f.runProcess(msg.Cmd, func(err error) tea.Msg {
 			if msg.Done == nil {
@@ -151,19 +153,19 @@ func (f *frame) frameMsg(who Pane, msg FrameMsg) tea.Cmd {
 
 // tellSession sends SessionFocused to everybody when the session with the focus changed.
 func (f *frame) tellSession() tea.Cmd {
-	uid := sessionOf(f.convs.current())
+	uid := sessionOf(f.convs.currentPane())
 	if uid == f.session {
 		return nil
 	}
 	f.session = uid
-	return f.broadcast(SessionFocused{UID: uid})
+	return f.broadcastMessage(SessionFocused{UID: uid})
 }
 
-func (f *frame) broadcast(msg tea.Msg) tea.Cmd {
+func (f *frame) broadcastMessage(msg tea.Msg) tea.Cmd {
 	f.dirty = true
 	var cmds []tea.Cmd
-	for _, p := range f.panes() {
-		cmds = append(cmds, own(p, p.Update(msg)))
+	for _, p := range f.allPanes() {
+		cmds = append(cmds, ownedCommand(p, p.Update(msg)))
 	}
 	return tea.Batch(cmds...)
 }
@@ -175,7 +177,8 @@ func sessionOf(p Pane) string {
 	return ""
 }
 
-// scheduleRefresh keeps one timer for whatever the clock alone changes: panes that show time, the spinner, a toast.
+// scheduleRefresh keeps one timer for whatever the clock alone changes: panes that show time, the
+// spinner, a toast.
 func (f *frame) scheduleRefresh() tea.Cmd {
 	now := f.opt.Now()
 	next := f.status.refreshAt(now, f.blurred)
@@ -184,13 +187,13 @@ func (f *frame) scheduleRefresh() tea.Cmd {
 			next = t
 		}
 	}
-	earlier(f.toasts.until())
+	earlier(f.toasts.nextExpiry())
 	for _, b := range f.plan.Boxes {
 		if r, ok := f.paneAt(b.Slot, b.Index).(Refresher); ok {
 			earlier(r.RefreshAt(now))
 		}
 	}
-	if o := f.top(); o != nil {
+	if o := f.topOverlay(); o != nil {
 		if r, ok := o.overlay.(Refresher); ok {
 			earlier(r.RefreshAt(now))
 		}
@@ -199,22 +202,23 @@ func (f *frame) scheduleRefresh() tea.Cmd {
 		return nil
 	}
 	f.refresh = next
-	return f.timer(max(next.Sub(now), time.Millisecond), refreshNow{next})
+	return f.messageAfter(max(next.Sub(now), time.Millisecond), refreshNow{next})
 }
 
-// refreshed is the clock; who has work to do at this time may do it. A timer that an earlier one replaced says nothing.
-func (f *frame) refreshed(msg refreshNow) {
+// handleTick is the clock; who has work to do at this time may do it. A timer that an earlier one
+// replaced says nothing.
+func (f *frame) handleTick(msg refreshNow) {
 	if !msg.at.Equal(f.refresh) {
 		return
 	}
 	f.refresh = time.Time{}
-	f.toasts.expire(f.opt.Now())
+	f.toasts.dropExpired(f.opt.Now())
 	f.dirty, f.moved = true, true
 }
 
-// say shows a toast.
-func (f *frame) say(level event.Level, text, hint string) tea.Cmd {
+// showToast shows a toast.
+func (f *frame) showToast(level event.Level, text, hint string) tea.Cmd {
 	f.dirty = true
-	f.toasts.show(f.opt.Now(), level, text, hint)
+	f.toasts.addToast(f.opt.Now(), level, text, hint)
 	return nil
 }

@@ -9,8 +9,9 @@ import (
 	"hermes/core/nearest"
 )
 
-// Slash gives conversation panes the slash commands of the action table. Make one, hand it to Options.Slash and to the
-// panes; it is empty until the program starts. Use it from the event loop only.
+// Slash gives conversation panes the slash commands of the action table. Make one, hand it to
+// Options.Slash and to the panes; it is empty until the program starts. Use it from the event loop
+// only.
 type Slash struct{ frame *frame }
 
 // SlashCommand is a slash command as the completion shows it.
@@ -30,17 +31,18 @@ func (s *Slash) List() []SlashCommand {
 			continue
 		}
 		seen[e.Slash] = true
-		out = append(out, SlashCommand{Name: e.Slash, Arg: e.Arg, Title: e.Title, Why: e.why()})
+		out = append(out, SlashCommand{Name: e.Slash, Arg: e.Arg, Title: e.Title, Why: e.disabledReason()})
 	}
 	return out
 }
 
-// Run runs a line such as "/theme fjord"; the slash may be missing. ok is false when there is no such command.
+// Run runs a line such as "/theme fjord"; the slash may be missing. ok is false when there is no
+// such command.
 func (s *Slash) Run(line string) (cmd tea.Cmd, ok bool) {
 	name, arg, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "/"), " ")
 	for _, e := range s.entries() {
 		if e.Slash == name && name != "" {
-			return s.frame.run(e, strings.TrimSpace(arg)), true
+			return s.frame.runAction(e, strings.TrimSpace(arg)), true
 		}
 	}
 	return nil, false
@@ -56,12 +58,13 @@ func (s *Slash) Complete(name, prefix string) []string {
 	return nil
 }
 
-// Key returns the first key that an action has now: usual, unless the configuration changed it; "" when it has none.
+// Key returns the first key that an action has now: usual, unless the configuration changed it; ""
+// when it has none.
 func (s *Slash) Key(id, usual string) string {
 	if s == nil || s.frame == nil {
 		return usual
 	}
-	return s.frame.keys.first(id, usual)
+	return s.frame.keys.firstKey(id, usual)
 }
 
 // Nearest suggests the command that a mistyped name may have meant, or "".
@@ -70,14 +73,14 @@ func (s *Slash) Nearest(name string) string {
 	for _, c := range s.List() {
 		names = append(names, c.Name)
 	}
-	return closest(name, names)
+	return nearestName(name, names)
 }
 
 func (s *Slash) entries() []entry {
 	if s == nil || s.frame == nil {
 		return nil
 	}
-	return s.frame.table()
+	return s.frame.reachableActions()
 }
 
 // Unknown returns the message that tells what a mistyped command may have meant.
@@ -91,14 +94,14 @@ func (s *Slash) Unknown(name string) FrameMsg {
 
 // didYouMean is closest as the end of a sentence.
 func didYouMean(got string, names []string) string {
-	if n := closest(got, names); n != "" {
+	if n := nearestName(got, names); n != "" {
 		return ", did you mean \"" + n + "\"?"
 	}
 	return ""
 }
 
-// closest returns the name with the least edits to got, or "" when none is near.
-func closest(got string, names []string) string {
+// nearestName returns the name with the least edits to got, or "" when none is near.
+func nearestName(got string, names []string) string {
 	best, at := 4, ""
 	for _, n := range names {
 		if d := nearest.Distance([]rune(got), []rune(n)); d < best && d < len(n) {

@@ -12,8 +12,8 @@ import (
 	_ "hermes/ui"
 )
 
-// TestStartAsksTheTerminalNothing starts this test binary, which imports what the program imports, on a terminal that
-// never answers.
+// TestStartAsksTheTerminalNothing starts this test binary, which imports what the program imports,
+// on a terminal that never answers.
 func TestStartAsksTheTerminalNothing(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestEnvironmentIsRestored$", "-test.v")
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "COLORTERM=truecolor", "CI=")

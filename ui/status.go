@@ -21,20 +21,22 @@ type status struct {
 }
 
 type sessionStatus struct {
-	busy     bool
-	since    time.Time
-	phase    string
-	call     event.ToolStarted // the newest call: the row says more of it than its name
-	model    string
-	backend  string
-	context  int
-	window   int
-	cost     int64 // millionths of a dollar
-	costSure bool
-	waits    map[string]bool // approvals and questions without an answer
+	busy      bool
+	since     time.Time
+	phase     string            // in words
+	level     string            // of approval, when the session has one of its own
+	answering bool              // what comes says what the phase is
+	call      event.ToolStarted // the newest call: the row says more of it than its name
+	model     string
+	backend   string
+	context   int
+	window    int
+	cost      int64 // millionths of a dollar
+	costSure  bool
+	waits     map[string]bool // approvals and questions without an answer
 }
 
-func (s *status) of(uid string) *sessionStatus {
+func (s *status) statusOf(uid string) *sessionStatus {
 	st := s.sessions[uid]
 	if st == nil {
 		st = &sessionStatus{waits: map[string]bool{}}
@@ -43,14 +45,15 @@ func (s *status) of(uid string) *sessionStatus {
 	return st
 }
 
-// observe folds events into the status row and returns what should be told outside of the screen.
-func (f *frame) observe(events []event.Envelope) tea.Cmd {
+// foldEvents folds events into the status row and returns what should be told outside of the
+// screen.
+func (f *frame) foldEvents(events []event.Envelope) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, e := range events {
 		f.observeProgram(e)
 		if _, gone := e.Event.(event.SessionDeleted); e.Session != "" && !gone {
 			f.dirty = true
-			cmds = append(cmds, f.observeSession(e, f.status.of(e.Session)))
+			cmds = append(cmds, f.observeSession(e, f.status.statusOf(e.Session)))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -60,7 +63,7 @@ func (f *frame) observeProgram(e event.Envelope) {
 	switch ev := e.Event.(type) {
 	case event.Notice:
 		if _, seen := f.plan.Find(layout.Conversation); !seen || e.Session == "" || e.Session != f.session { // else it stands in the conversation
-			f.say(ev.Level, ev.Text, ev.Hint)
+			f.showToast(ev.Level, ev.Text, HintWords(ev.Hint, ev.Do))
 		}
 	case event.ConfigReloaded:
 		if len(ev.Problems) > 0 {
@@ -68,11 +71,11 @@ func (f *frame) observeProgram(e event.Envelope) {
 			if more := len(ev.Problems) - 1; more > 0 {
 				hint = fmt.Sprintf("and %d more: hermes config check lists them", more)
 			}
-			f.say(event.Warn, ev.Problems[0], hint)
+			f.showToast(event.Warn, ev.Problems[0], hint)
 		}
 	case event.SkillsChanged:
 		if ev.Untrusted != "" {
-			f.say(event.Warn, ev.Untrusted, "")
+			f.showToast(event.Warn, ev.Untrusted, "")
 		}
 	case event.ModelChanged:
 		if e.Session == "" {
@@ -81,13 +84,13 @@ func (f *frame) observeProgram(e event.Envelope) {
 	case event.SessionDeleted:
 		delete(f.status.sessions, e.Session)
 	case event.Resync:
-		f.standing(e.At)
+		f.reloadStanding(e.At)
 	}
 }
 
-// standing asks how the sessions stand after a loss of events: the end of a turn may be among what was lost, and a spinner
-// that nothing ends would turn for ever.
-func (f *frame) standing(at time.Time) {
+// reloadStanding asks how the sessions stand after a loss of events: the end of a turn may be among
+// what was lost, and a spinner that nothing ends would turn for ever.
+func (f *frame) reloadStanding(at time.Time) {
 	f.dirty = true
 	for uid, s := range f.status.sessions {
 		was := s.busy
@@ -98,7 +101,7 @@ func (f *frame) standing(at time.Time) {
 		}
 		var waits []string
 		if s.busy, waits = f.opt.Standing(uid); s.busy && !was {
-			s.since, s.phase = at, "working"
+			s.since, s.phase, s.answering = at, "working", false
 		}
 		for _, id := range waits {
 			s.waits[id] = true
@@ -110,10 +113,12 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 	switch ev := e.Event.(type) {
 	case event.SessionOpened:
 		s.model, s.cost, s.costSure = ev.Info.Model, ev.Info.Usage.Cost, ev.Info.Usage.CostKnown
+	case event.SessionConfigured:
+		s.level = ev.Level
 	case event.SessionChanged:
 		s.model = ev.Info.Model
 	case event.TurnStarted:
-		s.busy, s.since, s.phase = true, e.At, "thinking"
+		s.busy, s.since, s.phase, s.answering = true, e.At, "thinking", true
 		if ev.Model != "" {
 			s.model = ev.Model
 		}
@@ -121,13 +126,14 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 		if !s.busy { // its start was lost
 			s.busy, s.since = true, e.At
 		}
-		s.phase = s.saying(ev.Phase, max(12, min(maxDoing, f.w/5)))
+		s.phase = s.phaseText(ev, e.At, max(12, min(maxDoing, f.w/5)))
+		s.answering = ev.Kind == event.PhaseStreaming
 	case event.ToolStarted:
 		s.call = ev
 	case event.ReasoningDelta:
-		s.answers("thinking")
+		s.setActivity("thinking")
 	case event.TextDelta:
-		s.answers("writing")
+		s.setActivity("writing")
 	case event.TurnEnded:
 		took := e.At.Sub(s.since)
 		s.busy, s.phase = false, ""
@@ -146,22 +152,23 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 	return nil
 }
 
-// maxDoing is how much of a command the status row says at most: a fifth of it, so that the price has room.
+// maxDoing is how much of a command the status row says at most: a fifth of it, so that the price
+// has room.
 const maxDoing = 28
 
-// answers says what an answer brings now: a model that thinks for a minute shows nothing else in the meantime.
-func (s *sessionStatus) answers(what string) {
-	switch s.phase {
-	case "streaming", "thinking", "writing":
+// setActivity says what an answer brings now: a model that thinks for a minute shows nothing else
+// in the meantime.
+func (s *sessionStatus) setActivity(what string) {
+	if s.answering {
 		s.phase = what
 	}
 }
 
-// saying is what the row says in a phase. That a tool runs is said with what it runs, and where.
-func (s *sessionStatus) saying(phase string, room int) string {
+// phaseText is what the row says in a phase. That a tool runs is said with what it runs, and where.
+func (s *sessionStatus) phaseText(p event.TurnPhase, at time.Time, room int) string {
 	c := s.call
-	if c.Call.Name == "" || phase != "running "+c.Call.Name {
-		return phase
+	if c.Call.Name == "" || p.Kind != event.PhaseRunning || p.Tool != c.Call.Name {
+		return phaseWords(p, at)
 	}
 	what := strings.TrimSpace(c.Gist)
 	switch {
@@ -181,19 +188,20 @@ func (f *frame) observeWaits(e event.Envelope, s *sessionStatus) tea.Cmd {
 	switch ev := e.Event.(type) {
 	case event.ApprovalAsked:
 		s.waits[ev.ID] = true
-		return f.notify(oneLine(text.Sanitize(ev.Title)))
+		return f.notifyDesktop(oneLine(text.Sanitize(ev.Title)))
 	case event.ApprovalSettled:
 		delete(s.waits, ev.ID)
 	case event.QuestionAsked:
 		s.waits[ev.ID] = true
-		return f.notify(oneLine(text.Sanitize(ev.Text)))
+		return f.notifyDesktop(oneLine(text.Sanitize(ev.Text)))
 	case event.QuestionAnswered:
 		delete(s.waits, ev.ID)
 	}
 	return nil
 }
 
-// refreshAt says when the row changes by the clock alone: the spinner and the running time, while something runs.
+// refreshAt says when the row changes by the clock alone: the spinner and the running time, while
+// something runs.
 func (s *status) refreshAt(now time.Time, blurred bool) time.Time {
 	for _, st := range s.sessions {
 		if st.busy {
@@ -230,8 +238,8 @@ func (f *frame) statusRow(w int) string {
 	return text.Fit(" "+text.Truncate(left, max(0, w-2), g.Ellipsis), w)
 }
 
-// toastRoom is how many cells the status row has for a toast: beside what is at work and what that costs, and where there is room beside
-// how much is asked.
+// toastRoom is how many cells the status row has for a toast: beside what is at work and what that
+// costs, and where there is room beside how much is asked.
 func (f *frame) toastRoom() int {
 	s := f.status.sessions[f.session]
 	if s == nil {
@@ -239,7 +247,7 @@ func (f *frame) toastRoom() int {
 	}
 	room := f.w - 2
 	if s.busy {
-		room -= 2 + len(clock(f.opt.Now().Sub(s.since))) + 2
+		room -= 2 + len(formatClock(f.opt.Now().Sub(s.since))) + 2
 	}
 	switch {
 	case f.w >= 100:
@@ -260,7 +268,7 @@ func (f *frame) statusLeft(s *sessionStatus) string {
 	var parts []string
 	if s.busy {
 		spin := st.Accent.Render(g.Spinner[int(now.UnixMilli()/spinEvery.Milliseconds())%len(g.Spinner)])
-		ran := clock(now.Sub(s.since))
+		ran := formatClock(now.Sub(s.since))
 		if said != "" {
 			return spin + " " + st.Status.Render(ran) + "  " + said
 		}
@@ -285,8 +293,8 @@ func (f *frame) statusLeft(s *sessionStatus) string {
 	return strings.Join(parts, "  ")
 }
 
-// statusRight lists what may stand at the right, the fullest first. A key is the last to go: it leads to everything
-// that has no room.
+// statusRight lists what may stand at the right, the fullest first. A key is the last to go: it
+// leads to everything that has no room.
 func (f *frame) statusRight(s *sessionStatus) [][]string {
 	model, short, one := f.modelFacts(s), f.statusKeys(s, someKeys), f.statusKeys(s, oneKey)
 	where, mode := "", ""
@@ -296,6 +304,9 @@ func (f *frame) statusRight(s *sessionStatus) [][]string {
 	if f.opt.Mode != nil {
 		mode = f.styles.Status.Render(oneLine(f.opt.Mode()))
 	}
+	if s.level != "" {
+		mode = f.styles.Status.Render("level " + oneLine(text.Sanitize(s.level)))
+	}
 	var out [][]string
 	for _, row := range [][]string{
 		{model, where, mode, f.statusKeys(s, allKeys)},
@@ -303,8 +314,8 @@ func (f *frame) statusRight(s *sessionStatus) [][]string {
 		{model, where, short},
 		{model, short},
 		{model, one},
-		{f.spent(s), short},
-		{f.spent(s), one},
+		{f.spentText(s), short},
+		{f.spentText(s), one},
 		{one},
 		nil,
 	} {
@@ -324,9 +335,9 @@ func (f *frame) modelFacts(s *sessionStatus) string {
 		model = append(model, oneLine(text.Sanitize(name)))
 	}
 	if window > 0 {
-		model = append(model, fmt.Sprintf("%d%% of %s", s.context*100/window, thousands(window)))
+		model = append(model, fmt.Sprintf("%d%% of %s", s.context*100/window, formatThousands(window)))
 	}
-	if cost := s.costs(); cost != "" {
+	if cost := s.costText(); cost != "" {
 		model = append(model, cost)
 	}
 	if len(model) == 0 {
@@ -335,13 +346,13 @@ func (f *frame) modelFacts(s *sessionStatus) string {
 	return f.styles.Status.Render(strings.Join(model, "  "))
 }
 
-// spent is what matters most of modelFacts, without the names.
-func (f *frame) spent(s *sessionStatus) string {
+// spentText is what matters most of modelFacts, without the names.
+func (f *frame) spentText(s *sessionStatus) string {
 	var out []string
 	if s.window > 0 {
 		out = append(out, fmt.Sprintf("%d%%", s.context*100/s.window))
 	}
-	if cost := s.costs(); cost != "" {
+	if cost := s.costText(); cost != "" {
 		out = append(out, cost)
 	}
 	if len(out) == 0 {
@@ -350,8 +361,8 @@ func (f *frame) spent(s *sessionStatus) string {
 	return f.styles.Status.Render(strings.Join(out, "  "))
 }
 
-// costs is the price of the session so far; "" while it is not known.
-func (s *sessionStatus) costs() string {
+// costText is the price of the session so far; "" while it is not known.
+func (s *sessionStatus) costText() string {
 	if !s.costSure || s.cost == 0 {
 		return ""
 	}
@@ -370,7 +381,7 @@ func (f *frame) statusKeys(s *sessionStatus, many int) string {
 	st := f.styles
 	var hints []string
 	hint := func(id, usual, what string) {
-		if key := f.keys.first(id, usual); key != "" {
+		if key := f.keys.firstKey(id, usual); key != "" {
 			hints = append(hints, st.Key.Render(key)+" "+st.Hint.Render(what))
 		}
 	}
@@ -389,8 +400,8 @@ func (f *frame) statusKeys(s *sessionStatus, many int) string {
 	return strings.Join(hints, "  ")
 }
 
-// clock writes a duration as 00:41 or 1:02:03.
-func clock(d time.Duration) string {
+// formatClock writes a duration as 00:41 or 1:02:03.
+func formatClock(d time.Duration) string {
 	s := max(int(d/time.Second), 0)
 	if s >= 3600 {
 		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
@@ -398,8 +409,8 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%02d:%02d", s/60, s%60)
 }
 
-// thousands writes 200000 as 200k.
-func thousands(n int) string {
+// formatThousands writes 200000 as 200k.
+func formatThousands(n int) string {
 	switch {
 	case n >= 1_000_000:
 		return fmt.Sprintf("%.1fM", float64(n)/1e6)

@@ -16,8 +16,8 @@ import (
 	"hermes/ui/screen"
 )
 
-// terminal is the device under the screen: raw mode, size, and giving both back. Where input or output is no terminal (in
-// tests) it does nothing.
+// terminal is the device under the screen: raw mode, size, and giving both back. Where input or
+// output is no terminal (in tests) it does nothing.
 type terminal struct {
 	in, out *os.File
 	before  *term.State
@@ -35,8 +35,8 @@ func newTerminal(in io.Reader, out io.Writer) *terminal {
 	return t
 }
 
-// keyboard is standard input, or the controlling terminal when something is piped in.
-func keyboard() io.Reader {
+// keyboardInput is standard input, or the controlling terminal when something is piped in.
+func keyboardInput() io.Reader {
 	if term.IsTerminal(int(os.Stdin.Fd())) { //nolint:gosec // as above
 		return os.Stdin
 	}
@@ -46,8 +46,8 @@ func keyboard() io.Reader {
 	return os.Stdin
 }
 
-// enter makes the terminal ours.
-func (t *terminal) enter(s *screen.Screen) error {
+// takeOver makes the terminal ours.
+func (t *terminal) takeOver(s *screen.Screen) error {
 	if t.in != nil {
 		state, err := term.MakeRaw(int(t.in.Fd())) //nolint:gosec // as above
 		if err != nil {
@@ -58,13 +58,13 @@ func (t *terminal) enter(s *screen.Screen) error {
 	return s.Enter()
 }
 
-// leave gives the terminal back.
-func (t *terminal) leave(s *screen.Screen) error {
-	return errors.Join(s.Leave(), t.cook())
+// giveBack gives the terminal back.
+func (t *terminal) giveBack(s *screen.Screen) error {
+	return errors.Join(s.Leave(), t.endRawMode())
 }
 
-// cook ends raw mode.
-func (t *terminal) cook() error {
+// endRawMode ends raw mode.
+func (t *terminal) endRawMode() error {
 	if t.before == nil {
 		return nil
 	}
@@ -73,8 +73,9 @@ func (t *terminal) cook() error {
 	return err
 }
 
-// rescue gives the terminal back when nobody may be asked any more: after a panic, or while writes block.
-func (t *terminal) rescue(out io.Writer, wait time.Duration) {
+// giveBackUnasked gives the terminal back when nobody may be asked any more: after a panic, or
+// while writes block.
+func (t *terminal) giveBackUnasked(out io.Writer, wait time.Duration) {
 	if t.out != nil {
 		_ = discardOutput(t.out.Fd()) // at worst the next write blocks, and is not waited for
 	}
@@ -87,7 +88,7 @@ func (t *terminal) rescue(out io.Writer, wait time.Duration) {
 	case <-done:
 	case <-time.After(wait):
 	}
-	_ = t.cook()
+	_ = t.endRawMode()
 }
 
 // size returns the terminal's size in cells. A terminal that says 0 is taken for 80x24.
@@ -133,7 +134,8 @@ func stopSelf() {
 	if syscall.Kill(0, syscall.SIGTSTP) != nil {
 		return
 	}
-	// Without a shell that could continue us (the program is its own session) the kernel ignores the signal.
+	// Without a shell that could continue us (the program is its own session) the kernel ignores
+	// the signal.
 	select {
 	case <-cont:
 	case <-time.After(ignoredAfter):

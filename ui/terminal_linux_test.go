@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"hermes/core/testskip"
 )
 
-// full stops reading the terminal and fills it from the side of the program, until it takes nothing more.
+// full stops reading the terminal and fills it from the side of the program, until it takes nothing
+// more.
 func (r *real) full() {
 	r.t.Helper()
 	side := r.side()
@@ -50,6 +52,7 @@ func (r *real) side() (fd int) {
 }
 
 func TestATerminalThatTakesNothingDoesNotHoldUs(t *testing.T) {
+	testskip.Long(t, "waits for real time-outs")
 	for _, busy := range []bool{true, false} {
 		t.Run(fmt.Sprint("busy ", busy), func(t *testing.T) {
 			r := startReal(t)

@@ -13,20 +13,21 @@ import (
 	"hermes/ui/text"
 )
 
-// toast is a short message that stands for a few seconds: one that fits on the status row, others in a box over the panes, so
-// that nothing of them is lost, what to do next least of all.
+// toast is a short message that stands for a few seconds: one that fits on the status row, others
+// in a box over the panes, so that nothing of them is lost, what to do next least of all.
 type toast struct {
 	level      event.Level
 	text, hint string
 	until      time.Time
 }
 
-// toasts are those that are shown now, newest last. A warning stays for its time, whatever comes after it.
+// toasts are those that are shown now, newest last. A warning stays for its time, whatever comes
+// after it.
 type toasts []toast
 
 const maxToasts = 4
 
-func (ts *toasts) show(now time.Time, level event.Level, message, hint string) {
+func (ts *toasts) addToast(now time.Time, level event.Level, message, hint string) {
 	stay := 4 * time.Second
 	if level == event.Warn || level == event.Error {
 		stay = 10 * time.Second
@@ -39,12 +40,12 @@ func (ts *toasts) show(now time.Time, level event.Level, message, hint string) {
 	}
 }
 
-func (ts *toasts) expire(now time.Time) {
+func (ts *toasts) dropExpired(now time.Time) {
 	*ts = slices.DeleteFunc(*ts, func(t toast) bool { return !now.Before(t.until) })
 }
 
-// until is when the next of them goes; zero for never.
-func (ts toasts) until() (at time.Time) {
+// nextExpiry is when the next of them goes; zero for never.
+func (ts toasts) nextExpiry() (at time.Time) {
 	for _, t := range ts {
 		if at.IsZero() || t.until.Before(at) {
 			at = t.until
@@ -53,7 +54,7 @@ func (ts toasts) until() (at time.Time) {
 	return at
 }
 
-func (t toast) look(s *style.Styles) (mark string, st styled) {
+func (t toast) markAndStyle(s *style.Styles) (mark string, st styled) {
 	switch t.level {
 	case event.Warn:
 		return s.Glyphs.Waits + " ", s.Warn
@@ -64,13 +65,14 @@ func (t toast) look(s *style.Styles) (mark string, st styled) {
 	return "", s.StatusStrong
 }
 
-// inRow is the only toast as it stands on the status row; "" when there is none, or when the row has no room of w cells for all of it.
+// inRow is the only toast as it stands on the status row; "" when there is none, or when the row
+// has no room of w cells for all of it.
 func (ts toasts) inRow(s *style.Styles, w int) string {
 	if len(ts) != 1 {
 		return ""
 	}
 	t := ts[0]
-	mark, st := t.look(s)
+	mark, st := t.markAndStyle(s)
 	out := st.Render(mark + t.text)
 	if t.hint != "" {
 		out += s.Status.Render("  " + t.hint)
@@ -81,11 +83,11 @@ func (ts toasts) inRow(s *style.Styles, w int) string {
 	return out
 }
 
-// box are the lines, at most h of exactly w cells each, that show all of the toasts.
-func (ts toasts) box(s *style.Styles, w, h int) []string {
+// drawBox are the lines, at most h of exactly w cells each, that show all of the toasts.
+func (ts toasts) drawBox(s *style.Styles, w, h int) []string {
 	var out []string
 	for _, t := range ts {
-		mark, st := t.look(s)
+		mark, st := t.markAndStyle(s)
 		pad := text.Blank(text.Width(mark))
 		for i, l := range text.Wrap(t.text, max(1, w-2-len(pad))) {
 			if i == 0 {
@@ -112,20 +114,21 @@ func (ts toasts) box(s *style.Styles, w, h int) []string {
 // toastWidth is the widest box of toasts.
 const toastWidth = 72
 
-// drawToasts shows in a box at the top right what the status row has no room for. The line that a person types in stays free.
+// drawToasts shows in a box at the top right what the status row has no room for. The line that a
+// person types in stays free.
 func (f *frame) drawToasts(rows []string) {
 	if len(f.toasts) == 0 || f.toasts.inRow(f.styles, f.toastRoom()) != "" {
 		return
 	}
 	w, g, line := min(toastWidth, f.w-2), f.styles.Glyphs, f.styles.Border
-	lines := f.toasts.box(f.styles, w-2, max(1, f.h-7))
+	lines := f.toasts.drawBox(f.styles, w-2, max(1, f.h-7))
 	out := []string{line.Render(g.TopLeft + strings.Repeat(g.Horizontal, w-2) + g.TopRight)}
 	for _, l := range lines {
 		out = append(out, line.Render(g.Vertical)+l+line.Render(g.Vertical))
 	}
 	out = append(out, line.Render(g.BottomLeft+strings.Repeat(g.Horizontal, w-2)+g.BottomRight))
 	for i, l := range out {
-		lay(rows, f.w-w-1, 1+i, l, f.w)
+		overwriteLine(rows, f.w-w-1, 1+i, l, f.w)
 	}
 }
 
@@ -137,13 +140,14 @@ func (f *frame) turnEnded(e event.TurnEnded, took time.Duration) tea.Cmd {
 		return nil
 	}
 	if e.Reason == event.TurnFailed {
-		return f.notify("failed after " + clock(took))
+		return f.notifyDesktop("failed after " + formatClock(took))
 	}
-	return f.notify("done after " + clock(took))
+	return f.notifyDesktop("done after " + formatClock(took))
 }
 
-// notify rings the bell and sends a desktop notification through the terminal (OSC 9), when nobody looks.
-func (f *frame) notify(message string) tea.Cmd {
+// notifyDesktop rings the bell and sends a desktop notification through the terminal (OSC 9), when
+// nobody looks.
+func (f *frame) notifyDesktop(message string) tea.Cmd {
 	if f.opt.Notify == "never" || f.opt.Notify != "always" && !f.blurred {
 		return nil
 	}

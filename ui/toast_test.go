@@ -21,11 +21,11 @@ func TestNothingOfAToastIsLost(t *testing.T) {
 		now := time.Unix(0, 0)
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{"not", "sent:", "容器", "/a/long/path", "try", "it", "again"}), 1, 30)
 		message, hint := strings.Join(words.Draw(rt, "text"), " "), strings.Join(words.Draw(rt, "hint"), " ")
-		ts.show(now, event.Error, message, hint)
+		ts.addToast(now, event.Error, message, hint)
 		w := rapid.IntRange(20, 120).Draw(rt, "w")
 		shown := ts.inRow(plain, w)
 		if shown == "" {
-			shown = strings.Join(ts.box(plain, w, 0), "\n")
+			shown = strings.Join(ts.drawBox(plain, w, 0), "\n")
 			for _, l := range strings.Split(shown, "\n") {
 				if text.Width(l) != w {
 					rt.Fatalf("a line of %d cells, not %d: %q", text.Width(l), w, l)
@@ -44,21 +44,21 @@ func TestNothingOfAToastIsLost(t *testing.T) {
 func TestAWarningOutlivesWhatComesAfterIt(t *testing.T) {
 	var ts toasts
 	now := time.Unix(0, 0)
-	ts.show(now, event.Info, "a word", "")
-	ts.show(now, event.Warn, "not saved", "free some space")
-	ts.show(now.Add(time.Second), event.Error, "history not saved", "")
-	ts.show(now.Add(time.Second), event.Error, "history not saved", "")
-	got := strings.Join(ts.box(plain, 60, 0), "\n")
+	ts.addToast(now, event.Info, "a word", "")
+	ts.addToast(now, event.Warn, "not saved", "free some space")
+	ts.addToast(now.Add(time.Second), event.Error, "history not saved", "")
+	ts.addToast(now.Add(time.Second), event.Error, "history not saved", "")
+	got := strings.Join(ts.drawBox(plain, 60, 0), "\n")
 	if strings.Contains(got, "a word") || !strings.Contains(got, "! not saved") || strings.Count(got, "history not saved") != 1 || ts.inRow(plain, 60) != "" {
 		t.Errorf("the box:\n%s", got)
 	}
-	if at := ts.until(); at != now.Add(10*time.Second) {
+	if at := ts.nextExpiry(); at != now.Add(10*time.Second) {
 		t.Errorf("the first goes at %v", at)
 	}
-	if ts.expire(now.Add(10 * time.Second)); !strings.Contains(ts.inRow(plain, 60), "history not saved") {
+	if ts.dropExpired(now.Add(10 * time.Second)); !strings.Contains(ts.inRow(plain, 60), "history not saved") {
 		t.Errorf("left: %+v", ts)
 	}
-	if ts.expire(now.Add(time.Minute)); len(ts) != 0 || !ts.until().IsZero() {
+	if ts.dropExpired(now.Add(time.Minute)); len(ts) != 0 || !ts.nextExpiry().IsZero() {
 		t.Errorf("left: %+v", ts)
 	}
 }
@@ -67,25 +67,45 @@ func TestTheRowSaysWhatRunsAndWhere(t *testing.T) {
 	s := &sessionStatus{}
 	s.call = event.ToolStarted{Gist: "pytest -q", Backend: "analytics"}
 	s.call.Call.Name = "terminal"
-	for phase, want := range map[string]string{
-		"running terminal": "running pytest -q in analytics", "running read_file": "running read_file", "streaming": "streaming",
-		"terminal: waiting for approval": "terminal: waiting for approval",
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	late := at.Add(40 * time.Second)
+	for _, c := range []struct {
+		phase event.TurnPhase
+		want  string
+	}{
+		{event.TurnPhase{Kind: event.PhaseRunning, Tool: "terminal"}, "running pytest -q in analytics"},
+		{event.TurnPhase{Kind: event.PhaseRunning, Tool: "read_file"}, "running read_file"},
+		{event.TurnPhase{Kind: event.PhaseApproval, Tool: "terminal"}, "terminal: waiting for approval"},
+		{event.TurnPhase{Kind: event.PhaseStreaming}, "streaming"},
+		{event.TurnPhase{Kind: event.PhaseWaiting}, "waiting for the model"},
+		{event.TurnPhase{Kind: event.PhaseWaiting, Model: "big"}, "waiting for big"},
+		{event.TurnPhase{Kind: event.PhaseWritingCall, Tool: "patch"}, "writing a call of patch"},
+		{event.TurnPhase{Kind: event.PhaseCompressing, Count: 1}, "compressing 1 message"},
+		{event.TurnPhase{Kind: event.PhaseCompressing, Count: 2}, "compressing 2 messages"},
+		{
+			event.TurnPhase{Kind: event.PhaseRetrying, Until: late, Cause: &event.Cause{Class: "rate_limit", HTTP: 429}},
+			"retrying in 40 s (429 rate_limit), esc stops",
+		},
+		{
+			event.TurnPhase{Kind: event.PhaseRetrying, Until: at, Cause: &event.Cause{Class: "network"}},
+			"retrying in a moment (network), esc stops",
+		},
 	} {
-		if got := s.saying(phase, maxDoing); got != want {
-			t.Errorf("%s: %q, not %q", phase, got, want)
+		if got := s.phaseText(c.phase, at, maxDoing); got != c.want {
+			t.Errorf("%+v: %q, not %q", c.phase, got, c.want)
 		}
 	}
 	s.call = event.ToolStarted{Gist: "weather.py"}
 	s.call.Call.Name = "read_file"
-	if got := s.saying("running read_file", maxDoing); got != "running read_file weather.py" {
+	if got := s.phaseText(event.TurnPhase{Kind: event.PhaseRunning, Tool: "read_file"}, at, maxDoing); got != "running read_file weather.py" {
 		t.Errorf("%q", got)
 	}
-	s.phase = "streaming"
-	if s.answers("thinking"); s.phase != "thinking" {
+	s.phase, s.answering = "streaming", true
+	if s.setActivity("thinking"); s.phase != "thinking" {
 		t.Errorf("%q", s.phase)
 	}
-	s.phase = "running x"
-	if s.answers("writing"); s.phase != "running x" {
+	s.phase, s.answering = "running x", false
+	if s.setActivity("writing"); s.phase != "running x" {
 		t.Errorf("%q", s.phase)
 	}
 }
@@ -100,7 +120,7 @@ func TestThePaletteBeginsWithWhatCanBeDone(t *testing.T) {
 			}
 			items = append(items, it)
 		}
-		got := possible(grouped(slices.Clone(items)))
+		got := possibleFirst(groupItems(slices.Clone(items)))
 		if len(got) != len(items) {
 			rt.Fatalf("%d of %d are left", len(got), len(items))
 		}

@@ -60,11 +60,11 @@ func TestNothingSpinsForEverAfterALossOfEvents(t *testing.T) {
 	opt.Standing = func(uid string) (bool, []string) { return uid == "s2", []string{"q"}[:len(uid)-1] }
 	s := uitest.Start(t, opt, 160, 44)
 	opt.Bus.Publish(event.Header{Session: "s1"}, event.TurnStarted{})
-	opt.Bus.Publish(event.Header{Session: "s1"}, event.TurnPhase{Phase: "counting"})
+	opt.Bus.Publish(event.Header{Session: "s1"}, event.TurnPhase{Kind: "counting"})
 	s.WaitFor("counting")
 	opt.Bus.Publish(event.Header{}, event.Resync{Dropped: 1})
 	s.WaitGone("counting")
-	opt.Bus.Publish(event.Header{Session: "s1"}, event.TurnPhase{Phase: "at it again"})
+	opt.Bus.Publish(event.Header{Session: "s1"}, event.TurnPhase{Kind: "at it again"})
 	s.WaitFor("at it again")
 }
 

@@ -6,24 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// wholeKeys reads from a terminal so that no read ends inside of a character. bubbletea reads 256 bytes at a time and drops what
-// is left of a character on either side: of a paste in Chinese one character in eighty would be lost.
+// wholeKeys reads from a terminal so that no read ends inside of a character. bubbletea reads 256
+// bytes at a time and drops what is left of a character on either side: of a paste in Chinese one
+// character in eighty would be lost.
 type wholeKeys struct {
 	*os.File
 	read func([]byte) (int, error)
 	held []byte // the beginning of a character whose rest has not come yet
 }
 
-// whole makes in a reader of whole characters, if it is a file.
-func whole(in io.Reader) io.Reader {
+// wholeCharacters makes in a reader of whole characters, if it is a file.
+func wholeCharacters(in io.Reader) io.Reader {
 	if f, ok := in.(*os.File); ok {
 		return &wholeKeys{File: f, read: f.Read}
 	}
 	return in
 }
 
-// Read implements io.Reader. It returns 0 bytes when only a part of a character is there: the caller waits for more, and may be
-// cancelled while it does.
+// Read implements io.Reader. It returns 0 bytes when only a part of a character is there: the
+// caller waits for more, and may be cancelled while it does.
 func (w *wholeKeys) Read(p []byte) (int, error) {
 	n := copy(p, w.held)
 	got, err := w.read(p[n:])
@@ -31,12 +32,13 @@ func (w *wholeKeys) Read(p []byte) (int, error) {
 		return got, err
 	}
 	n += got
-	w.held = append(w.held[:0], p[n-begun(p[:n]):n]...)
+	w.held = append(w.held[:0], p[n-incompleteBytes(p[:n]):n]...)
 	return n - len(w.held), nil
 }
 
-// begun is how many bytes at the end of b are the beginning of a character that is not complete.
-func begun(b []byte) int {
+// incompleteBytes is how many bytes at the end of b are the beginning of a character that is not
+// complete.
+func incompleteBytes(b []byte) int {
 	for k := 1; k < utf8.UTFMax && k <= len(b); k++ {
 		if c := b[len(b)-k]; utf8.RuneStart(c) {
 			if !utf8.FullRune(b[len(b)-k:]) {

@@ -44,7 +44,7 @@ type Sessions interface {
 	UpdatePartial(ctx context.Context, id int64, text, reasoning string) error
 	Seal(ctx context.Context, m *chat.Message) error
 	Discard(ctx context.Context, id int64) error
-	Undo(ctx context.Context, uid string, exchanges int) (prompt string, err error)
+	Undo(ctx context.Context, uid string, exchanges int) (prompt chat.Message, err error)
 	Compact(ctx context.Context, uid string, through int64, summary *chat.Message) error
 	SaveQueue(ctx context.Context, uid string, q []event.QueuedInput) error
 	LoadQueue(ctx context.Context, uid string) ([]event.QueuedInput, error)
@@ -54,6 +54,8 @@ type Sessions interface {
 	Meta(ctx context.Context, uid, key string) (string, error)
 	SetMeta(ctx context.Context, uid, key, value string) error
 	CountUsage(ctx context.Context, uid string, u chat.Usage) error
+	KeepParts(ctx context.Context, uid string, parts []chat.Part) []chat.Part
+	Content(blob string) ([]byte, error)
 }
 
 // Models finds a model by name: "provider/model", "model", or "" for the default. provider.Set implements it.
@@ -63,7 +65,7 @@ type Models interface {
 
 // Tools is what the agent can do; tool.Registry implements it.
 type Tools interface {
-	Specs(toolsets []string) []provider.ToolSpec
+	Specs(toolsets []string) []tool.Spec
 	Lookup(name string) (tool.Spec, bool)
 	Validate(name string, args json.RawMessage) (json.RawMessage, error)
 	Run(ctx context.Context, name string, c tool.Call) chat.ToolResult
@@ -85,8 +87,8 @@ type Deps struct {
 	// Prompt builds the system prompt of a session. It is called once a session: the
 	// same bytes go out with every call, so that providers can cache them.
 	Prompt func(ctx context.Context, s event.SessionInfo, tools []provider.ToolSpec) (string, error)
-	// Settings is asked at the start of every turn, so that changes apply live.
-	Settings func() Settings
+	// Settings is asked at the start of every turn of a session, so that changes apply live.
+	Settings func(session string) Settings
 	// Backend says where a call of a session runs when it asks for "asked"; asked may be empty.
 	Backend func(session, asked string) Place
 	// Keep holds a session's back end up while somebody is asked whether a command may run in it; nil holds nothing.
@@ -114,15 +116,21 @@ type Settings struct {
 	MaxTokens int             // of one answer
 	Question  time.Duration   // how long the clarify tool waits for a person: 10 minutes
 	Busy      event.InputMode // what an Input without a mode does while a turn runs: InputInterrupt
-	Retries   int             // tries after a failed model call, at most; as many as its kind is worth; < 0: none
-	// CompressAt is the share of a model's window from which on the conversation is compressed before a call; 0: never.
+	Retries   int             // tries after a failed model call, at most; 0: as many as its kind is worth; < 0: none
+	// Compress has conversations compressed before a call that would fill the window too far.
+	Compress bool
+	// CompressAt is the share of a model's window from which on that is done; 0: as the window asks for.
 	CompressAt float64
 	// KeepShare is the share of what CompressAt allows that stays word for word, from the newest message back; at least two exchanges
-	// do, and ProtectLast messages unless they alone fill half of it. /compress goes by the two exchanges only.
+	// do, and ProtectLast messages, unless they alone fill half of it. /compress goes by the two exchanges only.
 	KeepShare   float64
 	ProtectLast int
-	// ProtectFirst messages, the first of the session, are quoted in its summary.
+	// ProtectFirst messages, the first that the person said, are quoted in every summary.
 	ProtectFirst int
+	// Summariser is the model that writes summaries, as Models.Resolve takes it; "": the session's own, which also stands in for it.
+	Summariser string
+	// SummaryTime is how long a summary may take, with all that is tried for it; 0: a minute.
+	SummaryTime time.Duration
 	// KeepOnFailure leaves the conversation as it is when it cannot be summarised; otherwise a plain extract is used.
 	KeepOnFailure bool
 }
@@ -134,16 +142,17 @@ const (
 
 // Input is what a person (or a program) says to a session.
 type Input struct {
-	Text        string
-	Attachments []chat.Attachment
-	Mode        event.InputMode // what to do when a turn runs; "" means Settings.Busy
+	From  chat.Author // whose words they are; the zero Author is trusted with nothing that a person is
+	Text  string
+	Parts []chat.Part
+	Mode  event.InputMode // what to do when a turn runs; "" means Settings.Busy
 }
 
 // ErrClosed is returned by everything that would start work after Close.
 var ErrClosed = errors.New("the agent is closed: the program is ending")
 
 // ErrBusy is returned by what needs a session without a running turn.
-var ErrBusy = errors.New("a turn is running in this session: stop it first (esc), or wait until it ends")
+var ErrBusy = errors.New("a turn is running in this session: stop it first, or wait until it ends")
 
 // Agent runs the turns of all sessions.
 type Agent struct {
@@ -153,6 +162,7 @@ type Agent struct {
 	workers map[string]*worker
 	closed  bool
 
+	windows   sync.Map // by "provider/model": context windows that servers told when theirs was too small
 	questions questions
 	ids       atomic.Int64
 }
@@ -163,7 +173,7 @@ func New(d Deps) *Agent {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
 	if d.Settings == nil {
-		d.Settings = func() Settings { return Settings{} }
+		d.Settings = func(string) Settings { return Settings{} }
 	}
 	if d.Keep == nil {
 		d.Keep = func(string, string) func() { return func() {} }
@@ -233,19 +243,6 @@ func (a *Agent) Interrupt(session string) bool {
 func (a *Agent) Busy(session string) bool {
 	w := a.known(session)
 	return w != nil && w.busy()
-}
-
-// BusySessions lists the sessions in which something runs, in no order.
-func (a *Agent) BusySessions() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var out []string
-	for uid, w := range a.workers {
-		if w.busy() {
-			out = append(out, uid)
-		}
-	}
-	return out
 }
 
 // Wait blocks until nothing runs in the session, or until ctx is done.

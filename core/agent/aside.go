@@ -38,6 +38,6 @@ func answering(prompt chat.Message, stored error) job {
 func diskFull(what string, err error) stop {
 	return stop{outcome{
 		reason: event.TurnFailed, err: what + ", but the turn cannot go on: " + err.Error(),
-		hint: "do not send it again: make room on the disk, then say \"continue\"",
+		hint: "do not send it again: make room on the disk, then go on", do: []event.Remedy{event.RemedyContinue},
 	}}
 }

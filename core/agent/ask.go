@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,14 +11,17 @@ import (
 	"hermes/core/provider"
 )
 
+// maxOverflows is how often one answer is asked for again with less before it.
+const maxOverflows = 4
+
 // ask gets one answer from the model, over failures that may pass. The answer is stored and sealed when it returns.
 // An instruction is shown to the model after the history and kept nowhere.
 func (t *turn) ask(specs []provider.ToolSpec, instruction string) (chat.Message, error) {
 	t.steps++
 	var failed *provider.Error
-	empty := false
+	empty, overflows := false, 0
 	for attempt := 1; ; attempt++ {
-		t.phase("waiting for %s", cmp.Or(t.model.ID, "the model"))
+		t.phase(event.TurnPhase{Kind: event.PhaseWaiting, Model: t.model.ID})
 		d, err := t.stream(t.request(specs, instruction, provider.WithoutStream(failed, attempt-1)))
 		switch {
 		case err == nil && !d.empty():
@@ -34,7 +36,8 @@ func (t *turn) ask(specs []provider.ToolSpec, instruction string) (chat.Message,
 			return t.interrupted(d)
 		case !errors.As(err, &failed):
 			return t.giveUp(d, err) // the store failed, not the model
-		case failed.Class == provider.ClassContextOverflow && !t.compacted:
+		case failed.Class == provider.ClassContextOverflow && overflows < maxOverflows:
+			overflows++
 			attempt = 0
 			err = t.makeRoom(d, failed)
 		default:
@@ -49,7 +52,6 @@ func (t *turn) ask(specs []provider.ToolSpec, instruction string) (chat.Message,
 func emptyAnswer(name, model string) error {
 	return &provider.Error{
 		Class: provider.ClassMalformed, Provider: name, Model: model, Message: "the model answered with nothing, twice",
-		Hint: "/retry tries again; /model chooses another model",
 	}
 }
 
@@ -63,7 +65,9 @@ func (t *turn) again(d *draft, failed *provider.Error, attempt int) error {
 	if err := t.discard(d, failed.Error()); err != nil {
 		return err
 	}
-	t.phase("retrying in %s (%s), esc stops", seconds(wait), why(failed))
+	t.phase(event.TurnPhase{
+		Kind: event.PhaseRetrying, Until: time.Now().Add(wait), Cause: &event.Cause{Class: string(failed.Class), HTTP: failed.HTTP},
+	})
 	t.a.d.Log.Warn("model call failed", "session", t.w.uid, "attempt", attempt, "wait", wait, "err", failed)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -75,36 +79,44 @@ func (t *turn) again(d *draft, failed *provider.Error, attempt int) error {
 	}
 }
 
-func why(e *provider.Error) string {
-	if e.HTTP != 0 {
-		return fmt.Sprintf("%d %s", e.HTTP, e.Class)
+// remedies are what a person can do after a failure of this class, beside what its hint says.
+func remedies(c provider.Class) []event.Remedy {
+	switch c {
+	case provider.ClassContextOverflow:
+		return []event.Remedy{event.RemedyCompress, event.RemedyChooseModel}
+	case provider.ClassAuth, provider.ClassCancelled:
+		return nil
+	case provider.ClassNetwork, provider.ClassFormat:
+		return []event.Remedy{event.RemedyRetry}
+	case provider.ClassBilling, provider.ClassModelNotFound, provider.ClassContentFilter, provider.ClassTooLarge:
+		return []event.Remedy{event.RemedyChooseModel}
+	default:
+		return []event.Remedy{event.RemedyRetry, event.RemedyChooseModel}
 	}
-	return string(e.Class)
 }
 
-func seconds(d time.Duration) string {
-	if d < time.Second {
-		return "a moment"
-	}
-	return fmt.Sprintf("%d s", int(d.Round(time.Second)/time.Second))
-}
-
-// makeRoom compresses a context that the model finds too long, once a turn. When nothing can be compressed the model's
-// own error is what the person gets.
+// makeRoom compresses a context that the model finds too long, as often as that makes it shorter. When nothing can be
+// left out the model's own error is what the person gets.
 func (t *turn) makeRoom(d *draft, failed *provider.Error) error {
-	t.compacted = true
-	err := t.discard(d, failed.Error())
-	if err == nil {
-		err = t.compact("", t.settings.KeepOnFailure, tail{})
+	t.learnWindow(failed)
+	if err := t.discard(d, failed.Error()); err != nil {
+		return err
 	}
-	if t.ctx.Err() != nil {
-		return errInterrupted
+	sent := t.measure()
+	at := t.limits()
+	most := min(at.sum, sent*6/10) // the server counts more than we do, or we would not be here
+	if err := t.summarize(limits{sum: most, hard: most}, sent); err != nil {
+		return err
 	}
+	less, err := t.squeeze(most, t.measure())
 	if err != nil {
-		t.a.d.Log.Warn("the context could not be compressed", "session", t.w.uid, "err", err)
+		return err
+	}
+	if !less && t.measure() >= sent*9/10 {
+		t.a.d.Log.Warn("the context could not be compressed", "session", t.w.uid, "tokens", sent)
 		return failed
 	}
-	return t.reload()
+	return nil
 }
 
 // giveUp keeps what came of a failed answer, marked, and returns cause.
@@ -173,8 +185,23 @@ func (t *turn) seal(d *draft, status chat.Status) (chat.Message, error) {
 	return m, t.count(ctx, m.Usage)
 }
 
-// count adds the tokens of one answer to the session.
+// count adds the tokens of one answer to the session and shows how full they make the window.
 func (t *turn) count(ctx context.Context, u chat.Usage) error {
+	if err := t.add(ctx, u); err != nil || u.Empty() {
+		return err
+	}
+	t.showContext(u.Input + u.Output)
+	return nil
+}
+
+// spend adds the tokens of an answer that is none of the conversation's.
+func (t *turn) spend(u chat.Usage) error {
+	ctx, cancel := t.keep()
+	defer cancel()
+	return t.add(ctx, u)
+}
+
+func (t *turn) add(ctx context.Context, u chat.Usage) error {
 	if u.Empty() {
 		return nil
 	}
@@ -183,6 +210,5 @@ func (t *turn) count(ctx context.Context, u chat.Usage) error {
 	}
 	t.usage = t.usage.Add(u)
 	t.info.Usage = t.info.Usage.Add(u)
-	t.publish(event.UsageTick{Session: t.w.uid, Context: u.Input + u.Output, Window: t.model.Window, Total: t.info.Usage})
 	return nil
 }

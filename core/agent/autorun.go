@@ -27,8 +27,9 @@ type Watched interface {
 
 // LeftBehind is one file that a call left for another program to run.
 type LeftBehind struct {
-	Text string        // a sentence: which file, what became of it
-	Hint string        // for the person: what to do
+	Text string // a sentence: which file, what became of it
+	Hint string // for the person: what to do
+	Do   []event.Remedy
 	Diff chat.FileDiff // what the call wrote, without secrets
 }
 
@@ -42,7 +43,7 @@ func (j *toolJob) allowed(v approval.Verdict) {
 // watched, and what it does inside of a script counts as wanted there too.
 func (t *turn) watch(j *toolJob) (settle func(*chat.ToolResult)) {
 	nothing := func(*chat.ToolResult) {}
-	if t.a.d.Autorun == nil || j.reads || j.ctx.Err() != nil {
+	if t.a.d.Autorun == nil || j.intent.Reads || j.ctx.Err() != nil {
 		return nothing
 	}
 	if j.up != "" {
@@ -63,10 +64,10 @@ func (t *turn) watch(j *toolJob) (settle func(*chat.ToolResult)) {
 		return nothing
 	}
 	return func(res *chat.ToolResult) {
-		for _, left := range j.watched.End(j.spec.Unread) {
+		for _, left := range j.watched.End(j.intent.Unread) {
 			res.Text = strings.TrimRight(res.Text, "\n") + "\n[warning: " + left.Text + "]"
 			res.Diffs = append(res.Diffs, left.Diff)
-			t.publish(event.Notice{Level: event.Warn, Text: left.Text, Hint: left.Hint})
+			t.publish(event.Notice{Level: event.Warn, Text: left.Text, Hint: left.Hint, Do: left.Do})
 		}
 	}
 }

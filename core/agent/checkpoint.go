@@ -1,10 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 
 	"hermes/core/event"
+	"hermes/core/intent"
 )
 
 // Checkpoints keeps files as they were before a call changes them.
@@ -20,25 +21,24 @@ type Checkpoints interface {
 // FileChange is a call that is not known to read only.
 type FileChange struct {
 	Session, Turn string
-	Prompt        string // what the person said
-	Tool, Toolset string
-	Args          json.RawMessage
-	Paths         []string // resolved, of tools that name them
-	Dir           string   // where it starts, in its back end
-	Cwd           string   // the session's directory
-	Backend       string   // "" for tools that run in the agent
+	Prompt        string // what was said last
+	Tool          string
+	Intent        intent.Intent // its paths are absolute
+	Dir           string        // where it starts, in its back end
+	Cwd           string        // the session's directory
+	Backend       string        // "" for tools that run in the agent
 }
 
 func (t *turn) fileChange(j *toolJob) FileChange {
 	return FileChange{
-		Session: t.w.uid, Turn: t.id, Prompt: t.said, Tool: j.call.Name, Toolset: j.spec.Toolset, Args: j.args, Paths: j.paths,
+		Session: t.w.uid, Turn: t.id, Prompt: cmp.Or(t.said, t.asked), Tool: j.call.Name, Intent: j.intent,
 		Dir: j.dir, Cwd: t.info.Cwd, Backend: j.backend,
 	}
 }
 
 // keepFiles has what a call may change kept, and returns what to do when it has ended.
 func (t *turn) keepFiles(j *toolJob) (after func()) {
-	if t.a.d.Checkpoints == nil || j.reads || j.ctx.Err() != nil {
+	if t.a.d.Checkpoints == nil || j.intent.Reads || j.ctx.Err() != nil {
 		return func() {}
 	}
 	c := t.fileChange(j)
@@ -51,7 +51,7 @@ func (t *turn) keepFiles(j *toolJob) (after func()) {
 // warnOnce tells a person something once a session: a project that is too large is so in every turn.
 func (t *turn) warnOnce(text string) {
 	if _, told := t.w.warned.LoadOrStore(text, true); !told {
-		t.publish(event.Notice{Level: event.Warn, Text: text, Hint: "the change goes on; it cannot be taken back with /rollback"})
+		t.publish(event.Notice{Level: event.Warn, Text: text, Hint: "the change goes on; it cannot be taken back"})
 	}
 }
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"hermes/core/approval"
 	"hermes/core/event"
+	"hermes/core/intent"
 	"hermes/core/tool"
 )
 
@@ -28,7 +30,7 @@ func (f *fakeKeeper) hear(format string, args ...any) {
 }
 
 func (f *fakeKeeper) Before(_ context.Context, c FileChange) error {
-	f.hear("before %s %s %s", c.Tool, c.Prompt, c.Args)
+	f.hear("before %s %s %s", c.Tool, c.Prompt, c.Intent.Beside)
 	return f.fails
 }
 func (f *fakeKeeper) After(c FileChange) { f.hear("after %s", c.Tool) }
@@ -40,7 +42,12 @@ func (f *fakeKeeper) End(_ context.Context, _, turn string) error {
 func TestFilesAreKeptBeforeTheyChange(t *testing.T) {
 	t.Parallel()
 	keep := &fakeKeeper{fails: errors.New("no checkpoint: the disk is full")}
-	changes := newTool("change", func(s *tool.Spec) { s.ReadOnly = false }, func(context.Context, tool.Call) (tool.Result, error) {
+	beside := func(s *tool.Spec) {
+		s.Intent = func(args json.RawMessage) intent.Intent {
+			return intent.Intent{Effects: intent.Acts(), Beside: intent.Beside(args)}
+		}
+	}
+	changes := newTool("change", beside, func(context.Context, tool.Call) (tool.Result, error) {
 		keep.hear("runs")
 		return tool.Result{Text: "ok"}, nil
 	})

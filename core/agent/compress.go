@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"hermes/core/chat"
 	"hermes/core/event"
@@ -11,13 +12,21 @@ import (
 )
 
 const (
-	keepTurns = 2  // the newest exchanges stay word for word
-	minGain   = 20 // percent of the tokens that a compression must save to be worth it
+	minGain    = 20     // percent of the tokens that a compression must save to be worth it
+	minOld     = 200    // tokens: a summary of less is as long as what it stands for
+	maxUseless = 2      // compressions in a row without a gain: then no more by themselves
+	tailTokens = 15_000 // that stay at least, where the window has room for them
+
+	coolDown = 10 * time.Minute // without a summary of the model's after one that failed
 )
 
+// errNothing says that there is no cut, or nothing before it.
+var errNothing = errors.New("nothing to compress: the conversation is short")
+
 // Compress replaces the older part of a session, in what the model sees, by a summary. Focus says what must not get
-// lost; it may be empty. The replaced messages stay in the store and are still found. It waits until the work is done;
-// an interrupt or ctx ends it with the old context in place. A session with a running turn is refused.
+// lost; it may be empty. The replaced messages stay in the store and are still found; Undo brings them back. It waits
+// until the work is done; an interrupt or ctx ends it with the old context in place. A session with a running turn is
+// refused.
 func (a *Agent) Compress(ctx context.Context, session, focus string) error {
 	failed := make(chan error, 1)
 	err := a.whenIdle(ctx, session, func(w *worker) error {
@@ -38,89 +47,127 @@ func (t *turn) compress(focus string) error {
 	if err := t.prepare(); err != nil {
 		return err
 	}
-	return t.compact(focus, t.settings.KeepOnFailure, tail{})
+	all := estimate(t.history)
+	t.w.coolUntil = time.Time{}
+	err := t.compact(stage{
+		focus: focus, strict: t.settings.KeepOnFailure, gain: minGain,
+		keep: tail{tokens: min(tailTokens, all/4), most: all * 3 / 4},
+	})
+	if err == nil {
+		t.w.useless, t.w.tryAt = 0, 0
+	}
+	return err
 }
 
-// relieve makes room before a model call that would fill the window beyond the share of the settings, when the window is known:
-// old results of tools first, then, once a turn, a summary. What cannot be compressed now is sent as it is, and tried again when
-// there is more of it.
+// relieve makes room before a model call that would fill the window too far: old images and results become lines, then
+// older messages become a summary. What cannot be compressed now is sent as it is, and tried again when there is more of
+// it; only what would not fit at all goes in any case.
 func (t *turn) relieve() error {
-	limit := int(t.settings.CompressAt * float64(t.model.Window))
-	if limit <= 0 {
+	if !t.settings.Compress {
 		return nil
 	}
+	at := t.limits()
 	load := t.load()
-	if load >= limit {
-		load -= int(float64(load) * t.prune(limit))
+	for range 2 { // images, then texts
+		if load >= at.prune {
+			load -= int(float64(load) * t.prune(at.prune))
+		}
 	}
-	if t.relieved || load < max(limit, t.w.tryAt) {
+	if load >= at.sum && (load >= at.hard || load >= t.w.tryAt && t.w.useless < maxUseless) {
+		if err := t.summarize(at, load); err != nil {
+			return err
+		}
+		load = t.load()
+	}
+	if load < at.hard {
 		return nil
 	}
-	t.relieved = true
-	err := t.compact("", true, tail{
-		messages: t.settings.ProtectLast, most: limit / 2, tokens: int(float64(limit) * t.settings.KeepShare),
+	_, err := t.squeeze(at.sum, load)
+	return err
+}
+
+// summarize compresses and notes how that went. Its error ends the turn.
+func (t *turn) summarize(at limits, load int) error {
+	kept := int(float64(at.sum) * t.settings.KeepShare)
+	err := t.compact(stage{
+		strict: t.settings.KeepOnFailure, gain: minGain,
+		keep: tail{messages: t.settings.ProtectLast, tokens: max(kept, min(tailTokens, at.sum/3)), most: at.sum / 2},
 	})
 	switch {
 	case t.ctx.Err() != nil:
 		return errInterrupted
-	case err != nil:
-		t.w.tryAt = load + t.model.Window/10
-		t.a.d.Log.Info("the context is large and was not compressed", "session", t.w.uid, "tokens", load, "window", t.model.Window, "err", err)
+	case err == nil:
+		t.w.tryAt, t.w.useless = 0, 0
 		return nil
 	}
-	t.w.tryAt = 0
-	return t.reload()
+	window, _ := t.window()
+	t.w.tryAt = load + window/10
+	t.a.d.Log.Info("the context is large and was not compressed", "session", t.w.uid, "tokens", load, "window", window, "err", err)
+	if errors.Is(err, errTooLittle) {
+		t.w.useless++
+	}
+	if t.w.useless == maxUseless {
+		t.sayOnce("This conversation is not compressed by itself any more: twice that saved too little.",
+			"it can be compressed on request; a new session begins without what is in this one")
+	}
+	return nil
 }
 
-// load is the tokens of the next model call: what the provider counted at the last one, and an estimate of what came since.
-func (t *turn) load() int {
-	for i := len(t.history) - 1; i >= 0; i-- {
-		m := t.history[i]
-		if m.ID < t.history[0].ID {
-			break // older than the summary before it: counted with what that replaced
+// squeeze brings a call of load tokens below most without asking a model, whatever it costs: everything that was answered
+// becomes a line, then whatever is oldest goes, ever more of it. It reports whether there is less than before.
+func (t *turn) squeeze(most, load int) (less bool, err error) {
+	before := t.measure()
+	most = int(float64(most) * float64(before) / float64(max(load, before))) // as we count
+	for keep := most / 2; ; keep /= 2 {
+		if t.measure() > most {
+			t.pruneAll(keep)
 		}
-		if m.Role == chat.RoleAssistant && m.Usage.Input > 0 {
-			return m.Usage.Input + m.Usage.Output + estimate(t.history[i+1:])
+		if t.measure() <= most {
+			break
+		}
+		err := t.compact(stage{plain: true, gain: 1, keep: tail{tokens: keep, most: keep}})
+		if t.ctx.Err() != nil {
+			return false, errInterrupted
+		}
+		if err != nil && keep == 0 {
+			t.capResults(most)
+			break
 		}
 	}
-	bytes := len(t.system)
-	for _, s := range t.specs {
-		bytes += len(s.Name) + len(s.Description) + len(s.Schema)
-	}
-	return bytes/4 + estimate(t.shown())
+	return t.measure() < before*9/10, nil
 }
 
-// compact does the work on the history that the turn has. A summary that fails is replaced by an extract, unless strict.
-func (t *turn) compact(focus string, strict bool, keep tail) error {
-	cut := keep.begin(t.history)
-	if cut == 0 {
-		return fmt.Errorf("nothing to compress: only what is older than the last %d exchanges can be", keepTurns)
+// stage is how one compression goes about it.
+type stage struct {
+	focus  string
+	strict bool // without a summary of the model nothing changes
+	plain  bool // an extract at once
+	gain   int  // percent that must be saved
+	keep   tail
+}
+
+// compact puts a summary in the place of what is before the tail, in the store and in the turn's history.
+func (t *turn) compact(s stage) error {
+	cut := s.keep.begin(t.history)
+	if cut == 0 || cut == 1 && t.history[0].From.IsSummary() {
+		return errNothing
 	}
 	sent := t.shown()
-	before := estimate(sent)
-	if old := estimate(sent[:cut]); old*100 < before*minGain {
-		return tooLittle(old, before)
+	before, old := estimate(sent), estimate(sent[:cut])
+	if old < minOld && !s.plain {
+		return errNothing
 	}
-	t.phase("compressing %s", plural(cut, "message"))
-	text, err := t.summary(t.history[:cut], focus)
-	if t.ctx.Err() != nil {
-		return errors.New("the compression was stopped; nothing has changed")
+	if old*100 < before*s.gain {
+		return tooLittle(old, before, s.gain)
 	}
-	if err != nil && strict {
-		return fmt.Errorf("the model could not summarise, nothing has changed: %w", err)
-	}
+	t.phase(event.TurnPhase{Kind: event.PhaseCompressing, Count: cut})
+	sum, err := t.replace(t.history[:cut], s)
 	if err != nil {
-		text = digest(t.history[:cut], digestBytes)
-		t.w.publish(event.Notice{
-			Level: event.Warn, Text: "The model could not summarise (" + err.Error() + "); a plain extract is used instead.",
-			Hint: "every message is still there to be read and searched",
-		})
+		return err
 	}
-	text = t.harmless(text)
-	sum := chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: summaryHead + t.opening(t.history[:cut]) + text + summaryTail}
 	after := estimate(sent[cut:]) + estimate([]chat.Message{sum})
-	if after*100 > before*(100-minGain) {
-		return tooLittle(max(0, before-after), before)
+	if after*100 > before*(100-s.gain) {
+		return tooLittle(max(0, before-after), before, s.gain)
 	}
 	ctx, cancel := t.keep()
 	defer cancel()
@@ -129,10 +176,64 @@ func (t *turn) compact(focus string, strict bool, keep tail) error {
 	}
 	t.publish(event.Compressed{Before: before, After: after})
 	t.renew(ctx)
+	if err := t.reload(); err != nil {
+		return err
+	}
+	t.showContext(t.measure())
 	return nil
 }
 
-// renew builds the system prompt again: the server's copy of the prefix is gone anyhow, and what was remembered meanwhile gets in.
+// replace is the message that stands for old ones: what the model or an extract says of them, and the person's words.
+func (t *turn) replace(old []chat.Message, s stage) (chat.Message, error) {
+	sum := chat.Message{Role: chat.RoleUser, From: chat.Summary(), Status: chat.StatusFinal}
+	text, err := "", error(nil)
+	cool := time.Until(t.w.coolUntil) > 0
+	if !s.plain && !cool {
+		text, err = t.summary(old, s.focus)
+	}
+	switch {
+	case t.ctx.Err() != nil:
+		return sum, errors.New("the compression was stopped; nothing has changed")
+	case err != nil:
+		t.coolDown(err, s.strict)
+	}
+	if s.strict && (err != nil || cool) {
+		return sum, errors.Join(errors.New("the model could not summarise, nothing has changed"), err)
+	}
+	window, _ := t.window()
+	if text == "" {
+		text = extract(old, min(extractBytes, window/2))
+	}
+	sum.Text = t.harmless(text)
+	sum.Parts = quotes(old, t.settings.ProtectFirst, min(quoteTokens, window/5))
+	return sum, nil
+}
+
+// coolDown tells why there is no summary, and until when the model is not asked for another one.
+func (t *turn) coolDown(err error, strict bool) {
+	t.w.coolUntil = time.Now().Add(coolDown)
+	instead := "a plain extract is used instead"
+	if strict {
+		instead = "nothing has changed"
+	}
+	t.w.publish(event.Notice{
+		Level: event.Warn, Text: "The model could not summarise (" + err.Error() + "); " + instead + ".",
+		Hint: "it is asked again at " + t.w.coolUntil.Format("15:04") + ", or when you ask for it; every message is still " +
+			"there to be read and searched",
+	})
+}
+
+// showContext tells how full the window is, without an answer that says so.
+func (t *turn) showContext(tokens int) {
+	window, known := t.window()
+	if !known {
+		window = 0
+	}
+	t.publish(event.UsageTick{Session: t.w.uid, Context: tokens, Window: window, Total: t.info.Usage})
+}
+
+// renew builds the system prompt again: the server's copy of the prefix is gone anyhow, and what was remembered meanwhile
+// gets in.
 func (t *turn) renew(ctx context.Context) {
 	if t.a.d.Prompt == nil {
 		return
@@ -151,58 +252,8 @@ func (t *turn) renew(ctx context.Context) {
 	}
 }
 
-func tooLittle(saved, before int) error {
-	return fmt.Errorf("not compressed: it would save less than %d %% (%d of %d tokens)", minGain, saved, before)
-}
+var errTooLittle = errors.New("not compressed")
 
-// tail is what stays word for word beside the last keepTurns exchanges.
-type tail struct {
-	messages int // at least so many, while they have no more than most tokens
-	most     int
-	tokens   int // as many exchanges as these hold
-}
-
-// begin is the index of the first message that stays: a prompt, so that no call is parted from its results. 0 means that all do.
-func (k tail) begin(history []chat.Message) int {
-	cut, turns, size := 0, 0, 0
-	stays := func(n int) bool { return size <= k.tokens || n < k.messages && size <= k.most }
-	for i := len(history) - 1; i > 0; i-- {
-		size += estimate(history[i : i+1])
-		if history[i].Role != chat.RoleUser || history[i-1].Role == chat.RoleTool {
-			continue
-		}
-		if turns++; turns < keepTurns {
-			continue
-		}
-		if turns > keepTurns && !stays(len(history)-cut) {
-			return cut
-		}
-		cut = i
-	}
-	if len(history) == 0 {
-		return 0
-	}
-	if size += estimate(history[:1]); stays(len(history) - cut) {
-		return 0
-	}
-	return cut
-}
-
-// estimate counts tokens, four bytes each, envelopes and reasoning included.
-func estimate(messages []chat.Message) int {
-	const envelope = 16
-	bytes := 0
-	for _, m := range messages {
-		bytes += envelope + len(m.Text) + len(m.Reasoning)
-		for _, c := range m.Calls {
-			bytes += envelope + len(c.Name) + len(c.Args) + len(c.Invalid)
-		}
-		for _, a := range m.Attachments {
-			bytes += len(a.Text)
-		}
-		if m.Result != nil {
-			bytes += len(m.Result.Text)
-		}
-	}
-	return bytes / 4
+func tooLittle(saved, before, gain int) error {
+	return fmt.Errorf("%w: it would save less than %d %% (%d of %d tokens)", errTooLittle, gain, saved, before)
 }

@@ -4,19 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/provider"
+	"hermes/core/provider/modeltest"
 )
 
 // longTalk is a rig with several exchanges behind it, each with a tool call.
 func longTalk(t *testing.T, after ...reply) *rig {
 	var script []reply
 	for i := range 5 {
-		script = append(script, callsTools(fakeCall{"echo", fmt.Sprintf(`{"v":"%d %s"}`, i, strings.Repeat("data ", 200))}), says("answer"))
+		script = append(script, callsTools(fakeCall{"echo", fmt.Sprintf(`{"v":"%d %s"}`, i, strings.Repeat("data ", 190))}), says("answer"))
 	}
 	r := newRig(t, append(script, after...)...)
 	for i := range 5 {
@@ -73,7 +75,7 @@ func TestCompressWithoutAModelUsesAnExtract(t *testing.T) {
 	if err := r.agent.Compress(context.Background(), r.uid, ""); err != nil {
 		t.Fatal(err)
 	}
-	if h := r.history(); !strings.Contains(h[0].Text, "person: prompt 0") || len(h[0].Text) > digestBytes+500 {
+	if h := r.history(); !strings.Contains(h[0].Text, "person: prompt 0") || len(h[0].Text) > extractBytes || !h[0].From.IsSummary() {
 		t.Fatalf("%d bytes: %.200s", len(h[0].Text), h[0].Text)
 	}
 	if n := first[event.Notice](r.sink); n.Level != event.Warn {
@@ -114,24 +116,35 @@ func TestOpaqueStateGoesBackToItsWriterOnly(t *testing.T) {
 	}
 }
 
-func TestWhatStaysBesideTheLastExchanges(t *testing.T) {
+func TestWhatStays(t *testing.T) {
 	var h []chat.Message // five exchanges of two messages, 104 tokens each
 	for range 5 {
 		h = append(h, chat.Message{Role: chat.RoleUser, Text: strings.Repeat("q", 192)}, chat.Message{Role: chat.RoleAssistant, Text: strings.Repeat("a", 192)})
 	}
+	turn := []chat.Message{{Role: chat.RoleUser, Text: "go"}} // ten groups of 102 tokens in one exchange
+	for i := range 10 {
+		id := fmt.Sprint(i)
+		turn = append(turn, chat.Message{Role: chat.RoleAssistant, Calls: []chat.ToolCall{{ID: id, Name: "read"}}},
+			chat.Message{Role: chat.RoleTool, Result: &chat.ToolResult{CallID: id, Text: strings.Repeat("r", 352)}})
+	}
 	for _, tt := range []struct {
-		what string
-		keep tail
-		want int
+		what    string
+		history []chat.Message
+		keep    tail
+		want    int
 	}{
-		{"no more than two exchanges", tail{}, 6},
-		{"as many as the tokens hold", tail{tokens: 350}, 4},
-		{"as many messages as are wanted", tail{messages: 7, most: 10_000}, 2},
-		{"not so many that they are the problem", tail{messages: 7, most: 350}, 4},
-		{"all, when few were said", tail{messages: 20, most: 10_000}, 0},
-		{"all, when little was said", tail{tokens: 600}, 0},
+		{"no more than two exchanges", h, tail{most: 300}, 6},
+		{"as many as the tokens ask for", h, tail{tokens: 350, most: 1000}, 2},
+		{"as many messages as are wanted", h, tail{messages: 7, most: 10_000}, 2},
+		{"not so many that they are the problem", h, tail{messages: 7, most: 350}, 4},
+		{"less than two exchanges, when they are too long", h, tail{most: 200}, 8},
+		{"all, when few were said", h, tail{messages: 20, most: 10_000}, 0},
+		{"all, when little was said", h, tail{tokens: 600, most: 10_000}, 0},
+		{"within one exchange", turn, tail{tokens: 150, most: 400}, 17},
+		{"whole groups only", turn, tail{most: 150}, 19},
+		{"one group, however long", turn, tail{}, 19},
 	} {
-		if got := tt.keep.begin(h); got != tt.want {
+		if got := tt.keep.begin(tt.history); got != tt.want {
 			t.Errorf("%s: cut at %d, want %d", tt.what, got, tt.want)
 		}
 	}
@@ -140,26 +153,42 @@ func TestWhatStaysBesideTheLastExchanges(t *testing.T) {
 	}
 }
 
-func TestEverySummaryQuotesTheBeginning(t *testing.T) {
-	r := longTalk(t, says("We talked about data."), says("on"), says("on"), says("on"), says("We went on."))
+// The words of the person outlive every summary, byte for byte, and a summary is updated as what it is.
+func TestTheNextSummaryIsMadeOfTheLast(t *testing.T) {
+	r := longTalk(t, says("We talked about data."), says("on"), says("on"), says("on"), says("We went on."), says("yes"))
 	r.settings(func(s *Settings) { s.ProtectFirst = 1 })
-	compress := func() string {
+	compress := func() chat.Message {
 		if err := r.agent.Compress(context.Background(), r.uid, ""); err != nil {
 			t.Fatal(err)
 		}
-		return r.history()[0].Text
+		return r.history()[0]
 	}
-	const quote = openingHead + "person: prompt 0\n" + openingTail
-	if got := compress(); got != summaryHead+quote+"We talked about data."+summaryTail {
-		t.Fatalf("%q", got)
+	if got := compress(); got.Text != "We talked about data." || !got.From.IsSummary() || len(got.Parts) != 3 {
+		t.Fatalf("%+v", got)
 	}
 	for i := range 3 {
-		r.submit(strings.Repeat("more ", 200), "")
+		r.submit("Never touch the file a.go. "+strings.Repeat("more ", 200), "")
 		r.ended(6 + i)
 		r.idle()
 	}
-	if got := compress(); got != summaryHead+quote+"We went on."+summaryTail {
-		t.Fatalf("the second summary: %q", got)
+	got := compress()
+	if got.Text != "We went on." || got.Parts[0].Text != "prompt 0" {
+		t.Fatalf("the second summary: %+v", got)
+	}
+	reqs := r.model.seen()
+	ask := reqs[len(reqs)-1]
+	if text := ask.Messages[0].Text; !strings.Contains(text, "[The summary so far:]\nWe talked about data.\n") || !strings.HasPrefix(ask.System, summaryTask+updateTask) {
+		t.Fatalf("the summariser was asked %q: %q", ask.System, text)
+	}
+	r.submit("and?", "")
+	r.ended(9)
+	r.idle()
+	reqs = r.model.seen()
+	shown := reqs[len(reqs)-1].Messages[0].Text
+	for _, want := range []string{summaryHead + "We went on." + quotesHead + "> prompt 0\n", "> Never touch the file a.go.", summaryTail} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the model is not shown %q but\n%s", want, shown)
+		}
 	}
 }
 
@@ -173,6 +202,7 @@ func TestCompressRefuses(t *testing.T) {
 	}
 	long := longTalk(t, says(strings.Repeat("a summary longer than what it sums up ", 1000)))
 	before := len(long.history())
+	long.settings(func(s *Settings) { s.KeepOnFailure = true })
 	if err := long.agent.Compress(context.Background(), long.uid, ""); err == nil || len(long.history()) != before {
 		t.Fatalf("a useless summary was taken: %v", err)
 	}
@@ -213,34 +243,28 @@ func TestShortenCutsBetweenCharacters(t *testing.T) {
 
 // settings replaces the agent's settings from the next turn on.
 func (r *rig) settings(change func(*Settings)) {
-	s := r.deps.Settings()
+	s := r.deps.Settings("")
 	change(&s)
-	r.deps.Settings = func() Settings { return s }
+	r.deps.Settings = func(string) Settings { return s }
 	r.agent = New(r.deps)
 }
 
 func TestALongConversationIsCompressedBeforeTheCall(t *testing.T) {
-	r := longTalk(t, says("We talked about data."), says("on"), says("and on"))
-	r.settings(func(s *Settings) { s.CompressAt = 0.5 }) // of 1000 tokens; the fake provider counts 15 a call
-	r.submit("go on", "")
-	r.ended(6)
-	r.idle()
-	if n := len(each[event.Compressed](r.sink)); n != 0 {
-		t.Fatal("compressed although the provider counted few tokens")
-	}
+	r := longTalk(t, says("We talked about data."), says("and on"))
+	r.settings(func(s *Settings) { s.Compress, s.CompressAt = true, 0.5 }) // of 1000 tokens; the fake provider counts 15 a call
 	r.submit(strings.Repeat("long ", 450), "")
-	if end := r.ended(7); end.Reason != event.TurnDone {
+	if end := r.ended(6); end.Reason != event.TurnDone {
 		t.Fatalf("%+v", end)
 	}
 	r.idle()
 	first[event.Compressed](r.sink)
 	h := shape(r.history())
-	if !strings.Contains(h[0], "[Summary") || h[len(h)-1] != "assistant:and on" {
+	if h[0] != "user:We talked about data." || h[len(h)-1] != "assistant:and on" {
 		t.Fatalf("%q", h)
 	}
 	phase := false
 	for _, p := range each[event.TurnPhase](r.sink) {
-		phase = phase || strings.HasPrefix(p.Phase, "compressing ")
+		phase = phase || p.Kind == event.PhaseCompressing && p.Count > 0
 	}
 	if !phase {
 		t.Error("nothing says that it is being compressed")
@@ -248,18 +272,18 @@ func TestALongConversationIsCompressedBeforeTheCall(t *testing.T) {
 	// The figures of the answers that stay are older than the summary: they say nothing any more.
 	asked := len(r.model.seen())
 	r.submit("hi", "")
-	r.ended(8)
+	r.ended(7)
 	r.idle()
 	if n := len(r.model.seen()) - asked; n != 1 {
 		t.Errorf("%d calls for a short prompt after the compression", n)
 	}
 }
 
-func TestACompressionThatFailsChangesNothingAndIsNotTriedAtOnce(t *testing.T) {
+func TestACompressionThatFailsIsNotTriedAtOnce(t *testing.T) {
 	broken := fails("", provider.ClassAuth, 401)
 	r := longTalk(t, broken, says("six"), says("seven"))
 	before := r.history()
-	r.settings(func(s *Settings) { s.CompressAt = 0.01 })
+	r.settings(func(s *Settings) { s.Compress, s.CompressAt, s.KeepOnFailure = true, 0.01, true })
 	for n, want := range []string{"six", "seven"} {
 		r.submit("go on", "")
 		if end := r.ended(6 + n); end.Reason != event.TurnDone {
@@ -275,6 +299,79 @@ func TestACompressionThatFailsChangesNothingAndIsNotTriedAtOnce(t *testing.T) {
 	}
 }
 
+// While a failure cools down summaries are made without the model, and a person is told until when.
+func TestAFailureCoolsDown(t *testing.T) {
+	r := longTalk(t, fails("", provider.ClassAuth, 401), says("six"), says("seven"))
+	r.settings(func(s *Settings) { s.Compress, s.CompressAt = true, 0.5 })
+	for n := range 2 {
+		r.submit(strings.Repeat("long ", 500), "")
+		if end := r.ended(6 + n); end.Reason != event.TurnDone {
+			t.Fatalf("%+v", end)
+		}
+		r.idle()
+	}
+	asked := 0
+	for _, q := range r.model.seen() {
+		if strings.HasPrefix(q.System, summaryTask) {
+			asked++
+		}
+	}
+	if n := len(each[event.Compressed](r.sink)); asked != 1 || n < 2 {
+		t.Errorf("%d summaries were asked for, %d compressions", asked, n)
+	}
+	if n := first[event.Notice](r.sink); n.Level != event.Warn || !strings.Contains(n.Hint, "asked again at ") {
+		t.Errorf("%+v", n)
+	}
+}
+
+// The model for summaries is asked first, and the session's own when it fails.
+func TestTheModelForSummaries(t *testing.T) {
+	for ref, models := range map[string][]string{"fake/small": {"small"}, "none": {"m1"}} {
+		r := longTalk(t, says("We talked about data."))
+		r.settings(func(s *Settings) { s.Summariser = ref })
+		if err := r.agent.Compress(context.Background(), r.uid, ""); err != nil {
+			t.Fatal(err)
+		}
+		var asked []string
+		for _, q := range r.model.seen()[10:] {
+			asked = append(asked, q.Model)
+		}
+		if !slices.Equal(asked, models) || r.history()[0].Text != "We talked about data." {
+			t.Errorf("%s: asked %q", ref, asked)
+		}
+	}
+}
+
+// One long turn whose context overflows goes on: it is cut within the turn, and keeps what it was asked for.
+func TestALongTurnSurvivesAnOverflow(t *testing.T) {
+	big := strings.Repeat("data ", 300)
+	var script []reply
+	for i := range 11 {
+		script = append(script, callsTools(fakeCall{"echo", fmt.Sprintf(`{"v":"%d %s"}`, i, big)}))
+	}
+	script = append(script, fails("", provider.ClassContextOverflow, 400), says("We read."))
+	script = append(script, script[:3]...)
+	script = append(script, fails("", provider.ClassContextOverflow, 400), says("We read more."))
+	r := newRig(t, script...)
+	r.settings(func(s *Settings) { s.MaxTurns = 90 })
+	r.submit("Read all of it, but never the file b.go.", "")
+	if end := r.ended(1); end.Reason != event.TurnDone {
+		t.Fatalf("%+v", end)
+	}
+	r.idle()
+	reqs := r.model.seen()
+	last := reqs[len(reqs)-1].Messages
+	if err := modeltest.CheckHistory(last); err != nil {
+		t.Fatal(err)
+	}
+	if text := last[0].Text; !strings.Contains(text, requestHead+"> Read all of it, but never the file b.go.\n") {
+		t.Fatalf("%s", text)
+	}
+	if prompt, err := r.agent.Undo(context.Background(), r.uid, 1); err != nil || prompt != "Read all of it, but never the file b.go." || len(r.history()) != 0 {
+		t.Fatalf("undo: %q, %v, %q", prompt, err, shape(r.history()))
+	}
+}
+
 func TestRetriesAreBounded(t *testing.T) {
 	r := newRig(t)
 	r.model.always = fails("", provider.ClassNetwork, 0)
@@ -286,5 +383,86 @@ func TestRetriesAreBounded(t *testing.T) {
 	r.idle()
 	if n := len(r.model.seen()); n != 1 {
 		t.Errorf("%d calls without a retry", n)
+	}
+}
+
+func TestWhatWasCompressedIsNotCompressedAgain(t *testing.T) {
+	r := longTalk(t, says("We talked about data."), says("We talked about it."))
+	if err := r.agent.Compress(context.Background(), r.uid, ""); err != nil {
+		t.Fatal(err)
+	}
+	before := shape(r.history())
+	for range 3 {
+		if err := r.agent.Compress(context.Background(), r.uid, ""); err != nil {
+			break
+		}
+		before = shape(r.history())
+	}
+	if err := r.agent.Compress(context.Background(), r.uid, ""); err == nil || !slices.Equal(shape(r.history()), before) {
+		t.Fatalf("%v: %q", err, shape(r.history()))
+	}
+}
+
+func TestQuotes(t *testing.T) {
+	person := func(text string) chat.Message {
+		return chat.Message{Role: chat.RoleUser, From: chat.Person(), Text: text}
+	}
+	var h []chat.Message
+	for i := range 200 {
+		text := fmt.Sprintf("question %d %s", i, strings.Repeat("x", 100))
+		if i%50 == 7 {
+			text = fmt.Sprintf("Rule %d: never use tabs.", i)
+		}
+		h = append(h, person(text), chat.Message{Role: chat.RoleAssistant, Text: "ok"})
+	}
+	h = append(h, chat.Message{Role: chat.RoleUser, From: chat.Author{Kind: chat.AuthorSchedule, ID: "s1"}, Text: "weekly report"})
+	got := quotes(h, 1, 500)
+	var texts []string
+	cost := 0
+	for _, q := range got {
+		texts = append(texts, q.Text)
+		cost += tokens(q.Text)
+	}
+	all := strings.Join(texts, "\n")
+	for _, want := range []string{"question 0 ", "Rule 7:", "Rule 57:", "Rule 107:", "Rule 157:", "question 199 ", "weekly report"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not quoted", want)
+		}
+	}
+	if cost > 500 || got[len(got)-1].Name != "Schedule s1" {
+		t.Errorf("%d tokens, the last is of %q", cost, got[len(got)-1].Name)
+	}
+	for text, want := range map[string]bool{
+		"Always ask first": true, "never!": true, "Bitte niemals löschen": true, "永远不要删除": true, "show me the nevermore": false, "read a.go": false,
+	} {
+		if isRule(text) != want {
+			t.Errorf("%q is a rule: %v", text, !want)
+		}
+	}
+	long := strings.Repeat("blah blah. ", 500) + "Do not touch main.go. " + strings.Repeat("blah blah. ", 500)
+	if got := excerpt(long, 1000); !strings.Contains(got, "Do not touch main.go.") || len(got) > 1100 {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+}
+
+func TestLongArgumentsOfOldCalls(t *testing.T) {
+	body := strings.Repeat("line\n", 1000)
+	args, err := json.Marshal(map[string]any{"path": "a.go", "content": body, "n": json.Number("12345678901234567890"), "list": []string{body}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := prunedArgs(args)
+	var back map[string]any
+	if err := json.Unmarshal(short, &back); err != nil || back["path"] != "a.go" || len(short) > 1000 {
+		t.Fatalf("%v: %s", err, short)
+	}
+	if !strings.Contains(string(short), "12345678901234567890") || !strings.Contains(string(short), "bytes more") {
+		t.Fatalf("%s", short)
+	}
+	if again := prunedArgs(short); string(again) != string(short) {
+		t.Fatalf("%s", again)
+	}
+	if got := prunedArgs(json.RawMessage(`{"v":` + strings.Repeat(" ", 2000) + `}`)); !strings.HasPrefix(string(got), `{"v":  `) {
+		t.Fatalf("%s", got)
 	}
 }

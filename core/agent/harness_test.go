@@ -17,6 +17,7 @@ import (
 	"hermes/core/approval"
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/intent"
 	"hermes/core/provider"
 	"hermes/core/session"
 	"hermes/core/store"
@@ -47,7 +48,7 @@ func (f *fakeModel) Resolve(_ context.Context, ref string) (provider.Provider, p
 	if ref == "" {
 		ref = "fake/m1"
 	}
-	return f, provider.Model{ID: filepath.Base(ref), Provider: "fake", Window: 1000, PriceIn: 1, PriceOut: 2, Priced: true}, nil
+	return f, provider.Model{ID: filepath.Base(ref), Provider: "fake", Window: 1000, PriceIn: 1, PriceOut: 2, Priced: true, Images: ref == "fake/eyes"}, nil
 }
 
 func (f *fakeModel) Stream(ctx context.Context, r provider.Request) iter.Seq2[provider.Chunk, error] {
@@ -139,11 +140,25 @@ func (f fakeTool) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 const anyObject = `{"type":"object","properties":{"v":{"type":"string"},"path":{"type":"string"},"command":{"type":"string"}},"additionalProperties":false}`
 
 func newTool(name string, change func(*tool.Spec), run func(ctx context.Context, c tool.Call) (tool.Result, error)) tool.Tool {
-	s := tool.Spec{Name: name, Toolset: "terminal", Description: name, Schema: json.RawMessage(anyObject), ReadOnly: true}
+	s := tool.Spec{Name: name, Toolset: "terminal", Description: name, Schema: json.RawMessage(anyObject), Intent: reads}
 	if change != nil {
 		change(&s)
 	}
 	return fakeTool{s, run}
+}
+
+func reads(json.RawMessage) intent.Intent { return intent.Intent{Reads: true} }
+
+// acts is the intent of a tool that changes something, asks that of its Spec.
+func acts(json.RawMessage) intent.Intent { return intent.Intent{Effects: intent.Acts()} }
+
+func asks(s *tool.Spec) { s.Intent = acts }
+
+// commands is for tools that run a command in the session's back end.
+func commands(s *tool.Spec) {
+	s.Intent = tool.Arg(func(a struct{ Command string }) intent.Intent {
+		return intent.Intent{Gist: a.Command, Shell: &intent.Shell{Command: a.Command}, InBackend: true}
+	})
 }
 
 func argument(c tool.Call, key string) string {
@@ -163,7 +178,6 @@ func standardTools() []tool.Tool {
 		<-ctx.Done()
 		return tool.Result{Text: "partial"}, ctx.Err()
 	}
-	asks := func(s *tool.Spec) { s.ReadOnly = false }
 	return []tool.Tool{newTool("echo", nil, echo), newTool("wait", nil, wait), newTool("change", asks, echo)}
 }
 
@@ -200,7 +214,7 @@ func rigWith(t testing.TB, tools []tool.Tool, script ...reply) *rig {
 		Prompt: func(_ context.Context, s event.SessionInfo, _ []provider.ToolSpec) (string, error) {
 			return "You are in " + s.Cwd, nil
 		},
-		Settings: func() Settings { return Settings{MaxTurns: 8, Toolsets: []string{"terminal"}} },
+		Settings: func(string) Settings { return Settings{MaxTurns: 8, Toolsets: []string{"terminal"}} },
 	}
 	r.agent = New(r.deps)
 	r.uid = r.newSession()
@@ -229,7 +243,7 @@ func (r *rig) newSession() string {
 
 func (r *rig) submit(text string, mode event.InputMode) {
 	r.t.Helper()
-	if err := r.agent.Submit(context.Background(), r.uid, Input{Text: text, Mode: mode}); err != nil {
+	if err := r.agent.Submit(context.Background(), r.uid, Input{From: chat.Person(), Text: text, Mode: mode}); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -296,3 +310,6 @@ func wantShape(t testing.TB, r *rig, want ...string) {
 		t.Fatalf("history\n got %q\nwant %q", got, want)
 	}
 }
+
+// advised reports whether the end of a turn says what can be done next.
+func advised(e event.TurnEnded) bool { return e.Hint != "" || len(e.Do) > 0 }

@@ -8,21 +8,30 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/core/content"
 	"hermes/core/event"
 	"hermes/core/secret"
 )
 
-// Submit takes what a person says. It returns once the text is safe: stored as a prompt when the session is idle, else in
+// Submit takes what somebody says. It returns once the text is safe: stored as a prompt when the session is idle, else in
 // the stored queue. In mode interrupt the running turn is stopped; in mode steer the model sees the text at its next step.
 func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
-	if strings.TrimSpace(in.Text) == "" && len(in.Attachments) == 0 {
+	if strings.TrimSpace(in.Text) == "" && len(in.Parts) == 0 {
 		return errors.New("nothing to send: the message is empty")
 	}
 	w, err := a.worker(ctx, session)
 	if err != nil {
 		return err
 	}
+	if in.From.IsPerson() && strings.Contains(in.Text, "@") {
+		info, err := a.d.Sessions.Get(ctx, session)
+		if err != nil {
+			return err
+		}
+		in.Parts = slices.Concat(in.Parts, content.Mentioned(info.Cwd, in.Text))
+	}
 	in = w.clean(in)
+	in.Parts = a.d.Sessions.KeepParts(ctx, session, in.Parts)
 	w.change.Lock()
 	defer w.change.Unlock()
 	if w.busy() {
@@ -32,7 +41,7 @@ func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
 		return ErrClosed
 	}
 	return w.alone(ctx, func() error {
-		prompt := userMessage(in.Text, in.Attachments)
+		prompt := userMessage(in.From, in.Text, in.Parts)
 		err := a.d.Sessions.Append(ctx, session, &prompt)
 		return w.answer(prompt, err)
 	})
@@ -40,14 +49,15 @@ func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
 
 // clean hides secrets in what a person typed or pasted, before it is kept anywhere, and says so.
 func (w *worker) clean(in Input) Input {
-	text, hidden := secret.Clean(in.Text), false
-	hidden = text != in.Text
-	in.Text, in.Attachments = text, slices.Clone(in.Attachments)
-	for i, a := range in.Attachments {
-		in.Attachments[i].Text = secret.Clean(a.Text)
-		hidden = hidden || in.Attachments[i].Text != a.Text
+	in.From.ID = oneLine(secret.Clean(in.From.ID))
+	text := secret.Clean(in.Text)
+	hidden := text != in.Text
+	in.Text, in.Parts = text, slices.Clone(in.Parts)
+	for i, a := range in.Parts {
+		in.Parts[i].Text = secret.Clean(a.Text)
+		hidden = hidden || in.Parts[i].Text != a.Text
 	}
-	if hidden {
+	if hidden && !in.From.Other() {
 		w.publish(event.Notice{
 			Level: event.Warn, Text: "a secret in your message was hidden: neither the model nor the disk has it",
 			Hint: "put it into .env and name it in terminal.env_passthrough, so that commands can use it; security.redact_secrets: false sends messages as they are",
@@ -56,10 +66,13 @@ func (w *worker) clean(in Input) Input {
 	return in
 }
 
+// oneLine bounds a name that somebody else chose.
+func oneLine(s string) string { return clip(strings.Join(strings.Fields(s), " "), 80) }
+
 // enqueue keeps input that came while a turn runs. What interrupts or steers goes before what waits for its turn.
 func (w *worker) enqueue(ctx context.Context, in Input) error {
-	in.Mode = cmp.Or(in.Mode, w.a.d.Settings().Busy, event.InputInterrupt)
-	item := event.QueuedInput{ID: w.a.newQueueID(), Text: in.Text, Mode: in.Mode, Attachments: slices.Clone(in.Attachments)}
+	in.Mode = cmp.Or(in.Mode, w.a.d.Settings(w.uid).Busy, event.InputInterrupt)
+	item := event.QueuedInput{ID: w.a.newQueueID(), From: in.From, Text: in.Text, Mode: in.Mode, Parts: slices.Clone(in.Parts)}
 	err := w.setQueue(ctx, func(q []event.QueuedInput) []event.QueuedInput { return slices.Insert(q, place(q, in.Mode), item) })
 	if err != nil {
 		return err
@@ -107,7 +120,7 @@ func (a *Agent) Open(ctx context.Context, session string) error {
 	return err
 }
 
-// EditQueued replaces the text of a queued input.
+// EditQueued replaces the text of a queued input. Its author stays: who edits a text of somebody else has not written all of it.
 func (a *Agent) EditQueued(ctx context.Context, session, id, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return errors.New("the new text is empty: drop the queued message instead")

@@ -166,7 +166,7 @@ func sound(messages []chat.Message) error {
 			open = open[1:]
 		case len(open) > 0:
 			return fmt.Errorf("calls %v have no result before %d", open, i)
-		case m.Text == "" && len(m.Calls) == 0 && len(m.Attachments) == 0:
+		case m.Text == "" && len(m.Calls) == 0 && len(m.Parts) == 0:
 			return fmt.Errorf("message %d is empty", i)
 		}
 		for _, c := range m.Calls {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,6 +10,7 @@ import (
 	"hermes/core/approval/command"
 	"hermes/core/chat"
 	"hermes/core/injection"
+	"hermes/core/tool"
 )
 
 // What a turn has read decides whether it may change what later sessions are told. A page that was fetched, a result that gives orders, a
@@ -27,11 +29,10 @@ func (t *turn) page(tool string) {
 
 // lasts adds to a request what the tool says of a call that changes what later sessions are told.
 func (t *turn) lasts(j *toolJob, r *approval.Request) {
-	defer t.survive(j)
-	if j.reads || j.spec.Lasting == nil {
+	s := j.intent.Lasting
+	if j.intent.Reads || s == nil {
 		return
 	}
-	s := j.spec.Lasting(j.args)
 	e := approval.Effect{Class: command.Persist, Level: approval.LevelCreate, Reason: s.Effect}
 	why := s.Always
 	if why == "" && !ownWords(t.said, s.Texts) {
@@ -43,7 +44,7 @@ func (t *turn) lasts(j *toolJob, r *approval.Request) {
 	if why != "" {
 		e.Level, e.Reason = command.LevelAlways, s.Effect+", and "+why
 	}
-	r.Title, r.Effects = s.Title, []approval.Effect{e}
+	r.Title, r.Intent.Effects = s.Title, []approval.Effect{e}
 }
 
 // influence says whose words besides the person's may be behind a call; "" when none are.
@@ -74,7 +75,7 @@ func (t *turn) scanPages() {
 		if m.Role != chat.RoleTool || m.Result == nil {
 			continue
 		}
-		if spec, ok := t.a.d.Tools.Lookup(m.Result.Name); ok && spec.Strange {
+		if spec, ok := t.a.d.Tools.Lookup(m.Result.Name); ok && spec.Strangers() {
 			why := m.Result.Name + " has read what strangers wrote, earlier in this conversation"
 			t.w.strange.CompareAndSwap(nil, &why)
 			return
@@ -94,7 +95,7 @@ func (t *turn) scanResults() {
 		if m.Role != chat.RoleTool || m.Result == nil || m.ID != 0 && t.scanned[m.ID] {
 			continue
 		}
-		if spec, ok := t.a.d.Tools.Lookup(m.Result.Name); ok && spec.Lasting != nil { // it says what was refused
+		if t.lasted(m.Result) { // it says what was refused
 			continue
 		}
 		if hits := injection.ScanDocument(m.Result.Text); len(hits) > 0 {
@@ -103,6 +104,25 @@ func (t *turn) scanResults() {
 		}
 		t.scanned[m.ID] = true
 	}
+}
+
+// lasted reports whether a result is of a call that changes what later sessions are told.
+func (t *turn) lasted(r *chat.ToolResult) bool {
+	spec, ok := t.a.d.Tools.Lookup(r.Name)
+	for _, m := range slices.Backward(t.history) {
+		for _, c := range m.Calls {
+			if c.ID == r.CallID {
+				return ok && c.Invalid == "" && meansLasting(spec, c.Args)
+			}
+		}
+	}
+	return false
+}
+
+// meansLasting asks a tool about arguments that may not be valid; a tool that cannot stand them says nothing.
+func meansLasting(s tool.Spec, args json.RawMessage) (lasting bool) {
+	defer func() { _ = recover() }()
+	return s.Means(args).Lasting != nil
 }
 
 // fetches reports whether a command brings something from the network.

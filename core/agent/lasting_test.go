@@ -8,6 +8,7 @@ import (
 
 	"hermes/core/approval"
 	"hermes/core/event"
+	"hermes/core/intent"
 	"hermes/core/provider"
 	"hermes/core/tool"
 )
@@ -16,13 +17,12 @@ import (
 func noteTools() []tool.Tool {
 	text := func(args json.RawMessage) string { return argument(tool.Call{Args: args}, "v") }
 	note := newTool("note", func(s *tool.Spec) {
-		s.ReadOnly = false
-		s.Lasting = func(args json.RawMessage) tool.Lasting {
-			l := tool.Lasting{Title: "Keep this?", Effect: "changes what later sessions are told", Texts: []string{text(args)}, Unfit: text(args) == "unfit"}
+		s.Intent = func(args json.RawMessage) intent.Intent {
+			l := &intent.Lasting{Title: "Keep this?", Effect: "changes what later sessions are told", Texts: []string{text(args)}, Unfit: text(args) == "unfit"}
 			if text(args) == "always" {
 				l.Always = "the settings ask for it"
 			}
-			return l
+			return intent.Intent{Lasting: l}
 		}
 	}, func(_ context.Context, c tool.Call) (tool.Result, error) {
 		return tool.Result{Text: "kept " + argument(c, "v")}, nil

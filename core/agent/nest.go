@@ -27,15 +27,7 @@ func (t *turn) nest(up *toolJob) tool.Nest {
 }
 
 // Tools are the tools of the session.
-func (n *nest) Tools() []tool.Spec {
-	specs := make([]tool.Spec, 0, len(n.t.specs))
-	for _, s := range n.t.specs {
-		if spec, ok := n.t.a.d.Tools.Lookup(s.Name); ok {
-			specs = append(specs, spec)
-		}
-	}
-	return specs
-}
+func (n *nest) Tools() []tool.Spec { return n.t.toolSpecs() }
 
 // Call runs one call. A tool that does not stop in time after ctx has ended is left behind, as one that the model called is.
 func (n *nest) Call(ctx context.Context, c tool.NestedCall) tool.NestedResult {
@@ -98,9 +90,9 @@ func (t *turn) asking(j *toolJob) func(event.Event) {
 		asked = waits
 		j.waiting(waits)
 		if waits {
-			t.phase("%s: waiting for approval", j.call.Name)
+			t.phase(event.TurnPhase{Kind: event.PhaseApproval, Tool: j.call.Name})
 		} else {
-			t.phase("running %s", j.call.Name)
+			t.phase(event.TurnPhase{Kind: event.PhaseRunning, Tool: j.call.Name})
 		}
 	}
 	return func(e event.Event) {

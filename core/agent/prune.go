@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,30 +12,62 @@ import (
 )
 
 const (
-	pruneBytes = 2000 // smaller results stay: a line in their place saves nothing worth the loss
+	pruneBytes = 1000 // smaller results stay: a line in their place saves nothing worth the loss
 	pruneGain  = 10   // percent of the limit that must be saved: every change of what was sent before costs the provider's cache
 	pruneShare = 0.25 // of the limit that stays as it is, when the settings name no share
-	pruneHead  = 80   // characters of a result that its line shows
+	capBytes   = 64 << 10
+	pruneHead  = 80 // characters of a result that its line shows
 )
 
-// prune takes old results of tools out of what the model is shown, one line in the place of each, when that makes room that is
-// worth it. It returns the share of the conversation that is gone. The store keeps every result whole, and so does the screen.
+// prune takes old results of tools out of what the model is shown, one line in the place of each, and long arguments of
+// their calls, when that makes room that is worth it. It returns the share of the conversation that is gone. The store keeps every result whole, and so does the screen.
 func (t *turn) prune(limit int) float64 {
 	share := t.settings.KeepShare
 	if share <= 0 {
 		share = pruneShare
 	}
 	through := stale(t.history, int(float64(limit)*share))
-	if through <= t.w.pruned {
-		return 0
+	before := estimate(t.shown())
+	old := t.w.pruned
+	for _, next := range []cut{{old.texts, through, old.capped, old.bytes}, {through, through, old.capped, old.bytes}} { // images first
+		if next.texts < t.w.pruned.texts || next.images < t.w.pruned.images {
+			continue
+		}
+		after := estimate(pruned(t.history, next))
+		if (before-after)*100 < limit*pruneGain {
+			continue
+		}
+		t.w.pruned = next
+		t.a.d.Log.Info("old images, results and arguments of tools are sent shortened",
+			"session", t.w.uid, "through", next, "before", before, "after", after)
+		return float64(before-after) / float64(before)
 	}
-	before, after := estimate(t.shown()), estimate(pruned(t.history, through))
-	if (before-after)*100 < limit*pruneGain {
-		return 0
+	return 0
+}
+
+// pruneAll shortens all that was answered and has fresh tokens of conversation after it, whatever that saves.
+func (t *turn) pruneAll(fresh int) {
+	through := stale(t.history, fresh)
+	t.a.d.Log.Info("all that is old is sent shortened", "session", t.w.uid, "through", through)
+	t.w.pruned.texts, t.w.pruned.images = max(t.w.pruned.texts, through), max(t.w.pruned.images, through)
+}
+
+// capResults cuts what the model has not even answered yet, until a call has at most that many tokens.
+func (t *turn) capResults(most int) {
+	if len(t.history) == 0 {
+		return
 	}
-	t.w.pruned = through
-	t.a.d.Log.Info("old results of tools are sent as one line each", "session", t.w.uid, "through", through, "before", before, "after", after)
-	return float64(before-after) / float64(before)
+	t.w.pruned.capped = t.history[len(t.history)-1].ID
+	for t.w.pruned.bytes = capBytes; t.measure() > most && t.w.pruned.bytes > pruneBytes; {
+		t.w.pruned.bytes /= 2
+	}
+}
+
+// cut is how far the history is pruned: ids of the newest messages whose texts and images are left out, and of the newest
+// one whose texts are cut to a number of bytes; 0: none.
+type cut struct {
+	texts, images, capped int64
+	bytes                 int
 }
 
 // shown is the history as the model sees it.
@@ -52,10 +86,10 @@ func stale(history []chat.Message, fresh int) int64 {
 	return 0
 }
 
-// pruned is history with one line in the place of every large result up to the message through. It changes nothing but these
-// texts: calls and results stay pairs. What is not stored yet (ID 0) is new and stays.
-func pruned(history []chat.Message, through int64) []chat.Message {
-	if through == 0 {
+// pruned is history with one line in the place of every large result, of every image and of every long string in a call's
+// arguments, up to through. It changes nothing but these: calls and results stay pairs. What is not stored yet (ID 0) is new and stays.
+func pruned(history []chat.Message, through cut) []chat.Message {
+	if through == (cut{}) {
 		return history
 	}
 	out := slices.Clone(history)
@@ -65,7 +99,7 @@ func pruned(history []chat.Message, through int64) []chat.Message {
 		if r == nil || len(r.Text) < pruneBytes {
 			continue
 		}
-		if out[i].ID == 0 || out[i].ID > through {
+		if out[i].ID == 0 || out[i].ID > through.texts {
 			later[r.Name+"\x00"+r.Text] = true
 			continue
 		}
@@ -76,8 +110,27 @@ func pruned(history []chat.Message, through int64) []chat.Message {
 			out[i].Result = &short
 		}
 	}
+	for i, m := range out {
+		if m.ID == 0 || m.ID > max(through.texts, through.capped) {
+			continue
+		}
+		out[i].Calls = prunedCalls(m.Calls)
+		if r := m.Result; r != nil && through.bytes > 0 && m.ID <= through.capped && len(r.Text) > through.bytes && !strings.HasSuffix(r.Text, capTail) {
+			short := *r
+			short.Text = shorten(r.Text, through.bytes-len(capTail)-8) + capTail
+			out[i].Result = &short
+		}
+	}
+	for i, m := range out {
+		if m.ID > 0 && m.ID <= through.images {
+			out[i] = withoutImages(m)
+		}
+	}
 	return out
 }
+
+// capTail ends what was cut because a model's window has no room for it.
+const capTail = "\n[cut here: the whole does not fit the model's window; read it in smaller pieces]"
 
 func prunedLine(m chat.Message, again bool) string {
 	if again {
@@ -85,10 +138,76 @@ func prunedLine(m chat.Message, again bool) string {
 	}
 	where := ""
 	if m.Result.Spill != "" {
-		where = " all of it: " + m.Result.Spill + ";"
+		where = " kept in: " + m.Result.Spill + ";"
 	}
 	head := strings.ToValidUTF8(m.Result.Text[:min(len(m.Result.Text), utf8.UTFMax*pruneHead)], "")
 	return fmt.Sprintf("[left out to save room: %d bytes from %s, which began %q;%s session_search with session_id %s, around_message_id %d and "+
 		"role_filter tool shows more of it; call again for how it is now]",
 		len(m.Result.Text), m.Result.Name, clip(head, pruneHead), where, m.Session, m.ID)
 }
+
+const (
+	argBytes = 300 // a shorter string in the arguments of an old call stays
+	argHead  = 100 // bytes of a longer one that are shown
+)
+
+// prunedCalls are calls with the long strings of their arguments shortened. The arguments stay the JSON that they were.
+func prunedCalls(calls []chat.ToolCall) []chat.ToolCall {
+	var out []chat.ToolCall
+	for i, c := range calls {
+		if len(c.Args) < pruneBytes && len(c.Invalid) < pruneBytes {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(calls)
+		}
+		out[i].Args, out[i].Invalid = prunedArgs(c.Args), shortString(c.Invalid)
+	}
+	if out == nil {
+		return calls
+	}
+	return out
+}
+
+func prunedArgs(args json.RawMessage) json.RawMessage {
+	in := json.NewDecoder(bytes.NewReader(args))
+	in.UseNumber()
+	var v any
+	if len(args) < pruneBytes || in.Decode(&v) != nil {
+		return args
+	}
+	var b bytes.Buffer
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false)
+	if to.Encode(shortStrings(v)) != nil || b.Len() >= len(args) {
+		return args
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+func shortStrings(v any) any {
+	switch v := v.(type) {
+	case string:
+		return shortString(v)
+	case []any:
+		for i := range v {
+			v[i] = shortStrings(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = shortStrings(v[k])
+		}
+	}
+	return v
+}
+
+func shortString(s string) string {
+	if len(s) <= argBytes || strings.HasSuffix(s, argTail) {
+		return s
+	}
+	head := strings.ToValidUTF8(s[:argHead], "")
+	return fmt.Sprintf("%s [%d bytes more%s", head, len(s)-len(head), argTail)
+}
+
+// argTail says that the call itself was whole, so that no model takes the mark for a way to write files.
+const argTail = " stood here; they are left out only now, to save room]"

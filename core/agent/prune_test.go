@@ -12,6 +12,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/provider"
+	"hermes/core/provider/modeltest"
 )
 
 // anyHistory is a conversation as it can be in a store: steers, empty and cut answers, calls without a result and results
@@ -52,35 +53,75 @@ func anyHistory(r *rand.Rand) []chat.Message {
 	return out
 }
 
-// Whatever was said: after pruning up to any message and cutting off what a summary replaces, every provider takes the rest.
-func TestPrunedAndCompressedHistoriesAreSound(t *testing.T) {
+// Whatever was said: after pruning up to any message every provider takes it.
+func TestPrunedHistoriesAreSound(t *testing.T) {
 	for seed := range uint64(10_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		h := anyHistory(r)
 		before := results(h)
 		through := int64(r.IntN(2*len(h) + 2))
-		p := pruned(h, through)
+		c := cut{texts: through, images: through}
+		p := pruned(h, c)
 		if !slices.Equal(results(h), before) {
 			t.Fatalf("seed %d: the history was changed", seed)
 		}
 		if err := unharmed(h, p, through); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		if again := pruned(p, through); !reflect.DeepEqual(again, p) {
+		if again := pruned(p, c); !reflect.DeepEqual(again, p) {
 			t.Fatalf("seed %d: pruning twice is not pruning once", seed)
 		}
 		if err := sound(valid(p)); err != nil {
 			t.Fatalf("seed %d: pruned: %v", seed, err)
 		}
-		k := tail{messages: r.IntN(30), most: r.IntN(3000), tokens: r.IntN(3000)}
-		cut := k.begin(p)
-		if cut > 0 && p[cut].Role != chat.RoleUser {
-			t.Fatalf("seed %d: cut before %s", seed, p[cut].Role)
+	}
+}
+
+// Whatever was said: after a compression anywhere every provider takes the rest, it is shorter, every rule of the person
+// is in it byte for byte, and compressing it again changes nothing.
+func TestCompressedHistoriesAreSound(t *testing.T) {
+	compressed := 0
+	for seed := range uint64(10_000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		h := anyHistory(r)
+		for i := range h {
+			h[i].ID = int64(i + 1)
 		}
-		sum := chat.Message{Role: chat.RoleUser, Text: "summary"}
-		if err := sound(valid(append([]chat.Message{sum}, p[cut:]...))); err != nil {
-			t.Fatalf("seed %d: cut at %d: %v", seed, cut, err)
+		k := tail{messages: r.IntN(20), tokens: r.IntN(2000), most: r.IntN(4000)}
+		at := k.begin(h)
+		if at == 0 {
+			continue
 		}
+		sum := chat.Message{
+			ID: 1000, Role: chat.RoleUser, From: chat.Summary(), Text: extract(h[:at], 400), Parts: quotes(h[:at], r.IntN(3), 1000),
+		}
+		after := append([]chat.Message{sum}, h[at:]...)
+		sent := valid(pruned(after, cut{int64(r.IntN(at + 5)), int64(at), int64(at), 1 << (8 + r.IntN(8))}))
+		if err := modeltest.CheckHistory(sent); err != nil {
+			t.Fatalf("seed %d: cut at %d: %v\n%q", seed, at, err, shape(sent))
+		}
+		var all strings.Builder
+		for _, m := range sent {
+			all.WriteString(m.Text)
+		}
+		for _, m := range h {
+			if m.Role == chat.RoleUser && !strings.Contains(all.String(), m.Text) {
+				t.Fatalf("seed %d: cut at %d: %q is gone from\n%s", seed, at, m.Text, all.String())
+			}
+		}
+		if was := estimate(h); was > 2000 && estimate(h[:at])*5 > was && estimate(after) >= was {
+			t.Fatalf("seed %d: %d tokens became %d", seed, was, estimate(after))
+		}
+		if again := quotes(after[:1], len(sum.Parts), 1000); !reflect.DeepEqual(again, sum.Parts) {
+			t.Fatalf("seed %d: the person's words changed from %+v to %+v", seed, sum.Parts, again)
+		}
+		if again := extract(after[:1], 500); strings.Count(again, extractHead) != 1 || strings.Count(again, "[The summary so far:]") != 1 {
+			t.Fatalf("seed %d: %q", seed, again)
+		}
+		compressed++
+	}
+	if compressed < 5000 {
+		t.Errorf("only %d histories were compressed", compressed)
 	}
 }
 
@@ -141,10 +182,10 @@ func TestOldResultsAreShortenedBeforeAnythingIsSummarised(t *testing.T) {
 	big := strings.Repeat("data ", 500)
 	var script []reply
 	for i := range 4 {
-		script = append(script, counted(callsTools(fakeCall{"echo", fmt.Sprintf(`{"v":"%d %s"}`, i, big)}), 100+700*(i+1)))
+		script = append(script, counted(callsTools(fakeCall{"echo", fmt.Sprintf(`{"v":"%d %s"}`, i, big)}), 100+400*(i+1)))
 	}
 	r := newRig(t, append(script, says("done"))...)
-	r.settings(func(s *Settings) { s.CompressAt, s.KeepShare = 2, 0.3 }) // of a window of 1000 tokens
+	r.settings(func(s *Settings) { s.Compress, s.CompressAt, s.KeepShare = true, 2, 0.3 }) // of a window of 1000 tokens
 	r.submit("go", "")
 	if end := r.ended(1); end.Reason != event.TurnDone {
 		t.Fatalf("%+v", end)
@@ -189,7 +230,7 @@ func TestAnEqualResultFurtherDownIsNamed(t *testing.T) {
 		{ID: 1, Role: chat.RoleTool, Result: &chat.ToolResult{Name: "read", Text: text}},
 		{ID: 2, Role: chat.RoleTool, Result: &chat.ToolResult{Name: "read", Text: text}},
 	}
-	if got := pruned(h, 1); !strings.Contains(got[0].Result.Text, "a later call of read") || got[1].Result.Text != text {
+	if got := pruned(h, cut{texts: 1, images: 1}); !strings.Contains(got[0].Result.Text, "a later call of read") || got[1].Result.Text != text {
 		t.Errorf("%q", shape(got))
 	}
 }

@@ -45,17 +45,17 @@ func (a *Agent) AskQuestion(ctx context.Context, q Question) (string, error) {
 	answer, by := a.awaitAnswer(ctx, id, pending)
 	a.d.Bus.Publish(header, event.QuestionAnswered{ID: id, Answer: answer, By: by})
 	switch by {
-	case "interrupt":
+	case event.ByInterrupt:
 		return "", fmt.Errorf("the question was not answered: the turn was interrupted: %w", context.Canceled)
-	case "timeout":
+	case event.ByTimeout:
 		return "", fmt.Errorf("nobody answered the question in time; go on with what is most likely meant and say what you assumed")
 	default:
 		return answer, nil
 	}
 }
 
-func (a *Agent) awaitAnswer(ctx context.Context, id string, q *question) (answer, by string) {
-	patience := a.d.Settings().Question
+func (a *Agent) awaitAnswer(ctx context.Context, id string, q *question) (answer string, by event.Decider) {
+	patience := a.d.Settings(q.session).Question
 	if patience <= 0 {
 		patience = defaultQuestion
 	}
@@ -63,14 +63,14 @@ func (a *Agent) awaitAnswer(ctx context.Context, id string, q *question) (answer
 	defer timer.Stop()
 	select {
 	case answer = <-q.answer:
-		return answer, "user"
+		return answer, event.ByUser
 	case <-timer.C:
-		by = "timeout"
+		by = event.ByTimeout
 	case <-ctx.Done():
-		by = "interrupt"
+		by = event.ByInterrupt
 	}
 	if a.questions.withdraw(id) == nil { // the answer won the race
-		return <-q.answer, "user"
+		return <-q.answer, event.ByUser
 	}
 	return "", by
 }

@@ -13,6 +13,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/provider"
+	"hermes/core/testskip"
 	"hermes/core/tool"
 )
 
@@ -79,7 +80,7 @@ func TestSteerIsSeenAtTheNextStep(t *testing.T) {
 // A person who edits a command that waits for approval denies it and types their own: that one must not be asked about.
 func TestACommandThatAPersonSteersWithRunsWithoutAsking(t *testing.T) {
 	ran := make(chan string, 2)
-	shell := newTool("terminal", func(s *tool.Spec) { s.ReadOnly = false }, func(_ context.Context, c tool.Call) (tool.Result, error) {
+	shell := newTool("terminal", commands, func(_ context.Context, c tool.Call) (tool.Result, error) {
 		ran <- argument(c, "command")
 		return tool.Result{Text: "ok"}, nil
 	})
@@ -174,7 +175,7 @@ func TestAfterAnInterruptTheQueueWaitsForThePerson(t *testing.T) {
 func TestAQueueFoundAfterARestartIsShownAndNotRun(t *testing.T) {
 	ctx := context.Background()
 	r := newRig(t, says("a"), says("b"))
-	left := []event.QueuedInput{{ID: "q1", Text: "left over", Mode: event.InputQueue, Attachments: []chat.Attachment{{Kind: chat.AttachPaste, Text: "p"}}}}
+	left := []event.QueuedInput{{ID: "q1", Text: "left over", Mode: event.InputQueue, Parts: []chat.Part{{Kind: chat.PartPaste, Text: "p"}}}}
 	if err := r.svc.SaveQueue(ctx, r.uid, left); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestAQueueFoundAfterARestartIsShownAndNotRun(t *testing.T) {
 	}
 	r.ended(2)
 	r.idle()
-	if h := r.history(); len(h) != 4 || h[2].Text != "left over" || len(h[2].Attachments) != 1 {
+	if h := r.history(); len(h) != 4 || h[2].Text != "left over" || len(h[2].Parts) != 1 {
 		t.Fatalf("%q", shape(h))
 	}
 }
@@ -201,6 +202,7 @@ func TestAQueueFoundAfterARestartIsShownAndNotRun(t *testing.T) {
 // Whatever is submitted, in whatever mode and at whatever moment, is afterwards exactly once in the history or in the
 // visible queue, and what is stored of the queue is what is shown.
 func TestNothingSubmittedIsLostOrDoubled(t *testing.T) {
+	testskip.Long(t, "random turns of many sessions")
 	rapid.Check(t, func(rt *rapid.T) {
 		ops := rapid.SliceOfN(rapid.SampledFrom([]string{"interrupt", "queue", "steer", "esc", "breathe", "breathe"}), 1, 15).Draw(rt, "ops")
 		fate := rapid.SliceOfN(rapid.SampledFrom([]string{"call", "say", "fail", "slow"}), 1, 10).Draw(rt, "model")
@@ -289,7 +291,9 @@ func TestManySessionsAtOnce(t *testing.T) {
 		wantShape(t, r, "user:hi", "assistant:+1", "tool:echo "+uid, "assistant:for "+uid)
 	}
 	r.ended(16)
-	if b := r.agent.BusySessions(); len(b) != 0 {
-		t.Fatalf("busy: %v", b)
+	for _, uid := range uids {
+		if r.agent.Busy(uid) {
+			t.Errorf("%s is busy", uid)
+		}
 	}
 }

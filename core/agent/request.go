@@ -1,21 +1,26 @@
 package agent
 
 import (
+	"fmt"
 	"slices"
 
 	"hermes/core/chat"
 	"hermes/core/provider"
 )
 
-// steered marks what a person said between two steps of the model's work, so that it is not taken for a tool's output.
-const steered = "[The person says, while you are at work:]\n"
+// Marks of what is said, so that it is not taken for a tool's output, nor one's words for another's.
+const (
+	steered = "[The person says, while you are at work:]\n"
+	person  = "[The person says:]\n"
+	other   = "[%s, not the person, says:]\n"
+)
 
 // missing is the result of a call that has none. The history of a healthy session needs it never.
 const missing = "[no result: the call was interrupted]"
 
 // request builds one model call from the history.
 func (t *turn) request(specs []provider.ToolSpec, instruction string, whole bool) provider.Request {
-	messages := valid(t.shown())
+	messages := t.presentParts(valid(t.shown()))
 	for i := range messages {
 		messages[i].Opaque = opaqueFor(t.via.Name(), messages[i].Opaque)
 	}
@@ -38,28 +43,47 @@ func valid(history []chat.Message) []chat.Message {
 		}
 	}
 	out := make([]chat.Message, 0, len(history))
-	afterTool := false
-	for _, m := range history {
+	var before chat.Message
+	for i, m := range history {
+		said := m
 		switch m.Role {
 		case chat.RoleUser:
-			if afterTool {
-				m.Text = steered + m.Text
+			said.Text = markOf(before, m) + m.Text
+			if m.From.IsSummary() {
+				said.Text = present(m, i+1 < len(history) && !isPrompt(history, i+1))
+				said.Parts = nil
 			}
-			out = addUser(out, m)
+			out = addUser(out, said)
 		case chat.RoleAssistant:
 			out = addAssistant(out, m, results)
 		case chat.RoleTool, chat.RoleSystem:
 		}
-		afterTool = m.Role == chat.RoleTool
+		before = m
 	}
 	return out
+}
+
+// markOf is what stands before a user message that follows another message.
+func markOf(before, m chat.Message) string {
+	switch {
+	case m.From.IsSummary():
+		return ""
+	case m.From.Other():
+		return fmt.Sprintf(other, m.From.Words())
+	case before.Role == chat.RoleTool:
+		return steered
+	case before.Role == chat.RoleUser && before.From.Other():
+		return person
+	default:
+		return ""
+	}
 }
 
 func addUser(out []chat.Message, m chat.Message) []chat.Message {
 	if n := len(out); n > 0 && out[n-1].Role == chat.RoleUser {
 		last := &out[n-1]
 		last.Text = glue(last.Text, m.Text)
-		last.Attachments = slices.Concat(last.Attachments, m.Attachments)
+		last.Parts = slices.Concat(last.Parts, m.Parts)
 		return out
 	}
 	return append(out, m)

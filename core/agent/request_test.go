@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hermes/core/chat"
+	"hermes/core/intent"
 )
 
 // drawHistory makes histories as no healthy program leaves them: messages in any order, results without calls, calls
@@ -71,8 +72,8 @@ func TestAnyHistoryBecomesARequestThatProvidersTake(t *testing.T) {
 }
 
 func TestGroups(t *testing.T) {
-	ro := func(paths ...string) *toolJob { return &toolJob{paths: paths, reads: true} }
-	rw := func(paths ...string) *toolJob { return &toolJob{paths: paths} }
+	ro := func(paths ...string) *toolJob { return &toolJob{intent: intent.Intent{Paths: paths, Reads: true}} }
+	rw := func(paths ...string) *toolJob { return &toolJob{intent: intent.Intent{Paths: paths}} }
 	serial := func() *toolJob { j := ro(); j.spec.Serial = true; return j }
 	tests := []struct {
 		name string

@@ -87,7 +87,6 @@ func unfinished(d *draft, name, model string) error {
 	}
 	return &provider.Error{
 		Class: provider.ClassMalformed, Provider: name, Model: model, Message: "the answer stopped without an end",
-		Hint: "/retry tries again",
 	}
 }
 
@@ -104,7 +103,7 @@ func (t *turn) take(d *draft, c provider.Chunk) error {
 	case provider.ChunkReasoning:
 		t.thinks(d, d.think.Write([]byte(c.Text)))
 	case provider.ChunkToolStart:
-		t.phase("writing a call of %s", c.Name)
+		t.phase(event.TurnPhase{Kind: event.PhaseWritingCall, Tool: c.Name})
 		d.call(c.Index, c.CallID, c.Name)
 	case provider.ChunkToolArgs:
 		d.call(c.Index, "", "").args.WriteString(c.Text)
@@ -148,7 +147,7 @@ func (t *turn) begin(d *draft) error {
 	}
 	d.savedAt = time.Now()
 	t.publish(event.MessageStarted{MessageID: d.msg.ID, Model: d.model})
-	t.phase("streaming")
+	t.phase(event.TurnPhase{Kind: event.PhaseStreaming})
 	return nil
 }
 

@@ -6,14 +6,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"hermes/core/approval"
 	"hermes/core/chat"
 	"hermes/core/crash"
 	"hermes/core/event"
+	"hermes/core/intent"
 	"hermes/core/realpath"
 	"hermes/core/tool"
 )
@@ -22,14 +23,14 @@ import (
 type toolJob struct {
 	call             chat.ToolCall
 	spec             tool.Spec
+	definition       string          // of a foreign tool: what is approved is what runs
 	args             json.RawMessage // validated
-	reads            bool            // changes nothing
+	intent           intent.Intent   // what it means; its paths are absolute, with links followed
 	gist             string
-	backend          string   // resolved: where it will run
-	local, sandboxed bool     // where it will run, as Place says
-	sandbox          string   // the same
-	dir              string   // where it starts
-	paths            []string // absolute, links followed
+	backend          string // resolved: where it will run
+	local, sandboxed bool   // where it will run, as Place says
+	sandbox          string // the same
+	dir              string // where it starts
 	result           *chat.ToolResult
 	done             chan struct{}
 
@@ -51,51 +52,51 @@ func (t *turn) job(c chat.ToolCall) *toolJob {
 		j.fail(fmt.Sprintf("The arguments of %s are not valid JSON: %v. They were: %s\nSend the call again with valid JSON.", c.Name, err, clip(c.Invalid, 500)))
 		return j
 	}
-	args, err := t.a.d.Tools.Validate(c.Name, c.Args)
-	if err == nil {
-		err = t.offered(c.Name)
+	var err error
+	if j.spec, err = t.callable(c.Name); err == nil {
+		j.args, err = t.a.d.Tools.Validate(c.Name, c.Args)
 	}
 	if err != nil {
 		j.fail(err.Error())
 		return j
 	}
-	j.args = args
-	j.spec, _ = t.a.d.Tools.Lookup(c.Name)
+	if j.spec.Owner != "" {
+		j.definition = j.spec.Definition()
+	}
 	t.describe(j)
 	return j
-}
-
-// offered refuses a tool that exists but was not given to this session: a toolset is a promise to the person.
-func (t *turn) offered(name string) error {
-	var names []string
-	for _, s := range t.specs {
-		if s.Name == name {
-			return nil
-		}
-		names = append(names, s.Name)
-	}
-	return fmt.Errorf("the tool %s is not part of this session. Yours are: %s", name, strings.Join(names, ", "))
 }
 
 // describe asks the tool what its call is about.
 func (t *turn) describe(j *toolJob) {
 	defer t.survive(j)
-	j.reads = j.spec.OnlyReads(j.args)
-	if j.spec.Gist != nil {
-		j.gist = j.spec.Gist(j.args)
-	}
-	if j.spec.Backend != nil {
-		at := t.a.d.Backend(t.w.uid, j.spec.Backend(j.args))
+	in := j.spec.Means(j.args)
+	j.gist = cmp.Or(in.Gist, j.call.Name)
+	j.local = len(in.Paths) > 0
+	if in.InBackend {
+		at := t.a.d.Backend(t.w.uid, in.Backend)
 		j.backend, j.dir = at.Name, cmp.Or(at.Dir, t.info.Cwd)
 		j.local, j.sandboxed, j.sandbox = at.Local, at.Sandboxed, at.Sandbox
 	}
-	if j.spec.Paths != nil {
-		j.local = true              // file tools work on this machine
-		home, _ := os.UserHomeDir() // without one, ~ stays as it is written
-		for _, p := range j.spec.Paths(j.args) {
-			j.paths = append(j.paths, realpath.Of(home, t.info.Cwd, p))
+	in.Paths = j.absolute(in.Paths)
+	j.intent = in
+}
+
+// absolute returns the files that are meant where the call runs; links can be followed on this machine only.
+func (j *toolJob) absolute(paths []string) []string {
+	home, _ := os.UserHomeDir() // without one, ~ stays as it is written
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		switch {
+		case j.local:
+			out[i] = realpath.Of(home, j.dir, p)
+		case path.IsAbs(p):
+			out[i] = path.Clean(p)
+		default:
+			out[i] = path.Join(j.dir, p)
 		}
 	}
+	return out
 }
 
 // survive, deferred, turns a panic of a tool's description of a call into the end of that call.
@@ -124,23 +125,19 @@ func beside(a, b *toolJob) bool {
 		return false
 	case a.result != nil || b.result != nil: // nothing runs
 		return true
-	case a.reads && b.reads:
+	case a.intent.Reads && b.intent.Reads:
 		return true
-	case len(a.paths) == 0 || len(b.paths) == 0:
+	case a.backend != b.backend, len(a.intent.Paths) == 0, len(b.intent.Paths) == 0:
 		return false
 	}
-	for _, p := range a.paths {
-		for _, q := range b.paths {
-			if within(p, q) || within(q, p) {
+	for _, p := range a.intent.Paths {
+		for _, q := range b.intent.Paths {
+			if realpath.Within(p, q) || realpath.Within(q, p) {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-func within(p, dir string) bool {
-	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // groups cuts the calls, without changing their order, into runs of calls that may run at the same time.
@@ -169,15 +166,15 @@ func (t *turn) approve(j *toolJob) {
 	}
 	r := approval.Request{
 		Session: t.w.uid, Turn: t.id, Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args},
-		ReadOnly: j.reads, Paths: j.paths, Dir: j.dir, Detail: j.gist, Backend: j.backend, Publish: t.asking(j),
-		Prompt: t.said, Project: t.info.Project, Local: j.local, Sandboxed: j.sandboxed, Sandbox: j.sandbox,
+		Owner: j.spec.Owner, Definition: j.definition, Intent: j.intent, Dir: j.dir, Detail: cmp.Or(j.intent.Detail, j.gist), Backend: j.backend,
+		Publish: t.asking(j), Prompt: t.said, Project: t.info.Project, Local: j.local, Sandboxed: j.sandboxed, Sandbox: j.sandbox,
 	}
 	if t.preview(j, &r); j.result != nil {
 		return
 	}
 	t.lasts(j, &r)
 	if j.up == "" { // else the gate's question says it
-		t.phase("%s: waiting for approval", j.call.Name)
+		t.phase(event.TurnPhase{Kind: event.PhaseApproval, Tool: j.call.Name})
 	}
 	if j.backend != "" {
 		defer t.a.d.Keep(t.w.uid, j.backend)()
@@ -196,17 +193,17 @@ func (t *turn) approve(j *toolJob) {
 			t.denials.Store(0)
 		}
 		return
-	case v.By == "user":
+	case v.By == event.ByUser:
 		t.denials.Add(1)
 	}
 	j.fail(v.Text)
-	j.result.Backend, j.result.Interrupted = j.backend, v.By == "interrupt"
+	j.result.Backend, j.result.Interrupted = j.backend, v.By == event.ByInterrupt
 }
 
 // preview adds what the person sees of a change before it is made.
 func (t *turn) preview(j *toolJob, r *approval.Request) {
 	defer t.survive(j)
-	if j.reads {
+	if j.intent.Reads {
 		return
 	}
 	if j.spec.Refuse != nil {
@@ -224,7 +221,7 @@ func (t *turn) preview(j *toolJob, r *approval.Request) {
 func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 	drop := func(event.Stream, []byte) {}
 	c := tool.Call{
-		ID: j.call.ID, Session: t.w.uid, Turn: t.id, Args: j.args, Cwd: t.info.Cwd, Lasting: j.lasting,
+		ID: j.call.ID, Session: t.w.uid, Turn: t.id, Args: j.args, Cwd: t.info.Cwd, Lasting: j.lasting, Definition: j.definition,
 		Output: drop, Later: drop, Publish: func(event.Event) {},
 	}
 	switch {
@@ -244,9 +241,9 @@ func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 	live := newLiveOutput(t, j)
 	if j.up == "" {
-		t.phase("running %s", j.call.Name)
+		t.phase(event.TurnPhase{Kind: event.PhaseRunning, Tool: j.call.Name})
 	}
-	if j.spec.Strange {
+	if j.spec.Strangers() {
 		t.page(j.call.Name)
 	}
 	began := time.Now()
@@ -254,6 +251,7 @@ func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 	crash.Go("tool "+j.call.Name+" "+j.call.ID, func() {
 		kept, settle := t.keepFiles(j), t.watch(j)
 		res := t.a.d.Tools.Run(j.ctx, j.call.Name, t.toolCall(j, live))
+		res.Parts = t.keepParts(res.Parts)
 		settle(&res)
 		kept()
 		inTime := live.close()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hermes/core/event"
+	"hermes/core/intent"
 	"hermes/core/session"
 	"hermes/core/tool"
 )
@@ -26,14 +27,10 @@ func count[E event.Event](all []event.Envelope) int {
 
 // A tool that panics while it describes its call ends that call; the turn and the program go on.
 func TestAPanicInADescriptionEndsTheCall(t *testing.T) {
-	boom := func(json.RawMessage) string { panic("boom") }
 	for name, change := range map[string]func(*tool.Spec){
-		"gist":    func(s *tool.Spec) { s.Gist = boom },
-		"backend": func(s *tool.Spec) { s.Backend = boom },
-		"reads":   func(s *tool.Spec) { s.ReadOnly, s.Reads = false, func(json.RawMessage) bool { panic("boom") } },
-		"paths":   func(s *tool.Spec) { s.Paths = func(json.RawMessage) []string { panic("boom") } },
+		"intent": func(s *tool.Spec) { s.Intent = func(json.RawMessage) intent.Intent { panic("boom") } },
 		"preview": func(s *tool.Spec) {
-			s.ReadOnly = false
+			s.Intent = acts
 			s.Preview = func(context.Context, tool.Call) (string, string) { panic("boom") }
 		},
 	} {
@@ -87,8 +84,8 @@ func TestPathsAreTheFilesThatAreMeant(t *testing.T) {
 	if err := os.Symlink("real.txt", filepath.Join(dir, "link.txt")); err != nil {
 		t.Fatal(err)
 	}
-	paths := tool.Arg(func(a struct{ Path string }) []string { return []string{a.Path} })
-	write := newTool("write", func(s *tool.Spec) { s.ReadOnly, s.Paths = false, paths }, nil)
+	paths := tool.Arg(func(a struct{ Path string }) intent.Intent { return intent.Intent{Paths: []string{a.Path}} })
+	write := newTool("write", func(s *tool.Spec) { s.Intent = paths }, nil)
 	r := rigWith(t, []tool.Tool{write}, callsTools(
 		fakeCall{"write", `{"path":"real.txt"}`}, fakeCall{"write", `{"path":"link.txt"}`}, fakeCall{"write", `{"path":"~/proj/real.txt"}`},
 		fakeCall{"write", `{"path":"~/.bashrc"}`},
@@ -152,10 +149,7 @@ func TestOutputGoesOnAfterTheCall(t *testing.T) {
 
 // A command's approval counts for the folder that it starts in, which an earlier command may have changed.
 func TestACommandIsAskedForTheFolderThatItStartsIn(t *testing.T) {
-	command := func(s *tool.Spec) {
-		s.ReadOnly, s.Backend = false, func(json.RawMessage) string { return "" }
-	}
-	run := newTool("run", command, func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Text: "ran"}, nil })
+	run := newTool("run", commands, func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Text: "ran"}, nil })
 	once := callsTools(fakeCall{"run", `{"command":"rm -rf build"}`})
 	r := rigWith(t, []tool.Tool{run}, once, once, once, says("done"))
 	place := make(chan Place, 3)
@@ -183,7 +177,7 @@ func TestACommandIsAskedForTheFolderThatItStartsIn(t *testing.T) {
 func TestCallsBeyondTheBudgetAreClosed(t *testing.T) {
 	r := newRig(t)
 	r.model.always = callsTools(fakeCall{"echo", `{}`})
-	r.deps.Settings = func() Settings { return Settings{MaxTurns: 1, Toolsets: []string{"terminal"}} }
+	r.deps.Settings = func(string) Settings { return Settings{MaxTurns: 1, Toolsets: []string{"terminal"}} }
 	r.agent = New(r.deps)
 	r.submit("hi", "")
 	if end := r.ended(1); end.Reason != event.TurnBudget {

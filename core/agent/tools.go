@@ -84,7 +84,7 @@ func (t *turn) record(j *toolJob) error {
 	if n >= maxRepeats {
 		return stop{outcome{
 			reason: event.TurnFailed, err: fmt.Sprintf("stopped: %s was called %d times with the same arguments and the same result", j.call.Name, n),
-			hint: "say what should be different, or \"continue\"",
+			hint: "say what should be different", do: []event.Remedy{event.RemedyContinue},
 		}}
 	}
 	if t.denials.Load() >= maxDenials {
@@ -109,7 +109,7 @@ func (t *turn) store(r chat.ToolResult) error {
 		return fmt.Errorf("the result of %s could not be saved: %w", r.Name, err)
 	}
 	t.history = append(t.history, m)
-	t.publish(event.ToolEnded{Result: r})
+	t.publish(event.ToolEnded{Result: *m.Result})
 	if err != nil { // not MessageAdded: it has no place in the conversation yet
 		return diskFull("the result of "+r.Name+" is safe", err)
 	}
@@ -139,7 +139,11 @@ func (r *repeats) count(c chat.ToolCall, res chat.ToolResult) int {
 	if *r == nil {
 		*r = repeats{}
 	}
-	key := strings.Join([]string{c.Name, string(c.Args), c.Invalid, res.Text}, "\x00")
+	parts := []string{c.Name, string(c.Args), c.Invalid, res.Text}
+	for _, p := range res.Parts {
+		parts = append(parts, p.Blob)
+	}
+	key := strings.Join(parts, "\x00")
 	(*r)[key]++
 	return (*r)[key]
 }

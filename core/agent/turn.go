@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -30,19 +31,18 @@ type turn struct {
 	model    provider.Model
 	via      provider.Provider
 	system   string
-	specs    []provider.ToolSpec
-	history  []chat.Message  // as the store has it
-	used     map[string]bool // call ids of the session
+	tools    *given
+	specs    []provider.ToolSpec // the same, for the model
+	history  []chat.Message      // as the store has it
+	used     map[string]bool     // call ids of the session
 	repeats  repeats
 	denials  atomic.Int32 // in a row
 	strange  atomic.Pointer[string]
 	scanned  map[int64]bool // results that hold no orders
 
-	compacted bool // once a turn, when the model said that the context is too long
-	relieved  bool // once a turn, before it is
-
 	prompt int64  // id of the user message, 0 for a compression
-	said   string // what the person said last
+	asked  string // what the turn began with, whoever said it
+	said   string // what the person said last: nobody else's words allow anything
 	steps  int
 	usage  chat.Usage
 }
@@ -52,6 +52,7 @@ type outcome struct {
 	reason event.TurnReason
 	err    string
 	hint   string
+	do     []event.Remedy
 	class  string // provider.Class, when a provider failed
 	silent bool   // not a turn: nothing is published
 }
@@ -74,8 +75,9 @@ func (t *turn) publish(e event.Event) {
 	t.a.d.Bus.Publish(event.Header{Session: t.w.uid, Turn: t.id}, e)
 }
 
-func (t *turn) phase(format string, args ...any) {
-	t.publish(event.TurnPhase{Turn: t.id, Phase: fmt.Sprintf(format, args...), Step: t.steps})
+func (t *turn) phase(p event.TurnPhase) {
+	p.Turn, p.Step = t.id, t.steps
+	t.publish(p)
 }
 
 // keep returns a context for what must be stored although the turn was interrupted.
@@ -90,7 +92,8 @@ func (t *turn) end(out outcome) {
 		return
 	}
 	t.publish(event.TurnEnded{
-		Reason: out.reason, Usage: t.usage, Took: time.Since(t.began), Steps: t.steps, Err: out.err, Hint: out.hint, Class: out.class,
+		Reason: out.reason, Usage: t.usage, Took: time.Since(t.began), Steps: t.steps, Err: out.err,
+		Hint: out.hint, Do: out.do, Class: out.class,
 	})
 	t.changed()
 }
@@ -108,7 +111,8 @@ func (t *turn) changed() {
 // converse is the job of a prompt that is stored already.
 func converse(prompt chat.Message) job {
 	return func(t *turn) outcome {
-		t.prompt, t.said = prompt.ID, prompt.Text
+		t.prompt, t.asked = prompt.ID, prompt.Text
+		t.hear(prompt)
 		t.publish(event.MessageAdded{Message: prompt})
 		return t.converse()
 	}
@@ -135,15 +139,17 @@ func (t *turn) outcome(err error) outcome {
 	case errors.Is(err, errInterrupted), t.ctx.Err() != nil:
 		return outcome{reason: event.TurnInterrupted}
 	case errors.As(err, &pe):
-		return outcome{reason: event.TurnFailed, err: pe.Error(), hint: pe.Hint, class: string(pe.Class)}
+		return outcome{
+			reason: event.TurnFailed, err: pe.Error(), hint: pe.Hint, do: remedies(pe.Class), class: string(pe.Class),
+		}
 	default:
-		return outcome{reason: event.TurnFailed, err: err.Error(), hint: "/retry tries again; \"hermes logs\" may say more"}
+		return outcome{reason: event.TurnFailed, err: err.Error(), do: []event.Remedy{event.RemedyRetry, event.RemedyLogs}}
 	}
 }
 
 // prepare gathers what the model calls of this turn have in common.
 func (t *turn) prepare() error {
-	t.settings = t.a.d.Settings()
+	t.settings = t.a.d.Settings(t.w.uid)
 	ctx, s := t.ctx, t.a.d.Sessions
 	info, err := s.Get(ctx, t.w.uid)
 	if err != nil {
@@ -156,17 +162,34 @@ func (t *turn) prepare() error {
 		ref = provider.Offline
 	}
 	if t.via, t.model, err = t.a.d.Models.Resolve(ctx, ref); err != nil {
-		out := outcome{reason: event.TurnFailed, err: err.Error(), hint: "/model shows what there is to choose"}
+		out := outcome{reason: event.TurnFailed, err: err.Error(), do: []event.Remedy{event.RemedyChooseModel}}
 		if pe := (*provider.Error)(nil); errors.As(err, &pe) {
-			out.class = string(pe.Class)
+			out.class, out.hint = string(pe.Class), cmp.Or(pe.Hint, out.hint)
 		}
 		return stop{out}
 	}
-	t.specs = t.a.d.Tools.Specs(t.settings.Toolsets)
+	if err := t.noteModel(); err != nil {
+		return err
+	}
+	info = t.info
+	if t.tools, err = t.w.tools(ctx, t.settings.Toolsets); err != nil {
+		return err
+	}
+	t.specs = t.tools.provider()
 	if t.system, err = t.a.system(ctx, info, t.specs); err != nil {
 		return err
 	}
 	return t.reload()
+}
+
+// noteModel keeps with the session which model answers it: lists, statistics and the prompt tell it.
+func (t *turn) noteModel() error {
+	provider, model := t.via.Name(), t.model.ID
+	if approval.OnlyCommands(t.said) || t.info.Provider == provider && t.info.Model == model {
+		return nil
+	}
+	t.info.Provider, t.info.Model = provider, model
+	return t.a.d.Sessions.SetModel(t.ctx, t.w.uid, provider, model)
 }
 
 // catchUp has screens read what another process added to the session since this one last looked; the turn's own prompt is one message.
@@ -237,10 +260,13 @@ func finished(msg chat.Message) error {
 	case chat.FinishLength:
 		return stop{outcome{
 			reason: event.TurnFailed, err: "the answer was cut: it reached the model's limit for one answer",
-			hint: "say \"continue\", or raise the limit in the settings",
+			hint: "raise the limit in the settings", do: []event.Remedy{event.RemedyContinue},
 		}}
 	case chat.FinishContentFilter:
-		return stop{outcome{reason: event.TurnFailed, err: "the provider's content filter stopped the answer", hint: "ask in other words, or choose another model with /model"}}
+		return stop{outcome{
+			reason: event.TurnFailed, err: "the provider's content filter stopped the answer",
+			hint: "ask in other words", do: []event.Remedy{event.RemedyChooseModel},
+		}}
 	default:
 		return nil
 	}
@@ -258,11 +284,18 @@ func (t *turn) summarise(limit int) error {
 	}
 	return stop{outcome{
 		reason: event.TurnBudget, err: fmt.Sprintf("stopped after %d model calls, the limit of one turn", limit),
-		hint: "say \"continue\" to go on, or raise agent.max_turns",
+		hint: "agent.max_turns is the limit", do: []event.Remedy{event.RemedyContinue},
 	}}
 }
 
-// takeSteers stores what a person said to the running turn as user messages, right where the model will see them.
+// hear notes what a person said. A command that a person types runs without asking, whether it begins the turn or steers it.
+func (t *turn) hear(m chat.Message) {
+	if m.From.IsPerson() {
+		t.said = m.Text
+	}
+}
+
+// takeSteers stores what was said to the running turn as user messages, right where the model will see them.
 func (t *turn) takeSteers() error {
 	t.w.change.Lock()
 	defer t.w.change.Unlock()
@@ -272,9 +305,17 @@ func (t *turn) takeSteers() error {
 			items = append(items, q)
 		}
 	}
-	if len(items) == 0 {
-		return nil
+	for len(items) > 0 {
+		same := sameAuthor(items)
+		if err := t.takeSteer(same); err != nil {
+			return err
+		}
+		items = items[len(same):]
 	}
+	return nil
+}
+
+func (t *turn) takeSteer(items []event.QueuedInput) error {
 	ctx, cancel := t.keep()
 	defer cancel()
 	m := join(items)
@@ -285,7 +326,7 @@ func (t *turn) takeSteers() error {
 		return err
 	}
 	t.history = append(t.history, m)
-	t.said = m.Text // a command that a person types runs without asking, whether it began the turn or steers it
+	t.hear(m)
 	t.publish(event.MessageAdded{Message: m})
 	return nil
 }

@@ -73,19 +73,19 @@ func TestFailuresOfTheModel(t *testing.T) {
 		reason event.TurnReason
 		phase  string
 	}{
-		{"429 passes", []reply{fails("", provider.ClassRateLimit, 429), says("ok")}, []string{"user:hi", "assistant:ok"}, event.TurnDone, "retrying in 2 s (429 rate_limit), esc stops"},
+		{"429 passes", []reply{fails("", provider.ClassRateLimit, 429), says("ok")}, []string{"user:hi", "assistant:ok"}, event.TurnDone, "429 rate_limit"},
 		{
 			"500 in the middle is replaced",
 			[]reply{fails("half", provider.ClassServer, 500), fails("", provider.ClassServer, 500), says("whole")},
 			[]string{"user:hi", "assistant:whole"},
-			event.TurnDone, "esc stops",
+			event.TurnDone, "500 server_error",
 		},
 		{"cut without an end", []reply{chunks(textChunk("half")), says("whole")}, []string{"user:hi", "assistant:whole"}, event.TurnDone, "malformed_stream"},
 		{
 			"it does not pass",
 			[]reply{fails("a", provider.ClassServer, 500), fails("b", provider.ClassServer, 500), fails("c", provider.ClassServer, 500), fails("the rest", provider.ClassServer, 500)},
 			[]string{"user:hi", "assistant:the rest!error"},
-			event.TurnFailed, "esc stops",
+			event.TurnFailed, "500 server_error",
 		},
 		{"wrong key", []reply{fails("", provider.ClassAuth, 401)}, []string{"user:hi"}, event.TurnFailed, ""},
 		{"empty once", []reply{chunks(endChunk(chat.FinishStop)), says("ok")}, []string{"user:hi", "assistant:ok"}, event.TurnDone, ""},
@@ -115,10 +115,12 @@ func TestFailuresOfTheModel(t *testing.T) {
 				end := r.ended(1)
 				r.idle()
 				wantShape(t, r, tt.shape...)
-				if end.Reason != tt.reason || (end.Reason == event.TurnFailed) != (end.Err != "") || (end.Err != "") != (end.Hint != "") {
+				if end.Reason != tt.reason || (end.Reason == event.TurnFailed) != (end.Err != "") || (end.Err != "") != advised(end) {
 					t.Fatalf("end %+v", end)
 				}
-				said := slices.ContainsFunc(each[event.TurnPhase](r.sink), func(p event.TurnPhase) bool { return strings.Contains(p.Phase, tt.phase) })
+				said := slices.ContainsFunc(each[event.TurnPhase](r.sink), func(p event.TurnPhase) bool {
+					return p.Kind == event.PhaseRetrying && strings.Contains(p.Cause.String(), tt.phase)
+				})
 				if tt.phase != "" && !said {
 					t.Fatalf("no phase says %q: %+v", tt.phase, each[event.TurnPhase](r.sink))
 				}
@@ -167,7 +169,7 @@ func TestBudget(t *testing.T) {
 	end := r.ended(1)
 	r.idle()
 	h := r.history()
-	if end.Reason != event.TurnBudget || end.Steps != 9 || h[len(h)-1].Text != "So far." || end.Hint == "" {
+	if end.Reason != event.TurnBudget || end.Steps != 9 || h[len(h)-1].Text != "So far." || !advised(end) {
 		t.Fatalf("%+v, last %+v", end, h[len(h)-1])
 	}
 	reqs := r.model.seen()
@@ -240,7 +242,7 @@ func TestThreeDenialsPauseTheTurn(t *testing.T) {
 		}
 	}
 	end := r.ended(1)
-	if end.Reason != event.TurnInterrupted || !strings.Contains(end.Err, "denied") || end.Hint == "" {
+	if end.Reason != event.TurnInterrupted || !strings.Contains(end.Err, "denied") || !advised(end) {
 		t.Fatalf("end %+v", end)
 	}
 	r.idle()
@@ -344,4 +346,23 @@ func errText(err error) string {
 		return err.Error()
 	}
 	return ""
+}
+
+// The session tells which model answers it, before its prompt is built and after a change of the default.
+func TestTheSessionNotesItsModel(t *testing.T) {
+	r := newRig(t)
+	r.deps.Prompt = func(_ context.Context, s event.SessionInfo, _ []provider.ToolSpec) (string, error) {
+		return "You are " + s.Provider + " " + s.Model, nil
+	}
+	r.agent = New(r.deps)
+	t.Cleanup(func() { _ = r.agent.Close(context.Background()) })
+	r.submit("go", "")
+	r.idle()
+	info, err := r.svc.Get(context.Background(), r.uid)
+	if err != nil || info.Provider != "fake" || info.Model != "m1" {
+		t.Errorf("%+v, %v", info, err)
+	}
+	if system := r.model.seen()[0].System; system != "You are fake m1" {
+		t.Errorf("the prompt is %q", system)
+	}
 }

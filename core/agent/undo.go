@@ -2,36 +2,30 @@ package agent
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"hermes/core/chat"
 )
 
-// Undo takes back the last n exchanges of an idle session and returns the text of the first prompt taken back, so that
-// it can be changed and sent again.
+// Undo takes back the last n exchanges of an idle session, or the compression that came after them, and returns the text
+// of the first prompt taken back, so that it can be changed and sent again.
 func (a *Agent) Undo(ctx context.Context, session string, n int) (prompt string, err error) {
 	err = a.whenIdle(ctx, session, func(*worker) error {
-		prompt, err = a.d.Sessions.Undo(ctx, session, max(n, 1))
+		m, err := a.d.Sessions.Undo(ctx, session, max(n, 1))
+		prompt = m.Text
 		return err
 	})
 	return prompt, err
 }
 
-// Retry takes back the last answer of an idle session and asks for it again, with the same prompt and attachments.
+// Retry takes back the last answer of an idle session and asks for it again, with the same prompt and its parts.
 func (a *Agent) Retry(ctx context.Context, session string) error {
 	return a.whenIdle(ctx, session, func(w *worker) error {
-		history, err := a.d.Sessions.History(ctx, session)
+		last, err := a.lastPrompt(ctx, session)
 		if err != nil {
 			return err
 		}
-		last := lastPrompt(history)
-		if last < 0 {
-			return errors.New("nothing to retry: the session has no prompt yet")
-		}
-		again := userMessage(history[last].Text, history[last].Attachments)
-		if _, err := a.d.Sessions.Undo(ctx, session, 1); err != nil {
-			return err
-		}
+		again := userMessage(last.From, last.Text, last.Parts)
 		err = a.d.Sessions.Append(ctx, session, &again)
 		return w.answer(again, err)
 	})
@@ -51,14 +45,17 @@ func (a *Agent) Drop(ctx context.Context, session string, remove func() error) e
 	})
 }
 
-// lastPrompt is the index of the last user message that Undo takes back first, -1 when there is none.
-func lastPrompt(history []chat.Message) int {
-	for i := len(history) - 1; i >= 0; i-- {
-		if history[i].Role == chat.RoleUser {
-			return i
+// lastPrompt takes back the last exchange and returns its prompt. A compression that came after it goes first.
+func (a *Agent) lastPrompt(ctx context.Context, session string) (chat.Message, error) {
+	for {
+		m, err := a.d.Sessions.Undo(ctx, session, 1)
+		if err != nil {
+			return m, fmt.Errorf("nothing to retry: %w", err)
+		}
+		if m.ID != 0 {
+			return m, nil
 		}
 	}
-	return -1
 }
 
 // whenIdle runs f while nothing else can start in the session.

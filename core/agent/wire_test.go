@@ -15,7 +15,7 @@ func wired(t *testing.T, turns ...modeltest.Turn) (*rig, *modeltest.Server) {
 	srv := modeltest.New(t, turns...)
 	r := newRig(t)
 	r.deps.Models = provider.NewSet(provider.Settings{
-		Default: "lab/test-model", NoDetect: true, Kinds: map[string]provider.Maker{"openai": openai.Make},
+		Default: "lab/test-model", NoDetect: true, Kinds: map[string]provider.Maker{openai.Kind: openai.Make},
 		Providers: map[string]provider.Endpoint{"lab": {BaseURL: srv.URL, Key: "k", Models: []string{"test-model"}}},
 	})
 	r.agent = New(r.deps)
@@ -58,7 +58,7 @@ func TestOverTheWire(t *testing.T) {
 			r.submit("hi", "")
 			end := r.ended(1)
 			r.idle()
-			if end.Reason != tt.end || end.Reason == event.TurnFailed && (end.Err == "" || end.Hint == "") {
+			if end.Reason != tt.end || end.Reason == event.TurnFailed && (end.Err == "" || !advised(end)) {
 				t.Fatalf("end %+v", end)
 			}
 			if got := strings.Join(shape(r.history()), " | "); tt.shape != "" && got != tt.shape {

@@ -24,8 +24,12 @@ type worker struct {
 	change sync.Mutex
 	loaded bool   // by change
 	lease  func() // by change: ends what keeps other processes out; nil when nothing runs
-	tryAt  int    // by the running turn: tokens from which on a compression that failed is tried again
-	pruned int64  // by the running turn: results up to this message are shown to the model as one line
+
+	// By the running turn.
+	pruned    cut       // what is shown to the model as one line
+	tryAt     int       // tokens from which on a compression that failed is tried again
+	useless   int       // compressions in a row that saved too little
+	coolUntil time.Time // no model is asked for a summary before
 
 	warned sync.Map // texts that were told once
 
@@ -34,11 +38,13 @@ type worker struct {
 	// seen is how many messages the session had when this process last looked: more at the next turn, and another process was at work.
 	seen atomic.Int64
 
-	mu    sync.Mutex
-	queue []event.QueuedInput
-	held  bool // the queue waits for a person
-	turn  *turn
-	idle  chan struct{} // closed when the turn's goroutine has nothing more to do; nil when none ran
+	mu      sync.Mutex
+	given   *given // the tools that the session was given; nil when they are not read yet, or there are none
+	offered string // what it was told last that it could take instead
+	queue   []event.QueuedInput
+	held    bool // the queue waits for a person
+	turn    *turn
+	idle    chan struct{} // closed when the turn's goroutine has nothing more to do; nil when none ran
 }
 
 // load reads the stored queue once. What a crash left there is shown and held.
@@ -198,7 +204,7 @@ func (w *worker) follow(t *turn) int {
 func (w *worker) noteHeld(n int) {
 	w.publish(event.Notice{
 		Level: event.Info, Text: plural(n, "queued message") + " kept and not sent, because the turn did not end by itself.",
-		Hint: "/queue shows them: there each one can be sent now, edited or dropped",
+		Do: []event.Remedy{event.RemedyShowQueue},
 	})
 }
 
@@ -216,7 +222,7 @@ func (w *worker) takeUp(reason event.TurnReason) []event.QueuedInput {
 		n++
 	}
 	if n > 0 {
-		return slices.Clone(w.queue[:n])
+		return slices.Clone(sameAuthor(w.queue[:n]))
 	}
 	if w.held || reason != event.TurnDone {
 		return nil
@@ -224,7 +230,16 @@ func (w *worker) takeUp(reason event.TurnReason) []event.QueuedInput {
 	for n < len(w.queue) && w.queue[n].Mode == event.InputSteer {
 		n++
 	}
-	return slices.Clone(w.queue[:max(n, 1)])
+	return slices.Clone(sameAuthor(w.queue[:max(n, 1)]))
+}
+
+// sameAuthor is the beginning of a queue that one author wrote: what a person says is never one message with what others say.
+func sameAuthor(q []event.QueuedInput) []event.QueuedInput {
+	n := 1
+	for n < len(q) && q[n].From == q[0].From {
+		n++
+	}
+	return q[:n]
 }
 
 // accept stores prompt and takes items, of which it was made, out of the queue. In this order: a crash between the two
@@ -268,16 +283,16 @@ func (w *worker) showQueue(q []event.QueuedInput) {
 	w.publish(event.QueueChanged{Items: slices.Clone(q)})
 }
 
-// join makes one prompt of several inputs, in order.
+// join makes one prompt of several inputs of one author, in order.
 func join(items []event.QueuedInput) chat.Message {
-	m := userMessage(items[0].Text, items[0].Attachments)
+	m := userMessage(items[0].From, items[0].Text, items[0].Parts)
 	for _, i := range items[1:] {
 		m.Text += "\n\n" + i.Text
-		m.Attachments = append(m.Attachments, i.Attachments...)
+		m.Parts = append(m.Parts, i.Parts...)
 	}
 	return m
 }
 
-func userMessage(text string, files []chat.Attachment) chat.Message {
-	return chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: text, Attachments: slices.Clone(files)}
+func userMessage(from chat.Author, text string, files []chat.Part) chat.Message {
+	return chat.Message{Role: chat.RoleUser, From: from, Status: chat.StatusFinal, Text: text, Parts: slices.Clone(files)}
 }

@@ -55,9 +55,10 @@ func Explain(cmd string, mode Mode, c Context) Explanation {
 }
 
 // analyse reads what a call would do from the call itself.
-func (p Policy) analyse(r Request, c call) Analysis {
+func (p Policy) analyse(r Request, before string) Analysis {
+	in := r.Intent
 	where := Context{
-		Dir: r.Dir, Project: r.Project, Level: p.Level, Local: r.Local, Sandboxed: r.Sandboxed, Backend: r.Backend, Own: p.Own,
+		Dir: r.Dir, Project: r.Project, Level: p.Level, Local: r.Local, Sandboxed: r.Sandboxed, Backend: r.Backend, Own: p.Own, Unkept: p.Unkept,
 	}
 	if where.Project == "" {
 		where.Project = r.Dir
@@ -65,21 +66,29 @@ func (p Policy) analyse(r Request, c call) Analysis {
 	home, _ := os.UserHomeDir() // without one, a name that is nowhere stands for it
 	where.Home = home
 	switch {
-	case len(r.Effects) > 0:
-		return command.Known(r.Effects, where)
-	case c.command != "":
+	case len(in.Effects) > 0:
+		return command.Known(in.Effects, where)
+	case r.shell() != "":
 		where.Dir = dirOf(r)
 		if _, err := os.Stat(where.Dir); err != nil && r.Local { // it begins where the session does then
 			where.Dir = where.Project
 		}
-		return Analyse(c.command, where)
-	case c.input != "":
-		return typing(c.before, c.input, where)
-	case len(r.Paths) > 0:
-		return command.Files(r.Paths, where)
+		return Analyse(in.Shell.Command, where)
+	case in.Stdin != nil && in.Stdin.Text != "":
+		return typing(before, in.Stdin.Text, where)
+	case len(in.Paths) > 0:
+		return command.Files(in.Paths, where)
 	default:
-		return command.Other("only reading runs without asking", where)
+		return command.Known([]Effect{{Class: command.Run, Level: command.LevelAlways, Reason: untold(r)}}, where)
 	}
+}
+
+// untold is why a call that says nothing is asked about.
+func untold(r Request) string {
+	if r.Owner != "" {
+		return r.Call.Name + " is a tool of " + r.Owner + ": what it does is not known"
+	}
+	return "what " + r.Call.Name + " does is not known"
 }
 
 // Floor returns why a shell command never runs, or "" when it may be asked about.

@@ -4,17 +4,26 @@
 //
 //   - A session has a level (see package command). What a call does is read from the call itself; it runs unasked when no
 //     effect is above the level. What is above asks, unless this action was allowed before or asking is switched off.
+//
 //   - What is remembered is the action itself: the command as the shell reads it, with its other arguments, its folder and
 //     its back end, or the exact path of a file tool; or, when the person chose that, the first words of a command, which
 //     are shown. Never a description. Never for unknown code, privilege or what comes back by itself. All but what counts
 //     for one session expires.
+//
 //   - In mode smart a model may allow what can be undone. What it is shown is data; whatever it says but one word asks.
+//
 //   - A command that the person typed as one ("$ ls", a fenced shell block) is the person's own and runs, where they said
 //     and with nothing added to it.
+//
 //   - Silence is a no: a question denies itself at its deadline, and an interrupt settles it as denied.
+//
 //   - A small floor never runs, whatever a person or a rule says: see Floor. Neither does what Policy.Deny forbids.
+//
 //   - Every question is published as ApprovalAsked and closed by exactly one ApprovalSettled. What is refused
 //     without asking has an ApprovalSettled without a question.
+//
+//   - What a call means is what its tool says (package intent): no argument is read here. One that says nothing is asked about
+//     at every level. What is remembered of a foreign tool holds for its owner, its name and its definition.
 //
 // It knows no tool by name and no screen: whoever answers calls Answer with the question's id.
 package approval
@@ -31,6 +40,7 @@ import (
 	"hermes/core/approval/command"
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/intent"
 	"hermes/core/secret"
 )
 
@@ -49,25 +59,24 @@ const DefaultTimeout = 5 * time.Minute
 
 // Request is one tool call that wants to run.
 type Request struct {
-	Session  string
-	Turn     string
-	Call     chat.ToolCall
-	ReadOnly bool
-	Paths    []string // files the call touches; the arguments may name them relative to Dir
-	Dir      string   // where relative paths begin: the session's folder, or where its commands run now
-	Detail   string   // the command or a summary, plain text
-	Diff     string   // unified diff, for file changes
-	Backend  string   // where it would run; "" for tools that run in the agent
-	Prompt   string   // what the person wrote in this turn: a command that stands there as one is theirs
-	Project  string   // root of what the person works on; "" means Dir
+	Session string
+	Turn    string
+	Call    chat.ToolCall // for who is asked. Its arguments are read by its tool only: see Intent
+	// Owner and Definition are of the tool: who brought it, "" for ours, and a hash of what it says of itself.
+	Owner, Definition string
+	// Intent is what the call means. One that says nothing is asked about at every level.
+	Intent  intent.Intent
+	Dir     string // where relative paths begin: the session's folder, or where its commands run now
+	Detail  string // the command or a summary, plain text
+	Diff    string // unified diff, for file changes
+	Backend string // where it would run; "" for tools that run in the agent
+	Prompt  string // what the person wrote in this turn: a command that stands there as one is theirs
+	Project string // root of what the person works on; "" means Dir
 	// Local says that paths are those of this machine, Sandboxed that nothing of the machine can be reached from where it runs.
 	Local, Sandboxed bool
 	// Sandbox is that of commands on this machine: "project", "strict"; "" or "off" is none. It makes no rule looser.
 	Sandbox string
-	// Effects is what the tool itself says about a call that neither a command nor paths tell of; Title asks about it. The rules for
-	// commands and files do not look at such a call.
-	Effects []Effect
-	Title   string
+	Title   string // the question; "" is made of what the call does
 	// Publish emits an event under the call's header. Never nil.
 	Publish func(e event.Event)
 }
@@ -77,11 +86,9 @@ type Verdict struct {
 	Allowed  bool
 	Asked    bool // a person (or the deadline) was asked, or would have been
 	Decision event.Decision
-	// By is who decided: "user", "rule", "timeout", "interrupt", "floor", "settings" (Policy.Deny, Policy.Allow), "policy" (the
-	// mode), "level", "smart", "read-only".
-	By       string
+	By       event.Decider
 	Text     string // for the model, when it is not allowed
-	Rule     string // id of the remembered decision, when By is "rule"
+	Rule     string // id of the remembered decision, when By is ByRule
 	Analysis Analysis
 }
 
@@ -107,13 +114,14 @@ type Gate struct {
 	policy atomic.Pointer[Policy]
 	rules  Rules
 
-	mu      sync.Mutex
-	next    int
-	waiting map[string]*question // by question id
-	session map[string][]Entry   // what a person allowed for one session
-	input   map[process][]*piece // what running programs were sent
-	told    func(Record)
-	now     func() time.Time
+	mu         sync.Mutex
+	next       int
+	waiting    map[string]*question // by question id
+	session    map[string][]Entry   // what a person allowed for one session
+	input      map[process][]*piece // what running programs were sent
+	told       func(Record)
+	perSession func(session string, p Policy) Policy
+	now        func() time.Time
 }
 
 // question is an ApprovalAsked that nobody has answered yet.
@@ -144,14 +152,26 @@ func (g *Gate) SetPolicy(p Policy) {
 // Policy returns how the gate behaves now.
 func (g *Gate) Policy() Policy { return *g.policy.Load() }
 
+// PerSession has f say what holds for a session in place of the policy of all. Set it before the first Check.
+func (g *Gate) PerSession(f func(session string, p Policy) Policy) { g.perSession = f }
+
+// policyOf is what holds for the calls of a session. All reading of a policy for a call goes through it.
+func (g *Gate) policyOf(session string) Policy {
+	p := g.Policy()
+	if g.perSession != nil {
+		p = g.perSession(session, p)
+	}
+	return p
+}
+
 // Told calls f for every decision about a call that is not read-only, from the goroutine of the call, before it runs. Set it before the first Check.
 func (g *Gate) Told(f func(Record)) { g.told = f }
 
 // Check decides about one call and waits for a person when it must ask. Cancelling ctx settles the question as denied.
 // The error is for a broken rules file only; the call was then asked about as if it had no rules.
 func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
-	if r.ReadOnly {
-		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: "read-only"}, nil
+	if r.Intent.Reads {
+		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: event.ByReadOnly}, nil
 	}
 	v, err := g.check(ctx, r)
 	if g.told != nil {
@@ -161,18 +181,18 @@ func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
 }
 
 func (g *Gate) check(ctx context.Context, r Request) (v Verdict, err error) {
-	p, c := g.Policy(), callOf(r.Call.Args)
-	if c.input != "" && c.process != "" {
+	p, before := g.policyOf(r.Session), ""
+	if in := r.Intent.Stdin; in != nil && in.Process != "" {
 		var unsent func()
-		c.before, unsent = g.writes(process{r.Session, c.process}, c.input)
+		before, unsent = g.writes(process{r.Session, in.Process}, in.Text)
 		defer func() {
 			if !v.Allowed {
 				unsent()
 			}
 		}()
 	}
-	a := p.analyse(r, c)
-	if v, sure := p.unasked(r, c, a); sure {
+	a := p.analyse(r, before)
+	if v, sure := p.unasked(r, before, a); sure {
 		v.Analysis = a
 		if !v.Allowed {
 			tellRefusal(r, v)
@@ -183,11 +203,11 @@ func (g *Gate) check(ctx context.Context, r Request) (v Verdict, err error) {
 	id, err := g.known(r, o)
 	switch {
 	case id != "":
-		return Verdict{Allowed: true, Decision: event.DecisionAlways, By: "rule", Rule: id, Analysis: a}, err
+		return Verdict{Allowed: true, Decision: event.DecisionAlways, By: event.ByRule, Rule: id, Analysis: a}, err
 	case p.Mode == ModeSmart && p.judged(ctx, r, a):
-		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: "smart", Analysis: a}, err
+		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: event.BySmart, Analysis: a}, err
 	case p.Unattended:
-		v := refusal("policy", "Refused: this needs a person's approval and nobody is there to give it ("+a.Reason+"). "+
+		v := refusal(event.ByPolicy, "Refused: this needs a person's approval and nobody is there to give it ("+a.Reason+"). "+
 			"Do not try it in another form; finish what can be done without it and say what was left out.")
 		v.Asked, v.Analysis = true, a
 		tellRefusal(r, v)
@@ -207,24 +227,24 @@ func tellRefusal(r Request, v Verdict) {
 }
 
 // unasked decides what needs neither a person nor a memory: what never runs first, then what the settings let run.
-func (p Policy) unasked(r Request, c call, a Analysis) (v Verdict, sure bool) {
+func (p Policy) unasked(r Request, before string, a Analysis) (v Verdict, sure bool) {
 	if a.Verdict == command.Refuse {
-		return refusal("floor", "Refused: "+a.Reason+". This never runs here, whatever the settings say. Do not look for another way to do it."), true
+		return refusal(event.ByFloor, "Refused: "+a.Reason+". This never runs here, whatever the settings say. Do not look for another way to do it."), true
 	}
-	for _, cmd := range []string{c.command, c.input, unfinished(c.before) + c.input} {
+	for _, cmd := range r.texts(before) {
 		if pattern := p.denied(cmd, a.Runs); pattern != "" {
-			return refusal("settings", "Refused: the person's settings forbid it (approvals.deny: "+pattern+"). Do not look for another way to do it."), true
+			return refusal(event.BySettings, "Refused: the person's settings forbid it (approvals.deny: "+pattern+"). Do not look for another way to do it."), true
 		}
 	}
-	allow := Verdict{Allowed: true, Decision: event.DecisionOnce, By: "policy"}
+	allow := Verdict{Allowed: true, Decision: event.DecisionOnce, By: event.ByPolicy}
 	switch {
-	case typed(r.Prompt, c):
-		allow.By = "user"
+	case typed(r.Prompt, r.Intent):
+		allow.By = event.ByUser
 	case p.Mode == ModeOff:
-	case p.allowed(c):
-		allow.By = "settings"
+	case p.allowed(r.Intent):
+		allow.By = event.BySettings
 	case a.Verdict == command.Allow:
-		allow.By = "level"
+		allow.By = event.ByLevel
 	default:
 		return v, false
 	}
@@ -304,7 +324,7 @@ func (g *Gate) Revoke(session, id string) error {
 	return nil
 }
 
-func refusal(by, text string) Verdict {
+func refusal(by event.Decider, text string) Verdict {
 	return Verdict{Decision: event.DecisionDeny, By: by, Text: text}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/intent"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -53,10 +54,10 @@ func (d *desk) settled() []event.ApprovalSettled {
 
 func shell(d *desk, cmd string) Request {
 	args, _ := json.Marshal(map[string]string{"command": cmd})
-	return Request{
-		Session: "s", Turn: "t", Call: chat.ToolCall{ID: "c1", Name: "terminal", Args: args},
+	return meant(Request{
+		Session: "s", Turn: "t", Call: chat.ToolCall{ID: "c1", Name: "terminal"},
 		Dir: "/proj", Detail: cmd, Backend: "here", Publish: d.publish,
-	}
+	}, string(args))
 }
 
 // decide runs Check and answers its question, if there is one.
@@ -112,10 +113,10 @@ func TestWhatIsRemembered(t *testing.T) {
 		{"and so does this folder", event.DecisionProject, other(func(r *Request) { r.Session = "s2" }), false},
 		{"another tool", event.DecisionProject, other(func(r *Request) { r.Call.Name = "process" }), true},
 		{"another working directory", event.DecisionProject, other(func(r *Request) {
-			r.Call.Args = json.RawMessage(`{"command":"rm -rf build/","workdir":"/"}`)
+			*r = meant(*r, `{"command":"rm -rf build/","workdir":"/"}`)
 		}), true},
 		{"a longer timeout", event.DecisionProject, other(func(r *Request) {
-			r.Call.Args = json.RawMessage(`{"timeout":9,"command":"rm -rf build/"}`)
+			*r = meant(*r, `{"timeout":9,"command":"rm -rf build/"}`)
 		}), false},
 	}
 	for _, tt := range tests {
@@ -138,7 +139,7 @@ func TestFileToolsAreRememberedByPath(t *testing.T) {
 		args, _ := json.Marshal(map[string]string{"path": path, "content": content})
 		return Request{
 			Session: "s", Call: chat.ToolCall{ID: "c", Name: "write_file", Args: args},
-			Paths: []string{path}, Dir: "/proj", Diff: "+x", Publish: d.publish,
+			Intent: intent.Intent{Paths: []string{path}, OnlyPaths: true}, Dir: "/proj", Diff: "+x", Publish: d.publish,
 		}
 	}
 	if _, asked := decide(t, g, d, write("a.txt", "1"), event.DecisionSession); !asked {
@@ -251,13 +252,13 @@ func TestAnswerRacesWithInterrupt(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	d := newDesk()
 	reading := shell(d, "anything")
-	reading.ReadOnly = true
+	reading.Intent.Reads = true
 	tests := []struct {
 		name    string
 		policy  Policy
 		r       Request
 		allowed bool
-		by      string
+		by      event.Decider
 	}{
 		{"reading runs", Policy{}, reading, true, "read-only"},
 		{"off runs", Policy{Mode: ModeOff}, shell(d, "make"), true, "policy"},

@@ -19,19 +19,19 @@ func (g *Gate) ask(ctx context.Context, r Request, o offer, timeout time.Duratio
 	r.Publish(q.asked)
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
-	d, by := event.DecisionDeny, "user"
+	d, by := event.DecisionDeny, event.ByUser
 	select {
 	case d = <-q.answer:
 	case <-timer.C:
-		by = "timeout"
+		by = event.ByTimeout
 	case <-ctx.Done():
-		by = "interrupt"
+		by = event.ByInterrupt
 	}
-	if by != "user" && !g.withdraw(q.asked.ID) {
-		d, by = <-q.answer, "user" // the answer won the race and is already sent
+	if by != event.ByUser && !g.withdraw(q.asked.ID) {
+		d, by = <-q.answer, event.ByUser // the answer won the race and is already sent
 	}
 	if ctx.Err() != nil { // an answer that came with the interrupt must not start anything
-		d, by = event.DecisionDeny, "interrupt"
+		d, by = event.DecisionDeny, event.ByInterrupt
 	}
 	r.Publish(event.ApprovalSettled{
 		ID: q.asked.ID, CallID: r.Call.ID, Decision: d, By: by, Level: q.asked.Level, Reason: q.asked.Reason, Scope: o.words(d),
@@ -39,14 +39,14 @@ func (g *Gate) ask(ctx context.Context, r Request, o offer, timeout time.Duratio
 	return verdict(d, by)
 }
 
-func verdict(d event.Decision, by string) Verdict {
+func verdict(d event.Decision, by event.Decider) Verdict {
 	v := Verdict{Allowed: d != event.DecisionDeny, Asked: true, Decision: d, By: by}
 	switch {
 	case v.Allowed:
-	case by == "timeout":
+	case by == event.ByTimeout:
 		v.Text = "Not run: nobody answered the request for approval in time. Do not ask for the same thing again; " +
 			"go on without it or say what you need."
-	case by == "interrupt":
+	case by == event.ByInterrupt:
 		v.Text = "Not run: the turn was interrupted while this waited for approval."
 	default:
 		v.Text = "Denied by the person. Do not try the same thing again, in this or another form; " +
@@ -84,7 +84,7 @@ func (g *Gate) withdraw(id string) bool {
 }
 
 func title(r Request) string {
-	files := absolute(r.Dir, r.Paths)
+	files := absolute(r.Dir, r.Intent.Paths)
 	where := r.Backend
 	if r.Title != "" {
 		return r.Title
@@ -97,7 +97,7 @@ func title(r Request) string {
 	case where != "" && r.Sandboxed:
 		where += " (a container without folders of this machine)"
 	}
-	switch cmd := callOf(r.Call.Args).command; {
+	switch cmd := r.shell(); {
 	case cmd != "" && r.Backend != "":
 		return "Run this in " + where + "?"
 	case cmd != "":
@@ -106,6 +106,8 @@ func title(r Request) string {
 		return "Change " + files[0] + "?"
 	case r.Diff != "":
 		return "Change these files?"
+	case r.Owner != "":
+		return "Use " + r.Call.Name + " of " + r.Owner + "?"
 	default:
 		return "Use " + r.Call.Name + "?"
 	}
@@ -167,7 +169,7 @@ func held(folder string) string {
 
 // spans are the dangerous parts of a command inside of Detail: the one that decided, then all of them.
 func spans(r Request, a Analysis) (worst [2]int, all [][2]int) {
-	cmd := callOf(r.Call.Args).command
+	cmd := r.shell()
 	at := strings.Index(r.Detail, cmd)
 	if cmd == "" || at < 0 {
 		return worst, nil

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"hermes/core/atomicfile"
 	"hermes/core/event"
 )
 
@@ -83,7 +83,10 @@ func (f *File) write(doc document) error {
 	if err != nil {
 		return err
 	}
-	return replace(f.path, append(b, '\n'))
+	if err := atomicfile.Write(f.path, append(b, '\n'), 0o600); err != nil {
+		return fmt.Errorf("cannot remember what is always allowed: %w", err)
+	}
+	return nil
 }
 
 func (f *File) read() (document, error) {
@@ -106,21 +109,4 @@ func (f *File) read() (document, error) {
 		}
 	}
 	return doc, nil
-}
-
-func replace(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".approvals-*") // made with mode 0600
-	if err != nil {
-		return fmt.Errorf("cannot remember what is always allowed: %w", err)
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone already when all went well
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot remember what is always allowed: %w", err)
-	}
-	return nil
 }

@@ -34,7 +34,7 @@ func (p Policy) judged(ctx context.Context, r Request, a Analysis) bool {
 		Command string   `json:"command"`
 		Folder  string   `json:"folder"`
 		Effects []string `json:"effects"`
-	}{callOf(r.Call.Args).command, r.Dir, effects(a)})
+	}{r.shell(), r.Dir, effects(a)})
 	if err != nil || len(data) > 8<<10 {
 		return false
 	}

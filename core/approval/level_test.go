@@ -12,8 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"hermes/core/atomicfile"
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/intent"
 )
 
 func TestALevelSaysWhatRunsUnasked(t *testing.T) {
@@ -57,8 +59,8 @@ func TestFilesHaveLevelsToo(t *testing.T) {
 	dir := t.TempDir()
 	write := func(path string) Request {
 		return Request{
-			Session: "s", Call: chat.ToolCall{Name: "write_file", Args: json.RawMessage(`{}`)}, Dir: dir, Project: dir, Local: true,
-			Paths: []string{path}, Diff: "+x", Publish: newDesk().publish,
+			Session: "s", Call: chat.ToolCall{Name: "write_file"}, Dir: dir, Project: dir, Local: true,
+			Intent: intent.Intent{Paths: []string{path}, OnlyPaths: true}, Diff: "+x", Publish: newDesk().publish,
 		}
 	}
 	for path, want := range map[string]Level{
@@ -191,7 +193,7 @@ func TestWhatIsNeverRemembered(t *testing.T) {
 		r := shell(newDesk(), cmd)
 		file := NewFile(filepath.Join(t.TempDir(), "approvals.json"))
 		g := New(Policy{Level: LevelStandard}, file)
-		q := g.open(r, offerOf(r, g.Policy().analyse(r, callOf(r.Call.Args))), DefaultTimeout)
+		q := g.open(r, offerOf(r, g.Policy().analyse(r, "")), DefaultTimeout)
 		if want := []event.Decision{event.DecisionDeny, event.DecisionOnce}; !slices.Equal(q.asked.Choices, want) || q.asked.Scope != "" {
 			t.Errorf("%q offers %v", cmd, q.asked.Choices)
 		}
@@ -262,7 +264,7 @@ func TestEveryDecisionIsTold(t *testing.T) {
 	}
 	by := []string{"level", "policy", "floor"}
 	for i, r := range told {
-		if r.Verdict.By != by[i] || r.At.IsZero() || r.Verdict.Allowed != (i == 0) {
+		if string(r.Verdict.By) != by[i] || r.At.IsZero() || r.Verdict.Allowed != (i == 0) {
 			t.Errorf("%d: %+v", i, r)
 		}
 	}
@@ -273,7 +275,7 @@ func TestEveryDecisionIsTold(t *testing.T) {
 
 func TestFilesOfTheFirstVersionStillCount(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "approvals.json")
-	if err := replace(path, []byte(`{"version":1,"allowed":[{"tool":"terminal","backend":"here","dir":"/proj","subject":"git push"}]}`)); err != nil {
+	if err := atomicfile.Write(path, []byte(`{"version":1,"allowed":[{"tool":"terminal","backend":"here","dir":"/proj","subject":"git push"}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	g := New(Policy{Unattended: true}, NewFile(path))
@@ -292,7 +294,7 @@ func TestAQuestionCountsWhatWouldBeLost(t *testing.T) {
 	}
 	r := shell(newDesk(), "rm -rf build src gone")
 	r.Dir, r.Project, r.Local = dir, dir, true
-	got := strings.Join(effects(Policy{Level: LevelStandard}.analyse(r, callOf(r.Call.Args))), "|")
+	got := strings.Join(effects(Policy{Level: LevelStandard}.analyse(r, "")), "|")
 	want := "deletes recursively build (in the project): 2 files|deletes recursively src (in the project): 1 file|deletes recursively gone (in the project)"
 	if got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -303,7 +305,7 @@ func TestAQuestionCountsWhatWouldBeLost(t *testing.T) {
 func TestOurOwnFolderAsks(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, "home")
-	for cmd, want := range map[string]bool{"echo x > home/config.yaml": false, "echo x > other.yaml": true, "cat home/config.yaml": true} {
+	for cmd, want := range map[string]bool{"echo x > home/config.yaml": false, "echo x > other.yaml": true, "cat home/config.yaml": false, "cat home/skills/a.md": true} {
 		r := shell(newDesk(), cmd)
 		r.Dir, r.Project = dir, dir
 		if v := unattended(Policy{Level: LevelStandard, Own: own}, r); v.Allowed != want {

@@ -15,6 +15,7 @@ import (
 
 	"hermes/core/approval/command"
 	"hermes/core/event"
+	"hermes/core/shelltext"
 )
 
 // Entry is a remembered decision.
@@ -45,7 +46,7 @@ func (e Entry) id() string {
 
 // covers reports whether e allows a call.
 func (e Entry) covers(_ Request, o offer) bool {
-	if e.Tool != o.rule.Tool || e.Backend != o.rule.Backend || e.Dir != "" && e.Dir != o.rule.Dir || !o.lasting {
+	if e.Tool != o.rule.Tool || e.Owner != o.rule.Owner || e.Definition != o.rule.Definition || e.Backend != o.rule.Backend || e.Dir != "" && e.Dir != o.rule.Dir || !o.lasting {
 		return false
 	}
 	if !e.Prefix {
@@ -78,7 +79,7 @@ type offer struct {
 }
 
 func offerOf(r Request, a Analysis) offer {
-	o := offer{rule: ruleOf(r), analysis: a, lasting: !a.Unknown() || len(r.Paths) > 0}
+	o := offer{rule: ruleOf(r), analysis: a, lasting: !a.Unknown() || len(r.Intent.Paths) > 0}
 	o.sessions = lasts(r)
 	if !o.lasting {
 		o.rule.Subject = ""
@@ -90,11 +91,10 @@ func offerOf(r Request, a Analysis) offer {
 			o.always = false
 		}
 	}
-	c := callOf(r.Call.Args)
-	if c.command == "" || c.more {
+	if r.shell() == "" || r.Intent.Beside != "" {
 		return o
 	}
-	if words, ok := argv(c.command); ok {
+	if words, ok := argv(r.shell()); ok {
 		o.fixed = words
 		o.prefix = prefixOf(words)
 	}
@@ -162,7 +162,7 @@ func (o offer) entry(d event.Decision, now time.Time, lasting time.Duration) Ent
 
 // argv returns the words of a command that is one program with words that the shell leaves as they are.
 func argv(cmd string) ([]string, bool) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(cmd), "")
+	file, err := shelltext.Parse(cmd)
 	if err != nil || len(file.Stmts) != 1 {
 		return nil, false
 	}
@@ -171,10 +171,13 @@ func argv(cmd string) ([]string, bool) {
 	if !ok || len(c.Assigns) > 0 || len(s.Redirs) > 0 || s.Background || s.Negated {
 		return nil, false
 	}
-	out := make([]string, len(c.Args))
-	for i, w := range c.Args {
-		if out[i] = word(w); strings.Contains(out[i], "\x00") {
-			return nil, false
+	var out []string
+	for _, w := range c.Args {
+		for _, word := range shelltext.Read(w) {
+			if !word.Known() {
+				return nil, false
+			}
+			out = append(out, shelltext.Join([]shelltext.Word{word}))
 		}
 	}
 	return out, true
@@ -182,14 +185,20 @@ func argv(cmd string) ([]string, bool) {
 
 var verb = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9:-]*$`) })
 
+// Programs whose first verb says what they do, and those whose second one does.
+var (
+	oneVerb = strings.Fields("git npm yarn pnpm cargo go kubectl helm terraform tofu make just pip pip3 uv poetry " +
+		"systemctl brew apt apt-get gem bundle composer dotnet")
+	twoVerbs = strings.Fields("docker podman aws gcloud az gh glab")
+)
+
 // prefixOf returns the program and its verb, for programs whose verb says what they do.
 func prefixOf(words []string) string {
 	n := 2
-	switch words[0] {
-	case "docker", "podman", "aws", "gcloud", "az", "gh", "glab":
+	switch {
+	case slices.Contains(twoVerbs, words[0]):
 		n = 3
-	case "git", "npm", "yarn", "pnpm", "cargo", "go", "kubectl", "helm", "terraform", "tofu", "make", "just", "pip", "pip3", "uv", "poetry", "systemctl", "brew", "apt", "apt-get", "gem", "bundle", "composer", "dotnet":
-	default:
+	case !slices.Contains(oneVerb, words[0]):
 		return ""
 	}
 	if n == 3 && len(words) > 1 && slices.Contains([]string{"rm", "rmi", "cp", "push", "kill", "stop", "api", "exec", "run"}, words[1]) {
@@ -208,17 +217,12 @@ func prefixOf(words []string) string {
 
 // dirOf is where a call's command starts: its own folder, when it names one.
 func dirOf(r Request) string {
-	var args struct{ Workdir, Cwd, Dir string }
-	if json.Unmarshal(r.Call.Args, &args) != nil {
+	switch dir := r.Intent.Shell.Dir; {
+	case dir == "":
 		return r.Dir
+	case path.IsAbs(dir):
+		return dir
+	default:
+		return path.Join(r.Dir, dir)
 	}
-	for _, d := range []string{args.Workdir, args.Cwd, args.Dir} {
-		switch {
-		case path.IsAbs(d):
-			return d
-		case d != "":
-			return path.Join(r.Dir, d)
-		}
-	}
-	return r.Dir
 }

@@ -1,13 +1,13 @@
 package approval
 
 import (
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
-	"mvdan.cc/sh/v3/syntax"
+	"hermes/core/intent"
+	"hermes/core/shelltext"
 )
 
 // Policy is how a Gate behaves. It may change while the program runs.
@@ -19,6 +19,8 @@ type Policy struct {
 	Remember   time.Duration // how long a decision for more than one session counts; 0 means for ever
 	Judge      Judge         // for ModeSmart; nil asks a person
 	Own        string        // our own data folder: nothing writes there unasked
+	// Unkept says why a file that is replaced leaves no copy, see command.Context; nil knows of none.
+	Unkept func(path string) string
 	// Allow lists commands that run unasked, each exactly as it is written there, white space aside.
 	Allow []string
 	// Deny lists patterns of commands that never run, in no mode; * stands for any text. A pattern is held against the
@@ -32,7 +34,7 @@ func (p Policy) denied(cmd string, runs [][]string) string {
 	if len(p.Deny) == 0 || strings.TrimSpace(cmd) == "" {
 		return ""
 	}
-	lines := commandsIn(cmd, 0)
+	lines := commandsIn(cmd)
 	for _, words := range runs {
 		lines = append(lines, withoutOptions(words)...)
 	}
@@ -60,50 +62,29 @@ func withoutOptions(words []string) []string {
 }
 
 // allowed reports whether Allow names the command of a call that asks for nothing beside it.
-func (p Policy) allowed(c call) bool {
-	if len(p.Allow) == 0 || c.command == "" || c.more {
+func (p Policy) allowed(in intent.Intent) bool {
+	if len(p.Allow) == 0 || in.Shell == nil || in.Shell.Command == "" || in.Beside != "" {
 		return false
 	}
-	want := canonical(c.command)
+	want := canonical(in.Shell.Command)
 	return slices.ContainsFunc(p.Allow, func(cmd string) bool { return canonical(cmd) == want })
 }
 
-// commandsIn lists a command line and the simple commands in it, in every form that a pattern may be written for.
-func commandsIn(cmd string, depth int) []string {
+// commandsIn lists a command line and the commands in it, with and without their folders.
+func commandsIn(cmd string) []string {
 	out := []string{strings.Join(strings.Fields(cmd), " ")}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(cmd), "")
-	if err != nil || depth > maxNesting {
-		return out
-	}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 {
-			words := make([]string, len(c.Args))
-			for i, w := range c.Args {
-				words[i] = word(w)
-			}
-			out = append(out, strings.Join(words, " "))
-			if words = unwrap(words); len(words) > 0 {
-				words[0] = path.Base(words[0])
-				out = append(out, strings.Join(words, " "))
-				out = append(out, inside(words, depth)...)
-			}
+	list, _ := shelltext.Commands(cmd) // what cannot be read has no commands
+	for _, c := range list {
+		if len(c.Words) == 0 {
+			continue
 		}
-		return true
-	})
+		text := shelltext.Join(c.Words)
+		out = append(out, text)
+		if name := c.Words[0].Text; path.Base(name) != name {
+			out = append(out, path.Base(name)+strings.TrimPrefix(text, shelltext.Join(c.Words[:1])))
+		}
+	}
 	return out
-}
-
-// inside lists the commands in the text of sh -c and eval.
-func inside(words []string, depth int) []string {
-	switch words[0] {
-	case "sh", "bash", "dash", "zsh", "ksh", "ash":
-		if text, ok := script(words[1:]); ok {
-			return commandsIn(text, depth+1)
-		}
-	case "eval":
-		return commandsIn(strings.Join(words[1:], " "), depth+1)
-	}
-	return nil
 }
 
 // wildcard reports whether text is pattern, in which * stands for any text.
@@ -128,61 +109,18 @@ func wildcard(pattern, text string) bool {
 	return strings.HasSuffix(text, last)
 }
 
-// call is what the gate reads in the arguments of a tool call.
-type call struct {
-	command string // a shell command
-	input   string // text for the standard input of a process, which may be a shell
-	process string // that process
-	before  string // what it was sent before
-	backend string // the back end that is asked for
-	more    bool   // something beside the command, its back end and how long it may take
-}
-
-func callOf(args json.RawMessage) call {
-	var c call
-	ends := false
-	var all map[string]json.RawMessage
-	if json.Unmarshal(args, &all) != nil {
-		return c
-	}
-	for key, value := range all {
-		switch key {
-		case "command":
-			c.command = text(value)
-		case "data":
-			c.input, c.more = text(value), true
-		case "session_id":
-			c.process, c.more = text(value), true
-		case "action":
-			c.more = c.more || !empty(value)
-			ends = text(value) == "submit" || text(value) == "close"
-		case "backend":
-			c.backend = text(value)
-		case "timeout":
-		default:
-			c.more = c.more || !empty(value)
-		}
-	}
-	if ends && c.process != "" { // what was written before becomes a line now
-		c.input += "\n"
-	}
-	return c
-}
-
-func text(value json.RawMessage) string {
-	var s string
-	if json.Unmarshal(value, &s) != nil {
+// shell is the command of a call, "" when it has none.
+func (r Request) shell() string {
+	if r.Intent.Shell == nil {
 		return ""
 	}
-	return s
+	return r.Intent.Shell.Command
 }
 
-// empty reports whether a value says the same as leaving the argument out.
-func empty(value json.RawMessage) bool {
-	switch string(value) {
-	case `null`, `false`, `""`, `[]`, `{}`:
-		return true
-	default:
-		return false
+// texts are what a shell would read of a call: a command, or input with what the process was sent before.
+func (r Request) texts(before string) []string {
+	if in := r.Intent.Stdin; in != nil {
+		return []string{in.Text, unfinished(before) + in.Text}
 	}
+	return []string{r.shell()}
 }

@@ -2,7 +2,6 @@ package approval
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/intent"
 )
 
 // unattended asks nobody, so that what is not allowed is refused.
@@ -73,8 +73,7 @@ func TestAllowIsTheExactCommand(t *testing.T) {
 		`{"command":"rm -rf /"}`:                                         false, // the floor
 		`{"command":"go test ./...","watch_patterns":["x"],"pty":false}`: false,
 	} {
-		r := shell(newDesk(), "")
-		r.Call.Args = json.RawMessage(args)
+		r := meant(shell(newDesk(), ""), args)
 		if v := unattended(p, r); v.Allowed != want {
 			t.Errorf("%s: allowed %v", args, v.Allowed)
 		}
@@ -107,8 +106,8 @@ func TestTypedCoversNothingElse(t *testing.T) {
 		{"@box $ rm -rf *", `{"command":"rm -rf *","backend":"server"}`, false},
 		{"@box", `{"command":""}`, false},
 	} {
-		r := shell(newDesk(), "")
-		r.Call.Args, r.Prompt = json.RawMessage(tt.args), tt.prompt
+		r := meant(shell(newDesk(), ""), tt.args)
+		r.Prompt = tt.prompt
 		if v := unattended(Policy{}, r); v.Allowed != tt.want {
 			t.Errorf("%q, %s: allowed %v", tt.prompt, tt.args, v.Allowed)
 		}
@@ -116,8 +115,7 @@ func TestTypedCoversNothingElse(t *testing.T) {
 }
 
 func TestInputOfAProcessIsReadLikeACommand(t *testing.T) {
-	r := shell(newDesk(), "")
-	r.Call = chat.ToolCall{Name: "process", Args: json.RawMessage(`{"action":"submit","session_id":"p1","data":"rm -rf ~"}`)}
+	r := meant(shell(newDesk(), ""), `{"action":"submit","session_id":"p1","data":"rm -rf ~"}`)
 	if v := unattended(Policy{Mode: ModeOff}, r); v.Allowed || v.By != "floor" {
 		t.Errorf("%+v", v)
 	}
@@ -135,10 +133,10 @@ func TestALinkShowsWhereItLeads(t *testing.T) {
 	if err := os.Symlink("../.bashrc", filepath.Join(dir, "README.md")); err != nil {
 		t.Fatal(err)
 	}
-	r := Request{Call: chat.ToolCall{Name: "write_file", Args: json.RawMessage(`{}`)}, Dir: dir, Paths: []string{"README.md"}, Diff: "+x"}
+	r := Request{Call: chat.ToolCall{Name: "write_file"}, Dir: dir, Intent: intent.Intent{Paths: []string{"README.md"}}, Diff: "+x"}
 	secret := filepath.Join(root, ".bashrc")
 	r.Local = true
-	if got := effects(Policy{}.analyse(r, call{})); len(got) != 1 || !strings.Contains(got[0], secret) || !strings.Contains(got[0], "outside") {
+	if got := effects(Policy{}.analyse(r, "")); len(got) != 1 || !strings.Contains(got[0], secret) || !strings.Contains(got[0], "outside") {
 		t.Errorf("effects %q", got)
 	}
 	if got := title(r); !strings.Contains(got, secret) {
@@ -156,9 +154,8 @@ func TestALinkShowsWhereItLeads(t *testing.T) {
 func TestIdsAreNotRememberedForGood(t *testing.T) {
 	for args, lasting := range map[string]bool{`{"action":"kill","session_id":"p1"}`: false, `{"command":"make"}`: true} {
 		g := New(Policy{}, NewFile(filepath.Join(t.TempDir(), "approvals.json")))
-		r := shell(newDesk(), "")
-		r.Call.Args = json.RawMessage(args)
-		q := g.open(r, offerOf(r, g.Policy().analyse(r, callOf(r.Call.Args))), DefaultTimeout)
+		r := meant(shell(newDesk(), ""), args)
+		q := g.open(r, offerOf(r, g.Policy().analyse(r, "")), DefaultTimeout)
 		if got := slices.Contains(q.asked.Choices, event.DecisionProject); got != lasting {
 			t.Errorf("%s: always offered %v", args, got)
 		}

@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -13,58 +12,47 @@ import (
 
 // Rule is one allowed action, exactly. Two calls that differ in anything that matters have different rules.
 type Rule struct {
-	Tool    string `json:"tool"`
-	Backend string `json:"backend,omitempty"` // a command that is fine in a container is not fine on this machine
-	Dir     string `json:"dir,omitempty"`     // the session's folder: the same command means another thing elsewhere
-	Subject string `json:"subject"`           // the command, or the paths, or the arguments
-	Prefix  bool   `json:"prefix,omitempty"`  // Subject is the first words of commands, not a whole one
+	Tool string `json:"tool"`
+	// Owner and Definition are of a foreign tool: a decision holds for no other's tool, and for none that says something else of itself.
+	Owner      string `json:"owner,omitempty"`
+	Definition string `json:"definition,omitempty"`
+	Backend    string `json:"backend,omitempty"` // a command that is fine in a container is not fine on this machine
+	Dir        string `json:"dir,omitempty"`     // the session's folder: the same command means another thing elsewhere
+	Subject    string `json:"subject"`           // the command, or the paths, or the arguments
+	Prefix     bool   `json:"prefix,omitempty"`  // Subject is the first words of commands, not a whole one
 }
+
+// anyArguments is the subject of a rule about a foreign tool.
+const anyArguments = "any arguments"
 
 // ruleOf returns what "this session" and "always" would remember of a call.
 // The subject is empty when the call cannot be named exactly; then only "once" is offered.
 func ruleOf(r Request) Rule {
-	rule := Rule{Tool: r.Call.Name, Backend: r.Backend, Dir: r.Dir}
-	var args map[string]json.RawMessage
-	if json.Unmarshal(r.Call.Args, &args) != nil {
-		return rule
+	rule := Rule{Tool: r.Call.Name, Owner: r.Owner, Definition: r.Definition, Backend: r.Backend, Dir: r.Dir}
+	beside := ""
+	if r.Intent.Beside != "" {
+		beside = "\n" + r.Intent.Beside
 	}
-	// How long to wait does not change what is done.
-	delete(args, "timeout")
-	switch cmd := callOf(r.Call.Args).command; {
-	case cmd != "":
-		delete(args, "command")
-		delete(args, "backend") // resolved: it is rule.Backend
-		rule.Subject = canonical(cmd) + rest(args)
-	case len(r.Paths) > 0:
-		paths := absolute(r.Dir, r.Paths)
+	switch {
+	case r.Owner != "":
+		rule.Subject = anyArguments
+	case r.shell() != "":
+		rule.Subject = canonical(r.shell()) + beside
+	case len(r.Intent.Paths) > 0:
+		paths := absolute(r.Dir, r.Intent.Paths)
 		slices.Sort(paths)
 		rule.Subject = strings.Join(paths, "\n")
-	default:
-		rule.Subject = rest(args)
+	case beside != "":
+		rule.Subject = beside
+	case len(r.Intent.Effects) == 0: // its tool says nothing of it: the arguments as they are
+		rule.Subject = string(r.Call.Args)
 	}
 	return rule
 }
 
-// lasts reports whether a call means the same in every session. Commands and files do; the ids in the arguments of other
-// tools ("kill p1") name another thing tomorrow.
-func lasts(r Request) bool { return len(r.Paths) > 0 || callOf(r.Call.Args).command != "" }
-
-// rest is what remains of the arguments, as JSON with sorted keys; empty when nothing remains that says anything.
-func rest(args map[string]json.RawMessage) string {
-	for key, value := range args {
-		if empty(value) {
-			delete(args, key)
-		}
-	}
-	if len(args) == 0 {
-		return ""
-	}
-	b, err := json.Marshal(args)
-	if err != nil {
-		return ""
-	}
-	return "\n" + string(b)
-}
+// lasts reports whether a call means the same in every session. Commands and files do, and so does a yes to a foreign tool; the
+// ids in the arguments of other tools ("kill p1") name another thing tomorrow.
+func lasts(r Request) bool { return r.Owner != "" || len(r.Intent.Paths) > 0 || r.shell() != "" }
 
 // absolute returns the files that are meant, links followed: a link in a project must not pass for a file of it.
 func absolute(dir string, paths []string) []string {
@@ -111,6 +99,9 @@ func (rule Rule) words() string {
 		what += " …"
 	}
 	words := rule.Tool + ": exactly " + quote(what)
+	if rule.Owner != "" {
+		words = rule.Tool + " of " + rule.Owner + ", as it is defined now, with " + what
+	}
 	if rule.Prefix {
 		words = rule.Tool + ": every command that begins with " + quote(what) + " and does nothing worse"
 	}

@@ -3,19 +3,21 @@ package approval
 import (
 	"slices"
 	"strings"
+
+	"hermes/core/intent"
 )
 
 // typed reports whether the person's own text asks for exactly this command and for nothing else: "$ command" lines only, or
 // one fenced shell block only. A leading "@name" names the back end: another one, like any argument beside the command
 // (a folder to run it in), is the model's own idea and is asked. As soon as there is prose around them, commands may be a
 // pasted log that the person asks about, and what a model makes of that is asked.
-func typed(prompt string, c call) bool {
-	command := strings.TrimSpace(c.command)
-	if command == "" || c.more {
+func typed(prompt string, in intent.Intent) bool {
+	if in.Shell == nil || in.Beside != "" {
 		return false
 	}
+	command := strings.TrimSpace(in.Shell.Command)
 	backend, commands := typedCommands(prompt)
-	return (c.backend == "" || c.backend == backend) && slices.Contains(commands, command)
+	return command != "" && (in.Backend == "" || in.Backend == backend) && slices.Contains(commands, command)
 }
 
 // OnlyCommands reports whether a text is nothing but commands that a person typed, as typed defines them. No model need be

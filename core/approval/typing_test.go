@@ -9,8 +9,8 @@ import (
 
 func input(d *desk, session, id, action, data string) Request {
 	args, _ := json.Marshal(map[string]string{"action": action, "session_id": id, "data": data})
-	r := shell(d, "")
-	r.Session, r.Call.Name, r.Call.Args, r.Detail = session, "process", args, data
+	r := meant(shell(d, ""), string(args))
+	r.Session, r.Call.Name, r.Detail = session, "process", data
 	return r
 }
 

@@ -1,16 +1,20 @@
-// Package audit keeps a record of what the agent was allowed to do and did: who approved what, why, what ran where, how it ended.
+// Package audit keeps a record of what the agent was allowed to do and did: who approved what, why,
+// what ran where, how it ended.
 //
 // The contract:
 //
-//   - One JSON object a line, appended to HERMES_HOME/logs/audit/YYYY-MM.jsonl, readable by the owner only. Nothing here changes or removes a line;
-//     old months are the person's to keep or delete.
-//   - Each line carries the hash of the line before it. Verify finds a line that was changed, removed or put in. Whoever can write the file can also write
-//     it anew from some line on: the chain shows accidents and clumsy hands, it does not bind the machine's owner.
+//   - One JSON object a line, appended to HERMES_HOME/logs/audit/YYYY-MM.jsonl, readable by the
+//     owner only. Nothing here changes or removes a line; old months are the person's to keep or
+//     delete.
+//   - Each line carries the hash of the line before it. Verify finds a line that was changed,
+//     removed or put in. Whoever can write the file can also write it anew from some line on: the
+//     chain shows accidents and clumsy hands, it does not bind the machine's owner.
 //   - Several programs may write at once: each append holds a lock on the file.
 //   - Secrets are redacted as in the log. Output of commands is not kept.
-//   - A decision is recorded once: those of a person and refusals as the bus tells them, those that nobody was asked about as the gate does (Decided).
-//   - A Writer subscribes to the bus like everybody else; it never delays the agent. What it cannot write is counted, said once as a
-//     notice, and tried again with the next entry.
+//   - A decision is recorded once: those of a person and refusals as the bus tells them, those that
+//     nobody was asked about as the gate does (Decided).
+//   - A Writer subscribes to the bus like everybody else; it never delays the agent. What it cannot
+//     write is counted, said once as a notice, and tried again with the next entry.
 package audit
 
 import (
@@ -61,8 +65,8 @@ type Entry struct {
 // maxGist bounds one entry: a whole file can be written by one call.
 const maxGist = 4000
 
-// line is the entry as it is written, without its end.
-func (e Entry) line() ([]byte, error) {
+// encodeLine is the entry as it is written, without its end.
+func (e Entry) encodeLine() ([]byte, error) {
 	data, err := json.Marshal(e)
 	if err != nil {
 		return nil, fmt.Errorf("audit entry: %w", err)

@@ -196,7 +196,7 @@ func TestADecisionThatNobodyWasAskedAboutIsRecordedOnce(t *testing.T) {
 		w.Decided(approval.Record{
 			At:      time.Now(),
 			Request: approval.Request{Session: "s1", Turn: "t1", Call: chat.ToolCall{ID: id, Name: "terminal"}},
-			Verdict: approval.Verdict{Asked: asked, Allowed: allowed, Decision: event.DecisionOnce, By: by},
+			Verdict: approval.Verdict{Asked: asked, Allowed: allowed, Decision: event.DecisionOnce, By: event.Decider(by)},
 		})
 	}
 	bus.Publish(event.Header{Session: "s1"}, event.ToolStarted{Call: chat.ToolCall{ID: "c1", Name: "terminal"}})

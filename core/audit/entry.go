@@ -12,8 +12,8 @@ import (
 	"hermes/core/logs"
 )
 
-// entry is what is recorded of an event; ok is false for events that are no act.
-func entry(env event.Envelope) (e Entry, ok bool) {
+// entryOf is what is recorded of an event; ok is false for events that are no act.
+func entryOf(env event.Envelope) (e Entry, ok bool) {
 	e = Entry{At: env.At.UTC(), Session: env.Session, Turn: env.Turn, Parent: env.Parent, User: owner(), PID: os.Getpid()}
 	switch ev := env.Event.(type) {
 	case event.ToolStarted:
@@ -22,7 +22,7 @@ func entry(env event.Envelope) (e Entry, ok bool) {
 		e.What, e.Call, e.Tool, e.Backend = Ask, ev.Call.ID, ev.Call.Name, ev.Backend
 		e.Gist, e.Effects, e.Reason = ev.Detail, slices.Clone(ev.Effects), ev.Reason
 	case event.ApprovalSettled:
-		e.What, e.Call, e.Decision, e.By = Decide, ev.CallID, string(ev.Decision), ev.By
+		e.What, e.Call, e.Decision, e.By = Decide, ev.CallID, string(ev.Decision), string(ev.By)
 	case event.ToolEnded:
 		r := ev.Result
 		e.What, e.Call, e.Tool, e.Backend = End, r.CallID, r.Name, r.Backend
@@ -54,7 +54,7 @@ func entry(env event.Envelope) (e Entry, ok bool) {
 	default:
 		return e, false
 	}
-	e.redact()
+	e.redactSecrets()
 	return e, true
 }
 
@@ -73,14 +73,14 @@ func memoryGist(ev event.MemoryChanged) string {
 	return strings.Join(out, "\n")
 }
 
-func (e *Entry) redact() {
-	e.Gist, e.Reason = short(logs.Redact(e.Gist)), short(logs.Redact(e.Reason))
+func (e *Entry) redactSecrets() {
+	e.Gist, e.Reason = shorten(logs.Redact(e.Gist)), shorten(logs.Redact(e.Reason))
 	for i, s := range e.Effects {
-		e.Effects[i] = short(logs.Redact(s))
+		e.Effects[i] = shorten(logs.Redact(s))
 	}
 }
 
-func short(s string) string {
+func shorten(s string) string {
 	runes := []rune(strings.ToValidUTF8(s, "\ufffd"))
 	if len(runes) <= maxGist {
 		return string(runes)

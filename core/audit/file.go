@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// name is the file of a month.
-func name(dir string, at time.Time) string {
+// monthFile is the file of a month.
+func monthFile(dir string, at time.Time) string {
 	return filepath.Join(dir, at.UTC().Format("2006-01")+".jsonl")
 }
 
@@ -29,10 +29,10 @@ func appendTo(path string, entries []Entry) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if err := lock(file); err != nil {
+	if err := lockFile(file); err != nil {
 		return fmt.Errorf("lock %s: %w", path, err)
 	}
-	last, whole, err := tail(file)
+	last, whole, err := lastLine(file)
 	if err != nil {
 		return err
 	}
@@ -40,22 +40,22 @@ func appendTo(path string, entries []Entry) (err error) {
 	if !whole {
 		out.WriteByte('\n') // a crash in the middle of a line: it stays as it is, and Verify names it
 	}
-	prev := hash(last)
+	prev := hashLine(last)
 	for _, e := range entries {
 		e.Prev = prev
-		line, err := e.line()
+		line, err := e.encodeLine()
 		if err != nil {
 			return err
 		}
 		out.Write(line)
 		out.WriteByte('\n')
-		prev = hash(line)
+		prev = hashLine(line)
 	}
 	_, err = file.Write(out.Bytes())
 	return err
 }
 
-func lock(file *os.File) error {
+func lockFile(file *os.File) error {
 	for {
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX)
 		if !errors.Is(err, unix.EINTR) {
@@ -64,8 +64,8 @@ func lock(file *os.File) error {
 	}
 }
 
-// hash is "" of nothing: the first line of a file.
-func hash(line []byte) string {
+// hashLine is "" of nothing: the first line of a file.
+func hashLine(line []byte) string {
 	if len(line) == 0 {
 		return ""
 	}
@@ -73,8 +73,8 @@ func hash(line []byte) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// tail returns the last line, and whether it is whole.
-func tail(file *os.File) (line []byte, whole bool, err error) {
+// lastLine returns the last line, and whether it is whole.
+func lastLine(file *os.File) (line []byte, whole bool, err error) {
 	size, err := file.Seek(0, io.SeekEnd)
 	if err != nil || size == 0 {
 		return nil, true, err

@@ -24,7 +24,7 @@ type Filter struct {
 	Text    string // in the gist, the reason or the effects; case does not matter
 }
 
-func (f Filter) takes(e Entry) bool {
+func (f Filter) matches(e Entry) bool {
 	switch {
 	case !strings.HasPrefix(e.Session, f.Session),
 		f.What != "" && e.What != f.What,
@@ -44,11 +44,12 @@ func Files(dir string) ([]string, error) {
 	return list, err
 }
 
-// Read calls each with every entry that f chooses, in the order of the record. Lines that are not entries are left out: Verify names them.
+// Read calls each with every entry that f chooses, in the order of the record. Lines that are not
+// entries are left out: Verify names them.
 func Read(dir string, f Filter, each func(Entry) error) error {
-	return lines(dir, func(_ string, _ int, line []byte) error {
+	return eachLine(dir, func(_ string, _ int, line []byte) error {
 		var e Entry
-		if json.Unmarshal(line, &e) != nil || !f.takes(e) {
+		if json.Unmarshal(line, &e) != nil || !f.matches(e) {
 			return nil
 		}
 		return each(e)
@@ -67,7 +68,7 @@ func (b Break) String() string { return fmt.Sprintf("%s:%d: %s", b.File, b.Line,
 // Verify checks every line of the record, and counts them.
 func Verify(dir string) (count int, breaks []Break, err error) {
 	prev, file := "", ""
-	err = lines(dir, func(path string, n int, line []byte) error {
+	err = eachLine(dir, func(path string, n int, line []byte) error {
 		if path != file {
 			prev, file = "", path
 		}
@@ -79,13 +80,13 @@ func Verify(dir string) (count int, breaks []Break, err error) {
 			breaks = append(breaks, Break{path, n, "does not follow the line before it: a line was changed, removed or put in"})
 		}
 		count++
-		prev = hash(line)
+		prev = hashLine(line)
 		return nil
 	})
 	return count, breaks, err
 }
 
-func lines(dir string, each func(path string, n int, line []byte) error) error {
+func eachLine(dir string, each func(path string, n int, line []byte) error) error {
 	files, err := Files(dir)
 	if err != nil {
 		return err

@@ -38,19 +38,20 @@ func Open(dir string, bus *event.Bus, log *slog.Logger) *Writer {
 	return w
 }
 
-// Record writes what happened in a program that has no bus: a person's command. Events that are no act are left out.
+// Record writes what happened in a program that has no bus: a person's command. Events that are no
+// act are left out.
 func Record(dir string, events ...event.Event) error {
 	now := time.Now()
 	var list []Entry
 	for _, ev := range events {
-		if e, ok := entry(event.Envelope{Header: event.Header{At: now}, Event: ev}); ok {
+		if e, ok := entryOf(event.Envelope{Header: event.Header{At: now}, Event: ev}); ok {
 			list = append(list, e)
 		}
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	if err := appendTo(name(dir, now), list); err != nil {
+	if err := appendTo(monthFile(dir, now), list); err != nil {
 		return fmt.Errorf("the audit log cannot be written: %w", err)
 	}
 	return nil
@@ -84,17 +85,17 @@ func (w *Writer) run() {
 
 func (w *Writer) write(batch []event.Envelope) {
 	from := len(w.waiting)
-	w.waiting = append(w.waiting, w.unasked()...)
+	w.waiting = append(w.waiting, w.takeUnasked()...)
 	for _, env := range batch {
-		if e, ok := entry(env); ok {
+		if e, ok := entryOf(env); ok {
 			w.waiting = append(w.waiting, e)
 		}
 	}
 	slices.SortStableFunc(w.waiting[from:], func(a, b Entry) int { return a.At.Compare(b.At) })
 	for len(w.waiting) > 0 {
-		n := w.month()
-		if err := appendTo(name(w.dir, w.waiting[0].At), w.waiting[:n]); err != nil {
-			w.failed(err)
+		n := w.countSameMonth()
+		if err := appendTo(monthFile(w.dir, w.waiting[0].At), w.waiting[:n]); err != nil {
+			w.keepFailed(err)
 			return
 		}
 		w.waiting = w.waiting[n:]
@@ -102,19 +103,19 @@ func (w *Writer) write(batch []event.Envelope) {
 	w.told = false
 }
 
-// month counts the entries that belong to the first one's file.
-func (w *Writer) month() int {
-	file := name(w.dir, w.waiting[0].At)
+// countSameMonth counts the entries that belong to the first one's file.
+func (w *Writer) countSameMonth() int {
+	file := monthFile(w.dir, w.waiting[0].At)
 	for i, e := range w.waiting {
-		if name(w.dir, e.At) != file {
+		if monthFile(w.dir, e.At) != file {
 			return i
 		}
 	}
 	return len(w.waiting)
 }
 
-// failed keeps what is not written for the next time, and says so once.
-func (w *Writer) failed(err error) {
+// keepFailed keeps what is not written for the next time, and says so once.
+func (w *Writer) keepFailed(err error) {
 	if over := len(w.waiting) - maxWaiting; over > 0 {
 		w.lost += over
 		w.waiting = append([]Entry{{At: time.Now().UTC(), What: Gap, Lost: w.lost, User: owner()}}, w.waiting[over+1:]...)

@@ -1,11 +1,15 @@
-// Package autorun watches the files of a project that other programs run by themselves: hooks of git, settings of git that name programs,
-// .envrc, tasks of editors. A program that may write in the project can leave something there that runs later, as the person and outside
-// of every sandbox; nothing in its text need say so.
+// Package autorun watches the files of a project that other programs run by themselves: hooks of
+// git, settings of git that name programs, .envrc, tasks of editors. A program that may write in
+// the project can leave something there that runs later, as the person and outside of every
+// sandbox; nothing in its text need say so.
 //
-// The contract: Look notes how these files are, Changes what became of them since, Undo puts one back. Only what gives another program
-// something to run counts: a setting of git that names a branch is no change. A look costs some twenty calls of the system; contents are
-// read again only when a file's times, size or number are new. Looking follows the project's own .git to where it is (worktrees), and no
-// other link; what is compared and put back was looked at before, or is in the repository's own folder. A Guard may be used by several goroutines; it keeps the contents of the last few projects.
+// The contract: Look notes how these files are, Changes what became of them since, Undo puts one
+// back. Only what gives another program something to run counts: a setting of git that names a
+// branch is no change. A look costs some twenty calls of the system; contents are read again only
+// when a file's times, size or number are new. Looking follows the project's own .git to where it
+// is (worktrees), and no other link; what is compared and put back was looked at before, or is in
+// the repository's own folder. A Guard may be used by several goroutines; it keeps the contents of
+// the last few projects.
 package autorun
 
 import (
@@ -61,28 +65,29 @@ type Change struct {
 	before, after file
 }
 
-// Look notes how the files are in the project that dir is in: its repository, else dir itself. Dir has no links in it.
+// Look notes how the files are in the project that dir is in: its repository, else dir itself. Dir
+// has no links in it.
 func (g *Guard) Look(dir string) View {
 	root := Root(dir)
-	return g.look(root, places(root), nil)
+	return g.snapshotView(root, watchedPlaces(root), nil)
 }
 
-// look looks at the places, and at the paths that another look found.
-func (g *Guard) look(root string, places []string, found map[string]file) View {
+// snapshotView looks at the places, and at the paths that another look found.
+func (g *Guard) snapshotView(root string, places []string, found map[string]file) View {
 	g.mu.Lock()
 	old := g.kept[root]
 	g.mu.Unlock()
 	v := View{root: root, at: time.Now(), places: places, files: map[string]file{}, crowds: map[string]bool{}}
 	l := looking{View: v, old: old, left: maxData}
 	for _, path := range places {
-		if l.add(path); l.files[path].stat.Kind == realpath.Folder && filepath.Base(path) != ".git" {
-			l.folder(path)
+		if l.addPath(path); l.files[path].stat.Kind == realpath.Folder && filepath.Base(path) != ".git" {
+			l.addFolder(path)
 		}
 	}
 	for path := range found {
-		l.add(path)
+		l.addPath(path)
 	}
-	g.keep(root, l.files)
+	g.keepContents(root, l.files)
 	return v
 }
 
@@ -93,19 +98,20 @@ type looking struct {
 	left int // bytes that may still be kept
 }
 
-func (l *looking) add(path string) {
+func (l *looking) addPath(path string) {
 	if _, done := l.files[path]; done {
 		return
 	}
-	f := look(path, l.old[path], int64(min(maxFile, l.left)))
+	f := describeFile(path, l.old[path], int64(min(maxFile, l.left)))
 	if f.there {
 		l.files[path] = f
 		l.left -= len(f.data)
 	}
 }
 
-// folder adds the files in a folder: those that git runs by their names first, so that no crowd of others hides them.
-func (l *looking) folder(path string) {
+// addFolder adds the files in a folder: those that git runs by their names first, so that no crowd
+// of others hides them.
+func (l *looking) addFolder(path string) {
 	entries, _ := os.ReadDir(path)
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.IsDir() || strings.HasSuffix(e.Name(), ".sample") })
 	slices.SortStableFunc(entries, func(a, b os.DirEntry) int {
@@ -119,11 +125,11 @@ func (l *looking) folder(path string) {
 	})
 	l.crowds[path] = len(entries) > maxFiles
 	for _, e := range entries[:min(len(entries), maxFiles)] {
-		l.add(filepath.Join(path, e.Name()))
+		l.addPath(filepath.Join(path, e.Name()))
 	}
 }
 
-func (g *Guard) keep(root string, files map[string]file) {
+func (g *Guard) keepContents(root string, files map[string]file) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.kept == nil {
@@ -137,11 +143,13 @@ func (g *Guard) keep(root string, files map[string]file) {
 	}
 }
 
-// settled is how old a change must be for the next one to have another time: file systems count in ticks.
+// settled is how old a change must be for the next one to have another time: file systems count in
+// ticks.
 const settled = 50 * time.Millisecond
 
-// look describes a path. What has the same times, size and number as before is not read again: the time of a change cannot be set back.
-func look(path string, old file, most int64) file {
+// describeFile describes a path. What has the same times, size and number as before is not read
+// again: the time of a change cannot be set back.
+func describeFile(path string, old file, most int64) file {
 	dir, err := realpath.OpenDir(filepath.Dir(path))
 	if err != nil {
 		return file{}
@@ -160,23 +168,25 @@ func look(path string, old file, most int64) file {
 		f.to, err = dir.Readlink(filepath.Base(path))
 		f.whole = err == nil
 	case realpath.Regular:
-		f.data, f.whole = content(dir, filepath.Base(path), most)
+		f.data, f.whole = readContent(dir, filepath.Base(path), most)
 	case realpath.Folder, realpath.Other:
 		f.whole = st.Kind == realpath.Folder
 	}
 	return f
 }
 
-// Changes looks again, at the same places and what the repository's own folder has more by now, and returns what changed since, in the order
-// of paths. What a new setting or link leads to is not looked at: it is told and put back itself, and no file out there is known as it was.
+// Changes looks again, at the same places and what the repository's own folder has more by now, and
+// returns what changed since, in the order of paths. What a new setting or link leads to is not
+// looked at: it is told and put back itself, and no file out there is known as it was.
 func (g *Guard) Changes(since View) []Change {
-	at := union(since.places, grown(since.root))
-	changes := since.changes(g.look(since.root, at, since.files))
-	return slices.DeleteFunc(changes, func(c Change) bool { return c.gone() || since.missed(c) })
+	at := unionSorted(since.places, newRepositoryPlaces(since.root))
+	changes := since.changesTo(g.snapshotView(since.root, at, since.files))
+	return slices.DeleteFunc(changes, func(c Change) bool { return c.goneWithRepository() || since.wasPassedOver(c) })
 }
 
-// missed reports whether a file that seems new may be one that the look passed over because there were so many.
-func (v View) missed(c Change) bool {
+// wasPassedOver reports whether a file that seems new may be one that the look passed over because
+// there were so many.
+func (v View) wasPassedOver(c Change) bool {
 	if c.before.there {
 		return false
 	}
@@ -187,7 +197,7 @@ func (v View) missed(c Change) bool {
 	return !slices.Contains(v.places, c.Path) && !slices.Contains(v.places, dir) && c.after.stat.Ctime < v.at.Add(-settled).UnixNano()
 }
 
-func union(a, b []string) []string {
+func unionSorted(a, b []string) []string {
 	out := slices.Clone(a)
 	for _, p := range b {
 		if !slices.Contains(out, p) {
@@ -197,18 +207,19 @@ func union(a, b []string) []string {
 	return out
 }
 
-// gone reports whether a file went together with its repository: nothing is left that would run it.
-func (c Change) gone() bool {
-	store := c.store()
+// goneWithRepository reports whether a file went together with its repository: nothing is left that
+// would run it.
+func (c Change) goneWithRepository() bool {
+	store := c.repositoryFolder()
 	return c.before.there && !c.after.there && store != "" && !isStore(store)
 }
 
-// store is the repository's folder that the file is in; "" for files beside it.
-func (c Change) store() string {
+// repositoryFolder is the repository's folder that the file is in; "" for files beside it.
+func (c Change) repositoryFolder() string {
 	dir, name := filepath.Split(c.Path)
 	dir = filepath.Clean(dir)
 	switch {
-	case settings(c.Path), name == "commondir":
+	case isGitConfig(c.Path), name == "commondir":
 		return dir
 	case filepath.Base(dir) == "hooks" && strings.Contains(dir, "/.git/"):
 		return filepath.Dir(dir)
@@ -216,7 +227,7 @@ func (c Change) store() string {
 	return ""
 }
 
-func (v View) changes(now View) []Change {
+func (v View) changesTo(now View) []Change {
 	paths := map[string]bool{}
 	for p := range v.files {
 		paths[p] = true
@@ -226,7 +237,7 @@ func (v View) changes(now View) []Change {
 	}
 	var out []Change
 	for p := range paths {
-		if c := (Change{Path: p, before: v.files[p], after: now.files[p]}); c.real() {
+		if c := (Change{Path: p, before: v.files[p], after: now.files[p]}); c.startsSomethingNew() {
 			out = append(out, c)
 		}
 	}
@@ -234,23 +245,24 @@ func (v View) changes(now View) []Change {
 	return out
 }
 
-// Accept returns the view with what changed between two later ones taken as it is in the second: somebody wanted that.
+// Accept returns the view with what changed between two later ones taken as it is in the second:
+// somebody wanted that.
 func (v View) Accept(from, to View) View {
 	files := make(map[string]file, len(v.files))
 	for p, f := range v.files {
 		files[p] = f
 	}
-	for _, c := range from.changes(to) {
+	for _, c := range from.changesTo(to) {
 		delete(files, c.Path)
 		if c.after.there {
 			files[c.Path] = c.after
 		}
 	}
-	return View{root: v.root, at: v.at, places: union(v.places, to.places), files: files, crowds: v.crowds}
+	return View{root: v.root, at: v.at, places: unionSorted(v.places, to.places), files: files, crowds: v.crowds}
 }
 
-// real reports whether the change gives another program something else to run.
-func (c Change) real() bool {
+// startsSomethingNew reports whether the change gives another program something else to run.
+func (c Change) startsSomethingNew() bool {
 	a, b := c.before, c.after
 	switch {
 	case a.there != b.there:
@@ -262,18 +274,19 @@ func (c Change) real() bool {
 	case a.stat.Kind == realpath.Folder:
 		return false
 	}
-	if settings(c.Path) && a.plain() && b.plain() {
-		return !bytes.Equal(a.data, b.data) && !slices.Equal(c.programs(a.data), c.programs(b.data))
+	if isGitConfig(c.Path) && a.fullyKnown() && b.fullyKnown() {
+		return !bytes.Equal(a.data, b.data) && !slices.Equal(c.configPrograms(a.data), c.configPrograms(b.data))
 	}
 	return a.there != b.there || a.to != b.to || a.stat.Mode&0o111 != b.stat.Mode&0o111 || a.whole != b.whole || !bytes.Equal(a.data, b.data) ||
 		!a.whole && (a.stat.Ctime != b.stat.Ctime || a.stat.Ino != b.stat.Ino)
 }
 
-// plain reports whether all is known of what is there.
-func (f file) plain() bool { return !f.there || f.whole && f.stat.Kind == realpath.Regular }
+// fullyKnown reports whether all is known of what is there.
+func (f file) fullyKnown() bool { return !f.there || f.whole && f.stat.Kind == realpath.Regular }
 
-// programs are those of the file's settings. A submodule's say where in the project its files are.
-func (c Change) programs(data []byte) []string {
+// configPrograms are those of the file's settings. A submodule's say where in the project its files
+// are.
+func (c Change) configPrograms(data []byte) []string {
 	out := Programs(data)
 	root, _, ok := strings.Cut(c.Path, "/.git/modules/")
 	if !ok {
@@ -281,22 +294,22 @@ func (c Change) programs(data []byte) []string {
 	}
 	return slices.DeleteFunc(out, func(s string) bool {
 		dir, ok := strings.CutPrefix(s, "core.worktree=")
-		return ok && strings.HasPrefix(under(filepath.Dir(c.Path), dir), root+"/")
+		return ok && strings.HasPrefix(joinUnder(filepath.Dir(c.Path), dir), root+"/")
 	})
 }
 
-func settings(path string) bool {
+func isGitConfig(path string) bool {
 	base := filepath.Base(path)
 	return base == "config" || base == "config.worktree"
 }
 
 // Before is the content before, a link as where it leads; "" when there was none.
-func (c Change) Before() string { return c.before.text() }
+func (c Change) Before() string { return c.before.contentText() }
 
 // After is the content now.
-func (c Change) After() string { return c.after.text() }
+func (c Change) After() string { return c.after.contentText() }
 
-func (f file) text() string {
+func (f file) contentText() string {
 	switch {
 	case f.stat.Kind == realpath.Link && f.there:
 		return "(a link to " + f.to + ")\n"
@@ -309,12 +322,13 @@ func (f file) text() string {
 // ErrAgain says that the file changed once more since it was looked at.
 var ErrAgain = errors.New("it changes just now")
 
-// Undo makes the path what it was before. It refuses what changed again meanwhile, and what it has no content of.
+// Undo makes the path what it was before. It refuses what changed again meanwhile, and what it has
+// no content of.
 func (c Change) Undo() error {
 	if c.before.there && !c.before.whole {
 		return errors.New("what it was before is not known: it was too large")
 	}
-	if store := c.store(); c.before.there && store != "" && !isStore(store) {
+	if store := c.repositoryFolder(); c.before.there && store != "" && !isStore(store) {
 		return errors.New("the repository that it was in is gone")
 	}
 	dir, err := realpath.MakeDir(filepath.Dir(c.Path), 0o755, nil)
@@ -340,11 +354,11 @@ func (c Change) Undo() error {
 	if name == ".git" && c.before.stat.Kind == realpath.Folder {
 		return errors.Join(dir.Remove(name), errors.New("what led elsewhere is taken away, but the repository itself was moved; move it back"))
 	}
-	return c.before.put(dir, name)
+	return c.before.restoreTo(dir, name)
 }
 
-// put makes the name in dir the file.
-func (f file) put(dir *realpath.Dir, name string) error {
+// restoreTo makes the name in dir the file.
+func (f file) restoreTo(dir *realpath.Dir, name string) error {
 	if !f.there {
 		return dir.Remove(name)
 	}
@@ -365,7 +379,7 @@ func (f file) put(dir *realpath.Dir, name string) error {
 		}
 		return err
 	default:
-		err = f.write(dir, temp)
+		err = f.writeTo(dir, temp)
 	}
 	if err == nil {
 		err = dir.Rename(temp, name)
@@ -376,7 +390,7 @@ func (f file) put(dir *realpath.Dir, name string) error {
 	return err
 }
 
-func (f file) write(dir *realpath.Dir, name string) error {
+func (f file) writeTo(dir *realpath.Dir, name string) error {
 	out, err := dir.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"hermes/core/approval/command"
 )
 
-// Programs are the settings in a file of git's that may name a program or lead to other settings, as "section.name=value", in order of
-// names. What cannot be read as a setting counts as one.
+// Programs are the settings in a file of git's that may name a program or lead to other settings,
+// as "section.name=value", in order of names. What cannot be read as a setting counts as one.
 func Programs(data []byte) []string {
 	var out, follows []string
 	remotes := map[string]bool{".": true}
@@ -36,21 +36,21 @@ func Programs(data []byte) []string {
 			}
 		}
 		var name, value string
-		name, value, rest = setting(rest)
+		name, value, rest = parseSetting(rest)
 		if remote, ok := strings.CutPrefix(section, "remote."); ok && name == "url" { // else its name is taken for a folder
 			remotes[remote] = true
 		}
 		switch name = section + "." + name; {
-		case follow(name) && !network(value):
+		case choosesRemote(name) && !isNetworkAddress(value):
 			follows = append(follows, name+"="+value) // the name of a remote, or a folder whose own hooks run
-		case !harmless(name, value):
+		case !isHarmlessSetting(name, value):
 			out = append(out, name+"="+value)
 		}
 	}
 }
 
-// setting reads one, and returns what comes after it.
-func setting(s string) (name, value, rest string) {
+// parseSetting reads one, and returns what comes after it.
+func parseSetting(s string) (name, value, rest string) {
 	at := strings.IndexAny(s, "=\n")
 	if at < 0 {
 		at = len(s)
@@ -97,7 +97,8 @@ func sectionName(s string) string {
 	return name + "." + b.String()
 }
 
-// valueOf reads a value to the end of its line, without quotes and the comment behind it. A backslash joins lines, but not those of a comment.
+// valueOf reads a value to the end of its line, without quotes and the comment behind it. A
+// backslash joins lines, but not those of a comment.
 func valueOf(s string) (value, rest string) {
 	var b strings.Builder
 	quoted := false
@@ -121,8 +122,8 @@ func valueOf(s string) (value, rest string) {
 	return strings.TrimSpace(b.String()), ""
 }
 
-// harmless reports whether a setting only says how things are named, kept or shown.
-func harmless(name, value string) bool {
+// isHarmlessSetting reports whether a setting only says how things are named, kept or shown.
+func isHarmlessSetting(name, value string) bool {
 	if command.HarmlessSetting(name, value) {
 		return true
 	}
@@ -132,9 +133,9 @@ func harmless(name, value string) bool {
 	case "branch":
 		return true
 	case "remote":
-		return slices.Contains([]string{"fetch", "push", "tagopt", "prune", "skipdefaultupdate", "mirror", "promisor", "partialclonefilter", "gh-resolved"}, last) || address(last, value)
+		return slices.Contains([]string{"fetch", "push", "tagopt", "prune", "skipdefaultupdate", "mirror", "promisor", "partialclonefilter", "gh-resolved"}, last) || isRemoteAddress(last, value)
 	case "submodule":
-		return last == "active" || last == "branch" || last == "ignore" || address(last, value) || last == "update" && !strings.HasPrefix(value, "!")
+		return last == "active" || last == "branch" || last == "ignore" || isRemoteAddress(last, value) || last == "update" && !strings.HasPrefix(value, "!")
 	case "core":
 		return slices.Contains([]string{
 			"repositoryformatversion", "bare", "logallrefupdates", "sparsecheckout", "sparsecheckoutcone", "protectntfs", "protecthfs", "untrackedcache", "splitindex",
@@ -148,16 +149,19 @@ func harmless(name, value string) bool {
 	return false
 }
 
-// follow reports whether a setting says which remote is asked.
-func follow(name string) bool {
+// choosesRemote reports whether a setting says which remote is asked.
+func choosesRemote(name string) bool {
 	return name == "remote.pushdefault" || strings.HasPrefix(name, "branch.") && (strings.HasSuffix(name, ".remote") || strings.HasSuffix(name, ".pushremote"))
 }
 
-// address reports whether a setting is the address of a repository on the network.
-func address(name, value string) bool { return (name == "url" || name == "pushurl") && network(value) }
+// isRemoteAddress reports whether a setting is the address of a repository on the network.
+func isRemoteAddress(name, value string) bool {
+	return (name == "url" || name == "pushurl") && isNetworkAddress(value)
+}
 
-// network reports whether an address runs nothing here: ext::command does, and so do the hooks of a repository in a folder.
-func network(value string) bool {
+// isNetworkAddress reports whether an address runs nothing here: ext::command does, and so do the
+// hooks of a repository in a folder.
+func isNetworkAddress(value string) bool {
 	scheme, _, ok := strings.Cut(value, "://")
 	if ok {
 		return slices.Contains([]string{"https", "http", "ssh", "git", "git+ssh", "ssh+git", "ftp", "ftps"}, strings.ToLower(scheme))

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Whatever a script makes settings, links and files of git lead to, nothing out there and nothing of the project's other files is removed.
+// Whatever a script makes settings, links and files of git lead to, nothing out there and nothing
+// of the project's other files is removed.
 func TestPuttingBackStaysInItsPlace(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]string{
@@ -134,7 +135,8 @@ func TestWaysAroundAreSeen(t *testing.T) {
 	}
 }
 
-// A repository that goes with all that it held runs nothing; it is not made again by halves. Submodules are ordinary work.
+// A repository that goes with all that it held runs nothing; it is not made again by halves.
+// Submodules are ordinary work.
 func TestWhatScriptsDoHonestly(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]string{
@@ -159,7 +161,8 @@ func TestWhatScriptsDoHonestly(t *testing.T) {
 	}
 }
 
-// Where there are more files than are looked at, none that was there before seems new when another goes.
+// Where there are more files than are looked at, none that was there before seems new when another
+// goes.
 func TestCrowdsAreNotTakenForNew(t *testing.T) {
 	t.Parallel()
 	root := project(t)
@@ -181,7 +184,8 @@ func TestCrowdsAreNotTakenForNew(t *testing.T) {
 	}
 }
 
-// A pipe that takes the place of a file between two calls is not waited for, though somebody holds its other end.
+// A pipe that takes the place of a file between two calls is not waited for, though somebody holds
+// its other end.
 func TestPipesAreNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	root := project(t)
@@ -194,7 +198,7 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if _, err := regular(pipe, maxFile); err == nil {
+	if _, err := readRegularFile(pipe, maxFile); err == nil {
 		t.Error("read")
 	}
 	var g Guard

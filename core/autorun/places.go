@@ -12,14 +12,15 @@ import (
 
 // Root is the repository around a folder, else the folder. The person's home folder is no project.
 func Root(dir string) string {
-	if all := repositories(dir); len(all) > 0 {
+	if all := enclosingRepositories(dir); len(all) > 0 {
 		return all[0]
 	}
 	return dir
 }
 
-// repositories are those around a folder, the nearest first: what starts in an inner one reaches the outer ones too.
-func repositories(dir string) []string {
+// enclosingRepositories are those around a folder, the nearest first: what starts in an inner one
+// reaches the outer ones too.
+func enclosingRepositories(dir string) []string {
 	var out []string
 	home, _ := os.UserHomeDir()
 	for up := dir; up != "/" && up != "." && up != home; up = filepath.Dir(up) {
@@ -30,37 +31,38 @@ func repositories(dir string) []string {
 	return out
 }
 
-// places are the watched files and folders of a project.
-func places(root string) []string {
-	out := own(root)
-	for _, repo := range repositories(root) {
+// watchedPlaces are the watched files and folders of a project.
+func watchedPlaces(root string) []string {
+	out := repositoryPlaces(root)
+	for _, repo := range enclosingRepositories(root) {
 		if repo != root {
-			out = append(out, own(repo)...)
+			out = append(out, repositoryPlaces(repo)...)
 		}
 	}
 	return out
 }
 
-// own are the places of one repository.
-func own(root string) []string {
+// repositoryPlaces are the places of one repository.
+func repositoryPlaces(root string) []string {
 	git := filepath.Join(root, ".git")
 	out := []string{git} // as a link or a file it says where the repository is
-	for _, store := range stores(git) {
+	for _, store := range gitFolders(git) {
 		out = append(out, filesOf(store)...)
-		out = append(out, elsewhere(root, store)...)
+		out = append(out, hookFoldersElsewhere(root, store)...)
 	}
 	return append(out, filepath.Join(root, ".envrc"), filepath.Join(root, ".vscode", "tasks.json"), filepath.Join(root, ".husky"), filepath.Join(root, ".husky", "_"))
 }
 
-// grown are places that came to be in the repository's own folder since a look. Settings and files that lead elsewhere are not followed: who
-// wrote them chose where to, and nobody knows how it was there before.
-func grown(root string) []string {
+// newRepositoryPlaces are places that came to be in the repository's own folder since a look.
+// Settings and files that lead elsewhere are not followed: who wrote them chose where to, and
+// nobody knows how it was there before.
+func newRepositoryPlaces(root string) []string {
 	git := filepath.Join(root, ".git")
 	if st, err := os.Lstat(git); err != nil || !st.IsDir() {
 		return nil
 	}
 	var out []string
-	for _, store := range append([]string{git}, modules(git)...) {
+	for _, store := range append([]string{git}, submoduleFolders(git)...) {
 		out = append(out, filesOf(store)...)
 	}
 	return out
@@ -75,15 +77,15 @@ func filesOf(store string) []string {
 	return out
 }
 
-// elsewhere are folders of hooks in the project that settings or a link lead to.
-func elsewhere(root, store string) (out []string) {
+// hookFoldersElsewhere are folders of hooks in the project that settings or a link lead to.
+func hookFoldersElsewhere(root, store string) (out []string) {
 	hooks := filepath.Join(store, "hooks")
 	link, _ := os.Readlink(hooks)
 	for dir, from := range map[string]string{hooksPath(filepath.Join(store, "config")): root, link: store} {
 		if dir == "" {
 			continue
 		}
-		dir = under(from, dir)
+		dir = joinUnder(from, dir)
 		if strings.HasPrefix(dir, root+"/") && dir != filepath.Join(root, ".husky", "_") && dir != hooks && dir != filepath.Join(root, ".git") {
 			out = append(out, dir)
 		}
@@ -97,23 +99,23 @@ const (
 	maxWalked = 300 // folders that are gone through to find submodules
 )
 
-// stores are the folders in which git keeps the repository, those of its submodules among them.
-func stores(git string) []string {
+// gitFolders are the folders in which git keeps the repository, those of its submodules among them.
+func gitFolders(git string) []string {
 	own := git
-	if data, err := small(git); err == nil { // a worktree, or a submodule
+	if data, err := readSmallFile(git); err == nil { // a worktree, or a submodule
 		to, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir:")
 		if !ok {
 			return nil
 		}
-		git = under(filepath.Dir(git), strings.TrimSpace(to))
+		git = joinUnder(filepath.Dir(git), strings.TrimSpace(to))
 	}
 	out := []string{git}
-	if data, err := small(filepath.Join(git, "commondir")); err == nil {
-		out = append(out, under(git, strings.TrimSpace(string(data))))
+	if data, err := readSmallFile(filepath.Join(git, "commondir")); err == nil {
+		out = append(out, joinUnder(git, strings.TrimSpace(string(data))))
 	}
 	out = slices.DeleteFunc(out, func(dir string) bool { return dir != own && !isStore(dir) })
 	for _, store := range slices.Clone(out) {
-		out = append(out, modules(store)...)
+		out = append(out, submoduleFolders(store)...)
 	}
 	return out
 }
@@ -124,8 +126,9 @@ func isStore(dir string) bool {
 	return err == nil
 }
 
-// modules are the submodules' repositories. Their names have slashes in them, and they have submodules of their own.
-func modules(store string) (out []string) {
+// submoduleFolders are the submodules' repositories. Their names have slashes in them, and they
+// have submodules of their own.
+func submoduleFolders(store string) (out []string) {
 	todo := []string{filepath.Join(store, "modules")}
 	for walked := 0; len(todo) > 0 && walked < maxWalked && len(out) < maxStores; walked++ {
 		dir := todo[0]
@@ -146,32 +149,34 @@ func modules(store string) (out []string) {
 	return out
 }
 
-func under(dir, path string) string {
+func joinUnder(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(dir, path)
 }
 
-// small reads a file of a few words; a folder is an error.
-func small(path string) ([]byte, error) { return regular(path, 4<<10) }
+// readSmallFile reads a file of a few words; a folder is an error.
+func readSmallFile(path string) ([]byte, error) { return readRegularFile(path, 4<<10) }
 
-// regular reads a file of at most so many bytes. What is no file is an error, and is not waited for.
-func regular(path string, most int64) ([]byte, error) {
+// readRegularFile reads a file of at most so many bytes. What is no file is an error, and is not
+// waited for.
+func readRegularFile(path string, most int64) ([]byte, error) {
 	dir, err := realpath.OpenDir(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	data, whole := content(dir, filepath.Base(path), most)
+	data, whole := readContent(dir, filepath.Base(path), most)
 	if !whole {
 		return nil, os.ErrInvalid
 	}
 	return data, nil
 }
 
-// content reads a file; whole is false for what is larger than most, cannot be read, or is no file by now.
-func content(dir *realpath.Dir, name string, most int64) (data []byte, whole bool) {
+// readContent reads a file; whole is false for what is larger than most, cannot be read, or is no
+// file by now.
+func readContent(dir *realpath.Dir, name string, most int64) (data []byte, whole bool) {
 	st, err := dir.Lstat(name)
 	if err != nil || st.Kind != realpath.Regular || st.Size > most {
 		return nil, false
@@ -189,7 +194,7 @@ func content(dir *realpath.Dir, name string, most int64) (data []byte, whole boo
 }
 
 func hooksPath(config string) string {
-	data, err := regular(config, maxFile)
+	data, err := readRegularFile(config, maxFile)
 	if err != nil || !strings.Contains(strings.ToLower(string(data)), "hookspath") {
 		return ""
 	}

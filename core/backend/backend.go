@@ -1,5 +1,6 @@
-// Package backend is the contract between whoever wants a command run (tools, execute_code, the command line)
-// and whatever runs it (the pool): plain data, no behaviour, standard library and core/event only.
+// Package backend is the contract between whoever wants a command run (tools, execute_code, the
+// command line) and whatever runs it (the pool): plain data, no behaviour, standard library and
+// core/event only.
 //
 // It exists so that core never imports pool and pool never imports the tools.
 package backend
@@ -26,13 +27,16 @@ type Request struct {
 	Timeout time.Duration     // 0 means no limit beyond ctx
 	Lasting bool              // it may change what other programs run by themselves, where a sandbox could hold that fixed
 	PTY     *Size             // non-nil asks for a terminal
-	// Channel gives the command a socket on descriptor 3; Pool.Channel is the other end. Only for Start, with Argv.
+	// Channel gives the command a socket on descriptor 3; Pool.Channel is the other end. Only for
+	// Start, with Argv.
 	Channel bool
-	// Merge sends both streams through one pipe: their order is then exact, and all is Stdout. Otherwise the order between
-	// stdout and stderr is that of arrival, which swaps what is written within some microseconds.
+	// Merge sends both streams through one pipe: their order is then exact, and all is Stdout.
+	// Otherwise the order between stdout and stderr is that of arrival, which swaps what is written
+	// within some microseconds.
 	Merge bool
 	// Sink receives output as it comes, in order, from one goroutine. It must not block for long:
-	// a slow sink never stalls the command, it loses the middle of what it would have been given. May be nil.
+	// a slow sink never stalls the command, it loses the middle of what it would have been given.
+	// May be nil.
 	Sink func(stream event.Stream, data []byte)
 	// MaxOutput bounds Result.Output in bytes (head 40 %, tail 60 %); 0 means 50,000.
 	MaxOutput int
@@ -43,8 +47,8 @@ type Request struct {
 // Size of a terminal in cells.
 type Size struct{ Rows, Cols int }
 
-// Result of a finished command. A command that ran and failed is a Result with an exit code, not an error;
-// errors mean that it could not be run or that its fate is unknown, and say which.
+// Result of a finished command. A command that ran and failed is a Result with an exit code, not an
+// error; errors mean that it could not be run or that its fate is unknown, and say which.
 type Result struct {
 	Backend     string        // where it really ran
 	Requested   string        // what was asked for
@@ -53,6 +57,7 @@ type Result struct {
 	Truncated   bool          // Output lacks the middle
 	Cut         int           // where in Output the middle is missing, when Truncated
 	Spill       string        // file with the full output, when it was kept
+	SpillCut    bool          // the file holds the beginning only
 	ExitCode    int           // 0-255; 128+n for a signal; 124 timeout; 130 interrupt
 	Signal      string        // "SIGKILL", ... when a signal ended it
 	TimedOut    bool          //
@@ -78,20 +83,23 @@ type Process struct {
 	Warnings []string // said at its start: another back end, a lost directory
 }
 
-// Pool is everything tools need from the back ends. Implementations are safe for concurrent use.
+// Pool is everything that is done with back ends. Implementations are safe for concurrent use.
 type Pool interface {
-	// Exec runs a command to its end. Cancelling ctx kills the whole process tree and returns the partial result.
+	// Exec runs a command to its end. Cancelling ctx kills the whole process tree and returns the
+	// partial result.
 	Exec(ctx context.Context, r Request) (Result, error)
 	// Start runs a command in the background; it outlives ctx and ends with the session.
 	Start(ctx context.Context, r Request) (Process, error)
 	// Processes lists the session's background processes, newest first. "" lists all.
 	Processes(session string) []Process
 	// Output returns up to limit bytes from offset of a process' output and the offset of its end.
-	// A negative offset counts from the end. Bytes that fell out of the ring are skipped: start says where data begins.
+	// A negative offset counts from the end. Bytes that fell out of the ring are skipped: start
+	// says where data begins.
 	Output(session, id string, offset int64, limit int) (data []byte, start, end int64, err error)
 	// Write sends data to a process' standard input; eof closes it afterwards.
 	Write(session, id string, data []byte, eof bool) error
-	// Wait blocks until the process ends, ctx is done or d passed (0: no limit) and returns its state then.
+	// Wait blocks until the process ends, ctx is done or d passed (0: no limit) and returns its
+	// state then.
 	Wait(ctx context.Context, session, id string, d time.Duration) (Process, error)
 	// Kill ends a process and its whole tree.
 	Kill(ctx context.Context, session, id string) (Process, error)
@@ -101,15 +109,18 @@ type Pool interface {
 	List(session string) []Status
 	// Select makes name the session's back end for calls that name none.
 	Select(session, name string) error
-	// CloseSession ends the session's background processes and releases what it holds.
+	// CloseSession ends a session for good: its background processes, and what was made for it.
 	CloseSession(ctx context.Context, session string) error
-}
+	// Channel is our end of the socket of a process that was started with Request.Channel. Closing
+	// it ends the socket, not the process.
+	Channel(session, id string) (io.ReadWriteCloser, error)
 
-// Manager is what a person does with back ends. The pool implements it beside Pool; tools do not need it.
-type Manager interface {
+	// What follows is what a person does with back ends.
+
 	// Up makes a back end ready now, as a first use would.
 	Up(ctx context.Context, session, name string) error
-	// Stop takes a back end down; its files stay. In use it is refused unless force is set: commands in it are then ended.
+	// Stop takes a back end down; its files stay. In use it is refused unless force is set:
+	// commands in it are then ended.
 	Stop(ctx context.Context, session, name string, force bool) error
 	// Restart is Stop and Up. It also ends the wait after a failure.
 	Restart(ctx context.Context, session, name string, force bool) error
@@ -117,27 +128,53 @@ type Manager interface {
 	Remove(ctx context.Context, session, name string, force bool) error
 	// Pull fetches a back end's image now.
 	Pull(ctx context.Context, session, name string) error
-	// Sample measures what a running back end uses, once. Nobody calls it for back ends that nobody looks at.
+	// Sample measures what a running back end uses, once. Nobody calls it for back ends that nobody
+	// looks at.
 	Sample(ctx context.Context, session, name string) (event.BackendStats, error)
-	// Keep holds a back end up for a while that no command is in it (an approval waits, a person looks). Call release.
+	// Keep holds a back end up for a while that no command is in it (an approval waits, a person
+	// looks). Call release.
 	Keep(session, name string) (release func())
+	// Leftovers lists what there is of this data folder, of all sessions and also of processes that
+	// were killed. With an error there is what those places have that answered.
+	Leftovers(ctx context.Context) ([]Leftover, error)
+	// Prune removes the leftovers that no process uses and that are not kept any more, or are kept
+	// too if all is set. It returns what it removed.
+	Prune(ctx context.Context, all bool) ([]Leftover, error)
 }
 
-// Channels is for who starts processes with Request.Channel.
-type Channels interface {
-	// Channel is our end of the socket of a process that was started with Request.Channel. Closing it ends the socket, not the process.
-	Channel(session, id string) (io.ReadWriteCloser, error)
+// Leftover is a back end that exists, whoever made it.
+type Leftover struct {
+	Engine  string    `json:"engine"` // where it is
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Image   string    `json:"image"`
+	Session string    `json:"session"` // as in labels: cleaned
+	Backend string    `json:"backend"`
+	State   string    `json:"state"` // the engine's word: running, exited, created, paused
+	Created time.Time `json:"created"`
+	Live    bool      `json:"live"` // a running hermes uses it
+	// Kept says that nobody uses it, and that its session finds it again.
+	Kept bool `json:"kept"`
 }
 
-// Interactive is the Request.Command of a shell for a person: their own one where it is known and there, else the best one. The pagers that
-// are off for commands that nobody watches are on again.
+// Finding is what was found where back ends are, for `hermes doctor`.
+type Finding struct {
+	Level   event.Level
+	Subject string // one word: engine, hosts
+	Text    string
+	Fix     string // what to do about it; may be empty
+}
+
+// Interactive is the Request.Command of a shell for a person: their own one where it is known and
+// there, else the best one. The pagers that are off for commands that nobody watches are on again.
 const Interactive = `unset PAGER GIT_PAGER MANPAGER; s=${SHELL:-}; ` +
 	`command -v "$s" >/dev/null 2>&1 || s=$(command -v bash || command -v sh); exec "$s" -i`
 
 // Status is a back end as it is now.
 type Status struct {
 	Name      string
-	Kind      string // local, docker, ssh
+	Kind      string
+	Traits    event.Traits
 	Image     string // image or host
 	State     event.BackendState
 	Cause     string

@@ -37,13 +37,14 @@ type Message struct {
 	Seq     int       `json:"seq"`     // 1, 2, 3 ... within the session
 	At      time.Time `json:"at"`
 	Role    Role      `json:"role"`
+	From    Author    `json:"from,omitzero"` // user only
 	Status  Status    `json:"status"`
 
-	Text        string       `json:"text,omitempty"`
-	Reasoning   string       `json:"reasoning,omitempty"`
-	Attachments []Attachment `json:"attachments,omitempty"`
-	Calls       []ToolCall   `json:"calls,omitempty"`  // assistant only
-	Result      *ToolResult  `json:"result,omitempty"` // tool only
+	Text      string      `json:"text,omitempty"`
+	Reasoning string      `json:"reasoning,omitempty"`
+	Parts     []Part      `json:"parts,omitempty"`  // what comes beside Text
+	Calls     []ToolCall  `json:"calls,omitempty"`  // assistant only
+	Result    *ToolResult `json:"result,omitempty"` // tool only
 
 	Model  string `json:"model,omitempty"`
 	Finish Finish `json:"finish,omitempty"`
@@ -67,26 +68,6 @@ const (
 	FinishError         Finish = "error"
 )
 
-// Attachment is something a message carries beside its text: a pasted block, a file, an image.
-type Attachment struct {
-	Kind  AttachmentKind `json:"kind"`
-	Name  string         `json:"name"`            // shown on the chip
-	Media string         `json:"media,omitempty"` // MIME type
-	Path  string         `json:"path,omitempty"`
-	Text  string         `json:"text,omitempty"` // content of a paste or text file as sent
-}
-
-// AttachmentKind tells how an Attachment reaches the model.
-type AttachmentKind string
-
-// Kinds of attachment.
-const (
-	AttachPaste AttachmentKind = "paste"
-	AttachFile  AttachmentKind = "file"
-	AttachImage AttachmentKind = "image"
-	AttachSkill AttachmentKind = "skill" // a skill that the person chose for this message
-)
-
 // ToolCall is a model's request to run a tool.
 type ToolCall struct {
 	ID   string `json:"id"`
@@ -102,6 +83,7 @@ type ToolResult struct {
 	CallID  string `json:"call_id"`
 	Name    string `json:"name"`
 	Text    string `json:"text"` // what the model sees, after the result budget
+	Parts   []Part `json:"parts,omitempty"`
 	IsError bool   `json:"is_error,omitempty"`
 	// Interrupted marks a result made up because the call never finished.
 	Interrupted bool `json:"interrupted,omitempty"`
@@ -110,7 +92,8 @@ type ToolResult struct {
 	ExitCode *int          `json:"exit_code,omitempty"` // for commands
 	Took     time.Duration `json:"took,omitempty"`
 	Diffs    []FileDiff    `json:"diffs,omitempty"`
-	Spill    string        `json:"spill,omitempty"` // file with the full text when Text was cut
+	Spill    string        `json:"spill,omitempty"`     // file with the full text when Text was cut
+	SpillCut bool          `json:"spill_cut,omitempty"` // the file holds the beginning only
 	Warnings []string      `json:"warnings,omitempty"`
 }
 

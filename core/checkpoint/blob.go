@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
+
+	"hermes/core/atomicfile"
 )
 
 // blobs keeps contents by their SHA-256, each in a file of its own.
@@ -100,7 +102,7 @@ func (t *batch) put(data []byte) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(t.b.path(hash)), 0o700); err != nil {
 		return "", err
 	}
-	f, err := os.CreateTemp(t.b.dir, tempPrefix+"*")
+	f, err := os.CreateTemp(t.b.dir, atomicfile.TempPrefix+"*")
 	if err != nil {
 		return "", err
 	}
@@ -116,7 +118,7 @@ const manySync = 64
 // commit makes the contents safe and valid.
 func (t *batch) commit() error {
 	if len(t.temp) > 0 {
-		if err := t.publish(); err != nil {
+		if err := t.publishFiles(); err != nil {
 			return err
 		}
 	}
@@ -129,8 +131,8 @@ func (t *batch) commit() error {
 	return nil
 }
 
-func (t *batch) publish() error {
-	if err := t.sync(); err != nil {
+func (t *batch) publishFiles() error {
+	if err := t.syncFiles(); err != nil {
 		return err
 	}
 	dirs := map[string]bool{t.b.dir: true}
@@ -145,32 +147,32 @@ func (t *batch) publish() error {
 		return syncAll(t.b.dir)
 	}
 	for dir := range dirs {
-		if err := syncDir(dir); err != nil {
+		if err := atomicfile.SyncDir(dir); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *batch) sync() error {
+func (t *batch) syncFiles() error {
 	if len(t.temp) > manySync {
 		return syncAll(t.b.dir)
 	}
 	for _, temp := range t.temp {
-		if err := syncDir(temp); err != nil {
+		if err := atomicfile.SyncDir(temp); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// drop removes what was not committed.
-func (t *batch) drop() {
+// dropUncommitted removes what was not committed.
+func (t *batch) dropUncommitted() {
 	for _, temp := range t.temp {
 		_ = os.Remove(temp)
 	}
 	clear(t.temp)
 }
 
-// binary reports whether a content is no text to be compared by lines.
-func binary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8192)], 0) >= 0 }
+// isBinary reports whether a content is no text to be compared by lines.
+func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8192)], 0) >= 0 }

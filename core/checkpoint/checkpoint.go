@@ -26,6 +26,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"hermes/core/realpath"
 )
 
 // Options of a Store. Zero bounds mean the default.
@@ -48,14 +50,14 @@ type Options struct {
 }
 
 func (o Options) orDefaults() Options {
-	set(&o.Snapshots, 100)
-	set(&o.FileSize, 10<<20)
-	set(&o.TotalSize, 500<<20)
-	set(&o.Age, 14*24*time.Hour)
-	set(&o.TreeFiles, 20_000)
-	set(&o.TreeSize, 250<<20)
-	set(&o.TreeTime, 30*time.Second)
-	set(&o.Git, "git")
+	setDefault(&o.Snapshots, 100)
+	setDefault(&o.FileSize, 10<<20)
+	setDefault(&o.TotalSize, 500<<20)
+	setDefault(&o.Age, 14*24*time.Hour)
+	setDefault(&o.TreeFiles, 20_000)
+	setDefault(&o.TreeSize, 250<<20)
+	setDefault(&o.TreeTime, 30*time.Second)
+	setDefault(&o.Git, "git")
 	if o.Clean == nil {
 		o.Clean = func(s string) string { return s }
 	}
@@ -65,7 +67,7 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-func set[T int | int64 | time.Duration | string](v *T, usual T) {
+func setDefault[T int | int64 | time.Duration | string](v *T, usual T) {
 	var zero T
 	if *v == zero {
 		*v = usual
@@ -103,7 +105,9 @@ type SkippedError struct{ Why string }
 
 func (e *SkippedError) Error() string { return "no checkpoint: " + e.Why }
 
-func skipped(format string, args ...any) error { return &SkippedError{fmt.Sprintf(format, args...)} }
+func skippedError(format string, args ...any) error {
+	return &SkippedError{fmt.Sprintf(format, args...)}
+}
 
 // openTurn is a record that is being written, by this process.
 type openTurn struct {
@@ -119,12 +123,12 @@ func (s *Store) Before(ctx context.Context, c Change) error {
 	if len(c.Paths) == 0 && c.Dir == "" {
 		return nil
 	}
-	release, err := s.share()
+	release, err := s.lockShared()
 	if err != nil {
 		return err
 	}
 	defer release()
-	t, err := s.turn(c)
+	t, err := s.openOrStartTurn(c)
 	if err != nil {
 		return err
 	}
@@ -132,7 +136,7 @@ func (s *Store) Before(ctx context.Context, c Change) error {
 	defer t.mu.Unlock()
 	var errs []error
 	b := s.blobs.batch()
-	defer b.drop()
+	defer b.dropUncommitted()
 	grown := false
 	if c.Dir != "" {
 		added, err := s.recordTree(ctx, t, b, c)
@@ -148,7 +152,7 @@ func (s *Store) Before(ctx context.Context, c Change) error {
 		if err := b.commit(); err != nil {
 			return fmt.Errorf("no checkpoint: %w", err)
 		}
-		errs = append(errs, s.save(&t.rec))
+		errs = append(errs, s.saveRecord(&t.rec))
 	}
 	return errors.Join(errs...)
 }
@@ -159,37 +163,37 @@ func (s *Store) recordPath(t *openTurn, b *batch, path, tool string) (grown bool
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		grown = t.add(dir, State{Kind: None}, tool) || grown
+		grown = t.addFile(dir, State{Kind: None}, tool) || grown
 	}
 	if _, there := t.files[path]; there {
 		return grown, nil
 	}
-	st, err := s.capture(path, b, true)
+	st, err := s.captureState(path, b, true)
 	if err != nil {
 		return grown, fmt.Errorf("no checkpoint: %s cannot be kept: %w", path, err)
 	}
 	if st.Lost != "" {
-		err = skipped("%s is not kept: %s", path, st.Lost)
+		err = skippedError("%s is not kept: %s", path, st.Lost)
 	}
-	return t.add(path, st, tool) || grown, err
+	return t.addFile(path, st, tool) || grown, err
 }
 
-func (t *openTurn) add(path string, before State, tool string) bool {
+func (t *openTurn) addFile(path string, before State, tool string) bool {
 	if _, there := t.files[path]; there {
 		return false
 	}
 	t.files[path] = len(t.rec.Files)
-	t.rec.Files = append(t.rec.Files, File{Path: Path(path), Before: before, Tool: tool, Order: t.rec.order()})
+	t.rec.Files = append(t.rec.Files, File{Path: Path(path), Before: before, Tool: tool, Order: t.rec.nextOrder()})
 	return true
 }
 
 // After notes what a change of paths left behind. The record is written when the turn ends, or with the next Before.
 func (s *Store) After(c Change) {
-	t := s.running(recordID(c.Session, c.Turn))
+	t := s.openTurnOf(recordID(c.Session, c.Turn))
 	if t == nil {
 		return
 	}
-	release, err := s.share()
+	release, err := s.lockShared()
 	if err != nil {
 		return
 	}
@@ -199,30 +203,30 @@ func (s *Store) After(c Change) {
 	for i := range t.rec.Files {
 		f := &t.rec.Files[i]
 		for _, p := range c.Paths {
-			if under(p, string(f.Path)) { // the path itself, or a folder above it that was not there
-				s.settle(f)
+			if realpath.Within(p, string(f.Path)) { // the path itself, or a folder above it that was not there
+				s.noteStateAfter(f)
 			}
 		}
 	}
 }
 
-// settle notes the state of a file now as the one after.
-func (s *Store) settle(f *File) {
-	st, err := s.capture(string(f.Path), nil, false)
+// noteStateAfter notes the state of a file now as the one after.
+func (s *Store) noteStateAfter(f *File) {
+	st, err := s.captureState(string(f.Path), nil, false)
 	if err != nil {
 		st = State{Kind: Unknown, Lost: err.Error()}
 	}
 	f.After = &st
 }
 
-func (s *Store) running(id string) *openTurn {
+func (s *Store) openTurnOf(id string) *openTurn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open[id]
 }
 
-// turn returns the open record of a turn, and makes it with the first change.
-func (s *Store) turn(c Change) (*openTurn, error) {
+// openOrStartTurn returns the open record of a turn, and makes it with the first change.
+func (s *Store) openOrStartTurn(c Change) (*openTurn, error) {
 	id := recordID(c.Session, c.Turn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,14 +234,14 @@ func (s *Store) turn(c Change) (*openTurn, error) {
 		return t, nil
 	}
 	if _, err := os.Lstat(s.recordPathOf(id)); err == nil { // of a call that outlived its turn: its record is complete
-		return nil, skipped("%s goes on although its turn has ended", c.Tool)
+		return nil, skippedError("%s goes on although its turn has ended", c.Tool)
 	}
 	hold, err := s.holdTurn(id)
 	if err != nil {
 		return nil, err
 	}
 	t := &openTurn{
-		rec:   Record{Version: version, ID: id, Kind: Turn, Session: c.Session, Turn: c.Turn, Prompt: gist(c.Prompt), Began: time.Now()},
+		rec:   Record{Version: version, ID: id, Kind: Turn, Session: c.Session, Turn: c.Turn, Prompt: firstWords(c.Prompt), Began: time.Now()},
 		files: map[string]int{}, hold: hold, refused: map[string]bool{},
 	}
 	s.open[id] = t
@@ -247,15 +251,15 @@ func (s *Store) turn(c Change) (*openTurn, error) {
 // End completes the record of a turn and returns it; nil when the turn changed nothing. Then it sweeps the store if it is time.
 func (s *Store) End(ctx context.Context, session, turn string) (*Record, error) {
 	id := recordID(session, turn)
-	t := s.running(id)
+	t := s.openTurnOf(id)
 	if t == nil {
 		return nil, nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	release, err := s.share()
+	release, err := s.lockShared()
 	if err == nil {
-		err = s.finish(ctx, &t.rec)
+		err = s.finishRecord(ctx, &t.rec)
 		release()
 	}
 	s.mu.Lock()
@@ -270,15 +274,15 @@ func (s *Store) End(ctx context.Context, session, turn string) (*Record, error) 
 	return &t.rec, err
 }
 
-// finish computes what a record changed and writes it, or removes it when that is nothing.
-func (s *Store) finish(ctx context.Context, r *Record) error {
+// finishRecord computes what a record changed and writes it, or removes it when that is nothing.
+func (s *Store) finishRecord(ctx context.Context, r *Record) error {
 	b := s.blobs.batch()
-	defer b.drop()
-	err := s.compare(ctx, r, b)
-	r.settleFiles(s.settle)
+	defer b.dropUncommitted()
+	err := s.compareTrees(ctx, r, b)
+	r.settleFiles(s.noteStateAfter)
 	for _, f := range r.Files { // for the diff: an undo keeps by itself what it replaces
 		if f.After.Kind == Regular && f.After.Hash != "" && !s.blobs.has(f.After.Hash) {
-			_, _ = s.capture(string(f.Path), b, true)
+			_, _ = s.captureState(string(f.Path), b, true)
 		}
 	}
 	r.Ended = time.Now()
@@ -288,7 +292,7 @@ func (s *Store) finish(ctx context.Context, r *Record) error {
 	if cerr := b.commit(); cerr != nil {
 		return errors.Join(err, cerr)
 	}
-	return errors.Join(err, s.save(r))
+	return errors.Join(err, s.saveRecord(r))
 }
 
 // Close ends what is open, without completing it.
@@ -302,8 +306,9 @@ func (s *Store) Close() {
 	}
 }
 
-// share keeps others from sweeping while something is added: what is written is found by no record yet.
-func (s *Store) share() (release func(), err error) { return s.lock(unix.LOCK_SH) }
+// lockShared keeps others from sweeping while something is added: what is written is found by no
+// record yet.
+func (s *Store) lockShared() (release func(), err error) { return s.lock(unix.LOCK_SH) }
 
 func (s *Store) lock(how int) (release func(), err error) {
 	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
@@ -313,14 +318,26 @@ func (s *Store) lock(how int) (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("no checkpoint: %w", err)
 	}
-	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
-		err = unix.Flock(int(f.Fd()), how)
-	}
-	if err != nil {
+	if err = flockPatiently(f, how); err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("the checkpoints are in use: %w", err)
 	}
 	return func() { _ = f.Close() }, nil
+}
+
+// flockPatiently asks for a lock that must not be waited for a few times: a program that is being started holds copies
+// of all our descriptors, and so our locks, until its exec closes them.
+func flockPatiently(f *os.File, how int) (err error) {
+	for range 40 {
+		err = unix.Flock(int(f.Fd()), how)
+		switch {
+		case errors.Is(err, unix.EWOULDBLOCK):
+			time.Sleep(5 * time.Millisecond)
+		case !errors.Is(err, unix.EINTR):
+			return err
+		}
+	}
+	return err
 }
 
 // holdTurn locks the file that says that the turn of a record runs. It fails when another process has it.

@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"hermes/core/atomicfile"
+	"hermes/core/testskip"
 )
 
 const childMark = "checkpoint-child"
@@ -74,6 +77,7 @@ func start(t *testing.T, args ...string) (cmd *exec.Cmd, lines *bufio.Scanner) {
 
 // A process killed while it records leaves a store in which every record can be read, and undone to what was before it.
 func TestKilledWhileRecording(t *testing.T) {
+	testskip.Long(t, "kills many processes")
 	t.Parallel()
 	p := newProject(t, Options{Snapshots: 10_000})
 	p.git()
@@ -109,6 +113,7 @@ func TestKilledWhileRecording(t *testing.T) {
 
 // A process killed while it puts files back: the same undo again brings all of them back, and it can be undone.
 func TestKilledWhileUndoing(t *testing.T) {
+	testskip.Long(t, "kills many processes")
 	t.Parallel()
 	p := newProject(t, Options{})
 	p.git()
@@ -249,7 +254,7 @@ func TestDiskFull(t *testing.T) {
 	if p.read("a") != "first" {
 		t.Error(p.read("a"))
 	}
-	if temps, _ := filepath.Glob(filepath.Join(small, "store", "*", tempPrefix+"*")); len(temps) > 0 {
+	if temps, _ := filepath.Glob(filepath.Join(small, "store", "*", atomicfile.TempPrefix+"*")); len(temps) > 0 {
 		t.Errorf("left: %v", temps)
 	}
 	turn = p.begin()

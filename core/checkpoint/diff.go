@@ -28,7 +28,7 @@ func (s *Store) Diff(r *Record) []Diff {
 		if f.After != nil {
 			after = *f.After
 		}
-		out = append(out, s.difference(f.Path, f.Before, after))
+		out = append(out, s.diffStates(f.Path, f.Before, after))
 	}
 	return out
 }
@@ -37,23 +37,23 @@ func (s *Store) Diff(r *Record) []Diff {
 func (p *Plan) Diff(s *Store) []Diff {
 	var out []Diff
 	for _, st := range p.Steps {
-		out = append(out, s.difference(st.Path, st.Now, st.To))
+		out = append(out, s.diffStates(st.Path, st.Now, st.To))
 	}
 	return out
 }
 
-func (s *Store) difference(path Path, from, to State) Diff {
-	d := Diff{Path: path, Summary: summary(from, to)}
+func (s *Store) diffStates(path Path, from, to State) Diff {
+	d := Diff{Path: path, Summary: summariseChange(from, to)}
 	if from.Kind != Regular && from.Kind != None || to.Kind != Regular && to.Kind != None || from.Hash == to.Hash {
 		return d
 	}
-	a, okA := s.text(path, from)
-	b, okB := s.text(path, to)
+	a, okA := s.textOf(path, from)
+	b, okB := s.textOf(path, to)
 	if !okA || !okB {
 		d.Summary += fmt.Sprintf(" (not shown as text: %d bytes, then %d)", from.Size, to.Size)
 		return d
 	}
-	d.Unified = s.o.Clean(udiff.Unified("a"+slash(path), "b"+slash(path), a, b))
+	d.Unified = s.o.Clean(udiff.Unified("a"+toSlash(path), "b"+toSlash(path), a, b))
 	for line := range strings.SplitSeq(d.Unified, "\n") {
 		switch {
 		case strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "--- "):
@@ -66,10 +66,10 @@ func (s *Store) difference(path Path, from, to State) Diff {
 	return d
 }
 
-func slash(p Path) string { return filepath.ToSlash(string(p)) }
+func toSlash(p Path) string { return filepath.ToSlash(string(p)) }
 
-// text is a content by lines: from the store, or the file itself while it is what it should be.
-func (s *Store) text(path Path, st State) (string, bool) {
+// textOf is a content by lines: from the store, or the file itself while it is what it should be.
+func (s *Store) textOf(path Path, st State) (string, bool) {
 	if st.Kind == None {
 		return "", true
 	}
@@ -78,14 +78,14 @@ func (s *Store) text(path Path, st State) (string, bool) {
 	}
 	data, err := s.blobs.get(st.Hash)
 	if err != nil {
-		if data, err = s.current(string(path), st); err != nil {
+		if data, err = s.readInState(string(path), st); err != nil {
 			return "", false
 		}
 	}
-	return string(data), !binary(data)
+	return string(data), !isBinary(data)
 }
 
-func summary(from, to State) string {
+func summariseChange(from, to State) string {
 	mode := ""
 	if from.Mode != to.Mode && from.Kind == to.Kind && from.Kind != Link {
 		mode = fmt.Sprintf(", mode %o to %o", from.Mode, to.Mode)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"hermes/core/atomicfile"
 )
 
 // FuzzRecord puts any bytes in the place of a record: listing, planning and sweeping live with it, and nothing outside is touched.
@@ -15,7 +17,7 @@ func FuzzRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := Open(Options{Dir: filepath.Join(t.TempDir(), "store")})
 		defer s.Close()
-		if err := writeFile(s.recordPathOf("aaaa"), data); err != nil {
+		if err := atomicfile.Write(s.recordPathOf("aaaa"), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		list, err := s.List("")

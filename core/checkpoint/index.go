@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"hermes/core/atomicfile"
 	"hermes/core/realpath"
 )
 
@@ -82,11 +83,11 @@ func (s *Store) saveIndex(root string, at time.Time, m *manifest) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeFile(s.indexPath(root), enc.EncodeAll(data, nil)))
+	return errors.Join(atomicfile.Write(s.indexPath(root), enc.EncodeAll(data, nil), 0o600))
 }
 
-// fill completes an entry from the index, if the file was not touched since.
-func (x *index) fill(e *entry) bool {
+// fillFromIndex completes an entry from the index, if the file was not touched since.
+func (x *index) fillFromIndex(e *entry) bool {
 	k := x.byPath[e.Path]
 	if k == nil || k.State != e.stat || x.At.UnixNano()-e.stat.Ctime < int64(settled) {
 		return false

@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"hermes/core/realpath"
 	"hermes/core/testskip"
 )
 
@@ -256,7 +257,7 @@ func (e *editor) op(name, to string) {
 	case n == 2 && e.free(name):
 		_ = os.Remove(path)
 		e.p.ok(os.Symlink([]string{"a.txt", "../outside", "/etc/passwd", "dangling\xff"}[e.random.IntN(4)], path))
-	case n == 3 && err == nil && !info.IsDir() && to != "" && e.free(to) && !under(to, name) && !under(name, to):
+	case n == 3 && err == nil && !info.IsDir() && to != "" && e.free(to) && !realpath.Within(to, name) && !realpath.Within(name, to):
 		e.p.ok(os.Rename(path, e.p.path(to)))
 	case e.free(name):
 		if err == nil && !info.Mode().IsRegular() {

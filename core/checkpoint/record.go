@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"hermes/core/atomicfile"
 	"hermes/core/realpath"
 )
 
@@ -134,7 +135,7 @@ type Record struct {
 	Partly string `json:"partly,omitempty"` // id of one that took some of its files back; set by List
 }
 
-func (r *Record) order() int { return len(r.Files) + len(r.Trees) }
+func (r *Record) nextOrder() int { return len(r.Files) + len(r.Trees) }
 
 // settleFiles notes the state after for what has none and drops what ended as it began.
 func (r *Record) settleFiles(settle func(*File)) {
@@ -155,7 +156,7 @@ func recordID(session, turn string) string {
 
 const gistLength = 120
 
-func gist(s string) string {
+func firstWords(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > gistLength {
 		return string(r[:gistLength-1]) + "…"
@@ -165,13 +166,13 @@ func gist(s string) string {
 
 func (s *Store) recordPathOf(id string) string { return filepath.Join(s.o.Dir, "records", id+".json") }
 
-// save writes a record in place of its former self.
-func (s *Store) save(r *Record) error {
+// saveRecord writes a record in place of its former self.
+func (s *Store) saveRecord(r *Record) error {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	return writeFile(s.recordPathOf(r.ID), data)
+	return atomicfile.Write(s.recordPathOf(r.ID), data, 0o600)
 }
 
 func (s *Store) removeRecord(id string) error {
@@ -182,38 +183,7 @@ func (s *Store) removeRecord(id string) error {
 	return err
 }
 
-// writeFile replaces a file of ours, safely on disk.
-func writeFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), tempPrefix+"*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-const tempPrefix = ".new-"
-
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-func (s *Store) load(id string) (*Record, error) {
+func (s *Store) loadRecord(id string) (*Record, error) {
 	data, err := os.ReadFile(s.recordPathOf(id))
 	if err != nil {
 		return nil, err
@@ -228,8 +198,8 @@ func (s *Store) load(id string) (*Record, error) {
 	return &r, nil
 }
 
-// all loads every record that can be read, the oldest first.
-func (s *Store) all() ([]*Record, error) {
+// loadRecords loads every record that can be read, the oldest first.
+func (s *Store) loadRecords() ([]*Record, error) {
 	entries, err := os.ReadDir(filepath.Join(s.o.Dir, "records"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -243,7 +213,7 @@ func (s *Store) all() ([]*Record, error) {
 		if !ok || strings.HasPrefix(id, ".") {
 			continue
 		}
-		r, err := s.load(id)
+		r, err := s.loadRecord(id)
 		if err != nil {
 			s.o.Log.Warn("a checkpoint cannot be read", "err", err)
 			continue
@@ -256,7 +226,7 @@ func (s *Store) all() ([]*Record, error) {
 
 // List returns the records of a session, the oldest first and numbered; "" means those of every session.
 func (s *Store) List(session string) ([]*Record, error) {
-	all, err := s.all()
+	all, err := s.loadRecords()
 	if err != nil {
 		return nil, err
 	}
@@ -291,18 +261,13 @@ func (s *Store) List(session string) ([]*Record, error) {
 
 // Forget removes what a session left. Contents go with the next sweep.
 func (s *Store) Forget(session string) error {
-	all, err := s.all()
+	all, err := s.loadRecords()
 	for _, r := range all {
 		if r.Session == session {
 			err = errors.Join(err, s.removeRecord(r.ID))
 		}
 	}
 	return err
-}
-
-// under reports whether path is dir or in it.
-func under(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 func kindOf(k realpath.Kind) Kind {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hermes/core/realpath"
 )
 
 // Find returns the record of a session that a number or the start of an id names; "" names the newest one that was not taken back
@@ -47,7 +49,7 @@ func Since(records []*Record, first *Record) []string {
 // Only keeps the diffs of files, and of what is in them when they are folders.
 func Only(diffs []Diff, files []string) []Diff {
 	return slices.DeleteFunc(diffs, func(d Diff) bool {
-		return !slices.ContainsFunc(files, func(f string) bool { return under(string(d.Path), f) })
+		return !slices.ContainsFunc(files, func(f string) bool { return realpath.Within(string(d.Path), f) })
 	})
 }
 
@@ -57,7 +59,7 @@ func (r *Record) Title() string {
 		if len(r.Turns) == 0 {
 			return "undo of what is not kept any more"
 		}
-		return "undo of " + ranges(r.Turns)
+		return "undo of " + nameTurns(r.Turns)
 	}
 	if r.Prompt == "" {
 		return "turn " + r.Turn
@@ -80,8 +82,8 @@ func (r *Record) Standing() string {
 	return "done"
 }
 
-// ranges names turns: "turn 3", "turns 3 to 7", "turns 3, 5 to 7".
-func ranges(numbers []int) string {
+// nameTurns names turns: "turn 3", "turns 3 to 7", "turns 3, 5 to 7".
+func nameTurns(numbers []int) string {
 	numbers = slices.Compact(slices.Sorted(slices.Values(numbers)))
 	var out []string
 	for i := 0; i < len(numbers); {

@@ -13,8 +13,9 @@ import (
 	"hermes/core/realpath"
 )
 
-// capture describes what stands at a resolved path. With a batch it keeps the content of a file too.
-func (s *Store) capture(path string, b *batch, keep bool) (State, error) {
+// captureState describes what stands at a resolved path. With a batch it keeps the content of a
+// file too.
+func (s *Store) captureState(path string, b *batch, keep bool) (State, error) {
 	dir, err := realpath.OpenDir(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 		return State{Kind: None}, nil
@@ -91,8 +92,8 @@ func tempName(name string) string { return tempFile + hashOf([]byte(name))[:12] 
 
 const tempFile = ".hermes-undo-"
 
-// put makes a path a file or a link, in place of a file or link that may be there.
-func (s *Store) put(path string, to State) error {
+// putState makes a path a file or a link, in place of a file or link that may be there.
+func (s *Store) putState(path string, to State) error {
 	dir, err := realpath.OpenDir(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -137,8 +138,8 @@ func (s *Store) putFile(dir *realpath.Dir, temp string, to State) error {
 	return errors.Join(err, f.Close())
 }
 
-// in runs do in the folder of a path.
-func in(path string, do func(dir *realpath.Dir, name string) error) error {
+// inFolderOf runs do in the folder of a path.
+func inFolderOf(path string, do func(dir *realpath.Dir, name string) error) error {
 	dir, err := realpath.OpenDir(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -157,13 +158,13 @@ func makeFolder(path string) error {
 }
 
 func changeMode(st Step) error {
-	return in(string(st.Path), func(dir *realpath.Dir, name string) error { return dir.Chmod(name, st.To.Mode) })
+	return inFolderOf(string(st.Path), func(dir *realpath.Dir, name string) error { return dir.Chmod(name, st.To.Mode) })
 }
 
-// current reads a file that should be in a state.
-func (s *Store) current(path string, st State) ([]byte, error) {
+// readInState reads a file that should be in a state.
+func (s *Store) readInState(path string, st State) ([]byte, error) {
 	var data []byte
-	err := in(path, func(dir *realpath.Dir, name string) error {
+	err := inFolderOf(path, func(dir *realpath.Dir, name string) error {
 		f, err := dir.Open(name, os.O_RDONLY, 0)
 		if err != nil {
 			return err

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"hermes/core/atomicfile"
 )
 
 const (
@@ -50,7 +52,7 @@ func (s *Store) Sweep() (Swept, error) {
 	}
 	defer release()
 	var out Swept
-	records, err := s.all()
+	records, err := s.loadRecords()
 	if err != nil {
 		return out, err
 	}
@@ -59,7 +61,7 @@ func (s *Store) Sweep() (Swept, error) {
 		err = errors.Join(err, s.removeRecord(r.ID))
 		out.Records++
 	}
-	err = errors.Join(err, s.fit(records, &out))
+	err = errors.Join(err, s.fitIntoLimit(records, &out))
 	s.sweepTemps()
 	return out, err
 }
@@ -81,7 +83,7 @@ func (s *Store) tooOld(all []*Record) (kept, old []*Record) {
 }
 
 func (s *Store) isRunning(id string) bool {
-	if s.running(id) != nil {
+	if s.openTurnOf(id) != nil {
 		return true
 	}
 	f, err := os.Open(filepath.Join(s.o.Dir, "running", id))
@@ -92,15 +94,16 @@ func (s *Store) isRunning(id string) bool {
 	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil
 }
 
-// fit removes contents that nobody needs, then the oldest records and the lists of work trees until the rest fits.
-func (s *Store) fit(records []*Record, out *Swept) error {
-	sizes, err := s.blobs.sizes()
+// fitIntoLimit removes contents that nobody needs, then the oldest records and the lists of work
+// trees until the rest fits.
+func (s *Store) fitIntoLimit(records []*Record, out *Swept) error {
+	sizes, err := s.blobs.blobSizes()
 	if err != nil {
 		return err
 	}
-	indexes := s.indexes()
+	indexes := s.treeIndexes()
 	for {
-		needed := s.needed(records, indexes)
+		needed := s.neededBlobs(records, indexes)
 		var total int64
 		for hash, size := range sizes {
 			if needed[hash] {
@@ -131,8 +134,8 @@ func (s *Store) fit(records []*Record, out *Swept) error {
 	}
 }
 
-// needed are the contents that records and lists of work trees refer to.
-func (s *Store) needed(records []*Record, indexes []keptIndex) map[string]bool {
+// neededBlobs are the contents that records and lists of work trees refer to.
+func (s *Store) neededBlobs(records []*Record, indexes []keptIndex) map[string]bool {
 	out := map[string]bool{}
 	for _, r := range records {
 		for _, f := range r.Files {
@@ -165,9 +168,9 @@ type keptIndex struct {
 	hashes []string
 }
 
-// indexes are the lists of work trees, the oldest first. Those that cannot be read, or were not used for as long as a record is
-// kept, are removed.
-func (s *Store) indexes() []keptIndex {
+// treeIndexes are the lists of work trees, the oldest first. Those that cannot be read, or were not
+// used for as long as a record is kept, are removed.
+func (s *Store) treeIndexes() []keptIndex {
 	files, _ := filepath.Glob(filepath.Join(s.o.Dir, "trees", "*"))
 	var out []keptIndex
 	for _, file := range files {
@@ -186,8 +189,8 @@ func (s *Store) indexes() []keptIndex {
 	return out
 }
 
-// sizes lists the contents in the store.
-func (b blobs) sizes() (map[string]int64, error) {
+// blobSizes lists the contents in the store.
+func (b blobs) blobSizes() (map[string]int64, error) {
 	out := map[string]int64{}
 	dirs, err := os.ReadDir(b.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -213,7 +216,7 @@ func (s *Store) sweepTemps() {
 	for _, dir := range []string{s.blobs.dir, filepath.Join(s.o.Dir, "records"), filepath.Join(s.o.Dir, "trees")} {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
-			if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), tempPrefix) && time.Since(info.ModTime()) > abandoned {
+			if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), atomicfile.TempPrefix) && time.Since(info.ModTime()) > abandoned {
 				_ = os.Remove(filepath.Join(dir, e.Name()))
 			}
 		}

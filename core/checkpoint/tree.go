@@ -31,21 +31,21 @@ type entry struct {
 
 // recordTree records the work tree around c.Dir, once a turn.
 func (s *Store) recordTree(ctx context.Context, t *openTurn, b *batch, c Change) (grown bool, err error) {
-	root := repository(c.Dir)
+	root := workTreeOf(c.Dir)
 	if root == "" || t.refused[root] || slices.ContainsFunc(t.rec.Trees, func(x Tree) bool { return string(x.Root) == root }) {
 		return false, nil
 	}
-	inside := func(dir string) bool { return under(dir, root) }
-	if root == "/" || slices.ContainsFunc(s.o.Except, inside) || s.o.Own != "" && under(root, s.o.Own) {
+	inside := func(dir string) bool { return realpath.Within(dir, root) }
+	if root == "/" || slices.ContainsFunc(s.o.Except, inside) || s.o.Own != "" && realpath.Within(root, s.o.Own) {
 		return false, nil
 	}
-	m, err := s.scan(ctx, root, b)
+	m, err := s.scanTree(ctx, root, b)
 	if err == nil {
 		var data []byte
 		if data, err = json.Marshal(m); err == nil {
 			var hash string
 			hash, err = b.put(data)
-			t.rec.Trees = append(t.rec.Trees, Tree{Root: Path(root), Manifest: hash, Order: t.rec.order()})
+			t.rec.Trees = append(t.rec.Trees, Tree{Root: Path(root), Manifest: hash, Order: t.rec.nextOrder()})
 		}
 	}
 	if err == nil {
@@ -57,14 +57,14 @@ func (s *Store) recordTree(ctx context.Context, t *openTurn, b *batch, c Change)
 	t.refused[root] = true
 	var skip *SkippedError
 	if !errors.As(err, &skip) {
-		err = skipped("%s: %v", root, err)
+		err = skippedError("%s: %v", root, err)
 	}
 	t.rec.Notes = append(t.rec.Notes, err.Error())
 	return false, err
 }
 
-// repository is the work tree that dir is in, "" when there is none.
-func repository(dir string) string {
+// workTreeOf is the work tree that dir is in, "" when there is none.
+func workTreeOf(dir string) string {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return ""
@@ -81,11 +81,12 @@ func repository(dir string) string {
 	}
 }
 
-// scan describes a work tree and puts the contents of its files into b. What did not change since the last scan is not read again.
-func (s *Store) scan(ctx context.Context, root string, b *batch) (*manifest, error) {
+// scanTree describes a work tree and puts the contents of its files into b. What did not change
+// since the last scan is not read again.
+func (s *Store) scanTree(ctx context.Context, root string, b *batch) (*manifest, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.o.TreeTime)
 	defer cancel()
-	ignored, err := s.ignored(ctx, root)
+	ignored, err := s.ignoredPaths(ctx, root)
 	if err != nil {
 		return nil, err
 	}
@@ -93,25 +94,25 @@ func (s *Store) scan(ctx context.Context, root string, b *batch) (*manifest, err
 	for _, p := range ignored {
 		w.ignored[strings.TrimSuffix(string(p), "/")] = true
 	}
-	if err := w.dir(ctx, ""); err != nil {
+	if err := w.walkDir(ctx, ""); err != nil {
 		return nil, err
 	}
 	began := time.Now()
 	known, files, read := s.loadIndex(root), 0, 0
 	for i := range w.found {
 		if ctx.Err() != nil {
-			return nil, skipped("recording %s took more than %s", root, s.o.TreeTime)
+			return nil, skippedError("recording %s took more than %s", root, s.o.TreeTime)
 		}
 		e := &w.found[i]
 		if e.State.Kind != Regular {
 			continue
 		}
 		files++
-		if known.fill(e) {
+		if known.fillFromIndex(e) {
 			continue
 		}
 		read++
-		st, err := s.capture(filepath.Join(root, string(e.Path)), b, true)
+		st, err := s.captureState(filepath.Join(root, string(e.Path)), b, true)
 		if err != nil {
 			st = State{Kind: Unknown, Lost: err.Error()}
 		}
@@ -124,10 +125,13 @@ func (s *Store) scan(ctx context.Context, root string, b *batch) (*manifest, err
 	return m, nil
 }
 
-// ignored asks git what it ignores. Settings of the repository that would run a program are switched off.
-func (s *Store) ignored(ctx context.Context, root string) ([]Path, error) {
-	cmd := exec.CommandContext(ctx, s.o.Git, "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false",
-		"--git-dir="+filepath.Join(root, ".git"), "--work-tree="+root, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+// gitCommand is git in a work tree. Settings of the repository that would run a program are
+// switched off.
+func (s *Store) gitCommand(ctx context.Context, root string, args ...string) *exec.Cmd {
+	args = append([]string{
+		"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "--git-dir=" + filepath.Join(root, ".git"), "--work-tree=" + root,
+	}, args...)
+	cmd := exec.CommandContext(ctx, s.o.Git, args...)
 	cmd.Dir = root
 	cmd.Env = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}
 	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME"} {
@@ -135,14 +139,31 @@ func (s *Store) ignored(ctx context.Context, root string) ([]Path, error) {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
 	}
+	return cmd
+}
+
+// Ignores reports whether git ignores a file of a work tree, by its resolved path.
+func (s *Store) Ignores(path string) bool {
+	root := workTreeOf(filepath.Dir(path))
+	if root == "" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	return s.gitCommand(ctx, root, "check-ignore", "-q", "--", path).Run() == nil
+}
+
+// ignoredPaths asks git what it ignores.
+func (s *Store) ignoredPaths(ctx context.Context, root string) ([]Path, error) {
+	cmd := s.gitCommand(ctx, root, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 	var out, why bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &why
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
-			return nil, skipped("git is not installed, so what commands change in %s cannot be taken back", root)
+			return nil, skippedError("git is not installed, so what commands change in %s cannot be taken back", root)
 		}
-		return nil, fmt.Errorf("git ls-files: %w: %s", err, gist(why.String()))
+		return nil, fmt.Errorf("git ls-files: %w: %s", err, firstWords(why.String()))
 	}
 	var list []Path
 	for p := range bytes.SplitSeq(out.Bytes(), []byte{0}) {
@@ -162,9 +183,9 @@ type walk struct {
 	size    int64
 }
 
-func (w *walk) dir(ctx context.Context, rel string) error {
+func (w *walk) walkDir(ctx context.Context, rel string) error {
 	if ctx.Err() != nil {
-		return skipped("recording %s took more than %s", w.root, w.s.o.TreeTime)
+		return skippedError("recording %s took more than %s", w.root, w.s.o.TreeTime)
 	}
 	d, err := realpath.OpenDir(filepath.Join(w.root, rel))
 	if err != nil {
@@ -180,18 +201,18 @@ func (w *walk) dir(ctx context.Context, rel string) error {
 	}
 	for _, item := range list {
 		name, at := item.Name(), filepath.Join(rel, item.Name())
-		if strings.EqualFold(name, ".git") || strings.HasPrefix(name, ".hermes-") && strings.HasSuffix(name, ".tmp") || w.ignored[at] || w.own(at) {
+		if strings.EqualFold(name, ".git") || strings.HasPrefix(name, ".hermes-") && strings.HasSuffix(name, ".tmp") || w.ignored[at] || w.isOurData(at) {
 			continue
 		}
 		st, err := d.Lstat(name)
 		if err != nil || st.Kind == realpath.Other {
 			continue
 		}
-		if err := w.add(d, name, at, st); err != nil {
+		if err := w.addEntry(d, name, at, st); err != nil {
 			return err
 		}
 		if st.Kind == realpath.Folder {
-			if err := w.dir(ctx, at); err != nil {
+			if err := w.walkDir(ctx, at); err != nil {
 				return err
 			}
 		}
@@ -199,13 +220,13 @@ func (w *walk) dir(ctx context.Context, rel string) error {
 	return nil
 }
 
-// own reports whether a path is ours: what is kept there would be kept again, and again.
-func (w *walk) own(at string) bool {
+// isOurData reports whether a path is ours: what is kept there would be kept again, and again.
+func (w *walk) isOurData(at string) bool {
 	abs := filepath.Join(w.root, at)
 	return abs == w.s.o.Own || abs == w.s.o.Dir
 }
 
-func (w *walk) add(d *realpath.Dir, name, at string, st realpath.Stat) error {
+func (w *walk) addEntry(d *realpath.Dir, name, at string, st realpath.Stat) error {
 	e := entry{Path: Path(at), State: State{Kind: kindOf(st.Kind), Mode: st.Mode, UID: st.UID, GID: st.GID}, stat: st}
 	switch e.State.Kind {
 	case Link:
@@ -224,15 +245,15 @@ func (w *walk) add(d *realpath.Dir, name, at string, st realpath.Stat) error {
 	w.found = append(w.found, e)
 	switch {
 	case len(w.found) > w.s.o.TreeFiles:
-		return skipped("%s has more than %d files that git does not ignore, so what commands change in it cannot be taken back", w.root, w.s.o.TreeFiles)
+		return skippedError("%s has more than %d files that git does not ignore, so what commands change in it cannot be taken back", w.root, w.s.o.TreeFiles)
 	case w.size > w.s.o.TreeSize:
-		return skipped("the files of %s have more than %d MB, so what commands change in it cannot be taken back", w.root, w.s.o.TreeSize>>20)
+		return skippedError("the files of %s have more than %d MB, so what commands change in it cannot be taken back", w.root, w.s.o.TreeSize>>20)
 	}
 	return nil
 }
 
-// compare turns the work trees of a record into the files that changed in them.
-func (s *Store) compare(ctx context.Context, r *Record, b *batch) error {
+// compareTrees turns the work trees of a record into the files that changed in them.
+func (s *Store) compareTrees(ctx context.Context, r *Record, b *batch) error {
 	var errs []error
 	var left []Tree
 	for _, t := range r.Trees {
@@ -254,28 +275,28 @@ func (s *Store) compareTree(ctx context.Context, r *Record, t Tree, b *batch) er
 	if err := json.Unmarshal(data, &was); err != nil {
 		return err
 	}
-	now, err := s.scan(ctx, string(t.Root), b)
+	now, err := s.scanTree(ctx, string(t.Root), b)
 	if err != nil {
 		return err
 	}
-	c := comparison{s: s, b: b, root: string(t.Root), was: states(was.Entries), now: states(now.Entries), ignored: was.Ignored}
+	c := comparison{s: s, b: b, root: string(t.Root), was: statesByPath(was.Entries), now: statesByPath(now.Entries), ignored: was.Ignored}
 	told := map[Path]bool{}
 	for i := range r.Files {
 		f := &r.Files[i]
-		if rel, err := filepath.Rel(c.root, string(f.Path)); err == nil && under(string(f.Path), c.root) {
+		if rel, err := filepath.Rel(c.root, string(f.Path)); err == nil && realpath.Within(string(f.Path), c.root) {
 			told[Path(rel)] = true
-			c.known(f, Path(rel), f.Order > t.Order)
+			c.completeToolFile(f, Path(rel), f.Order > t.Order)
 		}
 	}
-	for _, p := range c.paths() {
+	for _, p := range c.changedPaths() {
 		if !told[p] {
-			c.add(r, p, t.Order)
+			c.addChange(r, p, t.Order)
 		}
 	}
 	return nil
 }
 
-func states(list []entry) map[Path]State {
+func statesByPath(list []entry) map[Path]State {
 	out := make(map[Path]State, len(list))
 	for _, e := range list {
 		out[e.Path] = e.State
@@ -292,8 +313,8 @@ type comparison struct {
 	ignored  []Path
 }
 
-// paths are those that are not as they were.
-func (c *comparison) paths() []Path {
+// changedPaths are those that are not as they were.
+func (c *comparison) changedPaths() []Path {
 	var out []Path
 	for p, st := range c.now {
 		if old, there := c.was[p]; !there || !old.Same(st) {
@@ -309,8 +330,9 @@ func (c *comparison) paths() []Path {
 	return out
 }
 
-// known completes a path that a file tool told of. What the tool found is the truth unless commands ran before it.
-func (c *comparison) known(f *File, p Path, later bool) {
+// completeToolFile completes a path that a file tool told of. What the tool found is the truth
+// unless commands ran before it.
+func (c *comparison) completeToolFile(f *File, p Path, later bool) {
 	was, tracked := c.was[p]
 	now, there := c.now[p]
 	if later && tracked {
@@ -325,7 +347,7 @@ func (c *comparison) known(f *File, p Path, later bool) {
 	}
 }
 
-func (c *comparison) add(r *Record, p Path, order int) {
+func (c *comparison) addChange(r *Record, p Path, order int) {
 	before, there := c.was[p]
 	if !there {
 		if c.wasIgnored(p) {
@@ -336,7 +358,7 @@ func (c *comparison) add(r *Record, p Path, order int) {
 	after, there := c.now[p]
 	if !there { // deleted, or ignored by now
 		var err error
-		if after, err = c.s.capture(filepath.Join(c.root, string(p)), c.b, true); err != nil {
+		if after, err = c.s.captureState(filepath.Join(c.root, string(p)), c.b, true); err != nil {
 			after = State{Kind: Unknown, Lost: err.Error()}
 		}
 	}
@@ -347,5 +369,5 @@ func (c *comparison) add(r *Record, p Path, order int) {
 }
 
 func (c *comparison) wasIgnored(p Path) bool {
-	return slices.ContainsFunc(c.ignored, func(dir Path) bool { return under(string(p), strings.TrimSuffix(string(dir), "/")) })
+	return slices.ContainsFunc(c.ignored, func(dir Path) bool { return realpath.Within(string(p), strings.TrimSuffix(string(dir), "/")) })
 }

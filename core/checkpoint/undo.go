@@ -68,7 +68,7 @@ func (s *Store) Plan(ctx context.Context, sel Selection) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := s.chosen(ctx, all, sel.Records)
+	chosen, err := s.loadChosen(ctx, all, sel.Records)
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +78,10 @@ func (s *Store) Plan(ctx context.Context, sel Selection) (*Plan, error) {
 		p.Notes = append(p.Notes, r.Notes...)
 	}
 	for _, path := range pathsOf(chosen) {
-		if len(sel.Files) > 0 && !slices.ContainsFunc(sel.Files, func(f string) bool { return under(string(path), f) }) {
+		if len(sel.Files) > 0 && !slices.ContainsFunc(sel.Files, func(f string) bool { return realpath.Within(string(path), f) }) {
 			continue
 		}
-		step, err := s.step(path, chosen, all)
+		step, err := s.planStep(path, chosen, all)
 		if err != nil {
 			return nil, err
 		}
@@ -92,8 +92,8 @@ func (s *Store) Plan(ctx context.Context, sel Selection) (*Plan, error) {
 	return p, nil
 }
 
-// chosen loads records by id and completes what a crash left open, the oldest first.
-func (s *Store) chosen(ctx context.Context, all []*Record, ids []string) ([]*Record, error) {
+// loadChosen loads records by id and completes what a crash left open, the oldest first.
+func (s *Store) loadChosen(ctx context.Context, all []*Record, ids []string) ([]*Record, error) {
 	var out []*Record
 	for _, r := range all {
 		if !slices.Contains(ids, r.ID) {
@@ -102,7 +102,7 @@ func (s *Store) chosen(ctx context.Context, all []*Record, ids []string) ([]*Rec
 		if len(out) > 0 && out[0].Session != r.Session {
 			return nil, errors.New("these turns are of different sessions: take them back one session at a time")
 		}
-		if err := s.complete(ctx, r); err != nil {
+		if err := s.completeRecord(ctx, r); err != nil {
 			return nil, err
 		}
 		out = append(out, r)
@@ -113,12 +113,13 @@ func (s *Store) chosen(ctx context.Context, all []*Record, ids []string) ([]*Rec
 	return out, nil
 }
 
-// complete does what End did not: the process was killed, or it could not look at a work tree.
-func (s *Store) complete(ctx context.Context, r *Record) error {
+// completeRecord does what End did not: the process was killed, or it could not look at a work
+// tree.
+func (s *Store) completeRecord(ctx context.Context, r *Record) error {
 	if !r.Ended.IsZero() && len(r.Trees) == 0 {
 		return nil
 	}
-	if s.running(r.ID) != nil {
+	if s.openTurnOf(r.ID) != nil {
 		return ErrRunning
 	}
 	hold, err := s.holdTurn(r.ID)
@@ -127,13 +128,13 @@ func (s *Store) complete(ctx context.Context, r *Record) error {
 	}
 	defer hold.Close()
 	defer os.Remove(hold.Name()) //nolint:errcheck // gone is what it should be
-	release, err := s.share()
+	release, err := s.lockShared()
 	if err != nil {
 		return err
 	}
 	defer release()
 	r.Notes = append(r.Notes, "the turn was cut off; what its files became until now counts as its own")
-	return s.finish(ctx, r)
+	return s.finishRecord(ctx, r)
 }
 
 func pathsOf(records []*Record) []Path {
@@ -147,19 +148,19 @@ func pathsOf(records []*Record) []Path {
 	return slices.Compact(out)
 }
 
-// step compares a path with what the chosen records left there.
-func (s *Store) step(path Path, chosen, all []*Record) (Step, error) {
+// planStep compares a path with what the chosen records left there.
+func (s *Store) planStep(path Path, chosen, all []*Record) (Step, error) {
 	var first, last *File
 	var lastRecord *Record
 	for _, r := range chosen {
-		if f := r.file(path); f != nil {
+		if f := r.fileAt(path); f != nil {
 			if first == nil {
 				first = f
 			}
 			last, lastRecord = f, r
 		}
 	}
-	now, err := s.capture(string(path), nil, false)
+	now, err := s.captureState(string(path), nil, false)
 	if errors.Is(err, realpath.ErrMoved) {
 		return Step{Path: path, Now: State{Kind: Unknown}, To: first.Before, Impossible: "a folder of its path is a link now"}, nil
 	}
@@ -173,12 +174,12 @@ func (s *Store) step(path Path, chosen, all []*Record) (Step, error) {
 	case step.To.Kind == Other || step.To.Kind == Unknown || now.Kind == Other:
 		step.Impossible = "it is, or was, no regular file, folder or link"
 	case last.After != nil && !now.Same(*last.After):
-		step.Conflict = blame(path, now, lastRecord, all)
+		step.Conflict = whoChanged(path, now, lastRecord, all)
 	}
 	return step, nil
 }
 
-func (r *Record) file(path Path) *File {
+func (r *Record) fileAt(path Path) *File {
 	for i := range r.Files {
 		if r.Files[i].Path == path {
 			return &r.Files[i]
@@ -187,11 +188,11 @@ func (r *Record) file(path Path) *File {
 	return nil
 }
 
-// blame says who changed a path after a record.
-func blame(path Path, now State, after *Record, all []*Record) string {
+// whoChanged says who changed a path after a record.
+func whoChanged(path Path, now State, after *Record, all []*Record) string {
 	for _, r := range slices.Backward(all) {
 		if r.Began.After(after.Began) && r.ID != after.ID {
-			if f := r.file(path); f != nil && f.After != nil && f.After.Same(now) {
+			if f := r.fileAt(path); f != nil && f.After != nil && f.After.Same(now) {
 				return fmt.Sprintf("changed since by turn %d (%s)", r.Number, r.ID)
 			}
 		}
@@ -206,7 +207,7 @@ func blame(path Path, now State, after *Record, all []*Record) string {
 // nothing. What cannot be put back is said in the record's notes.
 func (s *Store) Undo(ctx context.Context, p *Plan, force bool) (*Record, error) {
 	if c := p.Conflicts(); len(c) > 0 && !force {
-		return nil, fmt.Errorf("%w: %s. Nothing was changed; look at them, or use force", ErrConflict, names(c))
+		return nil, fmt.Errorf("%w: %s. Nothing was changed; look at them, or use force", ErrConflict, joinPaths(c))
 	}
 	steps := slices.DeleteFunc(slices.Clone(p.Steps), func(st Step) bool { return st.Impossible != "" })
 	if len(steps) == 0 {
@@ -215,7 +216,7 @@ func (s *Store) Undo(ctx context.Context, p *Plan, force bool) (*Record, error) 
 		}
 		return nil, ErrNothing
 	}
-	release, err := s.share()
+	release, err := s.lockShared()
 	if err != nil {
 		return nil, err
 	}
@@ -239,16 +240,16 @@ func (s *Store) Undo(ctx context.Context, p *Plan, force bool) (*Record, error) 
 			r.Notes = append(r.Notes, fmt.Sprintf("%s was left: %s", st.Path, st.Impossible))
 		}
 	}
-	if err := s.save(r); err != nil { // from here on it can be undone
+	if err := s.saveRecord(r); err != nil { // from here on it can be undone
 		return nil, err
 	}
 	err = s.carryOut(ctx, steps)
 	for i := range r.Files {
 		r.Files[i].After = nil
 	}
-	r.settleFiles(s.settle)
+	r.settleFiles(s.noteStateAfter)
 	r.Ended = time.Now()
-	return r, errors.Join(err, s.save(r))
+	return r, errors.Join(err, s.saveRecord(r))
 }
 
 // ErrNothing is returned when all files are as they were.
@@ -257,9 +258,9 @@ var ErrNothing = errors.New("nothing to undo: the files are as they were before"
 // keepNow records the files as they are. What changed after the plan was made is a conflict that nobody has seen.
 func (s *Store) keepNow(r *Record, steps []Step, force bool) error {
 	b := s.blobs.batch()
-	defer b.drop()
+	defer b.dropUncommitted()
 	for i, st := range steps {
-		now, err := s.capture(string(st.Path), b, true)
+		now, err := s.captureState(string(st.Path), b, true)
 		if err != nil {
 			return fmt.Errorf("%s: %w", st.Path, err)
 		}
@@ -289,7 +290,7 @@ func (s *Store) carryOut(ctx context.Context, steps []Step) error {
 			return errors.Join(append(errs, ctx.Err())...)
 		}
 		if gone := st.To.Kind == None || st.To.Kind != st.Now.Kind && (st.To.Kind == Folder || st.Now.Kind == Folder); gone && st.Now.Kind != None {
-			try(st.Path, remove(st))
+			try(st.Path, removePath(st))
 		}
 	}
 	for _, st := range steps {
@@ -308,8 +309,8 @@ func (s *Store) carryOut(ctx context.Context, steps []Step) error {
 	return errors.Join(errs...)
 }
 
-func remove(st Step) error {
-	return in(string(st.Path), func(dir *realpath.Dir, name string) error {
+func removePath(st Step) error {
+	return inFolderOf(string(st.Path), func(dir *realpath.Dir, name string) error {
 		if st.Now.Kind == Folder {
 			err := dir.Rmdir(name)
 			if errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) {
@@ -336,10 +337,10 @@ func (s *Store) bringBack(st Step) error {
 	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
-	return s.put(path, st.To)
+	return s.putState(path, st.To)
 }
 
-func names(steps []Step) string {
+func joinPaths(steps []Step) string {
 	var out []string
 	for i, st := range steps {
 		if i == 5 {

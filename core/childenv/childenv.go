@@ -1,13 +1,15 @@
-// Package childenv decides which environment variables a program of the model's may see: a script (Rule), a command on the person's own
-// machine (Commands), and what we start for ourselves (Own). It imports core/secret only.
+// Package childenv decides which environment variables a program of the model's may see: a script
+// (Rule), a command on the person's own machine (Commands), and what we start for ourselves (Own).
+// It imports core/secret only.
 //
 // The rule for scripts, in this order:
 //
 //  1. A credential of a model provider never passes, whoever asks.
 //  2. What was let through by its exact name passes (terminal.env_passthrough, a loaded skill).
-//  3. A name that holds KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL, PASSWD or AUTH, anywhere and in any case, does not pass.
-//  4. Of the rest only a short list of exact names, LC_* and the XDG_* directories pass. Names, not beginnings of names: PATH
-//     passes, PATH_TO_DATABASE does not.
+//  3. A name that holds KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL, PASSWD or AUTH, anywhere and in
+//     any case, does not pass.
+//  4. Of the rest only a short list of exact names, LC_* and the XDG_* directories pass. Names, not
+//     beginnings of names: PATH passes, PATH_TO_DATABASE does not.
 package childenv
 
 import (
@@ -22,22 +24,23 @@ type Rule struct {
 	Credentials []string // exact names of providers' credentials: never
 }
 
-// words mark a secret. Order is that of the documentation: the first one found is the reason.
-func words() []string {
+// secretMarks mark a secret. Order is that of the documentation: the first one found is the reason.
+func secretMarks() []string {
 	return []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "PASSWD", "AUTH"}
 }
 
-func safe(name string) bool {
+func isSafe(name string) bool {
 	switch name {
 	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "OLDPWD", "LANG", "LANGUAGE", "TERM", "COLORTERM", "TZ", "TMPDIR",
 		"HOSTNAME", "EDITOR", "PYTHONPATH", "VIRTUAL_ENV":
 		return true
 	}
-	return len(name) > len("LC_") && strings.HasPrefix(name, "LC_") || directory(name)
+	return len(name) > len("LC_") && strings.HasPrefix(name, "LC_") || isXDGDirectory(name)
 }
 
-// directory reports whether name is one of the XDG directories: XDG_CONFIG_HOME, XDG_DATA_DIRS, XDG_RUNTIME_DIR, ...
-func directory(name string) bool {
+// isXDGDirectory reports whether name is one of the XDG directories: XDG_CONFIG_HOME,
+// XDG_DATA_DIRS, XDG_RUNTIME_DIR, ...
+func isXDGDirectory(name string) bool {
 	rest, ok := strings.CutPrefix(name, "XDG_")
 	if !ok {
 		return false
@@ -50,11 +53,11 @@ func directory(name string) bool {
 	return false
 }
 
-// LooksSecret reports whether a variable's name says that its value is a secret: one of the words in it, or a short one of its own between
-// underscores (MYSQL_PWD, SMTP_PASS, GITLAB_PAT).
+// LooksSecret reports whether a variable's name says that its value is a secret: one of the words
+// in it, or a short one of its own between underscores (MYSQL_PWD, SMTP_PASS, GITLAB_PAT).
 func LooksSecret(name string) bool {
 	upper := strings.ToUpper(name)
-	if slices.ContainsFunc(words(), func(w string) bool { return strings.Contains(upper, w) }) {
+	if slices.ContainsFunc(secretMarks(), func(w string) bool { return strings.Contains(upper, w) }) {
 		return true
 	}
 	if upper == "PWD" || upper == "OLDPWD" {
@@ -69,20 +72,21 @@ func LooksSecret(name string) bool {
 	return false
 }
 
-// Own returns what of env a program gets that we start for ourselves, not for the model (ripgrep, git, ssh -G, a credential helper): the
-// person's environment without what looks like a secret. Places of agents and a person's name are none.
+// Own returns what of env a program gets that we start for ourselves, not for the model (ripgrep,
+// git, ssh -G, a credential helper): the person's environment without what looks like a secret.
+// Places of agents and a person's name are none.
 func Own(env []string) []string {
 	out := make([]string, 0, len(env))
 	for _, kv := range env {
 		name, _, ok := strings.Cut(kv, "=")
-		if ok && name != "HERMES_HOME" && (!LooksSecret(name) || harmless(name)) {
+		if ok && name != "HERMES_HOME" && (!LooksSecret(name) || isHarmless(name)) {
 			out = append(out, kv)
 		}
 	}
 	return out
 }
 
-func harmless(name string) bool {
+func isHarmless(name string) bool {
 	switch name {
 	case "SSH_AUTH_SOCK", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "XAUTHORITY", "XKB_DEFAULT_LAYOUT",
 		"TOKENIZERS_PARALLELISM", "KEYTIMEOUT", "KEYMAP", "KEYBOARD_LAYOUT", "GNOME_KEYRING_CONTROL", "PASSWORD_STORE_DIR", "STARSHIP_SESSION_KEY":
@@ -100,7 +104,7 @@ func (r Rule) Judge(name string) (pass bool, reason string) {
 		return true, "let through by its name: terminal.env_passthrough or a loaded skill"
 	}
 	upper := strings.ToUpper(name)
-	for _, w := range words() {
+	for _, w := range secretMarks() {
 		if strings.Contains(upper, w) {
 			return false, "the name contains " + w
 		}
@@ -110,7 +114,7 @@ func (r Rule) Judge(name string) (pass bool, reason string) {
 		return false, "no variable has an empty name"
 	case strings.ContainsAny(name, "=\x00"):
 		return false, "no variable has such a name"
-	case safe(name):
+	case isSafe(name):
 		return true, "on the list of safe variables"
 	}
 	return false, "not on the list of safe variables"
@@ -138,7 +142,8 @@ func (r Rule) Refused(name string) error {
 	return nil
 }
 
-// knownCredentials are those of providers that may not be configured here: a skill must not get at them by naming them.
+// knownCredentials are those of providers that may not be configured here: a skill must not get at
+// them by naming them.
 func knownCredentials() []string {
 	return []string{
 		"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_TOKEN", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "OPENROUTER_API_KEY",

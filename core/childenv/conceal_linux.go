@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// Conceal empties the secrets in the environment that the kernel shows of this process, in /proc/PID/environ: every command that runs as the
-// same user could read it there, whatever its own environment leaves out. The program itself keeps its variables: os.Getenv reads a copy.
-// Secrets are variables whose names look like one, and addresses with a password in them. Call it once, early. What cannot be done is left as it is: this is one
-// wall of several.
+// Conceal empties the secrets in the environment that the kernel shows of this process, in
+// /proc/PID/environ: every command that runs as the same user could read it there, whatever its own
+// environment leaves out. The program itself keeps its variables: os.Getenv reads a copy. Secrets
+// are variables whose names look like one, and addresses with a password in them. Call it once,
+// early. What cannot be done is left as it is: this is one wall of several.
 func Conceal() {
 	start := environStart()
 	shown, err := os.ReadFile("/proc/self/environ")
@@ -32,7 +33,8 @@ func Conceal() {
 	}
 }
 
-// environStart is where the environment that this process began with lies in its memory, 0 when that is not known.
+// environStart is where the environment that this process began with lies in its memory, 0 when
+// that is not known.
 func environStart() int64 {
 	const field = 50 - 3 // env_start in proc_pid_stat(5); the first field behind the name is the third
 	stat, err := os.ReadFile("/proc/self/stat")

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What the kernel shows of this process's environment has no secrets; the program has them still, and all the rest is shown as before.
+// What the kernel shows of this process's environment has no secrets; the program has them still,
+// and all the rest is shown as before.
 func TestConceal(t *testing.T) {
 	if os.Getenv("HERMES_TEST_CONCEAL") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestConceal$")

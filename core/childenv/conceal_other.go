@@ -2,5 +2,6 @@
 
 package childenv
 
-// Conceal does nothing here: other systems show a process's environment to nobody, or have no way to change what they show.
+// Conceal does nothing here: other systems show a process's environment to nobody, or have no way
+// to change what they show.
 func Conceal() {}

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,133 +14,77 @@ import (
 // DefaultBackend is the name of the back end that always exists, unless terminal.backend names another one.
 const DefaultBackend = "default"
 
-var kinds = []string{"local", "docker", "ssh"}
-
-// Mount is a folder or file of the engine's machine that a container sees.
-type Mount struct {
-	Source, Target string
-	ReadOnly       bool
-}
-
-// Place is one back end with everything resolved that the settings leave open: its kind, what it takes from the keys of the Python program,
-// forwarded variables, ~ in paths.
+// Place is one back end with everything resolved that the settings leave open: its kind, what it takes from
+// section terminal, forwarded variables, ~ in paths.
 type Place struct {
 	Backend
-	Mounts  []Mount
-	Scratch map[string]string // tmpfs: options by path
-	Problem string            // why it cannot be used as it is written, with file and line; "" when it can
+	Options any    // pointer to the struct of the kind; nil when it has none
+	Problem string // why it cannot be used as it is written, with file and line; "" when it can
 }
 
-// Places returns every back end by name, and the name of the default one, which is always among them.
+// Places returns every back end by name, and the name of the default one, which is always among them. One that a setting restricts
+// which cannot be read runs nothing.
 func (c *Config) Places() (def string, places map[string]Place) {
-	def = DefaultBackend
-	if _, named := c.Terminal.Backends[c.Terminal.Backend]; named {
-		def = c.Terminal.Backend
-	}
-	places = map[string]Place{def: c.resolve(def, c.inherit(c.Terminal.Backends[def]))}
-	for name, b := range c.Terminal.Backends {
-		if name != def {
-			places[name] = c.resolve(name, b)
+	def, places = c.written()
+	for name, p := range places {
+		if why := c.refusedPlace(name, p.Kind, name == def); why != "" {
+			p.Problem = why
+			places[name] = p
 		}
 	}
 	return def, places
 }
 
-// kindOf is the kind that a back end says or shows: an image is a container, a host is ssh. What shows nothing is of the kind that
-// terminal.backend names, or that the back end has which it names.
+// written is what the settings that could be read say about back ends.
+func (c *Config) written() (def string, places map[string]Place) {
+	def = DefaultBackend
+	if _, named := c.Terminal.Backends[c.Terminal.Backend]; named {
+		def = c.Terminal.Backend
+	}
+	places = map[string]Place{def: c.resolve(def, c.Terminal.Backends[def], true)}
+	for name, b := range c.Terminal.Backends {
+		if name != def {
+			places[name] = c.resolve(name, b, false)
+		}
+	}
+	return def, places
+}
+
+// kindOf is the kind that a back end says or shows. What shows none is of the kind that terminal.backend
+// names, or that the back end has which it names.
 func (c *Config) kindOf(b Backend) string {
-	switch {
-	case b.Kind != "":
-		return b.Kind
-	case b.Image != "":
-		return "docker"
-	case b.Host != "":
-		return "ssh"
+	if kind := cmp.Or(b.Kind, b.shown()); kind != "" {
+		return kind
 	}
 	def, named := c.Terminal.Backends[c.Terminal.Backend]
 	switch {
 	case !named:
-		return cmp.Or(c.Terminal.Backend, "local")
-	case def.Kind == "" && def.Image == "" && def.Host == "":
-		return "local"
+		return cmp.Or(c.Terminal.Backend, firstKind())
+	case def.Kind == "" && def.shown() == "":
+		return firstKind()
 	default:
 		return c.kindOf(def)
 	}
 }
 
-// inherit gives the default back end what the keys of the Python program say and it does not.
-func (c *Config) inherit(b Backend) Backend {
-	t := c.Terminal
-	switch c.kindOf(b) {
-	case "docker":
-		b.CPUs, b.Memory, b.Shm = cmp.Or(b.CPUs, t.ContainerCPU), cmp.Or(b.Memory, t.ContainerMemory), cmp.Or(b.Shm, t.DockerShmSize)
-		if !t.DockerNetwork {
-			b.Network = cmp.Or(b.Network, "none")
+// shown is the first kind whose sign stands in the back end.
+func (b Backend) shown() string {
+	for _, k := range Kinds() {
+		if f, ok := fieldOf(reflect.TypeFor[Backend](), k.Sign); ok && !f.in(reflect.ValueOf(b)).IsZero() {
+			return k.Name
 		}
-		if t.DockerRunAsUser {
-			b.User = cmp.Or(b.User, strconv.Itoa(os.Getuid())+":"+strconv.Itoa(os.Getgid()))
-		}
-		b.ExtraMounts = slices.Concat(t.DockerVolumes, b.ExtraMounts)
-		b.ForwardEnv = slices.Concat(t.DockerForwardEnv, b.ForwardEnv)
-		env := maps.Clone(t.DockerEnv)
-		if env == nil {
-			env = map[string]string{}
-		}
-		maps.Copy(env, b.Env)
-		b.Env = env
-	case "ssh":
-		b.Host, b.User, b.KeyFile = cmp.Or(b.Host, t.SSHHost), cmp.Or(b.User, t.SSHUser), cmp.Or(b.KeyFile, t.SSHKey)
-		b.Port = cmp.Or(b.Port, t.SSHPort)
 	}
-	return b
+	return ""
 }
 
-// resolve fills in what one back end leaves open.
-func (c *Config) resolve(name string, b Backend) Place {
-	b.Kind = c.kindOf(b)
-	b.Timeout = cmp.Or(b.Timeout, c.Terminal.Timeout)
-	if b.Kind == "local" {
-		b.Shell = cmp.Or(b.Shell, c.Terminal.Shell)
-	}
-	if b.Kind == "docker" {
-		b.Image = cmp.Or(b.Image, c.Terminal.DockerImage)
-	}
-	b.KeyFile = c.untilde(b.KeyFile)
-	b.Env = c.forward(b)
-	p := Place{Backend: b}
-	for _, text := range b.ExtraMounts {
-		m, bad := ParseMount(text)
-		if bad != "" {
-			p.Problem = cmp.Or(p.Problem, fmt.Sprintf("%s: the mount %q %s", c.near(name, "extra_mounts"), text, bad))
-			continue
-		}
-		m.Source = c.untilde(m.Source)
-		p.Mounts = append(p.Mounts, m)
-	}
-	for _, text := range b.Tmpfs {
-		at, options, _ := strings.Cut(text, ":")
-		if !path.IsAbs(at) {
-			p.Problem = cmp.Or(p.Problem, fmt.Sprintf("%s: the tmpfs %q does not begin with /", c.near(name, "tmpfs"), text))
-			continue
-		}
-		if p.Scratch == nil {
-			p.Scratch = map[string]string{}
-		}
-		p.Scratch[path.Clean(at)] = options
-	}
-	if b.Kind == "ssh" && b.Host == "" {
-		p.Problem = cmp.Or(p.Problem, fmt.Sprintf("%s: it is of kind ssh and has no host", c.near(name, "kind")))
-	}
-	return p
-}
-
-// near is where a key of a back end is written, or the back end itself.
-func (c *Config) near(name, key string) place {
+// near is where a key of a back end is written, or the key of section terminal that may stand for it, or the
+// back end itself.
+func (c *Config) near(name, key, or string) place {
 	prefix := "terminal.backends." + name + "."
 	if at, ok := c.places[prefix+key]; ok {
 		return at
 	}
-	if at, ok := c.places["terminal.docker_volumes"]; ok && key == "extra_mounts" {
+	if at, ok := c.places["terminal."+or]; ok {
 		return at
 	}
 	best, found := c.places["terminal.backends"], false
@@ -183,39 +125,14 @@ func (c *Config) untilde(name string) string {
 	return name
 }
 
-// ParseMount reads "host:container", ":ro" or ":rw" behind it. Bad says what is wrong and how to write it.
-func ParseMount(text string) (m Mount, bad string) {
-	parts := strings.Split(text, ":")
-	if len(parts) == 3 {
-		switch parts[2] {
-		case "ro":
-			m.ReadOnly = true
-		case "rw":
-		default:
-			return m, "ends with " + strconv.Quote(parts[2]) + ": write host:container, host:container:ro or host:container:rw"
-		}
-		parts = parts[:2]
-	}
-	switch {
-	case len(parts) != 2 || parts[0] == "" || parts[1] == "":
-		return m, "is not host:container or host:container:ro"
-	case !filepath.IsAbs(parts[0]) && parts[0] != "~" && !strings.HasPrefix(parts[0], "~/"):
-		return m, "has a relative path on the host's side: begin it with / or ~/"
-	case !path.IsAbs(parts[1]):
-		return m, "has a relative path on the container's side: begin it with /"
-	}
-	m.Source, m.Target = parts[0], path.Clean(parts[1])
-	return m, ""
-}
-
 // checkPlaces finds what does not fit together in the back ends.
 func (c *Config) checkPlaces() []Problem {
 	var out []Problem
-	def, places := c.Places()
+	def, places := c.written()
 	for _, name := range sortedKeys(places) {
 		p := places[name]
 		for _, key := range c.useless(name, p.Kind) {
-			at := c.near(name, key)
+			at := c.near(name, key, "")
 			why := fmt.Sprintf("does nothing for back end %s, which is of kind %s:", name, p.Kind)
 			out = append(out, Problem{File: at.file, Line: at.line, Column: at.column, Text: key, Why: why, Fix: "remove it, or give the back end another kind"})
 		}
@@ -223,10 +140,15 @@ func (c *Config) checkPlaces() []Problem {
 			out = append(out, c.unusable(name, p))
 		}
 	}
-	if at, ok := c.places["terminal.docker_extra_args"]; ok && len(c.Terminal.DockerExtraArgs) > 0 && places[def].Kind == "docker" {
+	for _, f := range fields(reflect.TypeFor[Terminal]()) {
+		instead, key := f.tag.Get("instead"), "terminal."+f.name
+		at, written := c.places[key]
+		if instead == "" || !written || f.kind != places[def].Kind || f.in(reflect.ValueOf(c.Terminal)).Len() == 0 {
+			continue
+		}
 		out = append(out, Problem{
-			File: at.file, Line: at.line, Column: at.column, Text: "docker_extra_args", Why: "not used by this program:",
-			Fix: "terminal.backends." + def + " has keys of its own for network, user, memory, tmpfs and the rest",
+			File: at.file, Line: at.line, Column: at.column, Text: f.name, Why: "not used by this program:",
+			Fix: "terminal.backends." + def + " has keys of its own for " + instead,
 		})
 	}
 	return out
@@ -244,13 +166,13 @@ func (c *Config) unusable(name string, p Place) Problem {
 
 // useless lists the keys that were written for a back end and mean nothing to its kind.
 func (c *Config) useless(name, kind string) []string {
-	var out []string
-	if !slices.Contains(kinds, kind) {
+	k, ok := KindNamed(kind)
+	if !ok {
 		return nil
 	}
+	var out []string
 	for _, f := range fields(reflect.TypeFor[Backend]()) {
-		only := f.tag.Get("for")
-		if _, written := c.places["terminal.backends."+name+"."+f.name]; written && only != "" && !slices.Contains(strings.Fields(only), kind) {
+		if _, written := c.places["terminal.backends."+name+"."+f.name]; written && !f.counts(k) {
 			out = append(out, f.name)
 		}
 	}

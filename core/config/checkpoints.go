@@ -2,7 +2,7 @@ package config
 
 // Checkpoints keeps files as they were before the agent changed them. The keys are those of the Python program.
 type Checkpoints struct {
-	Enabled      bool `key:"enabled" short:"yes" doc:"keep files as they were before each turn, for /rollback and hermes rollback"`
+	Enabled      bool `key:"enabled" short:"yes" strict:"true" doc:"keep files as they were before each turn, for hermes rollback"`
 	MaxSnapshots int  `key:"max_snapshots" min:"1" doc:"turns of a session that can be taken back"`
 	MaxFileSize  int  `key:"max_file_size_mb" min:"1" max:"512" doc:"megabytes of the largest file that is kept"`
 	MaxTotalSize int  `key:"max_total_size_mb" min:"10" doc:"megabytes of all that is kept; the oldest goes first"`

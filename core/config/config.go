@@ -12,7 +12,7 @@
 //   - Keys with live:"yes" take effect while the program runs (see Watch); the others at the next start.
 //
 // The struct tags of Config are the schema: key names the YAML key, also lists other spellings, oneof, min and max bound
-// a value, null says what `null` means, short names the field that a plain scalar sets, later marks what is read and checked
+// a value, null says what `null` means, refuses and strict say what holds while the key cannot be read (see Area), short names the field that a plain scalar sets, later marks what is read and checked
 // but used by no part of this version, doc is for people.
 package config
 
@@ -22,13 +22,15 @@ import "time"
 type Config struct {
 	Model            Model               `key:"model" live:"yes"`
 	Providers        map[string]Provider `key:"providers" live:"yes" doc:"model servers by name"`
+	PromptCaching    PromptCaching       `key:"prompt_caching" live:"yes"`
 	Agent            Agent               `key:"agent"`
 	Terminal         Terminal            `key:"terminal"`
 	Approvals        Approvals           `key:"approvals" live:"yes"`
-	CommandAllowlist []string            `key:"command_allowlist" live:"yes" doc:"commands that need no approval, each exactly as it is written here"`
+	CommandAllowlist []string            `key:"command_allowlist" strict:"" live:"yes" doc:"commands that need no approval, each exactly as it is written here"`
 	Display          Display             `key:"display"`
 	ToolOutput       ToolOutput          `key:"tool_output"`
 	Compression      Compression         `key:"compression"`
+	Auxiliary        Auxiliary           `key:"auxiliary"`
 	CodeExecution    CodeExecution       `key:"code_execution" live:"yes"`
 	Web              Web                 `key:"web"`
 	Security         Security            `key:"security"`
@@ -36,21 +38,24 @@ type Config struct {
 	Memory           Memory              `key:"memory"`
 	Skills           Skills              `key:"skills"`
 	Keys             map[string][]string `key:"keys" live:"yes" doc:"keys by action, for example session.new: ctrl+t; ids are in docs/keys.md"`
-	Toolsets         []string            `key:"toolsets" doc:"sets of tools that the agent is given; empty: all"`
+	Toolsets         []string            `key:"toolsets" refuses:"tools" doc:"sets of tools that the agent is given; empty: all"`
 	Logging          Logging             `key:"logging"`
 	FileReadMaxChars int                 `key:"file_read_max_chars" min:"1000" doc:"most characters of one read_file answer"`
 
 	paths  Paths
 	places map[string]place
+	unused map[string]place // what is set for the Python hermes only
 	env    environment
-	broken bool // config.yaml could not be read as a whole
+	broken bool               // config.yaml could not be read as a whole
+	doubts map[string]Problem // settings that restrict something and could not be read, by key
 }
 
 // Model is the model to talk to. In the file it is a string ("provider/model" or "model") or a mapping.
 type Model struct {
 	Default       string            `key:"default" also:"model,name" short:"yes" live:"yes" doc:"model, or provider/model"`
 	Provider      string            `key:"provider" live:"yes" doc:"name of the provider; empty or auto: found from the keys that are there"`
-	BaseURL       string            `key:"base_url" url:"yes" live:"yes" doc:"address of an OpenAI-compatible server"`
+	BaseURL       string            `key:"base_url" url:"yes" live:"yes" doc:"address of a model server"`
+	Mode          string            `key:"api_mode" oneof:"|chat_completions|codex_responses|anthropic_messages" live:"yes" doc:"wire format of that server; empty: by the provider and the address"`
 	APIKeyEnv     string            `key:"api_key_env" also:"key_env" live:"yes" doc:"name of the variable that holds the key"`
 	APIKey        string            `key:"api_key" secret:"yes" live:"yes" doc:"the key itself; better kept in .env"`
 	ContextLength int               `key:"context_length" min:"0" null:"0" live:"yes" doc:"tokens that the model can hold; 0: as the provider says"`
@@ -58,15 +63,21 @@ type Model struct {
 	Headers       map[string]string `key:"default_headers" also:"extra_headers" secret:"yes" live:"yes" doc:"sent with every request"`
 }
 
+// PromptCaching is how servers keep the begins of requests, where the wire format says it.
+type PromptCaching struct {
+	TTL string `key:"cache_ttl" oneof:"|5m|1h" live:"yes" doc:"how long Anthropic keeps them; an hour costs more to write; empty: 5m"`
+}
+
 // Provider is a model server under a name of the person's choice.
 type Provider struct {
-	BaseURL string                `key:"base_url" also:"api,url" url:"yes" live:"yes" doc:"address of an OpenAI-compatible server"`
+	BaseURL string                `key:"base_url" also:"api,url" url:"yes" live:"yes" doc:"address of a model server"`
+	Mode    string                `key:"api_mode" oneof:"|chat_completions|codex_responses|anthropic_messages" live:"yes" doc:"its wire format; empty: by the name, if it is a vendor's, and the address"`
 	APIKey  string                `key:"api_key" secret:"yes" live:"yes" doc:"the key itself; better kept in .env"`
 	KeyEnv  string                `key:"key_env" also:"api_key_env" live:"yes" doc:"name of the variable that holds the key"`
 	Model   string                `key:"model" also:"default_model" live:"yes" doc:"model used when none is named"`
 	Models  map[string]ModelLimit `key:"models" live:"yes" doc:"models it offers: a list of names, or limits by name"`
 	Headers map[string]string     `key:"extra_headers" secret:"yes" live:"yes" doc:"sent with every request"`
-	Timeout time.Duration         `key:"request_timeout_seconds" min:"0" live:"yes" doc:"longest wait for an answer to begin; 0: the built-in limit"`
+	Timeout time.Duration         `key:"request_timeout_seconds" min:"0" live:"yes" doc:"longest time for one try of an answer: connection, first byte and stream; 0: the built-in limits on silence"`
 }
 
 // ModelLimit overrides what is known about a model. Zero means unknown.
@@ -75,12 +86,13 @@ type ModelLimit struct {
 	MaxTokens     int     `key:"max_tokens" min:"0" live:"yes" doc:"most tokens of one answer"`
 	PriceIn       float64 `key:"price_in" min:"0" live:"yes" doc:"US dollars per million tokens read"`
 	PriceOut      float64 `key:"price_out" min:"0" live:"yes" doc:"US dollars per million tokens written"`
+	Images        bool    `key:"images" also:"supports_vision" live:"yes" doc:"it takes images; what is known of a model counts too"`
 }
 
 // Agent bounds the tool loop.
 type Agent struct {
 	MaxTurns            int    `key:"max_turns" min:"0" null:"0" doc:"model calls in one turn; 0 or null: no limit"`
-	APIMaxRetries       int    `key:"api_max_retries" min:"0" max:"20" doc:"tries after a failed model call"`
+	APIMaxRetries       int    `key:"api_max_retries" min:"0" max:"20" doc:"most tries after a failed model call; some kinds of failure have fewer"`
 	ReasoningEffort     string `key:"reasoning_effort" oneof:"|none|minimal|low|medium|high|xhigh|max" live:"yes" doc:"how long the model thinks; empty: its default"`
 	ContextFileMaxChars int    `key:"context_file_max_chars" min:"0" null:"20000" doc:"most characters taken from AGENTS.md and the like"`
 	SystemPrompt        string `key:"system_prompt" doc:"added to the system prompt of new sessions"`
@@ -113,10 +125,10 @@ type ToolOutput struct {
 // Compression decides when old messages are replaced by a summary.
 type Compression struct {
 	Enabled               bool    `key:"enabled" doc:"compress long conversations"`
-	Threshold             float64 `key:"threshold" min:"0.1" max:"0.99" doc:"share of the window that starts it"`
+	Threshold             float64 `key:"threshold" min:"0" max:"0.99" doc:"share of the window that starts it; 0: 0.8, and 0.75 of a window below 128,000 tokens"`
 	TargetRatio           float64 `key:"target_ratio" min:"0.05" max:"0.9" doc:"share of the threshold kept word for word, the newest messages"`
-	ProtectFirstN         int     `key:"protect_first_n" min:"0" doc:"first messages that every summary quotes"`
-	ProtectLastN          int     `key:"protect_last_n" min:"0" doc:"last messages that are only summarised when /compress asks for it, or when they alone are too long"`
+	ProtectFirstN         int     `key:"protect_first_n" min:"0" doc:"your first messages, which every summary quotes whatever else has to go"`
+	ProtectLastN          int     `key:"protect_last_n" min:"0" doc:"last messages that are only summarised when a person asks for it, or when they alone are too long"`
 	AbortOnSummaryFailure bool    `key:"abort_on_summary_failure" doc:"change nothing when the summary cannot be made"`
 }
 
@@ -130,9 +142,8 @@ func Defaults() *Config {
 	return &Config{
 		Agent: Agent{MaxTurns: 90, APIMaxRetries: 3, ContextFileMaxChars: 20_000},
 		Terminal: Terminal{
-			Sandbox: "off", SandboxEngine: "auto",
-			Backend: "local", Cwd: ".", Timeout: 180 * time.Second, IdleTTL: 30 * time.Minute,
-			MaxBackendsPerSession: 5, Fallback: "default", DockerNetwork: true, DockerImage: "nikolaik/python-nodejs:python3.11-nodejs20",
+			Backend: firstKind(), Cwd: ".", Timeout: 180 * time.Second, IdleTTL: 30 * time.Minute, Keep: 24 * time.Hour,
+			MaxBackendsPerSession: 5, Fallback: "default", Own: terminalDefaults(),
 		},
 		Approvals: Approvals{Mode: "manual", Level: 2, Timeout: 300 * time.Second, Remember: 720 * time.Hour},
 		Security:  Security{AuditLog: true, RedactSecrets: true},
@@ -146,8 +157,9 @@ func Defaults() *Config {
 		Skills:        defaultSkills(),
 		ToolOutput:    ToolOutput{MaxBytes: 50_000, MaxLines: 2000, MaxLineLength: 2000},
 		Compression: Compression{
-			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectFirstN: 3, ProtectLastN: 20,
+			Enabled: true, TargetRatio: 0.2, ProtectFirstN: 3, ProtectLastN: 20,
 		},
+		Auxiliary:        Auxiliary{Compression: AuxiliaryModel{Timeout: time.Minute}},
 		Logging:          Logging{Level: "info"},
 		Web:              Web{ExtractCharLimit: 15_000, Timeout: 30 * time.Second, MaxDownload: 10 << 20, CacheTTL: 5 * time.Minute},
 		FileReadMaxChars: 100_000,

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -37,24 +38,52 @@ type decoder struct {
 	env      environment
 	root     reflect.Value // of Config
 	places   map[string]place
+	unused   map[string]place // keys of the Python hermes, which do nothing here
 	problems []Problem
 	visits   int
+	at       string          // dotted path of what is being decoded
+	from     string          // put before what problems quote: the name of a variable
+	set      map[string]bool // paths that got a value
+	doubts   []doubt
+	inList   bool
+	garbled  bool // bytes that are no UTF-8 were replaced
+}
+
+// doubt is something at a path that could not be read.
+type doubt struct {
+	path string
+	why  Problem
 }
 
 type pair struct{ key, value *yaml.Node }
 
-func (d *decoder) problem(n *yaml.Node, text, why, fix string) {
-	if len(d.problems) == maxProblems {
-		why, text, fix = "more problems follow", "", "repair these first"
-	}
-	if len(d.problems) > maxProblems {
-		return
-	}
-	p := Problem{File: d.file, Text: clip(text), Why: why, Fix: fix}
+// problem notes that what stands at d.at cannot be read.
+func (d *decoder) problem(n *yaml.Node, text, why, fix string) { d.problemAt(d.at, n, text, why, fix) }
+
+func (d *decoder) problemAt(path string, n *yaml.Node, text, why, fix string) {
+	d.doubts = append(d.doubts, doubt{path, d.report(n, text, why, fix)})
+}
+
+// report notes a problem that puts nothing in doubt.
+func (d *decoder) report(n *yaml.Node, text, why, fix string) Problem {
+	p := Problem{File: d.file, Text: d.from + clip(text), Why: why, Fix: fix}
 	if n != nil {
 		p.Line, p.Column = n.Line, n.Column
 	}
-	d.problems = append(d.problems, p)
+	switch {
+	case len(d.problems) < maxProblems:
+		d.problems = append(d.problems, p)
+	case len(d.problems) == maxProblems:
+		d.problems = append(d.problems, Problem{File: d.file, Why: "more problems follow", Fix: "repair these first"})
+	}
+	return p
+}
+
+// under moves to a path; what it returns moves back.
+func (d *decoder) under(path string) func() {
+	before := d.at
+	d.at = path
+	return func() { d.at = before }
 }
 
 func clip(text string) string {
@@ -66,14 +95,19 @@ func clip(text string) string {
 	return string(runes[:most]) + "…"
 }
 
+// count reports whether more may be looked at.
+func (d *decoder) count(n *yaml.Node) bool {
+	d.visits++
+	if d.visits == maxVisits+1 {
+		d.problemAt("", n, "", "too many values", "aliases (*name) multiply here: write less of them")
+	}
+	return d.visits <= maxVisits
+}
+
 // follow resolves aliases and counts. It returns nil once too much was seen.
 func (d *decoder) follow(n *yaml.Node) *yaml.Node {
 	for range maxMerges {
-		d.visits++
-		if d.visits > maxVisits {
-			if d.visits == maxVisits+1 {
-				d.problem(n, "", "too many values", "aliases (*name) multiply here: write less of them")
-			}
+		if !d.count(n) {
 			return nil
 		}
 		if n.Kind != yaml.AliasNode {
@@ -81,11 +115,13 @@ func (d *decoder) follow(n *yaml.Node) *yaml.Node {
 		}
 		n = n.Alias
 	}
+	d.problem(n, "", "aliases (*name) lead to each other too often", "write the value itself")
 	return nil
 }
 
 // section decodes a mapping into a struct. prefix is the dotted path with its last dot.
 func (d *decoder) section(v reflect.Value, n *yaml.Node, prefix string) {
+	defer d.under(strings.TrimSuffix(prefix, "."))()
 	pairs := d.pairs(n, 0)
 	given := make(map[string]bool, len(pairs))
 	for _, p := range pairs {
@@ -99,7 +135,8 @@ func (d *decoder) section(v reflect.Value, n *yaml.Node, prefix string) {
 		case f.name != p.key.Value && given[f.name]:
 			// The proper spelling is there too, and wins.
 		default:
-			d.value(v.Field(f.index), f, p.value, prefix+f.name)
+			d.value(f.in(v), f, p.value, prefix+f.name)
+			f.share(v)
 		}
 	}
 }
@@ -110,7 +147,7 @@ func (d *decoder) pairs(n *yaml.Node, depth int) []pair {
 	at := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		if d.visits++; d.visits > maxVisits {
+		if !d.count(key) {
 			break
 		}
 		switch {
@@ -120,7 +157,7 @@ func (d *decoder) pairs(n *yaml.Node, depth int) []pair {
 			d.problem(key, "", "a key must be plain text", "")
 		default:
 			if before, twice := at[key.Value]; twice {
-				d.problem(key, key.Value, "written twice:", fmt.Sprintf("keep one; the other is in line %d", own[before].key.Line))
+				d.problemAt(canonical(d.at, key.Value), key, key.Value, "written twice:", fmt.Sprintf("keep one; the other is in line %d", own[before].key.Line))
 				own[before] = pair{key, value}
 				continue
 			}
@@ -140,7 +177,10 @@ func (d *decoder) pairs(n *yaml.Node, depth int) []pair {
 func (d *decoder) mergedPairs(n *yaml.Node, depth int) []pair {
 	n = d.follow(n)
 	switch {
-	case n == nil || depth > maxMerges:
+	case n == nil:
+		return nil
+	case depth > maxMerges:
+		d.problem(n, "", "<< is nested too deeply", "write the keys themselves")
 		return nil
 	case n.Kind == yaml.MappingNode:
 		return d.pairs(n, depth)
@@ -164,9 +204,15 @@ func (d *decoder) unknown(t reflect.Type, p pair, prefix string) {
 		return
 	}
 	if belongsToPython(t.Name(), name) {
+		if d.unused != nil && !strings.HasPrefix(name, "_") { // _config_version and its like are no settings
+			d.unused[prefix+name] = place{d.file, p.key.Line, p.key.Column}
+		}
 		return
 	}
-	d.problem(p.key, name, "unknown key", d.hint(t, name, prefix))
+	why := d.report(p.key, name, "unknown key", d.hint(t, name, prefix))
+	for _, path := range meant(t, name, prefix) {
+		d.doubts = append(d.doubts, doubt{path, why})
+	}
 }
 
 func (d *decoder) hint(t reflect.Type, name, prefix string) string {
@@ -188,18 +234,28 @@ func (d *decoder) hint(t reflect.Type, name, prefix string) string {
 	return "`hermes config show --all` lists every key"
 }
 
+// canonical is the dotted path of a key, in the spelling of the schema.
+func canonical(section, key string) string {
+	path := strings.TrimPrefix(section+"."+key, ".")
+	if parts, _, ok := resolve(configType, path); ok {
+		return strings.Join(parts, ".")
+	}
+	return path
+}
+
 // find walks from the root to the struct field at path; map names cannot be in it.
 func (d *decoder) find(path []string) reflect.Value {
 	v := d.root
 	for _, name := range path {
 		f, _ := fieldOf(v.Type(), name)
-		v = v.Field(f.index)
+		v = f.in(v)
 	}
 	return v
 }
 
 // value decodes n into v and reports whether v has a usable value now.
 func (d *decoder) value(v reflect.Value, f field, n *yaml.Node, path string) bool {
+	defer d.under(path)()
 	n = d.follow(n)
 	if n == nil {
 		return false
@@ -225,7 +281,8 @@ func (d *decoder) structOrShort(v reflect.Value, n *yaml.Node, path string) bool
 		return true
 	}
 	if f, ok := shortField(v.Type()); ok && n.Kind == yaml.ScalarNode {
-		return d.value(v.Field(f.index), f, n, path+"."+f.name)
+		defer f.share(v)
+		return d.value(f.in(v), f, n, path+"."+f.name)
 	}
 	d.problem(n, n.Value, "expected keys below "+path+", found "+kindName(n), "")
 	return false
@@ -252,7 +309,8 @@ func (d *decoder) mapping(v reflect.Value, f field, n *yaml.Node, path string) b
 		if old := v.MapIndex(name); old.IsValid() {
 			item.Set(old)
 		}
-		if d.value(item, f.leaf(elem), p.value, path+"."+p.key.Value) {
+		// A back end that cannot be read is there all the same: what asks for it must not get another one.
+		if d.value(item, f.leaf(elem), p.value, path+"."+p.key.Value) || elem == reflect.TypeFor[Backend]() {
 			v.SetMapIndex(name, item)
 		}
 	}
@@ -292,6 +350,8 @@ func (d *decoder) list(v reflect.Value, f field, n *yaml.Node, path string) bool
 		d.problem(n, n.Value, "expected a list for "+path+", found "+kindName(n), "write - item lines, or [a, b]")
 		return false
 	}
+	d.inList = true
+	defer func() { d.inList = false }()
 	out := reflect.MakeSlice(v.Type(), 0, len(items))
 	for _, item := range items {
 		one := reflect.New(f.typ.Elem()).Elem()
@@ -313,9 +373,13 @@ func (d *decoder) scalar(v reflect.Value, f field, n *yaml.Node, path string) bo
 	if isNull(n) {
 		fallback, ok := f.tag.Lookup("null")
 		if !ok {
-			return false // nothing was said
+			return d.empty(v, f, n)
 		}
 		text = fallback
+	}
+	if d.garbled && f.restricts() && strings.ContainsRune(text, utf8.RuneError) {
+		d.problem(n, shown(f, n), "not UTF-8 text:", "save the file as UTF-8")
+		return false
 	}
 	if bad := d.mistyped(v, f, n, replaced); bad != nil {
 		d.problem(n, shown(f, n), bad.why, bad.fix)
@@ -331,6 +395,14 @@ func (d *decoder) scalar(v reflect.Value, f field, n *yaml.Node, path string) bo
 	}
 	d.mark(path, n)
 	return true
+}
+
+// empty is a key without a value: nothing was said. Where that could mean anything, it is a problem.
+func (d *decoder) empty(v reflect.Value, f field, n *yaml.Node) bool {
+	if f.restricts() && (d.inList || v.Kind() != reflect.String || f.tag.Get("oneof") != "") {
+		d.problem(n, "", "there is no value for "+d.at, "write one, or remove the key")
+	}
+	return false
 }
 
 // mistyped catches numbers in quotes, and a bare true where text is meant.
@@ -363,6 +435,7 @@ func shown(f field, n *yaml.Node) string {
 
 func (d *decoder) mark(path string, n *yaml.Node) {
 	d.places[path] = place{d.file, n.Line, n.Column}
+	d.set[path] = true
 }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }

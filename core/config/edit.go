@@ -53,7 +53,7 @@ func lengthen(path []string, f field) ([]string, field) {
 
 func validate(key, value string) error {
 	c := Defaults()
-	c.places = map[string]place{}
+	c.places, c.unused = map[string]place{}, map[string]place{}
 	for _, p := range c.layer("", func(d *decoder) { d.assign(key, value, key) }) {
 		return errors.New(strings.TrimPrefix(p.String(), ": "))
 	}

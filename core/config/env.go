@@ -86,10 +86,13 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// readDotenv parses .env. One bad line costs that line only.
-func readDotenv(path string) (map[string]string, []Problem) {
+// readDotenv parses .env. One bad line costs that line only, and puts its setting in doubt.
+func (c *Config) readDotenv(path string) (map[string]string, []Problem) {
 	data, problems := readFile(path, ".env")
 	if data == nil {
+		for _, p := range problems {
+			c.doubt("", p)
+		}
 		return map[string]string{}, problems
 	}
 	if values, err := parseDotenv(data); err == nil {
@@ -99,10 +102,16 @@ func readDotenv(path string) (map[string]string, []Problem) {
 	for n, line := range strings.Split(string(data), "\n") {
 		one, err := parseDotenv([]byte(line + "\n"))
 		if err != nil {
-			name, _, _ := strings.Cut(strings.TrimSpace(line), "=")
-			problems = append(problems, Problem{
+			name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
+			p := Problem{
 				File: ".env", Line: n + 1, Column: 1, Text: clip(name), Why: "not a NAME=value line:",
 				Fix: "quote a value that holds spaces, # or quotes",
+			}
+			problems = append(problems, p)
+			eachVariable(func(variable, key string) {
+				if variable == strings.TrimSpace(name) {
+					c.doubt(key, p)
+				}
 			})
 			continue
 		}
@@ -135,26 +144,29 @@ var special = map[string]string{
 	"HERMES_ALLOW_TUN_FAKEIP":   "security.allow_tun_fakeip",
 }
 
-// overlay takes settings from variables: the special ones, HERMES_<SECTION>_<KEY>, and TERMINAL_<KEY>.
+// overlay takes settings from variables.
 func (d *decoder) overlay(get func(string) string) {
+	eachVariable(func(name, key string) {
+		if value := get(name); value != "" {
+			d.assign(key, value, name)
+		}
+	})
+}
+
+// eachVariable names the variables that stand for settings: HERMES_<SECTION>_<KEY>, TERMINAL_<KEY>, and the special ones.
+func eachVariable(do func(name, key string)) {
 	for _, k := range Schema() {
 		if strings.Contains(k.Name, "<") || k.Type == "mapping" || k.Secret {
 			continue
 		}
 		upper := strings.ToUpper(strings.ReplaceAll(k.Name, ".", "_"))
-		d.variable("HERMES_"+upper, k.Name, get)
+		do("HERMES_"+upper, k.Name)
 		if strings.HasPrefix(k.Name, "terminal.") {
-			d.variable(upper, k.Name, get)
+			do(upper, k.Name)
 		}
 	}
 	for _, name := range sortedKeys(special) {
-		d.variable(name, special[name], get)
-	}
-}
-
-func (d *decoder) variable(name, key string, get func(string) string) {
-	if value := get(name); value != "" {
-		d.assign(key, value, name)
+		do(name, special[name])
 	}
 }
 
@@ -162,15 +174,12 @@ func (d *decoder) variable(name, key string, get func(string) string) {
 func (d *decoder) assign(key, text, name string) {
 	path, f, ok := resolve(configType, key)
 	if !ok {
-		d.problem(nil, name, "unknown key", suggest(key))
+		d.report(nil, name, "unknown key", suggest(key))
 		return
 	}
-	before := len(d.problems)
-	n := wrap(path, valueNode(f, text))
-	d.section(d.root, n, "")
-	for i := before; i < len(d.problems); i++ {
-		d.problems[i].Text = name + "=" + d.problems[i].Text
-	}
+	d.from = name + "="
+	d.section(d.root, wrap(path, valueNode(f, text)), "")
+	d.from = ""
 }
 
 // wrap puts n below a path of keys.

@@ -18,6 +18,9 @@ func readFile(path, name string) ([]byte, []Problem) {
 		return nil, []Problem{{File: name, Why: why, Fix: fix}}
 	}
 	info, err := os.Stat(path)
+	if _, link := os.Readlink(path); errors.Is(err, fs.ErrNotExist) && link == nil {
+		return fail("is a link to nothing", "make what it leads to, or remove "+path)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil

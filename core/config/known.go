@@ -29,10 +29,10 @@ func pythonKeys(section string) string {
 	case "Config":
 		return pythonSections
 	case "Model":
-		return `api_mode auth_mode entra streaming ollama_num_ctx reasoning_echo openai_runtime region api key_cmd
+		return `auth_mode entra streaming ollama_num_ctx reasoning_echo openai_runtime region api key_cmd
 			max_output_tokens extra_body supports_vision service_tier temperature`
 	case "Provider":
-		return `name api_mode transport models_url extra_body key_cmd enabled discover_models rate_limit_delay session_affinity_header
+		return `name transport models_url extra_body key_cmd enabled discover_models rate_limit_delay session_affinity_header
 			stale_timeout_seconds context_length max_tokens reasoning_echo auth_type ssl_verify client_cert client_key streaming
 			supports_vision`
 	case "ModelLimit":
@@ -41,7 +41,11 @@ func pythonKeys(section string) string {
 	case "Agent":
 		return pythonAgent
 	case "Terminal":
-		return pythonTerminal
+		keys := pythonTerminal
+		for _, k := range Kinds() {
+			keys += " " + k.Python
+		}
+		return keys
 	case "Approvals":
 		return `cron_mode single_query_mode unattended_mode mcp_reload_confirm destructive_slash_confirm gateway_timeout
 			smart_model denial_breaker`
@@ -49,6 +53,11 @@ func pythonKeys(section string) string {
 		return pythonDisplay
 	case "Compression":
 		return pythonCompression
+	case "Auxiliary":
+		return `vision web_extract skills_hub approval mcp title_generation triage_specifier kanban_decomposer profile_describer
+			curator monitor background_review flush_memories session_search`
+	case "AuxiliaryModel":
+		return `base_url api_key extra_body max_tokens fallback_providers language reasoning_effort`
 	case "Web":
 		return `extract_backend keyless_fallback keyless_rescue use_gateway search_limit`
 	case "Security":
@@ -70,7 +79,7 @@ const (
 	pythonSections = `
 		fallback_providers fallback_model credential_pool_strategies custom_providers database runtime attachments plugins
 		max_concurrent_sessions max_live_sessions session session_reset context_file_read_timeout tool_loop_guardrails
-		prompt_caching openrouter bedrock auxiliary delegation mcp mcp_servers mcp_discovery_timeout
+		openrouter bedrock delegation mcp mcp_servers mcp_discovery_timeout
 		mcp_single_query_discovery_timeout tools tool_search sessions curator cron gateway streaming network timezone
 		browser dashboard privacy tts stt voice human_delay context prefill_messages_file goals loops extensions honcho slack
 		discord whatsapp telegram mattermost matrix signal email sms homeassistant dingtalk feishu wecom weixin bluebubbles qqbot
@@ -94,11 +103,8 @@ const (
 
 	pythonTerminal = `
 		modal_mode degraded_mode temp_dir font_family daemon_term_grace_seconds oneshot_completion_wait_seconds home_mode
-		shell_init_files auto_source_bashrc docker_forward_env docker_env singularity_image modal_image daytona_image
-		vercel_runtime container_cpu container_memory container_disk container_persistent docker_volumes
-		docker_mount_cwd_to_workspace docker_network docker_extra_args docker_shm_size docker_run_as_host_user
-		docker_snap_compat docker_shared_container_key docker_persist_across_processes docker_orphan_reaper persistent_shell
-		lifetime_seconds ssh ssh_host ssh_user ssh_port ssh_key sudo_password local_persistent scratch_dir`
+		shell_init_files auto_source_bashrc singularity_image modal_image daytona_image vercel_runtime
+		persistent_shell lifetime_seconds ssh sudo_password local_persistent scratch_dir`
 
 	pythonDisplay = `
 		interface compact personality resume_display resume_exchanges resume_max_user_chars resume_max_assistant_chars

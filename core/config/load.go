@@ -1,9 +1,12 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"reflect"
 	"slices"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Options say where the settings come from.
@@ -21,15 +24,16 @@ var errDotenv = errors.New("not NAME=value lines")
 func Load(o Options) (*Config, []Problem) {
 	c := Defaults()
 	c.env = newEnvironment(o.Env)
-	c.places = map[string]place{}
+	c.places, c.unused = map[string]place{}, map[string]place{}
 	var problems []Problem
 	paths, err := o.Paths()
 	if err != nil {
 		problems = append(problems, Problem{File: "flags", Why: err.Error()})
+		c.doubt("", problems[0]) // whose settings these are nobody knows
 		paths, _ = NewPaths(c.env.home(), "")
 	}
 	c.paths = paths
-	file, found := readDotenv(paths.EnvFile)
+	file, found := c.readDotenv(paths.EnvFile)
 	c.env.file = file
 	problems = append(problems, found...)
 
@@ -45,7 +49,9 @@ func Load(o Options) (*Config, []Problem) {
 			d.assign(key, o.Flags[key], key)
 		}
 	})...)
-	return c, append(problems, c.check()...)
+	problems = append(problems, c.check()...)
+	c.restrict(problems)
+	return c, problems
 }
 
 // Paths returns the places that these options lead to.
@@ -62,24 +68,57 @@ func (o Options) Paths() (Paths, error) {
 }
 
 func (c *Config) loadFile() []Problem {
-	data, problems := readFile(c.paths.ConfigFile, "config.yaml")
+	const name = "config.yaml"
+	data, problems := readFile(c.paths.ConfigFile, name)
+	if data != nil && len(bytes.Trim(data, " \t\r\n\x00")) == 0 {
+		problems = append(problems, Problem{File: name, Why: "is empty", Fix: "write the settings again, or remove the file if there are to be none"})
+		data = nil
+	}
 	if data == nil {
 		c.broken = len(problems) > 0
+		for _, p := range problems {
+			c.doubt("", p)
+		}
 		return problems
 	}
-	p := parse("config.yaml", data)
+	p := parse(name, data)
 	c.broken = p.broken
+	garbled := len(problems) > 0
 	problems = append(problems, p.problems...)
-	for _, root := range p.roots {
-		problems = append(problems, c.layer("config.yaml", func(d *decoder) { d.section(d.root, root, "") })...)
+	if len(p.roots) > 0 {
+		problems = append(problems, c.layer(name, func(d *decoder) {
+			d.garbled = garbled
+			d.section(d.root, joined(p.roots), "")
+		})...)
+	}
+	for _, lost := range p.lost {
+		c.doubt(lost.path, lost.why)
 	}
 	return problems
 }
 
-// layer lets take put values into c under the name of their source.
+// joined is one mapping of several: a key may be written twice in blocks that were read apart.
+func joined(roots []*yaml.Node) *yaml.Node {
+	if len(roots) == 1 {
+		return roots[0]
+	}
+	all := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: 1, Column: 1}
+	for _, root := range roots {
+		all.Content = append(all.Content, root.Content...)
+	}
+	return all
+}
+
+// layer lets take put values into c under the name of their source. What it sets is no longer in doubt because of an earlier one.
 func (c *Config) layer(file string, take func(*decoder)) []Problem {
-	d := &decoder{file: file, env: c.env, root: reflect.ValueOf(c).Elem(), places: c.places}
+	d := &decoder{file: file, env: c.env, root: reflect.ValueOf(c).Elem(), places: c.places, unused: c.unused, set: map[string]bool{}}
 	take(d)
+	for path := range d.set {
+		delete(c.doubts, path)
+	}
+	for _, one := range d.doubts {
+		c.doubt(one.path, one.why)
+	}
 	return d.problems
 }
 
@@ -87,12 +126,12 @@ func (c *Config) layer(file string, take func(*decoder)) []Problem {
 // a misspelt back end must not become this machine.
 func (c *Config) check() []Problem {
 	name := c.Terminal.Backend
-	if _, named := c.Terminal.Backends[name]; named || name == "" || slices.Contains(kinds, name) {
+	if _, named := c.Terminal.Backends[name]; named || name == "" || slices.Contains(kindNames(), name) {
 		return c.checkPlaces()
 	}
 	where := c.places["terminal.backend"]
 	p := Problem{File: where.file, Line: where.line, Column: where.column, Text: name, Why: "no such back end:"}
-	p.Fix = choiceHint(name, slices.Concat(kinds, sortedKeys(c.Terminal.Backends)))
+	p.Fix = choiceHint(name, slices.Concat(kindNames(), sortedKeys(c.Terminal.Backends)))
 	return append([]Problem{p}, c.checkPlaces()...)
 }
 
@@ -103,9 +142,9 @@ func (c *Config) Paths() Paths { return c.paths }
 // nowhere else: not into logs, not into the environment of a child.
 func (c *Config) Secret(name string) (string, bool) { return c.env.lookup(name) }
 
-// Secrets returns every value that must not be shown: all of .env but plain settings, and keys written in config.yaml.
+// Secrets returns every value that must not be shown: all of .env but plain settings, of each profile, and keys written in config.yaml.
 func (c *Config) Secrets() []string {
-	var out []string
+	out := c.neighbourSecrets()
 	for _, name := range sortedKeys(c.env.file) {
 		if v := c.env.file[name]; !plainSetting(name, v) {
 			out = append(out, v)

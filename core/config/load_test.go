@@ -50,6 +50,7 @@ func TestDefaultsWithoutAnyFile(t *testing.T) {
 }
 
 func TestProblemsSayWhereWhatWhyAndFix(t *testing.T) {
+	const all = "no command runs, no script runs, no skill is used, no tool of the agent runs, the file tools write nothing, the web tools read nothing, 23 settings have their strictest value"
 	for _, tc := range []struct{ name, yaml, want string }{
 		{"misspelt key", "# hello\nmodek: gpt-5\n", `config.yaml:2:1: unknown key "modek": did you mean "model"?`},
 		{"misspelt below", "agent:\n  max_turn: 3\n", `config.yaml:2:3: unknown key "max_turn": did you mean "max_turns"?`},
@@ -58,11 +59,11 @@ func TestProblemsSayWhereWhatWhyAndFix(t *testing.T) {
 		{"text for number", "agent: {max_turns: many}\n", `config.yaml:1:20: expected a whole number, found "many": write it in digits, for example 10`},
 		{"quoted number", "agent:\n  api_max_retries: \"3\"\n", `config.yaml:2:20: expected a whole number, found the text "3": write it without quotes`},
 		{"too large", "agent:\n  api_max_retries: 99\n", `config.yaml:2:20: out of range: "99": write a number from 0 to 20`},
-		{"choice", "approvals:\n  mode: manuel\n", `config.yaml:2:9: not one of the choices: "manuel": did you mean "manual"?`},
+		{"choice", "approvals:\n  mode: manuel\n", `config.yaml:2:9: not one of the choices: "manuel": did you mean "manual"?; until it is mended approvals.mode is manual`},
 		{"choices", "display:\n  busy_input_mode: x\n", `config.yaml:2:20: not one of the choices: "x": write one of interrupt, queue, steer`},
 		{"mapping for text", "display:\n  theme: {a: b}\n", `config.yaml:2:10: expected one value (text) for display.theme, found a mapping`},
 		{"list for mapping", "agent: [1]\n", `config.yaml:1:8: expected keys below agent, found a list`},
-		{"mapping for list", "toolsets: {a: 1}\n", `config.yaml:1:11: expected a list for toolsets, found a mapping: write - item lines, or [a, b]`},
+		{"mapping for list", "toolsets: {a: 1}\n", `config.yaml:1:11: expected a list for toolsets, found a mapping: write - item lines, or [a, b]; until it is mended no tool of the agent runs`},
 		{"bool for text", "display:\n  theme: true\n", `config.yaml:2:10: expected text, found "true": write it in quotes: "true"`},
 		{"bad duration", "terminal:\n  timeout: soon\n", `config.yaml:2:12: expected a length of time, found "soon": write seconds (90) or a number with a unit (90s, 30m, 2h)`},
 		{"zero duration", "terminal:\n  timeout: 0\n", `config.yaml:2:12: too small: "0": the least is 1 seconds`},
@@ -70,15 +71,16 @@ func TestProblemsSayWhereWhatWhyAndFix(t *testing.T) {
 		{"twice", "model: a\nmodel: b\n", `config.yaml:2:1: written twice: "model": keep one; the other is in line 1`},
 		{"tab", "agent:\n\tmax_turns: 3\n", `config.yaml:2:1: a tab indents this line "max_turns: 3": use spaces`},
 		{"colon", "model: a: b\n", `config.yaml:1: cannot be understood "model: a: b": put a text that holds a colon in quotes, and check the indentation`},
-		{"unclosed", "toolsets: [a, b\n", `config.yaml:1: cannot be understood "toolsets: [a, b": a quote or a bracket is not closed`},
-		{"scalar file", "hello\n", `config.yaml:1:1: expected lines like key: value, found the value "hello"`},
-		{"list file", "- a\n", `config.yaml:1:1: expected lines like key: value, found a list`},
+		{"unclosed", "toolsets: [a, b\n", `config.yaml:1: cannot be understood "toolsets: [a, b": a quote or a bracket is not closed; until it is mended no tool of the agent runs`},
+		{"scalar file", "hello\n", `config.yaml:1:1: expected lines like key: value, found the value "hello"; until it is mended ` + all},
+		{"list file", "- a\n", `config.yaml:1:1: expected lines like key: value, found a list; until it is mended ` + all},
 		{"not utf-8", "model: caf\xe9\n", "config.yaml:1:11: not UTF-8 text: \"\\xe9\": save the file as UTF-8"},
-		{"utf-16", "\xff\xfem\x00", `config.yaml:1:1: is UTF-16 text: save it as UTF-8`},
-		{"second document", "model: a\n---\nmodel: b\n", `config.yaml:2:1: more follows after a line ---: keep one document; the first one counts`},
+		{"utf-16", "\xff\xfem\x00", `config.yaml:1:1: is UTF-16 text: save it as UTF-8; until it is mended ` + all},
+		{"second document", "model: a\n---\nmodel: b\n", `config.yaml:2:1: more follows after a line ---: keep one document; the first one counts; until it is mended ` + all},
 		{"back end", "terminal:\n  backend: dokcer\n", `config.yaml:2:12: no such back end: "dokcer": did you mean "docker"?`},
-		{"back end name", "terminal:\n  backends:\n    Big Box: {image: x}\n", `config.yaml:3:5: not a name for a back end: "Big Box": use up to 32 of a-z, 0-9, dash and underscore`},
-		{"complex key", "? [a]\n: b\n", `config.yaml:1:3: a key must be plain text`},
+		{"back end name", "terminal:\n  backends:\n    Big Box: {image: x}\n", `config.yaml:3:5: not a name for a back end: "Big Box": use up to 32 of a-z, 0-9, dash and underscore; until it is mended no command runs`},
+		{"empty", " \n\n", `config.yaml: is empty: write the settings again, or remove the file if there are to be none; until it is mended ` + all},
+		{"complex key", "? [a]\n: b\n", `config.yaml:1:3: a key must be plain text; until it is mended ` + all},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c, problems := Load(home(t, map[string]string{"config.yaml": tc.yaml}))
@@ -94,7 +96,7 @@ func TestProblemsSayWhereWhatWhyAndFix(t *testing.T) {
 
 func TestFilesThatAreFine(t *testing.T) {
 	for name, text := range map[string]string{
-		"empty": "", "comment": "# nothing\n", "bom": "\ufeffmodel: a\n", "crlf": "model: a\r\nagent:\r\n  max_turns: 3\r\n",
+		"comment": "# nothing\n", "bom": "\ufeffmodel: a\n", "crlf": "model: a\r\nagent:\r\n  max_turns: 3\r\n",
 		"null": "~\n", "null section": "agent:\n", "python bookkeeping": "_config_version: 50\n",
 		"merge": "a: &x\nagent:\n  max_turns: 3\n",
 	} {
@@ -179,7 +181,7 @@ func TestVariablesAndFlagsAreCheckedToo(t *testing.T) {
 	o := home(t, nil, "HERMES_APPROVALS_MODE=never")
 	o.Flags = map[string]string{"modle.default": "x"}
 	_, problems := Load(o)
-	want := "environment: not one of the choices: \"HERMES_APPROVALS_MODE=never\": write one of manual, smart, off\n"
+	want := "environment: not one of the choices: \"HERMES_APPROVALS_MODE=never\": write one of manual, smart, off; until it is mended approvals.mode is manual\n"
 	if got := texts(problems); !strings.HasPrefix(got, want) || !strings.Contains(got, "flags: unknown key") {
 		t.Errorf("got %s", got)
 	}

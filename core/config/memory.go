@@ -2,9 +2,9 @@ package config
 
 // Memory is what the agent keeps from one session to the next. The keys are those of the Python program.
 type Memory struct {
-	Enabled       bool   `key:"memory_enabled" also:"enabled" short:"yes" doc:"give the agent its notes (memories/MEMORY.md) and the memory tool"`
-	UserProfile   bool   `key:"user_profile_enabled" doc:"give the agent what it knows of you (memories/USER.md)"`
-	WriteApproval bool   `key:"write_approval" live:"yes" doc:"ask before anything is remembered, with the exact change"`
+	Enabled       bool   `key:"memory_enabled" also:"enabled" short:"yes" strict:"false" doc:"give the agent its notes (memories/MEMORY.md) and the memory tool"`
+	UserProfile   bool   `key:"user_profile_enabled" strict:"false" doc:"give the agent what it knows of you (memories/USER.md)"`
+	WriteApproval bool   `key:"write_approval" strict:"true" live:"yes" doc:"ask before anything is remembered, with the exact change"`
 	CharLimit     int    `key:"memory_char_limit" min:"100" max:"100000" live:"yes" doc:"most characters of MEMORY.md; all of them are sent with every message"`
 	UserCharLimit int    `key:"user_char_limit" min:"100" max:"100000" live:"yes" doc:"most characters of USER.md"`
 	NudgeInterval int    `key:"nudge_interval" min:"0" later:"yes" doc:"turns after which the agent is asked whether something is worth remembering"`

@@ -17,7 +17,8 @@ import (
 type parsed struct {
 	roots    []*yaml.Node
 	problems []Problem
-	broken   bool // some of it could not be parsed
+	broken   bool    // some of it could not be parsed
+	lost     []doubt // what could not be read: top-level keys, or "" for anything
 }
 
 // parse never fails and never panics, whatever data is.
@@ -30,7 +31,9 @@ func parse(name string, data []byte) parsed {
 	for _, b := range blocks(data) {
 		root, _, err := parseWhole(name, b.text)
 		if err != nil {
-			out.problems = append(out.problems, syntaxProblem(name, b, err))
+			p := syntaxProblem(name, b, err)
+			out.problems = append(out.problems, p)
+			out.lost = append(out.lost, lostBlock(b, p)...)
 			continue
 		}
 		if root != nil {
@@ -38,11 +41,34 @@ func parse(name string, data []byte) parsed {
 			one := rooted(name, root, nil)
 			out.roots = append(out.roots, one.roots...)
 			out.problems = append(out.problems, one.problems...)
+			out.lost = append(out.lost, one.lost...)
 		}
 	}
 	if len(out.problems) == 0 {
 		// Each block is fine alone: the error is between them.
-		out.problems = []Problem{syntaxProblem(name, block{line: 1, text: data}, err)}
+		p := syntaxProblem(name, block{line: 1, text: data}, err)
+		out.problems, out.lost = []Problem{p}, []doubt{{"", p}}
+	}
+	return out
+}
+
+var blockKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^["']?([A-Za-z][\w.-]*)["']?[ \t]*:`) })
+
+// lostBlock says which settings a block that cannot be parsed may have held: those of its key, or of any key if it shows none.
+func lostBlock(b block, why Problem) []doubt {
+	m := blockKey().FindSubmatch(b.text)
+	if m == nil {
+		return []doubt{{"", why}}
+	}
+	key := string(m[1])
+	if f, ok := fieldOf(configType, key); ok {
+		return []doubt{{f.name, why}}
+	}
+	var out []doubt
+	if !belongsToPython(configType.Name(), key) {
+		for _, path := range meant(configType, key, "") {
+			out = append(out, doubt{path, why})
+		}
 	}
 	return out
 }
@@ -50,15 +76,24 @@ func parse(name string, data []byte) parsed {
 func rooted(name string, root *yaml.Node, problems []Problem) parsed {
 	switch {
 	case root == nil || isNull(root):
-		return parsed{problems: problems}
+		return parsed{problems: problems, lost: whole(problems)}
 	case root.Kind != yaml.MappingNode:
-		return parsed{broken: true, problems: append(problems, Problem{
+		problems = append(problems, Problem{
 			File: name, Line: root.Line, Column: root.Column, Text: clip(root.Value),
 			Why: "expected lines like key: value, found " + kindName(root),
-		})}
+		})
+		return parsed{broken: true, problems: problems, lost: whole(problems)}
 	default:
-		return parsed{roots: []*yaml.Node{root}, problems: problems}
+		return parsed{roots: []*yaml.Node{root}, problems: problems, lost: whole(problems)}
 	}
+}
+
+// whole says that the problems may hide any setting.
+func whole(problems []Problem) (out []doubt) {
+	for _, p := range problems {
+		out = append(out, doubt{"", p})
+	}
+	return out
 }
 
 // parseWhole returns the first document of data, nil when there is none.

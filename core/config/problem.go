@@ -13,6 +13,7 @@ type Problem struct {
 	Text   string `json:"text,omitempty"`   // what was found; never a secret
 	Why    string `json:"why"`              // "unknown key", "expected a whole number", ...
 	Fix    string `json:"fix,omitempty"`    // "did you mean \"model\"?"
+	Until  string `json:"until,omitempty"`  // what holds until it is mended: "no command runs"
 }
 
 // String is the problem as one line: config.yaml:12:3: unknown key "modek": did you mean "model"?
@@ -31,6 +32,9 @@ func (p Problem) String() string {
 	}
 	if p.Fix != "" {
 		b.WriteString(": " + p.Fix)
+	}
+	if p.Until != "" {
+		b.WriteString("; until it is mended " + p.Until)
 	}
 	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"sort"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -14,6 +15,11 @@ type field struct {
 	index int
 	typ   reflect.Type
 	tag   reflect.StructTag
+
+	kind  string  // the kind of back end whose key it is; "": everybody's
+	own   int     // index of the field of type Own, when kind is set
+	part  any     // the kind's struct with its defaults
+	twins []field // the same key of other kinds
 }
 
 func (f field) has(option string) bool { return f.tag.Get(option) == "yes" }
@@ -26,11 +32,27 @@ func (f field) leaf(t reflect.Type) field {
 	return f
 }
 
-// fields returns the keys of a struct type in declaration order.
+// listed is what fields found, by type; a kind that comes or goes empties it.
+var listed sync.Map
+
+// fields returns the keys of a struct type in declaration order. The list is not to be changed.
 func fields(t reflect.Type) []field {
+	if list, ok := listed.Load(t); ok {
+		return list.([]field)
+	}
+	list := readFields(t)
+	listed.Store(t, list)
+	return list
+}
+
+func readFields(t reflect.Type) []field {
 	out := make([]field, 0, t.NumField())
 	for i := range t.NumField() {
 		sf := t.Field(i)
+		if sf.Type == ownType {
+			out = append(out, ownFields(i, sf.Tag.Get("own"))...)
+			continue
+		}
 		name := sf.Tag.Get("key")
 		if name == "" {
 			continue
@@ -96,7 +118,7 @@ func Schema() []Key {
 func describe(t reflect.Type, v reflect.Value, prefix string, keys *[]Key) {
 	for _, f := range fields(t) {
 		name := prefix + f.name
-		value := v.Field(f.index)
+		value := f.in(v)
 		switch {
 		case f.typ.Kind() == reflect.Struct:
 			describe(f.typ, value, name+".", keys)
@@ -105,7 +127,7 @@ func describe(t reflect.Type, v reflect.Value, prefix string, keys *[]Key) {
 		default:
 			*keys = append(*keys, Key{
 				Name: name, Type: typeName(f.typ), Choices: choices(f), Default: render(value),
-				Live: f.live(), Secret: f.secret(), Later: f.has("later"), Doc: f.tag.Get("doc"),
+				Live: f.live(), Secret: f.secret(), Later: f.has("later"), Doc: f.doc(),
 			})
 		}
 	}
@@ -133,11 +155,30 @@ func typeName(t reflect.Type) string {
 }
 
 func choices(f field) []string {
-	list := f.tag.Get("oneof")
-	if list == "" {
+	switch list := f.tag.Get("oneof"); list {
+	case "":
 		return nil
+	case "kinds":
+		return append([]string{""}, kindNames()...)
+	default:
+		return strings.Split(list, "|")
 	}
-	return strings.Split(list, "|")
+}
+
+// doc is what the key is for, with the names of the kinds in it.
+func (f field) doc() string {
+	doc := f.tag.Get("doc")
+	if !strings.Contains(doc, "{") {
+		return doc
+	}
+	var signs []string
+	for _, k := range Kinds() {
+		if k.Sign != "" {
+			signs = append(signs, k.Name+" with "+k.Sign)
+		}
+	}
+	names := strings.NewReplacer("{kinds}", strings.Join(kindNames(), ", "), "{signs}", strings.Join(signs, ", "))
+	return names.Replace(doc)
 }
 
 // resolve finds the field that a dotted key names. The path has the canonical spelling of each part; map names are kept

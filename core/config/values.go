@@ -28,7 +28,7 @@ func (c *Config) Values() []Value {
 
 func (c *Config) collect(v reflect.Value, prefix string, out *[]Value) {
 	for _, f := range fields(v.Type()) {
-		key, value := prefix+f.name, v.Field(f.index)
+		key, value := prefix+f.name, f.in(v)
 		switch {
 		case f.typ.Kind() == reflect.Struct:
 			c.collect(value, key+".", out)

@@ -25,7 +25,7 @@ type Change struct {
 
 // Watch reads the settings again whenever config.yaml or .env changes and sends what became of them, until ctx is done;
 // then it closes the channel. Nothing is sent when neither a value nor the problems changed. While config.yaml cannot be
-// parsed the former settings stay: half an edit must not loosen a rule. Watch looks at folders and not at files, because
+// parsed, or a setting that restricts something cannot be read, the former settings stay: half an edit must not loosen a rule. Watch looks at folders and not at files, because
 // editors replace files; the home folder is made when it is not there.
 func Watch(ctx context.Context, o Options, current *Config, problems []Problem) (<-chan Change, error) {
 	paths := current.Paths()
@@ -111,8 +111,12 @@ func (w *watcher) run(ctx context.Context) {
 
 func (w *watcher) reload() (Change, bool) {
 	next, problems := Load(w.options)
-	if next.broken {
+	sound := len(w.current.doubts) == 0
+	if next.broken || sound && len(next.doubts) > 0 {
 		next = w.current
+		if sound {
+			problems = kept(problems)
+		}
 	}
 	_ = w.follow() // a link may lead elsewhere now; the home folder is watched already
 	change := Change{Config: next, Problems: problems}
@@ -121,4 +125,15 @@ func (w *watcher) reload() (Change, bool) {
 	news := len(change.Live)+len(change.Next) > 0 || seen != w.problems
 	w.current, w.problems = next, seen
 	return change, news
+}
+
+// kept says of problems that the settings of before hold in spite of them.
+func kept(problems []Problem) []Problem {
+	for i := range problems {
+		problems[i].Until = ""
+	}
+	last := problems[len(problems)-1]
+	return append(problems, Problem{
+		File: last.File, Why: "the settings from before this edit stay in force until it is mended; hermes started anew would refuse what cannot be read",
+	})
 }

@@ -7,11 +7,7 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type watched struct {
 	*testing.T

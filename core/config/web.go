@@ -12,8 +12,8 @@ type Web struct {
 	Timeout          time.Duration `key:"timeout" min:"1" doc:"longest wait for one search or one page"`
 	MaxDownload      Size          `key:"max_download" min:"0.1" doc:"most that is read of one page"`
 	CacheTTL         time.Duration `key:"cache_ttl" min:"0" doc:"how long a page is not fetched again; 0: it always is"`
-	AllowPrivateURLs bool          `key:"allow_private_urls" doc:"let pages be read from this machine and private networks; metadata services of clouds stay closed"`
-	TrustProxy       bool          `key:"trust_proxy" doc:"with a proxy in the environment: let it resolve names that cannot be checked here"`
-	Blocklist        []string      `key:"blocklist" doc:"sites that are never visited: example.com with all below it, *.example.com only what is below"`
-	BlocklistFiles   []string      `key:"blocklist_files" doc:"files with one such site a line; relative to the home folder"`
+	AllowPrivateURLs bool          `key:"allow_private_urls" strict:"false" doc:"let pages be read from this machine and private networks; metadata services of clouds stay closed"`
+	TrustProxy       bool          `key:"trust_proxy" strict:"false" doc:"with a proxy in the environment: let it resolve names that cannot be checked here"`
+	Blocklist        []string      `key:"blocklist" refuses:"web" doc:"sites that are never visited: example.com with all below it, *.example.com only what is below"`
+	BlocklistFiles   []string      `key:"blocklist_files" refuses:"web" doc:"files with one such site a line; relative to the home folder"`
 }

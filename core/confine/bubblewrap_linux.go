@@ -36,7 +36,7 @@ var bubblewrap = sync.OnceValues(func() (wrapper, error) {
 	var first error
 	for _, own := range [][]string{nil, {"--unshare-user"}} { // root in a container may need the second
 		w := wrapper{path: path, own: own}
-		err := w.try()
+		err := w.tryStrict()
 		if err == nil {
 			return w, nil
 		}
@@ -62,10 +62,10 @@ func findBubblewrap() string {
 
 const tryFor = 10 * time.Second
 
-// try runs a command that does nothing in the strictest sandbox.
-func (w wrapper) try() error {
+// tryStrict runs a command that does nothing in the strictest sandbox.
+func (w wrapper) tryStrict() error {
 	p := Policy{Mode: Strict, Project: os.TempDir(), Engine: Bubblewrap}
-	args, filter, err := p.wrap(w, Command{Path: "/bin/sh", Argv: []string{"sh", "-c", ":"}, Dir: "/"})
+	args, filter, err := p.wrapCommand(w, Command{Path: "/bin/sh", Argv: []string{"sh", "-c", ":"}, Dir: "/"})
 	if err != nil {
 		return err
 	}
@@ -98,23 +98,24 @@ type Wrapped struct {
 	Argv []string
 }
 
-// Wrap returns what to start instead of a command so that it is kept in, and the file that the start needs as descriptor FilterFD; the caller
-// closes it. Links and folders are looked at now: what appears later is not hidden.
+// Wrap returns what to start instead of a command so that it is kept in, and the file that the
+// start needs as descriptor FilterFD; the caller closes it. Links and folders are looked at now:
+// what appears later is not hidden.
 func (p Policy) Wrap(c Command) (Wrapped, *os.File, error) {
 	w, err := bubblewrap()
 	if err != nil {
 		return Wrapped{}, nil, err
 	}
-	return p.wrap(w, c)
+	return p.wrapCommand(w, c)
 }
 
-func (p Policy) wrap(w wrapper, c Command) (Wrapped, *os.File, error) {
-	held := p.held()
-	view, err := p.view(held)
+func (p Policy) wrapCommand(w wrapper, c Command) (Wrapped, *os.File, error) {
+	held := p.heldPlaces()
+	view, err := p.mountArgs(held)
 	if err != nil {
 		return Wrapped{}, nil, err
 	}
-	filter, err := filterFile(p.filter())
+	filter, err := filterFile(Filter(AsTheyAre, 0, p.socketFamilies()...))
 	if err != nil {
 		return Wrapped{}, nil, err
 	}
@@ -129,32 +130,34 @@ func (p Policy) wrap(w wrapper, c Command) (Wrapped, *os.File, error) {
 		}
 	}
 	argv = append(argv, view...)
-	argv = append(argv, "--chdir", c.Dir, "--seccomp", strconv.Itoa(FilterFD), "--info-fd", strconv.Itoa(InfoFD), "--")
+	argv = append(argv, "--chdir", c.Dir, "--seccomp", strconv.Itoa(FilterFD), "--json-status-fd", strconv.Itoa(InfoFD), "--")
 	if c.TTY {
-		// What waits outside of the namespace for the end must not hear ctrl+c, so the terminal is that of a session inside.
+		// What waits outside of the namespace for the end must not hear ctrl+c, so the terminal is
+		// that of a session inside.
 		argv = append(argv, "setsid", "-c")
 	}
-	argv = append(append(argv, held.check()...), c.Path)
+	argv = append(append(argv, held.checkScript()...), c.Path)
 	return Wrapped{Path: w.path, Argv: append(argv, c.Argv[1:]...)}, filter, nil
 }
 
-// view is the file system as a command sees it, in the words of bubblewrap. A later mount covers an earlier one.
-func (p Policy) view(held held) ([]string, error) {
+// mountArgs is the file system as a command sees it, in the words of bubblewrap. A later mount
+// covers an earlier one.
+func (p Policy) mountArgs(held held) ([]string, error) {
 	var out []string
-	write := outermost(p.writable())
+	write := outermostPaths(p.writableFolders())
 	var seen []string
 	switch p.Mode {
 	case Project:
-		out, seen = append(out, "--ro-bind", "/", "/"), []string{"/"}
+		out, seen = rootBut(engineFolders()), []string{"/"}
 	case Strict:
 		done := map[string]bool{}
-		for _, dir := range p.system() {
+		for _, dir := range p.systemFolders() {
 			if !done[dir] {
-				out = append(out, shown(dir)...)
+				out = append(out, showFolder(dir)...)
 			}
 			done[dir] = true
 		}
-		seen = append(Existing(p.system()), write...)
+		seen = append(Existing(p.systemFolders()), write...)
 	default:
 		return nil, errNoMode(p.Mode)
 	}
@@ -169,19 +172,17 @@ func (p Policy) view(held held) ([]string, error) {
 		}
 		out = append(out, how, h.path, h.path)
 	}
-	for _, path := range outermost(p.hidden()) {
+	for _, path := range outermostPaths(p.hiddenPlaces()) {
 		if slices.ContainsFunc(seen, func(dir string) bool { return Under(path, dir) }) {
-			out = append(out, covered(path)...)
+			out = append(out, coverPath(path)...)
 		}
 	}
-	if p.Mode == Strict {
-		out = append(out, "--remount-ro", "/")
-	}
-	return out, nil
+	return append(out, "--remount-ro", "/"), nil
 }
 
-// shown makes a folder of the system visible. Systems whose /bin is a link to /usr/bin keep the link.
-func shown(dir string) []string {
+// showFolder makes a folder of the system visible. Systems whose /bin is a link to /usr/bin keep
+// the link.
+func showFolder(dir string) []string {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil || real == "/" {
 		return nil
@@ -195,16 +196,18 @@ func shown(dir string) []string {
 	return []string{"--ro-bind", real, real}
 }
 
-// covered hides a path: an empty folder that nothing can be put into, or a file that cannot be opened (bubblewrap mounts without devices).
-func covered(path string) []string {
+// coverPath hides a path: an empty folder that nothing can be put into, or a file that cannot be
+// opened (bubblewrap mounts without devices).
+func coverPath(path string) []string {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return []string{"--tmpfs", path, "--remount-ro", path}
 	}
 	return []string{"--ro-bind", "/dev/null", path}
 }
 
-// outermost leaves out paths below others, and gives the rest in the order in which they can be mounted.
-func outermost(paths []string) []string {
+// outermostPaths leaves out paths below others, and gives the rest in the order in which they can
+// be mounted.
+func outermostPaths(paths []string) []string {
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
 	var out []string
@@ -216,7 +219,8 @@ func outermost(paths []string) []string {
 	return out
 }
 
-// filterFile is a filter as bubblewrap reads it. Each start needs its own: reading moves the place in the file.
+// filterFile is a filter as bubblewrap reads it. Each start needs its own: reading moves the place
+// in the file.
 func filterFile(f []unix.SockFilter) (*os.File, error) {
 	fd, err := unix.MemfdCreate("hermes-filter", unix.MFD_CLOEXEC)
 	if err != nil {

@@ -1,10 +1,13 @@
-// Package confine keeps programs that are not trusted to a part of this machine: files by Landlock, system calls by seccomp, root's powers by
-// its capabilities. It is what scripts (core/execcode) and local commands (pool/local) have in common. Where the kernel has no Landlock,
-// bubblewrap keeps local commands in: a view of the file system of their own, in a process namespace of their own.
+// Package confine keeps programs that are not trusted to a part of this machine: files by Landlock,
+// system calls by seccomp, root's powers by its capabilities. It is what scripts (core/execcode)
+// and local commands (pool/local) have in common. Where the kernel has no Landlock, bubblewrap
+// keeps local commands in: a view of the file system of their own, in a process namespace of their
+// own.
 //
-// The contract: Landlock's rules are put on a thread (OnThread), and hold for whatever that thread starts, for ever; bubblewrap is a program
-// that starts the command (Wrap). Nothing undoes either. A Policy is kept whole or is an error: there is no program with half a sandbox,
-// and a mode means the same with each engine. Linux only; elsewhere every Policy is an error.
+// The contract: Landlock's rules are put on a thread (OnThread), and hold for whatever that thread
+// starts, for ever; bubblewrap is a program that starts the command (Wrap). Nothing undoes either.
+// A Policy is kept whole or is an error: there is no program with half a sandbox, and a mode means
+// the same with each engine. Linux only; elsewhere every Policy is an error.
 package confine
 
 import (
@@ -23,8 +26,9 @@ const (
 	Bubblewrap Engine = "bubblewrap"
 )
 
-// Choose returns the engine that keeps a mode on this machine. It tries once each. Asked is Auto (or ""), or the only one that may be taken;
-// the error says what was tried, and why it is not to be had.
+// Choose returns the engine that keeps a mode on this machine. It tries once each. Asked is Auto
+// (or ""), or the only one that may be taken; the error says what was tried, and why it is not to
+// be had.
 func Choose(m Mode, asked Engine) (Engine, error) {
 	if m == Off || m == "" {
 		return "", nil
@@ -69,9 +73,10 @@ type Policy struct {
 	Lasting bool   // it may change what other programs run by themselves; else bubblewrap holds that fixed, where it is
 }
 
-// fixed are the places of a project whose files other programs run by themselves, and that no ordinary command changes. The settings of git
-// are not among them: it notes there which branch follows which.
-func (p Policy) fixed() []string {
+// protectedPlaces are the places of a project whose files other programs run by themselves, and
+// that no ordinary command changes. The settings of git are not among them: it notes there which
+// branch follows which.
+func (p Policy) protectedPlaces() []string {
 	if p.Lasting {
 		return nil
 	}
@@ -99,8 +104,8 @@ func Private() []string {
 	return out
 }
 
-// caches are folders that builds fill, in a person's home.
-func caches() []string {
+// cacheFolders are folders that builds fill, in a person's home.
+func cacheFolders() []string {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil
@@ -118,7 +123,7 @@ func caches() []string {
 	return out
 }
 
-func temps() []string { return []string{os.TempDir(), "/tmp", "/var/tmp"} }
+func tempFolders() []string { return []string{os.TempDir(), "/tmp", "/var/tmp"} }
 
 // Command is what Wrap has started in the sandbox.
 type Command struct {
@@ -131,5 +136,5 @@ type Command struct {
 // Descriptors of a wrapped command's start; the command itself does not get them.
 const (
 	FilterFD = 19 // brings the filter of system calls
-	InfoFD   = 20 // takes a JSON object with "child-pid", the first process of the command's namespace
+	InfoFD   = 20 // takes JSON objects: with "child-pid", the first process of the command's namespace, and "exit-code", if the command began
 )

@@ -16,26 +16,27 @@ type mount struct {
 	id   string // device and number
 }
 
-// held are what is fixed and the folders around it, which could be moved away else. A link in the project may lead anywhere: what is outside
-// of the project gets no mount, or it would be shown, and the folder around it be writable.
-func (p Policy) held() (out held) {
+// heldPlaces are what is fixed and the folders around it, which could be moved away else. A link in
+// the project may lead anywhere: what is outside of the project gets no mount, or it would be
+// shown, and the folder around it be writable.
+func (p Policy) heldPlaces() (out held) {
 	project, err := filepath.EvalSymlinks(p.Project)
 	if err != nil || statProgram() == "" {
 		return nil
 	}
-	for _, path := range Existing(p.fixed()) {
+	for _, path := range Existing(p.protectedPlaces()) {
 		if path == project || !Under(path, project) {
 			continue
 		}
 		if up := filepath.Dir(path); up != project {
-			out = out.with(up, true)
+			out = out.withPath(up, true)
 		}
-		out = out.with(path, false)
+		out = out.withPath(path, false)
 	}
 	return out
 }
 
-func (h held) with(path string, open bool) held {
+func (h held) withPath(path string, open bool) held {
 	var st unix.Stat_t
 	if unix.Lstat(path, &st) != nil || st.Mode&unix.S_IFMT == unix.S_IFLNK {
 		return h
@@ -43,9 +44,10 @@ func (h held) with(path string, open bool) held {
 	return append(h, mount{path, open, strconv.FormatUint(uint64(st.Dev), 10) + ":" + strconv.FormatUint(st.Ino, 10)}) //nolint:unconvert // its type differs between systems
 }
 
-// check is what the command is started by, inside: it looks whether the mounts are of what was looked at. A command that still runs in the
-// background could have put a link there meanwhile, and bubblewrap follows it.
-func (h held) check() []string {
+// checkScript is what the command is started by, inside: it looks whether the mounts are of what
+// was looked at. A command that still runs in the background could have put a link there meanwhile,
+// and bubblewrap follows it.
+func (h held) checkScript() []string {
 	if len(h) == 0 {
 		return nil
 	}

@@ -54,7 +54,8 @@ type Rules struct {
 	may uint64
 }
 
-// NewRules returns an empty set of rules for a version of the interface: what no rule allows is refused.
+// NewRules returns an empty set of rules for a version of the interface: what no rule allows is
+// refused.
 func NewRules(abi int) (*Rules, error) {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: rightsOf(abi)}
 	size := unsafe.Sizeof(attr.Handled_access_fs)
@@ -81,7 +82,8 @@ func (r *Rules) Apply() error {
 	return nil
 }
 
-// Allow grants rights at a path and below it. What does not exist, and links, whose target has its own rule, are left out.
+// Allow grants rights at a path and below it. What does not exist, and links, whose target has its
+// own rule, are left out.
 func (r *Rules) Allow(path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -111,8 +113,9 @@ func (r *Rules) Allow(path string, rights uint64) error {
 	return nil
 }
 
-// AllowBut grants rights at dir and below, but nothing at or below the hidden paths: their siblings get rules of their own. A
-// folder that holds a hidden one can be listed, and what is in it used; new files directly in it are refused.
+// AllowBut grants rights at dir and below, but nothing at or below the hidden paths: their siblings
+// get rules of their own. A folder that holds a hidden one can be listed, and what is in it used;
+// new files directly in it are refused.
 func (r *Rules) AllowBut(dir string, rights uint64, hidden []string, list bool) error {
 	inside := false
 	for _, h := range hidden {
@@ -149,7 +152,8 @@ func Under(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// Existing returns what there is of the paths, with links followed: rules are about what is really there.
+// Existing returns what there is of the paths, with links followed: rules are about what is really
+// there.
 func Existing(paths []string) []string {
 	var out []string
 	for _, path := range paths {

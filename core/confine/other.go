@@ -16,7 +16,16 @@ func Probe(Engine) error { return errOther }
 func (p Policy) Stamp() string { return "" }
 
 // Enter is an error here.
-func (p Policy) Enter() error { return errOther }
+func (p Policy) Enter() (*Guard, error) { return nil, errOther }
+
+// Guard keeps attributes of files as they are; there is none here.
+type Guard struct{}
+
+// Close does nothing here.
+func (g *Guard) Close() {}
+
+// Over is true here.
+func (g *Guard) Over() bool { return true }
 
 // Wrapped is a command that bubblewrap starts.
 type Wrapped struct {

@@ -10,13 +10,14 @@ import (
 	"hermes/core/crash"
 )
 
-// keptCaps are what a script of root keeps: rights over files, which is what root is here for. Tracing, mounting and the rest go, and
-// with them root's way around everything else.
+// keptCaps are what a script of root keeps: rights over files, which is what root is here for.
+// Tracing, mounting and the rest go, and with them root's way around everything else.
 var keptCaps = []uintptr{
 	unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL, unix.CAP_SETGID, unix.CAP_SETUID,
 }
 
-// OnThread runs f on a thread that ends with it. The main thread is not taken: /proc shows it as the whole program.
+// OnThread runs f on a thread that ends with it. The main thread is not taken: /proc shows it as
+// the whole program.
 func OnThread(f func()) {
 	runtime.LockOSThread() // and never unlocked
 	if unix.Gettid() != unix.Getpid() {
@@ -32,7 +33,8 @@ func OnThread(f func()) {
 	runtime.UnlockOSThread() // nothing was restricted here
 }
 
-// DropCaps takes from the calling thread, and what it starts, root's way around every rule. Others than root have none of it.
+// DropCaps takes from the calling thread, and what it starts, root's way around every rule. Others
+// than root have none of it.
 func DropCaps() error {
 	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
 		kept := false
@@ -49,8 +51,8 @@ func DropCaps() error {
 	return dropInherited()
 }
 
-// dropInherited empties the inheritable set: a program that root starts gets what is in it whatever the bounds are, and some container
-// engines fill it.
+// dropInherited empties the inheritable set: a program that root starts gets what is in it whatever
+// the bounds are, and some container engines fill it.
 func dropInherited() error {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What root starts after DropCaps has none of root's ways around the rules, whatever was inheritable before.
+// What root starts after DropCaps has none of root's ways around the rules, whatever was
+// inheritable before.
 func TestDropCaps(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root has capabilities to drop")

@@ -1,6 +1,6 @@
-// Package crash is the only way to start a goroutine in this program. A panic in any goroutine runs the registered hooks
-// (which give the terminal back to the shell), writes a crash file, says on standard error where it is, and ends the
-// process with exit code 2. Standard library only.
+// Package crash is the only way to start a goroutine in this program. A panic in any goroutine runs
+// the registered hooks (which give the terminal back to the shell), writes a crash file, says on
+// standard error where it is, and ends the process with exit code 2. Standard library only.
 package crash
 
 import (
@@ -35,7 +35,8 @@ func SetClean(f func(text string) string) {
 	clean = f
 }
 
-// OnPanic registers a hook that runs before the process ends, and returns a function that removes it.
+// OnPanic registers a hook that runs before the process ends, and returns a function that removes
+// it.
 func OnPanic(hook func()) (remove func()) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -57,16 +58,17 @@ func Go(name string, f func()) {
 	}()
 }
 
-// Guard is deferred at the top of main and of goroutines that a library starts. It returns at once when there is no panic.
+// Guard is deferred at the top of main and of goroutines that a library starts. It returns at once
+// when there is no panic.
 func Guard(name string) {
 	r := recover()
 	if r == nil {
 		return
 	}
-	report(name, r, debug.Stack())
+	reportCrash(name, r, debug.Stack())
 }
 
-func report(name string, reason any, stack []byte) {
+func reportCrash(name string, reason any, stack []byte) {
 	mu.Lock()
 	run := make([]func(), 0, len(hooks))
 	for _, h := range hooks {
@@ -79,7 +81,7 @@ func report(name string, reason any, stack []byte) {
 	}
 	name, cause := plain(name), plain(fmt.Sprint(reason))
 	stack = []byte(plain(string(stack)))
-	path, err := write(where, name, cause, stack)
+	path, err := writeReport(where, name, cause, stack)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "hermes: crashed in %s: %v\n(no crash file: %v)\n%s", name, cause, err, stack)
 	} else {
@@ -94,7 +96,7 @@ func runHook(h func()) {
 	h()
 }
 
-func write(where, name string, cause any, stack []byte) (string, error) {
+func writeReport(where, name string, cause any, stack []byte) (string, error) {
 	if where == "" {
 		where = os.TempDir()
 	}

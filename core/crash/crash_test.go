@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestMain is also the program that crashes: a panic in a guarded goroutine ends the process, so it needs one of its own.
+// TestMain is also the program that crashes: a panic in a guarded goroutine ends the process, so it
+// needs one of its own.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("CRASH_HERE"); dir != "" {
 		SetDir(dir)
@@ -66,7 +67,7 @@ func TestGuardWithoutAPanicDoesNothing(t *testing.T) {
 
 func TestCrashFileGoesToTheTemporaryFolderWithoutADir(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	path, err := write("", "x", "why", []byte("stack"))
+	path, err := writeReport("", "x", "why", []byte("stack"))
 	if err != nil || !strings.HasPrefix(path, os.TempDir()) {
 		t.Fatalf("path %q, error %v", path, err)
 	}

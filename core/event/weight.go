@@ -27,7 +27,7 @@ func messageWeight(m chat.Message) int {
 	for _, c := range m.Calls {
 		n += len(c.Args) + len(c.Invalid)
 	}
-	for _, a := range m.Attachments {
+	for _, a := range m.Parts {
 		n += len(a.Text)
 	}
 	if m.Result != nil {

@@ -10,6 +10,7 @@ import _signal
 from _thread import allocate_lock, get_ident
 
 FD = 3
+MOST = 16 << 20  # bytes of a call
 posix.set_inheritable(FD, False)
 # What whoever started the agent left open is nothing for scripts. From 3.10 on this is one system call.
 posix.closerange(FD + 1, 1 << 20 if sys.version_info >= (3, 10) else 4096)
@@ -147,6 +148,9 @@ class _Channel:
     def call(self, tool, args):
         if self.closed:
             raise RuntimeError(self.closed)
+        for name, value in args.items():
+            if isinstance(value, str) and len(value) > MOST:
+                return {"error": f"{name} of {tool} has more than {MOST >> 20} MB: give it less"}
         with self.guard:
             self.last += 1
             me = self.last

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// remembered is what looks at interpreters and at the kernel found, kept for the next start of the program: they take a fifth of a
-// second. A script cannot write the file where it is kept in, and what the file says runs as a script does anyway.
+// remembered is what looks at interpreters and at the kernel found, kept for the next start of the
+// program: they take a fifth of a second. A script cannot write the file where it is kept in, and
+// what the file says runs as a script does anyway.
 type remembered struct {
 	Pythons map[string]savedPython `json:"pythons"` // by key
 	Levels  map[string]Isolation   `json:"levels"`  // by system
@@ -24,7 +25,8 @@ type savedPython struct {
 	When    time.Time `json:"when"`
 }
 
-// freshFor bounds how long a look holds: a shim may lead somewhere else tomorrow without having changed itself.
+// freshFor bounds how long a look holds: a shim may lead somewhere else tomorrow without having
+// changed itself.
 const freshFor = 24 * time.Hour
 
 // fileKey names a file as it is now, for this program.
@@ -37,8 +39,8 @@ func fileKey(path string) (string, error) {
 	return fmt.Sprintf("%s %d %d %s", path, info.Size(), info.ModTime().UnixNano(), hex.EncodeToString(sum[:6])), nil
 }
 
-// recall reads the file; what cannot be read is looked at again.
-func recall(file string) remembered {
+// readCache reads the file; what cannot be read is looked at again.
+func readCache(file string) remembered {
 	m := remembered{}
 	if raw, err := os.ReadFile(file); file != "" && err == nil {
 		_ = json.Unmarshal(raw, &m)
@@ -57,12 +59,12 @@ func recall(file string) remembered {
 	return m
 }
 
-// remember changes the file. That it could not is no reason to fail: the next start looks again.
-func remember(file string, change func(*remembered)) {
+// changeCache changes the file. That it could not is no reason to fail: the next start looks again.
+func changeCache(file string, change func(*remembered)) {
 	if file == "" {
 		return
 	}
-	m := recall(file)
+	m := readCache(file)
 	change(&m)
 	raw, err := json.Marshal(m)
 	if err != nil || os.MkdirAll(filepath.Dir(file), 0o700) != nil {

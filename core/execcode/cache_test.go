@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What was found out is there at the next start, and a file that says nothing sensible is no trouble.
+// What was found out is there at the next start, and a file that says nothing sensible is no
+// trouble.
 func TestTheCache(t *testing.T) {
 	base := newEngine(t)
 	file := filepath.Join(t.TempDir(), "cache", "scripts.json")
@@ -18,7 +19,7 @@ func TestTheCache(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v %v", info, err)
 	}
-	saved := recall(file)
+	saved := readCache(file)
 	if len(saved.Pythons) == 0 || len(saved.Levels) != 1 {
 		t.Fatalf("%d interpreters, %d levels", len(saved.Pythons), len(saved.Levels))
 	}
@@ -41,7 +42,8 @@ func TestTheCache(t *testing.T) {
 	}
 }
 
-// A level that was kept is forgotten when a start under it fails; one that was tried just now, or was given, is not.
+// A level that was kept is forgotten when a start under it fails; one that was tried just now, or
+// was given, is not.
 func TestAKeptLevelIsTriedAgain(t *testing.T) {
 	base := newEngine(t)
 	file := filepath.Join(t.TempDir(), "scripts.json")
@@ -49,20 +51,20 @@ func TestAKeptLevelIsTriedAgain(t *testing.T) {
 	if _, err := tried.Probe(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	if tried.levels.forget(file) {
+	if tried.levels.forgetStale(file) {
 		t.Error("what was tried just now is forgotten")
 	}
 	kept := New(Options{Env: base.o.Env, Cache: file})
 	if _, err := kept.Probe(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	if !kept.levels.forget(file) || len(recall(file).Levels) != 0 || kept.levels.known != nil {
+	if !kept.levels.forgetStale(file) || len(readCache(file).Levels) != 0 || kept.levels.known != nil {
 		t.Error("what was kept is not forgotten")
 	}
-	if res := kept.Run(t.Context(), script(t, "print(1)")); res.Output != "1\n" || len(recall(file).Levels) != 1 {
+	if res := kept.Run(t.Context(), script(t, "print(1)")); res.Output != "1\n" || len(readCache(file).Levels) != 1 {
 		t.Errorf("%+v", res)
 	}
-	if given := New(Options{Env: base.o.Env, Isolation: &Isolation{}}); given.levels.forget("") {
+	if given := New(Options{Env: base.o.Env, Isolation: &Isolation{}}); given.levels.forgetStale("") {
 		t.Error("what was given is forgotten")
 	}
 }

@@ -21,7 +21,8 @@ import (
 
 const canary = "canary-4c1f9b7e"
 
-// hunt is a script that looks for the canary wherever a script might find it, and prints what it found. It leaves out its own text.
+// hunt is a script that looks for the canary wherever a script might find it, and prints what it
+// found. It leaves out its own text.
 const hunt = `
 import os, socket, ctypes, glob
 found = []
@@ -72,7 +73,8 @@ except OSError: pass
 print('found:', found)
 `
 
-// The secrets of the program are out of a script's reach: its environment, memory, descriptors, files, and the engine's socket.
+// The secrets of the program are out of a script's reach: its environment, memory, descriptors,
+// files, and the engine's socket.
 func TestCanary(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux can keep a script away from its parent")
@@ -153,7 +155,8 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// The hunt finds the canary where nothing keeps it: else TestCanary would prove nothing. It is not called before the levels are known.
+// The hunt finds the canary where nothing keeps it: else TestCanary would prove nothing. It is not
+// called before the levels are known.
 func huntUnkept(t *testing.T, e *Engine, code string) {
 	t.Helper()
 	known := e.levels.known
@@ -189,6 +192,7 @@ func address(t *testing.T) uint64 {
 
 // The same holds for a person who is not root: the test runs itself again as nobody.
 func TestCanaryAsNobody(t *testing.T) {
+	testskip.Long(t, "runs the program as another user")
 	if os.Getuid() != 0 || runtime.GOOS != "linux" {
 		testskip.Missing(t, "only root can become somebody else")
 	}
@@ -218,7 +222,7 @@ func TestCanaryAsNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "-test.run", "^(TestCanary|TestAScript|TestNothingSurvives|TestAForkBombEnds|TestAnInterrupt)$", "-test.v")
+	cmd := exec.Command(program, "-test.run", "^(TestCanary|TestAttributes|TestAScript|TestNothingSurvives|TestAForkBombEnds|TestAnInterrupt)$", "-test.v")
 	cmd.Dir = filepath.Join(dir, "tmp")
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", "TMPDIR=" + cmd.Dir, "LANG=C.UTF-8", "HERMES_TEST_REQUIRE=" + os.Getenv("HERMES_TEST_REQUIRE")}
 	asNobody(cmd)

@@ -21,14 +21,14 @@ func newClock(d time.Duration) *clock {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.waits == 0 && time.Since(c.since) >= c.left {
-			c.fire()
+			c.reportOver()
 		}
 	})
 	return c
 }
 
-// fire says that the time is over, once.
-func (c *clock) fire() {
+// reportOver says that the time is over, once.
+func (c *clock) reportOver() {
 	select {
 	case <-c.C:
 	default:
@@ -36,8 +36,8 @@ func (c *clock) fire() {
 	}
 }
 
-// wait stops the clock, or lets it go on when nothing is waited for any more.
-func (c *clock) wait(begins bool) {
+// pauseWhile stops the clock, or lets it go on when nothing is waited for any more.
+func (c *clock) pauseWhile(begins bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

@@ -304,9 +304,10 @@ ts = [threading.Thread(target=f, args=(i,)) for i in range(10)]
 print(bad)`)
 	var now, most atomic.Int64
 	together := make(chan struct{})
+	meet := sync.OnceFunc(func() { close(together) })
 	s.Call = func(ctx context.Context, c tool.NestedCall) tool.NestedResult {
 		if n := now.Add(1); n == 10 {
-			close(together)
+			meet()
 		}
 		defer now.Add(-1)
 		select {
@@ -403,6 +404,29 @@ print(out.decode())`)
 	go func() { time.Sleep(300 * time.Millisecond); close(free) }()
 	if res := e.Run(t.Context(), s); res.Calls != 1 || !strings.Contains(res.Output, "the id 5 is in use") {
 		t.Errorf("%+v", res)
+	}
+}
+
+// A call with too much in it fails, whichever way it is made, and what comes after it works.
+func TestACallThatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t)
+	s := script(t, `
+from hermes_tools import read_file
+import os
+print(read_file('x' * 100_000_000))
+print(read_file('\x01' * 10_000_000))
+os.write(3, b'{"id": 77, "args": {"path": "')
+for _ in range(100): os.write(3, b'x' * 1000000)
+os.write(3, b'"}}\n')
+print(os.read(3, 65536).decode(), end='')
+print(read_file('after')['args'])`)
+	s.Limits.Timeout = time.Minute
+	want := "{'error': 'path of read_file has more than 16 MB: give it less'}\n" +
+		"{'error': 'a call with more than 16 MB: give it less'}\n" +
+		"{\"id\":77,\"error\":\"a call with more than 16 MB: give it less\"}\n{'path': 'after'}\n"
+	if res := e.Run(t.Context(), s); res.Output != want || res.Calls != 1 {
+		t.Errorf("%s %s %.900s", res.Status, res.Error, res.Output)
 	}
 }
 

@@ -23,9 +23,11 @@ type Options struct {
 	Homes []string
 	// Pool runs scripts in other back ends. May be nil.
 	Pool backend.Pool
-	// Clean makes printed bytes text for a model: valid UTF-8, no control sequences. nil repairs the UTF-8 only.
+	// Clean makes printed bytes text for a model: valid UTF-8, no control sequences. nil repairs
+	// the UTF-8 only.
 	Clean func([]byte) string
-	// Cache is a file that keeps what was found out about Python and the kernel for the next start; "" keeps nothing.
+	// Cache is a file that keeps what was found out about Python and the kernel for the next start;
+	// "" keeps nothing.
 	Cache string
 	// Isolation is used without trying when it is set: for measurements of what it costs.
 	Isolation *Isolation
@@ -60,12 +62,12 @@ func New(o Options) *Engine {
 
 // Close ends all kernels.
 func (e *Engine) Close() {
-	e.kernels.close()
+	e.kernels.closeAll()
 	e.rules.close()
 }
 
 // Forget ends the kernels of a session.
-func (e *Engine) Forget(session string) { e.kernels.forget(session) }
+func (e *Engine) Forget(session string) { e.kernels.dropSession(session) }
 
 // Report is what Probe found.
 type Report struct {
@@ -74,23 +76,25 @@ type Report struct {
 	Isolation Isolation
 }
 
-// Probe says what a script in dir would run on; the error says why none can. The first call takes some 100 ms, later ones nothing.
+// Probe says what a script in dir would run on; the error says why none can. The first call takes
+// some 100 ms, later ones nothing.
 func (e *Engine) Probe(ctx context.Context, dir string) (Report, error) {
-	py, iso, err := e.interpreter(ctx, dir, Project)
+	py, iso, err := e.interpreterFor(ctx, dir, Project)
 	if err != nil {
 		return Report{}, err
 	}
 	return Report{Python: py.path, Version: fmt.Sprintf("%d.%d", py.version[0], py.version[1]), Isolation: iso}, nil
 }
 
-// start starts an interpreter for a script, here or in its back end. Its channel is open; it waits for a job.
-func (e *Engine) start(ctx context.Context, s Script, out sink) (process, error) {
+// startInterpreter starts an interpreter for a script, here or in its back end. Its channel is
+// open; it waits for a job.
+func (e *Engine) startInterpreter(ctx context.Context, s Script, out sink) (process, error) {
 	e.swept.Do(func() { crash.Go("script leftovers", sweepTemp) })
 	if s.Backend != "" {
 		return e.startRemote(ctx, s, out)
 	}
 	p, err := e.startHere(ctx, s, out)
-	if err != nil && ctx.Err() == nil && e.levels.forget(e.o.Cache) { // what held when it was tried may have been switched off since
+	if err != nil && ctx.Err() == nil && e.levels.forgetStale(e.o.Cache) { // what held when it was tried may have been switched off since
 		p, err = e.startHere(ctx, s, out)
 	}
 	if err != nil {
@@ -101,7 +105,7 @@ func (e *Engine) start(ctx context.Context, s Script, out sink) (process, error)
 
 // startHere starts an interpreter on this machine.
 func (e *Engine) startHere(ctx context.Context, s Script, out sink) (*local, error) {
-	py, iso, err := e.interpreter(ctx, s.Dir, s.Mode)
+	py, iso, err := e.interpreterFor(ctx, s.Dir, s.Mode)
 	if err != nil {
 		return nil, err
 	}
@@ -117,14 +121,14 @@ func (e *Engine) startHere(ctx context.Context, s Script, out sink) (*local, err
 		return nil, fmt.Errorf("the session's folder %s is not there any more", dir)
 	}
 	p, err := startLocal(launch{
-		argv: py.argv(), env: e.environ(dir, temp), dir: dir, temp: temp, policy: e.policyOf(s.Mode, dir, temp.work()), iso: iso,
+		argv: py.argv(), env: e.scriptEnviron(dir, temp), dir: dir, temp: temp, policy: e.policyOf(s.Mode, dir, temp.work()), iso: iso,
 		limits: s.Limits, sink: out, rules: &e.rules,
 	})
 	if err != nil {
 		temp.remove()
 		return nil, err
 	}
-	if err := load(p.ch, py); err != nil {
+	if err := sendLoader(p.ch, py); err != nil {
 		p.kill(context.Background())
 		p.release()
 		return nil, fmt.Errorf("the script's Python ended at once: %w", err)
@@ -132,14 +136,14 @@ func (e *Engine) startHere(ctx context.Context, s Script, out sink) (*local, err
 	return p, nil
 }
 
-// load gives an interpreter what runs before a script.
-func load(ch *os.File, py python) error {
-	_, err := ch.Write(block('m', py.code))
+// sendLoader gives an interpreter what runs before a script.
+func sendLoader(ch *os.File, py python) error {
+	_, err := ch.Write(loaderBlock('m', py.code))
 	return err
 }
 
-// environ is the script's environment.
-func (e *Engine) environ(dir string, temp *tempDir) []string {
+// scriptEnviron is the script's environment.
+func (e *Engine) scriptEnviron(dir string, temp *tempDir) []string {
 	var env []string
 	for _, kv := range e.o.Env() {
 		switch name, _, _ := strings.Cut(kv, "="); name {
@@ -151,9 +155,9 @@ func (e *Engine) environ(dir string, temp *tempDir) []string {
 	return append(env, "TMPDIR="+temp.work(), "PWD="+dir, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUTF8=1")
 }
 
-// paths are added to sys.path of a project's script, behind everything else: nothing of the project takes the place of a module that
-// Python itself needs.
-func (e *Engine) paths(s Script) []string {
+// projectPaths are added to sys.path of a project's script, behind everything else: nothing of the
+// project takes the place of a module that Python itself needs.
+func (e *Engine) projectPaths(s Script) []string {
 	if s.Mode == Strict || s.Backend != "" {
 		return nil
 	}

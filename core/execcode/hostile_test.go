@@ -14,7 +14,8 @@ import (
 	"hermes/core/tool"
 )
 
-// A thread that a script left in a call does not take the next script away from its kernel, and is told that the script has ended.
+// A thread that a script left in a call does not take the next script away from its kernel, and is
+// told that the script has ended.
 func TestAThreadLeftInACallOfAKernel(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -102,7 +103,7 @@ func TestACacheThatAsksForLess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := recall(file)
+	m := readCache(file)
 	for system := range m.Levels {
 		m.Levels[system] = Isolation{}
 	}

@@ -2,7 +2,8 @@ package execcode
 
 import "strings"
 
-// Isolation is what keeps a script in, besides its limits, environment and process group, which it always has.
+// Isolation is what keeps a script in, besides its limits, environment and process group, which it
+// always has.
 type Isolation struct {
 	PIDs     bool // a process namespace: what the script started ends with it, whatever it did to get away
 	Users    bool // a user namespace around it (not needed by root)
@@ -43,8 +44,8 @@ func (i Isolation) Missing() []string {
 	return out
 }
 
-// steps are the combinations that are tried, the best first.
-func steps(best Isolation) []Isolation {
+// isolationSteps are the combinations that are tried, the best first.
+func isolationSteps(best Isolation) []Isolation {
 	out := []Isolation{best}
 	add := func(change func(*Isolation)) {
 		next := best

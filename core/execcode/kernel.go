@@ -44,23 +44,23 @@ type kernels struct {
 func (e *Engine) runKernel(ctx context.Context, s Script) Result {
 	key := kernelKey{session: s.Session, backend: s.Backend, dir: s.Dir, mode: s.Mode}
 	if s.Reset {
-		e.kernels.drop(func(k kernelKey) bool { return k == key })
+		e.kernels.dropMatching(func(k kernelKey) bool { return k == key })
 	}
-	k, err := e.kernel(ctx, key, s)
+	k, err := e.takeKernel(ctx, key, s)
 	if err != nil {
-		return e.failed(ctx, err)
+		return e.failureResult(ctx, err)
 	}
 	col := newCollector(s.Limits, s.Output, k.mark)
 	k.out.Store(col)
 	r := run{e: e, s: s, p: k.p, line: k.line, out: col, init: isInit(k.p), mark: k.mark, kernel: true, again: k.runs > 0}
-	res := r.drive(ctx)
+	res := r.driveScript(ctx)
 	k.out.Store(nil)
 	res.Kernel = "kept"
 	if k.runs++; k.runs == 1 {
 		res.Kernel = "new"
 	}
 	if !r.alive {
-		e.kernels.drop(func(x kernelKey) bool { return x == key })
+		e.kernels.dropMatching(func(x kernelKey) bool { return x == key })
 		res.Kernel = "lost"
 		res.Warnings = append(res.Warnings, "the session's Python ended: its variables are gone, the next call starts a new one")
 	}
@@ -68,10 +68,10 @@ func (e *Engine) runKernel(ctx context.Context, s Script) Result {
 	return res
 }
 
-// kernel returns the kernel for key, for this script alone.
-func (e *Engine) kernel(ctx context.Context, key kernelKey, s Script) (*kernel, error) {
+// takeKernel returns the kernel for key, for this script alone.
+func (e *Engine) takeKernel(ctx context.Context, key kernelKey, s Script) (*kernel, error) {
 	for {
-		k, wait, err := e.kernels.take(key, s.Limits.Kernels)
+		k, wait, err := e.kernels.takeFree(key, s.Limits.Kernels)
 		switch {
 		case err != nil:
 			return nil, err
@@ -86,11 +86,11 @@ func (e *Engine) kernel(ctx context.Context, key kernelKey, s Script) (*kernel, 
 			}
 		}
 		k, err = e.newKernel(ctx, key, s)
-		if e.kernels.made(key, k) {
+		if e.kernels.finishMaking(key, k) {
 			return k, err
 		}
 		if k != nil {
-			k.end()
+			k.killInterpreter()
 		}
 		if err == nil {
 			err = errClosed
@@ -103,7 +103,7 @@ var errClosed = fmt.Errorf("the program is ending")
 
 func (e *Engine) newKernel(ctx context.Context, key kernelKey, s Script) (*kernel, error) {
 	k := &kernel{key: key, mark: "\x00" + rand.Text() + "\n", busy: true}
-	p, err := e.start(ctx, s, func(st event.Stream, data []byte) {
+	p, err := e.startInterpreter(ctx, s, func(st event.Stream, data []byte) {
 		if c := k.out.Load(); c != nil {
 			c.write(st, data)
 		}
@@ -115,8 +115,9 @@ func (e *Engine) newKernel(ctx context.Context, key kernelKey, s Script) (*kerne
 	return k, nil
 }
 
-// take returns a kernel that is free and now taken; or a channel to wait for one that is not; or neither: the caller makes one.
-func (k *kernels) take(key kernelKey, most int) (*kernel, <-chan struct{}, error) {
+// takeFree returns a kernel that is free and now taken; or a channel to wait for one that is not;
+// or neither: the caller makes one.
+func (k *kernels) takeFree(key kernelKey, most int) (*kernel, <-chan struct{}, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
@@ -158,12 +159,12 @@ func (k *kernels) makeRoom(most int) error {
 	if oldest == nil {
 		return fmt.Errorf("all %d kernels are busy: run this without session, or wait", most)
 	}
-	k.remove(oldest)
+	k.removeLocked(oldest)
 	return nil
 }
 
-// made ends the making of a kernel; x is nil when it failed. It reports whether x is kept.
-func (k *kernels) made(key kernelKey, x *kernel) bool {
+// finishMaking ends the making of a kernel; x is nil when it failed. It reports whether x is kept.
+func (k *kernels) finishMaking(key kernelKey, x *kernel) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	close(k.making[key])
@@ -185,53 +186,53 @@ func (k *kernels) giveBack(x *kernel, idle time.Duration) {
 		return
 	}
 	if k.closed {
-		k.remove(x)
+		k.removeLocked(x)
 		return
 	}
 	x.idle = time.AfterFunc(idle, func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		if k.all[x.key] == x && !x.busy && time.Since(x.used) >= idle {
-			k.remove(x)
+			k.removeLocked(x)
 		}
 	})
 }
 
-// remove ends a kernel. The caller holds mu.
-func (k *kernels) remove(x *kernel) {
+// removeLocked ends a kernel. The caller holds mu.
+func (k *kernels) removeLocked(x *kernel) {
 	delete(k.all, x.key)
 	if x.idle != nil {
 		x.idle.Stop()
 	}
-	x.end()
+	x.killInterpreter()
 }
 
-// end kills the interpreter; it returns when that is done, or after some seconds.
-func (x *kernel) end() {
+// killInterpreter kills the interpreter; it returns when that is done, or after some seconds.
+func (x *kernel) killInterpreter() {
 	ctx, cancel := context.WithTimeout(context.Background(), killTime)
 	defer cancel()
 	x.p.kill(ctx)
 	x.p.release()
 }
 
-// drop ends the kernels that match.
-func (k *kernels) drop(match func(kernelKey) bool) {
+// dropMatching ends the kernels that match.
+func (k *kernels) dropMatching(match func(kernelKey) bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for key, x := range k.all {
 		if match(key) {
-			k.remove(x)
+			k.removeLocked(x)
 		}
 	}
 }
 
-func (k *kernels) forget(session string) {
-	k.drop(func(key kernelKey) bool { return key.session == session })
+func (k *kernels) dropSession(session string) {
+	k.dropMatching(func(key kernelKey) bool { return key.session == session })
 }
 
-func (k *kernels) close() {
+func (k *kernels) closeAll() {
 	k.mu.Lock()
 	k.closed = true
 	k.mu.Unlock()
-	k.drop(func(kernelKey) bool { return true })
+	k.dropMatching(func(kernelKey) bool { return true })
 }

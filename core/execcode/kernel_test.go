@@ -207,7 +207,7 @@ func TestLesserIsolation(t *testing.T) {
 		t.Skip("there is only one level here")
 	}
 	full := newEngine(t).levels.known
-	for _, iso := range append(steps(*full), Isolation{Seccomp: true}) {
+	for _, iso := range append(isolationSteps(*full), Isolation{Seccomp: true}) {
 		t.Run(iso.String(), func(t *testing.T) {
 			t.Parallel()
 			e := newEngine(t)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// left fails when a temporary folder of a script is still there: each test has a TMPDIR of its own only where it sets it, so this looks
-// for those of ended scripts by their lock.
+// left fails when a temporary folder of a script is still there: each test has a TMPDIR of its own
+// only where it sets it, so this looks for those of ended scripts by their lock.
 func left(t *testing.T) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)

@@ -12,33 +12,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// interpreter returns what runs scripts of a folder, and what keeps them in. How far the kernel keeps scripts in is tried with an interpreter
-// of this machine only: one that a project brings could fail on purpose until nothing is left of it.
-func (e *Engine) interpreter(ctx context.Context, dir string, mode Mode) (python, Isolation, error) {
+// interpreterFor returns what runs scripts of a folder, and what keeps them in. How far the kernel
+// keeps scripts in is tried with an interpreter of this machine only: one that a project brings
+// could fail on purpose until nothing is left of it.
+func (e *Engine) interpreterFor(ctx context.Context, dir string, mode Mode) (python, Isolation, error) {
 	fixed := e.o.Python()
 	if fixed != "" {
-		if err := runnable(fixed); err != nil {
+		if err := checkRunnable(fixed); err != nil {
 			return python{}, Isolation{}, fmt.Errorf("code_execution.python is %s: %w", fixed, err)
 		}
-		return e.trusted(ctx, []string{fixed})
+		return e.firstWorking(ctx, []string{fixed})
 	}
-	machine := installed(os.Getenv)
+	machine := installedPythons(os.Getenv)
 	if mode == Strict {
-		return e.trusted(ctx, machine)
+		return e.firstWorking(ctx, machine)
 	}
-	chosen := activated(os.Getenv, "VIRTUAL_ENV")
-	if p, iso, err := e.trusted(ctx, chosen); err == nil || ctx.Err() != nil {
+	chosen := activatedPythons(os.Getenv, "VIRTUAL_ENV")
+	if p, iso, err := e.firstWorking(ctx, chosen); err == nil || ctx.Err() != nil {
 		return p, iso, err
 	}
-	own, iso, err := e.trusted(ctx, append(activated(os.Getenv, "CONDA_PREFIX"), machine...))
+	own, iso, err := e.firstWorking(ctx, append(activatedPythons(os.Getenv, "CONDA_PREFIX"), machine...))
 	if dir == "" || ctx.Err() != nil || err != nil && !errors.Is(err, errNoPython) {
 		return own, iso, err
 	}
 	if err != nil {
-		iso = best() // all of it or nothing
+		iso = bestIsolation() // all of it or nothing
 	}
-	ask := func(ctx context.Context, argv []string) (string, error) { return e.ask(ctx, argv, iso) }
-	if p, berr := e.pythons.find(ctx, brought(dir), ask); berr == nil {
+	ask := func(ctx context.Context, argv []string) (string, error) { return e.runBriefly(ctx, argv, iso) }
+	if p, berr := e.pythons.firstUsable(ctx, projectPythons(dir), ask); berr == nil {
 		return p, iso, nil
 	} else if !errors.Is(berr, errNoPython) {
 		e.o.Log.Info("the project's own Python is not used", "err", berr)
@@ -46,18 +47,18 @@ func (e *Engine) interpreter(ctx context.Context, dir string, mode Mode) (python
 	return own, iso, err
 }
 
-// trusted returns the first of the interpreters that works.
-func (e *Engine) trusted(ctx context.Context, list []string) (python, Isolation, error) {
-	p, err := e.pythons.find(ctx, list, unkept)
+// firstWorking returns the first of the interpreters that works.
+func (e *Engine) firstWorking(ctx context.Context, list []string) (python, Isolation, error) {
+	p, err := e.pythons.firstUsable(ctx, list, askUnconfined)
 	if err != nil {
 		return python{}, Isolation{}, err
 	}
-	iso, err := e.levels.of(ctx, e, p)
+	iso, err := e.levels.isolationFor(ctx, e, p)
 	return p, iso, err
 }
 
-// ask runs a command as a script would run, in an empty folder, and returns what it printed.
-func (e *Engine) ask(ctx context.Context, argv []string, iso Isolation) (string, error) {
+// runBriefly runs a command as a script would run, in an empty folder, and returns what it printed.
+func (e *Engine) runBriefly(ctx context.Context, argv []string, iso Isolation) (string, error) {
 	temp, err := newTempDir()
 	if err != nil {
 		return "", err
@@ -65,7 +66,7 @@ func (e *Engine) ask(ctx context.Context, argv []string, iso Isolation) (string,
 	limits := Limits{Stdout: 1 << 20}.orDefaults()
 	col := newCollector(limits, nil, "")
 	p, err := startLocal(launch{
-		argv: argv, env: e.environ(temp.work(), temp), dir: temp.work(), temp: temp, policy: e.policyOf(Project, temp.work(), temp.work()),
+		argv: argv, env: e.scriptEnviron(temp.work(), temp), dir: temp.work(), temp: temp, policy: e.policyOf(Project, temp.work(), temp.work()),
 		iso: iso, limits: limits, sink: col.write, rules: &e.rules,
 	})
 	if err != nil {
@@ -96,41 +97,43 @@ type levels struct {
 	fixed bool      // it was given
 }
 
-// tryAgain is how long a level is believed that is not the best: what kept the best from working may have been a passing trouble.
+// tryAgain is how long a level is believed that is not the best: what kept the best from working
+// may have been a passing trouble.
 const tryAgain = 5 * time.Minute
 
-// forget drops what was found, unless that was just now or was given, and reports whether it did.
-func (l *levels) forget(file string) bool {
+// forgetStale drops what was found, unless that was just now or was given, and reports whether it
+// did.
+func (l *levels) forgetStale(file string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known == nil || l.fixed || time.Since(l.when) < time.Minute {
 		return false
 	}
 	l.known = nil
-	remember(file, func(m *remembered) { m.Levels = map[string]Isolation{} })
+	changeCache(file, func(m *remembered) { m.Levels = map[string]Isolation{} })
 	return true
 }
 
-// of tries what could keep a script in, the best first, with a script that does nothing.
-func (l *levels) of(ctx context.Context, e *Engine, py python) (Isolation, error) {
+// isolationFor tries what could keep a script in, the best first, with a script that does nothing.
+func (l *levels) isolationFor(ctx context.Context, e *Engine, py python) (Isolation, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	top := best()
+	top := bestIsolation()
 	if l.known != nil && (l.fixed || *l.known == top || time.Since(l.when) < tryAgain) {
 		return *l.known, nil
 	}
 	system := fmt.Sprintf("%s uid %d, at most %s, landlock %d", kernelRelease(), os.Geteuid(), top, top.Landlock)
-	if iso, ok := recall(e.o.Cache).Levels[system]; ok && iso == top { // a file that asks for less is not believed
+	if iso, ok := readCache(e.o.Cache).Levels[system]; ok && iso == top { // a file that asks for less is not believed
 		l.known = &iso
 		return iso, nil
 	}
 	var last error
-	for _, iso := range steps(top) {
-		err := e.try(ctx, py, iso)
+	for _, iso := range isolationSteps(top) {
+		err := e.tryIsolation(ctx, py, iso)
 		if err == nil {
 			l.known, l.when = &iso, time.Now()
 			if iso == top {
-				remember(e.o.Cache, func(m *remembered) { m.Levels[system] = iso })
+				changeCache(e.o.Cache, func(m *remembered) { m.Levels[system] = iso })
 			}
 			return iso, nil
 		}
@@ -151,8 +154,8 @@ func kernelRelease() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-// try runs an empty script under iso.
-func (e *Engine) try(ctx context.Context, py python, iso Isolation) error {
+// tryIsolation runs an empty script under iso.
+func (e *Engine) tryIsolation(ctx context.Context, py python, iso Isolation) error {
 	temp, err := newTempDir()
 	if err != nil {
 		return err
@@ -162,19 +165,19 @@ func (e *Engine) try(ctx context.Context, py python, iso Isolation) error {
 	s.Limits.Timeout = probeTime
 	col := newCollector(s.Limits, nil, "")
 	p, err := startLocal(launch{
-		argv: py.argv(), env: e.environ(s.Dir, temp), dir: s.Dir, temp: temp, policy: e.policyOf(s.Mode, s.Dir, temp.work()), iso: iso,
+		argv: py.argv(), env: e.scriptEnviron(s.Dir, temp), dir: s.Dir, temp: temp, policy: e.policyOf(s.Mode, s.Dir, temp.work()), iso: iso,
 		limits: s.Limits, sink: col.write, rules: &e.rules,
 	})
 	if err != nil {
 		return err
 	}
 	defer p.release()
-	if err := load(p.ch, py); err != nil {
+	if err := sendLoader(p.ch, py); err != nil {
 		p.kill(ctx)
 		return err
 	}
 	r := run{e: e, s: s, p: p, line: newLine(p.ch), out: col, init: iso.PIDs}
-	if res := r.drive(ctx); res.Status != Success {
+	if res := r.driveScript(ctx); res.Status != Success {
 		return fmt.Errorf("exit code %d: %s", res.ExitCode, res.Error)
 	}
 	return nil

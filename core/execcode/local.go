@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// drainTime is how long output is waited for after the end of a script: what still holds a pipe open then is none of it.
+	// drainTime is how long output is waited for after the end of a script: what still holds a pipe
+	// open then is none of it.
 	drainTime = 300 * time.Millisecond
 	pieces    = 32 << 10
 )
@@ -50,7 +51,8 @@ type local struct {
 	tell  sink
 }
 
-// startLocal starts an interpreter that waits for its job. Nothing of the script has run when it returns, so the limits are set in time.
+// startLocal starts an interpreter that waits for its job. Nothing of the script has run when it
+// returns, so the limits are set in time.
 func startLocal(l launch) (*local, error) {
 	p := &local{iso: l.iso, temp: l.temp, tag: l.temp.name(), ended: make(chan struct{}), tell: l.sink}
 	ours, theirs, err := socketPair()
@@ -110,10 +112,10 @@ func (p *local) command(l launch, channel *os.File) (theirs []*os.File, err erro
 
 // start starts the command kept in, then sets what can only be set from outside.
 func (p *local) start(l launch) error {
-	if err := begin(p.cmd, l, p.ended); err != nil {
+	if err := startRestricted(p.cmd, l, p.ended); err != nil {
 		return fmt.Errorf("%s could not be started: %w", l.argv[0], err)
 	}
-	if err := settle(p.cmd.Process.Pid, l); err != nil {
+	if err := limitChild(p.cmd.Process.Pid, l); err != nil {
 		_ = p.cmd.Process.Kill()
 		_, _ = p.cmd.Process.Wait()
 		close(p.ended)
@@ -142,7 +144,7 @@ func (p *local) wait(drained <-chan struct{}) {
 	if err == nil {
 		p.code = exitCode(state)
 	}
-	sweep(p.cmd.Process.Pid, p.tag, p.iso)
+	endLeftovers(p.cmd.Process.Pid, p.tag, p.iso)
 	for _, f := range p.pipes {
 		_ = f.SetReadDeadline(time.Now().Add(drainTime))
 	}
@@ -212,5 +214,6 @@ func socketPair() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "script"), os.NewFile(uintptr(fds[1]), "channel"), nil
 }
 
-// tagName is the variable by which what a script started is found again where there is no process namespace.
+// tagName is the variable by which what a script started is found again where there is no process
+// namespace.
 const tagName = "HERMES_SCRIPT"

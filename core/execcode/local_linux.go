@@ -13,13 +13,13 @@ import (
 	"hermes/core/crash"
 )
 
-// best is what this kernel may give; only a start tells.
-func best() Isolation {
+// bestIsolation is what this kernel may give; only a start tells.
+func bestIsolation() Isolation {
 	return Isolation{PIDs: true, Users: os.Geteuid() != 0, Landlock: confine.Landlock(), Seccomp: confine.Arch() != 0}
 }
 
-// flags are the namespaces of a script.
-func (i Isolation) flags(network bool) uintptr {
+// namespaceFlags are the namespaces of a script.
+func (i Isolation) namespaceFlags(network bool) uintptr {
 	var f uintptr
 	if i.PIDs {
 		f = unix.CLONE_NEWPID | unix.CLONE_NEWIPC
@@ -33,23 +33,24 @@ func (i Isolation) flags(network bool) uintptr {
 	return f
 }
 
-// begin starts the command from a thread of its own that was restricted before: a child inherits what its thread may do. The
-// thread is never used again, and stays until ended is closed, because the child dies with it.
-func begin(cmd *exec.Cmd, l launch, ended <-chan struct{}) error {
+// startRestricted starts the command from a thread of its own that was restricted before: a child
+// inherits what its thread may do. The thread is never used again, and stays until ended is closed,
+// because the child dies with it.
+func startRestricted(cmd *exec.Cmd, l launch, ended <-chan struct{}) error {
 	var rules *confine.Rules
 	if l.iso.Landlock > 0 {
-		set, err := l.rules.take(l.policy, l.iso.Landlock)
+		set, err := l.rules.takeRules(l.policy, l.iso.Landlock)
 		if err != nil {
 			return err
 		}
-		defer l.rules.give(set)
+		defer l.rules.giveBack(set)
 		rules = set.Rules
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: l.iso.flags(l.policy.network)}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: l.iso.namespaceFlags(l.policy.network)}
 	started := make(chan error, 1)
 	crash.Go("script thread", func() {
 		confine.OnThread(func() {
-			err := restrict(l, rules)
+			guard, err := restrictThread(l, rules)
 			if err == nil {
 				err = cmd.Start()
 			}
@@ -57,36 +58,48 @@ func begin(cmd *exec.Cmd, l launch, ended <-chan struct{}) error {
 			if err == nil {
 				<-ended
 			}
+			guard.Close()
 		})
 	})
 	return <-started
 }
 
-// restrict takes from the calling thread what the script is not to have.
-func restrict(l launch, rules *confine.Rules) error {
+// restrictThread takes from the calling thread what the script is not to have.
+func restrictThread(l launch, rules *confine.Rules) (*confine.Guard, error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("no-new-privileges: %w", err)
+		return nil, fmt.Errorf("no-new-privileges: %w", err)
 	}
 	if os.Geteuid() == 0 {
 		if err := confine.DropCaps(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if rules != nil {
 		if err := rules.Apply(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if l.iso.Seccomp {
-		if err := confine.ApplyFilter(confine.Filter(uint32(l.iso.flags(l.policy.network)), l.policy.families()...)); err != nil {
-			return fmt.Errorf("seccomp: %w", err)
-		}
+	if !l.iso.Seccomp {
+		return nil, nil
+	}
+	keep, families := uint32(l.iso.namespaceFlags(l.policy.network)), l.policy.socketFamilies()
+	if rules == nil { // every file is open to it
+		return nil, seccompError(confine.ApplyFilter(confine.Filter(confine.AsTheyAre, keep, families...)))
+	}
+	guard, err := confine.ApplyGuarded(l.policy.attributeArea(), keep, families...)
+	return guard, seccompError(err)
+}
+
+func seccompError(err error) error {
+	if err != nil {
+		return fmt.Errorf("seccomp: %w", err)
 	}
 	return nil
 }
 
-// settle sets limits on a child that waits for its job, and names its user inside of its namespace.
-func settle(pid int, l launch) error {
+// limitChild sets limits on a child that waits for its job, and names its user inside of its
+// namespace.
+func limitChild(pid int, l launch) error {
 	if l.iso.Users && l.iso.PIDs {
 		if err := mapUser(pid); err != nil {
 			return err
@@ -132,8 +145,8 @@ func mapUser(pid int) error {
 	return nil
 }
 
-// families are the sockets that a script may have.
-func (p policy) families() []uint32 {
+// socketFamilies are the sockets that a script may have.
+func (p policy) socketFamilies() []uint32 {
 	if !p.network {
 		return nil
 	}

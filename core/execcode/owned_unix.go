@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-func owned(info fs.FileInfo) bool {
+func isOwned(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()
 }

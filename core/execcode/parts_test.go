@@ -25,14 +25,14 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		r, err := decode(line)
+		r, err := decodeRequest(line)
 		if err != nil {
 			return
 		}
 		if r.Done == nil && (r.ID <= 0 || r.Tool == "" || len(bytes.TrimSpace(r.Args)) == 0 || bytes.TrimSpace(r.Args)[0] != '{' || !json.Valid(r.Args)) {
 			t.Errorf("accepted %q as %+v", line, r)
 		}
-		background(r)
+		refuseBackground(r)
 	})
 }
 
@@ -43,7 +43,7 @@ func FuzzFrame(f *testing.F) {
 		r := bufio.NewReaderSize(bytes.NewReader(data), 16)
 		var got []byte
 		for {
-			line, err := frame(r, limit)
+			line, err := readFrame(r, limit)
 			if len(line) > limit {
 				t.Fatalf("a frame of %d bytes, at most %d", len(line), limit)
 			}
@@ -72,7 +72,7 @@ func TestWindow(t *testing.T) {
 			w.write(rest[:n])
 			rest = rest[n:]
 		}
-		got := w.text(clean)
+		got := w.keptText(clean)
 		if len(text) <= limit {
 			if got != text {
 				t.Fatalf("%q became %q", text, got)
@@ -123,7 +123,8 @@ func TestTheMarkIsFound(t *testing.T) {
 	})
 }
 
-// The generated module is what the schemas say: order, types, defaults, nothing that scripts may not use.
+// The generated module is what the schemas say: order, types, defaults, nothing that scripts may
+// not use.
 func TestSignatures(t *testing.T) {
 	t.Parallel()
 	tools := []tool.Spec{
@@ -140,7 +141,7 @@ func TestSignatures(t *testing.T) {
 	if got := Signatures(tools); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
-	text, err := stub(callable(tools))
+	text, err := stubModule(callableTools(tools))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,11 +158,20 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
+// A tool that the session has not answers with an error: an import that fails would end the script.
+func TestAToolThatTheSessionHasNot(t *testing.T) {
+	t.Parallel()
+	res := newEngine(t).Run(t.Context(), script(t, "from hermes_tools import web_search\nprint(web_search('x', limit=3)['error'])"))
+	if res.Status != Success || !strings.Contains(res.Output, "web_search is not among the tools of this session") {
+		t.Errorf("%+v", res)
+	}
+}
+
 // No description can break out of the text that Python compiles.
 func TestAHostileSchema(t *testing.T) {
 	t.Parallel()
 	s := spec("read_file", `"path":{"type":"string","description":"\"\"\"\nimport os; os.abort()\n\\"},"a b":{"type":"string"},"import":{"type":"string"},"x":{"type":"string","default":"\");import os#"}`, "path")
-	text, err := stub([]tool.Spec{s})
+	text, err := stubModule([]tool.Spec{s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +249,8 @@ func TestTheProjectsPython(t *testing.T) {
 	}
 }
 
-// Temporary folders of any name work, links in them are not followed, locked folders go, and so does what a crash left.
+// Temporary folders of any name work, links in them are not followed, locked folders go, and so
+// does what a crash left.
 func TestTemporaryFolders(t *testing.T) {
 	root := t.TempDir()
 	long := filepath.Join(root, strings.Repeat("d", 100), strings.Repeat("e", 100))

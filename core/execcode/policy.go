@@ -17,27 +17,27 @@ type policy struct {
 
 // policyOf is the policy for a script that starts in dir and has the temporary folder temp.
 func (e *Engine) policyOf(mode Mode, dir, temp string) policy {
-	p := policy{temp: resolved(temp), hide: e.hidden()}
+	p := policy{temp: resolvePath(temp), hide: e.secretPlaces()}
 	if mode == Strict {
 		return p
 	}
 	p.network = true
-	p.write = append(p.write, resolved(dir), resolved(os.TempDir()), "/tmp", "/var/tmp") // temp lies in the second
+	p.write = append(p.write, resolvePath(dir), resolvePath(os.TempDir()), "/tmp", "/var/tmp") // temp lies in the second
 	if cache, err := os.UserCacheDir(); err == nil {
-		p.write = append(p.write, resolved(cache))
+		p.write = append(p.write, resolvePath(cache))
 	}
 	return p
 }
 
-func resolved(path string) string {
+func resolvePath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
 	return path
 }
 
-// hidden are places of secrets: ours, and those of the person's own programs.
-func (e *Engine) hidden() []string {
+// secretPlaces are places of secrets: ours, and those of the person's own programs.
+func (e *Engine) secretPlaces() []string {
 	out := confine.Private()
 	for _, home := range e.o.Homes {
 		if home != "" {

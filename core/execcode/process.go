@@ -15,7 +15,8 @@ type process interface {
 	done() <-chan struct{}
 	// status is the exit code, 128+n for a signal; valid after done.
 	status() int
-	// ask tells it to stop: interrupt as ^C does, terminate by SIGTERM. A back end may not know how.
+	// ask tells it to stop: interrupt as ^C does, terminate by SIGTERM. A back end may not know
+	// how.
 	interrupt()
 	terminate()
 	// kill ends it and all that it started, and returns when that is so or ctx is done.

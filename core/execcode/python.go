@@ -20,8 +20,8 @@ import (
 //go:embed bootstrap.py
 var bootstrap string
 
-// loader is what the interpreter is started with: it reads a block of code from descriptor 3 and runs it. 'm' marks code that
-// this very interpreter compiled before, 's' source.
+// loader is what the interpreter is started with: it reads a block of code from descriptor 3 and
+// runs it. 'm' marks code that this very interpreter compiled before, 's' source.
 const loader = `import posix
 def r(n):
     b = b""
@@ -62,8 +62,8 @@ func (p python) argv() []string {
 	return []string{p.path, "-I", "-S", "-B", "-X", "utf8", "-c", loader}
 }
 
-// block is what the loader reads first.
-func block(kind byte, code []byte) []byte {
+// loaderBlock is what the loader reads first.
+func loaderBlock(kind byte, code []byte) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(code))), code...)
 }
 
@@ -77,8 +77,8 @@ type pythons struct {
 // examiner runs the command of questions and returns what the interpreter printed.
 type examiner func(ctx context.Context, argv []string) (out string, err error)
 
-// look finds out what the interpreter at path is.
-func (c *pythons) look(ctx context.Context, path string, ask examiner) (python, error) {
+// examineCached finds out what the interpreter at path is.
+func (c *pythons) examineCached(ctx context.Context, path string, ask examiner) (python, error) {
 	key, err := fileKey(path)
 	if err != nil {
 		return python{}, err
@@ -87,26 +87,27 @@ func (c *pythons) look(ctx context.Context, path string, ask examiner) (python, 
 	defer c.mu.Unlock() // one look at a time: the second finds what the first found
 	if c.seen == nil {
 		c.seen = map[string]python{}
-		for k, p := range recall(c.file).Pythons {
+		for k, p := range readCache(c.file).Pythons {
 			c.seen[k] = python{path: p.Path, version: p.Version, code: p.Code}
 		}
 	}
 	if p, ok := c.seen[key]; ok {
 		return p, nil
 	}
-	p, err := examine(ctx, path, ask)
+	p, err := examinePython(ctx, path, ask)
 	if err != nil {
 		return p, err
 	}
 	c.seen[key] = p
-	remember(c.file, func(m *remembered) {
+	changeCache(c.file, func(m *remembered) {
 		m.Pythons[key] = savedPython{Path: p.path, Version: p.version, Code: p.code, When: time.Now()}
 	})
 	return p, nil
 }
 
-// unkept asks an interpreter of this machine: one that the person installed, chose or switched on.
-func unkept(ctx context.Context, argv []string) (string, error) {
+// askUnconfined asks an interpreter of this machine: one that the person installed, chose or
+// switched on.
+func askUnconfined(ctx context.Context, argv []string) (string, error) {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")} // a shim looks for itself there
@@ -118,7 +119,7 @@ func unkept(ctx context.Context, argv []string) (string, error) {
 	return out.String(), nil
 }
 
-func examine(ctx context.Context, path string, ask examiner) (python, error) {
+func examinePython(ctx context.Context, path string, ask examiner) (python, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	out, err := ask(ctx, []string{path, "-I", "-S", "-B", "-X", "utf8", "-c", probe, bootstrap})
@@ -147,16 +148,16 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// activated are the interpreters of environments that the person switched on.
-func activated(env func(string) string, name string) []string {
+// activatedPythons are the interpreters of environments that the person switched on.
+func activatedPythons(env func(string) string, name string) []string {
 	if root := env(name); root != "" {
 		return []string{filepath.Join(root, "bin", "python")}
 	}
 	return nil
 }
 
-// installed are the interpreters of the machine.
-func installed(env func(string) string) []string {
+// installedPythons are the interpreters of the machine.
+func installedPythons(env func(string) string) []string {
 	var out []string
 	for _, name := range []string{"python3", "python"} {
 		for _, d := range filepath.SplitList(env("PATH")) {
@@ -168,22 +169,22 @@ func installed(env func(string) string) []string {
 	return out
 }
 
-// brought are the interpreters that came with a project. Whoever wrote the project made them, and nobody agreed to run them: they run kept in
-// only, also for a look at what they are.
-func brought(dir string) []string {
+// projectPythons are the interpreters that came with a project. Whoever wrote the project made
+// them, and nobody agreed to run them: they run kept in only, also for a look at what they are.
+func projectPythons(dir string) []string {
 	return []string{filepath.Join(dir, ".venv", "bin", "python"), filepath.Join(dir, "venv", "bin", "python")}
 }
 
 var errNoPython = errors.New("no Python is installed: install python3, or name one with code_execution.python")
 
-// find returns the first interpreter of the list that is one.
-func (c *pythons) find(ctx context.Context, list []string, ask examiner) (python, error) {
+// firstUsable returns the first interpreter of the list that is one.
+func (c *pythons) firstUsable(ctx context.Context, list []string, ask examiner) (python, error) {
 	first := errNoPython
 	for _, path := range list {
-		if runnable(path) != nil {
+		if checkRunnable(path) != nil {
 			continue
 		}
-		p, err := c.look(ctx, path, ask)
+		p, err := c.examineCached(ctx, path, ask)
 		if err == nil {
 			return p, nil
 		}
@@ -197,7 +198,7 @@ func (c *pythons) find(ctx context.Context, list []string, ask examiner) (python
 	return python{}, first
 }
 
-func runnable(path string) error {
+func checkRunnable(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && (info.IsDir() || info.Mode()&0o111 == 0) {
 		err = fs.ErrPermission
@@ -216,8 +217,9 @@ type job struct {
 	Init   bool     `json:"init,omitempty"`
 }
 
-// block is the job as a new interpreter gets it: without JSON, which costs a Python more than a short script.
-func (j job) block() []byte {
+// loaderBlock is the job as a new interpreter gets it: without JSON, which costs a Python more than
+// a short script.
+func (j job) loaderBlock() []byte {
 	flags := ""
 	if j.Kernel {
 		flags += "k"
@@ -229,5 +231,5 @@ func (j job) block() []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...)
 }
 
-// frame is the job as a kernel gets its next one.
-func (j job) frame() any { return map[string]job{"run": j} }
+// kernelFrame is the job as a kernel gets its next one.
+func (j job) kernelFrame() any { return map[string]job{"run": j} }

@@ -2,7 +2,6 @@ package execcode
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -12,8 +11,8 @@ import (
 	"hermes/core/crash"
 )
 
-// remote is an interpreter in a back end of the pool. It gets the same channel, carried there by the pool; the back end is what keeps
-// it in.
+// remote is an interpreter in a back end of the pool. It gets the same channel, carried there by
+// the pool; the back end is what keeps it in.
 type remote struct {
 	pool    backend.Pool
 	session string
@@ -27,10 +26,6 @@ type remote struct {
 }
 
 func (e *Engine) startRemote(ctx context.Context, s Script, out sink) (process, error) {
-	channels, ok := e.o.Pool.(backend.Channels)
-	if !ok {
-		return nil, errors.New("back ends of this program cannot run scripts: leave backend out")
-	}
 	argv := python{path: "python3"}.argv()
 	proc, err := e.o.Pool.Start(ctx, backend.Request{
 		Session: s.Session, CallID: s.CallID, Backend: s.Backend, Argv: argv, Home: s.Dir, Channel: true, Sink: out,
@@ -38,12 +33,12 @@ func (e *Engine) startRemote(ctx context.Context, s Script, out sink) (process, 
 	if err != nil {
 		return nil, fmt.Errorf("python3 could not be started in back end %s: %w", s.Backend, err)
 	}
-	ch, err := channels.Channel(s.Session, proc.ID)
+	ch, err := e.o.Pool.Channel(s.Session, proc.ID)
 	if err != nil {
 		_, _ = e.o.Pool.Kill(context.WithoutCancel(ctx), s.Session, proc.ID)
 		return nil, fmt.Errorf("no channel to the script in back end %s: %w", proc.Backend, err)
 	}
-	_, _ = ch.Write(block('s', []byte(bootstrap))) // if that fails it has ended, and its exit code and words say more
+	_, _ = ch.Write(loaderBlock('s', []byte(bootstrap))) // if that fails it has ended, and its exit code and words say more
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &remote{pool: e.o.Pool, session: s.Session, id: proc.ID, name: proc.Backend, ch: ch, ended: make(chan struct{}), stop: stop}
 	crash.Go("script wait", func() { p.wait(life) })

@@ -7,11 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLevels is how deep a removal goes down; os.RemoveAll holds a descriptor for each level, and a script makes thousands.
+// maxLevels is how deep a removal goes down; os.RemoveAll holds a descriptor for each level, and a
+// script makes thousands.
 const maxLevels = 32
 
-// removeAll deletes a tree that a script made. Links in it are removed, never followed; folders without rights are opened first; what lies
-// too deep is moved up. What cannot be removed stays.
+// removeAll deletes a tree that a script made. Links in it are removed, never followed; folders
+// without rights are opened first; what lies too deep is moved up. What cannot be removed stays.
 func removeAll(root string) {
 	fd, err := unix.Open(root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -19,7 +20,7 @@ func removeAll(root string) {
 	}
 	top := os.NewFile(uintptr(fd), root)
 	defer top.Close()
-	for empty(top, top, 0) { // until nothing was moved up
+	for removeContents(top, top, 0) { // until nothing was moved up
 		if _, err := top.Seek(0, 0); err != nil {
 			break
 		}
@@ -27,12 +28,12 @@ func removeAll(root string) {
 	_ = os.RemoveAll(root)
 }
 
-// empty removes what is in dir, and reports whether some of it was moved into top instead.
-func empty(top, dir *os.File, level int) (moved bool) {
+// removeContents removes what is in dir, and reports whether some of it was moved into top instead.
+func removeContents(top, dir *os.File, level int) (moved bool) {
 	for {
 		names, err := dir.Readdirnames(256)
 		for _, name := range names {
-			moved = drop(top, dir, name, level) || moved
+			moved = removeEntry(top, dir, name, level) || moved
 		}
 		if err != nil {
 			return moved
@@ -40,8 +41,8 @@ func empty(top, dir *os.File, level int) (moved bool) {
 	}
 }
 
-// drop removes one entry of dir.
-func drop(top, dir *os.File, name string, level int) (moved bool) {
+// removeEntry removes one entry of dir.
+func removeEntry(top, dir *os.File, name string, level int) (moved bool) {
 	at := int(dir.Fd())
 	if unix.Unlinkat(at, name, 0) == nil {
 		return false
@@ -59,7 +60,7 @@ func drop(top, dir *os.File, name string, level int) (moved bool) {
 		return false
 	}
 	child := os.NewFile(uintptr(fd), name)
-	moved = empty(top, child, level+1)
+	moved = removeContents(top, child, level+1)
 	_ = child.Close()
 	_ = unix.Unlinkat(at, name, unix.AT_REMOVEDIR)
 	return moved

@@ -19,6 +19,7 @@ import (
 const (
 	maxRequest = 16 << 20 // bytes of one frame from a script: a whole file for write_file, escaped
 	maxReply   = 16 << 20
+	maxSkipped = 256 << 20 // bytes of a frame that is too long, until its end is given up
 )
 
 // request is a frame from a script: a call, or word that a kernel is done.
@@ -36,16 +37,21 @@ type reply struct {
 	Error  string          `json:"error,omitempty"`
 }
 
-// errTooLong ends a channel: after a frame without an end nothing can be told apart any more.
-var errTooLong = fmt.Errorf("a frame of more than %d MB", maxRequest>>20)
+var (
+	// errTooLong is a frame over the limit that was skipped to its end.
+	errTooLong = fmt.Errorf("a call with more than %d MB: give it less", maxRequest>>20)
+	// errEndless ends a channel: after a frame without an end nothing can be told apart any more.
+	errEndless = fmt.Errorf("a frame of more than %d MB: the channel is closed", maxSkipped>>20)
+)
 
-// frame reads one line of at most limit bytes.
-func frame(r *bufio.Reader, limit int) ([]byte, error) {
+// readFrame reads one line of at most limit bytes. Of one that is too long it returns the
+// beginning, and errTooLong.
+func readFrame(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := r.ReadSlice('\n')
 		if len(line)+len(part) > limit {
-			return nil, errTooLong
+			return append(line, part[:limit-len(line)]...), skipLine(r, part, err)
 		}
 		if err == nil && line == nil {
 			return part, nil // valid until the next read, which its one user waits with
@@ -57,8 +63,37 @@ func frame(r *bufio.Reader, limit int) ([]byte, error) {
 	}
 }
 
-// decode reads a request. It is given what a hostile script sends.
-func decode(line []byte) (request, error) {
+// skipLine reads to the end of a line that is too long.
+func skipLine(r *bufio.Reader, part []byte, err error) error {
+	for skipped := len(part); errors.Is(err, bufio.ErrBufferFull); skipped += len(part) {
+		if skipped > maxSkipped {
+			return errEndless
+		}
+		part, err = r.ReadSlice('\n')
+	}
+	if err != nil {
+		return err
+	}
+	return errTooLong
+}
+
+// idOf is the id that a request begins with; 0 when it does not.
+func idOf(begin []byte) int64 {
+	var id int64
+	d := json.NewDecoder(bytes.NewReader(begin))
+	for _, want := range []json.Token{json.Delim('{'), "id"} {
+		if got, err := d.Token(); err != nil || got != want {
+			return 0
+		}
+	}
+	if d.Decode(&id) != nil {
+		return 0
+	}
+	return id
+}
+
+// decodeRequest reads a request. It is given what a hostile script sends.
+func decodeRequest(line []byte) (request, error) {
 	var r request
 	if err := json.Unmarshal(line, &r); err != nil {
 		return request{}, fmt.Errorf("not a request: %w", err)
@@ -87,23 +122,23 @@ type line struct {
 
 func newLine(ch io.ReadWriteCloser) *line { return &line{ch: ch, in: bufio.NewReaderSize(ch, 64<<10)} }
 
-func (l *line) write(v any) error {
+func (l *line) writeJSON(v any) error {
 	var b bytes.Buffer
 	if r, ok := v.(reply); ok && r.Error == "" && bytes.IndexByte(r.Result, '\n') < 0 { // JSON already: encoding it once more would read it all
 		fmt.Fprintf(&b, `{"id":%d,"result":`, r.ID)
 		b.Write(r.Result)
 		b.WriteString("}\n")
-		return l.put(b.Bytes())
+		return l.writeFrame(b.Bytes())
 	}
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	return l.put(b.Bytes())
+	return l.writeFrame(b.Bytes())
 }
 
-func (l *line) put(frame []byte) error {
+func (l *line) writeFrame(frame []byte) error {
 	l.send.Lock()
 	defer l.send.Unlock()
 	_, err := l.ch.Write(frame)
@@ -124,42 +159,46 @@ type dispatcher struct {
 	open map[int64]bool
 }
 
-// serve answers until the channel ends or a kernel says that it is done; then it returns the exit code. One call is one goroutine,
-// and what they do ends with ctx.
-func (d *dispatcher) serve(ctx context.Context) (code int, done bool) {
+// serveCalls answers until the channel ends or a kernel says that it is done; then it returns the
+// exit code. One call is one goroutine, and what they do ends with ctx.
+func (d *dispatcher) serveCalls(ctx context.Context) (code int, done bool) {
 	for {
-		raw, err := frame(d.line.in, maxRequest)
-		if errors.Is(err, errTooLong) {
-			_ = d.line.write(reply{Error: err.Error() + ": the channel is closed"})
+		raw, err := readFrame(d.line.in, maxRequest)
+		switch {
+		case errors.Is(err, errTooLong):
+			_ = d.line.writeJSON(reply{ID: idOf(raw), Error: err.Error()})
+			continue
+		case errors.Is(err, errEndless):
+			_ = d.line.writeJSON(reply{Error: err.Error()})
 			_ = d.line.ch.Close()
 			return 0, false
 		}
 		if err != nil {
 			return 0, false
 		}
-		r, err := decode(raw)
+		r, err := decodeRequest(raw)
 		switch {
 		case err != nil:
-			_ = d.line.write(reply{ID: r.ID, Error: err.Error()})
+			_ = d.line.writeJSON(reply{ID: r.ID, Error: err.Error()})
 			continue
 		case r.Done != nil:
 			return *r.Done, true
 		}
-		if why := d.admit(r); why != "" {
-			_ = d.line.write(reply{ID: r.ID, Error: why})
+		if why := d.admitCall(r); why != "" {
+			_ = d.line.writeJSON(reply{ID: r.ID, Error: why})
 			continue
 		}
 		r.Args = slices.Clone(r.Args)
-		crash.Go("script call "+r.Tool, func() { d.answer(ctx, r) })
+		crash.Go("script call "+r.Tool, func() { d.answerCall(ctx, r) })
 	}
 }
 
-// admit takes a call from the budget, or says why it is refused: that costs nothing.
-func (d *dispatcher) admit(r request) (refused string) {
+// admitCall takes a call from the budget, or says why it is refused: that costs nothing.
+func (d *dispatcher) admitCall(r request) (refused string) {
 	if !slices.Contains(d.names, r.Tool) {
 		return fmt.Sprintf("Tool %.60q is not available in execute_code. Available: %s", r.Tool, strings.Join(d.names, ", "))
 	}
-	if why := background(r); why != "" {
+	if why := refuseBackground(r); why != "" {
 		return why
 	}
 	d.mu.Lock()
@@ -175,10 +214,11 @@ func (d *dispatcher) admit(r request) (refused string) {
 	return ""
 }
 
-// notInScripts are arguments of terminal that make no sense there: nobody is left to look after what they start.
+// notInScripts are arguments of terminal that make no sense there: nobody is left to look after
+// what they start.
 var notInScripts = []string{"background", "pty", "notify_on_complete", "watch_patterns"}
 
-func background(r request) string {
+func refuseBackground(r request) string {
 	if r.Tool != "terminal" {
 		return ""
 	}
@@ -196,29 +236,30 @@ func background(r request) string {
 	return ""
 }
 
-func (d *dispatcher) answer(ctx context.Context, r request) {
+func (d *dispatcher) answerCall(ctx context.Context, r request) {
 	defer func() {
 		d.mu.Lock()
 		delete(d.open, r.ID)
 		d.mu.Unlock()
 	}()
-	res := d.call(ctx, tool.NestedCall{Name: r.Tool, Args: r.Args, Waiting: d.clock.wait})
+	res := d.call(ctx, tool.NestedCall{Name: r.Tool, Args: r.Args, Waiting: d.clock.pauseWhile})
 	switch {
 	case ctx.Err() == nil:
-		_ = d.line.write(replyOf(r.ID, res))
+		_ = d.line.writeJSON(replyOf(r.ID, res))
 	case d.stays: // a thread of the script may be there still, and must not wait for ever
-		_ = d.line.write(reply{ID: r.ID, Error: textOver})
+		_ = d.line.writeJSON(reply{ID: r.ID, Error: textOver})
 	}
 }
 
-// calls is how many were made.
-func (d *dispatcher) calls() int {
+// callCount is how many were made.
+func (d *dispatcher) callCount() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.made
 }
 
-// replyOf makes of a result what a script gets: the tool's data, else its text as data when it is JSON, else the text.
+// replyOf makes of a result what a script gets: the tool's data, else its text as data when it is
+// JSON, else the text.
 func replyOf(id int64, res tool.NestedResult) reply {
 	switch text := strings.TrimSpace(res.Text); {
 	case len(res.Data) > maxReply, len(text) > maxReply:

@@ -14,8 +14,9 @@ import (
 	"hermes/core/confine"
 )
 
-// ruleCache keeps the rules of the last policy: making them takes a third of what isolation costs, and they are the same for each script of a
-// folder until something changes beside a hidden place. The zero value is ready.
+// ruleCache keeps the rules of the last policy: making them takes a third of what isolation costs,
+// and they are the same for each script of a folder until something changes beside a hidden place.
+// The zero value is ready.
 type ruleCache struct {
 	mu   sync.Mutex
 	last *ruleSet
@@ -31,12 +32,13 @@ type ruleSet struct {
 	users int // by ruleCache.mu; the cache itself is one
 }
 
-// keepRules bounds how long rules are kept: a file system may have been mounted beside a hidden place, which no folder tells.
+// keepRules bounds how long rules are kept: a file system may have been mounted beside a hidden
+// place, which no folder tells.
 const keepRules = time.Minute
 
-// take returns the rules of a policy; give them back.
-func (c *ruleCache) take(p policy, abi int) (*ruleSet, error) {
-	key := p.key()
+// takeRules returns the rules of a policy; give them back.
+func (c *ruleCache) takeRules(p policy, abi int) (*ruleSet, error) {
+	key := p.cacheKey()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.last; s != nil && s.key == key && time.Since(s.made) < keepRules && s.stamp == stampOf(s.watch, p.write) {
@@ -45,30 +47,30 @@ func (c *ruleCache) take(p policy, abi int) (*ruleSet, error) {
 	}
 	s := &ruleSet{key: key, made: time.Now(), users: 1}
 	hidden := confine.Existing(p.hide)
-	s.watch = above(append(slices.Clone(p.hide), hidden...))
+	s.watch = parentFolders(append(slices.Clone(p.hide), hidden...))
 	s.stamp = stampOf(s.watch, p.write) // before: what changes meanwhile shows the next time
 	var err error
-	if s.Rules, err = p.rules(abi, hidden); err != nil {
+	if s.Rules, err = p.makeRules(abi, hidden); err != nil {
 		return nil, err
 	}
-	if p.lasting(hidden) {
+	if p.isShared(hidden) {
 		s.users++
 		if c.last != nil {
-			c.leave(c.last)
+			c.endUse(c.last)
 		}
 		c.last = s
 	}
 	return s, nil
 }
 
-func (c *ruleCache) give(s *ruleSet) {
+func (c *ruleCache) giveBack(s *ruleSet) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.leave(s)
+	c.endUse(s)
 }
 
-// leave ends one use. The caller holds mu.
-func (c *ruleCache) leave(s *ruleSet) {
+// endUse ends one use. The caller holds mu.
+func (c *ruleCache) endUse(s *ruleSet) {
 	if s.users--; s.users == 0 {
 		s.Close()
 	}
@@ -78,14 +80,15 @@ func (c *ruleCache) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.last != nil {
-		c.leave(c.last)
+		c.endUse(c.last)
 		c.last = nil
 	}
 }
 
-// lasting reports whether the rules serve other scripts as well: not those of a strict one, which name its own folder, nor where a hidden
-// place lies among temporary folders, each of which then needs a rule.
-func (p policy) lasting(hidden []string) bool {
+// isShared reports whether the rules serve other scripts as well: not those of a strict one, which
+// name its own folder, nor where a hidden place lies among temporary folders, each of which then
+// needs a rule.
+func (p policy) isShared(hidden []string) bool {
 	for _, h := range hidden {
 		if confine.Under(h, filepath.Dir(filepath.Dir(p.temp))) {
 			return false
@@ -94,7 +97,7 @@ func (p policy) lasting(hidden []string) bool {
 	return p.network
 }
 
-func (p policy) key() string {
+func (p policy) cacheKey() string {
 	own := ""
 	if !p.network {
 		own = p.temp
@@ -102,8 +105,8 @@ func (p policy) key() string {
 	return strings.Join(slices.Concat([]string{own}, p.write, []string{""}, p.hide), "\x00")
 }
 
-// above are the folders above the paths, each once.
-func above(paths []string) []string {
+// parentFolders are the folders above the paths, each once.
+func parentFolders(paths []string) []string {
 	var out []string
 	for _, path := range paths {
 		for dir := filepath.Dir(path); !slices.Contains(out, dir); dir = filepath.Dir(dir) {
@@ -113,7 +116,8 @@ func above(paths []string) []string {
 	return out
 }
 
-// stampOf changes when a folder of the first list gets or loses an entry, and when one of either list is another one.
+// stampOf changes when a folder of the first list gets or loses an entry, and when one of either
+// list is another one.
 func stampOf(watch, same []string) string {
 	var b strings.Builder
 	for i, dir := range slices.Concat(watch, same) {
@@ -130,18 +134,31 @@ func stampOf(watch, same []string) string {
 	return b.String()
 }
 
-// rules makes the ruleset of a script; hidden are the places of hide that there are.
-func (p policy) rules(abi int, hidden []string) (*confine.Rules, error) {
+// writableFolders are the folders that the script may change.
+func (p policy) writableFolders() []string {
+	if p.network {
+		return p.write
+	}
+	return []string{p.temp}
+}
+
+// attributeArea is where it may change attributes of files.
+func (p policy) attributeArea() confine.Area {
+	write := p.writableFolders()
+	if p.network {
+		write = append(slices.Clone(write), "/dev/shm")
+	}
+	return confine.Area{Write: confine.Existing(write), Hidden: confine.Existing(p.hide)}
+}
+
+// makeRules makes the ruleset of a script; hidden are the places of hide that there are.
+func (p policy) makeRules(abi int, hidden []string) (*confine.Rules, error) {
 	r, err := confine.NewRules(abi)
 	if err != nil {
 		return nil, err
 	}
 	errs := []error{r.AllowBut("/", confine.Read, append(slices.Clone(hidden), "/proc", "/run", "/dev", "/var/run"), false)}
-	write := p.write
-	if !p.network {
-		write = []string{p.temp}
-	}
-	for _, dir := range write {
+	for _, dir := range p.writableFolders() {
 		errs = append(errs, r.AllowBut(dir, confine.Write, hidden, true))
 	}
 	for _, dev := range []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"} {

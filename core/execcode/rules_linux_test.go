@@ -9,7 +9,8 @@ import (
 	"hermes/core/testskip"
 )
 
-// Rules are kept from script to script, and made anew when something comes to stand beside a hidden place or becomes one.
+// Rules are kept from script to script, and made anew when something comes to stand beside a hidden
+// place or becomes one.
 func TestRulesAreKept(t *testing.T) {
 	root := t.TempDir()
 	home, tmp := filepath.Join(root, "home"), filepath.Join(root, "tmp")

@@ -16,8 +16,8 @@ import (
 
 const (
 	maxCode = 1 << 20
-	// killGrace is between SIGTERM and SIGKILL of a script that ran out of time; a person who interrupts waits less, because the agent
-	// does: after 0.8 s it leaves a call behind.
+	// killGrace is between SIGTERM and SIGKILL of a script that ran out of time; a person who
+	// interrupts waits less, because the agent does: after 0.8 s it leaves a call behind.
 	killGrace      = 5 * time.Second
 	interruptGrace = 400 * time.Millisecond
 	killTime       = 10 * time.Second      // for SIGKILL to take effect
@@ -29,49 +29,54 @@ func (e *Engine) Run(ctx context.Context, s Script) Result {
 	began := time.Now()
 	s.Limits = s.Limits.orDefaults()
 	s.Mode = cmp.Or(s.Mode, Project)
-	s.Tools = callable(s.Tools)
-	res := e.run(ctx, s)
+	s.Tools = callableTools(s.Tools)
+	res := e.runScript(ctx, s)
 	res.Seconds = math.Round(time.Since(began).Seconds()*1000) / 1000
 	return res
 }
 
-func (e *Engine) run(ctx context.Context, s Script) Result {
+func (e *Engine) runScript(ctx context.Context, s Script) Result {
 	switch {
 	case len(s.Code) > maxCode:
-		return broken("the script has %d bytes, more than %d: put data into a file and read that", len(s.Code), maxCode)
+		return notStarted("the script has %d bytes, more than %d: put data into a file and read that", len(s.Code), maxCode)
 	case strings.ContainsRune(s.Code, 0):
-		return broken("the script contains a NUL byte: write it as \\x00 inside of a string")
+		return notStarted("the script contains a NUL byte: write it as \\x00 inside of a string")
 	case !utf8.ValidString(s.Code):
-		return broken("the script is not valid UTF-8")
+		return notStarted("the script is not valid UTF-8")
 	}
 	if s.Kernel {
 		return e.runKernel(ctx, s)
 	}
 	if s.Reset {
-		e.kernels.drop(func(k kernelKey) bool { return k.session == s.Session && k.backend == s.Backend })
+		e.kernels.dropMatching(func(k kernelKey) bool { return k.session == s.Session && k.backend == s.Backend })
 	}
 	col := newCollector(s.Limits, s.Output, "")
-	p, err := e.start(ctx, s, col.write)
+	p, err := e.startInterpreter(ctx, s, col.write)
 	if err != nil {
-		return e.failed(ctx, err)
+		return e.failureResult(ctx, err)
 	}
 	defer p.release()
 	r := run{e: e, s: s, p: p, line: newLine(p.channel()), out: col, init: isInit(p)}
-	return r.drive(ctx)
+	return r.driveScript(ctx)
 }
 
-// broken is the result of a script that was not started.
-func broken(format string, args ...any) Result {
-	return Result{Status: Failure, Error: fmt.Sprintf(format, args...), ExitCode: 1, Isolation: "none: nothing was run"}
+// notStarted is the result of a script that was not started.
+func notStarted(format string, args ...any) Result {
+	return Result{Status: Failure, Error: fmt.Sprintf(format, args...), ExitCode: 1, Isolation: nothingRun}
 }
 
-func (e *Engine) failed(ctx context.Context, err error) Result {
+const nothingRun = "none: nothing was run"
+
+// Began says whether anything of the script may have run.
+func (r Result) Began() bool { return r.Isolation != nothingRun }
+
+func (e *Engine) failureResult(ctx context.Context, err error) Result {
 	if ctx.Err() != nil {
-		res := broken("%s", textInterrupted)
+		res := notStarted("%s", textInterrupted)
 		res.Status, res.Output, res.ExitCode = Interrupted, textInterrupted, 130
 		return res
 	}
-	return broken("%v", err)
+	return notStarted("%v", err)
 }
 
 func isInit(p process) bool {
@@ -99,29 +104,30 @@ type served struct {
 	done bool
 }
 
-// drive hands the script over, answers its calls and waits for its end, the timeout's or ctx's.
-func (r *run) drive(ctx context.Context) Result {
+// driveScript hands the script over, answers its calls and waits for its end, the timeout's or
+// ctx's.
+func (r *run) driveScript(ctx context.Context) Result {
 	calls, cancel := context.WithCancel(ctx)
 	defer cancel()
 	clock := newClock(r.s.Limits.Timeout)
 	defer clock.stop()
-	d := &dispatcher{line: r.line, call: r.s.Call, names: names(r.s.Tools), limit: r.s.Limits.Calls, clock: clock, open: map[int64]bool{}, stays: r.kernel}
+	d := &dispatcher{line: r.line, call: r.s.Call, names: toolNames(r.s.Tools), limit: r.s.Limits.Calls, clock: clock, open: map[int64]bool{}, stays: r.kernel}
 	over := make(chan served, 1)
 	crash.Go("script calls", func() {
 		var end served
-		if r.hand() == nil {
-			end.code, end.done = d.serve(calls)
+		if r.sendJob() == nil {
+			end.code, end.done = d.serveCalls(calls)
 		}
 		over <- end
 	})
-	status, code, why := r.await(ctx, clock, over, cancel)
+	status, code, why := r.awaitEnd(ctx, clock, over, cancel)
 	cancel()
-	res := r.result(status, code, why)
-	res.Calls = d.calls()
+	res := r.makeResult(status, code, why)
+	res.Calls = d.callCount()
 	return res
 }
 
-func names(tools []tool.Spec) []string {
+func toolNames(tools []tool.Spec) []string {
 	out := make([]string, len(tools))
 	for i, t := range tools {
 		out[i] = t.Name
@@ -129,9 +135,9 @@ func names(tools []tool.Spec) []string {
 	return out
 }
 
-// hand sends the job.
-func (r *run) hand() error {
-	text, err := stub(r.s.Tools)
+// sendJob sends the job.
+func (r *run) sendJob() error {
+	text, err := stubModule(r.s.Tools)
 	if err != nil {
 		return err
 	}
@@ -139,19 +145,19 @@ func (r *run) hand() error {
 	if l, ok := r.p.(*local); ok {
 		file = path.Join(l.temp.work(), "script.py")
 	}
-	j := job{Code: r.s.Code, File: file, Stub: text, Path: r.e.paths(r.s), Mark: strings.TrimPrefix(r.mark, "\x00"), Kernel: r.kernel, Init: r.init}
+	j := job{Code: r.s.Code, File: file, Stub: text, Path: r.e.projectPaths(r.s), Mark: strings.TrimPrefix(r.mark, "\x00"), Kernel: r.kernel, Init: r.init}
 	if r.again {
-		return r.line.write(j.frame())
+		return r.line.writeJSON(j.kernelFrame())
 	}
-	_, err = r.line.ch.Write(j.block())
+	_, err = r.line.ch.Write(j.loaderBlock())
 	return err
 }
 
-// await waits for one of the ends of a run and brings the process to it.
-func (r *run) await(ctx context.Context, clock *clock, over chan served, cancel func()) (status Status, code int, why string) {
+// awaitEnd waits for one of the ends of a run and brings the process to it.
+func (r *run) awaitEnd(ctx context.Context, clock *clock, over chan served, cancel func()) (status Status, code int, why string) {
 	watch := time.NewTicker(watchEvery)
 	defer watch.Stop()
-	before := procs()
+	before := countProcesses()
 	ch := over
 	for {
 		select {
@@ -165,13 +171,13 @@ func (r *run) await(ctx context.Context, clock *clock, over chan served, cancel 
 			ch = nil // the script closed its channel; it may go on without
 		case <-clock.C:
 			cancel()
-			r.stop(over, killGrace)
+			r.stopScript(over, killGrace)
 			return TimedOut, 124, fmt.Sprintf(textTimeout, int(r.s.Limits.Timeout.Seconds()))
 		case <-ctx.Done():
-			r.stop(over, interruptGrace)
+			r.stopScript(over, interruptGrace)
 			return Interrupted, 130, textInterrupted
 		case <-watch.C:
-			if l, ok := r.p.(*local); ok && crowd(l.cmd.Process.Pid, l.iso, r.s.Limits.Procs, before) {
+			if l, ok := r.p.(*local); ok && hasTooMany(l.cmd.Process.Pid, l.iso, r.s.Limits.Procs, before) {
 				cancel()
 				r.kill()
 				return Failure, 137, fmt.Sprintf("the script was killed: it had more than %d processes", r.s.Limits.Procs)
@@ -187,8 +193,9 @@ func statusOf(code int) Status {
 	return Failure
 }
 
-// stop ends a script that was told to: a kernel's is interrupted first, so that its variables survive.
-func (r *run) stop(over <-chan served, grace time.Duration) {
+// stopScript ends a script that was told to: a kernel's is interrupted first, so that its variables
+// survive.
+func (r *run) stopScript(over <-chan served, grace time.Duration) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	if r.kernel {
@@ -220,8 +227,8 @@ func (r *run) kill() {
 	r.p.kill(ctx)
 }
 
-// result makes the result of what happened and what was printed.
-func (r *run) result(status Status, code int, why string) Result {
+// makeResult makes the result of what happened and what was printed.
+func (r *run) makeResult(status Status, code int, why string) Result {
 	if r.alive {
 		select {
 		case <-r.out.over:
@@ -234,10 +241,10 @@ func (r *run) result(status Status, code int, why string) Result {
 		return res
 	}
 	if strings.TrimSpace(errs) != "" {
-		res.Output = joined(out, "--- stderr ---\n"+strings.TrimRight(errs, "\n"))
+		res.Output = joinLines(out, "--- stderr ---\n"+strings.TrimRight(errs, "\n"))
 	}
 	if why != "" && status != Failure {
-		res.Output = joined(res.Output, why)
+		res.Output = joinLines(res.Output, why)
 	}
 	if why == "" {
 		res.Error = cmp.Or(lastLine(errs), exitText(code))
@@ -245,7 +252,7 @@ func (r *run) result(status Status, code int, why string) Result {
 	return res
 }
 
-func joined(a, b string) string {
+func joinLines(a, b string) string {
 	if a == "" || strings.HasSuffix(a, "\n") {
 		return a + b
 	}

@@ -89,7 +89,8 @@ type Result struct {
 	ExitCode int     `json:"exit_code"`
 	Calls    int     `json:"tool_calls_made"`
 	Seconds  float64 `json:"duration_seconds"`
-	// Isolation names what kept the script in, weakest first: "pgid", "pidns+landlock+seccomp", "backend analytics".
+	// Isolation names what kept the script in, weakest first: "pgid", "pidns+landlock+seccomp",
+	// "backend analytics".
 	Isolation string   `json:"isolation"`
 	Kernel    string   `json:"session,omitempty"` // "new", "kept", "lost" of a script with a kernel
 	Warnings  []string `json:"warnings,omitempty"`

@@ -11,16 +11,19 @@ import (
 	"hermes/core/tool"
 )
 
-// Callable are the tools that scripts may call, if the session has them.
-func Callable() []string {
-	return []string{"patch", "read_file", "search_files", "terminal", "web_extract", "web_search", "write_file"}
-}
+// ours are the tools of this program that scripts may call, if the session has them.
+var ours = []string{"patch", "read_file", "search_files", "terminal", "web_extract", "web_search", "write_file"}
 
-// callable picks from tools what scripts may call, by name.
-func callable(tools []tool.Spec) []tool.Spec {
+// helpers are the functions of hermes_tools that are no tools.
+var helpers = []string{"json_parse", "retry", "shell_quote"}
+
+// callableTools picks from tools what scripts may call, by name: those, and foreign tools whose
+// names and schemas make functions.
+func callableTools(tools []tool.Spec) []tool.Spec {
 	var out []tool.Spec
 	for _, t := range tools {
-		if slices.Contains(Callable(), t.Name) {
+		_, err := schemaParams(t)
+		if foreign := err == nil && isUsableName(t.Name) && !slices.Contains(helpers, t.Name); t.Owner == "" && slices.Contains(ours, t.Name) || t.Owner != "" && foreign {
 			out = append(out, t)
 		}
 	}
@@ -28,8 +31,9 @@ func callable(tools []tool.Spec) []tool.Spec {
 	return out
 }
 
-// notes say in a line what a function does and returns: descriptions of tools are for models, and describe text.
-func notes(name string) (does, returns string) {
+// functionNotes say in a line what a function does and returns: descriptions of tools are for
+// models, and describe text.
+func functionNotes(name string) (does, returns string) {
 	switch name {
 	case "web_search":
 		return "Search the web.", `{"data": {"web": [{"url", "title", "description"}, ...]}}`
@@ -55,14 +59,18 @@ type param struct {
 	required             bool
 }
 
-// params are the properties of a tool's schema: what is required first, then the others, in the schema's order.
-func params(s tool.Spec) ([]param, error) {
+// schemaParams are the properties of a tool's schema: what is required first, then the others, in
+// the schema's order.
+func schemaParams(s tool.Spec) ([]param, error) {
 	var schema struct {
 		Required   []string        `json:"required"`
 		Properties json.RawMessage `json:"properties"`
 	}
 	if err := json.Unmarshal(s.Schema, &schema); err != nil {
 		return nil, err
+	}
+	if len(schema.Properties) == 0 {
+		return nil, nil
 	}
 	var first, rest []param
 	d := json.NewDecoder(bytes.NewReader(schema.Properties))
@@ -84,10 +92,10 @@ func params(s tool.Spec) ([]param, error) {
 			return nil, err
 		}
 		name, _ := key.(string)
-		if !usable(name) || s.Name == "terminal" && slices.Contains(notInScripts, name) {
+		if !isUsableName(name) || s.Name == "terminal" && slices.Contains(notInScripts, name) {
 			continue
 		}
-		x := param{name: name, kind: pythonType(p.Type), def: literal(p.Default), doc: p.Description, required: slices.Contains(schema.Required, name)}
+		x := param{name: name, kind: pythonType(p.Type), def: pythonLiteral(p.Default), doc: p.Description, required: slices.Contains(schema.Required, name)}
 		if len(p.Enum) > 0 {
 			x.doc = strings.TrimSpace("one of " + oneOf(p.Enum) + ". " + x.doc)
 		}
@@ -112,7 +120,7 @@ func oneOf(values []any) string {
 	return strings.Join(parts, ", ")
 }
 
-func usable(name string) bool {
+func isUsableName(name string) bool {
 	words := []string{
 		"and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for",
 		"from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
@@ -131,8 +139,9 @@ func pythonType(t any) string {
 	return "object"
 }
 
-// literal writes a JSON value as Python. Only plain ones make a default; for others leaving it out is the same.
-func literal(raw json.RawMessage) string {
+// pythonLiteral writes a JSON value as Python. Only plain ones make a default; for others leaving
+// it out is the same.
+func pythonLiteral(raw json.RawMessage) string {
 	var v any
 	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
 		return "None"
@@ -149,8 +158,9 @@ func literal(raw json.RawMessage) string {
 	return "None"
 }
 
-// signature is how a function is called: "read_file(path: str, offset: int = 1, limit: int = None) -> dict".
-func signature(name string, ps []param) string {
+// pythonSignature is how a function is called: "read_file(path: str, offset: int = 1, limit: int =
+// None) -> dict".
+func pythonSignature(name string, ps []param) string {
 	parts := make([]string, len(ps))
 	for i, p := range ps {
 		parts[i] = p.name + ": " + p.kind
@@ -161,40 +171,42 @@ func signature(name string, ps []param) string {
 	return name + "(" + strings.Join(parts, ", ") + ") -> dict"
 }
 
-// Signatures are those of the functions that a script finds in hermes_tools when a session has these tools.
+// Signatures are those of the functions that a script finds in hermes_tools when a session has
+// these tools.
 func Signatures(tools []tool.Spec) []string {
 	var out []string
-	for _, t := range callable(tools) {
-		if ps, err := params(t); err == nil {
-			out = append(out, signature(t.Name, ps))
+	for _, t := range callableTools(tools) {
+		if ps, err := schemaParams(t); err == nil {
+			out = append(out, pythonSignature(t.Name, ps))
 		}
 	}
 	return out
 }
 
-// stub is the module hermes_tools for these tools.
-func stub(tools []tool.Spec) (string, error) {
+// stubModule is the module hermes_tools for these tools.
+func stubModule(tools []tool.Spec) (string, error) {
 	var b strings.Builder
 	b.WriteString(stubHead)
-	names := []string{"json_parse", "retry", "shell_quote"}
+	names := slices.Clone(helpers)
 	for _, t := range tools {
-		ps, err := params(t)
+		ps, err := schemaParams(t)
 		if err != nil {
 			return "", fmt.Errorf("the schema of %s: %w", t.Name, err)
 		}
 		names = append(names, t.Name)
-		function(&b, t, ps)
+		writeFunction(&b, t, ps)
 	}
+	fmt.Fprintf(&b, missingTools, quoteAll(ours))
 	fmt.Fprintf(&b, "\n__all__ = %s\n", quoteAll(names))
 	return b.String(), nil
 }
 
-func function(b *strings.Builder, t tool.Spec, ps []param) {
-	does, returns := notes(t.Name)
+func writeFunction(b *strings.Builder, t tool.Spec, ps []param) {
+	does, returns := functionNotes(t.Name)
 	if does == "" {
 		does, _, _ = strings.Cut(t.Description, "\n")
 	}
-	fmt.Fprintf(b, "\ndef %s:\n    %s\n    return _call(%q, {", signature(t.Name, ps), docstring(does, returns, ps), t.Name)
+	fmt.Fprintf(b, "\ndef %s:\n    %s\n    return _call(%q, {", pythonSignature(t.Name, ps), pythonDocstring(does, returns, ps), t.Name)
 	for _, p := range ps {
 		fmt.Fprintf(b, "%q: %s, ", p.name, p.name)
 	}
@@ -207,8 +219,8 @@ func function(b *strings.Builder, t tool.Spec, ps []param) {
 	b.WriteString("})\n")
 }
 
-// docstring is one literal of JSON, which is one of Python too: no text can end it early.
-func docstring(does, returns string, ps []param) string {
+// pythonDocstring is one literal of JSON, which is one of Python too: no text can end it early.
+func pythonDocstring(does, returns string, ps []param) string {
 	text := does + "\n"
 	for _, p := range ps {
 		if p.doc != "" {
@@ -224,6 +236,14 @@ func quoteAll(names []string) string {
 	raw, _ := json.Marshal(names)
 	return string(raw)
 }
+
+// missingTools lets a script import what its session has not: an import that fails would end it.
+const missingTools = `
+def __getattr__(name):
+    if name not in %s:
+        raise AttributeError(name)
+    return lambda *args, **kwargs: {"error": name + " is not among the tools of this session: it is switched off, or what it needs is missing"}
+`
 
 const stubHead = `"""The agent's tools as functions. Results are dicts; a call that failed gives {"error": text} and raises nothing."""
 from __future__ import annotations

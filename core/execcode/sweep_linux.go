@@ -8,19 +8,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rounds bounds a sweep: what forks faster than it is stopped is stopped first, so a few are enough.
+// rounds bounds a sweep: what forks faster than it is stopped is stopped first, so a few are
+// enough.
 const rounds = 40
 
-// sweep ends what a script left behind. With a process namespace there is nothing: it ended with its first process.
-func sweep(pid int, tag string, iso Isolation) {
+// endLeftovers ends what a script left behind. With a process namespace there is nothing: it ended
+// with its first process.
+func endLeftovers(pid int, tag string, iso Isolation) {
 	if iso.PIDs {
 		return
 	}
 	_ = unix.Kill(-pid, unix.SIGKILL)
-	// One look that finds nothing proves nothing: what was forked after the list was read, by a process that had ended before it was looked
-	// at, is in neither. Three looks in a row leave no room for it.
+	// One look that finds nothing proves nothing: what was forked after the list was read, by a
+	// process that had ended before it was looked at, is in neither. Three looks in a row leave no
+	// room for it.
 	for round, empty := 0, 0; round < rounds && empty < 3; round++ {
-		left := tagged(tag)
+		left := taggedProcesses(tag)
 		if empty++; len(left) > 0 {
 			empty = 0
 		}
@@ -32,11 +35,12 @@ func sweep(pid int, tag string, iso Isolation) {
 	}
 }
 
-// tagged lists the processes that carry a script's tag in the environment that they were started with.
-func tagged(tag string) []int {
+// taggedProcesses lists the processes that carry a script's tag in the environment that they were
+// started with.
+func taggedProcesses(tag string) []int {
 	want := []byte(tagName + "=" + tag)
 	var out []int
-	for _, pid := range pids() {
+	for _, pid := range listPIDs() {
 		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 		if err != nil {
 			continue
@@ -51,7 +55,7 @@ func tagged(tag string) []int {
 	return out
 }
 
-func pids() []int {
+func listPIDs() []int {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
@@ -67,8 +71,8 @@ func pids() []int {
 	return out
 }
 
-// procs is how many processes and threads the machine has.
-func procs() int {
+// countProcesses is how many processes and threads the machine has.
+func countProcesses() int {
 	var s unix.Sysinfo_t
 	if unix.Sysinfo(&s) != nil {
 		return 0
@@ -76,10 +80,11 @@ func procs() int {
 	return int(s.Procs)
 }
 
-// crowd reports whether a script has more than most processes. Root's are not bound by RLIMIT_NPROC, so somebody has to count. That
-// takes a while, so it is done only when the machine as a whole has many more than before.
-func crowd(pid int, iso Isolation, most, before int) bool {
-	if !iso.PIDs || procs()-before <= most/2 {
+// hasTooMany reports whether a script has more than most processes. Root's are not bound by
+// RLIMIT_NPROC, so somebody has to count. That takes a while, so it is done only when the machine
+// as a whole has many more than before.
+func hasTooMany(pid int, iso Isolation, most, before int) bool {
+	if !iso.PIDs || countProcesses()-before <= most/2 {
 		return false
 	}
 	own, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/pid")
@@ -87,7 +92,7 @@ func crowd(pid int, iso Isolation, most, before int) bool {
 		return false
 	}
 	n := 0
-	for _, p := range pids() {
+	for _, p := range listPIDs() {
 		if ns, err := os.Readlink("/proc/" + strconv.Itoa(p) + "/ns/pid"); err == nil && ns == own {
 			n++
 		}

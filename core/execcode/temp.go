@@ -14,7 +14,8 @@ const (
 	young      = time.Minute // a folder may be without its lock for the moment of its making
 )
 
-// tempDir is the temporary folder of one script: a folder that only we use, which holds a lock and the script's own folder.
+// tempDir is the temporary folder of one script: a folder that only we use, which holds a lock and
+// the script's own folder.
 type tempDir struct {
 	root string
 	lock *os.File
@@ -63,7 +64,7 @@ func sweepTemp() {
 			continue
 		}
 		root := filepath.Join(os.TempDir(), e.Name())
-		if info, err := os.Lstat(root); err != nil || !owned(info) || time.Since(info.ModTime()) < young {
+		if info, err := os.Lstat(root); err != nil || !isOwned(info) || time.Since(info.ModTime()) < young {
 			continue
 		}
 		lock, err := os.OpenFile(filepath.Join(root, "lock"), os.O_RDWR|unix.O_NOFOLLOW, 0)

@@ -9,7 +9,8 @@ import (
 	"hermes/core/event"
 )
 
-// window keeps the first 40 % and the last 60 % of what is written to it, or the tail alone. Its memory is bounded by limit.
+// window keeps the first 40 % and the last 60 % of what is written to it, or the tail alone. Its
+// memory is bounded by limit.
 type window struct {
 	limit int
 	first int // bytes of the head
@@ -40,13 +41,14 @@ func (w *window) write(p []byte) {
 	}
 }
 
-// text is what was kept; a note stands where something is missing. Characters that the cut went through are dropped.
-func (w *window) text(clean func([]byte) string) string {
+// keptText is what was kept; a note stands where something is missing. Characters that the cut went
+// through are dropped.
+func (w *window) keptText(clean func([]byte) string) string {
 	if w.total <= int64(w.limit) {
 		return clean(append(append([]byte{}, w.head...), w.tail...))
 	}
 	tail := w.tail[max(0, len(w.tail)-(w.limit-w.first)):]
-	note := fmt.Sprintf("[output truncated at %s]\n", size(w.limit))
+	note := fmt.Sprintf("[output truncated at %s]\n", formatSize(w.limit))
 	head := clean(trimEnd(w.head))
 	if head != "" && !strings.HasSuffix(head, "\n") {
 		head += "\n"
@@ -54,7 +56,7 @@ func (w *window) text(clean func([]byte) string) string {
 	return head + note + clean(trimStart(tail))
 }
 
-func size(n int) string {
+func formatSize(n int) string {
 	if n%1000 == 0 {
 		return fmt.Sprintf("%dKB", n/1000)
 	}
@@ -112,13 +114,13 @@ func (c *collector) write(s event.Stream, p []byte) {
 		return
 	}
 	if len(c.mark) > 0 {
-		p = c.search(s, p)
+		p = c.searchMark(s, p)
 	}
-	c.keep(s, p)
+	c.keepOutput(s, p)
 }
 
-// search returns what of p can be told already: all but what may be the beginning of the mark.
-func (c *collector) search(s event.Stream, p []byte) []byte {
+// searchMark returns what of p can be told already: all but what may be the beginning of the mark.
+func (c *collector) searchMark(s event.Stream, p []byte) []byte {
 	if len(c.held[s]) > 0 {
 		p = append(c.held[s], p...)
 		c.held[s] = nil
@@ -139,7 +141,7 @@ func (c *collector) search(s event.Stream, p []byte) []byte {
 	return p
 }
 
-func (c *collector) keep(s event.Stream, p []byte) {
+func (c *collector) keepOutput(s event.Stream, p []byte) {
 	if len(p) == 0 {
 		return
 	}
@@ -156,5 +158,5 @@ func (c *collector) keep(s event.Stream, p []byte) {
 func (c *collector) texts(clean func([]byte) string) (out, err string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.out.text(clean), c.err.text(clean)
+	return c.out.keptText(clean), c.err.keptText(clean)
 }

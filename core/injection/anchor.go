@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Most texts hold few of the words that a rule can begin with. A rule is therefore only tried where one of them stands, and all of them are
-// looked for in one pass: that makes a scan of a long text about fifty times cheaper.
+// Most texts hold few of the words that a rule can begin with. A rule is therefore only tried where
+// one of them stands, and all of them are looked for in one pass: that makes a scan of a long text
+// about fifty times cheaper.
 
 const (
 	reach         = 1500 // more bytes than any rule can match
@@ -14,20 +15,22 @@ const (
 	longestAnchor = 8    // bytes of an anchor that are looked at
 )
 
-// beginning is what a match can begin with. An open one is all of what a part of a pattern matches: the next part goes on.
+// beginning is what a match can begin with. An open one is all of what a part of a pattern matches:
+// the next part goes on.
 type beginning struct {
 	text string
 	open bool
 }
 
-// anchors are texts with one of which every match of a pattern begins; nil when that cannot be said, or is too weak to help.
-func anchors(pattern string) []string {
+// anchorsOf are texts with one of which every match of a pattern begins; nil when that cannot be
+// said, or is too weak to help.
+func anchorsOf(pattern string) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil
 	}
 	var list []string
-	for _, b := range beginnings(re.Simplify()) {
+	for _, b := range beginningsOf(re.Simplify()) {
 		if len(b.text) < 2 {
 			return nil
 		}
@@ -37,24 +40,24 @@ func anchors(pattern string) []string {
 	return slices.Compact(list)
 }
 
-// beginnings lists what a match of re begins with; nil is: unknown.
-func beginnings(re *syntax.Regexp) []beginning {
+// beginningsOf lists what a match of re begins with; nil is: unknown.
+func beginningsOf(re *syntax.Regexp) []beginning {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return []beginning{{string(re.Rune), true}}
 	case syntax.OpCharClass:
-		return class(re.Rune)
+		return classBeginnings(re.Rune)
 	case syntax.OpCapture:
-		return beginnings(re.Sub[0])
+		return beginningsOf(re.Sub[0])
 	case syntax.OpWordBoundary, syntax.OpEmptyMatch, syntax.OpBeginText:
 		return []beginning{{"", true}}
 	case syntax.OpQuest:
-		if list := beginnings(re.Sub[0]); list != nil {
+		if list := beginningsOf(re.Sub[0]); list != nil {
 			return append(slices.Clone(list), beginning{"", true})
 		}
 		return nil
 	case syntax.OpPlus:
-		list := slices.Clone(beginnings(re.Sub[0]))
+		list := slices.Clone(beginningsOf(re.Sub[0]))
 		for i := range list {
 			list[i].open = false
 		}
@@ -62,7 +65,7 @@ func beginnings(re *syntax.Regexp) []beginning {
 	case syntax.OpAlternate:
 		var list []beginning
 		for _, sub := range re.Sub {
-			part := beginnings(sub)
+			part := beginningsOf(sub)
 			if part == nil {
 				return nil
 			}
@@ -70,13 +73,13 @@ func beginnings(re *syntax.Regexp) []beginning {
 		}
 		return list
 	case syntax.OpConcat:
-		return joined(re.Sub)
+		return joinBeginnings(re.Sub)
 	default:
 		return nil
 	}
 }
 
-func class(ranges []rune) []beginning {
+func classBeginnings(ranges []rune) []beginning {
 	var list []beginning
 	for i := 0; i < len(ranges); i += 2 {
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
@@ -89,11 +92,11 @@ func class(ranges []rune) []beginning {
 	return list
 }
 
-// joined puts beginnings together until they are long enough, or the pattern grows vague.
-func joined(subs []*syntax.Regexp) []beginning {
+// joinBeginnings puts beginnings together until they are long enough, or the pattern grows vague.
+func joinBeginnings(subs []*syntax.Regexp) []beginning {
 	list := []beginning{{"", true}}
 	for _, sub := range subs {
-		part := beginnings(sub)
+		part := beginningsOf(sub)
 		var next []beginning
 		for _, a := range list {
 			if !a.open || len(a.text) >= longestAnchor || part == nil {
@@ -134,29 +137,29 @@ func newIndex(all []rule) *index {
 			x.rules[a] = append(x.rules[a], uint16(i)) //nolint:gosec // some hundred rules
 			x.length[len(a)] = true
 			if len(a) == 2 {
-				set(&x.two, uint32(a[0])<<8|uint32(a[1]))
+				setBit(&x.two, uint32(a[0])<<8|uint32(a[1]))
 			} else {
-				set(&x.three, three(a))
+				setBit(&x.three, trigramKey(a))
 			}
 		}
 	}
 	return x
 }
 
-func set(bits *[1 << 10]uint64, k uint32) { bits[k>>6] |= 1 << (k & 63) }
+func setBit(bits *[1 << 10]uint64, k uint32) { bits[k>>6] |= 1 << (k & 63) }
 
-func has(bits *[1 << 10]uint64, k uint32) bool { return bits[k>>6]&(1<<(k&63)) != 0 }
+func hasBit(bits *[1 << 10]uint64, k uint32) bool { return bits[k>>6]&(1<<(k&63)) != 0 }
 
-func three(s string) uint32 {
+func trigramKey(s string) uint32 {
 	return (uint32(s[0])*0x9e3b ^ uint32(s[1])*0x51ed ^ uint32(s[2])*0x2545) & 0xffff
 }
 
-// places lists, for each rule, where a match can begin, in order.
-func (x *index) places(s string, rules int) [][]int32 {
+// matchPlaces lists, for each rule, where a match can begin, in order.
+func (x *index) matchPlaces(s string, rules int) [][]int32 {
 	out := make([][]int32, rules)
 	for i := 0; i+1 < len(s); i++ {
-		short := has(&x.two, uint32(s[i])<<8|uint32(s[i+1]))
-		if !short && (i+2 >= len(s) || !has(&x.three, three(s[i:]))) {
+		short := hasBit(&x.two, uint32(s[i])<<8|uint32(s[i+1]))
+		if !short && (i+2 >= len(s) || !hasBit(&x.three, trigramKey(s[i:]))) {
 			continue
 		}
 		for n := 2; n <= min(longestAnchor, len(s)-i); n++ {

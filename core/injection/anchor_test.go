@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestAnchors holds what windows rely on: each match of a rule, on every line of the table, begins with one of the rule's anchors.
+// TestAnchors holds what windows rely on: each match of a rule, on every line of the table, begins
+// with one of the rule's anchors.
 func TestAnchors(t *testing.T) {
 	vague := 0
 	for _, r := range rules() {
@@ -15,7 +16,7 @@ func TestAnchors(t *testing.T) {
 			continue
 		}
 		for _, line := range append(lines(t, "attacks.txt"), lines(t, "benign.txt")...) {
-			s := fold(line).text
+			s := normalise(line).text
 			for _, at := range r.pattern().FindAllStringIndex(s, -1) {
 				if !slices.ContainsFunc(r.anchors, func(a string) bool { return strings.HasPrefix(s[at[0]:], a) }) {
 					t.Errorf("%s: %q begins with no anchor of %v", r.reason, s[at[0]:at[1]], r.anchors)

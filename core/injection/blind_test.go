@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestUnseenTables judges the tables of two authors who knew neither the rules nor the texts that the model learnt from, and from whom nothing
-// was ever learnt: whoever adds them to the training tables takes away the only honest measure there is.
+// TestUnseenTables judges the tables of two authors who knew neither the rules nor the texts that
+// the model learnt from, and from whom nothing was ever learnt: whoever adds them to the training
+// tables takes away the only honest measure there is.
 func TestUnseenTables(t *testing.T) {
 	for _, author := range []string{"d", "e"} {
 		data, err := os.ReadFile("testdata/unseen/" + author + ".tsv")

@@ -7,17 +7,19 @@ import (
 	"strings"
 )
 
-// Block returns s with each line that a hit of ScanDocument touches replaced by a mark that names the reason, and the hits. It is for texts of
-// which the rest is worth keeping: project files, summaries, fetched pages.
+// Block returns s with each line that a hit of ScanDocument touches replaced by a mark that names
+// the reason, and the hits. It is for texts of which the rest is worth keeping: project files,
+// summaries, fetched pages.
 func Block(s string) (string, []Finding) {
 	hits := ScanDocument(s)
 	if len(hits) == 0 {
 		return s, nil
 	}
-	// What is left can read differently without its neighbours, and there may be more than one scan names.
+	// What is left can read differently without its neighbours, and there may be more than one scan
+	// names.
 	all, left := hits, s
 	for len(hits) > 0 {
-		next := blanked(left, hits)
+		next := blankLines(left, hits)
 		if next == left {
 			break
 		}
@@ -42,8 +44,8 @@ func Block(s string) (string, []Finding) {
 	return b.String() + s[done:], all
 }
 
-// blanked overwrites the lines of the hits; everything else stays where it is.
-func blanked(s string, hits []Finding) string {
+// blankLines overwrites the lines of the hits; everything else stays where it is.
+func blankLines(s string, hits []Finding) string {
 	out := []byte(s)
 	for _, h := range hits {
 		start, end := wholeLines(s, h)

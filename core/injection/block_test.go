@@ -18,7 +18,8 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// TestNothingPassesBlock puts orders among harmless lines, more of them than one scan names: none is left.
+// TestNothingPassesBlock puts orders among harmless lines, more of them than one scan names: none
+// is left.
 func TestNothingPassesBlock(t *testing.T) {
 	orders := lines(t, "attacks.txt")[:9]
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Clean removes what people cannot see but a model reads: control characters, and characters without a shape (zero
-// width, direction marks, tags, fillers, variation selectors), by which instructions can be hidden in an innocent file.
-// Joiners stay where scripts and emoji need them, between two characters that are not ASCII. Line ends become "\n";
-// removed does not count those.
+// Clean removes what people cannot see but a model reads: control characters, and characters
+// without a shape (zero width, direction marks, tags, fillers, variation selectors), by which
+// instructions can be hidden in an innocent file. Joiners stay where scripts and emoji need them,
+// between two characters that are not ASCII. Line ends become "\n"; removed does not count those.
 func Clean(s string) (out string, removed int) {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	s = strings.TrimPrefix(s, "\ufeff")
@@ -22,7 +22,7 @@ func Clean(s string) (out string, removed int) {
 			size = 1
 		}
 		next, _ := utf8.DecodeRuneInString(s[min(i+size, len(s)):])
-		if !w.keep(r, next) {
+		if !w.keepsRune(r, next) {
 			removed++
 			continue
 		}
@@ -37,42 +37,42 @@ type walk struct {
 	selected bool // a selector was kept after last
 }
 
-// keep reports whether r can stay before next.
-func (w *walk) keep(r, next rune) bool {
-	if !shown(w.last, r, next) || (w.selected && selector(r)) {
+// keepsRune reports whether r can stay before next.
+func (w *walk) keepsRune(r, next rune) bool {
+	if !staysVisible(w.last, r, next) || (w.selected && isVariationSelector(r)) {
 		return false
 	}
-	if w.selected = selector(r); !w.selected {
+	if w.selected = isVariationSelector(r); !w.selected {
 		w.last = r // a joiner looks through a selector at the character before
 	}
 	return true
 }
 
-// shown reports whether r stays between its neighbours.
-func shown(last, r, next rune) bool {
+// staysVisible reports whether r stays between its neighbours.
+func staysVisible(last, r, next rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return true
 	case r == '\u200c' || r == '\u200d': // joiners
-		return visible(last) && visible(next)
-	case selector(r):
-		return visible(last) || strings.ContainsRune("0123456789#*", last)
+		return isVisible(last) && isVisible(next)
+	case isVariationSelector(r):
+		return isVisible(last) || strings.ContainsRune("0123456789#*", last)
 	case r == utf8.RuneError:
 		return true
 	default:
-		return !hidden(r)
+		return !isHidden(r)
 	}
 }
 
-// selector asks for the text or the emoji form of the character before it.
-func selector(r rune) bool { return r == '\ufe0e' || r == '\ufe0f' }
+// isVariationSelector asks for the text or the emoji form of the character before it.
+func isVariationSelector(r rune) bool { return r == '\ufe0e' || r == '\ufe0f' }
 
-// visible is a character beyond ASCII that has a shape.
-func visible(r rune) bool {
-	return r > unicode.MaxASCII && r != utf8.RuneError && !hidden(r) && !unicode.IsSpace(r)
+// isVisible is a character beyond ASCII that has a shape.
+func isVisible(r rune) bool {
+	return r > unicode.MaxASCII && r != utf8.RuneError && !isHidden(r) && !unicode.IsSpace(r)
 }
 
-func hidden(r rune) bool {
+func isHidden(r rune) bool {
 	switch {
 	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
 		return true

@@ -6,15 +6,16 @@ import (
 	"hermes/core/injection/score"
 )
 
-// doubt is the score below which a line reads so plainly honest that a rule which only knows a phrase is not believed. At this value no order of
-// the unseen tables is lost.
+// doubt is the score below which a line reads so plainly honest that a rule which only knows a
+// phrase is not believed. At this value no order of the unseen tables is lost.
 const doubt = -1.0
 
-// phrases are the rules that know phrases which honest texts hold as well: "do not tell the user that it is safe before you have tried".
+// phrases are the rules that know phrases which honest texts hold as well: "do not tell the user
+// that it is safe before you have tried".
 var phrases = []string{"concealment", "approval", "override", "theft", "exfiltration", "agent settings"}
 
-// believed leaves out the hits of rules in lines that read plainly honest.
-func (f folded) believed(s string, in []Finding) []Finding {
+// dropHonest leaves out the hits of rules in lines that read plainly honest.
+func (f folded) dropHonest(s string, in []Finding) []Finding {
 	if len(in) == 0 || f.noise {
 		return in
 	}
@@ -25,7 +26,7 @@ func (f folded) believed(s string, in []Finding) []Finding {
 			return false
 		}
 		if all == nil {
-			all = f.sentences(s)
+			all = f.splitSentences(s)
 		}
 		top, n := -9.0, 0
 		for _, p := range all {

@@ -2,7 +2,8 @@ package injection
 
 import "testing"
 
-// TestHonestPhrases holds texts that people complained about: phrases of attacks in honest sentences.
+// TestHonestPhrases holds texts that people complained about: phrases of attacks in honest
+// sentences.
 func TestHonestPhrases(t *testing.T) {
 	for _, s := range []string{
 		"Load the environment: `source .env` or `export $(grep -v '^#' .env | xargs)`.",

@@ -17,8 +17,8 @@ type folded struct {
 	noise bool
 }
 
-// span is where a match in the normal form lies in the original.
-func (f folded) span(start, end int) (from, to int) {
+// originalSpan is where a match in the normal form lies in the original.
+func (f folded) originalSpan(start, end int) (from, to int) {
 	if len(f.at) == 0 {
 		return 0, 0
 	}
@@ -41,10 +41,10 @@ func newBuilder(size int) *builder {
 	return b
 }
 
-func (b *builder) rune(r rune, at int) {
+func (b *builder) addRune(r rune, at int) {
 	inName := unicode.IsLetter(r) || unicode.IsDigit(r)
 	if b.under >= 0 && inName {
-		b.write('_', b.under)
+		b.writeRune('_', b.under)
 	}
 	b.under = -1
 	if r == '_' {
@@ -53,11 +53,11 @@ func (b *builder) rune(r rune, at int) {
 		}
 		return
 	}
-	b.write(r, at)
+	b.writeRune(r, at)
 	b.blank, b.word = false, inName
 }
 
-func (b *builder) write(r rune, at int) {
+func (b *builder) writeRune(r rune, at int) {
 	n := b.b.Len()
 	b.b.WriteRune(r)
 	for range b.b.Len() - n {
@@ -65,23 +65,24 @@ func (b *builder) write(r rune, at int) {
 	}
 }
 
-// space writes one blank for any number of them.
-func (b *builder) space(at int) {
+// writeSpace writes one blank for any number of them.
+func (b *builder) writeSpace(at int) {
 	b.under = -1
 	if b.blank || b.b.Len() == 0 {
 		return
 	}
-	b.write(' ', at)
+	b.writeRune(' ', at)
 	b.blank, b.word = true, false
 }
 
-func (b *builder) done(end int) folded {
+func (b *builder) finish(end int) folded {
 	return folded{text: b.b.String(), at: append(b.at, end)}
 }
 
-// fold makes the normal form: NFKC, look-alikes in Latin words as ASCII, lower case, no invisible characters, accents or emphasis, single
-// blanks. A line end is a blank like any other: orders are wrapped as all text is.
-func fold(s string) folded {
+// normalise makes the normal form: NFKC, look-alikes in Latin words as ASCII, lower case, no
+// invisible characters, accents or emphasis, single blanks. A line end is a blank like any other:
+// orders are wrapped as all text is.
+func normalise(s string) folded {
 	b := newBuilder(len(s))
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf && (i+1 == len(s) || s[i+1] < utf8.RuneSelf) {
@@ -95,30 +96,30 @@ func fold(s string) folded {
 		foldPart(b, s[i:i+n], i)
 		i += n
 	}
-	return unmask(b.done(len(s)))
+	return replaceLookAlikes(b.finish(len(s)))
 }
 
-// foldASCII writes the byte at i, behind which no accent can stand, and says how many bytes it took: a line end that is written as an
-// escape, as in a quoted text, is one too.
+// foldASCII writes the byte at i, behind which no accent can stand, and says how many bytes it
+// took: a line end that is written as an escape, as in a quoted text, is one too.
 func foldASCII(b *builder, s string, i int) int {
 	c := s[i]
 	switch {
 	case c == ' ' || c >= '\t' && c <= '\r':
-		b.space(i)
+		b.writeSpace(i)
 	case c < ' ' || c == 0x7f || c == '*' || c == '`':
-	case c == '\\' && i+1 < len(s) && s[i+1] == 'n' && (i == 0 || s[i-1] != '\\' && !drive(s[:i])):
-		b.space(i)
+	case c == '\\' && i+1 < len(s) && s[i+1] == 'n' && (i == 0 || s[i-1] != '\\' && !isDrivePath(s[:i])):
+		b.writeSpace(i)
 		return 2
 	case c >= 'A' && c <= 'Z':
-		b.rune(rune(c+'a'-'A'), i)
+		b.addRune(rune(c+'a'-'A'), i)
 	default:
-		b.rune(rune(c), i)
+		b.addRune(rune(c), i)
 	}
 	return 1
 }
 
-// drive tells C:\new from a line end.
-func drive(before string) bool {
+// isDrivePath tells C:\new from a line end.
+func isDrivePath(before string) bool {
 	n := len(before)
 	return n >= 2 && before[n-1] == ':' && (n == 2 || before[n-3] == ' ')
 }
@@ -130,17 +131,17 @@ func foldPart(b *builder, part string, at int) {
 	for _, r := range part {
 		switch {
 		case unicode.IsSpace(r):
-			b.space(at)
-		case hidden(r) || r == '*' || r == '`':
+			b.writeSpace(at)
+		case isHidden(r) || r == '*' || r == '`':
 			// emphasis inside words and around them hides nothing from a model
 		default:
-			b.rune(unicode.ToLower(bare(r)), at)
+			b.addRune(unicode.ToLower(bareRune(r)), at)
 		}
 	}
 }
 
-// bare is a Latin letter without its accents, a plain quote, a plain dash.
-func bare(r rune) rune {
+// bareRune is a Latin letter without its accents, a plain quote, a plain dash.
+func bareRune(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:
 		return r
@@ -158,8 +159,9 @@ func bare(r rune) rune {
 	}
 }
 
-// unmask writes words that mix ASCII letters with look-alikes of other scripts in ASCII. Words of one script stay as they are.
-func unmask(t folded) folded {
+// replaceLookAlikes writes words that mix ASCII letters with look-alikes of other scripts in ASCII.
+// Words of one script stay as they are.
+func replaceLookAlikes(t folded) folded {
 	table := lookalikes()
 	if !strings.ContainsFunc(t.text, func(r rune) bool { _, ok := table[r]; return ok }) {
 		return t
@@ -171,14 +173,15 @@ func unmask(t folded) folded {
 			if l, ok := table[r]; ok && mask {
 				r = l
 			}
-			b.write(r, t.at[i+k])
+			b.writeRune(r, t.at[i+k])
 		}
 		i += n
 	}
-	return b.done(t.at[len(t.at)-1])
+	return b.finish(t.at[len(t.at)-1])
 }
 
-// wordAt is the length of the word, or of the one other character, that s begins with, and whether the word mixes scripts.
+// wordAt is the length of the word, or of the one other character, that s begins with, and whether
+// the word mixes scripts.
 func wordAt(s string) (n int, mixed bool) {
 	var ascii, other bool
 	for i, r := range s {
@@ -197,7 +200,8 @@ func wordAt(s string) (n int, mixed bool) {
 	return len(s), ascii && other
 }
 
-// lookalikes is built once: the letters of the first list look like those of the second, in this order.
+// lookalikes is built once: the letters of the first list look like those of the second, in this
+// order.
 var lookalikes = sync.OnceValue(func() map[rune]rune {
 	from := []rune("аеорсухіјѕһԁԛԝвкмнтгпѵαεικνορτυχωβıɡɑ")
 	to := []rune("aeopcyxijshdqwbkmhtrnvaeikvoptuxwbiga")

@@ -1,15 +1,20 @@
-// Package injection finds text that tries to give orders to the agent: in memory, project files, skills, summaries and fetched pages.
+// Package injection finds text that tries to give orders to the agent: in memory, project files,
+// skills, summaries and fetched pages.
 //
 // The contract:
 //
-//   - Scan reads any text, in any size, and names each hit with its place in the original bytes, a rule and a reason for people. No hit is
-//     a promise of nothing: this is a filter against common attacks, not a proof.
-//   - Matching happens on a normal form: compatibility forms and look-alike letters folded, case and invisible characters gone, Markdown emphasis and
-//     repeated blanks flattened. What was encoded (base64, entities, escapes, letters with blanks between them, digits for letters) is decoded once and read as well.
-//   - Orders in plain bossy English ("always run the linter") are not hits: a hit overrides the person, hides from the person, steals, or persists.
+//   - Scan reads any text, in any size, and names each hit with its place in the original bytes, a
+//     rule and a reason for people. No hit is a promise of nothing: this is a filter against common
+//     attacks, not a proof.
+//   - Matching happens on a normal form: compatibility forms and look-alike letters folded, case
+//     and invisible characters gone, Markdown emphasis and repeated blanks flattened. What was
+//     encoded (base64, entities, escapes, letters with blanks between them, digits for letters) is
+//     decoded once and read as well.
+//   - Orders in plain bossy English ("always run the linter") are not hits: a hit overrides the
+//     person, hides from the person, steals, or persists.
 //   - Characters that nobody can see are hits by themselves; Clean removes them.
 //
-// It depends on the standard library and golang.org/x/text only.
+// It depends on the standard library, golang.org/x/text and a reader of YAML only.
 package injection
 
 import (
@@ -31,38 +36,40 @@ type Finding struct {
 // maxFindings is enough to tell a person; a hostile text can have millions.
 const maxFindings = 20
 
-// Scan returns the hits in s in order of their place, at most 20 of each 64 KB. It is for what is kept: memory, skills.
-func Scan(s string) []Finding { return scan(s, strict) }
+// Scan returns the hits in s in order of their place, at most 20 of each 64 KB. It is for what is
+// kept: memory, skills.
+func Scan(s string) []Finding { return scanText(s, strict) }
 
-// ScanDocument is Scan for what others wrote and the agent reads: project files, pages, summaries. A text must read more like an order to be a
-// hit by the model, for a document has many lines that can do so by accident; rules count the same.
-func ScanDocument(s string) []Finding { return scan(s, relaxed) }
+// ScanDocument is Scan for what others wrote and the agent reads: project files, pages, summaries.
+// A text must read more like an order to be a hit by the model, for a document has many lines that
+// can do so by accident; rules count the same.
+func ScanDocument(s string) []Finding { return scanText(s, relaxed) }
 
 const (
 	chunk   = 64 << 10 // bytes that are scanned at once: what a scan needs of memory does not grow with the text
 	overlap = 2 << 10  // bytes that two neighbours share: more than any rule can match
 )
 
-func scan(s string, c care) []Finding {
+func scanText(s string, c care) []Finding {
 	if len(s) <= chunk+overlap {
 		return scanPart(s, c)
 	}
 	var out []Finding
 	for from := 0; ; {
-		to := border(s, min(len(s), from+chunk+overlap))
+		to := lineBorder(s, min(len(s), from+chunk+overlap))
 		for _, f := range scanPart(s[from:to], c) {
 			f.Start, f.End = f.Start+from, f.End+from
 			out = append(out, f)
 		}
 		if to == len(s) {
-			return distinct(out)
+			return dropRepeats(out)
 		}
-		from = border(s, to-overlap)
+		from = lineBorder(s, to-overlap)
 	}
 }
 
-// border is the end of the last line before at, or of the last character when lines are long.
-func border(s string, at int) int {
+// lineBorder is the end of the last line before at, or of the last character when lines are long.
+func lineBorder(s string, at int) int {
 	if at >= len(s) {
 		return len(s)
 	}
@@ -76,36 +83,36 @@ func border(s string, at int) int {
 }
 
 func scanPart(s string, c care) []Finding {
-	base := fold(s)
-	out := append(unseen(s), match(base)...)
-	out = append(out, beside(out, base.plain(s).orders(s, c))...)
-	for _, v := range variants(s, base) {
+	base := normalise(s)
+	out := append(findInvisible(s), matchRules(base)...)
+	out = append(out, modelOnly(out, base.plainReading(s).findOrders(s, c))...)
+	for _, v := range otherReadings(s, base) {
 		if len(out) >= maxFindings {
 			break
 		}
-		out = append(out, match(v)...)
-		for _, h := range beside(out, v.orders(s, c)) {
+		out = append(out, matchRules(v)...)
+		for _, h := range modelOnly(out, v.findOrders(s, c)) {
 			if h.End <= h.Start { // decoded: its places are lost
-				h.Start, h.End = v.span(0, len(v.text))
+				h.Start, h.End = v.originalSpan(0, len(v.text))
 			}
 			out = append(out, h)
 		}
 	}
-	out = base.plain(s).believed(s, out)
+	out = base.plainReading(s).dropHonest(s, out)
 	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(a.Start, b.Start) })
-	out = distinct(out)
+	out = dropRepeats(out)
 	return out[:min(len(out), maxFindings)]
 }
 
-// beside are the findings of the model where no rule hits: a rule knows the words and says more.
-func beside(rules, model []Finding) []Finding {
+// modelOnly are the findings of the model where no rule hits: a rule knows the words and says more.
+func modelOnly(rules, model []Finding) []Finding {
 	return slices.DeleteFunc(model, func(m Finding) bool {
 		return slices.ContainsFunc(rules, func(r Finding) bool { return r.Start < m.End && m.Start < r.End })
 	})
 }
 
-// distinct drops hits of a rule that lie where an earlier one of it lies.
-func distinct(in []Finding) []Finding {
+// dropRepeats drops hits of a rule that lie where an earlier one of it lies.
+func dropRepeats(in []Finding) []Finding {
 	var out []Finding
 	for _, f := range in {
 		same := func(o Finding) bool { return o.Rule == f.Rule && f.Start < o.End }
@@ -116,20 +123,21 @@ func distinct(in []Finding) []Finding {
 	return out
 }
 
-// match applies every rule to a normal form.
-func match(t folded) []Finding {
+// matchRules applies every rule to a normal form.
+func matchRules(t folded) []Finding {
 	var out []Finding
-	begins := anchored().places(t.text, len(rules()))
+	begins := anchored().matchPlaces(t.text, len(rules()))
 	for i, r := range rules() {
-		for _, at := range r.find(t.text, begins[i], maxFindings) {
-			start, end := t.span(at[0], at[1])
+		for _, at := range r.findPlaces(t.text, begins[i], maxFindings) {
+			start, end := t.originalSpan(at[0], at[1])
 			out = append(out, Finding{Rule: r.name, Reason: r.reason, Start: start, End: end})
 		}
 	}
 	return out
 }
 
-// Excerpt is the text of a finding on one line, at most 120 characters, for messages. What cannot be seen is written as U+XXXX.
+// Excerpt is the text of a finding on one line, at most 120 characters, for messages. What cannot
+// be seen is written as U+XXXX.
 func Excerpt(s string, f Finding) string {
 	text := s[min(f.Start, len(s)):min(f.End, len(s))]
 	var b strings.Builder
@@ -143,8 +151,8 @@ func Excerpt(s string, f Finding) string {
 			b.WriteByte(' ')
 		case r == utf8.RuneError:
 			b.WriteRune(r)
-		case hidden(r):
-			b.WriteString(name(r))
+		case isHidden(r):
+			b.WriteString(codePoint(r))
 		default:
 			b.WriteRune(r)
 		}

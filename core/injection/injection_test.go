@@ -16,9 +16,9 @@ func lines(t testing.TB, file string) []string {
 	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
 
-// TestAttacks and TestBenign are the two halves of the table: no attack in it may pass, no innocent line may be stopped. The held-out files
-// were written without a look at the rules; the first run over them found 33 of 88 attacks and 3 false hits in 103 lines, and then they
-// taught the rules.
+// TestAttacks and TestBenign are the two halves of the table: no attack in it may pass, no innocent
+// line may be stopped. The held-out files were written without a look at the rules; the first run
+// over them found 33 of 88 attacks and 3 false hits in 103 lines, and then they taught the rules.
 func TestAttacks(t *testing.T) {
 	for file, allowed := range map[string]int{"attacks.txt": 0, "heldout_attacks.txt": 2} {
 		var missed []string
@@ -59,7 +59,8 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// TestSplit looks for orders that stand between much harmless text, where a reader of the first kilobytes would stop.
+// TestSplit looks for orders that stand between much harmless text, where a reader of the first
+// kilobytes would stop.
 func TestFarInside(t *testing.T) {
 	text := strings.Repeat("The quick brown fox jumps over the lazy dog. ", 4_000)
 	at := len(text) / 2

@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// simplified reads traditional Chinese in simplified letters, and in the words that the mainland uses.
-func simplified(_ string, t folded) (folded, bool) {
+// readSimplified reads traditional Chinese in simplified letters, and in the words that the
+// mainland uses.
+func readSimplified(_ string, t folded) (folded, bool) {
 	table := traditional()
 	if !strings.ContainsFunc(t.text, func(r rune) bool { _, ok := table[r]; return ok }) {
 		return folded{}, false
@@ -20,14 +21,14 @@ func simplified(_ string, t folded) (folded, bool) {
 		if s, ok := table[r]; ok {
 			r = s
 		}
-		b.write(r, t.at[i])
+		b.writeRune(r, t.at[i])
 		i += n
 	}
-	return reworded(b.done(t.at[len(t.at)-1])), true
+	return readMainlandWords(b.finish(t.at[len(t.at)-1])), true
 }
 
-// reworded puts the mainland's words for Taiwan's, after the letters are simplified.
-func reworded(t folded) folded {
+// readMainlandWords puts the mainland's words for Taiwan's, after the letters are simplified.
+func readMainlandWords(t folded) folded {
 	b := newBuilder(len(t.text))
 	for i := 0; i < len(t.text); {
 		n, word := 0, ""
@@ -39,16 +40,16 @@ func reworded(t folded) folded {
 		}
 		if n == 0 {
 			r, size := utf8.DecodeRuneInString(t.text[i:])
-			b.write(r, t.at[i])
+			b.writeRune(r, t.at[i])
 			i += size
 			continue
 		}
 		for _, r := range word {
-			b.write(r, t.at[i])
+			b.writeRune(r, t.at[i])
 		}
 		i += n
 	}
-	return b.done(t.at[len(t.at)-1])
+	return b.finish(t.at[len(t.at)-1])
 }
 
 var regional = [][2]string{
@@ -67,7 +68,8 @@ var regional = [][2]string{
 	{"凭证", "凭据"},
 }
 
-// traditional is built once: the letters of the first list are written like those of the second, in this order.
+// traditional is built once: the letters of the first list are written like those of the second, in
+// this order.
 var traditional = sync.OnceValue(func() map[rune]rune {
 	from := []rune("無視記憶設實現時請發給傳送將說這個為從變數環據證鑰碼審關閉繞過權執運確認問詢詞輸顯開啟別訴讓會話轉寄對資訊檔刪務層級應該須規則條與壞總統長體網鏈駭隱藏瞞備後門條聽從遵內容當處製複讀寫導齊錄達態進擊擬轉換約許獲徵須譯歷憶單雙個電腦遠載點貼號識別機標創檢測簡參備幫運處試試線連結頁繼續終結監視總選擇隨項齊術構雲價產業護衛險擊駁責貴賬財義權無論議談調諾謝註評該詳誤誰課買賣質贊越趕車軟較輔輯輪農迴違遞選遺還鄰醫釋鐘鐵鍵鎖長門閉間閱隊際難雜離電靈靜頂項順預頻題額願類驅驗驚")
 	to := []rune("无视记忆设实现时请发给传送将说这个为从变数环据证钥码审关闭绕过权执运确认问询词输显开启别诉让会话转寄对资讯档删务层级应该须规则条与坏总统长体网链骇隐藏瞒备后门条听从遵内容当处制复读写导齐录达态进击拟转换约许获征须译历忆单双个电脑远载点贴号识别机标创检测简参备帮运处试试线连结页继续终结监视总选择随项齐术构云价产业护卫险击驳责贵账财义权无论议谈调诺谢注评该详误谁课买卖质赞越赶车软较辅辑轮农回违递选遗还邻医释钟铁键锁长门闭间阅队际难杂离电灵静顶项顺预频题额愿类驱验惊")
@@ -80,8 +82,8 @@ var traditional = sync.OnceValue(func() map[rune]rune {
 	return table
 })
 
-// unspaced joins Chinese letters that stand apart: 忽 略 之 前.
-func unspaced(_ string, t folded) (folded, bool) {
+// readUnspacedChinese joins Chinese letters that stand apart: 忽 略 之 前.
+func readUnspacedChinese(_ string, t folded) (folded, bool) {
 	if !apart().MatchString(t.text) {
 		return folded{}, false
 	}
@@ -91,29 +93,30 @@ func unspaced(_ string, t folded) (folded, bool) {
 		r, n := utf8.DecodeRuneInString(t.text[i:])
 		next, _ := utf8.DecodeRuneInString(t.text[i+n:])
 		if r != ' ' || !unicode.Is(unicode.Han, last) || !unicode.Is(unicode.Han, next) {
-			b.write(r, t.at[i])
+			b.writeRune(r, t.at[i])
 		}
 		last = r
 		i += n
 	}
-	return b.done(t.at[len(t.at)-1]), true
+	return b.finish(t.at[len(t.at)-1]), true
 }
 
 var apart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:\p{Han} ){3}\p{Han}`)
 })
 
-// hyphened reads words that a sign joins as words: ignore-previous-instructions, ignore_all_previous.
-func hyphened(_ string, t folded) (folded, bool) {
+// readHyphened reads words that a sign joins as words: ignore-previous-instructions,
+// ignore_all_previous.
+func readHyphened(_ string, t folded) (folded, bool) {
 	hits := chained().FindAllStringIndex(t.text, 200)
 	if hits == nil {
 		return folded{}, false
 	}
-	return t.rewritten(hits, func(b *builder, c byte, at int) {
+	return t.rewriteBytes(hits, func(b *builder, c byte, at int) {
 		if c >= 'a' && c <= 'z' {
-			b.rune(rune(c), at)
+			b.addRune(rune(c), at)
 		} else {
-			b.space(at)
+			b.writeSpace(at)
 		}
 	}), true
 }

@@ -1,13 +1,18 @@
 package injection
 
 import (
+	"bytes"
+	_ "embed" // rules.yaml
 	"regexp"
 	"strings"
 	"sync"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // rule is one way to attack. Its pattern is matched on the normal form.
 type rule struct {
+	id           string
 	name, reason string
 	pattern      func() *regexp.Regexp // of all matches; each pattern is compiled when it is needed first: most never are
 	anchors      []string              // every match begins with one of them; nil: unknown
@@ -17,17 +22,18 @@ type rule struct {
 	inner        func() *regexp.Regexp // of the match itself: then it is no attack
 }
 
-// find returns at most n places. begins lists where a match can begin, for a rule that has anchors.
-func (r rule) find(s string, begins []int32, n int) [][]int {
+// findPlaces returns at most n places. begins lists where a match can begin, for a rule that has
+// anchors.
+func (r rule) findPlaces(s string, begins []int32, n int) [][]int {
 	var out [][]int
-	for _, at := range r.places(s, begins, n) {
-		if r.unless != nil && r.unless().MatchString(lead(s, at[0])) {
+	for _, at := range r.firstMatches(s, begins, n) {
+		if r.unless != nil && r.unless().MatchString(sentenceBefore(s, at[0])) {
 			continue
 		}
 		if r.follow != nil && r.follow().MatchString(s[at[1]:min(len(s), at[1]+120)]) {
 			continue
 		}
-		if r.inner != nil && r.inner().MatchString(s[at[0]:at[1]]) || spoken(r.name) && mentioned(s, at) {
+		if r.inner != nil && r.inner().MatchString(s[at[0]:at[1]]) || isPlainWordRule(r.name) && isMention(s, at) {
 			continue
 		}
 		out = append(out, at)
@@ -35,8 +41,8 @@ func (r rule) find(s string, begins []int32, n int) [][]int {
 	return out
 }
 
-// places are the first n matches of the pattern.
-func (r rule) places(s string, begins []int32, n int) [][]int {
+// firstMatches are the first n matches of the pattern.
+func (r rule) firstMatches(s string, begins []int32, n int) [][]int {
 	if r.anchors == nil {
 		return r.pattern().FindAllStringIndex(s, n)
 	}
@@ -57,7 +63,8 @@ func (r rule) places(s string, begins []int32, n int) [][]int {
 	return out
 }
 
-// matchAt is the length of the match that begins at a place, 0 for none. The pattern sees the character before it, for the ends of words.
+// matchAt is the length of the match that begins at a place, 0 for none. The pattern sees the
+// character before it, for the ends of words.
 func (r rule) matchAt(s string, at int) int {
 	if at == 0 {
 		if m := r.pattern().FindStringIndex(s[:min(len(s), reach)]); m != nil && m[0] == 0 {
@@ -72,15 +79,15 @@ func (r rule) matchAt(s string, at int) int {
 	return 0
 }
 
-// spoken rules match orders in plain words, which honest texts quote and warn of.
-func spoken(name string) bool {
+// isPlainWordRule rules match orders in plain words, which honest texts quote and warn of.
+func isPlainWordRule(name string) bool {
 	return name == "override" || name == "persona" || name == "leak" || name == "concealment" || name == "approval"
 }
 
-// mentioned tells a text that speaks about an attack from one that is one: the words are denied, quoted behind a word like
-// "phrase", or stand in a condition whose answer is to refuse.
-func mentioned(s string, at []int) bool {
-	before, after := lead(s, at[0]), s[at[1]:min(len(s), at[1]+120)]
+// isMention tells a text that speaks about an attack from one that is one: the words are denied,
+// quoted behind a word like "phrase", or stand in a condition whose answer is to refuse.
+func isMention(s string, at []int) bool {
+	before, after := sentenceBefore(s, at[0]), s[at[1]:min(len(s), at[1]+120)]
 	return denied().MatchString(before) || quoted().MatchString(before) && strings.ContainsAny(after, `"')`) ||
 		conditional().MatchString(before) && refusal().MatchString(after)
 }
@@ -100,8 +107,8 @@ var (
 	})
 )
 
-// lead is what stands before the match in its sentence, at most 100 bytes of it.
-func lead(s string, at int) string {
+// sentenceBefore is what stands before the match in its sentence, at most 100 bytes of it.
+func sentenceBefore(s string, at int) string {
 	from := max(0, at-100)
 	part := s[from:at]
 	if i := strings.LastIndexAny(part, ".!?;\n"); i >= 0 {
@@ -115,33 +122,71 @@ func lead(s string, at int) string {
 	return part
 }
 
-// source is a rule as it is written down.
-type source struct{ name, reason, pattern, unless, follow, inner string }
+// source is a rule as rules.yaml has it.
+type source struct {
+	ID      string
+	Group   string
+	Reason  string
+	Sample  string
+	Pattern []string
+	Unless  string
+	Follow  string
+	Inner   string
+}
 
-// rules compiles the tables at the first scan: most runs of the program need none.
+//go:embed rules.yaml
+var rulesFile []byte
+
+// table is what rules.yaml holds.
+type table struct {
+	Words map[string][]string
+	Cues  []string
+	Rules []source
+}
+
+// ruleTable is rules.yaml, read at the first scan. A test reads it too, so what ships can be read.
+var ruleTable = sync.OnceValue(func() table {
+	var t table
+	d := yaml.NewDecoder(bytes.NewReader(rulesFile))
+	d.KnownFields(true)
+	if err := d.Decode(&t); err != nil {
+		panic("core/injection/rules.yaml: " + err.Error())
+	}
+	return t
+})
+
+var cues = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(ruleTable().Cues, "|")) })
+
+// rules compiles the table at the first scan: most runs of the program need none.
 var rules = sync.OnceValue(func() []rule {
-	var out []rule
-	for _, table := range [][]source{english, firmer, broad, aimed, plain, chinese, firmerChinese, broadChinese, plainChinese, other, marks} {
-		for _, s := range table {
-			pattern := filled(s.pattern)
-			out = append(out, rule{
-				name: s.name, reason: s.reason, pattern: compile(pattern), here: compile(`^(?s:.)(?:` + pattern + `)`), anchors: anchors(pattern),
-				unless: compile(filled(s.unless)), follow: compile(filled(s.follow)), inner: compile(filled(s.inner)),
-			})
-		}
+	t := ruleTable()
+	out := make([]rule, 0, len(t.Rules))
+	for _, s := range t.Rules {
+		pattern := t.fillGroups(strings.Join(s.Pattern, "|"))
+		out = append(out, rule{
+			id: s.ID, name: s.Group, reason: s.Reason, pattern: compileLazily(pattern),
+			here: compileLazily(`^(?s:.)(?:` + pattern + `)`), anchors: anchorsOf(pattern),
+			unless: compileLazily(t.fillGroups(s.Unless)), follow: compileLazily(t.fillGroups(s.Follow)), inner: compileLazily(t.fillGroups(s.Inner)),
+		})
 	}
 	return out
 })
 
-// filled replaces the names in braces by the groups of words behind them.
-func filled(pattern string) string {
-	for name, group := range words {
-		pattern = strings.ReplaceAll(pattern, "{"+name+"}", group)
-	}
-	return pattern
+var groupName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([\p{L}]+)\}`) })
+
+// fillGroups replaces the names in braces by the groups of words behind them, which may name
+// others.
+func (t table) fillGroups(pattern string) string {
+	return groupName().ReplaceAllStringFunc(pattern, func(name string) string {
+		list, known := t.Words[name[1:len(name)-1]]
+		if !known {
+			return name
+		}
+		return "(?:" + t.fillGroups(strings.Join(list, "|")) + ")"
+	})
 }
 
-func compile(pattern string) func() *regexp.Regexp {
+func compileLazily(pattern string) func() *regexp.Regexp {
 	if pattern == "" {
 		return nil
 	}

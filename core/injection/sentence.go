@@ -17,29 +17,30 @@ const (
 	worstSentence = 600 // bytes after which it is cut at the next blank, or anywhere
 )
 
-// Sentences cuts a text into the pieces that are judged: at ends of sentences and of lines, and within what is too long for a sentence.
+// Sentences cuts a text into the pieces that are judged: at ends of sentences and of lines, and
+// within what is too long for a sentence.
 func Sentences(s string) []Sentence {
-	return fold(s).plain(s).sentences(s)
+	return normalise(s).plainReading(s).splitSentences(s)
 }
 
-// plain is the reading that is judged: Chinese in simplified letters that stand together.
-func (f folded) plain(s string) folded {
-	if v, ok := simplified(s, f); ok {
+// plainReading is the reading that is judged: Chinese in simplified letters that stand together.
+func (f folded) plainReading(s string) folded {
+	if v, ok := readSimplified(s, f); ok {
 		f = v
 	}
-	if v, ok := unspaced(s, f); ok {
+	if v, ok := readUnspacedChinese(s, f); ok {
 		f = v
 	}
 	return f
 }
 
-func (f folded) sentences(s string) []Sentence {
+func (f folded) splitSentences(s string) []Sentence {
 	var out []Sentence
 	from, line := 0, true
 	cut := func(to int) {
 		text := strings.TrimSpace(f.text[from:to])
 		if text != "" {
-			start, end := f.span(from+strings.Index(f.text[from:to], text), to)
+			start, end := f.originalSpan(from+strings.Index(f.text[from:to], text), to)
 			out = append(out, Sentence{Text: text, Start: start, End: end, Line: line})
 			line = false
 		}
@@ -48,7 +49,7 @@ func (f folded) sentences(s string) []Sentence {
 	for i := 0; i < len(f.text); {
 		r, n := utf8.DecodeRuneInString(f.text[i:])
 		i += n
-		if f.ends(s, r, i, i-from) {
+		if f.endsSentence(s, r, i, i-from) {
 			cut(i)
 		}
 		if r == ' ' && f.lineEnd(s, i) {
@@ -59,8 +60,8 @@ func (f folded) sentences(s string) []Sentence {
 	return out
 }
 
-// ends reports whether a sentence of size bytes ends with r, which stands before i.
-func (f folded) ends(s string, r rune, i, size int) bool {
+// endsSentence reports whether a sentence of size bytes ends with r, which stands before i.
+func (f folded) endsSentence(s string, r rune, i, size int) bool {
 	switch r {
 	case '.', '!', '?', ';':
 		return i >= len(f.text) || f.text[i] == ' ' || f.text[i] == '"'

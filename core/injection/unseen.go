@@ -5,8 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// unseen finds characters that people cannot see where a script or an emoji does not need them: a run of them is one hit.
-func unseen(s string) []Finding {
+// findInvisible finds characters that people cannot see where a script or an emoji does not need
+// them: a run of them is one hit.
+func findInvisible(s string) []Finding {
 	var out []Finding
 	w := walk{}
 	for i, r := range s {
@@ -15,7 +16,7 @@ func unseen(s string) []Finding {
 			size = 1
 		}
 		next, _ := utf8.DecodeRuneInString(s[min(i+size, len(s)):])
-		if w.keep(r, next) || harmless(i, r) {
+		if w.keepsRune(r, next) || isHarmless(i, r) {
 			continue
 		}
 		if n := len(out); n > 0 && out[n-1].End == i {
@@ -25,14 +26,15 @@ func unseen(s string) []Finding {
 		if len(out) == maxFindings {
 			break
 		}
-		out = append(out, Finding{Rule: "invisible", Reason: "characters that nobody can see, the first is " + name(r), Start: i, End: i + size})
+		out = append(out, Finding{Rule: "invisible", Reason: "characters that nobody can see, the first is " + codePoint(r), Start: i, End: i + size})
 	}
 	return out
 }
 
-// harmless is what editors and typesetting leave behind: a byte order mark at the start, line ends, form feeds, soft hyphens.
-func harmless(at int, r rune) bool {
+// isHarmless is what editors and typesetting leave behind: a byte order mark at the start, line
+// ends, form feeds, soft hyphens.
+func isHarmless(at int, r rune) bool {
 	return at == 0 && r == '\ufeff' || r == '\r' || r == '\f' || r == '\u00ad' || r == utf8.RuneError
 }
 
-func name(r rune) string { return fmt.Sprintf("U+%04X", r) }
+func codePoint(r rune) string { return fmt.Sprintf("U+%04X", r) }

@@ -13,30 +13,30 @@ import (
 	"unicode/utf8"
 )
 
-// variants are other readings of a text: what a model decodes without being asked.
-func variants(s string, plain folded) []folded {
+// otherReadings are other readings of a text: what a model decodes without being asked.
+func otherReadings(s string, plain folded) []folded {
 	var out []folded
-	for _, read := range []func(string, folded) (folded, bool){simplified, unspaced, hyphened, spaced, digits, entities, escapes, percent, reversed} {
+	for _, read := range []func(string, folded) (folded, bool){readSimplified, readUnspacedChinese, readHyphened, readSpaced, readDigits, readEntities, readEscapes, readPercent, readReversed} {
 		if v, ok := read(s, plain); ok {
 			out = append(out, v)
 		}
 	}
-	return append(out, blobs(s)...)
+	return append(out, decodeBlobs(s)...)
 }
 
-// spaced joins words whose letters stand apart: i g n o r e, i-g-n-o-r-e, i.g.n.o.r.e.
-func spaced(_ string, t folded) (folded, bool) {
+// readSpaced joins words whose letters stand apart: i g n o r e, i-g-n-o-r-e, i.g.n.o.r.e.
+func readSpaced(_ string, t folded) (folded, bool) {
 	hits := spelled().FindAllStringIndex(t.text, maxFindings)
 	if hits == nil {
 		return folded{}, false
 	}
-	joined := t.rewritten(hits, func(b *builder, c byte, at int) {
+	joined := t.rewriteBytes(hits, func(b *builder, c byte, at int) {
 		if c >= 'a' && c <= 'z' {
-			b.rune(rune(c), at)
+			b.addRune(rune(c), at)
 		}
 	})
 	// Words that were spelled run together: the rules are asked with and without blanks.
-	v := split(joined)
+	v := splitKnownWords(joined)
 	v.noise = len(t.text) > 2000 // split also cuts words that only hold a known one
 	return v, true
 }
@@ -45,8 +45,9 @@ var spelled = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b[a-z](?:[ .\-_/|+]{1,3}[a-z]){5,}\b`)
 })
 
-// split puts blanks back between the words that the rules know, for text whose own blanks are lost.
-func split(t folded) folded {
+// splitKnownWords puts blanks back between the words that the rules know, for text whose own blanks
+// are lost.
+func splitKnownWords(t folded) folded {
 	b, i := newBuilder(len(t.text)), 0
 	for i < len(t.text) {
 		n := 0
@@ -61,12 +62,12 @@ func split(t folded) folded {
 			i += size
 			continue
 		}
-		b.space(t.at[i])
+		b.writeSpace(t.at[i])
 		copyPart(b, t, i, i+n)
-		b.space(t.at[i+n])
+		b.writeSpace(t.at[i+n])
 		i += n
 	}
-	return b.done(t.at[len(t.at)-1])
+	return b.finish(t.at[len(t.at)-1])
 }
 
 var vocabulary = []string{
@@ -74,8 +75,8 @@ var vocabulary = []string{
 	"system", "reveal", "you", "are", "now", "do", "not", "tell", "user", "send", "secrets", "password", "and",
 }
 
-// rewritten is t with each byte of the places written anew.
-func (f folded) rewritten(places [][]int, write func(b *builder, c byte, at int)) folded {
+// rewriteBytes is t with each byte of the places written anew.
+func (f folded) rewriteBytes(places [][]int, write func(b *builder, c byte, at int)) folded {
 	b, last := newBuilder(len(f.text)), 0
 	for _, p := range places {
 		copyPart(b, f, last, p[0])
@@ -85,32 +86,33 @@ func (f folded) rewritten(places [][]int, write func(b *builder, c byte, at int)
 		last = p[1]
 	}
 	copyPart(b, f, last, len(f.text))
-	return b.done(f.at[len(f.at)-1])
+	return b.finish(f.at[len(f.at)-1])
 }
 
 func copyPart(b *builder, t folded, from, to int) {
 	for i := from; i < to; {
 		r, n := utf8.DecodeRuneInString(t.text[i:])
 		if r == ' ' {
-			b.space(t.at[i])
+			b.writeSpace(t.at[i])
 		} else {
-			b.rune(r, t.at[i])
+			b.addRune(r, t.at[i])
 		}
 		i += n
 	}
 }
 
-// digits reads digits and signs as the letters that they stand for, in words that mix both: 1gn0re.
-func digits(_ string, t folded) (folded, bool) {
+// readDigits reads digits and signs as the letters that they stand for, in words that mix both:
+// 1gn0re.
+func readDigits(_ string, t folded) (folded, bool) {
 	hits := mixed().FindAllStringIndex(t.text, 200)
 	if hits == nil {
 		return folded{}, false
 	}
-	return t.rewritten(hits, func(b *builder, c byte, at int) {
+	return t.rewriteBytes(hits, func(b *builder, c byte, at int) {
 		if k := strings.IndexByte("01345789@$!", c); k >= 0 {
 			c = "oieastbgasi"[k]
 		}
-		b.rune(rune(c), at)
+		b.addRune(rune(c), at)
 	}), true
 }
 
@@ -118,9 +120,9 @@ var mixed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b[a-z]*[a-z@$!][0134578@$!]+[a-z][a-z0-9@$!]*|\b[0134578@$]+[a-z][a-z0-9@$!]+`)
 })
 
-// whole is a reading whose places are lost: a hit in it is a hit in all of the original.
-func whole(s string, original int) folded {
-	t := fold(s)
+// unlocatedReading is a reading whose places are lost: a hit in it is a hit in all of the original.
+func unlocatedReading(s string, original int) folded {
+	t := normalise(s)
 	for i := range t.at {
 		t.at[i] = 0
 	}
@@ -131,14 +133,14 @@ func whole(s string, original int) folded {
 	return t
 }
 
-func entities(s string, _ folded) (folded, bool) {
+func readEntities(s string, _ folded) (folded, bool) {
 	if !strings.Contains(s, "&#") {
 		return folded{}, false
 	}
-	return whole(html.UnescapeString(s), len(s)), true
+	return unlocatedReading(html.UnescapeString(s), len(s)), true
 }
 
-func escapes(s string, _ folded) (folded, bool) {
+func readEscapes(s string, _ folded) (folded, bool) {
 	if !strings.Contains(s, `\u`) && !strings.Contains(s, `\x`) {
 		return folded{}, false
 	}
@@ -149,23 +151,23 @@ func escapes(s string, _ folded) (folded, bool) {
 		}
 		return string(rune(n))
 	})
-	return whole(out, len(s)), out != s
+	return unlocatedReading(out, len(s)), out != s
 }
 
 var escaped = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\\u[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{1,6}\}|\\x[0-9a-fA-F]{2}`)
 })
 
-func percent(s string, _ folded) (folded, bool) {
+func readPercent(s string, _ folded) (folded, bool) {
 	if strings.Count(s, "%20") < 2 {
 		return folded{}, false
 	}
 	out, err := url.PathUnescape(s)
-	return whole(out, len(s)), err == nil
+	return unlocatedReading(out, len(s)), err == nil
 }
 
-// reversed reads from the end, when the text speaks of it.
-func reversed(s string, t folded) (folded, bool) {
+// readReversed reads from the end, when the text speaks of it.
+func readReversed(s string, t folded) (folded, bool) {
 	if !strings.Contains(t.text, "revers") && !strings.Contains(t.text, "backward") && !strings.Contains(t.text, "snoitcurtsni") {
 		return folded{}, false
 	}
@@ -173,20 +175,21 @@ func reversed(s string, t folded) (folded, bool) {
 	for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
 		runes[i], runes[j] = runes[j], runes[i]
 	}
-	v := whole(string(runes), len(s))
+	v := unlocatedReading(string(runes), len(s))
 	v.noise = true
 	return v, true
 }
 
-// blobs decodes what looks like base64 or hexadecimal and turns out to be text. ROT13 is read where it is named.
-func blobs(s string) []folded {
+// decodeBlobs decodes what looks like base64 or hexadecimal and turns out to be text. ROT13 is read
+// where it is named.
+func decodeBlobs(s string) []folded {
 	var out []folded
 	for _, at := range blob().FindAllStringIndex(s, maxFindings) {
-		text, ok := decode(s[at[0]:at[1]])
+		text, ok := decodeBlob(s[at[0]:at[1]])
 		if !ok {
 			continue
 		}
-		t := whole(text, 0)
+		t := unlocatedReading(text, 0)
 		for i := range t.at {
 			t.at[i] = at[0]
 		}
@@ -196,7 +199,7 @@ func blobs(s string) []folded {
 		out = append(out, t)
 	}
 	if strings.Contains(strings.ToLower(s), "rot13") {
-		v := whole(strings.Map(rot13, s), len(s))
+		v := unlocatedReading(strings.Map(rot13, s), len(s))
 		v.noise = true
 		out = append(out, v)
 	}
@@ -207,21 +210,21 @@ var blob = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[A-Za-z0-9+/_-]{20,}={0,2}`)
 })
 
-func decode(s string) (string, bool) {
-	if raw, err := hex.DecodeString(s); err == nil && readable(raw) {
+func decodeBlob(s string) (string, bool) {
+	if raw, err := hex.DecodeString(s); err == nil && isReadable(raw) {
 		return string(raw), true
 	}
 	bare := strings.TrimRight(s, "=")
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		if raw, err := enc.DecodeString(bare); err == nil && readable(raw) {
+		if raw, err := enc.DecodeString(bare); err == nil && isReadable(raw) {
 			return string(raw), true
 		}
 	}
 	return "", false
 }
 
-// readable is text, not noise that happens to decode.
-func readable(raw []byte) bool {
+// isReadable is text, not noise that happens to decode.
+func isReadable(raw []byte) bool {
 	if !utf8.Valid(raw) {
 		return false
 	}

@@ -1,8 +1,9 @@
-// Package logs writes the program's log: HERMES_HOME/logs/workbench.log, three old files of 5 MB kept beside it.
+// Package logs writes the program's log: HERMES_HOME/logs/workbench.log, three old files of 5 MB
+// kept beside it.
 //
-// The contract: no secret reaches the file. Every message and every text value passes through Redact, which knows the
-// values that AddSecrets was told and the shapes that keys have. The screen belongs to the workbench: nothing is logged to
-// the terminal.
+// The contract: no secret reaches the file. Every message and every text value passes through
+// Redact, which knows the values that AddSecrets was told and the shapes that keys have. The screen
+// belongs to the workbench: nothing is logged to the terminal.
 package logs
 
 import (
@@ -20,8 +21,9 @@ const (
 	keptFiles    = 3
 )
 
-// Open returns a logger that appends to path (its folder is made when the first entry is written), and what closes the
-// file. Level is debug, info, warn or error; anything else means info. It can be changed with the LevelVar.
+// Open returns a logger that appends to path (its folder is made when the first entry is written),
+// and what closes the file. Level is debug, info, warn or error; anything else means info. It can
+// be changed with the LevelVar.
 func Open(path, level string) (*slog.Logger, *slog.LevelVar, io.Closer) {
 	file := &lumberjack.Logger{Filename: path, MaxSize: maxMegabytes, MaxBackups: keptFiles}
 	lv := new(slog.LevelVar)

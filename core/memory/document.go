@@ -13,8 +13,9 @@ const mark = "§"
 // separator is what is written between two entries.
 const separator = "\n" + mark + "\n"
 
-// parse finds the entries in a file: the text between lines that hold only the mark (and blanks), without the white space around it. Empty ones are none.
-func parse(raw []byte) []Entry {
+// parseEntries finds the entries in a file: the text between lines that hold only the mark (and
+// blanks), without the white space around it. Empty ones are none.
+func parseEntries(raw []byte) []Entry {
 	var out []Entry
 	add := func(start, end int) {
 		if e, ok := entryAt(raw, start, end); ok {
@@ -27,7 +28,7 @@ func parse(raw []byte) []Entry {
 		if i := bytes.IndexByte(raw[at:], '\n'); i >= 0 {
 			next = at + i + 1
 		}
-		if line := bytes.TrimFunc(raw[at:next], blank); string(line) == mark { // blanks beside it cannot be seen
+		if line := bytes.TrimFunc(raw[at:next], isBlank); string(line) == mark { // blanks beside it cannot be seen
 			add(start, at)
 			start = next
 		}
@@ -37,13 +38,13 @@ func parse(raw []byte) []Entry {
 	return out
 }
 
-// blank is white space, and the mark that an editor of Windows puts before a text.
-func blank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
+// isBlank is white space, and the mark that an editor of Windows puts before a text.
+func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
 func entryAt(raw []byte, start, end int) (Entry, bool) {
-	body := bytes.TrimRightFunc(raw[start:end], blank)
+	body := bytes.TrimRightFunc(raw[start:end], isBlank)
 	end = start + len(body)
-	body = bytes.TrimLeftFunc(body, blank)
+	body = bytes.TrimLeftFunc(body, isBlank)
 	start = end - len(body)
 	if len(body) == 0 {
 		return Entry{}, false
@@ -53,8 +54,8 @@ func entryAt(raw []byte, start, end int) (Entry, bool) {
 
 func lineFeeds(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// used counts the characters of entries and of the separators between them.
-func used(entries []Entry) int {
+// countCharacters counts the characters of entries and of the separators between them.
+func countCharacters(entries []Entry) int {
 	n := 0
 	for i, e := range entries {
 		if i > 0 {
@@ -65,8 +66,8 @@ func used(entries []Entry) int {
 	return n
 }
 
-// native gives text the line ends of the file.
-func (d Document) native(text string) string {
+// nativeLineEnds gives text the line ends of the file.
+func (d Document) nativeLineEnds(text string) string {
 	if i := bytes.IndexByte(d.raw, '\n'); i > 0 && d.raw[i-1] == '\r' {
 		return strings.ReplaceAll(text, "\n", "\r\n")
 	}
@@ -81,28 +82,30 @@ func (d Document) splice(start, end int, text string) []byte {
 	return append(out, d.raw[end:]...)
 }
 
-// added returns the file with one more entry behind the last one. What stands after that (a last line end) stays there.
-func (d Document) added(text string) []byte {
+// withAdded returns the file with one more entry behind the last one. What stands after that (a
+// last line end) stays there.
+func (d Document) withAdded(text string) []byte {
 	n := len(d.Entries)
 	if n > 0 {
 		last := d.Entries[n-1]
-		return d.splice(last.end, last.end, d.native(separator+text))
+		return d.splice(last.end, last.end, d.nativeLineEnds(separator+text))
 	}
-	// White space only, or marks with nothing between them: marks before the text are no entries, so it goes behind them.
+	// White space only, or marks with nothing between them: marks before the text are no entries,
+	// so it goes behind them.
 	at := len(d.raw)
 	if at > 0 && d.raw[at-1] != '\n' && bytes.Contains(d.raw, []byte(mark)) {
 		text = "\n" + text
 	}
-	return d.splice(at, at, d.native(text))
+	return d.splice(at, at, d.nativeLineEnds(text))
 }
 
-// replaced returns the file with the text of entry i replaced.
-func (d Document) replaced(i int, text string) []byte {
-	return d.splice(d.Entries[i].start, d.Entries[i].end, d.native(text))
+// withReplaced returns the file with the text of entry i replaced.
+func (d Document) withReplaced(i int, text string) []byte {
+	return d.splice(d.Entries[i].start, d.Entries[i].end, d.nativeLineEnds(text))
 }
 
-// removed returns the file without entry i and without one of the marks beside it.
-func (d Document) removed(i int) []byte {
+// withRemoved returns the file without entry i and without one of the marks beside it.
+func (d Document) withRemoved(i int) []byte {
 	switch n := len(d.Entries); {
 	case i+1 < n:
 		return d.splice(d.Entries[i].start, d.Entries[i+1].start, "")

@@ -63,7 +63,7 @@ func (r *Refusal) Said() string {
 	return fmt.Sprintf("%s: %q", r.Text, r.Hit.Text)
 }
 
-func refuse(why Why, format string, args ...any) *Refusal {
+func newRefusal(why Why, format string, args ...any) *Refusal {
 	return &Refusal{Why: why, Text: fmt.Sprintf(format, args...)}
 }
 
@@ -81,39 +81,40 @@ func (c Change) Nothing() bool { return string(c.Before.raw) == string(c.After.r
 
 // Rules say what a write is judged by.
 type Rules struct {
-	// Anything lets text pass that looks like orders: a person has seen it and wants it. It stays out of the prompt all the same.
+	// Anything lets text pass that looks like orders: a person has seen it and wants it. It stays
+	// out of the prompt all the same.
 	Anything bool
 }
 
 // Plan says what the operations would do to the file as it is now, without changing it.
 func (s *Store) Plan(t Target, ops []Op, rules Rules) (Change, error) {
-	raw, err := s.read(t)
+	raw, err := s.readTarget(t)
 	if err != nil {
 		return Change{}, err
 	}
-	return s.plan(t, raw, ops, rules)
+	return s.planChange(t, raw, ops, rules)
 }
 
-func (s *Store) plan(t Target, raw []byte, ops []Op, rules Rules) (Change, error) {
-	d := s.document(t, raw)
+func (s *Store) planChange(t Target, raw []byte, ops []Op, rules Rules) (Change, error) {
+	d := s.newDocument(t, raw)
 	c := Change{Target: t, Before: d}
 	for i, op := range ops {
-		next, err := c.apply(d, op)
+		next, err := c.applyOp(d, op)
 		if err != nil {
-			return c, s.said(t, raw, i, len(ops), err)
+			return c, s.completeRefusal(t, raw, i, len(ops), err)
 		}
-		d = s.document(t, next)
+		d = s.newDocument(t, next)
 	}
 	c.After = d
-	c.compare()
-	if err := c.judge(rules); err != nil {
-		return c, s.said(t, raw, 0, 1, err)
+	c.compareEntries()
+	if err := c.checkRules(rules); err != nil {
+		return c, s.completeRefusal(t, raw, 0, 1, err)
 	}
 	return c, nil
 }
 
-// said completes a refusal.
-func (s *Store) said(t Target, raw []byte, i, n int, err error) error {
+// completeRefusal completes a refusal.
+func (s *Store) completeRefusal(t Target, raw []byte, i, n int, err error) error {
 	var r *Refusal
 	if !errors.As(err, &r) {
 		return err
@@ -121,12 +122,12 @@ func (s *Store) said(t Target, raw []byte, i, n int, err error) error {
 	if n > 1 {
 		r.Text = fmt.Sprintf("operation %d of %d: %s; none was applied", i+1, n, r.Text)
 	}
-	r.Doc = s.document(t, raw)
+	r.Doc = s.newDocument(t, raw)
 	return r
 }
 
-func (c *Change) apply(d Document, op Op) ([]byte, error) {
-	text := strings.TrimFunc(lineFeeds(op.Content), blank)
+func (c *Change) applyOp(d Document, op Op) ([]byte, error) {
+	text := strings.TrimFunc(lineFeeds(op.Content), isBlank)
 	if op.Action != Remove {
 		if err := wellFormed(op.Action, text); err != nil {
 			return nil, err
@@ -134,47 +135,47 @@ func (c *Change) apply(d Document, op Op) ([]byte, error) {
 	}
 	switch op.Action {
 	case Add:
-		if i := same(d.Entries, text, -1); i >= 0 {
+		if i := findDuplicate(d.Entries, text, -1); i >= 0 {
 			c.Notes = append(c.Notes, fmt.Sprintf("not added, it is there already: %q", Short(d.Entries[i].Text)))
 			return d.raw, nil
 		}
-		return d.added(text), nil
+		return d.withAdded(text), nil
 	case Replace, Remove:
-		i, err := find(d.Entries, op.OldText)
+		i, err := findEntry(d.Entries, op.OldText)
 		if err != nil {
 			return nil, err
 		}
 		if op.Action == Remove {
-			return d.removed(i), nil
+			return d.withRemoved(i), nil
 		}
-		if j := same(d.Entries, text, i); j >= 0 {
-			return nil, refuse(Duplicate, "another entry says that already (%q): remove this one instead", Short(d.Entries[j].Text))
+		if j := findDuplicate(d.Entries, text, i); j >= 0 {
+			return nil, newRefusal(Duplicate, "another entry says that already (%q): remove this one instead", Short(d.Entries[j].Text))
 		}
-		return d.replaced(i, text), nil
+		return d.withReplaced(i, text), nil
 	}
-	return nil, refuse(Malformed, "no action %q: add, replace or remove", string(op.Action))
+	return nil, newRefusal(Malformed, "no action %q: add, replace or remove", string(op.Action))
 }
 
 func wellFormed(a Action, text string) error {
 	if text == "" {
 		if a == Replace {
-			return refuse(Malformed, "replace needs content: the new text of the entry (remove takes an entry away)")
+			return newRefusal(Malformed, "replace needs content: the new text of the entry (remove takes an entry away)")
 		}
-		return refuse(Malformed, "add needs content: the text to remember")
+		return newRefusal(Malformed, "add needs content: the text to remember")
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if strings.TrimFunc(line, blank) == mark {
-			return refuse(Malformed, "a line with nothing but %s separates entries: send each entry by itself", mark)
+		if strings.TrimFunc(line, isBlank) == mark {
+			return newRefusal(Malformed, "a line with nothing but %s separates entries: send each entry by itself", mark)
 		}
 	}
 	return nil
 }
 
-// find is the one entry that holds part, or is it.
-func find(entries []Entry, part string) (int, error) {
-	part = strings.TrimFunc(lineFeeds(part), blank)
+// findEntry is the one entry that holds part, or is it.
+func findEntry(entries []Entry, part string) (int, error) {
+	part = strings.TrimFunc(lineFeeds(part), isBlank)
 	if part == "" {
-		return 0, refuse(Malformed, "old_text is missing: a part of the entry that only this entry has")
+		return 0, newRefusal(Malformed, "old_text is missing: a part of the entry that only this entry has")
 	}
 	var found []int
 	for i, e := range entries {
@@ -187,30 +188,32 @@ func find(entries []Entry, part string) (int, error) {
 	}
 	switch len(found) {
 	case 0:
-		return 0, refuse(Missing, "no entry has %q", Short(part))
+		return 0, newRefusal(Missing, "no entry has %q", Short(part))
 	case 1:
 		return found[0], nil
 	}
-	r := refuse(Ambiguous, "%d entries have %q: give more of the one that is meant", len(found), Short(part))
+	r := newRefusal(Ambiguous, "%d entries have %q: give more of the one that is meant", len(found), Short(part))
 	for _, i := range found {
 		r.Matches = append(r.Matches, entries[i].Text)
 	}
 	return 0, r
 }
 
-// same is an entry that says the same as text, beside entry except; -1 when none does.
-func same(entries []Entry, text string, except int) int {
-	want := plain(text)
-	return slices.IndexFunc(entries, func(e Entry) bool { return plain(e.Text) == want && (except < 0 || entries[except].start != e.start) })
+// findDuplicate is an entry that says the same as text, beside entry except; -1 when none does.
+func findDuplicate(entries []Entry, text string, except int) int {
+	want := normalise(text)
+	return slices.IndexFunc(entries, func(e Entry) bool {
+		return normalise(e.Text) == want && (except < 0 || entries[except].start != e.start)
+	})
 }
 
-// plain is what is compared: case, blanks and a last full stop make no other statement.
-func plain(s string) string {
+// normalise is what is compared: case, blanks and a last full stop make no other statement.
+func normalise(s string) string {
 	return strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(s)), " "), ".。")
 }
 
-// compare finds what is new and what is gone.
-func (c *Change) compare() {
+// compareEntries finds what is new and what is gone.
+func (c *Change) compareEntries() {
 	count := map[string]int{}
 	for _, e := range c.Before.Entries {
 		count[e.Text]++
@@ -231,20 +234,21 @@ func (c *Change) compare() {
 	}
 }
 
-// judge refuses what must not be kept. What gets smaller is never too large, and what was there before is not judged again.
-func (c *Change) judge(rules Rules) error {
+// checkRules refuses what must not be kept. What gets smaller is never too large, and what was
+// there before is not judged again.
+func (c *Change) checkRules(rules Rules) error {
 	for _, text := range c.Added {
 		if clean := secret.Redact(text); clean != text {
-			return refuse(Secret, "it holds what looks like a secret (%s); memory is sent to the model with every session: say where the secret is kept instead", Short(clean))
+			return newRefusal(Secret, "it holds what looks like a secret (%s); memory is sent to the model with every session: say where the secret is kept instead", Short(clean))
 		}
 	}
 	if c.After.Over() && c.After.Used > c.Before.Used {
-		r := refuse(Full, "it would be %s/%s characters, %d too many", Number(c.After.Used), Number(c.After.Limit), c.After.Used-c.After.Limit)
+		r := newRefusal(Full, "it would be %s/%s characters, %d too many", Number(c.After.Used), Number(c.After.Limit), c.After.Used-c.After.Limit)
 		r.Over = c.After.Used - c.After.Limit
 		return r
 	}
-	c.Before.scan()
-	c.After.scan()
+	c.Before.scanEntries()
+	c.After.scanEntries()
 	if rules.Anything {
 		return nil
 	}
@@ -253,7 +257,7 @@ func (c *Change) judge(rules Rules) error {
 			continue
 		}
 		h := e.Hits[0]
-		r := refuse(Injected, "the text %s (bytes %d to %d of the entry)", h.Reason, h.Start, h.End)
+		r := newRefusal(Injected, "the text %s (bytes %d to %d of the entry)", h.Reason, h.Start, h.End)
 		r.Hit, r.Content = h, e.Text
 		return r
 	}
@@ -262,11 +266,11 @@ func (c *Change) judge(rules Rules) error {
 
 // Unfit says why a text is kept in no memory, whatever the memory holds; "" when it may be.
 func Unfit(text string) string {
-	text = strings.TrimFunc(lineFeeds(text), blank)
+	text = strings.TrimFunc(lineFeeds(text), isBlank)
 	if secret.Redact(text) != text {
 		return "it holds what looks like a secret"
 	}
-	if h := hits(text); len(h) > 0 {
+	if h := findOrders(text); len(h) > 0 {
 		return "it " + h[0].Reason
 	}
 	return ""

@@ -22,8 +22,9 @@ const maxFile = 1 << 20
 // lockTime is how long a write waits for another program's.
 const lockTime = 10 * time.Second
 
-// folder opens the folder of the files and holds it. Its path may lead over links; what is done in it then follows none.
-func (s *Store) folder(create bool) (*realpath.Dir, error) {
+// openFolder opens the folder of the files and holds it. Its path may lead over links; what is done
+// in it then follows none.
+func (s *Store) openFolder(create bool) (*realpath.Dir, error) {
 	path, err := realpath.Resolve(s.dir)
 	if err != nil {
 		return nil, fmt.Errorf("the memory folder %s: %w", s.dir, err)
@@ -38,14 +39,14 @@ func (s *Store) folder(create bool) (*realpath.Dir, error) {
 	return d, nil
 }
 
-// read returns the bytes of a target's file, checked; nil when it is not there.
-func (s *Store) read(t Target) ([]byte, error) {
-	d, err := s.folder(false)
+// readTarget returns the bytes of a target's file, checked; nil when it is not there.
+func (s *Store) readTarget(t Target) ([]byte, error) {
+	d, err := s.openFolder(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, s.unusable(t, err)
+		return nil, s.unusableFile(t, err)
 	}
 	defer d.Close()
 	return s.readIn(d, t)
@@ -57,18 +58,18 @@ func (s *Store) readIn(d *realpath.Dir, t Target) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case errors.Is(err, realpath.ErrMoved):
-		return nil, s.unusable(t, errors.New("it is a link; memory is kept in a file of its own: put the file in its place (the folder may be a link)"))
+		return nil, s.unusableFile(t, errors.New("it is a link; memory is kept in a file of its own: put the file in its place (the folder may be a link)"))
 	case err != nil:
-		return nil, s.unusable(t, err)
+		return nil, s.unusableFile(t, err)
 	case len(raw) > maxFile:
-		return nil, s.unusable(t, fmt.Errorf("it is larger than %d KiB, which is no memory; move it away, or shorten it", maxFile>>10))
+		return nil, s.unusableFile(t, fmt.Errorf("it is larger than %d KiB, which is no memory; move it away, or shorten it", maxFile>>10))
 	case !utf8.Valid(raw):
-		return nil, s.unusable(t, notText(raw))
+		return nil, s.unusableFile(t, notText(raw))
 	}
 	return raw, nil
 }
 
-func (s *Store) unusable(t Target, err error) error {
+func (s *Store) unusableFile(t Target, err error) error {
 	return fmt.Errorf("%w: %s: %w", ErrUnusable, s.Path(t), err)
 }
 
@@ -104,9 +105,9 @@ func readFile(d *realpath.Dir, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
-// locked runs f while no other program writes the target.
-func (s *Store) locked(t Target, f func(d *realpath.Dir) error) error {
-	d, err := s.folder(true)
+// withLock runs f while no other program writes the target.
+func (s *Store) withLock(t Target, f func(d *realpath.Dir) error) error {
+	d, err := s.openFolder(true)
 	if err != nil {
 		return err
 	}
@@ -130,8 +131,8 @@ func (s *Store) locked(t Target, f func(d *realpath.Dir) error) error {
 	}
 }
 
-// put makes data the file of a name, in one step. Only who holds the lock may call it.
-func put(d *realpath.Dir, name string, data []byte) error {
+// replaceFile makes data the file of a name, in one step. Only who holds the lock may call it.
+func replaceFile(d *realpath.Dir, name string, data []byte) error {
 	tmp := "." + name + ".tmp" // what a crash left of it is written over
 	if err := d.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -155,59 +156,60 @@ func put(d *realpath.Dir, name string, data []byte) error {
 // Apply does the operations, all or none. A *Refusal says why none was done.
 func (s *Store) Apply(t Target, ops []Op, by string, rules Rules) (Change, error) {
 	var c Change
-	err := s.locked(t, func(d *realpath.Dir) error {
+	err := s.withLock(t, func(d *realpath.Dir) error {
 		raw, err := s.readIn(d, t)
 		if err != nil {
 			return err
 		}
-		if c, err = s.plan(t, raw, ops, rules); err != nil || c.Nothing() {
+		if c, err = s.planChange(t, raw, ops, rules); err != nil || c.Nothing() {
 			return err
 		}
-		return s.write(d, &c, by)
+		return s.writeChange(d, &c, by)
 	})
 	return c, err
 }
 
-// write keeps the old version, then puts the new one in its place.
-func (s *Store) write(d *realpath.Dir, c *Change, by string) error {
-	if err := remember(d, c.Target, newVersion(by, c.Before.raw, c.After.raw)); err != nil {
+// writeChange keeps the old version, then puts the new one in its place.
+func (s *Store) writeChange(d *realpath.Dir, c *Change, by string) error {
+	if err := addVersion(d, c.Target, newVersion(by, c.Before.raw, c.After.raw)); err != nil {
 		return err
 	}
-	return put(d, c.Target.File(), c.After.raw)
+	return replaceFile(d, c.Target.File(), c.After.raw)
 }
 
-// Write makes data the whole file, if it still is what the caller has seen. A person does that with an editor.
+// Write makes data the whole file, if it still is what the caller has seen. A person does that with
+// an editor.
 func (s *Store) Write(t Target, seen, data []byte, by string, rules Rules) (Change, error) {
 	if !utf8.Valid(data) {
-		return Change{}, s.unusable(t, notText(data))
+		return Change{}, s.unusableFile(t, notText(data))
 	}
 	if len(data) > maxFile {
-		return Change{}, s.unusable(t, fmt.Errorf("it is larger than %d KiB", maxFile>>10))
+		return Change{}, s.unusableFile(t, fmt.Errorf("it is larger than %d KiB", maxFile>>10))
 	}
-	c := Change{Target: t, Before: s.document(t, seen), After: s.document(t, data)}
-	c.compare()
-	if err := c.judge(rules); err != nil {
+	c := Change{Target: t, Before: s.newDocument(t, seen), After: s.newDocument(t, data)}
+	c.compareEntries()
+	if err := c.checkRules(rules); err != nil {
 		return c, err
 	}
-	err := s.locked(t, func(d *realpath.Dir) error {
+	err := s.withLock(t, func(d *realpath.Dir) error {
 		now, err := readFile(d, t.File())
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s.unusable(t, err)
+			return s.unusableFile(t, err)
 		}
 		if !bytes.Equal(now, seen) {
-			return refuse(Stale, "%s was changed meanwhile by somebody else", t.File())
+			return newRefusal(Stale, "%s was changed meanwhile by somebody else", t.File())
 		}
 		if c.Nothing() {
 			return nil
 		}
-		return s.write(d, &c, by)
+		return s.writeChange(d, &c, by)
 	})
 	return c, err
 }
 
 // Raw is the file as it is, whatever is in it; nil when it is not there. It is for editors.
 func (s *Store) Raw(t Target) ([]byte, error) {
-	d, err := s.folder(false)
+	d, err := s.openFolder(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -227,21 +229,21 @@ func (s *Store) Raw(t Target) ([]byte, error) {
 
 // Ensure makes the folder, and the target's file when it is not there: an editor is to find both.
 func (s *Store) Ensure(t Target) error {
-	d, err := s.folder(true)
+	d, err := s.openFolder(true)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
 	f, err := d.Open(t.File(), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return s.unusable(t, err)
+		return s.unusableFile(t, err)
 	}
 	return f.Close()
 }
 
 // Made makes the folder and returns its path without links, to be watched.
 func (s *Store) Made() (string, error) {
-	d, err := s.folder(true)
+	d, err := s.openFolder(true)
 	if err != nil {
 		return "", err
 	}

@@ -1,19 +1,25 @@
-// Package memory keeps what the agent remembers from one session to the next: two small text files of a person's home folder.
+// Package memory keeps what the agent remembers from one session to the next: two small text files
+// of a person's home folder.
 //
 // The contract:
 //
-//   - memories/MEMORY.md holds the agent's own notes, memories/USER.md what it knows of the person. Entries stand between lines that hold
-//     nothing but "§"; the bytes are those of the Python hermes-agent, and so is the lock (MEMORY.md.lock), so that both can work in one home.
-//   - A write reads the file again under the lock and changes nothing but the entries that it names: line ends, blank lines and whatever else a
-//     person wrote stay byte for byte. The new file takes the place of the old one in one step, mode 0600, in a folder of mode 0700.
-//   - Operations of one call are applied together and judged by what comes of them: the size limit, text that gives orders to the agent, secrets.
-//     All of them happen or none.
-//   - What cannot be used (not UTF-8, too large, no regular file) is an error that says what to do; it is never written over.
-//   - Every entry is scanned again when it is loaded: a hit stays on disk and is kept out of the prompt (Snapshot).
+//   - memories/MEMORY.md holds the agent's own notes, memories/USER.md what it knows of the person.
+//     Entries stand between lines that hold nothing but "§"; the bytes are those of the Python
+//     hermes-agent, and so is the lock (MEMORY.md.lock), so that both can work in one home.
+//   - A write reads the file again under the lock and changes nothing but the entries that it
+//     names: line ends, blank lines and whatever else a person wrote stay byte for byte. The new
+//     file takes the place of the old one in one step, mode 0600, in a folder of mode 0700.
+//   - Operations of one call are applied together and judged by what comes of them: the size limit,
+//     text that gives orders to the agent, secrets. All of them happen or none.
+//   - What cannot be used (not UTF-8, too large, no regular file) is an error that says what to do;
+//     it is never written over.
+//   - Every entry is scanned again when it is loaded: a hit stays on disk and is kept out of the
+//     prompt (Snapshot).
 //   - The last versions of each file are kept, so that a change can be taken back (Undo).
 //
-// Sizes are characters (Unicode code points) of the entries with their separators, as hermes-agent counts them. A Store holds no state between
-// calls and is safe for concurrent use, also by several processes.
+// Sizes are characters (Unicode code points) of the entries with their separators, as hermes-agent
+// counts them. A Store holds no state between calls and is safe for concurrent use, also by several
+// processes.
 package memory
 
 import (
@@ -67,7 +73,7 @@ func ParseTarget(s string) (Target, error) {
 // Limits are the sizes of the files, in characters.
 type Limits struct{ Notes, User int }
 
-func (l Limits) of(t Target) int {
+func (l Limits) limitOf(t Target) int {
 	if t == User {
 		return l.User
 	}
@@ -83,7 +89,8 @@ type Store struct {
 	limits func() Limits
 }
 
-// New is the memory below home (HERMES_HOME, or a profile's folder). limits is asked at every call; nil means DefaultLimits.
+// New is the memory below home (HERMES_HOME, or a profile's folder). limits is asked at every call;
+// nil means DefaultLimits.
 func New(home string, limits func() Limits) *Store {
 	if limits == nil {
 		limits = DefaultLimits
@@ -131,18 +138,18 @@ type Document struct {
 
 // Load reads a target. A file that is not there is empty.
 func (s *Store) Load(t Target) (Document, error) {
-	raw, err := s.read(t)
+	raw, err := s.readTarget(t)
 	if err != nil {
-		return Document{Target: t, Path: s.Path(t), Limit: s.limits().of(t)}, err
+		return Document{Target: t, Path: s.Path(t), Limit: s.limits().limitOf(t)}, err
 	}
-	d := s.document(t, raw)
-	d.scan()
+	d := s.newDocument(t, raw)
+	d.scanEntries()
 	return d, nil
 }
 
-func (s *Store) document(t Target, raw []byte) Document {
-	d := Document{Target: t, Path: s.Path(t), Limit: s.limits().of(t), raw: raw, Entries: parse(raw)}
-	d.Used = used(d.Entries)
+func (s *Store) newDocument(t Target, raw []byte) Document {
+	d := Document{Target: t, Path: s.Path(t), Limit: s.limits().limitOf(t), raw: raw, Entries: parseEntries(raw)}
+	d.Used = countCharacters(d.Entries)
 	return d
 }
 
@@ -194,10 +201,11 @@ func Number(n int) string {
 	return s
 }
 
-// scan marks what gives orders to the agent: in an entry, and across the border of entries, where each alone looks harmless.
-func (d *Document) scan() {
+// scanEntries marks what gives orders to the agent: in an entry, and across the border of entries,
+// where each alone looks harmless.
+func (d *Document) scanEntries() {
 	for i := range d.Entries {
-		d.Entries[i].Hits = hits(d.Entries[i].Text)
+		d.Entries[i].Hits = findOrders(d.Entries[i].Text)
 	}
 	var joined strings.Builder
 	at := make([]int, len(d.Entries))
@@ -220,21 +228,22 @@ func (d *Document) scan() {
 			if own[i] || start >= end {
 				continue
 			}
-			e.Hits = append(e.Hits, Hit{start, end, f.Rule, doing(f.Reason) + ", together with the entries beside it", injection.Excerpt(text, f)})
+			e.Hits = append(e.Hits, Hit{start, end, f.Rule, asClause(f.Reason) + ", together with the entries beside it", injection.Excerpt(text, f)})
 		}
 	}
 }
 
-func hits(text string) []Hit {
+func findOrders(text string) []Hit {
 	var out []Hit
 	for _, f := range injection.Scan(text) {
-		out = append(out, Hit{f.Start, f.End, f.Rule, doing(f.Reason), injection.Excerpt(text, f)})
+		out = append(out, Hit{f.Start, f.End, f.Rule, asClause(f.Reason), injection.Excerpt(text, f)})
 	}
 	return out
 }
 
-// doing makes a reason the rest of a sentence that begins with "it": some name a thing, not what the text does.
-func doing(reason string) string {
+// asClause makes a reason the rest of a sentence that begins with "it": some name a thing, not what
+// the text does.
+func asClause(reason string) string {
 	if strings.HasPrefix(reason, "a ") || strings.HasPrefix(reason, "characters ") {
 		return "holds " + reason
 	}

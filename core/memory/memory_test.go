@@ -291,12 +291,12 @@ func TestUndoIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := s.folder(false)
+	d, err := s.openFolder(false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if n := len(history(d, Notes)); n != maxVersions {
+	if n := len(readHistory(d, Notes)); n != maxVersions {
 		t.Errorf("%d versions", n)
 	}
 }
@@ -324,7 +324,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Whatever is done, the file parses into what a simple list would hold, stays within its limit, and bytes around the entries stay.
+// Whatever is done, the file parses into what a simple list would hold, stays within its limit, and
+// bytes around the entries stay.
 func TestRandomOperations(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -386,7 +387,7 @@ func simple(list []string, ops []Op) []string {
 		case Add:
 			known := false
 			for _, e := range out {
-				known = known || plain(e) == plain(text)
+				known = known || normalise(e) == normalise(text)
 			}
 			if !known {
 				out = append(out, text)
@@ -400,7 +401,8 @@ func simple(list []string, ops []Op) []string {
 	return out
 }
 
-// Any bytes parse; an entry is where it says, and an edit leaves everything outside of it as it was.
+// Any bytes parse; an entry is where it says, and an edit leaves everything outside of it as it
+// was.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"", "a", "a\n§\nb", "§", "\r\n§\r\n", "a\n§\n§\nb\n§", "\ufeffa", "a§b\n §\nc"} {
 		f.Add([]byte(s))
@@ -410,25 +412,25 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		s := New(t.TempDir(), func() Limits { return Limits{1 << 20, 1 << 20} })
-		d := s.document(Notes, raw)
+		d := s.newDocument(Notes, raw)
 		for i, e := range d.Entries {
 			if e.Text == "" || lineFeeds(string(raw[e.start:e.end])) != e.Text {
 				t.Fatalf("entry %d is %q", i, e.Text)
 			}
-			less := parse(d.removed(i))
+			less := parseEntries(d.withRemoved(i))
 			if len(less) != len(d.Entries)-1 {
-				t.Fatalf("removing %d of %d left %d: %q", i, len(d.Entries), len(less), d.removed(i))
+				t.Fatalf("removing %d of %d left %d: %q", i, len(d.Entries), len(less), d.withRemoved(i))
 			}
-			other := d.replaced(i, "new")
-			if !bytes.HasPrefix(other, raw[:e.start]) || !bytes.HasSuffix(other, raw[e.end:]) || len(parse(other)) != len(d.Entries) {
+			other := d.withReplaced(i, "new")
+			if !bytes.HasPrefix(other, raw[:e.start]) || !bytes.HasSuffix(other, raw[e.end:]) || len(parseEntries(other)) != len(d.Entries) {
 				t.Fatalf("replacing %d: %q", i, other)
 			}
 		}
-		more := parse(d.added("new"))
+		more := parseEntries(d.withAdded("new"))
 		if len(more) != len(d.Entries)+1 || more[len(more)-1].Text != "new" {
-			t.Fatalf("adding to %q: %q", raw, d.added("new"))
+			t.Fatalf("adding to %q: %q", raw, d.withAdded("new"))
 		}
-		d.scan()
+		d.scanEntries()
 	})
 }
 

@@ -18,7 +18,7 @@ type Snapshot struct {
 // Enabled says which files go into prompts.
 type Enabled struct{ Notes, User bool }
 
-func (e Enabled) has(t Target) bool { return t == User && e.User || t == Notes && e.Notes }
+func (e Enabled) includes(t Target) bool { return t == User && e.User || t == Notes && e.Notes }
 
 // frame stands before the notes: they are data.
 const frame = `# What you remember
@@ -31,7 +31,7 @@ func (s *Store) Snapshot(on Enabled) Snapshot {
 	var out Snapshot
 	var parts []string
 	for _, t := range Targets() {
-		if !on.has(t) {
+		if !on.includes(t) {
 			continue
 		}
 		d, err := s.Load(t)
@@ -39,7 +39,7 @@ func (s *Store) Snapshot(on Enabled) Snapshot {
 			out.Notices = append(out.Notices, strings.TrimPrefix(err.Error(), ErrUnusable.Error()+": ")+". It is left out of the prompt; nothing was changed")
 			continue
 		}
-		if text := d.prompt(&out); text != "" {
+		if text := d.writePrompt(&out); text != "" {
 			parts = append(parts, text)
 		}
 	}
@@ -49,8 +49,8 @@ func (s *Store) Snapshot(on Enabled) Snapshot {
 	return out
 }
 
-// prompt is the document under its head. A hit stays out, and so does what is over the limit.
-func (d Document) prompt(out *Snapshot) string {
+// writePrompt is the document under its head. A hit stays out, and so does what is over the limit.
+func (d Document) writePrompt(out *Snapshot) string {
 	if len(d.Entries) == 0 {
 		return ""
 	}
@@ -58,10 +58,10 @@ func (d Document) prompt(out *Snapshot) string {
 	room, left, blocked := d.Limit, 0, len(d.Blocked())
 	seen := map[string]bool{}
 	for _, e := range d.Entries {
-		text := e.prompt()
+		text := e.promptText()
 		size := utf8.RuneCountInString(text) + utf8.RuneCountInString(separator)
 		if e.Blocked() {
-			out.tell(d, e, blocked)
+			out.noteKeptOut(d, e, blocked)
 		}
 		switch {
 		case seen[text]:
@@ -82,8 +82,8 @@ func (d Document) prompt(out *Snapshot) string {
 	return fmt.Sprintf("<memory-file name=%q>\n%s\n%s\n</memory-file>", d.Target.File(), head, strings.Join(texts, separator))
 }
 
-// tell names an entry that is kept out, up to a few of a file.
-func (s *Snapshot) tell(d Document, e Entry, all int) {
+// noteKeptOut names an entry that is kept out, up to a few of a file.
+func (s *Snapshot) noteKeptOut(d Document, e Entry, all int) {
 	const most = 5
 	n := 0
 	for _, notice := range s.Notices {
@@ -100,8 +100,8 @@ func (s *Snapshot) tell(d Document, e Entry, all int) {
 	}
 }
 
-// prompt is the entry as the model sees it. It cannot close the mark around it.
-func (e Entry) prompt() string {
+// promptText is the entry as the model sees it. It cannot close the mark around it.
+func (e Entry) promptText() string {
 	if e.Blocked() {
 		return fmt.Sprintf("[BLOCKED: this entry %s. It is not shown to you; tell the user if it matters.]", e.Hits[0].Reason)
 	}

@@ -30,7 +30,7 @@ type version struct {
 }
 
 func newVersion(by string, before, after []byte) version {
-	v := version{At: time.Now().UTC(), By: by, After: sum(after)}
+	v := version{At: time.Now().UTC(), By: by, After: hashOf(after)}
 	if utf8.Valid(before) {
 		v.Before = string(before)
 	} else {
@@ -39,7 +39,7 @@ func newVersion(by string, before, after []byte) version {
 	return v
 }
 
-func (v version) before() []byte {
+func (v version) textBefore() []byte {
 	if v.Raw != nil {
 		return v.Raw
 	}
@@ -48,13 +48,14 @@ func (v version) before() []byte {
 
 func historyName(t Target) string { return "." + t.File() + ".history" }
 
-func sum(raw []byte) string {
+func hashOf(raw []byte) string {
 	s := sha256.Sum256(raw)
 	return hex.EncodeToString(s[:16])
 }
 
-// history returns the kept versions, the oldest first. A damaged list is none: it only ever serves to go back.
-func history(d *realpath.Dir, t Target) []version {
+// readHistory returns the kept versions, the oldest first. A damaged list is none: it only ever
+// serves to go back.
+func readHistory(d *realpath.Dir, t Target) []version {
 	raw, err := readFile(d, historyName(t))
 	if err != nil {
 		return nil
@@ -66,7 +67,7 @@ func history(d *realpath.Dir, t Target) []version {
 	return out
 }
 
-func keep(d *realpath.Dir, t Target, list []version) error {
+func writeHistory(d *realpath.Dir, t Target, list []version) error {
 	for {
 		if over := len(list) - maxVersions; over > 0 {
 			list = list[over:]
@@ -76,14 +77,14 @@ func keep(d *realpath.Dir, t Target, list []version) error {
 			return err
 		}
 		if len(raw) <= maxKept || len(list) == 0 {
-			return put(d, historyName(t), raw)
+			return replaceFile(d, historyName(t), raw)
 		}
 		list = list[1:]
 	}
 }
 
-func remember(d *realpath.Dir, t Target, v version) error {
-	if err := keep(d, t, append(history(d, t), v)); err != nil {
+func addVersion(d *realpath.Dir, t Target, v version) error {
+	if err := writeHistory(d, t, append(readHistory(d, t), v)); err != nil {
 		return fmt.Errorf("the version before cannot be kept: %w", err)
 	}
 	return nil
@@ -92,45 +93,46 @@ func remember(d *realpath.Dir, t Target, v version) error {
 // ErrNothingToUndo says that no version before is kept.
 var ErrNothingToUndo = errors.New("nothing to take back: no earlier version is kept")
 
-// Undo takes the last write of a target back; "" means the newest of both. Undoing again goes one write further back. A file that somebody
-// changed since is left alone unless force is set: the Refusal is Stale then.
+// Undo takes the last write of a target back; "" means the newest of both. Undoing again goes one
+// write further back. A file that somebody changed since is left alone unless force is set: the
+// Refusal is Stale then.
 func (s *Store) Undo(t Target, force bool) (Change, error) {
 	if t == "" {
 		var err error
-		if t, err = s.newest(); err != nil {
+		if t, err = s.lastWritten(); err != nil {
 			return Change{}, err
 		}
 	}
 	var c Change
-	err := s.locked(t, func(d *realpath.Dir) error {
+	err := s.withLock(t, func(d *realpath.Dir) error {
 		now, err := readFile(d, t.File())
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s.unusable(t, err)
+			return s.unusableFile(t, err)
 		}
-		list := history(d, t)
-		for n := len(list); n > 0 && bytes.Equal(list[n-1].before(), now); n-- {
+		list := readHistory(d, t)
+		for n := len(list); n > 0 && bytes.Equal(list[n-1].textBefore(), now); n-- {
 			list = list[:n-1] // kept, but the program was ended before it wrote
 		}
 		if len(list) == 0 {
 			return ErrNothingToUndo
 		}
 		last := list[len(list)-1]
-		if last.After != sum(now) && !force {
-			return refuse(Stale, "%s was changed by somebody else since that write (%s, by the %s): undoing it would lose that", t.File(), last.At.Local().Format("2 January 15:04"), last.By)
+		if last.After != hashOf(now) && !force {
+			return newRefusal(Stale, "%s was changed by somebody else since that write (%s, by the %s): undoing it would lose that", t.File(), last.At.Local().Format("2 January 15:04"), last.By)
 		}
-		c = Change{Target: t, Before: s.document(t, now), After: s.document(t, last.before())}
-		c.compare()
-		if err := put(d, t.File(), c.After.raw); err != nil {
+		c = Change{Target: t, Before: s.newDocument(t, now), After: s.newDocument(t, last.textBefore())}
+		c.compareEntries()
+		if err := replaceFile(d, t.File(), c.After.raw); err != nil {
 			return err
 		}
-		return keep(d, t, list[:len(list)-1])
+		return writeHistory(d, t, list[:len(list)-1])
 	})
 	return c, err
 }
 
-// newest is the target that was written last.
-func (s *Store) newest() (Target, error) {
-	d, err := s.folder(false)
+// lastWritten is the target that was written last.
+func (s *Store) lastWritten() (Target, error) {
+	d, err := s.openFolder(false)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", ErrNothingToUndo
@@ -141,7 +143,7 @@ func (s *Store) newest() (Target, error) {
 	var out Target
 	var at time.Time
 	for _, t := range Targets() {
-		if list := history(d, t); len(list) > 0 && list[len(list)-1].At.After(at) {
+		if list := readHistory(d, t); len(list) > 0 && list[len(list)-1].At.After(at) {
 			out, at = t, list[len(list)-1].At
 		}
 	}

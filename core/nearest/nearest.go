@@ -1,5 +1,6 @@
-// Package nearest answers "did you mean": which of the known names is closest to one that is not known.
-// Standard library only. Distances are Damerau-Levenshtein (one swap of neighbours is one step) over runes, without case.
+// Package nearest answers "did you mean": which of the known names is closest to one that is not
+// known. Standard library only. Distances are Damerau-Levenshtein (one swap of neighbours is one
+// step) over runes, without case.
 package nearest
 
 import (
@@ -8,7 +9,8 @@ import (
 	"strings"
 )
 
-// Name returns the candidate closest to got, and false when none is close enough to be worth proposing.
+// Name returns the candidate closest to got, and false when none is close enough to be worth
+// proposing.
 func Name(got string, candidates []string) (string, bool) {
 	found := Names(got, candidates, 1)
 	if len(found) == 0 {
@@ -17,8 +19,9 @@ func Name(got string, candidates []string) (string, bool) {
 	return found[0], true
 }
 
-// Names returns at most limit candidates that are close to got, the closest first; ties keep alphabetical order.
-// Close means: one contains the other (three letters or more), or at most a third of the letters differ.
+// Names returns at most limit candidates that are close to got, the closest first; ties keep
+// alphabetical order. Close means: one contains the other (three letters or more), or at most a
+// third of the letters differ.
 func Names(got string, candidates []string, limit int) []string {
 	type scored struct {
 		name  string
@@ -27,7 +30,7 @@ func Names(got string, candidates []string, limit int) []string {
 	var found []scored
 	low := strings.ToLower(got)
 	for _, c := range candidates {
-		if s, ok := score(low, strings.ToLower(c)); ok {
+		if s, ok := scoreMatch(low, strings.ToLower(c)); ok {
 			found = append(found, scored{c, s})
 		}
 	}
@@ -41,7 +44,7 @@ func Names(got string, candidates []string, limit int) []string {
 	return names
 }
 
-func score(a, b string) (int, bool) {
+func scoreMatch(a, b string) (int, bool) {
 	ra, rb := []rune(a), []rune(b)
 	longest := max(len(ra), len(rb))
 	if longest == 0 || longest > 256 {
@@ -57,7 +60,8 @@ func score(a, b string) (int, bool) {
 	return 0, false
 }
 
-// Distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b.
+// Distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into
+// b.
 func Distance(a, b []rune) int {
 	before, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

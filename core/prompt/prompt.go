@@ -1,14 +1,16 @@
-// Package prompt makes the system prompt of a session, in three tiers that change at different speeds:
+// Package prompt makes the system prompt of a session, in three tiers that change at different
+// speeds:
 //
-//   - Stable: who the agent is (SOUL.md in the home folder, else our own words), how it works, guidance for the tools
-//     that are there, the machine. The same for all sessions of a configuration.
+//   - Stable: who the agent is (SOUL.md in the home folder, else our own words), how it works,
+//     guidance for the tools that are there, the machine. The same for all sessions of a
+//     configuration.
 //   - Context: what the caller adds, and the instructions of the project.
 //   - Volatile: what is remembered, the day, the folder, the model, the back ends, the session.
 //
-// The contract: equal Options over equal files give equal bytes, so that a server can cache the prefix; the caller
-// freezes a Prompt for a session. Build never fails: a file that cannot be used becomes a Notice. Project files are
-// hostile: they are bounded, stripped of control and invisible characters, marked as the project's words, and never
-// read through a link that leaves the project.
+// The contract: equal Options over equal files give equal bytes, so that a server can cache the
+// prefix; the caller freezes a Prompt for a session. Build never fails: a file that cannot be used
+// becomes a Notice. Project files are hostile: they are bounded, stripped of control and invisible
+// characters, marked as the project's words, and never read through a link that leaves the project.
 package prompt
 
 import (
@@ -85,47 +87,47 @@ func Build(o Options) Prompt {
 		o.MaxFile = defaultMaxFile
 	}
 	var p Prompt
-	p.stable(o)
-	p.context(o)
-	p.Volatile = strings.Trim(o.Memory+"\n\n"+volatile(o), "\n")
+	p.writeStable(o)
+	p.writeContext(o)
+	p.Volatile = strings.Trim(o.Memory+"\n\n"+volatileText(o), "\n")
 	return p
 }
 
-func (p *Prompt) stable(o Options) {
-	parts := []string{p.identity(o), own("texts/working.md")}
-	if guide := guidance(o.Tools); guide != "" {
+func (p *Prompt) writeStable(o Options) {
+	parts := []string{p.identityText(o), ownText("texts/working.md")}
+	if guide := toolGuidance(o.Tools); guide != "" {
 		parts = append(parts, "# Your tools\n\n"+guide)
 	}
 	if o.Skills != "" {
-		parts = append(parts, own("texts/skills.md")+"\n\n<skills>\n"+strings.ReplaceAll(o.Skills, "</skills", "< /skills")+"\n</skills>")
+		parts = append(parts, ownText("texts/skills.md")+"\n\n<skills>\n"+strings.ReplaceAll(o.Skills, "</skills", "< /skills")+"\n</skills>")
 	}
-	parts = append(parts, environment(o))
+	parts = append(parts, environmentText(o))
 	p.Stable = strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
 }
 
-// identity is SOUL.md, which is the person's own: it may be a link to anywhere.
-func (p *Prompt) identity(o Options) string {
+// identityText is SOUL.md, which is the person's own: it may be a link to anywhere.
+func (p *Prompt) identityText(o Options) string {
 	if o.Home != "" {
-		if text, ok := p.take(homeFile(filepath.Join(o.Home, "SOUL.md")), o.MaxFile); ok && text != "" {
+		if text, ok := p.takeFile(homeFile(filepath.Join(o.Home, "SOUL.md")), o.MaxFile); ok && text != "" {
 			return text
 		}
 	}
-	return own("texts/identity.md")
+	return ownText("texts/identity.md")
 }
 
-// guidance has a paragraph for each offered tool that has one, in the order of names.
-func guidance(tools []string) string {
+// toolGuidance has a paragraph for each offered tool that has one, in the order of names.
+func toolGuidance(tools []string) string {
 	var out []string
 	for _, t := range slices.Compact(slices.Sorted(slices.Values(tools))) {
-		if text := own("texts/tools/" + t + ".md"); text != "" {
+		if text := ownText("texts/tools/" + t + ".md"); text != "" {
 			out = append(out, text)
 		}
 	}
 	return strings.Join(out, "\n")
 }
 
-// own is one of our texts; "" when there is none of that name.
-func own(name string) string {
+// ownText is one of our texts; "" when there is none of that name.
+func ownText(name string) string {
 	b, err := texts.ReadFile(name)
 	if err != nil {
 		return ""
@@ -133,10 +135,10 @@ func own(name string) string {
 	return strings.TrimSpace(string(b))
 }
 
-func environment(o Options) string {
+func environmentText(o Options) string {
 	var out []string
 	if o.System != "" {
-		out = append(out, "- The agent itself runs on "+line(o.System)+"; a back end may be another machine.")
+		out = append(out, "- The agent itself runs on "+singleLine(o.System)+"; a back end may be another machine.")
 	}
 	switch o.Surface {
 	case "tui":
@@ -150,23 +152,23 @@ func environment(o Options) string {
 	return "# Environment\n\n" + strings.Join(out, "\n")
 }
 
-func (p *Prompt) context(o Options) {
+func (p *Prompt) writeContext(o Options) {
 	var parts []string
 	if extra := strings.TrimSpace(o.Extra); extra != "" {
 		parts = append(parts, extra)
 	}
 	if !o.NoFiles && o.Cwd != "" {
-		if s := p.project(o); s != "" {
+		if s := p.projectInstructions(o); s != "" {
 			parts = append(parts, s)
 		}
 	}
 	p.Context = strings.Join(parts, "\n\n")
 }
 
-func volatile(o Options) string {
+func volatileText(o Options) string {
 	out := []string{"# This session", ""}
 	add := func(name, value string) {
-		if value = line(value); value != "" {
+		if value = singleLine(value); value != "" {
 			out = append(out, "- "+name+": "+value)
 		}
 	}
@@ -175,7 +177,7 @@ func volatile(o Options) string {
 	}
 	add("Working folder", o.Cwd)
 	add("Model", o.Model)
-	add("Back ends", backends(o.Backends))
+	add("Back ends", backendList(o.Backends))
 	add("Session", o.Session)
 	if len(out) == 2 {
 		return ""
@@ -183,7 +185,7 @@ func volatile(o Options) string {
 	return strings.Join(out, "\n")
 }
 
-func backends(list []Backend) string {
+func backendList(list []Backend) string {
 	var out []string
 	for _, b := range list {
 		s := b.Name
@@ -198,8 +200,8 @@ func backends(list []Backend) string {
 	return strings.Join(out, ", ")
 }
 
-// line makes a value safe for one line: a folder's name may hold anything.
-func line(s string) string {
+// singleLine makes a value safe for one line: a folder's name may hold anything.
+func singleLine(s string) string {
 	s, _ = injection.Clean(s)
 	s = strings.Join(strings.Fields(s), " ")
 	const longest = 1000
@@ -209,6 +211,6 @@ func line(s string) string {
 	return s
 }
 
-func (p *Prompt) notice(format string, args ...any) {
+func (p *Prompt) addNotice(format string, args ...any) {
 	p.Notices = append(p.Notices, fmt.Sprintf(format, args...))
 }

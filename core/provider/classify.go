@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Answer is what a server said instead of an answer: a status with a body, or an error object inside of a stream.
+// Answer is what a server said instead of an answer: a status with a body, or an error object
+// inside of a stream.
 type Answer struct {
 	Provider, Model string
 	Status          int // 0 inside of a stream that began with 200
@@ -92,7 +93,8 @@ func byCode(codes ...string) Class {
 	return ""
 }
 
-// signs are lower-case words by which vendors tell what is wrong. The order matters: the sharper class first.
+// signs are lower-case words by which vendors tell what is wrong. The order matters: the sharper
+// class first.
 var signs = []struct {
 	class Class
 	words []string
@@ -176,8 +178,8 @@ func readDetail(body []byte) detail {
 	return d
 }
 
-// read goes through the forms in which errors come: {"error": {...}}, {"error": "text"}, {"message": ...}, {"detail": ...},
-// a list of those, and JSON inside of a string.
+// read goes through the forms in which errors come: {"error": {...}}, {"error": "text"},
+// {"message": ...}, {"detail": ...}, a list of those, and JSON inside of a string.
 func (d *detail) read(body []byte, depth int) {
 	if depth == 0 {
 		return

@@ -29,7 +29,7 @@ func Transport(provider, model string, err error) *Error {
 	case errors.Is(err, context.Canceled):
 		e.Class, e.Message = ClassCancelled, "cancelled"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		e.Class, e.Message, e.Hint = ClassTimeout, "the time for this call is over", "try again, or choose another model with /model"
+		e.Class, e.Message, e.Hint = ClassTimeout, "the time for this call is over", "it may pass"
 	case errors.As(err, &dns):
 		e.Message, e.Hint = "the address of "+dns.Name+" cannot be found", "check the network and the base URL"
 	case errors.As(err, &cert), errors.As(err, &unknown):
@@ -59,22 +59,22 @@ func hint(e *Error, html bool) string {
 	case ClassAuth:
 		return "check the key of " + e.Provider + ": run \"hermes setup\""
 	case ClassBilling:
-		return "add credit at " + e.Provider + ", or choose another model with /model"
+		return "add credit at " + e.Provider
 	case ClassModelNotFound:
 		if html {
 			return "check the base URL: it usually ends with /v1"
 		}
-		return "choose a model from the list of /model"
+		return "check the name of the model"
 	case ClassContextOverflow:
-		return "shorten the conversation with /compress, or choose a model with a larger window"
+		return "make the conversation shorter, or choose a model with a larger window"
 	case ClassContentFilter:
-		return "say it in other words, or choose another model with /model"
+		return "say it in other words"
 	case ClassRateLimit, ClassOverloaded:
-		return "wait a little, or choose another model with /model"
+		return "wait a little"
 	case ClassFormat:
 		return "the details are in the log: run \"hermes logs\""
 	default:
-		return "try again, or choose another model with /model"
+		return "it may pass"
 	}
 }
 
@@ -85,7 +85,8 @@ var secrets = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(sk|pk|gsk|xai|AIza|Bearer )[-_A-Za-z0-9*.]{8,}`)
 })
 
-// clean makes a vendor's words safe to show: no secret, no control character, one line, not too long.
+// clean makes a vendor's words safe to show: no secret, no control character, one line, not too
+// long.
 func clean(s, key string) string {
 	if len(key) >= 6 {
 		s = strings.ReplaceAll(s, key, "[key]")

@@ -14,20 +14,22 @@ import (
 	"hermes/core/crash"
 )
 
-// localServer is a model server that people run on their own machine, at the port it has by default.
+// localServer is a model server that people run on their own machine, at the port it has by
+// default.
 type localServer struct{ name, base string }
 
 var localServers = []localServer{
 	{"ollama", "http://127.0.0.1:11434/v1"},
 	{"lmstudio", "http://127.0.0.1:1234/v1"},
 	{"llamacpp", "http://127.0.0.1:8080/v1"},
+	{"vllm", "http://127.0.0.1:8000/v1"},
 }
 
 // detectTime bounds Detect: a server on this machine that needs longer is not there.
 const detectTime = 300 * time.Millisecond
 
-// Detect looks for model servers on this machine, all at the same time, at most 300 ms, and remembers what it found.
-// It only talks to loopback addresses and sends no key.
+// Detect looks for model servers on this machine, all at the same time, at most 300 ms, and
+// remembers what it found. It only talks to loopback addresses and sends no key.
 func (s *Set) Detect(ctx context.Context) []Endpoint {
 	ctx, cancel := context.WithTimeout(ctx, detectTime)
 	defer cancel()
@@ -60,7 +62,8 @@ func (s *Set) Detect(ctx context.Context) []Endpoint {
 	return out
 }
 
-// answers reports whether the address answers GET /models like a model server does. Anything may listen on port 8080.
+// answers reports whether the address answers GET /models like a model server does. Anything may
+// listen on port 8080.
 func answers(ctx context.Context, client *http.Client, e Endpoint) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.BaseURL+"/models", nil)
 	if err != nil {
@@ -82,7 +85,8 @@ func answers(ctx context.Context, client *http.Client, e Endpoint) bool {
 	return err == nil && len(list) > 0 // a server without a model is of no use
 }
 
-// serversWith is localServers with Ollama at the place that OLLAMA_HOST names, if that is on this machine.
+// serversWith is localServers with Ollama at the place that OLLAMA_HOST names, if that is on this
+// machine.
 func serversWith(ollamaHost string) []localServer {
 	out := append([]localServer(nil), localServers...)
 	if base, ok := ollamaBase(ollamaHost); ok {
@@ -91,7 +95,8 @@ func serversWith(ollamaHost string) []localServer {
 	return out
 }
 
-// ollamaBase reads OLLAMA_HOST: host, host:port, :port or a URL. A server listens on 0.0.0.0, a client asks 127.0.0.1.
+// ollamaBase reads OLLAMA_HOST: host, host:port, :port or a URL. A server listens on 0.0.0.0, a
+// client asks 127.0.0.1.
 func ollamaBase(host string) (string, bool) {
 	host = strings.TrimSpace(host)
 	if host == "" {

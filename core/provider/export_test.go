@@ -10,7 +10,8 @@ func NextWith(err *Error, attempt int, chance float64) (time.Duration, bool) {
 	return next(err, attempt, chance)
 }
 
-// OnlyOllama makes Detect look for Ollama only, so that what else runs on the machine does not matter.
+// OnlyOllama makes Detect look for Ollama only, so that what else runs on the machine does not
+// matter.
 func OnlyOllama(t *testing.T) {
 	was := localServers
 	localServers = localServers[:1:1]

@@ -25,6 +25,7 @@ type modelRow struct {
 	MaxInput        number `json:"max_input_tokens"`      // LiteLLM
 	MaxOutput       number `json:"max_completion_tokens"`
 	MaxOutputTokens number `json:"max_output_tokens"`
+	MaxTokens       number `json:"max_tokens"` // Anthropic
 	Meta            struct {
 		Ctx      number `json:"n_ctx"`
 		CtxTrain number `json:"n_ctx_train"`
@@ -33,14 +34,16 @@ type modelRow struct {
 		Context   number `json:"context_length"`
 		MaxOutput number `json:"max_completion_tokens"`
 	} `json:"top_provider"`
-	Pricing *struct {
+	Architecture json.RawMessage `json:"architecture"` // OpenRouter
+	Pricing      *struct {
 		Prompt     number `json:"prompt"`
 		Completion number `json:"completion"`
 		CacheRead  number `json:"input_cache_read"`
 	} `json:"pricing"` // OpenRouter: dollars a token
 }
 
-// number takes a JSON number, a number in a string, and anything else as 0: the rows come from a server.
+// number takes a JSON number, a number in a string, and anything else as 0: the rows come from a
+// server.
 type number float64
 
 // UnmarshalJSON never fails, so that one odd field does not hide a whole list.
@@ -54,12 +57,21 @@ func (n *number) UnmarshalJSON(b []byte) error {
 
 func (n number) tokens() int { return int(min(float64(n), 1<<30)) }
 
+// takesImages reads the row's architecture, if that is in a form we know.
+func (r modelRow) takesImages() bool {
+	var a struct {
+		Input []string `json:"input_modalities"`
+	}
+	return json.Unmarshal(r.Architecture, &a) == nil && slices.Contains(a.Input, "image")
+}
+
 func (r modelRow) model(e Endpoint) Model {
 	window := cmp.Or(r.Loaded, r.Meta.Ctx, r.ContextLength, r.ContextWindow, r.MaxModelLen, r.MaxContext, r.Top.Context,
 		r.MaxInput, r.Meta.CtxTrain)
 	m := Model{
 		ID: r.ID, Provider: e.Name, Name: cmp.Or(r.Display, r.Name, r.ID), Window: window.tokens(),
-		MaxOutput: cmp.Or(r.MaxOutput, r.MaxOutputTokens, r.Top.MaxOutput).tokens(),
+		MaxOutput: cmp.Or(r.MaxOutput, r.MaxOutputTokens, r.MaxTokens, r.Top.MaxOutput).tokens(),
+		Images:    r.takesImages(),
 	}
 	if p := r.Pricing; p != nil && (p.Prompt > 0 || p.Completion > 0 || strings.HasSuffix(r.ID, ":free")) {
 		const perMillion = 1e6
@@ -103,7 +115,8 @@ func ParseModels(e Endpoint, body []byte) ([]Model, error) {
 	return out, nil
 }
 
-// loopback reports whether the address is on this machine, judged by its text alone: nothing is looked up.
+// loopback reports whether the address is on this machine, judged by its text alone: nothing is
+// looked up.
 func loopback(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {

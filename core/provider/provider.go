@@ -1,9 +1,11 @@
-// Package provider talks to language models. Provider is the one interface; a folder below is one wire format.
+// Package provider talks to language models. Provider is the one interface; a folder below is one
+// wire format.
 //
-// The contract: Stream yields chunks in order and ends either with a nil-error ChunkEnd as the last chunk, or with exactly
-// one error, which is an *Error (use errors.As). What was yielded before an error stays valid: the agent keeps it as a
-// partial message. A provider never retries after it has yielded a chunk; whoever calls it decides. Text is passed on
-// as it came; it is hostile until sanitised.
+// The contract: Stream yields chunks in order and ends either with a nil-error ChunkEnd as the last
+// chunk, or with exactly one error, which is an *Error (use errors.As). What was yielded before an
+// error stays valid: the agent keeps it as a partial message. A provider never retries after it has
+// yielded a chunk; whoever calls it decides. Text is passed on as it came; it is hostile until
+// sanitised.
 package provider
 
 import (
@@ -18,15 +20,18 @@ import (
 
 // Provider streams answers of models that share a wire format, an address and a credential.
 type Provider interface {
-	// Name identifies the provider in configuration, events and errors: "openai", "ollama", "offline".
+	// Name identifies the provider in configuration, events and errors: "openai", "ollama",
+	// "offline".
 	Name() string
-	// Stream sends the request and yields the answer. Cancelling ctx ends it within a second with ClassCancelled.
+	// Stream sends the request and yields the answer. Cancelling ctx ends it within a second with
+	// ClassCancelled.
 	Stream(ctx context.Context, r Request) iter.Seq2[Chunk, error]
 	// Models lists what the provider offers, for pickers. It may use the network.
 	Models(ctx context.Context) ([]Model, error)
 }
 
-// Request is one call of a model. Messages are in order; a dangling tool call is the caller's mistake.
+// Request is one call of a model. Messages are in order; a dangling tool call is the caller's
+// mistake. Their parts are what the model can be shown: images with Data, texts with Text.
 type Request struct {
 	Model     string
 	System    string
@@ -55,6 +60,8 @@ type Model struct {
 	PriceIn, PriceOut, PriceCachedIn float64
 	Priced                           bool // prices are known (they may be 0 for local models)
 	Reasoning, Tools, Images         bool
+	Mode                             string // the wire format in which it is called
+	Key                              bool   // there is a key for it, or it needs none
 }
 
 // ChunkKind says what a Chunk carries.
@@ -93,6 +100,7 @@ const (
 	ClassNetwork         Class = "network"
 	ClassTimeout         Class = "timeout"
 	ClassMalformed       Class = "malformed_stream"
+	ClassTooLarge        Class = "answer_too_large"
 	ClassAuth            Class = "auth"
 	ClassBilling         Class = "billing"
 	ClassContextOverflow Class = "context_overflow"
@@ -108,7 +116,7 @@ func (c Class) Retryable() bool {
 	switch c {
 	case ClassRateLimit, ClassOverloaded, ClassServer, ClassNetwork, ClassTimeout, ClassMalformed, ClassUnknown:
 		return true
-	case ClassAuth, ClassBilling, ClassContextOverflow, ClassContentFilter, ClassModelNotFound, ClassFormat, ClassCancelled:
+	case ClassTooLarge, ClassAuth, ClassBilling, ClassContextOverflow, ClassContentFilter, ClassModelNotFound, ClassFormat, ClassCancelled:
 		return false
 	default:
 		return false
@@ -133,6 +141,9 @@ func (e *Error) Error() string {
 	where := e.Provider
 	if e.Model != "" {
 		where += " " + e.Model
+	}
+	if where == "" { // it is about none being there
+		return e.Message
 	}
 	if e.HTTP != 0 {
 		return fmt.Sprintf("%s: %s (HTTP %d): %s", where, e.Class, e.HTTP, e.Message)

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// maxRetryWait is how long it is worth to wait for the same provider. What asks for more is for another key, another
-// provider or another day.
+// maxRetryWait is how long it is worth to wait for the same provider. What asks for more is for
+// another key, another provider or another day.
 const maxRetryWait = 60 * time.Second
 
-// Next decides whether to send the same request to the same provider again after its attempt-th failure (1, 2 ...), and
-// how long to wait before. It is for requests that have not run any tool yet. The wait varies by a quarter, so that
-// many clients do not come back together.
+// Next decides whether to send the same request to the same provider again after its attempt-th
+// failure (1, 2 ...), and how long to wait before. It is for requests that have not run any tool
+// yet. The wait varies by a quarter, so that many clients do not come back together.
 func Next(err *Error, attempt int) (wait time.Duration, again bool) {
 	return next(err, attempt, rand.Float64())
 }
@@ -51,7 +51,8 @@ func ladder(c Class) []time.Duration {
 	}
 }
 
-// WithoutStream reports whether the try after the attempt-th failure should ask for the answer in one piece.
+// WithoutStream reports whether the try after the attempt-th failure should ask for the answer in
+// one piece.
 func WithoutStream(err *Error, attempt int) bool {
 	return err != nil && err.Class == ClassMalformed && attempt >= 2
 }

@@ -11,7 +11,7 @@ import (
 
 var classes = []provider.Class{
 	provider.ClassRateLimit, provider.ClassOverloaded, provider.ClassServer, provider.ClassNetwork, provider.ClassTimeout,
-	provider.ClassMalformed, provider.ClassAuth, provider.ClassBilling, provider.ClassContextOverflow, provider.ClassContentFilter,
+	provider.ClassMalformed, provider.ClassTooLarge, provider.ClassAuth, provider.ClassBilling, provider.ClassContextOverflow, provider.ClassContentFilter,
 	provider.ClassModelNotFound, provider.ClassFormat, provider.ClassCancelled, provider.ClassUnknown,
 }
 
@@ -38,6 +38,7 @@ func TestNext(t *testing.T) {
 		{provider.ClassMalformed, 0, 3, 0, false},
 		{provider.ClassUnknown, 0, 2, 0, false},
 		{provider.ClassAuth, time.Second, 1, 0, false},
+		{provider.ClassTooLarge, 0, 1, 0, false},
 		{provider.ClassContextOverflow, 0, 1, 0, false},
 		{provider.ClassCancelled, 0, 1, 0, false},
 		{provider.ClassServer, 0, 0, 0, false},

@@ -13,8 +13,9 @@ import (
 // maxRetryAfter bounds what a server can ask for. A clock that jumped makes dates far away.
 const maxRetryAfter = 24 * time.Hour
 
-// RetryAfter reads how long a server asks to wait: Retry-After-Ms, Retry-After as seconds or a date, else words like
-// "try again in 1m20s" in its message. 0 when it asks for nothing, or for a moment that has passed.
+// RetryAfter reads how long a server asks to wait: Retry-After-Ms, Retry-After as seconds or a
+// date, else words like "try again in 1m20s" in its message. 0 when it asks for nothing, or for a
+// moment that has passed.
 func RetryAfter(h http.Header, message string, now time.Time) time.Duration {
 	if ms, ok := amount(h.Get("Retry-After-Ms"), time.Millisecond); ok {
 		return ms

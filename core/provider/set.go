@@ -21,7 +21,7 @@ type Set struct {
 	settings Settings
 
 	mu      sync.Mutex
-	made    map[string]Provider
+	made    map[string]Provider // by "provider mode"
 	local   map[string]Endpoint // servers found on this machine
 	learned map[string]Model    // by "provider/model": what a server said about its models
 }
@@ -42,9 +42,10 @@ func (s *Set) Close() {
 	}
 }
 
-// Resolve finds the provider and the model that ref means: "provider/model", "provider", "model", or "" for the default.
-// With nothing configured it looks for servers on this machine (at most 300 ms), and without any it answers with
-// offline. Only a provider that has no default model is asked for its list.
+// Resolve finds the provider and the model that ref means: "provider/model", "provider", "model",
+// or "" for the default. With nothing configured it looks for servers on this machine (at most 300
+// ms), and without any it answers with offline. Only a provider that has no default model is asked
+// for its list.
 func (s *Set) Resolve(ctx context.Context, ref string) (Provider, Model, error) {
 	asked := ref
 	if ref == "" {
@@ -57,7 +58,7 @@ func (s *Set) Resolve(ctx context.Context, ref string) (Provider, Model, error) 
 	if err != nil {
 		return nil, Model{}, err
 	}
-	e, p, err := s.provider(name)
+	e, p, err := s.provider(name, model)
 	if err != nil {
 		return nil, Model{}, err
 	}
@@ -65,16 +66,30 @@ func (s *Set) Resolve(ctx context.Context, ref string) (Provider, Model, error) 
 		if model, err = s.defaultModel(ctx, e, p); err != nil {
 			return nil, Model{}, err
 		}
+		if e, p, err = s.provider(name, model); err != nil {
+			return nil, Model{}, err
+		}
 	}
 	return p, s.describe(e, model), nil
 }
 
-// find splits ref into a provider's name and a model; the model is "" when ref names a provider only, or nothing.
+// find splits ref into a provider's name and a model; the model is "" when ref names a provider
+// only, or nothing.
 func (s *Set) find(ctx context.Context, ref string) (name, model string, err error) {
 	if ref == "" {
-		return s.first(ctx), "", nil
+		if name = s.first(ctx); name == Offline && s.settings.Firm {
+			return "", "", &Error{
+				Class:   ClassModelNotFound,
+				Message: "no model is there to answer: none is chosen, there is no key, and no model server was found on this machine",
+				Hint:    "`hermes setup` connects one, `hermes doctor` says what is there; `--model offline` runs explicit requests without one",
+			}
+		}
+		return name, "", nil
 	}
 	head, tail, slash := strings.Cut(ref, "/")
+	if _, taken := s.settings.Providers[head]; !taken {
+		head = canonical(head)
+	}
 	if s.knows(ctx, head) {
 		return head, tail, nil
 	}
@@ -93,7 +108,10 @@ func (s *Set) find(ctx context.Context, ref string) (name, model string, err err
 	}
 	for _, v := range vendors() {
 		if slash && v.Name == head {
-			return "", "", fmt.Errorf("there is no key for %s, which the model %s needs: set %s, or run \"hermes setup\"", head, ref, v.KeyEnv)
+			return "", "", &Error{
+				Class: ClassAuth, Provider: head, Model: tail,
+				Message: "there is no key for it: set " + v.KeyEnv + ", or run \"hermes setup\"",
+			}
 		}
 	}
 	if slash {
@@ -115,7 +133,11 @@ func (s *Set) home(names []string) string {
 
 func (s *Set) first(ctx context.Context) string {
 	for _, n := range s.settings.names() {
-		if e := s.settings.Providers[n]; e.Key != "" || e.Local() || len(e.Models) > 0 {
+		e := s.settings.Providers[n]
+		if v, ok := (Endpoint{Name: n, BaseURL: e.BaseURL}).vendor(); ok && v.Asked && len(e.Models) == 0 {
+			continue
+		}
+		if e.Key != "" || e.Local() || len(e.Models) > 0 {
 			return n
 		}
 	}
@@ -128,7 +150,8 @@ func (s *Set) first(ctx context.Context) string {
 	return Offline
 }
 
-// knows reports whether name is a provider, looking on this machine only for the names that are found there.
+// knows reports whether name is a provider, looking on this machine only for the names that are
+// found there.
 func (s *Set) knows(ctx context.Context, name string) bool {
 	if _, ok := s.settings.Providers[name]; ok || name == Offline {
 		return true
@@ -141,7 +164,7 @@ func (s *Set) knows(ctx context.Context, name string) bool {
 }
 
 func (s *Set) offers(ctx context.Context, name, model string) bool {
-	_, p, err := s.provider(name)
+	_, p, err := s.provider(name, model)
 	if err != nil {
 		return false
 	}
@@ -163,9 +186,8 @@ func (s *Set) found(ctx context.Context) map[string]Endpoint {
 	return known
 }
 
-func (s *Set) provider(name string) (Endpoint, Provider, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// endpoint is what is configured or found under a name, with the mode in which it serves the model.
+func (s *Set) endpoint(name, model string) (Endpoint, error) {
 	e, ok := s.settings.Providers[name]
 	if !ok {
 		e, ok = s.local[name]
@@ -174,26 +196,35 @@ func (s *Set) provider(name string) (Endpoint, Provider, error) {
 		e, ok = Endpoint{Kind: Offline}, true
 	}
 	if !ok {
-		return e, nil, fmt.Errorf("no provider is called %q", name)
+		return e, fmt.Errorf("no provider is called %q", name)
 	}
 	e.Name = name
-	if p, ok := s.made[name]; ok {
+	e.Kind = e.mode(model)
+	return e, nil
+}
+
+// provider is the one resolver: of a provider's name and a model it makes mode, key and address,
+// and who talks there.
+func (s *Set) provider(name, model string) (Endpoint, Provider, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.endpoint(name, model)
+	if err != nil {
+		return e, nil, err
+	}
+	if p, ok := s.made[name+" "+e.Kind]; ok {
 		return e, p, nil
 	}
-	kind := e.Kind
-	if kind == "" {
-		kind = "openai"
-	}
-	maker, ok := s.settings.Kinds[kind]
+	maker, ok := s.settings.Kinds[e.Kind]
 	if !ok {
 		kinds := slices.Sorted(maps.Keys(s.settings.Kinds))
-		return e, nil, fmt.Errorf("provider %s: no wire format is called %q: this program has %s", name, kind, strings.Join(kinds, ", "))
+		return e, nil, fmt.Errorf("provider %s: no api_mode is called %q: this program has %s", name, e.Kind, strings.Join(kinds, ", "))
 	}
 	p, err := maker(e)
 	if err != nil {
 		return e, nil, fmt.Errorf("provider %s: %w", name, err)
 	}
-	s.made[name] = p
+	s.made[name+" "+e.Kind] = p
 	return e, p, nil
 }
 
@@ -209,12 +240,13 @@ func (s *Set) defaultModel(ctx context.Context, e Endpoint, p Provider) (string,
 		return "", err
 	}
 	if len(list) == 0 {
-		return "", fmt.Errorf("provider %s: no model is named and %s lists none; choose one with /model %s/NAME", e.Name, e.BaseURL, e.Name)
+		return "", fmt.Errorf("provider %s: no model is named and %s lists none; choose one as %s/NAME", e.Name, e.BaseURL, e.Name)
 	}
 	return list[0].ID, nil
 }
 
-// describe is what is known about a model now: what the person says, else its server, else the catalogue.
+// describe is what is known about a model now: what the person says, else its server, else the
+// catalogue.
 func (s *Set) describe(e Endpoint, id string) Model {
 	s.mu.Lock()
 	m, ok := s.learned[e.Name+"/"+id]
@@ -224,6 +256,11 @@ func (s *Set) describe(e Endpoint, id string) Model {
 	}
 	if d := s.settings.Default; d == id || d == e.Name+"/"+id || d == e.Name && slices.Index(e.Models, id) == 0 {
 		m = Limit{Window: s.settings.Window}.apply(m)
+	}
+	m.Mode, m.Key = Offline, true
+	if e.Kind != Offline {
+		e.Kind = s.settings.Providers[e.Name].Kind // e may be resolved for another model
+		m.Mode, m.Key = e.mode(id), e.Key != "" || e.Local()
 	}
 	return e.Limits[id].apply(m)
 }
@@ -260,7 +297,8 @@ func (s *Set) Names() []string {
 }
 
 // List asks every provider for its models, all at the same time, at most 5 s. The models
-// that the settings name are listed, whether their provider answers and lists them or not. Afterwards Resolve knows the context windows that the servers told.
+// that the settings name are listed, whether their provider answers and lists them or not.
+// Afterwards Resolve knows the context windows that the servers told.
 func (s *Set) List(ctx context.Context) []Model {
 	if !s.settings.NoDetect {
 		s.Detect(ctx)
@@ -269,7 +307,7 @@ func (s *Set) List(ctx context.Context) []Model {
 	lists := make([][]Model, len(names))
 	var wait sync.WaitGroup
 	for i, n := range names {
-		e, p, err := s.provider(n)
+		e, p, err := s.provider(n, "")
 		if err != nil {
 			continue
 		}

@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strings"
 	"testing"
@@ -11,14 +12,18 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/provider"
+	"hermes/core/provider/anthropic"
 	"hermes/core/provider/modeltest"
 	"hermes/core/provider/offline"
 	"hermes/core/provider/openai"
+	"hermes/core/provider/responses"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var kinds = map[string]provider.Maker{"openai": openai.Make, "offline": offline.Make}
+var kinds = map[string]provider.Maker{
+	openai.Kind: openai.Make, responses.Kind: responses.Make, anthropic.Kind: anthropic.Make, "offline": offline.Make,
+}
 
 func env(pairs ...string) func(string) string {
 	return func(k string) string {
@@ -96,6 +101,36 @@ func TestResolveSaysWhatToDo(t *testing.T) {
 	for ref, want := range map[string]string{"x/m": "telepathy", "y/m": "base URL"} {
 		if _, _, err := newSet(t, odd).Resolve(t.Context(), ref); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", ref, err)
+		}
+	}
+}
+
+// A model whose provider has no key is that provider's failure: a run ends with its exit code.
+func TestAMissingKeyIsAFailureOfTheProvider(t *testing.T) {
+	_, _, err := newSet(t, provider.Settings{NoDetect: true}).Resolve(t.Context(), "openai/gpt-4o")
+	var pe *provider.Error
+	if !errors.As(err, &pe) || pe.Class != provider.ClassAuth || !strings.Contains(err.Error(), "set OPENAI_API_KEY") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Where nobody sees who answers, offline does not step in for a model that is not there, but
+// answers where it was chosen.
+func TestFirmHasNoStandIn(t *testing.T) {
+	s := provider.Settings{NoDetect: true, Firm: true}
+	_, _, err := newSet(t, s).Resolve(t.Context(), "")
+	var pe *provider.Error
+	if !errors.As(err, &pe) || pe.Class != provider.ClassModelNotFound || !strings.HasPrefix(err.Error(), "no model") || !strings.Contains(pe.Hint, "hermes setup") {
+		t.Errorf("%v", err)
+	}
+	chosen := s
+	chosen.Default = provider.Offline
+	for _, c := range []struct {
+		settings provider.Settings
+		ref      string
+	}{{s, provider.Offline}, {chosen, ""}, {s.WithEnv(env("HERMES_MODEL", "offline")), ""}} {
+		if p, _, err := newSet(t, c.settings).Resolve(t.Context(), c.ref); err != nil || p.Name() != provider.Offline {
+			t.Errorf("%+v %q: %v", c.settings, c.ref, err)
 		}
 	}
 }
@@ -251,5 +286,35 @@ func TestParseModels(t *testing.T) {
 	}
 	if _, err := provider.ParseModels(e, []byte("<html>")); err == nil || !strings.Contains(err.Error(), "a web page instead of a list of models; check the base URL") {
 		t.Errorf("a web page as a list of models: %v", err)
+	}
+}
+
+// What is configured of a provider, its vendor and its address make the mode; what a key is for
+// gets it, nobody else.
+func TestModeKeyAndAddress(t *testing.T) {
+	s := provider.Settings{NoDetect: true, Providers: map[string]provider.Endpoint{
+		"lab":    {BaseURL: "http://127.0.0.1:9/v1", Kind: provider.ModeMessages},
+		"proxy":  {BaseURL: "https://proxy.example/anthropic"},
+		"openai": {BaseURL: "https://gateway.example/v1"},
+	}}.WithEnv(env("ANTHROPIC_API_KEY", "a", "OPENAI_API_KEY", "o", "MINIMAX_API_KEY", "m", "HF_TOKEN", "h"))
+	set := newSet(t, s)
+	for ref, want := range map[string]provider.Model{
+		"lab/m":                     {Mode: provider.ModeMessages, Key: true},
+		"proxy/m":                   {Mode: provider.ModeMessages},
+		"openai/gpt-5":              {Mode: provider.ModeChat}, // not the vendor's own address: no key, the older format
+		"anthropic/claude-opus-4-6": {Mode: provider.ModeMessages, Key: true},
+		"claude/claude-sonnet-5":    {Mode: provider.ModeMessages, Key: true},
+		"minimax/m":                 {Mode: provider.ModeMessages, Key: true},
+		"huggingface/m":             {Mode: provider.ModeChat, Key: true},
+	} {
+		if _, m, err := set.Resolve(t.Context(), ref); err != nil || m.Mode != want.Mode || m.Key != want.Key {
+			t.Errorf("%s: mode %s, key %v, %v", ref, m.Mode, m.Key, err)
+		}
+	}
+	own := newSet(t, provider.Settings{NoDetect: true}.WithEnv(env("OPENAI_API_KEY", "o", "HF_TOKEN", "h")))
+	for ref, mode := range map[string]string{"": provider.ModeResponses, "openai/gpt-4o": provider.ModeChat} {
+		if p, m, err := own.Resolve(t.Context(), ref); err != nil || p.Name() != "openai" || m.Mode != mode {
+			t.Errorf("%q: %+v %v", ref, m, err)
+		}
 	}
 }

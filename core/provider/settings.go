@@ -7,22 +7,25 @@ import (
 	"time"
 )
 
-// Settings say which providers exist. The zero Settings know only what Kinds offers without an address.
+// Settings say which providers exist. The zero Settings know only what Kinds offers without an
+// address.
 type Settings struct {
-	// Default is what Resolve makes of "": "provider/model", "model" or a provider's name. Empty: the first provider
-	// with a key, else a local server, else offline.
+	// Default is what Resolve makes of "": "provider/model", "model" or a provider's name. Empty:
+	// the first provider with a key, else a local server, else offline.
 	Default string
-	// Explicit says that Default was chosen for this run (a flag): HERMES_MODEL does not replace it, and Resolve("")
-	// fails when it cannot be had. A default that is not explicit gives way to a local server or offline while no
-	// provider is configured at all.
+	// Explicit says that Default was chosen for this run (a flag): HERMES_MODEL does not replace
+	// it, and Resolve("") fails when it cannot be had. A default that is not explicit gives way to
+	// a local server or offline while no provider is configured at all.
 	Explicit bool
-	// Firm says that Resolve("") fails when a Default that was chosen, wherever, cannot be had: in a script nobody sees who answers instead.
+	// Firm says that Resolve("") fails when a Default that was chosen, wherever, cannot be had, and
+	// that offline answers only where it was chosen: in a script nobody sees who answers instead.
 	Firm bool
 	// Providers by name. Names are lower case and have no slash.
 	Providers map[string]Endpoint
-	// Window is the context window of the default model in tokens, when the person says so; 0: as known.
+	// Window is the context window of the default model in tokens, when the person says so; 0: as
+	// known.
 	Window int
-	// Kinds are the wire formats: main passes {"openai": openai.Make, "offline": offline.Make}.
+	// Kinds are the wire formats: main passes {openai.Kind: openai.Make, "offline": offline.Make}.
 	Kinds map[string]Maker
 	// OllamaHost is the value of OLLAMA_HOST; only a loopback address is used.
 	OllamaHost string
@@ -36,19 +39,22 @@ type Maker func(Endpoint) (Provider, error)
 // Endpoint is one address with one credential.
 type Endpoint struct {
 	Name     string            // set by the Set from the map's key
-	Kind     string            // wire format; "" means "openai"
+	Kind     string            // wire format; "" means as the catalogue says for the model
 	BaseURL  string            // with the version part: https://host/v1
 	Key      string            // sent to BaseURL's host only, never logged; "" for none
 	Models   []string          // offered in lists, the first is the default; empty: ask the server
 	Headers  map[string]string // extra request headers
 	Limits   map[string]Limit  // by model: what the person says about it, over what its server and the catalogue say
 	Timeouts Timeouts
+	CacheTTL string // how long a server keeps begins of requests that are marked for it: "5m", "1h"; "": its default
 }
 
-// Limit is what a person says about a model. Zero fields say nothing; a price of both zero is no price.
+// Limit is what a person says about a model. Zero fields say nothing; a price of both zero is no
+// price.
 type Limit struct {
 	Window, MaxOutput int
 	PriceIn, PriceOut float64 // US dollars per million tokens
+	Images            bool    // it takes images
 }
 
 func (l Limit) apply(m Model) Model {
@@ -61,6 +67,7 @@ func (l Limit) apply(m Model) Model {
 	if l.PriceIn > 0 || l.PriceOut > 0 {
 		m.PriceIn, m.PriceOut, m.PriceCachedIn, m.Priced = l.PriceIn, l.PriceOut, 0, true
 	}
+	m.Images = m.Images || l.Images
 	return m
 }
 
@@ -72,6 +79,7 @@ type Timeouts struct {
 	Connect   time.Duration // address, connection and TLS: 10 s
 	FirstByte time.Duration // from the request to the first byte of the answer: 60 s
 	Idle      time.Duration // between pieces of content; keep-alive bytes do not count: 90 s
+	Total     time.Duration // from the connection to the end of the answer; 0: no limit
 	Thinking  time.Duration // replaces FirstByte and Idle until the first content, with reasoning or a local server: 300 s
 }
 
@@ -89,9 +97,10 @@ func (t Timeouts) WithDefaults() Timeouts {
 	return t
 }
 
-// WithEnv adds the providers whose key is in the environment, and fills the missing key and address of the configured
-// ones. A key goes to its own provider only: OPENAI_API_KEY to the address of "openai" (OPENAI_BASE_URL when that is
-// set), OPENROUTER_API_KEY to openrouter.ai, and so on. HERMES_MODEL replaces Default unless that is Explicit.
+// WithEnv adds the providers whose key is in the environment, and fills the missing key and address
+// of the configured ones. A key goes to its own provider only: OPENAI_API_KEY to the address of
+// "openai" (OPENAI_BASE_URL when that is set), OPENROUTER_API_KEY to openrouter.ai, and so on.
+// HERMES_MODEL replaces Default unless that is Explicit.
 func (s Settings) WithEnv(getenv func(string) string) Settings {
 	s.Providers = maps.Clone(s.Providers)
 	if s.Providers == nil {
@@ -127,8 +136,8 @@ func (s Settings) WithEnv(getenv func(string) string) Settings {
 	return s
 }
 
-// names returns the configured providers in the order in which a default is looked for: vendors in the order of the
-// catalogue, then the others by name.
+// names returns the configured providers in the order in which a default is looked for: vendors in
+// the order of the catalogue, then the others by name.
 func (s Settings) names() []string {
 	out := slices.Sorted(maps.Keys(s.Providers))
 	rank := map[string]int{}

@@ -47,7 +47,7 @@ func openDir(path string, missing func(parent int, name, at string) error) (*Dir
 		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is not absolute")}
 	}
 	path = filepath.Clean(path)
-	fd, err := again(func() (int, error) { return unix.Open("/", dirFlags, 0) })
+	fd, err := retryInterrupted(func() (int, error) { return unix.Open("/", dirFlags, 0) })
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: "/", Err: err}
 	}
@@ -57,7 +57,7 @@ func openDir(path string, missing func(parent int, name, at string) error) (*Dir
 			continue
 		}
 		at = filepath.Join(at, name)
-		next, err := step(fd, name, at, missing)
+		next, err := openSubfolder(fd, name, at, missing)
 		_ = unix.Close(fd)
 		if err != nil {
 			return nil, &fs.PathError{Op: "open", Path: at, Err: err}
@@ -67,15 +67,15 @@ func openDir(path string, missing func(parent int, name, at string) error) (*Dir
 	return &Dir{fd, path}, nil
 }
 
-// step opens the folder name in parent.
-func step(parent int, name, at string, missing func(int, string, string) error) (int, error) {
+// openSubfolder opens the folder name in parent.
+func openSubfolder(parent int, name, at string, missing func(int, string, string) error) (int, error) {
 	open := func() (int, error) { return unix.Openat(parent, name, dirFlags, 0) }
-	fd, err := again(open)
+	fd, err := retryInterrupted(open)
 	if errors.Is(err, fs.ErrNotExist) && missing != nil {
 		if err := missing(parent, name, at); err != nil {
 			return -1, err
 		}
-		fd, err = again(open)
+		fd, err = retryInterrupted(open)
 	}
 	if !errors.Is(err, unix.ELOOP) && !errors.Is(err, unix.ENOTDIR) {
 		return fd, err
@@ -87,8 +87,8 @@ func step(parent int, name, at string, missing func(int, string, string) error) 
 	return -1, ErrMoved
 }
 
-// again repeats what a signal broke off.
-func again(open func() (int, error)) (int, error) {
+// retryInterrupted repeats what a signal broke off.
+func retryInterrupted(open func() (int, error)) (int, error) {
 	for {
 		fd, err := open()
 		if !errors.Is(err, unix.EINTR) {
@@ -103,15 +103,15 @@ func (d *Dir) Close() { _ = unix.Close(d.fd) }
 // Path is where the folder was when it was opened.
 func (d *Dir) Path() string { return d.path }
 
-func (d *Dir) fault(op, name string, err error) error {
+func (d *Dir) pathError(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return &fs.PathError{Op: op, Path: filepath.Join(d.path, name), Err: err}
 }
 
-// check refuses what is no single name.
-func check(name string) error {
+// checkSingleName refuses what is no single name.
+func checkSingleName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return fmt.Errorf("%q is no name of a file: %w", name, syscall.EINVAL)
 	}
@@ -120,28 +120,28 @@ func check(name string) error {
 
 // Open opens a file in the folder with the flags of os.OpenFile. A link is an error, and a pipe is not waited for.
 func (d *Dir) Open(name string, flag int, mode fs.FileMode) (*os.File, error) {
-	if err := check(name); err != nil {
-		return nil, d.fault("open", name, err)
+	if err := checkSingleName(name); err != nil {
+		return nil, d.pathError("open", name, err)
 	}
-	fd, err := again(func() (int, error) {
+	fd, err := retryInterrupted(func() (int, error) {
 		return unix.Openat(d.fd, name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, uint32(mode.Perm()))
 	})
 	if errors.Is(err, unix.ELOOP) {
 		err = ErrMoved
 	}
 	if err != nil {
-		return nil, d.fault("open", name, err)
+		return nil, d.pathError("open", name, err)
 	}
 	return os.NewFile(uintptr(fd), filepath.Join(d.path, name)), nil
 }
 
 // ReadDir lists the folder in the order of names. What an entry says of itself beyond its name and type is looked up by path.
 func (d *Dir) ReadDir() ([]fs.DirEntry, error) {
-	fd, err := again(func() (int, error) {
+	fd, err := retryInterrupted(func() (int, error) {
 		return unix.Openat(d.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	})
 	if err != nil {
-		return nil, d.fault("open", "", err)
+		return nil, d.pathError("open", "", err)
 	}
 	f := os.NewFile(uintptr(fd), d.path)
 	defer f.Close()
@@ -169,20 +169,20 @@ func Fstat(f *os.File) (Stat, error) {
 
 // Lstat describes what has the name, a link as a link.
 func (d *Dir) Lstat(name string) (Stat, error) {
-	if err := check(name); err != nil {
-		return Stat{}, d.fault("lstat", name, err)
+	if err := checkSingleName(name); err != nil {
+		return Stat{}, d.pathError("lstat", name, err)
 	}
 	var st unix.Stat_t
 	if err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return Stat{}, d.fault("lstat", name, err)
+		return Stat{}, d.pathError("lstat", name, err)
 	}
 	return statOf(&st), nil
 }
 
 // Readlink is where a link points.
 func (d *Dir) Readlink(name string) (string, error) {
-	if err := check(name); err != nil {
-		return "", d.fault("readlink", name, err)
+	if err := checkSingleName(name); err != nil {
+		return "", d.pathError("readlink", name, err)
 	}
 	buf := make([]byte, 4097)
 	n, err := unix.Readlinkat(d.fd, name, buf)
@@ -190,59 +190,59 @@ func (d *Dir) Readlink(name string) (string, error) {
 		err = unix.ENAMETOOLONG
 	}
 	if err != nil {
-		return "", d.fault("readlink", name, err)
+		return "", d.pathError("readlink", name, err)
 	}
 	return string(buf[:n]), nil
 }
 
 // Symlink makes a link.
 func (d *Dir) Symlink(target, name string) error {
-	if err := check(name); err != nil {
-		return d.fault("symlink", name, err)
+	if err := checkSingleName(name); err != nil {
+		return d.pathError("symlink", name, err)
 	}
-	return d.fault("symlink", name, unix.Symlinkat(target, d.fd, name))
+	return d.pathError("symlink", name, unix.Symlinkat(target, d.fd, name))
 }
 
 // Rename gives what is called from the name to, in the same folder, in place of what had that name.
 func (d *Dir) Rename(from, to string) error {
-	if err := errors.Join(check(from), check(to)); err != nil {
-		return d.fault("rename", to, err)
+	if err := errors.Join(checkSingleName(from), checkSingleName(to)); err != nil {
+		return d.pathError("rename", to, err)
 	}
-	return d.fault("rename", to, unix.Renameat(d.fd, from, d.fd, to))
+	return d.pathError("rename", to, unix.Renameat(d.fd, from, d.fd, to))
 }
 
 // Remove removes a file or a link, never what it points to.
 func (d *Dir) Remove(name string) error {
-	if err := check(name); err != nil {
-		return d.fault("remove", name, err)
+	if err := checkSingleName(name); err != nil {
+		return d.pathError("remove", name, err)
 	}
-	return d.fault("remove", name, unix.Unlinkat(d.fd, name, 0))
+	return d.pathError("remove", name, unix.Unlinkat(d.fd, name, 0))
 }
 
 // Rmdir removes a folder that is empty.
 func (d *Dir) Rmdir(name string) error {
-	if err := check(name); err != nil {
-		return d.fault("rmdir", name, err)
+	if err := checkSingleName(name); err != nil {
+		return d.pathError("rmdir", name, err)
 	}
-	return d.fault("rmdir", name, unix.Unlinkat(d.fd, name, unix.AT_REMOVEDIR))
+	return d.pathError("rmdir", name, unix.Unlinkat(d.fd, name, unix.AT_REMOVEDIR))
 }
 
 // Chmod changes the mode of a file or folder in it, never of what a link points to. mode has the permission and set-id bits as the
 // system numbers them (0o7777).
 func (d *Dir) Chmod(name string, mode uint32) error {
-	if err := check(name); err != nil {
-		return d.fault("chmod", name, err)
+	if err := checkSingleName(name); err != nil {
+		return d.pathError("chmod", name, err)
 	}
-	fd, err := again(func() (int, error) {
+	fd, err := retryInterrupted(func() (int, error) {
 		return unix.Openat(d.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	})
 	if errors.Is(err, unix.EACCES) { // nobody may read it, so its mode can only be changed by name
-		return d.fault("chmod", name, d.chmodByName(name, mode))
+		return d.pathError("chmod", name, d.chmodByName(name, mode))
 	}
 	if err == nil {
 		err = errors.Join(unix.Fchmod(fd, mode), unix.Close(fd))
 	}
-	return d.fault("chmod", name, err)
+	return d.pathError("chmod", name, err)
 }
 
 // chmodByName is for a file that may not be opened. Systems without a chmod that follows no link check first.
@@ -263,11 +263,11 @@ func (d *Dir) chmodByName(name string, mode uint32) error {
 
 // Sync makes the names of the folder safe on disk.
 func (d *Dir) Sync() error {
-	fd, err := again(func() (int, error) { return unix.Openat(d.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
+	fd, err := retryInterrupted(func() (int, error) { return unix.Openat(d.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
 	if err == nil {
 		err = errors.Join(unix.Fsync(fd), unix.Close(fd))
 	}
-	return d.fault("sync", "", err)
+	return d.pathError("sync", "", err)
 }
 
 // Kind is what a name stands for.

@@ -36,6 +36,11 @@ func Of(home, dir, path string) string {
 	return abs
 }
 
+// Within reports whether path is dir or below it. Both are clean, and nothing is looked up.
+func Within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
 func resolve(path string, links int) (string, error) {
 	if links > maxLinks {
 		return "", errors.New("too many levels of symbolic links")

@@ -44,3 +44,23 @@ func TestOf(t *testing.T) {
 		t.Error("a circle of links was resolved")
 	}
 }
+
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		path, dir string
+		want      bool
+	}{
+		{"/a/b", "/a/b", true},
+		{"/a/b/c", "/a/b", true},
+		{"/a/b/c", "/a/b/", true},
+		{"/a", "/", true},
+		{"/", "/", true},
+		{"/a/bc", "/a/b", false},
+		{"/a", "/a/b", false},
+		{"a/b", "/", false},
+	} {
+		if got := Within(c.path, c.dir); got != c.want {
+			t.Errorf("Within(%q, %q) = %v", c.path, c.dir, got)
+		}
+	}
+}

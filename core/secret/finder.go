@@ -2,8 +2,9 @@ package secret
 
 import "sort"
 
-// finder looks for many words at once in one pass: at each place a table says, by two bytes, how far the next place can be at which a word
-// may end. Most places are never looked at (Wu and Manber).
+// finder looks for many words at once in one pass: at each place a table says, by two bytes, how
+// far the next place can be at which a word may end. Most places are never looked at (Wu and
+// Manber).
 type finder struct {
 	words   []string
 	least   int              // length of the shortest word, at most 8: what the tables know of each word
@@ -28,11 +29,12 @@ func newFinder(set map[string]bool) *finder {
 	sort.Slice(words, func(i, j int) bool {
 		return len(words[i]) > len(words[j]) || len(words[i]) == len(words[j]) && words[i] < words[j]
 	})
-	return build(words, nil)
+	return buildFinder(words, nil)
 }
 
-// build makes the tables. Words are at least three bytes long; those that fold are in lower case.
-func build(words []string, folds []bool) *finder {
+// buildFinder makes the tables. Words are at least three bytes long; those that fold are in lower
+// case.
+func buildFinder(words []string, folds []bool) *finder {
 	f := &finder{words: words, folds: folds, least: tableWidth, starts: map[uint32][]int{}}
 	for _, w := range words {
 		f.least, f.longest = min(f.least, len(w)), max(f.longest, len(w))
@@ -42,10 +44,10 @@ func build(words []string, folds []bool) *finder {
 	}
 	for n, w := range words {
 		for i := 1; i < f.least; i++ {
-			for _, pair := range f.pairs(n, w[i-1], w[i]) {
+			for _, pair := range f.startPairs(n, w[i-1], w[i]) {
 				f.far[pair] = min(f.far[pair], uint8(f.least-1-i))
 				if i == f.least-1 {
-					f.enter(pair, n)
+					f.enterPair(pair, n)
 				}
 			}
 		}
@@ -57,7 +59,7 @@ func build(words []string, folds []bool) *finder {
 	return f
 }
 
-func (f *finder) enter(pair uint16, word int) {
+func (f *finder) enterPair(pair uint16, word int) {
 	if f.at[pair] == 0 {
 		if len(f.buckets) == 0 {
 			f.buckets = append(f.buckets, nil) // none is 0
@@ -68,30 +70,30 @@ func (f *finder) enter(pair uint16, word int) {
 	f.buckets[f.at[pair]] = append(f.buckets[f.at[pair]], word)
 }
 
-// pairs are the two bytes in every case that word n is found in.
-func (f *finder) pairs(n int, a, b byte) []uint16 {
+// startPairs are the two bytes in every case that word n is found in.
+func (f *finder) startPairs(n int, a, b byte) []uint16 {
 	if f.folds == nil || !f.folds[n] {
 		return []uint16{uint16(a)<<8 | uint16(b)}
 	}
 	var out []uint16
-	for _, x := range cases(a) {
-		for _, y := range cases(b) {
+	for _, x := range bothCases(a) {
+		for _, y := range bothCases(b) {
 			out = append(out, uint16(x)<<8|uint16(y))
 		}
 	}
 	return out
 }
 
-func cases(c byte) []byte {
+func bothCases(c byte) []byte {
 	if c >= 'a' && c <= 'z' {
 		return []byte{c, c - 'a' + 'A'}
 	}
 	return []byte{c}
 }
 
-// each calls do with every place where a word begins, in order of the places. Do returns where to go on, if that is further than the
-// next byte.
-func (f *finder) each(text string, do func(word, at int) (next int)) {
+// eachMatch calls do with every place where a word begins, in order of the places. Do returns where
+// to go on, if that is further than the next byte.
+func (f *finder) eachMatch(text string, do func(word, at int) (next int)) {
 	m := f.least
 	for end := m - 1; end < len(text); {
 		pair := uint16(text[end-1])<<8 | uint16(text[end])
@@ -102,7 +104,7 @@ func (f *finder) each(text string, do func(word, at int) (next int)) {
 		at := end - m + 1
 		next := at + 1
 		for _, n := range f.buckets[f.at[pair]] {
-			if f.matches(n, text[at:]) {
+			if f.matchesWord(n, text[at:]) {
 				if to := do(n, at); to > next {
 					next = to
 				}
@@ -112,7 +114,7 @@ func (f *finder) each(text string, do func(word, at int) (next int)) {
 	}
 }
 
-func (f *finder) matches(n int, text string) bool {
+func (f *finder) matchesWord(n int, text string) bool {
 	w := f.words[n]
 	if len(text) < len(w) {
 		return false
@@ -132,9 +134,9 @@ func (f *finder) matches(n int, text string) bool {
 	return true
 }
 
-// all returns the ranges of all words, the longest at each place.
-func (f *finder) all(text string, out []hit) []hit {
-	f.each(text, func(n, at int) int {
+// findAll returns the ranges of all words, the longest at each place.
+func (f *finder) findAll(text string, out []hit) []hit {
+	f.eachMatch(text, func(n, at int) int {
 		to := at + len(f.words[n])
 		if last := len(out) - 1; last >= 0 && out[last].from == at && out[last].to >= to {
 			return 0
@@ -145,8 +147,9 @@ func (f *finder) all(text string, out []hit) []hit {
 	return out
 }
 
-// partial returns where a word begins that the text breaks off in the middle of, the first such place; -1 when there is none.
-func (f *finder) partial(text string) int {
+// partialAtEnd returns where a word begins that the text breaks off in the middle of, the first
+// such place; -1 when there is none.
+func (f *finder) partialAtEnd(text string) int {
 	for at := max(0, len(text)-f.longest+1); at+guess <= len(text); at++ {
 		rest := text[at:]
 		key := uint32(rest[0])<<24 | uint32(rest[1])<<16 | uint32(rest[2])<<8 | uint32(rest[3])
@@ -159,8 +162,9 @@ func (f *finder) partial(text string) int {
 	return -1
 }
 
-// broken returns how many bytes at the start of a text are the end of a word whose beginning is missing; 0 when none are.
-func (f *finder) broken(text string) int {
+// brokenAtStart returns how many bytes at the start of a text are the end of a word whose beginning
+// is missing; 0 when none are.
+func (f *finder) brokenAtStart(text string) int {
 	for _, w := range f.words {
 		for k := min(len(w)-1, len(text)); k >= guess; k-- {
 			if w[len(w)-k:] == text[:k] {

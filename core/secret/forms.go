@@ -8,21 +8,22 @@ import (
 	"strings"
 )
 
-// forms are the ways in which a value is hidden: as it is, and as programs write it. None is shorter than shortest.
-func forms(value string) []string {
+// hiddenForms are the ways in which a value is hidden: as it is, and as programs write it. None is
+// shorter than shortest.
+func hiddenForms(value string) []string {
 	if len(value) < shortest || len(value) > 64<<10 {
 		return nil
 	}
-	out := escapes(value)
+	out := escapedForms(value)
 	for _, line := range strings.Split(value, "\n") {
 		if line = strings.TrimSpace(line); len(line) >= 2*shortest && line != value && !strings.HasPrefix(line, "-----") {
-			out = append(out, escapes(line)...)
+			out = append(out, escapedForms(line)...)
 		}
 	}
 	return out
 }
 
-func escapes(value string) []string {
+func escapedForms(value string) []string {
 	query, hexed := url.QueryEscape(value), hex.EncodeToString([]byte(value))
 	all := []string{value, query, strings.ReplaceAll(query, "+", "%20"), lowerPercent(query), url.PathEscape(value), hexed, strings.ToUpper(hexed)}
 	if quoted, err := json.Marshal(value); err == nil {
@@ -38,15 +39,15 @@ func escapes(value string) []string {
 	all = append(all, base64Forms(value)...)
 	out := all[:0]
 	for _, f := range all {
-		if f = squeeze(f); len(f) >= shortest {
+		if f = dropLineEnds(f); len(f) >= shortest {
 			out = append(out, f)
 		}
 	}
 	return out
 }
 
-// squeeze takes line ends out, as the view does in which known values are looked for.
-func squeeze(s string) string { return strings.NewReplacer("\n", "", "\r", "").Replace(s) }
+// dropLineEnds takes line ends out, as the view does in which known values are looked for.
+func dropLineEnds(s string) string { return strings.NewReplacer("\n", "", "\r", "").Replace(s) }
 
 func lowerPercent(s string) string {
 	b := []byte(s)
@@ -58,8 +59,9 @@ func lowerPercent(s string) string {
 	return string(b)
 }
 
-// base64Forms are what a value becomes inside of a longer text that is encoded, for each of the three places where it can begin. The
-// characters at both ends that depend on its neighbours are left out.
+// base64Forms are what a value becomes inside of a longer text that is encoded, for each of the
+// three places where it can begin. The characters at both ends that depend on its neighbours are
+// left out.
 func base64Forms(value string) []string {
 	var out []string
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {

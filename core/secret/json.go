@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// JSON is Redact for the strings in a JSON text, which stays JSON: keys, order and numbers are as they were. What is no JSON is taken as plain
-// text.
+// JSON is Redact for the strings in a JSON text, which stays JSON: keys, order and numbers are as
+// they were. What is no JSON is taken as plain text.
 func JSON(raw []byte) []byte {
-	if len(raw) == 0 || Redact(string(raw)) == string(raw) && !escaped(raw) {
+	if len(raw) == 0 || Redact(string(raw)) == string(raw) && !hasEscapes(raw) {
 		return raw
 	}
 	if !json.Valid(raw) {
@@ -23,7 +23,7 @@ func JSON(raw []byte) []byte {
 			i++
 			continue
 		}
-		end := literal(raw, i)
+		end := literalEnd(raw, i)
 		var text string
 		_ = json.Unmarshal(raw[i:end], &text) // it is valid
 		clean := Redact(text)
@@ -49,11 +49,12 @@ func JSON(raw []byte) []byte {
 	return out.Bytes()
 }
 
-// escaped reports whether there are escapes that could hide something from a look at the text as it is.
-func escaped(raw []byte) bool { return bytes.IndexByte(raw, '\\') >= 0 }
+// hasEscapes reports whether there are escapes that could hide something from a look at the text as
+// it is.
+func hasEscapes(raw []byte) bool { return bytes.IndexByte(raw, '\\') >= 0 }
 
-// literal returns where the string that begins at i ends.
-func literal(raw []byte, i int) int {
+// literalEnd returns where the string that begins at i ends.
+func literalEnd(raw []byte, i int) int {
 	for i++; i < len(raw); i++ {
 		switch raw[i] {
 		case '\\':

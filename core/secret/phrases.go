@@ -2,26 +2,27 @@ package secret
 
 import "strings"
 
-// phrases are words before a value: a name that says secret and a sign, a header.
-func phrases() []anchor {
+// phraseAnchors are words before a value: a name that says secret and a sign, a header.
+func phraseAnchors() []anchor {
 	out := []anchor{
-		{word: "bearer", fold: true, look: scheme},
-		{word: "basic", fold: true, look: scheme},
-		{word: "authorization", fold: true, look: header},
-		{word: "cookie", fold: true, look: cookie},
+		{word: "bearer", fold: true, look: findSchemeCredentials},
+		{word: "basic", fold: true, look: findSchemeCredentials},
+		{word: "authorization", fold: true, look: findAuthorization},
+		{word: "cookie", fold: true, look: findCookie},
 	}
 	for _, w := range []string{"token", "secret", "passw", "credential", "passphrase", "_pwd", "pwd="} {
-		out = append(out, anchor{word: w, fold: true, look: named})
+		out = append(out, anchor{word: w, fold: true, look: findNamedValue})
 	}
-	out = append(out, anchor{word: "key", fold: true, look: keyed})
+	out = append(out, anchor{word: "key", fold: true, look: findKeyValue})
 	for _, w := range []string{"x-amz-signature", "x-goog-signature", "&sig", "?sig", "sharedaccesssignature"} {
-		out = append(out, anchor{word: w, fold: true, look: named})
+		out = append(out, anchor{word: w, fold: true, look: findNamedValue})
 	}
 	return out
 }
 
-// keyed finds the value behind a name that ends in key, if it is one of a key that opens something: a cache has keys too.
-func keyed(s string, at, end int) span {
+// findKeyValue finds the value behind a name that ends in key, if it is one of a key that opens
+// something: a cache has keys too.
+func findKeyValue(s string, at, end int) span {
 	from := at
 	for from > 0 && at-from < 16 && wordly[s[from-1]] {
 		from--
@@ -29,18 +30,18 @@ func keyed(s string, at, end int) span {
 	before := strings.TrimRight(strings.ToLower(s[from:at]), "_-")
 	for _, w := range []string{
 		"api", "access", "private", "secret", "account", "auth", "encryption", "signing", "master", "service", "storage", "shared", "license",
-		"subscription", "session", "admin", "webhook", "deploy", "consumer", "host",
+		"subscription", "session", "admin", "webhook", "deploy", "consumer", "host", "fal",
 	} {
 		if strings.HasSuffix(before, w) {
-			return named(s, at, end)
+			return findNamedValue(s, at, end)
 		}
 	}
 	return span{}
 }
 
-// scheme finds the credentials behind Bearer and Basic.
-func scheme(s string, at, end int) span {
-	if !fresh(s, at) || end >= len(s) || s[end] != ' ' && s[end] != '\t' && s[end] != '+' && s[end] != '%' {
+// findSchemeCredentials finds the credentials behind Bearer and Basic.
+func findSchemeCredentials(s string, at, end int) span {
+	if !isWordStart(s, at) || end >= len(s) || s[end] != ' ' && s[end] != '\t' && s[end] != '+' && s[end] != '%' {
 		return span{}
 	}
 	from := end + 1
@@ -50,41 +51,41 @@ func scheme(s string, at, end int) span {
 	for from < len(s) && s[from] == ' ' && from < end+4 {
 		from++
 	}
-	to := base.run(s, from)
+	to := base.runEnd(s, from)
 	got := span{from: from, open: to == len(s)}
-	if v := s[from:to]; len(v) >= 12 && !placeholder(v) && (mixed(v) || strings.ContainsAny(v[:len(v)-1], "=+/") || len(v) >= 16+4*(len("bearer")-(end-at))) { // "basic responsibilities" is no secret
+	if v := s[from:to]; len(v) >= 12 && !isPlaceholder(v) && (isMixedCase(v) || strings.ContainsAny(v[:len(v)-1], "=+/") || len(v) >= 16+4*(len("bearer")-(end-at))) { // "basic responsibilities" is no secret
 		got.to = to
 	}
 	return got
 }
 
-// header finds what is sent as Authorization: whatever its scheme.
-func header(s string, at, end int) span {
-	from, _, ok := sign(s, end)
+// findAuthorization finds what is sent as Authorization: whatever its scheme.
+func findAuthorization(s string, at, end int) span {
+	from, _, ok := skipAssignSign(s, end)
 	if !ok || from >= len(s) {
 		return span{}
 	}
 	to := lineRun(s, from, 256)
 	value := s[from:to]
-	if name, rest, two := strings.Cut(value, " "); two && alnum.run(name, 0) == len(name) && len(name) < 20 {
+	if name, rest, two := strings.Cut(value, " "); two && alnum.runEnd(name, 0) == len(name) && len(name) < 20 {
 		from += len(name) + 1
 		value = rest
 	}
 	got := span{from: from, open: to == len(s)}
-	if len(strings.TrimSpace(value)) >= 8 && !placeholder(value) && !strings.Contains(value, Hidden) && (mixed(value) || len(value) >= 16 && !strings.Contains(value, " ")) {
+	if len(strings.TrimSpace(value)) >= 8 && !isPlaceholder(value) && !strings.Contains(value, Hidden) && (isMixedCase(value) || len(value) >= 16 && !strings.Contains(value, " ")) {
 		got.to = lineRun(s, to, len(s))
 		got.open = got.to == len(s)
 	}
 	return got
 }
 
-// cookie finds the values of Cookie and Set-Cookie.
-func cookie(s string, at, end int) span {
+// findCookie finds the values of Cookie and Set-Cookie.
+func findCookie(s string, at, end int) span {
 	set := at >= 4 && strings.EqualFold(s[at-4:at], "set-")
-	if !set && !fresh(s, at) || end >= len(s) || s[end] != ':' {
+	if !set && !isWordStart(s, at) || end >= len(s) || s[end] != ':' {
 		return span{}
 	}
-	from, _, _ := sign(s, end)
+	from, _, _ := skipAssignSign(s, end)
 	to := lineRun(s, from, 256)
 	value := s[from:to]
 	eq := strings.IndexByte(value, '=')
@@ -96,7 +97,7 @@ func cookie(s string, at, end int) span {
 		to = got.from + len(v)
 		got.open = to == len(s)
 	}
-	if v := s[got.from:to]; len(v) >= 8 && !placeholder(v) && !strings.HasPrefix(v, Hidden) {
+	if v := s[got.from:to]; len(v) >= 8 && !isPlaceholder(v) && !strings.HasPrefix(v, Hidden) {
 		if to == from+256 {
 			to = lineRun(s, to, len(s))
 		}
@@ -116,8 +117,8 @@ func lineRun(s string, at, most int) int {
 
 const reach = 40 // bytes of a name on each side of the word in it
 
-// named finds the value in NAME=value, "name": "value", name: value, --name value.
-func named(s string, at, end int) span {
+// findNamedValue finds the value in NAME=value, "name": "value", name: value, --name value.
+func findNamedValue(s string, at, end int) span {
 	begin := at
 	for begin > 0 && at-begin < reach && dotted[s[begin-1]] {
 		begin--
@@ -130,18 +131,18 @@ func named(s string, at, end int) span {
 	if stop == len(s) || !secretName(name, name[end-begin:]) || strings.HasSuffix(s[:at], Hidden[:len("[hidden ")]) {
 		return span{}
 	}
-	from, tight, ok := sign(s, stop)
+	from, tight, ok := skipAssignSign(s, stop)
 	if !ok && strings.HasPrefix(name, "--") && s[stop] == ' ' {
 		from, tight, ok = stop+1, true, true
 	}
 	if !ok {
 		return span{}
 	}
-	return judge(s, from, name, tight)
+	return judgeValue(s, from, name, tight)
 }
 
-// judge decides by the value.
-func judge(s string, from int, name string, tight bool) span {
+// judgeValue decides by the value.
+func judgeValue(s string, from int, name string, tight bool) span {
 	quote := byte(0)
 	if from > 0 && strings.IndexByte("\"'`", s[from-1]) >= 0 {
 		quote = s[from-1]
@@ -153,7 +154,7 @@ func judge(s string, from int, name string, tight bool) span {
 		return span{}
 	}
 	got := span{from: from, open: to == len(s)}
-	if placeholder(v) || code(s, v, to, quote) || !random(v, name) && !said(v, name, quote, tight, upperName(s, from)) {
+	if isPlaceholder(v) || isProgramCode(s, v, to, quote) || !looksRandom(v, name) && !isWrittenAsSecret(v, name, quote, tight, upperName(s, from)) {
 		return got
 	}
 	if got.to = to; to == from+look {
@@ -163,36 +164,38 @@ func judge(s string, from int, name string, tight bool) span {
 	return got
 }
 
-func password(name string) bool {
+func isPasswordName(name string) bool {
 	return strings.Contains(name, "pass") || strings.Contains(name, "pwd")
 }
 
-// random reports whether a value looks like chance, whatever is around it.
-func random(v, name string) bool {
+// looksRandom reports whether a value looks like chance, whatever is around it.
+func looksRandom(v, name string) bool {
 	dotted := strings.IndexByte(v, '.') >= 0
 	switch {
-	case len(v) < 6 || len(v) < 8 && !password(name):
+	case len(v) < 6 || len(v) < 8 && !isPasswordName(name):
 		return false
-	case chance(v, 6), mixed(v) && !dotted, len(v) >= 12 && strings.ContainsAny(v, "!@#$%^&*+"):
+	case looksLikeChance(v, 6), isMixedCase(v) && !dotted, len(v) >= 12 && strings.ContainsAny(v, "!@#$%^&*+"):
 		return true
 	}
 	return len(v) >= 20 && !dotted && strings.ContainsAny(v, "0123456789") && v != strings.ToLower(v) && v != strings.ToUpper(v)
 }
 
-// said reports whether a value that could be a word is one of a secret by how it is written: a password in quotes, NAME=value.
-func said(v, name string, quote byte, tight, capitals bool) bool {
+// isWrittenAsSecret reports whether a value that could be a word is one of a secret by how it is
+// written: a password in quotes, NAME=value.
+func isWrittenAsSecret(v, name string, quote byte, tight, capitals bool) bool {
 	switch {
-	case len(v) < 6 || len(v) < 8 && !password(name):
+	case len(v) < 6 || len(v) < 8 && !isPasswordName(name):
 		return false
-	case password(name) && (quote != 0 || tight):
+	case isPasswordName(name) && (quote != 0 || tight):
 		return strings.IndexByte(v, '.') < 0
 	case tight && quote == 0 && capitals:
 		return true
 	}
-	return quote != 0 && len(v) >= 20 && alnum.run(v, 0) == len(v)
+	return quote != 0 && len(v) >= 20 && alnum.runEnd(v, 0) == len(v)
 }
 
-// upperName reports whether the name before "NAME=" is in capitals, as variables of the environment are.
+// upperName reports whether the name before "NAME=" is in capitals, as variables of the environment
+// are.
 func upperName(s string, from int) bool {
 	i := from - 1
 	for i > 0 && !dotted[s[i]] {
@@ -205,7 +208,7 @@ func upperName(s string, from int) bool {
 func valueRun(s string, at, most int, quote byte) int {
 	for at < len(s) && at < most {
 		c := s[at]
-		if c <= ' ' || c == '\\' || c == quote || strings.IndexByte("\"'`,;<>|", c) >= 0 || quote == 0 && strings.IndexByte(")}]", c) >= 0 || c == '&' && parameter(s[at+1:]) {
+		if c <= ' ' || c == '\\' || c == quote || strings.IndexByte("\"'`,;<>|", c) >= 0 || quote == 0 && strings.IndexByte(")}]", c) >= 0 || c == '&' && startsParameter(s[at+1:]) {
 			break
 		}
 		at++
@@ -213,14 +216,15 @@ func valueRun(s string, at, most int, quote byte) int {
 	return at
 }
 
-// parameter reports whether s goes on like an address or a shell: name=value, &.
-func parameter(s string) bool {
-	n := wordly.run(s[:min(len(s), reach)], 0)
+// startsParameter reports whether s goes on like an address or a shell: name=value, &.
+func startsParameter(s string) bool {
+	n := wordly.runEnd(s[:min(len(s), reach)], 0)
 	return s == "" || s[0] == '&' || n < len(s) && s[n] == '='
 }
 
-// code reports whether an unquoted value is an expression of a program: a call, an index, a dotted name, a type.
-func code(s, v string, to int, quote byte) bool {
+// isProgramCode reports whether an unquoted value is an expression of a program: a call, an index,
+// a dotted name, a type.
+func isProgramCode(s, v string, to int, quote byte) bool {
 	if quote != 0 {
 		return to < len(s) && s[to] == ' ' // a sentence in quotes
 	}
@@ -234,9 +238,9 @@ func code(s, v string, to int, quote byte) bool {
 	return dots > 0 && dots <= 4 && !strings.ContainsAny(v, "0123456789/+=")
 }
 
-// sign skips from the end of a name over closing quotes, blanks, one of = : := =>, blanks and an opening quote. Tight says that nothing
-// but the sign was there.
-func sign(s string, at int) (from int, tight, ok bool) {
+// skipAssignSign skips from the end of a name over closing quotes, blanks, one of = : := =>, blanks
+// and an opening quote. Tight says that nothing but the sign was there.
+func skipAssignSign(s string, at int) (from int, tight, ok bool) {
 	begin := at
 	skip := func(set string, most int) {
 		for n := 0; n < most && at < len(s) && strings.IndexByte(set, s[at]) >= 0; n++ {
@@ -266,8 +270,8 @@ func sign(s string, at int) (from int, tight, ok bool) {
 	return at, tight, true
 }
 
-// secretName reports whether a name is one of a secret: its last word says so, not one before it ("token_count", "secret_name"), and what it
-// is of is not how people page through lists.
+// secretName reports whether a name is one of a secret: its last word says so, not one before it
+// ("token_count", "secret_name"), and what it is of is not how people page through lists.
 func secretName(name, rest string) bool {
 	switch rest {
 	case "", "s", "ord", "ords", "wd", "phrase", "_value", "_base64", "_b64", "_hex", "_base", "_1", "_2", "_prod", "_dev", "_test", "_staging":
@@ -282,8 +286,8 @@ func secretName(name, rest string) bool {
 	return !strings.HasSuffix(name, "tokens")
 }
 
-// placeholder reports what stands where a secret would: a variable, a word in brackets, stars.
-func placeholder(v string) bool {
+// isPlaceholder reports what stands where a secret would: a variable, a word in brackets, stars.
+func isPlaceholder(v string) bool {
 	if v == "" || strings.HasPrefix(v, Hidden[:7]) {
 		return true
 	}

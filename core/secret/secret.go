@@ -1,8 +1,10 @@
-// Package secret hides secrets in text: the values that it was told (Add), also written in base64, hexadecimal, percent or JSON escapes,
-// and what has the shape of a key. Standard library only, so that every other package may use it.
+// Package secret hides secrets in text: the values that it was told (Add), also written in base64,
+// hexadecimal, percent or JSON escapes, and what has the shape of a key. Standard library only, so
+// that every other package may use it.
 //
-// The contract: Redact takes linear time, keeps text without secrets as it is (the same string), and hides again nothing that is hidden.
-// It is a net, not a wall: whoever may run programs can write a secret in a way that no list of shapes knows.
+// The contract: Redact takes linear time, keeps text without secrets as it is (the same string),
+// and hides again nothing that is hidden. It is a net, not a wall: whoever may run programs can
+// write a secret in a way that no list of shapes knows.
 package secret
 
 import (
@@ -12,7 +14,8 @@ import (
 	"sync/atomic"
 )
 
-// Hidden stands where a secret was. No language writes this, so that a file tool can tell that a model copied it.
+// Hidden stands where a secret was. No language writes this, so that a file tool can tell that a
+// model copied it.
 const Hidden = "[hidden secret]"
 
 // shortest is the length in bytes below which a value is taken for a plain word: true, 8080, dev.
@@ -24,8 +27,8 @@ var known struct {
 	now atomic.Pointer[finder]
 }
 
-// Add makes Redact hide these values, wherever they stand. Values shorter than 8 bytes are left out. Of a value of several lines
-// each long one counts for itself too.
+// Add makes Redact hide these values, wherever they stand. Values shorter than 8 bytes are left
+// out. Of a value of several lines each long one counts for itself too.
 func Add(values ...string) {
 	known.Lock()
 	defer known.Unlock()
@@ -34,7 +37,7 @@ func Add(values ...string) {
 	}
 	before := len(known.set)
 	for _, v := range values {
-		for _, form := range forms(strings.TrimSpace(v)) {
+		for _, form := range hiddenForms(strings.TrimSpace(v)) {
 			known.set[form] = true
 		}
 	}
@@ -45,7 +48,8 @@ func Add(values ...string) {
 
 var open atomic.Bool // people want to see what tools print as it is
 
-// Enable switches Clean and Stream on or off: security.redact_secrets. They are on until somebody says otherwise.
+// Enable switches Clean and Stream on or off: security.redact_secrets. They are on until somebody
+// says otherwise.
 func Enable(on bool) { open.Store(!on) }
 
 // Enabled reports what Enable said last.
@@ -70,19 +74,20 @@ func Text(text string) string {
 	return Redact(text)
 }
 
-// RedactAt is Redact that moves positions in the text along. One inside of what is hidden goes to its end.
+// RedactAt is Redact that moves positions in the text along. One inside of what is hidden goes to
+// its end.
 func RedactAt(text string, at []int) (string, []int) {
-	hits, _ := find(text, true)
-	out := replace(text, hits, 0)
+	hits, _ := findSecrets(text, true)
+	out := hideHits(text, hits, 0)
 	moved := make([]int, len(at))
 	for i, pos := range at {
-		moved[i] = len(replace(text[:pos], within(hits, pos), 0))
+		moved[i] = len(hideHits(text[:pos], hitsBefore(hits, pos), 0))
 	}
 	return out, moved
 }
 
-// within are the hits that begin before pos, as far as they go to it.
-func within(hits []hit, pos int) (out []hit) {
+// hitsBefore are the hits that begin before pos, as far as they go to it.
+func hitsBefore(hits []hit, pos int) (out []hit) {
 	for _, h := range hits {
 		if h.from < pos {
 			h.to = min(h.to, pos)
@@ -92,16 +97,17 @@ func within(hits []hit, pos int) (out []hit) {
 	return out
 }
 
-// Redact returns text with every known secret and everything that looks like a key replaced by Hidden.
+// Redact returns text with every known secret and everything that looks like a key replaced by
+// Hidden.
 func Redact(text string) string {
 	if len(text) < 6 { // no shape is shorter
 		return text
 	}
-	hits, _ := find(text, true)
+	hits, _ := findSecrets(text, true)
 	if len(hits) == 0 {
 		return text
 	}
-	return replace(text, hits, 0)
+	return hideHits(text, hits, 0)
 }
 
 // Bytes is Redact for bytes; it returns b itself when nothing was hidden.
@@ -113,44 +119,46 @@ func Bytes(b []byte) []byte {
 	return b
 }
 
-// hit is a range of bytes that is hidden. Keep are escape sequences inside of it that stay, for they change what comes after.
+// hit is a range of bytes that is hidden. Keep are escape sequences inside of it that stay, for
+// they change what comes after.
 type hit struct {
 	from, to int
 	keep     string
 }
 
-// find returns what is to be hidden in text, in order, without overlaps. Unless the text is final, open is where something begins that more
-// text could make a secret or longer; it is len(text) when there is none.
-func find(text string, final bool) (hits []hit, open int) {
+// findSecrets returns what is to be hidden in text, in order, without overlaps. Unless the text is
+// final, open is where something begins that more text could make a secret or longer; it is
+// len(text) when there is none.
+func findSecrets(text string, final bool) (hits []hit, open int) {
 	open = len(text)
 	note := func(v *view, from int) {
 		if from >= 0 && !final {
-			open = min(open, v.raw(from))
+			open = min(open, v.sourceOffset(from))
 		}
 	}
 	if f := known.now.Load(); f != nil {
 		v := newView(text, true)
-		hits = v.hits(f.all(v.text, nil))
+		hits = v.sourceHits(f.findAll(v.text, nil))
 		if v.dirty { // what is left out may be part of a value: ESC f is a sequence, too
-			hits = f.all(text, hits)
-			note(&view{src: text, text: text}, f.partial(text))
+			hits = f.findAll(text, hits)
+			note(&view{src: text, text: text}, f.partialAtEnd(text))
 		}
-		note(v, f.partial(v.text))
+		note(v, f.partialAtEnd(v.text))
 	}
 	v := newView(text, false)
-	found, at := shapes(v.text, final)
+	found, at := findShapes(v.text, final)
 	note(v, at)
-	hits = append(hits, v.hits(found)...)
+	hits = append(hits, v.sourceHits(found)...)
 	if v.dirty {
-		found, at = shapes(text, final)
+		found, at = findShapes(text, final)
 		note(&view{src: text, text: text}, at)
 		hits = append(hits, found...)
 	}
-	return merge(hits), open
+	return mergeHits(hits), open
 }
 
-// merge puts hits in order and joins those that overlap.
-func merge(hits []hit) []hit {
+// mergeHits puts hits in order and joins those that overlap.
+func mergeHits(hits []hit) []hit {
 	sort.Slice(hits, func(i, j int) bool { return hits[i].from < hits[j].from })
 	var out []hit
 	for _, h := range hits {
@@ -165,8 +173,8 @@ func merge(hits []hit) []hit {
 	return out
 }
 
-// replace writes text from byte "from" on with the hits hidden.
-func replace(text string, hits []hit, from int) string {
+// hideHits writes text from byte "from" on with the hits hidden.
+func hideHits(text string, hits []hit, from int) string {
 	var b strings.Builder
 	b.Grow(len(text) - from)
 	for _, h := range hits {

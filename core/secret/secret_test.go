@@ -87,7 +87,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// However a text is cut into pieces, a stream shows no more of a secret than its first bytes, and all that is around it.
+// However a text is cut into pieces, a stream shows no more of a secret than its first bytes, and
+// all that is around it.
 func TestStreamOfAnyPieces(t *testing.T) {
 	Add(canary)
 	texts := append([]string{"a " + canary + " b", "Password: ", "$ ls -l\r\n", "x\x1b[3" + "1m" + canary + "\x1b[0m"}, plain...)

@@ -5,14 +5,16 @@ import (
 	"sync"
 )
 
-// An anchor is a short text that a secret begins with or stands behind. Only where one is found is anything looked at more closely.
+// An anchor is a short text that a secret begins with or stands behind. Only where one is found is
+// anything looked at more closely.
 type anchor struct {
 	word string
 	fold bool // any case
 	look func(s string, at, end int) span
 }
 
-// span is what an anchor's look found: hidden from, to; nothing when they are equal. Open says that the text broke off inside of it.
+// span is what an anchor's look found: hidden from, to; nothing when they are equal. Open says that
+// the text broke off inside of it.
 type span struct {
 	from, to int
 	open     bool
@@ -24,31 +26,35 @@ type shapeTable struct {
 }
 
 var table = sync.OnceValue(func() *shapeTable {
-	t := &shapeTable{anchors: append(tokens(), phrases()...)}
+	t := &shapeTable{anchors: append(tokenAnchors(), phraseAnchors()...)}
 	words, folds := make([]string, len(t.anchors)), make([]bool, len(t.anchors))
 	for i, a := range t.anchors {
 		words[i], folds[i] = a.word, a.fold
 	}
-	t.find = build(words, folds)
+	t.find = buildFinder(words, folds)
 	return t
 })
 
-// shapes returns what in s looks like a secret. Unless s is final, open is the first place where one may begin that s breaks off in; else -1.
-func shapes(s string, final bool) (hits []hit, open int) {
+// findShapes returns what in s looks like a secret. Unless s is final, open is the first place
+// where one may begin that s breaks off in; else -1.
+func findShapes(s string, final bool) (hits []hit, open int) {
 	open = -1
 	t := table()
-	t.find.each(s, func(n, at int) int {
-		a := t.anchors[n]
-		got := a.look(s, at, at+len(a.word))
+	note := func(got span) {
 		if got.open && !final && (open < 0 || got.from < open) {
 			open = got.from
 		}
-		if got.to <= got.from {
-			return 0
+		if got.to > got.from {
+			hits = append(hits, hit{from: got.from, to: got.to})
 		}
-		hits = append(hits, hit{from: got.from, to: got.to})
+	}
+	t.find.eachMatch(s, func(n, at int) int {
+		a := t.anchors[n]
+		got := a.look(s, at, at+len(a.word))
+		note(got)
 		return got.to
 	})
+	findJoinedKeys(s, note)
 	return hits, open
 }
 
@@ -70,8 +76,8 @@ func classOf(chars string) *class {
 	return &c
 }
 
-// run returns where the bytes of the class end, from at on.
-func (c *class) run(s string, at int) int {
+// runEnd returns where the bytes of the class end, from at on.
+func (c *class) runEnd(s string, at int) int {
 	for at < len(s) && c[s[at]] {
 		at++
 	}
@@ -87,8 +93,9 @@ var (
 	upper  = classOf("A-Z0-9")
 )
 
-// fresh reports whether a word begins at "at": before it is nothing that words are made of, but for what escapes leave there (\n, %3D).
-func fresh(s string, at int) bool {
+// isWordStart reports whether a word begins at "at": before it is nothing that words are made of,
+// but for what escapes leave there (\n, %3D).
+func isWordStart(s string, at int) bool {
 	if at == 0 || !wordly[s[at-1]] {
 		return true
 	}
@@ -100,7 +107,8 @@ func fresh(s string, at int) bool {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
 
-// token is what a vendor's keys look like: a beginning that nothing else has, and a run of characters.
+// token is what a vendor's keys look like: a beginning that nothing else has, and a run of
+// characters.
 type token struct {
 	prefix   string
 	chars    *class
@@ -108,15 +116,15 @@ type token struct {
 	mixed    bool // the run must look like chance: else an English word would do
 }
 
-func (k token) look(s string, at, end int) span {
-	if !fresh(s, at) && alnum[s[at-1]] { // -key and _key are keys
+func (k token) findToken(s string, at, end int) span {
+	if !isWordStart(s, at) && alnum[s[at-1]] { // -key and _key are keys
 		return span{}
 	}
 	const look = 200 // bytes that decide
-	to := k.chars.run(s[:min(len(s), end+look)], end)
+	to := k.chars.runEnd(s[:min(len(s), end+look)], end)
 	n := to - end
 	got := span{from: at, open: to == len(s) && (k.max == 0 || n <= k.max)}
-	if n < k.min || k.max > 0 && n > k.max || k.mixed && !k.likely(s[end:to]) {
+	if n < k.min || k.max > 0 && n > k.max || k.mixed && !k.isLikelyKey(s[end:to]) {
 		return got
 	}
 	if k.max > 0 && to < len(s) && alnum[s[to]] {
@@ -124,29 +132,32 @@ func (k token) look(s string, at, end int) span {
 	}
 	got.to = to
 	if n == look {
-		got.to = k.chars.run(s, to)
+		got.to = k.chars.runEnd(s, to)
 		got.open = got.to == len(s)
 	}
 	return got
 }
 
-// likely reports whether a run is no words. What looks like one long word can be a key of a model's vendor too.
-func (k token) likely(run string) bool {
-	return chance(run, 12) || k.prefix == "sk-" && longest(run) >= 16
+// isLikelyKey reports whether a run is no words. What looks like one long word can be a key of a
+// model's vendor too.
+func (k token) isLikelyKey(run string) bool {
+	return looksLikeChance(run, 12) || k.prefix == "sk-" && longestPiece(run) >= 16
 }
 
-// tokens are the shapes of keys that say themselves what they are.
-func tokens() []anchor {
+// tokenAnchors are the shapes of keys that say themselves what they are.
+func tokenAnchors() []anchor {
 	var out []anchor
 	add := func(chars *class, least, most int, mixed bool, prefixes ...string) {
 		for _, p := range prefixes {
 			k := token{prefix: p, chars: chars, min: least, max: most, mixed: mixed}
-			out = append(out, anchor{word: p, look: k.look})
+			out = append(out, anchor{word: p, look: k.findToken})
 		}
 	}
 	// Models.
 	add(wordly, 16, 0, true, "sk-", "rk-", "pk-")
 	add(wordly, 20, 0, true, "gsk_", "xai-", "hf_", "pplx-", "r8_", "csk-", "fw_", "nvapi-", "tvly-", "tgp_v1_", "lsv2_pt_", "lsv2_sk_", "api_org_", "jina_", "fc-")
+	add(hexes, 40, 0, false, "sk_") // speech
+	add(wordly, 27, 28, true, "BSA")
 	// Version control and packages.
 	add(alnum, 20, 0, false, "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "npm_", "dckr_pat_", "dckr_oat_", "rubygems_", "crates_io_")
 	add(wordly, 20, 0, false, "github_pat_", "pypi-AgE", "CFPAT-", "dp.pt.", "dp.st.")
@@ -164,21 +175,31 @@ func tokens() []anchor {
 	add(upper, 50, 0, false, "AGE-SECRET-KEY-1")
 	// Chat, mail, payment, shops.
 	add(wordly, 10, 0, true, "xoxb-", "xoxa-", "xoxp-", "xoxr-", "xoxs-", "xoxo-", "xoxe-", "xoxe.", "xoxd-", "xapp-")
+	add(hexes, 64, 64, false, "SEC") // robots of DingTalk
+	add(wordly, 60, 0, true, "mfa.")
 	add(dotted, 40, 0, true, "SG.", "xkeysib-", "xsmtpsib-", "EAAA")
 	add(alnum, 16, 0, false, "sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "shpat_", "shpss_", "shpca_", "shppa_", "sq0atp-", "sq0csp-")
 	add(classOf("A-Za-z0-9/_-"), 20, 0, true, "hooks.slack.com/services/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/")
-	// Password hashes of /etc/shadow, which can be tried at leisure.
-	add(classOf("A-Za-z0-9./$="), 40, 0, false, "$6$", "$5$", "$y$")
-	out = append(out, anchor{word: "eyJ", look: jwt}, anchor{word: ":AA", look: telegram}, anchor{word: "-----BEGIN ", look: armour}, anchor{word: "://", look: userinfo})
+	// Password hashes of /etc/shadow and htpasswd, which can be tried at leisure.
+	add(classOf("A-Za-z0-9./$="), 40, 0, false, "$6$", "$5$", "$y$", "$2a$", "$2b$", "$2x$", "$2y$")
+	add(classOf("A-Za-z0-9./$=,+"), 40, 0, false, "$argon2")
+	add(classOf("A-Za-z0-9/+="), 24, 0, false, "{SHA}", "{SSHA}", "{SHA256}", "{SSHA256}", "{SHA512}", "{SSHA512}", "{SMD5}")
+	for _, p := range []string{"$1$", "$apr1$"} {
+		out = append(out, anchor{word: p, look: findMD5Crypt})
+	}
+	for _, p := range []string{"machine ", "default login "} {
+		out = append(out, anchor{word: p, look: findNetrcPassword})
+	}
+	out = append(out, anchor{word: "eyJ", look: findJWT}, anchor{word: ":AA", look: findTelegramToken}, anchor{word: "-----BEGIN ", look: findPrivateKey}, anchor{word: "://", look: findURLPassword})
 	return out
 }
 
-// chance reports whether a run looks like chance rather than like words: some piece of at least n letters and digits has both kinds, or
-// changes its case often.
-func chance(s string, n int) bool {
+// looksLikeChance reports whether a run looks like chance rather than like words: some piece of at
+// least n letters and digits has both kinds, or changes its case often.
+func looksLikeChance(s string, n int) bool {
 	for len(s) > 0 {
-		to := alnum.run(s, 0)
-		if to >= n && mixed(s[:to]) {
+		to := alnum.runEnd(s, 0)
+		if to >= n && isMixedCase(s[:to]) {
 			return true
 		}
 		s = s[min(len(s), to+1):]
@@ -186,18 +207,18 @@ func chance(s string, n int) bool {
 	return false
 }
 
-// longest is the length of the longest piece of letters and digits.
-func longest(s string) (n int) {
+// longestPiece is the length of the longest piece of letters and digits.
+func longestPiece(s string) (n int) {
 	for len(s) > 0 {
-		to := alnum.run(s, 0)
+		to := alnum.runEnd(s, 0)
 		n = max(n, to)
 		s = s[min(len(s), to+1):]
 	}
 	return n
 }
 
-// mixed reports digits between letters, or letters whose case changes more than names do.
-func mixed(s string) bool {
+// isMixedCase reports digits between letters, or letters whose case changes more than names do.
+func isMixedCase(s string) bool {
 	digits, letters, turns := 0, 0, 0
 	for i := range len(s) {
 		c := s[i]
@@ -214,41 +235,46 @@ func mixed(s string) bool {
 	return digits >= 2 && letters > 0 || digits >= 10 || turns >= 4 && turns*6 >= len(s)
 }
 
-// jwt finds a signed token: three parts, of which the first is an encoded JSON object.
-func jwt(s string, at, end int) span {
-	if !fresh(s, at) {
+// findJWT finds a token whose first part is an encoded JSON object: with a second one, signed or
+// not, with padding or without, and the five parts of an encrypted one.
+func findJWT(s string, at, end int) span {
+	if !isWordStart(s, at) {
 		return span{}
 	}
-	to := end
-	for part := range 3 {
-		from := to
-		if to = wordly.run(s, to); to == len(s) {
-			got := span{from: at, open: true}
-			if part == 2 && to-from >= 5 {
-				got.to = to
-			}
-			return got
-		}
-		if to-from < 5 {
-			return span{}
-		}
-		if part < 2 {
-			if s[to] != '.' {
-				return span{}
-			}
+	var parts []string
+	ends := []int{}
+	for from := at; len(parts) < 5; {
+		to := wordly.runEnd(s, from)
+		for pad := to + 2; to < min(len(s), pad) && s[to] == '='; {
 			to++
 		}
+		parts, ends = append(parts, s[from:to]), append(ends, to)
+		if to == len(s) || s[to] != '.' {
+			break
+		}
+		from = to + 1
 	}
-	return span{from: at, to: to}
+	last := len(parts) - 1
+	got := span{from: at, open: ends[last] == len(s)}
+	switch n := len(parts); {
+	case len(parts[0]) < 5 || n < 2:
+	case strings.HasPrefix(parts[1], "eyJ") && len(parts[1]) >= 10:
+		got.to = ends[min(2, last)]
+	case n == 5 && len(parts[2]) >= 5:
+		got.to = ends[4]
+	case n > 2 && len(parts[1]) >= 5 && len(parts[2]) >= 5:
+		got.to = ends[2]
+	}
+	return got
 }
 
-// telegram finds a bot's token: its number, a colon, 35 characters.
-func telegram(s string, at, end int) span {
+// findTelegramToken finds a bot's token: its number, a colon, 35 characters.
+func findTelegramToken(s string, at, end int) span {
 	from := at
 	for from > 0 && at-from < 11 && s[from-1] >= '0' && s[from-1] <= '9' {
 		from--
 	}
-	to := wordly.run(s, end)
+	to := wordly.runEnd(s, end)
 	if at-from < 8 || at-from > 10 || from > 0 && wordly[s[from-1]] && !strings.HasSuffix(s[:from], "bot") {
 		return span{}
 	}
@@ -259,8 +285,8 @@ func telegram(s string, at, end int) span {
 	return got
 }
 
-// armour finds a private key in its armour. Without an end everything is hidden.
-func armour(s string, at, end int) span {
+// findPrivateKey finds a private key in its armour. Without an end everything is hidden.
+func findPrivateKey(s string, at, end int) span {
 	const most = 64
 	head := s[end:min(len(s), end+most)]
 	kind, _, closed := strings.Cut(head, "-----")
@@ -279,8 +305,8 @@ func armour(s string, at, end int) span {
 
 const address = 512 // bytes of scheme://user:password@ that are looked at
 
-// userinfo finds the password in scheme://user:password@host.
-func userinfo(s string, at, end int) span {
+// findURLPassword finds the password in scheme://user:password@host.
+func findURLPassword(s string, at, end int) span {
 	most := min(len(s), end+address)
 	colon := strings.IndexAny(s[end:most], ":@/ \t\r\n\"'`<>")
 	if colon < 0 || s[end+colon] != ':' {
@@ -293,7 +319,7 @@ func userinfo(s string, at, end int) span {
 			return span{}
 		case c == '@':
 			return span{from: from, to: lastAt(s[:most], i)}
-		case c <= ' ' || strings.IndexByte("\"'`<>", c) >= 0, c == '/' && digits(s[from:i]): // a port
+		case c <= ' ' || strings.IndexByte("\"'`<>", c) >= 0, c == '/' && isDigits(s[from:i]): // a port
 			return span{}
 		}
 	}
@@ -303,7 +329,8 @@ func userinfo(s string, at, end int) span {
 	return span{from: from, open: true}
 }
 
-// notPassword reports what stands before the @ to be no password: the scheme has no name, or it is a variable or a placeholder.
+// notPassword reports what stands before the @ to be no password: the scheme has no name, or it is
+// a variable or a placeholder.
 func notPassword(s string, at, from int) bool {
 	return at == 0 || !alnum[s[at-1]] || strings.IndexByte("$<{%[*", s[from]) >= 0
 }
@@ -318,7 +345,7 @@ func lastAt(s string, i int) int {
 	return i
 }
 
-func digits(s string) bool {
+func isDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false

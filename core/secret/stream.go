@@ -1,8 +1,9 @@
 package secret
 
-// Stream hides secrets in text that comes in pieces: what may be the beginning of one is held back until more of it has come. At most the
-// first four bytes of a known value are shown, and of a shape what comes before the part that is secret. The zero value is ready. Not safe
-// for concurrent use.
+// Stream hides secrets in text that comes in pieces: what may be the beginning of one is held back
+// until more of it has come. At most the first four bytes of a known value are shown, and of a
+// shape what comes before the part that is secret. The zero value is ready. Not safe for concurrent
+// use.
 type Stream struct {
 	buf   []byte // context, then what is held back
 	shown int    // bytes of buf that were shown already: context
@@ -19,7 +20,7 @@ func (s *Stream) Write(p []byte) []byte {
 		return append(s.Flush(), p...)
 	}
 	s.buf = append(s.buf, p...)
-	return s.take(false)
+	return s.takeSafe(false)
 }
 
 // Flush returns what is left: nothing more will come.
@@ -27,12 +28,12 @@ func (s *Stream) Flush() []byte {
 	if len(s.buf) == s.shown {
 		return nil
 	}
-	return s.take(true)
+	return s.takeSafe(true)
 }
 
-func (s *Stream) take(final bool) []byte {
+func (s *Stream) takeSafe(final bool) []byte {
 	text := string(s.buf)
-	hits, begin := find(text, final)
+	hits, begin := findSecrets(text, final)
 	open := max(begin, s.shown)
 	if final {
 		open = len(text)
@@ -49,13 +50,13 @@ func (s *Stream) take(final bool) []byte {
 		}
 	}
 	if over { // hidden as it stands; what comes next is judged with its beginning as context
-		out := []byte(replace(text[:open], ready, s.shown))
+		out := []byte(hideHits(text[:open], ready, s.shown))
 		out = append(out, Hidden...)
 		s.buf = append(s.buf[:0], text[begin:begin+64]...)
 		s.shown = len(s.buf)
 		return out
 	}
-	out := replace(text[:open], ready, s.shown)
+	out := hideHits(text[:open], ready, s.shown)
 	keep := max(0, open-context)
 	for _, h := range ready { // a secret is not cut in the context, or its rest would be taken for one
 		if h.from < keep && keep < h.to {
@@ -67,21 +68,22 @@ func (s *Stream) take(final bool) []byte {
 	return []byte(out)
 }
 
-// Pieces is Redact for the two ends of a text whose middle is missing: a secret that the gap cuts is hidden too.
+// Pieces is Redact for the two ends of a text whose middle is missing: a secret that the gap cuts
+// is hidden too.
 func Pieces(head, tail string) (string, string) {
-	hits, at := find(head, false)
+	hits, at := findSecrets(head, false)
 	var whole []hit
 	for _, h := range hits {
 		if h.to <= at {
 			whole = append(whole, h)
 		}
 	}
-	out := replace(head[:at], whole, 0)
+	out := hideHits(head[:at], whole, 0)
 	if at < len(head) {
 		out += Hidden
 	}
 	if f := known.now.Load(); f != nil {
-		if n := f.broken(tail); n > 0 {
+		if n := f.brokenAtStart(tail); n > 0 {
 			return out, Hidden + Redact(tail[n:])
 		}
 	}

@@ -13,6 +13,13 @@ const (
 	r40 = r32 + "Lk5jHg3f"
 	r48 = r40 + "Ds1aPo9i"
 	x32 = "0123456789abcdef0123456789abcdef"
+
+	guid   = "3f2c1b7a-9a1b-4c4d-8e8f-1234567890ab"
+	botKey = "MTIzNDU2Nzg5MDEyMzQ1Njc4.GaBcDe.AbCdEfGhIjKlMnOpQrStUvWxYz0123456789Ab"
+	marked = "⟦" + botKey + "⟧"
+	bcrypt = "$2y$05$c4WoMPo3SXsafkva.HHa6uXQZWr7oboPiC2bT/r7q1BB8I2s0BRqC"
+	head64 = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"
+	body64 = "eyJzdWIiOiIxMjM0NTY3ODkwIn0"
 )
 
 // shaped are texts with a secret in them: what stands between ⟦ and ⟧ is hidden.
@@ -41,6 +48,29 @@ var shaped = []string{
 	"Proxy-Authorization: Basic ⟦dXNlcjpwYXNzd29yZA==⟧", "x-api-key: ⟦" + r32 + "⟧", "X-Auth-Token: ⟦" + r32 + "⟧", "Cookie: sid=⟦" + r32 + "; theme=dark⟧", "Set-Cookie: sid=⟦" + r32 + "⟧; Path=/; HttpOnly", "postgres://me:⟦hunter2⟧@host/db",
 	"https://user:⟦p4ss%40word⟧@example.com/x", "redis://:⟦s3cr3tpw⟧@localhost:6379/0", "mongodb+srv://u:⟦p@ss⟧@cluster0.x.net/?w=1", "git clone https://oauth2:⟦glpat-" + r20 + "⟧@gitlab.com/x.git", "amqp://guest:⟦guest1⟧@mq:5672/",
 	"sqlserver://sa:⟦Str0ng!Pass⟧@db:1433?database=x", "Server=db;User Id=sa;Password=⟦Str0ng!Passw0rd⟧;Encrypt=no",
+	// Speech, pictures, search, models and chats of other vendors.
+	"⟦sk_" + x32 + "0123456789abcdef⟧", "xi-api-key: ⟦" + x32 + "⟧", `{"xi_api_key": "⟦` + x32 + `⟧"}`,
+	"FAL_KEY=⟦" + guid + ":" + x32 + "⟧", "Authorization: Key ⟦" + guid + ":" + x32 + "⟧",
+	"credentials: '⟦" + guid + ":" + x32 + "⟧'", "⟦" + guid + ":" + x32 + "⟧",
+	"EXA_API_KEY=⟦" + guid + "⟧", "x-api-key: ⟦" + guid + "⟧", `new Exa({apiKey: "⟦` + guid + `⟧"})`,
+	"⟦BSA" + r24 + "wXyZ⟧", "X-Subscription-Token: ⟦BSA" + r24 + "w5Y⟧",
+	"ZHIPUAI_API_KEY=⟦" + x32 + "." + r16 + "⟧", "client = ZhipuAI('⟦" + x32 + "." + r16 + "⟧')",
+	"⟦" + x32 + "." + r16 + "⟧", "the key is ⟦" + x32 + "." + r16 + "⟧.",
+	"https://oapi.dingtalk.com/robot/send?access_token=⟦" + x32 + x32 + "⟧", "⟦SEC" + x32 + x32 + "⟧",
+	"DINGTALK_CLIENT_SECRET=⟦" + r40 + r24 + "⟧", `"appSecret": "⟦` + r40 + r24 + `⟧"`,
+	marked, "Authorization: Bot " + marked, "client.run('" + marked + "')", "DISCORD_TOKEN=" + marked,
+	"⟦mfa." + r40 + r40 + "abcd⟧",
+	// Tokens in other forms.
+	"⟦" + head64 + "." + body64 + "⟧", "⟦" + head64 + "." + body64 + ".⟧", "⟦" + head64 + "==." + body64 + "=.c2ln⟧",
+	"⟦" + head64 + "=." + body64 + "==." + r40 + "=⟧ end", "jwt:⟦" + head64 + ".." + r16 + "." + r40 + "." + r20 + "⟧",
+	"⟦" + head64 + "." + r40 + "." + r16 + "." + r40 + "." + r20 + "⟧", "see ⟦" + head64 + "." + body64 + "⟧, it",
+	// Files of logins.
+	"machine example.com login me password ⟦hunter2⟧", "machine example.com\n  login me\n  password ⟦hunter2⟧\n",
+	"machine api.x.io password ⟦c0rr3ct⟧ login me",
+	"default login anonymous password ⟦me@example⟧", "machine h account a login l password ⟦s$cret⟧ macdef init",
+	"me:⟦$apr1$Zf0kAfRq$0rL5pbZ0kZ3yKJ7oGZ4zM/⟧", "me:⟦" + bcrypt + "⟧", "me:⟦{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=⟧",
+	"me:⟦{SSHA}uv2zkQ0pXr0mX1v9w3E2Yc7l1a9kZ3Jx⟧", "root:⟦$1$abcdefgh$0rL5pbZ0kZ3yKJ7oGZ4zM/⟧:19000",
+	"⟦$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ$RdescudvJCsgt3ub+b4dWRWJTmaaJObG⟧",
 	// Names and values.
 	"OPENAI_API_KEY=⟦abcdefgh12⟧", `{"api_key": "⟦abcdefgh12⟧", "a": 1}`, "password: ⟦Tr0ub4dor&3⟧", `password = "⟦correcthorse⟧"`, "PASSWORD=⟦correcthorse⟧", "DB_PASSWORD='⟦hunter22⟧'", "export GITHUB_TOKEN=⟦0a1b2c3d4e5f6a7b8c9d⟧",
 	"client_secret=⟦" + r32 + "⟧&grant_type=x", `"client_secret":"⟦` + r32 + `⟧"`, `{\"password\":\"⟦s3cr3tpw⟧\"}`, "--password ⟦s3cr3tpw⟧ -v", "--token=⟦" + r32 + "⟧", "access_token=⟦" + r32 + "⟧", "refresh_token: ⟦" + r32 + "⟧", "secret_key_base: ⟦" + x32 + x32 + "⟧",
@@ -68,12 +98,24 @@ var plain = []string{
 	"SG. something", "EAAA", "key-value-store", "key-12", "SKIPPED", "SK001", "v1.0-beta", "npm_config_registry", "npm_lifecycle_event=test", "r8_", "fw_version=1", "secret_manager_secret_version", "glc_", "ATBB", "rnd_seed_value_for_tests", "primary_key=12345678a", "foreign_key: user_id_12345", "cache_key=abc123def456", "public_key=abc123def4567890",
 	"sort --key=2", "key: value1234", "keyboard: us1234567", "monkey=banana1234", "Cookie: enabled", "cookies: 3", "cookie consent banner = yes", "document.cookie = name", "12:34:56", "12345678:AB", "10:AAEh", "$6$", "cost is $6$ or $5$", "cat /etc/passwd", "passwd: all authentication tokens updated", "/usr/share/secrets/readme",
 	"--token-file /run/x1234567", "secrets: 12345678 found", "credential.helper=store", "git config credential.helper cache", "http.cookiefile", "author=12345678", "tokenizer=gpt2-medium-1234", "tokenized: abc12345", "password-store", "[hidden secret]", "token=[hidden secret]", "Bearer [hidden secret]",
+	"sk_buff", "sk_test", "sk_alloc_security_context", "sk_" + x32[:12], "task_sk_0123456789", "FAL_KEY", "FAL_KEY=$FAL_KEY",
+	"fal.ai/models", guid, guid + ": ready", guid + ":8080", guid + ":" + guid, "BSA", "BSAM_" + r16, "BSATree",
+	"a" + x32 + "." + r16, x32 + ".txt", x32 + ".min.js", "main." + x32 + ".chunk.js", x32 + ".module.css.map.gz",
+	x32 + "." + x32, x32 + ". A sentence follows", "sha1." + x32, "SEC 4.2", "SECTION", "SEC" + x32, "SECONDS=" + x32[:10],
+	"access_token=$TOKEN", "dingtalk.com/robot/send", "MTA.mailer.example", "Module.Import.AbstractFactoryBeanConfigurationLoader",
+	"NodeList.length.toString", "MaterialApp.of", "mfa.enabled", "mfa.required.for.all.administrators", "M.abcdef.short",
+	head64, head64 + ".", head64 + ".txt", head64 + ".json.gz", "eyJ.eyJ.eyJ", "heyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0",
+	"machine learning", "machine x login y", "the machine that login password reset", "machine room password protected",
+	"virtual machine login page password field", "login name password", "default login shell", "machine: arm64 login: yes",
+	"machine example.com login me password $PASSWORD", "machine h login l password <password>", "machinery password hunter2",
+	"$apr1$", "$2y$ is bcrypt", "replace('$1$2')", "$1$", "${1}$2", "s/x/$1$2$3/", "{SHA}", "{SHA} is a scheme", "{SSHA}", "$argon2id$",
+	"$1$foo.bar.baz.append(something)", "echo $2a$b", "the cost is $1$ or so",
 	"rgba(12,34,56)", "0xdeadbeefdeadbeefdeadbeef", strings.Repeat("A", 400), strings.Repeat("abc123", 60), "资料: 没有秘密", "color: #aabbcc; token-color: #ddeeff",
 }
 
 func TestShapes(t *testing.T) {
-	if n := len(shaped) + len(plain); n < 150 {
-		t.Fatalf("%d samples, want 150", n)
+	if n := len(shaped) + len(plain); n < 370 {
+		t.Fatalf("%d samples, want 370", n)
 	}
 	for _, marked := range shaped {
 		text := strings.NewReplacer("⟦", "", "⟧", "").Replace(marked)

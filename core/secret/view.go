@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// view is a text without what nobody sees: escape sequences, and control and zero-width characters inside of words. Colours in the middle
-// of a key must not hide it from us.
+// view is a text without what nobody sees: escape sequences, and control and zero-width characters
+// inside of words. Colours in the middle of a key must not hide it from us.
 type view struct {
 	src  string
 	text string
@@ -33,7 +33,7 @@ func newView(src string, joined bool) *view {
 	for i := 0; i < len(src); {
 		n := next.lineEnd(i) - i
 		if dirty {
-			n = visible(src[i:i+n], joined)
+			n = visibleLength(src[i:i+n], joined)
 		}
 		if n > 0 {
 			v.cuts = append(v.cuts, cut{b.Len(), i})
@@ -41,7 +41,7 @@ func newView(src string, joined bool) *view {
 			i += n
 		}
 		for i < len(src) {
-			skip := invisible(src[i:], joined)
+			skip := invisibleLength(src[i:], joined)
 			if skip == 0 {
 				break
 			}
@@ -75,21 +75,21 @@ func (n *next) lineEnd(from int) int {
 	return n.at
 }
 
-// visible returns how many bytes at the start of s are shown.
-func visible(s string, joined bool) int {
+// visibleLength returns how many bytes at the start of s are shown.
+func visibleLength(s string, joined bool) int {
 	for i := range len(s) {
-		if c := s[i]; (c < ' ' || c >= 0xe2 || c == 0x7f) && invisible(s[i:], joined) > 0 {
+		if c := s[i]; (c < ' ' || c >= 0xe2 || c == 0x7f) && invisibleLength(s[i:], joined) > 0 {
 			return i
 		}
 	}
 	return len(s)
 }
 
-// invisible returns how many bytes at the start of s are not shown; 0 when they are.
-func invisible(s string, joined bool) int {
+// invisibleLength returns how many bytes at the start of s are not shown; 0 when they are.
+func invisibleLength(s string, joined bool) int {
 	switch c := s[0]; {
 	case c == 0x1b:
-		return escape(s)
+		return escapeLength(s)
 	case c == '\n' || c == '\r':
 		if joined {
 			return 1
@@ -107,8 +107,8 @@ func invisible(s string, joined bool) int {
 	return 0
 }
 
-// escape is the length of the escape sequence at the start of s.
-func escape(s string) int {
+// escapeLength is the length of the escape sequence at the start of s.
+func escapeLength(s string) int {
 	if len(s) < 2 {
 		return 1
 	}
@@ -130,8 +130,8 @@ func escape(s string) int {
 	return 2
 }
 
-// raw returns where byte "at" of the view is in the source.
-func (v *view) raw(at int) int {
+// sourceOffset returns where byte "at" of the view is in the source.
+func (v *view) sourceOffset(at int) int {
 	if v.cuts == nil {
 		if v.text == "" {
 			return min(at, len(v.src))
@@ -145,27 +145,27 @@ func (v *view) raw(at int) int {
 	return v.cuts[i].raw + at - v.cuts[i].at
 }
 
-// hits translates ranges of the view to ranges of the source.
-func (v *view) hits(found []hit) []hit {
+// sourceHits translates ranges of the view to ranges of the source.
+func (v *view) sourceHits(found []hit) []hit {
 	if v.cuts == nil {
 		return found
 	}
 	for i, h := range found {
-		from, to := v.raw(h.from), v.raw(h.to-1)+1
-		found[i] = hit{from: from, to: to, keep: sequences(v.src[from:to])}
+		from, to := v.sourceOffset(h.from), v.sourceOffset(h.to-1)+1
+		found[i] = hit{from: from, to: to, keep: escapeSequences(v.src[from:to])}
 	}
 	return found
 }
 
-// sequences are the colours and movements in s.
-func sequences(s string) string {
+// escapeSequences are the colours and movements in s.
+func escapeSequences(s string) string {
 	if strings.IndexByte(s, 0x1b) < 0 {
 		return ""
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] == 0x1b && i+1 < len(s) && s[i+1] == '[' {
-			n := escape(s[i:])
+			n := escapeLength(s[i:])
 			b.WriteString(s[i : i+n])
 			i += n - 1
 		}

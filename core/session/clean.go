@@ -19,7 +19,7 @@ func cleanMessage(m *chat.Message) {
 		return
 	}
 	m.Text, m.Reasoning = secret.Text(m.Text), secret.Clean(m.Reasoning)
-	m.Attachments = cleanAttachments(m.Attachments)
+	m.Parts = cleanParts(m.Parts)
 	m.Calls = slices.Clone(m.Calls)
 	for i := range m.Calls {
 		m.Calls[i] = cleanCall(m.Calls[i])
@@ -42,16 +42,16 @@ func cleanCall(c chat.ToolCall) chat.ToolCall {
 	return c
 }
 
-func cleanAttachments(in []chat.Attachment) []chat.Attachment {
+func cleanParts(in []chat.Part) []chat.Part {
 	out := slices.Clone(in)
 	for i := range out {
-		out[i].Text = secret.Clean(out[i].Text)
+		out[i].Text, out[i].URI = secret.Clean(out[i].Text), secret.Clean(out[i].URI)
 	}
 	return out
 }
 
 func cleanResult(r chat.ToolResult) chat.ToolResult {
-	r.Text = secret.Text(r.Text)
+	r.Text, r.Parts = secret.Text(r.Text), cleanParts(r.Parts)
 	r.Warnings = slices.Clone(r.Warnings)
 	for i := range r.Warnings {
 		r.Warnings[i] = secret.Clean(r.Warnings[i])
@@ -67,9 +67,25 @@ func cleanResult(r chat.ToolResult) chat.ToolResult {
 func cleanQueue(q []event.QueuedInput) []event.QueuedInput {
 	out := slices.Clone(q)
 	for i := range out {
-		out[i].Text, out[i].Attachments = secret.Clean(out[i].Text), cleanAttachments(out[i].Attachments)
+		out[i].Text, out[i].Parts = secret.Clean(out[i].Text), cleanParts(out[i].Parts)
 	}
 	return out
+}
+
+// unsigned is a stored queue of which nothing counts as said by the person; "" when it is none.
+func unsigned(queue string) string {
+	var items []map[string]json.RawMessage
+	if json.Unmarshal([]byte(queue), &items) != nil {
+		return ""
+	}
+	for _, item := range items {
+		delete(item, "from")
+	}
+	out, err := json.Marshal(items)
+	if err != nil {
+		return ""
+	}
+	return string(out)
 }
 
 func cleanImport(in *store.Import) {
@@ -77,7 +93,13 @@ func cleanImport(in *store.Import) {
 	for k, v := range in.Meta {
 		in.Meta[k] = secret.Text(v)
 	}
+	if queue, ok := in.Meta[queueKey]; ok {
+		in.Meta[queueKey] = unsigned(queue)
+	}
 	for i := range in.Messages {
+		if in.Messages[i].From.IsPerson() { // a file cannot speak for the person who reads it
+			in.Messages[i].From = chat.Author{}
+		}
 		cleanMessage(&in.Messages[i].Message)
 	}
 }

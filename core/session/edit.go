@@ -114,6 +114,13 @@ func (s *Service) Fork(ctx context.Context, uid string, atMessage int64) (event.
 	if err := s.closeDangling(ctx, x.UID); err != nil {
 		return event.SessionInfo{}, err
 	}
+	config, err := s.ConfigOf(ctx, uid)
+	if err == nil {
+		err = s.SetConfig(ctx, x.UID, config)
+	}
+	if err != nil {
+		return event.SessionInfo{}, err
+	}
 	return s.opened(ctx, x.UID, "fork")
 }
 
@@ -149,45 +156,78 @@ func splitNumber(title string) (base string, n int) {
 	return m[1], n
 }
 
-// Undo takes back the last exchanges (each a user message and all that followed it) and returns the text of the oldest
-// prompt taken back, for the composer. A summary is no prompt: it goes back as far as that. It publishes HistoryChanged. Files that
-// tools changed stay as they are.
-func (s *Service) Undo(ctx context.Context, uid string, exchanges int) (prompt string, err error) {
+// Undo takes back the last exchanges (each a user message and all that followed it) and returns the oldest prompt taken
+// back, for the composer. A compression is no exchange. When it is the newest in the session it is taken back as one;
+// else what it stands for comes back as soon as an exchange in it is asked for. Undo publishes HistoryChanged. Files
+// that tools changed stay as they are.
+func (s *Service) Undo(ctx context.Context, uid string, exchanges int) (prompt chat.Message, err error) {
 	history, err := s.History(ctx, uid)
 	if err != nil {
-		return "", err
+		return prompt, err
 	}
-	begin, err := s.afterSummary(ctx, uid, history)
-	if err != nil {
-		return "", err
-	}
-	from := -1
-	for i := len(history) - 1; i >= begin && exchanges > 0; i-- {
-		if history[i].Role == chat.RoleUser {
-			from = i
-			exchanges--
+	back := 0
+	for _, m := range history {
+		if m.From.IsSummary() && m.ID == newest(history) {
+			if back, err = s.st.Restore(ctx, uid, m.ID); err != nil {
+				return prompt, err
+			}
 		}
 	}
-	if from < 0 && begin > 0 {
-		return "", fmt.Errorf("session %s has nothing to take back after its last compression", uid)
+	if back > 0 && exchanges == 1 {
+		return prompt, s.undone(ctx, uid)
 	}
-	if from < 0 {
-		return "", fmt.Errorf("session %s has nothing to take back", uid)
+	if back > 0 {
+		exchanges--
 	}
-	if err := s.st.TakeBack(ctx, uid, history[from].Seq); err != nil {
-		return "", err
-	}
-	s.publish(uid, event.HistoryChanged{Why: "undo"})
-	return history[from].Text, s.changed(ctx, uid) // lists show how many messages it has
+	return s.takeBack(ctx, uid, exchanges)
 }
 
-// afterSummary returns 1 when the first active message is a summary: then what it stands for is still shown before it. Else 0.
-func (s *Service) afterSummary(ctx context.Context, uid string, history []chat.Message) (int, error) {
-	if len(history) == 0 {
-		return 0, nil
+func newest(history []chat.Message) int64 {
+	id := int64(0)
+	for _, m := range history {
+		id = max(id, m.ID)
 	}
-	before, _, err := s.st.Messages(ctx, uid, store.MessageQuery{BeforeSeq: history[0].Seq, Limit: 1})
-	return len(before), err
+	return id
+}
+
+// takeBack goes back over prompts only. A summary in the way gives place to what it stands for.
+func (s *Service) takeBack(ctx context.Context, uid string, exchanges int) (prompt chat.Message, err error) {
+	for {
+		history, err := s.History(ctx, uid)
+		if err != nil {
+			return prompt, err
+		}
+		from, summary, left := -1, int64(0), exchanges
+		for i := len(history) - 1; i >= 0 && left > 0; i-- {
+			if m := history[i]; m.Role == chat.RoleUser && m.From.IsSummary() {
+				summary = m.ID
+				break
+			} else if m.Role == chat.RoleUser {
+				from, left = i, left-1
+			}
+		}
+		if summary != 0 && left > 0 {
+			back, err := s.st.Restore(ctx, uid, summary)
+			if err != nil {
+				return prompt, err
+			}
+			if back > 0 {
+				continue
+			}
+		}
+		if from < 0 {
+			return prompt, fmt.Errorf("session %s has nothing to take back", uid)
+		}
+		if err := s.st.TakeBack(ctx, uid, history[from].Seq); err != nil {
+			return prompt, err
+		}
+		return history[from], s.undone(ctx, uid)
+	}
+}
+
+func (s *Service) undone(ctx context.Context, uid string) error {
+	s.publish(uid, event.HistoryChanged{Why: "undo"})
+	return s.changed(ctx, uid) // lists show how many messages it has
 }
 
 // Compact puts summary in the place of all active messages up to and including message through, for the model. The

@@ -24,7 +24,7 @@ const (
 
 const (
 	fileFormat  = "hermes-session"
-	fileVersion = 1
+	fileVersion = 2 // 2: contents
 )
 
 // file is the JSON form of a session.
@@ -35,6 +35,7 @@ type file struct {
 	Prompt   string            `json:"system_prompt,omitempty"`
 	Meta     map[string]string `json:"meta,omitempty"`
 	Messages []fileMessage     `json:"messages"`
+	Contents map[string][]byte `json:"contents,omitempty"` // what parts hold, by the name in their "blob", in base64
 }
 
 // fileMessage adds a message's state.
@@ -48,7 +49,8 @@ const (
 	stateUndone   = "undone"
 )
 
-// Export writes a session to w. Markdown and ShareGPT hold what is visible, JSON holds everything.
+// Export writes a session to w. Markdown and ShareGPT hold what is visible, JSON holds everything. Images are in the file: in JSON
+// with all other contents, in Markdown as references at its end, in ShareGPT as a line of text.
 func (s *Service) Export(ctx context.Context, uid string, w io.Writer, f Format) error {
 	x, err := s.load(ctx, uid)
 	if err != nil {
@@ -98,8 +100,26 @@ func (s *Service) load(ctx context.Context, uid string) (x file, err error) {
 		case !m.Active:
 			x.Messages[i].State = stateUndone
 		}
+		x.addContents(&m.Message, s.st.Content)
 	}
 	return x, nil
+}
+
+// addContents takes up what the parts of m hold. What is missing or damaged is left out: the part says what it was.
+func (x *file) addContents(m *chat.Message, read func(blob string) ([]byte, error)) {
+	m.EachPart(func(p *chat.Part) {
+		if p.Blob == "" || x.Contents[p.Blob] != nil {
+			return
+		}
+		data, err := read(p.Blob)
+		if err != nil {
+			return
+		}
+		if x.Contents == nil {
+			x.Contents = map[string][]byte{}
+		}
+		x.Contents[p.Blob] = data
+	})
 }
 
 // visible returns the messages that a person sees.
@@ -143,7 +163,7 @@ func (s *Service) Import(ctx context.Context, r io.Reader) ([]event.SessionInfo,
 }
 
 func (s *Service) importFile(ctx context.Context, x file) (info event.SessionInfo, added bool, err error) {
-	in := store.Import{Session: x.Session, Prompt: x.Prompt, Meta: x.Meta, Messages: make([]store.StoredMessage, len(x.Messages))}
+	in := store.Import{Session: x.Session, Prompt: x.Prompt, Meta: x.Meta, Contents: x.Contents, Messages: make([]store.StoredMessage, len(x.Messages))}
 	if in.Session.UID == "" {
 		in.Session.UID = newUID(s.now())
 	}

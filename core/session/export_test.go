@@ -2,8 +2,12 @@ package session
 
 import (
 	"bytes"
+	"context"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"hermes/core/chat"
+	"hermes/core/event"
 	"hermes/core/store"
+	"hermes/core/testskip"
 )
 
 // drawMessage makes a message with anything in it that can be there.
@@ -30,6 +36,7 @@ func drawMessage(t *rapid.T) chat.Message {
 		m.Result = &chat.ToolResult{
 			CallID: rapid.String().Draw(t, "id"), Name: rapid.String().Draw(t, "name"), Text: text.Draw(t, "result"), ExitCode: &code,
 			IsError: code != 0, Backend: "b", Took: time.Duration(code), Warnings: []string{"w"},
+			Parts: drawParts(t),
 			Diffs: []chat.FileDiff{{Path: "a", Op: chat.FileModified, Unified: text.Draw(t, "diff"), Added: 1}},
 		}
 	case chat.RoleAssistant:
@@ -39,9 +46,21 @@ func drawMessage(t *rapid.T) chat.Message {
 		m.Usage = chat.Usage{Input: 5, Output: 7, Cost: 9, CostKnown: true}
 		m.Finish = chat.FinishToolCalls
 	case chat.RoleUser, chat.RoleSystem:
-		m.Attachments = []chat.Attachment{{Kind: chat.AttachPaste, Name: "paste", Text: text.Draw(t, "paste")}}
+		m.From = chat.Author{Kind: chat.AuthorPeer, ID: rapid.String().Draw(t, "from")}
+		m.Parts = append(drawParts(t), chat.Part{Kind: chat.PartPaste, Name: "paste", Text: text.Draw(t, "paste")})
 	}
 	return m
+}
+
+func drawParts(t *rapid.T) []chat.Part {
+	var out []chat.Part
+	for range rapid.IntRange(0, 1).Draw(t, "parts") {
+		out = append(out, chat.Part{
+			Kind: chat.PartImage, Name: rapid.String().Draw(t, "part"), Width: 5, Height: 7, URI: "db://x",
+			Data: []byte(rapid.StringN(1, 9, -1).Draw(t, "content")),
+		})
+	}
+	return out
 }
 
 func bytesOf(s string) json.RawMessage {
@@ -53,6 +72,7 @@ func bytesOf(s string) json.RawMessage {
 
 // What goes in comes out: through the store, and through a file into another store.
 func TestExportImportLosesNothing(t *testing.T) {
+	testskip.Long(t, "random sessions, synced to disk")
 	from, _ := newService(t)
 	to, _ := newService(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -62,6 +82,10 @@ func TestExportImportLosesNothing(t *testing.T) {
 		must(t, from.CountUsage(bg, uid, chat.Usage{Input: 3, CostKnown: true}))
 		var want []chat.Message
 		for _, m := range rapid.SliceOfN(rapid.Custom(drawMessage), 1, 5).Draw(rt, "messages") {
+			m.Parts = from.KeepParts(bg, uid, m.Parts)
+			if m.Result != nil {
+				m.Result.Parts = from.KeepParts(bg, uid, m.Result.Parts)
+			}
 			must(t, from.Append(bg, uid, &m))
 			want = append(want, m)
 		}
@@ -178,6 +202,57 @@ func TestMarkdownAndShareGPT(t *testing.T) {
 	}
 }
 
+func TestExportsHoldImages(t *testing.T) {
+	s, _ := newService(t)
+	uid := create(t, s, NewSession{Title: "Pictures"}).UID
+	png := []byte("\x89PNG\r\n\x1a\n picture")
+	kept := s.KeepParts(bg, uid, []chat.Part{
+		{Kind: chat.PartImage, Name: "a [1].png", Data: png}, {Kind: chat.PartFile, Name: "b.pdf", Media: "application/pdf", Data: []byte("%PDF")},
+	})
+	m := user("look")
+	m.Parts = kept
+	add(t, s, uid, m)
+	r := result("1", "shot", "taken")
+	r.Result.Parts = kept[:1]
+	add(t, s, uid, r)
+	var md, gpt bytes.Buffer
+	must(t, s.Export(bg, uid, &md, Markdown))
+	link := "[" + kept[0].Blob[:16] + "]"
+	for want, n := range map[string]int{
+		`![image "a (1).png", 16 bytes, ` + kept[0].Handle() + "]" + link:                        2,
+		"\n" + link + ": data:image/png;base64," + base64.StdEncoding.EncodeToString(png) + "\n": 1,
+		`Attached: file "b.pdf", application/pdf, 4 bytes`:                                       1,
+	} {
+		if strings.Count(md.String(), want) != n {
+			t.Errorf("markdown has not %d times %q:\n%s", n, want, md.String())
+		}
+	}
+	must(t, s.Export(bg, uid, &gpt, ShareGPT))
+	if n := strings.Count(gpt.String(), `[image \"a [1].png\", 16 bytes, sha256:`); n != 1 { // the result's is escaped twice
+		t.Errorf("%d images in %s", n, gpt.String())
+	}
+	var file bytes.Buffer
+	must(t, s.Export(bg, uid, &file, JSON))
+	to, _ := newService(t)
+	broken := strings.Replace(file.String(), base64.StdEncoding.EncodeToString(png), base64.StdEncoding.EncodeToString([]byte("forged")), 1)
+	if _, err := to.Import(bg, strings.NewReader(broken)); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("a forged content: %v", err)
+	}
+	if _, err := to.Import(bg, &file); err != nil {
+		t.Error(err)
+	}
+	if data, err := to.Content(kept[0].Blob); err != nil || !bytes.Equal(data, png) {
+		t.Errorf("imported %q, %v", data, err)
+	}
+	if _, err := s.KeptImage(bg, uid, kept[1].Handle()); err == nil {
+		t.Error("a document is an image")
+	}
+	must(t, to.Delete(bg, uid))
+	if _, err := to.Content(kept[0].Blob); err == nil {
+		t.Error("the content outlives its session")
+	}
+}
+
 func TestImportOfNonsense(t *testing.T) {
 	s, _ := newService(t)
 	for _, in := range []string{"{", `{"format":"other"}`, `{"format":"hermes-session","version":9}`, "[]", "\x00"} {
@@ -206,4 +281,67 @@ func FuzzImport(f *testing.F) {
 			history(t, s, x.UID)
 		}
 	})
+}
+
+// Who wrote a message stays with it, is named in words, and is no claim that a file can make about its reader.
+func TestTheAuthorOfAMessage(t *testing.T) {
+	ctx := context.Background()
+	svc, _ := newService(t)
+	info := create(t, svc, NewSession{Cwd: "/proj", Source: "test"})
+	process := chat.Author{Kind: chat.AuthorProcess, ID: "p1 `#x"}
+	for _, m := range []chat.Message{
+		{Role: chat.RoleUser, From: chat.Person(), Text: "$ ls"}, {Role: chat.RoleUser, From: process, Text: "it ended"}, {Role: chat.RoleUser, Text: "old"},
+	} {
+		if err := svc.Append(ctx, info.UID, &m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := svc.SaveQueue(ctx, info.UID, []event.QueuedInput{{ID: "q", From: chat.Person(), Text: "$ make"}}); err != nil {
+		t.Fatal(err)
+	}
+	authors := func(s *Service) (out []chat.Author) {
+		h, err := s.History(ctx, info.UID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range h {
+			out = append(out, m.From)
+		}
+		return out
+	}
+	if got := authors(svc); !slices.Equal(got, []chat.Author{chat.Person(), process, {}}) {
+		t.Errorf("stored %+v", got)
+	}
+	var md, js bytes.Buffer
+	if err := errors.Join(svc.Export(ctx, info.UID, &md, Markdown), svc.Export(ctx, info.UID, &js, JSON)); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(md.String(), "## You\n"); n != 2 || !strings.Contains(md.String(), "## Background process p1 x\n") {
+		t.Errorf("%s", md.String())
+	}
+	other, _ := newService(t)
+	if _, err := other.Import(ctx, &js); err != nil {
+		t.Fatal(err)
+	}
+	if got := authors(other); !slices.Equal(got, []chat.Author{{}, process, {}}) {
+		t.Errorf("imported %+v", got)
+	}
+	if q, err := other.LoadQueue(ctx, info.UID); err != nil || len(q) != 1 || q[0].Text != "$ make" || q[0].From != (chat.Author{}) {
+		t.Errorf("imported queue %+v, %v", q, err)
+	}
+}
+
+// What an export of version 1 holds is found by search as it was where it came from: words, names of tools, arguments of calls.
+func TestImportOfVersion1IsFound(t *testing.T) {
+	s, _ := newService(t)
+	_, err := s.Import(bg, strings.NewReader(`{"format":"hermes-session","version":1,"session":{"uid":"old"},"messages":[
+ {"role":"user","status":"final","text":"what is in the harbour log"},
+ {"role":"assistant","status":"final","calls":[{"id":"c1","name":"terminal","args":{"command":"grep anchor log"}}]},
+ {"role":"tool","status":"final","result":{"call_id":"c1","name":"terminal","text":"rusty chain"}}]}`))
+	must(t, err)
+	for q, want := range map[string]int{"harbour": 1, "terminal": 2, "grep anchor": 1, "tool:terminal rusty": 1, "nowhere": 0} {
+		if r, _ := found(t, s, Query{Text: q}); len(r.Hits) != want {
+			t.Errorf("%s: %d hits, want %d", q, len(r.Hits), want)
+		}
+	}
 }

@@ -1,10 +1,15 @@
 package session
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"net/http"
+	"slices"
 	"strings"
+	"unicode"
 
 	"hermes/core/chat"
 )
@@ -23,8 +28,17 @@ func writeMarkdown(w io.Writer, x file) error {
 	if x.Session.Cwd != "" {
 		fmt.Fprintf(&b, "- folder: `%s`\n", x.Session.Cwd)
 	}
+	shown := map[string]bool{}
 	for _, m := range x.visible() {
 		markdownMessage(&b, &m)
+		m.EachPart(func(p *chat.Part) { markdownPart(&b, p, x.Contents[p.Blob]) })
+		m.EachPart(func(p *chat.Part) { shown[p.Blob] = p.Kind == chat.PartImage && x.Contents[p.Blob] != nil })
+	}
+	for _, blob := range slices.Sorted(maps.Keys(shown)) {
+		if shown[blob] {
+			fmt.Fprintf(&b, "\n[%s]: data:%s;base64,%s\n", blob[:linkDigits], http.DetectContentType(x.Contents[blob]),
+				base64.StdEncoding.EncodeToString(x.Contents[blob]))
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -33,7 +47,7 @@ func writeMarkdown(w io.Writer, x file) error {
 func markdownMessage(b *strings.Builder, m *chat.Message) {
 	switch m.Role {
 	case chat.RoleUser:
-		b.WriteString("\n## You\n\n")
+		b.WriteString("\n## " + heading(m.From.Words()) + "\n\n")
 	case chat.RoleAssistant:
 		b.WriteString("\n## Assistant\n\n")
 	case chat.RoleSystem:
@@ -46,12 +60,6 @@ func markdownMessage(b *strings.Builder, m *chat.Message) {
 	if text := strings.TrimSpace(m.Text); text != "" {
 		b.WriteString(text + "\n")
 	}
-	for _, a := range m.Attachments {
-		fmt.Fprintf(b, "\nAttached: %s\n", a.Name)
-		if a.Text != "" {
-			b.WriteString("\n" + fenced(a.Text, ""))
-		}
-	}
 	for _, c := range m.Calls {
 		fmt.Fprintf(b, "\n**%s**\n\n%s", c.Name, fenced(string(c.Args)+c.Invalid, "json"))
 	}
@@ -60,6 +68,34 @@ func markdownMessage(b *strings.Builder, m *chat.Message) {
 	}
 	if m.Status == chat.StatusCancelled || m.Status == chat.StatusError {
 		fmt.Fprintf(b, "\n*(%s)*\n", m.Status)
+	}
+}
+
+// heading is a name that somebody else chose, as one line without marks.
+func heading(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || strings.ContainsRune("`*_#[]<>|\\", r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// linkDigits of a content's name are enough for a link within a file.
+const linkDigits = 16
+
+// markdownPart writes what a message carries: an image as a link to the end of the file, a text in full.
+func markdownPart(b *strings.Builder, p *chat.Part, content []byte) {
+	switch words := strings.NewReplacer("[", "(", "]", ")").Replace(p.Describe()); {
+	case p.Kind == chat.PartImage && content != nil:
+		fmt.Fprintf(b, "\n![%s][%s]\n", words, p.Blob[:linkDigits])
+	case p.Binary():
+		fmt.Fprintf(b, "\nAttached: %s\n", words)
+	default:
+		fmt.Fprintf(b, "\nAttached: %s\n", p.Name)
+	}
+	if p.Text != "" {
+		b.WriteString("\n" + fenced(p.Text, ""))
 	}
 }
 
@@ -118,6 +154,7 @@ func writeShareGPT(w io.Writer, x file) error {
 		add("system", x.Prompt)
 	}
 	for _, m := range x.visible() {
+		m = describeParts(m)
 		if err := addTurn(add, &m); err != nil {
 			return err
 		}
@@ -132,7 +169,10 @@ func addTurn(add func(from, value string), m *chat.Message) error {
 	case chat.RoleSystem:
 		add("system", m.Text)
 	case chat.RoleUser:
-		add("human", withAttachments(m))
+		if m.From.Other() {
+			m.Text = "[" + m.From.Words() + "]\n" + m.Text
+		}
+		add("human", m.Text)
 	case chat.RoleAssistant:
 		value := "<think>\n" + strings.TrimSpace(m.Reasoning) + "\n</think>\n" + m.Text
 		for _, c := range m.Calls {
@@ -171,12 +211,12 @@ func tagged(tag string, v any) (string, error) {
 	return b.String() + "</" + tag + ">", nil
 }
 
-func withAttachments(m *chat.Message) string {
-	text := m.Text
-	for _, a := range m.Attachments {
-		if a.Text != "" {
-			text += "\n\n" + a.Name + ":\n" + a.Text
+// describeParts returns m with its parts as text.
+func describeParts(m chat.Message) chat.Message {
+	return m.Reduce(func(p *chat.Part) string {
+		if p.Text != "" {
+			return "\n" + p.Name + ":\n" + p.Text
 		}
-	}
-	return text
+		return "[" + p.Describe() + "]"
+	})
 }

@@ -158,14 +158,14 @@ func hermesMessage(rows *sql.Rows, names map[string]string) (store.StoredMessage
 	if tokens.Valid && m.Role == chat.RoleAssistant {
 		m.Usage.Output = int(tokens.Int64)
 	}
-	text, attachments := hermesContent(content.String)
+	text, parts := hermesContent(content.String)
 	if m.Role == chat.RoleTool {
 		if tool.String == "" {
 			tool.String = names[callID.String]
 		}
 		m.Result = &chat.ToolResult{CallID: callID.String, Name: tool.String, Text: text}
 	} else {
-		m.Text, m.Attachments = text, attachments
+		m.Text, m.Parts = text, parts
 		m.Calls = hermesCalls(calls.String)
 		for _, c := range m.Calls {
 			names[c.ID] = c.Name
@@ -188,8 +188,8 @@ func hermesFinish(reason string) chat.Finish {
 	}
 }
 
-// hermesContent reads plain text, or a marked JSON list of parts. A part that is no text becomes an attachment.
-func hermesContent(content string) (text string, attached []chat.Attachment) {
+// hermesContent reads plain text, or a marked JSON list of parts. Pictures and files are named only.
+func hermesContent(content string) (text string, attached []chat.Part) {
 	data, ok := strings.CutPrefix(content, "\x00json:")
 	if !ok {
 		return content, nil
@@ -213,9 +213,9 @@ func hermesContent(content string) (text string, attached []chat.Attachment) {
 		case p.Text != "":
 			texts = append(texts, p.Text)
 		case strings.Contains(p.Type, "image"):
-			attached = append(attached, chat.Attachment{Kind: chat.AttachImage, Name: fmt.Sprintf("image %d (not imported)", i+1)})
+			attached = append(attached, chat.Part{Kind: chat.PartImage, Name: fmt.Sprintf("image %d (not imported)", i+1)})
 		default:
-			attached = append(attached, chat.Attachment{Kind: chat.AttachFile, Name: fmt.Sprintf("%s %d (not imported)", p.Type, i+1)})
+			attached = append(attached, chat.Part{Kind: chat.PartFile, Name: fmt.Sprintf("%s %d (not imported)", p.Type, i+1)})
 		}
 	}
 	return strings.Join(texts, "\n"), attached

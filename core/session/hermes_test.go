@@ -136,10 +136,13 @@ func imported(t *testing.T, s *Service, version int) {
 		t.Errorf("listed %v", uids)
 	}
 	b := history(t, s, "20250101_110000_bbbbbb")
-	if b[0].Text != "what is on it" || len(b[0].Attachments) != 1 || b[0].Attachments[0].Kind != chat.AttachImage {
+	if b[0].Text != "what is on it" || len(b[0].Parts) != 1 || b[0].Parts[0].Kind != chat.PartImage {
 		t.Errorf("parts %+v", b[0])
 	}
-	for q, want := range map[string]int{"lighthouse": 1, "数据": 1, "灯塔": 0} {
+	for q, want := range map[string]int{
+		"lighthouse": 1, "数据": 1, "灯塔": 0,
+		"terminal": 2, "patch": 2, "ls": 1, "broken": 1, "tool:terminal list": 1, // a call and its answer
+	} {
 		if r, _ := found(t, s, Query{Text: q}); len(r.Hits) != want {
 			t.Errorf("%s: %d hits, want %d", q, len(r.Hits), want)
 		}

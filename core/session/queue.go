@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"hermes/core/chat"
 	"hermes/core/event"
 )
 
@@ -28,9 +29,17 @@ func (s *Service) LoadQueue(ctx context.Context, uid string) ([]event.QueuedInpu
 	if err != nil || text == "" {
 		return nil, err
 	}
-	var q []event.QueuedInput
-	if err := json.Unmarshal([]byte(text), &q); err != nil {
+	var stored []struct {
+		event.QueuedInput
+		Old []chat.Part `json:"attachments"` // Parts, in queues of the first versions
+	}
+	if err := json.Unmarshal([]byte(text), &stored); err != nil {
 		return nil, fmt.Errorf("load the queue of session %s: %w", uid, err)
+	}
+	q := make([]event.QueuedInput, len(stored))
+	for i, x := range stored {
+		q[i] = x.QueuedInput
+		q[i].Parts = append(q[i].Parts, x.Old...)
 	}
 	return q, nil
 }

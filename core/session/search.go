@@ -13,7 +13,7 @@ import (
 
 // Query is a search over all past messages.
 //
-// Text holds words, "quoted phrases", beginnings* and filter words:
+// Text holds words, "quoted phrases", beginnings*, OR between two of those groups, and filter words:
 // tool:terminal backend:analytics since:2w until:2026-01-01 in:project source:run role:user.
 // A filter word that makes no sense is looked for as text.
 type Query struct {

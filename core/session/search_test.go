@@ -53,10 +53,15 @@ func TestSearch(t *testing.T) {
 		"lighthouse in:beta": 1, "lighthouse source:tui": 2, "role:user lighthouse": 2, "lighthouse since:1d": 3, "lighthouse until:2020-01-01": 0,
 		"tool:terminal needle": 1, "backend:analytics needle": 1, "backend:@other needle": 0, "needle": 1, "keeper tool:terminal": 1,
 		"数据": 1, "引": 1, "据索": 0, "Harbour": 1, "nothing:special": 0, "light*": 4, "": 0, "since:2w": 0, "since:nonsense": 0,
+		"cliff OR 数据": 2, "cliff OR nowhere": 1, "OR cliff OR": 1, "OR": 0, "keeper cliff OR beta 数据": 1, "cliff or 数据": 0,
+		`"OR" cliff`: 0, "cliff OR needle tool:terminal": 1, "grep": 1, "terminal": 2, "grep OR needle": 2,
 	} {
 		if r, _ := found(t, s, Query{Text: text}); len(r.Hits) != want {
 			t.Errorf("%q: %d hits, want %d: %+v", text, len(r.Hits), want, r.Hits)
 		}
+	}
+	if r, _ = found(t, s, Query{Text: "cliff OR nowhere"}); !strings.Contains(r.Hits[0].Snippet, "cliff") || len(r.Hits[0].Marks) != 1 {
+		t.Errorf("either of two: %+v", r.Hits)
 	}
 	if r, _ = found(t, s, Query{Text: "lightho", Typing: true}); len(r.Hits) != 3 {
 		t.Errorf("while typing: %d hits", len(r.Hits))
@@ -205,7 +210,7 @@ func TestSnippetOfACallIsWords(t *testing.T) {
 		}
 	}
 	m := user("look at this")
-	m.Attachments = []chat.Attachment{{Name: "notes.txt", Text: "about the quagga"}}
+	m.Parts = []chat.Part{{Name: "notes.txt", Text: "about the quagga"}}
 	add(t, s, uid, m)
 	if r, _ := found(t, s, Query{Text: "quagga"}); len(r.Hits) != 1 || r.Hits[0].Snippet != "look at this notes.txt about the quagga" {
 		t.Errorf("attachment: %+v", r.Hits)

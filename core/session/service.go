@@ -152,7 +152,7 @@ func (s *Service) info(x store.Session) event.SessionInfo {
 		last = now
 	}
 	return event.SessionInfo{
-		UID: x.UID, Title: x.Title, Source: x.Source, Parent: x.Parent, Model: x.Model, Cwd: x.Cwd, Project: x.Project,
+		UID: x.UID, Title: x.Title, Source: x.Source, Parent: x.Parent, Provider: x.Provider, Model: x.Model, Cwd: x.Cwd, Project: x.Project,
 		Preview: x.Preview, Started: x.Started, Last: last, Messages: x.Messages, Usage: x.Usage,
 		Archived: x.Archived, Pinned: x.Pinned,
 	}

@@ -124,9 +124,9 @@ func TestAppendGivesTitlePreviewAndCounters(t *testing.T) {
 func TestAPromptThatIsNothingButAPasteHasItsTitle(t *testing.T) {
 	s, _ := newService(t)
 	uid := create(t, s, NewSession{}).UID
-	add(t, s, uid, chat.Message{Role: chat.RoleUser, Attachments: []chat.Attachment{
-		{Kind: chat.AttachFile, Name: "picture.png", Path: "picture.png"},
-		{Kind: chat.AttachPaste, Name: "paste 1", Text: "\n\x1b[31mpanic: runtime error\n" + strings.Repeat("容", 5000)},
+	add(t, s, uid, chat.Message{Role: chat.RoleUser, Parts: []chat.Part{
+		{Kind: chat.PartFile, Name: "picture.png", Path: "picture.png"},
+		{Kind: chat.PartPaste, Name: "paste 1", Text: "\n\x1b[31mpanic: runtime error\n" + strings.Repeat("容", 5000)},
 	}})
 	info, err := s.Get(bg, uid)
 	must(t, err)
@@ -231,8 +231,8 @@ func TestUndoForkCompact(t *testing.T) {
 	must(t, err)
 	h, err := s.History(bg, uid)
 	must(t, err)
-	if prompt != "question 3" || len(h) != 4 {
-		t.Errorf("undo gave %q and left %v", prompt, texts(h))
+	if prompt.Text != "question 3" || len(h) != 4 {
+		t.Errorf("undo gave %q and left %v", prompt.Text, texts(h))
 	}
 	if r, _ := s.Search(bg, Query{Text: `"question 3"`}); len(r.Hits) != 0 {
 		t.Error("what was taken back is found")
@@ -364,23 +364,54 @@ func TestOpenAfterALongTurn(t *testing.T) {
 	}
 }
 
-// Undo stops at a summary: to take that back would leave the model with nothing, and its text is no prompt.
-func TestUndoStopsAtASummary(t *testing.T) {
+// Undo goes back through compressions: one that is the newest is taken back itself, of an older one comes back what it
+// stands for when an exchange of it is asked for. A fork has only the summary.
+func TestUndoRestoresWhatWasCompressed(t *testing.T) {
 	s, _ := newService(t)
 	uid := create(t, s, NewSession{}).UID
-	talk(t, s, uid, 3)
-	h := history(t, s, uid)
-	must(t, s.Compact(bg, uid, h[3].ID, &chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: "summary"}))
-	prompt, err := s.Undo(bg, uid, 5)
-	if err != nil || prompt != "question 3" {
-		t.Errorf("took back to %q: %v", prompt, err)
+	talk(t, s, uid, 4)
+	before := texts(history(t, s, uid))
+	compact := func(through int) {
+		t.Helper()
+		m := chat.Message{Role: chat.RoleUser, From: chat.Summary(), Status: chat.StatusFinal, Text: "summary"}
+		must(t, s.Compact(bg, uid, history(t, s, uid)[through].ID, &m))
 	}
-	if _, err := s.Undo(bg, uid, 1); err == nil || !strings.Contains(err.Error(), "compression") {
-		t.Errorf("undo of a summary: %v", err)
+	compact(3)
+	fork, err := s.Fork(bg, uid, 0)
+	must(t, err)
+	compact(2)
+	if got := texts(history(t, s, uid)); !slices.Equal(got, []string{"summary", "question 4", "answer 4"}) {
+		t.Fatalf("compressed to %q", got)
 	}
-	if got := texts(history(t, s, uid)); !slices.Equal(got, []string{"summary"}) {
-		t.Errorf("left: %q", got)
+	for range 2 {
+		if prompt, err := s.Undo(bg, uid, 1); err != nil || prompt.ID != 0 {
+			t.Fatalf("undo of a compression: %+v, %v", prompt, err)
+		}
 	}
+	if got := texts(history(t, s, uid)); !slices.Equal(got, before) {
+		t.Fatalf("restored to %q", got)
+	}
+	shown, _, err := s.Messages(bg, uid, Page{})
+	must(t, err)
+	if got := texts(shown); !slices.Equal(got, before) {
+		t.Fatalf("shown %q", got)
+	}
+	compact(3)
+	say := chat.Message{Role: chat.RoleUser, Text: "question 5"}
+	must(t, s.Append(bg, uid, &say))
+	if prompt, err := s.Undo(bg, uid, 4); err != nil || prompt.Text != "question 2" {
+		t.Fatalf("four exchanges back: %q, %v", prompt.Text, err)
+	}
+	if got := texts(history(t, s, uid)); !slices.Equal(got, before[:2]) {
+		t.Fatalf("left %q", got)
+	}
+	if prompt, err := s.Undo(bg, fork.UID, 9); err != nil || prompt.Text != "question 3" {
+		t.Fatalf("a fork went back to %q, %v", prompt.Text, err)
+	}
+	if _, err := s.Undo(bg, fork.UID, 1); err == nil {
+		t.Fatal("a fork took its summary back")
+	}
+	check(t, s)
 }
 
 func TestForkOfAnEndedSessionIsOpen(t *testing.T) {

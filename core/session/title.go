@@ -41,7 +41,7 @@ func promptTitle(m *chat.Message) string {
 	if title := deriveTitle(m.Text); title != "" {
 		return title
 	}
-	for _, a := range m.Attachments {
+	for _, a := range m.Parts {
 		if title := deriveTitle(head(a)); title != "" {
 			return title
 		}
@@ -52,7 +52,7 @@ func promptTitle(m *chat.Message) string {
 // promptPreview is the beginning of a prompt; where it is nothing but a paste, of the paste.
 func promptPreview(m *chat.Message) string {
 	p := preview(m.Text)
-	for _, a := range m.Attachments {
+	for _, a := range m.Parts {
 		if p == "" {
 			p = preview(head(a))
 		}
@@ -61,7 +61,7 @@ func promptPreview(m *chat.Message) string {
 }
 
 // head is the beginning of what is attached: a title is not looked for in the middle of a long paste.
-func head(a chat.Attachment) string { return a.Text[:min(len(a.Text), headBytes)] }
+func head(a chat.Part) string { return a.Text[:min(len(a.Text), headBytes)] }
 
 // printable removes escape sequences and control characters other than line ends and tabs.
 func printable(text string) string {

@@ -39,7 +39,8 @@ func (l *Library) Plan(ctx context.Context, r skills.Request) (*skills.Change, e
 	return c, nil
 }
 
-// Apply carries out a change; by is "agent" or "user". That it could not be counted is no error: see Usage.Problem.
+// Apply carries out a change; by is "agent" or "user". That it could not be counted is no error:
+// see Usage.Problem.
 func (l *Library) Apply(c *skills.Change, by string) error {
 	if err := l.Edits.Apply(c); err != nil {
 		return err

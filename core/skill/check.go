@@ -45,8 +45,8 @@ type scanned struct {
 // maxScans bounds how many files a Library remembers.
 const maxScans = 5000
 
-// scan is Scan, once for the same contents of a file.
-func (l *Library) scan(file, text string, first int) []Hit {
+// scanOnce is Scan, once for the same contents of a file.
+func (l *Library) scanOnce(file, text string, first int) []Hit {
 	sum := sha256.Sum256([]byte(text))
 	l.mu.Lock()
 	known, ok := l.scans[file]
@@ -79,7 +79,7 @@ func (l *Library) checkEach(list []*skills.Skill) [][]Hit {
 			defer all.Done()
 			for i := range next {
 				if list[i].Usable() {
-					out[i] = checkAll(list[i], l.scan)
+					out[i] = checkAll(list[i], l.scanOnce)
 				}
 			}
 		})

@@ -12,7 +12,8 @@ import (
 	"hermes/skills"
 )
 
-// indexBytes bounds the index in the system prompt, at four bytes a token: about 3,000 tokens. A description in it is cut.
+// indexBytes bounds the index in the system prompt, at four bytes a token: about 3,000 tokens. A
+// description in it is cut.
 const (
 	indexBytes = 12_000
 	indexLine  = 240 // characters of a description
@@ -28,9 +29,10 @@ type Entry struct {
 	Name, Category, Description string
 }
 
-// List returns the skills that fit, by category and name, and what was left out because of what stands in its front matter.
+// List returns the skills that fit, by category and name, and what was left out because of what
+// stands in its front matter.
 func (l *Library) List(ctx context.Context, project string, a Audience) (out []Entry, blocked []Hit) {
-	s := l.shelf(ctx, project)
+	s := l.shelfFor(ctx, project)
 	for _, x := range s.Skills {
 		if x.Disabled {
 			continue
@@ -55,7 +57,8 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// Index is the list of skills for a system prompt, "" when there is none, and what the person should know about it.
+// Index is the list of skills for a system prompt, "" when there is none, and what the person
+// should know about it.
 func (l *Library) Index(ctx context.Context, project string, a Audience) (text string, notices []string) {
 	entries, blocked := l.List(ctx, project, a)
 	for _, h := range blocked {
@@ -68,7 +71,7 @@ func (l *Library) Index(ctx context.Context, project string, a Audience) (text s
 	if broken := brokenNotice(c); broken != "" {
 		notices = append(notices, broken)
 	}
-	return render(entries), notices
+	return renderIndex(entries), notices
 }
 
 // Untrusted says that a project brings skills that are not read.
@@ -77,14 +80,14 @@ func Untrusted(b *skills.Brought) string {
 	if b.State == skills.Changed {
 		what = "has changed its skills since they were trusted"
 	}
-	text := fmt.Sprintf("%s %s (%s): they are not read. /skills or `hermes skills trust` shows them and asks", b.Folder, what, few(b.Skills))
+	text := fmt.Sprintf("%s %s (%s): they are not read. /skills or `hermes skills trust` shows them and asks", b.Folder, what, nameFew(b.Skills))
 	if b.Why != "" {
 		text += "; they cannot be trusted as they are: " + b.Why
 	}
 	return text
 }
 
-func few(names []string) string {
+func nameFew(names []string) string {
 	const shown = 5
 	if len(names) <= shown {
 		return strings.Join(names, ", ")
@@ -113,15 +116,15 @@ func brokenNotice(c *skills.Catalog) string {
 	}
 }
 
-// render lists entries by category within the bound.
-func render(entries []Entry) string {
+// renderIndex lists entries by category within the bound.
+func renderIndex(entries []Entry) string {
 	if len(entries) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	category, left := "", 0
 	for i, e := range entries {
-		line := fmt.Sprintf("- %s: %s\n", e.Name, cut(e.Description, indexLine))
+		line := fmt.Sprintf("- %s: %s\n", e.Name, cutText(e.Description, indexLine))
 		if e.Category != category {
 			line = e.Category + ":\n" + line
 		}
@@ -138,7 +141,7 @@ func render(entries []Entry) string {
 	return strings.TrimSpace(b.String())
 }
 
-func cut(s string, n int) string {
+func cutText(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}

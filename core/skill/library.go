@@ -1,11 +1,13 @@
-// Package skill is what the agent and its person get of skills: found for a project, kept until something changes, scanned before a model
-// reads them and before they are written.
+// Package skill is what the agent and its person get of skills: found for a project, kept until
+// something changes, scanned before a model reads them and before they are written.
 //
 // The contract:
 //
-//   - A text with a hit of package injection never reaches a model, whole or in part; it stays on disk as it is, and the hits come back
-//     with file and line, for the person. This holds for descriptions (Index, List), for SKILL.md and for files beside it (View).
-//   - What would be written is checked the same way before it is (Plan); with secrets in it it is refused.
+//   - A text with a hit of package injection never reaches a model, whole or in part; it stays on
+//     disk as it is, and the hits come back with file and line, for the person. This holds for
+//     descriptions (Index, List), for SKILL.md and for files beside it (View).
+//   - What would be written is checked the same way before it is (Plan); with secrets in it it is
+//     refused.
 //   - Nothing is read before it is asked for, and what was read is kept until Changed.
 //   - Project skills exist only while their project is trusted, see skills.Trust.
 //
@@ -38,7 +40,8 @@ type Options struct {
 	Trust    *skills.Trust   // nil: no project is trusted
 	System   string          // "linux", "darwin"
 	Settings func() Settings // asked again after Changed; nil: none
-	// Seen reports whether commands and scripts see an environment variable; nil: those of this process.
+	// Seen reports whether commands and scripts see an environment variable; nil: those of this
+	// process.
 	Seen func(name string) bool
 }
 
@@ -100,11 +103,11 @@ func (l *Library) Places(project string) skills.Options {
 
 // Catalog returns the skills for a project's root; "" for none. It may read the disk.
 func (l *Library) Catalog(ctx context.Context, project string) *skills.Catalog {
-	return l.shelf(ctx, project).Catalog
+	return l.shelfFor(ctx, project).Catalog
 }
 
-// Kept returns the skills that Catalog has read already, and which of them are blocked by their front matter; nil when it must be asked. It
-// reads nothing.
+// Kept returns the skills that Catalog has read already, and which of them are blocked by their
+// front matter; nil when it must be asked. It reads nothing.
 func (l *Library) Kept(project string) (c *skills.Catalog, blocked func(name string) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,7 +118,7 @@ func (l *Library) Kept(project string) (c *skills.Catalog, blocked func(name str
 	return s.Catalog, func(name string) bool { return len(s.hits[name]) > 0 }
 }
 
-func (l *Library) shelf(ctx context.Context, project string) *shelf {
+func (l *Library) shelfFor(ctx context.Context, project string) *shelf {
 	l.mu.Lock()
 	s, n := l.kept[project], l.loaded
 	l.mu.Unlock()
@@ -164,10 +167,10 @@ func Scan(file, text string, first int) []Hit {
 	return out
 }
 
-// scanHead looks at what the front matter puts before a model. The hits are those of the file where they can be found there: YAML may write a
-// text in many ways.
+// scanHead looks at what the front matter puts before a model. The hits are those of the file where
+// they can be found there: YAML may write a text in many ways.
 func scanHead(s *skills.Skill) []Hit {
-	hits := Scan(s.Path(skills.File), head(s), 1)
+	hits := Scan(s.Path(skills.File), headText(s), 1)
 	if len(hits) == 0 {
 		return nil
 	}
@@ -182,11 +185,11 @@ func scanHead(s *skills.Skill) []Hit {
 	return inFile
 }
 
-func head(s *skills.Skill) string {
+func headText(s *skills.Skill) string {
 	return strings.Join(slices.Concat([]string{s.Description, s.Category, s.Version}, s.Tags), "\n")
 }
 
 // Hits are those in the front matter of a skill.
 func (l *Library) Hits(ctx context.Context, project, name string) []Hit {
-	return l.shelf(ctx, project).hits[name]
+	return l.shelfFor(ctx, project).hits[name]
 }

@@ -39,16 +39,18 @@ type Row struct {
 	Skill *skills.Skill `json:"-"`
 }
 
-// Rows lists every skill that is there, the unusable ones too, with everything that is wrong with them. It reads and scans all files, which takes
-// about 10 ms a skill the first time.
-func (l *Library) Rows(ctx context.Context, project string) []Row { return l.rows(ctx, project, true) }
+// Rows lists every skill that is there, the unusable ones too, with everything that is wrong with
+// them. It reads and scans all files, which takes about 10 ms a skill the first time.
+func (l *Library) Rows(ctx context.Context, project string) []Row {
+	return l.rowsFor(ctx, project, true)
+}
 
 // Glance is Rows without what stands in texts and files: only descriptions have been scanned.
 func (l *Library) Glance(ctx context.Context, project string) []Row {
-	return l.rows(ctx, project, false)
+	return l.rowsFor(ctx, project, false)
 }
 
-func (l *Library) rows(ctx context.Context, project string, deep bool) []Row {
+func (l *Library) rowsFor(ctx context.Context, project string, deep bool) []Row {
 	c := l.Catalog(ctx, project)
 	used := l.Usage.All()
 	rows := make([]Row, 0, len(c.Skills)+len(c.Broken))

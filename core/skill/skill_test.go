@@ -138,13 +138,14 @@ func TestIndexIsBounded(t *testing.T) {
 	for i := range 400 {
 		entries = append(entries, Entry{Name: "skill-" + strings.Repeat("x", i%20), Category: "c", Description: strings.Repeat("word ", 30)})
 	}
-	text := render(entries)
+	text := renderIndex(entries)
 	if len(text) > indexBytes+100 || !strings.Contains(text, "more: skills_list shows them)") {
 		t.Errorf("%d bytes", len(text))
 	}
 }
 
-// What a person puts into a turn cannot leave its place in the message, and says which variables are missing.
+// What a person puts into a turn cannot leave its place in the message, and says which variables
+// are missing.
 func TestUseIsAPartOfTheMessage(t *testing.T) {
 	t.Parallel()
 	l, _ := library(t, map[string]string{
@@ -159,7 +160,8 @@ func TestUseIsAPartOfTheMessage(t *testing.T) {
 	}
 }
 
-// BenchmarkManySkills is what a session with 250 skills of 4 KB pays once, what a list of all pays, and a view.
+// BenchmarkManySkills is what a session with 250 skills of 4 KB pays once, what a list of all pays,
+// and a view.
 func BenchmarkManySkills(b *testing.B) {
 	dir := b.TempDir()
 	body := strings.Repeat("Run the tests of the package, read what they print, and mend the cause.\n", 60)

@@ -8,19 +8,19 @@ import (
 	"hermes/core/chat"
 )
 
-// Use returns a skill as a part of the person's own message: what a slash command and `run --skill` put into a turn. A blocked skill is an
-// error that says where the hit is.
-func (l *Library) Use(ctx context.Context, project, name string) (chat.Attachment, error) {
+// Use returns a skill as a part of the person's own message: what a slash command and `run --skill`
+// put into a turn. A blocked skill is an error that says where the hit is.
+func (l *Library) Use(ctx context.Context, project, name string) (chat.Part, error) {
 	v, err := l.View(ctx, project, name, "")
 	if err != nil {
-		return chat.Attachment{}, err
+		return chat.Part{}, err
 	}
 	if v.Blocked() {
 		text, hint := v.Notice()
-		return chat.Attachment{}, fmt.Errorf("%s; %s", text, hint)
+		return chat.Part{}, fmt.Errorf("%s; %s", text, hint)
 	}
 	_ = l.Usage.Used(name) // a count that is lost harms nobody
-	return chat.Attachment{Kind: chat.AttachSkill, Name: "skill " + name, Media: "text/markdown", Text: strings.ReplaceAll(v.Document(), "</attachment", "< /attachment")}, nil
+	return chat.Part{Kind: chat.PartSkill, Name: "skill " + name, Media: "text/markdown", Text: strings.ReplaceAll(v.Document(), "</attachment", "< /attachment")}, nil
 }
 
 // Document is the text of a view with what a model needs to know around it.

@@ -31,7 +31,7 @@ func (l *Library) Find(ctx context.Context, project, name string) (*skills.Skill
 	s := c.Find(name)
 	switch {
 	case s == nil:
-		return nil, l.missing(c, name)
+		return nil, l.missingError(c, name)
 	case s.Disabled:
 		return nil, fmt.Errorf("the skill %s is switched off; `hermes skills enable %s` switches it on", name, name)
 	default:
@@ -39,7 +39,7 @@ func (l *Library) Find(ctx context.Context, project, name string) (*skills.Skill
 	}
 }
 
-func (l *Library) missing(c *skills.Catalog, name string) error {
+func (l *Library) missingError(c *skills.Catalog, name string) error {
 	for _, b := range c.Broken {
 		if b.Name == name && len(b.Problems) > 0 {
 			return fmt.Errorf("the skill %s cannot be used: %w", name, b.Problems[0])

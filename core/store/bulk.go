@@ -12,7 +12,8 @@ type Import struct {
 	Session  Session
 	Prompt   string
 	Meta     map[string]string
-	Messages []StoredMessage // in order; their ID and Seq are assigned anew
+	Messages []StoredMessage   // in order; their ID and Seq are assigned anew
+	Contents map[string][]byte // of their parts, by name
 }
 
 // ImportSession adds a whole session in one transaction. It reports false when the uid exists already.
@@ -31,9 +32,29 @@ func (s *Store) ImportSession(ctx context.Context, in Import) (added bool, err e
 			return err
 		}
 		added = true
-		return t.importSession(in, rows)
+		if err := t.importSession(in, rows); err != nil {
+			return err
+		}
+		return s.importContents(t, in)
 	})
 	return added && err == nil, err
+}
+
+// importContents writes the files within the transaction: until it ends nobody can sweep them away.
+func (s *Store) importContents(t *tx, in Import) error {
+	id, err := t.sessionID(in.Session.UID)
+	for hash, data := range in.Contents {
+		if err == nil && (hash != hashOf(data) || len(data) > MaxContent) {
+			err = fmt.Errorf("store: the content %.12s in the file is damaged or too large", hash)
+		}
+		if err == nil {
+			err = s.writeContent(hash, data)
+		}
+		if err == nil {
+			err = t.refer(id, hash)
+		}
+	}
+	return err
 }
 
 func (t *tx) importSession(in Import, rows []row) error {
@@ -90,6 +111,9 @@ func (s *Store) Fork(ctx context.Context, from string, seq int, x Session) error
 			return err
 		}
 		if _, err := t.exec("INSERT INTO session_meta(session_id,key,value) SELECT ?,key,value FROM session_meta WHERE session_id=? AND key<>'queue'", id, old); err != nil {
+			return err
+		}
+		if _, err := t.exec("INSERT INTO content_refs(session_id,hash) SELECT ?,hash FROM content_refs WHERE session_id=?", id, old); err != nil {
 			return err
 		}
 		if seq == 0 {
@@ -173,6 +197,27 @@ func (s *Store) Compact(ctx context.Context, uid string, seq int, summary *chat.
 		}
 		return t.recount(id)
 	})
+}
+
+// Restore takes the summary with the given id away and puts what it stands for in its place. It returns how many messages
+// came back: 0 when the summary stands for none of this session, and nothing has changed then.
+func (s *Store) Restore(ctx context.Context, uid string, summary int64) (n int, err error) {
+	err = s.write(ctx, nil, func(t *tx) error {
+		id, err := t.sessionID(uid)
+		if err != nil {
+			return err
+		}
+		back, err := t.exec("UPDATE messages SET active=1, compacted_into=NULL WHERE session_id=? AND compacted_into=?", id, summary)
+		if n = int(back); err != nil || n == 0 {
+			return err
+		}
+		t.unindex(summary)
+		if _, err := t.exec("UPDATE messages SET active=0 WHERE session_id=? AND id=?", id, summary); err != nil {
+			return err
+		}
+		return t.recount(id)
+	})
+	return n, err
 }
 
 // Attempt is one try to get an answer from a provider.

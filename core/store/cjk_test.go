@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"hermes/core/chat"
 )
 
 func TestIndexText(t *testing.T) {
@@ -176,4 +178,40 @@ func TestWordsQuotedPhrasesAndBeginnings(t *testing.T) {
 	if len(f.Matches) != 2 {
 		t.Errorf("while typing qui: %d, want 2", len(f.Matches))
 	}
+}
+
+// While the index is made anew a plain scan answers, by the same rules.
+func TestTheScanFindsWhatTheIndexFinds(t *testing.T) {
+	s := open(t)
+	create(t, s, "a")
+	talk := say(t, s, "a", "the harbour master")
+	call := &chat.Message{
+		Role: chat.RoleAssistant, Status: chat.StatusFinal, Text: "I look.",
+		Calls: []chat.ToolCall{{ID: "1", Name: "terminal", Args: []byte(`{"command":"grep anchor log"}`)}},
+	}
+	_, err := s.Append(bg, "a", call, Derived{})
+	must(t, err)
+	for _, c := range []struct {
+		table Table
+		query string
+		want  int64 // 0: nothing
+	}{
+		{Talk, "harbour master", talk.ID},
+		{Talk, "nowhere OR harbour", talk.ID},
+		{Talk, "harbour nowhere", 0},
+		{Tools, "terminal", call.ID},
+		{Tools, "anchor log", call.ID},
+		{Tools, "nowhere OR anchor", call.ID},
+		{Tools, "harbour", 0},
+	} {
+		for _, stale := range []bool{false, true} {
+			s.stale.Store(stale)
+			f, err := s.Search(bg, SearchQuery{Table: c.table, Terms: Terms(c.query), Limit: 10})
+			must(t, err)
+			if got := ids(f); len(got) > 1 || got[c.want] != (c.want != 0) {
+				t.Errorf("%s %q with a stale index %v: %v, want %d", c.table, c.query, stale, got, c.want)
+			}
+		}
+	}
+	s.stale.Store(false)
 }

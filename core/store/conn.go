@@ -96,7 +96,8 @@ func code(err error) sqlite3.ErrNo {
 // isDamage reports whether err says that the file's content is broken.
 func isDamage(err error) bool {
 	c := code(err)
-	return c == sqlite3.ErrCorrupt || c == sqlite3.ErrNotADB || c == sqlite3.ErrFormat
+	unknown := c == sqlite3.ErrError && strings.Contains(err.Error(), "unsupported file format") // a number in the header
+	return c == sqlite3.ErrCorrupt || c == sqlite3.ErrNotADB || c == sqlite3.ErrFormat || unknown
 }
 
 func isBusy(err error) bool {

@@ -16,54 +16,112 @@ var errDamaged = errors.New("the database is damaged")
 // stamp is a time as part of a file name.
 func stamp(t time.Time) string { return t.UTC().Format("20060102T150405.000") }
 
-// probe reads where damage shows at once: every table's root and the newest rows.
+// probes read the root and one edge of every tree: a page that is gone there would stop all work. The first is about the conversations, the
+// second about the search index, which may be missing: then it is made anew.
+var probes = []string{
+	`SELECT (SELECT max(id) FROM messages), (SELECT seq FROM messages WHERE session_id=-1), (SELECT id FROM messages WHERE blob_id=-1),
+ (SELECT max(id) FROM sessions), (SELECT id FROM sessions WHERE uid=''), (SELECT id FROM sessions WHERE parent_id=-1),
+ (SELECT id FROM sessions WHERE repo_root='' ORDER BY last_ms DESC LIMIT 1),
+ (SELECT preview FROM sessions WHERE archived=0 AND hidden=0 AND kind IN ('user','branch') ORDER BY pinned DESC, last_ms DESC, id DESC LIMIT 1),
+ (SELECT max(id) FROM session_meta), (SELECT id FROM session_meta WHERE session_id=-1 AND key=''),
+ (SELECT max(id) FROM prompts), (SELECT id FROM prompts WHERE hash=x''), (SELECT max(id) FROM blobs), (SELECT id FROM blobs WHERE hash=x''),
+ (SELECT max(id) FROM attempts), (SELECT id FROM attempts WHERE message_id=-1 AND n=0),
+ (SELECT max(session_id) FROM content_refs), (SELECT session_id FROM content_refs WHERE hash=''),
+ (SELECT max(rowid) FROM meta), (SELECT value FROM meta WHERE key=''), (SELECT max(rowid) FROM sqlite_sequence)`,
+	`SELECT (SELECT max(id) FROM fts_talk_data), (SELECT length(block) FROM fts_talk_data WHERE id=10), (SELECT min(segid) FROM fts_talk_idx),
+ (SELECT max(id) FROM fts_talk_docsize), (SELECT v FROM fts_talk_config WHERE k='version'),
+ (SELECT max(id) FROM fts_tool_data), (SELECT length(block) FROM fts_tool_data WHERE id=10), (SELECT min(segid) FROM fts_tool_idx),
+ (SELECT max(id) FROM fts_tool_docsize), (SELECT v FROM fts_tool_config WHERE k='version')`,
+}
+
+// probe reads where damage shows at once. It costs a fraction of a millisecond.
 func probe(ctx context.Context, conn *sql.Conn) error {
-	for _, q := range []string{
-		"SELECT count(*) FROM (SELECT id FROM messages ORDER BY id DESC LIMIT 1)",
-		"SELECT count(*) FROM (SELECT uid, preview FROM sessions ORDER BY id DESC LIMIT 50)",
-		"SELECT count(*) FROM (SELECT hash FROM prompts LIMIT 1)",
-	} {
-		var n int
-		if err := conn.QueryRowContext(ctx, q).Scan(&n); err != nil {
-			if strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "no such column") {
-				return fmt.Errorf("store: %w: %w", errDamaged, err)
-			}
+	for i, q := range probes {
+		_, err := conn.ExecContext(ctx, q) // all of it is one row
+		if err == nil {
+			continue
+		}
+		missing := strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "no such column")
+		if missing && i == 0 {
+			return fmt.Errorf("store: %w: %w", errDamaged, err)
+		}
+		if !missing {
 			return err
 		}
 	}
 	return nil
 }
 
-// moveAsideAndSalvage puts a broken database next to its place, makes a new one and reads over what can be read.
-func (s *Store) moveAsideAndSalvage(ctx context.Context, cause error) (created bool, err error) {
-	if err := s.disconnect(); err != nil {
-		cause = errors.Join(cause, err)
+func damageFile(path string) string { return path + ".damaged" }
+
+// Damaged returns what an earlier process found wrong with the database at path, "" when nothing. The next Open repairs it.
+func Damaged(path string) string {
+	text, err := os.ReadFile(damageFile(resolve(path)))
+	if err != nil {
+		return ""
 	}
-	if !lockExclusive(s.lock) {
-		return false, fmt.Errorf("the database is damaged and another hermes uses it: close that one first (%w)", cause)
-	}
-	defer lockShare(s.lock) // after the salvage: a row that another process adds meanwhile could have the number of an old one
-	aside := s.path + ".corrupt-" + stamp(s.now())
-	for _, suffix := range []string{"", "-wal"} {
-		if err := os.Rename(s.path+suffix, aside+suffix); err != nil && !os.IsNotExist(err) {
-			return false, fmt.Errorf("move the damaged database aside: %w", err)
-		}
-	}
-	if err := os.Remove(s.path + "-shm"); err != nil && !os.IsNotExist(err) {
-		return false, err
-	}
-	if created, err = s.connect(ctx); err != nil {
-		return false, err
-	}
-	s.report.MovedTo = aside
-	s.salvage(ctx, aside)
-	s.report.Notes = append(s.report.Notes, fmt.Sprintf("the database was damaged (%v) and was moved to %s; %d messages were taken over, %d were not readable",
-		cause, aside, s.report.Salvaged, s.report.Lost))
-	return created, nil
+	return strings.TrimSpace(string(text))
 }
 
-// Check examines the whole database and returns what is wrong, nothing if all is well. It reads everything:
-// seconds for some hundred megabytes.
+// Examine looks at the database at path, which nothing in this process may have open, until ctx ends, and changes nothing. It returns what is
+// wrong with the file, "" for nothing, and whether it has seen all of it.
+func Examine(ctx context.Context, path string) (wrong string, all bool) {
+	path = resolve(path)
+	if wrong := Damaged(path); wrong != "" {
+		return wrong, true
+	}
+	if exists(rescuedFile(path)) {
+		return "its repair was cut off", true
+	}
+	how := "immutable=1" // makes no files beside it
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		how = "_query_only=1"
+	}
+	db, err := sql.Open("sqlite3", dsn(path, "mode=ro", how))
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = db.Close() }() // it was only read
+	conn, err := db.Conn(ctx)
+	if err == nil {
+		defer func() { _ = conn.Close() }()
+		if _, err = schemaVersion(ctx, conn); err == nil {
+			err = probe(ctx, conn)
+		}
+	}
+	if isDamage(err) || errors.Is(err, errDamaged) {
+		return err.Error(), true
+	}
+	if err != nil {
+		return "", false
+	}
+	var line string
+	if err = conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&line); err == nil && line != "ok" {
+		return line, true
+	}
+	if isDamage(err) {
+		return err.Error(), true
+	}
+	return "", err == nil
+}
+
+// noticed remembers damage that was met at work, so that the next Open repairs it.
+func (s *Store) noticed(err error) {
+	if isDamage(err) || errors.Is(err, errDamaged) {
+		_ = os.WriteFile(damageFile(s.path), []byte(err.Error()+"\n"), 0o600) // if not, the next one to meet it tries again
+	}
+}
+
+// watch is noticed for the named result of a function.
+func (s *Store) watch(err *error) {
+	s.noticed(*err)
+	if isDamage(*err) {
+		*err = fmt.Errorf("%w%s", *err, hint(*err))
+	}
+}
+
+// Check examines the whole database and returns what is wrong, nothing if all is well. It reads everything: seconds for some hundred
+// megabytes. The index and the counters are put right at once; damage of the file is repaired by the next Open.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	return s.runChecks(ctx, s.quickCheck, s.checkCounters, s.checkIndex)
 }
@@ -90,13 +148,13 @@ func (s *Store) runChecks(ctx context.Context, checks ...func(context.Context) (
 	return all, nil
 }
 
-func (s *Store) quickCheck(ctx context.Context) ([]string, error) {
-	rows, err := s.read.QueryContext(ctx, "PRAGMA quick_check(20)")
+func (s *Store) quickCheck(ctx context.Context) (out []string, err error) {
+	defer s.watch(&err)
+	rows, err := s.read.QueryContext(ctx, "PRAGMA integrity_check(20)")
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var out []string
 	for rows.Next() {
 		var line string
 		if err := rows.Scan(&line); err != nil {
@@ -104,6 +162,7 @@ func (s *Store) quickCheck(ctx context.Context) ([]string, error) {
 		}
 		if line != "ok" {
 			out = append(out, "database: "+line)
+			s.noticed(fmt.Errorf("%w: %s", errDamaged, line))
 		}
 	}
 	return out, rows.Err()
@@ -124,19 +183,32 @@ func (s *Store) checkCounters(ctx context.Context) ([]string, error) {
 		if err := rows.Scan(&uid, &have, &want); err != nil {
 			return nil, err
 		}
-		out = append(out, fmt.Sprintf("session %s: counts %d messages, has %d", uid, have, want))
+		out = append(out, fmt.Sprintf("session %s: counted %d messages, has %d (put right)", uid, have, want))
 	}
-	return out, rows.Err()
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return out, s.write(ctx, nil, func(t *tx) error {
+		_, err := t.exec(countAgain)
+		return err
+	})
 }
 
 // checkIndex runs the index's own check, which is a write to SQLite, and compares it with the rows.
 func (s *Store) checkIndex(ctx context.Context) ([]string, error) {
-	if s.stale.Load() {
+	for s.stale.Load() { // a rebuild under way is waited for
 		if err := s.rebuildErr.Swap(nil); err != nil {
 			s.Rebuild()
 			return []string{"search index: it could not be rebuilt (" + (*err).Error() + "); this is tried again now"}, nil
 		}
-		return []string{"search index: is being rebuilt"}, nil
+		if !s.rebuildOn.Load() && s.stale.Load() {
+			s.Rebuild()
+		}
+		select {
+		case <-ctx.Done():
+			return []string{"search index: is being rebuilt"}, nil
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 	var out []string
 	err := s.write(ctx, nil, func(t *tx) error {

@@ -72,8 +72,8 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// lockWait is how long another process may take to salvage a damaged database.
-const lockWait = 10 * time.Second
+// lockWait is how long another process may take to make a damaged database anew.
+const lockWait = 2 * time.Minute
 
 // lockShared says to other processes that the database is in use, so that nobody moves it aside. It waits while another one does
 // that. It returns nil where locks do not work; then the database is never moved.
@@ -96,7 +96,14 @@ func lockShared(path string) *os.File {
 
 // lockExclusive reports whether nobody else uses the database, and keeps others out until lockShare.
 func lockExclusive(f *os.File) bool {
-	return f != nil && unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+	if f == nil {
+		return false
+	}
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+		return true
+	}
+	lockShare(f) // the attempt may have cost it
+	return false
 }
 
 func lockShare(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_SH) }

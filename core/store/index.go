@@ -68,7 +68,10 @@ func (r *row) delegated() bool { return r.kind == "subagent" || r.kind == "cron"
 
 func talkText(m *chat.Message) string {
 	text := m.Text
-	for _, a := range m.Attachments {
+	for _, a := range m.Parts {
+		if a.Kind == chat.PartQuote {
+			continue // the message that it quotes is found
+		}
 		text += "\n" + a.Name + "\n" + a.Text
 	}
 	return text

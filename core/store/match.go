@@ -11,8 +11,11 @@ const (
 	maxTerms = 16
 )
 
+// Or is the term that stands for the word OR of a query: what is before it, or what is behind it.
+const Or = "\x00OR"
+
 // Terms splits a query at blanks; "quoted words" stay together. It looks at the first 2,048 bytes and 16 terms.
-// A term keeps a trailing '*', which asks for words that start so.
+// A term keeps a trailing '*', which asks for words that start so. OR is Or; in quotes, or small, it is a word.
 func Terms(query string) []string {
 	if len(query) > maxQuery {
 		query = strings.ToValidUTF8(query[:maxQuery], "")
@@ -20,7 +23,11 @@ func Terms(query string) []string {
 	var terms []string
 	for query != "" && len(terms) < maxTerms {
 		var term string
-		term, query = cutTerm(strings.TrimLeftFunc(query, unicode.IsSpace))
+		query = strings.TrimLeftFunc(query, unicode.IsSpace)
+		plain := !strings.HasPrefix(query, `"`)
+		if term, query = cutTerm(query); term == "OR" && plain {
+			term = Or
+		}
 		if strings.IndexFunc(term, isWord) >= 0 {
 			terms = append(terms, term)
 		}
@@ -41,15 +48,37 @@ func cutTerm(q string) (term, rest string) {
 	return q[:end], q[end:]
 }
 
-// matchQuery returns the MATCH expression of terms, all of which must be found. Every term is quoted, so that none
-// can be an operator. It returns "" when there is nothing to look for.
-func matchQuery(terms []string, typing bool) string {
-	var b strings.Builder
-	for i, term := range terms {
-		prefix := strings.HasSuffix(term, "*") || typing && i == len(terms)-1
-		phrase(&b, strings.TrimRight(term, "*"), prefix)
+// either splits terms at Or. All terms of one group must be found; no group is empty.
+func either(terms []string) (groups [][]string) {
+	from := 0
+	for i := range len(terms) + 1 {
+		if i < len(terms) && terms[i] != Or {
+			continue
+		}
+		if i > from {
+			groups = append(groups, terms[from:i])
+		}
+		from = i + 1
 	}
-	return strings.TrimSpace(b.String())
+	return groups
+}
+
+// matchQuery returns the MATCH expression of terms. Every term is quoted, so that none can be an operator but Or.
+// It returns "" when there is nothing to look for.
+func matchQuery(terms []string, typing bool) string {
+	groups := either(terms)
+	var all []string
+	for g, group := range groups {
+		var b strings.Builder
+		for i, term := range group {
+			last := g == len(groups)-1 && i == len(group)-1
+			phrase(&b, strings.TrimRight(term, "*"), strings.HasSuffix(term, "*") || typing && last)
+		}
+		if b.Len() > 0 {
+			all = append(all, strings.TrimSpace(b.String()))
+		}
+	}
+	return strings.Join(all, " OR ")
 }
 
 func phrase(b *strings.Builder, term string, prefix bool) {

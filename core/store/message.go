@@ -189,6 +189,7 @@ type MessageQuery struct {
 // Messages returns messages in order of seq: those just before or after a position, or the newest.
 // more says that there are further ones beyond the far end.
 func (s *Store) Messages(ctx context.Context, uid string, q MessageQuery) (out []StoredMessage, more bool, err error) {
+	defer s.watch(&err)
 	var c conditions
 	c.add("m.session_id=(SELECT id FROM sessions WHERE uid=?)", uid)
 	c.addIf(q.ActiveOnly, "m.active=1")
@@ -232,8 +233,9 @@ func collect(rows *sql.Rows) ([]StoredMessage, error) {
 const All = 1 << 40
 
 // Message returns one message.
-func (s *Store) Message(ctx context.Context, id int64) (StoredMessage, error) {
-	m, err := scanMessage(s.read.QueryRowContext(ctx, "SELECT "+messageColumns+withWhole+messageFrom+"WHERE m.id=?", id))
+func (s *Store) Message(ctx context.Context, id int64) (m StoredMessage, err error) {
+	defer s.watch(&err)
+	m, err = scanMessage(s.read.QueryRowContext(ctx, "SELECT "+messageColumns+withWhole+messageFrom+"WHERE m.id=?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return m, fmt.Errorf("message %d %w", id, ErrNotFound)
 	}

@@ -12,8 +12,11 @@ import (
 //go:embed schema.sql
 var schemaV1 string
 
+//go:embed schema2.sql
+var schemaV2 string
+
 // migrations[i] brings a database from version i to i+1. They only add; a release never edits an old one.
-var migrations = []string{schemaV1}
+var migrations = []string{schemaV1, schemaV2}
 
 // applicationID marks our files ("HRMW"), for tools that look at file headers.
 const applicationID = 0x48524d57
@@ -57,11 +60,11 @@ func migrate(ctx context.Context, conn *sql.Conn, now int64) (created bool, err 
 		if _, err = conn.ExecContext(ctx, "PRAGMA application_id="+strconv.Itoa(applicationID)); err != nil {
 			return false, err
 		}
+		if err = setMeta(ctx, conn, "created_ms", strconv.FormatInt(now, 10)); err != nil {
+			return false, err
+		}
 	}
 	if err = setMeta(ctx, conn, "schema_version", strconv.Itoa(len(migrations))); err != nil {
-		return false, err
-	}
-	if err = setMeta(ctx, conn, "created_ms", strconv.FormatInt(now, 10)); err != nil {
 		return false, err
 	}
 	_, err = conn.ExecContext(ctx, "COMMIT")
@@ -72,10 +75,13 @@ func migrate(ctx context.Context, conn *sql.Conn, now int64) (created bool, err 
 func schemaVersion(ctx context.Context, conn *sql.Conn) (int, error) {
 	var tables, ours int
 	err := conn.QueryRowContext(ctx, "SELECT count(*), COALESCE(sum(name IN ('meta','sessions','messages')),0) FROM sqlite_schema WHERE type='table'").Scan(&tables, &ours)
-	if err != nil || tables == 0 {
+	if err != nil {
 		return 0, err
 	}
 	if ours != 3 {
+		if err := mayBeNew(ctx, conn, tables); err != nil || tables == 0 {
+			return 0, err
+		}
 		return 0, fmt.Errorf("store: %w; move it away, or set HERMES_HOME to another folder", ErrForeign)
 	}
 	text, err := getMeta(ctx, conn, "schema_version")
@@ -87,6 +93,27 @@ func schemaVersion(ctx context.Context, conn *sql.Conn) (int, error) {
 		return 0, fmt.Errorf("store: the format version %q of the database makes no sense: %w", text, errDamaged)
 	}
 	return v, nil
+}
+
+// mayBeNew reports our own file whose list of tables has lost some: to make them anew in it would write over what is still there.
+func mayBeNew(ctx context.Context, conn *sql.Conn, tables int) error {
+	var id, pages int
+	if err := conn.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
+		return err
+	}
+	if err := conn.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
+		return err
+	}
+	if id == applicationID || tables == 0 && pages > 1 {
+		return fmt.Errorf("store: %w: its list of tables is not whole", errDamaged)
+	}
+	return nil
+}
+
+// newer reports whether a format version is one that this program does not know.
+func newer(version string) bool {
+	v, err := strconv.Atoi(version)
+	return err == nil && v > len(migrations)
 }
 
 // queryer is what *sql.DB and *sql.Conn have in common for reading.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"hermes/core/realpath"
 )
 
 // networkFS reports whether path lies on a file system without the shared memory that a write-ahead log needs.
@@ -29,13 +31,9 @@ func fsTypeOf(mountinfo io.Reader, path string) (fsType string) {
 			continue
 		}
 		dir := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\134`, `\`).Replace(fields[4])
-		if within(path, dir) && len(dir) >= best {
+		if realpath.Within(path, dir) && len(dir) >= best {
 			best, fsType = len(dir), kind[0]
 		}
 	}
 	return fsType
-}
-
-func within(path, dir string) bool {
-	return dir == "/" || path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

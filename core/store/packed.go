@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"slices"
 
 	"hermes/core/chat"
 )
@@ -12,6 +13,8 @@ type Packed struct {
 	chat.Message
 	CallArgs   []string `json:"call_args,omitempty"` // of Calls, in order
 	OpaqueText string   `json:"opaque_text,omitempty"`
+
+	Old []chat.Part `json:"attachments,omitempty"` // Parts, in files of the first versions
 }
 
 // Pack returns m as it is written to a file.
@@ -29,6 +32,7 @@ func Pack(m *chat.Message) Packed {
 // Unpack is the inverse of Pack. Arguments that are in their usual place stay.
 func (p *Packed) Unpack() *chat.Message {
 	m := p.Message
+	m.Parts = slices.Concat(m.Parts, p.Old)
 	m.Calls = append([]chat.ToolCall(nil), p.Calls...)
 	for i := range m.Calls {
 		if i < len(p.CallArgs) && p.CallArgs[i] != "" {
@@ -38,5 +42,6 @@ func (p *Packed) Unpack() *chat.Message {
 	if p.OpaqueText != "" {
 		m.Opaque = json.RawMessage(p.OpaqueText)
 	}
+	makeSound(&m)
 	return &m
 }

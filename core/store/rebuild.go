@@ -85,6 +85,7 @@ func (s *Store) rebuildAll() error {
 // rebuildFailed leaves the index stale: searches keep to the plain scan, and the next start tries again.
 func (s *Store) rebuildFailed(err error) {
 	if !errors.Is(err, ErrClosed) {
+		s.noticed(err)
 		s.rebuildErr.Store(&err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,11 +35,13 @@ type row struct {
 
 // extra holds what has no column. Raw JSON is kept as text, so that not one byte of it changes.
 type extra struct {
-	Attachments []chat.Attachment `json:"attachments,omitempty"`
-	Result      *chat.ToolResult  `json:"result,omitempty"` // without its text
-	Text        string            `json:"text,omitempty"`   // Message.Text beside a result
-	Usage       *chat.Usage       `json:"usage,omitempty"`
-	Opaque      string            `json:"opaque,omitempty"`
+	From   chat.Author      `json:"from,omitzero"`
+	Parts  []chat.Part      `json:"parts,omitempty"`
+	Old    []chat.Part      `json:"attachments,omitempty"` // Parts, in rows of the first versions
+	Result *chat.ToolResult `json:"result,omitempty"`      // without its text
+	Text   string           `json:"text,omitempty"`        // Message.Text beside a result
+	Usage  *chat.Usage      `json:"usage,omitempty"`
+	Opaque string           `json:"opaque,omitempty"`
 }
 
 type callColumn struct {
@@ -51,7 +54,7 @@ type callColumn struct {
 // encode takes m apart. It compresses, so that it runs before the request reaches the writer.
 func encode(m *chat.Message) (row, error) {
 	r := row{msg: m, content: m.Text, active: true}
-	x := extra{Attachments: m.Attachments, Opaque: string(m.Opaque)}
+	x := extra{From: m.From, Parts: m.Parts, Opaque: string(m.Opaque)}
 	if !m.Usage.Empty() || m.Usage.CostKnown {
 		x.Usage = &m.Usage
 	}
@@ -62,7 +65,7 @@ func encode(m *chat.Message) (row, error) {
 		x.Result, x.Text = &res, m.Text
 		r.cut()
 	}
-	if x.Attachments != nil || x.Result != nil || x.Usage != nil || x.Opaque != "" {
+	if x.From != (chat.Author{}) || x.Parts != nil || x.Result != nil || x.Usage != nil || x.Opaque != "" {
 		data, err := json.Marshal(x)
 		if err != nil {
 			return r, fmt.Errorf("store: encode message: %w", err)
@@ -138,6 +141,9 @@ func scanMessage(in scanner) (StoredMessage, error) {
 	return StoredMessage{Message: m, Active: r.active, Compacted: r.compacted, kind: r.kind}, nil
 }
 
+// firstSummaries is how the summaries of the first versions begin, which named no author.
+const firstSummaries = "[Summary of the earlier conversation, for reference only: "
+
 // decode fills in m from the columns. It never fails: a column that cannot be read must not keep a person from the rest of the
 // conversation. What is missing is said in the message.
 func (r *row) decode(m *chat.Message) {
@@ -157,12 +163,12 @@ func (r *row) decode(m *chat.Message) {
 	var x extra
 	if r.extra != "" && json.Unmarshal([]byte(r.extra), &x) != nil {
 		x = extra{}
-		lost = append(lost, "attachments or details")
+		lost = append(lost, "what was attached, or details")
 	}
 	if len(lost) > 0 {
 		r.content = strings.TrimSpace(r.content + "\n[damaged in the database: " + strings.Join(lost, ", ") + "]")
 	}
-	m.Text, m.Attachments, m.Opaque = r.content, x.Attachments, raw(x.Opaque)
+	m.From, m.Text, m.Parts, m.Opaque = x.From, r.content, slices.Concat(x.Parts, x.Old), raw(x.Opaque)
 	if x.Usage != nil {
 		m.Usage = *x.Usage
 	}
@@ -173,6 +179,10 @@ func (r *row) decode(m *chat.Message) {
 		m.Result, m.Text = x.Result, x.Text
 		m.Result.Text, m.Result.CallID, m.Result.Name = r.content, r.callID, r.tool
 	}
+	if m.Role == chat.RoleUser && m.From == (chat.Author{}) && strings.HasPrefix(m.Text, firstSummaries) {
+		m.From = chat.Summary()
+	}
+	makeSound(m)
 }
 
 // unzip returns nil for nothing.

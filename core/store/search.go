@@ -75,6 +75,7 @@ func (s *Store) Search(ctx context.Context, q SearchQuery) (Found, error) {
 	if err == nil || ctx.Err() != nil {
 		return f, err
 	}
+	s.noticed(err)
 	s.Rebuild() // the index is derived: whatever is wrong with it is repaired, and meanwhile the scan answers
 	return s.scan(ctx, q)
 }
@@ -159,7 +160,7 @@ func (s *Store) matches(ctx context.Context, from, where, order string, limit, t
 	return out, rows.Err()
 }
 
-// Texts fills in Text (what was asked of tools and attachments included, as words) and Tool of matches that are shown.
+// Texts fills in Text (what was asked of tools and parts included, as words) and Tool of matches that are shown.
 func (s *Store) Texts(ctx context.Context, ms []Match) error {
 	for i := range ms {
 		err := s.text(ctx, &ms[i])
@@ -177,7 +178,7 @@ func (s *Store) text(ctx context.Context, m *Match) error {
 	var r row
 	var hit chat.Message
 	err := s.read.QueryRowContext(ctx, `SELECT substr(content,1,65536), tool_calls, tool_name,
- CASE WHEN extra LIKE '{"attachments"%' THEN extra ELSE '' END FROM messages WHERE id=?`, m.ID).
+ CASE WHEN extra LIKE '{"parts"%' OR extra LIKE '{"attachments"%' THEN extra ELSE '' END FROM messages WHERE id=?`, m.ID).
 		Scan(&r.content, &r.calls, &m.Tool, &r.extra)
 	if err != nil {
 		return err
@@ -190,8 +191,23 @@ func (s *Store) text(ctx context.Context, m *Match) error {
 	return nil
 }
 
+// contains is the condition that all terms of one of their groups are in a text.
+func contains(text string, terms []string) (condition string, args []any) {
+	var any []string
+	for _, group := range either(terms) {
+		var all []string
+		for _, term := range group {
+			all = append(all, text+" LIKE ? ESCAPE '\\'")
+			args = append(args, like(strings.TrimRight(term, "*")))
+		}
+		any = append(any, strings.Join(all, " AND "))
+	}
+	return "(" + strings.Join(any, " OR ") + ")", args
+}
+
 // scan looks without the index: exact parts of words in the newest messages.
-func (s *Store) scan(ctx context.Context, q SearchQuery) (Found, error) {
+func (s *Store) scan(ctx context.Context, q SearchQuery) (f Found, err error) {
+	defer s.watch(&err)
 	var high int64
 	if err := s.read.QueryRowContext(ctx, "SELECT COALESCE(max(id),0) FROM messages").Scan(&high); err != nil {
 		return Found{}, err
@@ -199,14 +215,14 @@ func (s *Store) scan(ctx context.Context, q SearchQuery) (Found, error) {
 	c := conditions{}
 	where, args := q.filters()
 	c.add("m.id>?", high-scanMax)
+	role, text := "m.role IN ('user','assistant')", "m.content"
 	if q.Table == Tools {
-		c.add("m.role='tool'")
-	} else {
-		c.add("m.role IN ('user','assistant')")
+		role = "(m.role='tool' OR m.tool_calls<>'')"
+		text = "(m.tool_name||' '||m.tool_calls||' '||CASE m.role WHEN 'tool' THEN m.content ELSE '' END)"
 	}
-	for _, term := range q.Terms {
-		c.add("m.content LIKE ? ESCAPE '\\'", like(strings.TrimRight(term, "*")))
-	}
+	c.add(role)
+	part, words := contains(text, q.Terms)
+	c.add(part, words...)
 	c.add(where, args...)
 	from := "(SELECT m.id AS id, 0.0 AS score FROM messages m JOIN sessions s ON s.id=m.session_id WHERE " + c.String() + " ORDER BY m.id DESC LIMIT 500)"
 	found, err := s.matches(ctx, from, "1", "f.id DESC", newestMax, rankText, c.args)

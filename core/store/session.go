@@ -98,7 +98,8 @@ func (t *tx) createSession(x Session) (id int64, err error) {
 }
 
 // Session returns the session with that uid.
-func (s *Store) Session(ctx context.Context, uid string) (Session, error) {
+func (s *Store) Session(ctx context.Context, uid string) (x Session, err error) {
+	defer s.watch(&err)
 	return sessionBy(ctx, s.read, "s.uid=?", uid)
 }
 
@@ -126,7 +127,8 @@ type ListQuery struct {
 }
 
 // Sessions lists, pinned ones first and then newest activity first.
-func (s *Store) Sessions(ctx context.Context, q ListQuery) ([]Session, error) {
+func (s *Store) Sessions(ctx context.Context, q ListQuery) (out []Session, err error) {
+	defer s.watch(&err)
 	where, args := q.where()
 	order := "s.pinned DESC, s.last_ms DESC, s.id DESC"
 	if q.ByRecency {
@@ -138,7 +140,6 @@ func (s *Store) Sessions(ctx context.Context, q ListQuery) ([]Session, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	var out []Session
 	for rows.Next() {
 		x, err := scanSession(rows)
 		if err != nil {

@@ -65,9 +65,13 @@ func set[T any](field, value *T) {
 
 // DeleteSession removes a session, its messages and what only they used. Sessions forked from it stay.
 func (s *Store) DeleteSession(ctx context.Context, uid string) error {
-	return s.write(ctx, nil, func(t *tx) error {
+	var held []string
+	err := s.write(ctx, nil, func(t *tx) error {
 		id, err := t.sessionID(uid)
 		if err != nil {
+			return err
+		}
+		if held, err = t.contentsOf(id); err != nil {
 			return err
 		}
 		t.index("DELETE FROM fts_talk WHERE rowid IN (SELECT id FROM messages WHERE session_id=? UNION ALL SELECT -?)", id, id)
@@ -89,6 +93,15 @@ func (s *Store) DeleteSession(ctx context.Context, uid string) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	if s.swept.CompareAndSwap(false, true) {
+		held = nil // the first time, also what a crash left
+	} else if len(held) == 0 {
+		return nil
+	}
+	return s.sweepContents(ctx, held)
 }
 
 // arg returns id if the query asks for it.
@@ -145,6 +158,7 @@ func (t *tx) setPrompt(session int64, text string) error {
 
 // Prompt returns the system prompt of a session, "" when none was set.
 func (s *Store) Prompt(ctx context.Context, uid string) (text string, err error) {
+	defer s.watch(&err)
 	err = s.read.QueryRowContext(ctx, "SELECT p.text FROM sessions s JOIN prompts p ON p.id=s.prompt_id WHERE s.uid=?", uid).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
@@ -174,7 +188,8 @@ func (t *tx) setSessionMeta(session int64, key, value string) error {
 }
 
 // Meta returns all values kept with a session.
-func (s *Store) Meta(ctx context.Context, uid string) (map[string]string, error) {
+func (s *Store) Meta(ctx context.Context, uid string) (values map[string]string, err error) {
+	defer s.watch(&err)
 	rows, err := s.read.QueryContext(ctx, "SELECT m.key, m.value FROM sessions s JOIN session_meta m ON m.session_id=s.id WHERE s.uid=?", uid)
 	if err != nil {
 		return nil, err

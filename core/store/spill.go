@@ -49,9 +49,11 @@ type spillFile struct {
 	waiting []record
 }
 
+func reserveFile(database string) string { return database + ".reserve" }
+
 // openSpill reads what an earlier process left. A torn last line was never acknowledged and is dropped.
 func openSpill(database string) (*spillFile, error) {
-	f := &spillFile{path: database + ".spill.jsonl", reserve: database + ".reserve"}
+	f := &spillFile{path: database + ".spill.jsonl", reserve: reserveFile(database)}
 	if !exists(f.reserve) {
 		_ = os.WriteFile(f.reserve, make([]byte, reserveSize), 0o600) // best effort: the disk may be full now
 	}

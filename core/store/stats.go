@@ -19,11 +19,11 @@ type Stats struct {
 }
 
 // Stats counts.
-func (s *Store) Stats(ctx context.Context) (Stats, error) {
-	var st Stats
+func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
+	defer s.watch(&err)
 	var oldest, newest int64
 	u := &st.Usage
-	err := s.read.QueryRowContext(ctx, `SELECT count(*), COALESCE(sum(archived),0), COALESCE(sum(msg_count),0), COALESCE(sum(tool_count),0),
+	err = s.read.QueryRowContext(ctx, `SELECT count(*), COALESCE(sum(archived),0), COALESCE(sum(msg_count),0), COALESCE(sum(tool_count),0),
  COALESCE(sum(in_tok),0), COALESCE(sum(out_tok),0), COALESCE(sum(cache_tok),0), COALESCE(sum(reason_tok),0), COALESCE(sum(cost_micro),0),
  COALESCE(min(cost_known OR in_tok+out_tok=0),0), COALESCE(min(started_ms),0), COALESCE(max(last_ms),0) FROM sessions WHERE hidden=0`).
 		Scan(&st.Sessions, &st.Archived, &st.Messages, &st.ToolCalls, &u.Input, &u.Output, &u.Cached, &u.Reasoning, &u.Cost,

@@ -53,6 +53,7 @@ type Report struct {
 // Store is an open database. All methods are safe for concurrent use.
 type Store struct {
 	path     string
+	contents string // folder of what parts hold
 	temp     string // folder of the throw-away copy
 	now      func() time.Time
 	progress func(done, total int64)
@@ -64,8 +65,9 @@ type Store struct {
 	conn   *sql.Conn // used by Open and then by the writer goroutine only
 	read   *sql.DB
 	spill  *spillFile
-	marked bool // clean_shutdown was reset
-	broken bool // the index failed, and nobody was told to rebuild it yet
+	marked bool        // clean_shutdown was reset
+	swept  atomic.Bool // contents that a crash left were looked for
+	broken bool        // the index failed, and nobody was told to rebuild it yet
 
 	mu       sync.RWMutex // guards closed, and requests against sends after close
 	closed   bool
@@ -85,6 +87,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	var s *Store
 	for try := 0; ; try++ {
 		s = &Store{path: resolve(path), now: o.Now, progress: o.Progress}
+		s.contents = filepath.Join(filepath.Dir(s.path), "blobs")
 		if s.now == nil {
 			s.now = time.Now
 		}
@@ -126,18 +129,33 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.prepareFolder(); err != nil {
 		return err
 	}
-	created, err := s.connect(ctx)
-	if err != nil && (errors.Is(err, errDamaged) || isDamage(err) || s.isFolder()) {
-		created, err = s.moveAsideAndSalvage(ctx, err)
-	}
-	if err != nil {
+	if err := s.finishRescue(); err != nil {
 		return err
 	}
-	s.report.Created = created
+	known := s.damageBefore()
+	err := known
+	if err == nil {
+		err = s.start(ctx)
+	}
+	if errors.Is(err, errDamaged) || isDamage(err) || err != nil && s.isFolder() {
+		if err = s.rescue(ctx, err); err == nil || known != nil && errors.Is(err, errInUse) { // which may go on without meeting the damage
+			err = s.start(ctx)
+		}
+	}
+	return err
+}
+
+// start opens the database and takes up where the last process stopped.
+func (s *Store) start(ctx context.Context) (err error) {
+	if s.report.Created, err = s.connect(ctx); err != nil {
+		return err
+	}
 	if s.spill, err = openSpill(s.path); err != nil {
 		return err
 	}
-	if err = s.replaySpilled(); err != nil { // kept, and tried again before the next write
+	if err = s.replaySpilled(); isDamage(err) {
+		return err
+	} else if err != nil { // kept, and tried again before the next write
 		s.report.Notes = append(s.report.Notes, fmt.Sprintf("%d messages wait in %s: %v", len(s.spill.waiting), s.spill.path, err))
 	}
 	return s.readState(ctx)

@@ -129,6 +129,7 @@ func (s *Store) commit(group []*request) {
 	}
 	answers, err := s.runGroup(group)
 	if err != nil {
+		s.noticed(err)
 		s.refuse(group, err)
 		return
 	}
@@ -234,7 +235,7 @@ func hint(err error) string {
 	case isDisk(err):
 		return "; free some disk space and check that the folder can be written"
 	case isDamage(err):
-		return "; run `hermes sessions check`"
+		return "; hermes repairs it when it starts next, and says what became of it"
 	default:
 		return ""
 	}

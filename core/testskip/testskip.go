@@ -1,5 +1,6 @@
-// Package testskip is for tests only: it skips what a machine cannot try, and fails it where everything has to be tried
-// (HERMES_TEST_REQUIRE=1, which CI sets), so that no test is left out there without anybody knowing.
+// Package testskip is for tests only: it skips what a machine cannot try, and fails it where
+// everything has to be tried (HERMES_TEST_REQUIRE=1, which CI sets), so that no test is left out
+// there without anybody knowing. It also names the tests that are too long for `make test`.
 package testskip
 
 import (
@@ -14,4 +15,13 @@ func Missing(t testing.TB, what ...any) {
 		t.Fatal(append([]any{"needed, and not here:"}, what...)...)
 	}
 	t.Skip(what...)
+}
+
+// Long leaves a test that takes more than a few seconds to `make check`: `make test` runs with
+// -short, and says how many it left out. Why says what takes the time.
+func Long(t testing.TB, why string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long, make check runs it: " + why)
+	}
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// coerce mends a value of the wrong type when only one reading is possible: "5" and 5.0 for an integer, "true" for a
-// boolean, a JSON text or a single item for an array. ok is false when v stays as it is.
+// coerce mends a value of the wrong type when only one reading is possible: "5" and 5.0 for an
+// integer, "true" for a boolean, a JSON text or a single item for an array. ok is false when v
+// stays as it is.
 func coerce(p *jsonschema.Schema, v any) (any, bool) {
 	if fits(p, v) {
 		return v, false

@@ -10,8 +10,13 @@ import (
 	"hermes/core/chat"
 )
 
-// Cut is a text reduced to its head and tail. Head and Tail are exact pieces of the text, cut between lines where a
-// line end is near and else between characters. Without a cut Head is the whole text.
+// DefaultMaxResult is how many characters of a result reach the model: 40 % head, 60 % tail, the
+// rest is spilled to a file.
+const DefaultMaxResult = 50_000
+
+// Cut is a text reduced to its head and tail. Head and Tail are exact pieces of the text, cut
+// between lines where a line end is near and else between characters. Without a cut Head is the
+// whole text.
 type Cut struct {
 	Head, Tail string
 	Left       int // characters left out between them
@@ -30,7 +35,8 @@ func CutText(s string, limit int) Cut {
 	return Cut{Head: head, Tail: tail, Left: utf8.RuneCountInString(mid), Lines: strings.Count(mid, "\n")}
 }
 
-// headOf returns the first n characters of s, shortened to a line end when one is in the last quarter.
+// headOf returns the first n characters of s, shortened to a line end when one is in the last
+// quarter.
 func headOf(s string, n int) string {
 	end := 0
 	for i := 0; i < n && end < len(s); i++ {
@@ -43,7 +49,8 @@ func headOf(s string, n int) string {
 	return s[:end]
 }
 
-// tailOf returns the last n characters of s, shortened to a line start when one is in the first quarter.
+// tailOf returns the last n characters of s, shortened to a line start when one is in the first
+// quarter.
 func tailOf(s string, n int) string {
 	start := len(s)
 	for i := 0; i < n && start > 0; i++ {
@@ -63,6 +70,7 @@ func (r *Registry) fit(out *chat.ToolResult, c Call) {
 	if s, ok := r.Lookup(out.Name); ok && s.MaxResult > 0 {
 		limit = s.MaxResult
 	}
+	limit = fitParts(out, limit)
 	if utf8.RuneCountInString(out.Text) <= limit {
 		return
 	}
@@ -75,7 +83,11 @@ func (r *Registry) fit(out *chat.ToolResult, c Call) {
 	}
 	where := "The rest was not kept."
 	if out.Spill != "" {
-		where = "Full text: " + out.Spill + " (read_file with offset, or search_files)."
+		what := "Full text: "
+		if out.SpillCut {
+			what = "The beginning: "
+		}
+		where = what + out.Spill + " (read_file with offset, or search_files)."
 	}
 	const counts = 80 // what the note takes beside where
 	cut := CutText(out.Text, max(0, limit-counts-utf8.RuneCountInString(where)))
@@ -86,8 +98,9 @@ func (r *Registry) fit(out *chat.ToolResult, c Call) {
 	out.Text = cut.Head + note + cut.Tail
 }
 
-// Spill writes what a result had to leave out to a new file in dir that only this user can read, and returns its path. The registry
-// does it with whole results; tools whose results must stay in one piece (JSON) do it with parts of them.
+// Spill writes what a result had to leave out to a new file in dir that only this user can read,
+// and returns its path. The registry does it with whole results; tools whose results must stay in
+// one piece (JSON) do it with parts of them.
 func Spill(dir, session, text string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err

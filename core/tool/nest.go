@@ -7,8 +7,9 @@ import (
 	"hermes/core/chat"
 )
 
-// Nest is how a tool that is a program itself (execute_code) calls other tools: through everything that a call of the model
-// goes through, with its events under the call that it belongs to. It ends with that call.
+// Nest is how a tool that is a program itself (execute_code) calls other tools: through everything
+// that a call of the model goes through, with its events under the call that it belongs to. It ends
+// with that call.
 type Nest interface {
 	// Tools are the tools of the session, in alphabetical order.
 	Tools() []Spec

@@ -1,49 +1,103 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"sync"
+	"sync/atomic"
 
+	"hermes/core/intent"
 	"hermes/core/nearest"
-	"hermes/core/provider"
 )
 
-// Registry holds the tools of the program. It is filled once and safe for concurrent use afterwards.
+// Registry holds the tools of the program. Who reads it sees one list at a time: Replace puts a new
+// one in the place of the old. What is set up before the first Run apart, it is safe for concurrent
+// use.
 type Registry struct {
-	tools    map[string]*entry
+	list     atomic.Pointer[map[string]*entry] // never changed, only replaced
+	replace  sync.Mutex                        // held by who replaces it
+	told     func()
 	spillDir string
 	budget   int // characters of a result
+	refuse   func(s Spec, in intent.Intent) error
 }
 
-// NewRegistry registers tools. A bad or doubled name is a programming error and comes back as an error.
+// NewRegistry registers the tools of this program. A bad or doubled name is a programming error and
+// comes back as an error.
 func NewRegistry(tools ...Tool) (*Registry, error) {
-	valid := regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
-	r := &Registry{budget: DefaultMaxResult, tools: make(map[string]*entry, len(tools))}
+	r := &Registry{budget: DefaultMaxResult, told: func() {}}
+	r.list.Store(&map[string]*entry{})
+	return r, r.put(tools, func(Spec) bool { return false })
+}
+
+// Replace puts tools in the place of all that owner brought before; none takes them away. Calls
+// that run go on. When one of the tools cannot be taken, nothing changes and the error says why.
+// Sessions keep the list that they began with: see the agent.
+func (r *Registry) Replace(owner string, tools []Tool) error {
+	for _, t := range tools {
+		if s := t.Spec(); s.Owner != owner {
+			return fmt.Errorf("tool %s belongs to %q, not to %q", s.Name, s.Owner, owner)
+		}
+	}
+	if err := r.put(tools, func(s Spec) bool { return s.Owner == owner }); err != nil {
+		return err
+	}
+	r.told()
+	return nil
+}
+
+// Told has f called after each Replace, from the goroutine of who replaces. Call it before the
+// first one.
+func (r *Registry) Told(f func()) { r.told = f }
+
+var validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`) })
+
+// put makes a new list: the old one without what gone names, and tools.
+func (r *Registry) put(tools []Tool, gone func(Spec) bool) error {
+	r.replace.Lock()
+	defer r.replace.Unlock()
+	list := maps.Clone(r.tools())
+	maps.DeleteFunc(list, func(_ string, e *entry) bool { return gone(e.spec) })
 	for _, t := range tools {
 		s := t.Spec()
-		if !valid.MatchString(s.Name) {
-			return nil, fmt.Errorf("tool name %q: want lower-case letters, digits and _, at most 64", s.Name)
+		if !validName().MatchString(s.Name) {
+			return fmt.Errorf("tool name %q: want lower-case letters, digits and _, at most 64", s.Name)
 		}
-		if _, dup := r.tools[s.Name]; dup {
-			return nil, fmt.Errorf("tool %s is registered twice", s.Name)
+		if e, dup := list[s.Name]; dup && e.spec.Owner != s.Owner {
+			return fmt.Errorf("tool %s of %s has the name of a tool of %s", s.Name, ownerName(s.Owner), ownerName(e.spec.Owner))
+		} else if dup {
+			return fmt.Errorf("tool %s is registered twice", s.Name)
 		}
-		r.tools[s.Name] = newEntry(t, s)
+		list[s.Name] = newEntry(t, s)
 	}
-	return r, nil
+	r.list.Store(&list)
+	return nil
 }
 
-// SpillTo names the folder that keeps what a result had to leave out, one 0600 file a result. The folder is made at first
-// use. Without it the rest is lost, and the result says so. Call it before the first Run.
+func ownerName(owner string) string { return cmp.Or(owner, "hermes") }
+
+// tools is the list as it is now.
+func (r *Registry) tools() map[string]*entry { return *r.list.Load() }
+
+// SpillTo names the folder that keeps what a result had to leave out, one 0600 file a result. The
+// folder is made at first use. Without it the rest is lost, and the result says so. Call it before
+// the first Run.
 func (r *Registry) SpillTo(dir string) { r.spillDir = dir }
 
-// Limit replaces DefaultMaxResult for the tools that name no MaxResult of their own. Call it before the first Run.
+// Limit replaces DefaultMaxResult for the tools that name no MaxResult of their own. Call it before
+// the first Run.
 func (r *Registry) Limit(characters int) { r.budget = characters }
+
+// RefuseBy lets why say for each call, by its tool and what it means, why it must not run; nil: it
+// may. Call it before the first Run.
+func (r *Registry) RefuseBy(why func(s Spec, in intent.Intent) error) { r.refuse = why }
 
 // Lookup returns the spec of a tool.
 func (r *Registry) Lookup(name string) (Spec, bool) {
-	e, ok := r.tools[name]
+	e, ok := r.tools()[name]
 	if !ok {
 		return Spec{}, false
 	}
@@ -51,37 +105,47 @@ func (r *Registry) Lookup(name string) (Spec, bool) {
 }
 
 // Names lists every registered tool in alphabetical order, hidden ones included.
-func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.tools)) }
+func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.tools())) }
 
-// Specs returns what a model is told: the available tools of the toolsets, in alphabetical order so that the request
-// prefix stays byte for byte the same. No toolsets means DefaultToolset. Unknown toolsets add nothing: see Unknown.
-func (r *Registry) Specs(toolsets []string) []provider.ToolSpec {
-	var specs []provider.ToolSpec
-	names := r.Enabled(toolsets)
-	for _, name := range names {
-		s := r.tools[name].spec
+// Specs returns what a session is given: the available tools of the toolsets, with their
+// descriptions as a model is told them, in alphabetical order so that the request prefix stays byte
+// for byte the same. No toolsets means DefaultToolset. Unknown toolsets add nothing: see Unknown.
+func (r *Registry) Specs(toolsets []string) []Spec {
+	list := r.tools()
+	names := enabled(list, toolsets)
+	specs := make([]Spec, len(names))
+	for i, name := range names {
+		specs[i] = list[name].spec
+	}
+	for i, s := range specs {
 		if s.Describe != nil {
-			s.Description = s.Describe(names)
+			specs[i].Description = s.Describe(specs)
 		}
-		specs = append(specs, s.ProviderSpec())
 	}
 	return specs
 }
 
 // Enabled lists the names behind Specs.
-func (r *Registry) Enabled(toolsets []string) []string {
+func (r *Registry) Enabled(toolsets []string) []string { return enabled(r.tools(), toolsets) }
+
+func enabled(list map[string]*entry, toolsets []string) []string {
 	if len(toolsets) == 0 {
 		toolsets = []string{DefaultToolset}
 	}
 	wanted := expand(toolsets)
 	var names []string
-	for _, name := range r.Names() {
-		s := r.tools[name].spec
-		if (wanted[s.Toolset] || wanted[s.Name]) && s.hidden() == nil {
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		if s := list[name].spec; s.in(wanted) && s.hidden() == nil {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// in reports whether a choice of toolsets has the tool. Those of others are chosen by their owner's
+// name, and belong to the default.
+func (s Spec) in(wanted map[string]bool) bool {
+	return wanted[s.Toolset] || wanted[s.Name] || s.Owner != "" && (wanted[s.Owner] || wanted[DefaultToolset])
 }
 
 func (s Spec) hidden() error {

@@ -203,7 +203,8 @@ func TestRegistryRefusesBadNames(t *testing.T) {
 	}
 }
 
-// Head and tail are exact pieces, together at most limit characters, and what is left out is counted right.
+// Head and tail are exact pieces, together at most limit characters, and what is left out is
+// counted right.
 func TestCutText(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -257,6 +258,21 @@ func TestBudgetAndSpill(t *testing.T) {
 			rt.Fatal("the spilled text is not the whole")
 		}
 	})
+}
+
+// A tool that could not keep all of an output has not kept the full text.
+func TestBudgetOfACutSpill(t *testing.T) {
+	t.Parallel()
+	for cut, want := range map[bool]string{false: "Full text: /kept", true: "The beginning: /kept"} {
+		big := Typed(Spec{Name: "big", Toolset: "file", Schema: json.RawMessage(probeSchema), MaxResult: 500},
+			func(context.Context, Call, probeArgs) (Result, error) {
+				return Result{Text: strings.Repeat("row of text\n", 100), Spill: "/kept", SpillCut: cut}, nil
+			})
+		got := registry(t, big).Run(context.Background(), "big", Call{Args: json.RawMessage(`{"path":"a"}`)})
+		if got.SpillCut != cut || !strings.Contains(got.Text, want) {
+			t.Errorf("%v: %s", cut, got.Text)
+		}
+	}
 }
 
 func TestBudgetWithoutSpill(t *testing.T) {

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/intent"
 	"hermes/core/secret"
 )
 
@@ -26,28 +28,58 @@ func newEntry(t Tool, s Spec) *entry {
 	return &entry{tool: t, spec: s, schema: sync.OnceValues(func() (*schema, error) { return compile(s.Schema) })}
 }
 
-// Validate checks args against the tool's schema and returns them as Run will use them: harmless mistakes (a number in
-// quotes) mended. The error is written for the model. Call it before Spec.Gist, Paths and Preview.
+// Validate checks args against the tool's schema and returns them as Run will use them: harmless
+// mistakes (a number in quotes) mended. What RefuseBy refuses is an error too. The error is written
+// for the model. Call it before Spec.Means and Preview.
 func (r *Registry) Validate(name string, args json.RawMessage) (json.RawMessage, error) {
-	e, ok := r.tools[name]
+	_, args, err := r.accept(name, args)
+	return args, err
+}
+
+// accept is Validate. It returns the tool as well, so that what was judged is what runs, whatever
+// is replaced meanwhile.
+func (r *Registry) accept(name string, args json.RawMessage) (*entry, json.RawMessage, error) {
+	e, ok := r.tools()[name]
 	if !ok {
-		return nil, errors.New(r.unknown(name))
+		return nil, nil, errors.New(r.unknown(name))
 	}
 	s, err := e.schema()
 	if err != nil {
-		return nil, fmt.Errorf("tool %s has a broken schema, this is a fault of the program: %w", name, err)
+		return nil, nil, fmt.Errorf("tool %s has a broken schema, this is a fault of %s: %w", name, cmp.Or(e.spec.Owner, "the program"), err)
 	}
-	return s.check(name, args)
+	if args, err = s.check(name, args); err != nil || r.refuse == nil {
+		return e, args, err
+	}
+	in, err := e.means(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.refuse(e.spec, in); err != nil {
+		return nil, nil, fmt.Errorf("%s is refused: %w", name, err)
+	}
+	return e, args, nil
 }
 
-// Run validates and runs one call and always returns a result that can be shown to the model: unknown tools, bad
-// arguments, panics and cancellation included. The text is valid UTF-8 without NUL and within the result budget.
+// means asks a tool what a call means; its panic is an error for the model.
+func (e *entry) means(args json.RawMessage) (in intent.Intent, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s failed inside (a fault of the program, not of your call): %v", e.spec.Name, p)
+		}
+	}()
+	return e.spec.Means(args), nil
+}
+
+// Run validates and runs one call and always returns a result that can be shown to the model:
+// unknown tools, bad arguments, panics and cancellation included. The text is valid UTF-8 without
+// NUL and within the result budget.
 func (r *Registry) Run(ctx context.Context, name string, c Call) chat.ToolResult {
 	start := time.Now()
 	res, interrupted := r.run(ctx, name, &c)
 	out := chat.ToolResult{
 		CallID: c.ID, Name: name, Text: secret.Text(clean(res.Text)), IsError: res.IsError, Interrupted: interrupted,
-		Backend: res.Backend, ExitCode: res.ExitCode, Diffs: res.Diffs, Spill: res.Spill, Warnings: res.Warnings,
+		Backend: res.Backend, ExitCode: res.ExitCode, Diffs: res.Diffs, Spill: res.Spill, SpillCut: res.SpillCut, Warnings: res.Warnings,
+		Parts: cleanParts(res.Parts),
 	}
 	r.fit(&out, c)
 	out.Took = time.Since(start)
@@ -55,12 +87,14 @@ func (r *Registry) Run(ctx context.Context, name string, c Call) chat.ToolResult
 }
 
 func (r *Registry) run(ctx context.Context, name string, c *Call) (res Result, interrupted bool) {
-	args, err := r.Validate(name, c.Args)
+	e, args, err := r.accept(name, c.Args)
 	if err != nil {
 		return Result{Text: err.Error(), IsError: true}, false
 	}
 	c.Args = args
-	e := r.tools[name]
+	if c.Definition != "" && c.Definition != e.spec.Definition() {
+		return Result{Text: name + " was changed while this call waited, so it did not run. Call it again.", IsError: true}, false
+	}
 	if why := e.spec.hidden(); why != nil {
 		return Result{Text: fmt.Sprintf("%s is not available here: %v", name, why), IsError: true}, false
 	}

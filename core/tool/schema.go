@@ -15,8 +15,9 @@ import (
 	"hermes/core/nearest"
 )
 
-// schema checks arguments in two passes: our own over the shallow rules that models get wrong, with sentences that they
-// can act on, then the full validator for everything else that a schema can say.
+// schema checks arguments in two passes: our own over the shallow rules that models get wrong, with
+// sentences that they can act on, then the full validator for everything else that a schema can
+// say.
 type schema struct {
 	root     *jsonschema.Schema
 	resolved *jsonschema.Resolved
@@ -34,7 +35,8 @@ func compile(raw json.RawMessage) (*schema, error) {
 	return &schema{root: s, resolved: res}, nil
 }
 
-// check validates args for the tool called name and returns them, mended where the intent is beyond doubt.
+// check validates args for the tool called name and returns them, mended where the intent is beyond
+// doubt.
 func (s *schema) check(name string, args json.RawMessage) (json.RawMessage, error) {
 	obj, err := parseArgs(args)
 	if err != nil {
@@ -93,7 +95,8 @@ func parseArgs(args json.RawMessage) (map[string]any, error) {
 	return numbers(obj).(map[string]any), nil
 }
 
-// numbers turns json.Number into int64 or float64, which is what the validator and our checks compare.
+// numbers turns json.Number into int64 or float64, which is what the validator and our checks
+// compare.
 func numbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:

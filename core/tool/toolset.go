@@ -12,14 +12,16 @@ import (
 // DefaultToolset is what a session gets that asks for none.
 const DefaultToolset = "hermes-cli"
 
-// Toolset is a named choice of tools. Tools are in the toolset that their Spec names; a toolset may include others.
+// Toolset is a named choice of tools. Tools are in the toolset that their Spec names; a toolset may
+// include others.
 type Toolset struct {
 	Name        string
 	Description string
 	Includes    []string // other toolsets, or single tools
 }
 
-// Toolsets lists every toolset, in alphabetical order. The names are those that people know from the Python hermes.
+// Toolsets lists every toolset, in alphabetical order. The names are those that people know from
+// the Python hermes.
 func Toolsets() []Toolset {
 	return []Toolset{
 		{"all", "Everything that is available", []string{"hermes-cli"}},
@@ -59,9 +61,13 @@ type UnknownError string
 
 func (e UnknownError) Error() string { return string(e) }
 
-// Unknown returns an UnknownError that names what in toolsets is neither a toolset nor a tool of r, with the nearest name.
+// Unknown returns an UnknownError that names what in toolsets is neither a toolset nor a tool of r,
+// with the nearest name.
 func (r *Registry) Unknown(toolsets []string) error {
 	known := append(ToolsetNames(), r.Names()...)
+	for _, e := range r.tools() {
+		known = append(known, e.spec.Owner)
+	}
 	var bad []string
 	for _, name := range toolsets {
 		if slices.Contains(known, name) {
@@ -79,7 +85,8 @@ func (r *Registry) Unknown(toolsets []string) error {
 	return UnknownError(fmt.Sprintf("unknown toolset %s; toolsets are: %s", strings.Join(bad, ", "), list(ToolsetNames())))
 }
 
-// expand follows includes. Unknown names stay in the set: they may be tool names. Loops are harmless.
+// expand follows includes. Unknown names stay in the set: they may be tool names. Loops are
+// harmless.
 func expand(names []string) map[string]bool {
 	sets := map[string]Toolset{}
 	for _, t := range Toolsets() {

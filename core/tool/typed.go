@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// Typed makes a Tool of a function over decoded arguments. A's JSON tags must agree with the schema.
+// Typed makes a Tool of a function over decoded arguments. A's JSON tags must agree with the
+// schema.
 func Typed[A any](s Spec, run func(ctx context.Context, c Call, a A) (Result, error)) Tool {
 	return typed[A]{spec: s, run: run}
 }
@@ -26,7 +27,8 @@ func (t typed[A]) Run(ctx context.Context, c Call) (Result, error) {
 	return t.run(ctx, c, a)
 }
 
-// Arg adapts a function over decoded arguments to the callbacks of Spec. Arguments that do not decode give the zero T.
+// Arg adapts a function over decoded arguments to the callbacks of Spec. Arguments that do not
+// decode give the zero T.
 func Arg[A, T any](f func(A) T) func(json.RawMessage) T {
 	return func(raw json.RawMessage) T {
 		var a A

@@ -29,27 +29,27 @@ type doneMsg struct {
 // Actions implements ui.Pane.
 func (p *Pane) Actions() []ui.Action {
 	move := func(delta int) func(string) tea.Cmd {
-		return func(string) tea.Cmd { p.move(delta); return nil }
+		return func(string) tea.Cmd { p.moveCursor(delta); return nil }
 	}
-	force, busy := p.busy()
+	force, busy := p.runningNote()
 	return []ui.Action{
 		{ID: "backends.up", Keys: []string{"up", "k"}, Title: "Up", Hidden: true, Run: move(-1)},
 		{ID: "backends.down", Keys: []string{"down", "j"}, Title: "Down", Hidden: true, Run: move(1)},
-		{ID: "backends.use", Keys: []string{"u"}, Title: "Use for this session", Bar: "use", Help: "Commands that name no back end run here from now on.", InBar: true, Why: p.whyNotUse, Run: p.use},
-		{ID: "backends.shell", Keys: []string{"enter"}, Title: "Open a shell there", Bar: "shell", Help: "For you, not for the agent: a terminal beside the conversation; exit closes it.", InBar: true, Why: p.whyNoShell, Run: p.shell},
-		{ID: "backends.start", Keys: []string{"s"}, Title: p.verb("Start", ""), Bar: "start", Help: "As its first use would, pulling the image if it is missing.", InBar: p.whyNotStart() == "", Why: p.whyNotStart, Run: p.errand("start", "is up", Pool.Up)},
-		{ID: "backends.stop", Keys: []string{"x"}, Title: p.verb("Stop", ""), Bar: "stop", Help: busy, Dangerous: force, InBar: p.whyNotStop() == "", Why: p.whyNotStop, Run: p.stop(force)},
-		{ID: "backends.restart", Keys: []string{"r"}, Title: p.verb("Restart", ""), Help: or(busy, "Ends the wait after a failure, too."), Dangerous: force, Why: p.whyNotRestart, Run: p.errand("restart", "is up again", forced(Pool.Restart, force))},
-		{ID: "backends.remove", Keys: []string{"D"}, Title: p.verb("Remove", " with its files"), Help: p.loss(busy), Dangerous: true, Why: p.whyNotRemove, Run: p.errand("remove", "is removed", forced(Pool.Remove, force))},
-		{ID: "backends.pull", Keys: []string{"p"}, Title: p.verb("Pull", "'s image"), Help: "A newer one is used from the next start on.", Why: p.whyNotPull, Run: p.errand("pull", "has its image", Pool.Pull)},
+		{ID: "backends.use", Keys: []string{"u"}, Title: "Use for this session", Bar: "use", Help: "Commands that name no back end run here from now on.", InBar: true, Why: p.whyNotUse, Run: p.useRow},
+		{ID: "backends.shell", Keys: []string{"enter"}, Title: "Open a shell there", Bar: "shell", Help: "For you, not for the agent: a terminal beside the conversation; exit closes it.", InBar: true, Why: p.whyNoShell, Run: p.openShell},
+		{ID: "backends.start", Keys: []string{"s"}, Title: p.actionTitle("Start", ""), Bar: "start", Help: "As its first use would, pulling the image if it is missing.", InBar: p.whyNotStart() == "", Why: p.whyNotStart, Run: p.runAction("start", "is up", Pool.Up)},
+		{ID: "backends.stop", Keys: []string{"x"}, Title: p.actionTitle("Stop", ""), Bar: "stop", Help: busy, Dangerous: force, InBar: p.whyNotStop() == "", Why: p.whyNotStop, Run: p.stopBackend(force)},
+		{ID: "backends.restart", Keys: []string{"r"}, Title: p.actionTitle("Restart", ""), Help: orDefault(busy, "Ends the wait after a failure, too."), Dangerous: force, Why: p.whyNotRestart, Run: p.runAction("restart", "is up again", withForce(Pool.Restart, force))},
+		{ID: "backends.remove", Keys: []string{"D"}, Title: p.actionTitle("Remove", " with its files"), Help: p.lossWarning(busy), Dangerous: true, Why: p.whyNotRemove, Run: p.runAction("remove", "is removed", withForce(Pool.Remove, force))},
+		{ID: "backends.pull", Keys: []string{"p"}, Title: p.actionTitle("Pull", "'s image"), Help: "A newer one is used from the next start on.", Why: p.whyNotPull, Run: p.runAction("pull", "has its image", Pool.Pull)},
 		{ID: "backends.log", Keys: []string{"l"}, Title: "What happened to it", Help: "Every change since the start of Hermes, with its time and cause.", Why: p.whyNoRow, Run: p.showLog},
-		{ID: "backends.edit", Keys: []string{"e"}, Title: "Edit its configuration", Help: "Opens config.yaml in $EDITOR where the back end stands.", Why: p.whyNoRow, Run: p.edit},
+		{ID: "backends.edit", Keys: []string{"e"}, Title: "Edit its configuration", Help: "Opens config.yaml in $EDITOR where the back end stands.", Why: p.whyNoRow, Run: p.editSettings},
 	}
 }
 
-// verb is a title that says which back end it is about; in the documentation it is none.
-func (p *Pane) verb(do, rest string) string {
-	r := p.current()
+// actionTitle is a title that says which back end it is about; in the documentation it is none.
+func (p *Pane) actionTitle(do, rest string) string {
+	r := p.currentRow()
 	switch {
 	case r != nil:
 		return do + " " + oneLine(r.Name) + rest
@@ -60,21 +60,21 @@ func (p *Pane) verb(do, rest string) string {
 	}
 }
 
-// forced makes one of the verbs that may end what runs into one like the others.
-func forced(f func(Pool, context.Context, string, string, bool) error, force bool) func(Pool, context.Context, string, string) error {
+// withForce makes one of the verbs that may end what runs into one like the others.
+func withForce(f func(Pool, context.Context, string, string, bool) error, force bool) func(Pool, context.Context, string, string) error {
 	return func(p Pool, ctx context.Context, session, name string) error { return f(p, ctx, session, name, force) }
 }
 
-func or(a, b string) string {
+func orDefault(a, b string) string {
 	if a != "" {
 		return a
 	}
 	return b
 }
 
-// busy says what runs in the row under the cursor: it would be ended.
-func (p *Pane) busy() (bool, string) {
-	r := p.current()
+// runningNote says what runs in the row under the cursor: it would be ended.
+func (p *Pane) runningNote() (bool, string) {
+	r := p.currentRow()
 	switch {
 	case r == nil || r.Refs == 0:
 		return false, ""
@@ -87,8 +87,8 @@ func (p *Pane) busy() (bool, string) {
 	}
 }
 
-func (p *Pane) loss(busy string) string {
-	r := p.current()
+func (p *Pane) lossWarning(busy string) string {
+	r := p.currentRow()
 	if r == nil {
 		return "Its files are lost; the next use makes a new one."
 	}
@@ -98,10 +98,10 @@ func (p *Pane) loss(busy string) string {
 	return fmt.Sprintf("The files in %s are lost; the next use makes a new one.%s", oneLine(r.Name), busy)
 }
 
-// errand makes an action's Run of something that takes its time. The row is that under the cursor when it is asked for: the list may
-// move while a question stands.
-func (p *Pane) errand(what, done string, f func(Pool, context.Context, string, string) error) func(string) tea.Cmd {
-	r := p.current()
+// runAction makes an action's Run of something that takes its time. The row is that under the
+// cursor when it is asked for: the list may move while a question stands.
+func (p *Pane) runAction(what, done string, f func(Pool, context.Context, string, string) error) func(string) tea.Cmd {
+	r := p.currentRow()
 	if r == nil {
 		return nil
 	}
@@ -121,13 +121,13 @@ func (p *Pane) errand(what, done string, f func(Pool, context.Context, string, s
 	}
 }
 
-func (p *Pane) done(m doneMsg) tea.Cmd {
+func (p *Pane) actionDone(m doneMsg) tea.Cmd {
 	if p.doing[m.name] == m.errand {
 		delete(p.doing, m.name)
 	}
 	p.memoOK = false
 	if m.errand.what == "pull" { // no transition tells of its end
-		p.row(m.name).Pull = progress.Meter{}
+		p.rowNamed(m.name).Pull = progress.Meter{}
 	}
 	toast := ui.ShowToast{Level: event.Info, Text: m.said}
 	if m.err != nil {
@@ -136,30 +136,30 @@ func (p *Pane) done(m doneMsg) tea.Cmd {
 	return func() tea.Msg { return toast }
 }
 
-// stop stops the back end, or what the person began and does not want any more.
-func (p *Pane) stop(force bool) func(string) tea.Cmd {
-	r := p.current()
+// stopBackend stops the back end, or what the person began and does not want any more.
+func (p *Pane) stopBackend(force bool) func(string) tea.Cmd {
+	r := p.currentRow()
 	if r == nil {
 		return nil
 	}
 	if e := p.doing[r.Name]; e != nil && (e.what == "start" || e.what == "pull") {
 		return func(string) tea.Cmd { e.cancel(); return nil }
 	}
-	return p.errand("stop", "is stopped", forced(Pool.Stop, force))
+	return p.runAction("stop", "is stopped", withForce(Pool.Stop, force))
 }
 
-func (p *Pane) shell(string) tea.Cmd {
+func (p *Pane) openShell(string) tea.Cmd {
 	name := p.rows[p.cursor].Name
 	return func() tea.Msg { return ui.RunAction{ID: "shell", Arg: name} }
 }
 
-func (p *Pane) edit(string) tea.Cmd {
+func (p *Pane) editSettings(string) tea.Cmd {
 	name := p.rows[p.cursor].Name
 	return func() tea.Msg { return ui.RunAction{ID: "config", Arg: name} }
 }
 
-// use selects the row under the cursor, or the one named.
-func (p *Pane) use(name string) tea.Cmd {
+// useRow selects the row under the cursor, or the one named.
+func (p *Pane) useRow(name string) tea.Cmd {
 	if name == "" {
 		if len(p.rows) == 0 {
 			return nil

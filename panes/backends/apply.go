@@ -12,7 +12,7 @@ import (
 func (p *Pane) Apply(events []event.Envelope) bool {
 	changed := false
 	for _, env := range events {
-		changed = p.apply(env) || changed
+		changed = p.applyEvent(env) || changed
 	}
 	if changed {
 		p.memoOK = false
@@ -20,20 +20,20 @@ func (p *Pane) Apply(events []event.Envelope) bool {
 	return changed
 }
 
-func (p *Pane) apply(env event.Envelope) bool {
+func (p *Pane) applyEvent(env event.Envelope) bool {
 	if env.Session != "" && env.Session != p.session {
 		return false // another session's own back end, or its choice
 	}
 	switch e := env.Event.(type) {
 	case event.BackendChanged:
-		p.changed(env.At, e)
+		p.applyChange(env.At, e)
 	case event.BackendActivity:
-		r := p.row(e.Name)
+		r := p.rowNamed(e.Name)
 		r.Refs, r.Command, r.IdleSince, r.IdleTTL = e.Refs, e.Command, e.IdleSince, e.IdleTTL
 	case event.BackendStats:
-		p.row(e.Name).Stats = e
+		p.rowNamed(e.Name).Stats = e
 	case event.Progress:
-		return p.progress(env.At, e)
+		return p.applyProgress(env.At, e)
 	case event.ToolStarted:
 		if e.Backend != "" {
 			p.calls[e.Call.ID] = e.Backend
@@ -42,23 +42,23 @@ func (p *Pane) apply(env event.Envelope) bool {
 	case event.ToolEnded:
 		return p.ranAt(env.At, e)
 	case event.BackendSelected:
-		return p.selected(e.Name)
+		return p.isSelected(e.Name)
 	case event.Resync:
-		p.list()
+		p.reloadList()
 	default:
 		return false
 	}
 	return true
 }
 
-func (p *Pane) changed(at time.Time, e event.BackendChanged) {
-	if e.From == e.To || !p.knows(e.Name) {
-		p.list() // an announcement: the pool has been opened, or its configuration changed
+func (p *Pane) applyChange(at time.Time, e event.BackendChanged) {
+	if e.From == e.To || !p.isKnown(e.Name, e.Kind) {
+		p.reloadList() // an announcement: the pool has been opened, or its configuration changed
 	}
-	r := p.row(e.Name)
+	r := p.rowNamed(e.Name)
 	if e.From != e.To {
 		r.Since = at
-		p.remember(at, e)
+		p.addToLog(at, e)
 	}
 	r.Kind, r.State, r.Cause, r.Retry = e.Kind, e.To, e.Cause, e.Retry
 	if e.Image != "" {
@@ -73,17 +73,17 @@ func (p *Pane) changed(at time.Time, e event.BackendChanged) {
 	}
 }
 
-func (p *Pane) knows(name string) bool {
-	return slices.ContainsFunc(p.rows, func(r Row) bool { return r.Name == name })
+func (p *Pane) isKnown(name, kind string) bool {
+	return slices.ContainsFunc(p.rows, func(r Row) bool { return r.Name == name && r.Kind == kind })
 }
 
-// progress belongs to a back end when its id is "pull:NAME".
-func (p *Pane) progress(at time.Time, e event.Progress) bool {
+// applyProgress belongs to a back end when its id is "pull:NAME".
+func (p *Pane) applyProgress(at time.Time, e event.Progress) bool {
 	const prefix = "pull:"
 	if len(e.ID) <= len(prefix) || e.ID[:len(prefix)] != prefix {
 		return false
 	}
-	r := p.row(e.ID[len(prefix):])
+	r := p.rowNamed(e.ID[len(prefix):])
 	if r.Pull.Add(at, e); r.State != event.BackendPulling && e.Total > 0 && e.Done >= e.Total {
 		r.Pull = progress.Meter{} // asked for by hand and done: no state will follow that would say so
 	}
@@ -113,16 +113,16 @@ func (p *Pane) ranAt(at time.Time, e event.ToolEnded) bool {
 	return true
 }
 
-func (p *Pane) selected(name string) bool {
+func (p *Pane) isSelected(name string) bool {
 	for i := range p.rows {
 		p.rows[i].Selected = p.rows[i].Name == name
 	}
 	return true
 }
 
-// row returns the named row, making it when an event is the first to tell of it. Names stay sorted behind the default,
-// and the cursor stays on its row.
-func (p *Pane) row(name string) *Row {
+// rowNamed returns the named row, making it when an event is the first to tell of it. Names stay
+// sorted behind the default, and the cursor stays on its row.
+func (p *Pane) rowNamed(name string) *Row {
 	for i := range p.rows {
 		if p.rows[i].Name == name {
 			return &p.rows[i]
@@ -139,8 +139,8 @@ func (p *Pane) row(name string) *Row {
 	return &p.rows[at]
 }
 
-// list asks the pool anew. What only events tell (progress, retries, load) is kept.
-func (p *Pane) list() {
+// reloadList asks the pool anew. What only events tell (progress, retries, load) is kept.
+func (p *Pane) reloadList() {
 	if p.pool == nil {
 		return
 	}

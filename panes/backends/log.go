@@ -21,7 +21,7 @@ type change struct {
 // maxLog bounds what is remembered: the oldest go first.
 const maxLog = 2000
 
-func (p *Pane) remember(at time.Time, e event.BackendChanged) {
+func (p *Pane) addToLog(at time.Time, e event.BackendChanged) {
 	p.log = append(p.log, change{at, e})
 	if len(p.log) > maxLog {
 		p.log = append([]change(nil), p.log[len(p.log)-maxLog/2:]...)
@@ -100,12 +100,12 @@ func (l *logView) View(w, h int) string {
 	}
 	var out []string
 	for i := len(l.changes) - 1 - l.top; i >= 0 && len(out) < h; i-- {
-		out = append(out, l.line(l.changes[i], w))
+		out = append(out, l.drawLine(l.changes[i], w))
 	}
 	return text.Block(out, w, h)
 }
 
-func (l *logView) line(c change, w int) string {
+func (l *logView) drawLine(c change, w int) string {
 	state := l.styles.Text
 	switch c.To {
 	case event.BackendReady:

@@ -22,6 +22,7 @@ const PaneID ui.ID = "backends"
 type Row struct {
 	Name      string
 	Kind      string
+	Traits    event.Traits
 	Image     string // image, or host
 	State     event.BackendState
 	Cause     string
@@ -110,7 +111,7 @@ func (p *Pane) Title() ui.Title {
 			up++
 		}
 	}
-	return ui.Title{Text: "Back ends", Right: count(up, len(p.rows))}
+	return ui.Title{Text: "Back ends", Right: countUp(up, len(p.rows))}
 }
 
 // Resize implements ui.Pane.
@@ -131,32 +132,32 @@ func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case ui.SessionFocused:
 		p.session = m.UID
-		p.list()
+		p.reloadList()
 	case sampledMsg:
-		p.sampled(m)
+		p.takeSample(m)
 	case doneMsg:
-		return p.done(m)
+		return p.actionDone(m)
 	case tea.MouseMsg:
-		p.mouse(m)
+		p.handleMouse(m)
 	}
 	return nil
 }
 
-func (p *Pane) mouse(m tea.MouseMsg) {
+func (p *Pane) handleMouse(m tea.MouseMsg) {
 	switch {
 	case m.Button == tea.MouseButtonWheelUp:
-		p.move(-1)
+		p.moveCursor(-1)
 	case m.Button == tea.MouseButtonWheelDown:
-		p.move(1)
+		p.moveCursor(1)
 	case m.Button == tea.MouseButtonLeft && m.Action == tea.MouseActionPress:
 		if i := p.top + m.Y; i >= 0 && i < len(p.rows) {
-			p.move(i - p.cursor)
+			p.moveCursor(i - p.cursor)
 		}
 	}
 }
 
-func (p *Pane) move(delta int) {
-	if r := p.current(); r != nil {
+func (p *Pane) moveCursor(delta int) {
+	if r := p.currentRow(); r != nil {
 		r.Stats = event.BackendStats{} // only the selected one is measured, and old numbers are wrong ones
 	}
 	p.cursor = max(0, min(p.cursor+delta, len(p.rows)-1))
@@ -183,8 +184,8 @@ func (p *Pane) RefreshAt(now time.Time) time.Time {
 	return at
 }
 
-// current is the row under the cursor; nil when there is none.
-func (p *Pane) current() *Row {
+// currentRow is the row under the cursor; nil when there is none.
+func (p *Pane) currentRow() *Row {
 	if len(p.rows) == 0 {
 		return nil
 	}

@@ -19,6 +19,13 @@ import (
 	"hermes/ui/uitest"
 )
 
+// What the kinds of the program say of themselves.
+var (
+	container = event.Traits{Isolated: true, Image: true, Stoppable: true, Removable: true}
+	host      = event.Traits{Shared: true, Stoppable: true}
+	machine   = event.Traits{Local: true, Shared: true}
+)
+
 var start = time.Date(2026, 3, 4, 14, 2, 0, 0, time.UTC)
 
 // fleet is a pool that notes what it is asked.
@@ -80,16 +87,16 @@ func (f *fleet) Sample(_ context.Context, _, name string) (event.BackendStats, e
 // every is one back end in each state, as screens.md sketches them.
 func every() []Row {
 	return []Row{
-		{Name: "default", Kind: "docker", Image: "python:3.11", State: event.BackendReady, Since: start.Add(-time.Hour), IdleSince: start.Add(-18 * time.Minute), IdleTTL: 30 * time.Minute, Default: true},
-		{Name: "analytics", Kind: "docker", Image: "sandbox-plus", State: event.BackendReady, Refs: 1, Command: "pytest -q\n  --maxfail=1", Selected: true, IdleTTL: 30 * time.Minute, Cause: "first use", Since: start.Add(-2 * time.Hour)},
-		{Name: "browser", Kind: "docker", Image: "chromium", State: event.BackendPulling},
-		{Name: "created", Kind: "docker", Image: "alpine", State: event.BackendCreating},
-		{Name: "gpu-box", Kind: "ssh", Image: "gpu.lan", State: event.BackendStopped},
-		{Name: "here", Kind: "local", State: event.BackendAbsent},
-		{Name: "lost", Kind: "docker", Image: "alpine", State: event.BackendLost, Cause: "the engine does not answer"},
-		{Name: "old", Kind: "docker", Image: "old:1", State: event.BackendFailed, Cause: "no such image: old:1", Retry: start.Add(40 * time.Second)},
-		{Name: "stopping", Kind: "docker", Image: "alpine", State: event.BackendStopping},
-		{Name: "容器", Kind: "docker", Image: "网络/镜像:最新", State: event.BackendStarting},
+		{Name: "default", Kind: "docker", Traits: container, Image: "python:3.11", State: event.BackendReady, Since: start.Add(-time.Hour), IdleSince: start.Add(-18 * time.Minute), IdleTTL: 30 * time.Minute, Default: true},
+		{Name: "analytics", Kind: "docker", Traits: container, Image: "sandbox-plus", State: event.BackendReady, Refs: 1, Command: "pytest -q\n  --maxfail=1", Selected: true, IdleTTL: 30 * time.Minute, Cause: "first use", Since: start.Add(-2 * time.Hour)},
+		{Name: "browser", Kind: "docker", Traits: container, Image: "chromium", State: event.BackendPulling},
+		{Name: "created", Kind: "docker", Traits: container, Image: "alpine", State: event.BackendCreating},
+		{Name: "gpu-box", Kind: "ssh", Traits: host, Image: "gpu.lan", State: event.BackendStopped},
+		{Name: "here", Kind: "local", Traits: machine, State: event.BackendAbsent},
+		{Name: "lost", Kind: "docker", Traits: container, Image: "alpine", State: event.BackendLost, Cause: "the engine does not answer"},
+		{Name: "old", Kind: "docker", Traits: container, Image: "old:1", State: event.BackendFailed, Cause: "no such image: old:1", Retry: start.Add(40 * time.Second)},
+		{Name: "stopping", Kind: "docker", Traits: container, Image: "alpine", State: event.BackendStopping},
+		{Name: "容器", Kind: "docker", Traits: container, Image: "网络/镜像:最新", State: event.BackendStarting},
 	}
 }
 
@@ -124,19 +131,19 @@ func TestGolden(t *testing.T) {
 	states := map[string]func(t *testing.T) *Pane{
 		"empty": func(t *testing.T) *Pane { p, _ := opened(t, nil); return p },
 		"local": func(t *testing.T) *Pane {
-			p, _ := opened(t, []Row{{Name: "default", Kind: "local", State: event.BackendAbsent, Default: true, Selected: true}})
+			p, _ := opened(t, []Row{{Name: "default", Kind: "local", Traits: machine, State: event.BackendAbsent, Default: true, Selected: true}})
 			return p
 		},
 		"every": func(t *testing.T) *Pane {
 			p, _ := opened(t, every())
 			pull(p)
-			p.move(1)
+			p.moveCursor(1)
 			return p
 		},
 		"pull": func(t *testing.T) *Pane {
 			p, _ := opened(t, every())
 			pull(p)
-			p.move(2)
+			p.moveCursor(2)
 			return p
 		},
 		"load": func(t *testing.T) *Pane {
@@ -194,7 +201,7 @@ func TestStatesAreGlyphAndWord(t *testing.T) {
 }
 
 func TestCountdownRunsOnlyWhileIdleAndTicksNoMoreThanItShows(t *testing.T) {
-	p, f := opened(t, []Row{{Name: "x", Kind: "docker", State: event.BackendReady, IdleSince: start, IdleTTL: 30 * time.Minute}})
+	p, f := opened(t, []Row{{Name: "x", Kind: "docker", Traits: container, State: event.BackendReady, IdleSince: start, IdleTTL: 30 * time.Minute}})
 	f.cannot = "nothing is measured here"
 	now := start.Add(90 * time.Second)
 	p.SetClock(func() time.Time { return now })
@@ -288,7 +295,7 @@ func TestUse(t *testing.T) {
 	if msgs = uitest.Pump(p, use.Run("")); msgs[0].(ui.ShowToast).Level != event.Error {
 		t.Errorf("the error is swallowed: %v", msgs)
 	}
-	p.move(1)
+	p.moveCursor(1)
 	if why := use.Why(); !strings.Contains(why, "analytics") {
 		t.Errorf("the selected one can be chosen again: %q", why)
 	}
@@ -319,7 +326,7 @@ func TestAnythingKeepsTheShapeAndTheMemo(t *testing.T) {
 					event.Resync{},
 				}).Draw(rt, "event"))
 			case 2:
-				p.move(rapid.IntRange(-3, 3).Draw(rt, "move"))
+				p.moveCursor(rapid.IntRange(-3, 3).Draw(rt, "move"))
 			case 3:
 				now = now.Add(time.Duration(rapid.IntRange(1, 4000).Draw(rt, "seconds")) * time.Second)
 			case 4:
@@ -344,7 +351,7 @@ func TestNothingBelowTheListIsCutWithoutAMark(t *testing.T) {
 		p := New(nil)
 		p.Restyle(&style.Styles{Glyphs: style.Unicode()})
 		p.Resize(rapid.IntRange(20, 120).Draw(rt, "w"), 40)
-		lines := p.wrapped(cause, maxCause)
+		lines := p.wrapDetail(cause, maxCause)
 		if len(lines) > maxCause {
 			rt.Fatalf("%d lines", len(lines))
 		}
@@ -361,7 +368,7 @@ func TestABackEndThatFailedSaysWhyFirst(t *testing.T) {
 	p := New(nil)
 	p.Restyle(&style.Styles{Glyphs: style.Unicode()})
 	p.Resize(46, 16)
-	p.rows = []Row{{Name: "broken", Kind: "docker", Image: "none:9", State: event.BackendFailed, Cause: "pulling none:9: the engine cannot reach docker.io: no such host"}}
+	p.rows = []Row{{Name: "broken", Kind: "docker", Traits: container, Image: "none:9", State: event.BackendFailed, Cause: "pulling none:9: the engine cannot reach docker.io: no such host"}}
 	if v := text.Sanitize(p.View()); !strings.Contains(v, "cannot reach") || !strings.Contains(v, "no such host") || strings.Contains(v, "last change") {
 		t.Errorf("it says\n%s", v)
 	}

@@ -34,10 +34,13 @@ type sampledMsg struct {
 	err   error
 }
 
-// wanted is the back end to measure, or "".
-func (p *Pane) wanted() string {
-	r := p.current()
-	if r == nil || p.w <= 0 || p.h <= 0 || p.session == "" || p.pool == nil || r.State != event.BackendReady || r.Kind == "local" || p.sample.deaf[r.Name] {
+// backendToMeasure is the back end to measure, or "".
+func (p *Pane) backendToMeasure() string {
+	r := p.currentRow()
+	if r == nil || p.w <= 0 || p.h <= 0 || p.session == "" || p.pool == nil {
+		return ""
+	}
+	if r.State != event.BackendReady || r.Traits.Local || p.sample.deaf[r.Name] {
 		return ""
 	}
 	if p.pool.Can() != "" {
@@ -48,7 +51,7 @@ func (p *Pane) wanted() string {
 
 // sampleAt is when the next measurement is due; zero for never.
 func (p *Pane) sampleAt(now time.Time) time.Time {
-	name := p.wanted()
+	name := p.backendToMeasure()
 	switch {
 	case name == "" || p.sample.running:
 		return time.Time{}
@@ -66,7 +69,7 @@ func (p *Pane) Wake() tea.Cmd {
 	if at.IsZero() || now.Before(at) {
 		return nil
 	}
-	name, session, pool := p.wanted(), p.session, p.pool
+	name, session, pool := p.backendToMeasure(), p.session, p.pool
 	p.sample.name, p.sample.last, p.sample.running = name, now, true
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), sampleTimeout)
@@ -76,7 +79,7 @@ func (p *Pane) Wake() tea.Cmd {
 	}
 }
 
-func (p *Pane) sampled(m sampledMsg) {
+func (p *Pane) takeSample(m sampledMsg) {
 	p.sample.running = false
 	if m.err != nil {
 		if p.sample.deaf == nil {

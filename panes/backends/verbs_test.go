@@ -19,7 +19,7 @@ import (
 
 func TestShellAndConfigurationAreAsked(t *testing.T) {
 	p, _ := opened(t, every())
-	p.move(1)
+	p.moveCursor(1)
 	for id, want := range map[string]ui.RunAction{"backends.shell": {ID: "shell", Arg: "analytics"}, "backends.edit": {ID: "config", Arg: "analytics"}} {
 		a := action(t, p, id)
 		if a.Why() != "" {
@@ -36,7 +36,7 @@ func cursor(t *testing.T, p *Pane, name string) {
 	t.Helper()
 	for i, r := range p.rows {
 		if r.Name == name {
-			p.move(i - p.cursor)
+			p.moveCursor(i - p.cursor)
 			return
 		}
 	}

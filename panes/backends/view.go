@@ -26,11 +26,11 @@ func (p *Pane) render(now time.Time) string {
 		return ""
 	}
 	if len(p.rows) == 0 {
-		return text.Block(p.empty(), p.w, p.h)
+		return text.Block(p.emptyText(), p.w, p.h)
 	}
-	detail, free := p.detail(now, maxFact), max(p.h-len(p.rows), p.h/3)
+	detail, free := p.detailLines(now, maxFact), max(p.h-len(p.rows), p.h/3)
 	if len(detail) > free { // a little of each says more than all of one; the most important stands first
-		detail = p.detail(now, 1)
+		detail = p.detailLines(now, 1)
 	}
 	detail = detail[:min(len(detail), free)]
 	room := p.h - len(detail)
@@ -39,14 +39,14 @@ func (p *Pane) render(now time.Time) string {
 		p.top = p.cursor - room + 1
 	}
 	shown := p.rows[p.top:min(len(p.rows), p.top+room)]
-	lines := p.table(shown, now)
+	lines := p.drawTable(shown, now)
 	for len(lines) < room {
 		lines = append(lines, "")
 	}
 	return text.Block(append(lines, detail...), p.w, p.h)
 }
 
-func (p *Pane) empty() []string {
+func (p *Pane) emptyText() []string {
 	var out []string
 	for _, s := range []string{"The places where commands run appear here.", "They are configured under terminal.backends: /config opens it."} {
 		for _, line := range text.Wrap(s, max(1, p.w-2)) {
@@ -56,13 +56,14 @@ func (p *Pane) empty() []string {
 	return out
 }
 
-// table draws rows whose columns stand under each other: name, place, state, and what matters now at the right.
-func (p *Pane) table(rows []Row, now time.Time) []string {
+// drawTable draws rows whose columns stand under each other: name, place, state, and what matters
+// now at the right.
+func (p *Pane) drawTable(rows []Row, now time.Time) []string {
 	name, where, word, right := 0, 0, 0, 0
 	for _, r := range rows {
-		_, w := p.state(r)
-		name, where = max(name, text.Width(oneLine(r.Name))), max(where, text.Width(p.where(r)))
-		word, right = max(word, text.Width(w)), max(right, text.Width(p.right(r, now)))
+		_, w := p.stateMark(r)
+		name, where = max(name, text.Width(oneLine(r.Name))), max(where, text.Width(p.placeText(r)))
+		word, right = max(word, text.Width(w)), max(right, text.Width(p.rightText(r, now)))
 	}
 	name = min(name, max(6, p.w*2/5))
 	where = max(0, min(where, p.w-3-name-1-word-2-right-2))
@@ -71,7 +72,7 @@ func (p *Pane) table(rows []Row, now time.Time) []string {
 	}
 	out := make([]string, 0, len(rows))
 	for i, r := range rows {
-		out = append(out, p.line(r, p.top+i == p.cursor, columns{name, where, word, right}, now))
+		out = append(out, p.drawLine(r, p.top+i == p.cursor, columns{name, where, word, right}, now))
 	}
 	return out
 }
@@ -79,8 +80,8 @@ func (p *Pane) table(rows []Row, now time.Time) []string {
 // columns are widths in cells.
 type columns struct{ name, where, word, right int }
 
-// line is one back end. The arrow marks the one that the session uses.
-func (p *Pane) line(r Row, selected bool, c columns, now time.Time) string {
+// drawLine is one back end. The arrow marks the one that the session uses.
+func (p *Pane) drawLine(r Row, selected bool, c columns, now time.Time) string {
 	mark := " "
 	if r.Selected {
 		mark = p.styles.Accent.Render(p.styles.Glyphs.Closed)
@@ -89,18 +90,18 @@ func (p *Pane) line(r Row, selected bool, c columns, now time.Time) string {
 	if selected && p.styles.Plain {
 		cursor = p.styles.Glyphs.Prompt
 	}
-	glyph, word := p.state(r)
+	glyph, word := p.stateMark(r)
 	e := p.styles.Glyphs.Ellipsis
 	line := mark + glyph + cursor + text.Fit(text.Truncate(oneLine(r.Name), c.name, e), c.name) + " "
 	switch {
 	case c.where > 0 && r.Pull.Known():
-		line += p.bar(r, c.where) + "  "
+		line += p.pullBar(r, c.where) + "  "
 	case c.where > 0:
-		line += p.styles.Dim.Render(text.Fit(text.Truncate(p.where(r), c.where, e), c.where)) + "  "
+		line += p.styles.Dim.Render(text.Fit(text.Truncate(p.placeText(r), c.where, e), c.where)) + "  "
 	}
 	line += text.Fit(word, c.word) + " "
 	rest := p.w - text.Width(line)
-	line += text.FitLeft(text.Truncate(p.right(r, now), max(0, rest), ""), max(0, rest))
+	line += text.FitLeft(text.Truncate(p.rightText(r, now), max(0, rest), ""), max(0, rest))
 	switch {
 	case !selected:
 		return line
@@ -111,8 +112,8 @@ func (p *Pane) line(r Row, selected bool, c columns, now time.Time) string {
 	}
 }
 
-// state is the glyph and the word of a row: never colour alone.
-func (p *Pane) state(r Row) (glyph, word string) {
+// stateMark is the glyph and the word of a row: never colour alone.
+func (p *Pane) stateMark(r Row) (glyph, word string) {
 	g, s := p.styles.Glyphs, p.styles
 	switch r.State {
 	case event.BackendReady:
@@ -143,22 +144,22 @@ func (p *Pane) state(r Row) (glyph, word string) {
 	}
 }
 
-// where says what a back end is: image, host or this machine; of a failed one, what went wrong.
-func (p *Pane) where(r Row) string {
+// placeText says what a back end is: image, host or this machine; of a failed one, what went wrong.
+func (p *Pane) placeText(r Row) string {
 	switch {
 	case r.Cause != "" && (r.State == event.BackendFailed || r.State == event.BackendLost):
 		return oneLine(r.Cause)
 	case r.Image != "":
 		return oneLine(r.Image)
-	case r.Kind == "local":
+	case r.Traits.Local:
 		return "this machine"
 	default:
 		return oneLine(r.Kind)
 	}
 }
 
-// right is what a person wants to know of this state. It notes when that changes by the clock.
-func (p *Pane) right(r Row, now time.Time) string {
+// rightText is what a person wants to know of this state. It notes when that changes by the clock.
+func (p *Pane) rightText(r Row, now time.Time) string {
 	switch {
 	case r.Pull.Known() && p.w >= roomy:
 		return strings.Join(r.Pull.Parts(), ", ")
@@ -194,38 +195,38 @@ func (p *Pane) countdown(left time.Duration, now time.Time) string {
 	if step == 0 {
 		step = unit
 	}
-	p.until(now.Add(step))
+	p.noteNextChange(now.Add(step))
 	return words
 }
 
 // roomy is the width from which a row says all of a pull.
 const roomy = 90
 
-// bar is the pull of a row, in the place of its image.
-func (p *Pane) bar(r Row, w int) string {
+// pullBar is the pull of a row, in the place of its image.
+func (p *Pane) pullBar(r Row, w int) string {
 	most := min(w, 24)
 	return r.Pull.Bar(p.styles, most) + text.Blank(w-most)
 }
 
-// detail tells more of the row under the cursor, below the list: each fact in at most n lines.
-func (p *Pane) detail(now time.Time, n int) []string {
+// detailLines tells more of the row under the cursor, below the list: each fact in at most n lines.
+func (p *Pane) detailLines(now time.Time, n int) []string {
 	r := p.rows[p.cursor]
 	out, wrong := []string{""}, r.Cause != "" && (r.State == event.BackendFailed || r.State == event.BackendLost)
 	if wrong { // the row has no room for why, and nothing matters more
-		out = append(out, p.wrapped(r.Cause, n*maxCause/maxFact)...)
+		out = append(out, p.wrapDetail(r.Cause, n*maxCause/maxFact)...)
 	}
-	out = append(out, p.wrapped(p.facts(r, now), n)...)
+	out = append(out, p.wrapDetail(p.factsText(r, now), n)...)
 	if r.Pull.Known() {
 		out = append(out, r.Pull.Line(p.styles, max(0, p.w-3)))
 	}
 	if r.Command != "" {
-		out = append(out, p.wrapped("$ "+r.Command, n)...)
+		out = append(out, p.wrapDetail("$ "+r.Command, n)...)
 	}
 	if r.Stats.MemoryBytes > 0 || r.Stats.CPUPercent > 0 {
-		out = append(out, load(r.Stats))
+		out = append(out, loadText(r.Stats))
 	}
 	if r.Cause != "" && !wrong {
-		out = append(out, p.wrapped("last change: "+r.Cause, n)...)
+		out = append(out, p.wrapDetail("last change: "+r.Cause, n)...)
 	}
 	for i, s := range out {
 		if s != "" {
@@ -235,7 +236,7 @@ func (p *Pane) detail(now time.Time, n int) []string {
 	if s := p.strayed; s != nil {
 		words := fmt.Sprintf("%s was not used at %s: %s ran the command", oneLine(s.wanted), s.at.In(now.Location()).Format("15:04"), oneLine(s.ran))
 		mark := p.styles.Glyphs.Waits + " "
-		for i, l := range p.wrapped(words, n) {
+		for i, l := range p.wrapDetail(words, n) {
 			out = slices.Insert(out, 1+i, " "+p.styles.Warn.Render(mark+l))
 			mark = "  "
 		}
@@ -249,8 +250,9 @@ const (
 	maxCause = 6
 )
 
-// wrapped breaks s into lines that stand below the list; what has no room in n of them ends with a mark.
-func (p *Pane) wrapped(s string, n int) []string {
+// wrapDetail breaks s into lines that stand below the list; what has no room in n of them ends with
+// a mark.
+func (p *Pane) wrapDetail(s string, n int) []string {
 	w := max(1, p.w-3)
 	lines := text.Wrap(oneLine(s), w)
 	if len(lines) > n {
@@ -260,14 +262,15 @@ func (p *Pane) wrapped(s string, n int) []string {
 	return lines
 }
 
-// facts are how long a back end is up, whose it is and what it is: what the row above does not say, first.
-func (p *Pane) facts(r Row, now time.Time) string {
+// factsText are how long a back end is up, whose it is and what it is: what the row above does not
+// say, first.
+func (p *Pane) factsText(r Row, now time.Time) string {
 	facts := []string{oneLine(r.Kind)}
 	if e := p.doing[r.Name]; e != nil {
 		facts = append(facts, e.what+" asked for")
 	}
 	if r.State == event.BackendReady && !r.Since.IsZero() {
-		facts = append(facts, "up "+p.uptime(now.Sub(r.Since), now))
+		facts = append(facts, "up "+p.uptimeText(now.Sub(r.Since), now))
 	}
 	if r.Refs > 1 {
 		facts = append(facts, fmt.Sprintf("%d commands", r.Refs))
@@ -275,7 +278,7 @@ func (p *Pane) facts(r Row, now time.Time) string {
 	if r.Selected {
 		facts = append(facts, "in use here")
 	}
-	if r.IdleTTL > 0 && r.Kind != "local" {
+	if r.IdleTTL > 0 && r.Traits.Stoppable {
 		facts = append(facts, fmt.Sprintf("idle stop after %s", progress.Duration(r.IdleTTL)))
 	}
 	if r.Image != "" {
@@ -284,8 +287,8 @@ func (p *Pane) facts(r Row, now time.Time) string {
 	return strings.Join(facts, ", ")
 }
 
-// load is what a back end uses now.
-func load(s event.BackendStats) string {
+// loadText is what a back end uses now.
+func loadText(s event.BackendStats) string {
 	memory := "memory " + progress.Size(s.MemoryBytes)
 	if s.MemoryLimit > 0 {
 		memory += " of " + progress.Size(s.MemoryLimit)
@@ -297,10 +300,11 @@ func load(s event.BackendStats) string {
 	return out
 }
 
-// uptime shows minutes, hours or days, and notes when that changes: it ticks once a minute at most.
-func (p *Pane) uptime(d time.Duration, now time.Time) string {
+// uptimeText shows minutes, hours or days, and notes when that changes: it ticks once a minute at
+// most.
+func (p *Pane) uptimeText(d time.Duration, now time.Time) string {
 	d = max(d, 0)
-	p.until(now.Add(time.Minute - d%time.Minute))
+	p.noteNextChange(now.Add(time.Minute - d%time.Minute))
 	switch {
 	case d < time.Minute:
 		return "< 1 min"
@@ -311,8 +315,8 @@ func (p *Pane) uptime(d time.Duration, now time.Time) string {
 	}
 }
 
-// until notes when the picture changes by the clock alone.
-func (p *Pane) until(at time.Time) {
+// noteNextChange notes when the picture changes by the clock alone.
+func (p *Pane) noteNextChange(at time.Time) {
 	if p.memoUntil.IsZero() || at.Before(p.memoUntil) {
 		p.memoUntil = at
 	}
@@ -323,4 +327,4 @@ func oneLine(s string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text.Sanitize(s))
 }
 
-func count(up, all int) string { return fmt.Sprintf("%d of %d up", up, all) }
+func countUp(up, all int) string { return fmt.Sprintf("%d of %d up", up, all) }

@@ -49,8 +49,8 @@ func (p *Pane) whyNot() string {
 	return ""
 }
 
-// changing is the word for a state that passes by itself, or "".
-func changing(s event.BackendState) string {
+// changingWord is the word for a state that passes by itself, or "".
+func changingWord(s event.BackendState) string {
 	switch s {
 	case event.BackendPulling:
 		return "its image is being pulled"
@@ -73,11 +73,11 @@ func (p *Pane) whyNotStart() string {
 	if r.State == event.BackendReady {
 		return "it is up already"
 	}
-	return changing(r.State)
+	return changingWord(r.State)
 }
 
 func (p *Pane) whyNotStop() string {
-	if r := p.current(); r != nil {
+	if r := p.currentRow(); r != nil {
 		if e := p.doing[r.Name]; e != nil && (e.what == "start" || e.what == "pull") {
 			return ""
 		}
@@ -87,12 +87,14 @@ func (p *Pane) whyNotStop() string {
 	}
 	r := p.rows[p.cursor]
 	switch {
-	case r.Kind == "local":
+	case r.Traits.Local:
 		return "this machine is not ours to stop"
+	case !r.Traits.Stoppable:
+		return "it cannot be stopped"
 	case r.State == event.BackendReady, r.State == event.BackendPulling, r.State == event.BackendCreating, r.State == event.BackendStarting:
 		return ""
-	case changing(r.State) != "":
-		return changing(r.State)
+	case changingWord(r.State) != "":
+		return changingWord(r.State)
 	default:
 		return "it is not up"
 	}
@@ -104,12 +106,12 @@ func (p *Pane) whyNotRestart() string {
 	}
 	r := p.rows[p.cursor]
 	switch {
-	case r.Kind == "local" && r.State != event.BackendFailed:
+	case r.Traits.Local && r.State != event.BackendFailed:
 		return "this machine is not ours to restart"
 	case r.State == event.BackendAbsent || r.State == event.BackendStopped:
 		return "it is not up: start it"
 	default:
-		return changing(r.State)
+		return changingWord(r.State)
 	}
 }
 
@@ -119,14 +121,14 @@ func (p *Pane) whyNotRemove() string {
 	}
 	r := p.rows[p.cursor]
 	switch {
-	case r.Kind == "local":
+	case r.Traits.Local:
 		return "this machine is not ours to remove"
-	case r.Kind == "ssh":
+	case !r.Traits.Removable:
 		return "a host is not ours to remove; stop ends the connection"
 	case r.State == event.BackendAbsent:
 		return "there is nothing of it yet"
 	default:
-		return changing(r.State)
+		return changingWord(r.State)
 	}
 }
 
@@ -136,10 +138,10 @@ func (p *Pane) whyNotPull() string {
 	}
 	r := p.rows[p.cursor]
 	switch {
-	case r.Kind != "docker":
+	case !r.Traits.Image:
 		return "it has no image"
 	case r.State == event.BackendPulling:
-		return changing(r.State)
+		return changingWord(r.State)
 	default:
 		return ""
 	}

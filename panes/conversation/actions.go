@@ -9,8 +9,9 @@ import (
 	"hermes/ui"
 )
 
-// Actions implements ui.Pane. Every key that does something but write text stands here, so that a person can change it.
-// While keys mean something else (the queue, browsing) the others say so, which hands the key on.
+// Actions implements ui.Pane. Every key that does something but write text stands here, so that a
+// person can change it. While keys mean something else (the queue, browsing) the others say so,
+// which hands the key on.
 func (p *Pane) Actions() []ui.Action {
 	return slices.Concat(p.writing(), p.queueActions(), p.scrolling(), p.browsingActions(), p.commandActions())
 }

@@ -5,9 +5,11 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/ui"
 )
 
-// apply folds one event and reports whether the picture changed. Events of other sessions are somebody else's.
+// apply folds one event and reports whether the picture changed. Events of other sessions are
+// somebody else's.
 func (p *Pane) apply(e event.Envelope) bool {
 	if _, ok := e.Event.(event.Resync); ok {
 		p.reload = true
@@ -84,7 +86,8 @@ func (p *Pane) foldTool(e event.Envelope) bool {
 	return true
 }
 
-// foldInside shows what happens inside of a call under that call: the calls it makes. What it says is its own affair.
+// foldInside shows what happens inside of a call under that call: the calls it makes. What it says
+// is its own affair.
 func (p *Pane) foldInside(e event.Envelope) bool {
 	s := &p.script
 	switch ev := e.Event.(type) {
@@ -121,6 +124,12 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 		s.steps(ev.Items)
 	case event.MemoryChanged:
 		return p.remembered(ev)
+	case event.ToolsChanged:
+		hint := "/tools reload takes them"
+		if ev.Empty() {
+			hint = ""
+		}
+		s.say(noteInfo, "", "tools since this session began: "+oneLine(ev.Words()), hint)
 	case event.Compressed:
 		s.say(noteDim, "", fmt.Sprintf("older messages were summed up: %d tokens became %d", ev.Before, ev.After), "")
 	case event.ProcessEnded:
@@ -130,7 +139,7 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 		if said := oneLine(ev.Text); said != "" {
 			s.heard = append(s.heard, said)
 		}
-		s.say(level, "!", ev.Text, ev.Hint)
+		s.say(level, "!", ev.Text, ui.HintWords(ev.Hint, ev.Do))
 	case event.HistoryChanged:
 		p.reload = true
 	default:
@@ -183,16 +192,17 @@ func (p *Pane) waits(callID string, on bool) {
 	}
 }
 
-// denied marks the call. Nobody needs to be told what they did themselves; what somebody else decided they do.
+// denied marks the call. Nobody needs to be told what they did themselves; what somebody else
+// decided they do.
 func (p *Pane) denied(ev event.ApprovalSettled) {
 	c := p.script.calls[ev.CallID]
 	if c != nil {
 		c.deny()
 	}
-	why := map[string]string{"user": "", "interrupt": "", "timeout": "nobody answered in time, so it was denied"}
+	why := map[event.Decider]string{event.ByUser: "", event.ByInterrupt: "", event.ByTimeout: "nobody answered in time, so it was denied"}
 	text, known := why[ev.By]
 	if !known {
-		text = "denied by the " + oneLine(ev.By)
+		text = "denied by the " + oneLine(string(ev.By))
 	}
 	if text == "" && c == nil {
 		text = "denied"
@@ -202,7 +212,8 @@ func (p *Pane) denied(ev event.ApprovalSettled) {
 	}
 }
 
-// turnEnded closes what the turn left open. What it took stands in its name line; how it ended is said when it did not end well.
+// turnEnded closes what the turn left open. What it took stands in its name line; how it ended is
+// said when it did not end well.
 func (p *Pane) turnEnded(ev event.TurnEnded) {
 	s := &p.script
 	s.seal(nil)
@@ -218,15 +229,15 @@ func (p *Pane) turnEnded(ev event.TurnEnded) {
 		s.head.ended(ev)
 		s.head = nil
 	}
-	took := clock(ev.Took)
+	took, hint := clock(ev.Took), ui.HintWords(ev.Hint, ev.Do)
 	g := p.env.s.Glyphs
 	switch ev.Reason {
 	case event.TurnDone:
 	case event.TurnInterrupted:
-		s.say(noteWarn, g.Stopped, "interrupted after "+took, ev.Hint)
+		s.say(noteWarn, g.Stopped, "interrupted after "+took, hint)
 	case event.TurnBudget:
-		s.say(noteWarn, "!", "stopped at the limit of steps after "+took, ev.Hint)
+		s.say(noteWarn, "!", "stopped at the limit of steps after "+took, hint)
 	case event.TurnFailed:
-		s.say(noteBad, g.Fail, ev.Err, ev.Hint)
+		s.say(noteBad, g.Fail, ev.Err, hint)
 	}
 }

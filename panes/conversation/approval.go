@@ -14,7 +14,8 @@ import (
 	"hermes/ui/style"
 )
 
-// deaf is how long an approval ignores what would allow something: what was typed for something else must not decide.
+// deaf is how long an approval ignores what would allow something: what was typed for something
+// else must not decide.
 const deaf = 500 * time.Millisecond
 
 // openWaiting shows the approvals that wait, or the oldest question.
@@ -40,8 +41,9 @@ type button struct {
 	decision            event.Decision // empty for what decides nothing
 }
 
-// approval is the box that asks whether calls may run, one at a time. Deny is the default; nothing but its own letter, or
-// enter on a button that was moved to, allows anything. It follows what waits in its pane: what is settled elsewhere goes.
+// approval is the box that asks whether calls may run, one at a time. Deny is the default; nothing
+// but its own letter, or enter on a button that was moved to, allows anything. It follows what
+// waits in its pane: what is settled elsewhere goes.
 type approval struct {
 	pane   *Pane
 	id     string // of the one shown
@@ -59,7 +61,8 @@ type approval struct {
 	drawn  drawnBody
 }
 
-// drawnBody is the text of an approval as it was drawn last. A picture asks for it several times, and a diff is long.
+// drawnBody is the text of an approval as it was drawn last. A picture asks for it several times,
+// and a diff is long.
 type drawnBody struct {
 	ask    event.ApprovalAsked
 	w      int
@@ -68,7 +71,8 @@ type drawnBody struct {
 	lines  []string
 }
 
-// of reports that ask looks as the one that was drawn. The id alone is not enough: what is shown is what will run.
+// of reports that ask looks as the one that was drawn. The id alone is not enough: what is shown is
+// what will run.
 func (d *drawnBody) of(ask event.ApprovalAsked) bool {
 	a := &d.ask
 	return d.lines != nil && a.ID == ask.ID && a.Detail == ask.Detail && a.Diff == ask.Diff && a.Reason == ask.Reason && a.Scope == ask.Scope &&
@@ -81,7 +85,8 @@ func newApproval(p *Pane) *approval {
 	return a
 }
 
-// ask returns the one that is shown; after it is settled, the one that follows it. Whatever is new starts at Deny and deaf.
+// ask returns the one that is shown; after it is settled, the one that follows it. Whatever is new
+// starts at Deny and deaf.
 func (a *approval) ask() (event.ApprovalAsked, bool) {
 	asks := a.pane.asks
 	if len(asks) == 0 {
@@ -240,7 +245,8 @@ func (a *approval) key(ask event.ApprovalAsked, name string) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// early reports whether a key comes too soon, and begins to count anew: a key that is held down allows one call, not each that follows.
+// early reports whether a key comes too soon, and begins to count anew: a key that is held down
+// allows one call, not each that follows.
 func (a *approval) early() bool {
 	now := a.pane.deps.Now()
 	if now.Sub(a.shown) >= deaf {
@@ -277,7 +283,8 @@ func (a *approval) take(ask event.ApprovalAsked, b button) (tea.Cmd, bool) {
 	}, len(a.pane.asks) == 1
 }
 
-// editInstead puts the command of an approval into the composer; what is sent from there takes its place.
+// editInstead puts the command of an approval into the composer; what is sent from there takes its
+// place.
 func (p *Pane) editInstead(ask event.ApprovalAsked) {
 	p.stopBrowsing()
 	p.stashLine()
@@ -285,8 +292,8 @@ func (p *Pane) editInstead(ask event.ApprovalAsked) {
 	p.composer.SetText(command(ask.Call))
 }
 
-// sendInstead denies the call and hands over the person's own command. It goes first: the model must find it when it
-// learns that its own was denied.
+// sendInstead denies the call and hands over the person's own command. It goes first: the model
+// must find it when it learns that its own was denied.
 func (p *Pane) sendInstead(body string) tea.Cmd {
 	ask, session, agent := *p.instead, p.session, p.deps.Agent
 	p.leaveEdit()

@@ -8,8 +8,9 @@ import (
 	"hermes/ui/text"
 )
 
-// marked is what would run, cut into lines, with ^^^^ below its dangerous parts: colour alone would not say it. When the words for people
-// leave something of the command out, the command itself comes first.
+// marked is what would run, cut into lines, with ^^^^ below its dangerous parts: colour alone would
+// not say it. When the words for people leave something of the command out, the command itself
+// comes first.
 func (a *approval) marked(ask event.ApprovalAsked, inner int) []string {
 	d, spans := ask.Detail, ask.Spans
 	if len(spans) == 0 {

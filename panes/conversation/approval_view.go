@@ -96,7 +96,8 @@ func (a *approval) foot(ask event.ApprovalAsked, w int) []string {
 
 func (a *approval) rows(ask event.ApprovalAsked, w int) int { return len(a.answers(ask, w)) }
 
-// answers are the buttons, on as many rows as they need. The key of each is the letter that is underlined.
+// answers are the buttons, on as many rows as they need. The key of each is the letter that is
+// underlined.
 func (a *approval) answers(ask event.ApprovalAsked, w int) []string {
 	list := a.buttons(ask)
 	if wide := a.row(named(list, ask)); len(wide) == 1 && text.Width(wide[0]) <= w {
@@ -221,7 +222,8 @@ func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 	return out
 }
 
-// tallCommand is how many lines of a command are read at a glance: what a longer one is asked for stands above it.
+// tallCommand is how many lines of a command are read at a glance: what a longer one is asked for
+// stands above it.
 const tallCommand = 10
 
 // atLine says where the dangerous part stands in a command of several lines.
@@ -255,7 +257,8 @@ func command(c chat.ToolCall) string {
 	return args.Command
 }
 
-// typedCommand is a command the way a person types it, which is what allows it to run without another question.
+// typedCommand is a command the way a person types it, which is what allows it to run without
+// another question.
 func typedCommand(c chat.ToolCall, body string) string {
 	var args struct{ Backend string }
 	if json.Unmarshal(c.Args, &args) != nil {

@@ -25,8 +25,8 @@ func (p *Pane) startBrowsing() {
 	}
 }
 
-// inSight is the newest item that begins in the window of somebody who has scrolled up and has something to show, so that
-// browsing begins where they read; -1 for none.
+// inSight is the newest item that begins in the window of somebody who has scrolled up and has
+// something to show, so that browsing begins where they read; -1 for none.
 func (p *Pane) inSight() int {
 	if p.list.Follow() {
 		return -1
@@ -158,7 +158,8 @@ func (p *Pane) undo() tea.Cmd {
 	})
 }
 
-// undone puts the prompt that was taken back into the line, to be changed and sent again, unless something stands there.
+// undone puts the prompt that was taken back into the line, to be changed and sent again, unless
+// something stands there.
 func (p *Pane) undone(m undoneMsg) tea.Cmd {
 	if m.err != nil {
 		return toast(event.Error, "Nothing was undone: "+oneLine(m.err.Error()), "")
@@ -196,7 +197,8 @@ func contains(s, query string) bool {
 	return strings.Contains(strings.ToLower(s), strings.ToLower(query))
 }
 
-// NextHit implements ui.SearchMover. A hit inside of a closed call opens it: a place that cannot be seen is none.
+// NextHit implements ui.SearchMover. A hit inside of a closed call opens it: a place that cannot be
+// seen is none.
 func (p *Pane) NextHit(delta int) {
 	if len(p.hits) == 0 {
 		return

@@ -81,7 +81,8 @@ func TestAHitInAClosedCallOpensIt(t *testing.T) {
 	say(p, event.TurnEnded{})
 }
 
-// Somebody who types without seeing that the keys browse must not run a command again by its first letter.
+// Somebody who types without seeing that the keys browse must not run a command again by its first
+// letter.
 func TestWhatTakesAnAnswerAwayAsks(t *testing.T) {
 	deps := (&world{}).deps()
 	deps.Undo = func(context.Context, string) (string, error) { return "", nil }

@@ -9,9 +9,10 @@ import (
 	"hermes/core/event"
 )
 
-// A terminal without bracketed paste sends a paste as keys, and each line end of it as enter: a pasted log would become five
-// hundred prompts. Keys that come faster than anybody types are such a paste when more of them follow an enter; then the enter
-// is a line end. Nothing of a person's typing waits for this.
+// A terminal without bracketed paste sends a paste as keys, and each line end of it as enter: a
+// pasted log would become five hundred prompts. Keys that come faster than anybody types are such a
+// paste when more of them follow an enter; then the enter is a line end. Nothing of a person's
+// typing waits for this.
 const (
 	burstGap  = 25 * time.Millisecond // between two keys of a paste at most
 	burstSize = 6                     // characters that came so fast before an enter is doubted
@@ -55,8 +56,8 @@ func (p *Pane) lineEnd() tea.Cmd {
 	}
 }
 
-// burstOver sends what was written after all, when its enter was the only one and nothing came after it. A paste waits for an
-// enter of its own.
+// burstOver sends what was written after all, when its enter was the only one and nothing came
+// after it. A paste waits for an enter of its own.
 func (p *Pane) burstOver(m burstMsg) tea.Cmd {
 	b := &p.burst
 	switch {

@@ -13,7 +13,8 @@ import (
 // maxOffers is how many completions are worth showing.
 const maxOffers = 50
 
-// complete offers what fits to the word at the cursor. Files are listed in a command; the rest is at hand.
+// complete offers what fits to the word at the cursor. Files are listed in a command; the rest is
+// at hand.
 func (p *Pane) complete() tea.Cmd {
 	t := p.composer.Token()
 	switch t.Kind {

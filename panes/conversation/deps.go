@@ -1,8 +1,10 @@
-// Package conversation is the pane that a person works in: the transcript of one session and the composer under it.
+// Package conversation is the pane that a person works in: the transcript of one session and the
+// composer under it.
 //
 // The contract:
 //
-//   - The transcript is a virtual list of blocks. Only what is in the window is ever rendered; no path walks the whole of it.
+//   - The transcript is a virtual list of blocks. Only what is in the window is ever rendered; no
+//     path walks the whole of it.
 //   - Everything that comes from a model or a tool is sanitised before it is kept.
 //   - All work that may wait happens in commands; results come back as messages of this package.
 //   - What waits for a decision never takes keys from a composer that holds text.
@@ -21,7 +23,8 @@ import (
 	"hermes/ui/compose"
 )
 
-// Deps is what the pane needs of the rest of the program. Transcript, Agent and NewSession are required, the others may be nil.
+// Deps is what the pane needs of the rest of the program. Transcript, Agent and NewSession are
+// required, the others may be nil.
 type Deps struct {
 	Transcript Transcript
 	Agent      Agent
@@ -31,13 +34,17 @@ type Deps struct {
 	Busy       event.InputMode  // what Enter does while a turn runs; empty means queue
 	Now        func() time.Time // nil means time.Now
 	Cwd        func(session string) string
+	// ContentPath is the file that holds the content of a part, "" for none; may be nil. It is
+	// asked while drawing.
+	ContentPath func(blob string) string
 	// Key tells which key an action has now, so that hints stay true when a person changes it.
 	Key func(id, usual string) string
 	// Display is asked at every change of the settings; nil means DefaultDisplay.
 	Display func() Display
 	// NewSession makes a session for the first prompt of an empty pane.
 	NewSession func(ctx context.Context) (uid string, err error)
-	// Fork copies a session up to and including a message. nil takes the action away, as for the two below.
+	// Fork copies a session up to and including a message. nil takes the action away, as for the
+	// two below.
 	Fork func(ctx context.Context, session string, messageID int64) (uid string, err error)
 	// Retry answers the last prompt again.
 	Retry func(ctx context.Context, session string) error
@@ -60,24 +67,29 @@ func DefaultDisplay() Display {
 
 // Transcript reads what was said. Messages come oldest first.
 type Transcript interface {
-	// Page returns up to limit messages with Seq < beforeSeq (0: from the end), and whether there are older ones.
+	// Page returns up to limit messages with Seq < beforeSeq (0: from the end), and whether there
+	// are older ones.
 	Page(ctx context.Context, session string, beforeSeq, limit int) (messages []chat.Message, more bool, err error)
 	// Around returns up to limit messages around one message, and whether there are older ones.
 	Around(ctx context.Context, session string, messageID int64, limit int) (messages []chat.Message, more bool, err error)
 }
 
-// Agent is who answers. What takes a context is called in commands and may wait; the others may not.
+// Agent is who answers. What takes a context is called in commands and may wait; the others may
+// not.
 type Agent interface {
-	// Submit hands over a prompt. An empty mode means the configured one. The prompt is persisted when it returns.
-	Submit(ctx context.Context, session, text string, attachments []chat.Attachment, mode event.InputMode) error
+	// Submit hands over a prompt. An empty mode means the configured one. The prompt is persisted
+	// when it returns.
+	Submit(ctx context.Context, session, text string, parts []chat.Part, mode event.InputMode) error
 	// Interrupt stops the running turn and reports whether there was one.
 	Interrupt(session string) bool
-	// Busy reports whether a turn runs, Waiting what waits for the person: for a pane that comes to a session late.
+	// Busy reports whether a turn runs, Waiting what waits for the person: for a pane that comes to
+	// a session late.
 	Busy(session string) bool
 	Waiting(session string) ([]event.ApprovalAsked, []event.QuestionAsked)
 	// Queue lists the prompts that wait.
 	Queue(session string) []event.QueuedInput
-	// EditQueued replaces the text of a waiting prompt, DropQueued removes it. Both fail when it was taken up already.
+	// EditQueued replaces the text of a waiting prompt, DropQueued removes it. Both fail when it
+	// was taken up already.
 	EditQueued(ctx context.Context, session, id, text string) error
 	DropQueued(ctx context.Context, session, id string) error
 	// PromoteQueued sends a waiting prompt as if it were submitted in that mode now.
@@ -90,10 +102,15 @@ type Agent interface {
 	AnswerQuestion(id, text string) error
 }
 
-// Files lists paths for completion after @.
+// Files lists paths for completion after @, and reads what is attached.
 type Files interface {
 	// List returns paths below cwd that may match prefix, relative to cwd, best first or unsorted.
 	List(ctx context.Context, cwd, prefix string) []string
+	// Dropped returns the path that a terminal pastes when the file of an image is dropped on it.
+	// It reads nothing.
+	Dropped(paste string) (path string, ok bool)
+	// Load reads a file to be attached.
+	Load(ctx context.Context, path string) (chat.Part, error)
 }
 
 // History keeps what was typed.

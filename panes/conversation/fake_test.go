@@ -50,7 +50,7 @@ func (w *world) Around(_ context.Context, _ string, id int64, limit int) ([]chat
 	return w.messages[from:min(len(w.messages), from+limit)], from > 0, w.fail
 }
 
-func (w *world) Submit(_ context.Context, session, text string, a []chat.Attachment, mode event.InputMode) error {
+func (w *world) Submit(_ context.Context, session, text string, a []chat.Part, mode event.InputMode) error {
 	w.note("submit %s %q %d %s", session, text, len(a), mode)
 	return w.fail
 }
@@ -88,6 +88,15 @@ func (w *world) Load(context.Context) ([]string, error) { return []string{"older
 
 func (w *world) Append(_ context.Context, s string) error { w.note("remember %s", s); return nil }
 
+// disk is the files of a world.
+type disk struct{ *world }
+
+func (disk) Dropped(paste string) (string, bool) { return paste, strings.HasSuffix(paste, ".png") }
+
+func (w disk) Load(_ context.Context, path string) (chat.Part, error) {
+	return chat.Part{Kind: chat.PartImage, Name: path, Width: 4, Height: 3, Data: []byte("x")}, w.fail
+}
+
 func (w *world) List(_ context.Context, _, _ string) []string {
 	return []string{"main.go", "ui/list/list.go"}
 }
@@ -105,7 +114,7 @@ func (slash) Complete(string, string) []string { return []string{"one", "two"} }
 
 func (w *world) deps() Deps {
 	return Deps{
-		Transcript: w, Agent: w, Files: w, History: w, Commands: slash{}, Now: func() time.Time { return w.now },
+		Transcript: w, Agent: w, Files: disk{w}, History: w, Commands: slash{}, Now: func() time.Time { return w.now },
 		NewSession: func(context.Context) (string, error) { w.note("new"); return "fresh", nil },
 		Fork: func(_ context.Context, s string, id int64) (string, error) {
 			w.note("fork %s %d", s, id)
@@ -163,7 +172,8 @@ func keyMsg(name string) tea.KeyMsg {
 	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
 }
 
-// press sends keys the way the frame does: what the pane catches, then its actions, then what is left.
+// press sends keys the way the frame does: what the pane catches, then its actions, then what is
+// left.
 func press(p *Pane, keys ...string) (out []tea.Msg) {
 	for _, k := range keys {
 		out = append(out, pressOne(p, k)...)

@@ -9,7 +9,8 @@ import (
 	"hermes/ui/text"
 )
 
-// header is the name over a message: who speaks at the left; when, or with which model and at what cost, at the right.
+// header is the name over a message: who speaks at the left; when, or with which model and at what
+// cost, at the right.
 type header struct {
 	base
 	name  string

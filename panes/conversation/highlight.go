@@ -11,7 +11,8 @@ import (
 	"hermes/ui/text"
 )
 
-// highlight marks every place of query in a drawn line, whatever its colours. Case does not matter. The line keeps its width.
+// highlight marks every place of query in a drawn line, whatever its colours. Case does not matter.
+// The line keeps its width.
 func highlight(line, query string, mark lipgloss.Style) string {
 	plain := ansi.Strip(line)
 	places := find(plain, query)
@@ -58,7 +59,8 @@ func find(plain, query string) []span {
 	return out
 }
 
-// foldedPrefix returns how many bytes at the beginning of s are query in any case; 0 when it does not begin so.
+// foldedPrefix returns how many bytes at the beginning of s are query in any case; 0 when it does
+// not begin so.
 func foldedPrefix(s, query string) int {
 	n := 0
 	for _, q := range query {

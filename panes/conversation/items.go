@@ -19,9 +19,12 @@ type env struct {
 	now func() time.Time
 
 	display Display
+	// contentPath is the file that holds the content of a part; may be nil.
+	contentPath func(blob string) string
 }
 
-// item is a list item of the transcript. Every line begins with a blank: the selection's mark goes there.
+// item is a list item of the transcript. Every line begins with a blank: the selection's mark goes
+// there.
 type item interface {
 	list.Item
 	// message is the id of the message it belongs to; 0 for none.
@@ -84,7 +87,7 @@ const maxPrompt = 30
 type prompt struct {
 	base
 	body   string
-	pieces []chat.Attachment
+	pieces []chat.Part
 }
 
 func (p *prompt) Lines(w int) []string {
@@ -105,7 +108,7 @@ func (p *prompt) Lines(w int) []string {
 		lines = append(lines, p.e.s.Dim.Render(p.e.s.Glyphs.Ellipsis+" enter shows all"))
 	}
 	for _, a := range p.pieces {
-		lines = append(lines, p.e.s.Chip.Render("["+text.Truncate(oneLine(a.Name), max(1, inner-2), p.e.s.Glyphs.Ellipsis)+"]"))
+		lines = append(lines, p.e.card(a, inner, p.open)...)
 		if p.open && a.Text != "" {
 			lines = append(lines, p.piece(a.Text, inner)...)
 		}

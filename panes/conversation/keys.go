@@ -11,8 +11,9 @@ import (
 	"hermes/ui/compose"
 )
 
-// Catches implements ui.Catcher: while a completion is open, the keys that move in it belong to it. Esc leaves what is
-// edited, and does nothing to a line that somebody wrote, before it means anything else.
+// Catches implements ui.Catcher: while a completion is open, the keys that move in it belong to it.
+// Esc leaves what is edited, and does nothing to a line that somebody wrote, before it means
+// anything else.
 func (p *Pane) Catches(key string) bool {
 	switch {
 	case p.browsing || p.queue.choosing:
@@ -53,6 +54,9 @@ func (p *Pane) typed(k tea.KeyMsg) tea.Cmd {
 	}
 	if text && !k.Paste || k.Type == tea.KeySpace {
 		p.burst.text(p.deps.Now(), len(k.Runes))
+	}
+	if cmd, ok := p.drop(k); ok {
+		return cmd
 	}
 	if p.composer.Key(k) == compose.Submit {
 		return p.submit()
@@ -112,10 +116,10 @@ func (p *Pane) submit() tea.Cmd {
 	case p.instead != nil:
 		return p.sendInstead(body)
 	}
-	s := sending{text: body, attachments: p.composer.Attachments()}
+	s := sending{text: body, parts: p.composer.Parts()}
 	command := strings.HasPrefix(p.composer.Text(), "/") && p.deps.Commands != nil
-	if command && len(s.attachments) > 0 {
-		return toast(event.Warn, "A command takes no attachments: nothing was done", "a leading blank sends the line as text, with them")
+	if command && len(s.parts) > 0 {
+		return toast(event.Warn, "A command takes no parts: nothing was done", "a leading blank sends the line as text, with them")
 	}
 	var keep tea.Cmd
 	if p.composer.Remember(body) && p.deps.History != nil {
@@ -158,7 +162,7 @@ func (p *Pane) send(s sending) tea.Cmd {
 	}
 	session := p.session
 	return within(func(ctx context.Context) tea.Msg {
-		return sentMsg{s, p.deps.Agent.Submit(ctx, session, s.text, s.attachments, s.mode)}
+		return sentMsg{s, p.deps.Agent.Submit(ctx, session, s.text, s.parts, s.mode)}
 	})
 }
 

@@ -14,8 +14,8 @@ import (
 // pageSize is how many messages are read at a time.
 const pageSize = 200
 
-// maxItems is how many items a conversation that goes on for days holds: beyond it the end of a turn brings back the
-// newest page, and what is older is read again when somebody goes there.
+// maxItems is how many items a conversation that goes on for days holds: beyond it the end of a
+// turn brings back the newest page, and what is older is read again when somebody goes there.
 const maxItems = 4000
 
 // patience is how long a command may take before it says so.
@@ -60,9 +60,9 @@ type (
 
 // sending is a prompt on its way.
 type sending struct {
-	text        string
-	attachments []chat.Attachment
-	mode        event.InputMode
+	text  string
+	parts []chat.Part
+	mode  event.InputMode
 }
 
 func within(f func(ctx context.Context) tea.Msg) tea.Cmd {
@@ -226,6 +226,8 @@ func (p *Pane) answer(msg tea.Msg) tea.Cmd {
 		return p.queued(m)
 	case filesMsg:
 		p.offerFiles(m)
+	case droppedMsg:
+		return p.dropped(m)
 	case burstMsg:
 		return p.burstOver(m)
 	case editedMsg:
@@ -241,7 +243,7 @@ func (p *Pane) answer(msg tea.Msg) tea.Cmd {
 func (p *Pane) giveBack(s sending, err error) tea.Cmd {
 	if p.composer.Empty() {
 		p.composer.SetText(s.text)
-		for _, a := range s.attachments {
+		for _, a := range s.parts {
 			p.composer.Attach(a)
 		}
 	}

@@ -88,7 +88,7 @@ func New(deps Deps, session string) *Pane {
 	if p.mode == "" {
 		p.mode = event.InputQueue
 	}
-	p.env = &env{now: deps.Now}
+	p.env = &env{now: deps.Now, contentPath: deps.ContentPath}
 	p.look()
 	p.Restyle(&style.Styles{Glyphs: style.Unicode()})
 	p.script = script{pane: p, calls: map[string]*call{}}

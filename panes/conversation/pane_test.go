@@ -21,7 +21,10 @@ import (
 	"hermes/ui/uitest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// The clock of chroma's patterns ends by itself, a second after the last of them was tried.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
+}
 
 func TestGolden(t *testing.T) {
 	for name, level := range map[string]style.Level{"plain": style.None, "colour": style.True} {
@@ -167,7 +170,8 @@ func TestEventsWhileLoadingAreNotLost(t *testing.T) {
 	}
 }
 
-// A pane that comes late, or lost events, must not leave a person without the question that everything waits for.
+// A pane that comes late, or lost events, must not leave a person without the question that
+// everything waits for.
 func TestALatePaneFindsWhatWaits(t *testing.T) {
 	ask := asking("ap", "make", start)
 	w := &world{
@@ -196,9 +200,9 @@ func TestAPasteIsAChipThatOpens(t *testing.T) {
 		t.Errorf("in the line:\n%s", v)
 	}
 	m := user(1, "")
-	m.Attachments = p.composer.Attachments()
+	m.Parts = p.composer.Parts()
 	press(p, "backspace")
-	if len(p.composer.Attachments()) > 0 {
+	if len(p.composer.Parts()) > 0 {
 		t.Error("backspace leaves it")
 	}
 	say(p, event.MessageAdded{Message: m})

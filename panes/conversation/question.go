@@ -86,7 +86,7 @@ func (q *question) Update(msg tea.Msg) (tea.Cmd, bool) {
 	}
 	if q.field.Key(k) == compose.Submit {
 		body := q.field.Text()
-		for _, a := range q.field.Attachments() {
+		for _, a := range q.field.Parts() {
 			body += "\n" + a.Text
 		}
 		return q.answer(body)

@@ -104,7 +104,8 @@ func (p *Pane) nextQueued() {
 	}
 }
 
-// editQueued puts the text of the chosen prompt into the composer; what was written there comes back after.
+// editQueued puts the text of the chosen prompt into the composer; what was written there comes
+// back after.
 func (p *Pane) editQueued() {
 	q, ok := p.queue.chosen()
 	if !ok {
@@ -236,6 +237,9 @@ func (p *Pane) queueLine(i int, hint string) string {
 		word = "held"
 	}
 	head := "  " + strconv.Itoa(i+1) + " " + word + ": "
+	if q.From.Other() {
+		head += oneLine(q.From.Words()) + ": "
+	}
 	if text.Width(hint)+text.Width(head)+12 > p.w {
 		hint = ""
 	}

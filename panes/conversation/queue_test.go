@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/ui"
 )
@@ -113,6 +114,25 @@ func TestChangedKeysLoseTheirDefault(t *testing.T) {
 	for _, k := range []string{"pgup", "ctrl+up", "ctrl+y", "ctrl+r", "alt+q", "alt+e", "alt+s", "ctrl+home", "esc"} {
 		if out := drain(p, p.Update(keyMsg(k))); len(out) > 0 || p.View() != before {
 			t.Errorf("%s works without its action", k)
+		}
+	}
+}
+
+// What a process or another agent said stands under its name, in the conversation and among what
+// waits.
+func TestWhoSaysItIsShown(t *testing.T) {
+	p := open(t, &world{})
+	from := chat.Author{Kind: chat.AuthorProcess, ID: "p1\x1b[2J"}
+	say(p, event.MessageAdded{Message: chat.Message{ID: 90, Role: chat.RoleUser, From: from, Text: "the build ended"}})
+	say(p, event.MessageAdded{Message: chat.Message{ID: 91, Role: chat.RoleUser, From: chat.Person(), Text: "good"}})
+	say(p, event.TurnStarted{})
+	say(p, event.QueueChanged{Items: []event.QueuedInput{
+		{ID: "q1", From: from, Text: "it ended again"}, {ID: "q2", From: chat.Person(), Text: "and mine"},
+	}})
+	got := seen(p)
+	for _, want := range []string{"Background process p1", "You", "queued: Background process p1: it ended again", "queued: and mine"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
 }

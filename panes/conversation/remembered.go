@@ -8,7 +8,8 @@ import (
 	"hermes/ui/text"
 )
 
-// remembered says in a line what became of memory, and how to take it back. The call of the agent's tool shows what is new.
+// remembered says in a line what became of memory, and how to take it back. The call of the agent's
+// tool shows what is new.
 func (p *Pane) remembered(ev event.MemoryChanged) bool {
 	file := map[string]string{"memory": "MEMORY.md", "user": "USER.md"}[ev.Target]
 	short := func(list []string) string { return text.Truncate(oneLine(strings.Join(list, "; ")), 120, "…") }

@@ -7,7 +7,8 @@ import (
 	"hermes/core/event"
 )
 
-// What is remembered, forgotten or refused is said in the conversation, also when a call of the agent did it.
+// What is remembered, forgotten or refused is said in the conversation, also when a call of the
+// agent did it.
 func TestMemoryIsSaid(t *testing.T) {
 	for _, c := range []struct {
 		ev   event.MemoryChanged
@@ -34,5 +35,19 @@ func TestMemoryIsSaid(t *testing.T) {
 				t.Errorf("%+v: no way back:\n%s", c.ev, got)
 			}
 		}
+	}
+}
+
+// Other tools than the session's are told, with the way to take them; a name is a server's word.
+func TestOtherToolsAreTold(t *testing.T) {
+	p := open(t, &world{})
+	say(p, event.ToolsChanged{Added: []string{"srv_new\x1b[2J"}, Removed: []string{"srv_old"}})
+	if got := seen(p); !strings.Contains(got, "1 new (srv_new); 1 gone (srv_old)") || !strings.Contains(got, "/tools reload") {
+		t.Error(got)
+	}
+	p = open(t, &world{})
+	say(p, event.ToolsChanged{})
+	if got := seen(p); !strings.Contains(got, "the same as when the session began") || strings.Contains(got, "/tools reload") {
+		t.Error(got)
 	}
 }

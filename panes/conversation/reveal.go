@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// reveal writes a command so that nothing in it can hide: what has no picture of its own, or changes the order of what is
-// read, stands there as its code ("<U+202E>"). mark styles what was added;
-// nil leaves it plain.
+// reveal writes a command so that nothing in it can hide: what has no picture of its own, or
+// changes the order of what is read, stands there as its code ("<U+202E>"). mark styles what was
+// added; nil leaves it plain.
 func reveal(s string, mark func(...string) string) string {
 	if mark == nil {
 		mark = func(s ...string) string { return strings.Join(s, "") }

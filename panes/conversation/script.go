@@ -12,7 +12,8 @@ import (
 	"hermes/ui/text"
 )
 
-// script turns messages and events into items of the list, and keeps what still changes within reach.
+// script turns messages and events into items of the list, and keeps what still changes within
+// reach.
 type script struct {
 	pane    *Pane
 	calls   map[string]*call
@@ -55,7 +56,8 @@ func (s *script) seconds() (n uint64) {
 	return n
 }
 
-// nextSecond is when the first of the running clocks shows another second. Each has begun at a moment of its own.
+// nextSecond is when the first of the running clocks shows another second. Each has begun at a
+// moment of its own.
 func (s *script) nextSecond(now time.Time) (at time.Time) {
 	for _, c := range s.running {
 		next := now.Add(time.Second - c.took()%time.Second)
@@ -92,9 +94,12 @@ func (s *script) items(m chat.Message) []list.Item {
 			out = append(out, &gap{s.base(m.ID)})
 		}
 		s.last, s.spaced = m.Role, true
+		if m.From.IsSummary() {
+			m.Parts = nil // they quote what stands above
+		}
 		return append(out,
-			&header{base: s.base(m.ID), name: "You", at: m.At, user: true},
-			&prompt{base: s.base(m.ID), body: text.Sanitize(m.Text), pieces: m.Attachments},
+			&header{base: s.base(m.ID), name: oneLine(m.From.Words()), at: m.At, user: true},
+			&prompt{base: s.base(m.ID), body: text.Sanitize(m.Text), pieces: m.Parts},
 		)
 	case chat.RoleAssistant:
 		return s.assistant(m)
@@ -277,7 +282,8 @@ func (s *script) seal(m *chat.Message) {
 	}
 }
 
-// sealed takes the stored truth of a message that streamed, or of one that was never seen to stream.
+// sealed takes the stored truth of a message that streamed, or of one that was never seen to
+// stream.
 func (s *script) sealed(m chat.Message) {
 	switch {
 	case s.live != nil && s.live.id == m.ID:

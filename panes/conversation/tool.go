@@ -55,7 +55,8 @@ func newCall(e *env, msg int64, c chat.ToolCall, at time.Time) *call {
 	}
 }
 
-// wanted is the back end that the model asked for: what waits for its turn says already where it will run.
+// wanted is the back end that the model asked for: what waits for its turn says already where it
+// will run.
 func wanted(args json.RawMessage) string {
 	var a struct {
 		Backend string `json:"backend"`
@@ -148,7 +149,8 @@ func (c *call) deny() { c.waits, c.denied = false, true; c.bump() }
 
 func (c *call) running() bool { return c.result == nil && !c.started.IsZero() }
 
-// Version changes with the second while the call, or one inside of it, runs: their lines show how long.
+// Version changes with the second while the call, or one inside of it, runs: their lines show how
+// long.
 func (c *call) Version() uint64 {
 	return c.version<<24 | c.seconds()&0xffffff
 }
@@ -216,7 +218,11 @@ func (c *call) details(pad string, w int) []string {
 	add("arguments", text.Sanitize(pretty(c.args)), false, maxArgLines)
 	add("output", text.Sanitize(end(c.said(), maxTail)), true, maxOutLines)
 	if c.result != nil && c.result.Spill != "" {
-		out = append(out, pad+c.e.s.Dim.Render(text.Truncate("full output: "+oneLine(c.result.Spill), w, c.e.s.Glyphs.Ellipsis)))
+		what := "full output: "
+		if c.result.SpillCut {
+			what = "beginning of the output: "
+		}
+		out = append(out, pad+c.e.s.Dim.Render(text.Truncate(what+oneLine(c.result.Spill), w, c.e.s.Glyphs.Ellipsis)))
 	}
 	return append(out, "")
 }
@@ -228,7 +234,8 @@ func end(s string, n int) string {
 	return s
 }
 
-// pretty writes arguments the way people read them: one a line, texts as they are, with their line breaks.
+// pretty writes arguments the way people read them: one a line, texts as they are, with their line
+// breaks.
 func pretty(args string) string {
 	d := json.NewDecoder(strings.NewReader(args))
 	d.UseNumber()

@@ -72,7 +72,7 @@ func TestAFailureSaysWhy(t *testing.T) {
 }
 
 func TestADeniedCallIsMarkedWhereItStands(t *testing.T) {
-	for by, want := range map[string]string{"user": "", "timeout": "nobody answered in time", "policy": "denied by the policy"} {
+	for by, want := range map[event.Decider]string{"user": "", "timeout": "nobody answered in time", "policy": "denied by the policy"} {
 		p := open(t, &world{})
 		ask := asking("ap", "make", start)
 		say(p, event.MessageAdded{Message: assistant(2, "", ask.Call)}, event.ToolStarted{Call: ask.Call}, ask)
@@ -130,7 +130,7 @@ func TestTheSettingsReachTheScreenAtOnce(t *testing.T) {
 	k := keyMsg("one\ntwo")
 	k.Paste = true
 	p.Update(k)
-	if len(p.composer.Attachments()) != 1 {
+	if len(p.composer.Parts()) != 1 {
 		t.Error("the paste of two lines is no chip")
 	}
 }

@@ -31,6 +31,9 @@ func (c *call) Lines(w int) []string {
 	if c.result == nil {
 		return out
 	}
+	for _, part := range c.result.Parts {
+		out = append(out, indent(c.e.card(part, inner, c.open), pad)...)
+	}
 	for _, warn := range c.result.Warnings {
 		out = append(out, pad+c.e.s.Warn.Render(text.Truncate("! "+oneLine(warn), inner, c.e.s.Glyphs.Ellipsis)))
 	}
@@ -40,8 +43,8 @@ func (c *call) Lines(w int) []string {
 	return out
 }
 
-// newest is the one line of output that tells most: the last one while it runs, and of a command that failed; the first one
-// of an error.
+// newest is the one line of output that tells most: the last one while it runs, and of a command
+// that failed; the first one of an error.
 func (c *call) newest() string {
 	switch r := c.result; {
 	case r == nil && c.running() && !c.waits:
@@ -60,14 +63,16 @@ func (c *call) newest() string {
 	}
 }
 
-// lastSaid is the last line that a failed command printed. The line that tells the model its exit code is no news: the state says it.
+// lastSaid is the last line that a failed command printed. The line that tells the model its exit
+// code is no news: the state says it.
 func lastSaid(r *chat.ToolResult) string {
 	t := strings.TrimRight(end(r.Text, 4<<10), "\r\n \t")
 	t = strings.TrimRight(strings.TrimSuffix(t, "[exit code "+strconv.Itoa(*r.ExitCode)+"]"), "\r\n \t")
 	return oneLine(t[strings.LastIndexByte(t, '\n')+1:])
 }
 
-// errorIn is the error in a result that is an object for programs, as scripts have it; "" in any other.
+// errorIn is the error in a result that is an object for programs, as scripts have it; "" in any
+// other.
 func errorIn(text string) string {
 	var o struct {
 		Error string `json:"error"`
@@ -125,7 +130,8 @@ func (c *call) state() (glyph, word string, st lipgloss.Style) {
 	}
 }
 
-// line is state, tool, gist, back end and time. Where there is no room the back end goes first, then the time.
+// line is state, tool, gist, back end and time. Where there is no room the back end goes first,
+// then the time.
 func (c *call) line(w int) string {
 	glyph, word, st := c.state()
 	pad, took := margin(w), ""
@@ -144,7 +150,8 @@ func (c *call) line(w int) string {
 	return text.Truncate(head+"  "+c.gist, w, c.e.s.Glyphs.Ellipsis)
 }
 
-// clock is the time that the call took. While it runs it has no tenths: they would be old as soon as they are read.
+// clock is the time that the call took. While it runs it has no tenths: they would be old as soon
+// as they are read.
 func (c *call) clock() string {
 	if d := c.took(); !c.running() || d >= 10*time.Second {
 		return clock(d)

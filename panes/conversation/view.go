@@ -80,7 +80,7 @@ func (p *Pane) placeholder() string {
 		return ""
 	case p.browsing:
 		return p.key("conversation.write", "i") + " goes back to writing"
-	case len(p.composer.Attachments()) > 0:
+	case len(p.composer.Parts()) > 0:
 		return "what about it? backspace takes it away"
 	case p.running && p.w >= 60:
 		return p.enterDoes() + ", " + p.key("conversation.mode", "alt+q") + " changes that"
@@ -210,7 +210,8 @@ func (p *Pane) endKey() string {
 	return p.key("conversation.end", "ctrl+end")
 }
 
-// mark puts the selection's bar before the lines of the selected item, and marks what was searched for.
+// mark puts the selection's bar before the lines of the selected item, and marks what was searched
+// for.
 func (p *Pane) mark(lines []string) []string {
 	s := p.env.s
 	if !p.browsing && p.query == "" {

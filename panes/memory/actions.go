@@ -14,10 +14,10 @@ import (
 // Actions implements ui.Pane.
 func (p *Pane) Actions() []ui.Action {
 	move := func(delta int) func(string) tea.Cmd {
-		return func(string) tea.Cmd { p.move(delta); return nil }
+		return func(string) tea.Cmd { p.moveCursor(delta); return nil }
 	}
 	page := max(1, p.h/2)
-	e, f := p.current()
+	e, f := p.currentEntry()
 	none := func() string {
 		if e.Text == "" {
 			return "no entry is selected"
@@ -31,34 +31,34 @@ func (p *Pane) Actions() []ui.Action {
 		{ID: "memory.pagedown", Keys: []string{"pgdown"}, Title: "Page down", Hidden: true, Run: move(page)},
 		{ID: "memory.first", Keys: []string{"home", "g"}, Title: "First entry", Hidden: true, Run: move(-len(p.rows))},
 		{ID: "memory.last", Keys: []string{"end", "G"}, Title: "Last entry", Hidden: true, Run: move(len(p.rows))},
-		{ID: "memory.add", Keys: []string{"a"}, Title: "Add an entry to this file", Bar: "add", InBar: true, Run: func(string) tea.Cmd { return p.ask(Change{Target: f.Target}) }},
-		{ID: "memory.edit", Keys: []string{"enter"}, Title: "Change this entry", Bar: "change", InBar: true, Why: none, Run: func(string) tea.Cmd { return p.change(e, f) }},
+		{ID: "memory.add", Keys: []string{"a"}, Title: "Add an entry to this file", Bar: "add", InBar: true, Run: func(string) tea.Cmd { return p.askText(Change{Target: f.Target}) }},
+		{ID: "memory.edit", Keys: []string{"enter"}, Title: "Change this entry", Bar: "change", InBar: true, Why: none, Run: func(string) tea.Cmd { return p.editEntry(e, f) }},
 		{
 			ID: "memory.delete", Keys: []string{"d", "delete"}, Title: "Forget this entry", Bar: "forget", InBar: true, Dangerous: true, Why: none,
-			Help: p.short(e.Text), Run: func(string) tea.Cmd { return p.do(Change{Target: f.Target, Old: e.Text}) },
+			Help: p.shortPath(e.Text), Run: func(string) tea.Cmd { return p.makeChange(Change{Target: f.Target, Old: e.Text}) },
 		},
-		{ID: "memory.undo", Keys: []string{"u"}, Title: "Take the last change of memory back", Help: "Yours or the agent's; again goes one further back.", Bar: "undo", InBar: true, Dangerous: true, Run: p.undo},
+		{ID: "memory.undo", Keys: []string{"u"}, Title: "Take the last change of memory back", Help: "Yours or the agent's; again goes one further back.", Bar: "undo", InBar: true, Dangerous: true, Run: p.undoLast},
 		{ID: "memory.file", Keys: []string{"o"}, Title: "Open the file in $EDITOR", Bar: "open file", InBar: true, Run: func(string) tea.Cmd {
 			store := p.store
 			return func() tea.Msg { return store.Open(f.Target, max(e.Line, 1)) }
 		}},
-		{ID: "memory.reload", Keys: []string{"ctrl+r"}, Title: "Read the files again", Run: func(string) tea.Cmd { return p.load }},
+		{ID: "memory.reload", Keys: []string{"ctrl+r"}, Title: "Read the files again", Run: func(string) tea.Cmd { return p.loadEntries }},
 		{ID: "memory.close", Keys: []string{"esc", "q"}, Title: "Close", Bar: "close", InBar: true, Run: func(string) tea.Cmd {
 			return func() tea.Msg { return ui.ClosePane{Pane: PaneID} }
 		}},
 	}
 }
 
-func (p *Pane) short(s string) string {
+func (p *Pane) shortPath(s string) string {
 	return text.Truncate(strings.Join(strings.Fields(text.Sanitize(s)), " "), 60, "…")
 }
 
-// ask opens the line in which an entry is written.
-func (p *Pane) ask(c Change) tea.Cmd {
-	return func() tea.Msg { return ui.ShowOverlay{Overlay: p.prompt(c)} }
+// askText opens the line in which an entry is written.
+func (p *Pane) askText(c Change) tea.Cmd {
+	return func() tea.Msg { return ui.ShowOverlay{Overlay: p.promptOverlay(c)} }
 }
 
-func (p *Pane) prompt(c Change) ui.Overlay {
+func (p *Pane) promptOverlay(c Change) ui.Overlay {
 	title := "Remember in " + c.Target
 	if c.Old != "" {
 		title = "Change this entry"
@@ -71,18 +71,18 @@ func (p *Pane) prompt(c Change) ui.Overlay {
 			}
 			next := c
 			next.New = line
-			return p.do(next), ""
+			return p.makeChange(next), ""
 		},
 	})
 }
 
-// change lets the person edit an entry: in a line when it is one, else in their editor.
-func (p *Pane) change(e Entry, f File) tea.Cmd {
+// editEntry lets the person edit an entry: in a line when it is one, else in their editor.
+func (p *Pane) editEntry(e Entry, f File) tea.Cmd {
 	c := Change{Target: f.Target, Old: e.Text, New: e.Text}
 	if !strings.Contains(e.Text, "\n") {
-		return p.ask(c)
+		return p.askText(c)
 	}
-	return p.write(c)
+	return p.saveChange(c)
 }
 
 // editedMsg is what an editor made of an entry.
@@ -91,7 +91,7 @@ type editedMsg struct {
 	err    error
 }
 
-func (p *Pane) write(c Change) tea.Cmd {
+func (p *Pane) saveChange(c Change) tea.Cmd {
 	return func() tea.Msg {
 		return ui.EditText{Text: c.New, Suffix: ".md", Done: func(text string, err error) tea.Msg {
 			c.New = text
@@ -100,18 +100,19 @@ func (p *Pane) write(c Change) tea.Cmd {
 	}
 }
 
-func (p *Pane) edited(m editedMsg) tea.Cmd {
+func (p *Pane) handleEdited(m editedMsg) tea.Cmd {
 	if m.err != nil {
-		return say(event.Error, m.err.Error())
+		return showToast(event.Error, m.err.Error())
 	}
 	if now := strings.TrimSpace(m.change.New); now == "" || now == m.change.Old {
-		return say(event.Info, "nothing was changed")
+		return showToast(event.Info, "nothing was changed")
 	}
-	return p.do(m.change)
+	return p.makeChange(m.change)
 }
 
-// do makes a change. What is refused comes back to be changed, so that nothing that was written is lost.
-func (p *Pane) do(c Change) tea.Cmd {
+// makeChange makes a change. What is refused comes back to be changed, so that nothing that was
+// written is lost.
+func (p *Pane) makeChange(c Change) tea.Cmd {
 	store := p.store
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
@@ -127,44 +128,44 @@ func (p *Pane) do(c Change) tea.Cmd {
 	}
 }
 
-// again shows why, and the text once more.
-func (p *Pane) again(m retryMsg) tea.Cmd {
-	why := say(event.Warn, m.refused.Reason)
+// retryPrompt shows why, and the text once more.
+func (p *Pane) retryPrompt(m retryMsg) tea.Cmd {
+	why := showToast(event.Warn, m.refused.Reason)
 	switch {
 	case m.refused.Doubtful:
 		// The reason may be longer than a row of the question is wide.
-		return tea.Batch(why, func() tea.Msg { return ui.ShowOverlay{Overlay: p.doubt(m)} })
+		return tea.Batch(why, func() tea.Msg { return ui.ShowOverlay{Overlay: p.confirmOverlay(m)} })
 	case m.change.New == "":
 		return why
 	case strings.Contains(m.change.New, "\n"):
-		return tea.Batch(why, p.write(m.change))
+		return tea.Batch(why, p.saveChange(m.change))
 	}
-	return tea.Batch(why, p.ask(m.change))
+	return tea.Batch(why, p.askText(m.change))
 }
 
-// doubt asks about text that looks like orders to the agent. No comes first.
-func (p *Pane) doubt(m retryMsg) ui.Overlay {
+// confirmOverlay asks about text that looks like orders to the agent. No comes first.
+func (p *Pane) confirmOverlay(m retryMsg) ui.Overlay {
 	return ui.NewPicker(ui.PickerOptions{
 		Title: "Keep this?", Hint: "enter choose  esc leave it",
 		Items: []ui.Item{
-			{ID: "no", Title: "No, write it in other words", Detail: p.short(m.refused.Reason)},
+			{ID: "no", Title: "No, write it in other words", Detail: p.shortPath(m.refused.Reason)},
 			{ID: "yes", Title: "Keep it in the file", Detail: "it stays out of the prompt: the agent never reads it"},
 		},
 		Choose: func(it ui.Item) tea.Cmd {
 			c := m.change
 			if it.ID == "yes" {
 				c.Anyway = true
-				return p.do(c)
+				return p.makeChange(c)
 			}
 			if strings.Contains(c.New, "\n") { // a line for input has no room for it
-				return p.write(c)
+				return p.saveChange(c)
 			}
-			return p.ask(c)
+			return p.askText(c)
 		},
 	})
 }
 
-func (p *Pane) undo(string) tea.Cmd {
+func (p *Pane) undoLast(string) tea.Cmd {
 	store := p.store
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
@@ -177,6 +178,6 @@ func (p *Pane) undo(string) tea.Cmd {
 	}
 }
 
-func say(l event.Level, s string) tea.Cmd {
+func showToast(l event.Level, s string) tea.Cmd {
 	return func() tea.Msg { return ui.ShowToast{Level: l, Text: s} }
 }

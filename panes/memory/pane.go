@@ -120,7 +120,7 @@ func (p *Pane) Wake() tea.Cmd {
 		return nil
 	}
 	p.stale = false
-	return p.load
+	return p.loadEntries
 }
 
 // loadedMsg is both files as they are.
@@ -135,7 +135,7 @@ type retryMsg struct {
 	refused Refused
 }
 
-func (p *Pane) load() tea.Msg {
+func (p *Pane) loadEntries() tea.Msg {
 	ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
 	defer cancel()
 	files, err := p.store.Load(ctx)
@@ -146,25 +146,25 @@ func (p *Pane) load() tea.Msg {
 func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case loadedMsg:
-		p.loaded(m)
+		p.takeLoaded(m)
 	case retryMsg:
-		return p.again(m)
+		return p.retryPrompt(m)
 	case editedMsg:
-		return p.edited(m)
+		return p.handleEdited(m)
 	case tea.MouseMsg:
 		switch m.Button { //nolint:exhaustive // the others do nothing here
 		case tea.MouseButtonWheelUp:
-			p.move(-1)
+			p.moveCursor(-1)
 		case tea.MouseButtonWheelDown:
-			p.move(1)
+			p.moveCursor(1)
 		}
 	}
 	return nil
 }
 
-// loaded keeps the cursor on the entry that it was on, or near it.
-func (p *Pane) loaded(m loadedMsg) {
-	was, file := p.current()
+// takeLoaded keeps the cursor on the entry that it was on, or near it.
+func (p *Pane) takeLoaded(m loadedMsg) {
+	was, file := p.currentEntry()
 	p.memoOK = false
 	if p.err = ""; m.err != nil {
 		p.err = m.err.Error()
@@ -180,14 +180,14 @@ func (p *Pane) loaded(m loadedMsg) {
 			p.rows = append(p.rows, row{i, j})
 		}
 	}
-	p.move(0)
-	if _, now := p.current(); was.Text != "" && now.Target != file.Target {
-		p.move(-1) // the last entry of its file is gone
+	p.moveCursor(0)
+	if _, now := p.currentEntry(); was.Text != "" && now.Target != file.Target {
+		p.moveCursor(-1) // the last entry of its file is gone
 	}
 }
 
-// current is the entry under the cursor; its text is "" on a file's own row.
-func (p *Pane) current() (Entry, File) {
+// currentEntry is the entry under the cursor; its text is "" on a file's own row.
+func (p *Pane) currentEntry() (Entry, File) {
 	if p.cursor >= len(p.rows) {
 		return Entry{}, File{Target: "memory"}
 	}
@@ -199,13 +199,13 @@ func (p *Pane) current() (Entry, File) {
 	return f.Entries[r.entry], f
 }
 
-func (p *Pane) move(by int) {
+func (p *Pane) moveCursor(by int) {
 	p.cursor = max(min(p.cursor+by, len(p.rows)-1), 0)
 	p.memoOK = false
 }
 
 // Copy implements ui.Copier.
 func (p *Pane) Copy() (content, what string) {
-	e, _ := p.current()
+	e, _ := p.currentEntry()
 	return e.Text, "entry"
 }

@@ -188,7 +188,7 @@ func TestFollows(t *testing.T) {
 	if !strings.Contains(p.View(), "brand new") {
 		t.Errorf("not shown:\n%s", p.View())
 	}
-	if e, _ := p.current(); e.Text != "Likes short answers" {
+	if e, _ := p.currentEntry(); e.Text != "Likes short answers" {
 		t.Errorf("the cursor went to %q", e.Text)
 	}
 	if p.Wake() != nil {
@@ -196,13 +196,13 @@ func TestFollows(t *testing.T) {
 	}
 	s.files[0].Entries = nil
 	act(t, p, "memory.first")
-	uitest.Pump(p, p.load)
+	uitest.Pump(p, p.loadEntries)
 	s.files[0].Entries = []Entry{{Text: "only", Line: 1}}
-	uitest.Pump(p, p.load)
+	uitest.Pump(p, p.loadEntries)
 	act(t, p, "memory.down")
 	s.files[0].Entries = nil
-	uitest.Pump(p, p.load)
-	if _, f := p.current(); f.Target != "memory" {
+	uitest.Pump(p, p.loadEntries)
+	if _, f := p.currentEntry(); f.Target != "memory" {
 		t.Error("forgetting the last entry of a file went on to the other file")
 	}
 }

@@ -40,7 +40,7 @@ func (p *Pane) render() string {
 		return ""
 	}
 	if p.err != "" {
-		return text.Block(p.lines("! "+p.err, p.styles.Bad, 0), p.w, p.h)
+		return text.Block(p.wrapIndented("! "+p.err, p.styles.Bad, 0), p.w, p.h)
 	}
 	var all []string
 	from, to := 0, 0
@@ -82,33 +82,33 @@ func (p *Pane) fileRows(i int, r row) []string {
 		out = append(out, "")
 	}
 	usage := fmt.Sprintf("%d%% %d/%d%s", percent, f.Used, f.Limit, state)
-	name := p.mark(i) + p.named(i, f.Name)
-	bar := p.bar(percent, min(max(p.w-text.Width(name)-text.Width(usage)-4, 0), 24))
+	name := p.cursorMark(i) + p.nameStyle(i, f.Name)
+	bar := p.shareBar(percent, min(max(p.w-text.Width(name)-text.Width(usage)-4, 0), 24))
 	out = append(out, text.Truncate(name+"  "+look.Render(bar)+" "+look.Render(usage), p.w, "…"))
 	switch {
 	case f.Problem != "":
-		out = append(out, p.lines("! "+f.Problem, s.Bad, 2)...)
+		out = append(out, p.wrapIndented("! "+f.Problem, s.Bad, 2)...)
 	case len(f.Entries) == 0:
-		out = append(out, "  "+s.Dim.Render(text.Truncate(empty(f.Target), p.w-2, "…")))
+		out = append(out, "  "+s.Dim.Render(text.Truncate(emptyText(f.Target), p.w-2, "…")))
 	}
 	return out
 }
 
-func empty(target string) string {
+func emptyText(target string) string {
 	if target == "user" {
 		return "nothing is known of you yet; a adds something"
 	}
 	return "nothing is remembered yet; a adds something"
 }
 
-func (p *Pane) mark(i int) string {
+func (p *Pane) cursorMark(i int) string {
 	if i == p.cursor {
 		return p.styles.Accent.Render(p.styles.Glyphs.Closed) + " "
 	}
 	return "  "
 }
 
-func (p *Pane) named(i int, name string) string {
+func (p *Pane) nameStyle(i int, name string) string {
 	look := p.styles.Strong
 	if i == p.cursor && p.focus {
 		look = p.styles.Selection
@@ -116,8 +116,8 @@ func (p *Pane) named(i int, name string) string {
 	return look.Render(name)
 }
 
-// bar shows a share; what is full and what is not differ without colour.
-func (p *Pane) bar(percent, w int) string {
+// shareBar shows a share; what is full and what is not differ without colour.
+func (p *Pane) shareBar(percent, w int) string {
 	if w < 6 {
 		return ""
 	}
@@ -137,26 +137,27 @@ func (p *Pane) entryRows(i int, e Entry) []string {
 		look = s.Selection
 	}
 	if e.Blocked == "" {
-		return p.under(i, p.lines(e.Text, look, 4))
+		return p.markRows(i, p.wrapIndented(e.Text, look, 4))
 	}
-	out := p.under(i, p.lines(marked(e), look, 4))
-	return append(out, p.lines("! BLOCKED, kept out of the prompt: it "+e.Blocked, s.Warn, 4)...)
+	out := p.markRows(i, p.wrapIndented(markedText(e), look, 4))
+	return append(out, p.wrapIndented("! BLOCKED, kept out of the prompt: it "+e.Blocked, s.Warn, 4)...)
 }
 
-// under puts the cursor's mark, or a bullet, before the first row.
-func (p *Pane) under(i int, rows []string) []string {
+// markRows puts the cursor's mark, or a bullet, before the first row.
+func (p *Pane) markRows(i int, rows []string) []string {
 	if len(rows) > 0 {
 		mark := p.styles.Dim.Render(p.styles.Glyphs.Bullet) + " "
 		if i == p.cursor {
-			mark = p.mark(i)
+			mark = p.cursorMark(i)
 		}
 		rows[0] = "  " + mark + strings.TrimPrefix(rows[0], "    ")
 	}
 	return rows
 }
 
-// marked is the text with marks around what gives orders, so that it can be seen without colour.
-func marked(e Entry) string {
+// markedText is the text with marks around what gives orders, so that it can be seen without
+// colour.
+func markedText(e Entry) string {
 	a, b := max(e.Span[0], 0), min(e.Span[1], len(e.Text))
 	if a >= b {
 		return e.Text
@@ -164,8 +165,8 @@ func marked(e Entry) string {
 	return e.Text[:a] + "»" + e.Text[a:b] + "«" + e.Text[b:]
 }
 
-// lines wraps foreign text at an indent.
-func (p *Pane) lines(s string, look lipgloss.Style, indent int) []string {
+// wrapIndented wraps foreign text at an indent.
+func (p *Pane) wrapIndented(s string, look lipgloss.Style, indent int) []string {
 	const most = 4000
 	if r := []rune(s); len(r) > most {
 		s = string(r[:most]) + "…"

@@ -28,8 +28,8 @@ type buffer struct {
 	stale   bool
 }
 
-// write appends raw bytes of any shape: split runes, NULs and escape sequences included.
-func (b *buffer) write(data []byte) {
+// writeRaw appends raw bytes of any shape: split runes, NULs and escape sequences included.
+func (b *buffer) writeRaw(data []byte) {
 	for len(data) > 0 {
 		line, rest, found := bytes.Cut(data, []byte{'\n'})
 		if room := maxPartial - len(b.partial); len(line) > room {
@@ -42,19 +42,19 @@ func (b *buffer) write(data []byte) {
 		data = rest
 	}
 	b.stale = true
-	b.trim()
+	b.dropOldest()
 }
 
 func (b *buffer) endLine() {
-	s, pen := b.styled(clean(b.partial))
+	s, pen := b.withOpenStyle(cleanLine(b.partial))
 	b.pen = pen
 	b.lines = append(b.lines, s)
 	b.size += len(s)
 	b.partial = b.partial[:0]
 }
 
-// styled gives a line the style that was open before it, and closes what is open at its end.
-func (b *buffer) styled(s string) (string, text.Pen) {
+// withOpenStyle gives a line the style that was open before it, and closes what is open at its end.
+func (b *buffer) withOpenStyle(s string) (string, text.Pen) {
 	pen := b.pen
 	if strings.IndexByte(s, '\x1b') < 0 && pen == (text.Pen{}) {
 		return s, pen
@@ -69,8 +69,9 @@ func (b *buffer) styled(s string) (string, text.Pen) {
 	return s, pen
 }
 
-// trim drops the oldest lines in one go once a quarter too many are there: amortised constant time a line.
-func (b *buffer) trim() {
+// dropOldest drops the oldest lines in one go once a quarter too many are there: amortised constant
+// time a line.
+func (b *buffer) dropOldest() {
 	if len(b.lines) <= maxLines+maxLines/4 && b.size <= maxBytes+maxBytes/4 {
 		return
 	}
@@ -84,8 +85,8 @@ func (b *buffer) trim() {
 	b.size = size
 }
 
-// end is the absolute number behind the last line.
-func (b *buffer) end() int {
+// endNumber is the absolute number behind the last line.
+func (b *buffer) endNumber() int {
 	n := b.first + len(b.lines)
 	if len(b.partial) > 0 {
 		n++
@@ -99,7 +100,7 @@ func (b *buffer) line(n int) string {
 		return b.lines[i]
 	}
 	if b.stale {
-		b.shown, _ = b.styled(clean(b.partial))
+		b.shown, _ = b.withOpenStyle(cleanLine(b.partial))
 		b.stale = false
 	}
 	return b.shown
@@ -108,16 +109,16 @@ func (b *buffer) line(n int) string {
 // text returns everything that is kept, without colours.
 func (b *buffer) text() string {
 	var out strings.Builder
-	for n := b.first; n < b.end(); n++ {
+	for n := b.first; n < b.endNumber(); n++ {
 		out.WriteString(text.Sanitize(b.line(n)))
 		out.WriteByte('\n')
 	}
 	return out.String()
 }
 
-// clean makes one raw line safe to show. A carriage return starts the line again, as progress bars do:
-// what was written last stays.
-func clean(raw []byte) string {
+// cleanLine makes one raw line safe to show. A carriage return starts the line again, as progress
+// bars do: what was written last stays.
+func cleanLine(raw []byte) string {
 	raw = bytes.TrimRight(raw, "\r")
 	if i := bytes.LastIndexByte(raw, '\r'); i >= 0 {
 		raw = raw[i+1:]

@@ -49,13 +49,13 @@ func (c *call) key() callKey { return callKey{c.session, c.id} }
 
 func (c *call) running() bool { return c.result == nil }
 
-// output appends a delta. A gap (the mailbox kept only the tail) is said, a repeat is dropped.
-func (c *call) output(e event.ToolOutput) {
+// addOutput appends a delta. A gap (the mailbox kept only the tail) is said, a repeat is dropped.
+func (c *call) addOutput(e event.ToolOutput) {
 	want := c.offset[e.Stream]
 	data := e.Data
 	switch {
 	case e.Offset > want:
-		c.note(fmt.Sprintf("… %d bytes were not shown …", e.Offset-want))
+		c.addNote(fmt.Sprintf("… %d bytes were not shown …", e.Offset-want))
 	case e.Offset < want:
 		skip := want - e.Offset
 		if skip >= int64(len(data)) {
@@ -68,13 +68,13 @@ func (c *call) output(e event.ToolOutput) {
 		if len(c.said) < maxSaid {
 			c.said += string(data)
 		}
-		data = warned(data)
+		data = asWarning(data)
 	}
-	c.buf.write(data)
+	c.buf.writeRaw(data)
 }
 
-// warned marks each line of a note, so that it is not taken for output.
-func warned(data []byte) []byte {
+// asWarning marks each line of a note, so that it is not taken for output.
+func asWarning(data []byte) []byte {
 	lines := strings.SplitAfter(text.Sanitize(string(data)), "\n")
 	var b strings.Builder
 	for _, line := range lines {
@@ -87,30 +87,33 @@ func warned(data []byte) []byte {
 	return []byte(b.String())
 }
 
-// end closes the call. A call that streamed nothing shows its result instead.
-func (c *call) end(at time.Time, r chat.ToolResult) {
+// finish closes the call. A call that streamed nothing shows its result instead.
+func (c *call) finish(at time.Time, r chat.ToolResult) {
 	c.result, c.ended, c.waits, c.tail = &r, at, "", nil
 	if r.Backend != "" {
 		c.backend = oneLine(r.Backend)
 	}
 	if len(c.offset) == 0 && (len(r.Diffs) == 0 || r.IsError) {
-		c.note(r.Text)
+		c.addNote(r.Text)
+	}
+	for _, part := range r.Parts {
+		c.addNote("[" + text.Sanitize(part.Describe()) + "]")
 	}
 }
 
-// note writes whole lines below what is there.
-func (c *call) note(s string) {
+// addNote writes whole lines below what is there.
+func (c *call) addNote(s string) {
 	if s == "" {
 		return
 	}
 	if len(c.buf.partial) > 0 {
-		c.buf.write([]byte{'\n'})
+		c.buf.writeRaw([]byte{'\n'})
 	}
-	c.buf.write([]byte(strings.TrimRight(s, "\n") + "\n"))
+	c.buf.writeRaw([]byte(strings.TrimRight(s, "\n") + "\n"))
 }
 
-// took is how long the call runs or ran.
-func (c *call) took(now time.Time) time.Duration {
+// elapsed is how long the call runs or ran.
+func (c *call) elapsed(now time.Time) time.Duration {
 	if c.running() {
 		return now.Sub(c.started)
 	}
@@ -120,17 +123,18 @@ func (c *call) took(now time.Time) time.Duration {
 	return max(0, c.ended.Sub(c.started))
 }
 
-// clock is took as it is shown. While the call runs it has no parts of a second: they would be old as soon as they are read.
-func (c *call) clock(now time.Time) string {
-	d := c.took(now)
+// clockText is took as it is shown. While the call runs it has no parts of a second: they would be
+// old as soon as they are read.
+func (c *call) clockText(now time.Time) string {
+	d := c.elapsed(now)
 	if c.running() && d < 10*time.Second {
 		return strconv.Itoa(int(max(0, d).Seconds())) + " s"
 	}
-	return clock(d)
+	return formatClock(d)
 }
 
-// outcome says how the call went, in a word or two.
-func (c *call) outcome() string {
+// outcomeText says how the call went, in a word or two.
+func (c *call) outcomeText() string {
 	switch r := c.result; {
 	case c.waits != "":
 		return "waits for you"

@@ -17,21 +17,21 @@ func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 	case ui.SessionFocused:
 		return p.focusSession(m.UID)
 	case loadedMsg:
-		p.restore(m)
+		p.takeLoaded(m)
 	case tea.MouseMsg:
 		switch m.Button {
 		case tea.MouseButtonWheelUp:
-			p.scroll(-3)
+			p.scrollRows(-3)
 		case tea.MouseButtonWheelDown:
-			p.scroll(3)
+			p.scrollRows(3)
 		default:
 		}
 	}
 	return nil
 }
 
-// does makes an action's Run of something that changes the picture.
-func (p *Pane) does(f func()) func(string) tea.Cmd {
+// withoutCommand makes an action's Run of something that changes the picture.
+func (p *Pane) withoutCommand(f func()) func(string) tea.Cmd {
 	return func(string) tea.Cmd {
 		f()
 		p.memoOK = false
@@ -42,28 +42,28 @@ func (p *Pane) does(f func()) func(string) tea.Cmd {
 // Actions implements ui.Pane.
 func (p *Pane) Actions() []ui.Action {
 	none := func() string {
-		if p.current() == nil {
+		if p.currentCall() == nil {
 			return "no tool has run in this session"
 		}
 		return ""
 	}
 	return []ui.Action{
-		{ID: "output.end", Keys: []string{"end", "G"}, Title: "Go to the end and follow", Bar: "follow", Why: p.whyNotFollow, Run: p.does(p.follow), InBar: true},
-		{ID: "output.previous", Keys: []string{"["}, Title: "Previous tool call", Bar: "previous", Why: p.whyNotSelect(-1), Run: p.does(func() { p.selectCall(-1) }), InBar: true},
-		{ID: "output.next", Keys: []string{"]"}, Title: "Next tool call", Bar: "next", Why: p.whyNotSelect(1), Run: p.does(func() { p.selectCall(1) }), InBar: true},
-		{ID: "output.newest", Keys: []string{"0"}, Title: "Follow the newest call", Bar: "newest", Why: p.whyNotNewest, Run: p.does(p.newest), InBar: true},
-		{ID: "output.open", Keys: []string{"o"}, Title: "Open all of the output", Help: "In $PAGER, when it was too long to be kept here.", Bar: "open all", Why: p.whyNotOpen, Run: p.open, InBar: true},
-		{ID: "output.wrap", Keys: []string{"w"}, Title: "Wrap long lines or cut them", Bar: "wrap", Why: none, Run: p.does(p.toggleWrap), InBar: true},
+		{ID: "output.end", Keys: []string{"end", "G"}, Title: "Go to the end and follow", Bar: "follow", Why: p.whyNotFollow, Run: p.withoutCommand(p.followEnd), InBar: true},
+		{ID: "output.previous", Keys: []string{"["}, Title: "Previous tool call", Bar: "previous", Why: p.whyNotSelect(-1), Run: p.withoutCommand(func() { p.selectCall(-1) }), InBar: true},
+		{ID: "output.next", Keys: []string{"]"}, Title: "Next tool call", Bar: "next", Why: p.whyNotSelect(1), Run: p.withoutCommand(func() { p.selectCall(1) }), InBar: true},
+		{ID: "output.newest", Keys: []string{"0"}, Title: "Follow the newest call", Bar: "newest", Why: p.whyNotNewest, Run: p.withoutCommand(p.showNewest), InBar: true},
+		{ID: "output.open", Keys: []string{"o"}, Title: "Open the kept output", Help: "In $PAGER, when it was too long to be kept here.", Bar: "open", Why: p.whyNotOpen, Run: p.openInPager, InBar: true},
+		{ID: "output.wrap", Keys: []string{"w"}, Title: "Wrap long lines or cut them", Bar: "wrap", Why: none, Run: p.withoutCommand(p.toggleWrap), InBar: true},
 		{ID: "output.find", Keys: []string{"/"}, Title: "Search in the output", Bar: "search", Why: none, Run: func(string) tea.Cmd {
 			return func() tea.Msg { return ui.RunAction{ID: "search"} }
 		}, InBar: true},
-		{ID: "output.hit", Keys: []string{"n"}, Title: "Next hit", Hidden: true, Why: p.whyNoHits, Run: p.does(func() { p.NextHit(1) })},
-		{ID: "output.hitback", Keys: []string{"N"}, Title: "Previous hit", Hidden: true, Why: p.whyNoHits, Run: p.does(func() { p.NextHit(-1) })},
-		{ID: "output.up", Keys: []string{"up", "k"}, Title: "Scroll up", Why: none, Run: p.does(func() { p.scroll(-1) }), Hidden: true},
-		{ID: "output.down", Keys: []string{"down", "j"}, Title: "Scroll down", Why: none, Run: p.does(func() { p.scroll(1) }), Hidden: true},
-		{ID: "output.pageup", Keys: []string{"pgup", "ctrl+b"}, Title: "Page up", Why: none, Run: p.does(func() { p.scroll(-max(1, p.h-1)) })},
-		{ID: "output.pagedown", Keys: []string{"pgdown", "ctrl+f"}, Title: "Page down", Why: none, Run: p.does(func() { p.scroll(max(1, p.h-1)) })},
-		{ID: "output.top", Keys: []string{"home", "g"}, Title: "Go to the beginning", Why: none, Run: p.does(p.toTop)},
+		{ID: "output.hit", Keys: []string{"n"}, Title: "Next hit", Hidden: true, Why: p.whyNoHits, Run: p.withoutCommand(func() { p.NextHit(1) })},
+		{ID: "output.hitback", Keys: []string{"N"}, Title: "Previous hit", Hidden: true, Why: p.whyNoHits, Run: p.withoutCommand(func() { p.NextHit(-1) })},
+		{ID: "output.up", Keys: []string{"up", "k"}, Title: "Scroll up", Why: none, Run: p.withoutCommand(func() { p.scrollRows(-1) }), Hidden: true},
+		{ID: "output.down", Keys: []string{"down", "j"}, Title: "Scroll down", Why: none, Run: p.withoutCommand(func() { p.scrollRows(1) }), Hidden: true},
+		{ID: "output.pageup", Keys: []string{"pgup", "ctrl+b"}, Title: "Page up", Why: none, Run: p.withoutCommand(func() { p.scrollRows(-max(1, p.h-1)) })},
+		{ID: "output.pagedown", Keys: []string{"pgdown", "ctrl+f"}, Title: "Page down", Why: none, Run: p.withoutCommand(func() { p.scrollRows(max(1, p.h-1)) })},
+		{ID: "output.top", Keys: []string{"home", "g"}, Title: "Go to the beginning", Why: none, Run: p.withoutCommand(p.toTop)},
 	}
 }
 
@@ -81,7 +81,7 @@ func (p *Pane) whyNotNewest() string {
 	return ""
 }
 
-func (p *Pane) newest() {
+func (p *Pane) showNewest() {
 	p.pinned = nil
 	p.view.reset()
 }
@@ -96,15 +96,15 @@ func (p *Pane) whyNoHits() string {
 }
 
 func (p *Pane) whyNotOpen() string {
-	if c := p.current(); c == nil || c.running() || c.result.Spill == "" {
-		return "all of it is here"
+	if c := p.currentCall(); c == nil || c.running() || c.result.Spill == "" {
+		return "no more of it was kept than what is here"
 	}
 	return ""
 }
 
-// open hands the whole output to the person's pager.
-func (p *Pane) open(string) tea.Cmd {
-	path := p.current().result.Spill
+// openInPager hands the whole output to the person's pager.
+func (p *Pane) openInPager(string) tea.Cmd {
+	path := p.currentCall().result.Spill
 	return func() tea.Msg {
 		words := strings.Fields(os.Getenv("PAGER"))
 		if len(words) == 0 {
@@ -122,9 +122,9 @@ func (p *Pane) open(string) tea.Cmd {
 
 // Copy implements ui.Copier.
 func (p *Pane) Copy() (content, what string) {
-	c := p.current()
+	c := p.currentCall()
 	if c == nil {
 		return "", ""
 	}
-	return c.buf.text() + c.plain(), "output"
+	return c.buf.text() + c.plainTail(), "output"
 }

@@ -31,7 +31,7 @@ func (p *Pane) focusSession(uid string) tea.Cmd {
 	}
 	p.session, p.memoOK = uid, false
 	p.view.reset()
-	return p.load()
+	return p.loadPast()
 }
 
 // Wake implements ui.Waker: after a loss of events it asks what became of the calls.
@@ -40,11 +40,11 @@ func (p *Pane) Wake() tea.Cmd {
 		return nil
 	}
 	p.stale = false
-	return p.load()
+	return p.loadPast()
 }
 
-// load asks, once a session, what its tools did before.
-func (p *Pane) load() tea.Cmd {
+// loadPast asks, once a session, what its tools did before.
+func (p *Pane) loadPast() tea.Cmd {
 	uid, history := p.session, p.history
 	if uid == "" || history == nil || p.loaded[uid] {
 		return nil
@@ -58,18 +58,18 @@ func (p *Pane) load() tea.Cmd {
 	}
 }
 
-// restore puts past calls before the live ones, and ends those whose end was lost.
-func (p *Pane) restore(m loadedMsg) {
+// takeLoaded puts past calls before the live ones, and ends those whose end was lost.
+func (p *Pane) takeLoaded(m loadedMsg) {
 	if m.err != nil {
 		delete(p.loaded, m.session) // the conversation pane says that the store cannot be read; the next visit asks again
 		return
 	}
-	before := p.current()
+	before := p.currentCall()
 	gists := map[string]string{}
 	var old []*call
 	for _, msg := range m.messages {
 		for _, tc := range msg.Calls {
-			gists[tc.ID] = gist(tc.Name, tc.Args)
+			gists[tc.ID] = argumentSummary(tc.Name, tc.Args)
 		}
 		r := msg.Result
 		if r == nil {
@@ -77,23 +77,23 @@ func (p *Pane) restore(m loadedMsg) {
 		}
 		if live := p.byID[callKey{m.session, r.CallID}]; live != nil {
 			if live.running() {
-				live.end(msg.At, *r)
+				live.finish(msg.At, *r)
 			}
 			continue
 		}
 		c := &call{id: r.CallID, session: m.session, name: oneLine(r.Name), gist: gists[r.CallID], started: msg.At.Add(-r.Took), offset: map[event.Stream]int64{}}
-		c.end(msg.At, *r)
+		c.finish(msg.At, *r)
 		old = append(old, c)
 		p.byID[c.key()] = c
 	}
 	p.calls = append(old, p.calls...)
 	p.turnTo(before)
-	p.prune()
+	p.dropOldest()
 	p.memoOK = false
 }
 
-// gist guesses the one line that tells what a past call did, from its arguments.
-func gist(name string, args json.RawMessage) string {
+// argumentSummary guesses the one line that tells what a past call did, from its arguments.
+func argumentSummary(name string, args json.RawMessage) string {
 	var fields map[string]any
 	if json.Unmarshal(args, &fields) != nil {
 		return oneLine(name)

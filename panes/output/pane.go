@@ -72,7 +72,7 @@ func (p *Pane) ID() ui.ID { return PaneID }
 
 // Title implements ui.Pane: the call's gist, where it runs and for how long.
 func (p *Pane) Title() ui.Title {
-	c := p.current()
+	c := p.currentCall()
 	if c == nil {
 		return ui.Title{Text: "Output"}
 	}
@@ -81,12 +81,12 @@ func (p *Pane) Title() ui.Title {
 		t.Text = "Output ── " + c.gist
 	}
 	if !c.running() || c.waits != "" {
-		t.Right = c.outcome() + " "
+		t.Right = c.outcomeText() + " "
 	}
 	if c.backend != "" && c.running() {
 		t.Right += c.backend + " "
 	}
-	t.Right += c.clock(p.now())
+	t.Right += c.clockText(p.now())
 	return t
 }
 
@@ -102,18 +102,18 @@ func (p *Pane) Restyle(s *style.Styles) { p.styles, p.memoOK = s, false }
 
 // RefreshAt implements ui.Refresher: the title shows how long the call runs.
 func (p *Pane) RefreshAt(now time.Time) time.Time {
-	c := p.current()
+	c := p.currentCall()
 	if c == nil || !c.running() || p.w <= 0 {
 		return time.Time{}
 	}
-	return now.Add(time.Second - max(0, c.took(now))%time.Second)
+	return now.Add(time.Second - max(0, c.elapsed(now))%time.Second)
 }
 
 // Apply implements ui.Pane.
 func (p *Pane) Apply(events []event.Envelope) bool {
-	changed, before := false, p.current()
+	changed, before := false, p.currentCall()
 	for _, env := range events {
-		changed = p.apply(env) || changed
+		changed = p.applyEvent(env) || changed
 	}
 	changed = p.turnTo(before) || changed
 	if changed {
@@ -125,7 +125,7 @@ func (p *Pane) Apply(events []event.Envelope) bool {
 // turnTo begins a new view when another call has become the one to show. Nobody who reads is taken away from it, though:
 // the call stays until the person goes back to the end, or selects.
 func (p *Pane) turnTo(before *call) bool {
-	if p.current() == before {
+	if p.currentCall() == before {
 		return false
 	}
 	if before != nil && !p.view.follow && p.byID[before.key()] == before {
@@ -136,21 +136,21 @@ func (p *Pane) turnTo(before *call) bool {
 	return true
 }
 
-func (p *Pane) apply(env event.Envelope) bool {
+func (p *Pane) applyEvent(env event.Envelope) bool {
 	var c *call
 	if up := p.byID[callKey{env.Session, env.Parent}]; up != nil && env.Parent != "" {
-		return p.inside(up, env)
+		return p.foldNestedCall(up, env)
 	}
 	switch e := env.Event.(type) {
 	case event.ToolStarted:
-		return p.add(newCall(env.Header, e))
+		return p.addCall(newCall(env.Header, e))
 	case event.ToolOutput:
 		if c = p.byID[callKey{env.Session, e.CallID}]; c != nil {
-			c.output(e) // what the call left running in the background goes on after its end
+			c.addOutput(e) // what the call left running in the background goes on after its end
 		}
 	case event.ToolEnded:
 		if c = p.byID[callKey{env.Session, e.Result.CallID}]; c != nil {
-			c.end(env.At, e.Result)
+			c.finish(env.At, e.Result)
 		}
 	case event.ApprovalAsked:
 		if c = p.byID[callKey{env.Session, e.Call.ID}]; c != nil {
@@ -161,18 +161,18 @@ func (p *Pane) apply(env event.Envelope) bool {
 			c.waits = ""
 		}
 	case event.Progress, event.BackendChanged:
-		return p.pull(env)
+		return p.followPull(env)
 	case event.SessionDeleted:
-		p.forget(env.Session)
+		p.dropSession(env.Session)
 		return true
 	case event.Resync:
 		p.loaded, p.stale = map[string]bool{}, true
 	}
-	return c != nil && c == p.current()
+	return c != nil && c == p.currentCall()
 }
 
-// add remembers a call and forgets the oldest finished one beyond the bound.
-func (p *Pane) add(c *call) bool {
+// addCall remembers a call and forgets the oldest finished one beyond the bound.
+func (p *Pane) addCall(c *call) bool {
 	if p.byID[c.key()] != nil {
 		return false
 	}
@@ -180,12 +180,12 @@ func (p *Pane) add(c *call) bool {
 	if c.session == p.session && p.pinned != nil && !p.pinned.running() && p.view.follow {
 		p.pinned = nil // a new call takes over from a selected one that is over
 	}
-	p.prune()
+	p.dropOldest()
 	return true
 }
 
-func (p *Pane) prune() {
-	current, kept := p.current(), 0
+func (p *Pane) dropOldest() {
+	current, kept := p.currentCall(), 0
 	for _, c := range p.calls {
 		kept += c.buf.size
 	}
@@ -199,7 +199,7 @@ func (p *Pane) prune() {
 	}
 }
 
-func (p *Pane) forget(session string) {
+func (p *Pane) dropSession(session string) {
 	p.calls = slices.DeleteFunc(p.calls, func(c *call) bool {
 		if c.session == session {
 			delete(p.byID, c.key())
@@ -212,8 +212,9 @@ func (p *Pane) forget(session string) {
 	delete(p.loaded, session)
 }
 
-// current is the call that is shown: the selected one, else the newest running, else the newest.
-func (p *Pane) current() *call {
+// currentCall is the call that is shown: the selected one, else the newest running, else the
+// newest.
+func (p *Pane) currentCall() *call {
 	if p.pinned != nil && p.pinned.session == p.session {
 		return p.pinned
 	}
@@ -233,8 +234,8 @@ func (p *Pane) current() *call {
 	return newest
 }
 
-// mine lists the focused session's calls, oldest first.
-func (p *Pane) mine() []*call {
+// sessionCalls lists the focused session's calls, oldest first.
+func (p *Pane) sessionCalls() []*call {
 	var out []*call
 	for _, c := range p.calls {
 		if c.session == p.session {

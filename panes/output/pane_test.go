@@ -98,13 +98,17 @@ func TestGolden(t *testing.T) {
 			p.all(here, started("c", "pytest -q"), printed("c", 0, pytest))
 			p.all(later, event.ToolEnded{Result: chat.ToolResult{CallID: "c", Backend: "analytics", ExitCode: &one, IsError: true, Warnings: []string{"ran in the default back end: gpu-box does not exist"}, Spill: "/home/me/.hermes/spill/1.txt"}})
 		},
+		"cut": func(p *Pane) {
+			p.all(here, started("c", "yes"), printed("c", 0, lines(0, 9)))
+			p.all(later, event.ToolEnded{Result: chat.ToolResult{CallID: "c", Spill: "/home/me/.hermes/spill/1.txt", SpillCut: true, Warnings: []string{"1.txt holds only the first 64 MB of the output"}}})
+		},
 		"diff": func(p *Pane) {
 			p.all(here, event.ToolStarted{Call: chat.ToolCall{ID: "c", Name: "patch"}, Gist: "pool/ttl.go"})
 			p.all(later, event.ToolEnded{Result: chat.ToolResult{CallID: "c", Text: "patched", Diffs: []chat.FileDiff{{Path: "pool/ttl.go", Op: chat.FileModified, Unified: unified, Added: 2, Removed: 1, Notes: []string{"matched without regard to blanks"}}}}})
 		},
 		"locked": func(p *Pane) {
 			p.all(here, started("c", "make"), printed("c", 0, lines(0, 200)))
-			p.scroll(-5)
+			p.scrollRows(-5)
 			p.all(here, printed("c", len(lines(0, 200)), lines(200, 237)))
 		},
 		"search": func(p *Pane) {
@@ -168,7 +172,7 @@ func TestFollowsTheNewestRunningCall(t *testing.T) {
 func TestScrollLockKeepsWhatIsReadAndEndFollows(t *testing.T) {
 	p := opened(t, nil)
 	p.all(here, started("c", "make"), printed("c", 0, lines(0, 100)))
-	p.scroll(-20)
+	p.scrollRows(-20)
 	before := strings.Split(shown(p), "\n")
 	p.all(here, printed("c", len(lines(0, 100)), lines(100, 137)))
 	after := strings.Split(shown(p), "\n")
@@ -186,7 +190,7 @@ func TestScrollLockKeepsWhatIsReadAndEndFollows(t *testing.T) {
 	if !strings.HasPrefix(shown(p), "line 0 ") {
 		t.Errorf("home does not show the beginning:\n%s", shown(p))
 	}
-	p.scroll(10_000)
+	p.scrollRows(10_000)
 	if !p.view.follow {
 		t.Error("scrolling to the end does not follow")
 	}
@@ -195,7 +199,7 @@ func TestScrollLockKeepsWhatIsReadAndEndFollows(t *testing.T) {
 func TestNobodyIsTakenAwayFromWhatIsRead(t *testing.T) {
 	p := opened(t, nil)
 	p.all(here, started("a", "first"), started("b", "second"), printed("b", 0, lines(0, 100)))
-	p.scroll(-20)
+	p.scrollRows(-20)
 	before := shown(p)
 	p.all(later, event.ToolEnded{Result: chat.ToolResult{CallID: "b"}})
 	p.all(later, started("c", "third"), printed("c", 0, "from c\n"))
@@ -245,11 +249,11 @@ func TestGapsAndRepeatsOfTheStream(t *testing.T) {
 	p := opened(t, nil)
 	p.all(here, started("c", "make"), printed("c", 0, "0123456789"))
 	p.Apply([]event.Envelope{{Header: here, Event: printed("c", 5, "56789AB")}, {Header: here, Event: printed("c", 0, "01")}})
-	if got := p.current().buf.text(); got != "0123456789AB\n" {
+	if got := p.currentCall().buf.text(); got != "0123456789AB\n" {
 		t.Errorf("a repeat: %q", got)
 	}
 	p.all(here, printed("c", 100, "tail"))
-	if got := p.current().buf.text(); !strings.Contains(got, "88 bytes were not shown") || !strings.HasSuffix(got, "tail\n") {
+	if got := p.currentCall().buf.text(); !strings.Contains(got, "88 bytes were not shown") || !strings.HasSuffix(got, "tail\n") {
 		t.Errorf("a gap: %q", got)
 	}
 }
@@ -289,7 +293,7 @@ func TestAfterLostEventsCallsEnd(t *testing.T) {
 	h.messages = []chat.Message{{Role: chat.RoleTool, At: start, Result: &chat.ToolResult{CallID: "c", Name: "terminal", Text: "some"}}}
 	p.all(event.Header{}, event.Resync{})
 	uitest.Pump(p, p.Wake())
-	if p.current().running() {
+	if p.currentCall().running() {
 		t.Error("the call runs for ever after a resync")
 	}
 	h.err = errors.New("no store")
@@ -304,7 +308,7 @@ func TestDeletedSessionIsForgotten(t *testing.T) {
 	p := opened(t, nil)
 	p.all(here, started("c", "make"))
 	p.all(here, event.SessionDeleted{})
-	if p.current() != nil || len(p.byID) != 0 {
+	if p.currentCall() != nil || len(p.byID) != 0 {
 		t.Error("calls of a deleted session stay")
 	}
 }
@@ -314,7 +318,7 @@ func TestTheEndOfACallThatSomebodyReadsIsSeen(t *testing.T) {
 	p.all(here, started("a", "runs on"))
 	p.all(here, started("b", "ends"), printed("b", 0, lines(0, 100)))
 	p.View()
-	p.scroll(-3)
+	p.scrollRows(-3)
 	before := p.View()
 	p.all(here, event.ToolEnded{Result: chat.ToolResult{CallID: "b"}})
 	if after := p.View(); after == before || !strings.Contains(after, "new") {

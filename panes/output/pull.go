@@ -8,8 +8,9 @@ import (
 	"hermes/ui/text"
 )
 
-// pull follows the images that are being pulled: a call whose back end is not there yet waits for one.
-func (p *Pane) pull(env event.Envelope) bool {
+// followPull follows the images that are being pulled: a call whose back end is not there yet waits
+// for one.
+func (p *Pane) followPull(env event.Envelope) bool {
 	if env.Session != "" && env.Session != p.session {
 		return false
 	}
@@ -29,7 +30,7 @@ func (p *Pane) pull(env event.Envelope) bool {
 	default:
 		return false
 	}
-	c := p.current()
+	c := p.currentCall()
 	return c != nil && c.running()
 }
 
@@ -49,8 +50,8 @@ func (p *Pane) waitsFor(c *call) (name string, m *progress.Meter) {
 	return "", nil
 }
 
-// pulling are the rows that tell of it.
-func (p *Pane) pulling(name string, m *progress.Meter) []string {
+// pullRows are the rows that tell of it.
+func (p *Pane) pullRows(name string, m *progress.Meter) []string {
 	first := text.Truncate("The image of "+oneLine(name)+" is being pulled; the command runs then.", max(0, p.w-2), p.styles.Glyphs.Ellipsis)
 	return []string{" " + p.styles.Dim.Render(first), " " + m.Line(p.styles, max(0, p.w-2))}
 }

@@ -6,23 +6,23 @@ import (
 	"hermes/ui/text"
 )
 
-// lock stops following, at the rows that are shown now.
-func (p *Pane) lock() {
-	c := p.current()
+// stopFollowing stops following, at the rows that are shown now.
+func (p *Pane) stopFollowing() {
+	c := p.currentCall()
 	if c == nil || !p.view.follow {
 		return
 	}
-	p.view.follow, p.view.seen = false, p.end(c)
+	p.view.follow, p.view.seen = false, p.endLine(c)
 	p.view.top, p.view.row = p.topOfEnd(c)
 }
 
-// follow goes back to the end.
-func (p *Pane) follow() { p.view.follow = true }
+// followEnd goes back to the end.
+func (p *Pane) followEnd() { p.view.follow = true }
 
 // topOfEnd is the position whose rows end with the last one.
 func (p *Pane) topOfEnd(c *call) (line, row int) {
 	count := 0
-	for n := p.end(c) - 1; n >= c.buf.first; n-- {
+	for n := p.endLine(c) - 1; n >= c.buf.first; n-- {
 		count += len(p.lineRows(c, n))
 		if count >= p.h {
 			return n, count - p.h
@@ -31,27 +31,27 @@ func (p *Pane) topOfEnd(c *call) (line, row int) {
 	return c.buf.first, 0
 }
 
-// scroll moves by rows. Up locks; reaching the end follows again.
-func (p *Pane) scroll(rows int) {
-	c := p.current()
+// scrollRows moves by rows. Up locks; reaching the end follows again.
+func (p *Pane) scrollRows(rows int) {
+	c := p.currentCall()
 	if c == nil || p.h <= 0 || p.w <= 0 {
 		return
 	}
 	p.memoOK = false
 	if rows < 0 {
-		p.lock()
+		p.stopFollowing()
 	}
 	if p.view.follow {
 		return
 	}
-	p.view.top, p.view.row = p.step(c, max(p.view.top, c.buf.first), p.view.row, rows)
+	p.view.top, p.view.row = p.movePosition(c, max(p.view.top, c.buf.first), p.view.row, rows)
 	if p.atEnd(c) {
-		p.follow()
+		p.followEnd()
 	}
 }
 
-// step is the position some rows away, between the first and the last row.
-func (p *Pane) step(c *call, line, row, rows int) (int, int) {
+// movePosition is the position some rows away, between the first and the last row.
+func (p *Pane) movePosition(c *call, line, row, rows int) (int, int) {
 	for ; rows < 0; rows++ {
 		if row > 0 {
 			row--
@@ -60,7 +60,7 @@ func (p *Pane) step(c *call, line, row, rows int) (int, int) {
 			row = len(p.lineRows(c, line)) - 1
 		}
 	}
-	for end := p.end(c); rows > 0 && line < end; rows-- {
+	for end := p.endLine(c); rows > 0 && line < end; rows-- {
 		if row+1 < len(p.lineRows(c, line)) {
 			row++
 		} else if line+1 < end {
@@ -76,18 +76,18 @@ func (p *Pane) atEnd(c *call) bool {
 }
 
 func (p *Pane) toTop() {
-	p.lock()
-	if c := p.current(); c != nil {
+	p.stopFollowing()
+	if c := p.currentCall(); c != nil {
 		p.view.top, p.view.row = c.buf.first, 0
 		if p.atEnd(c) {
-			p.follow()
+			p.followEnd()
 		}
 	}
 }
 
 // selectCall shows the call before or after the current one.
 func (p *Pane) selectCall(delta int) {
-	calls, cur := p.mine(), p.current()
+	calls, cur := p.sessionCalls(), p.currentCall()
 	for i, c := range calls {
 		if c != cur {
 			continue
@@ -103,8 +103,8 @@ func (p *Pane) selectCall(delta int) {
 // whyNotSelect says why there is no call in that direction.
 func (p *Pane) whyNotSelect(delta int) func() string {
 	return func() string {
-		calls := p.mine()
-		switch at := p.place(calls); {
+		calls := p.sessionCalls()
+		switch at := p.placeView(calls); {
 		case len(calls) == 0:
 			return "no tool has run in this session"
 		case at+delta < 0:
@@ -117,8 +117,8 @@ func (p *Pane) whyNotSelect(delta int) func() string {
 	}
 }
 
-func (p *Pane) place(calls []*call) int {
-	cur := p.current()
+func (p *Pane) placeView(calls []*call) int {
+	cur := p.currentCall()
 	for i, c := range calls {
 		if c == cur {
 			return i
@@ -130,13 +130,13 @@ func (p *Pane) place(calls []*call) int {
 // Search implements ui.Searcher.
 func (p *Pane) Search(query string) int {
 	p.view.query, p.view.hits, p.view.hit, p.memoOK = text.Sanitize(query), nil, -1, false
-	c := p.current()
+	c := p.currentCall()
 	if c == nil || query == "" {
 		return 0
 	}
 	q := strings.ToLower(p.view.query)
-	for n := c.buf.first; n < p.end(c); n++ {
-		if strings.Contains(strings.ToLower(text.Sanitize(p.line(c, n))), q) {
+	for n := c.buf.first; n < p.endLine(c); n++ {
+		if strings.Contains(strings.ToLower(text.Sanitize(p.styledLine(c, n))), q) {
 			p.view.hits = append(p.view.hits, n)
 		}
 	}
@@ -146,7 +146,7 @@ func (p *Pane) Search(query string) int {
 
 // NextHit implements ui.SearchMover.
 func (p *Pane) NextHit(delta int) {
-	c, hits := p.current(), p.view.hits
+	c, hits := p.currentCall(), p.view.hits
 	if len(hits) == 0 || c == nil || p.w <= 0 || p.h <= 0 {
 		return
 	}
@@ -155,10 +155,10 @@ func (p *Pane) NextHit(delta int) {
 	} else {
 		p.view.hit = (p.view.hit + delta + len(hits)) % len(hits)
 	}
-	p.lock()
-	line := min(max(hits[p.view.hit], c.buf.first), max(p.end(c)-1, c.buf.first))
-	p.view.wrap = p.view.wrap || text.Width(p.line(c, line)) > p.w // a hit behind the edge must be seen
-	p.view.top, p.view.row = p.step(c, line, p.hitRow(c, line), -p.h/2)
+	p.stopFollowing()
+	line := min(max(hits[p.view.hit], c.buf.first), max(p.endLine(c)-1, c.buf.first))
+	p.view.wrap = p.view.wrap || text.Width(p.styledLine(c, line)) > p.w // a hit behind the edge must be seen
+	p.view.top, p.view.row = p.movePosition(c, line, p.hitRow(c, line), -p.h/2)
 	if p.atEnd(c) {
 		p.view.top, p.view.row = p.topOfEnd(c)
 	}

@@ -11,19 +11,19 @@ import (
 	"hermes/ui/text"
 )
 
-// rows below the output of a call that has ended: its changes of files, warnings, where all of it is, and how it went.
-// They depend on the width, and are made once for each.
-func (c *call) rows(w int, s *style.Styles) []string {
+// tailRows below the output of a call that has ended: its changes of files, warnings, where all of
+// it is, and how it went. They depend on the width, and are made once for each.
+func (c *call) tailRows(w int, s *style.Styles) []string {
 	if c.running() || w <= 0 || s == nil {
 		return nil
 	}
 	if c.tail == nil || c.tailWidth != w || c.tailStyles != s {
-		c.tail, c.tailWidth, c.tailStyles = c.ending(w, s), w, s
+		c.tail, c.tailWidth, c.tailStyles = c.endingRows(w, s), w, s
 	}
 	return c.tail
 }
 
-func (c *call) ending(w int, s *style.Styles) []string {
+func (c *call) endingRows(w int, s *style.Styles) []string {
 	var out []string
 	for i, d := range c.result.Diffs {
 		if i > 0 {
@@ -35,7 +35,7 @@ func (c *call) ending(w int, s *style.Styles) []string {
 			out = append(out, s.Dim.Render(text.Truncate(oneLine(n), w, s.Glyphs.Ellipsis)))
 		}
 	}
-	if len(out) > 0 || c.buf.end() > 0 {
+	if len(out) > 0 || c.buf.endNumber() > 0 {
 		out = append(out, "")
 	}
 	for _, x := range c.result.Warnings {
@@ -50,15 +50,19 @@ func (c *call) ending(w int, s *style.Styles) []string {
 		out = append(out, s.Dim.Render(text.Truncate(fmt.Sprintf("%d older lines are not kept here", n), w, s.Glyphs.Ellipsis)))
 	}
 	if c.result.Spill != "" {
-		for _, line := range text.Wrap("all of it (o opens it): "+oneLine(c.result.Spill), w) {
+		what := "all of it"
+		if c.result.SpillCut {
+			what = "the beginning of it"
+		}
+		for _, line := range text.Wrap(what+" (o opens it): "+oneLine(c.result.Spill), w) {
 			out = append(out, s.Dim.Render(line))
 		}
 	}
-	return append(out, c.verdict(w, s))
+	return append(out, c.verdictRow(w, s))
 }
 
-// verdict is the last row: glyph, word, time and place.
-func (c *call) verdict(w int, s *style.Styles) string {
+// verdictRow is the last row: glyph, word, time and place.
+func (c *call) verdictRow(w int, s *style.Styles) string {
 	mark := s.Good.Render(s.Glyphs.OK)
 	switch r := c.result; {
 	case r.Interrupted:
@@ -68,15 +72,15 @@ func (c *call) verdict(w int, s *style.Styles) string {
 	case r.ExitCode != nil && *r.ExitCode != 0: // an exit code that is an answer: grep found nothing
 		mark = s.Dim.Render(s.Glyphs.Bullet)
 	}
-	line := c.outcome() + " after " + clock(c.took(time.Time{}))
+	line := c.outcomeText() + " after " + formatClock(c.elapsed(time.Time{}))
 	if c.backend != "" {
 		line += " in " + c.backend
 	}
 	return text.Truncate(mark+" "+s.Dim.Render(line), w, s.Glyphs.Ellipsis)
 }
 
-// plain is the tail as text, for the clipboard.
-func (c *call) plain() string {
+// plainTail is the tail as text, for the clipboard.
+func (c *call) plainTail() string {
 	if c.running() {
 		return ""
 	}

@@ -39,39 +39,39 @@ func (p *Pane) render() string {
 	if p.w <= 0 || p.h <= 0 {
 		return ""
 	}
-	c := p.current()
+	c := p.currentCall()
 	name, pulls := "", (*progress.Meter)(nil)
 	if c != nil {
 		name, pulls = p.waitsFor(c)
 	}
 	switch {
 	case c == nil:
-		return text.Block(p.words("What tools print appears here, live.", "Try it: type  $ uname -a  in the conversation."), p.w, p.h)
+		return text.Block(p.emptyText("What tools print appears here, live.", "Try it: type  $ uname -a  in the conversation."), p.w, p.h)
 	case c.waits != "":
-		return text.Block(p.words("It waits for your answer.", "ctrl+y in the conversation shows what is asked."), p.w, p.h)
-	case p.end(c) == 0 && pulls != nil:
-		return text.Block(p.pulling(name, pulls), p.w, p.h)
-	case p.end(c) == 0:
-		return text.Block(p.words("Nothing was printed yet."), p.w, p.h)
+		return text.Block(p.emptyText("It waits for your answer.", "ctrl+y in the conversation shows what is asked."), p.w, p.h)
+	case p.endLine(c) == 0 && pulls != nil:
+		return text.Block(p.pullRows(name, pulls), p.w, p.h)
+	case p.endLine(c) == 0:
+		return text.Block(p.emptyText("Nothing was printed yet."), p.w, p.h)
 	}
-	rows := p.rows(c)
+	rows := p.visibleRows(c)
 	if pulls != nil {
-		rows = p.below(rows, p.pulling(name, pulls))
+		rows = p.overlayBottom(rows, p.pullRows(name, pulls))
 	}
-	if n := p.end(c) - p.view.seen; !p.view.follow && n > 0 {
+	if n := p.endLine(c) - p.view.seen; !p.view.follow && n > 0 {
 		rows = p.withChip(rows, fmt.Sprintf("%s %d new", p.styles.Glyphs.Down, n))
 	}
 	return text.Block(rows, p.w, p.h)
 }
 
-// below puts rows under others, over the last of them where there is no room.
-func (p *Pane) below(rows, more []string) []string {
+// overlayBottom puts rows under others, over the last of them where there is no room.
+func (p *Pane) overlayBottom(rows, more []string) []string {
 	room := max(0, p.h-len(more))
 	return append(rows[:min(len(rows), room):min(len(rows), room)], more[:min(len(more), p.h)]...)
 }
 
-// words are sentences in an empty pane.
-func (p *Pane) words(sentences ...string) []string {
+// emptyText are sentences in an empty pane.
+func (p *Pane) emptyText(sentences ...string) []string {
 	var out []string
 	if p.h > 4 {
 		out = append(out, "")
@@ -84,13 +84,13 @@ func (p *Pane) words(sentences ...string) []string {
 	return out
 }
 
-// end is the number behind the last line of a call: of its output, and of what stands below it.
-func (p *Pane) end(c *call) int { return c.buf.end() + len(c.rows(p.w, p.styles)) }
+// endLine is the number behind the last line of a call: of its output, and of what stands below it.
+func (p *Pane) endLine(c *call) int { return c.buf.endNumber() + len(c.tailRows(p.w, p.styles)) }
 
-// line is one line with its colours.
-func (p *Pane) line(c *call, n int) string {
-	if i := n - c.buf.end(); i >= 0 {
-		return c.rows(p.w, p.styles)[i]
+// styledLine is one line with its colours.
+func (p *Pane) styledLine(c *call, n int) string {
+	if i := n - c.buf.endNumber(); i >= 0 {
+		return c.tailRows(p.w, p.styles)[i]
 	}
 	if p.styles.Plain {
 		return text.Sanitize(c.buf.line(n))
@@ -98,8 +98,8 @@ func (p *Pane) line(c *call, n int) string {
 	return c.buf.line(n)
 }
 
-// rows are the screen rows from the view's position on: never more than fit.
-func (p *Pane) rows(c *call) []string {
+// visibleRows are the screen rows from the view's position on: never more than fit.
+func (p *Pane) visibleRows(c *call) []string {
 	line, row := p.view.top, p.view.row
 	if p.view.follow {
 		line, row = p.topOfEnd(c)
@@ -108,7 +108,7 @@ func (p *Pane) rows(c *call) []string {
 		line, row = c.buf.first, 0
 	}
 	var rows []string
-	for n := line; n < p.end(c) && len(rows) < p.h; n++ {
+	for n := line; n < p.endLine(c) && len(rows) < p.h; n++ {
 		wrapped := p.lineRows(c, n)
 		if n == line {
 			wrapped = wrapped[min(row, len(wrapped)-1):]
@@ -120,7 +120,7 @@ func (p *Pane) rows(c *call) []string {
 
 // lineRows wraps or cuts one line to the pane's width. There is always one row at least.
 func (p *Pane) lineRows(c *call, n int) []string {
-	line := p.paint(c, n)
+	line := p.markSearch(c, n)
 	if !p.view.wrap || text.Width(line) <= p.w {
 		return []string{text.Truncate(line, p.w, p.styles.Glyphs.Ellipsis)}
 	}
@@ -130,9 +130,9 @@ func (p *Pane) lineRows(c *call, n int) []string {
 	return []string{""}
 }
 
-// paint marks search hits; everything else keeps its own colours.
-func (p *Pane) paint(c *call, n int) string {
-	line := p.line(c, n)
+// markSearch marks search hits; everything else keeps its own colours.
+func (p *Pane) markSearch(c *call, n int) string {
+	line := p.styledLine(c, n)
 	if p.view.query == "" {
 		return line
 	}
@@ -140,11 +140,11 @@ func (p *Pane) paint(c *call, n int) string {
 	if v := p.view; v.hit >= 0 && v.hit < len(v.hits) && v.hits[v.hit] == n {
 		style = p.styles.Selection.Underline(true)
 	}
-	return mark(line, p.view.query, style)
+	return markMatches(line, p.view.query, style)
 }
 
-// mark shows every occurrence of query in the plain form of line.
-func mark(line, query string, s lipgloss.Style) string {
+// markMatches shows every occurrence of query in the plain form of line.
+func markMatches(line, query string, s lipgloss.Style) string {
 	plain := text.Sanitize(line)
 	low, q := strings.ToLower(plain), strings.ToLower(query)
 	if len(low) != len(plain) || !strings.Contains(low, q) {
@@ -178,8 +178,8 @@ func (p *Pane) withChip(rows []string, chip string) []string {
 	return rows
 }
 
-// clock shows a duration as screens do: 4 ms, 6.2 s, 41 s, 2:05, 1:02:03.
-func clock(d time.Duration) string {
+// formatClock shows a duration as screens do: 4 ms, 6.2 s, 41 s, 2:05, 1:02:03.
+func formatClock(d time.Duration) string {
 	switch d = max(0, d); {
 	case d < 100*time.Millisecond:
 		return fmt.Sprintf("%d ms", d.Milliseconds())

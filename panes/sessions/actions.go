@@ -14,7 +14,7 @@ import (
 
 // Actions implements ui.Pane.
 func (p *Pane) Actions() []ui.Action {
-	list := append(p.moves(), p.deeds()...)
+	list := append(p.moveActions(), p.sessionActions()...)
 	for i := range list {
 		if k := list[i].Keys[0]; p.Typing() && len(k) == 1 {
 			list[i].InBar = false // it would be text now
@@ -23,58 +23,59 @@ func (p *Pane) Actions() []ui.Action {
 	return list
 }
 
-func (p *Pane) moves() []ui.Action {
-	move := func(delta int) func(string) tea.Cmd { return func(string) tea.Cmd { return p.move(delta) } }
+func (p *Pane) moveActions() []ui.Action {
+	move := func(delta int) func(string) tea.Cmd { return func(string) tea.Cmd { return p.moveCursor(delta) } }
 	page := max(1, (p.h-headRows)/rowHeight)
 	return []ui.Action{
 		{ID: "sessions.up", Keys: []string{"up", "k"}, Title: "Up", Hidden: true, Run: move(-1)},
 		{ID: "sessions.down", Keys: []string{"down", "j"}, Title: "Down", Hidden: true, Run: move(1)},
 		{ID: "sessions.pageup", Keys: []string{"pgup"}, Title: "Page up", Hidden: true, Run: move(-page)},
 		{ID: "sessions.pagedown", Keys: []string{"pgdown"}, Title: "Page down", Hidden: true, Run: move(page)},
-		{ID: "sessions.first", Keys: []string{"home", "g"}, Title: "Newest session", Hidden: true, Run: func(string) tea.Cmd { return p.move(-len(p.rows)) }},
-		{ID: "sessions.last", Keys: []string{"end", "G"}, Title: "Oldest listed session", Hidden: true, Run: func(string) tea.Cmd { return p.move(len(p.rows)) }},
+		{ID: "sessions.first", Keys: []string{"home", "g"}, Title: "Newest session", Hidden: true, Run: func(string) tea.Cmd { return p.moveCursor(-len(p.rows)) }},
+		{ID: "sessions.last", Keys: []string{"end", "G"}, Title: "Oldest listed session", Hidden: true, Run: func(string) tea.Cmd { return p.moveCursor(len(p.rows)) }},
 	}
 }
 
-// deeds are what can be done with a session. Help says which one, so that a question about it does too.
-func (p *Pane) deeds() []ui.Action {
+// sessionActions are what can be done with a session. Help says which one, so that a question about
+// it does too.
+func (p *Pane) sessionActions() []ui.Action {
 	none := func() string {
-		if p.current() == nil {
+		if p.currentHit() == nil {
 			return "no session is selected"
 		}
 		return ""
 	}
 	return []ui.Action{
-		{ID: "sessions.open", Keys: []string{"enter"}, Title: "Resume", Help: "At the message that was found.", Bar: p.enter(), InBar: true, Why: none, Run: func(string) tea.Cmd { return p.open(ui.Here) }},
-		{ID: "sessions.back", Keys: []string{"esc"}, Title: "Show all sessions, then back to the conversation", Bar: p.escape(), InBar: p.Typing() || p.query.String() != "", Run: p.back},
+		{ID: "sessions.open", Keys: []string{"enter"}, Title: "Resume", Help: "At the message that was found.", Bar: p.enterHint(), InBar: true, Why: none, Run: func(string) tea.Cmd { return p.openSelected(ui.Here) }},
+		{ID: "sessions.back", Keys: []string{"esc"}, Title: "Show all sessions, then back to the conversation", Bar: p.escapeHint(), InBar: p.Typing() || p.query.String() != "", Run: p.goBack},
 		{
 			ID: "sessions.search", Keys: []string{"/"}, Slash: "search", Arg: "[words]", Title: "Search all sessions", Bar: "search", InBar: true, Run: p.startSearch,
-			Help: "Filters are words too: tool:terminal backend:analytics since:2w in:project role:user.",
+			Help: "OR finds either side. Filters are words too: tool:terminal backend:analytics since:2w in:project role:user.",
 		},
-		{ID: "sessions.fork", Keys: []string{"f"}, Title: "Fork at the message that was found", Help: "Without a search: at the end.", Bar: "fork", InBar: true, Why: none, Run: p.fork},
+		{ID: "sessions.fork", Keys: []string{"f"}, Title: "Fork at the message that was found", Help: "Without a search: at the end.", Bar: "fork", InBar: true, Why: none, Run: p.forkSession},
 		{ID: "sessions.rename", Keys: []string{"r"}, Title: "Rename", Bar: "rename", InBar: true, Why: none, Run: p.startRename},
-		{ID: "sessions.delete", Keys: []string{"d", "delete"}, Title: "Delete for good", Bar: "delete", InBar: true, Help: p.named(), Dangerous: true, Why: none, Run: p.delete()},
-		{ID: "sessions.beside", Keys: []string{"o"}, Title: "Open beside the current one", Bar: "beside", InBar: true, Why: none, Run: func(string) tea.Cmd { return p.open(ui.Right) }},
+		{ID: "sessions.delete", Keys: []string{"d", "delete"}, Title: "Delete for good", Bar: "delete", InBar: true, Help: p.selectedName(), Dangerous: true, Why: none, Run: p.deleteSelected()},
+		{ID: "sessions.beside", Keys: []string{"o"}, Title: "Open beside the current one", Bar: "beside", InBar: true, Why: none, Run: func(string) tea.Cmd { return p.openSelected(ui.Right) }},
 		{ID: "sessions.new", Keys: []string{"n"}, Title: "New session", Bar: "new", InBar: true, Run: func(string) tea.Cmd {
 			return func() tea.Msg { return ui.OpenSession{} }
 		}},
-		{ID: "sessions.pin", Keys: []string{"p"}, Title: "Pin or unpin", Bar: "pin", InBar: true, Why: none, Run: p.pin},
-		{ID: "sessions.archive", Keys: []string{"a"}, Title: "Archive or bring back", Bar: "archive", InBar: true, Why: none, Run: p.archive},
+		{ID: "sessions.pin", Keys: []string{"p"}, Title: "Pin or unpin", Bar: "pin", InBar: true, Why: none, Run: p.togglePin},
+		{ID: "sessions.archive", Keys: []string{"a"}, Title: "Archive or bring back", Bar: "archive", InBar: true, Why: none, Run: p.toggleArchive},
 		{ID: "sessions.archived", Keys: []string{"A"}, Title: "List archived sessions too, or not", Run: p.toggleArchived},
-		{ID: "sessions.export", Keys: []string{"e"}, Title: "Export as Markdown", Bar: "export", InBar: true, Why: none, Run: p.export},
+		{ID: "sessions.export", Keys: []string{"e"}, Title: "Export as Markdown", Bar: "export", InBar: true, Why: none, Run: p.exportSession},
 		{ID: "sessions.reload", Keys: []string{"ctrl+r"}, Title: "Read the list again", Run: func(string) tea.Cmd { return p.reload() }},
 	}
 }
 
-// enter and escape say what these keys do now.
-func (p *Pane) enter() string {
+// enterHint and escape say what these keys do now.
+func (p *Pane) enterHint() string {
 	if p.rename != nil {
 		return "rename"
 	}
 	return "open"
 }
 
-func (p *Pane) escape() string {
+func (p *Pane) escapeHint() string {
 	switch {
 	case p.rename != nil:
 		return "cancel"
@@ -85,29 +86,29 @@ func (p *Pane) escape() string {
 	}
 }
 
-// named says which session an action is about.
-func (p *Pane) named() string {
-	r := p.current()
+// selectedName says which session an action is about.
+func (p *Pane) selectedName() string {
+	r := p.currentHit()
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s", text.Truncate(title(*r), 40, p.styles.Glyphs.Ellipsis), messages(r.Info.Messages))
+	return fmt.Sprintf("%s, %s", text.Truncate(titleOf(*r), 40, p.styles.Glyphs.Ellipsis), countMessages(r.Info.Messages))
 }
 
 func (p *Pane) startRename(string) tea.Cmd {
-	f := field.New(p.current().Info.Title)
-	p.rename, p.renames = &f, p.current().Info.UID
+	f := field.New(p.currentHit().Info.Title)
+	p.rename, p.renames = &f, p.currentHit().Info.UID
 	p.typing, p.memoOK = false, false
 	return nil
 }
 
-func (p *Pane) renamed(title string) tea.Cmd {
+func (p *Pane) saveTitle(title string) tea.Cmd {
 	uid, store := p.renames, p.store
-	return task("renamed", func(ctx context.Context) error { return store.Rename(ctx, uid, title) })
+	return runTask("renamed", func(ctx context.Context) error { return store.Rename(ctx, uid, title) })
 }
 
-func (p *Pane) fork(string) tea.Cmd {
-	hit, store := *p.current(), p.store
+func (p *Pane) forkSession(string) tea.Cmd {
+	hit, store := *p.currentHit(), p.store
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
 		defer cancel()
@@ -119,22 +120,22 @@ func (p *Pane) fork(string) tea.Cmd {
 	}
 }
 
-func (p *Pane) pin(string) tea.Cmd {
-	on, store := !p.current().Info.Pinned, p.store
+func (p *Pane) togglePin(string) tea.Cmd {
+	on, store := !p.currentHit().Info.Pinned, p.store
 	done := "pinned: it stays on top of the list"
 	if !on {
 		done = "no longer pinned"
 	}
-	return p.change(done, func(ctx context.Context, h Hit) error { return store.Pin(ctx, h.Info.UID, on) })
+	return p.changeSelected(done, func(ctx context.Context, h Hit) error { return store.Pin(ctx, h.Info.UID, on) })
 }
 
-func (p *Pane) archive(string) tea.Cmd {
-	on, store := !p.current().Info.Archived, p.store
+func (p *Pane) toggleArchive(string) tea.Cmd {
+	on, store := !p.currentHit().Info.Archived, p.store
 	done := "archived: A lists it, a search finds it"
 	if !on {
 		done = "brought back from the archive"
 	}
-	return p.change(done, func(ctx context.Context, h Hit) error { return store.Archive(ctx, h.Info.UID, on) })
+	return p.changeSelected(done, func(ctx context.Context, h Hit) error { return store.Archive(ctx, h.Info.UID, on) })
 }
 
 func (p *Pane) toggleArchived(string) tea.Cmd {
@@ -142,20 +143,21 @@ func (p *Pane) toggleArchived(string) tea.Cmd {
 	return p.reload()
 }
 
-// delete is bound to the session that is selected when it is asked for: the list may move while the question stands.
-func (p *Pane) delete() func(string) tea.Cmd {
-	r := p.current()
+// deleteSelected is bound to the session that is selected when it is asked for: the list may move
+// while the question stands.
+func (p *Pane) deleteSelected() func(string) tea.Cmd {
+	r := p.currentHit()
 	if r == nil {
 		return nil
 	}
 	uid, store := r.Info.UID, p.store
 	return func(string) tea.Cmd {
-		return task("deleted", func(ctx context.Context) error { return store.Delete(ctx, uid) })
+		return runTask("deleted", func(ctx context.Context) error { return store.Delete(ctx, uid) })
 	}
 }
 
-func (p *Pane) export(string) tea.Cmd {
-	hit, store := *p.current(), p.store
+func (p *Pane) exportSession(string) tea.Cmd {
+	hit, store := *p.currentHit(), p.store
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
 		defer cancel()
@@ -167,17 +169,17 @@ func (p *Pane) export(string) tea.Cmd {
 	}
 }
 
-// change runs f on the session under the cursor and says how it went.
-func (p *Pane) change(done string, f func(ctx context.Context, h Hit) error) tea.Cmd {
-	r := p.current()
+// changeSelected runs f on the session under the cursor and says how it went.
+func (p *Pane) changeSelected(done string, f func(ctx context.Context, h Hit) error) tea.Cmd {
+	r := p.currentHit()
 	if r == nil {
 		return nil
 	}
 	hit := *r
-	return task(done, func(ctx context.Context) error { return f(ctx, hit) })
+	return runTask(done, func(ctx context.Context) error { return f(ctx, hit) })
 }
 
-func task(done string, f func(ctx context.Context) error) tea.Cmd {
+func runTask(done string, f func(ctx context.Context) error) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
 		defer cancel()

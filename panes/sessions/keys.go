@@ -13,15 +13,15 @@ func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 	case ui.SessionFocused:
 		return p.sessionFocused(m.UID)
 	case foundMsg:
-		return p.take(m)
+		return p.takeFound(m)
 	case previewMsg:
 		if m.uid == p.preview.uid && m.at == p.preview.at {
 			p.preview, p.memoOK = m.preview, false
 		}
 	case tea.KeyMsg:
-		return p.key(m)
+		return p.handleKey(m)
 	case tea.MouseMsg:
-		return p.mouse(m)
+		return p.handleMouse(m)
 	}
 	return nil
 }
@@ -31,15 +31,15 @@ func (p *Pane) sessionFocused(uid string) tea.Cmd {
 	if p.active[uid] == finished {
 		delete(p.active, uid) // seen
 	}
-	p.attend()
+	p.followScreen()
 	if p.request == 0 || p.stale {
 		return p.reload()
 	}
 	return nil
 }
 
-// key gets what no action took: text and editing keys for the field that is open.
-func (p *Pane) key(k tea.KeyMsg) tea.Cmd {
+// handleKey gets what no action took: text and editing keys for the field that is open.
+func (p *Pane) handleKey(k tea.KeyMsg) tea.Cmd {
 	p.memoOK = false
 	switch {
 	case p.rename != nil:
@@ -58,13 +58,13 @@ func (p *Pane) searchKey(k tea.KeyMsg) tea.Cmd {
 			p.opening = true
 			return nil
 		}
-		return p.open(ui.Here)
+		return p.openSelected(ui.Here)
 	case "esc":
 		p.typing = false
 		return nil
 	}
 	if p.query.Update(k) {
-		return p.search()
+		return p.runSearch()
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (p *Pane) renameKey(k tea.KeyMsg) tea.Cmd {
 	case "enter":
 		title := p.rename.String()
 		p.rename = nil
-		return p.renamed(title)
+		return p.saveTitle(title)
 	case "esc", "ctrl+c":
 		p.rename = nil
 	default:
@@ -83,20 +83,20 @@ func (p *Pane) renameKey(k tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-func (p *Pane) mouse(m tea.MouseMsg) tea.Cmd {
+func (p *Pane) handleMouse(m tea.MouseMsg) tea.Cmd {
 	switch {
 	case m.Button == tea.MouseButtonWheelUp:
-		return p.move(-1)
+		return p.moveCursor(-1)
 	case m.Button == tea.MouseButtonWheelDown:
-		return p.move(1)
+		return p.moveCursor(1)
 	case m.Button == tea.MouseButtonLeft && m.Action == tea.MouseActionPress:
-		return p.click(m.X, m.Y)
+		return p.handleClick(m.X, m.Y)
 	}
 	return nil
 }
 
-// click opens the search field, selects a row, or opens the row that is selected.
-func (p *Pane) click(x, y int) tea.Cmd {
+// handleClick opens the search field, selects a row, or opens the row that is selected.
+func (p *Pane) handleClick(x, y int) tea.Cmd {
 	switch {
 	case x >= p.w-p.previewWidth():
 		return nil
@@ -109,21 +109,22 @@ func (p *Pane) click(x, y int) tea.Cmd {
 	case i >= len(p.rows):
 		return nil
 	case i == p.cursor:
-		return p.open(ui.Here)
+		return p.openSelected(ui.Here)
 	default:
-		return p.move(i - p.cursor)
+		return p.moveCursor(i - p.cursor)
 	}
 }
 
-// move puts the cursor on another row. What was typed as its new title is not meant for the next one.
-func (p *Pane) move(delta int) tea.Cmd {
+// moveCursor puts the cursor on another row. What was typed as its new title is not meant for the
+// next one.
+func (p *Pane) moveCursor(delta int) tea.Cmd {
 	p.cursor = max(0, min(p.cursor+delta, len(p.rows)-1))
 	p.rename, p.memoOK = nil, false
 	return tea.Batch(p.loadPreview(), p.nextPage())
 }
 
-func (p *Pane) open(where ui.Where) tea.Cmd {
-	r := p.current()
+func (p *Pane) openSelected(where ui.Where) tea.Cmd {
+	r := p.currentHit()
 	if r == nil {
 		return nil
 	}
@@ -140,14 +141,14 @@ func (p *Pane) startSearch(arg string) tea.Cmd {
 		return focus
 	}
 	p.query = field.New(arg)
-	return tea.Batch(focus, p.search())
+	return tea.Batch(focus, p.runSearch())
 }
 
-// back takes the search away, then leaves the pane.
-func (p *Pane) back(string) tea.Cmd {
+// goBack takes the search away, then leaves the pane.
+func (p *Pane) goBack(string) tea.Cmd {
 	if p.query.String() == "" {
 		return func() tea.Msg { return ui.RunAction{ID: "focus.conversation"} }
 	}
 	p.query, p.memoOK = field.Field{}, false
-	return p.search()
+	return p.runSearch()
 }

@@ -45,7 +45,7 @@ func (p *Pane) reload() tea.Cmd {
 			return foundMsg{request: request, found: found, err: err}
 		}
 		infos, err := store.List(ctx, archived, pageSize, 0)
-		return foundMsg{request: request, found: listed(infos, 0), err: err}
+		return foundMsg{request: request, found: foundOf(infos, 0), err: err}
 	}
 }
 
@@ -60,11 +60,11 @@ func (p *Pane) nextPage() tea.Cmd {
 		ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
 		defer cancel()
 		infos, err := store.List(ctx, archived, pageSize, offset)
-		return foundMsg{request: request, append: true, found: listed(infos, offset), err: err}
+		return foundMsg{request: request, append: true, found: foundOf(infos, offset), err: err}
 	}
 }
 
-func listed(infos []event.SessionInfo, offset int) Found {
+func foundOf(infos []event.SessionInfo, offset int) Found {
 	f := Found{Total: offset + len(infos), More: len(infos) == pageSize}
 	for _, info := range infos {
 		f.Hits = append(f.Hits, Hit{Info: info})
@@ -72,13 +72,13 @@ func listed(infos []event.SessionInfo, offset int) Found {
 	return f
 }
 
-// search reads anew after the query has changed: the best hit is selected.
-func (p *Pane) search() tea.Cmd {
+// runSearch reads anew after the query has changed: the best hit is selected.
+func (p *Pane) runSearch() tea.Cmd {
 	p.cursor, p.top, p.opening = 0, 0, false
 	return p.reload()
 }
 
-func (p *Pane) take(m foundMsg) tea.Cmd {
+func (p *Pane) takeFound(m foundMsg) tea.Cmd {
 	if m.request != p.request {
 		return nil
 	}
@@ -91,18 +91,18 @@ func (p *Pane) take(m foundMsg) tea.Cmd {
 		return nil
 	}
 	p.err = ""
-	selected := p.selected()
+	selected := p.selectedPlace()
 	if m.append {
-		p.rows = append(p.rows, p.unseen(m.found.Hits)...)
+		p.rows = append(p.rows, p.dropKnown(m.found.Hits)...)
 	} else {
 		p.rows = m.found.Hits
 	}
 	p.total, p.more, p.partial = m.found.Total, m.found.More, m.found.Rebuilding
 	p.reselect(selected)
-	p.attend()
+	p.followScreen()
 	if p.opening {
 		p.opening = false
-		return p.open(ui.Here)
+		return p.openSelected(ui.Here)
 	}
 	return p.loadPreview()
 }
@@ -113,17 +113,18 @@ type place struct {
 	message int64
 }
 
-// selected is the row that should stay selected; none while a search has just begun at the top.
-func (p *Pane) selected() place {
-	r := p.current()
+// selectedPlace is the row that should stay selected; none while a search has just begun at the
+// top.
+func (p *Pane) selectedPlace() place {
+	r := p.currentHit()
 	if r == nil || p.cursor == 0 {
 		return place{}
 	}
 	return place{r.Info.UID, r.Message}
 }
 
-// unseen drops rows that a new session pushed onto the next page.
-func (p *Pane) unseen(hits []Hit) []Hit {
+// dropKnown drops rows that a new session pushed onto the next page.
+func (p *Pane) dropKnown(hits []Hit) []Hit {
 	have := make(map[string]bool, len(p.rows))
 	for _, r := range p.rows {
 		have[r.Info.UID] = true
@@ -160,7 +161,7 @@ type previewMsg struct{ preview }
 
 // loadPreview asks for the conversation at the place of the hit, when there is room to show it.
 func (p *Pane) loadPreview() tea.Cmd {
-	r := p.current()
+	r := p.currentHit()
 	if r == nil || p.previewWidth() == 0 || p.store == nil {
 		return nil
 	}

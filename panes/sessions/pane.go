@@ -161,8 +161,9 @@ func (p *Pane) Focus(on bool) {
 	p.focus, p.memoOK = on, false
 }
 
-// attend puts the cursor on the session that owns the screen, while the list is not being used.
-func (p *Pane) attend() {
+// followScreen puts the cursor on the session that owns the screen, while the list is not being
+// used.
+func (p *Pane) followScreen() {
 	if p.focus || p.query.String() != "" {
 		return
 	}
@@ -192,7 +193,7 @@ func (p *Pane) RefreshAt(time.Time) time.Time {
 
 // Copy implements ui.Copier.
 func (p *Pane) Copy() (content, what string) {
-	if r := p.current(); r != nil {
+	if r := p.currentHit(); r != nil {
 		return r.Info.UID, "session id"
 	}
 	return "", ""
@@ -202,7 +203,7 @@ func (p *Pane) Copy() (content, what string) {
 func (p *Pane) Apply(events []event.Envelope) bool {
 	changed := false
 	for _, env := range events {
-		changed = p.apply(env) || changed
+		changed = p.applyEvent(env) || changed
 	}
 	if changed {
 		p.memoOK = false
@@ -210,14 +211,14 @@ func (p *Pane) Apply(events []event.Envelope) bool {
 	return changed
 }
 
-func (p *Pane) apply(env event.Envelope) bool {
+func (p *Pane) applyEvent(env event.Envelope) bool {
 	switch e := env.Event.(type) {
 	case event.SessionOpened:
-		p.upsert(e.Info, e.How != "resume")
+		p.updateRow(e.Info, e.How != "resume")
 	case event.SessionChanged:
-		p.upsert(e.Info, false)
+		p.updateRow(e.Info, false)
 	case event.SessionDeleted:
-		p.remove(env.Session)
+		p.removeSession(env.Session)
 	case event.TurnStarted:
 		p.active[env.Session] = working
 	case event.TurnPhase: // says so too, after a loss of events
@@ -228,9 +229,9 @@ func (p *Pane) apply(env event.Envelope) bool {
 	case event.TurnEnded:
 		p.turnEnded(env.Session)
 	case event.ApprovalAsked:
-		p.asked(env.Session, e.ID)
+		p.noteQuestion(env.Session, e.ID)
 	case event.QuestionAsked:
-		p.asked(env.Session, e.ID)
+		p.noteQuestion(env.Session, e.ID)
 	case event.ApprovalSettled:
 		delete(p.asks[env.Session], e.ID)
 	case event.QuestionAnswered:
@@ -245,7 +246,7 @@ func (p *Pane) apply(env event.Envelope) bool {
 	return true
 }
 
-func (p *Pane) asked(uid, id string) {
+func (p *Pane) noteQuestion(uid, id string) {
 	if p.asks[uid] == nil {
 		p.asks[uid] = map[string]bool{}
 	}
@@ -263,17 +264,17 @@ func (p *Pane) turnEnded(uid string) {
 	}
 }
 
-// state is what to show beside a session.
-func (p *Pane) state(uid string) activity {
+// activityOf is what to show beside a session.
+func (p *Pane) activityOf(uid string) activity {
 	if len(p.asks[uid]) > 0 {
 		return waiting
 	}
 	return p.active[uid]
 }
 
-// upsert replaces a session's rows in place; a new session goes on top of the plain list, below the pinned ones. What
-// changes the order of the list is left to a reload.
-func (p *Pane) upsert(info event.SessionInfo, fresh bool) {
+// updateRow replaces a session's rows in place; a new session goes on top of the plain list, below
+// the pinned ones. What changes the order of the list is left to a reload.
+func (p *Pane) updateRow(info event.SessionInfo, fresh bool) {
 	known := false
 	for i := range p.rows {
 		if old := &p.rows[i].Info; old.UID == info.UID {
@@ -293,11 +294,11 @@ func (p *Pane) upsert(info event.SessionInfo, fresh bool) {
 	if p.cursor >= at && len(p.rows) > 1 {
 		p.cursor++ // the selection stays on its session
 	}
-	p.attend()
+	p.followScreen()
 }
 
-// remove takes a session and all its hits away.
-func (p *Pane) remove(uid string) {
+// removeSession takes a session and all its hits away.
+func (p *Pane) removeSession(uid string) {
 	keep := slices.DeleteFunc(slices.Clone(p.rows), func(h Hit) bool { return h.Info.UID == uid })
 	p.total = max(0, p.total-(len(p.rows)-len(keep)))
 	p.rows = keep
@@ -307,8 +308,8 @@ func (p *Pane) remove(uid string) {
 	delete(p.asks, uid)
 }
 
-// current is the row under the cursor.
-func (p *Pane) current() *Hit {
+// currentHit is the row under the cursor.
+func (p *Pane) currentHit() *Hit {
 	if p.cursor < 0 || p.cursor >= len(p.rows) {
 		return nil
 	}

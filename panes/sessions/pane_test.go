@@ -159,11 +159,11 @@ func TestWhatWaitsIsCountedById(t *testing.T) {
 	p, _ := opened(t, 3)
 	h := event.Header{Session: "u2"}
 	p.Apply(uitest.Envelopes(h, event.ApprovalAsked{ID: "a"}, event.QuestionAsked{ID: "q"}, event.ApprovalSettled{ID: "a"}, event.ApprovalSettled{ID: "a"}))
-	if p.state("u2") != waiting {
+	if p.activityOf("u2") != waiting {
 		t.Error("a question waits, yet the list does not say so")
 	}
 	p.Apply(uitest.Envelopes(h, event.QuestionAnswered{ID: "q"}))
-	if p.state("u2") == waiting {
+	if p.activityOf("u2") == waiting {
 		t.Error("nothing waits any more, yet the list says so")
 	}
 }
@@ -173,11 +173,11 @@ func TestNothingWorksForEverAfterLostEvents(t *testing.T) {
 	h := event.Header{Session: "u2"}
 	p.Apply(uitest.Envelopes(h, event.TurnStarted{}, event.ApprovalAsked{ID: "a"}))
 	p.Apply(uitest.Envelopes(event.Header{}, event.Resync{}))
-	if got := p.state("u2"); got != quiet {
+	if got := p.activityOf("u2"); got != quiet {
 		t.Errorf("after a resync: %v", got)
 	}
-	p.Apply(uitest.Envelopes(h, event.TurnPhase{Phase: "streaming"}))
-	if got := p.state("u2"); got != working {
+	p.Apply(uitest.Envelopes(h, event.TurnPhase{Kind: event.PhaseStreaming}))
+	if got := p.activityOf("u2"); got != working {
 		t.Errorf("a turn that goes on: %v", got)
 	}
 }
@@ -297,7 +297,7 @@ func BenchmarkView(b *testing.B) {
 func TestFoldersOfThePersonAreShort(t *testing.T) {
 	p := &Pane{home: "/home/ann"}
 	for path, want := range map[string]string{"/home/ann": "~", "/home/ann/weather": "~/weather", "/home/anna": "/home/anna", "/srv": "/srv", "": ""} {
-		if got := p.folder(path); got != want {
+		if got := p.shortPath(path); got != want {
 			t.Errorf("%q is shown as %q, want %q", path, got, want)
 		}
 	}

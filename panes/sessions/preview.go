@@ -14,19 +14,19 @@ const (
 	previewBytes = 4 << 10
 )
 
-// side is the preview: the conversation around the hit, else its end.
-func (p *Pane) side(w, h int) []string {
-	r := p.current()
+// previewSide is the preview: the conversation around the hit, else its end.
+func (p *Pane) previewSide(w, h int) []string {
+	r := p.currentHit()
 	switch {
 	case r == nil:
 		return nil
 	case p.preview.err != "":
-		return p.prose(p.styles.Bad, w, "The conversation could not be read.", text.Sanitize(p.preview.err))
+		return p.wrapProse(p.styles.Bad, w, "The conversation could not be read.", text.Sanitize(p.preview.err))
 	case p.preview.uid != r.Info.UID || p.preview.loading:
 		return nil
 	}
-	head := []string{p.styles.Strong.Render(text.Truncate(title(*r), w, p.styles.Glyphs.Ellipsis)), p.styles.Dim.Render(text.Truncate(p.about(*r, p.now().Location()), w, p.styles.Glyphs.Ellipsis)), ""}
-	body, hit := p.bodies(w, words(*r))
+	head := []string{p.styles.Strong.Render(text.Truncate(titleOf(*r), w, p.styles.Glyphs.Ellipsis)), p.styles.Dim.Render(text.Truncate(p.aboutLine(*r, p.now().Location()), w, p.styles.Glyphs.Ellipsis)), ""}
+	body, hit := p.drawMessages(w, foundWords(*r))
 	room := max(1, h-len(head))
 	if len(body) <= room {
 		return append(head, body...)
@@ -38,10 +38,10 @@ func (p *Pane) side(w, h int) []string {
 	return append(head, body[from:from+room]...)
 }
 
-// about says where and with what a conversation was held.
-func (p *Pane) about(r Hit, here *time.Location) string {
-	parts := []string{r.Info.Last.In(here).Format("2006-01-02 15:04"), messages(r.Info.Messages)}
-	for _, s := range []string{r.Info.Model, p.folder(r.Info.Project)} {
+// aboutLine says where and with what a conversation was held.
+func (p *Pane) aboutLine(r Hit, here *time.Location) string {
+	parts := []string{r.Info.Last.In(here).Format("2006-01-02 15:04"), countMessages(r.Info.Messages)}
+	for _, s := range []string{r.Info.Model, p.shortPath(r.Info.Project)} {
 		if s != "" {
 			parts = append(parts, oneLine(s))
 		}
@@ -49,10 +49,10 @@ func (p *Pane) about(r Hit, here *time.Location) string {
 	return strings.Join(parts, " · ")
 }
 
-// words are what a search found in the snippet, to be marked in the preview too.
-func words(r Hit) []string {
+// foundWords are what a search found in the snippet, to be marked in the preview too.
+func foundWords(r Hit) []string {
 	var out []string
-	for _, m := range joined(r.Snippet, r.Marks) {
+	for _, m := range joinMarks(r.Snippet, r.Marks) {
 		if w := strings.ToLower(r.Snippet[m[0]:m[1]]); w != "" {
 			out = append(out, w)
 		}
@@ -60,8 +60,8 @@ func words(r Hit) []string {
 	return out
 }
 
-// bodies draws the messages and returns the row where the one that was found begins.
-func (p *Pane) bodies(w int, found []string) (out []string, hit int) {
+// drawMessages draws the messages and returns the row where the one that was found begins.
+func (p *Pane) drawMessages(w int, found []string) (out []string, hit int) {
 	for _, m := range p.preview.messages {
 		body := m.Text
 		if m.Result != nil {
@@ -74,8 +74,8 @@ func (p *Pane) bodies(w int, found []string) (out []string, hit int) {
 		if isHit {
 			hit = len(out)
 		}
-		out = append(out, p.speaker(m, isHit))
-		out = append(out, p.body(body, w, isHit, found)...)
+		out = append(out, p.speakerLine(m, isHit))
+		out = append(out, p.drawMessage(body, w, isHit, found)...)
 		for _, c := range m.Calls {
 			out = append(out, "  "+p.styles.Tool.Render(text.Truncate(p.styles.Glyphs.Run+" "+oneLine(c.Name), max(1, w-2), "")))
 		}
@@ -83,9 +83,10 @@ func (p *Pane) bodies(w int, found []string) (out []string, hit int) {
 	return out, hit
 }
 
-// body is a message in a few rows. Of the one that was found, the rows around the first match.
-func (p *Pane) body(s string, w int, hit bool, found []string) []string {
-	lines := text.Wrap(text.ExpandTabs(text.Sanitize(around(s, hit, found)), 4), max(1, w-2))
+// drawMessage is a message in a few rows. Of the one that was found, the rows around the first
+// match.
+func (p *Pane) drawMessage(s string, w int, hit bool, found []string) []string {
+	lines := text.Wrap(text.ExpandTabs(text.Sanitize(cutAroundMatch(s, hit, found)), 4), max(1, w-2))
 	from := 0
 	if hit {
 		from = max(0, min(firstMatch(lines, found)-previewRows/2, len(lines)-previewRows))
@@ -94,7 +95,7 @@ func (p *Pane) body(s string, w int, hit bool, found []string) []string {
 	lines = lines[from:min(len(lines), from+previewRows)]
 	out := make([]string, 0, len(lines)+1)
 	for _, line := range lines {
-		out = append(out, "  "+p.marked(line, found))
+		out = append(out, "  "+p.markFound(line, found))
 	}
 	if more {
 		out = append(out, p.styles.Faint.Render("  "+p.styles.Glyphs.Ellipsis))
@@ -102,8 +103,9 @@ func (p *Pane) body(s string, w int, hit bool, found []string) []string {
 	return out
 }
 
-// around cuts what is too long to be wrapped each time: around the match in the message that was found.
-func around(s string, hit bool, found []string) string {
+// cutAroundMatch cuts what is too long to be wrapped each time: around the match in the message
+// that was found.
+func cutAroundMatch(s string, hit bool, found []string) string {
 	if len(s) <= previewBytes {
 		return s
 	}
@@ -132,8 +134,8 @@ func firstMatch(lines, found []string) int {
 	return 0
 }
 
-// marked draws a line with every word that was found in it marked.
-func (p *Pane) marked(line string, found []string) string {
+// markFound draws a line with every word that was found in it marked.
+func (p *Pane) markFound(line string, found []string) string {
 	low := strings.ToLower(line)
 	if len(low) != len(line) { // a few letters change their length: leave the line as it is
 		return p.styles.Text.Render(line)
@@ -155,11 +157,11 @@ func (p *Pane) marked(line string, found []string) string {
 	return b.String() + p.styles.Text.Render(line)
 }
 
-func (p *Pane) speaker(m chat.Message, hit bool) string {
+func (p *Pane) speakerLine(m chat.Message, hit bool) string {
 	who := p.styles.Dim.Render(string(m.Role))
 	switch m.Role {
 	case chat.RoleUser:
-		who = p.styles.User.Render("You")
+		who = p.styles.User.Render(oneLine(m.From.Words()))
 	case chat.RoleAssistant:
 		who = p.styles.Assistant.Render("Hermes")
 	case chat.RoleTool:
@@ -176,8 +178,8 @@ func (p *Pane) speaker(m chat.Message, hit bool) string {
 	return who
 }
 
-// folder shows a path as shells do: the person's own folder is ~.
-func (p *Pane) folder(path string) string {
+// shortPath shows a path as shells do: the person's own folder is ~.
+func (p *Pane) shortPath(path string) string {
 	if rest, ok := strings.CutPrefix(path, p.home); ok && p.home != "" && (rest == "" || rest[0] == '/') {
 		return "~" + rest
 	}

@@ -10,30 +10,30 @@ import (
 	"hermes/ui/text"
 )
 
-// title is how a session is called on one line.
-func title(r Hit) string {
+// titleOf is how a session is called on one line.
+func titleOf(r Hit) string {
 	if t := strings.TrimSpace(oneLine(r.Info.Title)); t != "" {
 		return t
 	}
 	return "new session"
 }
 
-// row is one session: its title and state, then the best line of a search, else counts and age. A further hit of a
-// session that is listed above says so.
-func (p *Pane) row(i, w int, again bool, now time.Time) []string {
+// drawRow is one session: its title and state, then the best line of a search, else counts and age.
+// A further hit of a session that is listed above says so.
+func (p *Pane) drawRow(i, w int, again bool, now time.Time) []string {
 	r, selected := p.rows[i], i == p.cursor
 	marker := "  "
 	if selected {
 		marker = p.styles.Accent.Render(p.styles.Glyphs.Closed) + " "
 	}
-	second := "  " + p.second(r, max(1, w-2), now)
+	second := "  " + p.secondLine(r, max(1, w-2), now)
 	if selected && p.rename != nil && r.Info.UID == p.renames {
 		line, _ := p.rename.View(p.styles, p.styles.Glyphs.Closed, "a name", w)
 		return []string{line, second}
 	}
-	glyph := p.glyph(r.Info.UID, r.Info.Pinned)
+	glyph := p.stateGlyph(r.Info.UID, r.Info.Pinned)
 	room := max(1, w-3-text.Width(glyph))
-	name, style := title(r), p.titleStyle(r.Info.UID, selected)
+	name, style := titleOf(r), p.titleStyle(r.Info.UID, selected)
 	if again {
 		name = p.styles.Glyphs.Arrow + " " + name
 		if !selected {
@@ -57,10 +57,10 @@ func (p *Pane) titleStyle(uid string, selected bool) lipgloss.Style {
 	}
 }
 
-// glyph is the state of a session at the end of its title.
-func (p *Pane) glyph(uid string, pinned bool) string {
+// stateGlyph is the state of a session at the end of its title.
+func (p *Pane) stateGlyph(uid string, pinned bool) string {
 	g := p.styles.Glyphs
-	switch p.state(uid) {
+	switch p.activityOf(uid) {
 	case waiting:
 		return p.styles.Warn.Render(g.Waits)
 	case working:
@@ -79,9 +79,9 @@ func (p *Pane) glyph(uid string, pinned bool) string {
 	}
 }
 
-// word says what the glyph shows, and what it has no room for.
-func (p *Pane) word(r Hit) string {
-	switch p.state(r.Info.UID) {
+// stateWord says what the glyph shows, and what it has no room for.
+func (p *Pane) stateWord(r Hit) string {
+	switch p.activityOf(r.Info.UID) {
 	case waiting:
 		return "waits for you"
 	case working:
@@ -102,16 +102,17 @@ func (p *Pane) word(r Hit) string {
 	}
 }
 
-// second is the line under a title: what was found, else state, size and age, as far as there is room.
-func (p *Pane) second(r Hit, w int, now time.Time) string {
+// secondLine is the line under a title: what was found, else state, size and age, as far as there
+// is room.
+func (p *Pane) secondLine(r Hit, w int, now time.Time) string {
 	if r.Snippet != "" {
-		return p.snippet(r, w)
+		return p.drawSnippet(r, w)
 	}
-	ago, next := age(now.Sub(r.Info.Last))
+	ago, next := describeAge(now.Sub(r.Info.Last))
 	if at := now.Add(next); p.memoUntil.IsZero() || at.Before(p.memoUntil) {
 		p.memoUntil = at
 	}
-	left, word := messages(r.Info.Messages), p.word(r)
+	left, word := countMessages(r.Info.Messages), p.stateWord(r)
 	if word != "" {
 		left = word + ", " + left
 	}
@@ -122,22 +123,23 @@ func (p *Pane) second(r Hit, w int, now time.Time) string {
 	return p.styles.Dim.Render(text.Truncate(left+text.FitLeft(ago, max(0, w-text.Width(left))), w, ""))
 }
 
-func messages(n int) string {
+func countMessages(n int) string {
 	if n == 1 {
 		return "1 message"
 	}
 	return fmt.Sprintf("%d messages", n)
 }
 
-// snippet shows the line that was found, its matches between marks; it starts shortly before the first one.
-func (p *Pane) snippet(r Hit, w int) string {
+// drawSnippet shows the line that was found, its matches between marks; it starts shortly before
+// the first one.
+func (p *Pane) drawSnippet(r Hit, w int) string {
 	var b strings.Builder
-	s, marks := r.Snippet, joined(r.Snippet, r.Marks)
+	s, marks := r.Snippet, joinMarks(r.Snippet, r.Marks)
 	pos := 0
 	if len(marks) > 0 {
 		first, all := marks[0][0], text.Width(oneLine(s))+2*len(marks)
 		if all > w && text.Width(oneLine(s[:first])) > min(w/4, 20) {
-			pos = lead(s, first, min(w/4, 20)-1)
+			pos = snippetStart(s, first, min(w/4, 20)-1)
 			b.WriteString(p.styles.Dim.Render(p.styles.Glyphs.Ellipsis))
 		}
 	}
@@ -155,8 +157,8 @@ func (p *Pane) snippet(r Hit, w int) string {
 	return text.Truncate(b.String(), w, p.styles.Glyphs.Ellipsis)
 }
 
-// joined are the sound marks in order; those with nothing but blanks between them are one.
-func joined(s string, marks [][2]int) [][2]int {
+// joinMarks are the sound marks in order; those with nothing but blanks between them are one.
+func joinMarks(s string, marks [][2]int) [][2]int {
 	var out [][2]int
 	end := 0
 	for _, m := range marks {
@@ -173,8 +175,9 @@ func joined(s string, marks [][2]int) [][2]int {
 	return out
 }
 
-// lead finds where to start so that at most some cells stand before byte first: at a word, if one begins there.
-func lead(s string, first, cells int) int {
+// snippetStart finds where to start so that at most some cells stand before byte first: at a word,
+// if one begins there.
+func snippetStart(s string, first, cells int) int {
 	pos := first
 	for pos > 0 && text.Width(s[pos:first]) < cells {
 		pos--
@@ -197,8 +200,8 @@ func oneLine(s string) string {
 	}, text.Sanitize(s))
 }
 
-// age is how long ago, in one or two words, and when these words change.
-func age(d time.Duration) (words string, next time.Duration) {
+// describeAge is how long ago, in one or two words, and when these words change.
+func describeAge(d time.Duration) (words string, next time.Duration) {
 	const day = 24 * time.Hour
 	switch {
 	case d < time.Minute:

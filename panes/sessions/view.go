@@ -44,7 +44,7 @@ func (p *Pane) Cursor() (x, y int, ok bool) {
 	w := p.w - p.previewWidth()
 	switch {
 	case p.rename != nil:
-		if r := p.current(); r == nil || r.Info.UID != p.renames {
+		if r := p.currentHit(); r == nil || r.Info.UID != p.renames {
 			return 0, 0, false
 		}
 		_, x = p.rename.View(p.styles, p.styles.Glyphs.Closed, "", w)
@@ -75,37 +75,37 @@ func (p *Pane) render(now time.Time) string {
 	lw := p.w - pw
 	var lines, side []string
 	if pw == 0 {
-		lines = p.list(lw, now)
+		lines = p.drawList(lw, now)
 	} else {
-		lines = p.list(lw-1, now)
-		side = p.side(pw-2, p.h)
+		lines = p.drawList(lw-1, now)
+		side = p.previewSide(pw-2, p.h)
 	}
 	out := make([]string, p.h)
 	for i := range out {
-		out[i] = text.Fit(at(lines, i), lw)
+		out[i] = text.Fit(lineAt(lines, i), lw)
 		if pw > 0 {
-			out[i] += p.styles.Border.Render(p.styles.Glyphs.Bar) + " " + text.Fit(at(side, i), pw-2)
+			out[i] += p.styles.Border.Render(p.styles.Glyphs.Bar) + " " + text.Fit(lineAt(side, i), pw-2)
 		}
 	}
 	return strings.Join(out, "\n")
 }
 
-func at(lines []string, i int) string {
+func lineAt(lines []string, i int) string {
 	if i < len(lines) {
 		return lines[i]
 	}
 	return ""
 }
 
-// list is the field, what it found, and the rows that fit.
-func (p *Pane) list(w int, now time.Time) []string {
+// drawList is the field, what it found, and the rows that fit.
+func (p *Pane) drawList(w int, now time.Time) []string {
 	head, _ := p.query.View(p.styles, "/", p.placeholder(), w)
-	lines := []string{head, p.styles.Dim.Render(text.Truncate(p.count(), w, p.styles.Glyphs.Ellipsis))}
+	lines := []string{head, p.styles.Dim.Render(text.Truncate(p.countLine(), w, p.styles.Glyphs.Ellipsis))}
 	if p.err != "" {
-		return append(lines, p.prose(p.styles.Bad, w, text.Sanitize(p.err), "ctrl+r tries again.")...)
+		return append(lines, p.wrapProse(p.styles.Bad, w, text.Sanitize(p.err), "ctrl+r tries again.")...)
 	}
 	if len(p.rows) == 0 {
-		return append(lines, p.nothing(w)...)
+		return append(lines, p.emptyText(w)...)
 	}
 	fit := max(1, (p.h-headRows)/rowHeight)
 	p.top = max(0, min(p.top, p.cursor, len(p.rows)-fit))
@@ -115,7 +115,7 @@ func (p *Pane) list(w int, now time.Time) []string {
 	listed := map[string]bool{}
 	for i, r := range p.rows[:min(len(p.rows), p.top+fit)] {
 		if i >= p.top {
-			lines = append(lines, p.row(i, w, listed[r.Info.UID], now)...)
+			lines = append(lines, p.drawRow(i, w, listed[r.Info.UID], now)...)
 		}
 		listed[r.Info.UID] = true
 	}
@@ -129,8 +129,8 @@ func (p *Pane) placeholder() string {
 	return "search all sessions"
 }
 
-// count says how much was found, under the field.
-func (p *Pane) count() string {
+// countLine says how much was found, under the field.
+func (p *Pane) countLine() string {
 	switch {
 	case p.query.String() == "" && p.archived:
 		return "  with archived ones"
@@ -151,19 +151,19 @@ func (p *Pane) count() string {
 	return s
 }
 
-// nothing says why the list is empty and what to do.
-func (p *Pane) nothing(w int) []string {
+// emptyText says why the list is empty and what to do.
+func (p *Pane) emptyText(w int) []string {
 	switch {
 	case p.pending || p.request == 0:
 		return nil
 	case p.query.String() != "":
-		return p.prose(p.styles.Dim, w, "Nothing found.", "Fewer words find more. Filters need a word beside them, since: and in: apart.", "esc, esc shows all sessions.")
+		return p.wrapProse(p.styles.Dim, w, "Nothing found.", "Fewer words find more. Filters need a word beside them, since: and in: apart.", "esc, esc shows all sessions.")
 	default:
-		return p.prose(p.styles.Dim, w, "Your conversations will be listed here.", "n starts a new one.")
+		return p.wrapProse(p.styles.Dim, w, "Your conversations will be listed here.", "n starts a new one.")
 	}
 }
 
-func (p *Pane) prose(s lipgloss.Style, w int, sentences ...string) []string {
+func (p *Pane) wrapProse(s lipgloss.Style, w int, sentences ...string) []string {
 	var out []string
 	for _, line := range sentences {
 		for _, part := range text.Wrap(line, max(1, w-2)) {

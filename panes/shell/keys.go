@@ -16,16 +16,16 @@ const escape = "shell.escape"
 
 // Grabs implements ui.Grabber.
 func (p *Pane) Grabs() string {
-	if p.typing() {
+	if p.isTyping() {
 		return escape
 	}
 	return ""
 }
 
 // Typing implements ui.Typer.
-func (p *Pane) Typing() bool { return p.typing() }
+func (p *Pane) Typing() bool { return p.isTyping() }
 
-func (p *Pane) typing() bool { return !p.commands && p.failed == nil && !p.over() }
+func (p *Pane) isTyping() bool { return !p.commands && p.failed == nil && !p.hasEnded() }
 
 // Update implements ui.Pane.
 func (p *Pane) Update(msg tea.Msg) tea.Cmd {
@@ -37,24 +37,24 @@ func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 			return p.Wake()
 		}
 	case tea.KeyMsg:
-		if p.typing() && p.link != nil {
-			return p.send(p.link.term.Key(m))
+		if p.isTyping() && p.link != nil {
+			return p.sendKeys(p.link.term.Key(m))
 		}
 	case tea.MouseMsg:
-		return p.mouse(m)
+		return p.handleMouse(m)
 	}
 	return nil
 }
 
-// send types into the shell, and goes back to where that shows.
-func (p *Pane) send(data []byte) tea.Cmd {
+// sendKeys types into the shell, and goes back to where that shows.
+func (p *Pane) sendKeys(data []byte) tea.Cmd {
 	if len(data) == 0 {
 		return nil
 	}
 	if p.back > 0 {
 		p.back, p.memoOK = 0, false
 	}
-	if !p.link.send(data) {
+	if !p.link.typeInput(data) {
 		return func() tea.Msg {
 			return ui.ShowToast{Level: event.Warn, Text: "the shell does not read what is typed", Hint: "ctrl+] and w close it"}
 		}
@@ -62,13 +62,14 @@ func (p *Pane) send(data []byte) tea.Cmd {
 	return nil
 }
 
-// mouse is the program's when it wants it; the wheel looks at the history, or moves in programs that have none.
-func (p *Pane) mouse(m tea.MouseMsg) tea.Cmd {
-	if p.link == nil || p.over() {
+// handleMouse is the program's when it wants it; the wheel looks at the history, or moves in
+// programs that have none.
+func (p *Pane) handleMouse(m tea.MouseMsg) tea.Cmd {
+	if p.link == nil || p.hasEnded() {
 		return nil
 	}
-	if data := p.link.term.Mouse(m); data != nil && p.typing() {
-		return p.send(data)
+	if data := p.link.term.Mouse(m); data != nil && p.isTyping() {
+		return p.sendKeys(data)
 	}
 	step := map[tea.MouseButton]int{tea.MouseButtonWheelUp: 3, tea.MouseButtonWheelDown: -3}[m.Button]
 	switch {
@@ -80,13 +81,13 @@ func (p *Pane) mouse(m tea.MouseMsg) tea.Cmd {
 			key.Type = tea.KeyDown
 		}
 		one := p.link.term.Key(key)
-		return p.send(append(append(one, one...), one...))
+		return p.sendKeys(append(append(one, one...), one...))
 	}
-	p.scroll(step)
+	p.scrollLines(step)
 	return nil
 }
 
-func (p *Pane) scroll(lines int) {
+func (p *Pane) scrollLines(lines int) {
 	if p.link == nil {
 		return
 	}
@@ -96,9 +97,9 @@ func (p *Pane) scroll(lines int) {
 
 // Actions implements ui.Pane.
 func (p *Pane) Actions() []ui.Action {
-	typing := p.typing()
+	typing := p.isTyping()
 	scroll := func(lines int) func(string) tea.Cmd {
-		return func(string) tea.Cmd { p.scroll(lines); return nil }
+		return func(string) tea.Cmd { p.scrollLines(lines); return nil }
 	}
 	return []ui.Action{
 		{
@@ -116,18 +117,18 @@ func (p *Pane) Actions() []ui.Action {
 		{ID: "shell.top", Keys: []string{"home", "g"}, Title: "Begin of the history", Hidden: true, Group: "shell", Why: p.whyNoHistory, Run: scroll(1 << 30)},
 		{ID: "shell.end", Keys: []string{"end", "G"}, Title: "End of the history", Hidden: true, Group: "shell", Run: scroll(-1 << 30)},
 		{
-			ID: "shell.close", Keys: []string{"w", "q"}, Title: "Close this shell", Bar: "close", InBar: !typing, Group: "shell", Dangerous: p.runs(),
-			Help: p.warning(), Run: func(string) tea.Cmd { return p.leave() },
+			ID: "shell.close", Keys: []string{"w", "q"}, Title: "Close this shell", Bar: "close", InBar: !typing, Group: "shell", Dangerous: p.isRunning(),
+			Help: p.closeWarning(), Run: func(string) tea.Cmd { return p.closePane() },
 		},
 	}
 }
 
-func (p *Pane) runs() bool { return p.proc != nil && !p.over() }
+func (p *Pane) isRunning() bool { return p.proc != nil && !p.hasEnded() }
 
-// warning says what closing ends.
-func (p *Pane) warning() string {
+// closeWarning says what closing ends.
+func (p *Pane) closeWarning() string {
 	switch {
-	case !p.runs():
+	case !p.isRunning():
 		return "It has ended."
 	case p.link.term.Alternate():
 		return "It ends, and with it the full-screen program in it."
@@ -139,9 +140,9 @@ func (p *Pane) warning() string {
 // leaveKeys gives the keys back to Hermes; pressed again, it is a key like the others.
 func (p *Pane) leaveKeys(string) tea.Cmd {
 	p.memoOK = false
-	if p.commands && p.link != nil && !p.over() {
+	if p.commands && p.link != nil && !p.hasEnded() {
 		p.commands = false
-		return p.send([]byte{0x1d})
+		return p.sendKeys([]byte{0x1d})
 	}
 	p.commands = true
 	return nil
@@ -151,7 +152,7 @@ func (p *Pane) whyNotType() string {
 	switch {
 	case p.failed != nil:
 		return "the shell could not be started"
-	case p.over():
+	case p.hasEnded():
 		return "the shell has ended"
 	default:
 		return ""

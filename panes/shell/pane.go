@@ -99,7 +99,7 @@ func (p *Pane) Title() ui.Title {
 	switch {
 	case p.failed != nil:
 		t.Right = "failed"
-	case p.over():
+	case p.hasEnded():
 		t.Right = fmt.Sprintf("exit %d", p.proc.Exit())
 	case p.proc == nil:
 		t.Right = "starting"
@@ -111,7 +111,7 @@ func (p *Pane) Title() ui.Title {
 	return t
 }
 
-func (p *Pane) over() bool { return p.proc != nil && p.link.over() }
+func (p *Pane) hasEnded() bool { return p.proc != nil && p.link.hasEnded() }
 
 // Resize implements ui.Pane. A hidden terminal keeps its size.
 func (p *Pane) Resize(w, h int) {
@@ -156,15 +156,15 @@ func (p *Pane) Wake() tea.Cmd {
 	size := [2]int{p.w, p.h}
 	switch {
 	case p.closing:
-		return p.leave()
+		return p.closePane()
 	case p.failed != nil || p.w <= 0 || p.h <= 0:
 		return nil
 	case p.link == nil:
 		p.sized = size
-		return p.start()
-	case p.over() && (p.proc.Exit() == 0 || time.Since(p.started) > hasty):
-		return p.leave()
-	case p.proc != nil && !p.over() && size != p.sized:
+		return p.startShell()
+	case p.hasEnded() && (p.proc.Exit() == 0 || time.Since(p.started) > hasty):
+		return p.closePane()
+	case p.proc != nil && !p.hasEnded() && size != p.sized:
 		p.sized = size
 		proc := p.proc
 		return func() tea.Msg {
@@ -181,31 +181,31 @@ type startedMsg struct {
 	err  error
 }
 
-func (p *Pane) start() tea.Cmd {
+func (p *Pane) startShell() tea.Cmd {
 	id, deps, session, name, w, h := string(p.ID()), p.deps, p.session, p.name, p.w, p.h
 	p.link = newLink(w, h, func() { deps.Changed(id) })
 	l := p.link
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 		defer cancel()
-		proc, err := deps.Start(ctx, session, name, w, h, l.sink)
+		proc, err := deps.Start(ctx, session, name, w, h, l.takeOutput)
 		if err != nil {
-			l.end()
+			l.stopGoroutines()
 			return startedMsg{nil, err}
 		}
-		l.run(proc)
+		l.startLink(proc)
 		return startedMsg{proc, nil}
 	}
 }
 
-// leave ends the shell and takes the pane away.
-func (p *Pane) leave() tea.Cmd {
-	l, id, ended := p.link, p.ID(), p.over() || p.proc == nil
+// closePane ends the shell and takes the pane away.
+func (p *Pane) closePane() tea.Cmd {
+	l, id, ended := p.link, p.ID(), p.hasEnded() || p.proc == nil
 	return func() tea.Msg {
 		if l != nil && !ended {
 			ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 			defer cancel()
-			if err := l.kill(ctx); err != nil {
+			if err := l.killShell(ctx); err != nil {
 				return ui.ShowToast{Level: event.Error, Text: "shell: " + err.Error(), Hint: "it ends with the session at the latest"}
 			}
 		}
@@ -226,7 +226,7 @@ func (p *Pane) render() string {
 	case p.w <= 0 || p.h <= 0:
 		return ""
 	case p.failed != nil:
-		return p.words("The shell could not be started.", p.failed.Error(), "ctrl+] and w close this pane.")
+		return p.emptyText("The shell could not be started.", p.failed.Error(), "ctrl+] and w close this pane.")
 	case p.link == nil:
 		return text.Block(nil, p.w, p.h)
 	}
@@ -237,7 +237,7 @@ func (p *Pane) render() string {
 	return text.Block(p.link.term.Rows(level, p.back), p.w, p.h)
 }
 
-func (p *Pane) words(sentences ...string) string {
+func (p *Pane) emptyText(sentences ...string) string {
 	var out []string
 	for _, s := range sentences {
 		for _, line := range text.Wrap(text.Sanitize(s), max(1, p.w-2)) {
@@ -249,7 +249,7 @@ func (p *Pane) words(sentences ...string) string {
 
 // Cursor implements ui.Cursorer.
 func (p *Pane) Cursor() (x, y int, ok bool) {
-	if p.link == nil || p.failed != nil || p.commands || p.back > 0 || p.over() {
+	if p.link == nil || p.failed != nil || p.commands || p.back > 0 || p.hasEnded() {
 		return 0, 0, false
 	}
 	x, y, ok = p.link.term.Cursor()

@@ -105,8 +105,8 @@ func staged(t testing.TB, w, h int, start func(context.Context, string, string, 
 	s := &stage{p, t, changes}
 	t.Cleanup(func() {
 		if p.link != nil {
-			_ = p.link.kill(context.Background())
-			p.link.end()
+			_ = p.link.killShell(context.Background())
+			p.link.stopGoroutines()
 		}
 	})
 	p.Resize(w, h)
@@ -182,7 +182,7 @@ func TestTypeReadResizeAndExit(t *testing.T) {
 		t.Errorf("the cursor stands at %d,%d, %v", x, y, ok)
 	}
 	s.types("exit\n")
-	s.until("the end", func(string) bool { return s.over() })
+	s.until("the end", func(string) bool { return s.hasEnded() })
 	if msgs := uitest.Pump(s.Pane, s.Wake()); len(msgs) != 1 || msgs[0] != (ui.ClosePane{Pane: s.ID()}) {
 		t.Errorf("after exit it asks %v", msgs)
 	}
@@ -266,13 +266,13 @@ func TestClosingAsksWhileItRuns(t *testing.T) {
 	if msgs := s.do("shell.close"); len(msgs) != 1 || msgs[0] != (ui.ClosePane{Pane: s.ID()}) {
 		t.Errorf("asks %v", msgs)
 	}
-	s.until("the end", func(string) bool { return s.over() })
+	s.until("the end", func(string) bool { return s.hasEnded() })
 }
 
 func TestAShellThatFailsAtOnceSaysWhy(t *testing.T) {
 	s := staged(t, 60, 5, runs(t, "sh", "-c", "echo no such thing; exit 127"))
 	s.shows("no such thing")
-	s.until("the end", func(string) bool { return s.over() })
+	s.until("the end", func(string) bool { return s.hasEnded() })
 	if s.Wake() != nil || s.Title().Right != "exit 127" {
 		t.Errorf("it is gone, or says %q", s.Title().Right)
 	}
@@ -318,7 +318,7 @@ func TestGolden(t *testing.T) {
 func TestAnyOutputKeepsTheShape(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLink(20, 5, func() {})
-		defer l.end()
+		defer l.stopGoroutines()
 		p := New(Deps{}, "s", "x")
 		p.Restyle(uitest.Styles(t, style.True))
 		p.link = l
@@ -328,7 +328,7 @@ func TestAnyOutputKeepsTheShape(t *testing.T) {
 				p.Resize(rapid.IntRange(1, 80).Draw(rt, "w"), rapid.IntRange(1, 30).Draw(rt, "h"))
 			}
 			l.term.Write(rapid.SliceOf(rapid.Byte()).Draw(rt, "bytes"))
-			p.scroll(rapid.IntRange(-5, 5).Draw(rt, "scroll"))
+			p.scrollLines(rapid.IntRange(-5, 5).Draw(rt, "scroll"))
 			if why := uitest.BlockProblem(p.View(), p.w, p.h); why != "" {
 				rt.Fatal(why)
 			}
@@ -340,11 +340,11 @@ func TestAnyOutputKeepsTheShape(t *testing.T) {
 func TestThinLosesPlainLinesOnly(t *testing.T) {
 	plain := bytes.Repeat([]byte("y\n"), 1000)
 	data := append(append(append([]byte{}, plain...), "\x1b[?1049l\x1b[31mred\n"...), plain...)
-	kept, lines := thin(data, 100)
+	kept, lines := thinFlood(data, 100)
 	if len(kept) > 130 || !bytes.Contains(kept, []byte("\x1b[?1049l\x1b[31mred\n")) || lines < 1900 {
 		t.Errorf("%d bytes kept, %d lines lost: %q", len(kept), lines, kept)
 	}
-	if kept, lines := thin([]byte("no end of line at all"), 4); string(kept) != "no end of line at all" || lines != 0 {
+	if kept, lines := thinFlood([]byte("no end of line at all"), 4); string(kept) != "no end of line at all" || lines != 0 {
 		t.Errorf("%q, %d", kept, lines)
 	}
 }

@@ -37,25 +37,25 @@ type link struct {
 
 func newLink(w, h int, changed func()) *link {
 	l := &link{changed: changed, wakeOut: make(chan struct{}, 1), wakeIn: make(chan struct{}, 1), done: make(chan struct{})}
-	l.term = emulator.New(w, h, l.answer)
-	crash.Go("shell output", l.draw)
+	l.term = emulator.New(w, h, l.answerProgram)
+	crash.Go("shell output", l.drawLoop)
 	return l
 }
 
-// run begins to type into the process, and waits for its end.
-func (l *link) run(p Process) {
+// startLink begins to type into the process, and waits for its end.
+func (l *link) startLink(p Process) {
 	l.mu.Lock()
 	l.proc = p
 	l.mu.Unlock()
-	crash.Go("shell input", l.write)
+	crash.Go("shell input", l.writeInput)
 	crash.Go("shell end", func() {
 		p.Wait()
-		l.end()
+		l.stopGoroutines()
 	})
 }
 
-// end stops the goroutines, behind the last output.
-func (l *link) end() {
+// stopGoroutines stops the goroutines, behind the last output.
+func (l *link) stopGoroutines() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.ended {
@@ -64,15 +64,15 @@ func (l *link) end() {
 	}
 }
 
-func wake(c chan struct{}) {
+func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
 	}
 }
 
-// sink takes output from the pool. It never waits.
-func (l *link) sink(s event.Stream, data []byte) {
+// takeOutput takes output from the pool. It never waits.
+func (l *link) takeOutput(s event.Stream, data []byte) {
 	if s == event.Note { // ours, with lines of ours, in the midst of a sequence perhaps
 		data = append([]byte("\x18\x1b[0;2m"), bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n"))...)
 		data = append(data, "\x1b[m"...)
@@ -81,16 +81,17 @@ func (l *link) sink(s event.Stream, data []byte) {
 	l.output = append(l.output, data...)
 	if len(l.output) > 2*maxWaiting {
 		n := 0
-		l.output, n = thin(l.output, maxWaiting)
+		l.output, n = thinFlood(l.output, maxWaiting)
 		l.dropped += n
 	}
 	l.mu.Unlock()
-	wake(l.wakeOut)
+	signal(l.wakeOut)
 }
 
-// thin leaves whole lines of plain text out of the front until at most that many bytes wait, or no such line is left. Everything
-// that changes how the terminal works is a sequence, and those stay.
-func thin(data []byte, most int) (kept []byte, lines int) {
+// thinFlood leaves whole lines of plain text out of the front until at most that many bytes wait,
+// or no such line is left. Everything that changes how the terminal works is a sequence, and those
+// stay.
+func thinFlood(data []byte, most int) (kept []byte, lines int) {
 	kept = data[:0]
 	for len(data) > 0 && len(kept)+len(data) > most {
 		n := bytes.IndexByte(data, '\n') + 1
@@ -107,8 +108,9 @@ func thin(data []byte, most int) (kept []byte, lines int) {
 	return append(kept, data...), lines
 }
 
-// draw feeds the terminal. What comes while it draws waits together, so a flood costs one picture a frame.
-func (l *link) draw() {
+// drawLoop feeds the terminal. What comes while it draws waits together, so a flood costs one
+// picture a frame.
+func (l *link) drawLoop() {
 	defer l.term.Close()
 	for {
 		ended := false
@@ -117,7 +119,7 @@ func (l *link) draw() {
 		case <-l.done:
 			ended = true
 		}
-		for data := l.take(); len(data) > 0; data = l.take() {
+		for data := l.nextPart(); len(data) > 0; data = l.nextPart() {
 			l.term.Write(data)
 			l.changed()
 		}
@@ -128,9 +130,9 @@ func (l *link) draw() {
 	}
 }
 
-// take is the next part of what waits: so little that it is drawn within a frame, and whole lines, so that what is left out behind
-// them begins with one.
-func (l *link) take() []byte {
+// nextPart is the next part of what waits: so little that it is drawn within a frame, and whole
+// lines, so that what is left out behind them begins with one.
+func (l *link) nextPart() []byte {
 	const part = 4 << 10
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,31 +150,32 @@ func (l *link) take() []byte {
 	return data
 }
 
-// answer is what the terminal says to the program. It never waits: a program that asks and does not listen gets no more answers.
-func (l *link) answer(data []byte) {
+// answerProgram is what the terminal says to the program. It never waits: a program that asks and
+// does not listen gets no more answers.
+func (l *link) answerProgram(data []byte) {
 	l.mu.Lock()
 	if l.replies+len(data) <= maxReplies {
 		l.replies += len(data)
 		l.typed = append(l.typed, data...)
 	}
 	l.mu.Unlock()
-	wake(l.wakeIn)
+	signal(l.wakeIn)
 }
 
-// send is what the person types. It reports whether there was room for it.
-func (l *link) send(data []byte) bool {
+// typeInput is what the person types. It reports whether there was room for it.
+func (l *link) typeInput(data []byte) bool {
 	l.mu.Lock()
 	room := !l.ended && len(l.typed)+len(data) <= maxTyped
 	if room {
 		l.typed = append(l.typed, data...)
 	}
 	l.mu.Unlock()
-	wake(l.wakeIn)
+	signal(l.wakeIn)
 	return room
 }
 
-// write gives the shell its input, which may wait for a program that does not read.
-func (l *link) write() {
+// writeInput gives the shell its input, which may wait for a program that does not read.
+func (l *link) writeInput() {
 	for {
 		select {
 		case <-l.wakeIn:
@@ -189,20 +192,20 @@ func (l *link) write() {
 	}
 }
 
-// over reports whether the shell has ended.
-func (l *link) over() bool {
+// hasEnded reports whether the shell has ended.
+func (l *link) hasEnded() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ended
 }
 
-// kill ends the shell and what runs in it.
-func (l *link) kill(ctx context.Context) error {
+// killShell ends the shell and what runs in it.
+func (l *link) killShell(ctx context.Context) error {
 	l.mu.Lock()
 	p := l.proc
 	l.mu.Unlock()
 	if p == nil {
-		l.end()
+		l.stopGoroutines()
 		return nil
 	}
 	return p.Kill(ctx)

@@ -1,5 +1,5 @@
-// Package conformance is the table of behaviours that every kind of back end passes: what a caller of backend.Pool may rely on
-// wherever a command runs. A kind calls Run from a test of its own.
+// Package conformance is the table of behaviours that every kind of back end passes: what a caller
+// of backend.Pool may rely on wherever a command runs. A kind calls Run from a test of its own.
 package conformance
 
 import (
@@ -22,9 +22,11 @@ type Place struct {
 	Fresh   func() string // a new empty directory inside the back end
 	Sweeps  bool          // it finds what left its group, its session and its parents
 	Ends    bool          // nothing outlives its command, not even what was started for that
-	// Home is where sessions start when that is not what a request says: the folders of this machine mean nothing elsewhere.
+	// Home is where sessions start when that is not what a request says: the folders of this
+	// machine mean nothing elsewhere.
 	Home string
-	// Sessions is how many sessions two hundred calls are spread over, where each has a back end of its own; 0 means 200.
+	// Sessions is how many sessions two hundred calls are spread over, where each has a back end of
+	// its own; 0 means 200.
 	Sessions int
 }
 
@@ -34,10 +36,13 @@ type Maker func(t testing.TB) Place
 // Run runs the whole table.
 func Run(t *testing.T, make Maker) {
 	RunBehaviour(t, make)
-	run(t, make, endurance)
+	if !testing.Short() {
+		run(t, make, endurance)
+	}
 }
 
-// RunBehaviour runs the table without the endurance tests: for a kind's second shell or second image.
+// RunBehaviour runs the table without the endurance tests: for a kind's second shell or second
+// image.
 func RunBehaviour(t *testing.T, make Maker) { run(t, make, streams, endings, state) }
 
 // alone are the tests that measure time, or the whole process: nothing runs beside them.
@@ -123,8 +128,9 @@ func (w *world) want(what string, got, want any) {
 	}
 }
 
-// lives tests in shell whether process $p lives. A dead one that its parent has not collected yet can still be signalled; one that is
-// collected between the first question and the second is asked about again.
+// lives tests in shell whether process $p lives. A dead one that its parent has not collected yet
+// can still be signalled; one that is collected between the first question and the second is asked
+// about again.
 const lives = `kill -0 $p 2>/dev/null && ! grep -q '^State:.*[ZX]' /proc/$p/status 2>/dev/null && kill -0 $p 2>/dev/null`
 
 // alive says whether the process whose number is in file lives inside the back end.
@@ -133,7 +139,8 @@ func (w *world) alive(file string) bool {
 	return w.run("p=$(cat "+file+"); "+lives).ExitCode == 0
 }
 
-// quick wants f to take less than limit, at least once in five times: other programs may hold the machine for a moment.
+// quick wants f to take less than limit, at least once in five times: other programs may hold the
+// machine for a moment.
 func (w *world) quick(what string, limit time.Duration, f func()) {
 	w.t.Helper()
 	w.best(what, limit, func() time.Duration {

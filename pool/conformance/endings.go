@@ -9,8 +9,9 @@ import (
 	"hermes/core/backend"
 )
 
-// stubborn starts, besides itself, a child that ignores TERM, a child in a session of its own, and a grandchild in one whose
-// parents are gone; it leaves their process numbers in files, and goes on for ever.
+// stubborn starts, besides itself, a child that ignores TERM, a child in a session of its own, and
+// a grandchild in one whose parents are gone; it leaves their process numbers in files, and goes on
+// for ever.
 const stubborn = `
 command -v setsid >/dev/null || setsid() { perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' "$@"; }
 sh -c 'trap "" TERM; echo $$ >deaf; while :; do sleep 1; done' &
@@ -158,7 +159,8 @@ var endings = map[string]func(*testing.T, *world){
 	},
 }
 
-// endedTree checks that nothing is left of the stubborn script, and that ending it took the grace and not much more.
+// endedTree checks that nothing is left of the stubborn script, and that ending it took the grace
+// and not much more.
 func (w *world) endedTree(res backend.Result, from time.Time) {
 	w.t.Helper()
 	if took := time.Since(from); took > w.Grace+4*time.Second {

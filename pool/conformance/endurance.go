@@ -84,7 +84,8 @@ func counts() (goroutines, files int) {
 	return runtime.NumGoroutine(), 0
 }
 
-// resident is the memory that this process occupies, in bytes; what Go holds where the system does not tell.
+// resident is the memory that this process occupies, in bytes; what Go holds where the system does
+// not tell.
 func resident(t testing.TB) int64 {
 	t.Helper()
 	var pages, rss int64

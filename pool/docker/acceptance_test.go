@@ -18,6 +18,7 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/testskip"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 	"hermes/pool/runner"
@@ -64,6 +65,7 @@ func lost(t testing.TB, b *Backend) string {
 
 // 1
 func TestTheSameNameIsTheSameContainer(t *testing.T) {
+	testskip.Long(t, "real containers")
 	t.Parallel()
 	r := newRig(t)
 	p := r.pool(map[string]pool.Spec{"default": {}, "other": {}})
@@ -124,6 +126,7 @@ func TestConcurrentFirstCallsMakeOneContainer(t *testing.T) {
 
 // 3
 func TestTwoProcessesShareOneContainer(t *testing.T) {
+	testskip.Long(t, "real containers")
 	t.Parallel()
 	r := newRig(t)
 	one, two := startOther(t, r.home, "s"), startOther(t, r.home, "s")
@@ -186,7 +189,7 @@ func TestTheNextStartRemovesWhatACrashLeft(t *testing.T) {
 	dead, living := startOther(t, r.home, "dead"), startOther(t, r.home, "living")
 	deadID, livingID := strings.TrimPrefix(dead.line(), "up "), strings.TrimPrefix(living.line(), "up ")
 	dead.kill() // its container still runs, within the grace
-	list, err := r.kind.List(t.Context(), "")
+	list, err := r.kind.Leftovers(t.Context(), []pool.Spec{{}})
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%v %+v", err, list)
 	}
@@ -195,7 +198,7 @@ func TestTheNextStartRemovesWhatACrashLeft(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
-	gone, err := r.kind.Prune(t.Context())
+	gone, err := r.kind.Prune(t.Context(), nil, true)
 	if err != nil || len(gone) != 1 || gone[0].ID != deadID {
 		t.Errorf("removed %+v, %v", gone, err)
 	}
@@ -209,6 +212,7 @@ func TestTheNextStartRemovesWhatACrashLeft(t *testing.T) {
 
 // 5
 func TestAnIdleContainerStopsAndWakesWithItsFiles(t *testing.T) {
+	testskip.Long(t, "real containers")
 	t.Parallel()
 	r := newRig(t)
 	p := r.pool(map[string]pool.Spec{"default": {IdleTTL: time.Second}})
@@ -249,7 +253,7 @@ func TestTheLongestIdleContainerMakesRoom(t *testing.T) {
 	r := newRig(t)
 	img := dockertest.Busybox(t)
 	p, err := pool.New(pool.Config{Kind: Name, MaxPerSession: 2, Backends: map[string]pool.Spec{
-		"default": {Image: img}, "a": {Image: img}, "b": {Image: img}, "c": {Image: img},
+		"default": {Options: &Settings{Image: img}}, "a": {Options: &Settings{Image: img}}, "b": {Options: &Settings{Image: img}}, "c": {Options: &Settings{Image: img}},
 	}}, map[string]pool.Kind{Name: r.kind}, r.bus)
 	if err != nil {
 		t.Fatal(err)
@@ -273,7 +277,7 @@ func TestFallbacks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	p, err := pool.New(pool.Config{Kind: Name, Backends: map[string]pool.Spec{
-		"default": {Image: dockertest.Busybox(t)}, "broken": {Image: "127.0.0.1:1/no/such:image"},
+		"default": {Options: &Settings{Image: dockertest.Busybox(t)}}, "broken": {Options: &Settings{Image: "127.0.0.1:1/no/such:image"}},
 	}}, map[string]pool.Kind{Name: r.kind}, r.bus)
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +295,7 @@ func TestFallbacks(t *testing.T) {
 func TestABrokenDefaultIsAnErrorAndNeverTheHost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	p := r.pool(map[string]pool.Spec{"default": {Image: "hermes-test/does-not-exist:1", Pull: pool.PullNever}})
+	p := r.pool(map[string]pool.Spec{"default": {Options: &Settings{Image: "hermes-test/does-not-exist:1", Pull: PullNever}}})
 	proof := t.TempDir() + "/proof"
 	_, err := p.Exec(t.Context(), backend.Request{Session: "s", Command: "touch " + proof})
 	if err == nil || !strings.Contains(err.Error(), "pull: never") {
@@ -351,6 +355,7 @@ func TestCommandsCannotEndTheRunner(t *testing.T) {
 
 // 17
 func TestLossesBehindOurBack(t *testing.T) {
+	testskip.Long(t, "real containers")
 	t.Parallel()
 	r := newRig(t)
 	cli := dockertest.Engine(t)
@@ -421,7 +426,7 @@ func TestChangedSettingsMakeANewContainer(t *testing.T) {
 	if err := b.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b = r.reopen(b, pool.Spec{Memory: 64 << 20, Network: "none"})
+	b = r.reopen(b, pool.Spec{Options: &Settings{Memory: 64 << 20, Network: "none"}})
 	told := up(t, b)
 	if b.conn.id == id || !strings.Contains(told.text(), "settings changed: limits, network") {
 		t.Errorf("steps: %q", told.text())
@@ -432,7 +437,7 @@ func TestChangedSettingsMakeANewContainer(t *testing.T) {
 	}
 	// While another process uses it nothing is changed.
 	sibling := newRigIn(t, r.home)
-	other := sibling.open("s", pool.Spec{Memory: 128 << 20, Network: "none"})
+	other := sibling.open("s", pool.Spec{Options: &Settings{Memory: 128 << 20, Network: "none"}})
 	err := other.Start(t.Context(), &steps{})
 	if err == nil || !strings.Contains(err.Error(), "other settings (limits) and another hermes uses it") {
 		t.Errorf("%v", err)
@@ -446,7 +451,7 @@ func TestChangedSettingsMakeANewContainer(t *testing.T) {
 func (r *rig) reopen(b *Backend, s pool.Spec) *Backend {
 	b.use.free()
 	b.use = nil
-	s.Name, s.Image = b.spec.Name, b.spec.Image
+	s.Name, own(&s).Image = b.spec.Name, b.spec.Image
 	return r.open(b.session, s)
 }
 
@@ -471,7 +476,7 @@ func TestForeignContainersAreNotTouched(t *testing.T) {
 	if err := b.Start(t.Context(), &steps{}); err == nil || !strings.Contains(err.Error(), "not this session's") {
 		t.Errorf("starting under a name that is taken: %v", err)
 	}
-	gone, err := r.kind.Prune(t.Context())
+	gone, err := r.kind.Prune(t.Context(), nil, true)
 	if err != nil || len(gone) != 0 {
 		t.Errorf("pruned %+v, %v", gone, err)
 	}

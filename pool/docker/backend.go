@@ -18,12 +18,13 @@ import (
 type Backend struct {
 	kind    *Kind
 	engine  *engine
-	spec    pool.Spec
+	spec    fullSpec
 	session string
 
 	mu       sync.Mutex
 	conn     *connection // nil when it is not up
 	use      *lock       // held from the first start to the removal
+	seen     bool        // it was up: what becomes of it since then the pool knows
 	warnings []string    // for the next command's result
 	usage    usage
 }
@@ -51,14 +52,14 @@ func (b *Backend) Start(ctx context.Context, r pool.Report) error {
 	if err := b.engine.reach(ctx); err != nil {
 		return err
 	}
-	b.engine.sweepOnce()
+	b.engine.sweepOnce(b.spec.Keep, nil)
 	conn, err := b.bringUp(ctx, r)
 	if err != nil {
 		return b.engine.explain(err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.conn, b.usage = conn, usage{}
+	b.conn, b.usage, b.seen = conn, usage{}, true
 	return nil
 }
 
@@ -111,6 +112,15 @@ func (b *Backend) Release() {
 	b.use = nil
 }
 
+// Park stops the container and gives up our part in it, so that a later process finds it with its files.
+func (b *Backend) Park(ctx context.Context) error {
+	if b.kind.home().temporary || !b.engine.used() { // nobody would find it; or there is none
+		return b.Remove(ctx)
+	}
+	defer b.Release()
+	return b.Stop(ctx)
+}
+
 // Remove destroys the container with the volumes that are its own, and verifies it. When another process uses it, it stays.
 func (b *Backend) Remove(ctx context.Context) error {
 	change, err := takeLock(ctx, b.kind.changeLock(b.name()), unix.LOCK_EX)
@@ -140,6 +150,7 @@ func (b *Backend) Remove(ctx context.Context) error {
 		change.free()
 		return b.engine.explain(err)
 	}
+	b.kind.unmark(b.name())
 	if b.use != nil {
 		b.use.erase()
 		b.use = nil
@@ -258,5 +269,6 @@ func (b *Backend) complete(c *connection, s runner.Spec) (runner.Spec, error) {
 var (
 	_ pool.Backend = (*Backend)(nil)
 	_ pool.Puller  = (*Backend)(nil)
+	_ pool.Parker  = (*Backend)(nil)
 	_ pool.Sampler = (*Backend)(nil)
 )

@@ -193,7 +193,7 @@ func (m *meter) lives() {
 	serial := 0
 	cold := p50(5, func() {
 		serial++
-		b := m.rig.open(fmt.Sprint("cold", serial), pool.Spec{Network: "none"})
+		b := m.rig.open(fmt.Sprint("cold", serial), pool.Spec{Options: &Settings{Network: "none"}})
 		up(m.t, b)
 		_, err := b.Run(ctx, runner.Spec{Command: "true"})
 		m.must(err)
@@ -214,7 +214,7 @@ func (m *meter) lives() {
 	m.row("stopped to first call / docker start", again, start, 1.4)
 	var boxes []*Backend
 	for i := range 5 {
-		b := m.rig.open(fmt.Sprint("end", i), pool.Spec{Network: "none"})
+		b := m.rig.open(fmt.Sprint("end", i), pool.Spec{Options: &Settings{Network: "none"}})
 		up(m.t, b)
 		boxes = append(boxes, b)
 	}

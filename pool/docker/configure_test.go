@@ -7,20 +7,22 @@ import (
 	"time"
 
 	"hermes/core/backend"
+	"hermes/core/testskip"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 )
 
 // Settings that change while the program runs: what they did not change stays, what they did is made anew, once nobody uses it.
 func TestSettingsThatChange(t *testing.T) {
+	testskip.Long(t, "real containers")
 	r := newRig(t)
 	image := dockertest.Busybox(t)
 	settings := func(change func(*pool.Spec)) pool.Config {
-		s := pool.Spec{Image: image}
+		s := pool.Spec{Options: &Settings{Image: image}}
 		if change != nil {
 			change(&s)
 		}
-		return pool.Config{Kind: Name, IdleTTL: -1, Backends: map[string]pool.Spec{"default": {Image: image}, "a": s}}
+		return pool.Config{Kind: Name, IdleTTL: -1, Backends: map[string]pool.Spec{"default": {Options: &Settings{Image: image}}, "a": s}}
 	}
 	p, err := pool.New(settings(nil), map[string]pool.Kind{Name: r.kind}, r.bus)
 	if err != nil {
@@ -48,14 +50,14 @@ func TestSettingsThatChange(t *testing.T) {
 	if res := run("cat /kept"); string(res.Output) != "kept\n" {
 		t.Errorf("another idle time: %q, %q", res.Output, res.Warnings)
 	}
-	if err := p.Configure(settings(func(s *pool.Spec) { s.Network = "none" })); err != nil {
+	if err := p.Configure(settings(func(s *pool.Spec) { own(s).Network = "none" })); err != nil {
 		t.Fatal(err)
 	}
 	res := run("ls /kept /sys/class/net")
 	if strings.Contains(string(res.Output), "eth0") || !strings.Contains(string(res.Output), "lo") || len(res.Warnings) == 0 {
 		t.Errorf("another network: %q, %q", res.Output, res.Warnings)
 	}
-	if err := p.Configure(pool.Config{Kind: Name, Backends: map[string]pool.Spec{"default": {Image: image}}}); err != nil {
+	if err := p.Configure(pool.Config{Kind: Name, Backends: map[string]pool.Spec{"default": {Options: &Settings{Image: image}}}}); err != nil {
 		t.Fatal(err)
 	}
 	run("echo default runs it")

@@ -17,6 +17,7 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/testskip"
 	"hermes/pool"
 	"hermes/pool/conformance"
 	"hermes/pool/docker/dockertest"
@@ -114,8 +115,8 @@ func sweepTest(t testing.TB, owner string) {
 func (r *rig) pool(backends map[string]pool.Spec) *pool.Pool {
 	r.t.Helper()
 	for name, s := range backends {
-		if s.Image == "" && s.Kind == "" {
-			s.Image = dockertest.Busybox(r.t)
+		if own(&s).Image == "" && s.Kind == "" {
+			own(&s).Image = dockertest.Busybox(r.t)
 			backends[name] = s
 		}
 	}
@@ -139,8 +140,8 @@ func (r *rig) open(session string, s pool.Spec) *Backend {
 	if s.Name == "" {
 		s.Name = "default"
 	}
-	if s.Image == "" {
-		s.Image = dockertest.Busybox(r.t)
+	if own(&s).Image == "" {
+		own(&s).Image = dockertest.Busybox(r.t)
 	}
 	b, err := r.kind.Open(session, s)
 	if err != nil {
@@ -225,6 +226,13 @@ func output(t testing.TB, b *Backend, command string) string {
 	return string(run(t, b, command).Output)
 }
 
+// own is what a back end has as a container: a copy of its own, to be changed.
+func own(s *pool.Spec) *Settings {
+	o := pool.OwnOf[Settings](*s)
+	s.Options = &o
+	return &o
+}
+
 // maker makes pools with one container each, of this specification. They share a data folder, so that the runner is installed once.
 func maker(t *testing.T, s pool.Spec) conformance.Maker {
 	home := t.TempDir()
@@ -234,8 +242,8 @@ func maker(t *testing.T, s pool.Spec) conformance.Maker {
 	return func(t testing.TB) conformance.Place {
 		r := newRigIn(t, home)
 		s := s
-		if s.Image == "" {
-			s.Image = dockertest.Busybox(t)
+		if own(&s).Image == "" {
+			own(&s).Image = dockertest.Busybox(t)
 		}
 		name := fmt.Sprintf("box%d", serial.Add(1))
 		p := r.pool(map[string]pool.Spec{name: s})
@@ -251,8 +259,12 @@ func maker(t *testing.T, s pool.Spec) conformance.Maker {
 	}
 }
 
-func TestConformance(t *testing.T) { conformance.Run(t, maker(t, pool.Spec{})) }
+func TestConformance(t *testing.T) {
+	testskip.Long(t, "the whole table of behaviours")
+	conformance.Run(t, maker(t, pool.Spec{}))
+}
 
 func TestConformanceOfAReadOnlyRootAndAnotherUser(t *testing.T) {
-	conformance.RunBehaviour(t, maker(t, pool.Spec{ReadOnly: true, User: "worker"}))
+	testskip.Long(t, "the whole table in two more containers")
+	conformance.RunBehaviour(t, maker(t, pool.Spec{User: "worker", Options: &Settings{ReadOnly: true}}))
 }

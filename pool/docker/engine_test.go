@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hermes/core/testskip"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 	"hermes/pool/runner"
@@ -21,10 +22,11 @@ import (
 
 // 18
 func TestTheEngineRestartsInTheMiddleOfACall(t *testing.T) {
+	testskip.Long(t, "real containers")
 	d := dockertest.StartDaemon(t)
 	ref := d.Busybox()
 	r := newRig(t, func(o *Options) { o.Grace = 20 * time.Second })
-	b := r.open("s", pool.Spec{Image: ref, Engine: d.Host, Network: "none"})
+	b := r.open("s", pool.Spec{Options: &Settings{Image: ref, Engine: d.Host, Network: "none"}})
 	up(t, b)
 	id := b.conn.id
 	failed := make(chan error, 1)
@@ -60,7 +62,7 @@ func TestTheEngineRestartsInTheMiddleOfACall(t *testing.T) {
 	if err := b.Remove(t.Context()); err != nil {
 		t.Error(err)
 	}
-	_, _ = r.kind.Prune(t.Context())
+	_, _ = r.kind.Prune(t.Context(), nil, true)
 	cli, err := b.engine.client(t.Context())
 	if err == nil {
 		err = cli.VolumeRemove(t.Context(), b.kind.volume(mustProgram(t)), true)
@@ -82,7 +84,7 @@ func mustProgram(t testing.TB) Program {
 func TestAnEngineThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	b := r.open("s", pool.Spec{Engine: "unix://" + filepath.Join(t.TempDir(), "none.sock")})
+	b := r.open("s", pool.Spec{Options: &Settings{Engine: "unix://" + filepath.Join(t.TempDir(), "none.sock")}})
 	begun := time.Now()
 	err := b.Start(t.Context(), &steps{})
 	var unreachable *Unreachable
@@ -130,7 +132,7 @@ func TestTheVersionOfTheAPIIsNegotiated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ minimum, maximum, used string }{{"1.12", "1.41", "1.41"}, {"1.44", "1.99", "1.51"}, {"1.24", "1.30", "1.30"}} {
 		k := New(Options{Home: t.TempDir(), Program: testProgram})
-		b, err := k.Open("s", pool.Spec{Name: "default", Image: "x", Pull: pool.PullNever, Engine: fake(t, c.minimum, c.maximum)})
+		b, err := k.Open("s", pool.Spec{Name: "default", Options: &Settings{Image: "x", Pull: PullNever, Engine: fake(t, c.minimum, c.maximum)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,8 +166,8 @@ func TestAHungEngine(t *testing.T) {
 		}
 	}()
 	k := New(Options{Home: t.TempDir(), Program: testProgram})
-	k.Sweep("unix://" + l.Addr().String())
-	b, err := k.Open("s", pool.Spec{Name: "default", Image: "x", Engine: "unix://" + l.Addr().String()})
+	k.Sweep([]pool.Spec{{Options: &Settings{Engine: "unix://" + l.Addr().String()}}}, nil)
+	b, err := k.Open("s", pool.Spec{Name: "default", Options: &Settings{Image: "x", Engine: "unix://" + l.Addr().String()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +202,7 @@ func TestAnEngineBehindSSH(t *testing.T) { // not parallel: PATH is the process'
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	b := r.open("s", pool.Spec{Engine: "ssh://me@far.invalid:2222"})
+	b := r.open("s", pool.Spec{Options: &Settings{Engine: "ssh://me@far.invalid:2222"}})
 	up(t, b)
 	if got := output(t, b, "echo far; head -c 3000000 /dev/zero | wc -c"); got != "far\n3000000\n" {
 		t.Error(got)
@@ -216,7 +218,7 @@ func TestAnEngineBehindSSH(t *testing.T) { // not parallel: PATH is the process'
 		t.Fatal(err)
 	}
 	k := New(Options{Home: t.TempDir(), Program: testProgram})
-	denied, err := k.Open("s", pool.Spec{Name: "default", Image: "x", Engine: "ssh://me@far.invalid"})
+	denied, err := k.Open("s", pool.Spec{Name: "default", Options: &Settings{Image: "x", Engine: "ssh://me@far.invalid"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"hermes/core/event"
+	"hermes/core/testskip"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 	"hermes/pool/runner"
@@ -126,10 +127,11 @@ func (a *at) Step(to event.BackendState, cause string) {
 
 // An engine that stops answering in the middle of something holds nobody longer than they want, and when it answers again all is well.
 func TestAnEngineThatFreezes(t *testing.T) {
+	testskip.Long(t, "real containers")
 	t.Parallel()
 	i := newIce(t)
 	r := newRig(t)
-	b := r.open("s", pool.Spec{Engine: i.address})
+	b := r.open("s", pool.Spec{Options: &Settings{Engine: i.address}})
 	var frozen atomic.Int32
 	for _, step := range []event.BackendState{event.BackendCreating, event.BackendStarting} {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -4,13 +4,18 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// Labels of everything that we create. Values have at most 63 characters of [A-Za-z0-9_.-]. No label holds what a variable or a
-// command contains.
+// Labels of everything that we create. Values but that of labelHome have at most 63 characters of [A-Za-z0-9_.-]. No label holds what
+// a variable or a command contains.
 const (
 	labelApp      = "hermes.app" // appName: this is how ours are told from everybody else's
 	labelSchema   = "hermes.schema"
@@ -20,6 +25,8 @@ const (
 	labelRole     = "hermes.role"     // roleBackend, roleInstall, roleRunner
 	labelCreated  = "hermes.created"  // seconds since 1970
 	labelInstance = "hermes.instance" // the process that created it
+	labelHome     = "hermes.home"     // of a runner's volume: path of the data folder that it is for
+	labelMachine  = "hermes.machine"  // of a runner's volume: hash of the machine that this folder is on
 	labelPart     = "hermes.spec."    // + a part's name: hash of that part of the specification
 
 	appName = "hermes"
@@ -56,6 +63,43 @@ func (k *Kind) labels(role string) map[string]string {
 		labelApp: appName, labelSchema: schema, labelOwner: k.owner(), labelRole: role,
 		labelCreated: strconv.FormatInt(time.Now().Unix(), 10), labelInstance: k.instance,
 	}
+}
+
+// volumeLabels are those of a runner's volume, which outlives the programs that use it: they say whose it is.
+func (k *Kind) volumeLabels() map[string]string {
+	l := k.labels(roleRunner)
+	if m := machine(); m != "" {
+		l[labelHome], l[labelMachine] = k.home().home, m
+	}
+	return l
+}
+
+// machine is a hash of what tells this machine from others, "" when nothing does. Machines can be copies of one another, and
+// containers of one image: so the host's name counts as well.
+var machine = sync.OnceValue(func() string {
+	host, err := os.Hostname()
+	id := machineID()
+	if err != nil || host == "" || id == "" {
+		return ""
+	}
+	return hash(id, host)[:16]
+})
+
+// homeless says whether labels are those of a volume for a data folder of this machine that is gone, or was made anew since.
+func homeless(labels map[string]string) bool {
+	home := labels[labelHome]
+	if m := labels[labelMachine]; m == "" || m != machine() || !filepath.IsAbs(home) {
+		return false
+	}
+	if _, err := os.Stat(home); err != nil {
+		return errors.Is(err, fs.ErrNotExist) // a folder that cannot be looked at may be there
+	}
+	path := ownerFile(home)
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // who wrote the label is not known
+		return false
+	}
+	owner, err := readOwner(path)
+	return err == nil && owner != labels[labelOwner]
 }
 
 const maxLabel = 63

@@ -71,7 +71,7 @@ func (e *engine) fill(ctx context.Context, name, img string, b Program) error {
 	if err != nil {
 		return err
 	}
-	if _, err := cli.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: e.kind.labels(roleRunner)}); err != nil {
+	if _, err := cli.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: e.kind.volumeLabels()}); err != nil {
 		return err
 	}
 	id, err := e.helper(ctx, name, img)

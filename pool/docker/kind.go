@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -71,6 +72,7 @@ type Kind struct {
 // folder is where locks are, and whose they are.
 type folder struct {
 	dir, owner string
+	home       string // the data folder, or dir
 	temporary  bool
 }
 
@@ -109,28 +111,38 @@ func (o Options) filled() Options {
 // openFolder finds the owner's number, or makes one.
 func openFolder(home string) folder {
 	if home != "" {
-		dir := filepath.Join(home, "pool")
-		if owner, err := ownerIn(dir); err == nil {
-			return folder{dir: dir, owner: owner}
+		abs, err := filepath.Abs(home)
+		if err != nil {
+			abs = home
+		}
+		if owner, err := ownerIn(home); err == nil {
+			return folder{dir: filepath.Join(home, "pool"), owner: owner, home: abs}
 		}
 	}
 	dir, err := os.MkdirTemp("", "hermes-pool-")
 	if err != nil {
 		dir = filepath.Join(os.TempDir(), "hermes-pool-"+rand.Text())
 	}
-	return folder{dir: dir, owner: hash(rand.Text())[:16], temporary: true}
+	return folder{dir: dir, owner: hash(rand.Text())[:16], home: dir, temporary: true}
 }
 
-// ownerIn is a hash of the number in the folder. Of two processes that make one at the same time, one wins.
-func ownerIn(dir string) (string, error) {
-	path := filepath.Join(dir, "owner")
-	data, err := os.ReadFile(path)
+func ownerFile(home string) string { return filepath.Join(home, "pool", "owner") }
+
+// ownerIn is a hash of the number in a data folder. Of two processes that make one at the same time, one wins.
+func ownerIn(home string) (string, error) {
+	path := ownerFile(home)
+	owner, err := readOwner(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := makeOwner(dir, path); err != nil {
+		if err := makeOwner(filepath.Dir(path), path); err != nil {
 			return "", err
 		}
-		data, err = os.ReadFile(path)
+		owner, err = readOwner(path)
 	}
+	return owner, err
+}
+
+func readOwner(path string) (string, error) {
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
 	}
@@ -163,11 +175,18 @@ func makeOwner(dir, path string) error {
 func (k *Kind) dir() string   { return k.home().dir }
 func (k *Kind) owner() string { return k.home().owner }
 
-// Shared is false: every session has containers of its own.
-func (k *Kind) Shared() bool { return false }
+// Describe says that every session has containers of its own.
+func (k *Kind) Describe(s pool.Spec) pool.About {
+	own := specOf(s)
+	return pool.About{
+		Traits: Declared().Traits, Where: own.Image, At: own.Engine, Mounts: own.Mounts,
+		Network: cmp.Or(own.Network, "bridge"),
+	}
+}
 
 // Open describes a back end; nothing is asked of an engine yet.
-func (k *Kind) Open(session string, s pool.Spec) (pool.Backend, error) {
+func (k *Kind) Open(session string, settings pool.Spec) (pool.Backend, error) {
+	s := specOf(settings)
 	if s.Image == "" {
 		return nil, errors.New("it has no image: set image:, or terminal.docker_image for all")
 	}
@@ -232,4 +251,8 @@ func (k *Kind) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-var _ pool.Kind = (*Kind)(nil)
+var (
+	_ pool.Kind     = (*Kind)(nil)
+	_ pool.Keeper   = (*Kind)(nil)
+	_ pool.Examiner = (*Kind)(nil)
+)

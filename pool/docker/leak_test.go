@@ -8,7 +8,9 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
+	"maps"
 	"math/big"
 	"net"
 	"os"
@@ -20,12 +22,14 @@ import (
 
 	"github.com/docker/docker/api/types/volume"
 
+	"hermes/core/testskip"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 )
 
 // 24
 func TestLivesLeaveNothingBehind(t *testing.T) { // not parallel: it counts what the process has
+	testskip.Long(t, "many lives of a container")
 	r := newRig(t)
 	b := r.open("s", pool.Spec{})
 	cycle := func() {
@@ -76,7 +80,7 @@ func TestNothingStaysOnTheEngine(t *testing.T) {
 			t.Errorf("%d volumes, want the runner's", n)
 		}
 		if home != "" {
-			if _, err := r.kind.Prune(t.Context()); err != nil {
+			if _, err := r.kind.Prune(t.Context(), nil, true); err != nil {
 				t.Error(err)
 			}
 		} else if err := r.kind.Close(t.Context()); err != nil {
@@ -84,6 +88,83 @@ func TestNothingStaysOnTheEngine(t *testing.T) {
 		}
 		if n := volumes(r.kind); n != 0 {
 			t.Errorf("%d volumes are left", n)
+		}
+	}
+}
+
+// A runner's volume goes when its data folder is gone from this machine or was made anew, at any start and with any prune. Volumes of
+// other machines, of folders that are there, and of whom nothing is known stay.
+func TestVolumesOfFoldersThatAreGone(t *testing.T) {
+	t.Parallel()
+	if machine() == "" {
+		testskip.Missing(t, "this machine has no number")
+	}
+	cli := dockertest.Engine(t)
+	volumeOf := func(home string) string {
+		t.Helper()
+		sweepAfter(t, home)
+		r := newRigIn(t, home)
+		b := r.open("s", pool.Spec{})
+		up(t, b)
+		if err := b.Remove(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p, err := testProgram("linux", runtime.GOARCH)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.kind.volume(p)
+	}
+	labelled := func(change map[string]string) string {
+		t.Helper()
+		labels := map[string]string{
+			labelApp: appName, labelRole: roleRunner, labelOwner: "x", labelMachine: machine(), labelHome: filepath.Join(t.TempDir(), "gone"),
+		}
+		maps.Copy(labels, change)
+		v, err := cli.VolumeCreate(t.Context(), volume.CreateOptions{Labels: labels})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cli.VolumeRemove(context.Background(), v.Name, true) })
+		return v.Name
+	}
+	for how, sweep := range map[string]func(r *rig, e *engine) error{
+		"prune": func(r *rig, _ *engine) error {
+			_, err := r.kind.Prune(t.Context(), nil, true)
+			return err
+		},
+		"start": func(_ *rig, e *engine) error {
+			_, err := e.sweep(t.Context(), 0)
+			return err
+		},
+	} {
+		base := t.TempDir()
+		gone, anew, there := filepath.Join(base, "gone"), filepath.Join(base, "anew"), filepath.Join(base, "there")
+		want := map[string]bool{volumeOf(gone): false, volumeOf(anew): false, volumeOf(there): true}
+		if err := errors.Join(os.RemoveAll(gone), os.RemoveAll(anew)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ownerIn(anew); err != nil {
+			t.Fatal(err)
+		}
+		want[labelled(nil)] = false
+		want[labelled(map[string]string{labelMachine: "another"})] = true
+		want[labelled(map[string]string{labelMachine: ""})] = true
+		want[labelled(map[string]string{labelHome: ""})] = true
+		want[labelled(map[string]string{labelHome: there})] = false // not the number that is there
+		want[labelled(map[string]string{labelHome: base})] = true   // no number at all
+		want[labelled(map[string]string{labelRole: "data"})] = true
+		want[labelled(map[string]string{labelApp: "other"})] = true
+
+		r := newRig(t)
+		if err := sweep(r, r.open("s", pool.Spec{}).engine); err != nil {
+			t.Errorf("%s: %v", how, err)
+		}
+		for name, stays := range want {
+			v, err := cli.VolumeInspect(t.Context(), name)
+			if is := err == nil; is != stays {
+				t.Errorf("%s: %v is there: %v, want %v (%v)", how, v.Labels, is, stays, err)
+			}
 		}
 	}
 }
@@ -101,7 +182,7 @@ func TestAnEngineBehindTLS(t *testing.T) { // not parallel: the environment is t
 	go relay(l)
 	t.Setenv("DOCKER_CERT_PATH", dir)
 	t.Setenv("DOCKER_TLS_VERIFY", "1")
-	b := r.open("s", pool.Spec{Engine: "tcp://" + l.Addr().String()})
+	b := r.open("s", pool.Spec{Options: &Settings{Engine: "tcp://" + l.Addr().String()}})
 	up(t, b)
 	if got := output(t, b, "echo far"); got != "far\n" {
 		t.Error(got)
@@ -112,7 +193,7 @@ func TestAnEngineBehindTLS(t *testing.T) { // not parallel: the environment is t
 	// Without the certificate the door stays closed, and the error says where.
 	t.Setenv("DOCKER_CERT_PATH", "")
 	k := New(Options{Home: t.TempDir(), Program: testProgram})
-	closed, err := k.Open("s", pool.Spec{Name: "default", Image: "x", Engine: "tcp://" + l.Addr().String()})
+	closed, err := k.Open("s", pool.Spec{Name: "default", Options: &Settings{Image: "x", Engine: "tcp://" + l.Addr().String()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	capi "github.com/docker/docker/api/types/container"
 
+	"hermes/core/testskip"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 	"hermes/pool/runner"
@@ -44,7 +45,7 @@ func TestWhatTheEngineIsToldIsHardened(t *testing.T) {
 func TestMemoryAndProcessLimitsAreNamed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	b := r.open("s", pool.Spec{Memory: 32 << 20, Pids: 64})
+	b := r.open("s", pool.Spec{Options: &Settings{Memory: 32 << 20, Pids: 64}})
 	up(t, b)
 	res := run(t, b, "exec tail -c 190000000 /dev/zero")
 	if res.ExitCode != 137 || len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "32 MB") {
@@ -77,7 +78,7 @@ func TestAnImageWithoutAShell(t *testing.T) {
 	}
 	a := dockertest.NewArchive()
 	a.File("only", program, 0o755)
-	b := r.open("s", pool.Spec{Image: dockertest.Import(t, "scratch", a.Bytes())})
+	b := r.open("s", pool.Spec{Options: &Settings{Image: dockertest.Import(t, "scratch", a.Bytes())}})
 	up(t, b)
 	_, err = b.Run(t.Context(), runner.Spec{Command: "echo hello"})
 	var never *pool.NotStarted
@@ -105,6 +106,7 @@ func TestAnImageOfAnotherArchitecture(t *testing.T) {
 }
 
 func TestAPrunedRunnerIsBroughtAgain(t *testing.T) {
+	testskip.Long(t, "real containers")
 	t.Parallel()
 	r := newRig(t)
 	cli := dockertest.Engine(t)

@@ -39,14 +39,21 @@ func (g guard) closed() []string {
 
 // open are folders below closed ones that may be mounted: caches are made for it, certificates are public.
 func (g guard) open(readOnly bool) []string {
-	var list []string
-	for _, agent := range []string{g.agent, filepath.Join(g.home, ".hermes")} {
-		if agent != "" {
-			list = append(list, filepath.Join(agent, "cache"))
-		}
-	}
+	list := g.caches()
 	if readOnly {
 		list = append(list, "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/localtime", "/etc/timezone")
+	}
+	return list
+}
+
+// caches are the folders that are made for containers: that of the data folder, and of one where it usually is,
+// which settings name whatever the data folder is called.
+func (g guard) caches() (list []string) {
+	if g.agent != "" {
+		list = append(list, filepath.Join(g.agent, "cache"))
+	}
+	if g.home != "" {
+		list = append(list, filepath.Join(g.home, ".hermes", "cache"))
 	}
 	return list
 }
@@ -117,7 +124,7 @@ func (g guard) source(src string, readOnly bool) (string, error) {
 	if !g.local {
 		return clean, nil // the files are on the engine's machine, which says itself when something is missing
 	}
-	if g.agent != "" && within(clean, filepath.Join(g.agent, "cache")) {
+	if slices.ContainsFunc(g.caches(), func(dir string) bool { return within(clean, dir) }) {
 		_ = os.MkdirAll(clean, 0o700) // ours, and made for this; what goes wrong is said below
 	}
 	real, err := filepath.EvalSymlinks(clean)

@@ -74,6 +74,12 @@ func TestMountsThatAreGood(t *testing.T) {
 			t.Errorf("%s: %v %+v", src, err, m)
 		}
 	}
+	elsewhere := guard{home: home, agent: filepath.Join(t.TempDir(), "of-hermes"), local: true} // the data folder is called otherwise
+	for _, src := range []string{"~/.hermes/cache/fonts", elsewhere.agent + "/cache/chromium"} {
+		if _, err := elsewhere.mount(pool.Mount{Source: src, Target: "/mnt"}); err != nil {
+			t.Errorf("%s is not made: %v", src, err)
+		}
+	}
 	if _, err := g.mount(pool.Mount{Source: "/etc/ssl", Target: "/etc/ssl", ReadOnly: true}); err != nil {
 		t.Error(err)
 	}
@@ -97,11 +103,11 @@ func TestAMountThatIsMissingAndOneThatIsThere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	dir := t.TempDir()
-	b := r.open("missing", pool.Spec{Mounts: []pool.Mount{{Source: dir + "/none", Target: "/data"}}})
+	b := r.open("missing", pool.Spec{Options: &Settings{Mounts: []pool.Mount{{Source: dir + "/none", Target: "/data"}}}})
 	if err := b.Start(t.Context(), &steps{}); err == nil || !strings.Contains(err.Error(), "does not exist on this machine") {
 		t.Errorf("%v", err)
 	}
-	b = r.open("there", pool.Spec{Mounts: []pool.Mount{{Source: dir, Target: "/data"}, {Source: dir, Target: "/fixed", ReadOnly: true}}, Tmpfs: map[string]string{"/scratch": "size=1m"}, ReadOnly: true, Workdir: "/work"})
+	b = r.open("there", pool.Spec{Workdir: "/work", Options: &Settings{Mounts: []pool.Mount{{Source: dir, Target: "/data"}, {Source: dir, Target: "/fixed", ReadOnly: true}}, Scratch: map[string]string{"/scratch": "size=1m"}, ReadOnly: true}})
 	up(t, b)
 	got := output(t, b, "echo x >/data/f && cat /fixed/f; echo y 2>&1 >/fixed/g || echo no; pwd; echo kept >here; touch /opt 2>&1; echo s >/scratch/s && cat /scratch/s; dd if=/dev/zero of=/scratch/big bs=1M count=3 2>&1 | grep -c space")
 	if !strings.HasPrefix(got, "x\n") || !strings.Contains(got, "no\n/work\n") || !strings.Contains(got, "Read-only file system") || !strings.HasSuffix(got, "s\n1\n") {

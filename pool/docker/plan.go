@@ -14,8 +14,6 @@ import (
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/network"
-
-	"hermes/pool"
 )
 
 const (
@@ -47,7 +45,7 @@ type facts struct {
 }
 
 // newPlan works out a container. Errors are the configuration's.
-func newPlan(s pool.Spec, f facts) (*plan, error) {
+func newPlan(s fullSpec, f facts) (*plan, error) {
 	mounts, err := f.guard.mounts(s.Mounts)
 	if err != nil {
 		return nil, err
@@ -56,7 +54,7 @@ func newPlan(s pool.Spec, f facts) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	tmpfs, err := tmpfs(s.Tmpfs, mounts)
+	tmpfs, err := tmpfs(s.Scratch, mounts)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +73,8 @@ func newPlan(s pool.Spec, f facts) (*plan, error) {
 	mounts = append(mounts, mount.Mount{
 		Type: mount.TypeVolume, Source: f.volume, Target: runnerDir, ReadOnly: true, VolumeOptions: &mount.VolumeOptions{NoCopy: true},
 	})
-	p := &plan{config: config(s, f, workdir), host: &capi.HostConfig{
-		Mounts: mounts, Tmpfs: tmpfs, NetworkMode: net, ReadonlyRootfs: s.ReadOnly, ShmSize: max(0, s.Shm),
+	p := &plan{config: containerConfig(s, f, workdir), host: &capi.HostConfig{
+		Mounts: mounts, Tmpfs: tmpfs, NetworkMode: net, ReadonlyRootfs: s.ReadOnly, ShmSize: max(0, int64(s.Shm)),
 	}}
 	p.secure()
 	p.limit(s, f.machineMemory)
@@ -85,7 +83,7 @@ func newPlan(s pool.Spec, f facts) (*plan, error) {
 }
 
 // config is what runs: the runner and nothing else, whatever the image would have run.
-func config(s pool.Spec, f facts, workdir string) *capi.Config {
+func containerConfig(s fullSpec, f facts, workdir string) *capi.Config {
 	return &capi.Config{
 		Image: f.image.ID, User: s.User, WorkingDir: workdir, Hostname: hostname(s.Name),
 		Entrypoint: []string{runnerFile, "serve", "-grace", f.grace, "-socket", f.socket},
@@ -108,8 +106,8 @@ func (p *plan) secure() {
 	h.CapDrop = []string{"ALL"}
 	h.CapAdd = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID"}
 	h.SecurityOpt = []string{"no-new-privileges:true"} // seccomp and AppArmor stay the engine's own
-	// The runner is the first process: it collects what commands leave behind as an init would, and the kernel lets no command in
-	// the container kill it. Engines without a docker-init do as well.
+	// The runner is the first process: it collects what commands leave behind as an init would, and no command in the container can
+	// end it with KILL. Engines without a docker-init do as well.
 	h.Init = &no
 	h.IpcMode = capi.IPCModePrivate
 	h.RestartPolicy = capi.RestartPolicy{Name: capi.RestartPolicyDisabled}
@@ -117,8 +115,8 @@ func (p *plan) secure() {
 }
 
 // limit bounds what it may use of the machine.
-func (p *plan) limit(s pool.Spec, machineMemory int64) {
-	memory := s.Memory
+func (p *plan) limit(s fullSpec, machineMemory int64) {
+	memory := int64(s.Memory)
 	if memory == 0 {
 		memory = defaultMemory
 		if machineMemory > 0 {
@@ -128,7 +126,7 @@ func (p *plan) limit(s pool.Spec, machineMemory int64) {
 	if memory > 0 {
 		p.host.Memory, p.host.MemorySwap = memory, memory
 	}
-	pids := s.Pids
+	pids := int64(s.Pids)
 	if pids == 0 {
 		pids = defaultPids
 	}
@@ -173,7 +171,7 @@ func tmpfs(configured map[string]string, mounts []mount.Mount) (map[string]strin
 }
 
 // workdir is where sessions start: what is configured, what the image has, or a folder of ours.
-func workdir(s pool.Spec, img image.InspectResponse) (string, error) {
+func workdir(s fullSpec, img image.InspectResponse) (string, error) {
 	if s.Workdir != "" {
 		if !path.IsAbs(s.Workdir) || strings.ContainsRune(s.Workdir, 0) {
 			return "", fmt.Errorf("workdir: %q: in a container it must begin with /", s.Workdir)

@@ -30,7 +30,7 @@ func helperMain() bool {
 		return Program{SHA256: sha(data), Data: func() []byte { return data }}, err
 	}
 	k := New(Options{Home: args[0], Grace: 2 * time.Second, Program: program})
-	b, err := k.Open(args[1], pool.Spec{Name: "default", Image: args[2]})
+	b, err := k.Open(args[1], pool.Spec{Name: "default", Options: &Settings{Image: args[2]}})
 	if err == nil {
 		err = b.Start(context.Background(), &steps{})
 	}

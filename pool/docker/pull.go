@@ -121,12 +121,12 @@ func (e *engine) pullFailure(ref string, err error) error {
 }
 
 // image returns what the engine knows about an image, which it fetches when the policy says so.
-func (e *engine) image(ctx context.Context, s pool.Spec, r pool.Report, existing bool) (image.InspectResponse, error) {
+func (e *engine) image(ctx context.Context, s fullSpec, r pool.Report, existing bool) (image.InspectResponse, error) {
 	cli, err := e.client(ctx)
 	if err != nil {
 		return image.InspectResponse{}, err
 	}
-	if s.Pull == pool.PullAlways && !existing {
+	if s.Pull == PullAlways && !existing {
 		if err := e.pull(ctx, s.Image, r); err != nil {
 			return image.InspectResponse{}, err
 		}
@@ -135,7 +135,7 @@ func (e *engine) image(ctx context.Context, s pool.Spec, r pool.Report, existing
 	if err == nil || !errdefs.IsNotFound(err) {
 		return got, e.explain(err)
 	}
-	if s.Pull == pool.PullNever {
+	if s.Pull == PullNever {
 		return got, fmt.Errorf("the engine has no image %s, and pull: never forbids to fetch it", s.Image)
 	}
 	if existing {

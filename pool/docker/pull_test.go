@@ -14,6 +14,7 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/image"
 
+	"hermes/core/testskip"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
 )
@@ -38,11 +39,12 @@ func hasImage(t testing.TB, ref string) bool {
 func pullOf(t testing.TB, r *rig, ref string) (*steps, error) {
 	t.Helper()
 	s := &steps{}
-	return s, r.open("s", pool.Spec{Image: ref}).Pull(t.Context(), s)
+	return s, r.open("s", pool.Spec{Options: &Settings{Image: ref}}).Pull(t.Context(), s)
 }
 
 // 8: progress is of bytes, never goes back, and ends at the whole.
 func TestPullTellsHowFarItIs(t *testing.T) {
+	testskip.Long(t, "real containers")
 	t.Parallel()
 	r := newRig(t)
 	reg := dockertest.StartRegistry(t, "", "")
@@ -89,7 +91,7 @@ func TestPullIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &steps{notify: make(chan struct{}, 1)}
 	ended := make(chan error, 1)
-	b := r.open("s", pool.Spec{Image: ref})
+	b := r.open("s", pool.Spec{Options: &Settings{Image: ref}})
 	go func() { ended <- b.Pull(ctx, s) }()
 	<-s.notify
 	cancel()
@@ -126,6 +128,7 @@ func TestPullThatStallsEnds(t *testing.T) {
 
 // A slow pull that goes on is no stall, however long it takes.
 func TestPullMayTakeLongerThanTheStall(t *testing.T) {
+	testskip.Long(t, "real containers")
 	t.Parallel()
 	r := newRig(t, func(o *Options) { o.PullStall = 2 * time.Second })
 	reg := dockertest.StartRegistry(t, "", "")
@@ -199,22 +202,23 @@ func TestPullShowsCredentials(t *testing.T) { // not parallel: the environment i
 
 // 8, 9: an image is fetched by the first use, by its policy, and the container starts.
 func TestPullPolicies(t *testing.T) {
+	testskip.Long(t, "real containers")
 	t.Parallel()
 	r := newRig(t)
 	reg := dockertest.StartRegistry(t, "", "")
 	reg.Push(t, "policy", 1000)
 	ref := reg.Host + "/policy:1"
 	forget(t, ref)
-	never := r.open("never", pool.Spec{Image: ref, Pull: pool.PullNever})
+	never := r.open("never", pool.Spec{Options: &Settings{Image: ref, Pull: PullNever}})
 	if err := never.Start(t.Context(), &steps{}); err == nil || !strings.Contains(err.Error(), "pull: never forbids") {
 		t.Errorf("never: %v", err)
 	}
-	first := up(t, r.open("missing", pool.Spec{Image: ref}))
-	second := up(t, r.open("missing2", pool.Spec{Image: ref}))
+	first := up(t, r.open("missing", pool.Spec{Options: &Settings{Image: ref}}))
+	second := up(t, r.open("missing2", pool.Spec{Options: &Settings{Image: ref}}))
 	if len(first.all()) == 0 || len(second.all()) != 0 {
 		t.Errorf("missing: pulled %d and %d times", len(first.all()), len(second.all()))
 	}
-	b := r.open("always", pool.Spec{Image: ref, Pull: pool.PullAlways})
+	b := r.open("always", pool.Spec{Options: &Settings{Image: ref, Pull: PullAlways}})
 	if s := up(t, b); len(s.all()) == 0 {
 		t.Error("always: not pulled")
 	}

@@ -13,60 +13,65 @@ import (
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/volume"
 	"golang.org/x/sys/unix"
+
+	"hermes/core/backend"
+	"hermes/pool"
 )
 
-// Leftover is something of ours on an engine.
-type Leftover struct {
-	Engine  string // its address
-	ID      string
-	Name    string
-	Image   string
-	Session string // as in labels: cleaned
-	Backend string
-	State   string // the engine's word: running, exited, created, paused
-	Created time.Time
-	Live    bool // a process of this data folder uses it now
-}
-
-// List returns the containers of this data folder, of all sessions, on every engine that this Kind knows and those at addresses ("" is that of
-// the environment). With an error there are those of the engines that answered.
-func (k *Kind) List(ctx context.Context, addresses ...string) ([]Leftover, error) {
-	var all []Leftover
-	err := k.each(addresses, func(e *engine) error {
-		list, err := e.list(ctx)
+// Leftovers lists the containers of this data folder, of all sessions, on every engine that this Kind
+// knows and those of specs. With an error there are those of the engines that answered.
+func (k *Kind) Leftovers(ctx context.Context, specs []pool.Spec) ([]backend.Leftover, error) {
+	var all []backend.Leftover
+	err := k.each(specs, func(e *engine) error {
+		list, err := e.list(ctx, keepOf(specs))
 		all = append(all, list...)
 		return err
 	})
 	return all, err
 }
 
-// Prune removes the containers of this data folder that no process uses, running or not, and then the runners' volumes that no container
-// has: the next use brings one anew. It returns the containers that it removed.
+// Prune removes the containers of this data folder that no process uses and that are not kept any more, or all that no process uses, running
+// or not, and then the runners' volumes that no container has: the next use brings one anew. It returns the containers that it removed.
+// Volumes for data folders of this machine that are gone go too.
 // Containers without our labels, or with those of another data folder, are never looked at.
-func (k *Kind) Prune(ctx context.Context, addresses ...string) ([]Leftover, error) {
-	var all []Leftover
-	err := k.each(addresses, func(e *engine) error {
-		list, err := e.sweep(ctx)
-		all = append(all, list...)
+func (k *Kind) Prune(ctx context.Context, specs []pool.Spec, all bool) ([]backend.Leftover, error) {
+	var removed []backend.Leftover
+	err := k.each(specs, func(e *engine) error {
+		keep := keepOf(specs)
+		if all {
+			keep = 0
+		}
+		list, err := e.sweep(ctx, keep)
+		for _, g := range list {
+			removed = append(removed, g.Leftover)
+		}
 		return errors.Join(err, e.sweepVolumes(ctx, false))
 	})
-	return all, err
+	return removed, err
 }
 
-// Sweep prunes in the background what an earlier process left behind, once for every engine, and is quiet about engines that do not answer. The
+// keepOf is how long what nobody uses is kept: it is the same for all.
+func keepOf(specs []pool.Spec) time.Duration {
+	if len(specs) == 0 {
+		return 0
+	}
+	return specs[0].Keep
+}
+
+// Sweep prunes in the background what earlier processes left behind, once for every engine, and is quiet about engines that do not answer. The
 // program calls it at its start; an engine that is used later is swept then.
-func (k *Kind) Sweep(addresses ...string) {
-	_ = k.each(addresses, func(e *engine) error {
-		e.sweepOnce()
+func (k *Kind) Sweep(specs []pool.Spec, tell func(text string)) {
+	_ = k.each(specs, func(e *engine) error {
+		e.sweepOnce(keepOf(specs), tell)
 		return nil
 	})
 }
 
-// each calls f for the engines at addresses and those that are known.
-func (k *Kind) each(addresses []string, f func(*engine) error) error {
+// each calls f for the engines of specs and those that are known.
+func (k *Kind) each(specs []pool.Spec, f func(*engine) error) error {
 	var errs []error
-	for _, address := range addresses {
-		if _, err := k.engine(address); err != nil {
+	for _, s := range specs {
+		if _, err := k.engine(specOf(s).Engine); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -87,7 +92,7 @@ func (k *Kind) each(addresses []string, f func(*engine) error) error {
 
 const sweepTime = time.Minute
 
-func (e *engine) sweepOnce() {
+func (e *engine) sweepOnce(keep time.Duration, tell func(text string)) {
 	e.mu.Lock()
 	done := e.swept
 	e.swept = true
@@ -98,9 +103,12 @@ func (e *engine) sweepOnce() {
 	e.kind.background("docker sweep", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, sweepTime)
 		defer cancel()
-		gone, err := e.sweep(ctx)
-		for _, c := range gone {
-			e.kind.opt.Log("removed %s, which an earlier hermes left behind", c.Name)
+		gone, err := e.sweep(ctx, keep)
+		for _, g := range gone {
+			e.kind.opt.Log("removed %s, which an earlier hermes left behind (%s)", g.Name, g.why)
+			if tell != nil && keep > 0 {
+				tell(fmt.Sprintf("container %s of session %s was removed with its files: %s", g.Backend, g.Session, g.why))
+			}
 		}
 		if err != nil && ctx.Err() == nil {
 			e.mu.Lock()
@@ -120,12 +128,13 @@ func (k *Kind) match(more ...string) filters.Args {
 	return f
 }
 
-func (e *engine) containers(ctx context.Context) ([]capi.Summary, error) {
+// containers are those of this data folder; with sizes the engine measures each, which can take a while.
+func (e *engine) containers(ctx context.Context, sizes bool) ([]capi.Summary, error) {
 	cli, err := e.client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := cli.ContainerList(ctx, capi.ListOptions{All: true, Filters: e.kind.match()})
+	list, err := cli.ContainerList(ctx, capi.ListOptions{All: true, Size: sizes, Filters: e.kind.match()})
 	if err != nil {
 		return nil, e.explain(err)
 	}
@@ -133,22 +142,26 @@ func (e *engine) containers(ctx context.Context) ([]capi.Summary, error) {
 	return slices.DeleteFunc(list, func(c capi.Summary) bool { return !e.kind.ours(c.Labels) }), nil
 }
 
-func (e *engine) list(ctx context.Context) ([]Leftover, error) {
-	found, err := e.containers(ctx)
-	var list []Leftover
+func (e *engine) list(ctx context.Context, keep time.Duration) ([]backend.Leftover, error) {
+	found, err := e.containers(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	var list []backend.Leftover
 	for _, c := range found {
 		if c.Labels[labelRole] != roleBackend {
 			continue
 		}
 		l := e.leftover(c)
 		l.Live = e.kind.live(l.Name)
+		l.Kept = !l.Live && keep > 0 && e.reason(e.resting(ctx, c), keep, time.Now()) == ""
 		list = append(list, l)
 	}
-	return list, err
+	return list, nil
 }
 
-func (e *engine) leftover(c capi.Summary) Leftover {
-	l := Leftover{
+func (e *engine) leftover(c capi.Summary) backend.Leftover {
+	l := backend.Leftover{
 		Engine: e.at.host, ID: c.ID, Image: c.Image, State: c.State,
 		Session: c.Labels[labelSession], Backend: c.Labels[labelBackend],
 	}
@@ -169,60 +182,74 @@ func (k *Kind) live(name string) bool {
 	return !k.nobodyUses(name)
 }
 
-// sweep removes what nobody uses. What a process is starting or using right now holds a lock.
-func (e *engine) sweep(ctx context.Context) ([]Leftover, error) {
-	found, err := e.containers(ctx)
+// removal is a container that was removed, and why.
+type removal struct {
+	backend.Leftover
+	why string
+}
+
+// sweep removes what nobody uses and is not kept any more, and stops what runs still and is kept. What a process is starting or using right
+// now holds a lock.
+func (e *engine) sweep(ctx context.Context, keep time.Duration) ([]removal, error) {
+	found, err := e.containers(ctx, keep > 0)
 	if err != nil {
 		return nil, err
 	}
-	var gone []Leftover
+	var gone []removal
 	var errs []error
-	for _, c := range found {
-		l := e.leftover(c)
-		removed, err := e.sweepOne(ctx, l)
+	for _, r := range e.doomed(ctx, found, keep) {
+		removed, err := e.sweepOne(ctx, r)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", l.Name, err))
-		} else if removed && c.Labels[labelRole] == roleBackend {
-			gone = append(gone, l)
+			errs = append(errs, fmt.Errorf("%s: %w", r.Name, err))
+		} else if removed && r.role == roleBackend {
+			gone = append(gone, removal{r.Leftover, r.why})
 		}
 	}
 	errs = append(errs, e.sweepVolumes(ctx, true))
 	return gone, errors.Join(errs...)
 }
 
-func (e *engine) sweepOne(ctx context.Context, l Leftover) (removed bool, err error) {
-	if l.Name == "" {
+// sweepOne removes a container that nobody uses, or stops it when nothing says that it is to go.
+func (e *engine) sweepOne(ctx context.Context, r resting) (removed bool, err error) {
+	if r.Name == "" {
 		return false, nil
 	}
-	change, err := tryLock(e.kind.changeLock(l.Name), unix.LOCK_EX)
+	change, err := tryLock(e.kind.changeLock(r.Name), unix.LOCK_EX)
 	if errors.Is(err, errHeld) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if !e.kind.nobodyUses(l.Name) {
+	if !e.kind.nobodyUses(r.Name) {
 		change.free()
 		return false, nil
 	}
-	if err := e.removeContainer(ctx, l.ID); err != nil {
+	if r.why == "" {
+		defer change.free()
+		return false, e.stop(ctx, r.ID)
+	}
+	if err := e.removeContainer(ctx, r.ID); err != nil {
 		change.free()
 		return false, err
 	}
-	if use, err := tryLock(e.kind.useLock(l.Name), unix.LOCK_EX); err == nil {
+	e.kind.markGone(r.Name, r.why)
+	if use, err := tryLock(e.kind.useLock(r.Name), unix.LOCK_EX); err == nil {
 		use.erase()
 	}
 	change.erase()
 	return true, nil
 }
 
-// sweepVolumes removes the volumes of runners, those of other builds only if current is kept. One that a container still has stays.
+// sweepVolumes removes the volumes of runners, those of other builds only if current is kept, and those for data folders that are
+// gone. One that a container still has stays.
 func (e *engine) sweepVolumes(ctx context.Context, keepCurrent bool) error {
 	cli, err := e.client(ctx)
 	if err != nil {
 		return err
 	}
-	list, err := cli.VolumeList(ctx, volume.ListOptions{Filters: e.kind.match(labelRole + "=" + roleRunner)})
+	list, err := cli.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(
+		filters.Arg("label", labelApp+"="+appName), filters.Arg("label", labelRole+"="+roleRunner))})
 	if err != nil {
 		return e.explain(err)
 	}
@@ -233,7 +260,8 @@ func (e *engine) sweepVolumes(ctx context.Context, keepCurrent bool) error {
 		}
 	}
 	for _, v := range list.Volumes {
-		if keep[v.Name] || !e.kind.ours(v.Labels) {
+		l := v.Labels
+		if keep[v.Name] || l[labelApp] != appName || l[labelRole] != roleRunner || !e.kind.ours(l) && !homeless(l) {
 			continue
 		}
 		e.mu.Lock()

@@ -247,7 +247,7 @@ func TestPlans(t *testing.T) {
 	plan := func(s pool.Spec) *plan {
 		t.Helper()
 		s.Name = "my_box"
-		p, err := newPlan(s, f)
+		p, err := newPlan(specOf(s), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +257,7 @@ func TestPlans(t *testing.T) {
 	if p.host.Memory != 3<<30 || p.config.WorkingDir != "/workspace" || p.config.Hostname != "my-box" || p.host.NanoCPUs != 0 {
 		t.Errorf("%+v %+v", p.host, p.config)
 	}
-	p = plan(pool.Spec{Memory: -1, Pids: -1, CPUs: 1.5, GPUs: "device=0,2", Shm: 1 << 20, Network: "none", Tmpfs: map[string]string{"/tmp": "size=1m"}})
+	p = plan(pool.Spec{Options: &Settings{Memory: -1, Pids: -1, CPUs: 1.5, GPUs: "device=0,2", Shm: 1 << 20, Network: "none", Scratch: map[string]string{"/tmp": "size=1m"}}})
 	if p.host.Memory != 0 || *p.host.PidsLimit != -1 || p.host.NanoCPUs != 1.5e9 || p.host.ShmSize != 1<<20 || p.host.NetworkMode != "none" ||
 		len(p.host.DeviceRequests) != 1 || p.host.Tmpfs["/tmp"] != "nosuid,nodev,size=1m" {
 		t.Errorf("%+v", p.host)
@@ -269,18 +269,18 @@ func TestPlans(t *testing.T) {
 		t.Errorf("%v", d)
 	}
 	for _, bad := range []pool.Spec{
-		{Network: "host"},
-		{Network: "container:x"},
-		{Network: "ns:/x"},
-		{GPUs: "many"},
-		{GPUs: "0"},
-		{GPUs: "device="},
+		{Options: &Settings{Network: "host"}},
+		{Options: &Settings{Network: "container:x"}},
+		{Options: &Settings{Network: "ns:/x"}},
+		{Options: &Settings{GPUs: "many"}},
+		{Options: &Settings{GPUs: "0"}},
+		{Options: &Settings{GPUs: "device="}},
 		{Workdir: "relative"},
-		{Tmpfs: map[string]string{"/proc/x": ""}},
-		{Tmpfs: map[string]string{"rel": ""}},
-		{Mounts: []pool.Mount{{Source: "/", Target: "/x"}}},
+		{Options: &Settings{Scratch: map[string]string{"/proc/x": ""}}},
+		{Options: &Settings{Scratch: map[string]string{"rel": ""}}},
+		{Options: &Settings{Mounts: []pool.Mount{{Source: "/", Target: "/x"}}}},
 	} {
-		if _, err := newPlan(bad, f); err == nil {
+		if _, err := newPlan(specOf(bad), f); err == nil {
 			t.Errorf("%+v: no error", bad)
 		}
 	}

@@ -80,8 +80,10 @@ func (a *attempt) once(ctx context.Context) (*connection, error) {
 		return nil, err
 	}
 	if found.State.Dead {
+		a.kind.markGone(a.name(), "it was dead")
 		return a.fresh(ctx, "the container was dead")
 	}
+	a.kind.unmark(a.name())
 	a.warn("the container was made anew because its settings changed (%s): files that were in it only are gone", strings.Join(changed, ", "))
 	return a.fresh(ctx, "settings changed: "+strings.Join(changed, ", "))
 }
@@ -158,6 +160,7 @@ func (a *attempt) fresh(ctx context.Context, cause string) (*connection, error) 
 	if err := a.own(ctx, made.ID); err != nil {
 		a.warn("%v", err)
 	}
+	a.sayAnew()
 	return a.start(ctx, made.ID)
 }
 

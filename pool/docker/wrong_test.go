@@ -7,12 +7,14 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/testskip"
 	"hermes/pool"
 )
 
 // A command that cannot be started is an error at once. The container is not lost because of it: nothing in it ends, and nothing else runs
 // the command.
 func TestAWrongCommandIsNotALostContainer(t *testing.T) {
+	testskip.Long(t, "real containers")
 	t.Parallel()
 	r := newRig(t)
 	p := r.pool(map[string]pool.Spec{"default": {}, "bad": {Shell: "/loop/sh"}})

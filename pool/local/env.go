@@ -7,16 +7,16 @@ import (
 	"sync"
 
 	"hermes/core/childenv"
-	"hermes/pool"
 	"hermes/pool/runner"
 )
 
 // told remembers which variables a session was told about. The zero told is ready.
 type told struct{ sync.Map }
 
-// environment is what a command gets (core/childenv has the rule), and a note on what it does not get and may look for: variables that were
-// withheld for their values, and those that the command names. Each is told once a session.
-func (t *told) environment(s runner.Spec, spec pool.Spec) (env []string, note string) {
+// environment is what a command gets (core/childenv has the rule), and a note on what it does not
+// get and may look for: variables that were withheld for their values, and those that the command
+// names. Each is told once a session.
+func (t *told) environment(s runner.Spec, spec fullSpec) (env []string, note string) {
 	env, named, valued := childenv.Commands{Passthrough: spec.EnvPassthrough, Scrub: spec.Scrub}.Clean(os.Environ())
 	text := s.Command + " " + strings.Join(s.Argv, " ")
 	named = slices.DeleteFunc(named, func(name string) bool {

@@ -15,7 +15,9 @@ func TestACommandSeesNoSecret(t *testing.T) {
 		t.Setenv(name, canary)
 	}
 	t.Setenv("PLAIN", "seen")
-	p := newPool(t, pool.Config{Scrub: []string{"FROM_DOTENV"}, Backends: map[string]pool.Spec{"default": {Env: map[string]string{"ADDED": "too"}}}})
+	p := newPool(t, pool.Config{Backends: map[string]pool.Spec{"default": {
+		Env: map[string]string{"ADDED": "too"}, Options: &Settings{Scrub: []string{"FROM_DOTENV"}},
+	}}})
 	res, err := p.Exec(t.Context(), backend.Request{Session: "s", Command: "env"})
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +31,8 @@ func TestACommandSeesNoSecret(t *testing.T) {
 	}
 }
 
-// What a command may look for and does not get is said once a session, with the setting that lets it through.
+// What a command may look for and does not get is said once a session, with the setting that lets
+// it through.
 func TestWhatIsWithheldIsToldOnce(t *testing.T) {
 	t.Setenv("SHOP_DB", "postgres://me:canary-7d1f@db/shop")
 	t.Setenv("SHOP_TOKEN", "canary-7d1f")
@@ -54,7 +57,9 @@ func TestWhatIsWithheldIsToldOnce(t *testing.T) {
 	if _, said := run("other", "true"); !strings.Contains(said, "SHOP_DB") {
 		t.Errorf("another session is not told: %q", said)
 	}
-	let := newPool(t, pool.Config{EnvPassthrough: []string{"SHOP_DB", "SHOP_TOKEN"}, Backends: map[string]pool.Spec{"default": {}}})
+	let := newPool(t, pool.Config{Backends: map[string]pool.Spec{
+		"default": {Options: &Settings{EnvPassthrough: []string{"SHOP_DB", "SHOP_TOKEN"}}},
+	}})
 	if res, err := let.Exec(t.Context(), backend.Request{Session: "s", Command: "env; echo $SHOP_TOKEN"}); err != nil || strings.Count(string(res.Output), "canary-7d1f") != 3 || len(res.Warnings) > 0 {
 		t.Errorf("%v %q %q", err, res.Output, res.Warnings)
 	}

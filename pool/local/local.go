@@ -1,6 +1,8 @@
-// Package local is the kind of back end that is this machine itself: the user's own files and programs, without a sandbox.
+// Package local is the kind of back end that is this machine itself: the user's own files and
+// programs, without a sandbox.
 //
-// Commands get the user's environment without what looks like a secret (env.go) and run through pool/runner in this process.
+// Commands get the user's environment without what looks like a secret (env.go) and run through
+// pool/runner in this process.
 package local
 
 import (
@@ -39,8 +41,15 @@ func NewWith(o runner.Options) *Kind {
 // Close ends all commands that still run.
 func (k *Kind) Close(ctx context.Context) error { return k.run.Close(ctx) }
 
-// Shared says that there is only one of this machine, whatever the session.
-func (k *Kind) Shared() bool { return true }
+// Describe says that there is only one of this machine, whatever the session.
+func (k *Kind) Describe(s pool.Spec) pool.About {
+	mode := specOf(s).Sandbox
+	a := pool.About{Traits: Declared().Traits, Sandbox: mode}
+	if mode != "" && mode != string(confine.Off) {
+		a.Where = mode + " sandbox"
+	}
+	return a
+}
 
 // Open describes a back end; nothing runs yet.
 func (k *Kind) Open(_ string, s pool.Spec) (pool.Backend, error) {
@@ -48,7 +57,7 @@ func (k *Kind) Open(_ string, s pool.Spec) (pool.Backend, error) {
 	if home == "" {
 		home = startDir()
 	}
-	return &machine{kind: k, spec: s, home: home}, nil
+	return &machine{kind: k, spec: specOf(s), home: home}, nil
 }
 
 // findShell prefers bash, which is what models write for, to the plain sh that every machine has.
@@ -72,7 +81,7 @@ func startDir() string {
 // machine is one configured name for this machine.
 type machine struct {
 	kind *Kind
-	spec pool.Spec
+	spec fullSpec
 	home string
 }
 

@@ -11,10 +11,16 @@ import (
 	"hermes/core/event"
 	"hermes/pool"
 	"hermes/pool/conformance"
+	"hermes/pool/docker/dockertest"
 	"hermes/pool/runner"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(withEngine{m}) }
+
+// withEngine closes what tests with containers opened.
+type withEngine struct{ m *testing.M }
+
+func (w withEngine) Run() int { return dockertest.Main(w.m) }
 
 const grace = 400 * time.Millisecond
 

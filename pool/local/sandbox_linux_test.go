@@ -38,12 +38,15 @@ func sandboxed(t testing.TB, e confine.Engine) {
 
 func confined(mode string, e confine.Engine) conformance.Maker {
 	return func(t testing.TB) conformance.Place {
-		p := newPool(t, pool.Config{Sandbox: mode, SandboxEngine: string(e), Backends: map[string]pool.Spec{"here": {}}})
+		p := newPool(t, pool.Config{Backends: map[string]pool.Spec{
+			"here": {Options: &Settings{Sandbox: mode, SandboxEngine: string(e)}},
+		}})
 		return conformance.Place{Pool: p, Backend: "here", Grace: grace, Fresh: t.TempDir, Sweeps: true, Ends: e == confine.Bubblewrap}
 	}
 }
 
 func TestConformanceInASandbox(t *testing.T) {
+	testskip.Long(t, "the whole table in each sandbox")
 	for _, e := range engines {
 		t.Run(string(e), func(t *testing.T) {
 			sandboxed(t, e)
@@ -61,6 +64,7 @@ type cell struct {
 	pool                   backend.Pool
 	project, outside, home string
 	lasting                bool
+	patience               time.Duration // with a command
 }
 
 func newCell(t testing.TB, mode string, e confine.Engine) *cell {
@@ -84,13 +88,16 @@ func newCell(t testing.TB, mode string, e confine.Engine) *cell {
 			t.Fatal(err)
 		}
 	}
-	c.pool = newPool(t, pool.Config{Sandbox: mode, SandboxEngine: string(e), Hide: []string{filepath.Join(c.home, ".hermes")}, Backends: map[string]pool.Spec{"here": {Workdir: c.project}}})
+	c.pool = newPool(t, pool.Config{Backends: map[string]pool.Spec{"here": {
+		Workdir: c.project,
+		Options: &Settings{Sandbox: mode, SandboxEngine: string(e), Hide: []string{filepath.Join(c.home, ".hermes")}},
+	}}})
 	return c
 }
 
 func (c *cell) run(command string) (string, int) {
 	c.t.Helper()
-	res, err := c.pool.Exec(context.Background(), backend.Request{Session: "s", Backend: "here", Command: command, Timeout: 20 * time.Second, Lasting: c.lasting})
+	res, err := c.pool.Exec(context.Background(), backend.Request{Session: "s", Backend: "here", Command: command, Timeout: max(c.patience, 20*time.Second), Lasting: c.lasting})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -112,6 +119,7 @@ func (c *cell) refused(command string) {
 }
 
 func TestProjectSandbox(t *testing.T) {
+	testskip.Long(t, "real sandboxes")
 	for _, e := range engines {
 		t.Run(string(e), func(t *testing.T) { projectSandbox(newCell(t, "project", e)) })
 	}
@@ -172,13 +180,18 @@ func socket(c *cell) {
 	}
 	defer l.Close()
 	for _, s := range []string{path, "/var/run/docker.sock"} {
-		if out, code := c.run(`python3 -c 'import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect("` + s + `"); print("connected")'`); code == 0 || strings.Contains(out, "connected") {
+		command := python + ` -c 'import socket; print("begun", flush=True); s = socket.socket(socket.AF_UNIX); s.connect("` + s + `"); print("connected")'`
+		if free, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil && s == path {
+			c.t.Fatalf("not even without a sandbox: %v, %q", err, free)
+		}
+		if out, code := c.run(command); code == 0 || !strings.Contains(out, "begun") || strings.Contains(out, "connected") {
 			c.t.Errorf("%s: exit %d, %q", s, code, out)
 		}
 	}
 }
 
-// With a view of its own, what other programs run by themselves is fixed for a command, unless it was allowed to change that.
+// With a view of its own, what other programs run by themselves is fixed for a command, unless it
+// was allowed to change that.
 func TestWhatRunsLaterIsFixed(t *testing.T) {
 	c := newCell(t, "project", confine.Bubblewrap)
 	hook, tasks := filepath.Join(c.project, ".git", "hooks", "pre-push"), filepath.Join(c.project, ".vscode", "tasks.json")
@@ -208,7 +221,8 @@ func TestWhatRunsLaterIsFixed(t *testing.T) {
 	c.works("git init -q . && echo wanted > .git/hooks/pre-push && cat .git/hooks/pre-push", "wanted")
 }
 
-// A link in the place of what is held fixed makes nothing outside of the project visible or writable: a repository can bring one.
+// A link in the place of what is held fixed makes nothing outside of the project visible or
+// writable: a repository can bring one.
 func TestFixedPlacesThatLeadElsewhere(t *testing.T) {
 	for _, mode := range []string{"project", "strict"} {
 		t.Run(mode, func(t *testing.T) {
@@ -235,8 +249,10 @@ func TestFixedPlacesThatLeadElsewhere(t *testing.T) {
 	}
 }
 
-// A folder that is swapped for a link while the sandbox is made, over and over, never becomes a way out.
+// A folder that is swapped for a link while the sandbox is made, over and over, never becomes a way
+// out.
 func TestFixedPlacesThatAreSwapped(t *testing.T) {
+	testskip.Long(t, "races for seconds")
 	c := newCell(t, "project", confine.Bubblewrap)
 	place, link := filepath.Join(c.project, ".vscode"), filepath.Join(c.project, "link")
 	if err := errors.Join(os.Mkdir(place, 0o755), os.WriteFile(filepath.Join(place, "tasks.json"), []byte("mine\n"), 0o644), os.WriteFile(filepath.Join(c.outside, "tasks.json"), []byte("canary-4720\n"), 0o644), os.Symlink(c.outside, link)); err != nil {
@@ -305,7 +321,7 @@ func TestNoCommandWithoutTheSandbox(t *testing.T) {
 	dir := t.TempDir()
 	kind := New()
 	kind.probe = func(confine.Mode, confine.Engine) (confine.Engine, error) { return "", os.ErrPermission }
-	b, err := kind.Open("", pool.Spec{Workdir: dir, Sandbox: "strict"})
+	b, err := kind.Open("", pool.Spec{Workdir: dir, Options: &Settings{Sandbox: "strict"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,6 +349,7 @@ func BenchmarkWarmCall(b *testing.B) {
 
 // TestSandboxOfANormalUser runs the tests above as nobody, when they are run as root.
 func TestSandboxOfANormalUser(t *testing.T) {
+	testskip.Long(t, "runs the sandbox tests as another user")
 	for _, e := range engines {
 		sandboxed(t, e)
 	}
@@ -360,7 +377,7 @@ func TestSandboxOfANormalUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(filepath.Join(base, "local.test"), "-test.run", "^Test(Project|Strict)Sandbox$|^TestConformanceInASandbox$")
+	cmd := exec.Command(filepath.Join(base, "local.test"), "-test.run", "^Test(Project|Strict)Sandbox$|^TestConformanceInASandbox$|^TestAttributes|^TestNoSetIDBits$")
 	cmd.Dir = base
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "home"), "TMPDIR=" + filepath.Join(base, "tmp"), "HERMES_TEST_REQUIRE=1"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody, NoSetGroups: false}}

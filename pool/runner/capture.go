@@ -2,7 +2,8 @@ package runner
 
 import "hermes/core/secret"
 
-// capture keeps the first 40 % and the last 60 % of max bytes, and hands the whole to a spill file once it is more than max.
+// capture keeps the first 40 % and the last 60 % of max bytes, and hands the whole to a spill file
+// once it is more than max.
 type capture struct {
 	max   int
 	head  []byte
@@ -16,10 +17,10 @@ func newCapture(limit int) *capture { return &capture{max: limit} }
 
 func (c *capture) headMax() int { return c.max * 2 / 5 }
 
-func (c *capture) put(data []byte) {
+func (c *capture) keepBytes(data []byte) {
 	if c.spill != nil && c.total+int64(len(data)) > int64(c.max) {
 		if c.total <= int64(c.max) {
-			c.spill.write(c.bytes()) // complete so far
+			c.spill.write(c.keptBytes()) // complete so far
 		}
 		c.spill.write(data)
 	}
@@ -49,16 +50,18 @@ func (c *capture) putTail(data []byte) {
 	}
 }
 
-// bytes returns what was kept, in order.
-func (c *capture) bytes() []byte {
+// keptBytes returns what was kept, in order.
+func (c *capture) keptBytes() []byte {
 	out := make([]byte, 0, len(c.head)+len(c.tail))
 	out = append(out, c.head...)
 	out = append(out, c.tail[c.next:]...)
 	return append(out, c.tail[:c.next]...)
 }
 
-// whole keeps a secret that the cut went through from showing its two halves.
-func (r *Result) whole() {
+func (c *capture) text() string { return string(c.keptBytes()) }
+
+// hideCutSecrets keeps a secret that the cut went through from showing its two halves.
+func (r *Result) hideCutSecrets() {
 	if !secret.Enabled() {
 		return
 	}
@@ -66,12 +69,13 @@ func (r *Result) whole() {
 	r.Output, r.Cut = append([]byte(head), tail...), len(head)
 }
 
-// into ends the capture and enters what it kept into a result.
-func (c *capture) into(res *Result) {
-	res.Output, res.Total = c.bytes(), c.total
+// writeResult ends the capture and enters what it kept into a result.
+func (c *capture) writeResult(res *Result) {
+	res.Output, res.Total = c.keptBytes(), c.total
 	if res.Truncated = c.total > int64(len(res.Output)); res.Truncated {
 		res.Cut = len(c.head)
-		res.whole()
+		res.hideCutSecrets()
 	}
 	res.Spill, res.Warnings = c.spill.close(res.Warnings)
+	res.SpillCut = res.Spill != "" && c.spill.cut()
 }

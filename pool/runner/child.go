@@ -37,36 +37,36 @@ type launch struct {
 	outlives bool // the death of this process
 }
 
-func (r *Runner) fork(l launch, tag string, place row) (*child, error) {
+func (r *Runner) forkChild(l launch, tag string, place row) (*child, error) {
 	c := &child{tag: tag, inside: l.wrapped, row: place, exited: make(chan struct{})}
-	err := r.spawn(c, l)
+	err := r.spawnOnThread(c, l)
 	if err != nil {
-		place.drop()
+		place.dropRow()
 		return nil, startError(l, err)
 	}
-	place.started(c.pid)
+	place.setProcess(c.pid)
 	return c, nil
 }
 
-// spawn forks on the thread that may do what the child is to be allowed.
-func (r *Runner) spawn(c *child, l launch) error {
+// spawnOnThread forks on the thread that may do what the child is to be allowed.
+func (r *Runner) spawnOnThread(c *child, l launch) error {
 	err := error(ErrClosed)
 	if l.confine == nil {
-		r.forks.do(func() { err = c.start(l) })
+		r.forks.runOnThread(func() { err = c.startProcess(l) })
 		return err
 	}
-	cell, missing := r.cells.get(*l.confine)
+	cell, missing := r.cells.takeCell(*l.confine)
 	if missing != nil {
 		return noSandbox(l.confine.Mode, missing)
 	}
-	cell.do(func() { err = c.start(l) })
+	cell.runOnThread(func() { err = c.startProcess(l) })
 	if err != nil {
-		r.cells.leave(cell)
+		r.cells.leaveCell(cell)
 		return err
 	}
 	crash.Go("runner cell", func() {
 		<-c.exited
-		r.cells.leave(cell)
+		r.cells.leaveCell(cell)
 	})
 	return nil
 }
@@ -75,7 +75,7 @@ func noSandbox(m confine.Mode, why error) error {
 	return fmt.Errorf("the sandbox (terminal.sandbox: %s) cannot be had, so nothing runs: %w", m, why)
 }
 
-func (c *child) start(l launch) (err error) {
+func (c *child) startProcess(l launch) (err error) {
 	attr := &syscall.ProcAttr{Dir: l.dir, Env: l.env, Files: make([]uintptr, len(l.files)), Sys: sysAttr(l, &c.wait)}
 	for i, f := range l.files {
 		attr.Files[i] = ^uintptr(0)
@@ -83,14 +83,17 @@ func (c *child) start(l launch) (err error) {
 			attr.Files[i] = f.Fd()
 		}
 	}
-	if c.pid, err = kids.born(func() (int, error) {
+	if c.pid, err = kids.forkLocked(func() (int, error) {
 		pid, _, err := syscall.StartProcess(l.path, l.argv, attr)
 		return pid, err
 	}); err != nil {
 		return err
 	}
+	if c.tag != "" {
+		markProcess(c.pid, c.tag)
+	}
 	crash.Go("runner wait", func() {
-		c.wait.await(c.pid)
+		c.wait.awaitExit(c.pid)
 		close(c.exited)
 	})
 	return nil
@@ -104,7 +107,7 @@ func startError(l launch, err error) error {
 		return fmt.Errorf("%s was not started: the arguments and environment are too large for this system: %w", l.path, err)
 	case errors.Is(err, unix.EAGAIN):
 		return fmt.Errorf("%s was not started: the limit of processes is reached; what runs in the background counts too: %w", l.path, err)
-	case errors.Is(err, unix.ENOENT) && exists(l.path) && exists(l.dir):
+	case errors.Is(err, unix.ENOENT) && fileExists(l.path) && fileExists(l.dir):
 		return fmt.Errorf("%s was not started: the interpreter that its first line names, or its dynamic loader, does not exist here: %w", l.path, err)
 	case errors.Is(err, unix.ENOEXEC):
 		return fmt.Errorf("%s was not started: it is not a program for this machine, and has no #! line: %w", l.path, err)
@@ -113,7 +116,7 @@ func startError(l launch, err error) error {
 	}
 }
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
@@ -129,9 +132,9 @@ type exit struct {
 
 // reap collects the status. The child must have exited.
 func (c *child) reap() (exit, error) {
-	c.row.drop()
+	c.row.dropRow()
 	ws, err := c.wait.reap(c.pid)
-	kids.forget(c.pid)
+	kids.forgetChild(c.pid)
 	if err != nil {
 		return exit{}, fmt.Errorf("the command ran, but how it ended is unknown: %w", err)
 	}

@@ -11,7 +11,8 @@ import (
 // bytesWaiting is the ioctl that tells how many bytes a pipe holds.
 const bytesWaiting = unix.TIOCINQ
 
-// waiter learns of the end of a child through its pidfd, which the network poller watches: no thread is blocked for a running command.
+// waiter learns of the end of a child through its pidfd, which the network poller watches: no
+// thread is blocked for a running command.
 type waiter struct{ pidfd int }
 
 func sysAttr(l launch, w *waiter) *syscall.SysProcAttr {
@@ -23,16 +24,16 @@ func sysAttr(l launch, w *waiter) *syscall.SysProcAttr {
 	return attr
 }
 
-// await blocks until the child has ended and leaves it unreaped.
-func (w *waiter) await(pid int) {
-	if w.pidfd >= 0 && w.poll() == nil {
+// awaitExit blocks until the child has ended and leaves it unreaped.
+func (w *waiter) awaitExit(pid int) {
+	if w.pidfd >= 0 && w.pollExit() == nil {
 		return
 	}
 	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
 }
 
-func (w *waiter) poll() error {
+func (w *waiter) pollExit() error {
 	if err := unix.SetNonblock(w.pidfd, true); err != nil {
 		_ = unix.Close(w.pidfd)
 		return err

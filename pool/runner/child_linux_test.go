@@ -20,7 +20,8 @@ func TestHelperDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The thread that this ran on ends: a child bound to it would die now, and the test would see no process at all.
+	// The thread that this ran on ends: a child bound to it would die now, and the test would see
+	// no process at all.
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)

@@ -1,16 +1,31 @@
 package runner
 
 import (
+	"hash/fnv"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// tagName marks every process of a call, so that one that left the group is still found when the call is ended.
+// tagName marks every process of a call, so that one that left the group is still found when the
+// call is ended.
 const tagName = "HERMES_CALL"
 
-// Environ builds a command's environment: base, then what makes programs behave without a person watching
-// (no pager, and a terminal type that is true), then extra, where the later one wins.
+// markOf is the number that goes with a tag: nine digits that are the Runner's, and the call's ten.
+func markOf(tag string) string {
+	runner, call, _ := strings.Cut(tag, "-")
+	return markPrefix(runner) + call
+}
+
+func markPrefix(runner string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(runner)) // never fails
+	return strconv.FormatUint(100_000_000+h.Sum64()%800_000_000, 10)
+}
+
+// Environ builds a command's environment: base, then what makes programs behave without a person
+// watching (no pager, and a terminal type that is true), then extra, where the later one wins.
 func Environ(base []string, tty bool, extra ...map[string]string) []string {
 	term := "dumb"
 	if tty {
@@ -34,8 +49,9 @@ func Environ(base []string, tty bool, extra ...map[string]string) []string {
 	return env
 }
 
-// marked returns env with the call's tag and the directory, which lets a shell keep the name that it has through symbolic links.
-func marked(env []string, tag, dir string) []string {
+// withTag returns env with the call's tag and the directory, which lets a shell keep the name that
+// it has through symbolic links.
+func withTag(env []string, tag, dir string) []string {
 	out := make([]string, 0, len(env)+2)
 	for _, kv := range env {
 		if !strings.HasPrefix(kv, tagName+"=") && !strings.HasPrefix(kv, "PWD=") {
@@ -45,7 +61,7 @@ func marked(env []string, tag, dir string) []string {
 	return append(out, tagName+"="+tag, "PWD="+dir)
 }
 
-func lookup(env []string, name string) string {
+func lookupEnv(env []string, name string) string {
 	for _, kv := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(kv, name+"="); ok {
 			return value

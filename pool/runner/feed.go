@@ -8,8 +8,9 @@ import (
 	"hermes/core/crash"
 )
 
-// feed hands output to a Sink from one goroutine, through a bounded queue: a Sink that is too slow loses the oldest bytes that wait
-// (what it shows is then the beginning and the end) and is told how many.
+// feed hands output to a Sink from one goroutine, through a bounded queue: a Sink that is too slow
+// loses the oldest bytes that wait (what it shows is then the beginning and the end) and is told
+// how many.
 type feed struct {
 	sink Sink
 	done chan struct{} // closed when the goroutine has ended
@@ -53,14 +54,15 @@ func (f *feed) put(s Stream, data []byte) {
 	}
 	if !f.running {
 		f.running = true
-		crash.Go("runner sink", f.work)
+		crash.Go("runner sink", f.deliverAll)
 	}
 }
 
-// work delivers until nothing waits. It ends then: a command that is silent costs no goroutine.
-func (f *feed) work() {
+// deliverAll delivers until nothing waits. It ends then: a command that is silent costs no
+// goroutine.
+func (f *feed) deliverAll() {
 	for {
-		p, ok := f.next()
+		p, ok := f.nextPiece()
 		if !ok {
 			return
 		}
@@ -68,7 +70,7 @@ func (f *feed) work() {
 	}
 }
 
-func (f *feed) next() (piece, bool) {
+func (f *feed) nextPiece() (piece, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.dead || (len(f.queue) == 0 && f.lost == 0) {
@@ -89,13 +91,14 @@ func (f *feed) next() (piece, bool) {
 	return p, true
 }
 
-// close waits up to d for the Sink to get the rest. A Sink that blocks for longer gets nothing more after the call that it is in.
+// close waits up to d for the Sink to get the rest. A Sink that blocks for longer gets nothing more
+// after the call that it is in.
 func (f *feed) close(d time.Duration) {
 	f.mu.Lock()
 	f.closed = true
 	idle := !f.running
 	f.mu.Unlock()
-	if idle || within(d, f.done) {
+	if idle || closesWithin(d, f.done) {
 		return
 	}
 	f.mu.Lock()

@@ -2,8 +2,8 @@ package runner
 
 import "sync"
 
-// Intake keeps the output of a command that runs elsewhere exactly as Run and Start keep that of one that runs here: bounded, spilled to a
-// file, shown to the Sink.
+// Intake keeps the output of a command that runs elsewhere exactly as Run and Start keep that of
+// one that runs here: bounded, spilled to a file, shown to the Sink.
 type Intake struct {
 	mu     sync.Mutex
 	keep   consumer
@@ -11,7 +11,8 @@ type Intake struct {
 	sealed bool
 }
 
-// NewIntake is for a command of Run. Name is a part of the spill file's name, and must not be guessable.
+// NewIntake is for a command of Run. Name is a part of the spill file's name, and must not be
+// guessable.
 func NewIntake(s Spec, name string) *Intake {
 	if s.MaxOutput <= 0 {
 		s.MaxOutput = defaultMaxOutput
@@ -36,13 +37,14 @@ func (i *Intake) Put(s Stream, data []byte) {
 	if i.sealed {
 		return
 	}
-	i.keep.put(data)
+	i.keep.keepBytes(data)
 	if i.feed != nil {
 		i.feed.put(s, data)
 	}
 }
 
-// Close ends the intake, gives the Sink a moment for the rest, and enters into res what was kept. Nothing is delivered afterwards.
+// Close ends the intake, gives the Sink a moment for the rest, and enters into res what was kept.
+// Nothing is delivered afterwards.
 func (i *Intake) Close(res *Result) {
 	i.mu.Lock()
 	was := i.sealed
@@ -55,7 +57,7 @@ func (i *Intake) Close(res *Result) {
 		i.feed.close(sinkPatience)
 	}
 	if c, ok := i.keep.(*capture); ok {
-		c.into(res)
+		c.writeResult(res)
 	}
 }
 

@@ -20,17 +20,23 @@ type job struct {
 	dir      string // where it started
 	warnings []string
 	begun    time.Time
+	inside   inside // of bubblewrap's namespace, once it has ended
+	notMade  string // why there was no sandbox, and so nothing ran
 }
 
-// start starts a command. The caller must call finish, and r.busy.Done after it.
-func (r *Runner) start(s Spec, keep consumer) (*job, error) {
-	if err := s.check(); err != nil {
+// sandboxTries is how often bubblewrap is started for one command: the command itself begins at
+// most once.
+const sandboxTries = 5
+
+// startJob starts a command. The caller must call finish, and r.busy.Done after it.
+func (r *Runner) startJob(s Spec, keep consumer) (*job, error) {
+	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	if err := r.enter(); err != nil {
+	if err := r.admit(); err != nil {
 		return nil, err
 	}
-	j, err := r.begin(&s, keep)
+	j, err := r.beginJob(&s, keep)
 	if err != nil {
 		r.busy.Done()
 		return nil, err
@@ -38,7 +44,7 @@ func (r *Runner) start(s Spec, keep consumer) (*job, error) {
 	return j, nil
 }
 
-func (r *Runner) begin(s *Spec, keep consumer) (*job, error) {
+func (r *Runner) beginJob(s *Spec, keep consumer) (*job, error) {
 	dir, warnings, err := s.startDir()
 	if err != nil {
 		return nil, err
@@ -48,16 +54,16 @@ func (r *Runner) begin(s *Spec, keep consumer) (*job, error) {
 		c.spill = newSpill(s.SpillDir, tag)
 	}
 	j := &job{run: r, dir: dir, warnings: append(slices.Clone(s.Notes), warnings...), begun: time.Now()}
-	if j.io, err = plumb(s); err != nil {
+	if j.io, err = newPlumbing(s); err != nil {
 		return nil, fmt.Errorf("the command was not started: %w", err)
 	}
-	l, err := j.io.launch(s, tag, dir)
+	l, err := j.io.makeLaunch(s, tag, dir)
 	if err == nil {
-		place, missing := r.lease.take(call)
+		place, missing := r.lease.takeRow(call)
 		if missing != nil {
 			j.warnings = append(j.warnings, missing.Error())
 		}
-		j.child, err = r.fork(l, tag, place)
+		j.child, err = r.forkChild(l, tag, place)
 	}
 	j.io.closeTheirs()
 	if err != nil {
@@ -69,33 +75,37 @@ func (r *Runner) begin(s *Spec, keep consumer) (*job, error) {
 		j.out.tap = t.tap
 	}
 	for _, p := range j.io.outs {
-		j.out.read(p.file, p.stream)
+		j.out.startPump(p.file, p.stream)
 	}
 	if s.Stdin != nil && !s.Live {
-		crash.Go("runner stdin", func() { _ = j.io.send(s.Stdin, true) })
+		crash.Go("runner stdin", func() { _ = j.io.sendInput(s.Stdin, true) })
 	}
 	return j, nil
 }
 
-// finish waits for the end, brings it about when ctx or the timeout says so, and closes everything but pipes that others still hold.
+// finish waits for the end, brings it about when ctx or the timeout says so, and closes everything
+// but pipes that others still hold.
 func (j *job) finish(ctx context.Context, timeout time.Duration) (exit, error) {
-	ended, timedOut := j.await(ctx, timeout)
+	ended, timedOut := j.awaitEnd(ctx, timeout)
 	var warnings []string
 	if ended {
 		warnings = j.endNamespace()
 	} else {
-		warnings = j.run.end(j.child)
+		warnings = j.run.endTree(j.child)
 	}
 	var e exit
 	err := errStuck
-	if within(time.Second, j.child.exited) {
+	if closesWithin(time.Second, j.child.exited) {
 		e, err = j.child.reap()
 	}
-	j.out.settle(j.run.opt.Drain)
+	j.out.settleAfterExit(j.run.opt.Drain)
 	j.io.closeStdin()
 	if err != nil {
 		j.io.closeDir()
 		return exit{}, err
+	}
+	if ended {
+		j.notMade = j.whyNotMade(e)
 	}
 	e.timedOut, e.interrupted = !ended && timedOut, !ended && !timedOut
 	e.warnings = warnings
@@ -104,8 +114,8 @@ func (j *job) finish(ctx context.Context, timeout time.Duration) (exit, error) {
 
 var errStuck = errors.New("the command could not be ended: the system does not let it go (it waits inside the kernel); it may still run")
 
-// await returns when the command ended by itself, or has to be ended, and why.
-func (j *job) await(ctx context.Context, timeout time.Duration) (ended, timedOut bool) {
+// awaitEnd returns when the command ended by itself, or has to be ended, and why.
+func (j *job) awaitEnd(ctx context.Context, timeout time.Duration) (ended, timedOut bool) {
 	var late <-chan time.Time
 	if timeout > 0 {
 		t := time.NewTimer(timeout - time.Since(j.begun))
@@ -121,10 +131,10 @@ func (j *job) await(ctx context.Context, timeout time.Duration) (ended, timedOut
 	case <-j.run.ctx.Done():
 	}
 	// What ended by itself at the last moment was not ended by us.
-	return within(0, j.child.exited), timedOut
+	return closesWithin(0, j.child.exited), timedOut
 }
 
-func (j *job) result(e exit) Result {
+func (j *job) makeResult(e exit) Result {
 	r := Result{
 		ExitCode: e.code, Signal: e.signal, TimedOut: e.timedOut, Interrupted: e.interrupted,
 		Dir: j.dir, Warnings: append(j.warnings, e.warnings...), Took: time.Since(j.begun),

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"hermes/core/testskip"
 )
 
 // chunksOf draws a stream in pieces.
@@ -23,7 +25,7 @@ func TestCaptureKeepsHeadAndTail(t *testing.T) {
 		c := newCapture(limit)
 		var all []byte
 		for _, b := range chunksOf(t) {
-			c.put(b)
+			c.keepBytes(b)
 			all = append(all, b...)
 		}
 		want := all
@@ -31,7 +33,7 @@ func TestCaptureKeepsHeadAndTail(t *testing.T) {
 			head := limit * 2 / 5
 			want = append(bytes.Clone(all[:head]), all[len(all)-(limit-head):]...)
 		}
-		if got := c.bytes(); !bytes.Equal(got, want) || c.total != int64(len(all)) {
+		if got := c.keptBytes(); !bytes.Equal(got, want) || c.total != int64(len(all)) {
 			t.Fatalf("limit %d, %d bytes: got %q, want %q", limit, len(all), got, want)
 		}
 	})
@@ -43,7 +45,7 @@ func TestRingReadsByOffset(t *testing.T) {
 		r := newRing(size)
 		var all []byte
 		for _, b := range chunksOf(t) {
-			r.put(b)
+			r.keepBytes(b)
 			all = append(all, b...)
 		}
 		offset := rapid.IntRange(-120, 120).Draw(t, "offset")
@@ -102,17 +104,32 @@ func TestSpillFollowsNoLink(t *testing.T) {
 
 func TestSpillHasACap(t *testing.T) {
 	s := newSpill(t.TempDir(), "tag")
-	s.size = spillMax - 3
+	s.size = maxSpill - 3
 	s.write([]byte("12345"))
 	s.write([]byte("6"))
 	path, warnings := s.close(nil)
 	data, err := os.ReadFile(path)
-	if err != nil || string(data) != "123" || len(warnings) != 1 {
-		t.Errorf("%q, %v, warnings %q", data, err, warnings)
+	if err != nil || string(data) != "123" || len(warnings) != 1 || !s.cut() {
+		t.Errorf("%q, %v, warnings %q, cut: %v", data, err, warnings, s.cut())
 	}
 }
 
-// A stuck Sink loses what waits, is told how much, and is not called again once the call has returned.
+// A file to which the disk gave no room for all of it is not called whole.
+func TestSpillOnAFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		testskip.Missing(t, err)
+	}
+	s := newSpill(t.TempDir(), "tag")
+	s.file = full
+	s.write([]byte("12345"))
+	if _, warnings := s.close(nil); len(warnings) != 1 || !s.cut() {
+		t.Errorf("warnings %q, cut: %v", warnings, s.cut())
+	}
+}
+
+// A stuck Sink loses what waits, is told how much, and is not called again once the call has
+// returned.
 func TestFeedWithAStuckSink(t *testing.T) {
 	entered, free := make(chan struct{}), make(chan struct{})
 	var mu sync.Mutex

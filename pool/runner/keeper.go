@@ -6,18 +6,20 @@ import (
 	"os"
 )
 
-// keeperScript comes by the pipe that it then waits on, so that a list of processes shows one short line.
+// keeperScript comes by the pipe that it then waits on, so that a list of processes shows one short
+// line.
 //
 //go:embed keeper.sh
 var keeperScript string
 
-// ready sees to it that a keeper lives: the first one, or another one when somebody killed it.
-func (l *lease) ready() error {
+// ensureKeeper sees to it that a keeper lives: the first one, or another one when somebody killed
+// it.
+func (l *lease) ensureKeeper() error {
 	if l.closed {
 		return ErrClosed
 	}
 	if l.keeper != nil {
-		if !within(0, l.keeper.exited) {
+		if !closesWithin(0, l.keeper.exited) {
 			return nil
 		}
 		_, _ = l.keeper.reap()
@@ -55,8 +57,8 @@ func (l *lease) startKeeper() error {
 	defer null.Close()
 	keeper := &child{exited: make(chan struct{})}
 	if _, err = hold.WriteString(keeperScript); err == nil { // it fits into a pipe: this does not wait for the reader
-		err = keeper.start(launch{
-			path: defaultShell, argv: []string{"sh", "-s", "hermes-keeper", l.tag}, env: keeperEnv(), dir: "/",
+		err = keeper.startProcess(launch{
+			path: defaultShell, argv: []string{"sh", "-s", "hermes-keeper", l.tag, markPrefix(l.tag)}, env: keeperEnv(), dir: "/",
 			files: []*os.File{ear, null, null, l.table}, outlives: true,
 		})
 	}
@@ -68,7 +70,8 @@ func (l *lease) startKeeper() error {
 	return nil
 }
 
-// keeperEnv has nothing of ours but where the programs are. The script looks for HERMES_LAST, which must not be first.
+// keeperEnv has nothing of ours but where the programs are. The script looks for HERMES_LAST, which
+// must not be first.
 func keeperEnv() []string {
 	path := os.Getenv("PATH")
 	if path == "" {

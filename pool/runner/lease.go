@@ -10,12 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lease ends the commands of a Runner whose process died without a Close, by whatever death. With the first command it starts a keeper: a
-// shell in a session of its own that waits on a pipe of which only this process holds the other end, so the kernel tells it. What
-// runs is in a table in memory that both have open: a call costs three small writes and does not wake the keeper.
+// lease ends the commands of a Runner whose process died without a Close, by whatever death. With
+// the first command it starts a keeper: a shell in a session of its own that waits on a pipe of
+// which only this process holds the other end, so the kernel tells it. What runs is in a table in
+// memory that both have open: a call costs three small writes and does not wake the keeper.
 //
-// A call is in the table from before its fork until it is reaped, for as long as its number names it and nothing else. What
-// a command left behind when it ended is thus not the keeper's, as it is not Close's.
+// A call is in the table from before its fork until it is reaped, for as long as its number names
+// it and nothing else. What a command left behind when it ended is thus not the keeper's, as it is
+// not Close's.
 type lease struct {
 	tag string // what the tags of all calls begin with
 
@@ -45,14 +47,15 @@ type row struct {
 	call uint64
 }
 
-// take enters a call that is about to be started. Without a keeper the command runs all the same, and the first error says so.
-func (l *lease) take(call uint64) (row, error) {
+// takeRow enters a call that is about to be started. Without a keeper the command runs all the
+// same, and the first error says so.
+func (l *lease) takeRow(call uint64) (row, error) {
 	if l.off {
 		return row{}, nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.ready(); err != nil {
+	if err := l.ensureKeeper(); err != nil {
 		told := l.told || errors.Is(err, ErrClosed)
 		l.told = true
 		if told {
@@ -66,41 +69,42 @@ func (l *lease) take(call uint64) (row, error) {
 	} else {
 		l.size += rowSize
 	}
-	r.set(fmt.Sprintf(rowFormat, call, 0))
+	r.writeRow(fmt.Sprintf(rowFormat, call, 0))
 	return r, nil
 }
 
-// started says which process, and so which group and session, the call is.
-func (r row) started(pid int) {
+// setProcess says which process, and so which group and session, the call is.
+func (r row) setProcess(pid int) {
 	if r.of == nil {
 		return
 	}
 	r.of.mu.Lock()
 	defer r.of.mu.Unlock()
-	r.set(fmt.Sprintf(rowFormat, r.call, pid))
+	r.writeRow(fmt.Sprintf(rowFormat, r.call, pid))
 }
 
-// drop takes the call out. Its process must not have been reaped.
-func (r row) drop() {
+// dropRow takes the call out. Its process must not have been reaped.
+func (r row) dropRow() {
 	if r.of == nil {
 		return
 	}
 	r.of.mu.Lock()
 	defer r.of.mu.Unlock()
-	r.set(blank)
+	r.writeRow(blank)
 	r.of.free = append(r.of.free, r.at)
 }
 
-// set writes the row. It is not torn by our death: one small write is in the table whole, or not at all.
-func (r row) set(text string) {
+// writeRow writes the row. It is not torn by our death: one small write is in the table whole, or
+// not at all.
+func (r row) writeRow(text string) {
 	if r.of.table != nil {
 		_, _ = r.of.table.WriteAt([]byte(text), r.at)
 	}
 }
 
-// close lets the keeper go. It has nothing to do when the table is empty; else, when a Close of the Runner gave up on something, it
-// does what it would have done had the process died.
-func (l *lease) close() {
+// releaseKeeper lets the keeper go. It has nothing to do when the table is empty; else, when a
+// Close of the Runner gave up on something, it does what it would have done had the process died.
+func (l *lease) releaseKeeper() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true

@@ -157,7 +157,7 @@ func TestEnviron(t *testing.T) {
 	if got := strings.Join(env, " "); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	got := marked([]string{"HERMES_CALL=forged", "PWD=/old", "A=1"}, "tag", "/new")
+	got := withTag([]string{"HERMES_CALL=forged", "PWD=/old", "A=1"}, "tag", "/new")
 	if strings.Join(got, " ") != "A=1 HERMES_CALL=tag PWD=/new" {
 		t.Errorf("got %q", got)
 	}
@@ -172,7 +172,8 @@ func TestTildeIsHome(t *testing.T) {
 	}
 }
 
-// A command means what it means in its folder: when that and the one that commands begin in are gone, it is not started in another.
+// A command means what it means in its folder: when that and the one that commands begin in are
+// gone, it is not started in another.
 func TestACommandIsNotStartedJustAnywhere(t *testing.T) {
 	r := newRunner(t)
 	gone := filepath.Join(t.TempDir(), "gone")

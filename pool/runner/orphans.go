@@ -2,8 +2,8 @@ package runner
 
 import "sync"
 
-// children are the processes that Runners of this process have started and not yet collected, so that whoever collects orphans leaves
-// them alone.
+// children are the processes that Runners of this process have started and not yet collected, so
+// that whoever collects orphans leaves them alone.
 type children struct {
 	mu   sync.Mutex
 	pids map[int]struct{}
@@ -11,8 +11,8 @@ type children struct {
 
 var kids = children{pids: map[int]struct{}{}}
 
-// born forks. Nobody can look meanwhile.
-func (c *children) born(fork func() (int, error)) (int, error) {
+// forkLocked forks. Nobody can look meanwhile.
+func (c *children) forkLocked(fork func() (int, error)) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	pid, err := fork()
@@ -22,7 +22,7 @@ func (c *children) born(fork func() (int, error)) (int, error) {
 	return pid, err
 }
 
-func (c *children) forget(pid int) {
+func (c *children) forgetChild(pid int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.pids, pid)

@@ -12,7 +12,10 @@ import (
 )
 
 // consumer keeps output. It is called under a lock, and must not keep the slice.
-type consumer interface{ put(data []byte) }
+type consumer interface {
+	keepBytes(data []byte)
+	text() string // what is kept
+}
 
 // output is what one call prints, until it is sealed.
 type output struct {
@@ -42,32 +45,32 @@ const chunkSize = 64 << 10
 
 var chunks = sync.Pool{New: func() any { b := make([]byte, chunkSize); return &b }}
 
-// read starts a pump for f, which it owns from now on.
-func (o *output) read(f *os.File, s Stream) {
+// startPump starts a pump for f, which it owns from now on.
+func (o *output) startPump(f *os.File, s Stream) {
 	p := &pump{file: f, stream: s}
 	o.pumps = append(o.pumps, p)
 	o.run.track(f)
-	crash.Go("runner output", func() { o.drain(p) })
+	crash.Go("runner output", func() { o.drainPump(p) })
 }
 
-func (o *output) drain(p *pump) {
+func (o *output) drainPump(p *pump) {
 	defer o.run.untrack(p.file)
 	buf := chunks.Get().(*[]byte)
 	defer chunks.Put(buf)
 	for {
 		n, err := p.file.Read(*buf)
 		if n > 0 {
-			o.take(p.stream, (*buf)[:n])
+			o.takeBytes(p.stream, (*buf)[:n])
 			p.taken.Add(int64(n))
 		}
 		if err != nil { // io.EOF, EIO from a terminal whose last user is gone, or closed by Close
-			o.ended()
+			o.pumpEnded()
 			return
 		}
 	}
 }
 
-func (o *output) take(s Stream, data []byte) {
+func (o *output) takeBytes(s Stream, data []byte) {
 	o.mu.Lock()
 	if o.tap != nil && !o.sealed {
 		o.mu.Unlock() // it may block
@@ -79,13 +82,20 @@ func (o *output) take(s Stream, data []byte) {
 		o.run.late.Add(int64(len(data)))
 		return
 	}
-	o.keep.put(data)
+	o.keep.keepBytes(data)
 	if o.feed != nil {
 		o.feed.put(s, data)
 	}
 }
 
-func (o *output) ended() {
+// textSoFar is what is kept of it so far.
+func (o *output) textSoFar() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.keep.text()
+}
+
+func (o *output) pumpEnded() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.left--; o.left == 0 {
@@ -93,13 +103,14 @@ func (o *output) ended() {
 	}
 }
 
-// settle is called when the shell has exited: it takes what is still in the pipes, and then seals. A child in the background may hold
-// them open for ever, so it does not wait for their end longer than grace; but what was printed before the exit is never lost, however
-// busy the machine is. A Tap that blocks is waited for: whoever gave it unblocks it.
-func (o *output) settle(grace time.Duration) {
-	if !within(0, o.eof) {
-		goals := o.waiting()
-		for i := 0; (i < 20 || o.tap != nil) && !within(grace, o.eof) && !o.reached(goals); i++ {
+// settleAfterExit is called when the shell has exited: it takes what is still in the pipes, and
+// then seals. A child in the background may hold them open for ever, so it does not wait for their
+// end longer than grace; but what was printed before the exit is never lost, however busy the
+// machine is. A Tap that blocks is waited for: whoever gave it unblocks it.
+func (o *output) settleAfterExit(grace time.Duration) {
+	if !closesWithin(0, o.eof) {
+		goals := o.waitingGoals()
+		for i := 0; (i < 20 || o.tap != nil) && !closesWithin(grace, o.eof) && !o.reachedGoals(goals); i++ {
 			grace = 50 * time.Millisecond
 		}
 	}
@@ -111,16 +122,17 @@ func (o *output) settle(grace time.Duration) {
 	}
 }
 
-// waiting returns for each pump how many bytes it will have taken when it has read what is in its pipe now.
-func (o *output) waiting() []int64 {
+// waitingGoals returns for each pump how many bytes it will have taken when it has read what is in
+// its pipe now.
+func (o *output) waitingGoals() []int64 {
 	goals := make([]int64, len(o.pumps))
 	for i, p := range o.pumps {
-		goals[i] = p.taken.Load() + pending(p.file)
+		goals[i] = p.taken.Load() + pendingBytes(p.file)
 	}
 	return goals
 }
 
-func (o *output) reached(goals []int64) bool {
+func (o *output) reachedGoals(goals []int64) bool {
 	for i, p := range o.pumps {
 		if p.taken.Load() < goals[i] {
 			return false
@@ -129,8 +141,8 @@ func (o *output) reached(goals []int64) bool {
 	return true
 }
 
-// pending returns how many bytes wait in f.
-func pending(f *os.File) int64 {
+// pendingBytes returns how many bytes wait in f.
+func pendingBytes(f *os.File) int64 {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return 0

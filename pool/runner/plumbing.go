@@ -27,18 +27,18 @@ type plumbing struct {
 	stdin *os.File // nil when closed, or never open; the same as tty when there is one
 }
 
-func plumb(s *Spec) (p *plumbing, err error) {
+func newPlumbing(s *Spec) (p *plumbing, err error) {
 	p = &plumbing{}
 	if s.Size != nil {
-		err = p.terminal(*s.Size)
+		err = p.openTerminal(*s.Size)
 	} else {
-		err = p.pipes(s)
+		err = p.openPipes(s)
 	}
 	if err == nil && s.Channel {
-		err = p.socket()
+		err = p.addSocket()
 	}
 	if err == nil && s.Command != "" {
-		err = p.report()
+		err = p.addReportPipe()
 	}
 	if err != nil {
 		p.closeTheirs()
@@ -48,13 +48,13 @@ func plumb(s *Spec) (p *plumbing, err error) {
 	return p, nil
 }
 
-func (p *plumbing) terminal(size Size) error {
+func (p *plumbing) openTerminal(size Size) error {
 	ours, theirs, err := pty.Open()
 	if err != nil {
 		return err
 	}
 	p.theirs = []*os.File{theirs, theirs, theirs}
-	ours, err = pollable(ours)
+	ours, err = makePollable(ours)
 	p.tty, p.stdin = ours, ours
 	p.outs = []outlet{{ours, Terminal}}
 	if err != nil {
@@ -63,8 +63,8 @@ func (p *plumbing) terminal(size Size) error {
 	return p.resize(size)
 }
 
-func (p *plumbing) pipes(s *Spec) error {
-	in, err := p.input(s)
+func (p *plumbing) openPipes(s *Spec) error {
+	in, err := p.openInput(s)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (p *plumbing) pipes(s *Spec) error {
 	return nil
 }
 
-func (p *plumbing) input(s *Spec) (*os.File, error) {
+func (p *plumbing) openInput(s *Spec) (*os.File, error) {
 	if s.Stdin == nil && !s.Live {
 		return os.Open(os.DevNull)
 	}
@@ -93,8 +93,9 @@ func (p *plumbing) input(s *Spec) (*os.File, error) {
 	return r, err
 }
 
-// socket adds the socket as descriptor 3. The end that is ours can be closed while something reads it.
-func (p *plumbing) socket() error {
+// addSocket adds the socket as descriptor 3. The end that is ours can be closed while something
+// reads it.
+func (p *plumbing) addSocket() error {
 	syscall.ForkLock.RLock()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err == nil {
@@ -111,8 +112,9 @@ func (p *plumbing) socket() error {
 	return err
 }
 
-// report adds the pipe for the directory, on a descriptor of which the command knows nothing.
-func (p *plumbing) report() error {
+// addReportPipe adds the pipe for the directory, on a descriptor of which the command knows
+// nothing.
+func (p *plumbing) addReportPipe() error {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err
@@ -123,8 +125,8 @@ func (p *plumbing) report() error {
 	return nil
 }
 
-func (p *plumbing) launch(s *Spec, tag, dir string) (launch, error) {
-	l := launch{argv: s.Argv, env: marked(s.Env, tag, dir), dir: dir, tty: p.tty != nil, confine: s.Confine}
+func (p *plumbing) makeLaunch(s *Spec, tag, dir string) (launch, error) {
+	l := launch{argv: s.Argv, env: withTag(s.Env, tag, dir), dir: dir, tty: p.tty != nil, confine: s.Confine}
 	var err error
 	if s.Command != "" {
 		l.path = s.Shell
@@ -132,7 +134,7 @@ func (p *plumbing) launch(s *Spec, tag, dir string) (launch, error) {
 			l.path = defaultShell
 		}
 		var script *os.File
-		if l.argv, script, err = shellArgs(l.path, s.Command); err != nil {
+		if l.argv, script, err = shellArgs(l.path, s.Command, tag); err != nil {
 			return l, err
 		}
 		if script != nil {
@@ -142,14 +144,14 @@ func (p *plumbing) launch(s *Spec, tag, dir string) (launch, error) {
 		l.path = s.Argv[0]
 	}
 	if l.path, err = lookPath(l.path, dir, s.Env); err == nil {
-		err = p.wrap(&l)
+		err = p.wrapInSandbox(&l)
 	}
 	l.files = p.theirs
 	return l, err
 }
 
-// wrap has bubblewrap start the command, where that is what keeps it in.
-func (p *plumbing) wrap(l *launch) error {
+// wrapInSandbox has bubblewrap start the command, where that is what keeps it in.
+func (p *plumbing) wrapInSandbox(l *launch) error {
 	if l.confine == nil || l.confine.Engine != confine.Bubblewrap {
 		return nil
 	}
@@ -168,8 +170,9 @@ func (p *plumbing) wrap(l *launch) error {
 
 var errNoInput = errors.New("its standard input is closed")
 
-// send writes data to the command's input; eof closes it afterwards (a terminal gets ctrl-d, at the start of a line).
-func (p *plumbing) send(data []byte, eof bool) error {
+// sendInput writes data to the command's input; eof closes it afterwards (a terminal gets ctrl-d,
+// at the start of a line).
+func (p *plumbing) sendInput(data []byte, eof bool) error {
 	p.mu.Lock()
 	f := p.stdin
 	p.mu.Unlock()
@@ -193,7 +196,7 @@ func (p *plumbing) sendWithin(d time.Duration, data []byte, eof bool) error {
 		_ = p.stdin.SetWriteDeadline(time.Now().Add(d))
 	}
 	p.mu.Unlock()
-	err := p.send(data, eof)
+	err := p.sendInput(data, eof)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("it did not read its input within %v: only a part was written", d)
 	}
@@ -219,7 +222,7 @@ func (p *plumbing) finalDir() string {
 	if p.dir == nil {
 		return ""
 	}
-	return reported(p.dir)
+	return readReport(p.dir)
 }
 
 func (p *plumbing) closeTheirs() {

@@ -12,7 +12,7 @@ type ring struct {
 
 func newRing(limit int) *ring { return &ring{max: limit} }
 
-func (r *ring) put(data []byte) {
+func (r *ring) keepBytes(data []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.total += int64(len(data))
@@ -27,8 +27,20 @@ func (r *ring) put(data []byte) {
 	r.buf = append(r.buf, data...)
 }
 
-// read returns up to limit bytes (0: all) from offset, the offset where they begin, and the offset of the stream's end. A negative offset counts
-// from the end; what fell out of the ring is skipped.
+func (r *ring) text() string {
+	data, _, _ := r.read(0, 0)
+	return string(data)
+}
+
+// clear forgets everything, offsets too.
+func (r *ring) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.buf, r.total = nil, 0
+}
+
+// read returns up to limit bytes (0: all) from offset, the offset where they begin, and the offset
+// of the stream's end. A negative offset counts from the end; what fell out of the ring is skipped.
 func (r *ring) read(offset int64, limit int) (data []byte, start, end int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -16,7 +17,8 @@ type Options struct {
 	Grace time.Duration // between TERM and KILL; 0 means 2 s
 	Drain time.Duration // how long a call waits for pipes that its shell left open; 0 means 150 ms
 
-	// NoKeeper leaves the keeper (lease.go) out, where somebody else ends what outlives this process.
+	// NoKeeper leaves the keeper (lease.go) out, where somebody else ends what outlives this
+	// process.
 	NoKeeper bool
 }
 
@@ -64,26 +66,39 @@ func (r *Runner) Run(ctx context.Context, s Spec) (Result, error) {
 	if s.MaxOutput <= 0 {
 		s.MaxOutput = defaultMaxOutput
 	}
+	for try := 1; ; try++ {
+		res, notMade, err := r.runOnce(ctx, s)
+		if err != nil || notMade == "" {
+			return res, err
+		}
+		if try == sandboxTries || ctx.Err() != nil {
+			return Result{}, noSandbox(s.Confine.Mode, errors.New(notMade))
+		}
+	}
+}
+
+// runOnce also says why there was no sandbox, if nothing ran for that.
+func (r *Runner) runOnce(ctx context.Context, s Spec) (res Result, notMade string, err error) {
 	keep := newCapture(s.MaxOutput)
-	j, err := r.start(s, keep)
+	j, err := r.startJob(s, keep)
 	if err != nil {
-		return Result{}, err
+		return Result{}, "", err
 	}
 	defer r.busy.Done()
 	e, err := j.finish(ctx, s.Timeout)
 	if err != nil {
 		_, _ = keep.spill.close(nil) // the error says more than what is in it
-		return Result{}, err
+		return Result{}, "", err
 	}
-	res := j.result(e)
-	keep.into(&res)
-	return res, nil
+	res = j.makeResult(e)
+	keep.writeResult(&res)
+	return res, j.notMade, nil
 }
 
 // Hasten shortens Options.Grace for all that is ended from now on: the machine may not wait.
 func (r *Runner) Hasten(grace time.Duration) { r.hurry.Store(int64(max(grace, 1))) }
 
-func (r *Runner) grace() time.Duration {
+func (r *Runner) killGrace() time.Duration {
 	if hurry := time.Duration(r.hurry.Load()); hurry > 0 {
 		return min(hurry, r.opt.Grace)
 	}
@@ -93,30 +108,31 @@ func (r *Runner) grace() time.Duration {
 // Late returns how many bytes arrived after the call that they belonged to and were dropped.
 func (r *Runner) Late() int64 { return r.late.Load() }
 
-// Close ends everything that still runs and waits for it until ctx is done. Nothing can be started afterwards.
-// Daemons that commands left behind on purpose live on; they lose their standard output.
+// Close ends everything that still runs and waits for it until ctx is done. Nothing can be started
+// afterwards. Daemons that commands left behind on purpose live on; they lose their standard
+// output.
 func (r *Runner) Close(ctx context.Context) error {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
 	r.stop()
-	err := await(ctx, &r.busy, "commands did not end")
+	err := awaitGroup(ctx, &r.busy, "commands did not end")
 	r.mu.Lock()
 	for f := range r.open {
 		_ = f.Close()
 	}
 	r.mu.Unlock()
 	r.forks.close()
-	r.cells.close()
-	r.lease.close()
+	r.cells.closeAll()
+	r.lease.releaseKeeper()
 	if err != nil {
 		return err
 	}
-	return await(ctx, &r.drains, "output pipes did not close")
+	return awaitGroup(ctx, &r.drains, "output pipes did not close")
 }
 
-// enter admits one more command.
-func (r *Runner) enter() error {
+// admit admits one more command.
+func (r *Runner) admit() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {

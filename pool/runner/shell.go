@@ -10,30 +10,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How a shell tells where it ended without its output being touched: on exit a trap writes the directory to a pipe on a descriptor
-// that people do not use (single digits are theirs: `exec 9>lock`; dash cannot redirect to more than one digit, hence /dev/fd).
-// The status comes from wait, not from the shell, so nothing that a command does to its shell (`exit`, `set -eu`, a syntax error) can
-// spoil it. A command that replaces its shell (`exec`), kills it or sets an EXIT trap of its own reports no directory: the old one stays.
+// How a shell tells where it ended without its output being touched: on exit a trap writes the
+// directory to a pipe on a descriptor that people do not use (single digits are theirs: `exec
+// 9>lock`; dash cannot redirect to more than one digit, hence /dev/fd). The status comes from wait,
+// not from the shell, so nothing that a command does to its shell (`exit`, `set -eu`, a syntax
+// error) can spoil it. A command that replaces its shell (`exec`), kills it or sets an EXIT trap of
+// its own reports no directory: the old one stays.
 const (
 	dirFD    = 17
 	scriptFD = 18
-	prelude  = "trap '{ command pwd >/dev/fd/17; } 2>/dev/null || :' EXIT\n"
+	prelude  = "trap '{ command pwd >/dev/fd/17; } 2>/dev/null || :' EXIT; " // and on the same line, numberItself
 
 	// Linux takes at most 128 KiB in one argument; longer commands are read from an unlinked file.
 	maxInline = 96 << 10
 )
 
-// shellArgs returns the arguments that make the shell run command, and the file to be given as scriptFD, if any.
-func shellArgs(shell, command string) ([]string, *os.File, error) {
+// numberItself has the shell put the call's number on itself before it starts anything, as mark
+// does from outside a moment later. bash calls the limit -x, dash and busybox -w.
+func numberItself(tag string) string {
+	n := markOf(tag)
+	return "{ ulimit -x " + n + " || ulimit -w " + n + " || :; } 2>/dev/null\n"
+}
+
+// shellArgs returns the arguments that make the shell run command, and the file to be given as
+// scriptFD, if any.
+func shellArgs(shell, command, tag string) ([]string, *os.File, error) {
 	name := filepath.Base(shell)
 	if len(command) <= maxInline {
-		return []string{name, "-c", prelude + command}, nil, nil
+		return []string{name, "-c", prelude + numberItself(tag) + command}, nil, nil
 	}
 	f, err := scriptFile(command)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the command is %d bytes long and could not be put into a temporary file: %w", len(command), err)
 	}
-	return []string{name, "-c", prelude + ". /dev/fd/18"}, f, nil
+	return []string{name, "-c", prelude + numberItself(tag) + ". /dev/fd/18"}, f, nil
 }
 
 // scriptInTemp makes the file where there is no memory file.
@@ -60,8 +70,9 @@ func scriptFile(text string) (*os.File, error) {
 	return f, nil
 }
 
-// reported reads what the trap wrote to the pipe, without waiting; "" when it wrote nothing usable.
-func reported(f *os.File) string {
+// readReport reads what the trap wrote to the pipe, without waiting; "" when it wrote nothing
+// usable.
+func readReport(f *os.File) string {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return ""
@@ -89,7 +100,7 @@ func (s *Spec) startDir() (dir string, warnings []string, err error) {
 		dir = s.Home
 	}
 	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
-		dir = filepath.Join("/", lookup(s.Env, "HOME"), rest)
+		dir = filepath.Join("/", lookupEnv(s.Env, "HOME"), rest)
 	}
 	why := checkDir(dir)
 	if why == nil {
@@ -136,7 +147,7 @@ func lookPath(name, dir string, env []string) (string, error) {
 		}
 		return name, nil
 	}
-	for _, p := range filepath.SplitList(lookup(env, "PATH")) {
+	for _, p := range filepath.SplitList(lookupEnv(env, "PATH")) {
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(dir, p)
 		}

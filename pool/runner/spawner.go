@@ -8,9 +8,10 @@ import (
 	"hermes/core/crash"
 )
 
-// spawner makes every fork on one thread that lives as long as the Runner. Linux ends a child that asked for it when the *thread*
-// that forked it ends, not the process; and a Go thread ends when a goroutine that locked it returns, which any other
-// package may do to the thread that a fork happened to be on. Forks exclude each other in Go anyway, so one thread costs nothing.
+// spawner makes every fork on one thread that lives as long as the Runner. Linux ends a child that
+// asked for it when the *thread* that forked it ends, not the process; and a Go thread ends when a
+// goroutine that locked it returns, which any other package may do to the thread that a fork
+// happened to be on. Forks exclude each other in Go anyway, so one thread costs nothing.
 type spawner struct {
 	once sync.Once
 	mu   sync.Mutex
@@ -20,9 +21,9 @@ type spawner struct {
 	failed error        // what enter returned
 }
 
-// do runs f on the thread and waits for it. After close it does nothing.
-func (s *spawner) do(f func()) {
-	s.once.Do(s.begin)
+// runOnThread runs f on the thread and waits for it. After close it does nothing.
+func (s *spawner) runOnThread(f func()) {
+	s.once.Do(s.startThread)
 	done := make(chan struct{})
 	s.mu.Lock()
 	if s.jobs == nil {
@@ -34,7 +35,7 @@ func (s *spawner) do(f func()) {
 	<-done
 }
 
-func (s *spawner) begin() {
+func (s *spawner) startThread() {
 	jobs := make(chan func())
 	s.jobs = jobs
 	if s.enter != nil {

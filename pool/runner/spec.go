@@ -23,7 +23,8 @@ const (
 // Size of a terminal in cells.
 type Size struct{ Rows, Cols uint16 }
 
-// Sink receives output in order, from one goroutine at a time, never after the call returned. The slice is only valid during the call.
+// Sink receives output in order, from one goroutine at a time, never after the call returned. The
+// slice is only valid during the call.
 type Sink func(s Stream, data []byte)
 
 // Spec is one command.
@@ -32,8 +33,9 @@ type Spec struct {
 	Argv    []string // run without a shell; Argv[0] is looked up in PATH of Env
 	Shell   string   // "" means /bin/sh
 
-	// Dir is where it starts; "" means Home. When Dir is missing and Strict is set that is an error;
-	// otherwise the command starts in Home (or, failing that, in /) and the result has a warning.
+	// Dir is where it starts; "" means Home. When Dir is missing and Strict is set that is an
+	// error; otherwise the command starts in Home (or, failing that, in /) and the result has a
+	// warning.
 	Dir    string
 	Strict bool
 	Home   string
@@ -63,6 +65,7 @@ type Result struct {
 	Truncated   bool          // Output lacks the middle
 	Cut         int           // where in Output the middle is missing, when Truncated
 	Spill       string        // file with the full output
+	SpillCut    bool          // the file holds the beginning only
 	ExitCode    int           // 0-255; 128+n for signal n; 124 timeout; 130 interrupt
 	Signal      string        // "SIGKILL", ... when a signal ended it
 	TimedOut    bool          //
@@ -87,7 +90,7 @@ const (
 // ErrClosed is returned after Close.
 var ErrClosed = errors.New("the runner is closed: no command was started")
 
-func (s *Spec) check() error {
+func (s *Spec) validate() error {
 	switch {
 	case s.Command == "" && len(s.Argv) == 0:
 		return errors.New("nothing to run: the command is empty")

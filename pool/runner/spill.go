@@ -10,10 +10,11 @@ import (
 	"hermes/core/secret"
 )
 
-const spillMax = 64 << 20
+// maxSpill is how much of an output a file keeps.
+const maxSpill = 64 << 20
 
-// spill is the file that gets the whole output of one call. It is made when the first byte is written, for its owner only,
-// and never through a link that somebody else put there.
+// spill is the file that gets the whole output of one call. It is made when the first byte is
+// written, for its owner only, and never through a link that somebody else put there.
 type spill struct {
 	path string
 	file *os.File
@@ -31,18 +32,18 @@ func newSpill(dir, tag string) *spill {
 	return &spill{path: filepath.Join(dir, "output-"+tag+".log")}
 }
 
-func (s *spill) write(data []byte) { s.put(s.clean.Write(data)) }
+func (s *spill) write(data []byte) { s.writeClean(s.clean.Write(data)) }
 
-func (s *spill) put(data []byte) {
+func (s *spill) writeClean(data []byte) {
 	if len(data) == 0 || s.err != nil || s.full {
 		return
 	}
 	if s.file == nil {
-		if s.err = s.create(); s.err != nil {
+		if s.err = s.createFile(); s.err != nil {
 			return
 		}
 	}
-	if room := spillMax - s.size; int64(len(data)) > room {
+	if room := maxSpill - s.size; int64(len(data)) > room {
 		data, s.full = data[:room], true
 	}
 	var n int
@@ -50,7 +51,7 @@ func (s *spill) put(data []byte) {
 	s.size += int64(n)
 }
 
-func (s *spill) create() error {
+func (s *spill) createFile() error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
@@ -59,12 +60,15 @@ func (s *spill) create() error {
 	return err
 }
 
+// cut says whether the file lacks some of the output; call it after close.
+func (s *spill) cut() bool { return s != nil && (s.full || s.err != nil) }
+
 // close returns the file's path, "" when there is none, and warnings with what went wrong added.
 func (s *spill) close(warnings []string) (string, []string) {
 	if s == nil {
 		return "", warnings
 	}
-	s.put(s.clean.Flush())
+	s.writeClean(s.clean.Flush())
 	if s.err != nil {
 		warnings = append(warnings, fmt.Sprintf("the full output could not be kept: %v", s.err))
 	}
@@ -73,7 +77,7 @@ func (s *spill) close(warnings []string) (string, []string) {
 	}
 	_ = s.file.Close()
 	if s.full {
-		warnings = append(warnings, fmt.Sprintf("%s holds only the first %d MB of the output", s.path, spillMax>>20))
+		warnings = append(warnings, fmt.Sprintf("%s holds only the first %d MB of the output", s.path, maxSpill>>20))
 	}
 	return s.path, warnings
 }

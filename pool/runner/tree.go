@@ -19,8 +19,9 @@ type procID struct {
 	begun uint64
 }
 
-// tree is everything that a command started, as far as it can be told: its group and session, the descendants of all that was once seen to
-// belong to it, and on Linux whoever carries its tag in the environment.
+// tree is everything that a command started, as far as it can be told: its group and session, the
+// descendants of all that was once seen to belong to it, and on Linux whoever carries its tag in
+// the environment.
 type tree struct {
 	c    *child
 	seen map[procID]bool
@@ -28,21 +29,23 @@ type tree struct {
 
 const retell = 100 * time.Millisecond
 
-// end ends a command and all that belongs to it: TERM, a grace, KILL until nothing is left. It returns warnings.
-func (r *Runner) end(c *child) []string {
-	t, grace := &tree{c: c, seen: map[procID]bool{}}, r.grace()
-	// Twice: bash loses a TERM that comes between its fork and its exec, while the child still has bash's handler.
+// endTree ends a command and all that belongs to it: TERM, a grace, KILL until nothing is left. It
+// returns warnings.
+func (r *Runner) endTree(c *child) []string {
+	t, grace := &tree{c: c, seen: map[procID]bool{}}, r.killGrace()
+	// Twice: bash loses a TERM that comes between its fork and its exec, while the child still has
+	// bash's handler.
 	for _, wait := range []time.Duration{min(retell, grace), max(0, grace-retell)} {
 		t.signal(unix.SIGTERM)
 		t.signal(unix.SIGCONT) // what is stopped cannot hear TERM
-		if t.gone(wait) {
+		if t.waitGone(wait) {
 			return nil
 		}
 	}
 	stubborn := len(t.members())
 	for range 40 {
 		t.signal(unix.SIGKILL)
-		if t.gone(50 * time.Millisecond) {
+		if t.waitGone(50 * time.Millisecond) {
 			break
 		}
 	}
@@ -67,13 +70,13 @@ func (t *tree) signal(s unix.Signal) {
 	}
 }
 
-// gone waits up to d until the leader has exited and nothing else of the tree lives.
-func (t *tree) gone(d time.Duration) bool {
+// waitGone waits up to d until the leader has exited and nothing else of the tree lives.
+func (t *tree) waitGone(d time.Duration) bool {
 	deadline := time.Now().Add(d)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		left := time.Until(deadline)
-		if within(max(0, min(pause, left)), t.c.exited) {
-			if t.empty() {
+		if closesWithin(max(0, min(pause, left)), t.c.exited) {
+			if t.isEmpty() {
 				return true
 			}
 			time.Sleep(max(0, min(pause, left)))
@@ -84,8 +87,8 @@ func (t *tree) gone(d time.Duration) bool {
 	}
 }
 
-// empty looks twice: a process that is just replacing itself shows no environment for a moment.
-func (t *tree) empty() bool {
+// isEmpty looks twice: a process that is just replacing itself shows no environment for a moment.
+func (t *tree) isEmpty() bool {
 	for range 2 {
 		if len(t.members()) > 0 {
 			return false
@@ -96,13 +99,13 @@ func (t *tree) empty() bool {
 
 // members returns the living processes of the tree, including the leader while it has not exited.
 func (t *tree) members() []proc {
-	all := processes()
+	all := listProcesses()
 	byPid := make(map[int]proc, len(all))
 	for _, p := range all {
 		byPid[p.pid] = p
 	}
 	for _, p := range all {
-		if t.mine(p, byPid, 0) {
+		if t.belongs(p, byPid, 0) {
 			t.seen[procID{p.pid, p.begun}] = true
 		}
 	}
@@ -115,15 +118,15 @@ func (t *tree) members() []proc {
 	return out
 }
 
-func (t *tree) mine(p proc, byPid map[int]proc, depth int) bool {
+func (t *tree) belongs(p proc, byPid map[int]proc, depth int) bool {
 	if p.pid == t.c.pid || p.group == t.c.pid || p.session == t.c.pid || t.seen[procID{p.pid, p.begun}] {
 		return true
 	}
 	if p.pid <= 1 || depth > 1000 {
 		return false
 	}
-	if parent, ok := byPid[p.parent]; ok && parent.pid > 1 && parent.pid != self && t.mine(parent, byPid, depth+1) {
+	if parent, ok := byPid[p.parent]; ok && parent.pid > 1 && parent.pid != self && t.belongs(parent, byPid, depth+1) {
 		return true
 	}
-	return depth == 0 && !p.dead && p.tagged(t.c.tag)
+	return depth == 0 && !p.dead && p.hasTag(t.c.tag)
 }

@@ -11,8 +11,8 @@ var self = os.Getpid()
 
 const zombie = 5 // SZOMB of sys/proc.h
 
-// processes lists all processes of the system. macOS has no session number here.
-func processes() []proc {
+// listProcesses lists all processes of the system. macOS has no session number here.
+func listProcesses() []proc {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
 		return nil
@@ -21,17 +21,21 @@ func processes() []proc {
 	for i, k := range all {
 		list[i] = proc{
 			pid: int(k.Proc.P_pid), parent: int(k.Eproc.Ppid), group: int(k.Eproc.Pgid),
-			begun: began(k.Proc.P_starttime), dead: k.Proc.P_stat == zombie,
+			begun: startTime(k.Proc.P_starttime), dead: k.Proc.P_stat == zombie,
 		}
 	}
 	return list
 }
 
-func began(t unix.Timeval) uint64 { return uint64(t.Sec)*1_000_000 + uint64(t.Usec) }
+func startTime(t unix.Timeval) uint64 { return uint64(t.Sec)*1_000_000 + uint64(t.Usec) }
 
-// tagged says whether the process carries the call's tag in its environment. macOS hides that of other users and of the programs
-// that it protects: those are found by their parents, or not at all.
-func (p proc) tagged(tag string) bool {
+// markProcess has nothing to put a number on here.
+func markProcess(int, string) {}
+
+// hasTag says whether the process carries the call's tag in its environment. macOS hides that of
+// other users and of the programs that it protects: those are found by their parents, or not at
+// all.
+func (p proc) hasTag(tag string) bool {
 	raw, err := unix.SysctlRaw("kern.procargs2", p.pid)
 	return err == nil && bytes.Contains(raw, []byte("\x00"+tagName+"="+tag+"\x00"))
 }

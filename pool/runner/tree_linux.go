@@ -11,8 +11,8 @@ import (
 
 var self = os.Getpid()
 
-// processes lists all processes of the system. What vanishes meanwhile is left out.
-func processes() []proc {
+// listProcesses lists all processes of the system. What vanishes meanwhile is left out.
+func listProcesses() []proc {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
@@ -33,7 +33,8 @@ func processes() []proc {
 	return list
 }
 
-// parseStat reads a line of /proc/PID/stat. The program's name, in parentheses, may itself hold parentheses and blanks.
+// parseStat reads a line of /proc/PID/stat. The program's name, in parentheses, may itself hold
+// parentheses and blanks.
 func parseStat(pid int, stat []byte) (proc, bool) {
 	end := bytes.LastIndexByte(stat, ')')
 	if end < 0 {
@@ -51,9 +52,25 @@ func parseStat(pid int, stat []byte) (proc, bool) {
 	return p, true
 }
 
-// tagged says whether the process carries the call's tag in its environment.
-func (p proc) tagged(tag string) bool {
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
+// markProcess makes the number of a call the limit of file locks of the process that was just
+// started. Linux pays no attention to that limit since 2.4.25, and inherits it like the
+// environment, but no program clears it: `env -i` and a daemon that was forked twice keep it. Where
+// somebody set a lower limit there is no number, only the tag.
+func markProcess(pid int, tag string) {
+	n, err := strconv.ParseUint(markOf(tag), 10, 64)
+	if err == nil {
+		_ = unix.Prlimit(pid, unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: n, Max: n}, nil)
+	}
+}
+
+// hasTag says whether the process carries the call's tag in its environment, or its number.
+func (p proc) hasTag(tag string) bool {
+	at := "/proc/" + strconv.Itoa(p.pid)
+	limits, err := os.ReadFile(at + "/limits")
+	if err == nil && bytes.Contains(limits, []byte(" "+markOf(tag)+" ")) {
+		return true
+	}
+	env, err := os.ReadFile(at + "/environ")
 	if err != nil {
 		return false
 	}
@@ -66,8 +83,8 @@ func (p proc) tagged(tag string) bool {
 	return false
 }
 
-// signal signals this very process: a handle is taken first, and the start time compared after, so that a
-// number that was used again meanwhile is not hit.
+// signal signals this very process: a handle is taken first, and the start time compared after, so
+// that a number that was used again meanwhile is not hit.
 func (p proc) signal(s unix.Signal) {
 	fd, err := unix.PidfdOpen(p.pid, 0)
 	if errors.Is(err, unix.ENOSYS) {

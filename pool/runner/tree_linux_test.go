@@ -37,8 +37,8 @@ func TestTagIsWhole(t *testing.T) {
 	}
 	tag := p.job.child.tag
 	me := proc{pid: p.job.child.pid}
-	eventually(t, "the tag is there", func() bool { return me.tagged(tag) }) // not for a moment while it replaces itself by sleep
-	if me.tagged(tag+"0") || me.tagged(tag[:len(tag)-1]) || (proc{pid: os.Getpid()}).tagged(tag) {
+	eventually(t, "the tag is there", func() bool { return me.hasTag(tag) }) // not for a moment while it replaces itself by sleep
+	if me.hasTag(tag+"0") || me.hasTag(tag[:len(tag)-1]) || (proc{pid: os.Getpid()}).hasTag(tag) {
 		t.Error("the tag is not compared as a whole")
 	}
 }

@@ -6,9 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollable returns f as a file whose blocked Read ends when it is closed. creack/pty leaves our side of a terminal in blocking mode, where
-// a child that holds the other side would hold the reader for as long as it lives.
-func pollable(f *os.File) (*os.File, error) {
+// makePollable returns f as a file whose blocked Read ends when it is closed. creack/pty leaves our
+// side of a terminal in blocking mode, where a child that holds the other side would hold the
+// reader for as long as it lives.
+func makePollable(f *os.File) (*os.File, error) {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return f, err

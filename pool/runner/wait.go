@@ -9,8 +9,8 @@ import (
 	"hermes/core/crash"
 )
 
-// await waits for wg until ctx is done.
-func await(ctx context.Context, wg *sync.WaitGroup, what string) error {
+// awaitGroup waits for wg until ctx is done.
+func awaitGroup(ctx context.Context, wg *sync.WaitGroup, what string) error {
 	done := make(chan struct{})
 	crash.Go("runner close", func() {
 		wg.Wait()
@@ -24,8 +24,8 @@ func await(ctx context.Context, wg *sync.WaitGroup, what string) error {
 	}
 }
 
-// within reports whether c closes within d.
-func within(d time.Duration, c <-chan struct{}) bool {
+// closesWithin reports whether c closes within d.
+func closesWithin(d time.Duration, c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true

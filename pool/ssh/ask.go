@@ -16,8 +16,9 @@ import (
 	"hermes/core/childenv"
 )
 
-// asked is the system's own ssh, which says by ssh -G what its configuration means for a name: Match, Include, tokens and all that later
-// versions bring, and that no library knows. It connects to nothing.
+// asked is the system's own ssh, which says by ssh -G what its configuration means for a name:
+// Match, Include, tokens and all that later versions bring, and that no library knows. It connects
+// to nothing.
 type asked struct {
 	path string
 	file string // -F; "" for the usual files
@@ -58,8 +59,8 @@ func findSSH(home string) *asked {
 	return a
 }
 
-// learn asks about one name. Errors are those of the program, which names file and line.
-func (a *asked) learn(ctx context.Context, alias string) error {
+// askAbout asks about one name. Errors are those of the program, which names file and line.
+func (a *asked) askAbout(ctx context.Context, alias string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.names[alias] != nil {
@@ -76,7 +77,7 @@ func (a *asked) learn(ctx context.Context, alias string) error {
 	var out, why bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &why
 	if err := cmd.Run(); err != nil {
-		if said := clean(why.Bytes()); said != "" {
+		if said := cleanOutput(why.Bytes()); said != "" {
 			err = errors.New(said)
 		}
 		return fmt.Errorf("the ssh configuration cannot be used: %w", err)
@@ -107,7 +108,7 @@ func (a *asked) parse(text string) map[string][]string {
 	return values
 }
 
-func (a *asked) all(alias, key string) []string {
+func (a *asked) valuesOf(alias, key string) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.names[alias][strings.ToLower(key)]

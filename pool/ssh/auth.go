@@ -16,7 +16,8 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
-// identity proves to one host who we are: by keys of the agent and of files, and by nothing that a person would have to type.
+// identity proves to one host who we are: by keys of the agent and of files, and by nothing that a
+// person would have to type.
 type identity struct {
 	t     target
 	agent agent.ExtendedAgent // nil without
@@ -31,23 +32,24 @@ type identity struct {
 	partial  []string // what it took already
 }
 
-// identify collects the keys. Errors are about a key_file that cannot be used; keys that were only guessed are skipped.
-func identify(ctx context.Context, t target) (*identity, error) {
+// collectKeys collects the keys. Errors are about a key_file that cannot be used; keys that were
+// only guessed are skipped.
+func collectKeys(ctx context.Context, t target) (*identity, error) {
 	id := &identity{t: t}
 	held := id.dialAgent(ctx)
 	for _, file := range t.keys {
-		if err := id.file(file, held); err != nil {
+		if err := id.addKeyFile(file, held); err != nil {
 			id.Close()
 			return nil, err
 		}
 	}
 	for _, s := range held {
-		if !t.only && !id.has(s.PublicKey()) {
-			id.add(s, "agent")
+		if !t.only && !id.hasKey(s.PublicKey()) {
+			id.addSigner(s, "agent")
 		}
 	}
 	if t.explicit == "" { // as the system's ssh does: what the agent holds needs no file
-		slices.SortStableFunc(id.signers, func(a, b gossh.Signer) int { return id.rank(a, held) - id.rank(b, held) })
+		slices.SortStableFunc(id.signers, func(a, b gossh.Signer) int { return id.rankSigner(a, held) - id.rankSigner(b, held) })
 	}
 	return id, nil
 }
@@ -80,8 +82,8 @@ func (id *identity) dialAgent(ctx context.Context) []gossh.Signer {
 	return signers
 }
 
-// file adds the key in a file, and its certificates.
-func (id *identity) file(path string, held []gossh.Signer) error {
+// addKeyFile adds the key in a file, and its certificates.
+func (id *identity) addKeyFile(path string, held []gossh.Signer) error {
 	explicit := id.t.explicit != ""
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && (!explicit || id.fromPublic(path, held)) {
@@ -89,32 +91,32 @@ func (id *identity) file(path string, held []gossh.Signer) error {
 		return nil
 	}
 	if err != nil {
-		return id.unusable(explicit, "key_file cannot be read: %w", err)
+		return id.unusableKey(explicit, "key_file cannot be read: %w", err)
 	}
-	id.permissions(path)
+	id.checkPermissions(path)
 	signer, err := gossh.ParsePrivateKey(data)
 	var locked *gossh.PassphraseMissingError
 	switch {
 	case err == nil:
-		id.certified(path, signer)
+		id.addWithCertificates(path, signer)
 		return nil
 	case errors.As(err, &locked):
-		return id.encrypted(path, locked, held)
+		return id.addEncryptedKey(path, locked, held)
 	}
 	if pub, _, _, _, bad := gossh.ParseAuthorizedKey(data); bad == nil { // IdentityFile may name the public half
-		if s := find(held, pub); s != nil {
-			id.certified(path, s)
+		if s := findSigner(held, pub); s != nil {
+			id.addWithCertificates(path, s)
 			return nil
 		}
-		return id.unusable(explicit, "key_file %s is a public key, and the agent does not hold its private half: name the private file, or ssh-add it", id.name(path))
+		return id.unusableKey(explicit, "key_file %s is a public key, and the agent does not hold its private half: name the private file, or ssh-add it", id.commentOf(path))
 	}
 	if id.fromPublic(path, held) { // a kind that only the agent can use
 		return nil
 	}
-	return id.unusable(explicit, "key_file %s is no private key that can be read (perhaps the ssh agent can: ssh-add it): %w", id.name(path), err)
+	return id.unusableKey(explicit, "key_file %s is no private key that can be read (perhaps the ssh agent can: ssh-add it): %w", id.commentOf(path), err)
 }
 
-func (id *identity) unusable(explicit bool, format string, args ...any) error {
+func (id *identity) unusableKey(explicit bool, format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	if explicit {
 		return err
@@ -125,18 +127,18 @@ func (id *identity) unusable(explicit bool, format string, args ...any) error {
 	return nil
 }
 
-func (id *identity) name(path string) string {
+func (id *identity) commentOf(path string) string {
 	if id.t.explicit != "" {
 		return id.t.explicit
 	}
 	return path
 }
 
-// encrypted uses a key whose passphrase only the agent knows.
-func (id *identity) encrypted(path string, locked *gossh.PassphraseMissingError, held []gossh.Signer) error {
+// addEncryptedKey uses a key whose passphrase only the agent knows.
+func (id *identity) addEncryptedKey(path string, locked *gossh.PassphraseMissingError, held []gossh.Signer) error {
 	if locked.PublicKey != nil {
-		if s := find(held, locked.PublicKey); s != nil {
-			id.certified(path, s)
+		if s := findSigner(held, locked.PublicKey); s != nil {
+			id.addWithCertificates(path, s)
 			return nil
 		}
 	}
@@ -145,7 +147,7 @@ func (id *identity) encrypted(path string, locked *gossh.PassphraseMissingError,
 	}
 	if id.t.explicit != "" {
 		return fmt.Errorf("key_file %s is encrypted, and hermes never asks for passphrases: hand it to the ssh agent with\n  ssh-add %s\n%s",
-			id.t.explicit, quote(id.t.explicit), id.agentHint())
+			id.t.explicit, shellQuote(id.t.explicit), id.agentHint())
 	}
 	id.locked = append(id.locked, path)
 	return nil
@@ -168,24 +170,24 @@ func (id *identity) fromPublic(path string, held []gossh.Signer) bool {
 	if err != nil {
 		return false
 	}
-	s := find(held, pub)
+	s := findSigner(held, pub)
 	if s == nil {
 		return false
 	}
-	id.certified(path, s)
+	id.addWithCertificates(path, s)
 	return true
 }
 
-// permissions warns of a key that others can read: the system's ssh would not even use it.
-func (id *identity) permissions(path string) {
+// checkPermissions warns of a key that others can read: the system's ssh would not even use it.
+func (id *identity) checkPermissions(path string) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm()&0o077 != 0 {
-		id.warnings = append(id.warnings, fmt.Sprintf("others can read the private key %s (mode %04o): chmod 600 %s", id.name(path), info.Mode().Perm(), quote(id.name(path))))
+		id.warnings = append(id.warnings, fmt.Sprintf("others can read the private key %s (mode %04o): chmod 600 %s", id.commentOf(path), info.Mode().Perm(), shellQuote(id.commentOf(path))))
 	}
 }
 
-// certified adds a key, behind the certificates for it.
-func (id *identity) certified(path string, signer gossh.Signer) {
+// addWithCertificates adds a key, behind the certificates for it.
+func (id *identity) addWithCertificates(path string, signer gossh.Signer) {
 	for _, name := range append([]string{path + "-cert.pub"}, id.t.certs...) {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -198,14 +200,14 @@ func (id *identity) certified(path string, signer gossh.Signer) {
 			continue
 		}
 		if s, err := gossh.NewCertSigner(cert, signer); err == nil { // otherwise it is one for another key
-			id.add(s, name)
+			id.addSigner(s, name)
 		}
 	}
-	id.add(signer, id.name(path))
+	id.addSigner(signer, id.commentOf(path))
 }
 
-func (id *identity) add(s gossh.Signer, from string) {
-	if id.has(s.PublicKey()) {
+func (id *identity) addSigner(s gossh.Signer, from string) {
+	if id.hasKey(s.PublicKey()) {
 		return
 	}
 	id.signers = append(id.signers, s)
@@ -219,9 +221,9 @@ func fingerprint(key gossh.PublicKey) string {
 	return gossh.FingerprintSHA256(key)
 }
 
-func (id *identity) has(key gossh.PublicKey) bool { return find(id.signers, key) != nil }
+func (id *identity) hasKey(key gossh.PublicKey) bool { return findSigner(id.signers, key) != nil }
 
-func find(signers []gossh.Signer, key gossh.PublicKey) gossh.Signer {
+func findSigner(signers []gossh.Signer, key gossh.PublicKey) gossh.Signer {
 	for _, s := range signers {
 		if bytes.Equal(s.PublicKey().Marshal(), key.Marshal()) {
 			return s
@@ -230,15 +232,15 @@ func find(signers []gossh.Signer, key gossh.PublicKey) gossh.Signer {
 	return nil
 }
 
-func (id *identity) rank(s gossh.Signer, held []gossh.Signer) int {
-	if find(held, s.PublicKey()) != nil {
+func (id *identity) rankSigner(s gossh.Signer, held []gossh.Signer) int {
+	if findSigner(held, s.PublicKey()) != nil {
 		return 0
 	}
 	return 1
 }
 
-// configure enters what proves who we are.
-func (id *identity) configure(c *gossh.ClientConfig) {
+// setAuth enters what proves who we are.
+func (id *identity) setAuth(c *gossh.ClientConfig) {
 	c.User = id.t.user
 	c.Auth = []gossh.AuthMethod{gossh.PublicKeys(id.signers...)}
 	c.AuthCallback = func(ctx *gossh.ClientAuthContext) (gossh.AuthMethod, error) {
@@ -249,8 +251,8 @@ func (id *identity) configure(c *gossh.ClientConfig) {
 	}
 }
 
-// refused says why the host let nobody in, or nil when err is about something else.
-func (id *identity) refused(err error) error {
+// explainRefusal says why the host let nobody in, or nil when err is about something else.
+func (id *identity) explainRefusal(err error) error {
 	id.mu.Lock()
 	defer id.mu.Unlock()
 	text := err.Error()
@@ -262,26 +264,26 @@ func (id *identity) refused(err error) error {
 	switch {
 	case len(id.partial) > 0:
 		fmt.Fprintf(&b, "it took the key, and asks for %s as well, which only a person can answer; hermes never sends passwords or codes. "+
-			"Let this user in by key alone", clean([]byte(strings.Join(id.offered, " or "))))
+			"Let this user in by key alone", cleanOutput([]byte(strings.Join(id.offered, " or "))))
 	case len(id.offered) > 0 && !slices.Contains(id.offered, "publickey"):
 		fmt.Fprintf(&b, "it only takes %s, and hermes never sends passwords or answers questions. Let it take keys (PubkeyAuthentication), "+
-			"and put yours there with ssh-copy-id", clean([]byte(strings.Join(id.offered, " or "))))
+			"and put yours there with ssh-copy-id", cleanOutput([]byte(strings.Join(id.offered, " or "))))
 	case len(id.signers) == 0:
 		fmt.Fprintf(&b, "there is no key to show it. Set key_file, or hand a key to the ssh agent with ssh-add, and put its public half there with ssh-copy-id")
 	default:
-		fmt.Fprintf(&b, "it knows none of %s. Is the user right? Put a key there with ssh-copy-id, or set key_file", few(id.tried))
+		fmt.Fprintf(&b, "it knows none of %s. Is the user right? Put a key there with ssh-copy-id, or set key_file", nameFew(id.tried))
 	}
 	if strings.Contains(text, "too many authentication") {
 		b.WriteString(". It had enough before all keys were shown: set key_file, so that only that one is")
 	}
 	for _, path := range id.locked {
-		fmt.Fprintf(&b, ". %s is encrypted and was not shown: ssh-add %s", path, quote(path))
+		fmt.Fprintf(&b, ". %s is encrypted and was not shown: ssh-add %s", path, shellQuote(path))
 	}
 	return errors.New(b.String())
 }
 
-// few shortens a list for a message.
-func few(all []string) string {
+// nameFew shortens a list for a message.
+func nameFew(all []string) string {
 	if len(all) > 6 {
 		return fmt.Sprintf("%s and %d more", strings.Join(all[:6], ", "), len(all)-6)
 	}

@@ -55,7 +55,7 @@ func runAgent(t *testing.T, files ...string) string {
 	return l.Addr().String()
 }
 
-func config(t *testing.T, s *sshdtest.Server, text string) {
+func sshConfig(t *testing.T, s *sshdtest.Server, text string) {
 	t.Helper()
 	write(t, filepath.Join(s.Client, ".ssh", "config"), text)
 }
@@ -63,7 +63,7 @@ func config(t *testing.T, s *sshdtest.Server, text string) {
 func TestKeysOfTheUsualFiles(t *testing.T) {
 	s := sshdtest.Start(t)
 	one := spec(s)
-	one.KeyFile = ""
+	own(one).KeyFile = ""
 	b := open(t, options(t, s), one)
 	start(t, b)
 	if w := b.takeWarnings(); len(w) > 0 {
@@ -79,7 +79,7 @@ func TestKeysOfTheAgent(t *testing.T) {
 	}
 	t.Setenv("SSH_AUTH_SOCK", runAgent(t, away))
 	one := spec(s)
-	one.KeyFile = ""
+	own(one).KeyFile = ""
 	start(t, open(t, options(t, s), one))
 	// A key_file that is not here, but whose public half is, means the agent's.
 	start(t, open(t, options(t, s), spec(s)))
@@ -101,14 +101,14 @@ func TestTheAgentOfTheConfiguration(t *testing.T) {
 	}
 	socket := runAgent(t, away)
 	one := spec(s)
-	one.KeyFile = ""
-	config(t, s, "Host *\n IdentityAgent "+socket+"\n")
+	own(one).KeyFile = ""
+	sshConfig(t, s, "Host *\n IdentityAgent "+socket+"\n")
 	start(t, open(t, options(t, s), one))
-	config(t, s, "Host *\n IdentityAgent "+socket+"\n IdentitiesOnly yes\n IdentityFile ~/.ssh/none\n")
+	sshConfig(t, s, "Host *\n IdentityAgent "+socket+"\n IdentitiesOnly yes\n IdentityFile ~/.ssh/none\n")
 	refusal(t, open(t, options(t, s), one))
-	config(t, s, "Host *\n IdentityAgent "+socket+"\n IdentitiesOnly yes\n IdentityFile ~/.ssh/id_ed25519.pub\n")
+	sshConfig(t, s, "Host *\n IdentityAgent "+socket+"\n IdentitiesOnly yes\n IdentityFile ~/.ssh/id_ed25519.pub\n")
 	start(t, open(t, options(t, s), one))
-	config(t, s, "Host *\n IdentityAgent none\n")
+	sshConfig(t, s, "Host *\n IdentityAgent none\n")
 	t.Setenv("SSH_AUTH_SOCK", socket)
 	refusal(t, open(t, options(t, s), one))
 }
@@ -138,10 +138,10 @@ func TestAnEncryptedKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := spec(s)
-	one.KeyFile = filepath.Join(t.TempDir(), "locked")
-	write(t, one.KeyFile, string(encode(locked)))
+	own(one).KeyFile = filepath.Join(t.TempDir(), "locked")
+	write(t, own(one).KeyFile, string(encode(locked)))
 	err = refusal(t, open(t, options(t, s), one))
-	if !strings.Contains(err.Error(), "is encrypted") || !strings.Contains(err.Error(), "ssh-add "+one.KeyFile) || !strings.Contains(err.Error(), "SSH_AUTH_SOCK is not set") {
+	if !strings.Contains(err.Error(), "is encrypted") || !strings.Contains(err.Error(), "ssh-add "+own(one).KeyFile) || !strings.Contains(err.Error(), "SSH_AUTH_SOCK is not set") {
 		t.Errorf("%v", err)
 	}
 	t.Setenv("SSH_AUTH_SOCK", runAgent(t))
@@ -153,7 +153,7 @@ func TestAnEncryptedKey(t *testing.T) {
 	// One that was only guessed is no error by itself, but said when nothing else fits.
 	t.Setenv("SSH_AUTH_SOCK", "")
 	write(t, s.Key, string(encode(locked)))
-	one.KeyFile = ""
+	own(one).KeyFile = ""
 	if err = refusal(t, open(t, options(t, s), one)); !strings.Contains(err.Error(), "ssh-add "+s.Key) {
 		t.Errorf("%v", err)
 	}
@@ -168,9 +168,9 @@ func TestKeyFilesThatAreNone(t *testing.T) {
 		read1(t, s.Key)[:60] + "\nxx": "is no private key",
 		string(gossh.MarshalAuthorizedKey(stranger(t))): "is a public key",
 	} {
-		one.KeyFile = filepath.Join(t.TempDir(), "key")
-		write(t, one.KeyFile, text)
-		if err := refusal(t, open(t, options(t, s), one)); !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), one.KeyFile) {
+		own(one).KeyFile = filepath.Join(t.TempDir(), "key")
+		write(t, own(one).KeyFile, text)
+		if err := refusal(t, open(t, options(t, s), one)); !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), own(one).KeyFile) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -204,9 +204,9 @@ func TestUserCertificates(t *testing.T) {
 	s := sshdtest.Start(t, sshdtest.Config("TrustedUserCAKeys "+trusted))
 	key, private := sshdtest.NewKey(t, "")
 	one := spec(s)
-	one.KeyFile = filepath.Join(t.TempDir(), "key")
-	write(t, one.KeyFile, string(private))
-	if err := refusal(t, open(t, options(t, s), one)); !strings.Contains(err.Error(), "knows none of "+one.KeyFile) {
+	own(one).KeyFile = filepath.Join(t.TempDir(), "key")
+	write(t, own(one).KeyFile, string(private))
+	if err := refusal(t, open(t, options(t, s), one)); !strings.Contains(err.Error(), "knows none of "+own(one).KeyFile) {
 		t.Errorf("%v", err)
 	}
 	cert := &gossh.Certificate{Key: key.PublicKey(), CertType: gossh.UserCert, KeyId: "me", ValidPrincipals: []string{s.User}, ValidBefore: gossh.CertTimeInfinity}
@@ -214,7 +214,7 @@ func TestUserCertificates(t *testing.T) {
 	if err := cert.SignCert(rand.Reader, ca); err != nil {
 		t.Fatal(err)
 	}
-	write(t, one.KeyFile+"-cert.pub", string(gossh.MarshalAuthorizedKey(cert)))
+	write(t, own(one).KeyFile+"-cert.pub", string(gossh.MarshalAuthorizedKey(cert)))
 	start(t, open(t, options(t, s), one))
 	if !strings.Contains(s.Log(), "ID me") {
 		t.Errorf("no certificate in\n%s", s.Log())
@@ -250,7 +250,7 @@ func TestTooManyKeys(t *testing.T) {
 	}
 	t.Setenv("SSH_AUTH_SOCK", runAgent(t, files...))
 	one := spec(s)
-	one.KeyFile = ""
+	own(one).KeyFile = ""
 	if err := refusal(t, open(t, options(t, s), one)); !strings.Contains(err.Error(), "key_file") {
 		t.Errorf("%v", err)
 	}

@@ -19,7 +19,7 @@ import (
 // Backend is one far host. All methods are safe for concurrent use.
 type Backend struct {
 	kind  *Kind
-	spec  pool.Spec
+	spec  fullSpec
 	rules *guard.Rules
 
 	mu       sync.Mutex
@@ -30,12 +30,12 @@ type Backend struct {
 
 // Start connects and brings the runner up.
 func (b *Backend) Start(ctx context.Context, r pool.Report) error {
-	b.drop()
+	b.dropConnection()
 	s, err := readSettings(b.kind.opt.Home, b.kind.opt.ReadHere)
 	if err != nil {
 		return err
 	}
-	t, err := s.target(ctx, b.spec)
+	t, err := s.resolveTarget(ctx, b.spec)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (b *Backend) Start(ctx context.Context, r pool.Report) error {
 	if err != nil {
 		return err
 	}
-	l, err := b.up(ctx, c, t, r)
+	l, err := b.startRunner(ctx, c, t, r)
 	if err != nil {
 		c.Close()
 		return err
@@ -63,23 +63,24 @@ func (b *Backend) Start(ctx context.Context, r pool.Report) error {
 	return nil
 }
 
-// up puts the runner there and starts it.
-func (b *Backend) up(ctx context.Context, c *connection, t target, r pool.Report) (*link, error) {
-	p, err := c.probe(ctx, b.kind.opt.Program)
+// startRunner puts the runner there and starts it.
+func (b *Backend) startRunner(ctx context.Context, c *connection, t target, r pool.Report) (*link, error) {
+	p, err := c.probeHost(ctx, b.kind.opt.Program)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.alias, err)
 	}
-	if err := c.install(ctx, &p, func(done int64) { r.Progress("the runner", done, int64(p.program.Size)) }); err != nil {
+	if err := c.installRunner(ctx, &p, func(done int64) { r.Progress("the runner", done, int64(p.program.Size)) }); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.alias, err)
 	}
-	l, err := c.serve(ctx, p, t, b.kind.opt)
+	l, err := c.startServer(ctx, p, t, b.kind.opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.alias, err)
 	}
 	return l, nil
 }
 
-// checkWorkdir says so when the configured directory is not there, before any command lands elsewhere.
+// checkWorkdir says so when the configured directory is not there, before any command lands
+// elsewhere.
 func (b *Backend) checkWorkdir(ctx context.Context, l *link) error {
 	dir := b.workdir(l)
 	if b.spec.Workdir == "" || l.isDir(ctx, dir) {
@@ -100,8 +101,8 @@ func (b *Backend) workdir(l *link) string {
 	return path.Join(l.home, dir)
 }
 
-// drop lets go of a connection that is of no use any more.
-func (b *Backend) drop() {
+// dropConnection lets go of a connection that is of no use any more.
+func (b *Backend) dropConnection() {
 	b.mu.Lock()
 	l := b.link
 	b.link = nil
@@ -139,8 +140,8 @@ func (b *Backend) Gone() <-chan error {
 	return b.link.gone
 }
 
-// current returns the connection.
-func (b *Backend) current() (*link, error) {
+// currentLink returns the connection.
+func (b *Backend) currentLink() (*link, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.link == nil {
@@ -149,8 +150,8 @@ func (b *Backend) current() (*link, error) {
 	return b.link, nil
 }
 
-// ready judges a command and completes it.
-func (b *Backend) ready(s runner.Spec) (*link, runner.Spec, error) {
+// prepareCommand judges a command and completes it.
+func (b *Backend) prepareCommand(s runner.Spec) (*link, runner.Spec, error) {
 	judge := b.rules.Argv(s.Argv)
 	if s.Command != "" {
 		judge = b.rules.Command(s.Command)
@@ -158,14 +159,14 @@ func (b *Backend) ready(s runner.Spec) (*link, runner.Spec, error) {
 	if judge != nil {
 		return nil, s, judge // not a NotStarted: nobody else shall run it
 	}
-	l, err := b.current()
+	l, err := b.currentLink()
 	if err != nil {
 		return nil, s, err
 	}
 	if s.Shell = b.spec.Shell; s.Command != "" && s.Shell == "" && l.client.Info().Shell == "" {
 		return nil, s, errors.New("the host has neither bash nor sh: run a program with its arguments instead of a command line")
 	}
-	s.Env = environment(b.spec)
+	s.Env = extraEnvironment(b.spec)
 	s.Home = b.workdir(l) // the caller's wish is a folder of our machine, or what the configuration says
 	if s.Dir != "" && !path.IsAbs(s.Dir) && s.Dir[0] != '~' {
 		s.Dir = path.Join(l.home, s.Dir)
@@ -175,13 +176,13 @@ func (b *Backend) ready(s runner.Spec) (*link, runner.Spec, error) {
 
 // Run runs a command to its end.
 func (b *Backend) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
-	l, s, err := b.ready(s)
+	l, s, err := b.prepareCommand(s)
 	if err != nil {
 		return runner.Result{}, err
 	}
 	res, err := l.client.Run(ctx, s)
 	if err != nil {
-		return res, b.failed(err)
+		return res, b.poolError(err)
 	}
 	res.Warnings = append(b.takeWarnings(), res.Warnings...)
 	return res, nil
@@ -189,13 +190,13 @@ func (b *Backend) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 
 // Spawn starts a command in the background.
 func (b *Backend) Spawn(s runner.Spec) (pool.Process, error) {
-	l, s, err := b.ready(s)
+	l, s, err := b.prepareCommand(s)
 	if err != nil {
 		return nil, err
 	}
 	p, err := l.client.Start(s)
 	if err != nil {
-		return nil, b.failed(err) // a nil *Process in the interface would not be nil
+		return nil, b.poolError(err) // a nil *Process in the interface would not be nil
 	}
 	if more := b.takeWarnings(); len(more) > 0 {
 		return warned{p, more}, nil
@@ -219,8 +220,8 @@ func (b *Backend) takeWarnings() []string {
 	return w
 }
 
-// failed makes an error of the protocol one of the pool.
-func (b *Backend) failed(err error) error {
+// poolError makes an error of the protocol one of the pool.
+func (b *Backend) poolError(err error) error {
 	var never *wire.NotStarted
 	if errors.As(err, &never) {
 		return &pool.NotStarted{Err: never.Err}

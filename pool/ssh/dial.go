@@ -91,7 +91,7 @@ func login(ctx context.Context, t target, open opener) (*gossh.Client, []string,
 	if err != nil {
 		return nil, known.warnings, unreachable(ctx, t, err)
 	}
-	id, err := identify(reach, t)
+	id, err := collectKeys(reach, t)
 	if err != nil {
 		_ = conn.Close()
 		return nil, known.warnings, err
@@ -101,7 +101,8 @@ func login(ctx context.Context, t target, open opener) (*gossh.Client, []string,
 	return client, append(known.warnings, id.warnings...), err
 }
 
-// handshake bounds what the library does not: it reads from a host that may say nothing for ever, and asks an agent that may ask a person.
+// handshake bounds what the library does not: it reads from a host that may say nothing for ever,
+// and asks an agent that may ask a person.
 func handshake(ctx context.Context, t target, conn net.Conn, known *hostKeys, id *identity) (*gossh.Client, error) {
 	patience := 2*t.timeout + time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -112,12 +113,12 @@ func handshake(ctx context.Context, t target, conn net.Conn, known *hostKeys, id
 	})
 	defer stop()
 	config := &gossh.ClientConfig{
-		HostKeyCallback:   known.callback(t),
+		HostKeyCallback:   known.checkKey(t),
 		HostKeyAlgorithms: known.algorithms(t),
 		ClientVersion:     "SSH-2.0-hermes",
 		BannerCallback:    func(string) error { return nil }, // not ours to show: it is for people who log in
 	}
-	id.configure(config)
+	id.setAuth(config)
 	c, channels, requests, err := gossh.NewClientConn(conn, t.addr(), config)
 	if err == nil && !stop() {
 		_ = c.Close()
@@ -142,7 +143,7 @@ func whyNot(ctx context.Context, t target, id *identity, patience time.Duration,
 	if ctx.Err() != nil {
 		return fmt.Errorf("logging in at %s was given up: %w", t.addr(), ctx.Err())
 	}
-	if refused := id.refused(err); refused != nil {
+	if refused := id.explainRefusal(err); refused != nil {
 		return refused
 	}
 	var unlike *gossh.AlgorithmNegotiationError
@@ -155,7 +156,7 @@ func whyNot(ctx context.Context, t target, id *identity, patience time.Duration,
 // heard is an error that may quote the host, which may write anything.
 type heard struct{ err error }
 
-func (h heard) Error() string { return clean([]byte(h.err.Error())) }
+func (h heard) Error() string { return cleanOutput([]byte(h.err.Error())) }
 func (h heard) Unwrap() error { return h.err }
 
 func unreachable(ctx context.Context, t target, err error) error {
@@ -169,14 +170,15 @@ func unreachable(ctx context.Context, t target, err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("%s refused the connection: no ssh server listens there; is the port right? (%w)", t.addr(), err)
 	case errors.As(err, &refused):
-		return fmt.Errorf("the host before it does not reach %s: %s", t.addr(), clean([]byte(refused.Message)))
+		return fmt.Errorf("the host before it does not reach %s: %s", t.addr(), cleanOutput([]byte(refused.Message)))
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), strings.Contains(err.Error(), "i/o timeout"):
 		return fmt.Errorf("%s did not answer within %v: is it up, and does a firewall stand between?", t.addr(), t.timeout)
 	}
 	return fmt.Errorf("connecting to %s: %w", t.addr(), err)
 }
 
-// keepAlive asks the host whether it is there, and closes the connection when it does not answer: every blocked read and write ends then.
+// keepAlive asks the host whether it is there, and closes the connection when it does not answer:
+// every blocked read and write ends then.
 func (c *connection) keepAlive(beat, silence time.Duration) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()

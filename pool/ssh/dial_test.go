@@ -41,7 +41,7 @@ func listen(t testing.TB, serve func(net.Conn)) int {
 
 func TestHostsThatCannotBeReached(t *testing.T) {
 	s := sshdtest.Start(t)
-	config(t, s, "Host *\n ConnectTimeout 1\n")
+	sshConfig(t, s, "Host *\n ConnectTimeout 1\n")
 	var silent []net.Conn
 	t.Cleanup(func() {
 		for _, c := range silent {
@@ -59,13 +59,13 @@ func TestHostsThatCannotBeReached(t *testing.T) {
 	free.Close()
 	for port, want := range map[int]string{refused: "refused the connection", closed: "is that an ssh server?", web: "is that an ssh server?", mute: "says nothing"} {
 		one := spec(s)
-		one.Port = port
+		own(one).Port = port
 		if err := refusal(t, open(t, options(t, s), one)); !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), fmt.Sprint(port)) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
 	one := spec(s)
-	one.Host = "no-such-host.invalid"
+	own(one).Host = "no-such-host.invalid"
 	if err := refusal(t, open(t, options(t, s), one)); !strings.Contains(err.Error(), "there is no host no-such-host.invalid") {
 		t.Errorf("%v", err)
 	}
@@ -82,7 +82,7 @@ func TestAStartThatIsGivenUp(t *testing.T) {
 	})
 	mute := listen(t, func(c net.Conn) { conns = append(conns, c) })
 	one := spec(s)
-	one.Port = mute
+	own(one).Port = mute
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
@@ -110,7 +110,7 @@ func TestANameOfTheConfiguration(t *testing.T) {
 	for _, here := range []bool{false, true} {
 		o := options(t, s)
 		o.ReadHere = here
-		start(t, open(t, o, pool.Spec{Host: "box1"}))
+		start(t, open(t, o, pool.Spec{Options: &Settings{Host: "box1"}}))
 	}
 }
 
@@ -130,14 +130,14 @@ func TestConfigurationsThatCannotBeUsed(t *testing.T) {
 		"Host 127.0.0.1\n ProxyJump -oProxyCommand=x\n":     {"is none", "is none"},
 		"Include nothing/*\nHost *\n HostName no.invalid\n": {"there is no host no.invalid", "there is no host no.invalid"},
 	} {
-		config(t, s, text)
+		sshConfig(t, s, text)
 		one := spec(s)
-		one.Port, one.User = 0, ""
+		own(one).Port, one.User = 0, ""
 		for i, here := range []bool{false, true} {
 			o := options(t, s)
 			o.ReadHere = here
 			if strings.HasPrefix(text, "Match") {
-				one.Port = s.Port
+				own(one).Port = s.Port
 			}
 			err := refusal(t, open(t, o, one))
 			if strings.Contains(want[i], "refused") && strings.Contains(err.Error(), "not in known_hosts") {
@@ -152,7 +152,7 @@ func TestConfigurationsThatCannotBeUsed(t *testing.T) {
 
 func TestSpecsThatAreNone(t *testing.T) {
 	for want, one := range map[string]pool.Spec{
-		"needs host": {}, "port -1": {Host: "x", Port: -1}, "port 65536": {Host: "x", Port: 65536}, "user": {Host: "x", User: "a@b"}, "denied_commands": {Host: "x", DeniedCommands: []string{""}},
+		"needs host": {}, "port -1": {Options: &Settings{Host: "x", Port: -1}}, "port 65536": {Options: &Settings{Host: "x", Port: 65536}}, "user": {User: "a@b", Options: &Settings{Host: "x"}}, "denied_commands": {Options: &Settings{Host: "x", DeniedCommands: []string{""}}},
 	} {
 		if _, err := New(Options{}).Open("", one); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", one, err)
@@ -160,7 +160,7 @@ func TestSpecsThatAreNone(t *testing.T) {
 	}
 	s := settings{home: t.TempDir()}
 	for _, host := range []string{"-oProxyCommand=x", "a b", "u@h", "ssh://x"} {
-		if _, err := s.target(t.Context(), pool.Spec{Host: host}); err == nil {
+		if _, err := s.resolveTarget(t.Context(), fullSpec{Settings: Settings{Host: host}}); err == nil {
 			t.Errorf("%q is a host", host)
 		}
 	}
@@ -170,10 +170,10 @@ func TestSpecsThatAreNone(t *testing.T) {
 func TestProxyJump(t *testing.T) {
 	gate, inner := sshdtest.Start(t), sshdtest.Start(t)
 	start2 := func() (*Backend, pool.Spec) {
-		config(t, inner, fmt.Sprintf("Host gate\n HostName 127.0.0.1\n Port %d\n User %s\n IdentityFile %s\n UserKnownHostsFile %s\nHost inner\n HostName 127.0.0.1\n Port %d\n ProxyJump gate\n",
+		sshConfig(t, inner, fmt.Sprintf("Host gate\n HostName 127.0.0.1\n Port %d\n User %s\n IdentityFile %s\n UserKnownHostsFile %s\nHost inner\n HostName 127.0.0.1\n Port %d\n ProxyJump gate\n",
 			gate.Port, gate.User, gate.Key, gate.KnownHosts, inner.Port))
 		one := spec(inner)
-		one.Host, one.Port = "inner", 0
+		own(one).Host, own(one).Port = "inner", 0
 		return open(t, options(t, inner), one), one
 	}
 	b, one := start2()

@@ -19,24 +19,25 @@ func FuzzProbe(f *testing.F) {
 	f.Add("M bad \x1b[31m\nM uname\nM dir ..\nM end\n")
 	made := map[string]Program{"amd64": {SHA256: strings.Repeat("ab", 32), Size: 1}}
 	f.Fuzz(func(t *testing.T, out string) {
-		lines, complete := marked([]byte(out), "M")
+		lines, complete := markedLines([]byte(out), "M")
 		if !complete {
 			return
 		}
-		p, err := read(lines, made, errors.New("missing"))
+		p, err := placeFromAnswers(lines, made, errors.New("missing"))
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\x1b\x00") {
 				t.Errorf("%q", err)
 			}
 			return
 		}
-		if !path.IsAbs(p.path()) || quote(p.path()) != p.path() || p.program.SHA256 == "" || p.cached && p.shout {
+		if !path.IsAbs(p.runnerPath()) || shellQuote(p.runnerPath()) != p.runnerPath() || p.program.SHA256 == "" || p.cached && p.shout {
 			t.Errorf("%+v", p)
 		}
 	})
 }
 
-// What is left of known_hosts after the lines that nobody can read went can be read, or there is an error.
+// What is left of known_hosts after the lines that nobody can read went can be read, or there is an
+// error.
 func FuzzKnownHosts(f *testing.F) {
 	key, _ := sshdtest.NewKey(f, "")
 	line := strings.TrimSpace(string(gossh.MarshalAuthorizedKey(key.PublicKey())))
@@ -68,7 +69,7 @@ func FuzzHop(f *testing.F) {
 	}
 	s := settings{home: f.TempDir()}
 	f.Fuzz(func(t *testing.T, text string) {
-		one, err := s.hop(t.Context(), text)
+		one, err := s.parseHop(t.Context(), text)
 		if err == nil && (one.host == "" || one.port < 1 || one.port > 65535 || strings.HasPrefix(one.host, "-")) {
 			t.Errorf("%q: %+v", text, one)
 		}

@@ -17,8 +17,8 @@ import (
 	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
 )
 
-// hostKeys is what known_hosts says. There is no way past it: an unknown host is not talked to, whatever StrictHostKeyChecking says, because
-// nobody is there to be asked while a model works.
+// hostKeys is what known_hosts says. There is no way past it: an unknown host is not talked to,
+// whatever StrictHostKeyChecking says, because nobody is there to be asked while a model works.
 type hostKeys struct {
 	db       *knownhosts.HostKeyDB
 	copies   map[string]string // of files with lines that nobody can read, without those: the copy's name to the file's
@@ -33,7 +33,7 @@ func readHostKeys(files []string) (*hostKeys, error) {
 		if info, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
 			continue
 		}
-		readable, err := k.readable(name)
+		readable, err := k.readableFile(name)
 		if err != nil {
 			k.Close()
 			return nil, err
@@ -56,9 +56,9 @@ func (k *hostKeys) Close() {
 	}
 }
 
-// readable returns the file's name, or that of a copy without the lines that cannot be read: the ssh of the system skips those, too, while
-// the library gives up the file. Line numbers stay.
-func (k *hostKeys) readable(name string) (string, error) {
+// readableFile returns the file's name, or that of a copy without the lines that cannot be read:
+// the ssh of the system skips those, too, while the library gives up the file. Line numbers stay.
+func (k *hostKeys) readableFile(name string) (string, error) {
 	if _, err := xknownhosts.New(name); err == nil {
 		return name, nil
 	}
@@ -76,7 +76,7 @@ func (k *hostKeys) readable(name string) (string, error) {
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
 		line := lines.Bytes()
-		if err := parses(filepath.Join(dir, "line"), line); err != nil {
+		if err := checkLine(filepath.Join(dir, "line"), line); err != nil {
 			if bytes.HasPrefix(bytes.TrimSpace(line), []byte("@")) { // it may revoke a key
 				return "", fmt.Errorf("%s:%d cannot be read, and may revoke a key: correct it or remove it: %w", name, n, err)
 			}
@@ -89,10 +89,10 @@ func (k *hostKeys) readable(name string) (string, error) {
 	if err := lines.Err(); err != nil {
 		return "", fmt.Errorf("reading %s: %w", name, err)
 	}
-	return k.copy(name, out.Bytes())
+	return k.copyReadable(name, out.Bytes())
 }
 
-func (k *hostKeys) copy(name string, data []byte) (string, error) {
+func (k *hostKeys) copyReadable(name string, data []byte) (string, error) {
 	f, err := os.CreateTemp("", "hermes-known-hosts-*")
 	if err != nil {
 		return "", fmt.Errorf("reading known_hosts: %w", err)
@@ -105,8 +105,9 @@ func (k *hostKeys) copy(name string, data []byte) (string, error) {
 	return f.Name(), nil
 }
 
-// parses says why the library cannot read a line. It is asked by a file, because it reads nothing else.
-func parses(scratch string, line []byte) error {
+// checkLine says why the library cannot read a line. It is asked by a file, because it reads
+// nothing else.
+func checkLine(scratch string, line []byte) error {
 	if line = bytes.Trim(line, " \t\r"); len(line) == 0 || line[0] == '#' {
 		return nil
 	}
@@ -120,10 +121,11 @@ func parses(scratch string, line []byte) error {
 	return nil
 }
 
-// algorithms lists the kinds of host key to ask for: the known ones first, or a host with several keys would show one that is not
-// listed, which looks like an attack. The others follow, so that a host that has no known one any more is told apart from one that cannot talk to us.
+// algorithms lists the kinds of host key to ask for: the known ones first, or a host with several
+// keys would show one that is not listed, which looks like an attack. The others follow, so that a
+// host that has no known one any more is told apart from one that cannot talk to us.
 func (k *hostKeys) algorithms(t target) []string {
-	known := k.db.HostKeyAlgorithms(t.listed())
+	known := k.db.HostKeyAlgorithms(t.knownHostsName())
 	supported := gossh.SupportedAlgorithms().HostKeys
 	var out []string
 	for _, name := range known {
@@ -139,30 +141,31 @@ func (k *hostKeys) algorithms(t target) []string {
 	return out
 }
 
-// callback checks a host's key and keeps what it showed.
-func (k *hostKeys) callback(t target) gossh.HostKeyCallback {
+// checkKey checks a host's key and keeps what it showed.
+func (k *hostKeys) checkKey(t target) gossh.HostKeyCallback {
 	check := k.db.HostKeyCallback()
 	return func(_ string, remote net.Addr, key gossh.PublicKey) error {
 		if t.keyName != "" || len(t.via) > 0 || remote == nil {
 			remote = &net.TCPAddr{IP: net.IPv4zero}
 		}
-		err := check(t.listed(), remote, key)
-		if err == nil && !k.lists(t, key) {
+		err := check(t.knownHostsName(), remote, key)
+		if err == nil && !k.listsKey(t, key) {
 			err = &xknownhosts.KeyError{} // an authority's own key, shown as a host's: the library takes that
 		}
 		if err != nil {
-			return k.explain(t, key, err)
+			return k.explainFailure(t, key, err)
 		}
 		return nil
 	}
 }
 
-// lists says whether a line is about this key. A certificate has been checked by its authority's line.
-func (k *hostKeys) lists(t target, key gossh.PublicKey) bool {
+// listsKey says whether a line is about this key. A certificate has been checked by its authority's
+// line.
+func (k *hostKeys) listsKey(t target, key gossh.PublicKey) bool {
 	if _, ok := key.(*gossh.Certificate); ok {
 		return true
 	}
-	return slices.ContainsFunc(k.db.HostKeys(t.listed()), func(known knownhosts.PublicKey) bool {
+	return slices.ContainsFunc(k.db.HostKeys(t.knownHostsName()), func(known knownhosts.PublicKey) bool {
 		return !known.Cert && bytes.Equal(known.Marshal(), key.Marshal())
 	})
 }
@@ -179,17 +182,17 @@ type HostKeyError struct {
 func (e *HostKeyError) Error() string { return e.text }
 func (e *HostKeyError) Unwrap() error { return e.err }
 
-func (k *hostKeys) explain(t target, key gossh.PublicKey, err error) error {
-	e := &HostKeyError{Host: knownhosts.Normalize(t.listed()), Fingerprint: gossh.FingerprintSHA256(key), err: err}
+func (k *hostKeys) explainFailure(t target, key gossh.PublicKey, err error) error {
+	e := &HostKeyError{Host: knownhosts.Normalize(t.knownHostsName()), Fingerprint: gossh.FingerprintSHA256(key), err: err}
 	shown := fmt.Sprintf("an %s key with the fingerprint %s", strings.TrimPrefix(key.Type(), "ssh-"), e.Fingerprint)
 	var revoked *xknownhosts.RevokedError
 	var unlike *xknownhosts.KeyError
 	switch {
 	case errors.As(err, &revoked):
-		e.text = fmt.Sprintf("THE HOST KEY OF %s IS REVOKED by %s: it showed %s. hermes does not talk to it.", e.Host, k.place(revoked.Revoked), shown)
+		e.text = fmt.Sprintf("THE HOST KEY OF %s IS REVOKED by %s: it showed %s. hermes does not talk to it.", e.Host, k.placeOf(revoked.Revoked), shown)
 	case errors.As(err, &unlike) && len(unlike.Want) > 0:
 		e.Changed = true
-		e.text = k.changed(t, e.Host, shown, key, unlike.Want)
+		e.text = k.changedKeyMessage(t, e.Host, shown, key, unlike.Want)
 	case errors.As(err, &unlike):
 		e.text = unknownHost(t, e.Host, shown, key)
 	default: // a certificate
@@ -198,7 +201,7 @@ func (k *hostKeys) explain(t target, key gossh.PublicKey, err error) error {
 	return e
 }
 
-func (k *hostKeys) place(known xknownhosts.KnownKey) string {
+func (k *hostKeys) placeOf(known xknownhosts.KnownKey) string {
 	name := known.Filename
 	if original, ok := k.copies[name]; ok {
 		name = original
@@ -206,13 +209,13 @@ func (k *hostKeys) place(known xknownhosts.KnownKey) string {
 	return fmt.Sprintf("%s:%d", name, known.Line)
 }
 
-// changed is the loud one.
-func (k *hostKeys) changed(t target, host, shown string, key gossh.PublicKey, want []xknownhosts.KnownKey) string {
+// changedKeyMessage is the loud one.
+func (k *hostKeys) changedKeyMessage(t target, host, shown string, key gossh.PublicKey, want []xknownhosts.KnownKey) string {
 	var places []string
 	same := false
 	for _, w := range want {
 		same = same || w.Key.Type() == key.Type()
-		places = append(places, fmt.Sprintf("%s (%s %s)", k.place(w), w.Key.Type(), gossh.FingerprintSHA256(w.Key)))
+		places = append(places, fmt.Sprintf("%s (%s %s)", k.placeOf(w), w.Key.Type(), gossh.FingerprintSHA256(w.Key)))
 	}
 	head := fmt.Sprintf("THE HOST KEY OF %s HAS CHANGED", host)
 	if !same {
@@ -220,10 +223,10 @@ func (k *hostKeys) changed(t target, host, shown string, key gossh.PublicKey, wa
 	}
 	return fmt.Sprintf("%s: it showed %s, but known is %s. Somebody may be listening in between, or the host was set up anew. "+
 		"hermes does not talk to it. When its owner confirms the new fingerprint, forget the old key with:\n  ssh-keygen -R %s -f %s",
-		head, shown, strings.Join(places, ", "), quote(host), quote(k.file(t, want[0])))
+		head, shown, strings.Join(places, ", "), shellQuote(host), shellQuote(k.fileOf(t, want[0])))
 }
 
-func (k *hostKeys) file(t target, known xknownhosts.KnownKey) string {
+func (k *hostKeys) fileOf(t target, known xknownhosts.KnownKey) string {
 	if original, ok := k.copies[known.Filename]; ok {
 		return original
 	}
@@ -237,12 +240,12 @@ func (k *hostKeys) file(t target, known xknownhosts.KnownKey) string {
 func unknownHost(t target, host, shown string, key gossh.PublicKey) string {
 	file := "~/.ssh/known_hosts"
 	if len(t.known) > 0 && !strings.HasPrefix(t.known[0], homeDir()+string(filepath.Separator)) {
-		file = quote(t.known[0])
+		file = shellQuote(t.known[0])
 	}
 	text := fmt.Sprintf("the host key of %s is not in known_hosts, so hermes does not talk to it: it showed %s. "+
-		"Compare that with what the host's owner tells you, and accept it by\n  %s", host, shown, t.command())
+		"Compare that with what the host's owner tells you, and accept it by\n  %s", host, shown, t.loginCommand())
 	if len(t.via) == 0 && t.keyName == "" {
-		text += fmt.Sprintf("\nor, without being asked, by\n  ssh-keyscan -t %s %s>> %s", scanType(key), t.scanned(), file)
+		text += fmt.Sprintf("\nor, without being asked, by\n  ssh-keyscan -t %s %s>> %s", scanType(key), t.keyscanCommand(), file)
 	}
 	switch strings.ToLower(t.strict) {
 	case "no", "off", "false", "accept-new":
@@ -251,24 +254,24 @@ func unknownHost(t target, host, shown string, key gossh.PublicKey) string {
 	return text
 }
 
-// command is how a person logs in at the same host.
-func (t target) command() string {
+// loginCommand is how a person logs in at the same host.
+func (t target) loginCommand() string {
 	var b strings.Builder
 	b.WriteString("ssh ")
 	if t.port != 22 {
 		fmt.Fprintf(&b, "-p %d ", t.port)
 	}
 	if t.explicit != "" {
-		fmt.Fprintf(&b, "-i %s ", quote(t.explicit))
+		fmt.Fprintf(&b, "-i %s ", shellQuote(t.explicit))
 	}
-	return b.String() + quote(t.user+"@"+t.alias)
+	return b.String() + shellQuote(t.user+"@"+t.alias)
 }
 
-func (t target) scanned() string {
+func (t target) keyscanCommand() string {
 	if t.port == 22 {
-		return quote(t.host) + " "
+		return shellQuote(t.host) + " "
 	}
-	return fmt.Sprintf("-p %d %s ", t.port, quote(t.host))
+	return fmt.Sprintf("-p %d %s ", t.port, shellQuote(t.host))
 }
 
 func scanType(key gossh.PublicKey) string {
@@ -280,8 +283,8 @@ func scanType(key gossh.PublicKey) string {
 	}
 }
 
-// quote writes a word so that a shell takes it as one.
-func quote(s string) string {
+// shellQuote writes a word so that a shell takes it as one.
+func shellQuote(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./_-~", r)
 	}

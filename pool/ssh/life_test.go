@@ -15,13 +15,15 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/testskip"
 	"hermes/pool"
 	"hermes/pool/runner"
 	"hermes/pool/ssh/guard"
 	"hermes/pool/ssh/sshdtest"
 )
 
-// processes are those whose command line or environment holds a text: everything of one server has its home there.
+// processes are those whose command line or environment holds a text: everything of one server has
+// its home there.
 func processes(t testing.TB, text string) (found []string) {
 	t.Helper()
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -47,7 +49,8 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// After Stop and after Remove nothing of ours runs on the host; the files of the user and the copy of the runner stay.
+// After Stop and after Remove nothing of ours runs on the host; the files of the user and the copy
+// of the runner stay.
 func TestNothingIsLeftRunning(t *testing.T) {
 	s := sshdtest.Start(t)
 	for name, end := range map[string]func(*Backend, context.Context) error{"stop": (*Backend).Stop, "remove": (*Backend).Remove} {
@@ -85,8 +88,8 @@ func TestNothingIsLeftRunning(t *testing.T) {
 	}
 }
 
-// A connection that is lost in the middle of a call: the call says what is not known, the pool hears of it, what ran there ends, and the
-// next call connects again.
+// A connection that is lost in the middle of a call: the call says what is not known, the pool
+// hears of it, what ran there ends, and the next call connects again.
 func TestALostConnection(t *testing.T) {
 	s := sshdtest.Start(t)
 	p := newPool(t, options(t, s), specs(s))
@@ -155,6 +158,7 @@ func TestAServerThatGoesAndComes(t *testing.T) {
 
 // A host that falls silent without closing anything, as behind a network that drops packets.
 func TestAHostThatFallsSilent(t *testing.T) {
+	testskip.Long(t, "a real server")
 	s := sshdtest.Start(t)
 	o := options(t, s)
 	o.Heartbeat = 200 * time.Millisecond
@@ -179,7 +183,7 @@ func TestKeepAlive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := settings.target(t.Context(), spec(s))
+	one, err := settings.resolveTarget(t.Context(), specOf(spec(s)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +235,8 @@ func TestTheEnvironmentOfTheHost(t *testing.T) {
 	}
 }
 
-// Where sessions start: the configured directory, else the caller's wish when the host has it, else the login's home.
+// Where sessions start: the configured directory, else the caller's wish when the host has it, else
+// the login's home.
 func TestWhereSessionsStart(t *testing.T) {
 	s := sshdtest.Start(t)
 	if err := os.Mkdir(filepath.Join(s.Home, "work"), 0o700); err != nil {
@@ -272,7 +277,7 @@ func TestWhereSessionsStart(t *testing.T) {
 func TestListsAreJudgedBeforeAnythingIsSent(t *testing.T) {
 	s := sshdtest.Start(t)
 	one := spec(s)
-	one.AllowedCommands, one.DeniedCommands = []string{"touch *", "cat"}, []string{"touch secret*"}
+	own(one).AllowedCommands, own(one).DeniedCommands = []string{"touch *", "cat"}, []string{"touch secret*"}
 	p := newPool(t, options(t, s), map[string]pool.Spec{"far": one})
 	output(t, p, "touch fine && cat fine")
 	for _, command := range []string{"rm fine", "touch fine2; rm fine", "touch secret", "cat $(rm fine)", "touch 'open"} {
@@ -312,7 +317,7 @@ func TestSample(t *testing.T) {
 func FuzzCounters(f *testing.F) {
 	f.Add("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1\nMemTotal: 10 kB\nMemAvailable: 4 kB\n0.1 0.2 0.3 1/234 5\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, s := counters(text)
+		c, s := parseCounters(text)
 		if c.all < c.busy || s.MemoryBytes < 0 || s.Pids < 0 {
 			t.Errorf("%+v %+v", c, s)
 		}
@@ -330,7 +335,7 @@ func TestClientProcess(t *testing.T) {
 		sum, data := sshdtest.Program(t)
 		return Program{SHA256: sum, Size: len(data), Data: func() []byte { return data }}, nil
 	}}
-	b, err := New(o).Open("", pool.Spec{Host: "127.0.0.1", Port: port})
+	b, err := New(o).Open("", pool.Spec{Options: &Settings{Host: "127.0.0.1", Port: port}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +350,8 @@ func TestClientProcess(t *testing.T) {
 	_, _ = b.Run(t.Context(), runner.Spec{Command: "echo up; sleep 1000", Sink: func(runner.Stream, []byte) { fmt.Println("UP") }})
 }
 
-// After kill -9 of the program nothing that it started on the host runs for longer than the grace and 2 s.
+// After kill -9 of the program nothing that it started on the host runs for longer than the grace
+// and 2 s.
 func TestTheLeaseOfAKilledClient(t *testing.T) {
 	s := sshdtest.Start(t)
 	cmd := osexec.Command(os.Args[0], "-test.run=^TestClientProcess$", "-test.v")

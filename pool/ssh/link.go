@@ -29,9 +29,10 @@ const (
 	dirWait = 10 * time.Second
 )
 
-// serve starts the runner as the one program of one session, without a terminal and without our agent.
-func (c *connection) serve(ctx context.Context, p place, t target, o Options) (*link, error) {
-	st, err := c.open(ctx, fmt.Sprintf("exec %s serve -grace %v", p.path(), o.Grace))
+// startServer starts the runner as the one program of one session, without a terminal and without
+// our agent.
+func (c *connection) startServer(ctx context.Context, p place, t target, o Options) (*link, error) {
+	st, err := c.openStream(ctx, fmt.Sprintf("exec %s serve -grace %v", p.runnerPath(), o.Grace))
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (c *connection) serve(ctx context.Context, p place, t target, o Options) (*
 	defer cancel()
 	client, err := wire.Connect(greet, st, wire.Options{Grace: o.KillGrace, Heartbeat: o.Heartbeat, SHA256: p.program.SHA256})
 	if err != nil {
-		if said := clean(st.stderr.bytes()); said != "" {
+		if said := cleanOutput(st.stderr.lastBytes()); said != "" {
 			err = fmt.Errorf("%w; the host said: %s", err, said)
 		}
 		return nil, fmt.Errorf("the runner does not answer: %w", err)
@@ -49,17 +50,17 @@ func (c *connection) serve(ctx context.Context, p place, t target, o Options) (*
 	if home := client.Info().Home; home != l.home && l.isDir(greet, home) {
 		l.home = home
 	}
-	crash.Go("ssh link", func() { l.watch(t) })
+	crash.Go("ssh link", func() { l.watchLoss(t) })
 	return l, nil
 }
 
-// watch waits for the loss of the connection.
-func (l *link) watch(t target) {
+// watchLoss waits for the loss of the connection.
+func (l *link) watchLoss(t target) {
 	cause, lost := <-l.client.Gone()
 	if !lost {
 		return
 	}
-	if said := clean(l.stream.stderr.bytes()); said != "" {
+	if said := cleanOutput(l.stream.stderr.lastBytes()); said != "" {
 		cause = fmt.Errorf("%w; the host said: %s", cause, said)
 	}
 	l.gone <- fmt.Errorf("the connection to %s was lost: %w", t, cause)
@@ -85,8 +86,9 @@ func (l *link) isDir(ctx context.Context, dir string) bool {
 	return err == nil && res.ExitCode == 0
 }
 
-// session opens one. A host that allows one at a time counts the last one for a moment longer than we do.
-func (c *connection) session(ctx context.Context) (*gossh.Session, error) {
+// openSession opens one. A host that allows one at a time counts the last one for a moment longer
+// than we do.
+func (c *connection) openSession(ctx context.Context) (*gossh.Session, error) {
 	for pause := 10 * time.Millisecond; ; pause *= 2 {
 		s, err := c.NewSession()
 		if err == nil {
@@ -116,8 +118,8 @@ type stream struct {
 	writing sync.Mutex // the library's end of input is not safe beside its write
 }
 
-func (c *connection) open(ctx context.Context, command string) (*stream, error) {
-	session, err := c.session(ctx)
+func (c *connection) openStream(ctx context.Context, command string) (*stream, error) {
+	session, err := c.openSession(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +150,8 @@ func (s *stream) Write(p []byte) (int, error) {
 	return s.in.Write(p)
 }
 
-// Close lets the program end by itself, for a moment, and then disconnects, which ends every read and write. It does not wait.
+// Close lets the program end by itself, for a moment, and then disconnects, which ends every read
+// and write. It does not wait.
 func (s *stream) Close() error {
 	s.closing.Do(func() {
 		crash.Go("ssh close", func() {
@@ -182,7 +185,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) bytes() []byte {
+func (t *tail) lastBytes() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append([]byte(nil), t.data...)

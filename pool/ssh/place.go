@@ -31,7 +31,7 @@ type place struct {
 	copied  int64
 }
 
-func (p place) path() string { return path.Join(p.dir, "runner-"+p.program.SHA256[:12]) }
+func (p place) runnerPath() string { return path.Join(p.dir, "runner-"+p.program.SHA256[:12]) }
 
 const (
 	maxAnswer = 256 << 10 // of the output of a small command: the rest is noise
@@ -41,9 +41,9 @@ const (
 // programs finds the runner for a system.
 type programs func(os, arch string) (Program, error)
 
-// probe finds out what the host is and whether the runner is there.
-func (c *connection) probe(ctx context.Context, get programs) (place, error) {
-	mark := "hermes-" + hex.EncodeToString(random(8))
+// probeHost finds out what the host is and whether the runner is there.
+func (c *connection) probeHost(ctx context.Context, get programs) (place, error) {
+	mark := "hermes-" + hex.EncodeToString(randomHex(8))
 	var head strings.Builder
 	fmt.Fprintf(&head, "mark=%s\n", mark)
 	made := map[string]Program{}
@@ -57,22 +57,22 @@ func (c *connection) probe(ctx context.Context, get programs) (place, error) {
 		made[arch] = b
 		fmt.Fprintf(&head, "%s=%s\n", arch, b.SHA256)
 	}
-	out, err := c.small(ctx, "exec /bin/sh", strings.NewReader(head.String()+probeScript))
-	answers, complete := marked(out.stdout, mark)
+	out, err := c.runSmall(ctx, "exec /bin/sh", strings.NewReader(head.String()+probeScript))
+	answers, complete := markedLines(out.stdout, mark)
 	if !complete {
 		return place{}, noShell(ctx, out, err)
 	}
-	return read(answers, made, missing)
+	return placeFromAnswers(answers, made, missing)
 }
 
-func random(n int) []byte {
+func randomHex(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails
 	return b
 }
 
-// marked picks our lines out of the noise. It is complete when the last one came.
-func marked(out []byte, mark string) (lines []string, complete bool) {
+// markedLines picks our lines out of the noise. It is complete when the last one came.
+func markedLines(out []byte, mark string) (lines []string, complete bool) {
 	for _, line := range strings.Split(string(out), "\n") {
 		if text, ok := strings.CutPrefix(line, mark+" "); ok {
 			if text = strings.TrimRight(text, "\r"); text == "end" {
@@ -89,7 +89,7 @@ func noShell(ctx context.Context, out answer, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("asking what the host is was given up: %w", ctx.Err())
 	}
-	said := clean(append(append([]byte(nil), out.stderr...), out.stdout...))
+	said := cleanOutput(append(append([]byte(nil), out.stderr...), out.stdout...))
 	switch {
 	case said == "" && err != nil:
 		said = err.Error()
@@ -99,8 +99,8 @@ func noShell(ctx context.Context, out answer, err error) error {
 	return fmt.Errorf("the host lets this user in, but runs no POSIX shell for it, which hermes needs (a nologin account, a forced command, or another system?). It said: %s", said)
 }
 
-// read makes a place of what the host said about itself.
-func read(answers []string, made map[string]Program, missing error) (place, error) {
+// placeFromAnswers makes a place of what the host said about itself.
+func placeFromAnswers(answers []string, made map[string]Program, missing error) (place, error) {
 	var p place
 	var bad []string
 	system := ""
@@ -108,10 +108,10 @@ func read(answers []string, made map[string]Program, missing error) (place, erro
 		key, value, _ := strings.Cut(line, " ")
 		switch key {
 		case "uname":
-			system = clean([]byte(value))
-			p.program = made[architecture(value)]
+			system = cleanOutput([]byte(value))
+			p.program = made[goArchitecture(value)]
 		case "bad":
-			bad = append(bad, clean([]byte(value)))
+			bad = append(bad, cleanOutput([]byte(value)))
 		case "dir":
 			p.dir = value
 		case "have":
@@ -119,20 +119,20 @@ func read(answers []string, made map[string]Program, missing error) (place, erro
 		}
 	}
 	switch {
-	case architecture(system) == "":
+	case goArchitecture(system) == "":
 		return p, fmt.Errorf("the host is %q; hermes has runners for %s", system, strings.Join(embedded.Systems, " and "))
 	case p.program.SHA256 == "":
 		return p, missing
 	case p.dir == "":
 		return p, fmt.Errorf("there is no place for the runner on the host: %s. Give this user a directory for it by XDG_CACHE_HOME", strings.Join(bad, "; "))
-	case !path.IsAbs(p.dir) || path.Clean(p.dir) != p.dir || quote(p.dir) != p.dir:
-		return p, fmt.Errorf("the host names %q as the place for the runner: that is no directory hermes uses", clean([]byte(p.dir)))
+	case !path.IsAbs(p.dir) || path.Clean(p.dir) != p.dir || shellQuote(p.dir) != p.dir:
+		return p, fmt.Errorf("the host names %q as the place for the runner: that is no directory hermes uses", cleanOutput([]byte(p.dir)))
 	}
 	return p, nil
 }
 
-// architecture turns the answer of uname -sm into Go's name, "" when there is no runner for it.
-func architecture(uname string) string {
+// goArchitecture turns the answer of uname -sm into Go's name, "" when there is no runner for it.
+func goArchitecture(uname string) string {
 	switch strings.TrimSpace(uname) {
 	case "Linux x86_64", "Linux amd64":
 		return "amd64"
@@ -142,8 +142,8 @@ func architecture(uname string) string {
 	return ""
 }
 
-// clean makes what a host said fit for a message.
-func clean(out []byte) string {
+// cleanOutput makes what a host said fit for a message.
+func cleanOutput(out []byte) string {
 	text := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(string(out), "?"), func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
@@ -153,38 +153,38 @@ func clean(out []byte) string {
 	return text
 }
 
-// install copies the runner to its place, unless the right one is there. It never replaces a program in place: the copy gets its name when
-// it is complete and has the right hash.
-func (c *connection) install(ctx context.Context, p *place, progress func(done int64)) error {
+// installRunner copies the runner to its place, unless the right one is there. It never replaces a
+// program in place: the copy gets its name when it is complete and has the right hash.
+func (c *connection) installRunner(ctx context.Context, p *place, progress func(done int64)) error {
 	if p.shout {
-		have, err := c.readBack(ctx, p.path())
+		have, err := c.readBack(ctx, p.runnerPath())
 		p.cached = err == nil && have == p.program.SHA256
 	}
 	if p.cached {
 		return nil
 	}
-	part := path.Join(p.dir, ".new-"+hex.EncodeToString(random(6)))
+	part := path.Join(p.dir, ".new-"+hex.EncodeToString(randomHex(6)))
 	p.copied = int64(p.program.Size)
-	out, err := c.small(ctx, "/bin/sh -c 'umask 077; cat >"+part+" && chmod 700 "+part+" || exit 9; echo; "+
+	out, err := c.runSmall(ctx, "/bin/sh -c 'umask 077; cat >"+part+" && chmod 700 "+part+" || exit 9; echo; "+
 		"(sha256sum "+part+" || shasum -a 256 "+part+" || openssl dgst -sha256 -r "+part+") 2>/dev/null; true'", &told{r: bytes.NewReader(p.program.Data()), progress: progress})
 	if err != nil {
-		c.discard(part)
-		return fmt.Errorf("copying the runner to %s on the host: %w", p.dir, out.failed(err))
+		c.removeCopy(part)
+		return fmt.Errorf("copying the runner to %s on the host: %w", p.dir, out.withOutput(err))
 	}
 	sum := sumIn(out.stdout, part)
 	if sum == "" { // nothing there can tell
 		if sum, err = c.readBack(ctx, part); err != nil {
-			c.discard(part)
+			c.removeCopy(part)
 			return fmt.Errorf("checking the copy of the runner: %w", err)
 		}
 	}
 	if sum != p.program.SHA256 {
-		c.discard(part)
-		return fmt.Errorf("the copy of the runner on the host is damaged: its hash is %.12s, not %.12s (is %s full? %s)", sum, p.program.SHA256, p.dir, clean(out.stderr))
+		c.removeCopy(part)
+		return fmt.Errorf("the copy of the runner on the host is damaged: its hash is %.12s, not %.12s (is %s full? %s)", sum, p.program.SHA256, p.dir, cleanOutput(out.stderr))
 	}
-	if out, err := c.small(ctx, "mv -f "+part+" "+p.path(), nil); err != nil {
-		c.discard(part)
-		return fmt.Errorf("putting the runner in its place on the host: %w", out.failed(err))
+	if out, err := c.runSmall(ctx, "mv -f "+part+" "+p.runnerPath(), nil); err != nil {
+		c.removeCopy(part)
+		return fmt.Errorf("putting the runner in its place on the host: %w", out.withOutput(err))
 	}
 	return nil
 }
@@ -218,8 +218,8 @@ func sumIn(out []byte, file string) string {
 
 // readBack fetches a file and returns its hash. What rc files print before it is found by a mark.
 func (c *connection) readBack(ctx context.Context, file string) (string, error) {
-	mark := hex.EncodeToString(random(8))
-	s, err := c.session(ctx)
+	mark := hex.EncodeToString(randomHex(8))
+	s, err := c.openSession(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -244,27 +244,27 @@ func (c *connection) readBack(ctx context.Context, file string) (string, error) 
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// discard removes a copy that is no good, as well as it can.
-func (c *connection) discard(file string) {
+// removeCopy removes a copy that is no good, as well as it can.
+func (c *connection) removeCopy(file string) {
 	ctx, cancel := context.WithTimeout(context.Background(), defaultTimeout)
 	defer cancel()
-	_, _ = c.small(ctx, "rm -f "+file, nil)
+	_, _ = c.runSmall(ctx, "rm -f "+file, nil)
 }
 
 // answer is what a small command printed.
 type answer struct{ stdout, stderr []byte }
 
-// failed is an error with what the host said about it.
-func (a answer) failed(err error) error {
-	if said := clean(a.stderr); said != "" {
+// withOutput is an error with what the host said about it.
+func (a answer) withOutput(err error) error {
+	if said := cleanOutput(a.stderr); said != "" {
 		return fmt.Errorf("%s: %w", said, err)
 	}
 	return err
 }
 
-// small runs a command whose output is short. Output beyond maxAnswer is dropped.
-func (c *connection) small(ctx context.Context, command string, stdin io.Reader) (answer, error) {
-	s, err := c.session(ctx)
+// runSmall runs a command whose output is short. Output beyond maxAnswer is dropped.
+func (c *connection) runSmall(ctx context.Context, command string, stdin io.Reader) (answer, error) {
+	s, err := c.openSession(ctx)
 	if err != nil {
 		return answer{}, err
 	}

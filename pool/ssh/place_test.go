@@ -26,6 +26,7 @@ func runners(t testing.TB, dir string) []string {
 
 // The runner is copied once, whole, for its user alone; one that is broken or old is replaced.
 func TestTheRunnerIsCopiedOnce(t *testing.T) {
+	testskip.Long(t, "a real server")
 	s := sshdtest.Start(t)
 	sum, data := sshdtest.Program(t)
 	o := options(t, s)
@@ -118,7 +119,8 @@ func TestAHomeThatIsNoGood(t *testing.T) {
 	}
 }
 
-// sparePlace is where the runner goes when there is no cache. It is removed when it was not there before.
+// sparePlace is where the runner goes when there is no cache. It is removed when it was not there
+// before.
 func sparePlace(t *testing.T) string {
 	t.Helper()
 	dir := fmt.Sprintf("/var/tmp/hermes-%d", os.Getuid())
@@ -173,7 +175,8 @@ func TestAFullDisk(t *testing.T) {
 	}
 }
 
-// tools makes a PATH for the host whose programs are the given scripts, beside the machine's unless alone.
+// tools makes a PATH for the host whose programs are the given scripts, beside the machine's unless
+// alone.
 func tools(t testing.TB, scripts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -211,7 +214,8 @@ func TestAHostThatCannotHash(t *testing.T) {
 	}
 }
 
-// A host that lies about hashes does not get us to run what it likes, and one that is not Linux is named.
+// A host that lies about hashes does not get us to run what it likes, and one that is not Linux is
+// named.
 func TestHostsThatAnswerOddly(t *testing.T) {
 	for answer, want := range map[string]string{
 		"echo Darwin arm64":                     `the host is "Darwin arm64"`,

@@ -16,8 +16,9 @@ import (
 	"github.com/kevinburke/ssh_config"
 )
 
-// settings is what ~/.ssh/config and /etc/ssh/ssh_config say, read anew for each connection: a person edits them while we run. The system's
-// ssh is asked (ask.go), which knows all of its language; where there is none, a library reads what it can.
+// settings is what ~/.ssh/config and /etc/ssh/ssh_config say, read anew for each connection: a
+// person edits them while we run. The system's ssh is asked (ask.go), which knows all of its
+// language; where there is none, a library reads what it can.
 type settings struct {
 	home    string
 	program *asked               // nil: the library
@@ -64,18 +65,18 @@ func homeDir() string {
 	return "/"
 }
 
-// learn asks about a name, before anything else is asked about it.
-func (s settings) learn(ctx context.Context, alias string) error {
+// askAbout asks about a name, before anything else is asked about it.
+func (s settings) askAbout(ctx context.Context, alias string) error {
 	if s.program == nil {
 		return nil
 	}
-	return s.program.learn(ctx, alias)
+	return s.program.askAbout(ctx, alias)
 }
 
-// all returns every value of a key for a name.
-func (s settings) all(alias, key string) (values []string) {
+// valuesOf returns every value of a key for a name.
+func (s settings) valuesOf(alias, key string) (values []string) {
 	if s.program != nil {
-		return s.program.all(alias, key)
+		return s.program.valuesOf(alias, key)
 	}
 	for _, file := range s.files {
 		found, err := file.GetAll(alias, key)
@@ -86,19 +87,21 @@ func (s settings) all(alias, key string) (values []string) {
 	return values
 }
 
-// get returns the first value, "" when there is none.
-func (s settings) get(alias, key string) string {
-	if all := s.all(alias, key); len(all) > 0 {
+// firstValue returns the first value, "" when there is none.
+func (s settings) firstValue(alias, key string) string {
+	if all := s.valuesOf(alias, key); len(all) > 0 {
 		return all[0]
 	}
 	return ""
 }
 
-func (s settings) yes(alias, key string) bool { return strings.EqualFold(s.get(alias, key), "yes") }
+func (s settings) isYes(alias, key string) bool {
+	return strings.EqualFold(s.firstValue(alias, key), "yes")
+}
 
-// number reads a key that is one. "" is 0.
-func (s settings) number(alias, key string) (int, error) {
-	text := s.get(alias, key)
+// intValue reads a key that is one. "" is 0.
+func (s settings) intValue(alias, key string) (int, error) {
+	text := s.firstValue(alias, key)
 	if text == "" || text == "none" {
 		return 0, nil
 	}
@@ -109,16 +112,17 @@ func (s settings) number(alias, key string) (int, error) {
 	return n, nil
 }
 
-func (s settings) timeout(alias string) (time.Duration, error) {
-	n, err := s.number(alias, "ConnectTimeout")
+func (s settings) connectTimeout(alias string) (time.Duration, error) {
+	n, err := s.intValue(alias, "ConnectTimeout")
 	if err != nil || n == 0 {
 		return defaultTimeout, err
 	}
 	return min(time.Duration(n)*time.Second, 5*time.Minute), nil
 }
 
-// expand replaces ~ and the tokens of a path in the configuration. One with a token that is not known here is left as it is.
-func (s settings) expand(path string, t target) string {
+// expandPath replaces ~ and the tokens of a path in the configuration. One with a token that is not
+// known here is left as it is.
+func (s settings) expandPath(path string, t target) string {
 	switch {
 	case path == "~":
 		path = s.home

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"hermes/pool"
 )
 
 // target is one host to log in at, after the ssh configuration was asked about it.
@@ -36,8 +34,8 @@ type target struct {
 
 func (t target) addr() string { return net.JoinHostPort(t.host, strconv.Itoa(t.port)) }
 
-// listed is the address under which known_hosts lists the host.
-func (t target) listed() string {
+// knownHostsName is the address under which known_hosts lists the host.
+func (t target) knownHostsName() string {
 	if t.keyName != "" {
 		return net.JoinHostPort(t.keyName, "22")
 	}
@@ -57,33 +55,34 @@ const (
 	maxJumps       = 8
 )
 
-// target completes what a back end says by what the ssh configuration says.
-func (s settings) target(ctx context.Context, spec pool.Spec) (target, error) {
-	t, err := s.named(ctx, spec.Host, spec.User, spec.Port)
+// resolveTarget completes what a back end says by what the ssh configuration says.
+func (s settings) resolveTarget(ctx context.Context, spec fullSpec) (target, error) {
+	t, err := s.resolveAlias(ctx, spec.Host, spec.User, spec.Port)
 	if err != nil {
 		return t, err
 	}
 	if spec.KeyFile != "" {
-		t.explicit, t.keys, t.certs, t.only = spec.KeyFile, []string{s.expand(spec.KeyFile, t)}, nil, true
+		t.explicit, t.keys, t.certs, t.only = spec.KeyFile, []string{s.expandPath(spec.KeyFile, t)}, nil, true
 	}
-	t.via, err = s.jumps(ctx, t.alias, 0)
+	t.via, err = s.jumpHosts(ctx, t.alias, 0)
 	return t, err
 }
 
-// named asks the configuration about one name. User and port win over it when they are given.
-func (s settings) named(ctx context.Context, alias, login string, port int) (t target, err error) {
+// resolveAlias asks the configuration about one name. User and port win over it when they are
+// given.
+func (s settings) resolveAlias(ctx context.Context, alias, login string, port int) (t target, err error) {
 	if alias == "" || strings.HasPrefix(alias, "-") || strings.ContainsAny(alias, " \t\n/@") {
 		return t, fmt.Errorf("host %q is none: write a name, an address, or a name in ~/.ssh/config; user and port are keys of their own", alias)
 	}
-	if err := s.learn(ctx, alias); err != nil {
+	if err := s.askAbout(ctx, alias); err != nil {
 		return t, err
 	}
 	t = target{alias: alias, host: alias, user: login, port: port}
-	if name := s.get(alias, "HostName"); name != "" {
+	if name := s.firstValue(alias, "HostName"); name != "" {
 		t.host = strings.NewReplacer("%%", "%", "%h", alias, "%n", alias).Replace(name)
 	}
 	if t.port == 0 {
-		if t.port, err = s.number(alias, "Port"); err != nil {
+		if t.port, err = s.intValue(alias, "Port"); err != nil {
 			return t, err
 		}
 	}
@@ -94,20 +93,20 @@ func (s settings) named(ctx context.Context, alias, login string, port int) (t t
 		return t, fmt.Errorf("port %d of %s is none: they end at 65535", t.port, alias)
 	}
 	if t.user == "" {
-		t.user = s.login(alias)
+		t.user = s.loginUser(alias)
 	}
-	if t.timeout, err = s.timeout(alias); err != nil {
+	if t.timeout, err = s.connectTimeout(alias); err != nil {
 		return t, err
 	}
-	t.keyName = s.get(alias, "HostKeyAlias")
-	t.strict = s.get(alias, "StrictHostKeyChecking")
-	s.identities(&t)
+	t.keyName = s.firstValue(alias, "HostKeyAlias")
+	t.strict = s.firstValue(alias, "StrictHostKeyChecking")
+	s.findKeys(&t)
 	s.hostFiles(&t)
 	return t, nil
 }
 
-func (s settings) login(alias string) string {
-	if name := s.get(alias, "User"); name != "" {
+func (s settings) loginUser(alias string) string {
+	if name := s.firstValue(alias, "User"); name != "" {
 		return name
 	}
 	if u, err := user.Current(); err == nil {
@@ -116,54 +115,54 @@ func (s settings) login(alias string) string {
 	return os.Getenv("USER")
 }
 
-// identities finds the keys to try.
-func (s settings) identities(t *target) {
-	t.only = s.yes(t.alias, "IdentitiesOnly")
-	for _, path := range s.all(t.alias, "IdentityFile") {
+// findKeys finds the keys to try.
+func (s settings) findKeys(t *target) {
+	t.only = s.isYes(t.alias, "IdentitiesOnly")
+	for _, path := range s.valuesOf(t.alias, "IdentityFile") {
 		if !strings.EqualFold(path, "none") {
-			t.keys = append(t.keys, s.expand(path, *t))
+			t.keys = append(t.keys, s.expandPath(path, *t))
 		}
 	}
-	if len(s.all(t.alias, "IdentityFile")) == 0 {
+	if len(s.valuesOf(t.alias, "IdentityFile")) == 0 {
 		for _, name := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
 			t.keys = append(t.keys, filepath.Join(s.home, ".ssh", name))
 		}
 	}
-	for _, path := range s.all(t.alias, "CertificateFile") {
-		t.certs = append(t.certs, s.expand(path, *t))
+	for _, path := range s.valuesOf(t.alias, "CertificateFile") {
+		t.certs = append(t.certs, s.expandPath(path, *t))
 	}
 	t.agent = os.Getenv("SSH_AUTH_SOCK")
-	switch name := s.get(t.alias, "IdentityAgent"); {
+	switch name := s.firstValue(t.alias, "IdentityAgent"); {
 	case name == "" || name == "SSH_AUTH_SOCK":
 	case strings.EqualFold(name, "none"):
 		t.agent = ""
 	case strings.HasPrefix(name, "$") && !strings.HasPrefix(name, "${"):
 		t.agent = os.Getenv(name[1:])
 	default:
-		t.agent = s.expand(name, *t)
+		t.agent = s.expandPath(name, *t)
 	}
 }
 
 // hostFiles finds the files with known host keys.
 func (s settings) hostFiles(t *target) {
-	own := strings.Fields(s.get(t.alias, "UserKnownHostsFile"))
+	own := strings.Fields(s.firstValue(t.alias, "UserKnownHostsFile"))
 	if len(own) == 0 {
 		own = []string{"~/.ssh/known_hosts", "~/.ssh/known_hosts2"}
 	}
-	global := strings.Fields(s.get(t.alias, "GlobalKnownHostsFile"))
+	global := strings.Fields(s.firstValue(t.alias, "GlobalKnownHostsFile"))
 	if len(global) == 0 {
 		global = []string{"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"}
 	}
 	for _, path := range append(own, global...) {
 		if !strings.EqualFold(path, "none") && path != os.DevNull {
-			t.known = append(t.known, s.expand(strings.Trim(path, `"`), *t))
+			t.known = append(t.known, s.expandPath(strings.Trim(path, `"`), *t))
 		}
 	}
 }
 
-// jumps lists the hosts on the way to a name, the nearest first.
-func (s settings) jumps(ctx context.Context, alias string, depth int) ([]target, error) {
-	jump, command := s.get(alias, "ProxyJump"), s.get(alias, "ProxyCommand")
+// jumpHosts lists the hosts on the way to a name, the nearest first.
+func (s settings) jumpHosts(ctx context.Context, alias string, depth int) ([]target, error) {
+	jump, command := s.firstValue(alias, "ProxyJump"), s.firstValue(alias, "ProxyCommand")
 	if jump == "" && command != "" && !strings.EqualFold(command, "none") {
 		return nil, fmt.Errorf("the ssh configuration reaches %s by ProxyCommand, which hermes does not run: use ProxyJump", alias)
 	}
@@ -175,12 +174,12 @@ func (s settings) jumps(ctx context.Context, alias string, depth int) ([]target,
 	}
 	var all []target
 	for i, text := range strings.Split(jump, ",") {
-		t, err := s.hop(ctx, strings.TrimSpace(text))
+		t, err := s.parseHop(ctx, strings.TrimSpace(text))
 		if err != nil {
 			return nil, fmt.Errorf("ProxyJump of %s: %w", alias, err)
 		}
 		if i == 0 { // the first may have a way of its own
-			before, err := s.jumps(ctx, t.alias, depth+1)
+			before, err := s.jumpHosts(ctx, t.alias, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -191,8 +190,8 @@ func (s settings) jumps(ctx context.Context, alias string, depth int) ([]target,
 	return all, nil
 }
 
-// hop reads [user@]host[:port] or ssh://[user@]host[:port].
-func (s settings) hop(ctx context.Context, text string) (target, error) {
+// parseHop reads [user@]host[:port] or ssh://[user@]host[:port].
+func (s settings) parseHop(ctx context.Context, text string) (target, error) {
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "ssh://"), "/")
 	login, port := "", 0
 	if i := strings.LastIndexByte(text, '@'); i >= 0 {
@@ -208,5 +207,5 @@ func (s settings) hop(ctx context.Context, text string) (target, error) {
 	if text == "" {
 		return target{}, errors.New("a host is missing")
 	}
-	return s.named(ctx, text, login, port)
+	return s.resolveAlias(ctx, text, login, port)
 }

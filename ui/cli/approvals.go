@@ -143,7 +143,7 @@ command, verdict (allow, ask, refuse), effects, span (bytes of the command), rea
 	fl.BoolVarP(&f.nul, "null", "0", false, "commands on stdin end with NUL, not with a line")
 	fl.IntVar(&f.level, "level", int(approval.LevelStandard), "what runs unasked: 0 reads, 1 makes files, 2 works on the project, 3 is sensitive")
 	fl.StringVar(&f.mode, "mode", string(approval.ModeManual), "manual, smart or off")
-	fl.StringVar(&f.backend, "backend", "local", "where it would run: local, container (no host folders), container-mounts, ssh")
+	fl.StringVar(&f.backend, "backend", config.Defaults().Terminal.Backend, "where it would run: "+explainPlaces())
 	fl.StringVar(&f.dir, "dir", "", "the `folder` it would start in; default: here")
 	return cmd
 }
@@ -198,16 +198,27 @@ func (f explainFlags) context() (approval.Context, error) {
 	}
 	where := approval.Here(abs)
 	where.Level = approval.Level(f.level)
-	switch f.backend {
-	case "local":
-	case "container":
-		where.Local, where.Sandboxed = false, true
-	case "container-mounts", "ssh":
-		where.Local = false
-	default:
-		return where, usage("--backend %s: local, container, container-mounts or ssh", f.backend)
+	kind, known := config.KindNamed(f.backend)
+	where.Sandboxed = f.backend == isolated
+	where.Local = known && kind.Traits.Local
+	if !known && !where.Sandboxed && f.backend != isolated+"-mounts" {
+		return where, usage("--backend %s: write one of %s", f.backend, explainPlaces())
 	}
 	return where, nil
+}
+
+// isolated is a place that sees no folders of this machine; with -mounts it sees some.
+const isolated = "container"
+
+// explainPlaces are where a command can be said to run: what keeps it in, or a kind that does not.
+func explainPlaces() string {
+	names := []string{isolated + " (no host folders)", isolated + "-mounts"}
+	for _, k := range config.Kinds() {
+		if !k.Traits.Isolated {
+			names = append(names, k.Name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // asCommand is a command line from the words of ours: one word is the line as it is.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -113,7 +114,7 @@ func (c *command) configCheck() *cobra.Command {
 				if err := writeJSON(c.streams.Out, problems, true); err != nil {
 					return err
 				}
-			} else if err := c.printProblems(cfg, problems); err != nil {
+			} else if err := errors.Join(c.printProblems(cfg, problems), c.printWithoutEffect(cfg)); err != nil {
 				return err
 			}
 			if len(problems) > 0 {
@@ -124,6 +125,17 @@ func (c *command) configCheck() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// printWithoutEffect tells of settings that do nothing: they are no mistakes.
+func (c *command) printWithoutEffect(cfg *config.Config) error {
+	for _, s := range cfg.WithoutEffect() {
+		line := s.Where + ": " + s.Key + " has no effect in this version"
+		if _, err := fmt.Fprintln(c.streams.Out, oneLine(line)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *command) printProblems(cfg *config.Config, problems []config.Problem) error {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"hermes/core/config"
+	_ "hermes/pool/kinds" // whose keys the document lists
 	"hermes/themes"
 	"hermes/ui/cli"
 )
@@ -157,7 +158,7 @@ func TestExamplesOfTheDocumentAreTaken(t *testing.T) {
 // Every command line of the documents must be one: with --help behind it, a wrong command or flag is still refused.
 func TestCommandLinesOfTheDocumentsExist(t *testing.T) {
 	seen := 0
-	for _, file := range []string{readme, configurationDoc} {
+	for _, file := range append(documents(t), readme) {
 		for _, args := range commandLines(readDoc(t, file)) {
 			seen++
 			var out, errs bytes.Buffer
@@ -173,7 +174,7 @@ func TestCommandLinesOfTheDocumentsExist(t *testing.T) {
 			}
 		}
 	}
-	if seen < 10 {
+	if seen < 60 {
 		t.Errorf("only %d command lines were found", seen)
 	}
 }
@@ -209,6 +210,53 @@ func commandWords(args []string) []string {
 		}
 		return args[:1]
 	}
+}
+
+// A link from one page to another leads to a file, and to a heading of it when it names one.
+func TestLinksOfTheDocuments(t *testing.T) {
+	decisions, err := filepath.Glob("../../docs/decisions/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	code := regexp.MustCompile("`[^`]*`")
+	for _, page := range slices.Concat(documents(t), decisions, []string{readme}) {
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(readDoc(t, page), "`"), -1) {
+			path, heading, _ := strings.Cut(m[1], "#")
+			if strings.Contains(path, "://") {
+				continue
+			}
+			target := page
+			if path != "" {
+				target = filepath.Join(filepath.Dir(page), path)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s: %v", filepath.Base(page), m[1], err)
+			} else if heading != "" && !slices.Contains(headings(readDoc(t, target)), heading) {
+				t.Errorf("%s links to %s, and there is no such heading", filepath.Base(page), m[1])
+			}
+		}
+	}
+}
+
+// headings returns the anchors of a page as a forge makes them.
+func headings(doc string) []string {
+	var out []string
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(doc, -1) {
+		name := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		out = append(out, strings.ReplaceAll(name, " ", "-"))
+	}
+	return out
+}
+
+// documents returns the path of every page of docs.
+func documents(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	return pages
 }
 
 func codeBlocks(doc, language string) []string {

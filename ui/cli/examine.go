@@ -23,6 +23,7 @@ import (
 const (
 	lowDisk   = 1 << 30 // bytes: below it doctor warns
 	emptyDisk = 64 << 20
+	lookTime  = 2 * time.Second // for the database
 	dialTime  = 300 * time.Millisecond
 )
 
@@ -51,6 +52,10 @@ func (x *examination) settings(context.Context) {
 	}
 	for _, p := range x.start.Problems {
 		x.add("settings", bad, "`hermes config edit` opens the file", "%s", p)
+	}
+	if unused := x.start.Config.WithoutEffect(); len(unused) > 0 {
+		x.add("settings", warn, "`hermes config check` lists each with its line",
+			"%s has no effect in this version (settings like it: %d)", unused[0].Key, len(unused))
 	}
 	if len(x.start.Problems) > 0 {
 		return
@@ -107,15 +112,30 @@ func (x *examination) secrets(context.Context) {
 	x.add("secrets", good, "", "%s is readable by you only", path)
 }
 
-func (x *examination) database(context.Context) {
+func (x *examination) database(ctx context.Context) {
 	if x.c.program.SQLite != nil {
 		x.add("sqlite", good, "", "%s", x.c.program.SQLite())
 	}
-	info, err := os.Stat(x.start.Config.Paths().DB)
+	path := x.start.Config.Paths().DB
+	info, err := os.Stat(path)
 	if err != nil {
 		return
 	}
-	x.add("database", good, "", "%s, %s; `hermes sessions check` examines it", x.start.Config.Paths().DB, bytesText(info.Size()))
+	wrong, all := "", false
+	if look := x.c.program.Database; look != nil {
+		ctx, cancel := context.WithTimeout(ctx, lookTime)
+		defer cancel()
+		wrong, all = look(ctx, path)
+	}
+	switch {
+	case wrong != "":
+		x.add("database", bad, "`hermes sessions check` repairs it, as the next start does: what can be read is taken over, and the damaged file is kept beside it",
+			"%s is damaged: %s", path, oneLine(wrong))
+	case all:
+		x.add("database", good, "", "%s, %s, no damage", path, bytesText(info.Size()))
+	default:
+		x.add("database", good, "", "%s, %s; `hermes sessions check` examines all of it", path, bytesText(info.Size()))
+	}
 }
 
 func (x *examination) disk(context.Context) {

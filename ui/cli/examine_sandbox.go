@@ -11,8 +11,7 @@ import (
 
 // sandbox tries what commands on this machine would be kept in by.
 func (x *examination) sandbox(context.Context) {
-	t := x.start.Config.Terminal
-	mode, asked := confine.Mode(t.Sandbox), confine.Engine(t.SandboxEngine)
+	mode, asked := confine.Mode(x.setting("terminal.sandbox")), confine.Engine(x.setting("terminal.sandbox_engine"))
 	off := mode == "" || mode == confine.Off
 	if off {
 		mode = confine.Strict
@@ -28,6 +27,16 @@ func (x *examination) sandbox(context.Context) {
 	default:
 		x.add("sandbox", good, "", "%s: %s keep commands on this machine in%s", mode, named(engine), other(engine))
 	}
+}
+
+// setting is the value of one key in effect.
+func (x *examination) setting(key string) string {
+	for _, v := range x.start.Config.Values() {
+		if v.Key == key {
+			return v.Value
+		}
+	}
+	return ""
 }
 
 func named(e confine.Engine) string {

@@ -25,7 +25,7 @@ const (
 	ExitFailed      Exit = 1   // the turn or the command failed; `doctor` and `check` found problems
 	ExitUsage       Exit = 2   // the command line or a setting is wrong
 	ExitRefused     Exit = 3   // something needed approval and was refused
-	ExitProvider    Exit = 4   // the model's provider or the network failed
+	ExitProvider    Exit = 4   // no model answered: its provider or the network failed, or none is set up
 	ExitInterrupted Exit = 130 // stopped by ctrl+c
 )
 

@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"hermes/core/agent"
+	"hermes/core/backend"
 	"hermes/core/chat"
+	"hermes/core/client"
+	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/provider"
 	"hermes/core/session"
@@ -32,7 +35,7 @@ type fake struct {
 	idle     sync.WaitGroup
 }
 
-func openFake(_ context.Context, start cli.Start) (*cli.App, error) {
+func openFake(_ context.Context, start cli.Start) (client.Client, error) {
 	if start.Model == "broken" {
 		return nil, errors.New("the database cannot be opened; see `hermes sessions check`")
 	}
@@ -41,16 +44,26 @@ func openFake(_ context.Context, start cli.Start) (*cli.App, error) {
 	}
 	f.add("20261120_101010_aaaaaa", "An old talk \x1b[31mred", "how do whales sleep?", "Half of the brain at a time.")
 	f.add("20261121_101010_bbbbbb", "Another", "second", "answer")
-	return &cli.App{
-		Bus: f.bus, Sessions: f, Agent: f, Models: models{f},
-		Backend: func(_, name string) error {
-			if name != "local" {
-				return fmt.Errorf("backend '%s' not found. Available: local", name)
-			}
-			return nil
-		},
-		Close: func(context.Context) error { f.idle.Wait(); return nil },
-	}, nil
+	return f, nil
+}
+
+func (f *fake) Events() *event.Bus             { return f.bus }
+func (f *fake) History() client.Sessions       { return f }
+func (f *fake) Catalog() client.Models         { return models{f} }
+func (f *fake) Backends() backend.Pool         { return nil }
+func (f *fake) Config() *config.Config         { return f.start.Config }
+func (f *fake) OpeningNotices() []event.Notice { return nil }
+func (f *fake) Close(context.Context) error    { f.idle.Wait(); return nil }
+
+func (f *fake) SelectBackend(_ context.Context, _, name string) error {
+	if name != "local" {
+		return fmt.Errorf("backend '%s' not found. Available: local", name)
+	}
+	return nil
+}
+
+func (f *fake) Skill(_ context.Context, _, name string) (chat.Part, error) {
+	return chat.Part{}, fmt.Errorf("there is no skill %q", name)
 }
 
 func (f *fake) add(uid, title, prompt, answer string) {
@@ -83,7 +96,7 @@ func (f *fake) turn(uid, prompt string) {
 	case "echo":
 		f.say(uid, rest)
 	case "where":
-		f.say(uid, f.start.Cwd+" "+strings.Join(f.start.Toolsets, ","))
+		f.say(uid, f.start.Cwd+" "+strings.Join(f.start.Session.Toolsets, ","))
 	case "hostile":
 		f.say(uid, "red \x1b", "[31mtext\x1b]0;title", "\x07 end")
 	case "tool":
@@ -134,6 +147,10 @@ func (f *fake) say(uid string, parts ...string) {
 	f.messages[uid] = append(f.messages[uid], m)
 	f.mu.Unlock()
 	f.publish(uid, event.MessageSealed{Message: m})
+}
+
+func (f *fake) TakeTools(context.Context, string) (event.ToolsChanged, error) {
+	return event.ToolsChanged{}, nil
 }
 
 func (f *fake) Interrupt(string) bool                                  { f.stop <- struct{}{}; return true }
@@ -239,12 +256,17 @@ func (f *fake) Fork(context.Context, string, int64) (event.SessionInfo, error) {
 	return event.SessionInfo{UID: "fork1"}, nil
 }
 
+func (f *fake) ConfigOf(context.Context, string) (session.Config, error) {
+	level := 0
+	return session.Config{Toolsets: []string{"file"}, Policy: session.Policy{Level: &level}}, nil
+}
+
 func (f *fake) Rename(_ context.Context, uid, title string) error {
 	fmt.Fprintln(os.Stderr, "renamed", uid, title)
 	return nil
 }
 
-func (f *fake) Delete(_ context.Context, uid string) error {
+func (f *fake) DeleteSession(_ context.Context, uid string) error {
 	fmt.Fprintln(os.Stderr, "deleted", uid)
 	return nil
 }

@@ -7,9 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/core/client"
 	"hermes/core/config"
 	"hermes/core/nearest"
 	"hermes/core/provider"
+	"hermes/core/session"
 )
 
 func (c *command) modelCommand() *cobra.Command {
@@ -17,19 +19,19 @@ func (c *command) modelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "model", Short: "Show or change the model", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.models(cmd, func(ctx context.Context, m Models) error { return c.showModel(ctx, m, "", asJSON) })
+			return c.models(cmd, func(ctx context.Context, m client.Models) error { return c.showModel(ctx, m, "", asJSON) })
 		},
 	}
 	list := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List what the providers offer (uses the network)", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.models(cmd, func(ctx context.Context, m Models) error { return c.listModels(m.List(ctx), asJSON) })
+			return c.models(cmd, func(ctx context.Context, m client.Models) error { return c.listModels(m.List(ctx), asJSON) })
 		},
 	}
 	set := &cobra.Command{
 		Use: "set <provider/model>", Short: "Use this model from now on", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.models(cmd, func(ctx context.Context, m Models) error {
+			return c.models(cmd, func(ctx context.Context, m client.Models) error {
 				p, model, err := m.Resolve(ctx, args[0])
 				if err != nil {
 					return failed(ExitUsage, "%w", err)
@@ -44,8 +46,8 @@ func (c *command) modelCommand() *cobra.Command {
 	return cmd
 }
 
-// doubt says that a provider that lists its models does not list this one: a slip of the pen shows here, not in the first turn.
-// Some servers know more than they list, so it is no refusal.
+// doubt says that a provider that lists its models does not list this one: a slip of the pen shows
+// here, not in the first turn. Some servers know more than they list, so it is no refusal.
 func (c *command) doubt(list []provider.Model, name, model string) {
 	var ids []string
 	for _, m := range list {
@@ -67,13 +69,13 @@ func (c *command) doubt(list []provider.Model, name, model string) {
 	c.note("%s does not list a model %q; %s", name, model, fix)
 }
 
-func (c *command) models(cmd *cobra.Command, work func(context.Context, Models) error) error {
+func (c *command) models(cmd *cobra.Command, work func(context.Context, client.Models) error) error {
 	start, err := c.load()
 	if err != nil {
 		return err
 	}
-	start.Source, start.Unattended = "cli", true
-	return c.with(cmd.Context(), start, func(ctx context.Context, app *App) error { return work(ctx, app.Models) })
+	start.Session = session.Config{Source: "cli", Unattended: true}
+	return c.with(cmd.Context(), start, func(ctx context.Context, app client.Client) error { return work(ctx, app.Catalog()) })
 }
 
 func (c *command) setModel(providerName, model string) error {
@@ -94,19 +96,28 @@ type modelView struct {
 	Provider string   `json:"provider"`
 	Model    string   `json:"model"`
 	Window   int      `json:"context_length,omitempty"`
+	Output   int      `json:"max_output,omitempty"`
+	Mode     string   `json:"api_mode,omitempty"`
+	Key      bool     `json:"key"` // one is there, or none is needed
+	Images   bool     `json:"images"`
+	Tools    bool     `json:"tools"`
+	Thinks   bool     `json:"reasoning"`
 	PriceIn  *float64 `json:"price_in,omitempty"`
 	PriceOut *float64 `json:"price_out,omitempty"`
 }
 
 func viewModel(m provider.Model) modelView {
-	v := modelView{Provider: m.Provider, Model: m.ID, Window: m.Window}
+	v := modelView{
+		Provider: m.Provider, Model: m.ID, Window: m.Window, Output: m.MaxOutput, Mode: m.Mode, Key: m.Key,
+		Images: m.Images, Tools: m.Tools, Thinks: m.Reasoning,
+	}
 	if m.Priced {
 		v.PriceIn, v.PriceOut = &m.PriceIn, &m.PriceOut
 	}
 	return v
 }
 
-func (c *command) showModel(ctx context.Context, m Models, ref string, asJSON bool) error {
+func (c *command) showModel(ctx context.Context, m client.Models, ref string, asJSON bool) error {
 	p, model, err := m.Resolve(ctx, ref)
 	if err != nil {
 		return failed(ExitUsage, "%w", err)

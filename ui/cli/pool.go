@@ -14,40 +14,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/core/backend"
+	"hermes/core/client"
 	"hermes/core/event"
+	"hermes/core/session"
 	"hermes/ui/progress"
 )
 
 // CommandLine is the session that `hermes pool` works in when none is named: one for each data folder, so that several commands
 // meet in the same containers.
 const CommandLine = "cli"
-
-// Pool is what `pool` needs of the back ends.
-type Pool interface {
-	backend.Pool
-	backend.Manager
-	backend.Channels
-}
-
-// Leftover is a container of this data folder.
-type Leftover struct {
-	Engine  string    `json:"engine"`
-	ID      string    `json:"id"`
-	Name    string    `json:"name"`
-	Image   string    `json:"image"`
-	Session string    `json:"session"`
-	Backend string    `json:"backend"`
-	State   string    `json:"state"`
-	Created time.Time `json:"created"`
-	Live    bool      `json:"live"` // a hermes that runs uses it
-}
-
-// Leftovers are the containers that an engine has of this data folder. With an error there are those of the engines that answered.
-type Leftovers interface {
-	List(ctx context.Context) ([]Leftover, error)
-	// Prune removes those that no hermes uses, and returns them.
-	Prune(ctx context.Context) ([]Leftover, error)
-}
 
 func (c *command) poolCommand() *cobra.Command {
 	f := &poolFlags{}
@@ -82,8 +57,8 @@ type poolFlags struct {
 // poolWork is one command on the back ends of a session.
 type poolWork struct {
 	c       *command
-	app     *App
-	pool    Pool
+	app     client.Client
+	pool    backend.Pool
 	session string
 	asJSON  bool
 	cwd     string
@@ -98,15 +73,15 @@ func (c *command) pool(cmd *cobra.Command, f *poolFlags, work func(context.Conte
 	for _, p := range start.Problems {
 		c.note("hermes: %s", p)
 	}
-	start.Source, start.Unattended = "cli", true
+	start.Session = session.Config{Source: "cli", Unattended: true}
 	start.KeepLeftovers = cmd.Name() == "list" || cmd.Name() == "prune"
-	return c.with(cmd.Context(), start, func(ctx context.Context, app *App) error {
-		if app.Pool == nil {
+	return c.with(cmd.Context(), start, func(ctx context.Context, app client.Client) error {
+		if app.Backends() == nil {
 			return failed(ExitFailed, "this program was built without back ends")
 		}
-		w := &poolWork{c: c, app: app, pool: app.Pool, session: CommandLine, asJSON: f.asJSON, cwd: start.Cwd}
+		w := &poolWork{c: c, app: app, pool: app.Backends(), session: CommandLine, asJSON: f.asJSON, cwd: start.Cwd}
 		if f.session != "" {
-			info, err := app.Sessions.Resolve(ctx, f.session)
+			info, err := app.History().Resolve(ctx, f.session)
 			if err != nil {
 				return failed(ExitUsage, "%w", err)
 			}
@@ -165,8 +140,9 @@ type placeView struct {
 	Default   bool               `json:"default"`
 	Refs      int                `json:"refs"`
 	IdleTTL   float64            `json:"idle_ttl_seconds,omitempty"`
-	Container string             `json:"container,omitempty"`
-	Live      bool               `json:"live,omitempty"` // another hermes uses the container
+	traits    event.Traits
+	Container string `json:"container,omitempty"`
+	Live      bool   `json:"live,omitempty"` // another hermes uses the container
 }
 
 func (c *command) poolList(f *poolFlags) *cobra.Command {
@@ -174,7 +150,8 @@ func (c *command) poolList(f *poolFlags) *cobra.Command {
 		Use: "list", Aliases: []string{"ls"}, Short: "List the back ends and the containers of a session", Args: cobra.NoArgs,
 		Long: `List the back ends and the containers of a session.
 
-A container in use is one that a running hermes has: a workbench, or "pool up". One that is left over goes with "pool prune".`,
+A container in use is one that a running hermes has: a workbench, or "pool up". One that is kept is
+there for its session to come back, one that is left over goes with "pool prune".`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.list(ctx) })
 		},
@@ -190,6 +167,7 @@ func (w *poolWork) list(ctx context.Context) error {
 	for _, s := range w.pool.List(w.session) {
 		v := placeView{
 			Name: s.Name, Kind: s.Kind, Image: s.Image, State: s.State, Cause: s.Cause, Default: s.Default, Refs: s.Refs, IdleTTL: max(0, s.IdleTTL.Seconds()),
+			traits: s.Traits,
 		}
 		if l, ok := found[s.Name]; ok {
 			v.Container, v.Live = l.Name, l.Live
@@ -209,11 +187,13 @@ func (w *poolWork) list(ctx context.Context) error {
 		switch {
 		case v.Live:
 			note = "in use by a running hermes"
+		case v.Container != "" && found[v.Name].Kept:
+			note = "kept: its session finds it again"
 		case v.Container != "":
 			note = "left over: `hermes pool prune` removes it"
 		}
 		idle := "-"
-		if v.IdleTTL > 0 && v.Kind != "local" {
+		if v.IdleTTL > 0 && v.traits.Stoppable {
 			idle = progress.Duration(time.Duration(v.IdleTTL * float64(time.Second)))
 		}
 		t.row(name, v.Kind, or(v.Image, "-"), string(v.State), idle, note)
@@ -229,12 +209,9 @@ func or(a, b string) string {
 }
 
 // containers are those of the session, by back end.
-func (w *poolWork) containers(ctx context.Context) (map[string]Leftover, error) {
-	out := map[string]Leftover{}
-	if w.app.Leftovers == nil {
-		return out, nil
-	}
-	list, err := w.app.Leftovers.List(ctx)
+func (w *poolWork) containers(ctx context.Context) (map[string]backend.Leftover, error) {
+	out := map[string]backend.Leftover{}
+	list, err := w.pool.Leftovers(ctx)
 	for _, l := range list {
 		if l.Session == w.session {
 			out[l.Backend] = l
@@ -244,7 +221,7 @@ func (w *poolWork) containers(ctx context.Context) (map[string]Leftover, error) 
 }
 
 // engineState is what the engine says of a container, in the words of the pool.
-func engineState(l Leftover) event.BackendState {
+func engineState(l backend.Leftover) event.BackendState {
 	switch l.State {
 	case "running":
 		return event.BackendReady

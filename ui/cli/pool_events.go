@@ -97,7 +97,7 @@ With --up it starts back ends itself and keeps them, as "pool up" does. A workbe
 }
 
 func (w *poolWork) events(ctx context.Context, names []string) error {
-	box := w.app.Bus.Subscribe(event.Limits{})
+	box := w.app.Events().Subscribe(event.Limits{})
 	defer box.Close()
 	for _, s := range w.pool.List(w.session) { // where everything begins
 		e := event.Envelope{Header: event.Header{At: time.Now(), Session: w.session}, Event: event.BackendChanged{Name: s.Name, Kind: s.Kind, From: s.State, To: s.State, Cause: s.Cause, Image: s.Image}}

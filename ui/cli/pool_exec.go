@@ -109,7 +109,7 @@ func (w *poolWork) exec(ctx context.Context, name string, argv []string, x execF
 		return err
 	}
 	r := backend.Request{Session: w.session, Backend: name, Argv: argv, Dir: x.dir, Timeout: x.timeout, Env: map[string]string{}}
-	if s.Kind == "local" {
+	if s.Traits.Local {
 		r.Home = w.cwd
 	}
 	if argv == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/core/backend"
 	"hermes/core/crash"
 	"hermes/core/event"
 	"hermes/ui/text"
@@ -20,7 +21,8 @@ func (c *command) poolUp(f *poolFlags) *cobra.Command {
 		Long: `Start back ends and keep them up until ctrl+c.
 
 Meanwhile other commands of the same session ("pool exec", "pool shell", a workbench) use the same containers. At the end the
-containers are removed, unless somebody else uses them still. With --once they are only tried: started, told of, removed.`,
+containers are stopped, unless somebody else uses them still, and kept as terminal.keep says. With --once they are only tried: started, told
+of, stopped.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.up(ctx, args, once) })
 		},
@@ -49,7 +51,7 @@ func (w *poolWork) up(ctx context.Context, names []string, once bool) error {
 	stop = w.follow()
 	defer stop()
 	<-ctx.Done()
-	w.c.note("removing %s", count(len(names), "back end", "back ends"))
+	w.c.note("stopping %s", count(len(names), "back end", "back ends"))
 	return nil
 }
 
@@ -148,7 +150,7 @@ func (c *command) poolPull(f *poolFlags) *cobra.Command {
 					if err != nil {
 						return err
 					}
-					if s.Kind != "docker" {
+					if !s.Traits.Image {
 						return usage("%s is of kind %s: it has no image to fetch", name, s.Kind)
 					}
 					began := time.Now()
@@ -164,7 +166,7 @@ func (c *command) poolPull(f *poolFlags) *cobra.Command {
 
 // follow shows on stderr how far pulls and starts are, until stop is called: a bar on a terminal, lines elsewhere.
 func (w *poolWork) follow() (stop func()) {
-	box := w.app.Bus.Subscribe(event.Limits{})
+	box := w.app.Events().Subscribe(event.Limits{})
 	show := &advance{w: w, bars: isTerminal(w.c.streams.Err)}
 	done := make(chan struct{})
 	crash.Go("pool progress", func() {
@@ -183,27 +185,30 @@ func (w *poolWork) follow() (stop func()) {
 }
 
 func (c *command) poolPrune(f *poolFlags) *cobra.Command {
-	var yes bool
+	var yes, all bool
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Remove the containers that no hermes uses", Args: cobra.NoArgs,
-		Long: `Remove the containers that no hermes uses: what a crash left behind, of any session of this data folder. Containers of others are never
-touched. It shows them and asks first.`,
+		Long: `Remove the containers that no hermes uses and that no session comes back for: those past terminal.keep. With --all the kept ones of
+sessions that can be resumed go too, with their files. Containers of others are never touched. It shows them and asks first.
+Copies of our own program that no container has go too, also those for data folders of this machine that are gone.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.prune(ctx, yes) })
+			return c.pool(cmd, f, func(ctx context.Context, w *poolWork) error { return w.prune(ctx, all, yes) })
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "the kept ones of sessions that can be resumed too")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 
-func (w *poolWork) prune(ctx context.Context, yes bool) error {
-	if w.app.Leftovers == nil {
-		return failed(ExitFailed, "this program was built without containers")
-	}
-	found, err := w.app.Leftovers.List(ctx)
-	dead := []Leftover{}
+func (w *poolWork) prune(ctx context.Context, all, yes bool) error {
+	found, err := w.pool.Leftovers(ctx)
+	dead, kept := []backend.Leftover{}, 0
 	for _, l := range found {
-		if !l.Live {
+		switch {
+		case l.Live:
+		case l.Kept && !all:
+			kept++
+		default:
 			dead = append(dead, l)
 		}
 	}
@@ -216,11 +221,11 @@ func (w *poolWork) prune(ctx context.Context, yes bool) error {
 			return failed(ExitRefused, "nothing was removed")
 		}
 	}
-	gone := []Leftover{}
-	if len(dead) > 0 {
-		var pruned []Leftover
-		pruned, perr := w.app.Leftovers.Prune(ctx)
-		gone, err = append(gone, pruned...), errors.Join(err, perr)
+	gone := []backend.Leftover{}
+	if err == nil || len(dead) > 0 { // where nothing could be listed, something would go that nobody was shown
+		var pruned []backend.Leftover
+		pruned, err = w.pool.Prune(ctx, all) // it meets the same errors
+		gone = append(gone, pruned...)
 	}
 	if w.asJSON {
 		return errors.Join(writeJSON(w.c.streams.Out, gone, true), err)
@@ -228,13 +233,16 @@ func (w *poolWork) prune(ctx context.Context, yes bool) error {
 	for _, l := range gone {
 		fmt.Fprintf(w.c.streams.Out, "removed %s\n", oneLine(l.Name))
 	}
-	if err == nil && len(gone) == 0 {
+	switch {
+	case err == nil && kept > 0:
+		w.c.note("%s kept for sessions that can be resumed: --all removes them too", count(kept, "container is", "containers are"))
+	case err == nil && len(gone) == 0:
 		w.c.note("nothing is left over")
 	}
 	return err
 }
 
-func (w *poolWork) printLeftovers(list []Leftover) {
+func (w *poolWork) printLeftovers(list []backend.Leftover) {
 	t := table{head: []string{"CONTAINER", "SESSION", "BACK END", "IMAGE", "STATE", "SINCE"}}
 	for _, l := range list {
 		t.row(l.Name, l.Session, l.Backend, l.Image, l.State, when(l.Created))

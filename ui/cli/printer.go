@@ -11,50 +11,49 @@ import (
 	"hermes/ui/text"
 )
 
-func (c *command) printer(output string) (printer, error) {
+// printer shows a turn on out; with live, text shows an answer also while it comes.
+func (c *command) printer(output string, out io.Writer, live *preview) (printer, error) {
 	switch output {
 	case "text":
-		return &textPrinter{out: c.streams.Out, err: c.streams.Err}, nil
+		return &textPrinter{out: out, err: c.streams.Err, live: live}, nil
 	case "json":
-		return &jsonPrinter{out: c.streams.Out, notes: &textPrinter{out: io.Discard, err: c.streams.Err}}, nil
+		return &jsonPrinter{out: out, notes: &textPrinter{out: io.Discard, err: c.streams.Err}}, nil
 	case "jsonl":
-		return &jsonlPrinter{out: c.streams.Out}, nil
+		return &jsonlPrinter{out: out}, nil
 	default:
 		return nil, usage("--output %s: choose text, json or jsonl", output)
 	}
 }
 
-// textPrinter streams the answer to out, and one line for each tool and notice to err.
+// textPrinter writes each answer to out, once and when it is whole: what streams may be taken back by
+// another attempt. One line for each tool and notice goes to err.
 type textPrinter struct {
 	out, err io.Writer
-	message  int64 // that is streaming
-	printed  bool  // something of it was printed
-	newline  bool  // out stands at the start of a line
-	held     string
+	live     *preview // shows what streams; nil where nothing can be taken back
+	message  int64    // that is streaming
+	printed  int64    // the newest answer that was written
 }
 
 func (p *textPrinter) event(e event.Envelope) {
 	switch x := e.Event.(type) {
 	case event.TextDelta:
-		if x.MessageID != p.message {
-			p.finish()
-			p.message = x.MessageID
-		}
-		p.stream(x.Text)
+		p.stream(x)
 	case event.MessageSealed:
 		p.sealed(x.Message)
 	case event.MessageDiscarded:
-		p.finish()
+		p.live.drop()
 		p.say("answer discarded, trying again: %s", x.Why)
 	case event.TurnPhase:
-		if wait, _, _ := strings.Cut(x.Phase, ", esc"); strings.HasPrefix(wait, "retrying in ") { // it can be minutes
-			p.say("%s", wait)
+		if x.Kind == event.PhaseRetrying { // it can be minutes
+			p.say("%s", retryWords(x, e.At))
 		}
 	case event.ToolStarted:
-		p.finish()
 		p.say("→ %s %s", x.Call.Name, x.Gist)
 	case event.ToolEnded:
 		p.say("%s", toolLine(x.Result))
+		for _, part := range x.Result.Parts {
+			p.say("  [%s]", part.Describe())
+		}
 	case event.ApprovalAsked:
 		p.say("! needs approval: %s", x.Title)
 	case event.ApprovalSettled:
@@ -67,8 +66,12 @@ func (p *textPrinter) event(e event.Envelope) {
 		}
 	case event.MemoryChanged:
 		p.remembered(x)
+	case event.ToolsChanged:
+		if !x.Empty() {
+			p.say("tools since this session began: %s; --new-tools takes them", oneLine(x.Words()))
+		}
 	case event.Notice:
-		p.say("%s: %s%s", x.Level, x.Text, hint(x.Hint))
+		p.say("%s: %s%s", x.Level, x.Text, hint(hintWords(x.Hint, x.Do)))
 	case event.Resync:
 		p.say("warning: too much happened at once; some output is not shown here, all of it is in the session")
 	}
@@ -87,54 +90,47 @@ func (p *textPrinter) remembered(e event.MemoryChanged) {
 	}
 }
 
-// sealed prints what did not stream: an answer that came whole.
+// sealed prints an answer.
 func (p *textPrinter) sealed(m chat.Message) {
-	if m.Role != chat.RoleAssistant {
+	if m.Role != chat.RoleAssistant || m.ID == p.printed && m.ID != 0 {
 		return
 	}
-	if m.ID != p.message || !p.printed {
-		p.finish()
-		p.message = m.ID
-		p.stream(m.Text)
+	p.live.drop()
+	p.printed = m.ID
+	if s := strings.TrimSuffix(text.Sanitize(m.Text), "\n"); s != "" {
+		_, _ = io.WriteString(p.out, s+"\n") // the recorder keeps the error
 	}
-	p.finish()
 }
 
-// stream prints text but keeps back an escape sequence that has not ended: cut in two, its rest would look like text.
-func (p *textPrinter) stream(s string) {
-	const most = 4 << 10
-	s = p.held + s
-	p.held = ""
-	if at := strings.LastIndexByte(s, 0x1b); at >= 0 && len(s)-at < most && text.Sequence(s[at:]) >= len(s)-at {
-		s, p.held = s[:at], s[at:]
-	}
-	p.print(s)
-}
-
-func (p *textPrinter) print(s string) {
-	if s = text.Sanitize(s); s == "" {
+// stream shows an answer while it comes.
+func (p *textPrinter) stream(x event.TextDelta) {
+	if p.live == nil {
 		return
 	}
-	_, _ = io.WriteString(p.out, s)
-	p.printed, p.newline = true, strings.HasSuffix(s, "\n")
+	if x.MessageID != p.message {
+		p.live.drop()
+		p.message = x.MessageID
+	}
+	p.live.add(x.Text)
 }
 
-// finish ends the line of a message.
-func (p *textPrinter) finish() {
-	p.print(p.held)
-	p.held = ""
-	if p.printed && !p.newline {
-		_, _ = io.WriteString(p.out, "\n")
+func (p *textPrinter) pause() {
+	if p.live != nil {
+		p.live.draw()
 	}
-	p.printed, p.newline, p.message = false, false, 0
 }
 
 func (p *textPrinter) say(format string, args ...any) {
+	p.live.hide()
 	line := text.Sanitize(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "))
 	fmt.Fprintln(p.err, text.Truncate(line, 200, "…"))
 }
 
-func (p *textPrinter) end(*turn) { p.finish() }
+// end prints the last answer when its event was among those that were given up.
+func (p *textPrinter) end(t *turn) {
+	p.sealed(t.last)
+	p.live.drop()
+}
 
 func hint(h string) string {
 	if h == "" {
@@ -172,6 +168,7 @@ func toolLine(r chat.ToolResult) string {
 type jsonlPrinter struct{ out io.Writer }
 
 func (p *jsonlPrinter) event(e event.Envelope) { _ = writeJSON(p.out, e, false) }
+func (p *jsonlPrinter) pause()                 {}
 func (p *jsonlPrinter) end(*turn)              {}
 
 // jsonPrinter writes one object at the end, and notices meanwhile.
@@ -189,6 +186,8 @@ func (p *jsonPrinter) event(e event.Envelope) {
 		p.tools = append(p.tools, x.Result)
 	}
 }
+
+func (p *jsonPrinter) pause() {}
 
 // result is the object of --output json.
 type result struct {
@@ -213,7 +212,7 @@ func (p *jsonPrinter) end(t *turn) {
 	}
 	_ = writeJSON(p.out, result{
 		Session: t.session, Reason: t.ended.Reason, Text: t.last.Text, Model: t.last.Model, Tools: tools, Usage: t.ended.Usage,
-		Steps: t.ended.Steps, Seconds: t.ended.Took.Seconds(), Refused: t.refused || t.forbidden, Error: t.ended.Err, Hint: t.ended.Hint, Class: t.ended.Class,
+		Steps: t.ended.Steps, Seconds: t.ended.Took.Seconds(), Refused: t.refused || t.forbidden, Error: t.ended.Err, Hint: hintWords(t.ended.Hint, t.ended.Do), Class: t.ended.Class,
 	}, true)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"hermes/core"
 	"hermes/core/checkpoint"
+	"hermes/core/client"
 	"hermes/core/event"
 	"hermes/core/realpath"
 	"hermes/ui/text"
@@ -89,7 +90,7 @@ func (c *command) rollbackSession(cmd *cobra.Command, ref string, all []*checkpo
 		return "", nil
 	}
 	var uid string
-	err := c.named(cmd, ref, func(_ context.Context, _ Sessions, info event.SessionInfo) error {
+	err := c.named(cmd, ref, func(_ context.Context, _ client.Sessions, info event.SessionInfo) error {
 		uid = info.UID
 		return nil
 	})

@@ -23,7 +23,7 @@ func (c *command) root() *cobra.Command {
 Without a command it opens the workbench. Settings and conversations live in ~/.hermes, or where HERMES_HOME says.
 
 Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval and was refused,
-4 provider or network failed, 130 interrupted.`,
+4 no model answered, 130 interrupted.`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -105,7 +105,7 @@ func (c *command) workbench(cmd *cobra.Command, open openFlags) error {
 	if err != nil {
 		return err
 	}
-	start.Source = "tui"
+	start.Session.Source = "tui"
 	return c.program.Workbench(cmd.Context(), start, Workbench{Session: open.session()})
 }
 

@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,6 +17,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/core/agent"
+	"hermes/core/approval"
+	"hermes/core/chat"
+	"hermes/core/client"
+	"hermes/core/content"
 	"hermes/core/event"
 	"hermes/core/provider"
 	"hermes/core/session"
@@ -33,6 +39,9 @@ type runFlags struct {
 	backend  string
 	timeout  time.Duration
 	skills   []string
+	attach   []string
+	images   []string
+	newTools bool
 }
 
 func (c *command) runCommand() *cobra.Command {
@@ -43,13 +52,15 @@ func (c *command) runCommand() *cobra.Command {
 		Long: `Do one turn without the screen.
 
 The prompt is what the arguments say; - stands for standard input, which is also read when there are no arguments.
-The answer goes to stdout, tools and notices to stderr. With --output json stdout is one object at the end, with jsonl
+The answer goes to stdout, tools and notices to stderr. Each answer is written once, when it is whole; a terminal shows
+it while it comes. With --output json stdout is one object at the end, with jsonl
 every event on a line of its own as it happens.
 
 Nobody is there to be asked, so that what needs approval is refused (exit code 3) unless --yes is given. ctrl+c stops the
 turn and keeps what there is; a second one ends the program.`,
 		Example: `  hermes run "what changed in this repository today?"
   git diff | hermes run "write a commit message for this" -
+  hermes run "what is wrong on this screen?" --attach screen.png
   hermes run -c "and now in French" --output json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), f, args) },
 	}
@@ -63,15 +74,19 @@ turn and keeps what there is; a second one ends the program.`,
 	fl.StringVar(&f.backend, "backend", "", "run commands in the back end of this `name`")
 	fl.StringArrayVar(&f.skills, "skill", nil, "put this skill into the turn, by its `name`; may be given more than once")
 	_ = cmd.RegisterFlagCompletionFunc("skill", c.completeSkills)
+	fl.StringArrayVar(&f.attach, "attach", nil, "put this `file` into the message: an image, a text or another document; may be given more than once")
+	fl.StringArrayVar(&f.images, "image", nil, "the same as --attach, for a `file` that is an image")
+	fl.BoolVar(&f.newTools, "new-tools", false, "give a resumed session the tools as they are now, not those that it began with")
 	fl.DurationVar(&f.timeout, "timeout", 0, "stop the turn after this long, for example 10m")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 func (c *command) run(ctx context.Context, f runFlags, args []string) error {
+	live := newPreview(c.streams.Out, c.getenv("TERM"))
 	out := &recorder{w: c.streams.Out}
 	c.streams.Out = out
-	p, err := c.printer(f.output)
+	p, err := c.printer(f.output, out, live)
 	if err != nil {
 		return err
 	}
@@ -86,13 +101,16 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 	for _, problem := range start.Problems {
 		c.note("hermes: %s", problem)
 	}
-	start.Toolsets, start.Yes, start.Unattended = f.toolsets, f.yes.all, !f.yes.all
-	start.YesLevel, start.Firm = f.yes.level, true
-	return c.with(ctx, start, func(ctx context.Context, app *App) error {
-		box := app.Bus.Subscribe(event.Limits{}) // before the session opens, so that its first event is seen
+	start.Session = f.config(start.Session.Source)
+	start.Firm = true
+	return c.with(ctx, start, func(ctx context.Context, app client.Client) error {
+		box := app.Events().Subscribe(event.Limits{}) // before the session opens, so that its first event is seen
 		defer box.Close()
 		in, err := withSkills(ctx, app, start.Cwd, f.skills, prompt)
 		if err != nil {
+			return err
+		}
+		if err := f.addFiles(&in); err != nil {
 			return err
 		}
 		uid, err := openSession(ctx, app, start, f)
@@ -111,35 +129,59 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 	})
 }
 
+// config is how the run's session works: nobody is there to answer.
+func (f runFlags) config(source string) session.Config {
+	c := session.Config{Source: source, Toolsets: f.toolsets, Unattended: !f.yes.all}
+	c.Policy.Level = f.yes.level
+	if f.yes.all {
+		c.Policy.Mode = string(approval.ModeOff)
+	}
+	return c
+}
+
 var errNoPrompt = usage("the prompt is empty; write it after `run`, or pipe it in")
 
-// prompt is what the person says; with a skill that may be nothing.
+// prompt is what the person says; with a skill or a file that may be nothing.
 func (f runFlags) prompt(args []string, in io.Reader) (string, error) {
-	if len(f.skills) > 0 && len(args) == 0 && isTerminal(in) {
+	enough := len(f.skills)+len(f.attach)+len(f.images) > 0 && len(args) == 0
+	if enough && isTerminal(in) {
 		return "", nil
 	}
 	text, err := readPrompt(args, in)
-	if errors.Is(err, errNoPrompt) && len(f.skills) > 0 && len(args) == 0 {
-		return "", nil // nothing was piped in: the skill is the task
+	if errors.Is(err, errNoPrompt) && enough {
+		return "", nil // nothing was piped in: the skill or the file is the task
 	}
 	return text, err
 }
 
+// addFiles puts files into what the person says. Their paths start where the program was started, whatever --cwd says.
+func (f runFlags) addFiles(in *agent.Input) error {
+	here, _ := os.Getwd() // without one, only absolute paths can be read
+	for i, path := range slices.Concat(f.attach, f.images) {
+		part, err := content.Load(here, path)
+		if err == nil && i >= len(f.attach) && part.Kind != chat.PartImage {
+			err = fmt.Errorf("%s is no image", path)
+		}
+		if err != nil {
+			return failed(ExitUsage, "%w", err)
+		}
+		in.Parts = append(in.Parts, part)
+	}
+	return nil
+}
+
 // withSkills puts skills into what the person says.
-func withSkills(ctx context.Context, app *App, cwd string, names []string, prompt string) (agent.Input, error) {
-	in := agent.Input{Text: prompt}
+func withSkills(ctx context.Context, app client.Client, cwd string, names []string, prompt string) (agent.Input, error) {
+	in := agent.Input{From: chat.Person(), Text: prompt}
 	if len(names) == 0 {
 		return in, nil
-	}
-	if app.Skill == nil {
-		return in, usage("--skill %s: this program has no skills", names[0])
 	}
 	for _, name := range names {
 		part, err := app.Skill(ctx, cwd, name)
 		if err != nil {
 			return in, failed(ExitUsage, "--skill: %w", err)
 		}
-		in.Attachments = append(in.Attachments, part)
+		in.Parts = append(in.Parts, part)
 	}
 	if in.Text == "" {
 		in.Text = "Use the skill " + strings.Join(names, ", ") + "."
@@ -148,7 +190,7 @@ func withSkills(ctx context.Context, app *App, cwd string, names []string, promp
 }
 
 // with opens the program, does work and closes it, on every way out.
-func (c *command) with(ctx context.Context, start Start, work func(context.Context, *App) error) (err error) {
+func (c *command) with(ctx context.Context, start Start, work func(context.Context, client.Client) error) (err error) {
 	if c.program.Open == nil {
 		return failed(ExitFailed, "this program was built without the agent")
 	}
@@ -161,8 +203,8 @@ func (c *command) with(ctx context.Context, start Start, work func(context.Conte
 		defer cancel()
 		err = errors.Join(err, app.Close(ctx))
 	}()
-	for _, n := range app.Notices {
-		c.note("hermes: %s", strings.TrimSuffix(n.Text+"; "+n.Hint, "; "))
+	for _, n := range app.OpeningNotices() {
+		c.note("hermes: %s", n.Text+hint(hintWords(n.Hint, n.Do)))
 	}
 	return work(ctx, app)
 }
@@ -176,42 +218,44 @@ func modelExit(err error) Exit {
 }
 
 // openSession resumes or makes the session that the flags name and applies the model and the back end to it.
-func openSession(ctx context.Context, app *App, start Start, f runFlags) (string, error) {
+func openSession(ctx context.Context, app client.Client, start Start, f runFlags) (string, error) {
 	info, err := findSession(ctx, app, start, f)
 	if err != nil {
 		return "", err
 	}
 	if f.model != "" {
-		if err := app.Agent.SetModel(ctx, info.UID, f.model); err != nil {
+		if err := app.SetModel(ctx, info.UID, f.model); err != nil {
 			return "", failed(modelExit(err), "model %s: %w", f.model, err)
 		}
 	}
-	if f.backend != "" {
-		if app.Backend == nil {
-			return "", usage("--backend %s: this program has no back ends to choose from", f.backend)
+	if f.newTools {
+		if _, err := app.TakeTools(ctx, info.UID); err != nil {
+			return "", err
 		}
-		if err := app.Backend(info.UID, f.backend); err != nil {
+	}
+	if f.backend != "" {
+		if err := app.SelectBackend(ctx, info.UID, f.backend); err != nil {
 			return "", failed(ExitUsage, "back end %s: %w", f.backend, err)
 		}
 	}
 	return info.UID, nil
 }
 
-func findSession(ctx context.Context, app *App, start Start, f runFlags) (event.SessionInfo, error) {
+func findSession(ctx context.Context, app client.Client, start Start, f runFlags) (event.SessionInfo, error) {
 	ref := f.session()
 	if ref == "" {
-		return app.Sessions.Create(ctx, session.NewSession{Source: start.Source, Cwd: start.Cwd})
+		return app.History().Create(ctx, session.NewSession{Source: start.Session.Source, Cwd: start.Cwd})
 	}
-	info, err := app.Sessions.Resolve(ctx, ref)
+	info, err := app.History().Resolve(ctx, ref)
 	if err != nil {
 		return info, failed(ExitUsage, "%w", err)
 	}
 	if f.cwd != "" {
-		if err := app.Sessions.SetPlace(ctx, info.UID, start.Cwd, start.Cwd); err != nil {
+		if err := app.History().SetPlace(ctx, info.UID, start.Cwd, start.Cwd); err != nil {
 			return info, err
 		}
 	}
-	return app.Sessions.Open(ctx, info.UID, "resume")
+	return app.History().Open(ctx, info.UID, "resume")
 }
 
 // readPrompt joins the arguments; - is standard input.

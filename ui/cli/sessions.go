@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/core/chat"
+	"hermes/core/client"
 	"hermes/core/event"
 	"hermes/core/session"
 	"hermes/ui/text"
@@ -32,18 +33,23 @@ A session is named by its id, by the start of its id, by its title, or by the wo
 }
 
 // store opens the program for work on sessions.
-func (c *command) store(cmd *cobra.Command, work func(context.Context, Sessions) error) error {
+func (c *command) store(cmd *cobra.Command, work func(context.Context, client.Sessions) error) error {
+	return c.opened(cmd, func(ctx context.Context, app client.Client) error { return work(ctx, app.History()) })
+}
+
+// opened works on what is stored with the program open.
+func (c *command) opened(cmd *cobra.Command, work func(context.Context, client.Client) error) error {
 	start, err := c.load()
 	if err != nil {
 		return err
 	}
-	start.Source, start.Unattended = "cli", true
-	return c.with(cmd.Context(), start, func(ctx context.Context, app *App) error { return work(ctx, app.Sessions) })
+	start.Session = session.Config{Source: "cli", Unattended: true}
+	return c.with(cmd.Context(), start, work)
 }
 
 // named resolves ref first.
-func (c *command) named(cmd *cobra.Command, ref string, work func(context.Context, Sessions, event.SessionInfo) error) error {
-	return c.store(cmd, func(ctx context.Context, s Sessions) error {
+func (c *command) named(cmd *cobra.Command, ref string, work func(context.Context, client.Sessions, event.SessionInfo) error) error {
+	return c.store(cmd, func(ctx context.Context, s client.Sessions) error {
 		info, err := s.Resolve(ctx, ref)
 		if err != nil {
 			return failed(ExitUsage, "%w", err)
@@ -109,7 +115,7 @@ func (c *command) sessionsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.store(cmd, func(ctx context.Context, s Sessions) error {
+			return c.store(cmd, func(ctx context.Context, s client.Sessions) error {
 				list, err := s.List(ctx, session.Filter{
 					Limit: f.limit, Query: strings.Join(args, " "), Project: f.project, Source: f.source, Since: since, Until: until, Archived: archived,
 				})
@@ -156,15 +162,20 @@ func (c *command) sessionsShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show <session>", Short: "Show a session and its newest messages", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.named(cmd, args[0], func(ctx context.Context, s Sessions, info event.SessionInfo) error {
+			return c.named(cmd, args[0], func(ctx context.Context, s client.Sessions, info event.SessionInfo) error {
 				messages, more, err := s.Messages(ctx, info.UID, session.Page{Limit: limit})
 				if err != nil {
 					return err
 				}
-				if asJSON {
-					return writeJSON(c.streams.Out, shownSession{info, messages, more}, true)
+				config, err := s.ConfigOf(ctx, info.UID)
+				if err != nil {
+					return err
 				}
-				return c.printSession(info, messages, more)
+				shown := shownSession{info, config, messages, more}
+				if asJSON {
+					return writeJSON(c.streams.Out, shown, true)
+				}
+				return c.printSession(shown)
 			})
 		},
 	}
@@ -175,11 +186,13 @@ func (c *command) sessionsShow() *cobra.Command {
 
 type shownSession struct {
 	Session  event.SessionInfo `json:"session"`
+	Config   session.Config    `json:"config,omitzero"` // in place of the settings
 	Messages []chat.Message    `json:"messages"`
 	More     bool              `json:"more"` // older ones are not shown
 }
 
-func (c *command) printSession(info event.SessionInfo, messages []chat.Message, more bool) error {
+func (c *command) printSession(s shownSession) error {
+	info := s.Session
 	t := table{}
 	t.row("title", info.Title)
 	t.row("id", info.UID)
@@ -187,15 +200,21 @@ func (c *command) printSession(info event.SessionInfo, messages []chat.Message, 
 	t.row("last", when(info.Last))
 	t.row("model", info.Model)
 	t.row("folder", info.Cwd)
+	if level := s.Config.Policy.LevelName(); level != "" {
+		t.row("level", level)
+	}
+	if sets := s.Config.Toolsets; len(sets) > 0 {
+		t.row("toolsets", strings.Join(sets, ", "))
+	}
 	t.row("messages", fmt.Sprint(info.Messages))
 	t.row("tokens", fmt.Sprintf("%d in, %d out", info.Usage.Input, info.Usage.Output))
 	if err := t.write(c.streams.Out); err != nil {
 		return err
 	}
-	if more {
+	if s.More {
 		fmt.Fprintln(c.streams.Out, "\n... older messages: `hermes sessions export` has all of them")
 	}
-	for _, m := range messages {
+	for _, m := range s.Messages {
 		fmt.Fprintf(c.streams.Out, "\n%s  %s\n%s\n", strings.ToUpper(string(m.Role)), when(m.At), strings.TrimRight(text.Sanitize(messageText(m)), "\n"))
 	}
 	return nil
@@ -217,6 +236,7 @@ func messageText(m chat.Message) string {
 		}
 		lines = append(lines, "← "+m.Result.Name, strings.Join(shown, "\n"))
 	}
+	m.EachPart(func(p *chat.Part) { lines = append(lines, "["+p.Describe()+"]") })
 	return strings.Join(lines, "\n")
 }
 
@@ -234,7 +254,7 @@ A * at the end finds every word that begins so, quotes find words side by side.`
 			if err != nil {
 				return err
 			}
-			return c.store(cmd, func(ctx context.Context, s Sessions) error {
+			return c.store(cmd, func(ctx context.Context, s client.Sessions) error {
 				found, err := s.Search(ctx, session.Query{
 					Text: strings.Join(args, " "), Limit: f.limit, Project: f.project, Source: f.source, Since: since, Until: until,
 				})

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"hermes/core/client"
 	"hermes/core/event"
 	"hermes/core/session"
 )
@@ -24,7 +26,7 @@ func (c *command) sessionsExport() *cobra.Command {
 			if f != session.Markdown && f != session.JSON && f != session.ShareGPT {
 				return usage("--format %s: choose markdown, json or sharegpt", format)
 			}
-			return c.named(cmd, args[0], func(ctx context.Context, s Sessions, info event.SessionInfo) error {
+			return c.named(cmd, args[0], func(ctx context.Context, s client.Sessions, info event.SessionInfo) error {
 				if to == "" || to == "-" {
 					return s.Export(ctx, info.UID, c.streams.Out, f)
 				}
@@ -62,12 +64,12 @@ func (c *command) sessionsImport() *cobra.Command {
 What is here already is left alone, so that an import can be repeated.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.store(cmd, func(ctx context.Context, s Sessions) error { return c.importFrom(ctx, s, args[0]) })
+			return c.store(cmd, func(ctx context.Context, s client.Sessions) error { return c.importFrom(ctx, s, args[0]) })
 		},
 	}
 }
 
-func (c *command) importFrom(ctx context.Context, s Sessions, path string) error {
+func (c *command) importFrom(ctx context.Context, s client.Sessions, path string) error {
 	if path == "-" {
 		return c.importJSON(ctx, s, c.streams.In)
 	}
@@ -106,7 +108,7 @@ func (c *command) progress() func(done, total int) {
 	}
 }
 
-func (c *command) importJSON(ctx context.Context, s Sessions, r io.Reader) error {
+func (c *command) importJSON(ctx context.Context, s client.Sessions, r io.Reader) error {
 	list, err := s.Import(ctx, r)
 	if err != nil {
 		return err
@@ -127,7 +129,7 @@ func (c *command) sessionsFork() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "fork <session>", Short: "Copy a session, to go on in two ways", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.named(cmd, args[0], func(ctx context.Context, s Sessions, info event.SessionInfo) error {
+			return c.named(cmd, args[0], func(ctx context.Context, s client.Sessions, info event.SessionInfo) error {
 				fork, err := s.Fork(ctx, info.UID, at)
 				if err != nil {
 					return err
@@ -145,7 +147,7 @@ func (c *command) sessionsRename() *cobra.Command {
 	return &cobra.Command{
 		Use: "rename <session> <title>", Short: "Give a session a title", Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.named(cmd, args[0], func(ctx context.Context, s Sessions, info event.SessionInfo) error {
+			return c.named(cmd, args[0], func(ctx context.Context, s client.Sessions, info event.SessionInfo) error {
 				return s.Rename(ctx, info.UID, strings.Join(args[1:], " "))
 			})
 		},
@@ -157,7 +159,7 @@ func (c *command) sessionsRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rm <session>...", Aliases: []string{"delete"}, Short: "Remove sessions for good", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.store(cmd, func(ctx context.Context, s Sessions) error { return c.remove(ctx, s, args, yes) })
+			return c.opened(cmd, func(ctx context.Context, app client.Client) error { return c.remove(ctx, app, args, yes) })
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -165,10 +167,10 @@ func (c *command) sessionsRemove() *cobra.Command {
 }
 
 // remove resolves all before it removes one, so that a wrong name removes nothing.
-func (c *command) remove(ctx context.Context, s Sessions, refs []string, yes bool) error {
+func (c *command) remove(ctx context.Context, app client.Client, refs []string, yes bool) error {
 	list := make([]event.SessionInfo, len(refs))
 	for i, ref := range refs {
-		info, err := s.Resolve(ctx, ref)
+		info, err := app.History().Resolve(ctx, ref)
 		if err != nil {
 			return failed(ExitUsage, "%w; nothing was removed", err)
 		}
@@ -181,7 +183,7 @@ func (c *command) remove(ctx context.Context, s Sessions, refs []string, yes boo
 				return err
 			}
 		}
-		if err := s.Delete(ctx, info.UID); err != nil {
+		if err := app.DeleteSession(ctx, info.UID); err != nil {
 			return err
 		}
 		c.note("removed %s", info.UID)
@@ -208,7 +210,7 @@ func (c *command) sessionsStats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "stats", Short: "Count what is stored", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.store(cmd, func(ctx context.Context, s Sessions) error {
+			return c.store(cmd, func(ctx context.Context, s client.Sessions) error {
 				stats, err := s.Stats(ctx)
 				if err != nil {
 					return err
@@ -249,27 +251,44 @@ func (c *command) printStats(s session.Stats) error {
 func (c *command) sessionsCheck() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "check", Short: "Examine the database; exit code 1 when something is wrong", Args: cobra.NoArgs,
+		Use: "check", Short: "Examine the database and repair it; exit code 1 when something is still wrong", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.store(cmd, func(ctx context.Context, s Sessions) error {
-				report, err := s.Check(ctx)
-				if err != nil {
-					return err
+			report, err := c.examineStore(cmd)
+			if cmd.Context().Err() == nil && (err != nil || slices.ContainsFunc(report.Problems, ofTheFile)) {
+				for _, p := range report.Problems {
+					c.note("hermes: %s", oneLine(p))
 				}
-				if asJSON {
-					err = writeJSON(c.streams.Out, viewCheck(report), true)
-				} else {
-					err = c.printCheck(report)
-				}
-				if err == nil && len(report.Problems) > 0 {
-					return quiet(ExitFailed)
-				}
+				c.note("hermes: the database is opened again, which repairs it")
+				report, err = c.examineStore(cmd)
+			}
+			if err != nil {
 				return err
-			})
+			}
+			if asJSON {
+				err = writeJSON(c.streams.Out, viewCheck(report), true)
+			} else {
+				err = c.printCheck(report)
+			}
+			if err == nil && len(report.Problems) > 0 {
+				return quiet(ExitFailed)
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// ofTheFile reports whether a problem is one of the file, which opening it anew repairs.
+func ofTheFile(problem string) bool { return strings.HasPrefix(problem, "database:") }
+
+// examineStore opens the database, which repairs what an earlier look at it found, and looks at all of it.
+func (c *command) examineStore(cmd *cobra.Command) (report session.CheckReport, err error) {
+	err = c.store(cmd, func(ctx context.Context, s client.Sessions) (err error) {
+		report, err = s.Check(ctx)
+		return err
+	})
+	return report, err
 }
 
 func (c *command) printCheck(r session.CheckReport) error {

@@ -6,13 +6,14 @@ import (
 
 	"hermes/core/agent"
 	"hermes/core/chat"
+	"hermes/core/client"
 	"hermes/core/event"
 	"hermes/core/session"
 )
 
 // turn follows one turn of a session to its end.
 type turn struct {
-	app     *App
+	app     client.Client
 	box     *event.Mailbox
 	session string
 	yes     bool
@@ -28,12 +29,14 @@ type turn struct {
 // printer shows a turn as it goes.
 type printer interface {
 	event(e event.Envelope)
+	// pause is called when no more events are there for now.
+	pause()
 	// end is called once, after the last event.
 	end(t *turn)
 }
 
 func (t *turn) run(ctx context.Context, in agent.Input) error {
-	if err := t.app.Agent.Submit(ctx, t.session, in); err != nil {
+	if err := t.app.Submit(ctx, t.session, in); err != nil {
 		return err
 	}
 	stopped := ctx.Done()
@@ -42,11 +45,12 @@ func (t *turn) run(ctx context.Context, in agent.Input) error {
 		case <-stopped:
 			stopped = nil // what follows are the events of the end
 			t.release()
-			t.app.Agent.Interrupt(t.session)
+			t.app.Interrupt(t.session)
 		case <-t.box.Ready():
 			for _, e := range t.box.Drain() {
 				t.take(ctx, e)
 			}
+			t.printer.pause()
 		}
 	}
 	t.printer.end(t)
@@ -63,14 +67,14 @@ func (t *turn) take(ctx context.Context, e event.Envelope) {
 		t.answer(x)
 	case event.ApprovalSettled:
 		switch {
-		case x.Decision != event.DecisionDeny || x.By == "interrupt":
-		case x.By == "floor" || x.By == "settings":
+		case x.Decision != event.DecisionDeny || x.By == event.ByInterrupt:
+		case x.By == event.ByFloor || x.By == event.BySettings:
 			t.forbidden = true
 		default:
 			t.refused = true
 		}
 	case event.QuestionAsked:
-		t.app.AnswerNobody(x.ID)
+		answerNobody(t.app, x.ID)
 	case event.MessageSealed:
 		if x.Message.Role == chat.RoleAssistant {
 			t.last = x.Message
@@ -82,30 +86,30 @@ func (t *turn) take(ctx context.Context, e event.Envelope) {
 	}
 }
 
-// AnswerNobody tells the model that it must decide alone. A question that is closed meanwhile needs no answer: it timed
+// answerNobody tells the model that it must decide alone. A question that is closed meanwhile needs no answer: it timed
 // out, or its turn was stopped, and that is how the turn goes on.
-func (a *App) AnswerNobody(question string) {
-	_ = a.Agent.AnswerQuestion(question, "Nobody is here to answer: choose what is safest and say what you assumed.")
+func answerNobody(c client.Client, question string) {
+	_ = c.AnswerQuestion(question, "Nobody is here to answer: choose what is safest and say what you assumed.")
 }
 
 // answer settles an approval; as with a question, one that is closed meanwhile needs no answer.
 func (t *turn) answer(ask event.ApprovalAsked) {
 	if !t.yes {
 		t.refused = true
-		_ = t.app.Agent.Answer(ask.ID, event.DecisionDeny)
+		_ = t.app.Answer(ask.ID, event.DecisionDeny)
 		return
 	}
-	_ = t.app.Agent.Answer(ask.ID, event.DecisionOnce)
+	_ = t.app.Answer(ask.ID, event.DecisionOnce)
 }
 
 // catchUp takes the outcome from the store when so much happened that events were given up. An interrupt is passed on
 // while it waits for the turn.
 func (t *turn) catchUp(ctx context.Context) {
-	defer context.AfterFunc(ctx, func() { t.app.Agent.Interrupt(t.session) })()
-	err := t.app.Agent.Wait(context.WithoutCancel(ctx), t.session)
+	defer context.AfterFunc(ctx, func() { t.app.Interrupt(t.session) })()
+	err := t.app.Wait(context.WithoutCancel(ctx), t.session)
 	var messages []chat.Message
 	if err == nil {
-		messages, _, err = t.app.Sessions.Messages(context.WithoutCancel(ctx), t.session, session.Page{Limit: 1})
+		messages, _, err = t.app.History().Messages(context.WithoutCancel(ctx), t.session, session.Page{Limit: 1})
 	}
 	end := event.TurnEnded{Reason: event.TurnDone}
 	if err != nil {
@@ -128,8 +132,8 @@ func (t *turn) catchUp(ctx context.Context) {
 func (t *turn) outcome(ctx context.Context) error {
 	e := t.ended
 	text := e.Err
-	if e.Hint != "" {
-		text += "; " + e.Hint
+	if h := hintWords(e.Hint, e.Do); h != "" {
+		text += "; " + h
 	}
 	switch {
 	case e.Reason == event.TurnInterrupted && errors.Is(ctx.Err(), context.DeadlineExceeded):

@@ -8,8 +8,8 @@ import (
 	"hermes/ui/text"
 )
 
-// Buffer is the text being written and the place of the cursor. The cursor always stands between whole characters (grapheme
-// clusters), so that nobody deletes half an emoji.
+// Buffer is the text being written and the place of the cursor. The cursor always stands between
+// whole characters (grapheme clusters), so that nobody deletes half an emoji.
 type Buffer struct {
 	s    string
 	at   int // byte offset of the cursor
@@ -29,11 +29,12 @@ func (b *Buffer) Insert(s string) { b.Replace(b.at, b.at, s) }
 func (b *Buffer) Replace(i, j int, s string) {
 	b.s = b.s[:i] + s + b.s[j:]
 	b.at, b.goal = i+len(s), -1
-	b.snap()
+	b.snapCursor()
 }
 
-// snap moves the cursor behind a character that what was typed became a part of (an accent, a joined emoji).
-func (b *Buffer) snap() {
+// snapCursor moves the cursor behind a character that what was typed became a part of (an accent, a
+// joined emoji).
+func (b *Buffer) snapCursor() {
 	from := b.lineStart(b.at)
 	for i := from; i < len(b.s); {
 		c, _ := text.Cluster(b.s[i:])
@@ -56,8 +57,8 @@ func (b *Buffer) lineEnd(i int) int {
 	return len(b.s)
 }
 
-// before returns where the character left of i begins.
-func (b *Buffer) before(i int) int {
+// characterBefore returns where the character left of i begins.
+func (b *Buffer) characterBefore(i int) int {
 	if i == 0 {
 		return 0
 	}
@@ -73,16 +74,16 @@ func (b *Buffer) before(i int) int {
 	return last
 }
 
-func (b *Buffer) after(i int) int {
+func (b *Buffer) characterAfter(i int) int {
 	c, _ := text.Cluster(b.s[i:])
 	return i + len(c)
 }
 
 // Left moves one character back.
-func (b *Buffer) Left() { b.at, b.goal = b.before(b.at), -1 }
+func (b *Buffer) Left() { b.at, b.goal = b.characterBefore(b.at), -1 }
 
 // Right moves one character on.
-func (b *Buffer) Right() { b.at, b.goal = b.after(b.at), -1 }
+func (b *Buffer) Right() { b.at, b.goal = b.characterAfter(b.at), -1 }
 
 // Home goes to the beginning of the line.
 func (b *Buffer) Home() { b.at, b.goal = b.lineStart(b.at), -1 }
@@ -91,23 +92,23 @@ func (b *Buffer) Home() { b.at, b.goal = b.lineStart(b.at), -1 }
 func (b *Buffer) End() { b.at, b.goal = b.lineEnd(b.at), -1 }
 
 // Backspace removes the character before the cursor.
-func (b *Buffer) Backspace() { b.Replace(b.before(b.at), b.at, "") }
+func (b *Buffer) Backspace() { b.Replace(b.characterBefore(b.at), b.at, "") }
 
 // Delete removes the character under the cursor.
-func (b *Buffer) Delete() { b.Replace(b.at, b.after(b.at), "") }
+func (b *Buffer) Delete() { b.Replace(b.at, b.characterAfter(b.at), "") }
 
 // WordLeft goes to the beginning of the word before the cursor.
 func (b *Buffer) WordLeft() {
 	i := len(strings.TrimRightFunc(b.s[:b.at], notWord))
 	b.at, b.goal = len(strings.TrimRightFunc(b.s[:i], isWord)), -1
-	b.snap()
+	b.snapCursor()
 }
 
 // WordRight goes to the end of the word after the cursor.
 func (b *Buffer) WordRight() {
 	rest := strings.TrimLeftFunc(b.s[b.at:], notWord)
 	b.at, b.goal = len(b.s)-len(strings.TrimLeftFunc(rest, isWord)), -1
-	b.snap()
+	b.snapCursor()
 }
 
 // KillWord removes the word before the cursor.
@@ -136,14 +137,16 @@ func isWord(r rune) bool {
 }
 func notWord(r rune) bool { return !isWord(r) }
 
-// row is one row on the screen: bytes from and to of the text. More says that the line goes on in the next row.
+// row is one row on the screen: bytes from and to of the text. More says that the line goes on in
+// the next row.
 type row struct {
 	from, to int
 	more     bool
 }
 
-// rows breaks the text into rows of at most w cells, at any character: what is typed stays where it is.
-func (b *Buffer) rows(w int) []row {
+// breakRows breaks the text into rows of at most w cells, at any character: what is typed stays
+// where it is.
+func (b *Buffer) breakRows(w int) []row {
 	w = max(w, 1)
 	var out []row
 	from, cells := 0, 0
@@ -170,8 +173,8 @@ func (b *Buffer) rows(w int) []row {
 	return out
 }
 
-// where returns the row and column of the cursor.
-func (b *Buffer) where(rows []row) (y, x int) {
+// cursorPlace returns the row and column of the cursor.
+func (b *Buffer) cursorPlace(rows []row) (y, x int) {
 	for i, r := range rows {
 		if b.at < r.to || b.at == r.to && !r.more {
 			return i, text.Width(b.s[r.from:max(r.from, b.at)])
@@ -182,8 +185,8 @@ func (b *Buffer) where(rows []row) (y, x int) {
 
 // Vertical moves the cursor by rows of width w and reports whether there was a row to go to.
 func (b *Buffer) Vertical(delta, w int) bool {
-	rows := b.rows(w)
-	y, x := b.where(rows)
+	rows := b.breakRows(w)
+	y, x := b.cursorPlace(rows)
 	if b.goal < 0 {
 		b.goal = x
 	}
@@ -205,8 +208,8 @@ func (b *Buffer) Vertical(delta, w int) bool {
 	return true
 }
 
-// clean takes what a terminal or a paste brought and keeps what may stand in a prompt.
-func clean(s string) string {
+// cleanInput takes what a terminal or a paste brought and keeps what may stand in a prompt.
+func cleanInput(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")

@@ -1,8 +1,10 @@
-// Package compose is the field that prompts are written in: several lines, history, completion, paste chips.
+// Package compose is the field that prompts are written in: several lines, history, completion,
+// paste chips.
 //
-// The contract: it does no I/O and knows no session. Keys go in, a Result says what the owner has to do. View draws what the
-// owner gives room for; the cursor is the terminal's own. Editing never splits a character. It is our own because the
-// usual text area draws all of its text at every key (37 ms for 5,000 lines), and wraps by other widths than ours.
+// The contract: it does no I/O and knows no session. Keys go in, a Result says what the owner has
+// to do. View draws what the owner gives room for; the cursor is the terminal's own. Editing never
+// splits a character. It is our own because the usual text area draws all of its text at every key
+// (37 ms for 5,000 lines), and wraps by other widths than ours.
 package compose
 
 import (
@@ -31,7 +33,7 @@ type Result int
 const (
 	Ignored Result = iota // not a key of the composer
 	Changed               // look again; the text may be another
-	Submit                // send Text and Attachments, then Clear
+	Submit                // send Text and Parts, then Clear
 )
 
 // Composer is the field. The zero value is not usable; call New.
@@ -43,7 +45,7 @@ type Composer struct {
 	PasteLines, PasteRunes int
 
 	buf     Buffer
-	chips   []chat.Attachment
+	chips   []chat.Part
 	history []string // oldest first
 	pos     int      // in history; len(history) is the draft
 	draft   string
@@ -65,19 +67,22 @@ func New() *Composer {
 // Resize sets the width in cells, the prompt included.
 func (c *Composer) Resize(w int) { c.width = w }
 
-func (c *Composer) inner() int { return max(1, c.width-len([]rune(c.Prompt))) }
+func (c *Composer) innerWidth() int { return max(1, c.width-len([]rune(c.Prompt))) }
 
 // Text is what was written.
 func (c *Composer) Text() string { return c.buf.String() }
 
-// Attachments are the chips.
-func (c *Composer) Attachments() []chat.Attachment { return append([]chat.Attachment(nil), c.chips...) }
+// Parts are the chips.
+func (c *Composer) Parts() []chat.Part { return append([]chat.Part(nil), c.chips...) }
 
 // Empty reports that nothing was written and nothing attached.
 func (c *Composer) Empty() bool { return c.buf.s == "" && len(c.chips) == 0 }
 
 // SetText replaces the text.
-func (c *Composer) SetText(s string) { c.buf.Set(strings.TrimRight(clean(s), "\n")); c.popup.close() }
+func (c *Composer) SetText(s string) {
+	c.buf.Set(strings.TrimRight(cleanInput(s), "\n"))
+	c.popup.close()
+}
 
 // Clear empties the field, chips included.
 func (c *Composer) Clear() {
@@ -89,7 +94,7 @@ func (c *Composer) Clear() {
 // Draft is what stood in a composer.
 type Draft struct {
 	text  string
-	chips []chat.Attachment
+	chips []chat.Part
 }
 
 // Stash empties the field and returns what stood there.
@@ -132,29 +137,29 @@ func (c *Composer) Remember(s string) bool {
 }
 
 // Attach adds a chip.
-func (c *Composer) Attach(a chat.Attachment) { c.chips = append(c.chips, a) }
+func (c *Composer) Attach(a chat.Part) { c.chips = append(c.chips, a) }
 
 // Key handles a key.
 func (c *Composer) Key(k tea.KeyMsg) Result {
 	if k.Paste {
-		return c.paste(string(k.Runes))
+		return c.pasteText(string(k.Runes))
 	}
 	if k.Type == tea.KeyRunes && !k.Alt {
-		return c.typed(string(k.Runes))
+		return c.typeText(string(k.Runes))
 	}
 	if c.popup.open() {
 		if r := c.popupKey(k.String()); r != Ignored {
 			return r
 		}
 	}
-	return c.command(k.String())
+	return c.runCommand(k.String())
 }
 
-func (c *Composer) typed(s string) Result {
+func (c *Composer) typeText(s string) Result {
 	if mouseReport(s) {
 		return Ignored
 	}
-	c.buf.Insert(clean(s))
+	c.buf.Insert(cleanInput(s))
 	return Changed
 }
 
@@ -163,15 +168,15 @@ func mouseReport(s string) bool {
 	return len(s) >= 6 && strings.Contains(s, "[<") && strings.Trim(s, "[<;0123456789Mm\x1b") == ""
 }
 
-func (c *Composer) paste(s string) Result {
-	s = clean(s)
+func (c *Composer) pasteText(s string) Result {
+	s = cleanInput(s)
 	lines := strings.Count(strings.TrimRight(s, "\n"), "\n") + 1
 	if (c.PasteLines == 0 || lines <= c.PasteLines) && (c.PasteRunes == 0 || utf8.RuneCountInString(s) <= c.PasteRunes) {
 		c.buf.Insert(s)
 		return Changed
 	}
 	c.pastes++
-	c.Attach(chat.Attachment{Kind: chat.AttachPaste, Name: fmt.Sprintf("paste %d: %d lines", c.pastes, lines), Media: "text/plain", Text: s})
+	c.Attach(chat.Part{Kind: chat.PartPaste, Name: fmt.Sprintf("paste %d: %d lines", c.pastes, lines), Media: "text/plain", Text: s})
 	return Changed
 }
 
@@ -182,20 +187,20 @@ var edits = map[string]func(*Buffer){
 	"alt+b": (*Buffer).WordLeft, "alt+left": (*Buffer).WordLeft, "ctrl+left": (*Buffer).WordLeft,
 	"alt+f": (*Buffer).WordRight, "alt+right": (*Buffer).WordRight, "ctrl+right": (*Buffer).WordRight,
 	"delete": (*Buffer).Delete, "ctrl+w": (*Buffer).KillWord, "alt+backspace": (*Buffer).KillWord, "ctrl+k": (*Buffer).KillToEnd,
-	"alt+enter": newline, "ctrl+j": newline, "shift+enter": newline,
+	"alt+enter": insertNewline, "ctrl+j": insertNewline, "shift+enter": insertNewline,
 	" ": func(b *Buffer) { b.Insert(" ") },
 }
 
-func newline(b *Buffer) { b.Insert("\n") }
+func insertNewline(b *Buffer) { b.Insert("\n") }
 
-func (c *Composer) command(key string) Result {
+func (c *Composer) runCommand(key string) Result {
 	if f := edits[key]; f != nil {
 		f(&c.buf)
 		return Changed
 	}
 	switch key {
 	case "enter":
-		return c.enter()
+		return c.handleEnter()
 	case "backspace", "ctrl+h":
 		if c.buf.s == "" && len(c.chips) > 0 {
 			c.chips = c.chips[:len(c.chips)-1]
@@ -209,12 +214,12 @@ func (c *Composer) command(key string) Result {
 	case "ctrl+u":
 		c.Clear()
 	case "up":
-		if !c.buf.Vertical(-1, c.inner()) {
-			return c.recall(-1)
+		if !c.buf.Vertical(-1, c.innerWidth()) {
+			return c.recallPrompt(-1)
 		}
 	case "down":
-		if !c.buf.Vertical(1, c.inner()) {
-			return c.recall(1)
+		if !c.buf.Vertical(1, c.innerWidth()) {
+			return c.recallPrompt(1)
 		}
 	default:
 		return Ignored
@@ -222,8 +227,8 @@ func (c *Composer) command(key string) Result {
 	return Changed
 }
 
-// enter sends, or breaks the line after a trailing backslash.
-func (c *Composer) enter() Result {
+// handleEnter sends, or breaks the line after a trailing backslash.
+func (c *Composer) handleEnter() Result {
 	if s := c.buf.s; strings.HasSuffix(s, `\`) && !strings.HasSuffix(s, `\\`) && c.buf.at == len(s) {
 		c.buf.Replace(len(s)-1, len(s), "\n")
 		return Changed
@@ -234,8 +239,8 @@ func (c *Composer) enter() Result {
 	return Submit
 }
 
-// recall shows an older or newer prompt; what was being written comes back at the end.
-func (c *Composer) recall(delta int) Result {
+// recallPrompt shows an older or newer prompt; what was being written comes back at the end.
+func (c *Composer) recallPrompt(delta int) Result {
 	p := c.pos + delta
 	if p < 0 || p > len(c.history) {
 		return Changed

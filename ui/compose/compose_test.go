@@ -104,7 +104,7 @@ func TestPastes(t *testing.T) {
 		t.Errorf("short paste: %q", c.Text())
 	}
 	c.Key(tea.KeyMsg{Type: tea.KeyRunes, Paste: true, Runes: []rune(strings.Repeat("x\n", 30))})
-	a := c.Attachments()
+	a := c.Parts()
 	if len(a) != 1 || a[0].Name != "paste 1: 30 lines" || c.Text() != "a\nb   c" {
 		t.Fatalf("long paste: %+v, text %q", a, c.Text())
 	}
@@ -166,7 +166,7 @@ func TestAnyKeysKeepTheFieldWhole(t *testing.T) {
 			w, h := rapid.IntRange(3, 40).Draw(t, "w"), rapid.IntRange(1, 8).Draw(t, "h")
 			c.Resize(w)
 			press(c, rapid.SampledFrom(keys).Draw(t, "key"))
-			if at := c.buf.at; at < 0 || at > len(c.buf.s) || c.buf.after(c.buf.before(at)) != at && at != 0 {
+			if at := c.buf.at; at < 0 || at > len(c.buf.s) || c.buf.characterAfter(c.buf.characterBefore(at)) != at && at != 0 {
 				t.Fatalf("the cursor %d is inside a character of %q", at, c.buf.s)
 			}
 			lines, x, y := c.View(h)

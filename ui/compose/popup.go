@@ -61,7 +61,7 @@ func (c *Composer) Token() Token {
 
 // Offer shows completions for a token; it is ignored when the person has typed on.
 func (c *Composer) Offer(t Token, items []Item) {
-	if now := c.Token(); now != t || c.popup.muted == c.buf.s && c.buf.s != "" || only(t, items) {
+	if now := c.Token(); now != t || c.popup.muted == c.buf.s && c.buf.s != "" || isOnlyOffer(t, items) {
 		c.popup.close()
 		return
 	}
@@ -73,12 +73,12 @@ func (c *Composer) Offer(t Token, items []Item) {
 	c.popup.argument = t.Kind == ' ' && t.Text == ""
 }
 
-// only reports that there is nothing to choose: the one offer is what stands there.
-func only(t Token, items []Item) bool {
-	return t.Kind == 0 || len(items) == 1 && strings.TrimSpace(items[0].Text) == strings.TrimSpace(mark(t)+t.Text)
+// isOnlyOffer reports that there is nothing to choose: the one offer is what stands there.
+func isOnlyOffer(t Token, items []Item) bool {
+	return t.Kind == 0 || len(items) == 1 && strings.TrimSpace(items[0].Text) == strings.TrimSpace(tokenMark(t)+t.Text)
 }
 
-func mark(t Token) string {
+func tokenMark(t Token) string {
 	if t.Kind == ' ' {
 		return ""
 	}
@@ -96,7 +96,7 @@ func (c *Composer) popupKey(key string) Result {
 	case "down", "ctrl+n":
 		p.at, p.moved = (p.at+1)%len(p.items), true
 	case "tab":
-		c.take()
+		c.takeOffer()
 	case "enter":
 		t := c.Token()
 		whole := t.Kind == '/' && p.items[p.at].Text == "/"+t.Text+" "
@@ -104,7 +104,7 @@ func (c *Composer) popupKey(key string) Result {
 			p.close()
 			return Ignored
 		}
-		c.take()
+		c.takeOffer()
 	case "esc":
 		p.muted = c.buf.s
 		p.close()
@@ -125,7 +125,7 @@ func PopupKey(key string) bool {
 	}
 }
 
-func (c *Composer) take() {
+func (c *Composer) takeOffer() {
 	p := &c.popup
 	if it := p.items[p.at]; !it.Off {
 		c.buf.Replace(p.from, p.to, it.Text)
@@ -143,7 +143,7 @@ func (c *Composer) popupView(w, room int) []string {
 	p.top = min(max(p.top, p.at-n+1), p.at)
 	wide := 0
 	for _, it := range p.items[p.top : p.top+min(n, len(p.items)-p.top)] {
-		wide = max(wide, text.Width(label(it)))
+		wide = max(wide, text.Width(itemLabel(it)))
 	}
 	wide = min(wide, w-4)
 	out := make([]string, 0, n)
@@ -164,7 +164,7 @@ func (c *Composer) popupView(w, room int) []string {
 // popupRow draws offer i, its name in wide of the w cells.
 func (c *Composer) popupRow(i, wide, w int) string {
 	it := c.popup.items[i]
-	name := text.Fit(text.Truncate(label(it), wide, c.Styles.Glyphs.Ellipsis), wide)
+	name := text.Fit(text.Truncate(itemLabel(it), wide, c.Styles.Glyphs.Ellipsis), wide)
 	hint := text.Truncate(strings.ReplaceAll(text.Sanitize(it.Hint), "\n", " "), max(0, w-wide-4), c.Styles.Glyphs.Ellipsis)
 	switch {
 	case i == c.popup.at:
@@ -176,7 +176,7 @@ func (c *Composer) popupRow(i, wide, w int) string {
 	}
 }
 
-func label(it Item) string {
+func itemLabel(it Item) string {
 	if it.Label != "" {
 		return text.Sanitize(it.Label)
 	}

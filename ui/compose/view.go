@@ -6,12 +6,12 @@ import (
 	"hermes/ui/text"
 )
 
-// View draws the field: the popup over it, the chips, the text; at most maxH lines, each exactly Resize's width.
-// The cursor stands at column x of line y.
+// View draws the field: the popup over it, the chips, the text; at most maxH lines, each exactly
+// Resize's width. The cursor stands at column x of line y.
 func (c *Composer) View(maxH int) (lines []string, x, y int) {
 	maxH = max(maxH, 1)
-	rows := c.buf.rows(c.inner())
-	cy, cx := c.buf.where(rows)
+	rows := c.buf.breakRows(c.innerWidth())
+	cy, cx := c.buf.cursorPlace(rows)
 	room := maxH
 	if len(c.chips) > 0 && room > 1 {
 		room--
@@ -27,24 +27,25 @@ func (c *Composer) View(maxH int) (lines []string, x, y int) {
 	}
 	top := len(lines)
 	for i, r := range rows[c.scroll : c.scroll+shown] {
-		lines = append(lines, text.Fit(c.lead(i+c.scroll)+c.body(r), c.width))
+		lines = append(lines, text.Fit(c.linePrompt(i+c.scroll)+c.rowText(r), c.width))
 	}
 	return lines, min(text.Width(c.Prompt)+cx, max(0, c.width-1)), top + cy - c.scroll
 }
 
-// Outside is how many lines of the text the last View had no room for, over and under those that it showed.
+// Outside is how many lines of the text the last View had no room for, over and under those that it
+// showed.
 func (c *Composer) Outside() (above, below int) { return c.above, c.below }
 
-func (c *Composer) lead(i int) string {
+func (c *Composer) linePrompt(i int) string {
 	if i > 0 {
 		return text.Blank(text.Width(c.Prompt))
 	}
 	return c.Styles.Prompt.Inline(true).Render(c.Prompt)
 }
 
-func (c *Composer) body(r row) string {
+func (c *Composer) rowText(r row) string {
 	if c.buf.s == "" {
-		return c.Styles.Placeholder.Render(text.Truncate(c.Placeholder, c.inner(), ""))
+		return c.Styles.Placeholder.Render(text.Truncate(c.Placeholder, c.innerWidth(), ""))
 	}
 	return c.buf.s[r.from:r.to]
 }

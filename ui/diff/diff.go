@@ -1,6 +1,6 @@
-// Package diff draws unified diffs: one column below SplitWidth cells, old and new side by side from there on.
-// Lines are exactly as wide as asked for, numbered, with the changed part of a changed line marked. The text is hostile
-// until it has been through here.
+// Package diff draws unified diffs: one column below SplitWidth cells, old and new side by side
+// from there on. Lines are exactly as wide as asked for, numbered, with the changed part of a
+// changed line marked. The text is hostile until it has been through here.
 package diff
 
 import (
@@ -30,37 +30,24 @@ func Render(unified string, w int, s *style.Styles) []string {
 	if w <= 0 {
 		return nil
 	}
-	lines := parse(unified)
+	lines := parseHunks(unified)
 	if len(lines) == 0 {
 		return nil
 	}
-	p := painter{s: s, digits: digits(lines)}
+	p := painter{s: s, digits: numberWidth(lines)}
 	if w >= SplitWidth {
-		return p.split(lines, w)
+		return p.drawSplit(lines, w)
 	}
-	return p.unified(lines, w)
+	return p.drawUnified(lines, w)
 }
 
-// Count returns the added and removed lines.
-func Count(unified string) (added, removed int) {
-	for _, l := range parse(unified) {
-		switch l.kind {
-		case '+':
-			added++
-		case '-':
-			removed++
-		}
-	}
-	return added, removed
-}
-
-// parse reads the hunks; everything before the first one (file names) is left out.
-func parse(unified string) []line {
+// parseHunks reads the hunks; everything before the first one (file names) is left out.
+func parseHunks(unified string) []line {
 	var out []line
 	var oldN, newN int
 	in := false
 	for _, raw := range text.Lines(text.Sanitize(unified)) {
-		if o, n, ok := hunk(raw); ok {
+		if o, n, ok := parseHunkHeader(raw); ok {
 			oldN, newN, in = o, n, true
 			out = append(out, line{kind: '@', text: raw})
 			continue
@@ -92,8 +79,8 @@ func parse(unified string) []line {
 	return out
 }
 
-// hunk reads "@@ -1,2 +3,4 @@".
-func hunk(s string) (oldN, newN int, ok bool) {
+// parseHunkHeader reads "@@ -1,2 +3,4 @@".
+func parseHunkHeader(s string) (oldN, newN int, ok bool) {
 	rest, found := strings.CutPrefix(s, "@@ -")
 	if !found {
 		return 0, 0, false
@@ -129,7 +116,7 @@ func markChanges(lines []line) {
 		}
 		if n := adds - dels; n > 0 && i-adds == n {
 			for k := range n {
-				differ(&lines[dels+k], &lines[adds+k])
+				markDifference(&lines[dels+k], &lines[adds+k])
 			}
 		}
 		if i == dels {
@@ -138,8 +125,9 @@ func markChanges(lines []line) {
 	}
 }
 
-// differ marks what is between the common beginning and the common end, when there is something in common.
-func differ(a, b *line) {
+// markDifference marks what is between the common beginning and the common end, when there is
+// something in common.
+func markDifference(a, b *line) {
 	x, y := a.text, b.text
 	pre := 0
 	for pre < len(x) && pre < len(y) && x[pre] == y[pre] {
@@ -162,7 +150,7 @@ func differ(a, b *line) {
 	b.from, b.to = pre, len(y)-post
 }
 
-func digits(lines []line) int {
+func numberWidth(lines []line) int {
 	n := 1
 	for _, l := range lines {
 		n = max(n, len(strconv.Itoa(max(l.old, l.new))))

@@ -14,20 +14,20 @@ type painter struct {
 	digits int
 }
 
-func (p painter) unified(lines []line, w int) []string {
+func (p painter) drawUnified(lines []line, w int) []string {
 	var out []string
 	for _, l := range lines {
 		n := l.new
 		if l.kind == '-' {
 			n = l.old
 		}
-		out = append(out, p.wrap(l, n, w)...)
+		out = append(out, p.wrapLine(l, n, w)...)
 	}
 	return out
 }
 
-// wrap draws a line, broken where it is too long, behind its number and sign.
-func (p painter) wrap(l line, number, w int) []string {
+// wrapLine draws a line, broken where it is too long, behind its number and sign.
+func (p painter) wrapLine(l line, number, w int) []string {
 	if l.kind == '@' || l.kind == '\\' {
 		return []string{text.Fit(p.s.DiffHunk.Render(text.Truncate(l.text, w, "")), w)}
 	}
@@ -36,12 +36,12 @@ func (p painter) wrap(l line, number, w int) []string {
 		gutter = 2
 	}
 	var out []string
-	for i, part := range text.Wrap(p.body(l), max(1, w-gutter)) {
+	for i, part := range text.Wrap(p.lineBody(l), max(1, w-gutter)) {
 		head := text.Blank(gutter)
 		if i == 0 {
 			sign := string(l.kind) + " "
 			if gutter > 2 {
-				sign = p.s.Faint.Render(text.FitLeft(label(number), p.digits)) + " " + sign
+				sign = p.s.Faint.Render(text.FitLeft(numberLabel(number), p.digits)) + " " + sign
 			}
 			head = sign
 		}
@@ -53,15 +53,15 @@ func (p painter) wrap(l line, number, w int) []string {
 	return out
 }
 
-func label(n int) string {
+func numberLabel(n int) string {
 	if n == 0 {
 		return ""
 	}
 	return strconv.Itoa(n)
 }
 
-// body colours the text of a line and marks what changed in it.
-func (p painter) body(l line) string {
+// lineBody colours the text of a line and marks what changed in it.
+func (p painter) lineBody(l line) string {
 	base, mark := p.s.Text, p.s.Text
 	switch l.kind {
 	case '+':
@@ -82,30 +82,30 @@ func paint(s lipgloss.Style, t string) string {
 	return s.Inline(true).Render(t)
 }
 
-// split draws old lines at the left and new ones at the right.
-func (p painter) split(lines []line, w int) []string {
+// drawSplit draws old lines at the left and new ones at the right.
+func (p painter) drawSplit(lines []line, w int) []string {
 	half := (w - 3) / 2
-	sep := " " + p.s.Faint.Render(p.bar()) + " "
+	sep := " " + p.s.Faint.Render(p.gutterBar()) + " "
 	var out []string
 	for i := 0; i < len(lines); {
 		l := lines[i]
 		if l.kind == '@' || l.kind == '\\' {
-			out = append(out, p.wrap(l, 0, w)...)
+			out = append(out, p.wrapLine(l, 0, w)...)
 			i++
 			continue
 		}
 		if l.kind == ' ' {
-			out = append(out, p.beside(p.wrap(l, l.old, half), p.wrap(l, l.new, half), half, w, sep)...)
+			out = append(out, p.joinHalves(p.wrapLine(l, l.old, half), p.wrapLine(l, l.new, half), half, w, sep)...)
 			i++
 			continue
 		}
-		i, out = p.change(lines, i, half, w, sep, out)
+		i, out = p.drawChange(lines, i, half, w, sep, out)
 	}
 	return out
 }
 
-// change draws a run of removed and added lines, each pair on one row.
-func (p painter) change(lines []line, i, half, w int, sep string, out []string) (int, []string) {
+// drawChange draws a run of removed and added lines, each pair on one row.
+func (p painter) drawChange(lines []line, i, half, w int, sep string, out []string) (int, []string) {
 	dels := i
 	for i < len(lines) && lines[i].kind == '-' {
 		i++
@@ -117,17 +117,17 @@ func (p painter) change(lines []line, i, half, w int, sep string, out []string) 
 	for k := range max(adds-dels, i-adds) {
 		var left, right []string
 		if dels+k < adds {
-			left = p.wrap(lines[dels+k], lines[dels+k].old, half)
+			left = p.wrapLine(lines[dels+k], lines[dels+k].old, half)
 		}
 		if adds+k < i {
-			right = p.wrap(lines[adds+k], lines[adds+k].new, half)
+			right = p.wrapLine(lines[adds+k], lines[adds+k].new, half)
 		}
-		out = append(out, p.beside(left, right, half, w, sep)...)
+		out = append(out, p.joinHalves(left, right, half, w, sep)...)
 	}
 	return i, out
 }
 
-func (p painter) beside(left, right []string, half, w int, sep string) []string {
+func (p painter) joinHalves(left, right []string, half, w int, sep string) []string {
 	out := make([]string, max(len(left), len(right)))
 	for y := range out {
 		l, r := text.Blank(half), ""
@@ -142,7 +142,7 @@ func (p painter) beside(left, right []string, half, w int, sep string) []string 
 	return out
 }
 
-func (p painter) bar() string {
+func (p painter) gutterBar() string {
 	if p.s.Glyphs.Bar != "" {
 		return p.s.Glyphs.Bar
 	}

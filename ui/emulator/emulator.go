@@ -1,11 +1,14 @@
-// Package emulator is a terminal in memory for programs that nobody trusts: what they write becomes cells, and only cells
-// leave it. Titles, clipboards, links and whatever else a sequence asks of a terminal stay inside.
+// Package emulator is a terminal in memory for programs that nobody trusts: what they write becomes
+// cells, and only cells leave it. Titles, clipboards, links and whatever else a sequence asks of a
+// terminal stay inside.
 //
-// The contract: Write may be called from one goroutine while another draws. It never blocks on the program, never panics,
-// and takes no longer than its bytes are worth: the lock is given up every few hundred of them. A width that
-// the program and we see differently never moves what stands right of it.
+// The contract: Write may be called from one goroutine while another draws. It never blocks on the
+// program, never panics, and takes no longer than its bytes are worth: the lock is given up every
+// few hundred of them. A width that the program and we see differently never moves what stands
+// right of it.
 //
-// The parser and the screen are charm's x/vt; what is here bounds it, guards it and turns it into rows for a pane.
+// The parser and the screen are charm's x/vt; what is here bounds it, guards it and turns it into
+// rows for a pane.
 package emulator
 
 import (
@@ -41,7 +44,8 @@ type Terminal struct {
 	closed bool
 }
 
-// New makes a terminal of w x h cells. Reply gets what the terminal answers to the program; it may be nil and must not block.
+// New makes a terminal of w x h cells. Reply gets what the terminal answers to the program; it may
+// be nil and must not block.
 func New(w, h int, reply func([]byte)) *Terminal {
 	t := &Terminal{reply: reply, shades: map[[3]uint8]shade{}}
 	t.w, t.h = clamp(w), clamp(h)
@@ -63,12 +67,13 @@ func (t *Terminal) reset() {
 		EnableMode:       func(m ansi.Mode) { t.setMode(m, true) },
 		DisableMode:      func(m ansi.Mode) { t.setMode(m, false) },
 	})
-	guard(e)
-	crash.Go("terminal replies", func() { t.answer(e) })
+	limitRepeats(e)
+	crash.Go("terminal replies", func() { t.forwardAnswers(e) })
 }
 
-// answer hands over what the emulator says to the program. It must always read: the emulator waits for it.
-func (t *Terminal) answer(e *vt.Emulator) {
+// forwardAnswers hands over what the emulator says to the program. It must always read: the
+// emulator waits for it.
+func (t *Terminal) forwardAnswers(e *vt.Emulator) {
 	buf := make([]byte, 256)
 	for {
 		n, err := e.Read(buf)
@@ -105,13 +110,14 @@ func (t *Terminal) Close() {
 func (t *Terminal) Write(data []byte) {
 	for len(data) > 0 {
 		n := min(len(data), piece)
-		t.write(data[:n])
+		t.writeGuarded(data[:n])
 		data = data[n:]
 	}
 }
 
-// write survives what the emulator does not: the screen begins anew, and the rest of the program with it.
-func (t *Terminal) write(data []byte) {
+// writeGuarded survives what the emulator does not: the screen begins anew, and the rest of the
+// program with it.
+func (t *Terminal) writeGuarded(data []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -149,14 +155,15 @@ func (t *Terminal) Alternate() bool {
 	return t.alt
 }
 
-// History is how many lines have scrolled away and can be looked at; none while a full-screen program runs.
+// History is how many lines have scrolled away and can be looked at; none while a full-screen
+// program runs.
 func (t *Terminal) History() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.past()
+	return t.historyLength()
 }
 
-func (t *Terminal) past() int {
+func (t *Terminal) historyLength() int {
 	if t.alt {
 		return 0
 	}
@@ -171,9 +178,9 @@ func (t *Terminal) Cursor() (x, y int, ok bool) {
 	return min(max(p.X, 0), t.w-1), min(max(p.Y, 0), t.h-1), !t.hidden
 }
 
-// guard bounds what the emulator would take at its word: a repeat of a billion characters is ten bytes to write, and rows
-// below the last one can be named as a margin but not written to.
-func guard(e *vt.Emulator) {
+// limitRepeats bounds what the emulator would take at its word: a repeat of a billion characters is
+// ten bytes to write, and rows below the last one can be named as a margin but not written to.
+func limitRepeats(e *vt.Emulator) {
 	for _, cmd := range []int{'b', 'I', 'Z', 'X', '@', 'P', 'L', 'M', 'S', 'T'} {
 		e.RegisterCsiHandler(cmd, func(params ansi.Params) bool {
 			n, _, _ := params.Param(0, 1)

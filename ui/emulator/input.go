@@ -39,33 +39,34 @@ func (t *Terminal) Key(k tea.KeyMsg) []byte {
 	t.mu.Unlock()
 	switch {
 	case k.Paste:
-		return pasted(string(k.Runes), m.paste)
+		return pasteSequence(string(k.Runes), m.paste)
 	case k.Type == tea.KeyRunes:
-		return alt(k.Alt, string(k.Runes))
+		return withAlt(k.Alt, string(k.Runes))
 	case k.Type == tea.KeySpace:
-		return alt(k.Alt, " ")
+		return withAlt(k.Alt, " ")
 	case k.Type >= 0: // the control characters are their own numbers
-		return alt(k.Alt, string(rune(k.Type)))
+		return withAlt(k.Alt, string(rune(k.Type)))
 	}
-	e, ok := special(k.Type)
+	e, ok := specialKey(k.Type)
 	if !ok {
 		return nil
 	}
 	if k.Alt {
 		e.mod += 2
 	}
-	return []byte(e.sequence(m.cursorKeys))
+	return []byte(e.keySequence(m.cursorKeys))
 }
 
-func alt(on bool, s string) []byte {
+func withAlt(on bool, s string) []byte {
 	if on {
 		s = "\x1b" + s
 	}
 	return []byte(s)
 }
 
-// pasted is text from the clipboard: an end of the brackets inside of it would make commands of the rest.
-func pasted(s string, brackets bool) []byte {
+// pasteSequence is text from the clipboard: an end of the brackets inside of it would make commands
+// of the rest.
+func pasteSequence(s string, brackets bool) []byte {
 	s = strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(s)
 	if !brackets {
 		return []byte(s)
@@ -73,13 +74,14 @@ func pasted(s string, brackets bool) []byte {
 	return []byte(ansi.BracketedPasteStart + strings.ReplaceAll(s, "\x1b", "") + ansi.BracketedPasteEnd)
 }
 
-// encoded is how xterm writes a key: a letter ("A") or a number ("5~"), and the modifiers: 1 shift, 2 alt, 4 ctrl.
+// encoded is how xterm writes a key: a letter ("A") or a number ("5~"), and the modifiers: 1 shift,
+// 2 alt, 4 ctrl.
 type encoded struct {
 	final string
 	mod   int
 }
 
-func (e encoded) sequence(application bool) string {
+func (e encoded) keySequence(application bool) string {
 	letter := len(e.final) == 1
 	switch {
 	case e.final == "Z":
@@ -97,8 +99,8 @@ func (e encoded) sequence(application bool) string {
 	}
 }
 
-// special lists the keys that are sequences.
-func special(k tea.KeyType) (encoded, bool) {
+// specialKey lists the keys that are sequences.
+func specialKey(k tea.KeyType) (encoded, bool) {
 	if k <= tea.KeyF1 && k > tea.KeyF1-20 {
 		return encoded{final: [...]string{
 			"P", "Q", "R", "S", "15~", "17~", "18~", "19~", "20~", "21~", "23~", "24~",
@@ -117,12 +119,13 @@ func special(k tea.KeyType) (encoded, bool) {
 	return e, ok
 }
 
-// Mouse is what a program that wants the mouse gets of it; nothing for one that does not. Positions are those in the terminal.
+// Mouse is what a program that wants the mouse gets of it; nothing for one that does not. Positions
+// are those in the terminal.
 func (t *Terminal) Mouse(m tea.MouseMsg) []byte {
 	t.mu.Lock()
 	want, w, h := t.modes, t.w, t.h
 	t.mu.Unlock()
-	button, ok := buttons()[m.Button]
+	button, ok := mouseButtons()[m.Button]
 	motion := m.Action == tea.MouseActionMotion
 	if !want.click || !ok || motion && !want.drag || m.X < 0 || m.Y < 0 || m.X >= w || m.Y >= h {
 		return nil
@@ -146,7 +149,7 @@ func (t *Terminal) Mouse(m tea.MouseMsg) []byte {
 	return []byte{0x1b, '[', 'M', byte(32 + button), byte(33 + m.X), byte(33 + m.Y)}
 }
 
-func buttons() map[tea.MouseButton]int {
+func mouseButtons() map[tea.MouseButton]int {
 	return map[tea.MouseButton]int{
 		tea.MouseButtonLeft: 0, tea.MouseButtonMiddle: 1, tea.MouseButtonRight: 2, tea.MouseButtonWheelUp: 64, tea.MouseButtonWheelDown: 65,
 	}

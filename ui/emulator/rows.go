@@ -11,12 +11,12 @@ import (
 	"hermes/ui/text"
 )
 
-// Rows draws the screen as exactly h lines of exactly w cells for a terminal with so many colours; back is how many lines of the
-// history are to be seen above the first one.
+// Rows draws the screen as exactly h lines of exactly w cells for a terminal with so many colours;
+// back is how many lines of the history are to be seen above the first one.
 func (t *Terminal) Rows(level style.Level, back int) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	past := t.past()
+	past := t.historyLength()
 	back = min(max(back, 0), past)
 	rows := make([]string, t.h)
 	for y := range rows {
@@ -25,30 +25,32 @@ func (t *Terminal) Rows(level style.Level, back int) []string {
 		if at < 0 {
 			cell = func(x int) *uv.Cell { return t.vt.ScrollbackCellAt(x, past+at) }
 		}
-		rows[y] = t.row(cell, level)
+		rows[y] = t.drawRow(cell, level)
 	}
 	return rows
 }
 
-// row draws one line. What is not there, or not as wide as its cell, is blank: the columns behind it keep their place.
-func (t *Terminal) row(cell func(x int) *uv.Cell, level style.Level) string {
-	row, ascii := t.cells(cell, level, 4)
+// drawRow draws one line. What is not there, or not as wide as its cell, is blank: the columns
+// behind it keep their place.
+func (t *Terminal) drawRow(cell func(x int) *uv.Cell, level style.Level) string {
+	row, ascii := t.drawCells(cell, level, 4)
 	for most := 3; !ascii && text.Width(row) != t.w; most -= 2 { // neighbours that only together are one character
-		row, ascii = t.cells(cell, level, most)
+		row, ascii = t.drawCells(cell, level, most)
 	}
 	return row
 }
 
-// cells draws one line, with cells of so many bytes at most, or any at 4; ascii says that it is as wide as it has cells.
-func (t *Terminal) cells(cell func(x int) *uv.Cell, level style.Level, most int) (row string, ascii bool) {
+// drawCells draws one line, with cells of so many bytes at most, or any at 4; ascii says that it is
+// as wide as it has cells.
+func (t *Terminal) drawCells(cell func(x int) *uv.Cell, level style.Level, most int) (row string, ascii bool) {
 	b := make([]byte, 0, t.w+32)
 	pen, ascii := text.Pen{}, true
 	for x := 0; x < t.w; {
 		c := cell(x)
 		p, s, w := text.Pen{}, " ", 1
 		if c != nil {
-			p = t.pen(&c.Style, level)
-			s, w = content(c, t.w-x)
+			p = t.penOf(&c.Style, level)
+			s, w = cellContent(c, t.w-x)
 		}
 		if most < 4 && len(s) > most {
 			s = blanks[:w]
@@ -68,8 +70,8 @@ func (t *Terminal) cells(cell func(x int) *uv.Cell, level style.Level, most int)
 
 const blanks = "  "
 
-// content is what a cell shows, and its width in cells.
-func content(c *uv.Cell, room int) (string, int) {
+// cellContent is what a cell shows, and its width in cells.
+func cellContent(c *uv.Cell, room int) (string, int) {
 	w := min(max(c.Width, 1), 2, room)
 	switch {
 	case c.Content == "" || c.Style.Attrs&uv.AttrConceal != 0:
@@ -91,9 +93,9 @@ var attrs = [...]struct {
 	ours   text.Attr
 }{{uv.AttrBold, text.Bold}, {uv.AttrFaint, text.Faint}, {uv.AttrItalic, text.Italic}, {uv.AttrReverse, text.Reverse}, {uv.AttrStrikethrough, text.Strike}}
 
-// pen translates a style to what the screen can show.
-func (t *Terminal) pen(s *uv.Style, level style.Level) text.Pen {
-	p := text.Pen{Fg: t.colour(s.Fg, level), Bg: t.colour(s.Bg, level)}
+// penOf translates a style to what the screen can show.
+func (t *Terminal) penOf(s *uv.Style, level style.Level) text.Pen {
+	p := text.Pen{Fg: t.colourOf(s.Fg, level), Bg: t.colourOf(s.Bg, level)}
 	for _, a := range attrs {
 		if s.Attrs&a.theirs != 0 {
 			p.Attr |= a.ours
@@ -111,7 +113,7 @@ type shade struct{ indexed, basic uint8 }
 // maxShades bounds what is remembered of colours: a hostile program has sixteen million.
 const maxShades = 4096
 
-func (t *Terminal) colour(c color.Color, level style.Level) text.Colour {
+func (t *Terminal) colourOf(c color.Color, level style.Level) text.Colour {
 	if c == nil || level == style.None {
 		return 0
 	}

@@ -1,5 +1,6 @@
-// Package field is one line of input with a cursor: search fields, filters, names. It moves by what a person sees as one
-// character, keeps only what is safe to show, and scrolls sideways when it is too long for its place.
+// Package field is one line of input with a cursor: search fields, filters, names. It moves by what
+// a person sees as one character, keeps only what is safe to show, and scrolls sideways when it is
+// too long for its place.
 package field
 
 import (
@@ -20,14 +21,15 @@ type Field struct {
 
 // New returns a field that holds s, with the cursor behind it.
 func New(s string) Field {
-	s = clean(s)
+	s = cleanLine(s)
 	return Field{text: s, at: len(s)}
 }
 
 // String returns what the line holds.
 func (f *Field) String() string { return f.text }
 
-// Takes reports whether a key, by its name, edits the line or moves its cursor, printable keys apart.
+// Takes reports whether a key, by its name, edits the line or moves its cursor, printable keys
+// apart.
 func Takes(key string) bool {
 	switch key {
 	case "left", "right", "home", "end", "ctrl+a", "ctrl+e", "backspace", "delete", "ctrl+u", "ctrl+w":
@@ -42,43 +44,43 @@ func (f *Field) Update(msg tea.KeyMsg) bool {
 	before := f.text
 	switch msg.String() {
 	case "left":
-		f.at = f.before()
+		f.at = f.characterBefore()
 	case "right":
-		f.at = f.after()
+		f.at = f.characterAfter()
 	case "home", "ctrl+a":
 		f.at = 0
 	case "end", "ctrl+e":
 		f.at = len(f.text)
 	case "backspace":
-		f.cut(f.before(), f.at)
+		f.cutBytes(f.characterBefore(), f.at)
 	case "delete":
-		f.cut(f.at, f.after())
+		f.cutBytes(f.at, f.characterAfter())
 	case "ctrl+u":
-		f.cut(0, f.at)
+		f.cutBytes(0, f.at)
 	case "ctrl+w":
-		f.cut(f.word(), f.at)
+		f.cutBytes(f.wordBefore(), f.at)
 	default:
 		switch {
 		case msg.Alt:
 		case msg.Type == tea.KeySpace:
-			f.insert(" ")
+			f.insertText(" ")
 		case msg.Type == tea.KeyRunes:
-			f.insert(clean(string(msg.Runes)))
+			f.insertText(cleanLine(string(msg.Runes)))
 		}
 	}
 	return f.text != before
 }
 
-func (f *Field) insert(s string) {
+func (f *Field) insertText(s string) {
 	f.text = f.text[:f.at] + s + f.text[f.at:]
 	f.at += len(s)
 }
 
-// cut removes the bytes from a up to b and leaves the cursor at a.
-func (f *Field) cut(a, b int) { f.text, f.at = f.text[:a]+f.text[b:], a }
+// cutBytes removes the bytes from a up to b and leaves the cursor at a.
+func (f *Field) cutBytes(a, b int) { f.text, f.at = f.text[:a]+f.text[b:], a }
 
-// before is the start of the character at the left of the cursor.
-func (f *Field) before() int {
+// characterBefore is the start of the character at the left of the cursor.
+func (f *Field) characterBefore() int {
 	i := 0
 	for i < f.at {
 		c, _ := text.Cluster(f.text[i:])
@@ -90,20 +92,20 @@ func (f *Field) before() int {
 	return i
 }
 
-// after is the end of the character at the cursor.
-func (f *Field) after() int {
+// characterAfter is the end of the character at the cursor.
+func (f *Field) characterAfter() int {
 	c, _ := text.Cluster(f.text[f.at:])
 	return f.at + len(c)
 }
 
-// word is the start of the word at the left of the cursor.
-func (f *Field) word() int {
+// wordBefore is the start of the word at the left of the cursor.
+func (f *Field) wordBefore() int {
 	s := strings.TrimRightFunc(f.text[:f.at], unicode.IsSpace)
 	return strings.LastIndexFunc(s, unicode.IsSpace) + 1
 }
 
-// View draws prefix and field in exactly w cells and returns the column of the cursor. What is too long is cut at its
-// start, so that the cursor is always seen.
+// View draws prefix and field in exactly w cells and returns the column of the cursor. What is too
+// long is cut at its start, so that the cursor is always seen.
 func (f *Field) View(s *style.Styles, prefix, placeholder string, w int) (line string, x int) {
 	if w <= 0 {
 		return "", 0
@@ -121,8 +123,8 @@ func (f *Field) View(s *style.Styles, prefix, placeholder string, w int) (line s
 	return text.Fit(lead+s.Text.Render(shown), w), min(width+text.Width(shown[:at]), w-1)
 }
 
-// clean keeps what can stand on one line.
-func clean(s string) string {
+// cleanLine keeps what can stand on one line.
+func cleanLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n', r == '\t':

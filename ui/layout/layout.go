@@ -1,5 +1,5 @@
-// Package layout is the arithmetic of the screen: given its size and what a person chose, which rectangle belongs to whom.
-// It is pure: no styles, no panes, no state.
+// Package layout is the arithmetic of the screen: given its size and what a person chose, which
+// rectangle belongs to whom. It is pure: no styles, no panes, no state.
 package layout
 
 // Slot names a place on the screen.
@@ -96,19 +96,19 @@ func Arrange(r Request) Plan {
 	case r.W < MinW || r.H < MinH:
 		p.TooSmall = true
 	case r.W < oneW || r.H < oneH:
-		p.tabbed(r)
+		p.planTabbed(r)
 	case r.Zoom:
-		p.single(r, Box{W: r.W, H: r.H - 1})
+		p.planSingle(r, Box{W: r.W, H: r.H - 1})
 	case r.Preset == Wide:
-		p.wide(r)
+		p.planWide(r)
 	default:
-		p.work(r)
+		p.planWork(r)
 	}
 	return p
 }
 
-// tabbed shows the pane that has the focus, and the composer under it where there is room.
-func (p *Plan) tabbed(r Request) {
+// planTabbed shows the pane that has the focus, and the composer under it where there is room.
+func (p *Plan) planTabbed(r Request) {
 	p.Tabs = true
 	area := Box{Y: 1, W: r.W, H: r.H - 2}
 	if r.Focus != Conversation && r.H >= oneH && !r.Zoom {
@@ -117,10 +117,10 @@ func (p *Plan) tabbed(r Request) {
 		low.Y, low.H, low.Slot, low.Index = area.Y+area.H, strip, Conversation, r.Index
 		p.Boxes = append(p.Boxes, low)
 	}
-	p.single(r, area)
+	p.planSingle(r, area)
 }
 
-func (p *Plan) single(r Request, b Box) {
+func (p *Plan) planSingle(r Request, b Box) {
 	b.Slot = r.Focus
 	if r.Focus == Conversation {
 		b.Index = r.Index
@@ -128,56 +128,56 @@ func (p *Plan) single(r Request, b Box) {
 	p.Boxes = append(p.Boxes, b)
 }
 
-// work has sessions at the left, conversations, and output over back ends at the right.
-func (p *Plan) work(r Request) {
+// planWork has sessions at the left, conversations, and output over back ends at the right.
+func (p *Plan) planWork(r Request) {
 	area := Box{W: r.W, H: r.H - 1}
 	if r.Focus == Sessions || r.Preset != Focus && r.W >= fullW {
-		area = p.left(r, area)
+		area = p.planLeft(r, area)
 	}
 	if r.Preset != Focus || r.Focus == Output || r.Focus == Backends {
 		def := r.W * 3 / 10
 		if r.W < fullW {
 			def = r.W * 38 / 100
 		}
-		w := clamp(or(r.Sizes.Right, def), 24, area.W-40)
+		w := clamp(orDefault(r.Sizes.Right, def), 24, area.W-40)
 		if w >= 24 {
 			x := area.X + area.W - w
-			p.stack(r, Box{X: x, Y: area.Y, W: w, H: area.H})
+			p.planStack(r, Box{X: x, Y: area.Y, W: w, H: area.H})
 			p.Edges = append(p.Edges, Edge{RightEdge, x - 1, area.Y, 2, area.H})
 			area.W -= w
 		}
 	}
-	p.conversations(r, area)
+	p.planConversations(r, area)
 }
 
-// wide has output and back ends side by side under the conversations.
-func (p *Plan) wide(r Request) {
+// planWide has output and back ends side by side under the conversations.
+func (p *Plan) planWide(r Request) {
 	area := Box{W: r.W, H: r.H - 1}
 	if r.Focus == Sessions || r.W >= fullW {
-		area = p.left(r, area)
+		area = p.planLeft(r, area)
 	}
-	h := clamp(or(r.Sizes.Right, area.H*3/10), 5, area.H-10)
+	h := clamp(orDefault(r.Sizes.Right, area.H*3/10), 5, area.H-10)
 	low := Box{X: area.X, Y: area.Y + area.H - h, W: area.W, H: h}
 	area.H -= h
-	w := clamp(low.W*or(r.Sizes.Lower, 400)/1000, 24, low.W-24)
+	w := clamp(low.W*orDefault(r.Sizes.Lower, 400)/1000, 24, low.W-24)
 	p.Boxes = append(p.Boxes,
 		Box{Slot: Output, X: low.X, Y: low.Y, W: low.W - w, H: h},
 		Box{Slot: Backends, X: low.X + low.W - w, Y: low.Y, W: w, H: h})
 	p.Edges = append(p.Edges, Edge{RightEdge, low.X, low.Y - 1, low.W, 2})
-	p.conversations(r, area)
+	p.planConversations(r, area)
 }
 
-func (p *Plan) left(r Request, area Box) Box {
-	w := clamp(or(r.Sizes.Left, clamp(r.W/6, 26, 36)), 20, area.W-64)
+func (p *Plan) planLeft(r Request, area Box) Box {
+	w := clamp(orDefault(r.Sizes.Left, clamp(r.W/6, 26, 36)), 20, area.W-64)
 	p.Boxes = append(p.Boxes, Box{Slot: Sessions, X: area.X, Y: area.Y, W: w, H: area.H})
 	p.Edges = append(p.Edges, Edge{LeftEdge, area.X + w - 1, area.Y, 2, area.H})
 	area.X, area.W = area.X+w, area.W-w
 	return area
 }
 
-// stack puts output over back ends.
-func (p *Plan) stack(r Request, area Box) {
-	h := clamp(area.H*or(r.Sizes.Lower, 350)/1000, 5, area.H-5)
+// planStack puts output over back ends.
+func (p *Plan) planStack(r Request, area Box) {
+	h := clamp(area.H*orDefault(r.Sizes.Lower, 350)/1000, 5, area.H-5)
 	top, low := area, area
 	top.Slot, top.H = Output, area.H-h
 	low.Slot, low.Y, low.H = Backends, area.Y+top.H, h
@@ -185,9 +185,9 @@ func (p *Plan) stack(r Request, area Box) {
 	p.Edges = append(p.Edges, Edge{LowerEdge, low.X, low.Y - 1, low.W, 2})
 }
 
-// conversations shares area evenly. Where columns get too narrow or rows too low, only the column, or the row, with the
-// focus is shown.
-func (p *Plan) conversations(r Request, area Box) {
+// planConversations shares area evenly. Where columns get too narrow or rows too low, only the
+// column, or the row, with the focus is shown.
+func (p *Plan) planConversations(r Request, area Box) {
 	columns, first := r.Columns, 0
 	if area.W/len(columns) < 30 {
 		at := 0
@@ -208,13 +208,13 @@ func (p *Plan) conversations(r Request, area Box) {
 			col.Index = clamp(r.Index, index, index+n-1)
 			p.Boxes = append(p.Boxes, col)
 		} else {
-			p.rows(col, index, n)
+			p.planRows(col, index, n)
 		}
 		index += n
 	}
 }
 
-func (p *Plan) rows(col Box, index, n int) {
+func (p *Plan) planRows(col Box, index, n int) {
 	for j := range n {
 		b := col
 		y0, y1 := col.H*j/n, col.H*(j+1)/n
@@ -270,7 +270,7 @@ func (p Plan) Find(s Slot) (Box, bool) {
 
 func clamp(v, low, high int) int { return max(min(v, high), low) }
 
-func or(v, def int) int {
+func orDefault(v, def int) int {
 	if v > 0 {
 		return v
 	}

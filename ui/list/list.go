@@ -2,12 +2,14 @@
 //
 // The contract:
 //
-//   - A position is (item, line). Nothing needs the total height, so nothing ever walks the whole list: a View draws the items
-//     in its window and no other, whatever the length.
-//   - What an item drew is kept until its version, the width or the theme (Invalidate) changes. At most Keep items keep their
-//     lines; the ones drawn longest ago let go first.
-//   - Following shows the end. Any move up stops it; reaching the end by a move down, or End, starts it again.
-//   - Items may be put before, after, or replaced at the tail without moving what a reader looks at.
+//   - A position is (item, line). Nothing needs the total height, so nothing ever walks the whole
+//     list: a View draws the items in its window and no other, whatever the length.
+//   - What an item drew is kept until its version, the width or the theme (Invalidate) changes. At
+//     most Keep items keep their lines; the ones drawn longest ago let go first.
+//   - Following shows the end. Any move up stops it; reaching the end by a move down, or End,
+//     starts it again.
+//   - Items may be put before, after, or replaced at the tail without moving what a reader looks
+//     at.
 //
 // A List belongs to one goroutine.
 package list
@@ -37,7 +39,8 @@ type entry struct {
 	lines   []string
 }
 
-// List holds the items and the position. The zero value is an empty list that does not follow; use New.
+// List holds the items and the position. The zero value is an empty list that does not follow; use
+// New.
 type List struct {
 	w, h    int
 	entries []*entry
@@ -84,7 +87,8 @@ func (l *List) Prepend(items ...Item) {
 	l.top.Item += len(items)
 }
 
-// Splice replaces the n items from i on by others. What was drawn of an item that is in both is kept.
+// Splice replaces the n items from i on by others. What was drawn of an item that is in both is
+// kept.
 func (l *List) Splice(i, n int, items ...Item) {
 	old := l.entries[i : i+n]
 	es := make([]*entry, len(items))
@@ -112,15 +116,15 @@ func (l *List) Clear() {
 	l.entries, l.drawn, l.next, l.top, l.follow = nil, nil, 0, Pos{}, true
 }
 
-// lines draws item i, or returns what it drew before.
-func (l *List) lines(i int) []string {
+// itemLines draws item i, or returns what it drew before.
+func (l *List) itemLines(i int) []string {
 	e := l.entries[i]
 	v := e.item.Version()
 	if e.lines != nil && e.version == v && e.w == l.w && e.epoch == l.epoch {
 		return e.lines
 	}
 	if e.lines == nil {
-		l.keep(e)
+		l.keepDrawn(e)
 	}
 	l.count++
 	raw := e.item.Lines(l.w)
@@ -132,7 +136,7 @@ func (l *List) lines(i int) []string {
 	return lines
 }
 
-func (l *List) keep(e *entry) {
+func (l *List) keepDrawn(e *entry) {
 	if len(l.drawn) < Keep {
 		l.drawn = append(l.drawn, e)
 		return
@@ -147,10 +151,10 @@ func (l *List) View() []string {
 	if l.w <= 0 || l.h <= 0 || len(l.entries) == 0 {
 		return nil
 	}
-	p := l.place()
+	p := l.topPosition()
 	out := make([]string, 0, l.h)
 	for i, skip := p.Item, p.Line; i < len(l.entries) && len(out) < l.h; i, skip = i+1, 0 {
-		lines := l.lines(i)
+		lines := l.itemLines(i)
 		if skip < len(lines) {
 			out = append(out, lines[skip:min(len(lines), skip+l.h-len(out))]...)
 		}
@@ -158,9 +162,9 @@ func (l *List) View() []string {
 	return out
 }
 
-// place returns the top of the window, moved so that the window is as full as it can be.
-func (l *List) place() Pos {
-	end := l.end()
+// topPosition returns the top of the window, moved so that the window is as full as it can be.
+func (l *List) topPosition() Pos {
+	end := l.lastPosition()
 	if l.follow {
 		l.top = end
 		return end
@@ -168,7 +172,7 @@ func (l *List) place() Pos {
 	if l.top.Item >= len(l.entries) {
 		l.top = end
 	}
-	if n := len(l.lines(l.top.Item)); l.top.Line >= n {
+	if n := len(l.itemLines(l.top.Item)); l.top.Line >= n {
 		l.top.Line = max(0, n-1)
 	}
 	if end.before(l.top) {
@@ -179,11 +183,11 @@ func (l *List) place() Pos {
 
 func (p Pos) before(q Pos) bool { return p.Item < q.Item || p.Item == q.Item && p.Line < q.Line }
 
-// end returns the top of the window that shows the last line.
-func (l *List) end() Pos {
+// lastPosition returns the top of the window that shows the last line.
+func (l *List) lastPosition() Pos {
 	need := l.h
 	for i := len(l.entries) - 1; i >= 0; i-- {
-		n := len(l.lines(i))
+		n := len(l.itemLines(i))
 		if n >= need {
 			return Pos{i, n - need}
 		}
@@ -197,10 +201,10 @@ func (l *List) Scroll(lines int) {
 	if l.w <= 0 || l.h <= 0 || len(l.entries) == 0 || lines == 0 {
 		return
 	}
-	p := l.place()
+	p := l.topPosition()
 	if lines < 0 {
 		l.follow = false
-		l.top = l.up(p, -lines)
+		l.top = l.moveUp(p, -lines)
 		return
 	}
 	if l.follow {
@@ -208,23 +212,23 @@ func (l *List) Scroll(lines int) {
 	}
 	p.Line += lines
 	for p.Item < len(l.entries)-1 {
-		n := len(l.lines(p.Item))
+		n := len(l.itemLines(p.Item))
 		if p.Line < n {
 			break
 		}
 		p.Item, p.Line = p.Item+1, p.Line-n
 	}
 	l.top = p
-	if end := l.end(); !p.before(end) {
+	if end := l.lastPosition(); !p.before(end) {
 		l.top, l.follow = end, true
 	}
 }
 
-func (l *List) up(p Pos, lines int) Pos {
+func (l *List) moveUp(p Pos, lines int) Pos {
 	for lines > p.Line && p.Item > 0 {
 		lines -= p.Line
 		p.Item--
-		p.Line = len(l.lines(p.Item))
+		p.Line = len(l.itemLines(p.Item))
 	}
 	return Pos{p.Item, max(0, p.Line-lines)}
 }
@@ -243,7 +247,7 @@ func (l *List) Follow() bool { return l.follow }
 
 // More reports whether something stands below the window.
 func (l *List) More() bool {
-	return !l.follow && len(l.entries) > 0 && l.w > 0 && l.h > 0 && l.place().before(l.end())
+	return !l.follow && len(l.entries) > 0 && l.w > 0 && l.h > 0 && l.topPosition().before(l.lastPosition())
 }
 
 // Show puts item i at the top of the window and stops following.
@@ -260,18 +264,18 @@ func (l *List) Reveal(i int) {
 		l.Show(i)
 		return
 	}
-	p := l.place()
+	p := l.topPosition()
 	if i < p.Item || i == p.Item && p.Line > 0 {
 		l.Show(i)
 		return
 	}
 	rows := -p.Line
 	for k := p.Item; k < i && rows <= l.h; k++ {
-		rows += len(l.lines(k))
+		rows += len(l.itemLines(k))
 	}
-	if rows+min(len(l.lines(i)), l.h) > l.h {
+	if rows+min(len(l.itemLines(i)), l.h) > l.h {
 		l.follow = false
-		l.top = l.up(Pos{i, min(len(l.lines(i)), l.h)}, l.h)
+		l.top = l.moveUp(Pos{i, min(len(l.itemLines(i)), l.h)}, l.h)
 	}
 }
 
@@ -281,16 +285,16 @@ func (l *List) RevealLine(i, line int) {
 	if i < 0 || i >= len(l.entries) || l.h <= 0 || l.w <= 0 {
 		return
 	}
-	p := l.place()
+	p := l.topPosition()
 	rows := line - p.Line
 	for k := p.Item; k < i; k++ {
-		rows += len(l.lines(k))
+		rows += len(l.itemLines(k))
 	}
 	if rows >= 0 && rows < l.h {
 		return
 	}
 	l.follow = false
-	l.top = l.up(Pos{i, line}, min(2, l.h/3))
+	l.top = l.moveUp(Pos{i, line}, min(2, l.h/3))
 }
 
 // Top returns the position of the window's first line.
@@ -298,7 +302,7 @@ func (l *List) Top() Pos {
 	if len(l.entries) == 0 || l.w <= 0 || l.h <= 0 {
 		return Pos{}
 	}
-	return l.place()
+	return l.topPosition()
 }
 
 // Hit returns the item and its line at row y of the window.
@@ -306,10 +310,10 @@ func (l *List) Hit(y int) (Pos, bool) {
 	if y < 0 || y >= l.h || l.w <= 0 || len(l.entries) == 0 {
 		return Pos{}, false
 	}
-	p := l.place()
+	p := l.topPosition()
 	y += p.Line
 	for i := p.Item; i < len(l.entries); i++ {
-		n := len(l.lines(i))
+		n := len(l.itemLines(i))
 		if y < n {
 			return Pos{i, y}, true
 		}
@@ -318,7 +322,8 @@ func (l *List) Hit(y int) (Pos, bool) {
 	return Pos{}, false
 }
 
-// Bar returns where a scrollbar's thumb stands: the first row and the rows, estimated by item number, which costs nothing.
+// Bar returns where a scrollbar's thumb stands: the first row and the rows, estimated by item
+// number, which costs nothing.
 func (l *List) Bar() (at, rows int) {
 	if l.h <= 0 || len(l.entries) == 0 {
 		return 0, l.h

@@ -6,21 +6,21 @@ import (
 	"hermes/ui/text"
 )
 
-// code draws a code block behind a gutter. Long lines are broken, not lost.
-func (d *draw) code(src, lang string, w int) []string {
+// drawCode draws a code block behind a gutter. Long lines are broken, not lost.
+func (d *draw) drawCode(src, lang string, w int) []string {
 	gutter, inner := d.bar+" ", w-2
 	if inner < minWidth {
 		gutter, inner = "", w
 	}
-	gutter = styled(gutter, d.pens.faint)
-	hl := highlighter{lang: languageOf(lang), pens: &d.pens}
+	gutter = withPen(gutter, d.pens.faint)
+	src = strings.TrimSuffix(text.ExpandTabs(src, TabWidth), "\n")
 	var out []string
-	for _, line := range strings.Split(strings.TrimSuffix(text.ExpandTabs(src, TabWidth), "\n"), "\n") {
+	for _, line := range d.highlight.highlightLines(src, lang) {
 		c := coder{w: inner}
-		for _, r := range hl.line(line) {
-			c.add(r)
+		for _, r := range line {
+			c.addRun(r)
 		}
-		for _, l := range c.end() {
+		for _, l := range c.finish() {
 			out = append(out, gutter+l)
 		}
 	}
@@ -35,7 +35,7 @@ type coder struct {
 	pen     text.Pen
 }
 
-func (c *coder) add(r run) {
+func (c *coder) addRun(r run) {
 	if r.pen != c.pen {
 		c.line, c.pen = r.pen.Append(c.line), r.pen
 	}
@@ -50,14 +50,14 @@ func (c *coder) add(r run) {
 			g, cells = "?", 1
 		}
 		if c.used+cells > c.w {
-			c.emit()
+			c.emitLine()
 			c.line, c.pen = r.pen.Append(c.line), r.pen
 		}
 		c.line, c.used = append(c.line, g...), c.used+cells
 	}
 }
 
-func (c *coder) emit() {
+func (c *coder) emitLine() {
 	if c.pen != (text.Pen{}) {
 		c.line = append(c.line, reset...)
 	}
@@ -65,9 +65,9 @@ func (c *coder) emit() {
 	c.line, c.used, c.pen = c.line[:0], 0, text.Pen{}
 }
 
-func (c *coder) end() []string {
+func (c *coder) finish() []string {
 	if c.used > 0 || len(c.out) == 0 {
-		c.emit()
+		c.emitLine()
 	}
 	return c.out
 }

@@ -7,11 +7,13 @@ import (
 	"hermes/ui/text"
 )
 
-// maxOpen is how long the open block may be before it is shown in pieces, of which only the last is drawn again.
+// maxOpen is how long the open block may be before it is shown in pieces, of which only the last is
+// drawn again.
 const maxOpen = 4096
 
-// maxWhole is how long a block may be to be parsed in one go. Parsing costs the square of some texts' length ("[a](" or ">"
-// without end), so what is longer, and only that, is drawn in pieces; a link definition then serves its own piece only.
+// maxWhole is how long a block may be to be parsed in one go. Parsing costs the square of some
+// texts' length ("[a](" or ">" without end), so what is longer, and only that, is drawn in pieces;
+// a link definition then serves its own piece only.
 const maxWhole = 16 << 10
 
 // Block is a part of a document that is drawn on its own. A closed one never changes.
@@ -24,7 +26,7 @@ type Block struct {
 // Lines draws the block, with the empty line after it.
 func (b *Block) Lines(r *Renderer, w int) []string {
 	if len(b.Text) <= maxWhole {
-		return b.draw(r, w)
+		return b.drawBlock(r, w)
 	}
 	fence, rest := openingFence(b.Text), b.Text
 	var out []string
@@ -36,13 +38,13 @@ func (b *Block) Lines(r *Renderer, w int) []string {
 		if len(rest) < len(b.Text) {
 			piece.fence = fence
 		}
-		out = append(out, piece.draw(r, w)...)
+		out = append(out, piece.drawBlock(r, w)...)
 		rest = rest[len(piece.Text):]
 	}
 	return append(out, "")
 }
 
-func (b *Block) draw(r *Renderer, w int) []string {
+func (b *Block) drawBlock(r *Renderer, w int) []string {
 	src := b.Text
 	if b.fence != "" {
 		src = b.fence + "\n" + src
@@ -94,13 +96,13 @@ func (d *Doc) grow() {
 		d.split = &s
 	}
 	d.dirty = true
-	d.split.feed(d.buf.String(), d.cut)
+	d.split.feedLines(d.buf.String(), d.cutBlock)
 	if d.split.whole {
 		d.closed, d.listed = nil, 0
 	}
 }
 
-func (d *Doc) cut(from, to int) {
+func (d *Doc) cutBlock(from, to int) {
 	src := d.buf.String()
 	d.closed = append(d.closed, &Block{Text: src[from:min(to, len(src))]}) // the last line may lack its newline
 	d.open, d.frozen, d.openAt = nil, 0, 0
@@ -127,7 +129,7 @@ func (d *Doc) Seal(final string) {
 			d.closed = append(d.closed, &Block{Text: src[s.pos:]})
 		}
 	} else {
-		d.finish(src)
+		d.closeOpen(src)
 	}
 	for i := 0; i < len(old) && i < len(d.closed) && old[i].Text == d.closed[i].Text; i++ {
 		d.closed[i] = old[i]
@@ -135,13 +137,13 @@ func (d *Doc) Seal(final string) {
 	d.split, d.dirty = nil, false
 }
 
-// finish closes the open block at the end of the text, whose last line may lack its newline.
-func (d *Doc) finish(src string) {
+// closeOpen closes the open block at the end of the text, whose last line may lack its newline.
+func (d *Doc) closeOpen(src string) {
 	s := d.split
 	if s.pos < len(src) {
 		at := s.pos
 		s.pos = len(src)
-		s.line(src[at:], at, d.cut)
+		s.takeLine(src[at:], at, d.cutBlock)
 	}
 	switch {
 	case s.whole:
@@ -151,15 +153,15 @@ func (d *Doc) finish(src string) {
 	}
 }
 
-// Blocks returns the document's blocks; the first stable of them are closed for good (unless a link definition appears, and
-// then stable is 0). The slice is valid until the next call.
+// Blocks returns the document's blocks; the first stable of them are closed for good (unless a link
+// definition appears, and then stable is 0). The slice is valid until the next call.
 func (d *Doc) Blocks() (blocks []*Block, stable int) {
 	if d.sealed {
 		return d.closed, len(d.closed)
 	}
 	if d.dirty {
 		d.dirty = false
-		d.pieces()
+		d.cutOpen()
 	}
 	n := min(d.listed, len(d.closed))
 	d.all = append(append(d.all[:n], d.closed[n:]...), d.open...)
@@ -167,8 +169,9 @@ func (d *Doc) Blocks() (blocks []*Block, stable int) {
 	return d.all, d.listed
 }
 
-// pieces cuts what is open into parts of bounded size. Full parts stay as they are, so only the last is drawn again.
-func (d *Doc) pieces() {
+// cutOpen cuts what is open into parts of bounded size. Full parts stay as they are, so only the
+// last is drawn again.
+func (d *Doc) cutOpen() {
 	src := d.buf.String()
 	from := 0
 	if s := d.split; s != nil && !s.whole {
@@ -189,14 +192,14 @@ func (d *Doc) pieces() {
 	fence := openingFence(rest)
 	for len(rest)-d.openAt > maxOpen {
 		n := pieceEnd(rest[d.openAt : d.openAt+maxOpen])
-		d.open = append(d.open, d.piece(rest, n, fence, true))
+		d.open = append(d.open, d.openPiece(rest, n, fence, true))
 		d.openAt += n
 		d.frozen++
 	}
-	d.open = append(d.open, d.piece(rest, len(rest)-d.openAt, fence, false))
+	d.open = append(d.open, d.openPiece(rest, len(rest)-d.openAt, fence, false))
 }
 
-func (d *Doc) piece(rest string, n int, fence string, tight bool) *Block {
+func (d *Doc) openPiece(rest string, n int, fence string, tight bool) *Block {
 	b := &Block{Text: rest[d.openAt : d.openAt+n], tight: tight}
 	if d.openAt > 0 {
 		b.fence = fence
@@ -204,7 +207,8 @@ func (d *Doc) piece(rest string, n int, fence string, tight bool) *Block {
 	return b
 }
 
-// pieceEnd looks for a place near the end of s where a cut shows least: an empty line, a line, a blank.
+// pieceEnd looks for a place near the end of s where a cut shows least: an empty line, a line, a
+// blank.
 func pieceEnd(s string) int {
 	half := len(s) / 2
 	for _, sep := range []string{"\n\n", "\n", " "} {

@@ -14,7 +14,8 @@ type run struct {
 	pen text.Pen
 }
 
-// flow breaks runs into lines of at most w cells: at blanks, around CJK characters, inside a word that is wider than a line.
+// flow breaks runs into lines of at most w cells: at blanks, around CJK characters, inside a word
+// that is wider than a line.
 type flow struct {
 	w      int
 	out    []string
@@ -27,26 +28,27 @@ type flow struct {
 	spPen  text.Pen
 }
 
-// add appends text; a newline breaks the line.
-func (f *flow) add(s string, pen text.Pen) {
+// addText appends text; a newline breaks the line.
+func (f *flow) addText(s string, pen text.Pen) {
 	for s != "" {
 		switch s[0] {
 		case '\n':
-			f.flush()
-			f.emit()
+			f.flushWord()
+			f.emitLine()
 			s = s[1:]
 		case ' ', '\t':
-			f.flush()
+			f.flushWord()
 			f.spaces, f.spPen = f.spaces+1, pen
 			s = s[1:]
 		default:
-			s = s[f.piece(s, pen):]
+			s = s[f.takeWordPart(s, pen):]
 		}
 	}
 }
 
-// piece takes what belongs to the current word from s, or one wide character that may stand alone.
-func (f *flow) piece(s string, pen text.Pen) int {
+// takeWordPart takes what belongs to the current word from s, or one wide character that may stand
+// alone.
+func (f *flow) takeWordPart(s string, pen text.Pen) int {
 	n := 0
 	for n < len(s) && s[n] > ' ' && s[n] < 0x7f {
 		n++
@@ -55,38 +57,38 @@ func (f *flow) piece(s string, pen text.Pen) int {
 		n-- // the last letter may be the base of a combining mark
 	}
 	if n > 0 {
-		f.push(s[:n], n, pen)
+		f.pushWord(s[:n], n, pen)
 		return n
 	}
 	c, cells := text.Cluster(s)
-	if cells < 2 || !breaks(c) {
-		f.push(c, cells, pen)
+	if cells < 2 || !breaksAnywhere(c) {
+		f.pushWord(c, cells, pen)
 		return len(c)
 	}
-	if !clings(c) {
-		f.flush()
+	if !clingsToWord(c) {
+		f.flushWord()
 	}
-	f.push(c, cells, pen)
+	f.pushWord(c, cells, pen)
 	return len(c)
 }
 
-func (f *flow) push(s string, cells int, pen text.Pen) {
-	if len(f.word) > 0 && f.word[len(f.word)-1].pen != pen || f.wordW > 0 && breaksAfter(f.word) && !clings(s) {
-		if breaksAfter(f.word) && !clings(s) {
-			f.flush()
+func (f *flow) pushWord(s string, cells int, pen text.Pen) {
+	if len(f.word) > 0 && f.word[len(f.word)-1].pen != pen || f.wordW > 0 && breaksAfter(f.word) && !clingsToWord(s) {
+		if breaksAfter(f.word) && !clingsToWord(s) {
+			f.flushWord()
 		}
 	}
 	f.word = append(f.word, run{s, pen})
 	f.wordW += cells
 }
 
-// breaks reports a character that lines may break around: CJK, not emoji.
-func breaks(c string) bool { return c >= "\u1100" && c < "\U0001F000" || c >= "\U00020000" }
+// breaksAnywhere reports a character that lines may break around: CJK, not emoji.
+func breaksAnywhere(c string) bool { return c >= "\u1100" && c < "\U0001F000" || c >= "\U00020000" }
 
 const clingers = "，。、；：！？）」』】》〉”’…"
 
-// clings reports punctuation that must not begin a line.
-func clings(c string) bool {
+// clingsToWord reports punctuation that must not begin a line.
+func clingsToWord(c string) bool {
 	return strings.Contains(clingers, c)
 }
 
@@ -95,31 +97,31 @@ func breaksAfter(word []run) bool {
 		return false
 	}
 	last := word[len(word)-1].s
-	return last[0] >= 0x80 && breaks(last)
+	return last[0] >= 0x80 && breaksAnywhere(last)
 }
 
-// flush moves the waiting word to the line, breaking before it when it does not fit.
-func (f *flow) flush() {
+// flushWord moves the waiting word to the line, breaking before it when it does not fit.
+func (f *flow) flushWord() {
 	if len(f.word) == 0 {
 		return
 	}
 	if f.lineW > 0 && f.lineW+f.spaces+f.wordW > f.w {
-		f.emit()
+		f.emitLine()
 	}
 	if f.spaces > 0 && f.lineW+f.spaces+f.wordW <= f.w {
-		f.write(text.Blank(f.spaces), f.spaces, f.spPen)
+		f.writeText(text.Blank(f.spaces), f.spaces, f.spPen)
 	}
 	f.spaces = 0
 	for _, r := range f.word {
-		f.hard(r)
+		f.writeHard(r)
 	}
 	f.word, f.wordW = f.word[:0], 0
 }
 
-// hard writes a run, breaking anywhere when the line is full.
-func (f *flow) hard(r run) {
+// writeHard writes a run, breaking anywhere when the line is full.
+func (f *flow) writeHard(r run) {
 	if cells := text.Width(r.s); f.lineW+cells <= f.w {
-		f.write(r.s, cells, r.pen)
+		f.writeText(r.s, cells, r.pen)
 		return
 	}
 	for s := r.s; s != ""; {
@@ -129,13 +131,13 @@ func (f *flow) hard(r run) {
 			c, cells = "?", 1
 		}
 		if f.lineW+cells > f.w {
-			f.emit()
+			f.emitLine()
 		}
-		f.write(c, cells, r.pen)
+		f.writeText(c, cells, r.pen)
 	}
 }
 
-func (f *flow) write(s string, cells int, pen text.Pen) {
+func (f *flow) writeText(s string, cells int, pen text.Pen) {
 	if pen != f.pen {
 		f.line, f.pen = pen.Append(f.line), pen
 	}
@@ -143,7 +145,7 @@ func (f *flow) write(s string, cells int, pen text.Pen) {
 	f.lineW += cells
 }
 
-func (f *flow) emit() {
+func (f *flow) emitLine() {
 	if f.pen != (text.Pen{}) {
 		f.line = append(f.line, reset...)
 	}
@@ -151,11 +153,11 @@ func (f *flow) emit() {
 	f.line, f.lineW, f.pen, f.spaces = f.line[:0], 0, text.Pen{}, 0
 }
 
-// end returns the lines.
-func (f *flow) end() []string {
-	f.flush()
+// finish returns the lines.
+func (f *flow) finish() []string {
+	f.flushWord()
 	if f.lineW > 0 || len(f.out) == 0 && len(f.line) > 0 {
-		f.emit()
+		f.emitLine()
 	}
 	return f.out
 }

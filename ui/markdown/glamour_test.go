@@ -8,7 +8,7 @@ import (
 	"github.com/muesli/termenv"
 )
 
-// BenchmarkGlamour is why the drawing is ours; compare it with BenchmarkRender. Only this test links glamour.
+// BenchmarkGlamour is glamour on its own, with its own layout; compare it with BenchmarkRender.
 func BenchmarkGlamour(b *testing.B) {
 	r, err := glamour.NewTermRenderer(glamour.WithStyles(styles.DarkStyleConfig), glamour.WithWordWrap(80), glamour.WithColorProfile(termenv.TrueColor))
 	if err != nil {

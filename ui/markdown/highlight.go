@@ -2,169 +2,160 @@ package markdown
 
 import (
 	"strings"
-	"sync"
+	"time"
 
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+	"github.com/alecthomas/chroma/v2/styles"
+
+	"hermes/core/crash"
+	"hermes/ui/style"
 	"hermes/ui/text"
 )
 
-// language is what the highlighter knows of one: enough for calm colours (words, strings, comments, numbers), no grammar.
-type language struct {
-	comment    []string // to the end of the line
-	open, shut string   // block comment
-	quotes     string
-	long       string // a quote that runs over lines
-	words      map[string]bool
-	anyCase    bool
+// Bounds of what is coloured. Lexers are tables of backtracking patterns: what a hostile text makes
+// one of them do is cut off, and the code is shown without colours.
+const (
+	maxHighlight     = 16 << 10 // bytes of a block
+	maxHighlightLine = 2000     // bytes of its longest line: machine-made lines are not worth it
+	highlightBudget  = 150 * time.Millisecond
+	maxLanguage      = 24 // bytes of a language's name
+)
+
+// highlighter colours code with chroma, in the style that the theme names.
+type highlighter struct {
+	styles *style.Styles
+	base   text.Pen
+	style  *chroma.Style
+	lexers map[string]chroma.Lexer // by name; nil for a language that chroma does not know
+	pens   map[chroma.TokenType]text.Pen
 }
 
-const maxHighlight = 2000 // bytes of one line that are coloured; machine-made lines are not worth it
+func newHighlighter(s *style.Styles, base text.Pen) *highlighter {
+	return &highlighter{
+		styles: s, base: base, lexers: map[string]chroma.Lexer{}, pens: map[chroma.TokenType]text.Pen{},
+	}
+}
 
-var languages = sync.OnceValue(func() map[string]*language {
-	set := func(s string) map[string]bool {
-		m := map[string]bool{}
-		for _, w := range strings.Fields(s) {
-			m[w] = true
+// highlightLines returns the runs of each line of src.
+func (h *highlighter) highlightLines(src, language string) [][]run {
+	rows := strings.Split(src, "\n")
+	tokens := h.tokensOf(rows, src, language)
+	if tokens == nil {
+		out := make([][]run, len(rows))
+		for i, row := range rows {
+			out[i] = []run{{row, h.base}}
 		}
-		return m
+		return out
 	}
-	c := func(words string) *language {
-		return &language{comment: []string{"//"}, open: "/*", shut: "*/", quotes: `"'`, words: set(words)}
-	}
-	golang := c("break case chan const continue default defer else fallthrough for func go goto if import interface map package range return select struct switch type var nil true false iota any error string int bool byte rune")
-	golang.long = "`"
-	js := c("async await break case catch class const continue debugger default delete do else export extends finally for from function if import in instanceof interface let new of return static super switch this throw try type typeof var void while yield null true false undefined")
-	js.long = "`"
-	cc := c("auto break case char class const constexpr continue default delete do double else enum explicit extern final float for goto if inline int long namespace new null nullptr operator override private protected public return short signed sizeof static struct switch template this throw try typedef union unsigned using virtual void volatile while true false boolean byte import package extends implements interface fun val var when object data sealed suspend")
-	rust := c("as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while String Vec Option Result Some None Ok Err")
-	python := &language{comment: []string{"#"}, quotes: `"'`, words: set("and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield None True False self match case")}
-	ruby := &language{comment: []string{"#"}, quotes: `"'`, words: set("begin break case class def do else elsif end ensure false for if in module next nil not or and redo rescue retry return self super then true undef unless until when while yield require")}
-	shell := &language{comment: []string{"#"}, quotes: `"'`, words: set("if then else elif fi for in do done while until case esac function return export local sudo cd echo exit set source test read shift trap FROM RUN COPY CMD ENV WORKDIR ENTRYPOINT ARG")}
-	data := &language{comment: []string{"#"}, quotes: `"'`, words: set("true false null yes no on off")}
-	sql := &language{comment: []string{"--"}, open: "/*", shut: "*/", quotes: `'"`, anyCase: true, words: set("select from where insert into values update set delete create table index view drop alter add primary key foreign references not null unique join left right inner outer on group by order having limit offset as and or in is like between union all distinct case when then else end begin commit rollback with exists text integer")}
-	lua := &language{comment: []string{"--"}, quotes: `"'`, words: set("and break do else elseif end false for function goto if in local nil not or repeat return then true until while")}
-	m := map[string]*language{}
-	for names, l := range map[string]*language{
-		"go golang": golang, "js javascript jsx ts typescript tsx mjs": js, "c h cpp c++ cc java cs csharp kotlin kt swift php scala dart proto": cc,
-		"rust rs": rust, "python py python3 starlark": python, "ruby rb elixir ex": ruby, "sh bash shell zsh fish console dockerfile docker make makefile": shell,
-		"yaml yml toml ini conf json jsonc": data, "sql sqlite postgres mysql": sql, "lua": lua,
-	} {
-		for _, n := range strings.Fields(names) {
-			m[n] = l
+	out := make([][]run, 1, len(rows))
+	for _, token := range tokens {
+		pen := h.penFor(token.Type)
+		for i, part := range strings.Split(token.Value, "\n") {
+			if i > 0 {
+				out = append(out, nil)
+			}
+			if part != "" {
+				last := len(out) - 1
+				out[last] = append(out[last], run{part, pen})
+			}
 		}
 	}
-	return m
-})
+	return out[:len(rows)]
+}
 
-func languageOf(name string) *language {
-	if name == "" || len(name) > 16 {
+// tokensOf asks chroma; nil when the code is to be shown without colours.
+func (h *highlighter) tokensOf(rows []string, src, language string) []chroma.Token {
+	if len(src) > maxHighlight {
 		return nil
 	}
-	return languages()[strings.ToLower(name)]
-}
-
-// highlighter colours the lines of one code block, one after the other.
-type highlighter struct {
-	lang  *language
-	pens  *palette
-	until string // what ends the comment or string that is open at the line's start
-	pen   text.Pen
-	out   []run
-}
-
-func (h *highlighter) line(s string) []run {
-	h.out = h.out[:0]
-	if h.lang == nil || len(s) > maxHighlight {
-		return append(h.out, run{s, h.pens.codeBlock})
-	}
-	plain := 0
-	for i := 0; i < len(s); {
-		n, pen := h.token(s, i)
-		if pen != h.pens.codeBlock {
-			h.put(s[plain:i], h.pens.codeBlock)
-			h.put(s[i:i+n], pen)
-			plain = i + n
-		}
-		i += n
-	}
-	h.put(s[plain:], h.pens.codeBlock)
-	return h.out
-}
-
-func (h *highlighter) put(s string, pen text.Pen) {
-	if s != "" {
-		h.out = append(h.out, run{s, pen})
-	}
-}
-
-// token returns the length and pen of what begins at i.
-func (h *highlighter) token(s string, i int) (int, text.Pen) {
-	rest, l := s[i:], h.lang
-	if h.until != "" {
-		return h.toEnd(rest, 0)
-	}
-	for _, c := range l.comment {
-		if strings.HasPrefix(rest, c) && (c != "#" || i == 0 || s[i-1] == ' ') {
-			return len(rest), h.pens.comment
+	for _, row := range rows {
+		if len(row) > maxHighlightLine {
+			return nil
 		}
 	}
-	switch c := rest[0]; {
-	case l.open != "" && strings.HasPrefix(rest, l.open):
-		h.until, h.pen = l.shut, h.pens.comment
-		return h.toEnd(rest, len(l.open))
-	case l.long != "" && c == l.long[0]:
-		h.until, h.pen = l.long, h.pens.str
-		return h.toEnd(rest, 1)
-	case strings.IndexByte(l.quotes, c) >= 0:
-		return quoted(rest), h.pens.str
-	case letter(c):
-		return h.word(rest)
-	case c >= '0' && c <= '9':
-		return span(rest, func(c byte) bool { return letter(c) || c >= '0' && c <= '9' || c == '.' }), h.pens.number
-	default:
-		return 1, h.pens.codeBlock
+	lexer := h.lexerFor(language)
+	if lexer == nil {
+		return nil
+	}
+	done := make(chan []chroma.Token, 1)
+	deadline := time.Now().Add(highlightBudget)
+	crash.Go("highlight code", func() { done <- tokenise(lexer, src+"\n", deadline) })
+	late := time.NewTimer(highlightBudget)
+	defer late.Stop()
+	select {
+	case tokens := <-done:
+		return tokens
+	case <-late.C:
+		return nil
 	}
 }
 
-func (h *highlighter) toEnd(rest string, from int) (int, text.Pen) {
-	if n := strings.Index(rest[from:], h.until); n >= 0 {
-		n += from + len(h.until)
-		h.until = ""
-		return n, h.pen
+// tokenise takes whole lines, for some lexers end a last one themselves. It returns nil when the
+// deadline has passed or the tokens are not exactly the text.
+func tokenise(lexer chroma.Lexer, src string, deadline time.Time) []chroma.Token {
+	defer func() { _ = recover() }() // a lexer that cannot read a hostile text leaves it without colours
+	next, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, src)
+	if err != nil {
+		return nil
 	}
-	return len(rest), h.pen
+	var out []chroma.Token
+	size := 0
+	for token := next(); token != chroma.EOF; token = next() {
+		if time.Now().After(deadline) || !strings.HasPrefix(src[size:], token.Value) {
+			return nil
+		}
+		size += len(token.Value)
+		out = append(out, token)
+	}
+	if size != len(src) {
+		return nil
+	}
+	return out
 }
 
-func (h *highlighter) word(rest string) (int, text.Pen) {
-	n := span(rest, func(c byte) bool { return letter(c) || c >= '0' && c <= '9' || c >= 0x80 })
-	w := rest[:n]
-	if h.lang.anyCase {
-		w = strings.ToLower(w)
+func (h *highlighter) lexerFor(language string) chroma.Lexer {
+	name := strings.ToLower(language)
+	if name == "" || len(name) > maxLanguage {
+		return nil
 	}
-	if h.lang.words[w] {
-		return n, h.pens.keyword
+	lexer, known := h.lexers[name]
+	if !known {
+		if lexer = lexers.Get(name); lexer != nil {
+			lexer = chroma.Coalesce(lexer)
+		}
+		h.lexers[name] = lexer
 	}
-	return n, h.pens.codeBlock
+	return lexer
 }
 
-// quoted returns the length of the string at the start of s; one that does not end is only its quote (an apostrophe).
-func quoted(s string) int {
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case s[0]:
-			return i + 1
+// penFor is how a kind of token is drawn: as the chroma style says, where it says more than of
+// plain text.
+func (h *highlighter) penFor(kind chroma.TokenType) text.Pen {
+	if kind.InCategory(chroma.Text) { // blanks, too
+		return h.base
+	}
+	pen, known := h.pens[kind]
+	if known {
+		return pen
+	}
+	if h.style == nil {
+		h.style = styles.Get(h.styles.Chroma)
+		if h.styles.Plain {
+			h.style = styles.Get("bw") // attributes in place of colours
 		}
 	}
-	return 1
-}
-
-func span(s string, ok func(byte) bool) int {
-	n := 1
-	for n < len(s) && ok(s[n]) {
-		n++
+	pen = h.base
+	entry, plain := h.style.Get(kind), h.style.Get(chroma.Text)
+	if entry.Colour.IsSet() && entry.Colour != plain.Colour {
+		pen.Fg = PenOf(h.styles.Coloured(entry.Colour.String())).Fg
 	}
-	return n
+	if entry.Bold == chroma.Yes {
+		pen.Attr |= text.Bold
+	}
+	if entry.Italic == chroma.Yes {
+		pen.Attr |= text.Italic
+	}
+	h.pens[kind] = pen
+	return pen
 }
-
-func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }

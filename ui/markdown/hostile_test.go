@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// TestHostileDocumentsAreDrawnInTime: nesting and repetition must not cost more than their length. The bound is far above
-// what a slow machine needs, and far below what one parse of the whole would take.
+// TestHostileDocumentsAreDrawnInTime: nesting and repetition must not cost more than their length.
+// The bound is far above what a slow machine needs, and far below what one parse of the whole would
+// take.
 func TestHostileDocumentsAreDrawnInTime(t *testing.T) {
 	r := NewRenderer(colours())
 	for _, unit := range []string{">", "- ", "[", "[a](", "*a ", "``a`", "|", "<a ", "![", "- >", "\u0301", "<!--\n", "```\n"} {

@@ -2,18 +2,22 @@
 //
 // The contract:
 //
-//   - A Doc cuts its text into top-level blocks as it grows. A closed block never changes again, so it is drawn once and only
-//     when somebody looks at it; appending costs what was appended.
-//   - The blocks of a sealed document, drawn one after the other, are byte for byte what Render gives for the whole text, and
-//     any way of cutting the stream into pieces ends in the same blocks. Where a cut could change the meaning (a link
-//     definition, an HTML comment, a fence that its list item does not hold) the rest stays one block. Only a single block beyond
-//     16 kB is drawn in pieces, because parsing some texts costs the square of their length.
-//   - Text is hostile: it is sanitised on its way in, and again where an entity could bring a control character back.
+//   - A Doc cuts its text into top-level blocks as it grows. A closed block never changes again, so
+//     it is drawn once and only when somebody looks at it; appending costs what was appended.
+//   - The blocks of a sealed document, drawn one after the other, are byte for byte what Render
+//     gives for the whole text, and any way of cutting the stream into pieces ends in the same
+//     blocks. Where a cut could change the meaning (a link definition, an HTML comment, a fence
+//     that its list item does not hold) the rest stays one block. Only a single block beyond 16 kB
+//     is drawn in pieces, because parsing some texts costs the square of their length.
+//   - Text is hostile: it is sanitised on its way in, and again where an entity could bring a
+//     control character back.
 //   - Lines are at most as wide as asked for, styles are closed at each line's end.
 //
-// goldmark parses; the drawing is ours. glamour was measured first: importing it costs about 15 ms at every start (it loads
-// all of chroma's lexers and styles, and an HTML policy) and 5 MB of memory, which is all we have for a cold start; it needs
-// 2.7 ms for a kilobyte in its usual styles; and it neither breaks CJK text nor keeps long words inside the width.
+// goldmark parses. glamour draws the text of each paragraph, heading and cell in the theme's
+// colours, and chroma colours code. What stands around that is ours, because it is better at it:
+// blocks that are drawn once and only if seen, lists, quotes and tables, lines that break around
+// CJK characters and inside of long words, addresses of links that are shown as they are, and
+// bounds on what a hostile block may cost.
 //
 // A Renderer is not safe for concurrent use: the screen's one goroutine owns it.
 package markdown
@@ -24,6 +28,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	gtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
@@ -38,10 +43,12 @@ const TabWidth = 4
 
 // Renderer draws with the styles of one theme.
 type Renderer struct {
-	pens palette
-	bar  string
-	dot  string
-	rule string
+	pens      palette
+	glamour   renderer.Renderer
+	highlight *highlighter
+	bar       string
+	dot       string
+	rule      string
 }
 
 // newParser is put together at first use: start-up must not pay for it.
@@ -55,6 +62,8 @@ var newParser = sync.OnceValue(func() parser.Parser {
 // NewRenderer returns a renderer for a theme.
 func NewRenderer(s *style.Styles) *Renderer {
 	r := &Renderer{pens: newPalette(s), bar: s.Glyphs.Bar, dot: s.Glyphs.Bullet, rule: "─"}
+	r.glamour = newGlamour(&r.pens)
+	r.highlight = newHighlighter(s, r.pens.codeBlock)
 	if r.bar == "" {
 		r.bar = "│"
 	}
@@ -80,7 +89,7 @@ func (r *Renderer) render(src string, w int) []string {
 	d := &draw{Renderer: r, src: source}
 	var out []string
 	for n := newParser().Parse(gtext.NewReader(source)).FirstChild(); n != nil; n = n.NextSibling() {
-		if lines := d.block(n, w); len(lines) > 0 {
+		if lines := d.drawBlock(n, w); len(lines) > 0 {
 			out = append(append(out, lines...), "")
 		}
 	}
@@ -93,8 +102,8 @@ type draw struct {
 	src []byte
 }
 
-// lines returns the raw lines of a block.
-func (d *draw) lines(n ast.Node) string {
+// rawLines returns the raw lines of a block.
+func (d *draw) rawLines(n ast.Node) string {
 	var b []byte
 	for i := range n.Lines().Len() {
 		seg := n.Lines().At(i)

@@ -9,17 +9,16 @@ import (
 	"hermes/ui/text"
 )
 
-// palette holds the theme's styles as pens: combining two pens costs nothing, combining two lipgloss styles does.
+// palette holds the theme's styles as pens: combining two pens costs nothing, combining two
+// lipgloss styles does.
 type palette struct {
 	heading, strong, code, codeBlock, link, faint, dim, quote text.Pen
-	keyword, str, comment, number                             text.Pen
 }
 
 func newPalette(s *style.Styles) palette {
 	p := palette{
 		heading: PenOf(s.Accent), strong: PenOf(s.Strong), code: PenOf(s.Code), codeBlock: PenOf(s.CodeBlock), link: PenOf(s.Link),
 		faint: PenOf(s.Faint), dim: PenOf(s.Dim), quote: PenOf(s.Quote),
-		keyword: PenOf(s.Accent), str: PenOf(s.Good), comment: PenOf(s.Dim), number: PenOf(s.Info),
 	}
 	p.heading.Attr |= text.Bold
 	p.strong.Attr |= text.Bold
@@ -35,8 +34,8 @@ func PenOf(s lipgloss.Style) text.Pen {
 	return p
 }
 
-// over lays a pen over another: colours replace, attributes add.
-func over(base, top text.Pen) text.Pen {
+// overlayPen lays a pen over another: colours replace, attributes add.
+func overlayPen(base, top text.Pen) text.Pen {
 	if top.Fg != 0 {
 		base.Fg = top.Fg
 	}

@@ -2,8 +2,9 @@ package markdown
 
 import "strings"
 
-// splitter finds where top-level blocks end, line by line, looking at each line once. It is conservative: when it cannot be
-// sure it does not cut (dead), and when meaning reaches over blocks (link definitions) the document is one block (whole).
+// splitter finds where top-level blocks end, line by line, looking at each line once. It is
+// conservative: when it cannot be sure it does not cut (dead), and when meaning reaches over blocks
+// (link definitions) the document is one block (whole).
 type splitter struct {
 	pos   int  // bytes seen
 	start int  // of the open block; -1 when none is open
@@ -37,8 +38,9 @@ type fence struct {
 
 func newSplitter() splitter { return splitter{start: -1} }
 
-// feed looks at the complete lines of src beyond pos and calls cut for each block that is closed.
-func (s *splitter) feed(src string, cut func(from, to int)) {
+// feedLines looks at the complete lines of src beyond pos and calls cut for each block that is
+// closed.
+func (s *splitter) feedLines(src string, cut func(from, to int)) {
 	for {
 		n := strings.IndexByte(src[s.pos:], '\n')
 		if n < 0 || s.whole {
@@ -46,11 +48,11 @@ func (s *splitter) feed(src string, cut func(from, to int)) {
 		}
 		from := s.pos
 		s.pos += n + 1
-		s.line(src[from:from+n], from, cut)
+		s.takeLine(src[from:from+n], from, cut)
 	}
 }
 
-func (s *splitter) line(line string, at int, cut func(from, to int)) {
+func (s *splitter) takeLine(line string, at int, cut func(from, to int)) {
 	indent, rest := indentation(line)
 	switch {
 	case rest == "":
@@ -64,37 +66,37 @@ func (s *splitter) line(line string, at int, cut func(from, to int)) {
 		if !s.inFence(indent, rest, at, cut) {
 			return
 		}
-	case indent == 0 && !s.block.html && s.fresh(rest):
-		s.close(cut)
+	case indent == 0 && !s.block.html && s.startsFresh(rest):
+		s.closeBlock(cut)
 	}
 	if s.start < 0 {
 		s.start, s.block = at, blockState{}
 	}
 	s.end, s.block.blank = at+len(line)+1, false
 	if s.block.dead {
-		s.definition(rest)
+		s.noteDefinition(rest)
 		return
 	}
-	s.content(line, indent, rest, cut)
+	s.noteContent(line, indent, rest, cut)
 }
 
-// fresh reports that a line without indentation cannot belong to the open block.
-func (s *splitter) fresh(rest string) bool {
+// startsFresh reports that a line without indentation cannot belong to the open block.
+func (s *splitter) startsFresh(rest string) bool {
 	if s.block.blank {
 		return !s.block.list || markerWidth(rest) == 0
 	}
 	_, _, opens := fenceOpener(rest)
-	return opens || heading(rest)
+	return opens || isHeading(rest)
 }
 
-// content takes note of what a line opens.
-func (s *splitter) content(line string, indent int, rest string, cut func(from, to int)) {
+// noteContent takes note of what a line opens.
+func (s *splitter) noteContent(line string, indent int, rest string, cut func(from, to int)) {
 	if w := markerWidth(rest); w > 0 && (indent < 4 || s.block.list) {
-		s.marker(rest, indent, w)
+		s.noteMarker(rest, indent, w)
 	} else if s.block.list && indent < s.block.offset {
 		s.block.unsure = true // a lazy line of the item, or the end of the list
 	}
-	inner, quoted, marked := unwrap(rest)
+	inner, quoted, marked := stripMarkers(rest)
 	c, n, opens := fenceOpener(inner)
 	switch {
 	case quoted:
@@ -107,15 +109,15 @@ func (s *splitter) content(line string, indent int, rest string, cut func(from, 
 		s.block.html, s.block.unsure = true, true
 		s.block.dead = s.block.dead || lastingHTML(inner)
 	}
-	s.definition(rest)
-	if indent == 0 && heading(rest) && !s.block.dead && s.start+len(line)+1 == s.end {
-		s.close(cut)
+	s.noteDefinition(rest)
+	if indent == 0 && isHeading(rest) && !s.block.dead && s.start+len(line)+1 == s.end {
+		s.closeBlock(cut)
 	}
 }
 
-// marker takes note of a list item. Not every marker begins one: a number other than 1 cannot break a paragraph, and an
-// item without text ends at the next empty line.
-func (s *splitter) marker(rest string, indent, w int) {
+// noteMarker takes note of a list item. Not every marker begins one: a number other than 1 cannot
+// break a paragraph, and an item without text ends at the next empty line.
+func (s *splitter) noteMarker(rest string, indent, w int) {
 	number := strings.TrimRight(rest[:min(len(rest), w)], " \t")
 	delim := number[len(number)-1]
 	if len(number) == len(rest) || rest[w] == '>' || strings.Trim(rest, "-*_ \t") == "" || len(number) > 1 && number[:len(number)-1] != "1" && delim != s.block.delim {
@@ -127,7 +129,8 @@ func (s *splitter) marker(rest string, indent, w int) {
 	s.block.list, s.block.delim, s.block.inner = true, delim, indent+w
 }
 
-// openFence reports whether a line that looks like a fence opens one, and gives up where that depends on more than we know.
+// openFence reports whether a line that looks like a fence opens one, and gives up where that
+// depends on more than we know.
 func (s *splitter) openFence(c byte, n, indent int) bool {
 	inList := s.block.list && indent > 0 && indent >= s.block.offset
 	if indent > 0 && s.block.unsure {
@@ -141,7 +144,8 @@ func (s *splitter) openFence(c byte, n, indent int) bool {
 	return true
 }
 
-// inFence handles a line inside a fence and reports whether the line still has to be looked at, in a fresh block.
+// inFence handles a line inside a fence and reports whether the line still has to be looked at, in
+// a fresh block.
 func (s *splitter) inFence(indent int, rest string, at int, cut func(from, to int)) bool {
 	f := s.fence
 	closes := closesFence(rest, f)
@@ -154,7 +158,7 @@ func (s *splitter) inFence(indent int, rest string, at int, cut func(from, to in
 		s.fence = fence{}
 		s.end = at
 		if markerWidth(rest) == 0 {
-			s.close(cut)
+			s.closeBlock(cut)
 		}
 		return true
 	case f.inList && indent < f.indent, f.inList && closes && indent > f.indent && indent <= f.indent+3:
@@ -162,15 +166,15 @@ func (s *splitter) inFence(indent int, rest string, at int, cut func(from, to in
 	case closes && (f.inList && indent == f.indent || !f.inList && indent < 4):
 		s.fence = fence{}
 		if s.block.hard {
-			s.close(cut)
+			s.closeBlock(cut)
 		}
 	}
 	return false
 }
 
-// definition watches for link definitions: they reach over the whole document.
-func (s *splitter) definition(rest string) {
-	inner, _, _ := unwrap(rest)
+// noteDefinition watches for link definitions: they reach over the whole document.
+func (s *splitter) noteDefinition(rest string) {
+	inner, _, _ := stripMarkers(rest)
 	if strings.HasPrefix(inner, "[") {
 		s.block.bracket = true
 	}
@@ -179,7 +183,7 @@ func (s *splitter) definition(rest string) {
 	}
 }
 
-func (s *splitter) close(cut func(from, to int)) {
+func (s *splitter) closeBlock(cut func(from, to int)) {
 	if s.start >= 0 {
 		cut(s.start, s.end)
 	}
@@ -203,7 +207,8 @@ func indentation(line string) (int, string) {
 	return cells, ""
 }
 
-// markerWidth returns the width of the list marker at the start of s with the blanks after it; 0 when there is none.
+// markerWidth returns the width of the list marker at the start of s with the blanks after it; 0
+// when there is none.
 func markerWidth(s string) int {
 	n := 0
 	switch {
@@ -231,8 +236,8 @@ func markerWidth(s string) int {
 	}
 }
 
-// unwrap takes list markers and quote marks off the front of a line.
-func unwrap(s string) (inner string, quoted, marked bool) {
+// stripMarkers takes list markers and quote marks off the front of a line.
+func stripMarkers(s string) (inner string, quoted, marked bool) {
 	for s != "" {
 		if s[0] == '>' {
 			quoted = true
@@ -271,7 +276,7 @@ func closesFence(s string, f fence) bool {
 	return n >= f.n && n == len(s)
 }
 
-func heading(s string) bool {
+func isHeading(s string) bool {
 	n := 0
 	for n < len(s) && s[n] == '#' {
 		n++

@@ -14,40 +14,41 @@ const minColumn = 3
 
 type cell []run
 
-func (d *draw) table(n *east.Table, w int) []string {
+func (d *draw) drawTable(n *east.Table, w int) []string {
 	var rows [][]cell
 	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
 		pen := text.Pen{}
 		if r.Kind() == east.KindTableHeader {
 			pen = d.pens.strong
 		}
-		rows = append(rows, d.row(r, pen))
+		rows = append(rows, d.drawRow(r, pen))
 	}
-	widths := columns(rows, len(n.Alignments), w)
+	widths := columnWidths(rows, len(n.Alignments), w)
 	if widths == nil {
-		return d.fields(rows, w)
+		return d.drawFields(rows, w)
 	}
-	sep := styled(" "+d.bar+" ", d.pens.faint)
+	sep := withPen(" "+d.bar+" ", d.pens.faint)
 	var out []string
 	for i, r := range rows {
 		out = append(out, layRow(r, widths, n.Alignments, sep)...)
 		if i == 0 {
-			out = append(out, d.underline(widths))
+			out = append(out, d.drawUnderline(widths))
 		}
 	}
 	return out
 }
 
-func (d *draw) row(r ast.Node, pen text.Pen) []cell {
+func (d *draw) drawRow(r ast.Node, pen text.Pen) []cell {
 	var out []cell
 	for c := r.FirstChild(); c != nil; c = c.NextSibling() {
-		out = append(out, d.inline(nil, c, pen))
+		out = append(out, d.drawInline(c, pen))
 	}
 	return out
 }
 
-// columns shares w among the columns: each what it needs, the widest ones give first. nil when there is no room.
-func columns(rows [][]cell, n, w int) []int {
+// columnWidths shares w among the columns: each what it needs, the widest ones give first. nil when
+// there is no room.
+func columnWidths(rows [][]cell, n, w int) []int {
 	if n == 0 || n*minColumn+3*(n-1) > w {
 		return nil
 	}
@@ -91,9 +92,9 @@ func layRow(r []cell, widths []int, align []east.Alignment, sep string) []string
 		if i < len(r) {
 			f := flow{w: widths[i]}
 			for _, x := range r[i] {
-				f.add(x.s, x.pen)
+				f.addText(x.s, x.pen)
 			}
-			cells[i] = f.end()
+			cells[i] = f.finish()
 		}
 		height = max(height, len(cells[i]))
 	}
@@ -108,14 +109,14 @@ func layRow(r []cell, widths []int, align []east.Alignment, sep string) []string
 			if y < len(cells[i]) {
 				line = cells[i][y]
 			}
-			b.WriteString(place(line, w, align[i]))
+			b.WriteString(alignCell(line, w, align[i]))
 		}
 		out[y] = strings.TrimRight(b.String(), " ")
 	}
 	return out
 }
 
-func place(s string, w int, a east.Alignment) string {
+func alignCell(s string, w int, a east.Alignment) string {
 	switch free := w - text.Width(s); a {
 	case east.AlignRight:
 		return text.FitLeft(s, w)
@@ -126,7 +127,7 @@ func place(s string, w int, a east.Alignment) string {
 	}
 }
 
-func (d *draw) underline(widths []int) string {
+func (d *draw) drawUnderline(widths []int) string {
 	cross := "┼"
 	if d.rule == "-" {
 		cross = "+"
@@ -135,11 +136,11 @@ func (d *draw) underline(widths []int) string {
 	for i, w := range widths {
 		parts[i] = strings.Repeat(d.rule, w)
 	}
-	return styled(strings.Join(parts, d.rule+cross+d.rule), d.pens.faint)
+	return withPen(strings.Join(parts, d.rule+cross+d.rule), d.pens.faint)
 }
 
-// fields shows a table that is too wide for the screen as one "column: value" line a cell.
-func (d *draw) fields(rows [][]cell, w int) []string {
+// drawFields shows a table that is too wide for the screen as one "column: value" line a cell.
+func (d *draw) drawFields(rows [][]cell, w int) []string {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -151,15 +152,15 @@ func (d *draw) fields(rows [][]cell, w int) []string {
 		for c, value := range r {
 			if i > 0 && c < len(rows[0]) {
 				for _, x := range rows[0][c] {
-					f.add(x.s, x.pen)
+					f.addText(x.s, x.pen)
 				}
-				f.add(": ", text.Pen{})
+				f.addText(": ", text.Pen{})
 			}
 			for _, x := range value {
-				f.add(x.s, x.pen)
+				f.addText(x.s, x.pen)
 			}
-			f.add("\n", text.Pen{})
+			f.addText("\n", text.Pen{})
 		}
 	}
-	return f.end()
+	return f.finish()
 }

@@ -1,4 +1,5 @@
-// Package progress draws how far something long has come: a bar, how much, how fast, and how long it will take.
+// Package progress draws how far something long has come: a bar, how much, how fast, and how long
+// it will take.
 package progress
 
 import (
@@ -11,7 +12,8 @@ import (
 	"hermes/ui/text"
 )
 
-// window is the time that a rate is measured over: long enough to be calm, short enough to tell of a stall.
+// window is the time that a rate is measured over: long enough to be calm, short enough to tell of
+// a stall.
 const window = 10 * time.Second
 
 // Meter follows one Progress. The zero Meter has seen nothing.
@@ -83,7 +85,8 @@ func (m *Meter) Short() string {
 	}
 }
 
-// Parts are what can be said, most important first: percent, bytes, the label (layers), rate, time left.
+// Parts are what can be said, most important first: percent, bytes, the label (layers), rate, time
+// left.
 func (m *Meter) Parts() []string {
 	var out []string
 	if n, ok := m.Percent(); ok {

@@ -8,13 +8,15 @@ const (
 	leave = syncOff + "\x1b[m" + MouseOff + "\x1b[?1004l" + "\x1b[?2004l" + "\x1b[?7h" + "\x1b[?1049l" + cursorShow
 )
 
-// Sequences that switch mouse reports: clicks, wheel and motion while a button is held, in the SGR form.
+// Sequences that switch mouse reports: clicks, wheel and motion while a button is held, in the SGR
+// form.
 const (
 	MouseOn  = "\x1b[?1002h\x1b[?1006h"
 	MouseOff = "\x1b[?1006l\x1b[?1002l"
 )
 
-// LeaveSequence gives a terminal back as it was, whatever it shows. For those who cannot reach the Screen any more.
+// LeaveSequence gives a terminal back as it was, whatever it shows. For those who cannot reach the
+// Screen any more.
 const LeaveSequence = leave
 
 // Enter switches the terminal over; the next Paint draws everything.

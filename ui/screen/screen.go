@@ -2,15 +2,19 @@
 //
 // The contract:
 //
-//   - A frame is exactly h lines of w cells. Paint compares it with what was painted last and writes the cells that changed,
-//     in one Write, inside a synchronized update when it is more than a few cells. A frame that equals the last writes nothing.
-//   - Lines equal to their predecessor are skipped by comparing strings; only changed lines are taken apart into cells.
+//   - A frame is exactly h lines of w cells. Paint compares it with what was painted last and
+//     writes the cells that changed, in one Write, inside a synchronized update when it is more
+//     than a few cells. A frame that equals the last writes nothing.
+//   - Lines equal to their predecessor are skipped by comparing strings; only changed lines are
+//     taken apart into cells.
 //   - Nothing runs by itself: no ticker, no goroutine. All methods belong to one goroutine.
-//   - Enter and Leave switch what Hermes needs of the terminal on and off: alternate screen, mouse (cell motion, SGR),
-//     bracketed paste, focus reports, no automatic wrap. Leave is right at any moment.
+//   - Enter and Leave switch what Hermes needs of the terminal on and off: alternate screen, mouse
+//     (cell motion, SGR), bracketed paste, focus reports, no automatic wrap. Leave is right at any
+//     moment.
 //
-// Why it is our own: bubbletea's renderer ticks, rewrites whole lines and knows no synchronized output. ultraviolet's
-// parser alone takes as long for a frame of 120x40 as everything here, because it cannot skip lines.
+// Why it is our own: bubbletea's renderer ticks, rewrites whole lines and knows no synchronized
+// output. ultraviolet's parser alone takes as long for a frame of 120x40 as everything here,
+// because it cannot skip lines.
 package screen
 
 import (
@@ -21,7 +25,8 @@ import (
 	"hermes/ui/text"
 )
 
-// Cursor is the place of the terminal's own cursor, in cells from the upper left corner. Input methods open there.
+// Cursor is the place of the terminal's own cursor, in cells from the upper left corner. Input
+// methods open there.
 type Cursor struct {
 	X, Y int
 	Show bool
@@ -50,7 +55,8 @@ type row struct {
 	valid bool // line says what the cells hold
 }
 
-// cell is one column. A wide character holds two: the second has width 0. unknown cells differ from everything.
+// cell is one column. A wide character holds two: the second has width 0. unknown cells differ from
+// everything.
 type cell struct {
 	text  string
 	pen   text.Pen
@@ -76,7 +82,8 @@ func (s *Screen) Resize(w, h int) {
 // Invalidate makes the next Paint start from an empty terminal.
 func (s *Screen) Invalidate() { s.cleared = true }
 
-// SetCanvas sets the pen that stands for the default colours, and repaints everything at the next Paint.
+// SetCanvas sets the pen that stands for the default colours, and repaints everything at the next
+// Paint.
 func (s *Screen) SetCanvas(p text.Pen) {
 	if p != s.canvas {
 		s.canvas = p
@@ -84,8 +91,8 @@ func (s *Screen) SetCanvas(p text.Pen) {
 	}
 }
 
-// Paint brings the terminal to show frame, its lines joined by newlines. It returns how many bytes it wrote.
-// Lines that are missing are blank; what is too much is not shown.
+// Paint brings the terminal to show frame, its lines joined by newlines. It returns how many bytes
+// it wrote. Lines that are missing are blank; what is too much is not shown.
 func (s *Screen) Paint(frame string, cur Cursor) (int, error) {
 	s.buf = s.buf[:0]
 	if s.cleared {
@@ -99,8 +106,8 @@ func (s *Screen) Paint(frame string, cur Cursor) (int, error) {
 			line, frame = frame, ""
 		}
 		if r := &s.rows[y]; !r.valid || r.line != line {
-			s.parse(line)
-			s.diff(y)
+			s.parseLine(line)
+			s.writeDiff(y)
 			r.line, r.valid = line, true
 		}
 	}
@@ -143,7 +150,7 @@ func (s *Screen) flush(cur Cursor) (int, error) {
 		s.setPen(text.Pen{})
 	}
 	if len(s.buf) <= bracketed {
-		s.place(cur)
+		s.placeCursor(cur)
 		s.cursor = cur
 		return s.out.Write(s.buf)
 	}
@@ -154,17 +161,17 @@ func (s *Screen) flush(cur Cursor) (int, error) {
 	}
 	s.frame = append(s.frame, s.buf...)
 	s.buf, s.frame = s.frame, s.buf
-	s.place(cur)
+	s.placeCursor(cur)
 	s.cursor = cur
 	s.buf = append(s.buf, syncOff...)
 	return s.out.Write(s.buf)
 }
 
-// place moves and shows or hides the cursor.
-func (s *Screen) place(cur Cursor) {
+// placeCursor moves and shows or hides the cursor.
+func (s *Screen) placeCursor(cur Cursor) {
 	switch {
 	case cur.Show:
-		s.move(cur.X, cur.Y)
+		s.moveCursor(cur.X, cur.Y)
 		if !s.cursor.Show {
 			s.buf = append(s.buf, cursorShow...)
 		}
@@ -173,8 +180,8 @@ func (s *Screen) place(cur Cursor) {
 	}
 }
 
-// parse takes line apart into scratch: exactly w cells.
-func (s *Screen) parse(line string) {
+// parseLine takes line apart into scratch: exactly w cells.
+func (s *Screen) parseLine(line string) {
 	var pen text.Pen
 	x, i := 0, 0
 	for i < len(line) && x < s.w {
@@ -214,8 +221,8 @@ func (s *Screen) parse(line string) {
 // gap is how many equal cells between two changes are cheaper to write again than to jump over.
 const gap = 6
 
-// diff writes the cells of scratch that differ from row y, and keeps them as the row.
-func (s *Screen) diff(y int) {
+// writeDiff writes the cells of scratch that differ from row y, and keeps them as the row.
+func (s *Screen) writeDiff(y int) {
 	old, now := s.rows[y].cells, s.scratch
 	for x := 0; x < s.w; {
 		if old[x] == now[x] {
@@ -236,30 +243,31 @@ func (s *Screen) diff(y int) {
 		for end < s.w && now[end].width == 0 {
 			end++
 		}
-		s.run(start, end, y, now)
+		s.writeRun(start, end, y, now)
 		x = end
 	}
 	s.rows[y].cells, s.scratch = now, old
 }
 
-// run writes the cells from start to end of row y.
-func (s *Screen) run(start, end, y int, cells []cell) {
+// writeRun writes the cells from start to end of row y.
+func (s *Screen) writeRun(start, end, y int, cells []cell) {
 	for x := start; x < end; {
 		c := cells[x]
-		pen := s.effective(c.pen)
-		s.move(x, y)
-		if n := blanks(cells[x:end], c); n >= 8 && pen.Bg == 0 && pen.Attr&(text.Reverse|text.Underline|text.Strike) == 0 {
-			s.erase(n, x+n == s.w)
+		pen := s.effectivePen(c.pen)
+		s.moveCursor(x, y)
+		if n := countBlanks(cells[x:end], c); n >= 8 && pen.Bg == 0 && pen.Attr&(text.Reverse|text.Underline|text.Strike) == 0 {
+			s.eraseCells(n, x+n == s.w)
 			x += n
 			continue
 		}
 		s.setPen(pen)
 		width := max(int(c.width), 1)
-		if risky(c.text) {
-			// The terminal may think of another width: clean both cells first and trust no position after it.
+		if hasUnsureWidth(c.text) {
+			// The terminal may think of another width: clean both cells first and trust no position
+			// after it.
 			s.buf = append(s.buf, "  "[:min(width, 2)]...)
 			s.x = -1
-			s.move(x, y)
+			s.moveCursor(x, y)
 			s.buf = append(s.buf, c.text...)
 			s.x = -1
 		} else {
@@ -273,8 +281,8 @@ func (s *Screen) run(start, end, y int, cells []cell) {
 	}
 }
 
-// blanks counts the blanks at the start of cells that look like c.
-func blanks(cells []cell, c cell) int {
+// countBlanks counts the blanks at the start of cells that look like c.
+func countBlanks(cells []cell, c cell) int {
 	if c.text != " " {
 		return 0
 	}
@@ -285,8 +293,8 @@ func blanks(cells []cell, c cell) int {
 	return n
 }
 
-// erase blanks n cells in the default colours.
-func (s *Screen) erase(n int, toEnd bool) {
+// eraseCells blanks n cells in the default colours.
+func (s *Screen) eraseCells(n int, toEnd bool) {
 	s.setPen(text.Pen{})
 	if toEnd {
 		s.buf = append(s.buf, "\x1b[K"...)
@@ -296,8 +304,9 @@ func (s *Screen) erase(n int, toEnd bool) {
 	s.buf = append(s.buf, 'X')
 }
 
-// risky reports clusters whose width terminals disagree about: everything of more than one character, and emoji.
-func risky(cluster string) bool {
+// hasUnsureWidth reports clusters whose width terminals disagree about: everything of more than one
+// character, and emoji.
+func hasUnsureWidth(cluster string) bool {
 	if len(cluster) < 4 {
 		if len(cluster) <= 1 {
 			return false
@@ -313,7 +322,7 @@ func risky(cluster string) bool {
 	return true
 }
 
-func (s *Screen) effective(p text.Pen) text.Pen {
+func (s *Screen) effectivePen(p text.Pen) text.Pen {
 	if p.Fg == 0 {
 		p.Fg = s.canvas.Fg
 	}
@@ -330,8 +339,8 @@ func (s *Screen) setPen(p text.Pen) {
 	}
 }
 
-// move brings the cursor to x, y by the shortest way that every terminal knows.
-func (s *Screen) move(x, y int) {
+// moveCursor brings the cursor to x, y by the shortest way that every terminal knows.
+func (s *Screen) moveCursor(x, y int) {
 	switch {
 	case s.x == x && s.y == y:
 		return

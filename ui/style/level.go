@@ -16,7 +16,8 @@ const (
 // String names the level as configuration does.
 func (l Level) String() string { return [...]string{"none", "16", "256", "true"}[l] }
 
-// Detect reads the level from the environment: NO_COLOR, COLORTERM and TERM. It asks the terminal nothing.
+// Detect reads the level from the environment: NO_COLOR, COLORTERM and TERM. It asks the terminal
+// nothing.
 func Detect(getenv func(string) string) Level {
 	term := getenv("TERM")
 	switch {

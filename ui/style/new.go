@@ -11,34 +11,38 @@ import (
 	"hermes/ui/text"
 )
 
-// New makes the styles of theme t at a colour level. ascii replaces every glyph and border by ASCII.
+// New makes the styles of theme t at a colour level. ascii replaces every glyph and border by
+// ASCII.
 func New(t themes.Theme, level Level, ascii bool) *Styles {
 	m := maker{level: level, colours: t.Colours, r: lipgloss.NewRenderer(io.Discard)}
 	m.r.SetColorProfile([...]termenv.Profile{None: termenv.ANSI, Basic: termenv.ANSI, Indexed: termenv.ANSI256, True: termenv.TrueColor}[level])
 	m.r.SetHasDarkBackground(t.Dark)
 	if level == Basic {
-		m.colours = basic(t.Dark)
+		m.colours = basicPalette(t.Dark)
 	}
 	s := &Styles{Name: t.Name, Dark: t.Dark, Plain: level == None, Level: level, ASCII: ascii, Theme: t, Chroma: t.Chroma, Glyphs: Unicode()}
 	if ascii {
 		s.Glyphs = ASCII()
 	}
-	s.canvas = m.canvas(t)
-	m.prose(s)
-	m.chrome(s)
-	m.code(s)
+	s.maker, s.canvas = m, m.canvasPen(t)
+	m.setProse(s)
+	m.setChrome(s)
+	m.setCode(s)
 	return s
 }
 
-// Canvas returns the pen that stands for the default colours: what a theme paints behind everything, or the zero Pen for
-// the terminal's own.
+// Canvas returns the pen that stands for the default colours: what a theme paints behind
+// everything, or the zero Pen for the terminal's own.
 func (s *Styles) Canvas() text.Pen { return s.canvas }
 
-// canvas is the pen of the theme's text on its background, at this colour level.
-func (m maker) canvas(t themes.Theme) text.Pen {
+// Coloured is text in a colour, "#rrggbb", as near as the colour level comes to it.
+func (s *Styles) Coloured(hex string) lipgloss.Style { return s.maker.newStyle(hex, "") }
+
+// canvasPen is the pen of the theme's text on its background, at this colour level.
+func (m maker) canvasPen(t themes.Theme) text.Pen {
 	var pen text.Pen
 	if t.Paint && m.level >= Indexed {
-		sgr, _, _ := strings.Cut(m.style(t.Colours.Text, t.Colours.Background).Render("x"), "x")
+		sgr, _, _ := strings.Cut(m.newStyle(t.Colours.Text, t.Colours.Background).Render("x"), "x")
 		pen.Scan(sgr)
 	}
 	return pen
@@ -50,8 +54,8 @@ type maker struct {
 	r       *lipgloss.Renderer
 }
 
-// style makes a style from two colours; an empty one is the terminal's default.
-func (m maker) style(fg, bg string) lipgloss.Style {
+// newStyle makes a style from two colours; an empty one is the terminal's default.
+func (m maker) newStyle(fg, bg string) lipgloss.Style {
 	st := m.r.NewStyle()
 	if m.level == None {
 		return st
@@ -65,71 +69,71 @@ func (m maker) style(fg, bg string) lipgloss.Style {
 	return st
 }
 
-// row makes the style of a marked row or word: reversed where backgrounds cannot be trusted.
-func (m maker) row(fg, bg string) lipgloss.Style {
+// rowStyle makes the style of a marked row or word: reversed where backgrounds cannot be trusted.
+func (m maker) rowStyle(fg, bg string) lipgloss.Style {
 	if m.level < Indexed {
 		return m.r.NewStyle().Reverse(true)
 	}
-	return m.style(fg, bg)
+	return m.newStyle(fg, bg)
 }
 
-// dim makes secondary text: by colour where there are colours, else by the faint attribute.
-func (m maker) dim(fg string) lipgloss.Style {
-	return m.style(fg, "").Faint(m.level == None)
+// dimStyle makes secondary text: by colour where there are colours, else by the faint attribute.
+func (m maker) dimStyle(fg string) lipgloss.Style {
+	return m.newStyle(fg, "").Faint(m.level == None)
 }
 
-func (m maker) prose(s *Styles) {
+func (m maker) setProse(s *Styles) {
 	c := m.colours
-	s.Text = m.style(c.Text, "")
-	s.Dim = m.dim(c.Dim)
-	s.Faint = m.dim(c.Faint)
-	s.Strong = m.style(c.Strong, "").Bold(true)
-	s.Accent = m.style(c.Accent, "").Bold(m.level == None)
-	s.Good = m.style(c.Good, "")
-	s.Warn = m.style(c.Warn, "").Bold(m.level == None)
-	s.Bad = m.style(c.Bad, "").Bold(true)
-	s.Info = m.style(c.Info, "")
-	s.User = m.style(c.User, "").Bold(true)
-	s.Assistant = m.style(c.Assistant, "").Bold(true)
-	s.Reasoning = m.dim(c.Reasoning).Italic(true)
-	s.Tool = m.style(c.Tool, "")
-	s.Quote = m.dim(c.Quote)
-	s.Link = m.style(c.Link, "").Underline(true)
+	s.Text = m.newStyle(c.Text, "")
+	s.Dim = m.dimStyle(c.Dim)
+	s.Faint = m.dimStyle(c.Faint)
+	s.Strong = m.newStyle(c.Strong, "").Bold(true)
+	s.Accent = m.newStyle(c.Accent, "").Bold(m.level == None)
+	s.Good = m.newStyle(c.Good, "")
+	s.Warn = m.newStyle(c.Warn, "").Bold(m.level == None)
+	s.Bad = m.newStyle(c.Bad, "").Bold(true)
+	s.Info = m.newStyle(c.Info, "")
+	s.User = m.newStyle(c.User, "").Bold(true)
+	s.Assistant = m.newStyle(c.Assistant, "").Bold(true)
+	s.Reasoning = m.dimStyle(c.Reasoning).Italic(true)
+	s.Tool = m.newStyle(c.Tool, "")
+	s.Quote = m.dimStyle(c.Quote)
+	s.Link = m.newStyle(c.Link, "").Underline(true)
 }
 
-func (m maker) chrome(s *Styles) {
+func (m maker) setChrome(s *Styles) {
 	c := m.colours
-	s.Border = m.dim(c.Border)
-	s.BorderFocus = m.style(c.BorderFocus, "").Bold(m.level == None)
-	s.Title = m.dim(c.Dim)
-	s.TitleFocus = m.style(c.Strong, "").Bold(true)
-	s.Key = m.style(c.Accent, "").Bold(m.level == None)
-	s.Hint = m.dim(c.Dim)
-	s.Selection = m.row(c.SelectionText, c.Selection)
-	s.SelectionBlur = m.style(c.SelectionText, c.SelectionBlur).Underline(m.level < Indexed)
-	s.Match = m.row(c.MatchText, c.Match).Underline(m.level < Indexed)
-	s.Chip = m.style(c.Chip, c.SelectionBlur).Reverse(m.level < Indexed)
-	s.Prompt = m.style(c.Accent, "").Bold(true)
-	s.Placeholder = m.dim(c.Faint)
-	s.Ghost = m.dim(c.Faint)
-	s.Status = m.dim(c.Dim)
-	s.StatusStrong = m.style(c.Text, "")
+	s.Border = m.dimStyle(c.Border)
+	s.BorderFocus = m.newStyle(c.BorderFocus, "").Bold(m.level == None)
+	s.Title = m.dimStyle(c.Dim)
+	s.TitleFocus = m.newStyle(c.Strong, "").Bold(true)
+	s.Key = m.newStyle(c.Accent, "").Bold(m.level == None)
+	s.Hint = m.dimStyle(c.Dim)
+	s.Selection = m.rowStyle(c.SelectionText, c.Selection)
+	s.SelectionBlur = m.newStyle(c.SelectionText, c.SelectionBlur).Underline(m.level < Indexed)
+	s.Match = m.rowStyle(c.MatchText, c.Match).Underline(m.level < Indexed)
+	s.Chip = m.newStyle(c.Chip, c.SelectionBlur).Reverse(m.level < Indexed)
+	s.Prompt = m.newStyle(c.Accent, "").Bold(true)
+	s.Placeholder = m.dimStyle(c.Faint)
+	s.Ghost = m.dimStyle(c.Faint)
+	s.Status = m.dimStyle(c.Dim)
+	s.StatusStrong = m.newStyle(c.Text, "")
 }
 
-func (m maker) code(s *Styles) {
+func (m maker) setCode(s *Styles) {
 	c := m.colours
-	s.Code = m.style(c.Code, c.CodeBack).Bold(m.level == None)
-	s.CodeBlock = m.style(c.Code, c.CodeBack)
-	s.DiffAdd = m.style(c.Add, c.AddBack)
-	s.DiffDel = m.style(c.Del, c.DelBack)
-	s.DiffHunk = m.dim(c.Hunk)
-	s.DiffAddMark = m.style(c.Add, c.AddMark).Bold(m.level < Indexed).Underline(m.level < Indexed)
-	s.DiffDelMark = m.style(c.Del, c.DelMark).Bold(m.level < Indexed).Underline(m.level < Indexed)
+	s.Code = m.newStyle(c.Code, c.CodeBack).Bold(m.level == None)
+	s.CodeBlock = m.newStyle(c.Code, c.CodeBack)
+	s.DiffAdd = m.newStyle(c.Add, c.AddBack)
+	s.DiffDel = m.newStyle(c.Del, c.DelBack)
+	s.DiffHunk = m.dimStyle(c.Hunk)
+	s.DiffAddMark = m.newStyle(c.Add, c.AddMark).Bold(m.level < Indexed).Underline(m.level < Indexed)
+	s.DiffDelMark = m.newStyle(c.Del, c.DelMark).Bold(m.level < Indexed).Underline(m.level < Indexed)
 }
 
-// basic is one palette for all themes on a terminal of sixteen colours, whose hues belong to its owner: what the words
-// mean decides, and text keeps the terminal's own colour.
-func basic(dark bool) themes.Colours {
+// basicPalette is one palette for all themes on a terminal of sixteen colours, whose hues belong to
+// its owner: what the words mean decides, and text keeps the terminal's own colour.
+func basicPalette(dark bool) themes.Colours {
 	grey, accent, bright := "8", "3", "15"
 	if !dark {
 		grey, accent, bright = "8", "4", "0"

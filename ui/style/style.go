@@ -1,5 +1,5 @@
-// Package style turns a theme's colours into lipgloss styles, once a theme and colour level. It never asks the terminal
-// anything.
+// Package style turns a theme's colours into lipgloss styles, once a theme and colour level. It
+// never asks the terminal anything.
 package style
 
 import (
@@ -38,6 +38,7 @@ type Styles struct {
 	Status, StatusStrong         lipgloss.Style // status row
 
 	canvas text.Pen
+	maker  maker
 
 	Glyphs Glyphs
 	// Chroma names the chroma style for code.

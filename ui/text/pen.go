@@ -1,11 +1,13 @@
 package text
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
 
-// Colour is a colour of a cell: 0 is the terminal's default, else its kind in the top byte and its value below.
+// Colour is a colour of a cell: 0 is the terminal's default, else its kind in the top byte and its
+// value below.
 type Colour uint32
 
 const (
@@ -18,6 +20,19 @@ func Indexed(n uint8) Colour { return kindIndex | Colour(n) }
 
 // RGB is a colour by its parts.
 func RGB(r, g, b uint8) Colour { return kindRGB | Colour(r)<<16 | Colour(g)<<8 | Colour(b) }
+
+// String is the colour as styles write it: "#rrggbb", or the number of a palette colour; "" is the
+// default.
+func (c Colour) String() string {
+	switch c &^ 0xffffff {
+	case kindRGB:
+		return fmt.Sprintf("#%06x", uint32(c&0xffffff))
+	case kindIndex:
+		return strconv.Itoa(int(c & 0xff))
+	default:
+		return ""
+	}
+}
 
 // Attr is a set of text attributes.
 type Attr uint16
@@ -37,8 +52,8 @@ var attrCodes = [...]struct {
 	code string
 }{{Bold, "1"}, {Faint, "2"}, {Italic, "3"}, {Underline, "4"}, {Reverse, "7"}, {Strike, "9"}}
 
-// Pen is the style that SGR sequences have set up at some place. The zero Pen is the terminal's default.
-// Pens compare with ==.
+// Pen is the style that SGR sequences have set up at some place. The zero Pen is the terminal's
+// default. Pens compare with ==.
 type Pen struct {
 	Fg, Bg Colour
 	Attr   Attr
@@ -58,12 +73,12 @@ func (p Pen) Append(b []byte) []byte {
 			b = append(append(b, ';'), a.code...)
 		}
 	}
-	b = p.Fg.append(b, 30)
-	b = p.Bg.append(b, 40)
+	b = p.Fg.appendCode(b, 30)
+	b = p.Bg.appendCode(b, 40)
 	return append(b, 'm')
 }
 
-func (c Colour) append(b []byte, base int64) []byte {
+func (c Colour) appendCode(b []byte, base int64) []byte {
 	v := int64(c & 0xffffff)
 	switch c &^ 0xffffff {
 	case kindIndex:
@@ -113,7 +128,8 @@ func isSGR(seq string) bool {
 	return true
 }
 
-// Set applies the parameters of one SGR sequence, "1;38;5;208" for example. What it does not know changes nothing.
+// Set applies the parameters of one SGR sequence, "1;38;5;208" for example. What it does not know
+// changes nothing.
 func (p *Pen) Set(params string) {
 	var buf [24]int
 	list := buf[:0]
@@ -133,19 +149,20 @@ func (p *Pen) Set(params string) {
 		}
 	}
 	for i := 0; i < len(list); {
-		i += p.apply(list[i:])
+		i += p.applyParameters(list[i:])
 	}
 }
 
-// appendParam appends one parameter, taking colon-separated colours ("38:2::1:2:3") apart into the semicolon form.
+// appendParam appends one parameter, taking colon-separated colours ("38:2::1:2:3") apart into the
+// semicolon form.
 func appendParam(list []int, part string) []int {
 	if strings.IndexByte(part, ':') < 0 {
-		return append(list, number(part))
+		return append(list, parseNumber(part))
 	}
 	sub := strings.Split(part, ":")
 	switch {
 	case sub[0] == "4": // underline styles: 4:0 is none, the rest we draw alike
-		if number(sub[1]) == 0 {
+		if parseNumber(sub[1]) == 0 {
 			return append(list, 24)
 		}
 		return append(list, 4)
@@ -153,12 +170,12 @@ func appendParam(list []int, part string) []int {
 		sub = append(sub[:2], sub[3:]...)
 	}
 	for _, s := range sub {
-		list = append(list, number(s))
+		list = append(list, parseNumber(s))
 	}
 	return list
 }
 
-func number(s string) int {
+func parseNumber(s string) int {
 	n := 0
 	for i := 0; i < len(s) && n < 10_000; i++ {
 		n = n*10 + int(s[i]-'0')
@@ -166,15 +183,16 @@ func number(s string) int {
 	return n
 }
 
-// apply takes the first parameter of list, with what belongs to it, and returns how many it took.
-func (p *Pen) apply(list []int) int {
+// applyParameters takes the first parameter of list, with what belongs to it, and returns how many
+// it took.
+func (p *Pen) applyParameters(list []int) int {
 	switch n := list[0]; {
 	case n == 0:
 		*p = Pen{}
 	case n < 30:
-		p.attribute(n)
+		p.applyAttribute(n)
 	case n == 38 || n == 48 || n == 58:
-		c, took := extended(list)
+		c, took := extendedColour(list)
 		switch n {
 		case 38:
 			p.Fg = c
@@ -198,7 +216,7 @@ func (p *Pen) apply(list []int) int {
 	return 1
 }
 
-func (p *Pen) attribute(n int) {
+func (p *Pen) applyAttribute(n int) {
 	switch n {
 	case 1:
 		p.Attr |= Bold
@@ -225,8 +243,8 @@ func (p *Pen) attribute(n int) {
 	}
 }
 
-// extended reads 38;5;n and 38;2;r;g;b.
-func extended(list []int) (c Colour, took int) {
+// extendedColour reads 38;5;n and 38;2;r;g;b.
+func extendedColour(list []int) (c Colour, took int) {
 	switch {
 	case len(list) >= 3 && list[1] == 5:
 		return kindIndex | Colour(list[2]&0xff), 3

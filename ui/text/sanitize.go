@@ -6,20 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarks is how many combining marks one character keeps. Real scripts stay below; "zalgo" text does not.
+// maxMarks is how many combining marks one character keeps. Real scripts stay below; "zalgo" text
+// does not.
 const maxMarks = 8
 
-// Sanitize removes everything that could command a terminal or mislead a reader: escape sequences (CSI, OSC, DCS, APC, PM,
-// SOS) with their content, C0 and C1 controls except newline and tab, bidirectional overrides and invisible characters.
-// Invalid UTF-8 becomes U+FFFD. It is idempotent.
+// Sanitize removes everything that could command a terminal or mislead a reader: escape sequences
+// (CSI, OSC, DCS, APC, PM, SOS) with their content, C0 and C1 controls except newline and tab,
+// bidirectional overrides and invisible characters. Invalid UTF-8 becomes U+FFFD. It is idempotent.
 func Sanitize(s string) string { return sanitize(s, false) }
 
-// SanitizeKeepSGR is Sanitize, but colours, bold, faint, italic, underline, reverse and strike survive, rewritten in our own
-// form. For tool output. Do not use it when style.Styles.Plain is set.
+// SanitizeKeepSGR is Sanitize, but colours, bold, faint, italic, underline, reverse and strike
+// survive, rewritten in our own form. For tool output. Do not use it when style.Styles.Plain is
+// set.
 func SanitizeKeepSGR(s string) string { return sanitize(s, true) }
 
 func sanitize(s string, keepSGR bool) string {
-	i := clean(s)
+	i := cleanPrefix(s)
 	if i == len(s) {
 		return s
 	}
@@ -32,8 +34,8 @@ func sanitize(s string, keepSGR bool) string {
 	return z.out.String()
 }
 
-// clean returns how many bytes at the start of s are plain ASCII text.
-func clean(s string) int {
+// cleanPrefix returns how many bytes at the start of s are plain ASCII text.
+func cleanPrefix(s string) int {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; (c < 0x20 && c != '\n' && c != '\t') || c >= 0x7f {
 			return i
@@ -56,7 +58,7 @@ func (z *sanitizer) step() {
 	c := z.src[z.pos]
 	switch {
 	case c == 0x1b:
-		z.escape(z.pos + 1)
+		z.handleEscape(z.pos + 1)
 	case c == '\n' || c == '\t' || c >= 0x20 && c < 0x7f:
 		z.marks = 0
 		z.out.WriteByte(c)
@@ -64,20 +66,20 @@ func (z *sanitizer) step() {
 	case c < utf8.RuneSelf:
 		z.pos++ // C0 and DEL
 	default:
-		z.wide()
+		z.takeWide()
 	}
 }
 
-// wide takes one character that is not ASCII.
-func (z *sanitizer) wide() {
+// takeWide takes one character that is not ASCII.
+func (z *sanitizer) takeWide() {
 	r, n := utf8.DecodeRuneInString(z.src[z.pos:])
 	switch {
 	case r >= 0x80 && r < 0xa0:
-		z.control(r, z.pos+n)
+		z.handleControl(r, z.pos+n)
 		return
 	case r == '\u2028' || r == '\u2029':
 		z.out.WriteByte(' ')
-	case hidden(r):
+	case isHidden(r):
 	case unicode.Is(unicode.M, r):
 		if z.marks++; z.marks <= maxMarks {
 			z.out.WriteRune(r)
@@ -91,20 +93,20 @@ func (z *sanitizer) wide() {
 	z.pos += n
 }
 
-// hidden reports format characters that change the order of text or carry text that nobody sees.
+// isHidden reports format characters that change the order of text or carry text that nobody sees.
 // The joiners that emoji and Indic scripts need stay, and so do the visible Arabic number signs.
-func hidden(r rune) bool {
+func isHidden(r rune) bool {
 	if r == '\u200c' || r == '\u200d' || r >= 0x600 && r < 0x900 && r != 0x61c {
 		return false
 	}
 	return unicode.Is(unicode.Cf, r) || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0'
 }
 
-// control handles a C1 control, whose body starts at body.
-func (z *sanitizer) control(r rune, body int) {
+// handleControl handles a C1 control, whose body starts at body.
+func (z *sanitizer) handleControl(r rune, body int) {
 	switch r {
 	case 0x9b:
-		z.csi(body)
+		z.handleCSI(body)
 	case 0x90, 0x98, 0x9d, 0x9e, 0x9f:
 		z.pos = z.stringEnd(body)
 	default:
@@ -112,15 +114,15 @@ func (z *sanitizer) control(r rune, body int) {
 	}
 }
 
-// escape handles what follows an ESC.
-func (z *sanitizer) escape(i int) {
+// handleEscape handles what follows an ESC.
+func (z *sanitizer) handleEscape(i int) {
 	if i >= len(z.src) {
 		z.pos = i
 		return
 	}
 	switch c := z.src[i]; {
 	case c == '[':
-		z.csi(i + 1)
+		z.handleCSI(i + 1)
 	case c == ']' || c == 'P' || c == 'X' || c == '^' || c == '_':
 		z.pos = z.stringEnd(i + 1)
 	case c >= 0x20 && c < 0x30: // intermediates, then a final byte: character sets
@@ -138,8 +140,9 @@ func (z *sanitizer) escape(i int) {
 	}
 }
 
-// csi skips the control sequence whose parameters start at i, or rewrites it when it is an SGR to keep.
-func (z *sanitizer) csi(i int) {
+// handleCSI skips the control sequence whose parameters start at i, or rewrites it when it is an
+// SGR to keep.
+func (z *sanitizer) handleCSI(i int) {
 	end := i
 	for end < len(z.src) && z.src[end] >= 0x20 && z.src[end] < 0x40 {
 		end++
@@ -158,8 +161,9 @@ func (z *sanitizer) csi(i int) {
 	}
 }
 
-// stringEnd returns the place after the control string whose body starts at i. One that never ends hides the rest of its
-// line only: a terminal would swallow everything, a reader should not lose a whole log.
+// stringEnd returns the place after the control string whose body starts at i. One that never ends
+// hides the rest of its line only: a terminal would swallow everything, a reader should not lose a
+// whole log.
 func (z *sanitizer) stringEnd(i int) int {
 	if z.unended < 0 || i < z.unended {
 		for j := i; j < len(z.src); j++ {
@@ -201,6 +205,6 @@ func Sequence(s string) int {
 		return len(s)
 	}
 	z := sanitizer{src: s, unended: -1}
-	z.escape(1)
+	z.handleEscape(1)
 	return max(z.pos, 1)
 }

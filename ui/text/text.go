@@ -2,11 +2,14 @@
 //
 // The contract:
 //
-//   - A width is counted in terminal cells, by grapheme cluster. Everybody uses Width, so everybody agrees.
-//   - Whatever came from a model, a tool, a file or the network crosses Sanitize (or SanitizeKeepSGR) once, before a pane
-//     keeps it. What comes out holds printable characters, newlines and tabs only.
+//   - A width is counted in terminal cells, by grapheme cluster. Everybody uses Width, so everybody
+//     agrees.
+//   - Whatever came from a model, a tool, a file or the network crosses Sanitize (or
+//     SanitizeKeepSGR) once, before a pane keeps it. What comes out holds printable characters,
+//     newlines and tabs only.
 //   - Tabs have no width of their own: ExpandTabs before measuring.
-//   - Fit, Truncate and Wrap take SGR-styled text and never leave a style open at the end of a line.
+//   - Fit, Truncate and Wrap take SGR-styled text and never leave a style open at the end of a
+//     line.
 package text
 
 import (
@@ -19,7 +22,8 @@ import (
 
 const reset = "\x1b[m"
 
-// Width returns the cells that s takes on one line. SGR sequences count nothing, and neither do tabs and newlines.
+// Width returns the cells that s takes on one line. SGR sequences count nothing, and neither do
+// tabs and newlines.
 func Width(s string) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] < 0x20 || s[i] >= 0x7f {
@@ -36,15 +40,15 @@ func measure(s string) int {
 			i += Sequence(s[i:])
 			continue
 		}
-		n, cells := cluster(s[i:])
+		n, cells := firstCluster(s[i:])
 		w += cells
 		i += n
 	}
 	return w
 }
 
-// Truncate shortens s, one line, to at most w cells; tail stands for what was cut and counts. A style that is open at the
-// cut is closed before tail.
+// Truncate shortens s, one line, to at most w cells; tail stands for what was cut and counts. A
+// style that is open at the cut is closed before tail.
 func Truncate(s string, w int, tail string) string {
 	if w <= 0 {
 		return ""
@@ -56,14 +60,15 @@ func Truncate(s string, w int, tail string) string {
 	if tw > w {
 		tail, tw = "", 0
 	}
-	head, pen := cut(s, w-tw)
+	head, pen := cutToWidth(s, w-tw)
 	if pen != (Pen{}) {
 		head += reset
 	}
 	return head + tail
 }
 
-// Fit returns exactly w cells: s cut without a mark or padded with blanks, with its styles closed. A newline ends s.
+// Fit returns exactly w cells: s cut without a mark or padded with blanks, with its styles closed.
+// A newline ends s.
 func Fit(s string, w int) string {
 	if w <= 0 {
 		return ""
@@ -73,7 +78,7 @@ func Fit(s string, w int) string {
 	}
 	n := Width(s)
 	if n > w {
-		head, pen := cut(s, w)
+		head, pen := cutToWidth(s, w)
 		if pen != (Pen{}) {
 			head += reset
 		}
@@ -96,7 +101,8 @@ func FitLeft(s string, w int) string {
 	return Fit(s, w)
 }
 
-// Block returns exactly h lines of exactly w cells, joined by newlines, made from the first h lines.
+// Block returns exactly h lines of exactly w cells, joined by newlines, made from the first h
+// lines.
 func Block(lines []string, w, h int) string {
 	if w <= 0 || h <= 0 {
 		return ""
@@ -130,7 +136,8 @@ func Blank(n int) string {
 	}
 }
 
-// Lines splits at newlines. A newline at the very end adds no empty line; the empty text has no line.
+// Lines splits at newlines. A newline at the very end adds no empty line; the empty text has no
+// line.
 func Lines(s string) []string {
 	if s == "" {
 		return nil
@@ -138,7 +145,8 @@ func Lines(s string) []string {
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// ExpandTabs replaces each tab by blanks up to the next multiple of width cells. Columns start again after a newline.
+// ExpandTabs replaces each tab by blanks up to the next multiple of width cells. Columns start
+// again after a newline.
 func ExpandTabs(s string, width int) string {
 	if strings.IndexByte(s, '\t') < 0 {
 		return s
@@ -168,8 +176,9 @@ func ExpandTabs(s string, width int) string {
 	return b.String()
 }
 
-// Wrap breaks s into lines of at most w cells: at blanks where it can, inside words and between CJK characters where it
-// must. Newlines in s are kept. A style that runs over a break is closed at the line's end and opened again on the next.
+// Wrap breaks s into lines of at most w cells: at blanks where it can, inside words and between CJK
+// characters where it must. Newlines in s are kept. A style that runs over a break is closed at the
+// line's end and opened again on the next.
 func Wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
@@ -187,7 +196,7 @@ func Wrap(s string, w int) []string {
 // appendHard appends line, broken wherever it passes w cells: ansi.Wrap miscounts some clusters.
 func appendHard(lines []string, line string, w int) []string {
 	for Width(line) > w {
-		head, _ := cut(line, w)
+		head, _ := cutToWidth(line, w)
 		if head == "" { // a wide character and a single cell
 			_, n := utf8.DecodeRuneInString(line)
 			line = "?" + line[n:]
@@ -198,7 +207,8 @@ func appendHard(lines []string, line string, w int) []string {
 	return append(lines, line)
 }
 
-// CloseSGR ends every line without an open style, and starts the next with what was open. It changes lines in place.
+// CloseSGR ends every line without an open style, and starts the next with what was open. It
+// changes lines in place.
 func CloseSGR(lines []string) []string {
 	var pen Pen
 	for i, line := range lines {
@@ -217,8 +227,8 @@ func CloseSGR(lines []string) []string {
 	return lines
 }
 
-// cut returns the part of s that fits into w cells and the style open at its end.
-func cut(s string, w int) (string, Pen) {
+// cutToWidth returns the part of s that fits into w cells and the style open at its end.
+func cutToWidth(s string, w int) (string, Pen) {
 	var pen Pen
 	used, i := 0, 0
 	for i < len(s) {
@@ -228,7 +238,7 @@ func cut(s string, w int) (string, Pen) {
 			i += n
 			continue
 		}
-		n, cells := cluster(s[i:])
+		n, cells := firstCluster(s[i:])
 		if used+cells > w {
 			break
 		}
@@ -238,8 +248,8 @@ func cut(s string, w int) (string, Pen) {
 	return s[:i], pen
 }
 
-// cluster returns the bytes and cells of the first grapheme cluster of s.
-func cluster(s string) (n, cells int) {
+// firstCluster returns the bytes and cells of the first grapheme cluster of s.
+func firstCluster(s string) (n, cells int) {
 	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		if s[0] < 0x20 || s[0] == 0x7f {
 			return 1, 0
@@ -247,16 +257,17 @@ func cluster(s string) (n, cells int) {
 		return 1, 1
 	}
 	c, cells := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
-	if r, first := utf8.DecodeRuneInString(c); first < len(c) && alone(r) {
+	if r, first := utf8.DecodeRuneInString(c); first < len(c) && isOwnCluster(r) {
 		c, cells = ansi.FirstGraphemeCluster(c[:first], ansi.GraphemeWidth)
 	}
 	return max(len(c), 1), cells
 }
 
-// alone reports characters that are a cluster of their own here, though Unicode joins them with what follows. Lines are
-// measured before blanks and borders are put around them, so neither may swallow the mark that a hostile line begins with,
-// and no sign at a line's end may swallow the blank behind it.
-func alone(r rune) bool {
+// isOwnCluster reports characters that are a cluster of their own here, though Unicode joins them
+// with what follows. Lines are measured before blanks and borders are put around them, so neither
+// may swallow the mark that a hostile line begins with, and no sign at a line's end may swallow the
+// blank behind it.
+func isOwnCluster(r rune) bool {
 	switch r {
 	case ' ', 0xd4e, 0x111c2, 0x111c3, 0x113d1, 0x1193f, 0x11941, 0x11a3a, 0x11d46, 0x11f02: // prepended, as the signs below
 		return true
@@ -265,11 +276,12 @@ func alone(r rune) bool {
 	}
 }
 
-// Cluster returns the first grapheme cluster of s and its width in cells. It returns "" and 0 for the empty text.
+// Cluster returns the first grapheme cluster of s and its width in cells. It returns "" and 0 for
+// the empty text.
 func Cluster(s string) (c string, cells int) {
 	if s == "" {
 		return "", 0
 	}
-	n, cells := cluster(s)
+	n, cells := firstCluster(s)
 	return s[:n], cells
 }

@@ -34,8 +34,8 @@ func Start(t testing.TB, opt ui.Options, w, h int) *Screen {
 	})
 }
 
-// Drive is Start for a program that makes the screen itself: run is given the options with the terminal in memory, calls
-// started before the screen runs, and returns when it has ended.
+// Drive is Start for a program that makes the screen itself: run is given the options with the
+// terminal in memory, calls started before the screen runs, and returns when it has ended.
 func Drive(t testing.TB, opt ui.Options, w, h int, run func(ctx context.Context, opt ui.Options, started func(*ui.Program)) error) *Screen {
 	t.Helper()
 	in, input := io.Pipe()
@@ -62,7 +62,8 @@ func Drive(t testing.TB, opt ui.Options, w, h int, run func(ctx context.Context,
 	return s
 }
 
-// Resize changes the size of the terminal, tells the program, and returns when that has drawn itself anew.
+// Resize changes the size of the terminal, tells the program, and returns when that has drawn
+// itself anew.
 func (s *Screen) Resize(w, h int) {
 	s.t.Helper()
 	s.Settle()
@@ -87,7 +88,8 @@ func (s *Screen) Stop() error {
 // Done receives what Run returned once the program ended by itself.
 func (s *Screen) Done() <-chan error { return s.done }
 
-// Type writes bytes as a terminal would send them: "hi", "\r" for enter, "\x1b1" for alt+1, "\x10" for ctrl+p.
+// Type writes bytes as a terminal would send them: "hi", "\r" for enter, "\x1b1" for alt+1, "\x10"
+// for ctrl+p.
 func (s *Screen) Type(bytes string) {
 	s.t.Helper()
 	if _, err := io.WriteString(s.input, bytes); err != nil {
@@ -124,7 +126,8 @@ func (s *Screen) WaitGone(part string) string {
 	return s.Wait("a picture without "+part, func(p string) bool { return !strings.Contains(p, part) })
 }
 
-// Settle waits until every event is on the screen and every command has ended, and returns the picture.
+// Settle waits until every event is on the screen and every command has ended, and returns the
+// picture.
 func (s *Screen) Settle() string {
 	s.t.Helper()
 	deadline := time.Now().Add(patience)

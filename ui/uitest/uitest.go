@@ -1,5 +1,6 @@
-// Package uitest helps to test what a person sees: panes drawn at a size, golden pictures, and the whole program driven
-// without a terminal. Nothing here sleeps: it waits for the screen to change, or for the program to be idle.
+// Package uitest helps to test what a person sees: panes drawn at a size, golden pictures, and the
+// whole program driven without a terminal. Nothing here sleeps: it waits for the screen to change,
+// or for the program to be idle.
 package uitest
 
 import (
@@ -31,7 +32,8 @@ func updating() bool {
 	return flag.Lookup("update").Value.String() == "true" || os.Getenv("UPDATE_GOLDEN") == "1"
 }
 
-// Styles returns the default theme at a level: style.True for pictures in colour, style.None without.
+// Styles returns the default theme at a level: style.True for pictures in colour, style.None
+// without.
 func Styles(t testing.TB, level style.Level) *style.Styles {
 	t.Helper()
 	th, err := themes.Load(themes.DefaultDark)
@@ -57,7 +59,8 @@ func Render(t testing.TB, p ui.Pane, s *style.Styles, w, h int) string {
 	return view
 }
 
-// CheckBlock fails unless view is exactly h lines of exactly w cells, without control characters, each line's styles closed.
+// CheckBlock fails unless view is exactly h lines of exactly w cells, without control characters,
+// each line's styles closed.
 func CheckBlock(t testing.TB, view string, w, h int) {
 	t.Helper()
 	if why := BlockProblem(view, w, h); why != "" {
@@ -126,7 +129,8 @@ func firstDifference(want, got string) string {
 	return "want " + strconv.Itoa(len(a)) + " lines, got " + strconv.Itoa(len(b))
 }
 
-// Key makes the message of a key from its name as bubbletea writes it: "enter", "ctrl+p", "alt+1", "a", "space".
+// Key makes the message of a key from its name as bubbletea writes it: "enter", "ctrl+p", "alt+1",
+// "a", "space".
 func Key(name string) tea.KeyMsg {
 	if k, ok := keyNames()[name]; ok {
 		return k
@@ -150,8 +154,8 @@ func keyNames() map[string]tea.KeyMsg {
 	return m
 }
 
-// Press sends keys to a pane and runs the commands that come back, one after the other, until none is left. It returns the
-// FrameMsgs that the pane sent.
+// Press sends keys to a pane and runs the commands that come back, one after the other, until none
+// is left. It returns the FrameMsgs that the pane sent.
 func Press(p ui.Pane, names ...string) []tea.Msg {
 	var asked []tea.Msg
 	for _, n := range names {
@@ -160,8 +164,8 @@ func Press(p ui.Pane, names ...string) []tea.Msg {
 	return asked
 }
 
-// Pump runs cmd and feeds what it brings back into the pane, until nothing more comes. FrameMsgs and messages of bubbletea
-// are returned.
+// Pump runs cmd and feeds what it brings back into the pane, until nothing more comes. FrameMsgs
+// and messages of bubbletea are returned.
 func Pump(p ui.Pane, cmd tea.Cmd) []tea.Msg {
 	if cmd == nil {
 		return nil

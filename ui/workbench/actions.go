@@ -40,6 +40,9 @@ func (w *workbench) actions() []ui.Action {
 		{ID: "backend", Slash: "backend", Arg: "[name]", Title: "Choose where commands of this session run", Group: "session", Run: w.backend, Complete: w.backendNames},
 		{ID: "shell", Slash: "shell", Arg: "[back end]", Title: "Open a shell in a back end", Help: "For you, not for the agent; without a name where this session's commands run.", Group: "session", Run: w.shell, Complete: w.backendNames},
 		{ID: "approvals", Slash: "approvals", Title: "What is allowed without asking", Help: "Enter on a line asks again from then on.", Group: "session", Run: w.approvals},
+		{ID: "tools", Slash: "tools", Arg: "reload", Title: "Give this session the tools as they are now", Help: "A session keeps those that it began with; what a server adds or changes is told, and taken with this.", Group: "session", Run: w.tools, Complete: choices("reload")},
+		{ID: "level", Slash: "level", Arg: "[" + strings.Join(levelNames(), "|") + "]", Title: "Choose what runs unasked in this session", Help: "read: nothing that changes anything. It is kept with the session; settings takes it back.", Group: "session", Run: w.level, Complete: choices(levelNames()...)},
+		{ID: "toolsets", Slash: "toolsets", Arg: "[name, ...|settings]", Title: "Choose the sets of tools of this session", Help: "From its next turn on. They are kept with the session; settings takes it back.", Group: "session", Run: w.toolsets},
 		{ID: "skills", Slash: "skills", Keys: []string{"alt+k"}, Arg: "[name]", Title: "Skills: known ways to do things", Help: "What there is, where it comes from, what is wrong; each is a slash command of its own.", Group: "program", Run: w.skillsOverlay, Complete: w.skillNames},
 		{ID: "status", Slash: "status", Title: "What this session has used", Group: "session", Run: w.status},
 		{ID: "config", Slash: "config", Arg: "[back end]", Title: "Edit the settings", Help: "Opens config.yaml in $EDITOR, at the back end when one is named; what can change while running does.", Group: "program", Run: w.editConfig, Complete: w.backendNames},
@@ -78,7 +81,7 @@ func (w *workbench) resume(arg string) tea.Cmd {
 		return func() tea.Msg { return ui.RunAction{ID: "sessions.search"} }
 	}
 	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
-		info, err := app.Sessions.Resolve(ctx, arg)
+		info, err := app.History().Resolve(ctx, arg)
 		return ui.OpenSession{UID: info.UID}, err
 	})
 }
@@ -90,12 +93,12 @@ func (w *workbench) rename(ctx context.Context, app *core.App, uid, arg string) 
 	if err := app.Ensure(ctx, uid); err != nil {
 		return err
 	}
-	return app.Sessions.Rename(ctx, uid, arg)
+	return app.History().Rename(ctx, uid, arg)
 }
 
 func (w *workbench) fork(string) tea.Cmd {
 	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
-		info, err := app.Sessions.Fork(ctx, uid, 0)
+		info, err := app.History().Fork(ctx, uid, 0)
 		return ui.OpenSession{UID: info.UID, Where: ui.Right}, err
 	})
 }
@@ -117,6 +120,17 @@ func (w *workbench) compress(ctx context.Context, app *core.App, uid, focus stri
 	return app.Agent.Compress(ctx, uid, focus)
 }
 
+// tools gives the session the tools as they are now.
+func (w *workbench) tools(string) tea.Cmd {
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		changed, err := app.TakeTools(ctx, uid)
+		if err != nil {
+			return nil, err
+		}
+		return toast(event.Info, "The tools of this session: %s", changed.Words()), nil
+	})
+}
+
 // model switches, or shows what can be chosen.
 func (w *workbench) model(arg string) tea.Cmd {
 	if arg != "" {
@@ -126,7 +140,7 @@ func (w *workbench) model(arg string) tea.Cmd {
 	}
 	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		var items []ui.Item
-		for _, m := range app.Models.List(ctx) {
+		for _, m := range app.Catalog().List(ctx) {
 			items = append(items, ui.Item{ID: m.Provider + "/" + m.ID, Title: m.ID, Detail: modelDetail(m.Provider, m.Window)})
 		}
 		pick := func(it ui.Item) tea.Cmd {
@@ -142,7 +156,7 @@ func (w *workbench) setModel(ctx context.Context, app *core.App, uid, ref string
 	if err := app.Ensure(ctx, uid); err != nil {
 		return nil, err
 	}
-	if err := app.Agent.SetModel(ctx, uid, ref); err != nil {
+	if err := app.SetModel(ctx, uid, ref); err != nil {
 		return nil, err
 	}
 	name, err := app.Agent.Model(ctx, uid)
@@ -172,7 +186,7 @@ func (w *workbench) backendNames(prefix string) []string {
 		return nil
 	}
 	var out []string
-	for _, b := range app.Pool.List("") {
+	for _, b := range app.Backends().List("") {
 		if strings.HasPrefix(b.Name, prefix) {
 			out = append(out, b.Name)
 		}
@@ -190,6 +204,9 @@ func (w *workbench) status(string) tea.Cmd {
 		text := fmt.Sprintf("%d messages, %d tokens read, %d written", info.Messages, u.Input, u.Output)
 		if u.CostKnown && u.Cost > 0 {
 			text += fmt.Sprintf(", $%.3f", float64(u.Cost)/1e6)
+		}
+		if c, err := app.SessionConfig(ctx, uid); err == nil {
+			text += "; " + configWords(c)
 		}
 		return toast(event.Info, "%s", text), err
 	})

@@ -12,7 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/core/atomicfile"
+	"hermes/core/chat"
 	"hermes/core/config"
+	"hermes/core/content"
 	"hermes/core/secret"
 )
 
@@ -22,8 +25,16 @@ const (
 	maxVisited = 20_000
 )
 
-// fileLister lists files for the completion after @.
+// fileLister lists files for the completion after @, and reads what is attached.
 type fileLister struct{}
+
+// Dropped implements conversation.Files.
+func (fileLister) Dropped(paste string) (path string, ok bool) { return content.Dropped(paste) }
+
+// Load implements conversation.Files.
+func (fileLister) Load(_ context.Context, path string) (chat.Part, error) {
+	return content.Load("", path)
+}
 
 // List walks the session's directory, nearest folders first, and leaves out what nobody means: hidden folders and the
 // usual stores of dependencies.
@@ -170,7 +181,7 @@ func (h *promptHistory) replace(prompts []string) error {
 		b.Write(line)
 		b.WriteByte('\n')
 	}
-	return writeFile(h.path, []byte(b.String()))
+	return atomicfile.Write(h.path, []byte(b.String()), 0o600)
 }
 
 // stateFile keeps the arrangement of the panes.
@@ -188,24 +199,4 @@ func (s stateFile) Load() ([]byte, error) {
 }
 
 // Save implements ui.StateStore.
-func (s stateFile) Save(data []byte) error { return writeFile(string(s), data) }
-
-// writeFile replaces a file as a whole.
-func writeFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-	}
-	return err
-}
+func (s stateFile) Save(data []byte) error { return atomicfile.Write(string(s), data, 0o600) }

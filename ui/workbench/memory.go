@@ -38,7 +38,7 @@ func (w *workbench) memory(arg string) tea.Cmd {
 	}
 	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
 		if err := app.FollowMemory(); err != nil {
-			app.Bus.Publish(event.Header{Session: uid}, event.Notice{Level: event.Warn, Text: "changes of the memory files by others are not seen: " + err.Error()})
+			app.Events().Publish(event.Header{Session: uid}, event.Notice{Level: event.Warn, Text: "changes of the memory files by others are not seen: " + err.Error()})
 		}
 		return ui.OpenPane{Pane: memory.New(remembered{app, uid})}, nil
 	})

@@ -2,7 +2,6 @@ package workbench
 
 import (
 	"context"
-	"errors"
 
 	"hermes/core/backend"
 	"hermes/core/event"
@@ -20,9 +19,9 @@ func (p places) List(uid string) []backends.Row {
 		return nil
 	}
 	var rows []backends.Row
-	for _, s := range app.Pool.List(uid) {
+	for _, s := range app.Backends().List(uid) {
 		rows = append(rows, backends.Row{
-			Name: s.Name, Kind: s.Kind, Image: s.Image, State: s.State, Cause: s.Cause, Refs: s.Refs, Command: s.Command,
+			Name: s.Name, Kind: s.Kind, Traits: s.Traits, Image: s.Image, State: s.State, Cause: s.Cause, Refs: s.Refs, Command: s.Command,
 			Since: s.Since, IdleSince: s.IdleSince, IdleTTL: s.IdleTTL, Selected: s.Selected, Default: s.Default,
 		})
 	}
@@ -39,62 +38,51 @@ func (p places) Select(uid, name string) error {
 	return app.SelectBackend(ctx, uid, name)
 }
 
-// unmanaged is why nothing can be started or stopped: a pool that does not offer it, as tests have.
-const unmanaged = "these back ends cannot be managed from here"
-
 // Can implements backends.Pool.
 func (p places) Can() string {
-	app, ok := p.b.now()
-	if !ok {
+	if _, ok := p.b.now(); !ok {
 		return "Hermes is still starting"
-	}
-	if _, ok := app.Pool.(backend.Manager); !ok {
-		return unmanaged
 	}
 	return ""
 }
 
-// with waits for the program and runs f on the part of its pool that a person uses.
-func (p places) with(ctx context.Context, f func(backend.Manager) error) error {
+// with waits for the program and runs f on its pool.
+func (p places) with(ctx context.Context, f func(backend.Pool) error) error {
 	app, err := p.b.get(ctx)
 	if err != nil {
 		return err
 	}
-	m, ok := app.Pool.(backend.Manager)
-	if !ok {
-		return errors.New(unmanaged)
-	}
-	return f(m)
+	return f(app.Backends())
 }
 
 // Up implements backends.Pool.
 func (p places) Up(ctx context.Context, uid, name string) error {
-	return p.with(ctx, func(m backend.Manager) error { return m.Up(ctx, uid, name) })
+	return p.with(ctx, func(m backend.Pool) error { return m.Up(ctx, uid, name) })
 }
 
 // Stop implements backends.Pool.
 func (p places) Stop(ctx context.Context, uid, name string, force bool) error {
-	return p.with(ctx, func(m backend.Manager) error { return m.Stop(ctx, uid, name, force) })
+	return p.with(ctx, func(m backend.Pool) error { return m.Stop(ctx, uid, name, force) })
 }
 
 // Restart implements backends.Pool.
 func (p places) Restart(ctx context.Context, uid, name string, force bool) error {
-	return p.with(ctx, func(m backend.Manager) error { return m.Restart(ctx, uid, name, force) })
+	return p.with(ctx, func(m backend.Pool) error { return m.Restart(ctx, uid, name, force) })
 }
 
 // Remove implements backends.Pool.
 func (p places) Remove(ctx context.Context, uid, name string, force bool) error {
-	return p.with(ctx, func(m backend.Manager) error { return m.Remove(ctx, uid, name, force) })
+	return p.with(ctx, func(m backend.Pool) error { return m.Remove(ctx, uid, name, force) })
 }
 
 // Pull implements backends.Pool.
 func (p places) Pull(ctx context.Context, uid, name string) error {
-	return p.with(ctx, func(m backend.Manager) error { return m.Pull(ctx, uid, name) })
+	return p.with(ctx, func(m backend.Pool) error { return m.Pull(ctx, uid, name) })
 }
 
 // Sample implements backends.Pool.
 func (p places) Sample(ctx context.Context, uid, name string) (s event.BackendStats, err error) {
-	err = p.with(ctx, func(m backend.Manager) error {
+	err = p.with(ctx, func(m backend.Pool) error {
 		s, err = m.Sample(ctx, uid, name)
 		return err
 	})

@@ -123,7 +123,7 @@ func (w *workbench) takeBack(ctx context.Context, app *core.App, uid string, p *
 		return nil, err
 	}
 	for _, n := range r.Notes {
-		app.Bus.Publish(event.Header{Session: uid}, event.Notice{Level: event.Warn, Text: n})
+		app.Events().Publish(event.Header{Session: uid}, event.Notice{Level: event.Warn, Text: n})
 	}
 	if err != nil {
 		return nil, err

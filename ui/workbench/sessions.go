@@ -27,7 +27,7 @@ func (s browser) List(ctx context.Context, archived bool, limit, offset int) ([]
 	if err != nil {
 		return nil, err
 	}
-	return app.Sessions.List(ctx, session.Filter{Archived: archived, Limit: limit, Offset: offset})
+	return app.History().List(ctx, session.Filter{Archived: archived, Limit: limit, Offset: offset})
 }
 
 func (s browser) Search(ctx context.Context, query string, limit int) (sessions.Found, error) {
@@ -38,7 +38,7 @@ func (s browser) Search(ctx context.Context, query string, limit int) (sessions.
 	if f, ok := session.OnlyFilters(query); ok { // no words to look for: the sessions that fit
 		return filtered(ctx, app.Sessions, f, limit)
 	}
-	r, err := app.Sessions.Search(ctx, session.Query{Text: query, Limit: limit, Typing: true})
+	r, err := app.History().Search(ctx, session.Query{Text: query, Limit: limit, Typing: true})
 	if err != nil {
 		return sessions.Found{}, err
 	}
@@ -64,7 +64,7 @@ func (s browser) Preview(ctx context.Context, uid string, at int64, limit int) (
 	if err != nil {
 		return nil, err
 	}
-	msgs, _, err := app.Sessions.Messages(ctx, uid, session.Page{AroundID: at, Limit: limit})
+	msgs, _, err := app.History().Messages(ctx, uid, session.Page{AroundID: at, Limit: limit})
 	return msgs, err
 }
 
@@ -81,7 +81,11 @@ func (s browser) Delete(ctx context.Context, uid string) error {
 }
 
 func (s browser) Archive(ctx context.Context, uid string, on bool) error {
-	return s.change(ctx, func(x *session.Service) error { return x.Archive(ctx, uid, on) })
+	app, err := s.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	return app.ArchiveSession(ctx, uid, on)
 }
 
 func (s browser) Pin(ctx context.Context, uid string, on bool) error {
@@ -93,7 +97,7 @@ func (s browser) Fork(ctx context.Context, uid string, at int64) (event.SessionI
 	if err != nil {
 		return event.SessionInfo{}, err
 	}
-	return app.Sessions.Fork(ctx, uid, at)
+	return app.History().Fork(ctx, uid, at)
 }
 
 // Export writes Markdown into the current directory.
@@ -126,7 +130,7 @@ func export(ctx context.Context, b *booting, uid string, format session.Format) 
 	if err != nil {
 		return "", fmt.Errorf("export: %w", err)
 	}
-	err = app.Sessions.Export(ctx, uid, file, format)
+	err = app.History().Export(ctx, uid, file, format)
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
 	}

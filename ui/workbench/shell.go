@@ -8,6 +8,7 @@ import (
 
 	"hermes/core"
 	"hermes/core/backend"
+	"hermes/core/client"
 	"hermes/core/event"
 	"hermes/panes/shell"
 	"hermes/ui"
@@ -16,11 +17,11 @@ import (
 // shell opens a shell in a back end, beside the conversation.
 func (w *workbench) shell(arg string) tea.Cmd {
 	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
-		name, err := shellPlace(app.Pool.List(uid), arg)
+		name, err := shellPlace(app.Backends().List(uid), arg)
 		if err != nil {
 			return nil, err
 		}
-		return ui.OpenPane{Pane: shell.New(shellDeps(app), uid, name)}, nil
+		return ui.OpenPane{Pane: shell.New(shellDeps(app, app.Cwd()), uid, name)}, nil
 	})
 }
 
@@ -34,26 +35,26 @@ func shellPlace(list []backend.Status, name string) (string, error) {
 	return "", fmt.Errorf("there is no back end %q; the pane of the back ends lists them", name)
 }
 
-func shellDeps(app *core.App) shell.Deps {
+func shellDeps(app client.Client, cwd string) shell.Deps {
 	return shell.Deps{
 		Start: func(ctx context.Context, session, name string, w, h int, sink func(event.Stream, []byte)) (shell.Process, error) {
-			p, err := app.Pool.Start(ctx, backend.Request{
-				Session: session, Backend: name, Command: backend.Interactive, Home: homeOf(app, name, session), PTY: &backend.Size{Rows: h, Cols: w}, Sink: sink,
+			p, err := app.Backends().Start(ctx, backend.Request{
+				Session: session, Backend: name, Command: backend.Interactive, Home: homeOf(app, name, session, cwd), PTY: &backend.Size{Rows: h, Cols: w}, Sink: sink,
 			})
 			if err != nil {
 				return nil, err
 			}
-			return attached{app.Pool, session, p.ID}, nil
+			return attached{app.Backends(), session, p.ID}, nil
 		},
-		Changed: func(id string) { app.Bus.Publish(event.Header{}, event.TerminalChanged{ID: id}) },
+		Changed: func(id string) { app.Events().Publish(event.Header{}, event.TerminalChanged{ID: id}) },
 	}
 }
 
 // homeOf is where a first shell on this machine starts: where the session works. Elsewhere that folder means nothing.
-func homeOf(app *core.App, name, session string) string {
-	for _, s := range app.Pool.List(session) {
-		if s.Name == name && s.Kind == "local" {
-			return app.Cwd()
+func homeOf(app client.Client, name, session, cwd string) string {
+	for _, s := range app.Backends().List(session) {
+		if s.Name == name && s.Traits.Local {
+			return cwd
 		}
 	}
 	return ""

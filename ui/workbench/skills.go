@@ -9,6 +9,7 @@ import (
 
 	"hermes/core"
 	"hermes/core/agent"
+	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/skill"
 	"hermes/skills"
@@ -63,7 +64,7 @@ func (w *workbench) skillNames(prefix string) []string {
 // useSkill puts a skill into the next message of the session.
 func (w *workbench) useSkill(name, words string) tea.Cmd {
 	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
-		return nil, app.SubmitSkill(ctx, uid, name, agent.Input{Text: words})
+		return nil, app.SubmitSkill(ctx, uid, name, agent.Input{From: chat.Person(), Text: words})
 	})
 }
 

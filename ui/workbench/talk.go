@@ -42,7 +42,7 @@ func (t talker) Recent(ctx context.Context, uid string, limit int) ([]chat.Messa
 	if fresh || err != nil {
 		return nil, err
 	}
-	msgs, _, err := app.Sessions.Messages(ctx, uid, session.Page{Limit: limit})
+	msgs, _, err := app.History().Messages(ctx, uid, session.Page{Limit: limit})
 	return msgs, err
 }
 
@@ -54,7 +54,7 @@ func (t talker) messages(ctx context.Context, uid string, p session.Page) ([]cha
 	if _, err := app.Resume(ctx, uid); err != nil {
 		return nil, false, err
 	}
-	return app.Sessions.Messages(ctx, uid, p)
+	return app.History().Messages(ctx, uid, p)
 }
 
 // stored returns the App, and whether the session is not in its store yet.
@@ -66,17 +66,25 @@ func (t talker) stored(ctx context.Context, uid string) (app *core.App, fresh bo
 	return app, fresh, err
 }
 
-func (t talker) Submit(ctx context.Context, uid, text string, att []chat.Attachment, mode event.InputMode) error {
+func (t talker) Submit(ctx context.Context, uid, text string, att []chat.Part, mode event.InputMode) error {
 	app, err := t.b.get(ctx)
 	if err != nil {
 		return err
 	}
-	return app.Submit(ctx, uid, agent.Input{Text: text, Attachments: att, Mode: mode})
+	return app.Submit(ctx, uid, agent.Input{From: chat.Person(), Text: text, Parts: att, Mode: mode})
+}
+
+func (t talker) contentPath(blob string) string {
+	app, ok := t.b.now()
+	if !ok {
+		return ""
+	}
+	return app.Sessions.ContentPath(blob)
 }
 
 func (t talker) Interrupt(uid string) bool {
 	app, ok := t.b.now()
-	return ok && app.Agent.Interrupt(uid)
+	return ok && app.Interrupt(uid)
 }
 
 func (t talker) Busy(uid string) bool {
@@ -151,7 +159,7 @@ func (t talker) Answer(id string, d event.Decision) error {
 	if err != nil {
 		return err
 	}
-	return app.Agent.Answer(id, d)
+	return app.Answer(id, d)
 }
 
 func (t talker) AnswerQuestion(id, text string) error {
@@ -161,7 +169,7 @@ func (t talker) AnswerQuestion(id, text string) error {
 	if err != nil {
 		return err
 	}
-	return app.Agent.AnswerQuestion(id, text)
+	return app.AnswerQuestion(id, text)
 }
 
 // isFresh reports whether a session was not stored yet: its first prompt makes it.

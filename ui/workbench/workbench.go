@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -44,7 +45,13 @@ func Run(ctx context.Context, o Options) (err error) {
 	defer func() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
+		said := w.farewell(end)
 		err = errors.Join(err, w.boot.close(end))
+		out := o.UI.Output
+		if out == nil {
+			out = os.Stdout
+		}
+		fmt.Fprint(out, said)
 	}()
 	if o.Started != nil {
 		o.Started(w.program)
@@ -63,7 +70,7 @@ type workbench struct {
 }
 
 func open(ctx context.Context, o Options) (*workbench, error) {
-	o.Core.Source = "tui"
+	o.Core.Session.Source = "tui"
 	w := &workbench{slash: &ui.Slash{}, options: o, ready: make(chan struct{})}
 	o.Core.Changed = w.changed
 	w.boot = boot(ctx, o.Core, w.opened)
@@ -92,7 +99,7 @@ func (w *workbench) resolve(ctx context.Context, ref string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	info, err := app.Sessions.Resolve(ctx, ref)
+	info, err := app.History().Resolve(ctx, ref)
 	return info.UID, err
 }
 
@@ -117,15 +124,15 @@ func (w *workbench) opened(app *core.App, err error) {
 		})
 		return
 	}
-	for _, b := range app.Pool.List("") { // the panes can ask for the rest only now
-		app.Bus.Publish(event.Header{}, event.BackendChanged{Name: b.Name, Kind: b.Kind, Image: b.Image, From: b.State, To: b.State, Cause: b.Cause})
+	for _, b := range app.Backends().List("") { // the panes can ask for the rest only now
+		app.Events().Publish(event.Header{}, event.BackendChanged{Name: b.Name, Kind: b.Kind, Image: b.Image, From: b.State, To: b.State, Cause: b.Cause})
 	}
-	p, m, err := app.Models.Resolve(context.Background(), "")
+	p, m, err := app.Catalog().Resolve(context.Background(), "")
 	if err != nil {
-		app.Bus.Publish(event.Header{}, event.Notice{Level: event.Warn, Text: "no model: " + err.Error(), Hint: "/model chooses another one"})
+		app.Events().Publish(event.Header{}, event.Notice{Level: event.Warn, Text: "no model: " + err.Error(), Hint: "/model chooses another one"})
 		return
 	}
-	app.Bus.Publish(event.Header{}, event.ModelChanged{Provider: p.Name(), Model: m.ID, Window: m.Window})
+	app.Events().Publish(event.Header{}, event.ModelChanged{Provider: p.Name(), Model: m.ID, Window: m.Window})
 }
 
 func (w *workbench) ui(first string) ui.Options {
@@ -193,8 +200,8 @@ func (w *workbench) conversation(uid string) ui.Pane {
 		Transcript: t, Agent: t, Files: fileLister{}, History: &promptHistory{path: c.Paths().HistoryFile}, Commands: w.slash,
 		NewSession: func(context.Context) (string, error) { return session.NewUID(), nil },
 		Fork:       w.forkAt, Retry: w.retry, Undo: w.undo,
-		Busy: event.InputMode(c.Display.BusyInputMode),
-		Cwd:  w.cwd, Now: w.options.UI.Now, Key: w.slash.Key, Display: w.display,
+		Busy: event.InputMode(c.Display.BusyInputMode), ContentPath: t.contentPath,
+		Cwd: w.cwd, Now: w.options.UI.Now, Key: w.slash.Key, Display: w.display,
 	}, uid)
 }
 
@@ -214,7 +221,7 @@ func (w *workbench) forkAt(ctx context.Context, uid string, message int64) (stri
 	if err != nil {
 		return "", err
 	}
-	info, err := app.Sessions.Fork(ctx, uid, message)
+	info, err := app.History().Fork(ctx, uid, message)
 	return info.UID, err
 }
 

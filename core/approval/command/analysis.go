@@ -21,6 +21,8 @@ import (
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"hermes/core/ownhome"
 )
 
 // Verdict is what happens to a command.
@@ -92,6 +94,8 @@ type Analysis struct {
 	// Runs are the words of every program that runs, wrappers and shells among them, as far as they are known. What is known only when it
 	// runs is "…".
 	Runs [][]string
+	// Touched are regular files of this machine that are there and that the command is seen to change or delete. It may change others.
+	Touched []string
 }
 
 // Unknown reports whether a may start code that nobody has seen, gain privilege or persist: such a command is never remembered.
@@ -129,8 +133,11 @@ type Context struct {
 	// no privileges, no engine socket. Rules are then looser.
 	Sandboxed bool
 	Backend   string // name of the back end, for sentences
+	// Unkept returns why no copy of a file of this machine is there once its content is replaced; "" when there will be one. Nil is never why.
+	Unkept func(path string) string
 
 	ready bool
+	homes []string // data folders of Hermes
 }
 
 // Limits. What is larger is asked about unread.
@@ -158,8 +165,20 @@ func (c Context) Prepared() Context {
 	if c.Project == "" {
 		c.Project = c.Dir
 	}
+	own := c.Own
 	for _, p := range []*string{&c.Dir, &c.Home, &c.Project, &c.Own} {
 		*p = c.resolved(*p)
+	}
+	c.homes = ownhome.Homes(c.Own, c.Home)
+	for _, h := range append(ownhome.Homes(own, c.Home), c.homes...) { // as they are written, and where links lead
+		if h = c.resolved(h); !slices.Contains(c.homes, h) {
+			c.homes = append(c.homes, h)
+		}
+	}
+	for _, h := range ownhome.Homes(own, "") {
+		if h = filepath.Clean(h); !slices.Contains(c.homes, h) {
+			c.homes = append(c.homes, h)
+		}
 	}
 	c.ready = true
 	return c
@@ -261,8 +280,10 @@ func (w *walker) reading(text string, lang syntax.LangVariant) bool {
 	inner.posix = lang == syntax.LangPOSIX
 	inner.vars, inner.funcs, inner.written, inner.linked = copied(w.vars), copied(w.funcs), copied(w.written), copied(w.linked)
 	inner.built = copied(w.built)
+	inner.trapped = nil
 	inner.stmts(file.Stmts)
-	w.effects, w.commands, w.loose, w.out, w.runs = inner.effects, inner.commands, inner.loose, inner.out, inner.runs
+	inner.springs()
+	w.effects, w.commands, w.loose, w.out, w.runs, w.touched = inner.effects, inner.commands, inner.loose, inner.out, inner.runs, inner.touched
 	return true
 }
 
@@ -318,7 +339,7 @@ func copied[V any](m map[string]V) map[string]V {
 
 // judge turns the effects into the answer.
 func (w *walker) judge() Analysis {
-	a := Analysis{Verdict: Allow, Effects: w.effects, Loose: w.loose, Runs: w.runs}
+	a := Analysis{Verdict: Allow, Effects: w.effects, Loose: w.loose, Runs: w.runs, Touched: w.touched}
 	// Worst first, otherwise in the order of the command.
 	slices.SortStableFunc(a.Effects, func(x, y Effect) int { return int(y.Level - x.Level) })
 	if len(a.Effects) > 0 {

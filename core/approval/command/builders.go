@@ -8,33 +8,6 @@ import (
 // builders run the code of the project: builds, tests, checks.
 func builders() map[string]handler {
 	return map[string]handler{
-		`pytest py.test tox nox unittest nosetests black ruff isort flake8 pylint mypy pyright pyre autopep8 yapf coverage sphinx-build mkdocs
-		eslint tsc prettier jest vitest mocha ava nyc c8 stylelint biome oxlint rollup webpack vite parcel esbuild swc turbo nx lerna rush playwright cypress karma ng next nuxt astro svelte-kit gatsby
-		tsx ts-node babel standard xo tap wtr storybook tailwindcss postcss sass lessc gulp grunt
-		golangci-lint gofmt goimports gofumpt staticcheck gopls  gotestsum mockgen wire stringer errcheck govulncheck  air
-		rustc rustfmt clippy-driver cargo-nextest trunk wasm-pack
-		javac  kotlinc scalac checkstyle ktlint google-java-format
-		gcc g++ cc c++ clang clang++ ld as nasm yasm tcc ctags cscope clang-format clang-tidy cppcheck  include-what-you-use bear astyle indent
-		protoc buf thrift flatc swagger openapi-generator graphql-codegen sqlc
-		rubocop rspec  standardrb sorbet minitest
-		phpunit phpcs phpstan psalm php-cs-fixer pint
-		  swiftc swiftlint swiftformat ormolu hlint stylish-haskell fourmolu stylua luacheck terraform-docs tflint tfsec checkov kubeval kubeconform 
-		latex pdflatex xelatex lualatex bibtex biber latexmk typst hugo jekyll asciidoctor vale  nbconvert  strip objcopy ranlib 
-		 swag semgrep trivy gitleaks grype syft osv-scanner k6 ansible-lint salt-lint yamlfmt taplo sqlfluff djlint pydocstyle pycodestyle interrogate refurb deptry bats shfmt gitlint commitizen typos lychee vacuum spectral redocly tbls buildifier gci revive gocyclo deadcode benchstat tparse gosec nilaway wasm-opt
-		 scons  meson  pants buck2 please waf ccmake qmake autoconf automake aclocal autoreconf libtoolize pkg-config jsonnet cue dhall cspell  commitlint lint-staged
-		pipdeptree pip-audit safety npm-check depcheck madge knip size-limit lighthouse scalafmt`: builds,
-		"pre-commit husky": func(w *walker, c cmd) {
-			if verb := operand(c); one("install init init-templatedir add set", verb) {
-				w.add(Persist, LevelAlways, verb, c.name+" "+verb+" puts hooks into the repository, which git runs from then on")
-			}
-			builds(w, c)
-		},
-		"snyk": func(w *walker, c cmd) {
-			if operand(c) != "test" {
-				w.add(NetOut, LevelSensitive, operand(c), "snyk sends data about the project")
-			}
-			builds(w, c)
-		},
 		"jar": func(w *walker, c cmd) {
 			mode := strings.TrimLeft(operand(c)+" ", "-")
 			if len(c.args) > 0 {
@@ -49,18 +22,6 @@ func builders() map[string]handler {
 				w.outputs(c.args[1:2])
 			}
 		},
-		"dlv": func(w *walker, c cmd) {
-			if one("attach connect dap", operand(c)) || strings.Contains(joinedText(c.args), "--init") || strings.Contains(joinedText(c.args), "--listen") {
-				w.add(Exec, LevelSensitive, operand(c), "the debugger reaches other programs, or runs commands of a file")
-			}
-			builds(w, c)
-		},
-		"ninja samu": func(w *walker, c cmd) {
-			for _, v := range parseOptions(c.args, "f C j k l d t w", false).values("f") {
-				w.file(c.name, v)
-			}
-			builds(w, c)
-		},
 		"make gmake bmake nmake mingw32-make":          makeTool,
 		"just task mage rake invoke inv fab doit  ant": tasks,
 		"go":                     goTool,
@@ -68,12 +29,8 @@ func builders() map[string]handler {
 		"npm yarn pnpm":          nodePackages,
 		"npx pnpx bunx uvx pipx": fetchedTool,
 		"cmake ctest cpack":      cmake,
-		"mvn mvnw gradle gradlew sbt lein mill bazel bazelisk":                                       jvm,
-		"dotnet msbuild xcodebuild swift flutter fvm zig stack cabal mix rebar3 dune  elm dub gleam": toolchain,
-		"bundle bundler": bundle,
-		"composer":       composer,
-		"jupyter ipykernel streamlit uvicorn gunicorn flask django-admin hypercorn fastapi rails hanami serve http-server live-server": serves,
-		"alembic flyway liquibase prisma knex sequelize typeorm dbmate goose migrate sqitch diesel drizzle-kit":                        migrations,
+		"mvn mvnw gradle gradlew sbt lein mill bazel bazelisk":         jvm,
+		"msbuild xcodebuild flutter fvm zig rebar3 dune elm dub gleam": toolchain,
 	}
 }
 
@@ -212,7 +169,7 @@ func tasks(w *walker, c cmd) {
 			w.add(Exec, LevelSensitive, v.text, c.name+" works in "+w.name(v)+", outside of the project")
 		}
 	}
-	if c.name == "just" && o.has("c", "command", "shell", "shell-arg", "set", "shell-command") || c.name == "rake" && o.has("e", "E", "p", "execute") || c.name == "task" && o.has("t") {
+	if c.name == "just" && o.has("c", "command", "shell", "shell-arg", "set", "shell-command", "chooser", "edit", "e", "choose") || c.name == "rake" && o.has("e", "E", "p", "execute") || c.name == "task" && o.has("t") {
 		w.joined(o.operands)
 		w.add(Exec, LevelAlways, c.name, c.name+" runs what stands in the command")
 	}
@@ -325,6 +282,9 @@ func cargo(w *walker, c cmd) {
 			w.add(Exec, LevelAlways, a.text, "cargo is given settings that can run programs")
 		}
 	}
+	if verb == "watch" {
+		w.cargoWatch(c)
+	}
 	if one("run r test t bench nextest build b", verb) {
 		w.wroteCode("cargo "+verb, ".rs")
 	}
@@ -338,6 +298,23 @@ func cargo(w *walker, c cmd) {
 		w.add(Exec, LevelSensitive, second(o), "brings in and builds "+second(o))
 	default:
 		w.add(NetOut, LevelSensitive, verb, "cargo "+verb+" publishes or is not known here")
+	}
+}
+
+// cargoWatch is cargo watch: it runs commands of cargo (-x), of a shell (-s) or words.
+func (w *walker) cargoWatch(c cmd) {
+	for i, a := range c.args {
+		switch {
+		case a.text == "--":
+			w.joined(c.args[i+1:])
+			return
+		case i+1 < len(c.args) && one("-s --shell", a.text):
+			w.inner(c.args[i+1])
+		case i+1 < len(c.args) && one("-x --exec", a.text):
+			w.inner(part(c.args[i+1], "cargo "+c.args[i+1].text))
+		case strings.HasPrefix(a.text, "--shell="):
+			w.inner(part(a, strings.TrimPrefix(a.text, "--shell=")))
+		}
 	}
 }
 
@@ -409,26 +386,4 @@ func toolchain(w *walker, c cmd) {
 		}
 	}
 	w.add(Run, LevelStandard, c.name, "runs "+c.name+" on the project")
-}
-
-func serves(w *walker, c cmd) {
-	for _, a := range c.args {
-		if strings.Contains(a.text, "0.0.0.0") {
-			w.add(NetOut, LevelSensitive, a.text, "it opens a program to the network")
-		}
-	}
-	verb := operand(c)
-	if c.name == "rails" && (strings.HasPrefix(verb, "db:") || one("runner r console c dbconsole", verb) || strings.Contains(verb, "destroy")) || c.name == "django-admin" && one("flush migrate shell dbshell", verb) {
-		w.add(System, LevelSensitive, verb, c.name+" "+verb+" changes the database or runs code")
-	}
-	w.add(Run, LevelStandard, c.name, "runs "+c.name+" of the project")
-}
-
-func migrations(w *walker, c cmd) {
-	switch verb := operand(c); {
-	case one("history current heads branches show info status version validate format generate list check", verb) || verb == "":
-		w.add(Run, LevelStandard, verb, "runs "+c.name)
-	default:
-		w.add(System, LevelSensitive, verb, c.name+" "+verb+" changes the database")
-	}
 }

@@ -1,38 +1,16 @@
 package command
 
 import (
+	"slices"
 	"strings"
 )
 
 func containers() map[string]handler {
 	return map[string]handler{
-		"docker podman nerdctl":         docker,
-		"docker-compose podman-compose": func(w *walker, c cmd) { compose(w, c.args) },
-		"docker-buildx buildah skopeo crane": func(w *walker, c cmd) {
-			if one("inspect list-tags ls manifest digest config images version", operand(c)) {
-				w.add(NetIn, LevelStandard, operand(c), "asks a registry")
-				return
-			}
-			w.add(System, LevelSensitive, operand(c), c.name+" "+operand(c)+" changes images or a registry")
-		},
-		"ctr crictl lxc incus virsh vboxmanage VBoxManage qemu-system-x86_64 multipass kind minikube k3d k3s": func(w *walker, c cmd) {
-			if text := joinedText(c.args) + " "; one("list ls ps images info inspect version status get profile", operand(c)) && !strings.Contains(text, " rm ") && !strings.Contains(text, " remove ") && !strings.Contains(text, " delete ") && !strings.Contains(text, " import ") {
-				return
-			}
-			w.add(System, LevelSensitive, operand(c), c.name+" "+operand(c)+" changes containers or machines")
-		},
-		"kubectl oc k microk8s.kubectl": kubectl,
-		"helm":                          helm,
-		"stern kubetail":                func(w *walker, c cmd) { w.add(NetIn, LevelStandard, operand(c), "reads logs of the cluster") },
-		"terraform tofu terragrunt":     terraform,
+		"docker podman nerdctl":                                         docker,
+		"docker-compose podman-compose":                                 func(w *walker, c cmd) { compose(w, c.args) },
+		"terraform tofu terragrunt":                                     terraform,
 		"aws gcloud az doctl linode-cli oci ibmcloud aliyun scw hcloud": cloud,
-		"pulumi serverless sls sam cdk cdktf eksctl kops vercel netlify heroku fly flyctl wrangler firebase surge railway eb ansible ansible-playbook ansible-galaxy puppet chef salt nomad consul argocd flux istioctl linkerd skaffold tilt vagrant packer capistrano cap": func(w *walker, c cmd) {
-			if one("list ls status preview diff synth validate version whoami get describe info logs doctor inspect show lint  fmt", operand(c)) {
-				w.add(NetIn, LevelStandard, operand(c), "asks about what runs elsewhere")
-				return
-			}
-			w.add(NetOut, LevelSensitive, operand(c), c.name+" "+operand(c)+" changes what runs elsewhere")
-		},
 	}
 }
 
@@ -105,7 +83,7 @@ func (w *walker) dockerReaches(c cmd, verb, kind string, rest []field) bool {
 // unnamed reports whether the containers are those that another command lists.
 func unnamed(list []field) bool {
 	for _, f := range list {
-		if f.dyn && f.said {
+		if f.dyn && f.from.data {
 			return true
 		}
 	}
@@ -282,77 +260,38 @@ func compose(w *walker, args []field) {
 	}
 }
 
-func kubectl(w *walker, c cmd) {
-	o := parseOptions(c.args, "n namespace context kubeconfig o output l selector f filename c container cluster user server s token as field-selector sort-by since tail template", false)
-	verb := o.first()
-	w.kubeSettings(o)
-	switch {
-	case one("get describe", verb) && !o.has("raw"):
-		w.kubeSecrets(verb, o)
-	case one("logs log top explain api-resources api-versions version cluster-info diff events wait completion options help kustomize", verb) || verb == "":
-	case verb == "get" && o.has("raw"):
-		w.add(Credential, LevelSensitive, verb, "asks the cluster for anything")
-	case verb == "config":
-		if o.has("raw") {
-			w.add(Credential, LevelSensitive, verb, "shows the keys of the cluster")
-			w.out.secret = true
-		} else if !one("view get-contexts current-context get-clusters get-users", second(o)) {
-			w.add(System, LevelSensitive, verb, "chooses or changes the cluster")
+// kubectl reaches into containers, and shows secrets as a whole.
+func kubectl(w *walker, _ *program, c cmd, g parsed) bool {
+	format := ""
+	for _, o := range g.given {
+		if one("o output", o.name) {
+			format = o.value.text
 		}
-	case verb == "rollout" && one("status history", second(o)), verb == "auth" && one("can-i whoami", second(o)):
+	}
+	switch verb := firstText(g.operands); {
+	case verb == "config":
+		w.out.secret = w.out.secret || g.has("raw")
 	case verb == "exec":
-		for i, a := range c.args {
-			if a.text == "--" {
-				w.elsewhere(c.args[i+1:])
+		if at := slices.IndexFunc(c.args, func(f field) bool { return f.text == "--" }); at >= 0 {
+			w.elsewhere(c.args[at+1:])
+		}
+	case verb == "get" && !g.has("raw") && format != "" && !one("name wide", format):
+		for _, f := range g.operands[1:] {
+			if strings.HasPrefix(f.text, "secret") || strings.Contains(f.text, ",secret") {
+				w.add(Credential, LevelSensitive, f.text, "shows secrets of the cluster")
+				w.out.secret = true
 			}
 		}
-		w.add(NetOut, LevelSensitive, second(o), "runs a command in the cluster")
-	default:
-		if o.has("dry-run") && !one("delete exec", verb) {
-			return
-		}
-		w.add(NetOut, LevelSensitive, verb, "kubectl "+verb+" changes or reaches into the cluster")
 	}
+	return false
 }
 
-// kubeSettings are options that say as whom, with which settings and with which cluster kubectl works.
-func (w *walker) kubeSettings(o options) {
-	if o.has("token", "as", "server", "s") {
-		w.add(Credential, LevelSensitive, "", "kubectl is given another identity or server")
+// firstText is the first of some words.
+func firstText(words []field) string {
+	if len(words) == 0 {
+		return ""
 	}
-	for _, v := range o.values("kubeconfig") {
-		if p := w.place(v); p.kind == placeTemp || p.kind == placeOutside || p.kind == placeUnknown {
-			w.add(Exec, LevelSensitive, v.text, "the settings in "+w.name(v)+" can run programs")
-		}
-	}
-}
-
-// kubeSecrets asks about secrets that are shown as a whole.
-func (w *walker) kubeSecrets(verb string, o options) {
-	if format := valueOr(o, "", "o", "output"); verb != "get" || format == "" || format == "name" || format == "wide" {
-		return
-	}
-	for _, f := range o.after(1) {
-		if strings.HasPrefix(f.text, "secret") || strings.Contains(f.text, ",secret") {
-			w.add(Credential, LevelSensitive, f.text, "shows secrets of the cluster")
-			w.out.secret = true
-		}
-	}
-}
-
-func helm(w *walker, c cmd) {
-	switch verb := operand(c); {
-	case one("list ls status get diff template lint show search history version env dependency dep verify inspect help", verb) || verb == "":
-	case verb == "repo", verb == "pull":
-		w.add(NetIn, LevelStandard, verb, "fetches charts")
-	case verb == "plugin":
-		w.add(Exec, LevelAlways, verb, "helm runs other code")
-	default:
-		w.add(NetOut, LevelSensitive, verb, "helm "+verb+" changes the cluster")
-	}
-	if parseOptions(c.args, "", false).has("post-renderer") {
-		w.add(Exec, LevelAlways, "", "helm runs another program")
-	}
+	return words[0].text
 }
 
 func terraform(w *walker, c cmd) {

@@ -9,14 +9,6 @@ func databases() map[string]handler {
 			w.mongo(c, parseOptions(c.args, "eval f file u p host port", false))
 		},
 		"redis-cli valkey-cli": func(w *walker, c cmd) { redis(w, c) },
-		"dropdb createdb dropuser createuser pg_restore pg_ctl initdb mysqladmin mysqlimport mongorestore mongoimport influx etcdctl cockroach pg_resetwal vacuumdb reindexdb": func(w *walker, c cmd) {
-			w.add(System, LevelSensitive, operand(c), c.name+" changes a database")
-		},
-		"pg_dump pg_dumpall mysqldump mongodump": func(w *walker, c cmd) {
-			w.outputs(parseOptions(c.args, "f file o out r result-file", false).values("f", "file", "o", "out", "r", "result-file"))
-			w.add(NetIn, LevelStandard, operand(c), "reads a database")
-		},
-		"pg_isready": filter,
 	}
 }
 

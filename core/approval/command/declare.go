@@ -13,37 +13,65 @@ func (w *walker) declare(d *syntax.DeclClause) {
 		variant = d.Variant.Value
 	}
 	exports := variant == "export"
+	refers, shows := false, len(d.Args) == 0
 	evaluates := false // -i and -n take what a value says for an expression or a name
 	for _, a := range d.Args {
 		if a.Naked && a.Value != nil {
 			f := w.one(a.Value)
 			exports = exporting(variant, f.text, exports)
+			refers = refers || hasLetter(f.text, 'n') && variant != "export"
+			shows = shows || hasLetter(f.text, 'p')
 			evaluates = evaluates || strings.HasPrefix(f.text, "-") && strings.ContainsAny(f.text, "in")
-			if name, _, _ := strings.Cut(f.text, "="); indexed(name) {
-				w.add(Exec, LevelAlways, f.text, "the index of an array runs a command")
-			}
-			if name, val, ok := strings.Cut(f.text, "="); ok { // what only an expansion shows to be an assignment
-				f.text = val
-				w.set(name, f, false)
-				w.setting(name, f)
-			}
+			w.expanded(f)
 			continue
 		}
 		if a.Naked && a.Value == nil && a.Name != nil && a.Array == nil {
 			w.naked(variant, a.Name.Value, exports)
+			if refers && variant != "export" {
+				w.holds(a.Name.Value, traits{})
+				w.vars[a.Name.Value] = value{ref: unknown}
+			}
 			continue
 		}
 		if evaluates && a.Value != nil {
 			w.counts(a.Value)
 		}
 		w.assign(a, true)
-		if a.Name != nil {
-			w.naked("", a.Name.Value, exports)
-			if variant != "export" {
-				w.local(a.Name.Value)
-			}
-		}
+		w.declared(a, variant, exports, refers)
 	}
+	if shows {
+		w.out.data, w.out.any = true, true
+	}
+}
+
+// declared notes what a declaration says of a variable beside its value.
+func (w *walker) declared(a *syntax.Assign, variant string, exports, refers bool) {
+	if a.Name == nil {
+		return
+	}
+	if refers && a.Value != nil {
+		w.refersTo(a.Name.Value, w.one(a.Value))
+	}
+	w.naked("", a.Name.Value, exports)
+	if variant != "export" {
+		w.local(a.Name.Value)
+	}
+}
+
+// expanded is a word of a declaration that only its expansion shows to be an assignment.
+func (w *walker) expanded(f field) {
+	if name, _, _ := strings.Cut(f.text, "="); indexed(name) {
+		w.add(Exec, LevelAlways, f.text, "the index of an array runs a command")
+	}
+	if name, val, ok := strings.Cut(f.text, "="); ok {
+		f.text = val
+		w.set(name, f, false)
+		w.setting(name, f)
+	}
+}
+
+func hasLetter(word string, letter byte) bool {
+	return strings.HasPrefix(word, "-") && strings.IndexByte(word, letter) > 0
 }
 
 // exporting reports whether programs get what is declared, after one more option.
@@ -121,6 +149,9 @@ func (w *walker) array(a *syntax.Assign) {
 		indexed = indexed || e.Index != nil
 		if e.Value != nil {
 			items = append(items, w.expand(e.Value)...)
+			if alwaysExported(a.Name.Value) {
+				w.setting(a.Name.Value, w.one(e.Value))
+			}
 		}
 	}
 	if w.vars == nil {

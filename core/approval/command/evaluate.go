@@ -11,6 +11,7 @@ func (w *walker) arithmetic(x syntax.ArithmExpr) {
 	if x != nil {
 		w.words(x)
 		w.counts(x)
+		w.arithmeticSets(x)
 	}
 }
 

@@ -3,29 +3,24 @@ package command
 import (
 	"path"
 	"strings"
+
+	"hermes/core/realpath"
 )
 
 // fileTools change files.
 func fileTools() map[string]handler {
 	return map[string]handler{
 		"rm unlink srm shred wipe trash trash-put gio-trash rm-safe": remove,
-		"rimraf del del-cli trash-cli premove": func(w *walker, c cmd) {
-			for _, f := range parseOptions(c.args, "max-retries backoff", false).operands {
-				w.removes(f, true)
-			}
-		},
-		"rmdir": removeEmpty,
-		"mkdir": makes,
-		"touch": makes,
-		"mktemp": func(w *walker, _ cmd) {
-			w.effect(Effect{Class: Write, Level: LevelCreate, Reason: "makes a temporary file", Reversible: true})
-		},
+		"rmdir":      removeEmpty,
+		"mkdir":      makes,
+		"touch":      makes,
 		"cp gcp":     copyFiles,
 		"mv gmv":     move,
 		"install":    copyFiles,
 		"ln":         link,
 		"tee sponge": tee,
 		"truncate":   truncate,
+		"dd dcfldd":  copyDisk,
 		"split csplit": func(w *walker, c cmd) {
 			for _, v := range parseOptions(c.args, "filter a b C l n t additional-suffix", false).values("filter") {
 				w.inner(v)
@@ -33,12 +28,9 @@ func fileTools() map[string]handler {
 			}
 			w.writes(field{text: "."}, "writes")
 		},
-		"patch":       patch,
-		"chmod":       chmod,
-		"chown chgrp": chown,
-		"chattr setfattr setfacl": func(w *walker, c cmd) {
-			w.add(System, LevelSensitive, operand(c), "it changes attributes or rights of "+operand(c))
-		},
+		"patch":              patch,
+		"chmod":              chmod,
+		"chown chgrp":        chown,
 		"rsync":              rsync,
 		"tar bsdtar gtar":    tar,
 		"zip 7z 7za 7zr rar": zip,
@@ -52,15 +44,6 @@ func fileTools() map[string]handler {
 			if strings.ContainsAny(operand(c), "`$") || strings.Contains(operand(c), "/e") || strings.Contains(operand(c), "system") {
 				w.add(Exec, LevelAlways, operand(c), "rename runs code")
 			}
-		},
-		"vim vi nvim ex view nano emacs emacsclient ed red joe micro code subl pico kak hx": editor,
-		"dos2unix unix2dos ": func(w *walker, c cmd) {
-			for _, f := range parseOptions(c.args, "", false).operands {
-				w.writes(f, "changes")
-			}
-		},
-		"open xdg-open start": func(w *walker, c cmd) {
-			w.add(Run, LevelSensitive, operand(c), "it opens "+operand(c)+" with another program")
 		},
 		"convert magick mogrify ffmpeg sox pandoc wkhtmltopdf inkscape": convert,
 		"fallocate": func(w *walker, c cmd) {
@@ -156,6 +139,9 @@ func copyFiles(w *walker, c cmd) {
 	}
 	for _, f := range to {
 		w.writes(f, "writes")
+		if !o.has("n", "no-clobber") {
+			w.replacesIn(from, f)
+		}
 		w.note(f)
 	}
 	if o.has("l", "link", "s", "symbolic-link") {
@@ -166,7 +152,7 @@ func copyFiles(w *walker, c cmd) {
 // links asks about links that lead out of the project: what is written through them later lands there.
 func (w *walker) links(targets []field, at string) {
 	for _, f := range targets {
-		if p := w.place(f); w.ctx.Local && at != "" && !f.dyn && !f.glob && (p.kind == placeHome || p.kind == placeOutside) && !p.top && !under(w.ctx.Project, p.path) {
+		if p := w.place(f); w.ctx.Local && at != "" && !f.dyn && !f.glob && (p.kind == placeHome || p.kind == placeOutside) && !p.top && !realpath.Within(w.ctx.Project, p.path) {
 			if w.linked == nil {
 				w.linked = map[string]string{}
 			}
@@ -240,6 +226,9 @@ func move(w *walker, c cmd) {
 			w.add(Delete, LevelSensitive, f.text, "moves files to "+f.text+", where they do not stay")
 		default:
 			w.writes(f, "writes")
+			if !o.has("n", "no-clobber") {
+				w.replacesIn(from, f)
+			}
 		}
 		w.note(f)
 	}
@@ -253,6 +242,9 @@ func tee(w *walker, c cmd) {
 		}
 		if w.in.any && w.in.plain && w.in.text == "" && !parseOptions(c.args, "", false).has("a", "append") {
 			w.add(Delete, LevelSensitive, f.text, "empties "+w.name(f))
+		}
+		if !parseOptions(c.args, "", false).has("a", "append") {
+			w.replaces(f, true)
 		}
 		w.note(f)
 	}
@@ -383,37 +375,6 @@ func remote(s string) bool {
 	}
 	host, _, ok := strings.Cut(s, ":")
 	return ok && host != "" && !strings.Contains(host, "/")
-}
-
-func editor(w *walker, c cmd) {
-	for i, a := range c.args {
-		if a.text == "--version" || a.text == "--help" {
-			return
-		}
-		if commandsEditor(a.text) {
-			text := a.text
-			if i+1 < len(c.args) {
-				text = c.args[i+1].text
-			}
-			w.add(Exec, LevelAlways, text, "the editor runs commands of its own")
-			return
-		}
-	}
-	if o := parseOptions(c.args, "install-extension", false); o.has("install-extension") {
-		w.add(Exec, LevelAlways, operand(c), "it installs code into the editor")
-		return
-	}
-	if w.in.any && one("ex ed red vi vim emacs", c.name) {
-		w.add(Exec, LevelAlways, "", "the editor runs the commands that it is sent")
-	}
-	for _, f := range parseOptions(c.args, "", false).operands {
-		w.writes(f, "edits")
-	}
-}
-
-// commandsEditor reports whether an option of an editor gives it commands, or a file of them.
-func commandsEditor(a string) bool {
-	return one("-c --cmd --eval -S -s -u -l --load --script -f -sc -esc -ec -nc -Ec", a) || strings.HasPrefix(a, "+") && len(a) > 1 && !number(a[1:])
 }
 
 func convert(w *walker, c cmd) {

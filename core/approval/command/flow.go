@@ -89,6 +89,9 @@ func handed(words []field, in traits, replace string, zero bool) []field {
 	if zero {
 		given = strings.FieldsFunc(in.text, func(r rune) bool { return r == 0 })
 	}
+	if in.names && len(words) > 0 && one("sed gsed perl", words[0].text) {
+		given, in.plain = []string{"./found"}, true
+	}
 	if !in.plain || len(given) == 0 || len(given) > maxWords {
 		return append(words, field{text: unknown, dyn: true, sub: true, from: in})
 	}
@@ -106,7 +109,7 @@ func handed(words []field, in traits, replace string, zero bool) []field {
 		}
 		for _, g := range given {
 			f := f
-			f.text = strings.ReplaceAll(f.text, replace, g)
+			f.text, f.from = strings.ReplaceAll(f.text, replace, g), f.from.with(in)
 			out = append(out, f)
 		}
 	}

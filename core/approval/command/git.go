@@ -1,29 +1,16 @@
 package command
 
 import (
+	"slices"
 	"strings"
+
+	"hermes/core/realpath"
 )
 
 func versionControl() map[string]handler {
 	return map[string]handler{
 		"git hub": git,
 		"gh glab": forge,
-		"svn hg bzr fossil jj": func(w *walker, c cmd) {
-			o := parseOptions(c.args, "R m config", true)
-			o.set = append(o.set, parseOptions(o.after(1), "r m rev", false).set...)
-			for _, v := range o.values("config") {
-				w.add(Exec, LevelSensitive, v.text, c.name+" is given the setting "+v.text)
-			}
-			switch verb := o.first(); {
-			case one("status st log diff info cat blame annotate list ls help root summary heads branches tags show id identify manifest files", verb):
-			case one("update up checkout co", verb) && o.has("C", "clean", "force"):
-				w.add(History, LevelSensitive, verb, c.name+" "+verb+" throws away changes that are not committed")
-			case one("add commit ci update up pull clone checkout co init merge mv rename copy mkdir resolve branch tag new describe", verb):
-				w.effect(Effect{Class: Write, Level: LevelStandard, Target: verb, Reason: "changes the working copy", Reversible: true})
-			default:
-				w.add(History, LevelSensitive, verb, c.name+" "+verb+" may lose or publish work")
-			}
-		},
 	}
 }
 
@@ -72,11 +59,7 @@ func git(w *walker, c cmd) {
 	for _, v := range o.values("C") {
 		w.enter(v)
 	}
-	for _, v := range append(o.values("git-dir"), o.values("work-tree")...) {
-		if p := w.place(v); p.kind != placeProject && p.kind != placeGit || p.kind == placeGit && !under(p.path, w.ctx.Project) {
-			w.add(Exec, LevelSensitive, v.text, "git works with the repository "+v.text+", whose settings can run programs")
-		}
-	}
+	w.gitFolders(append(o.values("git-dir"), o.values("work-tree")...))
 	if len(o.operands) == 0 {
 		return
 	}
@@ -88,41 +71,14 @@ func git(w *walker, c cmd) {
 	if verb.text == "difftool" && len(args) == 1 && args[0].text == "--tool-help" {
 		return
 	}
-	if h := gitVerbs(verb.text); h != nil {
-		h(w, verb.text, args)
+	if e := table.data["git "+verb.text]; e != nil {
+		e.program().judge(w, cmd{name: verb.text, args: args})
+		return
+	}
+	if gitChanges(w, verb.text, args) {
 		return
 	}
 	w.add(Exec, LevelSensitive, verb.text, "what git "+verb.text+" does is not known here: it may be an alias")
-}
-
-type gitVerb func(w *walker, verb string, args []field)
-
-func gitVerbs(verb string) gitVerb {
-	switch {
-	case one(`status show rev-parse ls-files ls-tree cat-file blame annotate describe shortlog rev-list name-rev merge-base for-each-ref show-ref  count-objects fsck var
-		check-ignore check-attr diff-tree diff-index diff-files whatchanged cherry range-diff help version log diff ls-remote grep verify-commit verify-tag get-tar-commit-id merge-tree show-branch
-		 patch-id stripspace check-mailmap check-ref-format column interpret-trailers hash-object fmt-merge-msg rerere unpack-file   request-pull archive bundle cat`, verb):
-		return gitReads
-	case one("add stage commit merge cherry-pick revert am apply mv init clone fetch pull switch checkout restore reset rebase stash branch tag remote config clean rm submodule worktree push bisect notes reflog gc symbolic-ref format-patch sparse-checkout lfs subtree read-tree write-tree commit-tree checkout-index update-index", verb):
-		return gitChanges
-	case one("filter-branch filter-repo prune update-ref fast-import replace maintenance credential credential-store credential-cache send-email daemon http-backend upload-pack receive-pack shell prune-packed pack-refs repack svn p4 cvsimport", verb):
-		return func(w *walker, verb string, _ []field) {
-			switch {
-			case strings.HasPrefix(verb, "credential"):
-				w.add(Credential, LevelSensitive, verb, "git shows or keeps passwords")
-			case one("send-email daemon http-backend upload-pack receive-pack shell svn p4", verb):
-				w.add(NetOut, LevelSensitive, verb, "git "+verb+" speaks with other machines")
-			case one("pack-refs repack prune-packed", verb):
-				w.gitWrites(verb)
-			case verb == "maintenance":
-				w.add(Persist, LevelAlways, verb, "git starts by itself from now on")
-			default:
-				w.add(History, LevelSensitive, verb, "git "+verb+" rewrites or loses history")
-			}
-		}
-	default:
-		return nil
-	}
 }
 
 func (w *walker) gitWrites(verb string) {
@@ -133,41 +89,15 @@ func (w *walker) gitLoses(verb, what string) {
 	w.add(History, LevelSensitive, verb, "git "+verb+" "+what)
 }
 
-func gitReads(w *walker, verb string, args []field) {
-	o := parseOptions(args, "output O open-files-in-pager upload-pack exec remote o S G L n C format pretty since until author grep e f A B m max-count", false)
-	switch {
-	case o.has("ext-diff") || o.has("textconv") && verb != "show" && verb != "log" && verb != "cat-file":
-		w.add(Exec, LevelSensitive, verb, "git runs the diff program of its settings")
-	case verb == "grep" && o.has("O", "open-files-in-pager"):
-		w.add(Exec, LevelAlways, verb, "git grep starts a program with what it finds")
-	case (verb == "ls-remote" || verb == "archive") && o.has("upload-pack", "exec"):
-		w.add(Exec, LevelAlways, verb, "git runs a program of its own choice for the other side")
-	case verb == "ls-remote":
-		w.gitURL(o.operands)
-		w.add(NetIn, LevelStandard, "", "git asks another machine")
-	case verb == "archive" && o.has("remote"):
-		w.gitURL(o.values("remote"))
-	case verb == "bundle" && o.first() == "create":
-		w.outputs(o.after(1)[:min(1, len(o.after(1)))])
-	}
-	w.gitSecrets(verb, o)
-	w.outputs(o.values("output"))
-	if verb == "archive" || verb == "range-diff" {
-		w.outputs(o.values("o"))
-	}
-	if verb == "hash-object" && o.has("w") {
-		w.gitWrites(verb)
-	}
-}
-
-// gitSecrets asks about files of secrets that git shows.
-func (w *walker) gitSecrets(verb string, o options) {
-	for _, f := range o.operands {
-		if _, file, ok := strings.Cut(f.text, ":"); (ok || o.has("p", "patch", "u") || one("diff blame annotate show grep", verb)) && credentialName(pathBase(map[bool]string{true: file, false: f.text}[ok])) {
+// gitReads asks about files of secrets that git shows.
+func gitReads(w *walker, _ *program, c cmd, g parsed) bool {
+	for _, f := range g.operands {
+		if _, file, ok := strings.Cut(f.text, ":"); (ok || g.has("p patch u") || one("diff blame annotate show grep", c.name)) && credentialName(pathBase(map[bool]string{true: file, false: f.text}[ok])) {
 			w.add(Credential, LevelSensitive, f.text, "git shows "+f.text+", where secrets are kept")
 			w.out.secret = true
 		}
 	}
+	return false
 }
 
 // gitURL asks about addresses through which git runs programs.
@@ -184,23 +114,51 @@ func (w *walker) gitURL(list []field) {
 	}
 }
 
-func gitChanges(w *walker, verb string, args []field) {
+// gitChanges are the verbs that data cannot tell of.
+func gitChanges(w *walker, verb string, args []field) bool {
 	switch verb {
-	case "add", "stage", "merge", "cherry-pick", "revert", "am", "mv", "fetch", "pull", "clone", "init", "commit", "apply", "format-patch", "sparse-checkout", "read-tree", "write-tree", "commit-tree", "checkout-index", "update-index", "subtree":
-		if o := parseOptions(args, "", false); (verb == "read-tree" || verb == "checkout-index") && o.has("reset", "u", "f", "force") {
-			w.gitLoses(verb, "may throw away changes that are not committed")
+	case "clone", "fetch", "pull", "apply":
+		gitFetches(w, verb, args)
+	case "checkout":
+		o := parseOptions(args, "b B c C s source e exclude m pathspec-from-file orphan conflict t", false)
+		if slices.ContainsFunc(args, func(a field) bool { return a.text == "--" }) || checkoutLoses(o) {
+			w.gitLoses(verb, "throws away changes that are not committed")
 		}
-		gitPlain(w, verb, args)
-	case "checkout", "switch", "restore", "reset", "clean", "rm":
-		gitTree(w, verb, args)
-	case "branch", "tag", "stash", "notes", "reflog", "gc", "worktree", "symbolic-ref":
-		gitRefs(w, verb, args)
-	default:
+	case "worktree":
+		o := parseOptions(args, "", false)
+		w.worktree(o.first(), o)
+	case "push", "rebase", "bisect", "submodule", "remote", "config":
 		gitOutside(w, verb, args)
+		return true
+	default:
+		return false
+	}
+	if verb != "clone" {
+		w.gitWrites(verb)
+	}
+	return true
+}
+
+// gitFolders asks about repositories outside of the project.
+func (w *walker) gitFolders(list []field) {
+	for _, v := range list {
+		if p := w.place(v); p.kind != placeProject && p.kind != placeGit || p.kind == placeGit && !realpath.Within(p.path, w.ctx.Project) {
+			w.add(Exec, LevelSensitive, v.text, "git works with the repository "+v.text+", whose settings can run programs")
+		}
 	}
 }
 
-func gitPlain(w *walker, verb string, args []field) {
+// gitRm is git rm: files of the working copy go.
+func gitRm(w *walker, _ *program, _ cmd, g parsed) bool {
+	if !g.has("cached n dry-run") {
+		for _, f := range g.operands {
+			w.removes(f, g.has("r"))
+		}
+	}
+	return false
+}
+
+func gitFetches(w *walker, verb string, args []field) {
 	o := parseOptions(args, "m F C c template upload-pack u config b branch depth o origin j reference separate-git-dir receive-pack X s S author date e edit-description output-directory", false)
 	w.gitURL(args)
 	switch verb {
@@ -216,11 +174,6 @@ func gitPlain(w *walker, verb string, args []field) {
 		case len(o.operands) == 1:
 			w.note(part(o.operands[0], strings.TrimSuffix(pathBase(strings.TrimRight(o.first(), "/")), ".git")))
 		}
-		return
-	case "init":
-		if o.has("template", "separate-git-dir") {
-			w.add(Exec, LevelAlways, verb, "git takes hooks from another folder")
-		}
 	case "fetch", "pull":
 		w.add(NetIn, LevelStandard, o.first(), "fetches from a remote")
 		if o.has("upload-pack") {
@@ -233,47 +186,7 @@ func gitPlain(w *walker, verb string, args []field) {
 		if o.has("unsafe-paths") || strings.Contains(valueOr(parseOptions(args, "directory", false), "", "directory"), ".git") {
 			w.add(Write, LevelSensitive, verb, "git apply writes outside of the working copy")
 		}
-	case "format-patch":
-		w.outputs(o.values("o", "output-directory"))
-	case "subtree":
-		if o.first() == "push" {
-			w.add(NetOut, LevelSensitive, verb, "publishes commits")
-		}
 	}
-	w.gitWrites(verb)
-}
-
-// gitTree are the verbs that may throw away work that was not committed.
-func gitTree(w *walker, verb string, args []field) {
-	o := parseOptions(args, "b B c C s source e exclude m pathspec-from-file orphan conflict t", false)
-	dashes := false
-	for _, a := range args {
-		dashes = dashes || a.text == "--"
-	}
-	switch {
-	case verb == "clean":
-		if !o.has("n", "dry-run") {
-			w.add(Delete, LevelSensitive, "untracked files", "git clean deletes files that are in no commit")
-		}
-		return
-	case verb == "rm":
-		if !o.has("cached", "n", "dry-run") {
-			for _, f := range o.operands {
-				w.removes(f, o.has("r"))
-			}
-		}
-	case verb == "reset" && o.has("hard", "merge", "keep"):
-		w.gitLoses("reset", "throws away changes that are not committed")
-	case verb == "restore":
-		if !o.has("staged", "S") || o.has("worktree", "W") {
-			w.gitLoses("restore", "throws away changes that are not committed")
-		}
-	case verb == "switch" && o.has("f", "force", "discard-changes", "C", "force-create"):
-		w.gitLoses(verb, "throws away changes or commits")
-	case verb == "checkout" && (dashes || checkoutLoses(o)):
-		w.gitLoses(verb, "throws away changes that are not committed")
-	}
-	w.gitWrites(verb)
 }
 
 // checkoutLoses reports whether git checkout takes files back, and does not only change branches.
@@ -295,43 +208,6 @@ func pathBase(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }
 func looksLikeFile(s string) bool {
 	at := strings.LastIndexByte(s, '.')
 	return at >= 0 && at+1 < len(s) && (s[at+1] >= 'a' && s[at+1] <= 'z' || s[at+1] >= 'A' && s[at+1] <= 'Z')
-}
-
-func gitRefs(w *walker, verb string, args []field) {
-	o := parseOptions(args, "m F u set-upstream-to contains merged no-merged sort format points-at n expire prune", false)
-	sub := o.first()
-	switch verb {
-	case "branch":
-		if o.has("D", "M", "C", "f", "force") || o.has("d", "delete") && o.has("f", "force") {
-			w.gitLoses(verb, "may lose commits that are on no other branch")
-		}
-		if o.has("edit-description") {
-			w.add(Run, LevelStandard, verb, "starts the editor")
-		}
-	case "tag":
-		if o.has("d", "delete", "f", "force") {
-			w.gitLoses(verb, "deletes or moves a tag")
-		}
-	case "stash", "notes", "reflog":
-		if what := map[string]string{
-			"stash drop": "throws away stashed work", "stash clear": "throws away stashed work", "notes remove": "deletes notes", "notes prune": "deletes notes",
-			"reflog expire": "throws away the way back to lost commits", "reflog delete": "throws away the way back to lost commits",
-		}[verb+" "+sub]; what != "" {
-			w.gitLoses(verb+" "+sub, what)
-		}
-	case "gc":
-		if strings.Contains(joinedText(args), "prune") {
-			w.gitLoses(verb, "throws away commits that nothing names")
-		}
-	case "worktree":
-		w.worktree(sub, o)
-	case "symbolic-ref":
-		if len(o.operands) > 1 || o.has("d", "delete") {
-			w.gitLoses(verb, "changes which branch is checked out, and not the files")
-		}
-		return
-	}
-	w.gitWrites(verb)
 }
 
 // second is the second operand, for sentences.
@@ -384,13 +260,6 @@ func gitOutside(w *walker, verb string, args []field) {
 		w.gitWrites(verb)
 	case "config":
 		gitConfig(w, args)
-	case "lfs":
-		if one("push prune install migrate", sub) {
-			w.add(History, LevelSensitive, sub, "git lfs "+sub+" changes more than the working copy")
-		}
-		w.gitWrites(verb)
-	default:
-		w.gitWrites(verb)
 	}
 }
 

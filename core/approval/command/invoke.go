@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"hermes/core/shelltext"
 )
 
 // cmd is one program with its arguments.
@@ -16,18 +18,30 @@ type cmd struct {
 type handler func(w *walker, c cmd)
 
 var table struct {
-	once sync.Once
-	of   map[string]handler
+	once     sync.Once
+	of       map[string]handler
+	data     map[string]*entry // of the data files
+	starred  []starredName     // variables among them that patterns name
+	handlers map[string]programHandler
+	options  map[string]optionRole
+	operands map[string]operandRole
+}
+
+// starredName is a pattern that names variables.
+type starredName struct {
+	pattern string
+	entry   *entry
 }
 
 // programs is every program whose arguments are understood. It is made at its first use.
 func programs() map[string]handler {
 	table.once.Do(func() {
 		table.of = make(map[string]handler, 1500)
-		for _, family := range []map[string]handler{
-			readers(), filters(), fileTools(), textTools(), wrappers(), interpreters(), networkTools(), versionControl(), builders(), packageTools(), containers(),
-			systemTools(), schedules(), guards(), databases(), shellBuiltins(), diskTools(),
-		} {
+		table.data, table.handlers, table.options, table.operands = map[string]*entry{}, programHandlers(), optionRoles(), operandRoles()
+		for _, name := range shelltext.WrapperNames() {
+			table.of[name] = plainWrapper
+		}
+		for _, family := range append(families(), fromData()) {
 			for names, h := range family {
 				for name := range strings.FieldsSeq(names) {
 					table.of[name] = h
@@ -36,6 +50,14 @@ func programs() map[string]handler {
 		}
 	})
 	return table.of
+}
+
+// families are the programs that only code can tell of.
+func families() []map[string]handler {
+	return []map[string]handler{
+		readers(), fileTools(), textTools(), wrappers(), networkTools(), versionControl(), builders(), packageTools(), containers(),
+		databases(), shellBuiltins(),
+	}
 }
 
 // invoke looks at one command, given as words.
@@ -76,7 +98,7 @@ func (w *walker) invoke(args []field) {
 	if h := programs()[c.name]; h != nil {
 		w.operands(c)
 		w.decodedArguments(c)
-		h(w, c)
+		w.watched(c, h)
 		w.optionFiles(c)
 		return
 	}
@@ -88,6 +110,7 @@ func (w *walker) invoke(args []field) {
 	if known {
 		w.add(Exec, LevelSensitive, c.name, "what "+c.name+" does is not known here")
 	}
+	w.out.data = true
 }
 
 // helps reports whether a program is only asked for its help or version.
@@ -159,20 +182,53 @@ func (w *walker) operands(c cmd) {
 	if one("unset read test [ [[ declare typeset export local readonly let printf mapfile readarray wait", c.name) {
 		w.names(c)
 	}
-	pattern := c.name == "grep" || c.name == "egrep" || c.name == "fgrep" || c.name == "rg" || c.name == "sed" || c.name == "awk" || c.name == "ag"
-	for _, a := range c.args {
+	pattern := patternAt(c)
+	for i, a := range c.args {
 		w.out.secret, w.out.net = w.out.secret || a.from.secret, w.out.net || a.from.net
-		if pattern && !strings.HasPrefix(a.text, "-") {
-			pattern = false
+		if i == pattern {
 			continue
 		}
 		if a.from.keys && !names[c.name] && c.name != "xargs" {
 			w.handsKeys(c.name)
 		}
-		if !names[c.name] && (suspicious(a.text) || a.hides()) {
-			w.reads(field{text: trimOption(a.text), dyn: a.dyn, glob: a.glob}, false)
+		named := field{text: trimOption(a.text), dyn: a.dyn, glob: a.glob}
+		switch {
+		case !names[c.name]:
+			if suspicious(a.text) || a.hides() || w.nearOwn(named) {
+				w.reads(named, false)
+			}
+		case one(showsAnyFile, c.name) && w.nearOwn(named):
+			w.reads(named, false)
 		}
 	}
+	w.namesKeys(c)
+	w.wanders(c)
+}
+
+// patternAt is which argument is a pattern and no file; -1 when none is.
+func patternAt(c cmd) int {
+	if !one("grep egrep fgrep rg sed awk ag", c.name) {
+		return -1
+	}
+	first := -1
+	for i, a := range c.args {
+		name := strings.TrimLeft(a.text, "-")
+		switch {
+		case !strings.HasPrefix(a.text, "-"):
+			if first < 0 {
+				first = i
+			}
+		case a.text == "-e" || one("--regexp --expression", a.text):
+			return i + 1
+		case strings.HasPrefix(a.text, "--"):
+			if option, _, _ := strings.Cut(name, "="); one("regexp expression file", option) {
+				return -1
+			}
+		case one("e f", name[:min(1, len(name))]): // -epattern, -f file
+			return -1
+		}
+	}
+	return first
 }
 
 // hides reports whether a word is a wildcard for hidden files.
@@ -200,7 +256,7 @@ func (w *walker) handsKeys(name string) {
 
 // names are programs that say names, or take text, and do not show what a file holds.
 var names = map[string]bool{
-	"ls": true, "stat": true, "test": true, "[": true, "[[": true, "echo": true, "printf": true, "du": true, "file": true, "git": true, "docker": true, "docker-compose": true,
+	"ls": true, "stat": true, "test": true, "[": true, "[[": true, "echo": true, "printf": true, "du": true, "file": true, "pushd": true, "git": true, "docker": true, "docker-compose": true,
 	"podman": true, "touch": true, "mkdir": true, "rm": true, "find": true, "fd": true, "tree": true, "chmod": true, "chown": true, "cd": true, "basename": true, "dirname": true,
 	"realpath": true, "readlink": true, "sudo": true, "cp": true, "mv": true, "source": true, ".": true, "install": true, "tee": true, "ln": true, "which": true, "env": true, "export": true, "gh": true,
 }

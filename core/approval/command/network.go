@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,41 +13,10 @@ func networkTools() map[string]handler {
 		"curl":                        curl,
 		"wget wget2 aria2c axel":      wget,
 		"http https xh httpie curlie": httpie,
-		"nc ncat netcat nc.openbsd nc.traditional socat telnet":  connect,
-		"ssh mosh autossh sshpass ssh-copy-id slogin rsh rlogin": ssh,
-		"scp sftp ftp lftp tftp rclone croc magic-wormhole wormhole ffsend smbclient s3cmd gsutil azcopy mc restic borg": func(w *walker, c cmd) {
-			if len(c.args) == 1 && strings.HasPrefix(c.args[0].text, "--ver") {
-				return
-			}
-			w.add(NetOut, LevelSensitive, operand(c), "it moves files between machines")
-		},
-		"mail mailx sendmail mutt msmtp swaks": func(w *walker, c cmd) { w.add(NetOut, LevelSensitive, operand(c), "it sends a message") },
-		"ngrok cloudflared localtunnel lt frpc chisel bore tailscale": func(w *walker, c cmd) {
-			w.add(NetOut, LevelAlways, c.name, "it opens this machine to the network")
-		},
+		"nc ncat netcat nc.openbsd nc.traditional socat telnet":             connect,
+		"ssh mosh autossh sshpass ssh-copy-id slogin rsh rlogin":            ssh,
 		"ping ping6 dig nslookup host traceroute tracepath mtr whois drill": lookup,
-		"ss netstat arp route ip ifconfig iw nmcli resolvectl networkctl":   network,
-		"nmap masscan zmap tcpdump tshark wireshark ettercap arpspoof hydra john hashcat sqlmap msfconsole msfvenom aircrack-ng nikto": func(w *walker, c cmd) {
-			w.add(NetOut, LevelSensitive, c.name, c.name+" attacks or listens to networks")
-		},
-		"hey ab wrk oha bombardier vegeta": func(w *walker, c cmd) {
-			text := joinedText(c.args)
-			if strings.Contains(text, "://localhost") || strings.Contains(text, "://127.") || strings.Contains(text, " localhost") || c.name == "vegeta" && one("report plot encode", operand(c)) {
-				w.add(Run, LevelStandard, c.name, "measures a server of this machine")
-				return
-			}
-			w.add(NetOut, LevelSensitive, c.name, c.name+" loads a server")
-		},
-		"grpcurl evans websocat": func(w *walker, c cmd) {
-			text := joinedText(c.args) + " "
-			if (strings.Contains(text, " localhost:") || strings.Contains(text, " 127.") || strings.Contains(text, " list ") || strings.Contains(text, " describe ")) && !strings.Contains(text, "@") && c.name != "websocat" {
-				w.add(NetIn, LevelStandard, c.name, "asks a server")
-				return
-			}
-			w.add(NetOut, LevelSensitive, c.name, "sends data to a server")
-		},
 		"openssl": openssl,
-		"gpg gpg2 age pass op bw vault secret-tool security keytool ssh-keygen ssh-add ssh-agent ssh-keyscan kinit lpass gopass": keys,
 	}
 }
 
@@ -190,6 +160,7 @@ func (w *walker) fetches(urls []field) {
 	if len(urls) == 0 {
 		w.add(NetIn, LevelStandard, "", "fetches from the network")
 	}
+	w.nearby = len(urls) > 0 && !slices.ContainsFunc(urls, func(u field) bool { return !localAddress(u.text) })
 	for _, u := range urls {
 		switch host := hostOf(u.text); {
 		case strings.HasPrefix(u.text, "file:"):
@@ -203,8 +174,6 @@ func (w *walker) fetches(urls []field) {
 			w.add(Privilege, LevelAlways, u.text, "it talks to a container engine: that is as good as root")
 		case scheme(u.text) != "" && !one("http https ftp ftps", scheme(u.text)):
 			w.add(NetOut, LevelSensitive, u.text, "it speaks "+scheme(u.text)+" with "+host)
-		case u.said:
-			w.add(NetOut, LevelSensitive, u.text, "it puts what another command says into an address")
 		}
 		w.add(NetIn, LevelStandard, u.text, "fetches "+strings.ReplaceAll(u.text, unknown, "…"))
 	}
@@ -382,19 +351,11 @@ func ssh(w *walker, c cmd) {
 
 func lookup(w *walker, c cmd) {
 	for _, a := range c.args {
-		if a.said || a.from.secret {
-			w.add(NetOut, LevelSensitive, a.text, "it puts what another command says into a name that it asks for")
+		if a.from.secret {
+			w.add(NetOut, LevelSensitive, a.text, "it puts a secret into a name that it asks for")
 		}
 	}
 	w.add(NetIn, LevelStandard, operand(c), "asks the network about "+operand(c))
-}
-
-func network(w *walker, c cmd) {
-	for _, a := range c.args {
-		if one("add del delete set flush change replace append up down connect disconnect modify netns exec reapply restart", a.text) && one("ip route ifconfig nmcli iw networkctl resolvectl arp", c.name) {
-			w.add(System, LevelSensitive, a.text, "it changes the network of this machine")
-		}
-	}
 }
 
 func openssl(w *walker, c cmd) {
@@ -424,25 +385,4 @@ func openssl(w *walker, c cmd) {
 	if o.has("engine", "provider-path") {
 		w.add(Exec, LevelAlways, "", "openssl loads code")
 	}
-}
-
-// keys are programs that make, show or use keys.
-func keys(w *walker, c cmd) {
-	o := parseOptions(c.args, "f t b C N P o output u local-user r recipient i identity I", false)
-	verb := o.first()
-	switch {
-	case o.has("version", "help") && len(o.operands) == 0:
-		return
-	case c.name == "gpg" || c.name == "gpg2":
-		if o.has("verify", "list-keys", "k", "fingerprint", "list-packets", "print-md") {
-			return
-		}
-	case c.name == "ssh-keygen" && o.has("l") && !o.has("y"), c.name == "ssh-add" && o.has("l"):
-		return
-	case c.name == "vault" && one("status version", verb), c.name == "keytool" && o.has("list"):
-		return
-	}
-	w.add(Credential, LevelSensitive, c.name, "it works with keys and secrets ("+c.name+")")
-	w.out.secret = true
-	w.outputs(o.values("o", "output"))
 }

@@ -10,25 +10,6 @@ func packageTools() map[string]handler {
 		"pip pip3 pip2": pip,
 		"uv poetry pdm pipenv hatch rye conda mamba micromamba": environments,
 		"apt apt-get aptitude yum dnf microdnf zypper pacman yay paru apk brew port snap flatpak emerge nix-env choco winget scoop pkg pkg_add xbps-install eopkg opkg": systemPackages,
-		"dpkg rpm dpkg-deb": func(w *walker, c cmd) {
-			o := parseOptions(c.args, "D root admindir pipe E eval define", false)
-			if o.has("pipe", "E", "eval", "define") {
-				w.add(Exec, LevelAlways, c.name, c.name+" runs what stands in the command")
-			}
-			if o.has("l", "L", "s", "S", "p", "q", "list", "status", "search", "listfiles", "qa", "c", "I", "print-avail", "info", "contents", "print-architecture", "version", "V", "verify", "query") && !o.has("i", "U", "e", "install", "r", "P") {
-				return
-			}
-			w.add(System, LevelSensitive, operand(c), "it installs or removes software of the system")
-		},
-		"gem cpan cpanm luarocks nuget opam ghcup rustup sdk nvm fnm volta asdf mise pyenv rbenv n nodenv jenv tfenv corepack  krew": versions,
-		"twine": func(w *walker, c cmd) {
-			if operand(c) == "check" {
-				w.add(Run, LevelStandard, "check", "checks a package")
-				return
-			}
-			w.add(NetOut, LevelSensitive, operand(c), "publishes a package")
-		},
-		"easy_install": func(w *walker, c cmd) { w.add(Exec, LevelSensitive, operand(c), "brings in and runs "+operand(c)) },
 	}
 }
 
@@ -311,55 +292,4 @@ func systemPackages(w *walker, c cmd) {
 		return
 	}
 	w.add(System, LevelSensitive, verb, "it installs, changes or removes software of the system ("+c.name+" "+verb+")")
-}
-
-func versions(w *walker, c cmd) {
-	verb := operand(c)
-	if verb == "" && c.name == "cpan" {
-		w.add(Exec, LevelSensitive, c.name, "it starts a shell that installs software")
-	}
-	switch {
-	case one("list ls current which show search outdated info version versions help env contents environment specification query", verb), verb == "", c.name == "rustup" && strings.Contains(joinedText(c.args), " list"):
-	case one("use local shell", verb) && c.name != "gem":
-		w.add(Write, LevelStandard, verb, "chooses a version")
-	default:
-		w.add(Exec, LevelSensitive, verb, c.name+" "+verb+" brings in, removes or publishes software")
-	}
-}
-
-func bundle(w *walker, c cmd) {
-	o := parseOptions(c.args, "gemfile path jobs j", true)
-	switch verb := o.first(); verb {
-	case "exec":
-		w.run(o.after(1))
-	case "", "install", "update", "check", "list", "show", "outdated", "info", "lock", "add", "clean", "package", "cache":
-		if verb == "add" {
-			w.brings(o.after(1))
-		}
-		w.add(NetIn, LevelStandard, verb, "installs what the project needs")
-	default:
-		w.add(Exec, LevelSensitive, verb, "bundle "+verb+" changes more than the project")
-	}
-}
-
-func composer(w *walker, c cmd) {
-	o := parseOptions(c.args, "d working-dir", true)
-	for _, v := range o.values("d", "working-dir") {
-		if w.place(v).kind != placeProject {
-			w.add(Exec, LevelSensitive, v.text, "composer works in "+w.name(v)+", outside of the project")
-		}
-	}
-	switch verb := o.first(); {
-	case one("show info outdated validate check-platform-reqs licenses why depends search diagnose audit dump-autoload dumpautoload install update run run-script test", verb) || verb == "":
-		w.add(Run, LevelStandard, verb, "runs composer "+verb)
-	case verb == "require":
-		w.brings(o.after(1))
-	case verb == "exec":
-		w.run(o.after(1))
-	default:
-		w.task(c.name, taskName(o.operands[0]))
-		if one("global create-project config self-update remove", verb) {
-			w.add(Exec, LevelSensitive, verb, "composer "+verb+" brings in code or changes settings")
-		}
-	}
 }

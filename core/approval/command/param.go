@@ -10,16 +10,17 @@ import (
 // value is what a variable may hold; one that was set more than once may hold any of them.
 type value struct {
 	fields []field
-	array  bool // they are the elements of an array
-	list   bool // it takes these values one after the other: a loop
-	split  bool // set more than once: it is not known which
-	uneven bool // it is not known which element has which number
+	array  bool   // they are the elements of an array
+	list   bool   // it takes these values one after the other: a loop
+	split  bool   // set more than once: it is not known which
+	uneven bool   // it is not known which element has which number
+	ref    string // the variable that it is another name of (declare -n)
 }
 
 // param is $x and its forms.
 func (g *gather) param(p *syntax.ParamExp, quoted bool) {
 	w := g.w
-	w.inside(p)
+	from := w.inside(p)
 	name := ""
 	if p.Param != nil {
 		name = p.Param.Value
@@ -37,6 +38,7 @@ func (g *gather) param(p *syntax.ParamExp, quoted bool) {
 	case p.Excl || p.NestedParam != nil || p.Repl != nil || p.Exp != nil || p.Slice != nil || p.Index != nil || len(p.Modifiers) > 0:
 		g.cur.from = g.cur.from.with(traits{secret: secretName(name)})
 		if !g.element(p, name, quoted) && (p.Index != nil || !g.computed(p, name, quoted)) {
+			g.cur.from = g.cur.from.with(from).with(w.heldBy(name, p.Excl))
 			g.altered(p)
 		}
 	default:
@@ -52,32 +54,44 @@ func (g *gather) altered(p *syntax.ParamExp) {
 	g.dynamic()
 }
 
-// inside walks the commands in the words of a form: ${x:-$(cmd)}.
-func (w *walker) inside(p *syntax.ParamExp) {
+// inside walks the commands in the words of a form, ${x:-$(cmd)}, and returns where these words come from.
+func (w *walker) inside(p *syntax.ParamExp) (from traits) {
 	if p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Index == nil {
-		return
+		return from
 	}
 	if p.Exp != nil {
-		w.one(p.Exp.Word)
+		from = w.one(p.Exp.Word).from
+		if from.data && p.Param != nil && one("= :=", p.Exp.Op.String()) {
+			w.holds(p.Param.Value, from)
+		}
 	}
 	if p.Repl != nil {
 		w.one(p.Repl.Orig)
-		w.one(p.Repl.With)
+		from = from.with(w.one(p.Repl.With).from)
 	}
 	if p.Slice != nil {
 		w.arithmetic(p.Slice.Offset)
 		w.arithmetic(p.Slice.Length)
 	}
 	w.arithmetic(p.Index)
+	return from
 }
 
 func (g *gather) variable(name string, quoted bool) {
 	w := g.w
 	if v, ok := w.vars[name]; ok {
+		if v.split || v.uneven || v.array || len(v.fields) > 1 && (!v.list || g.b.Len() > 0) {
+			g.cur.from = g.cur.from.with(w.heldBy(name, false))
+		}
+		if v, ok = w.referred(v); !ok {
+			g.dynamic()
+			return
+		}
 		g.assigned(v, quoted)
 		return
 	}
 	g.cur.sub = true
+	g.cur.from = g.cur.from.with(w.unsetFrom(name))
 	switch name {
 	case "HOME":
 		g.b.WriteString(w.ctx.Home)
@@ -87,6 +101,8 @@ func (g *gather) variable(name string, quoted bool) {
 			return
 		}
 		g.b.WriteString(w.dir)
+	case "HERMES_HOME":
+		g.b.WriteString(w.hermesHome())
 	case "TMPDIR":
 		g.b.WriteString("/tmp")
 	case "$", "!", "?", "#", "RANDOM", "UID", "EUID", "PPID", "SECONDS", "LINENO", "EPOCHSECONDS", "SHLVL", "COLUMNS", "LINES", "OPTIND":
@@ -174,6 +190,14 @@ func (w *walker) set(name string, f field, add bool) {
 		w.setElement(base, f)
 		return
 	}
+	switch ref := w.vars[name].ref; ref {
+	case "", name:
+	case unknown: // the first value is the name of another variable
+		w.refersTo(name, f)
+		return
+	default:
+		name = ref
+	}
 	old, had := w.vars[name]
 	if strings.ContainsAny(f.text, "*?[") && !f.quoted {
 		f.glob = true
@@ -184,8 +208,10 @@ func (w *walker) set(name string, f field, add bool) {
 	case add && had && len(old.fields) == 1 && !old.split && len(old.fields[0].text) < maxWord:
 		f.text = old.fields[0].text + f.text
 		f.dyn = f.dyn || old.fields[0].dyn
+		f.from = f.from.with(old.fields[0].from)
 		w.vars[name] = value{fields: []field{f}}
 	case add, had && w.branch > 0:
+		f.from = f.from.with(w.heldBy(name, false))
 		w.vars[name] = value{fields: []field{f}, split: true}
 	default:
 		w.vars[name] = value{fields: []field{f}, split: w.branch > 0 && had}

@@ -56,7 +56,7 @@ func (w *walker) place(f field) place {
 	p := place{path: abs, wild: f.glob}
 	relative := !path.IsAbs(text) && !strings.Contains(text, "..")
 	p.kind = w.classify(abs, relative)
-	if f.glob && p.kind <= placeOutside && secretGlob(abs, w.ctx.Home) {
+	if f.glob && p.kind <= placeOutside && (secretGlob(abs, w.ctx.Home) || w.ownGlob(abs)) {
 		p.kind = placeCredential
 	}
 	p.top = w.top(abs, f.glob)
@@ -74,7 +74,7 @@ func (w *walker) throughLinks(p string) string {
 	for range maxDepth {
 		before := p
 		for link, to := range w.linked {
-			if under(p, link) && !under(to, link) {
+			if realpath.Within(p, link) && !realpath.Within(to, link) {
 				p = path.Clean(to + strings.TrimPrefix(p, link))
 			}
 		}
@@ -114,11 +114,11 @@ func (w *walker) classify(p string, relative bool) kind {
 		return k
 	}
 	switch {
-	case w.ctx.Own != "" && under(p, w.ctx.Own) && !under(w.ctx.Project, w.ctx.Own):
+	case w.ctx.Own != "" && realpath.Within(p, w.ctx.Own) && !realpath.Within(w.ctx.Project, w.ctx.Own):
 		return placeOwn
 	case w.inProject(p, relative):
 		return placeProject
-	case under(p, "/tmp"), under(p, "/var/tmp"), under(p, "/private/tmp"):
+	case realpath.Within(p, "/tmp"), realpath.Within(p, "/var/tmp"), realpath.Within(p, "/private/tmp"):
 		return placeTemp
 	case systemDir(p):
 		return placeSystem
@@ -133,11 +133,7 @@ func (w *walker) classify(p string, relative bool) kind {
 func (w *walker) inProject(p string, relative bool) bool {
 	root := w.ctx.Project
 	proper := root != "/" && root != w.ctx.Home && root != "/tmp" && root != "/var/tmp" && !topFolder(root)
-	return under(p, root) && (proper || relative)
-}
-
-func under(p, dir string) bool {
-	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+	return realpath.Within(p, root) && (proper || relative)
 }
 
 func device(p string) kind {
@@ -162,9 +158,9 @@ func device(p string) kind {
 // homeOf returns the home that p is in, or "".
 func homeOf(p, home string) string {
 	switch {
-	case home != "" && home != "/" && under(p, home):
+	case home != "" && home != "/" && realpath.Within(p, home):
 		return home
-	case under(p, "/root"):
+	case realpath.Within(p, "/root"):
 		return "/root"
 	}
 	for _, all := range []string{"/home/", "/Users/"} {
@@ -181,7 +177,7 @@ func systemDir(p string) bool {
 		"/etc", "/bin", "/sbin", "/usr", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/sys", "/proc", "/var", "/opt", "/run", "/srv",
 		"/Library", "/System", "/Applications", "/private/etc", "/private/var", "/nix", "/snap", "/efi",
 	} {
-		if under(p, d) {
+		if realpath.Within(p, d) {
 			return true
 		}
 	}
@@ -217,6 +213,8 @@ func (w *walker) named(p, base string) kind {
 		rel = strings.TrimPrefix(strings.TrimPrefix(p, home), "/")
 	}
 	switch {
+	case w.ownSecret(p):
+		return placeCredential
 	case strings.HasSuffix(base, ".sock") && engineSocket(base), p == "/var/run/docker", p == "/run/containerd":
 		return placeSocket
 	case startupName(base), startupSystem(p), strings.Contains(p, "/.husky/"), rel != "" && startupHome(rel):
@@ -258,7 +256,7 @@ func startupHome(rel string) bool {
 		".local/share/dbus-1", ".local/share/applications", ".oh-my-zsh", ".claude", ".cursor", ".codex", ".gemini", ".docker/cli-plugins", ".gdbinit", ".Rprofile",
 		".config/containers", ".gitattributes", ".githooks", ".irbrc", ".psqlrc", ".sqliterc", ".perldb", ".lldbinit", ".config/kglobalshortcutsrc",
 	} {
-		if under(rel, d) {
+		if realpath.Within(rel, d) {
 			return true
 		}
 	}
@@ -272,7 +270,7 @@ func startupSystem(p string) bool {
 		"/Library/LaunchDaemons", "/Library/LaunchAgents", "/etc/pam.d", "/etc/modules", "/etc/environment", "/etc/inittab", "/etc/anacrontab", "/run/systemd",
 		"/etc/update-motd.d", "/etc/apt/apt.conf.d", "/etc/NetworkManager/dispatcher.d", "/etc/X11", "/etc/security", "/etc/bashrc", "/etc/zshrc", "/etc/ld.so.conf",
 	} {
-		if under(p, d) {
+		if realpath.Within(p, d) {
 			return true
 		}
 	}
@@ -304,7 +302,7 @@ func credentialName(base string) bool {
 }
 
 func credentialHome(rel string) bool {
-	if under(rel, ".ssh") {
+	if realpath.Within(rel, ".ssh") {
 		return !strings.HasSuffix(rel, ".pub") && path.Base(rel) != "known_hosts"
 	}
 	for _, d := range []string{
@@ -313,7 +311,7 @@ func credentialHome(rel string) bool {
 		".cargo/credentials.toml", ".gem/credentials", ".config/hub", ".config/op", ".bitcoin", ".ethereum", ".electrum", ".config/heroku", ".thunderbird",
 		".pki", ".subversion/auth", ".m2/settings.xml", ".gradle/gradle.properties", ".config/netlify", ".fly", ".Xauthority", ".ICEauthority", ".huggingface", ".cache/huggingface/token",
 	} {
-		if under(rel, d) {
+		if realpath.Within(rel, d) {
 			return true
 		}
 	}
@@ -325,7 +323,7 @@ func credentialPath(p string) bool {
 	case "/etc/shadow", "/etc/gshadow", "/etc/master.passwd", "/etc/security/opasswd", "/etc/krb5.keytab", "/etc/shadow-", "/etc/gshadow-", "/proc/kcore":
 		return true
 	}
-	if under(p, "/run/secrets") || under(p, "/var/run/secrets") || under(p, "/etc/ssl/private") || under(p, "/etc/kubernetes") {
+	if realpath.Within(p, "/run/secrets") || realpath.Within(p, "/var/run/secrets") || realpath.Within(p, "/etc/ssl/private") || realpath.Within(p, "/etc/kubernetes") {
 		return true
 	}
 	if strings.HasPrefix(p, "/etc/ssh/") && strings.HasSuffix(p, "_key") {
@@ -357,6 +355,8 @@ func (w *walker) name(f field) string {
 func (w *walker) writes(f field, how string) place {
 	p := w.place(f)
 	name := w.name(f)
+	w.namedByData = w.namedByData || f.from.data
+	w.touches(f, p)
 	switch p.kind {
 	case placeStream:
 	case placeProject, placeTemp:
@@ -370,7 +370,7 @@ func (w *walker) writes(f field, how string) place {
 	case placeGit:
 		w.add(Persist, LevelAlways, f.text, how+" "+name+": git runs and trusts what is in there")
 	case placeCredential:
-		if dotenv(p.path) && w.inProject(p.path, !filepath.IsAbs(f.text)) {
+		if dotenv(p.path) && w.inProject(p.path, !filepath.IsAbs(f.text)) && !w.ownSecret(p.path) {
 			w.effect(Effect{Class: Write, Level: LevelStandard, Target: f.text, Reason: how + " " + name, Reversible: true})
 			return p
 		}
@@ -411,6 +411,7 @@ func (w *walker) reads(f field, sure bool) {
 // removes notes a deletion.
 func (w *walker) removes(f field, recursive bool) {
 	p := w.place(f)
+	w.touches(f, p)
 	how := "deletes "
 	if recursive {
 		how = "deletes recursively "

@@ -21,7 +21,7 @@ func (w *walker) positional(words []field) {
 		delete(w.vars, strconv.Itoa(i))
 		switch {
 		case i >= loose:
-			w.vars[strconv.Itoa(i)] = value{split: true}
+			w.vars[strconv.Itoa(i)] = value{fields: words, split: true}
 		case i < len(words):
 			w.vars[strconv.Itoa(i)] = value{fields: words[i : i+1]}
 		case i > 0:
@@ -56,6 +56,7 @@ func (w *walker) callFunction(c cmd, body *syntax.Stmt) {
 	span, locals := w.span, w.locals
 	w.locals = nil
 	w.stmt(body)
+	w.out.names = false
 	w.at(span)
 	for name := range w.locals {
 		w.forget(name)
@@ -115,7 +116,7 @@ func shift(w *walker, c cmd) {
 	}
 	cut := min(max(n, 0), len(all.fields))
 	if w.branch > 0 || n < 0 || uneven(all.fields[:cut]) { // how often is not known
-		w.loosePositional()
+		w.loosePositional(all.fields...)
 		return
 	}
 	w.positional(append([]field{{text: "sh"}}, all.fields[cut:]...))
@@ -137,6 +138,12 @@ func (w *walker) sure(c cmd) bool {
 func reader(w *walker, c cmd) {
 	list := c.name != "read"
 	o := parseOptions(c.args, map[bool]string{false: "d i n N p t u a", true: "d n O s u C c"}[list], false)
+	if list {
+		for _, v := range o.values("C") { // called with an index and a line
+			w.inner(part(v, v.text+" 0 "+unknown))
+			w.add(Exec, LevelAlways, v.text, c.name+" runs "+said(v.text)+" for what it reads")
+		}
+	}
 	names := o.operands
 	for _, v := range o.values("a") {
 		names, list = append(names, v), true
@@ -144,7 +151,7 @@ func reader(w *walker, c cmd) {
 	if len(names) == 0 {
 		names = []field{{text: map[bool]string{false: "REPLY", true: "MAPFILE"}[c.name != "read"]}}
 	}
-	got := field{text: unknown, dyn: true, sub: true, from: w.in.with(traits{})}
+	got := field{text: unknown, dyn: true, sub: true, from: w.in.with(traits{data: o.has("u")})}
 	if w.in.plain && indexed(w.in.text) {
 		w.add(Exec, LevelAlways, w.in.text, "what is read may be the index of an array that runs a command")
 	}

@@ -1,42 +1,19 @@
 package command
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"hermes/core/shelltext"
+)
 
 // readers read, whatever they are told; what they write is said elsewhere.
 func readers() map[string]handler {
 	return map[string]handler{
-		`ls ll la dir vdir cat head tail grep egrep fgrep zgrep wc cut nl tac rev column paste join comm cmp diff diff3 colordiff icdiff delta
-		stat du df pwd whoami id groups users logname uname uptime free nproc lscpu lsblk lsusb lspci lsmod lsattr getfacl blkid findmnt vmstat iostat mpstat
-		sar pidstat ps pgrep pidof pstree lsof fuser which type whereis whatis apropos man info basename dirname realpath readlink true false : test [ [[ seq sleep
-		expr bc dc factor md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 od hexdump hd strings more less zcat
-		zless bzcat xzcat lz4cat zstdcat jq xq tput clear reset locale getconf cal ncal tty w who last lastlog fold fmt expand unexpand pr tsort shuf
-		printenv numfmt iconv look spell aspell wdiff cloc tokei scc sloccount ldd nm objdump readelf size file mediainfo identify ffprobe pdftotext pdfinfo
-		getent ag ack bat batcat exa eza lsd ncdu dust duf procs glances htop top return exit break continue wait jobs times
-		ulimit umask getopts help let dirs caller compopt suspend disown fg bg
-		xmllint csvlook csvcut csvstat mlr hostid sw_vers vm_stat pbpaste wl-paste gron htmlq pup tidy base32 basenc
-		protolint shellcheck hadolint yamllint markdownlint actionlint jsonlint codespell vulture bandit uuidgen cksfv nroff groff
-		javap jdeps col colrm ul zipinfo tig glow mdcat hexyl difft xsv qsv datamash miller dasel htmlq jless fx jc choose bandwhich tldr cheat otool lipo dwarfdump nm-new c++filt addr2line
-		checkmake dot units figlet cowsay lolcat fortune sl neofetch fastfetch screenfetch isatty pathchk printf`: filter,
 		"arch": func(w *walker, c cmd) { // the one of macOS runs its words
 			w.run(parseOptions(c.args, "d e arch", true).operands)
 		},
-		"complete bind compgen": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "x C F A G W P S X o", false); o.has("C", "x") {
-				w.add(Exec, LevelAlways, operand(c), c.name+" has the shell run a command of its own choice")
-			}
-			filter(w, c)
-		},
-		"hash": func(w *walker, c cmd) {
-			if parseOptions(c.args, "p", false).has("p") {
-				w.add(Exec, LevelAlways, operand(c), "it gives a command another program")
-			}
-		},
-		"csvtool": func(w *walker, c cmd) {
-			if operand(c) == "call" {
-				w.add(Exec, LevelAlways, "call", "csvtool runs a command for each line")
-			}
-			filter(w, c)
-		},
+		"complete compgen": completes,
 		"exiftool": func(w *walker, c cmd) {
 			for _, a := range c.args {
 				if one("-config -if -execute -@ -stay_open -p -userParam", a.text) || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "<") {
@@ -47,86 +24,22 @@ func readers() map[string]handler {
 				}
 			}
 		},
-		"apt-cache":              filter,
 		"read readarray mapfile": reader,
+		"getopts":                optionsOf,
 		"shift":                  shift,
 		"echo":                   echoes,
 		"env":                    environment,
-		"yes":                    filter,
 		"date":                   dateTool,
 		"hostname":               hostname,
 		"history":                historyTool,
-		"journalctl": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "u n", false); o.has("rotate", "vacuum-size", "vacuum-time", "vacuum-files", "flush") {
-				w.add(History, LevelSensitive, "journal", "it throws logs away")
-			}
-			w.flows()
-		},
-		"dmesg": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "", false); o.has("C", "clear", "c", "read-clear") {
-				w.add(History, LevelSensitive, "kernel log", "it throws logs away")
-			}
-		},
-		"base64 uudecode": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "w", false); o.has("d", "D", "decode") || c.name == "uudecode" {
-				w.out.decoded = true
-			}
-			w.flows()
-		},
-	}
-}
-
-// filters read and pass on, but have options that write or start something.
-func filters() map[string]handler {
-	return map[string]handler{
-		"sort": func(w *walker, c cmd) {
-			o := parseOptions(c.args, "o output k t S T compress-program", false)
-			w.outputs(o.values("o", "output"))
-			if v := o.values("compress-program"); len(v) > 0 {
-				w.run(v)
-			}
-			w.flows()
-		},
-		"uniq": func(w *walker, c cmd) {
-			o := parseOptions(c.args, "f s w", false)
-			w.outputs(o.after(1))
-			w.flows()
-		},
-		"tree": func(w *walker, c cmd) { w.outputs(parseOptions(c.args, "o L P I", false).values("o")) },
-		"xxd": func(w *walker, c cmd) {
-			o := parseOptions(c.args, "l s c g o", false)
-			w.outputs(o.after(1))
-			if o.has("r", "revert") {
-				w.out.decoded = true
-			}
-			w.flows()
-		},
-		"tr": func(w *walker, _ cmd) { w.flows(); w.out.decoded = true },
-		"rg": func(w *walker, c cmd) {
-			o := parseOptions(c.args, "pre hostname-bin e f g t T A B C m r", false)
-			for _, v := range o.values("pre", "hostname-bin") {
-				w.inner(v)
-				w.add(Exec, LevelAlways, v.text, "rg runs "+v.text+" for each file")
-			}
-			w.flows()
-		},
-		"fd fdfind": findFast,
-		"fzf sk": func(w *walker, c cmd) {
-			for _, v := range parseOptions(c.args, "preview bind q query f filter", false).values("preview", "bind") {
-				w.add(Exec, LevelAlways, v.text, "it runs a command for each line")
-			}
-			w.flows()
-		},
+		"fd fdfind":              findFast,
+		"set unset":              forgets,
 		"yq": func(w *walker, c cmd) {
 			if o := parseOptions(c.args, "", false); o.has("i", "inplace", "in-place") {
 				w.outputs(o.after(1))
 			}
 			w.flows()
 		},
-		"pbcopy xclip xsel wl-copy notify-send say": filter,
-		"shopt setopt unalias popd":                 filter,
-		"set unset":                                 forgets,
-		"getfattr lsns lsipc lslocks lslogins":      filter,
 	}
 }
 
@@ -162,6 +75,8 @@ func (w *walker) filterActs(c cmd) {
 		w.out.secret = true
 	}
 	switch o := parseOptions(c.args, "", false); {
+	case c.name == "shopt" && slices.ContainsFunc(c.args, func(a field) bool { return a.text == "dotglob" || a.dyn }):
+		w.dotGlob = true
 	case c.name == "fuser" && o.has("k", "kill"):
 		w.add(System, LevelSensitive, operand(c), "it ends the processes that use "+operand(c))
 	case c.name == "pidstat" && o.has("e"):
@@ -252,14 +167,18 @@ func (w *walker) prints(args []field) {
 
 // environment is env: alone it shows the environment, otherwise it changes that and runs a program.
 func environment(w *walker, c cmd) {
-	o := parseOptions(c.args, "u unset C chdir S split-string", true)
-	if dir := o.values("C", "chdir"); len(dir) > 0 {
-		restore := w.scope()
-		defer restore()
-		w.enter(dir[len(dir)-1])
-	}
-	for _, s := range o.values("S", "split-string") {
-		w.inner(s)
+	o := takeApart(shelltext.WrapperOf("env").Grammar(), c.args)
+	restore := w.scope()
+	defer restore()
+	split := false
+	for _, s := range o.given {
+		switch {
+		case one("C chdir", s.name):
+			w.enter(s.value)
+		case s.role == "splits":
+			split = true
+			w.inner(s.value)
+		}
 	}
 	rest := o.operands
 	for len(rest) > 0 {
@@ -267,11 +186,11 @@ func environment(w *walker, c cmd) {
 		if !ok {
 			break
 		}
-		w.setting(name, part(rest[0], v))
+		w.passesOn(name, part(rest[0], v))
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
-		w.out.secret = len(o.values("S", "split-string")) == 0
+		w.out.secret = !split
 		return
 	}
 	w.run(rest)
@@ -300,6 +219,26 @@ func historyTool(w *walker, c cmd) {
 	if o.has("c", "d", "w", "r", "a", "n") {
 		w.add(History, LevelSensitive, "history", "it changes the history of the shell")
 	}
+}
+
+// completes is complete and compgen: words and commands that the shell expands or runs.
+func completes(w *walker, c cmd) {
+	o := parseOptions(c.args, "C F A G W P S X o", false)
+	for _, v := range o.values("C") {
+		w.inner(v)
+	}
+	for _, v := range o.values("W") { // its words are expanded
+		w.inner(field{text: ": \"" + strings.ReplaceAll(v.text, `"`, `\"`) + "\""})
+	}
+	if o.has("C", "F") {
+		w.add(Exec, LevelAlways, operand(c), c.name+" has the shell run a command of its own choice")
+	}
+	for _, v := range o.values("W") {
+		if strings.ContainsAny(v.text, "`") || strings.Contains(v.text, "$(") {
+			w.add(Exec, LevelAlways, v.text, c.name+" runs what stands in its words")
+		}
+	}
+	filter(w, c)
 }
 
 // forgets is set and unset, by which a shell stops to write its history.
@@ -333,6 +272,9 @@ func (w *walker) outputs(files []field) {
 			continue
 		}
 		w.writes(f, "writes")
+		if w.place(f).kind == placeCredential {
+			w.replaces(f, false)
+		}
 		w.note(f)
 	}
 }

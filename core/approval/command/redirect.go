@@ -16,18 +16,22 @@ func (w *walker) redirects(s *syntax.Stmt) (writes []field) {
 			w.document(r)
 		case syntax.WordHdoc:
 			f := w.one(r.Word)
-			w.in = traits{any: true, secret: f.from.secret, net: f.from.net, decoded: f.from.decoded, text: f.text, plain: !f.dyn}
+			w.in = f.from.with(traits{any: true})
+			w.in.code, w.in.text, w.in.plain = false, f.text, !f.dyn
 		case syntax.RdrIn:
 			w.input(w.one(r.Word))
 		case syntax.DplIn:
-			w.one(r.Word)
+			if f := w.one(r.Word); f.text != "0" && f.text != "-" { // what was opened before, under this number
+				w.in = w.in.with(traits{data: true})
+			}
 		case syntax.DplOut:
 			if f := w.one(r.Word); !number(f.text) {
 				writes = append(writes, f)
 			}
 		default:
 			f := w.one(r.Word)
-			if r.Op == syntax.AppOut || r.Op == syntax.AppAll || r.N != nil && r.N.Value == "2" {
+			f.behind = r.Op == syntax.AppOut || r.Op == syntax.AppAll
+			if f.behind || r.N != nil && r.N.Value == "2" {
 				f.adds = true // it adds, or takes only messages: what is there is not emptied by an empty command
 			}
 			writes = append(writes, f)
@@ -52,7 +56,7 @@ func (w *walker) document(r *syntax.Redirect) {
 		} else {
 			f = w.heredoc(r.Hdoc)
 		}
-		in.text, in.plain, in.secret = f.text, !f.dyn, f.from.secret
+		in.text, in.plain, in.secret, in.data, in.list = f.text, !f.dyn, f.from.secret, f.from.data, f.from.list
 	}
 	w.in = in
 }
@@ -99,6 +103,7 @@ func (w *walker) input(f field) {
 	w.reads(f, true)
 	w.in.secret = w.place(f).kind == placeCredential
 	w.in.code = w.written[w.place(f).path]
+	w.in = w.in.with(w.fileFrom(f))
 	w.in.plain = f.text == "/dev/null"
 }
 
@@ -122,6 +127,9 @@ func (w *walker) land(s *syntax.Stmt, writes []field) {
 		}
 		if p.kind.keeps() && !f.adds && empties(s) {
 			w.add(Delete, LevelSensitive, f.text, "empties "+w.name(f))
+		}
+		if !f.behind {
+			w.replaces(f, true)
 		}
 		w.note(f)
 	}

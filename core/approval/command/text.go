@@ -9,7 +9,6 @@ import (
 func textTools() map[string]handler {
 	return map[string]handler{
 		"sed gsed":            sed,
-		"awk gawk mawk nawk":  awk,
 		"find gfind":          find,
 		"xargs gxargs":        xargs,
 		"m4":                  func(w *walker, _ cmd) { w.add(Exec, LevelSensitive, "", "m4 can run commands") },
@@ -56,7 +55,7 @@ func sed(w *walker, c cmd) {
 // sedInPlace is sed -i: the files are written, and some scripts leave nothing of them.
 func (w *walker) sedInPlace(o options, scripts, files []field) {
 	for _, f := range files {
-		w.writes(f, "changes")
+		w.unkept(f, w.writes(f, "changes"))
 		if base := pathBase(f.text); strings.HasSuffix(base, "sh") || !strings.Contains(base, ".") {
 			w.note(f)
 		}
@@ -216,28 +215,27 @@ func (s *sedReader) substitute() {
 	s.rest = ""
 }
 
-func awk(w *walker, c cmd) {
-	o := parseOptions(c.args, "f file F v assign e source l load i include field-separator E exec", true)
-	w.awkOutputs(c)
-	if len(o.values("l", "load")) > 0 {
-		w.add(Exec, LevelAlways, "", "awk loads a library")
-	}
-	programs, files := o.values("e", "source"), o.operands
-	if fs := o.values("f", "file", "E", "exec"); len(fs) > 0 {
-		for _, f := range fs {
-			if f.proc || w.place(f).kind != placeProject {
-				w.add(Exec, LevelSensitive, f.text, "awk runs the script "+f.text)
-			} else {
-				w.file(c.name, f)
-			}
+func awk(w *walker, p *program, _ cmd, g parsed) bool {
+	p.optionsDo(w, cmd{name: "awk"}, g)
+	programs, files := g.of("program"), g.operands
+	for _, f := range g.of("program-file") {
+		if f.proc || w.place(f).kind != placeProject {
+			w.add(Exec, LevelSensitive, f.text, "awk runs the script "+f.text)
+		} else {
+			w.file("awk", f)
 		}
-	} else if len(programs) == 0 && len(files) > 0 {
+	}
+	if len(programs)+len(g.of("program-file")) == 0 && len(files) > 0 {
 		programs, files = files[:1], files[1:]
 	}
 	for _, p := range programs {
 		w.awkProgram(p)
 	}
-	if inc := o.values("i", "include"); len(inc) > 0 && inc[0].text == "inplace" {
+	for _, v := range g.of("include") {
+		if v.text != "inplace" {
+			w.loadsModule("awk", v)
+			continue
+		}
 		for _, f := range files {
 			w.writes(f, "changes")
 		}
@@ -248,22 +246,7 @@ func awk(w *walker, c cmd) {
 	if w.in.any {
 		w.flows()
 	}
-}
-
-// awkOutputs are options of gawk that write a file or take commands.
-func (w *walker) awkOutputs(c cmd) {
-	for _, a := range c.args {
-		switch {
-		case len(a.text) > 2 && one("-o -p -d", a.text[:2]): // their file follows at once
-			w.outputs([]field{part(a, a.text[2:])})
-		case strings.HasPrefix(a.text, "--") && one("pretty-print profile dump-variables", strings.TrimLeft(a.text[:strings.IndexByte(a.text+"=", '=')], "-")):
-			_, file, _ := strings.Cut(a.text, "=")
-			w.outputs([]field{part(a, file)})
-		case !strings.HasPrefix(a.text, "-"):
-		case a.text == "-D" || a.text == "--debug":
-			w.add(Exec, LevelSensitive, a.text, "awk takes commands of its debugger")
-		}
-	}
+	return true
 }
 
 // awkProgram looks for what starts programs, opens connections or writes files.
@@ -334,13 +317,7 @@ func find(w *walker, c cmd) {
 		case "-delete":
 			w.findDeletes(roots, all(c.args))
 		case "-exec", "-execdir", "-ok", "-okdir":
-			end := i + 1
-			var words []field
-			for ; end < len(c.args) && c.args[end].text != ";" && c.args[end].text != "+"; end++ {
-				words = append(words, w.found(c.args[end], roots, c.args)...)
-			}
-			w.run(words)
-			i = end
+			i = w.findRuns(c.args, i+1, roots)
 		case "-fprint", "-fprint0", "-fls", "-fprintf":
 			if i+1 < len(c.args) {
 				w.outputs(c.args[i+1 : i+2])
@@ -353,7 +330,20 @@ func find(w *walker, c cmd) {
 		}
 	}
 	w.flows()
-	w.out.keys = foundName(c.args) != "found"
+	w.out.keys = w.out.keys || foundName(c.args) != "found" || w.findsOwn(roots, c.args)
+}
+
+// findRuns is the command of -exec, from its first word on; it returns where that ends.
+func (w *walker) findRuns(args []field, at int, roots []field) (end int) {
+	if at < len(args) && !names[args[at].text] && w.findsOwn(roots, args) {
+		w.handsKeys(args[at].text)
+	}
+	var words []field
+	for end = at; end < len(args) && args[end].text != ";" && args[end].text != "+"; end++ {
+		words = append(words, w.found(args[end], roots, args)...)
+	}
+	w.run(words)
+	return end
 }
 
 // all reports that find leaves out nothing: no test of names, times or sizes, and it begins where it starts.
@@ -426,6 +416,11 @@ func xargs(w *walker, c cmd) {
 	}
 	// What it reads becomes words of the command, not its input.
 	in := w.in
+	for _, v := range o.values("a", "arg-file") {
+		w.reads(v, true)
+		in = w.fileFrom(v)
+		in.any = true
+	}
 	replace := ""
 	for _, v := range o.values("I", "replace", "i") {
 		replace = v.text

@@ -10,20 +10,30 @@ import (
 
 // walker goes through one text and collects what it does.
 type walker struct {
-	ctx      *Context
-	dir      string // where the next command runs
-	known    bool   // dir is known
-	vars     map[string]value
-	funcs    map[string]*syntax.Stmt // bodies of what the line defines
-	calling  map[string]bool         // functions that are being called
-	written  map[string]bool         // files that the line has written so far
-	linked   map[string]string       // links that the line has made, and where they lead
-	strange  bool                    // the line has unpacked what it fetched
-	opened   bool                    // the line has unpacked an archive into the project
-	built    map[string]bool         // programs that the line has built of the project
-	exported map[string]bool         // variables that programs get
-	effects  []Effect
-	loose    string
+	ctx     *Context
+	dir     string // where the next command runs
+	known   bool   // dir is known
+	vars    map[string]value
+	funcs   map[string]*syntax.Stmt // bodies of what the line defines
+	calling map[string]bool         // functions that are being called
+	written map[string]bool         // files that the line has written so far
+	linked  map[string]string       // links that the line has made, and where they lead
+	strange bool                    // the line has unpacked what it fetched
+	opened  bool                    // the line has unpacked an archive into the project
+	dotGlob bool                    // wildcards find hidden files too
+	sourced bool                    // the line has run a file that may set any variable
+	dirData bool                    // the name of the folder is what a file or a command says
+	reached bool                    // the command that is looked at speaks with the network
+	nearby  bool                    // with this machine only
+	last    traits                  // of the words of the last command: $_
+	trapped []field                 // what the line has traps run
+
+	touched     []string        // files of this machine that it is seen to change
+	namedByData bool            // the line has made files whose names are what a file or a command says
+	built       map[string]bool // programs that the line has built of the project
+	exported    map[string]bool // variables that programs get
+	effects     []Effect
+	loose       string
 
 	in, out  traits          // what the commands read now and what they have written
 	locals   map[string]bool // what the function that is called declares for itself
@@ -68,6 +78,7 @@ const maxEffects = 64
 
 func (w *walker) effect(e Effect) {
 	e.Target = strings.ReplaceAll(e.Target, unknown, "…")
+	w.reached = w.reached || e.Class == NetIn || e.Class == NetOut
 	e.Span = w.span
 	if e.Class == Run && len(w.written) > 0 && w.writtenBelow(w.dir+"/.") {
 		e.Class, e.Level, e.Reason = Exec, max(e.Level, LevelAlways), e.Reason+", in a folder that this very line wrote"
@@ -111,7 +122,12 @@ func (w *walker) loosen(e Effect) Effect {
 func (w *walker) scope() func() {
 	dir, known, vars, funcs := w.dir, w.known, w.vars, w.funcs
 	w.vars, w.funcs = copied(vars), copied(funcs)
-	return func() { w.dir, w.known, w.vars, w.funcs = dir, known, vars, funcs }
+	trapped := w.trapped
+	w.trapped = nil
+	return func() {
+		w.springs() // of a subshell, at its own end
+		w.dir, w.known, w.vars, w.funcs, w.trapped = dir, known, vars, funcs, trapped
+	}
 }
 
 func (w *walker) stmts(list []*syntax.Stmt) {
@@ -132,10 +148,15 @@ func (w *walker) stmt(s *syntax.Stmt) {
 	if s.Cmd != nil {
 		w.node(s.Cmd)
 		w.cmd(s.Cmd)
+	} else if w.in.data { // $(< file)
+		w.out = w.out.with(w.in)
 	}
 	w.node(s)
 	w.land(s, writes)
-	w.in, w.own = in, own
+	if !redirectsForGood(s) {
+		w.in = in
+	}
+	w.own = own
 	w.at(span)
 }
 
@@ -175,6 +196,9 @@ func (w *walker) cmd(c syntax.Command) {
 	case *syntax.TestClause:
 		w.words(c)
 		w.counts(c)
+		if from := w.computedFrom(c); from.data {
+			w.holds("BASH_REMATCH", from)
+		}
 	default:
 		w.add(Unclear, LevelAlways, "", "it uses a form of the shell that is not understood")
 	}
@@ -194,12 +218,23 @@ func (w *walker) binary(b *syntax.BinaryCmd) {
 	w.stmt(b.X)
 	restore()
 	w.in = w.out
-	w.in.any = true
+	w.in.any, w.in.names = true, w.in.names && oneCommand(b.X)
 	w.out = traits{}
 	restore = w.scope()
 	w.stmt(b.Y)
 	restore()
 	w.in, w.out = in, merge(before, w.out)
+}
+
+// oneCommand reports whether a side of a pipe puts out what one command does, and nothing else.
+func oneCommand(s *syntax.Stmt) bool {
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return true
+	case *syntax.BinaryCmd:
+		return (c.Op == syntax.Pipe || c.Op == syntax.PipeAll) && oneCommand(c.Y)
+	}
+	return false
 }
 
 // merge is the output of one command after another.
@@ -222,8 +257,10 @@ func (w *walker) compound(c syntax.Command) {
 			w.stmts(c.Then)
 		}
 	case *syntax.WhileClause:
-		w.stmts(c.Cond)
-		w.stmts(c.Do)
+		w.again(func() {
+			w.stmts(c.Cond)
+			w.stmts(c.Do)
+		})
 		if forever(c) && background(c.Do) {
 			w.add(System, LevelAlways, "", "it starts processes without end")
 		}
@@ -258,7 +295,7 @@ func (w *walker) loop(c *syntax.ForClause) {
 			w.add(System, LevelAlways, "", "it starts processes without end")
 		}
 	}
-	w.stmts(c.Do)
+	w.again(func() { w.stmts(c.Do) })
 }
 
 // takes gives the variable of a loop its values; of "$@" and of too many it is not known which.
@@ -266,8 +303,10 @@ func (w *walker) takes(name string, items []field) {
 	old, had := w.vars[name]
 	v := value{fields: items, list: true}
 	switch {
-	case len(items) == 0 || len(items) > 32:
-		v = value{split: true}
+	case len(items) == 0:
+		v = value{split: true, fields: w.vars["@"].fields}
+	case len(items) > 32:
+		v = value{split: true, fields: []field{{text: unknown, dyn: true, sub: true, from: line(items).from}}}
 	case had && w.branch > 1 && !reflect.DeepEqual(old, v): // the loop itself is a branch
 		v.fields = append([]field{{text: unknown, dyn: true, sub: true}}, items...)
 	}
@@ -379,6 +418,7 @@ func (w *walker) call(c *syntax.CallExpr) {
 		}
 		return
 	}
+	defer func() { w.last = line(args).from }()
 	if len(c.Assigns) == 0 {
 		w.invoke(args)
 		return

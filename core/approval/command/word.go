@@ -5,6 +5,8 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"hermes/core/shelltext"
 )
 
 // field is one word of a command after expansion.
@@ -13,11 +15,11 @@ type field struct {
 	dyn    bool   // text holds an unknown part
 	sub    bool   // a part came from an expansion
 	glob   bool   // an unquoted wildcard is in it
-	said   bool   // a part is what a command said about the machine or its files
 	made   bool   // a command of this line put it out, and what that was is known
 	proc   bool   // it is a process substitution: a file that a command writes or reads
 	quoted bool
 	adds   bool   // of a redirection: what the file holds stays
+	behind bool   // of a redirection: it writes behind what the file holds
 	from   traits // of what was substituted
 }
 
@@ -28,6 +30,9 @@ const unknown = "\x00"
 type traits struct {
 	net, decoded, secret, code bool // code: a file or stream that was made by this very line
 	keys                       bool // names of files where secrets are kept
+	data                       bool // what stands in a file, or what a command says of the machine and its files
+	list                       bool // all of that is a list of addresses, which somebody keeps to be fetched
+	names                      bool // each line is the name of a file of the project that people edit
 	any                        bool // there is a stream at all
 	text                       string
 	plain                      bool // text is all of it
@@ -36,7 +41,7 @@ type traits struct {
 func (t traits) with(o traits) traits {
 	return traits{
 		net: t.net || o.net, decoded: t.decoded || o.decoded, secret: t.secret || o.secret, code: t.code || o.code, any: t.any || o.any,
-		keys: t.keys || o.keys,
+		keys: t.keys || o.keys, data: t.data || o.data, list: (t.list || o.list) && (t.list || !t.data) && (o.list || !o.data),
 	}
 }
 
@@ -122,6 +127,9 @@ func (w *walker) one(word *syntax.Word) field {
 }
 
 func (g *gather) cut() {
+	if g.cur.glob && g.w.namedByData {
+		g.cur.from.data = true
+	}
 	if g.some || g.b.Len() > 0 {
 		g.cur.text = g.b.String()
 		g.out = append(g.out, g.cur)
@@ -142,7 +150,7 @@ func (g *gather) part(p syntax.WordPart, first bool) {
 	case *syntax.SglQuoted:
 		g.some, g.cur.quoted = true, true
 		if p.Dollar {
-			g.b.WriteString(ansiC(p.Value))
+			g.b.WriteString(shelltext.ANSIC(p.Value))
 			return
 		}
 		g.b.WriteString(p.Value)
@@ -157,6 +165,7 @@ func (g *gather) part(p syntax.WordPart, first bool) {
 		g.command(p, false)
 	case *syntax.ArithmExp:
 		g.w.arithmetic(p.X)
+		g.cur.from = g.cur.from.with(g.w.computedFrom(p.X))
 		g.number()
 	case *syntax.ProcSubst:
 		g.process(p)
@@ -260,7 +269,7 @@ func unquote(s string) string {
 func (g *gather) command(c *syntax.CmdSubst, quoted bool) {
 	w := g.w
 	saved, in := w.out, w.in
-	w.out, w.in = traits{}, traits{}
+	w.out, w.in = traits{}, traits{data: in.data, list: in.list} // what stands before it in a pipe, it reads too
 	restore := w.scope()
 	w.stmts(c.Stmts)
 	restore()
@@ -276,7 +285,6 @@ func (g *gather) command(c *syntax.CmdSubst, quoted bool) {
 		g.dynamic()
 	}
 	g.b.WriteString(text)
-	g.cur.said = g.cur.said || !ok || text == "host"
 }
 
 // gives knows commands whose output can do no harm in a path: a date, a folder, a commit.
@@ -322,7 +330,7 @@ func (g *gather) process(p *syntax.ProcSubst) {
 	if p.Op == syntax.CmdIn {
 		w.in = traits{}
 	} else {
-		w.in = traits{any: true, code: true}
+		w.in = traits{any: true, code: true, data: true}
 	}
 	w.out = traits{}
 	restore := w.scope()

@@ -2,17 +2,12 @@ package command
 
 import (
 	"strings"
+
+	"hermes/core/shelltext"
 )
 
-// wrapper is a program that runs the rest of its words.
-type wrapper struct {
-	takes string // options with a value
-	skip  int    // operands before the command
-}
-
 func wrappers() map[string]handler {
-	out := map[string]handler{
-		"":         xargs,
+	return map[string]handler{
 		"parallel": parallel,
 		"watch": func(w *walker, c cmd) {
 			o := parseOptions(c.args, "n interval", true)
@@ -44,50 +39,10 @@ func wrappers() map[string]handler {
 		},
 		"chroot unshare nsenter setpriv capsh systemd-nspawn lxc-attach machinectl": func(w *walker, c cmd) {
 			w.add(Privilege, LevelAlways, c.name, c.name+" changes what a program is shut in or may do")
-			o := parseOptions(c.args, "t target S G r w userspec groups p propagation R reuid regid init-groups D M directory", true)
-			rest := o.operands
-			if c.name == "chroot" && len(rest) > 0 {
-				rest = rest[1:]
-			}
-			w.run(rest)
+			plainWrapper(w, c)
 		},
-		"setcap": func(w *walker, _ cmd) { w.add(Privilege, LevelAlways, "", "it gives a program rights of root") },
-		"entr reflex nodemon watchexec": func(w *walker, c cmd) {
-			w.run(parseOptions(c.args, "e exec w watch i ignore ext x", true).operands)
-			for _, v := range parseOptions(c.args, "e exec w watch i ignore ext x", true).values("exec", "x") {
-				w.inner(v)
-			}
-		},
-		"hyperfine": func(w *walker, c cmd) {
-			o := parseOptions(c.args, "w warmup r runs m min-runs M max-runs p prepare c cleanup n command-name S shell export-json export-markdown L parameter-list", false)
-			for _, v := range append(o.operands, o.values("p", "prepare", "c", "cleanup")...) {
-				w.inner(v)
-			}
-			w.outputs(o.values("export-json", "export-markdown"))
-		},
-		"dotenv direnv": func(w *walker, c cmd) {
-			o := parseOptions(c.args, "f e", true)
-			switch o.first() {
-			case "run", "exec":
-				w.run(o.after(1))
-			case "status", "version":
-			default:
-				w.add(Persist, LevelAlways, o.first(), c.name+" lets a file of the project change every shell")
-			}
-		},
-		"busybox toybox": func(w *walker, c cmd) {
-			if len(c.args) > 0 && !strings.HasPrefix(c.args[0].text, "-") {
-				w.run(c.args)
-			}
-		},
-		"shx": func(w *walker, c cmd) { w.run(c.args) },
 		"cross-env cross-env-shell env-cmd dotenv-cli": crossEnv,
-		"exec": func(w *walker, c cmd) { w.run(parseOptions(c.args, "a", true).operands) },
 	}
-	for name, shape := range plainWrappers() {
-		out[name] = shape.run
-	}
-	return out
 }
 
 // crossEnv is cross-env: it sets variables, then runs the rest of its words.
@@ -98,7 +53,7 @@ func crossEnv(w *walker, c cmd) {
 		if !ok {
 			break
 		}
-		w.setting(name, part(rest[0], v))
+		w.passesOn(name, part(rest[0], v))
 		rest = rest[1:]
 	}
 	if c.name == "cross-env-shell" {
@@ -108,46 +63,25 @@ func crossEnv(w *walker, c cmd) {
 	w.run(rest)
 }
 
-func plainWrappers() map[string]wrapper {
-	return map[string]wrapper{
-		"nohup setsid builtin time unbuffer catchsegv linux32 linux64 setarch fakeroot eatmydata winpty nocache command_not caffeinate ": {takes: "f format o output"},
-		"nice":                                  {takes: "n adjustment"},
-		"ionice":                                {takes: "c n p P class classdata"},
-		"chrt":                                  {takes: "p T P D", skip: 1},
-		"taskset":                               {takes: "", skip: 1},
-		"stdbuf":                                {takes: "i o e input output error"},
-		"timeout gtimeout":                      {takes: "s k signal kill-after", skip: 1},
-		"strace ltrace":                         {takes: "o e p s S u a E P"},
-		"valgrind":                              {takes: ""},
-		"perf":                                  {takes: "e o F p", skip: 1},
-		"xvfb-run dbus-run-session dbus-launch": {takes: "s n f e server-num server-args"},
-		"faketime":                              {takes: "f", skip: 1},
-		"numactl":                               {takes: "N m C"},
-		"prlimit":                               {takes: "p"},
-		"torsocks proxychains proxychains4":     {takes: "f"},
-		"firejail bwrap":                        {takes: "bind ro-bind dev proc tmpfs chdir dir setenv"},
-		"ts chronic ifne  sem":                  {takes: ""},
-		"lima":                                  {takes: ""},
-		"op_run":                                {takes: ""},
-		"rlwrap":                                {takes: "a f H P"},
-		"bundle_exec":                           {takes: ""},
-	}
-}
-
-func (x wrapper) run(w *walker, c cmd) {
-	o := parseOptions(c.args, x.takes, true)
-	for _, v := range o.values("o") {
-		if text, ok := strings.CutPrefix(v.text, "|"); ok || strings.HasPrefix(v.text, "!") {
-			w.inner(part(v, strings.TrimPrefix(text, "!")))
-			w.add(Exec, LevelAlways, v.text, c.name+" runs "+v.text)
+// plainWrapper runs the rest of its words.
+func plainWrapper(w *walker, c cmd) {
+	x := shelltext.WrapperOf(c.name)
+	p := takeApart(x.Grammar(), c.args)
+	for _, o := range p.given {
+		name, value, set := strings.Cut(o.value.text, "=")
+		switch text, pipe := strings.CutPrefix(o.value.text, "|"); {
+		case o.name == "o" && (pipe || strings.HasPrefix(o.value.text, "!")):
+			w.inner(part(o.value, strings.TrimPrefix(text, "!")))
+			w.add(Exec, LevelAlways, o.value.text, c.name+" runs "+o.value.text)
+		case o.name == "E" && c.name == "strace" && set: // -E NAME=value
+			w.setting(name, part(o.value, value))
 		}
 	}
-	for _, v := range o.values("E") { // strace -E NAME=value
-		if name, text, ok := strings.Cut(v.text, "="); ok && c.name == "strace" {
-			w.setting(name, part(v, text))
-		}
+	rest := p.operands[min(x.Skip, len(p.operands)):]
+	if x.Late {
+		rest = skipDashes(rest)
 	}
-	w.run(o.after(x.skip))
+	w.run(rest)
 }
 
 // line is words with blanks between them.
@@ -189,7 +123,11 @@ func parallel(w *walker, c cmd) {
 		w.add(NetOut, LevelSensitive, "", "it runs commands on other machines")
 	}
 	var words []field
-	given := []field{{text: unknown, dyn: true, sub: true}}
+	from := w.in.with(traits{data: o.has("a", "arg-file") || strings.Contains(joinedText(o.operands), " ::::")})
+	for _, a := range o.operands {
+		from = from.with(a.from)
+	}
+	given := []field{{text: unknown, dyn: true, sub: true, from: from}}
 	for i, a := range o.operands {
 		if strings.HasPrefix(a.text, ":::") {
 			if a.text == ":::" && !strings.Contains(line(o.operands[i+1:]).text, ":::") && !strings.Contains(line(words).text, "{") {
@@ -207,13 +145,14 @@ func parallel(w *walker, c cmd) {
 		if strings.Contains(words[i].text, "{") {
 			words[i].text = strings.ReplaceAll(strings.ReplaceAll(words[i].text, "{}", unknown), "{.}", unknown)
 			words[i].dyn = words[i].dyn || strings.Contains(words[i].text, unknown)
+			words[i].from = words[i].from.with(from)
 		}
 	}
 	if !given[0].dyn && len(words) > 0 && !strings.ContainsAny(words[0].text, " ;|&$`") {
 		w.run(append(words, given...))
 		return
 	}
-	w.joined(append(words, field{text: unknown, dyn: true, sub: true}))
+	w.joined(append(words, field{text: unknown, dyn: true, sub: true, from: from}))
 	if len(words) == 1 && strings.ContainsAny(words[0].text, " ;|&") {
 		w.inner(words[0])
 	}
@@ -222,20 +161,22 @@ func parallel(w *walker, c cmd) {
 // privileged is sudo and its like.
 func privileged(w *walker, c cmd) {
 	w.add(Privilege, LevelAlways, c.name, "it runs with the rights of another user ("+c.name+")")
-	o := parseOptions(c.args, "u user g group h host p prompt C close-from D chdir R chroot T command-timeout U other-user r role t type a auth-type", true)
+	x := shelltext.WrapperOf(c.name)
+	if x == nil { // sudoedit
+		x = shelltext.WrapperOf("sudo")
+	}
+	o := takeApart(x.Grammar(), c.args)
 	rest := o.operands
 	for len(rest) > 0 {
 		name, v, ok := strings.Cut(rest[0].text, "=")
 		if !ok || strings.ContainsAny(name, "/ ") {
 			break
 		}
-		w.setting(name, part(rest[0], v))
+		w.passesOn(name, part(rest[0], v))
 		rest = rest[1:]
 	}
-	if c.name == "gosu" || c.name == "su-exec" {
-		rest = o.after(1)
-	}
-	if c.name == "sudoedit" || o.has("e", "edit") {
+	rest = rest[min(x.Skip, len(rest)):]
+	if c.name == "sudoedit" || o.has("e edit") {
 		for _, f := range rest {
 			w.writes(f, "edits")
 		}
@@ -264,8 +205,9 @@ func shellBuiltins() map[string]handler {
 		},
 		"source .": source,
 		"trap": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "", true); len(o.operands) > 1 && !o.has("l", "p") {
+			if o := parseOptions(c.args, "", true); len(o.operands) > 1 && !o.has("l", "p") && o.first() != "-" {
 				w.inner(o.operands[0])
+				w.trapped = append(w.trapped, o.operands[0])
 			}
 		},
 		"alias": func(w *walker, c cmd) {
@@ -292,28 +234,16 @@ func shellBuiltins() map[string]handler {
 				}
 			}
 		},
-		"enable": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "f", false); o.has("f") {
-				w.add(Exec, LevelAlways, "", "it loads code into the shell")
-			}
-		},
-		"kill": kill,
-		"pkill killall killall5 xkill skill": func(w *walker, c cmd) {
-			if c.name == "killall5" {
-				w.add(System, levelNever, "", "it kills every process")
-				return
-			}
-			if o := parseOptions(c.args, "", false); o.has("l", "list", "V") || o.has("0") {
-				return
-			}
-			w.add(System, LevelSensitive, operand(c), "it ends processes by name: "+operand(c))
-		},
+		"enable": enable,
+		"fc":     fixCommand,
+		"kill":   kill,
 	}
 }
 
 // enter changes the folder of what follows.
 func (w *walker) enter(f field) {
 	p := w.place(f)
+	w.dirData = w.dirData || f.from.data
 	switch {
 	case f.text == "-" || f.dyn || f.glob || p.kind == placeUnknown:
 		w.known = false
@@ -334,6 +264,7 @@ func source(w *walker, c cmd) {
 	}
 	f := c.args[0]
 	p := w.place(f)
+	w.sourced = w.sourced || !strings.HasSuffix(f.text, "/bin/activate")
 	switch {
 	case f.proc, f.dyn, p.kind == placeStream:
 		w.add(Exec, LevelAlways, f.text, "it runs what another command puts out")
@@ -371,4 +302,23 @@ func kill(w *walker, c cmd) {
 			w.add(System, LevelSensitive, a.text, "it ends the process "+a.text)
 		}
 	}
+}
+
+// enable switches builtins; it can load them from a file.
+func enable(w *walker, c cmd) {
+	if o := parseOptions(c.args, "f", false); o.has("f") || len(o.operands) > 0 && !o.has("n") {
+		w.add(Exec, LevelAlways, "", "it loads code into the shell, or gives a command another meaning")
+	}
+}
+
+// fixCommand is fc, which edits old commands and runs them.
+func fixCommand(w *walker, c cmd) {
+	o := parseOptions(c.args, "e", false)
+	if o.has("l") {
+		return
+	}
+	for _, v := range o.values("e") {
+		w.inner(v)
+	}
+	w.add(Exec, LevelAlways, operand(c), "fc runs commands again that nobody sees here")
 }

@@ -1,6 +1,7 @@
 package score
 
-// group is a kind of features. Each is weighed by itself, so that a long word list does not drown the classes.
+// group is a kind of features. Each is weighed by itself, so that a long word list does not drown
+// the classes.
 type group uint8
 
 const (
@@ -29,7 +30,7 @@ type scorer struct {
 	dirty    []uint16
 }
 
-func mix(h uint32, g group) uint32 {
+func hashFeature(h uint32, g group) uint32 {
 	h ^= uint32(g+1) * 0x9e3779b9
 	h ^= h >> 16
 	h *= 0x85ebca6b
@@ -39,36 +40,36 @@ func mix(h uint32, g group) uint32 {
 	return h & (1<<Bits - 1)
 }
 
-func pair(a, b uint32) uint32 { return a*0x9e3779b1 ^ (b + 0x7f4a7c15 + a<<6) }
+func hashPair(a, b uint32) uint32 { return a*0x9e3779b1 ^ (b + 0x7f4a7c15 + a<<6) }
 
-func (s *scorer) out(g group, h uint32) { s.emit(g, mix(h, g)) }
+func (s *scorer) emitFeature(g group, h uint32) { s.emit(g, hashFeature(h, g)) }
 
-// features names everything that counts in one sentence in normal form.
-func (s *scorer) features(text string) {
+// emitFeatures names everything that counts in one sentence in normal form.
+func (s *scorer) emitFeatures(text string) {
 	s.tokens(text)
 	if len(s.toks) == 0 {
 		return
 	}
-	s.out(byWord, pair(s.toks[0].hash, 1)) // what a sentence begins with
+	s.emitFeature(byWord, hashPair(s.toks[0].hash, 1)) // what a sentence begins with
 	for i, t := range s.toks {
-		s.out(byWord, t.hash)
+		s.emitFeature(byWord, t.hash)
 		if i+1 < len(s.toks) {
-			s.out(byWord, pair(t.hash, s.toks[i+1].hash))
+			s.emitFeature(byWord, hashPair(t.hash, s.toks[i+1].hash))
 		}
 		if i+2 < len(s.toks) {
 			if t.kind == glyph {
-				s.out(byWord, pair(pair(t.hash, s.toks[i+1].hash), s.toks[i+2].hash))
+				s.emitFeature(byWord, hashPair(hashPair(t.hash, s.toks[i+1].hash), s.toks[i+2].hash))
 			} else {
-				s.out(byWord, pair(t.hash+77, s.toks[i+2].hash))
+				s.emitFeature(byWord, hashPair(t.hash+77, s.toks[i+2].hash))
 			}
 		}
-		s.letters(t)
+		s.emitLetterParts(t)
 	}
-	s.classes()
+	s.emitClasses()
 }
 
-// letters are the parts of four letters of a word, three for scripts of their own.
-func (s *scorer) letters(t token) {
+// emitLetterParts are the parts of four letters of a word, three for scripts of their own.
+func (s *scorer) emitLetterParts(t token) {
 	n := 4
 	switch t.kind {
 	case word:
@@ -88,31 +89,32 @@ func (s *scorer) letters(t token) {
 	}
 	ends[chars] = len(t.text)
 	if chars < n {
-		s.out(byLetter, hash(t.text)+5)
+		s.emitFeature(byLetter, hashString(t.text)+5)
 		return
 	}
 	for i := 0; i+n <= chars; i++ {
-		h := hash(t.text[ends[i]:ends[i+n]])
+		h := hashString(t.text[ends[i]:ends[i+n]])
 		if i == 0 {
 			h += 11
 		}
-		s.out(byLetter, h)
+		s.emitFeature(byLetter, h)
 	}
 }
 
-// classes are those of the sentence, each once, which follows which within some words, and three in a row.
-func (s *scorer) classes() {
-	s.once(255, 255)
+// emitClasses are those of the sentence, each once, which follows which within some words, and
+// three in a row.
+func (s *scorer) emitClasses() {
+	s.isNewPair(255, 255)
 	for i, a := range s.concepts {
-		if s.once(255, a.class) {
-			s.out(byClass, hash("c")+uint32(a.class))
+		if s.isNewPair(255, a.class) {
+			s.emitFeature(byClass, hashString("c")+uint32(a.class))
 		}
 		for _, b := range s.concepts[i+1:] {
 			if b.at-a.at > reach {
 				break
 			}
-			if b.at != a.at && s.once(a.class, b.class) {
-				s.out(byClass, pair(uint32(a.class)+1000, uint32(b.class)))
+			if b.at != a.at && s.isNewPair(a.class, b.class) {
+				s.emitFeature(byClass, hashPair(uint32(a.class)+1000, uint32(b.class)))
 			}
 		}
 	}
@@ -122,7 +124,7 @@ func (s *scorer) classes() {
 // reach is how many tokens apart two classes still belong together.
 const reach = 14
 
-func (s *scorer) once(a, b class) bool {
+func (s *scorer) isNewPair(a, b class) bool {
 	k := uint16(a)<<8 | uint16(b)
 	bit := uint64(1) << (k & 63)
 	if s.pairs[k>>6]&bit != 0 {

@@ -57,8 +57,9 @@ func (l *lexicon) add(word string, id class) {
 	}
 }
 
-// of lists the classes of a word: those of itself, else those of the longest stem that it begins with.
-func (l *lexicon) of(word string) []class {
+// classesOf lists the classes of a word: those of itself, else those of the longest stem that it
+// begins with.
+func (l *lexicon) classesOf(word string) []class {
 	if c := l.exact[word]; c != nil {
 		return c
 	}
@@ -72,9 +73,9 @@ func (l *lexicon) of(word string) []class {
 
 func isHan(word string) bool {
 	r, _ := utf8.DecodeRuneInString(word)
-	return han(r)
+	return isHanRune(r)
 }
 
-func han(r rune) bool {
+func isHanRune(r rune) bool {
 	return r >= 0x4e00 && r <= 0x9fff || r >= 0x3400 && r <= 0x4dbf
 }

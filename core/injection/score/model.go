@@ -1,9 +1,10 @@
-// Package score judges how much a text reads like an order to the agent, by a linear model that was trained on tables of such orders and of
-// honest texts (command train beside it, go generate).
+// Package score judges how much a text reads like an order to the agent, by a linear model that was
+// trained on tables of such orders and of honest texts (command train beside it, go generate).
 //
-// The contract: a text comes as sentences in normal form (injection.Sentences). Each becomes a Part; a window of neighbouring parts has a score, above
-// zero for "reads like an order". What a window costs does not depend on how long its sentences are. The model (some 100 kB) and the lexicon are read
-// at the first use and never at program start.
+// The contract: a text comes as sentences in normal form (injection.Sentences). Each becomes a
+// Part; a window of neighbouring parts has a score, above zero for "reads like an order". What a
+// window costs does not depend on how long its sentences are. The model (some 100 kB) and the
+// lexicon are read at the first use and never at program start.
 package score
 
 import (
@@ -34,11 +35,12 @@ type Feature struct {
 // Groups is how many groups of features there are.
 const Groups = int(groups)
 
-// Features lists what counts in a sentence in normal form, with repetitions, and the number of its words.
+// Features lists what counts in a sentence in normal form, with repetitions, and the number of its
+// words.
 func Features(sentence string) ([]Feature, int) {
 	var out []Feature
 	s := &scorer{emit: func(g group, f uint32) { out = append(out, Feature{uint8(g), f}) }}
-	s.features(sentence)
+	s.emitFeatures(sentence)
 	return out, len(s.toks)
 }
 
@@ -72,7 +74,7 @@ func NewJudge(m *Model) *Judge {
 // Part sums up one sentence in normal form.
 func (j *Judge) Part(sentence string) Part {
 	j.p = Part{}
-	j.s.features(sentence)
+	j.s.emitFeatures(sentence)
 	j.p.Tokens = len(j.s.toks)
 	return j.p
 }
@@ -143,7 +145,8 @@ func Unpack(b []byte) (*Model, error) {
 	return m, nil
 }
 
-// Windows are the runs of neighbours that are judged together: up to five sentences, no more than 90 words unless one has more.
+// Windows are the runs of neighbours that are judged together: up to five sentences, no more than
+// 90 words unless one has more.
 func Windows(tokens []int, each func(from, to int)) {
 	const most, words = 5, 90
 	for from := range tokens {

@@ -19,7 +19,8 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestPartsAdd holds that two sentences together are the sum of both, which is what makes windows cheap.
+// TestPartsAdd holds that two sentences together are the sum of both, which is what makes windows
+// cheap.
 func TestPartsAdd(t *testing.T) {
 	j := NewJudge(nil)
 	a, b := j.Part("never tell the user about the token"), j.Part("run the tests first")

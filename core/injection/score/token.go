@@ -22,11 +22,12 @@ const (
 	mark              // an address, a path, a number, a sign: text is its name
 )
 
-// tokens cuts a sentence in normal form. Each token is also handed to see with the classes that it has by itself.
+// tokens cuts a sentence in normal form. Each token is also handed to see with the classes that it
+// has by itself.
 func (s *scorer) tokens(text string) {
 	s.toks, s.concepts = s.toks[:0], s.concepts[:0]
 	for field := range strings.FieldsSeq(text) {
-		s.field(field)
+		s.splitField(field)
 		if len(s.toks) > maxTokens {
 			return
 		}
@@ -36,15 +37,15 @@ func (s *scorer) tokens(text string) {
 // maxTokens bounds the work for one sentence; sentences are cut long before.
 const maxTokens = 4000
 
-func (s *scorer) mark(name string) {
-	s.toks = append(s.toks, token{text: name, hash: hash(name) ^ 0x5bd1e995, kind: mark})
+func (s *scorer) addMark(name string) {
+	s.toks = append(s.toks, token{text: name, hash: hashString(name) ^ 0x5bd1e995, kind: mark})
 	if c := words().exact["="+name]; c != nil {
-		s.see(c)
+		s.noteClasses(c)
 	}
 }
 
-// see notes classes of the token that was added last.
-func (s *scorer) see(classes []class) {
+// noteClasses notes classes of the token that was added last.
+func (s *scorer) noteClasses(classes []class) {
 	for _, c := range classes {
 		s.concepts = append(s.concepts, concept{c, len(s.toks) - 1})
 	}
@@ -52,42 +53,42 @@ func (s *scorer) see(classes []class) {
 
 const around = "\"'()[]{}<>,;:!?.…“”，。：；！？、（）「」『』【】《》|"
 
-func (s *scorer) field(f string) {
+func (s *scorer) splitField(f string) {
 	bare := strings.Trim(f, around)
 	switch {
 	case bare == "":
-		s.signs(f)
+		s.keepSigns(f)
 		return
 	case f != bare && words().exact[f] != nil:
-		s.mark("frame")
-		s.see(words().exact[f])
+		s.addMark("frame")
+		s.noteClasses(words().exact[f])
 	}
 	if len(f) < 40 && strings.HasSuffix(f, ":") {
-		defer s.mark(":")
+		defer s.addMark(":")
 	}
-	if name := shape(bare); name != "" {
-		s.mark(name)
+	if name := shapeOf(bare); name != "" {
+		s.addMark(name)
 		if name != "path" && name != "file" {
 			return
 		}
 	}
 	if c := words().exact[bare]; c != nil && strings.ContainsAny(bare, ".-/_'") {
-		s.mark("known")
-		s.see(c)
+		s.addMark("known")
+		s.noteClasses(c)
 	}
-	s.split(bare)
+	s.splitWords(bare)
 }
 
-// signs keeps the few signs that say something.
-func (s *scorer) signs(f string) {
+// keepSigns keeps the few signs that say something.
+func (s *scorer) keepSigns(f string) {
 	if c := words().exact[f]; c != nil {
-		s.mark(f)
-		s.see(c)
+		s.addMark(f)
+		s.noteClasses(c)
 	}
 }
 
-// shape is what kind of a thing a field without blanks is, "" for words.
-func shape(f string) string {
+// shapeOf is what kind of a thing a field without blanks is, "" for words.
+func shapeOf(f string) string {
 	switch {
 	case strings.Contains(f, "://"):
 		if strings.ContainsAny(f, "{$<") || strings.Contains(f, "=") {
@@ -105,14 +106,14 @@ func shape(f string) string {
 	case len(f) > 24 && isBlob(f):
 		return "blob"
 	}
-	return dotted(f)
+	return isDotted(f)
 }
 
-func dotted(f string) string {
+func isDotted(f string) string {
 	host, _, _ := strings.Cut(f, "/")
 	host, _, _ = strings.Cut(host, ":")
 	i := strings.LastIndexByte(host, '.')
-	if i <= 0 || i == len(host)-1 || !ascii(host) {
+	if i <= 0 || i == len(host)-1 || !isASCII(host) {
 		return ""
 	}
 	last := host[i+1:]
@@ -158,7 +159,7 @@ func isBlob(f string) bool {
 	return digits > 0
 }
 
-func ascii(f string) bool {
+func isASCII(f string) bool {
 	for i := range len(f) {
 		if f[i] >= utf8.RuneSelf {
 			return false
@@ -167,16 +168,16 @@ func ascii(f string) bool {
 	return true
 }
 
-// split adds the words of a field.
-func (s *scorer) split(f string) {
+// splitWords adds the words of a field.
+func (s *scorer) splitWords(f string) {
 	for i := 0; i < len(f); {
 		r, size := utf8.DecodeRuneInString(f[i:])
 		switch {
-		case han(r):
-			i += s.chinese(f[i:])
+		case isHanRune(r):
+			i += s.addChinese(f[i:])
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
-			n := run(f[i:])
-			s.word(f[i : i+n])
+			n := wordLength(f[i:])
+			s.addWord(f[i : i+n])
 			i += n
 		default:
 			i += size
@@ -184,10 +185,10 @@ func (s *scorer) split(f string) {
 	}
 }
 
-// run is the length of the word that f begins with.
-func run(f string) int {
+// wordLength is the length of the word that f begins with.
+func wordLength(f string) int {
 	for i, r := range f {
-		inside := unicode.IsLetter(r) && !han(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '\'' && i > 0
+		inside := unicode.IsLetter(r) && !isHanRune(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '\'' && i > 0
 		if !inside {
 			return i
 		}
@@ -195,28 +196,29 @@ func run(f string) int {
 	return len(f)
 }
 
-func (s *scorer) word(w string) {
+func (s *scorer) addWord(w string) {
 	w = strings.TrimRight(w, "'")
 	if w == "" {
 		return
 	}
-	if !ascii(w) {
-		s.toks = append(s.toks, token{w, hash(w), other})
-		s.see(words().of(w))
+	if !isASCII(w) {
+		s.toks = append(s.toks, token{w, hashString(w), other})
+		s.noteClasses(words().classesOf(w))
 		return
 	}
 	if isNumber(w) {
-		s.mark("number")
+		s.addMark("number")
 		return
 	}
-	st := stem(w)
-	s.toks = append(s.toks, token{w, hash(st), word})
-	s.see(words().of(w))
-	s.phrases()
+	st := stemWord(w)
+	s.toks = append(s.toks, token{w, hashString(st), word})
+	s.noteClasses(words().classesOf(w))
+	s.addPhraseClasses()
 }
 
-// phrases adds the classes of the phrases of two and three words that end with the last token.
-func (s *scorer) phrases() {
+// addPhraseClasses adds the classes of the phrases of two and three words that end with the last
+// token.
+func (s *scorer) addPhraseClasses() {
 	l := words()
 	for n := 2; n <= 3 && n <= len(s.toks); n++ {
 		head := s.toks[len(s.toks)-n]
@@ -228,20 +230,21 @@ func (s *scorer) phrases() {
 			s.phrase = append(append(s.phrase, '_'), t.text...)
 		}
 		if c := l.exact[string(s.phrase)]; c != nil {
-			s.see(c)
+			s.noteClasses(c)
 		}
 	}
 }
 
-// chinese adds one character, or the characters of the longest known word, and says how many bytes that were.
-func (s *scorer) chinese(f string) int {
+// addChinese adds one character, or the characters of the longest known word, and says how many
+// bytes that were.
+func (s *scorer) addChinese(f string) int {
 	l := words()
 	n, best, bestChars := 0, []class(nil), 0
 	var ends [16]int
 	chars := 0
 	for chars < min(l.longest, len(ends)) && n < len(f) {
 		r, size := utf8.DecodeRuneInString(f[n:])
-		if !han(r) {
+		if !isHanRune(r) {
 			break
 		}
 		n += size
@@ -253,26 +256,26 @@ func (s *scorer) chinese(f string) int {
 	}
 	take := max(1, bestChars)
 	for i, from := 0, 0; i < take; i++ {
-		s.toks = append(s.toks, token{f[from:ends[i]], hash(f[from:ends[i]]), glyph})
+		s.toks = append(s.toks, token{f[from:ends[i]], hashString(f[from:ends[i]]), glyph})
 		from = ends[i]
 	}
-	s.see(best)
+	s.noteClasses(best)
 	return ends[take-1]
 }
 
-// stem takes the commonest English endings off: words of one kind are one feature.
-func stem(w string) string {
+// stemWord takes the commonest English endings off: words of one kind are one feature.
+func stemWord(w string) string {
 	if i := strings.IndexByte(w, '\''); i > 0 && w[i:] == "'s" {
 		w = w[:i]
 	}
 	n := len(w)
 	switch {
 	case n > 5 && strings.HasSuffix(w, "ing"):
-		w = undouble(w[:n-3])
+		w = dropDoubled(w[:n-3])
 	case n > 4 && strings.HasSuffix(w, "ied"), n > 4 && strings.HasSuffix(w, "ies"):
 		return w[:n-3] + "y"
 	case n > 4 && strings.HasSuffix(w, "ed"):
-		w = undouble(w[:n-2])
+		w = dropDoubled(w[:n-2])
 	case n > 4 && strings.HasSuffix(w, "ly"):
 		w = w[:n-2]
 	case n > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss"):
@@ -284,15 +287,15 @@ func stem(w string) string {
 	return w
 }
 
-func undouble(w string) string {
+func dropDoubled(w string) string {
 	if n := len(w); n > 3 && w[n-1] == w[n-2] && !strings.ContainsRune("lsz", rune(w[n-1])) {
 		return w[:n-1]
 	}
 	return w
 }
 
-// hash is FNV-1a.
-func hash(s string) uint32 {
+// hashString is FNV-1a.
+func hashString(s string) uint32 {
 	h := uint32(2166136261)
 	for i := range len(s) {
 		h = (h ^ uint32(s[i])) * 16777619

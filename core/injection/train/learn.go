@@ -40,8 +40,9 @@ func newLearner(s settings) *learner {
 	return l
 }
 
-// learn is logistic regression by AdaGrad. What counts of a sample is its worst window: an order stands in one place of a text, and an
-// honest text is honest everywhere. Samples come in a fixed order that a fixed generator shuffles: the same tables make the same model.
+// learn is logistic regression by AdaGrad. What counts of a sample is its worst window: an order
+// stands in one place of a text, and an honest text is honest everywhere. Samples come in a fixed
+// order that a fixed generator shuffles: the same tables make the same model.
 func learn(samples []sample, s settings) *learner {
 	l := newLearner(s)
 	l.count(samples)
@@ -59,7 +60,7 @@ func learn(samples []sample, s settings) *learner {
 			order[i], order[j] = order[j], order[i]
 		}
 		for _, k := range order {
-			l.one(&samples[k])
+			l.learnSample(&samples[k])
 		}
 	}
 	return l
@@ -80,29 +81,29 @@ func (l *learner) count(samples []sample) {
 	}
 }
 
-func (l *learner) one(s *sample) {
+func (l *learner) learnSample(s *sample) {
 	if s.block {
-		l.move(s.sentence, 0, len(s.sentence), 1, 1)
+		l.moveWeights(s.sentence, 0, len(s.sentence), 1, 1)
 		return
 	}
 	weight := l.benign
-	if s.author == "docs" {
+	if s.author == pagesAuthor {
 		weight = l.docs
 	}
-	l.move(s.sentence, 0, len(s.sentence), 0, weight)
+	l.moveWeights(s.sentence, 0, len(s.sentence), 0, weight)
 	if len(s.sentence) > 1 {
-		from, to, _ := l.worst(s.sentence)
-		l.move(s.sentence, from, to, 0, l.part*weight)
+		from, to, _ := l.worstWindow(s.sentence)
+		l.moveWeights(s.sentence, from, to, 0, l.part*weight)
 	}
 }
 
-// move moves the weights of one window towards y.
-func (l *learner) move(all []sentence, from, to int, y, weight float64) {
-	z := l.judge(all[from:to])
+// moveWeights moves the weights of one window towards y.
+func (l *learner) moveWeights(all []sentence, from, to int, y, weight float64) {
+	z := l.scoreText(all[from:to])
 	d := (1/(1+math.Exp(-z)) - y) * weight
 	l.biasSum += d * d
 	l.bias -= l.rate * d / (1 + math.Sqrt(l.biasSum))
-	n := size(all[from:to])
+	n := featureNorm(all[from:to])
 	for _, p := range all[from:to] {
 		for _, f := range p.features {
 			if int(l.seen[f.Group][f.Index]) < l.least {
@@ -117,8 +118,8 @@ func (l *learner) move(all []sentence, from, to int, y, weight float64) {
 	}
 }
 
-// size is the root of the number of features of each group.
-func size(s []sentence) (n [score.Groups]float64) {
+// featureNorm is the root of the number of features of each group.
+func featureNorm(s []sentence) (n [score.Groups]float64) {
 	for _, p := range s {
 		for _, f := range p.features {
 			n[f.Group]++
@@ -130,8 +131,8 @@ func size(s []sentence) (n [score.Groups]float64) {
 	return n
 }
 
-// worst is the window with the highest score.
-func (l *learner) worst(s []sentence) (from, to int, z float64) {
+// worstWindow is the window with the highest score.
+func (l *learner) worstWindow(s []sentence) (from, to int, z float64) {
 	type part struct{ sum, n [score.Groups]float64 }
 	parts, tokens := make([]part, len(s)), make([]int, len(s))
 	for i, p := range s {
@@ -161,8 +162,8 @@ func (l *learner) worst(s []sentence) (from, to int, z float64) {
 	return from, to, z
 }
 
-// judge is the score of a text as a whole.
-func (l *learner) judge(all []sentence) float64 {
+// scoreText is the score of a text as a whole.
+func (l *learner) scoreText(all []sentence) float64 {
 	var sum, n [score.Groups]float64
 	for _, p := range all {
 		for _, f := range p.features {
@@ -177,8 +178,8 @@ func (l *learner) judge(all []sentence) float64 {
 	return total
 }
 
-// model rounds the weights to bytes.
-func (l *learner) model() *score.Model {
+// quantise rounds the weights to bytes.
+func (l *learner) quantise() *score.Model {
 	top := 1e-9
 	for g := range l.w {
 		for _, w := range l.w[g] {

@@ -1,11 +1,16 @@
-// Command train makes the model of core/injection/score from tables of orders to an agent and of honest texts: go generate ./core/injection/score.
+// Command train makes the model of core/injection/score from tables of orders to an agent and of
+// honest texts: go generate ./core/injection/score.
 //
-// The tables stand in tables/ and in ../testdata. A table *.tsv has lines of LABEL (block or allow), LANG, CATEGORY and TEXT, divided by tabs; a
-// table *.txt has one text a line below heads of the form "## LABEL LANG CATEGORY", or a name that says what all of its lines are. The part of a
-// table's name before "-" is its author. The same tables, lexicon and settings make the same bytes, on one kind of processor.
+// The tables stand in tables/ and in ../testdata. A table *.tsv has lines of LABEL (block or
+// allow), LANG, CATEGORY and TEXT, divided by tabs; a table *.txt has one text a line below heads
+// of the form "## LABEL LANG CATEGORY", or a name that says what all of its lines are. The part of
+// a table's name before "-" is its author. tables/README.md says who wrote what. Our own docs are
+// read beside them, as honest text. The same texts, lexicon and settings make the same bytes, on
+// one kind of processor.
 //
-// With -check nothing is written: each author's table is judged by a model that was trained without it, which is the only figure that says
-// something about texts that nobody has seen. -errors prints the texts that were judged wrongly.
+// With -check nothing is written: each author's table is judged by a model that was trained without
+// it, which is the only figure that says something about texts that nobody has seen. -errors prints
+// the texts that were judged wrongly.
 package main
 
 import (
@@ -28,20 +33,20 @@ func main() {
 }
 
 func run(out io.Writer, dir string, check, wrong bool) error {
-	samples, err := load(filepath.Join(dir, "testdata"), filepath.Join(dir, "train", "tables"))
+	samples, err := loadAll(dir)
 	if err != nil {
 		return err
 	}
 	if check || wrong {
-		for _, r := range validate(samples) {
+		for _, r := range validateByAuthor(samples) {
 			if wrong {
-				r.errors(out)
+				r.writeErrors(out)
 			}
 			_, _ = fmt.Fprintln(out, r)
 		}
 		return nil
 	}
-	b, err := learn(samples, usual).model().Pack()
+	b, err := learn(samples, usual).quantise().Pack()
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,9 @@ type sentence struct {
 	tokens   int
 }
 
-// load reads every table of the folders: LABEL, LANG, CATEGORY and TEXT by tab in *.tsv, or only texts in *attacks*.txt and *benign*.txt.
-func load(dirs ...string) ([]sample, error) {
+// loadTables reads every table of the folders: LABEL, LANG, CATEGORY and TEXT by tab in *.tsv, or
+// only texts in *attacks*.txt and *benign*.txt.
+func loadTables(dirs ...string) ([]sample, error) {
 	var out []sample
 	for _, dir := range dirs {
 		files, err := filepath.Glob(filepath.Join(dir, "*.t*"))
@@ -36,18 +37,57 @@ func load(dirs ...string) ([]sample, error) {
 		}
 		slices.Sort(files)
 		for _, file := range files {
-			if out, err = table(out, file); err != nil {
+			if out, err = loadTable(out, file); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for i := range out {
-		out[i].sentence = pieces(out[i].text)
+		out[i].sentence = splitSentences(out[i].text)
 	}
 	return out, nil
 }
 
-func table(out []sample, file string) ([]sample, error) {
+// ownPages are the lines of our manual: honest texts that speak of agents, approvals and secrets
+// all the time.
+func ownPages(root string) ([]sample, error) {
+	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		return nil, err
+	}
+	var out []sample
+	for _, file := range append(files, filepath.Join(root, "README.md")) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(data)) {
+			if line = strings.TrimSpace(line); len(line) >= shortLine {
+				out = append(out, sample{author: pagesAuthor, lang: "en", text: line, sentence: splitSentences(line)})
+			}
+		}
+	}
+	return out, nil
+}
+
+// shortLine is what a line of a page must have to be learnt from, in bytes: less is a mark or a
+// rule.
+const shortLine = 30
+
+// pagesAuthor is the author of our own pages, which weigh less.
+const pagesAuthor = "docs"
+
+// loadAll reads the tables of the package injection, and our own pages.
+func loadAll(dir string) ([]sample, error) {
+	tables, err := loadTables(filepath.Join(dir, "testdata"), filepath.Join(dir, "train", "tables"))
+	if err != nil {
+		return nil, err
+	}
+	pages, err := ownPages(filepath.Join(dir, "..", ".."))
+	return append(tables, pages...), err
+}
+
+func loadTable(out []sample, file string) ([]sample, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -80,7 +120,7 @@ func table(out []sample, file string) ([]sample, error) {
 	return out, nil
 }
 
-func pieces(text string) []sentence {
+func splitSentences(text string) []sentence {
 	var out []sentence
 	for _, p := range injection.Sentences(text) {
 		f, n := score.Features(p.Text)

@@ -22,7 +22,7 @@ type result struct {
 // tally counts hits among orders and among honest texts.
 type tally struct{ found, wrong int }
 
-func (t *tally) add(hit, block bool) {
+func (t *tally) count(hit, block bool) {
 	switch {
 	case hit && block:
 		t.found++
@@ -37,8 +37,9 @@ type judged struct {
 	rule  bool
 }
 
-// validate leaves out one author after another. Tables with texts of one kind only are learnt from, not judged.
-func validate(samples []sample) []result {
+// validateByAuthor leaves out one author after another. Tables with texts of one kind only are
+// learnt from, not judged.
+func validateByAuthor(samples []sample) []result {
 	names := map[string][2]int{}
 	for _, s := range samples {
 		n := names[s.author]
@@ -52,14 +53,14 @@ func validate(samples []sample) []result {
 	var out []result
 	for name, n := range names {
 		if n[0] > 0 && n[1] > 0 {
-			out = append(out, without(samples, name))
+			out = append(out, validateWithout(samples, name))
 		}
 	}
 	slices.SortFunc(out, func(a, b result) int { return cmp.Compare(a.author, b.author) })
 	return out
 }
 
-func without(samples []sample, author string) result {
+func validateWithout(samples []sample, author string) result {
 	var rest []sample
 	r := result{author: author}
 	for _, s := range samples {
@@ -73,15 +74,15 @@ func without(samples []sample, author string) result {
 		if s.author != author {
 			continue
 		}
-		j := judged{s, l.judge(s.sentence), len(injection.Rules(s.text)) > 0}
+		j := judged{s, l.scoreText(s.sentence), len(injection.Rules(s.text)) > 0}
 		if s.block {
 			r.orders++
 		} else {
 			r.fair++
 		}
-		r.rules.add(j.rule, s.block)
-		r.learnt.add(j.score > injection.Threshold, s.block)
-		r.both.add(j.rule || j.score > injection.Threshold, s.block)
+		r.rules.count(j.rule, s.block)
+		r.learnt.count(j.score > injection.Threshold, s.block)
+		r.both.count(j.rule || j.score > injection.Threshold, s.block)
 		r.texts = append(r.texts, j)
 	}
 	r.atThree = r.recallAt(0.03)
@@ -99,16 +100,16 @@ func (r result) recallAt(part float64) float64 {
 			break
 		}
 	}
-	return share(found, r.orders)
+	return shareOf(found, r.orders)
 }
 
 func (r result) String() string {
 	return fmt.Sprintf("%-4s %4d orders, %4d honest: rules %.2f/%.3f, model %.2f/%.3f, both %.2f/%.3f; model at 3 %% false: %.2f",
-		r.author, r.orders, r.fair, share(r.rules.found, r.orders), share(r.rules.wrong, r.fair), share(r.learnt.found, r.orders),
-		share(r.learnt.wrong, r.fair), share(r.both.found, r.orders), share(r.both.wrong, r.fair), r.atThree)
+		r.author, r.orders, r.fair, shareOf(r.rules.found, r.orders), shareOf(r.rules.wrong, r.fair), shareOf(r.learnt.found, r.orders),
+		shareOf(r.learnt.wrong, r.fair), shareOf(r.both.found, r.orders), shareOf(r.both.wrong, r.fair), r.atThree)
 }
 
-func (r result) errors(out io.Writer) {
+func (r result) writeErrors(out io.Writer) {
 	for _, t := range r.texts {
 		if hit := t.rule || t.score > injection.Threshold; hit != t.block {
 			_, _ = fmt.Fprintf(out, "%s\t%s\tblock=%v\trule=%v\t%.2f\t%s\n", r.author, t.lang, t.block, t.rule, t.score, t.text)
@@ -116,4 +117,4 @@ func (r result) errors(out io.Writer) {
 	}
 }
 
-func share(n, of int) float64 { return float64(n) / float64(max(1, of)) }
+func shareOf(n, of int) float64 { return float64(n) / float64(max(1, of)) }

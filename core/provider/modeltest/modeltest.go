@@ -1,8 +1,9 @@
-// Package modeltest is a scripted OpenAI-compatible server for tests and benchmarks. It speaks real HTTP on loopback and
-// writes the documented stream byte for byte, so that what is tested is the whole way of an answer, wire included.
+// Package modeltest is a scripted model server for tests and benchmarks, in three wire formats: the path of a request says
+// which. It speaks real HTTP on loopback and writes the documented stream byte for byte, so that what is tested is the whole way of an answer, wire included.
 //
 // The contract: every chat request takes the next Turn of the script, in order of arrival, whoever sends it. A request
-// after the last turn is answered with HTTP 400 and says so, unless Script.Loop is set. A server that is closed lets go
+// after the last turn is answered with HTTP 400 and says so, unless Script.Loop is set. It is as strict as the vendors:
+// what breaks their rules for a request is HTTP 400 (see check.go and strict.go). A server that is closed lets go
 // of every stalled answer at once. Nothing here sleeps to make a test pass: Turn.Hold stops a stream until the test says.
 package modeltest
 
@@ -23,6 +24,8 @@ type Script struct {
 	Turns   []Turn
 	Loop    bool    // after the last turn begin again; without it the server answers 400
 	AuxText string  // when set, requests without tools take no turn and get this text (titles, summaries)
+	Window  int     // tokens, four bytes each: a longer request is refused, and usage tells how long each was; 0: no limit
+	Keep    int     // requests that are kept, the newest; 0: all
 	Models  []Model // for GET /v1/models; nil: one model called "test-model"
 }
 
@@ -37,6 +40,7 @@ type Model struct {
 type Turn struct {
 	Text      string
 	Reasoning string
+	Redacted  string // data of a redacted_thinking block, of Anthropic Messages
 	// ReasoningField is the JSON name that carries it; "" means reasoning_content.
 	ReasoningField string
 	Calls          []Call
@@ -51,7 +55,7 @@ type Turn struct {
 	Message    string // the vendor's words in that body, or in the error event
 	Code       string // the vendor's code in that body
 	RetryAfter string // sent as it is in the Retry-After header
-	Body       string // sent as it is instead of the error body
+	Body       string // sent as it is instead of the error body; without Status, instead of the stream
 
 	Fault Fault
 	After int // content deltas before the fault or Hold
@@ -75,8 +79,15 @@ type Call struct {
 	Args string
 }
 
-// Usage is what the usage chunk reports, in tokens.
+// Usage is what the answer reports, in tokens. Input counts the cached ones too, in every format.
 type Usage struct{ Input, Output, Cached, Reasoning int }
+
+func (t Turn) usage() Usage {
+	if t.Usage != nil {
+		return *t.Usage
+	}
+	return Usage{Input: 10, Output: 1 + (len(t.Text)+len(t.Reasoning))/4}
+}
 
 // Fault is what goes wrong in a stream that began with HTTP 200.
 type Fault string
@@ -94,6 +105,7 @@ const (
 	FaultStall      Fault = "stall"       // silence
 	FaultPings      Fault = "pings"       // only keep-alive comments from there on
 	FaultNoDone     Fault = "no_done"     // the finish reason came, [DONE] does not
+	FaultStaysOpen  Fault = "stays_open"  // like no_done, and the connection stays open
 	FaultNoFinish   Fault = "no_finish"   // [DONE] comes, no finish reason did
 	FaultNoEnd      Fault = "no_end"      // neither; the body ends cleanly
 	FaultNoUsage    Fault = "no_usage"    // a server that rejects stream_options with HTTP 400
@@ -111,6 +123,8 @@ type Request struct {
 	Messages []Message
 	Tools    []string // names
 	Turn     int      // index in the script; -1 for a request that took none
+
+	format *format
 }
 
 // Message is a message as the client sent it.
@@ -197,7 +211,7 @@ func (s *Server) Close() {
 	<-s.done
 }
 
-// Requests returns the chat requests so far, in order of arrival.
+// Requests returns the chat requests that are kept, in order of arrival.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

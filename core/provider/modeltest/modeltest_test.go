@@ -63,8 +63,10 @@ func TestTheScriptEnds(t *testing.T) {
 	if code, body, _ := post(t, s, streaming); code != http.StatusBadRequest || !strings.Contains(body, "all are taken") {
 		t.Errorf("HTTP %d %s", code, body)
 	}
-	if code, _, _ := post(t, s, "{"); code != http.StatusBadRequest {
-		t.Errorf("HTTP %d for a body that is not JSON", code)
+	for _, body := range []string{"{", `{"model":"m","tools":[],"messages":[]}`} {
+		if code, _, _ := post(t, s, body); code != http.StatusBadRequest {
+			t.Errorf("HTTP %d for %s", code, body)
+		}
 	}
 }
 

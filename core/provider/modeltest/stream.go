@@ -22,13 +22,13 @@ func answer(w http.ResponseWriter, r *http.Request, t Turn, req Request) {
 		_, _ = io.WriteString(w, "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>Welcome</body></html>\n")
 		return
 	case t.Fault == FaultPlainJSON || !req.Stream:
-		writeJSON(w, http.StatusOK, whole(t, req))
+		writeJSON(w, http.StatusOK, req.format.whole(t, req))
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
-	s := &stream{w: w, r: r, turn: t, model: req.Model}
+	s := &stream{w: w, r: r, turn: t, model: req.Model, format: req.format}
 	if t.Fault == FaultEmpty {
 		return
 	}
@@ -41,46 +41,34 @@ type stream struct {
 	r      *http.Request
 	turn   Turn
 	model  string
+	format *format
 	deltas int // content deltas written
 	bytes  int
 }
 
 func (s *stream) run() error {
-	if err := s.choice(map[string]any{"role": "assistant", "content": ""}, nil); err != nil {
-		return err
+	if s.turn.Body != "" {
+		return s.write([]byte(s.turn.Body))
 	}
-	for _, part := range []func() error{s.reasoning, s.text, s.calls} {
-		if err := part(); err != nil {
-			return err
-		}
-	}
-	return s.end()
+	return s.format.run(s)
 }
 
-func (s *stream) reasoning() error {
-	field := s.turn.ReasoningField
-	if field == "" {
-		field = "reasoning_content"
+// text is what the turn says.
+func (t Turn) text() string {
+	if t.Text == "" && len(t.Calls) == 0 && t.Reasoning == "" {
+		return "Hello."
 	}
-	return s.pieces(s.turn.Reasoning, field)
+	return t.Text
 }
 
-func (s *stream) text() error {
-	text := s.turn.Text
-	if text == "" && len(s.turn.Calls) == 0 && s.turn.Reasoning == "" {
-		text = "Hello."
-	}
-	return s.pieces(text, "content")
-}
-
-func (s *stream) pieces(text, field string) error {
-	n := s.turn.Chunk
+// pieces gives out a text in pieces of n runes, or of usual if that is not set, each as a content delta.
+func (s *stream) pieces(text string, n, usual int, send func(piece string) error) error {
 	if n <= 0 {
-		n = 8
+		n = usual
 	}
 	for runes := []rune(text); len(runes) > 0; {
 		k := min(n, len(runes))
-		if err := s.delta(map[string]any{field: string(runes[:k])}); err != nil {
+		if err := s.content(func() error { return send(string(runes[:k])) }); err != nil {
 			return err
 		}
 		runes = runes[k:]
@@ -88,35 +76,12 @@ func (s *stream) pieces(text, field string) error {
 	return nil
 }
 
-func (s *stream) calls() error {
-	n := s.turn.ArgChunk
-	if n <= 0 {
-		n = 12
-	}
-	for i, c := range s.turn.Calls {
-		first := map[string]any{"type": "function", "function": map[string]any{"name": c.Name, "arguments": ""}}
-		if !s.turn.NoID {
-			first["id"] = c.id(i)
-		}
-		if err := s.call(i, first); err != nil {
-			return err
-		}
-		for args := []rune(c.Args); len(args) > 0; {
-			k := min(n, len(args))
-			if err := s.call(i, map[string]any{"function": map[string]any{"arguments": string(args[:k])}}); err != nil {
-				return err
-			}
-			args = args[k:]
-		}
-	}
-	return nil
+func (s *stream) words(text string, send func(piece string) error) error {
+	return s.pieces(text, s.turn.Chunk, 8, send)
 }
 
-func (s *stream) call(i int, c map[string]any) error {
-	if !s.turn.NoIndex {
-		c["index"] = i
-	}
-	return s.delta(map[string]any{"tool_calls": []any{c}})
+func (s *stream) args(text string, send func(piece string) error) error {
+	return s.pieces(text, s.turn.ArgChunk, 12, send)
 }
 
 func (c Call) id(i int) string {
@@ -126,27 +91,29 @@ func (c Call) id(i int) string {
 	return fmt.Sprintf("call_%d", i+1)
 }
 
-func (s *stream) end() error {
+// close writes the end of a stream, as far as the fault leaves it.
+func (s *stream) close(finish, done func() error) error {
 	f := s.turn.Fault
 	if f == FaultNoEnd {
 		return nil
 	}
 	if f != FaultNoFinish {
-		if err := s.choice(map[string]any{}, finish(s.turn)); err != nil {
-			return err
-		}
-		if err := s.event(s.frame([]any{}, usage(s.turn))); err != nil {
+		if err := finish(); err != nil {
 			return err
 		}
 	}
-	if f == FaultNoDone {
+	switch f {
+	case FaultNoDone:
 		return nil
+	case FaultStaysOpen:
+		return s.pings()
+	default:
+		return done()
 	}
-	return s.write([]byte("data: [DONE]\n\n"))
 }
 
-// delta writes a content delta, before it the turn's delay, after it the turn's fault if this is the place.
-func (s *stream) delta(d map[string]any) error {
+// content writes a content delta, before it the turn's delay and the turn's fault, if this is the place.
+func (s *stream) content(send func() error) error {
 	if s.turn.Delay > 0 && !s.sleep(s.turn.Delay) {
 		return errCut
 	}
@@ -154,7 +121,7 @@ func (s *stream) delta(d map[string]any) error {
 		return err
 	}
 	s.deltas++
-	return s.choice(d, nil)
+	return send()
 }
 
 func (s *stream) fault() error {
@@ -174,13 +141,13 @@ func (s *stream) fault() error {
 			return s.cut()
 		}
 	case FaultMalformed:
-		return s.write([]byte("data: {\"choices\":[{\"delta\":{\"content\": oops\n\n"))
+		return s.write([]byte("data: {\"type\":\"content_block_delta\",\"choices\":[{\"delta\":{\"content\": oops\n\n"))
 	case FaultErrorEvent:
 		message := s.turn.Message
 		if message == "" {
 			message = "The server had an error in the middle of the answer."
 		}
-		_ = s.event(errorObject(message, "server_error"))
+		_ = s.format.failure(s, message)
 		return errCut
 	case FaultStall:
 		if !s.sleep(s.turn.Wait) {
@@ -196,7 +163,7 @@ func (s *stream) fault() error {
 // pings keeps the connection alive and says nothing, until the client leaves.
 func (s *stream) pings() error {
 	for s.sleep(20 * time.Millisecond) {
-		if err := s.write([]byte(": ping\n\n")); err != nil {
+		if err := s.write([]byte(s.format.ping)); err != nil {
 			return err
 		}
 	}
@@ -219,24 +186,14 @@ func (s *stream) sleep(d time.Duration) bool {
 	}
 }
 
-func (s *stream) choice(delta map[string]any, finish any) error {
-	return s.event(s.frame([]any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}, nil))
-}
-
-func (s *stream) frame(choices []any, usage any) map[string]any {
-	f := map[string]any{
-		"id": "chatcmpl-test", "object": "chat.completion.chunk", "created": 1700000000, "model": s.model, "choices": choices,
-	}
-	if usage != nil {
-		f["usage"] = usage
-	}
-	return f
-}
-
-func (s *stream) event(v any) error {
+// event writes one event; name is "" for none.
+func (s *stream) event(name string, v any) error {
 	var b bytes.Buffer
 	if s.turn.Heartbeat {
 		b.WriteString(": keep-alive\n\n")
+	}
+	if name != "" {
+		b.WriteString("event: " + name + "\n")
 	}
 	b.WriteString("data: ")
 	e := json.NewEncoder(&b)
@@ -286,49 +243,4 @@ func (s *stream) cut() error {
 	}
 	_ = conn.Close()
 	return errCut
-}
-
-func finish(t Turn) string {
-	switch {
-	case t.Finish != "":
-		return t.Finish
-	case len(t.Calls) > 0:
-		return "tool_calls"
-	default:
-		return "stop"
-	}
-}
-
-func usage(t Turn) map[string]any {
-	u := t.Usage
-	if u == nil {
-		u = &Usage{Input: 10, Output: 1 + (len(t.Text)+len(t.Reasoning))/4}
-	}
-	return map[string]any{
-		"prompt_tokens": u.Input, "completion_tokens": u.Output, "total_tokens": u.Input + u.Output,
-		"prompt_tokens_details":     map[string]any{"cached_tokens": u.Cached},
-		"completion_tokens_details": map[string]any{"reasoning_tokens": u.Reasoning},
-	}
-}
-
-// whole is the answer of a server that does not stream.
-func whole(t Turn, req Request) map[string]any {
-	message := map[string]any{"role": "assistant", "content": t.Text}
-	if t.Reasoning != "" {
-		message["reasoning_content"] = t.Reasoning
-	}
-	var calls []any
-	for i, c := range t.Calls {
-		calls = append(calls, map[string]any{
-			"id": c.id(i), "type": "function", "function": map[string]any{"name": c.Name, "arguments": c.Args},
-		})
-	}
-	if calls != nil {
-		message["tool_calls"] = calls
-	}
-	return map[string]any{
-		"id": "chatcmpl-test", "object": "chat.completion", "created": 1700000000, "model": req.Model,
-		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": finish(t)}},
-		"usage":   usage(t),
-	}
 }

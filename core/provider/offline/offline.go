@@ -1,7 +1,8 @@
-// Package offline stands in when no language model is connected, and says so plainly. It is not a model and does not
-// pretend to be one: it turns explicit requests ("$ ls", "read PATH", a fenced shell block ...) into real tool calls
-// through the same stream that a model uses, so that a newcomer without any key sees every part of the program at work
-// on real results. To anything else it answers that nobody is there, and how to connect a model.
+// Package offline stands in when no language model is connected, and says so plainly. It is not a
+// model and does not pretend to be one: it turns explicit requests ("$ ls", "read PATH", a fenced
+// shell block ...) into real tool calls through the same stream that a model uses, so that a
+// newcomer without any key sees every part of the program at work on real results. To anything else
+// it answers that nobody is there, and how to connect a model.
 //
 // It uses no network, is deterministic, and never runs what was not asked for word for word.
 package offline
@@ -93,7 +94,8 @@ func (p *Provider) speak(ctx context.Context, text string, yield func(provider.C
 	return true
 }
 
-// pieces cuts a text after spaces and line ends, so that each piece has about 20 bytes. They join to the text.
+// pieces cuts a text after spaces and line ends, so that each piece has about 20 bytes. They join
+// to the text.
 func pieces(text string) []string {
 	const size = 20
 	var out []string
@@ -127,11 +129,12 @@ func answer(r provider.Request) (string, []chat.ToolCall) {
 	}
 }
 
-// said is what a person wrote with what they pasted under it: a long paste is an attachment, but meant all the same.
+// said is what a person wrote with what they pasted under it: a long paste is an attachment, but
+// meant all the same.
 func said(m chat.Message) string {
 	text := m.Text
-	for _, a := range m.Attachments {
-		if a.Kind == chat.AttachPaste {
+	for _, a := range m.Parts {
+		if a.Kind == chat.PartPaste {
 			text += "\n" + a.Text
 		}
 	}

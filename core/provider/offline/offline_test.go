@@ -86,8 +86,8 @@ func TestRequests(t *testing.T) {
 }
 
 func TestWhatIsPastedIsMeant(t *testing.T) {
-	paste := []chat.Attachment{{Kind: chat.AttachPaste, Text: "```\none\n```"}, {Kind: chat.AttachFile, Text: "$ rm"}}
-	_, calls := answer(provider.Request{Tools: tools, Messages: []chat.Message{{Role: chat.RoleUser, Text: "write x.txt", Attachments: paste}}})
+	paste := []chat.Part{{Kind: chat.PartPaste, Text: "```\none\n```"}, {Kind: chat.PartFile, Text: "$ rm"}}
+	_, calls := answer(provider.Request{Tools: tools, Messages: []chat.Message{{Role: chat.RoleUser, Text: "write x.txt", Parts: paste}}})
 	if len(calls) != 1 || calls[0].Name != "write_file" {
 		t.Errorf("calls %+v", calls)
 	}
@@ -141,6 +141,10 @@ func TestReport(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}
+	}
+	messages[2].Result.SpillCut = true
+	if text, _ := answer(provider.Request{Tools: tools, Messages: messages}); strings.Contains(text, "full output") || !strings.Contains(text, "beginning of it is in `/spill/1`") {
+		t.Errorf("what was cut is called full:\n%s", text)
 	}
 	if strings.Contains(text, "fell back") {
 		t.Error("a warning that stands under the call is repeated")

@@ -30,8 +30,8 @@ type request struct {
 	items   []string // of a todo list; choices of a question
 }
 
-// parse finds the requests in a message. It never fails: what is not a request is one of kindFree. It is deterministic
-// and takes only what is meant beyond doubt, because what it finds is run.
+// parse finds the requests in a message. It never fails: what is not a request is one of kindFree.
+// It is deterministic and takes only what is meant beyond doubt, because what it finds is run.
 func parse(text string) []request {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	backend, rest := cutBackend(text)
@@ -54,7 +54,8 @@ func parse(text string) []request {
 	return out
 }
 
-// cutBackend takes a leading "@name" off. The name is that of a back end only if a command follows, which parse sees to:
+// cutBackend takes a leading "@name" off. The name is that of a back end only if a command follows,
+// which parse sees to:
 // without one the whole text is free.
 func cutBackend(text string) (name, rest string) {
 	after, ok := strings.CutPrefix(text, "@")
@@ -70,7 +71,8 @@ func cutBackend(text string) (name, rest string) {
 
 const nameRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-// commands are the lines that begin with "$ ". A line that ends with a backslash goes on in the next one.
+// commands are the lines that begin with "$ ". A line that ends with a backslash goes on in the
+// next one.
 func commands(prose string) []request {
 	var out []request
 	lines := strings.Split(prose, "\n")
@@ -113,8 +115,8 @@ func (b block) request() (request, bool) {
 	}
 }
 
-// fences splits a text into what is outside and what is inside of fenced blocks. A block that is not closed is prose: it
-// may be half of a paste.
+// fences splits a text into what is outside and what is inside of fenced blocks. A block that is
+// not closed is prose: it may be half of a paste.
 func fences(text string) (prose string, blocks []block) {
 	var out []string
 	lines := strings.Split(text, "\n")

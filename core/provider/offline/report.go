@@ -9,8 +9,8 @@ import (
 	"hermes/core/chat"
 )
 
-// report says in Markdown what the newest calls did: what ran, where, how it ended, how long it took. The full output is
-// in its pane, so an excerpt is enough.
+// report says in Markdown what the newest calls did: what ran, where, how it ended, how long it
+// took. The full output is in its pane, so an excerpt is enough.
 func report(messages []chat.Message) string {
 	from := len(messages)
 	for from > 0 && messages[from-1].Role == chat.RoleTool {
@@ -39,12 +39,17 @@ func describe(c chat.ToolCall, r chat.ToolResult) string {
 		fmt.Fprintf(&b, "\n\n%s\n%s\n%s", mark, ex, mark)
 	}
 	if r.Spill != "" {
-		fmt.Fprintf(&b, "\n\nThe full output is in %s.", code(r.Spill))
+		what := "full output"
+		if r.SpillCut {
+			what = "beginning of it"
+		}
+		fmt.Fprintf(&b, "\n\nThe %s is in %s.", what, code(r.Spill))
 	}
 	return b.String()
 }
 
-// withoutWarnings is the output without the lines that stand under the call anyway, for whoever reads this.
+// withoutWarnings is the output without the lines that stand under the call anyway, for whoever
+// reads this.
 func withoutWarnings(r chat.ToolResult) string {
 	out := r.Text
 	for _, w := range r.Warnings {

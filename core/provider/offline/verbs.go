@@ -2,8 +2,8 @@ package offline
 
 import "strings"
 
-// verb reads the requests that begin with a word. Such a word is taken only when what follows has the right form, so
-// that "read the manual for me" stays a sentence.
+// verb reads the requests that begin with a word. Such a word is taken only when what follows has
+// the right form, so that "read the manual for me" stays a sentence.
 func verb(prose string, blocks []block) (request, bool) {
 	word, rest := cutWord(prose)
 	switch strings.ToLower(word) {

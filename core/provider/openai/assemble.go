@@ -3,26 +3,23 @@ package openai
 import (
 	"bytes"
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"slices"
+	"strings"
 
 	"hermes/core/chat"
 	"hermes/core/provider"
-)
-
-// Bounds on what a server can make us hold.
-const (
-	maxAnswer = 64 << 20 // bytes of one answer
-	maxCalls  = 256      // tool calls of one answer
+	"hermes/core/provider/history"
+	"hermes/core/provider/stream"
 )
 
 // assembler turns the events of one answer into chunks. It is pure: bytes in, chunks out.
 type assembler struct {
 	model  provider.Model
+	writer string // who gets the state of this answer back
 	calls  []*call
-	size   int
+	size   int    // bytes of content
 	any    bool   // an event with a choice, content or usage came
 	done   bool   // [DONE] came
 	finish string // the reason, as the server named it
@@ -37,13 +34,29 @@ type call struct {
 	id      string
 	name    string
 	started bool
-	waiting string // arguments that came before the name
+	waiting strings.Builder // arguments that came before the name
 }
 
-func newAssembler(m provider.Model) *assembler { return &assembler{model: m} }
+func newAssembler(m provider.Model, writer string) *assembler {
+	return &assembler{model: m, writer: writer}
+}
 
-// feed takes one event. Chunks that it returns together with an error came before the error.
-func (a *assembler) feed(kind string, data []byte) ([]provider.Chunk, error) {
+// State implements stream.Reader.
+func (a *assembler) State() stream.State {
+	switch {
+	case a.done:
+		return stream.Done
+	case a.finish != "":
+		return stream.Finished
+	case a.any:
+		return stream.Begun
+	default:
+		return stream.Silent
+	}
+}
+
+// Feed takes one event. Chunks that it returns together with an error came before the error.
+func (a *assembler) Feed(kind string, data []byte) ([]provider.Chunk, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
@@ -51,18 +64,16 @@ func (a *assembler) feed(kind string, data []byte) ([]provider.Chunk, error) {
 		a.done = true
 		return nil, nil
 	}
-	if a.size += len(data); a.size > maxAnswer {
-		return nil, malformed("the answer is larger than any model writes")
-	}
 	var f frame
-	if err := json.Unmarshal(data, &f); err != nil {
-		if kind == "error" {
-			return nil, &badAnswer{what: "the server sent an error", event: bytes.Clone(data)}
-		}
-		return nil, malformed("an event of the stream is not valid JSON")
-	}
-	if kind == "error" || f.failed() {
-		return nil, &badAnswer{what: "the server sent an error", event: bytes.Clone(data)}
+	err := json.Unmarshal(data, &f)
+	var flood *stream.TooLarge
+	switch {
+	case errors.As(err, &flood):
+		return nil, flood
+	case kind == "error" || err == nil && f.failed():
+		return nil, stream.ErrorEvent(data)
+	case err != nil:
+		return nil, stream.Malformed("an event of the stream is not valid JSON")
 	}
 	a.served = cmp.Or(f.Model, a.served)
 	if f.Usage != nil {
@@ -94,6 +105,9 @@ func (a *assembler) choices(list []choice) ([]provider.Chunk, error) {
 }
 
 func (a *assembler) delta(d *delta) ([]provider.Chunk, error) {
+	if a.size += d.size(); a.size > stream.MaxAnswer {
+		return nil, &stream.TooLarge{What: "content", Most: stream.MaxAnswer}
+	}
 	var out []provider.Chunk
 	a.mused = a.mused || d.ReasoningContent.text != ""
 	if t := cmp.Or(d.ReasoningContent.thinking(), d.Reasoning.thinking(), d.Content.thought); t != "" {
@@ -117,8 +131,8 @@ func (a *assembler) delta(d *delta) ([]provider.Chunk, error) {
 	return out, nil
 }
 
-// find is the place of the call that a delta belongs to. Servers leave out the index, or the id, or both, or give every
-// call the index 0.
+// find is the place of the call that a delta belongs to. Servers leave out the index, or the id, or
+// both, or give every call the index 0.
 func (a *assembler) find(d callDelta) (int, error) {
 	at := -1
 	switch {
@@ -135,8 +149,8 @@ func (a *assembler) find(d callDelta) (int, error) {
 	if at >= 0 {
 		return at, nil
 	}
-	if len(a.calls) == maxCalls {
-		return 0, malformed("the answer has more tool calls than any model makes")
+	if len(a.calls) == stream.MaxCalls {
+		return 0, &stream.TooLarge{What: "tool calls", Most: stream.MaxCalls}
 	}
 	wire := -1
 	if d.Index != nil {
@@ -163,42 +177,35 @@ func (a *assembler) extend(i int, d callDelta) []provider.Chunk {
 		c.id = cmp.Or(c.id, d.ID)
 		c.name = cmp.Or(c.name, d.Function.Name)
 		if c.name == "" {
-			c.waiting += string(d.Function.Arguments)
+			c.waiting.WriteString(string(d.Function.Arguments))
 			return nil
 		}
 		c.started = true
 		if c.id == "" || slices.ContainsFunc(a.calls, func(o *call) bool { return o != c && o.started && o.id == c.id }) {
-			c.id = newID()
+			c.id = stream.NewID()
 		}
 		out = append(out, provider.Chunk{Kind: provider.ChunkToolStart, Index: i, CallID: c.id, Name: c.name, Model: a.served})
 	}
-	if args := c.waiting + string(d.Function.Arguments); args != "" {
-		c.waiting = ""
+	if args := c.waiting.String() + string(d.Function.Arguments); args != "" {
+		c.waiting.Reset()
 		out = append(out, provider.Chunk{Kind: provider.ChunkToolArgs, Index: i, Text: args, Model: a.served})
 	}
 	return out
 }
 
-// newID names a call of a server that does not: unique over a session, which a counter would not be.
-func newID() string {
-	var b [6]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "call_" + hex.EncodeToString(b[:])
-}
-
-// end is the last chunk of an answer that is complete.
-func (a *assembler) end() (provider.Chunk, error) {
+// End is the last chunk of an answer that is complete.
+func (a *assembler) End() (provider.Chunk, error) {
 	if slices.ContainsFunc(a.calls, func(c *call) bool { return !c.started }) {
-		return provider.Chunk{}, malformed("a tool call has no name")
+		return provider.Chunk{}, stream.Malformed("a tool call has no name")
 	}
 	if a.finish == "error" {
-		return provider.Chunk{}, malformed("the server ended the answer with the finish reason \"error\"")
+		return provider.Chunk{}, stream.Malformed("the server ended the answer with the finish reason \"error\"")
 	}
 	end := provider.Chunk{
 		Kind: provider.ChunkEnd, Finish: a.reason(), Usage: a.usage, Model: cmp.Or(a.served, a.model.ID),
 	}
 	if a.mused && len(a.calls) > 0 {
-		end.Opaque = keepThoughts(a.model.Provider)
+		end.Opaque = history.Seal(a.writer, thoughts{Back: true})
 	}
 	return end, nil
 }

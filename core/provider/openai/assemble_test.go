@@ -5,19 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
-	"hermes/core/chat"
 	"hermes/core/provider"
+	"hermes/core/provider/stream"
 )
 
 func feedAll(t *testing.T, events ...string) (string, []string, error) {
 	t.Helper()
-	a := newAssembler(provider.Model{})
+	a := newAssembler(provider.Model{}, "")
 	var text strings.Builder
 	var calls []string
 	for _, e := range events {
-		chunks, err := a.feed("", []byte(e))
+		chunks, err := a.Feed("", []byte(e))
 		for _, c := range chunks {
 			switch c.Kind {
 			case provider.ChunkToolStart:
@@ -32,7 +30,7 @@ func feedAll(t *testing.T, events ...string) (string, []string, error) {
 			return text.String(), calls, err
 		}
 	}
-	_, err := a.end()
+	_, err := a.End()
 	return text.String(), calls, err
 }
 
@@ -82,7 +80,7 @@ func TestOddServers(t *testing.T) {
 }
 
 func TestCallsAreBounded(t *testing.T) {
-	events := make([]string, maxCalls+1)
+	events := make([]string, stream.MaxCalls+1)
 	for i := range events {
 		events[i] = fmt.Sprintf(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"function":{"name":"f"}}]}}]}`, i)
 	}
@@ -91,75 +89,15 @@ func TestCallsAreBounded(t *testing.T) {
 	}
 }
 
-// valid tells which rule of the wire format a history breaks.
-func valid(in []chat.Message) string {
-	open := []string{}
-	for i, m := range in {
-		if m.Role == chat.RoleTool {
-			if len(open) == 0 || open[0] != m.Result.CallID {
-				return "a result out of place"
-			}
-			open = open[1:]
-			continue
-		}
-		if len(open) > 0 {
-			return "a call without a result"
-		}
-		if m.Role == chat.RoleAssistant && strings.TrimSpace(m.Text) == "" && len(m.Calls) == 0 {
-			return "an empty message"
-		}
-		if i > 0 && in[i-1].Role == m.Role {
-			return "two of a kind in a row"
-		}
-		for _, c := range m.Calls {
-			open = append(open, c.ID)
-		}
-	}
-	if len(open) > 0 {
-		return "an open call at the end"
-	}
-	return ""
-}
-
-func TestMendMakesAnyHistoryValid(t *testing.T) {
-	message := rapid.Custom(func(t *rapid.T) chat.Message {
-		m := chat.Message{
-			Role: rapid.SampledFrom([]chat.Role{chat.RoleUser, chat.RoleAssistant, chat.RoleTool}).Draw(t, "role"),
-			Text: rapid.SampledFrom([]string{"", " ", "hello", "more"}).Draw(t, "text"),
-		}
-		id := func() string { return rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "id") }
-		switch m.Role {
-		case chat.RoleAssistant:
-			for range rapid.IntRange(0, 3).Draw(t, "calls") {
-				m.Calls = append(m.Calls, chat.ToolCall{ID: id(), Name: rapid.SampledFrom([]string{"", "f"}).Draw(t, "name")})
-			}
-		case chat.RoleTool:
-			m.Result = &chat.ToolResult{CallID: id(), Text: "x"}
-		default:
-		}
-		return m
-	})
-	rapid.Check(t, func(t *rapid.T) {
-		in := rapid.SliceOfN(message, 0, 12).Draw(t, "history")
-		out := mend(in)
-		if broken := valid(out); broken != "" {
-			t.Fatalf("%s in %+v", broken, out)
-		}
-		if again := mend(out); len(again) != len(out) {
-			t.Fatalf("mending twice changes the history: %+v", again)
-		}
-	})
-}
-
 func FuzzEvent(f *testing.F) {
 	f.Add("", `{"choices":[{"index":0,"delta":{"content":"x","tool_calls":[{"index":0,"function":{"name":"f","arguments":"{"}}]},"finish_reason":"stop"}]}`)
 	f.Add("error", `overloaded`)
 	f.Add("", `{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[[]]}]}}],"usage":{"cost":1e308}}`)
 	f.Add("", `{"choices":[{"delta":{"tool_calls":[{"index":-5},{"id":"x"},{}]}}]}`)
 	f.Fuzz(func(t *testing.T, kind, data string) {
-		a := newAssembler(provider.Model{})
+		a := newAssembler(provider.Model{}, "")
 		for range 2 {
-			chunks, err := a.feed(kind, []byte(data))
+			chunks, err := a.Feed(kind, []byte(data))
 			for _, c := range chunks {
 				if c.Kind == provider.ChunkToolArgs && (c.Index < 0 || c.Index >= len(a.calls) || !a.calls[c.Index].started) {
 					t.Fatalf("arguments for a call that did not start: %+v", c)
@@ -169,17 +107,17 @@ func FuzzEvent(f *testing.F) {
 				return
 			}
 		}
-		_, _ = a.end()
+		_, _ = a.End()
 	})
 }
 
 func BenchmarkEvent(b *testing.B) {
 	event := []byte(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":"twenty characters.. "},"finish_reason":null}]}`)
-	a := newAssembler(provider.Model{})
+	a := newAssembler(provider.Model{}, "")
 	b.ReportAllocs()
 	for b.Loop() {
 		a.size = 0
-		if _, err := a.feed("", event); err != nil {
+		if _, err := a.Feed("", event); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -30,7 +30,8 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstChunk is the way from Stream to the first chunk with 200 messages of history: what a request costs us.
+// BenchmarkFirstChunk is the way from Stream to the first chunk with 200 messages of history: what
+// a request costs us.
 func BenchmarkFirstChunk(b *testing.B) {
 	s := modeltest.NewScript(b, modeltest.Script{Turns: []modeltest.Turn{{Text: "Hello."}}, Loop: true})
 	p, err := openai.New(provider.Endpoint{Name: "test", BaseURL: s.URL})

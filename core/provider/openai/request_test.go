@@ -3,10 +3,6 @@ package openai_test
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,37 +11,15 @@ import (
 	"hermes/core/provider/modeltest"
 )
 
-// rawStream is the bytes of a turn's stream.
-func rawStream(t *testing.T, turn modeltest.Turn) string {
-	t.Helper()
-	s := modeltest.New(t, turn)
-	res, err := http.Post(s.URL+"/chat/completions", "application/json", strings.NewReader(`{"model":"test-model","stream":true}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer http.DefaultClient.CloseIdleConnections()
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
-}
-
 func TestConversation(t *testing.T) {
-	picture := filepath.Join(t.TempDir(), "dot.png")
-	if err := os.WriteFile(picture, []byte("\x89PNG\r\n\x1a\n0000"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	s := modeltest.New(t, modeltest.Turn{})
 	r := provider.Request{
 		Model: "test-model", System: "You are Hermes.", MaxTokens: 100,
 		Tools: []provider.ToolSpec{{Name: "terminal", Description: "Runs.", Schema: json.RawMessage(`{"type":"object"}`)}},
 		Messages: []chat.Message{
-			{Role: chat.RoleUser, Text: "look", Attachments: []chat.Attachment{
-				{Kind: chat.AttachPaste, Name: "log", Text: "pasted words"},
-				{Kind: chat.AttachImage, Name: "dot.png", Path: picture},
-				{Kind: chat.AttachImage, Name: "gone.png", Path: picture + ".gone"},
+			{Role: chat.RoleUser, Text: "look", Parts: []chat.Part{
+				{Kind: chat.PartPaste, Name: "log", Text: "pasted words"},
+				{Kind: chat.PartImage, Name: "dot.png", Media: "image/png", Data: []byte("\x89PNG\r\n\x1a\n0000")},
 			}},
 			{Role: chat.RoleAssistant, Text: "I look.", Calls: []chat.ToolCall{
 				{ID: "1", Name: "terminal", Args: json.RawMessage(`{"command":"ls"}`)},
@@ -68,7 +42,7 @@ func TestConversation(t *testing.T) {
 		t.Fatalf("roles: %s", got)
 	}
 	first := req.Messages[1].Text()
-	for _, want := range []string{"pasted words", "data:image/png;base64,iVBORw0K", "gone.png"} {
+	for _, want := range []string{"pasted words", "data:image/png;base64,iVBORw0K"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("the first message lacks %q: %s", want, first)
 		}
@@ -88,6 +62,97 @@ func TestConversation(t *testing.T) {
 	}
 }
 
+func picture(name string) chat.Part {
+	return chat.Part{Kind: chat.PartImage, Name: name, Media: "image/png", Blob: strings.Repeat("a", 64), Data: []byte(name)}
+}
+
+// looked is a conversation in which two calls of an answer gave images.
+func looked(after ...chat.Message) []chat.Message {
+	return append([]chat.Message{
+		{Role: chat.RoleUser, Text: "look"},
+		{Role: chat.RoleAssistant, Reasoning: "hm", Opaque: json.RawMessage(`{"provider":"test"}`), Calls: []chat.ToolCall{
+			{ID: "1", Name: "shot", Args: json.RawMessage(`{}`)}, {ID: "2", Name: "shot", Args: json.RawMessage(`{}`)},
+		}},
+		{Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "1", Name: "shot", Text: "one", Parts: []chat.Part{picture("a.png")}}},
+		{Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "2", Name: "shot", Text: "two", Parts: []chat.Part{picture("b.png")}}},
+	}, after...)
+}
+
+// The format takes no images in results: they follow in a message of the person, by the names of
+// their calls, after the last result.
+func TestImagesOfResults(t *testing.T) {
+	for _, c := range []struct {
+		after []chat.Message
+		roles string
+		says  []string
+	}{
+		{nil, "user assistant tool tool user", nil},
+		{
+			[]chat.Message{{Role: chat.RoleUser, Text: "well?", Parts: []chat.Part{picture("c.png")}}},
+			"user assistant tool tool user",
+			[]string{"well?", "base64,Yy5wbmc="},
+		},
+		{[]chat.Message{{Role: chat.RoleAssistant, Text: "I see."}}, "user assistant tool tool user assistant", nil},
+	} {
+		s := modeltest.New(t, modeltest.Turn{})
+		if g := collect(t, client(t, s.URL, quick), provider.Request{Model: "m", Messages: looked(c.after...)}); g.err != nil {
+			t.Fatal(g.err)
+		}
+		var roles []string
+		for _, m := range s.Requests()[0].Messages {
+			roles = append(roles, m.Role)
+		}
+		if got := strings.Join(roles, " "); got != c.roles {
+			t.Errorf("roles: %s, want %s", got, c.roles)
+		}
+		shown := s.Requests()[0].Messages[4].Text()
+		for _, want := range append(c.says, `\"a.png\" of shot (1), \"b.png\" of shot (2)]`, "base64,YS5wbmc=", "base64,Yi5wbmc=") {
+			if !strings.Contains(shown, want) {
+				t.Errorf("no %s in %s", want, shown)
+			}
+		}
+	}
+}
+
+// A server that refuses images gets a line for each instead, at once and from then on: no image can
+// end a conversation.
+func TestAServerThatRefusesImages(t *testing.T) {
+	for status, message := range map[int]string{
+		400: "unknown variant `image_url`, expected `text`", 404: "No endpoints found that support image input", 413: "Payload too large", 422: "bad Image",
+	} {
+		s := modeltest.New(t, modeltest.Turn{Status: status, Message: message}, modeltest.Turn{}, modeltest.Turn{})
+		p := client(t, s.URL, quick)
+		for range 2 {
+			if g := collect(t, p, provider.Request{Model: "m", Messages: looked()}); g.err != nil {
+				t.Fatal(g.err)
+			}
+		}
+		for i, req := range s.Requests() {
+			sent, said := bytes.Contains(req.Body, []byte("base64,")), bytes.Contains(req.Body, []byte("the server refuses it"))
+			if sent != (i == 0) || said != (i > 0) {
+				t.Errorf("HTTP %d: request %d: %s", status, i, req.Body)
+			}
+		}
+	}
+	s := modeltest.New(t, modeltest.Turn{Status: 400, Message: "the image of the container is missing"})
+	if g := collect(t, client(t, s.URL, quick), ask("no image here")); g.err == nil || len(s.Requests()) != 1 {
+		t.Errorf("%v after %d requests", g.err, len(s.Requests()))
+	}
+}
+
+// Several vendors answer "tools": [] with an error.
+func TestARequestWithoutToolsHasNoKeyForThem(t *testing.T) {
+	s := modeltest.New(t, modeltest.Turn{})
+	r := ask("go")
+	r.Tools = []provider.ToolSpec{}
+	if g := collect(t, client(t, s.URL, quick), r); g.err != nil {
+		t.Fatal(g.err)
+	}
+	if body := s.Requests()[0].Body; bytes.Contains(body, []byte(`"tools"`)) {
+		t.Errorf("body: %s", body)
+	}
+}
+
 func TestBadSchemaIsNamed(t *testing.T) {
 	s := modeltest.New(t, modeltest.Turn{})
 	r := ask("go")
@@ -95,16 +160,6 @@ func TestBadSchemaIsNamed(t *testing.T) {
 	g := collect(t, client(t, s.URL, quick), r)
 	if g.err == nil || g.err.Class != provider.ClassFormat || !strings.Contains(g.err.Message, "odd") {
 		t.Errorf("%v", g.err)
-	}
-}
-
-func TestWithoutStream(t *testing.T) {
-	s := modeltest.New(t, modeltest.Turn{Text: "Whole.", Calls: []modeltest.Call{{Name: "t", Args: "{}"}}})
-	r := ask("go")
-	r.NoStream = true
-	g := collect(t, client(t, s.URL, quick), r)
-	if g.err != nil || g.text != "Whole." || len(g.calls) != 1 || s.Requests()[0].Stream {
-		t.Errorf("%+v %v", g, g.err)
 	}
 }
 

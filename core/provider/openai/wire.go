@@ -7,16 +7,17 @@ import (
 	"strings"
 
 	"hermes/core/chat"
+	"hermes/core/provider/stream"
 )
 
-// frame is an event of the stream, or a whole answer: they differ in one name. Fields are those that we use; the forms
-// are as wide as what servers send.
+// frame is an event of the stream, or a whole answer: they differ in one name. Fields are those
+// that we use; the forms are as wide as what servers send.
 type frame struct {
-	Object  string          `json:"object"`
-	Model   string          `json:"model"`
-	Choices []choice        `json:"choices"`
-	Usage   *usage          `json:"usage"`
-	Error   json.RawMessage `json:"error"`
+	Object  string             `json:"object"`
+	Model   string             `json:"model"`
+	Choices stream.Few[choice] `json:"choices"`
+	Usage   *usage             `json:"usage"`
+	Error   json.RawMessage    `json:"error"`
 }
 
 func (f frame) failed() bool {
@@ -31,12 +32,25 @@ type choice struct {
 }
 
 type delta struct {
-	Content          prose       `json:"content"`
-	Reasoning        prose       `json:"reasoning"`
-	ReasoningContent prose       `json:"reasoning_content"`
-	Refusal          prose       `json:"refusal"`
-	ToolCalls        []callDelta `json:"tool_calls"`
-	FunctionCall     *function   `json:"function_call"`
+	Content          prose                 `json:"content"`
+	Reasoning        prose                 `json:"reasoning"`
+	ReasoningContent prose                 `json:"reasoning_content"`
+	Refusal          prose                 `json:"refusal"`
+	ToolCalls        stream.Few[callDelta] `json:"tool_calls"`
+	FunctionCall     *function             `json:"function_call"`
+}
+
+// size is how much content it brings, in bytes.
+func (d *delta) size() int {
+	n := len(d.Content.text) + len(d.Content.thought) + len(d.Refusal.text) +
+		len(d.Reasoning.thinking()) + len(d.ReasoningContent.thinking())
+	for _, c := range d.ToolCalls {
+		n += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments)
+	}
+	if d.FunctionCall != nil {
+		n += len(d.FunctionCall.Name) + len(d.FunctionCall.Arguments)
+	}
+	return n
 }
 
 type callDelta struct {
@@ -50,7 +64,8 @@ type function struct {
 	Arguments argText `json:"arguments"`
 }
 
-// argText is JSON text of arguments. Some servers send the object itself instead of a string that holds it.
+// argText is JSON text of arguments. Some servers send the object itself instead of a string that
+// holds it.
 type argText string
 
 // UnmarshalJSON never fails: what cannot be read is passed on as it came.
@@ -76,11 +91,11 @@ func (p *prose) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		return json.Unmarshal(b, &p.text)
 	}
-	var parts []struct {
+	var parts stream.Few[struct {
 		Type     string `json:"type"`
 		Text     string `json:"text"`
 		Thinking prose  `json:"thinking"`
-	}
+	}]
 	if json.Unmarshal(b, &parts) != nil {
 		return nil
 	}

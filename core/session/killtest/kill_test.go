@@ -19,6 +19,7 @@ import (
 	"hermes/core/crash"
 	"hermes/core/session"
 	"hermes/core/store"
+	"hermes/core/testskip"
 )
 
 const (
@@ -35,7 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child writes under load until it is killed, and says on standard output what was acknowledged: one write call a line.
+// child writes under load until it is killed, and says on standard output what was acknowledged:
+// one write call a line.
 func child(path string) error {
 	ctx := context.Background()
 	st, err := store.Open(ctx, path, store.Options{})
@@ -51,7 +53,8 @@ func child(path string) error {
 	return <-failed
 }
 
-// produce works like an agent: a prompt, a streamed answer with a call, a result, now and then an undo.
+// produce works like an agent: a prompt, a streamed answer with a call, a result, now and then an
+// undo.
 func produce(ctx context.Context, svc *session.Service, p int) error {
 	info, err := svc.Create(ctx, session.NewSession{Source: "killtest"})
 	if err != nil {
@@ -63,12 +66,34 @@ func produce(ctx context.Context, svc *session.Service, p int) error {
 		if err := exchange(ctx, svc, uid, i, rnd); err != nil {
 			return err
 		}
+		if i%3 == 2 {
+			if err := compress(ctx, svc, uid, rnd); err != nil {
+				return err
+			}
+		}
 		if i%20 == 19 {
 			if _, err := svc.Undo(ctx, uid, 1); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// compress puts a summary in the place of all that is older than a prompt.
+func compress(ctx context.Context, svc *session.Service, uid string, rnd *rand.Rand) error {
+	history, err := svc.History(ctx, uid)
+	if err != nil {
+		return err
+	}
+	cut := rnd.IntN(len(history))
+	for cut > 0 && history[cut].Role != chat.RoleUser {
+		cut--
+	}
+	if cut == 0 {
+		return nil
+	}
+	sum := chat.Message{Role: chat.RoleUser, From: chat.Summary(), Text: fmt.Sprintf("stands for %d", cut)}
+	return svc.Compact(ctx, uid, history[cut-1].ID, &sum)
 }
 
 func exchange(ctx context.Context, svc *session.Service, uid string, i int, rnd *rand.Rand) error {
@@ -116,8 +141,10 @@ func sum(m *chat.Message) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// TestKill9Acked kills a process that writes, at random moments. What it was told to be saved is there.
+// TestKill9Acked kills a process that writes, at random moments. What it was told to be saved is
+// there.
 func TestKill9Acked(t *testing.T) {
+	testskip.Long(t, "kills the store 200 times")
 	path := filepath.Join(t.TempDir(), "workbench.db")
 	rnd := rand.New(rand.NewPCG(1, 1))
 	total, slowest := 0, time.Duration(0)
@@ -135,7 +162,8 @@ func TestKill9Acked(t *testing.T) {
 	t.Logf("%d kills, %d acknowledged messages, all there; slowest reopen %v", kills, total, slowest)
 }
 
-// runAndKill starts the writer, kills it some time after it became ready, and returns what it had acknowledged.
+// runAndKill starts the writer, kills it some time after it became ready, and returns what it had
+// acknowledged.
 func runAndKill(t *testing.T, path string, after time.Duration) map[int64]string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -222,8 +250,20 @@ func resume(ctx context.Context, t *testing.T, svc *session.Service) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shown, _, err := svc.Messages(ctx, info.UID, session.Page{Limit: store.All})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The whole conversation, or a summary in the place of its beginning.
+	hidden := len(shown) - len(history)
+	if hidden > 0 != (len(history) > 0 && history[0].From.IsSummary()) {
+		t.Errorf("%d messages are shown, %d are sent, the first of these is by %q", len(shown), len(history), history[0].From.Kind)
+	}
 	open := map[string]bool{}
-	for _, m := range history {
+	for i, m := range history {
+		if m.ID != shown[hidden+i].ID {
+			t.Errorf("message %d is sent at %d, where %d is shown", m.ID, i, shown[hidden+i].ID)
+		}
 		if m.Status == chat.StatusPartial {
 			t.Errorf("message %d is still partial", m.ID)
 		}

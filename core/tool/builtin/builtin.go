@@ -1,10 +1,13 @@
-// Package builtin is the one list of the tools that come with the program.
+// Package builtin lists the tools that come with the program, but those of its parts with a life of
+// their own (see core).
 package builtin
 
 import (
+	"context"
 	"time"
 
 	"hermes/core/backend"
+	"hermes/core/chat"
 	"hermes/core/execcode"
 	"hermes/core/tool"
 	"hermes/core/tool/ask"
@@ -12,9 +15,7 @@ import (
 	"hermes/core/tool/file"
 	"hermes/core/tool/plan"
 	"hermes/core/tool/recall"
-	"hermes/core/tool/remember"
 	"hermes/core/tool/shell"
-	"hermes/core/tool/skill"
 	"hermes/core/tool/web"
 )
 
@@ -28,18 +29,19 @@ type Deps struct {
 	Budget   int           // characters of a result; 0: tool.DefaultMaxResult
 	Read     file.Limits   // of read_file
 	Sessions recall.Sessions
+	Image    func(ctx context.Context, session, handle string) (chat.Part, error) // kept by a session, for read_file
 	Todos    plan.Store
-	Memory   *remember.Memory // memory
-	Web      *web.Options     // web_search, web_extract
-	Ask      ask.Asker        // clarify
-	Skills   *skill.Options   // skills_list, skill_view, skill_manage
+	Web      *web.Options // web_search, web_extract
+	Ask      ask.Asker    // clarify
 	// Engine runs execute_code; Code are its settings, asked for at every call.
 	Engine *execcode.Engine
 	Code   func() code.Settings
-	// Staffed returns an error when nobody is there to answer clarify; nil means that somebody always is.
+	// Staffed returns an error when nobody is there to answer clarify; nil means that somebody
+	// always is.
 	Staffed func() error
-	// Notify queues a message for a session's agent (background processes); nil means that nobody can be told.
-	Notify func(session, text string)
+	// Notify queues a message for a session's agent (background processes); nil means that nobody
+	// can be told.
+	Notify func(session, process, text string)
 }
 
 // Set is the tools, and what they remember about sessions.
@@ -57,7 +59,7 @@ func (s Set) Forget(session string) {
 
 // All returns the tools. One line is one tool.
 func All(d Deps) Set {
-	files := file.New(file.Options{Home: d.Home, SafeRoot: d.SafeRoot, Limits: d.Read})
+	files := file.New(file.Options{Home: d.Home, SafeRoot: d.SafeRoot, Limits: d.Read, Image: d.Image})
 	forget := []func(string){files.Forget}
 	tools := []tool.Tool{
 		file.Read(files),
@@ -73,10 +75,6 @@ func All(d Deps) Set {
 	if d.Todos != nil {
 		tools = append(tools, plan.Todo(d.Todos))
 	}
-	if d.Memory != nil {
-		tools = append(tools, remember.Tool(d.Memory))
-		forget = append(forget, d.Memory.Forget)
-	}
 	if d.Ask != nil {
 		tools = append(tools, ask.Clarify(d.Ask, d.Staffed))
 	}
@@ -87,25 +85,9 @@ func All(d Deps) Set {
 		w := web.New(*d.Web)
 		tools = append(tools, web.SearchTool(w), web.ExtractTool(w))
 	}
-	if d.Skills != nil {
-		tools = append(tools, skill.Tools(*d.Skills)...)
-	}
 	if d.Engine != nil {
-		tools = append(tools, code.Tool(code.Options{Engine: d.Engine, Pool: d.Pool, Settings: d.Code, Lookup: finder(tools)}))
+		tools = append(tools, code.Tool(code.Options{Engine: d.Engine, Pool: d.Pool, Settings: d.Code}))
 		forget = append(forget, d.Engine.Forget)
 	}
 	return Set{Tools: tools, forget: forget}
-}
-
-// finder finds the specs of tools by their names.
-func finder(tools []tool.Tool) func(string) (tool.Spec, bool) {
-	byName := make(map[string]tool.Spec, len(tools))
-	for _, t := range tools {
-		s := t.Spec()
-		byName[s.Name] = s
-	}
-	return func(name string) (tool.Spec, bool) {
-		s, ok := byName[name]
-		return s, ok
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"hermes/core/backend"
+	"hermes/core/event"
 	"hermes/core/execcode"
 	"hermes/core/session"
 	"hermes/core/tool"
@@ -25,7 +26,7 @@ type noPool struct{ backend.Pool }
 
 // List is asked for the terminal tool's description.
 func (noPool) List(string) []backend.Status {
-	return []backend.Status{{Name: "default", Kind: "local", Default: true}}
+	return []backend.Status{{Name: "default", Kind: "local", Traits: event.Traits{Local: true}, Default: true}}
 }
 
 func all(t *testing.T) Set {
@@ -60,14 +61,11 @@ func TestEveryTool(t *testing.T) {
 		if schema.Type != "object" || schema.AdditionalProperties == nil {
 			t.Errorf("%s: the schema must be a closed object", s.Name)
 		}
-		if s.Description == "" || s.Gist == nil || s.Toolset == "" {
-			t.Errorf("%s lacks a description, a gist or a toolset", s.Name)
+		if s.Description == "" || s.Intent == nil || s.Toolset == "" || s.Owner != "" {
+			t.Errorf("%s lacks a description, an intent or a toolset", s.Name)
 		}
-		if !s.ReadOnly && s.Reads == nil && s.Preview == nil {
-			t.Errorf("%s changes things and has no preview for the approval", s.Name)
-		}
-		if g := s.Gist(json.RawMessage(`{`)); strings.Contains(g, "{") {
-			t.Errorf("%s: broken arguments ended up in the gist %q", s.Name, g)
+		if in := s.Means(json.RawMessage(`{`)); strings.Contains(in.Gist, "{") || in.Reads {
+			t.Errorf("%s: broken arguments ended up in the intent %+v", s.Name, in)
 		}
 		if _, err := reg.Validate(s.Name, json.RawMessage(`{"no_such_argument":1}`)); err == nil {
 			t.Errorf("%s took an unknown argument", s.Name)

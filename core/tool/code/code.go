@@ -1,8 +1,9 @@
-// Package code is the execute_code tool: Python that calls the agent's other tools. core/execcode runs it; this package says what a
-// model is told about it and where a script runs.
+// Package code is the execute_code tool: Python that calls the agent's other tools. core/execcode
+// runs it; this package says what a model is told about it and where a script runs.
 //
-// The contract: a script runs where commands of its session would run, unless the call names a back end: with the session in a
-// container, no script runs on the host. The result is one JSON object, as execcode.Result has it.
+// The contract: a script runs where commands of its session would run, unless the call names a back
+// end: with the session in a container, no script runs on the host. The result is one JSON object,
+// as execcode.Result has it.
 package code
 
 import (
@@ -11,13 +12,13 @@ import (
 	_ "embed" // description
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"hermes/core/backend"
 	"hermes/core/execcode"
+	"hermes/core/intent"
 	"hermes/core/tool"
 )
 
@@ -27,7 +28,8 @@ var doc string
 // Name is the tool's name.
 const Name = "execute_code"
 
-// maxResult is what a result may take as JSON: all that the limits of a script let through, escaped.
+// maxResult is what a result may take as JSON: all that the limits of a script let through,
+// escaped.
 const maxResult = 1_000_000
 
 // Options of the tool.
@@ -36,8 +38,6 @@ type Options struct {
 	Pool   backend.Pool
 	// Settings are asked for at every call.
 	Settings func() Settings
-	// Lookup finds the spec of a tool by its name.
-	Lookup func(name string) (tool.Spec, bool)
 }
 
 // Settings are what a person may change while the program runs.
@@ -63,7 +63,7 @@ type runner struct {
 func Tool(o Options) tool.Tool {
 	r := &runner{o: o}
 	return tool.Typed(tool.Spec{
-		Name: Name, Toolset: "code_execution", Unread: true, MaxResult: maxResult,
+		Name: Name, Toolset: "code_execution", MaxResult: maxResult,
 		Description: r.describe(nil), Describe: r.describe, Available: r.available,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["code"],"properties":{
 			"code":{"type":"string","minLength":1,"description":"Python; from hermes_tools import ... for the functions above"},
@@ -71,27 +71,21 @@ func Tool(o Options) tool.Tool {
 			"reset":{"type":"boolean","default":false,"description":"Begin with no variables"},
 			"backend":{"type":"string","description":"Name of the back end to run in; default is the session's current one"},
 			"timeout":{"type":"integer","minimum":1,"description":"Seconds, if less than the limit"}}}`),
-		Gist:    tool.Arg(func(a args) string { return gist(a.Code) }),
-		Backend: tool.Arg(func(a args) string { return a.Backend }),
-		Preview: func(_ context.Context, c tool.Call) (string, string) {
-			return tool.Arg(func(a args) string { return a.Code })(c.Args), ""
-		},
+		Intent: tool.Arg(args.intent),
 	}, r.run)
 }
 
-// describe lists only functions that the session has.
-func (r *runner) describe(names []string) string {
-	var have []tool.Spec
-	for _, n := range names {
-		if !slices.Contains(execcode.Callable(), n) {
-			continue
-		}
-		if s, ok := r.o.Lookup(n); ok {
-			have = append(have, s)
-		}
+func (a args) intent() intent.Intent {
+	return intent.Intent{
+		Gist: gist(a.Code), Detail: a.Code, Effects: intent.Acts(), Unread: true, InBackend: true, Backend: a.Backend,
+		Beside: intent.Beside(a, "timeout"),
 	}
+}
+
+// describe lists only functions that the session has.
+func (r *runner) describe(session []tool.Spec) string {
 	functions := "No other tools are part of this session, so hermes_tools has helpers only.\n"
-	if sigs := execcode.Signatures(have); len(sigs) > 0 {
+	if sigs := execcode.Signatures(session); len(sigs) > 0 {
 		functions = "`from hermes_tools import ...`:\n\n```\n" + strings.Join(sigs, "\n") + "\n```\n"
 	}
 	l := r.o.Settings().Limits
@@ -111,7 +105,7 @@ const lookAgain = 30 * time.Second
 func (r *runner) available() error {
 	if r.o.Pool != nil {
 		for _, b := range r.o.Pool.List("") {
-			if b.Kind != "local" {
+			if !b.Traits.Local {
 				return nil // it may have a Python of its own
 			}
 		}
@@ -142,6 +136,11 @@ func (r *runner) run(ctx context.Context, c tool.Call, a args) (tool.Result, err
 		Session: c.Session, CallID: c.ID, Code: a.Code, Dir: c.Cwd, Mode: s.Mode, Backend: place.far, Kernel: a.Session, Reset: a.Reset,
 		Limits: s.Limits, Tools: c.Nest.Tools(), Call: c.Nest.Call, Output: c.Output,
 	})
+	if place.far != "" && (!res.Began() || res.ExitCode == 127) {
+		if has, asked := r.hasPython(ctx, c.Session, place.far); asked && !has {
+			res.Error = r.whoHasPython(ctx, c.Session, place.far)
+		}
+	}
 	text, err := encode(res)
 	if err != nil {
 		return tool.Result{}, err
@@ -152,7 +151,8 @@ func (r *runner) run(ctx context.Context, c tool.Call, a args) (tool.Result, err
 	}, nil
 }
 
-// encode writes a result for a model: one object, without the escapes that JSON inside of HTML needs.
+// encode writes a result for a model: one object, without the escapes that JSON inside of HTML
+// needs.
 func encode(res execcode.Result) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -166,8 +166,8 @@ func encode(res execcode.Result) (string, error) {
 // place is where a script runs: far is "" for this machine.
 type place struct{ name, far string }
 
-// place finds the back end for a script. A name that does not exist is an error: a script that was written for one place may do harm
-// in another.
+// place finds the back end for a script. A name that does not exist is an error: a script that was
+// written for one place may do harm in another.
 func (r *runner) place(session, asked string) (place, error) {
 	if r.o.Pool == nil {
 		return place{}, nil
@@ -186,7 +186,7 @@ func (r *runner) place(session, asked string) (place, error) {
 		return place{}, fmt.Errorf("backend '%s' not found. Available: %s", asked, strings.Join(names, ", "))
 	case chosen == nil:
 		return place{}, nil
-	case chosen.Kind == "local":
+	case chosen.Traits.Local:
 		return place{name: chosen.Name}, nil
 	}
 	return place{name: chosen.Name, far: chosen.Name}, nil

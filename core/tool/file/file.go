@@ -8,6 +8,7 @@
 package file
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"hermes/core/chat"
 	"hermes/core/realpath"
 )
 
@@ -27,7 +29,9 @@ type Options struct {
 	SafeRoot string
 	// Ripgrep is the program for search_files: "" looks for rg in PATH at first use, "off" never uses it.
 	Ripgrep string
-	Limits  Limits
+	// Image finds an image that a session keeps, by its handle, which read_file takes in the place of a path. May be nil.
+	Image  func(ctx context.Context, session, handle string) (chat.Part, error)
+	Limits Limits
 }
 
 // Limits bound one read. Zero fields mean the default.
@@ -43,6 +47,7 @@ type Workspace struct {
 	guard guard
 	marks marks
 	limit Limits
+	image func(ctx context.Context, session, handle string) (chat.Part, error)
 	rg    func() string
 	write sync.Mutex // one change of files at a time: check and rename belong together
 }
@@ -53,7 +58,7 @@ func New(o Options) *Workspace {
 	if home == "" {
 		home, _ = os.UserHomeDir() // without one, ~ stays literal and its rules have nothing to guard
 	}
-	w := &Workspace{home: home, guard: newGuard(o, home), limit: o.Limits.orDefaults()}
+	w := &Workspace{home: home, guard: newGuard(o, home), limit: o.Limits.orDefaults(), image: o.Image}
 	w.rg = sync.OnceValue(func() string { return findRipgrep(o.Ripgrep) })
 	return w
 }

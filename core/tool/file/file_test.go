@@ -348,11 +348,11 @@ func TestPathsForParallelCalls(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "off")
 	spec, _ := f.reg.Lookup("patch")
-	got := spec.Paths(f.call(args{"mode": "patch", "patch": "*** Move File: a -> b\n*** Delete File: c"}).Args)
+	got := spec.Means(f.call(args{"mode": "patch", "patch": "*** Move File: a -> b\n*** Delete File: c"}).Args).Paths
 	if fmt.Sprint(got) != "[a b c]" {
 		t.Error(got)
 	}
-	if got := spec.Paths(f.call(args{"mode": "patch", "patch": "?"}).Args); got != nil {
+	if got := spec.Means(f.call(args{"mode": "patch", "patch": "?"}).Args).Paths; got != nil {
 		t.Errorf("a patch that does not parse touches the unknown, not %v", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hermes/core/ownhome"
 	"hermes/core/realpath"
 )
 
@@ -21,7 +22,7 @@ type rule struct {
 type guard struct {
 	write, read []rule
 	sshDir      []string
-	homes       []string // of Hermes: this profile's, and the one that holds all profiles
+	homes       []string // of Hermes: this profile's, the one that holds all profiles, the usual one
 	safe        []string // when set, nothing outside of these folders is written
 }
 
@@ -44,9 +45,11 @@ func newGuard(o Options, userHome string) guard {
 		add(&g.read, credentials(), userHome)
 		g.sshDir = forms(filepath.Join(userHome, ".ssh"))
 	}
-	for _, home := range hermesHomes(o.Home) {
+	for _, home := range ownhome.Homes(o.Home, userHome) {
 		add(&g.write, []denied{{why: "Hermes' own home; settings change with `hermes config`", paths: []string{home}}}, "/")
-		g.homes = append(g.homes, forms(home)...)
+		for _, form := range forms(home) {
+			g.homes = append(g.homes, fold(form))
+		}
 	}
 	for _, root := range filepath.SplitList(o.SafeRoot) {
 		if strings.TrimSpace(root) != "" {
@@ -54,18 +57,6 @@ func newGuard(o Options, userHome string) guard {
 		}
 	}
 	return g
-}
-
-// hermesHomes is the home and, for that of a profile, the one above it: a session of one profile must not get at the secrets
-// of another.
-func hermesHomes(home string) []string {
-	if home == "" {
-		return nil
-	}
-	if profiles := filepath.Dir(filepath.Clean(home)); filepath.Base(profiles) == "profiles" {
-		return []string{home, filepath.Dir(profiles)}
-	}
-	return []string{home}
 }
 
 // forms are the ways a place can be named after resolution: as written, and with its own symlinks followed.
@@ -97,7 +88,7 @@ func (g guard) mayWrite(p place) error {
 			return &DeniedError{p.shown, "written", why}
 		}
 	}
-	if len(g.safe) > 0 && !slices.ContainsFunc(g.safe, func(root string) bool { return under(fold(p.real), fold(root)) }) {
+	if len(g.safe) > 0 && !slices.ContainsFunc(g.safe, func(root string) bool { return realpath.Within(fold(p.real), fold(root)) }) {
 		return &DeniedError{p.shown, "written", "it is outside of security.write_safe_root, " + strings.Join(g.safe, ", ")}
 	}
 	return nil
@@ -118,16 +109,11 @@ func (g guard) secret(path string) (why string, hit bool) {
 		return why, true
 	}
 	path = fold(path)
-	for _, home := range g.homes {
-		if !under(path, fold(home)) {
-			continue
-		}
-		if hermesSecret(filepath.Base(path)) {
-			return "Hermes' secrets", true
-		}
-		if hermesSettings(fold(home), path) {
+	if rel, in := ownhome.Below(path, g.homes); in && ownhome.Secret(rel) {
+		if strings.HasPrefix(strings.TrimPrefix(filepath.Base(path), "."), "config.yaml") {
 			return "Hermes' settings may hold keys; `hermes config show` prints them without", true
 		}
+		return "Hermes' secrets", true
 	}
 	if strings.HasPrefix(path, "/proc/") {
 		switch filepath.Base(path) {
@@ -136,25 +122,11 @@ func (g guard) secret(path string) (why string, hit bool) {
 		}
 	}
 	for _, dir := range g.sshDir {
-		if under(path, fold(dir)) && !publicSSH(filepath.Base(path)) && path != fold(dir) {
+		if realpath.Within(path, fold(dir)) && !publicSSH(filepath.Base(path)) && path != fold(dir) {
 			return "a private key", true
 		}
 	}
 	return "", false
-}
-
-func hermesSecret(name string) bool {
-	return name == ".env" || strings.HasPrefix(name, ".env.") || name == "auth.json" || name == ".anthropic_oauth.json"
-}
-
-// hermesSettings reports whether path is a config.yaml of the home or of one of its profiles, or an editor's copy of it: config.yaml~,
-// .config.yaml.swp.
-func hermesSettings(home, path string) bool {
-	dir := filepath.Dir(path)
-	if dir != home && filepath.Dir(dir) != filepath.Join(home, "profiles") {
-		return false
-	}
-	return strings.HasPrefix(strings.TrimPrefix(filepath.Base(path), "."), "config.yaml")
 }
 
 func publicSSH(name string) bool {
@@ -164,15 +136,11 @@ func publicSSH(name string) bool {
 func match(rules []rule, path string) (why string, hit bool) {
 	path = fold(path)
 	for _, r := range rules {
-		if p := fold(r.path); path == p || r.tree && under(path, p) {
+		if p := fold(r.path); path == p || r.tree && realpath.Within(path, p) {
 			return r.why, true
 		}
 	}
 	return "", false
-}
-
-func under(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // fold compares as the file system does: macOS and Windows ignore case by default.

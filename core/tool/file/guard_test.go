@@ -2,6 +2,7 @@ package file
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -28,6 +29,41 @@ func TestSecretsOfOtherProfilesAndPrograms(t *testing.T) {
 			if why, hit := g.secret(filepath.Join(user, name)); hit {
 				t.Errorf("with home %s, ~/%s may not be read: %s", home, name, why)
 			}
+		}
+	}
+}
+
+// What Hermes keeps for itself is neither read nor found: approvals, conversations, the audit log, checkpoints, of each profile.
+func TestOwnFilesAreNotRead(t *testing.T) {
+	for _, rg := range []string{"", "off"} {
+		f := newFixture(t, rg)
+		at := filepath.Join(f.home, ".hermes")
+		hidden := []string{
+			"approvals.json", ".approvals-1", "workbench.db", "workbench.db-wal", "logs/audit/2026-01.jsonl", "checkpoints/workbench/x.json", "profiles/a/approvals.json",
+			"profiles/a/workbench.db-shm", "workbench_history.jsonl",
+		}
+		open := []string{"skills/x/SKILL.md", "memories/MEMORY.md", "logs/workbench.log", "cache/spill/a.txt", "profiles/a/skills/y/SKILL.md"}
+		for _, name := range append(hidden, open...) {
+			f.put(filepath.Join("../home/.hermes", name), "needle\n")
+		}
+		for _, name := range hidden {
+			if r := f.run("read_file", map[string]any{"path": filepath.Join(at, name)}); !r.IsError {
+				t.Errorf("%s is read: %s", name, r.Text)
+			}
+		}
+		for _, name := range open {
+			if r := f.run("read_file", map[string]any{"path": filepath.Join(at, name)}); r.IsError {
+				t.Errorf("%s is not read: %s", name, r.Text)
+			}
+		}
+		got := f.run("search_files", map[string]any{"path": at, "pattern": "needle"}).Text
+		for _, name := range hidden {
+			if strings.Contains(got, name) {
+				t.Errorf("a search finds %s: %s", name, got)
+			}
+		}
+		if !strings.Contains(got, "SKILL.md") {
+			t.Errorf("a search finds no skill: %s", got)
 		}
 	}
 }

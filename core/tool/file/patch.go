@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hermes/core/intent"
 	"hermes/core/secret"
 	"hermes/core/tool"
 	"hermes/core/tool/file/fuzzy"
@@ -37,8 +38,7 @@ func Patch(w *Workspace) tool.Tool {
 			"new_string":{"type":"string","description":"replace: the text to put there; empty deletes"},
 			"replace_all":{"type":"boolean","default":false,"description":"replace: every occurrence"},
 			"patch":{"type":"string","description":"patch: the text from *** Begin Patch to *** End Patch"}}}`),
-		Paths: tool.Arg(patchArgs.paths),
-		Gist:  tool.Arg(func(a patchArgs) string { return strings.Join(a.paths(), ", ") }),
+		Intent: tool.Arg(patchArgs.intent),
 		Preview: func(_ context.Context, c tool.Call) (string, string) {
 			return w.previewOf(tool.Arg(func(a patchArgs) prepared { return w.preparePatch(c, a) })(c.Args))
 		},
@@ -49,6 +49,15 @@ func Patch(w *Workspace) tool.Tool {
 		}
 		return w.finish(c, w.preparePatch(c, a), data), nil
 	})
+}
+
+func (a patchArgs) intent() intent.Intent {
+	in := intent.Intent{Paths: a.paths(), OnlyPaths: true}
+	in.Gist = strings.Join(in.Paths, ", ")
+	if len(in.Paths) == 0 {
+		in.Effects = intent.Acts()
+	}
+	return in
 }
 
 // paths returns nil, "unknown", for a patch that does not parse: it then runs alone and fails alone.

@@ -63,6 +63,7 @@ func (s *swapped) end(t *testing.T) {
 
 // A folder that becomes a link during the call is no way out, for writing and for reading.
 func TestSwapDuringTheCall(t *testing.T) {
+	testskip.Long(t, "races for seconds")
 	t.Parallel()
 	s := newSwapped(t)
 	defer s.end(t)
@@ -203,6 +204,7 @@ func TestStaleAfterACommand(t *testing.T) {
 
 // No path that can be put together of these parts leads into the places that are off limits.
 func TestNoPathLeadsIntoTheGuardedPlaces(t *testing.T) {
+	testskip.Long(t, "races for seconds")
 	t.Parallel()
 	f := newFixture(t, "off")
 	f.put("d/x", "x")

@@ -12,11 +12,15 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
+	"hermes/core/chat"
+	"hermes/core/content"
+	"hermes/core/intent"
 	"hermes/core/nearest"
 	"hermes/core/tool"
 )
@@ -61,14 +65,15 @@ type readArgs struct {
 func Read(w *Workspace) tool.Tool {
 	l := w.limit
 	return tool.Typed(tool.Spec{
-		Name: "read_file", Toolset: "file", ReadOnly: true, MaxResult: l.Chars + 1000,
+		Name: "read_file", Toolset: "file", MaxResult: l.Chars + 1000,
 		Description: fmt.Sprintf(readDoc, l.usual(), l.Lines, l.LineLength, l.Chars),
 		Schema: json.RawMessage(fmt.Sprintf(`{"type":"object","additionalProperties":false,"required":["path"],"properties":{
 			"path":{"type":"string","minLength":1,"description":"File to read; relative paths start in the session's directory"},
 			"offset":{"type":"integer","minimum":1,"default":1,"description":"First line, counted from 1"},
 			"limit":{"type":"integer","minimum":1,"maximum":%d,"default":%d,"description":"How many lines"}}}`, l.Lines, l.usual())),
-		Paths: tool.Arg(func(a readArgs) []string { return []string{a.Path} }),
-		Gist:  tool.Arg(func(a readArgs) string { return a.Path + l.lineRange(a) }),
+		Intent: tool.Arg(func(a readArgs) intent.Intent {
+			return intent.Intent{Reads: true, Gist: a.Path + l.lineRange(a), Paths: []string{a.Path}, OnlyPaths: true}
+		}),
 	}, w.read)
 }
 
@@ -80,7 +85,10 @@ func (l Limits) lineRange(a readArgs) string {
 	return fmt.Sprintf(":%d-%d", from, from+cmp.Or(a.Limit, l.usual())-1)
 }
 
-func (w *Workspace) read(_ context.Context, c tool.Call, a readArgs) (tool.Result, error) {
+func (w *Workspace) read(ctx context.Context, c tool.Call, a readArgs) (tool.Result, error) {
+	if strings.HasPrefix(a.Path, chat.HandlePrefix) && w.image != nil && c.Data == nil {
+		return w.keptImage(ctx, c.Session, a.Path), nil
+	}
 	limit := w.limit
 	if c.Data != nil {
 		limit = forPrograms
@@ -125,6 +133,9 @@ func (l Limits) show(f io.Reader, size int64, at place, a readArgs, data func(an
 		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err))
 	}
 	if binary(head) {
+		if strings.HasPrefix(http.DetectContentType(head), "image/") && data == nil {
+			return showImage(r, at, size)
+		}
 		return tool.Fail("%s is a binary file (%d bytes%s). Use the terminal to look into it.", at.shown, size, kindOf(head))
 	}
 	if bytes.HasPrefix(head, []byte(bom)) {
@@ -147,6 +158,25 @@ func (l Limits) show(f io.Reader, size int64, at place, a readArgs, data func(an
 		data(p.data(at))
 	}
 	return tool.Result{Text: p.text.String() + p.footer(size)}
+}
+
+// showImage gives an image as the model sees it. The registry makes it fit.
+func showImage(r io.Reader, at place, size int64) tool.Result {
+	data, err := io.ReadAll(io.LimitReader(r, content.MaxInput+1))
+	if err != nil {
+		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err))
+	}
+	p := chat.Part{Kind: chat.PartImage, Name: filepath.Base(at.real), Path: at.real, Data: data}
+	return tool.Result{Text: fmt.Sprintf("%s is an image (%d bytes).", at.shown, size), Parts: []chat.Part{p}}
+}
+
+// keptImage gives an image of this conversation once more.
+func (w *Workspace) keptImage(ctx context.Context, session, handle string) tool.Result {
+	p, err := w.image(ctx, session, handle)
+	if err != nil {
+		return tool.Fail("Cannot show %s: %v.", handle, err)
+	}
+	return tool.Result{Text: handle + " is this image.", Parts: []chat.Part{p}}
 }
 
 // data is the page for a program. Its text is that of the file, with \n at every line's end.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"hermes/core/intent"
 	"hermes/core/tool"
 )
 
@@ -37,7 +38,7 @@ type searchArgs struct {
 // Search returns the search_files tool.
 func Search(w *Workspace) tool.Tool {
 	return tool.Typed(tool.Spec{
-		Name: "search_files", Toolset: "file", Description: searchDoc, ReadOnly: true,
+		Name: "search_files", Toolset: "file", Description: searchDoc,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["pattern"],"properties":{
 			"pattern":{"type":"string","minLength":1,"description":"content: a regular expression, matched line by line; files: a glob or part of a name"},
 			"target":{"type":"string","enum":["content","files"],"default":"content"},
@@ -47,9 +48,12 @@ func Search(w *Workspace) tool.Tool {
 			"offset":{"type":"integer","minimum":0,"default":0,"description":"Skip so many results"},
 			"output_mode":{"type":"string","enum":["content","files_only","count"],"default":"content"},
 			"context":{"type":"integer","minimum":0,"maximum":20,"default":0,"description":"Lines around each match"}}}`),
-		Paths: tool.Arg(func(a searchArgs) []string { return []string{cmp.Or(a.Path, ".")} }),
-		Gist: tool.Arg(func(a searchArgs) string {
-			return strings.TrimSpace(fmt.Sprintf("%s in %s %s", a.Pattern, cmp.Or(a.Path, "."), a.Glob))
+		Intent: tool.Arg(func(a searchArgs) intent.Intent {
+			where := cmp.Or(a.Path, ".")
+			return intent.Intent{
+				Reads: true, Gist: strings.TrimSpace(fmt.Sprintf("%s in %s %s", a.Pattern, where, a.Glob)),
+				Paths: []string{where}, OnlyPaths: true,
+			}
 		}),
 	}, w.search)
 }

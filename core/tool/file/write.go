@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hermes/core/chat"
+	"hermes/core/intent"
 	"hermes/core/tool"
 )
 
@@ -28,9 +29,8 @@ func Write(w *Workspace) tool.Tool {
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["path","content"],"properties":{
 			"path":{"type":"string","minLength":1,"description":"File to write; parent folders are made"},
 			"content":{"type":"string","description":"The whole new content"}}}`),
-		Paths: tool.Arg(func(a writeArgs) []string { return []string{a.Path} }),
-		Gist: tool.Arg(func(a writeArgs) string {
-			return fmt.Sprintf("%s (%s)", a.Path, lines(a.Content))
+		Intent: tool.Arg(func(a writeArgs) intent.Intent {
+			return intent.Intent{Gist: fmt.Sprintf("%s (%s)", a.Path, lines(a.Content)), Paths: []string{a.Path}, OnlyPaths: true}
 		}),
 		Preview: func(_ context.Context, c tool.Call) (string, string) {
 			return w.previewOf(tool.Arg(func(a writeArgs) prepared { return w.prepareWrite(c, a) })(c.Args))

@@ -1,6 +1,8 @@
-// Package plan holds the todo tool: the list of steps that an agent keeps for itself and the person watches.
+// Package plan holds the todo tool: the list of steps that an agent keeps for itself and the person
+// watches.
 //
-// The contract: a session has one list. Every write publishes event.TodoChanged with the whole list, after it was saved.
+// The contract: a session has one list. Every write publishes event.TodoChanged with the whole
+// list, after it was saved.
 package plan
 
 import (
@@ -16,6 +18,7 @@ import (
 	"sync"
 
 	"hermes/core/event"
+	"hermes/core/intent"
 	"hermes/core/tool"
 )
 
@@ -42,7 +45,7 @@ type todoArgs struct {
 func Todo(s Store) tool.Tool {
 	t := &todo{store: s}
 	return tool.Typed(tool.Spec{
-		Name: "todo", Toolset: "todo", Description: todoDoc, ReadOnly: true, Serial: true,
+		Name: "todo", Toolset: "todo", Description: todoDoc, Serial: true,
 		Schema: json.RawMessage(fmt.Sprintf(`{"type":"object","additionalProperties":false,"properties":{
 			"todos":{"type":"array","maxItems":%d,"description":"The list; leave it out to read it","items":{"type":"object","additionalProperties":false,
 				"required":["content"],"properties":{
@@ -50,7 +53,7 @@ func Todo(s Store) tool.Tool {
 				"content":{"type":"string","minLength":1,"maxLength":%d},
 				"status":{"type":"string","enum":["pending","in_progress","completed","cancelled"]}}}},
 			"merge":{"type":"boolean","default":false,"description":"Change and add items by id instead of replacing the list"}}}`, maxItems, maxRunes)),
-		Gist: tool.Arg(todoArgs.gist),
+		Intent: tool.Arg(func(a todoArgs) intent.Intent { return intent.Reading(a.gist()) }),
 	}, t.run)
 }
 
@@ -93,7 +96,8 @@ func (t *todo) run(ctx context.Context, c tool.Call, a todoArgs) (tool.Result, e
 	return tool.Result{Text: render(items)}, nil
 }
 
-// merge changes items of known ids and adds the others. Of two with one id in a call the later counts.
+// merge changes items of known ids and adds the others. Of two with one id in a call the later
+// counts.
 func merge(items, with []event.TodoItem) ([]event.TodoItem, error) {
 	items = slices.Clone(items)
 	for _, n := range with {

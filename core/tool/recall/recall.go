@@ -1,8 +1,8 @@
-// Package recall holds the session_search tool: past conversations, found by words and read where they were found.
-// No model is asked; what comes back is what was said.
+// Package recall holds the session_search tool: past conversations, found by words and read where
+// they were found. No model is asked; what comes back is what was said.
 //
-// The contract: read-only; sessions of helpers and tools are not shown; every result names the session and message ids that
-// the next call needs.
+// The contract: read-only; sessions of helpers and tools are not shown; every result names the
+// session and message ids that the next call needs.
 package recall
 
 import (
@@ -16,6 +16,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/intent"
 	"hermes/core/session"
 	"hermes/core/tool"
 )
@@ -45,7 +46,7 @@ type searchArgs struct {
 func Search(s Sessions) tool.Tool {
 	r := recall{s}
 	return tool.Typed(tool.Spec{
-		Name: "session_search", Toolset: "session_search", Description: searchDoc, ReadOnly: true,
+		Name: "session_search", Toolset: "session_search", Description: searchDoc,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{
 			"query":{"type":"string","description":"Words to find, \"phrases\" and beginnings*; also tool:, since:2w, in:project, role:"},
 			"limit":{"type":"integer","minimum":1,"maximum":10,"default":3,"description":"Sessions at most"},
@@ -54,7 +55,9 @@ func Search(s Sessions) tool.Tool {
 			"around_message_id":{"type":"integer","minimum":1,"description":"With session_id: the messages around this one"},
 			"window":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"Messages on each side"},
 			"role_filter":{"type":"string","default":"user,assistant","description":"Roles shown, separated by commas: user, assistant, tool"}}}`),
-		Gist: tool.Arg(func(a searchArgs) string { return cmp.Or(a.Query, a.Session, "recent sessions") }),
+		Intent: tool.Arg(func(a searchArgs) intent.Intent {
+			return intent.Reading(cmp.Or(a.Query, a.Session, "recent sessions"))
+		}),
 	}, r.run)
 }
 
@@ -97,7 +100,8 @@ func parseRoles(s string) ([]chat.Role, error) {
 	return roles, nil
 }
 
-// discover finds sessions by words: of each the best place with its surroundings, and how it began and ended.
+// discover finds sessions by words: of each the best place with its surroundings, and how it began
+// and ended.
 func (r recall) discover(ctx context.Context, w *writer, a searchArgs, self string) error {
 	res, err := r.sessions.Search(ctx, session.Query{Text: a.Query, Limit: 60})
 	if err != nil {
@@ -122,8 +126,9 @@ func (r recall) discover(ctx context.Context, w *writer, a searchArgs, self stri
 	return nil
 }
 
-// firsts keeps the best hit of each conversation. A fork repeats what its parent said, so a session and those forked from it
-// count as one; the asking session and what it was forked from know it already.
+// firsts keeps the best hit of each conversation. A fork repeats what its parent said, so a session
+// and those forked from it count as one; the asking session and what it was forked from know it
+// already.
 func firsts(hits []session.Hit, self string) []session.Hit {
 	seen := map[string]bool{self: true}
 	var out []session.Hit

@@ -9,7 +9,8 @@ import (
 	"hermes/core/event"
 )
 
-// messageRunes is how much of one message is shown: tool output is most of what is stored and least of what is sought.
+// messageRunes is how much of one message is shown: tool output is most of what is stored and least
+// of what is sought.
 const messageRunes = 1500
 
 // writer lays out results as text for a model.
@@ -32,7 +33,8 @@ func title(i event.SessionInfo) string {
 	return "(no title)"
 }
 
-// messages writes pages of one session in order, each message once, with a mark where some are left out.
+// messages writes pages of one session in order, each message once, with a mark where some are left
+// out.
 func (w *writer) messages(anchor int64, pages ...[]chat.Message) {
 	all := slices.Concat(pages...)
 	slices.SortStableFunc(all, func(a, b chat.Message) int { return a.Seq - b.Seq })

@@ -1,8 +1,9 @@
 // Package remember holds the memory tool: what an agent keeps from one session to the next.
 //
-// The contract: a call changes its file once or not at all; every result says how full the file is; every write and every refusal for its
-// content is published as event.MemoryChanged, and a refusal of orders as a notice too: nothing is dropped silently. When a file is full the answer
-// shows all that is in it, so that one more call can make room; the third failure in a turn says to stop.
+// The contract: a call changes its file once or not at all; every result says how full the file is;
+// every write and every refusal for its content is published as event.MemoryChanged, and a refusal
+// of orders as a notice too: nothing is dropped silently. When a file is full the answer shows all
+// that is in it, so that one more call can make room; the third failure in a turn says to stop.
 package remember
 
 import (
@@ -18,6 +19,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"hermes/core/event"
+	"hermes/core/intent"
 	"hermes/core/memory"
 	"hermes/core/tool"
 )
@@ -80,59 +82,62 @@ const schema = `{"type":"object","additionalProperties":false,"required":["targe
 func Tool(m *Memory) tool.Tool {
 	return tool.Typed(tool.Spec{
 		Name: "memory", Toolset: "memory", Description: strings.TrimSpace(memoryDoc), Serial: true, Schema: json.RawMessage(schema),
-		Reads: tool.Arg(args.reads), Gist: tool.Arg(args.gist), Preview: m.preview,
-		Available: m.available, Refuse: m.refuse,
-		Lasting: tool.Arg(func(a args) tool.Lasting {
-			l := tool.Lasting{Title: "Change what is remembered?", Effect: "changes what later sessions are told (" + memory.Target(a.Target).File() + ")"}
-			if m.settings().Ask {
-				l.Always = "the settings ask for it (memory.write_approval)"
-			}
-			for _, op := range a.ops() {
-				l.Texts = append(l.Texts, op.Content+" "+op.OldText)
-			}
-			// Only of a single text it is known beforehand that it is refused: of several changes the outcome is judged.
-			if ops := a.ops(); len(ops) == 1 && ops[0].Action != memory.Remove {
-				l.Unfit = memory.Unfit(ops[0].Content) != ""
-			}
-			return l
-		}),
-	}, m.run)
+		Intent: tool.Arg(m.intent), Preview: m.previewChange, Available: m.checkAvailable, Refuse: m.refuseEarly,
+	}, m.runCall)
 }
 
-func (m *Memory) available() error {
+func (m *Memory) intent(a args) intent.Intent {
+	l := &intent.Lasting{
+		Title: "Change what is remembered?", Effect: "changes what later sessions are told (" + memory.Target(a.Target).File() + ")",
+	}
+	if m.settings().Ask {
+		l.Always = "the settings ask for it (memory.write_approval)"
+	}
+	for _, op := range a.operations() {
+		l.Texts = append(l.Texts, op.Content+" "+op.OldText)
+	}
+	// Only of a single text it is known beforehand that it is refused: of several changes the
+	// outcome is judged.
+	if ops := a.operations(); len(ops) == 1 && ops[0].Action != memory.Remove && !a.isRead() {
+		l.Unfit = memory.Unfit(ops[0].Content) != ""
+	}
+	return intent.Intent{Reads: a.isRead(), Gist: a.summary(), Lasting: l, OnlyPaths: true}
+}
+
+func (m *Memory) checkAvailable() error {
 	if s := m.settings(); !s.Notes && !s.User {
 		return errors.New("memory is switched off in the settings (memory.memory_enabled, memory.user_profile_enabled)")
 	}
 	return nil
 }
 
-func (a args) reads() bool { return len(a.Operations) == 0 && (a.Action == "read" || a.Action == "") }
+func (a args) isRead() bool { return len(a.Operations) == 0 && (a.Action == "read" || a.Action == "") }
 
-// mixed asks for one change and for several.
-func (a args) mixed() bool {
+// mixesOneAndMany asks for one change and for several.
+func (a args) mixesOneAndMany() bool {
 	return len(a.Operations) > 0 && (a.Action != "" && a.Action != "read" || a.Content != "" || a.OldText != "")
 }
 
-func (a args) ops() []memory.Op {
+func (a args) operations() []memory.Op {
 	if len(a.Operations) > 0 {
 		return a.Operations
 	}
 	return []memory.Op{{Action: memory.Action(a.Action), Content: a.Content, OldText: a.OldText}}
 }
 
-// gist is one line: "user: add Likes short answers".
-func (a args) gist() string {
+// summary is one line: "user: add Likes short answers".
+func (a args) summary() string {
 	file := ""
 	if a.Target == string(memory.User) {
 		file = "user: "
 	}
 	switch {
-	case a.reads():
+	case a.isRead():
 		return file + "read"
 	case len(a.Operations) > 1:
 		return fmt.Sprintf("%s%d changes", file, len(a.Operations))
 	}
-	op := a.ops()[0]
+	op := a.operations()[0]
 	text := op.Content
 	if op.Action == memory.Remove {
 		text = op.OldText
@@ -140,31 +145,31 @@ func (a args) gist() string {
 	return file + string(op.Action) + " " + memory.Short(text)
 }
 
-// refuse says what would fail whatever the person says, so that they are not asked for nothing. What is refused for its content Run
-// refuses, where the person can be told.
-func (m *Memory) refuse(_ context.Context, c tool.Call) string {
+// refuseEarly says what would fail whatever the person says, so that they are not asked for
+// nothing. What is refused for its content Run refuses, where the person can be told.
+func (m *Memory) refuseEarly(_ context.Context, c tool.Call) string {
 	var a args
-	if json.Unmarshal(c.Args, &a) != nil || a.mixed() {
+	if json.Unmarshal(c.Args, &a) != nil || a.mixesOneAndMany() {
 		return ""
 	}
-	_, err := m.store.Plan(memory.Target(a.Target), a.ops(), memory.Rules{})
+	_, err := m.store.Plan(memory.Target(a.Target), a.operations(), memory.Rules{})
 	if r := memory.AsRefusal(err); err == nil || r != nil && (r.Why == memory.Injected || r.Why == memory.Secret) {
 		return ""
 	}
-	return m.failure(c, memory.Target(a.Target), err).Text
+	return m.failureResult(c, memory.Target(a.Target), err).Text
 }
 
-// preview is the exact change, for the question.
-func (m *Memory) preview(_ context.Context, c tool.Call) (detail, diff string) {
+// previewChange is the exact change, for the question.
+func (m *Memory) previewChange(_ context.Context, c tool.Call) (detail, diff string) {
 	var a args
 	if json.Unmarshal(c.Args, &a) != nil {
 		return "", ""
 	}
-	ch, err := m.store.Plan(memory.Target(a.Target), a.ops(), memory.Rules{})
+	ch, err := m.store.Plan(memory.Target(a.Target), a.operations(), memory.Rules{})
 	if err != nil {
-		return a.gist() + "\n" + err.Error(), ""
+		return a.summary() + "\n" + err.Error(), ""
 	}
-	return a.gist() + "\n" + ch.After.Path + ": " + ch.After.Usage(), Diff(ch)
+	return a.summary() + "\n" + ch.After.Path + ": " + ch.After.Usage(), Diff(ch)
 }
 
 // Diff is a change as a unified diff.
@@ -179,24 +184,24 @@ func Diff(c memory.Change) string {
 	return udiff.Unified("a/"+name, "b/"+name, lines(c.Before), lines(c.After))
 }
 
-func (m *Memory) run(_ context.Context, c tool.Call, a args) (tool.Result, error) {
+func (m *Memory) runCall(_ context.Context, c tool.Call, a args) (tool.Result, error) {
 	t := memory.Target(a.Target)
 	if on := m.settings(); t == memory.User && !on.User || t == memory.Notes && !on.Notes {
 		return tool.Fail("%s is switched off in the settings: nothing is kept there", t.File()), nil
 	}
-	if a.reads() {
-		return m.read(t)
+	if a.isRead() {
+		return m.readEntries(t)
 	}
-	if a.mixed() {
+	if a.mixesOneAndMany() {
 		return tool.Fail("send either one action or operations, not both: nothing was changed"), nil
 	}
-	ch, err := m.store.Apply(t, a.ops(), "agent", memory.Rules{})
+	ch, err := m.store.Apply(t, a.operations(), "agent", memory.Rules{})
 	if err != nil {
-		return m.failure(c, t, err), nil
+		return m.failureResult(c, t, err), nil
 	}
 	m.Forget(c.Session)
 	if ch.Nothing() {
-		return tool.Result{Text: "Nothing was changed: " + strings.Join(ch.Notes, "; ") + ".\n" + use(ch.After)}, nil
+		return tool.Result{Text: "Nothing was changed: " + strings.Join(ch.Notes, "; ") + ".\n" + usageLine(ch.After)}, nil
 	}
 	c.Publish(Changed(ch, "write", "agent"))
 	text := "Saved; it stands in your prompt from the next session on."
@@ -206,7 +211,7 @@ func (m *Memory) run(_ context.Context, c tool.Call, a args) (tool.Result, error
 	if ch.Notes != nil {
 		text += "\n" + strings.Join(ch.Notes, "\n")
 	}
-	return tool.Result{Text: text + "\n" + use(ch.After)}, nil
+	return tool.Result{Text: text + "\n" + usageLine(ch.After)}, nil
 }
 
 // Changed is the event of a change.
@@ -216,94 +221,94 @@ func Changed(c memory.Change, action, by string) event.MemoryChanged {
 	}
 }
 
-func use(d memory.Document) string {
-	return fmt.Sprintf("%s: %s, %s.", d.Target.File(), d.Usage(), count(len(d.Entries), "entry", "entries"))
+func usageLine(d memory.Document) string {
+	return fmt.Sprintf("%s: %s, %s.", d.Target.File(), d.Usage(), countNoun(len(d.Entries), "entry", "entries"))
 }
 
-func count(n int, one, many string) string {
+func countNoun(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-func (m *Memory) read(t memory.Target) (tool.Result, error) {
+func (m *Memory) readEntries(t memory.Target) (tool.Result, error) {
 	d, err := m.store.Load(t)
 	if err != nil {
 		return tool.Fail("%v", err), nil
 	}
-	return tool.Result{Text: use(d) + list(d)}, nil
+	return tool.Result{Text: usageLine(d) + listEntries(d)}, nil
 }
 
-// list shows the entries with their sizes. Those that give orders are not shown.
-func list(d memory.Document) string {
+// listEntries shows the entries with their sizes. Those that give orders are not shown.
+func listEntries(d memory.Document) string {
 	var b strings.Builder
 	for i, e := range d.Entries {
 		text := e.Text
 		if e.Blocked() {
-			text = blocked(e)
+			text = blockedNote(e)
 		}
 		fmt.Fprintf(&b, "\n%d. (%d) %s", i+1, utf8.RuneCountInString(e.Text), text)
 	}
 	return b.String()
 }
 
-// failure tells the model what to do with one further call, and the person what was refused.
-func (m *Memory) failure(c tool.Call, t memory.Target, err error) tool.Result {
-	n := m.fails(c)
+// failureResult tells the model what to do with one further call, and the person what was refused.
+func (m *Memory) failureResult(c tool.Call, t memory.Target, err error) tool.Result {
+	n := m.countFailure(c)
 	r := memory.AsRefusal(err)
 	if r == nil {
-		return tool.Fail("Not saved: %v%s", err, enough(n))
+		return tool.Fail("Not saved: %v%s", err, stopHint(n))
 	}
 	text := "Not saved: " + r.Text + "."
 	switch r.Why {
 	case memory.Full:
 		text += fmt.Sprintf(" Make room in one call: send operations that remove or shorten at least %d characters of old entries and add the new one; "+
-			"they are applied together. Drop what is out of date, join what belongs together. The entries (with their sizes) are:", r.Over) + shown(m, t)
+			"they are applied together. Drop what is out of date, join what belongs together. The entries (with their sizes) are:", r.Over) + showEntries(m, t)
 	case memory.Missing:
-		text += " The entries are:" + shown(m, t)
+		text += " The entries are:" + showEntries(m, t)
 	case memory.Ambiguous:
 		for i, e := range r.Matches {
-			text += fmt.Sprintf("\n%d. %s", i+1, m.harmless(t, e))
+			text += fmt.Sprintf("\n%d. %s", i+1, m.safeText(t, e))
 		}
 	case memory.Injected, memory.Secret:
-		m.tell(c, t, r)
+		m.tellPerson(c, t, r)
 		if r.Why == memory.Injected {
 			text += " What gives orders to an agent is never kept; the person was told. Go on without it."
 		}
 	case memory.Duplicate, memory.Malformed, memory.Stale:
 	}
-	return tool.Fail("%s\n%s%s", text, use(r.Doc), enough(n))
+	return tool.Fail("%s\n%s%s", text, usageLine(r.Doc), stopHint(n))
 }
 
-// harmless is an entry as the model may read it.
-func (m *Memory) harmless(t memory.Target, text string) string {
+// safeText is an entry as the model may read it.
+func (m *Memory) safeText(t memory.Target, text string) string {
 	d, err := m.store.Load(t)
 	if err != nil {
 		return "[not shown]"
 	}
 	for _, e := range d.Entries {
 		if e.Text == text && e.Blocked() {
-			return blocked(e)
+			return blockedNote(e)
 		}
 	}
 	return text
 }
 
-func blocked(e memory.Entry) string {
+func blockedNote(e memory.Entry) string {
 	return "[BLOCKED: this entry " + e.Hits[0].Reason + "; the person sees it with /memory]"
 }
 
-func shown(m *Memory, t memory.Target) string {
+func showEntries(m *Memory, t memory.Target) string {
 	d, err := m.store.Load(t)
 	if err != nil {
 		return " " + err.Error()
 	}
-	return list(d)
+	return listEntries(d)
 }
 
-// tell says to the person, and to the audit log, what was refused for its content.
-func (m *Memory) tell(c tool.Call, t memory.Target, r *memory.Refusal) {
+// tellPerson says to the person, and to the audit log, what was refused for its content.
+func (m *Memory) tellPerson(c tool.Call, t memory.Target, r *memory.Refusal) {
 	c.Publish(event.MemoryChanged{
 		Target: string(t), Action: "refused", By: "agent", Reason: r.Said(), Text: r.Content, Span: [2]int{r.Hit.Start, r.Hit.End}, Used: r.Doc.Used, Limit: r.Doc.Limit,
 	})
@@ -313,8 +318,8 @@ func (m *Memory) tell(c tool.Call, t memory.Target, r *memory.Refusal) {
 	})
 }
 
-// fails counts the failures of a turn.
-func (m *Memory) fails(c tool.Call) int {
+// countFailure counts the failures of a turn.
+func (m *Memory) countFailure(c tool.Call) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := m.failed[c.Session]
@@ -326,7 +331,7 @@ func (m *Memory) fails(c tool.Call) int {
 	return f.n
 }
 
-func enough(n int) string {
+func stopHint(n int) string {
 	if n < maxFailures {
 		return ""
 	}

@@ -5,77 +5,42 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
+	"hermes/core/shelltext"
 )
 
-// call is one simple command: its words, as far as they are literal.
-type call struct {
-	words      []string
-	background bool // ends in &
+// simpleCommands lists the simple commands of a shell line, also those that others start. What does
+// not parse gives none: the shell will say what is wrong.
+func simpleCommands(command string) []shelltext.Command {
+	list, _ := shelltext.Commands(command)
+	return list
 }
 
-// parse lists the simple commands of a shell line. What does not parse gives none: the shell will say what is wrong.
-func parse(command string) []call {
-	if len(command) > 64<<10 {
-		return nil
-	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
-	if err != nil {
-		return nil
-	}
-	var calls []call
-	syntax.Walk(file, func(n syntax.Node) bool {
-		if st, ok := n.(*syntax.Stmt); ok {
-			c, simple := st.Cmd.(*syntax.CallExpr)
-			switch {
-			case simple && len(c.Args) > 0:
-				calls = append(calls, call{literal(c.Args), st.Background})
-			case st.Background:
-				calls = append(calls, call{nil, true})
-			}
+// knownTexts are words as they are known; one that needs the shell to be known becomes "".
+func knownTexts(words []shelltext.Word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if w.Known() {
+			out[i] = w.Text
 		}
-		return true
-	})
-	return calls
-}
-
-// literal returns the words without quotes; one that needs the shell to be known becomes "".
-func literal(args []*syntax.Word) []string {
-	var out []string
-	for _, w := range args {
-		text := ""
-		for _, p := range w.Parts {
-			switch p := p.(type) {
-			case *syntax.Lit:
-				text += p.Value
-			case *syntax.SglQuoted:
-				text += p.Value
-			case *syntax.DblQuoted:
-				if len(p.Parts) == 1 {
-					if l, ok := p.Parts[0].(*syntax.Lit); ok {
-						text += l.Value
-					}
-				}
-			}
-		}
-		out = append(out, text)
 	}
 	return out
 }
 
-// neverEnds says why a foreground command would hang or escape, or "" when nothing points to it. It is advice for a
-// model, no guard.
+// neverEnds says why a foreground command would hang or escape, or "" when nothing points to it. It
+// is advice for a model, no guard.
 func neverEnds(command string) string {
-	calls := parse(command)
-	waits := slices.ContainsFunc(calls, func(c call) bool { return first(c.words) == "wait" })
+	calls := simpleCommands(command)
+	waits := slices.ContainsFunc(calls, func(c shelltext.Command) bool { return firstWord(knownTexts(c.Words)) == "wait" })
 	for _, c := range calls {
-		switch name := path.Base(first(c.words)); {
-		case c.background && !waits:
+		words := knownTexts(c.Words)
+		switch name := path.Base(firstWord(words)); {
+		case slices.Contains(c.Through, "timeout"): // it ends
+		case c.Background && !waits:
 			return "The command puts something into the background with &: nobody would see its output or end it."
-		case slices.Contains([]string{"nohup", "setsid", "disown"}, name) && !asksHelp(c.words):
+		case slices.Contains([]string{"nohup", "setsid", "disown"}, name) && !asksHelp(words):
 			return name + " lets a process escape: nobody would see its output or end it."
-		case serves(c.words):
-			return "This starts something that runs until it is stopped (" + strings.Join(c.words[:min(3, len(c.words))], " ") + ")."
+		case startsServer(words):
+			return "This starts something that runs until it is stopped (" + strings.Join(words[:min(3, len(words))], " ") + ")."
 		}
 	}
 	return ""
@@ -87,9 +52,9 @@ func asksHelp(words []string) bool {
 	})
 }
 
-// serves reports whether words start a known server or watcher.
-func serves(words []string) bool {
-	words = unwrap(words)
+// startsServer reports whether words start a known server or watcher.
+func startsServer(words []string) bool {
+	words = dropLauncher(words)
 	if len(words) == 0 || asksHelp(words) {
 		return false
 	}
@@ -100,9 +65,6 @@ func serves(words []string) bool {
 	switch words[0] {
 	case "npm", "pnpm", "yarn", "bun", "deno":
 		return len(words) > 1 && runsServer(words[1:])
-	case "docker", "podman", "docker-compose":
-		up := hasPrefix(words, "docker compose up") || hasPrefix(words, "podman compose up") || hasPrefix(words, "docker-compose up")
-		return up && !has("-d", "--detach", "--wait")
 	case "vite":
 		return !has("build", "optimize")
 	case "tail":
@@ -110,8 +72,15 @@ func serves(words []string) bool {
 	case "manage.py":
 		return has("runserver")
 	}
-	return slices.ContainsFunc(servers(), func(p string) bool { return hasPrefix(words, p) })
+	starts := func(with string) bool { return hasPrefix(words, with) }
+	if slices.ContainsFunc(composers, starts) {
+		return !has("-d", "--detach", "--wait")
+	}
+	return slices.ContainsFunc(knownServers(), starts)
 }
+
+// composers show the output of services until they end, unless they are told not to wait for them.
+var composers = []string{"docker compose up", "podman compose up", "docker-compose up"}
 
 // runsServer knows the usual script names of JavaScript projects.
 func runsServer(words []string) bool {
@@ -121,7 +90,7 @@ func runsServer(words []string) bool {
 	return len(words) > 0 && slices.Contains([]string{"dev", "start", "serve", "watch", "preview", "develop"}, words[0])
 }
 
-func servers() []string {
+func knownServers() []string {
 	return []string{
 		"uvicorn", "gunicorn", "hypercorn", "daphne", "waitress-serve", "http.server", "flask run", "next dev", "next start", "nuxt dev", "ng serve",
 		"astro dev", "remix dev", "webpack serve", "webpack-dev-server", "nodemon", "live-server", "http-server", "serve", "rails server", "rails s",
@@ -130,13 +99,14 @@ func servers() []string {
 	}
 }
 
-// unwrap drops what only starts another program: env, sudo, npx, python -m and the like. The copy may be changed.
-func unwrap(words []string) []string {
+// dropLauncher drops what starts a program of the project or of a language: npx, python -m and the
+// like. The copy may be changed.
+func dropLauncher(words []string) []string {
 	words = slices.Clone(words)
 	for range 8 {
 		n := 0
 		for _, p := range []string{
-			"env", "sudo", "time", "exec", "command", "npx", "bunx", "uv run", "poetry run", "pipenv run", "python -m", "python3 -m", "pnpm dlx",
+			"npx", "bunx", "uv run", "poetry run", "pipenv run", "python -m", "python3 -m", "pnpm dlx",
 			"pnpm exec", "python", "python3", "node",
 		} {
 			if hasPrefix(words, p) {
@@ -151,7 +121,7 @@ func unwrap(words []string) []string {
 		for len(words) > 0 && (strings.HasPrefix(words[0], "-") && words[0] != "-m" || strings.Contains(words[0], "=")) {
 			words = words[1:]
 		}
-		if first(words) == "-m" {
+		if firstWord(words) == "-m" {
 			words = words[1:]
 		}
 	}

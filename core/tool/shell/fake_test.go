@@ -47,7 +47,7 @@ func (f *fake) List(string) []backend.Status {
 	if f.list != nil {
 		return f.list
 	}
-	return []backend.Status{{Name: "here", Default: true}, {Name: "analytics"}}
+	return []backend.Status{{Name: "here", Traits: event.Traits{Local: true}, Default: true}, {Name: "analytics"}}
 }
 
 func (f *fake) Start(_ context.Context, r backend.Request) (backend.Process, error) {
@@ -139,7 +139,7 @@ func (f *fake) Kill(_ context.Context, _, id string) (backend.Process, error) {
 	return f.end(id, 137), nil
 }
 
-func runner(t *testing.T, f *fake, notify func(session, text string)) func(name string, args map[string]any) chat.ToolResult {
+func runner(t *testing.T, f *fake, notify func(session, process, text string)) func(name string, args map[string]any) chat.ToolResult {
 	t.Helper()
 	s := New(Options{Pool: f, SpillDir: "spill", Notify: notify})
 	reg, err := tool.NewRegistry(Terminal(s), Process(s))
@@ -148,11 +148,17 @@ func runner(t *testing.T, f *fake, notify func(session, text string)) func(name 
 	}
 	return func(name string, args map[string]any) chat.ToolResult {
 		t.Helper()
+		c := tool.Call{ID: "c1", Session: "s", Cwd: "/work"}
+		if args["script"] == true { // a program calls
+			c.Data = func(any) {}
+			delete(args, "script")
+		}
 		raw, err := json.Marshal(args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return reg.Run(t.Context(), name, tool.Call{ID: "c1", Session: "s", Cwd: "/work", Args: raw})
+		c.Args = raw
+		return reg.Run(t.Context(), name, c)
 	}
 }
 

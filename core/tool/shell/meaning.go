@@ -2,13 +2,15 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
-// exitMeaning says in words what an exit code means for a command, and whether it is harmless: an answer, not a failure.
+// exitMeaning says in words what an exit code means for a command, and whether it is harmless: an
+// answer, not a failure.
 func exitMeaning(command string, code int) (meaning string, harmless bool) {
 	if code == 1 {
-		switch program(command) {
+		switch lastProgram(command) {
 		case "grep", "egrep", "fgrep", "rg", "ag", "ack", "pgrep":
 			return "no matches", true
 		case "diff", "cmp", "colordiff":
@@ -46,16 +48,19 @@ func exitMeaning(command string, code int) (meaning string, harmless bool) {
 	return "", false
 }
 
-// program names the program whose exit code a line ends with: the last one of a list or pipeline.
-func program(command string) string {
-	calls := parse(command)
-	if len(calls) == 0 {
-		return ""
+// lastProgram names the program whose exit code a line ends with: the last one of a list or
+// pipeline.
+func lastProgram(command string) string {
+	calls := simpleCommands(command)
+	for _, c := range slices.Backward(calls) {
+		if len(c.Words) > 0 && len(c.Through) == 0 {
+			return path.Base(firstWord(knownTexts(c.Words)))
+		}
 	}
-	return path.Base(first(calls[len(calls)-1].words))
+	return ""
 }
 
-func first(words []string) string {
+func firstWord(words []string) string {
 	if len(words) == 0 {
 		return ""
 	}

@@ -10,8 +10,8 @@ import (
 	"hermes/core/backend"
 )
 
-// choices describes the backend argument: what names there are, and what is behind them.
-func choices(list []backend.Status) string {
+// describeBackends describes the backend argument: what names there are, and what is behind them.
+func describeBackends(list []backend.Status) string {
 	const most = 20
 	text := "Name of the back end; default is the session's current one."
 	if len(list) < 2 {
@@ -20,10 +20,9 @@ func choices(list []backend.Status) string {
 	var names []string
 	for _, b := range list[:min(len(list), most)] {
 		about := b.Kind
-		if b.Kind == "local" {
+		if b.Traits.Local {
 			about = "this machine"
-		}
-		if b.Image != "" && b.Kind != "local" {
+		} else if b.Image != "" {
 			about += " " + b.Image
 		}
 		if b.Default {
@@ -37,11 +36,12 @@ func choices(list []backend.Status) string {
 	return text + " There are: " + strings.Join(names, ", ")
 }
 
-// where tells, when commands can run elsewhere than here, what is where: the file tools work on this machine only.
-func where(list []backend.Status) string {
+// whereThingsAre tells, when commands can run elsewhere than here, what is where: the file tools
+// work on this machine only.
+func whereThingsAre(list []backend.Status) string {
 	var b strings.Builder
 	for _, s := range list {
-		if s.Kind != "docker" && s.Kind != "ssh" {
+		if s.Traits.Local {
 			continue
 		}
 		if b.Len() == 0 {
@@ -59,13 +59,13 @@ func where(list []backend.Status) string {
 	return b.String()
 }
 
-func quoted(text string) string {
+func quoteText(text string) string {
 	data, _ := json.Marshal(text) // a string never fails
 	return string(data)
 }
 
-// limits are the usual and the longest time of a foreground command where this call runs.
-func (s *Shell) limits(session, name string) (usual, most time.Duration) {
+// timeLimits are the usual and the longest time of a foreground command where this call runs.
+func (s *Shell) timeLimits(session, name string) (usual, most time.Duration) {
 	usual = s.timeout
 	for _, b := range s.pool.List(session) {
 		if b.Name == name || name == "" && b.Selected {

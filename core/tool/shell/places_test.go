@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hermes/core/backend"
+	"hermes/core/event"
 )
 
 func TestTheModelIsToldOfTheBackEnds(t *testing.T) {
@@ -15,7 +16,7 @@ func TestTheModelIsToldOfTheBackEnds(t *testing.T) {
 	p := &fake{list: []backend.Status{
 		{Name: "default", Kind: "docker", Image: "python:3.12", Default: true, Selected: true, Mounts: []string{"/data:/data:ro"}},
 		{Name: "box", Kind: "ssh", Image: "far.example"},
-		{Name: "here", Kind: "local"},
+		{Name: "here", Kind: "local", Traits: event.Traits{Local: true}},
 	}}
 	spec := Terminal(New(Options{Pool: p})).Spec()
 	for _, want := range []string{

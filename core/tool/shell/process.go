@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes/core/backend"
+	"hermes/core/intent"
 	"hermes/core/tool"
 )
 
@@ -39,37 +40,53 @@ func Process(s *Shell) tool.Tool {
 			"timeout":{"type":"integer","minimum":1,"maximum":600,"default":180,"description":"wait: seconds at most"},
 			"offset":{"type":"integer","description":"log: byte to start at; negative counts from the end"},
 			"limit":{"type":"integer","minimum":1,"maximum":40000,"default":20000,"description":"log: bytes"}}}`),
-		Reads: tool.Arg(func(a processArgs) bool { return slices.Contains([]string{"list", "poll", "log", "wait"}, a.Action) }),
-		Gist:  tool.Arg(func(a processArgs) string { return strings.TrimSpace(a.Action + " " + a.ID) }),
-	}, s.process)
+		Intent: tool.Arg(processArgs.intent),
+	}, s.runProcess)
 }
 
-func (s *Shell) process(ctx context.Context, c tool.Call, a processArgs) (tool.Result, error) {
-	if a.Action == "list" {
-		return tool.Result{Text: s.list(c.Session)}, nil
+func (a processArgs) intent() intent.Intent {
+	in := intent.Intent{
+		Gist:  strings.TrimSpace(a.Action + " " + a.ID),
+		Reads: slices.Contains([]string{"list", "poll", "log", "wait"}, a.Action), Beside: intent.Beside(a, "timeout"),
 	}
-	p, ok := s.find(c.Session, a.ID)
+	text := a.Data
+	if (a.Action == "submit" || a.Action == "close") && a.ID != "" { // what was written before becomes a line now
+		text += "\n"
+	}
+	if text != "" {
+		in.Stdin = &intent.Stdin{Process: a.ID, Text: text}
+	} else {
+		in.Effects = intent.Acts()
+	}
+	return in
+}
+
+func (s *Shell) runProcess(ctx context.Context, c tool.Call, a processArgs) (tool.Result, error) {
+	if a.Action == "list" {
+		return tool.Result{Text: s.listProcesses(c.Session)}, nil
+	}
+	p, ok := s.findProcess(c.Session, a.ID)
 	if !ok {
-		return tool.Fail("There is no process %q. %s", a.ID, s.list(c.Session)), nil
+		return tool.Fail("There is no process %q. %s", a.ID, s.listProcesses(c.Session)), nil
 	}
 	switch a.Action {
 	case "poll":
-		return s.news(p), nil
+		return s.newsResult(p), nil
 	case "log":
-		return s.log(p, a), nil
+		return s.showLog(p, a), nil
 	case "wait":
-		return s.wait(ctx, p, seconds(a.Timeout, defaultTimeout))
+		return s.waitFor(ctx, p, durationOr(a.Timeout, defaultTimeout))
 	case "kill":
 		q, err := s.pool.Kill(ctx, c.Session, p.ID)
 		if err != nil {
 			return tool.Fail("%s could not be killed: %v.", p.ID, err), ctx.Err()
 		}
-		return s.news(q), nil
+		return s.newsResult(q), nil
 	}
-	return s.input(p, a), nil
+	return s.writeInput(p, a), nil
 }
 
-func (s *Shell) find(session, id string) (backend.Process, bool) {
+func (s *Shell) findProcess(session, id string) (backend.Process, bool) {
 	for _, p := range s.pool.Processes(session) {
 		if p.ID == id {
 			return p, true
@@ -78,20 +95,20 @@ func (s *Shell) find(session, id string) (backend.Process, bool) {
 	return backend.Process{}, false
 }
 
-func (s *Shell) list(session string) string {
+func (s *Shell) listProcesses(session string) string {
 	all := s.pool.Processes(session)
 	if len(all) == 0 {
 		return "No background processes."
 	}
 	var b strings.Builder
 	for _, p := range all {
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%d bytes\t%s\n", p.ID, state(p), p.Backend, p.Total, firstLine(p.Command))
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%d bytes\t%s\n", p.ID, describeState(p), p.Backend, p.Total, firstLine(p.Command))
 	}
 	return b.String()
 }
 
-// state is "running for 2m3s" or "ended with exit code 1".
-func state(p backend.Process) string {
+// describeState is "running for 2m3s" or "ended with exit code 1".
+func describeState(p backend.Process) string {
 	if p.Running {
 		return "running for " + time.Since(p.Started).Round(time.Second).String()
 	}
@@ -109,13 +126,13 @@ func firstLine(s string) string {
 	return line
 }
 
-// news gives the state and what was printed since the last news.
-func (s *Shell) news(p backend.Process) tool.Result {
+// newsResult gives the state and what was printed since the last news.
+func (s *Shell) newsResult(p backend.Process) tool.Result {
 	key := procKey{p.Session, p.ID}
 	s.mu.Lock()
 	from := s.polled[key]
 	s.mu.Unlock()
-	text, end, err := s.output(p, from, logLimit)
+	text, end, err := s.readOutput(p, from, logLimit)
 	if err != nil {
 		return tool.Fail("The output of %s cannot be read: %v.", p.ID, err)
 	}
@@ -125,42 +142,43 @@ func (s *Shell) news(p backend.Process) tool.Result {
 	if strings.TrimSpace(text) == "" {
 		text = "[nothing new was printed]"
 	}
-	return result(p, text)
+	return processResult(p, text)
 }
 
-func result(p backend.Process, text string) tool.Result {
-	for _, w := range ended(p) {
+func processResult(p backend.Process, text string) tool.Result {
+	for _, w := range endWarnings(p) {
 		text += "\n[warning: " + w + "]"
 	}
-	r := tool.Result{Text: fmt.Sprintf("%s %s\n%s", p.ID, state(p), text), Backend: p.Backend, Warnings: ended(p)}
+	r := tool.Result{Text: fmt.Sprintf("%s %s\n%s", p.ID, describeState(p), text), Backend: p.Backend, Warnings: endWarnings(p)}
 	if !p.Running {
 		r.ExitCode = &p.ExitCode
 	}
 	return r
 }
 
-// ended are the warnings of a process that has ended: until then its start has said them.
-func ended(p backend.Process) []string {
+// endWarnings are the warnings of a process that has ended: until then its start has said them.
+func endWarnings(p backend.Process) []string {
 	if p.Running {
 		return nil
 	}
 	return p.Warnings
 }
 
-func (s *Shell) log(p backend.Process, a processArgs) tool.Result {
+func (s *Shell) showLog(p backend.Process, a processArgs) tool.Result {
 	from := int64(-cmp.Or(a.Limit, logLimit))
 	if a.Offset != nil {
 		from = *a.Offset
 	}
-	text, end, err := s.output(p, from, cmp.Or(a.Limit, logLimit))
+	text, end, err := s.readOutput(p, from, cmp.Or(a.Limit, logLimit))
 	if err != nil {
 		return tool.Fail("The output of %s cannot be read: %v.", p.ID, err)
 	}
-	return result(p, fmt.Sprintf("%s\n[up to byte %d of %d]", text, end, max(p.Total, end)))
+	return processResult(p, fmt.Sprintf("%s\n[up to byte %d of %d]", text, end, max(p.Total, end)))
 }
 
-// output reads bytes as text; it says when older ones are gone. end is where the next read begins.
-func (s *Shell) output(p backend.Process, from int64, limit int) (text string, end int64, err error) {
+// readOutput reads bytes as text; it says when older ones are gone. end is where the next read
+// begins.
+func (s *Shell) readOutput(p backend.Process, from int64, limit int) (text string, end int64, err error) {
 	data, start, _, err := s.pool.Output(p.Session, p.ID, from, limit)
 	if err != nil {
 		return "", 0, err
@@ -172,7 +190,7 @@ func (s *Shell) output(p backend.Process, from int64, limit int) (text string, e
 	return text, start + int64(len(data)), nil
 }
 
-func (s *Shell) wait(ctx context.Context, p backend.Process, d time.Duration) (tool.Result, error) {
+func (s *Shell) waitFor(ctx context.Context, p backend.Process, d time.Duration) (tool.Result, error) {
 	q, err := s.pool.Wait(ctx, p.Session, p.ID, d)
 	if err != nil && ctx.Err() == nil {
 		return tool.Fail("%s: %v.", p.ID, err), nil
@@ -180,17 +198,17 @@ func (s *Shell) wait(ctx context.Context, p backend.Process, d time.Duration) (t
 	if q.ID == "" {
 		q = p
 	}
-	r := s.news(q)
+	r := s.newsResult(q)
 	if ctx.Err() == nil && q.Running {
 		r.Text += fmt.Sprintf("\n[still running after %s; wait again, or kill it]", d)
 	}
 	return r, ctx.Err()
 }
 
-// input is write, submit and close.
-func (s *Shell) input(p backend.Process, a processArgs) tool.Result {
+// writeInput is write, submit and close.
+func (s *Shell) writeInput(p backend.Process, a processArgs) tool.Result {
 	if !p.Running {
-		return tool.Fail("%s %s: it takes no input.", p.ID, state(p))
+		return tool.Fail("%s %s: it takes no input.", p.ID, describeState(p))
 	}
 	data, did := a.Data, "written"
 	switch a.Action {

@@ -1,9 +1,11 @@
-// Package shell holds the tools that run commands: terminal, and process for what runs in the background. Commands run in a
-// back end of the pool that the session chose or the call names; this package only checks the call, passes output on as it
-// comes, and tells the model what happened in words.
+// Package shell holds the tools that run commands: terminal, and process for what runs in the
+// background. Commands run in a back end of the pool that the session chose or the call names; this
+// package only checks the call, passes output on as it comes, and tells the model what happened in
+// words.
 //
-// The contract: a foreground command that would never end is refused with advice; what a command printed before a
-// timeout or an interrupt is always kept and marked; output reaches the model without control sequences.
+// The contract: a foreground command that would never end is refused with advice; what a command
+// printed before a timeout or an interrupt is always kept and marked; output reaches the model
+// without control sequences.
 package shell
 
 import (
@@ -19,12 +21,13 @@ import (
 type Options struct {
 	Pool     backend.Pool
 	SpillDir string // where output beyond the result budget is kept whole; "" keeps none
-	// Timeout ends foreground commands that ask for none of their own; 0 means 180 s. Up to 600 s, or this, can be asked for.
+	// Timeout ends foreground commands that ask for none of their own; 0 means 180 s. Up to 600 s,
+	// or this, can be asked for.
 	Timeout time.Duration
 	Budget  int // characters of a result; 0 means tool.DefaultMaxResult
-	// Notify queues a message for the session's agent: a background process ended or printed what was watched for.
-	// nil means that nobody can be told.
-	Notify func(session, text string)
+	// Notify queues a message for the session's agent: a background process ended or printed what
+	// was watched for. nil means that nobody can be told.
+	Notify func(session, process, text string)
 }
 
 const (
@@ -36,7 +39,7 @@ const (
 type Shell struct {
 	pool   backend.Pool
 	spill  string
-	notify func(session, text string)
+	notify func(session, process, text string)
 
 	budget        int           // bytes of output that the model is shown
 	timeout, most time.Duration // of a foreground command: the default, the longest
@@ -67,7 +70,7 @@ func (s *Shell) Forget(session string) {
 	}
 }
 
-// seconds turns an argument into a duration; 0 means otherwise.
-func seconds(n int, otherwise time.Duration) time.Duration {
+// durationOr turns an argument into a duration; 0 means otherwise.
+func durationOr(n int, otherwise time.Duration) time.Duration {
 	return cmp.Or(time.Duration(n)*time.Second, otherwise)
 }

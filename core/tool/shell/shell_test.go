@@ -41,6 +41,10 @@ func TestTerminal(t *testing.T) {
 	if got := run("terminal", map[string]any{"command": "x"}); got.Text != "head\n[... 1000 of 1008 bytes left out; all of it: spill/f]\ntail" || got.Spill != "spill/f" {
 		t.Errorf("%+v", got)
 	}
+	res.SpillCut = true
+	if got := run("terminal", map[string]any{"command": "x"}); !strings.Contains(got.Text, "left out; the beginning of it: spill/f]") || !got.SpillCut {
+		t.Errorf("%q", got.Text)
+	}
 	res = backend.Result{Backend: "here", Interrupted: true, ExitCode: 130, Output: []byte("half")}
 	want(t, run("terminal", map[string]any{"command": "x"}), true, "half\n[stopped before it ended")
 	fail = errors.New("no such back end: nowhere; there are here, analytics")
@@ -48,6 +52,12 @@ func TestTerminal(t *testing.T) {
 	want(t, run("terminal", map[string]any{"command": "x", "timeout": 601}), true, "at most 600 seconds", "background=true")
 	want(t, run("terminal", map[string]any{"command": "a\x00b"}), true, "NUL")
 	want(t, run("terminal", map[string]any{"command": "npm run dev"}), true, "runs until it is stopped (npm run dev)", "background=true")
+	for _, args := range []map[string]any{{"command": "npm run dev"}, {"command": "sleep 1 &"}, {"command": "x", "timeout": 601}} { // what it cannot do is no advice
+		args["script"] = true
+		if got := run("terminal", args); strings.Contains(got.Text, "background=true") || !strings.Contains(got.Text, "A script can leave nothing running") {
+			t.Errorf("%v: %s", args, got.Text)
+		}
+	}
 }
 
 func TestTheBudgetLeavesRoomForWhatIsSaidAfterTheOutput(t *testing.T) {
@@ -163,7 +173,7 @@ func TestWhichProcessCallsOnlyRead(t *testing.T) {
 	t.Parallel()
 	spec := Process(New(Options{})).Spec()
 	for action, reads := range map[string]bool{"list": true, "poll": true, "log": true, "wait": true, "kill": false, "write": false, "submit": false, "close": false} {
-		if spec.OnlyReads([]byte(`{"action":"`+action+`"}`)) != reads {
+		if spec.Means([]byte(`{"action":"`+action+`"}`)).Reads != reads {
 			t.Error(action)
 		}
 	}
@@ -173,7 +183,7 @@ func TestNotifyAndWatch(t *testing.T) {
 	t.Parallel()
 	told := make(chan string, 16)
 	f := &fake{}
-	run := runner(t, f, func(session, text string) { told <- session + " " + text })
+	run := runner(t, f, func(session, process, text string) { told <- session + " " + process + " " + text })
 	run("terminal", map[string]any{"command": "serve\nmore", "background": true, "watch_patterns": []string{"ready", "error"}})
 	f.print("p1", "starting\nnot yet rea")
 	f.print("p1", "dy on :80\n")
@@ -191,7 +201,7 @@ func TestNotifyAndWatch(t *testing.T) {
 		}
 	}
 	text := strings.Join(all, "\n")
-	for _, part := range []string{`s [Background process p1 printed "ready": not yet ready on :80]`, `"error" too often`, "ended with exit code 3: serve ..."} {
+	for _, part := range []string{`s p1 [Background process p1 printed "ready": not yet ready on :80]`, `"error" too often`, "ended with exit code 3: serve ..."} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q lacks %q", text, part)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"hermes/core/backend"
 	"hermes/core/event"
+	"hermes/core/intent"
 	"hermes/core/tool"
 )
 
@@ -29,7 +30,7 @@ type terminalArgs struct {
 // Terminal returns the terminal tool.
 func Terminal(s *Shell) tool.Tool {
 	return tool.Typed(tool.Spec{
-		Name: "terminal", Toolset: "terminal", Description: terminalDoc + where(s.pool.List("")),
+		Name: "terminal", Toolset: "terminal", Description: terminalDoc + whereThingsAre(s.pool.List("")),
 		Schema: fmt.Appendf(nil, `{"type":"object","additionalProperties":false,"required":["command"],"properties":{
 			"command":{"type":"string","minLength":1,"description":"The command, run by a shell"},
 			"background":{"type":"boolean","default":false,"description":"Start it and return at once; see the process tool"},
@@ -39,16 +40,19 @@ func Terminal(s *Shell) tool.Tool {
 			"backend":{"type":"string","description":%s},
 			"notify_on_complete":{"type":"boolean","default":false,"description":"background: send a message when it ends"},
 			"watch_patterns":{"type":"array","items":{"type":"string","minLength":1},"maxItems":10,"description":"background: send a message when a line contains one of these"}}}`,
-			s.timeout/time.Second, s.most/time.Second, quoted(choices(s.pool.List("")))),
-		Gist:    tool.Arg(func(a terminalArgs) string { return a.Command }),
-		Backend: tool.Arg(func(a terminalArgs) string { return a.Backend }),
-		Preview: func(_ context.Context, c tool.Call) (string, string) {
-			return tool.Arg(func(a terminalArgs) string { return a.Command })(c.Args), ""
-		},
-	}, s.terminal)
+			s.timeout/time.Second, s.most/time.Second, quoteText(describeBackends(s.pool.List("")))),
+		Intent: tool.Arg(terminalArgs.intent),
+	}, s.runTerminal)
 }
 
-func (s *Shell) terminal(ctx context.Context, c tool.Call, a terminalArgs) (tool.Result, error) {
+func (a terminalArgs) intent() intent.Intent {
+	return intent.Intent{
+		Gist: a.Command, Shell: &intent.Shell{Command: a.Command, Dir: a.Workdir}, InBackend: true, Backend: a.Backend,
+		Beside: intent.Beside(a, "command", "backend", "timeout"), // how long to wait does not change what is done
+	}
+}
+
+func (s *Shell) runTerminal(ctx context.Context, c tool.Call, a terminalArgs) (tool.Result, error) {
 	if strings.ContainsRune(a.Command+a.Workdir, 0) {
 		return tool.Fail("The command contains a NUL byte: write it as an escape that the program understands."), nil
 	}
@@ -62,22 +66,22 @@ func (s *Shell) terminal(ctx context.Context, c tool.Call, a terminalArgs) (tool
 	}
 	if a.Background {
 		r.Sink = c.Later
-		return s.start(ctx, c, a, r)
+		return s.startBackground(ctx, c, a, r)
 	}
-	usual, most := s.limits(c.Session, a.Backend)
-	r.Timeout = seconds(a.Timeout, usual)
+	usual, most := s.timeLimits(c.Session, a.Backend)
+	r.Timeout = durationOr(a.Timeout, usual)
 	if r.Timeout > most {
-		return tool.Fail("timeout is %d, a foreground command may take at most %d seconds. Use background=true and the process tool for longer work.",
-			a.Timeout, most/time.Second), nil
+		return tool.Fail("timeout is %d, a foreground command may take at most %d seconds. %s",
+			a.Timeout, most/time.Second, inBackground(c, "Use background=true and the process tool for longer work.")), nil
 	}
 	if why := neverEnds(a.Command); why != "" {
-		return tool.Fail("%s Use background=true; then process (poll, log, wait, kill) looks after it.", why), nil
+		return tool.Fail("%s %s", why, inBackground(c, "Use background=true; then process (poll, log, wait, kill) looks after it.")), nil
 	}
 	res, err := s.pool.Exec(ctx, r)
 	if err != nil {
-		return failed(res, err), ctx.Err()
+		return failureResult(res, err), ctx.Err()
 	}
-	out := s.describe(c.Session, a, res, r.Timeout)
+	out := s.describeResult(c, a, res, r.Timeout)
 	if c.Data != nil {
 		c.Data(dataOf(res))
 	}
@@ -87,8 +91,16 @@ func (s *Shell) terminal(ctx context.Context, c tool.Call, a terminalArgs) (tool
 	return out, nil
 }
 
-// failed reports a command that could not be run or whose fate is unknown.
-func failed(res backend.Result, err error) tool.Result {
+// inBackground is what to do about work that takes long: a script cannot do what the model can.
+func inBackground(c tool.Call, advice string) string {
+	if c.Data != nil {
+		return "A script can leave nothing running: let it end without this, and call the terminal tool for it afterwards."
+	}
+	return advice
+}
+
+// failureResult reports a command that could not be run or whose fate is unknown.
+func failureResult(res backend.Result, err error) tool.Result {
 	text := strings.TrimSpace(Readable(res.Output) + "\nThe command could not be run: " + err.Error())
 	return tool.Result{Text: text, IsError: true, Backend: res.Backend, Warnings: res.Warnings}
 }
@@ -96,18 +108,18 @@ func failed(res backend.Result, err error) tool.Result {
 // outputOf is what a command's output may take of a result budget: some is for the lines after it.
 func outputOf(budget int) int { return budget - min(2000, budget/5) }
 
-// describe turns what happened into what the model reads.
-func (s *Shell) describe(session string, a terminalArgs, res backend.Result, limit time.Duration) tool.Result {
+// describeResult turns what happened into what the model reads.
+func (s *Shell) describeResult(c tool.Call, a terminalArgs, res backend.Result, limit time.Duration) tool.Result {
 	code := res.ExitCode
 	meaning, harmless := exitMeaning(a.Command, code)
 	out := tool.Result{
-		IsError: code != 0 && !harmless, Backend: res.Backend, ExitCode: &code, Spill: res.Spill, Warnings: res.Warnings,
+		IsError: code != 0 && !harmless, Backend: res.Backend, ExitCode: &code, Spill: res.Spill, SpillCut: res.SpillCut, Warnings: res.Warnings,
 	}
-	lines := []string{output(res)}
+	lines := []string{outputText(res)}
 	switch {
 	case res.TimedOut:
-		lines = append(lines, fmt.Sprintf("[ended after %s: the timeout. The output above is what it printed until then. Use a longer timeout (at most %d) or background=true.]",
-			limit, max(limit, s.most)/time.Second))
+		lines = append(lines, fmt.Sprintf("[ended after %s: the timeout. The output above is what it printed until then. %s]",
+			limit, inBackground(c, fmt.Sprintf("Use a longer timeout (at most %d) or background=true.", max(limit, s.most)/time.Second))))
 	case res.Interrupted:
 		lines = append(lines, "[stopped before it ended; the output above is what it printed until then]")
 	case code != 0 && meaning != "":
@@ -117,7 +129,7 @@ func (s *Shell) describe(session string, a terminalArgs, res backend.Result, lim
 	case len(res.Output) == 0:
 		lines = append(lines, "[no output, exit code 0]")
 	}
-	if res.Backend != s.defaultBackend(session) {
+	if res.Backend != s.defaultBackend(c.Session) {
 		lines = append(lines, "[ran in "+res.Backend+"]")
 	}
 	for _, w := range res.Warnings {
@@ -129,12 +141,15 @@ func (s *Shell) describe(session string, a terminalArgs, res backend.Result, lim
 
 // dataOf is what happened, for a program.
 func dataOf(res backend.Result) map[string]any {
-	d := map[string]any{"output": output(res), "exit_code": res.ExitCode, "backend": res.Backend}
+	d := map[string]any{"output": outputText(res), "exit_code": res.ExitCode, "backend": res.Backend}
 	if res.TimedOut {
 		d["timed_out"] = true
 	}
 	if res.Spill != "" {
 		d["full_output"] = res.Spill
+		if res.SpillCut {
+			d["full_output_cut"] = true
+		}
 	}
 	if len(res.Warnings) > 0 {
 		d["warnings"] = res.Warnings
@@ -142,8 +157,8 @@ func dataOf(res backend.Result) map[string]any {
 	return d
 }
 
-// output is what a command printed, with a note where the middle is missing.
-func output(res backend.Result) string {
+// outputText is what a command printed, with a note where the middle is missing.
+func outputText(res backend.Result) string {
 	if !res.Truncated {
 		return strings.TrimRight(Readable(res.Output), "\n")
 	}
@@ -152,7 +167,11 @@ func output(res backend.Result) string {
 		cut = len(res.Output) * 2 / 5
 	}
 	note := fmt.Sprintf("\n[... %d of %d bytes left out", res.Total-int64(len(res.Output)), res.Total)
-	if res.Spill != "" {
+	switch {
+	case res.Spill == "":
+	case res.SpillCut:
+		note += "; the beginning of it: " + res.Spill
+	default:
 		note += "; all of it: " + res.Spill
 	}
 	return Readable(res.Output[:cut]) + note + "]\n" + strings.TrimRight(Readable(res.Output[cut:]), "\n")
@@ -167,9 +186,9 @@ func (s *Shell) defaultBackend(session string) string {
 	return ""
 }
 
-// start runs a command in the background.
-func (s *Shell) start(ctx context.Context, c tool.Call, a terminalArgs, r backend.Request) (tool.Result, error) {
-	w, err := s.watch(c.Session, a)
+// startBackground runs a command in the background.
+func (s *Shell) startBackground(ctx context.Context, c tool.Call, a terminalArgs, r backend.Request) (tool.Result, error) {
+	w, err := s.newWatcher(c.Session, a)
 	if err != nil {
 		return tool.Fail("%v", err), nil
 	}
@@ -177,12 +196,12 @@ func (s *Shell) start(ctx context.Context, c tool.Call, a terminalArgs, r backen
 		sink := r.Sink
 		r.Sink = func(from event.Stream, data []byte) {
 			sink(from, data)
-			w.see(data)
+			w.takeOutput(data)
 		}
 	}
 	p, err := s.pool.Start(ctx, r)
 	if err != nil {
-		return failed(backend.Result{Backend: a.Backend}, err), ctx.Err()
+		return failureResult(backend.Result{Backend: a.Backend}, err), ctx.Err()
 	}
 	text := fmt.Sprintf("Started in the background as %s. Use process with session_id=%q to poll, wait, write or kill.", p.ID, p.ID)
 	if p.Backend != s.defaultBackend(c.Session) {
@@ -192,7 +211,7 @@ func (s *Shell) start(ctx context.Context, c tool.Call, a terminalArgs, r backen
 		text += "\n[warning: " + w + "]"
 	}
 	if w != nil {
-		s.follow(w, p)
+		s.followProcess(w, p)
 	}
 	return tool.Result{Text: text, Backend: p.Backend, Warnings: p.Warnings}, nil
 }

@@ -21,7 +21,7 @@ const (
 
 // watcher tells a session when a background process prints what it waits for, and when it ends.
 type watcher struct {
-	tell     func(text string)
+	tell     func(process, text string)
 	patterns []string
 	now      func() time.Time
 
@@ -34,20 +34,20 @@ type watcher struct {
 	atEnd   bool
 }
 
-// watch returns nil when nothing is to be told.
-func (s *Shell) watch(session string, a terminalArgs) (*watcher, error) {
+// newWatcher returns nil when nothing is to be told.
+func (s *Shell) newWatcher(session string, a terminalArgs) (*watcher, error) {
 	if !a.Notify && len(a.Watch) == 0 {
 		return nil, nil
 	}
 	if s.notify == nil {
 		return nil, errors.New("notify_on_complete and watch_patterns do not work here: nobody can take a message later. Leave them out and use process wait")
 	}
-	tell := func(text string) { s.notify(session, text) }
+	tell := func(process, text string) { s.notify(session, process, text) }
 	return &watcher{tell: tell, patterns: a.Watch, now: time.Now, out: make(chan string, 16), atEnd: a.Notify}, nil
 }
 
-// see takes output as it comes.
-func (w *watcher) see(data []byte) {
+// takeOutput takes output as it comes.
+func (w *watcher) takeOutput(data []byte) {
 	if len(w.patterns) == 0 {
 		return
 	}
@@ -59,7 +59,7 @@ func (w *watcher) see(data []byte) {
 		if nl < 0 {
 			break
 		}
-		w.line(Readable(w.part[:nl]))
+		w.matchLine(Readable(w.part[:nl]))
 		w.part = w.part[nl+1:]
 	}
 	if len(w.part) > watchLine {
@@ -67,7 +67,7 @@ func (w *watcher) see(data []byte) {
 	}
 }
 
-func (w *watcher) line(s string) {
+func (w *watcher) matchLine(s string) {
 	for _, p := range w.patterns {
 		if !strings.Contains(s, p) || w.strikes >= watchStrikes {
 			continue
@@ -75,18 +75,19 @@ func (w *watcher) line(s string) {
 		if now := w.now(); now.Sub(w.last) < watchEvery {
 			if w.strikes++; w.strikes == watchStrikes {
 				w.atEnd = true
-				w.say(fmt.Sprintf("prints %q too often; you will hear of it again when it ends", p))
+				w.queueMessage(fmt.Sprintf("prints %q too often; you will hear of it again when it ends", p))
 			}
 		} else {
 			w.last, w.strikes = now, 0
-			w.say(fmt.Sprintf("printed %q: %s", p, firstLine(s)))
+			w.queueMessage(fmt.Sprintf("printed %q: %s", p, firstLine(s)))
 		}
 		return
 	}
 }
 
-// say queues a message. The rate of watchEvery keeps the queue from filling up; if it does, the message is of no more use.
-func (w *watcher) say(text string) {
+// queueMessage queues a message. The rate of watchEvery keeps the queue from filling up; if it
+// does, the message is of no more use.
+func (w *watcher) queueMessage(text string) {
 	if w.closed {
 		return
 	}
@@ -96,11 +97,12 @@ func (w *watcher) say(text string) {
 	}
 }
 
-// follow tells what a process printed, and when it ended. Both goroutines end with the process, which ends with its session.
-func (s *Shell) follow(w *watcher, p backend.Process) {
+// followProcess tells what a process printed, and when it ended. Both goroutines end with the
+// process, which ends with its session.
+func (s *Shell) followProcess(w *watcher, p backend.Process) {
 	crash.Go("tell of background process "+p.ID, func() {
 		for text := range w.out {
-			w.tell(fmt.Sprintf("[Background process %s %s]", p.ID, text))
+			w.tell(p.ID, fmt.Sprintf("[Background process %s %s]", p.ID, text))
 		}
 	})
 	crash.Go("wait for background process "+p.ID, func() {
@@ -108,7 +110,7 @@ func (s *Shell) follow(w *watcher, p backend.Process) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.atEnd && err == nil {
-			w.say(fmt.Sprintf("%s: %s. Use process log to read its output", state(q), firstLine(p.Command)))
+			w.queueMessage(fmt.Sprintf("%s: %s. Use process log to read its output", describeState(q), firstLine(p.Command)))
 		}
 		w.closed = true
 		close(w.out)

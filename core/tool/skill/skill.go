@@ -6,6 +6,7 @@
 package skill
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // descriptions
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/intent"
 	library "hermes/core/skill"
 	"hermes/core/tool"
 	"hermes/skills"
@@ -36,8 +38,8 @@ type Options struct {
 	Library *library.Library
 	// Project returns the root of the project around a folder.
 	Project func(dir string) string
-	// Audience is what sessions are offered.
-	Audience func() library.Audience
+	// Audience is what a session is offered.
+	Audience func(session string) library.Audience
 }
 
 // Tools returns the three tools.
@@ -52,20 +54,15 @@ type listArgs struct {
 
 func listTool(o Options) tool.Tool {
 	return tool.Typed(tool.Spec{
-		Name: "skills_list", Toolset: "skills", Description: listDoc, ReadOnly: true,
+		Name: "skills_list", Toolset: "skills", Description: listDoc,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{
 			"category":{"type":"string","description":"Only this category"}}}`),
-		Gist: tool.Arg(func(a listArgs) string {
-			if a.Category == "" {
-				return "all skills"
-			}
-			return a.Category
-		}),
-	}, o.list)
+		Intent: tool.Arg(func(a listArgs) intent.Intent { return intent.Reading(cmp.Or(a.Category, "all skills")) }),
+	}, o.listSkills)
 }
 
-func (o Options) list(ctx context.Context, c tool.Call, a listArgs) (tool.Result, error) {
-	entries, blocked := o.Library.List(ctx, o.Project(c.Cwd), o.Audience())
+func (o Options) listSkills(ctx context.Context, c tool.Call, a listArgs) (tool.Result, error) {
+	entries, blocked := o.Library.List(ctx, o.Project(c.Cwd), o.Audience(c.Session))
 	var b strings.Builder
 	rows := []map[string]string{}
 	for _, e := range entries {
@@ -85,12 +82,12 @@ func (o Options) list(ctx context.Context, c tool.Call, a listArgs) (tool.Result
 		c.Data(map[string]any{"skills": rows})
 	}
 	if b.Len() == 0 {
-		return tool.Result{Text: "There are no skills" + in(a.Category) + "."}, nil
+		return tool.Result{Text: "There are no skills" + inCategory(a.Category) + "."}, nil
 	}
 	return tool.Result{Text: strings.TrimSpace(b.String())}, nil
 }
 
-func in(category string) string {
+func inCategory(category string) string {
 	if category == "" {
 		return ""
 	}
@@ -104,15 +101,15 @@ type viewArgs struct {
 
 func viewTool(o Options) tool.Tool {
 	return tool.Typed(tool.Spec{
-		Name: "skill_view", Toolset: "skills", Description: viewDoc, ReadOnly: true, MaxResult: skills.MaxBody + 5000,
+		Name: "skill_view", Toolset: "skills", Description: viewDoc, MaxResult: skills.MaxBody + 5000,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name"],"properties":{
 			"name":{"type":"string","minLength":1,"maxLength":128,"description":"Name of the skill"},
 			"file_path":{"type":"string","maxLength":300,"description":"A file of it, such as references/api.md; without one SKILL.md"}}}`),
-		Gist: tool.Arg(func(a viewArgs) string { return strings.TrimSpace(a.Name + " " + a.File) }),
-	}, o.view)
+		Intent: tool.Arg(func(a viewArgs) intent.Intent { return intent.Reading(strings.TrimSpace(a.Name + " " + a.File)) }),
+	}, o.viewSkill)
 }
 
-func (o Options) view(ctx context.Context, c tool.Call, a viewArgs) (tool.Result, error) {
+func (o Options) viewSkill(ctx context.Context, c tool.Call, a viewArgs) (tool.Result, error) {
 	if a.File == skills.File {
 		a.File = ""
 	}
@@ -168,16 +165,21 @@ func manageTool(m *manage) tool.Tool {
 			"new_string":{"type":"string","description":"patch: what replaces it"},
 			"replace_all":{"type":"boolean","default":false},
 			"absorbed_into":{"type":"string","maxLength":128,"description":"delete: the skill that holds its content now"}}}`),
-		Gist:    tool.Arg(func(a manageArgs) string { return strings.TrimSpace(string(a.Action) + " " + a.Name + " " + a.File) }),
-		Refuse:  m.refuse,
-		Lasting: tool.Arg(m.lasting),
-		Preview: m.preview,
-	}, m.run)
+		Intent:  tool.Arg(m.intent),
+		Refuse:  m.refuseEarly,
+		Preview: m.previewChange,
+	}, m.runChange)
 }
 
-// lasting says what a change does to later sessions. It is asked about always, unless the settings leave that to what the turn has read.
-func (m *manage) lasting(a manageArgs) tool.Lasting {
-	out := tool.Lasting{
+func (m *manage) intent(a manageArgs) intent.Intent {
+	lasting := m.lastingEffect(a)
+	return intent.Intent{Gist: strings.TrimSpace(string(a.Action) + " " + a.Name + " " + a.File), Lasting: &lasting, OnlyPaths: true}
+}
+
+// lastingEffect says what a change does to later sessions. It is asked about always, unless the
+// settings leave that to what the turn has read.
+func (m *manage) lastingEffect(a manageArgs) intent.Lasting {
+	out := intent.Lasting{
 		Title: fmt.Sprintf("Change the skill %s?", a.Name), Effect: "changes a skill, which steers later sessions",
 		Texts: []string{a.Content, a.Text, a.New}, Always: "skills.write_approval is on",
 	}
@@ -208,7 +210,7 @@ type manage struct {
 // maxPlanned bounds what denied calls leave behind.
 const maxPlanned = 32
 
-func (m *manage) plan(ctx context.Context, c tool.Call) (*skills.Change, error) {
+func (m *manage) planChange(ctx context.Context, c tool.Call) (*skills.Change, error) {
 	var a manageArgs
 	if err := json.Unmarshal(c.Args, &a); err != nil {
 		return nil, err
@@ -216,9 +218,9 @@ func (m *manage) plan(ctx context.Context, c tool.Call) (*skills.Change, error) 
 	return m.Library.Plan(ctx, a.request())
 }
 
-// refuse says before anybody is asked what cannot be.
-func (m *manage) refuse(ctx context.Context, c tool.Call) string {
-	change, err := m.plan(ctx, c)
+// refuseEarly says before anybody is asked what cannot be.
+func (m *manage) refuseEarly(ctx context.Context, c tool.Call) string {
+	change, err := m.planChange(ctx, c)
 	if refused := (*library.RefusedError)(nil); err != nil && !errors.As(err, &refused) {
 		return "Refused, nothing was changed: " + err.Error()
 	} else if err != nil {
@@ -229,29 +231,29 @@ func (m *manage) refuse(ctx context.Context, c tool.Call) string {
 	if len(m.planned) >= maxPlanned {
 		clear(m.planned)
 	}
-	m.planned[key(c)] = change
+	m.planned[callKey(c)] = change
 	return ""
 }
 
-func key(c tool.Call) string { return c.Session + "\x00" + c.Turn + "\x00" + c.ID }
+func callKey(c tool.Call) string { return c.Session + "\x00" + c.Turn + "\x00" + c.ID }
 
-func (m *manage) preview(ctx context.Context, c tool.Call) (detail, diff string) {
+func (m *manage) previewChange(ctx context.Context, c tool.Call) (detail, diff string) {
 	m.mu.Lock()
-	change := m.planned[key(c)]
+	change := m.planned[callKey(c)]
 	m.mu.Unlock()
 	if change == nil {
 		var err error
-		if change, err = m.plan(ctx, c); err != nil {
+		if change, err = m.planChange(ctx, c); err != nil {
 			return err.Error(), ""
 		}
 	}
 	return library.Summary(change), library.Diff(change).Unified
 }
 
-func (m *manage) run(ctx context.Context, c tool.Call, a manageArgs) (tool.Result, error) {
+func (m *manage) runChange(ctx context.Context, c tool.Call, a manageArgs) (tool.Result, error) {
 	m.mu.Lock()
-	change := m.planned[key(c)]
-	delete(m.planned, key(c))
+	change := m.planned[callKey(c)]
+	delete(m.planned, callKey(c))
 	m.mu.Unlock()
 	if change == nil {
 		var err error
@@ -262,14 +264,14 @@ func (m *manage) run(ctx context.Context, c tool.Call, a manageArgs) (tool.Resul
 	if err := m.Library.Apply(change, "agent"); err != nil {
 		return tool.Fail("%v", err), nil
 	}
-	text := done(change)
+	text := describeDone(change)
 	if c.Data != nil {
 		c.Data(map[string]any{"action": a.Action, "name": a.Name, "path": change.Path()})
 	}
 	return tool.Result{Text: text, Diffs: []chat.FileDiff{library.Diff(change)}}, nil
 }
 
-func done(c *skills.Change) string {
+func describeDone(c *skills.Change) string {
 	switch c.Op {
 	case skills.Delete:
 		return fmt.Sprintf("The skill %s is removed; the person can bring it back with `hermes skills undo %s`.", c.Name, c.Name)

@@ -38,7 +38,7 @@ func newDesk(t *testing.T) *desk {
 	}})
 	r, err := tool.NewRegistry(Tools(Options{
 		Library: d.library, Project: func(string) string { return "" },
-		Audience: func() library.Audience { return library.Audience{Tools: d.tools, Toolsets: []string{"skills"}} },
+		Audience: func(string) library.Audience { return library.Audience{Tools: d.tools, Toolsets: []string{"skills"}} },
 	})...)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestManageIsAskedAbout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return spec.Lasting(raw).Always
+		return spec.Means(raw).Lasting.Always
 	}
 	if always(args{"action": "create", "name": "x"}) == "" {
 		t.Error("a new skill is kept unasked")

@@ -11,7 +11,8 @@ const (
 	maxBytes = 16 << 20
 )
 
-// cache keeps pages for some minutes, so that reading on costs the site nothing. The zero value with a ttl is ready.
+// cache keeps pages for some minutes, so that reading on costs the site nothing. The zero value
+// with a ttl is ready.
 type cache struct {
 	ttl   time.Duration
 	now   func() time.Time // nil: time.Now
@@ -25,7 +26,7 @@ type item struct {
 	at   time.Time
 }
 
-func (c *cache) clock() time.Time {
+func (c *cache) currentTime() time.Time {
 	if c.now != nil {
 		return c.now()
 	}
@@ -36,7 +37,7 @@ func (c *cache) get(key string) (fetched, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	it, ok := c.items[key]
-	if !ok || c.clock().Sub(it.at) >= c.ttl {
+	if !ok || c.currentTime().Sub(it.at) >= c.ttl {
 		return fetched{}, false
 	}
 	return it.page, true
@@ -52,7 +53,7 @@ func (c *cache) put(key string, p fetched) {
 		c.items = map[string]item{}
 	}
 	c.drop(key)
-	c.items[key] = item{p, c.clock()}
+	c.items[key] = item{p, c.currentTime()}
 	c.size += len(p.text)
 	for len(c.items) > maxKept || c.size > maxBytes {
 		c.dropOldest()

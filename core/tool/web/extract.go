@@ -12,6 +12,7 @@ import (
 
 	"hermes/core/crash"
 	"hermes/core/event"
+	"hermes/core/intent"
 	"hermes/core/tool"
 )
 
@@ -32,7 +33,8 @@ type extracted struct {
 	Results []*one `json:"results"`
 }
 
-// one is a page. Content is what fits; FullText names the file with all of it when something was left out.
+// one is a page. Content is what fits; FullText names the file with all of it when something was
+// left out.
 type one struct {
 	URL      string   `json:"url"`
 	Final    string   `json:"final_url,omitempty"` // where redirects led
@@ -48,28 +50,31 @@ type one struct {
 // ExtractTool returns the web_extract tool.
 func ExtractTool(w *Web) tool.Tool {
 	return tool.Typed(tool.Spec{
-		Name: "web_extract", Toolset: "web", Description: extractDoc, ReadOnly: true, Strange: true,
+		Name: "web_extract", Toolset: "web", Description: extractDoc, Strange: true,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["urls"],"properties":{
 			"urls":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":5,"description":"Pages to read, http or https; up to 5 are read at once"},
 			"char_limit":{"type":"integer","minimum":500,"maximum":200000,"description":"Characters of each page at most; the whole text is kept in a file"}}}`),
-		Gist: tool.Arg(func(a extractArgs) string {
-			if len(a.URLs) == 0 {
-				return ""
-			}
-			if more := len(a.URLs) - 1; more > 0 {
-				return fmt.Sprintf("%s and %d more", a.URLs[0], more)
-			}
-			return a.URLs[0]
-		}),
-	}, w.extract)
+		Intent: tool.Arg(func(a extractArgs) intent.Intent { return intent.Reading(a.summary()) }),
+	}, w.runExtract)
 }
 
-func (w *Web) extract(ctx context.Context, c tool.Call, a extractArgs) (tool.Result, error) {
-	pages := w.all(ctx, c, a.URLs[:min(len(a.URLs), maxURLs)])
+func (a extractArgs) summary() string {
+	switch more := len(a.URLs) - 1; {
+	case more < 0:
+		return ""
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", a.URLs[0], more)
+	default:
+		return a.URLs[0]
+	}
+}
+
+func (w *Web) runExtract(ctx context.Context, c tool.Call, a extractArgs) (tool.Result, error) {
+	pages := w.readPages(ctx, c, a.URLs[:min(len(a.URLs), maxURLs)])
 	if ctx.Err() != nil {
 		return tool.Result{}, ctx.Err()
 	}
-	res := tool.Result{Warnings: w.problems(), IsError: true}
+	res := tool.Result{Warnings: w.takeProblems(), IsError: true}
 	for _, p := range pages {
 		if p.Error == "" {
 			res.IsError = false
@@ -79,7 +84,7 @@ func (w *Web) extract(ctx context.Context, c tool.Call, a extractArgs) (tool.Res
 		}
 	}
 	out := extracted{Note: strangers, Results: pages}
-	text, err := w.fit(&out, c.Session, cmp.Or(a.Limit, w.o.CharLimit))
+	text, err := w.fitIntoBudget(&out, c.Session, cmp.Or(a.Limit, w.o.CharLimit))
 	res.Text = text
 	for _, p := range pages {
 		res.Spill = cmp.Or(res.Spill, p.FullText)
@@ -87,8 +92,8 @@ func (w *Web) extract(ctx context.Context, c tool.Call, a extractArgs) (tool.Res
 	return res, err
 }
 
-// all reads pages at once and returns them in order.
-func (w *Web) all(ctx context.Context, c tool.Call, urls []string) []*one {
+// readPages reads pages at once and returns them in order.
+func (w *Web) readPages(ctx context.Context, c tool.Call, urls []string) []*one {
 	pages := make([]*one, len(urls))
 	var wait sync.WaitGroup
 	var say sync.Mutex
@@ -96,35 +101,36 @@ func (w *Web) all(ctx context.Context, c tool.Call, urls []string) []*one {
 		wait.Add(1)
 		crash.Go("web_extract", func() {
 			defer wait.Done()
-			p := w.one(ctx, raw)
+			p := w.readPage(ctx, raw)
 			pages[i] = p
 			say.Lock()
 			defer say.Unlock()
-			c.Output(event.Stdout, []byte(p.line()))
+			c.Output(event.Stdout, []byte(p.resultLine()))
 		})
 	}
 	wait.Wait()
 	return pages
 }
 
-// line tells a person about a page.
-func (p *one) line() string {
+// resultLine tells a person about a page.
+func (p *one) resultLine() string {
 	if p.Error != "" {
 		return fmt.Sprintf("%s\n   %s\n", p.URL, p.Error)
 	}
 	return fmt.Sprintf("%s\n   %s, %d characters\n", p.URL, cmp.Or(p.Title, "no title"), utf8.RuneCountInString(p.whole))
 }
 
-// fit writes the result so that it stays within the budget and in one piece: each page gives up the same share. Where not even a few
-// words of each page have room, only the names of the files are left.
-func (w *Web) fit(out *extracted, session string, limit int) (string, error) {
+// fitIntoBudget writes the result so that it stays within the budget and in one piece: each page
+// gives up the same share. Where not even a few words of each page have room, only the names of the
+// files are left.
+func (w *Web) fitIntoBudget(out *extracted, session string, limit int) (string, error) {
 	for {
 		longest := 0
 		for _, p := range out.Results {
-			w.cut(p, session, limit)
+			w.cutContent(p, session, limit)
 			longest = max(longest, utf8.RuneCountInString(p.Content))
 		}
-		text, err := encode(out)
+		text, err := encodeJSON(out)
 		n := utf8.RuneCountInString(text)
 		if err != nil || n <= w.o.Budget || limit == 0 {
 			return text, err
@@ -138,8 +144,9 @@ func (w *Web) fit(out *extracted, session string, limit int) (string, error) {
 // leastShown is the number of characters of a page below which showing it tells nothing.
 const leastShown = 100
 
-// cut fills Content with at most limit characters, and keeps the whole text in a file when that is not all.
-func (w *Web) cut(p *one, session string, limit int) {
+// cutContent fills Content with at most limit characters, and keeps the whole text in a file when
+// that is not all.
+func (w *Web) cutContent(p *one, session string, limit int) {
 	if utf8.RuneCountInString(p.whole) <= limit {
 		p.Content = p.whole
 		return

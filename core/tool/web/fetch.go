@@ -18,9 +18,9 @@ import (
 	"hermes/core/tool/web/page"
 )
 
-// one reads one page, from the cache if it can; failures are part of what it returns.
-func (w *Web) one(ctx context.Context, raw string) *one {
-	p := &one{URL: visible(raw, 500)}
+// readPage reads one page, from the cache if it can; failures are part of what it returns.
+func (w *Web) readPage(ctx context.Context, raw string) *one {
+	p := &one{URL: visibleLine(raw, 500)}
 	u, err := w.guard.CheckURL(raw)
 	if err != nil {
 		p.Error = err.Error()
@@ -33,8 +33,8 @@ func (w *Web) one(ctx context.Context, raw string) *one {
 	}
 	f, ok := w.cache.get(u.String())
 	if !ok {
-		if f, err = w.fetch(ctx, u); err != nil {
-			p.Error = w.explain(ctx, u, err)
+		if f, err = w.fetchPage(ctx, u); err != nil {
+			p.Error = w.explainFailure(ctx, u, err)
 			return p
 		}
 		w.cache.put(u.String(), f)
@@ -43,7 +43,7 @@ func (w *Web) one(ctx context.Context, raw string) *one {
 	if f.final != u.String() {
 		p.Final = f.final
 	}
-	if name := credential(u); name != "" {
+	if name := credentialParameter(u); name != "" {
 		p.Warnings = append(p.Warnings, "the URL has a parameter called "+name+", as links with credentials have: the site and its logs know it now")
 	}
 	return p
@@ -55,7 +55,7 @@ type fetched struct {
 	notes              []string
 }
 
-func (w *Web) fetch(ctx context.Context, u *url.URL) (fetched, error) {
+func (w *Web) fetchPage(ctx context.Context, u *url.URL) (fetched, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.o.Timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -74,7 +74,7 @@ func (w *Web) fetch(ctx context.Context, u *url.URL) (fetched, error) {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return fetched{}, statusError(resp)
 	}
-	body, err := w.body(resp)
+	body, err := w.readBody(resp)
 	if err != nil {
 		return fetched{}, err
 	}
@@ -82,29 +82,29 @@ func (w *Web) fetch(ctx context.Context, u *url.URL) (fetched, error) {
 	if err != nil {
 		return fetched{}, err
 	}
-	return w.clean(p, resp.Request.URL.String()), nil
+	return w.cleanPage(p, resp.Request.URL.String()), nil
 }
 
-// clean takes out what cannot be seen and what gives orders.
-func (w *Web) clean(p page.Page, final string) fetched {
+// cleanPage takes out what cannot be seen and what gives orders.
+func (w *Web) cleanPage(p page.Page, final string) fetched {
 	text, removed := injection.Clean(p.Text)
-	f := fetched{final: final, title: visible(p.Title, 300), text: strings.TrimSpace(text), notes: p.Notes}
+	f := fetched{final: final, title: visibleLine(p.Title, 300), text: strings.TrimSpace(text), notes: p.Notes}
 	if removed > 0 {
 		f.notes = append(f.notes, fmt.Sprintf("%d invisible characters were removed", removed))
 	}
 	var title, body []string
-	f.title, title = w.block(f.title)
-	f.text, body = w.block(f.text)
+	f.title, title = w.blockOrders(f.title)
+	f.text, body = w.blockOrders(f.text)
 	for _, why := range append(title, body...) {
 		f.notes = append(f.notes, "a line that tries to give orders is blocked: "+why)
 	}
 	return f
 }
 
-// body reads what the server sent, within bounds. What is plainly no text is not read at all.
-func (w *Web) body(resp *http.Response) (page.Body, error) {
+// readBody reads what the server sent, within bounds. What is plainly no text is not read at all.
+func (w *Web) readBody(resp *http.Response) (page.Body, error) {
 	b := page.Body{URL: resp.Request.URL, Type: resp.Header.Get("Content-Type")}
-	if kind, _, err := mime.ParseMediaType(b.Type); err == nil && media(kind) {
+	if kind, _, err := mime.ParseMediaType(b.Type); err == nil && isMedia(kind) {
 		why := "it is not text"
 		if resp.ContentLength < 0 {
 			return b, fmt.Errorf("%s (%s)", why, kind)
@@ -122,7 +122,7 @@ func (w *Web) body(resp *http.Response) (page.Body, error) {
 		}
 		in = io.LimitReader(z, w.o.MaxBytes+1)
 	default:
-		return b, fmt.Errorf("the server compressed the page as %q, which it was not asked for", visible(enc, 40))
+		return b, fmt.Errorf("the server compressed the page as %q, which it was not asked for", visibleLine(enc, 40))
 	}
 	data, err := io.ReadAll(in)
 	if int64(len(data)) > w.o.MaxBytes {
@@ -135,7 +135,7 @@ func (w *Web) body(resp *http.Response) (page.Body, error) {
 	return b, err
 }
 
-func media(kind string) bool {
+func isMedia(kind string) bool {
 	head, _, _ := strings.Cut(kind, "/")
 	return (head == "image" && kind != "image/svg+xml") || head == "audio" || head == "video" || head == "font"
 }
@@ -152,7 +152,7 @@ func statusError(resp *http.Response) error {
 		text += ": the page is not open to everybody, or not to programs"
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		if after := resp.Header.Get("Retry-After"); after != "" {
-			text += ": try again after " + visible(after, 40)
+			text += ": try again after " + visibleLine(after, 40)
 			if strings.Trim(after, "0123456789") == "" {
 				text += " s"
 			}
@@ -161,8 +161,8 @@ func statusError(resp *http.Response) error {
 	return serverError(text)
 }
 
-// explain says why a page could not be read, in words that help.
-func (w *Web) explain(ctx context.Context, u *url.URL, err error) string {
+// explainFailure says why a page could not be read, in words that help.
+func (w *Web) explainFailure(ctx context.Context, u *url.URL, err error) string {
 	var refused *guard.Refusal
 	var unreadable *page.UnreadableError
 	var status serverError
@@ -184,5 +184,5 @@ func (w *Web) explain(ctx context.Context, u *url.URL, err error) string {
 	if errors.As(err, &outer) {
 		err = outer.Err
 	}
-	return visible(u.Host+": "+err.Error(), 300)
+	return visibleLine(u.Host+": "+err.Error(), 300)
 }

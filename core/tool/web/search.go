@@ -10,6 +10,7 @@ import (
 
 	"hermes/core/event"
 	"hermes/core/injection"
+	"hermes/core/intent"
 	"hermes/core/tool"
 	"hermes/core/tool/web/engine"
 )
@@ -47,25 +48,25 @@ type hit struct {
 // SearchTool returns the web_search tool.
 func SearchTool(w *Web) tool.Tool {
 	return tool.Typed(tool.Spec{
-		Name: "web_search", Toolset: "web", Description: searchDoc, ReadOnly: true, Strange: true,
+		Name: "web_search", Toolset: "web", Description: searchDoc, Strange: true,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["query"],"properties":{
 			"query":{"type":"string","minLength":1,"maxLength":1000,"description":"What to look for; operators such as site:, filetype:, -word and \"phrase\" work where the engine has them"},
 			"limit":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"Results at most"}}}`),
-		Gist: tool.Arg(func(a searchArgs) string { return a.Query }),
+		Intent: tool.Arg(func(a searchArgs) intent.Intent { return intent.Reading(a.Query) }),
 		Available: func() error {
 			_, err := w.o.Search.engine(w.plain)
 			return err
 		},
-	}, w.search)
+	}, w.runSearch)
 }
 
-func (w *Web) search(ctx context.Context, c tool.Call, a searchArgs) (tool.Result, error) {
+func (w *Web) runSearch(ctx context.Context, c tool.Call, a searchArgs) (tool.Result, error) {
 	if secretIn(a.Query) {
-		return failed("the query holds what looks like a password or key, and would have told it to the search engine; search without it"), nil
+		return failureResult("the query holds what looks like a password or key, and would have told it to the search engine; search without it"), nil
 	}
 	e, err := w.o.Search.engine(w.plain)
 	if err != nil {
-		return failed(err.Error()), nil
+		return failureResult(err.Error()), nil
 	}
 	timed, cancel := context.WithTimeout(ctx, w.o.Timeout)
 	defer cancel()
@@ -74,23 +75,23 @@ func (w *Web) search(ctx context.Context, c tool.Call, a searchArgs) (tool.Resul
 	case ctx.Err() != nil:
 		return tool.Result{}, ctx.Err()
 	case err != nil:
-		return failed(err.Error()), nil
+		return failureResult(err.Error()), nil
 	}
-	out, warnings := w.hits(results)
-	c.Output(event.Stdout, []byte(listing(e.Name(), out)))
+	out, warnings := w.cleanHits(results)
+	c.Output(event.Stdout, []byte(formatHits(e.Name(), out)))
 	note := strangers
 	if len(out) == 0 {
 		note = "Nothing was found. Try other words, or fewer."
 	}
-	text, err := encode(found{Success: true, Note: note, Data: &hits{out}})
-	return tool.Result{Text: text, Warnings: append(w.problems(), warnings...)}, err
+	text, err := encodeJSON(found{Success: true, Note: note, Data: &hits{out}})
+	return tool.Result{Text: text, Warnings: append(w.takeProblems(), warnings...)}, err
 }
 
 // maxDescription bounds what one result may say.
 const maxDescription = 1000
 
-// hits cleans results and leaves out sites that are blocked.
-func (w *Web) hits(results []engine.Result) (out []hit, warnings []string) {
+// cleanHits cleans results and leaves out sites that are blocked.
+func (w *Web) cleanHits(results []engine.Result) (out []hit, warnings []string) {
 	out = []hit{} // scripts go through it
 	for _, r := range results {
 		if u, err := w.guard.CheckURL(r.URL); err != nil {
@@ -98,10 +99,10 @@ func (w *Web) hits(results []engine.Result) (out []hit, warnings []string) {
 		} else if r.URL = u.String(); len(r.URL) > 2000 {
 			continue
 		}
-		h := hit{Title: visible(r.Title, 300), URL: r.URL, Description: visible(r.Description, maxDescription), Position: len(out) + 1}
+		h := hit{Title: visibleLine(r.Title, 300), URL: r.URL, Description: visibleLine(r.Description, maxDescription), Position: len(out) + 1}
 		var title, description []string
-		h.Title, title = w.block(h.Title)
-		h.Description, description = w.block(h.Description)
+		h.Title, title = w.blockOrders(h.Title)
+		h.Description, description = w.blockOrders(h.Description)
 		for _, why := range append(title, description...) {
 			warnings = append(warnings, fmt.Sprintf("search result %s: %s", h.URL, why))
 		}
@@ -110,7 +111,7 @@ func (w *Web) hits(results []engine.Result) (out []hit, warnings []string) {
 	return out, warnings
 }
 
-func listing(name string, results []hit) string {
+func formatHits(name string, results []hit) string {
 	if len(results) == 0 {
 		return name + " found nothing\n"
 	}
@@ -122,16 +123,16 @@ func listing(name string, results []hit) string {
 	return b.String()
 }
 
-func failed(why string) tool.Result {
-	text, err := encode(found{Error: visible(why, 1000)})
+func failureResult(why string) tool.Result {
+	text, err := encodeJSON(found{Error: visibleLine(why, 1000)})
 	if err != nil {
 		text = why
 	}
 	return tool.Result{Text: text, IsError: true}
 }
 
-// visible is text without what cannot be seen, on one line and not longer than n characters.
-func visible(s string, n int) string {
+// visibleLine is text without what cannot be seen, on one line and not longer than n characters.
+func visibleLine(s string, n int) string {
 	s, _ = injection.Clean(s)
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > n {
@@ -140,22 +141,22 @@ func visible(s string, n int) string {
 	return s
 }
 
-// block is Options.Block.
-func (w *Web) block(text string) (out string, reasons []string) {
+// blockOrders is Options.Block.
+func (w *Web) blockOrders(text string) (out string, reasons []string) {
 	if w.o.Block == nil {
 		return text, nil
 	}
 	return w.o.Block(text)
 }
 
-// problems returns what is to be said once.
-func (w *Web) problems() (out []string) {
+// takeProblems returns what is to be said once.
+func (w *Web) takeProblems() (out []string) {
 	w.say.Do(func() { out = append(out, w.o.Problems...) })
 	return out
 }
 
-// encode writes JSON that models read as it is: no \u003c for <.
-func encode(v any) (string, error) {
+// encodeJSON writes JSON that models read as it is: no \u003c for <.
+func encodeJSON(v any) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

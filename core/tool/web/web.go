@@ -1,9 +1,12 @@
-// Package web holds the tools that reach the web: web_search asks a search engine, web_extract reads pages.
+// Package web holds the tools that reach the web: web_search asks a search engine, web_extract
+// reads pages.
 //
-// The contract: both only read, so nobody is asked; queries and URLs leave this machine, and docs/web.md says to whom. No address is
-// contacted but through package guard. What comes back was written by strangers: invisible characters are removed, a note tells the
-// model so, Options.Block takes out text that gives orders, and whatever a server does ends in bounded time, memory and characters.
-// Results are JSON, in the form that scripts of execute_code expect; what a page has beyond its share is kept in a file.
+// The contract: both only read, so nobody is asked; queries and URLs leave this machine, and
+// docs/web.md says to whom. No address is contacted but through package guard. What comes back was
+// written by strangers: invisible characters are removed, a note tells the model so, Options.Block
+// takes out text that gives orders, and whatever a server does ends in bounded time, memory and
+// characters. Results are JSON, in the form that scripts of execute_code expect; what a page has
+// beyond its share is kept in a file.
 package web
 
 import (
@@ -30,7 +33,8 @@ type Options struct {
 	Budget    int           // characters of a whole result; tool.DefaultMaxResult
 	SpillDir  string        // keeps the whole text of cut pages; "" keeps none
 	PDF       page.PDF      // nil: PDF documents are refused
-	// Block takes lines that try to give orders to the agent out of a text and says why, in words for people. May be nil.
+	// Block takes lines that try to give orders to the agent out of a text and says why, in words
+	// for people. May be nil.
 	Block func(text string) (out string, reasons []string)
 	// Problems are said once, with the first result: a blocklist file that could not be read.
 	Problems []string
@@ -38,7 +42,8 @@ type Options struct {
 
 // Search says which engine answers web_search.
 type Search struct {
-	// Backend is searxng, brave (brave-free), tavily, duckduckgo (ddgs) or static; anything else takes the first that is set up.
+	// Backend is searxng, brave (brave-free), tavily, duckduckgo (ddgs) or static; anything else
+	// takes the first that is set up.
 	Backend       string
 	SearXNG       string // address of an instance
 	BraveKey      string
@@ -90,23 +95,23 @@ func sameHost(r *http.Request, via []*http.Request) error {
 func (s Search) engine(c *http.Client) (engine.Engine, error) {
 	known := map[string]func() (engine.Engine, error){
 		"searxng": func() (engine.Engine, error) {
-			return engine.SearXNG(c, s.SearXNG), need(s.SearXNG, "SEARXNG_URL (or web.searxng_url)")
+			return engine.SearXNG(c, s.SearXNG), requireSetting(s.SearXNG, "SEARXNG_URL (or web.searxng_url)")
 		},
 		"brave": func() (engine.Engine, error) {
-			return engine.Brave(c, s.BraveURL, s.BraveKey), need(s.BraveKey, "BRAVE_SEARCH_API_KEY")
+			return engine.Brave(c, s.BraveURL, s.BraveKey), requireSetting(s.BraveKey, "BRAVE_SEARCH_API_KEY")
 		},
 		"tavily": func() (engine.Engine, error) {
-			return engine.Tavily(c, s.TavilyURL, s.TavilyKey), need(s.TavilyKey, "TAVILY_API_KEY")
+			return engine.Tavily(c, s.TavilyURL, s.TavilyKey), requireSetting(s.TavilyKey, "TAVILY_API_KEY")
 		},
 		"static": func() (engine.Engine, error) {
-			return engine.Static(s.StaticIndex), need(s.StaticIndex, "web.static_index")
+			return engine.Static(s.StaticIndex), requireSetting(s.StaticIndex, "web.static_index")
 		},
 		"duckduckgo": func() (engine.Engine, error) { return engine.DuckDuckGo(c, s.DuckDuckGoURL, agent), nil },
 	}
-	if choose, ok := known[s.backend()]; ok {
+	if choose, ok := known[s.backendName()]; ok {
 		e, err := choose()
 		if err != nil {
-			return nil, unset(s.backend() + " is chosen by web.search_backend or web.backend: " + err.Error())
+			return nil, unset(s.backendName() + " is chosen by web.search_backend or web.backend: " + err.Error())
 		}
 		return e, nil
 	}
@@ -119,8 +124,8 @@ func (s Search) engine(c *http.Client) (engine.Engine, error) {
 		"web.search_backend: ddgs in config.yaml searches with DuckDuckGo, without a key")
 }
 
-// backend gives the names of the Python program one spelling.
-func (s Search) backend() string {
+// backendName gives the names of the Python program one spelling.
+func (s Search) backendName() string {
 	switch name := strings.ToLower(strings.TrimSpace(s.Backend)); name {
 	case "brave-free":
 		return "brave"
@@ -136,7 +141,7 @@ type unset string
 
 func (e unset) Error() string { return string(e) }
 
-func need(value, name string) error {
+func requireSetting(value, name string) error {
 	if value == "" {
 		return unset("it needs " + name)
 	}

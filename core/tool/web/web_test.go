@@ -314,7 +314,7 @@ func TestInterruptIsPrompt(t *testing.T) {
 	w := New(open(Options{}))
 	done := make(chan error, 1)
 	go func() {
-		_, err := w.extract(ctx, tool.Call{Output: func(event.Stream, []byte) {}}, extractArgs{URLs: []string{s.URL + "/silent", s.URL + "/loris"}})
+		_, err := w.runExtract(ctx, tool.Call{Output: func(event.Stream, []byte) {}}, extractArgs{URLs: []string{s.URL + "/silent", s.URL + "/loris"}})
 		done <- err
 	}()
 	cancel()
@@ -404,7 +404,7 @@ func TestCache(t *testing.T) {
 	w := New(open(Options{}))
 	now := time.Now()
 	w.cache.now = func() time.Time { return now }
-	read := func(u string) string { return w.one(context.Background(), u).whole }
+	read := func(u string) string { return w.readPage(context.Background(), u).whole }
 	if a, b := read(s.URL+"/x#one"), read(s.URL+"/x#two"); a != "visit 1" || b != "visit 1" {
 		t.Errorf("%q, %q", a, b)
 	}
@@ -424,8 +424,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// A page that was allowed once is not read from the cache when its site is blocked: checks come first. And the whole way, TLS included,
-// goes to the address that was judged.
+// A page that was allowed once is not read from the cache when its site is blocked: checks come
+// first. And the whole way, TLS included, goes to the address that was judged.
 func TestTheWholeWayOverTLS(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -483,11 +483,11 @@ func TestGists(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"urls":["https://a.example/x"]}`: "https://a.example/x", `{"urls":["https://a.example/","b","c"]}`: "https://a.example/ and 2 more", `{"urls":[]}`: "",
 	} {
-		if got := ExtractTool(w).Spec().Gist(json.RawMessage(args)); got != want {
+		if got := ExtractTool(w).Spec().Means(json.RawMessage(args)).Gist; got != want {
 			t.Errorf("%s: %q", args, got)
 		}
 	}
-	if got := SearchTool(w).Spec().Gist(json.RawMessage(`{"query":"go generics"}`)); got != "go generics" {
+	if got := SearchTool(w).Spec().Means(json.RawMessage(`{"query":"go generics"}`)).Gist; got != "go generics" {
 		t.Error(got)
 	}
 }

@@ -16,8 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Daemon is a second engine that a test may kill. It lives in a network namespace of its own, because it would take away the first one's
-// bridge otherwise, and shares the system's containerd under another namespace.
+// Daemon is a second engine that a test may kill. It lives in a network namespace of its own,
+// because it would take away the first one's bridge otherwise, and shares the system's containerd
+// under another namespace.
 type Daemon struct {
 	Host string // unix://...
 
@@ -86,7 +87,8 @@ func StartDaemon(t testing.TB) *Daemon {
 	return d
 }
 
-// findContainerd is the socket of the one that runs: as a service of its own, or as the engine's child.
+// findContainerd is the socket of the one that runs: as a service of its own, or as the engine's
+// child.
 func findContainerd() string {
 	for _, path := range []string{"/run/containerd/containerd.sock", "/run/docker/containerd/containerd.sock"} {
 		if conn, err := net.Dial("unix", path); err == nil {

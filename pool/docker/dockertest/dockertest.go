@@ -1,5 +1,5 @@
-// Package dockertest gives tests a real Docker engine, images that need no network, and a runner. Nothing of it outlives the tests: Main
-// removes what was made.
+// Package dockertest gives tests a real Docker engine, images that need no network, and a runner.
+// Nothing of it outlives the tests: Main removes what was made.
 package dockertest
 
 import (
@@ -24,7 +24,8 @@ import (
 	"github.com/docker/docker/client"
 )
 
-// Missing ends a test that needs something which is not there: it is skipped, or fails where everything must be there.
+// Missing ends a test that needs something which is not there: it is skipped, or fails where
+// everything must be there.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("HERMES_TEST_REQUIRE") == "1" {
@@ -212,7 +213,8 @@ func Program(system, arch string) (sum string, data []byte, err error) {
 	return hex.EncodeToString(hash[:]), data, nil
 }
 
-// RemoveVolumes removes the volumes that carry a label, with patience for containers that are just going.
+// RemoveVolumes removes the volumes that carry a label, with patience for containers that are just
+// going.
 func RemoveVolumes(t testing.TB, label string) {
 	t.Helper()
 	cli := Engine(t)

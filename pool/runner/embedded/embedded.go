@@ -1,5 +1,6 @@
-// Package embedded holds the far program (pool/runner/program) for the systems that containers and far hosts run: `make build` compiles it
-// into the folder programs before it compiles Hermes. Without make the folder is empty, everything compiles, and For says what to do.
+// Package embedded holds the far program (pool/runner/program) for the systems that containers and
+// far hosts run: `make build` compiles it into the folder programs before it compiles Hermes.
+// Without make the folder is empty, everything compiles, and For says what to do.
 package embedded
 
 import (
@@ -27,10 +28,10 @@ type Binary struct {
 	Size     int    // bytes
 }
 
-// Data returns the program's bytes. They are unpacked anew each time: it is wanted once for each container or host, and not kept in memory
-// for the rest of the day.
+// Data returns the program's bytes. They are unpacked anew each time: it is wanted once for each
+// container or host, and not kept in memory for the rest of the day.
 func (b Binary) Data() []byte {
-	r, err := open(b.OS, b.Arch)
+	r, err := openProgram(b.OS, b.Arch)
 	if err != nil {
 		return nil // For has seen that it can be opened and read
 	}
@@ -52,21 +53,21 @@ func For(os, arch string) (Binary, error) {
 	if b, ok := known[system]; ok {
 		return b, nil
 	}
-	r, err := open(os, arch)
+	r, err := openProgram(os, arch)
 	if err != nil {
 		return Binary{}, err
 	}
 	sum := sha256.New()
 	size, err := io.Copy(sum, r)
 	if err != nil {
-		return Binary{}, damaged(system, err)
+		return Binary{}, damagedError(system, err)
 	}
 	b := Binary{OS: os, Arch: arch, SHA256: hex.EncodeToString(sum.Sum(nil)), Size: int(size)}
 	known[system] = b
 	return b, nil
 }
 
-func open(os, arch string) (io.Reader, error) {
+func openProgram(os, arch string) (io.Reader, error) {
 	system := os + "/" + arch
 	if !slices.Contains(Systems, system) {
 		return nil, fmt.Errorf("there is no runner for %s: back ends can be on %s", system, strings.Join(Systems, " and "))
@@ -77,11 +78,11 @@ func open(os, arch string) (io.Reader, error) {
 	}
 	r, err := gzip.NewReader(packed)
 	if err != nil {
-		return nil, damaged(system, err)
+		return nil, damagedError(system, err)
 	}
 	return r, nil
 }
 
-func damaged(system string, err error) error {
+func damagedError(system string, err error) error {
 	return fmt.Errorf("the runner for %s inside this hermes is damaged: %w", system, err)
 }

@@ -12,6 +12,10 @@ import (
 	"hermes/core/testskip"
 )
 
+// most is what the far program may weigh: it is copied to every host, and was 3.0 MiB before it
+// kept attributes of files.
+const most = 13 << 18
+
 func TestProgramsAreStaticAndSmall(t *testing.T) {
 	for arch, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
 		b, err := For("linux", arch)
@@ -37,7 +41,7 @@ func TestProgramsAreStaticAndSmall(t *testing.T) {
 				t.Errorf("%s: wants a dynamic linker", arch)
 			}
 		}
-		if b.Size != len(data) || b.Size > 3<<20 || len(b.SHA256) != 64 {
+		if b.Size != len(data) || b.Size > most || len(b.SHA256) != 64 {
 			t.Errorf("%s: %d bytes, %d said, SHA-256 %q", arch, len(data), b.Size, b.SHA256)
 		}
 	}

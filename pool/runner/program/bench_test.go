@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/core/testskip"
 	"hermes/pool/runner"
 	"hermes/pool/runner/wire"
 )
@@ -54,8 +55,8 @@ func BenchmarkOutput(b *testing.B) {
 	}
 }
 
-// A warm call over the wire costs little more than one in process. The two take turns, and the medians are compared, so that what else the
-// machine does hits both.
+// A warm call over the wire costs little more than one in process. The two take turns, and the
+// medians are compared, so that what else the machine does hits both.
 func TestAWarmCallCostsLittleMore(t *testing.T) {
 	spec := farSpec(t, "true")
 	r, c := local(t), connect(t, spawn(t, serveCommand(t)), wire.Options{})
@@ -91,6 +92,7 @@ func median(d []time.Duration) time.Duration {
 
 // The conformance table watches our memory; this is that of the program.
 func TestAGibibyteInFlatMemoryOverThere(t *testing.T) {
+	testskip.Long(t, "a gibibyte of output")
 	f := spawn(t, serveCommand(t))
 	c := connect(t, f, wire.Options{})
 	beside := make(chan struct{})

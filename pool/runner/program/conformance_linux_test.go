@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes/core/event"
+	"hermes/core/testskip"
 	"hermes/pool"
 	"hermes/pool/conformance"
 	"hermes/pool/runner"
@@ -24,7 +25,7 @@ type kind struct {
 	dial func() io.ReadWriteCloser
 }
 
-func (k *kind) Shared() bool { return false }
+func (k *kind) Describe(pool.Spec) pool.About { return pool.About{} }
 
 func (k *kind) Open(_ string, s pool.Spec) (pool.Backend, error) {
 	return &machine{kind: k, spec: s}, nil
@@ -104,6 +105,7 @@ func served(t testing.TB) *exec.Cmd {
 }
 
 func TestConformance(t *testing.T) {
+	testskip.Long(t, "the whole table of behaviours")
 	conformance.Run(t, maker(served, "", func(t testing.TB) string { return t.TempDir() }))
 }
 
@@ -114,7 +116,7 @@ func TestConformanceOfPlainShell(t *testing.T) {
 // Both sides in this process: the race detector sees the far one too.
 func TestConformanceInOneProcess(t *testing.T) {
 	dial := func(t testing.TB) io.ReadWriteCloser {
-		s := wire.NewServer(wire.Place{Info: here(), Grace: time.Second})
+		s := wire.NewServer(wire.Place{Info: currentPlace(), Grace: time.Second})
 		ours, theirs := net.Pipe()
 		go s.Serve(theirs)
 		t.Cleanup(func() {

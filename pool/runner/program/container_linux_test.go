@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/core/testskip"
 	"hermes/pool/conformance"
 	"hermes/pool/runner"
 	"hermes/pool/runner/wire"
@@ -33,7 +34,8 @@ func engine(t testing.TB) {
 	t.Skipf("no Docker Engine: %v", err)
 }
 
-// image imports an image that is gone when the test ends: busybox with all its names, or nothing at all.
+// image imports an image that is gone when the test ends: busybox with all its names, or nothing at
+// all.
 func image(t testing.TB, withShell bool) string {
 	t.Helper()
 	engine(t)
@@ -85,7 +87,8 @@ var serial struct {
 	n int
 }
 
-// container is the command that runs the program as a container's main process, hardened; it is gone when the test ends.
+// container is the command that runs the program as a container's main process, hardened; it is
+// gone when the test ends.
 func container(t testing.TB, image string, flags, serve []string) (cmd *exec.Cmd, name string) {
 	t.Helper()
 	serial.Lock()
@@ -111,7 +114,8 @@ func runIn(t testing.TB, c *wire.Client, command string) runner.Result {
 	return res
 }
 
-// The whole table of behaviours, with busybox ash, on a read-only root, as PID 1, without a capability.
+// The whole table of behaviours, with busybox ash, on a read-only root, as PID 1, without a
+// capability.
 func TestConformanceInAContainer(t *testing.T) {
 	busybox := image(t, true)
 	shared := t.TempDir()
@@ -213,6 +217,7 @@ func lost(c *wire.Client) error {
 }
 
 func TestStoppingAContainerIsFast(t *testing.T) {
+	testskip.Long(t, "real containers")
 	for _, flags := range [][]string{nil, {"--init"}} {
 		cmd, name := container(t, image(t, true), flags, nil)
 		f := spawn(t, cmd)
@@ -232,6 +237,7 @@ func TestStoppingAContainerIsFast(t *testing.T) {
 }
 
 func TestAContainerEndsWithItsClient(t *testing.T) {
+	testskip.Long(t, "real containers")
 	for _, flags := range [][]string{nil, {"--init"}} {
 		cmd, name := container(t, image(t, true), flags, []string{"-grace", "1s"})
 		f := spawn(t, cmd)
@@ -261,6 +267,7 @@ func running(t testing.TB, name string) bool {
 }
 
 func TestASecondHermesJoinsThroughExec(t *testing.T) {
+	testskip.Long(t, "real containers")
 	cmd, name := container(t, image(t, true), []string{"--user", "1000:1000"}, []string{"-socket", "hermes-test", "-grace", "5s"})
 	first := spawn(t, cmd)
 	_ = connect(t, first, wire.Options{})

@@ -10,7 +10,8 @@ import (
 	"hermes/pool/runner/wire"
 )
 
-// beKilled is the client that the test kills: it starts a program and a stubborn command, and says so.
+// beKilled is the client that the test kills: it starts a program and a stubborn command, and says
+// so.
 func beKilled(program string) {
 	cmd := exec.Command(program, "serve", "-grace", "1s")
 	in, err := cmd.StdinPipe()

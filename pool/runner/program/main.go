@@ -1,4 +1,5 @@
-// Program hermes-runner is the far side of pool/runner/wire: what a container runs as its main process, and what ssh starts on a far host.
+// Program hermes-runner is the far side of pool/runner/wire: what a container runs as its main
+// process, and what ssh starts on a far host.
 //
 //	hermes-runner serve [-grace 10s] [-socket NAME]   the protocol on standard input and output, until nobody is there for the grace
 //	hermes-runner join NAME                           the same over the socket of a `serve` in this container, for a second Hermes
@@ -22,10 +23,10 @@ const usage = `usage: hermes-runner serve [-grace DURATION] [-socket NAME]
        hermes-runner hash | --version`
 
 func main() {
-	os.Exit(guarded())
+	os.Exit(runGuarded())
 }
 
-func guarded() int {
+func runGuarded() int {
 	defer crash.Guard("main")
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "hermes-runner:", err)
@@ -47,9 +48,9 @@ func run(args []string) error {
 		}
 		return serve(o)
 	case mode == "join" && len(args) == 2:
-		return join(args[1])
+		return joinServer(args[1])
 	case mode == "hash" && len(args) == 1:
-		fmt.Println(hash())
+		fmt.Println(hashFile())
 		return nil
 	case mode == "--version" && len(args) == 1:
 		fmt.Printf("hermes-runner, protocol %d\n", wire.Version)

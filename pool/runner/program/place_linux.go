@@ -18,16 +18,17 @@ import (
 
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// here describes this place, and completes the environment by what every program expects of it.
-func here() wire.Info {
+// currentPlace describes this place, and completes the environment by what every program expects of
+// it.
+func currentPlace() wire.Info {
 	if os.Getenv("PATH") == "" {
 		_ = os.Setenv("PATH", defaultPath)
 	}
 	i := wire.Info{
-		SHA256: hash(), OS: runtime.GOOS, Arch: runtime.GOARCH, UID: os.Getuid(), GID: os.Getgid(), Shell: shell(), Home: os.Getenv("HOME"),
+		SHA256: hashFile(), OS: runtime.GOOS, Arch: runtime.GOARCH, UID: os.Getuid(), GID: os.Getgid(), Shell: loginShell(), Home: os.Getenv("HOME"),
 	}
 	if i.Home == "" {
-		i.Home = home(i.UID)
+		i.Home = homeFolder(i.UID)
 		_ = os.Setenv("HOME", i.Home)
 	}
 	i.Hostname, _ = os.Hostname()
@@ -38,8 +39,8 @@ func here() wire.Info {
 	return i
 }
 
-// hash is the SHA-256 of this program; "" without /proc.
-func hash() string {
+// hashFile is the SHA-256 of this program; "" without /proc.
+func hashFile() string {
 	f, err := os.Open("/proc/self/exe")
 	if err != nil {
 		return ""
@@ -52,8 +53,8 @@ func hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// shell prefers bash, which is what models write for.
-func shell() string {
+// loginShell prefers bash, which is what models write for.
+func loginShell() string {
 	for _, name := range []string{"bash", "sh"} {
 		for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), "/bin", "/usr/bin") {
 			path := filepath.Join(dir, name)
@@ -65,8 +66,8 @@ func shell() string {
 	return ""
 }
 
-// home is what /etc/passwd says, or else /.
-func home(uid int) string {
+// homeFolder is what /etc/passwd says, or else /.
+func homeFolder(uid int) string {
 	text, err := os.ReadFile("/etc/passwd")
 	if err != nil {
 		return "/"

@@ -19,7 +19,8 @@ import (
 	"hermes/pool/runner/wire"
 )
 
-// stubborn says its number and those of a child that ignores TERM and of one in a session of its own, and ends by no asking.
+// stubborn says its number and those of a child that ignores TERM and of one in a session of its
+// own, and ends by no asking.
 const stubborn = `trap '' TERM
 sh -c 'trap "" TERM; while :; do sleep 1; done' & a=$!
 setsid sh -c 'trap "" TERM; while :; do sleep 1; done' & b=$!

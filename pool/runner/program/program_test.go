@@ -18,7 +18,8 @@ import (
 	"hermes/pool/runner/wire"
 )
 
-// TestMain builds the program once, as make does. With HERMES_TEST_CLIENT set this test binary is a client that somebody kills.
+// TestMain builds the program once, as make does. With HERMES_TEST_CLIENT set this test binary is a
+// client that somebody kills.
 func TestMain(m *testing.M) {
 	if program := os.Getenv("HERMES_TEST_CLIENT"); program != "" {
 		beKilled(program)

@@ -27,24 +27,25 @@ const (
 )
 
 func serve(o options) error {
-	hide()
-	warm()
+	hideEnvironment()
+	warmUp()
 	ended := make(chan os.Signal, 4)
 	signal.Notify(ended, unix.SIGTERM, unix.SIGINT)
-	// Caught, not ignored, for what is ignored stays so in every command: the end of a stream is seen by reading it.
+	// Caught, not ignored, for what is ignored stays so in every command: the end of a stream is
+	// seen by reading it.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP)
 	if os.Getpid() == 1 {
-		crash.Go("orphans", collect)
+		crash.Go("orphans", collectOrphans)
 	}
-	s := wire.NewServer(wire.Place{Info: here(), Grace: o.grace})
+	s := wire.NewServer(wire.Place{Info: currentPlace(), Grace: o.grace})
 	if o.socket != "" {
-		l, err := listen(o.socket)
+		l, err := listenSocket(o.socket)
 		if err != nil {
 			return err
 		}
 		crash.Go("socket", func() { l.accept(s.Serve) })
 	}
-	rw, err := stdio()
+	rw, err := stdioConn()
 	if err != nil {
 		return err
 	}
@@ -63,13 +64,14 @@ func serve(o options) error {
 	return nil
 }
 
-// hide closes /proc/PID/fd, mem and ptrace to commands, which run as the same user: none may write into the stream and so speak for this
-// program. What is started from here is seen as ever. An error leaves things as they were.
-func hide() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
+// hideEnvironment closes /proc/PID/fd, mem and ptrace to commands, which run as the same user: none
+// may write into the stream and so speak for this program. What is started from here is seen as
+// ever. An error leaves things as they were.
+func hideEnvironment() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
-// warm makes threads beforehand, for a command that reached the limit of processes must not keep this program from the thread with which
-// it ends that command: Go gives up where it gets none.
-func warm() {
+// warmUp makes threads beforehand, for a command that reached the limit of processes must not keep
+// this program from the thread with which it ends that command: Go gives up where it gets none.
+func warmUp() {
 	const threads = 14
 	runtime.GOMAXPROCS(min(runtime.NumCPU(), 4))
 	var all, ready sync.WaitGroup
@@ -87,8 +89,8 @@ func warm() {
 	all.Wait()
 }
 
-// collect ends the zombies that the first process of a container inherits.
-func collect() {
+// collectOrphans ends the zombies that the first process of a container inherits.
+func collectOrphans() {
 	children := make(chan os.Signal, 1)
 	signal.Notify(children, unix.SIGCHLD)
 	for range children {
@@ -104,8 +106,9 @@ func (s stream) Read(b []byte) (int, error)  { return s.in.Read(b) }
 func (s stream) Write(b []byte) (int, error) { return s.out.Write(b) }
 func (s stream) Close() error                { return errors.Join(s.in.Close(), s.out.Close()) }
 
-// stdio moves the stream to other descriptors, so that nothing else of this process can write into it.
-func stdio() (io.ReadWriteCloser, error) {
+// stdioConn moves the stream to other descriptors, so that nothing else of this process can write
+// into it.
+func stdioConn() (io.ReadWriteCloser, error) {
 	var files [2]*os.File
 	for fd := range files {
 		own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
@@ -117,15 +120,16 @@ func stdio() (io.ReadWriteCloser, error) {
 		}
 		_, _ = unix.FcntlInt(uintptr(own), unix.F_SETPIPE_SZ, 256<<10) // fewer turns of both sides in a flood; if it is a pipe, and may grow
 		files[fd] = os.NewFile(uintptr(own), []string{"stdin", "stdout"}[fd])
-		if err := silence(fd); err != nil {
+		if err := silenceStdio(fd); err != nil {
 			return nil, err
 		}
 	}
 	return stream{files[0], files[1]}, nil
 }
 
-// silence makes a standard descriptor /dev/null, or, where there is none, closes what it was by pointing it at standard error.
-func silence(fd int) error {
+// silenceStdio makes a standard descriptor /dev/null, or, where there is none, closes what it was
+// by pointing it at standard error.
+func silenceStdio(fd int) error {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return unix.Dup3(2, fd, 0)
@@ -134,8 +138,8 @@ func silence(fd int) error {
 	return unix.Dup3(null, fd, 0)
 }
 
-// peer returns the user on the other side of a socket.
-func peer(f *os.File) (uid int, err error) {
+// checkPeer returns the user on the other side of a socket.
+func checkPeer(f *os.File) (uid int, err error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return 0, err

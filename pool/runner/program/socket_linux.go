@@ -12,12 +12,13 @@ import (
 	"hermes/core/crash"
 )
 
-// listener is an abstract socket: a name without a file, in the network namespace of the container. Package net would make this
-// program larger by a half.
+// listener is an abstract socket: a name without a file, in the network namespace of the container.
+// Package net would make this program larger by a half.
 type listener struct{ file *os.File }
 
-// address is that of an abstract socket. The name comes with a random part: who knows it was told it, or is the same user.
-func address(name string) (*unix.SockaddrUnix, error) {
+// socketAddress is that of an abstract socket. The name comes with a random part: who knows it was
+// told it, or is the same user.
+func socketAddress(name string) (*unix.SockaddrUnix, error) {
 	if name == "" || len(name) > 100 {
 		return nil, fmt.Errorf("%q cannot be the name of a socket: 1 to 100 bytes", name)
 	}
@@ -25,7 +26,7 @@ func address(name string) (*unix.SockaddrUnix, error) {
 }
 
 func socket(name string) (*os.File, *unix.SockaddrUnix, error) {
-	at, err := address(name)
+	at, err := socketAddress(name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -36,7 +37,7 @@ func socket(name string) (*os.File, *unix.SockaddrUnix, error) {
 	return os.NewFile(uintptr(fd), name), at, nil
 }
 
-func listen(name string) (*listener, error) {
+func listenSocket(name string) (*listener, error) {
 	f, at, err := socket(name)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func control(f *os.File, do func(fd int) error) error {
 // accept hands every connection of this user or root to serve, each beside the others.
 func (l *listener) accept(serve func(io.ReadWriteCloser)) {
 	for {
-		f, err := l.next()
+		f, err := l.nextConn()
 		if errors.Is(err, os.ErrClosed) {
 			return
 		}
@@ -69,7 +70,7 @@ func (l *listener) accept(serve func(io.ReadWriteCloser)) {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
-		if uid, err := peer(f); err != nil || (uid != 0 && uid != os.Geteuid()) {
+		if uid, err := checkPeer(f); err != nil || (uid != 0 && uid != os.Geteuid()) {
 			_ = f.Close()
 			continue
 		}
@@ -77,7 +78,7 @@ func (l *listener) accept(serve func(io.ReadWriteCloser)) {
 	}
 }
 
-func (l *listener) next() (*os.File, error) {
+func (l *listener) nextConn() (*os.File, error) {
 	conn, err := l.file.SyscallConn()
 	if err != nil {
 		return nil, err
@@ -93,9 +94,9 @@ func (l *listener) next() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "connection"), nil
 }
 
-// join carries standard input and output to the socket of a serve.
-func join(name string) error {
-	hide()
+// joinServer carries standard input and output to the socket of a serve.
+func joinServer(name string) error {
+	hideEnvironment()
 	f, at, err := socket(name)
 	if err != nil {
 		return err
@@ -103,11 +104,11 @@ func join(name string) error {
 	if err = control(f, func(fd int) error { return unix.Connect(fd, at) }); err != nil {
 		return fmt.Errorf("nothing serves on the socket %s here: %w", name, err)
 	}
-	uid, err := peer(f)
+	uid, err := checkPeer(f)
 	if err != nil || (uid != 0 && os.Geteuid() != 0 && uid != os.Geteuid()) {
 		return fmt.Errorf("the socket %s belongs to another user (%d): %w", name, uid, errors.Join(err, os.ErrPermission))
 	}
-	rw, err := stdio()
+	rw, err := stdioConn()
 	if err != nil {
 		return err
 	}

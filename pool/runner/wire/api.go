@@ -17,7 +17,8 @@ type Options struct {
 	SHA256    string        // of the program that must answer, in hexadecimal; "" accepts any
 }
 
-// Info is what the far program says about itself and the place where it runs. It is as trustworthy as that place.
+// Info is what the far program says about itself and the place where it runs. It is as trustworthy
+// as that place.
 type Info struct {
 	Version  int    // of the protocol
 	SHA256   string // of the program, hexadecimal; "" when it could not read itself
@@ -30,9 +31,10 @@ type Info struct {
 	Shell    string // path of bash, else of sh; "" when there is neither: only argument vectors can run
 }
 
-// NotStarted is an error of Run and Start when the command certainly did not begin because this connection, or what is behind it, is of
-// no use any more: elsewhere, or after a new start, the same command may well begin. What is wrong with the command itself (no such
-// program or directory, too large) is an ordinary error.
+// NotStarted is an error of Run and Start when the command certainly did not begin because this
+// connection, or what is behind it, is of no use any more: elsewhere, or after a new start, the
+// same command may well begin. What is wrong with the command itself (no such program or directory,
+// too large) is an ordinary error.
 type NotStarted struct{ Err error }
 
 func (e *NotStarted) Error() string { return e.Err.Error() }

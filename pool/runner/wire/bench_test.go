@@ -8,8 +8,8 @@ import (
 	"hermes/pool/runner"
 )
 
-// What a call costs over the wire, beside the same in process. Here both ends share a process; pool/runner/program has the
-// same against the program.
+// What a call costs over the wire, beside the same in process. Here both ends share a process;
+// pool/runner/program has the same against the program.
 func BenchmarkCall(b *testing.B) {
 	spec := runner.Spec{Command: "true", Env: runner.Environ(os.Environ(), false), Home: b.TempDir()}
 	b.Run("local", func(b *testing.B) {

@@ -49,17 +49,17 @@ func newCall(c *Client, id uint32, o *order, withChannel bool) *call {
 func (k *call) handle(f frame) error {
 	switch f.kind {
 	case kindOutput:
-		return k.took(f.body)
+		return k.bytesTaken(f.body)
 	case kindStarted:
-		return k.runs(f.body)
+		return k.startedRunning(f.body)
 	case kindRefused:
-		return k.refused(f.body)
+		return k.wasRefused(f.body)
 	case kindExit:
-		return k.ended(f.body)
+		return k.takeResult(f.body)
 	case kindCredit:
-		return k.credit(f.body)
+		return k.addCredit(f.body)
 	case kindChannel, kindChannelEnd:
-		if k.channel == nil || !k.channel.arrived(f) {
+		if k.channel == nil || !k.channel.frameArrived(f) {
 			return errGarbled
 		}
 		return nil
@@ -68,18 +68,18 @@ func (k *call) handle(f frame) error {
 	}
 }
 
-func (k *call) took(body []byte) error {
+func (k *call) bytesTaken(body []byte) error {
 	if len(body) == 0 || body[0] > byte(runner.Note) {
 		return errGarbled
 	}
 	k.intake.Put(runner.Stream(body[0]), body[1:])
-	if due := k.output.count(len(body) - 1); due > 0 {
-		k.c.link.send(kindCredit, k.id, encodeCredit(flowOutput, due))
+	if due := k.output.creditDue(len(body) - 1); due > 0 {
+		k.c.link.queueFrame(kindCredit, k.id, encodeCredit(flowOutput, due))
 	}
 	return nil
 }
 
-func (k *call) runs(body []byte) error {
+func (k *call) startedRunning(body []byte) error {
 	r := &reader{left: body}
 	warnings := r.list()
 	if err := r.end(); err != nil || k.begun {
@@ -90,8 +90,9 @@ func (k *call) runs(body []byte) error {
 	return nil
 }
 
-// refused is the end of a call that never began. Only what ends on the other side could begin somewhere else.
-func (k *call) refused(body []byte) error {
+// wasRefused is the end of a call that never began. Only what ends on the other side could begin
+// somewhere else.
+func (k *call) wasRefused(body []byte) error {
 	if k.begun || len(body) == 0 || body[0] > refusedByEnd {
 		return errGarbled
 	}
@@ -99,40 +100,40 @@ func (k *call) refused(body []byte) error {
 	if body[0] == refusedByEnd {
 		err = &NotStarted{err}
 	}
-	k.finish(ending{}, err)
+	k.finishOnce(ending{}, err)
 	return nil
 }
 
-func (k *call) ended(body []byte) error {
+func (k *call) takeResult(body []byte) error {
 	e, err := decodeEnding(body)
 	if err != nil {
 		return err
 	}
 	if e.err != "" {
-		k.finish(e, errors.New(e.err))
+		k.finishOnce(e, errors.New(e.err))
 	} else {
-		k.finish(e, nil)
+		k.finishOnce(e, nil)
 	}
 	return nil
 }
 
-func (k *call) credit(body []byte) error {
+func (k *call) addCredit(body []byte) error {
 	f, n, err := decodeCredit(body)
 	switch {
 	case err != nil:
 		return err
 	case f == flowInput:
-		k.input.add(n)
+		k.input.addCredit(n)
 	case f == flowChannel && k.channel != nil:
-		k.channel.out.add(n)
+		k.channel.out.addCredit(n)
 	default:
 		return errGarbled
 	}
 	return nil
 }
 
-// finish is the end of the call, once.
-func (k *call) finish(e ending, err error) {
+// finishOnce is the end of the call, once.
+func (k *call) finishOnce(e ending, err error) {
 	k.once.Do(func() {
 		k.end, k.err = e, err
 		k.c.mu.Lock()
@@ -140,7 +141,7 @@ func (k *call) finish(e ending, err error) {
 		k.c.mu.Unlock()
 		k.input.close()
 		if k.channel != nil {
-			k.channel.in.end()
+			k.channel.in.closeInput()
 			k.channel.out.close()
 		}
 		if !k.background {
@@ -159,17 +160,17 @@ func (k *call) finish(e ending, err error) {
 	})
 }
 
-// lose is the end of the connection.
-func (k *call) lose(cause error) { k.finish(ending{}, &Lost{cause}) }
+// loseConnection is the end of the connection.
+func (k *call) loseConnection(cause error) { k.finishOnce(ending{}, &Lost{cause}) }
 
-// partial is what arrived of a call that has no result.
-func (k *call) partial() (res runner.Result) {
+// partialResult is what arrived of a call that has no result.
+func (k *call) partialResult() (res runner.Result) {
 	k.intake.Close(&res)
 	return res
 }
 
-// await waits for the end of a command in the foreground.
-func (k *call) await(ctx context.Context, timeout time.Duration) error {
+// awaitEnd waits for the end of a command in the foreground.
+func (k *call) awaitEnd(ctx context.Context, timeout time.Duration) error {
 	var late <-chan time.Time
 	patience := k.c.opt.Grace + answerPatience
 	if timeout > 0 {
@@ -181,11 +182,11 @@ func (k *call) await(ctx context.Context, timeout time.Duration) error {
 	case <-k.done:
 		return k.err
 	case <-late:
-		k.c.link.send(kindCancel, k.id)
+		k.c.link.queueFrame(kindCancel, k.id)
 		return fmt.Errorf("the other side did not end the command within %v of its timeout; it may still run", patience)
 	case <-ctx.Done():
 	}
-	k.c.link.send(kindCancel, k.id)
+	k.c.link.queueFrame(kindCancel, k.id)
 	t := time.NewTimer(patience)
 	defer t.Stop()
 	select {
@@ -196,26 +197,27 @@ func (k *call) await(ctx context.Context, timeout time.Duration) error {
 	}
 }
 
-// answerPatience is how long the other side may take, beyond the grace, to say that it ended something.
+// answerPatience is how long the other side may take, beyond the grace, to say that it ended
+// something.
 const answerPatience = 3 * time.Second
 
-// give sends standard input that is given whole.
-func (k *call) give(data []byte) {
+// sendWholeInput sends standard input that is given whole.
+func (k *call) sendWholeInput(data []byte) {
 	if len(data) <= maxData { // it fits into the window: nothing to wait for
-		k.c.link.send(kindInput, k.id, []byte{1}, data)
+		k.c.link.queueFrame(kindInput, k.id, []byte{1}, data)
 		return
 	}
-	crash.Go("wire stdin", func() { _ = k.write(data, true, nil) })
+	crash.Go("wire stdin", func() { _ = k.sendInput(data, true, nil) })
 }
 
 var errNoReader = errors.New("it reads no input any more")
 
-// write sends standard input until give closes or the call ends.
-func (k *call) write(data []byte, eof bool, give <-chan struct{}) error {
+// sendInput sends standard input until give closes or the call ends.
+func (k *call) sendInput(data []byte, eof bool, give <-chan struct{}) error {
 	for {
 		n := 0
 		if len(data) > 0 {
-			if n = k.input.take(min(len(data), maxData), give); n == 0 {
+			if n = k.input.takeCredit(min(len(data), maxData), give); n == 0 {
 				return errNoReader
 			}
 		}
@@ -223,7 +225,7 @@ func (k *call) write(data []byte, eof bool, give <-chan struct{}) error {
 		if eof && n == len(data) {
 			last = 1
 		}
-		if !k.c.link.pass(give, kindInput, k.id, []byte{last}, data[:n]) {
+		if !k.c.link.queueWhenRoom(give, kindInput, k.id, []byte{last}, data[:n]) {
 			return errNoReader
 		}
 		if data = data[n:]; len(data) == 0 {

@@ -22,21 +22,22 @@ func newChannel(k *call) *channel {
 	return &channel{k: k, in: newQueue(false), out: newWindow(), closed: make(chan struct{})}
 }
 
-// arrived is called by the reader of the connection.
-func (c *channel) arrived(f frame) bool {
+// frameArrived is called by the reader of the connection.
+func (c *channel) frameArrived(f frame) bool {
 	if f.kind == kindChannelEnd {
-		c.in.end()
+		c.in.closeInput()
 		return true
 	}
-	return c.in.put(0, f.body)
+	return c.in.putCopy(0, f.body)
 }
 
-// Read reads what the command wrote; io.EOF once nobody there has the socket any more, or the command has ended.
+// Read reads what the command wrote; io.EOF once nobody there has the socket any more, or the
+// command has ended.
 func (c *channel) Read(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.rest) == 0 {
-		p, ok := c.in.take()
+		p, ok := c.in.takeNext()
 		if !ok {
 			return 0, io.EOF
 		}
@@ -44,8 +45,8 @@ func (c *channel) Read(b []byte) (int, error) {
 	}
 	n := copy(b, c.rest)
 	c.rest = c.rest[n:]
-	if due := c.taken.count(n); due > 0 {
-		c.k.c.link.send(kindCredit, c.k.id, encodeCredit(flowChannel, due))
+	if due := c.taken.creditDue(n); due > 0 {
+		c.k.c.link.queueFrame(kindCredit, c.k.id, encodeCredit(flowChannel, due))
 	}
 	return n, nil
 }
@@ -54,8 +55,8 @@ func (c *channel) Read(b []byte) (int, error) {
 func (c *channel) Write(b []byte) (int, error) {
 	done := 0
 	for done < len(b) {
-		n := c.out.take(min(len(b)-done, maxData), c.closed)
-		if n == 0 || !c.k.c.link.pass(c.closed, kindChannel, c.k.id, b[done:done+n]) {
+		n := c.out.takeCredit(min(len(b)-done, maxData), c.closed)
+		if n == 0 || !c.k.c.link.queueWhenRoom(c.closed, kindChannel, c.k.id, b[done:done+n]) {
 			return done, io.ErrClosedPipe
 		}
 		done += n
@@ -67,8 +68,8 @@ func (c *channel) Write(b []byte) (int, error) {
 func (c *channel) Close() error {
 	c.once.Do(func() {
 		close(c.closed)
-		c.in.drop()
-		c.k.c.link.send(kindChannelEnd, c.k.id)
+		c.in.dropAll()
+		c.k.c.link.queueFrame(kindChannelEnd, c.k.id)
 	})
 	return nil
 }

@@ -43,19 +43,20 @@ func (c *Client) Info() Info { return c.info }
 // Gone receives one cause when the stream is lost, and is then closed. Close closes it without one.
 func (c *Client) Gone() <-chan error { return c.gone }
 
-// Run runs a command to its end, as runner.Runner.Run does. Cancelling ctx ends its whole tree and returns the partial result; when the
-// other side does not answer that within the grace and 3 s, an error says so. Next to a *Lost there is the output so far.
+// Run runs a command to its end, as runner.Runner.Run does. Cancelling ctx ends its whole tree and
+// returns the partial result; when the other side does not answer that within the grace and 3 s, an
+// error says so. Next to a *Lost there is the output so far.
 func (c *Client) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return runner.Result{}, &NotStarted{fmt.Errorf("the command was not started: %w", err)}
 	}
-	k, err := c.begin(ctx.Done(), &order{spec: s}, false)
+	k, err := c.beginCall(ctx.Done(), &order{spec: s}, false)
 	if err != nil {
 		return runner.Result{}, err
 	}
-	defer c.forget(k)
-	if err := k.await(ctx, s.Timeout); err != nil {
-		return k.partial(), err
+	defer c.removeCall(k)
+	if err := k.awaitEnd(ctx, s.Timeout); err != nil {
+		return k.partialResult(), err
 	}
 	res := k.end.res
 	k.intake.Close(&res)
@@ -65,9 +66,10 @@ func (c *Client) Run(ctx context.Context, s runner.Spec) (runner.Result, error) 
 	return res, nil
 }
 
-// Start starts a command in the background, and returns when it runs. Its output is kept in a ring on our side.
+// Start starts a command in the background, and returns when it runs. Its output is kept in a ring
+// on our side.
 func (c *Client) Start(s runner.Spec) (*Process, error) {
-	k, err := c.begin(nil, &order{spec: s, background: true}, s.Channel)
+	k, err := c.beginCall(nil, &order{spec: s, background: true}, s.Channel)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +82,8 @@ func (c *Client) Start(s runner.Spec) (*Process, error) {
 			return nil, k.err
 		}
 	case <-t.C:
-		c.link.send(kindCancel, k.id)
-		c.forget(k)
+		c.link.queueFrame(kindCancel, k.id)
+		c.removeCall(k)
 		return nil, fmt.Errorf("the other side has not said within %v whether the command started; it may run", startPatience)
 	}
 	return &Process{call: k}, nil
@@ -90,37 +92,37 @@ func (c *Client) Start(s runner.Spec) (*Process, error) {
 // startPatience is how long a start may take: it waits for a fork only.
 const startPatience = time.Minute
 
-// begin sends a command on its way. With an error it did not begin.
-func (c *Client) begin(give <-chan struct{}, o *order, channel bool) (*call, error) {
+// beginCall sends a command on its way. With an error it did not begin.
+func (c *Client) beginCall(give <-chan struct{}, o *order, channel bool) (*call, error) {
 	o.input = o.spec.Stdin != nil || o.spec.Live
 	body := o.encode()
 	if len(body) > maxStart {
 		return nil, fmt.Errorf("the command and its environment are too large: %d bytes, %d at most; give data by standard input", len(body), maxStart)
 	}
-	k, err := c.enter(o, channel)
+	k, err := c.addCall(o, channel)
 	if err != nil {
 		return nil, &NotStarted{err}
 	}
-	if !c.link.pass(give, kindStart, k.id, body) {
-		c.forget(k)
-		if err = c.link.why(); err == nil {
+	if !c.link.queueWhenRoom(give, kindStart, k.id, body) {
+		c.removeCall(k)
+		if err = c.link.endCause(); err == nil {
 			err = errors.New("it was interrupted before it was sent")
 		}
 		return nil, &NotStarted{fmt.Errorf("the command was not started: %w", err)}
 	}
 	if o.spec.Stdin != nil && !o.spec.Live {
-		k.give(o.spec.Stdin)
+		k.sendWholeInput(o.spec.Stdin)
 	}
 	return k, nil
 }
 
-func (c *Client) enter(o *order, channel bool) (*call, error) {
+func (c *Client) addCall(o *order, channel bool) (*call, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return nil, fmt.Errorf("the command was not started: %w", ErrClosed)
 	}
-	if err := c.link.why(); err != nil {
+	if err := c.link.endCause(); err != nil {
 		return nil, fmt.Errorf("the command was not started: %w", err)
 	}
 	for {
@@ -134,39 +136,39 @@ func (c *Client) enter(o *order, channel bool) (*call, error) {
 	return k, nil
 }
 
-func (c *Client) forget(k *call) {
+func (c *Client) removeCall(k *call) {
 	c.mu.Lock()
 	delete(c.calls, k.id)
 	c.mu.Unlock()
 	k.input.close()
 }
 
-func (c *Client) find(id uint32) *call {
+func (c *Client) findCall(id uint32) *call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.calls[id]
 }
 
-// read hands out what comes, and in the end tells all calls that nothing comes any more.
-func (c *Client) read() {
+// readFrames hands out what comes, and in the end tells all calls that nothing comes any more.
+func (c *Client) readFrames() {
 	defer close(c.over)
 	for {
-		f, err := c.link.next()
+		f, err := c.link.nextFrame()
 		if err == nil {
 			err = c.handle(f)
 		}
 		if err != nil {
-			c.link.fail(err)
+			c.link.endWith(err)
 			break
 		}
 	}
-	cause := c.link.why()
+	cause := c.link.endCause()
 	c.mu.Lock()
 	calls, closed := c.calls, c.closed
 	c.calls = map[uint32]*call{}
 	c.mu.Unlock()
 	for _, k := range calls {
-		k.lose(cause)
+		k.loseConnection(cause)
 	}
 	if !closed {
 		c.gone <- cause
@@ -176,17 +178,17 @@ func (c *Client) read() {
 
 func (c *Client) handle(f frame) error {
 	if f.call == 0 {
-		return c.about(f)
+		return c.handleLinkFrame(f)
 	}
-	k := c.find(f.call)
+	k := c.findCall(f.call)
 	if k == nil {
 		return nil // it was given up meanwhile
 	}
 	return k.handle(f)
 }
 
-// about handles what is about the connection.
-func (c *Client) about(f frame) error {
+// handleLinkFrame handles what is about the connection.
+func (c *Client) handleLinkFrame(f frame) error {
 	switch f.kind {
 	case kindBeat:
 		return nil
@@ -197,23 +199,23 @@ func (c *Client) about(f frame) error {
 	}
 }
 
-// Close ends the commands of this connection, waits for that until ctx is done, and closes the stream. The far program ends when
-// it was the last connection.
+// Close ends the commands of this connection, waits for that until ctx is done, and closes the
+// stream. The far program ends when it was the last connection.
 func (c *Client) Close(ctx context.Context) error {
 	c.mu.Lock()
 	was := c.closed
 	c.closed = true
 	c.mu.Unlock()
 	var err error
-	if !was && c.link.why() == nil {
-		c.link.send(kindBye, 0)
+	if !was && c.link.endCause() == nil {
+		c.link.queueFrame(kindBye, 0)
 		select {
 		case <-c.over:
 		case <-ctx.Done():
 			err = fmt.Errorf("the other side did not end its commands in time; it does so by itself now: %w", ctx.Err())
 		}
 	}
-	c.link.fail(ErrClosed)
+	c.link.endWith(ErrClosed)
 	<-c.over
 	<-c.link.flushed
 	c.ends.Wait()

@@ -9,20 +9,21 @@ import (
 	"hermes/pool/runner"
 )
 
-// writer encodes: numbers as varints, strings and lists with their length. Bytes are bytes, which JSON would not keep.
+// writer encodes: numbers as varints, strings and lists with their length. Bytes are bytes, which
+// JSON would not keep.
 type writer []byte
 
 func (w *writer) number(n int64)  { *w = binary.AppendVarint(*w, n) }
 func (w *writer) text(s string)   { w.number(int64(len(s))); *w = append(*w, s...) }
-func (w *writer) list(l []string) { w.number(int64(len(l))); each(l, w.text) }
-func (w *writer) flags(f ...bool) { w.number(pack(f)) }
-func each(l []string, f func(string)) {
+func (w *writer) list(l []string) { w.number(int64(len(l))); forEach(l, w.text) }
+func (w *writer) flags(f ...bool) { w.number(packFlags(f)) }
+func forEach(l []string, f func(string)) {
 	for _, s := range l {
 		f(s)
 	}
 }
 
-func pack(flags []bool) (n int64) {
+func packFlags(flags []bool) (n int64) {
 	for i, f := range flags {
 		if f {
 			n |= 1 << i
@@ -49,7 +50,7 @@ func (r *reader) number() int64 {
 	return n
 }
 
-func (r *reader) within(low, high int64) int64 {
+func (r *reader) numberWithin(low, high int64) int64 {
 	n := r.number()
 	if n < low || n > high {
 		r.bad = true
@@ -59,7 +60,7 @@ func (r *reader) within(low, high int64) int64 {
 }
 
 func (r *reader) text() string {
-	n := r.within(0, int64(len(r.left)))
+	n := r.numberWithin(0, int64(len(r.left)))
 	if r.bad || n > int64(len(r.left)) {
 		r.bad = true
 		return ""
@@ -70,7 +71,7 @@ func (r *reader) text() string {
 }
 
 func (r *reader) list() []string {
-	n := r.within(0, int64(len(r.left))) // each takes a byte at least
+	n := r.numberWithin(0, int64(len(r.left))) // each takes a byte at least
 	var l []string
 	for range n {
 		s := r.text()
@@ -83,13 +84,13 @@ func (r *reader) list() []string {
 }
 
 func (r *reader) flags(into ...*bool) {
-	n := r.within(0, 1<<len(into)-1)
+	n := r.numberWithin(0, 1<<len(into)-1)
 	for i, f := range into {
 		*f = n&(1<<i) != 0
 	}
 }
 
-func (r *reader) duration() time.Duration { return time.Duration(r.within(0, math.MaxInt64)) }
+func (r *reader) duration() time.Duration { return time.Duration(r.numberWithin(0, math.MaxInt64)) }
 
 func (r *reader) end() error {
 	if r.bad || len(r.left) > 0 {
@@ -137,7 +138,7 @@ func decodeOrder(body []byte) (o order, err error) {
 	s.Dir = r.text()
 	s.Home = r.text()
 	s.Env = r.list()
-	n := r.within(0, int64(len(r.left)))
+	n := r.numberWithin(0, int64(len(r.left)))
 	s.Extra = make(map[string]string, min(n, 64))
 	for range n {
 		name := r.text()
@@ -153,7 +154,7 @@ func decodeOrder(body []byte) (o order, err error) {
 	return o, r.end()
 }
 
-func (r *reader) cells() uint16 { return uint16(r.within(0, math.MaxUint16)) }
+func (r *reader) cells() uint16 { return uint16(r.numberWithin(0, math.MaxUint16)) }
 
 // ending is an exit: the result without its output.
 type ending struct {
@@ -178,8 +179,8 @@ func (e *ending) encode() []byte {
 func decodeEnding(body []byte) (e ending, err error) {
 	r := &reader{left: body}
 	r.flags(&e.res.TimedOut, &e.res.Interrupted)
-	e.res.ExitCode = int(r.within(0, 255))
-	e.code = int(r.within(0, 255))
+	e.res.ExitCode = int(r.numberWithin(0, 255))
+	e.code = int(r.numberWithin(0, 255))
 	e.res.Signal = r.text()
 	e.res.Dir = r.text()
 	e.res.Warnings = r.list()
@@ -204,7 +205,7 @@ func (h *wishes) encode() []byte {
 
 func decodeWishes(body []byte) (h wishes, err error) {
 	r := &reader{left: body}
-	h.version = int(r.within(0, math.MaxInt32))
+	h.version = int(r.numberWithin(0, math.MaxInt32))
 	h.grace, h.drain, h.beat = r.duration(), r.duration(), r.duration()
 	return h, r.end()
 }
@@ -221,7 +222,7 @@ func (i *Info) encode() []byte {
 func decodeInfo(body []byte) (i Info, err error) {
 	r := &reader{left: body}
 	for _, n := range []*int{&i.Version, &i.UID, &i.GID, &i.PID} {
-		*n = int(r.within(0, math.MaxUint32))
+		*n = int(r.numberWithin(0, math.MaxUint32))
 	}
 	l := r.list()
 	for k, s := range []*string{&i.SHA256, &i.OS, &i.Arch, &i.Hostname, &i.Home, &i.Dir, &i.Shell} {
@@ -251,6 +252,6 @@ func encodeCredit(f flow, n int) []byte {
 
 func decodeCredit(body []byte) (f flow, n int, err error) {
 	r := &reader{left: body}
-	f, n = flow(r.within(0, int64(flows)-1)), int(r.within(0, windowSize))
+	f, n = flow(r.numberWithin(0, int64(flows)-1)), int(r.numberWithin(0, windowSize))
 	return f, n, r.end()
 }

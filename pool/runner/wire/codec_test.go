@@ -92,7 +92,7 @@ func FuzzFrames(f *testing.F) {
 		r := frames{from: bytes.NewReader(data)}
 		var back []byte
 		for {
-			frame, err := r.next()
+			frame, err := r.nextFrame()
 			if cap(r.buf) > 2*len(data)+4*maxSmall {
 				t.Fatalf("%d bytes of memory for %d of input", cap(r.buf), len(data))
 			}

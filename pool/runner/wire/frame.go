@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// A frame is 4 bytes of length (of all that follows), 1 byte of kind, 4 bytes of call (0: the connection itself), and its content.
+// A frame is 4 bytes of length (of all that follows), 1 byte of kind, 4 bytes of call (0: the
+// connection itself), and its content.
 type kind uint8
 
 const (
@@ -55,13 +56,14 @@ func appendFrame(to []byte, k kind, call uint32, body ...[]byte) []byte {
 	return to
 }
 
-// frames reads frames. It never allocates more than the peer may send in one, and no more than it did send.
+// frames reads frames. It never allocates more than the peer may send in one, and no more than it
+// did send.
 type frames struct {
 	from io.Reader
 	buf  []byte
 }
 
-func (r *frames) next() (frame, error) {
+func (r *frames) nextFrame() (frame, error) {
 	var head [headSize]byte
 	if _, err := io.ReadFull(r.from, head[:]); err != nil {
 		return frame{}, err
@@ -76,12 +78,12 @@ func (r *frames) next() (frame, error) {
 		return frame{}, fmt.Errorf("the other side does not speak the protocol: frame of kind %d with %d bytes", f.kind, size)
 	}
 	var err error
-	f.body, err = r.read(size)
+	f.body, err = r.readBytes(size)
 	return f, err
 }
 
-// read grows the buffer with what arrives, not with what was promised.
-func (r *frames) read(size int) ([]byte, error) {
+// readBytes grows the buffer with what arrives, not with what was promised.
+func (r *frames) readBytes(size int) ([]byte, error) {
 	if cap(r.buf) > 2*maxSmall {
 		r.buf = nil // a large start is over
 	}
@@ -94,13 +96,13 @@ func (r *frames) read(size int) ([]byte, error) {
 		}
 		r.buf = r.buf[:old+step]
 		if _, err := io.ReadFull(r.from, r.buf[old:]); err != nil {
-			return nil, unexpected(err)
+			return nil, unexpectedEOF(err)
 		}
 	}
 	return r.buf, nil
 }
 
-func unexpected(err error) error {
+func unexpectedEOF(err error) error {
 	if err == io.EOF { //nolint:errorlint // io.ReadFull returns it bare
 		return io.ErrUnexpectedEOF
 	}

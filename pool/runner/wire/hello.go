@@ -19,22 +19,22 @@ const preamble = "\x00\x01hermes-runner\x02\n"
 // maxNoise is how much may come before it.
 const maxNoise = 64 << 10
 
-// await skips what comes before the preamble.
-func await(in *bufio.Reader) error {
+// skipToPreamble skips what comes before the preamble.
+func skipToPreamble(in *bufio.Reader) error {
 	var noise []byte
 	for len(noise) < maxNoise {
 		b, err := in.ReadByte()
 		if err != nil {
-			return silence(noise, err)
+			return noAnswerError(noise, err)
 		}
 		if noise = append(noise, b); b == '\n' && bytes.HasSuffix(noise, []byte(preamble)) {
 			return nil
 		}
 	}
-	return silence(noise, errors.New("too much else came"))
+	return noAnswerError(noise, errors.New("too much else came"))
 }
 
-func silence(noise []byte, err error) error {
+func noAnswerError(noise []byte, err error) error {
 	if errors.Is(err, io.EOF) {
 		err = errors.New("it ended")
 	}
@@ -48,33 +48,34 @@ func silence(noise []byte, err error) error {
 	return fmt.Errorf("the runner on the other side did not answer: %w; what came instead: %q", err, said)
 }
 
-// Connect greets the program on the other side of rw, until ctx is done, and returns a Client. It owns rw, and has closed it when it fails.
-// What comes before the greeting (a login's noise, the error of a shell) is skipped, and is part of the error when no greeting comes.
+// Connect greets the program on the other side of rw, until ctx is done, and returns a Client. It
+// owns rw, and has closed it when it fails. What comes before the greeting (a login's noise, the
+// error of a shell) is skipped, and is part of the error when no greeting comes.
 func Connect(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Client, error) {
-	o.complete()
+	o.setDefaults()
 	l := newLink(rw)
 	stop := context.AfterFunc(ctx, func() {
-		l.fail(fmt.Errorf("the runner on the other side did not answer in time: %w", ctx.Err()))
+		l.endWith(fmt.Errorf("the runner on the other side did not answer in time: %w", ctx.Err()))
 	})
 	defer stop()
 	hello := wishes{version: Version, grace: o.Grace, drain: o.Drain, beat: o.Heartbeat}
-	l.send(kindHello, 0, hello.encode())
-	info, err := l.greeting(o)
+	l.queueFrame(kindHello, 0, hello.encode())
+	info, err := l.exchangeHello(o)
 	if err == nil && !stop() {
 		err = ctx.Err()
 	}
 	if err != nil {
-		l.fail(err)
+		l.endWith(err)
 		<-l.flushed
-		return nil, l.why()
+		return nil, l.endCause()
 	}
 	c := newClient(l, o, info)
-	crash.Go("wire read", c.read)
-	crash.Go("wire beat", func() { l.watch(o.Heartbeat) })
+	crash.Go("wire read", c.readFrames)
+	crash.Go("wire beat", func() { l.keepAlive(o.Heartbeat) })
 	return c, nil
 }
 
-func (o *Options) complete() {
+func (o *Options) setDefaults() {
 	if o.Grace <= 0 {
 		o.Grace = 2 * time.Second
 	}
@@ -87,13 +88,13 @@ func (o *Options) complete() {
 	o.Heartbeat = max(o.Heartbeat, minBeat)
 }
 
-func (l *link) greeting(o Options) (Info, error) {
-	if err := await(l.in.from.(*bufio.Reader)); err != nil {
+func (l *link) exchangeHello(o Options) (Info, error) {
+	if err := skipToPreamble(l.in.from.(*bufio.Reader)); err != nil {
 		return Info{}, err
 	}
-	f, err := l.next()
+	f, err := l.nextFrame()
 	if err != nil {
-		return Info{}, silence(nil, err)
+		return Info{}, noAnswerError(nil, err)
 	}
 	info, err := decodeInfo(f.body)
 	switch {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/core/testskip"
 	"hermes/pool/runner"
 )
 
@@ -26,7 +27,7 @@ func fake(t testing.TB, o Options, say func(io.ReadWriter, *frames)) *Client {
 		i := Info{Version: Version}
 		_, _ = theirs.Write(appendFrame([]byte(preamble), kindHello, 0, i.encode()))
 		in := &frames{from: bufio.NewReader(theirs)}
-		if f, err := in.next(); err == nil && f.kind == kindHello {
+		if f, err := in.nextFrame(); err == nil && f.kind == kindHello {
 			say(theirs, in)
 		}
 	}()
@@ -57,9 +58,9 @@ func TestAServerThatTalksNonsenseIsLost(t *testing.T) {
 		"connection":        appendFrame(nil, kindStart, 0),
 	} {
 		c := fake(t, Options{}, func(w io.ReadWriter, in *frames) {
-			_, _ = in.next()
+			_, _ = in.nextFrame()
 			_, _ = w.Write(frame)
-			_, _ = in.next()
+			_, _ = in.nextFrame()
 		})
 		_, err := c.Run(context.Background(), runner.Spec{Command: "true"})
 		var lost *Lost
@@ -75,7 +76,7 @@ func TestAServerThatTalksNonsenseIsLost(t *testing.T) {
 func TestNoAnswerToACancelIsAnError(t *testing.T) {
 	c := fake(t, Options{Grace: 10 * time.Millisecond}, func(_ io.ReadWriter, in *frames) {
 		for {
-			if _, err := in.next(); err != nil {
+			if _, err := in.nextFrame(); err != nil {
 				return
 			}
 		}
@@ -89,8 +90,10 @@ func TestNoAnswerToACancelIsAnError(t *testing.T) {
 	}
 }
 
-// A server is sent garbage of every kind behind a proper greeting: it must neither crash nor hang, nor go on.
+// A server is sent garbage of every kind behind a proper greeting: it must neither crash nor hang,
+// nor go on.
 func TestAServerSurvivesAnyClient(t *testing.T) {
+	testskip.Long(t, "random clients")
 	s := NewServer(Place{Info: Info{Shell: "/bin/sh"}, Grace: 50 * time.Millisecond})
 	defer closeServer(t, s)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -145,7 +148,8 @@ func TestAClientThatIgnoresItsWindowIsThrownOut(t *testing.T) {
 	receive(t, "the end of the connection", served)
 }
 
-// A connection of 1 MB/s: a flood in the background waits for nobody and loses its middle, and a call beside it is answered.
+// A connection of 1 MB/s: a flood in the background waits for nobody and loses its middle, and a
+// call beside it is answered.
 func TestASlowConnectionLosesOutputOfTheBackgroundOnly(t *testing.T) {
 	s := NewServer(Place{Info: Info{Shell: "/bin/sh"}})
 	defer closeServer(t, s)

@@ -11,8 +11,9 @@ import (
 	"hermes/core/crash"
 )
 
-// link is one side of a stream: a queue of frames to be written, by a goroutine of its own, so that neither the reader of
-// the stream nor a command ever waits for the other side to read; a sign of life now and then; and one end, with one cause.
+// link is one side of a stream: a queue of frames to be written, by a goroutine of its own, so that
+// neither the reader of the stream nor a command ever waits for the other side to read; a sign of
+// life now and then; and one end, with one cause.
 type link struct {
 	rw   io.ReadWriteCloser
 	in   frames
@@ -38,46 +39,48 @@ func newLink(rw io.ReadWriteCloser) *link {
 		rw: rw, in: frames{from: bufio.NewReaderSize(rw, maxData)}, dead: make(chan struct{}),
 		heard: time.Now(), wake: make(chan struct{}, 1), flushed: make(chan struct{}),
 	}
-	crash.Go("wire write", l.write)
+	crash.Go("wire write", l.writeQueued)
 	return l
 }
 
-// send queues a frame without waiting: for the small ones, whose number is bounded by that of the calls.
-func (l *link) send(k kind, call uint32, body ...[]byte) {
+// queueFrame queues a frame without waiting: for the small ones, whose number is bounded by that of
+// the calls.
+func (l *link) queueFrame(k kind, call uint32, body ...[]byte) {
 	l.mu.Lock()
-	l.queue(k, call, body...)
+	l.queueLocked(k, call, body...)
 	full := len(l.out) > lastWater
 	l.mu.Unlock()
 	if full {
-		l.fail(errors.New("the other side does not read"))
+		l.endWith(errors.New("the other side does not read"))
 	}
 }
 
-// raw queues bytes that are not a frame: what comes before the first one.
-func (l *link) raw(data []byte) {
+// queueBytes queues bytes that are not a frame: what comes before the first one.
+func (l *link) queueBytes(data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.out = append(l.out, data...)
 }
 
-// queue is called under the lock.
-func (l *link) queue(k kind, call uint32, body ...[]byte) {
+// queueLocked is called under the lock.
+func (l *link) queueLocked(k kind, call uint32, body ...[]byte) {
 	if l.cause != nil || l.last {
 		return
 	}
 	l.out = appendFrame(l.out, k, call, body...)
-	l.stir()
+	l.wakeWriter()
 }
 
-func (l *link) stir() {
+func (l *link) wakeWriter() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
-// pass queues a frame when there is room for it. It returns false when give closed, or the link died, first: then nothing was queued.
-func (l *link) pass(give <-chan struct{}, k kind, call uint32, body ...[]byte) bool {
+// queueWhenRoom queues a frame when there is room for it. It returns false when give closed, or the
+// link died, first: then nothing was queued.
+func (l *link) queueWhenRoom(give <-chan struct{}, k kind, call uint32, body ...[]byte) bool {
 	for {
 		l.mu.Lock()
 		if l.cause != nil || l.last {
@@ -85,7 +88,7 @@ func (l *link) pass(give <-chan struct{}, k kind, call uint32, body ...[]byte) b
 			return false
 		}
 		if len(l.out) < highWater {
-			l.queue(k, call, body...)
+			l.queueLocked(k, call, body...)
 			l.mu.Unlock()
 			return true
 		}
@@ -104,8 +107,8 @@ func (l *link) pass(give <-chan struct{}, k kind, call uint32, body ...[]byte) b
 	}
 }
 
-// write writes what is queued. Two buffers take turns.
-func (l *link) write() {
+// writeQueued writes what is queued. Two buffers take turns.
+func (l *link) writeQueued() {
 	defer close(l.flushed)
 	var spare []byte
 	for {
@@ -124,7 +127,7 @@ func (l *link) write() {
 		l.mu.Unlock()
 		if len(data) > 0 {
 			if _, err := l.rw.Write(data); err != nil {
-				l.fail(fmt.Errorf("writing to the other side: %w", err))
+				l.endWith(fmt.Errorf("writing to the other side: %w", err))
 				return
 			}
 		}
@@ -137,9 +140,9 @@ func (l *link) write() {
 	}
 }
 
-// next reads a frame.
-func (l *link) next() (frame, error) {
-	f, err := l.in.next()
+// nextFrame reads a frame.
+func (l *link) nextFrame() (frame, error) {
+	f, err := l.in.nextFrame()
 	if err == nil {
 		l.mu.Lock()
 		l.heard = time.Now()
@@ -148,8 +151,8 @@ func (l *link) next() (frame, error) {
 	return f, err
 }
 
-// watch gives signs of life every beat, and ends the link when the other side gives none.
-func (l *link) watch(beat time.Duration) {
+// keepAlive gives signs of life every beat, and ends the link when the other side gives none.
+func (l *link) keepAlive(beat time.Duration) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	before := time.Now()
@@ -159,7 +162,7 @@ func (l *link) watch(beat time.Duration) {
 			return
 		case <-tick.C:
 		}
-		l.send(kindBeat, 0)
+		l.queueFrame(kindBeat, 0)
 		now := time.Now()
 		l.mu.Lock()
 		if now.Sub(before) > 2*beat {
@@ -169,13 +172,13 @@ func (l *link) watch(beat time.Duration) {
 		l.mu.Unlock()
 		before = now
 		if silent > 3*beat {
-			l.fail(fmt.Errorf("the other side has not given a sign of life for %v", silent.Round(beat/10)))
+			l.endWith(fmt.Errorf("the other side has not given a sign of life for %v", silent.Round(beat/10)))
 		}
 	}
 }
 
-// fail ends the link; the first cause stays.
-func (l *link) fail(cause error) {
+// endWith ends the link; the first cause stays.
+func (l *link) endWith(cause error) {
 	l.mu.Lock()
 	if l.cause != nil {
 		l.mu.Unlock()
@@ -187,11 +190,11 @@ func (l *link) fail(cause error) {
 	_ = l.rw.Close()
 }
 
-// finish writes what is queued, waiting for that at most d, and then ends the link.
-func (l *link) finish(d time.Duration, cause error) {
+// flushAndEnd writes what is queued, waiting for that at most d, and then ends the link.
+func (l *link) flushAndEnd(d time.Duration, cause error) {
 	l.mu.Lock()
 	l.last = true
-	l.stir()
+	l.wakeWriter()
 	l.mu.Unlock()
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -200,11 +203,11 @@ func (l *link) finish(d time.Duration, cause error) {
 	case <-l.dead:
 	case <-t.C:
 	}
-	l.fail(cause)
+	l.endWith(cause)
 }
 
-// why is the cause of the end; nil while it lives.
-func (l *link) why() error {
+// endCause is the cause of the end; nil while it lives.
+func (l *link) endCause() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cause

@@ -10,14 +10,15 @@ import (
 	"hermes/pool/runner"
 )
 
-// Process is a command in the background on the far side. When the connection is lost it counts as ended, with exit code 255 and a
-// note in its output.
+// Process is a command in the background on the far side. When the connection is lost it counts as
+// ended, with exit code 255 and a note in its output.
 type Process struct{ call *call }
 
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.call.done }
 
-// Exit returns the exit code (128+n for signal n, 124 for a timeout), and whether the process has ended.
+// Exit returns the exit code (128+n for signal n, 124 for a timeout), and whether the process has
+// ended.
 func (p *Process) Exit() (code int, ended bool) {
 	select {
 	case <-p.call.done:
@@ -37,14 +38,15 @@ func (p *Process) Output(offset int64, limit int) (data []byte, start, end int64
 
 const writeTimeout = 5 * time.Second
 
-// Write sends data to standard input; eof closes it afterwards. It fails when the process does not read for 5 s.
+// Write sends data to standard input; eof closes it afterwards. It fails when the process does not
+// read for 5 s.
 func (p *Process) Write(data []byte, eof bool) error {
 	if _, over := p.Exit(); over {
 		return errors.New("the process has ended: it reads no input any more")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
-	err := p.call.write(data, eof, ctx.Done())
+	err := p.call.sendInput(data, eof, ctx.Done())
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("it did not read its input within %v: only a part was written", writeTimeout)
 	}
@@ -62,21 +64,21 @@ func (p *Process) Resize(s runner.Size) error {
 	var w writer
 	w.number(int64(s.Rows))
 	w.number(int64(s.Cols))
-	return p.tell(kindResize, w)
+	return p.sendWish(kindResize, w)
 }
 
 // Signal sends a signal, by its number, to the process' group.
 func (p *Process) Signal(number int) error {
 	var w writer
 	w.number(int64(number))
-	return p.tell(kindSignal, w)
+	return p.sendWish(kindSignal, w)
 }
 
-func (p *Process) tell(k kind, body []byte) error {
+func (p *Process) sendWish(k kind, body []byte) error {
 	if _, over := p.Exit(); over {
 		return errors.New("the process has ended")
 	}
-	p.call.c.link.send(k, p.call.id, body)
+	p.call.c.link.queueFrame(k, p.call.id, body)
 	return nil
 }
 
@@ -85,7 +87,7 @@ func (p *Process) Kill(ctx context.Context) error {
 	if _, over := p.Exit(); over {
 		return nil
 	}
-	p.call.c.link.send(kindCancel, p.call.id)
+	p.call.c.link.queueFrame(kindCancel, p.call.id)
 	select {
 	case <-p.call.done:
 		return nil

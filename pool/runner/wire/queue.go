@@ -32,8 +32,9 @@ func newQueue(drops bool) *queue {
 	return q
 }
 
-// put takes a copy. It returns false when more waits than a window allows: the sender does not keep to the rules.
-func (q *queue) put(s runner.Stream, data []byte) bool {
+// putCopy takes a copy. It returns false when more waits than a window allows: the sender does not
+// keep to the rules.
+func (q *queue) putCopy(s runner.Stream, data []byte) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.shut || q.dead {
@@ -57,8 +58,8 @@ func (q *queue) put(s runner.Stream, data []byte) bool {
 	return true
 }
 
-// take waits for the next piece; false means that none comes.
-func (q *queue) take() (piece, bool) {
+// takeNext waits for the next piece; false means that none comes.
+func (q *queue) takeNext() (piece, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.pieces) == 0 && q.lost == 0 && !q.shut && !q.dead {
@@ -81,16 +82,16 @@ func (q *queue) take() (piece, bool) {
 	return p, true
 }
 
-// end says that nothing comes any more; what waits can still be taken.
-func (q *queue) end() {
+// closeInput says that nothing comes any more; what waits can still be taken.
+func (q *queue) closeInput() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.shut = true
 	q.wake.Broadcast()
 }
 
-// drop throws away what waits as well.
-func (q *queue) drop() {
+// dropAll throws away what waits as well.
+func (q *queue) dropAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.dead, q.pieces, q.size = true, nil, 0

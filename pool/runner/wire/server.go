@@ -20,7 +20,8 @@ type Place struct {
 	Grace time.Duration // between the loss of a connection and the end of what it started; 0 means 10 s
 }
 
-// Server runs commands for Clients. What a connection started ends with it: at once when the Client said goodbye, else after the grace.
+// Server runs commands for Clients. What a connection started ends with it: at once when the Client
+// said goodbye, else after the grace.
 type Server struct {
 	place Place
 	idle  chan struct{} // closed when the last connection is gone, and the grace over
@@ -57,7 +58,8 @@ func NewServer(p Place) *Server {
 	return s
 }
 
-// Idle is closed when nobody needs the Server any more: the last Client said goodbye, or was lost and no other came within the grace.
+// Idle is closed when nobody needs the Server any more: the last Client said goodbye, or was lost
+// and no other came within the grace.
 func (s *Server) Idle() <-chan struct{} { return s.idle }
 
 // expire closes idle after the grace unless a connection comes before.
@@ -66,13 +68,13 @@ func (s *Server) expire(epoch int) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.open == 0 && s.epoch == epoch {
-			s.rest()
+			s.startIdleTimer()
 		}
 	})
 }
 
-// rest is called under the lock.
-func (s *Server) rest() {
+// startIdleTimer is called under the lock.
+func (s *Server) startIdleTimer() {
 	select {
 	case <-s.idle:
 	default:
@@ -83,22 +85,22 @@ func (s *Server) rest() {
 // Serve serves one connection, and returns when all that it started has ended. It closes rw.
 func (s *Server) Serve(rw io.ReadWriteCloser) {
 	c := &conn{server: s, link: newLink(rw), tasks: map[uint32]*task{}}
-	if !s.enter(c) {
-		c.link.fail(ErrClosed)
+	if !s.addConn(c) {
+		c.link.endWith(ErrClosed)
 		<-c.link.flushed
 		return
 	}
 	defer s.all.Done()
 	clean := c.serve()
-	s.leave(clean)
-	c.bury(clean)
+	s.removeConn(clean)
+	c.endStarted(clean)
 	<-c.link.flushed
 	s.mu.Lock()
 	delete(s.conns, c)
 	s.mu.Unlock()
 }
 
-func (s *Server) enter(c *conn) bool {
+func (s *Server) addConn(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
@@ -113,14 +115,14 @@ func (s *Server) enter(c *conn) bool {
 	return true
 }
 
-func (s *Server) leave(clean bool) {
+func (s *Server) removeConn(clean bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open--; s.open > 0 {
 		return
 	}
 	if clean {
-		s.rest()
+		s.startIdleTimer()
 		return
 	}
 	s.expire(s.epoch)
@@ -140,7 +142,7 @@ func (s *Server) Close(ctx context.Context, grace time.Duration) error {
 	}
 	s.mu.Unlock()
 	for _, c := range conns {
-		crash.Go("wire stop", func() { c.stop(ctx, grace) })
+		crash.Go("wire stop", func() { c.endCommands(ctx, grace) })
 	}
 	done := make(chan struct{})
 	crash.Go("wire close", func() {
@@ -173,30 +175,30 @@ var errGoodbye = errors.New("the client said goodbye")
 
 // serve returns when the connection is over, and whether the client wanted that.
 func (c *conn) serve() (clean bool) {
-	c.link.raw([]byte(preamble))
-	c.link.send(kindHello, 0, c.server.place.Info.encode())
-	err := c.hello()
+	c.link.queueBytes([]byte(preamble))
+	c.link.queueFrame(kindHello, 0, c.server.place.Info.encode())
+	err := c.readHello()
 	for err == nil {
 		var f frame
-		if f, err = c.link.next(); err == nil {
+		if f, err = c.link.nextFrame(); err == nil {
 			err = c.handle(f)
 		}
 	}
-	c.link.fail(err)
+	c.link.endWith(err)
 	c.mu.Lock()
 	tasks := c.tasks
 	c.tasks = nil
 	c.mu.Unlock()
 	for _, t := range tasks {
-		t.disconnect()
+		t.detach()
 	}
 	return c.bye
 }
 
-// hello reads the client's wishes and makes the Runner.
-func (c *conn) hello() error {
-	t := time.AfterFunc(helloWait, func() { c.link.fail(errors.New("no greeting came")) })
-	f, err := c.link.next()
+// readHello reads the client's wishes and makes the Runner.
+func (c *conn) readHello() error {
+	t := time.AfterFunc(helloWait, func() { c.link.endWith(errors.New("no greeting came")) })
+	f, err := c.link.nextFrame()
 	t.Stop()
 	if err != nil {
 		return err
@@ -212,12 +214,12 @@ func (c *conn) hello() error {
 	c.grace = min(max(w.grace, time.Millisecond), maxGrace)
 	c.run = runner.New(runner.Options{Grace: c.grace, Drain: min(w.drain, maxGrace), NoKeeper: true})
 	c.mu.Unlock()
-	crash.Go("wire beat", func() { c.link.watch(min(max(w.beat, minBeat), maxBeat)) })
+	crash.Go("wire beat", func() { c.link.keepAlive(min(max(w.beat, minBeat), maxBeat)) })
 	return nil
 }
 
-// bury ends what the connection started.
-func (c *conn) bury(clean bool) {
+// endStarted ends what the connection started.
+func (c *conn) endStarted(clean bool) {
 	if c.run == nil {
 		return
 	}
@@ -235,20 +237,20 @@ func (c *conn) bury(clean bool) {
 	_ = c.run.Close(ctx)
 }
 
-// stop ends the commands, says goodbye, and ends the connection.
-func (c *conn) stop(ctx context.Context, grace time.Duration) {
+// endCommands ends the commands, says goodbye, and ends the connection.
+func (c *conn) endCommands(ctx context.Context, grace time.Duration) {
 	c.mu.Lock()
 	run := c.run
 	c.mu.Unlock()
 	if run != nil {
 		run.Hasten(grace)
-		c.finish(ctx)
+		c.awaitLastWords(ctx)
 	}
-	c.goodbye("it was told to end", errors.New("it was told to end"))
+	c.sendGoodbye("it was told to end", errors.New("it was told to end"))
 }
 
-// finish ends the commands, and waits until the last word of each is queued.
-func (c *conn) finish(ctx context.Context) {
+// awaitLastWords ends the commands, and waits until the last word of each is queued.
+func (c *conn) awaitLastWords(ctx context.Context) {
 	c.mu.Lock()
 	c.ends = true
 	c.mu.Unlock()
@@ -265,10 +267,10 @@ func (c *conn) finish(ctx context.Context) {
 	}
 }
 
-// goodbye sends what is queued, and says why nothing comes after it.
-func (c *conn) goodbye(reason string, cause error) {
-	c.link.send(kindBye, 0, []byte(reason))
-	c.link.finish(time.Second, cause)
+// sendGoodbye sends what is queued, and says why nothing comes after it.
+func (c *conn) sendGoodbye(reason string, cause error) {
+	c.link.queueFrame(kindBye, 0, []byte(reason))
+	c.link.flushAndEnd(time.Second, cause)
 }
 
 func (c *conn) handle(f frame) error {
@@ -280,14 +282,14 @@ func (c *conn) handle(f frame) error {
 		crash.Go("wire bye", func() {
 			ctx, cancel := context.WithTimeout(context.Background(), c.grace+goodbyeWait)
 			defer cancel()
-			c.finish(ctx)
-			c.goodbye("goodbye", errGoodbye)
+			c.awaitLastWords(ctx)
+			c.sendGoodbye("goodbye", errGoodbye)
 		})
 		return nil
 	case f.call == 0:
 		return errGarbled
 	case f.kind == kindStart:
-		return c.start(f)
+		return c.startTask(f)
 	}
 	c.mu.Lock()
 	t := c.tasks[f.call]
@@ -298,7 +300,7 @@ func (c *conn) handle(f frame) error {
 	return t.handle(f)
 }
 
-func (c *conn) start(f frame) error {
+func (c *conn) startTask(f frame) error {
 	o, err := decodeOrder(f.body)
 	if err != nil {
 		return err
@@ -310,23 +312,23 @@ func (c *conn) start(f frame) error {
 		return errGarbled
 	}
 	if c.ends {
-		t.refuse(runner.ErrClosed)
+		t.sendRefusal(runner.ErrClosed)
 		return nil
 	}
 	if len(c.tasks) >= maxCalls {
-		t.refuse(fmt.Errorf("the command was not started: %d run already", maxCalls))
+		t.sendRefusal(fmt.Errorf("the command was not started: %d run already", maxCalls))
 		return nil
 	}
 	c.tasks[f.call] = t
 	c.work.Add(1)
 	crash.Go("wire call", func() {
 		defer c.work.Done()
-		t.work()
+		t.runCommand()
 	})
 	return nil
 }
 
-func (c *conn) forget(t *task) {
+func (c *conn) removeTask(t *task) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.tasks, t.id)

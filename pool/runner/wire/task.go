@@ -47,57 +47,58 @@ func (t *task) handle(f frame) error {
 	case kindCancel:
 		t.stop()
 	case kindInput:
-		return t.typed(f.body)
+		return t.takeInput(f.body)
 	case kindCredit:
-		return t.credit(f.body)
+		return t.addCredit(f.body)
 	case kindChannel:
-		if !t.channel.in.put(0, f.body) {
+		if !t.channel.in.putCopy(0, f.body) {
 			return errGarbled
 		}
 	case kindChannelEnd:
-		t.channel.in.end()
+		t.channel.in.closeInput()
 	case kindResize, kindSignal:
-		return t.wish(f)
+		return t.queueWish(f)
 	default:
 		return errGarbled
 	}
 	return nil
 }
 
-func (t *task) typed(body []byte) error {
-	if len(body) == 0 || !t.o.input || !t.input.put(0, body[1:]) {
+func (t *task) takeInput(body []byte) error {
+	if len(body) == 0 || !t.o.input || !t.input.putCopy(0, body[1:]) {
 		return errGarbled
 	}
 	if body[0] == 1 {
-		t.input.end()
+		t.input.closeInput()
 	}
 	return nil
 }
 
-func (t *task) credit(body []byte) error {
+func (t *task) addCredit(body []byte) error {
 	f, n, err := decodeCredit(body)
 	switch {
 	case err != nil:
 		return err
 	case f == flowOutput:
-		t.out.add(n)
+		t.out.addCredit(n)
 	case f == flowChannel:
-		t.channel.out.add(n)
+		t.channel.out.addCredit(n)
 	default:
 		return errGarbled
 	}
 	return nil
 }
 
-// wish keeps a resize or a signal for the running command. Of too many at once the rest is left out.
-func (t *task) wish(f frame) error {
+// queueWish keeps a resize or a signal for the running command. Of too many at once the rest is
+// left out.
+func (t *task) queueWish(f frame) error {
 	r := &reader{left: f.body}
 	var do func(*runner.Attached)
 	if f.kind == kindResize {
 		size := runner.Size{Rows: r.cells(), Cols: r.cells()}
 		do = func(a *runner.Attached) { _ = a.Resize(size) }
 	} else {
-		number := int(r.within(1, 64))
+		number := int(r.numberWithin(1, 64))
 		do = func(a *runner.Attached) { _ = a.Signal(number) }
 	}
 	if err := r.end(); err != nil {
@@ -110,37 +111,37 @@ func (t *task) wish(f frame) error {
 	return nil
 }
 
-// work runs the command.
-func (t *task) work() {
-	defer t.end()
-	s, err := t.spec()
+// runCommand runs the command.
+func (t *task) runCommand() {
+	defer t.releaseAll()
+	s, err := t.completeSpec()
 	if err != nil {
-		t.refuse(err)
+		t.sendRefusal(err)
 		return
 	}
-	tap := t.tap
+	tap := t.sendOutput
 	if t.backlog != nil {
-		tap = func(s runner.Stream, data []byte) { t.backlog.put(s, data) }
+		tap = func(s runner.Stream, data []byte) { t.backlog.putCopy(s, data) }
 	}
 	a, err := t.conn.run.Attach(s, tap)
 	if err != nil {
-		t.refuse(err)
+		t.sendRefusal(err)
 		return
 	}
 	if t.o.background {
 		var w writer
 		w.list(a.Warnings())
-		t.conn.link.send(kindStarted, t.id, w)
+		t.conn.link.queueFrame(kindStarted, t.id, w)
 	}
-	t.conn.link.send(kindExit, t.id, t.attend(a))
+	t.conn.link.queueFrame(kindExit, t.id, t.moveData(a))
 }
 
-func (t *task) refuse(err error) {
+func (t *task) sendRefusal(err error) {
 	why := refusedAsItIs
 	if errors.Is(err, runner.ErrClosed) {
 		why = refusedByEnd
 	}
-	t.conn.link.send(kindRefused, t.id, []byte{why}, []byte(err.Error()))
+	t.conn.link.queueFrame(kindRefused, t.id, []byte{why}, []byte(err.Error()))
 }
 
 // Who refuses a command: the first byte of kindRefused.
@@ -149,50 +150,50 @@ const (
 	refusedByEnd              // the runner ends
 )
 
-// end lets go of everything that waits for the task.
-func (t *task) end() {
-	t.conn.forget(t)
+// releaseAll lets go of everything that waits for the task.
+func (t *task) releaseAll() {
+	t.conn.removeTask(t)
 	t.stop()
-	t.disconnect()
+	t.detach()
 }
 
-// disconnect is the end of the way to the client. The command goes on, into the void.
-func (t *task) disconnect() {
+// detach is the end of the way to the client. The command goes on, into the void.
+func (t *task) detach() {
 	t.out.close()
 	t.channel.out.close()
-	t.input.end()
-	t.channel.in.end()
+	t.input.closeInput()
+	t.channel.in.closeInput()
 	if t.backlog != nil {
-		t.backlog.drop()
+		t.backlog.dropAll()
 	}
 }
 
-// attend moves what goes in and out until the command has ended, and returns its last word.
-func (t *task) attend(a *runner.Attached) []byte {
+// moveData moves what goes in and out until the command has ended, and returns its last word.
+func (t *task) moveData(a *runner.Attached) []byte {
 	over, sent, spoken := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	if t.o.input {
-		crash.Go("wire input", func() { t.feed(a) })
+		crash.Go("wire input", func() { t.writeInput(a) })
 	}
 	crash.Go("wire output", func() {
 		defer close(sent)
-		t.relay()
+		t.sendBacklog()
 	})
 	if ch := a.Channel(); ch != nil {
 		crash.Go("wire channel", func() {
 			defer close(spoken)
-			t.listen(ch)
+			t.sendFromChannel(ch)
 		})
-		crash.Go("wire channel", func() { t.speak(ch) })
+		crash.Go("wire channel", func() { t.writeToChannel(ch) })
 	} else {
 		close(spoken)
 	}
 	if t.o.background {
-		crash.Go("wire wishes", func() { t.oblige(a, over) })
+		crash.Go("wire wishes", func() { t.handleWishes(a, over) })
 	}
 	res, code, err := a.Wait(t.ctx)
 	close(over)
-	t.input.end()
-	t.settle(sent, spoken)
+	t.input.closeInput()
+	t.drainBefore(sent, spoken)
 	e := ending{res: res, code: code}
 	if err != nil {
 		e.err = err.Error()
@@ -200,10 +201,10 @@ func (t *task) attend(a *runner.Attached) []byte {
 	return e.encode()
 }
 
-// settle lets what is still to be said be said before the last word.
-func (t *task) settle(sent, spoken chan struct{}) {
+// drainBefore lets what is still to be said be said before the last word.
+func (t *task) drainBefore(sent, spoken chan struct{}) {
 	if t.backlog != nil {
-		t.backlog.end()
+		t.backlog.closeInput()
 	}
 	<-sent
 	wait := time.NewTimer(channelPatience)
@@ -212,94 +213,95 @@ func (t *task) settle(sent, spoken chan struct{}) {
 	case <-spoken:
 	case <-wait.C: // a child in the background still has the socket
 	}
-	t.channel.in.end()
+	t.channel.in.closeInput()
 }
 
 const channelPatience = 500 * time.Millisecond
 
-// tap sends output, and waits for the window and for room.
-func (t *task) tap(s runner.Stream, data []byte) {
+// sendOutput sends output, and waits for the window and for room.
+func (t *task) sendOutput(s runner.Stream, data []byte) {
 	head := []byte{byte(s)}
 	for len(data) > 0 {
-		n := t.out.take(min(len(data), maxData), nil)
-		if n == 0 || !t.conn.link.pass(nil, kindOutput, t.id, head, data[:n]) {
+		n := t.out.takeCredit(min(len(data), maxData), nil)
+		if n == 0 || !t.conn.link.queueWhenRoom(nil, kindOutput, t.id, head, data[:n]) {
 			return
 		}
 		data = data[n:]
 	}
 }
 
-// relay sends what waits in the backlog.
-func (t *task) relay() {
+// sendBacklog sends what waits in the backlog.
+func (t *task) sendBacklog() {
 	if t.backlog == nil {
 		return
 	}
 	for {
-		p, ok := t.backlog.take()
+		p, ok := t.backlog.takeNext()
 		if !ok {
 			return
 		}
-		t.tap(p.stream, p.data)
+		t.sendOutput(p.stream, p.data)
 	}
 }
 
-// feed writes standard input.
-func (t *task) feed(a *runner.Attached) {
+// writeInput writes standard input.
+func (t *task) writeInput(a *runner.Attached) {
 	for {
-		p, ok := t.input.take()
+		p, ok := t.input.takeNext()
 		if !ok {
 			_ = a.Write(nil, true)
 			return
 		}
 		if a.Write(p.data, false) != nil {
-			t.input.drop() // the client is told by the end of the call, or never cares
+			t.input.dropAll() // the client is told by the end of the call, or never cares
 			_ = a.Write(nil, true)
 			return
 		}
-		if due := t.taken.count(len(p.data)); due > 0 {
-			t.conn.link.send(kindCredit, t.id, encodeCredit(flowInput, due))
+		if due := t.taken.creditDue(len(p.data)); due > 0 {
+			t.conn.link.queueFrame(kindCredit, t.id, encodeCredit(flowInput, due))
 		}
 	}
 }
 
-// listen sends what the command writes to the channel.
-func (t *task) listen(ch io.Reader) {
+// sendFromChannel sends what the command writes to the channel.
+func (t *task) sendFromChannel(ch io.Reader) {
 	buf := make([]byte, maxData/2)
 	for {
 		n, err := ch.Read(buf)
 		for data := buf[:n]; len(data) > 0; {
-			k := t.channel.out.take(len(data), nil)
-			if k == 0 || !t.conn.link.pass(nil, kindChannel, t.id, data[:k]) {
+			k := t.channel.out.takeCredit(len(data), nil)
+			if k == 0 || !t.conn.link.queueWhenRoom(nil, kindChannel, t.id, data[:k]) {
 				return
 			}
 			data = data[k:]
 		}
 		if err != nil {
-			t.conn.link.send(kindChannelEnd, t.id)
+			t.conn.link.queueFrame(kindChannelEnd, t.id)
 			return
 		}
 	}
 }
 
-// speak writes to the channel what the client sent, and closes it when nothing more comes: that ends listen too.
-func (t *task) speak(ch io.WriteCloser) {
+// writeToChannel writes to the channel what the client sent, and closes it when nothing more comes:
+// that ends listen too.
+func (t *task) writeToChannel(ch io.WriteCloser) {
 	defer ch.Close()
 	for {
-		p, ok := t.channel.in.take()
+		p, ok := t.channel.in.takeNext()
 		if !ok {
 			return
 		}
 		if _, err := ch.Write(p.data); err != nil {
-			t.channel.in.drop()
+			t.channel.in.dropAll()
 			return
 		}
-		if due := t.channel.taken.count(len(p.data)); due > 0 {
-			t.conn.link.send(kindCredit, t.id, encodeCredit(flowChannel, due))
+		if due := t.channel.taken.creditDue(len(p.data)); due > 0 {
+			t.conn.link.queueFrame(kindCredit, t.id, encodeCredit(flowChannel, due))
 		}
 	}
 }
 
-func (t *task) oblige(a *runner.Attached, over <-chan struct{}) {
+func (t *task) handleWishes(a *runner.Attached, over <-chan struct{}) {
 	for {
 		select {
 		case do := <-t.wishes:
@@ -310,8 +312,8 @@ func (t *task) oblige(a *runner.Attached, over <-chan struct{}) {
 	}
 }
 
-// spec completes what the client sent by what only this side knows.
-func (t *task) spec() (runner.Spec, error) {
+// completeSpec completes what the client sent by what only this side knows.
+func (t *task) completeSpec() (runner.Spec, error) {
 	s, place := t.o.spec, &t.conn.server.place
 	s.Live = t.o.input
 	if s.Command != "" && s.Shell == "" {

@@ -15,8 +15,9 @@ type window struct {
 
 func newWindow() *window { return &window{left: windowSize} }
 
-// take waits for room, and takes up to want bytes of it. It returns 0 when the window was shut or give closed first.
-func (w *window) take(want int, give <-chan struct{}) int {
+// takeCredit waits for room, and takes up to want bytes of it. It returns 0 when the window was
+// shut or give closed first.
+func (w *window) takeCredit(want int, give <-chan struct{}) int {
 	for {
 		w.mu.Lock()
 		if w.shut {
@@ -41,12 +42,12 @@ func (w *window) take(want int, give <-chan struct{}) int {
 	}
 }
 
-// add makes room. More than a window is nonsense, and not believed.
-func (w *window) add(n int) {
+// addCredit makes room. More than a window is nonsense, and not believed.
+func (w *window) addCredit(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.left = min(w.left+n, windowSize)
-	w.stir()
+	w.wakeWaiters()
 }
 
 // close lets nothing through any more.
@@ -54,10 +55,10 @@ func (w *window) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.shut = true
-	w.stir()
+	w.wakeWaiters()
 }
 
-func (w *window) stir() {
+func (w *window) wakeWaiters() {
 	if w.wake != nil {
 		close(w.wake)
 		w.wake = nil
@@ -67,8 +68,9 @@ func (w *window) stir() {
 // meter is the receiver's side: how much was taken and not yet credited.
 type meter struct{ taken int }
 
-// count returns the credit that is due: it is given in halves of a window, so that a credit is rare.
-func (m *meter) count(n int) int {
+// creditDue returns the credit that is due: it is given in halves of a window, so that a credit is
+// rare.
+func (m *meter) creditDue(n int) int {
 	m.taken += n
 	if m.taken < windowSize/2 {
 		return 0

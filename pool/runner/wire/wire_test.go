@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"hermes/core/testskip"
 	"hermes/pool/runner"
 )
 
@@ -306,6 +307,7 @@ func TestDeadlineIsATimeout(t *testing.T) {
 }
 
 func TestWritingToWhoDoesNotReadEnds(t *testing.T) {
+	testskip.Long(t, "waits for real time-outs")
 	c, _ := pair(t, Options{}, Place{})
 	p, err := c.Start(runner.Spec{Command: "sleep 100", Live: true})
 	if err != nil {

@@ -87,6 +87,24 @@ func TestDenied(t *testing.T) {
 	}
 }
 
+// What begins with denied words is stopped, in every form of the shell.
+func TestDeniedBeginnings(t *testing.T) {
+	r := rules(t, "", "rm -rf|git push")
+	for _, no := range []string{
+		"rm -rf", "rm -rf /x", `\rm -rf x`, "'rm' \"-rf\" x", "/bin/rm -rf x", "sudo rm -rf x", "sudo -u bob rm -rf $HOME", "env A=b rm -rf x", "sh -c 'rm -rf x'", "bash -O extglob -c 'rm -rf x'", "xargs -0n 1 rm -rf",
+		"flock /tmp/l rm -rf x", "strace -f rm -rf x", "watch rm -rf x", "{rm,-rf,x}", "$'\\x72m' -rf x", "rm $FLAGS x", "x | xargs rm -rf", "find . -exec rm -rf {} +", "git push -f", "git push origin main", "(cd /; rm -rf x)", "nice -5 rm -rf x",
+	} {
+		if err := r.Command(no); err == nil {
+			t.Errorf("%q was let through", no)
+		}
+	}
+	for _, ok := range []string{"rm x", "rm -r x", "rm -rfv2 x", "git pushy", "git pull", "echo rm -rf x", "strace ls", "watch df"} {
+		if err := r.Command(ok); err != nil {
+			t.Errorf("%q: %v", ok, err)
+		}
+	}
+}
+
 // Denied wins over allowed.
 func TestDeniedWins(t *testing.T) {
 	r := rules(t, "git *|sudo *|sudo apt *", "git push *|apt remove *")
@@ -172,13 +190,13 @@ func TestMatchersMeanWhatTheySay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		glob := rapid.StringOfN(rapid.RuneFrom([]rune("ab*?")), 0, 7, -1).Draw(t, "glob")
 		text := rapid.StringOfN(rapid.RuneFrom([]rune("ab\x00")), 0, 7, -1).Draw(t, "text")
-		if got, want := match(glob, text), slow([]rune(glob), []rune(text), false); got != want {
+		if got, want := mustMatchGlob(glob, text), slow([]rune(glob), []rune(text), false); got != want {
 			t.Errorf("match(%q, %q) = %v", glob, text, got)
 		}
-		if got, want := overlap(glob, text), slow([]rune(glob), []rune(text), true); got != want {
+		if got, want := mayMatchGlob(glob, text), slow([]rune(glob), []rune(text), true); got != want {
 			t.Errorf("overlap(%q, %q) = %v", glob, text, got)
 		}
-		if match(glob, text) && !overlap(glob, text) {
+		if mustMatchGlob(glob, text) && !mayMatchGlob(glob, text) {
 			t.Errorf("%q always matches %q, but never may", glob, text)
 		}
 	})

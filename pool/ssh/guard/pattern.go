@@ -19,7 +19,7 @@ type pattern struct {
 	words []string
 }
 
-func patterns(key string, texts []string) ([]pattern, error) {
+func parsePatterns(key string, texts []string) ([]pattern, error) {
 	out := make([]pattern, 0, len(texts))
 	for _, text := range texts {
 		words := strings.Fields(text)
@@ -37,9 +37,9 @@ func patterns(key string, texts []string) ([]pattern, error) {
 // usual are the directories whose programs a bare name means.
 var usual = []string{"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"}
 
-// allows says whether p allows the command, whatever its unknown parts become.
-func (p pattern) allows(argv []word) bool {
-	name := argv[0].text
+// mustMatch says whether p allows the command, whatever its unknown parts become.
+func (p pattern) mustMatch(argv []word) bool {
+	name := argv[0].Text
 	if path.IsAbs(name) && !strings.Contains(p.words[0], "/") {
 		if !slices.Contains(usual, path.Dir(name)) || path.Clean(name) != name {
 			return false
@@ -47,25 +47,27 @@ func (p pattern) allows(argv []word) bool {
 		name = path.Base(name)
 	}
 	if len(p.words) == 1 {
-		return match(p.words[0], name)
+		return mustMatchGlob(p.words[0], name)
 	}
-	return p.whole(func(glob string) bool { return match(glob, join(name, argv[1:], blank)) })
+	return p.matchesWhole(func(glob string) bool { return mustMatchGlob(glob, joinCommand(name, argv[1:], blank)) })
 }
 
-// denies says whether p may deny the command, whatever its unknown parts become.
-func (p pattern) denies(argv []word) bool {
-	name := argv[0].text
+// mayMatch says whether p may deny the command or one that begins with its words, whatever its
+// unknown parts become.
+func (p pattern) mayMatch(argv []word) bool {
+	name := argv[0].Text
 	if !strings.Contains(p.words[0], "/") {
 		name = path.Base(name)
 	}
 	if len(p.words) == 1 {
-		return overlap(p.words[0], name)
+		return mayMatchGlob(p.words[0], name)
 	}
-	return p.whole(func(glob string) bool { return overlap(glob, join(name, argv[1:], ' ')) })
+	text := joinCommand(name, argv[1:], ' ')
+	return p.matchesWhole(func(glob string) bool { return mayMatchGlob(glob, text) || mayMatchGlob(glob+" *", text) })
 }
 
-// whole asks f about the pattern, and about the pattern without its " *" at the end.
-func (p pattern) whole(f func(glob string) bool) bool {
+// matchesWhole asks f about the pattern, and about the pattern without its " *" at the end.
+func (p pattern) matchesWhole(f func(glob string) bool) bool {
 	if f(strings.Join(p.words, " ")) {
 		return true
 	}
@@ -73,8 +75,8 @@ func (p pattern) whole(f func(glob string) bool) bool {
 	return p.words[last] == "*" && f(strings.Join(p.words[:last], " "))
 }
 
-// join writes a command as one text. Spaces inside an argument become space.
-func join(name string, args []word, space rune) string {
+// joinCommand writes a command as one text. Spaces inside an argument become space.
+func joinCommand(name string, args []word, space rune) string {
 	var b strings.Builder
 	b.WriteString(name)
 	for _, w := range args {
@@ -84,13 +86,14 @@ func join(name string, args []word, space rune) string {
 				return space
 			}
 			return r
-		}, w.text))
+		}, w.Text))
 	}
 	return b.String()
 }
 
-// match says whether every text that text stands for matches glob: an unknown part only matches *.
-func match(glob, text string) bool {
+// mustMatchGlob says whether every text that text stands for matches glob: an unknown part only
+// matches *.
+func mustMatchGlob(glob, text string) bool {
 	g, t := []rune(glob), []rune(text)
 	star, back := -1, 0 // where the last * is, and what it has taken
 	i, j := 0, 0
@@ -111,8 +114,8 @@ func match(glob, text string) bool {
 	return strings.Trim(string(g[i:]), "*") == ""
 }
 
-// overlap says whether some text that text stands for matches glob.
-func overlap(glob, text string) bool {
+// mayMatchGlob says whether some text that text stands for matches glob.
+func mayMatchGlob(glob, text string) bool {
 	t := []rune(text)
 	row := make([]bool, len(t)+1) // row[j]: g[:i] can be t[:j]
 	row[0] = true

@@ -1,36 +1,36 @@
 package guard
 
 import (
-	"bytes"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"hermes/core/shelltext"
 )
 
-// word is one argument as the program gets it, as far as that is known: what is not is one unknown rune.
-type word struct {
-	text   string
-	source string // as it was written
-}
+// word is one argument as the program gets it; what is known only when it runs, a home among it, is
+// one unknown rune.
+type word = shelltext.Word
 
-func (w word) known() bool { return !strings.ContainsRune(w.text, unknown) }
+// readWord turns a word of the syntax into what the program gets; braces make several of it.
+func readWord(w *syntax.Word) []word { return anyHome(shelltext.Read(w)) }
 
-func literals(argv []string) []word {
-	out := make([]word, len(argv))
-	for i, a := range argv {
-		out[i] = word{text: strings.ReplaceAll(a, "\x00", ""), source: a}
+// anyHome makes the home unknown: which folder it is there is not known here.
+func anyHome(words []word) []word {
+	for i := range words {
+		words[i].Text = strings.ReplaceAll(words[i].Text, string(shelltext.Home), string(unknown))
 	}
-	return out
+	return words
 }
 
-// show writes a command for a message.
-func show(argv []word) string {
+// showCommand writes a command for a message.
+func showCommand(argv []word) string {
 	var b strings.Builder
 	for i, w := range argv {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(w.source)
+		b.WriteString(w.Source)
 	}
 	if r := []rune(b.String()); len(r) > 120 {
 		return string(r[:119]) + "…"
@@ -38,128 +38,32 @@ func show(argv []word) string {
 	return b.String()
 }
 
-// read turns a word of the syntax into what the program gets.
-func read(w *syntax.Word) word {
-	var text strings.Builder
-	for i, part := range w.Parts {
-		if lit, ok := part.(*syntax.Lit); ok {
-			text.WriteString(bare(lit.Value, i == 0))
-			continue
-		}
-		text.WriteString(quoted(part))
-	}
-	var source bytes.Buffer
-	_ = syntax.NewPrinter().Print(&source, w) // into memory
-	out := text.String()
-	if braces(out, w) {
-		out = string(unknown)
-	}
-	return word{text: out, source: source.String()}
-}
-
-// bare reads a part outside of quotes: a backslash takes the next character as it is, globs and ~ are unknown.
-func bare(s string, first bool) string {
-	var b strings.Builder
-	if first && strings.HasPrefix(s, "~") {
-		b.WriteRune(unknown)
-		_, s, _ = strings.Cut(s, "/")
-		s = "/" + s
-	}
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\' && i+1 < len(s):
-			if i++; s[i] != '\n' {
-				b.WriteByte(s[i])
-			}
-		case c == '*' || c == '?' || c == '[' && len(s) > 1:
-			b.WriteRune(unknown)
-		case c == unknown:
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
-
-// quoted reads any other part.
-func quoted(part syntax.WordPart) string {
-	switch p := part.(type) {
-	case *syntax.SglQuoted:
-		if p.Dollar && strings.Contains(p.Value, `\`) {
-			return string(unknown)
-		}
-		return strings.ReplaceAll(p.Value, "\x00", "")
-	case *syntax.DblQuoted:
-		var b strings.Builder
-		for _, in := range p.Parts {
-			if lit, ok := in.(*syntax.Lit); ok {
-				b.WriteString(escaped(lit.Value))
-				continue
-			}
-			b.WriteRune(unknown)
-		}
-		return b.String()
-	default:
-		return string(unknown)
-	}
-}
-
-// escaped reads text inside of double quotes.
-func escaped(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
-			if i++; s[i] == '\n' {
-				continue
-			}
-		}
-		if s[i] != unknown {
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String()
-}
-
-// braces says whether the word may become several: {rm,-rf,/}.
-func braces(text string, w *syntax.Word) bool {
-	if !strings.Contains(text, "{") {
-		return false
-	}
-	for _, part := range w.Parts {
-		lit, ok := part.(*syntax.Lit)
-		if ok && strings.Contains(lit.Value, "{") {
-			return strings.Contains(text, ",") || strings.Contains(text, "..")
-		}
-	}
-	return false
-}
-
-// script judges every simple command in a text.
-func (r *Rules) script(s script, depth int) error {
+// judgeScript judges every simple command in a text.
+func (r *Rules) judgeScript(s shelltext.Script, depth int) error {
 	if depth > maxDepth {
-		return refuse("it is nested too deeply to be judged")
+		return refusal("it is nested too deeply to be judged")
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(s.text), "")
+	file, err := shelltext.Parse(s.Text.Text)
 	if err != nil {
-		return refuse("its syntax cannot be read (%v), and this back end has lists that must judge it", err)
+		return refusal("its syntax cannot be read (%v), and this back end has lists that must judge it", err)
 	}
 	if changesArgs(file) {
-		s.args = nil
+		s.Args = nil
 	}
 	var first error
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if first == nil {
-			first = r.node(n, s.args, depth)
+			first = r.judgeNode(n, s.Args, depth)
 		}
 		return first == nil
 	})
 	return first
 }
 
-func (r *Rules) node(n syntax.Node, args []word, depth int) error {
+func (r *Rules) judgeNode(n syntax.Node, args []word, depth int) error {
 	switch n := n.(type) {
 	case *syntax.CallExpr:
-		if err := r.assigns(n.Assigns); err != nil || len(n.Args) == 0 {
+		if err := r.judgeAssignments(n.Assigns); err != nil || len(n.Args) == 0 {
 			return err
 		}
 		argv := make([]word, 0, len(n.Args))
@@ -168,18 +72,18 @@ func (r *Rules) node(n syntax.Node, args []word, depth int) error {
 				argv = append(argv, args...)
 				continue
 			}
-			argv = append(argv, read(w))
+			argv = append(argv, readWord(w)...)
 		}
-		return r.call(argv, depth)
+		return r.judgeCall(argv, depth)
 	case *syntax.DeclClause:
-		return r.assigns(n.Args)
+		return r.judgeAssignments(n.Args)
 	case *syntax.ParamExp:
 		if n.Param != nil && n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
-			return r.sets(n.Param.Value)
+			return r.judgeVariable(n.Param.Value)
 		}
 	case *syntax.ForClause:
 		if iter, ok := n.Loop.(*syntax.WordIter); ok {
-			return r.sets(iter.Name.Value)
+			return r.judgeVariable(iter.Name.Value)
 		}
 	}
 	return nil
@@ -198,8 +102,8 @@ func allArgs(w *syntax.Word) bool {
 	return ok && p.Param != nil && p.Param.Value == "@" && p.Short
 }
 
-// changesArgs says whether "$@" may become something else than it was at the beginning of a script: by shift, set, a file that is read, or in
-// a function.
+// changesArgs says whether "$@" may become something else than it was at the beginning of a script:
+// by shift, set, a file that is read, or in a function.
 func changesArgs(file *syntax.File) (changes bool) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -207,7 +111,7 @@ func changesArgs(file *syntax.File) (changes bool) {
 			changes = true
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
-				switch w := read(n.Args[0]); w.text {
+				switch readWord(n.Args[0])[0].Text {
 				case "shift", "set", ".", "source", "eval", "command", "builtin":
 					changes = true
 				}
@@ -218,32 +122,32 @@ func changesArgs(file *syntax.File) (changes bool) {
 	return changes
 }
 
-func (r *Rules) assigns(all []*syntax.Assign) error {
+func (r *Rules) judgeAssignments(all []*syntax.Assign) error {
 	for _, a := range all {
 		switch {
 		case a.Name != nil:
-			if err := r.sets(a.Name.Value); err != nil {
+			if err := r.judgeVariable(a.Name.Value); err != nil {
 				return err
 			}
 		case a.Value != nil: // declare "$x"
-			if w := read(a.Value); !w.known() && len(r.allowed) > 0 {
-				return refuse("which variable %q sets is only known when it runs", w.source)
+			if w := readWord(a.Value); !w[0].Known() && len(r.allowed) > 0 {
+				return refusal("which variable %q sets is only known when it runs", w[0].Source)
 			}
 		}
 	}
 	return nil
 }
 
-// sets judges that a variable is set.
-func (r *Rules) sets(name string) error {
-	if len(r.allowed) > 0 && decisive(name) {
-		return refuse("it sets %s, which decides what an allowed name starts", name)
+// judgeVariable judges that a variable is set.
+func (r *Rules) judgeVariable(name string) error {
+	if len(r.allowed) > 0 && decidesWhatRuns(name) {
+		return refusal("it sets %s, which decides what an allowed name starts", name)
 	}
 	return nil
 }
 
-// decisive are the variables by which an allowed name can be made to start something else.
-func decisive(name string) bool {
+// decidesWhatRuns are the variables by which an allowed name can be made to start something else.
+func decidesWhatRuns(name string) bool {
 	switch name {
 	case "PATH", "ENV", "BASH_ENV", "IFS", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "BASH_CMDS", "BASH_ALIASES", "PS4", "EDITOR", "VISUAL", "PAGER",
 		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_ASKPASS", "SSH_ASKPASS",

@@ -1,5 +1,6 @@
-// Package sshdtest starts real ssh servers for tests: the system's sshd on a loopback port, with a configuration, host keys and a home of
-// its own, so that nothing of the machine's is read or changed.
+// Package sshdtest starts real ssh servers for tests: the system's sshd on a loopback port, with a
+// configuration, host keys and a home of its own, so that nothing of the machine's is read or
+// changed.
 //
 // A test that needs a server skips without one, and fails when HERMES_TEST_REQUIRE=1.
 package sshdtest
@@ -125,7 +126,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// NewKey makes an ed25519 key and returns it with its private file's text, encrypted when there is a passphrase.
+// NewKey makes an ed25519 key and returns it with its private file's text, encrypted when there is
+// a passphrase.
 func NewKey(t testing.TB, passphrase string) (gossh.Signer, []byte) {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
@@ -242,10 +244,12 @@ func (s *Server) Stop() {
 	s.cmd = nil
 }
 
-// Drop ends the connections, as a network that goes away: the server's processes of them are killed, and what these started lives on.
+// Drop ends the connections, as a network that goes away: the server's processes of them are
+// killed, and what these started lives on.
 func (s *Server) Drop() { kill(s.servants()...) }
 
-// Freeze stops the processes of connections without ending them, as a network that loses everything; or lets them go on.
+// Freeze stops the processes of connections without ending them, as a network that loses
+// everything; or lets them go on.
 func (s *Server) Freeze(on bool) {
 	signal := syscall.SIGCONT
 	if on {
@@ -266,7 +270,8 @@ func (s *Server) servants() (pids []int) {
 	return pids
 }
 
-// Close ends the server but not what it started, as Drop does with connections. Restart brings it up again.
+// Close ends the server but not what it started, as Drop does with connections. Restart brings it
+// up again.
 func (s *Server) Close() {
 	pid := s.cmd.Process.Pid
 	kill(append([]int{pid}, s.servants()...)...)

@@ -1,5 +1,6 @@
-// Package vt is a small terminal for tests: it understands what ui/screen writes and keeps the picture, so that a test can
-// ask what a person would see. A sequence that it does not know is remembered as a fault, not ignored.
+// Package vt is a small terminal for tests: it understands what ui/screen writes and keeps the
+// picture, so that a test can ask what a person would see. A sequence that it does not know is
+// remembered as a fault, not ignored.
 package vt
 
 import (
@@ -91,7 +92,9 @@ func (t *Terminal) step(s string) int {
 	case '\r':
 		t.x = 0
 	case '\n':
-		t.y = min(t.y+1, t.h-1)
+		if t.y = min(t.y+1, t.h-1); !t.modes["1049"] { // and its terminal is not raw
+			t.x = 0
+		}
 	case 7:
 		t.bells++
 	default:
@@ -102,10 +105,15 @@ func (t *Terminal) step(s string) int {
 	return 1
 }
 
+func (t *Terminal) newLine() { t.x, t.y = 0, min(t.y+1, t.h-1) }
+
 func (t *Terminal) put(c string, width int) {
 	if width == 0 {
 		t.fault("a cluster without width: %q", c)
 		return
+	}
+	if !t.modes["1049"] && t.x+width > t.w { // the shell's screen wraps
+		t.newLine()
 	}
 	if t.y >= t.h || t.x+width > t.w {
 		t.fault("text %q outside of the screen at %d,%d", c, t.x, t.y)
@@ -160,6 +168,7 @@ func (t *Terminal) csi(params string, final byte) {
 		t.modes[mode] = final == 'h'
 		if mode == "1049" {
 			t.clear()
+			t.x, t.y = 0, 0 // where the shell's line was
 		}
 		return
 	}

@@ -39,8 +39,9 @@ func sentence(rnd *rand.Rand, words int) string {
 	return b.String()
 }
 
-// message makes the i-th: 14 % are of a person, 38 % of a model, 48 % are output of tools, and every tenth of those is long.
-// "common" is in all that is said, "rareword" in one message of a thousand, 稀有 in one of a hundred.
+// message makes the i-th: 14 % are of a person, 38 % of a model, 48 % are output of tools, and
+// every tenth of those is long. "common" is in all that is said, "rareword" in one message of a
+// thousand, 稀有 in one of a hundred.
 func message(rnd *rand.Rand, i int) chat.Message {
 	m := chat.Message{Role: chat.RoleAssistant, Status: chat.StatusFinal, At: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
 	switch kind := i * 7 % 50; {
@@ -64,7 +65,8 @@ func message(rnd *rand.Rand, i int) chat.Message {
 	return m
 }
 
-// sessionOf makes a session of n messages. Those that are not active are stored like the others and not indexed.
+// sessionOf makes a session of n messages. Those that are not active are stored like the others and
+// not indexed.
 func sessionOf(rnd *rand.Rand, uid string, from, n int, active bool) store.Import {
 	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	in := store.Import{Session: store.Session{UID: uid, Kind: "user", Title: "corpus", Started: at, Last: at, Project: fmt.Sprint("/src/project", from/perSession%10)}}
@@ -74,7 +76,8 @@ func sessionOf(rnd *rand.Rand, uid string, from, n int, active bool) store.Impor
 	return in
 }
 
-// corpus is the store of all benchmarks that need a large one. It is built once, in a temporary folder.
+// corpus is the store of all benchmarks that need a large one. It is built once, in a temporary
+// folder.
 var corpus struct {
 	once sync.Once
 	dir  string
@@ -101,7 +104,8 @@ func fill(ctx context.Context) error {
 	return err
 }
 
-// large is the service over 200,000 messages in 10,000 sessions, and one session of 100 and one of 10,000 messages.
+// large is the service over 200,000 messages in 10,000 sessions, and one session of 100 and one of
+// 10,000 messages.
 func large(b *testing.B) *session.Service {
 	b.Helper()
 	corpus.once.Do(func() { corpus.err = fill(context.Background()) })

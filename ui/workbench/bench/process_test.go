@@ -131,7 +131,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 			floor, mine = append(floor, f.took), append(mine, m.took)
 		}
 	}
-	gate{"first frame, 120x40, from exec", "an empty bubbletea program", 2}.times(b, median(mine), median(floor))
+	gate{"first frame, 120x40, from exec", "an empty program of the same stack", 2}.times(b, median(mine), median(floor))
 }
 
 // BenchmarkIdle looks at the whole program from outside while nothing happens.
@@ -145,7 +145,7 @@ func BenchmarkIdle(b *testing.B) {
 	time.Sleep(5 * time.Second)
 	none(b, "idle: bytes written to the terminal", "in 5 seconds, from outside", m.bytes.Load()-before)
 	mine, floor := pss(b, m), pss(b, f)
-	gate{"idle: resident memory (PSS)", "an empty bubbletea program", 0}.row(b, fmt.Sprintf("%.1f MiB", mine), fmt.Sprintf("%.1f MiB", floor), mine/floor)
+	gate{"idle: resident memory (PSS)", "an empty program of the same stack", 0}.row(b, fmt.Sprintf("%.1f MiB", mine), fmt.Sprintf("%.1f MiB", floor), mine/floor)
 }
 
 // pss is the memory of a process in MiB, what it shares with others counted by its share.
@@ -165,7 +165,8 @@ func pss(b *testing.B, r *running) float64 {
 	return 0
 }
 
-// BenchmarkIdleMessages counts what the event loop of the whole program takes while nothing happens.
+// BenchmarkIdleMessages counts what the event loop of the whole program takes while nothing
+// happens.
 func BenchmarkIdleMessages(b *testing.B) {
 	home := b.TempDir()
 	c, _ := config.Load(config.Options{Home: home, Env: []string{"HERMES_MODEL=offline"}})
@@ -183,8 +184,14 @@ func BenchmarkIdleMessages(b *testing.B) {
 	none(b, "idle: messages taken by the event loop", "in 5 seconds, the whole program", s.Program.Taken()-before)
 }
 
+// fixed is a pool whose settings do not change.
+type fixed struct{ *pool.Pool }
+
+func (fixed) Reconfigure(*config.Config) error { return nil }
+
 func newPool(bus *event.Bus) (core.Pool, error) {
-	return pool.New(pool.Config{Backends: map[string]pool.Spec{"default": {Shell: "/bin/sh"}}}, map[string]pool.Kind{"local": local.New()}, bus)
+	p, err := pool.New(pool.Config{Backends: map[string]pool.Spec{"default": {Shell: "/bin/sh"}}}, map[string]pool.Kind{"local": local.New()}, bus)
+	return fixed{p}, err
 }
 
 // BenchmarkPool runs commands in the warm local back end.

@@ -83,8 +83,8 @@ func joined(all []*board) string {
 	return lipgloss.JoinHorizontal(lipgloss.Top, append(drawn[:len(drawn)-2], right)...)
 }
 
-// BenchmarkFrame takes the frame's own work: what a message costs that changes nothing, one that changes one pane, and one
-// that changes all, composed, compared with the last frame and painted.
+// BenchmarkFrame takes the frame's own work: what a message costs that changes nothing, one that
+// changes one pane, and one that changes all, composed, compared with the last frame and painted.
 func BenchmarkFrame(b *testing.B) {
 	all := boards()
 	m := frameOf(b, all[0], all[1], all[2], all[3])

@@ -21,7 +21,8 @@ import (
 	"hermes/core/tool/file"
 )
 
-// fifty is a script of fifty calls; fiftyFloor does the same with what Python brings, against an echo.
+// fifty is a script of fifty calls; fiftyFloor does the same with what Python brings, against an
+// echo.
 const (
 	fifty      = "from hermes_tools import read_file\nfor i in range(50): read_file('some/file.txt')\n"
 	fiftyFloor = `import json, socket

@@ -17,12 +17,13 @@ import (
 	"hermes/ui/uitest"
 )
 
-// candidates reads in one statement, and ranks nothing, what any ranking in Go has to read: the newest 500 matches with the
-// beginning of their texts.
+// candidates reads in one statement, and ranks nothing, what any ranking in Go has to read: the
+// newest 500 matches with the beginning of their texts.
 const candidates = `SELECT m.id, substr(m.content,1,400) FROM fts_talk f JOIN messages m ON m.id=f.rowid
  WHERE fts_talk MATCH ? ORDER BY f.rowid DESC LIMIT 500`
 
-// BenchmarkSearch looks for words in 200,000 messages: filters, counting, ranking, snippets and sessions included.
+// BenchmarkSearch looks for words in 200,000 messages: filters, counting, ranking, snippets and
+// sessions included.
 func BenchmarkSearch(b *testing.B) {
 	s := large(b)
 	db, err := sql.Open("sqlite3", "file:"+corpus.st.Path()+"?mode=ro")

@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// gate is one row: what is measured against which floor, and how many times the floor it may take. A budget of 0 only
-// reports.
+// gate is one row: what is measured against which floor, and how many times the floor it may take.
+// A budget of 0 only reports.
 type gate struct {
 	what, floor string
 	budget      float64
@@ -84,7 +84,8 @@ func short(d time.Duration) string {
 	}
 }
 
-// versus runs both in turns and returns their medians. What is too quick for the clock runs many times a sample.
+// versus runs both in turns and returns their medians. What is too quick for the clock runs many
+// times a sample.
 func versus(rounds int, mine, floor func()) (m, f time.Duration) {
 	mine, many := repeated(mine)
 	floor, times := repeated(floor)

@@ -1,12 +1,13 @@
-// Package fuzzy replaces a piece of text that a model quoted from memory. It tries nine ways to find the piece, the
-// strictest first, and stops at the first that finds anything:
+// Package fuzzy replaces a piece of text that a model quoted from memory. It tries nine ways to
+// find the piece, the strictest first, and stops at the first that finds anything:
 //
 //	exact, line-trimmed, whitespace-normalised, indentation-flexible, escape-normalised,
 //	trimmed-boundary, unicode-normalised, block-anchor, context-aware
 //
-// The contract: bytes outside the matched spans are never touched. The piece must be unique unless all is set; the last
-// two ways are guesses and never run with all. Where the indentation of the text differs from that of the quote, the replacement
-// gets the indentation of the text. Pure functions over strings; no files.
+// The contract: bytes outside the matched spans are never touched. The piece must be unique unless
+// all is set; the last two ways are guesses and never run with all. Where the indentation of the
+// text differs from that of the quote, the replacement gets the indentation of the text. Pure
+// functions over strings; no files.
 package fuzzy
 
 import (
@@ -47,7 +48,8 @@ func (e *AmbiguousError) Error() string {
 		e.Count, e.Strategy, strings.Trim(fmt.Sprint(e.Lines), "[]"))
 }
 
-// DriftError says that the quote carries backslashes that the text does not have: they came from a doubly escaped call.
+// DriftError says that the quote carries backslashes that the text does not have: they came from a
+// doubly escaped call.
 type DriftError struct{ Escape string }
 
 func (e *DriftError) Error() string {
@@ -125,7 +127,8 @@ func ambiguous(content, name string, spans []Span) error {
 	return e
 }
 
-// drift refuses quotes whose escapes are not in the text: writing new would put stray backslashes into the file.
+// drift refuses quotes whose escapes are not in the text: writing new would put stray backslashes
+// into the file.
 func drift(q *query, spans []Span) error {
 	for _, esc := range []string{`\'`, `\"`} {
 		if !strings.Contains(q.old, esc) || !strings.Contains(q.new, esc) {

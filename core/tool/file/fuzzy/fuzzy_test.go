@@ -30,10 +30,23 @@ func TestChain(t *testing.T) {
 		"blank boundary":         {"a\n  b\nc\n", "\n\nb\n\n", "\n\nd\n\n", "a\n  d\nc\n", "trimmed-boundary"},
 		"boundary within a line": {"foo(bar, baz)\n", " bar, ", " qux, ", "foo(qux, baz)\n", "trimmed-boundary"},
 		"typographic":            {"say “hello” — then go…\n", `say "hello" - then go...`, `say "hello" - then stop...`, "say “hello” — then stop...\n", "unicode-normalised"},
-		"nbsp":                   {"a\u00a0b = c\n", "a b = c", "a b = d", "a\u00a0b = d\n", "unicode-normalised"},
-		"anchors":                {"func f() {\n\tx := compute(1)\n\treturn x\n}\n", "func f() {\n\tx := compute(2)\n\treturn y\n}", "func f() {\n}", "func f() {\n}\n", "block-anchor"},
-		"context":                {"alpha one\nbeta two\ngamma three\n", "alpha one\nbeta too\ngamma threw it", "new", "new\n", "context-aware"},
-		"CRLF place":             {"a\r\n b \r\nc\n", "a\nb\n", "x\ny\n", "x\r\n y\r\nc\n", "line-trimmed"},
+		"em dash as two hyphens": {"a — b\n", "a -- b", "a -- c", "a — c\n", "unicode-normalised"},
+		"two hyphens as em dash": {"run --flag now\n", "run —flag now", "run —flag later —all", "run --flag later --all\n", "unicode-normalised"},
+		"hyphen as em dash":      {"a - b\n", "a — b", "a — c — d", "a - c - d\n", "unicode-normalised"},
+		"em dash without blanks": {"now—or never\n", "now--or never", "now--or later", "now—or later\n", "unicode-normalised"},
+		"plain quotes as curly":  {"say(\"hi\", 'x')\n", "say(“hi”, ‘x’)", "say(“ho”, ‘x’, “it’s”)", "say(\"ho\", 'x', \"it's\")\n", "unicode-normalised"},
+		"curly, other indentation": {
+			"\tsay(\"hi\") \n\tdone(\"a\")\n", "  say(“hi”)\n  done(“a”)\n", "  say(“ho”)\n  done(“a”)\n",
+			"\tsay(\"ho\")\n\tdone(\"a\")\n", "unicode-normalised",
+		},
+		"curly in the file, lines": {
+			"  It’s “here” — now.\n\tNot “there”.\n", "It's \"here\" -- now.\nNot \"there\".\n", "It's \"here\" -- now.\nNot here.\n",
+			"  It’s “here” — now.\n\tNot here.\n", "unicode-normalised",
+		},
+		"nbsp":       {"a\u00a0b = c\n", "a b = c", "a b = d", "a\u00a0b = d\n", "unicode-normalised"},
+		"anchors":    {"func f() {\n\tx := compute(1)\n\treturn x\n}\n", "func f() {\n\tx := compute(2)\n\treturn y\n}", "func f() {\n}", "func f() {\n}\n", "block-anchor"},
+		"context":    {"alpha one\nbeta two\ngamma three\n", "alpha one\nbeta too\ngamma threw it", "new", "new\n", "context-aware"},
+		"CRLF place": {"a\r\n b \r\nc\n", "a\nb\n", "x\ny\n", "x\r\n y\r\nc\n", "line-trimmed"},
 	} {
 		got, err := Replace(c.content, c.old, c.text, false)
 		if err != nil {
@@ -90,7 +103,8 @@ func TestReplaceAll(t *testing.T) {
 	}
 }
 
-// TestGolden keeps longer real cases as files: name.in (content, old, new cut by "=====" lines) and name.golden.
+// TestGolden keeps longer real cases as files: name.in (content, old, new cut by "=====" lines) and
+// name.golden.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	cases, err := filepath.Glob("testdata/*.in")
@@ -229,7 +243,8 @@ func FuzzReplace(f *testing.F) {
 	})
 }
 
-// A large file of lines that all resemble the quote must not take minutes. The limit is many times what it takes.
+// A large file of lines that all resemble the quote must not take minutes. The limit is many times
+// what it takes.
 func TestEffortIsBounded(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

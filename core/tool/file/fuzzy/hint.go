@@ -20,16 +20,17 @@ func (e *NotFoundError) Error() string {
 	if len(e.Closest) == 0 {
 		return "old_string was not found, and nothing in the file resembles it: read the file again"
 	}
-	var b strings.Builder
-	b.WriteString("old_string was not found. Closest lines:\n")
+	return "old_string was not found. Closest lines:\n" + e.Excerpts() +
+		"Quote the text exactly as it is there, or read the file again."
+}
+
+// Excerpts are the closest lines as text.
+func (e *NotFoundError) Excerpts() string {
+	texts := make([]string, len(e.Closest))
 	for i, n := range e.Closest {
-		if i > 0 {
-			b.WriteString("---\n")
-		}
-		b.WriteString(n.Text)
+		texts[i] = n.Text
 	}
-	b.WriteString("Quote the text exactly as it is there, or read the file again.")
-	return b.String()
+	return strings.Join(texts, "---\n")
 }
 
 // closest finds up to three places whose line resembles the first solid line of the quote.

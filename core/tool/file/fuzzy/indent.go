@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// reindent gives text, written for the indentation of want, the indentation of have: the same lines as they are in the file.
+// reindent gives text, written for the indentation of want, the indentation of have: the same lines
+// as they are in the file.
 func reindent(text string, want, have []string) string {
 	m := newIndents(want, have)
 	if m.same {
@@ -21,7 +22,8 @@ func reindent(text string, want, have []string) string {
 			continue
 		}
 		lines[i] = m.of(indentOf(s)) + body
-		// A line that the quote has too, or that takes the place of one, gets what the file has there.
+		// A line that the quote has too, or that takes the place of one, gets what the file has
+		// there.
 		if k := indexTrimmed(want[next:], s); k >= 0 {
 			next += k + 1
 			lines[i] = indentOf(have[next-1]) + body
@@ -68,7 +70,8 @@ func newIndents(want, have []string) indents {
 	return m
 }
 
-// unitOf guesses how many blanks one level of the quote has: the smallest step between its indentations, else four.
+// unitOf guesses how many blanks one level of the quote has: the smallest step between its
+// indentations, else four.
 func unitOf(pairs []pair) int {
 	unit := 0
 	for i := 1; i < len(pairs); i++ {

@@ -12,11 +12,12 @@ const alike = 0.8
 // longLine bounds the quadratic comparison: of longer lines only so many characters are compared.
 const longLine = 200
 
-// effort bounds what one search spends on comparing letters, in cells of the distance table: well under a second. What it
-// does not reach counts as different.
+// effort bounds what one search spends on comparing letters, in cells of the distance table: well
+// under a second. What it does not reach counts as different.
 const effort = 30_000_000
 
-// likeness is 1 for equal lines and 0 for lines that share nothing; white space at the ends does not count.
+// likeness is 1 for equal lines and 0 for lines that share nothing; white space at the ends does
+// not count.
 func (q *query) likeness(a, b string) float64 {
 	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
 	if a == b {
@@ -48,7 +49,8 @@ func (q *query) averageLikeness(a, b []string) float64 {
 	return sum / float64(len(a))
 }
 
-// comparer answers "is line i of the text alike line j of the quote", cheaply for the many that are not.
+// comparer answers "is line i of the text alike line j of the quote", cheaply for the many that are
+// not.
 type comparer struct {
 	q                 *query
 	old, text         []string
@@ -98,8 +100,8 @@ func (c *comparer) same(i, j int) bool {
 	return c.txCount[i].bound(c.oldCount[j]) >= alike && c.q.likeness(c.text[i], c.old[j]) >= alike
 }
 
-// window returns the share of the quote's solid lines that are alike in the run from line i, and whether its first or
-// last line is among them.
+// window returns the share of the quote's solid lines that are alike in the run from line i, and
+// whether its first or last line is among them.
 func (c *comparer) window(i int) (share float64, anchored bool) {
 	hits := 0
 	for j, s := range c.old {

@@ -44,7 +44,8 @@ func splitLines(s string) (lines []string, ended bool) {
 	return lines, ended
 }
 
-// windows returns the first lines of all non-overlapping runs that equal want line by line under norm.
+// windows returns the first lines of all non-overlapping runs that equal want line by line under
+// norm.
 func (q *query) windows(want []string, norm func(string) string) []int {
 	if len(want) == 0 || len(want) > len(q.text) {
 		return nil
@@ -78,8 +79,8 @@ func equal(a, b []string) bool {
 	return true
 }
 
-// block is the span of n lines from first, replaced by text in the place's own indentation and line ends.
-// ended says that the quote included its last line end.
+// block is the span of n lines from first, replaced by text in the place's own indentation and line
+// ends. ended says that the quote included its last line end.
 func (q *query) block(first int, want []string, text string, ended bool) Span {
 	last := first + len(want) - 1
 	start, end := q.lines[first].start, q.lines[last].end

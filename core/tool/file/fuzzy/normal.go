@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// normal is a text in a simpler form, with the way back: byte i of text came from byte at[i] of the original.
-// at has one more entry than text: the end.
+// normal is a text in a simpler form, with the way back: byte i of text came from byte at[i] of the
+// original. at has one more entry than text: the end.
 type normal struct {
 	text string
 	at   []int
@@ -42,12 +42,17 @@ func collapse(s string) normal {
 	return n.done(len(s))
 }
 
-// ascii writes typographic characters as people type them.
-func ascii(s string) normal {
+// ascii writes typographic characters as people type them, and a long dash as one hyphen.
+func ascii(s string) normal { return typed(s, "-") }
+
+// asciiLong is ascii with a long dash as two hyphens.
+func asciiLong(s string) normal { return typed(s, "--") }
+
+func typed(s, dash string) normal {
 	var n builder
 	for i := 0; i < len(s); {
 		r, w := utf8.DecodeRuneInString(s[i:])
-		if t, ok := plain(r); ok {
+		if t, ok := plain(r, dash); ok {
 			n.add(t, i)
 		} else {
 			for j := range w {
@@ -59,13 +64,15 @@ func ascii(s string) normal {
 	return n.done(len(s))
 }
 
-func plain(r rune) (string, bool) {
+func plain(r rune, dash string) (string, bool) {
 	switch r {
+	case '\u2014', '\u2015':
+		return dash, true
 	case '\u2018', '\u2019', '\u201a', '\u201b', '\u2032':
 		return "'", true
 	case '\u201c', '\u201d', '\u201e', '\u201f', '\u2033':
 		return `"`, true
-	case '\u2010', '\u2011', '\u2012', '\u2013', '\u2014', '\u2015', '\u2212':
+	case '\u2010', '\u2011', '\u2012', '\u2013', '\u2212':
 		return "-", true
 	case '\u2026':
 		return "...", true
@@ -77,8 +84,9 @@ func plain(r rune) (string, bool) {
 	return "", false
 }
 
-// mapped finds the quote in the simpler form and maps the place back. What quote and replacement share at both ends keeps
-// the bytes of the text, so that a change of one word does not rewrite the quotes and blanks around it.
+// mapped finds the quote in the simpler form and maps the place back. What quote and replacement
+// share at both ends keeps the bytes of the text, so that a change of one word does not rewrite the
+// quotes and blanks around it.
 func (q *query) mapped(norm func(string) normal) []Span {
 	content, old, text := norm(q.content), norm(q.old), norm(q.new)
 	if old.text == "" {
@@ -92,15 +100,40 @@ func (q *query) mapped(norm func(string) normal) []Span {
 		if !content.whole(s.Start) || !content.whole(s.End) {
 			continue
 		}
-		with := q.content[start:content.at[s.Start+head]] +
-			q.new[text.at[head]:text.at[len(text.text)-tail]] +
-			q.content[content.at[s.End-tail]:end]
+		middle := q.new[text.at[head]:text.at[len(text.text)-tail]]
+		if middle != "" {
+			pairs := spelling(q.old, old, q.content, content.from(s.Start))
+			middle = strings.NewReplacer(pairs...).Replace(middle)
+		}
+		with := q.content[start:content.at[s.Start+head]] + middle + q.content[content.at[s.End-tail]:end]
 		spans = append(spans, Span{start, end, with})
 	}
 	return spans
 }
 
-// whole reports whether i is a border between characters of the original: "..." of one ellipsis must not be torn.
+// from is the rest of n behind its byte i.
+func (n normal) from(i int) normal { return normal{n.text[i:], n.at[i:]} }
+
+// spelling pairs typographic characters of the quote with what the file has at the same places: a
+// model that made quotes curly, or a dash long, did so in the replacement too.
+func spelling(quote string, q normal, file string, f normal) (pairs []string) {
+	for i := 0; i < len(q.text); {
+		end := i + 1
+		for end < len(q.text) && q.at[end] == q.at[i] {
+			end++
+		}
+		wrote, has := quote[q.at[i]:q.at[end]], file[f.at[i]:f.at[end]]
+		r, _ := utf8.DecodeRuneInString(wrote)
+		if _, odd := plain(r, "-"); odd && has != "" && has != wrote {
+			pairs = append(pairs, wrote, has)
+		}
+		i = end
+	}
+	return pairs
+}
+
+// whole reports whether i is a border between characters of the original: "..." of one ellipsis
+// must not be torn.
 func (n normal) whole(i int) bool { return i == 0 || i == len(n.text) || n.at[i] != n.at[i-1] }
 
 func commonPrefix(a, b string) int {
@@ -125,7 +158,8 @@ func commonSuffix(a, b string) int {
 	return n
 }
 
-// border reports whether i is between two characters, none of them a dot: dots may be pieces of an ellipsis.
+// border reports whether i is between two characters, none of them a dot: dots may be pieces of an
+// ellipsis.
 func border(s string, i int) bool {
 	if i < len(s) && (!utf8.RuneStart(s[i]) || s[i] == '.') {
 		return false

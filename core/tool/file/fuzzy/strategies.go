@@ -19,7 +19,8 @@ func occurrences(content, old, text string) []Span {
 // lineTrimmed ignores white space at both ends of every line.
 func lineTrimmed(q *query) []Span { return q.blocks(strings.TrimSpace) }
 
-// whitespaceNormalised takes any run of blanks and tabs within a line for one blank: whole lines first, then a piece of a line.
+// whitespaceNormalised takes any run of blanks and tabs within a line for one blank: whole lines
+// first, then a piece of a line.
 func whitespaceNormalised(q *query) []Span {
 	if spans := q.blocks(func(s string) string { return collapse(s).text }); spans != nil {
 		return spans
@@ -32,8 +33,8 @@ func indentationFlexible(q *query) []Span {
 	return q.blocks(func(s string) string { return collapse(strings.TrimSpace(s)).text })
 }
 
-// escapeNormalised reads \n, \t, \" and the like in the quote as what they stand for, in the replacement too: a call
-// that was escaped twice was escaped twice everywhere.
+// escapeNormalised reads \n, \t, \" and the like in the quote as what they stand for, in the
+// replacement too: a call that was escaped twice was escaped twice everywhere.
 func escapeNormalised(q *query) []Span {
 	old, text := unescape(q.old), unescape(q.new)
 	if old == q.old || strings.TrimSpace(old) == "" {
@@ -77,16 +78,51 @@ func trimBlank(lines []string) []string {
 	return lines
 }
 
-// unicodeNormalised takes typographic quotes, dashes, ellipses and special blanks for their ASCII forms.
+// unicodeNormalised takes typographic quotes, dashes, ellipses and special blanks for their ASCII
+// forms.
 func unicodeNormalised(q *query) []Span {
-	if spans := q.mapped(ascii); spans != nil {
-		return spans
+	forms := []func(string) normal{ascii, asciiLong}
+	for _, norm := range forms {
+		if spans := q.mapped(norm); spans != nil {
+			return spans
+		}
 	}
-	return q.blocks(func(s string) string { return strings.TrimSpace(ascii(s).text) })
+	for _, norm := range forms {
+		var spans []Span
+		for _, i := range q.windows(q.oldLines, func(s string) string { return norm(strings.TrimSpace(s)).text }) {
+			spans = append(spans, q.block(i, q.oldLines, q.spelled(i, norm), q.ended))
+		}
+		if spans != nil {
+			return spans
+		}
+	}
+	return nil
 }
 
-// blockAnchor finds a block by its first and last line; what is between must be similar: half for a single
-// candidate, 70 % when there are several.
+// spelled is the replacement for the lines from first on as the file spells it: a line that the
+// quote has too stays as it is in the file.
+func (q *query) spelled(first int, norm func(string) normal) string {
+	var pairs []string
+	for k, old := range q.oldLines {
+		old, have := strings.TrimSpace(old), strings.TrimSpace(q.text[first+k])
+		pairs = append(pairs, spelling(old, norm(old), have, norm(have))...)
+	}
+	habits := strings.NewReplacer(pairs...)
+	lines := strings.Split(q.new, "\n")
+	next := 0
+	for i, s := range lines {
+		if k := indexTrimmed(q.oldLines[next:], s); k >= 0 {
+			lines[i] = indentOf(s) + strings.TrimSpace(q.text[first+next+k])
+			next += k + 1
+			continue
+		}
+		lines[i] = habits.Replace(s)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// blockAnchor finds a block by its first and last line; what is between must be similar: half for a
+// single candidate, 70 % when there are several.
 func blockAnchor(q *query) []Span {
 	n := len(q.oldLines)
 	if n < 3 || n > len(q.text) {
@@ -115,8 +151,9 @@ func blockAnchor(q *query) []Span {
 	return spans
 }
 
-// contextAware finds the run of lines of which most are alike: at least half of the quote's lines that are not blank, each
-// to 80 %, the first or the last among them. Only the best run counts; several best ones are ambiguous.
+// contextAware finds the run of lines of which most are alike: at least half of the quote's lines
+// that are not blank, each to 80 %, the first or the last among them. Only the best run counts;
+// several best ones are ambiguous.
 func contextAware(q *query) []Span {
 	n := len(q.oldLines)
 	if len(trimBlank(q.oldLines)) < 2 || n > len(q.text) || n*len(q.text) > 2_000_000 {

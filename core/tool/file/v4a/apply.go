@@ -1,11 +1,10 @@
 package v4a
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
-
-	"hermes/core/tool/file/fuzzy"
 )
 
 // HunkError says which hunk does not fit the file.
@@ -22,127 +21,167 @@ func (e *HunkError) Error() string {
 // Unwrap returns the cause.
 func (e *HunkError) Unwrap() error { return e.Err }
 
-// Apply applies hunks in order to content, whose lines end in "\n". Each hunk is looked for below the one before it.
-// Notes tell which hunks did not match exactly. A last line without a line end stays without.
+// edit replaces content[start:end] by text.
+type edit struct {
+	start, end int
+	text       string
+	how        string // "" for an exact match where it was looked for first
+}
+
+// Apply applies hunks to content, whose lines end in "\n". Each hunk is looked for below the one
+// before it, and where it is not there, in all of the file: it must have one place then. Notes tell
+// which hunks did not match exactly. A last line without a line end stays without.
 func Apply(content string, hunks []Hunk) (text string, notes []string, err error) {
 	open := content != "" && !strings.HasSuffix(content, "\n")
 	if open {
 		content += "\n"
 	}
-	at := 0 // everything before is done
-	for i, h := range hunks {
-		rest := content[at:]
-		skip, err := seek(rest, h.Anchors)
-		if err != nil {
-			return "", nil, &HunkError{i + 1, h.At, err}
-		}
-		done, next, how, err := place(rest[skip:], h, at+skip > 0 || skip > 0)
-		if err != nil {
-			return "", nil, &HunkError{i + 1, h.At, err}
-		}
-		if how != "" {
-			notes = append(notes, fmt.Sprintf("hunk %d matched by %s", i+1, how))
-		}
-		content = content[:at+skip] + done
-		at += skip + next
+	var edits []edit
+	at := 0                  // the end of the hunk before
+	left := map[string]int{} // hunks by what they look for
+	for _, h := range hunks {
+		left[h.target()]++
 	}
+	for i, h := range hunks {
+		e, err := locate(content, at, h, left[h.target()])
+		left[h.target()]--
+		if err == nil {
+			err = clash(edits, e)
+		}
+		if err != nil {
+			return "", nil, &HunkError{i + 1, h.At, err}
+		}
+		if e.how != "" {
+			notes = append(notes, fmt.Sprintf("hunk %d matched %s", i+1, e.how))
+		}
+		edits = append(edits, e)
+		at = e.end
+	}
+	content = splice(content, edits)
 	if open {
 		content = strings.TrimSuffix(content, "\n")
 	}
 	return content, notes, nil
 }
 
-// seek returns the offset behind the last anchor line: equal lines first, then trimmed, then lines that contain it.
-func seek(text string, anchors []string) (int, error) {
-	at := 0
-	for _, a := range anchors {
-		n := -1
-		for _, same := range []func(line string) bool{
-			func(line string) bool { return line == a },
-			func(line string) bool { return strings.TrimSpace(line) == strings.TrimSpace(a) },
-			func(line string) bool { return strings.Contains(line, strings.TrimSpace(a)) },
-		} {
-			if n = behind(text[at:], same); n >= 0 {
-				break
-			}
-		}
-		if n < 0 {
-			return 0, fmt.Errorf("the line after @@ was not found: %q", a)
-		}
-		at += n
-	}
-	return at, nil
+// target is what a hunk looks for. As many places as there are hunks with one target are theirs, in
+// order.
+func (h Hunk) target() string {
+	return strings.Join(h.Anchors, "\n@@") + "\n" + strings.Join(h.Old(), "\n ")
 }
 
-// behind returns the offset after the first line that satisfies same, or -1.
-func behind(text string, same func(string) bool) int {
-	at := 0
-	for line := range strings.Lines(text) {
-		at += len(line)
-		if same(strings.TrimRight(line, "\r\n")) {
-			return at
+func clash(edits []edit, e edit) error {
+	for i, o := range edits {
+		if e.start < o.end && o.start < e.end {
+			return fmt.Errorf("hunk %d changes these lines already: make one hunk of the two", i+1)
 		}
 	}
-	return -1
+	return nil
 }
 
-// place applies one hunk to text. next is the offset in done from which later hunks look; how is empty for an exact match.
-func place(text string, h Hunk, anchored bool) (done string, next int, how string, err error) {
-	old, lines := h.Old(), h.New()
-	if len(old) == 0 {
-		done, next, err = insert(text, lines, h, anchored)
-		return done, next, "", err
+func splice(content string, edits []edit) string {
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
+	var b strings.Builder
+	at := 0
+	for _, e := range edits {
+		b.WriteString(content[at:e.start])
+		b.WriteString(e.text)
+		at = e.end
 	}
-	if start, end, ok := find(text, old, h.EOF, len(h.Anchors) > 0); ok {
-		with := join(lines)
-		return text[:start] + with + text[end:], start + len(with), "", nil
+	b.WriteString(content[at:])
+	return b.String()
+}
+
+// locate finds the place of a hunk: below the hunk before it, which ends at "at", else above.
+func locate(content string, at int, h Hunk, twins int) (edit, error) {
+	s := search{content: content, hunk: h, twins: twins}
+	if len(h.Anchors) == 0 {
+		return s.either(at, nil)
 	}
-	out, err := fuzzy.Replace(text, join(old), join(lines), false)
+	below, missing := hints(content, at, h.Anchors)
+	if missing == nil {
+		e, err := s.place(at, below)
+		if err == nil {
+			return e, nil
+		}
+		if above, up := hints(content, 0, h.Anchors); up == nil && above[0].start < at {
+			return s.either(at, above)
+		}
+		return e, err
+	}
+	above, missing := hints(content, 0, h.Anchors)
+	if missing == nil {
+		return s.either(at, above)
+	}
+	if len(h.Old()) == 0 {
+		return edit{}, missing
+	}
+	e, err := s.place(0, nil)
 	if err != nil {
-		return "", 0, "", err
+		return edit{}, fmt.Errorf("%w, and without it %w", missing, err)
 	}
-	s := out.Spans[0]
-	if s.Start > 0 && text[s.Start-1] != '\n' {
-		return "", 0, "", errors.New("its lines are only found inside a longer line: quote whole lines")
-	}
-	return out.Text, s.Start + len(s.Text), out.Strategy, nil
+	e.how = strings.TrimPrefix(e.how+", without its @@ line, which is not in the file", ", ")
+	return e, nil
 }
 
-// find looks for whole lines. Several places are ambiguous unless an anchor or the end of the file chooses one.
-func find(text string, old []string, atEOF, anchored bool) (start, end int, ok bool) {
-	want := join(old)
-	n := 0
-	for at := 0; at < len(text); {
-		if strings.HasPrefix(text[at:], want) {
-			if n++; n == 1 || atEOF {
-				start, end = at, at+len(want)
-			}
-			if anchored && !atEOF {
-				return start, end, true
-			}
-		}
-		nl := strings.IndexByte(text[at:], '\n')
-		if nl < 0 {
-			break
-		}
-		at += nl + 1
+// either looks below the hunk before, then in all of the file.
+func (s search) either(at int, spots []spot) (edit, error) {
+	if len(s.hunk.Old()) == 0 && len(spots) > 0 {
+		return s.place(0, spots)
 	}
-	if atEOF {
-		return start, end, n > 0 && end == len(text)
+	var below []spot
+	if len(spots) > 0 { // the hint was passed: what it means goes on below the hunk before
+		last := spots[0]
+		last.end = max(last.end, at)
+		below = []spot{last}
 	}
-	return start, end, n == 1
+	e, err := s.place(at, below)
+	if err == nil || at == 0 {
+		return e, err
+	}
+	if up, err := s.place(0, spots); err == nil {
+		up.how = strings.TrimPrefix(up.how+", above the hunk before it", ", ")
+		return up, nil
+	}
+	return e, err
 }
 
-// insert places lines that have no context: behind the anchor, at the end of the file, or into an empty file.
-func insert(text string, lines []string, h Hunk, anchored bool) (done string, next int, err error) {
-	with := join(lines)
-	switch {
-	case h.EOF || text == "" && !anchored:
-		return text + with, len(text) + len(with), nil
-	case len(h.Anchors) > 0:
-		return with + text, len(with), nil
+// spot is a line of the file.
+type spot struct{ start, end int }
+
+// hints finds the lines that the last @@ line means, below "at" and below the @@ lines before it.
+func hints(content string, at int, anchors []string) (spots []spot, err error) {
+	for _, a := range anchors {
+		if spots = linesLike(content, at, a); len(spots) == 0 {
+			return nil, fmt.Errorf("the line after @@ %q was not found", a)
+		}
+		at = spots[0].end
 	}
-	return "", 0, fmt.Errorf("only + lines and no place for them: add context lines, an @@ line, or %s", eof)
+	return spots, nil
+}
+
+// linesLike finds equal lines, else lines that are equal but for blanks around, else lines that
+// contain it.
+func linesLike(content string, at int, want string) []spot {
+	trimmed := strings.TrimSpace(want)
+	for _, same := range []func(line string) bool{
+		func(line string) bool { return line == want },
+		func(line string) bool { return strings.TrimSpace(line) == trimmed },
+		func(line string) bool { return strings.Contains(line, trimmed) },
+	} {
+		var spots []spot
+		from := at
+		for line := range strings.Lines(content[at:]) {
+			if same(strings.TrimRight(line, "\r\n")) {
+				spots = append(spots, spot{from, from + len(line)})
+			}
+			from += len(line)
+		}
+		if spots != nil {
+			return spots
+		}
+	}
+	return nil
 }
 
 func join(lines []string) string {

@@ -71,7 +71,8 @@ func (p *parser) finish(h Hunk) (Hunk, error) {
 	return h, &SyntaxError{Line: h.At, Text: p.lines[h.At-1], Want: "this hunk changes nothing: it has no - and no + line"}
 }
 
-// anchor is the text after @@; the line numbers of a unified diff are no anchor, what follows them is.
+// anchor is the text after @@; the line numbers of a unified diff are no anchor, what follows them
+// is.
 func anchor(s string) string {
 	s = strings.TrimPrefix(s, "@@")
 	if rest := strings.TrimSpace(s); strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "+") {

@@ -13,7 +13,8 @@
 //	*** Move File: e.txt -> f.txt
 //	*** End Patch
 //
-// Parse and Apply are pure; files are the caller's. Hostile input ends in an error that names the line of the patch.
+// Parse and Apply are pure; files are the caller's. Hostile input ends in an error that names the
+// line of the patch.
 package v4a
 
 import (
@@ -113,7 +114,8 @@ const (
 	moveFile = "*** Move File:"
 )
 
-// Parse reads a patch. Text around Begin and End Patch (a code fence) is ignored; both lines may be missing.
+// Parse reads a patch. Text around Begin and End Patch (a code fence) is ignored; both lines may be
+// missing.
 func Parse(text string) ([]Op, error) {
 	p := &parser{lines: strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")}
 	p.last = len(p.lines)

@@ -12,22 +12,47 @@ func TestApply(t *testing.T) {
 	t.Parallel()
 	const file = "package a\n\nfunc one() {\n\treturn\n}\n\nfunc two() {\n\treturn\n}\n"
 	for name, c := range map[string]struct{ body, content, want, err string }{
-		"replace":            {" func one() {\n-\treturn\n+\tprintln()\n }", file, strings.Replace(file, "return", "println()", 1), ""},
-		"anchor chooses":     {"@@ func two() {\n-\treturn\n+\tprintln(2)", file, "package a\n\nfunc one() {\n\treturn\n}\n\nfunc two() {\n\tprintln(2)\n}\n", ""},
-		"ambiguous":          {"-\treturn\n+\tx", file, "", "found 2 times"},
-		"two hunks":          {"@@ func one() {\n-\treturn\n+\t1\n@@ func two() {\n-\treturn\n+\t2", file, "package a\n\nfunc one() {\n\t1\n}\n\nfunc two() {\n\t2\n}\n", ""},
-		"insert at anchor":   {"@@ package a\n+\n+import \"fmt\"", file, "package a\n\nimport \"fmt\"" + file[len("package a"):], ""},
-		"append":             {"+// end\n*** End of File", file, file + "// end\n", ""},
-		"append without eol": {"+b\n*** End of File", "a", "a\nb", ""},
-		"no place":           {"+b", "a\n", "", "no place"},
-		"inside a line":      {"-foo\n+bar", "xfoo\n", "", "inside a longer line"},
-		"empty file":         {"+b", "", "b\n", ""},
-		"not found":          {"-nothing like it at all\n+b", file, "", "not found"},
-		"missing anchor":     {"@@ func nine()\n-\treturn\n+x", file, "", "was not found"},
-		"eof picks the last": {"-x\n+y\n*** End of File", "x\na\nx\n", "x\na\ny\n", ""},
-		"fuzzy":              {" func one() {\n-    return\n+    stop()", file, strings.Replace(file, "return", "stop()", 1), ""},
-		"no final newline":   {" a\n-b\n+c", "a\nb", "a\nc", ""},
-		"unified header":     {"@@ -7,3 +7,3 @@ func two() {\n-\treturn\n+\t2", file, "package a\n\nfunc one() {\n\treturn\n}\n\nfunc two() {\n\t2\n}\n", ""},
+		"replace":        {" func one() {\n-\treturn\n+\tprintln()\n }", file, strings.Replace(file, "return", "println()", 1), ""},
+		"anchor chooses": {"@@ func two() {\n-\treturn\n+\tprintln(2)", file, "package a\n\nfunc one() {\n\treturn\n}\n\nfunc two() {\n\tprintln(2)\n}\n", ""},
+		"ambiguous":      {"-\treturn\n+\tx", file, "", "lines are there 2 times (at lines 4, 8)"},
+		"hint twice": {
+			"@@ func two() {\n-\treturn\n+\t2\n@@ func two() {\n-}\n+} // two", file,
+			"package a\n\nfunc one() {\n\treturn\n}\n\nfunc two() {\n\t2\n} // two\n", "",
+		},
+		"hint twice, the same lines": {
+			"@@ a\n-x\n+1\n@@ a\n-x\n+2", "a\nx\ny\nx\n", "a\n1\ny\n2\n", "",
+		},
+		"hint is also the context":     {"@@ func two() {\n func two() {\n-\treturn\n+\t2", file, "package a\n\nfunc one() {\n\treturn\n}\n\nfunc two() {\n\t2\n}\n", ""},
+		"hint is not there, one place": {"@@ func nine() {\n func two() {\n-\treturn\n+\t2", file, "package a\n\nfunc one() {\n\treturn\n}\n\nfunc two() {\n\t2\n}\n", ""},
+		"no hint, one hunk each":       {"-\treturn\n+\t1\n@@\n-\treturn\n+\t2", file, "package a\n\nfunc one() {\n\t1\n}\n\nfunc two() {\n\t2\n}\n", ""},
+		"no hint, the same hunk each":  {"-\treturn\n+\tx\n@@\n-\treturn\n+\tx", file, strings.ReplaceAll(file, "return", "x"), ""},
+		"hint in two places":           {"@@ }\n-x\n+y", "}\nx\n}\nx\n", "", "line after @@ is there 2 times"},
+		"hint in two places, one fits": {"@@ }\n-x\n+y", "}\n}\nx\n", "}\n}\ny\n", ""},
+		"the same hunk in two places":  {"@@ }\n-x\n+y\n@@ }\n-x\n+y", "}\nx\n}\nx\n", "}\ny\n}\ny\n", ""},
+		"out of order": {
+			"@@ func two() {\n-\treturn\n+\t2\n@@ func one() {\n-\treturn\n+\t1", file,
+			"package a\n\nfunc one() {\n\t1\n}\n\nfunc two() {\n\t2\n}\n", "",
+		},
+		"out of order, no hints": {"-c\n+C\n@@\n-a\n+A", "a\nb\nc\n", "A\nb\nC\n", ""},
+		"twice the same line":    {"-a\n+A\n@@\n-a\n+B", "a\nb\n", "", "hunk 1 changes these lines already"},
+		"add at a repeated hint": {"@@ }\n+x", "a {\n}\nb {\n}\n", "", "line after @@ is there 2 times"},
+		"add at a missing hint":  {"@@ zzz\n+x", "a\n", "", "was not found"},
+		"add twice at one hint":  {"@@ a\n+1\n@@ a\n+2", "a\nb\n", "a\n1\n2\nb\n", ""},
+		"add above":              {"@@ c\n+3\n@@ a\n+1", "a\nb\nc\n", "a\n1\nb\nc\n3\n", ""},
+		"add without a place":    {" a\n-b\n+c\n@@\n+d", "a\nb\n", "", "no place"},
+		"two hunks":              {"@@ func one() {\n-\treturn\n+\t1\n@@ func two() {\n-\treturn\n+\t2", file, "package a\n\nfunc one() {\n\t1\n}\n\nfunc two() {\n\t2\n}\n", ""},
+		"insert at anchor":       {"@@ package a\n+\n+import \"fmt\"", file, "package a\n\nimport \"fmt\"" + file[len("package a"):], ""},
+		"append":                 {"+// end\n*** End of File", file, file + "// end\n", ""},
+		"append without eol":     {"+b\n*** End of File", "a", "a\nb", ""},
+		"no place":               {"+b", "a\n", "", "no place"},
+		"inside a line":          {"-foo\n+bar", "xfoo\n", "", "inside a longer line"},
+		"empty file":             {"+b", "", "b\n", ""},
+		"not found":              {"-nothing like it at all\n+b", file, "", "lines were not found"},
+		"missing anchor":         {"@@ func nine()\n-\treturn\n+x", file, "", `"func nine()" was not found`},
+		"eof picks the last":     {"-x\n+y\n*** End of File", "x\na\nx\n", "x\na\ny\n", ""},
+		"fuzzy":                  {" func one() {\n-    return\n+    stop()", file, strings.Replace(file, "return", "stop()", 1), ""},
+		"no final newline":       {" a\n-b\n+c", "a\nb", "a\nc", ""},
+		"unified header":         {"@@ -7,3 +7,3 @@ func two() {\n-\treturn\n+\t2", file, "package a\n\nfunc one() {\n\treturn\n}\n\nfunc two() {\n\t2\n}\n", ""},
 	} {
 		ops, err := Parse(begin + "\n" + update + " f\n" + c.body + "\n" + end + "\n")
 		if err != nil {
@@ -39,6 +64,9 @@ func TestApply(t *testing.T) {
 		case c.err != "":
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s: error %v, want %q", name, err, c.err)
+			}
+			if err != nil && strings.Contains(err.Error(), "_string") {
+				t.Errorf("%s: %v speaks of another tool's arguments", name, err)
 			}
 		case err != nil:
 			t.Errorf("%s: %v", name, err)

@@ -10,8 +10,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// DuckDuckGo reads the page for browsers without scripts. There is no key and no promise: it may ask whether a person is there.
-// base is for tests and for other servers with the same page; empty is the real one.
+// DuckDuckGo reads the page for browsers without scripts. There is no key and no promise: it may
+// ask whether a person is there. base is for tests and for other servers with the same page; empty
+// is the real one.
 func DuckDuckGo(c *http.Client, base, agent string) Engine {
 	if base == "" {
 		base = "https://html.duckduckgo.com/html/"
@@ -34,7 +35,7 @@ func (d duckduckgo) Search(ctx context.Context, query string, limit int) ([]Resu
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("User-Agent", d.agent)
-	body, err := d.do(r)
+	body, err := d.sendRequest(r)
 	if err != nil {
 		return nil, err
 	}
@@ -42,30 +43,31 @@ func (d duckduckgo) Search(ctx context.Context, query string, limit int) ([]Resu
 	if err != nil {
 		return nil, &Error{Engine: "duckduckgo", Why: "the answer is no page that can be read", Err: err}
 	}
-	all, none := results(doc)
+	all, none := parseResults(doc)
 	switch {
 	case len(all) > 0 || none:
-		return keep(all, limit), nil
+		return keepUsable(all, limit), nil
 	case bytes.Contains(body, []byte("anomaly-modal")) || bytes.Contains(body, []byte("challenge-form")):
 		return nil, &Error{Engine: "duckduckgo", Why: "it asks whether a person is there and gives no results", Do: "wait some minutes, or set up another engine (SEARXNG_URL, BRAVE_SEARCH_API_KEY, TAVILY_API_KEY)"}
 	default:
-		return nil, &Error{Engine: "duckduckgo", Why: "the page has no results in the form that is known: " + excerpt([]byte(textOf(doc)))}
+		return nil, &Error{Engine: "duckduckgo", Why: "the page has no results in the form that is known: " + firstLine([]byte(textOf(doc)))}
 	}
 }
 
-// results reads hits without advertisements; none reports that the page says that there are none.
-func results(doc *html.Node) (all []Result, none bool) {
+// parseResults reads hits without advertisements; none reports that the page says that there are
+// none.
+func parseResults(doc *html.Node) (all []Result, none bool) {
 	for n := range doc.Descendants() {
 		switch {
-		case class(n, "no-results"):
+		case hasClass(n, "no-results"):
 			none = true
-		case class(n, "result") && !class(n, "result--ad"):
+		case hasClass(n, "result") && !hasClass(n, "result--ad"):
 			var r Result
 			for c := range n.Descendants() {
 				switch {
-				case class(c, "result__a") && r.URL == "":
-					r.Title, r.URL = textOf(c), target(attribute(c, "href"))
-				case class(c, "result__snippet"):
+				case hasClass(c, "result__a") && r.URL == "":
+					r.Title, r.URL = textOf(c), resolveTarget(attributeOf(c, "href"))
+				case hasClass(c, "result__snippet"):
 					r.Description = textOf(c)
 				}
 			}
@@ -77,8 +79,9 @@ func results(doc *html.Node) (all []Result, none bool) {
 	return all, none
 }
 
-// target undoes the link that counts clicks: //duckduckgo.com/l/?uddg=<address>. Links of advertisements (y.js) lead nowhere.
-func target(href string) string {
+// resolveTarget undoes the link that counts clicks: //duckduckgo.com/l/?uddg=<address>. Links of
+// advertisements (y.js) lead nowhere.
+func resolveTarget(href string) string {
 	u, err := url.Parse(href)
 	if err != nil {
 		return ""
@@ -93,11 +96,11 @@ func target(href string) string {
 	return href
 }
 
-func class(n *html.Node, name string) bool {
+func hasClass(n *html.Node, name string) bool {
 	if n.Type != html.ElementNode {
 		return false
 	}
-	for c := range strings.FieldsSeq(attribute(n, "class")) {
+	for c := range strings.FieldsSeq(attributeOf(n, "class")) {
 		if c == name {
 			return true
 		}
@@ -105,7 +108,7 @@ func class(n *html.Node, name string) bool {
 	return false
 }
 
-func attribute(n *html.Node, key string) string {
+func attributeOf(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key {
 			return a.Val
@@ -124,8 +127,9 @@ func textOf(n *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// plain is text without the marks that engines put around what was found. Only text that has some is parsed.
-func plain(s string) string {
+// stripMarks is text without the marks that engines put around what was found. Only text that has
+// some is parsed.
+func stripMarks(s string) string {
 	if strings.ContainsAny(s, "<&") {
 		if doc, err := html.Parse(strings.NewReader(s)); err == nil {
 			return textOf(doc)

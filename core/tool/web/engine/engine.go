@@ -1,8 +1,9 @@
 // Package engine asks web search engines. Each is one file and one small function over HTTP.
 //
-// The contract: Search returns at most limit results in the engine's order, or an *Error that says which engine, what happened and what
-// to do; a caller's cancelled context is returned as it is. Answers are bounded in size and time. Titles and descriptions are plain text,
-// and hostile: the caller removes what cannot be seen. Addresses are http or https.
+// The contract: Search returns at most limit results in the engine's order, or an *Error that says
+// which engine, what happened and what to do; a caller's cancelled context is returned as it is.
+// Answers are bounded in size and time. Titles and descriptions are plain text, and hostile: the
+// caller removes what cannot be seen. Addresses are http or https.
 package engine
 
 import (
@@ -59,34 +60,34 @@ type call struct {
 	key    string // name of the variable or setting that holds the key, for messages
 }
 
-// do sends r and returns the whole answer.
-func (c call) do(r *http.Request) ([]byte, error) {
+// sendRequest sends r and returns the whole answer.
+func (c call) sendRequest(r *http.Request) ([]byte, error) {
 	resp, err := c.client.Do(r)
 	if err != nil {
-		return nil, c.unreached(r, err)
+		return nil, c.unreachedError(r, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return nil, c.status(resp, body)
+		return nil, c.statusError(resp, body)
 	case err != nil:
-		return nil, c.unreached(r, err)
+		return nil, c.unreachedError(r, err)
 	case len(body) > maxAnswer:
 		return nil, &Error{Engine: c.engine, Why: fmt.Sprintf("the answer is larger than %d MB", maxAnswer>>20)}
 	}
 	return body, nil
 }
 
-// decode reads a JSON answer into v.
-func (c call) decode(body []byte, v any) error {
+// decodeJSON reads a JSON answer into v.
+func (c call) decodeJSON(body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
-		return &Error{Engine: c.engine, Why: fmt.Sprintf("the answer is not what was expected (%v): %s", err, excerpt(body)), Err: err}
+		return &Error{Engine: c.engine, Why: fmt.Sprintf("the answer is not what was expected (%v): %s", err, firstLine(body)), Err: err}
 	}
 	return nil
 }
 
-func (c call) unreached(r *http.Request, err error) error {
+func (c call) unreachedError(r *http.Request, err error) error {
 	if cause := context.Cause(r.Context()); errors.Is(cause, context.Canceled) {
 		return cause
 	}
@@ -102,16 +103,16 @@ func (c call) unreached(r *http.Request, err error) error {
 	return e
 }
 
-// status explains an answer that is no success.
-func (c call) status(resp *http.Response, body []byte) error {
-	e := &Error{Engine: c.engine, Why: fmt.Sprintf("the answer was %d %s: %s", resp.StatusCode, http.StatusText(resp.StatusCode), excerpt(body))}
+// statusError explains an answer that is no success.
+func (c call) statusError(resp *http.Response, body []byte) error {
+	e := &Error{Engine: c.engine, Why: fmt.Sprintf("the answer was %d %s: %s", resp.StatusCode, http.StatusText(resp.StatusCode), firstLine(body))}
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		if c.key != "" {
 			e.Do = "check " + c.key
 		}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		e.Wait = wait(resp.Header)
+		e.Wait = retryDelay(resp.Header)
 		if e.Wait == 0 {
 			e.Do = "wait a little, or ask less often"
 		}
@@ -121,8 +122,9 @@ func (c call) status(resp *http.Response, body []byte) error {
 	return e
 }
 
-// wait reads how long a server asks to be left alone: Retry-After in seconds or as a date, or the first of Brave's X-RateLimit-Reset.
-func wait(h http.Header) time.Duration {
+// retryDelay reads how long a server asks to be left alone: Retry-After in seconds or as a date, or
+// the first of Brave's X-RateLimit-Reset.
+func retryDelay(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	if when, err := http.ParseTime(text); err == nil {
 		return max(0, time.Until(when))
@@ -137,8 +139,8 @@ func wait(h http.Header) time.Duration {
 	return time.Duration(n * float64(time.Second))
 }
 
-// excerpt is the beginning of an answer on one line.
-func excerpt(body []byte) string {
+// firstLine is the beginning of an answer on one line.
+func firstLine(body []byte) string {
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(body[:min(len(body), 2000)]), "\ufffd")), " ")
 	if r := []rune(text); len(r) > 200 {
 		text = string(r[:200]) + "..."
@@ -149,8 +151,8 @@ func excerpt(body []byte) string {
 	return text
 }
 
-// keep drops results without an address of the web and those beyond limit.
-func keep(all []Result, limit int) []Result {
+// keepUsable drops results without an address of the web and those beyond limit.
+func keepUsable(all []Result, limit int) []Result {
 	out := make([]Result, 0, min(len(all), limit))
 	seen := map[string]bool{}
 	for _, r := range all {
@@ -162,7 +164,7 @@ func keep(all []Result, limit int) []Result {
 			break
 		}
 		seen[u.String()] = true
-		out = append(out, Result{Title: plain(r.Title), URL: u.String(), Description: plain(r.Description)})
+		out = append(out, Result{Title: stripMarks(r.Title), URL: u.String(), Description: stripMarks(r.Description)})
 	}
 	return out
 }

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// SearXNG asks an instance of the person's own. Its settings.yml must list json under search.formats.
+// SearXNG asks an instance of the person's own. Its settings.yml must list json under
+// search.formats.
 func SearXNG(c *http.Client, base string) Engine {
 	return searxng{call{"searxng", c, "SEARXNG_URL"}, strings.TrimSuffix(strings.TrimSuffix(base, "/"), "/search")}
 }
@@ -29,7 +30,7 @@ func (s searxng) Search(ctx context.Context, query string, limit int) ([]Result,
 		return nil, &Error{Engine: "searxng", Why: "the address " + s.base + " is not valid", Do: "check SEARXNG_URL or web.searxng_url", Err: err}
 	}
 	r.Header.Set("Accept", "application/json")
-	body, err := s.do(r)
+	body, err := s.sendRequest(r)
 	if err != nil {
 		return nil, forbiddenFormat(err)
 	}
@@ -37,20 +38,21 @@ func (s searxng) Search(ctx context.Context, query string, limit int) ([]Result,
 		Results []struct{ Title, URL, Content string } `json:"results"`
 		Failed  [][]string                             `json:"unresponsive_engines"`
 	}
-	if err := s.decode(body, &answer); err != nil {
+	if err := s.decodeJSON(body, &answer); err != nil {
 		return nil, err
 	}
 	if len(answer.Results) == 0 && len(answer.Failed) > 0 {
-		return nil, &Error{Engine: "searxng", Why: "none of its engines answered: " + failed(answer.Failed), Do: "look at the instance"}
+		return nil, &Error{Engine: "searxng", Why: "none of its engines answered: " + failureText(answer.Failed), Do: "look at the instance"}
 	}
 	var all []Result
 	for _, x := range answer.Results {
 		all = append(all, Result{x.Title, x.URL, x.Content})
 	}
-	return keep(all, limit), nil
+	return keepUsable(all, limit), nil
 }
 
-// forbiddenFormat: an instance that does not allow JSON answers 403, which looks like a missing key.
+// forbiddenFormat: an instance that does not allow JSON answers 403, which looks like a missing
+// key.
 func forbiddenFormat(err error) error {
 	var e *Error
 	if errors.As(err, &e) && strings.Contains(e.Why, "403") {
@@ -59,12 +61,12 @@ func forbiddenFormat(err error) error {
 	return err
 }
 
-func failed(list [][]string) string {
+func failureText(list [][]string) string {
 	var parts []string
 	for _, f := range list {
 		parts = append(parts, strings.Join(f, " "))
 	}
-	return excerpt([]byte(strings.Join(parts, ", ")))
+	return firstLine([]byte(strings.Join(parts, ", ")))
 }
 
 // Brave asks the Brave Search API with a key. base is for tests; empty is the real one.
@@ -91,7 +93,7 @@ func (b brave) Search(ctx context.Context, query string, limit int) ([]Result, e
 	}
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("X-Subscription-Token", b.token)
-	body, err := b.do(r)
+	body, err := b.sendRequest(r)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +102,14 @@ func (b brave) Search(ctx context.Context, query string, limit int) ([]Result, e
 			Results []struct{ Title, URL, Description string } `json:"results"`
 		} `json:"web"`
 	}
-	if err := b.decode(body, &answer); err != nil {
+	if err := b.decodeJSON(body, &answer); err != nil {
 		return nil, err
 	}
 	var all []Result
 	for _, x := range answer.Web.Results {
 		all = append(all, Result{x.Title, x.URL, x.Description})
 	}
-	return keep(all, limit), nil
+	return keepUsable(all, limit), nil
 }
 
 // Tavily asks the Tavily API with a key. base is TAVILY_API_URL; empty is the real one.
@@ -136,21 +138,21 @@ func (t tavily) Search(ctx context.Context, query string, limit int) ([]Result, 
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer "+t.token)
-	body, err := t.do(r)
+	body, err := t.sendRequest(r)
 	if err != nil {
 		return nil, err
 	}
 	var answer struct {
 		Results []struct{ Title, URL, Content string } `json:"results"`
 	}
-	if err := t.decode(body, &answer); err != nil {
+	if err := t.decodeJSON(body, &answer); err != nil {
 		return nil, err
 	}
 	var all []Result
 	for _, x := range answer.Results {
 		all = append(all, Result{x.Title, x.URL, x.Content})
 	}
-	return keep(all, limit), nil
+	return keepUsable(all, limit), nil
 }
 
 func clipQuery(s string, n int) string {

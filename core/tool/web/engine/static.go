@@ -12,8 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Static searches a file of documents: for tests, and for machines without a way out. The file is YAML or JSON: a list of
-// mappings with title, url, description and optional content, which is searched and not shown. It is read anew each time.
+// Static searches a file of documents: for tests, and for machines without a way out. The file is
+// YAML or JSON: a list of mappings with title, url, description and optional content, which is
+// searched and not shown. It is read anew each time.
 func Static(file string) Engine { return static{file} }
 
 type static struct{ file string }
@@ -31,7 +32,7 @@ type document struct {
 const maxIndex = 64 << 20
 
 func (s static) Search(ctx context.Context, query string, limit int) ([]Result, error) {
-	docs, err := s.load()
+	docs, err := s.loadDocuments()
 	if err != nil {
 		return nil, err
 	}
@@ -45,19 +46,19 @@ func (s static) Search(ctx context.Context, query string, limit int) ([]Result, 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if n := d.score(words); n > 0 {
+		if n := d.scoreWords(words); n > 0 {
 			hits = append(hits, hit{d, n})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 	var all []Result
 	for _, h := range hits {
-		all = append(all, Result{h.doc.Title, h.doc.URL, cmp.Or(h.doc.Description, beginning(h.doc.Content))})
+		all = append(all, Result{h.doc.Title, h.doc.URL, cmp.Or(h.doc.Description, clipBeginning(h.doc.Content))})
 	}
-	return keep(all, limit), nil
+	return keepUsable(all, limit), nil
 }
 
-func (s static) load() ([]document, error) {
+func (s static) loadDocuments() ([]document, error) {
 	info, err := os.Stat(s.file)
 	if err != nil {
 		return nil, &Error{Engine: "static", Why: "the index cannot be read: " + err.Error(), Do: "check web.static_index", Err: err}
@@ -76,8 +77,9 @@ func (s static) load() ([]document, error) {
 	return docs, nil
 }
 
-// score counts the words that are found, those of the title three times and of the description twice.
-func (d document) score(words []string) int {
+// scoreWords counts the words that are found, those of the title three times and of the description
+// twice.
+func (d document) scoreWords(words []string) int {
 	title, text, rest := strings.ToLower(d.Title), strings.ToLower(d.Description), strings.ToLower(d.Content+" "+d.URL)
 	n := 0
 	for _, w := range words {
@@ -93,4 +95,4 @@ func (d document) score(words []string) int {
 	return n
 }
 
-func beginning(s string) string { return clipQuery(strings.Join(strings.Fields(s), " "), 200) }
+func clipBeginning(s string) string { return clipQuery(strings.Join(strings.Fields(s), " "), 200) }

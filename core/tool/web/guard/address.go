@@ -23,8 +23,8 @@ const (
 	Nowhere         // unspecified: 0.0.0.0 and ::, which systems take for themselves
 )
 
-// always reports classes that no setting opens.
-func (c Class) always() bool { return c == Metadata || c == LinkLocal || c == Group }
+// alwaysRefused reports classes that no setting opens.
+func (c Class) alwaysRefused() bool { return c == Metadata || c == LinkLocal || c == Group }
 
 func (c Class) describe() string {
 	switch c {
@@ -95,7 +95,8 @@ var ranges = []struct {
 	{"::/0", Reserved},
 }
 
-// Classify says what kind of place an address is. An IPv6 address that carries an IPv4 address is the worse of the two.
+// Classify says what kind of place an address is. An IPv6 address that carries an IPv4 address is
+// the worse of the two.
 func Classify(a netip.Addr) Class {
 	if !a.IsValid() {
 		return Reserved
@@ -109,12 +110,12 @@ func Classify(a netip.Addr) Class {
 			return Metadata
 		}
 	}
-	for _, v4 := range embedded(a) {
+	for _, v4 := range embeddedIPv4(a) {
 		if c := Classify(v4); c != Public {
 			return c
 		}
 	}
-	if translated(a) {
+	if isNAT64(a) {
 		return Public // what it carries was judged above
 	}
 	for _, r := range ranges {
@@ -125,35 +126,37 @@ func Classify(a netip.Addr) Class {
 	return Public // IPv4 that no range names
 }
 
-// translated reports 64:ff9b::/96, by which hosts without IPv4 reach all of it.
-func translated(a netip.Addr) bool { return a.Is6() && within(a, "64:ff9b::/96") }
+// isNAT64 reports 64:ff9b::/96, by which hosts without IPv4 reach all of it.
+func isNAT64(a netip.Addr) bool { return a.Is6() && isWithin(a, "64:ff9b::/96") }
 
-func within(a netip.Addr, prefix string) bool { return netip.MustParsePrefix(prefix).Contains(a) }
+func isWithin(a netip.Addr, prefix string) bool { return netip.MustParsePrefix(prefix).Contains(a) }
 
-// embedded lists the IPv4 addresses that an IPv6 address carries, by which packets may leave the IPv6 world.
-func embedded(a netip.Addr) []netip.Addr {
+// embeddedIPv4 lists the IPv4 addresses that an IPv6 address carries, by which packets may leave
+// the IPv6 world.
+func embeddedIPv4(a netip.Addr) []netip.Addr {
 	if !a.Is6() {
 		return nil
 	}
 	b := a.As16()
 	at := func(i int) netip.Addr { return netip.AddrFrom4([4]byte(b[i : i+4])) }
 	switch {
-	case within(a, "64:ff9b::/96"), within(a, "64:ff9b:1::/48"):
+	case isWithin(a, "64:ff9b::/96"), isWithin(a, "64:ff9b:1::/48"):
 		return []netip.Addr{at(12)}
-	case within(a, "2002::/16"): // 6to4
+	case isWithin(a, "2002::/16"): // 6to4
 		return []netip.Addr{at(2)}
-	case within(a, "2001::/32"): // Teredo: server, and client with its bits turned
+	case isWithin(a, "2001::/32"): // Teredo: server, and client with its bits turned
 		return []netip.Addr{at(4), netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]})}
 	case b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe: // ISATAP
 		return []netip.Addr{at(12)}
-	case within(a, "::ffff:0:0:0/96"), within(a, "::/96") && a != netip.IPv6Unspecified() && a != netip.IPv6Loopback():
+	case isWithin(a, "::ffff:0:0:0/96"), isWithin(a, "::/96") && a != netip.IPv6Unspecified() && a != netip.IPv6Loopback():
 		return []netip.Addr{at(12)}
 	}
 	return nil
 }
 
-// parseIP reads a host as an IP address in every spelling that some resolver understands: 127.0.0.1, 2130706433, 0x7f.1, 017700000001,
-// ::1, [::1]. ok is false for a name. A host that ends in a number but is no address is an error: nothing good is called that.
+// parseIP reads a host as an IP address in every spelling that some resolver understands:
+// 127.0.0.1, 2130706433, 0x7f.1, 017700000001, ::1, [::1]. ok is false for a name. A host that ends
+// in a number but is no address is an error: nothing good is called that.
 func parseIP(host string) (ip netip.Addr, ok bool, err error) {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if strings.ContainsRune(host, ':') {
@@ -161,15 +164,15 @@ func parseIP(host string) (ip netip.Addr, ok bool, err error) {
 		return ip, err == nil, err
 	}
 	parts := strings.Split(strings.TrimSuffix(host, "."), ".")
-	if !numeric(parts[len(parts)-1]) {
+	if !isNumericLabel(parts[len(parts)-1]) {
 		return netip.Addr{}, false, nil
 	}
 	ip, err = parseV4(parts)
 	return ip, err == nil, err
 }
 
-// numeric reports what ends an IPv4 address as browsers and inet_aton see it.
-func numeric(s string) bool {
+// isNumericLabel reports what ends an IPv4 address as browsers and inet_aton see it.
+func isNumericLabel(s string) bool {
 	if s == "" {
 		return false
 	}

@@ -9,18 +9,20 @@ import (
 	"strings"
 )
 
-// Blocklist is the sites that a person does not want visited. Rules are those of the Python program: a domain means itself and
-// everything below it; *.domain means only what is below; a URL means its host. nil matches nothing.
+// Blocklist is the sites that a person does not want visited. Rules are those of the Python
+// program: a domain means itself and everything below it; *.domain means only what is below; a URL
+// means its host. nil matches nothing.
 type Blocklist struct{ rules []rule }
 
 type rule struct{ pattern, source string }
 
-// NewBlocklist makes a list of rules written in the settings and of files with a rule a line (# begins a comment). A file
-// that cannot be read is an error that names it; the list then holds the rest.
+// NewBlocklist makes a list of rules written in the settings and of files with a rule a line (#
+// begins a comment). A file that cannot be read is an error that names it; the list then holds the
+// rest.
 func NewBlocklist(domains, files []string) (*Blocklist, []error) {
 	b := &Blocklist{}
 	for _, d := range domains {
-		b.add(d, "config.yaml")
+		b.addRules(d, "config.yaml")
 	}
 	var errs []error
 	for _, name := range files {
@@ -31,20 +33,21 @@ func NewBlocklist(domains, files []string) (*Blocklist, []error) {
 		}
 		for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
 			text, _, _ := strings.Cut(string(line), "#")
-			b.add(text, name)
+			b.addRules(text, name)
 		}
 	}
 	return b, errs
 }
 
-func (b *Blocklist) add(text, source string) {
+func (b *Blocklist) addRules(text, source string) {
 	pattern := hostOf(strings.TrimSpace(text))
 	if pattern != "" {
 		b.rules = append(b.rules, rule{pattern, source})
 	}
 }
 
-// hostOf reduces what people write in blocklists to a host: URLs, ports and paths go, and so does www.
+// hostOf reduces what people write in blocklists to a host: URLs, ports and paths go, and so does
+// www.
 func hostOf(text string) string {
 	text = strings.ToLower(text)
 	if text == "" || strings.HasPrefix(text, "#") {

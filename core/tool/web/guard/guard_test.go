@@ -328,7 +328,8 @@ func TestFakeAddressesOfTunnels(t *testing.T) {
 	refused(t, err, "reserved")
 }
 
-// rebinder is a real DNS server whose answer changes with every question: public first, this machine next.
+// rebinder is a real DNS server whose answer changes with every question: public first, this
+// machine next.
 func rebinder(t *testing.T) (*net.Resolver, *atomic.Int32) {
 	t.Helper()
 	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -408,7 +409,7 @@ func TestTheSocketIsCheckedToo(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
-	_, err := New(Options{}).connect(context.Background(), "tcp", "public.test", netip.MustParseAddrPort(s.Listener.Addr().String()))
+	_, err := New(Options{}).dialAddress(context.Background(), "tcp", "public.test", netip.MustParseAddrPort(s.Listener.Addr().String()))
 	refused(t, err, "this machine itself")
 }
 

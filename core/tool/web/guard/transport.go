@@ -10,18 +10,19 @@ import (
 	"time"
 )
 
-// transport is two ways out. Without a proxy the guard itself dials the address it judged. With one (HTTP_PROXY and HTTPS_PROXY, NO_PROXY
-// counts) the proxy resolves the name a second time, so the guard can only judge what it resolves itself first, and refuses
-// names that it cannot resolve. The proxy's own address is the person's choice and may be private.
+// transport is two ways out. Without a proxy the guard itself dials the address it judged. With one
+// (HTTP_PROXY and HTTPS_PROXY, NO_PROXY counts) the proxy resolves the name a second time, so the
+// guard can only judge what it resolves itself first, and refuses names that it cannot resolve. The
+// proxy's own address is the person's choice and may be private.
 type transport struct {
 	g       *Guard
 	direct  *http.Transport
 	proxied *http.Transport
 }
 
-func (g *Guard) transport() *transport {
+func (g *Guard) newTransport() *transport {
 	direct := &http.Transport{
-		DialContext: g.dial, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 30 * time.Second,
+		DialContext: g.dialAllowed, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 30 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10, DisableCompression: true,
 		DisableKeepAlives: true, // pages are read one at a time, and an open connection is one that nobody looks at
 	}
@@ -43,15 +44,15 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if proxy == nil {
 		return t.direct.RoundTrip(r)
 	}
-	if err := t.g.ahead(r.Context(), r.URL.Hostname()); err != nil {
+	if err := t.g.checkBeforeProxy(r.Context(), r.URL.Hostname()); err != nil {
 		return nil, err
 	}
 	return t.proxied.RoundTrip(r)
 }
 
-// ahead judges where a name leads before a proxy is asked to go there.
-func (g *Guard) ahead(ctx context.Context, host string) error {
-	_, err := g.resolve(ctx, host)
+// checkBeforeProxy judges where a name leads before a proxy is asked to go there.
+func (g *Guard) checkBeforeProxy(ctx context.Context, host string) error {
+	_, err := g.resolveAllowed(ctx, host)
 	var dns *net.DNSError
 	if errors.As(err, &dns) {
 		if g.o.TrustProxy {

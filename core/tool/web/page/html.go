@@ -19,10 +19,11 @@ import (
 // maxNodes bounds what is worked on: ten times a long encyclopedia article.
 const maxNodes = 300_000
 
-// html fills the page from HTML. The main content is what readability finds; where that drops most of what can be read (a forum, a
-// list, a page of documentation in many parts), the whole page without its frame is used instead.
-func (p *Page) html(b Body) error {
-	text, err := decode(b)
+// fillFromHTML fills the page from HTML. The main content is what readability finds; where that
+// drops most of what can be read (a forum, a list, a page of documentation in many parts), the
+// whole page without its frame is used instead.
+func (p *Page) fillFromHTML(b Body) error {
+	text, err := decodeText(b)
 	if err != nil {
 		return err
 	}
@@ -30,19 +31,19 @@ func (p *Page) html(b Body) error {
 	if err != nil {
 		return &UnreadableError{p.Kind, len(b.Data), "the page could not be read: " + err.Error()}
 	}
-	p.Title = title(doc)
+	p.Title = pageTitle(doc)
 	base := baseURL(doc, b.URL)
-	hide(doc)
-	whole := frameless(doc)
-	main, name := article(doc, base)
+	removeHidden(doc)
+	whole := withoutFrame(doc)
+	main, name := findArticle(doc, base)
 	if p.Title == "" {
 		p.Title = name
 	}
-	chosen := choose(main, whole)
+	chosen := chooseContent(main, whole)
 	if chosen == nil {
 		return &UnreadableError{p.Kind, len(b.Data), "the page has no text: it may be made by its scripts, which are not run"}
 	}
-	md, err := markdown(chosen, base)
+	md, err := renderMarkdown(chosen, base)
 	if err != nil {
 		return fmt.Errorf("the page could not be turned into Markdown: %w", err)
 	}
@@ -73,8 +74,8 @@ func parseHTML(text string) (doc *html.Node, err error) {
 	return doc, nil
 }
 
-// article is the main content as readability sees it, and the title that it found.
-func article(doc *html.Node, base *url.URL) (*html.Node, string) {
+// findArticle is the main content as readability sees it, and the title that it found.
+func findArticle(doc *html.Node, base *url.URL) (*html.Node, string) {
 	ps := readability.NewParser()
 	ps.MaxElemsToParse = maxNodes
 	ps.KeepClasses = true // the language of code
@@ -88,10 +89,10 @@ func article(doc *html.Node, base *url.URL) (*html.Node, string) {
 // enough is the share of the readable text that the main content must hold to be taken for it.
 const enough = 0.4
 
-func choose(main, whole *html.Node) *html.Node {
-	all, part := weigh(whole), weight{}
+func chooseContent(main, whole *html.Node) *html.Node {
+	all, part := weighText(whole), weight{}
 	if main != nil {
-		part = weigh(main)
+		part = weighText(main)
 	}
 	switch {
 	case all.letters == 0 && part.letters == 0:
@@ -103,12 +104,12 @@ func choose(main, whole *html.Node) *html.Node {
 	}
 }
 
-// weight is what a page has to say. Readability is made for articles: of documentation it drops the tables, the
-// commands and the headings, which is what one came for.
+// weight is what a page has to say. Readability is made for articles: of documentation it drops the
+// tables, the commands and the headings, which is what one came for.
 type weight struct{ letters, blocks, headings int }
 
-func weigh(n *html.Node) weight {
-	w := weight{letters: letters(n)}
+func weighText(n *html.Node) weight {
+	w := weight{letters: countLetters(n)}
 	for c := range n.Descendants() {
 		if c.Type != html.ElementNode {
 			continue
@@ -123,8 +124,9 @@ func weigh(n *html.Node) weight {
 	return w
 }
 
-// letters counts the bytes of text that are not blank, links at a quarter: menus are made of them.
-func letters(n *html.Node) int {
+// countLetters counts the bytes of text that are not blank, links at a quarter: menus are made of
+// them.
+func countLetters(n *html.Node) int {
 	total := 0
 	for c := range n.Descendants() {
 		if c.Type != html.TextNode {
@@ -148,7 +150,7 @@ func inLink(n, top *html.Node) bool {
 	return false
 }
 
-func title(doc *html.Node) string {
+func pageTitle(doc *html.Node) string {
 	for n := range doc.Descendants() {
 		if n.DataAtom == atom.Title && n.FirstChild != nil && (n.Parent == nil || n.Parent.DataAtom != atom.Svg) {
 			return strings.Join(strings.Fields(n.FirstChild.Data), " ")
@@ -166,14 +168,14 @@ func baseURL(doc *html.Node, from *url.URL) *url.URL {
 		if n.DataAtom != atom.Base {
 			continue
 		}
-		if u, err := from.Parse(strings.TrimSpace(attr(n, "href"))); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+		if u, err := from.Parse(strings.TrimSpace(attribute(n, "href"))); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 			return u
 		}
 	}
 	return from
 }
 
-func attr(n *html.Node, key string) string {
+func attribute(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key {
 			return a.Val
@@ -182,7 +184,7 @@ func attr(n *html.Node, key string) string {
 	return ""
 }
 
-func has(n *html.Node, key string) bool {
+func hasAttribute(n *html.Node, key string) bool {
 	for _, a := range n.Attr {
 		if a.Key == key {
 			return true
@@ -191,10 +193,10 @@ func has(n *html.Node, key string) bool {
 	return false
 }
 
-// hide removes what a browser does not show: it is where text for models only is put.
-func hide(doc *html.Node) { prune(doc, hidden) }
+// removeHidden removes what a browser does not show: it is where text for models only is put.
+func removeHidden(doc *html.Node) { removeNodes(doc, isHidden) }
 
-func hidden(n *html.Node) bool {
+func isHidden(n *html.Node) bool {
 	switch n.Type {
 	case html.CommentNode:
 		return true
@@ -204,13 +206,13 @@ func hidden(n *html.Node) bool {
 	}
 	switch n.Data {
 	case "script":
-		return attr(n, "type") != "application/ld+json" // readability takes the title from it
+		return attribute(n, "type") != "application/ld+json" // readability takes the title from it
 	case "style", "template", "iframe", "object", "embed", "canvas", "svg", "link":
 		return true
 	case "html", "body", "head":
 		return false // some pages show themselves by script
 	}
-	return has(n, "hidden") || attr(n, "aria-hidden") == "true" && n.DataAtom != atom.Div || unseenStyle(attr(n, "style"))
+	return hasAttribute(n, "hidden") || attribute(n, "aria-hidden") == "true" && n.DataAtom != atom.Div || unseenStyle(attribute(n, "style"))
 }
 
 // unseenStyle knows the ways to hide text that are written on the element itself.
@@ -235,10 +237,11 @@ func unseenStyle(style string) bool {
 	return false
 }
 
-// frameless is a copy of the body, or of its <main>, without what frames the content of most pages.
-func frameless(doc *html.Node) *html.Node {
-	out := clone(content(doc))
-	prune(out, func(n *html.Node) bool {
+// withoutFrame is a copy of the body, or of its <main>, without what frames the content of most
+// pages.
+func withoutFrame(doc *html.Node) *html.Node {
+	out := cloneNode(mainContent(doc))
+	removeNodes(out, func(n *html.Node) bool {
 		if n.Type != html.ElementNode {
 			return false
 		}
@@ -248,21 +251,21 @@ func frameless(doc *html.Node) *html.Node {
 		case "header":
 			return n.Parent == out // of the page; that of an article has its title
 		}
-		role := attr(n, "role")
+		role := attribute(n, "role")
 		return role == "navigation" || role == "banner" || role == "contentinfo" || role == "search" || role == "dialog"
 	})
 	return out
 }
 
-// content is the one <main> of a page, else its body.
-func content(doc *html.Node) *html.Node {
+// mainContent is the one <main> of a page, else its body.
+func mainContent(doc *html.Node) *html.Node {
 	body, main, mains := doc, doc, 0
 	for n := range doc.Descendants() {
 		switch {
 		case n.Type != html.ElementNode:
 		case n.DataAtom == atom.Body:
 			body = n
-		case n.DataAtom == atom.Main || attr(n, "role") == "main":
+		case n.DataAtom == atom.Main || attribute(n, "role") == "main":
 			main, mains = n, mains+1
 		}
 	}
@@ -272,21 +275,21 @@ func content(doc *html.Node) *html.Node {
 	return body
 }
 
-func clone(n *html.Node) *html.Node {
+func cloneNode(n *html.Node) *html.Node {
 	out := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace, Attr: append([]html.Attribute(nil), n.Attr...)}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		out.AppendChild(clone(c)) // at most 512 deep: the parser sees to that
+		out.AppendChild(cloneNode(c)) // at most 512 deep: the parser sees to that
 	}
 	return out
 }
 
-func prune(n *html.Node, drop func(*html.Node) bool) {
+func removeNodes(n *html.Node, drop func(*html.Node) bool) {
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling
 		if drop(c) {
 			n.RemoveChild(c)
 		} else {
-			prune(c, drop)
+			removeNodes(c, drop)
 		}
 		c = next
 	}
@@ -301,10 +304,12 @@ var toMarkdown = sync.OnceValue(func() *converter.Converter {
 	))
 })
 
-func markdown(n *html.Node, base *url.URL) (string, error) {
-	prune(n, func(c *html.Node) bool { return c.DataAtom == atom.Img && strings.HasPrefix(attr(c, "src"), "data:") })
+func renderMarkdown(n *html.Node, base *url.URL) (string, error) {
+	removeNodes(n, func(c *html.Node) bool {
+		return c.DataAtom == atom.Img && strings.HasPrefix(attribute(c, "src"), "data:")
+	})
 	plainLinks(n, base)
-	narrow(n)
+	narrowTables(n)
 	out, err := toMarkdown().ConvertNode(n)
 	return strings.TrimSpace(string(out)), err
 }
@@ -328,16 +333,17 @@ func plainLinks(top *html.Node, base *url.URL) {
 				n.Attr[i].Val = u.String()
 			}
 		}
-		if n.DataAtom == atom.A && attr(n, "href") == "" {
+		if n.DataAtom == atom.A && attribute(n, "href") == "" {
 			n.DataAtom, n.Data, n.Attr = atom.Span, "span", nil
 		}
 	}
 }
 
-// maxSpan is how many cells one cell of a table may stand for; more is no table but an attack on memory.
+// maxSpan is how many cells one cell of a table may stand for; more is no table but an attack on
+// memory.
 const maxSpan = 16
 
-func narrow(top *html.Node) {
+func narrowTables(top *html.Node) {
 	for n := range top.Descendants() {
 		for i, a := range n.Attr {
 			if a.Key != "colspan" && a.Key != "rowspan" {

@@ -1,9 +1,11 @@
-// Package page turns what a web server sent into text for a model: HTML to Markdown, the main content first; PDF to plain text;
-// text, JSON and Markdown as they are, in UTF-8. Everything else is refused with its type and size.
+// Package page turns what a web server sent into text for a model: HTML to Markdown, the main
+// content first; PDF to plain text; text, JSON and Markdown as they are, in UTF-8. Everything else
+// is refused with its type and size.
 //
-// The contract: the bytes are hostile. Read never panics, takes time and memory in proportion to a body that the caller has bounded, and
-// runs nothing. What people cannot see in a browser (comments, scripts, hidden elements) is left out; invisible characters are the
-// caller's to remove, as for every other source of text.
+// The contract: the bytes are hostile. Read never panics, takes time and memory in proportion to a
+// body that the caller has bounded, and runs nothing. What people cannot see in a browser
+// (comments, scripts, hidden elements) is left out; invisible characters are the caller's to
+// remove, as for every other source of text.
 package page
 
 import (
@@ -47,7 +49,7 @@ type UnreadableError struct {
 }
 
 func (e *UnreadableError) Error() string {
-	return fmt.Sprintf("%s (%s of %s)", e.Why, e.Kind, size(e.Size))
+	return fmt.Sprintf("%s (%s of %s)", e.Why, e.Kind, formatSize(e.Size))
 }
 
 // Read turns a body into text.
@@ -59,16 +61,16 @@ func Read(ctx context.Context, b Body, pdf PDF) (p Page, err error) {
 		}
 	}()
 	if b.Cut {
-		p.Notes = append(p.Notes, fmt.Sprintf("only the first %s were read", size(len(b.Data))))
+		p.Notes = append(p.Notes, fmt.Sprintf("only the first %s were read", formatSize(len(b.Data))))
 	}
 	p.Kind = kind
 	switch {
 	case kind == "text/html" || kind == "application/xhtml+xml":
-		return p, p.html(b)
+		return p, p.fillFromHTML(b)
 	case kind == "application/pdf":
-		return p, p.pdf(ctx, b, pdf)
-	case textual(kind):
-		text, err := decode(b)
+		return p, p.fillFromPDF(ctx, b, pdf)
+	case isText(kind):
+		text, err := decodeText(b)
 		if err != nil {
 			return Page{}, err
 		}
@@ -79,7 +81,7 @@ func Read(ctx context.Context, b Body, pdf PDF) (p Page, err error) {
 	}
 }
 
-func (p *Page) pdf(ctx context.Context, b Body, pdf PDF) error {
+func (p *Page) fillFromPDF(ctx context.Context, b Body, pdf PDF) error {
 	if pdf == nil {
 		return &UnreadableError{p.Kind, len(b.Data), "PDF documents cannot be read here"}
 	}
@@ -97,7 +99,8 @@ func (p *Page) pdf(ctx context.Context, b Body, pdf PDF) error {
 	return nil
 }
 
-// Kind is the media type of a body: what the server says, unless the bytes say better or it says nothing.
+// Kind is the media type of a body: what the server says, unless the bytes say better or it says
+// nothing.
 func Kind(b Body) string {
 	kind, _, err := mime.ParseMediaType(b.Type)
 	if err != nil {
@@ -110,7 +113,7 @@ func Kind(b Body) string {
 		return "application/pdf"
 	case kind == "" || kind == "application/octet-stream" || kind == "binary/octet-stream" || kind == "unknown/unknown":
 		return sniffed
-	case textual(kind) && sniffed == "application/octet-stream" && bytes.IndexByte(b.Data, 0) >= 0 && !wide(b):
+	case isText(kind) && sniffed == "application/octet-stream" && bytes.IndexByte(b.Data, 0) >= 0 && !isUTF16(b):
 		return sniffed // binary under a wrong name
 	case kind == "text/plain" && sniffed == "text/html" && looksHTML(b.Data):
 		return sniffed
@@ -118,19 +121,20 @@ func Kind(b Body) string {
 	return kind
 }
 
-// looksHTML is stricter than a browser: source code of HTML pages is served as text/plain on purpose, whole pages rarely.
+// looksHTML is stricter than a browser: source code of HTML pages is served as text/plain on
+// purpose, whole pages rarely.
 func looksHTML(data []byte) bool {
 	head := strings.ToLower(string(data[:min(len(data), 512)]))
 	return strings.HasPrefix(strings.TrimSpace(head), "<!doctype html")
 }
 
-// wide reports UTF-16, where every other byte of plain text is NUL.
-func wide(b Body) bool {
+// isUTF16 reports UTF-16, where every other byte of plain text is NUL.
+func isUTF16(b Body) bool {
 	_, name, certain := charset.DetermineEncoding(b.Data[:min(len(b.Data), 1024)], b.Type)
 	return certain && strings.HasPrefix(name, "utf-16")
 }
 
-func textual(kind string) bool {
+func isText(kind string) bool {
 	if strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") && kind != "image/svg+xml" {
 		return true
 	}
@@ -149,14 +153,15 @@ const fallback = "windows-1252"
 // maxSniff is how far a page may declare its character set, as browsers have it.
 const maxSniff = 1024
 
-// decode brings a body into UTF-8: by its byte order mark, its Content-Type, its <meta>, or what it looks like.
-func decode(b Body) (string, error) {
+// decodeText brings a body into UTF-8: by its byte order mark, its Content-Type, its <meta>, or
+// what it looks like.
+func decodeText(b Body) (string, error) {
 	enc, name, certain := charset.DetermineEncoding(b.Data[:min(len(b.Data), maxSniff)], b.Type)
 	data := b.Data
-	if !certain && name == fallback && valid(data, b.Cut) {
+	if !certain && name == fallback && isValidUTF8(data, b.Cut) {
 		name = "utf-8" // the first kilobyte was plain ASCII, which says nothing
 	}
-	if name == "utf-8" && !valid(data, b.Cut) { // the server says UTF-8 of every page; the page itself knows better
+	if name == "utf-8" && !isValidUTF8(data, b.Cut) { // the server says UTF-8 of every page; the page itself knows better
 		if e, declared, _ := charset.DetermineEncoding(data[:min(len(data), maxSniff)], ""); declared != "utf-8" && declared != fallback {
 			enc, name = e, declared
 		}
@@ -171,8 +176,8 @@ func decode(b Body) (string, error) {
 	return strings.ToValidUTF8(strings.TrimPrefix(string(data), "\ufeff"), "\ufffd"), nil
 }
 
-// valid is utf8.Valid that forgives a character cut in two at the end.
-func valid(data []byte, cut bool) bool {
+// isValidUTF8 is utf8.Valid that forgives a character cut in two at the end.
+func isValidUTF8(data []byte, cut bool) bool {
 	if cut {
 		for i := 0; i < utf8.UTFMax && len(data) > 0 && !utf8.Valid(data[max(0, len(data)-utf8.UTFMax):]); i++ {
 			data = data[:len(data)-1]
@@ -183,7 +188,7 @@ func valid(data []byte, cut bool) bool {
 
 var errTooDeep = errors.New("its elements are nested too deep")
 
-func size(n int) string {
+func formatSize(n int) string {
 	switch {
 	case n < 1000:
 		return fmt.Sprintf("%d bytes", n)

@@ -12,8 +12,9 @@ import (
 // maxPages bounds a document; a page tree can name the same page for ever.
 const maxPages = 2000
 
-// extract runs in the child only. A page that cannot be read is named in the text and does not spoil the others.
-func extract(data []byte) (text string, err error) {
+// extractText runs in the child only. A page that cannot be read is named in the text and does not
+// spoil the others.
+func extractText(data []byte) (text string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("the document is broken: %v", v)
@@ -46,37 +47,38 @@ func pageText(r *pdf.Reader, i int) (string, error) {
 	if p.V.IsNull() {
 		return "", nil
 	}
-	if text, ok := placed(p); ok {
+	if text, ok := placedText(p); ok {
 		return text, nil
 	}
 	return p.GetPlainText(nil)
 }
 
-func placed(p pdf.Page) (text string, ok bool) {
+func placedText(p pdf.Page) (text string, ok bool) {
 	defer func() {
 		if recover() != nil {
 			text, ok = "", false
 		}
 	}()
 	glyphs := p.Content().Text
-	return lines(glyphs), len(glyphs) > 0
+	return joinGlyphs(glyphs), len(glyphs) > 0
 }
 
-// lines puts glyphs together in the order of the document: a gap is a space, a step down a new line, a large one a new paragraph.
-func lines(glyphs []pdf.Text) string {
+// joinGlyphs puts glyphs together in the order of the document: a gap is a space, a step down a new
+// line, a large one a new paragraph.
+func joinGlyphs(glyphs []pdf.Text) string {
 	var b strings.Builder
 	var last pdf.Text
 	for i, g := range glyphs {
 		if i > 0 {
-			b.WriteString(between(last, g))
+			b.WriteString(separatorBetween(last, g))
 		}
 		b.WriteString(g.S)
 		last = g
 	}
-	return tidy(b.String())
+	return tidyBlanks(b.String())
 }
 
-func between(last, g pdf.Text) string {
+func separatorBetween(last, g pdf.Text) string {
 	em := math.Max(math.Max(last.FontSize, g.FontSize), 1)
 	down, gap := math.Abs(last.Y-g.Y), g.X-(last.X+last.W)
 	switch {
@@ -90,8 +92,8 @@ func between(last, g pdf.Text) string {
 	return ""
 }
 
-// tidy drops blanks at line ends and doubled empty lines.
-func tidy(s string) string {
+// tidyBlanks drops blanks at line ends and doubled empty lines.
+func tidyBlanks(s string) string {
 	var out []string
 	for line := range strings.SplitSeq(s, "\n") {
 		line = strings.TrimRight(line, " \t\r")

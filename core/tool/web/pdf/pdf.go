@@ -1,9 +1,10 @@
-// Package pdf reads the text of PDF documents in a process of its own. A hostile document can make any parser run for ever or ask for
-// all memory, and a goroutine cannot be stopped: a process can.
+// Package pdf reads the text of PDF documents in a process of its own. A hostile document can make
+// any parser run for ever or ask for all memory, and a goroutine cannot be stopped: a process can.
 //
-// The contract: main calls Child before everything else, and ends when it reports true. Text then starts the same program again with an
-// empty environment, which limits its own time and memory before it looks at a byte, and reads what comes back. Text never panics,
-// ends with its context, and leaves no process behind.
+// The contract: main calls Child before everything else, and ends when it reports true. Text then
+// starts the same program again with an empty environment, which limits its own time and memory
+// before it looks at a byte, and reads what comes back. Text never panics, ends with its context,
+// and leaves no process behind.
 package pdf
 
 import (
@@ -23,7 +24,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childArg is the first argument of the process that reads; the second is its seconds of processor time.
+// childArg is the first argument of the process that reads; the second is its seconds of processor
+// time.
 const childArg = "__pdf_text"
 
 // The limits of one document.
@@ -35,10 +37,12 @@ const (
 
 var cpuSeconds uint64 = 6 // tests are in a hurry
 
-// hooked is set when main has called Child, so that Text knows what its own program does with childArg.
+// hooked is set when main has called Child, so that Text knows what its own program does with
+// childArg.
 var hooked atomic.Bool
 
-// Child does the work when this process was started by Text, and reports true: then main ends. Otherwise it does nothing.
+// Child does the work when this process was started by Text, and reports true: then main ends.
+// Otherwise it does nothing.
 func Child() bool {
 	hooked.Store(true)
 	if len(os.Args) != 3 || os.Args[1] != childArg {
@@ -46,18 +50,18 @@ func Child() bool {
 	}
 	seconds, err := strconv.ParseUint(os.Args[2], 10, 16)
 	if err == nil {
-		err = limit(seconds)
+		err = limitProcess(seconds)
 	}
 	if err != nil {
-		fail(err)
+		exitWithError(err)
 	}
 	data, err := io.ReadAll(os.Stdin)
 	if err != nil {
-		fail(err)
+		exitWithError(err)
 	}
-	text, err := extract(data)
+	text, err := extractText(data)
 	if err != nil {
-		fail(err)
+		exitWithError(err)
 	}
 	if len(text) > maxText {
 		text = text[:maxText]
@@ -68,13 +72,13 @@ func Child() bool {
 	return true
 }
 
-func fail(err error) {
+func exitWithError(err error) {
 	fmt.Fprint(os.Stderr, err)
 	os.Exit(3)
 }
 
-// limit takes from this process what a parser has no need of.
-func limit(cpu uint64) error {
+// limitProcess takes from this process what a parser has no need of.
+func limitProcess(cpu uint64) error {
 	debug.SetMemoryLimit(memory / 2)
 	for _, l := range []struct {
 		resource int
@@ -109,10 +113,10 @@ func Text(ctx context.Context, data []byte) (string, error) {
 	if err == nil {
 		return strings.ToValidUTF8(out.String(), "\ufffd"), nil
 	}
-	return "", explain(ctx, err, errs.String())
+	return "", explainFailure(ctx, err, errs.String())
 }
 
-func explain(ctx context.Context, err error, said string) error {
+func explainFailure(ctx context.Context, err error, said string) error {
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):

@@ -91,7 +91,8 @@ func TestCompositeFont(t *testing.T) {
 	}
 }
 
-// Hostile documents end with an error or with text, in bounded time, and leave this process as it was.
+// Hostile documents end with an error or with text, in bounded time, and leave this process as it
+// was.
 func TestHostileDocuments(t *testing.T) {
 	t.Parallel()
 	bomb := flate(make([]byte, 24<<20))

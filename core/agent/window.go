@@ -1,0 +1,134 @@
+package agent
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/core/provider"
+)
+
+const (
+	// assumedWindow is the context window, in tokens, of a model that nobody knows one of.
+	assumedWindow = 128_000
+	smallWindow   = 128_000 // below it a summary comes a little earlier
+
+	summaryShare, smallSummaryShare = 0.8, 0.75 // of the window, when the settings name no share
+	hardShare                       = 0.95      // of the window: what is older than that leaves goes, worth it or not
+	reserveTokens                   = 16_000    // of a window for the answer, at most a quarter of it
+)
+
+// window is the context window of the turn's model: what it is said to be, unless its server said less.
+func (t *turn) window() (tokens int, known bool) {
+	known = t.model.Window > 0
+	tokens = t.model.Window
+	if n, ok := t.a.windows.Load(t.modelRef()); ok && (!known || n.(int) < tokens) {
+		return n.(int), true
+	}
+	if !known {
+		return assumedWindow, false
+	}
+	return tokens, true
+}
+
+func (t *turn) modelRef() string { return t.via.Name() + "/" + t.model.ID }
+
+// learnWindow takes the window from an overflow error that names it.
+func (t *turn) learnWindow(failed *provider.Error) {
+	if old, known := t.window(); failed.Window > 0 && (!known || failed.Window < old) {
+		t.a.windows.Store(t.modelRef(), failed.Window)
+		t.a.d.Log.Info("a server told its context window", "model", t.modelRef(), "tokens", failed.Window)
+	}
+}
+
+// limits are the tokens of a call from which on old results are shortened, older messages are summed up, and whatever is
+// oldest goes.
+type limits struct{ prune, sum, hard int }
+
+func (t *turn) limits() limits {
+	w, known := t.window()
+	l := limits{hard: int(hardShare * float64(w)), sum: int(t.settings.CompressAt * float64(w))}
+	if t.settings.CompressAt <= 0 {
+		share := summaryShare
+		if w < smallWindow {
+			share = smallSummaryShare
+		}
+		reserve := min(max(min(reserveTokens, w/4), t.settings.MaxTokens), w/2)
+		l.sum = min(int(share*float64(w)), w-reserve)
+	}
+	l.prune, l.hard = l.sum*7/8, max(l.sum, l.hard)
+	if !known && t.load() > w/2 {
+		t.sayOnce(fmt.Sprintf("The context window of %s is not known: %d tokens are assumed.", t.modelRef(), w),
+			"set its context_length in the settings (model, or providers) when it is another one")
+	}
+	return l
+}
+
+// sayOnce tells a person something once a session.
+func (t *turn) sayOnce(text, hint string) {
+	if _, told := t.w.warned.LoadOrStore(text, true); !told {
+		t.publish(event.Notice{Level: event.Info, Text: text, Hint: hint})
+	}
+}
+
+// load is the tokens of the next model call: what the provider counted at the last one, and an estimate of what came since.
+// Some servers count only what they had not kept from the call before: a third of our estimate is the least.
+func (t *turn) load() int {
+	return max(t.counted(), t.measure()/3)
+}
+
+func (t *turn) counted() int {
+	for i := len(t.history) - 1; i >= 0; i-- {
+		m := t.history[i]
+		if m.ID < t.history[0].ID {
+			break // older than the summary before it: counted with what that replaced
+		}
+		if m.Role == chat.RoleAssistant && m.Usage.Input > 0 {
+			return m.Usage.Input + m.Usage.Output + estimate(t.history[i+1:])
+		}
+	}
+	return t.measure()
+}
+
+// measure estimates the tokens of the next model call, whatever the provider counted.
+func (t *turn) measure() int {
+	n := tokens(t.system)
+	for _, s := range t.specs {
+		n += tokens(s.Name) + tokens(s.Description) + len(s.Schema)/4
+	}
+	return n + estimate(t.shown())
+}
+
+// estimate counts tokens, envelopes and reasoning included.
+func estimate(messages []chat.Message) int {
+	const envelope = 4
+	n := 0
+	for _, m := range messages {
+		n += envelope + tokens(m.Text) + tokens(m.Reasoning)
+		for _, c := range m.Calls {
+			n += envelope + tokens(c.Name) + tokens(string(c.Args)) + tokens(c.Invalid)
+		}
+		m.EachPart(func(p *chat.Part) { n += p.Tokens() })
+		if m.Result != nil {
+			n += tokens(m.Result.Text)
+		}
+	}
+	return n
+}
+
+// tokens is about what a text costs: a token for four bytes of ASCII, and for each Chinese or Japanese character.
+func tokens(s string) int {
+	quarters := 0
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			quarters++
+			i++
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		quarters += min(4, 2*size-2) // two bytes: half a token
+		i += size
+	}
+	return (quarters + 3) / 4
+}

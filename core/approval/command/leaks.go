@@ -1,0 +1,150 @@
+package command
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// watched runs the handler of a program, and asks when what it sends over the network is what a file or a command says.
+func (w *walker) watched(c cmd, h handler) {
+	reached, nearby := w.reached, w.nearby
+	w.reached, w.nearby = reaches(c), false
+	h(w, c)
+	w.speaks(c)
+	if w.reached && (!w.nearby || rerouted(c.args)) {
+		w.leaks(c)
+	}
+	w.reached, w.nearby = reached || w.reached, nearby
+}
+
+// leaks asks about words of a program that speaks with the network.
+func (w *walker) leaks(c cmd) {
+	for _, a := range c.args {
+		if a.from.data && (!a.from.list || a.text != unknown) {
+			w.add(NetOut, LevelSensitive, a.text, "it puts what a file or a command says into what "+c.name+" sends")
+		}
+	}
+	for name := range strings.FieldsSeq(sentVariables) {
+		if w.heldBy(name, false).data {
+			w.add(NetOut, LevelSensitive, name, c.name+" sends the variable "+name+", which holds what a file or a command says")
+		}
+	}
+	if w.in.data && !w.in.list && readsAddresses(c) {
+		w.add(NetOut, LevelSensitive, c.name, c.name+" takes what it asks the network for from what it is sent")
+	}
+	for _, f := range w.addressFiles(c) {
+		w.add(NetOut, LevelSensitive, f.text, c.name+" sends, or asks for, what stands in "+strings.ReplaceAll(f.text, unknown, "…"))
+	}
+}
+
+// sentVariables are variables that programs send, or take addresses from.
+const sentVariables = `GIT_HTTP_USER_AGENT npm_config_user_agent NPM_CONFIG_USER_AGENT npm_config_registry NPM_CONFIG_REGISTRY PIP_INDEX_URL GOPROXY GOFLAGS
+	http_proxy https_proxy HTTPS_PROXY HTTP_PROXY all_proxy ALL_PROXY`
+
+// rerouted reports whether options send what is meant for one host to another.
+func rerouted(args []field) bool {
+	return slices.ContainsFunc(args, func(a field) bool {
+		name, _, _ := strings.Cut(a.text, "=")
+		return one("-x --proxy --preproxy --resolve --connect-to --socks4 --socks4a --socks5 --socks5-hostname --doh-url --dns-servers -K --config --next", name) || a.dyn && strings.HasPrefix(a.text, unknown)
+	})
+}
+
+// readsAddresses reports whether a program reads from its input what to ask for.
+func readsAddresses(c cmd) bool {
+	switch c.name {
+	case "nslookup", "whois", "host", "telnet":
+		return true
+	case "dig", "drill", "wget", "aria2c", "wget2", "git", "docker", "podman":
+		return slices.ContainsFunc(c.args, func(a field) bool { return one("- /dev/stdin --stdin", a.text) || a.text == "-i-" || a.text == "-f-" })
+	}
+	return false
+}
+
+// addressFiles are files that a program takes addresses from, or sends the text of, beside bodies of requests.
+func (w *walker) addressFiles(c cmd) (out []field) {
+	add := func(list ...field) {
+		for _, f := range list {
+			if f.text != "-" && !w.listsAddresses(f) {
+				out = append(out, f)
+			}
+		}
+	}
+	switch c.name {
+	case "wget", "wget2", "aria2c":
+		add(parseOptions(c.args, "i input-file O o P header U", false).values("i", "input-file")...)
+	case "dig", "drill", "kdig":
+		add(parseOptions(c.args, "f b k p q t x y c", false).values("f")...)
+	case "curl":
+		o := parseOptions(c.args, curlTakes+" url-query variable expand-url expand-data expand-header proxy-header", false)
+		for _, v := range o.values("H", "header", "proxy-header", "url", "url-query", "variable", "data-urlencode") {
+			if name, _, ok := strings.Cut(v.text, "@"); ok && (name == "" || !strings.ContainsAny(name, ":/=. ")) {
+				add(v)
+			}
+		}
+	}
+	return out
+}
+
+// reaching are programs that speak with the network although they only show something, with the verbs that do; * is all.
+var reaching = map[string]string{
+	"npm": "view info show v search s ping outdated audit add install i exec x create", "pnpm": "view info show search add install dlx create", "yarn": "info add dlx create npm",
+	"bun": "add install x create", "go": "get install list mod run", "docker": "pull push run search manifest login create image build buildx", "podman": "pull push run search manifest login create image build",
+	"pip": "download index install search", "pip3": "download index install search", "uv": "add pip run", "poetry": "add search", "cargo": "search info install add", "gem": "search fetch install info list",
+	"brew": "search info install", "helm": "pull show repo template install upgrade", "getent": "hosts ahosts ahostsv4 ahostsv6", "resolvectl": "query", "git": "fetch clone ls-remote pull remote submodule archive push",
+	"hg": "clone pull incoming identify", "svn": "checkout co ls list cat info log export", "gh": "*", "glab": "*", "openssl": "s_client", "nc": "*", "ncat": "*", "netcat": "*", "composer": "require show search",
+	"nuget": "*", "conda": "search install", "mamba": "search install", "apt": "download changelog", "apt-get": "download changelog", "skopeo": "*", "npx": "*", "kubectl": "*", "redis-cli": "*", "psql": "*", "mysql": "*",
+}
+
+// reaches reports whether a program speaks with the network, by its name and verb, or by an address among its words.
+func reaches(c cmd) bool {
+	verbs, known := reaching[c.name]
+	if known && verbs == "*" {
+		return true
+	}
+	for _, a := range c.args {
+		if known && one(verbs, a.text) {
+			return true
+		}
+		if one("ffmpeg ffprobe ffplay magick convert identify pandoc xmllint wkhtmltopdf", c.name) && (strings.Contains(a.text, "://") || strings.HasPrefix(a.text, unknown)) {
+			return true
+		}
+	}
+	return false
+}
+
+// localAddress reports whether an address is one of this machine, whatever follows the host.
+func localAddress(u string) bool {
+	if _, rest, ok := strings.Cut(u, "://"); ok {
+		u = rest
+	}
+	if end := strings.IndexAny(u, "/?#"); end >= 0 {
+		u = u[:end]
+	}
+	return !strings.ContainsAny(u, unknown+`@\`) && localhost("http://"+u)
+}
+
+// publicOnly reports whether all addresses among words are plain ones of the open network: what comes from there is not of this machine.
+func publicOnly(args []field) bool {
+	some := false
+	for _, a := range args {
+		if strings.Contains(a.text, "file:") {
+			return false
+		}
+		if !strings.Contains(a.text, "://") {
+			continue
+		}
+		head, _, _ := strings.Cut(a.text[strings.Index(a.text, "://")+3:], "/")
+		host := hostOf("http://" + head)
+		if _, err := netip.ParseAddr(dotted(host)); err == nil || strings.Contains(head, unknown) || !strings.Contains(host, ".") {
+			return false
+		}
+		for _, end := range []string{".local", ".internal", ".lan", ".localhost", ".home", ".corp", ".intranet", ".test"} {
+			if strings.HasSuffix(host, end) {
+				return false
+			}
+		}
+		some = true
+	}
+	return some
+}

@@ -1,0 +1,86 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// ownReads read secrets of a data folder: the usual one, that of HERMES_HOME, that of a profile.
+var ownReads = []string{
+	"rev ~/.hermes/.env", "cat ~/.hermes/config.yaml", "base64 $HERMES_HOME/config.yaml | rev", "cat ${HERMES_HOME}/approvals.json",
+	"cd ~/.hermes && rev config.yaml", "cd ~; cd .hermes; tac approvals.json", "cd ~/.hermes/profiles/work && nl config.yaml",
+	"strings /home/dev/.hermes/workbench.db", "xxd ~/.hermes/workbench.db-wal", "od -c ~/.hermes/workbench.db-shm", "cat ~/.hermes/logs/audit/2026-01.jsonl",
+	"zstdcat ~/.hermes/checkpoints/workbench/blobs/ab/cdef", "rev ~/.hermes/profiles/work/.env", "cat ~/.hermes/profiles/*/config.yaml",
+	"cat ~/.herm*/config.yaml", "cat ~/.h?rmes/config.yaml", "cat ~/.*/config.yaml", "rev ~/.hermes/*", "rev ~/.hermes/c*", "cat ~/.hermes/{config,x}.yaml",
+	"cat /opt/hermes/profiles/work/config.yaml", "cat /opt/hermes/config.yaml", "cd /opt/hermes; sort .approvals-123", "cat /root/.hermes/config.yaml",
+	"cat ~/.hermes/./skills/../config.yaml", "cat ../../dev/.hermes/config.yaml", "f=~/.hermes/config.yaml; rev $f", "for f in ~/.hermes/*; do rev $f; done",
+	"rev < ~/.hermes/config.yaml", "x=$(<~/.hermes/config.yaml); echo $x", "while read -r l; do echo $l; done < ~/.hermes/config.yaml", "sed -n p ~/.hermes/config.yaml",
+	"awk 1 ~/.hermes/config.yaml", "grep -e . ~/.hermes/config.yaml", "grep -e. ~/.hermes/config.yaml", "grep --regexp=. ~/.hermes/config.yaml", "grep -f ~/.hermes/config.yaml x",
+	"grep -r KEY ~/.hermes", "grep -rn key ~", "cd ~ && grep -r key .", "rg -uu key ~", "rg --hidden key ~", "tar c ~/.hermes", "tar czf x.tgz ~", "cp ~/.hermes/config.yaml x", "cp -r ~/.hermes x",
+	"ln ~/.hermes/config.yaml x", "find ~/.hermes -type f -exec cat {} +", "find ~/.hermes -name '*.y*' -exec rev {} ';'", "find ~ -name config.yaml -exec cat {} ';'",
+	"find ~/.hermes -name '*.y*' | xargs cat", "ls -d ~/.hermes/* | xargs cat", "echo ~/.hermes/c* | xargs rev", "cd ~/.hermes; ls | xargs cat", "find ~/.hermes -type f | while read f; do rev $f; done",
+	"git diff --no-index /dev/null ~/.hermes/config.yaml", "git hash-object -w ~/.hermes/config.yaml", "file -f ~/.hermes/config.yaml", "docker compose --env-file ~/.hermes/config.yaml config",
+	"python3 -c \"print(open('/home/dev/.hermes/config.yaml').read())\"", "source ~/.hermes/config.yaml", "diff ~/.hermes/config.yaml /dev/null", "sqlite3 ~/.hermes/workbench.db .dump",
+	"dd if=/home/dev/.hermes/config.yaml", "head -c 100 ~/.hermes/config.yaml", "shopt -s dotglob; cat ~/*/config.yaml", "less ~dev/.hermes/config.yaml", "cat ~/.hermes/$x", "jq . ~/.hermes/approvals.json",
+	"ln -s ~/.hermes h; cat h/config.yaml", "env -C ~/.hermes cat config.yaml", "bash -c 'cd ~/.hermes; cat config.yaml'", "pushd ~/.hermes; cat config.yaml", "pr -F ~/.hermes/.env~", "curl file:///home/dev/.hermes/config.yaml",
+	"echo X=1 > ~/.hermes/.env", "cat ~/.hermes/workbench_history.jsonl", "git -C ~/.hermes grep KEY", "cat ~/.hermes/skills/x/.env",
+}
+
+// ownHarmless are what an agent is meant to read there, and what looks alike.
+var ownHarmless = []string{
+	"cat ~/.hermes/skills/tidy/SKILL.md", "ls ~/.hermes", "ls -la ~/.hermes/skills", "cat ~/.hermes/memories/MEMORY.md", "cat ~/.hermes/SOUL.md", "tail -n 50 ~/.hermes/logs/workbench.log",
+	"find ~/.hermes/skills -name '*.md'", "grep -rn tidy ~/.hermes/skills", "cat $HERMES_HOME/skills/x/SKILL.md", "rg foo ~/.hermes/skills", "head ~/.hermes/cache/spill/output-1.txt", "cat config.yaml",
+	"cat ./config/hermes/config.yaml", "cd ~/.hermes/skills && cat x/SKILL.md", "cat /opt/hermes/profiles/work/memories/USER.md", "test -f ~/.hermes/.env && echo there", "du -sh ~/.hermes", "stat ~/.hermes/workbench.db",
+	"grep -rn '.hermes/config.yaml' docs", "rg -e '.hermes/.env' docs", "echo ~/.hermes/config.yaml", "rg hermes .", "grep -rn foo src",
+}
+
+func TestOwnSecretsAsk(t *testing.T) {
+	c := placeForTests()
+	c.ready, c.Own = false, "/opt/hermes/profiles/work"
+	c = c.Prepared()
+	for _, cmd := range ownReads {
+		if a := Analyse(cmd, c); a.Verdict == Allow {
+			t.Errorf("%q runs unasked", cmd)
+		}
+	}
+	for _, cmd := range ownHarmless {
+		if a := Analyse(cmd, c); a.Verdict != Allow {
+			t.Errorf("%q asks: %s", cmd, a.Reason)
+		}
+	}
+}
+
+// A link that is there leads to a secret whatever it is called, also where the data folder itself is reached through one.
+func TestOwnSecretsBehindLinks(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, data := filepath.Join(home, "proj"), filepath.Join(home, "data")
+	for _, d := range []string{project, filepath.Join(data, "skills")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []string{"config.yaml", "skills/a.md"} {
+		if err := os.WriteFile(filepath.Join(data, f), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for to, at := range map[string]string{data: filepath.Join(home, ".hermes"), filepath.Join(data, "config.yaml"): filepath.Join(project, "notes"), data + "/skills": filepath.Join(project, "s")} {
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, own := range []string{filepath.Join(home, ".hermes"), data, ""} {
+		c := Context{Dir: project, Home: home, Project: project, Own: own, Level: LevelStandard, Local: true}.Prepared()
+		for cmd, want := range map[string]Verdict{
+			"rev notes": Ask, "cat ./notes": Ask, "cat < notes": Ask, "cat s/a.md": Allow, "cat ~/.hermes/config.yaml": Ask, "cat " + data + "/config.yaml": Ask, "cat ~/.hermes/skills/a.md": Allow,
+		} {
+			if a := Analyse(cmd, c); a.Verdict != want {
+				t.Errorf("own %q: %q: %s, want %s: %s", own, cmd, a.Verdict, want, a.Reason)
+			}
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package command
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+
+	"hermes/core/realpath"
+)
+
+type (
+	optionRole  func(w *walker, p *program, c cmd, o given)
+	operandRole func(w *walker, p *program, c cmd, files []field)
+)
+
+// optionRoles are what options of programs in the data files may be for. "flag", "value", "code", "show" and "module" do nothing by themselves.
+func optionRoles() map[string]optionRole {
+	return map[string]optionRole{
+		"run": func(w *walker, _ *program, _ cmd, o given) { w.run([]field{o.value}) },
+		"runs": func(w *walker, _ *program, c cmd, o given) {
+			w.inner(o.value)
+			w.add(Exec, LevelAlways, o.value.text, c.name+" runs "+said(o.value.text)+" for each file")
+		},
+		"shell":  func(w *walker, _ *program, _ cmd, o given) { w.inner(o.value) },
+		"script": func(w *walker, _ *program, c cmd, o given) { w.file(c.name, o.value) },
+		"load":   func(w *walker, _ *program, c cmd, o given) { w.loadsModule(c.name, o.value) },
+		"config": func(w *walker, _ *program, c cmd, o given) { w.takesCode(c.name, o.value) },
+		"folder": func(w *walker, _ *program, c cmd, o given) {
+			for part := range strings.SplitSeq(o.value.text, ":") {
+				w.takesCode(c.name, field{text: part, dyn: strings.Contains(part, unknown), glob: o.value.glob})
+			}
+		},
+		"setting": func(w *walker, p *program, c cmd, o given) {
+			if name, _, _ := strings.Cut(o.value.text, "="); !one(p.Harmless, strings.TrimSpace(name)) {
+				w.add(Exec, LevelAlways, o.value.text, c.name+" is given the setting "+said(o.value.text)+", which can make it run other code")
+			}
+		},
+		"variable": func(w *walker, _ *program, _ cmd, o given) {
+			if name, v, ok := strings.Cut(o.value.text, "="); ok {
+				w.setting(name, part(o.value, v))
+			}
+		},
+		"write": func(w *walker, _ *program, _ cmd, o given) { w.outputs([]field{o.value}) },
+		"read":  func(w *walker, _ *program, _ cmd, o given) { w.reads(o.value, true) },
+		"chdir": func(w *walker, _ *program, c cmd, o given) {
+			w.takesCode(c.name, o.value)
+			w.enter(o.value)
+		},
+		"listen": func(w *walker, _ *program, _ cmd, o given) {
+			if o.has && !ownHost(o.value.text) {
+				w.add(NetOut, LevelSensitive, o.value.text, "it opens "+said(o.value.text)+" to the network")
+			}
+		},
+		"project": func(w *walker, _ *program, c cmd, o given) {
+			w.add(Run, LevelStandard, o.value.text, "runs what the project says ("+c.name+" "+o.flag+")")
+		},
+		"place": func(w *walker, _ *program, c cmd, o given) {
+			if w.place(o.value).kind != placeProject {
+				w.add(Exec, LevelSensitive, o.value.text, c.name+" works in "+w.name(o.value)+", outside of the project")
+			}
+		},
+		"settings": func(w *walker, _ *program, _ cmd, o given) {
+			if p := w.place(o.value); p.kind == placeTemp || p.kind == placeOutside || p.kind == placeUnknown {
+				w.add(Exec, LevelSensitive, o.value.text, "the settings in "+w.name(o.value)+" can run programs")
+			}
+		},
+		"url":  func(w *walker, _ *program, _ cmd, o given) { w.gitURL([]field{o.value}) },
+		"task": func(w *walker, _ *program, c cmd, o given) { w.task(c.name, taskName(o.value)) },
+		"ask": func(w *walker, _ *program, c cmd, o given) {
+			w.add(Exec, LevelAlways, o.flag, c.name+" is given "+o.flag+", which makes it run or load other code")
+		},
+	}
+}
+
+// operandRoles are what operands of programs in the data files may be. Without one nothing is said of them.
+func operandRoles() map[string]operandRole {
+	all := func(of func(w *walker, c cmd, f field)) operandRole {
+		return func(w *walker, _ *program, c cmd, files []field) {
+			for _, f := range files {
+				of(w, c, f)
+			}
+		}
+	}
+	firstOnly := func(of func(w *walker, c cmd, f field)) operandRole {
+		return func(w *walker, _ *program, c cmd, files []field) {
+			if len(files) > 0 {
+				of(w, c, files[0])
+			}
+		}
+	}
+	return map[string]operandRole{
+		"url":           func(w *walker, _ *program, _ cmd, list []field) { w.gitURL(list) },
+		"first-output":  func(w *walker, _ *program, _ cmd, list []field) { w.outputs(list[:min(1, len(list))]) },
+		"script-name":   firstOnly(func(w *walker, c cmd, f field) { w.task(c.name, taskName(f)) }),
+		"python-module": func(w *walker, _ *program, _ cmd, words []field) { w.pythonModule(words[0].text, words[1:]) },
+		"code-files": all(func(w *walker, c cmd, f field) {
+			if strings.ContainsAny(f.text, "/") {
+				w.takesCode(c.name, f)
+			}
+		}),
+		"script":     firstOnly(func(w *walker, c cmd, f field) { w.file(c.name, f) }),
+		"task":       firstOnly(func(w *walker, c cmd, f field) { w.task(c.name, f) }),
+		"module":     firstOnly(func(w *walker, c cmd, f field) { w.loadsModule(c.name, f) }),
+		"scripts":    all(func(w *walker, c cmd, f field) { w.file(c.name, f) }),
+		"edit":       all(func(w *walker, _ cmd, f field) { w.edits(f) }),
+		"output":     all(func(w *walker, _ cmd, f field) { w.outputs([]field{f}) }),
+		"write":      all(func(w *walker, _ cmd, f field) { w.writes(f, "writes") }),
+		"change":     all(func(w *walker, _ cmd, f field) { w.writes(f, "changes") }),
+		"delete-all": all(func(w *walker, _ cmd, f field) { w.removes(f, true) }),
+		"read":       all(func(w *walker, _ cmd, f field) { w.reads(f, true) }),
+		"words":      func(w *walker, _ *program, _ cmd, files []field) { w.run(files) },
+		"line":       func(w *walker, _ *program, _ cmd, files []field) { w.joined(files) },
+		"texts":      all(func(w *walker, _ cmd, f field) { w.inner(f) }),
+		"packages":   func(w *walker, _ *program, _ cmd, files []field) { w.brings(files) },
+		"fetched":    func(w *walker, _ *program, _ cmd, files []field) { w.tool(files) },
+		"code": all(func(w *walker, c cmd, f field) {
+			w.add(Exec, LevelAlways, f.text, c.name+" runs code that stands in the command")
+		}),
+		"class": firstOnly(func(w *walker, _ cmd, f field) {
+			if strings.ContainsAny(f.text, "/") || strings.HasSuffix(f.text, ".java") {
+				w.file("java", f)
+				return
+			}
+			w.add(Run, LevelStandard, f.text, "runs the program "+said(f.text))
+		}),
+	}
+}
+
+// operandsDo notes what the operands are, after the code of options.
+func (w *walker) operandsDo(p *program, role string, c cmd, g parsed, operands []field) {
+	code := g.of("code")
+	switch {
+	case len(code) > 0:
+		if v := code[0]; len(code) > 1 || v.dyn || len(g.strange) > 0 || !p.onlyShows(w, g, v.text) {
+			w.add(Exec, LevelAlways, v.text, c.name+" runs code that stands in the command")
+		} else {
+			w.imports(c.name, v.text)
+		}
+	case len(g.of("module")) > 0:
+		w.pythonModule(g.of("module")[0].text, operands)
+	case len(g.of("script"))+len(g.of("shell")) > 0: // operands are its arguments
+	case len(g.of("project")) > 0:
+		table.operands["scripts"](w, p, c, operands)
+	case len(operands) == 0, operands[0].text == "-" && p.reads && w.showsOnly(p):
+		w.idle(p, c, g)
+	default:
+		if act := table.operands[role]; act != nil {
+			act(w, p, c, operands)
+		}
+	}
+}
+
+// idle is a program that is given nothing to work on: it takes what comes in.
+func (w *walker) idle(p *program, c cmd, g parsed) {
+	switch {
+	case len(g.of("shell"))+len(g.of("listen"))+len(g.of("task")) > 0:
+	case !p.reads:
+		w.does(p.Alone, c.name, nil)
+	case w.showsOnly(p):
+		w.add(Run, LevelStandard, c.name, "runs code that only shows something")
+	case w.in.any:
+		w.stdinCode(c.name)
+	default:
+		w.does(p.Alone, c.name, nil)
+	}
+}
+
+var moduleName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?@?[A-Za-z_][\w:/.@-]*(=[\w:,./-]*)?$`) })
+
+// loadsModule is code that an option names: a module that is installed, or a file.
+func (w *walker) loadsModule(name string, f field) {
+	module, path, _ := strings.Cut(f.text, "=")
+	if module == "lib" && path != "" { // perl: where it looks for modules
+		w.takesCode(name, part(f, path))
+		return
+	}
+	switch {
+	case f.text == "":
+	case f.dyn, strings.Contains(f.text, "://"), strings.HasPrefix(f.text, "data:"):
+		w.add(Exec, LevelAlways, f.text, name+" loads "+said(f.text))
+	case strings.HasPrefix(f.text, "/"), strings.HasPrefix(f.text, "."), strings.HasPrefix(f.text, "~"):
+		w.takesCode(name, f)
+	case !moduleName().MatchString(f.text):
+		w.add(Exec, LevelAlways, f.text, name+" is given "+f.text+" to load, which can be code")
+	default:
+		w.takesCode(name, f)
+	}
+}
+
+// takesCode is a file or folder from which a program takes code or settings: of the project, or it asks.
+func (w *walker) takesCode(name string, f field) {
+	if f.text == "" {
+		return
+	}
+	if _, v, ok := strings.Cut(f.text, "="); ok && v != "" && strings.IndexByte("/.~", v[0]) >= 0 { // name=file
+		f = part(f, v)
+	}
+	p := w.place(f)
+	switch {
+	case f.proc, f.dyn, p.kind == placeStream, strings.Contains(f.text, "://"), strings.HasPrefix(f.text, "data:"):
+		w.add(Exec, LevelAlways, f.text, name+" takes code or settings from "+said(f.text))
+	case w.written[p.path] || w.writtenBelow(p.path) || w.opened && p.kind == placeProject:
+		w.add(Exec, LevelAlways, f.text, name+" takes code or settings from "+w.name(f)+", which this very line wrote or unpacked")
+	case p.kind == placeCredential && dotenv(p.path) && w.inProject(p.path, !path.IsAbs(f.text)):
+	case p.kind != placeProject && !installed(p.path):
+		w.add(Exec, LevelAlways, f.text, name+" takes code or settings from "+w.name(f))
+	}
+}
+
+// ownHost reports whether a place to listen at is one that only this machine reaches.
+func ownHost(s string) bool {
+	host := s
+	if at := strings.LastIndexByte(s, ':'); at >= 0 && !strings.HasSuffix(s, "]") {
+		host = s[:at]
+	}
+	host = strings.Trim(host, "[]")
+	return host == "" && s == "" || number(s) || host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1" || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./")
+}
+
+// installed reports whether what is there was installed: by the system, or by tools that keep packages for projects.
+func installed(p string) bool {
+	if realpath.Within(p, "/usr") {
+		return true
+	}
+	for _, dir := range []string{"/.m2/repository/", "/.gradle/caches/", "/.ivy2/cache/", "/.cache/coursier/", "/.sbt/boot/"} {
+		if strings.Contains(p, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// edits is a file that an editor opens.
+func (w *walker) edits(f field) {
+	if strings.HasPrefix(f.text, "!") {
+		w.inner(part(f, f.text[1:]))
+		w.add(Exec, LevelAlways, f.text, "the editor runs "+said(f.text[1:]))
+		return
+	}
+	w.writes(f, "edits")
+}

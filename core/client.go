@@ -1,0 +1,47 @@
+package core
+
+import (
+	"context"
+
+	"hermes/core/backend"
+	"hermes/core/client"
+	"hermes/core/event"
+)
+
+var _ client.Client = (*App)(nil)
+
+// Events tells everything that happens.
+func (a *App) Events() *event.Bus { return a.Bus }
+
+// History is the conversations that are stored.
+func (a *App) History() client.Sessions { return a.Sessions }
+
+// Catalog is the models that can be talked to.
+func (a *App) Catalog() client.Models { return a.Models }
+
+// Backends are where commands run.
+func (a *App) Backends() backend.Pool { return a.Pool }
+
+// Interrupt stops the session's turn.
+func (a *App) Interrupt(session string) bool { return a.Agent.Interrupt(session) }
+
+// Wait lasts until the session has nothing to do.
+func (a *App) Wait(ctx context.Context, session string) error { return a.Agent.Wait(ctx, session) }
+
+// Answer settles what a person was asked about a call.
+func (a *App) Answer(approval string, d event.Decision) error { return a.Agent.Answer(approval, d) }
+
+// AnswerQuestion settles what a tool asked.
+func (a *App) AnswerQuestion(question, text string) error {
+	return a.Agent.AnswerQuestion(question, text)
+}
+
+// SetModel chooses the session's model.
+func (a *App) SetModel(ctx context.Context, session, ref string) error {
+	return a.Agent.SetModel(ctx, session, ref)
+}
+
+// TakeTools gives a session the tools as they are now.
+func (a *App) TakeTools(ctx context.Context, session string) (event.ToolsChanged, error) {
+	return a.Agent.TakeTools(ctx, session)
+}

@@ -1,0 +1,79 @@
+// Package client is the program as every way in sees it: the command line, the screen, and later
+// editors, chats and an API. core.App implements it.
+package client
+
+import (
+	"context"
+	"io"
+
+	"hermes/core/agent"
+	"hermes/core/backend"
+	"hermes/core/chat"
+	"hermes/core/config"
+	"hermes/core/event"
+	"hermes/core/provider"
+	"hermes/core/session"
+)
+
+// Client is the opened program. What happens in it is told by Events only.
+type Client interface {
+	Events() *event.Bus
+	History() Sessions
+	Catalog() Models
+	Backends() backend.Pool
+	Config() *config.Config
+
+	// Submit hands a prompt to a session, which is made at its first one.
+	Submit(ctx context.Context, session string, in agent.Input) error
+	// Interrupt stops the session's turn. It reports whether there was one.
+	Interrupt(session string) bool
+	// Wait lasts until the session has nothing to do.
+	Wait(ctx context.Context, session string) error
+	// Answer settles what a person was asked about a call, AnswerQuestion what a tool asked.
+	Answer(approval string, d event.Decision) error
+	AnswerQuestion(question, text string) error
+
+	// SetModel and SelectBackend choose for a session, also after a restart.
+	SetModel(ctx context.Context, session, ref string) error
+	SelectBackend(ctx context.Context, session, name string) error
+	// DeleteSession removes a session for good, with what was made for it. One that works is
+	// refused.
+	DeleteSession(ctx context.Context, session string) error
+	// TakeTools gives a session the tools as they are now, in place of those that it began with.
+	TakeTools(ctx context.Context, session string) (event.ToolsChanged, error)
+	// Skill returns a skill of a folder as a part of what the person says.
+	Skill(ctx context.Context, cwd, name string) (chat.Part, error)
+
+	// OpeningNotices are what was said while the program was being opened.
+	OpeningNotices() []event.Notice
+	Close(ctx context.Context) error
+}
+
+// Models are those that can be talked to.
+type Models interface {
+	// Resolve says what a reference means: "provider/model", "model", a provider's name, or "" for
+	// the default.
+	Resolve(ctx context.Context, ref string) (provider.Provider, provider.Model, error)
+	// List asks every provider; it uses the network for at most some seconds.
+	List(ctx context.Context) []provider.Model
+}
+
+// Sessions are the conversations that are stored.
+type Sessions interface {
+	Create(ctx context.Context, n session.NewSession) (event.SessionInfo, error)
+	Resolve(ctx context.Context, ref string) (event.SessionInfo, error)
+	Open(ctx context.Context, uid, how string) (event.SessionInfo, error)
+	SetPlace(ctx context.Context, uid, cwd, project string) error
+	List(ctx context.Context, f session.Filter) ([]event.SessionInfo, error)
+	Messages(ctx context.Context, uid string, p session.Page) (msgs []chat.Message, more bool, err error)
+	Search(ctx context.Context, q session.Query) (session.Results, error)
+	Export(ctx context.Context, uid string, w io.Writer, f session.Format) error
+	Import(ctx context.Context, r io.Reader) ([]event.SessionInfo, error)
+	ImportHermes(ctx context.Context, path string, progress func(done, total int)) (session.ImportReport, error)
+	Fork(ctx context.Context, uid string, atMessage int64) (event.SessionInfo, error)
+	Rename(ctx context.Context, uid, title string) error
+	// ConfigOf is what was set for a session in place of the settings.
+	ConfigOf(ctx context.Context, uid string) (session.Config, error)
+	Stats(ctx context.Context) (session.Stats, error)
+	Check(ctx context.Context) (session.CheckReport, error)
+}

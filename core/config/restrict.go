@@ -1,0 +1,238 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sort"
+	"strings"
+	"sync/atomic"
+)
+
+// Area is what is refused while a setting that restricts it cannot be read. The tag refuses of a setting names one; the tag
+// strict names a value instead, which holds then, and everything goes on.
+type Area string
+
+// The areas that settings restrict.
+const (
+	Commands Area = "commands" // every command, wherever it would run
+	Local    Area = "local"    // commands on this machine
+	InPlace  Area = "place"    // commands of the back end that the setting is about
+	Scripts  Area = "scripts"  // execute_code
+	Writes   Area = "writes"   // the tools that write files
+	Reach    Area = "web"      // the tools that read the web
+	Known    Area = "skills"   // skills
+	AllTools Area = "tools"    // every tool
+)
+
+var areaTexts = map[Area]string{
+	Commands: "no command runs", Local: "no command runs on this machine", InPlace: "no command runs in that back end",
+	Scripts: "no script runs", Writes: "the file tools write nothing", Reach: "the web tools read nothing",
+	Known: "no skill is used", AllTools: "no tool of the agent runs",
+}
+
+// Restriction is a setting that must not be lost without a word.
+type Restriction struct {
+	Key     string // dotted, <name> stands for a name of the person's choice
+	Refuses Area   // "" when Strict holds instead
+	Strict  string // the value that holds while the setting cannot be read
+	Type    string // as in Key.Type
+}
+
+// Restrictions lists every setting that restricts something, in declaration order.
+func Restrictions() []Restriction { return slices.Clone(allRestrictions()) }
+
+// known is what the settings and the kinds that are registered restrict; a kind that comes or goes empties it.
+var known atomic.Pointer[[]Restriction]
+
+func allRestrictions() []Restriction {
+	if list := known.Load(); list != nil {
+		return *list
+	}
+	var out []Restriction
+	restrictions(configType, "", &out)
+	known.Store(&out)
+	return out
+}
+
+func restrictions(t reflect.Type, prefix string, out *[]Restriction) {
+	for _, f := range fields(t) {
+		key := prefix + f.name
+		if f.restricts() {
+			r := Restriction{Key: key, Refuses: Area(f.tag.Get("refuses")), Strict: f.tag.Get("strict"), Type: typeName(f.typ)}
+			*out = append(*out, r)
+		}
+		switch {
+		case f.typ.Kind() == reflect.Struct:
+			restrictions(f.typ, key+".", out)
+		case f.typ.Kind() == reflect.Map && f.typ.Elem().Kind() == reflect.Struct:
+			restrictions(f.typ.Elem(), key+".<name>.", out)
+		}
+	}
+}
+
+func (f field) restricts() bool {
+	_, strict := f.tag.Lookup("strict")
+	return strict || f.tag.Get("refuses") != ""
+}
+
+// doubt notes that what stands at path, a dotted key or a section ("" for all), could not be read: every setting there that
+// restricts something is in doubt.
+func (c *Config) doubt(path string, p Problem) {
+	if c.doubts == nil {
+		c.doubts = map[string]Problem{}
+	}
+	for _, key := range doubted(path) {
+		if _, known := c.doubts[key]; !known {
+			c.doubts[key] = p
+		}
+	}
+}
+
+const ofBackends = "terminal.backends."
+
+// doubted lists the settings that restrict something at path, above and below it.
+func doubted(path string) []string {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(path, ofBackends), ".")
+	named := strings.HasPrefix(path, ofBackends)
+	if named && rest == "" {
+		return []string{path}
+	}
+	var out []string
+	for _, r := range allRestrictions() {
+		key := r.Key
+		if below, of := strings.CutPrefix(key, ofBackends+"<name>."); of {
+			if key = ofBackends + name + "." + below; !named {
+				continue // the map as a whole is in doubt, or nothing
+			}
+		} else if named {
+			continue
+		}
+		if path == "" || path == key || strings.HasPrefix(key, path+".") || strings.HasPrefix(path, key+".") {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// meant lists the settings that a person may have meant by an unknown key of a section.
+func meant(t reflect.Type, name, prefix string) []string {
+	var names []string
+	for _, f := range fields(t) {
+		names = append(append(names, f.name), f.also...)
+	}
+	if near := nearest(name, names); near != "" {
+		f, _ := fieldOf(t, near)
+		return []string{prefix + f.name}
+	}
+	var out []string
+	for _, r := range allRestrictions() {
+		leaf := r.Key[strings.LastIndexByte(r.Key, '.')+1:]
+		switch {
+		case !strings.Contains(r.Key, "<"):
+			if leaf == name || len(name) > 4 && nearest(name, []string{leaf}) != "" {
+				out = append(out, r.Key)
+			}
+		case leaf == name && prefix == "terminal.": // one level too high: nobody knows whose it is
+			out = append(out, strings.TrimSuffix(ofBackends, "."))
+		}
+	}
+	return out
+}
+
+// restrict puts the strictest value in place of settings that are in doubt, and says in each problem what it leads to.
+func (c *Config) restrict(problems []Problem) {
+	restrictions := map[string]Restriction{}
+	for _, r := range allRestrictions() {
+		restrictions[r.Key] = r
+	}
+	refused, tightened := map[Problem][]string{}, map[Problem][]string{}
+	for _, key := range c.inDoubt() {
+		p := c.doubts[key]
+		if area := c.area(key); area != "" {
+			refused[p] = append(refused[p], areaTexts[area])
+			continue
+		}
+		strict := restrictions[key].Strict
+		c.tighten(key, strict, p)
+		tightened[p] = append(tightened[p], key+" is "+cmp.Or(strict, "empty"))
+	}
+	for i, p := range problems {
+		problems[i].Until = consequences(refused[p], tightened[p])
+	}
+}
+
+// consequences says in one line what is refused and which values hold.
+func consequences(refused, values []string) string {
+	slices.Sort(refused)
+	refused = slices.Compact(refused)
+	if slices.Contains(refused, areaTexts[Commands]) {
+		refused = slices.DeleteFunc(refused, func(s string) bool { return s == areaTexts[Local] || s == areaTexts[InPlace] })
+	}
+	if len(values) > 3 {
+		values = []string{fmt.Sprintf("%d settings have their strictest value", len(values))}
+	}
+	return strings.Join(append(refused, values...), ", ")
+}
+
+// area is what the setting at a key in doubt refuses.
+func (c *Config) area(key string) Area {
+	if strings.HasPrefix(key, ofBackends) {
+		return InPlace
+	}
+	_, f, _ := resolve(configType, key)
+	return Area(f.tag.Get("refuses"))
+}
+
+// tighten gives a setting its strictest value.
+func (c *Config) tighten(key, value string, p Problem) {
+	path, f, _ := resolve(configType, key)
+	v := (&decoder{root: reflect.ValueOf(c).Elem()}).find(path)
+	if f.typ.Kind() == reflect.Slice {
+		v.SetZero()
+	} else {
+		_ = setScalar(v, f, value) // the tests see to it that it is a value
+	}
+	c.places[key] = place{file: fmt.Sprintf("the strictest value, since %s cannot be read", place{file: p.File, line: p.Line})}
+}
+
+// inDoubt lists the keys that could not be read, in the order of the file.
+func (c *Config) inDoubt() []string {
+	keys := sortedKeys(c.doubts)
+	sort.SliceStable(keys, func(i, j int) bool { return c.doubts[keys[i]].Line < c.doubts[keys[j]].Line })
+	return keys
+}
+
+// Refused says why something must not be done: a setting that restricts it cannot be read. Nil: nothing stands against it.
+func (c *Config) Refused(areas ...Area) error {
+	for _, key := range c.inDoubt() {
+		if area := c.area(key); area != InPlace && slices.Contains(areas, area) {
+			return errors.New(c.refusal(key))
+		}
+	}
+	return nil
+}
+
+// refusedPlace is why the back end of a name and a kind runs nothing, "" when it may.
+func (c *Config) refusedPlace(name, kind string, isDefault bool) string {
+	k, _ := KindNamed(kind)
+	for _, key := range c.inDoubt() {
+		of := ofBackends + name
+		switch area := c.area(key); {
+		case area == Commands, area == Local && k.Traits.Local, key == of, strings.HasPrefix(key, of+"."),
+			area == InPlace && !strings.HasPrefix(key, ofBackends) && isDefault && !k.Traits.Local:
+			return c.refusal(key)
+		}
+	}
+	return ""
+}
+
+// refusal names the place, the key, what is refused and what to do.
+func (c *Config) refusal(key string) string {
+	p := c.doubts[key]
+	p.Until = ""
+	return fmt.Sprintf("%s [%s cannot be read; until it is mended %s: `hermes config edit` opens the file, `hermes config check` says what is still wrong]",
+		p, key, areaTexts[c.area(key)])
+}

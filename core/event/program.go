@@ -1,0 +1,43 @@
+package event
+
+// Level grades a Notice.
+type Level string
+
+// Notice levels.
+const (
+	Info  Level = "info"
+	Warn  Level = "warn"
+	Error Level = "error"
+)
+
+// Notice is something a person should know.
+type Notice struct {
+	fact
+	Level Level    `json:"level"`
+	Text  string   `json:"text"`
+	Hint  string   `json:"hint,omitempty"` // what to do next, said without any way in
+	Do    []Remedy `json:"do,omitempty"`   // what to do next, in codes
+}
+
+// ConfigReloaded says that settings changed while the program runs.
+type ConfigReloaded struct {
+	fact
+	Changed  []string `json:"changed"`  // dotted keys that took effect
+	Problems []string `json:"problems"` // "config.yaml:12:3: unknown key ..." each
+}
+
+// SkillsChanged says what skills there are now.
+type SkillsChanged struct {
+	fact
+	Count     int      `json:"count"`
+	Problems  []string `json:"problems,omitempty"`  // "skills/x/SKILL.md:2: name: ..." each
+	Untrusted string   `json:"untrusted,omitempty"` // what a project brings that nobody has said yes or no to
+}
+
+// ModelChanged says which model a session uses from now on.
+type ModelChanged struct {
+	fact
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	Window   int    `json:"window"`
+}

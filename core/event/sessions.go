@@ -1,0 +1,55 @@
+package event
+
+import (
+	"time"
+
+	"hermes/core/chat"
+)
+
+// SessionInfo is the list row of a session.
+type SessionInfo struct {
+	UID      string     `json:"uid"`
+	Title    string     `json:"title"`
+	Source   string     `json:"source"`             // "tui", "run", "import:hermes", ...
+	Parent   string     `json:"parent,omitempty"`   // uid of the session it was forked from
+	Provider string     `json:"provider,omitempty"` // of Model
+	Model    string     `json:"model"`
+	Cwd      string     `json:"cwd"`
+	Project  string     `json:"project"` // repository root, else Cwd
+	Preview  string     `json:"preview"` // first user message, at most 120 runes
+	Started  time.Time  `json:"started"`
+	Last     time.Time  `json:"last"`
+	Messages int        `json:"messages"`
+	Usage    chat.Usage `json:"usage"`
+	Archived bool       `json:"archived,omitempty"`
+	Pinned   bool       `json:"pinned,omitempty"`
+}
+
+// SessionOpened says that a session exists and is live (new, resumed, forked or imported).
+type SessionOpened struct {
+	fact
+	Info SessionInfo `json:"info"`
+	How  string      `json:"how"` // "new", "resume", "fork", "import"
+}
+
+// SessionChanged says that a session's row changed (title, archive, pin, model, ...).
+type SessionChanged struct {
+	fact
+	Info SessionInfo `json:"info"`
+}
+
+// SessionConfigured says what holds for a session in place of the settings. What is empty is as they say.
+type SessionConfigured struct {
+	fact
+	Level    string   `json:"level,omitempty"` // of approval: "read", "create", "standard", "sensitive"
+	Toolsets []string `json:"toolsets,omitempty"`
+}
+
+// SessionDeleted says that a session is gone for good.
+type SessionDeleted struct{ fact }
+
+// HistoryChanged says that messages were removed or replaced (undo, retry, compression): reload the transcript.
+type HistoryChanged struct {
+	fact
+	Why string `json:"why"`
+}

@@ -1,0 +1,120 @@
+package event
+
+import (
+	"fmt"
+	"time"
+
+	"hermes/core/chat"
+)
+
+// QueuedInput is a prompt that waits for its turn.
+type QueuedInput struct {
+	ID   string    `json:"id"`
+	Text string    `json:"text"`
+	Mode InputMode `json:"mode"`
+
+	From  chat.Author `json:"from,omitzero"`
+	Parts []chat.Part `json:"parts,omitempty"`
+}
+
+// InputMode says what happens to input that arrives while a turn runs.
+type InputMode string
+
+// Busy-input modes.
+const (
+	InputInterrupt InputMode = "interrupt" // stop the turn, then take this up
+	InputQueue     InputMode = "queue"     // take this up after the turn
+	InputSteer     InputMode = "steer"     // show it to the model at its next step in this turn
+)
+
+// QueueChanged carries the whole queue of a session, first to be taken up first.
+type QueueChanged struct {
+	fact
+	Items []QueuedInput `json:"items"`
+}
+
+// TurnStarted opens a turn. The prompt was persisted before.
+type TurnStarted struct {
+	fact
+	Prompt int64  `json:"prompt"` // id of the user message
+	Model  string `json:"model"`
+}
+
+// PhaseKind is what a running turn does.
+type PhaseKind string
+
+// Kinds of phase. What else of TurnPhase is set stands behind each.
+const (
+	PhaseWaiting     PhaseKind = "waiting"          // for the model: Model
+	PhaseStreaming   PhaseKind = "streaming"        // the model answers
+	PhaseWritingCall PhaseKind = "writing_call"     // the model writes a call of Tool
+	PhaseApproval    PhaseKind = "waiting_approval" // a call of Tool waits for a decision
+	PhaseRunning     PhaseKind = "running"          // Tool runs
+	PhaseRetrying    PhaseKind = "retrying"         // the model failed with Cause; it is asked again at Until
+	PhaseCompressing PhaseKind = "compressing"      // Count messages
+)
+
+// TurnPhase tells what a running turn does now, for status lines. Each way in has its own words for it.
+type TurnPhase struct {
+	delta
+	Turn  string    `json:"turn"`
+	Kind  PhaseKind `json:"phase"`
+	Tool  string    `json:"tool,omitempty"`
+	Model string    `json:"model,omitempty"`
+	Until time.Time `json:"until,omitzero"`
+	Cause *Cause    `json:"cause,omitempty"`
+	Count int       `json:"count,omitempty"`
+	Step  int       `json:"step"` // model calls so far in this turn
+}
+
+// Cause is why the model could not answer.
+type Cause struct {
+	Class string `json:"class"`          // provider.Class
+	HTTP  int    `json:"http,omitempty"` // status of the answer, when there was one
+}
+
+// String is the cause in short: "429 rate_limit".
+func (c Cause) String() string {
+	if c.HTTP == 0 {
+		return c.Class
+	}
+	return fmt.Sprintf("%d %s", c.HTTP, c.Class)
+}
+
+// Remedy is something that a person can do next. Each way in says how: a command, a key, a button.
+type Remedy string
+
+// Remedies.
+const (
+	RemedyRetry       Remedy = "retry"        // the prompt again
+	RemedyContinue    Remedy = "continue"     // let the turn go on from where it stands
+	RemedyChooseModel Remedy = "choose_model" // another model for the session
+	RemedyCompress    Remedy = "compress"     // the conversation
+	RemedyShowQueue   Remedy = "show_queue"   // send, edit or drop what waits
+	RemedyRollback    Remedy = "rollback"     // see and bring back files as they were
+	RemedyLogs        Remedy = "logs"         // read the log file
+)
+
+// TurnReason says why a turn ended.
+type TurnReason string
+
+// Turn end reasons.
+const (
+	TurnDone        TurnReason = "done"
+	TurnInterrupted TurnReason = "interrupted"
+	TurnFailed      TurnReason = "error"
+	TurnBudget      TurnReason = "budget" // iteration budget used up
+)
+
+// TurnEnded closes a turn.
+type TurnEnded struct {
+	fact
+	Reason TurnReason    `json:"reason"`
+	Usage  chat.Usage    `json:"usage"`
+	Took   time.Duration `json:"took"`
+	Steps  int           `json:"steps"`           // model calls
+	Err    string        `json:"err,omitempty"`   // for people
+	Hint   string        `json:"hint,omitempty"`  // what to do next, said without any way in
+	Do     []Remedy      `json:"do,omitempty"`    // what to do next, in codes
+	Class  string        `json:"class,omitempty"` // provider.Class of the failure; empty when no provider failed
+}

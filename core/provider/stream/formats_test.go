@@ -1,0 +1,461 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"hermes/core/chat"
+	"hermes/core/provider"
+	"hermes/core/provider/anthropic"
+	"hermes/core/provider/modeltest"
+	"hermes/core/provider/openai"
+	"hermes/core/provider/responses"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// wire is a wire format: its path and what ends its streams.
+type wire struct {
+	name string
+	make provider.Maker
+	path string
+	last string
+}
+
+var formats = []wire{
+	{openai.Kind, openai.Make, "/chat/completions", "data: [DONE]\n\n"},
+	{anthropic.Kind, anthropic.Make, "/messages", "\"type\":\"message_stop\"}\n\n"},
+	{responses.Kind, responses.Make, "/responses", "\"type\":\"response.completed\"}\n\n"},
+}
+
+// each runs f once for each format.
+func each(t *testing.T, f func(t *testing.T, w wire)) {
+	t.Helper()
+	for _, format := range formats {
+		t.Run(format.name, func(t *testing.T) { f(t, format) })
+	}
+}
+
+// quick are watchdogs for tests: long enough for a busy machine, short enough to wait for.
+var quick = provider.Timeouts{Connect: 5 * time.Second, FirstByte: 5 * time.Second, Idle: 5 * time.Second}
+
+func client(t *testing.T, w wire, url string, times provider.Timeouts) provider.Provider {
+	t.Helper()
+	p, err := w.make(provider.Endpoint{Name: "test", BaseURL: url, Key: "sk-test-secret-123456", Timeouts: times})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.(io.Closer).Close() })
+	return p
+}
+
+// got is what a stream yielded.
+type got struct {
+	text, reasoning string
+	calls           []chat.ToolCall
+	end             *provider.Chunk
+	err             *provider.Error
+}
+
+func collect(t *testing.T, p provider.Provider, r provider.Request) got {
+	t.Helper()
+	return collectCtx(t.Context(), t, p, r)
+}
+
+func collectCtx(ctx context.Context, t *testing.T, p provider.Provider, r provider.Request) (g got) {
+	t.Helper()
+	for c, err := range p.Stream(ctx, r) {
+		if g.end != nil || g.err != nil {
+			t.Fatal("a chunk came after the end")
+		}
+		if err != nil {
+			if !errors.As(err, &g.err) {
+				t.Fatalf("not a *provider.Error: %v", err)
+			}
+			continue
+		}
+		switch c.Kind {
+		case provider.ChunkText:
+			g.text += c.Text
+		case provider.ChunkReasoning:
+			g.reasoning += c.Text
+		case provider.ChunkToolStart:
+			if c.Index != len(g.calls) {
+				t.Fatalf("call %d starts as number %d", len(g.calls), c.Index)
+			}
+			g.calls = append(g.calls, chat.ToolCall{ID: c.CallID, Name: c.Name})
+		case provider.ChunkToolArgs:
+			g.calls[c.Index].Args = append(g.calls[c.Index].Args, c.Text...)
+		case provider.ChunkEnd:
+			g.end = &c
+		}
+	}
+	if (g.end == nil) == (g.err == nil) {
+		t.Fatalf("a stream must end with one end or one error: %+v %v", g.end, g.err)
+	}
+	return g
+}
+
+func ask(text string) provider.Request {
+	return provider.Request{Model: "test-model", System: "Be brief.", Messages: []chat.Message{{Role: chat.RoleUser, Text: text}}}
+}
+
+func TestAnswer(t *testing.T) {
+	each(t, func(t *testing.T, w wire) {
+		for name, turn := range map[string]modeltest.Turn{
+			"plain":           {},
+			"split bytes":     {WireSplit: 1},
+			"crlf":            {CRLF: true, WireSplit: 3},
+			"heartbeat":       {Heartbeat: true},
+			"no done":         {Fault: modeltest.FaultNoDone},
+			"no finish":       {Fault: modeltest.FaultNoFinish},
+			"does not stream": {Fault: modeltest.FaultPlainJSON},
+			"other reasoning": {ReasoningField: "reasoning"},
+			"no options":      {Fault: modeltest.FaultNoUsage},
+		} {
+			if turn.Fault == modeltest.FaultNoFinish && w.name == responses.Kind {
+				continue // its finish is its end
+			}
+			t.Run(name, func(t *testing.T) {
+				turn.Text, turn.Reasoning = "Grüße 世界 👋🏽 \"quoted\"\nnext", "Überlegen …"
+				turn.Usage = &modeltest.Usage{Input: 12, Output: 7, Cached: 4, Reasoning: 3}
+				s := modeltest.New(t, turn)
+				g := collect(t, client(t, w, s.URL, quick), ask("hello"))
+				if g.err != nil {
+					t.Fatal(g.err)
+				}
+				if g.text != turn.Text || g.reasoning != turn.Reasoning {
+					t.Errorf("got %q and %q", g.text, g.reasoning)
+				}
+				if g.end.Finish != chat.FinishStop || g.end.Model != "test-model" {
+					t.Errorf("end: %+v", g.end)
+				}
+				want := chat.Usage{Input: 12, Output: 7, Cached: 4, Reasoning: 3} // what it costs is for whoever knows the person's prices
+				if turn.Fault != modeltest.FaultNoFinish && g.end.Usage != want {
+					t.Errorf("usage %+v, want %+v", g.end.Usage, want)
+				}
+			})
+		}
+	})
+}
+
+func TestToolCalls(t *testing.T) {
+	each(t, func(t *testing.T, w wire) {
+		calls := []modeltest.Call{
+			{ID: "a", Name: "read_file", Args: `{"path":"grün.txt"}`},
+			{ID: "b", Name: "terminal", Args: `{"command":"ls -la"}`},
+			{ID: "c", Name: "terminal", Args: `{}`},
+		}
+		for name, turn := range map[string]modeltest.Turn{
+			"by the book":     {},
+			"fragments":       {ArgChunk: 1},
+			"no index":        {NoIndex: true, ArgChunk: 3},
+			"no id":           {NoID: true, ArgChunk: 3},
+			"neither":         {NoIndex: true, NoID: true},
+			"says stop":       {Finish: "stop"},
+			"does not stream": {Fault: modeltest.FaultPlainJSON},
+		} {
+			t.Run(name, func(t *testing.T) {
+				turn.Text, turn.Calls = "I look.", calls
+				s := modeltest.New(t, turn)
+				g := collect(t, client(t, w, s.URL, quick), ask("go"))
+				if g.err != nil {
+					t.Fatal(g.err)
+				}
+				if g.end.Finish != chat.FinishToolCalls || len(g.calls) != len(calls) {
+					t.Fatalf("finish %s, %d calls", g.end.Finish, len(g.calls))
+				}
+				seen := map[string]bool{}
+				for i, c := range g.calls {
+					if c.Name != calls[i].Name || string(c.Args) != calls[i].Args {
+						t.Errorf("call %d: %s %s", i, c.Name, c.Args)
+					}
+					if !turn.NoID && c.ID != calls[i].ID || c.ID == "" || seen[c.ID] {
+						t.Errorf("call %d has the id %q", i, c.ID)
+					}
+					seen[c.ID] = true
+				}
+			})
+		}
+	})
+}
+
+func TestBrokenArgumentsArePassedOn(t *testing.T) {
+	each(t, func(t *testing.T, w wire) {
+		s := modeltest.New(t, modeltest.Turn{Calls: []modeltest.Call{{Name: "terminal", Args: `{"command": "ls`}}})
+		g := collect(t, client(t, w, s.URL, quick), ask("go"))
+		if g.err != nil || string(g.calls[0].Args) != `{"command": "ls` {
+			t.Fatalf("%v %s", g.err, g.calls[0].Args)
+		}
+	})
+}
+
+func TestFaults(t *testing.T) {
+	each(t, func(t *testing.T, w wire) {
+		short := quick
+		short.Idle, short.FirstByte = 150*time.Millisecond, 150*time.Millisecond
+		long := strings.Repeat("word ", 20)
+		for name, c := range map[string]struct {
+			turn  modeltest.Turn
+			times provider.Timeouts
+			class provider.Class
+			text  bool // what came before must be kept
+		}{
+			"rate limit":    {turn: modeltest.Turn{Status: 429, RetryAfter: "7"}, class: provider.ClassRateLimit},
+			"quota":         {turn: modeltest.Turn{Status: 429, Code: "insufficient_quota"}, class: provider.ClassBilling},
+			"server":        {turn: modeltest.Turn{Status: 500}, class: provider.ClassServer},
+			"overloaded":    {turn: modeltest.Turn{Status: 503}, class: provider.ClassOverloaded},
+			"key":           {turn: modeltest.Turn{Status: 401, Message: "Incorrect API key: sk-test-secret-123456"}, class: provider.ClassAuth},
+			"no model":      {turn: modeltest.Turn{Status: 404}, class: provider.ClassModelNotFound},
+			"page, not API": {turn: modeltest.Turn{Status: 404, Body: "<html><body>404</body></html>"}, class: provider.ClassModelNotFound},
+			"bad gateway":   {turn: modeltest.Turn{Status: 502, Body: "upstream connect error"}, class: provider.ClassServer},
+			"overflow": {
+				turn:  modeltest.Turn{Status: 400, Code: "context_length_exceeded", Message: "This model's maximum context length is 128000 tokens."},
+				class: provider.ClassContextOverflow,
+			},
+			"calls": {
+				turn:  modeltest.Turn{Calls: slices.Repeat([]modeltest.Call{{Name: "t", Args: "{}"}}, 300)},
+				class: provider.ClassTooLarge,
+			},
+			"never the whole": {
+				turn:  modeltest.Turn{Text: strings.Repeat("word ", 2000), Delay: 10 * time.Millisecond},
+				times: provider.Timeouts{Total: 300 * time.Millisecond}, class: provider.ClassTimeout,
+			},
+			"never the first byte": {
+				turn:  modeltest.Turn{Fault: modeltest.FaultSlow},
+				times: provider.Timeouts{Total: 300 * time.Millisecond}, class: provider.ClassTimeout,
+			},
+			"redirect":    {turn: modeltest.Turn{Status: 302}, class: provider.ClassMalformed},
+			"cut, closed": {turn: modeltest.Turn{Fault: modeltest.FaultCutFIN, After: 3}, class: provider.ClassNetwork, text: true},
+			"cut, reset":  {turn: modeltest.Turn{Fault: modeltest.FaultCutRST, After: 3}, class: provider.ClassNetwork},
+			"malformed":   {turn: modeltest.Turn{Fault: modeltest.FaultMalformed, After: 3}, class: provider.ClassMalformed, text: true},
+			"error event": {turn: modeltest.Turn{Fault: modeltest.FaultErrorEvent, After: 3}, class: provider.ClassServer, text: true},
+			"overloaded in the stream": {
+				turn:  modeltest.Turn{Fault: modeltest.FaultErrorEvent, After: 1, Message: "Overloaded: server is busy"},
+				class: provider.ClassOverloaded, text: true,
+			},
+			"no end": {turn: modeltest.Turn{Fault: modeltest.FaultNoEnd}, class: provider.ClassMalformed, text: true},
+			"empty":  {turn: modeltest.Turn{Fault: modeltest.FaultEmpty}, class: provider.ClassMalformed},
+			"html":   {turn: modeltest.Turn{Fault: modeltest.FaultHTML}, class: provider.ClassMalformed},
+			"slow":   {turn: modeltest.Turn{Fault: modeltest.FaultSlow}, times: short, class: provider.ClassTimeout},
+			"stall":  {turn: modeltest.Turn{Fault: modeltest.FaultStall, After: 3}, times: short, class: provider.ClassTimeout, text: true},
+			"pings":  {turn: modeltest.Turn{Fault: modeltest.FaultPings, After: 3}, times: short, class: provider.ClassTimeout, text: true},
+		} {
+			t.Run(name, func(t *testing.T) {
+				if c.times == (provider.Timeouts{}) {
+					c.times = quick
+				}
+				if c.turn.Text == "" {
+					c.turn.Text = long
+				}
+				s := modeltest.New(t, c.turn)
+				g := collect(t, client(t, w, s.URL, c.times), ask("go"))
+				if g.err == nil || g.err.Class != c.class {
+					t.Fatalf("got %v, want %s", g.err, c.class)
+				}
+				if c.text && (g.text == "" || !strings.HasPrefix(long, g.text)) {
+					t.Errorf("what came before the fault is lost: %q", g.text)
+				}
+				if g.err.Provider != "test" || g.err.Model != "test-model" || g.err.Message == "" {
+					t.Errorf("the error does not say who, which and what: %+v", g.err)
+				}
+				if strings.Contains(g.err.Error()+g.err.Hint, "secret") {
+					t.Errorf("the error shows the key: %v", g.err)
+				}
+				if len(s.Requests()) != 1 {
+					t.Errorf("%d requests: a provider does not retry", len(s.Requests()))
+				}
+			})
+		}
+	})
+}
+
+// Some servers leave the connection open after the finish reason, and never send [DONE].
+func TestAnAnswerWithoutItsEndMarkIsThereSoon(t *testing.T) {
+	each(t, func(t *testing.T, w wire) {
+		s := modeltest.New(t, modeltest.Turn{Text: "All of it.", Fault: modeltest.FaultStaysOpen})
+		began := time.Now()
+		g := collect(t, client(t, w, s.URL, provider.Timeouts{}), ask("go"))
+		if g.err != nil || g.text != "All of it." || g.end.Usage.Output == 0 {
+			t.Errorf("%+v %v", g, g.err)
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+func TestRetryAfterAndWindowReachTheCaller(t *testing.T) {
+	each(t, func(t *testing.T, w wire) {
+		s := modeltest.New(t, modeltest.Turn{Status: 429, RetryAfter: "7"},
+			modeltest.Turn{Status: 400, Message: "This model's maximum context length is 8192 tokens, but you sent 9000."})
+		p := client(t, w, s.URL, quick)
+		if g := collect(t, p, ask("1")); g.err.RetryAfter != 7*time.Second || g.err.HTTP != 429 {
+			t.Errorf("%+v", g.err)
+		}
+		if g := collect(t, p, ask("2")); g.err.Window != 8192 {
+			t.Errorf("%+v", g.err)
+		}
+	})
+}
+
+// Whatever byte the connection breaks after, the text is a prefix and the end is one clear error,
+// or the whole answer.
+func TestCutAfterEveryByte(t *testing.T) {
+	each(t, func(t *testing.T, w wire) {
+		const text = "Grüße 世界"
+		turn := modeltest.Turn{Text: text, Chunk: 3, Calls: []modeltest.Call{{Name: "t", Args: `{"a":1}`}}}
+		full := streamLength(t, w, turn)
+		var turns []modeltest.Turn
+		for k := 1; k <= full; k++ {
+			cut := turn
+			cut.CutAt = k
+			turns = append(turns, cut)
+		}
+		s := modeltest.New(t, turns...)
+		p := client(t, w, s.URL, quick)
+		whole := 0
+		for k := 1; k <= full; k++ {
+			g := collect(t, p, ask("go"))
+			if !strings.HasPrefix(text, g.text) {
+				t.Fatalf("cut after %d bytes: %q is not the begin of the text", k, g.text)
+			}
+			switch {
+			case g.err == nil:
+				whole++
+				if g.text != text || string(g.calls[0].Args) != `{"a":1}` {
+					t.Fatalf("cut after %d bytes: taken for whole with %q", k, g.text)
+				}
+			case g.err.Class != provider.ClassNetwork && g.err.Class != provider.ClassMalformed:
+				t.Fatalf("cut after %d bytes: %v", k, g.err)
+			}
+		}
+		if whole == 0 || whole == full {
+			t.Errorf("%d of %d cuts were taken for whole answers", whole, full)
+		}
+	})
+}
+
+// streamLength counts the bytes of a turn's stream.
+func streamLength(t *testing.T, w wire, turn modeltest.Turn) int {
+	t.Helper()
+	body := rawStream(t, w, turn)
+	if !strings.HasSuffix(body, w.last) {
+		t.Fatalf("unexpected stream: %q", body)
+	}
+	return len(body)
+}
+
+func TestCancelStopsWithinASecond(t *testing.T) {
+	each(t, func(t *testing.T, w wire) {
+		hold := make(chan struct{})
+		defer close(hold)
+		for name, turn := range map[string]modeltest.Turn{
+			"before the first byte": {Fault: modeltest.FaultSlow},
+			"in the middle":         {Text: "one two three four", Hold: hold, After: 2},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := modeltest.New(t, turn)
+				ctx, cancel := context.WithCancel(t.Context())
+				began := make(chan time.Time, 1)
+				stop := context.AfterFunc(ctx, func() { began <- time.Now() })
+				defer stop()
+				go func() {
+					_ = s.WaitRequests(t.Context(), 1)
+					cancel()
+				}()
+				g := collectCtx(ctx, t, client(t, w, s.URL, quick), ask("go"))
+				if g.err == nil || g.err.Class != provider.ClassCancelled {
+					t.Fatalf("got %v", g.err)
+				}
+				if took := time.Since(<-began); took > time.Second {
+					t.Errorf("it took %s", took)
+				}
+			})
+		}
+	})
+}
+
+func TestLeavingTheLoopEndsTheCall(t *testing.T) {
+	each(t, func(t *testing.T, w wire) {
+		hold := make(chan struct{})
+		defer close(hold)
+		s := modeltest.New(t, modeltest.Turn{Text: "one two three four", Hold: hold, After: 2})
+		for range client(t, w, s.URL, quick).Stream(t.Context(), ask("go")) {
+			break // goleak tells if anything stays behind
+		}
+	})
+}
+
+// A consumer that thinks for longer than the idle time must not be taken for a silent server.
+func TestSlowConsumerIsNotSilence(t *testing.T) {
+	each(t, func(t *testing.T, w wire) {
+		times := quick
+		times.Idle = 300 * time.Millisecond
+		s := modeltest.New(t, modeltest.Turn{Text: "one two three"})
+		for c, err := range client(t, w, s.URL, times).Stream(t.Context(), ask("go")) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Kind == provider.ChunkText {
+				<-time.After(200 * time.Millisecond)
+			}
+		}
+	})
+}
+
+func TestNoServer(t *testing.T) {
+	each(t, func(t *testing.T, w wire) {
+		s, err := modeltest.Start(modeltest.Script{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		if g := collect(t, client(t, w, s.URL, quick), ask("go")); g.err.Class != provider.ClassNetwork || g.err.Hint == "" {
+			t.Errorf("%+v", g.err)
+		}
+	})
+}
+
+func TestWithoutStream(t *testing.T) {
+	each(t, func(t *testing.T, w wire) {
+		s := modeltest.New(t, modeltest.Turn{Text: "Whole.", Calls: []modeltest.Call{{Name: "t", Args: "{}"}}})
+		r := ask("go")
+		r.NoStream = true
+		g := collect(t, client(t, w, s.URL, quick), r)
+		if g.err != nil || g.text != "Whole." || len(g.calls) != 1 || s.Requests()[0].Stream {
+			t.Errorf("%+v %v", g, g.err)
+		}
+	})
+}
+
+// rawStream is the bytes of a turn's stream.
+func rawStream(t *testing.T, w wire, turn modeltest.Turn) string {
+	t.Helper()
+	s := modeltest.New(t, turn)
+	body := `{"model":"test-model","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"x"}],"input":"x"}`
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+w.path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Anthropic-Version", "2023-06-01")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,71 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/ui/text"
+)
+
+// card is a part on a line: what it is called, and of an image or a file what it is. Opened, the
+// file that holds it stands below.
+func (e *env) card(p chat.Part, w int, open bool) []string {
+	words := p.Name
+	if p.Binary() || p.URI != "" {
+		words = strings.Join(append([]string{p.Name}, p.Facts()...), " · ")
+	}
+	out := []string{e.s.Chip.Render("[" + text.Truncate(oneLine(words), max(1, w-2), e.s.Glyphs.Ellipsis) + "]")}
+	path := p.Path
+	if e.contentPath != nil && p.Blob != "" {
+		path = e.contentPath(p.Blob)
+	}
+	if open && p.Binary() && path != "" {
+		for _, l := range text.Wrap(oneLine(path), w) { // whole: it is there to be copied
+			out = append(out, e.s.Dim.Render(l))
+		}
+	}
+	return out
+}
+
+// droppedMsg brings the image of a path that was pasted.
+type droppedMsg struct {
+	part  chat.Part
+	err   error
+	paste tea.KeyMsg
+}
+
+// drop attaches the image whose file was dropped on the terminal, which pastes its path. ok is
+// false for any other paste.
+func (p *Pane) drop(k tea.KeyMsg) (cmd tea.Cmd, ok bool) {
+	if p.deps.Files == nil || !k.Paste {
+		return nil, false
+	}
+	path, ok := p.deps.Files.Dropped(string(k.Runes))
+	if !ok {
+		return nil, false
+	}
+	files := p.deps.Files
+	return within(func(ctx context.Context) tea.Msg {
+		part, err := files.Load(ctx, path)
+		return droppedMsg{part, err, k}
+	}), true
+}
+
+// dropped puts the image into the line; a path that leads to none stays text.
+func (p *Pane) dropped(m droppedMsg) tea.Cmd {
+	if m.err == nil {
+		p.composer.Attach(m.part)
+		return nil
+	}
+	p.composer.Key(m.paste)
+	if errors.Is(m.err, fs.ErrNotExist) {
+		return nil
+	}
+	return toast(event.Warn, oneLine(m.err.Error()), "the path stays as text")
+}

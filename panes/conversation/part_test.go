@@ -1,0 +1,53 @@
+package conversation
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"hermes/core/chat"
+)
+
+func TestADroppedImageIsAttached(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	drop := func(path string) {
+		k := keyMsg(path)
+		k.Paste = true
+		drain(p, p.Update(k))
+	}
+	drop("/a.png")
+	if parts := p.composer.Parts(); len(parts) != 1 || parts[0].Width != 4 || p.composer.Text() != "" {
+		t.Errorf("attached %+v beside %q", parts, p.composer.Text())
+	}
+	w.fail = errors.New("it is too large")
+	drop("/b.png")
+	if p.composer.Text() != "/b.png" || len(p.composer.Parts()) != 1 {
+		t.Errorf("a path that leads to no image became %q", p.composer.Text())
+	}
+	drop(" and more")
+	if p.composer.Text() != "/b.png and more" {
+		t.Errorf("a plain paste became %q", p.composer.Text())
+	}
+}
+
+func TestPartsAreCardsThatTellTheirFile(t *testing.T) {
+	part := chat.Part{Kind: chat.PartImage, Name: "chart\x1b[2J.png", Media: "image/png", Width: 1568, Height: 784, Size: 21_000, Blob: strings.Repeat("a", 64)}
+	m := user(1, "look")
+	m.Parts = []chat.Part{part}
+	calls := chat.Message{ID: 2, Seq: 2, Role: chat.RoleAssistant, Status: chat.StatusFinal, Calls: []chat.ToolCall{{ID: "c", Name: "read_file"}}}
+	result := chat.Message{ID: 3, Seq: 3, Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "c", Name: "read_file", Parts: m.Parts}}
+	p := open(t, &world{messages: []chat.Message{m, calls, result}})
+	p.env.contentPath = func(blob string) string { return "/home/blobs/" + blob[:2] }
+	const card = "[chart.png · image/png · 1568x784 px · 21 kB]"
+	if v := seen(p); strings.Count(v, card) != 2 || strings.Contains(v, "/home/blobs") {
+		t.Errorf("closed:\n%s", v)
+	}
+	for i := range p.list.Len() {
+		p.at(i).toggle()
+	}
+	p.Resize(80, 30)
+	if v := seen(p); strings.Count(v, "/home/blobs/aa") != 2 {
+		t.Errorf("opened:\n%s", v)
+	}
+}

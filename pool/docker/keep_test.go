@@ -1,0 +1,179 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hermes/core/backend"
+	"hermes/pool"
+	"hermes/pool/docker/dockertest"
+)
+
+// kept is a pool whose containers outlive it, one of several processes of a data folder.
+func (r *rig) kept(keep time.Duration) *pool.Pool {
+	r.t.Helper()
+	spec := pool.Spec{Options: &Settings{Image: dockertest.Busybox(r.t)}}
+	p, err := pool.New(pool.Config{Kind: Name, Fallback: pool.FallbackError, Keep: keep, Backends: map[string]pool.Spec{"default": spec}},
+		map[string]pool.Kind{Name: r.kind}, r.bus)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+func closed(t *testing.T, p *pool.Pool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := p.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func in(t *testing.T, p *pool.Pool, session, command string) backend.Result {
+	t.Helper()
+	res, err := p.Exec(t.Context(), backend.Request{Session: session, Command: command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func (r *rig) left(keep time.Duration) []backend.Leftover {
+	r.t.Helper()
+	list, err := r.kind.Leftovers(r.t.Context(), []pool.Spec{{Keep: keep}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return list
+}
+
+func TestWhatAnEarlierProcessMadeIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := r.kept(time.Hour)
+	in(t, p, "s", "echo x >/root/f; (trap '' TERM; sleep 4714) &")
+	in(t, p, "other", "true")
+	closed(t, p)
+	for _, l := range r.left(time.Hour) {
+		if l.State != "exited" || l.Live || !l.Kept {
+			t.Errorf("after the end: %+v", l)
+		}
+	}
+	next := newRigIn(t, r.home)
+	if gone, err := next.kind.Prune(t.Context(), []pool.Spec{{Keep: time.Hour}}, false); err != nil || len(gone) != 0 {
+		t.Errorf("a start removed %+v, %v", gone, err)
+	}
+	p = next.kept(time.Hour)
+	if res := in(t, p, "s", "cat /root/f"); string(res.Output) != "x\n" || len(res.Warnings) != 0 {
+		t.Errorf("%q %q", res.Output, res.Warnings)
+	}
+	closed(t, p)
+	p = newRigIn(t, r.home).kept(time.Hour)
+	if err := p.CloseSession(t.Context(), "s"); err != nil {
+		t.Error(err)
+	}
+	if list := r.left(time.Hour); len(list) != 1 || list[0].Session != "other" {
+		t.Errorf("after the session's end: %+v", list)
+	}
+	closed(t, p)
+}
+
+func TestWhatIsKeptTooLongGoesAndIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := r.kept(time.Hour)
+	in(t, p, "s", "echo x >/root/f")
+	closed(t, p)
+	next := newRigIn(t, r.home)
+	var mu sync.Mutex
+	var told []string
+	next.kind.Sweep([]pool.Spec{{Keep: time.Nanosecond}}, func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, text)
+	})
+	eventually(t, "somebody is told", 20*time.Second, func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(told) == 1 && strings.Contains(told[0], "session s") && strings.Contains(told[0], "terminal.keep")
+	})
+	p = next.kept(time.Hour)
+	res := in(t, p, "s", "cat /root/f")
+	if res.ExitCode == 0 || !slices.ContainsFunc(res.Warnings, func(w string) bool {
+		return strings.Contains(w, "was made anew") && strings.Contains(w, "terminal.keep")
+	}) {
+		t.Errorf("%q %q", res.Output, res.Warnings)
+	}
+	if res := in(t, p, "s", "true"); len(res.Warnings) != 0 {
+		t.Errorf("it is said twice: %q", res.Warnings)
+	}
+	if err := p.CloseSession(t.Context(), "s"); err != nil {
+		t.Error(err)
+	}
+	if res := in(t, p, "s", "true"); len(res.Warnings) != 0 { // it begins anew: nothing was lost
+		t.Errorf("%q", res.Warnings)
+	}
+	if err := p.CloseSession(t.Context(), "s"); err != nil {
+		t.Error(err)
+	}
+	closed(t, p)
+}
+
+// What a killed process left running is stopped, not removed.
+func TestAfterAKillNothingRunsOnAndWorkIsKept(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	o := startOther(t, r.home, "dead")
+	o.line() // it is up
+	if got := o.run("echo x >/root/f"); got != `ran "" <nil>` {
+		t.Fatal(got)
+	}
+	o.kill()
+	if gone, err := r.kind.Prune(t.Context(), []pool.Spec{{Keep: time.Hour}}, false); err != nil || len(gone) != 0 {
+		t.Errorf("removed %+v, %v", gone, err)
+	}
+	if list := r.left(time.Hour); len(list) != 1 || list[0].State != "exited" || !list[0].Kept {
+		t.Errorf("%+v", list)
+	}
+	p := r.kept(time.Hour)
+	if res := in(t, p, "dead", "cat /root/f"); string(res.Output) != "x\n" {
+		t.Errorf("%q %q", res.Output, res.Warnings)
+	}
+	closed(t, p)
+}
+
+func TestTheOldestGoFirst(t *testing.T) {
+	now := time.Now()
+	one := func(name string, age time.Duration, size int64, running bool) resting {
+		return resting{Leftover: backend.Leftover{Name: name}, since: now.Add(-age), size: size, running: running}
+	}
+	for _, c := range []struct {
+		what string
+		kept []resting
+		want string
+	}{
+		{"few", []resting{one("a", 1, 1, false), one("b", 2, 1, false)}, ""},
+		{"too many", []resting{one("a", 3, 1, false), one("b", 1, 1, false), one("c", 2, 1, false), one("d", 9, 1, true)}, "[d: c:oldest a:oldest]"},
+		{"too large", []resting{one("a", 1, 60, false), one("b", 2, 60, false)}, "[b:oldest]"},
+		{"one is never too large", []resting{one("a", 1, 600, false)}, ""},
+		{"what runs is stopped", []resting{one("a", 1, 1, true)}, "[a:]"},
+	} {
+		var got []string
+		for _, r := range overflow(c.kept, 2, 100) {
+			why := ""
+			if strings.Contains(r.why, "oldest") {
+				why = "oldest"
+			}
+			got = append(got, r.Name+":"+why)
+		}
+		if text := strings.TrimSuffix(fmt.Sprint(got), "[]"); text != c.want {
+			t.Errorf("%s: %s, want %s", c.what, text, c.want)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes/ui/cli"
+)
+
+// Who switches tools off by a key that nothing reads must not believe that they are off.
+func TestConfigCheckAndDoctorTellOfSettingsWithoutEffect(t *testing.T) {
+	dir := t.TempDir()
+	text := "agent:\n  disabled_toolsets: [terminal]\n"
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		var out, errs bytes.Buffer
+		cli.Main(context.Background(), cli.Program{}, args,
+			cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, []string{"HERMES_HOME=" + dir})
+		return out.String() + errs.String()
+	}
+	got := run("config", "check")
+	if !strings.Contains(got, "config.yaml:2: agent.disabled_toolsets has no effect in this version") {
+		t.Errorf("config check says:\n%s", got)
+	}
+	if got := run("doctor"); !strings.Contains(got, "agent.disabled_toolsets has no effect in this version") {
+		t.Errorf("doctor says:\n%s", got)
+	}
+}

@@ -1,0 +1,72 @@
+package workbench
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core"
+	"hermes/core/event"
+	"hermes/core/session"
+)
+
+// asSettings is the word that takes back what was set for a session.
+const asSettings = "settings"
+
+// level chooses what runs unasked in this session, or tells it.
+func (w *workbench) level(arg string) tea.Cmd {
+	return w.configure(arg, func(c *session.Config) error {
+		c.Policy.Level = nil
+		if arg == asSettings {
+			return nil
+		}
+		n, err := session.Level(arg)
+		c.Policy.Level = &n
+		return err
+	})
+}
+
+// toolsets chooses the sets of tools of this session, or tells them.
+func (w *workbench) toolsets(arg string) tea.Cmd {
+	return w.configure(arg, func(c *session.Config) error {
+		c.Toolsets = nil
+		if arg != asSettings {
+			c.Toolsets = strings.FieldsFunc(arg, func(r rune) bool { return r == ',' || r == ' ' })
+		}
+		return nil
+	})
+}
+
+// configure changes the session, unless arg is empty, and tells how it works then.
+func (w *workbench) configure(arg string, change func(*session.Config) error) tea.Cmd {
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		c, err := app.SessionConfig(ctx, uid)
+		if arg != "" && err == nil {
+			var wrong error
+			if wrong = change(&session.Config{}); wrong != nil {
+				return nil, wrong
+			}
+			c, err = app.Configure(ctx, uid, func(c *session.Config) { _ = change(c) })
+		}
+		if err != nil {
+			return nil, err
+		}
+		return toast(event.Info, "%s", configWords(c)), nil
+	})
+}
+
+// configWords say how a session works.
+func configWords(c session.Config) string {
+	level, sets := "as the settings say", "those of the settings"
+	if name := c.Policy.LevelName(); name != "" {
+		level = name
+	}
+	if len(c.Toolsets) > 0 {
+		sets = strings.Join(c.Toolsets, ", ")
+	}
+	return "runs unasked: " + level + "; tools: " + sets
+}
+
+func levelNames() []string { return append(slices.Clone(session.Levels()), asSettings) }
