@@ -1,8 +1,10 @@
 package ssh
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -265,5 +267,37 @@ func TestHostsWithoutAShell(t *testing.T) {
 		if err := refusal(t, open(t, options(t, s), spec(s))); !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", command, err)
 		}
+	}
+}
+
+// While one connection looks for the runner, another one starts it: looking must not open the file
+// for writing, or the start may fail with "Text file busy".
+func TestLookingDoesNotHinderAStart(t *testing.T) {
+	sum, data := sshdtest.Program(t)
+	cache := t.TempDir()
+	file := filepath.Join(cache, "hermes", "runner-"+sum[:12])
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, string(data))
+	if err := os.Chmod(file, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	watch, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(watch) }()
+	if _, err := unix.InotifyAddWatch(watch, file, unix.IN_CLOSE_WRITE); err != nil {
+		t.Fatal(err)
+	}
+	look := exec.Command("/bin/sh")
+	look.Env = append(os.Environ(), "XDG_CACHE_HOME="+cache)
+	look.Stdin = strings.NewReader("mark=m\n" + sshdtest.Arch + "=" + sum + "\n" + probeScript)
+	if out, err := look.CombinedOutput(); err != nil || !strings.Contains(string(out), "m have "+sum) {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if _, err := unix.Read(watch, make([]byte, 4096)); !errors.Is(err, unix.EAGAIN) {
+		t.Errorf("the runner was open for writing: %v", err)
 	}
 }

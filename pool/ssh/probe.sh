@@ -42,7 +42,8 @@ for dir in "${first:+$first/hermes}" "/var/tmp/hermes-$(id -u)" "/tmp/hermes-$(i
 	if [ -f "$dir/$name" ] && [ ! -L "$dir/$name" ]; then
 		have=$(sums "$dir/$name")
 		say "have ${have%% *}"
-		touch "$dir/$name" 2>/dev/null
+		# With -c it opens nothing: what is open for writing cannot be started at that moment ("Text file busy").
+		touch -c "$dir/$name" 2>/dev/null
 		chmod 700 "$dir/$name" 2>/dev/null
 	fi
 	# Those of other versions, when nobody has started them for a day; and what broken copies left.
