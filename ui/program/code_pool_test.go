@@ -17,6 +17,7 @@ import (
 
 // A script in a back end calls tools over the pool's channel, as one beside the agent does over its own.
 func TestAScriptInABackEnd(t *testing.T) {
+	t.Parallel()
 	needPython(t)
 	kind := local.New()
 	bus := event.NewBus()

@@ -82,6 +82,7 @@ func rot13(r rune) rune {
 
 // No command, in the foreground or the background, and no script shows the environment of the program, whoever runs it.
 func TestRedTeamEnvironment(t *testing.T) {
+	t.Parallel()
 	needPython(t)
 	eachMode(t, func(t *testing.T, v *victim, args []string) {
 		strikes := environmentStrikes()
@@ -100,6 +101,7 @@ func TestRedTeamEnvironment(t *testing.T) {
 
 // A script that runs finds nothing of the program's, as root and as a normal user.
 func TestRedTeamScriptsHuntForSecrets(t *testing.T) {
+	t.Parallel()
 	needPython(t)
 	for name, uid := range map[string]int{"root": 0, "a normal user": 65534} {
 		t.Run(name, func(t *testing.T) {

@@ -27,6 +27,7 @@ var catastrophes = []string{
 
 // The floor holds whatever was said yes to and whatever the mode is: in the shell, in scripts, in the input of a shell that runs already.
 func TestRedTeamTheFloorSurvivesEverything(t *testing.T) {
+	t.Parallel()
 	var strikes, scripts, typed []strike
 	for i, w := range wipes {
 		strikes = append(strikes, shell(w, w), call("in the background: "+w, "terminal", map[string]any{"command": w, "background": true}))
@@ -80,6 +81,7 @@ func TestRedTeamTheFloorSurvivesEverything(t *testing.T) {
 
 // What the settings deny never runs, in no mode and in no disguise.
 func TestRedTeamDenyRulesSurviveEveryMode(t *testing.T) {
+	t.Parallel()
 	pushes := []string{
 		"git push", "git  push -f", "cd . && git push", "sudo -n git push", "/usr/bin/git push", "g''it push", "sh -c 'git push'", "env -i git push", "bash -c \"sh -c 'git push'\"", "eval git push", "x=$(git push)", "true | git push", "git \\\n push",
 		"nohup git push &", "if true; then git push; fi", "command git push", "git -C . push", "git --no-pager push", "git -c a.b=c push", "echo push | xargs git", "$'git' push", "find . -maxdepth 0 -exec git push \\;", "sh <<E\ngit push\nE", "timeout 5 git push",

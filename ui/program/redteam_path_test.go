@@ -74,6 +74,7 @@ func (v *victim) layTraps() {
 // The file tools get nowhere by any spelling of a path: not where nobody can be asked, not where everything was said yes to, not as a
 // normal user.
 func TestRedTeamPathTricks(t *testing.T) {
+	t.Parallel()
 	eachMode(t, func(t *testing.T, v *victim, args []string) {
 		v.layTraps()
 		strikes := pathStrikes(v)

@@ -42,6 +42,7 @@ func settingTwice(path []string, from int) string {
 // A setting that keeps commands, scripts or written files in and cannot be read lets none through, although everything is said yes to.
 // The table is made from the settings themselves: a new one cannot be forgotten.
 func TestRedTeamBrokenSettings(t *testing.T) {
+	t.Parallel()
 	needPython(t)
 	refusing := map[config.Area][]string{
 		config.Commands: {"command", "script"}, config.Local: {"command"}, config.InPlace: {"command"}, config.Scripts: {"script"}, config.Writes: {"file"},
@@ -103,6 +104,7 @@ func brokenSetting(t *testing.T, text string, refused []string) {
 
 // A level or a mode that cannot be read is the strictest one.
 func TestRedTeamBrokenLevel(t *testing.T) {
+	t.Parallel()
 	for _, key := range []string{"approvals.level", "approvals.mode"} {
 		for name, broken := range settingBreaks {
 			t.Run(key+"/"+name, func(t *testing.T) {

@@ -96,6 +96,7 @@ func (h *home) runIn(args ...string) result {
 }
 
 func TestRollbackOnTheCommandLine(t *testing.T) {
+	t.Parallel()
 	h, _ := homeWith(t, edits("All is changed.")...)
 	h.project()
 	before := h.tree()

@@ -20,6 +20,7 @@ import (
 // TestScripts runs the real program as a process, against a scripted model where a script says so. Each script runs beside
 // the others: most of their time is the wait before a model is asked again.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
 		Deadline: time.Now().Add(15 * patience), // of all of them together, which wait for one another where there are few cores
