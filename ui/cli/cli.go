@@ -94,7 +94,6 @@ type command struct {
 	profile string
 	home    string
 	set     []string // --set key=value
-	flags   map[string]string
 }
 
 func (c *command) getenv(name string) string {
@@ -115,9 +114,6 @@ func (c *command) options() (config.Options, error) {
 			return config.Options{}, usage("--set %s: write --set key=value", pair)
 		}
 		flags[key] = value
-	}
-	for k, v := range c.flags {
-		flags[k] = v
 	}
 	o := config.Options{Home: c.home, Profile: c.profile, Env: c.env, Flags: flags}
 	if _, err := o.Paths(); err != nil {

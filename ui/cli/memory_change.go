@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -329,7 +328,7 @@ func (c *command) edited(cmd *cobra.Command, draft string, seen []byte) ([]byte,
 	if err != nil {
 		return nil, failed(ExitFailed, "%w", err)
 	}
-	broken := c.runEditor(cmd, draft)
+	broken := c.openEditor(cmd.Context(), draft)
 	data, err := os.ReadFile(draft)
 	switch {
 	case broken != nil && err == nil && bytes.Equal(data, seen):
@@ -355,19 +354,4 @@ func (c *command) beginDraft(s *memory.Store, draft string, seen []byte) error {
 		return err
 	}
 	return os.WriteFile(draft, seen, 0o600)
-}
-
-func (c *command) runEditor(cmd *cobra.Command, path string) error {
-	editor := "vi"
-	for _, name := range []string{"EDITOR", "VISUAL"} {
-		if e := c.getenv(name); e != "" {
-			editor = e
-		}
-	}
-	run := exec.CommandContext(cmd.Context(), "sh", "-c", editor+` "$1"`, "sh", path)
-	run.Stdin, run.Stdout, run.Stderr, run.Env = c.streams.In, c.streams.Out, c.streams.Err, c.env
-	if err := run.Run(); err != nil {
-		return fmt.Errorf("editor %s: %w; set EDITOR to the one you use", editor, err)
-	}
-	return nil
 }

@@ -26,10 +26,10 @@ import (
 	"hermes/core/session"
 )
 
-const (
-	maxPrompt = 10 << 20 // bytes
-	closeTime = 10 * time.Second
-)
+const maxPrompt = 10 << 20 // bytes
+
+// closeTime is how long the program may take to end.
+const closeTime = 10 * time.Second
 
 type runFlags struct {
 	openFlags
