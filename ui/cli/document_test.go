@@ -22,7 +22,8 @@ const (
 	configurationDoc = "../../docs/configuration.md"
 )
 
-// The lists in docs/configuration.md are written from the schema: `make docs` writes them, this test keeps them true.
+// The lists in docs/configuration.md are written from the schema: `make docs` writes them, this
+// test keeps them true.
 func TestConfigurationDocumentIsCurrent(t *testing.T) {
 	got := readDoc(t, configurationDoc)
 	want := between(t, got, "keys", keyTables())
@@ -155,7 +156,8 @@ func TestExamplesOfTheDocumentAreTaken(t *testing.T) {
 	}
 }
 
-// Every command line of the documents must be one: with --help behind it, a wrong command or flag is still refused.
+// Every command line of the documents must be one: with --help behind it, a wrong command or flag
+// is still refused.
 func TestCommandLinesOfTheDocumentsExist(t *testing.T) {
 	seen := 0
 	for _, file := range append(documents(t), readme) {

@@ -22,7 +22,8 @@ import (
 	"hermes/ui/cli"
 )
 
-// fake is a program whose agent does what the prompt says, one word a behaviour. What it keeps lives in this process only.
+// fake is a program whose agent does what the prompt says, one word a behaviour. What it keeps
+// lives in this process only.
 type fake struct {
 	bus   *event.Bus
 	start cli.Start

@@ -1,9 +1,22 @@
 package cli
 
 import (
-	"path/filepath"
-
 	"github.com/spf13/cobra"
+
+	"hermes/ui/cli/approvals"
+	"hermes/ui/cli/audit"
+	"hermes/ui/cli/base"
+	"hermes/ui/cli/config"
+	"hermes/ui/cli/doctor"
+	"hermes/ui/cli/logs"
+	"hermes/ui/cli/memory"
+	"hermes/ui/cli/model"
+	"hermes/ui/cli/pool"
+	"hermes/ui/cli/rollback"
+	"hermes/ui/cli/run"
+	"hermes/ui/cli/sessions"
+	"hermes/ui/cli/setup"
+	"hermes/ui/cli/skills"
 )
 
 // Groups of commands in `hermes help`.
@@ -13,8 +26,11 @@ const (
 	groupHealth   = "health"
 )
 
+// command is one command line.
+type command struct{ *base.Command }
+
 func (c *command) root() *cobra.Command {
-	var open openFlags
+	var open base.OpenFlags
 	root := &cobra.Command{
 		Use:   "hermes",
 		Short: "A full-screen workbench for an AI agent",
@@ -27,23 +43,28 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       c.version().String(),
+		Version:       c.Version().String(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return c.workbench(cmd, open) },
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.PersistentFlags().StringVarP(&c.profile, "profile", "p", "", "use the settings and conversations of profiles/`NAME`")
-	root.PersistentFlags().StringArrayVar(&c.set, "set", nil, "change a setting for this run: `key=value`")
-	root.PersistentFlags().StringVar(&c.home, "home", "", "use this `folder` instead of ~/.hermes")
-	open.add(root)
+	root.PersistentFlags().StringVarP(&c.Profile, "profile", "p", "", "use the settings and conversations of profiles/`NAME`")
+	root.PersistentFlags().StringArrayVar(&c.Set, "set", nil, "change a setting for this run: `key=value`")
+	root.PersistentFlags().StringVar(&c.Home, "home", "", "use this `folder` instead of ~/.hermes")
+	open.Add(root)
 	root.AddGroup(
 		&cobra.Group{ID: groupTalk, Title: "Conversations:"},
 		&cobra.Group{ID: groupSettings, Title: "Settings:"},
 		&cobra.Group{ID: groupHealth, Title: "Health:"},
 	)
+	line := c.Command
 	for group, list := range map[string][]*cobra.Command{
-		groupTalk:     {c.runCommand(), c.sessionsCommand(), c.rollbackCommand(), c.poolCommand(), c.skillsCommand()},
-		groupSettings: {c.configCommand(), c.setupCommand(), c.modelCommand(), c.approvalsCommand()},
-		groupHealth:   {c.doctorCommand(), c.auditCommand(), c.memoryCommand(), c.statusCommand(), c.logsCommand(), c.versionCommand()},
+		groupTalk: {
+			run.Command(line), sessions.Command(line), rollback.Command(line), pool.Command(line), skills.Command(line),
+		},
+		groupSettings: {config.Command(line), setup.Command(line), model.Command(line), approvals.Command(line)},
+		groupHealth: {
+			doctor.Command(line), audit.Command(line), memory.Command(line), doctor.Status(line), logs.Command(line), c.versionCommand(),
+		},
 	} {
 		for _, sub := range list {
 			sub.GroupID = group
@@ -53,7 +74,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 	root.InitDefaultCompletionCmd()
 	for _, sub := range root.Commands() {
 		if sub.Name() == "completion" {
-			sub.Args, sub.RunE, sub.GroupID = cobra.ArbitraryArgs, subcommands, groupSettings
+			sub.Args, sub.RunE, sub.GroupID = cobra.ArbitraryArgs, base.Subcommands, groupSettings
 			sub.Short = "Print what makes a shell complete commands, keys and values by tab"
 		}
 	}
@@ -61,80 +82,17 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 	return root
 }
 
-// subcommands is what a command does that only holds others: show them, or say that the word is none of them.
-func subcommands(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return cmd.Help()
+func (c *command) workbench(cmd *cobra.Command, open base.OpenFlags) error {
+	if !base.IsTerminal(c.Streams.In) || !base.IsTerminal(c.Streams.Out) {
+		return base.UsageError("the workbench needs a terminal; in scripts use `hermes run \"...\"`")
 	}
-	return usage("%s", unknownCommand(cmd, args[0]))
-}
-
-// openFlags choose a session and a model.
-type openFlags struct {
-	resume string
-	last   bool
-	model  string
-	cwd    string
-}
-
-func (o *openFlags) add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVarP(&o.resume, "resume", "r", "", "go on with a `session`: its id, the start of it, or its title")
-	f.BoolVarP(&o.last, "continue", "c", false, "go on with the newest session")
-	f.StringVarP(&o.model, "model", "m", "", "talk to this `model`: provider/model, or a provider")
-	f.StringVar(&o.cwd, "cwd", "", "work in this `folder`")
-	cmd.MarkFlagsMutuallyExclusive("resume", "continue")
-}
-
-// session is the reference that the flags make, "" for a new session.
-func (o *openFlags) session() string {
-	if o.last {
-		return "last"
+	if c.Program.Workbench == nil {
+		return base.Failed(base.ExitFailed, "this program was built without the workbench")
 	}
-	return o.resume
-}
-
-func (c *command) workbench(cmd *cobra.Command, open openFlags) error {
-	if !isTerminal(c.streams.In) || !isTerminal(c.streams.Out) {
-		return usage("the workbench needs a terminal; in scripts use `hermes run \"...\"`")
-	}
-	if c.program.Workbench == nil {
-		return failed(ExitFailed, "this program was built without the workbench")
-	}
-	start, err := c.start(open)
+	start, err := c.LoadWith(open)
 	if err != nil {
 		return err
 	}
 	start.Session.Source = "tui"
-	return c.program.Workbench(cmd.Context(), start, Workbench{Session: open.session()})
-}
-
-// start loads the settings for a run that talks.
-func (c *command) start(open openFlags) (Start, error) {
-	start, err := c.load()
-	if err != nil {
-		return start, err
-	}
-	start.Model = open.model
-	start.Cwd, err = c.folder(open.cwd, start.Config.Terminal.Cwd)
-	return start, err
-}
-
-// folder is the directory that new sessions work in: the flag, else the setting, else where we are.
-func (c *command) folder(flag, setting string) (string, error) {
-	dir := flag
-	if dir == "" {
-		dir = expandHome(setting, c.getenv("HOME"))
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", usage("folder %s: %v", dir, err)
-	}
-	if !isFolder(abs) {
-		if flag == "" {
-			return "", usage("folder %s of the setting terminal.cwd is not there; change it with `hermes config set terminal.cwd .`", abs)
-		}
-		return "", usage("--cwd %s: there is no such folder", flag)
-	}
-	return abs, nil
+	return c.Program.Workbench(cmd.Context(), start, base.Workbench{Session: open.Session()})
 }

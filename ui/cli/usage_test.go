@@ -5,9 +5,12 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"hermes/ui/cli/base"
 )
 
-// A wrong command line is refused with a sentence that says what to write: the words that are missing, the name that was meant.
+// A wrong command line is refused with a sentence that says what to write: the words that are
+// missing, the name that was meant.
 func TestAWrongCommandLineSaysWhatToWrite(t *testing.T) {
 	for line, want := range map[string]string{
 		"sesions":                       "did you mean sessions?",
@@ -29,8 +32,8 @@ func TestAWrongCommandLineSaysWhatToWrite(t *testing.T) {
 		"config get display.theme more": "too many words",
 	} {
 		var out, errs bytes.Buffer
-		code := Main(context.Background(), Program{}, strings.Fields(line), Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, []string{"HOME=" + t.TempDir()})
-		if got := errs.String(); code != int(ExitUsage) || !strings.Contains(got, want) || strings.Count(got, "\n") != 1 || strings.Contains(got, "arg(s)") || out.Len() > 0 {
+		code := Main(context.Background(), base.Program{}, strings.Fields(line), base.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, []string{"HOME=" + t.TempDir()})
+		if got := errs.String(); code != int(base.ExitUsage) || !strings.Contains(got, want) || strings.Count(got, "\n") != 1 || strings.Contains(got, "arg(s)") || out.Len() > 0 {
 			t.Errorf("hermes %s: exit %d, said %q, printed %q", line, code, got, out.String())
 		}
 	}

@@ -1,0 +1,302 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"hermes/core/crash"
+	"hermes/ui/cli/base"
+)
+
+const (
+	lowDisk   = 1 << 30 // bytes: below it doctor warns
+	emptyDisk = 64 << 20
+	lookTime  = 2 * time.Second // for the database
+	dialTime  = 300 * time.Millisecond
+)
+
+// examination gathers findings; each method looks at one thing and changes nothing.
+type examination struct {
+	c        *command
+	start    base.Start
+	findings []finding
+}
+
+func (x *examination) add(name string, v verdict, fix, found string, args ...any) {
+	x.findings = append(x.findings, finding{Name: name, Verdict: v, Found: fmt.Sprintf(found, args...), Fix: fix})
+}
+
+func (x *examination) program(context.Context) { x.add("program", good, "", "%s", x.c.Version()) }
+
+func (x *examination) settings(context.Context) {
+	path := x.start.Config.Paths().ConfigFile
+	if err := base.CheckTheme(x.start.Config.Display.Theme, x.start.Config.Paths()); err != nil {
+		x.add("settings", warn, "`hermes config set display.theme hermes`; the default is shown instead", "%s: %v", x.start.Config.Origin("display.theme"), err)
+	}
+	if wrong := x.c.Program.KeyProblems; wrong != nil {
+		for _, p := range wrong(x.start.Config.Keys) {
+			x.add("settings", warn, "docs/keys.md has the ids; `hermes config edit` opens the file", "%s", p)
+		}
+	}
+	for _, p := range x.start.Problems {
+		x.add("settings", bad, "`hermes config edit` opens the file", "%s", p)
+	}
+	if unused := x.start.Config.WithoutEffect(); len(unused) > 0 {
+		x.add("settings", warn, "`hermes config check` lists each with its line",
+			"%s has no effect in this version (settings like it: %d)", unused[0].Key, len(unused))
+	}
+	if len(x.start.Problems) > 0 {
+		return
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		x.add("settings", good, "", "no %s: everything is as it comes", path)
+		return
+	}
+	x.add("settings", good, "", "%s has no mistakes", path)
+}
+
+func (x *examination) home(context.Context) {
+	home := x.start.Config.Paths().Home
+	info, err := os.Stat(home)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		x.newHome(home)
+	case err != nil:
+		x.add("home", bad, "set HERMES_HOME to a folder you may use", "%v", err)
+	case !info.IsDir():
+		x.add("home", bad, "set HERMES_HOME to a folder", "%s is not a folder", home)
+	case unix.Access(home, unix.W_OK) != nil:
+		x.add("home", bad, "chown it, or set HERMES_HOME to a folder you may write to", "%s cannot be written to", home)
+	case info.Mode().Perm()&0o077 != 0:
+		x.add("home", warn, "chmod 700 "+home, "%s can be read by others (mode %04o)", home, info.Mode().Perm())
+	default:
+		x.add("home", good, "", "%s", home)
+	}
+}
+
+// newHome looks at the nearest folder above that exists.
+func (x *examination) newHome(home string) {
+	parent := filepath.Dir(home)
+	for !base.IsFolder(parent) && parent != filepath.Dir(parent) {
+		parent = filepath.Dir(parent)
+	}
+	if unix.Access(parent, unix.W_OK) != nil {
+		x.add("home", bad, "set HERMES_HOME to a folder you may write to", "%s cannot be made: %s is not yours", home, parent)
+		return
+	}
+	x.add("home", good, "", "%s will be made at first use", home)
+}
+
+func (x *examination) secrets(context.Context) {
+	path := x.start.Config.Paths().EnvFile
+	info, err := os.Stat(path)
+	if err != nil {
+		return
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		x.add("secrets", bad, "chmod 600 "+path, "%s can be read by others (mode %04o)", path, info.Mode().Perm())
+		return
+	}
+	x.add("secrets", good, "", "%s is readable by you only", path)
+}
+
+func (x *examination) database(ctx context.Context) {
+	if x.c.Program.SQLite != nil {
+		x.add("sqlite", good, "", "%s", x.c.Program.SQLite())
+	}
+	path := x.start.Config.Paths().DB
+	info, err := os.Stat(path)
+	if err != nil {
+		return
+	}
+	wrong, all := "", false
+	if look := x.c.Program.Database; look != nil {
+		ctx, cancel := context.WithTimeout(ctx, lookTime)
+		defer cancel()
+		wrong, all = look(ctx, path)
+	}
+	switch {
+	case wrong != "":
+		x.add("database", bad, "`hermes sessions check` repairs it, as the next start does: what can be read is taken over, and the damaged file is kept beside it",
+			"%s is damaged: %s", path, base.OneLine(wrong))
+	case all:
+		x.add("database", good, "", "%s, %s, no damage", path, base.ByteSize(info.Size()))
+	default:
+		x.add("database", good, "", "%s, %s; `hermes sessions check` examines all of it", path, base.ByteSize(info.Size()))
+	}
+}
+
+func (x *examination) disk(context.Context) {
+	dir := x.start.Config.Paths().Home
+	for !base.IsFolder(dir) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+	}
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return
+	}
+	free := int64(s.Bavail) * int64(s.Bsize) //nolint:unconvert // the types differ between systems
+	v, fix := good, ""
+	switch {
+	case free < emptyDisk:
+		v, fix = bad, "make room: conversations cannot be stored"
+	case free < lowDisk:
+		v, fix = warn, "make room soon"
+	}
+	x.add("disk", v, fix, "%s free", base.ByteSize(free))
+}
+
+func (x *examination) terminal(context.Context) {
+	file, ok := x.c.Streams.Out.(*os.File)
+	if !ok || !base.IsTerminal(file) {
+		x.add("terminal", good, "", "not a terminal now")
+		return
+	}
+	w, h, err := term.GetSize(int(file.Fd()))
+	name := x.c.Getenv("TERM")
+	switch {
+	case name == "" || name == "dumb":
+		x.add("terminal", bad, "set TERM to what your terminal is, for example xterm-256color", "TERM is %q", name)
+	case err != nil || w < 40 || h < 12:
+		x.add("terminal", warn, "the workbench wants 40x12 at least", "%s, %dx%d", name, w, h)
+	default:
+		x.add("terminal", good, "", "%s, %dx%d, %s", name, w, h, x.colours())
+	}
+}
+
+// colours tells the colour level as the environment announces it.
+func (x *examination) colours() string {
+	truecolor := x.c.Getenv("COLORTERM")
+	switch {
+	case x.c.Getenv("NO_COLOR") != "":
+		return "no colours (NO_COLOR)"
+	case truecolor == "truecolor" || truecolor == "24bit":
+		return "true colours"
+	case strings.Contains(x.c.Getenv("TERM"), "256"):
+		return "256 colours"
+	default:
+		return "16 colours"
+	}
+}
+
+func (x *examination) tools(context.Context) {
+	for _, tool := range []struct{ name, why string }{
+		{"git", "projects are found by their repository"},
+		{"rg", "ripgrep makes search_files faster; without it hermes searches itself"},
+	} {
+		path, err := x.lookPath(tool.name)
+		if err != nil {
+			x.add(tool.name, warn, tool.why, "not found")
+			continue
+		}
+		x.add(tool.name, good, "", "%s", path)
+	}
+}
+
+// lookPath searches the PATH of the command's environment.
+func (x *examination) lookPath(name string) (string, error) {
+	for _, dir := range filepath.SplitList(x.c.Getenv("PATH")) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode().Perm()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", exec.ErrNotFound
+}
+
+func (x *examination) model(ctx context.Context) {
+	cfg := x.start.Config
+	keys := x.keys()
+	local := localServers(ctx)
+	switch {
+	case len(keys) > 0:
+		x.add("model", good, "", "key in %s", strings.Join(keys, ", "))
+	case len(x.servers()) > 0:
+		x.add("model", good, "", "server %s, without a key", strings.Join(x.servers(), ", "))
+	case len(local) > 0:
+		x.add("model", good, "", "on this machine: %s", strings.Join(local, ", "))
+	default:
+		x.add("model", warn, "`hermes setup` asks for a provider and a key", "no key and no server was found: hermes starts with offline, which is not a language model")
+	}
+	for name, p := range cfg.Providers {
+		if p.KeyEnv == "" {
+			continue
+		}
+		if _, ok := cfg.Secret(p.KeyEnv); !ok {
+			x.add("model", warn, "`hermes config set "+p.KeyEnv+" -` asks for it", "provider %s wants its key in %s, which is not set", name, p.KeyEnv)
+		}
+	}
+}
+
+// keys names the variables that hold a provider's key.
+func (x *examination) keys() []string {
+	cfg := x.start.Config
+	names := []string{"OPENAI_API_KEY", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", cfg.Model.APIKeyEnv}
+	for _, p := range cfg.Providers {
+		names = append(names, p.KeyEnv)
+	}
+	var found []string
+	seen := map[string]bool{"": true}
+	for _, name := range names {
+		if _, ok := cfg.Secret(name); ok && !seen[name] {
+			seen[name] = true
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// servers lists the addresses that the settings and the environment name. A server of one's own
+// often wants no key.
+func (x *examination) servers() []string {
+	cfg := x.start.Config
+	fromEnv, _ := cfg.Secret("OPENAI_BASE_URL")
+	addresses := []string{cfg.Model.BaseURL, fromEnv}
+	for _, p := range cfg.Providers {
+		addresses = append(addresses, p.BaseURL)
+	}
+	slices.Sort(addresses)
+	return slices.DeleteFunc(slices.Compact(addresses), func(address string) bool { return address == "" })
+}
+
+// localServers tries the usual ports of model servers on this machine, all at once.
+func localServers(ctx context.Context) []string {
+	servers := []struct{ name, address string }{
+		{"Ollama", "127.0.0.1:11434"}, {"LM Studio", "127.0.0.1:1234"}, {"llama.cpp", "127.0.0.1:8080"},
+	}
+	up := make([]bool, len(servers))
+	var wait sync.WaitGroup
+	dialer := net.Dialer{Timeout: dialTime}
+	for i, s := range servers {
+		wait.Add(1)
+		crash.Go("doctor "+s.name, func() {
+			defer wait.Done()
+			conn, err := dialer.DialContext(ctx, "tcp", s.address)
+			if err == nil {
+				_ = conn.Close()
+				up[i] = true
+			}
+		})
+	}
+	wait.Wait()
+	var out []string
+	for i, s := range servers {
+		if up[i] {
+			out = append(out, s.name+" ("+s.address+")")
+		}
+	}
+	return out
+}

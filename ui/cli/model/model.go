@@ -1,0 +1,161 @@
+// Package model is the command `hermes model`: which model is used.
+package model
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/spf13/cobra"
+
+	"hermes/core/client"
+	"hermes/core/config"
+	"hermes/core/nearest"
+	"hermes/core/provider"
+	"hermes/core/session"
+	"hermes/ui/cli/base"
+)
+
+// command is one command line.
+type command struct{ *base.Command }
+
+// Command makes `hermes model`.
+func Command(line *base.Command) *cobra.Command {
+	c := &command{line}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "model", Short: "Show or change the model", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.models(cmd, func(ctx context.Context, m client.Models) error { return c.showModel(ctx, m, "", asJSON) })
+		},
+	}
+	list := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List what the providers offer (uses the network)", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.models(cmd, func(ctx context.Context, m client.Models) error { return c.listModels(m.List(ctx), asJSON) })
+		},
+	}
+	set := &cobra.Command{
+		Use: "set <provider/model>", Short: "Use this model from now on", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.models(cmd, func(ctx context.Context, m client.Models) error {
+				p, model, err := m.Resolve(ctx, args[0])
+				if err != nil {
+					return base.Failed(base.ExitUsage, "%w", err)
+				}
+				c.doubt(m.List(ctx), p.Name(), model.ID)
+				return c.setModel(p.Name(), model.ID)
+			})
+		},
+	}
+	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(list, set)
+	return cmd
+}
+
+// doubt says that a provider that lists its models does not list this one: a slip of the pen shows
+// here, not in the first turn. Some servers know more than they list, so it is no refusal.
+func (c *command) doubt(list []provider.Model, name, model string) {
+	var ids []string
+	for _, m := range list {
+		if m.Provider != name {
+			continue
+		}
+		if m.ID == model {
+			return
+		}
+		ids = append(ids, m.ID)
+	}
+	if len(ids) == 0 {
+		return
+	}
+	fix := "`hermes model list` shows what it lists"
+	if near, ok := nearest.Name(model, ids); ok {
+		fix = "did you mean " + name + "/" + near + "?"
+	}
+	c.Note("%s does not list a model %q; %s", name, model, fix)
+}
+
+func (c *command) models(cmd *cobra.Command, work func(context.Context, client.Models) error) error {
+	start, err := c.Load()
+	if err != nil {
+		return err
+	}
+	start.Session = session.Config{Source: "cli", Unattended: true}
+	return c.WithClient(cmd.Context(), start, func(ctx context.Context, app client.Client) error { return work(ctx, app.Catalog()) })
+}
+
+func (c *command) setModel(providerName, model string) error {
+	paths, err := c.Paths()
+	if err != nil {
+		return err
+	}
+	for _, s := range [][2]string{{"model.default", model}, {"model.provider", providerName}} {
+		if err := config.Set(paths, s[0], s[1]); err != nil {
+			return base.Failed(base.ExitUsage, "%w", err)
+		}
+	}
+	c.Note("new sessions use %s/%s", providerName, model)
+	return nil
+}
+
+type modelView struct {
+	Provider string   `json:"provider"`
+	Model    string   `json:"model"`
+	Window   int      `json:"context_length,omitempty"`
+	Output   int      `json:"max_output,omitempty"`
+	Mode     string   `json:"api_mode,omitempty"`
+	Key      bool     `json:"key"` // one is there, or none is needed
+	Images   bool     `json:"images"`
+	Tools    bool     `json:"tools"`
+	Thinks   bool     `json:"reasoning"`
+	PriceIn  *float64 `json:"price_in,omitempty"`
+	PriceOut *float64 `json:"price_out,omitempty"`
+}
+
+func viewModel(m provider.Model) modelView {
+	v := modelView{
+		Provider: m.Provider, Model: m.ID, Window: m.Window, Output: m.MaxOutput, Mode: m.Mode, Key: m.Key,
+		Images: m.Images, Tools: m.Tools, Thinks: m.Reasoning,
+	}
+	if m.Priced {
+		v.PriceIn, v.PriceOut = &m.PriceIn, &m.PriceOut
+	}
+	return v
+}
+
+func (c *command) showModel(ctx context.Context, m client.Models, ref string, asJSON bool) error {
+	p, model, err := m.Resolve(ctx, ref)
+	if err != nil {
+		return base.Failed(base.ExitUsage, "%w", err)
+	}
+	model.Provider = p.Name()
+	if asJSON {
+		return base.WriteJSON(c.Streams.Out, viewModel(model), true)
+	}
+	_, err = fmt.Fprintln(c.Streams.Out, base.OneLine(p.Name()+"/"+model.ID))
+	return err
+}
+
+func (c *command) listModels(list []provider.Model, asJSON bool) error {
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Provider < list[j].Provider })
+	if asJSON {
+		views := make([]modelView, len(list))
+		for i, m := range list {
+			views[i] = viewModel(m)
+		}
+		return base.WriteJSON(c.Streams.Out, views, true)
+	}
+	t := base.Table{Head: []string{"MODEL", "CONTEXT", "$ IN", "$ OUT"}}
+	for _, m := range list {
+		window, in, out := "-", "-", "-"
+		if m.Window > 0 {
+			window = fmt.Sprint(m.Window)
+		}
+		if m.Priced {
+			in, out = fmt.Sprintf("%.2f", m.PriceIn), fmt.Sprintf("%.2f", m.PriceOut)
+		}
+		t.Row(m.Provider+"/"+m.ID, window, in, out)
+	}
+	return t.Write(c.Streams.Out)
+}

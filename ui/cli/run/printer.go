@@ -1,0 +1,234 @@
+package run
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/ui/cli/base"
+	"hermes/ui/text"
+)
+
+// printer shows a turn on out; with live, text shows an answer also while it comes.
+func (c *command) printer(output string, out io.Writer, live *preview) (printer, error) {
+	switch output {
+	case "text":
+		return &textPrinter{out: out, err: c.Streams.Err, live: live}, nil
+	case "json":
+		return &jsonPrinter{out: out, notes: &textPrinter{out: io.Discard, err: c.Streams.Err}}, nil
+	case "jsonl":
+		return &jsonlPrinter{out: out}, nil
+	default:
+		return nil, base.UsageError("--output %s: choose text, json or jsonl", output)
+	}
+}
+
+// textPrinter writes each answer to out, once and when it is whole: what streams may be taken back
+// by another attempt. One line for each tool and notice goes to err.
+type textPrinter struct {
+	out, err io.Writer
+	live     *preview // shows what streams; nil where nothing can be taken back
+	message  int64    // that is streaming
+	printed  int64    // the newest answer that was written
+}
+
+func (p *textPrinter) event(e event.Envelope) {
+	switch x := e.Event.(type) {
+	case event.TextDelta:
+		p.stream(x)
+	case event.MessageSealed:
+		p.sealed(x.Message)
+	case event.MessageDiscarded:
+		p.live.drop()
+		p.say("answer discarded, trying again: %s", x.Why)
+	case event.TurnPhase:
+		if x.Kind == event.PhaseRetrying { // it can be minutes
+			p.say("%s", retryWords(x, e.At))
+		}
+	case event.ToolStarted:
+		p.say("→ %s %s", x.Call.Name, x.Gist)
+	case event.ToolEnded:
+		p.say("%s", toolLine(x.Result))
+		for _, part := range x.Result.Parts {
+			p.say("  [%s]", part.Describe())
+		}
+	case event.ApprovalAsked:
+		p.say("! needs approval: %s", x.Title)
+	case event.ApprovalSettled:
+		if x.Decision == event.DecisionDeny {
+			p.say("! refused (%s)", x.By)
+		}
+	case event.BackendChanged:
+		if x.To == event.BackendFailed || x.To == event.BackendLost {
+			p.say("! back end %s %s: %s", x.Name, x.To, x.Cause)
+		}
+	case event.MemoryChanged:
+		p.remembered(x)
+	case event.ToolsChanged:
+		if !x.Empty() {
+			p.say("tools since this session began: %s; --new-tools takes them", base.OneLine(x.Words()))
+		}
+	case event.Notice:
+		p.say("%s: %s%s", x.Level, x.Text, base.HintSuffix(base.HintWords(x.Hint, x.Do)))
+	case event.Resync:
+		p.say("warning: too much happened at once; some output is not shown here, all of it is in the session")
+	}
+}
+
+// remembered says what was written to memory; what was refused comes as a notice.
+func (p *textPrinter) remembered(e event.MemoryChanged) {
+	if e.Action != "write" {
+		return
+	}
+	for _, text := range e.Added {
+		p.say("remembered: %s", base.OneLine(text))
+	}
+	for _, text := range e.Removed {
+		p.say("forgotten: %s", base.OneLine(text))
+	}
+}
+
+// sealed prints an answer.
+func (p *textPrinter) sealed(m chat.Message) {
+	if m.Role != chat.RoleAssistant || m.ID == p.printed && m.ID != 0 {
+		return
+	}
+	p.live.drop()
+	p.printed = m.ID
+	if s := strings.TrimSuffix(text.Sanitize(m.Text), "\n"); s != "" {
+		_, _ = io.WriteString(p.out, s+"\n") // the recorder keeps the error
+	}
+}
+
+// stream shows an answer while it comes.
+func (p *textPrinter) stream(x event.TextDelta) {
+	if p.live == nil {
+		return
+	}
+	if x.MessageID != p.message {
+		p.live.drop()
+		p.message = x.MessageID
+	}
+	p.live.add(x.Text)
+}
+
+func (p *textPrinter) pause() {
+	if p.live != nil {
+		p.live.draw()
+	}
+}
+
+func (p *textPrinter) say(format string, args ...any) {
+	p.live.hide()
+	line := text.Sanitize(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "))
+	fmt.Fprintln(p.err, text.Truncate(line, 200, "…"))
+}
+
+// end prints the last answer when its event was among those that were given up.
+func (p *textPrinter) end(t *turn) {
+	p.sealed(t.last)
+	p.live.drop()
+}
+
+// toolLine tells how a call went.
+func toolLine(r chat.ToolResult) string {
+	state := "ok"
+	switch {
+	case r.Interrupted:
+		state = "interrupted"
+	case r.ExitCode != nil && *r.ExitCode != 0:
+		state = fmt.Sprintf("exit %d", *r.ExitCode)
+	case r.IsError:
+		state = "failed: " + r.Text
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "← %s %s", r.Name, state)
+	if r.Took > 0 {
+		fmt.Fprintf(&b, " in %s", r.Took.Round(10*time.Millisecond))
+	}
+	for _, d := range r.Diffs {
+		fmt.Fprintf(&b, " %s +%d -%d", d.Path, d.Added, d.Removed)
+	}
+	for _, w := range r.Warnings {
+		b.WriteString(" (" + w + ")")
+	}
+	return b.String()
+}
+
+// jsonlPrinter writes every event on a line, as event.Envelope marshals.
+type jsonlPrinter struct{ out io.Writer }
+
+func (p *jsonlPrinter) event(e event.Envelope) { _ = base.WriteJSON(p.out, e, false) }
+
+func (p *jsonlPrinter) pause() {}
+
+func (p *jsonlPrinter) end(*turn) {}
+
+// jsonPrinter writes one object at the end, and notices meanwhile.
+type jsonPrinter struct {
+	out   io.Writer
+	notes *textPrinter
+	tools []chat.ToolResult
+}
+
+func (p *jsonPrinter) event(e event.Envelope) {
+	switch x := e.Event.(type) {
+	case event.Notice:
+		p.notes.event(e)
+	case event.ToolEnded:
+		p.tools = append(p.tools, x.Result)
+	}
+}
+
+func (p *jsonPrinter) pause() {}
+
+// result is the object of --output json.
+type result struct {
+	Session string            `json:"session"`
+	Reason  event.TurnReason  `json:"reason"`
+	Text    string            `json:"text"`
+	Model   string            `json:"model,omitempty"`
+	Tools   []chat.ToolResult `json:"tools"`
+	Usage   chat.Usage        `json:"usage"`
+	Steps   int               `json:"steps"`
+	Seconds float64           `json:"seconds"`
+	Refused bool              `json:"refused,omitempty"`
+	Error   string            `json:"error,omitempty"`
+	Hint    string            `json:"hint,omitempty"`
+	Class   string            `json:"class,omitempty"`
+}
+
+func (p *jsonPrinter) end(t *turn) {
+	tools := p.tools
+	if tools == nil {
+		tools = []chat.ToolResult{}
+	}
+	_ = base.WriteJSON(p.out, result{
+		Session: t.session, Reason: t.ended.Reason, Text: t.last.Text, Model: t.last.Model, Tools: tools, Usage: t.ended.Usage,
+		Steps: t.ended.Steps, Seconds: t.ended.Took.Seconds(), Refused: t.refused || t.forbidden, Error: t.ended.Err, Hint: base.HintWords(t.ended.Hint, t.ended.Do), Class: t.ended.Class,
+	}, true)
+}
+
+// recorder remembers that an answer could not be written. The turn goes on meanwhile: its words are
+// kept in the session.
+type recorder struct {
+	w   io.Writer
+	err error
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	if r.err == nil {
+		_, r.err = r.w.Write(p)
+	}
+	return len(p), nil
+}
+
+func (r *recorder) problem(session string) error {
+	if r.err == nil {
+		return nil
+	}
+	return base.Failed(base.ExitFailed, "the answer could not be written: %w; read it with `hermes sessions show %s`", r.err, session)
+}

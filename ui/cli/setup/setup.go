@@ -1,0 +1,212 @@
+// Package setup is the command `hermes setup`: the questions of a first start.
+package setup
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/huh"
+	"github.com/spf13/cobra"
+
+	"hermes/core/config"
+	"hermes/ui/cli/base"
+)
+
+// choice is a provider that setup offers. KeyEnv is empty for servers that want no key.
+type choice struct{ name, title, baseURL, keyEnv, model string }
+
+var choices = []choice{
+	{"openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", ""},
+	{"openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", ""},
+	{"ollama", "Ollama on this machine", "http://127.0.0.1:11434/v1", "", ""},
+	{"lmstudio", "LM Studio on this machine", "http://127.0.0.1:1234/v1", "", ""},
+	{"custom", "another OpenAI-compatible server", "", "CUSTOM_API_KEY", ""},
+	{"offline", "none: try the workbench without a model", "", "", ""},
+}
+
+// answers are what setup asks for.
+type answers struct {
+	provider, baseURL, key, model, theme string
+}
+
+// command is one command line.
+type command struct{ *base.Command }
+
+// Command makes `hermes setup`.
+func Command(line *base.Command) *cobra.Command {
+	c := &command{line}
+	return &cobra.Command{
+		Use: "setup", Short: "Choose a provider, a model and a theme", Args: cobra.NoArgs,
+		Long: `Choose a provider, a model and a theme. The key goes to .env, which only you can read; the rest to config.yaml.
+Nothing is written before the last answer.`,
+		RunE: func(*cobra.Command, []string) error {
+			start, err := c.Load()
+			if err != nil {
+				return err
+			}
+			a := answers{provider: start.Config.Model.Provider, model: start.Config.Model.Default, theme: start.Config.Display.Theme}
+			if base.IsTerminal(c.Streams.In) && base.IsTerminal(c.Streams.Out) {
+				err = wizard(&a, start.Config.Paths())
+			} else {
+				err = prompts(&a, c.Streams.In, c.Streams.Out)
+			}
+			if err != nil {
+				return err
+			}
+			return c.apply(start.Config.Paths(), a)
+		},
+	}
+}
+
+func pickChoice(name string) choice {
+	for _, ch := range choices {
+		if ch.name == name {
+			return ch
+		}
+	}
+	return choice{name: name, title: name, keyEnv: strings.ToUpper(strings.ReplaceAll(name, "-", "_")) + "_API_KEY"}
+}
+
+func wizard(a *answers, paths config.Paths) error {
+	options := make([]huh.Option[string], len(choices))
+	for i, ch := range choices {
+		options[i] = huh.NewOption(ch.title, ch.name)
+	}
+	before := a.provider
+	if pickChoice(a.provider).title == a.provider {
+		a.provider = choices[0].name
+	}
+	err := huh.NewForm(huh.NewGroup(huh.NewSelect[string]().Title("Which model server?").Options(options...).Value(&a.provider))).Run()
+	if err != nil {
+		return aborted(err)
+	}
+	ch := pickChoice(a.provider)
+	a.baseURL = ch.baseURL
+	a.modelOf(before)
+	var fields []huh.Field
+	if ch.name == "custom" {
+		fields = append(fields, huh.NewInput().Title("Its address").Placeholder("https://host/v1").Value(&a.baseURL).Validate(addressLike))
+	}
+	if ch.keyEnv != "" {
+		fields = append(fields, huh.NewInput().Title("Your key").Description("kept in .env; empty leaves it as it is").EchoMode(huh.EchoModePassword).Value(&a.key))
+	}
+	if ch.name != "offline" {
+		fields = append(fields, huh.NewInput().Title("Model").Description("empty: the first that the server offers").Value(&a.model))
+	}
+	fields = append(fields, huh.NewInput().Title("Theme").Description("default fits the terminal; the workbench shows all of them").Value(&a.theme).
+		Validate(func(name string) error { return base.CheckTheme(name, paths) }))
+	return aborted(huh.NewForm(huh.NewGroup(fields...)).Run())
+}
+
+// modelOf drops the model that stood in the settings when the provider is another one now: it is
+// not offered there.
+func (a *answers) modelOf(before string) {
+	if before != "" && a.provider != before {
+		a.model = ""
+	}
+}
+
+func aborted(err error) error {
+	if errors.Is(err, huh.ErrUserAborted) {
+		return base.Failed(base.ExitInterrupted, "setup stopped; nothing was changed")
+	}
+	return err
+}
+
+func addressLike(s string) error {
+	if !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://") {
+		return errors.New("begin with http:// or https://")
+	}
+	return nil
+}
+
+// prompts asks the same on plain lines; an empty line takes what stands in brackets.
+func prompts(a *answers, in io.Reader, out io.Writer) error {
+	lines := bufio.NewScanner(in)
+	ask := func(question, fallback string) string {
+		fmt.Fprintf(out, "%s [%s]: ", question, fallback)
+		answer := ""
+		if lines.Scan() {
+			answer = strings.TrimSpace(lines.Text())
+		}
+		fmt.Fprintln(out)
+		if answer == "" {
+			return fallback
+		}
+		return answer
+	}
+	names := make([]string, len(choices))
+	for i, ch := range choices {
+		names[i] = ch.name
+	}
+	before := a.provider
+	if a.provider == "" {
+		a.provider = choices[0].name
+	}
+	a.provider = ask("Provider ("+strings.Join(names, ", ")+")", a.provider)
+	ch := pickChoice(a.provider)
+	a.baseURL = ch.baseURL
+	a.modelOf(before)
+	if ch.baseURL == "" && ch.name != "offline" {
+		a.baseURL = ask("Address, like https://host/v1", "")
+	}
+	if ch.keyEnv != "" {
+		a.key = ask("Key, kept in .env as "+ch.keyEnv+"; empty leaves it as it is", "")
+	}
+	if ch.name != "offline" {
+		a.model = ask("Model; empty: the first that the server offers", a.model)
+	}
+	a.theme = ask("Theme", a.theme)
+	return lines.Err()
+}
+
+// apply writes the answers: the secret first, because without it the rest is of no use.
+func (c *command) apply(paths config.Paths, a answers) error {
+	ch := pickChoice(a.provider)
+	if err := a.check(paths); err != nil {
+		return base.Failed(base.ExitUsage, "%w; nothing was changed", err)
+	}
+	if a.key != "" {
+		if err := config.SetSecret(paths, ch.keyEnv, a.key); err != nil {
+			return err
+		}
+	}
+	settings := [][2]string{{"model.provider", a.provider}, {"model.default", a.model}, {"display.theme", a.theme}}
+	if a.baseURL != "" {
+		settings = append(settings, [2]string{"providers." + a.provider + ".base_url", a.baseURL})
+	}
+	if c.wantsKey(paths, ch, a) {
+		settings = append(settings, [2]string{"providers." + a.provider + ".key_env", ch.keyEnv})
+	}
+	for _, s := range settings {
+		if err := config.Set(paths, s[0], s[1]); err != nil {
+			return base.Failed(base.ExitUsage, "%w", err)
+		}
+	}
+	_, err := fmt.Fprintf(c.Streams.Out, "Written to %s.\n`hermes` opens the workbench, `hermes doctor` looks for problems.\n", paths.ConfigFile)
+	return err
+}
+
+// check looks at the answers before anything is written.
+func (a *answers) check(paths config.Paths) error {
+	if pickChoice(a.provider).name == "custom" {
+		if err := addressLike(a.baseURL); err != nil {
+			return fmt.Errorf("address %q: %w", a.baseURL, err)
+		}
+	}
+	return base.CheckTheme(a.theme, paths)
+}
+
+// wantsKey reports whether the provider's key belongs into the settings. A server of one's own
+// often wants none, and a name without a key behind it would be a mistake for doctor to find.
+func (c *command) wantsKey(paths config.Paths, ch choice, a answers) bool {
+	if ch.keyEnv == "" || ch.name != "custom" || a.key != "" {
+		return ch.keyEnv != ""
+	}
+	cfg, _ := config.Load(config.Options{Home: paths.Home, Env: c.Env})
+	_, there := cfg.Secret(ch.keyEnv)
+	return there
+}

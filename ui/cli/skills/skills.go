@@ -1,0 +1,302 @@
+// Package skills is the command `hermes skills`: skills: listed, written, checked, switched,
+// trusted.
+package skills
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes/core/skill"
+	"hermes/skills"
+	"hermes/ui/cli/base"
+	"hermes/ui/text"
+)
+
+// command is one command line.
+type command struct{ *base.Command }
+
+// Command makes `hermes skills`.
+func Command(line *base.Command) *cobra.Command {
+	c := &command{line}
+	cmd := &cobra.Command{
+		Use: "skills", Aliases: []string{"skill"}, Short: "Look at, write, check and switch skills: known ways to do things",
+		Long: `Look at, write, check and switch skills: known ways to do things.
+
+A skill is a folder with a SKILL.md. The agent sees name and description of each and reads it when it fits; you use one with
+/name in the workbench or --skill name in hermes run. They come from the skills folder of the home, from skills.external_dirs, from the
+program, and from .hermes/skills and .agents/skills of projects that you trust. Without a word after it this lists them.`,
+		Example: `  hermes skills
+  hermes skills new release-website
+  hermes skills check ./my-skill
+  hermes skills trust`,
+		Args: cobra.ArbitraryArgs, SuggestionsMinimumDistance: 2,
+	}
+	list := c.skillsList()
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return base.Subcommands(cmd, args)
+		}
+		return list.RunE(cmd, args)
+	}
+	cmd.Flags().AddFlagSet(list.Flags())
+	cmd.AddCommand(list, c.skillsView(), c.skillsCheck(), c.skillsNew(), c.skillsEdit(), c.skillsSwitch(true), c.skillsSwitch(false),
+		c.skillsTrust(), c.skillsUntrust(), c.skillsRemove(), c.skillsUndo())
+	return cmd
+}
+
+func (c *command) skillsList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List skills with where they come from and how they stand", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			lib, project, _, err := c.SkillLibrary()
+			if err != nil {
+				return err
+			}
+			rows := lib.Rows(cmd.Context(), project)
+			if asJSON {
+				return base.WriteJSON(c.Streams.Out, rows, true)
+			}
+			return c.printSkills(cmd.Context(), lib, project, rows)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// roomy is how many cells a terminal needs for all columns of a list.
+const roomy = 70
+
+func (c *command) printSkills(ctx context.Context, lib *skill.Library, project string, rows []skill.Row) error {
+	t := base.Table{Head: []string{"NAME", "CATEGORY", "SOURCE", "STATE", "WHAT"}, Fit: c.Width()}
+	narrow := t.Fit < roomy
+	if narrow {
+		t.Head = []string{"NAME", "STATE", "WHAT"}
+	}
+	for _, r := range rows {
+		what := r.Description
+		switch {
+		case r.State == skill.Blocked:
+			what = r.Hits[0].Reason
+		case len(r.Problems) > 0 && r.State != skill.On && r.State != skill.Off:
+			what = r.Problems[0].Why
+		}
+		if what = base.Cut(what, 90); narrow {
+			t.Row(r.Name, string(r.State), what)
+			continue
+		}
+		t.Row(r.Name, base.OrDash(r.Category), string(r.Source), string(r.State), what)
+	}
+	if err := t.Write(c.Streams.Out); err != nil {
+		return err
+	}
+	catalog := lib.Catalog(ctx, project)
+	if b := catalog.Project; b != nil && b.State != skills.Accepted && b.State != skills.Denied {
+		c.Note("hermes: %s", text.Sanitize(skill.Untrusted(b)))
+	}
+	if n := wrong(catalog, rows); n > 0 {
+		c.Note("hermes: %s; `hermes skills check` shows them", base.Count(n, "problem", "problems"))
+	}
+	return nil
+}
+
+// wrong counts what check would show.
+func wrong(catalog *skills.Catalog, rows []skill.Row) int {
+	n := len(catalog.Problems)
+	for _, r := range rows {
+		n += len(r.Hits)
+	}
+	return n
+}
+
+func (c *command) skillsView() *cobra.Command {
+	return &cobra.Command{
+		Use: "view <name> [file]", Aliases: []string{"show"}, Short: "Print a skill, or a file of it, as it stands on disk", Args: cobra.RangeArgs(1, 2),
+		ValidArgsFunction: c.CompleteSkills,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			lib, project, _, err := c.SkillLibrary()
+			if err != nil {
+				return err
+			}
+			s, err := c.skillCalled(cmd.Context(), lib, project, args[0])
+			if err != nil {
+				return err
+			}
+			var body string
+			if len(args) > 1 {
+				body, err = s.Read(args[1])
+			} else {
+				var raw []byte
+				raw, err = s.Raw()
+				body = string(raw)
+			}
+			if err != nil {
+				return base.Failed(base.ExitFailed, "skill %s: %w", args[0], err)
+			}
+			if _, err = fmt.Fprintln(c.Streams.Out, strings.TrimRight(text.Sanitize(body), "\n")); err != nil {
+				return err
+			}
+			for _, f := range s.Files() {
+				if len(args) == 1 {
+					c.Note("file: %s", text.Sanitize(f))
+				}
+			}
+			for _, h := range skill.CheckAll(s) {
+				c.Note("blocked: %s", text.Sanitize(h.String()))
+			}
+			return nil
+		},
+	}
+}
+
+// skillCalled finds any skill of that name, one that is switched off or cannot be used too.
+func (c *command) skillCalled(ctx context.Context, lib *skill.Library, project, name string) (*skills.Skill, error) {
+	if s := lib.Catalog(ctx, project).Find(name); s != nil {
+		return s, nil // the one that counts
+	}
+	for _, r := range lib.Glance(ctx, project) {
+		if r.Name == name {
+			return r.Skill, nil
+		}
+	}
+	_, err := lib.Find(ctx, project, name)
+	return nil, base.Failed(base.ExitUsage, "%w", err)
+}
+
+func (c *command) skillsCheck() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "check [path or name]...", Aliases: []string{"lint", "scan"}, Short: "Say what is wrong with skills, with file and line; exit code 1 when something is",
+		Long: `Say what is wrong with skills, with file and line; exit code 1 when a skill cannot be used or is blocked.
+
+Without arguments all skills are checked. A path is a folder with a SKILL.md, a SKILL.md, or a folder of skills, anywhere: this is for
+whoever writes skills, too. What gives orders to the agent is blocked, here as everywhere.`,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			names, _ := c.CompleteSkills(cmd, args, prefix)
+			return names, cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, err := c.check(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			return c.printChecked(found, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// checked is what is wrong with some skills.
+type checked struct {
+	Skills   int              `json:"skills"`
+	Problems []skills.Problem `json:"problems"`
+	Hits     []skill.Hit      `json:"hits"`
+}
+
+func (c *command) check(ctx context.Context, args []string) (checked, error) {
+	out := checked{Problems: []skills.Problem{}, Hits: []skill.Hit{}}
+	lib, project, _, err := c.SkillLibrary()
+	if err != nil {
+		return out, err
+	}
+	if len(args) == 0 {
+		catalog := lib.Catalog(ctx, project)
+		out.Problems = append(out.Problems, catalog.Problems...)
+		if p := lib.Usage.Problem(); p != nil {
+			out.Problems = append(out.Problems, *p)
+		}
+		for _, r := range lib.Rows(ctx, project) {
+			out.Hits = append(out.Hits, r.Hits...)
+			out.Skills++
+		}
+		return out, nil
+	}
+	for _, arg := range args {
+		if _, err := os.Stat(arg); err == nil {
+			if err := out.path(ctx, arg); err != nil {
+				return out, err
+			}
+			continue
+		}
+		if strings.ContainsRune(arg, filepath.Separator) {
+			return out, base.Failed(base.ExitUsage, "there is no file or folder %s", text.Sanitize(arg))
+		}
+		s, err := c.skillCalled(ctx, lib, project, arg)
+		if err != nil {
+			return out, err
+		}
+		out.add(s)
+	}
+	return out, nil
+}
+
+func (k *checked) add(s *skills.Skill) {
+	k.Skills++
+	k.Problems = append(k.Problems, s.Problems...)
+	if s.Usable() {
+		k.Hits = append(k.Hits, skill.CheckAll(s)...)
+	}
+}
+
+// path checks a folder or a SKILL.md.
+func (k *checked) path(ctx context.Context, path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return base.Failed(base.ExitUsage, "%w", err)
+	}
+	if filepath.Base(path) == skills.File {
+		path = filepath.Dir(path)
+	}
+	if _, err := os.Lstat(filepath.Join(path, skills.File)); err == nil {
+		k.add(skills.One(path))
+		return nil
+	}
+	catalog := skills.Load(ctx, skills.Options{Home: path, NoBuiltin: true})
+	if len(catalog.Skills)+len(catalog.Broken) == 0 {
+		return base.Failed(base.ExitUsage, "%s: there is no SKILL.md in it or below it", path)
+	}
+	k.Problems = append(k.Problems, catalog.Problems...)
+	for _, s := range append(catalog.Skills, catalog.Broken...) {
+		s.Problems = nil // the catalog has named them
+		k.add(s)
+	}
+	return nil
+}
+
+func (c *command) printChecked(k checked, asJSON bool) error {
+	failing := len(k.Hits) > 0
+	for _, p := range k.Problems {
+		failing = failing || p.Fatal
+	}
+	if asJSON {
+		if err := base.WriteJSON(c.Streams.Out, k, true); err != nil {
+			return err
+		}
+	} else {
+		var b strings.Builder
+		for _, p := range k.Problems {
+			grade := "warn"
+			if p.Fatal {
+				grade = "bad "
+			}
+			fmt.Fprintf(&b, "%s  %s\n", grade, base.OneLine(p.Error()))
+		}
+		for _, h := range k.Hits {
+			fmt.Fprintf(&b, "BLOCK %s\n", base.OneLine(h.String()))
+		}
+		fmt.Fprintf(&b, "%s checked: %s, %s\n", base.Count(k.Skills, "skill", "skills"), base.Count(len(k.Problems), "problem", "problems"), base.Count(len(k.Hits), "order to the agent", "orders to the agent"))
+		if _, err := fmt.Fprint(c.Streams.Out, b.String()); err != nil {
+			return err
+		}
+	}
+	if failing {
+		return base.SilentExit(base.ExitFailed)
+	}
+	return nil
+}
