@@ -163,7 +163,7 @@ func (p *Pool) Exec(ctx context.Context, r backend.Request) (backend.Result, err
 		return backend.Result{}, err
 	}
 	defer l.release()
-	p.remember(s, l.spec.Name, res.Dir)
+	p.remember(s, l.spec.Name, res.Dir, r.Order)
 	if why := l.forced(); why != "" {
 		res.Warnings = append(res.Warnings, why)
 	}

@@ -20,6 +20,7 @@ type session struct {
 	calls    sync.WaitGroup    // those of Pool.calls that are its own
 	selected string            // back end for calls that name none; "" means the default
 	dirs     map[string]string // where the last command ended, by back end
+	orders   map[string]int64  // of the calls that left those
 	told     map[string]bool   // back ends whose failure the session was told of
 	procs    []*process        // oldest first
 	serial   int               // of the newest process
@@ -29,7 +30,7 @@ type session struct {
 func (p *Pool) session(uid string) *session {
 	s := p.sessions[uid]
 	if s == nil {
-		s = &session{uid: uid, serial: p.serials[uid], dirs: map[string]string{}, told: map[string]bool{}}
+		s = &session{uid: uid, serial: p.serials[uid], dirs: map[string]string{}, orders: map[string]int64{}, told: map[string]bool{}}
 		s.ctx, s.stop = context.WithCancel(p.ctx)
 		p.sessions[uid] = s
 	}
@@ -54,11 +55,15 @@ func (p *Pool) dir(uid, name string) string {
 	return ""
 }
 
-// remember keeps where a command ended. Of commands that run at the same time the last to end wins.
-func (p *Pool) remember(s *session, name, dir string) {
+// remember keeps where a command ended. Of commands that run at the same time the one that was
+// called last wins, whichever ends last.
+func (p *Pool) remember(s *session, name, dir string, order int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s.dirs[name] = dir
+	if order == 0 || order >= s.orders[name] {
+		s.dirs[name] = dir
+	}
+	s.orders[name] = max(order, s.orders[name])
 	delete(s.told, name)
 }
 

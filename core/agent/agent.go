@@ -165,6 +165,7 @@ type Agent struct {
 	windows   sync.Map // by "provider/model": context windows that servers told when theirs was too small
 	questions questions
 	ids       atomic.Int64
+	calls     atomic.Int64 // that were numbered
 }
 
 // New returns an agent. It starts nothing.

@@ -39,7 +39,7 @@ func (n *nest) Call(ctx context.Context, c tool.NestedCall) tool.NestedResult {
 		return interruptedCall(call)
 	}
 	t := n.t
-	j := t.job(call)
+	j := t.job(t.a.number(call))
 	j.ctx, j.up, j.outer, j.waiting = ctx, n.up.call.ID, n.up, c.Waiting
 	t.tell(j, event.ToolStarted{Call: call, Gist: j.gist, Backend: j.backend})
 	switch {

@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 
 	"hermes/core/chat"
-	"hermes/core/intent"
 )
 
 // drawHistory makes histories as no healthy program leaves them: messages in any order, results without calls, calls
@@ -69,34 +68,4 @@ func TestAnyHistoryBecomesARequestThatProvidersTake(t *testing.T) {
 			t.Fatalf("%d of %d bytes of the person's words are sent", sent, said)
 		}
 	})
-}
-
-func TestGroups(t *testing.T) {
-	ro := func(paths ...string) *toolJob { return &toolJob{intent: intent.Intent{Paths: paths, Reads: true}} }
-	rw := func(paths ...string) *toolJob { return &toolJob{intent: intent.Intent{Paths: paths}} }
-	serial := func() *toolJob { j := ro(); j.spec.Serial = true; return j }
-	tests := []struct {
-		name string
-		jobs []*toolJob
-		want []int
-	}{
-		{"readers together", []*toolJob{ro(), ro("/a"), ro()}, []int{3}},
-		{"writers of different files", []*toolJob{rw("/a"), rw("/b"), ro("/c")}, []int{3}},
-		{"writers of one file", []*toolJob{rw("/a"), rw("/a")}, []int{1, 1}},
-		{"a reader of what is written", []*toolJob{rw("/a"), ro("/a")}, []int{1, 1}},
-		{"a folder and a file in it", []*toolJob{rw("/d"), rw("/d/x")}, []int{1, 1}},
-		{"names that only begin alike", []*toolJob{rw("/d"), rw("/dx")}, []int{2}},
-		{"commands alone", []*toolJob{rw(), rw(), ro()}, []int{1, 1, 1}},
-		{"a search beside a writer", []*toolJob{ro(), rw("/a")}, []int{1, 1}},
-		{"serial alone", []*toolJob{ro(), serial(), ro(), ro()}, []int{1, 1, 2}},
-	}
-	for _, tt := range tests {
-		var got []int
-		for _, g := range groups(tt.jobs) {
-			got = append(got, len(g))
-		}
-		if fmt.Sprint(got) != fmt.Sprint(tt.want) {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
-	}
 }

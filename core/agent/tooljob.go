@@ -31,6 +31,9 @@ type toolJob struct {
 	local, sandboxed bool   // where it will run, as Place says
 	sandbox          string // the same
 	dir              string // where it starts
+	reads            bool   // it changes nothing
+	ends             string // where its command ends; "" when that is not known
+	order            int64  // among the calls of the program
 	result           *chat.ToolResult
 	done             chan struct{}
 
@@ -43,9 +46,18 @@ type toolJob struct {
 	data    any             // the result as data, of a call inside of another
 }
 
+// numbered is a call with its place among those of the program.
+type numbered struct {
+	chat.ToolCall
+	order int64
+}
+
+func (a *Agent) number(c chat.ToolCall) numbered { return numbered{c, a.calls.Add(1)} }
+
 // job looks a call up and validates it. What cannot run has its result already.
-func (t *turn) job(c chat.ToolCall) *toolJob {
-	j := &toolJob{call: c, gist: c.Name, dir: t.info.Cwd, done: make(chan struct{}), ctx: t.ctx}
+func (t *turn) job(n numbered) *toolJob {
+	c := n.ToolCall
+	j := &toolJob{call: c, gist: c.Name, dir: t.info.Cwd, order: n.order, done: make(chan struct{}), ctx: t.ctx}
 	if c.Invalid != "" {
 		var v any
 		err := json.Unmarshal([]byte(c.Invalid), &v)
@@ -80,6 +92,7 @@ func (t *turn) describe(j *toolJob) {
 	}
 	in.Paths = j.absolute(in.Paths)
 	j.intent = in
+	t.read(j)
 }
 
 // absolute returns the files that are meant where the call runs; links can be followed on this machine only.
@@ -116,47 +129,6 @@ func clip(s string, n int) string {
 		return string(r[:n]) + "…"
 	}
 	return s
-}
-
-// beside reports whether two calls may run at the same time.
-func beside(a, b *toolJob) bool {
-	switch {
-	case a.spec.Serial || b.spec.Serial:
-		return false
-	case a.result != nil || b.result != nil: // nothing runs
-		return true
-	case a.intent.Reads && b.intent.Reads:
-		return true
-	case a.backend != b.backend, len(a.intent.Paths) == 0, len(b.intent.Paths) == 0:
-		return false
-	}
-	for _, p := range a.intent.Paths {
-		for _, q := range b.intent.Paths {
-			if realpath.Within(p, q) || realpath.Within(q, p) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// groups cuts the calls, without changing their order, into runs of calls that may run at the same time.
-func groups(jobs []*toolJob) [][]*toolJob {
-	var out [][]*toolJob
-	for _, j := range jobs {
-		fits := len(out) > 0
-		if fits {
-			for _, other := range out[len(out)-1] {
-				fits = fits && beside(j, other)
-			}
-		}
-		if fits {
-			out[len(out)-1] = append(out[len(out)-1], j)
-		} else {
-			out = append(out, []*toolJob{j})
-		}
-	}
-	return out
 }
 
 // approve asks the gate. A call that may not run gets its result.
@@ -221,7 +193,8 @@ func (t *turn) preview(j *toolJob, r *approval.Request) {
 func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 	drop := func(event.Stream, []byte) {}
 	c := tool.Call{
-		ID: j.call.ID, Session: t.w.uid, Turn: t.id, Args: j.args, Cwd: t.info.Cwd, Lasting: j.lasting, Definition: j.definition,
+		ID: j.call.ID, Session: t.w.uid, Turn: t.id, Args: j.args, Cwd: t.info.Cwd, Lasting: j.lasting,
+		Definition: j.definition, Order: j.order,
 		Output: drop, Later: drop, Publish: func(event.Event) {},
 	}
 	switch {
@@ -240,9 +213,6 @@ func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 // still says is dropped, and a notice tells when it has ended.
 func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 	live := newLiveOutput(t, j)
-	if j.up == "" {
-		t.phase(event.TurnPhase{Kind: event.PhaseRunning, Tool: j.call.Name})
-	}
 	if j.spec.Strangers() {
 		t.page(j.call.Name)
 	}

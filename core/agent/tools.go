@@ -16,23 +16,23 @@ const (
 
 // runCalls runs the calls of one answer and stores a result for every one of them, in call order, whatever happens.
 func (t *turn) runCalls(calls []chat.ToolCall) error {
-	jobs := make([]*toolJob, len(calls))
+	left := make([]numbered, len(calls))
 	for i, c := range calls {
-		jobs[i] = t.job(c)
+		left[i] = t.a.number(c)
 	}
-	done := 0
-	for _, group := range groups(jobs) {
+	for len(left) > 0 {
 		err := t.ctx.Err()
 		if err == nil {
+			group := t.overlapping(left)
 			err = t.runGroup(group)
-			done += len(group)
+			left = left[len(group):]
 		}
 		if t.ctx.Err() != nil {
 			err = errInterrupted
 		}
 		if err != nil {
-			if left := t.closeCalls(calls[done:], "[not run: the turn ended before]"); left != nil {
-				return left
+			if unstored := t.closeCalls(calls[len(calls)-len(left):], "[not run: the turn ended before]"); unstored != nil {
+				return unstored
 			}
 			return err
 		}
@@ -40,20 +40,24 @@ func (t *turn) runCalls(calls []chat.ToolCall) error {
 	return nil
 }
 
-// runGroup asks for approval of each call, then runs what was allowed at the same time.
+// runGroup asks for approval of one call after the other; what is allowed runs at once, beside those that are asked about.
 func (t *turn) runGroup(group []*toolJob) error {
 	for _, j := range group {
-		t.publish(event.ToolStarted{Call: j.call, Gist: j.gist, Backend: j.backend})
-		if j.result == nil {
-			t.approve(j)
-		}
+		t.publish(event.ToolStarted{Call: j.call, Gist: j.gist, Backend: j.backend, Beside: len(group) - 1})
 	}
 	slots := make(chan struct{}, maxParallel)
 	for _, j := range group {
+		if j.result == nil && t.denials.Load() >= maxDenials {
+			j.fail("Not run: the person denied several calls in a row, and the turn is paused.")
+		}
+		if j.result == nil {
+			t.approve(j)
+		}
 		if j.result != nil {
 			close(j.done)
 			continue
 		}
+		t.phase(event.TurnPhase{Kind: event.PhaseRunning, Tool: j.call.Name})
 		crash.Go("tool "+j.call.Name, func() {
 			defer close(j.done)
 			slots <- struct{}{}

@@ -25,8 +25,11 @@ type Request struct {
 	Env     map[string]string // added to the back end's clean environment
 	Stdin   []byte            // given whole, then closed; nil means /dev/null
 	Timeout time.Duration     // 0 means no limit beyond ctx
-	Lasting bool              // it may change what other programs run by themselves, where a sandbox could hold that fixed
-	PTY     *Size             // non-nil asks for a terminal
+	// Order is the place of the call in its session: where the latest one ends, the next begins,
+	// whichever of several ends first. 0: whatever ends last.
+	Order   int64
+	Lasting bool  // it may change what other programs run by themselves, where a sandbox could hold that fixed
+	PTY     *Size // non-nil asks for a terminal
 	// Channel gives the command a socket on descriptor 3; Pool.Channel is the other end. Only for
 	// Start, with Argv.
 	Channel bool

@@ -14,6 +14,7 @@ type ToolStarted struct {
 	Call    chat.ToolCall `json:"call"`
 	Gist    string        `json:"gist"`              // one line: the command, the path, ...
 	Backend string        `json:"backend,omitempty"` // requested back end
+	Beside  int           `json:"beside,omitempty"`  // other calls that run at the same time
 }
 
 // Stream names where a chunk of tool output came from.

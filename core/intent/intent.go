@@ -34,6 +34,8 @@ type Intent struct {
 	// Backend. Folders and paths are those of that place then; else of this machine.
 	InBackend bool
 	Backend   string
+	// Outlives says that what it starts goes on when the call is over.
+	Outlives bool
 	// Unread says that it runs code that nobody has judged: what it leaves for other programs to
 	// run is put back.
 	Unread bool

@@ -17,6 +17,9 @@ type Call struct {
 	// Definition is that of the tool which was approved; another one does not run. "" takes any.
 	Definition string
 	Lasting    bool // it was allowed to change what other programs run by themselves (hooks)
+	// Order grows from call to call of a session. Of two commands that run at the same time the
+	// later one says where the next begins. 0: the call stands alone.
+	Order int64
 	// Output shows live output to people; it never blocks for long. Never nil.
 	Output func(stream event.Stream, data []byte)
 	// Later is Output for what outlives the call on purpose: a process in the background. It stays

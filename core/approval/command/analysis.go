@@ -94,8 +94,15 @@ type Analysis struct {
 	// Runs are the words of every program that runs, wrappers and shells among them, as far as they are known. What is known only when it
 	// runs is "…".
 	Runs [][]string
+	// Dir is where the shell ends, as far as that is known: "" when it is not.
+	Dir string
 	// Touched are regular files of this machine that are there and that the command is seen to change or delete. It may change others.
 	Touched []string
+}
+
+// OnlyReads reports whether nothing is seen that would change anything.
+func (a Analysis) OnlyReads() bool {
+	return !slices.ContainsFunc(a.Effects, func(e Effect) bool { return e.Class != Read })
 }
 
 // Unknown reports whether a may start code that nobody has seen, gain privilege or persist: such a command is never remembered.
@@ -283,6 +290,13 @@ func (w *walker) reading(text string, lang syntax.LangVariant) bool {
 	inner.trapped = nil
 	inner.stmts(file.Stmts)
 	inner.springs()
+	switch {
+	case w.depth > 0:
+	case !inner.known, w.ends != "" && w.ends != inner.dir:
+		w.lost = true
+	default:
+		w.ends = inner.dir
+	}
 	w.effects, w.commands, w.loose, w.out, w.runs, w.touched = inner.effects, inner.commands, inner.loose, inner.out, inner.runs, inner.touched
 	return true
 }
@@ -340,6 +354,9 @@ func copied[V any](m map[string]V) map[string]V {
 // judge turns the effects into the answer.
 func (w *walker) judge() Analysis {
 	a := Analysis{Verdict: Allow, Effects: w.effects, Loose: w.loose, Runs: w.runs, Touched: w.touched}
+	if !w.lost {
+		a.Dir = w.ends
+	}
 	// Worst first, otherwise in the order of the command.
 	slices.SortStableFunc(a.Effects, func(x, y Effect) int { return int(y.Level - x.Level) })
 	if len(a.Effects) > 0 {

@@ -39,6 +39,8 @@ type walker struct {
 	locals   map[string]bool // what the function that is called declares for itself
 	own      bool            // what it reads is a text that only this command gets
 	depth    int             // texts inside of texts
+	ends     string          // the folder at the end, of the readings so far
+	lost     bool            // it is not known, or the readings differ
 	commands int
 	runs     [][]string // the words of every program that runs
 	inFunc   int

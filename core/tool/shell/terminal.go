@@ -47,7 +47,7 @@ func Terminal(s *Shell) tool.Tool {
 
 func (a terminalArgs) intent() intent.Intent {
 	return intent.Intent{
-		Gist: a.Command, Shell: &intent.Shell{Command: a.Command, Dir: a.Workdir}, InBackend: true, Backend: a.Backend,
+		Gist: a.Command, Shell: &intent.Shell{Command: a.Command, Dir: a.Workdir}, InBackend: true, Backend: a.Backend, Outlives: a.Background,
 		Beside: intent.Beside(a, "command", "backend", "timeout"), // how long to wait does not change what is done
 	}
 }
@@ -57,7 +57,7 @@ func (s *Shell) runTerminal(ctx context.Context, c tool.Call, a terminalArgs) (t
 		return tool.Fail("The command contains a NUL byte: write it as an escape that the program understands."), nil
 	}
 	r := backend.Request{
-		Session: c.Session, CallID: c.ID, Backend: a.Backend, Command: a.Command, Dir: a.Workdir, Home: c.Cwd, Lasting: c.Lasting,
+		Session: c.Session, CallID: c.ID, Backend: a.Backend, Command: a.Command, Dir: a.Workdir, Home: c.Cwd, Lasting: c.Lasting, Order: c.Order,
 		Sink: c.Output, MaxOutput: s.budget, SpillDir: s.spill,
 		Merge: true, // the order of an error between lines of output is what a reader understands it by
 	}

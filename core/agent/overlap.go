@@ -1,0 +1,98 @@
+package agent
+
+import (
+	"path"
+
+	"hermes/core/approval"
+	"hermes/core/realpath"
+)
+
+// Calls of one answer run at the same time where they do not touch each other: where both only read, where they
+// change other files, or where one is in a sandbox that the other is not in. What a call touches is what its tool
+// says (package intent); of a shell command, what the analyser reads from its text. What is not known stands alone.
+
+// overlapping takes the next calls of an answer that may run at the same time, at least one. They are looked at now,
+// and not before the calls before them have ended: those may have changed the folder that the next ones begin in.
+func (t *turn) overlapping(calls []numbered) []*toolJob {
+	group := []*toolJob{t.job(calls[0])}
+	for _, c := range calls[1:] {
+		j := t.job(c)
+		for _, other := range group {
+			if !beside(other, j) {
+				return group
+			}
+		}
+		group = append(group, j)
+	}
+	return group
+}
+
+// beside reports whether two calls may run at the same time.
+func beside(a, b *toolJob) bool {
+	switch {
+	case a.result != nil || b.result != nil: // nothing runs
+		return !a.spec.Serial && !b.spec.Serial
+	case a.alone() || b.alone():
+		return false
+	case apart(a, b):
+		return true
+	case a.backend == b.backend && (moves(a, b) || moves(b, a)):
+		return false
+	case a.reads && b.reads:
+		return true
+	case a.backend != b.backend, len(a.intent.Paths) == 0, len(b.intent.Paths) == 0:
+		return false
+	}
+	for _, p := range a.intent.Paths {
+		for _, q := range b.intent.Paths {
+			if realpath.Within(p, q) || realpath.Within(q, p) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// alone reports whether a call runs beside no other, whatever that does.
+func (j *toolJob) alone() bool {
+	in := j.intent
+	return j.spec.Serial || in.Outlives || in.Unread || in.Stdin != nil || in.Lasting != nil
+}
+
+// placed reports whether all that a call touches is where it runs.
+func (j *toolJob) placed() bool {
+	return j.intent.InBackend && (j.intent.Shell != nil || j.intent.OnlyPaths) || j.intent.OnlyPaths && len(j.intent.Paths) > 0
+}
+
+// apart reports whether one of two calls runs where nothing of the other one's place can be reached.
+func apart(a, b *toolJob) bool {
+	return a.backend != b.backend && (a.sandboxed || b.sandboxed) && a.placed() && b.placed()
+}
+
+// moves reports whether a may change the folder that b begins in.
+func moves(a, b *toolJob) bool {
+	sh := b.intent.Shell
+	if a.intent.Shell == nil || sh == nil || path.IsAbs(sh.Dir) {
+		return false
+	}
+	return a.ends == "" || a.ends != b.dir
+}
+
+// read has the analyser say what the command of a call does.
+func (t *turn) read(j *toolJob) {
+	j.reads = j.intent.Reads
+	sh := j.intent.Shell
+	if sh == nil {
+		return
+	}
+	c := approval.Here(j.dir)
+	c.Dir, c.Local, c.Sandboxed, c.Backend = j.dir, j.local, j.sandboxed, j.backend
+	switch {
+	case path.IsAbs(sh.Dir):
+		c.Dir = path.Clean(sh.Dir)
+	case sh.Dir != "":
+		c.Dir = path.Join(j.dir, sh.Dir)
+	}
+	a := approval.Analyse(sh.Command, c)
+	j.reads, j.ends = a.OnlyReads(), a.Dir
+}
