@@ -57,11 +57,11 @@ func (w *workbench) task(f func(ctx context.Context, app *core.App, uid string) 
 		defer cancel()
 		app, err := w.boot.get(ctx)
 		if err != nil {
-			return toast(event.Error, "%v", err)
+			return ui.Toast(event.Error, "%v", err)
 		}
 		msg, err := f(ctx, app, uid)
 		if err != nil {
-			return toast(event.Error, "%v", err)
+			return ui.Toast(event.Error, "%v", err)
 		}
 		return msg
 	}
@@ -71,7 +71,7 @@ func (w *workbench) task(f func(ctx context.Context, app *core.App, uid string) 
 func (w *workbench) do(done string, f func(ctx context.Context, app *core.App, uid, arg string) error) func(string) tea.Cmd {
 	return func(arg string) tea.Cmd {
 		return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
-			return toast(event.Info, "%s", done), f(ctx, app, uid, arg)
+			return ui.Toast(event.Info, "%s", done), f(ctx, app, uid, arg)
 		})
 	}
 }
@@ -107,12 +107,12 @@ func (w *workbench) export(arg string) tea.Cmd {
 	format, ok := map[string]session.Format{"": session.Markdown, "markdown": session.Markdown, "md": session.Markdown, "json": session.JSON, "sharegpt": session.ShareGPT}[arg]
 	if !ok {
 		return func() tea.Msg {
-			return toast(event.Error, "no export format %q: markdown, json or sharegpt", arg)
+			return ui.Toast(event.Error, "no export format %q: markdown, json or sharegpt", arg)
 		}
 	}
 	return w.task(func(ctx context.Context, _ *core.App, uid string) (tea.Msg, error) {
 		path, err := export(ctx, w.boot, uid, format)
-		return toast(event.Info, "written to %s", path), err
+		return ui.Toast(event.Info, "written to %s", path), err
 	})
 }
 
@@ -127,7 +127,7 @@ func (w *workbench) tools(string) tea.Cmd {
 		if err != nil {
 			return nil, err
 		}
-		return toast(event.Info, "The tools of this session: %s", changed.Words()), nil
+		return ui.Toast(event.Info, "The tools of this session: %s", changed.Words()), nil
 	})
 }
 
@@ -160,7 +160,7 @@ func (w *workbench) setModel(ctx context.Context, app *core.App, uid, ref string
 		return nil, err
 	}
 	name, err := app.Agent.Model(ctx, uid)
-	return toast(event.Info, "this session talks to %s", name), err
+	return ui.Toast(event.Info, "this session talks to %s", name), err
 }
 
 func modelDetail(provider string, window int) string {
@@ -176,7 +176,7 @@ func (w *workbench) backend(arg string) tea.Cmd {
 		return func() tea.Msg { return ui.RunAction{ID: "focus.backends"} }
 	}
 	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
-		return toast(event.Info, "commands of this session run in %s", arg), app.SelectBackend(ctx, uid, arg)
+		return ui.Toast(event.Info, "commands of this session run in %s", arg), app.SelectBackend(ctx, uid, arg)
 	})
 }
 
@@ -197,7 +197,7 @@ func (w *workbench) backendNames(prefix string) []string {
 func (w *workbench) status(string) tea.Cmd {
 	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		if fresh, err := isFresh(ctx, app.Sessions, uid); fresh || err != nil {
-			return toast(event.Info, "nothing was said yet"), err
+			return ui.Toast(event.Info, "nothing was said yet"), err
 		}
 		info, err := app.Sessions.Get(ctx, uid)
 		u := info.Usage
@@ -208,7 +208,7 @@ func (w *workbench) status(string) tea.Cmd {
 		if c, err := app.SessionConfig(ctx, uid); err == nil {
 			text += "; " + configWords(c)
 		}
-		return toast(event.Info, "%s", text), err
+		return ui.Toast(event.Info, "%s", text), err
 	})
 }
 

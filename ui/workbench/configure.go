@@ -10,6 +10,7 @@ import (
 	"hermes/core"
 	"hermes/core/event"
 	"hermes/core/session"
+	"hermes/ui"
 )
 
 // asSettings is the word that takes back what was set for a session.
@@ -53,7 +54,7 @@ func (w *workbench) configure(arg string, change func(*session.Config) error) te
 		if err != nil {
 			return nil, err
 		}
-		return toast(event.Info, "%s", configWords(c)), nil
+		return ui.Toast(event.Info, "%s", configWords(c)), nil
 	})
 }
 

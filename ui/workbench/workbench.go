@@ -7,8 +7,6 @@ import (
 	"os"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"hermes/core"
 	"hermes/core/approval"
 	"hermes/core/config"
@@ -112,8 +110,8 @@ func (w *workbench) changed(c *config.Config) {
 	w.program.SetKeys(c.Keys)
 }
 
-// opened tells the screen how opening went. It listens already, or will in a moment: to go on with a session waits for the
-// store, and what is said before anybody listens is lost.
+// opened tells the screen how opening went. It listens already, or will in a moment: to go on with
+// a session waits for the store, and what is said before anybody listens is lost.
 func (w *workbench) opened(app *core.App, err error) {
 	if <-w.ready; w.program == nil {
 		return
@@ -142,7 +140,7 @@ func (w *workbench) ui(first string) ui.Options {
 	o.Conversation = w.conversation
 	o.Side = w.side(o.Now)
 	o.Actions = w.actions()
-	o.More = w.skillActions
+	o.More = w.skillCommands
 	o.Keys = c.Keys
 	o.Slash = w.slash
 	o.Theme, o.ThemeDir, o.SetTheme = c.Display.Theme, c.Paths().ThemesDir, w.setTheme
@@ -269,9 +267,4 @@ func (w *workbench) mode() string {
 		return "manual approvals"
 	}
 	return ""
-}
-
-// toast is a message for the status row.
-func toast(l event.Level, format string, args ...any) tea.Msg {
-	return ui.ShowToast{Level: l, Text: fmt.Sprintf(format, args...)}
 }
