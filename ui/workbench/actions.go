@@ -45,6 +45,7 @@ func (w *workbench) actions() []ui.Action {
 		{ID: "toolsets", Slash: "toolsets", Arg: "[name, ...|settings]", Title: "Choose the sets of tools of this session", Help: "From its next turn on. They are kept with the session; settings takes it back.", Group: "session", Run: w.toolsets},
 		{ID: "skills", Slash: "skills", Keys: []string{"alt+k"}, Arg: "[name]", Title: "Skills: known ways to do things", Help: "What there is, where it comes from, what is wrong; each is a slash command of its own.", Group: "program", Run: w.skillsOverlay, Complete: w.skillNames},
 		{ID: "status", Slash: "status", Title: "What this session has used", Group: "session", Run: w.status},
+		{ID: "usage", Slash: "usage", Title: "What the prompt is made of, and what calls cost", Help: "By turn, session, day and model; hermes usage prints the same.", Group: "session", Run: w.usage},
 		{ID: "config", Slash: "config", Arg: "[back end]", Title: "Edit the settings", Help: "Opens config.yaml in $EDITOR, at the back end when one is named; what can change while running does.", Group: "program", Run: w.editConfig, Complete: w.backendNames},
 	}, w.memoryActions()...)
 }
