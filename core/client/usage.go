@@ -75,7 +75,7 @@ func CacheRate(u chat.Usage) string {
 	return fmt.Sprintf("%d%%", u.Cached*100/u.Input)
 }
 
-// CostWords is what is known of the cost of calls: "$0.0123", "not known", "$0.0123 and 3 calls of unknown cost".
+// CostWords is what is known of the cost of calls: "$0.0123", "not known", "$0.0123 + 3 unpriced".
 func CostWords(r store.UsageRow) string {
 	cost := fmt.Sprintf("$%.4f", float64(r.Usage.Cost)/1e6)
 	switch r.Unpriced {
@@ -83,10 +83,8 @@ func CostWords(r store.UsageRow) string {
 		return cost
 	case r.Calls:
 		return "not known"
-	case 1:
-		return cost + " and 1 call of unknown cost"
 	default:
-		return fmt.Sprintf("%s and %d calls of unknown cost", cost, r.Unpriced)
+		return fmt.Sprintf("%s + %d unpriced", cost, r.Unpriced)
 	}
 }
 
