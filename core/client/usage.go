@@ -25,7 +25,8 @@ type UsageReport struct {
 	Turns       []store.UsageRow   `json:"turns,omitempty"`    // of one session only
 }
 
-// UsageOf reports on a session, on all when session is "", since a time. Lists have at most limit rows, the newest first.
+// UsageOf reports on a session, on all when session is "", since a time. Lists have at most limit
+// rows, the newest first.
 func UsageOf(ctx context.Context, c Client, session string, since time.Time, limit int) (UsageReport, error) {
 	r := UsageReport{Session: session}
 	f := store.UsageFilter{Session: session, Since: since}
@@ -67,7 +68,8 @@ func UsageOf(ctx context.Context, c Client, session string, since time.Time, lim
 	return r, err
 }
 
-// CacheRate is the share of what was read that came from a provider's cache: "83%", or "-" when nothing was read.
+// CacheRate is the share of what was read that came from a provider's cache: "83%", or "-" when
+// nothing was read.
 func CacheRate(u chat.Usage) string {
 	if u.Input == 0 {
 		return "-"

@@ -17,7 +17,8 @@ const (
 	SectionMemory   = "memory"
 )
 
-// marks are what begins a section, and what ends it where the text before the next one is of another.
+// marks are what begins a section, and what ends it where the text before the next one is of
+// another.
 var marks = []struct{ section, begin, end string }{
 	{SectionTools, "# Your tools\n\n", ""},
 	{SectionSkills, "# Skills\n\n", "\n</skills>"},
@@ -27,8 +28,8 @@ var marks = []struct{ section, begin, end string }{
 	{SectionIdentity, "# This session\n\n", ""},
 }
 
-// Sections divides the text of a Prompt, which may have been stored for long, by what its parts are about. Joined, the sections hold
-// every byte of it.
+// Sections divides the text of a Prompt, which may have been stored for long, by what its parts
+// are about. Joined, the sections hold every byte of it.
 func Sections(text string) []Section {
 	texts := map[string]*strings.Builder{}
 	add := func(name, s string) {

@@ -54,7 +54,8 @@ func readUsage(ctx context.Context, app *core.App, uid string) (r usageReports, 
 	return r, err
 }
 
-// usageView is an overlay: the composition of the prompt, then sums. It reads again when a turn of the session ends.
+// usageView is an overlay: the composition of the prompt, then sums. It reads again when a turn of
+// the session ends.
 type usageView struct {
 	uid    string
 	r      usageReports
@@ -217,7 +218,7 @@ func (v *usageView) sum(name string, r store.UsageRow, w int) string {
 	u, s := r.Usage, v.styles
 	facts := fmt.Sprintf("%6d %9d %6s %8d  %s", r.Calls, u.Input, client.CacheRate(u), u.Output, client.CostWords(r))
 	cells := v.nameCells(w)
-	return text.Truncate(s.Text.Render(text.Fit("  "+text.Truncate(oneRow(name), cells-3, s.Glyphs.Ellipsis), cells))+s.Dim.Render(facts), w, s.Glyphs.Ellipsis)
+	return text.Truncate(s.Text.Render(text.Fit("  "+text.Truncate(text.OneLine(name), cells-3, s.Glyphs.Ellipsis), cells))+s.Dim.Render(facts), w, s.Glyphs.Ellipsis)
 }
 
 func (v *usageView) group(name string, rows []store.UsageRow, w int, title func(store.UsageRow) string) []string {
