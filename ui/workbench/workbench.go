@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"hermes/core"
-	"hermes/core/approval"
 	"hermes/core/config"
 	"hermes/core/event"
+	"hermes/core/provider"
 	"hermes/core/session"
 	"hermes/panes/backends"
 	"hermes/panes/conversation"
@@ -146,7 +146,7 @@ func (w *workbench) ui(first string) ui.Options {
 	o.Theme, o.ThemeDir, o.SetTheme = c.Display.Theme, c.Paths().ThemesDir, w.setTheme
 	o.NoMouse = c.Display.Mouse == "off"
 	o.Notify = c.Display.Notify
-	o.Mode = w.mode
+	o.Defaults, o.Look, o.NoModel = w.defaults, w.lookAround, provider.Offline
 	o.Standing = talker{w.boot}.standing
 	if o.State == nil {
 		o.State = layoutFile(c.Paths())
@@ -256,15 +256,4 @@ func (w *workbench) cwd(uid string) string {
 
 func (w *workbench) setTheme(name string) error {
 	return config.Set(w.options.Core.Config.Paths(), "display.theme", name)
-}
-
-// mode is the approval mode for the status row.
-func (w *workbench) mode() string {
-	if app, ok := w.boot.now(); ok {
-		if app.Gate.Policy().Mode == approval.ModeOff {
-			return "approvals off"
-		}
-		return "manual approvals"
-	}
-	return ""
 }
