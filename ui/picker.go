@@ -28,6 +28,7 @@ type PickerOptions struct {
 	Items       []Item
 	Selected    string // id of the item to start on
 	Placeholder string
+	Note        string                  // a sentence above the list; empty for none
 	Hint        string                  // the bottom row; empty means the usual keys
 	Preview     func(item Item) tea.Cmd // the selection moved; may be nil
 	Choose      func(item Item) tea.Cmd // enter; nil means that the list is for reading
@@ -56,6 +57,7 @@ type picker struct {
 	at      int           // in shown
 	from    int           // first line in sight
 	rows    int
+	noted   int // rows of the note
 	cursorX int
 }
 
@@ -91,8 +93,24 @@ func (p *picker) Place() string {
 
 func (p *picker) Restyle(s *style.Styles) { p.styles = s }
 func (p *picker) Size(w, h int) (int, int) {
-	return min(76, w-4), min(max(len(p.opt.Items)+p.countGroups()+2, 6), h-6, 24)
+	wide := min(76, w-4)
+	return wide, min(max(len(p.opt.Items)+p.countGroups()+2, 6)+len(p.noteLines(wide)), h-6, 24)
 }
+
+// noteLines are the note, wrapped, with an empty row below it.
+func (p *picker) noteLines(w int) []string {
+	p.noted = 0
+	if p.opt.Note == "" || p.styles == nil {
+		return nil
+	}
+	var out []string
+	for _, l := range text.Wrap(p.opt.Note, max(w-2, 1)) {
+		out = append(out, " "+p.styles.Warn.Render(l))
+	}
+	p.noted = len(out) + 1
+	return append(out, "")
+}
+
 func (p *picker) Cursor() (int, int, bool) { return p.cursorX, 0, true }
 
 func (p *picker) Hint() string {
@@ -170,8 +188,9 @@ func (p *picker) handleMouse(msg tea.MouseMsg) (tea.Cmd, bool) {
 		return p.moveSelection(3), false
 	case tea.MouseButtonLeft:
 		lines, at := p.drawnLines()
-		row := p.from + msg.Y - 1
-		if msg.Y < 1 || row >= len(lines) || at[row] < 0 {
+		above := 1 + p.noted
+		row := p.from + msg.Y - above
+		if msg.Y < above || row >= len(lines) || at[row] < 0 {
 			return nil, false
 		}
 		p.at = at[row]
@@ -226,10 +245,11 @@ func (p *picker) drawnLines() (kinds []string, at []int) {
 
 func (p *picker) View(w, h int) string {
 	head, x := p.field.View(p.styles, p.styles.Glyphs.Prompt, p.opt.Placeholder, w)
-	p.cursorX, p.rows = x, h-1
+	p.cursorX = x
 	kinds, at := p.drawnLines()
+	out := append([]string{head}, p.noteLines(w)...)
+	p.rows = h - len(out)
 	p.scrollToSelected(at)
-	out := []string{head}
 	for i := p.from; i < len(at) && len(out) < h; i++ {
 		if at[i] < 0 {
 			out = append(out, p.styles.Dim.Render(kinds[i]))

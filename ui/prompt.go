@@ -11,6 +11,8 @@ import (
 // PromptOptions say what a one-line question asks.
 type PromptOptions struct {
 	Title, Text, Placeholder string
+	Secret                   bool   // what is typed is not shown
+	Problem                  string // why it is asked again
 	// Done gets the line on enter. A non-empty problem keeps the prompt open and is shown under it.
 	Done func(line string) (cmd tea.Cmd, problem string)
 	// Changed hears of every change; may be nil.
@@ -20,7 +22,11 @@ type PromptOptions struct {
 }
 
 // NewPrompt returns an overlay that asks for one line.
-func NewPrompt(o PromptOptions) Overlay { return &prompt{opt: o, field: field.New(o.Text)} }
+func NewPrompt(o PromptOptions) Overlay {
+	p := &prompt{opt: o, field: field.New(o.Text), problem: o.Problem}
+	p.field.Secret = o.Secret
+	return p
+}
 
 type prompt struct {
 	opt     PromptOptions
@@ -30,10 +36,22 @@ type prompt struct {
 	x       int
 }
 
-func (p *prompt) Title() string            { return p.opt.Title }
-func (p *prompt) Hint() string             { return "enter accept  esc close" }
-func (p *prompt) Restyle(s *style.Styles)  { p.styles = s }
-func (p *prompt) Size(w, _ int) (int, int) { return min(64, w-4), 2 }
+func (p *prompt) Title() string           { return p.opt.Title }
+func (p *prompt) Hint() string            { return "enter accept  esc close" }
+func (p *prompt) Restyle(s *style.Styles) { p.styles = s }
+func (p *prompt) Size(w, _ int) (int, int) {
+	wide := min(64, w-4)
+	return wide, 1 + max(len(p.under(wide)), 1)
+}
+
+// under is what stands below the line, wrapped.
+func (p *prompt) under(w int) []string {
+	words := p.problem
+	if words == "" && p.opt.Note != nil {
+		words = p.opt.Note()
+	}
+	return text.Wrap(words, max(w, 1))
+}
 func (p *prompt) Cursor() (int, int, bool) { return p.x, 0, true }
 
 func (p *prompt) Update(msg tea.Msg) (tea.Cmd, bool) {
@@ -61,11 +79,15 @@ func (p *prompt) Update(msg tea.Msg) (tea.Cmd, bool) {
 func (p *prompt) View(w, h int) string {
 	line, x := p.field.View(p.styles, p.styles.Glyphs.Prompt, p.opt.Placeholder, w)
 	p.x = x
-	under := p.styles.Warn.Render(p.problem)
-	if p.problem == "" && p.opt.Note != nil {
-		under = p.styles.Dim.Render(p.opt.Note())
+	st := p.styles.Warn
+	if p.problem == "" {
+		st = p.styles.Dim
 	}
-	return text.Block([]string{line, under}, w, h)
+	rows := []string{line}
+	for _, l := range p.under(w) {
+		rows = append(rows, st.Render(l))
+	}
+	return text.Block(rows, w, h)
 }
 
 // confirm asks before something dangerous. No is selected; only y, or moving to Yes first, does it.

@@ -71,6 +71,8 @@ func remedyWords(r event.Remedy) string {
 		return "say \"continue\" to go on"
 	case event.RemedyChooseModel:
 		return "/model chooses another model"
+	case event.RemedyConnect:
+		return "/connect chooses a server and tries a key"
 	case event.RemedyCompress:
 		return "/compress makes room"
 	case event.RemedyShowQueue:

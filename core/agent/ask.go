@@ -85,7 +85,9 @@ func remedies(c provider.Class) []event.Remedy {
 	switch c {
 	case provider.ClassContextOverflow:
 		return []event.Remedy{event.RemedyCompress, event.RemedyChooseModel}
-	case provider.ClassAuth, provider.ClassCancelled:
+	case provider.ClassAuth:
+		return []event.Remedy{event.RemedyConnect, event.RemedyChooseModel}
+	case provider.ClassCancelled:
 		return nil
 	case provider.ClassNetwork, provider.ClassFormat:
 		return []event.Remedy{event.RemedyRetry}

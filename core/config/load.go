@@ -142,6 +142,10 @@ func (c *Config) Paths() Paths { return c.paths }
 // nowhere else: not into logs, not into the environment of a child.
 func (c *Config) Secret(name string) (string, bool) { return c.env.lookup(name) }
 
+// Exported reports whether a variable comes from the environment that the program was started in,
+// which counts more than .env.
+func (c *Config) Exported(name string) bool { return c.env.process[name] != "" }
+
 // Secrets returns every value that must not be shown: all of .env but plain settings, of each profile, and keys written in config.yaml.
 func (c *Config) Secrets() []string {
 	out := c.neighbourSecrets()

@@ -93,6 +93,7 @@ const (
 	RemedyShowQueue   Remedy = "show_queue"   // send, edit or drop what waits
 	RemedyRollback    Remedy = "rollback"     // see and bring back files as they were
 	RemedyLogs        Remedy = "logs"         // read the log file
+	RemedyConnect     Remedy = "connect"      // a model server, or another key for this one
 )
 
 // TurnReason says why a turn ended.

@@ -57,7 +57,7 @@ func to(a net.Addr) string {
 func hint(e *Error, html bool) string {
 	switch e.Class {
 	case ClassAuth:
-		return "check the key of " + e.Provider + ": run \"hermes setup\""
+		return "check the key of " + e.Provider
 	case ClassBilling:
 		return "add credit at " + e.Provider
 	case ClassModelNotFound:

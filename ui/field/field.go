@@ -15,6 +15,8 @@ import (
 
 // Field is the line. The zero Field is empty and ready.
 type Field struct {
+	Secret bool // what it holds is not shown
+
 	text string
 	at   int // bytes before the cursor
 }
@@ -116,6 +118,9 @@ func (f *Field) View(s *style.Styles, prefix, placeholder string, w int) (line s
 		return text.Fit(lead+s.Placeholder.Render(placeholder), w), min(width, w-1)
 	}
 	shown, at := f.text, f.at
+	if f.Secret {
+		shown, at = stars(f.text), len(stars(f.text[:f.at]))
+	}
 	for space := max(w-width-1, 1); at > 0 && text.Width(shown[:at]) > space; {
 		c, _ := text.Cluster(shown)
 		shown, at = shown[len(c):], max(at-len(c), 0)
@@ -135,4 +140,14 @@ func cleanLine(s string) string {
 			return -1
 		}
 	}, text.Sanitize(s))
+}
+
+// stars is a star for each character.
+func stars(s string) string {
+	n := 0
+	for s != "" {
+		c, _ := text.Cluster(s)
+		s, n = s[len(c):], n+1
+	}
+	return strings.Repeat("*", n)
 }

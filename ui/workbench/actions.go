@@ -37,6 +37,7 @@ func (w *workbench) actions() []ui.Action {
 		{ID: "session.compress", Slash: "compress", Arg: "[what to keep in mind]", Title: "Compress old messages into a summary", Group: "session", Run: w.do("compressed", w.compress)},
 		{ID: "session.rollback", Slash: "rollback", Arg: "[turn] [file]", Title: "See what turns changed in your files, and take it back", Help: "Without a turn it lists them; hermes rollback does the same outside.", Group: "session", Run: w.rollback},
 		{ID: "model", Slash: "model", Arg: "[provider/model]", Title: "Choose the model of this session", Group: "session", Run: w.model},
+		{ID: "connect", Slash: "connect", Arg: "[server]", Title: "Connect a model: server, key, model", Help: "The key is tried at the server before anything is written; the list of models is the server's own.", Group: "program", Run: w.connect, Complete: w.serverNames},
 		{ID: "backend", Slash: "backend", Arg: "[name]", Title: "Choose where commands of this session run", Group: "session", Run: w.backend, Complete: w.backendNames},
 		{ID: "shell", Slash: "shell", Arg: "[back end]", Title: "Open a shell in a back end", Help: "For you, not for the agent; without a name where this session's commands run.", Group: "session", Run: w.shell, Complete: w.backendNames},
 		{ID: "approvals", Slash: "approvals", Title: "What is allowed without asking", Help: "Enter on a line asks again from then on.", Group: "session", Run: w.approvals},
@@ -168,8 +169,11 @@ func (w *workbench) setModel(ctx context.Context, app *core.App, uid, ref string
 }
 
 func modelDetail(provider string, window int) string {
-	if window == 0 {
+	switch {
+	case window == 0:
 		return provider
+	case provider == "":
+		return fmt.Sprintf("%dk", window/1000)
 	}
 	return fmt.Sprintf("%s · %dk", provider, window/1000)
 }

@@ -127,7 +127,7 @@ func (w *workbench) opened(app *core.App, err error) {
 	}
 	p, m, err := app.Catalog().Resolve(context.Background(), "")
 	if err != nil {
-		app.Events().Publish(event.Header{}, event.Notice{Level: event.Warn, Text: "no model: " + err.Error(), Hint: "/model chooses another one"})
+		app.Events().Publish(event.Header{}, event.Notice{Level: event.Warn, Text: "no model: " + err.Error(), Hint: "/connect chooses a server, /model another model"})
 		return
 	}
 	app.Events().Publish(event.Header{}, event.ModelChanged{Provider: p.Name(), Model: m.ID, Window: m.Window})

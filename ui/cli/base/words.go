@@ -40,6 +40,8 @@ func remedyWords(r event.Remedy) string {
 		return "/queue in the workbench shows them"
 	case event.RemedyRollback:
 		return "`hermes rollback` shows it, and can bring it back"
+	case event.RemedyConnect:
+		return "`hermes setup` tries another key"
 	case event.RemedyLogs:
 		return "`hermes logs` may say more"
 	default:

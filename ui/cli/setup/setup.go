@@ -7,25 +7,32 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/charmbracelet/huh"
 	"github.com/spf13/cobra"
 
 	"hermes/core/config"
+	"hermes/core/connect"
+	"hermes/core/provider"
 	"hermes/ui/cli/base"
 )
 
-// choice is a provider that setup offers. KeyEnv is empty for servers that want no key.
-type choice struct{ name, title, baseURL, keyEnv, model string }
+// choice is a provider that setup offers. keyEnv is empty for servers that want no key.
+type choice struct{ name, title, baseURL, keyEnv string }
 
-var choices = []choice{
-	{"openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", ""},
-	{"openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", ""},
-	{"ollama", "Ollama on this machine", "http://127.0.0.1:11434/v1", "", ""},
-	{"lmstudio", "LM Studio on this machine", "http://127.0.0.1:1234/v1", "", ""},
-	{"custom", "another OpenAI-compatible server", "", "CUSTOM_API_KEY", ""},
-	{"offline", "none: try the workbench without a model", "", "", ""},
-}
+// choices are the servers of the catalogue, one of one's own, and none.
+var choices = sync.OnceValue(func() (out []choice) {
+	for _, p := range provider.Places() {
+		where := p.KeyEnv
+		if p.Local {
+			where = "on this machine"
+		}
+		out = append(out, choice{p.Name, p.Name + "  (" + where + ")", p.BaseURL, p.KeyEnv})
+	}
+	return append(out, choice{connect.Custom, "another server", "", connect.KeyName(connect.Custom)},
+		choice{provider.Offline, "none: try the workbench without a model", "", ""})
+})
 
 // answers are what setup asks for.
 type answers struct {
@@ -62,22 +69,22 @@ Nothing is written before the last answer.`,
 }
 
 func pickChoice(name string) choice {
-	for _, ch := range choices {
+	for _, ch := range choices() {
 		if ch.name == name {
 			return ch
 		}
 	}
-	return choice{name: name, title: name, keyEnv: strings.ToUpper(strings.ReplaceAll(name, "-", "_")) + "_API_KEY"}
+	return choice{name: name, title: name, keyEnv: connect.KeyName(name)}
 }
 
 func wizard(a *answers, paths config.Paths) error {
-	options := make([]huh.Option[string], len(choices))
-	for i, ch := range choices {
+	options := make([]huh.Option[string], len(choices()))
+	for i, ch := range choices() {
 		options[i] = huh.NewOption(ch.title, ch.name)
 	}
 	before := a.provider
 	if pickChoice(a.provider).title == a.provider {
-		a.provider = choices[0].name
+		a.provider = choices()[0].name
 	}
 	err := huh.NewForm(huh.NewGroup(huh.NewSelect[string]().Title("Which model server?").Options(options...).Value(&a.provider))).Run()
 	if err != nil {
@@ -138,13 +145,13 @@ func prompts(a *answers, in io.Reader, out io.Writer) error {
 		}
 		return answer
 	}
-	names := make([]string, len(choices))
-	for i, ch := range choices {
+	names := make([]string, len(choices()))
+	for i, ch := range choices() {
 		names[i] = ch.name
 	}
 	before := a.provider
 	if a.provider == "" {
-		a.provider = choices[0].name
+		a.provider = choices()[0].name
 	}
 	a.provider = ask("Provider ("+strings.Join(names, ", ")+")", a.provider)
 	ch := pickChoice(a.provider)

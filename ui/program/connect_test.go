@@ -1,0 +1,71 @@
+package program
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes/core/provider/modeltest"
+)
+
+// From nothing to an answer without leaving the program: a server, a key that is refused, another key, a model of the
+// server's own list, a theme.
+func TestConnectFromInsideTheProgram(t *testing.T) {
+	m := modeltest.NewScript(t, modeltest.Script{
+		Models: []modeltest.Model{{ID: "small-model"}, {ID: "test-model"}},
+		Turns: []modeltest.Turn{
+			{Status: 401, Message: "Incorrect API key provided"}, {Text: "Hi."}, {Text: "Here I am."}},
+	})
+	h := newHome(t, "display:\n  theme: default\n")
+	s := h.open()
+	say(s, "/connect")
+	s.WaitFor("Connect a model: which server?")
+	s.Type("another")
+	s.WaitFor("any address that speaks like OpenAI")
+	s.Type("\r")
+	s.WaitFor("https://host/v1")
+	s.Type("localhost\r")
+	s.WaitFor("begin with http:// or https://")
+	s.Type("\x15" + m.URL + "\r")
+	s.WaitFor("Key for custom")
+	s.Type("sk-wrong-123456\r")
+	s.WaitFor("small-model")
+	if strings.Contains(s.Settle(), "sk-wrong") {
+		t.Error("the key is shown")
+	}
+	s.Type("test\r")
+	s.WaitFor("The key was not taken: Incorrect API key provided (HTTP 401)")
+	if _, err := os.Stat(filepath.Join(h.dir, ".env")); err == nil {
+		t.Error("a key that was refused is written down")
+	}
+	s.Type("sk-right-123456\r")
+	s.WaitFor("small-model")
+	s.Type("test\r")
+	s.WaitFor("Theme")
+	s.WaitFor("connected: test-model of custom answers")
+	s.Type("\x1b")
+	s.WaitGone("Theme")
+	say(s, "are you there?")
+	s.WaitFor("Here I am.")
+	leave(t, s)
+	env, _ := os.ReadFile(filepath.Join(h.dir, ".env"))
+	settings, _ := os.ReadFile(filepath.Join(h.dir, "config.yaml"))
+	if !strings.Contains(string(env), "sk-right-123456") || strings.Contains(string(settings), "sk-right") || !strings.Contains(string(settings), m.URL) {
+		t.Errorf(".env:\n%s\nconfig.yaml:\n%s", env, settings)
+	}
+	for _, r := range m.Requests() {
+		if got := r.Header.Get("Authorization"); got != "Bearer sk-wrong-123456" && got != "Bearer sk-right-123456" {
+			t.Errorf("asked with %q", got)
+		}
+	}
+}
+
+// A key that the server does not take any more leads to /connect.
+func TestARefusedKeyLeadsToConnect(t *testing.T) {
+	h, _ := homeWith(t, modeltest.Turn{Status: 401, Message: "Incorrect API key provided"})
+	s := h.open()
+	say(s, "hello")
+	s.WaitFor("check the key of scripted; /connect chooses a server")
+	leave(t, s)
+}

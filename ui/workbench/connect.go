@@ -1,0 +1,290 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core"
+	"hermes/core/connect"
+	"hermes/core/event"
+	"hermes/core/provider"
+	"hermes/ui"
+	"hermes/ui/text"
+)
+
+// connecting is the way from no model to one: a server, its key, a model of its list, a try, and
+// how it looks. Nothing is written before the model has answered, or the person said that it need
+// not.
+type connecting struct {
+	w      *workbench
+	uid    string
+	choice connect.Choice
+	models []provider.Model
+}
+
+// connect asks for a model server, or begins with the one that is named.
+func (w *workbench) connect(arg string) tea.Cmd {
+	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
+		c := &connecting{w: w, uid: uid}
+		all := connect.Servers(app.Config())
+		for _, s := range all {
+			if arg == s.Name {
+				return c.server(s)(), nil
+			}
+		}
+		if arg != "" {
+			return nil, fmt.Errorf("no model server is called %q; /connect lists them", arg)
+		}
+		return ui.ShowOverlay{Overlay: c.servers(all, app.Config().Model.Provider)}, nil
+	})
+}
+
+func (w *workbench) serverNames(prefix string) []string {
+	app, ok := w.boot.now()
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, s := range connect.Servers(app.Config()) {
+		if strings.HasPrefix(s.Name, prefix) {
+			out = append(out, s.Name)
+		}
+	}
+	return out
+}
+
+func (c *connecting) servers(all []connect.Server, now string) ui.Overlay {
+	var items []ui.Item
+	for _, s := range all {
+		it := ui.Item{ID: s.Name, Title: s.Name, Detail: s.Host(), Group: "with a key"}
+		switch {
+		case s.Name == connect.Custom:
+			it.Title, it.Detail, it.Group = "another server", "any address that speaks like OpenAI or Anthropic", "your own"
+		case s.HasKey:
+			it.Group, it.Right = "there is a key", s.KeyEnv
+		case s.Local:
+			it.Group = "on this machine, without a key"
+		default:
+			it.Right = s.KeyEnv
+		}
+		items = append(items, it)
+	}
+	return ui.NewPicker(ui.PickerOptions{
+		Title: "Connect a model: which server?", Items: items, Selected: now, Placeholder: "name",
+		Choose: func(it ui.Item) tea.Cmd {
+			for _, s := range all {
+				if s.Name == it.ID {
+					return c.server(s)
+				}
+			}
+			return nil
+		},
+	})
+}
+
+// server goes on with what is not known of a server yet.
+func (c *connecting) server(s connect.Server) tea.Cmd {
+	c.choice = connect.Choice{Server: s}
+	switch {
+	case s.BaseURL == "":
+		return c.address("")
+	case s.Local:
+		return c.list()
+	default:
+		return c.key("")
+	}
+}
+
+// show is a command that puts an overlay up.
+func show(o ui.Overlay) tea.Cmd { return func() tea.Msg { return ui.ShowOverlay{Overlay: o} } }
+
+func (c *connecting) address(problem string) tea.Cmd {
+	return show(ui.NewPrompt(ui.PromptOptions{
+		Title: "Its address", Placeholder: "https://host/v1", Problem: problem,
+		Note: func() string { return "with the version part; http:// for a server of your own" },
+		Done: func(line string) (tea.Cmd, string) {
+			c.choice.Server.BaseURL = strings.TrimRight(strings.TrimSpace(line), "/")
+			if err := c.choice.Check(); err != nil {
+				return nil, err.Error()
+			}
+			return c.key(""), ""
+		},
+	}))
+}
+
+// key asks for the key; what is typed is not shown.
+func (c *connecting) key(problem string) tea.Cmd {
+	s := c.choice.Server
+	hint, kept := "paste it", "It is kept in .env, which only you can read, as "+s.KeyEnv+", and goes to "+s.Host()+" only."
+	switch {
+	case s.HasKey:
+		hint = "enter keeps the one that is there"
+	case s.Name == connect.Custom:
+		hint = "enter without one, if it wants none"
+	}
+	return show(ui.NewPrompt(ui.PromptOptions{
+		Title: "Key for " + s.Name, Placeholder: hint, Secret: true, Problem: problem,
+		Note: func() string { return kept },
+		Done: func(line string) (tea.Cmd, string) {
+			c.choice.Key = strings.TrimSpace(line)
+			if c.choice.Key == "" && !s.HasKey && s.Name != connect.Custom {
+				return nil, "it wants a key"
+			}
+			return c.list(), ""
+		},
+	}))
+}
+
+// list asks the server for its models.
+func (c *connecting) list() tea.Cmd {
+	return ui.Waiting("Connect", "asking "+c.choice.Server.Host()+" for its models "+ellipsis, func(ctx context.Context) tea.Msg {
+		app, err := c.w.boot.get(ctx)
+		if err == nil {
+			c.models, err = app.ModelsAt(ctx, c.choice)
+		}
+		switch {
+		case err == nil && len(c.models) > 0:
+			return ui.ShowOverlay{Overlay: c.pick()}
+		case connect.Refused(err):
+			return c.key(words(err))()
+		case err == nil:
+			err = errors.New("the server lists no models")
+		}
+		return ui.ShowOverlay{Overlay: c.failed("It cannot be asked", err)}
+	})
+}
+
+const ellipsis = "…"
+
+func (c *connecting) pick() ui.Overlay {
+	var items []ui.Item
+	for _, m := range c.models {
+		items = append(items, ui.Item{ID: m.ID, Title: m.ID, Detail: modelDetail("", m.Window), Right: price(m)})
+	}
+	return ui.NewPicker(ui.PickerOptions{
+		Title: "Which model of " + c.choice.Server.Name + "?", Items: items, Placeholder: "name",
+		Choose: func(it ui.Item) tea.Cmd { return c.try(it.ID) },
+	})
+}
+
+// price is what a million tokens cost, read and written.
+func price(m provider.Model) string {
+	switch {
+	case !m.Priced:
+		return ""
+	case m.PriceIn == 0 && m.PriceOut == 0:
+		return "free"
+	default:
+		return fmt.Sprintf("$%.2f in  $%.2f out", m.PriceIn, m.PriceOut)
+	}
+}
+
+// named asks for the name of a model that is not in a list.
+func (c *connecting) named() tea.Cmd {
+	return show(ui.NewPrompt(ui.PromptOptions{
+		Title: "Model of " + c.choice.Server.Name, Placeholder: "its name, as the server calls it", Text: c.choice.Model,
+		Done: func(line string) (tea.Cmd, string) {
+			if line = strings.TrimSpace(line); line == "" {
+				return nil, "write its name"
+			}
+			return c.try(line), ""
+		},
+	}))
+}
+
+// try has the model begin an answer: some servers list their models to anybody.
+func (c *connecting) try(model string) tea.Cmd {
+	c.choice.Model = model
+	return ui.Waiting("Connect", "trying "+model+" with one word "+ellipsis, func(ctx context.Context) tea.Msg {
+		app, err := c.w.boot.get(ctx)
+		if err == nil {
+			err = app.TryModel(ctx, c.choice)
+		}
+		switch {
+		case err == nil:
+			return c.save(ctx, app)
+		case connect.Refused(err):
+			return c.key(words(err))()
+		}
+		return ui.ShowOverlay{Overlay: c.failed(model+" did not answer", err)}
+	})
+}
+
+// save writes it down, and lets the person choose how it looks.
+func (c *connecting) save(ctx context.Context, app *core.App) tea.Msg {
+	if err := app.Connect(ctx, c.uid, c.choice); err != nil {
+		return ui.Toast(event.Error, "%v", err)
+	}
+	return tea.BatchMsg{
+		func() tea.Msg {
+			return ui.Toast(event.Info, "connected: %s of %s answers", c.choice.Model, c.choice.Server.Name)
+		},
+		func() tea.Msg { return ui.RunAction{ID: "theme"} },
+	}
+}
+
+// failed says what went wrong and what can be done.
+func (c *connecting) failed(what string, err error) ui.Overlay {
+	items := []ui.Item{{ID: "again", Title: "Try it again"}}
+	add := func(on bool, id, title string) {
+		if on {
+			items = append(items, ui.Item{ID: id, Title: title})
+		}
+	}
+	s := c.choice.Server
+	add(!s.Local, "key", "Another key")
+	add(s.Name == connect.Custom || s.Local, "address", "Another address")
+	add(len(c.models) > 0, "model", "Another model of its list")
+	add(true, "named", "Write a model's name")
+	add(c.choice.Model != "", "keep", "Keep "+c.choice.Model+" all the same")
+	add(true, "server", "Another server")
+	return ui.NewPicker(ui.PickerOptions{
+		Title: what, Note: words(err), Items: items,
+		Choose: func(it ui.Item) tea.Cmd {
+			switch it.ID {
+			case "key":
+				return c.key("")
+			case "address":
+				return c.address("")
+			case "model":
+				return show(c.pick())
+			case "named":
+				return c.named()
+			case "keep":
+				return c.w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) { return c.save(ctx, app), nil })
+			case "server":
+				return c.w.connect("")
+			}
+			if c.choice.Model != "" {
+				return c.try(c.choice.Model)
+			}
+			return c.list()
+		},
+	})
+}
+
+// words are an error for people: the message, and what to do.
+func words(err error) string {
+	if err == nil {
+		return ""
+	}
+	var e *provider.Error
+	if !errors.As(err, &e) {
+		return text.Sanitize(err.Error())
+	}
+	said := e.Message
+	if e.HTTP != 0 {
+		said = fmt.Sprintf("%s (HTTP %d)", said, e.HTTP)
+	}
+	if e.Class == provider.ClassAuth {
+		return text.Sanitize("The key was not taken: " + said)
+	}
+	if e.Hint != "" {
+		said += "; " + e.Hint
+	}
+	return text.Sanitize(said)
+}
