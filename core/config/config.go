@@ -20,27 +20,30 @@ import "time"
 
 // Config is the settings in effect. It is immutable after Load: a change makes a new Config.
 type Config struct {
-	Model            Model               `key:"model" live:"yes"`
-	Providers        map[string]Provider `key:"providers" live:"yes" doc:"model servers by name"`
-	PromptCaching    PromptCaching       `key:"prompt_caching" live:"yes"`
-	Agent            Agent               `key:"agent"`
-	Terminal         Terminal            `key:"terminal"`
-	Approvals        Approvals           `key:"approvals" live:"yes"`
-	CommandAllowlist []string            `key:"command_allowlist" strict:"" live:"yes" doc:"commands that need no approval, each exactly as it is written here"`
-	Display          Display             `key:"display"`
-	ToolOutput       ToolOutput          `key:"tool_output"`
-	Compression      Compression         `key:"compression"`
-	Auxiliary        Auxiliary           `key:"auxiliary"`
-	CodeExecution    CodeExecution       `key:"code_execution" live:"yes"`
-	Web              Web                 `key:"web"`
-	Security         Security            `key:"security"`
-	Checkpoints      Checkpoints         `key:"checkpoints"`
-	Memory           Memory              `key:"memory"`
-	Skills           Skills              `key:"skills"`
-	Keys             map[string][]string `key:"keys" live:"yes" doc:"keys by action, for example session.new: ctrl+t; ids are in docs/keys.md"`
-	Toolsets         []string            `key:"toolsets" refuses:"tools" doc:"sets of tools that the agent is given; empty: all"`
-	Logging          Logging             `key:"logging"`
-	FileReadMaxChars int                 `key:"file_read_max_chars" min:"1000" doc:"most characters of one read_file answer"`
+	Model            Model                `key:"model" live:"yes"`
+	Providers        map[string]Provider  `key:"providers" live:"yes" doc:"model servers by name"`
+	PromptCaching    PromptCaching        `key:"prompt_caching" live:"yes"`
+	Agent            Agent                `key:"agent"`
+	Terminal         Terminal             `key:"terminal"`
+	Approvals        Approvals            `key:"approvals" live:"yes"`
+	CommandAllowlist []string             `key:"command_allowlist" strict:"" live:"yes" doc:"commands that need no approval, each exactly as it is written here"`
+	Display          Display              `key:"display"`
+	ToolOutput       ToolOutput           `key:"tool_output"`
+	Compression      Compression          `key:"compression"`
+	Auxiliary        Auxiliary            `key:"auxiliary"`
+	CodeExecution    CodeExecution        `key:"code_execution" live:"yes"`
+	Web              Web                  `key:"web"`
+	Security         Security             `key:"security"`
+	Checkpoints      Checkpoints          `key:"checkpoints"`
+	Memory           Memory               `key:"memory"`
+	Skills           Skills               `key:"skills"`
+	MCPServers       map[string]MCPServer `key:"mcp_servers" live:"yes" doc:"servers of tools by name"`
+	MCP              MCP                  `key:"mcp"`
+	MCPWait          time.Duration        `key:"mcp_discovery_timeout" min:"0" doc:"how long the first message of a session waits for servers that are starting; hermes run waits for their whole start"`
+	Keys             map[string][]string  `key:"keys" live:"yes" doc:"keys by action, for example session.new: ctrl+t; ids are in docs/keys.md"`
+	Toolsets         []string             `key:"toolsets" refuses:"tools" doc:"sets of tools that the agent is given; empty: all"`
+	Logging          Logging              `key:"logging"`
+	FileReadMaxChars int                  `key:"file_read_max_chars" min:"1000" doc:"most characters of one read_file answer"`
 
 	paths  Paths
 	places map[string]place
@@ -48,6 +51,8 @@ type Config struct {
 	env    environment
 	broken bool               // config.yaml could not be read as a whole
 	doubts map[string]Problem // settings that restrict something and could not be read, by key
+
+	serverDoubts map[string]Problem // what could not be read of mcp_servers, by path
 }
 
 // Model is the model to talk to. In the file it is a string ("provider/model" or "model") or a mapping.
@@ -161,6 +166,8 @@ func Defaults() *Config {
 		},
 		Auxiliary:        Auxiliary{Compression: AuxiliaryModel{Timeout: time.Minute}},
 		Logging:          Logging{Level: "info"},
+		MCP:              MCP{Defer: 0.05},
+		MCPWait:          1500 * time.Millisecond,
 		Web:              Web{ExtractCharLimit: 15_000, Timeout: 30 * time.Second, MaxDownload: 10 << 20, CacheTTL: 5 * time.Minute},
 		FileReadMaxChars: 100_000,
 	}

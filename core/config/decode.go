@@ -213,6 +213,9 @@ func (d *decoder) unknown(t reflect.Type, p pair, prefix string) {
 	for _, path := range meant(t, name, prefix) {
 		d.doubts = append(d.doubts, doubt{path, why})
 	}
+	if strings.HasPrefix(prefix, ofServers) && strings.HasSuffix(prefix, ".permissions.") {
+		d.doubts = append(d.doubts, doubt{prefix + name, why})
+	}
 }
 
 func (d *decoder) hint(t reflect.Type, name, prefix string) string {

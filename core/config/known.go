@@ -28,6 +28,11 @@ func pythonKeys(section string) string {
 	switch section {
 	case "Config":
 		return pythonSections
+	case "MCP":
+		return `auto_reload reload_confirm keepalive`
+	case "MCPServer":
+		return `client_cert client_key ssl_verify supports_parallel_tool_calls sampling alwaysAllow autoApprove name description
+			keepalive_interval idle_timeout_seconds`
 	case "Model":
 		return `auth_mode entra streaming ollama_num_ctx reasoning_echo openai_runtime region api key_cmd
 			max_output_tokens extra_body supports_vision service_tier temperature`
@@ -79,7 +84,7 @@ const (
 	pythonSections = `
 		fallback_providers fallback_model credential_pool_strategies custom_providers database runtime attachments plugins
 		max_concurrent_sessions max_live_sessions session session_reset context_file_read_timeout tool_loop_guardrails
-		openrouter bedrock delegation mcp mcp_servers mcp_discovery_timeout
+		openrouter bedrock delegation
 		mcp_single_query_discovery_timeout tools tool_search sessions curator cron gateway streaming network timezone
 		browser dashboard privacy tts stt voice human_delay context prefill_messages_file goals loops extensions honcho slack
 		discord whatsapp telegram mattermost matrix signal email sms homeassistant dingtalk feishu wecom weixin bluebubbles qqbot

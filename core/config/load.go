@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -40,6 +41,7 @@ func Load(o Options) (*Config, []Problem) {
 	problems = append(problems, c.layer(".env", func(d *decoder) {
 		d.overlay(func(name string) string { return file[name] })
 	})...)
+	problems = append(problems, c.loadServers()...)
 	problems = append(problems, c.loadFile()...)
 	problems = append(problems, c.layer("environment", func(d *decoder) {
 		d.overlay(func(name string) string { return c.env.process[name] })
@@ -93,6 +95,7 @@ func (c *Config) loadFile() []Problem {
 	}
 	for _, lost := range p.lost {
 		c.doubt(lost.path, lost.why)
+		c.doubtServer(lost.path, lost.why)
 	}
 	return problems
 }
@@ -118,6 +121,7 @@ func (c *Config) layer(file string, take func(*decoder)) []Problem {
 	}
 	for _, one := range d.doubts {
 		c.doubt(one.path, one.why)
+		c.doubtServer(one.path, one.why)
 	}
 	return d.problems
 }
@@ -155,8 +159,8 @@ func (c *Config) Secrets() []string {
 		}
 	}
 	for _, v := range c.Values() {
-		if v.secret != "" && !plainVariable(v.Key) {
-			out = append(out, v.secret)
+		if v.secret != "" && !plainVariable(v.Key) && !plainServerVariable(v.Key, v.secret) {
+			out = append(out, v.secret, strings.TrimPrefix(v.secret, "Bearer "))
 		}
 	}
 	return out

@@ -26,6 +26,12 @@ func plainSetting(name, value string) bool {
 	return false
 }
 
+// plainServerVariable reports whether a variable of a server of tools is a setting, such as the path of its file.
+func plainServerVariable(key, value string) bool {
+	above, name, ok := strings.Cut(strings.TrimPrefix(key, ofServers), ".env.")
+	return ok && above != "" && strings.HasPrefix(key, ofServers) && plainSetting(name, value)
+}
+
 // plainVariable reports whether a dotted key is a variable of a back end that no name makes a secret. Each is masked where settings are shown, but to
 // hide "--no-sandbox" or "production" wherever a command prints it would make its output useless.
 func plainVariable(key string) bool {

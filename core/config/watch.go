@@ -58,7 +58,7 @@ type watcher struct {
 func (w *watcher) follow() error {
 	w.files = map[string]bool{}
 	paths := w.current.Paths()
-	for _, name := range []string{paths.ConfigFile, paths.EnvFile} {
+	for _, name := range []string{paths.ConfigFile, paths.EnvFile, filepath.Join(paths.Home, mcpFile)} {
 		w.files[name] = true
 		if target, err := realPath(name); err == nil {
 			w.files[target] = true
