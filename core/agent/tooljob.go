@@ -141,6 +141,9 @@ func (t *turn) approve(j *toolJob) {
 		Owner: j.spec.Owner, Definition: j.definition, Intent: j.intent, Dir: j.dir, Detail: cmp.Or(j.intent.Detail, j.gist), Backend: j.backend,
 		Publish: t.asking(j), Prompt: t.said, Project: t.info.Project, Local: j.local, Sandboxed: j.sandboxed, Sandbox: j.sandbox,
 	}
+	if j.spec.Owner != "" && j.spec.Title != "" {
+		r.Title = "Use " + j.spec.Title + "?"
+	}
 	if t.preview(j, &r); j.result != nil {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"hermes/core/approval/command"
+	"hermes/core/intent"
 )
 
 type (
@@ -85,8 +86,19 @@ func (p Policy) analyse(r Request, before string) Analysis {
 
 // untold is why a call that says nothing is asked about.
 func untold(r Request) string {
+	if r.Intent.Consent == intent.Confirm {
+		return "your settings want each call of it confirmed (require_confirmation)"
+	}
 	if r.Owner != "" {
 		return r.Call.Name + " is a tool of " + r.Owner + ": what it does is not known"
 	}
 	return "what " + r.Call.Name + " does is not known"
+}
+
+// Floor returns why a shell command never runs, or "" when it may be asked about.
+func Floor(cmd string) string {
+	if a := Analyse(cmd, Context{Home: "/home/user", Dir: "/home/user/project"}); a.Verdict == command.Refuse {
+		return a.Reason
+	}
+	return ""
 }

@@ -52,7 +52,6 @@ const (
 	ModeManual Mode = "manual" // a person is asked about what is above the level
 	ModeSmart  Mode = "smart"  // a model decides about what can be undone, a person about the rest
 	ModeOff    Mode = "off"    // never ask
-	ModePlan   Mode = "plan"   // only what reads runs, the rest is refused unasked: a person wants a plan first
 )
 
 // DefaultTimeout is how long a question waits before it denies itself.
@@ -162,9 +161,6 @@ func (g *Gate) policyOf(session string) Policy {
 	if g.perSession != nil {
 		p = g.perSession(session, p)
 	}
-	if p.Mode == ModePlan {
-		p.Level, p.Allow = LevelRead, nil
-	}
 	return p
 }
 
@@ -203,18 +199,12 @@ func (g *Gate) check(ctx context.Context, r Request) (v Verdict, err error) {
 		}
 		return v, nil
 	}
-	if p.Mode == ModePlan {
-		v := refusal(event.ByPolicy, planned)
-		v.Analysis = a
-		tellRefusal(r, v)
-		return v, nil
-	}
 	o := offerOf(r, a)
 	id, err := g.known(r, o)
 	switch {
 	case id != "":
 		return Verdict{Allowed: true, Decision: event.DecisionAlways, By: event.ByRule, Rule: id, Analysis: a}, err
-	case p.Mode == ModeSmart && p.judged(ctx, r, a):
+	case p.Mode == ModeSmart && r.Intent.Consent != intent.Confirm && p.judged(ctx, r, a):
 		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: event.BySmart, Analysis: a}, err
 	case p.Unattended:
 		v := refusal(event.ByPolicy, "Refused: this needs a person's approval and nobody is there to give it ("+a.Reason+"). "+
@@ -230,10 +220,6 @@ func (g *Gate) check(ctx context.Context, r Request) (v Verdict, err error) {
 	}
 	return v, err
 }
-
-// planned is what a model reads of a call that is refused while only plans are wanted.
-const planned = "Refused: the person wants a plan first, and lets nothing be changed in this session. " +
-	"Do not try it in another form: look at what you need to, then say what you would do, step by step."
 
 // tellRefusal says without a question before it that a call was refused, so that scripts can tell that from an answer.
 func tellRefusal(r Request, v Verdict) {
@@ -252,6 +238,10 @@ func (p Policy) unasked(r Request, before string, a Analysis) (v Verdict, sure b
 	}
 	allow := Verdict{Allowed: true, Decision: event.DecisionOnce, By: event.ByPolicy}
 	switch {
+	case r.Intent.Consent == intent.Confirm:
+		return v, false
+	case r.Intent.Consent == intent.Allowed:
+		allow.By = event.BySettings
 	case typed(r.Prompt, r.Intent):
 		allow.By = event.ByUser
 	case p.Mode == ModeOff:

@@ -7,6 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"hermes/core/intent"
 	"hermes/core/realpath"
 )
 
@@ -34,6 +35,7 @@ func ruleOf(r Request) Rule {
 		beside = "\n" + r.Intent.Beside
 	}
 	switch {
+	case r.Intent.Consent == intent.Confirm: // each time
 	case r.Owner != "":
 		rule.Subject = anyArguments
 	case r.shell() != "":

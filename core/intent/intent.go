@@ -39,10 +39,23 @@ type Intent struct {
 	// Unread says that it runs code that nobody has judged: what it leaves for other programs to
 	// run is put back.
 	Unread bool
+	// Consent is what the person's settings say about asking, of a tool that somebody else brought.
+	Consent Consent
 	// Beside is what else it asks for: see Beside. A remembered decision counts for the same Beside
 	// only.
 	Beside string
 }
+
+// Consent is what the person said beforehand about calls of a foreign tool. It never comes from who
+// brought the tool.
+type Consent string
+
+// What the person said.
+const (
+	Unsaid  Consent = ""
+	Allowed Consent = "allowed" // it runs unasked
+	Confirm Consent = "confirm" // it is asked about each time, in every mode
+)
 
 // Shell is a command that a shell runs.
 type Shell struct {

@@ -20,6 +20,7 @@ type Registry struct {
 	list     atomic.Pointer[map[string]*entry] // never changed, only replaced
 	replace  sync.Mutex                        // held by who replaces it
 	told     func()
+	owners   func() []string // who may bring tools later
 	spillDir string
 	budget   int // characters of a result
 	refuse   func(s Spec, in intent.Intent) error
@@ -28,7 +29,7 @@ type Registry struct {
 // NewRegistry registers the tools of this program. A bad or doubled name is a programming error and
 // comes back as an error.
 func NewRegistry(tools ...Tool) (*Registry, error) {
-	r := &Registry{budget: DefaultMaxResult, told: func() {}}
+	r := &Registry{budget: DefaultMaxResult, told: func() {}, owners: func() []string { return nil }}
 	r.list.Store(&map[string]*entry{})
 	return r, r.put(tools, func(Spec) bool { return false })
 }
@@ -53,7 +54,11 @@ func (r *Registry) Replace(owner string, tools []Tool) error {
 // first one.
 func (r *Registry) Told(f func()) { r.told = f }
 
-var validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`) })
+// Owners has names say who may bring tools later: a choice of toolsets may name them before they
+// do. Call it before the first Unknown.
+func (r *Registry) Owners(names func() []string) { r.owners = names }
+
+var validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,63}$`) })
 
 // put makes a new list: the old one without what gone names, and tools.
 func (r *Registry) put(tools []Tool, gone func(Spec) bool) error {
@@ -64,7 +69,7 @@ func (r *Registry) put(tools []Tool, gone func(Spec) bool) error {
 	for _, t := range tools {
 		s := t.Spec()
 		if !validName().MatchString(s.Name) {
-			return fmt.Errorf("tool name %q: want lower-case letters, digits and _, at most 64", s.Name)
+			return fmt.Errorf("tool name %q: want a lower-case letter, then letters, digits and _, at most 64", s.Name)
 		}
 		if e, dup := list[s.Name]; dup && e.spec.Owner != s.Owner {
 			return fmt.Errorf("tool %s of %s has the name of a tool of %s", s.Name, ownerName(s.Owner), ownerName(e.spec.Owner))

@@ -23,6 +23,10 @@ type Spec struct {
 	// this owner.
 	Owner   string
 	Trusted bool
+	// Title is what people are told that a foreign tool is, in the words of who set its owner up:
+	// "search of the MCP server github". Consent is what the person's settings say about asking.
+	Title   string
+	Consent intent.Consent
 	// Intent says what a call with validated arguments means. Nobody else looks into them. nil says
 	// nothing: then every call is asked about. Callers use Means.
 	Intent func(args json.RawMessage) intent.Intent
@@ -59,7 +63,8 @@ func (s Spec) Means(args json.RawMessage) intent.Intent {
 	if s.Owner == "" {
 		return in
 	}
-	return intent.Intent{Reads: in.Reads && s.Trusted, Gist: in.Gist, Detail: indented(args), Unread: true}
+	reads := in.Reads && s.Trusted && s.Consent != intent.Confirm
+	return intent.Intent{Reads: reads, Gist: in.Gist, Detail: indented(args), Unread: true, Consent: s.Consent}
 }
 
 func indented(args json.RawMessage) string {

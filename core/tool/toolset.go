@@ -66,8 +66,9 @@ func (e UnknownError) Error() string { return string(e) }
 func (r *Registry) Unknown(toolsets []string) error {
 	known := append(ToolsetNames(), r.Names()...)
 	for _, e := range r.tools() {
-		known = append(known, e.spec.Owner)
+		known = append(known, e.spec.Owner, e.spec.Toolset)
 	}
+	known = append(known, r.owners()...)
 	var bad []string
 	for _, name := range toolsets {
 		if slices.Contains(known, name) {
