@@ -1,0 +1,161 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hermes/core/event"
+	"hermes/core/tool"
+)
+
+const (
+	longestCall = 4 * time.Hour    // whatever progress says
+	reconnect   = 10 * time.Second // a call waits as long for a server that is being connected
+)
+
+// calling is a call on its way: what a server asks meanwhile is asked in its session.
+type calling struct {
+	session, turn, id string
+}
+
+// errSilent is why a call was given up.
+var errSilent = errors.New("it was silent for too long")
+
+// call sends a call and waits for its result.
+func (s *server) call(ctx context.Context, t *remote, c tool.Call) (*sdk.CallToolResult, error) {
+	conn, err := s.connected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := t.set.callLimit()
+	quiet := time.AfterFunc(limit, func() { cancel(fmt.Errorf("%w: %s (timeout of the server; ask for less at a time)", errSilent, limit)) })
+	defer quiet.Stop()
+	total := time.AfterFunc(longestCall, func() { cancel(fmt.Errorf("it took longer than %s", longestCall)) })
+	defer total.Stop()
+
+	me := &calling{c.Session, c.Turn, c.ID}
+	token := s.enroll(me, func(p *sdk.ProgressNotificationParams) {
+		quiet.Reset(limit)
+		c.Output(event.Note, []byte(progressLine(p)+"\n"))
+	})
+	defer s.leave(me, token)
+	params := &sdk.CallToolParams{Name: t.def.Name, Arguments: json.RawMessage(c.Args)}
+	params.SetProgressToken(token)
+	res, err := conn.session.CallTool(ctx, params)
+	if err == nil {
+		return res, nil
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return nil, cause
+	}
+	var wire *jsonrpc.Error
+	if errors.As(err, &wire) {
+		return nil, errors.New(plain(wire.Message))
+	}
+	return nil, conn.cause(err)
+}
+
+// connected returns the connection; one that is being made is waited for, for a while.
+func (s *server) connected(ctx context.Context) (*connection, error) {
+	deadline := time.NewTimer(reconnect)
+	defer deadline.Stop()
+	for {
+		s.mu.Lock()
+		conn, state, next, why, set := s.conn, s.state, s.next, s.err, s.set
+		s.mu.Unlock()
+		if conn != nil {
+			return conn, nil
+		}
+		soon := state == StateStarting || state == StateReady || // it just ended
+			state == StateRetrying && time.Until(next) < reconnect
+		if !soon {
+			return nil, notConnected(set.Name, state, next, why)
+		}
+		tick := time.NewTimer(20 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return nil, ctx.Err()
+		case <-deadline.C:
+			tick.Stop()
+			return nil, notConnected(set.Name, state, next, why)
+		case <-tick.C:
+		}
+	}
+}
+
+func notConnected(name string, state State, next time.Time, why string) error {
+	text := fmt.Sprintf("the server is not connected (%s)", state)
+	if why != "" {
+		text += ": " + why
+	}
+	switch state {
+	case StateRetrying:
+		text += fmt.Sprintf(". It is tried again in %s", time.Until(next).Round(time.Second))
+	case StateLogin:
+		text += fmt.Sprintf(". The person has to log in: `hermes mcp login %s`", name)
+	default:
+	}
+	return errors.New(text)
+}
+
+// enroll makes a token for the progress of a call.
+func (s *server) enroll(me *calling, told func(*sdk.ProgressNotificationParams)) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	token := "c" + strconv.Itoa(s.calls)
+	s.progress[token] = told
+	s.active = append(s.active, me)
+	return token
+}
+
+func (s *server) leave(me *calling, token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.progress, token)
+	for i, a := range s.active {
+		if a == me {
+			s.active = append(s.active[:i:i], s.active[i+1:]...)
+			break
+		}
+	}
+}
+
+// progressed brings a server's word of progress to its call.
+func (s *server) progressed(p *sdk.ProgressNotificationParams) {
+	s.mu.Lock()
+	token, _ := p.ProgressToken.(string)
+	told := s.progress[token]
+	s.mu.Unlock()
+	if told != nil {
+		told(p)
+	}
+}
+
+func progressLine(p *sdk.ProgressNotificationParams) string {
+	text := strconv.FormatFloat(p.Progress, 'g', 6, 64)
+	if p.Total > 0 {
+		text += " of " + strconv.FormatFloat(p.Total, 'g', 6, 64)
+	}
+	if p.Message != "" {
+		text += ": " + clipTo(plain(p.Message), 200)
+	}
+	return text
+}
+
+func clipTo(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}

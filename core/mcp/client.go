@@ -1,0 +1,34 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// client is the library's client for one connection.
+func (s *server) client(set Settings) *sdk.Client {
+	o := &sdk.ClientOptions{
+		Capabilities:           &sdk.ClientCapabilities{},
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { s.listChanged() },
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			s.progressed(r.Params)
+		},
+		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
+			s.log.line("server "+string(r.Params.Level), []byte(fmt.Sprint(r.Params.Data)))
+		},
+		Logger: s.m.o.Log,
+	}
+	if len(set.Roots) > 0 {
+		o.Capabilities.RootsV2 = &sdk.RootCapabilities{}
+	}
+	c := sdk.NewClient(&sdk.Implementation{Name: "hermes", Title: "Hermes", Version: s.m.o.Version}, o)
+	for _, dir := range set.Roots {
+		dir = s.m.o.Expand(dir)
+		c.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: dir}).String(), Name: filepath.Base(dir)})
+	}
+	return c
+}

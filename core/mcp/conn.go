@@ -1,0 +1,209 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hermes/core/backend"
+	"hermes/core/childenv"
+	"hermes/core/event"
+)
+
+// Owner of the pool's processes: one session for all servers, so that those of one back end meet
+// in one container.
+const poolSession = "mcp"
+
+const (
+	stdioProtocol = "2025-11-25"    // what is asked for first: a newer way to begin ends some servers
+	closeTime     = 5 * time.Second // to end a connection and its processes
+)
+
+// connection is one life of a server.
+type connection struct {
+	session *sdk.ClientSession
+	backend string
+	end     func() // closes it and ends its processes; may be called again
+	cause   func(error) error
+}
+
+// errSlow is why a start was given up.
+var errSlow = errors.New("it did not answer in time")
+
+// connect makes a connection within the limit for a start.
+func (s *server) connect(ctx context.Context, set Settings) (*connection, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	limit := set.startLimit()
+	timer := time.AfterFunc(limit, func() { cancel(errSlow) })
+	c, err := s.dial(ctx, set)
+	if !timer.Stop() && err == nil {
+		c.end()
+		err = errSlow
+	}
+	if err != nil {
+		if errors.Is(context.Cause(ctx), errSlow) {
+			err = fmt.Errorf("%w: %s (connect_timeout)", errSlow, limit)
+		}
+		cancel(nil)
+		return nil, err
+	}
+	end := c.end
+	c.end = func() { end(); cancel(nil) }
+	return c, nil
+}
+
+func (s *server) dial(ctx context.Context, set Settings) (*connection, error) {
+	if set.stdio() {
+		return s.dialProgram(ctx, set)
+	}
+	return s.dialHTTP(ctx, set)
+}
+
+// dialProgram starts the program in its back end and speaks with it over the pool's channel.
+func (s *server) dialProgram(ctx context.Context, set Settings) (*connection, error) {
+	r, err := s.request(set)
+	if err != nil {
+		return nil, err
+	}
+	pool := s.m.o.Pool
+	proc, err := pool.Start(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("it could not be started: %w", err)
+	}
+	channel, err := pool.Channel(poolSession, proc.ID)
+	if err != nil {
+		kill(pool, proc.ID)
+		return nil, err
+	}
+	lines := NewLines(channel, func(line []byte) { s.log.line("stdout", line) })
+	end := sync.OnceFunc(func() {
+		_ = lines.Close()
+		kill(pool, proc.ID)
+	})
+	session, err := s.client(set).Connect(ctx, &sdk.IOTransport{Reader: lines, Writer: lines, MaxLineLength: -1},
+		&sdk.ClientSessionOptions{ProtocolVersion: stdioProtocol})
+	c := &connection{session: session, backend: proc.Backend, end: end, cause: s.why(lines, proc.ID)}
+	if err != nil {
+		err = c.cause(err)
+		end()
+		return nil, err
+	}
+	c.end = sync.OnceFunc(func() {
+		end()
+		_ = session.Close() // what it says is about a stream that is closed already
+	})
+	return c, nil
+}
+
+// start lets the program speak over descriptor 3 as if it were its input and output. Names are
+// those of variables that it does not get.
+const start = `unset %s 2>/dev/null; exec "$@" <&3 >&3 3>&-`
+
+// request is what the pool is asked to run.
+func (s *server) request(set Settings) (backend.Request, error) {
+	place, err := s.place(set)
+	if err != nil {
+		return backend.Request{}, err
+	}
+	r := backend.Request{
+		Session: poolSession, Backend: place.Name, Dir: set.Cwd, Env: set.Env, Channel: true,
+		Sink: func(from event.Stream, data []byte) { s.log.write(string(from), data) },
+	}
+	drop := "HERMES_HOME"
+	if place.Traits.Local {
+		drop = strings.Join(unsafeNames(os.Environ(), set.Env), " ")
+		r.Dir = filepath.Clean(s.m.o.Cwd())
+		if set.Cwd != "" {
+			r.Dir = s.m.o.Expand(set.Cwd)
+		}
+	}
+	r.Argv = append([]string{"sh", "-c", fmt.Sprintf(start, drop), "sh", set.Command}, set.Args...)
+	return r, nil
+}
+
+// place is the back end that the program runs in: the one that is named, else this machine.
+func (s *server) place(set Settings) (backend.Status, error) {
+	var names []string
+	var here []backend.Status
+	for _, b := range s.m.o.Pool.List(poolSession) {
+		names = append(names, b.Name)
+		switch {
+		case b.Name == set.Backend:
+			return b, nil
+		case b.Traits.Local && (b.Default || len(here) == 0):
+			here = append([]backend.Status{b}, here...)
+		}
+	}
+	switch {
+	case set.Backend != "":
+		return backend.Status{}, stop(fmt.Errorf("there is no back end %q; there are: %s", set.Backend, strings.Join(names, ", ")))
+	case len(here) == 0:
+		return backend.Status{}, stop(fmt.Errorf("no back end is this machine: name the one that it is to run in (backend: %s)", strings.Join(names, " or ")))
+	}
+	return here[0], nil
+}
+
+// unsafeNames are the variables of env that a server does not get: all but the safe ones and those
+// that its entry names.
+func unsafeNames(env []string, named map[string]string) []string {
+	out := []string{"HERMES_HOME"}
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		if _, wanted := named[name]; wanted || !isVariable(name) {
+			continue
+		}
+		if pass, _ := (childenv.Rule{}).Judge(name); !pass {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func isVariable(name string) bool {
+	for i, r := range name {
+		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func kill(pool backend.Pool, id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	_, _ = pool.Kill(ctx, poolSession, id) // what does not end by this ends with its back end
+}
+
+// why says how a program's connection ended, in words for people.
+func (s *server) why(lines *Lines, id string) func(error) error {
+	return func(err error) error {
+		if cause := lines.Cause(); cause != nil {
+			return cause
+		}
+		if !errors.Is(err, io.EOF) && !errors.Is(err, sdk.ErrConnectionClosed) && !strings.Contains(err.Error(), "closed") && err.Error() != "EOF" {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		p, werr := s.m.o.Pool.Wait(ctx, poolSession, id, time.Second)
+		last := s.log.last()
+		switch {
+		case werr == nil && !p.Running && last != "":
+			return fmt.Errorf("it ended with exit code %d; its last words: %s", p.ExitCode, last)
+		case werr == nil && !p.Running:
+			return fmt.Errorf("it ended with exit code %d and said nothing", p.ExitCode)
+		default:
+			return errors.New("it closed its output")
+		}
+	}
+}

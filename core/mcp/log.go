@@ -1,0 +1,135 @@
+package mcp
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes/core/secret"
+)
+
+const (
+	keptLines = 500
+	maxLine   = 2000 // bytes of a line of a log
+
+	maxLogFile = 2 << 20 // bytes; one old file is kept beside it
+)
+
+// serverLog is what a server said beside the protocol, and what became of it: the newest lines in
+// memory and all of them in a file, without secrets.
+type serverLog struct {
+	mu    sync.Mutex
+	path  string // "": it is not kept
+	file  *os.File
+	size  int64
+	lines []string
+	part  map[string][]byte
+	said  string // the last line that the server wrote
+	now   func() time.Time
+}
+
+func newLog(path string) *serverLog {
+	return &serverLog{path: path, part: map[string][]byte{}, now: time.Now}
+}
+
+// write takes output in pieces of any size.
+func (l *serverLog) write(from string, data []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	rest := append(l.part[from], data...)
+	for {
+		line, more, ok := bytes.Cut(rest, []byte{'\n'})
+		if !ok && len(rest) < maxLine {
+			break
+		}
+		l.add(from, line)
+		rest = more
+	}
+	l.part[from] = bytes.Clone(rest)
+}
+
+func (l *serverLog) line(from string, line []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.add(from, line)
+}
+
+// note is a line of ours.
+func (l *serverLog) note(text string) { l.line("hermes", []byte(text)) }
+
+func (l *serverLog) add(from string, line []byte) {
+	text := string(bytes.TrimSpace(line))
+	if len(text) > maxLine {
+		text = strings.ToValidUTF8(text[:maxLine], "") + " […]"
+	}
+	text = secret.Clean(text)
+	if from != "hermes" && text != "" {
+		l.said = text
+	}
+	entry := l.now().Format("2006-01-02 15:04:05") + " " + from + ": " + text
+	if l.lines = append(l.lines, entry); len(l.lines) > keptLines {
+		l.lines = append([]string(nil), l.lines[len(l.lines)-keptLines:]...)
+	}
+	l.keep(entry + "\n")
+}
+
+// keep appends to the file; one that is full becomes the old one. A log that cannot be written
+// stops nothing.
+func (l *serverLog) keep(entry string) {
+	if l.path == "" {
+		return
+	}
+	if l.size+int64(len(entry)) > maxLogFile {
+		_ = l.file.Close()
+		_ = os.Rename(l.path, l.path+".1")
+		l.file, l.size = nil, 0
+	}
+	if l.file == nil {
+		_ = os.MkdirAll(filepath.Dir(l.path), 0o700)
+		file, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return
+		}
+		l.file = file
+		if info, err := file.Stat(); err == nil {
+			l.size = info.Size()
+		}
+	}
+	n, _ := l.file.WriteString(entry)
+	l.size += int64(n)
+}
+
+// last is the last line that the server itself said, cut to what an error can hold.
+func (l *serverLog) last() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for from, rest := range l.part {
+		if len(bytes.TrimSpace(rest)) > 0 {
+			l.add(from, rest)
+			delete(l.part, from)
+		}
+	}
+	const most = 300
+	if r := []rune(l.said); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return l.said
+}
+
+func (l *serverLog) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.lines...)
+}
+
+func (l *serverLog) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		_ = l.file.Close()
+		l.file = nil
+	}
+}

@@ -1,0 +1,268 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/aymanbagabas/go-udiff"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sys/unix"
+
+	"hermes/core/atomicfile"
+	"hermes/core/injection"
+	"hermes/core/secret"
+)
+
+// Pin is how a definition relates to the one that the person has seen.
+type Pin string
+
+// States of a definition.
+const (
+	Pinned     Pin = "pinned"     // it is the one that was seen
+	Changed    Pin = "changed"    // it is another one: the tool is blocked
+	Suspicious Pin = "suspicious" // its text gives orders: the tool is blocked until it was seen
+)
+
+// definition is all that a server says about a tool, without what nobody can see.
+type definition struct {
+	Name        string               `json:"name"`
+	Title       string               `json:"title,omitempty"`
+	Description string               `json:"description,omitempty"`
+	Input       any                  `json:"inputSchema,omitempty"`
+	Output      any                  `json:"outputSchema,omitempty"`
+	Annotations *sdk.ToolAnnotations `json:"annotations,omitempty"`
+}
+
+// maxDescription bounds what a model is told about one tool, in bytes.
+const maxDescription = 8 << 10
+
+func define(t *sdk.Tool) definition {
+	clean := func(s string) string {
+		s, _ = injection.Clean(s)
+		if len(s) > maxDescription {
+			s = strings.ToValidUTF8(s[:maxDescription], "") + " […]"
+		}
+		return s
+	}
+	return definition{
+		Name: t.Name, Title: clean(t.Title), Description: clean(t.Description),
+		Input: cleanTexts(t.InputSchema, clean), Output: t.OutputSchema, Annotations: t.Annotations,
+	}
+}
+
+// cleanTexts applies clean to every text of a JSON value.
+func cleanTexts(v any, clean func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return clean(v)
+	case []any:
+		for i := range v {
+			v[i] = cleanTexts(v[i], clean)
+		}
+	case map[string]any:
+		for k, x := range v {
+			v[k] = cleanTexts(x, clean)
+		}
+	}
+	return v
+}
+
+// hash is that of the canonical JSON: keys of objects are sorted.
+func (d definition) hash() string {
+	data, err := json.Marshal(d)
+	if err != nil {
+		data = []byte(d.Name + "\x00" + d.Description)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// orders says what in the definition gives orders to the agent; "" is nothing.
+func (d definition) orders() string {
+	texts := []string{d.Title, d.Description}
+	collect(d.Input, &texts)
+	for _, text := range texts {
+		for _, f := range injection.ScanDocument(text) {
+			return f.Reason
+		}
+	}
+	return ""
+}
+
+func collect(v any, out *[]string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, x := range v {
+			if text, ok := x.(string); ok && (key == "description" || key == "title") {
+				*out = append(*out, text)
+				continue
+			}
+			collect(x, out)
+		}
+	case []any:
+		for _, x := range v {
+			collect(x, out)
+		}
+	}
+}
+
+// text is the definition for the eyes of a person.
+func (d definition) text() string {
+	data, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return d.Description
+	}
+	return strings.ReplaceAll(secret.Clean(string(data)), `\n`, "\n    ") + "\n"
+}
+
+// pin is a definition as the person saw it.
+type pin struct {
+	Hash string     `json:"hash"`
+	Def  definition `json:"definition"`
+}
+
+// pins are the definitions that were seen, by server and tool, in a file that several programs may
+// use at once.
+type pins struct {
+	path string
+	mu   sync.Mutex
+}
+
+type pinFile struct {
+	Version int                       `json:"version"`
+	Servers map[string]map[string]pin `json:"servers"`
+}
+
+func (p *pins) read() (pinFile, error) {
+	f := pinFile{Version: 1, Servers: map[string]map[string]pin{}}
+	data, err := os.ReadFile(p.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err != nil {
+		return f, fmt.Errorf("what servers' tools were seen cannot be read: %w", err)
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return f, fmt.Errorf("%s is not valid JSON, so every tool of a server counts as changed; mend it, or delete it to see all of them anew: %w", p.path, err)
+	}
+	if f.Servers == nil {
+		f.Servers = map[string]map[string]pin{}
+	}
+	return f, nil
+}
+
+// of returns what was seen of a server. The first time a server is met, what it offers is pinned as
+// it is: it is shown by `hermes mcp` and the screen, and asked about when it is called.
+func (p *pins) of(server string, offered []definition) (map[string]pin, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f, err := p.read()
+	if err != nil {
+		return nil, err
+	}
+	if seen, known := f.Servers[server]; known {
+		fresh := map[string]definition{}
+		for _, d := range offered {
+			if _, has := seen[d.Name]; !has && d.orders() == "" {
+				fresh[d.Name] = d
+			}
+		}
+		if len(fresh) == 0 {
+			return seen, nil
+		}
+		return p.change(server, func(list map[string]pin) {
+			for name, d := range fresh {
+				list[name] = pin{d.hash(), d}
+			}
+		})
+	}
+	return p.change(server, func(list map[string]pin) {
+		for _, d := range offered {
+			if d.orders() == "" {
+				list[d.Name] = pin{d.hash(), d}
+			}
+		}
+	})
+}
+
+// accept pins definitions that the person has seen.
+func (p *pins) accept(server string, seen []definition) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, err := p.change(server, func(list map[string]pin) {
+		for _, d := range seen {
+			list[d.Name] = pin{d.hash(), d}
+		}
+	})
+	return err
+}
+
+// forget drops what was seen of a server: it is removed.
+func (p *pins) forget(server string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, err := p.change(server, nil)
+	return err
+}
+
+// change rewrites what is kept of a server while no other program does; a nil change drops it.
+func (p *pins) change(server string, change func(map[string]pin)) (map[string]pin, error) {
+	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+		return nil, err
+	}
+	unlock, err := lockFile(p.path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	f, err := p.read()
+	if err != nil {
+		return nil, err
+	}
+	list := f.Servers[server]
+	if list == nil {
+		list = map[string]pin{}
+	}
+	if change == nil {
+		delete(f.Servers, server)
+	} else {
+		change(list)
+		f.Servers[server] = list
+	}
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return list, atomicfile.Write(p.path, append(data, '\n'), 0o600)
+}
+
+// lockFile holds a lock that ends with this process at the latest.
+func lockFile(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+// diffOf shows what a change would replace.
+func diffOf(tool string, before, after string) string {
+	return udiff.Unified(tool+" (seen)", tool+" (now)", before, after)
+}

@@ -1,0 +1,483 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hermes/core/crash"
+)
+
+const (
+	maxPages  = 100
+	maxTools  = 2000
+	listPause = time.Second // between two looks at a list that changes
+	steady    = time.Minute // a connection that lasted as long was no failure
+)
+
+// server is one server and the goroutine that keeps it connected.
+type server struct {
+	m    *Manager
+	log  *serverLog
+	kick chan struct{} // something is to be looked at: settings, a restart
+
+	mu       sync.Mutex
+	set      Settings
+	all      []string // names of all servers
+	state    State
+	since    time.Time
+	next     time.Time
+	err      string
+	gen      int
+	again    bool // end the connection and begin anew
+	running  bool // its goroutine
+	stop     context.CancelFunc
+	conn     *connection
+	ready    chan struct{} // closed when it was ready or failed once since it was wanted
+	isReady  bool          // ready is closed
+	tools    []*remote     // as they were listed last
+	offered  []definition
+	hidden   int
+	calls    int
+	progress map[string]func(*sdk.ProgressNotificationParams)
+	active   []*calling
+	changes  chan struct{} // its list changed
+}
+
+func newServer(m *Manager, set Settings) *server {
+	s := &server{
+		m: m, set: set, kick: make(chan struct{}, 1), changes: make(chan struct{}, 1), ready: make(chan struct{}),
+		log: newLog(LogFile(m.o.Home, set.Name)), progress: map[string]func(*sdk.ProgressNotificationParams){},
+		all: []string{set.Name},
+	}
+	s.rest()
+	return s
+}
+
+// rest is the state of a server that does not run.
+func (s *server) rest() {
+	s.since, s.err = time.Now(), s.set.Problem
+	switch {
+	case s.set.Off():
+		s.state, s.err = StateOff, ""
+	case s.set.Problem != "":
+		s.state = StateFailed
+	default:
+		s.state = StateIdle
+	}
+	if s.state != StateIdle {
+		s.settle()
+	} else if s.isReady {
+		s.ready, s.isReady = make(chan struct{}), false
+	}
+}
+
+// settle lets go who waits for the server. The caller holds mu.
+func (s *server) settle() {
+	if !s.isReady {
+		s.isReady = true
+		close(s.ready)
+	}
+}
+
+func (s *server) settled() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ready
+}
+
+func (s *server) settings() Settings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.set
+}
+
+// want starts the goroutine, once.
+func (s *server) want() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running || s.set.Off() || s.set.Problem != "" || s.m.life.Err() != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(s.m.life)
+	s.running, s.stop = true, stop
+	s.m.work.Add(1)
+	crash.Go("mcp "+s.set.Name, func() {
+		defer s.m.work.Done()
+		s.run(ctx)
+	})
+}
+
+// restart has the connection begun anew, or the next try now.
+func (s *server) restart() {
+	s.mu.Lock()
+	running := s.running
+	s.again = running
+	s.mu.Unlock()
+	if !running {
+		s.want()
+		return
+	}
+	s.poke()
+}
+
+func (s *server) poke() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+// change takes edited settings.
+func (s *server) change(set Settings) {
+	s.mu.Lock()
+	old := s.set
+	set.From = ""
+	same := old
+	same.From = ""
+	if reflect.DeepEqual(same, set) {
+		s.mu.Unlock()
+		return
+	}
+	s.set = set
+	running := s.running
+	if set.Off() || set.Problem != "" {
+		s.stopped()
+		s.rest()
+		s.mu.Unlock()
+		s.register()
+		s.tell()
+		return
+	}
+	idle := !running && (s.state == StateOff || s.state == StateFailed)
+	if idle {
+		s.rest()
+	}
+	s.mu.Unlock()
+	switch {
+	case idle:
+		s.want()
+	case running && !reflect.DeepEqual(old.connects(), set.connects()):
+		s.restart()
+	case running:
+		s.register() // permissions
+	}
+}
+
+// connects are the settings that a connection depends on.
+func (s Settings) connects() Settings {
+	s.Permissions, s.Tools, s.Trust, s.Timeout, s.From = s.zero().Permissions, s.zero().Tools, false, 0, ""
+	return s
+}
+
+func (Settings) zero() Settings { return Settings{} }
+
+// stopped ends the goroutine. The caller holds mu.
+func (s *server) stopped() {
+	if s.running {
+		s.running = false
+		s.stop()
+	}
+}
+
+// remove ends a server that is not set up any more.
+func (s *server) remove() {
+	s.mu.Lock()
+	s.stopped()
+	s.state, s.tools = StateOff, nil
+	s.settle()
+	s.mu.Unlock()
+	if err := s.m.o.Replace(OwnerPrefix+s.set.Name, nil); err != nil {
+		s.m.o.Log.Warn("tools of a server stay", "server", s.set.Name, "err", err)
+	}
+	s.tell()
+}
+
+// rename takes the names of all servers, which the names of tools depend on.
+func (s *server) rename(all []string) {
+	s.mu.Lock()
+	same := slices.Equal(s.all, all)
+	s.all = all
+	has := len(s.offered) > 0
+	s.mu.Unlock()
+	if !same && has {
+		s.register()
+	}
+}
+
+// run keeps the server connected until ctx ends.
+func (s *server) run(ctx context.Context) {
+	wait := s.m.o.Retry[0]
+	for ctx.Err() == nil {
+		s.enter(StateStarting, nil, time.Time{})
+		began := time.Now()
+		err := s.once(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if s.wantsAgain() {
+			wait = s.m.o.Retry[0]
+			continue
+		}
+		if time.Since(began) > steady {
+			wait = s.m.o.Retry[0]
+		}
+		var at time.Time
+		state := stateOf(err)
+		if state == StateRetrying {
+			at = time.Now().Add(wait)
+		}
+		s.log.note(string(state) + ": " + err.Error())
+		s.enter(state, err, at)
+		if !s.pause(ctx, at) {
+			wait = s.m.o.Retry[0]
+			continue
+		}
+		wait = min(wait*2, s.m.o.Retry[1])
+	}
+	s.over()
+}
+
+// pause waits for the time of the next try, zero: for somebody. It is false when somebody came.
+func (s *server) pause(ctx context.Context, at time.Time) bool {
+	var due <-chan time.Time
+	if !at.IsZero() {
+		timer := time.NewTimer(time.Until(at))
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-due:
+		return true
+	case <-s.kick:
+		s.wantsAgain()
+		return false
+	}
+	return true
+}
+
+func (s *server) wantsAgain() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	again := s.again
+	s.again = false
+	return again
+}
+
+// over is the end of the goroutine; a newer one may have begun.
+func (s *server) over() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
+}
+
+// once is one connection, from its beginning to its end. It never returns nil.
+func (s *server) once(ctx context.Context) error {
+	set := s.settings()
+	c, err := s.connect(ctx, set)
+	if err != nil {
+		return err
+	}
+	defer c.end()
+	if err := s.look(ctx, c); err != nil {
+		return c.cause(err)
+	}
+	s.mu.Lock()
+	s.gen++
+	s.conn = c
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		if s.conn == c {
+			s.conn = nil
+		}
+		s.mu.Unlock()
+	}()
+	s.register()
+	s.enter(StateReady, nil, time.Time{})
+	return s.follow(ctx, c)
+}
+
+// follow waits for the end of a connection and looks at its lists when they change.
+func (s *server) follow(ctx context.Context, c *connection) error {
+	ended := make(chan error, 1)
+	s.m.work.Add(1)
+	crash.Go("mcp wait", func() {
+		defer s.m.work.Done()
+		ended <- c.session.Wait()
+	})
+	var due <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-ended:
+			if err == nil {
+				err = sdk.ErrConnectionClosed
+			}
+			return c.cause(err)
+		case <-s.kick:
+			s.mu.Lock()
+			again := s.again
+			s.mu.Unlock()
+			if again {
+				return errors.New("restarted")
+			}
+		case <-s.changes:
+			if due == nil {
+				due = time.After(listPause)
+			}
+		case <-due:
+			due = nil
+			if err := s.look(ctx, c); err != nil {
+				s.log.note("its list could not be read again: " + err.Error())
+				continue
+			}
+			s.register()
+			s.tell()
+		}
+	}
+}
+
+// look reads the tools that the server offers.
+func (s *server) look(ctx context.Context, c *connection) error {
+	ctx, cancel := context.WithTimeout(ctx, s.settings().startLimit())
+	defer cancel()
+	var offered []definition
+	if has := c.session.InitializeResult().Capabilities; has != nil && has.Tools != nil {
+		var err error
+		if offered, err = s.listTools(ctx, c); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.offered = offered
+	return nil
+}
+
+func (s *server) listTools(ctx context.Context, c *connection) ([]definition, error) {
+	var out []definition
+	seen := map[string]bool{}
+	named := map[string]bool{}
+	cursor := ""
+	for range maxPages {
+		page, err := c.session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page.Tools {
+			if t != nil && t.Name != "" && !named[t.Name] && len(out) < maxTools {
+				named[t.Name] = true
+				out = append(out, define(t))
+			}
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			return out, nil
+		}
+		if seen[cursor] {
+			s.log.note("its list of tools leads back to its beginning: what came up to there is used")
+			return out, nil
+		}
+		seen[cursor] = true
+	}
+	s.log.note("its list of tools has more than 100 pages: the rest is left out")
+	return out, nil
+}
+
+// listChanged is told by the server; it is looked at once a second at most.
+func (s *server) listChanged() {
+	select {
+	case s.changes <- struct{}{}:
+	default:
+	}
+}
+
+// enter is a change of state.
+func (s *server) enter(state State, err error, next time.Time) {
+	s.mu.Lock()
+	if !s.running {
+		s.mu.Unlock()
+		return
+	}
+	s.state, s.since, s.next = state, time.Now(), next
+	if err != nil {
+		s.err = err.Error()
+	} else if state == StateReady {
+		s.err = ""
+	}
+	if state != StateStarting {
+		s.settle()
+	}
+	s.mu.Unlock()
+	s.tell()
+}
+
+func (s *server) tell() {
+	st := s.status()
+	s.m.o.Told(StateChanged{Name: st.Name, State: st.State, Tools: len(st.Tools), Changed: st.Changed, Error: st.LastError, Next: st.Next})
+}
+
+// stopError is one that trying again does not mend.
+type stopError struct{ error }
+
+func (e stopError) Unwrap() error { return e.error }
+
+func stop(err error) error { return stopError{err} }
+
+// loginError says that a person has to log in.
+type loginError struct{ error }
+
+func (e loginError) Unwrap() error { return e.error }
+
+func stateOf(err error) State {
+	var halt stopError
+	var login loginError
+	switch {
+	case errors.As(err, &login):
+		return StateLogin
+	case errors.As(err, &halt):
+		return StateFailed
+	default:
+		return StateRetrying
+	}
+}
+
+func (s *server) status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := Status{
+		Name: s.set.Name, State: s.state, Where: s.set.Where(), From: s.set.From, Backend: s.set.Backend, Transport: "http",
+		Tools: []Listed{}, Hidden: s.hidden, Calls: s.calls, Since: s.since, Next: s.next, LastError: s.err, Warning: s.set.Warning(), Generation: s.gen,
+	}
+	if s.set.stdio() {
+		out.Transport = "stdio"
+	} else if s.set.Transport == "sse" {
+		out.Transport = "sse"
+	}
+	if s.conn != nil {
+		out.Backend = s.conn.backend
+		if res := s.conn.session.InitializeResult(); res != nil {
+			out.Protocol, out.Instructions = res.ProtocolVersion, plain(res.Instructions)
+			if res.ServerInfo != nil {
+				out.Server = strings.TrimSpace(plain(res.ServerInfo.Name + " " + res.ServerInfo.Version))
+			}
+		}
+	}
+	for _, t := range s.tools {
+		l := t.listed()
+		out.Tools = append(out.Tools, l)
+		out.Tokens += l.Tokens
+		if l.State != Pinned {
+			out.Changed++
+		}
+	}
+	return out
+}
