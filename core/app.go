@@ -21,6 +21,7 @@ import (
 	"hermes/core/checkpoint"
 	"hermes/core/config"
 	"hermes/core/event"
+	"hermes/core/mcp"
 	"hermes/core/memory"
 	"hermes/core/session"
 	"hermes/core/skill"
@@ -47,6 +48,8 @@ type Options struct {
 	Model string
 	// Firm says that the model of the settings answers or none: see provider.Settings.
 	Firm bool
+	// Version is what servers are told that this program is.
+	Version string
 	// Changed is called after edited settings took effect. May be nil.
 	Changed func(c *config.Config)
 	Log     *slog.Logger
@@ -68,6 +71,8 @@ type App struct {
 	Memory *memory.Store
 	// Skills are known ways to do things.
 	Skills *skill.Library
+	// MCP are the servers that bring tools.
+	MCP *mcp.Manager
 
 	opts Options
 	// openedWith has the session.Config of sessions that were opened with one, by uid.

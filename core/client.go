@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 
-	"hermes/core/agent"
 	"hermes/core/backend"
 	"hermes/core/client"
 	"hermes/core/event"
@@ -22,6 +21,9 @@ func (a *App) Catalog() client.Models { return a.Models }
 
 // Backends are where commands run.
 func (a *App) Backends() backend.Pool { return a.Pool }
+
+// Servers bring the agent tools.
+func (a *App) Servers() client.Servers { return a.MCP }
 
 // Interrupt stops the session's turn.
 func (a *App) Interrupt(session string) bool { return a.Agent.Interrupt(session) }
@@ -45,9 +47,4 @@ func (a *App) SetModel(ctx context.Context, session, ref string) error {
 // TakeTools gives a session the tools as they are now.
 func (a *App) TakeTools(ctx context.Context, session string) (event.ToolsChanged, error) {
 	return a.Agent.TakeTools(ctx, session)
-}
-
-// Composition tells what the next model call of a session is made of.
-func (a *App) Composition(ctx context.Context, session string) (agent.Composition, error) {
-	return a.Agent.Composition(ctx, session)
 }

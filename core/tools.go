@@ -46,7 +46,7 @@ func (p *agentPart) Start(context.Context) (err error) {
 	a.Agent = agent.New(agent.Deps{
 		Bus: a.Bus, Sessions: a.Sessions, Models: a.Models, Tools: a.Tools, Gate: a.Gate,
 		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Keep: a.Pool.Keep, Log: a.log,
-		Checkpoints: a.keepFiles(), Autorun: a.newAutorun(),
+		Checkpoints: a.keepFiles(), Autorun: a.newAutorun(), Await: a.awaitTools,
 	})
 	return nil
 }
@@ -83,6 +83,7 @@ func (p *agentPart) tools() (*tool.Registry, error) {
 	r.Limit(c.ToolOutput.MaxBytes)
 	r.RefuseBy(a.refused)
 	r.Told(func() { a.Agent.OfferTools() })
+	r.Owners(a.owners)
 	return r, nil
 }
 

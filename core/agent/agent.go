@@ -30,7 +30,6 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/provider"
-	"hermes/core/store"
 	"hermes/core/tool"
 )
 
@@ -54,7 +53,7 @@ type Sessions interface {
 	SetModel(ctx context.Context, uid, provider, model string) error
 	Meta(ctx context.Context, uid, key string) (string, error)
 	SetMeta(ctx context.Context, uid, key, value string) error
-	CountUsage(ctx context.Context, uid string, s store.Spent) error
+	CountUsage(ctx context.Context, uid string, u chat.Usage) error
 	KeepParts(ctx context.Context, uid string, parts []chat.Part) []chat.Part
 	Content(blob string) ([]byte, error)
 }
@@ -98,7 +97,10 @@ type Deps struct {
 	Checkpoints Checkpoints
 	// Autorun finds what calls leave for other programs to run; nil looks for nothing.
 	Autorun Autorun
-	Log     *slog.Logger
+	// Await is called before a turn has its tools: those that are still on their way may come. First says that the session is
+	// given its tools now. nil waits for nothing.
+	Await func(ctx context.Context, session string, toolsets []string, first bool)
+	Log   *slog.Logger
 }
 
 // Place is a back end and the folder in which the session's next command starts there; "" is the session's own.

@@ -57,7 +57,11 @@ func (g *given) provider() []provider.ToolSpec {
 // tools returns what a session was given; it is given the tools as they are now when it begins, or when the toolsets are others.
 func (w *worker) tools(ctx context.Context, toolsets []string) (*given, error) {
 	g := w.loadGiven(ctx)
-	if g != nil && slices.Equal(g.Toolsets, toolsets) {
+	known := g != nil && slices.Equal(g.Toolsets, toolsets)
+	if w.a.d.Await != nil {
+		w.a.d.Await(ctx, w.uid, toolsets, !known)
+	}
+	if known {
 		w.offer(g)
 		return g, nil
 	}

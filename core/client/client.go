@@ -11,9 +11,9 @@ import (
 	"hermes/core/chat"
 	"hermes/core/config"
 	"hermes/core/event"
+	"hermes/core/mcp"
 	"hermes/core/provider"
 	"hermes/core/session"
-	"hermes/core/store"
 )
 
 // Client is the opened program. What happens in it is told by Events only.
@@ -23,6 +23,8 @@ type Client interface {
 	Catalog() Models
 	Backends() backend.Pool
 	Config() *config.Config
+	// Servers are those that bring the agent tools; nil where there are none.
+	Servers() Servers
 
 	// Submit hands a prompt to a session, which is made at its first one.
 	Submit(ctx context.Context, session string, in agent.Input) error
@@ -42,14 +44,25 @@ type Client interface {
 	DeleteSession(ctx context.Context, session string) error
 	// TakeTools gives a session the tools as they are now, in place of those that it began with.
 	TakeTools(ctx context.Context, session string) (event.ToolsChanged, error)
-	// Composition tells what the next model call of a session is made of.
-	Composition(ctx context.Context, session string) (agent.Composition, error)
 	// Skill returns a skill of a folder as a part of what the person says.
 	Skill(ctx context.Context, cwd, name string) (chat.Part, error)
 
 	// OpeningNotices are what was said while the program was being opened.
 	OpeningNotices() []event.Notice
 	Close(ctx context.Context) error
+}
+
+// Servers bring the agent tools. They start when they are wanted.
+type Servers interface {
+	// Await starts servers and waits until each is ready or has failed once; no names means all.
+	Await(ctx context.Context, names ...string)
+	List() []mcp.Status
+	Status(name string) (mcp.Status, error)
+	Restart(name string) error
+	Log(name string) ([]string, error)
+	// Reviews are the definitions that wait for a person's eyes, Accept says that they were seen.
+	Reviews(name string) ([]mcp.Review, error)
+	Accept(name string, seen []mcp.Review) error
 }
 
 // Models are those that can be talked to.
@@ -78,7 +91,5 @@ type Sessions interface {
 	// ConfigOf is what was set for a session in place of the settings.
 	ConfigOf(ctx context.Context, uid string) (session.Config, error)
 	Stats(ctx context.Context) (session.Stats, error)
-	// UsageBy sums up what model calls used.
-	UsageBy(ctx context.Context, by store.UsageBy, f store.UsageFilter) ([]store.UsageRow, error)
 	Check(ctx context.Context) (session.CheckReport, error)
 }

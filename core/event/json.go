@@ -144,6 +144,7 @@ var decoders = sync.OnceValue(func() map[string]decoder {
 	known[Notice](all)
 	known[ConfigReloaded](all)
 	known[SkillsChanged](all)
+	known[ServerChanged](all)
 	known[ModelChanged](all)
 	known[Resync](all)
 	return all

@@ -1,5 +1,7 @@
 package event
 
+import "time"
+
 // Level grades a Notice.
 type Level string
 
@@ -32,6 +34,17 @@ type SkillsChanged struct {
 	Count     int      `json:"count"`
 	Problems  []string `json:"problems,omitempty"`  // "skills/x/SKILL.md:2: name: ..." each
 	Untrusted string   `json:"untrusted,omitempty"` // what a project brings that nobody has said yes or no to
+}
+
+// ServerChanged says how a server of tools is now.
+type ServerChanged struct {
+	fact
+	Name    string    `json:"name"`
+	State   string    `json:"state"`             // "starting", "ready", "retrying", "needs login", "failed", "off", "idle"
+	Tools   int       `json:"tools"`             // that the agent can be given
+	Changed int       `json:"changed,omitempty"` // of them are blocked until a person has seen what changed
+	Error   string    `json:"error,omitempty"`
+	Next    time.Time `json:"next,omitzero"` // the next try
 }
 
 // ModelChanged says which model a session uses from now on.
