@@ -9,7 +9,6 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
-	"hermes/ui/text"
 )
 
 // What is asked of a resumed session.
@@ -82,7 +81,7 @@ func (p *Pane) takeLoaded(m loadedMsg) {
 			}
 			continue
 		}
-		c := &call{id: r.CallID, session: m.session, name: text.Inline(r.Name), gist: gists[r.CallID], started: msg.At.Add(-r.Took), offset: map[event.Stream]int64{}}
+		c := &call{id: r.CallID, session: m.session, name: oneLine(r.Name), gist: gists[r.CallID], started: msg.At.Add(-r.Took), offset: map[event.Stream]int64{}}
 		c.finish(msg.At, *r)
 		old = append(old, c)
 		p.byID[c.key()] = c
@@ -97,12 +96,12 @@ func (p *Pane) takeLoaded(m loadedMsg) {
 func argumentSummary(name string, args json.RawMessage) string {
 	var fields map[string]any
 	if json.Unmarshal(args, &fields) != nil {
-		return text.Inline(name)
+		return oneLine(name)
 	}
 	for _, key := range []string{"command", "path", "pattern", "query", "question", "action"} {
 		if s, ok := fields[key].(string); ok && s != "" {
-			return text.Inline(s)
+			return oneLine(s)
 		}
 	}
-	return text.Inline(name)
+	return oneLine(name)
 }

@@ -19,7 +19,6 @@ import (
 	"hermes/core/event"
 	"hermes/core/provider"
 	"hermes/core/session"
-	"hermes/core/store"
 	"hermes/ui/cli"
 )
 
@@ -53,6 +52,7 @@ func (f *fake) Events() *event.Bus             { return f.bus }
 func (f *fake) History() client.Sessions       { return f }
 func (f *fake) Catalog() client.Models         { return models{f} }
 func (f *fake) Backends() backend.Pool         { return nil }
+func (f *fake) Servers() client.Servers        { return nil }
 func (f *fake) Config() *config.Config         { return f.start.Config }
 func (f *fake) OpeningNotices() []event.Notice { return nil }
 func (f *fake) Close(context.Context) error    { f.idle.Wait(); return nil }
@@ -305,11 +305,3 @@ func (n named) Stream(context.Context, provider.Request) iter.Seq2[provider.Chun
 }
 
 func (n named) Models(context.Context) ([]provider.Model, error) { return nil, nil }
-
-func (f *fake) Composition(context.Context, string) (agent.Composition, error) {
-	return agent.Composition{}, nil
-}
-
-func (f *fake) UsageBy(context.Context, store.UsageBy, store.UsageFilter) ([]store.UsageRow, error) {
-	return nil, nil
-}

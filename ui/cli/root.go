@@ -9,6 +9,7 @@ import (
 	"hermes/ui/cli/config"
 	"hermes/ui/cli/doctor"
 	"hermes/ui/cli/logs"
+	"hermes/ui/cli/mcp"
 	"hermes/ui/cli/memory"
 	"hermes/ui/cli/model"
 	"hermes/ui/cli/pool"
@@ -17,7 +18,6 @@ import (
 	"hermes/ui/cli/sessions"
 	"hermes/ui/cli/setup"
 	"hermes/ui/cli/skills"
-	"hermes/ui/cli/spent"
 )
 
 // Groups of commands in `hermes help`.
@@ -62,10 +62,9 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 		groupTalk: {
 			run.Command(line), sessions.Command(line), rollback.Command(line), pool.Command(line), skills.Command(line),
 		},
-		groupSettings: {config.Command(line), setup.Command(line), model.Command(line), approvals.Command(line)},
+		groupSettings: {config.Command(line), setup.Command(line), model.Command(line), approvals.Command(line), mcp.Command(line)},
 		groupHealth: {
-			doctor.Command(line), audit.Command(line), memory.Command(line), doctor.Status(line), spent.Command(line), logs.Command(line),
-			c.versionCommand(),
+			doctor.Command(line), audit.Command(line), memory.Command(line), doctor.Status(line), logs.Command(line), c.versionCommand(),
 		},
 	} {
 		for _, sub := range list {

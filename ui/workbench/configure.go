@@ -10,7 +10,6 @@ import (
 	"hermes/core"
 	"hermes/core/event"
 	"hermes/core/session"
-	"hermes/ui"
 )
 
 // asSettings is the word that takes back what was set for a session.
@@ -19,12 +18,12 @@ const asSettings = "settings"
 // level chooses what runs unasked in this session, or tells it.
 func (w *workbench) level(arg string) tea.Cmd {
 	return w.configure(arg, func(c *session.Config) error {
-		c.Policy = session.Policy{}
+		c.Policy.Level = nil
 		if arg == asSettings {
 			return nil
 		}
-		p, err := session.PolicyNamed(arg)
-		c.Policy = p
+		n, err := session.Level(arg)
+		c.Policy.Level = &n
 		return err
 	})
 }
@@ -54,7 +53,7 @@ func (w *workbench) configure(arg string, change func(*session.Config) error) te
 		if err != nil {
 			return nil, err
 		}
-		return ui.Toast(event.Info, "%s", configWords(c)), nil
+		return toast(event.Info, "%s", configWords(c)), nil
 	})
 }
 
@@ -67,13 +66,7 @@ func configWords(c session.Config) string {
 	if len(c.Toolsets) > 0 {
 		sets = strings.Join(c.Toolsets, ", ")
 	}
-	words := "runs unasked: " + level + "; tools: " + sets
-	if c.Effort != "" {
-		words += "; thinks: " + c.Effort
-	}
-	return words
+	return "runs unasked: " + level + "; tools: " + sets
 }
 
-func levelNames() []string {
-	return slices.Concat([]string{session.LevelPlan}, session.Levels(), []string{session.LevelAll, asSettings})
-}
+func levelNames() []string { return append(slices.Clone(session.Levels()), asSettings) }

@@ -3,6 +3,7 @@ package workbench
 import (
 	"context"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -11,22 +12,19 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/skill"
-	view "hermes/panes/skills"
 	"hermes/skills"
 	"hermes/ui"
 )
 
-// knownSkills are the slash commands of the skills that were read last. Only the event loop uses
-// it.
+// knownSkills are the slash commands of the skills that were read last. Only the event loop uses it.
 type knownSkills struct {
 	of      *skills.Catalog
 	project string
 	actions []ui.Action
 }
 
-// skillCommands are the skills as slash commands. It reads nothing: skills that were not read yet,
-// or are being read again, come later.
-func (w *workbench) skillCommands() []ui.Action {
+// skillActions are the skills as slash commands. It reads nothing: skills that were not read yet, or are being read again, come later.
+func (w *workbench) skillActions() []ui.Action {
 	app, ok := w.boot.now()
 	if !ok {
 		return nil
@@ -55,7 +53,7 @@ func (w *workbench) skillCommands() []ui.Action {
 // skillNames completes the argument of /skills.
 func (w *workbench) skillNames(prefix string) []string {
 	var out []string
-	for _, a := range w.skillCommands() {
+	for _, a := range w.skillActions() {
 		if strings.HasPrefix(a.Slash, prefix) {
 			out = append(out, a.Slash)
 		}
@@ -73,28 +71,38 @@ func (w *workbench) useSkill(name, words string) tea.Cmd {
 // skillsOverlay shows all skills, on the one that is named.
 func (w *workbench) skillsOverlay(name string) tea.Cmd {
 	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
-		return ui.ShowOverlay{Overlay: view.New(w.skillActions(), w.skillRows(ctx, app), name)}, nil
+		v := &skillsView{at: name, do: w.skillDeeds()}
+		v.take(w.skillRows(ctx, app))
+		if r, ok := v.row(); ok {
+			if m, ok := v.do.read(r)().(skillTextMsg); ok {
+				v.text, v.asked = m, r.File
+			}
+		}
+		v.deaf = time.Now().Add(settle)
+		return ui.ShowOverlay{Overlay: v}, nil
 	})
 }
 
-// atOnce is how many skills are scanned before the overlay is shown; more are scanned behind it, at
-// the first key.
+// settle is how long the overlay does nothing at first: it opens late, also after the editor, and keys typed until then were meant for something else.
+const settle = 400 * time.Millisecond
+
+// atOnce is how many skills are scanned before the overlay is shown; more are scanned behind it, at the first key.
 const atOnce = 40
 
-func (w *workbench) skillRows(ctx context.Context, app *core.App) view.Listed {
+func (w *workbench) skillRows(ctx context.Context, app *core.App) skillsMsg {
 	project := app.Project()
 	c := app.Skills.Catalog(ctx, project)
-	m := view.Listed{Brought: c.Project, Later: len(c.Skills) > atOnce}
-	if m.Later {
-		m.Rows = app.Skills.Glance(ctx, project)
+	m := skillsMsg{brought: c.Project, later: len(c.Skills) > atOnce}
+	if m.later {
+		m.rows = app.Skills.Glance(ctx, project)
 	} else {
-		m.Rows = app.Skills.Rows(ctx, project)
+		m.rows = app.Skills.Rows(ctx, project)
 	}
 	return m
 }
 
-// skillActions are what the overlay can do.
-func (w *workbench) skillActions() view.Actions {
+// skillDeeds are what the overlay can do.
+func (w *workbench) skillDeeds() skillDeeds {
 	again := func(f func(ctx context.Context, app *core.App) error) tea.Cmd {
 		return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 			if err := f(ctx, app); err != nil {
@@ -104,33 +112,33 @@ func (w *workbench) skillActions() view.Actions {
 			return w.skillRows(ctx, app), nil
 		})
 	}
-	return view.Actions{
-		Scan: func() tea.Cmd {
+	return skillDeeds{
+		scan: func() tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
-				return view.Listed{Rows: app.Skills.Rows(ctx, app.Project()), Brought: app.Skills.Catalog(ctx, app.Project()).Project}, nil
+				return skillsMsg{rows: app.Skills.Rows(ctx, app.Project()), brought: app.Skills.Catalog(ctx, app.Project()).Project}, nil
 			})
 		},
-		Use: func(name string) tea.Cmd { return w.useSkill(name, "") },
-		Read: func(r skill.Row) tea.Cmd {
+		use: func(name string) tea.Cmd { return w.useSkill(name, "") },
+		read: func(r skill.Row) tea.Cmd {
 			return func() tea.Msg {
 				body, err := r.Skill.Read("")
 				if err != nil {
 					body = err.Error()
 				}
-				return view.TextRead{File: r.File, Body: body, Files: r.Skill.Files()}
+				return skillTextMsg{r.File, body, r.Skill.Files()}
 			}
 		},
-		Toggle: func(r skill.Row) tea.Cmd {
+		toggle: func(r skill.Row) tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				// The watcher of the settings sees it, and the skills are read again with them.
 				if err := core.SwitchSkills(app.Config(), r.State == skill.Off, r.Name); err != nil {
 					return nil, err
 				}
-				return view.Switched{Name: r.Name, On: r.State == skill.Off}, nil
+				return switchedMsg{r.Name, r.State == skill.Off}, nil
 			})
 		},
-		Edit: func(r skill.Row) tea.Cmd { return w.editSkill(r.Name, r.File, line(r)) },
-		Create: func(name string) tea.Cmd {
+		edit: func(r skill.Row) tea.Cmd { return w.editSkill(r.Name, r.File, line(r)) },
+		begin: func(name string) tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				c, err := app.Skills.Plan(ctx, skills.Request{Op: skills.Create, Name: name, Content: skills.Template(name, "")})
 				if err != nil {
@@ -142,7 +150,7 @@ func (w *workbench) skillActions() view.Actions {
 				return w.editSkill(name, c.Path(), 3)(), nil
 			})
 		},
-		Trust: func(b *skills.Brought, yes bool) tea.Cmd {
+		trust: func(b *skills.Brought, yes bool) tea.Cmd {
 			return again(func(_ context.Context, app *core.App) error {
 				places := app.Skills.Places(app.Project())
 				if yes {
@@ -151,17 +159,17 @@ func (w *workbench) skillActions() view.Actions {
 				return app.Skills.Trust().Refuse(places, b)
 			})
 		},
-		Untrust: func(b *skills.Brought) tea.Cmd {
+		untrust: func(b *skills.Brought) tea.Cmd {
 			return again(func(_ context.Context, app *core.App) error {
 				_, err := app.Skills.Trust().Revoke(b.Folder)
 				return err
 			})
 		},
-		Preview: func(b *skills.Brought) tea.Cmd {
+		preview: func(b *skills.Brought) tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
-				m := view.Previewed{Of: b}
+				m := broughtMsg{of: b}
 				for _, s := range app.Skills.Places(app.Project()).Preview(ctx, b) {
-					m.Theirs = append(m.Theirs, view.Inspect(s))
+					m.theirs = append(m.theirs, inspect(s))
 				}
 				return m, nil
 			})
@@ -187,7 +195,7 @@ func (w *workbench) editSkill(name, file string, at int) tea.Cmd {
 	return func() tea.Msg {
 		return ui.RunProcess{Cmd: editor(file, at), Done: func(err error) tea.Msg {
 			if err != nil {
-				return ui.Toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
+				return toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
 			}
 			if app, ok := w.boot.now(); ok {
 				app.Skills.Changed()

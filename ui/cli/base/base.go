@@ -44,6 +44,7 @@ type Start struct {
 	Model    string           // replaces the configured one; may be empty
 	Firm     bool             // no other model answers in place of the one that was chosen
 	Log      *slog.Logger
+	Version  string // of this program
 	// KeepLeftovers leaves what a crash left on engines where it is: somebody wants to see it.
 	KeepLeftovers bool
 }
@@ -110,7 +111,7 @@ func (c *Command) Load() (Start, error) {
 			return Start{}, UsageError("%s", p)
 		}
 	}
-	return Start{Config: cfg, Options: o, Problems: problems, Session: session.Config{Source: "run"}}, nil
+	return Start{Config: cfg, Options: o, Problems: problems, Session: session.Config{Source: "run"}, Version: c.Version().Version}, nil
 }
 
 // Paths are where the profile of this run keeps things.

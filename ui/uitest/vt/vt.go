@@ -32,7 +32,6 @@ type Terminal struct {
 	bytes  int
 	bells  int
 	osc    []string
-	title  string
 	wait   chan struct{} // closed at the next Write
 }
 
@@ -150,11 +149,11 @@ func (t *Terminal) escape(s string) int {
 	case ']':
 		for i := 2; i < len(s); i++ {
 			if s[i] == 7 {
-				t.command(s[2:i])
+				t.osc = append(t.osc, s[2:i])
 				return i + 1
 			}
 			if s[i] == 0x1b && i+1 < len(s) && s[i+1] == '\\' {
-				t.command(s[2:i])
+				t.osc = append(t.osc, s[2:i])
 				return i + 2
 			}
 		}
@@ -162,22 +161,6 @@ func (t *Terminal) escape(s string) int {
 	}
 	t.fault("unknown escape %q", s[:2])
 	return 2
-}
-
-// command is an operating system command: the title, or something that is counted.
-func (t *Terminal) command(body string) {
-	if title, ok := strings.CutPrefix(body, "2;"); ok {
-		t.title = title
-		return
-	}
-	t.osc = append(t.osc, body)
-}
-
-// Title is what the window is called now.
-func (t *Terminal) Title() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.title
 }
 
 func (t *Terminal) csi(params string, final byte) {
@@ -215,10 +198,6 @@ func (t *Terminal) csi(params string, final byte) {
 		t.blank(t.y, t.x, t.w)
 	case 'X':
 		t.blank(t.y, t.x, t.x+arg(0))
-	case 't':
-		if params != "22;2" && params != "23;2" { // the stack of titles
-			t.fault("unknown CSI %s%c", params, final)
-		}
 	default:
 		t.fault("unknown CSI %s%c", params, final)
 	}
