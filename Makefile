@@ -41,8 +41,9 @@ race: runners ## Run all tests with the race detector, the long ones too
 	GO=$(GO) .ci/test -race -vet=off -tags $(TAGS) $(TESTFLAGS)
 	GO=$(GO) .ci/compute
 
-lint: ## Run the lint gates: golangci-lint, file length, boundaries
+lint: ## Run the lint gates: golangci-lint, code that nothing reaches, file length, boundaries
 	$(TOOL) golangci-lint run ./...
+	@GO=$(GO) .ci/dead
 	@.ci/gates
 
 fmt: ## Format every Go file

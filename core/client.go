@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 
+	"hermes/core/agent"
 	"hermes/core/backend"
 	"hermes/core/client"
 	"hermes/core/event"
@@ -47,4 +48,9 @@ func (a *App) SetModel(ctx context.Context, session, ref string) error {
 // TakeTools gives a session the tools as they are now.
 func (a *App) TakeTools(ctx context.Context, session string) (event.ToolsChanged, error) {
 	return a.Agent.TakeTools(ctx, session)
+}
+
+// Composition tells what the next model call of a session is made of.
+func (a *App) Composition(ctx context.Context, session string) (agent.Composition, error) {
+	return a.Agent.Composition(ctx, session)
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -46,7 +47,7 @@ func (a *App) Configure(ctx context.Context, uid string, change func(*session.Co
 }
 
 func (a *App) tellConfig(uid string, c session.Config) {
-	a.Bus.Publish(event.Header{Session: uid}, event.SessionConfigured{Level: c.Policy.LevelName(), Toolsets: c.Toolsets})
+	a.Bus.Publish(event.Header{Session: uid}, event.SessionConfigured{Level: c.Policy.LevelName(), Toolsets: c.Toolsets, Effort: c.Effort})
 }
 
 // SessionConfig is how a session works: as this way in was told, else as was stored for it. Zero fields mean the settings.
@@ -91,6 +92,9 @@ func (a *App) policyFor(uid string, p approval.Policy) approval.Policy {
 	}
 	if c.Policy.Level != nil {
 		p.Level = approval.Level(*c.Policy.Level)
+		if c.Policy.Mode == "" && (p.Mode == approval.ModeOff || p.Mode == approval.ModePlan) {
+			p.Mode = approval.ModeManual // a level of its own asks about what is above it
+		}
 	}
 	p.Unattended = c.Unattended
 	return p
@@ -106,5 +110,6 @@ func (a *App) agentSettings(uid string) agent.Settings {
 	if len(c.Toolsets) > 0 {
 		s.Toolsets = c.Toolsets
 	}
+	s.Effort = cmp.Or(c.Effort, s.Effort)
 	return s
 }

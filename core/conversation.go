@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hermes/core/agent"
+	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/prompt"
 	"hermes/core/session"
@@ -56,10 +57,32 @@ func (a *App) Resume(ctx context.Context, uid string) (event.SessionInfo, error)
 			a.notice(event.Warn, err.Error(), "commands of this session run in the default back end")
 		}
 	}
-	if c, err := a.Sessions.ConfigOf(ctx, uid); err == nil && (c.Policy.Level != nil || len(c.Toolsets) > 0) {
+	if c, err := a.Sessions.ConfigOf(ctx, uid); err == nil && (c.Policy.LevelName() != "" || len(c.Toolsets) > 0 || c.Effort != "") {
 		a.tellConfig(uid, c)
 	}
+	if used, err := a.ContextUsed(ctx, uid); err == nil && used > 0 {
+		a.Bus.Publish(event.Header{Session: uid}, event.UsageTick{Session: uid, Context: used, Total: info.Usage})
+	}
 	return info, a.Agent.Open(ctx, uid)
+}
+
+// ContextUsed is how many tokens of its model's window a session filled at its newest answer, as the provider counted; 0
+// when that is not known, as after a compression.
+func (a *App) ContextUsed(ctx context.Context, uid string) (int, error) {
+	const newest = 50 // messages: a turn that calls many tools has an answer among them
+	list, _, err := a.Sessions.Messages(ctx, uid, session.Page{Limit: newest})
+	if errors.Is(err, store.ErrNotFound) {
+		return 0, nil
+	}
+	for _, m := range slices.Backward(list) {
+		if m.From.IsSummary() {
+			break
+		}
+		if m.Role == chat.RoleAssistant && m.Usage.Input > 0 {
+			return m.Usage.Input + m.Usage.Output, nil
+		}
+	}
+	return 0, err
 }
 
 // DeleteSession removes a session for good, with all that is kept about it in memory. One with a running turn is refused, and so is

@@ -48,6 +48,7 @@ func (f *frame) paintFrame() {
 		f.failed = err
 	}
 	f.wrote(n)
+	f.showWindowTitle()
 }
 
 const tooSmall = "Hermes needs 40x12 cells. Make the window larger; ctrl+c twice quits."

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -35,9 +36,11 @@ type frame struct {
 	blurred   bool
 	quitArmed time.Time // ctrl+c was pressed once
 
-	overlays []*shown
-	status   status
-	toasts   toasts
+	overlays  []*shown
+	status    status
+	looking   bool // at the surroundings of the session; lookAgain: once more after that
+	lookAgain bool
+	toasts    toasts
 
 	dirty   bool
 	moved   bool      // panes got other sizes: they may want to read more
@@ -207,6 +210,8 @@ func (f *frame) handleInternal(msg tea.Msg) (tea.Cmd, bool) {
 	case copied:
 		f.dirty = true
 		f.toasts.addToast(f.opt.Now(), msg.level, msg.text, msg.hint)
+	case surroundings:
+		return f.takeSurroundings(msg), false
 	case saved:
 		if msg.err != nil {
 			return f.showToast(event.Warn, "the layout could not be saved: "+msg.err.Error(), ""), true
@@ -243,6 +248,9 @@ func (f *frame) applyEvents(events []event.Envelope) tea.Cmd {
 		if w, ok := p.(Waker); ok {
 			cmd = tea.Batch(cmd, ownedCommand(p, w.Wake()))
 		}
+	}
+	if slices.ContainsFunc(events, func(e event.Envelope) bool { return changesSurroundings(e.Event) }) {
+		cmd = tea.Batch(cmd, f.lookAround())
 	}
 	for _, o := range f.overlays {
 		if w, ok := o.overlay.(Observer); ok {

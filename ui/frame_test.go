@@ -95,7 +95,7 @@ func TestGoldenFrames(t *testing.T) {
 			opt.Level = &level
 			now := time.Unix(1_700_000_041, 0)
 			opt.Now = func() time.Time { return now }
-			opt.Mode = func() string { return "manual approvals" }
+			opt.Defaults = func() (ui.Defaults, bool) { return ui.Defaults{Level: "standard"}, true }
 			d := model(t, opt, size.W, size.H)
 			d.send(uitest.Key("hello 容器"))
 			uitest.Golden(t, fmt.Sprintf("frame-%s-%dx%d", name, size.W, size.H), d.m.View())

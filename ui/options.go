@@ -37,9 +37,16 @@ type Options struct {
 	Level    *style.Level            // nil means by the environment
 	ASCII    *bool                   // nil means by the environment
 	NoMouse  bool
-	Notify   string        // "always", "unfocused" (also when empty) or "never"
-	Mode     func() string // approval mode for the status row; may be nil
-	State    StateStore    // remembers the layout; may be nil
+	Notify   string // "always", "unfocused" (also when empty) or "never"
+	// Defaults is how sessions work that say nothing else; asked while the row is drawn, so it must
+	// not block. ok is false until it is known. May be nil.
+	Defaults func() (d Defaults, ok bool)
+	// Look reads what a session stands in. It is called off the event loop; may be nil.
+	Look func(ctx context.Context, session string) Surroundings
+	// NoModel is the name of the provider that is no language model: what stands in for one while
+	// none is connected.
+	NoModel string
+	State   StateStore // remembers the layout; may be nil
 	// Standing tells whether a turn of a session runs, and the ids of what waits for the person
 	// there. It is asked after a loss of events, and must not block. Nil means that nothing runs
 	// and nothing waits.
@@ -54,6 +61,12 @@ type Options struct {
 	Command func(ctx context.Context, name string, args ...string) *exec.Cmd
 	// W and H are the size when Output is no terminal.
 	W, H int
+}
+
+// Defaults are what the settings say about every session.
+type Defaults struct {
+	Level  string // of approval: "plan", "read", ..., "all", "smart"
+	Effort string // of reasoning; "" leaves it to the model
 }
 
 // StateStore keeps a few hundred bytes between starts. Load returns nil when there are none.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"os/exec"
 	"time"
 
@@ -161,6 +162,11 @@ func (CopyText) isFrameMsg()     {}
 func (EditText) isFrameMsg()     {}
 func (RunAction) isFrameMsg()    {}
 func (RunProcess) isFrameMsg()   {}
+
+// Toast is a message for the status row.
+func Toast(l event.Level, format string, args ...any) tea.Msg {
+	return ShowToast{Level: l, Text: fmt.Sprintf(format, args...)}
+}
 
 // Placer is an overlay that says where in a long list it stands ("3 of 90"); "" where all of it is
 // in sight.

@@ -158,7 +158,7 @@ func (f *frame) tellSession() tea.Cmd {
 		return nil
 	}
 	f.session = uid
-	return f.broadcastMessage(SessionFocused{UID: uid})
+	return tea.Batch(f.lookAround(), f.broadcastMessage(SessionFocused{UID: uid}))
 }
 
 func (f *frame) broadcastMessage(msg tea.Msg) tea.Cmd {

@@ -1,8 +1,8 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +16,7 @@ import (
 // status is what the bottom row knows, from events alone.
 type status struct {
 	sessions map[string]*sessionStatus
+	provider string // of model
 	model    string // that sessions without one of their own talk to
 	window   int
 }
@@ -25,10 +26,13 @@ type sessionStatus struct {
 	since     time.Time
 	phase     string            // in words
 	level     string            // of approval, when the session has one of its own
+	effort    string            // of reasoning, likewise
 	answering bool              // what comes says what the phase is
 	call      event.ToolStarted // the newest call: the row says more of it than its name
+	provider  string            // of model
 	model     string
 	backend   string
+	around    Surroundings
 	context   int
 	window    int
 	cost      int64 // millionths of a dollar
@@ -79,7 +83,7 @@ func (f *frame) observeProgram(e event.Envelope) {
 		}
 	case event.ModelChanged:
 		if e.Session == "" {
-			f.status.model, f.status.window, f.dirty = ev.Model, ev.Window, true
+			f.status.provider, f.status.model, f.status.window, f.dirty = ev.Provider, ev.Model, ev.Window, true
 		}
 	case event.SessionDeleted:
 		delete(f.status.sessions, e.Session)
@@ -112,15 +116,16 @@ func (f *frame) reloadStanding(at time.Time) {
 func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 	switch ev := e.Event.(type) {
 	case event.SessionOpened:
-		s.model, s.cost, s.costSure = ev.Info.Model, ev.Info.Usage.Cost, ev.Info.Usage.CostKnown
+		s.setModel(ev.Info.Provider, ev.Info.Model)
+		s.cost, s.costSure = ev.Info.Usage.Cost, ev.Info.Usage.CostKnown
 	case event.SessionConfigured:
-		s.level = ev.Level
+		s.level, s.effort = ev.Level, ev.Effort
 	case event.SessionChanged:
-		s.model = ev.Info.Model
+		s.setModel(ev.Info.Provider, ev.Info.Model)
 	case event.TurnStarted:
 		s.busy, s.since, s.phase, s.answering = true, e.At, "thinking", true
-		if ev.Model != "" {
-			s.model = ev.Model
+		if ev.Model != "" && ev.Model != s.model {
+			s.setModel("", ev.Model)
 		}
 	case event.TurnPhase:
 		if !s.busy { // its start was lost
@@ -140,10 +145,11 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 		clear(s.waits)
 		return f.turnEnded(ev, took)
 	case event.UsageTick:
-		s.context, s.window = ev.Context, ev.Window
+		s.context, s.window = ev.Context, cmp.Or(ev.Window, s.window) // what does not know it takes nothing away
 		s.cost, s.costSure = ev.Total.Cost, ev.Total.CostKnown
 	case event.ModelChanged:
-		s.model, s.window = ev.Model, ev.Window
+		s.setModel(ev.Provider, ev.Model)
+		s.window = ev.Window
 	case event.BackendSelected:
 		s.backend = ev.Name
 	default:
@@ -251,7 +257,7 @@ func (f *frame) toastRoom() int {
 	}
 	switch {
 	case f.w >= 100:
-		room -= text.Width(strings.Join(f.statusRight(s)[1], " | ")) + 4
+		room -= text.Width(f.modelFacts(s)+f.approvalFact(s, false)) + 7
 	case f.w >= 60:
 		room -= text.Width(f.modelFacts(s)) + 4
 	}
@@ -287,86 +293,13 @@ func (f *frame) statusLeft(s *sessionStatus) string {
 	if others > 0 {
 		parts = append(parts, st.Status.Render(fmt.Sprintf("%d more at work", others)))
 	}
+	if n := s.around.Background; n > 0 {
+		parts = append(parts, st.Status.Render(fmt.Sprintf("%d in background", n)))
+	}
 	if len(parts) == 0 {
 		parts = append(parts, st.Status.Render("ready"))
 	}
 	return strings.Join(parts, "  ")
-}
-
-// statusRight lists what may stand at the right, the fullest first. A key is the last to go: it
-// leads to everything that has no room.
-func (f *frame) statusRight(s *sessionStatus) [][]string {
-	model, short, one := f.modelFacts(s), f.statusKeys(s, someKeys), f.statusKeys(s, oneKey)
-	where, mode := "", ""
-	if s.backend != "" {
-		where = f.styles.Status.Render("in " + oneLine(text.Sanitize(s.backend)))
-	}
-	if f.opt.Mode != nil {
-		mode = f.styles.Status.Render(oneLine(f.opt.Mode()))
-	}
-	if s.level != "" {
-		mode = f.styles.Status.Render("level " + oneLine(text.Sanitize(s.level)))
-	}
-	var out [][]string
-	for _, row := range [][]string{
-		{model, where, mode, f.statusKeys(s, allKeys)},
-		{model, where, mode, short},
-		{model, where, short},
-		{model, short},
-		{model, one},
-		{f.spentText(s), short},
-		{f.spentText(s), one},
-		{one},
-		nil,
-	} {
-		out = append(out, slices.DeleteFunc(row, func(part string) bool { return part == "" }))
-	}
-	return out
-}
-
-// modelFacts are the model, how full its context is, and what the session has cost.
-func (f *frame) modelFacts(s *sessionStatus) string {
-	model := []string{}
-	name, window := s.model, s.window
-	if name == "" {
-		name, window = f.status.model, f.status.window
-	}
-	if name != "" {
-		model = append(model, oneLine(text.Sanitize(name)))
-	}
-	if window > 0 {
-		model = append(model, fmt.Sprintf("%d%% of %s", s.context*100/window, formatThousands(window)))
-	}
-	if cost := s.costText(); cost != "" {
-		model = append(model, cost)
-	}
-	if len(model) == 0 {
-		return ""
-	}
-	return f.styles.Status.Render(strings.Join(model, "  "))
-}
-
-// spentText is what matters most of modelFacts, without the names.
-func (f *frame) spentText(s *sessionStatus) string {
-	var out []string
-	if s.window > 0 {
-		out = append(out, fmt.Sprintf("%d%%", s.context*100/s.window))
-	}
-	if cost := s.costText(); cost != "" {
-		out = append(out, cost)
-	}
-	if len(out) == 0 {
-		return ""
-	}
-	return f.styles.Status.Render(strings.Join(out, "  "))
-}
-
-// costText is the price of the session so far; "" while it is not known.
-func (s *sessionStatus) costText() string {
-	if !s.costSure || s.cost == 0 {
-		return ""
-	}
-	return fmt.Sprintf("$%.3f", float64(s.cost)/1e6)
 }
 
 // How many keys the row names.

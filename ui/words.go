@@ -85,3 +85,25 @@ func remedyWords(r event.Remedy) string {
 		return string(r)
 	}
 }
+
+// LevelWords says what a level of approval asks about, in full and in brief.
+func LevelWords(level string) (full, brief string) {
+	switch level {
+	case "plan":
+		return "plans only, changes nothing", "plans only"
+	case "read":
+		return "asks before any change", "asks: changes"
+	case "create":
+		return "asks before changing what is there", "asks: changes"
+	case "standard":
+		return "asks for risky things", "asks: risky"
+	case "sensitive":
+		return "asks for the gravest things", "asks: gravest"
+	case "smart":
+		return "a model judges risky things", "a model judges"
+	case "all":
+		return "asks for nothing", "asks: nothing"
+	default:
+		return level, level
+	}
+}

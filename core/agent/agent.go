@@ -30,6 +30,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/provider"
+	"hermes/core/store"
 	"hermes/core/tool"
 )
 
@@ -53,7 +54,7 @@ type Sessions interface {
 	SetModel(ctx context.Context, uid, provider, model string) error
 	Meta(ctx context.Context, uid, key string) (string, error)
 	SetMeta(ctx context.Context, uid, key, value string) error
-	CountUsage(ctx context.Context, uid string, u chat.Usage) error
+	CountUsage(ctx context.Context, uid string, s store.Spent) error
 	KeepParts(ctx context.Context, uid string, parts []chat.Part) []chat.Part
 	Content(blob string) ([]byte, error)
 }

@@ -9,6 +9,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/provider"
+	"hermes/core/store"
 )
 
 // maxOverflows is how often one answer is asked for again with less before it.
@@ -189,7 +190,7 @@ func (t *turn) seal(d *draft, status chat.Status) (chat.Message, error) {
 
 // count adds the tokens of one answer to the session and shows how full they make the window.
 func (t *turn) count(ctx context.Context, u chat.Usage) error {
-	if err := t.add(ctx, u); err != nil || u.Empty() {
+	if err := t.add(ctx, store.Spent{Provider: t.via.Name(), Model: t.model.ID, Usage: u}); err != nil || u.Empty() {
 		return err
 	}
 	t.showContext(u.Input + u.Output)
@@ -197,17 +198,19 @@ func (t *turn) count(ctx context.Context, u chat.Usage) error {
 }
 
 // spend adds the tokens of an answer that is none of the conversation's.
-func (t *turn) spend(u chat.Usage) error {
+func (t *turn) spend(s store.Spent) error {
 	ctx, cancel := t.keep()
 	defer cancel()
-	return t.add(ctx, u)
+	return t.add(ctx, s)
 }
 
-func (t *turn) add(ctx context.Context, u chat.Usage) error {
+func (t *turn) add(ctx context.Context, s store.Spent) error {
+	u := s.Usage
 	if u.Empty() {
 		return nil
 	}
-	if err := t.a.d.Sessions.CountUsage(ctx, t.w.uid, u); err != nil {
+	s.Prompt = t.prompt
+	if err := t.a.d.Sessions.CountUsage(ctx, t.w.uid, s); err != nil {
 		return err
 	}
 	t.usage = t.usage.Add(u)

@@ -20,6 +20,8 @@ const missing = "[no result: the call was interrupted]"
 
 // request builds one model call from the history.
 func (t *turn) request(specs []provider.ToolSpec, instruction string, whole bool) provider.Request {
+	sent := t.w.pruned
+	t.w.sent.Store(&sent)
 	messages := t.presentParts(valid(t.shown()))
 	for i := range messages {
 		messages[i].Opaque = opaqueFor(t.via.Name(), messages[i].Opaque)

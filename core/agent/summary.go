@@ -14,6 +14,7 @@ import (
 	"hermes/core/injection"
 	"hermes/core/provider"
 	"hermes/core/secret"
+	"hermes/core/store"
 )
 
 // How a model is shown a summary.
@@ -95,7 +96,7 @@ func (t *turn) askSummary(
 			Model: model.ID, System: task, Session: t.w.uid,
 			Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: secret.Clean(digest(old, limit))}},
 		})
-		if spent := t.spend(model.Charge(usage)); err == nil {
+		if spent := t.spend(store.Spent{Provider: via.Name(), Model: model.ID, Purpose: "compression", Usage: model.Charge(usage)}); err == nil {
 			err = spent
 		}
 		failed := (*provider.Error)(nil)

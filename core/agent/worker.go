@@ -31,6 +31,9 @@ type worker struct {
 	useless   int       // compressions in a row that saved too little
 	coolUntil time.Time // no model is asked for a summary before
 
+	// sent is pruned as the last request had it, for who asks from outside.
+	sent atomic.Pointer[cut]
+
 	warned sync.Map // texts that were told once
 
 	strange atomic.Pointer[string] // why what the session remembers may not be the person's wish; nil when nothing is known

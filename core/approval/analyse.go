@@ -94,11 +94,3 @@ func untold(r Request) string {
 	}
 	return "what " + r.Call.Name + " does is not known"
 }
-
-// Floor returns why a shell command never runs, or "" when it may be asked about.
-func Floor(cmd string) string {
-	if a := Analyse(cmd, Context{Home: "/home/user", Dir: "/home/user/project"}); a.Verdict == command.Refuse {
-		return a.Reason
-	}
-	return ""
-}

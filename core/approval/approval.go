@@ -52,6 +52,7 @@ const (
 	ModeManual Mode = "manual" // a person is asked about what is above the level
 	ModeSmart  Mode = "smart"  // a model decides about what can be undone, a person about the rest
 	ModeOff    Mode = "off"    // never ask
+	ModePlan   Mode = "plan"   // only what reads runs, the rest is refused unasked: a person wants a plan first
 )
 
 // DefaultTimeout is how long a question waits before it denies itself.
@@ -161,6 +162,9 @@ func (g *Gate) policyOf(session string) Policy {
 	if g.perSession != nil {
 		p = g.perSession(session, p)
 	}
+	if p.Mode == ModePlan {
+		p.Level, p.Allow = LevelRead, nil
+	}
 	return p
 }
 
@@ -199,6 +203,12 @@ func (g *Gate) check(ctx context.Context, r Request) (v Verdict, err error) {
 		}
 		return v, nil
 	}
+	if p.Mode == ModePlan {
+		v := refusal(event.ByPolicy, planned)
+		v.Analysis = a
+		tellRefusal(r, v)
+		return v, nil
+	}
 	o := offerOf(r, a)
 	id, err := g.known(r, o)
 	switch {
@@ -220,6 +230,10 @@ func (g *Gate) check(ctx context.Context, r Request) (v Verdict, err error) {
 	}
 	return v, err
 }
+
+// planned is what a model reads of a call that is refused while only plans are wanted.
+const planned = "Refused: the person wants a plan first, and lets nothing be changed in this session. " +
+	"Do not try it in another form: look at what you need to, then say what you would do, step by step."
 
 // tellRefusal says without a question before it that a call was refused, so that scripts can tell that from an answer.
 func tellRefusal(r Request, v Verdict) {

@@ -3,7 +3,17 @@ package approval
 import (
 	"strings"
 	"testing"
+
+	"hermes/core/approval/command"
 )
+
+// whyNever returns why a shell command never runs, or "" when it may be asked about.
+func whyNever(cmd string) string {
+	if a := Analyse(cmd, Context{Home: "/home/user", Dir: "/home/user/project"}); a.Verdict == command.Refuse {
+		return a.Reason
+	}
+	return ""
+}
 
 func TestFloorRefuses(t *testing.T) {
 	for _, cmd := range []string{
@@ -19,7 +29,7 @@ func TestFloorRefuses(t *testing.T) {
 		"shutdown -h now", "sudo reboot", "poweroff", "halt", "systemctl poweroff", "init 0",
 		"rm -rf / (", // does not parse here; another shell may see it differently
 	} {
-		if Floor(cmd) == "" {
+		if whyNever(cmd) == "" {
 			t.Errorf("%q would be asked about: it must never run", cmd)
 		}
 	}
@@ -33,7 +43,7 @@ func TestFloorLeavesTheRestToThePerson(t *testing.T) {
 		"kill -1 123", "kill -9 123", "kill -l", "f() { echo x | f; }; f", "man shutdown", "echo shutdown", "systemctl status nginx", "init_db 0",
 		"for i in 1 2; do echo $i; done", "cat <<EOF\nrm -rf /\nEOF", "make mkfs", "bash script.sh -c", "[ -c", "rm -rf $DIR",
 	} {
-		if why := Floor(cmd); why != "" {
+		if why := whyNever(cmd); why != "" {
 			t.Errorf("%q never runs because %s: that is for a person to decide", cmd, why)
 		}
 	}
@@ -44,12 +54,12 @@ func FuzzFloor(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, cmd string) {
-		Floor(cmd)
+		whyNever(cmd)
 		once := canonical(cmd)
 		if again := canonical(once); again != once {
 			t.Errorf("%q prints as %q and then as %q: a remembered command would not be found again", cmd, once, again)
 		}
-		if Floor("rm -rf / ; "+cmd) == "" && !strings.ContainsAny(cmd, "\x00") {
+		if whyNever("rm -rf / ; "+cmd) == "" && !strings.ContainsAny(cmd, "\x00") {
 			t.Errorf("%q behind it hides rm -rf /", cmd)
 		}
 	})

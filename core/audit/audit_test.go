@@ -17,7 +17,7 @@ import (
 	"hermes/core/approval"
 	"hermes/core/chat"
 	"hermes/core/event"
-	"hermes/core/logs"
+	"hermes/core/secret"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,7 +47,7 @@ func entries(t *testing.T, dir string, f Filter) []Entry {
 
 func TestWhatIsRecorded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
-	logs.AddSecrets("canary-secret-4711")
+	secret.Add("canary-secret-4711")
 	code := 3
 	record(t, dir,
 		event.ToolStarted{Call: chat.ToolCall{ID: "c1", Name: "terminal"}, Gist: "rm -rf build # canary-secret-4711", Backend: "box"},

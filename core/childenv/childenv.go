@@ -13,7 +13,6 @@
 package childenv
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -132,14 +131,6 @@ func (r Rule) Clean(env []string) (kept []string, dropped int) {
 		kept = append(kept, kv)
 	}
 	return kept, dropped
-}
-
-// Refused returns the error for a passthrough that could never work, or nil.
-func (r Rule) Refused(name string) error {
-	if pass, why := r.Judge(name); !pass && slices.Contains(r.Passthrough, name) {
-		return fmt.Errorf("%s is not passed on: %s", name, why)
-	}
-	return nil
 }
 
 // knownCredentials are those of providers that may not be configured here: a skill must not get at

@@ -28,9 +28,6 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%q passes: %s", name, why)
 		}
 	}
-	if r.Refused("OPENAI_API_KEY") == nil || r.Refused("MY_CUSTOM_KEY") != nil || r.Refused("LANGFUSE_HOST") != nil {
-		t.Error("only a passthrough that cannot work is refused")
-	}
 }
 
 // Whatever the letters around it and their case, a word that marks a secret keeps a variable in.

@@ -14,6 +14,7 @@ import (
 	"hermes/core/mcp"
 	"hermes/core/provider"
 	"hermes/core/session"
+	"hermes/core/store"
 )
 
 // Client is the opened program. What happens in it is told by Events only.
@@ -44,6 +45,8 @@ type Client interface {
 	DeleteSession(ctx context.Context, session string) error
 	// TakeTools gives a session the tools as they are now, in place of those that it began with.
 	TakeTools(ctx context.Context, session string) (event.ToolsChanged, error)
+	// Composition tells what the next model call of a session is made of.
+	Composition(ctx context.Context, session string) (agent.Composition, error)
 	// Skill returns a skill of a folder as a part of what the person says.
 	Skill(ctx context.Context, cwd, name string) (chat.Part, error)
 
@@ -91,5 +94,7 @@ type Sessions interface {
 	// ConfigOf is what was set for a session in place of the settings.
 	ConfigOf(ctx context.Context, uid string) (session.Config, error)
 	Stats(ctx context.Context) (session.Stats, error)
+	// UsageBy sums up what model calls used.
+	UsageBy(ctx context.Context, by store.UsageBy, f store.UsageFilter) ([]store.UsageRow, error)
 	Check(ctx context.Context) (session.CheckReport, error)
 }

@@ -181,7 +181,7 @@ func TestVariablesAndFlagsAreCheckedToo(t *testing.T) {
 	o := home(t, nil, "HERMES_APPROVALS_MODE=never")
 	o.Flags = map[string]string{"modle.default": "x"}
 	_, problems := Load(o)
-	want := "environment: not one of the choices: \"HERMES_APPROVALS_MODE=never\": write one of manual, smart, off; until it is mended approvals.mode is manual\n"
+	want := "environment: not one of the choices: \"HERMES_APPROVALS_MODE=never\": write one of manual, smart, off, plan; until it is mended approvals.mode is manual\n"
 	if got := texts(problems); !strings.HasPrefix(got, want) || !strings.Contains(got, "flags: unknown key") {
 		t.Errorf("got %s", got)
 	}

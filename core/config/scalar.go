@@ -13,8 +13,6 @@ import (
 // badValue says why a text is not a value of its setting. It is turned into a Problem where the place is known.
 type badValue struct{ why, fix string }
 
-func (b *badValue) Error() string { return b.why }
-
 // setScalar parses text into v by v's type and f's bounds. It leaves v alone when text is bad.
 func setScalar(v reflect.Value, f field, text string) *badValue {
 	switch {

@@ -41,8 +41,9 @@ type SessionChanged struct {
 // SessionConfigured says what holds for a session in place of the settings. What is empty is as they say.
 type SessionConfigured struct {
 	fact
-	Level    string   `json:"level,omitempty"` // of approval: "read", "create", "standard", "sensitive"
+	Level    string   `json:"level,omitempty"` // of approval: "plan", "read", "create", "standard", "sensitive", "all"
 	Toolsets []string `json:"toolsets,omitempty"`
+	Effort   string   `json:"effort,omitempty"` // of reasoning: "low", "medium", "high", ...
 }
 
 // SessionDeleted says that a session is gone for good.

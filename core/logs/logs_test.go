@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"hermes/core/secret"
 )
 
 // lumberjack has one goroutine a log file that removes old files; Close does not end it.
@@ -18,7 +20,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestRedact(t *testing.T) {
-	AddSecrets("correct horse battery", "correct horse", "dev")
+	secret.Add("correct horse battery", "correct horse", "dev")
 	for _, tc := range []struct{ name, in, want string }{
 		{"plain", "nothing to hide in dev", "nothing to hide in dev"},
 		{"known", "x=correct horse battery!", "x=[hidden secret]!"},
@@ -41,13 +43,13 @@ func TestRedact(t *testing.T) {
 }
 
 func TestNoSecretReachesTheFile(t *testing.T) {
-	const secret = "my-very-own-secret"
-	AddSecrets(secret)
+	const hidden = "my-very-own-secret"
+	secret.Add(hidden)
 	var b bytes.Buffer
-	l := New(&b, slog.LevelInfo).With("with", secret).WithGroup(secret[:3])
-	l.Info("message "+secret, "text", secret, "err", errors.New("no: "+secret), "any", map[string]string{"k": secret}, slog.Group("g", "in", secret))
+	l := New(&b, slog.LevelInfo).With("with", hidden).WithGroup(hidden[:3])
+	l.Info("message "+hidden, "text", hidden, "err", errors.New("no: "+hidden), "any", map[string]string{"k": hidden}, slog.Group("g", "in", hidden))
 	l.Debug("not written")
-	if got := b.String(); strings.Contains(got, secret) || !strings.Contains(got, "[hidden secret]") || strings.Contains(got, "not written") {
+	if got := b.String(); strings.Contains(got, hidden) || !strings.Contains(got, "[hidden secret]") || strings.Contains(got, "not written") {
 		t.Error(got)
 	}
 }
@@ -70,7 +72,7 @@ func TestOpenWritesToTheFile(t *testing.T) {
 func FuzzRedact(f *testing.F) {
 	f.Add("token=", "x")
 	f.Add("a://b:c@", "sk-")
-	AddSecrets("fuzz-secret-value")
+	secret.Add("fuzz-secret-value")
 	f.Fuzz(func(t *testing.T, before, after string) {
 		if got := Redact(before + "fuzz-secret-value" + after); strings.Contains(got, "fuzz-secret-value") {
 			t.Errorf("%q shows the secret", got)

@@ -13,6 +13,7 @@ import (
 type Config struct {
 	Toolsets []string `json:"toolsets,omitempty"`
 	Policy   Policy   `json:"policy,omitzero"`
+	Effort   string   `json:"effort,omitempty"` // as agent.reasoning_effort
 
 	// Source and Unattended belong to the way in that opened the session: a script's session that a person opens has somebody
 	// who can answer. They are not stored.
@@ -29,17 +30,40 @@ type Policy struct {
 // Levels are the names of the approval levels, by number.
 func Levels() []string { return []string{"read", "create", "standard", "sensitive"} }
 
+// What is no level of its own, but stands beside them: nothing changes, nothing is asked.
+const (
+	LevelPlan = "plan"
+	LevelAll  = "all"
+)
+
+// modeOf are the modes of approval that LevelPlan and LevelAll mean.
+func modeOf() map[string]string { return map[string]string{LevelPlan: "plan", LevelAll: "off"} }
+
+// PolicyNamed is the policy of a level's name, LevelPlan or LevelAll.
+func PolicyNamed(name string) (Policy, error) {
+	if mode, ok := modeOf()[strings.ToLower(strings.TrimSpace(name))]; ok {
+		return Policy{Mode: mode}, nil
+	}
+	n, err := Level(name)
+	return Policy{Level: &n}, err
+}
+
 // Level is the number of a level's name.
 func Level(name string) (int, error) {
 	n := slices.Index(Levels(), strings.ToLower(strings.TrimSpace(name)))
 	if n < 0 {
-		return 0, fmt.Errorf("there is no level %q: choose %s", name, strings.Join(Levels(), ", "))
+		return 0, fmt.Errorf("there is no level %q: choose %s, %s or %s", name, LevelPlan, strings.Join(Levels(), ", "), LevelAll)
 	}
 	return n, nil
 }
 
-// LevelName is the name of the level, "" when the settings decide.
+// LevelName is the name of the level, LevelPlan or LevelAll; "" when the settings decide.
 func (p Policy) LevelName() string {
+	for name, mode := range modeOf() {
+		if p.Mode == mode {
+			return name
+		}
+	}
 	if p.Level == nil || *p.Level < 0 || *p.Level >= len(Levels()) {
 		return ""
 	}
@@ -51,10 +75,10 @@ func (c Config) Over(base Config) Config {
 	if len(c.Toolsets) == 0 {
 		c.Toolsets = base.Toolsets
 	}
-	if c.Policy.Level == nil {
-		c.Policy.Level = base.Policy.Level
+	if c.Policy.Level == nil && c.Policy.Mode == "" {
+		c.Policy = base.Policy
 	}
-	c.Policy.Mode, c.Source = cmp.Or(c.Policy.Mode, base.Policy.Mode), cmp.Or(c.Source, base.Source)
+	c.Effort, c.Source = cmp.Or(c.Effort, base.Effort), cmp.Or(c.Source, base.Source)
 	c.Unattended = c.Unattended || base.Unattended
 	return c
 }

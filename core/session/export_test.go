@@ -79,7 +79,7 @@ func TestExportImportLosesNothing(t *testing.T) {
 		uid := create(t, from, NewSession{Title: rapid.String().Draw(rt, "title"), Cwd: "/c", Model: "m", Provider: "p", Source: "tui"}).UID
 		must(t, from.SetPrompt(bg, uid, "prompt "+rapid.String().Draw(rt, "prompt")))
 		must(t, from.SetMeta(bg, uid, "todo", "[]"))
-		must(t, from.CountUsage(bg, uid, chat.Usage{Input: 3, CostKnown: true}))
+		must(t, from.CountUsage(bg, uid, Spent{Usage: chat.Usage{Input: 3, CostKnown: true}}))
 		var want []chat.Message
 		for _, m := range rapid.SliceOfN(rapid.Custom(drawMessage), 1, 5).Draw(rt, "messages") {
 			m.Parts = from.KeepParts(bg, uid, m.Parts)

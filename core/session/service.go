@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/secret"
 	"hermes/core/store"
@@ -219,9 +218,17 @@ func (s *Service) SetPrompt(ctx context.Context, uid, text string) error {
 	return s.st.SetPrompt(ctx, uid, secret.Clean(text))
 }
 
+// Spent is what one model call used, and for what.
+type Spent = store.Spent
+
 // CountUsage adds the tokens and cost of one model call to a session.
-func (s *Service) CountUsage(ctx context.Context, uid string, u chat.Usage) error {
-	return s.st.CountUsage(ctx, uid, u)
+func (s *Service) CountUsage(ctx context.Context, uid string, x Spent) error {
+	return s.st.CountUsage(ctx, uid, x)
+}
+
+// UsageBy sums up what model calls used.
+func (s *Service) UsageBy(ctx context.Context, by store.UsageBy, f store.UsageFilter) ([]store.UsageRow, error) {
+	return s.st.UsageBy(ctx, by, f)
 }
 
 // AddAttempt notes one try to get message id from a provider.

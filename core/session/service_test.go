@@ -112,8 +112,8 @@ func TestAppendGivesTitlePreviewAndCounters(t *testing.T) {
 	if info, _ = s.Get(bg, uid); info.Title != "My title" || !ok || no {
 		t.Errorf("title %q, set %v, then %v", info.Title, ok, no)
 	}
-	must(t, s.CountUsage(bg, uid, chat.Usage{Input: 10, Output: 5, Cost: 3, CostKnown: true}))
-	must(t, s.CountUsage(bg, uid, chat.Usage{Input: 1, Output: 1, Cost: 2, CostKnown: true}))
+	must(t, s.CountUsage(bg, uid, Spent{Usage: chat.Usage{Input: 10, Output: 5, Cost: 3, CostKnown: true}}))
+	must(t, s.CountUsage(bg, uid, Spent{Usage: chat.Usage{Input: 1, Output: 1, Cost: 2, CostKnown: true}}))
 	info, err = s.Get(bg, uid)
 	must(t, err)
 	if want := (chat.Usage{Input: 11, Output: 6, Cost: 5, CostKnown: true}); info.Usage != want {

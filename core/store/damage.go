@@ -27,6 +27,7 @@ var probes = []string{
  (SELECT max(id) FROM prompts), (SELECT id FROM prompts WHERE hash=x''), (SELECT max(id) FROM blobs), (SELECT id FROM blobs WHERE hash=x''),
  (SELECT max(id) FROM attempts), (SELECT id FROM attempts WHERE message_id=-1 AND n=0),
  (SELECT max(session_id) FROM content_refs), (SELECT session_id FROM content_refs WHERE hash=''),
+ (SELECT max(id) FROM spent), (SELECT id FROM spent WHERE at_ms=0), (SELECT id FROM spent WHERE session_id=-1),
  (SELECT max(rowid) FROM meta), (SELECT value FROM meta WHERE key=''), (SELECT max(rowid) FROM sqlite_sequence)`,
 	`SELECT (SELECT max(id) FROM fts_talk_data), (SELECT length(block) FROM fts_talk_data WHERE id=10), (SELECT min(segid) FROM fts_talk_idx),
  (SELECT max(id) FROM fts_talk_docsize), (SELECT v FROM fts_talk_config WHERE k='version'),

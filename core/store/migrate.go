@@ -15,8 +15,11 @@ var schemaV1 string
 //go:embed schema2.sql
 var schemaV2 string
 
+//go:embed schema3.sql
+var schemaV3 string
+
 // migrations[i] brings a database from version i to i+1. They only add; a release never edits an old one.
-var migrations = []string{schemaV1, schemaV2}
+var migrations = []string{schemaV1, schemaV2, schemaV3}
 
 // applicationID marks our files ("HRMW"), for tools that look at file headers.
 const applicationID = 0x48524d57

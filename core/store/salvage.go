@@ -13,7 +13,7 @@ import (
 )
 
 // salvageTables are taken over when a database is made anew; everything else is derived from them.
-var salvageTables = []string{"prompts", "blobs", "sessions", "session_meta", "messages", "attempts", "meta", "sqlite_sequence"}
+var salvageTables = []string{"prompts", "blobs", "sessions", "session_meta", "messages", "attempts", "spent", "meta", "sqlite_sequence"}
 
 const salvageBatch = 10_000 // rows in one transaction
 
@@ -367,6 +367,7 @@ func (v *salvage) mend(ctx context.Context) (lost int, err error) {
  WHERE session_id NOT IN (SELECT id FROM sessions) GROUP BY session_id`,
 		"DELETE FROM session_meta WHERE session_id NOT IN (SELECT id FROM sessions)",
 		"DELETE FROM attempts WHERE message_id NOT IN (SELECT id FROM messages)",
+		"UPDATE spent SET session_id=NULL WHERE session_id NOT IN (SELECT id FROM sessions)",
 		"UPDATE sessions SET parent_id=NULL WHERE parent_id NOT IN (SELECT id FROM sessions)",
 		"UPDATE sessions SET prompt_id=NULL WHERE prompt_id NOT IN (SELECT id FROM prompts)",
 		`INSERT OR IGNORE INTO content_refs(session_id,hash) SELECT m.session_id,p.value FROM messages m,

@@ -6,8 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-
-	"hermes/core/chat"
 )
 
 // Patch changes fields of a session; nil ones stay.
@@ -120,20 +118,6 @@ func (t *tx) sessionID(uid string) (id int64, err error) {
 		return 0, fmt.Errorf("session %s %w", uid, ErrNotFound)
 	}
 	return id, err
-}
-
-// CountUsage adds u to a session's sums.
-func (s *Store) CountUsage(ctx context.Context, uid string, u chat.Usage) error {
-	return s.write(ctx, nil, func(t *tx) error {
-		x, err := sessionBy(t.ctx, t.conn, "s.uid=?", uid)
-		if err != nil {
-			return err
-		}
-		sum := x.Usage.Add(u)
-		_, err = t.exec("UPDATE sessions SET in_tok=?, out_tok=?, cache_tok=?, reason_tok=?, cost_micro=?, cost_known=? WHERE id=?",
-			sum.Input, sum.Output, sum.Cached, sum.Reasoning, sum.Cost, sum.CostKnown, x.ID)
-		return err
-	})
 }
 
 // SetPrompt keeps the system prompt of a session. Equal texts are stored once.

@@ -10,6 +10,7 @@ import (
 	"hermes/core/event"
 	"hermes/ui"
 	"hermes/ui/progress"
+	"hermes/ui/text"
 )
 
 // errand is something that a person asked for and that is not done yet.
@@ -52,7 +53,7 @@ func (p *Pane) actionTitle(do, rest string) string {
 	r := p.currentRow()
 	switch {
 	case r != nil:
-		return do + " " + oneLine(r.Name) + rest
+		return do + " " + text.Inline(r.Name) + rest
 	case rest != "" && rest[0] == '\'':
 		return do + " its" + rest[2:]
 	default:
@@ -79,9 +80,9 @@ func (p *Pane) runningNote() (bool, string) {
 	case r == nil || r.Refs == 0:
 		return false, ""
 	case r.Refs == 1 && r.Command != "":
-		return true, "This runs there, and is ended: " + oneLine(r.Command)
+		return true, "This runs there, and is ended: " + text.Inline(r.Command)
 	case r.Command != "":
-		return true, fmt.Sprintf("%d commands run there, and are ended; the newest: %s", r.Refs, oneLine(r.Command))
+		return true, fmt.Sprintf("%d commands run there, and are ended; the newest: %s", r.Refs, text.Inline(r.Command))
 	default:
 		return true, fmt.Sprintf("It is in use (%d), and what runs there is ended.", r.Refs)
 	}
@@ -95,7 +96,7 @@ func (p *Pane) lossWarning(busy string) string {
 	if busy != "" {
 		busy = " " + busy
 	}
-	return fmt.Sprintf("The files in %s are lost; the next use makes a new one.%s", oneLine(r.Name), busy)
+	return fmt.Sprintf("The files in %s are lost; the next use makes a new one.%s", text.Inline(r.Name), busy)
 }
 
 // runAction makes an action's Run of something that takes its time. The row is that under the

@@ -52,7 +52,7 @@ type logView struct {
 
 var _ ui.Overlay = (*logView)(nil)
 
-func (l *logView) Title() string           { return "What happened to " + oneLine(l.name) }
+func (l *logView) Title() string           { return "What happened to " + text.Inline(l.name) }
 func (l *logView) Hint() string            { return "up/down scroll  esc close" }
 func (l *logView) Restyle(s *style.Styles) { l.styles = s }
 
@@ -115,7 +115,7 @@ func (l *logView) drawLine(c change, w int) string {
 	default:
 	}
 	line := l.styles.Dim.Render(" "+c.at.In(l.where).Format("15:04:05")) + " " +
-		fmt.Sprintf("%s %s %s", text.Fit(oneLine(string(c.From)), 8), l.styles.Dim.Render(">"), state.Render(text.Fit(oneLine(string(c.To)), 8))) +
-		"  " + oneLine(c.Cause)
+		fmt.Sprintf("%s %s %s", text.Fit(text.Inline(string(c.From)), 8), l.styles.Dim.Render(">"), state.Render(text.Fit(text.Inline(string(c.To)), 8))) +
+		"  " + text.Inline(c.Cause)
 	return text.Truncate(line, w, l.styles.Glyphs.Ellipsis)
 }

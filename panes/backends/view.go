@@ -62,7 +62,7 @@ func (p *Pane) drawTable(rows []Row, now time.Time) []string {
 	name, where, word, right := 0, 0, 0, 0
 	for _, r := range rows {
 		_, w := p.stateMark(r)
-		name, where = max(name, text.Width(oneLine(r.Name))), max(where, text.Width(p.placeText(r)))
+		name, where = max(name, text.Width(text.Inline(r.Name))), max(where, text.Width(p.placeText(r)))
 		word, right = max(word, text.Width(w)), max(right, text.Width(p.rightText(r, now)))
 	}
 	name = min(name, max(6, p.w*2/5))
@@ -92,7 +92,7 @@ func (p *Pane) drawLine(r Row, selected bool, c columns, now time.Time) string {
 	}
 	glyph, word := p.stateMark(r)
 	e := p.styles.Glyphs.Ellipsis
-	line := mark + glyph + cursor + text.Fit(text.Truncate(oneLine(r.Name), c.name, e), c.name) + " "
+	line := mark + glyph + cursor + text.Fit(text.Truncate(text.Inline(r.Name), c.name, e), c.name) + " "
 	switch {
 	case c.where > 0 && r.Pull.Known():
 		line += p.pullBar(r, c.where) + "  "
@@ -140,7 +140,7 @@ func (p *Pane) stateMark(r Row) (glyph, word string) {
 	case event.BackendAbsent:
 		return s.Dim.Render(g.Stopped), "unused"
 	default:
-		return s.Dim.Render(g.Stopped), oneLine(string(r.State))
+		return s.Dim.Render(g.Stopped), text.Inline(string(r.State))
 	}
 }
 
@@ -148,13 +148,13 @@ func (p *Pane) stateMark(r Row) (glyph, word string) {
 func (p *Pane) placeText(r Row) string {
 	switch {
 	case r.Cause != "" && (r.State == event.BackendFailed || r.State == event.BackendLost):
-		return oneLine(r.Cause)
+		return text.Inline(r.Cause)
 	case r.Image != "":
-		return oneLine(r.Image)
+		return text.Inline(r.Image)
 	case r.Traits.Local:
 		return "this machine"
 	default:
-		return oneLine(r.Kind)
+		return text.Inline(r.Kind)
 	}
 }
 
@@ -234,7 +234,7 @@ func (p *Pane) detailLines(now time.Time, n int) []string {
 		}
 	}
 	if s := p.strayed; s != nil {
-		words := fmt.Sprintf("%s was not used at %s: %s ran the command", oneLine(s.wanted), s.at.In(now.Location()).Format("15:04"), oneLine(s.ran))
+		words := fmt.Sprintf("%s was not used at %s: %s ran the command", text.Inline(s.wanted), s.at.In(now.Location()).Format("15:04"), text.Inline(s.ran))
 		mark := p.styles.Glyphs.Waits + " "
 		for i, l := range p.wrapDetail(words, n) {
 			out = slices.Insert(out, 1+i, " "+p.styles.Warn.Render(mark+l))
@@ -254,7 +254,7 @@ const (
 // a mark.
 func (p *Pane) wrapDetail(s string, n int) []string {
 	w := max(1, p.w-3)
-	lines := text.Wrap(oneLine(s), w)
+	lines := text.Wrap(text.Inline(s), w)
 	if len(lines) > n {
 		e := p.styles.Glyphs.Ellipsis
 		lines = append(lines[:n-1:n-1], text.Truncate(lines[n-1], w-text.Width(e), "")+e)
@@ -265,7 +265,7 @@ func (p *Pane) wrapDetail(s string, n int) []string {
 // factsText are how long a back end is up, whose it is and what it is: what the row above does not
 // say, first.
 func (p *Pane) factsText(r Row, now time.Time) string {
-	facts := []string{oneLine(r.Kind)}
+	facts := []string{text.Inline(r.Kind)}
 	if e := p.doing[r.Name]; e != nil {
 		facts = append(facts, e.what+" asked for")
 	}
@@ -282,7 +282,7 @@ func (p *Pane) factsText(r Row, now time.Time) string {
 		facts = append(facts, fmt.Sprintf("idle stop after %s", progress.Duration(r.IdleTTL)))
 	}
 	if r.Image != "" {
-		facts = append(facts, oneLine(r.Image))
+		facts = append(facts, text.Inline(r.Image))
 	}
 	return strings.Join(facts, ", ")
 }
@@ -320,11 +320,6 @@ func (p *Pane) noteNextChange(at time.Time) {
 	if p.memoUntil.IsZero() || at.Before(p.memoUntil) {
 		p.memoUntil = at
 	}
-}
-
-// oneLine makes hostile text one line.
-func oneLine(s string) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text.Sanitize(s))
 }
 
 func countUp(up, all int) string { return fmt.Sprintf("%d of %d up", up, all) }

@@ -105,7 +105,7 @@ func oneLine(s string) string {
 	if len(s) > 500 {
 		s = strings.ToValidUTF8(s[:500], "")
 	}
-	return strings.Join(strings.Fields(text.Sanitize(s)), " ")
+	return text.OneLine(s)
 }
 
 func (c *call) start(at time.Time, e event.ToolStarted) {

@@ -50,7 +50,7 @@ func (p *Pane) Actions() []ui.Action {
 }
 
 func (p *Pane) shortPath(s string) string {
-	return text.Truncate(strings.Join(strings.Fields(text.Sanitize(s)), " "), 60, "…")
+	return text.Truncate(text.OneLine(s), 60, "…")
 }
 
 // askText opens the line in which an entry is written.

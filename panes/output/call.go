@@ -40,8 +40,8 @@ const maxSaid = 16 << 10
 
 func newCall(h event.Header, e event.ToolStarted) *call {
 	return &call{
-		id: e.Call.ID, session: h.Session, name: oneLine(e.Call.Name), gist: oneLine(e.Gist),
-		backend: oneLine(e.Backend), started: h.At, offset: map[event.Stream]int64{},
+		id: e.Call.ID, session: h.Session, name: text.Inline(e.Call.Name), gist: text.Inline(e.Gist),
+		backend: text.Inline(e.Backend), started: h.At, offset: map[event.Stream]int64{},
 	}
 }
 
@@ -91,7 +91,7 @@ func asWarning(data []byte) []byte {
 func (c *call) finish(at time.Time, r chat.ToolResult) {
 	c.result, c.ended, c.waits, c.tail = &r, at, "", nil
 	if r.Backend != "" {
-		c.backend = oneLine(r.Backend)
+		c.backend = text.Inline(r.Backend)
 	}
 	if len(c.offset) == 0 && (len(r.Diffs) == 0 || r.IsError) {
 		c.addNote(r.Text)
@@ -149,9 +149,4 @@ func (c *call) outcomeText() string {
 	default:
 		return "done"
 	}
-}
-
-// oneLine makes hostile text one line.
-func oneLine(s string) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text.Sanitize(s))
 }

@@ -5,6 +5,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/ui/text"
 )
 
 // foldNestedCall folds what happens inside of a call, the calls of a script, into that call: one
@@ -13,7 +14,7 @@ import (
 func (p *Pane) foldNestedCall(up *call, env event.Envelope) bool {
 	switch e := env.Event.(type) {
 	case event.ToolStarted:
-		up.addNote(p.callArrow() + " " + oneLine(e.Call.Name) + "  " + oneLine(e.Gist))
+		up.addNote(p.callArrow() + " " + text.Inline(e.Call.Name) + "  " + text.Inline(e.Gist))
 	case event.ToolOutput:
 		up.buf.writeRaw(e.Data)
 	case event.ToolEnded:
@@ -43,5 +44,5 @@ func failureLine(r chat.ToolResult) string {
 		return ""
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(r.Text), "\n")
-	return "failed: " + oneLine(first)
+	return "failed: " + text.Inline(first)
 }

@@ -9,6 +9,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/ui/text"
 )
 
 // What is asked of a resumed session.
@@ -81,7 +82,7 @@ func (p *Pane) takeLoaded(m loadedMsg) {
 			}
 			continue
 		}
-		c := &call{id: r.CallID, session: m.session, name: oneLine(r.Name), gist: gists[r.CallID], started: msg.At.Add(-r.Took), offset: map[event.Stream]int64{}}
+		c := &call{id: r.CallID, session: m.session, name: text.Inline(r.Name), gist: gists[r.CallID], started: msg.At.Add(-r.Took), offset: map[event.Stream]int64{}}
 		c.finish(msg.At, *r)
 		old = append(old, c)
 		p.byID[c.key()] = c
@@ -96,12 +97,12 @@ func (p *Pane) takeLoaded(m loadedMsg) {
 func argumentSummary(name string, args json.RawMessage) string {
 	var fields map[string]any
 	if json.Unmarshal(args, &fields) != nil {
-		return oneLine(name)
+		return text.Inline(name)
 	}
 	for _, key := range []string{"command", "path", "pattern", "query", "question", "action"} {
 		if s, ok := fields[key].(string); ok && s != "" {
-			return oneLine(s)
+			return text.Inline(s)
 		}
 	}
-	return oneLine(name)
+	return text.Inline(name)
 }

@@ -52,6 +52,6 @@ func (p *Pane) waitsFor(c *call) (name string, m *progress.Meter) {
 
 // pullRows are the rows that tell of it.
 func (p *Pane) pullRows(name string, m *progress.Meter) []string {
-	first := text.Truncate("The image of "+oneLine(name)+" is being pulled; the command runs then.", max(0, p.w-2), p.styles.Glyphs.Ellipsis)
+	first := text.Truncate("The image of "+text.Inline(name)+" is being pulled; the command runs then.", max(0, p.w-2), p.styles.Glyphs.Ellipsis)
 	return []string{" " + p.styles.Dim.Render(first), " " + m.Line(p.styles, max(0, p.w-2))}
 }

@@ -32,7 +32,7 @@ func (c *call) endingRows(w int, s *style.Styles) []string {
 		out = append(out, text.Truncate(s.Strong.Render(diffHead(d))+"  "+s.DiffAdd.Render(fmt.Sprintf("+%d", d.Added))+" "+s.DiffDel.Render(fmt.Sprintf("-%d", d.Removed)), w, s.Glyphs.Ellipsis))
 		out = append(out, diff.Render(d.Unified, w, s)...)
 		for _, n := range d.Notes {
-			out = append(out, s.Dim.Render(text.Truncate(oneLine(n), w, s.Glyphs.Ellipsis)))
+			out = append(out, s.Dim.Render(text.Truncate(text.Inline(n), w, s.Glyphs.Ellipsis)))
 		}
 	}
 	if len(out) > 0 || c.buf.endNumber() > 0 {
@@ -42,7 +42,7 @@ func (c *call) endingRows(w int, s *style.Styles) []string {
 		if strings.Contains(c.said, "["+x+"]\n") {
 			continue // it stands above the output already
 		}
-		for _, line := range text.Wrap(s.Glyphs.Waits+" "+oneLine(x), w) {
+		for _, line := range text.Wrap(s.Glyphs.Waits+" "+text.Inline(x), w) {
 			out = append(out, s.Warn.Render(line))
 		}
 	}
@@ -54,7 +54,7 @@ func (c *call) endingRows(w int, s *style.Styles) []string {
 		if c.result.SpillCut {
 			what = "the beginning of it"
 		}
-		for _, line := range text.Wrap(what+" (o opens it): "+oneLine(c.result.Spill), w) {
+		for _, line := range text.Wrap(what+" (o opens it): "+text.Inline(c.result.Spill), w) {
 			out = append(out, s.Dim.Render(line))
 		}
 	}
@@ -92,9 +92,9 @@ func (c *call) plainTail() string {
 }
 
 func diffHead(d chat.FileDiff) string {
-	s := string(d.Op) + " " + oneLine(d.Path)
+	s := string(d.Op) + " " + text.Inline(d.Path)
 	if d.OldPath != "" {
-		s += ", was " + oneLine(d.OldPath)
+		s += ", was " + text.Inline(d.OldPath)
 	}
 	return s
 }

@@ -43,7 +43,7 @@ func (p *Pane) aboutLine(r Hit, here *time.Location) string {
 	parts := []string{r.Info.Last.In(here).Format("2006-01-02 15:04"), countMessages(r.Info.Messages)}
 	for _, s := range []string{r.Info.Model, p.shortPath(r.Info.Project)} {
 		if s != "" {
-			parts = append(parts, oneLine(s))
+			parts = append(parts, text.Inline(s))
 		}
 	}
 	return strings.Join(parts, " · ")
@@ -77,7 +77,7 @@ func (p *Pane) drawMessages(w int, found []string) (out []string, hit int) {
 		out = append(out, p.speakerLine(m, isHit))
 		out = append(out, p.drawMessage(body, w, isHit, found)...)
 		for _, c := range m.Calls {
-			out = append(out, "  "+p.styles.Tool.Render(text.Truncate(p.styles.Glyphs.Run+" "+oneLine(c.Name), max(1, w-2), "")))
+			out = append(out, "  "+p.styles.Tool.Render(text.Truncate(p.styles.Glyphs.Run+" "+text.Inline(c.Name), max(1, w-2), "")))
 		}
 	}
 	return out, hit
@@ -161,13 +161,13 @@ func (p *Pane) speakerLine(m chat.Message, hit bool) string {
 	who := p.styles.Dim.Render(string(m.Role))
 	switch m.Role {
 	case chat.RoleUser:
-		who = p.styles.User.Render(oneLine(m.From.Words()))
+		who = p.styles.User.Render(text.Inline(m.From.Words()))
 	case chat.RoleAssistant:
 		who = p.styles.Assistant.Render("Hermes")
 	case chat.RoleTool:
 		name := "tool"
 		if m.Result != nil {
-			name = oneLine(m.Result.Name)
+			name = text.Inline(m.Result.Name)
 		}
 		who = p.styles.Tool.Render(name)
 	case chat.RoleSystem:

@@ -12,7 +12,7 @@ import (
 
 // titleOf is how a session is called on one line.
 func titleOf(r Hit) string {
-	if t := strings.TrimSpace(oneLine(r.Info.Title)); t != "" {
+	if t := strings.TrimSpace(text.Inline(r.Info.Title)); t != "" {
 		return t
 	}
 	return "new session"
@@ -137,8 +137,8 @@ func (p *Pane) drawSnippet(r Hit, w int) string {
 	s, marks := r.Snippet, joinMarks(r.Snippet, r.Marks)
 	pos := 0
 	if len(marks) > 0 {
-		first, all := marks[0][0], text.Width(oneLine(s))+2*len(marks)
-		if all > w && text.Width(oneLine(s[:first])) > min(w/4, 20) {
+		first, all := marks[0][0], text.Width(text.Inline(s))+2*len(marks)
+		if all > w && text.Width(text.Inline(s[:first])) > min(w/4, 20) {
 			pos = snippetStart(s, first, min(w/4, 20)-1)
 			b.WriteString(p.styles.Dim.Render(p.styles.Glyphs.Ellipsis))
 		}
@@ -148,12 +148,12 @@ func (p *Pane) drawSnippet(r Hit, w int) string {
 		open, shut = "[", "]"
 	}
 	for _, m := range marks {
-		b.WriteString(p.styles.Dim.Render(oneLine(s[pos:m[0]]) + open))
-		b.WriteString(p.styles.Match.Render(oneLine(s[m[0]:m[1]])))
+		b.WriteString(p.styles.Dim.Render(text.Inline(s[pos:m[0]]) + open))
+		b.WriteString(p.styles.Match.Render(text.Inline(s[m[0]:m[1]])))
 		b.WriteString(p.styles.Dim.Render(shut))
 		pos = m[1]
 	}
-	b.WriteString(p.styles.Dim.Render(oneLine(s[pos:])))
+	b.WriteString(p.styles.Dim.Render(text.Inline(s[pos:])))
 	return text.Truncate(b.String(), w, p.styles.Glyphs.Ellipsis)
 }
 
@@ -189,15 +189,6 @@ func snippetStart(s string, first, cells int) int {
 		return pos + i + 1
 	}
 	return pos
-}
-
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return ' '
-		}
-		return r
-	}, text.Sanitize(s))
 }
 
 // describeAge is how long ago, in one or two words, and when these words change.

@@ -19,6 +19,7 @@ import (
 	"hermes/core/event"
 	"hermes/core/provider"
 	"hermes/core/session"
+	"hermes/core/store"
 	"hermes/ui/cli"
 )
 
@@ -305,3 +306,11 @@ func (n named) Stream(context.Context, provider.Request) iter.Seq2[provider.Chun
 }
 
 func (n named) Models(context.Context) ([]provider.Model, error) { return nil, nil }
+
+func (f *fake) Composition(context.Context, string) (agent.Composition, error) {
+	return agent.Composition{}, nil
+}
+
+func (f *fake) UsageBy(context.Context, store.UsageBy, store.UsageFilter) ([]store.UsageRow, error) {
+	return nil, nil
+}

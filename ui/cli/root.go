@@ -18,6 +18,7 @@ import (
 	"hermes/ui/cli/sessions"
 	"hermes/ui/cli/setup"
 	"hermes/ui/cli/skills"
+	"hermes/ui/cli/spent"
 )
 
 // Groups of commands in `hermes help`.
@@ -64,7 +65,8 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 		},
 		groupSettings: {config.Command(line), setup.Command(line), model.Command(line), approvals.Command(line), mcp.Command(line)},
 		groupHealth: {
-			doctor.Command(line), audit.Command(line), memory.Command(line), doctor.Status(line), logs.Command(line), c.versionCommand(),
+			doctor.Command(line), audit.Command(line), memory.Command(line), doctor.Status(line), spent.Command(line), logs.Command(line),
+			c.versionCommand(),
 		},
 	} {
 		for _, sub := range list {

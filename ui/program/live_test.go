@@ -65,7 +65,7 @@ func TestThemesAndSettingsChangeWhileItRuns(t *testing.T) {
 	h := newHome(t, "display:\n  theme: default\n")
 	full := style.True
 	s := h.screen(120, 40, ui.Options{Level: &full}, "")
-	s.WaitFor("manual approvals")
+	s.WaitFor("asks for risky things")
 	dark := background(s)
 	say(s, "/theme daylight")
 	light := changed(t, s, dark)

@@ -36,7 +36,7 @@ func TestRedTeamTheScreenObeysNobody(t *testing.T) {
 		}
 	}
 	s := h.screen(160, 44, ui.Options{}, "")
-	s.WaitFor("manual approvals")
+	s.WaitFor("asks for risky things")
 	say(s, "look")
 	picture := s.WaitFor("END2")
 	s.WaitFor("END1")
@@ -86,7 +86,7 @@ func TestRedTeamAPoisonedDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := h.screen(160, 44, ui.Options{}, "last")
-	s.WaitFor("manual approvals")
+	s.WaitFor("asks for risky things")
 	if got := s.Settle(); text.Sanitize(got) != got {
 		t.Errorf("the screen holds %q", got)
 	}

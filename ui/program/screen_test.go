@@ -44,7 +44,7 @@ func (h *home) screen(w, hi int, opt ui.Options, session string) *uitest.Screen 
 func (h *home) open() *uitest.Screen {
 	h.t.Helper()
 	s := h.screen(160, 44, ui.Options{}, "")
-	s.WaitFor("manual approvals") // the store is open
+	s.WaitFor("asks for risky things") // the store is open
 	return s
 }
 

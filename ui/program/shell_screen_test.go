@@ -60,7 +60,7 @@ func TestClosingAShellAsksAndEndsWhatRunsInIt(t *testing.T) {
 	t.Setenv("SHELL", "/bin/sh")
 	h := newHome(t, "")
 	s := h.screen(80, 24, ui.Options{}, "")
-	s.WaitFor("manual approvals")
+	s.WaitFor("asks for risky things")
 	s.Type(altFour)
 	s.WaitFor("enter shell")
 	s.Type(enter)

@@ -140,7 +140,7 @@ func (x *tmux) open() (mark string, process int) {
 	mark = fmt.Sprintf("[%d:", x.said)
 	x.typed(`sh -c 'echo $$ > pid; exec hermes'; echo ` + quote(mark) + "$?]")
 	x.keys("Enter")
-	x.shows("manual approvals")
+	x.shows("asks for risky things")
 	pid, err := os.ReadFile(filepath.Join(x.h.work, "pid"))
 	if err == nil {
 		process, err = strconv.Atoi(strings.TrimSpace(string(pid)))

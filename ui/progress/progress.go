@@ -95,7 +95,7 @@ func (m *Meter) Parts() []string {
 		out = append(out, Size(m.Last.Done))
 	}
 	if m.Last.Label != "" {
-		out = append(out, strings.Join(strings.Fields(text.Sanitize(m.Last.Label)), " "))
+		out = append(out, text.OneLine(m.Last.Label))
 	}
 	if rate := m.Rate(); rate > 0 {
 		out = append(out, Size(rate)+"/s")

@@ -4,8 +4,8 @@ import "hermes/ui/text"
 
 // What Hermes needs of a terminal, in the order of switching on.
 const (
-	enter = "\x1b[?1049h" + "\x1b[?7l" + cursorHide + "\x1b[?2004h" + "\x1b[?1004h"
-	leave = syncOff + "\x1b[m" + MouseOff + "\x1b[?1004l" + "\x1b[?2004l" + "\x1b[?7h" + "\x1b[?1049l" + cursorShow
+	enter = titlePush + "\x1b[?1049h" + "\x1b[?7l" + cursorHide + "\x1b[?2004h" + "\x1b[?1004h"
+	leave = syncOff + "\x1b[m" + MouseOff + "\x1b[?1004l" + "\x1b[?2004l" + "\x1b[?7h" + "\x1b[?1049l" + cursorShow + titlePop
 )
 
 // Sequences that switch mouse reports: clicks, wheel and motion while a button is held, in the SGR
@@ -13,6 +13,12 @@ const (
 const (
 	MouseOn  = "\x1b[?1002h\x1b[?1006h"
 	MouseOff = "\x1b[?1006l\x1b[?1002l"
+)
+
+// The window's title from before stays on the terminal's own stack (xterm's) meanwhile.
+const (
+	titlePush = "\x1b[22;2t"
+	titlePop  = "\x1b[23;2t"
 )
 
 // LeaveSequence gives a terminal back as it was, whatever it shows. For those who cannot reach the
@@ -25,7 +31,7 @@ func (s *Screen) Enter() error {
 	if s.mouse {
 		seq += MouseOn
 	}
-	s.cursor, s.pen, s.x = Cursor{}, text.Pen{}, -1
+	s.cursor, s.pen, s.x, s.title = Cursor{}, text.Pen{}, -1, ""
 	s.Invalidate()
 	return s.Write(seq)
 }
@@ -50,6 +56,15 @@ func (s *Screen) SetMouse(on bool) error {
 
 // Mouse reports whether mouse reports are on.
 func (s *Screen) Mouse() bool { return s.mouse }
+
+// SetTitle sets the title of the terminal's window, when it is another one. It must be clean text.
+func (s *Screen) SetTitle(title string) error {
+	if title == s.title {
+		return nil
+	}
+	s.title = title
+	return s.Write("\x1b]2;" + title + "\x1b\\")
+}
 
 // Write sends a sequence that moves nothing (a bell, OSC 52, OSC 9, a title) between two frames.
 func (s *Screen) Write(seq string) error {

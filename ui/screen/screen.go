@@ -41,6 +41,7 @@ type Screen struct {
 	canvas  text.Pen // what stands for the default colours
 	cleared bool     // the next frame starts from an empty terminal
 	mouse   bool
+	title   string // of the window
 
 	buf    []byte
 	frame  []byte // the other buffer of flush

@@ -47,6 +47,14 @@ func measure(s string) int {
 	return w
 }
 
+// OneLine is text from outside in one line: sanitised, runs of white space one space.
+func OneLine(s string) string { return strings.Join(strings.Fields(Sanitize(s)), " ") }
+
+// Inline is text from outside as a piece of a line: sanitised, line breaks and tabs one space each.
+func Inline(s string) string { return breaks.Replace(Sanitize(s)) }
+
+var breaks = strings.NewReplacer("\n", " ", "\t", " ")
+
 // Truncate shortens s, one line, to at most w cells; tail stands for what was cut and counts. A
 // style that is open at the cut is closed before tail.
 func Truncate(s string, w int, tail string) string {

@@ -42,10 +42,14 @@ func (w *workbench) actions() []ui.Action {
 		{ID: "shell", Slash: "shell", Arg: "[back end]", Title: "Open a shell in a back end", Help: "For you, not for the agent; without a name where this session's commands run.", Group: "session", Run: w.shell, Complete: w.backendNames},
 		{ID: "approvals", Slash: "approvals", Title: "What is allowed without asking", Help: "Enter on a line asks again from then on.", Group: "session", Run: w.approvals},
 		{ID: "tools", Slash: "tools", Arg: "reload", Title: "Give this session the tools as they are now", Help: "A session keeps those that it began with; what a server adds or changes is told, and taken with this.", Group: "session", Run: w.tools, Complete: choices("reload")},
-		{ID: "level", Slash: "level", Arg: "[" + strings.Join(levelNames(), "|") + "]", Title: "Choose what runs unasked in this session", Help: "read: nothing that changes anything. It is kept with the session; settings takes it back.", Group: "session", Run: w.level, Complete: choices(levelNames()...)},
+		{ID: "level", Slash: "level", Arg: "[" + strings.Join(levelNames(), "|") + "]", Title: "Choose what runs unasked in this session", Help: "plan: nothing is changed, nothing is asked. read: what changes something is asked. all: nothing is asked. It is kept with the session; settings takes it back.", Group: "session", Run: w.level, Complete: choices(levelNames()...)},
+		{ID: "level.next", Keys: []string{"alt+a"}, Title: "Change what is asked", Help: "read, standard, all, plan; all is asked about first.", Group: "session", Run: w.nextLevel},
+		{ID: "effort", Slash: "reasoning", Arg: "[" + strings.Join(effortNames(), "|") + "]", Title: "Choose how long the model thinks", Help: "From the next turn on. It is kept with the session; settings takes it back.", Group: "session", Run: w.effort, Complete: choices(effortNames()...)},
+		{ID: "effort.next", Keys: []string{"alt+t"}, Title: "Change how long the model thinks", Help: "low, medium, high, then as the settings say.", Group: "session", Run: w.nextEffort},
 		{ID: "toolsets", Slash: "toolsets", Arg: "[name, ...|settings]", Title: "Choose the sets of tools of this session", Help: "From its next turn on. They are kept with the session; settings takes it back.", Group: "session", Run: w.toolsets},
 		{ID: "skills", Slash: "skills", Keys: []string{"alt+k"}, Arg: "[name]", Title: "Skills: known ways to do things", Help: "What there is, where it comes from, what is wrong; each is a slash command of its own.", Group: "program", Run: w.skillsOverlay, Complete: w.skillNames},
-		{ID: "status", Slash: "status", Title: "What this session has used", Group: "session", Run: w.status},
+		{ID: "status", Slash: "status", Title: "How this session stands", Help: "Model, context, cost, folder, level, back end, memory, skills.", Group: "session", Run: w.status},
+		{ID: "usage", Slash: "usage", Title: "What the prompt is made of, and what calls cost", Help: "By turn, session, day and model; hermes usage prints the same.", Group: "session", Run: w.usage},
 		{ID: "config", Slash: "config", Arg: "[back end]", Title: "Edit the settings", Help: "Opens config.yaml in $EDITOR, at the back end when one is named; what can change while running does.", Group: "program", Run: w.editConfig, Complete: w.backendNames},
 	}, w.memoryActions()...)
 }
@@ -58,11 +62,11 @@ func (w *workbench) task(f func(ctx context.Context, app *core.App, uid string) 
 		defer cancel()
 		app, err := w.boot.get(ctx)
 		if err != nil {
-			return toast(event.Error, "%v", err)
+			return ui.Toast(event.Error, "%v", err)
 		}
 		msg, err := f(ctx, app, uid)
 		if err != nil {
-			return toast(event.Error, "%v", err)
+			return ui.Toast(event.Error, "%v", err)
 		}
 		return msg
 	}
@@ -72,7 +76,7 @@ func (w *workbench) task(f func(ctx context.Context, app *core.App, uid string) 
 func (w *workbench) do(done string, f func(ctx context.Context, app *core.App, uid, arg string) error) func(string) tea.Cmd {
 	return func(arg string) tea.Cmd {
 		return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
-			return toast(event.Info, "%s", done), f(ctx, app, uid, arg)
+			return ui.Toast(event.Info, "%s", done), f(ctx, app, uid, arg)
 		})
 	}
 }
@@ -108,12 +112,12 @@ func (w *workbench) export(arg string) tea.Cmd {
 	format, ok := map[string]session.Format{"": session.Markdown, "markdown": session.Markdown, "md": session.Markdown, "json": session.JSON, "sharegpt": session.ShareGPT}[arg]
 	if !ok {
 		return func() tea.Msg {
-			return toast(event.Error, "no export format %q: markdown, json or sharegpt", arg)
+			return ui.Toast(event.Error, "no export format %q: markdown, json or sharegpt", arg)
 		}
 	}
 	return w.task(func(ctx context.Context, _ *core.App, uid string) (tea.Msg, error) {
 		path, err := export(ctx, w.boot, uid, format)
-		return toast(event.Info, "written to %s", path), err
+		return ui.Toast(event.Info, "written to %s", path), err
 	})
 }
 
@@ -128,7 +132,7 @@ func (w *workbench) tools(string) tea.Cmd {
 		if err != nil {
 			return nil, err
 		}
-		return toast(event.Info, "The tools of this session: %s", changed.Words()), nil
+		return ui.Toast(event.Info, "The tools of this session: %s", changed.Words()), nil
 	})
 }
 
@@ -161,7 +165,7 @@ func (w *workbench) setModel(ctx context.Context, app *core.App, uid, ref string
 		return nil, err
 	}
 	name, err := app.Agent.Model(ctx, uid)
-	return toast(event.Info, "this session talks to %s", name), err
+	return ui.Toast(event.Info, "this session talks to %s", name), err
 }
 
 func modelDetail(provider string, window int) string {
@@ -180,7 +184,7 @@ func (w *workbench) backend(arg string) tea.Cmd {
 		return func() tea.Msg { return ui.RunAction{ID: "focus.backends"} }
 	}
 	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
-		return toast(event.Info, "commands of this session run in %s", arg), app.SelectBackend(ctx, uid, arg)
+		return ui.Toast(event.Info, "commands of this session run in %s", arg), app.SelectBackend(ctx, uid, arg)
 	})
 }
 
@@ -196,24 +200,6 @@ func (w *workbench) backendNames(prefix string) []string {
 		}
 	}
 	return out
-}
-
-func (w *workbench) status(string) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
-		if fresh, err := isFresh(ctx, app.Sessions, uid); fresh || err != nil {
-			return toast(event.Info, "nothing was said yet"), err
-		}
-		info, err := app.Sessions.Get(ctx, uid)
-		u := info.Usage
-		text := fmt.Sprintf("%d messages, %d tokens read, %d written", info.Messages, u.Input, u.Output)
-		if u.CostKnown && u.Cost > 0 {
-			text += fmt.Sprintf(", $%.3f", float64(u.Cost)/1e6)
-		}
-		if c, err := app.SessionConfig(ctx, uid); err == nil {
-			text += "; " + configWords(c)
-		}
-		return toast(event.Info, "%s", text), err
-	})
 }
 
 // choices completes one of a few words.

@@ -18,7 +18,7 @@ func (w *workbench) approvals(string) tea.Cmd {
 			return nil, err
 		}
 		if len(entries) == 0 {
-			return toast(event.Info, "nothing is remembered: what is above the level of a session is asked each time"), nil
+			return ui.Toast(event.Info, "nothing is remembered: what is above the level of a session is asked each time"), nil
 		}
 		items := make([]ui.Item, 0, len(entries))
 		for _, e := range entries {
@@ -33,7 +33,7 @@ func (w *workbench) approvals(string) tea.Cmd {
 		}
 		revoke := func(it ui.Item) tea.Cmd {
 			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
-				return toast(event.Info, "revoked; it is asked again"), app.Gate.Revoke(uid, it.ID)
+				return ui.Toast(event.Info, "revoked; it is asked again"), app.Gate.Revoke(uid, it.ID)
 			})
 		}
 		return ui.ShowOverlay{Overlay: ui.NewPicker(ui.PickerOptions{

@@ -1,5 +1,6 @@
-// Package workbench puts the screen and the program together: it boots the App behind the first frame and adapts it to
-// the few methods that each pane asks for. It is wiring; rules live in core, drawing lives in ui and panes.
+// Package workbench puts the screen and the program together: it boots the App behind the first
+// frame and adapts it to the few methods that each pane asks for. It is wiring; rules live in core,
+// drawing lives in ui and panes.
 package workbench
 
 import (
@@ -10,7 +11,8 @@ import (
 	"hermes/core/crash"
 )
 
-// booting is an App that is still being opened. The first frame does not wait for it; what a person asks for does.
+// booting is an App that is still being opened. The first frame does not wait for it; what a person
+// asks for does.
 type booting struct {
 	done chan struct{}
 	app  *core.App

@@ -10,6 +10,7 @@ import (
 	"hermes/core"
 	"hermes/core/event"
 	"hermes/core/session"
+	"hermes/ui"
 )
 
 // asSettings is the word that takes back what was set for a session.
@@ -18,12 +19,12 @@ const asSettings = "settings"
 // level chooses what runs unasked in this session, or tells it.
 func (w *workbench) level(arg string) tea.Cmd {
 	return w.configure(arg, func(c *session.Config) error {
-		c.Policy.Level = nil
+		c.Policy = session.Policy{}
 		if arg == asSettings {
 			return nil
 		}
-		n, err := session.Level(arg)
-		c.Policy.Level = &n
+		p, err := session.PolicyNamed(arg)
+		c.Policy = p
 		return err
 	})
 }
@@ -53,7 +54,7 @@ func (w *workbench) configure(arg string, change func(*session.Config) error) te
 		if err != nil {
 			return nil, err
 		}
-		return toast(event.Info, "%s", configWords(c)), nil
+		return ui.Toast(event.Info, "%s", configWords(c)), nil
 	})
 }
 
@@ -66,7 +67,13 @@ func configWords(c session.Config) string {
 	if len(c.Toolsets) > 0 {
 		sets = strings.Join(c.Toolsets, ", ")
 	}
-	return "runs unasked: " + level + "; tools: " + sets
+	words := "runs unasked: " + level + "; tools: " + sets
+	if c.Effort != "" {
+		words += "; thinks: " + c.Effort
+	}
+	return words
 }
 
-func levelNames() []string { return append(slices.Clone(session.Levels()), asSettings) }
+func levelNames() []string {
+	return slices.Concat([]string{session.LevelPlan}, session.Levels(), []string{session.LevelAll, asSettings})
+}

@@ -17,25 +17,26 @@ import (
 	"hermes/ui"
 )
 
-// editConfig opens the real file, at the back end that is named: what the editor writes is read again by the watcher, which
-// shows what is wrong with it.
+// editConfig opens the real file, at the back end that is named: what the editor writes is read
+// again by the watcher, which shows what is wrong with it.
 func (w *workbench) editConfig(name string) tea.Cmd {
 	path := w.options.Core.Config.Paths().ConfigFile
 	return func() tea.Msg {
 		data, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return toast(event.Error, "the settings cannot be read: %v", err)
+			return ui.Toast(event.Error, "the settings cannot be read: %v", err)
 		}
 		return ui.RunProcess{Cmd: editor(path, settingLine(data, "terminal", "backends", name)), Done: func(err error) tea.Msg {
 			if err != nil {
-				return toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
+				return ui.Toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
 			}
-			return toast(event.Info, "settings read again")
+			return ui.Toast(event.Info, "settings read again")
 		}}
 	}
 }
 
-// settingLine is the line of a key in YAML, or of the last part of its path that is there; 0 when nothing is.
+// settingLine is the line of a key in YAML, or of the last part of its path that is there; 0 when
+// nothing is.
 func settingLine(data []byte, path ...string) int {
 	var doc yaml.Node
 	if len(data) == 0 || path[len(path)-1] == "" || yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {

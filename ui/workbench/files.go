@@ -36,8 +36,8 @@ func (fileLister) Load(_ context.Context, path string) (chat.Part, error) {
 	return content.Load("", path)
 }
 
-// List walks the session's directory, nearest folders first, and leaves out what nobody means: hidden folders and the
-// usual stores of dependencies.
+// List walks the session's directory, nearest folders first, and leaves out what nobody means:
+// hidden folders and the usual stores of dependencies.
 func (fileLister) List(ctx context.Context, cwd, prefix string) []string {
 	var out []string
 	visited := 0
@@ -64,7 +64,8 @@ func (fileLister) List(ctx context.Context, cwd, prefix string) []string {
 	return out
 }
 
-// entries are at most limit entries of a folder, in order; none when it cannot be read, as folders of others often cannot.
+// entries are at most limit entries of a folder, in order; none when it cannot be read, as folders
+// of others often cannot.
 func entries(dir string, limit int) []fs.DirEntry {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -100,13 +101,15 @@ func subsequence(part, s string) bool {
 // promptHistory keeps typed prompts, one JSON string a line.
 type promptHistory struct{ path string }
 
-// Bounds of the history. The file is cut to maxHistory prompts when it holds twice as many; only its end is read.
+// Bounds of the history. The file is cut to maxHistory prompts when it holds twice as many; only
+// its end is read.
 const (
 	maxHistory     = 1_000
 	maxHistoryFile = 8 << 20
 )
 
-// Load returns the newest prompts, oldest first. Lines that are no prompt (torn by a crash) are passed over.
+// Load returns the newest prompts, oldest first. Lines that are no prompt (torn by a crash) are
+// passed over.
 func (h *promptHistory) Load(context.Context) ([]string, error) {
 	data, err := readEnd(h.path, maxHistoryFile)
 	if err != nil {

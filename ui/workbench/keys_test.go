@@ -7,7 +7,8 @@ import (
 	"hermes/ui"
 )
 
-// docs/keys.md is written from the table of actions: `make docs` writes it, this test keeps it true.
+// docs/keys.md is written from the table of actions: `make docs` writes it, this test keeps it
+// true.
 func TestKeysDocumentIsCurrent(t *testing.T) {
 	const path = "../../docs/keys.md"
 	want := KeysMarkdown()

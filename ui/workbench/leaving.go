@@ -12,7 +12,8 @@ import (
 	"hermes/ui/text"
 )
 
-// farewell says how to come back to the sessions that were worked in, what they cost and what is held for them.
+// farewell says how to come back to the sessions that were worked in, what they cost and what is
+// held for them.
 func (w *workbench) farewell(ctx context.Context) string {
 	app, ok := w.boot.now()
 	if !ok {

@@ -12,6 +12,7 @@ import (
 	store "hermes/core/memory"
 	"hermes/panes/memory"
 	"hermes/ui"
+	"hermes/ui/text"
 )
 
 // memoryActions are what a person does with what the agent remembers.
@@ -33,7 +34,7 @@ func (w *workbench) memory(arg string) tea.Cmd {
 	if strings.TrimSpace(arg) == "undo" {
 		return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
 			said, err := undoMemory(app, uid)
-			return toast(event.Info, "%s", said), err
+			return ui.Toast(event.Info, "%s", said), err
 		})
 	}
 	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
@@ -50,13 +51,14 @@ func (w *workbench) remember(arg string) tea.Cmd {
 	c := memory.Change{Target: string(target), New: words}
 	if c.New == "" {
 		return func() tea.Msg {
-			return toast(event.Warn, "write what is to be remembered behind it: /remember the staging server is vega")
+			return ui.Toast(event.Warn, "write what is to be remembered behind it: /remember the staging server is vega")
 		}
 	}
 	return w.keep(c)
 }
 
-// meant is where a person's words belong: "me:" and "notes:" say it, and what begins with I or my is about the person.
+// meant is where a person's words belong: "me:" and "notes:" say it, and what begins with I or my
+// is about the person.
 func meant(arg string) (store.Target, string) {
 	arg = strings.TrimSpace(arg)
 	if name, rest, ok := strings.Cut(arg, ":"); ok {
@@ -83,7 +85,7 @@ func (w *workbench) keep(c memory.Change) tea.Cmd {
 		case err != nil:
 			return nil, err
 		case refused == nil:
-			return toast(event.Info, "%s", said), nil
+			return ui.Toast(event.Info, "%s", said), nil
 		case !refused.Doubtful:
 			return nil, fmt.Errorf("%s", refused.Reason)
 		}
@@ -92,7 +94,7 @@ func (w *workbench) keep(c memory.Change) tea.Cmd {
 		return ui.ShowOverlay{Overlay: ui.NewPicker(ui.PickerOptions{
 			Title: "Keep this?", Hint: "enter choose  esc leave it",
 			Items: []ui.Item{
-				{ID: "no", Title: "No", Detail: oneRow(refused.Reason)},
+				{ID: "no", Title: "No", Detail: text.OneLine(refused.Reason)},
 				{ID: "yes", Title: "Keep it in the file", Detail: "it stays out of the prompt: the agent never reads it"},
 			},
 			Choose: func(it ui.Item) tea.Cmd {
@@ -182,11 +184,11 @@ func undoMemory(app *core.App, uid string) (string, error) {
 func (r remembered) Open(target string, line int) tea.Msg {
 	t := store.Target(target)
 	if err := r.app.Memory.Ensure(t); err != nil {
-		return toast(event.Error, "%v", err)
+		return ui.Toast(event.Error, "%v", err)
 	}
 	return ui.RunProcess{Cmd: editor(r.app.Memory.Path(t), line), Done: func(err error) tea.Msg {
 		if err != nil {
-			return toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
+			return ui.Toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
 		}
 		return nil
 	}}

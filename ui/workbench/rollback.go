@@ -15,10 +15,12 @@ import (
 	"hermes/core/checkpoint"
 	"hermes/core/event"
 	"hermes/core/realpath"
+	"hermes/panes/changes"
 	"hermes/ui"
 )
 
-// rollback shows what the turns of the session changed: the list of them, or the turn that is named, or one file of it.
+// rollback shows what the turns of the session changed: the list of them, or the turn that is
+// named, or one file of it.
 func (w *workbench) rollback(arg string) tea.Cmd {
 	ref, file, _ := strings.Cut(strings.TrimSpace(arg), " ")
 	cwd := w.cwd(w.program.Session())
@@ -28,7 +30,7 @@ func (w *workbench) rollback(arg string) tea.Cmd {
 			return nil, err
 		}
 		if len(records) == 0 {
-			return toast(event.Info, "%s", nothingKept(app)), nil
+			return ui.Toast(event.Info, "%s", nothingKept(app)), nil
 		}
 		if ref == "" {
 			return ui.ShowOverlay{Overlay: w.turnPicker(uid, cwd, records)}, nil
@@ -38,7 +40,7 @@ func (w *workbench) rollback(arg string) tea.Cmd {
 			return nil, fmt.Errorf("no turn %s has changed files; /rollback lists them", ref)
 		}
 		v := w.turnView(app, cwd, records, r)
-		if file = strings.TrimSpace(file); file != "" && !v.only(realpath.Of("", cwd, file)) {
+		if file = strings.TrimSpace(file); file != "" && !v.Select(realpath.Of("", cwd, file)) {
 			return nil, fmt.Errorf("turn %s did not change %s", ref, file)
 		}
 		return ui.ShowOverlay{Overlay: v}, nil
@@ -58,7 +60,7 @@ func (w *workbench) turnPicker(uid, cwd string, records []*checkpoint.Record) ui
 	for _, r := range slices.Backward(records) {
 		detail := fmt.Sprintf("%d paths", len(r.Files))
 		if len(r.Files) == 1 {
-			detail = relative(cwd, string(r.Files[0].Path))
+			detail = changes.Relative(cwd, string(r.Files[0].Path))
 		}
 		if s := r.Standing(); s != "done" {
 			detail += ", " + s
@@ -85,13 +87,15 @@ func (w *workbench) turnPicker(uid, cwd string, records []*checkpoint.Record) ui
 }
 
 // turnView shows one turn.
-func (w *workbench) turnView(app *core.App, cwd string, records []*checkpoint.Record, r *checkpoint.Record) *changes {
-	return &changes{
-		title: fmt.Sprintf("Turn %d: %s", r.Number, r.Title()), cwd: cwd, files: app.Checkpoints.Diff(r), notes: r.Notes,
-		later: records[len(records)-1].ID != r.ID,
-		plan: func(what scope, files []string) tea.Cmd {
+func (w *workbench) turnView(app *core.App, cwd string, records []*checkpoint.Record, r *checkpoint.Record) *changes.Overlay {
+	turn := changes.Turn{
+		Title: fmt.Sprintf("Turn %d: %s", r.Number, r.Title()), Cwd: cwd, Files: app.Checkpoints.Diff(r), Notes: r.Notes,
+		Later: records[len(records)-1].ID != r.ID,
+	}
+	return changes.New(turn, changes.Actions{
+		Plan: func(what changes.Scope, files []string) tea.Cmd {
 			ids := []string{r.ID}
-			if what == sinceTurn {
+			if what == changes.SinceTurn {
 				ids = checkpoint.Since(records, r)
 			}
 			return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
@@ -100,20 +104,21 @@ func (w *workbench) turnView(app *core.App, cwd string, records []*checkpoint.Re
 					return nil, err
 				}
 				if len(p.Conflicts()) > 0 {
-					return conflictMsg{p}, nil
+					return changes.Conflict{Plan: p}, nil
 				}
 				return w.takeBack(ctx, app, uid, p, false)
 			})
 		},
-		force: func(p *checkpoint.Plan) tea.Cmd {
+		Force: func(p *checkpoint.Plan) tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 				return w.takeBack(ctx, app, uid, p, true)
 			})
 		},
-	}
+	})
 }
 
-// takeBack carries a plan out and says how it went. While a turn runs nothing is taken back under its hands.
+// takeBack carries a plan out and says how it went. While a turn runs nothing is taken back under
+// its hands.
 func (w *workbench) takeBack(ctx context.Context, app *core.App, uid string, p *checkpoint.Plan, force bool) (tea.Msg, error) {
 	if app.Agent.Busy(uid) {
 		return nil, errors.New("the agent is working: stop it first (esc), then take its changes back")
@@ -132,13 +137,5 @@ func (w *workbench) takeBack(ctx context.Context, app *core.App, uid string, p *
 	if len(r.Files) == 1 {
 		what = filepath.Base(string(r.Files[0].Path)) + " is as it was"
 	}
-	return tookBackMsg{what + "; /rollback can undo this too"}, nil
-}
-
-func relative(cwd, path string) string {
-	rel, err := filepath.Rel(cwd, path)
-	if err != nil || strings.HasPrefix(rel, "..") {
-		return path
-	}
-	return rel
+	return changes.TookBack{Text: what + "; /rollback can undo this too"}, nil
 }

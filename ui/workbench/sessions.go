@@ -169,7 +169,8 @@ func newFile(dir, name, ext string) (*os.File, error) {
 // maxFileName is in bytes: with a number and an extension it stays below what file systems take.
 const maxFileName = 200
 
-// fileName keeps of a title what is safe in a file name everywhere, and in a shell: letters of any script, digits, - and _.
+// fileName keeps of a title what is safe in a file name everywhere, and in a shell: letters of any
+// script, digits, - and _.
 func fileName(title string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(title) {

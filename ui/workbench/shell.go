@@ -25,7 +25,8 @@ func (w *workbench) shell(arg string) tea.Cmd {
 	})
 }
 
-// shellPlace is the back end that was named, or the session's own. Here a wrong name is no reason to take another place.
+// shellPlace is the back end that was named, or the session's own. Here a wrong name is no reason
+// to take another place.
 func shellPlace(list []backend.Status, name string) (string, error) {
 	for _, s := range list {
 		if s.Name == name || name == "" && s.Selected {
@@ -50,7 +51,8 @@ func shellDeps(app client.Client, cwd string) shell.Deps {
 	}
 }
 
-// homeOf is where a first shell on this machine starts: where the session works. Elsewhere that folder means nothing.
+// homeOf is where a first shell on this machine starts: where the session works. Elsewhere that
+// folder means nothing.
 func homeOf(app client.Client, name, session, cwd string) string {
 	for _, s := range app.Backends().List(session) {
 		if s.Name == name && s.Traits.Local {

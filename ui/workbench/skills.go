@@ -3,7 +3,6 @@ package workbench
 import (
 	"context"
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -12,19 +11,22 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/skill"
+	view "hermes/panes/skills"
 	"hermes/skills"
 	"hermes/ui"
 )
 
-// knownSkills are the slash commands of the skills that were read last. Only the event loop uses it.
+// knownSkills are the slash commands of the skills that were read last. Only the event loop uses
+// it.
 type knownSkills struct {
 	of      *skills.Catalog
 	project string
 	actions []ui.Action
 }
 
-// skillActions are the skills as slash commands. It reads nothing: skills that were not read yet, or are being read again, come later.
-func (w *workbench) skillActions() []ui.Action {
+// skillCommands are the skills as slash commands. It reads nothing: skills that were not read yet,
+// or are being read again, come later.
+func (w *workbench) skillCommands() []ui.Action {
 	app, ok := w.boot.now()
 	if !ok {
 		return nil
@@ -53,7 +55,7 @@ func (w *workbench) skillActions() []ui.Action {
 // skillNames completes the argument of /skills.
 func (w *workbench) skillNames(prefix string) []string {
 	var out []string
-	for _, a := range w.skillActions() {
+	for _, a := range w.skillCommands() {
 		if strings.HasPrefix(a.Slash, prefix) {
 			out = append(out, a.Slash)
 		}
@@ -71,38 +73,28 @@ func (w *workbench) useSkill(name, words string) tea.Cmd {
 // skillsOverlay shows all skills, on the one that is named.
 func (w *workbench) skillsOverlay(name string) tea.Cmd {
 	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
-		v := &skillsView{at: name, do: w.skillDeeds()}
-		v.take(w.skillRows(ctx, app))
-		if r, ok := v.row(); ok {
-			if m, ok := v.do.read(r)().(skillTextMsg); ok {
-				v.text, v.asked = m, r.File
-			}
-		}
-		v.deaf = time.Now().Add(settle)
-		return ui.ShowOverlay{Overlay: v}, nil
+		return ui.ShowOverlay{Overlay: view.New(w.skillActions(), w.skillRows(ctx, app), name)}, nil
 	})
 }
 
-// settle is how long the overlay does nothing at first: it opens late, also after the editor, and keys typed until then were meant for something else.
-const settle = 400 * time.Millisecond
-
-// atOnce is how many skills are scanned before the overlay is shown; more are scanned behind it, at the first key.
+// atOnce is how many skills are scanned before the overlay is shown; more are scanned behind it, at
+// the first key.
 const atOnce = 40
 
-func (w *workbench) skillRows(ctx context.Context, app *core.App) skillsMsg {
+func (w *workbench) skillRows(ctx context.Context, app *core.App) view.Listed {
 	project := app.Project()
 	c := app.Skills.Catalog(ctx, project)
-	m := skillsMsg{brought: c.Project, later: len(c.Skills) > atOnce}
-	if m.later {
-		m.rows = app.Skills.Glance(ctx, project)
+	m := view.Listed{Brought: c.Project, Later: len(c.Skills) > atOnce}
+	if m.Later {
+		m.Rows = app.Skills.Glance(ctx, project)
 	} else {
-		m.rows = app.Skills.Rows(ctx, project)
+		m.Rows = app.Skills.Rows(ctx, project)
 	}
 	return m
 }
 
-// skillDeeds are what the overlay can do.
-func (w *workbench) skillDeeds() skillDeeds {
+// skillActions are what the overlay can do.
+func (w *workbench) skillActions() view.Actions {
 	again := func(f func(ctx context.Context, app *core.App) error) tea.Cmd {
 		return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 			if err := f(ctx, app); err != nil {
@@ -112,33 +104,33 @@ func (w *workbench) skillDeeds() skillDeeds {
 			return w.skillRows(ctx, app), nil
 		})
 	}
-	return skillDeeds{
-		scan: func() tea.Cmd {
+	return view.Actions{
+		Scan: func() tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
-				return skillsMsg{rows: app.Skills.Rows(ctx, app.Project()), brought: app.Skills.Catalog(ctx, app.Project()).Project}, nil
+				return view.Listed{Rows: app.Skills.Rows(ctx, app.Project()), Brought: app.Skills.Catalog(ctx, app.Project()).Project}, nil
 			})
 		},
-		use: func(name string) tea.Cmd { return w.useSkill(name, "") },
-		read: func(r skill.Row) tea.Cmd {
+		Use: func(name string) tea.Cmd { return w.useSkill(name, "") },
+		Read: func(r skill.Row) tea.Cmd {
 			return func() tea.Msg {
 				body, err := r.Skill.Read("")
 				if err != nil {
 					body = err.Error()
 				}
-				return skillTextMsg{r.File, body, r.Skill.Files()}
+				return view.TextRead{File: r.File, Body: body, Files: r.Skill.Files()}
 			}
 		},
-		toggle: func(r skill.Row) tea.Cmd {
+		Toggle: func(r skill.Row) tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				// The watcher of the settings sees it, and the skills are read again with them.
 				if err := core.SwitchSkills(app.Config(), r.State == skill.Off, r.Name); err != nil {
 					return nil, err
 				}
-				return switchedMsg{r.Name, r.State == skill.Off}, nil
+				return view.Switched{Name: r.Name, On: r.State == skill.Off}, nil
 			})
 		},
-		edit: func(r skill.Row) tea.Cmd { return w.editSkill(r.Name, r.File, line(r)) },
-		begin: func(name string) tea.Cmd {
+		Edit: func(r skill.Row) tea.Cmd { return w.editSkill(r.Name, r.File, line(r)) },
+		Create: func(name string) tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				c, err := app.Skills.Plan(ctx, skills.Request{Op: skills.Create, Name: name, Content: skills.Template(name, "")})
 				if err != nil {
@@ -150,7 +142,7 @@ func (w *workbench) skillDeeds() skillDeeds {
 				return w.editSkill(name, c.Path(), 3)(), nil
 			})
 		},
-		trust: func(b *skills.Brought, yes bool) tea.Cmd {
+		Trust: func(b *skills.Brought, yes bool) tea.Cmd {
 			return again(func(_ context.Context, app *core.App) error {
 				places := app.Skills.Places(app.Project())
 				if yes {
@@ -159,17 +151,17 @@ func (w *workbench) skillDeeds() skillDeeds {
 				return app.Skills.Trust().Refuse(places, b)
 			})
 		},
-		untrust: func(b *skills.Brought) tea.Cmd {
+		Untrust: func(b *skills.Brought) tea.Cmd {
 			return again(func(_ context.Context, app *core.App) error {
 				_, err := app.Skills.Trust().Revoke(b.Folder)
 				return err
 			})
 		},
-		preview: func(b *skills.Brought) tea.Cmd {
+		Preview: func(b *skills.Brought) tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
-				m := broughtMsg{of: b}
+				m := view.Previewed{Of: b}
 				for _, s := range app.Skills.Places(app.Project()).Preview(ctx, b) {
-					m.theirs = append(m.theirs, inspect(s))
+					m.Theirs = append(m.Theirs, view.Inspect(s))
 				}
 				return m, nil
 			})
@@ -195,7 +187,7 @@ func (w *workbench) editSkill(name, file string, at int) tea.Cmd {
 	return func() tea.Msg {
 		return ui.RunProcess{Cmd: editor(file, at), Done: func(err error) tea.Msg {
 			if err != nil {
-				return toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
+				return ui.Toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
 			}
 			if app, ok := w.boot.now(); ok {
 				app.Skills.Changed()

@@ -35,8 +35,9 @@ func (t talker) Around(ctx context.Context, uid string, id int64, limit int) ([]
 	return t.messages(ctx, uid, session.Page{AroundID: id, Limit: limit})
 }
 
-// Recent gives the output pane the newest messages of a session. It resumes nothing: the conversation pane does, and must
-// be the first, so that it never reads a call that a crash left open and that is being closed at this moment.
+// Recent gives the output pane the newest messages of a session. It resumes nothing: the
+// conversation pane does, and must be the first, so that it never reads a call that a crash left
+// open and that is being closed at this moment.
 func (t talker) Recent(ctx context.Context, uid string, limit int) ([]chat.Message, error) {
 	app, fresh, err := t.stored(ctx, uid)
 	if fresh || err != nil {

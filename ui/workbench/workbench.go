@@ -7,12 +7,10 @@ import (
 	"os"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"hermes/core"
-	"hermes/core/approval"
 	"hermes/core/config"
 	"hermes/core/event"
+	"hermes/core/provider"
 	"hermes/core/session"
 	"hermes/panes/backends"
 	"hermes/panes/conversation"
@@ -112,8 +110,8 @@ func (w *workbench) changed(c *config.Config) {
 	w.program.SetKeys(c.Keys)
 }
 
-// opened tells the screen how opening went. It listens already, or will in a moment: to go on with a session waits for the
-// store, and what is said before anybody listens is lost.
+// opened tells the screen how opening went. It listens already, or will in a moment: to go on with
+// a session waits for the store, and what is said before anybody listens is lost.
 func (w *workbench) opened(app *core.App, err error) {
 	if <-w.ready; w.program == nil {
 		return
@@ -142,13 +140,13 @@ func (w *workbench) ui(first string) ui.Options {
 	o.Conversation = w.conversation
 	o.Side = w.side(o.Now)
 	o.Actions = w.actions()
-	o.More = w.skillActions
+	o.More = w.skillCommands
 	o.Keys = c.Keys
 	o.Slash = w.slash
 	o.Theme, o.ThemeDir, o.SetTheme = c.Display.Theme, c.Paths().ThemesDir, w.setTheme
 	o.NoMouse = c.Display.Mouse == "off"
 	o.Notify = c.Display.Notify
-	o.Mode = w.mode
+	o.Defaults, o.Look, o.NoModel = w.defaults, w.lookAround, provider.Offline
 	o.Standing = talker{w.boot}.standing
 	if o.State == nil {
 		o.State = layoutFile(c.Paths())
@@ -258,20 +256,4 @@ func (w *workbench) cwd(uid string) string {
 
 func (w *workbench) setTheme(name string) error {
 	return config.Set(w.options.Core.Config.Paths(), "display.theme", name)
-}
-
-// mode is the approval mode for the status row.
-func (w *workbench) mode() string {
-	if app, ok := w.boot.now(); ok {
-		if app.Gate.Policy().Mode == approval.ModeOff {
-			return "approvals off"
-		}
-		return "manual approvals"
-	}
-	return ""
-}
-
-// toast is a message for the status row.
-func toast(l event.Level, format string, args ...any) tea.Msg {
-	return ui.ShowToast{Level: l, Text: fmt.Sprintf(format, args...)}
 }

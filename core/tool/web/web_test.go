@@ -24,7 +24,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hermes/core/event"
-	"hermes/core/logs"
+	"hermes/core/secret"
 	"hermes/core/tool"
 	"hermes/core/tool/web/guard"
 )
@@ -364,7 +364,7 @@ func TestLongPagesAreCutAndKept(t *testing.T) {
 
 func TestSecretsDoNotLeave(t *testing.T) {
 	t.Parallel()
-	logs.AddSecrets("correct-horse-battery")
+	secret.Add("correct-horse-battery")
 	var asked atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)

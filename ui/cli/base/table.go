@@ -71,7 +71,7 @@ func (t *Table) narrow(rows [][]string, widths map[int]int) {
 }
 
 // OneLine makes foreign text fit for a cell.
-func OneLine(s string) string { return strings.Join(strings.Fields(text.Sanitize(s)), " ") }
+func OneLine(s string) string { return text.OneLine(s) }
 
 // Cut is OneLine of at most so many cells.
 func Cut(s string, cells int) string { return text.Truncate(OneLine(s), cells, "…") }

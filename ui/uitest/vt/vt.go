@@ -32,6 +32,7 @@ type Terminal struct {
 	bytes  int
 	bells  int
 	osc    []string
+	title  string
 	wait   chan struct{} // closed at the next Write
 }
 
@@ -149,11 +150,11 @@ func (t *Terminal) escape(s string) int {
 	case ']':
 		for i := 2; i < len(s); i++ {
 			if s[i] == 7 {
-				t.osc = append(t.osc, s[2:i])
+				t.command(s[2:i])
 				return i + 1
 			}
 			if s[i] == 0x1b && i+1 < len(s) && s[i+1] == '\\' {
-				t.osc = append(t.osc, s[2:i])
+				t.command(s[2:i])
 				return i + 2
 			}
 		}
@@ -161,6 +162,22 @@ func (t *Terminal) escape(s string) int {
 	}
 	t.fault("unknown escape %q", s[:2])
 	return 2
+}
+
+// command is an operating system command: the title, or something that is counted.
+func (t *Terminal) command(body string) {
+	if title, ok := strings.CutPrefix(body, "2;"); ok {
+		t.title = title
+		return
+	}
+	t.osc = append(t.osc, body)
+}
+
+// Title is what the window is called now.
+func (t *Terminal) Title() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.title
 }
 
 func (t *Terminal) csi(params string, final byte) {
@@ -198,6 +215,10 @@ func (t *Terminal) csi(params string, final byte) {
 		t.blank(t.y, t.x, t.w)
 	case 'X':
 		t.blank(t.y, t.x, t.x+arg(0))
+	case 't':
+		if params != "22;2" && params != "23;2" { // the stack of titles
+			t.fault("unknown CSI %s%c", params, final)
+		}
 	default:
 		t.fault("unknown CSI %s%c", params, final)
 	}

@@ -1,4 +1,6 @@
-package workbench
+// Package skills is the overlay of the skills: every one with how it stands, a look into the
+// selected one, and the question whether those of a project are trusted.
+package skills
 
 import (
 	"cmp"
@@ -12,6 +14,7 @@ import (
 	"hermes/core/event"
 	"hermes/core/skill"
 	"hermes/skills"
+	"hermes/ui"
 	"hermes/ui/field"
 	"hermes/ui/style"
 	"hermes/ui/text"
@@ -19,78 +22,82 @@ import (
 
 // What the deeds of the overlay bring back to it.
 type (
-	skillsMsg struct {
-		rows    []skill.Row
-		brought *skills.Brought
-		later   bool // only descriptions were scanned
+	// Listed are the skills and what the project brings.
+	Listed struct {
+		Rows    []skill.Row
+		Brought *skills.Brought
+		Later   bool // only descriptions were scanned
 	}
-	skillTextMsg struct {
-		file, body string
-		files      []string
+	// TextRead is the text of a skill.
+	TextRead struct {
+		File, Body string
+		Files      []string
 	}
-	switchedMsg struct {
-		name string
-		on   bool
+	// Switched says that a skill was switched on or off.
+	Switched struct {
+		Name string
+		On   bool
 	}
-	broughtMsg struct {
-		theirs []theirSkill
-		of     *skills.Brought // what was looked at
+	// Previewed is what the project would bring.
+	Previewed struct {
+		Theirs []Preview
+		Of     *skills.Brought // what was looked at
 	}
 )
 
-// theirSkill is a skill of the project as it is shown before somebody says yes.
-type theirSkill struct {
-	folder, about string
-	wrong, files  []string
+// Preview is a skill of the project as it is shown before somebody says yes.
+type Preview struct {
+	folder, about   string
+	problems, files []string
 }
 
-// inspect reads and scans all files of a skill: never on the event loop.
-func inspect(s *skills.Skill) theirSkill {
+// Inspect reads and scans all files of a skill: never on the event loop.
+func Inspect(s *skills.Skill) Preview {
 	r := skill.Row{Problems: s.Problems}
 	if s.Usable() {
 		r.Hits = skill.CheckAll(s)
 	}
-	return theirSkill{s.Folder(), s.Description, problemsOf(r), s.Files()}
+	return Preview{s.Folder(), s.Description, problemsOf(r), s.Files()}
 }
 
-// skillDeeds are what the overlay asks of the program.
-type skillDeeds struct {
-	scan    func() tea.Cmd
-	use     func(name string) tea.Cmd
-	read    func(r skill.Row) tea.Cmd
-	toggle  func(r skill.Row) tea.Cmd
-	edit    func(r skill.Row) tea.Cmd
-	begin   func(name string) tea.Cmd
-	trust   func(b *skills.Brought, yes bool) tea.Cmd
-	untrust func(b *skills.Brought) tea.Cmd
-	preview func(b *skills.Brought) tea.Cmd
+// Actions are what the overlay asks of the program.
+type Actions struct {
+	Scan    func() tea.Cmd
+	Use     func(name string) tea.Cmd
+	Read    func(r skill.Row) tea.Cmd
+	Toggle  func(r skill.Row) tea.Cmd
+	Edit    func(r skill.Row) tea.Cmd
+	Create  func(name string) tea.Cmd
+	Trust   func(b *skills.Brought, yes bool) tea.Cmd
+	Untrust func(b *skills.Brought) tea.Cmd
+	Preview func(b *skills.Brought) tea.Cmd
 }
 
-// skillsMode is what keys mean.
-type skillsMode int
+// mode is what keys mean.
+type mode int
 
 const (
-	listing   skillsMode = iota
-	filtering            // letters narrow the list
-	naming               // letters are the name of a new skill
-	trusting             // the project's skills are shown, and a yes or no is wanted
+	listing   mode = iota
+	filtering      // letters narrow the list
+	naming         // letters are the name of a new skill
+	trusting       // the project's skills are shown, and a yes or no is wanted
 )
 
-// skillsView is an overlay: every skill with how it stands, and a look into the selected one.
-type skillsView struct {
-	do      skillDeeds
+// Overlay is an overlay: every skill with how it stands, and a look into the selected one.
+type Overlay struct {
+	do      Actions
 	styles  *style.Styles
 	rows    []skill.Row
 	brought *skills.Brought
 	later   bool // the rest is to be scanned
 	shown   []int
 	at      string // file or name of the selected one
-	mode    skillsMode
+	mode    mode
 	find    field.Field
 	name    field.Field
-	theirs  []theirSkill // what the project brings, while trusting
+	theirs  []Preview // what the project brings, while trusting
 
-	text   skillTextMsg
+	text   TextRead
 	drawn  drawnText
 	asked  string // file of which the text was asked for
 	from   int    // first line of the preview in view
@@ -102,33 +109,52 @@ type skillsView struct {
 	deaf   time.Time // until when keys do nothing: they were meant for what was there before
 }
 
-// take shows what was read. A yes is only asked for what is on the screen: when that changed, the list comes back.
-func (v *skillsView) take(m skillsMsg) {
-	if v.mode == trusting && !sameBrought(m.brought, v.brought) {
+// settle is how long the overlay does nothing at first: it opens late, also after the editor, and
+// keys typed until then were meant for something else.
+const settle = 400 * time.Millisecond
+
+// New makes the overlay with the skill of that name selected. It reads that skill's text.
+func New(do Actions, found Listed, name string) *Overlay {
+	v := &Overlay{do: do, at: name}
+	v.take(found)
+	if r, ok := v.row(); ok {
+		if m, ok := v.do.Read(r)().(TextRead); ok {
+			v.text, v.asked = m, r.File
+		}
+	}
+	v.deaf = time.Now().Add(settle)
+	return v
+}
+
+// take shows what was read. A yes is only asked for what is on the screen: when that changed, the
+// list comes back.
+func (v *Overlay) take(m Listed) {
+	if v.mode == trusting && !sameBrought(m.Brought, v.brought) {
 		v.mode, v.theirs, v.from = listing, nil, 0
 	}
-	v.rows, v.brought, v.later = m.rows, m.brought, m.later
+	v.rows, v.brought, v.later = m.Rows, m.Brought, m.Later
 	v.filter()
 }
 
 func sameBrought(a, b *skills.Brought) bool { return a != nil && b != nil && a.Hash == b.Hash }
 
-// ask shows what the project brings and wants a yes or no: not of one who types, and not for what is no longer there.
-func (v *skillsView) ask(m broughtMsg) tea.Cmd {
+// ask shows what the project brings and wants a yes or no: not of one who types, and not for what
+// is no longer there.
+func (v *Overlay) ask(m Previewed) tea.Cmd {
 	switch {
 	case v.mode != listing:
 		return nil
-	case !sameBrought(m.of, v.brought):
+	case !sameBrought(m.Of, v.brought):
 		return func() tea.Msg {
-			return toast(event.Warn, "the project's skills changed while they were read; look at them again (t)")
+			return ui.Toast(event.Warn, "the project's skills changed while they were read; look at them again (t)")
 		}
 	}
-	v.brought, v.theirs, v.mode, v.from = m.of, m.theirs, trusting, 0
+	v.brought, v.theirs, v.mode, v.from = m.Of, m.Theirs, trusting, 0
 	return v.look()
 }
 
 // filter keeps the rows that hold what was typed.
-func (v *skillsView) filter() {
+func (v *Overlay) filter() {
 	v.shown = v.shown[:0]
 	want := strings.Fields(strings.ToLower(v.find.String()))
 	for i, r := range v.rows {
@@ -143,18 +169,18 @@ func (v *skillsView) filter() {
 }
 
 // selected is the place in shown, -1 for none.
-func (v *skillsView) selected() int {
+func (v *Overlay) selected() int {
 	return slices.IndexFunc(v.shown, func(i int) bool { return v.rows[i].File == v.at || v.rows[i].Name == v.at })
 }
 
-func (v *skillsView) pick(i int) {
+func (v *Overlay) pick(i int) {
 	if len(v.shown) == 0 {
 		return
 	}
 	v.at, v.from = v.rows[v.shown[max(min(i, len(v.shown)-1), 0)]].File, 0
 }
 
-func (v *skillsView) row() (skill.Row, bool) {
+func (v *Overlay) row() (skill.Row, bool) {
 	i := v.selected()
 	if i < 0 {
 		return skill.Row{}, false
@@ -162,15 +188,15 @@ func (v *skillsView) row() (skill.Row, bool) {
 	return v.rows[v.shown[i]], true
 }
 
-func (v *skillsView) Title() string {
+func (v *Overlay) Title() string {
 	return fmt.Sprintf("Skills (%d)", len(v.rows))
 }
 
-func (v *skillsView) Restyle(s *style.Styles) { v.styles, v.drawn = s, drawnText{} }
+func (v *Overlay) Restyle(s *style.Styles) { v.styles, v.drawn = s, drawnText{} }
 
-func (v *skillsView) Size(w, h int) (int, int) { return min(w-2, 150), max(h-4, 6) }
+func (v *Overlay) Size(w, h int) (int, int) { return min(w-2, 150), max(h-4, 6) }
 
-func (v *skillsView) Hint() string {
+func (v *Overlay) Hint() string {
 	switch v.mode {
 	case filtering:
 		return "type to find  enter done  esc all"
@@ -192,11 +218,11 @@ func (v *skillsView) Hint() string {
 }
 
 // Cursor shows where typed letters go.
-func (v *skillsView) Cursor() (x, y int, ok bool) {
+func (v *Overlay) Cursor() (x, y int, ok bool) {
 	return v.cursor, 0, v.mode == filtering || v.mode == naming
 }
 
-func (v *skillsView) Update(msg tea.Msg) (tea.Cmd, bool) {
+func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyMsg:
 		return v.key(msg)
@@ -207,32 +233,32 @@ func (v *skillsView) Update(msg tea.Msg) (tea.Cmd, bool) {
 		case tea.MouseButtonWheelDown:
 			v.scroll(3)
 		}
-	case skillsMsg:
+	case Listed:
 		v.take(msg)
-	case skillTextMsg:
+	case TextRead:
 		v.text, v.drawn = msg, drawnText{}
-	case broughtMsg:
+	case Previewed:
 		return v.ask(msg), false
-	case switchedMsg:
+	case Switched:
 		return v.switched(msg), false
 	}
 	return v.look(), false
 }
 
 // Observe asks again when something changed on disk: a list that says "on" must not be an old one.
-func (v *skillsView) Observe(e event.Envelope) tea.Cmd {
+func (v *Overlay) Observe(e event.Envelope) tea.Cmd {
 	if _, changed := e.Event.(event.SkillsChanged); !changed {
 		return nil
 	}
 	v.asked = ""
-	return v.do.scan()
+	return v.do.Scan()
 }
 
-func (v *skillsView) switched(m switchedMsg) tea.Cmd {
+func (v *Overlay) switched(m Switched) tea.Cmd {
 	for i := range v.rows {
-		if r := &v.rows[i]; r.Name == m.name && (r.State == skill.On || r.State == skill.Off || r.State == skill.Blocked) {
+		if r := &v.rows[i]; r.Name == m.Name && (r.State == skill.On || r.State == skill.Off || r.State == skill.Blocked) {
 			r.State = skill.Off
-			if m.on {
+			if m.On {
 				r.State = skill.On
 				if len(r.Hits) > 0 {
 					r.State = skill.Blocked
@@ -241,20 +267,20 @@ func (v *skillsView) switched(m switchedMsg) tea.Cmd {
 		}
 	}
 	word := "off"
-	if m.on {
+	if m.On {
 		word = "on"
 	}
-	return func() tea.Msg { return toast(event.Info, "skill %s is %s; new sessions see it so", m.name, word) }
+	return func() tea.Msg { return ui.Toast(event.Info, "skill %s is %s; new sessions see it so", m.Name, word) }
 }
 
 // look asks for the text of the selected skill, once.
-func (v *skillsView) look() tea.Cmd {
+func (v *Overlay) look() tea.Cmd {
 	var scan, read tea.Cmd
 	if v.later {
-		v.later, scan = false, v.do.scan()
+		v.later, scan = false, v.do.Scan()
 	}
 	if r, ok := v.row(); ok && v.asked != r.File {
-		v.asked, read = r.File, v.do.read(r)
+		v.asked, read = r.File, v.do.Read(r)
 	}
 	switch {
 	case scan == nil:
@@ -266,7 +292,7 @@ func (v *skillsView) look() tea.Cmd {
 	}
 }
 
-func (v *skillsView) key(msg tea.KeyMsg) (tea.Cmd, bool) {
+func (v *Overlay) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 	switch v.mode {
 	case filtering:
 		return v.filterKey(msg), false
@@ -282,7 +308,7 @@ func (v *skillsView) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 	return v.deed(msg.String())
 }
 
-func (v *skillsView) filterKey(msg tea.KeyMsg) tea.Cmd {
+func (v *Overlay) filterKey(msg tea.KeyMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc":
 		v.find, v.mode = field.Field{}, listing
@@ -297,27 +323,27 @@ func (v *skillsView) filterKey(msg tea.KeyMsg) tea.Cmd {
 	return v.look()
 }
 
-func (v *skillsView) nameKey(msg tea.KeyMsg) (tea.Cmd, bool) {
+func (v *Overlay) nameKey(msg tea.KeyMsg) (tea.Cmd, bool) {
 	switch msg.String() {
 	case "esc":
 		v.mode = listing
 	case "enter":
 		name := strings.TrimSpace(v.name.String())
 		if err := skills.CheckName(name); err != nil {
-			return func() tea.Msg { return toast(event.Warn, "%v", err) }, false
+			return func() tea.Msg { return ui.Toast(event.Warn, "%v", err) }, false
 		}
-		return v.do.begin(name), true
+		return v.do.Create(name), true
 	default:
 		v.name.Update(msg)
 	}
 	return nil, false
 }
 
-func (v *skillsView) trustKey(key string) tea.Cmd {
+func (v *Overlay) trustKey(key string) tea.Cmd {
 	switch key {
 	case "Y", "N":
 		v.mode, v.from = listing, 0
-		return v.do.trust(v.brought, key == "Y")
+		return v.do.Trust(v.brought, key == "Y")
 	case "esc", "q":
 		v.mode, v.from = listing, 0
 	default:
@@ -327,7 +353,7 @@ func (v *skillsView) trustKey(key string) tea.Cmd {
 }
 
 // deed does what a key stands for.
-func (v *skillsView) deed(key string) (tea.Cmd, bool) {
+func (v *Overlay) deed(key string) (tea.Cmd, bool) {
 	if key != "esc" && key != "/" && time.Now().Before(v.deaf) {
 		return nil, false
 	}
@@ -343,40 +369,40 @@ func (v *skillsView) deed(key string) (tea.Cmd, bool) {
 		return v.trust(), false
 	case "enter":
 		if ok && r.State == skill.On {
-			return v.do.use(r.Name), true
+			return v.do.Use(r.Name), true
 		}
 	case " ":
 		if ok && (r.State == skill.On || r.State == skill.Off || r.State == skill.Blocked) {
-			return v.do.toggle(r), false
+			return v.do.Toggle(r), false
 		}
 	case "e":
 		switch {
 		case !ok:
 		case r.Source == skills.Builtin:
 			return func() tea.Msg {
-				return toast(event.Info, "%s comes with the program; a skill of yours with this name takes its place (n)", r.Name)
+				return ui.Toast(event.Info, "%s comes with the program; a skill of yours with this name takes its place (n)", r.Name)
 			}, false
 		default:
-			return v.do.edit(r), true
+			return v.do.Edit(r), true
 		}
 	}
 	return nil, false
 }
 
-func (v *skillsView) trust() tea.Cmd {
+func (v *Overlay) trust() tea.Cmd {
 	b := v.brought
 	switch {
 	case b == nil:
 		return nil
 	case b.State == skills.Accepted:
-		return v.do.untrust(b)
+		return v.do.Untrust(b)
 	default:
-		return v.do.preview(b)
+		return v.do.Preview(b)
 	}
 }
 
 // move goes through the list, or scrolls the text.
-func (v *skillsView) move(key string) bool {
+func (v *Overlay) move(key string) bool {
 	step := 0
 	switch key {
 	case "up", "k":
@@ -394,7 +420,7 @@ func (v *skillsView) move(key string) bool {
 	return true
 }
 
-func (v *skillsView) moveText(key string) bool {
+func (v *Overlay) moveText(key string) bool {
 	switch key {
 	case "pgup", "ctrl+u":
 		v.scroll(-max(v.page-1, 1))
@@ -406,10 +432,10 @@ func (v *skillsView) moveText(key string) bool {
 	return true
 }
 
-func (v *skillsView) scroll(by int) { v.from = max(min(v.from+by, v.total-v.page), 0) }
+func (v *Overlay) scroll(by int) { v.from = max(min(v.from+by, v.total-v.page), 0) }
 
 // state is a glyph and a word: never colour alone.
-func (v *skillsView) state(s skill.State) string {
+func (v *Overlay) state(s skill.State) string {
 	g := v.styles.Glyphs
 	mark, st := g.Failed, v.styles.Bad
 	switch s {

@@ -1,4 +1,4 @@
-package workbench
+package skills
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 const wideSkills = 90
 
 // View draws the list and, beside or below it, a look into the selected skill.
-func (v *skillsView) View(w, h int) string {
+func (v *Overlay) View(w, h int) string {
 	if v.mode == trusting {
 		v.page = h
 		return v.scrolled(v.trustLines(w), w, h)
@@ -43,7 +43,7 @@ func (v *skillsView) View(w, h int) string {
 }
 
 // head is the line that is typed into, and what the project brings.
-func (v *skillsView) head(w int) []string {
+func (v *Overlay) head(w int) []string {
 	var out []string
 	switch {
 	case v.mode == naming:
@@ -63,7 +63,7 @@ func (v *skillsView) head(w int) []string {
 		case skills.Unasked, skills.Accepted:
 			word += "not trusted, not read"
 		}
-		out = append(out, v.styles.Warn.Render(text.Truncate(oneRow(word), w, v.styles.Glyphs.Ellipsis)))
+		out = append(out, v.styles.Warn.Render(text.Truncate(text.OneLine(word), w, v.styles.Glyphs.Ellipsis)))
 	}
 	return out
 }
@@ -76,7 +76,7 @@ func plural(n int, what string) string {
 }
 
 // list draws the rows around the selected one.
-func (v *skillsView) list(w, h int) []string {
+func (v *Overlay) list(w, h int) []string {
 	if h <= 0 {
 		return nil
 	}
@@ -93,17 +93,17 @@ func (v *skillsView) list(w, h int) []string {
 	return out
 }
 
-func (v *skillsView) line(r skill.Row, selected bool, w int) string {
+func (v *Overlay) line(r skill.Row, selected bool, w int) string {
 	mark, st := "  ", v.styles.Text
 	if selected {
 		mark, st = v.styles.Glyphs.Closed+" ", v.styles.Selection
 	}
 	state := v.state(r.State)
 	room := max(w-2-text.Width(state)-1, 4)
-	name := text.Truncate(oneRow(r.Name), room, v.styles.Glyphs.Ellipsis)
+	name := text.Truncate(text.OneLine(r.Name), room, v.styles.Glyphs.Ellipsis)
 	rest := ""
 	if left := room - text.Width(name) - 2; left > 6 {
-		rest = "  " + text.Truncate(oneRow(string(r.Source)+"  "+r.Category), left, v.styles.Glyphs.Ellipsis)
+		rest = "  " + text.Truncate(text.OneLine(string(r.Source)+"  "+r.Category), left, v.styles.Glyphs.Ellipsis)
 	}
 	pad := text.Blank(max(room-text.Width(name)-text.Width(rest), 0))
 	return v.styles.Accent.Render(mark) + state + " " + st.Render(name) + v.styles.Dim.Render(rest) + pad
@@ -116,12 +116,12 @@ type drawnText struct {
 }
 
 // lookLines are the selected skill: how it stands, what is wrong, and its text as Markdown.
-func (v *skillsView) lookLines(w int) []string {
+func (v *Overlay) lookLines(w int) []string {
 	r, ok := v.row()
 	if !ok || w <= 0 {
 		return nil
 	}
-	out := []string{v.styles.Strong.Render(text.Truncate(oneRow(r.Name), w, v.styles.Glyphs.Ellipsis))}
+	out := []string{v.styles.Strong.Render(text.Truncate(text.OneLine(r.Name), w, v.styles.Glyphs.Ellipsis))}
 	about := []string{string(r.State), string(r.Source)}
 	for _, s := range []string{r.Category, r.Version} {
 		if s != "" {
@@ -139,22 +139,22 @@ func (v *skillsView) lookLines(w int) []string {
 	for _, p := range problemsOf(r) {
 		out = append(out, v.wrapped("! "+p, w, v.styles.Bad.Render)...)
 	}
-	if v.text.file != r.File {
+	if v.text.File != r.File {
 		return out
 	}
-	for _, f := range v.text.files {
-		out = append(out, v.styles.Dim.Render(text.Truncate(v.styles.Glyphs.Arrow+" "+oneRow(f), w, v.styles.Glyphs.Ellipsis)))
+	for _, f := range v.text.Files {
+		out = append(out, v.styles.Dim.Render(text.Truncate(v.styles.Glyphs.Arrow+" "+text.OneLine(f), w, v.styles.Glyphs.Ellipsis)))
 	}
 	out = append(out, "")
 	if v.drawn.width != w {
-		v.drawn = drawnText{markdown.NewRenderer(v.styles).Render(v.text.body, w), w}
+		v.drawn = drawnText{markdown.NewRenderer(v.styles).Render(v.text.Body, w), w}
 	}
 	return append(out, v.drawn.lines...)
 }
 
 // wrapped breaks foreign text into lines of a style.
-func (v *skillsView) wrapped(s string, w int, render func(...string) string) []string {
-	if s = oneRow(s); s == "" {
+func (v *Overlay) wrapped(s string, w int, render func(...string) string) []string {
+	if s = text.OneLine(s); s == "" {
 		return nil
 	}
 	lines := text.Wrap(s, w)
@@ -165,7 +165,7 @@ func (v *skillsView) wrapped(s string, w int, render func(...string) string) []s
 }
 
 // trustLines show what the project brings before somebody says yes.
-func (v *skillsView) trustLines(w int) []string {
+func (v *Overlay) trustLines(w int) []string {
 	b := v.brought
 	out := v.wrapped(fmt.Sprintf("%s brings %s in %s. Trusted, the agent may read them and you can use them; when one byte changes you are asked again.",
 		b.Folder, plural(len(b.Skills), "skill"), plural(b.Files, "file")), w, v.styles.Text.Render)
@@ -173,20 +173,20 @@ func (v *skillsView) trustLines(w int) []string {
 		out = append(out, v.wrapped("! They cannot be trusted: "+b.Why, w, v.styles.Bad.Render)...)
 	}
 	for _, s := range v.theirs {
-		out = append(out, "", v.styles.Strong.Render(text.Truncate(oneRow(s.folder), w, v.styles.Glyphs.Ellipsis)))
+		out = append(out, "", v.styles.Strong.Render(text.Truncate(text.OneLine(s.folder), w, v.styles.Glyphs.Ellipsis)))
 		out = append(out, v.wrapped(s.about, w, v.styles.Text.Render)...)
-		for _, p := range s.wrong {
+		for _, p := range s.problems {
 			out = append(out, v.wrapped("! "+p, w, v.styles.Bad.Render)...)
 		}
 		for _, f := range s.files {
-			out = append(out, v.styles.Dim.Render(text.Truncate(v.styles.Glyphs.Arrow+" "+oneRow(f), w, v.styles.Glyphs.Ellipsis)))
+			out = append(out, v.styles.Dim.Render(text.Truncate(v.styles.Glyphs.Arrow+" "+text.OneLine(f), w, v.styles.Glyphs.Ellipsis)))
 		}
 	}
 	return out
 }
 
 // scrolled is the part of lines that is in view, as a block.
-func (v *skillsView) scrolled(lines []string, w, h int) string {
+func (v *Overlay) scrolled(lines []string, w, h int) string {
 	if h <= 0 {
 		return ""
 	}

@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"context"
+
+	"hermes/core/chat"
+	"hermes/core/prompt"
+)
+
+// Share is a part of what a model is sent, in tokens by our estimate.
+type Share struct {
+	Name   string `json:"name"` // a section of the prompt, "definitions", "summary", "messages", "calls", "results", "images"
+	Tokens int    `json:"tokens"`
+}
+
+// Composition is what the next model call of a session is made of.
+type Composition struct {
+	Shares  []Share `json:"shares"` // none is empty
+	Tokens  int     `json:"tokens"` // of all shares
+	Counted int     `json:"counted,omitempty"`
+	Window  int     `json:"window,omitempty"` // of the session's model; 0: not known
+	Model   string  `json:"model,omitempty"`  // "provider/model"; "" when it cannot be found
+}
+
+// Composition tells what the next model call of a session is made of. Counted is what the provider counted at the last one.
+func (a *Agent) Composition(ctx context.Context, session string) (Composition, error) {
+	var c Composition
+	info, err := a.d.Sessions.Get(ctx, session)
+	if err != nil {
+		return c, err
+	}
+	w, err := a.worker(ctx, session)
+	if err != nil {
+		return c, err
+	}
+	if via, m, err := a.d.Models.Resolve(ctx, a.ref(ctx, info)); err == nil {
+		c.Model, c.Window = via.Name()+"/"+m.ID, m.Window
+		if n, ok := a.windows.Load(c.Model); ok && (c.Window == 0 || n.(int) < c.Window) {
+			c.Window = n.(int)
+		}
+	}
+	system, err := a.d.Sessions.Prompt(ctx, session)
+	if err != nil {
+		return c, err
+	}
+	for _, s := range prompt.Sections(system) {
+		c.add(s.Name, tokens(s.Text))
+	}
+	if g := w.loadGiven(ctx); g != nil {
+		n := 0
+		for _, s := range g.provider() {
+			n += tokens(s.Name) + tokens(s.Description) + len(s.Schema)/4
+		}
+		c.add("definitions", n)
+	}
+	history, err := a.d.Sessions.History(ctx, session)
+	if err != nil {
+		return c, err
+	}
+	var sent cut
+	if p := w.sent.Load(); p != nil {
+		sent = *p
+	}
+	c.addHistory(pruned(history, sent))
+	return c, nil
+}
+
+func (c *Composition) add(name string, n int) {
+	if n > 0 {
+		c.Shares = append(c.Shares, Share{name, n})
+		c.Tokens += n
+	}
+}
+
+func (c *Composition) addHistory(history []chat.Message) {
+	const envelope = 4
+	var summary, said, calls, results, images int
+	for i, m := range history {
+		n := envelope + tokens(m.Text) + tokens(m.Reasoning)
+		m.EachPart(func(p *chat.Part) {
+			if p.Kind == chat.PartImage {
+				images += p.Tokens()
+			} else {
+				n += p.Tokens()
+			}
+		})
+		switch {
+		case m.Result != nil:
+			results += n + tokens(m.Result.Text)
+		case m.From.IsSummary():
+			summary += n
+		default:
+			said += n
+		}
+		calls += estimate(history[i:i+1]) - estimate([]chat.Message{withoutCalls(m)})
+		if m.Role == chat.RoleAssistant && m.Usage.Input > 0 {
+			c.Counted = m.Usage.Input + m.Usage.Output
+		}
+	}
+	c.add("summary", summary)
+	c.add("messages", said)
+	c.add("calls", calls)
+	c.add("results", results)
+	c.add("images", images)
+}
+
+func withoutCalls(m chat.Message) chat.Message {
+	m.Calls = nil
+	return m
+}

@@ -1,0 +1,90 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/ui/style"
+	"hermes/ui/text"
+)
+
+// Fact is a row of a card.
+type Fact struct {
+	Name, Text string
+	Wrong      bool // it keeps the person from working
+}
+
+// NewCard returns an overlay that shows facts, each whole: what is too long goes on below.
+func NewCard(title string, facts []Fact) Overlay { return &card{title: title, facts: facts} }
+
+type card struct {
+	title  string
+	facts  []Fact
+	styles *style.Styles
+	top    int
+	rows   int // of the last drawing
+	shown  int
+}
+
+const cardWidth = 92
+
+func (c *card) Title() string           { return c.title }
+func (c *card) Hint() string            { return "up, down scroll  esc close" }
+func (c *card) Restyle(s *style.Styles) { c.styles = s }
+
+func (c *card) Size(w, _ int) (int, int) {
+	wide := max(1, min(cardWidth, w-4))
+	return wide, len(c.lines(wide))
+}
+
+// nameWidth is the column of the names.
+func (c *card) nameWidth() (n int) {
+	for _, f := range c.facts {
+		n = max(n, text.Width(f.Name))
+	}
+	return n
+}
+
+func (c *card) lines(w int) []string {
+	names := c.nameWidth()
+	var out []string
+	for _, f := range c.facts {
+		st := c.styles.Text
+		if f.Wrong {
+			st = c.styles.Warn
+		}
+		name := f.Name
+		for _, l := range text.Wrap(oneLine(text.Sanitize(f.Text)), max(8, w-names-4)) {
+			out = append(out, " "+c.styles.Dim.Render(text.Fit(name, names))+"  "+st.Render(l))
+			name = ""
+		}
+	}
+	return out
+}
+
+func (c *card) Update(msg tea.Msg) (tea.Cmd, bool) {
+	key, ok := msg.(tea.KeyMsg)
+	if !ok {
+		return nil, false
+	}
+	switch key.String() {
+	case "esc", "enter", "q":
+		return nil, true
+	case "up", "k":
+		c.top--
+	case "down", "j":
+		c.top++
+	case "pgup":
+		c.top -= c.shown
+	case "pgdown", " ":
+		c.top += c.shown
+	}
+	c.top = max(0, min(c.top, c.rows-c.shown))
+	return nil, false
+}
+
+func (c *card) View(w, h int) string {
+	lines := c.lines(w)
+	c.rows, c.shown = len(lines), h
+	c.top = max(0, min(c.top, len(lines)-h))
+	return text.Block(lines[c.top:], w, h)
+}

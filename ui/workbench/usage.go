@@ -1,0 +1,233 @@
+package workbench
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core"
+	"hermes/core/agent"
+	"hermes/core/client"
+	"hermes/core/event"
+	"hermes/core/store"
+	"hermes/ui"
+	"hermes/ui/style"
+	"hermes/ui/text"
+)
+
+// usageRows is how many days, models and turns the overlay lists.
+const usageRows = 12
+
+// usage shows what the session's prompt is made of, and what its calls cost.
+func (w *workbench) usage(string) tea.Cmd {
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		r, err := readUsage(ctx, app, uid)
+		if err != nil {
+			return nil, err
+		}
+		again := func() tea.Cmd {
+			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+				r, err := readUsage(ctx, app, uid)
+				return usageMsg{r}, err
+			})
+		}
+		return ui.ShowOverlay{Overlay: &usageView{uid: uid, r: r, again: again}}, nil
+	})
+}
+
+// usageReports are one on the session, when something was said in it, and one on everything.
+type usageReports struct{ session, all client.UsageReport }
+
+type usageMsg struct{ r usageReports }
+
+func readUsage(ctx context.Context, app *core.App, uid string) (r usageReports, err error) {
+	if r.all, err = client.UsageOf(ctx, app, "", time.Time{}, usageRows); err != nil {
+		return r, err
+	}
+	if fresh, err := isFresh(ctx, app.Sessions, uid); fresh || err != nil {
+		return r, err
+	}
+	r.session, err = client.UsageOf(ctx, app, uid, time.Time{}, usageRows)
+	return r, err
+}
+
+// usageView is an overlay: the composition of the prompt, then sums. It reads again when a turn of
+// the session ends.
+type usageView struct {
+	uid    string
+	r      usageReports
+	again  func() tea.Cmd
+	styles *style.Styles
+
+	from, rows, total int
+}
+
+func (v *usageView) Title() string           { return "Usage" }
+func (v *usageView) Restyle(s *style.Styles) { v.styles = s }
+func (v *usageView) Hint() string            { return "up down scroll  r read again  esc close" }
+
+func (v *usageView) Size(w, h int) (int, int) {
+	width := min(max(w-8, 30), 100)
+	return width, min(len(v.lines(width)), h-4)
+}
+
+// Observe implements ui.Observer.
+func (v *usageView) Observe(e event.Envelope) tea.Cmd {
+	if _, ended := e.Event.(event.TurnEnded); ended && e.Session == v.uid {
+		return v.again()
+	}
+	return nil
+}
+
+func (v *usageView) Update(msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case usageMsg:
+		v.r = msg.r
+	case tea.MouseMsg:
+		switch msg.Button { //nolint:exhaustive // the others do nothing here
+		case tea.MouseButtonWheelUp:
+			v.scroll(-3)
+		case tea.MouseButtonWheelDown:
+			v.scroll(3)
+		}
+	case tea.KeyMsg:
+		return v.key(msg.String())
+	}
+	return nil, false
+}
+
+func (v *usageView) key(key string) (tea.Cmd, bool) {
+	switch key {
+	case "esc", "q", "enter":
+		return nil, true
+	case "r":
+		return v.again(), false
+	case "up", "k":
+		v.scroll(-1)
+	case "down", "j":
+		v.scroll(1)
+	case "pgup":
+		v.scroll(-max(v.rows-1, 1))
+	case "pgdown", " ":
+		v.scroll(max(v.rows-1, 1))
+	case "home":
+		v.from = 0
+	case "end":
+		v.scroll(v.total)
+	}
+	return nil, false
+}
+
+func (v *usageView) scroll(by int) { v.from = max(min(v.from+by, v.total-v.rows), 0) }
+
+func (v *usageView) View(w, h int) string {
+	lines := v.lines(w)
+	v.total, v.rows = len(lines), h
+	v.scroll(0)
+	return text.Block(lines[v.from:], w, h)
+}
+
+// Place implements ui.Placer.
+func (v *usageView) Place() string {
+	if v.total <= v.rows {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", min(v.from+v.rows, v.total), v.total)
+}
+
+func (v *usageView) lines(w int) []string {
+	if v.styles == nil {
+		return nil
+	}
+	var out []string
+	if m := v.r.session.Composition; m != nil {
+		out = append(v.composition(*m, w), "")
+	}
+	if v.r.session.Total.Calls > 0 {
+		out = append(out, v.head("This session", w), v.sum("all", v.r.session.Total, w))
+		out = append(out, v.group("Turns", v.r.session.Turns, w, func(r store.UsageRow) string { return r.Name })...)
+		out = append(out, v.group("Models", v.r.session.Models, w, func(r store.UsageRow) string { return r.Key })...)
+		out = append(out, v.group("For", forMore(v.r.session.Purposes), w, func(r store.UsageRow) string { return client.PurposeName(r.Key) })...)
+		out = append(out, "")
+	}
+	all := v.r.all
+	if all.Total.Calls == 0 {
+		return append(out, v.styles.Dim.Render(text.Truncate("no model was called yet", w, "…")))
+	}
+	out = append(out, v.head("All sessions", w), v.sum("today", all.Today, w), v.sum("all", all.Total, w))
+	out = append(out, v.group("Days", all.Days, w, func(r store.UsageRow) string { return r.Key })...)
+	out = append(out, v.group("Models", all.Models, w, func(r store.UsageRow) string { return r.Key })...)
+	return append(out, v.group("Sessions", all.Sessions, w, func(r store.UsageRow) string {
+		if r.Name != "" {
+			return r.Name
+		}
+		return client.SessionName(r.Key, "")
+	})...)
+}
+
+// forMore are the purposes when there are others than the conversation.
+func forMore(rows []store.UsageRow) []store.UsageRow {
+	if len(rows) == 1 && rows[0].Key == "" {
+		return nil
+	}
+	return rows
+}
+
+// barCells is the width of a bar.
+const barCells = 24
+
+// composition shows the shares of the next call as bars.
+func (v *usageView) composition(m agent.Composition, w int) []string {
+	s := v.styles
+	out := []string{s.Strong.Render(text.Truncate("The next call", w, "…"))}
+	for _, p := range m.Shares {
+		row := "  " + text.Fit(client.ShareName(p.Name), 24) + fmt.Sprintf("%8d %3d%%  ", p.Tokens, p.Tokens*100/max(m.Tokens, 1))
+		out = append(out, text.Truncate(s.Text.Render(row)+s.Accent.Render(v.bar(p.Tokens, m.Tokens)), w, "…"))
+	}
+	full := fmt.Sprintf("  %s%8d", text.Fit("all, estimated", 24), m.Tokens)
+	if m.Window > 0 {
+		full += fmt.Sprintf("  %d%% of %d", m.Tokens*100/m.Window, m.Window)
+	}
+	out = append(out, s.Dim.Render(text.Truncate(full, w, "…")))
+	if m.Counted > 0 {
+		out = append(out, s.Dim.Render(text.Truncate(fmt.Sprintf("  %s%8d", text.Fit("last call, counted", 24), m.Counted), w, "…")))
+	}
+	return out
+}
+
+func (v *usageView) bar(n, of int) string {
+	cells := (n*barCells + of - 1) / max(of, 1)
+	if v.styles.ASCII {
+		return strings.Repeat("#", cells)
+	}
+	return strings.Repeat("█", cells)
+}
+
+// head is the head of a table of sums.
+func (v *usageView) head(name string, w int) string {
+	s := v.styles
+	return s.Strong.Render(text.Fit(name, v.nameCells(w))) + s.Faint.Render(text.Truncate(fmt.Sprintf("%6s %9s %6s %8s  %s", "calls", "read", "cached", "written", "cost"), w-v.nameCells(w), ""))
+}
+
+func (v *usageView) nameCells(w int) int { return max(min(w-50, 44), 12) }
+
+func (v *usageView) sum(name string, r store.UsageRow, w int) string {
+	u, s := r.Usage, v.styles
+	facts := fmt.Sprintf("%6d %9d %6s %8d  %s", r.Calls, u.Input, client.CacheRate(u), u.Output, client.CostWords(r))
+	cells := v.nameCells(w)
+	return text.Truncate(s.Text.Render(text.Fit("  "+text.Truncate(text.OneLine(name), cells-3, s.Glyphs.Ellipsis), cells))+s.Dim.Render(facts), w, s.Glyphs.Ellipsis)
+}
+
+func (v *usageView) group(name string, rows []store.UsageRow, w int, title func(store.UsageRow) string) []string {
+	var out []string
+	for i, r := range rows {
+		if i == 0 {
+			out = append(out, v.styles.Dim.Render(text.Truncate(" "+name, w, "")))
+		}
+		out = append(out, v.sum(title(r), r, w))
+	}
+	return out
+}
