@@ -173,12 +173,39 @@ const (
 // thought is the model's reasoning.
 type thought struct {
 	base
-	body strings.Builder
-	live bool
+	body  strings.Builder
+	live  bool
+	began time.Time     // of what is live
+	took  time.Duration // 0: not known
 }
 
-func (t *thought) add(s string) { t.body.WriteString(text.Sanitize(s)); t.bump() }
-func (t *thought) end()         { t.live = false; t.bump() }
+func (t *thought) add(s string) {
+	if t.live && t.began.IsZero() {
+		t.began = t.e.now()
+	}
+	t.body.WriteString(text.Sanitize(s))
+	t.bump()
+}
+
+func (t *thought) end() {
+	if t.live && !t.began.IsZero() {
+		t.took = t.e.now().Sub(t.began)
+	}
+	t.live = false
+	t.bump()
+}
+
+// heading is the line that stays of it.
+func (t *thought) heading() string {
+	switch {
+	case t.live:
+		return "thinking"
+	case t.took > 0:
+		return "thought " + clock(t.took)
+	default:
+		return "thought"
+	}
+}
 
 func (t *thought) Lines(w int) []string {
 	body := t.body.String()
@@ -189,11 +216,7 @@ func (t *thought) Lines(w int) []string {
 	if t.open {
 		glyph = g.Open
 	}
-	word := "thought"
-	if t.live {
-		word = "thinking"
-	}
-	out := []string{" " + t.e.s.Reasoning.Render(glyph+" "+word)}
+	out := []string{" " + t.e.s.Reasoning.Render(glyph+" "+t.heading())}
 	n := 0
 	if t.open {
 		n = maxThoughtLines

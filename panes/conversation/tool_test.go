@@ -56,8 +56,8 @@ func TestAFailureSaysWhy(t *testing.T) {
 	two := 2
 	for want, r := range map[string]chat.ToolResult{
 		"↳ There is no tool called bash": {IsError: true, Text: "There is no tool called bash\nAvailable tools: many"},
-		"↳ ld: symbol not found":         {ExitCode: &two, Text: "compiling\nld: symbol not found\n"},
-		"↳ ld: no such file":             {ExitCode: &two, Text: "compiling\nld: no such file\n\n[exit code 2]"},
+		"  ld: symbol not found":         {ExitCode: &two, Text: "compiling\nld: symbol not found\n"},
+		"  ld: no such file":             {ExitCode: &two, Text: "compiling\nld: no such file\n\n[exit code 2]"},
 		"↳ Script timed out after 15s":   {ExitCode: &two, IsError: true, Text: `{"status":"timeout","error":"Script timed out after 15s","output":"x"}`},
 		"interrupted":                    {Interrupted: true, IsError: true, Text: "x"},
 	} {

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"hermes/core/chat"
+	"hermes/ui/markdown"
 	"hermes/ui/text"
 )
 
@@ -25,8 +26,8 @@ func (c *call) Lines(w int) []string {
 	out = append(out, c.insideLines(w)...)
 	if c.open {
 		out = append(out, c.details(pad, inner)...)
-	} else if l := c.newest(); l != "" {
-		out = append(out, pad+c.e.s.Dim.Render(text.Truncate(c.e.s.Glyphs.Arrow+" "+l, inner, c.e.s.Glyphs.Ellipsis)))
+	} else {
+		out = append(out, c.lastRows(pad, inner)...)
 	}
 	if c.result == nil {
 		return out
@@ -41,6 +42,50 @@ func (c *call) Lines(w int) []string {
 		out = append(out, c.diff(d, pad, inner)...)
 	}
 	return out
+}
+
+// maxLast is how many of the last lines of a finished command stand below it.
+const maxLast = 4
+
+// lastRows are the last lines of a finished command, else the one line that tells most.
+func (c *call) lastRows(pad string, w int) []string {
+	st, e := c.e.s.Dim, c.e.s.Glyphs.Ellipsis
+	last := c.lastLines()
+	if len(last) == 0 {
+		if l := c.newest(); l != "" {
+			last = []string{l}
+		}
+	}
+	var out []string
+	lead := c.e.s.Glyphs.Arrow + " "
+	for _, l := range last {
+		out = append(out, pad+st.Render(text.Truncate(lead+l, w, e)))
+		lead = text.Blank(text.Width(lead))
+	}
+	return out
+}
+
+// lastLines are the last lines that a finished command printed, and how many stand before them.
+func (c *call) lastLines() []string {
+	r := c.result
+	if r == nil || r.ExitCode == nil || c.denied || r.Interrupted || errorIn(r.Text) != "" {
+		return nil
+	}
+	printed := end(r.Text, maxTail)
+	printed = strings.TrimSuffix(strings.TrimRight(printed, "\r\n \t"), "[exit code "+strconv.Itoa(*r.ExitCode)+"]")
+	var lines []string
+	for l := range strings.SplitSeq(strings.TrimRight(printed, "\r\n \t"), "\n") {
+		if l = strings.TrimRight(text.ExpandTabs(text.Sanitize(l), markdown.TabWidth), " \r"); l != "" {
+			lines = append(lines, l)
+		}
+	}
+	if more := len(lines) - maxLast; more > 0 {
+		lines = append([]string{strconv.Itoa(more+1) + " lines above"}, lines[more+1:]...)
+		if len(r.Text) > maxTail {
+			lines[0] = "many lines above"
+		}
+	}
+	return lines
 }
 
 // newest is the one line of output that tells most: the last one while it runs, and of a command

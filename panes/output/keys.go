@@ -18,6 +18,8 @@ func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 		return p.focusSession(m.UID)
 	case loadedMsg:
 		p.takeLoaded(m)
+	case overviewMsg:
+		return p.takeOverview(m)
 	case tea.MouseMsg:
 		switch m.Button {
 		case tea.MouseButtonWheelUp:

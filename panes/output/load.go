@@ -32,16 +32,16 @@ func (p *Pane) focusSession(uid string) tea.Cmd {
 	}
 	p.session, p.memoOK = uid, false
 	p.view.reset()
-	return p.loadPast()
+	return tea.Batch(p.loadPast(), p.loadOverview())
 }
 
 // Wake implements ui.Waker: after a loss of events it asks what became of the calls.
 func (p *Pane) Wake() tea.Cmd {
 	if !p.stale {
-		return nil
+		return p.loadOverview()
 	}
 	p.stale = false
-	return p.loadPast()
+	return tea.Batch(p.loadPast(), p.loadOverview())
 }
 
 // loadPast asks, once a session, what its tools did before.

@@ -45,6 +45,8 @@ type Pane struct {
 
 	pulls map[string]*progress.Meter // images that are being pulled, by back end
 
+	over   overview
+	busy   map[string]bool // sessions with a running turn
 	view   view
 	memo   string
 	memoOK bool
@@ -61,7 +63,7 @@ var (
 
 // New returns the pane. history may be nil.
 func New(history History) *Pane {
-	return &Pane{history: history, now: time.Now, byID: map[callKey]*call{}, loaded: map[string]bool{}, pulls: map[string]*progress.Meter{}, view: view{follow: true, wrap: true}}
+	return &Pane{history: history, now: time.Now, byID: map[callKey]*call{}, loaded: map[string]bool{}, pulls: map[string]*progress.Meter{}, busy: map[string]bool{}, view: view{follow: true, wrap: true}}
 }
 
 // SetClock replaces the clock, for pictures that must not change with the time of day.
@@ -74,6 +76,9 @@ func (p *Pane) ID() ui.ID { return PaneID }
 func (p *Pane) Title() ui.Title {
 	c := p.currentCall()
 	if c == nil {
+		if p.over.session == p.session && p.session != "" {
+			return ui.Title{Text: "Overview"}
+		}
 		return ui.Title{Text: "Output"}
 	}
 	t := ui.Title{Text: "Output ── " + c.name}
@@ -113,6 +118,7 @@ func (p *Pane) RefreshAt(now time.Time) time.Time {
 func (p *Pane) Apply(events []event.Envelope) bool {
 	changed, before := false, p.currentCall()
 	for _, env := range events {
+		p.noteOverview(env)
 		changed = p.applyEvent(env) || changed
 	}
 	changed = p.turnTo(before) || changed

@@ -39,6 +39,11 @@ func (p *Pane) render() string {
 	if p.w <= 0 || p.h <= 0 {
 		return ""
 	}
+	return text.Block(p.withOverview(p.outputRows), p.w, p.h)
+}
+
+// outputRows are what the current call printed, or why that is nothing.
+func (p *Pane) outputRows() []string {
 	c := p.currentCall()
 	name, pulls := "", (*progress.Meter)(nil)
 	if c != nil {
@@ -46,13 +51,13 @@ func (p *Pane) render() string {
 	}
 	switch {
 	case c == nil:
-		return text.Block(p.emptyText("What tools print appears here, live.", "Try it: type  $ uname -a  in the conversation."), p.w, p.h)
+		return p.emptyText("What tools print appears here, live.", "Try it: type  $ uname -a  in the conversation.")
 	case c.waits != "":
-		return text.Block(p.emptyText("It waits for your answer.", "ctrl+y in the conversation shows what is asked."), p.w, p.h)
+		return p.emptyText("It waits for your answer.", "ctrl+y in the conversation shows what is asked.")
 	case p.endLine(c) == 0 && pulls != nil:
-		return text.Block(p.pullRows(name, pulls), p.w, p.h)
+		return p.pullRows(name, pulls)
 	case p.endLine(c) == 0:
-		return text.Block(p.emptyText("Nothing was printed yet."), p.w, p.h)
+		return p.emptyText("Nothing was printed yet.")
 	}
 	rows := p.visibleRows(c)
 	if pulls != nil {
@@ -61,7 +66,7 @@ func (p *Pane) render() string {
 	if n := p.endLine(c) - p.view.seen; !p.view.follow && n > 0 {
 		rows = p.withChip(rows, fmt.Sprintf("%s %d new", p.styles.Glyphs.Down, n))
 	}
-	return text.Block(rows, p.w, p.h)
+	return rows
 }
 
 // overlayBottom puts rows under others, over the last of them where there is no room.

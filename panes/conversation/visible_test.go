@@ -1,0 +1,67 @@
+package conversation
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+)
+
+func TestThinkingLeavesHowLongItTookAndOpensOnDemand(t *testing.T) {
+	w := &world{now: start}
+	p := open(t, w)
+	p.env.now = func() time.Time { return w.now }
+	say(p, event.MessageStarted{MessageID: 2, Model: "sonnet"}, event.ReasoningDelta{MessageID: 2, Text: "The suite first.\nThen the fix."})
+	if v := seen(p); !strings.Contains(v, "▸ thinking") || !strings.Contains(v, "Then the fix.") {
+		t.Errorf("while it thinks:\n%s", v)
+	}
+	w.now = start.Add(4200 * time.Millisecond)
+	say(p, event.TextDelta{MessageID: 2, Text: "Done."})
+	if v := seen(p); !strings.Contains(v, "▸ thought 4.2 s") || strings.Contains(v, "Then the fix.") {
+		t.Errorf("what it leaves:\n%s", v)
+	}
+	say(p, event.MessageSealed{Message: assistant(2, "Done.")})
+	press(p, "ctrl+up", "k", "enter")
+	if v := seen(p); !strings.Contains(v, "▾ thought 4.2 s") || !strings.Contains(v, "Then the fix.") {
+		t.Errorf("opened:\n%s", v)
+	}
+}
+
+func TestTheLastLinesOfAFinishedCommandStandInTheConversation(t *testing.T) {
+	var long strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&long, "line %d\n\n", i)
+	}
+	zero, one := 0, 1
+	for name, tt := range map[string]struct {
+		result      chat.ToolResult
+		has, hasNot []string
+	}{
+		"short":       {chat.ToolResult{ExitCode: &zero, Text: "first\n\tsecond\x1b[2J\nthird"}, []string{"↳ first", "     second", "third"}, []string{"above"}},
+		"long":        {chat.ToolResult{ExitCode: &zero, Text: long.String()}, []string{"37 lines above", "line 37", "line 39"}, []string{"line 36"}},
+		"failed":      {chat.ToolResult{ExitCode: &one, Text: "a\nb\nc\nd\ne\n\n[exit code 1]"}, []string{"↳ 2 lines above", "c", "e"}, []string{"[exit code"}},
+		"silent":      {chat.ToolResult{ExitCode: &zero, Text: "\n\n"}, nil, []string{"↳"}},
+		"not a shell": {chat.ToolResult{Text: "package main\nfunc main"}, nil, []string{"package main"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, &world{})
+			say(p, event.MessageAdded{Message: assistant(2, "", toolCall("c", "make"))}, event.ToolStarted{Call: toolCall("c", "make")})
+			tt.result.CallID = "c"
+			say(p, event.ToolEnded{Result: tt.result})
+			v := seen(p)
+			for _, want := range tt.has {
+				if !strings.Contains(v, want) {
+					t.Errorf("%q is missing:\n%s", want, v)
+				}
+			}
+			for _, not := range tt.hasNot {
+				if strings.Contains(v, not) {
+					t.Errorf("%q is there:\n%s", not, v)
+				}
+			}
+		})
+	}
+}
