@@ -47,7 +47,7 @@ func (a *App) Resume(ctx context.Context, uid string) (event.SessionInfo, error)
 	if _, open := a.open.LoadOrStore(uid, true); open {
 		return a.Sessions.Get(ctx, uid)
 	}
-	info, err := a.Sessions.Open(ctx, uid, "resume")
+	info, err := a.Sessions.Open(ctx, uid, event.OpeningResume)
 	if err != nil {
 		a.open.Delete(uid)
 		return info, err

@@ -30,9 +30,9 @@ func (a *App) memorySettings() remember.Settings {
 }
 
 // Remembered tells everybody what a person did to memory. uid may be "".
-func (a *App) Remembered(uid string, c memory.Change, action string) {
+func (a *App) Remembered(uid string, c memory.Change, action event.MemoryAction) {
 	if !c.Nothing() {
-		a.Bus.Publish(event.Header{Session: uid}, remember.Changed(c, action, "person"))
+		a.Bus.Publish(event.Header{Session: uid}, remember.Changed(c, action, event.MemoryByPerson))
 	}
 }
 
@@ -117,7 +117,7 @@ func (a *App) tellFiles(ctx context.Context, files *fsnotify.Watcher) {
 			}
 		case <-rest.C:
 			for t := range changed {
-				a.Bus.Publish(event.Header{}, event.MemoryChanged{Target: string(t), Action: "disk", By: "disk"})
+				a.Bus.Publish(event.Header{}, event.MemoryChanged{Target: string(t), Action: event.MemoryOnDisk, By: event.MemoryByDisk})
 			}
 			clear(changed)
 		}

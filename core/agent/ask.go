@@ -29,7 +29,7 @@ func (t *turn) ask(specs []provider.ToolSpec, instruction string) (chat.Message,
 			return t.seal(d, chat.StatusFinal)
 		case err == nil && !empty:
 			empty = true
-			err = t.discard(d, "the answer was empty")
+			err = t.discard(d, nil)
 			attempt = 0 // an empty answer is no failure of the line
 		case err == nil:
 			return t.giveUp(d, emptyAnswer(t.via.Name(), t.model.ID))
@@ -63,7 +63,7 @@ func (t *turn) again(d *draft, failed *provider.Error, attempt int) error {
 		_, err := t.giveUp(d, failed)
 		return err
 	}
-	if err := t.discard(d, failed.Error()); err != nil {
+	if err := t.discard(d, failed); err != nil {
 		return err
 	}
 	t.phase(event.TurnPhase{
@@ -102,7 +102,7 @@ func remedies(c provider.Class) []event.Remedy {
 // left out the model's own error is what the person gets.
 func (t *turn) makeRoom(d *draft, failed *provider.Error) error {
 	t.learnWindow(failed)
-	if err := t.discard(d, failed.Error()); err != nil {
+	if err := t.discard(d, failed); err != nil {
 		return err
 	}
 	sent := t.measure()
@@ -128,7 +128,7 @@ func (t *turn) giveUp(d *draft, cause error) (chat.Message, error) {
 		return chat.Message{}, cause
 	}
 	if d.empty() {
-		return chat.Message{}, errors.Join(cause, t.discard(d, cause.Error()))
+		return chat.Message{}, errors.Join(cause, t.discard(d, cause))
 	}
 	d.calls = nil // a call that is cut is not run, and nothing answers it
 	d.finish = chat.FinishError
@@ -143,7 +143,7 @@ func (t *turn) interrupted(d *draft) (chat.Message, error) {
 		return chat.Message{}, errInterrupted
 	}
 	if d.empty() {
-		return chat.Message{}, errors.Join(errInterrupted, t.discard(d, "interrupted"))
+		return chat.Message{}, errors.Join(errInterrupted, t.discard(d, errInterrupted))
 	}
 	d.finish = chat.FinishInterrupted
 	msg, err := t.seal(d, chat.StatusCancelled)
@@ -153,8 +153,8 @@ func (t *turn) interrupted(d *draft) (chat.Message, error) {
 	return chat.Message{}, errors.Join(errInterrupted, err)
 }
 
-// discard takes back a message that another attempt replaces.
-func (t *turn) discard(d *draft, reason string) error {
+// discard takes back a message that another attempt replaces; without a cause it was empty.
+func (t *turn) discard(d *draft, cause error) error {
 	if d.msg.ID == 0 {
 		return nil
 	}
@@ -163,7 +163,14 @@ func (t *turn) discard(d *draft, reason string) error {
 	if err := t.a.d.Sessions.Discard(ctx, d.msg.ID); err != nil {
 		return err
 	}
-	t.publish(event.MessageDiscarded{MessageID: d.msg.ID, Why: reason})
+	e := event.MessageDiscarded{MessageID: d.msg.ID, Why: event.DiscardEmpty}
+	switch {
+	case errors.Is(cause, errInterrupted):
+		e.Why = event.DiscardInterrupted
+	case cause != nil:
+		e.Why, e.Err = event.DiscardFailed, cause.Error()
+	}
+	t.publish(e)
 	return nil
 }
 

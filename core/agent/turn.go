@@ -195,7 +195,7 @@ func (t *turn) noteModel() error {
 // catchUp has screens read what another process added to the session since this one last looked; the turn's own prompt is one message.
 func (t *turn) catchUp() {
 	if t.prompt != 0 && int64(t.info.Messages) > t.w.seen.Load()+1 {
-		t.publish(event.HistoryChanged{Why: "another process worked in this session"})
+		t.publish(event.HistoryChanged{Why: event.HistoryElsewhere})
 	}
 }
 

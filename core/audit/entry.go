@@ -44,10 +44,10 @@ func entryOf(env event.Envelope) (e Entry, ok bool) {
 		e.What = Settings
 		e.Reason = strings.Join(ev.Problems, "; ")
 	case event.MemoryChanged:
-		if ev.Action == "disk" { // what the program did is told in another event, and what others do is nobody's act here
+		if ev.Action == event.MemoryOnDisk { // what the program did is told in another event, and what others do is nobody's act here
 			return e, false
 		}
-		e.What, e.Tool, e.By, e.Decision, e.Failed = Memory, ev.Target, ev.By, ev.Action, ev.Action == "refused"
+		e.What, e.Tool, e.By, e.Decision, e.Failed = Memory, ev.Target, string(ev.By), string(ev.Action), ev.Action == event.MemoryRefused
 		e.Gist, e.Reason = memoryGist(ev), ev.Reason
 	case event.Resync:
 		e.What, e.Lost = Gap, ev.Dropped

@@ -81,7 +81,7 @@ type Models interface {
 type Sessions interface {
 	Create(ctx context.Context, n session.NewSession) (event.SessionInfo, error)
 	Resolve(ctx context.Context, ref string) (event.SessionInfo, error)
-	Open(ctx context.Context, uid, how string) (event.SessionInfo, error)
+	Open(ctx context.Context, uid string, how event.Opening) (event.SessionInfo, error)
 	SetPlace(ctx context.Context, uid, cwd, project string) error
 	List(ctx context.Context, f session.Filter) ([]event.SessionInfo, error)
 	Messages(ctx context.Context, uid string, p session.Page) (msgs []chat.Message, more bool, err error)

@@ -24,9 +24,20 @@ type MessageSealed struct {
 // MessageDiscarded removes a streamed message that a retry replaces.
 type MessageDiscarded struct {
 	fact
-	MessageID int64  `json:"message_id"`
-	Why       string `json:"why"`
+	MessageID int64         `json:"message_id"`
+	Why       DiscardReason `json:"why"`
+	Err       string        `json:"err,omitempty"` // of DiscardFailed, for people
 }
+
+// DiscardReason says why a message was taken back.
+type DiscardReason string
+
+// Reasons to take a message back.
+const (
+	DiscardEmpty       DiscardReason = "empty" // there was nothing in it
+	DiscardFailed      DiscardReason = "failed"
+	DiscardInterrupted DiscardReason = "interrupted"
+)
 
 // TextDelta appends to the text of a streaming message.
 type TextDelta struct {

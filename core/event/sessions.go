@@ -29,8 +29,19 @@ type SessionInfo struct {
 type SessionOpened struct {
 	fact
 	Info SessionInfo `json:"info"`
-	How  string      `json:"how"` // "new", "resume", "fork", "import"
+	How  Opening     `json:"how"`
 }
+
+// Opening says how a session came up.
+type Opening string
+
+// Openings.
+const (
+	OpeningNew    Opening = "new"
+	OpeningResume Opening = "resume"
+	OpeningFork   Opening = "fork"
+	OpeningImport Opening = "import"
+)
 
 // SessionChanged says that a session's row changed (title, archive, pin, model, ...).
 type SessionChanged struct {
@@ -49,8 +60,18 @@ type SessionConfigured struct {
 // SessionDeleted says that a session is gone for good.
 type SessionDeleted struct{ fact }
 
-// HistoryChanged says that messages were removed or replaced (undo, retry, compression): reload the transcript.
+// HistoryChanged says that messages were removed or replaced: reload the transcript.
 type HistoryChanged struct {
 	fact
-	Why string `json:"why"`
+	Why HistoryChange `json:"why"`
 }
+
+// HistoryChange says why messages were removed or replaced.
+type HistoryChange string
+
+// Changes of the history.
+const (
+	HistoryUndone     HistoryChange = "undo"        // an exchange was taken back, or is asked for again
+	HistoryCompressed HistoryChange = "compression" // a summary stands for old messages
+	HistoryElsewhere  HistoryChange = "elsewhere"   // another process worked in this session
+)

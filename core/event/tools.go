@@ -61,17 +61,38 @@ type TodoChanged struct {
 // MemoryChanged says what became of a piece of the agent's memory.
 type MemoryChanged struct {
 	fact
-	Target  string   `json:"target"`            // "memory", "user"
-	Action  string   `json:"action"`            // "write", "undo", "refused"; "disk": the file changed, whoever did it
-	By      string   `json:"by"`                // "agent", "person", "disk"
-	Added   []string `json:"added,omitempty"`   // entries that are new
-	Removed []string `json:"removed,omitempty"` // entries that are gone
-	Reason  string   `json:"reason,omitempty"`  // of "refused": nothing was written
-	Text    string   `json:"text,omitempty"`    // of "refused": what should have been written
-	Span    [2]int   `json:"span"`              // bytes of Text that were the reason
-	Used    int      `json:"used"`              // characters
-	Limit   int      `json:"limit"`
+	Target  string       `json:"target"` // "memory", "user"
+	Action  MemoryAction `json:"action"`
+	By      MemoryAuthor `json:"by"`
+	Added   []string     `json:"added,omitempty"`   // entries that are new
+	Removed []string     `json:"removed,omitempty"` // entries that are gone
+	Reason  string       `json:"reason,omitempty"`  // of MemoryRefused, for people: nothing was written
+	Text    string       `json:"text,omitempty"`    // of MemoryRefused: what should have been written
+	Span    [2]int       `json:"span"`              // bytes of Text that were the reason
+	Used    int          `json:"used"`              // characters
+	Limit   int          `json:"limit"`
 }
+
+// MemoryAction is what became of a piece of memory.
+type MemoryAction string
+
+// Actions.
+const (
+	MemoryWritten MemoryAction = "write"
+	MemoryUndone  MemoryAction = "undo"
+	MemoryRefused MemoryAction = "refused"
+	MemoryOnDisk  MemoryAction = "disk" // the file changed, whoever did it
+)
+
+// MemoryAuthor is who did something to memory.
+type MemoryAuthor string
+
+// Authors.
+const (
+	MemoryByAgent  MemoryAuthor = "agent"
+	MemoryByPerson MemoryAuthor = "person"
+	MemoryByDisk   MemoryAuthor = "disk" // somebody changed the file
+)
 
 // ToolsChanged says that there are other tools than those that the session was given, which it keeps until a person takes the new ones.
 // With nothing in it they are the same again.

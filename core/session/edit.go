@@ -121,7 +121,7 @@ func (s *Service) Fork(ctx context.Context, uid string, atMessage int64) (event.
 	if err != nil {
 		return event.SessionInfo{}, err
 	}
-	return s.opened(ctx, x.UID, "fork")
+	return s.opened(ctx, x.UID, event.OpeningFork)
 }
 
 var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*) #(\d+)$`) })
@@ -226,7 +226,7 @@ func (s *Service) takeBack(ctx context.Context, uid string, exchanges int) (prom
 }
 
 func (s *Service) undone(ctx context.Context, uid string) error {
-	s.publish(uid, event.HistoryChanged{Why: "undo"})
+	s.publish(uid, event.HistoryChanged{Why: event.HistoryUndone})
 	return s.changed(ctx, uid) // lists show how many messages it has
 }
 
@@ -250,6 +250,6 @@ func (s *Service) Compact(ctx context.Context, uid string, through int64, summar
 	if err := s.st.Compact(ctx, uid, m.Seq, summary); err != nil {
 		return err
 	}
-	s.publish(uid, event.HistoryChanged{Why: "compression"})
+	s.publish(uid, event.HistoryChanged{Why: event.HistoryCompressed})
 	return nil
 }

@@ -155,7 +155,7 @@ func (s *Service) Import(ctx context.Context, r io.Reader) ([]event.SessionInfo,
 			return out, fmt.Errorf("import: session %s: %w", x.Session.UID, err)
 		}
 		if added {
-			s.publish(info.UID, event.SessionOpened{Info: info, How: "import"})
+			s.publish(info.UID, event.SessionOpened{Info: info, How: event.OpeningImport})
 			out = append(out, info)
 		}
 	}

@@ -90,7 +90,7 @@ func (s *Service) importHermesSession(ctx context.Context, old *hermesDB, id str
 	report.Sessions++
 	report.Messages += len(in.Messages)
 	if info, err := s.Get(ctx, id); err == nil {
-		s.publish(id, event.SessionOpened{Info: info, How: "import"})
+		s.publish(id, event.SessionOpened{Info: info, How: event.OpeningImport})
 	}
 }
 

@@ -104,9 +104,9 @@ func (s *Service) Get(ctx context.Context, uid string) (event.SessionInfo, error
 	return s.info(x), nil
 }
 
-// Open makes a stored session live: it takes it up (see Lease) for a moment, and publishes SessionOpened. How is "new", "resume",
-// "fork" or "import".
-func (s *Service) Open(ctx context.Context, uid, how string) (event.SessionInfo, error) {
+// Open makes a stored session live: it takes it up (see Lease) for a moment, and publishes
+// SessionOpened.
+func (s *Service) Open(ctx context.Context, uid string, how event.Opening) (event.SessionInfo, error) {
 	release, err := s.Lease(ctx, uid)
 	if err != nil {
 		return event.SessionInfo{}, err
@@ -130,7 +130,7 @@ func (s *Service) Lease(ctx context.Context, uid string) (release func(), err er
 	return release, nil
 }
 
-func (s *Service) opened(ctx context.Context, uid, how string) (event.SessionInfo, error) {
+func (s *Service) opened(ctx context.Context, uid string, how event.Opening) (event.SessionInfo, error) {
 	info, err := s.Get(ctx, uid)
 	if err == nil {
 		s.publish(uid, event.SessionOpened{Info: info, How: how})

@@ -15,24 +15,24 @@ func (p *Pane) remembered(ev event.MemoryChanged) bool {
 	short := func(list []string) string { return text.Truncate(oneLine(strings.Join(list, "; ")), 120, "…") }
 	var said []string
 	switch {
-	case ev.Action == "refused":
+	case ev.Action == event.MemoryRefused:
 		p.script.say(noteWarn, "!", "not remembered: "+oneLine(ev.Reason), "nothing was written to "+file+"; what the agent has read may have told it to")
 		return true
-	case ev.Action == "undo":
+	case ev.Action == event.MemoryUndone:
 		said = append(said, "the last change of "+file+" is taken back")
-	case ev.Action != "write":
+	case ev.Action != event.MemoryWritten:
 		return false
-	case len(ev.Added) > 0 && ev.By == "agent":
+	case len(ev.Added) > 0 && ev.By == event.MemoryByAgent:
 		said = append(said, "remembered in "+file)
 	case len(ev.Added) > 0:
 		said = append(said, "remembered in "+file+": "+short(ev.Added))
 	}
-	if len(ev.Removed) > 0 && ev.Action == "write" {
+	if len(ev.Removed) > 0 && ev.Action == event.MemoryWritten {
 		said = append(said, "forgotten: "+short(ev.Removed))
 	}
 	said = append(said, fmt.Sprintf("%d/%d characters", ev.Used, ev.Limit))
 	hint := ""
-	if ev.Action == "write" {
+	if ev.Action == event.MemoryWritten {
 		hint = "/memory undo takes it back"
 	}
 	p.script.say(noteInfo, p.env.s.Glyphs.Done, strings.Join(said, "; "), hint)

@@ -214,7 +214,7 @@ func (p *Pane) Apply(events []event.Envelope) bool {
 func (p *Pane) applyEvent(env event.Envelope) bool {
 	switch e := env.Event.(type) {
 	case event.SessionOpened:
-		p.updateRow(e.Info, e.How != "resume")
+		p.updateRow(e.Info, e.How != event.OpeningResume)
 	case event.SessionChanged:
 		p.updateRow(e.Info, false)
 	case event.SessionDeleted:

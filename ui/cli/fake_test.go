@@ -202,7 +202,7 @@ func (f *fake) Create(_ context.Context, n session.NewSession) (event.SessionInf
 	return event.SessionInfo{UID: "new1", Cwd: n.Cwd}, nil
 }
 
-func (f *fake) Open(ctx context.Context, uid, _ string) (event.SessionInfo, error) {
+func (f *fake) Open(ctx context.Context, uid string, _ event.Opening) (event.SessionInfo, error) {
 	return f.Resolve(ctx, uid)
 }
 

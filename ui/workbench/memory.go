@@ -153,7 +153,7 @@ func (r remembered) Do(_ context.Context, c memory.Change) (string, *memory.Refu
 	if err != nil {
 		return "", nil, err
 	}
-	r.app.Remembered(r.uid, done, "write")
+	r.app.Remembered(r.uid, done, event.MemoryWritten)
 	return said(done), nil, nil
 }
 
@@ -176,7 +176,7 @@ func undoMemory(app *core.App, uid string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	app.Remembered(uid, done, "undo")
+	app.Remembered(uid, done, event.MemoryUndone)
 	return "taken back. " + done.Target.File() + ": " + done.After.Usage(), nil
 }
 

@@ -203,7 +203,7 @@ func (m *Memory) runCall(_ context.Context, c tool.Call, a args) (tool.Result, e
 	if ch.Nothing() {
 		return tool.Result{Text: "Nothing was changed: " + strings.Join(ch.Notes, "; ") + ".\n" + usageLine(ch.After)}, nil
 	}
-	c.Publish(Changed(ch, "write", "agent"))
+	c.Publish(Changed(ch, event.MemoryWritten, event.MemoryByAgent))
 	text := "Saved; it stands in your prompt from the next session on."
 	if len(ch.Added) == 0 {
 		text = "Removed."
@@ -215,7 +215,7 @@ func (m *Memory) runCall(_ context.Context, c tool.Call, a args) (tool.Result, e
 }
 
 // Changed is the event of a change.
-func Changed(c memory.Change, action, by string) event.MemoryChanged {
+func Changed(c memory.Change, action event.MemoryAction, by event.MemoryAuthor) event.MemoryChanged {
 	return event.MemoryChanged{
 		Target: string(c.Target), Action: action, By: by, Added: c.Added, Removed: c.Removed, Used: c.After.Used, Limit: c.After.Limit,
 	}
@@ -310,7 +310,7 @@ func showEntries(m *Memory, t memory.Target) string {
 // tellPerson says to the person, and to the audit log, what was refused for its content.
 func (m *Memory) tellPerson(c tool.Call, t memory.Target, r *memory.Refusal) {
 	c.Publish(event.MemoryChanged{
-		Target: string(t), Action: "refused", By: "agent", Reason: r.Said(), Text: r.Content, Span: [2]int{r.Hit.Start, r.Hit.End}, Used: r.Doc.Used, Limit: r.Doc.Limit,
+		Target: string(t), Action: event.MemoryRefused, By: event.MemoryByAgent, Reason: r.Said(), Text: r.Content, Span: [2]int{r.Hit.Start, r.Hit.End}, Used: r.Doc.Used, Limit: r.Doc.Limit,
 	})
 	c.Publish(event.Notice{
 		Level: event.Warn, Text: "The agent wanted to remember something that was refused (" + t.File() + "): " + r.Said(),

@@ -13,6 +13,7 @@ import (
 
 	"hermes/core"
 	"hermes/core/audit"
+	"hermes/core/event"
 	"hermes/core/memory"
 	"hermes/core/tool/remember"
 	"hermes/ui/cli/base"
@@ -30,12 +31,12 @@ func (c *command) memoryStore() (*memory.Store, error) {
 
 // recordMemory tells the audit log what a person did. It is done already, so what fails here is
 // only said.
-func (c *command) recordMemory(done memory.Change, action string) {
+func (c *command) recordMemory(done memory.Change, action event.MemoryAction) {
 	start, err := c.Load()
 	if err != nil || done.Nothing() || !start.Config.Security.AuditLog {
 		return
 	}
-	if err := audit.Record(start.Config.Paths().AuditDir, remember.Changed(done, action, "person")); err != nil {
+	if err := audit.Record(start.Config.Paths().AuditDir, remember.Changed(done, action, event.MemoryByPerson)); err != nil {
 		c.Note("%v", err)
 	}
 }
@@ -163,7 +164,7 @@ func (c *command) change(f changeFlags, op memory.Op) error {
 	if err != nil {
 		return c.refused(err)
 	}
-	c.recordMemory(done, "write")
+	c.recordMemory(done, event.MemoryWritten)
 	return c.changed(done, f.asJSON)
 }
 
@@ -254,7 +255,7 @@ func (c *command) memoryUndo() *cobra.Command {
 			if err != nil {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}
-			c.recordMemory(done, "undo")
+			c.recordMemory(done, event.MemoryUndone)
 			return c.changed(done, asJSON)
 		},
 	}
@@ -309,7 +310,7 @@ func (c *command) editMemory(cmd *cobra.Command, f changeFlags) error {
 		if err != nil {
 			return base.Failed(base.ExitFailed, "%w. Nothing was changed; what you wrote is in %s, and `hermes memory edit %s` goes on with it", err, draft, t)
 		}
-		c.recordMemory(done, "write")
+		c.recordMemory(done, event.MemoryWritten)
 		if err := c.changed(done, f.asJSON); err != nil {
 			return err
 		}

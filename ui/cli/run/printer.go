@@ -43,7 +43,7 @@ func (p *textPrinter) event(e event.Envelope) {
 		p.sealed(x.Message)
 	case event.MessageDiscarded:
 		p.live.drop()
-		p.say("answer discarded, trying again: %s", x.Why)
+		p.say("answer discarded, trying again: %s", discardWords(x))
 	case event.TurnPhase:
 		if x.Kind == event.PhaseRetrying { // it can be minutes
 			p.say("%s", retryWords(x, e.At))
@@ -80,7 +80,7 @@ func (p *textPrinter) event(e event.Envelope) {
 
 // remembered says what was written to memory; what was refused comes as a notice.
 func (p *textPrinter) remembered(e event.MemoryChanged) {
-	if e.Action != "write" {
+	if e.Action != event.MemoryWritten {
 		return
 	}
 	for _, text := range e.Added {

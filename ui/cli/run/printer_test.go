@@ -64,7 +64,7 @@ func printAttempts(p *textPrinter, parts []string, answer chat.Message) {
 			offset += len(part)
 		}
 		if id+1 < answer.ID {
-			p.event(event.Envelope{Event: event.MessageDiscarded{MessageID: id + 1, Why: "cut"}})
+			p.event(event.Envelope{Event: event.MessageDiscarded{MessageID: id + 1, Why: event.DiscardFailed, Err: "cut"}})
 		}
 	}
 	p.event(event.Envelope{Event: event.MessageSealed{Message: answer}})

@@ -242,7 +242,7 @@ func findSession(ctx context.Context, app client.Client, start base.Start, f run
 			return info, err
 		}
 	}
-	return app.History().Open(ctx, info.UID, "resume")
+	return app.History().Open(ctx, info.UID, event.OpeningResume)
 }
 
 // readPrompt joins the arguments; - is standard input.

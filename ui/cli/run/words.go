@@ -14,3 +14,15 @@ func retryWords(p event.TurnPhase, at time.Time) string {
 	}
 	return out
 }
+
+// discardWords says why an answer was taken back.
+func discardWords(e event.MessageDiscarded) string {
+	switch e.Why {
+	case event.DiscardEmpty:
+		return "it was empty"
+	case event.DiscardFailed:
+		return e.Err
+	default:
+		return string(e.Why)
+	}
+}
