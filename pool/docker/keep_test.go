@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docker/docker/api/types/image"
+
 	"hermes/core/backend"
 	"hermes/pool"
 	"hermes/pool/docker/dockertest"
@@ -176,4 +178,34 @@ func TestTheOldestGoFirst(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.what, text, c.want)
 		}
 	}
+}
+
+// TestAKeptContainerIsWokenWithoutItsImagesTag: the tag may be gone, or name another image; what was made in the container is
+// there.
+func TestAKeptContainerIsWokenWithoutItsImagesTag(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ctx := t.Context()
+	cli := dockertest.Engine(t)
+	tag := dockertest.OwnBusybox(t, "once")
+	open := func(r *rig) *pool.Pool {
+		spec := pool.Spec{Options: &Settings{Image: tag, Pull: PullNever}}
+		p, err := pool.New(pool.Config{Kind: Name, Fallback: pool.FallbackError, Keep: time.Hour, Backends: map[string]pool.Spec{"default": spec}},
+			map[string]pool.Kind{Name: r.kind}, r.bus)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := open(r)
+	in(t, p, "s", "echo x >/root/f")
+	closed(t, p)
+	if _, err := cli.ImageRemove(ctx, tag, image.RemoveOptions{Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	p = open(newRigIn(t, r.home))
+	if res := in(t, p, "s", "cat /root/f"); string(res.Output) != "x\n" {
+		t.Errorf("%q %q", res.Output, res.Warnings)
+	}
+	closed(t, p)
 }

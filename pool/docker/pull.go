@@ -3,6 +3,7 @@ package docker
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/distribution/reference"
+	capi "github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/client"
 
@@ -135,15 +137,43 @@ func (e *engine) image(ctx context.Context, s fullSpec, r pool.Report, existing 
 	if err == nil || !errdefs.IsNotFound(err) {
 		return got, e.explain(err)
 	}
-	if s.Pull == PullNever {
-		return got, fmt.Errorf("the engine has no image %s, and pull: never forbids to fetch it", s.Image)
-	}
 	if existing {
 		return got, err
+	}
+	if s.Pull == PullNever {
+		return got, fmt.Errorf("the engine has no image %s, and pull: never forbids to fetch it", s.Image)
 	}
 	if err := e.pull(ctx, s.Image, r); err != nil {
 		return got, err
 	}
 	got, err = cli.ImageInspect(ctx, s.Image)
 	return got, e.explain(err)
+}
+
+// imageOf returns what is known of the image that a container was made of, when its name leads to none any more.
+func (e *engine) imageOf(ctx context.Context, c capi.InspectResponse) (image.InspectResponse, error) {
+	cli, err := e.client(ctx)
+	if err != nil {
+		return image.InspectResponse{}, err
+	}
+	got, err := cli.ImageInspect(ctx, c.Image)
+	if err == nil || !errdefs.IsNotFound(err) {
+		return got, e.explain(err)
+	}
+	info, err := e.facts(ctx) // the image was removed by force: the container holds what it needs of it
+	if err != nil {
+		return got, err
+	}
+	arch := map[string]string{"x86_64": "amd64", "aarch64": "arm64"}[info.Architecture]
+	if arch == "" {
+		arch = info.Architecture
+	}
+	known, err := json.Marshal(map[string]any{
+		"Id": c.Image, "Os": "linux", "Architecture": arch, "Config": map[string]string{"WorkingDir": c.Config.WorkingDir},
+	})
+	if err != nil {
+		return got, err
+	}
+	err = json.Unmarshal(known, &got)
+	return got, err
 }

@@ -66,7 +66,7 @@ func (a *attempt) once(ctx context.Context) (*connection, error) {
 	case !a.identity().same(found.Config.Labels):
 		return nil, fmt.Errorf("a container named %s exists that is not this session's: remove or rename it", a.name())
 	}
-	if err := a.prepare(ctx, true); err != nil {
+	if err := a.prepare(ctx, &found); err != nil {
 		return nil, err
 	}
 	changed := a.plan.drift(found.Config.Labels)
@@ -88,11 +88,12 @@ func (a *attempt) once(ctx context.Context) (*connection, error) {
 	return a.fresh(ctx, "settings changed: "+strings.Join(changed, ", "))
 }
 
-// prepare works out what the container is to be; existing says that there is one already, for which nothing is pulled.
-func (a *attempt) prepare(ctx context.Context, existing bool) error {
-	img, err := a.engine.image(ctx, a.spec, a.report, existing)
-	if err != nil && existing && errdefs.IsNotFound(err) {
-		img, err = a.engine.image(ctx, a.spec, a.report, false) // removed meanwhile
+// prepare works out what the container is to be. For one that exists already nothing is pulled: its image may have lost its tag or be gone
+// meanwhile, and what was made of it is woken all the same.
+func (a *attempt) prepare(ctx context.Context, made *capi.InspectResponse) error {
+	img, err := a.engine.image(ctx, a.spec, a.report, made != nil)
+	if made != nil && errdefs.IsNotFound(err) {
+		img, err = a.engine.imageOf(ctx, *made)
 	}
 	if err != nil {
 		return err
@@ -128,7 +129,7 @@ func (b *Backend) guard() guard {
 
 // fresh makes a container and starts it.
 func (a *attempt) fresh(ctx context.Context, cause string) (*connection, error) {
-	if err := a.prepare(ctx, false); err != nil {
+	if err := a.prepare(ctx, nil); err != nil {
 		return nil, err
 	}
 	a.report.Step(event.BackendCreating, cause)

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/volume"
@@ -67,7 +68,7 @@ func Main(m *testing.M) int {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, ref := range made {
-		if _, err := cli.ImageRemove(ctx, ref, image.RemoveOptions{Force: true, PruneChildren: true}); err != nil {
+		if _, err := cli.ImageRemove(ctx, ref, image.RemoveOptions{Force: true, PruneChildren: true}); err != nil && !errdefs.IsNotFound(err) {
 			fmt.Fprintf(os.Stderr, "image %s was not removed: %v\n", ref, err)
 			code = max(code, 1)
 		}
@@ -119,6 +120,18 @@ func Busybox(t testing.TB) string {
 		t.Fatal("the busybox image could not be made")
 	}
 	return busybox.ref
+}
+
+// OwnBusybox is such an image for one test, which may remove it. Its name in it makes it another
+// image.
+func OwnBusybox(t testing.TB, name string) string {
+	t.Helper()
+	Engine(t)
+	path, err := exec.LookPath("busybox")
+	if err != nil {
+		Missing(t, "no static busybox: %v", err)
+	}
+	return Import(t, name, busyboxRoot(t, path), `ENV PATH=/bin OWN=`+name)
 }
 
 func busyboxRoot(t testing.TB, path string) []byte {
