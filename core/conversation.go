@@ -120,6 +120,26 @@ func (a *App) ArchiveSession(ctx context.Context, uid string, on bool) error {
 	}), "archive")
 }
 
+// Holds names what was made for a session and goes when it ends: back ends with their files, and commands that run in the
+// background. It asks the engines, also about what an earlier process made.
+func (a *App) Holds(ctx context.Context, uid string) (names []string, err error) {
+	left, err := a.Pool.Leftovers(ctx)
+	for _, l := range left {
+		if l.Session == uid {
+			names = append(names, l.Backend)
+		}
+	}
+	for _, p := range a.Pool.Processes(uid) {
+		if p.Running {
+			names = append(names, p.ID+" ("+p.Command+")")
+		}
+	}
+	if len(names) > 0 {
+		err = nil // one engine that does not answer hides nothing of what the others said
+	}
+	return names, err
+}
+
 // whyNot says to a person why a session cannot be ended.
 func whyNot(err error, verb string) error {
 	if errors.Is(err, agent.ErrBusy) {

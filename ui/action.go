@@ -8,6 +8,7 @@ type Action struct {
 	ID    string   // "session.fork"; the name in the keys: section of config.yaml
 	Keys  []string // default keys as bubbletea names them: "ctrl+p", "alt+1", "g"
 	Slash string   // slash command without the slash; empty for none
+	Also  []string // other names of the slash command
 	Arg   string   // what the slash command takes, for its usage line: "[name]"; empty for nothing
 	Title string   // "Fork this session"
 	Help  string   // one more sentence for the help overlay; may be empty

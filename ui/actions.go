@@ -38,13 +38,14 @@ func (f *frame) programActions() []Action {
 		{ID: "help", Keys: []string{"f1", "?"}, Slash: "help", Title: "Help", Help: "All keys, searchable.", Run: withoutCommand(f.openHelp)},
 		{ID: "theme", Slash: "theme", Arg: "[name]", Title: "Choose a theme", Help: "Shows each while you move.", Run: f.pickTheme, Complete: f.themeNames},
 		{ID: "copy", Keys: []string{"alt+y"}, Slash: "copy", Title: "Copy", Help: "What the focused pane has selected.", Why: f.whyNoCopy, Run: f.copyFocused},
+		{ID: "takeback", Keys: []string{"alt+u"}, Slash: "takeback", Title: "Take back what was just done", Help: "What a key did in a list: a session archived or renamed, a file exported.", Why: f.whyNoUndo, Run: f.takeBack},
 		{ID: "mouse", Keys: []string{"alt+m"}, Slash: "mouse", Title: "Mouse on or off", Help: "Off, the terminal's own selection works; shift+drag does in most terminals anyway.", Run: f.toggleMouse},
 		{ID: "search", Keys: []string{"alt+/"}, Title: "Search in this pane", Why: f.whyNoSearch, Run: withoutCommand(f.openSearch)},
 		{ID: "search.next", Keys: []string{"alt+n"}, Title: "Next hit", Why: f.whyNoHits, Run: withoutCommand(func() { f.nextHit(1) })},
 		{ID: "search.previous", Keys: []string{"alt+p"}, Title: "Previous hit", Why: f.whyNoHits, Run: withoutCommand(func() { f.nextHit(-1) })},
 		{ID: "redraw", Keys: []string{"ctrl+l"}, Title: "Draw the screen anew", Run: withoutCommand(f.repaint)},
 		{ID: "suspend", Keys: []string{"ctrl+z"}, Title: "Suspend", Help: "Back to the shell; fg returns.", Run: func(string) tea.Cmd { return f.suspendToShell() }},
-		{ID: "quit", Slash: "quit", Title: "Quit", Help: "ctrl+c twice does the same.", Run: func(string) tea.Cmd { return tea.Quit }},
+		{ID: "quit", Slash: "quit", Also: []string{"exit", "q"}, Title: "Quit", Help: "ctrl+c twice does the same.", Run: func(string) tea.Cmd { return tea.Quit }},
 	}
 }
 
@@ -56,7 +57,7 @@ func (f *frame) focusActions() []Action {
 		{ID: "focus.backends", Keys: []string{"alt+4"}, Title: "Go to the back ends", Run: withoutCommand(func() { f.focusSlot(layout.Backends) })},
 		{ID: "focus.next", Keys: []string{"tab"}, Title: "Next pane", Run: withoutCommand(func() { f.nextFocus(1) })},
 		{ID: "focus.previous", Keys: []string{"shift+tab"}, Title: "Previous pane", Run: withoutCommand(func() { f.nextFocus(-1) })},
-		{ID: "session.new", Keys: []string{"ctrl+n"}, Slash: "new", Title: "New session", Run: openWhere(Here)},
+		{ID: "session.new", Keys: []string{"ctrl+n"}, Slash: "new", Also: []string{"clear"}, Title: "New session", Run: openWhere(Here)},
 		{ID: "split.right", Keys: []string{`ctrl+\`}, Title: "Split to the right", Help: "A new session beside this one.", Run: openWhere(Right)},
 		{ID: "split.below", Keys: []string{"ctrl+_"}, Title: "Split below", Run: openWhere(Below)},
 		{ID: "split.close", Keys: []string{"alt+w"}, Title: "Close this split", Help: "The session goes on running.", Why: f.whyNoSplit, Run: func(string) tea.Cmd { return f.closeSplit() }},

@@ -118,9 +118,10 @@ func (f *frame) sendToConversation(msg tea.Msg) tea.Cmd {
 	return ownedCommand(p, p.Update(msg))
 }
 
-// findOpen makes the conversation that shows the session current. A split always opens another.
+// findOpen makes the conversation that shows the session current: a session is never shown twice,
+// also not beside itself.
 func (f *frame) findOpen(msg OpenSession) bool {
-	if msg.UID == "" || msg.Where != Here {
+	if msg.UID == "" {
 		return false
 	}
 	for i, p := range f.convs.allPanes() {

@@ -24,17 +24,20 @@ type frame struct {
 
 	terminal *terminal
 
-	w, h      int
-	plan      layout.Plan
-	arranged  arrangement
-	convs     columns
-	cached    []Pane // conversations out of sight, newest first
-	guests    guests // what stands over the output
-	focus     layout.Slot
-	session   string // that every pane was told of last
-	drag      *layout.Edge
-	blurred   bool
-	quitArmed time.Time // ctrl+c was pressed once
+	w, h       int
+	plan       layout.Plan
+	arranged   arrangement
+	convs      columns
+	cached     []Pane // conversations out of sight, newest first
+	guests     guests // what stands over the output
+	focus      layout.Slot
+	session    string // that every pane was told of last
+	drag       *layout.Edge
+	blurred    bool
+	quitArmed  time.Time // ctrl+c was pressed once
+	leaveAsked time.Time // ctrl+d was pressed once
+	run        run
+	undone     undoable
 
 	overlays  []*shown
 	status    status

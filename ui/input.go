@@ -38,10 +38,17 @@ func (f *frame) handleKey(msg tea.KeyMsg) tea.Cmd {
 	if c, ok := p.(Catcher); ok {
 		caught = c.Catches(name)
 	}
+	e, ok := entry{}, false
 	if !msg.Paste && !caught {
-		if e, ok := f.findAction(name, typing); ok {
-			return f.runAction(e, "")
+		e, ok = f.findAction(name, typing)
+	}
+	if !typing && !caught {
+		if to, text := f.meantAsText(msg, ok, e); text {
+			return f.writeIn(to, msg)
 		}
+	}
+	if ok {
+		return f.runAction(e, "")
 	}
 	return ownedCommand(p, p.Update(msg))
 }
@@ -116,7 +123,7 @@ func (f *frame) runAction(e entry, arg string) tea.Cmd {
 	case e.Run == nil:
 		return nil
 	case e.Dangerous:
-		f.pushOverlay(e.owner, newConfirm(e.Title, e.Help, func() tea.Cmd { return e.runOwned(arg) }))
+		f.pushOverlay(e.owner, NewConfirm(e.Title, e.Help, func() tea.Cmd { return e.runOwned(arg) }))
 		return nil
 	}
 	return e.runOwned(arg)

@@ -218,7 +218,11 @@ func slashNames(a Action) []string {
 	if a.Slash == "" {
 		return nil
 	}
-	return []string{strings.TrimSpace("/" + a.Slash + " " + a.Arg)}
+	out := []string{strings.TrimSpace("/" + a.Slash + " " + a.Arg)}
+	for _, name := range a.Also {
+		out = append(out, "/"+name)
+	}
+	return out
 }
 
 func asCode(list []string) string {

@@ -25,6 +25,9 @@ type Options struct {
 	// More are actions that come and go, each a slash command; asked for whenever they are listed.
 	// It must not block. May be nil.
 	More func() []Action
+	// CommandLine are the names of the commands of the command line: one of them that is no slash
+	// command is said to be there.
+	CommandLine []string
 	// Keys changes keys by action id; an empty list takes all keys away. See Program.KeyProblems.
 	Keys map[string][]string
 	// Slash, when set, is bound to the action table: the conversation panes complete and run slash

@@ -82,6 +82,12 @@ type (
 	// for a preview). The frame asks after each Apply, each new arrangement and each refresh; nil
 	// for none.
 	Waker interface{ Wake() tea.Cmd }
+	// Writer is a pane with a line that a person writes in. Write goes back to writing, whatever the
+	// keys mean at the moment, and types s as a person would; s may be empty. The pane tells by
+	// Typer that it is writing already.
+	Writer interface{ Write(s string) tea.Cmd }
+	// Beginner puts s in front of what stands in its line: the name of a command, say.
+	Beginner interface{ Begin(s string) tea.Cmd }
 	// Sessioner says which session the pane shows.
 	Sessioner interface{ Session() string }
 )
@@ -126,6 +132,17 @@ type (
 		Text  string
 		Hint  string
 	}
+	// ShowUndo says what was done, and offers to take it back by a key for a while. Undo's message
+	// goes to the asking pane.
+	ShowUndo struct {
+		Text string
+		Undo tea.Cmd
+	}
+	// BeginText puts text in front of what stands in the current conversation's line, and goes
+	// there.
+	BeginText struct{ Text string }
+	// Leave ends the program when it is asked for twice within some seconds; Key is what asks.
+	Leave struct{ Key string }
 	// ShowOverlay puts an overlay on top.
 	ShowOverlay struct{ Overlay Overlay }
 	// CloseOverlay removes the topmost overlay.
@@ -156,6 +173,9 @@ func (FocusPane) isFrameMsg()    {}
 func (OpenPane) isFrameMsg()     {}
 func (ClosePane) isFrameMsg()    {}
 func (ShowToast) isFrameMsg()    {}
+func (ShowUndo) isFrameMsg()     {}
+func (BeginText) isFrameMsg()    {}
+func (Leave) isFrameMsg()        {}
 func (ShowOverlay) isFrameMsg()  {}
 func (CloseOverlay) isFrameMsg() {}
 func (CopyText) isFrameMsg()     {}

@@ -98,7 +98,9 @@ type confirm struct {
 	styles      *style.Styles
 }
 
-func newConfirm(title, help string, yes func() tea.Cmd) Overlay {
+// NewConfirm returns an overlay that asks before something that cannot be taken back. No is
+// selected.
+func NewConfirm(title, help string, yes func() tea.Cmd) Overlay {
 	return &confirm{title: title, help: help, yes: yes}
 }
 

@@ -130,6 +130,12 @@ func (f *frame) frameMsg(who Pane, msg FrameMsg) tea.Cmd {
 		f.closeGuest(msg.Pane)
 	case ShowToast:
 		return f.showToast(msg.Level, msg.Text, msg.Hint)
+	case ShowUndo:
+		return f.showUndo(who, msg)
+	case BeginText:
+		return f.beginText(msg.Text)
+	case Leave:
+		return f.leave(msg.Key)
 	case ShowOverlay:
 		f.pushOverlay(who, msg.Overlay)
 	case CloseOverlay:

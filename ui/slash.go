@@ -1,12 +1,14 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core/event"
 	"hermes/core/nearest"
+	"hermes/ui/text"
 )
 
 // Slash gives conversation panes the slash commands of the action table. Make one, hand it to
@@ -41,7 +43,7 @@ func (s *Slash) List() []SlashCommand {
 func (s *Slash) Run(line string) (cmd tea.Cmd, ok bool) {
 	name, arg, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "/"), " ")
 	for _, e := range s.entries() {
-		if e.Slash == name && name != "" {
+		if name != "" && e.named(name) {
 			return s.frame.runAction(e, strings.TrimSpace(arg)), true
 		}
 	}
@@ -51,12 +53,15 @@ func (s *Slash) Run(line string) (cmd tea.Cmd, ok bool) {
 // Complete offers values for a command's argument.
 func (s *Slash) Complete(name, prefix string) []string {
 	for _, e := range s.entries() {
-		if e.Slash == name && e.Complete != nil {
+		if e.named(name) && e.Complete != nil {
 			return e.Complete(prefix)
 		}
 	}
 	return nil
 }
+
+// named reports that name is the slash command of the action, or another name of it.
+func (e entry) named(name string) bool { return e.Slash == name || slices.Contains(e.Also, name) }
 
 // Key returns the first key that an action has now: usual, unless the configuration changed it; ""
 // when it has none.
@@ -70,8 +75,10 @@ func (s *Slash) Key(id, usual string) string {
 // Nearest suggests the command that a mistyped name may have meant, or "".
 func (s *Slash) Nearest(name string) string {
 	var names []string
-	for _, c := range s.List() {
-		names = append(names, c.Name)
+	for _, e := range s.entries() {
+		if e.Slash != "" && !e.Hidden {
+			names = append(append(names, e.Slash), e.Also...)
+		}
 	}
 	return nearestName(name, names)
 }
@@ -85,11 +92,14 @@ func (s *Slash) entries() []entry {
 
 // Unknown returns the message that tells what a mistyped command may have meant.
 func (s *Slash) Unknown(name string) FrameMsg {
-	hint := "/help lists them"
+	hint := "type / to see all of them; a leading blank sends it as text"
 	if n := s.Nearest(name); n != "" {
-		hint = "did you mean /" + n + "?"
+		hint = "did you mean /" + n + "? a leading blank sends it as text"
 	}
-	return ShowToast{Level: event.Warn, Text: "there is no command /" + name, Hint: hint}
+	if s != nil && s.frame != nil && slices.Contains(s.frame.opt.CommandLine, name) {
+		return ShowToast{Level: event.Info, Text: "/" + name + " is a command of the command line", Hint: "in a shell: hermes " + name}
+	}
+	return ShowToast{Level: event.Warn, Text: "There is no command /" + oneLine(text.Sanitize(name)), Hint: hint}
 }
 
 // didYouMean is closest as the end of a sentence.

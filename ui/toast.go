@@ -32,6 +32,10 @@ func (ts *toasts) addToast(now time.Time, level event.Level, message, hint strin
 	if level == event.Warn || level == event.Error {
 		stay = 10 * time.Second
 	}
+	ts.addFor(now, stay, level, message, hint)
+}
+
+func (ts *toasts) addFor(now time.Time, stay time.Duration, level event.Level, message, hint string) {
 	t := toast{level, oneLine(text.Sanitize(message)), oneLine(text.Sanitize(hint)), now.Add(stay)}
 	*ts = slices.DeleteFunc(*ts, func(x toast) bool { return x.level == event.Info || x.text == t.text && x.hint == t.hint })
 	*ts = append(*ts, t)

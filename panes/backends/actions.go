@@ -15,8 +15,26 @@ import (
 
 // errand is something that a person asked for and that is not done yet.
 type errand struct {
-	what   string // "start", "pull"
-	cancel context.CancelFunc
+	what    string // "start", "pull"
+	session string
+	cancel  context.CancelFunc
+}
+
+// reversal takes a start or a stop back; nil for everything else.
+func (e *errand) reversal(pool Pool, name string) tea.Cmd {
+	back := map[string]func(ctx context.Context) error{
+		"start": func(ctx context.Context) error { return pool.Stop(ctx, e.session, name, false) },
+		"stop":  func(ctx context.Context) error { return pool.Up(ctx, e.session, name) },
+	}[e.what]
+	if back == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		if err := back(context.Background()); err != nil {
+			return ui.ShowToast{Level: event.Error, Text: "not taken back: " + err.Error()}
+		}
+		return nil
+	}
 }
 
 // doneMsg is the end of an errand.
@@ -40,11 +58,11 @@ func (p *Pane) Actions() []ui.Action {
 		{ID: "backends.shell", Keys: []string{"enter"}, Title: "Open a shell there", Bar: "shell", Help: "For you, not for the agent: a terminal beside the conversation; exit closes it.", InBar: true, Why: p.whyNoShell, Run: p.openShell},
 		{ID: "backends.start", Keys: []string{"s"}, Title: p.actionTitle("Start", ""), Bar: "start", Help: "As its first use would, pulling the image if it is missing.", InBar: p.whyNotStart() == "", Why: p.whyNotStart, Run: p.runAction("start", "is up", Pool.Up)},
 		{ID: "backends.stop", Keys: []string{"x"}, Title: p.actionTitle("Stop", ""), Bar: "stop", Help: busy, Dangerous: force, InBar: p.whyNotStop() == "", Why: p.whyNotStop, Run: p.stopBackend(force)},
-		{ID: "backends.restart", Keys: []string{"r"}, Title: p.actionTitle("Restart", ""), Help: orDefault(busy, "Ends the wait after a failure, too."), Dangerous: force, Why: p.whyNotRestart, Run: p.runAction("restart", "is up again", withForce(Pool.Restart, force))},
+		{ID: "backends.restart", Keys: []string{"r"}, Title: p.actionTitle("Restart", ""), Help: orDefault(busy, "Ends the wait after a failure, too."), Dangerous: true, Why: p.whyNotRestart, Run: p.runAction("restart", "is up again", withForce(Pool.Restart, force))},
 		{ID: "backends.remove", Keys: []string{"D"}, Title: p.actionTitle("Remove", " with its files"), Help: p.lossWarning(busy), Dangerous: true, Why: p.whyNotRemove, Run: p.runAction("remove", "is removed", withForce(Pool.Remove, force))},
-		{ID: "backends.pull", Keys: []string{"p"}, Title: p.actionTitle("Pull", "'s image"), Help: "A newer one is used from the next start on.", Why: p.whyNotPull, Run: p.runAction("pull", "has its image", Pool.Pull)},
+		{ID: "backends.pull", Keys: []string{"p"}, Title: p.actionTitle("Pull", "'s image"), Help: "A newer one is used from the next start on.", Dangerous: true, Why: p.whyNotPull, Run: p.runAction("pull", "has its image", Pool.Pull)},
 		{ID: "backends.log", Keys: []string{"l"}, Title: "What happened to it", Help: "Every change since the start of Hermes, with its time and cause.", Why: p.whyNoRow, Run: p.showLog},
-		{ID: "backends.edit", Keys: []string{"e"}, Title: "Edit its configuration", Help: "Opens config.yaml in $EDITOR where the back end stands.", Why: p.whyNoRow, Run: p.editSettings},
+		{ID: "backends.edit", Keys: []string{"ctrl+g"}, Title: "Edit its configuration", Help: "Opens config.yaml in $EDITOR where the back end stands.", Why: p.whyNoRow, Run: p.editSettings},
 	}
 }
 
@@ -109,12 +127,13 @@ func (p *Pane) runAction(what, done string, f func(Pool, context.Context, string
 	session, name, pool := p.session, r.Name, p.pool
 	return func(string) tea.Cmd {
 		ctx, cancel := context.WithCancel(context.Background())
-		e := &errand{what, cancel}
+		e := &errand{what, session, cancel}
 		p.doing[name], p.memoOK = e, false
 		return func() tea.Msg {
 			defer cancel()
 			err := f(pool, ctx, session, name)
 			if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+				e.what = "" // nothing to be taken back
 				return doneMsg{e, name, what + " of " + name + " was stopped", nil}
 			}
 			return doneMsg{e, name, name + " " + done, err}
@@ -133,6 +152,9 @@ func (p *Pane) actionDone(m doneMsg) tea.Cmd {
 	toast := ui.ShowToast{Level: event.Info, Text: m.said}
 	if m.err != nil {
 		toast = ui.ShowToast{Level: event.Error, Text: m.errand.what + ": " + m.err.Error()}
+	}
+	if back := m.errand.reversal(p.pool, m.name); back != nil && m.err == nil {
+		return func() tea.Msg { return ui.ShowUndo{Text: m.said, Undo: back} }
 	}
 	return func() tea.Msg { return toast }
 }
@@ -167,11 +189,22 @@ func (p *Pane) useRow(name string) tea.Cmd {
 		}
 		name = p.rows[p.cursor].Name
 	}
-	session, pool := p.session, p.pool
-	return func() tea.Msg {
+	session, pool, was := p.session, p.pool, ""
+	for _, r := range p.rows {
+		if r.Selected {
+			was = r.Name
+		}
+	}
+	choose := func(name string) tea.Msg {
 		if err := pool.Select(session, name); err != nil {
 			return ui.ShowToast{Level: event.Error, Text: err.Error(), Hint: "the session stays where it was"}
 		}
-		return ui.ShowToast{Level: event.Info, Text: "commands of this session run in " + name}
+		return nil
+	}
+	return func() tea.Msg {
+		if failed := choose(name); failed != nil {
+			return failed
+		}
+		return ui.ShowUndo{Text: "commands of this session run in " + name, Undo: func() tea.Msg { return choose(was) }}
 	}
 }

@@ -288,8 +288,12 @@ func TestUse(t *testing.T) {
 	p, f := opened(t, every())
 	use := action(t, p, "backends.use")
 	msgs := uitest.Pump(p, use.Run(""))
-	if f.selected != "default" || len(msgs) != 1 || msgs[0].(ui.ShowToast).Level != event.Info {
+	if f.selected != "default" || len(msgs) != 1 {
 		t.Errorf("selected %q, said %v", f.selected, msgs)
+	}
+	uitest.Pump(p, msgs[0].(ui.ShowUndo).Undo)
+	if f.selected != "analytics" {
+		t.Errorf("taken back, it is %q", f.selected)
 	}
 	f.fail = errors.New("there is no such back end")
 	if msgs = uitest.Pump(p, use.Run("")); msgs[0].(ui.ShowToast).Level != event.Error {

@@ -74,8 +74,18 @@ func TestVerbs(t *testing.T) {
 			continue
 		}
 		msgs := uitest.Pump(p, a.Run(""))
-		if !slices.Equal(f.did, []string{c.want}) || len(msgs) != 1 || msgs[0].(ui.ShowToast).Level != event.Info {
-			t.Errorf("%s of %s did %v and said %v", c.id, c.row, f.did, msgs)
+		if !slices.Equal(f.did, []string{c.want}) || len(msgs) != 1 {
+			t.Fatalf("%s of %s did %v and said %v", c.id, c.row, f.did, msgs)
+		}
+		did, undo := msgs[0].(ui.ShowUndo)
+		if undo {
+			uitest.Pump(p, did.Undo)
+			if want := map[string]string{"backends.start": "stop " + c.row + " false", "backends.stop": "up " + c.row + " false"}[c.id]; f.did[1] != want {
+				t.Errorf("%s of %s is taken back by %v", c.id, c.row, f.did)
+			}
+		}
+		if !undo && !a.Dangerous {
+			t.Errorf("%s of %s neither asks nor can be taken back", c.id, c.row)
 		}
 	}
 }

@@ -70,6 +70,7 @@ func (p *Pane) writing() []ui.Action {
 		{ID: "conversation.editor", Keys: []string{"ctrl+g"}, Slash: "editor", Title: "Write the prompt in $EDITOR", Run: p.runs(p.editor)},
 		{ID: "conversation.mode", Keys: []string{"alt+q"}, Title: "Change what enter does while a turn runs", Help: "Queue for after the turn, steer the running turn, or interrupt it.", Run: p.does(p.cycleMode)},
 		{ID: "conversation.stop", Keys: []string{"esc"}, Slash: "stop", Title: "Stop the running turn", Help: "What was said so far is kept and marked.", Why: turn, Run: p.runs(p.interrupt)},
+		p.leaveAction(),
 		{ID: "conversation.reload", Keys: []string{"ctrl+r"}, Title: "Read the conversation again", Run: p.runs(func() tea.Cmd {
 			p.loaded = false
 			return p.begin()
@@ -133,7 +134,7 @@ func (p *Pane) browsingActions() []ui.Action {
 		{ID: "conversation.last", Keys: []string{"G"}, Title: "Select the last", Why: inside, Run: p.does(p.toEnd)},
 		{ID: "conversation.open", Keys: []string{"enter", " "}, Title: "Open or close the selected item", Bar: "open", Why: inside, Run: p.does(p.toggleSelected), InBar: p.browsing},
 		{ID: "conversation.copy", Keys: []string{"y"}, Slash: "copy", Title: "Copy the selected message, block or output", Bar: "copy", Why: idle, Run: p.runs(p.copySelected), InBar: p.browsing},
-		{ID: "conversation.fork", Keys: []string{"f"}, Title: "Fork the session at the selected message", Bar: "fork", Why: inside, Run: p.runs(p.fork), InBar: p.browsing},
+		{ID: "conversation.fork", Keys: []string{"alt+f"}, Title: "Fork the session at the selected message", Bar: "fork", Why: inside, Run: p.runs(p.fork), InBar: p.browsing},
 		{ID: "conversation.search", Keys: []string{"/"}, Title: "Search in this conversation", Why: inside, Run: p.runs(func() tea.Cmd {
 			return func() tea.Msg { return ui.RunAction{ID: "search"} }
 		})},
@@ -168,7 +169,7 @@ func (p *Pane) commandActions() []ui.Action {
 	}
 	if p.deps.Retry != nil {
 		out = append(out, ui.Action{
-			ID: "conversation.retry", Keys: []string{"r"}, Slash: "retry", Title: "Answer the last prompt again",
+			ID: "conversation.retry", Slash: "retry", Title: "Answer the last prompt again",
 			Help: "The answer that stands there goes, and what it ran may run again.", Dangerous: true, Why: idle, Run: p.runs(p.retry),
 		})
 	}

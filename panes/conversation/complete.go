@@ -17,6 +17,11 @@ const maxOffers = 50
 // at hand.
 func (p *Pane) complete() tea.Cmd {
 	t := p.composer.Token()
+	if p.composer.Recalled() && !p.tabbed { // up and down go on through the history
+		p.composer.Offer(t, nil)
+		p.last = t
+		return nil
+	}
 	switch t.Kind {
 	case '/':
 		if p.tokenMoved(t) {
@@ -103,7 +108,7 @@ func (p *Pane) listFiles(prefix string) tea.Cmd {
 
 func (p *Pane) offerFiles(m filesMsg) {
 	t := p.composer.Token()
-	if t.Kind != '@' || t.Text != m.prefix {
+	if t.Kind != '@' || t.Text != m.prefix || p.composer.Recalled() && !p.tabbed {
 		return
 	}
 	var out []compose.Item
@@ -116,4 +121,5 @@ func (p *Pane) offerFiles(m filesMsg) {
 		out = append(out, compose.Item{Text: "@" + name + end, Label: name})
 	}
 	p.composer.Offer(t, out)
+	p.takeOnly()
 }

@@ -124,6 +124,8 @@ type Commands interface {
 	List() []ui.SlashCommand
 	// Run runs "/name arg..." for the focused session. ok is false when there is no such command.
 	Run(line string) (cmd tea.Cmd, ok bool)
+	// Unknown says that there is no such command, and which one may have been meant.
+	Unknown(name string) ui.FrameMsg
 	// Complete offers values for a command's argument.
 	Complete(name, prefix string) []string
 }

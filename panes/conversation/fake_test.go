@@ -110,6 +110,9 @@ func (slash) List() []ui.SlashCommand {
 func (slash) Run(line string) (tea.Cmd, bool) {
 	return func() tea.Msg { return ui.ShowToast{Text: "ran " + line} }, strings.HasPrefix(line, "/retry")
 }
+func (slash) Unknown(name string) ui.FrameMsg {
+	return ui.ShowToast{Level: event.Warn, Text: "There is no command /" + name}
+}
 func (slash) Complete(string, string) []string { return []string{"one", "two"} }
 
 func (w *world) deps() Deps {

@@ -18,6 +18,8 @@ func (p *Pane) Catches(key string) bool {
 	switch {
 	case p.browsing || p.queue.choosing:
 		return false
+	case key == "tab": // it completes, or says that it cannot: it never leaves a line that somebody writes
+		return !p.composer.Empty() || p.editing()
 	case key == "esc":
 		return p.composer.Completing() || p.editing() || !p.running && !p.composer.Empty()
 	default:
@@ -58,6 +60,10 @@ func (p *Pane) typed(k tea.KeyMsg) tea.Cmd {
 	if cmd, ok := p.drop(k); ok {
 		return cmd
 	}
+	if name == "tab" && !p.composer.Completing() {
+		return p.completeNow()
+	}
+	p.tabbed = false
 	if p.composer.Key(k) == compose.Submit {
 		return p.submit()
 	}
@@ -143,8 +149,9 @@ func (p *Pane) slash(line string) tea.Cmd {
 		return cmd
 	}
 	p.composer.SetText(line)
-	name, _, _ := strings.Cut(line, " ")
-	return toast(event.Warn, "There is no command "+oneLine(name), "type / to see all of them; a leading blank sends it as text")
+	name, _, _ := strings.Cut(strings.TrimPrefix(line, "/"), " ")
+	unknown := p.deps.Commands.Unknown(name)
+	return func() tea.Msg { return unknown }
 }
 
 // send hands a prompt to the agent; the first one of an empty pane makes the session.

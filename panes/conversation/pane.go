@@ -56,6 +56,7 @@ type Pane struct {
 	hits     []int
 	hit      int
 	last     compose.Token // completions were offered for
+	tabbed   bool          // tab asked for them: the only one is taken
 
 	burst burst
 

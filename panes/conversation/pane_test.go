@@ -339,11 +339,12 @@ func TestSearchAndFork(t *testing.T) {
 	if !strings.Contains(seen(p), "question 31") {
 		t.Error("the hit is not shown")
 	}
-	press(p, "f")
+	press(p, "alt+f")
 	if !slices.Contains(w.log, "fork s 31") {
 		t.Errorf("log %q", w.log)
 	}
-	if out := press(p, "r"); len(out) != 1 || !strings.Contains(out[0].(ui.ShowToast).Text, "no prompt") {
+	i := slices.IndexFunc(p.Actions(), func(a ui.Action) bool { return a.Slash == "retry" })
+	if out := drain(p, p.Actions()[i].Run("")); len(out) != 1 || !strings.Contains(out[0].(ui.ShowToast).Text, "no prompt") {
 		t.Errorf("a failed retry says %+v", out)
 	}
 }

@@ -61,6 +61,9 @@ func (p *Pane) queueActions() []ui.Action {
 		return ""
 	}
 	held := func() string {
+		if p.queue.choosing {
+			return "the key sends the chosen one now"
+		}
 		if p.running {
 			return "a turn runs; what is queued follows by itself"
 		}
@@ -74,13 +77,13 @@ func (p *Pane) queueActions() []ui.Action {
 	}
 	on := p.queue.choosing
 	list := []ui.Action{
-		{ID: "conversation.queue.choose", Keys: []string{"alt+e"}, Title: "Choose among what is queued", Help: "Then enter edits, s sends now, t steers, x drops.", Why: some, Run: p.does(p.chooseQueued)},
+		{ID: "conversation.queue.choose", Keys: []string{"alt+e"}, Title: "Choose among what is queued", Help: "Then enter edits, alt+s sends now, alt+t steers, delete drops.", Why: some, Run: p.does(p.chooseQueued)},
 		{ID: "conversation.queue.up", Keys: []string{"up"}, Title: "Choose among what is queued", Hidden: true, Why: up, Run: p.does(p.chooseQueued)},
 		{ID: "conversation.queue.resume", Keys: []string{"alt+s"}, Title: "Send on what is queued", Help: "After a turn that did not end by itself the queue waits for this.", Bar: "send the queue", Why: held, InBar: !p.running && len(p.queue.items) > 0, Run: p.runs(p.resumeQueue)},
 		{ID: "conversation.queue.edit", Keys: []string{"enter"}, Title: "Edit the queued prompt", Bar: "edit", Why: inside, InBar: on, Run: p.does(p.editQueued)},
-		{ID: "conversation.queue.send", Keys: []string{"s"}, Title: "Send the queued prompt now", Help: "A running turn is stopped for it.", Bar: "send now", Why: inside, InBar: on, Run: p.promote(event.InputInterrupt)},
-		{ID: "conversation.queue.steer", Keys: []string{"t"}, Title: "Show the queued prompt to the model in this turn", Bar: "steer", Why: inside, InBar: on && p.running, Run: p.promote(event.InputSteer)},
-		{ID: "conversation.queue.drop", Keys: []string{"x", "delete"}, Title: "Drop the queued prompt", Bar: "drop", Why: inside, InBar: on, Run: p.runs(p.dropQueued)},
+		{ID: "conversation.queue.send", Keys: []string{"alt+s"}, Title: "Send the queued prompt now", Help: "A running turn is stopped for it.", Bar: "send now", Why: inside, InBar: on, Run: p.promote(event.InputInterrupt)},
+		{ID: "conversation.queue.steer", Keys: []string{"alt+t"}, Title: "Show the queued prompt to the model in this turn", Bar: "steer", Why: inside, InBar: on && p.running, Run: p.promote(event.InputSteer)},
+		{ID: "conversation.queue.drop", Keys: []string{"delete", "ctrl+x"}, Title: "Drop the queued prompt", Bar: "drop", Why: inside, InBar: on, Run: p.runs(p.dropQueued)},
 		{ID: "conversation.queue.previous", Keys: []string{"up", "k"}, Title: "Queued before", Why: inside, Run: p.does(func() { p.queue.at = max(0, p.queue.at-1) })},
 		{ID: "conversation.queue.next", Keys: []string{"down", "j"}, Title: "Queued after", Help: "After the last one it goes back to the line.", Why: inside, Run: p.does(p.nextQueued)},
 		{ID: "conversation.queue.leave", Keys: []string{"esc"}, Title: "Go back to the line", Bar: "back", Why: inside, InBar: on, Run: p.does(func() { p.queue.choosing = false })},

@@ -33,15 +33,15 @@ func TestEveryQueuedPromptCanBeReached(t *testing.T) {
 		keys    []string
 		want    string
 	}{
-		{"up chooses the newest", true, []string{"up", "x"}, "drop q3"},
-		{"up again goes to older ones", true, []string{"up", "up", "up", "up", "x"}, "drop q1"},
-		{"down goes back", true, []string{"alt+e", "up", "up", "down", "x"}, "drop q2"},
-		{"send now stops the turn for it", true, []string{"up", "s"}, "promote q3 interrupt"},
-		{"steer", true, []string{"up", "up", "t"}, "promote q2 steer"},
-		{"send now while idle", false, []string{"alt+e", "s"}, "promote q3 interrupt"},
+		{"up chooses the newest", true, []string{"up", "delete"}, "drop q3"},
+		{"up again goes to older ones", true, []string{"up", "up", "up", "up", "delete"}, "drop q1"},
+		{"down goes back", true, []string{"alt+e", "up", "up", "down", "delete"}, "drop q2"},
+		{"send now stops the turn for it", true, []string{"up", "alt+s"}, "promote q3 interrupt"},
+		{"steer", true, []string{"up", "up", "alt+t"}, "promote q2 steer"},
+		{"send now while idle", false, []string{"alt+e", "alt+s"}, "promote q3 interrupt"},
 		{"all of it", false, []string{"alt+s"}, "resume s"},
 		{"edit in place", true, []string{"up", "up", "enter", "!", "enter"}, "edit q2 then the mail!"},
-		{"a letter that means nothing is text", true, []string{"up", "z"}, ""},
+		{"letters are text", true, []string{"up", "s", "t", "o", "p", " ", "x"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w, p := queueing(t, tt.running)
@@ -94,7 +94,7 @@ func TestSlashQueueOpensIt(t *testing.T) {
 	if !p.queue.choosing || !strings.Contains(seen(p), "▸ 3 held: then rest") {
 		t.Errorf("not open:\n%s", seen(p))
 	}
-	press(p, "x", "x", "x")
+	press(p, "delete", "delete", "delete")
 	if p.queue.choosing || len(p.queue.items) != 0 || !slices.Equal(w.log, []string{"drop q3", "drop q2", "drop q1"}) {
 		t.Errorf("after three drops: %+v, %q", p.queue, w.log)
 	}

@@ -38,7 +38,7 @@ func (p *Pane) Actions() []ui.Action {
 			Help: p.shortPath(e.Text), Run: func(string) tea.Cmd { return p.makeChange(Change{Target: f.Target, Old: e.Text}) },
 		},
 		{ID: "memory.undo", Keys: []string{"u"}, Title: "Take the last change of memory back", Help: "Yours or the agent's; again goes one further back.", Bar: "undo", InBar: true, Dangerous: true, Run: p.undoLast},
-		{ID: "memory.file", Keys: []string{"o"}, Title: "Open the file in $EDITOR", Bar: "open file", InBar: true, Run: func(string) tea.Cmd {
+		{ID: "memory.file", Keys: []string{"ctrl+g"}, Title: "Open the file in $EDITOR", Bar: "open file", InBar: true, Run: func(string) tea.Cmd {
 			store := p.store
 			return func() tea.Msg { return store.Open(f.Target, max(e.Line, 1)) }
 		}},
@@ -124,7 +124,7 @@ func (p *Pane) makeChange(c Change) tea.Cmd {
 		case refused != nil:
 			return retryMsg{c, *refused}
 		}
-		return ui.ShowToast{Level: event.Info, Text: said}
+		return ui.ShowUndo{Text: said, Undo: p.undoLast("")}
 	}
 }
 

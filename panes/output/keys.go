@@ -54,7 +54,7 @@ func (p *Pane) Actions() []ui.Action {
 		{ID: "output.previous", Keys: []string{"["}, Title: "Previous tool call", Bar: "previous", Why: p.whyNotSelect(-1), Run: p.withoutCommand(func() { p.selectCall(-1) }), InBar: true},
 		{ID: "output.next", Keys: []string{"]"}, Title: "Next tool call", Bar: "next", Why: p.whyNotSelect(1), Run: p.withoutCommand(func() { p.selectCall(1) }), InBar: true},
 		{ID: "output.newest", Keys: []string{"0"}, Title: "Follow the newest call", Bar: "newest", Why: p.whyNotNewest, Run: p.withoutCommand(p.showNewest), InBar: true},
-		{ID: "output.open", Keys: []string{"o"}, Title: "Open the kept output", Help: "In $PAGER, when it was too long to be kept here.", Bar: "open", Why: p.whyNotOpen, Run: p.openInPager, InBar: true},
+		{ID: "output.open", Keys: []string{"enter"}, Title: "Open the kept output", Help: "In $PAGER, when it was too long to be kept here.", Bar: "open", Why: p.whyNotOpen, Run: p.openInPager, InBar: true},
 		{ID: "output.wrap", Keys: []string{"w"}, Title: "Wrap long lines or cut them", Bar: "wrap", Why: none, Run: p.withoutCommand(p.toggleWrap), InBar: true},
 		{ID: "output.find", Keys: []string{"/"}, Title: "Search in the output", Bar: "search", Why: none, Run: func(string) tea.Cmd {
 			return func() tea.Msg { return ui.RunAction{ID: "search"} }

@@ -54,7 +54,7 @@ func (c *call) endingRows(w int, s *style.Styles) []string {
 		if c.result.SpillCut {
 			what = "the beginning of it"
 		}
-		for _, line := range text.Wrap(what+" (o opens it): "+text.Inline(c.result.Spill), w) {
+		for _, line := range text.Wrap(what+" (enter opens it): "+text.Inline(c.result.Spill), w) {
 			out = append(out, s.Dim.Render(line))
 		}
 	}

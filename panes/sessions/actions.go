@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -52,11 +53,11 @@ func (p *Pane) sessionActions() []ui.Action {
 			ID: "sessions.search", Keys: []string{"/"}, Slash: "search", Arg: "[words]", Title: "Search all sessions", Bar: "search", InBar: true, Run: p.startSearch,
 			Help: "OR finds either side. Filters are words too: tool:terminal backend:analytics since:2w in:project role:user.",
 		},
-		{ID: "sessions.fork", Keys: []string{"f"}, Title: "Fork at the message that was found", Help: "Without a search: at the end.", Bar: "fork", InBar: true, Why: none, Run: p.forkSession},
+		{ID: "sessions.fork", Keys: []string{"alt+f"}, Title: "Fork at the message that was found", Help: "Without a search: at the end.", Bar: "fork", InBar: true, Why: none, Run: p.forkSession},
 		{ID: "sessions.rename", Keys: []string{"r"}, Title: "Rename", Bar: "rename", InBar: true, Why: none, Run: p.startRename},
 		{ID: "sessions.delete", Keys: []string{"d", "delete"}, Title: "Delete for good", Bar: "delete", InBar: true, Help: p.selectedName(), Dangerous: true, Why: none, Run: p.deleteSelected()},
-		{ID: "sessions.beside", Keys: []string{"o"}, Title: "Open beside the current one", Bar: "beside", InBar: true, Why: none, Run: func(string) tea.Cmd { return p.openSelected(ui.Right) }},
-		{ID: "sessions.new", Keys: []string{"n"}, Title: "New session", Bar: "new", InBar: true, Run: func(string) tea.Cmd {
+		{ID: "sessions.beside", Keys: []string{"alt+o"}, Title: "Open beside the current one", Bar: "beside", InBar: true, Why: none, Run: func(string) tea.Cmd { return p.openSelected(ui.Right) }},
+		{ID: "sessions.new", Keys: []string{"ctrl+n"}, Title: "New session", Bar: "new", InBar: true, Run: func(string) tea.Cmd {
 			return func() tea.Msg { return ui.OpenSession{} }
 		}},
 		{ID: "sessions.pin", Keys: []string{"p"}, Title: "Pin or unpin", Bar: "pin", InBar: true, Why: none, Run: p.togglePin},
@@ -97,14 +98,17 @@ func (p *Pane) selectedName() string {
 
 func (p *Pane) startRename(string) tea.Cmd {
 	f := field.New(p.currentHit().Info.Title)
-	p.rename, p.renames = &f, p.currentHit().Info.UID
+	p.rename, p.renames, p.renamedFrom = &f, p.currentHit().Info.UID, p.currentHit().Info.Title
 	p.typing, p.memoOK = false, false
 	return nil
 }
 
 func (p *Pane) saveTitle(title string) tea.Cmd {
 	uid, store := p.renames, p.store
-	return runTask("renamed", func(ctx context.Context) error { return store.Rename(ctx, uid, title) })
+	was := p.renamedFrom
+	return runUndoable("renamed to "+text.Truncate(title, 40, p.styles.Glyphs.Ellipsis),
+		func(ctx context.Context) error { return store.Rename(ctx, uid, title) },
+		func(ctx context.Context) error { return store.Rename(ctx, uid, was) })
 }
 
 func (p *Pane) forkSession(string) tea.Cmd {
@@ -121,21 +125,40 @@ func (p *Pane) forkSession(string) tea.Cmd {
 }
 
 func (p *Pane) togglePin(string) tea.Cmd {
-	on, store := !p.currentHit().Info.Pinned, p.store
+	info, store := p.currentHit().Info, p.store
 	done := "pinned: it stays on top of the list"
-	if !on {
+	if info.Pinned {
 		done = "no longer pinned"
 	}
-	return p.changeSelected(done, func(ctx context.Context, h Hit) error { return store.Pin(ctx, h.Info.UID, on) })
+	return runUndoable(done,
+		func(ctx context.Context) error { return store.Pin(ctx, info.UID, !info.Pinned) },
+		func(ctx context.Context) error { return store.Pin(ctx, info.UID, info.Pinned) })
 }
 
+// toggleArchive archives a session, or brings it back. An archived one has ended: when that removes
+// something that was made for it, it is asked first; else it can be taken back.
 func (p *Pane) toggleArchive(string) tea.Cmd {
-	on, store := !p.currentHit().Info.Archived, p.store
-	done := "archived: A lists it, a search finds it"
-	if !on {
-		done = "brought back from the archive"
+	hit, store := *p.currentHit(), p.store
+	uid, name := hit.Info.UID, p.selectedName()
+	away := func(ctx context.Context) error { return store.Archive(ctx, uid, true) }
+	back := func(ctx context.Context) error { return store.Archive(ctx, uid, false) }
+	if hit.Info.Archived {
+		return runUndoable("brought back from the archive", back, away)
 	}
-	return p.changeSelected(done, func(ctx context.Context, h Hit) error { return store.Archive(ctx, h.Info.UID, on) })
+	const done = "archived: A lists it, a search finds it"
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
+		defer cancel()
+		held, err := store.Holds(ctx, uid)
+		switch {
+		case err != nil:
+			held = []string{"what could not be looked at (" + err.Error() + ")"}
+		case len(held) == 0:
+			return runUndoable(done, away, back)()
+		}
+		help := name + ". It ends with that, and this is removed with its files: " + strings.Join(held, ", ")
+		return ui.ShowOverlay{Overlay: ui.NewConfirm("Archive", help, func() tea.Cmd { return runTask(done, away) })}
+	}
 }
 
 func (p *Pane) toggleArchived(string) tea.Cmd {
@@ -165,18 +188,32 @@ func (p *Pane) exportSession(string) tea.Cmd {
 		if err != nil {
 			return ui.ShowToast{Level: event.Error, Text: err.Error()}
 		}
-		return ui.ShowToast{Level: event.Info, Text: "written to " + path}
+		return ui.ShowUndo{Text: "written to " + path, Undo: func() tea.Msg {
+			if err := store.Unexport(path); err != nil {
+				return ui.ShowToast{Level: event.Error, Text: err.Error()}
+			}
+			return nil
+		}}
 	}
 }
 
-// changeSelected runs f on the session under the cursor and says how it went.
-func (p *Pane) changeSelected(done string, f func(ctx context.Context, h Hit) error) tea.Cmd {
-	r := p.currentHit()
-	if r == nil {
-		return nil
+// runUndoable does something and offers to take it back.
+func runUndoable(done string, do, undo func(ctx context.Context) error) tea.Cmd {
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
+		defer cancel()
+		if err := do(ctx); err != nil {
+			return ui.ShowToast{Level: event.Error, Text: err.Error()}
+		}
+		return ui.ShowUndo{Text: done, Undo: func() tea.Msg {
+			ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
+			defer cancel()
+			if err := undo(ctx); err != nil {
+				return ui.ShowToast{Level: event.Error, Text: "not taken back: " + err.Error()}
+			}
+			return nil
+		}}
 	}
-	hit := *r
-	return runTask(done, func(ctx context.Context) error { return f(ctx, hit) })
 }
 
 func runTask(done string, f func(ctx context.Context) error) tea.Cmd {

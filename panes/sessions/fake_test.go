@@ -22,6 +22,7 @@ type shelf struct {
 	infos []event.SessionInfo
 	log   []string
 	fail  error
+	held  map[string][]string
 }
 
 func newShelf(n int) *shelf {
@@ -95,6 +96,10 @@ func (s *shelf) Fork(_ context.Context, uid string, at int64) (event.SessionInfo
 func (s *shelf) Export(_ context.Context, uid string) (string, error) {
 	return uid + ".md", s.note("export %s", uid)
 }
+
+func (s *shelf) Unexport(path string) error { return s.note("unexport %s", path) }
+
+func (s *shelf) Holds(_ context.Context, uid string) ([]string, error) { return s.held[uid], nil }
 
 // opened is a pane with n sessions in its list.
 func opened(t testing.TB, n int) (*Pane, *shelf) {

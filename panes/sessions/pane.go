@@ -55,6 +55,11 @@ type Store interface {
 	Fork(ctx context.Context, uid string, at int64) (event.SessionInfo, error)
 	// Export writes the session as Markdown into the current directory and returns the file's path.
 	Export(ctx context.Context, uid string) (string, error)
+	// Unexport removes a file that Export wrote, unless somebody has changed it.
+	Unexport(path string) error
+	// Holds names what was made for the session and goes when it ends: back ends with their files,
+	// commands in the background.
+	Holds(ctx context.Context, uid string) ([]string, error)
 }
 
 // activity is what a session does now.
@@ -87,16 +92,17 @@ type Pane struct {
 	active   map[string]activity
 	asks     map[string]map[string]bool // ids of approvals and questions that wait, by session
 
-	query   field.Field
-	typing  bool         // the search field has the keys
-	rename  *field.Field // new title of the session below; nil when none is being renamed
-	renames string
-	request int  // newest search or list; older answers are dropped
-	pending bool // the newest request has not been answered
-	opening bool // enter was pressed while it was pending: open what it finds
-	cancel  context.CancelFunc
-	stale   bool // something changed that a reload would show
-	err     string
+	query       field.Field
+	typing      bool         // the search field has the keys
+	rename      *field.Field // new title of the session below; nil when none is being renamed
+	renames     string
+	renamedFrom string
+	request     int  // newest search or list; older answers are dropped
+	pending     bool // the newest request has not been answered
+	opening     bool // enter was pressed while it was pending: open what it finds
+	cancel      context.CancelFunc
+	stale       bool // something changed that a reload would show
+	err         string
 
 	preview   preview
 	memo      string

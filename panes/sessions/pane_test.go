@@ -133,6 +133,59 @@ func TestDeeds(t *testing.T) {
 	}
 }
 
+// TestWhatALetterDoesCanBeTakenBack: a letter in the list asks before what cannot be.
+func TestWhatALetterDoesCanBeTakenBack(t *testing.T) {
+	for _, tt := range []struct {
+		id   string
+		keys []string
+		want []string
+	}{
+		{"sessions.pin", nil, []string{"pin u1 true", "pin u1 false"}},
+		{"sessions.archive", nil, []string{"archive u1 true", "archive u1 false"}},
+		{"sessions.export", nil, []string{"export u1", "unexport u1.md"}},
+		{"sessions.rename", []string{"ctrl+u", "n", "e", "w", "enter"}, []string{`rename u1 "new"`, `rename u1 "docker networking on the build host"`}},
+	} {
+		p, s := opened(t, 5)
+		s.log = nil
+		out := act(t, p, tt.id, "")
+		for _, m := range uitest.Press(p, tt.keys...) {
+			out = append(out, m)
+		}
+		did, ok := out[len(out)-1].(ui.ShowUndo)
+		if !ok {
+			t.Fatalf("%s cannot be taken back: %v", tt.id, out)
+		}
+		uitest.Pump(p, did.Undo)
+		got := slices.DeleteFunc(s.log, func(l string) bool { return !slices.Contains(tt.want, l) })
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v", tt.id, got)
+		}
+	}
+}
+
+func TestArchivingAsksBeforeContainersGo(t *testing.T) {
+	p, s := opened(t, 5)
+	s.held = map[string][]string{"u1": {"analytics"}}
+	s.log = nil
+	out := act(t, p, "sessions.archive", "")
+	ask, ok := out[len(out)-1].(ui.ShowOverlay)
+	if !ok || slices.Contains(s.log, "archive u1 true") {
+		t.Fatalf("not asked: %v, %v", out, s.log)
+	}
+	ask.Overlay.Restyle(p.styles)
+	if v := ask.Overlay.View(64, 8); !strings.Contains(v, "analytics") || !strings.Contains(v, "docker networking") {
+		t.Errorf("the question does not say what goes:\n%s", v)
+	}
+	if cmd, done := ask.Overlay.Update(uitest.Key("n")); !done || cmd != nil || slices.Contains(s.log, "archive u1 true") {
+		t.Errorf("no means %v", s.log)
+	}
+	cmd, _ := ask.Overlay.Update(uitest.Key("y"))
+	uitest.Pump(p, cmd)
+	if !slices.Contains(s.log, "archive u1 true") {
+		t.Errorf("yes means %v", s.log)
+	}
+}
+
 func TestRenameIsBoundToItsSession(t *testing.T) {
 	p, s := opened(t, 5)
 	act(t, p, "sessions.rename", "")

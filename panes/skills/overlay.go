@@ -206,7 +206,7 @@ func (v *Overlay) Hint() string {
 		return "Y trust these  N refuse them  esc later"
 	case listing:
 	}
-	hint := "enter use  space on/off  e edit  n new  / find  esc close"
+	hint := "enter writes its command  space on/off  e edit  n new  / find  esc close"
 	if b := v.brought; b != nil {
 		word := "t trust the project's"
 		if b.State == skills.Accepted {

@@ -114,6 +114,10 @@ func (c *Composer) Restore(d Draft) {
 // Recalling reports that an older prompt stands in the field.
 func (c *Composer) Recalling() bool { return c.pos != len(c.history) }
 
+// Recalled reports that what stands in the field is an older prompt as it was: the keys up and down
+// go on through the history.
+func (c *Composer) Recalled() bool { return c.Recalling() && c.buf.s == c.history[c.pos] }
+
 // SetHistory sets what was written before, oldest first.
 func (c *Composer) SetHistory(h []string) {
 	if len(h) > maxHistory {

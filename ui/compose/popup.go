@@ -133,6 +133,16 @@ func (c *Composer) takeOffer() {
 	p.close()
 }
 
+// TakeOnly takes the offer when there is only one.
+func (c *Composer) TakeOnly() {
+	if len(c.popup.items) == 1 {
+		c.takeOffer()
+	}
+}
+
+// Unmute lets completions be offered again for what the person closed them for.
+func (c *Composer) Unmute() { c.popup.muted = "" }
+
 // popupView draws the popup w cells wide.
 func (c *Composer) popupView(w, room int) []string {
 	p := &c.popup

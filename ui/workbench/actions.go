@@ -30,15 +30,15 @@ func Actions() []ui.Action {
 // actions are those that need the program behind the screen.
 func (w *workbench) actions() []ui.Action {
 	return append([]ui.Action{
-		{ID: "session.resume", Slash: "resume", Arg: "[session]", Title: "Resume a session", Help: "By title, id or \"last\"; without a name it opens the browser.", Group: "session", Run: w.resume},
+		{ID: "session.resume", Slash: "resume", Also: []string{"sessions"}, Arg: "[session]", Title: "Resume a session", Help: "By title, id or \"last\"; without a name it opens the browser.", Group: "session", Run: w.resume},
 		{ID: "session.title", Slash: "title", Arg: "name", Title: "Name this session", Group: "session", Run: w.do("named", w.rename)},
 		{ID: "session.fork", Slash: "fork", Title: "Fork this session", Help: "A copy that goes its own way from here.", Group: "session", Run: w.fork},
 		{ID: "session.export", Slash: "export", Arg: "[markdown|json|sharegpt]", Title: "Export this session to a file", Group: "session", Run: w.export, Complete: choices("markdown", "json", "sharegpt")},
 		{ID: "session.compress", Slash: "compress", Arg: "[what to keep in mind]", Title: "Compress old messages into a summary", Group: "session", Run: w.do("compressed", w.compress)},
 		{ID: "session.rollback", Slash: "rollback", Arg: "[turn] [file]", Title: "See what turns changed in your files, and take it back", Help: "Without a turn it lists them; hermes rollback does the same outside.", Group: "session", Run: w.rollback},
 		{ID: "model", Slash: "model", Arg: "[provider/model]", Title: "Choose the model of this session", Group: "session", Run: w.model},
-		{ID: "connect", Slash: "connect", Arg: "[server]", Title: "Connect a model: server, key, model", Help: "The key is tried at the server before anything is written; the list of models is the server's own.", Group: "program", Run: w.connect, Complete: w.serverNames},
-		{ID: "backend", Slash: "backend", Arg: "[name]", Title: "Choose where commands of this session run", Group: "session", Run: w.backend, Complete: w.backendNames},
+		{ID: "connect", Slash: "connect", Also: []string{"setup"}, Arg: "[server]", Title: "Connect a model: server, key, model", Help: "The key is tried at the server before anything is written; the list of models is the server's own.", Group: "program", Run: w.connect, Complete: w.serverNames},
+		{ID: "backend", Slash: "backend", Also: []string{"pool"}, Arg: "[name]", Title: "Choose where commands of this session run", Group: "session", Run: w.backend, Complete: w.backendNames},
 		{ID: "shell", Slash: "shell", Arg: "[back end]", Title: "Open a shell in a back end", Help: "For you, not for the agent; without a name where this session's commands run.", Group: "session", Run: w.shell, Complete: w.backendNames},
 		{ID: "approvals", Slash: "approvals", Title: "What is allowed without asking", Help: "Enter on a line asks again from then on.", Group: "session", Run: w.approvals},
 		{ID: "tools", Slash: "tools", Arg: "reload", Title: "Give this session the tools as they are now", Help: "A session keeps those that it began with; what a server adds or changes is told, and taken with this.", Group: "session", Run: w.tools, Complete: choices("reload")},
@@ -49,7 +49,7 @@ func (w *workbench) actions() []ui.Action {
 		{ID: "toolsets", Slash: "toolsets", Arg: "[name, ...|settings]", Title: "Choose the sets of tools of this session", Help: "From its next turn on. They are kept with the session; settings takes it back.", Group: "session", Run: w.toolsets},
 		{ID: "skills", Slash: "skills", Keys: []string{"alt+k"}, Arg: "[name]", Title: "Skills: known ways to do things", Help: "What there is, where it comes from, what is wrong; each is a slash command of its own.", Group: "program", Run: w.skillsOverlay, Complete: w.skillNames},
 		{ID: "status", Slash: "status", Title: "How this session stands", Help: "Model, context, cost, folder, level, back end, memory, skills.", Group: "session", Run: w.status},
-		{ID: "usage", Slash: "usage", Title: "What the prompt is made of, and what calls cost", Help: "By turn, session, day and model; hermes usage prints the same.", Group: "session", Run: w.usage},
+		{ID: "usage", Slash: "usage", Also: []string{"cost"}, Title: "What the prompt is made of, and what calls cost", Help: "By turn, session, day and model; hermes usage prints the same.", Group: "session", Run: w.usage},
 		{ID: "config", Slash: "config", Arg: "[back end]", Title: "Edit the settings", Help: "Opens config.yaml in $EDITOR, at the back end when one is named; what can change while running does.", Group: "program", Run: w.editConfig, Complete: w.backendNames},
 	}, w.memoryActions()...)
 }
@@ -117,7 +117,12 @@ func (w *workbench) export(arg string) tea.Cmd {
 	}
 	return w.task(func(ctx context.Context, _ *core.App, uid string) (tea.Msg, error) {
 		path, err := export(ctx, w.boot, uid, format)
-		return ui.Toast(event.Info, "written to %s", path), err
+		return ui.ShowUndo{Text: "written to " + path, Undo: func() tea.Msg {
+			if err := w.boot.written.remove(path); err != nil {
+				return ui.Toast(event.Error, "%v", err)
+			}
+			return nil
+		}}, err
 	})
 }
 

@@ -18,6 +18,8 @@ type booting struct {
 	app  *core.App
 	err  error
 	once sync.Once
+
+	written written
 }
 
 // boot opens the App in the background.

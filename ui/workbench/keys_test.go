@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"hermes/ui"
@@ -30,6 +31,36 @@ func TestKeysDocumentIsCurrent(t *testing.T) {
 func TestDefaultKeysDoNotCollide(t *testing.T) {
 	for _, p := range ui.KeyProblems(nil, ui.FrameActions(), Actions(), PaneActions()) {
 		t.Error(p)
+	}
+}
+
+// looking are the actions on letters that only change what is looked at.
+var looking = []string{
+	"sessions.up", "sessions.down", "sessions.first", "sessions.last", "sessions.search", "sessions.archived",
+	"output.end", "output.previous", "output.next", "output.newest", "output.wrap", "output.find", "output.hit", "output.hitback",
+	"output.up", "output.down", "output.top", "backends.up", "backends.down", "backends.log",
+	"conversation.previous", "conversation.next", "conversation.first", "conversation.last", "conversation.open", "conversation.search",
+	"conversation.hit.next", "conversation.hit.previous", "conversation.write", "conversation.queue.previous", "conversation.queue.next",
+	"shell.type", "shell.up", "shell.down", "shell.top", "shell.end", "memory.up", "memory.down", "memory.first", "memory.last", "memory.close",
+	"conversation.copy", "help",
+}
+
+// undone are those whose pane offers to take them back (ui.ShowUndo), or that ask for a text first; shell.close asks while
+// something runs.
+var undone = []string{
+	"sessions.rename", "sessions.pin", "sessions.archive", "sessions.export", "backends.use", "backends.start", "backends.stop", "memory.add",
+	"shell.close",
+}
+
+// TestALetterNeverHasAnEffectByAccident: who types into a list changes nothing.
+func TestALetterNeverHasAnEffectByAccident(t *testing.T) {
+	for _, a := range allActions() {
+		for _, key := range a.Keys {
+			if len([]rune(key)) != 1 || a.Dangerous || slices.Contains(looking, a.ID) || slices.Contains(undone, a.ID) {
+				continue
+			}
+			t.Errorf("%s is on %q: it needs another key, a question or a way back", a.ID, key)
+		}
 	}
 }
 

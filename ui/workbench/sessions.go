@@ -105,6 +105,18 @@ func (s browser) Export(ctx context.Context, uid string) (string, error) {
 	return export(ctx, s.b, uid, session.Markdown)
 }
 
+// Unexport implements sessions.Store.
+func (s browser) Unexport(path string) error { return s.b.written.remove(path) }
+
+// Holds implements sessions.Store.
+func (s browser) Holds(ctx context.Context, uid string) ([]string, error) {
+	app, err := s.b.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return app.Holds(ctx, uid)
+}
+
 func (s browser) change(ctx context.Context, f func(*session.Service) error) error {
 	app, err := s.b.get(ctx)
 	if err != nil {
@@ -138,6 +150,7 @@ func export(ctx context.Context, b *booting, uid string, format session.Format) 
 		_ = os.Remove(file.Name())
 		return "", err
 	}
+	b.written.note(file.Name())
 	return file.Name(), nil
 }
 

@@ -110,7 +110,7 @@ func (w *workbench) skillActions() view.Actions {
 				return view.Listed{Rows: app.Skills.Rows(ctx, app.Project()), Brought: app.Skills.Catalog(ctx, app.Project()).Project}, nil
 			})
 		},
-		Use: func(name string) tea.Cmd { return w.useSkill(name, "") },
+		Use: func(name string) tea.Cmd { return func() tea.Msg { return ui.BeginText{Text: "/" + name + " "} } },
 		Read: func(r skill.Row) tea.Cmd {
 			return func() tea.Msg {
 				body, err := r.Skill.Read("")

@@ -9,6 +9,7 @@ import (
 
 	"hermes/core"
 	"hermes/core/config"
+	"hermes/core/crash"
 	"hermes/core/event"
 	"hermes/core/provider"
 	"hermes/core/session"
@@ -28,6 +29,10 @@ const closeTimeout = 5 * time.Second
 type Options struct {
 	Core    core.Options
 	Session string // what Service.Resolve takes; empty for a new session
+	// Prompt is sent to it at once; empty for none.
+	Prompt string
+	// CommandLine are the names of the commands of the command line, for who types one of them here.
+	CommandLine []string
 	// UI is merged into what the workbench sets itself: streams, sizes and the environment, for tests.
 	UI ui.Options
 	// Started, when set, hears the screen just before it runs, for tests.
@@ -85,6 +90,9 @@ func open(ctx context.Context, o Options) (*workbench, error) {
 	}
 	w.program = ui.New(w.ui(first))
 	close(w.ready)
+	if o.Prompt != "" {
+		crash.Go("first prompt", func() { w.firstPrompt(ctx, first, o.Prompt) })
+	}
 	for _, p := range KeyProblems(o.Core.Config.Keys) {
 		o.Core.Bus.Publish(event.Header{}, event.Notice{Level: event.Warn, Text: p, Hint: "look at the keys: section of config.yaml"})
 	}
@@ -141,7 +149,7 @@ func (w *workbench) ui(first string) ui.Options {
 	o.Side = w.side(o.Now)
 	o.Actions = w.actions()
 	o.More = w.skillCommands
-	o.Keys = c.Keys
+	o.Keys, o.CommandLine = c.Keys, w.options.CommandLine
 	o.Slash = w.slash
 	o.Theme, o.ThemeDir, o.SetTheme = c.Display.Theme, c.Paths().ThemesDir, w.setTheme
 	o.NoMouse = c.Display.Mouse == "off"

@@ -1,0 +1,70 @@
+package conversation
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+	"hermes/ui"
+)
+
+var (
+	_ ui.Writer   = (*Pane)(nil)
+	_ ui.Beginner = (*Pane)(nil)
+)
+
+// Write implements ui.Writer.
+func (p *Pane) Write(s string) tea.Cmd {
+	p.stopBrowsing()
+	p.queue.choosing, p.memoOK = false, false
+	if s == "" {
+		return nil
+	}
+	return tea.Batch(p.typed(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(s)}), p.complete())
+}
+
+// Begin implements ui.Beginner.
+func (p *Pane) Begin(s string) tea.Cmd {
+	p.stopBrowsing()
+	p.queue.choosing, p.memoOK = false, false
+	p.composer.SetText(s + p.composer.Text())
+	return p.complete()
+}
+
+// completeNow is tab in a line that is not empty: it completes what stands at the cursor, or shows
+// what it could become. It never leaves the line.
+func (p *Pane) completeNow() tea.Cmd {
+	if p.composer.Token().Kind == 0 {
+		return toast(event.Info, "Nothing to complete here", "@ names a file; "+p.key("focus.sessions", "alt+1")+" and its like go to other panes")
+	}
+	p.composer.Unmute()
+	p.last, p.tabbed = p.composer.Token(), true
+	p.last.Kind = 0 // asked for: offered again
+	cmd := p.complete()
+	p.takeOnly()
+	return cmd
+}
+
+// takeOnly takes the only offer after a tab.
+func (p *Pane) takeOnly() {
+	if p.tabbed && p.composer.Completing() {
+		p.tabbed = false
+		p.composer.TakeOnly()
+	}
+}
+
+// leave asks the frame to end the program: of an empty line, as in a shell.
+func (p *Pane) leaveAction() ui.Action {
+	empty := func() string {
+		if !p.composer.Empty() {
+			return "the line is not empty"
+		}
+		return ""
+	}
+	return ui.Action{
+		ID: "conversation.leave", Keys: []string{"ctrl+d"}, Title: "Leave Hermes", Help: "From an empty line; the first time asks.", Why: empty,
+		Run: p.runs(func() tea.Cmd {
+			key := p.key("conversation.leave", "ctrl+d")
+			return func() tea.Msg { return ui.Leave{Key: key} }
+		}),
+	}
+}
