@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"hermes/ui/cli/approvals"
@@ -34,19 +36,20 @@ type command struct{ *base.Command }
 func (c *command) root() *cobra.Command {
 	var open base.OpenFlags
 	root := &cobra.Command{
-		Use:   "hermes",
+		Use:   "hermes [prompt]",
 		Short: "A full-screen workbench for an AI agent",
 		Long: `A full-screen workbench for an AI agent.
 
-Without a command it opens the workbench. Settings and conversations live in ~/.hermes, or where HERMES_HOME says.
+Without a command it opens the workbench; with words it sends them there: hermes "fix the tests".
+Settings and conversations live in ~/.hermes, or where HERMES_HOME says.
 
 Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval and was refused,
 4 no model answered, 130 interrupted.`,
-		Args:          cobra.NoArgs,
+		Args:          base.PromptArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       c.Version().String(),
-		RunE:          func(cmd *cobra.Command, _ []string) error { return c.workbench(cmd, open) },
+		RunE:          func(cmd *cobra.Command, args []string) error { return c.workbench(cmd, open, strings.Join(args, " ")) },
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVarP(&c.Profile, "profile", "p", "", "use the settings and conversations of profiles/`NAME`")
@@ -85,7 +88,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 	return root
 }
 
-func (c *command) workbench(cmd *cobra.Command, open base.OpenFlags) error {
+func (c *command) workbench(cmd *cobra.Command, open base.OpenFlags, prompt string) error {
 	if !base.IsTerminal(c.Streams.In) || !base.IsTerminal(c.Streams.Out) {
 		return base.UsageError("the workbench needs a terminal; in scripts use `hermes run \"...\"`")
 	}
@@ -97,5 +100,5 @@ func (c *command) workbench(cmd *cobra.Command, open base.OpenFlags) error {
 		return err
 	}
 	start.Session.Source = "tui"
-	return c.Program.Workbench(cmd.Context(), start, base.Workbench{Session: open.Session()})
+	return c.Program.Workbench(cmd.Context(), start, base.Workbench{Session: open.Session(), Prompt: prompt, Commands: base.Names(cmd.Root())})
 }

@@ -62,7 +62,7 @@ func (o opened) Close(ctx context.Context) error {
 
 // runWorkbench opens the full-screen program.
 func runWorkbench(ctx context.Context, s cli.Start, w cli.Workbench) error {
-	return runScreen(ctx, s, workbench.Options{Session: w.Session})
+	return runScreen(ctx, s, workbench.Options{Session: w.Session, Prompt: w.Prompt, CommandLine: w.Commands})
 }
 
 // runScreen is runWorkbench for any terminal: tests bring their own.

@@ -51,7 +51,9 @@ type Start struct {
 
 // Workbench says what the full-screen program opens with.
 type Workbench struct {
-	Session string // a uid, a unique start of one, a title or "last"; empty for a new session
+	Session  string   // a uid, a unique start of one, a title or "last"; empty for a new session
+	Prompt   string   // sent there at once; empty for none
+	Commands []string // names of the commands of the command line
 }
 
 // Streams are where a command reads and writes.

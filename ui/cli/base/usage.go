@@ -61,6 +61,29 @@ func unknownCommand(cmd *cobra.Command, word string) string {
 	return fmt.Sprintf("%s has no command %q; %s", path, word, fix)
 }
 
+// PromptArgs takes words for a prompt. A single word is none: it is a command that was mistyped, and
+// so is a first word that is nearly one.
+func PromptArgs(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0 || cmd.ArgsLenAtDash() == 0 || strings.ContainsAny(strings.TrimSpace(args[0]), " \n\t"):
+		return nil
+	case len(args) == 1:
+		return UsageError("%s; as a prompt: hermes -- %s", unknownCommand(cmd, args[0]), args[0])
+	}
+	if _, near := nearest.Name(args[0], commands(cmd)); near {
+		return UsageError("%s; as a prompt it stands in quotes", unknownCommand(cmd, args[0]))
+	}
+	return nil
+}
+
+// Names are the commands of the command line.
+func Names(root *cobra.Command) (out []string) {
+	for _, sub := range root.Commands() {
+		out = append(out, sub.Name())
+	}
+	return out
+}
+
 func commands(cmd *cobra.Command) (names []string) {
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() {
