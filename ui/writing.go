@@ -54,8 +54,8 @@ func textOf(msg tea.KeyMsg) string {
 	return string(msg.Runes)
 }
 
-// meantAsText decides what a key of a pane in which nobody types is for: e is the action of that key
-// if one is known. It returns the conversation's pane when the key goes back to writing.
+// meantAsText decides what a key of a pane in which nobody types is for: e is the action of that
+// key if one is known. It returns the conversation's pane when the key goes back to writing.
 func (f *frame) meantAsText(msg tea.KeyMsg, known bool, e entry) (Pane, bool) {
 	s := textOf(msg)
 	if s == "" || strings.TrimSpace(s) == "" {

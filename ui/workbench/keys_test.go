@@ -45,8 +45,8 @@ var looking = []string{
 	"conversation.copy", "help",
 }
 
-// undone are those whose pane offers to take them back (ui.ShowUndo), or that ask for a text first; shell.close asks while
-// something runs.
+// undone are those whose pane offers to take them back (ui.ShowUndo), or that ask for a text first;
+// shell.close asks while something runs.
 var undone = []string{
 	"sessions.rename", "sessions.pin", "sessions.archive", "sessions.export", "backends.use", "backends.start", "backends.stop", "memory.add",
 	"shell.close",

@@ -10,8 +10,8 @@ import (
 	"hermes/ui"
 )
 
-// firstPrompt sends what the person wrote behind the name of the program. What cannot be sent stands in the line, and so does a
-// command: nothing runs that nobody has seen.
+// firstPrompt sends what the person wrote behind the name of the program. What cannot be sent
+// stands in the line, and so does a command: nothing runs that nobody has seen.
 func (w *workbench) firstPrompt(ctx context.Context, uid, prompt string) {
 	if !strings.HasPrefix(prompt, "/") {
 		err := w.submitFirst(ctx, uid, prompt)

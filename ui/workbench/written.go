@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// written are the files that were exported in this run, by what is in them: a person can take an export back, and a file that
-// somebody has changed since is theirs.
+// written are the files that were exported in this run, by what is in them: a person can take an
+// export back, and a file that somebody has changed since is theirs.
 type written struct {
 	mu    sync.Mutex
 	files map[string][sha256.Size]byte

@@ -61,8 +61,8 @@ func unknownCommand(cmd *cobra.Command, word string) string {
 	return fmt.Sprintf("%s has no command %q; %s", path, word, fix)
 }
 
-// PromptArgs takes words for a prompt. A single word is none: it is a command that was mistyped, and
-// so is a first word that is nearly one.
+// PromptArgs takes words for a prompt. A single word is none: it is a command that was mistyped,
+// and so is a first word that is nearly one.
 func PromptArgs(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0 || cmd.ArgsLenAtDash() == 0 || strings.ContainsAny(strings.TrimSpace(args[0]), " \n\t"):
