@@ -3,11 +3,16 @@ package core
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
+	"hermes/core/atomicfile"
 	"hermes/core/config"
+	"hermes/core/event"
 	"hermes/core/provider"
 	"hermes/core/provider/anthropic"
 	"hermes/core/provider/offline"
@@ -17,7 +22,11 @@ import (
 
 // Models is the set of providers of the settings in effect; it is replaced as a whole when they
 // change.
-type Models struct{ set atomic.Pointer[provider.Set] }
+type Models struct {
+	set    atomic.Pointer[provider.Set]
+	a      *App
+	making sync.Mutex // orders replacements
+}
 
 // modelsPart is the providers of the settings.
 type modelsPart struct {
@@ -26,24 +35,67 @@ type modelsPart struct {
 }
 
 func (p *modelsPart) Start(context.Context) error {
-	p.a.Models = &Models{}
-	p.a.Models.set.Store(provider.NewSet(p.settings()))
+	p.a.Models = &Models{a: p.a}
+	settings, wrong := p.a.modelSettings()
+	for _, err := range wrong {
+		p.a.notice(event.Warn, err.Error(), "what else stands there counts")
+	}
+	p.a.Models.set.Store(provider.NewSet(settings))
 	return nil
 }
 
-func (p *modelsPart) Changed(config.Change) { p.a.Models.replace(p.settings()) }
+func (p *modelsPart) Changed(config.Change) { p.a.Models.renew() }
 
 func (p *modelsPart) Close(context.Context) error {
 	p.a.Models.set.Load().Close()
 	return nil
 }
 
-func (p *modelsPart) settings() provider.Settings {
-	return modelSettings(p.a.Config(), p.a.opts.Model, p.a.opts.Firm)
+// modelSettings are those in effect, with the catalogue as the files have it now, and what is wrong
+// with these.
+func (a *App) modelSettings() (provider.Settings, []error) {
+	c := a.Config()
+	known, wrong := catalogue(c.Paths())
+	return modelSettings(c, known, a.opts.Model, a.opts.Firm), wrong
 }
 
-// replace makes s the settings from the next turn on; streams of the old ones go on.
-func (m *Models) replace(s provider.Settings) { m.set.Swap(provider.NewSet(s)).Close() }
+// catalogue is what is known of vendors and models: what the program brought, what was fetched, and
+// over both what the person's own file says.
+func catalogue(paths config.Paths) (*provider.Catalogue, []error) {
+	var wrong []error
+	known := provider.Shipped()
+	fetched, err := provider.ReadFetched(paths.FetchedFile)
+	if err != nil {
+		wrong = append(wrong, err)
+	}
+	if fetched != nil {
+		known = known.WithFetched(fetched)
+	}
+	known, more := known.ReadOwn(paths.ModelsFile)
+	return known, append(wrong, more...)
+}
+
+// keyNames are the variables that hold keys of vendors, the person's own among them.
+func keyNames(c *config.Config) []string {
+	known, _ := catalogue(c.Paths()) // what is wrong with the files was said at the start
+	return known.KeyNames()
+}
+
+// CheckModels says what is wrong with the files of the catalogue.
+func CheckModels(paths config.Paths) []error {
+	_, wrong := catalogue(paths)
+	return wrong
+}
+
+// renew takes the settings and files as they are now, from the next turn on; streams of the old ones
+// go on.
+func (m *Models) renew() []error {
+	m.making.Lock()
+	defer m.making.Unlock()
+	settings, wrong := m.a.modelSettings()
+	m.set.Swap(provider.NewSet(settings)).Close()
+	return wrong
+}
 
 // Resolve finds a model by "provider/model", "model", "provider", or "" for the default.
 func (m *Models) Resolve(ctx context.Context, ref string) (provider.Provider, provider.Model, error) {
@@ -52,6 +104,27 @@ func (m *Models) Resolve(ctx context.Context, ref string) (provider.Provider, pr
 
 // List returns every model that can be used now. It may use the network.
 func (m *Models) List(ctx context.Context) []provider.Model { return m.set.Load().List(ctx) }
+
+// Others returns the models that the catalogue knows and that cannot be used now: there is no key.
+func (m *Models) Others() []provider.Model { return m.set.Load().Others() }
+
+// Refresh fetches a public list of models, keeps it and goes by it. It uses the network.
+func (m *Models) Refresh(ctx context.Context, from string) (*provider.Fetched, error) {
+	known, _ := catalogue(m.a.Config().Paths()) // what is wrong with the files was said at the start
+	list, err := known.Refresh(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(list)
+	if err == nil {
+		err = atomicfile.Write(m.a.Config().Paths().FetchedFile, data, 0o600)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the list of models was fetched and cannot be kept: %w", err)
+	}
+	m.renew()
+	return list, nil
+}
 
 // Kinds are the wire formats of this version.
 func Kinds() map[string]provider.Maker {
@@ -62,8 +135,11 @@ func Kinds() map[string]provider.Maker {
 }
 
 // modelSettings says which providers the settings name. A key goes to its own provider only.
-func modelSettings(c *config.Config, model string, firm bool) provider.Settings {
-	s := provider.Settings{Default: defaultModel(c, model), Explicit: model != "", Firm: firm, Window: c.Model.ContextLength, Kinds: Kinds(), Providers: map[string]provider.Endpoint{}}
+func modelSettings(c *config.Config, known *provider.Catalogue, model string, firm bool) provider.Settings {
+	s := provider.Settings{
+		Default: defaultModel(c, model), Explicit: model != "", Firm: firm, Window: c.Model.ContextLength, Kinds: Kinds(),
+		Providers: map[string]provider.Endpoint{}, Catalogue: known,
+	}
 	for name, p := range c.Providers {
 		s.Providers[name] = endpoint(c, p)
 	}
@@ -114,7 +190,8 @@ func endpoint(c *config.Config, p config.Provider) provider.Endpoint {
 		if e.Limits == nil {
 			e.Limits = map[string]provider.Limit{}
 		}
-		e.Limits[name] = provider.Limit{Window: l.ContextLength, MaxOutput: l.MaxTokens, PriceIn: l.PriceIn, PriceOut: l.PriceOut, Images: l.Images}
+		e.Limits[name] = provider.Limit{Window: l.ContextLength, MaxOutput: l.MaxTokens, PriceIn: l.PriceIn, PriceOut: l.PriceOut,
+			PriceCachedIn: l.PriceCachedIn, PriceWrite: l.PriceWrite, Images: l.Images, Effort: l.Effort}
 		if name != p.Model {
 			e.Models = append(e.Models, name)
 		}

@@ -16,6 +16,11 @@ import (
 func LearnSecrets(c *config.Config) {
 	secret.Enable(c.Security.RedactSecrets)
 	values := c.Secrets()
+	for _, name := range keyNames(c) {
+		if value, ok := c.Secret(name); ok {
+			values = append(values, value)
+		}
+	}
 	for _, kv := range os.Environ() {
 		if name, value, ok := strings.Cut(kv, "="); ok && secretVariable(name, value) {
 			values = append(values, value)

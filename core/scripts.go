@@ -9,7 +9,6 @@ import (
 	"hermes/core/childenv"
 	"hermes/core/config"
 	"hermes/core/execcode"
-	"hermes/core/provider"
 	"hermes/core/tool/code"
 	"hermes/core/tool/shell"
 )
@@ -67,7 +66,7 @@ func CodeSettings(c *config.Config) code.Settings {
 
 // EnvRule is what the settings say about the environment of scripts.
 func EnvRule(c *config.Config) childenv.Rule {
-	r := childenv.Rule{Passthrough: c.Terminal.EnvPassthrough, Credentials: provider.KeyNames()}
+	r := childenv.Rule{Passthrough: c.Terminal.EnvPassthrough, Credentials: keyNames(c)}
 	if c.Model.APIKeyEnv != "" {
 		r.Credentials = append(r.Credentials, c.Model.APIKeyEnv)
 	}

@@ -122,10 +122,11 @@ const (
 // Usage counts tokens of one model call or the sum of several.
 // Cost is in millionths of a US dollar; CostKnown is false when the model's price is unknown.
 type Usage struct {
-	Input     int   `json:"input"` // prompt tokens, cached ones included
+	Input     int   `json:"input"` // prompt tokens, those of the cache included
 	Output    int   `json:"output"`
-	Cached    int   `json:"cached,omitempty"`
-	Reasoning int   `json:"reasoning,omitempty"`
+	Cached    int   `json:"cached,omitempty"`        // of Input: read from the provider's cache
+	Written   int   `json:"cache_written,omitempty"` // of Input: written to the provider's cache
+	Reasoning int   `json:"reasoning,omitempty"`     // of Output
 	Cost      int64 `json:"cost_micro,omitempty"`
 	CostKnown bool  `json:"cost_known,omitempty"`
 }
@@ -141,11 +142,11 @@ func (u Usage) Add(v Usage) Usage {
 	}
 	return Usage{
 		Input: u.Input + v.Input, Output: u.Output + v.Output, Cached: u.Cached + v.Cached,
-		Reasoning: u.Reasoning + v.Reasoning, Cost: u.Cost + v.Cost, CostKnown: known,
+		Written: u.Written + v.Written, Reasoning: u.Reasoning + v.Reasoning, Cost: u.Cost + v.Cost, CostKnown: known,
 	}
 }
 
 // Empty reports whether nothing was counted.
 func (u Usage) Empty() bool {
-	return u.Input == 0 && u.Output == 0 && u.Cached == 0 && u.Reasoning == 0 && u.Cost == 0
+	return u.Input == 0 && u.Output == 0 && u.Cached == 0 && u.Written == 0 && u.Reasoning == 0 && u.Cost == 0
 }

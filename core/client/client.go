@@ -75,6 +75,10 @@ type Models interface {
 	Resolve(ctx context.Context, ref string) (provider.Provider, provider.Model, error)
 	// List asks every provider; it uses the network for at most some seconds.
 	List(ctx context.Context) []provider.Model
+	// Others are the models that the catalogue knows and that cannot be used: there is no key.
+	Others() []provider.Model
+	// Refresh fetches a public list of models; it uses the network.
+	Refresh(ctx context.Context, from string) (*provider.Fetched, error)
 }
 
 // Sessions are the conversations that are stored.

@@ -22,6 +22,8 @@ type Paths struct {
 	AuditDir    string // what the agent did, one file a month
 	CacheDir    string
 	SpillDir    string // full output of tools whose result was cut
+	ModelsFile  string // vendors, models and aliases of the person's own
+	FetchedFile string // the list of models that was fetched
 	HistoryFile string // prompts, one JSON string a line
 	ThemesDir   string
 	SkillsDir   string
@@ -53,6 +55,7 @@ func NewPaths(home, profile string) (Paths, error) {
 		ConfigFile: in("config.yaml"), EnvFile: in(".env"), DB: in("workbench.db"),
 		LogDir: in("logs"), LogFile: in("logs", "workbench.log"), CrashDir: in("logs", "crashes"), AuditDir: in("logs", "audit"),
 		CacheDir: in("cache"), SpillDir: in("cache", "spill"),
+		ModelsFile: in("models.yaml"), FetchedFile: in("models.fetched.json"),
 		HistoryFile: in("workbench_history.jsonl"), ThemesDir: in("themes"), SkillsDir: in("skills"),
 	}, nil
 }

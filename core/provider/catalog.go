@@ -4,34 +4,82 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"math"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-
-	"hermes/core/chat"
 )
 
 // catalogData is what is known without asking: vendors' addresses, and models whose figures are
-// published and do not depend on the length of the prompt. It is small on purpose: a wrong price is
-// worse than none. Its figures are approximate, vendors change them: what a person writes under
-// providers.NAME.models in the settings wins, and what is in neither place stays unknown.
+// published. It is small on purpose: a wrong price is worse than none. What is in it stays unknown
+// where nothing stands. It is JSON because every start reads it, and JSON is quick to read; a
+// person's own file says the same in YAML (own.go).
 //
 //go:embed catalog.json
 var catalogData []byte
 
-type vendor struct {
-	Name     string   `json:"name"`
-	BaseURL  string   `json:"base_url"`
-	KeyEnv   string   `json:"key_env"`
-	BaseEnv  string   `json:"base_env"`
-	Model    string   `json:"model"`    // the default one
-	Mode     string   `json:"mode"`     // "": chat completions
-	Reseller bool     `json:"reseller"` // of models of other vendors, at prices of its own
-	Aliases  []string `json:"aliases"`
-	Asked    bool     `json:"asked"` // its variable may be there for something else: it is never the default
+// Catalogue is what is known of vendors and models without asking them. It is immutable.
+type Catalogue struct {
+	Vendors []Vendor          `json:"vendors" yaml:"vendors"`
+	Models  []ModelFacts      `json:"models" yaml:"models"`
+	Aliases map[string]Places `json:"aliases" yaml:"aliases"`
+
+	own   []ModelFacts            // the person's word, over what servers say
+	fresh map[string][]ModelFacts // the list that was fetched, by vendor
+}
+
+// Vendor is a provider that the catalogue knows.
+type Vendor struct {
+	Name     string   `json:"name" yaml:"name"`
+	Title    string   `json:"title" yaml:"title"`
+	BaseURL  string   `json:"base_url" yaml:"base_url"`   // "": BaseEnv or the settings say it
+	BaseEnv  string   `json:"base_env" yaml:"base_env"`   // the variable of another address
+	BasePath string   `json:"base_path" yaml:"base_path"` // of an address that has none
+	Hosts    []string `json:"hosts" yaml:"hosts"`         // its other hosts; "*." stands for one name
+	KeyEnv   string   `json:"key_env" yaml:"key_env"`
+	AlsoEnv  []string `json:"also_env" yaml:"also_env"` // other names of the same variable
+	Model    string   `json:"model" yaml:"model"`       // the default one
+	Small    string   `json:"small" yaml:"small"`       // a cheap one
+	Mode     string   `json:"api_mode" yaml:"api_mode"` // "": chat completions
+	Reseller bool     `json:"reseller" yaml:"reseller"` // of models of other vendors, at prices of its own
+	Local    bool     `json:"local" yaml:"local"`       // it is looked for on this machine
+	Asked    bool     `json:"asked" yaml:"asked"`       // its variable may be there for something else: never the default
+	Listed   string   `json:"listed" yaml:"listed"`     // its name in the public list of models, when that is another
+	Closed   string   `json:"closed" yaml:"closed"`     // why it cannot be used from here, and what to use instead
+	Aliases  []string `json:"aliases" yaml:"aliases"`
+}
+
+// ModelFacts is what is known of a model. Zero fields are unknown; prices are US dollars per
+// million tokens.
+type ModelFacts struct {
+	Vendor    string   `json:"vendor" yaml:"vendor"`
+	ID        string   `json:"id" yaml:"id"`
+	Name      string   `json:"name,omitempty" yaml:"name"`
+	Window    int      `json:"context_length,omitempty" yaml:"context_length"`
+	MaxOutput int      `json:"max_tokens,omitempty" yaml:"max_tokens"`
+	PriceIn   *float64 `json:"price_in,omitempty" yaml:"price_in"` // nil: the prices are not known
+	PriceOut  float64  `json:"price_out,omitempty" yaml:"price_out"`
+	Cached    float64  `json:"price_cached_in,omitempty" yaml:"price_cached_in"`
+	Written   float64  `json:"price_cache_write,omitempty" yaml:"price_cache_write"`
+	Over      []Tier   `json:"over,omitempty" yaml:"over"`
+	Reasoning *bool    `json:"reasoning,omitempty" yaml:"reasoning"`
+	Images    *bool    `json:"images,omitempty" yaml:"images"`
+	Tools     *bool    `json:"tools,omitempty" yaml:"tools"` // nil: it has them
+	Cache     *bool    `json:"cache,omitempty" yaml:"cache"` // nil: when reading from it has a price
+	Efforts   []string `json:"efforts,omitempty" yaml:"efforts"`
+	Effort    string   `json:"reasoning_effort,omitempty" yaml:"reasoning_effort"` // what the person wants of it
+	Mode      string   `json:"api_mode,omitempty" yaml:"api_mode"`                 // at the vendor's own address
+}
+
+// Tier is the price of a whole request whose prompt has more than Tokens.
+type Tier struct {
+	Tokens   int     `json:"tokens" yaml:"tokens"`
+	PriceIn  float64 `json:"price_in" yaml:"price_in"`
+	PriceOut float64 `json:"price_out" yaml:"price_out"`
+	Cached   float64 `json:"price_cached_in,omitempty" yaml:"price_cached_in"`
+	Written  float64 `json:"price_cache_write,omitempty" yaml:"price_cache_write"`
 }
 
 // The modes, which are names of wire formats.
@@ -41,6 +89,114 @@ const (
 	ModeMessages  = "anthropic_messages"
 )
 
+// Shipped is the catalogue that comes with the program.
+func Shipped() *Catalogue { return shipped() }
+
+var shipped = sync.OnceValue(func() *Catalogue {
+	c := &Catalogue{}
+	if err := json.Unmarshal(catalogData, c); err != nil {
+		return &Catalogue{} // a test reads the data, so this cannot ship
+	}
+	return c
+})
+
+// Named is the vendor that a name or an alias means.
+func (c *Catalogue) Named(name string) (Vendor, bool) {
+	for _, v := range c.Vendors {
+		if v.Name == name {
+			return v, true
+		}
+	}
+	for _, v := range c.Vendors {
+		if slices.Contains(v.Aliases, name) {
+			return v, true
+		}
+	}
+	return Vendor{}, false
+}
+
+// canonical is the name of the vendor that an alias means.
+func (c *Catalogue) canonical(name string) string {
+	if v, ok := c.Named(name); ok {
+		return v.Name
+	}
+	return name
+}
+
+// KeyNames are the variables that hold the keys of the vendors that the catalogue knows.
+func (c *Catalogue) KeyNames() []string {
+	var out []string
+	for _, v := range c.Vendors {
+		out = append(out, v.keyNames()...)
+	}
+	return out
+}
+
+func (v Vendor) keyNames() []string {
+	if v.KeyEnv == "" {
+		return nil
+	}
+	return append([]string{v.KeyEnv}, v.AlsoEnv...)
+}
+
+// owns reports whether an address is the vendor's own: its key may go there.
+func (v Vendor) owns(base string) bool {
+	if v.Local {
+		return false
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.Hostname() == "" || u.Scheme != "https" && !strings.HasPrefix(v.BaseURL, u.Scheme+":") {
+		return false
+	}
+	if sameHost(base, v.BaseURL) {
+		return true
+	}
+	return u.Port() == "" && slices.ContainsFunc(v.Hosts, func(pattern string) bool {
+		ok, err := path.Match(pattern, strings.ToLower(u.Hostname()))
+		return err == nil && ok && strings.Count(pattern, ".") == strings.Count(u.Hostname(), ".")
+	})
+}
+
+// address is base, with the vendor's path where it has none.
+func (v Vendor) address(base string) string {
+	u, err := url.Parse(base)
+	if err != nil || v.BasePath == "" || strings.Trim(u.Path, "/") != "" || !v.owns(base) {
+		return base
+	}
+	u.Path = v.BasePath
+	return u.String()
+}
+
+// known is the catalogue that the endpoint's set goes by.
+func (e Endpoint) known() *Catalogue {
+	if e.catalogue != nil {
+		return e.catalogue
+	}
+	return Shipped()
+}
+
+// vendor is what the catalogue knows of the endpoint's vendor: by its host, else by its name.
+func (e Endpoint) vendor() (Vendor, bool) {
+	c := e.known()
+	for _, v := range c.Vendors {
+		if v.owns(e.BaseURL) {
+			return v, true
+		}
+	}
+	for _, v := range c.Vendors {
+		if v.Name == e.Name {
+			return v, true
+		}
+	}
+	return Vendor{}, false
+}
+
+// vendorOwn reports whether the endpoint is one of a vendor that sells its own models.
+func (e Endpoint) vendorOwn() bool {
+	v, ok := e.vendor()
+	return ok && !v.Reseller && v.owns(e.BaseURL)
+}
+
 // mode is the wire format in which the endpoint serves a model: as the settings say, else as the
 // catalogue knows the vendor, else by the address.
 func (e Endpoint) mode(model string) string {
@@ -48,7 +204,7 @@ func (e Endpoint) mode(model string) string {
 		return e.Kind
 	}
 	if v, ok := e.vendor(); ok {
-		if m := row(model); m != nil && sameHost(e.BaseURL, v.BaseURL) && !v.Reseller {
+		if m := e.known().row(e, model); m != nil && v.owns(e.BaseURL) && !v.Reseller {
 			return cmp.Or(m.Mode, v.Mode, ModeChat)
 		}
 		return cmp.Or(v.Mode, ModeChat)
@@ -67,59 +223,49 @@ func (e Endpoint) mode(model string) string {
 	}
 }
 
-// canonical is the name of the vendor that an alias means.
-func canonical(name string) string {
-	for _, v := range vendors() {
-		if slices.Contains(v.Aliases, name) {
-			return v.Name
+// row is what the catalogue says of a model; nil when nothing. What was fetched for the endpoint's
+// vendor comes before what the program brought; both before what is known of the same name
+// elsewhere.
+func (c *Catalogue) row(e Endpoint, id string) *ModelFacts {
+	v, ok := e.vendor()
+	if ok {
+		if m := find(c.fresh[v.Name], "", id); m != nil {
+			if old := find(c.Models, v.Name, id); old != nil {
+				m = m.over(*old)
+			}
+			return m
+		}
+		if m := find(c.Models, v.Name, id); m != nil {
+			return m
 		}
 	}
-	return name
+	return find(c.Models, "", id)
 }
 
-// vendor is what the catalogue knows of the endpoint's vendor: by its host, else by its name.
-func (e Endpoint) vendor() (vendor, bool) {
-	for _, v := range vendors() {
-		if sameHost(e.BaseURL, v.BaseURL) && !e.Local() {
-			return v, true
+// find is the row of a model, the one with the longest name that fits. A vendor prefix
+// ("openai/gpt-4o") and a date suffix ("gpt-4o-2024-08-06") do not matter.
+func find(list []ModelFacts, vendor, id string) *ModelFacts {
+	name := plain(id)
+	var found *ModelFacts
+	for i := range list {
+		m := &list[i]
+		if vendor != "" && m.Vendor != vendor || found != nil && len(m.ID) <= len(found.ID) {
+			continue
 		}
-	}
-	for _, v := range vendors() {
-		if v.Name == e.Name {
-			return v, true
-		}
-	}
-	return vendor{}, false
-}
-
-type catalogue struct {
-	Vendors []vendor     `json:"vendors"`
-	Models  []modelFacts `json:"models"`
-}
-
-type modelFacts struct {
-	ID        string   `json:"id"`
-	Window    int      `json:"window"`
-	Output    int      `json:"output"`
-	In        *float64 `json:"in"` // absent: not known
-	Out       float64  `json:"out"`
-	Cached    float64  `json:"cached"`
-	Reasoning bool     `json:"reasoning"`
-	Images    bool     `json:"images"`
-	Mode      string   `json:"mode"` // at the vendor's own address
-}
-
-// row is what the catalogue says of a model; nil when nothing. A vendor prefix ("openai/gpt-4o")
-// and a date suffix ("gpt-4o-2024-08-06") do not matter.
-func row(id string) *modelFacts {
-	name := plainVersion().ReplaceAllString(strings.ToLower(id[strings.LastIndexByte(id, '/')+1:]), "$1.$2$3")
-	var found *modelFacts
-	for i, c := range catalog().Models {
-		if sameModel(name, c.ID) {
-			found = &catalog().Models[i]
+		if m.ID == id || sameModel(name, plain(m.ID)) {
+			found = m
 		}
 	}
 	return found
+}
+
+// plain is the name of a model without the vendor's, in the one form of its version.
+func plain(id string) string {
+	name := strings.ToLower(id[strings.LastIndexByte(id, '/')+1:])
+	if !strings.HasPrefix(name, "claude-") {
+		return name
+	}
+	return plainVersion().ReplaceAllString(name, "$1.$2$3")
 }
 
 // plainVersion finds claude-opus-4-6, which others write claude-opus-4.6.
@@ -127,100 +273,11 @@ var plainVersion = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(claude-[a-z]+-\d+)-(\d{1,2})($|-)`)
 })
 
-var catalog = sync.OnceValue(func() catalogue {
-	var c catalogue
-	if err := json.Unmarshal(catalogData, &c); err != nil {
-		return catalogue{} // a test reads the data, so this cannot ship
-	}
-	return c
-})
-
-func vendors() []vendor { return catalog().Vendors }
-
-// KeyNames are the variables that hold the keys of the vendors that the catalogue knows.
-func KeyNames() []string {
-	var out []string
-	for _, v := range vendors() {
-		if v.KeyEnv != "" {
-			out = append(out, v.KeyEnv)
-		}
-	}
-	return out
-}
-
-func vendorModel(name string) string {
-	for _, v := range vendors() {
-		if v.Name == name {
-			return v.Model
-		}
-	}
-	return ""
-}
-
-// Known returns what the catalogue knows about a model; zero fields are unknown. The price is
-// unknown for an address that is not the vendor's own (resellers have their own prices), except on
-// this machine, where a token costs nothing.
-func Known(e Endpoint, id string) Model {
-	m := Model{ID: id, Provider: e.Name, Name: id, Tools: true}
-	if c := row(id); c != nil {
-		m.Window, m.MaxOutput, m.Reasoning, m.Images = c.Window, c.Output, c.Reasoning, c.Images
-		if c.In != nil && e.vendorOwn() {
-			m.PriceIn, m.PriceOut, m.PriceCachedIn, m.Priced = *c.In, c.Out, c.Cached, true
-		}
-	}
-	if e.Local() {
-		m.PriceIn, m.PriceOut, m.PriceCachedIn, m.Priced = 0, 0, 0, true
-	}
-	return m
-}
-
+// sameModel reports whether name is the model id, or a dated release of it.
 func sameModel(name, id string) bool {
 	rest, ok := strings.CutPrefix(name, id)
 	if !ok {
 		return false
 	}
-	return strings.Trim(rest, "-0123456789") == "" && (rest == "" || rest[0] == '-')
-}
-
-func (e Endpoint) vendorOwn() bool {
-	for _, v := range vendors() {
-		if !v.Reseller && sameHost(e.BaseURL, v.BaseURL) {
-			return true
-		}
-	}
-	return false
-}
-
-// Charge fills in what the usage costs at the model's prices. A cost that the server reported
-// stays.
-func (m Model) Charge(u chat.Usage) chat.Usage {
-	if u.CostKnown || !m.Priced {
-		return u
-	}
-	cached := m.PriceCachedIn
-	if cached == 0 {
-		cached = m.PriceIn
-	}
-	fresh := max(0, u.Input-u.Cached)
-	// A price in dollars per million tokens is a price in micro-dollars per token.
-	cost := float64(fresh)*m.PriceIn + float64(u.Cached)*cached + float64(u.Output)*m.PriceOut
-	u.Cost, u.CostKnown = int64(math.Round(cost)), true
-	return u
-}
-
-// merge keeps what the server said about a model and takes the rest from the catalogue.
-func (m Model) merge(known Model) Model {
-	if m.Window == 0 {
-		m.Window = known.Window
-	}
-	if m.MaxOutput == 0 {
-		m.MaxOutput = known.MaxOutput
-	}
-	if !m.Priced && known.Priced {
-		m.PriceIn, m.PriceOut, m.PriceCachedIn, m.Priced = known.PriceIn, known.PriceOut, known.PriceCachedIn, true
-	}
-	m.Reasoning = m.Reasoning || known.Reasoning
-	m.Images = m.Images || known.Images
-	m.Tools = m.Tools || known.Tools
-	return m
+	return rest == "" || rest[0] == '-' && len(rest) > 4 && strings.Trim(rest, "-0123456789") == ""
 }

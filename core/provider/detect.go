@@ -14,15 +14,16 @@ import (
 	"hermes/core/crash"
 )
 
-// localServer is a model server that people run on their own machine, at the port it has by
+// locals are the model servers that people run on their own machine, at the port that each has by
 // default.
-type localServer struct{ name, base string }
-
-var localServers = []localServer{
-	{"ollama", "http://127.0.0.1:11434/v1"},
-	{"lmstudio", "http://127.0.0.1:1234/v1"},
-	{"llamacpp", "http://127.0.0.1:8080/v1"},
-	{"vllm", "http://127.0.0.1:8000/v1"},
+func (c *Catalogue) locals() []Vendor {
+	var out []Vendor
+	for _, v := range c.Vendors {
+		if v.Local && loopback(v.BaseURL) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // detectTime bounds Detect: a server on this machine that needs longer is not there.
@@ -37,14 +38,14 @@ func (s *Set) Detect(ctx context.Context) []Endpoint {
 		Transport:     &http.Transport{Proxy: nil, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	list := serversWith(s.settings.OllamaHost)
+	list := s.serversWith(s.settings.OllamaHost)
 	found := make([]*Endpoint, len(list))
 	var wait sync.WaitGroup
 	for i, l := range list {
 		wait.Add(1)
-		crash.Go("provider detect "+l.name, func() {
+		crash.Go("provider detect "+l.Name, func() {
 			defer wait.Done()
-			if e := (Endpoint{Name: l.name, BaseURL: l.base}); answers(ctx, client, e) {
+			if e := (Endpoint{Name: l.Name, BaseURL: l.BaseURL, catalogue: s.settings.known()}); answers(ctx, client, e) {
 				found[i] = &e
 			}
 		})
@@ -85,12 +86,14 @@ func answers(ctx context.Context, client *http.Client, e Endpoint) bool {
 	return err == nil && len(list) > 0 // a server without a model is of no use
 }
 
-// serversWith is localServers with Ollama at the place that OLLAMA_HOST names, if that is on this
-// machine.
-func serversWith(ollamaHost string) []localServer {
-	out := append([]localServer(nil), localServers...)
-	if base, ok := ollamaBase(ollamaHost); ok {
-		out[0].base = base
+// serversWith is locals with Ollama at the place that OLLAMA_HOST names, if that is on this machine.
+func (s *Set) serversWith(ollamaHost string) []Vendor {
+	out := s.settings.known().locals()
+	base, ok := ollamaBase(ollamaHost)
+	for i := range out {
+		if ok && out[i].Name == "ollama" {
+			out[i].BaseURL = base
+		}
 	}
 	return out
 }

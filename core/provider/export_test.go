@@ -1,7 +1,7 @@
 package provider
 
 import (
-	"testing"
+	"slices"
 	"time"
 )
 
@@ -10,16 +10,19 @@ func NextWith(err *Error, attempt int, chance float64) (time.Duration, bool) {
 	return next(err, attempt, chance)
 }
 
-// OnlyOllama makes Detect look for Ollama only, so that what else runs on the machine does not
-// matter.
-func OnlyOllama(t *testing.T) {
-	was := localServers
-	localServers = localServers[:1:1]
-	t.Cleanup(func() { localServers = was })
+// OnlyOllama is a catalogue with Ollama as the only server that is looked for, so that what else
+// runs on the machine does not matter.
+func OnlyOllama() *Catalogue {
+	c := *Shipped()
+	c.Vendors = slices.DeleteFunc(slices.Clone(c.Vendors), func(v Vendor) bool { return v.Local && v.Name != "ollama" })
+	return &c
 }
 
 // OllamaBase is the address that OLLAMA_HOST means.
 func OllamaBase(host string) (string, bool) { return ollamaBase(host) }
 
 // CatalogSize is the number of vendors and models in the data.
-func CatalogSize() (vendors, models int) { return len(catalog().Vendors), len(catalog().Models) }
+func CatalogSize() (vendors, models int) { return len(Shipped().Vendors), len(Shipped().Models) }
+
+// ReadPublic reads a public list with the shipped catalogue.
+func ReadPublic(data []byte) (map[string][]ModelFacts, error) { return Shipped().readPublic(data) }

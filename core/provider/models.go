@@ -39,6 +39,7 @@ type modelRow struct {
 		Prompt     number `json:"prompt"`
 		Completion number `json:"completion"`
 		CacheRead  number `json:"input_cache_read"`
+		CacheWrite number `json:"input_cache_write"`
 	} `json:"pricing"` // OpenRouter: dollars a token
 }
 
@@ -75,7 +76,9 @@ func (r modelRow) model(e Endpoint) Model {
 	}
 	if p := r.Pricing; p != nil && (p.Prompt > 0 || p.Completion > 0 || strings.HasSuffix(r.ID, ":free")) {
 		const perMillion = 1e6
-		m.PriceIn, m.PriceOut, m.PriceCachedIn = float64(p.Prompt)*perMillion, float64(p.Completion)*perMillion, float64(p.CacheRead)*perMillion
+		m.PriceIn, m.PriceOut = float64(p.Prompt)*perMillion, float64(p.Completion)*perMillion
+		m.PriceCachedIn, m.PriceWrite = float64(p.CacheRead)*perMillion, float64(p.CacheWrite)*perMillion
+		m.Cache = p.CacheRead > 0
 		m.Priced = true
 	}
 	return m.merge(Known(e, r.ID))
@@ -130,11 +133,17 @@ func loopback(base string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
+// sameHost reports whether two addresses are of one host and port.
 func sameHost(a, b string) bool {
-	x, err := url.Parse(a)
-	if err != nil || x.Host == "" {
-		return false
+	host := hostOf(a)
+	return host != "" && host == hostOf(b)
+}
+
+// hostOf is the host and the port of an address; "" when it is none.
+func hostOf(base string) string {
+	u, err := url.Parse(strings.TrimSpace(base))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
 	}
-	y, err := url.Parse(b)
-	return err == nil && strings.EqualFold(x.Host, y.Host)
+	return strings.ToLower(u.Host)
 }

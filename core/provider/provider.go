@@ -52,16 +52,23 @@ type ToolSpec struct {
 
 // Model is one model of a provider. Zero means unknown. Prices are US dollars per million tokens.
 type Model struct {
-	ID                               string
-	Provider                         string
-	Name                             string
-	Window                           int
-	MaxOutput                        int
-	PriceIn, PriceOut, PriceCachedIn float64
-	Priced                           bool // prices are known (they may be 0 for local models)
-	Reasoning, Tools, Images         bool
-	Mode                             string // the wire format in which it is called
-	Key                              bool   // there is a key for it, or it needs none
+	ID                string
+	Provider          string
+	Name              string
+	Window            int
+	MaxOutput         int
+	PriceIn, PriceOut float64
+	PriceCachedIn     float64 // read from the provider's cache; 0: as PriceIn
+	PriceWrite        float64 // read, and written to the provider's cache; 0: as PriceIn
+	Over              []Tier  // prices of longer prompts
+	Priced            bool    // prices are known (they may be 0 for local models)
+
+	Reasoning, Tools, Images, Cache bool
+
+	Efforts []string // that it knows, the least first; none: unknown
+	Effort  string   // that the person wants of it; "": as for all models
+	Mode    string   // the wire format in which it is called
+	Key     bool     // there is a key for it, or it needs none
 }
 
 // ChunkKind says what a Chunk carries.

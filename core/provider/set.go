@@ -86,9 +86,10 @@ func (s *Set) find(ctx context.Context, ref string) (name, model string, err err
 		}
 		return name, "", nil
 	}
+	ref = s.alias(ref)
 	head, tail, slash := strings.Cut(ref, "/")
 	if _, taken := s.settings.Providers[head]; !taken {
-		head = canonical(head)
+		head = s.settings.known().canonical(head)
 	}
 	if s.knows(ctx, head) {
 		return head, tail, nil
@@ -98,20 +99,16 @@ func (s *Set) find(ctx context.Context, ref string) (name, model string, err err
 			return n, ref, nil
 		}
 	}
-	if names := s.settings.names(); len(names) > 0 {
+	names := s.settings.names()
+	if v, ok := s.settings.known().Named(head); ok && slash && !s.resells(names) {
+		return "", "", v.missing(tail)
+	}
+	if len(names) > 0 {
 		return s.home(names), ref, nil
 	}
 	for n := range s.found(ctx) {
 		if s.offers(ctx, n, ref) {
 			return n, ref, nil
-		}
-	}
-	for _, v := range vendors() {
-		if slash && v.Name == head {
-			return "", "", &Error{
-				Class: ClassAuth, Provider: head, Model: tail,
-				Message: "there is no key for it: set " + v.KeyEnv + ", or run \"hermes setup\"",
-			}
 		}
 	}
 	if slash {
@@ -120,6 +117,55 @@ func (s *Set) find(ctx context.Context, ref string) (name, model string, err err
 	}
 	return "", "", fmt.Errorf("no provider offers the model %q: no key is configured and no local server has it; "+
 		"run \"hermes setup\", or set OPENAI_API_KEY", ref)
+}
+
+// alias is what a short name of a model means: the first place that can be had. A name that is
+// something else, too, is no alias.
+func (s *Set) alias(ref string) string {
+	to := s.settings.known().Aliases[ref]
+	if _, taken := s.settings.Providers[ref]; taken || len(to) == 0 {
+		return ref
+	}
+	for _, e := range s.settings.Providers {
+		if slices.Contains(e.Models, ref) {
+			return ref
+		}
+	}
+	for _, place := range to {
+		head, _, _ := strings.Cut(place, "/")
+		if _, ok := s.settings.Providers[head]; ok || head == Offline {
+			return place
+		}
+	}
+	return to[0]
+}
+
+// resells reports whether the provider for a model that names another vendor may have that model:
+// it is no vendor's own.
+func (s *Set) resells(names []string) bool {
+	if len(names) == 0 {
+		return false
+	}
+	name := s.home(names)
+	e := s.settings.Providers[name]
+	e.Name, e.catalogue = name, s.settings.known()
+	return !e.vendorOwn()
+}
+
+// missing says why a vendor cannot be talked to.
+func (v Vendor) missing(model string) error {
+	e := &Error{Class: ClassAuth, Provider: v.Name, Model: model}
+	switch {
+	case v.Closed != "":
+		e.Message = v.Closed
+	case v.Local:
+		e.Class, e.Message = ClassNetwork, "it was not found at "+v.BaseURL+": start it, or name its address under providers."+v.Name+".base_url"
+	case v.BaseURL == "":
+		e.Message = "set " + v.BaseEnv + " to its address and " + v.KeyEnv + " to its key, or run \"hermes setup\""
+	default:
+		e.Message = "there is no key for it: set " + v.KeyEnv + ", or run \"hermes setup\""
+	}
+	return e
 }
 
 // home is the provider for a bare model name: the one that the default names, else the first.
@@ -134,7 +180,7 @@ func (s *Set) home(names []string) string {
 func (s *Set) first(ctx context.Context) string {
 	for _, n := range s.settings.names() {
 		e := s.settings.Providers[n]
-		if v, ok := (Endpoint{Name: n, BaseURL: e.BaseURL}).vendor(); ok && v.Asked && len(e.Models) == 0 {
+		if v, ok := (Endpoint{Name: n, BaseURL: e.BaseURL, catalogue: s.settings.known()}).vendor(); ok && v.Asked && len(e.Models) == 0 {
 			continue
 		}
 		if e.Key != "" || e.Local() || len(e.Models) > 0 {
@@ -142,9 +188,9 @@ func (s *Set) first(ctx context.Context) string {
 		}
 	}
 	found := s.found(ctx)
-	for _, l := range localServers {
-		if _, ok := found[l.name]; ok {
-			return l.name
+	for _, l := range s.settings.known().locals() {
+		if _, ok := found[l.Name]; ok {
+			return l.Name
 		}
 	}
 	return Offline
@@ -156,7 +202,7 @@ func (s *Set) knows(ctx context.Context, name string) bool {
 	if _, ok := s.settings.Providers[name]; ok || name == Offline {
 		return true
 	}
-	if !slices.ContainsFunc(localServers, func(l localServer) bool { return l.name == name }) {
+	if !slices.ContainsFunc(s.settings.known().locals(), func(l Vendor) bool { return l.Name == name }) {
 		return false
 	}
 	_, ok := s.found(ctx)[name]
@@ -198,7 +244,7 @@ func (s *Set) endpoint(name, model string) (Endpoint, error) {
 	if !ok {
 		return e, fmt.Errorf("no provider is called %q", name)
 	}
-	e.Name = name
+	e.Name, e.catalogue = name, s.settings.known()
 	e.Kind = e.mode(model)
 	return e, nil
 }
@@ -232,8 +278,8 @@ func (s *Set) defaultModel(ctx context.Context, e Endpoint, p Provider) (string,
 	if len(e.Models) > 0 {
 		return e.Models[0], nil
 	}
-	if m := vendorModel(e.Name); m != "" && e.vendorOwn() {
-		return m, nil
+	if v, ok := e.vendor(); ok && v.Model != "" && v.owns(e.BaseURL) {
+		return v.Model, nil
 	}
 	list, err := s.models(ctx, p)
 	if err != nil {
@@ -261,6 +307,10 @@ func (s *Set) describe(e Endpoint, id string) Model {
 	if e.Kind != Offline {
 		e.Kind = s.settings.Providers[e.Name].Kind // e may be resolved for another model
 		m.Mode, m.Key = e.mode(id), e.Key != "" || e.Local()
+		m = s.settings.known().ownWord(e, m)
+	}
+	if e.CacheTTL == "1h" && m.Mode == ModeMessages {
+		m = m.hourly()
 	}
 	return e.Limits[id].apply(m)
 }
@@ -314,7 +364,10 @@ func (s *Set) List(ctx context.Context) []Model {
 		wait.Add(1)
 		crash.Go("provider list "+n, func() {
 			defer wait.Done()
-			list, _ := s.models(ctx, p) // a picker shows what there is; a call will say what is wrong
+			list, err := s.models(ctx, p)
+			if err != nil { // a picker shows what there is; a call will say what is wrong
+				list = s.settings.known().rows(e)
+			}
 			for _, m := range list {
 				lists[i] = append(lists[i], s.describe(e, m.ID))
 			}
@@ -327,4 +380,40 @@ func (s *Set) List(ctx context.Context) []Model {
 	}
 	wait.Wait()
 	return slices.Concat(lists...)
+}
+
+// Others returns the models of vendors that are not configured: the picker shows what there would
+// be with a key. It asks nobody.
+func (s *Set) Others() []Model {
+	var out []Model
+	for _, v := range s.settings.known().Vendors {
+		if _, ok := s.settings.Providers[v.Name]; ok || v.Local || v.Closed != "" {
+			continue
+		}
+		e := Endpoint{Name: v.Name, BaseURL: v.BaseURL, catalogue: s.settings.known()}
+		for _, m := range s.settings.known().rows(e) {
+			m.Mode = e.mode(m.ID)
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// rows are the models that the catalogue knows of the endpoint's own vendor.
+func (c *Catalogue) rows(e Endpoint) []Model {
+	v, ok := e.vendor()
+	if !ok || v.Name != e.Name {
+		return nil
+	}
+	var out []Model
+	seen := map[string]bool{}
+	for _, list := range [][]ModelFacts{c.own, c.fresh[v.Name], c.Models} {
+		for _, f := range list {
+			if f.Vendor == v.Name && !seen[plain(f.ID)] {
+				seen[plain(f.ID)] = true
+				out = append(out, Known(e, f.ID))
+			}
+		}
+	}
+	return out
 }

@@ -157,16 +157,15 @@ func TestAKeyGoesToItsOwnHostOnly(t *testing.T) {
 }
 
 func TestDetect(t *testing.T) {
-	provider.OnlyOllama(t)
 	server := modeltest.NewScript(t, modeltest.Script{Models: []modeltest.Model{{ID: "qwen3:4b", ContextLength: 40960}}})
 	host := strings.TrimSuffix(server.URL, "/v1")
 	for _, ref := range []string{"", "ollama", "ollama/qwen3:4b", "qwen3:4b"} {
-		p, m, err := newSet(t, provider.Settings{OllamaHost: host}).Resolve(t.Context(), ref)
+		p, m, err := newSet(t, provider.Settings{OllamaHost: host, Catalogue: provider.OnlyOllama()}).Resolve(t.Context(), ref)
 		if err != nil || p.Name() != "ollama" || m.ID != "qwen3:4b" || !m.Priced || m.PriceIn != 0 {
 			t.Errorf("%q: %+v %v", ref, m, err)
 		}
 	}
-	set := newSet(t, provider.Settings{OllamaHost: host})
+	set := newSet(t, provider.Settings{OllamaHost: host, Catalogue: provider.OnlyOllama()})
 	list := set.List(t.Context())
 	if len(list) != 2 || list[0].Window != 40960 || list[1].Provider != "offline" {
 		t.Errorf("list: %+v", list)
@@ -177,14 +176,13 @@ func TestDetect(t *testing.T) {
 }
 
 func TestDetectIsQuickAndKeepsToThisMachine(t *testing.T) {
-	provider.OnlyOllama(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts and never answers
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer silent.Close()
 	begin := time.Now()
-	if found := newSet(t, provider.Settings{OllamaHost: silent.Addr().String()}).Detect(t.Context()); found != nil {
+	if found := newSet(t, provider.Settings{OllamaHost: silent.Addr().String(), Catalogue: provider.OnlyOllama()}).Detect(t.Context()); found != nil {
 		t.Errorf("found %+v", found)
 	}
 	if took := time.Since(begin); took > 2*time.Second {

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -29,6 +30,8 @@ type Settings struct {
 	Kinds map[string]Maker
 	// OllamaHost is the value of OLLAMA_HOST; only a loopback address is used.
 	OllamaHost string
+	// Catalogue is what is known without asking; nil: the shipped one.
+	Catalogue *Catalogue
 	// NoDetect keeps Resolve from looking for servers on this machine.
 	NoDetect bool
 }
@@ -47,6 +50,8 @@ type Endpoint struct {
 	Limits   map[string]Limit  // by model: what the person says about it, over what its server and the catalogue say
 	Timeouts Timeouts
 	CacheTTL string // how long a server keeps begins of requests that are marked for it: "5m", "1h"; "": its default
+
+	catalogue *Catalogue // set by the Set; nil: the shipped one
 }
 
 // Limit is what a person says about a model. Zero fields say nothing; a price of both zero is no
@@ -54,7 +59,10 @@ type Endpoint struct {
 type Limit struct {
 	Window, MaxOutput int
 	PriceIn, PriceOut float64 // US dollars per million tokens
+	PriceCachedIn     float64 // of those read from the provider's cache; 0: as the others
+	PriceWrite        float64 // of those written to it; 0: as the others
 	Images            bool    // it takes images
+	Effort            string  // of its thinking
 }
 
 func (l Limit) apply(m Model) Model {
@@ -65,9 +73,11 @@ func (l Limit) apply(m Model) Model {
 		m.MaxOutput = l.MaxOutput
 	}
 	if l.PriceIn > 0 || l.PriceOut > 0 {
-		m.PriceIn, m.PriceOut, m.PriceCachedIn, m.Priced = l.PriceIn, l.PriceOut, 0, true
+		m.PriceIn, m.PriceOut, m.PriceCachedIn, m.PriceWrite = l.PriceIn, l.PriceOut, l.PriceCachedIn, l.PriceWrite
+		m.Over, m.Priced = nil, true
 	}
 	m.Images = m.Images || l.Images
+	m.Effort = cmp.Or(l.Effort, m.Effort)
 	return m
 }
 
@@ -106,26 +116,11 @@ func (s Settings) WithEnv(getenv func(string) string) Settings {
 	if s.Providers == nil {
 		s.Providers = map[string]Endpoint{}
 	}
-	for _, v := range vendors() {
+	for _, v := range s.known().Vendors {
 		e, configured := s.Providers[v.Name]
-		base := e.BaseURL
-		if v.BaseEnv != "" && base == "" {
-			base = getenv(v.BaseEnv)
+		if e, ok := v.endpoint(e, configured, getenv); ok {
+			s.Providers[v.Name] = e
 		}
-		key := getenv(v.KeyEnv)
-		if !configured && key == "" && base == "" {
-			continue
-		}
-		if base == "" {
-			base = v.BaseURL
-		}
-		// An address in the file that is not the vendor's gets no key that it was not given.
-		own := sameHost(base, v.BaseURL) || (v.BaseEnv != "" && sameHost(base, getenv(v.BaseEnv)))
-		if e.Key == "" && own {
-			e.Key = key
-		}
-		e.BaseURL = base
-		s.Providers[v.Name] = e
 	}
 	if m := getenv("HERMES_MODEL"); m != "" && !s.Explicit {
 		s.Default = m
@@ -136,12 +131,47 @@ func (s Settings) WithEnv(getenv func(string) string) Settings {
 	return s
 }
 
+func (s Settings) known() *Catalogue {
+	if s.Catalogue != nil {
+		return s.Catalogue
+	}
+	return Shipped()
+}
+
+// endpoint is e with the address and the key that the environment has for the vendor. It reports
+// whether there is anything to talk to.
+func (v Vendor) endpoint(e Endpoint, configured bool, getenv func(string) string) (Endpoint, bool) {
+	said := ""
+	if v.BaseEnv != "" {
+		said = getenv(v.BaseEnv)
+	}
+	key := ""
+	for _, name := range v.keyNames() {
+		key = cmp.Or(key, getenv(name))
+	}
+	base := cmp.Or(e.BaseURL, said)
+	keyless := v.KeyEnv == "" && !v.Local // a server of the person's own
+	if !configured && (key == "" && base == "" && !keyless || v.Closed != "") {
+		return e, false
+	}
+	base = cmp.Or(base, v.BaseURL)
+	if base == "" { // a key for an address that nobody said
+		return e, configured
+	}
+	// An address in the file that is not the vendor's gets no key that it was not given.
+	if own := v.owns(base) || said != "" && sameHost(base, said); own && e.Key == "" {
+		e.Key = key
+	}
+	e.BaseURL = v.address(base)
+	return e, true
+}
+
 // names returns the configured providers in the order in which a default is looked for: vendors in
 // the order of the catalogue, then the others by name.
 func (s Settings) names() []string {
 	out := slices.Sorted(maps.Keys(s.Providers))
 	rank := map[string]int{}
-	for i, v := range vendors() {
+	for i, v := range s.known().Vendors {
 		rank[v.Name] = i + 1
 	}
 	slices.SortStableFunc(out, func(a, b string) int {

@@ -297,6 +297,14 @@ func (m models) List(context.Context) []provider.Model {
 	return []provider.Model{one, {ID: "two", Provider: "fake", Priced: true, PriceIn: 1.5, PriceOut: 2}}
 }
 
+func (m models) Others() []provider.Model {
+	return []provider.Model{{ID: "three", Provider: "locked", Window: 1000}}
+}
+
+func (m models) Refresh(_ context.Context, from string) (*provider.Fetched, error) {
+	return &provider.Fetched{From: from, Models: map[string][]provider.ModelFacts{"fake": {{ID: "one"}}}}, nil
+}
+
 type named string
 
 func (n named) Name() string { return string(n) }

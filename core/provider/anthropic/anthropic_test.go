@@ -90,7 +90,7 @@ func TestDocumentedStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := chat.Usage{Input: 500, Output: 89, Cached: 20}
+	want := chat.Usage{Input: 500, Output: 89, Cached: 20, Written: 8}
 	if m.Text != "Okay" || m.Reasoning != "I need the weather." || m.Usage != want || m.Model != "claude-opus-4-6" ||
 		m.Finish != chat.FinishToolCalls || string(m.Calls[0].Args) != `{"location": "San Francisco, CA"}` {
 		t.Errorf("%+v", m)

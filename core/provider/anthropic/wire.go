@@ -92,6 +92,7 @@ func (u *usage) merge(v usage) {
 
 func (u usage) usage() chat.Usage {
 	return chat.Usage{
-		Input: u.Input + u.Created + u.Read, Output: u.Output, Cached: u.Read, Reasoning: u.Details.Thinking,
+		Input: u.Input + u.Created + u.Read, Output: u.Output, Cached: u.Read, Written: u.Created,
+		Reasoning: u.Details.Thinking,
 	}
 }

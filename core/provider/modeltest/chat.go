@@ -94,7 +94,7 @@ func chatUsage(t Turn) map[string]any {
 	u := t.usage()
 	return map[string]any{
 		"prompt_tokens": u.Input, "completion_tokens": u.Output, "total_tokens": u.Input + u.Output,
-		"prompt_tokens_details":     map[string]any{"cached_tokens": u.Cached},
+		"prompt_tokens_details":     u.cache(),
 		"completion_tokens_details": map[string]any{"reasoning_tokens": u.Reasoning},
 	}
 }

@@ -159,8 +159,9 @@ func messagesStop(t Turn) string {
 func messagesUsage(t Turn) map[string]any {
 	u := t.usage()
 	return map[string]any{
-		"input_tokens": u.Input - u.Cached, "cache_creation_input_tokens": 0, "cache_read_input_tokens": u.Cached,
-		"output_tokens": u.Output, "output_tokens_details": map[string]any{"thinking_tokens": u.Reasoning},
+		"input_tokens": u.Input - u.Cached - u.Written, "cache_creation_input_tokens": u.Written,
+		"cache_read_input_tokens": u.Cached,
+		"output_tokens":           u.Output, "output_tokens_details": map[string]any{"thinking_tokens": u.Reasoning},
 	}
 }
 

@@ -79,8 +79,18 @@ type Call struct {
 	Args string
 }
 
-// Usage is what the answer reports, in tokens. Input counts the cached ones too, in every format.
-type Usage struct{ Input, Output, Cached, Reasoning int }
+// Usage is what the answer reports, in tokens. Input counts those of the cache too, in every format.
+type Usage struct{ Input, Output, Cached, Written, Reasoning int }
+
+// cache is what the OpenAI formats tell of the cache; writes only where there are some, as not every
+// server counts them.
+func (u Usage) cache() map[string]any {
+	out := map[string]any{"cached_tokens": u.Cached}
+	if u.Written > 0 {
+		out["cache_write_tokens"] = u.Written
+	}
+	return out
+}
 
 func (t Turn) usage() Usage {
 	if t.Usage != nil {

@@ -148,7 +148,7 @@ func responseObject(t Turn, model string, ended bool) map[string]any {
 	u := t.usage()
 	out["status"], out["output"] = "completed", responseItems(t)
 	out["usage"] = map[string]any{
-		"input_tokens": u.Input, "input_tokens_details": map[string]any{"cached_tokens": u.Cached},
+		"input_tokens": u.Input, "input_tokens_details": u.cache(),
 		"output_tokens": u.Output, "output_tokens_details": map[string]any{"reasoning_tokens": u.Reasoning},
 		"total_tokens": u.Input + u.Output,
 	}

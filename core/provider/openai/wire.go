@@ -116,19 +116,22 @@ type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
 	In         struct {
-		Cached int `json:"cached_tokens"`
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens"` // OpenRouter
 	} `json:"prompt_tokens_details"`
 	Out struct {
 		Reasoning int `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-	CacheHit int      `json:"prompt_cache_hit_tokens"` // DeepSeek
-	Cost     *float64 `json:"cost"`                    // OpenRouter: dollars
+	CacheHit     int      `json:"prompt_cache_hit_tokens"`     // DeepSeek
+	CacheCreated int      `json:"cache_creation_input_tokens"` // LiteLLM and gateways to Anthropic
+	Cost         *float64 `json:"cost"`                        // OpenRouter: dollars
 }
 
 func (u usage) usage() chat.Usage {
 	out := chat.Usage{
 		Input: max(0, u.Prompt), Output: max(0, u.Completion),
-		Cached: max(0, u.In.Cached, u.CacheHit), Reasoning: max(0, u.Out.Reasoning),
+		Cached:  max(0, u.In.Cached, u.CacheHit),
+		Written: max(0, u.In.Written, u.CacheCreated), Reasoning: max(0, u.Out.Reasoning),
 	}
 	const micro = 1e6
 	if u.Cost != nil && *u.Cost >= 0 && *u.Cost < 1e6 {

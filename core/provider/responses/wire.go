@@ -84,7 +84,8 @@ type usage struct {
 	Input  int `json:"input_tokens"`
 	Output int `json:"output_tokens"`
 	In     struct {
-		Cached int `json:"cached_tokens"`
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
 	Out struct {
 		Reasoning int `json:"reasoning_tokens"`
@@ -94,6 +95,6 @@ type usage struct {
 func (u usage) usage() chat.Usage {
 	return chat.Usage{
 		Input: max(0, u.Input), Output: max(0, u.Output),
-		Cached: max(0, u.In.Cached), Reasoning: max(0, u.Out.Reasoning),
+		Cached: max(0, u.In.Cached), Written: max(0, u.In.Written), Reasoning: max(0, u.Out.Reasoning),
 	}
 }

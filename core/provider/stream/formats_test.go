@@ -126,7 +126,7 @@ func TestAnswer(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				turn.Text, turn.Reasoning = "Grüße 世界 👋🏽 \"quoted\"\nnext", "Überlegen …"
-				turn.Usage = &modeltest.Usage{Input: 12, Output: 7, Cached: 4, Reasoning: 3}
+				turn.Usage = &modeltest.Usage{Input: 12, Output: 7, Cached: 4, Written: 5, Reasoning: 3}
 				s := modeltest.New(t, turn)
 				g := collect(t, client(t, w, s.URL, quick), ask("hello"))
 				if g.err != nil {
@@ -138,7 +138,7 @@ func TestAnswer(t *testing.T) {
 				if g.end.Finish != chat.FinishStop || g.end.Model != "test-model" {
 					t.Errorf("end: %+v", g.end)
 				}
-				want := chat.Usage{Input: 12, Output: 7, Cached: 4, Reasoning: 3} // what it costs is for whoever knows the person's prices
+				want := chat.Usage{Input: 12, Output: 7, Cached: 4, Written: 5, Reasoning: 3} // what it costs is for whoever knows the person's prices
 				if turn.Fault != modeltest.FaultNoFinish && g.end.Usage != want {
 					t.Errorf("usage %+v, want %+v", g.end.Usage, want)
 				}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/core"
 	"hermes/core/config"
 	"hermes/ui/cli/base"
 )
@@ -115,7 +116,11 @@ func (c *command) configCheck() *cobra.Command {
 			} else if err := errors.Join(c.printProblems(cfg, problems), c.printWithoutEffect(cfg)); err != nil {
 				return err
 			}
-			if len(problems) > 0 {
+			wrong := core.CheckModels(cfg.Paths())
+			for _, err := range wrong {
+				c.Note("%s", base.OneLine(err.Error()))
+			}
+			if len(problems)+len(wrong) > 0 {
 				return base.SilentExit(base.ExitUsage)
 			}
 			return nil

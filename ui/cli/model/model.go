@@ -22,7 +22,7 @@ type command struct{ *base.Command }
 // Command makes `hermes model`.
 func Command(line *base.Command) *cobra.Command {
 	c := &command{line}
-	var asJSON bool
+	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use: "model", Short: "Show or change the model", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -32,7 +32,13 @@ func Command(line *base.Command) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List what the providers offer (uses the network)", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.models(cmd, func(ctx context.Context, m client.Models) error { return c.listModels(m.List(ctx), asJSON) })
+			return c.models(cmd, func(ctx context.Context, m client.Models) error {
+				found := m.List(ctx)
+				if all {
+					found = append(found, m.Others()...)
+				}
+				return c.listModels(found, asJSON)
+			})
 		},
 	}
 	set := &cobra.Command{
@@ -49,7 +55,31 @@ func Command(line *base.Command) *cobra.Command {
 		},
 	}
 	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.AddCommand(list, set)
+	list.Flags().BoolVarP(&all, "all", "a", false, "those without a key too, as far as they are known")
+	cmd.AddCommand(list, set, c.modelRefresh())
+	return cmd
+}
+
+// modelRefresh fetches the public list of models.
+func (c *command) modelRefresh() *cobra.Command {
+	var from string
+	cmd := &cobra.Command{
+		Use: "refresh", Short: "Fetch windows, prices and abilities of models from a public list", Args: cobra.NoArgs,
+		Long: `Fetch windows, prices and abilities of models from a public list. Nothing else is taken from it: no address,
+no variable of a key. It is kept beside config.yaml; models.yaml and what servers say win over it.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.models(cmd, func(ctx context.Context, m client.Models) error {
+				list, err := m.Refresh(ctx, from)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(c.Streams.Out, "%s of %s from %s\n", base.Count(list.Count(), "model", "models"),
+					base.Count(len(list.Models), "vendor", "vendors"), base.OneLine(list.From))
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&from, "from", provider.PublicList, "another list in the same form")
 	return cmd
 }
 
@@ -100,28 +130,43 @@ func (c *command) setModel(providerName, model string) error {
 }
 
 type modelView struct {
-	Provider string   `json:"provider"`
-	Model    string   `json:"model"`
-	Window   int      `json:"context_length,omitempty"`
-	Output   int      `json:"max_output,omitempty"`
-	Mode     string   `json:"api_mode,omitempty"`
-	Key      bool     `json:"key"` // one is there, or none is needed
-	Images   bool     `json:"images"`
-	Tools    bool     `json:"tools"`
-	Thinks   bool     `json:"reasoning"`
-	PriceIn  *float64 `json:"price_in,omitempty"`
-	PriceOut *float64 `json:"price_out,omitempty"`
+	Provider string          `json:"provider"`
+	Model    string          `json:"model"`
+	Window   int             `json:"context_length,omitempty"`
+	Output   int             `json:"max_output,omitempty"`
+	Mode     string          `json:"api_mode,omitempty"`
+	Key      bool            `json:"key"` // one is there, or none is needed
+	Images   bool            `json:"images"`
+	Tools    bool            `json:"tools"`
+	Thinks   bool            `json:"reasoning"`
+	Cache    bool            `json:"cache"`
+	Efforts  []string        `json:"efforts,omitempty"`
+	Effort   string          `json:"reasoning_effort,omitempty"` // set for this model
+	PriceIn  *float64        `json:"price_in,omitempty"`
+	PriceOut *float64        `json:"price_out,omitempty"`
+	Cached   *float64        `json:"price_cached_in,omitempty"`
+	Written  *float64        `json:"price_cache_write,omitempty"`
+	Over     []provider.Tier `json:"over,omitempty"` // prices of longer prompts
 }
 
 func viewModel(m provider.Model) modelView {
 	v := modelView{
 		Provider: m.Provider, Model: m.ID, Window: m.Window, Output: m.MaxOutput, Mode: m.Mode, Key: m.Key,
-		Images: m.Images, Tools: m.Tools, Thinks: m.Reasoning,
+		Images: m.Images, Tools: m.Tools, Thinks: m.Reasoning, Cache: m.Cache, Efforts: m.Efforts, Effort: m.Effort,
 	}
 	if m.Priced {
-		v.PriceIn, v.PriceOut = &m.PriceIn, &m.PriceOut
+		v.PriceIn, v.PriceOut, v.Over = &m.PriceIn, &m.PriceOut, m.Over
+		v.Cached, v.Written = price(m.PriceCachedIn), price(m.PriceWrite)
 	}
 	return v
+}
+
+// price is a price that is known, else nil.
+func price(p float64) *float64 {
+	if p == 0 {
+		return nil
+	}
+	return &p
 }
 
 func (c *command) showModel(ctx context.Context, m client.Models, ref string, asJSON bool) error {
@@ -146,7 +191,7 @@ func (c *command) listModels(list []provider.Model, asJSON bool) error {
 		}
 		return base.WriteJSON(c.Streams.Out, views, true)
 	}
-	t := base.Table{Head: []string{"MODEL", "CONTEXT", "$ IN", "$ OUT"}}
+	t := base.Table{Head: []string{"MODEL", "CONTEXT", "$ IN", "$ OUT", "CAN", "KEY"}}
 	for _, m := range list {
 		window, in, out := "-", "-", "-"
 		if m.Window > 0 {
@@ -155,7 +200,11 @@ func (c *command) listModels(list []provider.Model, asJSON bool) error {
 		if m.Priced {
 			in, out = fmt.Sprintf("%.2f", m.PriceIn), fmt.Sprintf("%.2f", m.PriceOut)
 		}
-		t.Row(m.Provider+"/"+m.ID, window, in, out)
+		key := "yes"
+		if !m.Key {
+			key = "none"
+		}
+		t.Row(m.Provider+"/"+m.ID, window, in, out, m.Abilities(), key)
 	}
 	return t.Write(c.Streams.Out)
 }
