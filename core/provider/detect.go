@@ -86,7 +86,8 @@ func answers(ctx context.Context, client *http.Client, e Endpoint) bool {
 	return err == nil && len(list) > 0 // a server without a model is of no use
 }
 
-// serversWith is locals with Ollama at the place that OLLAMA_HOST names, if that is on this machine.
+// serversWith is locals with Ollama at the place that OLLAMA_HOST names, if that is on this
+// machine.
 func (s *Set) serversWith(ollamaHost string) []Vendor {
 	out := s.settings.known().locals()
 	base, ok := ollamaBase(ollamaHost)

@@ -132,8 +132,8 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readPublic reads {"VENDOR": {"models": {"ID": {...}}}} for the vendors that the catalogue knows. An
-// entry that makes no sense is left out.
+// readPublic reads {"VENDOR": {"models": {"ID": {...}}}} for the vendors that the catalogue knows.
+// An entry that makes no sense is left out.
 func (c *Catalogue) readPublic(data []byte) (map[string][]ModelFacts, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(data, &all); err != nil {
