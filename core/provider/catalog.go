@@ -22,9 +22,9 @@ var catalogData []byte
 
 // Catalogue is what is known of vendors and models without asking them. It is immutable.
 type Catalogue struct {
-	Vendors []Vendor          `json:"vendors" yaml:"vendors"`
-	Models  []ModelFacts      `json:"models" yaml:"models"`
-	Aliases map[string]Places `json:"aliases" yaml:"aliases"`
+	Vendors []Vendor              `json:"vendors" yaml:"vendors"`
+	Models  []ModelFacts          `json:"models" yaml:"models"`
+	Aliases map[string]References `json:"aliases" yaml:"aliases"`
 
 	own   []ModelFacts            // the person's word, over what servers say
 	fresh map[string][]ModelFacts // the list that was fetched, by vendor

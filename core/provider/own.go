@@ -16,24 +16,24 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Places are references to models, the first that can be had counts. In a file it is one, or a
+// References name models, the first that can be had counts. In a file it is one, or a
 // list.
-type Places []string
+type References []string
 
 // UnmarshalJSON takes a string too.
-func (p *Places) UnmarshalJSON(b []byte) error {
+func (p *References) UnmarshalJSON(b []byte) error {
 	var one string
 	if json.Unmarshal(b, &one) == nil {
-		*p = Places{one}
+		*p = References{one}
 		return nil
 	}
 	return json.Unmarshal(b, (*[]string)(p))
 }
 
 // UnmarshalYAML takes a string too.
-func (p *Places) UnmarshalYAML(n *yaml.Node) error {
+func (p *References) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
-		*p = Places{n.Value}
+		*p = References{n.Value}
 		return nil
 	}
 	return n.Decode((*[]string)(p))
@@ -86,12 +86,12 @@ func (r *ownReader) read(data []byte) {
 	for i := range doc.Models {
 		r.model(&doc.Models[i])
 	}
-	aliases := map[string]Places{}
+	aliases := map[string]References{}
 	for name, to := range r.base.Aliases {
 		aliases[name] = to
 	}
 	for name, n := range doc.Aliases {
-		var to Places
+		var to References
 		if err := n.Decode(&to); err != nil || len(to) == 0 {
 			r.add(n.Line, fmt.Errorf("alias %s: write a model as provider/model, or a list of them", name))
 			continue

@@ -17,11 +17,10 @@ type Place struct {
 // Places are the model servers that can be connected without knowing their address.
 func Places() []Place {
 	var out []Place
-	for _, v := range vendors() {
-		out = append(out, Place{Name: v.Name, BaseURL: v.BaseURL, KeyEnv: v.KeyEnv})
-	}
-	for _, l := range localServers {
-		out = append(out, Place{Name: l.name, BaseURL: l.base, Local: true})
+	for _, v := range Shipped().Vendors {
+		if v.Closed == "" && v.BaseURL != "" {
+			out = append(out, Place{Name: v.Name, BaseURL: v.BaseURL, KeyEnv: v.KeyEnv, Local: v.Local})
+		}
 	}
 	return out
 }
