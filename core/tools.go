@@ -46,7 +46,7 @@ func (p *agentPart) Start(context.Context) (err error) {
 	a.Agent = agent.New(agent.Deps{
 		Bus: a.Bus, Sessions: a.Sessions, Models: a.Models, Tools: a.Tools, Gate: a.Gate,
 		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Keep: a.Pool.Keep, Log: a.log,
-		Checkpoints: a.keepFiles(), Autorun: a.newAutorun(), Await: a.awaitTools,
+		Checkpoints: a.keepFiles(), Autorun: a.newAutorun(), Await: a.awaitTools, See: a.see,
 	})
 	return nil
 }
@@ -69,7 +69,7 @@ func (p *agentPart) tools() (*tool.Registry, error) {
 		Budget: c.ToolOutput.MaxBytes,
 		Read:   file.Limits{Lines: c.ToolOutput.MaxLines, LineLength: c.ToolOutput.MaxLineLength, Chars: c.FileReadMaxChars},
 		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify, Web: webOptions(c),
-		Engine: p.scripts.engine, Code: a.codeSettings,
+		See: a.see, Blind: a.blind, Engine: p.scripts.engine, Code: a.codeSettings,
 	})
 	all := p.known.Tools
 	for _, other := range a.parts {

@@ -94,6 +94,8 @@ type Deps struct {
 	Backend func(session, asked string) Place
 	// Keep holds a session's back end up while somebody is asked whether a command may run in it; nil holds nothing.
 	Keep func(session, name string) (release func())
+	// See asks a model that sees about an image; nil: there is none.
+	See Sight
 	// Checkpoints keeps files before they are changed; nil keeps nothing.
 	Checkpoints Checkpoints
 	// Autorun finds what calls leave for other programs to run; nil looks for nothing.

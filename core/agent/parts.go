@@ -41,7 +41,7 @@ func (t *turn) presentParts(messages []chat.Message) []chat.Message {
 			seen++
 			switch {
 			case !t.model.Images:
-				return p.Instead("you cannot see it, because this model takes no images")
+				return t.unseen(p, "you cannot see it, because this model takes no images")
 			case seen <= left:
 				return p.Instead("left out, because the newest images fill a request" + again(p))
 			}

@@ -31,7 +31,7 @@ func (t *turn) request(specs []provider.ToolSpec, instruction string, whole bool
 	}
 	return provider.Request{
 		Model: t.model.ID, System: t.system, Messages: messages, Tools: specs, MaxTokens: t.settings.MaxTokens,
-		Effort: t.settings.Effort, Session: t.w.uid, NoStream: whole,
+		Effort: t.settings.Effort, Session: t.w.uid, NoStream: whole, Refused: t.refused,
 	}
 }
 

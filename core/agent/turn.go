@@ -44,6 +44,7 @@ type turn struct {
 	asked  string // what the turn began with, whoever said it
 	said   string // what the person said last: nobody else's words allow anything
 	steps  int
+	looks  int // images that another model was asked about
 	usage  chat.Usage
 }
 

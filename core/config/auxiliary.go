@@ -5,6 +5,7 @@ import "time"
 // Auxiliary names models for work beside the conversation.
 type Auxiliary struct {
 	Compression AuxiliaryModel `key:"compression"`
+	Vision      AuxiliaryModel `key:"vision"`
 }
 
 // AuxiliaryModel is a model for one such work. Without one it is the conversation's own.

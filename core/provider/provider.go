@@ -40,7 +40,9 @@ type Request struct {
 	MaxTokens int    // 0: the provider's default
 	Effort    string // reasoning effort: "", none, minimal, low, medium, high, xhigh
 	Session   string // for request ids and logs only
-	NoStream  bool   // ask for the answer in one piece: the way out when a server's streams are broken
+	// Refused is what stands for an image that the server refuses; nil: a line that says so.
+	Refused  func(p chat.Part) string
+	NoStream bool // ask for the answer in one piece: the way out when a server's streams are broken
 }
 
 // ToolSpec is a tool as the model sees it.

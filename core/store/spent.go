@@ -10,7 +10,7 @@ import (
 
 // Spent is what one model call used.
 type Spent struct {
-	Prompt          int64 // id of the message that began the turn; 0: none
+	Prompt          int64 // id of the message that began the turn; 0: the newest turn's
 	Provider, Model string
 	Purpose         string // "" the conversation itself, else what it was for: "compression", "vision"
 	Usage           chat.Usage
@@ -22,6 +22,11 @@ func (s *Store) CountUsage(ctx context.Context, uid string, m Spent) error {
 		x, err := sessionBy(t.ctx, t.conn, "s.uid=?", uid)
 		if err != nil {
 			return err
+		}
+		if m.Prompt == 0 { // the newest turn's
+			if err := t.row("SELECT COALESCE(max(id),0) FROM messages WHERE session_id=? AND role='user'", x.ID).Scan(&m.Prompt); err != nil {
+				return err
+			}
 		}
 		u, sum := m.Usage, x.Usage.Add(m.Usage)
 		if _, err = t.exec("UPDATE sessions SET in_tok=?, out_tok=?, cache_tok=?, reason_tok=?, cost_micro=?, cost_known=? WHERE id=?",

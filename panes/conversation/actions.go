@@ -167,6 +167,16 @@ func (p *Pane) commandActions() []ui.Action {
 		p.sendAs("steer", event.InputSteer, "Show a prompt to the model in this turn", ""),
 		p.sendAs("interrupt", event.InputInterrupt, "Stop the turn and send a prompt", ""),
 	}
+	if p.deps.Files != nil {
+		out = append(out, ui.Action{
+			ID: "conversation.attach", Slash: "attach", Arg: "file", Title: "Attach a file or an image",
+			Help: "Its path; a text goes into the prompt, an image is shown to the model.",
+			Run:  func(arg string) tea.Cmd { return p.attachFile(arg) },
+		}, ui.Action{
+			ID: "conversation.paste", Keys: []string{"ctrl+v", "alt+v"}, Slash: "paste", Title: "Attach the image of the clipboard",
+			Help: "By wl-paste, xclip, pngpaste or powershell.exe, whichever is there.", Run: p.runs(p.pasteImage),
+		})
+	}
 	if p.deps.Retry != nil {
 		out = append(out, ui.Action{
 			ID: "conversation.retry", Slash: "retry", Title: "Answer the last prompt again",

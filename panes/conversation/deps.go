@@ -109,8 +109,10 @@ type Files interface {
 	// Dropped returns the path that a terminal pastes when the file of an image is dropped on it.
 	// It reads nothing.
 	Dropped(paste string) (path string, ok bool)
-	// Load reads a file to be attached.
-	Load(ctx context.Context, path string) (chat.Part, error)
+	// Load reads a file to be attached; relative paths start in cwd.
+	Load(ctx context.Context, cwd, path string) (chat.Part, error)
+	// Clipboard reads the image of the clipboard.
+	Clipboard(ctx context.Context) (chat.Part, error)
 }
 
 // History keeps what was typed.

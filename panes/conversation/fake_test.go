@@ -93,7 +93,12 @@ type disk struct{ *world }
 
 func (disk) Dropped(paste string) (string, bool) { return paste, strings.HasSuffix(paste, ".png") }
 
-func (w disk) Load(_ context.Context, path string) (chat.Part, error) {
+func (w disk) Clipboard(context.Context) (chat.Part, error) {
+	return chat.Part{Kind: chat.PartImage, Name: "pasted.png", Width: 4, Height: 3, Data: []byte("x")}, w.fail
+}
+
+func (w disk) Load(_ context.Context, cwd, path string) (chat.Part, error) {
+	w.note("load %s from %q", path, cwd)
 	return chat.Part{Kind: chat.PartImage, Name: path, Width: 4, Height: 3, Data: []byte("x")}, w.fail
 }
 

@@ -124,7 +124,7 @@ func (p *Pane) submit() tea.Cmd {
 	}
 	s := sending{text: body, parts: p.composer.Parts()}
 	command := strings.HasPrefix(p.composer.Text(), "/") && p.deps.Commands != nil
-	if command && len(s.parts) > 0 {
+	if command && len(s.parts) > 0 && !attaches(body) {
 		return toast(event.Warn, "A command takes no parts: nothing was done", "a leading blank sends the line as text, with them")
 	}
 	var keep tea.Cmd
@@ -135,12 +135,21 @@ func (p *Pane) submit() tea.Cmd {
 	}
 	p.composer.Clear()
 	if command {
+		for _, part := range s.parts {
+			p.composer.Attach(part)
+		}
 		return tea.Batch(keep, p.slash(body))
 	}
 	if rest, ok := strings.CutPrefix(body, "!"); ok && strings.TrimSpace(rest) != "" {
 		s.text = "$ " + strings.TrimSpace(rest)
 	}
 	return tea.Batch(keep, p.send(s))
+}
+
+// attaches reports a command that adds to what is attached.
+func attaches(line string) bool {
+	name, _, _ := strings.Cut(line, " ")
+	return name == "/attach" || name == "/paste"
 }
 
 func (p *Pane) slash(line string) tea.Cmd {

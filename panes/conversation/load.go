@@ -226,6 +226,8 @@ func (p *Pane) answer(msg tea.Msg) tea.Cmd {
 		return p.queued(m)
 	case filesMsg:
 		p.offerFiles(m)
+	case attachedMsg:
+		return p.attached(m)
 	case droppedMsg:
 		return p.dropped(m)
 	case burstMsg:

@@ -46,13 +46,16 @@ func (p *Pane) drop(k tea.KeyMsg) (cmd tea.Cmd, ok bool) {
 	if p.deps.Files == nil || !k.Paste {
 		return nil, false
 	}
+	if len(k.Runes) == 0 { // some terminals paste nothing when an image is in the clipboard
+		return p.pasteImage(), true
+	}
 	path, ok := p.deps.Files.Dropped(string(k.Runes))
 	if !ok {
 		return nil, false
 	}
 	files := p.deps.Files
 	return within(func(ctx context.Context) tea.Msg {
-		part, err := files.Load(ctx, path)
+		part, err := files.Load(ctx, "", path)
 		return droppedMsg{part, err, k}
 	}), true
 }
@@ -68,4 +71,47 @@ func (p *Pane) dropped(m droppedMsg) tea.Cmd {
 		return nil
 	}
 	return toast(event.Warn, oneLine(m.err.Error()), "the path stays as text")
+}
+
+// attachedMsg brings what a person asked to attach.
+type attachedMsg struct {
+	part chat.Part
+	err  error
+}
+
+// pasteImage attaches the image of the clipboard.
+func (p *Pane) pasteImage() tea.Cmd {
+	files := p.deps.Files
+	return within(func(ctx context.Context) tea.Msg {
+		part, err := files.Clipboard(ctx)
+		return attachedMsg{part, err}
+	})
+}
+
+// attachFile attaches a file by its path.
+func (p *Pane) attachFile(path string) tea.Cmd {
+	path = strings.TrimSpace(path)
+	if path == "" {
+		return toast(event.Warn, "Name the file: /attach chart.png", "")
+	}
+	if unquoted, ok := p.deps.Files.Dropped(path); ok {
+		path = unquoted
+	}
+	deps, session := p.deps, p.session
+	return within(func(ctx context.Context) tea.Msg {
+		cwd := ""
+		if deps.Cwd != nil { // it may ask the store
+			cwd = deps.Cwd(session)
+		}
+		part, err := deps.Files.Load(ctx, cwd, path)
+		return attachedMsg{part, err}
+	})
+}
+
+func (p *Pane) attached(m attachedMsg) tea.Cmd {
+	if m.err != nil {
+		return toast(event.Warn, oneLine(m.err.Error()), "")
+	}
+	p.composer.Attach(m.part)
+	return nil
 }

@@ -31,6 +31,37 @@ func TestADroppedImageIsAttached(t *testing.T) {
 	}
 }
 
+// The image of the clipboard, and a file that is named, are attached beside what is attached
+// already.
+func TestWhatIsAskedForIsAttached(t *testing.T) {
+	w := &world{}
+	p := open(t, w)
+	run := func(id, arg string) {
+		for _, a := range p.Actions() {
+			if a.ID == id {
+				drain(p, a.Run(arg))
+			}
+		}
+	}
+	run("conversation.paste", "")
+	run("conversation.attach", " '/tmp/a b.png' ")
+	empty := keyMsg("")
+	empty.Paste, empty.Runes = true, nil
+	drain(p, p.Update(empty))
+	if parts := p.composer.Parts(); len(parts) != 3 || parts[0].Name != "pasted.png" || parts[2].Name != "pasted.png" {
+		t.Errorf("attached %+v", parts)
+	}
+	w.fail = errors.New("there is no image")
+	run("conversation.paste", "")
+	run("conversation.attach", "")
+	if n := len(p.composer.Parts()); n != 3 {
+		t.Errorf("%d parts after failures", n)
+	}
+	if !attaches("/attach x.png") || !attaches("/paste") || attaches("/undo") {
+		t.Error("commands that attach are told apart wrongly")
+	}
+}
+
 func TestPartsAreCardsThatTellTheirFile(t *testing.T) {
 	part := chat.Part{Kind: chat.PartImage, Name: "chart\x1b[2J.png", Media: "image/png", Width: 1568, Height: 784, Size: 21_000, Blob: strings.Repeat("a", 64)}
 	m := user(1, "look")

@@ -32,8 +32,8 @@ type fileLister struct{}
 func (fileLister) Dropped(paste string) (path string, ok bool) { return content.Dropped(paste) }
 
 // Load implements conversation.Files.
-func (fileLister) Load(_ context.Context, path string) (chat.Part, error) {
-	return content.Load("", path)
+func (fileLister) Load(_ context.Context, cwd, path string) (chat.Part, error) {
+	return content.Load(cwd, path)
 }
 
 // List walks the session's directory, nearest folders first, and leaves out what nobody means:

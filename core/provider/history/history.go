@@ -162,15 +162,19 @@ func ShownAfter(results []chat.Message) chat.Message {
 	return m
 }
 
-// WithoutImages is a conversation with a line in the place of each image.
-func WithoutImages(in []chat.Message) []chat.Message {
+// WithoutImages is a conversation with a line in the place of each image: what instead says, if it
+// is not nil.
+func WithoutImages(in []chat.Message, instead func(chat.Part) string) []chat.Message {
+	if instead == nil {
+		instead = func(p chat.Part) string { return p.Instead("you cannot see it, because the server refuses it") }
+	}
 	out := make([]chat.Message, len(in))
 	for i, m := range in {
 		out[i] = m.Reduce(func(p *chat.Part) string {
 			if !IsImage(*p) {
 				return ""
 			}
-			return p.Instead("you cannot see it, because the server refuses it")
+			return instead(*p)
 		})
 	}
 	return out

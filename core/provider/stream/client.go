@@ -196,7 +196,7 @@ func (c *Client) send(ctx context.Context, r provider.Request, f Format) (*http.
 // visible is the request without images, if the server refused those for the model.
 func (c *Client) visible(r provider.Request) provider.Request {
 	if _, blind := c.blind.Load(r.Model); blind {
-		r.Messages = history.WithoutImages(r.Messages)
+		r.Messages = history.WithoutImages(r.Messages, r.Refused)
 	}
 	return r
 }

@@ -16,6 +16,7 @@ import (
 	"hermes/core/tool/plan"
 	"hermes/core/tool/recall"
 	"hermes/core/tool/shell"
+	"hermes/core/tool/vision"
 	"hermes/core/tool/web"
 )
 
@@ -33,6 +34,9 @@ type Deps struct {
 	Todos    plan.Store
 	Web      *web.Options // web_search, web_extract
 	Ask      ask.Asker    // clarify
+	// See and Blind are of vision_analyze: see vision.Options.
+	See   func(ctx context.Context, session string, image chat.Part, question string) (text, model string, err error)
+	Blind func() error
 	// Engine runs execute_code; Code are its settings, asked for at every call.
 	Engine *execcode.Engine
 	Code   func() code.Settings
@@ -81,9 +85,14 @@ func All(d Deps) Set {
 	if d.Sessions != nil {
 		tools = append(tools, recall.Search(d.Sessions))
 	}
+	looks := vision.Options{See: d.See, Blind: d.Blind, File: files.Image}
 	if d.Web != nil {
 		w := web.New(*d.Web)
+		looks.Fetch = w.Image
 		tools = append(tools, web.SearchTool(w), web.ExtractTool(w))
+	}
+	if d.See != nil {
+		tools = append(tools, vision.Analyze(looks))
 	}
 	if d.Engine != nil {
 		tools = append(tools, code.Tool(code.Options{Engine: d.Engine, Pool: d.Pool, Settings: d.Code}))

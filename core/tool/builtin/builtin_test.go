@@ -11,6 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"hermes/core/backend"
+	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/execcode"
 	"hermes/core/session"
@@ -34,6 +35,7 @@ func all(t *testing.T) Set {
 	return All(Deps{
 		Home: t.TempDir(), Pool: noPool{}, Sessions: (*session.Service)(nil), Todos: plan.InMeta(nil), Web: &web.Options{},
 		Ask:    func(context.Context, ask.Question) (string, error) { return "", nil },
+		See:    func(context.Context, string, chat.Part, string) (string, string, error) { return "", "", nil },
 		Engine: execcode.New(execcode.Options{Env: func() []string { return nil }}), Code: func() code.Settings { return code.Settings{} },
 	})
 }
@@ -46,7 +48,7 @@ func TestEveryTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const names = "clarify execute_code patch process read_file search_files session_search terminal todo web_extract web_search write_file"
+	const names = "clarify execute_code patch process read_file search_files session_search terminal todo vision_analyze web_extract web_search write_file"
 	if got := strings.Join(reg.Names(), " "); got != names {
 		t.Errorf("tools are %s, want %s", got, names)
 	}
