@@ -63,6 +63,7 @@ func (p *Pane) sessionActions() []ui.Action {
 		{ID: "sessions.pin", Keys: []string{"p"}, Title: "Pin or unpin", Bar: "pin", InBar: true, Why: none, Run: p.togglePin},
 		{ID: "sessions.archive", Keys: []string{"a"}, Title: "Archive or bring back", Bar: "archive", InBar: true, Why: none, Run: p.toggleArchive},
 		{ID: "sessions.archived", Keys: []string{"A"}, Title: "List archived sessions too, or not", Run: p.toggleArchived},
+		{ID: "sessions.filter", Keys: []string{"s"}, Title: "Show others", Help: "All, those that wait for you, that work, that are done, archived ones.", Bar: "show", InBar: true, Run: p.nextFilter},
 		{ID: "sessions.export", Keys: []string{"e"}, Title: "Export as Markdown", Bar: "export", InBar: true, Why: none, Run: p.exportSession},
 		{ID: "sessions.reload", Keys: []string{"ctrl+r"}, Title: "Read the list again", Run: func(string) tea.Cmd { return p.reload() }},
 	}

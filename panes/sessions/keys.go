@@ -104,10 +104,11 @@ func (p *Pane) handleClick(x, y int) tea.Cmd {
 		p.typing, p.memoOK = y == 0, false
 		return nil
 	}
-	i := p.top + (y-headRows)/rowHeight
-	switch {
-	case i >= len(p.rows):
+	if y-headRows >= len(p.lineRow) {
 		return nil
+	}
+	i := p.lineRow[y-headRows]
+	switch {
 	case i == p.cursor:
 		return p.openSelected(ui.Here)
 	default:

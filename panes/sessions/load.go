@@ -35,7 +35,7 @@ func (p *Pane) reload() tea.Cmd {
 	}
 	p.request++
 	p.stale, p.pending = false, true
-	query, request, store, archived := strings.TrimLeft(p.query.String(), " "), p.request, p.store, p.archived
+	query, request, store, archived := strings.TrimLeft(p.query.String(), " "), p.request, p.store, p.archived || p.filter == showArchived
 	ctx, cancel := context.WithTimeout(context.Background(), searchTimeout)
 	p.cancel = cancel
 	return func() tea.Msg {
@@ -55,7 +55,7 @@ func (p *Pane) nextPage() tea.Cmd {
 		return nil
 	}
 	p.more = false // one question at a time
-	request, store, offset, archived := p.request, p.store, len(p.rows), p.archived
+	request, store, offset, archived := p.request, p.store, len(p.listed), p.archived || p.filter == showArchived
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
 		defer cancel()
@@ -93,11 +93,16 @@ func (p *Pane) takeFound(m foundMsg) tea.Cmd {
 	p.err = ""
 	selected := p.selectedPlace()
 	if m.append {
-		p.rows = append(p.rows, p.dropKnown(m.found.Hits)...)
+		p.listed = append(p.listed, p.dropKnown(m.found.Hits)...)
 	} else {
-		p.rows = m.found.Hits
+		p.listed = m.found.Hits
 	}
 	p.total, p.more, p.partial = m.found.Total, m.found.More, m.found.Rebuilding
+	if strings.TrimSpace(p.query.String()) != "" { // a session counts once, however often it was found
+		p.total = distinct(p.listed)
+		p.more = p.more && p.total == len(p.listed)
+	}
+	p.arrange()
 	p.reselect(selected)
 	p.followScreen()
 	if p.opening {
@@ -125,8 +130,8 @@ func (p *Pane) selectedPlace() place {
 
 // dropKnown drops rows that a new session pushed onto the next page.
 func (p *Pane) dropKnown(hits []Hit) []Hit {
-	have := make(map[string]bool, len(p.rows))
-	for _, r := range p.rows {
+	have := make(map[string]bool, len(p.listed))
+	for _, r := range p.listed {
 		have[r.Info.UID] = true
 	}
 	out := hits[:0]

@@ -80,9 +80,12 @@ type Pane struct {
 	styles *style.Styles
 	w, h   int
 
-	rows     []Hit // what is listed
-	total    int   // sessions or matches known
-	more     bool  // more pages, or more matches than counted
+	listed   []Hit // what was read
+	rows     []Hit // what of it is shown, in the order of the screen
+	lineRow  []int // which row stands on a line of the list, as drawn last
+	filter   filter
+	total    int  // sessions known
+	more     bool // more pages, or more sessions than counted
 	partial  float64
 	cursor   int
 	top      int
@@ -213,6 +216,9 @@ func (p *Pane) Apply(events []event.Envelope) bool {
 	}
 	if changed {
 		p.memoOK = false
+		if p.filter != showAll {
+			p.arrange()
+		}
 	}
 	return changed
 }
@@ -282,33 +288,43 @@ func (p *Pane) activityOf(uid string) activity {
 // the pinned ones. What changes the order of the list is left to a reload.
 func (p *Pane) updateRow(info event.SessionInfo, fresh bool) {
 	known := false
-	for i := range p.rows {
-		if old := &p.rows[i].Info; old.UID == info.UID {
+	for i := range p.listed {
+		if old := &p.listed[i].Info; old.UID == info.UID {
 			p.stale = p.stale || old.Pinned != info.Pinned || old.Archived != info.Archived
 			known, *old = true, info
 		}
+	}
+	if known {
+		p.arrange()
 	}
 	if known || !fresh || p.query.String() != "" {
 		return
 	}
 	at := 0
-	for at < len(p.rows) && p.rows[at].Info.Pinned {
+	for at < len(p.listed) && p.listed[at].Info.Pinned {
 		at++
 	}
-	p.rows = slices.Insert(p.rows, at, Hit{Info: info})
+	selected, had := place{}, p.currentHit()
+	if had != nil {
+		selected = place{had.Info.UID, had.Message}
+	}
+	p.listed = slices.Insert(p.listed, at, Hit{Info: info})
 	p.total++
-	if p.cursor >= at && len(p.rows) > 1 {
-		p.cursor++ // the selection stays on its session
+	p.arrange()
+	if had != nil {
+		p.reselect(selected) // the selection stays on its session
 	}
 	p.followScreen()
 }
 
 // removeSession takes a session and all its hits away.
 func (p *Pane) removeSession(uid string) {
-	keep := slices.DeleteFunc(slices.Clone(p.rows), func(h Hit) bool { return h.Info.UID == uid })
-	p.total = max(0, p.total-(len(p.rows)-len(keep)))
-	p.rows = keep
-	p.cursor = max(0, min(p.cursor, len(p.rows)-1))
+	keep := slices.DeleteFunc(slices.Clone(p.listed), func(h Hit) bool { return h.Info.UID == uid })
+	if len(keep) < len(p.listed) {
+		p.total = max(0, p.total-1)
+	}
+	p.listed = keep
+	p.arrange()
 	p.rename = nil // it was, or may have been, of this one
 	delete(p.active, uid)
 	delete(p.asks, uid)

@@ -25,7 +25,11 @@ func (p *Pane) previewSide(w, h int) []string {
 	case p.preview.uid != r.Info.UID || p.preview.loading:
 		return nil
 	}
-	head := []string{p.styles.Strong.Render(text.Truncate(titleOf(*r), w, p.styles.Glyphs.Ellipsis)), p.styles.Dim.Render(text.Truncate(p.aboutLine(*r, p.now().Location()), w, p.styles.Glyphs.Ellipsis)), ""}
+	head := []string{p.styles.Strong.Render(text.Truncate(titleOf(*r), w, p.styles.Glyphs.Ellipsis))}
+	for _, l := range text.Wrap(p.aboutLine(*r, p.now().Location()), w) {
+		head = append(head, p.styles.Dim.Render(l))
+	}
+	head = append(head, "")
 	body, hit := p.drawMessages(w, foundWords(*r))
 	room := max(1, h-len(head))
 	if len(body) <= room {
@@ -41,10 +45,13 @@ func (p *Pane) previewSide(w, h int) []string {
 // aboutLine says where and with what a conversation was held.
 func (p *Pane) aboutLine(r Hit, here *time.Location) string {
 	parts := []string{r.Info.Last.In(here).Format("2006-01-02 15:04"), countMessages(r.Info.Messages)}
-	for _, s := range []string{r.Info.Model, p.shortPath(r.Info.Project)} {
-		if s != "" {
-			parts = append(parts, text.Inline(s))
-		}
+	parts = append(parts, sessionFacts(r)...)
+	folder := r.Info.Cwd
+	if folder == "" {
+		folder = r.Info.Project
+	}
+	if folder != "" {
+		parts = append(parts, text.Inline(p.shortPath(folder)))
 	}
 	return strings.Join(parts, " · ")
 }

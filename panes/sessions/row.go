@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 
+	"hermes/core/chat"
 	"hermes/ui/text"
 )
 
@@ -118,6 +119,12 @@ func (p *Pane) secondLine(r Hit, w int, now time.Time) string {
 	}
 	if text.Width(left)+text.Width(ago)+1 > w && word != "" {
 		left = word
+		r.Info.Model, r.Info.Usage = "", chat.Usage{}
+	}
+	for _, fact := range sessionFacts(r) { // as many as there is room for
+		if text.Width(left)+text.Width(fact)+text.Width(ago)+4 <= w {
+			left += ", " + fact
+		}
 	}
 	left = text.Truncate(left, w-text.Width(ago)-1, p.styles.Glyphs.Ellipsis)
 	return p.styles.Dim.Render(text.Truncate(left+text.FitLeft(ago, max(0, w-text.Width(left))), w, ""))

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,8 @@ func (p *Pane) Cursor() (x, y int, ok bool) {
 			return 0, 0, false
 		}
 		_, x = p.rename.View(p.styles, p.styles.Glyphs.Closed, "", w)
-		return x, headRows + (p.cursor-p.top)*rowHeight, true
+		p.View()
+		return x, headRows + max(0, slices.Index(p.lineRow, p.cursor)+min(1, len(p.headingOver(p.cursor, p.top, w)))), true
 	case p.typing:
 		_, x = p.query.View(p.styles, "/", "", w)
 		return x, 0, true
@@ -107,19 +109,18 @@ func (p *Pane) drawList(w int, now time.Time) []string {
 	if len(p.rows) == 0 {
 		return append(lines, p.emptyText(w)...)
 	}
-	fit := max(1, (p.h-headRows)/rowHeight)
-	p.top = max(0, min(p.top, p.cursor, len(p.rows)-fit))
-	if p.cursor >= p.top+fit {
-		p.top = p.cursor - fit + 1
+	room := max(rowHeight, p.h-headRows)
+	p.top = max(0, min(p.top, p.cursor, len(p.rows)-max(1, room/(rowHeight+1))))
+	again := func(i int) bool { // found more than once
+		return slices.ContainsFunc(p.rows[:i], func(r Hit) bool { return r.Info.UID == p.rows[i].Info.UID })
 	}
-	listed := map[string]bool{}
-	for i, r := range p.rows[:min(len(p.rows), p.top+fit)] {
-		if i >= p.top {
-			lines = append(lines, p.drawRow(i, w, listed[r.Info.UID], now)...)
-		}
-		listed[r.Info.UID] = true
+	draw := func(i int) []string { return p.drawRow(i, w, again(i), now) }
+	rows, last := p.rowsFrom(p.top, room, draw, w)
+	for last < p.cursor {
+		p.top++
+		rows, last = p.rowsFrom(p.top, room, draw, w)
 	}
-	return lines
+	return append(lines, rows...)
 }
 
 func (p *Pane) placeholder() string {
@@ -135,15 +136,21 @@ func (p *Pane) countLine() string {
 	case p.query.String() == "" && p.archived:
 		return "  with archived ones"
 	case p.query.String() == "":
-		return ""
+		return p.filterLine()
 	case p.pending:
 		return "  searching" + p.styles.Glyphs.Ellipsis
 	case p.err != "", len(p.rows) == 0:
 		return ""
 	}
-	s := fmt.Sprintf("  %d found", p.total)
-	if p.more {
-		s = fmt.Sprintf("  more than %d found", p.total)
+	s := fmt.Sprintf("  %d sessions", p.total)
+	switch {
+	case p.more:
+		s = fmt.Sprintf("  more than %d sessions", p.total)
+	case p.total == 1:
+		s = "  1 session"
+	}
+	if n := len(p.listed); n > p.total {
+		s += fmt.Sprintf(", %d places", n)
 	}
 	if p.partial > 0 {
 		s += ", index incomplete"
@@ -158,6 +165,8 @@ func (p *Pane) emptyText(w int) []string {
 		return nil
 	case p.query.String() != "":
 		return p.wrapProse(p.styles.Dim, w, "Nothing found.", "Fewer words find more. Filters need a word beside them, since: and in: apart.", "esc, esc shows all sessions.")
+	case p.filter != showAll:
+		return p.wrapProse(p.styles.Dim, w, "No session here: "+p.filter.word()+".", "s shows others.")
 	default:
 		return p.wrapProse(p.styles.Dim, w, "Your conversations will be listed here.", "n starts a new one.")
 	}

@@ -1,0 +1,215 @@
+package sessions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/ui/text"
+)
+
+// filter is which sessions are shown.
+type filter int
+
+const (
+	showAll filter = iota
+	showWaiting
+	showWorking
+	showDone
+	showArchived
+	filters // how many there are
+)
+
+// word is how a filter is called on one line.
+func (f filter) word() string {
+	return [...]string{"all", "waits for you", "works", "done", "archived"}[f]
+}
+
+// shows reports whether a session is one of those that the filter asks for.
+func (p *Pane) shows(r Hit) bool {
+	switch p.filter {
+	case showWaiting:
+		return p.activityOf(r.Info.UID) == waiting
+	case showWorking:
+		return p.activityOf(r.Info.UID) == working
+	case showDone:
+		return p.activityOf(r.Info.UID) == finished
+	case showArchived:
+		return r.Info.Archived
+	default:
+		return true
+	}
+}
+
+// count is how many of the sessions that were read a filter shows.
+func (p *Pane) count(f filter) (n int) {
+	now := p.filter
+	p.filter = f
+	seen := map[string]bool{}
+	for _, r := range p.listed {
+		if p.shows(r) && !seen[r.Info.UID] {
+			seen[r.Info.UID] = true
+			n++
+		}
+	}
+	p.filter = now
+	return n
+}
+
+// nextFilter goes to the next filter that would show something, archived ones always among them:
+// they are read only then.
+func (p *Pane) nextFilter(string) tea.Cmd {
+	was := p.filter
+	for range filters {
+		p.filter = (p.filter + 1) % filters
+		if p.filter == showAll || p.filter == showArchived || p.count(p.filter) > 0 {
+			break
+		}
+	}
+	p.cursor, p.top, p.memoOK = 0, 0, false
+	if (p.filter == showArchived) != (was == showArchived) {
+		return p.reload()
+	}
+	p.arrange()
+	return p.loadPreview()
+}
+
+// arrange makes the rows of what was read: those that the filter shows, one project after the
+// other, the pinned ones before them. What a search found keeps its order. The cursor stays on its
+// session.
+func (p *Pane) arrange() {
+	selected := p.selectedPlace()
+	p.rows = p.rows[:0]
+	for _, r := range p.listed {
+		if p.shows(r) {
+			p.rows = append(p.rows, r)
+		}
+	}
+	if p.isGrouped() {
+		first := map[string]int{}
+		for i, r := range p.rows {
+			if _, known := first[groupOf(r)]; !known {
+				first[groupOf(r)] = i
+			}
+		}
+		slices.SortStableFunc(p.rows, func(a, b Hit) int { return first[groupOf(a)] - first[groupOf(b)] })
+	}
+	p.reselect(selected)
+}
+
+// isGrouped reports whether the list has headings: it is the plain one, of several projects.
+func (p *Pane) isGrouped() bool {
+	if strings.TrimSpace(p.query.String()) != "" {
+		return false
+	}
+	for _, r := range p.rows {
+		if groupOf(r) != groupOf(p.rows[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+// groupOf names the group of a session: its project, or that it is pinned.
+func groupOf(r Hit) string {
+	if r.Info.Pinned {
+		return "pinned"
+	}
+	return r.Info.Project
+}
+
+// headingOver is the heading that stands over row i when it is drawn below row i-1; "" for none.
+// The first row on the screen always has one.
+func (p *Pane) headingOver(i, top, w int) string {
+	if !p.isGrouped() || i > top && groupOf(p.rows[i]) == groupOf(p.rows[i-1]) {
+		return ""
+	}
+	name := p.shortPath(groupOf(p.rows[i]))
+	if name == "" {
+		name = "no folder"
+	}
+	for text.Width(text.Inline(name)) > w-1 {
+		_, rest, ok := strings.Cut(strings.TrimPrefix(name, p.styles.Glyphs.Ellipsis+"/"), "/")
+		if !ok {
+			break
+		}
+		name = p.styles.Glyphs.Ellipsis + "/" + rest
+	}
+	return p.styles.Faint.Render(text.Truncate(text.Inline(name), w, p.styles.Glyphs.Ellipsis))
+}
+
+// rowsFrom draws rows from top on, as many as fit into h lines, and notes which line shows which.
+func (p *Pane) rowsFrom(top, h int, draw func(i int) []string, w int) (lines []string, last int) {
+	p.lineRow = p.lineRow[:0]
+	last = top - 1
+	for i := top; i < len(p.rows); i++ {
+		head := p.headingOver(i, top, w)
+		if need := rowHeight; len(lines)+need+min(1, len(head)) > h && i > top {
+			break
+		}
+		if head != "" {
+			lines, p.lineRow = append(lines, head), append(p.lineRow, i)
+		}
+		lines = append(lines, draw(i)...)
+		for range rowHeight {
+			p.lineRow = append(p.lineRow, i)
+		}
+		last = i
+	}
+	return lines, last
+}
+
+// filterLine says which sessions are shown, and how many others there are.
+func (p *Pane) filterLine() string {
+	var parts []string
+	for f := range filters {
+		switch n := p.count(f); {
+		case f == p.filter:
+			parts = append(parts, "["+f.word()+"]")
+		case f != showAll && f != showArchived && n > 0:
+			parts = append(parts, fmt.Sprintf("%d %s", n, f.word()))
+		}
+	}
+	if len(parts) == 1 && p.filter == showAll {
+		return ""
+	}
+	return "  " + strings.Join(parts, "  ")
+}
+
+// distinct counts sessions among hits.
+func distinct(hits []Hit) int {
+	seen := map[string]bool{}
+	for _, h := range hits {
+		seen[h.Info.UID] = true
+	}
+	return len(seen)
+}
+
+// sessionFacts are what a session was held with and what it took, the most important first.
+func sessionFacts(r Hit) []string {
+	var out []string
+	if r.Info.Model != "" {
+		out = append(out, text.Inline(r.Info.Model))
+	}
+	if n := r.Info.Usage.Input + r.Info.Usage.Output; n > 0 {
+		out = append(out, tokensText(n)+" tokens")
+	}
+	if u := r.Info.Usage; u.CostKnown && u.Cost > 0 {
+		out = append(out, fmt.Sprintf("$%.3f", float64(u.Cost)/1e6))
+	}
+	return out
+}
+
+// tokensText writes 12345 as 12k.
+func tokensText(n int) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%dk", n/1000)
+	default:
+		return fmt.Sprint(n)
+	}
+}
