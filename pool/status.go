@@ -57,7 +57,7 @@ func (m *machine) status() backend.Status {
 	s.State, s.Cause, s.Refs, s.Since = m.state, m.cause, len(m.uses), m.since
 	s.IdleSince, s.IdleTTL = m.idle, m.ttl()
 	if n := len(m.uses); n > 0 {
-		s.Command = secret.Clean(m.uses[n-1].command)
+		s.Command, s.User = secret.Clean(m.uses[n-1].command), m.uses[n-1].session
 	}
 	return s
 }

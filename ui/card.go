@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/ui/style"
@@ -25,7 +27,10 @@ type card struct {
 	shown  int
 }
 
-const cardWidth = 92
+const (
+	cardWidth = 92
+	cardTab   = 4
+)
 
 func (c *card) Title() string           { return c.title }
 func (c *card) Hint() string            { return "up, down scroll  esc close" }
@@ -53,7 +58,8 @@ func (c *card) lines(w int) []string {
 			st = c.styles.Warn
 		}
 		name := f.Name
-		for _, l := range text.Wrap(oneLine(text.Sanitize(f.Text)), max(8, w-names-4)) {
+		body := text.ExpandTabs(strings.TrimSpace(text.Sanitize(f.Text)), cardTab)
+		for _, l := range text.Wrap(body, max(8, w-names-4)) {
 			out = append(out, " "+c.styles.Dim.Render(text.Fit(name, names))+"  "+st.Render(l))
 			name = ""
 		}

@@ -183,6 +183,7 @@ type Status struct {
 	Cause     string
 	Refs      int
 	Command   string // newest running command
+	User      string // uid of the session that it runs for
 	Since     time.Time
 	IdleSince time.Time // zero while in use or not up
 	IdleTTL   time.Duration

@@ -51,6 +51,7 @@ func (p *Pane) Actions() []ui.Action {
 		return func(string) tea.Cmd { p.moveCursor(delta); return nil }
 	}
 	force, busy := p.runningNote()
+	r := p.currentRow()
 	return []ui.Action{
 		{ID: "backends.up", Keys: []string{"up", "k"}, Title: "Up", Hidden: true, Run: move(-1)},
 		{ID: "backends.down", Keys: []string{"down", "j"}, Title: "Down", Hidden: true, Run: move(1)},
@@ -61,6 +62,7 @@ func (p *Pane) Actions() []ui.Action {
 		{ID: "backends.restart", Keys: []string{"r"}, Title: p.actionTitle("Restart", ""), Help: orDefault(busy, "Ends the wait after a failure, too."), Dangerous: true, Why: p.whyNotRestart, Run: p.runAction("restart", "is up again", withForce(Pool.Restart, force))},
 		{ID: "backends.remove", Keys: []string{"D"}, Title: p.actionTitle("Remove", " with its files"), Help: p.lossWarning(busy), Dangerous: true, Why: p.whyNotRemove, Run: p.runAction("remove", "is removed", withForce(Pool.Remove, force))},
 		{ID: "backends.pull", Keys: []string{"p"}, Title: p.actionTitle("Pull", "'s image"), Help: "A newer one is used from the next start on.", Dangerous: true, Why: p.whyNotPull, Run: p.runAction("pull", "has its image", Pool.Pull)},
+		{ID: "backends.whole", Keys: []string{"w"}, Title: "Show all of it", Help: "What went wrong, word for word, who uses it, and what happened to it.", Bar: "why", InBar: r != nil && isWrong(*r), Why: p.whyNoRow, Run: p.showWhole},
 		{ID: "backends.log", Keys: []string{"l"}, Title: "What happened to it", Help: "Every change since the start of Hermes, with its time and cause.", Why: p.whyNoRow, Run: p.showLog},
 		{ID: "backends.edit", Keys: []string{"ctrl+g"}, Title: "Edit its configuration", Help: "Opens config.yaml in $EDITOR where the back end stands.", Why: p.whyNoRow, Run: p.editSettings},
 	}

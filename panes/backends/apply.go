@@ -21,15 +21,16 @@ func (p *Pane) Apply(events []event.Envelope) bool {
 }
 
 func (p *Pane) applyEvent(env event.Envelope) bool {
+	seen := p.noteOthers(env)
 	if env.Session != "" && env.Session != p.session {
-		return false // another session's own back end, or its choice
+		return seen // another session's own back end, or its choice
 	}
 	switch e := env.Event.(type) {
 	case event.BackendChanged:
 		p.applyChange(env.At, e)
 	case event.BackendActivity:
 		r := p.rowNamed(e.Name)
-		r.Refs, r.Command, r.IdleSince, r.IdleTTL = e.Refs, e.Command, e.IdleSince, e.IdleTTL
+		r.Refs, r.Command, r.User, r.IdleSince, r.IdleTTL = e.Refs, e.Command, e.Session, e.IdleSince, e.IdleTTL
 	case event.BackendStats:
 		p.rowNamed(e.Name).Stats = e
 	case event.Progress:

@@ -28,6 +28,7 @@ type Row struct {
 	Cause     string
 	Refs      int
 	Command   string
+	User      string    // session that Command runs for
 	Since     time.Time // of the state
 	IdleSince time.Time // zero while in use
 	IdleTTL   time.Duration
@@ -73,6 +74,8 @@ type Pane struct {
 	top     int
 	focus   bool
 
+	others  []other            // back ends of other sessions that are up
+	titles  map[string]string  // of sessions
 	log     []change           // transitions since the start, oldest first
 	calls   map[string]string  // back end that a running call asked for, by call
 	strayed *stray             // the newest call that did not run where it was asked to
@@ -94,7 +97,7 @@ var (
 
 // New returns the pane.
 func New(pool Pool) *Pane {
-	return &Pane{pool: pool, now: time.Now, calls: map[string]string{}, doing: map[string]*errand{}}
+	return &Pane{pool: pool, now: time.Now, calls: map[string]string{}, doing: map[string]*errand{}, titles: map[string]string{}}
 }
 
 // SetClock replaces the clock, for pictures that must not change with the time of day.

@@ -170,6 +170,9 @@ func (p *Pane) rightText(r Row, now time.Time) string {
 	case r.State != event.BackendReady:
 		return ""
 	case r.Refs > 0:
+		if r.User != "" && r.User != p.session {
+			return fmt.Sprintf("other session %s%d", p.styles.Glyphs.Refs, r.Refs)
+		}
 		return fmt.Sprintf("%s%d", p.styles.Glyphs.Refs, r.Refs)
 	case r.IdleTTL > 0 && !r.IdleSince.IsZero():
 		return p.countdown(r.IdleTTL-now.Sub(r.IdleSince), now)
@@ -211,9 +214,16 @@ func (p *Pane) pullBar(r Row, w int) string {
 // detailLines tells more of the row under the cursor, below the list: each fact in at most n lines.
 func (p *Pane) detailLines(now time.Time, n int) []string {
 	r := p.rows[p.cursor]
-	out, wrong := []string{""}, r.Cause != "" && (r.State == event.BackendFailed || r.State == event.BackendLost)
+	out, wrong := []string{""}, isWrong(r)
 	if wrong { // the row has no room for why, and nothing matters more
-		out = append(out, p.wrapDetail(r.Cause, n*maxCause/maxFact)...)
+		why := p.wrapDetail(r.Cause, n*maxCause/maxFact)
+		if strings.HasSuffix(why[len(why)-1], p.styles.Glyphs.Ellipsis) {
+			why = append(why, "w shows all of it")
+		}
+		out = append(out, why...)
+	}
+	if users := p.usersText(r); users != "" {
+		out = append(out, p.wrapDetail(users, n)...)
 	}
 	out = append(out, p.wrapDetail(p.factsText(r, now), n)...)
 	if r.Pull.Known() {

@@ -55,7 +55,7 @@ func TestBrowseSearchAndPreview(t *testing.T) {
 	s.Type(altZ)
 	s.WaitFor("─ 3 Output")
 	s.Type("\x15in:work") // ctrl+u clears; a filter alone lists what fits
-	s.Wait("both sessions of the project", func(p string) bool { return strings.Contains(list(p), "2 found") })
+	s.Wait("both sessions of the project", func(p string) bool { return strings.Contains(list(p), "2 sessions") })
 	s.Type("\x15nowhere")
 	s.WaitFor("Nothing found")
 }

@@ -21,7 +21,7 @@ func (p places) List(uid string) []backends.Row {
 	var rows []backends.Row
 	for _, s := range app.Backends().List(uid) {
 		rows = append(rows, backends.Row{
-			Name: s.Name, Kind: s.Kind, Traits: s.Traits, Image: s.Image, State: s.State, Cause: s.Cause, Refs: s.Refs, Command: s.Command,
+			Name: s.Name, Kind: s.Kind, Traits: s.Traits, Image: s.Image, State: s.State, Cause: s.Cause, Refs: s.Refs, Command: s.Command, User: s.User,
 			Since: s.Since, IdleSince: s.IdleSince, IdleTTL: s.IdleTTL, Selected: s.Selected, Default: s.Default,
 		})
 	}
