@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"hermes/core/event"
+	"hermes/ui/highlight"
 	"hermes/ui/text"
 )
 
@@ -19,7 +20,7 @@ func (a *approval) marked(ask event.ApprovalAsked, inner int) []string {
 	if cmd := command(ask.Call); cmd != "" && !strings.Contains(d, cmd) {
 		d, spans = strings.TrimSuffix(cmd+"\n"+d, "\n"), nil
 	}
-	m := marker{a: a, width: inner, spans: spans, eol: a.styles.Glyphs.Ellipsis}
+	m := marker{a: a, width: inner, spans: spans, eol: a.styles.Glyphs.Ellipsis, pens: a.shellPens(ask, d)}
 	if !a.styles.ASCII {
 		m.eol = "↵"
 	}
@@ -45,6 +46,7 @@ type marker struct {
 	width int
 	spans [][2]int
 	eol   string
+	pens  []text.Pen // of each byte, in the colours of the shell; may be shorter
 
 	out   []string
 	line  strings.Builder // styled
@@ -52,6 +54,7 @@ type marker struct {
 	cells int
 	run   strings.Builder // characters of one look
 	look  int
+	pen   text.Pen
 }
 
 // Looks of characters.
@@ -82,7 +85,30 @@ func (m *marker) take(c string, at int, last bool) {
 	if m.cells+w > m.width && m.cells > 0 {
 		m.cut()
 	}
+	if at < len(m.pens) && m.pens[at] != m.pen {
+		m.flush()
+		m.pen = m.pens[at]
+	}
 	m.put(shown, w, look, danger)
+}
+
+// shellPens are the colours of a command, a byte each; nil for what is none.
+func (a *approval) shellPens(ask event.ApprovalAsked, d string) []text.Pen {
+	if command(ask.Call) == "" || a.styles.Plain {
+		return nil
+	}
+	out := make([]text.Pen, 0, len(d))
+	for i, line := range highlight.New(a.styles, text.Pen{}).Lines(d, "bash") {
+		if i > 0 {
+			out = append(out, text.Pen{})
+		}
+		for _, r := range line {
+			for range len(r.Text) {
+				out = append(out, r.Pen)
+			}
+		}
+	}
+	return out
 }
 
 func (m *marker) dangerous(at int) bool {
@@ -119,6 +145,8 @@ func (m *marker) flush() {
 		m.line.WriteString(s.Bad.Inline(true).Render(body))
 	case m.look == lookHidden:
 		m.line.WriteString(s.Warn.Bold(true).Inline(true).Render(body))
+	case m.pen != (text.Pen{}):
+		m.line.WriteString(m.pen.SGR() + body + text.Reset)
 	default:
 		m.line.WriteString(body)
 	}

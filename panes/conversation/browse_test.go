@@ -26,12 +26,12 @@ func TestHighlight(t *testing.T) {
 		{"nothing", "x", "nothing"},
 		{"any", "", "any"},
 	} {
-		if got := highlight(tt.line, tt.query, mark); got != tt.want {
+		if got := markHits(tt.line, tt.query, mark); got != tt.want {
 			t.Errorf("%q in %q: %q, want %q", tt.query, tt.line, got, tt.want)
 		}
 	}
 	styled := "a \x1b[31mred\x1b[0m one"
-	if got := highlight(styled, "d on", mark); ansi.Strip(got) != "a red one" || !strings.Contains(got, in("d on")) {
+	if got := markHits(styled, "d on", mark); ansi.Strip(got) != "a red one" || !strings.Contains(got, in("d on")) {
 		t.Errorf("over a colour: %q", got)
 	}
 }
@@ -47,7 +47,7 @@ func TestHighlightKeepsTheText(t *testing.T) {
 			i := rapid.IntRange(0, len(r)-1).Draw(rt, "at")
 			query = string(r[i:min(len(r), i+2)])
 		}
-		got := highlight(line, query, mark)
+		got := markHits(line, query, mark)
 		if ansi.Strip(got) != line || text.Width(got) != text.Width(line) {
 			rt.Fatalf("%q in %q became %q", query, line, got)
 		}

@@ -11,9 +11,9 @@ import (
 	"hermes/ui/text"
 )
 
-// highlight marks every place of query in a drawn line, whatever its colours. Case does not matter.
+// markHits marks every place of query in a drawn line, whatever its colours. Case does not matter.
 // The line keeps its width.
-func highlight(line, query string, mark lipgloss.Style) string {
+func markHits(line, query string, mark lipgloss.Style) string {
 	plain := ansi.Strip(line)
 	places := find(plain, query)
 	if len(places) == 0 {

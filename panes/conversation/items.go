@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes/core/chat"
+	"hermes/ui/highlight"
 	"hermes/ui/list"
 	"hermes/ui/markdown"
 	"hermes/ui/style"
@@ -14,9 +15,10 @@ import (
 
 // env is what all items draw with.
 type env struct {
-	s   *style.Styles
-	md  *markdown.Renderer
-	now func() time.Time
+	s    *style.Styles
+	md   *markdown.Renderer
+	code *highlight.Highlighter
+	now  func() time.Time
 
 	display Display
 	// contentPath is the file that holds the content of a part; may be nil.

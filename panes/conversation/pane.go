@@ -9,9 +9,11 @@ import (
 	"hermes/core/event"
 	"hermes/ui"
 	"hermes/ui/compose"
+	"hermes/ui/highlight"
 	"hermes/ui/list"
 	"hermes/ui/markdown"
 	"hermes/ui/style"
+	"hermes/ui/text"
 )
 
 // PaneID is the pane's name in configuration and layout.
@@ -139,7 +141,7 @@ func (p *Pane) Resize(w, h int) {
 
 // Restyle implements ui.Pane.
 func (p *Pane) Restyle(s *style.Styles) {
-	p.env.s, p.env.md = s, markdown.NewRenderer(s)
+	p.env.s, p.env.md, p.env.code = s, markdown.NewRenderer(s), highlight.New(s, text.Pen{})
 	p.composer.Styles, p.composer.Prompt = s, s.Glyphs.Prompt+" "
 	p.list.Invalidate()
 	p.memoOK = false

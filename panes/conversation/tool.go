@@ -28,6 +28,7 @@ type call struct {
 	base
 	id, name, gist, backend string
 	args                    string
+	command                 string // the shell command that it runs, on one line
 	started, ended          time.Time
 	result                  *chat.ToolResult
 	waits                   bool // for an approval
@@ -51,7 +52,7 @@ func newCall(e *env, msg int64, c chat.ToolCall, at time.Time) *call {
 	}
 	return &call{
 		base: base{e: e, msg: msg}, id: c.ID, name: text.Sanitize(c.Name), gist: gist(c.Args), backend: wanted(c.Args),
-		args: text.Sanitize(args), started: at,
+		args: text.Sanitize(args), started: at, command: oneLine(command(c)),
 	}
 }
 
@@ -215,7 +216,7 @@ func (c *call) details(pad string, w int) []string {
 			out = append(out, pad+c.e.s.Faint.Render(c.e.s.Glyphs.Ellipsis+" "+strconv.Itoa(more)+" more lines"))
 		}
 	}
-	add("arguments", text.Sanitize(pretty(c.args)), false, maxArgLines)
+	add("arguments", c.e.painted(text.Sanitize(pretty(c.args))), false, maxArgLines)
 	add("output", text.Sanitize(end(c.said(), maxTail)), true, maxOutLines)
 	if c.result != nil && c.result.Spill != "" {
 		what := "full output: "

@@ -189,10 +189,18 @@ func (c *call) line(w int) string {
 		tail := strings.Join(nonEmpty(right), "  ")
 		room := w - text.Width(head) - text.Width(tail) - 3
 		if room >= want {
-			return sides(head+"  "+text.Truncate(c.gist, room, c.e.s.Glyphs.Ellipsis), c.e.s.Dim.Render(tail), w)
+			return sides(head+"  "+c.shownGist(room), c.e.s.Dim.Render(tail), w)
 		}
 	}
 	return text.Truncate(head+"  "+c.gist, w, c.e.s.Glyphs.Ellipsis)
+}
+
+// shownGist is the gist in at most w cells; a command is coloured as one.
+func (c *call) shownGist(w int) string {
+	if c.command != "" && c.command == c.gist {
+		return c.e.shell(c.gist, w)
+	}
+	return text.Truncate(c.gist, w, c.e.s.Glyphs.Ellipsis)
 }
 
 // clock is the time that the call took. While it runs it has no tenths: they would be old as soon

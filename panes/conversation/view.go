@@ -220,7 +220,7 @@ func (p *Pane) mark(lines []string) []string {
 	bar := s.Accent.Render(s.Glyphs.Closed)
 	for y, l := range lines {
 		if p.query != "" {
-			l = highlight(l, p.query, s.Match)
+			l = markHits(l, p.query, s.Match)
 		}
 		if p.browsing && p.selected >= 0 {
 			pos, ok := p.list.Hit(y)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hermes/ui/highlight"
 	"hermes/ui/style"
 	"hermes/ui/text"
 )
@@ -23,6 +24,8 @@ type line struct {
 	text     string
 	old, new int // numbers from 1; 0 when it has none
 	from, to int // changed part of text; equal when all or nothing changed
+
+	runs []highlight.Run // text in the colours of its language
 }
 
 // Render draws a unified diff w cells wide.
@@ -34,11 +37,34 @@ func Render(unified string, w int, s *style.Styles) []string {
 	if len(lines) == 0 {
 		return nil
 	}
-	p := painter{s: s, digits: numberWidth(lines)}
+	p := newPainter(s, numberWidth(lines))
+	p.colour(lines, highlight.Language(fileOf(unified)))
 	if w >= SplitWidth {
 		return p.drawSplit(lines, w)
 	}
 	return p.drawUnified(lines, w)
+}
+
+// fileOf is the name of the file that a diff changes, as its head says; "" when it has none.
+func fileOf(unified string) string {
+	for _, head := range []string{"+++ ", "--- "} {
+		for rest := unified; rest != ""; {
+			line := rest
+			if i := strings.IndexByte(rest, '\n'); i >= 0 {
+				line, rest = rest[:i], rest[i+1:]
+			} else {
+				rest = ""
+			}
+			if strings.HasPrefix(line, "@@ ") {
+				break
+			}
+			if name, ok := strings.CutPrefix(line, head); ok && !strings.HasPrefix(name, "/dev/null") {
+				name, _, _ = strings.Cut(name, "\t")
+				return strings.TrimSpace(name)
+			}
+		}
+	}
+	return ""
 }
 
 // parseHunks reads the hunks; everything before the first one (file names) is left out.
@@ -114,10 +140,8 @@ func markChanges(lines []line) {
 		for i < len(lines) && lines[i].kind == '+' {
 			i++
 		}
-		if n := adds - dels; n > 0 && i-adds == n {
-			for k := range n {
-				markDifference(&lines[dels+k], &lines[adds+k])
-			}
+		for k := range min(adds-dels, i-adds) {
+			markDifference(&lines[dels+k], &lines[adds+k])
 		}
 		if i == dels {
 			i++
@@ -146,8 +170,27 @@ func markDifference(a, b *line) {
 	if common := strings.TrimSpace(x[:pre] + x[len(x)-post:]); len(common) < 3 {
 		return
 	}
-	a.from, a.to = pre, len(x)-post
-	b.from, b.to = pre, len(y)-post
+	for pre > 0 && wordByte(x[pre-1]) && (pre < len(x) && wordByte(x[pre]) || pre < len(y) && wordByte(y[pre])) {
+		pre--
+	}
+	for post > 0 && wordByte(x[len(x)-post]) && (wordByte(last(x, post)) || wordByte(last(y, post))) {
+		post--
+	}
+	a.from, a.to = pre, max(len(x)-post, pre)
+	b.from, b.to = pre, max(len(y)-post, pre)
+}
+
+// last is the byte before the last n of s; a blank when there is none.
+func last(s string, n int) byte {
+	if len(s) <= n {
+		return ' '
+	}
+	return s[len(s)-n-1]
+}
+
+// wordByte reports whether c is of a word that is marked as a whole.
+func wordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 func numberWidth(lines []line) int {

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hermes/themes"
 	"hermes/ui/style"
 	"hermes/ui/text"
 )
@@ -49,6 +50,46 @@ func TestEveryLineIsExactlyAsWide(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Syntax stands inside of bands as wide as the diff, and the words that changed are marked.
+func TestBandsSyntaxAndWordMarks(t *testing.T) {
+	theme, _ := themes.Load("hermes")
+	s := style.New(theme, style.True, false)
+	for _, w := range []int{60, 160} {
+		lines := Render(sample, w, s)
+		removed, added := "", ""
+		for _, l := range lines {
+			if strings.Contains(text.Sanitize(l), "< 30") {
+				removed = l
+			}
+			if strings.Contains(text.Sanitize(l), "<= 30") {
+				added = l
+			}
+		}
+		keyword := style.Over(style.PenOf(s.DiffDel), text.Pen{})
+		if !strings.Contains(removed, (text.Pen{Bg: keyword.Bg}).SGR()) {
+			t.Errorf("%d: no band: %q", w, removed)
+		}
+		pens := map[text.Colour]bool{}
+		var pen text.Pen
+		for rest := added; rest != ""; {
+			if rest[0] == 0x1b {
+				n := text.Sequence(rest)
+				pen.Scan(rest[:n])
+				pens[pen.Fg], pens[pen.Bg] = true, true
+				rest = rest[n:]
+				continue
+			}
+			rest = rest[1:]
+		}
+		if mark := style.PenOf(s.DiffAddMark).Bg; !pens[mark] {
+			t.Errorf("%d: the changed words are not marked: %q", w, added)
+		}
+		if len(pens) < 5 {
+			t.Errorf("%d: the code has no colours of its own: %q", w, added)
+		}
+	}
 }
 
 func trim(lines []string) string {

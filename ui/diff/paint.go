@@ -2,16 +2,62 @@ package diff
 
 import (
 	"strconv"
+	"strings"
 
-	"github.com/charmbracelet/lipgloss"
-
+	"hermes/ui/highlight"
 	"hermes/ui/style"
 	"hermes/ui/text"
 )
 
+// painter draws lines: the code in the colours of its language, on bands as wide as the place.
 type painter struct {
 	s      *style.Styles
 	digits int
+
+	text, add, del, addMark, delMark text.Pen
+}
+
+func newPainter(s *style.Styles, digits int) painter {
+	return painter{
+		s: s, digits: digits, text: style.PenOf(s.Text), add: style.PenOf(s.DiffAdd), del: style.PenOf(s.DiffDel),
+		addMark: style.PenOf(s.DiffAddMark), delMark: style.PenOf(s.DiffDelMark),
+	}
+}
+
+// colour gives the lines of each hunk the colours of their language: old and new side are a text
+// each, because a lexer reads on from line to line.
+func (p painter) colour(lines []line, language string) {
+	if language == "" || p.s.Plain || p.s.Chroma == "" {
+		return
+	}
+	h := highlight.New(p.s, text.Pen{})
+	for from := 0; from < len(lines); {
+		to := from + 1
+		for to < len(lines) && lines[to].kind != '@' {
+			to++
+		}
+		for _, other := range []byte{'+', '-'} {
+			colourSide(h, lines[from:to], other, language)
+		}
+		from = to
+	}
+}
+
+// colourSide colours the lines of a hunk without those of the other kind.
+func colourSide(h *highlight.Highlighter, lines []line, other byte, language string) {
+	var src []string
+	var at []int
+	for i, l := range lines {
+		if l.kind == ' ' || l.kind == '+' && other == '-' || l.kind == '-' && other == '+' {
+			src, at = append(src, l.text), append(at, i)
+		}
+	}
+	if len(src) == 0 {
+		return
+	}
+	for i, runs := range h.Lines(strings.Join(src, "\n"), language) {
+		lines[at[i]].runs = runs
+	}
 }
 
 func (p painter) drawUnified(lines []line, w int) []string {
@@ -36,21 +82,43 @@ func (p painter) wrapLine(l line, number, w int) []string {
 		gutter = 2
 	}
 	var out []string
-	for i, part := range text.Wrap(p.lineBody(l), max(1, w-gutter)) {
-		head := text.Blank(gutter)
+	band, bare := p.band(l.kind)
+	for i, part := range highlight.Layout(p.lineRuns(l), max(1, w-gutter)) {
+		head := p.continued(gutter)
 		if i == 0 {
 			sign := string(l.kind) + " "
 			if gutter > 2 {
-				sign = p.s.Faint.Render(text.FitLeft(numberLabel(number), p.digits)) + " " + sign
+				sign = text.FitLeft(numberLabel(number), p.digits) + " " + sign
 			}
 			head = sign
 		}
-		out = append(out, text.Fit(head+part, w))
-	}
-	if len(out) == 0 {
-		out = []string{text.Blank(w)}
+		if bare {
+			out = append(out, text.Fit(p.s.Faint.Render(head)+part, w))
+			continue
+		}
+		if band != (text.Pen{}) {
+			head = band.SGR() + head + text.Reset
+		}
+		out = append(out, text.Fit(highlight.Band(head+part, w, band), w))
 	}
 	return out
+}
+
+// continued stands before what of a long line goes on below.
+func (p painter) continued(gutter int) string {
+	return text.FitLeft(highlight.Continued(p.s.ASCII)+" ", gutter)
+}
+
+// band is how a whole line looks; bare, that it has no look of its own.
+func (p painter) band(kind byte) (pen text.Pen, bare bool) {
+	switch kind {
+	case '+':
+		return p.add, false
+	case '-':
+		return p.del, false
+	default:
+		return p.text, true
+	}
 }
 
 func numberLabel(n int) string {
@@ -60,26 +128,31 @@ func numberLabel(n int) string {
 	return strconv.Itoa(n)
 }
 
-// lineBody colours the text of a line and marks what changed in it.
-func (p painter) lineBody(l line) string {
-	base, mark := p.s.Text, p.s.Text
-	switch l.kind {
-	case '+':
-		base, mark = p.s.DiffAdd, p.s.DiffAddMark
-	case '-':
-		base, mark = p.s.DiffDel, p.s.DiffDelMark
+// lineRuns are the text of a line in the colours of its language, over its band, with what changed
+// in it marked.
+func (p painter) lineRuns(l line) []highlight.Run {
+	base, _ := p.band(l.kind)
+	mark := map[byte]text.Pen{'+': p.addMark, '-': p.delMark}[l.kind]
+	runs := l.runs
+	if runs == nil {
+		runs = []highlight.Run{{Text: l.text}}
 	}
-	if l.from >= l.to {
-		return paint(base, l.text)
+	var out []highlight.Run
+	at := 0
+	for _, r := range runs {
+		end := at + len(r.Text)
+		from, to := min(max(l.from, at), end), min(max(l.to, at), end)
+		for _, part := range [...]struct {
+			text string
+			over text.Pen
+		}{{r.Text[:from-at], base}, {r.Text[from-at : to-at], mark}, {r.Text[to-at:], base}} {
+			if part.text != "" {
+				out = append(out, highlight.Run{Text: part.text, Pen: style.Over(part.over, r.Pen)})
+			}
+		}
+		at = end
 	}
-	return paint(base, l.text[:l.from]) + paint(mark, l.text[l.from:l.to]) + paint(base, l.text[l.to:])
-}
-
-func paint(s lipgloss.Style, t string) string {
-	if t == "" {
-		return ""
-	}
-	return s.Inline(true).Render(t)
+	return out
 }
 
 // drawSplit draws old lines at the left and new ones at the right.

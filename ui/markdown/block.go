@@ -70,18 +70,40 @@ func (d *draw) drawList(n *ast.List, w int) []string {
 			marker = strconv.Itoa(number) + string(n.Marker)
 			number++
 		}
+		in := indent
+		if box := task(item); box != nil {
+			marker, in = d.box(box), min(4, max(0, w-minWidth))
+		}
 		if !n.IsTight && len(out) > 0 {
 			out = append(out, "")
 		}
-		lines := d.drawChildren(item, w-indent, !n.IsTight)
+		lines := d.drawChildren(item, w-in, !n.IsTight)
 		if len(lines) == 0 {
 			lines = []string{""}
 		}
 		for i, line := range lines {
-			out = append(out, markerLine(i, indent, marker, line))
+			out = append(out, markerLine(i, in, marker, line))
 		}
 	}
 	return out
+}
+
+// task is the box that an item of a list begins with; nil for most.
+func task(item ast.Node) *east.TaskCheckBox {
+	first := item.FirstChild()
+	if first == nil {
+		return nil
+	}
+	box, _ := first.FirstChild().(*east.TaskCheckBox)
+	return box
+}
+
+// box is the box of a task, which stands in the place of a bullet.
+func (d *draw) box(t *east.TaskCheckBox) string {
+	if t.IsChecked {
+		return "[" + d.done + "]"
+	}
+	return "[ ]"
 }
 
 // markerLine puts the marker before the first line of an item and blanks before the others.

@@ -49,7 +49,7 @@ func (b *Block) drawBlock(r *Renderer, w int) []string {
 	if b.fence != "" {
 		src = b.fence + "\n" + src
 	}
-	lines := r.render(src, w)
+	lines := r.render(src, w, b.fence != "")
 	if b.tight && len(lines) > 0 {
 		lines = lines[:len(lines)-1]
 	}

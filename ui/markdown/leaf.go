@@ -12,6 +12,7 @@ import (
 	gtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"hermes/ui/style"
 	"hermes/ui/text"
 )
 
@@ -19,9 +20,9 @@ import (
 // glamour breaks CJK text at blanks only and keeps no long word inside of the width, flow does
 // both.
 func newGlamour(p *palette) renderer.Renderer {
-	heading := blockStyle(p.heading)
 	config := ansi.StyleConfig{
-		Heading:       heading,
+		H1: blockStyle(p.headings[0]), H2: blockStyle(p.headings[1]), H3: blockStyle(p.headings[2]),
+		H4: blockStyle(p.headings[3]), H5: blockStyle(p.headings[4]), H6: blockStyle(p.headings[5]),
 		Strong:        primitiveStyle(text.Pen{Attr: text.Bold}),
 		Emph:          primitiveStyle(text.Pen{Attr: text.Italic}),
 		Strikethrough: primitiveStyle(text.Pen{Attr: text.Strike}),
@@ -95,7 +96,7 @@ func (l *leaf) copyChildren(to, from ast.Node) {
 func (l *leaf) addNode(to, from ast.Node) {
 	switch n := from.(type) {
 	case *ast.Text:
-		l.addText(to, l.d.plainText(n)+lineBreak(n))
+		l.addText(to, simpleMaths(l.d.plainText(n))+lineBreak(n))
 	case *ast.String:
 		l.addText(to, unescape(n.Value))
 	case *ast.CodeSpan:
@@ -109,11 +110,9 @@ func (l *leaf) addNode(to, from ast.Node) {
 	case *ast.RawHTML:
 		l.addHTML(to, n)
 	case *east.TaskCheckBox:
-		box := "[ ] "
-		if n.IsChecked {
-			box = "[x] "
+		if n.Parent() == nil || n.Parent().Parent() == nil || task(n.Parent().Parent()) != n { // else its list draws it
+			l.addText(to, l.d.box(n)+" ")
 		}
-		l.addText(to, box)
 	case *ast.AutoLink:
 		label := text.Sanitize(string(n.Label(l.d.src)))
 		l.addText(l.addLink(to), label)
@@ -226,7 +225,7 @@ func runsOf(s string, base text.Pen) []run {
 			if at < 0 {
 				at = len(s)
 			}
-			out = append(out, run{s[:at], overlayPen(base, pen)})
+			out = append(out, run{s[:at], style.Over(base, pen)})
 			s = s[at:]
 			continue
 		}

@@ -32,6 +32,7 @@ import (
 	gtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"hermes/ui/highlight"
 	"hermes/ui/style"
 	"hermes/ui/text"
 
@@ -45,10 +46,13 @@ const TabWidth = 4
 type Renderer struct {
 	pens      palette
 	glamour   renderer.Renderer
-	highlight *highlighter
+	highlight *highlight.Highlighter
 	bar       string
 	dot       string
 	rule      string
+	corner    string // before the language of a code block
+	goesOn    string // before a line of code that is broken
+	done      string // a task that is
 }
 
 // newParser is put together at first use: start-up must not pay for it.
@@ -63,7 +67,8 @@ var newParser = sync.OnceValue(func() parser.Parser {
 func NewRenderer(s *style.Styles) *Renderer {
 	r := &Renderer{pens: newPalette(s), bar: s.Glyphs.Bar, dot: s.Glyphs.Bullet, rule: "─"}
 	r.glamour = newGlamour(&r.pens)
-	r.highlight = newHighlighter(s, r.pens.codeBlock)
+	r.highlight = highlight.New(s, r.pens.codeBlock)
+	r.corner, r.goesOn, r.done = "╭", highlight.Continued(s.ASCII), "✓"
 	if r.bar == "" {
 		r.bar = "│"
 	}
@@ -71,22 +76,23 @@ func NewRenderer(s *style.Styles) *Renderer {
 		r.dot = "•"
 	}
 	if r.bar == "|" {
-		r.rule = "-"
+		r.rule, r.corner, r.done = "-", "+", "x"
 	}
 	return r
 }
 
 // Render draws a whole document w cells wide. It ends with an empty line unless it is empty.
 func (r *Renderer) Render(src string, w int) []string {
-	return r.render(text.Sanitize(src), w)
+	return r.render(text.Sanitize(src), w, false)
 }
 
-func (r *Renderer) render(src string, w int) []string {
+// render draws; goesOn says that src begins in the middle of a code block.
+func (r *Renderer) render(src string, w int, goesOn bool) []string {
 	if w <= 0 {
 		return nil
 	}
 	source := []byte(src)
-	d := &draw{Renderer: r, src: source}
+	d := &draw{Renderer: r, src: source, unnamed: goesOn}
 	var out []string
 	for n := newParser().Parse(gtext.NewReader(source)).FirstChild(); n != nil; n = n.NextSibling() {
 		if lines := d.drawBlock(n, w); len(lines) > 0 {
@@ -99,7 +105,8 @@ func (r *Renderer) render(src string, w int) []string {
 // draw is one pass over one source.
 type draw struct {
 	*Renderer
-	src []byte
+	src     []byte
+	unnamed bool // a code block goes on: its language was said above
 }
 
 // rawLines returns the raw lines of a block.

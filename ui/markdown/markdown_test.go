@@ -130,9 +130,9 @@ func TestDrawing(t *testing.T) {
 		{"soft and hard breaks", "a\nb  \nc", "a b|c|"},
 		{"list", "- a\n- b\n  1. c\n  2. d", "• a|• b|  1. c|  2. d|"},
 		{"loose list", "- a\n\n- b", "• a||• b|"},
-		{"task list", "- [x] a\n- [ ] b", "• [x] a|• [ ] b|"},
+		{"task list", "- [x] a\n- [ ] b", "[✓] a|[ ] b|"},
 		{"quote", "> a\n>\n> b", "│ a|│|│ b|"},
-		{"code", "```go\nx\ty\n\nz\n```", "│ x   y|│|│ z|"},
+		{"code", "```go\nx\ty\n\nz\n```", "╭ go|│ x   y|│|│ z|"},
 		{"link", "[a](http://b) http://c <http://d>", "a (http://b) http://c|http://d|"},
 		{"entity", "a &lt; b &#27;[31m", "a < b [31m|"},
 		{"table", "|a|b|\n|-|-:|\n|1|22|", "a │  b|──┼───|1 │ 22|"},
@@ -169,7 +169,7 @@ func TestLongOpenBlocksAreShownInPieces(t *testing.T) {
 		t.Fatalf("%d blocks, %d stable", len(blocks), stable)
 	}
 	lines := drawn(r, &d, 40)
-	if len(lines) != 2001 || !strings.Contains(lines[1999], "1999") {
+	if len(lines) != 2002 || !strings.Contains(lines[2000], "1999") {
 		t.Fatalf("%d lines, the last is %q", len(lines), lines[len(lines)-2])
 	}
 	again, _ := d.Blocks()

@@ -1,10 +1,6 @@
 package markdown
 
 import (
-	"strings"
-
-	"github.com/charmbracelet/lipgloss"
-
 	"hermes/ui/style"
 	"hermes/ui/text"
 )
@@ -12,36 +8,25 @@ import (
 // palette holds the theme's styles as pens: combining two pens costs nothing, combining two
 // lipgloss styles does.
 type palette struct {
-	heading, strong, code, codeBlock, link, faint, dim, quote text.Pen
+	headings                                         [6]text.Pen
+	add, del, hunk                                   text.Pen
+	strong, code, codeBlock, link, faint, dim, quote text.Pen
 }
 
 func newPalette(s *style.Styles) palette {
 	p := palette{
-		heading: PenOf(s.Accent), strong: PenOf(s.Strong), code: PenOf(s.Code), codeBlock: PenOf(s.CodeBlock), link: PenOf(s.Link),
-		faint: PenOf(s.Faint), dim: PenOf(s.Dim), quote: PenOf(s.Quote),
+		add: style.PenOf(s.DiffAdd), del: style.PenOf(s.DiffDel), hunk: style.PenOf(s.DiffHunk), strong: style.PenOf(s.Strong), code: style.PenOf(s.Code), codeBlock: style.PenOf(s.CodeBlock), link: style.PenOf(s.Link),
+		faint: style.PenOf(s.Faint), dim: style.PenOf(s.Dim), quote: style.PenOf(s.Quote),
 	}
-	p.heading.Attr |= text.Bold
+	accent, strong, plain := style.PenOf(s.Accent), style.PenOf(s.Strong), style.PenOf(s.Text)
+	for i, looks := range [...]struct {
+		pen  text.Pen
+		attr text.Attr
+	}{{accent, text.Bold | text.Underline}, {accent, text.Bold}, {strong, text.Bold | text.Italic}, {plain, text.Italic}, {p.dim, text.Italic}, {p.dim, 0}} {
+		p.headings[i] = looks.pen
+		p.headings[i].Attr |= looks.attr
+	}
 	p.strong.Attr |= text.Bold
 	p.codeBlock.Bg = 0 // a block has its gutter; a background would end where each line does
 	return p
-}
-
-// PenOf returns what a style sets, colours and attributes, without its paddings.
-func PenOf(s lipgloss.Style) text.Pen {
-	var p text.Pen
-	before, _, _ := strings.Cut(s.Render("x"), "x")
-	p.Scan(before)
-	return p
-}
-
-// overlayPen lays a pen over another: colours replace, attributes add.
-func overlayPen(base, top text.Pen) text.Pen {
-	if top.Fg != 0 {
-		base.Fg = top.Fg
-	}
-	if top.Bg != 0 {
-		base.Bg = top.Bg
-	}
-	base.Attr |= top.Attr
-	return base
 }

@@ -20,6 +20,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
+// Reset ends every style.
+const Reset = reset
+
 const reset = "\x1b[m"
 
 // Width returns the cells that s takes on one line. SGR sequences count nothing, and neither do

@@ -1,6 +1,7 @@
-package markdown
+package highlight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -25,11 +26,11 @@ var samples = map[string]string{
 func TestUsualLanguagesAreColoured(t *testing.T) {
 	theme, _ := themes.Load("hermes")
 	for language, code := range samples {
-		h := newHighlighter(style.New(theme, style.True, false), text.Pen{Fg: text.Indexed(1)})
+		h := New(style.New(theme, style.True, false), text.Pen{Fg: text.Indexed(1)})
 		pens := map[text.Pen]bool{}
-		for _, line := range h.highlightLines(code, language) {
+		for _, line := range h.Lines(code, language) {
 			for _, r := range line {
-				pens[r.pen] = true
+				pens[r.Pen] = true
 			}
 		}
 		if len(pens) < 2 {
@@ -39,11 +40,10 @@ func TestUsualLanguagesAreColoured(t *testing.T) {
 }
 
 func TestColoursFollowTheTheme(t *testing.T) {
-	src := "```go\nfunc f() {}\n```"
 	seen := map[string]string{}
 	for _, name := range []string{"hermes", "daylight", "dusk"} {
 		theme, _ := themes.Load(name)
-		drawn := strings.Join(NewRenderer(style.New(theme, style.True, false)).Render(src, 40), "\n")
+		drawn := fmt.Sprint(New(style.New(theme, style.True, false), text.Pen{}).Lines("func f() {}", "go"))
 		for other, before := range seen {
 			if before == drawn {
 				t.Errorf("%s and %s draw the same", name, other)
@@ -53,20 +53,33 @@ func TestColoursFollowTheTheme(t *testing.T) {
 	}
 }
 
+func colours() *style.Styles {
+	theme, _ := themes.Load("hermes")
+	return style.New(theme, style.True, false)
+}
+
+func TestTheLanguageOfAFile(t *testing.T) {
+	for path, want := range map[string]string{"a/b.go": "go", "x.py": "python", "Makefile": "makefile", "Dockerfile": "docker", "a.b/c": "", "": ""} {
+		if got := Language(path); got != want {
+			t.Errorf("%q is %q, want %q", path, got, want)
+		}
+	}
+}
+
 // TestHighlightingKeepsEveryByte: whatever a lexer makes of a text, what is shown is the text.
 func TestHighlightingKeepsEveryByte(t *testing.T) {
-	h := newHighlighter(colours(), text.Pen{})
+	h := New(colours(), text.Pen{})
 	languages := []string{"go", "python", "bash", "yaml", "html", "markdown", "php", "make", "console", "nonsense", ""}
 	pieces := []string{"\"", "'", "`", "/*", "*/", "#", "//", "\n", "\n\n", "{", "}", "<a ", "<?php ", "$(", "0x", "word ", "容器", "\t", "\\", "EOF", "<<EOF\n", ":"}
 	rapid.Check(t, func(t *rapid.T) {
 		src := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 60).Draw(t, "src"), "")
 		var b strings.Builder
-		for i, line := range h.highlightLines(src, rapid.SampledFrom(languages).Draw(t, "language")) {
+		for i, line := range h.Lines(src, rapid.SampledFrom(languages).Draw(t, "language")) {
 			if i > 0 {
 				b.WriteByte('\n')
 			}
 			for _, r := range line {
-				b.WriteString(r.s)
+				b.WriteString(r.Text)
 			}
 		}
 		if b.String() != src {
@@ -78,13 +91,13 @@ func TestHighlightingKeepsEveryByte(t *testing.T) {
 // TestALexerThatHangsLeavesPlainCode: the patterns of lexers backtrack, so one of them can need
 // hours for a line.
 func TestALexerThatHangsLeavesPlainCode(t *testing.T) {
-	h := newHighlighter(colours(), text.Pen{})
+	h := New(colours(), text.Pen{})
 	h.lexers["evil"] = chroma.MustNewLexer(&chroma.Config{Name: "evil"}, func() chroma.Rules {
 		return chroma.Rules{"root": {{Pattern: `(([a-z])+.)+[A-Z]([a-z])+$`, Type: chroma.Keyword, Mutator: nil}, {Pattern: `.|\n`, Type: chroma.Text, Mutator: nil}}}
 	})
 	line := strings.Repeat("a", 100)
-	got := h.highlightLines(line, "evil")
-	if len(got) != 1 || len(got[0]) != 1 || got[0][0] != (run{line, h.base}) {
+	got := h.Lines(line, "evil")
+	if len(got) != 1 || len(got[0]) != 1 || got[0][0] != (Run{line, h.base}) {
 		t.Errorf("drawn as %v", got)
 	}
 }

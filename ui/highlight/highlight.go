@@ -1,7 +1,10 @@
-package markdown
+// Package highlight colours code: one highlighter for answers, diffs, approvals and commands. The
+// code is hostile: what it costs is bounded, and what comes out is the code, byte for byte.
+package highlight
 
 import (
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/chroma/v2"
@@ -22,8 +25,14 @@ const (
 	maxLanguage      = 24 // bytes of a language's name
 )
 
-// highlighter colours code with chroma, in the style that the theme names.
-type highlighter struct {
+// Run is text of one look.
+type Run struct {
+	Text string
+	Pen  text.Pen
+}
+
+// Highlighter colours code with chroma, in the style that the theme names. It is for one goroutine.
+type Highlighter struct {
 	styles *style.Styles
 	base   text.Pen
 	style  *chroma.Style
@@ -31,24 +40,26 @@ type highlighter struct {
 	pens   map[chroma.TokenType]text.Pen
 }
 
-func newHighlighter(s *style.Styles, base text.Pen) *highlighter {
-	return &highlighter{
+// New returns a highlighter that draws what has no colour of its own with base.
+func New(s *style.Styles, base text.Pen) *Highlighter {
+	return &Highlighter{
 		styles: s, base: base, lexers: map[string]chroma.Lexer{}, pens: map[chroma.TokenType]text.Pen{},
 	}
 }
 
-// highlightLines returns the runs of each line of src.
-func (h *highlighter) highlightLines(src, language string) [][]run {
+// Lines returns the runs of each line of src. Language is a name as people write it behind a fence,
+// or a file's: see Language. "" and one that nobody knows colour nothing.
+func (h *Highlighter) Lines(src, language string) [][]Run {
 	rows := strings.Split(src, "\n")
 	tokens := h.tokensOf(rows, src, language)
 	if tokens == nil {
-		out := make([][]run, len(rows))
+		out := make([][]Run, len(rows))
 		for i, row := range rows {
-			out[i] = []run{{row, h.base}}
+			out[i] = []Run{{row, h.base}}
 		}
 		return out
 	}
-	out := make([][]run, 1, len(rows))
+	out := make([][]Run, 1, len(rows))
 	for _, token := range tokens {
 		pen := h.penFor(token.Type)
 		for i, part := range strings.Split(token.Value, "\n") {
@@ -57,7 +68,7 @@ func (h *highlighter) highlightLines(src, language string) [][]run {
 			}
 			if part != "" {
 				last := len(out) - 1
-				out[last] = append(out[last], run{part, pen})
+				out[last] = append(out[last], Run{part, pen})
 			}
 		}
 	}
@@ -65,7 +76,7 @@ func (h *highlighter) highlightLines(src, language string) [][]run {
 }
 
 // tokensOf asks chroma; nil when the code is to be shown without colours.
-func (h *highlighter) tokensOf(rows []string, src, language string) []chroma.Token {
+func (h *Highlighter) tokensOf(rows []string, src, language string) []chroma.Token {
 	if len(src) > maxHighlight {
 		return nil
 	}
@@ -114,7 +125,7 @@ func tokenise(lexer chroma.Lexer, src string, deadline time.Time) []chroma.Token
 	return out
 }
 
-func (h *highlighter) lexerFor(language string) chroma.Lexer {
+func (h *Highlighter) lexerFor(language string) chroma.Lexer {
 	name := strings.ToLower(language)
 	if name == "" || len(name) > maxLanguage {
 		return nil
@@ -131,7 +142,7 @@ func (h *highlighter) lexerFor(language string) chroma.Lexer {
 
 // penFor is how a kind of token is drawn: as the chroma style says, where it says more than of
 // plain text.
-func (h *highlighter) penFor(kind chroma.TokenType) text.Pen {
+func (h *Highlighter) penFor(kind chroma.TokenType) text.Pen {
 	if kind.InCategory(chroma.Text) { // blanks, too
 		return h.base
 	}
@@ -148,7 +159,7 @@ func (h *highlighter) penFor(kind chroma.TokenType) text.Pen {
 	pen = h.base
 	entry, plain := h.style.Get(kind), h.style.Get(chroma.Text)
 	if entry.Colour.IsSet() && entry.Colour != plain.Colour {
-		pen.Fg = PenOf(h.styles.Coloured(entry.Colour.String())).Fg
+		pen.Fg = style.PenOf(h.styles.Coloured(entry.Colour.String())).Fg
 	}
 	if entry.Bold == chroma.Yes {
 		pen.Attr |= text.Bold
@@ -159,3 +170,40 @@ func (h *highlighter) penFor(kind chroma.TokenType) text.Pen {
 	h.pens[kind] = pen
 	return pen
 }
+
+// Language is the language of a file by its name, for Lines; "" when it is not known.
+func Language(path string) string {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if len(name) > maxName {
+		return ""
+	}
+	known.Lock()
+	defer known.Unlock()
+	ext := name
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		ext = "*" + name[i:]
+	}
+	if language, ok := known.byEnding[ext]; ok {
+		return language
+	}
+	language := ""
+	if lexer := lexers.Match(name); lexer != nil {
+		language = strings.ToLower(lexer.Config().Name)
+	}
+	if len(known.byEnding) < maxEndings {
+		known.byEnding[ext] = language
+	}
+	return language
+}
+
+// Bounds of the names of files.
+const (
+	maxName    = 255
+	maxEndings = 1000
+)
+
+// known are languages of names that were asked about: to look through all patterns is slow.
+var known = struct {
+	sync.Mutex
+	byEnding map[string]string
+}{byEnding: map[string]string{}}
