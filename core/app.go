@@ -46,8 +46,8 @@ type Options struct {
 	Cwd string
 	// Model replaces the configured default, for one run.
 	Model string
-	// Firm says that the model of the settings answers or none: see provider.Settings.
-	Firm bool
+	// NoSubstitute says that the model of the settings answers or none: see provider.Settings.
+	NoSubstitute bool
 	// Version is what servers are told that this program is.
 	Version string
 	// Changed is called after edited settings took effect. May be nil.

@@ -30,7 +30,7 @@ func checkpointOptions(c *config.Config) checkpoint.Options {
 		Dir:       filepath.Join(c.Paths().Home, "checkpoints", "workbench"), // the Python program has checkpoints/store
 		Snapshots: k.MaxSnapshots, FileSize: int64(k.MaxFileSize) << 20, TotalSize: int64(k.MaxTotalSize) << 20,
 		Age: time.Duration(k.Retention) * 24 * time.Hour, TreeFiles: k.MaxFiles, TreeSize: int64(k.MaxTotalSize) << 19,
-		Own: realpath.Of("", "/", c.Paths().Home), Clean: logs.Redact,
+		DataDir: realpath.Of("", "/", c.Paths().Home), Clean: logs.Redact,
 	}
 	if home, err := os.UserHomeDir(); err == nil {
 		o.Except = []string{realpath.Of("", "/", home)}
@@ -92,7 +92,7 @@ func (k checkpoints) change(c agent.FileChange) checkpoint.Change {
 		return out
 	}
 	if out.Dir = k.reach(c); c.Intent.Shell != nil && k.here(c) {
-		out.Paths = append(out.Paths[:len(out.Paths):len(out.Paths)], approval.Analyse(c.Intent.Shell.Command, approval.Here(c.Dir)).Touched...)
+		out.Paths = append(out.Paths[:len(out.Paths):len(out.Paths)], approval.Analyse(c.Intent.Shell.Command, approval.ContextIn(c.Dir)).Touched...)
 	}
 	return out
 }
@@ -119,7 +119,7 @@ func (a *App) unkept(path string) string {
 
 // onlyReads reports whether a command does nothing but read, as far as it can be understood.
 func onlyReads(cmd, dir string) bool {
-	a := approval.Analyse(cmd, approval.Here(dir))
+	a := approval.Analyse(cmd, approval.ContextIn(dir))
 	for _, e := range a.Effects {
 		if e.Class != command.Read {
 			return false

@@ -53,7 +53,7 @@ func (a *App) tellConfig(uid string, c session.Config) {
 // SessionConfig is how a session works: as this way in was told, else as was stored for it. Zero fields mean the settings.
 func (a *App) SessionConfig(ctx context.Context, uid string) (session.Config, error) {
 	stored, err := a.Sessions.ConfigOf(ctx, uid)
-	return a.wayIn(uid).Over(stored), err
+	return a.wayIn(uid).WithDefaults(stored), err
 }
 
 // wayIn is what the way in that opened the session was told.

@@ -56,7 +56,7 @@ func (p *modelsPart) Close(context.Context) error {
 func (a *App) modelSettings() (provider.Settings, []error) {
 	c := a.Config()
 	known, wrong := catalogue(c.Paths())
-	return modelSettings(c, known, a.opts.Model, a.opts.Firm), wrong
+	return modelSettings(c, known, a.opts.Model, a.opts.NoSubstitute), wrong
 }
 
 // catalogue is what is known of vendors and models: what the program brought, what was fetched, and
@@ -137,7 +137,7 @@ func Kinds() map[string]provider.Maker {
 // modelSettings says which providers the settings name. A key goes to its own provider only.
 func modelSettings(c *config.Config, known *provider.Catalogue, model string, firm bool) provider.Settings {
 	s := provider.Settings{
-		Default: defaultModel(c, model), Explicit: model != "", Firm: firm, Window: c.Model.ContextLength, Kinds: Kinds(),
+		Default: defaultModel(c, model), Explicit: model != "", NoSubstitute: firm, Window: c.Model.ContextLength, Kinds: Kinds(),
 		Providers: map[string]provider.Endpoint{}, Catalogue: known,
 	}
 	for name, p := range c.Providers {

@@ -23,7 +23,7 @@ func (p *auditPart) Start(context.Context) error {
 	}
 	if c.Security.AuditLog {
 		p.writer = audit.Open(c.Paths().AuditDir, p.a.Bus, p.a.log)
-		p.a.Gate.Told(p.writer.Decided)
+		p.a.Gate.OnRecord(p.writer.Decided)
 	}
 	return nil
 }

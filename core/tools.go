@@ -82,7 +82,7 @@ func (p *agentPart) tools() (*tool.Registry, error) {
 	r.SpillTo(paths.SpillDir)
 	r.Limit(c.ToolOutput.MaxBytes)
 	r.RefuseBy(a.refused)
-	r.Told(func() { a.Agent.OfferTools() })
+	r.OnChange(func() { a.Agent.OfferTools() })
 	r.Owners(a.owners)
 	return r, nil
 }

@@ -55,8 +55,8 @@ type Mount struct {
 	ReadOnly       bool
 }
 
-// OwnOf is what a kind has in a Spec of its own, the zero value without.
-func OwnOf[T any](s Spec) (own T) {
+// OptionsOf is what a kind has in a Spec of its own, the zero value without.
+func OptionsOf[T any](s Spec) (own T) {
 	if p, ok := s.Options.(*T); ok {
 		return *p
 	}

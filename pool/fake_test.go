@@ -37,14 +37,14 @@ type settings struct {
 
 // own is a copy of them, to be changed.
 func own(s *Spec) *settings {
-	o := OwnOf[settings](*s)
+	o := OptionsOf[settings](*s)
 	s.Options = &o
 	return &o
 }
 
 // describe is what the kinds of the program say.
 func describe(s Spec, shared bool) About {
-	own := OwnOf[settings](s)
+	own := OptionsOf[settings](s)
 	a := About{Where: own.Image, At: own.Engine, Mounts: own.Mounts, Limited: own.Limited}
 	a.Shared, a.Local = shared, s.Kind == "local"
 	if a.Isolated = s.Kind == "docker"; a.Isolated {

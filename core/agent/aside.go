@@ -8,25 +8,25 @@ import (
 	"hermes/core/store"
 )
 
-// aside reports whether err says that the database refused a message which is safe in the file beside it. Such a message counts as
+// keptInSpillFile reports whether err says that the database refused a message which is safe in the file beside it. Such a message counts as
 // accepted: who sent it again would have it twice.
-func aside(err error) bool {
+func keptInSpillFile(err error) bool {
 	var kept *store.SpilledError
 	return errors.As(err, &kept)
 }
 
 // answer starts the turn of a prompt, given what storing it returned. The caller holds change and knows that nothing runs.
 func (w *worker) answer(prompt chat.Message, stored error) error {
-	if stored != nil && !aside(stored) {
+	if stored != nil && !keptInSpillFile(stored) {
 		return stored
 	}
-	return w.start(answering(prompt, stored))
+	return w.start(answerJob(prompt, stored))
 }
 
-// answering is the job of a prompt that is stored, or kept aside: no model is asked then, because what it said could not be stored.
-func answering(prompt chat.Message, stored error) job {
+// answerJob is the job of a prompt that is stored, or kept aside: no model is asked then, because what it said could not be stored.
+func answerJob(prompt chat.Message, stored error) job {
 	if stored == nil {
-		return converse(prompt)
+		return promptJob(prompt)
 	}
 	return func(t *turn) outcome {
 		t.publish(event.TurnStarted{})

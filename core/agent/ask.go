@@ -108,10 +108,10 @@ func (t *turn) makeRoom(d *draft, failed *provider.Error) error {
 	sent := t.measure()
 	at := t.limits()
 	most := min(at.sum, sent*6/10) // the server counts more than we do, or we would not be here
-	if err := t.summarize(limits{sum: most, hard: most}, sent); err != nil {
+	if err := t.compressAndTell(limits{sum: most, hard: most}, sent); err != nil {
 		return err
 	}
-	less, err := t.squeeze(most, t.measure())
+	less, err := t.shrinkWithoutModel(most, t.measure())
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (t *turn) seal(d *draft, status chat.Status) (chat.Message, error) {
 	m.Usage = t.model.Charge(m.Usage)
 	calls := m.Calls
 	err := t.a.d.Sessions.Seal(ctx, &m) // and without secrets then
-	if err != nil && !aside(err) {
+	if err != nil && !keptInSpillFile(err) {
 		return m, fmt.Errorf("the answer could not be saved: %w", err)
 	}
 	t.history = append(t.history, m)

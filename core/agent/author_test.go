@@ -169,7 +169,7 @@ func TestTheModelIsToldWhoSpeaks(t *testing.T) {
 		"steered":          {[]chat.Message{call, result, user(chat.Person(), "go")}, steered + "go"},
 		"steered by other": {[]chat.Message{call, result, user(process("p1"), "go")}, "[Background process p1, not the person, says:]\ngo"},
 	} {
-		got := valid(c.history)
+		got := validHistory(c.history)
 		if last := got[len(got)-1]; last.Text != c.want {
 			t.Errorf("%s: %q, want %q", name, last.Text, c.want)
 		}

@@ -30,7 +30,7 @@ func (f *fakeKeeper) hear(format string, args ...any) {
 }
 
 func (f *fakeKeeper) Before(_ context.Context, c FileChange) error {
-	f.hear("before %s %s %s", c.Tool, c.Prompt, c.Intent.Beside)
+	f.hear("before %s %s %s", c.Tool, c.Prompt, c.Intent.OtherArgs)
 	return f.fails
 }
 func (f *fakeKeeper) After(c FileChange) { f.hear("after %s", c.Tool) }
@@ -44,7 +44,7 @@ func TestFilesAreKeptBeforeTheyChange(t *testing.T) {
 	keep := &fakeKeeper{fails: errors.New("no checkpoint: the disk is full")}
 	beside := func(s *tool.Spec) {
 		s.Intent = func(args json.RawMessage) intent.Intent {
-			return intent.Intent{Effects: intent.Acts(), Beside: intent.Beside(args)}
+			return intent.Intent{Effects: intent.UnknownAction(), OtherArgs: intent.OtherArgs(args)}
 		}
 	}
 	changes := newTool("change", beside, func(context.Context, tool.Call) (tool.Result, error) {

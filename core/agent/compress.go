@@ -59,10 +59,10 @@ func (t *turn) compress(focus string) error {
 	return err
 }
 
-// relieve makes room before a model call that would fill the window too far: old images and results become lines, then
+// makeRoomAhead makes room before a model call that would fill the window too far: old images and results become lines, then
 // older messages become a summary. What cannot be compressed now is sent as it is, and tried again when there is more of
 // it; only what would not fit at all goes in any case.
-func (t *turn) relieve() error {
+func (t *turn) makeRoomAhead() error {
 	if !t.settings.Compress {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (t *turn) relieve() error {
 		}
 	}
 	if load >= at.sum && (load >= at.hard || load >= t.w.tryAt && t.w.useless < maxUseless) {
-		if err := t.summarize(at, load); err != nil {
+		if err := t.compressAndTell(at, load); err != nil {
 			return err
 		}
 		load = t.load()
@@ -82,12 +82,12 @@ func (t *turn) relieve() error {
 	if load < at.hard {
 		return nil
 	}
-	_, err := t.squeeze(at.sum, load)
+	_, err := t.shrinkWithoutModel(at.sum, load)
 	return err
 }
 
-// summarize compresses and notes how that went. Its error ends the turn.
-func (t *turn) summarize(at limits, load int) error {
+// compressAndTell compresses and notes how that went. Its error ends the turn.
+func (t *turn) compressAndTell(at limits, load int) error {
 	kept := int(float64(at.sum) * t.settings.KeepShare)
 	err := t.compact(stage{
 		strict: t.settings.KeepOnFailure, gain: minGain,
@@ -113,9 +113,9 @@ func (t *turn) summarize(at limits, load int) error {
 	return nil
 }
 
-// squeeze brings a call of load tokens below most without asking a model, whatever it costs: everything that was answered
+// shrinkWithoutModel brings a call of load tokens below most without asking a model, whatever it costs: everything that was answered
 // becomes a line, then whatever is oldest goes, ever more of it. It reports whether there is less than before.
-func (t *turn) squeeze(most, load int) (less bool, err error) {
+func (t *turn) shrinkWithoutModel(most, load int) (less bool, err error) {
 	before := t.measure()
 	most = int(float64(most) * float64(before) / float64(max(load, before))) // as we count
 	for keep := most / 2; ; keep /= 2 {
@@ -175,7 +175,7 @@ func (t *turn) compact(s stage) error {
 		return err
 	}
 	t.publish(event.Compressed{Before: before, After: after})
-	t.renew(ctx)
+	t.rebuildPrompt(ctx)
 	if err := t.reload(); err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (t *turn) replace(old []chat.Message, s stage) (chat.Message, error) {
 	text, err := "", error(nil)
 	cool := time.Until(t.w.coolUntil) > 0
 	if !s.plain && !cool {
-		text, err = t.summary(old, s.focus)
+		text, err = t.askForSummary(old, s.focus)
 	}
 	switch {
 	case t.ctx.Err() != nil:
@@ -202,9 +202,9 @@ func (t *turn) replace(old []chat.Message, s stage) (chat.Message, error) {
 	}
 	window, _ := t.window()
 	if text == "" {
-		text = extract(old, min(extractBytes, window/2))
+		text = summaryWithoutModel(old, min(extractBytes, window/2))
 	}
-	sum.Text = t.harmless(text)
+	sum.Text = t.blockOrders(text)
 	sum.Parts = quotes(old, t.settings.ProtectFirst, min(quoteTokens, window/5))
 	return sum, nil
 }
@@ -232,9 +232,9 @@ func (t *turn) showContext(tokens int) {
 	t.publish(event.UsageTick{Session: t.w.uid, Context: tokens, Window: window, Total: t.info.Usage})
 }
 
-// renew builds the system prompt again: the server's copy of the prefix is gone anyhow, and what was remembered meanwhile
+// rebuildPrompt builds the system prompt again: the server's copy of the prefix is gone anyhow, and what was remembered meanwhile
 // gets in.
-func (t *turn) renew(ctx context.Context) {
+func (t *turn) rebuildPrompt(ctx context.Context) {
 	if t.a.d.Prompt == nil {
 		return
 	}

@@ -236,7 +236,7 @@ func TestShortenCutsBetweenCharacters(t *testing.T) {
 		}
 	}
 	m := []chat.Message{{Role: chat.RoleUser, Text: s}}
-	if got := digest(m, 400); len(got) > 400 {
+	if got := conversationText(m, 400); len(got) > 400 {
 		t.Fatalf("%d bytes", len(got))
 	}
 }

@@ -109,9 +109,9 @@ func (w *worker) takeTools(ctx context.Context, toolsets []string) (*given, erro
 	return g, nil
 }
 
-// difference is what is not any more as the session was given it. A tool that is only hidden here, such as one that needs a person to be
+// toolChanges is what is not any more as the session was given it. A tool that is only hidden here, such as one that needs a person to be
 // there, is not gone.
-func (a *Agent) difference(g *given) event.ToolsChanged {
+func (a *Agent) toolChanges(g *given) event.ToolsChanged {
 	var d event.ToolsChanged
 	had := map[string]givenTool{}
 	for _, t := range g.Tools {
@@ -133,7 +133,7 @@ func (a *Agent) difference(g *given) event.ToolsChanged {
 
 // offer tells once what could be taken.
 func (w *worker) offer(g *given) {
-	d := w.a.difference(g)
+	d := w.a.toolChanges(g)
 	key := fmt.Sprintf("%q", [][]string{d.Added, d.Removed, d.Changed})
 	w.mu.Lock()
 	known := w.offered
@@ -169,7 +169,7 @@ func (a *Agent) TakeTools(ctx context.Context, session string) (d event.ToolsCha
 		if g == nil {
 			return nil // its first turn gives it those of then
 		}
-		d = a.difference(g)
+		d = a.toolChanges(g)
 		toolsets := a.d.Settings(session).Toolsets
 		if d.Empty() && slices.Equal(toolsets, g.Toolsets) {
 			return nil

@@ -150,7 +150,7 @@ func newTool(name string, change func(*tool.Spec), run func(ctx context.Context,
 func reads(json.RawMessage) intent.Intent { return intent.Intent{Reads: true} }
 
 // acts is the intent of a tool that changes something, asks that of its Spec.
-func acts(json.RawMessage) intent.Intent { return intent.Intent{Effects: intent.Acts()} }
+func acts(json.RawMessage) intent.Intent { return intent.Intent{Effects: intent.UnknownAction()} }
 
 func asks(s *tool.Spec) { s.Intent = acts }
 

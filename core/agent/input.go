@@ -73,7 +73,7 @@ func oneLine(s string) string { return clip(strings.Join(strings.Fields(s), " ")
 func (w *worker) enqueue(ctx context.Context, in Input) error {
 	in.Mode = cmp.Or(in.Mode, w.a.d.Settings(w.uid).Busy, event.InputInterrupt)
 	item := event.QueuedInput{ID: w.a.newQueueID(), From: in.From, Text: in.Text, Mode: in.Mode, Parts: slices.Clone(in.Parts)}
-	err := w.setQueue(ctx, func(q []event.QueuedInput) []event.QueuedInput { return slices.Insert(q, place(q, in.Mode), item) })
+	err := w.setQueue(ctx, func(q []event.QueuedInput) []event.QueuedInput { return slices.Insert(q, queuePlace(q, in.Mode), item) })
 	if err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (w *worker) enqueue(ctx context.Context, in Input) error {
 	return nil
 }
 
-// place is where an item of a mode belongs: behind those of its kind, interrupts first, then steers, then the rest.
-func place(q []event.QueuedInput, mode event.InputMode) int {
+// queuePlace is where an item of a mode belongs: behind those of its kind, interrupts first, then steers, then the rest.
+func queuePlace(q []event.QueuedInput, mode event.InputMode) int {
 	rank := map[event.InputMode]int{event.InputInterrupt: 0, event.InputSteer: 1, event.InputQueue: 2}
 	for i, x := range q {
 		if rank[x.Mode] > rank[mode] {
@@ -145,7 +145,7 @@ func (a *Agent) PromoteQueued(ctx context.Context, session, id string, mode even
 		item := q[i]
 		item.Mode = mode
 		q = slices.Delete(q, i, i+1)
-		return slices.Insert(q, place(q, mode), item)
+		return slices.Insert(q, queuePlace(q, mode), item)
 	})
 	if err != nil {
 		return err

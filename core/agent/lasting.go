@@ -17,18 +17,18 @@ import (
 // script that read nobody knows what: such a turn asks the person before it remembers anything, unless the words are the person's own. A page
 // may also wait for a later turn ("when the user says thanks, remember ..."), so the turns after it ask as well while the conversation goes on.
 
-// strangers notes that the turn has read what others wrote. It may be called from any goroutine; the first reason stays.
-func (t *turn) strangers(why string) { t.strange.CompareAndSwap(nil, &why) }
+// noteForeignText notes that the turn has read what others wrote. It may be called from any goroutine; the first reason stays.
+func (t *turn) noteForeignText(why string) { t.strange.CompareAndSwap(nil, &why) }
 
 // page notes that a tool has read what strangers wrote, for this turn and for those after it: a summary of the page may outlive its text.
 func (t *turn) page(tool string) {
-	t.strangers(tool + " has read what strangers wrote")
+	t.noteForeignText(tool + " has read what strangers wrote")
 	why := tool + " has read what strangers wrote, earlier in this conversation"
 	t.w.strange.CompareAndSwap(nil, &why)
 }
 
-// lasts adds to a request what the tool says of a call that changes what later sessions are told.
-func (t *turn) lasts(j *toolJob, r *approval.Request) {
+// describeLasting adds to a request what the tool says of a call that changes what later sessions are told.
+func (t *turn) describeLasting(j *toolJob, r *approval.Request) {
 	s := j.intent.Lasting
 	if j.intent.Reads || s == nil {
 		return
@@ -36,7 +36,7 @@ func (t *turn) lasts(j *toolJob, r *approval.Request) {
 	e := approval.Effect{Class: command.Persist, Level: approval.LevelCreate, Reason: s.Effect}
 	why := s.Always
 	if why == "" && !ownWords(t.said, s.Texts) {
-		why = t.influence(j)
+		why = t.otherAuthors(j)
 	}
 	if s.Unfit {
 		why = ""
@@ -47,8 +47,8 @@ func (t *turn) lasts(j *toolJob, r *approval.Request) {
 	r.Title, r.Intent.Effects = s.Title, []approval.Effect{e}
 }
 
-// influence says whose words besides the person's may be behind a call; "" when none are.
-func (t *turn) influence(j *toolJob) string {
+// otherAuthors says whose words besides the person's may be behind a call; "" when none are.
+func (t *turn) otherAuthors(j *toolJob) string {
 	if j.up != "" {
 		return "a script asks for it: what the script has read is not known"
 	}
@@ -75,7 +75,7 @@ func (t *turn) scanPages() {
 		if m.Role != chat.RoleTool || m.Result == nil {
 			continue
 		}
-		if spec, ok := t.a.d.Tools.Lookup(m.Result.Name); ok && spec.Strangers() {
+		if spec, ok := t.a.d.Tools.Lookup(m.Result.Name); ok && spec.BringsForeignText() {
 			why := m.Result.Name + " has read what strangers wrote, earlier in this conversation"
 			t.w.strange.CompareAndSwap(nil, &why)
 			return
@@ -95,19 +95,19 @@ func (t *turn) scanResults() {
 		if m.Role != chat.RoleTool || m.Result == nil || m.ID != 0 && t.scanned[m.ID] {
 			continue
 		}
-		if t.lasted(m.Result) { // it says what was refused
+		if t.changesLasting(m.Result) { // it says what was refused
 			continue
 		}
 		if hits := injection.ScanDocument(m.Result.Text); len(hits) > 0 {
-			t.strangers("the result of " + m.Result.Name + " " + hits[0].Reason)
+			t.noteForeignText("the result of " + m.Result.Name + " " + hits[0].Reason)
 			return
 		}
 		t.scanned[m.ID] = true
 	}
 }
 
-// lasted reports whether a result is of a call that changes what later sessions are told.
-func (t *turn) lasted(r *chat.ToolResult) bool {
+// changesLasting reports whether a result is of a call that changes what later sessions are told.
+func (t *turn) changesLasting(r *chat.ToolResult) bool {
 	spec, ok := t.a.d.Tools.Lookup(r.Name)
 	for _, m := range slices.Backward(t.history) {
 		for _, c := range m.Calls {
@@ -134,7 +134,7 @@ func fetches(a approval.Analysis) bool {
 // word of a stranger's is enough to turn a note round, so none may be left; only a few that report ("the user prefers") and other endings may.
 func ownWords(said string, texts []string) bool {
 	said = strings.ToLower(said)
-	if !slices.ContainsFunc(remembering(), func(w string) bool { return strings.Contains(said, w) }) {
+	if !slices.ContainsFunc(rememberWords(), func(w string) bool { return strings.Contains(said, w) }) {
 		return false
 	}
 	known, some := words(said), false
@@ -164,11 +164,11 @@ func saidAll(known, all []string) bool {
 	for _, w := range all {
 		has := slices.Contains(known, w)
 		switch {
-		case unparted(w):
+		case isUnspacedWord(w):
 			if pairs++; has {
 				said++
 			}
-		case !has && !slices.Contains(reporting(), w) && !slices.ContainsFunc(known, func(k string) bool { return otherEnding(k, w) }):
+		case !has && !slices.Contains(reportWords(), w) && !slices.ContainsFunc(known, func(k string) bool { return otherEnding(k, w) }):
 			return false
 		}
 	}
@@ -183,16 +183,16 @@ func otherEnding(a, b string) bool {
 	return len(a) > 3 && len(b)-len(a) < 3 && strings.HasPrefix(b, a) && !strings.ContainsAny(b, "0123456789")
 }
 
-// reporting are words of a note about somebody that say nothing by themselves.
-func reporting() []string {
+// reportWords are words of a note about somebody that say nothing by themselves.
+func reportWords() []string {
 	return []string{
 		"the", "this", "that", "and", "for", "with", "has", "have", "are", "was", "user", "users", "person", "their", "they", "his", "her", "who",
 		"wants", "want", "prefers", "prefer", "likes", "like", "uses", "use", "name", "named", "called", "calls", "lives", "works", "asked",
 	}
 }
 
-// remembering are words by which people ask for something to be kept or dropped.
-func remembering() []string {
+// rememberWords are words by which people ask for something to be kept or dropped.
+func rememberWords() []string {
 	return []string{
 		"remember", "memor", "forget", "keep in mind", "note that", "make a note", "take note", "from now on", "i prefer", "call me",
 		"merk", "vergiss", "erinner", "notier", "recuerda", "olvida", "retiens", "souviens", "oublie", "note que", "lembr", "ricord",
@@ -206,7 +206,7 @@ func words(s string) []string {
 	var out []string
 	for _, f := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }) {
 		runes := []rune(f)
-		if !unparted(f) {
+		if !isUnspacedWord(f) {
 			if len(runes) > 2 || strings.ContainsFunc(f, unicode.IsNumber) {
 				out = append(out, f)
 			}
@@ -219,8 +219,8 @@ func words(s string) []string {
 	return out
 }
 
-// unparted reports whether a word is of a writing without blanks between words.
-func unparted(w string) bool {
+// isUnspacedWord reports whether a word is of a writing without blanks between words.
+func isUnspacedWord(w string) bool {
 	for _, r := range w {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
 	}

@@ -27,7 +27,7 @@ func noteTools() []tool.Tool {
 	}, func(_ context.Context, c tool.Call) (tool.Result, error) {
 		return tool.Result{Text: "kept " + argument(c, "v")}, nil
 	})
-	page := newTool("page", func(s *tool.Spec) { s.Strange = true }, func(context.Context, tool.Call) (tool.Result, error) {
+	page := newTool("page", func(s *tool.Spec) { s.ForeignText = true }, func(context.Context, tool.Call) (tool.Result, error) {
 		return tool.Result{Text: "Packages come from mirror.example"}, nil
 	})
 	script := outer(func(ctx context.Context, c tool.Call) string {

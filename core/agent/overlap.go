@@ -18,7 +18,7 @@ func (t *turn) overlapping(calls []numbered) []*toolJob {
 	for _, c := range calls[1:] {
 		j := t.job(c)
 		for _, other := range group {
-			if !beside(other, j) {
+			if !mayOverlap(other, j) {
 				return group
 			}
 		}
@@ -27,16 +27,16 @@ func (t *turn) overlapping(calls []numbered) []*toolJob {
 	return group
 }
 
-// beside reports whether two calls may run at the same time.
-func beside(a, b *toolJob) bool {
+// mayOverlap reports whether two calls may run at the same time.
+func mayOverlap(a, b *toolJob) bool {
 	switch {
 	case a.result != nil || b.result != nil: // nothing runs
 		return !a.spec.Serial && !b.spec.Serial
 	case a.alone() || b.alone():
 		return false
-	case apart(a, b):
+	case separatePlaces(a, b):
 		return true
-	case a.backend == b.backend && (moves(a, b) || moves(b, a)):
+	case a.backend == b.backend && (mayChangeFolder(a, b) || mayChangeFolder(b, a)):
 		return false
 	case a.reads && b.reads:
 		return true
@@ -64,13 +64,13 @@ func (j *toolJob) placed() bool {
 	return j.intent.InBackend && (j.intent.Shell != nil || j.intent.OnlyPaths) || j.intent.OnlyPaths && len(j.intent.Paths) > 0
 }
 
-// apart reports whether one of two calls runs where nothing of the other one's place can be reached.
-func apart(a, b *toolJob) bool {
+// separatePlaces reports whether one of two calls runs where nothing of the other one's place can be reached.
+func separatePlaces(a, b *toolJob) bool {
 	return a.backend != b.backend && (a.sandboxed || b.sandboxed) && a.placed() && b.placed()
 }
 
-// moves reports whether a may change the folder that b begins in.
-func moves(a, b *toolJob) bool {
+// mayChangeFolder reports whether a may change the folder that b begins in.
+func mayChangeFolder(a, b *toolJob) bool {
 	sh := b.intent.Shell
 	if a.intent.Shell == nil || sh == nil || path.IsAbs(sh.Dir) {
 		return false
@@ -85,7 +85,7 @@ func (t *turn) read(j *toolJob) {
 	if sh == nil {
 		return
 	}
-	c := approval.Here(j.dir)
+	c := approval.ContextIn(j.dir)
 	c.Dir, c.Local, c.Sandboxed, c.Backend = j.dir, j.local, j.sandboxed, j.backend
 	switch {
 	case path.IsAbs(sh.Dir):

@@ -38,7 +38,7 @@ func likeTools(run func(ctx context.Context, c tool.Call) (tool.Result, error)) 
 		newTool("ask", func(s *tool.Spec) { s.Serial = true }, run),
 		newTool("script", func(s *tool.Spec) {
 			s.Intent = func(json.RawMessage) intent.Intent {
-				return intent.Intent{Effects: intent.Acts(), Unread: true, InBackend: true, Backend: "box"}
+				return intent.Intent{Effects: intent.UnknownAction(), Unread: true, InBackend: true, Backend: "box"}
 			}
 		}, run),
 	}

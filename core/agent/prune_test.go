@@ -71,7 +71,7 @@ func TestPrunedHistoriesAreSound(t *testing.T) {
 		if again := pruned(p, c); !reflect.DeepEqual(again, p) {
 			t.Fatalf("seed %d: pruning twice is not pruning once", seed)
 		}
-		if err := sound(valid(p)); err != nil {
+		if err := sound(validHistory(p)); err != nil {
 			t.Fatalf("seed %d: pruned: %v", seed, err)
 		}
 	}
@@ -93,10 +93,10 @@ func TestCompressedHistoriesAreSound(t *testing.T) {
 			continue
 		}
 		sum := chat.Message{
-			ID: 1000, Role: chat.RoleUser, From: chat.Summary(), Text: extract(h[:at], 400), Parts: quotes(h[:at], r.IntN(3), 1000),
+			ID: 1000, Role: chat.RoleUser, From: chat.Summary(), Text: summaryWithoutModel(h[:at], 400), Parts: quotes(h[:at], r.IntN(3), 1000),
 		}
 		after := append([]chat.Message{sum}, h[at:]...)
-		sent := valid(pruned(after, cut{int64(r.IntN(at + 5)), int64(at), int64(at), 1 << (8 + r.IntN(8))}))
+		sent := validHistory(pruned(after, cut{int64(r.IntN(at + 5)), int64(at), int64(at), 1 << (8 + r.IntN(8))}))
 		if err := modeltest.CheckHistory(sent); err != nil {
 			t.Fatalf("seed %d: cut at %d: %v\n%q", seed, at, err, shape(sent))
 		}
@@ -115,7 +115,7 @@ func TestCompressedHistoriesAreSound(t *testing.T) {
 		if again := quotes(after[:1], len(sum.Parts), 1000); !reflect.DeepEqual(again, sum.Parts) {
 			t.Fatalf("seed %d: the person's words changed from %+v to %+v", seed, sum.Parts, again)
 		}
-		if again := extract(after[:1], 500); strings.Count(again, extractHead) != 1 || strings.Count(again, "[The summary so far:]") != 1 {
+		if again := summaryWithoutModel(after[:1], 500); strings.Count(again, extractHead) != 1 || strings.Count(again, "[The summary so far:]") != 1 {
 			t.Fatalf("seed %d: %q", seed, again)
 		}
 		compressed++

@@ -28,7 +28,7 @@ var rules = sync.OnceValue(func() *regexp.Regexp {
 	for _, w := range strings.Split(strings.TrimSpace(ruleWords), "\n") {
 		switch {
 		case strings.HasPrefix(w, "#"):
-		case strings.ContainsFunc(w, unspaced):
+		case strings.ContainsFunc(w, isUnspacedScript):
 			anywhere = append(anywhere, regexp.QuoteMeta(w))
 		default:
 			alone = append(alone, regexp.QuoteMeta(w))
@@ -37,8 +37,8 @@ var rules = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|[^\pL])(?:` + strings.Join(alone, "|") + `)(?:[^\pL]|$)|` + strings.Join(anywhere, "|"))
 })
 
-// unspaced reports whether a character is of a script without blanks between words.
-func unspaced(r rune) bool {
+// isUnspacedScript reports whether a character is of a script without blanks between words.
+func isUnspacedScript(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 

@@ -22,7 +22,7 @@ const missing = "[no result: the call was interrupted]"
 func (t *turn) request(specs []provider.ToolSpec, instruction string, whole bool) provider.Request {
 	sent := t.w.pruned
 	t.w.sent.Store(&sent)
-	messages := t.presentParts(valid(t.shown()))
+	messages := t.presentParts(validHistory(t.shown()))
 	for i := range messages {
 		messages[i].Opaque = opaqueFor(t.via.Name(), messages[i].Opaque)
 	}
@@ -35,9 +35,9 @@ func (t *turn) request(specs []provider.ToolSpec, instruction string, whole bool
 	}
 }
 
-// valid makes a history that every provider takes: never two user or two assistant messages in a row, every call
+// validHistory makes a history that every provider takes: never two user or two assistant messages in a row, every call
 // followed by its results in call order, no result without a call, nothing empty. It changes no message of the history.
-func valid(history []chat.Message) []chat.Message {
+func validHistory(history []chat.Message) []chat.Message {
 	results := map[string]chat.Message{}
 	for _, m := range history {
 		if m.Role == chat.RoleTool && m.Result != nil {
@@ -52,7 +52,7 @@ func valid(history []chat.Message) []chat.Message {
 		case chat.RoleUser:
 			said.Text = markOf(before, m) + m.Text
 			if m.From.IsSummary() {
-				said.Text = present(m, i+1 < len(history) && !isPrompt(history, i+1))
+				said.Text = summaryForModel(m, i+1 < len(history) && !isPrompt(history, i+1))
 				said.Parts = nil
 			}
 			out = addUser(out, said)
@@ -84,7 +84,7 @@ func markOf(before, m chat.Message) string {
 func addUser(out []chat.Message, m chat.Message) []chat.Message {
 	if n := len(out); n > 0 && out[n-1].Role == chat.RoleUser {
 		last := &out[n-1]
-		last.Text = glue(last.Text, m.Text)
+		last.Text = joinTexts(last.Text, m.Text)
 		last.Parts = slices.Concat(last.Parts, m.Parts)
 		return out
 	}
@@ -96,7 +96,7 @@ func addAssistant(out []chat.Message, m chat.Message, results map[string]chat.Me
 		return out
 	}
 	if n := len(out); n > 0 && out[n-1].Role == chat.RoleAssistant {
-		m.Text = glue(out[n-1].Text, m.Text)
+		m.Text = joinTexts(out[n-1].Text, m.Text)
 		out = out[:n-1] // it had no calls: their results would stand between
 	}
 	out = append(out, m)
@@ -113,7 +113,7 @@ func addAssistant(out []chat.Message, m chat.Message, results map[string]chat.Me
 	return out
 }
 
-func glue(a, b string) string {
+func joinTexts(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}

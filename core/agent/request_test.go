@@ -45,7 +45,7 @@ func TestAnyHistoryBecomesARequestThatProvidersTake(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		history := drawHistory(t)
 		before := fmt.Sprintf("%+v", history)
-		got := valid(history)
+		got := validHistory(history)
 		if err := sound(got); err != nil {
 			t.Fatalf("%v\nhistory %+v\nrequest %+v", err, history, got)
 		}

@@ -32,7 +32,7 @@ func (t *turn) stream(r provider.Request) (*draft, error) {
 	d := &draft{model: t.model.ID, provider: t.via.Name()}
 	left := make(chan struct{})
 	defer close(left)
-	defer t.rest(d)
+	defer t.showHeldBack(d)
 	pieces := pump(t.ctx, t.via, r, left)
 	var patience <-chan time.Time
 	interrupted := t.ctx.Done()
@@ -99,9 +99,9 @@ func (t *turn) take(d *draft, c provider.Chunk) error {
 	}
 	switch c.Kind {
 	case provider.ChunkText:
-		t.says(d, d.say.Write([]byte(c.Text)))
+		t.addText(d, d.say.Write([]byte(c.Text)))
 	case provider.ChunkReasoning:
-		t.thinks(d, d.think.Write([]byte(c.Text)))
+		t.addReasoning(d, d.think.Write([]byte(c.Text)))
 	case provider.ChunkToolStart:
 		t.phase(event.TurnPhase{Kind: event.PhaseWritingCall, Tool: c.Name})
 		d.call(c.Index, c.CallID, c.Name)
@@ -113,25 +113,25 @@ func (t *turn) take(d *draft, c provider.Chunk) error {
 	return t.save(d)
 }
 
-// says adds text to the draft and shows it; what may be the beginning of a secret is held back before.
-func (t *turn) says(d *draft, text []byte) {
+// addText adds text to the draft and shows it; what may be the beginning of a secret is held back before.
+func (t *turn) addText(d *draft, text []byte) {
 	if len(text) > 0 {
 		t.publish(event.TextDelta{MessageID: d.msg.ID, Offset: d.text.Len(), Text: string(text)})
 		d.text.Write(text)
 	}
 }
 
-func (t *turn) thinks(d *draft, text []byte) {
+func (t *turn) addReasoning(d *draft, text []byte) {
 	if len(text) > 0 {
 		t.publish(event.ReasoningDelta{MessageID: d.msg.ID, Offset: d.reasoning.Len(), Text: string(text)})
 		d.reasoning.Write(text)
 	}
 }
 
-// rest shows what was held back: the answer has ended, however it did.
-func (t *turn) rest(d *draft) {
-	t.says(d, d.say.Flush())
-	t.thinks(d, d.think.Flush())
+// showHeldBack shows what was held back: the answer has ended, however it did.
+func (t *turn) showHeldBack(d *draft) {
+	t.addText(d, d.say.Flush())
+	t.addReasoning(d, d.think.Flush())
 }
 
 func (t *turn) begin(d *draft) error {
@@ -139,7 +139,7 @@ func (t *turn) begin(d *draft) error {
 	ctx, cancel := t.keep()
 	defer cancel()
 	err := t.a.d.Sessions.Append(ctx, t.w.uid, &d.msg)
-	if aside(err) {
+	if keptInSpillFile(err) {
 		return diskFull("what was said so far is safe", err)
 	}
 	if err != nil {

@@ -46,8 +46,8 @@ const updateTask = `
 It begins with the summary of what came before. Keep of that everything that still matters, word for word where it names
 something; add what is new; tell what was finished meanwhile as done. The result replaces it.`
 
-// summary asks the model for summaries, and the session's own when that fails, without tools and without its history.
-func (t *turn) summary(old []chat.Message, focus string) (string, error) {
+// askForSummary asks the model for summaries, and the session's own when that fails, without tools and without its history.
+func (t *turn) askForSummary(old []chat.Message, focus string) (string, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, cmp.Or(t.settings.SummaryTime, summaryTime))
 	defer cancel()
 	var failed error
@@ -94,7 +94,7 @@ func (t *turn) askSummary(
 	for tries := 3; ; tries-- {
 		text, usage, err := t.answer(ctx, via, provider.Request{
 			Model: model.ID, System: task, Session: t.w.uid,
-			Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: secret.Clean(digest(old, limit))}},
+			Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: secret.Clean(conversationText(old, limit))}},
 		})
 		if spent := t.spend(store.Spent{Provider: via.Name(), Model: model.ID, Purpose: "compression", Usage: model.Charge(usage)}); err == nil {
 			err = spent
@@ -141,9 +141,9 @@ func (t *turn) answer(ctx context.Context, via provider.Provider, r provider.Req
 	}
 }
 
-// harmless keeps orders that a tool's output smuggled into a summary from reaching every later request: the line is
+// blockOrders keeps orders that a tool's output smuggled into a summary from reaching every later request: the line is
 // blocked, the messages that it came from stay in the store.
-func (t *turn) harmless(summary string) string {
+func (t *turn) blockOrders(summary string) string {
 	clean, _ := injection.Clean(secret.Clean(summary))
 	out, hits := injection.Block(clean)
 	if len(hits) > 0 {
@@ -156,9 +156,9 @@ func (t *turn) harmless(summary string) string {
 	return strings.TrimSpace(out)
 }
 
-// present is a summary as the model is shown it. Within says that it ends in the middle of an exchange, which the last
+// summaryForModel is a summary as the model is shown it. Within says that it ends in the middle of an exchange, which the last
 // request among the quotes began.
-func present(m chat.Message, within bool) string {
+func summaryForModel(m chat.Message, within bool) string {
 	var b strings.Builder
 	b.WriteString(summaryHead + strings.ReplaceAll(m.Text, strings.TrimSpace(summaryTail), ""))
 	request := lastRequest(m.Parts)
@@ -177,9 +177,9 @@ func present(m chat.Message, within bool) string {
 	return b.String() + summaryTail
 }
 
-// digest is a conversation as plain text of at most limit bytes. A summary in it stays whole as far as three quarters of that go.
+// conversationText is a conversation as plain text of at most limit bytes. A summary in it stays whole as far as three quarters of that go.
 // What the person said is not left out before what others said, and the newest stays longest.
-func digest(messages []chat.Message, limit int) string {
+func conversationText(messages []chat.Message, limit int) string {
 	lines := make([]string, len(messages))
 	size, left := 0, 0
 	keep := func(rank func(chat.Message) bool, most int) {
@@ -208,9 +208,9 @@ func digest(messages []chat.Message, limit int) string {
 
 const extractHead = "Extract, made without a model:\n"
 
-// extract stands for a conversation without a model's help.
-func extract(old []chat.Message, limit int) string {
-	return extractHead + digest(old, limit-len(extractHead)-80)
+// summaryWithoutModel stands for a conversation without a model's help.
+func summaryWithoutModel(old []chat.Message, limit int) string {
+	return extractHead + conversationText(old, limit-len(extractHead)-80)
 }
 
 func line(m chat.Message, limit int) string {

@@ -81,7 +81,7 @@ func (t *turn) job(n numbered) *toolJob {
 
 // describe asks the tool what its call is about.
 func (t *turn) describe(j *toolJob) {
-	defer t.survive(j)
+	defer t.recoverPanic(j)
 	in := j.spec.Means(j.args)
 	j.gist = cmp.Or(in.Gist, j.call.Name)
 	j.local = len(in.Paths) > 0
@@ -112,8 +112,8 @@ func (j *toolJob) absolute(paths []string) []string {
 	return out
 }
 
-// survive, deferred, turns a panic of a tool's description of a call into the end of that call.
-func (t *turn) survive(j *toolJob) {
+// recoverPanic, deferred, turns a panic of a tool's description of a call into the end of that call.
+func (t *turn) recoverPanic(j *toolJob) {
 	if p := recover(); p != nil {
 		t.a.d.Log.Error("a tool panicked", "tool", j.call.Name, "panic", p, "stack", string(debug.Stack()))
 		j.fail(fmt.Sprintf("%s failed inside (a fault of the program, not of your call): %v", j.call.Name, p))
@@ -147,7 +147,7 @@ func (t *turn) approve(j *toolJob) {
 	if t.preview(j, &r); j.result != nil {
 		return
 	}
-	t.lasts(j, &r)
+	t.describeLasting(j, &r)
 	if j.up == "" { // else the gate's question says it
 		t.phase(event.TurnPhase{Kind: event.PhaseApproval, Tool: j.call.Name})
 	}
@@ -162,7 +162,7 @@ func (t *turn) approve(j *toolJob) {
 	case v.Allowed:
 		j.allowed(v)
 		if fetches(v.Analysis) {
-			t.strangers("a command of this turn fetched something from the network")
+			t.noteForeignText("a command of this turn fetched something from the network")
 		}
 		if v.Asked {
 			t.denials.Store(0)
@@ -177,7 +177,7 @@ func (t *turn) approve(j *toolJob) {
 
 // preview adds what the person sees of a change before it is made.
 func (t *turn) preview(j *toolJob, r *approval.Request) {
-	defer t.survive(j)
+	defer t.recoverPanic(j)
 	if j.intent.Reads {
 		return
 	}
@@ -216,7 +216,7 @@ func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 // still says is dropped, and a notice tells when it has ended.
 func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 	live := newLiveOutput(t, j)
-	if j.spec.Strangers() {
+	if j.spec.BringsForeignText() {
 		t.page(j.call.Name)
 	}
 	began := time.Now()

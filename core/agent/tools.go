@@ -109,7 +109,7 @@ func (t *turn) store(r chat.ToolResult) error {
 		m.Status = chat.StatusCancelled
 	}
 	err := t.a.d.Sessions.Append(ctx, t.w.uid, &m)
-	if err != nil && !aside(err) {
+	if err != nil && !keptInSpillFile(err) {
 		return fmt.Errorf("the result of %s could not be saved: %w", r.Name, err)
 	}
 	t.history = append(t.history, m)

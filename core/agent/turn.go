@@ -109,11 +109,11 @@ func (t *turn) changed() {
 	}
 }
 
-// converse is the job of a prompt that is stored already.
-func converse(prompt chat.Message) job {
+// promptJob is the job of a prompt that is stored already.
+func promptJob(prompt chat.Message) job {
 	return func(t *turn) outcome {
 		t.prompt, t.asked = prompt.ID, prompt.Text
-		t.hear(prompt)
+		t.noteTyped(prompt)
 		t.publish(event.MessageAdded{Message: prompt})
 		return t.converse()
 	}
@@ -238,7 +238,7 @@ func (t *turn) loop() error {
 		if err := t.takeSteers(); err != nil {
 			return err
 		}
-		if err := t.relieve(); err != nil {
+		if err := t.makeRoomAhead(); err != nil {
 			return err
 		}
 		msg, err := t.ask(t.specs, "")
@@ -246,17 +246,17 @@ func (t *turn) loop() error {
 			return err
 		}
 		if len(msg.Calls) == 0 {
-			return finished(msg)
+			return turnFinished(msg)
 		}
 		if err := t.runCalls(msg.Calls); err != nil {
 			return err
 		}
 	}
-	return t.summarise(limit)
+	return t.lastAnswer(limit)
 }
 
-// finished is the end of a turn in which the model called nothing (more).
-func finished(msg chat.Message) error {
+// turnFinished is the end of a turn in which the model called nothing (more).
+func turnFinished(msg chat.Message) error {
 	switch msg.Finish {
 	case chat.FinishLength:
 		return stop{outcome{
@@ -273,8 +273,8 @@ func finished(msg chat.Message) error {
 	}
 }
 
-// summarise is the last model call of a turn that used up its budget: without tools, so that it must say where it stands.
-func (t *turn) summarise(limit int) error {
+// lastAnswer is the last model call of a turn that used up its budget: without tools, so that it must say where it stands.
+func (t *turn) lastAnswer(limit int) error {
 	msg, err := t.ask(nil, fmt.Sprintf("You have used all %d steps of this turn and can call no more tools. "+
 		"Say what was done, what was found and what is left to do, so that the work can go on later.", limit))
 	if err != nil {
@@ -289,8 +289,8 @@ func (t *turn) summarise(limit int) error {
 	}}
 }
 
-// hear notes what a person said. A command that a person types runs without asking, whether it begins the turn or steers it.
-func (t *turn) hear(m chat.Message) {
+// noteTyped notes what a person said. A command that a person types runs without asking, whether it begins the turn or steers it.
+func (t *turn) noteTyped(m chat.Message) {
 	if m.From.IsPerson() {
 		t.said = m.Text
 	}
@@ -321,13 +321,13 @@ func (t *turn) takeSteer(items []event.QueuedInput) error {
 	defer cancel()
 	m := join(items)
 	if err := t.w.accept(ctx, &m, items); err != nil {
-		if aside(err) {
+		if keptInSpillFile(err) {
 			return diskFull("what you said is safe", err)
 		}
 		return err
 	}
 	t.history = append(t.history, m)
-	t.hear(m)
+	t.noteTyped(m)
 	t.publish(event.MessageAdded{Message: m})
 	return nil
 }

@@ -168,8 +168,8 @@ func (w *worker) next(t *turn, out outcome) (*turn, job) {
 		following = newTurn(w)
 		prompt := join(items)
 		err := w.accept(ctx, &prompt, items)
-		answer = answering(prompt, err)
-		if err != nil && !aside(err) {
+		answer = answerJob(prompt, err)
+		if err != nil && !keptInSpillFile(err) {
 			following.cancel()
 			following = nil
 			w.publish(event.Notice{Level: event.Error, Text: "The queued message could not be saved and stays in the queue: " + err.Error()})
@@ -249,7 +249,7 @@ func sameAuthor(q []event.QueuedInput) []event.QueuedInput {
 // leaves a message twice, never nowhere. A prompt that is kept aside leaves the queue too; the error says so.
 func (w *worker) accept(ctx context.Context, prompt *chat.Message, items []event.QueuedInput) error {
 	stored := w.a.d.Sessions.Append(ctx, w.uid, prompt)
-	if stored != nil && !aside(stored) {
+	if stored != nil && !keptInSpillFile(stored) {
 		return stored
 	}
 	rest := slices.DeleteFunc(w.a.Queue(w.uid), func(x event.QueuedInput) bool {

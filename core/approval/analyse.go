@@ -29,8 +29,8 @@ const (
 // Analyse says what a shell command would do and whether it may run unasked. It runs nothing.
 func Analyse(cmd string, c Context) Analysis { return command.Analyse(cmd, c) }
 
-// Here is the context of a command on this machine that starts in dir, at the standard level.
-func Here(dir string) Context { return command.Here(dir) }
+// ContextIn is the context of a command on this machine that starts in dir, at the standard level.
+func ContextIn(dir string) Context { return command.ContextIn(dir) }
 
 // Explanation is what `hermes approvals explain` says about one command.
 type Explanation struct {
@@ -59,7 +59,7 @@ func Explain(cmd string, mode Mode, c Context) Explanation {
 func (p Policy) analyse(r Request, before string) Analysis {
 	in := r.Intent
 	where := Context{
-		Dir: r.Dir, Project: r.Project, Level: p.Level, Local: r.Local, Sandboxed: r.Sandboxed, Backend: r.Backend, Own: p.Own, Unkept: p.Unkept,
+		Dir: r.Dir, Project: r.Project, Level: p.Level, Local: r.Local, Sandboxed: r.Sandboxed, Backend: r.Backend, DataDir: p.DataDir, Unkept: p.Unkept,
 	}
 	if where.Project == "" {
 		where.Project = r.Dir
@@ -68,7 +68,7 @@ func (p Policy) analyse(r Request, before string) Analysis {
 	where.Home = home
 	switch {
 	case len(in.Effects) > 0:
-		return command.Known(in.Effects, where)
+		return command.WithEffects(in.Effects, where)
 	case r.shell() != "":
 		where.Dir = dirOf(r)
 		if _, err := os.Stat(where.Dir); err != nil && r.Local { // it begins where the session does then
@@ -80,7 +80,7 @@ func (p Policy) analyse(r Request, before string) Analysis {
 	case len(in.Paths) > 0:
 		return command.Files(in.Paths, where)
 	default:
-		return command.Known([]Effect{{Class: command.Run, Level: command.LevelAlways, Reason: untold(r)}}, where)
+		return command.WithEffects([]Effect{{Class: command.Run, Level: command.LevelAlways, Reason: untold(r)}}, where)
 	}
 }
 

@@ -168,8 +168,8 @@ func (g *Gate) policyOf(session string) Policy {
 	return p
 }
 
-// Told calls f for every decision about a call that is not read-only, from the goroutine of the call, before it runs. Set it before the first Check.
-func (g *Gate) Told(f func(Record)) { g.told = f }
+// OnRecord calls f for every decision about a call that is not read-only, from the goroutine of the call, before it runs. Set it before the first Check.
+func (g *Gate) OnRecord(f func(Record)) { g.told = f }
 
 // Check decides about one call and waits for a person when it must ask. Cancelling ctx settles the question as denied.
 // The error is for a broken rules file only; the call was then asked about as if it had no rules.

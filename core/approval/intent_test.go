@@ -22,7 +22,7 @@ func meant(r Request, args string) Request {
 		panic(err)
 	}
 	r.Call.Args = json.RawMessage(args)
-	in := intent.Intent{InBackend: true, Backend: a.Backend, Beside: intent.Beside(r.Call.Args, "command", "backend", "timeout")}
+	in := intent.Intent{InBackend: true, Backend: a.Backend, OtherArgs: intent.OtherArgs(r.Call.Args, "command", "backend", "timeout")}
 	if a.Action == "submit" || a.Action == "close" {
 		a.Data += "\n"
 	}
@@ -32,7 +32,7 @@ func meant(r Request, args string) Request {
 	case a.Data != "":
 		in.Stdin = &intent.Stdin{Process: a.Session, Text: a.Data}
 	default:
-		in.Effects = intent.Acts()
+		in.Effects = intent.UnknownAction()
 	}
 	r.Intent = in
 	return r

@@ -256,7 +256,7 @@ func TestDecisionsExpireAndCanBeRevoked(t *testing.T) {
 func TestEveryDecisionIsTold(t *testing.T) {
 	g := New(Policy{Level: LevelStandard, Unattended: true}, nil)
 	var told []Record
-	g.Told(func(r Record) { told = append(told, r) })
+	g.OnRecord(func(r Record) { told = append(told, r) })
 	for _, cmd := range []string{"ls", "git push", "rm -rf /"} {
 		if _, err := g.Check(context.Background(), shell(newDesk(), cmd)); err != nil {
 			t.Fatal(err)
@@ -308,7 +308,7 @@ func TestOurOwnFolderAsks(t *testing.T) {
 	for cmd, want := range map[string]bool{"echo x > home/config.yaml": false, "echo x > other.yaml": true, "cat home/config.yaml": false, "cat home/skills/a.md": true} {
 		r := shell(newDesk(), cmd)
 		r.Dir, r.Project = dir, dir
-		if v := unattended(Policy{Level: LevelStandard, Own: own}, r); v.Allowed != want {
+		if v := unattended(Policy{Level: LevelStandard, DataDir: own}, r); v.Allowed != want {
 			t.Errorf("%q: allowed %v", cmd, v.Allowed)
 		}
 	}

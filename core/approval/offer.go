@@ -91,7 +91,7 @@ func offerOf(r Request, a Analysis) offer {
 			o.always = false
 		}
 	}
-	if r.shell() == "" || r.Intent.Beside != "" {
+	if r.shell() == "" || r.Intent.OtherArgs != "" {
 		return o
 	}
 	if words, ok := argv(r.shell()); ok {

@@ -18,7 +18,7 @@ type Policy struct {
 	Level      Level         // what runs unasked
 	Remember   time.Duration // how long a decision for more than one session counts; 0 means for ever
 	Judge      Judge         // for ModeSmart; nil asks a person
-	Own        string        // our own data folder: nothing writes there unasked
+	DataDir    string        // our own data folder: nothing writes there unasked
 	// Unkept says why a file that is replaced leaves no copy, see command.Context; nil knows of none.
 	Unkept func(path string) string
 	// Allow lists commands that run unasked, each exactly as it is written there, white space aside.
@@ -63,7 +63,7 @@ func withoutOptions(words []string) []string {
 
 // allowed reports whether Allow names the command of a call that asks for nothing beside it.
 func (p Policy) allowed(in intent.Intent) bool {
-	if len(p.Allow) == 0 || in.Shell == nil || in.Shell.Command == "" || in.Beside != "" {
+	if len(p.Allow) == 0 || in.Shell == nil || in.Shell.Command == "" || in.OtherArgs != "" {
 		return false
 	}
 	want := canonical(in.Shell.Command)

@@ -31,8 +31,8 @@ const anyArguments = "any arguments"
 func ruleOf(r Request) Rule {
 	rule := Rule{Tool: r.Call.Name, Owner: r.Owner, Definition: r.Definition, Backend: r.Backend, Dir: r.Dir}
 	beside := ""
-	if r.Intent.Beside != "" {
-		beside = "\n" + r.Intent.Beside
+	if r.Intent.OtherArgs != "" {
+		beside = "\n" + r.Intent.OtherArgs
 	}
 	switch {
 	case r.Intent.Consent == intent.Confirm: // each time

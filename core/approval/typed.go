@@ -12,7 +12,7 @@ import (
 // (a folder to run it in), is the model's own idea and is asked. As soon as there is prose around them, commands may be a
 // pasted log that the person asks about, and what a model makes of that is asked.
 func typed(prompt string, in intent.Intent) bool {
-	if in.Shell == nil || in.Beside != "" {
+	if in.Shell == nil || in.OtherArgs != "" {
 		return false
 	}
 	command := strings.TrimSpace(in.Shell.Command)

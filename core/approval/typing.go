@@ -112,7 +112,7 @@ func edited(s string) string {
 func typing(before, text string, where Context) Analysis {
 	line := unfinished(before) + text
 	all := before + text
-	worst := command.Other("what a process does with its input is not known", where)
+	worst := command.Unexplained("what a process does with its input is not known", where)
 	seen := map[string]bool{}
 	for _, s := range []string{line, edited(line), all, edited(all)} {
 		if seen[s] {

@@ -41,8 +41,8 @@ type Options struct {
 	TreeSize  int64         // bytes of its files: 250 MB
 	TreeTime  time.Duration // what recording one may take: 30 s
 	// Except are folders whose work tree is never recorded, nor one that they are in: the home of the person. "/" never is.
-	Except []string
-	Own    string // our data folder: never a part of a work tree
+	Except  []string
+	DataDir string // our data folder: never a part of a work tree
 	// Clean hides secrets in what Diff shows; nil hides nothing.
 	Clean func(string) string
 	Git   string // the program; "" looks for git in PATH

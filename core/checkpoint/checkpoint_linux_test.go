@@ -341,7 +341,7 @@ func TestTheStoreInsideOfTheProject(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, Options{})
 	home := p.path("home")
-	p.store = Open(Options{Dir: filepath.Join(home, "checkpoints", "workbench"), Own: home})
+	p.store = Open(Options{Dir: filepath.Join(home, "checkpoints", "workbench"), DataDir: home})
 	t.Cleanup(p.store.Close)
 	p.git()
 	p.write("home/config.yaml", "mine")

@@ -36,7 +36,7 @@ func (s *Store) recordTree(ctx context.Context, t *openTurn, b *batch, c Change)
 		return false, nil
 	}
 	inside := func(dir string) bool { return realpath.Within(dir, root) }
-	if root == "/" || slices.ContainsFunc(s.o.Except, inside) || s.o.Own != "" && realpath.Within(root, s.o.Own) {
+	if root == "/" || slices.ContainsFunc(s.o.Except, inside) || s.o.DataDir != "" && realpath.Within(root, s.o.DataDir) {
 		return false, nil
 	}
 	m, err := s.scanTree(ctx, root, b)
@@ -223,7 +223,7 @@ func (w *walk) walkDir(ctx context.Context, rel string) error {
 // isOurData reports whether a path is ours: what is kept there would be kept again, and again.
 func (w *walk) isOurData(at string) bool {
 	abs := filepath.Join(w.root, at)
-	return abs == w.s.o.Own || abs == w.s.o.Dir
+	return abs == w.s.o.DataDir || abs == w.s.o.Dir
 }
 
 func (w *walk) addEntry(d *realpath.Dir, name, at string, st realpath.Stat) error {

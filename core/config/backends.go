@@ -25,7 +25,7 @@ type Place struct {
 // Places returns every back end by name, and the name of the default one, which is always among them. One that a setting restricts
 // which cannot be read runs nothing.
 func (c *Config) Places() (def string, places map[string]Place) {
-	def, places = c.written()
+	def, places = c.backendsAsWritten()
 	for name, p := range places {
 		if why := c.refusedPlace(name, p.Kind, name == def); why != "" {
 			p.Problem = why
@@ -35,8 +35,8 @@ func (c *Config) Places() (def string, places map[string]Place) {
 	return def, places
 }
 
-// written is what the settings that could be read say about back ends.
-func (c *Config) written() (def string, places map[string]Place) {
+// backendsAsWritten is what the settings that could be read say about back ends.
+func (c *Config) backendsAsWritten() (def string, places map[string]Place) {
 	def = DefaultBackend
 	if _, named := c.Terminal.Backends[c.Terminal.Backend]; named {
 		def = c.Terminal.Backend
@@ -70,16 +70,16 @@ func (c *Config) kindOf(b Backend) string {
 // shown is the first kind whose sign stands in the back end.
 func (b Backend) shown() string {
 	for _, k := range Kinds() {
-		if f, ok := fieldOf(reflect.TypeFor[Backend](), k.Sign); ok && !f.in(reflect.ValueOf(b)).IsZero() {
+		if f, ok := fieldOf(reflect.TypeFor[Backend](), k.ImpliedBy); ok && !f.in(reflect.ValueOf(b)).IsZero() {
 			return k.Name
 		}
 	}
 	return ""
 }
 
-// near is where a key of a back end is written, or the key of section terminal that may stand for it, or the
+// placeOfKey is where a key of a back end is written, or the key of section terminal that may stand for it, or the
 // back end itself.
-func (c *Config) near(name, key, or string) place {
+func (c *Config) placeOfKey(name, key, or string) place {
 	prefix := "terminal.backends." + name + "."
 	if at, ok := c.places[prefix+key]; ok {
 		return at
@@ -102,8 +102,8 @@ func (c *Config) near(name, key, or string) place {
 	return best
 }
 
-// forward adds the forwarded variables that are set to the ones that are written down, which win.
-func (c *Config) forward(b Backend) map[string]string {
+// forwardedEnv adds the forwarded variables that are set to the ones that are written down, which win.
+func (c *Config) forwardedEnv(b Backend) map[string]string {
 	env := map[string]string{}
 	for _, name := range b.ForwardEnv {
 		if value, ok := c.env.lookup(name); ok {
@@ -114,7 +114,7 @@ func (c *Config) forward(b Backend) map[string]string {
 	return env
 }
 
-func (c *Config) untilde(name string) string {
+func (c *Config) expandTilde(name string) string {
 	home := c.env.process["HOME"]
 	if home == "" {
 		home, _ = os.UserHomeDir()
@@ -128,16 +128,16 @@ func (c *Config) untilde(name string) string {
 // checkPlaces finds what does not fit together in the back ends.
 func (c *Config) checkPlaces() []Problem {
 	var out []Problem
-	def, places := c.written()
+	def, places := c.backendsAsWritten()
 	for _, name := range sortedKeys(places) {
 		p := places[name]
-		for _, key := range c.useless(name, p.Kind) {
-			at := c.near(name, key, "")
+		for _, key := range c.keysWithoutMeaning(name, p.Kind) {
+			at := c.placeOfKey(name, key, "")
 			why := fmt.Sprintf("does nothing for back end %s, which is of kind %s:", name, p.Kind)
 			out = append(out, Problem{File: at.file, Line: at.line, Column: at.column, Text: key, Why: why, Fix: "remove it, or give the back end another kind"})
 		}
 		if p.Problem != "" {
-			out = append(out, c.unusable(name, p))
+			out = append(out, c.unusableBackend(name, p))
 		}
 	}
 	for _, f := range fields(reflect.TypeFor[Terminal]()) {
@@ -154,8 +154,8 @@ func (c *Config) checkPlaces() []Problem {
 	return out
 }
 
-// unusable is a back end's Problem with its place taken apart again.
-func (c *Config) unusable(name string, p Place) Problem {
+// unusableBackend is a back end's Problem with its place taken apart again.
+func (c *Config) unusableBackend(name string, p Place) Problem {
 	at, why, _ := strings.Cut(p.Problem, ": ")
 	out := Problem{Why: "back end " + name + " cannot be used: " + why, Fix: "until then it refuses every command"}
 	file, line, _ := strings.Cut(at, ":")
@@ -164,8 +164,8 @@ func (c *Config) unusable(name string, p Place) Problem {
 	return out
 }
 
-// useless lists the keys that were written for a back end and mean nothing to its kind.
-func (c *Config) useless(name, kind string) []string {
+// keysWithoutMeaning lists the keys that were written for a back end and mean nothing to its kind.
+func (c *Config) keysWithoutMeaning(name, kind string) []string {
 	k, ok := KindNamed(kind)
 	if !ok {
 		return nil

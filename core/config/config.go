@@ -151,7 +151,7 @@ func Defaults() *Config {
 		Agent: Agent{MaxTurns: 90, APIMaxRetries: 3, ContextFileMaxChars: 20_000},
 		Terminal: Terminal{
 			Backend: firstKind(), Cwd: ".", Timeout: 180 * time.Second, IdleTTL: 30 * time.Minute, Keep: 24 * time.Hour,
-			MaxBackendsPerSession: 5, Fallback: "default", Own: terminalDefaults(),
+			MaxBackendsPerSession: 5, Fallback: "default", KindOptions: terminalDefaults(),
 		},
 		Approvals: Approvals{Mode: "manual", Level: 2, Timeout: 300 * time.Second, Remember: 720 * time.Hour},
 		Security:  Security{AuditLog: true, RedactSecrets: true},

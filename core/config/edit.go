@@ -75,7 +75,7 @@ func editText(raw []byte, path []string, f field, value string) ([]byte, error) 
 	style(node, f)
 	e := edit{text: text, root: root, path: path, node: node}
 	for _, way := range []func() (string, bool){e.inText, e.inTree} {
-		if out, ok := way(); ok && e.sound(out) {
+		if out, ok := way(); ok && e.isExactlyAsked(out) {
 			if crlf {
 				out = strings.ReplaceAll(out, "\n", "\r\n")
 			}
@@ -113,8 +113,8 @@ func (e edit) value() (string, bool) {
 	return text, err == nil && !strings.Contains(text, "\n")
 }
 
-// sound reports whether out says what was asked for, and everything else as before.
-func (e edit) sound(out string) bool {
+// isExactlyAsked reports whether out says what was asked for, and everything else as before.
+func (e edit) isExactlyAsked(out string) bool {
 	p := parse("", []byte(out))
 	if len(p.problems) > 0 || len(p.roots) != 1 {
 		return false
@@ -129,7 +129,7 @@ func (e edit) sound(out string) bool {
 	inside := "\x00" + strings.Join(at.spelling[:len(at.spelling)-len(at.rest)], "\x00")
 	for _, m := range []map[string]string{before, after} {
 		for k := range m {
-			if before[k] != after[k] && k != inside && !strings.HasPrefix(k, inside+"\x00") && !e.widened(k, at) {
+			if before[k] != after[k] && k != inside && !strings.HasPrefix(k, inside+"\x00") && !e.withDefaultKey(k, at) {
 				return false
 			}
 		}
@@ -137,8 +137,8 @@ func (e edit) sound(out string) bool {
 	return true
 }
 
-// widened allows for `model: x` becoming a mapping with model.default: x.
-func (e edit) widened(key string, at found) bool {
+// withDefaultKey allows for `model: x` becoming a mapping with model.default: x.
+func (e edit) withDefaultKey(key string, at found) bool {
 	parent := "\x00" + strings.Join(at.spelling[:len(at.spelling)-1], "\x00")
 	return lookup(e.root, e.path).scalar && (key == parent || strings.HasPrefix(key, parent+"\x00"))
 }

@@ -42,7 +42,7 @@ func replaceValue(lines []string, at found, value string) (string, bool) {
 	if start < 0 || start > len(line) {
 		return "", false
 	}
-	length, ok := extent(n, string(line[start:]))
+	length, ok := valueLength(n, string(line[start:]))
 	if !ok {
 		return "", false
 	}
@@ -68,8 +68,8 @@ func replaceNothing(lines []string, key *yaml.Node, value string) (string, bool)
 	return strings.Join(lines, "\n"), true
 }
 
-// extent returns how many bytes of rest the value takes.
-func extent(n *yaml.Node, rest string) (int, bool) {
+// valueLength returns how many bytes of rest the value takes.
+func valueLength(n *yaml.Node, rest string) (int, bool) {
 	switch {
 	case n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle != 0, n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0:
 		end := strings.LastIndexAny(rest, "]}")
@@ -121,7 +121,7 @@ func widen(lines []string, at found, value string) (string, bool) {
 	if start < 0 || start > len(line) {
 		return "", false
 	}
-	length, ok := extent(at.value, string(line[start:]))
+	length, ok := valueLength(at.value, string(line[start:]))
 	if !ok {
 		return "", false
 	}

@@ -91,7 +91,7 @@ func (c *Config) readDotenv(path string) (map[string]string, []Problem) {
 	data, problems := readFile(path, ".env")
 	if data == nil {
 		for _, p := range problems {
-			c.doubt("", p)
+			c.markUnread("", p)
 		}
 		return map[string]string{}, problems
 	}
@@ -110,7 +110,7 @@ func (c *Config) readDotenv(path string) (map[string]string, []Problem) {
 			problems = append(problems, p)
 			eachVariable(func(variable, key string) {
 				if variable == strings.TrimSpace(name) {
-					c.doubt(key, p)
+					c.markUnread(key, p)
 				}
 			})
 			continue

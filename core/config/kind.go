@@ -15,10 +15,10 @@ import (
 // Kind is what the settings are told of one kind of back end. They know none by its name: each registers
 // itself, with structs whose tags describe its keys as those of Config do.
 type Kind struct {
-	Name   string
-	Traits event.Traits
-	Sign   string // key that shows the kind where none is written: image, host
-	Uses   string // keys of Backend that count for some kinds only, and for this one
+	Name       string
+	Traits     event.Traits
+	ImpliedBy  string // key that shows the kind where none is written: image, host
+	CommonKeys string // keys of Backend that count for some kinds only, and for this one
 	// Options is a struct of the keys below terminal.backends.<name> that only some kinds have. A key that
 	// two kinds have is of the same type in both.
 	Options any
@@ -29,12 +29,12 @@ type Kind struct {
 	Resolve func(r *Resolving)
 }
 
-// Own is the values of what kinds register, by kind: each a pointer to its struct.
-type Own map[string]any
+// KindOptions is the values of what kinds register, by kind: each a pointer to its struct.
+type KindOptions map[string]any
 
 var (
 	registered atomic.Pointer[[]Kind] // replaced as a whole
-	ownType    = reflect.TypeFor[Own]()
+	ownType    = reflect.TypeFor[KindOptions]()
 )
 
 // Register makes a kind known to settings that are loaded from now on. The first one is what back ends are
@@ -150,7 +150,7 @@ func (f field) counts(k Kind) bool {
 	if f.kind != "" {
 		return f.kind == k.Name || slices.ContainsFunc(f.twins, func(t field) bool { return t.kind == k.Name })
 	}
-	return !f.has("some") || slices.Contains(strings.Fields(k.Uses), f.name)
+	return !f.has("some") || slices.Contains(strings.Fields(k.CommonKeys), f.name)
 }
 
 // pointerTo copies a struct.
@@ -165,7 +165,7 @@ func pointerTo(part any) reflect.Value {
 }
 
 // of returns a copy of what a kind has among own.
-func (o Own) of(name string, part any) any {
+func (o KindOptions) of(name string, part any) any {
 	if v, ok := o[name]; ok {
 		part = v
 	}
@@ -176,8 +176,8 @@ func (o Own) of(name string, part any) any {
 }
 
 // terminalDefaults is what section terminal holds for the kinds without a file.
-func terminalDefaults() Own {
-	own := Own{}
+func terminalDefaults() KindOptions {
+	own := KindOptions{}
 	for _, k := range Kinds() {
 		if k.Terminal != nil {
 			own[k.Name] = pointerTo(k.Terminal).Interface()
@@ -202,12 +202,12 @@ type Resolving struct {
 func (r *Resolving) Config() *Config { return r.c }
 
 // Path replaces a ~ at the beginning.
-func (r *Resolving) Path(name string) string { return r.c.untilde(name) }
+func (r *Resolving) Path(name string) string { return r.c.expandTilde(name) }
 
 // Wrong says why the back end cannot be used, and at which of its keys; or is a key of section terminal
 // that may say the same. The first one counts.
 func (r *Resolving) Wrong(key, or, format string, args ...any) {
-	r.problem = cmp.Or(r.problem, fmt.Sprintf("%s: %s", r.c.near(r.name, key, or), fmt.Sprintf(format, args...)))
+	r.problem = cmp.Or(r.problem, fmt.Sprintf("%s: %s", r.c.placeOfKey(r.name, key, or), fmt.Sprintf(format, args...)))
 }
 
 // resolve fills in what one back end leaves open.
@@ -217,11 +217,11 @@ func (c *Config) resolve(name string, b Backend, isDefault bool) Place {
 	b.Env, b.ForwardEnv = maps.Clone(b.Env), slices.Clone(b.ForwardEnv)
 	r := &Resolving{Backend: &b, Default: isDefault, c: c, name: name}
 	if k, ok := KindNamed(b.Kind); ok {
-		r.Options, r.Terminal = b.Own.of(k.Name, k.Options), c.Terminal.Own.of(k.Name, k.Terminal)
+		r.Options, r.Terminal = b.KindOptions.of(k.Name, k.Options), c.Terminal.KindOptions.of(k.Name, k.Terminal)
 		if k.Resolve != nil {
 			k.Resolve(r)
 		}
 	}
-	b.Env = c.forward(b)
+	b.Env = c.forwardedEnv(b)
 	return Place{Backend: b, Options: r.Options, Problem: r.problem}
 }

@@ -34,14 +34,14 @@ type (
 func TestMain(m *testing.M) {
 	Register(Kind{Name: "local", Traits: event.Traits{Local: true}, Terminal: hereTerminal{Sandbox: "off"}})
 	Register(Kind{
-		Name: "docker", Sign: "image", Uses: "idle_ttl", Options: boxOptions{}, Terminal: boxTerminal{Network: true},
+		Name: "docker", ImpliedBy: "image", CommonKeys: "idle_ttl", Options: boxOptions{}, Terminal: boxTerminal{Network: true},
 		Python: "docker_orphan_reaper", Resolve: func(r *Resolving) {
 			if o := r.Options.(*boxOptions); o.Size == 13 {
 				r.Wrong("size", "", "%s brings bad luck", o.Size)
 			}
 		},
 	})
-	Register(Kind{Name: "pod", Sign: "node", Options: podOptions{}})
+	Register(Kind{Name: "pod", ImpliedBy: "node", Options: podOptions{}})
 	goleak.VerifyTestMain(m)
 }
 
@@ -75,7 +75,7 @@ terminal:
 	if places["c"].Kind != "pod" || places["d"].Options.(*boxOptions).Size != 4<<20 {
 		t.Errorf("c is %+v, d is %+v", places["c"], places["d"])
 	}
-	if c.Terminal.Own["docker"].(*boxTerminal).Network {
+	if c.Terminal.KindOptions["docker"].(*boxTerminal).Network {
 		t.Error("docker_network is not what the file says")
 	}
 	if got, err := c.Get("terminal.backends.d"); err != nil || len(got) == 0 {
@@ -104,7 +104,7 @@ func TestProblemsOfKindsSayWhere(t *testing.T) {
 
 // A kind that is registered later counts from then on, and is forgotten again.
 func TestAKindComesAndGoes(t *testing.T) {
-	forget := Register(Kind{Name: "late", Sign: "anchor", Options: struct {
+	forget := Register(Kind{Name: "late", ImpliedBy: "anchor", Options: struct {
 		Anchor string `key:"anchor" live:"yes" doc:"text for the lists"`
 	}{}})
 	listed := func() (n int) {

@@ -30,7 +30,7 @@ func Load(o Options) (*Config, []Problem) {
 	paths, err := o.Paths()
 	if err != nil {
 		problems = append(problems, Problem{File: "flags", Why: err.Error()})
-		c.doubt("", problems[0]) // whose settings these are nobody knows
+		c.markUnread("", problems[0]) // whose settings these are nobody knows
 		paths, _ = NewPaths(c.env.home(), "")
 	}
 	c.paths = paths
@@ -79,7 +79,7 @@ func (c *Config) loadFile() []Problem {
 	if data == nil {
 		c.broken = len(problems) > 0
 		for _, p := range problems {
-			c.doubt("", p)
+			c.markUnread("", p)
 		}
 		return problems
 	}
@@ -94,7 +94,7 @@ func (c *Config) loadFile() []Problem {
 		})...)
 	}
 	for _, lost := range p.lost {
-		c.doubt(lost.path, lost.why)
+		c.markUnread(lost.path, lost.why)
 		c.doubtServer(lost.path, lost.why)
 	}
 	return problems
@@ -120,7 +120,7 @@ func (c *Config) layer(file string, take func(*decoder)) []Problem {
 		delete(c.doubts, path)
 	}
 	for _, one := range d.doubts {
-		c.doubt(one.path, one.why)
+		c.markUnread(one.path, one.why)
 		c.doubtServer(one.path, one.why)
 	}
 	return d.problems

@@ -37,7 +37,7 @@ func parse(name string, data []byte) parsed {
 			continue
 		}
 		if root != nil {
-			shift(root, b.line-1)
+			shiftLines(root, b.line-1)
 			one := rooted(name, root, nil)
 			out.roots = append(out.roots, one.roots...)
 			out.problems = append(out.problems, one.problems...)
@@ -146,10 +146,10 @@ func blocks(data []byte) []block {
 	return out
 }
 
-func shift(n *yaml.Node, lines int) {
+func shiftLines(n *yaml.Node, lines int) {
 	n.Line += lines
 	for _, c := range n.Content {
-		shift(c, lines)
+		shiftLines(c, lines)
 	}
 }
 

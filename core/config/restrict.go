@@ -78,9 +78,9 @@ func (f field) restricts() bool {
 	return strict || f.tag.Get("refuses") != ""
 }
 
-// doubt notes that what stands at path, a dotted key or a section ("" for all), could not be read: every setting there that
+// markUnread notes that what stands at path, a dotted key or a section ("" for all), could not be read: every setting there that
 // restricts something is in doubt.
-func (c *Config) doubt(path string, p Problem) {
+func (c *Config) markUnread(path string, p Problem) {
 	if c.doubts == nil {
 		c.doubts = map[string]Problem{}
 	}
@@ -156,7 +156,7 @@ func (c *Config) restrict(problems []Problem) {
 			continue
 		}
 		strict := restrictions[key].Strict
-		c.tighten(key, strict, p)
+		c.setStrictest(key, strict, p)
 		tightened[p] = append(tightened[p], key+" is "+cmp.Or(strict, "empty"))
 	}
 	for i, p := range problems {
@@ -186,8 +186,8 @@ func (c *Config) area(key string) Area {
 	return Area(f.tag.Get("refuses"))
 }
 
-// tighten gives a setting its strictest value.
-func (c *Config) tighten(key, value string, p Problem) {
+// setStrictest gives a setting its strictest value.
+func (c *Config) setStrictest(key, value string, p Problem) {
 	path, f, _ := resolve(configType, key)
 	v := (&decoder{root: reflect.ValueOf(c).Elem()}).find(path)
 	if f.typ.Kind() == reflect.Slice {

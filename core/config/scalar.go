@@ -120,7 +120,7 @@ func parseSeconds(text string) (float64, bool) {
 
 func setText(v reflect.Value, f field, text string) *badValue {
 	if list := choices(f); list != nil {
-		choice, ok := pick(f, list, text)
+		choice, ok := pickChoice(f, list, text)
 		if !ok {
 			return &badValue{"not one of the choices:", choiceHint(text, list)}
 		}
@@ -136,9 +136,9 @@ func setText(v reflect.Value, f field, text string) *badValue {
 	return nil
 }
 
-// pick matches text with a choice. YAML reads a bare `off` or `no` as a boolean in some programs, so that those stand for
+// pickChoice matches text with a choice. YAML reads a bare `off` or `no` as a boolean in some programs, so that those stand for
 // the choices that the bools tag names (for true, for false).
-func pick(f field, list []string, text string) (string, bool) {
+func pickChoice(f field, list []string, text string) (string, bool) {
 	if f.has("fold") {
 		text = strings.ToLower(text)
 		if text == "warning" {

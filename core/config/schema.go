@@ -173,8 +173,8 @@ func (f field) doc() string {
 	}
 	var signs []string
 	for _, k := range Kinds() {
-		if k.Sign != "" {
-			signs = append(signs, k.Name+" with "+k.Sign)
+		if k.ImpliedBy != "" {
+			signs = append(signs, k.Name+" with "+k.ImpliedBy)
 		}
 	}
 	names := strings.NewReplacer("{kinds}", strings.Join(kindNames(), ", "), "{signs}", strings.Join(signs, ", "))

@@ -41,9 +41,9 @@ type Intent struct {
 	Unread bool
 	// Consent is what the person's settings say about asking, of a tool that somebody else brought.
 	Consent Consent
-	// Beside is what else it asks for: see Beside. A remembered decision counts for the same Beside
-	// only.
-	Beside string
+	// OtherArgs is what else it asks for: see the function of that name. A remembered decision
+	// counts for the same OtherArgs only.
+	OtherArgs string
 }
 
 // Consent is what the person said beforehand about calls of a foreign tool. It never comes from who
@@ -79,18 +79,18 @@ type Lasting struct {
 	Unfit  bool     // it is refused for its content by the tool itself: nobody need be asked
 }
 
-// Reading is a call that changes nothing.
-func Reading(gist string) Intent { return Intent{Reads: true, Gist: gist} }
+// ReadsOnly is a call that changes nothing.
+func ReadsOnly(gist string) Intent { return Intent{Reads: true, Gist: gist} }
 
-// Acts are the effects of a call that changes something of which no rule knows more: a process is
-// ended, a script runs.
-func Acts() []command.Effect {
+// UnknownAction are the effects of a call that changes something of which no rule knows more: a
+// process is ended, a script runs.
+func UnknownAction() []command.Effect {
 	return []command.Effect{{Class: command.Run, Level: command.LevelSensitive, Reason: "only reading runs without asking"}}
 }
 
-// Beside is the arguments of a call as JSON with sorted keys, without those called except and
+// OtherArgs is the arguments of a call as JSON with sorted keys, without those called except and
 // without what says the same as leaving it out. It is "" when nothing remains.
-func Beside(args any, except ...string) string {
+func OtherArgs(args any, except ...string) string {
 	raw, err := json.Marshal(args)
 	if err != nil {
 		return ""

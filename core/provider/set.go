@@ -52,7 +52,7 @@ func (s *Set) Resolve(ctx context.Context, ref string) (Provider, Model, error) 
 		ref = s.settings.Default
 	}
 	name, model, err := s.find(ctx, ref)
-	if err != nil && asked == "" && !s.settings.Explicit && !s.settings.Firm && len(s.settings.Providers) == 0 {
+	if err != nil && asked == "" && !s.settings.Explicit && !s.settings.NoSubstitute && len(s.settings.Providers) == 0 {
 		name, err = s.first(ctx), nil // the file of someone who has no key yet
 	}
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Set) Resolve(ctx context.Context, ref string) (Provider, Model, error) 
 // only, or nothing.
 func (s *Set) find(ctx context.Context, ref string) (name, model string, err error) {
 	if ref == "" {
-		if name = s.first(ctx); name == Offline && s.settings.Firm {
+		if name = s.first(ctx); name == Offline && s.settings.NoSubstitute {
 			return "", "", &Error{
 				Class:   ClassModelNotFound,
 				Message: "no model is there to answer: none is chosen, there is no key, and no model server was found on this machine",

@@ -117,7 +117,7 @@ func TestAMissingKeyIsAFailureOfTheProvider(t *testing.T) {
 // Where nobody sees who answers, offline does not step in for a model that is not there, but
 // answers where it was chosen.
 func TestFirmHasNoStandIn(t *testing.T) {
-	s := provider.Settings{NoDetect: true, Firm: true}
+	s := provider.Settings{NoDetect: true, NoSubstitute: true}
 	_, _, err := newSet(t, s).Resolve(t.Context(), "")
 	var pe *provider.Error
 	if !errors.As(err, &pe) || pe.Class != provider.ClassModelNotFound || !strings.HasPrefix(err.Error(), "no model") || !strings.Contains(pe.Hint, "hermes setup") {

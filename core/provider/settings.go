@@ -18,9 +18,10 @@ type Settings struct {
 	// it, and Resolve("") fails when it cannot be had. A default that is not explicit gives way to
 	// a local server or offline while no provider is configured at all.
 	Explicit bool
-	// Firm says that Resolve("") fails when a Default that was chosen, wherever, cannot be had, and
-	// that offline answers only where it was chosen: in a script nobody sees who answers instead.
-	Firm bool
+	// NoSubstitute says that Resolve("") fails when a Default that was chosen, wherever, cannot be
+	// had, and that offline answers only where it was chosen: in a script nobody sees who answers
+	// instead.
+	NoSubstitute bool
 	// Providers by name. Names are lower case and have no slash.
 	Providers map[string]Endpoint
 	// Window is the context window of the default model in tokens, when the person says so; 0: as

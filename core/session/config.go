@@ -70,8 +70,8 @@ func (p Policy) LevelName() string {
 	return Levels()[*p.Level]
 }
 
-// Over is c where it says something, else base.
-func (c Config) Over(base Config) Config {
+// WithDefaults is c where it says something, else base.
+func (c Config) WithDefaults(base Config) Config {
 	if len(c.Toolsets) == 0 {
 		c.Toolsets = base.Toolsets
 	}

@@ -28,7 +28,7 @@ func (s *Service) Rename(ctx context.Context, uid, title string) error {
 
 // SetTitleIfDerived sets a title that a model suggests, unless a person chose the present one. It reports whether it did.
 func (s *Service) SetTitleIfDerived(ctx context.Context, uid, title string) (bool, error) {
-	title = fit(secret.Clean(oneLine(printable(title))), titleCells)
+	title = cutToCells(secret.Clean(oneLine(printable(title))), titleCells)
 	if title == "" {
 		return false, nil
 	}

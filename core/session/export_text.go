@@ -61,10 +61,10 @@ func markdownMessage(b *strings.Builder, m *chat.Message) {
 		b.WriteString(text + "\n")
 	}
 	for _, c := range m.Calls {
-		fmt.Fprintf(b, "\n**%s**\n\n%s", c.Name, fenced(string(c.Args)+c.Invalid, "json"))
+		fmt.Fprintf(b, "\n**%s**\n\n%s", c.Name, fencedBlock(string(c.Args)+c.Invalid, "json"))
 	}
 	if r := m.Result; r != nil {
-		fmt.Fprintf(b, "\nResult of **%s**%s\n\n%s", r.Name, resultNote(r), fenced(r.Text, ""))
+		fmt.Fprintf(b, "\nResult of **%s**%s\n\n%s", r.Name, resultNote(r), fencedBlock(r.Text, ""))
 	}
 	if m.Status == chat.StatusCancelled || m.Status == chat.StatusError {
 		fmt.Fprintf(b, "\n*(%s)*\n", m.Status)
@@ -95,7 +95,7 @@ func markdownPart(b *strings.Builder, p *chat.Part, content []byte) {
 		fmt.Fprintf(b, "\nAttached: %s\n", p.Name)
 	}
 	if p.Text != "" {
-		b.WriteString("\n" + fenced(p.Text, ""))
+		b.WriteString("\n" + fencedBlock(p.Text, ""))
 	}
 }
 
@@ -112,8 +112,8 @@ func resultNote(r *chat.ToolResult) string {
 	}
 }
 
-// fenced puts text in a fence that is longer than any run of backticks in it.
-func fenced(text, lang string) string {
+// fencedBlock puts text in a fence that is longer than any run of backticks in it.
+func fencedBlock(text, lang string) string {
 	longest, run := 2, 0
 	for _, r := range text {
 		if r != '`' {

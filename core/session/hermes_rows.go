@@ -14,7 +14,7 @@ import (
 	"hermes/core/store"
 )
 
-func epoch(seconds sql.NullFloat64) time.Time {
+func timeOfEpoch(seconds sql.NullFloat64) time.Time {
 	if !seconds.Valid || seconds.Float64 <= 0 || seconds.Float64 > 1e11 {
 		return time.Time{}
 	}
@@ -38,7 +38,7 @@ func (h *hermesDB) session(ctx context.Context, id string) (store.Import, error)
 	x := store.Session{
 		UID: id, Parent: parent.String, Source: hermesSource, Title: oneLine(printable(title.String)), Model: model.String,
 		Provider: provider.String, Cwd: cwd.String, Project: root.String, EndReason: reason.String,
-		Started: epoch(started), Ended: epoch(ended), Last: epoch(last),
+		Started: timeOfEpoch(started), Ended: timeOfEpoch(ended), Last: timeOfEpoch(last),
 		Archived: archived.Int64 != 0, Pinned: pinned.Int64 != 0, Hidden: hidden.Int64 != 0,
 		Usage: hermesUsage(input, output, cached, reasoning, actual, estimated),
 	}
@@ -150,7 +150,7 @@ func hermesMessage(rows *sql.Rows, names map[string]string) (store.StoredMessage
 		&active, &compacted, &display); err != nil {
 		return store.StoredMessage{}, err
 	}
-	m := chat.Message{Role: chat.Role(role.String), Status: chat.StatusFinal, At: epoch(at), Reasoning: reasoning.String}
+	m := chat.Message{Role: chat.Role(role.String), Status: chat.StatusFinal, At: timeOfEpoch(at), Reasoning: reasoning.String}
 	if m.Reasoning == "" {
 		m.Reasoning = reasoning2.String
 	}

@@ -30,7 +30,7 @@ func (s *Service) Messages(ctx context.Context, uid string, p Page) (msgs []chat
 	if err != nil {
 		return nil, false, fmt.Errorf("messages of session %s: %w", uid, err)
 	}
-	return plain(found), more, nil
+	return messagesOf(found), more, nil
 }
 
 func (s *Service) around(ctx context.Context, uid string, id int64, limit int) ([]chat.Message, bool, error) {
@@ -46,7 +46,7 @@ func (s *Service) around(ctx context.Context, uid string, id int64, limit int) (
 		return nil, false, err
 	}
 	after, _, err := s.st.Messages(ctx, uid, store.MessageQuery{AfterSeq: m.Seq, Limit: max(1, limit-len(before))})
-	return plain(append(before, after...)), more, err
+	return messagesOf(append(before, after...)), more, err
 }
 
 // History returns the active messages, which are what the model sees, oldest first.
@@ -55,10 +55,10 @@ func (s *Service) History(ctx context.Context, uid string) ([]chat.Message, erro
 	if err != nil {
 		return nil, fmt.Errorf("history of session %s: %w", uid, err)
 	}
-	return plain(found), nil
+	return messagesOf(found), nil
 }
 
-func plain(in []store.StoredMessage) []chat.Message {
+func messagesOf(in []store.StoredMessage) []chat.Message {
 	out := make([]chat.Message, len(in))
 	for i := range in {
 		out[i] = in[i].Message
@@ -164,10 +164,10 @@ func (s *Service) lastTurn(ctx context.Context, uid string) ([]chat.Message, err
 		}
 		for i := len(page) - 1; i >= 0; i-- {
 			if page[i].Role == chat.RoleUser {
-				return append(plain(page[i:]), turn...), nil
+				return append(messagesOf(page[i:]), turn...), nil
 			}
 		}
-		turn = append(plain(page), turn...)
+		turn = append(messagesOf(page), turn...)
 		if !more {
 			break
 		}

@@ -22,7 +22,7 @@ func snippet(text string, terms []string) (line string, marks [][2]int) {
 	found := occurrences(text, terms)
 	start := 0
 	if len(found) > 0 {
-		start = back(text, found[0][0], snippetBefore)
+		start = wordsBefore(text, found[0][0], snippetBefore)
 	}
 	end := forward(text, start, snippetRunes)
 	lead := ""
@@ -41,8 +41,8 @@ func snippet(text string, terms []string) (line string, marks [][2]int) {
 	return line, marks
 }
 
-// back returns the position n runes before at, moved on to the beginning of a word if there is one.
-func back(text string, at, n int) int {
+// wordsBefore returns the position n runes before at, moved on to the beginning of a word if there is one.
+func wordsBefore(text string, at, n int) int {
 	start := at
 	for ; n > 0 && start > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(text[:start])
@@ -67,10 +67,10 @@ func forward(text string, at, n int) int {
 
 // occurrences returns where terms occur in text, whatever their case, in order and without overlaps.
 func occurrences(text string, terms []string) [][2]int {
-	folded, at := fold(text)
+	folded, at := foldCase(text)
 	var out [][2]int
 	for _, term := range terms {
-		want, _ := fold(oneLine(strings.TrimRight(term, "*")))
+		want, _ := foldCase(oneLine(strings.TrimRight(term, "*")))
 		if want == "" {
 			continue
 		}
@@ -100,9 +100,9 @@ func withoutOverlaps(in [][2]int) [][2]int {
 	return out
 }
 
-// fold lowers text. at maps each byte position of the result, its end included, to the position in text: lower case
+// foldCase lowers text. at maps each byte position of the result, its end included, to the position in text: lower case
 // can be longer or shorter.
-func fold(text string) (folded string, at []int) {
+func foldCase(text string) (folded string, at []int) {
 	var b strings.Builder
 	b.Grow(len(text))
 	at = make([]int, 0, len(text)+1)

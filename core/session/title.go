@@ -30,7 +30,7 @@ func deriveTitle(text string) string {
 			continue
 		}
 		if line = firstSentence(oneLine(unmark(line))); line != "" {
-			return fit(line, titleCells)
+			return cutToCells(line, titleCells)
 		}
 	}
 	return ""
@@ -127,8 +127,8 @@ func firstSentence(line string) string {
 	return strings.TrimRight(line, ".:,;。，、；：")
 }
 
-// fit cuts text to a number of cells, at a blank if there is one in the second half.
-func fit(text string, cells int) string {
+// cutToCells cuts text to a number of cells, at a blank if there is one in the second half.
+func cutToCells(text string, cells int) string {
 	if ansi.StringWidth(text) <= cells {
 		return text
 	}

@@ -82,9 +82,9 @@ type Option struct {
 
 // Line is a command taken apart. Its numbers are indexes of words.
 type Line struct {
-	Options  []Option
-	Operands []int
-	Strange  []int // words with an option that is not known
+	Options        []Option
+	Operands       []int
+	UnknownOptions []int // words with an option that is not known
 }
 
 // Parse takes the words behind a program's name apart.
@@ -159,7 +159,7 @@ func (g *Grammar) word(l *Line, words []string, i int) (used int, ok bool) {
 			l.Options = append(l.Options, Option{Name: strings.TrimLeft(name, "-"), Value: value, Has: has, Word: i})
 			return 0, true
 		}
-		l.Strange = append(l.Strange, i)
+		l.UnknownOptions = append(l.UnknownOptions, i)
 		return 0, true
 	default:
 		return g.letters(l, words, i), true
@@ -218,7 +218,7 @@ func (g *Grammar) letters(l *Line, words []string, at int) int {
 		}
 		r, known := g.exact[letter]
 		if !known && !g.style.Loose {
-			l.Strange = append(l.Strange, at)
+			l.UnknownOptions = append(l.UnknownOptions, at)
 			return 0
 		}
 		o := Option{Rule: r, Name: word[i : i+1], Word: at}

@@ -50,9 +50,9 @@ func (r *Registry) Replace(owner string, tools []Tool) error {
 	return nil
 }
 
-// Told has f called after each Replace, from the goroutine of who replaces. Call it before the
+// OnChange has f called after each Replace, from the goroutine of who replaces. Call it before the
 // first one.
-func (r *Registry) Told(f func()) { r.told = f }
+func (r *Registry) OnChange(f func()) { r.told = f }
 
 // Owners has names say who may bring tools later: a choice of toolsets may name them before they
 // do. Call it before the first Unknown.

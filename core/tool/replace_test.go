@@ -33,7 +33,7 @@ func TestReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := 0
-	r.Told(func() { told++ })
+	r.OnChange(func() { told++ })
 	for _, step := range []struct {
 		owner string
 		tools []Tool
@@ -46,7 +46,7 @@ func TestReplace(t *testing.T) {
 		{"other", []Tool{owned("other", "srv_a", "x")}, "other_a ours srv_a", "has the name of a tool of srv"},
 		{"other", []Tool{owned("other", "ours", "x")}, "other_a ours srv_a", "has the name of a tool of hermes"},
 		{"other", []Tool{owned("srv", "srv_c", "x")}, "other_a ours srv_a", `belongs to "srv", not to "other"`},
-		{"other", []Tool{owned("other", "Bad name", "x")}, "other_a ours srv_a", "want lower-case"},
+		{"other", []Tool{owned("other", "Bad name", "x")}, "other_a ours srv_a", "want a lower-case letter"},
 		{"other", []Tool{owned("other", "twice", "x"), owned("other", "twice", "y")}, "other_a ours srv_a", "registered twice"},
 		{"srv", nil, "other_a ours", ""},
 	} {

@@ -35,9 +35,9 @@ type Spec struct {
 	Describe func(session []Spec) string
 	// Serial tools never run beside another (clarify).
 	Serial bool
-	// Strange says that results hold the words of strangers: web pages. Those of foreign tools
+	// ForeignText says that results hold the words of strangers: web pages. Those of foreign tools
 	// always do: see Strangers.
-	Strange bool
+	ForeignText bool
 	// Available hides the tool when it returns an error; the error says why. nil means always
 	// available.
 	Available func() error
@@ -75,8 +75,8 @@ func indented(args json.RawMessage) string {
 	return b.String()
 }
 
-// Strangers reports whether results hold the words of strangers.
-func (s Spec) Strangers() bool { return s.Strange || s.Owner != "" }
+// BringsForeignText reports whether results hold the words of strangers.
+func (s Spec) BringsForeignText() bool { return s.ForeignText || s.Owner != "" }
 
 // Definition is a hash of what a model is told about the tool. What was decided about a foreign
 // tool holds for one only.

@@ -228,7 +228,7 @@ func output(t testing.TB, b *Backend, command string) string {
 
 // own is what a back end has as a container: a copy of its own, to be changed.
 func own(s *pool.Spec) *Settings {
-	o := pool.OwnOf[Settings](*s)
+	o := pool.OptionsOf[Settings](*s)
 	s.Options = &o
 	return &o
 }

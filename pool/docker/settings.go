@@ -61,9 +61,9 @@ type terminal struct {
 // Declared is what the program knows of the kind before anything of it runs.
 func Declared() config.Kind {
 	return config.Kind{
-		Name:   Name,
-		Traits: event.Traits{Isolated: true, Image: true, Stoppable: true, Removable: true},
-		Sign:   "image", Uses: "user idle_ttl", Options: Settings{},
+		Name:      Name,
+		Traits:    event.Traits{Isolated: true, Image: true, Stoppable: true, Removable: true},
+		ImpliedBy: "image", CommonKeys: "user idle_ttl", Options: Settings{},
 		Terminal: terminal{Network: true, Image: "nikolaik/python-nodejs:python3.11-nodejs20"},
 		Python: `container_disk container_persistent docker_mount_cwd_to_workspace docker_snap_compat
 			docker_shared_container_key docker_persist_across_processes docker_orphan_reaper`,
@@ -124,7 +124,7 @@ type fullSpec struct {
 	Settings
 }
 
-func specOf(s pool.Spec) fullSpec { return fullSpec{s, pool.OwnOf[Settings](s)} }
+func specOf(s pool.Spec) fullSpec { return fullSpec{s, pool.OptionsOf[Settings](s)} }
 
 // parseMount reads "host:container", ":ro" or ":rw" behind it. Bad says what is wrong and how to write it.
 func parseMount(text string) (m pool.Mount, bad string) {

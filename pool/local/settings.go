@@ -55,4 +55,4 @@ type fullSpec struct {
 	Settings
 }
 
-func specOf(s pool.Spec) fullSpec { return fullSpec{s, pool.OwnOf[Settings](s)} }
+func specOf(s pool.Spec) fullSpec { return fullSpec{s, pool.OptionsOf[Settings](s)} }

@@ -99,7 +99,7 @@ func TestLateOutputIsCounted(t *testing.T) {
 		data, _ := os.ReadFile(filepath.Join(s.Home, "proof"))
 		return string(data) == "alive\n"
 	})
-	eventually(t, "its bytes are counted", func() bool { return r.Late() == 6 })
+	eventually(t, "its bytes are counted", func() bool { return r.LateBytes() == 6 })
 }
 
 // What the shell printed before it ended is complete, though a child holds the pipe.

@@ -95,8 +95,8 @@ func (r *Runner) runOnce(ctx context.Context, s Spec) (res Result, notMade strin
 	return res, j.notMade, nil
 }
 
-// Hasten shortens Options.Grace for all that is ended from now on: the machine may not wait.
-func (r *Runner) Hasten(grace time.Duration) { r.hurry.Store(int64(max(grace, 1))) }
+// ShortenGrace shortens Options.Grace for all that is ended from now on: the machine may not wait.
+func (r *Runner) ShortenGrace(grace time.Duration) { r.hurry.Store(int64(max(grace, 1))) }
 
 func (r *Runner) killGrace() time.Duration {
 	if hurry := time.Duration(r.hurry.Load()); hurry > 0 {
@@ -105,8 +105,8 @@ func (r *Runner) killGrace() time.Duration {
 	return r.opt.Grace
 }
 
-// Late returns how many bytes arrived after the call that they belonged to and were dropped.
-func (r *Runner) Late() int64 { return r.late.Load() }
+// LateBytes returns how many bytes arrived after the call that they belonged to and were dropped.
+func (r *Runner) LateBytes() int64 { return r.late.Load() }
 
 // Close ends everything that still runs and waits for it until ctx is done. Nothing can be started
 // afterwards. Daemons that commands left behind on purpose live on; they lose their standard

@@ -28,9 +28,9 @@ type terminal struct {
 // Declared is what the program knows of the kind before anything of it runs.
 func Declared() config.Kind {
 	return config.Kind{
-		Name:   Name,
-		Traits: event.Traits{Shared: true, Stoppable: true},
-		Sign:   "host", Uses: "user idle_ttl", Options: Settings{}, Terminal: terminal{}, Resolve: resolveOptions,
+		Name:      Name,
+		Traits:    event.Traits{Shared: true, Stoppable: true},
+		ImpliedBy: "host", CommonKeys: "user idle_ttl", Options: Settings{}, Terminal: terminal{}, Resolve: resolveOptions,
 	}
 }
 
@@ -52,4 +52,4 @@ type fullSpec struct {
 	Settings
 }
 
-func specOf(s pool.Spec) fullSpec { return fullSpec{s, pool.OwnOf[Settings](s)} }
+func specOf(s pool.Spec) fullSpec { return fullSpec{s, pool.OptionsOf[Settings](s)} }

@@ -82,7 +82,7 @@ func options(s cli.Start) (core.Options, func()) {
 	log, _, file := logs.Open(paths.LogFile, s.Config.Logging.Level)
 	return core.Options{
 		Bus: event.NewBus(), Config: s.Config, Problems: s.Problems, Pool: newPool(!s.KeepLeftovers), Session: s.Session, Cwd: s.Cwd,
-		Model: s.Model, Firm: s.Firm, Log: log, Version: s.Version,
+		Model: s.Model, NoSubstitute: s.NoSubstitute, Log: log, Version: s.Version,
 	}, func() { file.Close() }
 }
 

@@ -132,7 +132,7 @@ type Context struct {
 	Dir     string // where it starts; absolute
 	Home    string // what ~ is; "" takes a name that is nowhere
 	Project string // root of what the person works on; "" is Dir
-	Own     string // our own data folder; "" when unknown
+	DataDir string // our own data folder; "" when unknown
 	Level   Level  // what runs unasked
 	// Local says that the paths are those of this machine, so that links can be followed.
 	Local bool
@@ -172,11 +172,11 @@ func (c Context) Prepared() Context {
 	if c.Project == "" {
 		c.Project = c.Dir
 	}
-	own := c.Own
-	for _, p := range []*string{&c.Dir, &c.Home, &c.Project, &c.Own} {
+	own := c.DataDir
+	for _, p := range []*string{&c.Dir, &c.Home, &c.Project, &c.DataDir} {
 		*p = c.resolved(*p)
 	}
-	c.homes = ownhome.Homes(c.Own, c.Home)
+	c.homes = ownhome.Homes(c.DataDir, c.Home)
 	for _, h := range append(ownhome.Homes(own, c.Home), c.homes...) { // as they are written, and where links lead
 		if h = c.resolved(h); !slices.Contains(c.homes, h) {
 			c.homes = append(c.homes, h)
@@ -203,8 +203,8 @@ func (c Context) resolved(p string) string {
 	return filepath.Clean(p)
 }
 
-// Here is the context of a command on this machine that starts in dir.
-func Here(dir string) Context {
+// ContextIn is the context of a command on this machine that starts in dir.
+func ContextIn(dir string) Context {
 	home, _ := os.UserHomeDir() // without one, a name that is nowhere stands for it
 	return Context{Dir: dir, Home: home, Project: root(dir, home), Level: LevelStandard, Local: true}.Prepared()
 }

@@ -22,14 +22,14 @@ func Files(paths []string, c Context) Analysis {
 	return w.judge()
 }
 
-// Known is a call whose effects its tool names.
-func Known(effects []Effect, c Context) Analysis {
+// WithEffects is a call whose effects its tool names.
+func WithEffects(effects []Effect, c Context) Analysis {
 	w := &walker{ctx: &c, effects: effects}
 	return w.judge()
 }
 
-// Other is a call of which nothing is known but that it does not only read.
-func Other(reason string, c Context) Analysis {
+// Unexplained is a call of which nothing is known but that it does not only read.
+func Unexplained(reason string, c Context) Analysis {
 	w := &walker{ctx: &c}
 	w.add(Run, LevelSensitive, "", reason)
 	w.effects[0].Level = LevelSensitive // a sandbox around commands says nothing about other tools

@@ -37,7 +37,7 @@ var ownHarmless = []string{
 
 func TestOwnSecretsAsk(t *testing.T) {
 	c := placeForTests()
-	c.ready, c.Own = false, "/opt/hermes/profiles/work"
+	c.ready, c.DataDir = false, "/opt/hermes/profiles/work"
 	c = c.Prepared()
 	for _, cmd := range ownReads {
 		if a := Analyse(cmd, c); a.Verdict == Allow {
@@ -74,7 +74,7 @@ func TestOwnSecretsBehindLinks(t *testing.T) {
 		}
 	}
 	for _, own := range []string{filepath.Join(home, ".hermes"), data, ""} {
-		c := Context{Dir: project, Home: home, Project: project, Own: own, Level: LevelStandard, Local: true}.Prepared()
+		c := Context{Dir: project, Home: home, Project: project, DataDir: own, Level: LevelStandard, Local: true}.Prepared()
 		for cmd, want := range map[string]Verdict{
 			"rev notes": Ask, "cat ./notes": Ask, "cat < notes": Ask, "cat s/a.md": Allow, "cat ~/.hermes/config.yaml": Ask, "cat " + data + "/config.yaml": Ask, "cat ~/.hermes/skills/a.md": Allow,
 		} {

@@ -114,7 +114,7 @@ func (w *walker) classify(p string, relative bool) kind {
 		return k
 	}
 	switch {
-	case w.ctx.Own != "" && realpath.Within(p, w.ctx.Own) && !realpath.Within(w.ctx.Project, w.ctx.Own):
+	case w.ctx.DataDir != "" && realpath.Within(p, w.ctx.DataDir) && !realpath.Within(w.ctx.Project, w.ctx.DataDir):
 		return placeOwn
 	case w.inProject(p, relative):
 		return placeProject

@@ -36,7 +36,7 @@ func takeApart(g *shelltext.Grammar, args []field) parsed {
 	for _, i := range line.Operands {
 		p.operands = append(p.operands, args[i])
 	}
-	for _, i := range line.Strange {
+	for _, i := range line.UnknownOptions {
 		p.strange = append(p.strange, args[i])
 	}
 	return p

@@ -43,7 +43,7 @@ func Clarify(ask Asker, available func() error) tool.Tool {
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["question"],"properties":{
 			"question":{"type":"string","minLength":1,"maxLength":4000},
 			"choices":{"type":"array","maxItems":4,"items":{"type":"string","minLength":1,"maxLength":200},"description":"Up to four answers to choose from; the person may still write another"}}}`),
-		Intent: tool.Arg(func(a clarifyArgs) intent.Intent { return intent.Reading(a.Question) }),
+		Intent: tool.Arg(func(a clarifyArgs) intent.Intent { return intent.ReadsOnly(a.Question) }),
 	}, func(ctx context.Context, c tool.Call, a clarifyArgs) (tool.Result, error) {
 		answer, err := ask(ctx, Question{Session: c.Session, Turn: c.Turn, CallID: c.ID, Text: a.Question, Choices: a.Choices})
 		if err != nil {

@@ -77,8 +77,8 @@ func Tool(o Options) tool.Tool {
 
 func (a args) intent() intent.Intent {
 	return intent.Intent{
-		Gist: gist(a.Code), Detail: a.Code, Effects: intent.Acts(), Unread: true, InBackend: true, Backend: a.Backend,
-		Beside: intent.Beside(a, "timeout"),
+		Gist: gist(a.Code), Detail: a.Code, Effects: intent.UnknownAction(), Unread: true, InBackend: true, Backend: a.Backend,
+		OtherArgs: intent.OtherArgs(a, "timeout"),
 	}
 }
 

@@ -55,7 +55,7 @@ func (a patchArgs) intent() intent.Intent {
 	in := intent.Intent{Paths: a.paths(), OnlyPaths: true}
 	in.Gist = strings.Join(in.Paths, ", ")
 	if len(in.Paths) == 0 {
-		in.Effects = intent.Acts()
+		in.Effects = intent.UnknownAction()
 	}
 	return in
 }

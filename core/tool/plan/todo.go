@@ -53,7 +53,7 @@ func Todo(s Store) tool.Tool {
 				"content":{"type":"string","minLength":1,"maxLength":%d},
 				"status":{"type":"string","enum":["pending","in_progress","completed","cancelled"]}}}},
 			"merge":{"type":"boolean","default":false,"description":"Change and add items by id instead of replacing the list"}}}`, maxItems, maxRunes)),
-		Intent: tool.Arg(func(a todoArgs) intent.Intent { return intent.Reading(a.gist()) }),
+		Intent: tool.Arg(func(a todoArgs) intent.Intent { return intent.ReadsOnly(a.gist()) }),
 	}, t.run)
 }
 

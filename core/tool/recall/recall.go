@@ -56,7 +56,7 @@ func Search(s Sessions) tool.Tool {
 			"window":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"Messages on each side"},
 			"role_filter":{"type":"string","default":"user,assistant","description":"Roles shown, separated by commas: user, assistant, tool"}}}`),
 		Intent: tool.Arg(func(a searchArgs) intent.Intent {
-			return intent.Reading(cmp.Or(a.Query, a.Session, "recent sessions"))
+			return intent.ReadsOnly(cmp.Or(a.Query, a.Session, "recent sessions"))
 		}),
 	}, r.run)
 }

@@ -47,7 +47,7 @@ func Process(s *Shell) tool.Tool {
 func (a processArgs) intent() intent.Intent {
 	in := intent.Intent{
 		Gist:  strings.TrimSpace(a.Action + " " + a.ID),
-		Reads: slices.Contains([]string{"list", "poll", "log", "wait"}, a.Action), Beside: intent.Beside(a, "timeout"),
+		Reads: slices.Contains([]string{"list", "poll", "log", "wait"}, a.Action), OtherArgs: intent.OtherArgs(a, "timeout"),
 	}
 	text := a.Data
 	if (a.Action == "submit" || a.Action == "close") && a.ID != "" { // what was written before becomes a line now
@@ -56,7 +56,7 @@ func (a processArgs) intent() intent.Intent {
 	if text != "" {
 		in.Stdin = &intent.Stdin{Process: a.ID, Text: text}
 	} else {
-		in.Effects = intent.Acts()
+		in.Effects = intent.UnknownAction()
 	}
 	return in
 }

@@ -48,7 +48,7 @@ func Terminal(s *Shell) tool.Tool {
 func (a terminalArgs) intent() intent.Intent {
 	return intent.Intent{
 		Gist: a.Command, Shell: &intent.Shell{Command: a.Command, Dir: a.Workdir}, InBackend: true, Backend: a.Backend, Outlives: a.Background,
-		Beside: intent.Beside(a, "command", "backend", "timeout"), // how long to wait does not change what is done
+		OtherArgs: intent.OtherArgs(a, "command", "backend", "timeout"), // how long to wait does not change what is done
 	}
 }
 

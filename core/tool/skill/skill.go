@@ -57,7 +57,7 @@ func listTool(o Options) tool.Tool {
 		Name: "skills_list", Toolset: "skills", Description: listDoc,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{
 			"category":{"type":"string","description":"Only this category"}}}`),
-		Intent: tool.Arg(func(a listArgs) intent.Intent { return intent.Reading(cmp.Or(a.Category, "all skills")) }),
+		Intent: tool.Arg(func(a listArgs) intent.Intent { return intent.ReadsOnly(cmp.Or(a.Category, "all skills")) }),
 	}, o.listSkills)
 }
 
@@ -105,7 +105,7 @@ func viewTool(o Options) tool.Tool {
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["name"],"properties":{
 			"name":{"type":"string","minLength":1,"maxLength":128,"description":"Name of the skill"},
 			"file_path":{"type":"string","maxLength":300,"description":"A file of it, such as references/api.md; without one SKILL.md"}}}`),
-		Intent: tool.Arg(func(a viewArgs) intent.Intent { return intent.Reading(strings.TrimSpace(a.Name + " " + a.File)) }),
+		Intent: tool.Arg(func(a viewArgs) intent.Intent { return intent.ReadsOnly(strings.TrimSpace(a.Name + " " + a.File)) }),
 	}, o.viewSkill)
 }
 

@@ -37,12 +37,12 @@ type args struct {
 // Analyze returns the vision_analyze tool.
 func Analyze(o Options) tool.Tool {
 	return tool.Typed(tool.Spec{
-		Name: "vision_analyze", Toolset: "vision", Description: doc, Strange: true, Available: o.Blind,
+		Name: "vision_analyze", Toolset: "vision", Description: doc, ForeignText: true, Available: o.Blind,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["image_url","question"],"properties":{
 			"image_url":{"type":"string","minLength":1,"description":"Path, http(s) URL, or the sha256:... handle of an image of this conversation"},
 			"question":{"type":"string","minLength":1,"description":"What you want to know of it"}}}`),
 		Intent: tool.Arg(func(a args) intent.Intent {
-			in := intent.Reading(a.Image)
+			in := intent.ReadsOnly(a.Image)
 			if !remote(a.Image) && !strings.HasPrefix(a.Image, chat.HandlePrefix) {
 				in.Paths, in.OnlyPaths = []string{a.Image}, true
 			}

@@ -50,11 +50,11 @@ type one struct {
 // ExtractTool returns the web_extract tool.
 func ExtractTool(w *Web) tool.Tool {
 	return tool.Typed(tool.Spec{
-		Name: "web_extract", Toolset: "web", Description: extractDoc, Strange: true,
+		Name: "web_extract", Toolset: "web", Description: extractDoc, ForeignText: true,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["urls"],"properties":{
 			"urls":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":5,"description":"Pages to read, http or https; up to 5 are read at once"},
 			"char_limit":{"type":"integer","minimum":500,"maximum":200000,"description":"Characters of each page at most; the whole text is kept in a file"}}}`),
-		Intent: tool.Arg(func(a extractArgs) intent.Intent { return intent.Reading(a.summary()) }),
+		Intent: tool.Arg(func(a extractArgs) intent.Intent { return intent.ReadsOnly(a.summary()) }),
 	}, w.runExtract)
 }
 

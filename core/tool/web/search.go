@@ -48,11 +48,11 @@ type hit struct {
 // SearchTool returns the web_search tool.
 func SearchTool(w *Web) tool.Tool {
 	return tool.Typed(tool.Spec{
-		Name: "web_search", Toolset: "web", Description: searchDoc, Strange: true,
+		Name: "web_search", Toolset: "web", Description: searchDoc, ForeignText: true,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["query"],"properties":{
 			"query":{"type":"string","minLength":1,"maxLength":1000,"description":"What to look for; operators such as site:, filetype:, -word and \"phrase\" work where the engine has them"},
 			"limit":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"Results at most"}}}`),
-		Intent: tool.Arg(func(a searchArgs) intent.Intent { return intent.Reading(a.Query) }),
+		Intent: tool.Arg(func(a searchArgs) intent.Intent { return intent.ReadsOnly(a.Query) }),
 		Available: func() error {
 			_, err := w.o.Search.engine(w.plain)
 			return err

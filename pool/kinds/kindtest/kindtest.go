@@ -28,7 +28,7 @@ type Settings struct {
 // Declared is what the program knows of the kind before anything of it runs.
 func Declared() config.Kind {
 	return config.Kind{
-		Name: Name, Sign: "root", Uses: "idle_ttl", Options: Settings{}, Resolve: resolve,
+		Name: Name, ImpliedBy: "root", CommonKeys: "idle_ttl", Options: Settings{}, Resolve: resolve,
 		Traits: event.Traits{Stoppable: true, Removable: true},
 	}
 }
@@ -48,13 +48,13 @@ func New(o runner.Options) *Kind { return &Kind{local.NewWith(o)} }
 
 // Describe says what people are shown.
 func (k *Kind) Describe(s pool.Spec) pool.About {
-	root := pool.OwnOf[Settings](s).Root
+	root := pool.OptionsOf[Settings](s).Root
 	return pool.About{Traits: Declared().Traits, Where: root, At: root}
 }
 
 // Open makes nothing yet.
 func (k *Kind) Open(owner string, s pool.Spec) (pool.Backend, error) {
-	root := pool.OwnOf[Settings](s).Root
+	root := pool.OptionsOf[Settings](s).Root
 	if root == "" {
 		return nil, errors.New("it has no root")
 	}
@@ -67,7 +67,7 @@ func (k *Kind) Open(owner string, s pool.Spec) (pool.Backend, error) {
 func (k *Kind) Examine(_ context.Context, specs []pool.Spec, _ string) (found []backend.Finding) {
 	for _, s := range specs {
 		found = append(found, backend.Finding{
-			Level: event.Info, Subject: Name, Text: s.Name + " is below " + pool.OwnOf[Settings](s).Root,
+			Level: event.Info, Subject: Name, Text: s.Name + " is below " + pool.OptionsOf[Settings](s).Root,
 		})
 	}
 	return found

@@ -230,7 +230,7 @@ func (c *conn) endStarted(clean bool) {
 		case <-t.C:
 		case <-c.server.stopping:
 		}
-		c.run.Hasten(lostHurry)
+		c.run.ShortenGrace(lostHurry)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.grace+goodbyeWait)
 	defer cancel()
@@ -243,7 +243,7 @@ func (c *conn) endCommands(ctx context.Context, grace time.Duration) {
 	run := c.run
 	c.mu.Unlock()
 	if run != nil {
-		run.Hasten(grace)
+		run.ShortenGrace(grace)
 		c.awaitLastWords(ctx)
 	}
 	c.sendGoodbye("it was told to end", errors.New("it was told to end"))

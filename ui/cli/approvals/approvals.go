@@ -156,7 +156,7 @@ func (c *command) explain(f explainFlags, args []string) error {
 		return err
 	}
 	if start, err := c.Load(); err == nil { // settings that cannot be read keep nobody from an explanation
-		where.Own = start.Config.Paths().Home
+		where.DataDir = start.Config.Paths().Home
 	}
 	out := bufio.NewWriterSize(c.Streams.Out, 1<<16)
 	said := 0
@@ -198,7 +198,7 @@ func (f explainFlags) context() (approval.Context, error) {
 	if err != nil {
 		abs = "/work"
 	}
-	where := approval.Here(abs)
+	where := approval.ContextIn(abs)
 	where.Level = approval.Level(f.level)
 	kind, known := config.KindNamed(f.backend)
 	where.Sandboxed = f.backend == isolated

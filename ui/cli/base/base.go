@@ -36,15 +36,15 @@ type Program struct {
 
 // Start says with what the program is built.
 type Start struct {
-	Config   *config.Config
-	Options  config.Options   // to follow edits of the settings
-	Problems []config.Problem // what is wrong with the settings
-	Session  session.Config   // how sessions work that say nothing else
-	Cwd      string           // directory of new sessions, absolute
-	Model    string           // replaces the configured one; may be empty
-	Firm     bool             // no other model answers in place of the one that was chosen
-	Log      *slog.Logger
-	Version  string // of this program
+	Config       *config.Config
+	Options      config.Options   // to follow edits of the settings
+	Problems     []config.Problem // what is wrong with the settings
+	Session      session.Config   // how sessions work that say nothing else
+	Cwd          string           // directory of new sessions, absolute
+	Model        string           // replaces the configured one; may be empty
+	NoSubstitute bool             // no other model answers in place of the one that was chosen
+	Log          *slog.Logger
+	Version      string // of this program
 	// KeepLeftovers leaves what a crash left on engines where it is: somebody wants to see it.
 	KeepLeftovers bool
 }

@@ -106,7 +106,7 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 		c.Note("hermes: %s", problem)
 	}
 	start.Session = f.config(start.Session.Source)
-	start.Firm = true
+	start.NoSubstitute = true
 	return c.WithClient(ctx, start, func(ctx context.Context, app client.Client) error {
 		box := app.Events().Subscribe(event.Limits{}) // before the session opens, so that its first event is seen
 		defer box.Close()
