@@ -88,11 +88,12 @@ func CheckModels(paths config.Paths) []error {
 }
 
 // renew takes the settings and files as they are now, from the next turn on; streams of the old ones
-// go on.
+// go on. What earlier calls taught stays known, unless the servers and their keys are others.
 func (m *Models) renew() []error {
 	m.making.Lock()
 	defer m.making.Unlock()
 	settings, wrong := m.a.modelSettings()
+	settings.Health = m.set.Load().HealthFor(settings)
 	m.set.Swap(provider.NewSet(settings)).Close()
 	return wrong
 }
@@ -100,6 +101,11 @@ func (m *Models) renew() []error {
 // Resolve finds a model by "provider/model", "model", "provider", or "" for the default.
 func (m *Models) Resolve(ctx context.Context, ref string) (provider.Provider, provider.Model, error) {
 	return m.set.Load().Resolve(ctx, ref)
+}
+
+// Route is where the calls of a turn go: a model as Resolve finds it, then the fallbacks.
+func (m *Models) Route(ctx context.Context, ref string, tries int) (*provider.Route, error) {
+	return m.set.Load().Route(ctx, ref, tries)
 }
 
 // List returns every model that can be used now. It may use the network.
@@ -141,7 +147,7 @@ func modelSettings(c *config.Config, known *provider.Catalogue, model string, fi
 		Providers: map[string]provider.Endpoint{}, Catalogue: known,
 	}
 	for name, p := range c.Providers {
-		s.Providers[name] = endpoint(c, p)
+		s.Providers[name] = endpoint(c, name, p)
 	}
 	if m := c.Model; m.BaseURL != "" {
 		name := m.Provider
@@ -151,14 +157,47 @@ func modelSettings(c *config.Config, known *provider.Catalogue, model string, fi
 		e := s.Providers[name]
 		e.BaseURL, e.Headers, e.Kind = m.BaseURL, m.Headers, cmp.Or(m.Mode, e.Kind)
 		if key := keyFrom(c, m.APIKey, m.APIKeyEnv); key != "" {
-			e.Key = key
+			e.Key, e.KeyFrom = key, cmp.Or(m.APIKeyEnv, "model.api_key")
 		}
 		s.Providers[name] = e
 	}
-	return s.WithEnv(func(name string) string {
+	s.Fallbacks = fallbacks(c, s.Providers)
+	s = s.WithEnv(secretOf(c))
+	for name, strategy := range c.KeyStrategies {
+		if e, ok := s.Providers[name]; ok {
+			e.Strategy = provider.Strategy(strategy)
+			s.Providers[name] = e
+		}
+	}
+	return s
+}
+
+func secretOf(c *config.Config) func(string) string {
+	return func(name string) string {
 		v, _ := c.Secret(name)
 		return v
-	})
+	}
+}
+
+// fallbacks are the models of the chain. One with an address of its own becomes a provider, beside one that has its name
+// and another address.
+func fallbacks(c *config.Config, providers map[string]provider.Endpoint) (refs []string) {
+	for i, f := range c.Fallbacks {
+		ref := f.Ref()
+		if f.BaseURL != "" {
+			name := cmp.Or(f.Provider, "custom")
+			if e, taken := providers[name]; taken && e.BaseURL != f.BaseURL {
+				name = fmt.Sprintf("%s-fallback-%d", name, i+1)
+			}
+			providers[name] = endpoint(c, name, config.Provider{
+				BaseURL: f.BaseURL, KeyEnv: f.KeyEnv, Mode: f.Mode, Model: f.Model,
+				Models: map[string]config.ModelLimit{f.Model: {ContextLength: f.ContextLength}},
+			})
+			ref = name + "/" + f.Model
+		}
+		refs = append(refs, ref)
+	}
+	return refs
 }
 
 func defaultModel(c *config.Config, model string) string {
@@ -178,8 +217,14 @@ func defaultModel(c *config.Config, model string) string {
 	return m.Provider + "/" + m.Default
 }
 
-func endpoint(c *config.Config, p config.Provider) provider.Endpoint {
-	e := provider.Endpoint{BaseURL: p.BaseURL, Key: keyFrom(c, p.APIKey, p.KeyEnv), Headers: p.Headers, Kind: p.Mode, CacheTTL: c.PromptCaching.TTL}
+func endpoint(c *config.Config, name string, p config.Provider) provider.Endpoint {
+	e := provider.Endpoint{BaseURL: p.BaseURL, Headers: p.Headers, Kind: p.Mode, CacheTTL: c.PromptCaching.TTL}
+	if e.Key, e.KeyFrom = p.APIKey, "providers."+name+".api_key"; p.APIKey == "" {
+		e = e.WithKeys(p.KeyEnv, secretOf(c))
+	}
+	for i, key := range p.Keys {
+		e.Keys = append(e.Keys, provider.Credential{Key: key, From: fmt.Sprintf("providers.%s.api_keys[%d]", name, i)})
+	}
 	// What the person sets is patience too: within it, no shorter limit cuts a slow start.
 	e.Timeouts.Total, e.Timeouts.FirstByte, e.Timeouts.Thinking = p.Timeout, p.Timeout, p.Timeout
 	if p.Model != "" {

@@ -36,6 +36,7 @@ type frame struct {
 	blurred    bool
 	quitArmed  time.Time // ctrl+c was pressed once
 	leaveAsked time.Time // ctrl+d was pressed once
+	keyed      time.Time // of the last key
 	run        run
 	undone     undoable
 
@@ -166,6 +167,7 @@ func (f *frame) handleMessage(msg tea.Msg) (cmd tea.Cmd, urgent bool) {
 	case batch:
 		return f.applyEvents(msg.events), true
 	case tea.KeyMsg:
+		f.hurry(msg)
 		return f.handleKey(msg), true
 	case tea.MouseMsg:
 		return f.handleMouse(msg), f.isMereMotion(msg)

@@ -54,6 +54,8 @@ type Options struct {
 	// there. It is asked after a loss of events, and must not block. Nil means that nothing runs
 	// and nothing waits.
 	Standing func(session string) (busy bool, waits []string)
+	// Hurry ends a session's wait for its model, if it has one. It must not block; nil does nothing.
+	Hurry func(session string)
 
 	Output io.Writer           // nil means standard output
 	Input  io.Reader           // nil means standard input

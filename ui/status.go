@@ -25,6 +25,8 @@ type sessionStatus struct {
 	busy      bool
 	since     time.Time
 	phase     string            // in words
+	told      event.TurnPhase   // the newest
+	heard     time.Time         // when something came from the model
 	level     string            // of approval, when the session has one of its own
 	effort    string            // of reasoning, likewise
 	answering bool              // what comes says what the phase is
@@ -133,15 +135,18 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 		}
 		s.phase = s.phaseText(ev, e.At, max(12, min(maxDoing, f.w/5)))
 		s.answering = ev.Kind == event.PhaseStreaming
+		s.told, s.heard = ev, e.At
 	case event.ToolStarted:
 		s.call = ev
 	case event.ReasoningDelta:
 		s.setActivity("thinking")
+		s.heard = e.At
 	case event.TextDelta:
 		s.setActivity("writing")
+		s.heard = e.At
 	case event.TurnEnded:
 		took := e.At.Sub(s.since)
-		s.busy, s.phase = false, ""
+		s.busy, s.phase, s.told = false, "", event.TurnPhase{}
 		clear(s.waits)
 		return f.turnEnded(ev, took)
 	case event.UsageTick:
@@ -189,6 +194,42 @@ func (s *sessionStatus) phaseText(p event.TurnPhase, at time.Time, room int) str
 	}
 	return what
 }
+
+// quietAfter is how long nothing may come from a model before the row says so.
+const quietAfter = 5 * time.Second
+
+// phaseNow is the phase with what the clock changes: the wait until a model is asked again, and how
+// long nothing came from it.
+func (s *sessionStatus) phaseNow(now time.Time) string {
+	quiet := now.Sub(s.heard)
+	switch {
+	case s.told.Kind == event.PhaseRetrying:
+		return phaseWords(s.told, now)
+	case s.heard.IsZero(), quiet < quietAfter:
+		return s.phase
+	case s.told.Kind == event.PhaseWaiting, s.told.Kind == event.PhaseStreaming:
+		return fmt.Sprintf("%s, no data for %d s", s.phase, int(quiet/time.Second))
+	default:
+		return s.phase
+	}
+}
+
+// hurry ends the wait of the session on the screen for its model. Keys that follow each other are
+// one: who types a message in the meantime does not ask with each letter.
+func (f *frame) hurry(msg tea.KeyMsg) {
+	now := f.opt.Now()
+	last := f.keyed
+	f.keyed = now
+	s := f.status.sessions[f.session]
+	if s == nil || s.told.Kind != event.PhaseRetrying || f.opt.Hurry == nil || now.Sub(last) < keysApart {
+		return
+	}
+	if msg.Type != tea.KeyEsc && msg.Type != tea.KeyCtrlC {
+		f.opt.Hurry(f.session)
+	}
+}
+
+const keysApart = 1500 * time.Millisecond
 
 func (f *frame) observeWaits(e event.Envelope, s *sessionStatus) tea.Cmd {
 	switch ev := e.Event.(type) {
@@ -278,7 +319,7 @@ func (f *frame) statusLeft(s *sessionStatus) string {
 		if said != "" {
 			return spin + " " + st.Status.Render(ran) + "  " + said
 		}
-		parts = append(parts, spin+" "+st.StatusStrong.Render(oneLine(text.Sanitize(s.phase)))+st.Status.Render(" · "+ran))
+		parts = append(parts, spin+" "+st.StatusStrong.Render(oneLine(text.Sanitize(s.phaseNow(now))))+st.Status.Render(" · "+ran))
 	}
 	waits, others := 0, 0
 	for uid, x := range f.status.sessions {

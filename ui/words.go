@@ -28,7 +28,7 @@ func phaseWords(p event.TurnPhase, at time.Time) string {
 	case event.PhaseRunning:
 		return "running " + p.Tool
 	case event.PhaseRetrying:
-		return retryWords(p, at) + ", esc stops"
+		return retryWords(p, at) + "; any key: now, esc: stop"
 	case event.PhaseCompressing:
 		if p.Count == 1 {
 			return "compressing 1 message"
@@ -39,16 +39,38 @@ func phaseWords(p event.TurnPhase, at time.Time) string {
 	}
 }
 
-// retryWords says how long a turn waits until it asks the model again, and why.
+// retryWords says which model is asked again, when, and why.
 func retryWords(p event.TurnPhase, at time.Time) string {
-	wait := "a moment"
+	out := "retrying"
+	if p.Model != "" {
+		out += " " + p.Model
+	}
 	if d := p.Until.Sub(at); d >= time.Second {
-		wait = fmt.Sprintf("%d s", int(d.Round(time.Second)/time.Second))
+		out += fmt.Sprintf(" in %d s, at %s", int(d.Round(time.Second)/time.Second), p.Until.Local().Format("15:04:05"))
+	} else {
+		out += " in a moment"
 	}
 	if p.Cause == nil {
-		return "retrying in " + wait
+		return out
 	}
-	return "retrying in " + wait + " (" + p.Cause.String() + ")"
+	return out + " (" + p.Cause.String() + ")"
+}
+
+// MovedWords says which model goes on with a turn, and why.
+func MovedWords(m event.ModelMoved) string {
+	why := m.From + " did not answer (" + m.Cause.String() + ")"
+	if m.FromKey != "" {
+		why += " with the key in " + m.FromKey
+	}
+	switch {
+	case !m.Rested.IsZero():
+		return fmt.Sprintf("%s did not answer before (%s) and is left alone until %s: %s answers in this turn",
+			m.From, m.Cause.String(), m.Rested.Local().Format("15:04:05"), m.To)
+	case m.From == m.To:
+		return fmt.Sprintf("%s: key %d of %d is used now", why, m.Key, m.Keys)
+	default:
+		return why + ": " + m.To + " answers for the rest of this turn"
+	}
 }
 
 // HintWords says in one line what to do next: a hint of core, and how its remedies are done here.

@@ -55,6 +55,7 @@ type Sessions interface {
 	Meta(ctx context.Context, uid, key string) (string, error)
 	SetMeta(ctx context.Context, uid, key, value string) error
 	CountUsage(ctx context.Context, uid string, s store.Spent) error
+	AddAttempt(ctx context.Context, message int64, a store.Attempt) error
 	KeepParts(ctx context.Context, uid string, parts []chat.Part) []chat.Part
 	Content(blob string) ([]byte, error)
 }
@@ -62,6 +63,8 @@ type Sessions interface {
 // Models finds a model by name: "provider/model", "model", or "" for the default. provider.Set implements it.
 type Models interface {
 	Resolve(ctx context.Context, ref string) (provider.Provider, provider.Model, error)
+	// Route is where the calls of a turn go, fallbacks included; tries is provider.Set's most.
+	Route(ctx context.Context, ref string, tries int) (*provider.Route, error)
 }
 
 // Tools is what the agent can do; tool.Registry implements it.

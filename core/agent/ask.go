@@ -19,30 +19,35 @@ const maxOverflows = 4
 // An instruction is shown to the model after the history and kept nowhere.
 func (t *turn) ask(specs []provider.ToolSpec, instruction string) (chat.Message, error) {
 	t.steps++
-	var failed *provider.Error
+	t.whole = false
 	empty, overflows := false, 0
-	for attempt := 1; ; attempt++ {
+	for {
 		t.phase(event.TurnPhase{Kind: event.PhaseWaiting, Model: t.model.ID})
-		d, err := t.stream(t.request(specs, instruction, provider.WithoutStream(failed, attempt-1)))
+		began := time.Now()
+		d, err := t.stream(t.request(specs, instruction, t.whole))
+		failed := (*provider.Error)(nil)
+		if err == nil && d.empty() {
+			err = t.noAnswer(d)
+		}
+		t.tried(d, began, err)
 		switch {
-		case err == nil && !d.empty():
-			return t.seal(d, chat.StatusFinal)
-		case err == nil && !empty:
-			empty = true
-			err = t.discard(d, nil)
-			attempt = 0 // an empty answer is no failure of the line
 		case err == nil:
-			return t.giveUp(d, emptyAnswer(t.via.Name(), t.model.ID))
+			return t.answered(d)
 		case t.ctx.Err() != nil:
 			return t.interrupted(d)
 		case !errors.As(err, &failed):
 			return t.giveUp(d, err) // the store failed, not the model
-		case failed.Class == provider.ClassContextOverflow && overflows < maxOverflows:
+		case failed.Class == provider.ClassContextOverflow:
 			overflows++
-			attempt = 0
-			err = t.makeRoom(d, failed)
+			err = t.overflown(d, failed, overflows)
+		case d.ended && !empty && failed.Class == provider.ClassMalformed:
+			empty = true
+			err = t.discard(d, nil) // an empty answer is no failure of the line
+		case d.ended && failed.Class == provider.ClassMalformed:
+			failed.Message += ", twice"
+			err = t.follow(d, t.route.Leave(t.ctx, failed))
 		default:
-			err = t.again(d, failed, attempt)
+			err = t.again(d, failed)
 		}
 		if err != nil {
 			return chat.Message{}, err
@@ -50,34 +55,35 @@ func (t *turn) ask(specs []provider.ToolSpec, instruction string) (chat.Message,
 	}
 }
 
-func emptyAnswer(name, model string) error {
+// answered seals an answer that came whole.
+func (t *turn) answered(d *draft) (chat.Message, error) {
+	t.route.Worked()
+	if err := t.replaceHeld(d); err != nil {
+		return chat.Message{}, err
+	}
+	return t.seal(d, chat.StatusFinal)
+}
+
+// noAnswer is what is wrong with an answer that says nothing.
+func (t *turn) noAnswer(d *draft) error {
+	if filtered(d) {
+		return t.errFiltered()
+	}
 	return &provider.Error{
-		Class: provider.ClassMalformed, Provider: name, Model: model, Message: "the model answered with nothing, twice",
+		Class: provider.ClassMalformed, Provider: t.via.Name(), Model: t.model.ID, Message: "the model answered with nothing",
 	}
 }
 
-// again waits for the next try, visibly, or gives up.
-func (t *turn) again(d *draft, failed *provider.Error, attempt int) error {
-	wait, again := provider.Next(failed, attempt)
-	if most := t.settings.Retries; !again || most != 0 && attempt > most {
-		_, err := t.giveUp(d, failed)
-		return err
+// overflown makes room when the model finds the context too long, the times-th time; at last it looks for a larger one.
+func (t *turn) overflown(d *draft, failed *provider.Error, times int) error {
+	if times <= maxOverflows {
+		err := t.makeRoom(d, failed)
+		if !errors.Is(err, failed) {
+			return err
+		}
+		d = &draft{} // which is discarded
 	}
-	if err := t.discard(d, failed); err != nil {
-		return err
-	}
-	t.phase(event.TurnPhase{
-		Kind: event.PhaseRetrying, Until: time.Now().Add(wait), Cause: &event.Cause{Class: string(failed.Class), HTTP: failed.HTTP},
-	})
-	t.a.d.Log.Warn("model call failed", "session", t.w.uid, "attempt", attempt, "wait", wait, "err", failed)
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-t.ctx.Done():
-		return errInterrupted
-	}
+	return t.follow(d, t.route.Larger(t.ctx, failed))
 }
 
 // remedies are what a person can do after a failure of this class, beside what its hint says.
@@ -124,6 +130,10 @@ func (t *turn) makeRoom(d *draft, failed *provider.Error) error {
 
 // giveUp keeps what came of a failed answer, marked, and returns cause.
 func (t *turn) giveUp(d *draft, cause error) (chat.Message, error) {
+	d, err := t.most(d)
+	if err != nil {
+		return chat.Message{}, errors.Join(cause, err)
+	}
 	if d.msg.ID == 0 {
 		return chat.Message{}, cause
 	}
@@ -132,13 +142,17 @@ func (t *turn) giveUp(d *draft, cause error) (chat.Message, error) {
 	}
 	d.calls = nil // a call that is cut is not run, and nothing answers it
 	d.finish = chat.FinishError
-	_, err := t.seal(d, chat.StatusError)
+	_, err = t.seal(d, chat.StatusError)
 	return chat.Message{}, errors.Join(cause, err)
 }
 
 // interrupted keeps what came before the interrupt. Calls that were complete stay, each with a result that says so.
 func (t *turn) interrupted(d *draft) (chat.Message, error) {
 	d.dropBroken()
+	d, err := t.most(d)
+	if err != nil {
+		return chat.Message{}, errors.Join(errInterrupted, err)
+	}
 	if d.msg.ID == 0 {
 		return chat.Message{}, errInterrupted
 	}

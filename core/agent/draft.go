@@ -26,6 +26,7 @@ type draft struct {
 	usage     chat.Usage
 	opaque    json.RawMessage
 	ended     bool
+	why       error // it is held: what failed
 
 	saved   int // bytes in the store
 	savedAt time.Time

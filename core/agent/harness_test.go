@@ -51,6 +51,11 @@ func (f *fakeModel) Resolve(_ context.Context, ref string) (provider.Provider, p
 	return f, provider.Model{ID: filepath.Base(ref), Provider: "fake", Window: 1000, PriceIn: 1, PriceOut: 2, Priced: true, Images: ref == "fake/eyes"}, nil
 }
 
+func (f *fakeModel) Route(ctx context.Context, ref string, tries int) (*provider.Route, error) {
+	p, m, err := f.Resolve(ctx, ref)
+	return provider.Direct(p, m, tries), err
+}
+
 func (f *fakeModel) Stream(ctx context.Context, r provider.Request) iter.Seq2[provider.Chunk, error] {
 	f.mu.Lock()
 	answer := f.always

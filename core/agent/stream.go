@@ -109,6 +109,10 @@ func (t *turn) take(d *draft, c provider.Chunk) error {
 		d.call(c.Index, "", "").args.WriteString(c.Text)
 	case provider.ChunkEnd:
 		d.end(c)
+		return nil
+	}
+	if err := t.replaceHeld(d); err != nil {
+		return err
 	}
 	return t.save(d)
 }

@@ -28,8 +28,13 @@ type turn struct {
 
 	settings Settings
 	info     event.SessionInfo
-	model    provider.Model
-	via      provider.Provider
+	route    *provider.Route
+	model    provider.Model    // of the route's leg
+	via      provider.Provider // the same
+	whole    bool              // the next call asks for the answer in one piece
+	left     []provider.Step   // how the route came to its leg
+	held     *draft            // what came of a failed call, until another one brings as much
+	hurry    chan struct{}     // ends a wait for the model
 	system   string
 	tools    *given
 	specs    []provider.ToolSpec // the same, for the model
@@ -67,7 +72,7 @@ func (s stop) Error() string { return s.err }
 
 func newTurn(w *worker) *turn {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &turn{a: w.a, w: w, id: "t" + rand.Text()[:12], ctx: ctx, cancel: cancel, began: time.Now()}
+	return &turn{a: w.a, w: w, id: "t" + rand.Text()[:12], ctx: ctx, cancel: cancel, began: time.Now(), hurry: make(chan struct{})}
 }
 
 func (a *Agent) newQueueID() string { return "q" + rand.Text()[:12] }
@@ -89,6 +94,9 @@ func (t *turn) keep() (context.Context, context.CancelFunc) {
 func (t *turn) run(j job) outcome { return j(t) }
 
 func (t *turn) end(out outcome) {
+	if t.route != nil {
+		t.route.Close()
+	}
 	if out.silent {
 		return
 	}
@@ -124,6 +132,7 @@ func (t *turn) converse() outcome {
 	err := t.prepare()
 	t.publish(event.TurnStarted{Prompt: t.prompt, Model: t.model.ID})
 	if err == nil {
+		t.tellSkipped()
 		err = t.loop()
 	}
 	return t.outcome(err)
@@ -141,7 +150,7 @@ func (t *turn) outcome(err error) outcome {
 		return outcome{reason: event.TurnInterrupted}
 	case errors.As(err, &pe):
 		return outcome{
-			reason: event.TurnFailed, err: pe.Error(), hint: pe.Hint, do: remedies(pe.Class), class: string(pe.Class),
+			reason: event.TurnFailed, err: pe.Error() + t.before(), hint: pe.Hint, do: remedies(pe.Class), class: string(pe.Class),
 		}
 	default:
 		return outcome{reason: event.TurnFailed, err: err.Error(), do: []event.Remedy{event.RemedyRetry, event.RemedyLogs}}
@@ -162,7 +171,7 @@ func (t *turn) prepare() error {
 	if approval.OnlyCommands(t.said) { // the person runs them; the model sees what came of it in its next turn
 		ref = provider.Offline
 	}
-	if t.via, t.model, err = t.a.d.Models.Resolve(ctx, ref); err != nil {
+	if err := t.begins(ref); err != nil {
 		out := outcome{reason: event.TurnFailed, err: err.Error(), do: []event.Remedy{event.RemedyChooseModel}}
 		if pe := (*provider.Error)(nil); errors.As(err, &pe) {
 			out.class, out.hint = string(pe.Class), cmp.Or(pe.Hint, out.hint)
@@ -186,6 +195,9 @@ func (t *turn) prepare() error {
 // noteModel keeps with the session which model answers it: lists, statistics and the prompt tell it.
 func (t *turn) noteModel() error {
 	provider, model := t.via.Name(), t.model.ID
+	if step, skipped := t.route.Skipped(); skipped { // for a turn only
+		provider, model = step.From.Provider.Name(), step.From.Model.ID
+	}
 	if approval.OnlyCommands(t.said) || t.info.Provider == provider && t.info.Model == model {
 		return nil
 	}

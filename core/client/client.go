@@ -100,5 +100,7 @@ type Sessions interface {
 	Stats(ctx context.Context) (session.Stats, error)
 	// UsageBy sums up what model calls used.
 	UsageBy(ctx context.Context, by store.UsageBy, f store.UsageFilter) ([]store.UsageRow, error)
+	// Attempts are the calls of models that a session made.
+	Attempts(ctx context.Context, uid string) ([]session.Attempt, error)
 	Check(ctx context.Context) (session.CheckReport, error)
 }

@@ -22,6 +22,8 @@ import "time"
 type Config struct {
 	Model            Model                `key:"model" live:"yes"`
 	Providers        map[string]Provider  `key:"providers" live:"yes" doc:"model servers by name"`
+	Fallbacks        []Fallback           `key:"fallback_providers" also:"fallback_model" live:"yes" doc:"models that answer when the chosen one cannot, in this order, for the rest of a turn: provider/model each, or the keys provider, model, base_url, key_env, api_mode, context_length"`
+	KeyStrategies    map[string]string    `key:"credential_pool_strategies" oneof:"fill_first|round_robin|least_used|random" live:"yes" doc:"by provider: which of several keys a turn takes"`
 	PromptCaching    PromptCaching        `key:"prompt_caching" live:"yes"`
 	Agent            Agent                `key:"agent"`
 	Terminal         Terminal             `key:"terminal"`
@@ -78,7 +80,8 @@ type Provider struct {
 	BaseURL string                `key:"base_url" also:"api,url" url:"yes" live:"yes" doc:"address of a model server"`
 	Mode    string                `key:"api_mode" oneof:"|chat_completions|codex_responses|anthropic_messages" live:"yes" doc:"its wire format; empty: by the name, if it is a vendor's, and the address"`
 	APIKey  string                `key:"api_key" secret:"yes" live:"yes" doc:"the key itself; better kept in .env"`
-	KeyEnv  string                `key:"key_env" also:"api_key_env" live:"yes" doc:"name of the variable that holds the key"`
+	Keys    []string              `key:"api_keys" secret:"yes" live:"yes" doc:"more keys, for when one is used up; ${NAME} takes one from .env"`
+	KeyEnv  string                `key:"key_env" also:"api_key_env" live:"yes" doc:"name of the variable that holds the key; NAME_2, NAME_3 and so on hold more"`
 	Model   string                `key:"model" also:"default_model" live:"yes" doc:"model used when none is named"`
 	Models  map[string]ModelLimit `key:"models" live:"yes" doc:"models it offers: a list of names, or limits by name"`
 	Headers map[string]string     `key:"extra_headers" secret:"yes" live:"yes" doc:"sent with every request"`

@@ -347,7 +347,7 @@ func (d *decoder) list(v reflect.Value, f field, n *yaml.Node, path string) bool
 	switch {
 	case isNull(n):
 		items = nil
-	case n.Kind == yaml.ScalarNode:
+	case n.Kind == yaml.ScalarNode, n.Kind == yaml.MappingNode && f.typ.Elem().Kind() == reflect.Struct:
 		items = []*yaml.Node{n}
 	case n.Kind != yaml.SequenceNode:
 		d.problem(n, n.Value, "expected a list for "+path+", found "+kindName(n), "write - item lines, or [a, b]")

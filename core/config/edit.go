@@ -24,7 +24,7 @@ func Set(p Paths, key, value string) error {
 		return unknownKey(key)
 	}
 	path, f = lengthen(path, f)
-	if f.secret() && f.typ.Kind() == reflect.String && !strings.Contains(value, "${") {
+	if f.secret() && f.typ.Kind() != reflect.Map && !strings.Contains(value, "${") {
 		return fmt.Errorf("%s is a secret, and secrets live in .env: `hermes config set NAME_API_KEY ...` writes there", key)
 	}
 	if err := validate(strings.Join(path, "."), value); err != nil {

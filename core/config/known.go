@@ -63,6 +63,8 @@ func pythonKeys(section string) string {
 			curator monitor background_review flush_memories session_search`
 	case "AuxiliaryModel":
 		return `base_url api_key extra_body max_tokens fallback_providers language reasoning_effort`
+	case "Fallback":
+		return `name api_key key_cmd extra_body max_tokens`
 	case "Web":
 		return `extract_backend keyless_fallback keyless_rescue use_gateway search_limit`
 	case "Security":
@@ -82,7 +84,7 @@ func pythonKeys(section string) string {
 
 const (
 	pythonSections = `
-		fallback_providers fallback_model credential_pool_strategies custom_providers database runtime attachments plugins
+		custom_providers database runtime attachments plugins
 		max_concurrent_sessions max_live_sessions session session_reset context_file_read_timeout tool_loop_guardrails
 		openrouter bedrock delegation
 		mcp_single_query_discovery_timeout tools tool_search sessions curator cron gateway streaming network timezone

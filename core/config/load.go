@@ -52,6 +52,7 @@ func Load(o Options) (*Config, []Problem) {
 		}
 	})...)
 	problems = append(problems, c.check()...)
+	problems = append(problems, c.checkFallbacks()...)
 	c.restrict(problems)
 	return c, problems
 }
@@ -157,6 +158,9 @@ func (c *Config) Secrets() []string {
 		if v := c.env.file[name]; !plainSetting(name, v) {
 			out = append(out, v)
 		}
+	}
+	for _, p := range c.Providers {
+		out = append(out, p.Keys...)
 	}
 	for _, v := range c.Values() {
 		if v.secret != "" && !plainVariable(v.Key) && !plainServerVariable(v.Key, v.secret) {

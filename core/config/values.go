@@ -48,7 +48,7 @@ func (c *Config) collect(v reflect.Value, prefix string, out *[]Value) {
 
 func (c *Config) one(f field, key string, v reflect.Value) Value {
 	out := Value{Key: key, Value: render(v), Origin: c.Origin(key), Live: f.live()}
-	if f.secret() && out.Value != "" {
+	if f.secret() && out.Value != "" && out.Value != "[]" {
 		out.Value, out.secret = masked, out.Value
 	}
 	return out

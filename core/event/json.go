@@ -116,6 +116,8 @@ var decoders = sync.OnceValue(func() map[string]decoder {
 	known[TurnStarted](all)
 	known[TurnPhase](all)
 	known[TurnEnded](all)
+	known[AttemptFailed](all)
+	known[ModelMoved](all)
 	known[MessageAdded](all)
 	known[MessageStarted](all)
 	known[MessageSealed](all)

@@ -50,7 +50,7 @@ const (
 	PhaseWritingCall PhaseKind = "writing_call"     // the model writes a call of Tool
 	PhaseApproval    PhaseKind = "waiting_approval" // a call of Tool waits for a decision
 	PhaseRunning     PhaseKind = "running"          // Tool runs
-	PhaseRetrying    PhaseKind = "retrying"         // the model failed with Cause; it is asked again at Until
+	PhaseRetrying    PhaseKind = "retrying"         // the model failed with Cause; Model is asked at Until
 	PhaseCompressing PhaseKind = "compressing"      // Count messages
 )
 
@@ -71,14 +71,43 @@ type TurnPhase struct {
 type Cause struct {
 	Class string `json:"class"`          // provider.Class
 	HTTP  int    `json:"http,omitempty"` // status of the answer, when there was one
+
+	Offline bool `json:"offline,omitempty"` // no server can be found: this machine has no network
 }
 
 // String is the cause in short: "429 rate_limit".
 func (c Cause) String() string {
+	if c.Offline {
+		return "no network"
+	}
 	if c.HTTP == 0 {
 		return c.Class
 	}
 	return fmt.Sprintf("%d %s", c.HTTP, c.Class)
+}
+
+// AttemptFailed says that one call of a model failed. It was stored before, with the message that the call was to
+// answer; what follows is a TurnPhase, a ModelMoved, or the end of the turn.
+type AttemptFailed struct {
+	fact
+	Ref   string        `json:"ref"`           // provider/model
+	Key   int           `json:"key,omitempty"` // which of the provider's keys, from 1, when it has several
+	Took  time.Duration `json:"took"`
+	Bytes int64         `json:"bytes,omitempty"` // of the answer that came before
+	Cause Cause         `json:"cause"`
+	Err   string        `json:"err"` // for people
+}
+
+// ModelMoved says that what is left of the turn goes to another model, or to the same one with another key.
+type ModelMoved struct {
+	fact
+	From    string    `json:"from"` // provider/model
+	To      string    `json:"to"`
+	Key     int       `json:"key,omitempty"`      // the key of To from now on, from 1, when its provider has several
+	Keys    int       `json:"keys,omitempty"`     // how many it has
+	FromKey string    `json:"from_key,omitempty"` // where the key stands that it is about: the name of a variable or setting
+	Cause   Cause     `json:"cause"`
+	Rested  time.Time `json:"rested,omitzero"` // From was not called: it rests until then
 }
 
 // Remedy is something that a person can do next. Each way in says how: a command, a key, a button.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"unicode"
 )
 
@@ -31,6 +32,7 @@ func Transport(provider, model string, err error) *Error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		e.Class, e.Message, e.Hint = ClassTimeout, "the time for this call is over", "it may pass"
 	case errors.As(err, &dns):
+		e.unreachable = true
 		e.Message, e.Hint = "the address of "+dns.Name+" cannot be found", "check the network and the base URL"
 	case errors.As(err, &cert), errors.As(err, &unknown):
 		e.Message, e.Hint = "the server's certificate is not trusted: "+err.Error(), "check the base URL, the clock, and the proxy"
@@ -39,6 +41,7 @@ func Transport(provider, model string, err error) *Error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		e.Class, e.Message, e.Hint = ClassTimeout, "no connection in time", "check the network and the base URL"
 	case errors.As(err, &op):
+		e.unreachable = errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EHOSTUNREACH)
 		e.Message, e.Hint = "the connection"+to(op.Addr)+" failed: "+op.Err.Error(), "check that the server runs and that the base URL is right"
 	default:
 		e.Message, e.Hint = "the connection failed: "+err.Error(), "check that the server runs and that the base URL is right"

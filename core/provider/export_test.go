@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"net"
 	"slices"
 	"time"
 )
@@ -26,3 +27,8 @@ func CatalogSize() (vendors, models int) { return len(Shipped().Vendors), len(Sh
 
 // ReadPublic reads a public list with the shipped catalogue.
 func ReadPublic(data []byte) (map[string][]ModelFacts, error) { return Shipped().readPublic(data) }
+
+// Unfound is the error of a host that cannot be found.
+func Unfound(name, model string) *Error {
+	return Transport(name, model, &net.DNSError{Name: name + ".example", IsNotFound: true})
+}

@@ -35,7 +35,7 @@ func (e Endpoint) alone(kinds map[string]Maker) *Set {
 func (e Endpoint) Probe(ctx context.Context, kinds map[string]Maker) ([]Model, error) {
 	s := e.alone(kinds)
 	defer s.Close()
-	e, p, err := s.provider(e.Name, "")
+	e, p, err := s.provider(e.Name, "", anyKey)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (e Endpoint) Try(ctx context.Context, kinds map[string]Maker, model string)
 	defer cancel()
 	s := e.alone(kinds)
 	defer s.Close()
-	_, p, err := s.provider(e.Name, model)
+	_, p, err := s.provider(e.Name, model, anyKey)
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,10 @@ type Error struct {
 	Message    string        // what happened, in the vendor's words where there are any; never a secret
 	Hint       string        // what to do next
 	Window     int           // the context window in tokens, when an overflow error told it; else 0
+	Key        string        // where the key stands that was used, when that is known
 	Err        error
+
+	unreachable bool // no way to the host: this machine may be offline
 }
 
 // Error says what happened and where.

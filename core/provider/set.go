@@ -19,16 +19,20 @@ const Offline = "offline"
 // Set makes providers from Settings and finds models by name. It is safe for concurrent use.
 type Set struct {
 	settings Settings
+	health   *Health
 
 	mu      sync.Mutex
-	made    map[string]Provider // by "provider mode"
+	made    map[string]Provider // by "provider mode key"
 	local   map[string]Endpoint // servers found on this machine
 	learned map[string]Model    // by "provider/model": what a server said about its models
 }
 
 // NewSet makes a Set. It does not use the network.
 func NewSet(s Settings) *Set {
-	return &Set{settings: s, made: map[string]Provider{}, local: map[string]Endpoint{}, learned: map[string]Model{}}
+	if s.Health == nil {
+		s.Health = NewHealth()
+	}
+	return &Set{settings: s, health: s.Health, made: map[string]Provider{}, local: map[string]Endpoint{}, learned: map[string]Model{}}
 }
 
 // Close drops the idle connections of the providers. Running streams go on.
@@ -58,7 +62,7 @@ func (s *Set) Resolve(ctx context.Context, ref string) (Provider, Model, error) 
 	if err != nil {
 		return nil, Model{}, err
 	}
-	e, p, err := s.provider(name, model)
+	e, p, err := s.provider(name, model, anyKey)
 	if err != nil {
 		return nil, Model{}, err
 	}
@@ -66,7 +70,7 @@ func (s *Set) Resolve(ctx context.Context, ref string) (Provider, Model, error) 
 		if model, err = s.defaultModel(ctx, e, p); err != nil {
 			return nil, Model{}, err
 		}
-		if e, p, err = s.provider(name, model); err != nil {
+		if e, p, err = s.provider(name, model, anyKey); err != nil {
 			return nil, Model{}, err
 		}
 	}
@@ -210,7 +214,7 @@ func (s *Set) knows(ctx context.Context, name string) bool {
 }
 
 func (s *Set) offers(ctx context.Context, name, model string) bool {
-	_, p, err := s.provider(name, model)
+	_, p, err := s.provider(name, model, anyKey)
 	if err != nil {
 		return false
 	}
@@ -249,16 +253,25 @@ func (s *Set) endpoint(name, model string) (Endpoint, error) {
 	return e, nil
 }
 
+// anyKey leaves the choice of a key to what is known of them.
+const anyKey = -1
+
 // provider is the one resolver: of a provider's name and a model it makes mode, key and address,
-// and who talks there.
-func (s *Set) provider(name, model string) (Endpoint, Provider, error) {
+// and who talks there. Of several keys it takes the one with the number.
+func (s *Set) provider(name, model string, key int) (Endpoint, Provider, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, err := s.endpoint(name, model)
 	if err != nil {
 		return e, nil, err
 	}
-	if p, ok := s.made[name+" "+e.Kind]; ok {
+	all := e.credentials()
+	if key == anyKey {
+		key = s.health.peek(name, all)
+	}
+	e.Key, e.KeyFrom = all[key].Key, all[key].From
+	id := fmt.Sprintf("%s %s %d", name, e.Kind, key)
+	if p, ok := s.made[id]; ok {
 		return e, p, nil
 	}
 	maker, ok := s.settings.Kinds[e.Kind]
@@ -270,7 +283,7 @@ func (s *Set) provider(name, model string) (Endpoint, Provider, error) {
 	if err != nil {
 		return e, nil, fmt.Errorf("provider %s: %w", name, err)
 	}
-	s.made[name+" "+e.Kind] = p
+	s.made[id] = p
 	return e, p, nil
 }
 
@@ -357,7 +370,7 @@ func (s *Set) List(ctx context.Context) []Model {
 	lists := make([][]Model, len(names))
 	var wait sync.WaitGroup
 	for i, n := range names {
-		e, p, err := s.provider(n, "")
+		e, p, err := s.provider(n, "", anyKey)
 		if err != nil {
 			continue
 		}

@@ -24,6 +24,10 @@ type Settings struct {
 	NoSubstitute bool
 	// Providers by name. Names are lower case and have no slash.
 	Providers map[string]Endpoint
+	// Fallbacks are asked in this order when a model cannot answer: each as Resolve takes it.
+	Fallbacks []string
+	// Health is what earlier calls taught; nil: nothing.
+	Health *Health
 	// Window is the context window of the default model in tokens, when the person says so; 0: as
 	// known.
 	Window int
@@ -46,6 +50,9 @@ type Endpoint struct {
 	Kind     string            // wire format; "" means as the catalogue says for the model
 	BaseURL  string            // with the version part: https://host/v1
 	Key      string            // sent to BaseURL's host only, never logged; "" for none
+	KeyFrom  string            // where Key stands: the name of a variable or of a setting
+	Keys     []Credential      // more of them
+	Strategy Strategy          // which of several keys a turn takes; "": FillFirst
 	Models   []string          // offered in lists, the first is the default; empty: ask the server
 	Headers  map[string]string // extra request headers
 	Limits   map[string]Limit  // by model: what the person says about it, over what its server and the catalogue say
@@ -160,11 +167,27 @@ func (v Vendor) endpoint(e Endpoint, configured bool, getenv func(string) string
 		return e, configured
 	}
 	// An address in the file that is not the vendor's gets no key that it was not given.
-	if own := v.owns(base) || said != "" && sameHost(base, said); own && e.Key == "" {
-		e.Key = key
+	if own := v.owns(base) || said != "" && sameHost(base, said); own {
+		for _, name := range v.keyNames() {
+			if getenv(name) != "" {
+				e = e.WithKeys(name, getenv)
+			}
+		}
 	}
 	e.BaseURL = v.address(base)
 	return e, true
+}
+
+// WithKeys adds the keys of a variable and of those that are numbered after it. A key that the
+// endpoint has already stays its only one.
+func (e Endpoint) WithKeys(name string, getenv func(string) string) Endpoint {
+	if e.Key == "" {
+		e.Key, e.KeyFrom = getenv(name), name
+	}
+	if e.KeyFrom == name {
+		e.Keys = append(slices.Clip(e.Keys), numbered(name, getenv)...)
+	}
+	return e
 }
 
 // names returns the configured providers in the order in which a default is looked for: vendors in

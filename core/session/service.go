@@ -231,7 +231,15 @@ func (s *Service) UsageBy(ctx context.Context, by store.UsageBy, f store.UsageFi
 	return s.st.UsageBy(ctx, by, f)
 }
 
-// AddAttempt notes one try to get message id from a provider.
+// Attempt is one call of a model.
+type Attempt = store.Attempt
+
+// Attempts are the calls of models that a session made, the oldest first.
+func (s *Service) Attempts(ctx context.Context, uid string) ([]Attempt, error) {
+	return s.st.Attempts(ctx, uid)
+}
+
+// AddAttempt notes one try to have message id answered by a provider.
 func (s *Service) AddAttempt(ctx context.Context, id int64, a store.Attempt) error {
 	return s.st.AddAttempt(ctx, id, a)
 }

@@ -222,6 +222,7 @@ func (s *Store) Restore(ctx context.Context, uid string, summary int64) (n int, 
 
 // Attempt is one try to get an answer from a provider.
 type Attempt struct {
+	Message, N      int64 // set by Attempts: the message that was to be answered, and the how manieth try that was
 	Provider, Model string
 	ErrorClass      string // empty: it worked
 	HTTP            int
@@ -229,7 +230,7 @@ type Attempt struct {
 	Bytes           int64
 }
 
-// AddAttempt notes a try for message id; they are numbered 1, 2, 3 ...
+// AddAttempt notes a try to answer message id; they are numbered 1, 2, 3 ...
 func (s *Store) AddAttempt(ctx context.Context, id int64, a Attempt) error {
 	return s.write(ctx, nil, func(t *tx) error {
 		_, err := t.exec(`INSERT INTO attempts(message_id,n,provider,model,error_class,http,started_ms,ms,bytes)
@@ -237,4 +238,23 @@ func (s *Store) AddAttempt(ctx context.Context, id int64, a Attempt) error {
 			id, a.Provider, a.Model, a.ErrorClass, a.HTTP, a.Started, a.Took, a.Bytes)
 		return err
 	})
+}
+
+// Attempts are the tries of a session, the oldest first.
+func (s *Store) Attempts(ctx context.Context, uid string) (out []Attempt, err error) {
+	defer s.watch(&err)
+	rows, err := s.read.QueryContext(ctx, `SELECT a.message_id,a.n,a.provider,a.model,a.error_class,a.http,a.started_ms,a.ms,a.bytes
+ FROM sessions s JOIN messages m ON m.session_id=s.id JOIN attempts a ON a.message_id=m.id WHERE s.uid=? ORDER BY a.message_id,a.n`, uid)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var a Attempt
+		if err := rows.Scan(&a.Message, &a.N, &a.Provider, &a.Model, &a.ErrorClass, &a.HTTP, &a.Started, &a.Took, &a.Bytes); err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, rows.Err()
 }

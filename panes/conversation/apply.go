@@ -140,6 +140,8 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 			s.heard = append(s.heard, said)
 		}
 		s.say(level, "!", ev.Text, ui.HintWords(ev.Hint, ev.Do))
+	case event.ModelMoved:
+		s.say(noteInfo, "!", ui.MovedWords(ev), "")
 	case event.HistoryChanged:
 		p.reload = true
 	default:

@@ -274,6 +274,8 @@ func (f *fake) DeleteSession(_ context.Context, uid string) error {
 	return nil
 }
 
+func (f *fake) Attempts(context.Context, string) ([]session.Attempt, error) { return nil, nil }
+
 func (f *fake) Stats(context.Context) (session.Stats, error) {
 	return session.Stats{Sessions: 2, Messages: 4, Bytes: 2048, BySource: map[string]int{"tui": 2}}, nil
 }

@@ -25,7 +25,7 @@ func TestScripts(t *testing.T) {
 		Dir:      "testdata/script",
 		Deadline: time.Now().Add(15 * patience), // of all of them together, which wait for one another where there are few cores
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "model": model, "requests": requests, "busybox": busybox, "until": until,
+			"exits": exits, "model": model, "backup": backup, "requests": requests, "busybox": busybox, "until": until,
 		},
 		Condition: scriptCondition,
 		Setup: func(env *testscript.Env) error {
@@ -71,6 +71,20 @@ func model(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(filepath.Join(ts.Getenv("HERMES_HOME"), "config.yaml"), []byte(serverSettings(s)), 0o600))
 	servers.Store(ts, s)
 	ts.Defer(func() { servers.Delete(ts) })
+}
+
+// backup starts another scripted server and makes it the fallback of the first: backup turns.json
+func backup(ts *testscript.TestScript, _ bool, args []string) {
+	var turns []modeltest.Turn
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &turns))
+	s, err := modeltest.Start(modeltest.Script{Turns: turns})
+	ts.Check(err)
+	ts.Defer(s.Close)
+	path := filepath.Join(ts.Getenv("HERMES_HOME"), "config.yaml")
+	text, err := os.ReadFile(path)
+	ts.Check(err)
+	chain := "fallback_providers:\n  - {provider: backup, model: spare-model, base_url: " + s.URL + ", api_mode: anthropic_messages}\n"
+	ts.Check(os.WriteFile(path, append(text, chain...), 0o600))
 }
 
 // requests waits until the server was asked so many times, and fails when it was asked more often: requests 2

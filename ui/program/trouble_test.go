@@ -36,11 +36,22 @@ func TestEscStopsTheWaitForAnotherTry(t *testing.T) {
 	h, _ := homeWith(t, modeltest.Turn{Status: 429, RetryAfter: "50"}, modeltest.Turn{Text: "After all."})
 	s := h.open()
 	say(s, "first")
-	s.WaitFor("retrying in 50 s")
+	s.WaitFor("retrying test-model in 49 s") // it counts
 	s.Type(esc)
 	s.WaitFor("ready")
 	say(s, "second")
 	s.WaitFor("After all.")
+}
+
+// A wait for the model ends with any key, which does what it does besides.
+func TestAnyKeyEndsTheWaitForAnotherTry(t *testing.T) {
+	h, _ := homeWith(t, modeltest.Turn{Status: 429, RetryAfter: "50"}, modeltest.Turn{Text: "After all."})
+	s := h.open()
+	say(s, "first")
+	s.WaitFor("retrying test-model in 48 s") // who types goes on typing: a key counts after a rest
+	s.Type("x")
+	s.WaitFor("After all.")
+	s.WaitFor("❯ x")
 }
 
 func TestWhatWasQueuedIsThereAfterARestart(t *testing.T) {

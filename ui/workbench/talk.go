@@ -113,6 +113,13 @@ func (t talker) standing(uid string) (busy bool, waits []string) {
 	return t.Busy(uid), waits
 }
 
+// hurry has a session ask its model again at once, when it waits to.
+func (t talker) hurry(uid string) {
+	if app, ok := t.b.now(); ok {
+		app.Agent.Hurry(uid)
+	}
+}
+
 func (t talker) Queue(uid string) []event.QueuedInput {
 	app, ok := t.b.now()
 	if !ok {

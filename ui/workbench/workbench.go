@@ -156,6 +156,7 @@ func (w *workbench) ui(first string) ui.Options {
 	o.Notify = c.Display.Notify
 	o.Defaults, o.Look, o.NoModel = w.defaults, w.lookAround, provider.Offline
 	o.Standing = talker{w.boot}.standing
+	o.Hurry = talker{w.boot}.hurry
 	if o.State == nil {
 		o.State = layoutFile(c.Paths())
 	}

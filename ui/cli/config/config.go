@@ -97,7 +97,7 @@ func (c *command) configCheck() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "check", Short: "Look for mistakes in the settings; exit code 2 when there are any", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := c.Options()
 			if err != nil {
 				return err
@@ -105,6 +105,11 @@ func (c *command) configCheck() *cobra.Command {
 			cfg, problems := config.Load(o)
 			if err := base.CheckTheme(cfg.Display.Theme, cfg.Paths()); err != nil { // no mistake: another hermes may have it
 				c.Note("%s: %v; the default is shown instead", cfg.Origin("display.theme"), err)
+			}
+			for _, f := range core.CheckFallbacks(cmd.Context(), cfg) {
+				if f.Err != nil {
+					c.Note("%s: fallback %s cannot answer: %v", cfg.Origin("fallback_providers"), f.Ref, f.Err)
+				}
 			}
 			if asJSON {
 				if problems == nil {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"hermes/core"
 	"hermes/core/crash"
+	"hermes/core/provider"
 	"hermes/ui/cli/base"
 )
 
@@ -215,6 +218,25 @@ func (x *examination) lookPath(name string) (string, error) {
 		}
 	}
 	return "", exec.ErrNotFound
+}
+
+// fallbacks says which models stand in for others, with how many keys.
+func (x *examination) fallbacks(ctx context.Context) {
+	for name, n := range core.KeyCounts(x.start.Config) {
+		how := cmp.Or(x.start.Config.KeyStrategies[name], string(provider.FillFirst))
+		x.add("model", good, "", "%d keys for %s, used by %s", n, name, how)
+	}
+	var fine []string
+	for _, f := range core.CheckFallbacks(ctx, x.start.Config) {
+		if f.Err != nil {
+			x.add("model", warn, "`hermes config set fallback_providers` names others", "fallback %s cannot answer: %v", f.Ref, f.Err)
+			continue
+		}
+		fine = append(fine, f.Ref)
+	}
+	if len(fine) > 0 {
+		x.add("model", good, "", "when the chosen model cannot answer: %s", strings.Join(fine, ", then "))
+	}
 }
 
 func (x *examination) model(ctx context.Context) {

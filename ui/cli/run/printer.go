@@ -42,8 +42,12 @@ func (p *textPrinter) event(e event.Envelope) {
 	case event.MessageSealed:
 		p.sealed(x.Message)
 	case event.MessageDiscarded:
-		p.live.drop()
+		if x.MessageID == p.message { // else another one shows already
+			p.live.drop()
+		}
 		p.say("answer discarded, trying again: %s", discardWords(x))
+	case event.ModelMoved:
+		p.say("! %s", movedWords(x))
 	case event.TurnPhase:
 		if x.Kind == event.PhaseRetrying { // it can be minutes
 			p.say("%s", retryWords(x, e.At))

@@ -35,7 +35,7 @@ A session is named by its id, by the start of its id, by its title, or by the wo
 	}
 	cmd.AddCommand(
 		c.sessionsList(), c.sessionsShow(), c.sessionsSearch(), c.sessionsExport(), c.sessionsImport(), c.sessionsFork(),
-		c.sessionsRename(), c.sessionsRemove(), c.sessionsStats(), c.sessionsCheck(),
+		c.sessionsRename(), c.sessionsRemove(), c.sessionsStats(), c.sessionsAttempts(), c.sessionsCheck(),
 	)
 	return cmd
 }
