@@ -106,6 +106,9 @@ type Deps struct {
 	// Await is called before a turn has its tools: those that are still on their way may come. First says that the session is
 	// given its tools now. nil waits for nothing.
 	Await func(ctx context.Context, session string, toolsets []string, first bool)
+	// Defer says of which of the tools of a session a model with a window of so many tokens is told, and which it has to search
+	// for. nil tells it of all.
+	Defer func(window int, specs []tool.Spec) (listed, found []tool.Spec)
 	Log   *slog.Logger
 }
 

@@ -24,7 +24,12 @@ const metaTools = "tools"
 type given struct {
 	Toolsets []string    `json:"toolsets,omitempty"`
 	Tools    []givenTool `json:"tools"`
+	// Found are tools that the model is not told of and finds by a search: see Deps.Defer.
+	Found []givenTool `json:"found,omitempty"`
 }
+
+// all are the tools of the session, whether the model is told of them or not.
+func (g *given) all() []givenTool { return slices.Concat(g.Tools, g.Found) }
 
 // givenTool is a tool as the session's model is told it. The schema is a string: JSON within JSON would not keep its bytes.
 type givenTool struct {
@@ -35,14 +40,18 @@ type givenTool struct {
 }
 
 func give(toolsets []string, specs []tool.Spec) *given {
-	g := &given{Toolsets: slices.Clone(toolsets), Tools: make([]givenTool, len(specs))}
+	return &given{Toolsets: slices.Clone(toolsets), Tools: asGiven(specs)}
+}
+
+func asGiven(specs []tool.Spec) []givenTool {
+	out := make([]givenTool, len(specs))
 	for i, s := range specs {
-		g.Tools[i] = givenTool{s.Name, s.Owner, s.Description, string(s.Schema)}
+		out[i] = givenTool{s.Name, s.Owner, s.Description, string(s.Schema)}
 		if s.Owner != "" {
-			g.Tools[i].Description = secret.Clean(s.Description)
+			out[i].Description = secret.Clean(s.Description)
 		}
 	}
-	return g
+	return out
 }
 
 // provider is what goes to the model.
@@ -97,7 +106,14 @@ func (w *worker) setGiven(g *given) {
 
 // takeTools gives the session the tools as they are now.
 func (w *worker) takeTools(ctx context.Context, toolsets []string) (*given, error) {
-	g := give(toolsets, w.a.d.Tools.Specs(toolsets))
+	specs, found := w.a.d.Tools.Specs(toolsets), []tool.Spec(nil)
+	if w.a.d.Defer != nil {
+		specs, found = w.a.d.Defer(w.window(ctx), specs)
+	}
+	g := give(toolsets, specs)
+	if len(found) > 0 {
+		g.Found = asGiven(found)
+	}
 	data, err := json.Marshal(g)
 	if err == nil {
 		err = w.a.d.Sessions.SetMeta(ctx, w.uid, metaTools, string(data))
@@ -109,12 +125,25 @@ func (w *worker) takeTools(ctx context.Context, toolsets []string) (*given, erro
 	return g, nil
 }
 
+// window is the one of the session's model in tokens, 0 when it is not known.
+func (w *worker) window(ctx context.Context) int {
+	info, err := w.a.d.Sessions.Get(ctx, w.uid)
+	if err != nil {
+		return 0
+	}
+	_, m, err := w.a.d.Models.Resolve(ctx, w.a.ref(ctx, info))
+	if err != nil {
+		return 0
+	}
+	return m.Window
+}
+
 // toolChanges is what is not any more as the session was given it. A tool that is only hidden here, such as one that needs a person to be
 // there, is not gone.
 func (a *Agent) toolChanges(g *given) event.ToolsChanged {
 	var d event.ToolsChanged
 	had := map[string]givenTool{}
-	for _, t := range g.Tools {
+	for _, t := range g.all() {
 		had[t.Name] = t
 		if s, ok := a.d.Tools.Lookup(t.Name); !ok || s.Owner != t.Owner {
 			d.Removed = append(d.Removed, t.Name)
@@ -182,11 +211,12 @@ func (a *Agent) TakeTools(ctx context.Context, session string) (d event.ToolsCha
 
 // callable returns the spec of a tool that the session was given, as it is now; the error is for the model.
 func (t *turn) callable(name string) (tool.Spec, error) {
-	i := slices.IndexFunc(t.tools.Tools, func(g givenTool) bool { return g.Name == name })
+	all := t.tools.all()
+	i := slices.IndexFunc(all, func(g givenTool) bool { return g.Name == name })
 	s, ok := t.a.d.Tools.Lookup(name)
 	switch {
-	case i >= 0 && (!ok || s.Owner != t.tools.Tools[i].Owner):
-		return s, fmt.Errorf("the tool %s is gone: %s does not offer it any more. Go on without it", name, t.tools.Tools[i].owner())
+	case i >= 0 && (!ok || s.Owner != all[i].Owner):
+		return s, fmt.Errorf("the tool %s is gone: %s does not offer it any more. Go on without it", name, all[i].owner())
 	case i < 0 && ok:
 		var names []string
 		for _, g := range t.tools.Tools {
@@ -207,8 +237,9 @@ func (g givenTool) owner() string {
 
 // toolSpecs are the tools of the session for a program that calls them: as the session was given them, with what they are now behind.
 func (t *turn) toolSpecs() []tool.Spec {
-	specs := make([]tool.Spec, len(t.tools.Tools))
-	for i, g := range t.tools.Tools {
+	all := t.tools.all()
+	specs := make([]tool.Spec, len(all))
+	for i, g := range all {
 		s, ok := t.a.d.Tools.Lookup(g.Name)
 		if !ok || s.Owner != g.Owner {
 			s = tool.Spec{Name: g.Name, Owner: g.Owner}
