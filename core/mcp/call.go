@@ -54,14 +54,24 @@ func (s *server) call(ctx context.Context, t *remote, c tool.Call) (*sdk.CallToo
 	if err == nil {
 		return res, nil
 	}
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
 	}
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) {
 		return nil, errors.New(plain(wire.Message))
 	}
+	s.drop(conn)
 	return nil, conn.cause(err)
+}
+
+// drop lets no other call use a connection that broke; the server's goroutine makes a new one.
+func (s *server) drop(c *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == c {
+		s.conn = nil
+	}
 }
 
 // connected returns the connection; one that is being made is waited for, for a while.

@@ -85,13 +85,19 @@ func (d definition) hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
+// sure is how sure the model of injected text has to be: definitions are written like orders, those
+// of the official servers up to 0.81.
+const sure = 0.9
+
 // orders says what in the definition gives orders to the agent; "" is nothing.
 func (d definition) orders() string {
 	texts := []string{d.Title, d.Description}
 	collect(d.Input, &texts)
 	for _, text := range texts {
 		for _, f := range injection.ScanDocument(text) {
-			return f.Reason
+			if f.Score == 0 || f.Score >= sure {
+				return f.Reason
+			}
 		}
 	}
 	return ""
