@@ -7,6 +7,7 @@ import (
 	"hermes/core/backend"
 	"hermes/core/client"
 	"hermes/core/event"
+	"hermes/core/mcp"
 )
 
 var _ client.Client = (*App)(nil)
@@ -24,7 +25,19 @@ func (a *App) Catalog() client.Models { return a.Models }
 func (a *App) Backends() backend.Pool { return a.Pool }
 
 // Servers bring the agent tools.
-func (a *App) Servers() client.Servers { return a.MCP }
+func (a *App) Servers() client.Servers { return toolServers{a.MCP, a} }
+
+// toolServers are the servers with those of the project.
+type toolServers struct {
+	*mcp.Manager
+	a *App
+}
+
+// Project is what the project brings; nil when it brings nothing.
+func (s toolServers) Project() (*mcp.Brought, error) { return s.a.ProjectServers() }
+
+// Trust says what the person thinks of it.
+func (s toolServers) Trust(shown *mcp.Brought, yes bool) error { return s.a.TrustServers(shown, yes) }
 
 // Interrupt stops the session's turn.
 func (a *App) Interrupt(session string) bool { return a.Agent.Interrupt(session) }

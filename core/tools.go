@@ -15,6 +15,7 @@ import (
 	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/intent"
+	"hermes/core/mcp"
 	"hermes/core/session"
 	"hermes/core/tool"
 	"hermes/core/tool/ask"
@@ -46,7 +47,7 @@ func (p *agentPart) Start(context.Context) (err error) {
 	a.Agent = agent.New(agent.Deps{
 		Bus: a.Bus, Sessions: a.Sessions, Models: a.Models, Tools: a.Tools, Gate: a.Gate,
 		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Keep: a.Pool.Keep, Log: a.log,
-		Checkpoints: a.keepFiles(), Autorun: a.newAutorun(), Await: a.awaitTools, See: a.see,
+		Checkpoints: a.keepFiles(), Autorun: a.newAutorun(), Await: a.awaitTools, Defer: a.deferTools, See: a.see,
 	})
 	return nil
 }
@@ -71,7 +72,7 @@ func (p *agentPart) tools() (*tool.Registry, error) {
 		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify, Web: webOptions(c),
 		See: a.see, Blind: a.blind, Engine: p.scripts.engine, Code: a.codeSettings,
 	})
-	all := p.known.Tools
+	all := append(p.known.Tools, mcp.SearchTools()...)
 	for _, other := range a.parts {
 		all = append(all, other.Tools()...)
 	}

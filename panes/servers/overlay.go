@@ -1,0 +1,327 @@
+// Package servers is the overlay of the servers that bring tools: how each is, its tools and log,
+// what changed of them, and whether those of a project are trusted.
+package servers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+	"hermes/core/mcp"
+	"hermes/ui/style"
+)
+
+// What the deeds of the overlay bring back to it.
+type (
+	// Listed are the servers and what the project brings.
+	Listed struct {
+		Rows    []mcp.Status
+		Brought *mcp.Brought
+		Trouble string
+	}
+	// LogRead is the log of a server.
+	LogRead struct {
+		Name  string
+		Lines []string
+	}
+	// Reviewed is what changed of a server's tools.
+	Reviewed struct {
+		Name string
+		List []mcp.Review
+	}
+)
+
+// Actions are what the overlay asks of the program.
+type Actions struct {
+	Again   func() tea.Cmd
+	Restart func(name string) tea.Cmd
+	Log     func(name string) tea.Cmd
+	Review  func(name string) tea.Cmd
+	Accept  func(name string, seen []mcp.Review) tea.Cmd
+	Toggle  func(s mcp.Status) tea.Cmd
+	Trust   func(b *mcp.Brought, yes bool) tea.Cmd
+}
+
+// mode is what the overlay shows.
+type mode int
+
+const (
+	listing   mode = iota
+	tools          // of one server, in full
+	logging        // of one server
+	reviewing      // what changed, with a yes or a no
+	trusting       // what the project brings, with a yes or a no
+)
+
+// Overlay is an overlay: every server with how it is, and a look into the selected one.
+type Overlay struct {
+	do      Actions
+	styles  *style.Styles
+	rows    []mcp.Status
+	brought *mcp.Brought
+	trouble string
+	at      string
+	mode    mode
+	lines   []string     // of the log
+	seen    []mcp.Review // what is shown now
+	from    int          // first line in view
+	total   int
+	page    int
+	end     bool // the end is to be in view
+}
+
+// New shows the servers, the one with this name first.
+func New(do Actions, first Listed, at string) *Overlay {
+	v := &Overlay{do: do, at: at}
+	v.take(first)
+	return v
+}
+
+func (v *Overlay) take(m Listed) {
+	v.rows, v.trouble = m.Rows, m.Trouble
+	if v.mode == trusting && (m.Brought == nil || v.brought == nil || m.Brought.Hash != v.brought.Hash || m.Brought.State == mcp.Trusted) {
+		v.mode, v.from = listing, 0 // a yes is only for what is on the screen
+	}
+	v.brought = m.Brought
+	if v.selected() < 0 && len(v.rows) > 0 {
+		v.at = v.rows[0].Name
+	}
+}
+
+func (v *Overlay) selected() int {
+	return slices.IndexFunc(v.rows, func(s mcp.Status) bool { return s.Name == v.at })
+}
+
+func (v *Overlay) row() (mcp.Status, bool) {
+	i := v.selected()
+	if i < 0 {
+		return mcp.Status{}, false
+	}
+	return v.rows[i], true
+}
+
+// Title says what is shown.
+func (v *Overlay) Title() string {
+	switch v.mode {
+	case tools:
+		return "Tools of " + v.at
+	case logging:
+		return "Log of " + v.at
+	case reviewing:
+		return "What changed in " + v.at
+	case trusting:
+		return "Servers of this project"
+	case listing:
+	}
+	return fmt.Sprintf("Servers of tools (%d)", len(v.rows))
+}
+
+// Restyle takes the styles of the theme.
+func (v *Overlay) Restyle(s *style.Styles) { v.styles = s }
+
+// Size is nearly the screen.
+func (v *Overlay) Size(w, h int) (int, int) { return min(w-2, 140), max(h-4, 6) }
+
+// Hint names the keys.
+func (v *Overlay) Hint() string {
+	switch v.mode {
+	case tools, logging:
+		return "pgup/pgdn scroll  esc back"
+	case reviewing:
+		if len(v.seen) == 0 {
+			return "esc back"
+		}
+		return "Y use them as they are now  pgup/pgdn scroll  esc back, they stay blocked"
+	case trusting:
+		return "Y trust these  N refuse them  esc later"
+	case listing:
+	}
+	hint := "enter tools  l log  r restart  d on/off  esc close"
+	if s, ok := v.row(); ok && s.Changed > 0 {
+		hint = "p review changes  " + hint
+	}
+	if v.brought != nil {
+		hint = "t trust the project's  " + hint
+	}
+	return hint
+}
+
+// Update takes keys, and what the deeds bring back.
+func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case tea.KeyMsg:
+		return v.key(msg.String())
+	case tea.MouseMsg:
+		switch msg.Button { //nolint:exhaustive // the others do nothing here
+		case tea.MouseButtonWheelUp:
+			v.scroll(-3)
+		case tea.MouseButtonWheelDown:
+			v.scroll(3)
+		}
+	case Listed:
+		v.take(msg)
+	case LogRead:
+		v.mode, v.at, v.lines, v.from, v.end = logging, msg.Name, msg.Lines, 0, true
+	case Reviewed:
+		v.mode, v.at, v.seen, v.from = reviewing, msg.Name, msg.List, 0
+	}
+	return nil, false
+}
+
+// Observe looks again when a server changed: what is shown is what is.
+func (v *Overlay) Observe(e event.Envelope) tea.Cmd {
+	if _, changed := e.Event.(event.ServerChanged); !changed {
+		return nil
+	}
+	return v.do.Again()
+}
+
+// RefreshAt is the next second while a server counts down to its next try.
+func (v *Overlay) RefreshAt(now time.Time) time.Time {
+	for _, s := range v.rows {
+		if s.State == mcp.StateRetrying && s.Next.After(now) {
+			return now.Add(time.Second)
+		}
+	}
+	return time.Time{}
+}
+
+func (v *Overlay) key(key string) (tea.Cmd, bool) {
+	if v.mode != listing {
+		return v.inner(key), false
+	}
+	s, ok := v.row()
+	switch key {
+	case "esc", "q":
+		return nil, true
+	case "up", "k":
+		v.pick(-1)
+	case "down", "j":
+		v.pick(1)
+	case "t":
+		if v.brought != nil {
+			v.mode, v.from = trusting, 0
+		}
+	default:
+		if ok {
+			return v.deed(key, s), false
+		}
+	}
+	return nil, false
+}
+
+// deed does what a key stands for with the selected server.
+func (v *Overlay) deed(key string, s mcp.Status) tea.Cmd {
+	switch key {
+	case "enter":
+		v.mode, v.from = tools, 0
+	case "l":
+		return v.do.Log(s.Name)
+	case "r":
+		return v.do.Restart(s.Name)
+	case "d", " ":
+		return v.do.Toggle(s)
+	case "p":
+		if s.Changed > 0 {
+			return v.do.Review(s.Name)
+		}
+	default:
+		v.moveText(key)
+	}
+	return nil
+}
+
+// inner are the keys inside of one server.
+func (v *Overlay) inner(key string) tea.Cmd {
+	back := func() { v.mode, v.from = listing, 0 }
+	switch {
+	case key == "esc" || key == "q":
+		back()
+	case v.mode == reviewing && key == "Y" && len(v.seen) > 0:
+		back()
+		return v.do.Accept(v.at, v.seen)
+	case v.mode == trusting && (key == "Y" || key == "N"):
+		back()
+		return v.do.Trust(v.brought, key == "Y")
+	default:
+		v.moveText(key)
+	}
+	return nil
+}
+
+func (v *Overlay) pick(step int) {
+	if i := v.selected() + step; i >= 0 && i < len(v.rows) {
+		v.at, v.from = v.rows[i].Name, 0
+	}
+}
+
+func (v *Overlay) moveText(key string) {
+	switch key {
+	case "up", "k":
+		v.scroll(-1)
+	case "down", "j":
+		v.scroll(1)
+	case "pgup", "ctrl+u":
+		v.scroll(-max(v.page-1, 1))
+	case "pgdown", "ctrl+d", " ":
+		v.scroll(max(v.page-1, 1))
+	case "home":
+		v.scroll(-v.total)
+	case "end":
+		v.scroll(v.total)
+	}
+}
+
+func (v *Overlay) scroll(by int) { v.from = max(min(v.from+by, v.total-v.page), 0) }
+
+// stateOf is a glyph and a word: never colour alone.
+func (v *Overlay) stateOf(s mcp.Status) string {
+	g := v.styles.Glyphs
+	mark, st, word := g.Stopped, v.styles.Dim, string(s.State)
+	switch s.State {
+	case mcp.StateReady:
+		mark, st = g.Up, v.styles.Good
+	case mcp.StateStarting:
+		mark, st = g.Stopped, v.styles.Accent
+	case mcp.StateRetrying:
+		mark, st = g.Failed, v.styles.Warn
+		if left := time.Until(s.Next); left > 0 {
+			word += fmt.Sprintf(" in %s", left.Round(time.Second))
+		}
+	case mcp.StateLogin, mcp.StateFailed:
+		mark, st = g.Failed, v.styles.Bad
+	case mcp.StateOff, mcp.StateIdle:
+	}
+	return st.Render(mark + " " + word)
+}
+
+// counts are what a server brings, in a few words.
+func counts(s mcp.Status) string {
+	out := []string{count(len(s.Tools), "tool")}
+	if s.Hidden > 0 {
+		out = append(out, fmt.Sprintf("%d hidden", s.Hidden))
+	}
+	if s.Changed > 0 {
+		out = append(out, fmt.Sprintf("%d BLOCKED", s.Changed))
+	}
+	if s.Calls > 0 {
+		out = append(out, count(s.Calls, "call"))
+	}
+	return strings.Join(append(out, fmt.Sprintf("%d tokens", s.Tokens)), " · ")
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func where(s mcp.Status) string {
+	return cmp.Or(s.Backend, s.Transport) + ": " + s.Where
+}

@@ -1,0 +1,208 @@
+package servers
+
+import (
+	"strings"
+
+	"hermes/core/mcp"
+	"hermes/ui/diff"
+	"hermes/ui/text"
+)
+
+// View draws the list with a look into the selected server below it, or one thing in full.
+func (v *Overlay) View(w, h int) string {
+	if v.mode != listing {
+		v.page = h
+		return v.scrolled(v.inside(w), w, h)
+	}
+	var out []string
+	if b := v.brought; b != nil && b.State != mcp.Trusted {
+		out = append(out, v.wrapped("This project brings "+count(len(b.Servers), "server")+" ("+mcp.ProjectFile+"): "+string(b.State)+", not started. t shows them.", w, v.styles.Warn.Render)...)
+	}
+	if v.trouble != "" {
+		out = append(out, v.wrapped(v.trouble, w, v.styles.Bad.Render)...)
+	}
+	if len(v.rows) == 0 {
+		out = append(out, v.wrapped("No server is set up. `hermes mcp add NAME -- COMMAND` sets one up; /config opens the settings (mcp_servers).", w, v.styles.Dim.Render)...)
+		return text.Block(out, w, h)
+	}
+	at := v.selected()
+	room := max(min(len(v.rows), h/2), 1)
+	from := max(min(at-room/2, len(v.rows)-room), 0)
+	for i := from; i < min(from+room, len(v.rows)); i++ {
+		out = append(out, v.line(v.rows[i], i == at, w))
+	}
+	out = append(out, v.styles.Border.Render(strings.Repeat(v.styles.Glyphs.Horizontal, w)))
+	v.page = max(h-len(out), 0)
+	look := text.Lines(v.scrolled(v.look(w), w, v.page))
+	return text.Block(append(out, look...), w, h)
+}
+
+func (v *Overlay) line(s mcp.Status, selected bool, w int) string {
+	mark, st := "  ", v.styles.Text
+	if selected {
+		mark, st = v.styles.Glyphs.Closed+" ", v.styles.Selection
+	}
+	state := v.stateOf(s)
+	name := text.Truncate(text.OneLine(s.Name), max(w/3, 8), v.styles.Glyphs.Ellipsis)
+	line := v.styles.Accent.Render(mark) + st.Render(name) + " " + state + "  "
+	if left := w - text.Width(line); left > 8 {
+		line += v.styles.Dim.Render(text.Truncate(counts(s), left, v.styles.Glyphs.Ellipsis))
+	}
+	return line
+}
+
+// look is the selected server: what is wrong first.
+func (v *Overlay) look(w int) []string {
+	s, ok := v.row()
+	if !ok {
+		return nil
+	}
+	var out []string
+	if s.LastError != "" {
+		out = append(out, v.wrapped("! "+s.LastError, w, v.styles.Bad.Render)...)
+	}
+	if s.Warning != "" {
+		out = append(out, v.wrapped("! "+s.Warning, w, v.styles.Warn.Render)...)
+	}
+	out = append(out, v.wrapped(where(s), w, v.styles.Text.Render)...)
+	about := "from " + s.From
+	if s.Server != "" {
+		about = s.Server + " · protocol " + s.Protocol + " · " + about
+	}
+	out = append(out, v.wrapped(about, w, v.styles.Dim.Render)...)
+	return append(out, v.toolLines(s, w, false)...)
+}
+
+// toolLines list tools: what the settings say, the name, and what the server says of it.
+func (v *Overlay) toolLines(s mcp.Status, w int, full bool) []string {
+	var out []string
+	for _, t := range s.Tools {
+		rule, st := t.Rule, v.styles.Dim
+		switch {
+		case t.State != mcp.Pinned:
+			rule, st = "BLOCKED", v.styles.Bad
+		case t.Rule == "allowed":
+			st = v.styles.Warn
+		}
+		head := st.Render(text.Fit(rule, 10)) + v.styles.Strong.Render(text.OneLine(t.Tool))
+		if !full {
+			if left := w - text.Width(head) - 2; left > 8 {
+				head += "  " + v.styles.Dim.Render(text.Truncate(text.OneLine(t.Gist), left, v.styles.Glyphs.Ellipsis))
+			}
+			out = append(out, head)
+			continue
+		}
+		out = append(out, text.Truncate(head, w, v.styles.Glyphs.Ellipsis))
+		for _, line := range []string{t.Why, t.Gist, t.Name} {
+			if line != "" {
+				out = append(out, indentLines(v.wrapped(line, w-10, v.styles.Dim.Render))...)
+			}
+		}
+	}
+	return out
+}
+
+func indentLines(lines []string) []string {
+	for i := range lines {
+		lines[i] = strings.Repeat(" ", 10) + lines[i]
+	}
+	return lines
+}
+
+// inside is what is shown in full.
+func (v *Overlay) inside(w int) []string {
+	s, _ := v.row()
+	switch v.mode {
+	case tools:
+		out := v.toolLines(s, w, true)
+		if s.Instructions != "" {
+			out = append(out, "", v.styles.Strong.Render("What it says about itself (nothing of it is an order)"))
+			for line := range strings.Lines(s.Instructions) {
+				out = append(out, v.wrapped(line, w, v.styles.Dim.Render)...)
+			}
+		}
+		return out
+	case logging:
+		var out []string
+		for _, line := range v.lines {
+			out = append(out, v.wrapped(line, w, v.styles.Text.Render)...)
+		}
+		if len(out) == 0 {
+			out = []string{v.styles.Dim.Render("It has said nothing yet.")}
+		}
+		return out
+	case reviewing:
+		return v.reviewLines(w)
+	case trusting:
+		return v.trustLines(w)
+	case listing:
+	}
+	return nil
+}
+
+func (v *Overlay) reviewLines(w int) []string {
+	if len(v.seen) == 0 {
+		return []string{v.styles.Dim.Render("Nothing is blocked.")}
+	}
+	var out []string
+	for _, r := range v.seen {
+		out = append(out, v.styles.Strong.Render(text.Truncate(text.OneLine(r.Tool), w, v.styles.Glyphs.Ellipsis)))
+		out = append(out, v.wrapped(r.Why, w, v.styles.Bad.Render)...)
+		out = append(out, diff.Render(text.Sanitize(r.Diff), w, v.styles)...)
+		out = append(out, "")
+	}
+	return out
+}
+
+// trustLines show what the project brings before somebody says yes.
+func (v *Overlay) trustLines(w int) []string {
+	b := v.brought
+	if b == nil {
+		return nil
+	}
+	out := v.wrapped(b.Folder+" brings these servers. Trusted, these programs are started on this machine with your rights; when one byte of "+
+		mcp.ProjectFile+" changes you are asked again.", w, v.styles.Text.Render)
+	for _, p := range b.Problems {
+		out = append(out, v.wrapped("! "+p, w, v.styles.Bad.Render)...)
+	}
+	for _, s := range b.Servers {
+		out = append(out, "", v.styles.Strong.Render(text.Truncate(text.OneLine(s.Name), w, v.styles.Glyphs.Ellipsis)))
+		out = append(out, v.wrapped(s.Where(), w, v.styles.Text.Render)...)
+		for name := range s.Env {
+			out = append(out, v.wrapped("is given the variable "+name, w, v.styles.Dim.Render)...)
+		}
+		if s.Problem != "" {
+			out = append(out, v.wrapped("! "+s.Problem, w, v.styles.Bad.Render)...)
+		}
+	}
+	return out
+}
+
+// wrapped breaks foreign text into lines of a style.
+func (v *Overlay) wrapped(s string, w int, render func(...string) string) []string {
+	return wrapForeign(s, w, render)
+}
+
+func wrapForeign(s string, w int, render func(...string) string) []string {
+	if s = text.OneLine(s); s == "" || w <= 0 {
+		return nil
+	}
+	lines := text.Wrap(s, w)
+	for i := range lines {
+		lines[i] = render(lines[i])
+	}
+	return lines
+}
+
+// scrolled is the part of lines that is in view, as a block.
+func (v *Overlay) scrolled(lines []string, w, h int) string {
+	if h <= 0 {
+		return ""
+	}
+	v.total = len(lines)
+	if v.end {
+		v.from, v.end = len(lines), false
+	}
+	v.scroll(0)
+	return text.Block(lines[min(v.from, len(lines)):], w, h)
+}

@@ -1,0 +1,97 @@
+package workbench
+
+import (
+	"context"
+	"fmt"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core"
+	"hermes/core/config"
+	"hermes/core/event"
+	"hermes/core/mcp"
+	view "hermes/panes/servers"
+	"hermes/ui"
+)
+
+// serversOverlay shows the servers that bring tools, on the one that is named. Who looks at them
+// wants them started.
+func (w *workbench) serversOverlay(name string) tea.Cmd {
+	return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+		app.MCP.Want()
+		return ui.ShowOverlay{Overlay: view.New(w.serverActions(), serverRows(app), name)}, nil
+	})
+}
+
+func serverRows(app *core.App) view.Listed {
+	brought, err := app.ProjectServers()
+	m := view.Listed{Rows: app.MCP.List(), Brought: brought}
+	if err != nil {
+		m.Trouble = err.Error()
+	}
+	return m
+}
+
+// mcpNames completes the argument of /mcp.
+func (w *workbench) mcpNames(prefix string) []string {
+	app, ok := w.boot.now()
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, name := range app.MCP.Names() {
+		if len(name) >= len(prefix) && name[:len(prefix)] == prefix {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// serverActions are what the overlay asks of the program.
+func (w *workbench) serverActions() view.Actions {
+	then := func(f func(app *core.App) error) tea.Cmd {
+		return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+			if err := f(app); err != nil {
+				return nil, err
+			}
+			return serverRows(app), nil
+		})
+	}
+	return view.Actions{
+		Again: func() tea.Cmd { return then(func(*core.App) error { return nil }) },
+		Restart: func(name string) tea.Cmd {
+			return then(func(app *core.App) error { return app.MCP.Restart(name) })
+		},
+		Log: func(name string) tea.Cmd {
+			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+				lines, err := app.MCP.Log(name)
+				return view.LogRead{Name: name, Lines: lines}, err
+			})
+		},
+		Review: func(name string) tea.Cmd {
+			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+				list, err := app.MCP.Reviews(name)
+				return view.Reviewed{Name: name, List: list}, err
+			})
+		},
+		Accept: func(name string, seen []mcp.Review) tea.Cmd {
+			return then(func(app *core.App) error { return app.MCP.Accept(name, seen) })
+		},
+		Toggle: func(s mcp.Status) tea.Cmd {
+			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+				if _, own := app.Config().MCPServers[s.Name]; !own {
+					return nil, fmt.Errorf("%s is of this project (%s): t takes the trust away", s.Name, mcp.ProjectFile)
+				}
+				word := "no"
+				if s.State == mcp.StateOff {
+					word = "yes"
+				}
+				// The watcher of the settings sees it.
+				return ui.Toast(event.Info, "%s: enabled: %s", s.Name, word), config.Set(app.Config().Paths(), "mcp_servers."+s.Name+".enabled", word)
+			})
+		},
+		Trust: func(b *mcp.Brought, yes bool) tea.Cmd {
+			return then(func(app *core.App) error { return app.TrustServers(b, yes) })
+		},
+	}
+}
