@@ -105,7 +105,7 @@ func (t *turn) move(step provider.Step) error {
 	t.via, t.model = t.route.Leg().Provider, t.route.Leg().Model
 	t.tellMoved(step, time.Time{})
 	if now, _ := t.window(); now < before {
-		return t.relieve()
+		return t.makeRoomAhead()
 	}
 	return nil
 }
