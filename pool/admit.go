@@ -95,7 +95,7 @@ func (m *machine) unwant() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wanted--
-	m.settle()
+	m.applyWaiting()
 }
 
 // placed says whether it has its place among those that are up. The lock is held.
@@ -120,7 +120,7 @@ func (m *machine) claim() claim {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := claim{name: m.spec.Name, holds: m.placed() || m.state == event.BackendRemoving} // what is being removed may still be up
-	if m.spare() {
+	if m.isUnneeded() {
 		c.idle = m.idle
 	}
 	switch down := m.state == event.BackendStopping || m.state == event.BackendRemoving; {
@@ -137,7 +137,7 @@ func (m *machine) claim() claim {
 func (m *machine) giveWay(other string, most int) <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.spare() {
+	if !m.isUnneeded() {
 		now := make(chan struct{})
 		close(now)
 		return now

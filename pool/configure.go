@@ -38,7 +38,7 @@ func (p *Pool) Configure(c Config) error {
 	lost := map[string]string{}
 	for uid, s := range p.sessions {
 		for name := range s.dirs {
-			if elsewhere(before.Backends[name], c.Backends[name]) {
+			if isOtherMachine(before.Backends[name], c.Backends[name]) {
 				delete(s.dirs, name)
 			}
 		}
@@ -56,20 +56,20 @@ func (p *Pool) Configure(c Config) error {
 	}
 	for _, name := range c.names() {
 		if _, had := before.Backends[name]; !had {
-			p.introduce(name)
+			p.announce(name)
 		}
 	}
 	return nil
 }
 
-// elsewhere says that a name means another machine by now, where a directory of the old one means
-// nothing.
-func elsewhere(before, now Spec) bool {
+// isOtherMachine says that a name means another machine by now, where a directory of the old one
+// means nothing.
+func isOtherMachine(before, now Spec) bool {
 	return before.Kind != now.Kind || before.about.At != now.about.At
 }
 
-// introduce tells about a back end that nothing was known of.
-func (p *Pool) introduce(name string) {
+// announce tells about a back end that nothing was known of.
+func (p *Pool) announce(name string) {
 	s := p.show("", name)
 	p.bus.Publish(event.Header{}, event.BackendChanged{
 		Name: name, Kind: s.Kind, Image: s.Image, From: s.State, To: s.State, Cause: "configured",
@@ -101,7 +101,7 @@ func (m *machine) change(c change) {
 	default:
 		m.next = &c
 	}
-	m.settle()
+	m.applyWaiting()
 }
 
 // made is what a back end is made of: the rest of its settings can change while it is up.

@@ -32,8 +32,8 @@ func (p *Pool) attempt(ctx context.Context, s *session, r backend.Request, run f
 	if warning != "" {
 		notes = append(notes, warning)
 	}
-	l, err := p.twice(ctx, s, r, name, notes, run)
-	if err == nil || ctx.Err() != nil || !unstarted(err) || errors.Is(err, errClosed) {
+	l, err := p.runOrRetryOnce(ctx, s, r, name, notes, run)
+	if err == nil || ctx.Err() != nil || !neverBegan(err) || errors.Is(err, errClosed) {
 		return l, err
 	}
 	c := p.config()
@@ -43,20 +43,20 @@ func (p *Pool) attempt(ctx context.Context, s *session, r backend.Request, run f
 			return nil, fmt.Errorf("%w. It was not run elsewhere: %s", err, why)
 		}
 		p.tell(s, name, err)
-		return p.twice(ctx, s, r, c.Default, append(notes, fmt.Sprintf("%v: '%s' ran it instead", err, c.Default)), run)
+		return p.runOrRetryOnce(ctx, s, r, c.Default, append(notes, fmt.Sprintf("%v: '%s' ran it instead", err, c.Default)), run)
 	}
 	return nil, err
 }
 
-// unstarted says that a command certainly did not begin.
-func unstarted(err error) bool {
+// neverBegan says that a command certainly did not begin.
+func neverBegan(err error) bool {
 	var no *NotStarted
 	return errors.As(err, &no)
 }
 
-// twice tries to run one command in one back end, and once more when the back end turns out to be
-// gone before the command began.
-func (p *Pool) twice(ctx context.Context, s *session, r backend.Request, name string, notes []string, run func(*lease) error) (*lease, error) {
+// runOrRetryOnce tries to run one command in one back end, and once more when the back end turns
+// out to be gone before the command began.
+func (p *Pool) runOrRetryOnce(ctx context.Context, s *session, r backend.Request, name string, notes []string, run func(*lease) error) (*lease, error) {
 	for again := false; ; again = true {
 		l, err := p.hold(ctx, s, r, name)
 		if err != nil {
@@ -68,9 +68,9 @@ func (p *Pool) twice(ctx context.Context, s *session, r backend.Request, name st
 		}
 		why := l.forced()
 		switch {
-		case why != "" && unstarted(err):
+		case why != "" && neverBegan(err):
 			return nil, errors.New(why + ": the command was not started")
-		case ctx.Err() != nil || !unstarted(err):
+		case ctx.Err() != nil || !neverBegan(err):
 			return nil, fmt.Errorf("backend '%s': %w", name, err)
 		}
 		l.m.lose(l.epoch, err)
@@ -100,15 +100,15 @@ func (p *Pool) hold(ctx context.Context, s *session, r backend.Request, name str
 	if err != nil {
 		return nil, err
 	}
-	u, err := p.seize(ctx, m, r.Session, gist(r))
+	u, err := p.holdWhenUp(ctx, m, r.Session, shownCommand(r))
 	if err != nil {
 		return nil, err
 	}
 	return &lease{use: u, m: m}, nil
 }
 
-// seize holds a back end as soon as the session may have it up and it is.
-func (p *Pool) seize(ctx context.Context, m *machine, session, command string) (*use, error) {
+// holdWhenUp holds a back end as soon as the session may have it up and it is.
+func (p *Pool) holdWhenUp(ctx context.Context, m *machine, session, command string) (*use, error) {
 	admitted, err := p.admit(ctx, m)
 	if err != nil {
 		return nil, err
@@ -129,8 +129,8 @@ func (p *Pool) tell(s *session, name string, err error) {
 	}
 }
 
-// gist is what a panel shows of a command.
-func gist(r backend.Request) string {
+// shownCommand is what a panel shows of a command.
+func shownCommand(r backend.Request) string {
 	if r.Command == backend.Interactive {
 		return "a shell for a person"
 	}

@@ -160,28 +160,28 @@ func (m *machine) begin(name string, f func(*job)) *job {
 		f(j)
 		m.mu.Lock()
 		m.job = nil
-		m.settle()
+		m.applyWaiting()
 		m.mu.Unlock()
 		close(j.done)
 	})
 	return j
 }
 
-// settle does what waited for a quiet moment: new settings, the idle clock. The lock is held.
-func (m *machine) settle() {
+// applyWaiting does what waited for a quiet moment: new settings, the idle clock. The lock is held.
+func (m *machine) applyWaiting() {
 	if m.empty != nil && len(m.uses) == 0 {
 		close(m.empty)
 		m.empty = nil
 	}
-	if m.next != nil && m.quiet() {
+	if m.next != nil && m.nothingHappens() {
 		m.begin("pool new settings", m.apply)
 		return
 	}
-	m.rest()
+	m.startIdleClock()
 }
 
-// quiet says that nothing happens in the back end or with it. The lock is held.
-func (m *machine) quiet() bool {
+// nothingHappens says that nothing happens in the back end or with it. The lock is held.
+func (m *machine) nothingHappens() bool {
 	return m.job == nil && m.gone == nil && len(m.uses) == 0 && m.keeps == 0 && m.wanted == 0
 }
 
@@ -211,7 +211,7 @@ func (m *machine) start(ctx context.Context, j *job) {
 	if err == nil {
 		m.tries, m.err, m.retry = 0, nil, time.Time{}
 		m.epoch++
-		m.remark(from, was, r.created)
+		m.noteRestart(from, was, r.created)
 		m.move(event.BackendReady, reason(from))
 		m.watch(gone)
 		return
@@ -226,9 +226,9 @@ func (m *machine) start(ctx context.Context, j *job) {
 	m.move(event.BackendFailed, err.Error())
 }
 
-// remark notes what a start that was not the first one did to the state in the back end. The lock
-// is held.
-func (m *machine) remark(from event.BackendState, was string, created bool) {
+// noteRestart notes what a start that was not the first one did to the state in the back end. The
+// lock is held.
+func (m *machine) noteRestart(from event.BackendState, was string, created bool) {
 	if m.epoch == 1 {
 		return
 	}

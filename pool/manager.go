@@ -36,8 +36,8 @@ func (p *Pool) Up(ctx context.Context, session, name string) error {
 	if err != nil {
 		return err
 	}
-	m.forgive()
-	u, err := p.seize(ctx, m, session, "")
+	m.endBackoff()
+	u, err := p.holdWhenUp(ctx, m, session, "")
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (p *Pool) Pull(ctx context.Context, session, name string) error {
 	if err := puller.Pull(ctx, &report{m: m, still: true}); err != nil {
 		return fmt.Errorf("backend '%s': %w", m.name(), err)
 	}
-	m.forgive()
+	m.endBackoff()
 	return nil
 }
 

@@ -214,7 +214,7 @@ func (p *Pool) retire(which func(key) bool) []retired {
 func (p *Pool) remove(ctx context.Context, cause string, out []retired, keep bool) error {
 	for _, r := range out {
 		if r.mine {
-			crash.Go("pool remove", func() { p.bury(r.m, r.m.remove(ctx, cause, keep)) })
+			crash.Go("pool remove", func() { p.forgetRemoved(r.m, r.m.remove(ctx, cause, keep)) })
 		}
 	}
 	var errs []error
@@ -235,15 +235,15 @@ func (p *Pool) remove(ctx context.Context, cause string, out []retired, keep boo
 	return errors.Join(errs...)
 }
 
-// bury forgets a back end that was removed. One that could not be is there again, for its session
-// if that begins anew, and for Close to try once more.
-func (p *Pool) bury(m *machine, err error) {
+// forgetRemoved forgets a back end that was removed. One that could not be is there again, for its
+// session if that begins anew, and for Close to try once more.
+func (p *Pool) forgetRemoved(m *machine, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m.removal = err
 	close(m.finished)
 	delete(p.machines, m.key)
 	if err != nil && !p.closed {
-		p.machines[m.key] = m.heir(p.ctx)
+		p.machines[m.key] = m.afterFailedRemoval(p.ctx)
 	}
 }

@@ -31,7 +31,7 @@ func (p *Pool) adopt(s *session, r backend.Request, name string, run Process, wa
 	s.serial++
 	proc := &process{run: run, info: backend.Process{
 		ID: fmt.Sprintf("p%d", s.serial), Session: r.Session, CallID: r.CallID, Backend: name,
-		Command: gist(r), Started: time.Now(), Running: true, PTY: r.PTY != nil, Warnings: warnings,
+		Command: shownCommand(r), Started: time.Now(), Running: true, PTY: r.PTY != nil, Warnings: warnings,
 	}}
 	s.procs = append(forget(s.procs), proc)
 	return proc
@@ -63,13 +63,13 @@ func (q *process) finish() {
 	}
 }
 
-// held says that whoever started the process holds its channel and looks after it: nobody else is
-// told of it.
-func (q *process) held() bool { return q.run.Channel() != nil }
+// hasChannel says that whoever started the process holds its channel and looks after it: nobody
+// else is told of it.
+func (q *process) hasChannel() bool { return q.run.Channel() != nil }
 
 // ended tells everybody.
 func (p *Pool) ended(q *process) {
-	if q.held() {
+	if q.hasChannel() {
 		return
 	}
 	i := q.status()
@@ -128,7 +128,7 @@ func (p *Pool) Processes(uid string) []backend.Process {
 	p.mu.Unlock()
 	list := make([]backend.Process, 0, len(procs))
 	for _, q := range procs {
-		if !q.held() {
+		if !q.hasChannel() {
 			list = append(list, q.status())
 		}
 	}

@@ -66,7 +66,7 @@ func refuse(policy Fallback, failed, def Spec) string {
 			def.Name, def.about.Network, failed.Name, failed.about.Network)
 	}
 	for _, m := range def.about.Mounts {
-		if !covered(m, failed, def) {
+		if !allowedByDefault(m, failed, def) {
 			return fmt.Sprintf("the default, '%s', can %s %s and '%s' cannot. Take that mount from the default, or give it to '%s'",
 				def.Name, access(m), m.Source, failed.Name, failed.Name)
 		}
@@ -81,8 +81,9 @@ func access(m Mount) string {
 	return "write"
 }
 
-// covered says whether failed may do to the source of m what m allows, on the same machine.
-func covered(m Mount, failed, def Spec) bool {
+// allowedByDefault says whether failed may do to the source of m what m allows, on the same
+// machine.
+func allowedByDefault(m Mount, failed, def Spec) bool {
 	if failed.about.At != def.about.At {
 		return false
 	}

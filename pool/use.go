@@ -39,12 +39,12 @@ func (m *machine) hold(session, command string) *use {
 	}
 	m.seen[session] = m.epoch
 	m.uses = append(m.uses, u)
-	m.awake()
+	m.stopIdleClock()
 	u.release = sync.OnceFunc(func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.uses = slices.DeleteFunc(m.uses, func(o *use) bool { return o == u })
-		m.settle()
+		m.applyWaiting()
 		m.load()
 	})
 	return u
@@ -87,18 +87,18 @@ func (m *machine) keep() (release func()) {
 		return func() {}
 	}
 	m.keeps++
-	m.awake()
+	m.stopIdleClock()
 	return sync.OnceFunc(func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.keeps--
-		m.settle()
+		m.applyWaiting()
 		m.load()
 	})
 }
 
-// awake stops the idle clock. The lock is held.
-func (m *machine) awake() {
+// stopIdleClock stops the idle clock. The lock is held.
+func (m *machine) stopIdleClock() {
 	m.idle = time.Time{}
 	if m.timer != nil {
 		m.timer.Stop()
@@ -106,8 +106,9 @@ func (m *machine) awake() {
 	m.load()
 }
 
-// rest starts the idle clock when nobody uses the back end, or goes on with it. The lock is held.
-func (m *machine) rest() {
+// startIdleClock starts the idle clock when nobody uses the back end, or goes on with it. The lock
+// is held.
+func (m *machine) startIdleClock() {
 	if len(m.uses) > 0 || m.keeps > 0 || m.wanted > 0 || m.state != event.BackendReady || m.job != nil {
 		return
 	}
@@ -136,17 +137,17 @@ func (m *machine) ttl() time.Duration {
 func (m *machine) expire() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.spare() || time.Since(m.idle) < m.ttl() {
-		m.settle()
+	if !m.isUnneeded() || time.Since(m.idle) < m.ttl() {
+		m.applyWaiting()
 		return
 	}
 	cause := fmt.Sprintf("idle for %v", m.ttl())
 	m.begin("pool idle stop", func(j *job) { j.err = m.down(cause) })
 }
 
-// spare says that it is up and nobody needs it. The lock is held.
-func (m *machine) spare() bool {
-	return m.state == event.BackendReady && m.quiet() && !m.idle.IsZero()
+// isUnneeded says that it is up and nobody needs it. The lock is held.
+func (m *machine) isUnneeded() bool {
+	return m.state == event.BackendReady && m.nothingHappens() && !m.idle.IsZero()
 }
 
 // load publishes who uses the back end now. The lock is held.
@@ -181,7 +182,7 @@ func (m *machine) destroy(ctx context.Context, force bool, cause string) error {
 func (m *machine) take(ctx context.Context, force bool, cause string, work func() error) error {
 	for {
 		m.mu.Lock()
-		if err := m.untakable(force); err != nil {
+		if err := m.whyHeld(force); err != nil {
 			m.mu.Unlock()
 			return err
 		}
@@ -207,8 +208,8 @@ func (m *machine) take(ctx context.Context, force bool, cause string, work func(
 	}
 }
 
-// untakable is why nobody may stop or remove it now. The lock is held.
-func (m *machine) untakable(force bool) error {
+// whyHeld is why nobody may stop or remove it now. The lock is held.
+func (m *machine) whyHeld(force bool) error {
 	switch n := len(m.uses); {
 	case m.gone != nil:
 		return m.gone
@@ -307,8 +308,8 @@ func (m *machine) erase(ctx context.Context, cause string) error {
 	return nil
 }
 
-// forgive ends the wait after a failure.
-func (m *machine) forgive() {
+// endBackoff ends the wait after a failure.
+func (m *machine) endBackoff() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.tries, m.retry = 0, time.Time{}
@@ -329,9 +330,9 @@ func (m *machine) retire(why error) (first bool) {
 	return first
 }
 
-// heir is what goes on after a removal that failed: the same back end in the same state, which may
-// be used and removed again.
-func (m *machine) heir(ctx context.Context) *machine {
+// afterFailedRemoval is what goes on after a removal that failed: the same back end in the same
+// state, which may be used and removed again.
+func (m *machine) afterFailedRemoval(ctx context.Context) *machine {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	h := newMachine(ctx, m.key, m.spec, m.backend, m.bus)

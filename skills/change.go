@@ -46,8 +46,9 @@ type Change struct {
 	Files         []string
 }
 
-// Editor changes the skills in a home's folder. All of its methods may be used from several goroutines and processes: files are replaced
-// as a whole, and a change is refused when its file is not what it was planned on.
+// Editor changes the skills in a home's folder. All of its methods may be used from several
+// goroutines and processes: files are replaced as a whole, and a change is refused when its file is
+// not what it was planned on.
 type Editor struct {
 	Dir string // the skills folder of the home
 }
@@ -55,7 +56,8 @@ type Editor struct {
 // ErrStale says that a file changed between plan and change.
 var ErrStale = errors.New("the file has changed meanwhile; read it again")
 
-// Plan checks a request against the catalog and says what it would change. The error is for whoever asked: what is wrong and what to do.
+// Plan checks a request against the catalog and says what it would change. The error is for whoever
+// asked: what is wrong and what to do.
 func (e Editor) Plan(c *Catalog, r Request) (*Change, error) {
 	if err := CheckName(r.Name); err != nil {
 		return nil, err

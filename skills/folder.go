@@ -27,8 +27,8 @@ type folder interface {
 // maxListed bounds how many files of a skill are listed.
 const maxListed = 200
 
-// Read returns the text of a file of the skill, "" meaning SKILL.md without its front matter. Binary files are an error that says how
-// large they are.
+// Read returns the text of a file of the skill, "" meaning SKILL.md without its front matter.
+// Binary files are an error that says how large they are.
 func (s *Skill) Read(rel string) (string, error) {
 	if rel == "" {
 		data, err := s.readFile(File)
@@ -73,7 +73,8 @@ func (s *Skill) readFile(rel string) ([]byte, error) {
 	return s.body.readFile(rel)
 }
 
-// disk is a folder below a root that was opened; what it reads is checked against the table of a trusted project, if there is one.
+// disk is a folder below a root that was opened; what it reads is checked against the table of a
+// trusted project, if there is one.
 type disk struct {
 	root  string            // absolute
 	rel   string            // of the skill, below root
@@ -119,7 +120,8 @@ func (d disk) readFile(rel string) ([]byte, error) {
 	return data, nil
 }
 
-// readIn reads a regular file. A link is followed inside of the folder only; one that leaves it is an error.
+// readIn reads a regular file. A link is followed inside of the folder only; one that leaves it is
+// an error.
 func readIn(dir *os.Root, rel string) ([]byte, error) {
 	f, err := dir.OpenFile(rel, nonblock, 0)
 	if err != nil {

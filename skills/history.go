@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// Where changed and deleted skills are kept, below the skills folder; folders with a dot hold no skills.
+// Where changed and deleted skills are kept, below the skills folder; folders with a dot hold no
+// skills.
 const (
 	historyDir = ".history"
 	archiveDir = ".archive"
@@ -111,7 +112,8 @@ func (v *version) archiveSkill(root *os.Root) error {
 	return v.keepDuring(root, func() error { return root.Rename(v.Dir, v.Archive) })
 }
 
-// Undo takes the last change of a skill back and says what that was. It refuses when somebody has changed the file since.
+// Undo takes the last change of a skill back and says what that was. It refuses when somebody has
+// changed the file since.
 func (e Editor) Undo(name string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err

@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Skills that were written for more forgiving readers are read where it is clear what is meant, with a warning that says what to mend.
+// Skills that were written for more forgiving readers are read where it is clear what is meant,
+// with a warning that says what to mend.
 
 // nameFromFolder gives a skill the name of its folder when its own is missing or is a title ("PDF
 // Processing").

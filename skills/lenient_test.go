@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Files as other programs' skills have them: each is read, and what should be mended is said with its line.
+// Files as other programs' skills have them: each is read, and what should be mended is said with
+// its line.
 func TestSkillsOfForgivingReaders(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ folder, text, description, warning string }{
@@ -37,7 +38,8 @@ func TestSkillsOfForgivingReaders(t *testing.T) {
 	}
 }
 
-// What is no YAML for another reason stays an error with the line of the text as it stands, and a folder that is no name gives none.
+// What is no YAML for another reason stays an error with the line of the text as it stands, and a
+// folder that is no name gives none.
 func TestLenienceHasItsBounds(t *testing.T) {
 	t.Parallel()
 	for folder, text := range map[string]string{

@@ -83,7 +83,8 @@ func sameName(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// Load finds all skills. It never fails: what cannot be read is a Problem. ctx ends a long search early.
+// Load finds all skills. It never fails: what cannot be read is a Problem. ctx ends a long search
+// early.
 func Load(ctx context.Context, o Options) *Catalog {
 	l := loader{ctx: ctx, options: o, catalog: &Catalog{}, first: map[string]*Skill{}}
 	if o.Home != "" {
@@ -249,7 +250,8 @@ func One(dir string) *Skill {
 	return nil
 }
 
-// Preview reads what a project brings as if it were trusted: for the person who is asked. Nothing of it may go to a model.
+// Preview reads what a project brings as if it were trusted: for the person who is asked. Nothing
+// of it may go to a model.
 func (o Options) Preview(ctx context.Context, b *Brought) []*Skill {
 	l := loader{ctx: ctx, options: Options{}, catalog: &Catalog{}, first: map[string]*Skill{}}
 	for _, dir := range o.projectPlaces() {

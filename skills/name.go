@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// CheckName returns what is wrong with a skill's name, or nil. A name is a folder, a word in the prompt and a slash command at once.
+// CheckName returns what is wrong with a skill's name, or nil. A name is a folder, a word in the
+// prompt and a slash command at once.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -40,10 +41,12 @@ func suggestName(name string) string {
 	return "; write " + near
 }
 
-// Reserved reports whether a name is a command of the screen, which a skill's must not hide or be hidden by.
+// Reserved reports whether a name is a command of the screen, which a skill's must not hide or be
+// hidden by.
 func Reserved(name string) bool { return slices.Contains(strings.Fields(reserved), name) }
 
-// reserved are the slash commands of this program and of hermes-agent. A test of ui/workbench holds the first to it.
+// reserved are the slash commands of this program and of hermes-agent. A test of ui/workbench holds
+// the first to it.
 const reserved = `
 	agents approvals approve background backend back ends branch browser btw bundles busy clear codex-runtime commands compact compress
 	config connect context copy cost cron curator debug deny details exit experience export fast find fork forget goal handoff help history
@@ -56,7 +59,8 @@ const reserved = `
 // Folders that the format knows beside SKILL.md.
 var folders = []string{"references", "templates", "scripts", "assets"}
 
-// CheckPath returns the cleaned path of a file beside SKILL.md, or why there can be none of this name.
+// CheckPath returns the cleaned path of a file beside SKILL.md, or why there can be none of this
+// name.
 func CheckPath(rel string) (string, error) {
 	clean := path.Clean(rel)
 	switch {

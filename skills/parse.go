@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Parse reads a SKILL.md. file names it in problems. The skill has no place yet, and body is what stands below the front matter; both
-// are as good as the problems allow.
+// Parse reads a SKILL.md. file names it in problems. The skill has no place yet, and body is what
+// stands below the front matter; both are as good as the problems allow.
 func Parse(file string, data []byte) (s Skill, body string) {
 	p := parser{file: file, skill: &s}
 	head, text, line, err := splitFrontMatter(data)

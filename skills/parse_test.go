@@ -95,7 +95,8 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-// Whatever CheckPath lets through stays below the skill's folder, in one of the folders of the format.
+// Whatever CheckPath lets through stays below the skill's folder, in one of the folders of the
+// format.
 func TestCheckPathStaysInside(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", ".", "..", "../x", "/etc/passwd", "references", "references/", "references/../x", "references/../../x", "references/.hidden", ".git/config", "scripts", "other/x", "SKILL.md/x", "~/x", `references\x`, "references/x\x00", "references/\u202ex", "references/" + strings.Repeat("x", 300)} {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// Changes from several processes that were planned on the same text: one is made, the others are told, and nothing else is left behind.
+// Changes from several processes that were planned on the same text: one is made, the others are
+// told, and nothing else is left behind.
 func TestOneOfManyChangesCounts(t *testing.T) {
 	t.Parallel()
 	for round := range 20 {
@@ -58,7 +59,8 @@ func TestOneOfManyChangesCounts(t *testing.T) {
 	}
 }
 
-// A change that fails while it is written leaves nothing that stands in the way of taking back the one before.
+// A change that fails while it is written leaves nothing that stands in the way of taking back the
+// one before.
 func TestFailedChangeIsNotKept(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{"own/SKILL.md": text("own", "Mine.")})

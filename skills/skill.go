@@ -1,14 +1,19 @@
-// Package skills is what a skill is: a folder with a SKILL.md, which says in a few lines what it is good for and then how the thing is
-// done, and files beside it that are read when they are needed. It finds, reads, checks, watches, changes and trusts such folders, and
-// holds the ones that come with the program (builtin/). The format is that of hermes-agent and of the public Agent Skills.
+// Package skills is what a skill is: a folder with a SKILL.md, which says in a few lines what it is
+// good for and then how the thing is done, and files beside it that are read when they are needed.
+// It finds, reads, checks, watches, changes and trusts such folders, and holds the ones that come
+// with the program (builtin/). The format is that of hermes-agent and of the public Agent Skills.
 //
 // The contract:
 //
 //   - A skill is data. Nothing in this package runs what stands in one, and nobody should unasked.
-//   - A broken skill never hides another one: what is wrong is a Problem with file, line, key, reason and remedy.
-//   - Nothing is read through a link or a path that leaves the skill's folder, and no more than the limits below.
-//   - The skills of a project are seen only while the person trusts its folder with exactly these contents: see Trust.
-//   - Text comes out as it stands on disk, hostile; whoever shows it to a model or on a screen cleans and scans it.
+//   - A broken skill never hides another one: what is wrong is a Problem with file, line, key,
+//     reason and remedy.
+//   - Nothing is read through a link or a path that leaves the skill's folder, and no more than the
+//     limits below.
+//   - The skills of a project are seen only while the person trusts its folder with exactly these
+//     contents: see Trust.
+//   - Text comes out as it stands on disk, hostile; whoever shows it to a model or on a screen
+//     cleans and scans it.
 //
 // It imports nothing of the program.
 package skills
@@ -33,7 +38,8 @@ const (
 // Source says where a skill comes from.
 type Source string
 
-// Sources, first come first served: of two skills with one name the one from the earlier source counts.
+// Sources, first come first served: of two skills with one name the one from the earlier source
+// counts.
 const (
 	User     Source = "user"     // the skills folder of the home
 	External Source = "external" // skills.external_dirs
@@ -92,7 +98,8 @@ func (s *Skill) Path(rel string) string { return s.Dir + "/" + rel }
 // Folder is the name of its folder, safe to show.
 func (s *Skill) Folder() string { return cleanName(path.Base(filepath.ToSlash(s.Dir))) }
 
-// Fits reports whether the skill is for this system ("linux", "darwin") and these toolsets and tools; why says what is not.
+// Fits reports whether the skill is for this system ("linux", "darwin") and these toolsets and
+// tools; why says what is not.
 func (s *Skill) Fits(system string, toolsets, tools []string) (why string, ok bool) {
 	if !s.runsOn(system) {
 		return "it is for " + joinWords(s.Platforms), false

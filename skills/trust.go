@@ -19,14 +19,16 @@ import (
 	"hermes/core/atomicfile"
 )
 
-// Trust remembers which projects may bring skills. An entry is a folder and the hash of all that lies in its skill folders: when one
-// byte changes the person is asked again. It is a file that only its owner can read.
+// Trust remembers which projects may bring skills. An entry is a folder and the hash of all that
+// lies in its skill folders: when one byte changes the person is asked again. It is a file that
+// only its owner can read.
 type Trust struct {
 	path string
 	mu   sync.Mutex
 }
 
-// TrustFile is the name of that file in the skills folder of a home; a Watch of the folder tells of its changes.
+// TrustFile is the name of that file in the skills folder of a home; a Watch of the folder tells of
+// its changes.
 const TrustFile = ".trust.json"
 
 // NewTrust returns the trust that is kept in a file; the file appears with the first answer.
@@ -70,7 +72,8 @@ const (
 	maxProjectBytes = 32 << 20
 )
 
-// Look reads what a project brings; nil when it brings nothing. It reads every byte of its skill folders.
+// Look reads what a project brings; nil when it brings nothing. It reads every byte of its skill
+// folders.
 func (o Options) Look() *Brought {
 	b := &Brought{Folder: o.Project, State: Unasked, table: map[string]digest{}}
 	there, size := false, 0

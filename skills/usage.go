@@ -14,8 +14,9 @@ import (
 	"hermes/core/atomicfile"
 )
 
-// Usage counts what becomes of skills, in the file and shape of hermes-agent (.usage.json in the skills folder), so that both programs
-// can use one home. What this program does not know in it stays.
+// Usage counts what becomes of skills, in the file and shape of hermes-agent (.usage.json in the
+// skills folder), so that both programs can use one home. What this program does not know in it
+// stays.
 type Usage struct {
 	path string
 	mu   sync.Mutex

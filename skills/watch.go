@@ -15,12 +15,13 @@ import (
 // settle is how long the folders must be quiet: editors write in several steps, and git many files.
 const settle = 150 * time.Millisecond
 
-// maxWatched bounds the folders that are watched; changes below the rest are seen at the next start.
+// maxWatched bounds the folders that are watched; changes below the rest are seen at the next
+// start.
 const maxWatched = 2000
 
-// Watch calls changed whenever something changed in one of the folders or below it; several changes in a row make one call. A folder
-// that is not there yet is seen when it appears in a folder that is. It runs until ctx ends and returns nil then; while nothing changes
-// it costs nothing.
+// Watch calls changed whenever something changed in one of the folders or below it; several changes
+// in a row make one call. A folder that is not there yet is seen when it appears in a folder that
+// is. It runs until ctx ends and returns nil then; while nothing changes it costs nothing.
 func Watch(ctx context.Context, places []string, changed func()) error {
 	fsw, err := fsnotify.NewWatcher()
 	if err != nil {

@@ -34,8 +34,8 @@ func Builtin() []string {
 	return names
 }
 
-// Load returns the theme called name: a file NAME.yaml in one of dirs, the first found, else a built-in one.
-// The error joins every Problem of the file; the Theme is usable only when it is nil.
+// Load returns the theme called name: a file NAME.yaml in one of dirs, the first found, else a
+// built-in one. The error joins every Problem of the file; the Theme is usable only when it is nil.
 func Load(name string, dirs ...string) (Theme, error) { return loadTheme(name, dirs, 0) }
 
 func loadTheme(name string, dirs []string, depth int) (Theme, error) {
@@ -116,8 +116,9 @@ func Names(dirs ...string) []string {
 	return slices.Compact(names)
 }
 
-// Watch calls changed with the name of a theme whenever its file in dir was written, created or removed; several writes
-// in a row make one call. It runs until ctx ends and returns nil then. A dir that does not exist yet is an error.
+// Watch calls changed with the name of a theme whenever its file in dir was written, created or
+// removed; several writes in a row make one call. It runs until ctx ends and returns nil then. A
+// dir that does not exist yet is an error.
 func Watch(ctx context.Context, dir string, changed func(name string)) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package themes holds the palettes of the screen as data: embedded YAML files, the user's own beside them, strict
-// validation, and watching for edits. It knows colours as "#rrggbb" only; ui/style makes styles of them.
+// Package themes holds the palettes of the screen as data: embedded YAML files, the user's own
+// beside them, strict validation, and watching for edits. It knows colours as "#rrggbb" only;
+// ui/style makes styles of them.
 //
 // A palette file:
 //
@@ -9,7 +10,8 @@
 //	colours:
 //	  accent: "#5fafff"
 //
-// Without base, what is missing comes from hermes (dark) or daylight (light), so that a file of three lines is a theme.
+// Without base, what is missing comes from hermes (dark) or daylight (light), so that a file of
+// three lines is a theme.
 package themes
 
 // Theme is a validated palette with every colour set.

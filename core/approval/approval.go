@@ -2,28 +2,34 @@
 //
 // The contract:
 //
-//   - A session has a level (see package command). What a call does is read from the call itself; it runs unasked when no
-//     effect is above the level. What is above asks, unless this action was allowed before or asking is switched off.
+//   - A session has a level (see package command). What a call does is read from the call itself;
+//     it runs unasked when no effect is above the level. What is above asks, unless this action was
+//     allowed before or asking is switched off.
 //
-//   - What is remembered is the action itself: the command as the shell reads it, with its other arguments, its folder and
-//     its back end, or the exact path of a file tool; or, when the person chose that, the first words of a command, which
-//     are shown. Never a description. Never for unknown code, privilege or what comes back by itself. All but what counts
-//     for one session expires.
+//   - What is remembered is the action itself: the command as the shell reads it, with its other
+//     arguments, its folder and its back end, or the exact path of a file tool; or, when the person
+//     chose that, the first words of a command, which are shown. Never a description. Never for
+//     unknown code, privilege or what comes back by itself. All but what counts for one session
+//     expires.
 //
-//   - In mode smart a model may allow what can be undone. What it is shown is data; whatever it says but one word asks.
+//   - In mode smart a model may allow what can be undone. What it is shown is data; whatever it
+//     says but one word asks.
 //
-//   - A command that the person typed as one ("$ ls", a fenced shell block) is the person's own and runs, where they said
-//     and with nothing added to it.
+//   - A command that the person typed as one ("$ ls", a fenced shell block) is the person's own and
+//     runs, where they said and with nothing added to it.
 //
-//   - Silence is a no: a question denies itself at its deadline, and an interrupt settles it as denied.
+//   - Silence is a no: a question denies itself at its deadline, and an interrupt settles it as
+//     denied.
 //
-//   - A small floor never runs, whatever a person or a rule says: see Floor. Neither does what Policy.Deny forbids.
+//   - A small floor never runs, whatever a person or a rule says. Neither does what
+//     Policy.Deny forbids.
 //
-//   - Every question is published as ApprovalAsked and closed by exactly one ApprovalSettled. What is refused
-//     without asking has an ApprovalSettled without a question.
+//   - Every question is published as ApprovalAsked and closed by exactly one ApprovalSettled. What
+//     is refused without asking has an ApprovalSettled without a question.
 //
-//   - What a call means is what its tool says (package intent): no argument is read here. One that says nothing is asked about
-//     at every level. What is remembered of a foreign tool holds for its owner, its name and its definition.
+//   - What a call means is what its tool says (package intent): no argument is read here. One that
+//     says nothing is asked about at every level. What is remembered of a foreign tool holds for
+//     its owner, its name and its definition.
 //
 // It knows no tool by name and no screen: whoever answers calls Answer with the question's id.
 package approval
@@ -63,7 +69,8 @@ type Request struct {
 	Session string
 	Turn    string
 	Call    chat.ToolCall // for who is asked. Its arguments are read by its tool only: see Intent
-	// Owner and Definition are of the tool: who brought it, "" for ours, and a hash of what it says of itself.
+	// Owner and Definition are of the tool: who brought it, "" for ours, and a hash of what it says
+	// of itself.
 	Owner, Definition string
 	// Intent is what the call means. One that says nothing is asked about at every level.
 	Intent  intent.Intent
@@ -73,9 +80,11 @@ type Request struct {
 	Backend string // where it would run; "" for tools that run in the agent
 	Prompt  string // what the person wrote in this turn: a command that stands there as one is theirs
 	Project string // root of what the person works on; "" means Dir
-	// Local says that paths are those of this machine, Sandboxed that nothing of the machine can be reached from where it runs.
+	// Local says that paths are those of this machine, Sandboxed that nothing of the machine can be
+	// reached from where it runs.
 	Local, Sandboxed bool
-	// Sandbox is that of commands on this machine: "project", "strict"; "" or "off" is none. It makes no rule looser.
+	// Sandbox is that of commands on this machine: "project", "strict"; "" or "off" is none. It
+	// makes no rule looser.
 	Sandbox string
 	Title   string // the question; "" is made of what the call does
 	// Publish emits an event under the call's header. Never nil.
@@ -139,7 +148,8 @@ func New(p Policy, rules Rules) *Gate {
 	return g
 }
 
-// SetPolicy changes how the gate behaves from the next call on. Questions that wait keep their deadline.
+// SetPolicy changes how the gate behaves from the next call on. Questions that wait keep their
+// deadline.
 func (g *Gate) SetPolicy(p Policy) {
 	if p.Mode == "" {
 		p.Mode = ModeManual
@@ -153,10 +163,12 @@ func (g *Gate) SetPolicy(p Policy) {
 // Policy returns how the gate behaves now.
 func (g *Gate) Policy() Policy { return *g.policy.Load() }
 
-// PerSession has f say what holds for a session in place of the policy of all. Set it before the first Check.
+// PerSession has f say what holds for a session in place of the policy of all. Set it before the
+// first Check.
 func (g *Gate) PerSession(f func(session string, p Policy) Policy) { g.perSession = f }
 
-// policyOf is what holds for the calls of a session. All reading of a policy for a call goes through it.
+// policyOf is what holds for the calls of a session. All reading of a policy for a call goes
+// through it.
 func (g *Gate) policyOf(session string) Policy {
 	p := g.Policy()
 	if g.perSession != nil {
@@ -168,11 +180,13 @@ func (g *Gate) policyOf(session string) Policy {
 	return p
 }
 
-// OnRecord calls f for every decision about a call that is not read-only, from the goroutine of the call, before it runs. Set it before the first Check.
+// OnRecord calls f for every decision about a call that is not read-only, from the goroutine of the
+// call, before it runs. Set it before the first Check.
 func (g *Gate) OnRecord(f func(Record)) { g.told = f }
 
-// Check decides about one call and waits for a person when it must ask. Cancelling ctx settles the question as denied.
-// The error is for a broken rules file only; the call was then asked about as if it had no rules.
+// Check decides about one call and waits for a person when it must ask. Cancelling ctx settles the
+// question as denied. The error is for a broken rules file only; the call was then asked about as
+// if it had no rules.
 func (g *Gate) Check(ctx context.Context, r Request) (Verdict, error) {
 	if r.Intent.Reads {
 		return Verdict{Allowed: true, Decision: event.DecisionOnce, By: event.ByReadOnly}, nil
@@ -235,12 +249,14 @@ func (g *Gate) check(ctx context.Context, r Request) (v Verdict, err error) {
 const planned = "Refused: the person wants a plan first, and lets nothing be changed in this session. " +
 	"Do not try it in another form: look at what you need to, then say what you would do, step by step."
 
-// tellRefusal says without a question before it that a call was refused, so that scripts can tell that from an answer.
+// tellRefusal says without a question before it that a call was refused, so that scripts can tell
+// that from an answer.
 func tellRefusal(r Request, v Verdict) {
 	r.Publish(event.ApprovalSettled{CallID: r.Call.ID, Decision: v.Decision, By: v.By, Level: int(v.Analysis.Level), Reason: v.Analysis.Reason})
 }
 
-// unasked decides what needs neither a person nor a memory: what never runs first, then what the settings let run.
+// unasked decides what needs neither a person nor a memory: what never runs first, then what the
+// settings let run.
 func (p Policy) unasked(r Request, before string, a Analysis) (v Verdict, sure bool) {
 	if a.Verdict == command.Refuse {
 		return refusal(event.ByFloor, "Refused: "+a.Reason+". This never runs here, whatever the settings say. Do not look for another way to do it."), true
@@ -310,7 +326,8 @@ func (g *Gate) Forget(session string) {
 	}
 }
 
-// Remembered returns what is allowed without asking: for one session first, then for more than that.
+// Remembered returns what is allowed without asking: for one session first, then for more than
+// that.
 func (g *Gate) Remembered(session string) ([]Entry, error) {
 	g.mu.Lock()
 	out := slices.Clone(g.session[session])
@@ -322,7 +339,8 @@ func (g *Gate) Remembered(session string) ([]Entry, error) {
 	return append(out, kept...), err
 }
 
-// Revoke forgets a remembered decision, of the session or for good. It fails when there is none of this id.
+// Revoke forgets a remembered decision, of the session or for good. It fails when there is none of
+// this id.
 func (g *Gate) Revoke(session, id string) error {
 	g.mu.Lock()
 	before := len(g.session[session])
@@ -348,7 +366,8 @@ func refusal(by event.Decider, text string) Verdict {
 
 func questionID(n int) string { return fmt.Sprintf("a%d", n) }
 
-// known returns the id of what allowed this action before, in this session or for longer; "" when nothing did.
+// known returns the id of what allowed this action before, in this session or for longer; "" when
+// nothing did.
 func (g *Gate) known(r Request, o offer) (string, error) {
 	if o.rule.Subject == "" {
 		return "", nil

@@ -231,7 +231,8 @@ func TestInterruptDenies(t *testing.T) {
 	}
 }
 
-// An answer races with the interrupt and the deadline: exactly one settlement, and never "allowed" after the interrupt.
+// An answer races with the interrupt and the deadline: exactly one settlement, and never "allowed"
+// after the interrupt.
 func TestAnswerRacesWithInterrupt(t *testing.T) {
 	for range 300 {
 		d := newDesk()

@@ -13,7 +13,8 @@ import (
 	"hermes/core/event"
 )
 
-// ask publishes the question, waits for the answer, the deadline or the end of ctx, and publishes how it was settled.
+// ask publishes the question, waits for the answer, the deadline or the end of ctx, and publishes
+// how it was settled.
 func (g *Gate) ask(ctx context.Context, r Request, o offer, timeout time.Duration) Verdict {
 	q := g.open(r, o, timeout)
 	r.Publish(q.asked)
@@ -116,7 +117,8 @@ func title(r Request) string {
 // maxShown bounds how many effects a question lists.
 const maxShown = 12
 
-// effects says what a call would do, worst first. What runs unasked anyway is left out beside something worse.
+// effects says what a call would do, worst first. What runs unasked anyway is left out beside
+// something worse.
 func effects(a Analysis) []string {
 	var out []string
 	for _, e := range a.Effects {
@@ -167,7 +169,8 @@ func held(folder string) string {
 	}
 }
 
-// spans are the dangerous parts of a command inside of Detail: the one that decided, then all of them.
+// spans are the dangerous parts of a command inside of Detail: the one that decided, then all of
+// them.
 func spans(r Request, a Analysis) (worst [2]int, all [][2]int) {
 	cmd := r.shell()
 	at := strings.Index(r.Detail, cmd)

@@ -14,8 +14,8 @@ import (
 	"hermes/core/event"
 )
 
-// File keeps rules in a JSON file that only its owner can read. It is read again at every use, because questions are
-// rare and another workbench may have written it.
+// File keeps rules in a JSON file that only its owner can read. It is read again at every use,
+// because questions are rare and another workbench may have written it.
 type File struct {
 	path string
 	mu   sync.Mutex
@@ -40,7 +40,8 @@ func (f *File) Entries() ([]Entry, error) {
 	return doc.Allowed, err
 }
 
-// Add implements Rules. The file is replaced as a whole, so that a crash leaves the old one or the new one. What has expired goes.
+// Add implements Rules. The file is replaced as a whole, so that a crash leaves the old one or the
+// new one. What has expired goes.
 func (f *File) Add(e Entry) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"hermes/core/intent"
 )
 
-// meant gives a request the arguments of one of our tools for commands, and what that tool says that they mean.
+// meant gives a request the arguments of one of our tools for commands, and what that tool says
+// that they mean.
 func meant(r Request, args string) Request {
 	var a struct {
 		Command, Workdir, Backend, Data, Action string
@@ -46,8 +47,9 @@ func foreign(d *desk, owner, definition, args string) Request {
 	return r
 }
 
-// No argument of a foreign tool is read, whatever it is called: it is asked about at every level, in mode smart too, however
-// harmless its text looks, and although the person typed that text or allowed it for commands.
+// No argument of a foreign tool is read, whatever it is called: it is asked about at every level,
+// in mode smart too, however harmless its text looks, and although the person typed that text or
+// allowed it for commands.
 func TestAForeignCallIsAskedAbout(t *testing.T) {
 	for _, args := range []string{
 		`{"command":"ls"}`, `{"command":"go version"}`, `{"path":"new.txt"}`, `{"data":"ls\n","session_id":"p1"}`,
@@ -75,8 +77,9 @@ func TestACallThatSaysNothingIsAskedAbout(t *testing.T) {
 	}
 }
 
-// A yes to a foreign tool holds for its owner, its name and its definition, with any arguments: not for what another server
-// calls the same, nor for a tool that says something else of itself, nor for a command.
+// A yes to a foreign tool holds for its owner, its name and its definition, with any arguments: not
+// for what another server calls the same, nor for a tool that says something else of itself, nor
+// for a command.
 func TestAYesToAForeignTool(t *testing.T) {
 	for _, answer := range []event.Decision{event.DecisionSession, event.DecisionProject, event.DecisionAlways} {
 		d := newDesk()

@@ -160,7 +160,8 @@ func (o offer) entry(d event.Decision, now time.Time, lasting time.Duration) Ent
 	return e
 }
 
-// argv returns the words of a command that is one program with words that the shell leaves as they are.
+// argv returns the words of a command that is one program with words that the shell leaves as they
+// are.
 func argv(cmd string) ([]string, bool) {
 	file, err := shelltext.Parse(cmd)
 	if err != nil || len(file.Stmts) != 1 {

@@ -7,7 +7,8 @@ import (
 	"hermes/core/event"
 )
 
-// Who wants a plan is asked nothing: what reads runs, the rest is refused with words that ask for the plan.
+// Who wants a plan is asked nothing: what reads runs, the rest is refused with words that ask for
+// the plan.
 func TestWhilePlanningOnlyWhatReadsRuns(t *testing.T) {
 	d := newDesk()
 	g := New(Policy{Mode: ModePlan, Level: LevelSensitive, Allow: []string{"make all"}}, nil)

@@ -23,9 +23,9 @@ type Policy struct {
 	Unkept func(path string) string
 	// Allow lists commands that run unasked, each exactly as it is written there, white space aside.
 	Allow []string
-	// Deny lists patterns of commands that never run, in no mode; * stands for any text. A pattern is held against the
-	// line and against every command in it, without quotes, folders, wrappers and shells around it: "git push*" finds
-	// `cd x && sudo /usr/bin/git push -f`.
+	// Deny lists patterns of commands that never run, in no mode; * stands for any text. A pattern
+	// is held against the line and against every command in it, without quotes, folders, wrappers
+	// and shells around it: "git push*" finds `cd x && sudo /usr/bin/git push -f`.
 	Deny []string
 }
 
@@ -47,8 +47,9 @@ func (p Policy) denied(cmd string, runs [][]string) string {
 	return ""
 }
 
-// withoutOptions are the forms of a command without the options in front of its verb: "git -C dir --no-pager push" is also "git push".
-// Which options take a value is not known, so each way is one form.
+// withoutOptions are the forms of a command without the options in front of its verb: "git -C dir
+// --no-pager push" is also "git push". Which options take a value is not known, so each way is one
+// form.
 func withoutOptions(words []string) []string {
 	name := path.Base(words[0])
 	out := []string{strings.Join(append([]string{name}, words[1:]...), " ")}
@@ -117,7 +118,8 @@ func (r Request) shell() string {
 	return r.Intent.Shell.Command
 }
 
-// texts are what a shell would read of a call: a command, or input with what the process was sent before.
+// texts are what a shell would read of a call: a command, or input with what the process was sent
+// before.
 func (r Request) texts(before string) []string {
 	if in := r.Intent.Stdin; in != nil {
 		return []string{in.Text, unfinished(before) + in.Text}

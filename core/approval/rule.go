@@ -11,10 +11,12 @@ import (
 	"hermes/core/realpath"
 )
 
-// Rule is one allowed action, exactly. Two calls that differ in anything that matters have different rules.
+// Rule is one allowed action, exactly. Two calls that differ in anything that matters have
+// different rules.
 type Rule struct {
 	Tool string `json:"tool"`
-	// Owner and Definition are of a foreign tool: a decision holds for no other's tool, and for none that says something else of itself.
+	// Owner and Definition are of a foreign tool: a decision holds for no other's tool, and for
+	// none that says something else of itself.
 	Owner      string `json:"owner,omitempty"`
 	Definition string `json:"definition,omitempty"`
 	Backend    string `json:"backend,omitempty"` // a command that is fine in a container is not fine on this machine
@@ -52,11 +54,13 @@ func ruleOf(r Request) Rule {
 	return rule
 }
 
-// lasts reports whether a call means the same in every session. Commands and files do, and so does a yes to a foreign tool; the
-// ids in the arguments of other tools ("kill p1") name another thing tomorrow.
+// lasts reports whether a call means the same in every session. Commands and files do, and so does
+// a yes to a foreign tool; the ids in the arguments of other tools ("kill p1") name another thing
+// tomorrow.
 func lasts(r Request) bool { return r.Owner != "" || len(r.Intent.Paths) > 0 || r.shell() != "" }
 
-// absolute returns the files that are meant, links followed: a link in a project must not pass for a file of it.
+// absolute returns the files that are meant, links followed: a link in a project must not pass for
+// a file of it.
 func absolute(dir string, paths []string) []string {
 	home, _ := os.UserHomeDir() // without one, ~ stays as it is written
 	out := make([]string, len(paths))
@@ -66,8 +70,9 @@ func absolute(dir string, paths []string) []string {
 	return out
 }
 
-// canonical is a command as the shell reads it: printed back from its syntax tree, so that only white space that means
-// nothing to the shell is lost. What does not parse, or does not print as itself, stays as it is.
+// canonical is a command as the shell reads it: printed back from its syntax tree, so that only
+// white space that means nothing to the shell is lost. What does not parse, or does not print as
+// itself, stays as it is.
 func canonical(cmd string) string {
 	printed, ok := printBack(cmd)
 	if !ok {

@@ -7,10 +7,11 @@ import (
 	"hermes/core/intent"
 )
 
-// typed reports whether the person's own text asks for exactly this command and for nothing else: "$ command" lines only, or
-// one fenced shell block only. A leading "@name" names the back end: another one, like any argument beside the command
-// (a folder to run it in), is the model's own idea and is asked. As soon as there is prose around them, commands may be a
-// pasted log that the person asks about, and what a model makes of that is asked.
+// typed reports whether the person's own text asks for exactly this command and for nothing else:
+// "$ command" lines only, or one fenced shell block only. A leading "@name" names the back end:
+// another one, like any argument beside the command (a folder to run it in), is the model's own
+// idea and is asked. As soon as there is prose around them, commands may be a pasted log that the
+// person asks about, and what a model makes of that is asked.
 func typed(prompt string, in intent.Intent) bool {
 	if in.Shell == nil || in.OtherArgs != "" {
 		return false
@@ -20,14 +21,15 @@ func typed(prompt string, in intent.Intent) bool {
 	return command != "" && (in.Backend == "" || in.Backend == backend) && slices.Contains(commands, command)
 }
 
-// OnlyCommands reports whether a text is nothing but commands that a person typed, as typed defines them. No model need be
-// asked what they mean.
+// OnlyCommands reports whether a text is nothing but commands that a person typed, as typed defines
+// them. No model need be asked what they mean.
 func OnlyCommands(prompt string) bool {
 	_, commands := typedCommands(prompt)
 	return len(commands) > 0 && !slices.Contains(commands, "")
 }
 
-// typedCommands returns the commands of a text that holds nothing but commands, and the back end that it names.
+// typedCommands returns the commands of a text that holds nothing but commands, and the back end
+// that it names.
 func typedCommands(prompt string) (backend string, commands []string) {
 	text := strings.TrimSpace(strings.ReplaceAll(prompt, "\r\n", "\n"))
 	if name, ok := strings.CutPrefix(text, "@"); ok {

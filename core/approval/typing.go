@@ -9,10 +9,12 @@ import (
 	"hermes/core/approval/command"
 )
 
-// What is written to a running program comes in pieces: "rm -r", then "f ~" and the end of the line. A shell reads the line, so the line is
-// judged, and with it what went to that process before: its folder and variables may come from there.
+// What is written to a running program comes in pieces: "rm -r", then "f ~" and the end of the
+// line. A shell reads the line, so the line is judged, and with it what went to that process
+// before: its folder and variables may come from there.
 
-// Bounds of what is kept of the input of a process. A line that is longer than the analyser reads is asked about unread.
+// Bounds of what is kept of the input of a process. A line that is longer than the analyser reads
+// is asked about unread.
 const (
 	maxTyped     = 16 << 10
 	maxTypedLine = 80 << 10
@@ -22,10 +24,12 @@ const (
 // process is a running program that takes input.
 type process struct{ session, id string }
 
-// piece is one write. It counts from the moment when it is judged: two that are judged at the same time know of each other.
+// piece is one write. It counts from the moment when it is judged: two that are judged at the same
+// time know of each other.
 type piece struct{ text string }
 
-// writes notes a piece of input and returns what the process was sent before. Unsent takes the piece back.
+// writes notes a piece of input and returns what the process was sent before. Unsent takes the
+// piece back.
 func (g *Gate) writes(to process, text string) (before string, unsent func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -68,7 +72,8 @@ func lately(s string) string {
 	return line[:min(len(line), maxTypedLine)]
 }
 
-// unfinished is the end of what a shell has read and not run yet: a line without its end, or lines that go on.
+// unfinished is the end of what a shell has read and not run yet: a line without its end, or lines
+// that go on.
 func unfinished(before string) string {
 	if before == "" {
 		return ""
@@ -80,7 +85,8 @@ func unfinished(before string) string {
 	return before[strings.LastIndexByte(before, '\n')+1:]
 }
 
-// edited is a text as a terminal hands it on that takes some keys for corrections: backspace, Ctrl-W, Ctrl-U, Ctrl-C, Enter.
+// edited is a text as a terminal hands it on that takes some keys for corrections: backspace,
+// Ctrl-W, Ctrl-U, Ctrl-C, Enter.
 func edited(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) < 0 {
 		return s
@@ -108,7 +114,8 @@ func edited(s string) string {
 	return string(out)
 }
 
-// typing is text for the input of a process: it may be a shell, or anything else that runs what it is sent.
+// typing is text for the input of a process: it may be a shell, or anything else that runs what it
+// is sent.
 func typing(before, text string, where Context) Analysis {
 	line := unfinished(before) + text
 	all := before + text

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkCommand is what a command costs in a project of 5,000 files: the scan before it and the one at the end of the turn. The
-// first turn, which reads everything, is outside.
+// BenchmarkCommand is what a command costs in a project of 5,000 files: the scan before it and the
+// one at the end of the turn. The first turn, which reads everything, is outside.
 func BenchmarkCommand(b *testing.B) {
 	p := newProject(b, Options{Snapshots: 1 << 20})
 	p.git()

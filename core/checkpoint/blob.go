@@ -25,7 +25,8 @@ type blobs struct {
 	dec   func() (*zstd.Decoder, error)
 }
 
-// maxBlob bounds what one content may unpack to: a file is bounded by Options.FileSize, a list of files by its number of files.
+// maxBlob bounds what one content may unpack to: a file is bounded by Options.FileSize, a list of
+// files by its number of files.
 const maxBlob = 1 << 30
 
 func newBlobs(dir string) blobs {
@@ -47,7 +48,8 @@ func hashOf(data []byte) string {
 
 func (b blobs) path(hash string) string { return filepath.Join(b.dir, hash[:2], hash[2:]) }
 
-// has reports whether a content is kept. An empty file is none: it is what a power cut leaves of one.
+// has reports whether a content is kept. An empty file is none: it is what a power cut leaves of
+// one.
 func (b blobs) has(hash string) bool {
 	if len(hash) != 2*sha256.Size {
 		return false

@@ -1,16 +1,21 @@
-// Package checkpoint remembers files as they were before the agent changed them, so that a person can have them back.
+// Package checkpoint remembers files as they were before the agent changed them, so that a person
+// can have them back.
 //
 // The contract:
 //
-//   - One Record a turn: every path that the turn changed with its state before and after, written before the first change happens
-//     (Before) and completed when the turn ends (End). A crash in between leaves a record that knows what was there before.
-//   - File tools say which paths they change. For commands nobody knows that, so the work tree of the git repository that they start
-//     in is recorded as a whole before the first one of a turn: everything that git does not ignore. Git itself is only asked what it
-//     ignores; the repository, its index and its hooks are not touched.
-//   - Contents are kept once each, by their SHA-256, compressed. Everything is bounded: the size of a file, of a work tree, of the
-//     store, and the age and number of records. What is not kept is said, never passed over in silence.
-//   - An undo puts back bytes, modes, links and folders; not owners other than root can, times or extended attributes. It refuses what
-//     was changed since by somebody else, and is a record itself, so that it can be undone.
+//   - One Record a turn: every path that the turn changed with its state before and after, written
+//     before the first change happens (Before) and completed when the turn ends (End). A crash in
+//     between leaves a record that knows what was there before.
+//   - File tools say which paths they change. For commands nobody knows that, so the work tree of
+//     the git repository that they start in is recorded as a whole before the first one of a turn:
+//     everything that git does not ignore. Git itself is only asked what it ignores; the
+//     repository, its index and its hooks are not touched.
+//   - Contents are kept once each, by their SHA-256, compressed. Everything is bounded: the size of
+//     a file, of a work tree, of the store, and the age and number of records. What is not kept is
+//     said, never passed over in silence.
+//   - An undo puts back bytes, modes, links and folders; not owners other than root can, times or
+//     extended attributes. It refuses what was changed since by somebody else, and is a record
+//     itself, so that it can be undone.
 //   - Several processes may use a store at once, and any of them may be killed at any time.
 package checkpoint
 
@@ -40,7 +45,8 @@ type Options struct {
 	TreeFiles int           // files of a work tree that is recorded for a command: 20,000
 	TreeSize  int64         // bytes of its files: 250 MB
 	TreeTime  time.Duration // what recording one may take: 30 s
-	// Except are folders whose work tree is never recorded, nor one that they are in: the home of the person. "/" never is.
+	// Except are folders whose work tree is never recorded, nor one that they are in: the home of
+	// the person. "/" never is.
 	Except  []string
 	DataDir string // our data folder: never a part of a work tree
 	// Clean hides secrets in what Diff shows; nil hides nothing.
@@ -118,7 +124,8 @@ type openTurn struct {
 	refused map[string]bool // roots whose work tree is not recorded in this turn
 }
 
-// Before records what c will change, if this turn has not yet. It returns once that is safe on disk.
+// Before records what c will change, if this turn has not yet. It returns once that is safe on
+// disk.
 func (s *Store) Before(ctx context.Context, c Change) error {
 	if len(c.Paths) == 0 && c.Dir == "" {
 		return nil
@@ -187,7 +194,8 @@ func (t *openTurn) addFile(path string, before State, tool string) bool {
 	return true
 }
 
-// After notes what a change of paths left behind. The record is written when the turn ends, or with the next Before.
+// After notes what a change of paths left behind. The record is written when the turn ends, or with
+// the next Before.
 func (s *Store) After(c Change) {
 	t := s.openTurnOf(recordID(c.Session, c.Turn))
 	if t == nil {
@@ -248,7 +256,8 @@ func (s *Store) openOrStartTurn(c Change) (*openTurn, error) {
 	return t, nil
 }
 
-// End completes the record of a turn and returns it; nil when the turn changed nothing. Then it sweeps the store if it is time.
+// End completes the record of a turn and returns it; nil when the turn changed nothing. Then it
+// sweeps the store if it is time.
 func (s *Store) End(ctx context.Context, session, turn string) (*Record, error) {
 	id := recordID(session, turn)
 	t := s.openTurnOf(id)
@@ -325,8 +334,8 @@ func (s *Store) lock(how int) (release func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// flockPatiently asks for a lock that must not be waited for a few times: a program that is being started holds copies
-// of all our descriptors, and so our locks, until its exec closes them.
+// flockPatiently asks for a lock that must not be waited for a few times: a program that is being
+// started holds copies of all our descriptors, and so our locks, until its exec closes them.
 func flockPatiently(f *os.File, how int) (err error) {
 	for range 40 {
 		err = unix.Flock(int(f.Fd()), how)
@@ -340,7 +349,8 @@ func flockPatiently(f *os.File, how int) (err error) {
 	return err
 }
 
-// holdTurn locks the file that says that the turn of a record runs. It fails when another process has it.
+// holdTurn locks the file that says that the turn of a record runs. It fails when another process
+// has it.
 func (s *Store) holdTurn(id string) (*os.File, error) {
 	dir := filepath.Join(s.o.Dir, "running")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

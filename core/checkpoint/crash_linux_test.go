@@ -75,7 +75,8 @@ func start(t *testing.T, args ...string) (cmd *exec.Cmd, lines *bufio.Scanner) {
 	return cmd, lines
 }
 
-// A process killed while it records leaves a store in which every record can be read, and undone to what was before it.
+// A process killed while it records leaves a store in which every record can be read, and undone to
+// what was before it.
 func TestKilledWhileRecording(t *testing.T) {
 	testskip.Long(t, "kills many processes")
 	t.Parallel()
@@ -111,7 +112,8 @@ func TestKilledWhileRecording(t *testing.T) {
 	}
 }
 
-// A process killed while it puts files back: the same undo again brings all of them back, and it can be undone.
+// A process killed while it puts files back: the same undo again brings all of them back, and it
+// can be undone.
 func TestKilledWhileUndoing(t *testing.T) {
 	testskip.Long(t, "kills many processes")
 	t.Parallel()
@@ -174,7 +176,8 @@ func TestKilledWhileUndoing(t *testing.T) {
 	}
 }
 
-// Two processes record at the same time; both can be undone, and what one of them sweeps the other does not miss.
+// Two processes record at the same time; both can be undone, and what one of them sweeps the other
+// does not miss.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "store")

@@ -9,7 +9,8 @@ import (
 	"hermes/core/atomicfile"
 )
 
-// FuzzRecord puts any bytes in the place of a record: listing, planning and sweeping live with it, and nothing outside is touched.
+// FuzzRecord puts any bytes in the place of a record: listing, planning and sweeping live with it,
+// and nothing outside is touched.
 func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"version":1,"id":"aaaa","kind":"turn","session":"s","began":"2026-01-01T00:00:00Z","ended":"2026-01-01T00:00:00Z","files":[{"path":"/x","before":{"kind":"file","sha256":"ab"},"after":{"kind":"none"}}]}`))
 	f.Add([]byte(`{"version":1,"id":"aaaa","session":"s","files":[{"path":{"base64":"/w=="},"before":{"kind":"dir"}}],"trees":[{"root":"/nowhere","manifest":"00"}],"of":["aaaa"]}`))

@@ -12,8 +12,8 @@ import (
 	"hermes/core/realpath"
 )
 
-// index is what the last scan of a work tree found, so that the next one reads only what changed. It also keeps the contents of that
-// scan in the store.
+// index is what the last scan of a work tree found, so that the next one reads only what changed.
+// It also keeps the contents of that scan in the store.
 type index struct {
 	Root Path         `json:"root"`
 	At   time.Time    `json:"at"` // before any file was read
@@ -28,8 +28,8 @@ type indexEntry struct {
 	State realpath.Stat `json:"stat"`
 }
 
-// settled is how long before a scan a file must have been left alone for its times to tell of any later change: file systems count
-// time in steps.
+// settled is how long before a scan a file must have been left alone for its times to tell of any
+// later change: file systems count time in steps.
 const settled = 2 * time.Second
 
 func (s *Store) indexPath(root string) string {

@@ -147,7 +147,8 @@ func (p *project) ids() []string {
 	return out
 }
 
-// picture is the tree as it is, byte for byte: kind, mode, content and targets of everything that is not ignored.
+// picture is the tree as it is, byte for byte: kind, mode, content and targets of everything that
+// is not ignored.
 func (p *project) picture() map[string]string {
 	p.t.Helper()
 	out := map[string]string{}
@@ -235,7 +236,8 @@ func (e *editor) content() []byte {
 	return fmt.Appendf(nil, "line %d\nno newline at the end", e.random.Uint64())
 }
 
-// free makes room for a file: what is in the way as a file above it, or as a folder at it, makes the change pass by.
+// free makes room for a file: what is in the way as a file above it, or as a folder at it, makes
+// the change pass by.
 func (e *editor) free(name string) bool {
 	if info, err := os.Lstat(e.p.path(name)); err == nil && info.IsDir() {
 		return false
@@ -301,7 +303,8 @@ func (e *editor) anything() {
 	}
 }
 
-// After 200 random turns every point that is gone back to is the tree that was, byte for byte, and the undo of that the tree of today.
+// After 200 random turns every point that is gone back to is the tree that was, byte for byte, and
+// the undo of that the tree of today.
 func TestRollbackRestoresByteExactTrees(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {

@@ -56,7 +56,8 @@ func (p *Path) UnmarshalJSON(data []byte) error {
 // Kind is what stands at a path.
 type Kind string
 
-// The kinds. Other is a device, a pipe or a socket: it is never touched. Unknown could not be looked at.
+// The kinds. Other is a device, a pipe or a socket: it is never touched. Unknown could not be
+// looked at.
 const (
 	None    Kind = "none"
 	Regular Kind = "file"
@@ -80,7 +81,8 @@ type State struct {
 	Mtime int64  `json:"mtime,omitempty"`
 }
 
-// Same reports whether two states are the same for an undo. Owners do not count: only root can give files away.
+// Same reports whether two states are the same for an undo. Owners do not count: only root can give
+// files away.
 func (s State) Same(o State) bool {
 	switch {
 	case s.Kind != o.Kind || s.Kind == Unknown:
@@ -148,7 +150,8 @@ func (r *Record) settleFiles(settle func(*File)) {
 	slices.SortFunc(r.Files, func(a, b File) int { return strings.Compare(string(a.Path), string(b.Path)) })
 }
 
-// recordID names the record of a turn. The session is a part of it so that copies of sessions do not meet.
+// recordID names the record of a turn. The session is a part of it so that copies of sessions do
+// not meet.
 func recordID(session, turn string) string {
 	sum := sha256.Sum256([]byte(session + "\x00" + turn))
 	return hex.EncodeToString(sum[:6])
@@ -224,7 +227,8 @@ func (s *Store) loadRecords() ([]*Record, error) {
 	return out, nil
 }
 
-// List returns the records of a session, the oldest first and numbered; "" means those of every session.
+// List returns the records of a session, the oldest first and numbered; "" means those of every
+// session.
 func (s *Store) List(session string) ([]*Record, error) {
 	all, err := s.loadRecords()
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"hermes/core/realpath"
 )
 
-// Find returns the record of a session that a number or the start of an id names; "" names the newest one that was not taken back
-// and took nothing back itself. nil: there is none, or more than one.
+// Find returns the record of a session that a number or the start of an id names; "" names the
+// newest one that was not taken back and took nothing back itself. nil: there is none, or more than
+// one.
 func Find(records []*Record, ref string) *Record {
 	if ref == "" {
 		for _, r := range slices.Backward(records) {

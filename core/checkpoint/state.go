@@ -87,7 +87,8 @@ func tooLarge(size, limit int64) string {
 	return fmt.Sprintf("it has %d MB, and files over %d MB are not kept (checkpoints.max_file_size_mb)", (size+1<<20-1)>>20, limit>>20)
 }
 
-// tempName is the name of a file on its way to a name: the same one at each try, so that a try that was killed leaves no trace.
+// tempName is the name of a file on its way to a name: the same one at each try, so that a try that
+// was killed leaves no trace.
 func tempName(name string) string { return tempFile + hashOf([]byte(name))[:12] + ".tmp" }
 
 const tempFile = ".hermes-undo-"

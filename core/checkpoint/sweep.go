@@ -17,7 +17,8 @@ import (
 
 const (
 	sweepEvery = 10 * time.Minute
-	// abandoned is how old a temporary file is before it is taken for one of a process that was killed.
+	// abandoned is how old a temporary file is before it is taken for one of a process that was
+	// killed.
 	abandoned = time.Hour
 )
 
@@ -27,7 +28,8 @@ type Swept struct {
 	Size              int64 // bytes that are left
 }
 
-// sweepSometimes sweeps when the last time is long ago. Errors are logged: a sweep is nobody's business.
+// sweepSometimes sweeps when the last time is long ago. Errors are logged: a sweep is nobody's
+// business.
 func (s *Store) sweepSometimes() {
 	s.mu.Lock()
 	due := time.Since(s.swept) > sweepEvery || s.blobs.added.Load() > s.o.TotalSize/16
@@ -44,7 +46,8 @@ func (s *Store) sweepSometimes() {
 	}
 }
 
-// Sweep removes records beyond the bounds, and contents that no record needs. It does not wait for others that use the store.
+// Sweep removes records beyond the bounds, and contents that no record needs. It does not wait for
+// others that use the store.
 func (s *Store) Sweep() (Swept, error) {
 	release, err := s.lock(unix.LOCK_EX | unix.LOCK_NB)
 	if err != nil {

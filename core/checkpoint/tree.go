@@ -16,7 +16,8 @@ import (
 	"hermes/core/realpath"
 )
 
-// manifest is a work tree at one moment: everything in it that git does not ignore, folders included, in path order.
+// manifest is a work tree at one moment: everything in it that git does not ignore, folders
+// included, in path order.
 type manifest struct {
 	Entries []entry `json:"entries"`
 	Ignored []Path  `json:"ignored,omitempty"` // what was there and ignored; a folder ends in "/"

@@ -27,7 +27,8 @@ type Step struct {
 	Path Path  `json:"path"`
 	Now  State `json:"now"`
 	To   State `json:"to"`
-	// Conflict says why the path is not simply put back: somebody changed it since. Impossible says why it cannot be.
+	// Conflict says why the path is not simply put back: somebody changed it since. Impossible says
+	// why it cannot be.
 	Conflict   string `json:"conflict,omitempty"`
 	Impossible string `json:"impossible,omitempty"`
 }
@@ -59,7 +60,8 @@ func (p *Plan) Conflicts() []Step {
 	return slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool { return s.Conflict == "" })
 }
 
-// ErrConflict is returned by Undo for a plan with conflicts, when it is not forced. Nothing was changed.
+// ErrConflict is returned by Undo for a plan with conflicts, when it is not forced. Nothing was
+// changed.
 var ErrConflict = errors.New("files were changed since by somebody else")
 
 // Plan looks at the files and says what taking back a selection would do. It changes no file.
@@ -203,8 +205,8 @@ func whoChanged(path Path, now State, after *Record, all []*Record) string {
 	return "changed since, not by the agent"
 }
 
-// Undo carries out a plan and returns the record of it, which can be undone in turn. Without force a plan with conflicts changes
-// nothing. What cannot be put back is said in the record's notes.
+// Undo carries out a plan and returns the record of it, which can be undone in turn. Without force
+// a plan with conflicts changes nothing. What cannot be put back is said in the record's notes.
 func (s *Store) Undo(ctx context.Context, p *Plan, force bool) (*Record, error) {
 	if c := p.Conflicts(); len(c) > 0 && !force {
 		return nil, fmt.Errorf("%w: %s. Nothing was changed; look at them, or use force", ErrConflict, joinPaths(c))
@@ -255,7 +257,8 @@ func (s *Store) Undo(ctx context.Context, p *Plan, force bool) (*Record, error) 
 // ErrNothing is returned when all files are as they were.
 var ErrNothing = errors.New("nothing to undo: the files are as they were before")
 
-// keepNow records the files as they are. What changed after the plan was made is a conflict that nobody has seen.
+// keepNow records the files as they are. What changed after the plan was made is a conflict that
+// nobody has seen.
 func (s *Store) keepNow(r *Record, steps []Step, force bool) error {
 	b := s.blobs.batch()
 	defer b.dropUncommitted()
@@ -276,8 +279,8 @@ func (s *Store) keepNow(r *Record, steps []Step, force bool) error {
 	return b.commit()
 }
 
-// carryOut makes the changes: what stands in the way goes first, then come folders, then what is in them. It goes on after an error,
-// so that one file costs no other.
+// carryOut makes the changes: what stands in the way goes first, then come folders, then what is in
+// them. It goes on after an error, so that one file costs no other.
 func (s *Store) carryOut(ctx context.Context, steps []Step) error {
 	var errs []error
 	try := func(path Path, err error) {

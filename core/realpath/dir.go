@@ -13,22 +13,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dir is a folder that is held open and was reached without following one link. What is done in it by name happens in that very
-// folder, whatever its path leads to by then, and follows no link either: a path is judged once, and a link that takes the place of
-// one of its folders while a call runs leads nowhere. Names are single names, never paths.
+// Dir is a folder that is held open and was reached without following one link. What is done in it
+// by name happens in that very folder, whatever its path leads to by then, and follows no link
+// either: a path is judged once, and a link that takes the place of one of its folders while a call
+// runs leads nowhere. Names are single names, never paths.
 type Dir struct {
 	fd   int
 	path string
 }
 
-// ErrMoved says that a folder of a resolved path is a link or no folder by now: something changed it after it was looked at.
+// ErrMoved says that a folder of a resolved path is a link or no folder by now: something changed
+// it after it was looked at.
 var ErrMoved = errors.New("a folder of its path was replaced while it was used; look at it and try again")
 
-// OpenDir opens a folder by its absolute path, in which no part may be a link: what Resolve returned.
+// OpenDir opens a folder by its absolute path, in which no part may be a link: what Resolve
+// returned.
 func OpenDir(path string) (*Dir, error) { return openDir(path, nil) }
 
-// MakeDir is OpenDir, and makes the folders that are not there with mode, before the umask. made gets the path of each, the
-// outermost first; it may be nil.
+// MakeDir is OpenDir, and makes the folders that are not there with mode, before the umask. made
+// gets the path of each, the outermost first; it may be nil.
 func MakeDir(path string, mode fs.FileMode, made func(path string)) (*Dir, error) {
 	return openDir(path, func(parent int, name, at string) error {
 		err := unix.Mkdirat(parent, name, uint32(mode.Perm()))
@@ -118,7 +121,8 @@ func checkSingleName(name string) error {
 	return nil
 }
 
-// Open opens a file in the folder with the flags of os.OpenFile. A link is an error, and a pipe is not waited for.
+// Open opens a file in the folder with the flags of os.OpenFile. A link is an error, and a pipe is
+// not waited for.
 func (d *Dir) Open(name string, flag int, mode fs.FileMode) (*os.File, error) {
 	if err := checkSingleName(name); err != nil {
 		return nil, d.pathError("open", name, err)
@@ -135,7 +139,8 @@ func (d *Dir) Open(name string, flag int, mode fs.FileMode) (*os.File, error) {
 	return os.NewFile(uintptr(fd), filepath.Join(d.path, name)), nil
 }
 
-// ReadDir lists the folder in the order of names. What an entry says of itself beyond its name and type is looked up by path.
+// ReadDir lists the folder in the order of names. What an entry says of itself beyond its name and
+// type is looked up by path.
 func (d *Dir) ReadDir() ([]fs.DirEntry, error) {
 	fd, err := retryInterrupted(func() (int, error) {
 		return unix.Openat(d.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -227,8 +232,8 @@ func (d *Dir) Rmdir(name string) error {
 	return d.pathError("rmdir", name, unix.Unlinkat(d.fd, name, unix.AT_REMOVEDIR))
 }
 
-// Chmod changes the mode of a file or folder in it, never of what a link points to. mode has the permission and set-id bits as the
-// system numbers them (0o7777).
+// Chmod changes the mode of a file or folder in it, never of what a link points to. mode has the
+// permission and set-id bits as the system numbers them (0o7777).
 func (d *Dir) Chmod(name string, mode uint32) error {
 	if err := checkSingleName(name); err != nil {
 		return d.pathError("chmod", name, err)
@@ -245,7 +250,8 @@ func (d *Dir) Chmod(name string, mode uint32) error {
 	return d.pathError("chmod", name, err)
 }
 
-// chmodByName is for a file that may not be opened. Systems without a chmod that follows no link check first.
+// chmodByName is for a file that may not be opened. Systems without a chmod that follows no link
+// check first.
 func (d *Dir) chmodByName(name string, mode uint32) error {
 	st, err := d.Lstat(name)
 	if err != nil {

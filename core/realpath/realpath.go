@@ -1,5 +1,6 @@
-// Package realpath says which file a path means: where ~ is, and where symbolic links lead. Approvals, the file tools and
-// the agent's check for overlapping calls must agree on it, or a link is a way round all three.
+// Package realpath says which file a path means: where ~ is, and where symbolic links lead.
+// Approvals, the file tools and the agent's check for overlapping calls must agree on it, or a link
+// is a way round all three.
 package realpath
 
 import (
@@ -23,11 +24,12 @@ func Absolute(home, dir, path string) string {
 	return filepath.Clean(path)
 }
 
-// Resolve follows the links of an absolute path, those that point to nothing too, so that the answer is where a write
-// would land. What does not exist yet stays as it is written.
+// Resolve follows the links of an absolute path, those that point to nothing too, so that the
+// answer is where a write would land. What does not exist yet stays as it is written.
 func Resolve(path string) (string, error) { return resolve(path, 0) }
 
-// Of is Resolve of Absolute. A path that cannot be resolved (a circle of links) stays absolute: opening it will fail.
+// Of is Resolve of Absolute. A path that cannot be resolved (a circle of links) stays absolute:
+// opening it will fail.
 func Of(home, dir, path string) string {
 	abs := Absolute(home, dir, path)
 	if real, err := Resolve(abs); err == nil {

@@ -28,8 +28,8 @@ func sentence(rnd *rand.Rand, words int) string {
 	return b.String()
 }
 
-// buildCorpus adds n messages in sessions of 20: half talk and half tools, "common" in every talk message, "rareword" in one
-// of a thousand, 稀有 in one of a hundred.
+// buildCorpus adds n messages in sessions of 20: half talk and half tools, "common" in every talk
+// message, "rareword" in one of a thousand, 稀有 in one of a hundred.
 func buildCorpus(t testing.TB, s *Service, n int) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))

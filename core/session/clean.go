@@ -11,7 +11,8 @@ import (
 	"hermes/core/store"
 )
 
-// What is stored, shown and exported is without secrets: messages on their way in, and those that an earlier version stored on their way out.
+// What is stored, shown and exported is without secrets: messages on their way in, and those that
+// an earlier version stored on their way out.
 
 // cleanMessage hides secrets in m. It changes no slice that somebody else may hold.
 func cleanMessage(m *chat.Message) {

@@ -15,8 +15,8 @@ type Config struct {
 	Policy   Policy   `json:"policy,omitzero"`
 	Effort   string   `json:"effort,omitempty"` // as agent.reasoning_effort
 
-	// Source and Unattended belong to the way in that opened the session: a script's session that a person opens has somebody
-	// who can answer. They are not stored.
+	// Source and Unattended belong to the way in that opened the session: a script's session that a
+	// person opens has somebody who can answer. They are not stored.
 	Source     string `json:"-"` // "tui", "run", ...
 	Unattended bool   `json:"-"` // nobody can answer: what would be asked is refused
 }

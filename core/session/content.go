@@ -9,8 +9,8 @@ import (
 	"hermes/core/content"
 )
 
-// KeepParts stores what parts that came in hold as data, before a message of session uid names it. What cannot be kept becomes a
-// text that says why: a message is never lost for what it carries.
+// KeepParts stores what parts that came in hold as data, before a message of session uid names it.
+// What cannot be kept becomes a text that says why: a message is never lost for what it carries.
 func (s *Service) KeepParts(ctx context.Context, uid string, parts []chat.Part) []chat.Part {
 	var out []chat.Part
 	for i, p := range parts {

@@ -26,7 +26,8 @@ func (s *Service) Rename(ctx context.Context, uid, title string) error {
 	return s.update(ctx, uid, store.Patch{Title: &title, TitleSrc: &src})
 }
 
-// SetTitleIfDerived sets a title that a model suggests, unless a person chose the present one. It reports whether it did.
+// SetTitleIfDerived sets a title that a model suggests, unless a person chose the present one. It
+// reports whether it did.
 func (s *Service) SetTitleIfDerived(ctx context.Context, uid, title string) (bool, error) {
 	title = cutToCells(secret.Clean(oneLine(printable(title))), titleCells)
 	if title == "" {
@@ -69,7 +70,8 @@ func (s *Service) update(ctx context.Context, uid string, p store.Patch) error {
 	return err
 }
 
-// Delete removes a session for good. Its forks stay. A session in which another process works is refused.
+// Delete removes a session for good. Its forks stay. A session in which another process works is
+// refused.
 func (s *Service) Delete(ctx context.Context, uid string) error {
 	release, _, err := s.st.Lease(ctx, uid)
 	if err != nil {
@@ -83,8 +85,8 @@ func (s *Service) Delete(ctx context.Context, uid string) error {
 	return nil
 }
 
-// Fork copies what the model sees of a session, up to and including message atMessage (0: all), into a new session whose
-// title is "name #2", and publishes SessionOpened for it.
+// Fork copies what the model sees of a session, up to and including message atMessage (0: all),
+// into a new session whose title is "name #2", and publishes SessionOpened for it.
 func (s *Service) Fork(ctx context.Context, uid string, atMessage int64) (event.SessionInfo, error) {
 	old, err := s.st.Session(ctx, uid)
 	if err != nil {
@@ -126,7 +128,8 @@ func (s *Service) Fork(ctx context.Context, uid string, atMessage int64) (event.
 
 var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*) #(\d+)$`) })
 
-// nextTitle returns title with the lowest number after all that are taken: "name" -> "name #2" -> "name #3".
+// nextTitle returns title with the lowest number after all that are taken: "name" -> "name #2" ->
+// "name #3".
 func (s *Service) nextTitle(ctx context.Context, title string) (string, error) {
 	if title == "" {
 		return "", nil
@@ -156,10 +159,10 @@ func splitNumber(title string) (base string, n int) {
 	return m[1], n
 }
 
-// Undo takes back the last exchanges (each a user message and all that followed it) and returns the oldest prompt taken
-// back, for the composer. A compression is no exchange. When it is the newest in the session it is taken back as one;
-// else what it stands for comes back as soon as an exchange in it is asked for. Undo publishes HistoryChanged. Files
-// that tools changed stay as they are.
+// Undo takes back the last exchanges (each a user message and all that followed it) and returns the
+// oldest prompt taken back, for the composer. A compression is no exchange. When it is the newest
+// in the session it is taken back as one; else what it stands for comes back as soon as an exchange
+// in it is asked for. Undo publishes HistoryChanged. Files that tools changed stay as they are.
 func (s *Service) Undo(ctx context.Context, uid string, exchanges int) (prompt chat.Message, err error) {
 	history, err := s.History(ctx, uid)
 	if err != nil {
@@ -230,8 +233,9 @@ func (s *Service) undone(ctx context.Context, uid string) error {
 	return s.changed(ctx, uid) // lists show how many messages it has
 }
 
-// Compact puts summary in the place of all active messages up to and including message through, for the model. The
-// replaced ones stay readable and searchable. It sets summary's ID and Seq and publishes HistoryChanged.
+// Compact puts summary in the place of all active messages up to and including message through, for
+// the model. The replaced ones stay readable and searchable. It sets summary's ID and Seq and
+// publishes HistoryChanged.
 func (s *Service) Compact(ctx context.Context, uid string, through int64, summary *chat.Message) error {
 	m, err := s.st.Message(ctx, through)
 	if err != nil {

@@ -49,8 +49,9 @@ const (
 	stateUndone   = "undone"
 )
 
-// Export writes a session to w. Markdown and ShareGPT hold what is visible, JSON holds everything. Images are in the file: in JSON
-// with all other contents, in Markdown as references at its end, in ShareGPT as a line of text.
+// Export writes a session to w. Markdown and ShareGPT hold what is visible, JSON holds everything.
+// Images are in the file: in JSON with all other contents, in Markdown as references at its end, in
+// ShareGPT as a line of text.
 func (s *Service) Export(ctx context.Context, uid string, w io.Writer, f Format) error {
 	x, err := s.load(ctx, uid)
 	if err != nil {
@@ -105,7 +106,8 @@ func (s *Service) load(ctx context.Context, uid string) (x file, err error) {
 	return x, nil
 }
 
-// addContents takes up what the parts of m hold. What is missing or damaged is left out: the part says what it was.
+// addContents takes up what the parts of m hold. What is missing or damaged is left out: the part
+// says what it was.
 func (x *file) addContents(m *chat.Message, read func(blob string) ([]byte, error)) {
 	m.EachPart(func(p *chat.Part) {
 		if p.Blob == "" || x.Contents[p.Blob] != nil {
@@ -133,8 +135,8 @@ func (x *file) visible() []chat.Message {
 	return out
 }
 
-// Import reads what Export wrote as JSON: one session or several after each other. A session whose uid is here already
-// is left alone and not returned.
+// Import reads what Export wrote as JSON: one session or several after each other. A session whose
+// uid is here already is left alone and not returned.
 func (s *Service) Import(ctx context.Context, r io.Reader) ([]event.SessionInfo, error) {
 	dec := json.NewDecoder(r)
 	var out []event.SessionInfo

@@ -283,7 +283,8 @@ func FuzzImport(f *testing.F) {
 	})
 }
 
-// Who wrote a message stays with it, is named in words, and is no claim that a file can make about its reader.
+// Who wrote a message stays with it, is named in words, and is no claim that a file can make about
+// its reader.
 func TestTheAuthorOfAMessage(t *testing.T) {
 	ctx := context.Background()
 	svc, _ := newService(t)
@@ -331,7 +332,8 @@ func TestTheAuthorOfAMessage(t *testing.T) {
 	}
 }
 
-// What an export of version 1 holds is found by search as it was where it came from: words, names of tools, arguments of calls.
+// What an export of version 1 holds is found by search as it was where it came from: words, names
+// of tools, arguments of calls.
 func TestImportOfVersion1IsFound(t *testing.T) {
 	s, _ := newService(t)
 	_, err := s.Import(bg, strings.NewReader(`{"format":"hermes-session","version":1,"session":{"uid":"old"},"messages":[

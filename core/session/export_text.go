@@ -14,7 +14,8 @@ import (
 	"hermes/core/chat"
 )
 
-// writeMarkdown writes a session to be read. Tool output is fenced so that nothing in it can end the fence.
+// writeMarkdown writes a session to be read. Tool output is fenced so that nothing in it can end
+// the fence.
 func writeMarkdown(w io.Writer, x file) error {
 	var b strings.Builder
 	title := x.Session.Title
@@ -84,7 +85,8 @@ func heading(s string) string {
 // linkDigits of a content's name are enough for a link within a file.
 const linkDigits = 16
 
-// markdownPart writes what a message carries: an image as a link to the end of the file, a text in full.
+// markdownPart writes what a message carries: an image as a link to the end of the file, a text in
+// full.
 func markdownPart(b *strings.Builder, p *chat.Part, content []byte) {
 	switch words := strings.NewReplacer("[", "(", "]", ")").Replace(p.Describe()); {
 	case p.Kind == chat.PartImage && content != nil:
@@ -127,8 +129,8 @@ func fencedBlock(text, lang string) string {
 	return fence + lang + "\n" + strings.TrimRight(text, "\n") + "\n" + fence + "\n"
 }
 
-// The ShareGPT form: system, human, gpt and tool turns. Every gpt turn starts with a think block, empty or not; calls and
-// responses are JSON inside XML tags.
+// The ShareGPT form: system, human, gpt and tool turns. Every gpt turn starts with a think block,
+// empty or not; calls and responses are JSON inside XML tags.
 type shareGPT struct {
 	ID            string        `json:"id"`
 	Model         string        `json:"model,omitempty"`

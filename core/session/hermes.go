@@ -24,10 +24,11 @@ const (
 	hermesMetaKey = "hermes_source" // where the Python hermes said the session came from
 )
 
-// ImportHermes takes over the conversations of a Python hermes from its state.db. That file is copied and only the copy
-// is opened, so that it is never locked or changed. Sessions keep their uid, which makes a second import add only what is
-// new; a session that went on since is not updated. progress, which may be nil, counts sessions. A session that cannot be
-// read is reported and left out; the others go on.
+// ImportHermes takes over the conversations of a Python hermes from its state.db. That file is
+// copied and only the copy is opened, so that it is never locked or changed. Sessions keep their
+// uid, which makes a second import add only what is new; a session that went on since is not
+// updated. progress, which may be nil, counts sessions. A session that cannot be read is reported
+// and left out; the others go on.
 func (s *Service) ImportHermes(ctx context.Context, path string, progress func(done, total int)) (ImportReport, error) {
 	var report ImportReport
 	if same(path, s.st.Path()) {
@@ -116,8 +117,9 @@ func fillFromMessages(in *store.Import) {
 	}
 }
 
-// hermesDB reads a Python hermes database of any version: columns came over the years, so that each table is asked which
-// ones it has. Its full-text tables are never touched; they may need a tokenizer that is not here.
+// hermesDB reads a Python hermes database of any version: columns came over the years, so that each
+// table is asked which ones it has. Its full-text tables are never touched; they may need a
+// tokenizer that is not here.
 type hermesDB struct {
 	db      *sql.DB
 	columns map[string]map[string]bool // table -> column

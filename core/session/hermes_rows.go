@@ -89,7 +89,8 @@ func hermesUsage(input, output, cached, reasoning sql.NullInt64, actual, estimat
 	return u
 }
 
-// kind reads the lineage: a session that ended in a compression goes on in a child and is not listed itself.
+// kind reads the lineage: a session that ended in a compression goes on in a child and is not
+// listed itself.
 func (h *hermesDB) kind(ctx context.Context, id, source, reason, parent, config string) (string, error) {
 	var c map[string]json.RawMessage
 	_ = json.Unmarshal([]byte(config), &c) // no JSON, no lineage
@@ -188,7 +189,8 @@ func hermesFinish(reason string) chat.Finish {
 	}
 }
 
-// hermesContent reads plain text, or a marked JSON list of parts. Pictures and files are named only.
+// hermesContent reads plain text, or a marked JSON list of parts. Pictures and files are named
+// only.
 func hermesContent(content string) (text string, attached []chat.Part) {
 	data, ok := strings.CutPrefix(content, "\x00json:")
 	if !ok {

@@ -14,7 +14,8 @@ import (
 	"hermes/core/chat"
 )
 
-// The tables of a Python hermes, as far as it has them at a version. [18] is schema 17, [21] is schema 30.
+// The tables of a Python hermes, as far as it has them at a version. [18] is schema 17, [21] is
+// schema 30.
 const (
 	sessions17 = `id TEXT PRIMARY KEY, source TEXT NOT NULL, user_id, session_key, chat_id, chat_type, thread_id, model, model_config,
  system_prompt, parent_session_id REFERENCES sessions(id), started_at REAL NOT NULL, ended_at REAL, end_reason, message_count INTEGER DEFAULT 0,
@@ -32,8 +33,8 @@ const (
  display_identity BLOB, display_order INTEGER`
 )
 
-// hermesFile writes a database of that schema version; it stays open in WAL mode with everything in the log, as under a
-// running gateway.
+// hermesFile writes a database of that schema version; it stays open in WAL mode with everything in
+// the log, as under a running gateway.
 func hermesFile(t *testing.T, version int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state.db")

@@ -15,7 +15,8 @@ import (
 	"hermes/core/store"
 )
 
-// holder is the other process of TestTwoProcessesInOneSession: it has a turn that runs until it is killed.
+// holder is the other process of TestTwoProcessesInOneSession: it has a turn that runs until it is
+// killed.
 func holder(path string) int {
 	st, err := store.Open(bg, path, store.Options{})
 	if err == nil {
@@ -33,8 +34,9 @@ func holder(path string) int {
 	return 0
 }
 
-// What another process is just writing is not taken for the rest of a crash: who opens the session too is told, and nothing is
-// changed. When that process dies, however it dies, the session is free and its rest is closed.
+// What another process is just writing is not taken for the rest of a crash: who opens the session
+// too is told, and nothing is changed. When that process dies, however it dies, the session is free
+// and its rest is closed.
 func TestTwoProcessesInOneSession(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "w.db")
 	st, err := store.Open(bg, path, store.Options{})
@@ -81,7 +83,8 @@ func TestTwoProcessesInOneSession(t *testing.T) {
 	}
 }
 
-// Opening a session whose turn runs in this very process changes nothing either, and the turn keeps its lease.
+// Opening a session whose turn runs in this very process changes nothing either, and the turn keeps
+// its lease.
 func TestOpenBesideATurnOfOurOwn(t *testing.T) {
 	s, _ := newService(t)
 	uid := create(t, s, NewSession{}).UID

@@ -11,7 +11,8 @@ import (
 	"hermes/core/store"
 )
 
-// Page selects messages by position; set at most one of the first three. The zero value is the newest page.
+// Page selects messages by position; set at most one of the first three. The zero value is the
+// newest page.
 type Page struct {
 	BeforeSeq int
 	AfterSeq  int
@@ -19,8 +20,9 @@ type Page struct {
 	Limit     int   // 0 means 50
 }
 
-// Messages returns one page in order of Seq. more says that there are further messages beyond the page's far end: older
-// ones, or with AfterSeq newer ones. Messages that a summary replaced are included, those taken back by Undo are not.
+// Messages returns one page in order of Seq. more says that there are further messages beyond the
+// page's far end: older ones, or with AfterSeq newer ones. Messages that a summary replaced are
+// included, those taken back by Undo are not.
 func (s *Service) Messages(ctx context.Context, uid string, p Page) (msgs []chat.Message, more bool, err error) {
 	limit := orDefault(p.Limit, 50)
 	if p.AroundID != 0 {
@@ -67,8 +69,9 @@ func messagesOf(in []store.StoredMessage) []chat.Message {
 	return out
 }
 
-// Append persists m at the end of a session and sets its ID, Session, Seq and, when zero, At (to milliseconds). The first
-// user message gives the session its preview and, unless it has one, its title.
+// Append persists m at the end of a session and sets its ID, Session, Seq and, when zero, At (to
+// milliseconds). The first user message gives the session its preview and, unless it has one, its
+// title.
 func (s *Service) Append(ctx context.Context, uid string, m *chat.Message) error {
 	if m.Status == "" {
 		m.Status = chat.StatusFinal
@@ -97,7 +100,8 @@ func (s *Service) changed(ctx context.Context, uid string) error {
 	return err
 }
 
-// UpdatePartial replaces the text of a streaming message. Call it at most twice a second or every 4 KB.
+// UpdatePartial replaces the text of a streaming message. Call it at most twice a second or every 4
+// KB.
 func (s *Service) UpdatePartial(ctx context.Context, id int64, text, reasoning string) error {
 	return s.st.UpdatePartial(ctx, id, secret.Clean(text), secret.Clean(reasoning))
 }
@@ -116,8 +120,9 @@ func (s *Service) Discard(ctx context.Context, id int64) error { return s.st.Dis
 
 const interrupted = "The program ended before this call finished. Its effect is unknown; check before you repeat it."
 
-// closeDangling ends what a killed program left open: a streaming message becomes a cancelled one, and every tool call
-// without a result gets one that says so, because providers refuse a history with an unanswered call.
+// closeDangling ends what a killed program left open: a streaming message becomes a cancelled one,
+// and every tool call without a result gets one that says so, because providers refuse a history
+// with an unanswered call.
 func (s *Service) closeDangling(ctx context.Context, uid string) error {
 	tail, err := s.lastTurn(ctx, uid)
 	if err != nil {
@@ -152,8 +157,9 @@ func (s *Service) closeDangling(ctx context.Context, uid string) error {
 
 const turnMax = 500 // messages: a longer turn is searched no further back
 
-// lastTurn returns the active messages from the last user message on: only there can something be open. It goes back page
-// by page, so that opening a session does not depend on the session's length.
+// lastTurn returns the active messages from the last user message on: only there can something be
+// open. It goes back page by page, so that opening a session does not depend on the session's
+// length.
 func (s *Service) lastTurn(ctx context.Context, uid string) ([]chat.Message, error) {
 	var turn []chat.Message
 	before := 0

@@ -13,8 +13,8 @@ import (
 // every kind may be named, only the usual ones are listed
 var allKinds = []string{string(KindUser), string(KindBranch), string(KindCompaction), string(KindSubagent), string(KindCron)}
 
-// Resolve finds a session by uid, unique start of a uid, exact title, or "last" (the one with the newest activity).
-// When several or none fit, the error lists those that come near.
+// Resolve finds a session by uid, unique start of a uid, exact title, or "last" (the one with the
+// newest activity). When several or none fit, the error lists those that come near.
 func (s *Service) Resolve(ctx context.Context, ref string) (event.SessionInfo, error) {
 	ref = strings.TrimSpace(ref)
 	if ref == "" || ref == "last" {

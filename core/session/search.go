@@ -13,8 +13,8 @@ import (
 
 // Query is a search over all past messages.
 //
-// Text holds words, "quoted phrases", beginnings*, OR between two of those groups, and filter words:
-// tool:terminal backend:analytics since:2w until:2026-01-01 in:project source:run role:user.
+// Text holds words, "quoted phrases", beginnings*, OR between two of those groups, and filter
+// words: tool:terminal backend:analytics since:2w until:2026-01-01 in:project source:run role:user.
 // A filter word that makes no sense is looked for as text.
 type Query struct {
 	Text    string
@@ -46,12 +46,13 @@ type Results struct {
 	Rebuilding float64 // 0 when the index is complete; else which part of it is there, a little above 0 at least
 }
 
-// candidates looked at for each hit wanted, so that one talkative session does not push out the others
+// candidates looked at for each hit wanted, so that one talkative session does not push out the
+// others
 const hitsPerLimit = 10
 
-// Search finds past messages. It looks at what people and models said; at tool calls and their output when the query has
-// tool: or backend:, or when nothing else was found. Without words it returns nothing. It never fails because of what
-// the query says.
+// Search finds past messages. It looks at what people and models said; at tool calls and their
+// output when the query has tool: or backend:, or when nothing else was found. Without words it
+// returns nothing. It never fails because of what the query says.
 func (s *Service) Search(ctx context.Context, q Query) (Results, error) {
 	limit := orDefault(q.Limit, 20)
 	f := parseQuery(q, s.now())

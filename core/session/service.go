@@ -1,9 +1,11 @@
-// Package session holds the rules over the store: new, resume, fork, rename, undo, search, export, import.
+// Package session holds the rules over the store: new, resume, fork, rename, undo, search, export,
+// import.
 //
-// The contract: a method that changes something returns after the change was committed, and publishes its event after
-// that and before it returns. Every error says which session or message it is about; one that wraps store.ErrNotFound
-// lists what the person may have meant. A message is acknowledged once Append or Seal returned nil; if the error is a
-// *store.SpilledError it is safe too, in a file beside the database.
+// The contract: a method that changes something returns after the change was committed, and
+// publishes its event after that and before it returns. Every error says which session or message
+// it is about; one that wraps store.ErrNotFound lists what the person may have meant. A message is
+// acknowledged once Append or Seal returned nil; if the error is a *store.SpilledError it is safe
+// too, in a file beside the database.
 package session
 
 import (
@@ -115,9 +117,10 @@ func (s *Service) Open(ctx context.Context, uid string, how event.Opening) (even
 	return s.opened(ctx, uid, how)
 }
 
-// Lease takes a session up: it keeps other processes from working in it until release, and closes what an interrupted program left
-// half done (see closeDangling). A session in which another process works is refused with a *store.InUseError: what is half done
-// there is not dangling. Neither is it when a turn runs in this process, which has its own lease.
+// Lease takes a session up: it keeps other processes from working in it until release, and closes
+// what an interrupted program left half done (see closeDangling). A session in which another
+// process works is refused with a *store.InUseError: what is half done there is not dangling.
+// Neither is it when a turn runs in this process, which has its own lease.
 func (s *Service) Lease(ctx context.Context, uid string) (release func(), err error) {
 	release, first, err := s.st.Lease(ctx, uid)
 	if err != nil || !first {
@@ -197,7 +200,8 @@ func orDefault(n, def int) int {
 	return n
 }
 
-// Meta returns a value kept with a session (todo list, back end, working directory), empty when unset.
+// Meta returns a value kept with a session (todo list, back end, working directory), empty when
+// unset.
 func (s *Service) Meta(ctx context.Context, uid, key string) (string, error) {
 	all, err := s.st.Meta(ctx, uid)
 	return all[key], err

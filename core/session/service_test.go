@@ -364,8 +364,8 @@ func TestOpenAfterALongTurn(t *testing.T) {
 	}
 }
 
-// Undo goes back through compressions: one that is the newest is taken back itself, of an older one comes back what it
-// stands for when an exchange of it is asked for. A fork has only the summary.
+// Undo goes back through compressions: one that is the newest is taken back itself, of an older one
+// comes back what it stands for when an exchange of it is asked for. A fork has only the summary.
 func TestUndoRestoresWhatWasCompressed(t *testing.T) {
 	s, _ := newService(t)
 	uid := create(t, s, NewSession{}).UID

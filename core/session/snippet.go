@@ -15,8 +15,8 @@ const (
 	snippetRunes  = 160
 )
 
-// snippet returns one line of text around the first place where a term occurs, and the byte ranges in it of all
-// occurrences. Escape sequences and line ends are gone from it.
+// snippet returns one line of text around the first place where a term occurs, and the byte ranges
+// in it of all occurrences. Escape sequences and line ends are gone from it.
 func snippet(text string, terms []string) (line string, marks [][2]int) {
 	text = oneLine(printable(secret.Clean(text)))
 	found := occurrences(text, terms)
@@ -41,7 +41,8 @@ func snippet(text string, terms []string) (line string, marks [][2]int) {
 	return line, marks
 }
 
-// wordsBefore returns the position n runes before at, moved on to the beginning of a word if there is one.
+// wordsBefore returns the position n runes before at, moved on to the beginning of a word if there
+// is one.
 func wordsBefore(text string, at, n int) int {
 	start := at
 	for ; n > 0 && start > 0; n-- {
@@ -65,7 +66,8 @@ func forward(text string, at, n int) int {
 	return at
 }
 
-// occurrences returns where terms occur in text, whatever their case, in order and without overlaps.
+// occurrences returns where terms occur in text, whatever their case, in order and without
+// overlaps.
 func occurrences(text string, terms []string) [][2]int {
 	folded, at := foldCase(text)
 	var out [][2]int
@@ -100,8 +102,8 @@ func withoutOverlaps(in [][2]int) [][2]int {
 	return out
 }
 
-// foldCase lowers text. at maps each byte position of the result, its end included, to the position in text: lower case
-// can be longer or shorter.
+// foldCase lowers text. at maps each byte position of the result, its end included, to the position
+// in text: lower case can be longer or shorter.
 func foldCase(text string) (folded string, at []int) {
 	var b strings.Builder
 	b.Grow(len(text))

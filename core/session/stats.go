@@ -20,7 +20,8 @@ type CheckReport struct {
 	Took     time.Duration
 }
 
-// Check examines the database, the counters and the search index. A damaged index is rebuilt in the background, a damaged file when it is opened next.
+// Check examines the database, the counters and the search index. A damaged index is rebuilt in the
+// background, a damaged file when it is opened next.
 func (s *Service) Check(ctx context.Context) (CheckReport, error) {
 	start := time.Now()
 	problems, err := s.st.Check(ctx)

@@ -21,8 +21,8 @@ func preview(text string) string {
 	return string(r[:min(previewRunes, len(r))])
 }
 
-// deriveTitle makes a title from a prompt: its first sentence without Markdown and without the command it starts
-// with, cut at a word to 60 cells. It returns "" when nothing readable is left.
+// deriveTitle makes a title from a prompt: its first sentence without Markdown and without the
+// command it starts with, cut at a word to 60 cells. It returns "" when nothing readable is left.
 func deriveTitle(text string) string {
 	for _, line := range strings.Split(printable(text), "\n") {
 		line = strings.TrimSpace(line)
@@ -60,7 +60,8 @@ func promptPreview(m *chat.Message) string {
 	return p
 }
 
-// head is the beginning of what is attached: a title is not looked for in the middle of a long paste.
+// head is the beginning of what is attached: a title is not looked for in the middle of a long
+// paste.
 func head(a chat.Part) string { return a.Text[:min(len(a.Text), headBytes)] }
 
 // printable removes escape sequences and control characters other than line ends and tabs.
@@ -73,7 +74,8 @@ func printable(text string) string {
 	}, ansi.Strip(strings.ToValidUTF8(text, "")))
 }
 
-// unmark strips what Markdown puts before and around words, and a leading slash command or shell prompt.
+// unmark strips what Markdown puts before and around words, and a leading slash command or shell
+// prompt.
 func unmark(line string) string {
 	line = strings.TrimLeft(line, "#>*-+ \t")
 	line = strings.TrimPrefix(line, "$ ")
@@ -109,8 +111,9 @@ func unlink(line string) string {
 	return b.String() + line
 }
 
-// firstSentence ends after a full stop that is followed by a blank, or after a CJK one. A dot inside "main.go" or
-// "v1.2" ends nothing, and neither does one after a single letter ("e. g.", "e.g.").
+// firstSentence ends after a full stop that is followed by a blank, or after a CJK one. A dot
+// inside "main.go" or "v1.2" ends nothing, and neither does one after a single letter ("e. g.",
+// "e.g.").
 func firstSentence(line string) string {
 	runes := []rune(line)
 	for i, r := range runes {

@@ -1,6 +1,6 @@
-// Package backends is the pane that shows the pool: every named back end with its state as a glyph and a word, what runs in
-// it, and the time left until it is stopped for idleness. It shows what events say; the list is asked for once at
-// the start and after a Resync.
+// Package backends is the pane that shows the pool: every named back end with its state as a glyph
+// and a word, what runs in it, and the time left until it is stopped for idleness. It shows what
+// events say; the list is asked for once at the start and after a Resync.
 package backends
 
 import (
@@ -175,7 +175,8 @@ func (p *Pane) Copy() (content, what string) {
 	return p.rows[p.cursor].Name, "back end's name"
 }
 
-// RefreshAt implements ui.Refresher: when a countdown shows something else, or the next measurement is due.
+// RefreshAt implements ui.Refresher: when a countdown shows something else, or the next measurement
+// is due.
 func (p *Pane) RefreshAt(now time.Time) time.Time {
 	if p.w <= 0 {
 		return time.Time{}

@@ -16,8 +16,8 @@ const (
 	sampleTimeout = 10 * time.Second
 )
 
-// sampler measures one back end at a time: the one under the cursor, while it is up and can be seen. It asks for a refresh
-// when the next measurement is due, so that nothing runs between.
+// sampler measures one back end at a time: the one under the cursor, while it is up and can be
+// seen. It asks for a refresh when the next measurement is due, so that nothing runs between.
 type sampler struct {
 	name    string    // measured last
 	last    time.Time // when

@@ -226,7 +226,8 @@ func TestTheLogTellsTransitionsWithTheirCauses(t *testing.T) {
 	}
 }
 
-// TestAPullByHandLeavesNoBar: nothing but the last report says that it is over, for the state does not change.
+// TestAPullByHandLeavesNoBar: nothing but the last report says that it is over, for the state does
+// not change.
 func TestAPullByHandLeavesNoBar(t *testing.T) {
 	p, _ := opened(t, []Row{{Name: "default", Default: true, State: event.BackendReady}, {Name: "browser", State: event.BackendAbsent}})
 	p.Resize(80, 20)

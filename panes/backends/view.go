@@ -181,8 +181,8 @@ func (p *Pane) rightText(r Row, now time.Time) string {
 	}
 }
 
-// countdown shows what is left: whole minutes while there are more than two, so that nothing ticks for half an hour, then
-// seconds.
+// countdown shows what is left: whole minutes while there are more than two, so that nothing ticks
+// for half an hour, then seconds.
 func (p *Pane) countdown(left time.Duration, now time.Time) string {
 	if left <= 0 {
 		return "0 s"

@@ -1,5 +1,6 @@
-// Package memory is the pane of what the agent remembers: both files, an entry a row, how full they are, and what is kept out of the prompt and why.
-// A person adds, changes and removes entries here and takes changes back; what the agent or an editor changes shows at once.
+// Package memory is the pane of what the agent remembers: both files, an entry a row, how full they
+// are, and what is kept out of the prompt and why. A person adds, changes and removes entries here
+// and takes changes back; what the agent or an editor changes shows at once.
 package memory
 
 import (

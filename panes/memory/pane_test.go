@@ -146,7 +146,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// What is refused is not lost: the text comes back to be changed, and doubtful text may be kept by who says so.
+// What is refused is not lost: the text comes back to be changed, and doubtful text may be kept by
+// who says so.
 func TestRefused(t *testing.T) {
 	s := full()
 	s.refused = &Refused{Reason: "it would be 2,300/2,200 characters, 100 too many"}

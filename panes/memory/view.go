@@ -63,7 +63,8 @@ func (p *Pane) render() string {
 	return text.Block(all[p.top:], p.w, p.h)
 }
 
-// fileRows are the head of a file: its name, how full it is in words and as a bar, and what is wrong with it.
+// fileRows are the head of a file: its name, how full it is in words and as a bar, and what is
+// wrong with it.
 func (p *Pane) fileRows(i int, r row) []string {
 	f, s := p.files[r.file], p.styles
 	percent := 0

@@ -7,7 +7,8 @@ import (
 	"hermes/ui/text"
 )
 
-// Bounds of one call's buffer: what a person can scroll back to. The store keeps the result, a spill file the rest.
+// Bounds of one call's buffer: what a person can scroll back to. The store keeps the result, a
+// spill file the rest.
 const (
 	maxLines   = 5_000
 	maxBytes   = 2 << 20
@@ -15,9 +16,10 @@ const (
 	tabWidth   = 8
 )
 
-// buffer holds the newest lines of a stream of raw bytes, sanitised line by line. Each line stands for itself: a colour
-// that began on an earlier line is repeated at its start, so that scrolling changes no colours.
-// Lines have absolute numbers, so that a scroll position survives the loss of old lines.
+// buffer holds the newest lines of a stream of raw bytes, sanitised line by line. Each line stands
+// for itself: a colour that began on an earlier line is repeated at its start, so that scrolling
+// changes no colours. Lines have absolute numbers, so that a scroll position survives the loss of
+// old lines.
 type buffer struct {
 	lines   []string
 	first   int    // absolute number of lines[0]

@@ -63,7 +63,8 @@ type overviewMsg struct {
 	err     error
 }
 
-// Rows of the overview: at least so many stay for what was printed, and so many of a list are shown.
+// Rows of the overview: at least so many stay for what was printed, and so many of a list are
+// shown.
 const (
 	minOutputRows  = 6
 	minOverview    = 12 // rows of a pane that has room for both

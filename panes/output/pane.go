@@ -1,5 +1,6 @@
-// Package output is the pane that shows what tools print, live: the newest running call of the focused session, or the
-// one that the person selected. It folds ToolStarted, ToolOutput and ToolEnded; it never reads the disk while it draws.
+// Package output is the pane that shows what tools print, live: the newest running call of the
+// focused session, or the one that the person selected. It folds ToolStarted, ToolOutput and
+// ToolEnded; it never reads the disk while it draws.
 package output
 
 import (
@@ -128,8 +129,8 @@ func (p *Pane) Apply(events []event.Envelope) bool {
 	return changed
 }
 
-// turnTo begins a new view when another call has become the one to show. Nobody who reads is taken away from it, though:
-// the call stays until the person goes back to the end, or selects.
+// turnTo begins a new view when another call has become the one to show. Nobody who reads is taken
+// away from it, though: the call stays until the person goes back to the end, or selects.
 func (p *Pane) turnTo(before *call) bool {
 	if p.currentCall() == before {
 		return false

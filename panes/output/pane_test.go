@@ -134,7 +134,8 @@ func TestGolden(t *testing.T) {
 
 func shown(p *Pane) string { return text.Sanitize(p.View()) }
 
-// TestAWarningIsSaidOnce: what stood above the output while the call ran is not said again below it.
+// TestAWarningIsSaidOnce: what stood above the output while the call ran is not said again below
+// it.
 func TestAWarningIsSaidOnce(t *testing.T) {
 	p := opened(t, nil)
 	p.Resize(80, 20)
@@ -408,7 +409,8 @@ func TestAnythingKeepsTheShapeAndTheMemo(t *testing.T) {
 	})
 }
 
-// A megabyte of output, in the pieces that a mailbox hands over, against a plain copy of the same bytes.
+// A megabyte of output, in the pieces that a mailbox hands over, against a plain copy of the same
+// bytes.
 func BenchmarkMegabyte(b *testing.B) {
 	data := bytes.Repeat([]byte("\x1b[32mok\x1b[0m  core/store/search_test.go:120: 容器 took 12 ms\n"), 1<<20/60)
 	b.Run("applied", func(b *testing.B) {

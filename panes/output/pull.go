@@ -34,7 +34,8 @@ func (p *Pane) followPull(env event.Envelope) bool {
 	return c != nil && c.running()
 }
 
-// waitsFor is the pull that a call waits for; nil when it waits for none. A call that names no back end waits for the only one.
+// waitsFor is the pull that a call waits for; nil when it waits for none. A call that names no back
+// end waits for the only one.
 func (p *Pane) waitsFor(c *call) (name string, m *progress.Meter) {
 	if !c.running() || c.waits != "" {
 		return "", nil

@@ -11,7 +11,8 @@ import (
 	"hermes/ui/text"
 )
 
-// view is the scroll state: a position in absolute lines, so that new output moves nothing while a person reads.
+// view is the scroll state: a position in absolute lines, so that new output moves nothing while a
+// person reads.
 type view struct {
 	follow bool
 	wrap   bool

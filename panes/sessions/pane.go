@@ -1,5 +1,6 @@
-// Package sessions is the session browser: every past conversation, newest first, with search over all messages while one
-// types, a preview, and what one can do with a session. The list is pages of rows; nothing here grows with the history.
+// Package sessions is the session browser: every past conversation, newest first, with search over
+// all messages while one types, a preview, and what one can do with a session. The list is pages of
+// rows; nothing here grows with the history.
 package sessions
 
 import (
@@ -43,8 +44,8 @@ type Found struct {
 type Store interface {
 	// List gives pinned sessions first, then the newest; archived ones only when asked for.
 	List(ctx context.Context, archived bool, limit, offset int) ([]event.SessionInfo, error)
-	// Search understands filter words: tool:terminal backend:analytics since:2w in:project. Each session's best hit comes
-	// first.
+	// Search understands filter words: tool:terminal backend:analytics since:2w in:project. Each
+	// session's best hit comes first.
 	Search(ctx context.Context, query string, limit int) (Found, error)
 	// Preview returns messages around one (0: the end), oldest first.
 	Preview(ctx context.Context, uid string, at int64, limit int) ([]chat.Message, error)
@@ -184,7 +185,8 @@ func (p *Pane) followScreen() {
 	}
 }
 
-// Wake implements ui.Waker: it reads again what has changed, and the preview once there is room for it.
+// Wake implements ui.Waker: it reads again what has changed, and the preview once there is room for
+// it.
 func (p *Pane) Wake() tea.Cmd {
 	if p.stale && p.request > 0 {
 		return p.reload()
@@ -192,7 +194,8 @@ func (p *Pane) Wake() tea.Cmd {
 	return p.loadPreview()
 }
 
-// RefreshAt implements ui.Refresher: the next time that an age in the list changes. At most once a minute.
+// RefreshAt implements ui.Refresher: the next time that an age in the list changes. At most once a
+// minute.
 func (p *Pane) RefreshAt(time.Time) time.Time {
 	if p.w <= 0 {
 		return time.Time{}

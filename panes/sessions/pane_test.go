@@ -91,7 +91,8 @@ func TestSearchKeepsItsKeysAndItsOrder(t *testing.T) {
 	}
 }
 
-// A result that comes late must not replace a newer one, and enter must not open what an older query found.
+// A result that comes late must not replace a newer one, and enter must not open what an older
+// query found.
 func TestAnswersOfOldQueriesAreDropped(t *testing.T) {
 	p, _ := opened(t, 5)
 	act(t, p, "sessions.search", "")

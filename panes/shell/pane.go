@@ -1,8 +1,10 @@
-// Package shell is the pane of a shell that a person has opened in a back end: a terminal that takes every key but one chord, with
-// a history to look at. What programs in it write becomes cells (ui/emulator) and nothing else.
+// Package shell is the pane of a shell that a person has opened in a back end: a terminal that
+// takes every key but one chord, with a history to look at. What programs in it write becomes cells
+// (ui/emulator) and nothing else.
 //
-// The pane has two modes. Typing, all keys are the shell's, and only ctrl+] is ours: it goes to the other mode, where the keys
-// are Hermes' again: scroll, close, another pane, or enter to type on. Exit in the shell closes the pane.
+// The pane has two modes. Typing, all keys are the shell's, and only ctrl+] is ours: it goes to the
+// other mode, where the keys are Hermes' again: scroll, close, another pane, or enter to type on.
+// Exit in the shell closes the pane.
 package shell
 
 import (
@@ -40,9 +42,11 @@ type Process interface {
 
 // Deps are what the pane needs.
 type Deps struct {
-	// Start runs a shell in the back end, in a terminal of w x h cells. Sink gets its output in order, from one goroutine at a time.
+	// Start runs a shell in the back end, in a terminal of w x h cells. Sink gets its output in
+	// order, from one goroutine at a time.
 	Start func(ctx context.Context, session, name string, w, h int, sink func(event.Stream, []byte)) (Process, error)
-	// Changed tells everybody, by a TerminalChanged, that the terminal id shows something else. It must not wait.
+	// Changed tells everybody, by a TerminalChanged, that the terminal id shows something else. It
+	// must not wait.
 	Changed func(id string)
 }
 
@@ -151,7 +155,8 @@ func (p *Pane) Apply(events []event.Envelope) bool {
 	return changed
 }
 
-// Wake implements ui.Waker: it starts the shell, tells it of another size, and leaves when it has ended.
+// Wake implements ui.Waker: it starts the shell, tells it of another size, and leaves when it has
+// ended.
 func (p *Pane) Wake() tea.Cmd {
 	size := [2]int{p.w, p.h}
 	switch {

@@ -42,7 +42,8 @@ func (p *program) Resize(w, h int) error {
 func (p *program) Wait()     { <-p.done }
 func (p *program) Exit() int { return p.cmd.ProcessState.ExitCode() }
 
-// Kill ends the whole session: a command that the shell was just starting is in no group yet that hears of the end, and would keep the terminal.
+// Kill ends the whole session: a command that the shell was just starting is in no group yet that
+// hears of the end, and would keep the terminal.
 func (p *program) Kill(context.Context) error {
 	for {
 		_ = exec.Command("pkill", "-KILL", "-s", strconv.Itoa(p.cmd.Process.Pid)).Run()

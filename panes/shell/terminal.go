@@ -18,7 +18,8 @@ const (
 	maxReplies = 4 << 10  // answers of the terminal to a program that does not read them
 )
 
-// link is a shell that runs, with the terminal that it draws on. It has two goroutines, one a direction, which end with the shell.
+// link is a shell that runs, with the terminal that it draws on. It has two goroutines, one a
+// direction, which end with the shell.
 type link struct {
 	term    *emulator.Terminal
 	changed func()

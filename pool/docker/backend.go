@@ -14,7 +14,8 @@ import (
 	"hermes/pool/runner/wire"
 )
 
-// Backend is one container of one session. It implements pool.Backend, pool.Puller and pool.Sampler.
+// Backend is one container of one session. It implements pool.Backend, pool.Puller and
+// pool.Sampler.
 type Backend struct {
 	kind    *Kind
 	engine  *engine
@@ -38,7 +39,8 @@ func (b *Backend) name() string { return b.identity().name() }
 // Container is the container's name.
 func (b *Backend) Container() string { return b.name() }
 
-// Start makes the container, if there is none, starts it, if it does not run, and connects to the runner in it.
+// Start makes the container, if there is none, starts it, if it does not run, and connects to the
+// runner in it.
 func (b *Backend) Start(ctx context.Context, r pool.Report) error {
 	change, err := takeLock(ctx, b.kind.changeLock(b.name()), unix.LOCK_EX)
 	if err != nil {
@@ -91,7 +93,8 @@ func (b *Backend) connected() *connection {
 	return b.conn
 }
 
-// Stop ends what runs in the container, and the container; its files stay. When another process uses it too it only leaves.
+// Stop ends what runs in the container, and the container; its files stay. When another process
+// uses it too it only leaves.
 func (b *Backend) Stop(ctx context.Context) error {
 	change, err := takeLock(ctx, b.kind.changeLock(b.name()), unix.LOCK_EX)
 	if err != nil {
@@ -106,13 +109,15 @@ func (b *Backend) Stop(ctx context.Context) error {
 	return b.engine.explain(b.halt(ctx))
 }
 
-// Release gives up our part in a container that is stopped: a Backend with other settings takes it over.
+// Release gives up our part in a container that is stopped: a Backend with other settings takes it
+// over.
 func (b *Backend) Release() {
 	b.use.free()
 	b.use = nil
 }
 
-// Park stops the container and gives up our part in it, so that a later process finds it with its files.
+// Park stops the container and gives up our part in it, so that a later process finds it with its
+// files.
 func (b *Backend) Park(ctx context.Context) error {
 	if b.kind.home().temporary || !b.engine.used() { // nobody would find it; or there is none
 		return b.Remove(ctx)
@@ -121,7 +126,8 @@ func (b *Backend) Park(ctx context.Context) error {
 	return b.Stop(ctx)
 }
 
-// Remove destroys the container with the volumes that are its own, and verifies it. When another process uses it, it stays.
+// Remove destroys the container with the volumes that are its own, and verifies it. When another
+// process uses it, it stays.
 func (b *Backend) Remove(ctx context.Context) error {
 	change, err := takeLock(ctx, b.kind.changeLock(b.name()), unix.LOCK_EX)
 	if err != nil {
@@ -202,7 +208,8 @@ func (b *Backend) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 	return res, nil
 }
 
-// oomPatience is how long the engine's word about a kill for memory may come after the command's end.
+// oomPatience is how long the engine's word about a kill for memory may come after the command's
+// end.
 const oomPatience = 300 * time.Millisecond
 
 func (b *Backend) oomWarning(ctx context.Context, c *connection) string {

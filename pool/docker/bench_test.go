@@ -20,9 +20,10 @@ import (
 	"hermes/pool/runner"
 )
 
-// The table of the pool: everything is measured in one run against what the docker command and this machine's own shell need for the same,
-// and each ratio has a limit. HERMES_BENCH=1 go test -run TestBench -v ./pool/docker prints it, as make bench does; with
-// HERMES_BENCH_ASSERT=1 a limit that is missed fails.
+// The table of the pool: everything is measured in one run against what the docker command and this
+// machine's own shell need for the same, and each ratio has a limit. HERMES_BENCH=1 go test -run
+// TestBench -v ./pool/docker prints it, as make bench does; with HERMES_BENCH_ASSERT=1 a limit that
+// is missed fails.
 func TestBench(t *testing.T) {
 	if os.Getenv("HERMES_BENCH") != "1" {
 		t.Skip("set HERMES_BENCH=1 to measure")

@@ -36,8 +36,8 @@ func TestClosingInTheMiddleOfAStart(t *testing.T) {
 	}
 }
 
-// TERM and INT for the first process are somebody's wish to stop the container: it ends in order, and the next use starts it again with
-// its files.
+// TERM and INT for the first process are somebody's wish to stop the container: it ends in order,
+// and the next use starts it again with its files.
 func TestACommandCanStopItsContainer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -12,7 +12,8 @@ import (
 	"hermes/pool/docker/dockertest"
 )
 
-// Settings that change while the program runs: what they did not change stays, what they did is made anew, once nobody uses it.
+// Settings that change while the program runs: what they did not change stays, what they did is
+// made anew, once nobody uses it.
 func TestSettingsThatChange(t *testing.T) {
 	testskip.Long(t, "real containers")
 	r := newRig(t)

@@ -13,7 +13,8 @@ import (
 	"hermes/pool/runner/wire"
 )
 
-// connection is a stream to the runner in a container that is up, and what happens to the container meanwhile.
+// connection is a stream to the runner in a container that is up, and what happens to the container
+// meanwhile.
 type connection struct {
 	engine *engine
 	id     string
@@ -36,8 +37,9 @@ func newConnection(e *engine, id string) *connection {
 	return &connection{engine: e, id: id, gone: make(chan error, 1), over: make(chan struct{}), heard: make(chan struct{})}
 }
 
-// greet speaks to the runner on the other side of a stream, and looks after it from then on.
-func (c *connection) greet(ctx context.Context, s *stream, o wire.Options) error {
+// connectRunner speaks to the runner on the other side of a stream, and looks after it from then
+// on.
+func (c *connection) connectRunner(ctx context.Context, s *stream, o wire.Options) error {
 	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
 	client, err := wire.Connect(ctx, s, o)
@@ -48,14 +50,14 @@ func (c *connection) greet(ctx context.Context, s *stream, o wire.Options) error
 		return err
 	}
 	c.stream, c.client = s, client
-	crash.Go("docker connection", c.attend)
+	crash.Go("docker connection", c.waitForEnd)
 	return nil
 }
 
 const greetTimeout = 30 * time.Second
 
-// attend waits for the end of the stream and finds out why.
-func (c *connection) attend() {
+// waitForEnd waits for the end of the stream and finds out why.
+func (c *connection) waitForEnd() {
 	end, lost := <-c.client.Gone()
 	c.mu.Lock()
 	quiet := c.closing
@@ -96,8 +98,8 @@ func (c *connection) note(_ time.Time, what string) {
 	c.tell()
 }
 
-// starved keeps when the kernel killed something for want of memory.
-func (c *connection) starved() {
+// noteOutOfMemory keeps when the kernel killed something for want of memory.
+func (c *connection) noteOutOfMemory() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.oom = append(c.oom[max(0, len(c.oom)-15):], time.Now())
@@ -110,7 +112,8 @@ func (c *connection) tell() {
 	c.heard = make(chan struct{})
 }
 
-// starvedSince says whether the kernel killed something for want of memory since then; the news may take a moment.
+// starvedSince says whether the kernel killed something for want of memory since then; the news may
+// take a moment.
 func (c *connection) starvedSince(begun time.Time, patience time.Duration) bool {
 	late := time.After(patience)
 	for {
@@ -133,7 +136,8 @@ func (c *connection) starvedSince(begun time.Time, patience time.Duration) bool 
 
 const investigation = 3 * time.Second
 
-// investigate asks the engine what happened to the container. What it is in the middle of is waited for.
+// investigate asks the engine what happened to the container. What it is in the middle of is waited
+// for.
 func (c *connection) investigate(end error) string {
 	ctx, cancel := context.WithTimeout(context.Background(), investigation)
 	defer cancel()

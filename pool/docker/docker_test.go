@@ -41,7 +41,8 @@ func TestMain(m *testing.M) {
 
 const testGrace = 400 * time.Millisecond
 
-// rig is a kind with a data folder of its own. What is left of it at the end of the test is removed, and is a failure.
+// rig is a kind with a data folder of its own. What is left of it at the end of the test is
+// removed, and is a failure.
 type rig struct {
 	t    testing.TB
 	kind *Kind
@@ -233,7 +234,8 @@ func own(s *pool.Spec) *Settings {
 	return &o
 }
 
-// maker makes pools with one container each, of this specification. They share a data folder, so that the runner is installed once.
+// maker makes pools with one container each, of this specification. They share a data folder, so
+// that the runner is installed once.
 func maker(t *testing.T, s pool.Spec) conformance.Maker {
 	home := t.TempDir()
 	dockertest.Engine(t)

@@ -64,8 +64,9 @@ func registryKey(image string) (string, error) {
 	return hubKey, nil
 }
 
-// credentials returns what the engine is to show the registry of an image, encoded for it; "" is nothing. A note says that credentials
-// are configured but could not be had: the pull then goes on without.
+// credentials returns what the engine is to show the registry of an image, encoded for it; "" is
+// nothing. A note says that credentials are configured but could not be had: the pull then goes on
+// without.
 func credentials(ctx context.Context, image string) (auth, note string) {
 	key, err := registryKey(image)
 	if err != nil {

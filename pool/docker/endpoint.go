@@ -29,8 +29,8 @@ type tlsFiles struct {
 // local says that the engine sees the same files as we do.
 func (e endpoint) local() bool { return strings.HasPrefix(e.host, "unix://") }
 
-// findEndpoint is the engine that a configuration names; "" is the one that the docker command would use: DOCKER_HOST, else the current
-// context, else the socket of this machine.
+// findEndpoint is the engine that a configuration names; "" is the one that the docker command
+// would use: DOCKER_HOST, else the current context, else the socket of this machine.
 func findEndpoint(address string) (endpoint, error) {
 	if address == "" {
 		address = os.Getenv(client.EnvOverrideHost)
@@ -53,7 +53,8 @@ func checked(e endpoint) (endpoint, error) {
 	return e, fmt.Errorf("engine %q: %s:// is not known; use unix://, tcp:// or ssh://", e.host, scheme)
 }
 
-// envTLS is what DOCKER_CERT_PATH and DOCKER_TLS_VERIFY say about a TCP address, as for the docker command.
+// envTLS is what DOCKER_CERT_PATH and DOCKER_TLS_VERIFY say about a TCP address, as for the docker
+// command.
 func envTLS(address string) tlsFiles {
 	dir := os.Getenv(client.EnvOverrideCertPath)
 	if dir == "" || !strings.HasPrefix(address, "tcp://") {

@@ -17,7 +17,8 @@ import (
 	"github.com/docker/docker/client"
 )
 
-// engine is one Docker engine, shared by all back ends on it. It is opened by the first of them that starts.
+// engine is one Docker engine, shared by all back ends on it. It is opened by the first of them
+// that starts.
 type engine struct {
 	kind *Kind
 	at   endpoint
@@ -35,8 +36,8 @@ type engine struct {
 	watch watcher
 }
 
-// client returns the connection. The version is agreed on here, once: the client would do it with its first request too, but without
-// care for requests that others make meanwhile.
+// client returns the connection. The version is agreed on here, once: the client would do it with
+// its first request too, but without care for requests that others make meanwhile.
 func (e *engine) client(ctx context.Context) (*client.Client, error) {
 	select {
 	case e.turn <- struct{}{}:
@@ -58,7 +59,7 @@ func (e *engine) client(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("docker engine %s: %w", e.at.host, err)
 	}
-	answer, err := e.asked(ctx, cli)
+	answer, err := e.waitForAnswer(ctx, cli)
 	if err != nil {
 		if errors.Is(err, errSilent) {
 			e.silent = time.Now()
@@ -79,8 +80,8 @@ const (
 
 var errSilent = errors.New("it takes connections, but does not answer")
 
-// asked returns when the engine answers, or when it is clear that it does not.
-func (e *engine) asked(ctx context.Context, cli *client.Client) (types.Ping, error) {
+// waitForAnswer returns when the engine answers, or when it is clear that it does not.
+func (e *engine) waitForAnswer(ctx context.Context, cli *client.Client) (types.Ping, error) {
 	patience := pingTime
 	if strings.HasPrefix(e.at.host, "ssh://") {
 		patience = sshTime
@@ -94,7 +95,8 @@ func (e *engine) asked(ctx context.Context, cli *client.Client) (types.Ping, err
 	return answer, e.explain(err)
 }
 
-// options tell the client how to get there, and for how long it waits for the beginning of an answer. Without negotiation the version of the client's own day would be asked for, which older
+// options tell the client how to get there, and for how long it waits for the beginning of an
+// answer. Without negotiation the version of the client's own day would be asked for, which older
 // and much newer engines refuse.
 func (at endpoint) options(patience time.Duration) ([]client.Opt, error) {
 	transport := &http.Transport{ResponseHeaderTimeout: patience}

@@ -30,7 +30,7 @@ func (k *Kind) Examine(ctx context.Context, specs []pool.Spec, def string) (foun
 	}
 	for _, address := range slices.Sorted(maps.Keys(images)) {
 		bounded, cancel := context.WithTimeout(ctx, examineTime)
-		about, missing, err := k.look(bounded, address, images[address])
+		about, missing, err := k.describeEngine(bounded, address, images[address])
 		cancel()
 		f := backend.Finding{Level: event.Info, Subject: "engine", Text: about + "; all images are there"}
 		switch {
@@ -49,8 +49,8 @@ func (k *Kind) Examine(ctx context.Context, specs []pool.Spec, def string) (foun
 	return found
 }
 
-// look says what the engine at an address is, and which images it does not have.
-func (k *Kind) look(ctx context.Context, address string, images []string) (about string, missing []string, err error) {
+// describeEngine says what the engine at an address is, and which images it does not have.
+func (k *Kind) describeEngine(ctx context.Context, address string, images []string) (about string, missing []string, err error) {
 	e, err := k.engine(address)
 	if err != nil {
 		return "", nil, err

@@ -7,7 +7,8 @@ import (
 	"hermes/pool"
 )
 
-// 14: a command cannot write into the stream of the runner, or of a second process' way to it, nor read their memory.
+// 14: a command cannot write into the stream of the runner, or of a second process' way to it, nor
+// read their memory.
 func TestCommandsCannotSpeakForTheRunner(t *testing.T) {
 	t.Parallel()
 	for _, user := range []string{"", "worker"} {

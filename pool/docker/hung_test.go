@@ -19,7 +19,8 @@ import (
 	"hermes/pool/runner"
 )
 
-// ice is the real engine behind a way that can freeze: what is sent arrives when it thaws, and not before.
+// ice is the real engine behind a way that can freeze: what is sent arrives when it thaws, and not
+// before.
 type ice struct {
 	address string
 	mu      sync.Mutex
@@ -125,7 +126,8 @@ func (a *at) Step(to event.BackendState, cause string) {
 	}
 }
 
-// An engine that stops answering in the middle of something holds nobody longer than they want, and when it answers again all is well.
+// An engine that stops answering in the middle of something holds nobody longer than they want, and
+// when it answers again all is well.
 func TestAnEngineThatFreezes(t *testing.T) {
 	testskip.Long(t, "real containers")
 	t.Parallel()
@@ -150,7 +152,8 @@ func TestAnEngineThatFreezes(t *testing.T) {
 	if frozen.Load() != 2 {
 		t.Fatalf("it froze %d times", frozen.Load())
 	}
-	// What was sent while it was frozen arrives now: the attach that was given up takes the first runner's input with it.
+	// What was sent while it was frozen arrives now: the attach that was given up takes the first
+	// runner's input with it.
 	eventually(t, "it works again", 30*time.Second, func() bool {
 		if err := b.Start(t.Context(), &steps{}); err != nil {
 			return false

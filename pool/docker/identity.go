@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Labels of everything that we create. Values but that of labelHome have at most 63 characters of [A-Za-z0-9_.-]. No label holds what
-// a variable or a command contains.
+// Labels of everything that we create. Values but that of labelHome have at most 63 characters of
+// [A-Za-z0-9_.-]. No label holds what a variable or a command contains.
 const (
 	labelApp      = "hermes.app" // appName: this is how ours are told from everybody else's
 	labelSchema   = "hermes.schema"
@@ -40,12 +40,14 @@ const (
 // identity is who a container belongs to.
 type identity struct{ owner, session, backend string }
 
-// name is the container's. It is also the lock: an engine gives a name to one container only, whoever asks.
+// name is the container's. It is also the lock: an engine gives a name to one container only,
+// whoever asks.
 func (i identity) name() string {
 	return appName + "-" + i.backend + "-" + hash(i.owner, i.session, i.backend)[:12]
 }
 
-// hash is a SHA-256, in hexadecimal, of the parts with their lengths: no two lists of parts have the same text.
+// hash is a SHA-256, in hexadecimal, of the parts with their lengths: no two lists of parts have
+// the same text.
 func hash(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -65,7 +67,8 @@ func (k *Kind) labels(role string) map[string]string {
 	}
 }
 
-// volumeLabels are those of a runner's volume, which outlives the programs that use it: they say whose it is.
+// volumeLabels are those of a runner's volume, which outlives the programs that use it: they say
+// whose it is.
 func (k *Kind) volumeLabels() map[string]string {
 	l := k.labels(roleRunner)
 	if m := machine(); m != "" {
@@ -74,8 +77,8 @@ func (k *Kind) volumeLabels() map[string]string {
 	return l
 }
 
-// machine is a hash of what tells this machine from others, "" when nothing does. Machines can be copies of one another, and
-// containers of one image: so the host's name counts as well.
+// machine is a hash of what tells this machine from others, "" when nothing does. Machines can be
+// copies of one another, and containers of one image: so the host's name counts as well.
 var machine = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	id := machineID()
@@ -85,7 +88,8 @@ var machine = sync.OnceValue(func() string {
 	return hash(id, host)[:16]
 })
 
-// homeless says whether labels are those of a volume for a data folder of this machine that is gone, or was made anew since.
+// homeless says whether labels are those of a volume for a data folder of this machine that is
+// gone, or was made anew since.
 func homeless(labels map[string]string) bool {
 	home := labels[labelHome]
 	if m := labels[labelMachine]; m == "" || m != machine() || !filepath.IsAbs(home) {
@@ -104,7 +108,8 @@ func homeless(labels map[string]string) bool {
 
 const maxLabel = 63
 
-// safeLabel makes a value that every engine and tool takes. What had to be changed gets a hash, so that two values stay two.
+// safeLabel makes a value that every engine and tool takes. What had to be changed gets a hash, so
+// that two values stay two.
 func safeLabel(value string) string {
 	ok := len(value) <= maxLabel
 	safe := strings.Map(func(r rune) rune {
@@ -127,7 +132,8 @@ func (k *Kind) ours(labels map[string]string) bool {
 	return labels[labelApp] == appName && labels[labelOwner] == k.owner()
 }
 
-// same says whether labels are exactly those of this identity's container, and not of one whose name is the same by accident or intent.
+// same says whether labels are exactly those of this identity's container, and not of one whose
+// name is the same by accident or intent.
 func (i identity) same(labels map[string]string) bool {
 	return labels[labelApp] == appName && labels[labelRole] == roleBackend && labels[labelOwner] == i.owner &&
 		labels[labelSession] == safeLabel(i.session) && labels[labelBackend] == safeLabel(i.backend)

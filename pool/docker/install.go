@@ -18,10 +18,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How the runner gets in. A volume per engine, data folder and build of the runner is filled once, through a container that is never started,
-// read back and compared, and mounted read-only into every container. Compared with copying it into each container that
-// saves the time and the disk of a copy each, and it is the only way that works with a read-only root. Nothing of the host is mounted, so the engine
-// may be on another machine.
+// How the runner gets in. A volume per engine, data folder and build of the runner is filled once,
+// through a container that is never started, read back and compared, and mounted read-only into
+// every container. Compared with copying it into each container that saves the time and the disk of
+// a copy each, and it is the only way that works with a read-only root. Nothing of the host is
+// mounted, so the engine may be on another machine.
 
 // program is the runner for an image's architecture.
 func (e *engine) program(img image.InspectResponse) (Program, error) {
@@ -39,7 +40,8 @@ func (k *Kind) volume(b Program) string {
 	return appName + "-runner-" + hash(k.owner(), b.SHA256)[:12]
 }
 
-// install sees to it that the runner's volume is there and whole. It looks once in the life of the process, and again when told so.
+// install sees to it that the runner's volume is there and whole. It looks once in the life of the
+// process, and again when told so.
 func (e *engine) install(ctx context.Context, img string, b Program, again bool) error {
 	name := e.kind.volume(b)
 	e.mu.Lock()
@@ -81,13 +83,13 @@ func (e *engine) fill(ctx context.Context, name, img string, b Program) error {
 	defer func() { // also when ctx is done: it must not stay
 		_ = cli.ContainerRemove(context.WithoutCancel(ctx), id, capi.RemoveOptions{Force: true, RemoveVolumes: true})
 	}()
-	if sum, err := e.sum(ctx, id); err == nil && sum == b.SHA256 {
+	if sum, err := e.runnerHash(ctx, id); err == nil && sum == b.SHA256 {
 		return nil
 	}
 	if err := cli.CopyToContainer(ctx, id, runnerDir, bytes.NewReader(archive(b)), capi.CopyToContainerOptions{}); err != nil {
 		return err
 	}
-	sum, err := e.sum(ctx, id)
+	sum, err := e.runnerHash(ctx, id)
 	if err == nil && sum != b.SHA256 {
 		err = fmt.Errorf("what was written to the volume %s is not what is read back", name)
 	}
@@ -157,8 +159,8 @@ func archive(b Program) []byte {
 	return buf.Bytes()
 }
 
-// sum reads the runner back and returns its hash.
-func (e *engine) sum(ctx context.Context, id string) (string, error) {
+// runnerHash reads the runner back and returns its hash.
+func (e *engine) runnerHash(ctx context.Context, id string) (string, error) {
 	cli, err := e.client(ctx)
 	if err != nil {
 		return "", err

@@ -17,7 +17,8 @@ import (
 	"hermes/pool"
 )
 
-// What was made in a container is kept when the program ends: a session that can be resumed has not ended. At most so much of it.
+// What was made in a container is kept when the program ends: a session that can be resumed has not
+// ended. At most so much of it.
 const (
 	keptMost  = 10
 	keptBytes = 20 << 30
@@ -66,8 +67,9 @@ func (e *engine) reason(r resting, keep time.Duration, now time.Time) string {
 	return ""
 }
 
-// doomed is what a sweep has to do with: what is to be removed, and what runs and is to be stopped.
-func (e *engine) doomed(ctx context.Context, found []capi.Summary, keep time.Duration) []resting {
+// sweepList is what a sweep has to do with: what is to be removed, and what runs and is to be
+// stopped.
+func (e *engine) sweepList(ctx context.Context, found []capi.Summary, keep time.Duration) []resting {
 	var out, kept []resting
 	for _, c := range found {
 		r := resting{Leftover: e.leftover(c), role: c.Labels[labelRole]}
@@ -86,7 +88,8 @@ func (e *engine) doomed(ctx context.Context, found []capi.Summary, keep time.Dur
 	return append(out, overflow(kept, keptMost, keptBytes)...)
 }
 
-// overflow says of those that may be kept which are too many or too large, the oldest first, and which run still.
+// overflow says of those that may be kept which are too many or too large, the oldest first, and
+// which run still.
 func overflow(kept []resting, most int, size int64) []resting {
 	slices.SortStableFunc(kept, func(a, b resting) int { // newest first: what runs has not ended
 		switch {
@@ -124,7 +127,8 @@ func (e *engine) stop(ctx context.Context, id string) error {
 	return ignoreGone(cli.ContainerStop(ctx, id, capi.StopOptions{Timeout: &grace}))
 }
 
-// Forget removes the containers of a session that ended. An engine on which nothing was made for it is not asked.
+// Forget removes the containers of a session that ended. An engine on which nothing was made for it
+// is not asked.
 func (k *Kind) Forget(ctx context.Context, session string, specs []pool.Spec) error {
 	var errs []error
 	for _, s := range specs {
@@ -147,7 +151,8 @@ func (k *Kind) Forget(ctx context.Context, session string, specs []pool.Spec) er
 	return errors.Join(errs...)
 }
 
-// A mark is a file that says that a container was made for its session, and in it why it is gone, once it is.
+// A mark is a file that says that a container was made for its session, and in it why it is gone,
+// once it is.
 func (k *Kind) markFile(name string) string { return filepath.Join(k.dir(), name+".made") }
 
 func (k *Kind) marked(name string) (why string, made bool) {
@@ -174,7 +179,8 @@ func (k *Kind) unmark(name string) {
 	}
 }
 
-// sayAnew says that what an earlier process made is gone, and that there is a container from now on.
+// sayAnew says that what an earlier process made is gone, and that there is a container from now
+// on.
 func (a *attempt) sayAnew() {
 	if why, made := a.kind.marked(a.name()); made && !a.seen {
 		if why == "" {

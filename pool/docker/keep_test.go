@@ -180,8 +180,8 @@ func TestTheOldestGoFirst(t *testing.T) {
 	}
 }
 
-// TestAKeptContainerIsWokenWithoutItsImagesTag: the tag may be gone, or name another image; what was made in the container is
-// there.
+// TestAKeptContainerIsWokenWithoutItsImagesTag: the tag may be gone, or name another image; what
+// was made in the container is there.
 func TestAKeptContainerIsWokenWithoutItsImagesTag(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

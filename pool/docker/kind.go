@@ -25,8 +25,9 @@ const Name = "docker"
 
 // Options of the kind. The zero value is right for a program that keeps nothing.
 type Options struct {
-	// Home is the data folder (HERMES_HOME). Locks are kept in a folder below it, and its own number, which tells its containers from those of
-	// other data folders. "" is a folder of this process alone: nothing that a crash leaves behind is found again then.
+	// Home is the data folder (HERMES_HOME). Locks are kept in a folder below it, and its own
+	// number, which tells its containers from those of other data folders. "" is a folder of this
+	// process alone: nothing that a crash leaves behind is found again then.
 	Home string
 	// Grace is how long a container lives on after the program that used it was killed; 0 means 10 s.
 	Grace time.Duration
@@ -53,8 +54,8 @@ func embeddedProgram(os, arch string) (Program, error) {
 	return Program{SHA256: b.SHA256, Data: b.Data}, err
 }
 
-// Kind makes back ends that are containers. An engine is spoken to when the first back end on it is started, and not before. All methods are
-// safe for concurrent use.
+// Kind makes back ends that are containers. An engine is spoken to when the first back end on it is
+// started, and not before. All methods are safe for concurrent use.
 type Kind struct {
 	opt      Options
 	instance string // of this process, in labels
@@ -128,7 +129,8 @@ func openFolder(home string) folder {
 
 func ownerFile(home string) string { return filepath.Join(home, "pool", "owner") }
 
-// ownerIn is a hash of the number in a data folder. Of two processes that make one at the same time, one wins.
+// ownerIn is a hash of the number in a data folder. Of two processes that make one at the same
+// time, one wins.
 func ownerIn(home string) (string, error) {
 	path := ownerFile(home)
 	owner, err := readOwner(path)
@@ -222,7 +224,8 @@ func (k *Kind) background(name string, f func(ctx context.Context)) {
 	})
 }
 
-// Close ends what runs in the background and the connections to engines. Containers are the pool's to remove, before.
+// Close ends what runs in the background and the connections to engines. Containers are the pool's
+// to remove, before.
 func (k *Kind) Close(ctx context.Context) error {
 	k.stop()
 	done := make(chan struct{})

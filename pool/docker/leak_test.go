@@ -57,7 +57,8 @@ func TestLivesLeaveNothingBehind(t *testing.T) { // not parallel: it counts what
 	})
 }
 
-// A kind without a data folder is of this process alone: nothing of it is on the engine afterwards. Prune does the same for one that has a folder.
+// A kind without a data folder is of this process alone: nothing of it is on the engine afterwards.
+// Prune does the same for one that has a folder.
 func TestNothingStaysOnTheEngine(t *testing.T) {
 	t.Parallel()
 	cli := dockertest.Engine(t)
@@ -92,8 +93,9 @@ func TestNothingStaysOnTheEngine(t *testing.T) {
 	}
 }
 
-// A runner's volume goes when its data folder is gone from this machine or was made anew, at any start and with any prune. Volumes of
-// other machines, of folders that are there, and of whom nothing is known stay.
+// A runner's volume goes when its data folder is gone from this machine or was made anew, at any
+// start and with any prune. Volumes of other machines, of folders that are there, and of whom
+// nothing is known stay.
 func TestVolumesOfFoldersThatAreGone(t *testing.T) {
 	t.Parallel()
 	if machine() == "" {
@@ -169,7 +171,8 @@ func TestVolumesOfFoldersThatAreGone(t *testing.T) {
 	}
 }
 
-// An engine behind TLS that wants a certificate, reached as DOCKER_CERT_PATH says; behind the door it is the real one.
+// An engine behind TLS that wants a certificate, reached as DOCKER_CERT_PATH says; behind the door
+// it is the real one.
 func TestAnEngineBehindTLS(t *testing.T) { // not parallel: the environment is the process'
 	r := newRig(t)
 	dir := t.TempDir()

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The processes of one data folder agree by file locks, which the system ends with the process however that ends. Each container's name has two:
+// The processes of one data folder agree by file locks, which the system ends with the process
+// however that ends. Each container's name has two:
 //
 //	NAME.change  held alone while the container is made, started, stopped or removed
 //	NAME.use     held together by all who use it
@@ -83,8 +84,8 @@ func takeLock(ctx context.Context, path string, how int) (*lock, error) {
 	}
 }
 
-// alone says whether nobody else shares the lock, which stays held, shared, whatever the answer. Only for who holds the
-// change lock: others cannot come in between.
+// alone says whether nobody else shares the lock, which stays held, shared, whatever the answer.
+// Only for who holds the change lock: others cannot come in between.
 func (l *lock) alone() bool {
 	ok := flock(l.file, unix.LOCK_EX) == nil
 	for range 3 { // somebody who lists containers looks at it for a moment
@@ -94,7 +95,8 @@ func (l *lock) alone() bool {
 		time.Sleep(lockPoll / 2)
 		ok = flock(l.file, unix.LOCK_EX) == nil
 	}
-	// A failed conversion can lose the lock, a good one must be undone. Neither waits: nobody takes it alone without the change lock.
+	// A failed conversion can lose the lock, a good one must be undone. Neither waits: nobody takes
+	// it alone without the change lock.
 	_ = flock(l.file, unix.LOCK_SH)
 	return ok
 }
@@ -115,7 +117,8 @@ func (l *lock) erase() {
 func (k *Kind) changeLock(name string) string { return filepath.Join(k.dir(), name+".change") }
 func (k *Kind) useLock(name string) string    { return filepath.Join(k.dir(), name+".use") }
 
-// nobodyUses says whether no process has the name's container in use. For who holds the change lock and does not use it.
+// nobodyUses says whether no process has the name's container in use. For who holds the change lock
+// and does not use it.
 func (k *Kind) nobodyUses(name string) bool {
 	l, err := tryLock(k.useLock(name), unix.LOCK_EX)
 	if err != nil {

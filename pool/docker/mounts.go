@@ -23,7 +23,8 @@ type guard struct {
 	local bool   // the engine sees the files that we see, so that links and sockets can be looked at
 }
 
-// closed are folders that nothing may be mounted from, from their parents neither. Below them only what open names.
+// closed are folders that nothing may be mounted from, from their parents neither. Below them only
+// what open names.
 func (g guard) closed() []string {
 	list := []string{"/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "/boot", "/var/lib/docker", "/var/lib/containerd", "/var/lib/containers"}
 	for _, name := range []string{".ssh", ".aws", ".gnupg", ".docker", ".kube", ".config/gcloud", ".netrc", ".hermes"} {
@@ -37,7 +38,8 @@ func (g guard) closed() []string {
 	return list
 }
 
-// open are folders below closed ones that may be mounted: caches are made for it, certificates are public.
+// open are folders below closed ones that may be mounted: caches are made for it, certificates are
+// public.
 func (g guard) open(readOnly bool) []string {
 	list := g.caches()
 	if readOnly {
@@ -46,8 +48,8 @@ func (g guard) open(readOnly bool) []string {
 	return list
 }
 
-// caches are the folders that are made for containers: that of the data folder, and of one where it usually is,
-// which settings name whatever the data folder is called.
+// caches are the folders that are made for containers: that of the data folder, and of one where it
+// usually is, which settings name whatever the data folder is called.
 func (g guard) caches() (list []string) {
 	if g.agent != "" {
 		list = append(list, filepath.Join(g.agent, "cache"))

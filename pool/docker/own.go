@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// own gives an empty folder of root's in which sessions start to the user who runs the commands: the engine makes a WorkingDir that is
-// missing as root.
-func (a *attempt) own(ctx context.Context, id string) error {
+// giveFolder gives an empty folder of root's in which sessions start to the user who runs the
+// commands: the engine makes a WorkingDir that is missing as root.
+func (a *attempt) giveFolder(ctx context.Context, id string) error {
 	dir := a.plan.config.WorkingDir
 	if a.spec.User == "" || dir == "/" || a.onMount(dir) {
 		return nil
@@ -42,18 +42,19 @@ func (a *attempt) own(ctx context.Context, id string) error {
 	return nil
 }
 
-// onMount says whether a folder is on something of the configuration, whose owner is not ours to change.
+// onMount says whether a folder is on something of the configuration, whose owner is not ours to
+// change.
 func (a *attempt) onMount(dir string) bool {
 	for _, m := range a.plan.host.Mounts {
 		if m.Source != "" && within(dir, m.Target) {
 			return true
 		}
 	}
-	return covered(dir, nil, a.plan.host.Tmpfs)
+	return isMounted(dir, nil, a.plan.host.Tmpfs)
 }
 
-// ownVolume does it for the volume of a container with a read-only root, into which nothing else can be written: through another
-// container, which is never started.
+// ownVolume does it for the volume of a container with a read-only root, into which nothing else
+// can be written: through another container, which is never started.
 func (a *attempt) ownVolume(ctx context.Context, id, dir string, uid, gid int) error {
 	name := a.name() + "-own"
 	l, err := takeLock(ctx, a.kind.changeLock(name), unix.LOCK_EX) // or a sweep would take it for left behind
@@ -111,7 +112,8 @@ func (a *attempt) emptyOfRoot(ctx context.Context, id, dir string) (bool, error)
 	return errors.Is(err, io.EOF), nil
 }
 
-// userID finds the numbers of a user as the engine would: they are in the name, or in the image's files.
+// userID finds the numbers of a user as the engine would: they are in the name, or in the image's
+// files.
 func (a *attempt) userID(ctx context.Context, id, user string) (uid, gid int, err error) {
 	name, group, _ := strings.Cut(user, ":")
 	passwd := a.readFile(ctx, id, "/etc/passwd")

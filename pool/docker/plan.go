@@ -66,7 +66,7 @@ func newPlan(s fullSpec, f facts) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.ReadOnly && !covered(workdir, mounts, tmpfs) {
+	if s.ReadOnly && !isMounted(workdir, mounts, tmpfs) {
 		// A volume of its own, which ends with the container: somewhere files must be kept.
 		mounts = append(mounts, mount.Mount{Type: mount.TypeVolume, Target: workdir})
 	}
@@ -106,8 +106,8 @@ func (p *plan) secure() {
 	h.CapDrop = []string{"ALL"}
 	h.CapAdd = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID"}
 	h.SecurityOpt = []string{"no-new-privileges:true"} // seccomp and AppArmor stay the engine's own
-	// The runner is the first process: it collects what commands leave behind as an init would, and no command in the container can
-	// end it with KILL. Engines without a docker-init do as well.
+	// The runner is the first process: it collects what commands leave behind as an init would, and
+	// no command in the container can end it with KILL. Engines without a docker-init do as well.
 	h.Init = &no
 	h.IpcMode = capi.IPCModePrivate
 	h.RestartPolicy = capi.RestartPolicy{Name: capi.RestartPolicyDisabled}
@@ -134,7 +134,8 @@ func (p *plan) limit(s fullSpec, machineMemory int64) {
 	p.host.NanoCPUs = int64(s.CPUs * 1e9)
 }
 
-// networkMode refuses what would give the container the network of the host or of somebody else's container.
+// networkMode refuses what would give the container the network of the host or of somebody else's
+// container.
 func networkMode(name string) (capi.NetworkMode, error) {
 	switch {
 	case name == "" || name == "bridge" || name == "default":
@@ -147,7 +148,8 @@ func networkMode(name string) (capi.NetworkMode, error) {
 	return capi.NetworkMode(name), nil
 }
 
-// tmpfs are the file systems in memory: those that every container has, where nothing else is mounted, and the configured ones.
+// tmpfs are the file systems in memory: those that every container has, where nothing else is
+// mounted, and the configured ones.
 func tmpfs(configured map[string]string, mounts []mount.Mount) (map[string]string, error) {
 	all := map[string]string{
 		"/tmp":     "rw,exec,nosuid,nodev,mode=1777,size=1g",
@@ -184,8 +186,8 @@ func workdir(s fullSpec, img image.InspectResponse) (string, error) {
 	return defaultWorkdir, nil
 }
 
-// covered says whether dir is on something that is mounted, or is / itself.
-func covered(dir string, mounts []mount.Mount, tmpfs map[string]string) bool {
+// isMounted says whether dir is on something that is mounted, or is / itself.
+func isMounted(dir string, mounts []mount.Mount, tmpfs map[string]string) bool {
 	for _, m := range mounts {
 		if within(dir, m.Target) {
 			return true
@@ -223,8 +225,9 @@ func parseGPUs(text string) ([]capi.DeviceRequest, error) {
 	return []capi.DeviceRequest{request}, nil
 }
 
-// parts are what cannot be changed on a container that exists, hashed one by one, so that a difference has a name. Variables are not among
-// them: they travel with each command, and the engine never gets to know them.
+// parts are what cannot be changed on a container that exists, hashed one by one, so that a
+// difference has a name. Variables are not among them: they travel with each command, and the
+// engine never gets to know them.
 func (p *plan) parts(hardening string) map[string]string {
 	h, c := p.host, p.config
 	limits := []any{h.Memory, *h.PidsLimit, h.NanoCPUs, h.ShmSize}

@@ -18,8 +18,8 @@ import (
 
 const helperEnv = "HERMES_DOCKER_HELPER" // home, session, image, path of the runner
 
-// helperMain is another hermes, when a test starts this program as one: it brings a back end up, runs what it reads line by line, and says
-// what came of it.
+// helperMain is another hermes, when a test starts this program as one: it brings a back end up,
+// runs what it reads line by line, and says what came of it.
 func helperMain() bool {
 	args := strings.Split(os.Getenv(helperEnv), "|")
 	if len(args) != 4 {

@@ -97,7 +97,8 @@ func (p *progress) apply(m message) (advanced bool) {
 	return *l != before
 }
 
-// learn keeps the size of a layer that was unknown. Engines say small numbers of other units there too: the greatest is the bytes.
+// learn keeps the size of a layer that was unknown. Engines say small numbers of other units there
+// too: the greatest is the bytes.
 func (l *layer) learn(size int64) { l.size = max(l.size, size) }
 
 const maxLayers = 1000 // an image has 127 at most

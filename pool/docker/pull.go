@@ -41,7 +41,8 @@ func (e *engine) pull(ctx context.Context, ref string, r pool.Report) error {
 // errStalled is the cause of a pull that was given up.
 var errStalled = errors.New("no progress")
 
-// fetch reads the whole stream: errors are in it, and not reading it would cancel the pull without a word.
+// fetch reads the whole stream: errors are in it, and not reading it would cancel the pull without
+// a word.
 func (e *engine) fetch(ctx context.Context, ref, auth string, r pool.Report) error {
 	cli, err := e.client(ctx)
 	if err != nil {
@@ -53,7 +54,7 @@ func (e *engine) fetch(ctx context.Context, ref, auth string, r pool.Report) err
 	defer stall.Stop()
 	stream, err := cli.ImagePull(ctx, ref, image.PullOptions{RegistryAuth: auth})
 	if err != nil {
-		return because(ctx, err)
+		return errorOrCause(ctx, err)
 	}
 	defer stream.Close()
 	p := newProgress(r.Progress)
@@ -71,23 +72,24 @@ func (e *engine) fetch(ctx context.Context, ref, auth string, r pool.Report) err
 		}
 		if errors.Is(err, io.EOF) {
 			p.say(true)
-			return because(ctx, nil)
+			return errorOrCause(ctx, nil)
 		}
 		if err != nil {
-			return because(ctx, err)
+			return errorOrCause(ctx, err)
 		}
 	}
 }
 
-// because is err, or why the context made it happen.
-func because(ctx context.Context, err error) error {
+// errorOrCause is err, or why the context made it happen.
+func errorOrCause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
 }
 
-// pullFailure says what happened to a pull. Engines before 23 answer 500 to much that has a number of its own, so that the text counts too.
+// pullFailure says what happened to a pull. Engines before 23 answer 500 to much that has a number
+// of its own, so that the text counts too.
 func (e *engine) pullFailure(ref string, err error) error {
 	text := strings.ToLower(err.Error())
 	has := func(words ...string) bool {
@@ -150,7 +152,8 @@ func (e *engine) image(ctx context.Context, s fullSpec, r pool.Report, existing 
 	return got, e.explain(err)
 }
 
-// imageOf returns what is known of the image that a container was made of, when its name leads to none any more.
+// imageOf returns what is known of the image that a container was made of, when its name leads to
+// none any more.
 func (e *engine) imageOf(ctx context.Context, c capi.InspectResponse) (image.InspectResponse, error) {
 	cli, err := e.client(ctx)
 	if err != nil {

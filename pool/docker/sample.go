@@ -22,7 +22,8 @@ const (
 	staleUsage = 30 * time.Second
 )
 
-// Sample measures the container once. The engine is asked for single measurements: its own pairs take two seconds.
+// Sample measures the container once. The engine is asked for single measurements: its own pairs
+// take two seconds.
 func (b *Backend) Sample(ctx context.Context) (pool.Sample, error) {
 	c := b.connected()
 	if c == nil {
@@ -73,7 +74,8 @@ func (c *connection) measure(ctx context.Context) (capi.StatsResponse, error) {
 	return s, nil
 }
 
-// sample is what two measurements say. Memory is without what the kernel would give back at once, as docker stats shows it.
+// sample is what two measurements say. Memory is without what the kernel would give back at once,
+// as docker stats shows it.
 func sample(before usage, now capi.StatsResponse) pool.Sample {
 	s := pool.Sample{Pids: int64(now.PidsStats.Current), PidsLimit: limit(now.PidsStats.Limit), MemoryLimit: limit(now.MemoryStats.Limit)}
 	wall := now.Read.Sub(before.at)

@@ -15,7 +15,8 @@ import (
 	"hermes/pool"
 )
 
-// Settings are the keys of a back end that is a container. Zero values are what the kind finds sensible.
+// Settings are the keys of a back end that is a container. Zero values are what the kind finds
+// sensible.
 type Settings struct {
 	Image       string      `key:"image" refuses:"place" short:"yes" live:"yes" doc:"container image; empty: terminal.docker_image"`
 	Engine      string      `key:"engine" refuses:"place" live:"yes" doc:"address of the engine: unix://, tcp:// or ssh://; empty: DOCKER_HOST, else the one of this machine"`
@@ -126,7 +127,8 @@ type fullSpec struct {
 
 func specOf(s pool.Spec) fullSpec { return fullSpec{s, pool.OptionsOf[Settings](s)} }
 
-// parseMount reads "host:container", ":ro" or ":rw" behind it. Bad says what is wrong and how to write it.
+// parseMount reads "host:container", ":ro" or ":rw" behind it. Bad says what is wrong and how to
+// write it.
 func parseMount(text string) (m pool.Mount, bad string) {
 	parts := strings.Split(text, ":")
 	if len(parts) == 3 {

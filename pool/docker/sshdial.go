@@ -17,8 +17,8 @@ import (
 	"hermes/core/crash"
 )
 
-// sshCommand is what reaches an engine behind ssh://user@host:port[/socket]: the system's own ssh, with its keys, agent and known hosts,
-// running the docker command's relay there.
+// sshCommand is what reaches an engine behind ssh://user@host:port[/socket]: the system's own ssh,
+// with its keys, agent and known hosts, running the docker command's relay there.
 func sshCommand(address string) ([]string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -121,7 +121,8 @@ func (c *commandConn) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// explain adds why ssh ended, which says more than that it did. What it said may come a moment after the end of its output.
+// explain adds why ssh ended, which says more than that it did. What it said may come a moment
+// after the end of its output.
 func (c *commandConn) explain(err error) error {
 	late := time.NewTimer(lastWords)
 	defer late.Stop()

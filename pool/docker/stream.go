@@ -13,8 +13,9 @@ import (
 	"hermes/core/crash"
 )
 
-// stream is a container's (or an exec's) standard input and output as one stream. The engine sends output in frames of eight bytes of
-// header and then the bytes: standard output is what is read here, standard error is kept to explain why there is no more.
+// stream is a container's (or an exec's) standard input and output as one stream. The engine sends
+// output in frames of eight bytes of header and then the bytes: standard output is what is read
+// here, standard error is kept to explain why there is no more.
 type stream struct {
 	conn types.HijackedResponse
 	in   *bufio.Reader
@@ -28,8 +29,8 @@ type stream struct {
 
 func newStream(h types.HijackedResponse) *stream { return &stream{conn: h, in: h.Reader} }
 
-// openStream attaches, and waits for that no longer than ctx and answerTime allow, neither of which the client heeds. A stream that comes
-// later is closed.
+// openStream attaches, and waits for that no longer than ctx and answerTime allow, neither of which
+// the client heeds. A stream that comes later is closed.
 func openStream(ctx context.Context, attach func() (types.HijackedResponse, error)) (*stream, error) {
 	type answer struct {
 		conn types.HijackedResponse

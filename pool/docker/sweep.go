@@ -18,11 +18,11 @@ import (
 	"hermes/pool"
 )
 
-// Leftovers lists the containers of this data folder, of all sessions, on every engine that this Kind
-// knows and those of specs. With an error there are those of the engines that answered.
+// Leftovers lists the containers of this data folder, of all sessions, on every engine that this
+// Kind knows and those of specs. With an error there are those of the engines that answered.
 func (k *Kind) Leftovers(ctx context.Context, specs []pool.Spec) ([]backend.Leftover, error) {
 	var all []backend.Leftover
-	err := k.each(specs, func(e *engine) error {
+	err := k.forEngines(specs, func(e *engine) error {
 		list, err := e.list(ctx, keepOf(specs))
 		all = append(all, list...)
 		return err
@@ -30,13 +30,14 @@ func (k *Kind) Leftovers(ctx context.Context, specs []pool.Spec) ([]backend.Left
 	return all, err
 }
 
-// Prune removes the containers of this data folder that no process uses and that are not kept any more, or all that no process uses, running
-// or not, and then the runners' volumes that no container has: the next use brings one anew. It returns the containers that it removed.
-// Volumes for data folders of this machine that are gone go too.
-// Containers without our labels, or with those of another data folder, are never looked at.
+// Prune removes the containers of this data folder that no process uses and that are not kept any
+// more, or all that no process uses, running or not, and then the runners' volumes that no
+// container has: the next use brings one anew. It returns the containers that it removed. Volumes
+// for data folders of this machine that are gone go too. Containers without our labels, or with
+// those of another data folder, are never looked at.
 func (k *Kind) Prune(ctx context.Context, specs []pool.Spec, all bool) ([]backend.Leftover, error) {
 	var removed []backend.Leftover
-	err := k.each(specs, func(e *engine) error {
+	err := k.forEngines(specs, func(e *engine) error {
 		keep := keepOf(specs)
 		if all {
 			keep = 0
@@ -58,17 +59,18 @@ func keepOf(specs []pool.Spec) time.Duration {
 	return specs[0].Keep
 }
 
-// Sweep prunes in the background what earlier processes left behind, once for every engine, and is quiet about engines that do not answer. The
-// program calls it at its start; an engine that is used later is swept then.
+// Sweep prunes in the background what earlier processes left behind, once for every engine, and is
+// quiet about engines that do not answer. The program calls it at its start; an engine that is used
+// later is swept then.
 func (k *Kind) Sweep(specs []pool.Spec, tell func(text string)) {
-	_ = k.each(specs, func(e *engine) error {
+	_ = k.forEngines(specs, func(e *engine) error {
 		e.sweepOnce(keepOf(specs), tell)
 		return nil
 	})
 }
 
-// each calls f for the engines of specs and those that are known.
-func (k *Kind) each(specs []pool.Spec, f func(*engine) error) error {
+// forEngines calls f for the engines of specs and those that are known.
+func (k *Kind) forEngines(specs []pool.Spec, f func(*engine) error) error {
 	var errs []error
 	for _, s := range specs {
 		if _, err := k.engine(specOf(s).Engine); err != nil {
@@ -128,7 +130,8 @@ func (k *Kind) match(more ...string) filters.Args {
 	return f
 }
 
-// containers are those of this data folder; with sizes the engine measures each, which can take a while.
+// containers are those of this data folder; with sizes the engine measures each, which can take a
+// while.
 func (e *engine) containers(ctx context.Context, sizes bool) ([]capi.Summary, error) {
 	cli, err := e.client(ctx)
 	if err != nil {
@@ -174,7 +177,8 @@ func (e *engine) leftover(c capi.Summary) backend.Leftover {
 	return l
 }
 
-// live says whether a process uses a name, or is about to. One that only removes what was left behind does not.
+// live says whether a process uses a name, or is about to. One that only removes what was left
+// behind does not.
 func (k *Kind) live(name string) bool {
 	if change, err := tryLock(k.changeLock(name), unix.LOCK_EX); err == nil {
 		defer change.free()
@@ -188,8 +192,8 @@ type removal struct {
 	why string
 }
 
-// sweep removes what nobody uses and is not kept any more, and stops what runs still and is kept. What a process is starting or using right
-// now holds a lock.
+// sweep removes what nobody uses and is not kept any more, and stops what runs still and is kept.
+// What a process is starting or using right now holds a lock.
 func (e *engine) sweep(ctx context.Context, keep time.Duration) ([]removal, error) {
 	found, err := e.containers(ctx, keep > 0)
 	if err != nil {
@@ -197,7 +201,7 @@ func (e *engine) sweep(ctx context.Context, keep time.Duration) ([]removal, erro
 	}
 	var gone []removal
 	var errs []error
-	for _, r := range e.doomed(ctx, found, keep) {
+	for _, r := range e.sweepList(ctx, found, keep) {
 		removed, err := e.sweepOne(ctx, r)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", r.Name, err))
@@ -241,8 +245,8 @@ func (e *engine) sweepOne(ctx context.Context, r resting) (removed bool, err err
 	return true, nil
 }
 
-// sweepVolumes removes the volumes of runners, those of other builds only if current is kept, and those for data folders that are
-// gone. One that a container still has stays.
+// sweepVolumes removes the volumes of runners, those of other builds only if current is kept, and
+// those for data folders that are gone. One that a container still has stays.
 func (e *engine) sweepVolumes(ctx context.Context, keepCurrent bool) error {
 	cli, err := e.client(ctx)
 	if err != nil {

@@ -89,7 +89,8 @@ func TestLocks(t *testing.T) {
 	c.free()
 }
 
-// Whatever an engine says: numbers never go back, are never beyond the whole, and the last one is the whole.
+// Whatever an engine says: numbers never go back, are never beyond the whole, and the last one is
+// the whole.
 func TestProgressNeverGoesBack(t *testing.T) {
 	status := []string{"Pulling fs layer", "Waiting", "Downloading", "Verifying Checksum", "Download complete", "Extracting", "Pull complete", "Already exists", "Digest: x"}
 	rapid.Check(t, func(t *rapid.T) {

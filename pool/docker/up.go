@@ -27,8 +27,8 @@ type attempt struct {
 	binary Program
 }
 
-// bringUp finds or makes the container and connects to it. The change lock is held: what happens to the container meanwhile is not our doing, and
-// is answered by looking again.
+// bringUp finds or makes the container and connects to it. The change lock is held: what happens to
+// the container meanwhile is not our doing, and is answered by looking again.
 func (b *Backend) bringUp(ctx context.Context, r pool.Report) (*connection, error) {
 	cli, err := b.engine.client(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ func (a *attempt) once(ctx context.Context) (*connection, error) {
 	found, err := a.cli.ContainerInspect(ctx, a.name())
 	switch {
 	case errdefs.IsNotFound(err):
-		return a.fresh(ctx, "")
+		return a.makeContainer(ctx, "")
 	case err != nil:
 		return nil, err
 	case !a.identity().same(found.Config.Labels):
@@ -71,7 +71,7 @@ func (a *attempt) once(ctx context.Context) (*connection, error) {
 	}
 	changed := a.plan.drift(found.Config.Labels)
 	if len(changed) == 0 && !found.State.Dead {
-		return a.wake(ctx, found)
+		return a.connectExisting(ctx, found)
 	}
 	if !a.use.alone() {
 		return nil, fmt.Errorf("container %s has other settings (%s) and another hermes uses it: close that one, or undo the change", a.name(), strings.Join(changed, ", "))
@@ -81,15 +81,15 @@ func (a *attempt) once(ctx context.Context) (*connection, error) {
 	}
 	if found.State.Dead {
 		a.kind.markGone(a.name(), "it was dead")
-		return a.fresh(ctx, "the container was dead")
+		return a.makeContainer(ctx, "the container was dead")
 	}
 	a.kind.unmark(a.name())
 	a.warn("the container was made anew because its settings changed (%s): files that were in it only are gone", strings.Join(changed, ", "))
-	return a.fresh(ctx, "settings changed: "+strings.Join(changed, ", "))
+	return a.makeContainer(ctx, "settings changed: "+strings.Join(changed, ", "))
 }
 
-// prepare works out what the container is to be. For one that exists already nothing is pulled: its image may have lost its tag or be gone
-// meanwhile, and what was made of it is woken all the same.
+// prepare works out what the container is to be. For one that exists already nothing is pulled: its
+// image may have lost its tag or be gone meanwhile, and what was made of it is woken all the same.
 func (a *attempt) prepare(ctx context.Context, made *capi.InspectResponse) error {
 	img, err := a.engine.image(ctx, a.spec, a.report, made != nil)
 	if made != nil && errdefs.IsNotFound(err) {
@@ -127,8 +127,8 @@ func (b *Backend) guard() guard {
 	return guard{home: home, agent: b.kind.opt.Home, local: b.engine.at.local()}
 }
 
-// fresh makes a container and starts it.
-func (a *attempt) fresh(ctx context.Context, cause string) (*connection, error) {
+// makeContainer makes a container and starts it.
+func (a *attempt) makeContainer(ctx context.Context, cause string) (*connection, error) {
 	if err := a.prepare(ctx, nil); err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (a *attempt) fresh(ctx context.Context, cause string) (*connection, error) 
 	for _, w := range made.Warnings {
 		a.warn("the engine says: %s", w)
 	}
-	if err := a.own(ctx, made.ID); err != nil {
+	if err := a.giveFolder(ctx, made.ID); err != nil {
 		a.warn("%v", err)
 	}
 	a.sayAnew()
@@ -176,8 +176,8 @@ func (a *attempt) createFailure(err error) error {
 	return err
 }
 
-// wake connects to a container that exists.
-func (a *attempt) wake(ctx context.Context, found capi.InspectResponse) (*connection, error) {
+// connectExisting connects to a container that exists.
+func (a *attempt) connectExisting(ctx context.Context, found capi.InspectResponse) (*connection, error) {
 	if found.State.Paused {
 		a.report.Step(event.BackendStarting, "it was paused")
 		if err := a.cli.ContainerUnpause(ctx, found.ID); err != nil && !errdefs.IsConflict(err) {
@@ -276,7 +276,7 @@ func (a *attempt) connect(ctx context.Context, id string, s *stream) (*connectio
 	o := a.kind.opt.Wire
 	o.SHA256 = a.binary.SHA256
 	conn := newConnection(a.engine, id)
-	if err := conn.greet(ctx, s, o); err != nil {
+	if err := conn.connectRunner(ctx, s, o); err != nil {
 		_ = s.Close()
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (b *Backend) stopSeconds() *int {
 
 // halt ends the container; one that is not there, or not ours, is left alone.
 func (b *Backend) halt(ctx context.Context) error {
-	cli, id, err := b.mine(ctx)
+	cli, id, err := b.ownContainer(ctx)
 	if err != nil || id == "" {
 		return err
 	}
@@ -306,8 +306,8 @@ func (b *Backend) halt(ctx context.Context) error {
 	return err
 }
 
-// mine is the id of the container with our name and labels; "" when there is none.
-func (b *Backend) mine(ctx context.Context) (*client.Client, string, error) {
+// ownContainer is the id of the container with our name and labels; "" when there is none.
+func (b *Backend) ownContainer(ctx context.Context) (*client.Client, string, error) {
 	cli, err := b.engine.client(ctx)
 	if err != nil {
 		return nil, "", err
@@ -326,14 +326,15 @@ func (b *Backend) mine(ctx context.Context) (*client.Client, string, error) {
 
 // destroy removes the container, and returns when it is gone.
 func (b *Backend) destroy(ctx context.Context) error {
-	_, id, err := b.mine(ctx)
+	_, id, err := b.ownContainer(ctx)
 	if err != nil || id == "" {
 		return err
 	}
 	return b.engine.removeContainer(ctx, id)
 }
 
-// removeContainer removes a container with the volumes that are its own, and returns when it is gone.
+// removeContainer removes a container with the volumes that are its own, and returns when it is
+// gone.
 func (e *engine) removeContainer(ctx context.Context, id string) error {
 	cli, err := e.client(ctx)
 	if err != nil {
@@ -391,6 +392,6 @@ func (e *engine) ping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.asked(ctx, cli)
+	_, err = e.waitForAnswer(ctx, cli)
 	return err
 }

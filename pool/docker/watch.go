@@ -12,7 +12,8 @@ import (
 	"hermes/core/crash"
 )
 
-// watcher listens to what an engine says about our containers, while one of them is up: one subscription for all, no polling.
+// watcher listens to what an engine says about our containers, while one of them is up: one
+// subscription for all, no polling.
 type watcher struct {
 	mu      sync.Mutex
 	members map[string]*connection // by container
@@ -35,8 +36,8 @@ func (e *engine) listen(ctx context.Context, id string, c *connection) error {
 	}
 }
 
-// subscribed enters a container, and returns what is closed once the engine's messages come. The lock is not held while the engine is asked:
-// it may never answer.
+// subscribed enters a container, and returns what is closed once the engine's messages come. The
+// lock is not held while the engine is asked: it may never answer.
 func (e *engine) subscribed(ctx context.Context, cli *client.Client, id string, c *connection) (ready <-chan struct{}) {
 	w := &e.watch
 	w.mu.Lock()
@@ -97,7 +98,7 @@ func (w *watcher) tell(m events.Message) {
 	case events.ActionPause:
 		c.lose("paused behind our back")
 	case events.ActionOOM:
-		c.starved()
+		c.noteOutOfMemory()
 	case events.ActionDie:
 		c.note(time.Now(), "stopped")
 	case events.ActionDestroy:

@@ -11,8 +11,8 @@ import (
 	"hermes/pool"
 )
 
-// A command that cannot be started is an error at once. The container is not lost because of it: nothing in it ends, and nothing else runs
-// the command.
+// A command that cannot be started is an error at once. The container is not lost because of it:
+// nothing in it ends, and nothing else runs the command.
 func TestAWrongCommandIsNotALostContainer(t *testing.T) {
 	testskip.Long(t, "real containers")
 	t.Parallel()

@@ -1,15 +1,18 @@
-// Package command says what a shell command would do before it runs: which effects it has, on what, and whether it may run
-// unasked.
+// Package command says what a shell command would do before it runs: which effects it has, on what,
+// and whether it may run unasked.
 //
 // The contract:
 //
-//   - Analyse parses, it never executes anything, and asks the file system at most where links lead.
-//   - What is not understood asks. Nothing that a shell may read in two ways is allowed because of the kinder one.
-//   - It is a guard against accidents and against injected text. It is no sandbox: a program that is allowed to run does
-//     what its code says. Who needs a wall uses a container.
+//   - Analyse parses, it never executes anything, and asks the file system at most where links
+//     lead.
+//   - What is not understood asks. Nothing that a shell may read in two ways is allowed because of
+//     the kinder one.
+//   - It is a guard against accidents and against injected text. It is no sandbox: a program that
+//     is allowed to run does what its code says. Who needs a wall uses a container.
 //
-// A command is read by effects, not by names: words are unquoted, wrappers such as sudo, env, xargs and "sh -c" are
-// peeled, paths are resolved, and each program's own options say what it reads, writes, deletes, starts or sends.
+// A command is read by effects, not by names: words are unquoted, wrappers such as sudo, env, xargs
+// and "sh -c" are peeled, paths are resolved, and each program's own options say what it reads,
+// writes, deletes, starts or sends.
 package command
 
 import (
@@ -78,7 +81,8 @@ type Effect struct {
 	Reason     string `json:"reason"`
 	Level      Level  `json:"level"`
 	Reversible bool   `json:"reversible"` // it can be undone or repeated without loss
-	// Folder is what is deleted with all that is in it, as an absolute path of this machine; "" otherwise.
+	// Folder is what is deleted with all that is in it, as an absolute path of this machine; ""
+	// otherwise.
 	Folder string `json:"-"`
 }
 
@@ -89,14 +93,16 @@ type Analysis struct {
 	Effects []Effect // worst first
 	Span    [2]int   // byte range of what decided; zero when it is allowed
 	Reason  string   // a sentence without a full stop; "" when it is allowed
-	// Loose says that an effect was let pass only because the command runs in a sandbox, in words; "" when none was.
+	// Loose says that an effect was let pass only because the command runs in a sandbox, in words;
+	// "" when none was.
 	Loose string
-	// Runs are the words of every program that runs, wrappers and shells among them, as far as they are known. What is known only when it
-	// runs is "…".
+	// Runs are the words of every program that runs, wrappers and shells among them, as far as they
+	// are known. What is known only when it runs is "…".
 	Runs [][]string
 	// Dir is where the shell ends, as far as that is known: "" when it is not.
 	Dir string
-	// Touched are regular files of this machine that are there and that the command is seen to change or delete. It may change others.
+	// Touched are regular files of this machine that are there and that the command is seen to
+	// change or delete. It may change others.
 	Touched []string
 }
 
@@ -105,7 +111,8 @@ func (a Analysis) OnlyReads() bool {
 	return !slices.ContainsFunc(a.Effects, func(e Effect) bool { return e.Class != Read })
 }
 
-// Unknown reports whether a may start code that nobody has seen, gain privilege or persist: such a command is never remembered.
+// Unknown reports whether a may start code that nobody has seen, gain privilege or persist: such a
+// command is never remembered.
 func (a Analysis) Unknown() bool {
 	for _, e := range a.Effects {
 		switch e.Class {
@@ -136,11 +143,12 @@ type Context struct {
 	Level   Level  // what runs unasked
 	// Local says that the paths are those of this machine, so that links can be followed.
 	Local bool
-	// Sandboxed says that the command runs in a container from which nothing of the machine can be reached: no host folders,
-	// no privileges, no engine socket. Rules are then looser.
+	// Sandboxed says that the command runs in a container from which nothing of the machine can be
+	// reached: no host folders, no privileges, no engine socket. Rules are then looser.
 	Sandboxed bool
 	Backend   string // name of the back end, for sentences
-	// Unkept returns why no copy of a file of this machine is there once its content is replaced; "" when there will be one. Nil is never why.
+	// Unkept returns why no copy of a file of this machine is there once its content is replaced;
+	// "" when there will be one. Nil is never why.
 	Unkept func(path string) string
 
 	ready bool
@@ -225,7 +233,7 @@ func Analyse(text string, c Context) (a Analysis) {
 		}
 	}()
 	w.at(w.whole)
-	w.hygiene(text)
+	w.findHiddenCharacters(text)
 	w.script(text)
 	return w.judge()
 }
@@ -257,7 +265,8 @@ func (w *walker) script(text string) {
 	}
 }
 
-// readsDifferently reports whether text holds something that bash and a plain sh read in different ways.
+// readsDifferently reports whether text holds something that bash and a plain sh read in different
+// ways.
 func readsDifferently(text string) bool {
 	for _, mark := range []string{"$'", "$\"", "[[", "((", "&>", "|&", "function", "<(", ">(", "{"} {
 		if strings.Contains(text, mark) {
@@ -280,7 +289,7 @@ func (w *walker) reading(text string, lang syntax.LangVariant) bool {
 			return false // such a shell does not run it
 		}
 		w.add(Unclear, LevelAlways, "", "it cannot be read as a shell command: "+err.Error())
-		w.guess(text)
+		w.guessUnparsed(text)
 		return false
 	}
 	inner := *w
@@ -289,7 +298,7 @@ func (w *walker) reading(text string, lang syntax.LangVariant) bool {
 	inner.built = copied(w.built)
 	inner.trapped = nil
 	inner.stmts(file.Stmts)
-	inner.springs()
+	inner.runTraps()
 	switch {
 	case w.depth > 0:
 	case !inner.known, w.ends != "" && w.ends != inner.dir:
@@ -311,8 +320,9 @@ func parse(p *syntax.Parser, text string) (f *syntax.File, err error) {
 	return p.Parse(strings.NewReader(text), "")
 }
 
-// guess looks at the words of a text that does not parse: another shell may run a part of it.
-func (w *walker) guess(text string) {
+// guessUnparsed looks at the words of a text that does not parse: another shell may run a part of
+// it.
+func (w *walker) guessUnparsed(text string) {
 	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`", r) }) {
 		var args []field
 		for _, word := range strings.Fields(line) {

@@ -18,12 +18,12 @@ func tar(w *walker, c cmd) {
 		if strings.HasPrefix(v.text, "dot") || strings.HasPrefix(v.text, "echo") && !strings.HasPrefix(v.text, "exec") {
 			continue
 		}
-		w.inner(part(v, strings.TrimPrefix(v.text, "exec=")))
+		w.walkInnerText(part(v, strings.TrimPrefix(v.text, "exec=")))
 		w.add(Exec, LevelAlways, v.text, "tar runs "+v.text)
 	}
 	for _, v := range o.values("I", "use-compress-program") {
-		if name, _, _ := strings.Cut(v.text, " "); !one("gzip bzip2 xz zstd pigz lz4 lzma lzop brotli pbzip2 pixz zstdmt unzstd", name) {
-			w.inner(v)
+		if name, _, _ := strings.Cut(v.text, " "); !isOneOf("gzip bzip2 xz zstd pigz lz4 lzma lzop brotli pbzip2 pixz zstdmt unzstd", name) {
+			w.walkInnerText(v)
 			w.add(Exec, LevelAlways, v.text, "tar runs "+v.text)
 		}
 	}
@@ -42,14 +42,14 @@ func (w *walker) tarMode(o options) {
 	files := o.values("f", "file")
 	switch {
 	case o.has("x", "extract", "get"):
-		w.unpacks(files)
+		w.noteForeignArchives(files)
 		for _, f := range files {
 			if remote(f.text) {
 				w.add(NetOut, LevelSensitive, f.text, "logs in to "+f.text)
 			}
 		}
 		if o.has("O", "to-stdout") {
-			w.flows()
+			w.passOnFiltered()
 			w.out.decoded = true
 			return
 		}
@@ -77,8 +77,8 @@ func (w *walker) tarMode(o options) {
 	}
 }
 
-// unpacks remembers that an archive comes from the network.
-func (w *walker) unpacks(archives []field) {
+// noteForeignArchives remembers that an archive comes from the network.
+func (w *walker) noteForeignArchives(archives []field) {
 	w.strange, w.opened = w.strange || w.in.net, true
 	for _, f := range archives {
 		w.strange = w.strange || w.written[w.place(f).path]
@@ -117,7 +117,7 @@ func (w *walker) archiveVerb(c cmd, o options, files []field) bool {
 			into = last
 		}
 		w.writes(into, "unpacks into")
-		w.unpacks(files[1:])
+		w.noteForeignArchives(files[1:])
 		return true
 	case "d":
 		w.add(Delete, LevelSensitive, "", "deletes files of the archive")
@@ -134,7 +134,7 @@ func (w *walker) zipOptions(c cmd, o options) {
 		if c.name == "zip" && !s.long && s.name == "d" || s.name == "delete" {
 			w.add(Delete, LevelSensitive, "", "deletes files of the archive")
 		}
-		if (s.name == "m" || s.long && one("m mo mov move", s.name)) && c.name == "zip" || s.name == "sdel" {
+		if (s.name == "m" || s.long && isOneOf("m mo mov move", s.name)) && c.name == "zip" || s.name == "sdel" {
 			w.add(Delete, LevelSensitive, "", "moves the files into the archive")
 		}
 	}
@@ -160,7 +160,7 @@ func unzip(w *walker, c cmd) {
 			into = f
 		}
 	}
-	w.unpacks(o.operands)
+	w.noteForeignArchives(o.operands)
 	w.writes(into, "unpacks into")
 	w.note(into)
 	if o.has(":") {
@@ -174,7 +174,7 @@ func compress(w *walker, c cmd) {
 		w.out.decoded = true
 	}
 	if w.in.any || o.has("c", "stdout", "to-stdout") {
-		w.flows()
+		w.passOnFiltered()
 	}
 	if o.has("c", "stdout", "to-stdout", "t", "test", "l", "list") {
 		return
@@ -198,5 +198,5 @@ func archive(w *walker, c cmd) {
 		w.outputs(o.operands[1:2])
 	}
 	w.outputs(o.values("F", "O", "file"))
-	w.flows()
+	w.passOnFiltered()
 }

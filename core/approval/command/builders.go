@@ -17,7 +17,7 @@ func builders() map[string]handler {
 			case strings.HasPrefix(mode, "t") || strings.HasPrefix(mode, "list"):
 			case strings.HasPrefix(mode, "x") || strings.HasPrefix(mode, "extract"):
 				w.writes(field{text: "."}, "unpacks into")
-				w.unpacks(c.args[1:])
+				w.noteForeignArchives(c.args[1:])
 			case len(c.args) > 1:
 				w.outputs(c.args[1:2])
 			}
@@ -39,7 +39,7 @@ func builds(w *walker, c cmd) {
 	o := parseOptions(c.args, "o output outfile outDir d dir config c w", false)
 	switch c.name {
 	case "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "rustc", "tcc", "swiftc", "javac":
-		w.compiles(c, o)
+		w.judgeCompiler(c, o)
 	case "pytest", "py.test":
 		for _, v := range parseOptions(c.args, "p rootdir c confcutdir", false).values("rootdir", "c", "confcutdir") {
 			if p := w.place(v); p.kind != placeProject {
@@ -48,18 +48,19 @@ func builds(w *walker, c cmd) {
 		}
 	}
 	for _, f := range o.operands {
-		if p := w.place(f); (p.kind == placeTemp || p.kind == placeOutside) && strings.HasPrefix(f.text, "/") && one("pytest py.test tox nox ts-node tsx jest mocha", c.name) {
+		if p := w.place(f); (p.kind == placeTemp || p.kind == placeOutside) && strings.HasPrefix(f.text, "/") && isOneOf("pytest py.test tox nox ts-node tsx jest mocha", c.name) {
 			w.add(Exec, LevelAlways, f.text, "runs "+w.name(f))
 		}
 	}
-	if one("latexmk pdflatex xelatex lualatex", c.name) && o.has("shell-escape", "enable-write18") {
+	if isOneOf("latexmk pdflatex xelatex lualatex", c.name) && o.has("shell-escape", "enable-write18") {
 		w.add(Exec, LevelAlways, c.name, "the document may run commands")
 	}
 	w.add(Run, LevelStandard, c.name, "runs "+c.name+" on the project")
 }
 
-// builds remembers a program that the line has built: of the project, or of code that this very line wrote.
-func (w *walker) builds(f field) {
+// noteBuilt remembers a program that the line has built: of the project, or of code that this very
+// line wrote.
+func (w *walker) noteBuilt(f field) {
 	if len(w.written) > 0 {
 		w.note(f)
 		return
@@ -70,13 +71,13 @@ func (w *walker) builds(f field) {
 	w.built[w.place(f).path] = true
 }
 
-// compiles is a compiler: what it writes, and options that run other code.
-func (w *walker) compiles(c cmd, o options) {
+// judgeCompiler is a compiler: what it writes, and options that run other code.
+func (w *walker) judgeCompiler(c cmd, o options) {
 	for _, v := range append(o.values("o"), o.values("d")...) {
 		w.writes(v, "writes")
-		w.builds(v)
+		w.noteBuilt(v)
 	}
-	w.builds(field{text: "a.out"})
+	w.noteBuilt(field{text: "a.out"})
 	for _, a := range c.args {
 		if strings.HasPrefix(a.text, "@") && w.place(part(a, a.text[1:])).kind != placeProject {
 			w.add(Exec, LevelSensitive, a.text, "the compiler takes options from "+a.text[1:])
@@ -99,7 +100,7 @@ func makeTool(w *walker, c cmd) {
 		}
 	}
 	for _, v := range o.values("E", "eval") {
-		w.inner(part(v, strings.TrimSuffix(strings.TrimPrefix(v.text, "$(shell "), ")")))
+		w.walkInnerText(part(v, strings.TrimSuffix(strings.TrimPrefix(v.text, "$(shell "), ")")))
 		w.add(Exec, LevelAlways, v.text, "make runs what stands in the command")
 	}
 	restore := w.scope()
@@ -117,7 +118,7 @@ func makeTool(w *walker, c cmd) {
 		name, value, set := strings.Cut(f.text, "=")
 		switch {
 		case set && (name == "SHELL" || name == ".SHELLFLAGS" || name == "MAKEFLAGS" || name == "MAKEFILES" || strings.ContainsAny(value, "`$;|&")):
-			w.inner(part(f, value))
+			w.walkInnerText(part(f, value))
 			w.add(Exec, LevelAlways, f.text, "make runs what stands in the command")
 		case set:
 			w.setting(name, part(f, value))
@@ -140,10 +141,11 @@ func (w *walker) makefileWritten() {
 	}
 }
 
-// recipe reports whether the line itself has written a file that says what builds, tests and installations run.
+// recipe reports whether the line itself has written a file that says what builds, tests and
+// installations run.
 func (w *walker) recipe() bool {
 	for p := range w.written {
-		if one("conftest.py package.json setup.py noxfile.py tox.ini build.rs CMakeLists.txt build.gradle build.gradle.kts pom.xml Rakefile gulpfile.js Gruntfile.js justfile", path.Base(p)) {
+		if isOneOf("conftest.py package.json setup.py noxfile.py tox.ini build.rs CMakeLists.txt build.gradle build.gradle.kts pom.xml Rakefile gulpfile.js Gruntfile.js justfile", path.Base(p)) {
 			return true
 		}
 	}
@@ -211,10 +213,10 @@ func goTool(w *walker, c cmd) {
 			w.add(Exec, LevelSensitive, v.text, "go takes code from "+to)
 		}
 	}
-	if one("build test", verb) {
+	if isOneOf("build test", verb) {
 		for _, v := range rest.values("o", "coverprofile", "cpuprofile", "memprofile", "trace", "blockprofile", "mutexprofile") {
 			w.writes(v, "writes")
-			w.builds(v)
+			w.noteBuilt(v)
 		}
 	}
 	switch verb {
@@ -231,7 +233,7 @@ func goTool(w *walker, c cmd) {
 }
 
 func (w *walker) goVerb(verb string, o options) {
-	if one("run test generate", verb) {
+	if isOneOf("run test generate", verb) {
 		w.wroteCode("go "+verb, ".go")
 	}
 	for _, f := range o.operands {
@@ -251,7 +253,7 @@ func (w *walker) goVerb(verb string, o options) {
 	switch {
 	case verb == "clean" && o.has("modcache", "cache", "fuzzcache"):
 		w.effect(Effect{Class: Delete, Level: LevelStandard, Target: verb, Reason: "empties a cache of go", Reversible: true})
-	case verb == "get" || verb == "mod" && one("download tidy vendor", o.first()):
+	case verb == "get" || verb == "mod" && isOneOf("download tidy vendor", o.first()):
 		w.add(NetIn, LevelStandard, verb, "fetches modules")
 		w.effect(Effect{Class: Write, Level: LevelStandard, Target: "go.mod", Reason: "changes go.mod", Reversible: true})
 	default:
@@ -266,7 +268,7 @@ func cargo(w *walker, c cmd) {
 	}
 	verb := o.first()
 	if strings.HasPrefix(verb, "+") {
-		verb = second(o)
+		verb = secondOperand(o)
 	}
 	for i, a := range o.after(1) {
 		if path, ok := strings.CutPrefix(a.text, "--manifest-path"); ok && len(o.after(2+i)) > 0 {
@@ -285,17 +287,17 @@ func cargo(w *walker, c cmd) {
 	if verb == "watch" {
 		w.cargoWatch(c)
 	}
-	if one("run r test t bench nextest build b", verb) {
+	if isOneOf("run r test t bench nextest build b", verb) {
 		w.wroteCode("cargo "+verb, ".rs")
 	}
 	switch {
-	case one("version help tree metadata search locate-project pkgid verify-project read-manifest", verb) || verb == "":
-	case one("build b check c test t bench run r clippy fmt doc d clean fix nextest expand audit outdated deny watch llvm-cov tarpaulin miri machete udeps vendor", verb):
+	case isOneOf("version help tree metadata search locate-project pkgid verify-project read-manifest", verb) || verb == "":
+	case isOneOf("build b check c test t bench run r clippy fmt doc d clean fix nextest expand audit outdated deny watch llvm-cov tarpaulin miri machete udeps vendor", verb):
 		w.add(Run, LevelStandard, verb, "runs cargo "+verb)
-	case one("fetch update generate-lockfile new init add remove rm", verb):
+	case isOneOf("fetch update generate-lockfile new init add remove rm", verb):
 		w.add(NetIn, LevelStandard, verb, "changes or fetches the crates of the project")
-	case one("install binstall", verb):
-		w.add(Exec, LevelSensitive, second(o), "brings in and builds "+second(o))
+	case isOneOf("install binstall", verb):
+		w.add(Exec, LevelSensitive, secondOperand(o), "brings in and builds "+secondOperand(o))
 	default:
 		w.add(NetOut, LevelSensitive, verb, "cargo "+verb+" publishes or is not known here")
 	}
@@ -308,12 +310,12 @@ func (w *walker) cargoWatch(c cmd) {
 		case a.text == "--":
 			w.joined(c.args[i+1:])
 			return
-		case i+1 < len(c.args) && one("-s --shell", a.text):
-			w.inner(c.args[i+1])
-		case i+1 < len(c.args) && one("-x --exec", a.text):
-			w.inner(part(c.args[i+1], "cargo "+c.args[i+1].text))
+		case i+1 < len(c.args) && isOneOf("-s --shell", a.text):
+			w.walkInnerText(c.args[i+1])
+		case i+1 < len(c.args) && isOneOf("-x --exec", a.text):
+			w.walkInnerText(part(c.args[i+1], "cargo "+c.args[i+1].text))
 		case strings.HasPrefix(a.text, "--shell="):
-			w.inner(part(a, strings.TrimPrefix(a.text, "--shell=")))
+			w.walkInnerText(part(a, strings.TrimPrefix(a.text, "--shell=")))
 		}
 	}
 }
@@ -325,7 +327,7 @@ func cmake(w *walker, c cmd) {
 		}
 		if a.text == "-E" && i+1 < len(c.args) {
 			rest := c.args[i+1:]
-			if one("rm rm_f remove remove_directory rename", rest[0].text) {
+			if isOneOf("rm rm_f remove remove_directory rename", rest[0].text) {
 				for _, f := range rest[1:] {
 					if !strings.HasPrefix(f.text, "-") {
 						w.removes(f, true)
@@ -333,7 +335,7 @@ func cmake(w *walker, c cmd) {
 				}
 				return
 			}
-			if one("env time chdir", rest[0].text) {
+			if isOneOf("env time chdir", rest[0].text) {
 				n := 1
 				if rest[0].text == "chdir" {
 					n = 2
@@ -358,10 +360,10 @@ func jvm(w *walker, c cmd) {
 		w.file(c.name, v)
 	}
 	for _, f := range o.operands {
-		if strings.HasPrefix(c.name, "bazel") && one("test build query cquery aquery info version coverage fetch", o.first()) {
+		if strings.HasPrefix(c.name, "bazel") && isOneOf("test build query cquery aquery info version coverage fetch", o.first()) {
 			break // what follows are labels
 		}
-		if acts(f.text) && f.text != "install" || one("exec:exec exec:java shell  upload publish publishToMavenLocal_", f.text) {
+		if acts(f.text) && f.text != "install" || isOneOf("exec:exec exec:java shell  upload publish publishToMavenLocal_", f.text) {
 			w.add(NetOut, LevelSensitive, f.text, c.name+" "+f.text+" changes something outside of the project")
 		}
 	}
@@ -370,7 +372,7 @@ func jvm(w *walker, c cmd) {
 
 func toolchain(w *walker, c cmd) {
 	switch verb := operand(c); {
-	case one("publish push nuget tool upload install add-source dev-certs workload hex.publish archive.install  global", verb) || acts(verb) && verb != "release":
+	case isOneOf("publish push nuget tool upload install add-source dev-certs workload hex.publish archive.install  global", verb) || acts(verb) && verb != "release":
 		if c.name == "dotnet" && verb == "publish" {
 			break // builds into a folder
 		}

@@ -12,7 +12,7 @@ func Files(paths []string, c Context) Analysis {
 	for _, p := range paths {
 		before := len(w.effects)
 		at := w.writes(field{text: p}, "writes")
-		w.unkept(field{text: p}, at)
+		w.askLostContent(field{text: p}, at)
 		if c.Local && len(w.effects) > before && w.effects[before].Level == LevelStandard {
 			if _, err := os.Lstat(at.path); os.IsNotExist(err) {
 				w.effects[before].Level = LevelCreate // nothing is there that it could replace

@@ -47,14 +47,15 @@ func (g *gather) element(p *syntax.ParamExp, name string, quoted bool) bool {
 	}
 }
 
-// computed is a form such as ${x%y} or ${x:0:2} of a variable whose value is known, and ${x:--y} of one that the line never sets.
+// computed is a form such as ${x%y} or ${x:0:2} of a variable whose value is known, and ${x:--y} of
+// one that the line never sets.
 func (g *gather) computed(p *syntax.ParamExp, name string, quoted bool) bool {
 	v, ok := g.w.vars[name]
 	if !ok {
-		if p.Exp == nil || p.Exp.Word == nil || !one(":- - := =", p.Exp.Op.String()) {
+		if p.Exp == nil || p.Exp.Word == nil || !isOneOf(":- - := =", p.Exp.Op.String()) {
 			return false
 		}
-		f := g.w.one(p.Exp.Word)
+		f := g.w.expandOne(p.Exp.Word)
 		if !strings.HasPrefix(f.text, "-") { // a path may be another one in the environment
 			return false
 		}
@@ -67,10 +68,10 @@ func (g *gather) computed(p *syntax.ParamExp, name string, quoted bool) bool {
 	}
 	var out []field
 	for _, f := range v.fields {
-		if f.dyn || f.glob && !cuts(p) {
+		if f.dyn || f.glob && !onlyCutsEnds(p) {
 			return false
 		}
-		text, ok := g.w.literally(p, name, f.text)
+		text, ok := g.w.formText(p, name, f.text)
 		if !ok || len(text) > maxWord || strings.Contains(text, unknown) {
 			return false
 		}
@@ -81,13 +82,15 @@ func (g *gather) computed(p *syntax.ParamExp, name string, quoted bool) bool {
 	return true
 }
 
-// cuts reports whether a form only takes away the beginning or the end: of a wildcard's names, these are what it says of the wildcard.
-func cuts(p *syntax.ParamExp) bool {
-	return p.Exp != nil && one("% %% # ##", p.Exp.Op.String())
+// onlyCutsEnds reports whether a form only takes away the beginning or the end: of a wildcard's
+// names, these are what it says of the wildcard.
+func onlyCutsEnds(p *syntax.ParamExp) bool {
+	return p.Exp != nil && isOneOf("% %% # ##", p.Exp.Op.String())
 }
 
-// literally is the text of a form in which every variable is known, and the one of this name is what it is given.
-func (w *walker) literally(p *syntax.ParamExp, name, is string) (text string, ok bool) {
+// formText is the text of a form in which every variable is known, and the one of this name is what
+// it is given.
+func (w *walker) formText(p *syntax.ParamExp, name, is string) (text string, ok bool) {
 	defer func() {
 		if recover() != nil { // the text is hostile, and the library's evaluation of it is not ours
 			text, ok = "", false

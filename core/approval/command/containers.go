@@ -19,8 +19,8 @@ func docker(w *walker, c cmd) {
 	if o.has("H", "host", "c", "context") {
 		w.add(NetOut, LevelSensitive, "", c.name+" works with another engine")
 	}
-	verb, rest, sub := o.first(), o.after(1), second(o)
-	if one("container image volume network system builder buildx manifest context plugin", verb) {
+	verb, rest, sub := o.first(), o.after(1), secondOperand(o)
+	if isOneOf("container image volume network system builder buildx manifest context plugin", verb) {
 		verb, rest = verb+" "+sub, rest[min(1, len(rest)):]
 	}
 	kind, act, grouped := strings.Cut(verb, " ")
@@ -31,7 +31,7 @@ func docker(w *walker, c cmd) {
 		return
 	}
 	switch {
-	case one("run create", verb):
+	case isOneOf("run create", verb):
 		w.dockerRun(rest)
 	case verb == "exec":
 		w.dockerExec(rest)
@@ -42,13 +42,13 @@ func docker(w *walker, c cmd) {
 		w.add(Run, LevelStandard, verb, c.name+" "+verb+" manages containers")
 	case verb == "compose":
 		compose(w, rest)
-	case one("rm rmi prune", verb), grouped && one("rm prune remove", act):
+	case isOneOf("rm rmi prune", verb), grouped && isOneOf("rm prune remove", act):
 		w.add(Delete, LevelSensitive, joinedText(rest), c.name+" "+verb+" deletes containers, images or their data")
 	case verb == "cp":
 		w.dockerCopy(rest)
-	case one("save export", verb):
+	case isOneOf("save export", verb):
 		w.outputs(parseOptions(rest, "o output", false).values("o", "output"))
-	case one("load import commit", verb):
+	case isOneOf("load import commit", verb):
 		w.add(Run, LevelStandard, verb, c.name+" "+verb+" makes an image")
 	default:
 		w.add(NetOut, LevelSensitive, verb, c.name+" "+verb+" changes a registry, a cluster or the engine")
@@ -57,13 +57,13 @@ func docker(w *walker, c cmd) {
 
 // dockerReads reports whether a verb only shows something.
 func dockerReads(verb, act string, grouped bool) bool {
-	return verb == "" || one("ps ls images logs inspect version info stats top port diff events history search help list df wait", strings.TrimSpace(verb)) || grouped && one("ls list inspect df info events history version imagetools du", act)
+	return verb == "" || isOneOf("ps ls images logs inspect version info stats top port diff events history search help list df wait", strings.TrimSpace(verb)) || grouped && isOneOf("ls list inspect df info events history version imagetools du", act)
 }
 
 // dockerManages reports whether a verb starts, stops or fetches, and destroys nothing.
 func dockerManages(verb, kind, act string, grouped bool) bool {
-	return one("pull start stop restart pause unpause rename tag update attach kill", verb) || verb == "buildx create" || verb == "buildx use" ||
-		grouped && one("network volume", kind) && one("create connect disconnect", act)
+	return isOneOf("pull start stop restart pause unpause rename tag update attach kill", verb) || verb == "buildx create" || verb == "buildx use" ||
+		grouped && isOneOf("network volume", kind) && isOneOf("create connect disconnect", act)
 }
 
 // dockerReaches are verbs that reach further than they look.
@@ -72,7 +72,7 @@ func (w *walker) dockerReaches(c cmd, verb, kind string, rest []field) bool {
 	switch {
 	case kind == "volume" && strings.Contains(text, "device="):
 		w.add(Privilege, LevelAlways, text, "the volume is a folder or device of the machine")
-	case one("kill stop restart", verb) && unnamed(rest), verb == "update" && strings.Contains(text, "restart"), verb == "import" && strings.Contains(text, "://"):
+	case isOneOf("kill stop restart", verb) && namedByCommand(rest), verb == "update" && strings.Contains(text, "restart"), verb == "import" && strings.Contains(text, "://"):
 		w.add(System, LevelSensitive, verb, c.name+" "+verb+" reaches containers or images that the command does not name, or changes what starts by itself")
 	default:
 		return false
@@ -80,8 +80,8 @@ func (w *walker) dockerReaches(c cmd, verb, kind string, rest []field) bool {
 	return true
 }
 
-// unnamed reports whether the containers are those that another command lists.
-func unnamed(list []field) bool {
+// namedByCommand reports whether the containers are those that another command lists.
+func namedByCommand(list []field) bool {
 	for _, f := range list {
 		if f.dyn && f.from.data {
 			return true
@@ -133,15 +133,15 @@ func (w *walker) dockerRun(args []field) {
 		switch {
 		case s.name == "privileged" && s.value.text != "false":
 			w.add(Privilege, LevelAlways, "--privileged", "the container has all rights of the machine")
-		case one("pid ipc uts userns network net cgroupns", s.name) && s.value.text == "host":
+		case isOneOf("pid ipc uts userns network net cgroupns", s.name) && s.value.text == "host":
 			if s.name == "network" || s.name == "net" {
 				w.add(NetOut, LevelSensitive, "--"+s.name+"=host", "the container shares the network of the machine")
 				continue
 			}
 			w.add(Privilege, LevelAlways, "--"+s.name+"=host", "the container shares the "+s.name+" of the machine")
-		case one("cap-add group-add device security-opt cgroup-parent runtime volumes-from sysctl storage-opt volume-driver", s.name) && s.value.text != "no-new-privileges" && s.value.text != "no-new-privileges:true":
+		case isOneOf("cap-add group-add device security-opt cgroup-parent runtime volumes-from sysctl storage-opt volume-driver", s.name) && s.value.text != "no-new-privileges" && s.value.text != "no-new-privileges:true":
 			w.add(Privilege, LevelAlways, s.value.text, "the container gets rights with --"+s.name)
-		case one("v volume mount", s.name):
+		case isOneOf("v volume mount", s.name):
 			mounted = w.mount(s.value) || mounted
 		}
 	}
@@ -154,7 +154,8 @@ func (w *walker) dockerRun(args []field) {
 	}
 }
 
-// mount asks about folders of the machine that a container gets; it reports whether the project is one.
+// mount asks about folders of the machine that a container gets; it reports whether the project is
+// one.
 func (w *walker) mount(f field) bool {
 	src, _, _ := strings.Cut(f.text, ":")
 	if strings.Contains(f.text, "=") && strings.Contains(f.text, ",") {
@@ -241,15 +242,15 @@ func compose(w *walker, args []field) {
 	verb := o.first()
 	rest := parseOptions(o.after(1), "t timeout e env u user w workdir index v volume entrypoint name p publish scale", true)
 	switch {
-	case one("ps logs config images top port version ls events", verb) || verb == "":
-	case one("up start stop restart build pull create pause unpause watch kill", verb):
+	case isOneOf("ps logs config images top port version ls events", verb) || verb == "":
+	case isOneOf("up start stop restart build pull create pause unpause watch kill", verb):
 		w.add(Run, LevelStandard, verb, "runs the containers of the project")
 	case verb == "down":
 		if rest.has("v", "volumes", "rmi") || len(rest.values("v")) > 0 {
 			w.add(Delete, LevelSensitive, verb, "deletes the data of the project's containers")
 		}
 		w.add(Run, LevelStandard, verb, "stops the containers of the project")
-	case one("exec run", verb):
+	case isOneOf("exec run", verb):
 		for _, v := range rest.values("v", "volume") {
 			w.mount(v)
 		}
@@ -264,7 +265,7 @@ func compose(w *walker, args []field) {
 func kubectl(w *walker, _ *program, c cmd, g parsed) bool {
 	format := ""
 	for _, o := range g.given {
-		if one("o output", o.name) {
+		if isOneOf("o output", o.name) {
 			format = o.value.text
 		}
 	}
@@ -275,7 +276,7 @@ func kubectl(w *walker, _ *program, c cmd, g parsed) bool {
 		if at := slices.IndexFunc(c.args, func(f field) bool { return f.text == "--" }); at >= 0 {
 			w.elsewhere(c.args[at+1:])
 		}
-	case verb == "get" && !g.has("raw") && format != "" && !one("name wide", format):
+	case verb == "get" && !g.has("raw") && format != "" && !isOneOf("name wide", format):
 		for _, f := range g.operands[1:] {
 			if strings.HasPrefix(f.text, "secret") || strings.Contains(f.text, ",secret") {
 				w.add(Credential, LevelSensitive, f.text, "shows secrets of the cluster")
@@ -302,12 +303,12 @@ func terraform(w *walker, c cmd) {
 		}
 	}
 	w.outputs(o.values("out"))
-	if o.first() == "output" && (secretName(second(o)) || secretName(strings.ReplaceAll(second(o), "-", "_"))) {
-		w.add(Credential, LevelSensitive, second(o), "shows a secret")
+	if o.first() == "output" && (secretName(secondOperand(o)) || secretName(strings.ReplaceAll(secondOperand(o), "-", "_"))) {
+		w.add(Credential, LevelSensitive, secondOperand(o), "shows a secret")
 		w.out.secret = true
 	}
-	switch verb, sub := o.first(), second(o); {
-	case one("fmt validate show version providers graph get output  test plan modules", verb) || verb == "", one("state workspace", verb) && one("list show", sub), verb == "init":
+	switch verb, sub := o.first(), secondOperand(o); {
+	case isOneOf("fmt validate show version providers graph get output  test plan modules", verb) || verb == "", isOneOf("state workspace", verb) && isOneOf("list show", sub), verb == "init":
 		w.add(Run, LevelStandard, verb, "runs "+c.name+" "+verb)
 	default:
 		w.add(NetOut, LevelSensitive, verb, c.name+" "+verb+" changes what runs elsewhere")
@@ -335,7 +336,7 @@ func (w *walker) cloudServer(o options) {
 // s3Download is aws s3 cp from there to here.
 func (w *walker) s3Download(c cmd, o options) bool {
 	words := o.operands
-	if c.name != "aws" || len(words) != 4 || words[0].text != "s3" || !one("cp sync", words[1].text) || !strings.HasPrefix(words[2].text, "s3://") || strings.Contains(words[3].text, "://") || o.has("delete", "endpoint-url") {
+	if c.name != "aws" || len(words) != 4 || words[0].text != "s3" || !isOneOf("cp sync", words[1].text) || !strings.HasPrefix(words[2].text, "s3://") || strings.Contains(words[3].text, "://") || o.has("delete", "endpoint-url") {
 		return false
 	}
 	w.add(NetIn, LevelStandard, words[2].text, "fetches "+words[2].text)
@@ -360,12 +361,12 @@ func cloud(w *walker, c cmd) {
 	for _, f := range o.operands {
 		words += " " + f.text
 		verb := f.text
-		reading = reading || one("ls list show describe info version help configurations get-caller-identity", verb) || strings.HasPrefix(verb, "describe-") || strings.HasPrefix(verb, "list-") || strings.HasPrefix(verb, "get-")
+		reading = reading || isOneOf("ls list show describe info version help configurations get-caller-identity", verb) || strings.HasPrefix(verb, "describe-") || strings.HasPrefix(verb, "list-") || strings.HasPrefix(verb, "get-")
 	}
 	if w.cloudSecrets(words) {
 		return
 	}
-	reading = reading || c.name == "gcloud" && one("read log", second(o)) || c.name == "aws" && o.first() == "logs" && one("tail filter-log-events", second(o))
+	reading = reading || c.name == "gcloud" && isOneOf("read log", secondOperand(o)) || c.name == "aws" && o.first() == "logs" && isOneOf("tail filter-log-events", secondOperand(o))
 	if w.cloudServer(o); w.s3Download(c, o) {
 		return
 	}
@@ -373,7 +374,7 @@ func cloud(w *walker, c cmd) {
 		if c.name == "gcloud" && f.text == "run" { // a service of that name
 			continue
 		}
-		reading = reading && !one("rm rb mv cp sync delete create update put remove add set run deploy ssh scp start stop terminate apply import", f.text) && !strings.HasPrefix(f.text, "delete-") && !strings.HasPrefix(f.text, "put-")
+		reading = reading && !isOneOf("rm rb mv cp sync delete create update put remove add set run deploy ssh scp start stop terminate apply import", f.text) && !strings.HasPrefix(f.text, "delete-") && !strings.HasPrefix(f.text, "put-")
 	}
 	if !reading {
 		w.add(NetOut, LevelSensitive, strings.TrimSpace(words), c.name+words+" changes what runs elsewhere")

@@ -38,7 +38,7 @@ func sqlClient(w *walker, c cmd) {
 	}
 	for _, v := range o.values("o", "output", "L", "log-file") {
 		if text, ok := strings.CutPrefix(v.text, "|"); ok {
-			w.inner(part(v, text))
+			w.walkInnerText(part(v, text))
 			w.add(Exec, LevelAlways, v.text, c.name+" runs "+text)
 			continue
 		}
@@ -77,7 +77,7 @@ func (w *walker) database(c cmd, queries []field) {
 func redis(w *walker, c cmd) {
 	o := parseOptions(c.args, "h p a n u s r i user pass eval x", true)
 	verb := strings.ToUpper(o.first())
-	if o.has("version", "v", "latency", "latency-history", "stat", "bigkeys", "memkeys", "scan", "help") && verb == "" || one("GET MGET KEYS SCAN TTL PTTL EXISTS TYPE INFO PING DBSIZE LLEN LRANGE SMEMBERS SCARD HGET HGETALL HKEYS HLEN ZRANGE ZCARD STRLEN MONITOR TIME ECHO OBJECT HMGET SISMEMBER HEXISTS XLEN XRANGE", verb) || verb == "CONFIG" && strings.EqualFold(second(o), "get") {
+	if o.has("version", "v", "latency", "latency-history", "stat", "bigkeys", "memkeys", "scan", "help") && verb == "" || isOneOf("GET MGET KEYS SCAN TTL PTTL EXISTS TYPE INFO PING DBSIZE LLEN LRANGE SMEMBERS SCARD HGET HGETALL HKEYS HLEN ZRANGE ZCARD STRLEN MONITOR TIME ECHO OBJECT HMGET SISMEMBER HEXISTS XLEN XRANGE", verb) || verb == "CONFIG" && strings.EqualFold(secondOperand(o), "get") {
 		w.add(NetIn, LevelStandard, verb, "reads a database")
 		return
 	}

@@ -17,7 +17,7 @@ func (w *walker) declare(d *syntax.DeclClause) {
 	evaluates := false // -i and -n take what a value says for an expression or a name
 	for _, a := range d.Args {
 		if a.Naked && a.Value != nil {
-			f := w.one(a.Value)
+			f := w.expandOne(a.Value)
 			exports = exporting(variant, f.text, exports)
 			refers = refers || hasLetter(f.text, 'n') && variant != "export"
 			shows = shows || hasLetter(f.text, 'p')
@@ -26,7 +26,7 @@ func (w *walker) declare(d *syntax.DeclClause) {
 			continue
 		}
 		if a.Naked && a.Value == nil && a.Name != nil && a.Array == nil {
-			w.naked(variant, a.Name.Value, exports)
+			w.declareBare(variant, a.Name.Value, exports)
 			if refers && variant != "export" {
 				w.holds(a.Name.Value, traits{})
 				w.vars[a.Name.Value] = value{ref: unknown}
@@ -34,7 +34,7 @@ func (w *walker) declare(d *syntax.DeclClause) {
 			continue
 		}
 		if evaluates && a.Value != nil {
-			w.counts(a.Value)
+			w.askIndexArithmetic(a.Value)
 		}
 		w.assign(a, true)
 		w.declared(a, variant, exports, refers)
@@ -50,9 +50,9 @@ func (w *walker) declared(a *syntax.Assign, variant string, exports, refers bool
 		return
 	}
 	if refers && a.Value != nil {
-		w.refersTo(a.Name.Value, w.one(a.Value))
+		w.refersTo(a.Name.Value, w.expandOne(a.Value))
 	}
-	w.naked("", a.Name.Value, exports)
+	w.declareBare("", a.Name.Value, exports)
 	if variant != "export" {
 		w.local(a.Name.Value)
 	}
@@ -82,8 +82,9 @@ func exporting(variant, option string, so bool) bool {
 	return (so || strings.Contains(option, "x")) && (variant != "export" || !strings.Contains(option, "n"))
 }
 
-// naked is the name of a variable behind export, local and their like. With export, what it holds stays; of others it may be empty now.
-func (w *walker) naked(variant, name string, exports bool) {
+// declareBare is the name of a variable behind export, local and their like. With export, what it
+// holds stays; of others it may be empty now.
+func (w *walker) declareBare(variant, name string, exports bool) {
 	switch {
 	case exports:
 		w.exports(name)
@@ -91,11 +92,11 @@ func (w *walker) naked(variant, name string, exports bool) {
 		w.exported = copied(w.exported)
 		delete(w.exported, name)
 	}
-	if !one("declare local typeset", variant) {
+	if !isOneOf("declare local typeset", variant) {
 		return
 	}
 	w.local(name)
-	if _, had := w.vars[name]; had || one("HOME PWD TMPDIR USER LOGNAME HOSTNAME", name) {
+	if _, had := w.vars[name]; had || isOneOf("HOME PWD TMPDIR USER LOGNAME HOSTNAME", name) {
 		w.forget(name)
 	}
 }
@@ -119,7 +120,8 @@ func (w *walker) forget(name string) {
 	w.vars[name] = value{fields: w.vars[name].fields, split: true}
 }
 
-// assign is name=value; for a command (or for good, with export) some names change what programs do.
+// assign is name=value; for a command (or for good, with export) some names change what programs
+// do.
 func (w *walker) assign(a *syntax.Assign, exported bool) {
 	if a.Name == nil {
 		return
@@ -129,7 +131,7 @@ func (w *walker) assign(a *syntax.Assign, exported bool) {
 		w.array(a)
 		return
 	}
-	f := w.one(a.Value)
+	f := w.expandOne(a.Value)
 	if a.Index != nil {
 		w.setElement(a.Name.Value, f)
 	} else {
@@ -150,7 +152,7 @@ func (w *walker) array(a *syntax.Assign) {
 		if e.Value != nil {
 			items = append(items, w.expand(e.Value)...)
 			if alwaysExported(a.Name.Value) {
-				w.setting(a.Name.Value, w.one(e.Value))
+				w.setting(a.Name.Value, w.expandOne(e.Value))
 			}
 		}
 	}
@@ -158,7 +160,7 @@ func (w *walker) array(a *syntax.Assign) {
 		w.vars = map[string]value{}
 	}
 	old, had := w.vars[a.Name.Value]
-	v := value{fields: items, array: true, split: w.branch > 0 && had, uneven: indexed || uneven(items)}
+	v := value{fields: items, array: true, split: w.branch > 0 && had, uneven: indexed || mayChangeCount(items)}
 	if a.Append && had {
 		v.fields = append(append([]field(nil), old.fields...), items...)
 		v.split = old.split // with what may not have been added

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// alwaysExported reports whether a variable is in the environment already, so that setting it is enough.
+// alwaysExported reports whether a variable is in the environment already, so that setting it is
+// enough.
 func alwaysExported(name string) bool {
 	switch name {
 	case "PATH", "PS0", "PS1", "PS2", "LD_PRELOAD", "LD_LIBRARY_PATH", "IFS", "PROMPT_COMMAND", "PS4", "BASH_ENV", "ENV", "HISTFILE", "HISTSIZE", "HOME", "PAGER", "EDITOR", "SHELL":
@@ -25,7 +26,7 @@ func (w *walker) setting(name string, f field) {
 		}
 	}
 	is := e.program()
-	if v := f.text; is.Harmless == "" || v != "" && !one(is.Harmless, v) {
+	if v := f.text; is.Harmless == "" || v != "" && !isOneOf(is.Harmless, v) {
 		w.variable(is.Value, name, f)
 	}
 }
@@ -42,16 +43,16 @@ func starred(name string) *entry {
 
 // variable notes what the value of a variable does, by the word of the data file.
 func (w *walker) variable(kind, name string, f field) {
-	v := said(f.text)
+	v := showUnknown(f.text)
 	switch kind {
 	case "search-path":
 		w.searchPath(f)
 	case "libraries", "folders":
-		if !w.ours(f) {
+		if !w.allOwnFolders(f) {
 			w.add(Exec, LevelAlways, name, "the variable "+name+" makes programs load code from "+v)
 		}
 	case "program":
-		w.inner(f)
+		w.walkInnerText(f)
 		w.add(Exec, LevelAlways, name, "the variable "+name+" makes programs run "+v)
 	case "node-options":
 		w.nodeOptions(f)
@@ -61,7 +62,7 @@ func (w *walker) variable(kind, name string, f field) {
 		w.compiler(name, f)
 	case "prompt":
 		if strings.ContainsAny(v, "`") || strings.Contains(v, "$(") {
-			w.inner(field{text: ": \"" + strings.ReplaceAll(f.text, `"`, `\"`) + "\""})
+			w.walkInnerText(field{text: ": \"" + strings.ReplaceAll(f.text, `"`, `\"`) + "\""})
 			w.add(Exec, LevelAlways, name, "the prompt of the shell runs a command")
 		}
 	case "history":
@@ -81,7 +82,8 @@ func (w *walker) variable(kind, name string, f field) {
 	}
 }
 
-// compiler is a variable that names a tool of builds: one of the system or of the project, and no shell.
+// compiler is a variable that names a tool of builds: one of the system or of the project, and no
+// shell.
 func (w *walker) compiler(name string, f field) {
 	words := strings.Fields(f.text)
 	if len(words) == 0 {
@@ -89,7 +91,7 @@ func (w *walker) compiler(name string, f field) {
 	}
 	first := part(f, words[0])
 	p := w.place(first)
-	if base := pathBase(first.text); one("sh bash dash zsh python python3 perl node ruby eval curl wget nc", base) ||
+	if base := pathBase(first.text); isOneOf("sh bash dash zsh python python3 perl node ruby eval curl wget nc", base) ||
 		strings.Contains(first.text, "/") && p.kind != placeProject && p.kind != placeSystem || strings.ContainsAny(f.text, ";|&`$") && !f.dyn {
 		w.add(Exec, LevelAlways, name, "the variable "+name+" makes builds run "+f.text)
 	}
@@ -122,8 +124,9 @@ func (w *walker) toolOptions(name, v string) {
 	}
 }
 
-// ours reports whether every part of a list of folders is in the project or the system's own.
-func (w *walker) ours(f field) bool {
+// allOwnFolders reports whether every part of a list of folders is in the project or the system's
+// own.
+func (w *walker) allOwnFolders(f field) bool {
 	for p := range strings.SplitSeq(f.text, ":") {
 		if p == "" || strings.Trim(p, unknown) == "" {
 			continue

@@ -10,13 +10,14 @@ import (
 func (w *walker) arithmetic(x syntax.ArithmExpr) {
 	if x != nil {
 		w.words(x)
-		w.counts(x)
+		w.askIndexArithmetic(x)
 		w.arithmeticSets(x)
 	}
 }
 
-// counts asks about variables whose value arithmetic would run: what stands between the brackets of an index is expanded.
-func (w *walker) counts(n syntax.Node) {
+// askIndexArithmetic asks about variables whose value arithmetic would run: what stands between the
+// brackets of an index is expanded.
+func (w *walker) askIndexArithmetic(n syntax.Node) {
 	check := func(name string) {
 		for _, f := range w.vars[name].fields {
 			if indexed(f.text) {
@@ -54,9 +55,10 @@ func (w *walker) exports(name string) {
 	w.exported[name] = true
 }
 
-// child is the text of a shell of its own: variables that were not exported are empty there, if they are not in the environment.
+// child is the text of a shell of its own: variables that were not exported are empty there, if
+// they are not in the environment.
 func (w *walker) child(text field, params ...field) {
-	w.inner(text, params...)
+	w.walkInnerText(text, params...)
 	if !strings.Contains(text.text, "$") {
 		return
 	}
@@ -75,6 +77,6 @@ func (w *walker) child(text field, params ...field) {
 		return
 	}
 	w.vars = seen
-	w.inner(text, params...)
+	w.walkInnerText(text, params...)
 	w.vars = vars
 }

@@ -23,7 +23,7 @@ func fileTools() map[string]handler {
 		"dd dcfldd":  copyDisk,
 		"split csplit": func(w *walker, c cmd) {
 			for _, v := range parseOptions(c.args, "filter a b C l n t additional-suffix", false).values("filter") {
-				w.inner(v)
+				w.walkInnerText(v)
 				w.add(Exec, LevelAlways, v.text, "split runs "+v.text+" for each part")
 			}
 			w.writes(field{text: "."}, "writes")
@@ -149,7 +149,8 @@ func copyFiles(w *walker, c cmd) {
 	}
 }
 
-// links asks about links that lead out of the project: what is written through them later lands there.
+// links asks about links that lead out of the project: what is written through them later lands
+// there.
 func (w *walker) links(targets []field, at string) {
 	for _, f := range targets {
 		if p := w.place(f); w.ctx.Local && at != "" && !f.dyn && !f.glob && (p.kind == placeHome || p.kind == placeOutside) && !p.top && !realpath.Within(w.ctx.Project, p.path) {
@@ -248,7 +249,7 @@ func tee(w *walker, c cmd) {
 		}
 		w.note(f)
 	}
-	w.flows()
+	w.passOnFiltered()
 }
 
 func truncate(w *walker, c cmd) {
@@ -298,7 +299,7 @@ func chmod(w *walker, c cmd) {
 		switch {
 		case p.top && recursive:
 			w.add(System, levelNever, f.text, "it changes the rights of a whole system or home")
-		case p.kind == placeSocket, p.kind == placeCredential && !closed(mode), p.kind == placeStartup && p.path != "":
+		case p.kind == placeSocket, p.kind == placeCredential && !leavesToOwner(mode), p.kind == placeStartup && p.path != "":
 			w.add(System, LevelAlways, f.text, "it changes the rights of "+w.name(f))
 		case p.kind == placeCredential:
 		case opens(mode):
@@ -320,8 +321,8 @@ func opens(mode string) bool {
 		strings.Contains(mode, "w") && strings.ContainsAny(mode, "+=")
 }
 
-// closed reports whether a mode leaves a file to its owner.
-func closed(mode string) bool {
+// leavesToOwner reports whether a mode leaves a file to its owner.
+func leavesToOwner(mode string) bool {
 	return mode == "600" || mode == "0600" || mode == "400" || mode == "700" || mode == "go-rwx"
 }
 
@@ -339,7 +340,7 @@ func chown(w *walker, c cmd) {
 func rsync(w *walker, c cmd) {
 	o := parseOptions(c.args, "e rsh rsync-path password-command M remote-option f filter exclude include files-from exclude-from include-from T temp-dir log-file password-file port compare-dest link-dest B", false)
 	for _, v := range append(o.values("e", "rsh", "rsync-path", "password-command"), o.values("M", "remote-option")...) {
-		w.inner(v)
+		w.walkInnerText(v)
 		w.add(Exec, LevelAlways, v.text, "rsync runs "+v.text)
 	}
 	if len(o.operands) < 2 {
@@ -392,7 +393,7 @@ func convert(w *walker, c cmd) {
 func scriptTool(w *walker, c cmd) {
 	o := parseOptions(c.args, "c command O log-out I B E T t o", true)
 	for _, v := range o.values("c", "command") {
-		w.inner(v)
+		w.walkInnerText(v)
 	}
 	if len(o.values("c", "command")) == 0 {
 		w.add(Exec, LevelSensitive, "", "it starts a shell")

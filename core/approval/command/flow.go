@@ -83,13 +83,13 @@ func digits(out *strings.Builder, s string, most, base int) int {
 	return n
 }
 
-// handed are the words of xargs' command, with what it reads when that is known.
-func handed(words []field, in traits, replace string, zero bool) []field {
+// xargsWords are the words of xargs' command, with what it reads when that is known.
+func xargsWords(words []field, in traits, replace string, zero bool) []field {
 	given := strings.Fields(strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(unescaped(in.text)))
 	if zero {
 		given = strings.FieldsFunc(in.text, func(r rune) bool { return r == 0 })
 	}
-	if in.names && len(words) > 0 && one("sed gsed perl", words[0].text) {
+	if in.names && len(words) > 0 && isOneOf("sed gsed perl", words[0].text) {
 		given, in.plain = []string{"./found"}, true
 	}
 	if !in.plain || len(given) == 0 || len(given) > maxWords {

@@ -66,7 +66,8 @@ func TestPathologicalTextsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAnalyserIsFast holds a bound that is wide enough for a slow machine; BenchmarkAnalyse says the figure.
+// TestAnalyserIsFast holds a bound that is wide enough for a slow machine; BenchmarkAnalyse says
+// the figure.
 func TestAnalyserIsFast(t *testing.T) {
 	took := measure(t)
 	if p95 := took[len(took)*95/100]; p95 > 2*time.Millisecond {
@@ -96,8 +97,9 @@ func BenchmarkAnalyse(b *testing.B) {
 	b.ReportMetric(float64(p95.Nanoseconds()), "p95-ns/command")
 }
 
-// TestAnalyserKeepsUpWithItsParser measures in shares of what parsing the same commands alone takes on this machine now: two or three
-// readings and the walk. Locked to the parser, the figure does not depend on what else runs.
+// TestAnalyserKeepsUpWithItsParser measures in shares of what parsing the same commands alone takes
+// on this machine now: two or three readings and the walk. Locked to the parser, the figure does
+// not depend on what else runs.
 func TestAnalyserKeepsUpWithItsParser(t *testing.T) {
 	rows := readTable(t, "testdata/commands.tsv")
 	best := func(of func(string)) time.Duration {

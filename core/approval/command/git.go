@@ -19,9 +19,9 @@ func harmlessSetting(name, value string) bool {
 	name = strings.ToLower(name)
 	switch name {
 	case "core.pager", "pager.log", "pager.diff", "pager.show", "pager.branch":
-		return one("cat less more true false", value) || value == ""
+		return isOneOf("cat less more true false", value) || value == ""
 	case "core.editor", "sequence.editor":
-		return one("true : cat vim vi nano", value)
+		return isOneOf("true : cat vim vi nano", value)
 	case "core.fsmonitor":
 		return value == "false" || value == ""
 	case "core.hookspath": // "false" would be a folder of that name
@@ -47,7 +47,7 @@ func git(w *walker, c cmd) {
 			continue
 		}
 		if strings.HasPrefix(strings.ToLower(name), "alias.") && strings.HasPrefix(value, "!") {
-			w.inner(part(v, value[1:]))
+			w.walkInnerText(part(v, value[1:]))
 		}
 		w.add(Exec, LevelAlways, v.text, "git is given the setting "+v.text+", which can run programs")
 	}
@@ -92,7 +92,7 @@ func (w *walker) gitLoses(verb, what string) {
 // gitReads asks about files of secrets that git shows.
 func gitReads(w *walker, _ *program, c cmd, g parsed) bool {
 	for _, f := range g.operands {
-		if _, file, ok := strings.Cut(f.text, ":"); (ok || g.has("p patch u") || one("diff blame annotate show grep", c.name)) && credentialName(pathBase(map[bool]string{true: file, false: f.text}[ok])) {
+		if _, file, ok := strings.Cut(f.text, ":"); (ok || g.has("p patch u") || isOneOf("diff blame annotate show grep", c.name)) && credentialName(pathBase(map[bool]string{true: file, false: f.text}[ok])) {
 			w.add(Credential, LevelSensitive, f.text, "git shows "+f.text+", where secrets are kept")
 			w.out.secret = true
 		}
@@ -108,7 +108,7 @@ func (w *walker) gitURL(list []field) {
 			w.add(Exec, LevelAlways, f.text, "git runs a program that the address names")
 		case strings.HasPrefix(f.text, "--upload-pack"), strings.Contains(f.text, "ProxyCommand"):
 			w.add(Exec, LevelAlways, f.text, "git runs a program of its own choice for the other side")
-		case foreign(hostOf(f.text)) && strings.Contains(f.text, "://"):
+		case hasLookalikes(hostOf(f.text)) && strings.Contains(f.text, "://"):
 			w.add(Hidden, LevelAlways, f.text, "the name of the host holds letters that can pass for others")
 		}
 	}
@@ -210,8 +210,8 @@ func looksLikeFile(s string) bool {
 	return at >= 0 && at+1 < len(s) && (s[at+1] >= 'a' && s[at+1] <= 'z' || s[at+1] >= 'A' && s[at+1] <= 'Z')
 }
 
-// second is the second operand, for sentences.
-func second(o options) string {
+// secondOperand is the second operand, for sentences.
+func secondOperand(o options) string {
 	if len(o.operands) < 2 {
 		return ""
 	}
@@ -226,7 +226,7 @@ func gitOutside(w *walker, verb string, args []field) {
 		w.gitPush(o)
 	case "rebase":
 		for _, v := range o.values("x", "exec") {
-			w.inner(v)
+			w.walkInnerText(v)
 			w.add(Exec, LevelSensitive, v.text, "git runs "+v.text+" at each commit")
 		}
 		w.gitWrites(verb)
@@ -252,9 +252,9 @@ func gitOutside(w *walker, verb string, args []field) {
 	case "remote":
 		w.gitURL(o.operands)
 		if sub == "set-url" {
-			w.add(NetOut, LevelSensitive, second(o), "what is pushed later goes to another place")
+			w.add(NetOut, LevelSensitive, secondOperand(o), "what is pushed later goes to another place")
 		}
-		if one("remove rm prune", sub) {
+		if isOneOf("remove rm prune", sub) {
 			w.gitLoses("remote "+sub, "forgets what was fetched")
 		}
 		w.gitWrites(verb)
@@ -292,11 +292,11 @@ func skipDashes(args []field) []field {
 func gitConfig(w *walker, args []field) {
 	o := parseOptions(args, "f file blob type default get get-all get-regexp unset unset-all add replace-all rename-section remove-section get-urlmatch", false)
 	if o.has("get", "get-all", "get-regexp", "l", "list", "get-urlmatch", "get-color") || len(o.operands) <= 1 && !o.has("unset", "unset-all", "add", "replace-all", "rename-section", "remove-section", "e", "edit") ||
-		one("get list", o.first()) {
+		isOneOf("get list", o.first()) {
 		return
 	}
 	rest := o.operands
-	if one("set unset edit remove-section rename-section", o.first()) {
+	if isOneOf("set unset edit remove-section rename-section", o.first()) {
 		rest = rest[1:]
 	}
 	rest = append(o.values("add", "replace-all", "unset", "unset-all"), rest...)
@@ -308,7 +308,7 @@ func gitConfig(w *walker, args []field) {
 		value = rest[1].text
 	}
 	if strings.HasPrefix(strings.ToLower(name), "alias.") && strings.HasPrefix(value, "!") {
-		w.inner(part(rest[1], value[1:]))
+		w.walkInnerText(part(rest[1], value[1:]))
 	}
 	switch {
 	case o.has("global", "system", "f", "file"):
@@ -323,16 +323,16 @@ func gitConfig(w *walker, args []field) {
 // forge is gh and glab.
 func forge(w *walker, c cmd) {
 	o := parseOptions(c.args, "R repo X method f field F raw-field H header t title b body B base json jq q L limit s state l label a assignee input hostname template", false)
-	group, verb := o.first(), second(o)
+	group, verb := o.first(), secondOperand(o)
 	switch {
 	case group == "" || o.has("help", "version"):
-	case one("pr issue run release repo workflow gist project label cache ruleset mr ci pipeline milestone org", group) && one("list view status checks diff watch ls", verb), group == "status", group == "search", group == "help", group == "version":
+	case isOneOf("pr issue run release repo workflow gist project label cache ruleset mr ci pipeline milestone org", group) && isOneOf("list view status checks diff watch ls", verb), group == "status", group == "search", group == "help", group == "version":
 		w.add(NetIn, LevelStandard, group, "asks the forge")
 	case group == "auth" && verb == "status":
 	case group == "auth" || group == "secret" || group == "ssh-key" || group == "gpg-key":
 		w.add(Credential, LevelSensitive, group, "it works with keys and secrets ("+c.name+" "+group+")")
 		w.out.secret = true
-	case one("pr repo run mr release", group) && one("checkout clone download", verb):
+	case isOneOf("pr repo run mr release", group) && isOneOf("checkout clone download", verb):
 		w.outputs(parseOptions(c.args, "D dir O output", false).values("D", "dir", "O", "output"))
 		if verb == "clone" && len(o.operands) > 3 {
 			w.outputs(o.operands[3:4])

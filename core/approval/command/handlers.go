@@ -46,7 +46,7 @@ func shell(w *walker, p *program, c cmd, g parsed) bool {
 		case "first":
 			w.add(Exec, LevelAlways, o.value.text, "the shell first runs "+o.value.text)
 		case "also":
-			w.inner(o.value)
+			w.walkInnerText(o.value)
 		}
 	}
 	p.optionsDo(w, c, g)
@@ -88,7 +88,7 @@ func (g parsed) shellText() (text field, params []field, ok bool) {
 func python(w *walker, p *program, c cmd, g parsed) bool {
 	for _, v := range g.of("warning") { // action:message:category:module:line; a category with a dot is imported
 		if parts := strings.Split(v.text, ":"); v.dyn || len(parts) > 2 && strings.Contains(parts[2], ".") {
-			w.add(Exec, LevelAlways, v.text, c.name+" imports what the warning "+said(v.text)+" names")
+			w.add(Exec, LevelAlways, v.text, c.name+" imports what the warning "+showUnknown(v.text)+" names")
 		}
 	}
 	for _, v := range g.of("xoption") {
@@ -96,8 +96,8 @@ func python(w *walker, p *program, c cmd, g parsed) bool {
 		switch {
 		case name == "pycache_prefix":
 			w.takesCode(c.name, part(v, value))
-		case !one("dev utf8 faulthandler importtime tracemalloc showrefcount no_debug_ranges frozen_modules warn_default_encoding int_max_str_digits perf perf_jit gil cpu_count context_aware_warnings thread_inherit_context showalloccount jit", name):
-			w.add(Exec, LevelAlways, v.text, c.name+" is given -X "+said(v.text)+", of which is not known here what it does")
+		case !isOneOf("dev utf8 faulthandler importtime tracemalloc showrefcount no_debug_ranges frozen_modules warn_default_encoding int_max_str_digits perf perf_jit gil cpu_count context_aware_warnings thread_inherit_context showalloccount jit", name):
+			w.add(Exec, LevelAlways, v.text, c.name+" is given -X "+showUnknown(v.text)+", of which is not known here what it does")
 		}
 	}
 	if m := g.of("module"); len(m) > 0 {
@@ -114,7 +114,7 @@ func python(w *walker, p *program, c cmd, g parsed) bool {
 		switch base := pathBase(g.operands[0].text); {
 		case base == "manage.py":
 			manage(w, rest)
-		case base == "setup.py" && len(rest) > 0 && one("install develop upload register", rest[0].text):
+		case base == "setup.py" && len(rest) > 0 && isOneOf("install develop upload register", rest[0].text):
 			w.add(System, LevelSensitive, rest[0].text, "it installs or publishes the package")
 		}
 	}
@@ -131,7 +131,7 @@ func php(w *walker, _ *program, _ cmd, g parsed) bool {
 func luajit(w *walker, _ *program, c cmd, g parsed) bool {
 	for _, v := range g.of("jit") { // -jv=file writes, another name is a module
 		name, file, _ := strings.Cut(v.text, "=")
-		if !one("on off flush v dump p", name) {
+		if !isOneOf("on off flush v dump p", name) {
 			w.loadsModule(c.name, part(v, name))
 		}
 		w.outputs([]field{part(v, file[strings.LastIndexByte(file, ',')+1:])})
@@ -151,13 +151,13 @@ func rlang(w *walker, _ *program, c cmd, g parsed) bool {
 	rest := g.operands[1:]
 	switch {
 	case len(rest) == 0:
-	case one("build check Rd2pdf Rdconv Rd2txt Sweave Stangle config Rdiff Rprof COMPILE SHLIB LINK --version --help", rest[0].text):
+	case isOneOf("build check Rd2pdf Rdconv Rd2txt Sweave Stangle config Rdiff Rprof COMPILE SHLIB LINK --version --help", rest[0].text):
 		w.add(Run, LevelStandard, rest[0].text, "runs R CMD "+rest[0].text+" on the project")
 	case rest[0].text == "BATCH":
 		if files := skipDashes(rest[1:]); len(files) > 0 {
 			w.file(c.name, files[0])
 		}
-	case one("INSTALL REMOVE javareconf", rest[0].text):
+	case isOneOf("INSTALL REMOVE javareconf", rest[0].text):
 		w.add(Exec, LevelSensitive, rest[0].text, "brings in and runs packages of R")
 	default:
 		w.run(rest)
@@ -195,7 +195,7 @@ func clojure(w *walker, _ *program, c cmd, g parsed) bool {
 }
 
 func gdb(w *walker, p *program, c cmd, g parsed) bool {
-	if c.name == "gdb" && w.debugs(c.args) {
+	if c.name == "gdb" && w.onlyLooksInGDB(c.args) {
 		return true
 	}
 	if w.in.any && !w.in.plain || strings.TrimSpace(w.in.text) != "" {
@@ -208,10 +208,10 @@ func gdb(w *walker, p *program, c cmd, g parsed) bool {
 func editor(w *walker, p *program, c cmd, g parsed) bool {
 	for _, v := range g.of("command") {
 		if text := v.text; text != "" && !number(text) && text != "$" && !strings.HasPrefix(text, "/") || v.dyn {
-			w.add(Exec, LevelAlways, said(v.text), "the editor runs commands of its own")
+			w.add(Exec, LevelAlways, showUnknown(v.text), "the editor runs commands of its own")
 		}
 	}
-	if w.in.any && !one("emacsclient nano", c.name) {
+	if w.in.any && !isOneOf("emacsclient nano", c.name) {
 		w.add(Exec, LevelAlways, "", "the editor runs the commands that it is sent")
 	}
 	if code := g.of("code"); len(code) > 0 {
@@ -244,11 +244,11 @@ func entr(w *walker, p *program, c cmd, g parsed) bool {
 func dotenvTool(w *walker, _ *program, c cmd, g parsed) bool {
 	rest := g.operands
 	switch verb := firstText(rest); {
-	case len(rest) == 0 || one("status version list get", verb):
+	case len(rest) == 0 || isOneOf("status version list get", verb):
 	case c.name == "direnv" && verb == "exec" && len(rest) > 1:
 		w.takesCode(c.name, rest[1])
 		w.run(rest[2:])
-	case c.name == "direnv" || one("set unset encrypt decrypt ext pro", verb):
+	case c.name == "direnv" || isOneOf("set unset encrypt decrypt ext pro", verb):
 		w.add(Persist, LevelAlways, verb, c.name+" lets a file of the project change every shell")
 	case verb == "run":
 		w.run(skipDashes(rest[1:]))
@@ -306,7 +306,7 @@ func nodemon(w *walker, p *program, c cmd, g parsed) bool {
 		return false
 	}
 	p.optionsDo(w, c, g)
-	w.inner(line(append(text[:1:1], g.operands...)))
+	w.walkInnerText(line(append(text[:1:1], g.operands...)))
 	return true
 }
 
@@ -346,10 +346,10 @@ func testScripts(w *walker, p *program, c cmd, g parsed) bool {
 
 // onlyShows reports whether code that stands in a command is understood and changes nothing.
 func (p *program) onlyShows(w *walker, g parsed, code string) bool {
-	if one(p.Names, "perl") {
-		return pure(g, code) && w.inPlace(g, code)
+	if isOneOf(p.Names, "perl") {
+		return onlyEditsLines(g, code) && w.inPlace(g, code)
 	}
-	if one(p.Names, "python3") && w.readsPython(code) {
+	if isOneOf(p.Names, "python3") && w.readsPython(code) {
 		return true
 	}
 	return p.Prints && harmless(code) && !w.in.any
@@ -360,11 +360,12 @@ func (w *walker) showsOnly(p *program) bool {
 	if !w.in.any || !w.in.plain || w.in.text == "" {
 		return false
 	}
-	return p.Prints && harmlessLines(w.in.text) || one(p.Names, "python3") && w.readsPython(w.in.text)
+	return p.Prints && harmlessLines(w.in.text) || isOneOf(p.Names, "python3") && w.readsPython(w.in.text)
 }
 
-// pure knows code of perl that only changes or chooses the lines that it reads: a substitution, a print under a pattern.
-func pure(g parsed, code string) bool {
+// onlyEditsLines knows code of perl that only changes or chooses the lines that it reads: a
+// substitution, a print under a pattern.
+func onlyEditsLines(g parsed, code string) bool {
 	if len(g.of("load"))+len(g.of("folder"))+len(g.of("ask")) > 0 || g.has("x s S") || !g.has("n p") {
 		return false
 	}
@@ -376,7 +377,8 @@ func pure(g parsed, code string) bool {
 	return lineCode().MatchString(strings.TrimSpace(code))
 }
 
-// inPlace is perl -i: the files are written. A substitution that leaves nothing of a line, or a choice of lines, is not known to be an edit.
+// inPlace is perl -i: the files are written. A substitution that leaves nothing of a line, or a
+// choice of lines, is not known to be an edit.
 func (w *walker) inPlace(g parsed, code string) bool {
 	if !g.has("i") {
 		return true

@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// harmless knows code of scripting languages that only shows a number, a word, a version or what plain functions make of them.
+// harmless knows code of scripting languages that only shows a number, a word, a version or what
+// plain functions make of them.
 func harmless(code string) bool {
 	code = strings.TrimSpace(code)
 	for {
@@ -54,7 +55,8 @@ var expressions struct {
 	manifest, call, name *regexp.Regexp
 }
 
-// shows reports whether an expression is made of numbers, plain strings, names and functions that only compute.
+// shows reports whether an expression is made of numbers, plain strings, names and functions that
+// only compute.
 func shows(s string) bool {
 	x := &expressions
 	x.once.Do(func() {
@@ -71,7 +73,7 @@ func shows(s string) bool {
 		return false
 	}
 	for _, m := range x.call.FindAllStringSubmatch(bare, -1) {
-		if !one(computes, m[1]) {
+		if !isOneOf(computes, m[1]) {
 			return false
 		}
 	}
@@ -79,15 +81,17 @@ func shows(s string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(x.name.FindAllString(bare, -1), func(n string) bool {
-		return one(acting, n) || strings.HasPrefix(n, "__") && !one("__version__ __file__ __name__ __doc__", n)
+		return isOneOf(acting, n) || strings.HasPrefix(n, "__") && !isOneOf("__version__ __file__ __name__ __doc__", n)
 	})
 }
 
-// acting are words that reach further than an expression does, some of them in languages that call without brackets.
+// acting are words that reach further than an expression does, some of them in languages that call
+// without brackets.
 const acting = `environ env require import eval exec qx do system exit fork abort load unlink delete rmdir new lambda await yield def function class throw raise File Dir IO Kernel Process FileUtils
 	globalThis constructor mainModule binding dlopen open kill argv`
 
-// percent reports whether a word follows a percent sign at once: Ruby and Perl run what is in %x/.../.
+// percent reports whether a word follows a percent sign at once: Ruby and Perl run what is in
+// %x/.../.
 func percent(s string) bool {
 	for i := range len(s) - 1 {
 		if s[i] == '%' && (s[i+1]|0x20) >= 'a' && (s[i+1]|0x20) <= 'z' {
@@ -148,15 +152,16 @@ func harmlessLines(s string) bool {
 	return some
 }
 
-// debugs knows a gdb that is given a program of the project and commands that only look at it.
-func (w *walker) debugs(args []field) bool {
+// onlyLooksInGDB knows a gdb that is given a program of the project and commands that only look at
+// it.
+func (w *walker) onlyLooksInGDB(args []field) bool {
 	var code, programs []field
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
-		case one("-ex --ex -iex", a.text) && i+1 < len(args):
+		case isOneOf("-ex --ex -iex", a.text) && i+1 < len(args):
 			i++
 			code = append(code, args[i])
-		case one("-batch --batch -q -quiet -nx -n --nx", a.text):
+		case isOneOf("-batch --batch -q -quiet -nx -n --nx", a.text):
 		case strings.HasPrefix(a.text, "-"):
 			return false
 		default:
@@ -177,7 +182,7 @@ func looksOnly(code []field) bool {
 		if c.dyn || len(words) == 0 || strings.ContainsAny(c.text, "|!(`$=") {
 			return false
 		}
-		if !one("bt backtrace where run r start continue c quit q list l info frame up down finish next step n s break b tbreak thread disassemble x p print", words[0]) || words[0] == "thread" && len(words) > 3 && !one("bt backtrace", words[len(words)-1]) && !one("full", words[len(words)-1]) {
+		if !isOneOf("bt backtrace where run r start continue c quit q list l info frame up down finish next step n s break b tbreak thread disassemble x p print", words[0]) || words[0] == "thread" && len(words) > 3 && !isOneOf("bt backtrace", words[len(words)-1]) && !isOneOf("full", words[len(words)-1]) {
 			return false
 		}
 		if words[0] == "run" && len(words) > 1 || words[0] == "r" && len(words) > 1 {

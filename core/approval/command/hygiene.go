@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Invisible reports whether r can hide in a command: it is not drawn, changes how its neighbours are drawn, or looks like a blank.
-// Joiners and variation selectors inside of emoji are judged by who sees what stands before them.
+// Invisible reports whether r can hide in a command: it is not drawn, changes how its neighbours
+// are drawn, or looks like a blank. Joiners and variation selectors inside of emoji are judged by
+// who sees what stands before them.
 func Invisible(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -31,8 +32,8 @@ func pictograph(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1ffff || r >= 0x2190 && r <= 0x2bff || r >= 0x3030 && r <= 0x303d || r == 0xfe0f || r == 0x00a9 || r == 0x00ae
 }
 
-// hygiene finds characters that hide what a command says.
-func (w *walker) hygiene(text string) {
+// findHiddenCharacters finds characters that hide what a command says.
+func (w *walker) findHiddenCharacters(text string) {
 	ascii := true
 	for i := range len(text) {
 		if c := text[i]; c >= 0x7f || c < 0x20 && c != '\n' && c != '\t' {
@@ -62,7 +63,7 @@ func (w *walker) hidden(at, size int, why string) {
 	w.effects = append(w.effects, Effect{Class: Hidden, Span: [2]int{at, at + max(1, size)}, Reason: why, Level: LevelAlways})
 }
 
-// foreign reports whether s holds letters that can pass for others.
-func foreign(s string) bool {
+// hasLookalikes reports whether s holds letters that can pass for others.
+func hasLookalikes(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0
 }

@@ -10,10 +10,10 @@ import (
 // stdinCode is an interpreter that runs what comes in.
 func (w *walker) stdinCode(name string) {
 	in := w.in
-	if in.plain && one("sh bash dash zsh ksh mksh ash fish", name) {
-		w.inner(field{text: in.text})
+	if in.plain && isOneOf("sh bash dash zsh ksh mksh ash fish", name) {
+		w.walkInnerText(field{text: in.text})
 		if plain := unescaped(in.text); plain != in.text { // the echo of a plain sh takes escapes
-			w.inner(field{text: plain})
+			w.walkInnerText(field{text: plain})
 		}
 	}
 	why := name + " runs what it is sent"
@@ -58,7 +58,8 @@ func registryName(s string) bool {
 	return false
 }
 
-// writtenBelow reports whether p is in a folder that the line has unpacked into, other than the project as a whole.
+// writtenBelow reports whether p is in a folder that the line has unpacked into, other than the
+// project as a whole.
 func (w *walker) writtenBelow(p string) bool {
 	for dir := path.Dir(p); len(dir) > 1; dir = path.Dir(dir) {
 		if w.written[dir] && dir != w.ctx.Project {
@@ -88,7 +89,7 @@ var lineCode = sync.OnceValue(func() *regexp.Regexp {
 
 // manage is the tool of Django projects: some of its commands change the database.
 func manage(w *walker, args []field) {
-	if len(args) > 0 && one("flush migrate reset_db dbshell shell loaddata sqlflush clearsessions changepassword createsuperuser", args[0].text) {
+	if len(args) > 0 && isOneOf("flush migrate reset_db dbshell shell loaddata sqlflush clearsessions changepassword createsuperuser", args[0].text) {
 		w.add(System, LevelSensitive, args[0].text, "it changes the database: "+args[0].text)
 	}
 }
@@ -99,7 +100,7 @@ func (w *walker) pythonModule(name string, rest []field) {
 	switch e := table.data["python -m "+name]; {
 	case e != nil:
 		e.program().judge(w, cmd{name: name, args: rest})
-	case programs()[tool] != nil && !one(ofShellOnly, tool):
+	case programs()[tool] != nil && !isOneOf(ofShellOnly, tool):
 		w.run(append([]field{{text: tool}}, rest...))
 	default:
 		w.add(Run, LevelStandard, name, "runs the Python module "+name)
@@ -137,7 +138,7 @@ func timesCode(w *walker, c cmd) {
 func pythonServer(w *walker, c cmd) {
 	name, rest := c.name, c.args
 	o := parseOptions(rest, "b bind d directory n p k", false)
-	if len(rest) == 1 && one("--help -h", rest[0].text) || name == "pydoc" && !o.has("b", "n", "p", "w") {
+	if len(rest) == 1 && isOneOf("--help -h", rest[0].text) || name == "pydoc" && !o.has("b", "n", "p", "w") {
 		if name == "pydoc" {
 			for _, f := range o.operands {
 				w.loadsModule(name, f)

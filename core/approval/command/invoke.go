@@ -84,7 +84,7 @@ func (w *walker) invoke(args []field) {
 			return
 		} // a wrapper, "command" or "unset -f" reach the program of that name: it counts too
 	}
-	if foreign(c.name) {
+	if hasLookalikes(c.name) {
 		w.add(Hidden, LevelAlways, c.name, "the name of the program "+c.name+" holds letters that can pass for others")
 		return
 	}
@@ -125,10 +125,10 @@ func helps(c cmd) bool {
 		}
 	}
 	if last == 0 {
-		return !strings.Contains(c.name, "/") && !one(ofShellOnly, c.name)
+		return !strings.Contains(c.name, "/") && !isOneOf(ofShellOnly, c.name)
 	}
-	return one("kubectl helm docker podman gh glab git npm yarn pnpm cargo go terraform tofu aws gcloud az pip pip3 poetry uv dotnet systemctl journalctl apt apt-get brew flux argocd pulumi", c.name) &&
-		!one("run exec x dlx create run-script start test foreach", c.args[0].text) && (last == 1 || !one("run exec", c.args[1].text)) && !strings.HasPrefix(c.args[0].text, "-")
+	return isOneOf("kubectl helm docker podman gh glab git npm yarn pnpm cargo go terraform tofu aws gcloud az pip pip3 poetry uv dotnet systemctl journalctl apt apt-get brew flux argocd pulumi", c.name) &&
+		!isOneOf("run exec x dlx create run-script start test foreach", c.args[0].text) && (last == 1 || !isOneOf("run exec", c.args[1].text)) && !strings.HasPrefix(c.args[0].text, "-")
 }
 
 // ofShellOnly are commands to which --help is a word like any other.
@@ -142,7 +142,8 @@ func (w *walker) dynamicCommand(f field) {
 	w.add(Exec, LevelAlways, f.text, what)
 }
 
-// programAt is a program that is named by its path: one of the system, one of the project, or somebody's.
+// programAt is a program that is named by its path: one of the system, one of the project, or
+// somebody's.
 func (w *walker) programAt(f field) (name string, known bool) {
 	base := path.Base(f.text)
 	switch dir := path.Dir(f.text); dir {
@@ -158,7 +159,7 @@ func (w *walker) programAt(f field) (name string, known bool) {
 	case w.built[p.path] && p.kind != placeStartup:
 		w.add(Run, LevelStandard, f.text, "runs "+w.name(f)+", which this line builds of the project")
 	case p.kind == placeProject:
-		if (toolFolder(f.text) || one("rails rake artisan manage.py", base)) && programs()[base] != nil {
+		if (toolFolder(f.text) || isOneOf("rails rake artisan manage.py", base)) && programs()[base] != nil {
 			return base, true
 		}
 		w.add(Run, LevelStandard, f.text, "runs "+w.name(f))
@@ -172,14 +173,15 @@ func (w *walker) programAt(f field) (name string, known bool) {
 	return base, false
 }
 
-// toolFolder reports whether installed tools live there: an environment of Python, the packages of Node.
+// toolFolder reports whether installed tools live there: an environment of Python, the packages of
+// Node.
 func toolFolder(p string) bool {
 	return strings.Contains(p, "venv/bin/") || strings.Contains(p, "node_modules/.bin/") || strings.Contains(p, "vendor/bin/")
 }
 
 // operands looks at what every program may be handed: keys, secrets, what the line itself fetched.
 func (w *walker) operands(c cmd) {
-	if one("unset read test [ [[ declare typeset export local readonly let printf mapfile readarray wait", c.name) {
+	if isOneOf("unset read test [ [[ declare typeset export local readonly let printf mapfile readarray wait", c.name) {
 		w.names(c)
 	}
 	pattern := patternAt(c)
@@ -194,20 +196,20 @@ func (w *walker) operands(c cmd) {
 		named := field{text: trimOption(a.text), dyn: a.dyn, glob: a.glob}
 		switch {
 		case !names[c.name]:
-			if suspicious(a.text) || a.hides() || w.nearOwn(named) {
+			if suspicious(a.text) || a.matchesHidden() || w.nearOwn(named) {
 				w.reads(named, false)
 			}
-		case one(showsAnyFile, c.name) && w.nearOwn(named):
+		case isOneOf(showsAnyFile, c.name) && w.nearOwn(named):
 			w.reads(named, false)
 		}
 	}
 	w.namesKeys(c)
-	w.wanders(c)
+	w.askRecursiveReaders(c)
 }
 
 // patternAt is which argument is a pattern and no file; -1 when none is.
 func patternAt(c cmd) int {
-	if !one("grep egrep fgrep rg sed awk ag", c.name) {
+	if !isOneOf("grep egrep fgrep rg sed awk ag", c.name) {
 		return -1
 	}
 	first := -1
@@ -218,28 +220,29 @@ func patternAt(c cmd) int {
 			if first < 0 {
 				first = i
 			}
-		case a.text == "-e" || one("--regexp --expression", a.text):
+		case a.text == "-e" || isOneOf("--regexp --expression", a.text):
 			return i + 1
 		case strings.HasPrefix(a.text, "--"):
-			if option, _, _ := strings.Cut(name, "="); one("regexp expression file", option) {
+			if option, _, _ := strings.Cut(name, "="); isOneOf("regexp expression file", option) {
 				return -1
 			}
-		case one("e f", name[:min(1, len(name))]): // -epattern, -f file
+		case isOneOf("e f", name[:min(1, len(name))]): // -epattern, -f file
 			return -1
 		}
 	}
 	return first
 }
 
-// hides reports whether a word is a wildcard for hidden files.
-func (f field) hides() bool {
+// matchesHidden reports whether a word is a wildcard for hidden files.
+func (f field) matchesHidden() bool {
 	return f.glob && (strings.HasPrefix(f.text, ".") || strings.Contains(f.text, "/."))
 }
 
-// names asks about names of variables: what stands between the brackets of an index is expanded, and may run a command.
+// names asks about names of variables: what stands between the brackets of an index is expanded,
+// and may run a command.
 func (w *walker) names(c cmd) {
 	for i, a := range c.args {
-		if c.name == "printf" && (i == 0 || c.args[i-1].text != "-v") || one("test [", c.name) && (i == 0 || c.args[i-1].text != "-v") {
+		if c.name == "printf" && (i == 0 || c.args[i-1].text != "-v") || isOneOf("test [", c.name) && (i == 0 || c.args[i-1].text != "-v") {
 			continue
 		}
 		if name, _, _ := strings.Cut(a.text, "="); indexed(name) {
@@ -248,7 +251,8 @@ func (w *walker) names(c cmd) {
 	}
 }
 
-// handsKeys notes a program that is given files where secrets are kept, as another command has found them.
+// handsKeys notes a program that is given files where secrets are kept, as another command has
+// found them.
 func (w *walker) handsKeys(name string) {
 	w.add(Credential, LevelSensitive, name, name+" is given files where secrets are kept")
 	w.out.secret = true
@@ -292,8 +296,8 @@ func trimOption(s string) string {
 	return strings.TrimPrefix(s, "@")
 }
 
-// inner is the text of another shell: sh -c, eval, a trap.
-func (w *walker) inner(text field, params ...field) {
+// walkInnerText is the text of another shell: sh -c, eval, a trap.
+func (w *walker) walkInnerText(text field, params ...field) {
 	if w.depth++; w.depth > maxDepth {
 		w.add(Unclear, LevelAlways, "", "shells are nested more than 8 deep")
 		w.depth--
@@ -328,8 +332,8 @@ func (w *walker) run(args []field) {
 	w.depth--
 }
 
-// flows passes on what a filter reads.
-func (w *walker) flows() {
+// passOnFiltered passes on what a filter reads.
+func (w *walker) passOnFiltered() {
 	in := w.in
 	in.plain, in.text = false, ""
 	w.out = w.out.with(in)

@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// watched runs the handler of a program, and asks when what it sends over the network is what a file or a command says.
+// watched runs the handler of a program, and asks when what it sends over the network is what a
+// file or a command says.
 func (w *walker) watched(c cmd, h handler) {
 	reached, nearby := w.reached, w.nearby
-	w.reached, w.nearby = reaches(c), false
+	w.reached, w.nearby = usesNetwork(c), false
 	h(w, c)
-	w.speaks(c)
-	if w.reached && (!w.nearby || rerouted(c.args)) {
-		w.leaks(c)
+	w.noteOutput(c)
+	if w.reached && (!w.nearby || redirectsHosts(c.args)) {
+		w.askSentSecrets(c)
 	}
 	w.reached, w.nearby = reached || w.reached, nearby
 }
 
-// leaks asks about words of a program that speaks with the network.
-func (w *walker) leaks(c cmd) {
+// askSentSecrets asks about words of a program that speaks with the network.
+func (w *walker) askSentSecrets(c cmd) {
 	for _, a := range c.args {
 		if a.from.data && (!a.from.list || a.text != unknown) {
 			w.add(NetOut, LevelSensitive, a.text, "it puts what a file or a command says into what "+c.name+" sends")
@@ -42,11 +43,11 @@ func (w *walker) leaks(c cmd) {
 const sentVariables = `GIT_HTTP_USER_AGENT npm_config_user_agent NPM_CONFIG_USER_AGENT npm_config_registry NPM_CONFIG_REGISTRY PIP_INDEX_URL GOPROXY GOFLAGS
 	http_proxy https_proxy HTTPS_PROXY HTTP_PROXY all_proxy ALL_PROXY`
 
-// rerouted reports whether options send what is meant for one host to another.
-func rerouted(args []field) bool {
+// redirectsHosts reports whether options send what is meant for one host to another.
+func redirectsHosts(args []field) bool {
 	return slices.ContainsFunc(args, func(a field) bool {
 		name, _, _ := strings.Cut(a.text, "=")
-		return one("-x --proxy --preproxy --resolve --connect-to --socks4 --socks4a --socks5 --socks5-hostname --doh-url --dns-servers -K --config --next", name) || a.dyn && strings.HasPrefix(a.text, unknown)
+		return isOneOf("-x --proxy --preproxy --resolve --connect-to --socks4 --socks4a --socks5 --socks5-hostname --doh-url --dns-servers -K --config --next", name) || a.dyn && strings.HasPrefix(a.text, unknown)
 	})
 }
 
@@ -56,12 +57,15 @@ func readsAddresses(c cmd) bool {
 	case "nslookup", "whois", "host", "telnet":
 		return true
 	case "dig", "drill", "wget", "aria2c", "wget2", "git", "docker", "podman":
-		return slices.ContainsFunc(c.args, func(a field) bool { return one("- /dev/stdin --stdin", a.text) || a.text == "-i-" || a.text == "-f-" })
+		return slices.ContainsFunc(c.args, func(a field) bool {
+			return isOneOf("- /dev/stdin --stdin", a.text) || a.text == "-i-" || a.text == "-f-"
+		})
 	}
 	return false
 }
 
-// addressFiles are files that a program takes addresses from, or sends the text of, beside bodies of requests.
+// addressFiles are files that a program takes addresses from, or sends the text of, beside bodies
+// of requests.
 func (w *walker) addressFiles(c cmd) (out []field) {
 	add := func(list ...field) {
 		for _, f := range list {
@@ -86,7 +90,8 @@ func (w *walker) addressFiles(c cmd) (out []field) {
 	return out
 }
 
-// reaching are programs that speak with the network although they only show something, with the verbs that do; * is all.
+// reaching are programs that speak with the network although they only show something, with the
+// verbs that do; * is all.
 var reaching = map[string]string{
 	"npm": "view info show v search s ping outdated audit add install i exec x create", "pnpm": "view info show search add install dlx create", "yarn": "info add dlx create npm",
 	"bun": "add install x create", "go": "get install list mod run", "docker": "pull push run search manifest login create image build buildx", "podman": "pull push run search manifest login create image build",
@@ -96,17 +101,18 @@ var reaching = map[string]string{
 	"nuget": "*", "conda": "search install", "mamba": "search install", "apt": "download changelog", "apt-get": "download changelog", "skopeo": "*", "npx": "*", "kubectl": "*", "redis-cli": "*", "psql": "*", "mysql": "*",
 }
 
-// reaches reports whether a program speaks with the network, by its name and verb, or by an address among its words.
-func reaches(c cmd) bool {
+// usesNetwork reports whether a program speaks with the network, by its name and verb, or by an
+// address among its words.
+func usesNetwork(c cmd) bool {
 	verbs, known := reaching[c.name]
 	if known && verbs == "*" {
 		return true
 	}
 	for _, a := range c.args {
-		if known && one(verbs, a.text) {
+		if known && isOneOf(verbs, a.text) {
 			return true
 		}
-		if one("ffmpeg ffprobe ffplay magick convert identify pandoc xmllint wkhtmltopdf", c.name) && (strings.Contains(a.text, "://") || strings.HasPrefix(a.text, unknown)) {
+		if isOneOf("ffmpeg ffprobe ffplay magick convert identify pandoc xmllint wkhtmltopdf", c.name) && (strings.Contains(a.text, "://") || strings.HasPrefix(a.text, unknown)) {
 			return true
 		}
 	}
@@ -124,7 +130,8 @@ func localAddress(u string) bool {
 	return !strings.ContainsAny(u, unknown+`@\`) && localhost("http://"+u)
 }
 
-// publicOnly reports whether all addresses among words are plain ones of the open network: what comes from there is not of this machine.
+// publicOnly reports whether all addresses among words are plain ones of the open network: what
+// comes from there is not of this machine.
 func publicOnly(args []field) bool {
 	some := false
 	for _, a := range args {

@@ -2,8 +2,8 @@ package command
 
 import "testing"
 
-// Ways by which what stands in a file, or what a command says, reaches an address; and what looks alike and sends nothing of that kind. Each is
-// judged, not counted.
+// Ways by which what stands in a file, or what a command says, reaches an address; and what looks
+// alike and sends nothing of that kind. Each is judged, not counted.
 func TestLeaksAsk(t *testing.T) {
 	c := placeForTests()
 	leaks := 0

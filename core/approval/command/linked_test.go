@@ -8,7 +8,8 @@ import (
 	"hermes/core/realpath"
 )
 
-// A link to a neighbour of the project is made unasked: whoever writes through it is asked, in the same line and later.
+// A link to a neighbour of the project is made unasked: whoever writes through it is asked, in the
+// same line and later.
 func TestLinksLeadWhereTheyLead(t *testing.T) {
 	place, err := os.Getwd()
 	if err == nil && (realpath.Within(place, "/tmp") || realpath.Within(place, "/var/tmp")) { // a temporary folder may be written anyway

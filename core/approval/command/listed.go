@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// This file knows programs that list files of the project, for what is done with each of them (rg -l x | xargs sed -i s/x/y/). Hidden files, what
-// git keeps for itself, keys and what is outside are in no such list.
+// This file knows programs that list files of the project, for what is done with each of them (rg
+// -l x | xargs sed -i s/x/y/). Hidden files, what git keeps for itself, keys and what is outside
+// are in no such list.
 
 // listsNames reports whether the output of a program is names of files of the project, one a line.
 func (w *walker) listsNames(c cmd) bool {
@@ -77,12 +78,12 @@ func (w *walker) findLists(c cmd) bool {
 	named := false
 	for i, a := range c.args[len(roots):] {
 		switch {
-		case one("-name -iname", a.text) && len(roots)+i+1 < len(c.args):
+		case isOneOf("-name -iname", a.text) && len(roots)+i+1 < len(c.args):
 			if !plainPattern(c.args[len(roots)+i+1].text) {
 				return false
 			}
 			named = true
-		case !strings.HasPrefix(a.text, "-"), one("-type -maxdepth -mindepth -size -mtime -newer -print -print0", a.text):
+		case !strings.HasPrefix(a.text, "-"), isOneOf("-type -maxdepth -mindepth -size -mtime -newer -print -print0", a.text):
 		default:
 			return false
 		}
@@ -111,8 +112,8 @@ func (w *walker) gitLists(c cmd) bool {
 	})
 }
 
-// foldersOfProject reports whether all of these are folders or files of the project that are not hidden. Whole says that the project itself may be
-// one of them, also where none is named.
+// foldersOfProject reports whether all of these are folders or files of the project that are not
+// hidden. Whole says that the project itself may be one of them, also where none is named.
 func (w *walker) foldersOfProject(list []field, whole bool) bool {
 	if len(list) == 0 {
 		return whole
@@ -126,7 +127,8 @@ func (w *walker) foldersOfProject(list []field, whole bool) bool {
 	})
 }
 
-// plainPattern reports whether a pattern finds files of one kind by the end of their names, and none that are hidden or hold keys.
+// plainPattern reports whether a pattern finds files of one kind by the end of their names, and
+// none that are hidden or hold keys.
 func plainPattern(s string) bool {
 	ext := path.Ext(s)
 	return strings.HasPrefix(s, "*") && len(ext) > 1 && strings.Trim(ext[1:], "abcdefghijklmnopqrstuvwxyz0123456789{,}") == "" && !credentialName("x"+ext) && strings.Count(s, "*") == 1

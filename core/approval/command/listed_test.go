@@ -2,7 +2,8 @@ package command
 
 import "testing"
 
-// Replacing a word in files that a search has found is everyday work; what such a list could hold beyond files that people edit asks.
+// Replacing a word in files that a search has found is everyday work; what such a list could hold
+// beyond files that people edit asks.
 func TestEditsOfListedFiles(t *testing.T) {
 	c := placeForTests()
 	for _, cmd := range []string{

@@ -20,7 +20,8 @@ type change struct {
 
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// around puts a script inside of a form; %s is the script with a line break behind it, %q is the script as one word.
+// around puts a script inside of a form; %s is the script with a line break behind it, %q is the
+// script as one word.
 func around(form string) change {
 	return change{form, func(s string) string {
 		return strings.NewReplacer("%q", quoted(s), "%s", s+"\n").Replace(form)
@@ -189,8 +190,8 @@ func samples(t *testing.T, dangerous bool) []sample {
 	return out
 }
 
-// TestNoFormHidesACommand writes each dangerous command of the tables in every way that the shell knows, alone and up to four of them on
-// top of each other: none may be allowed.
+// TestNoFormHidesACommand writes each dangerous command of the tables in every way that the shell
+// knows, alone and up to four of them on top of each other: none may be allowed.
 func TestNoFormHidesACommand(t *testing.T) {
 	testskip.Long(t, "every dangerous command in a million forms")
 	c, failed, tried := placeForTests(), map[string]int{}, 0
@@ -218,17 +219,17 @@ func TestNoFormHidesACommand(t *testing.T) {
 		inner := []string{s.text}
 		if w := words(s.text); len(w) > 1 {
 			for _, ch := range spelled {
-				if (ch.name == "{a,b}" || ch.name == "one variable" || strings.Contains(ch.name, "IFS")) && strings.ContainsAny(s.text, ",'\"=: ") && (strings.Contains(s.text, ",") || one(ofShell, w[0])) {
+				if (ch.name == "{a,b}" || ch.name == "one variable" || strings.Contains(ch.name, "IFS")) && strings.ContainsAny(s.text, ",'\"=: ") && (strings.Contains(s.text, ",") || isOneOf(ofShell, w[0])) {
 					continue
 				}
-				if one(ofShell, w[0]) && !strings.HasPrefix(ch.name, "'") && ch.name != "negated" && ch.name != "two sides" {
+				if isOneOf(ofShell, w[0]) && !strings.HasPrefix(ch.name, "'") && ch.name != "negated" && ch.name != "two sides" {
 					continue
 				}
 				inner = append(inner, ch.of(s.text))
 				check(s, ch.name, ch.of(s.text))
 			}
 			for _, ch := range wrappers {
-				if !one(ofShell, w[0]) && (!strings.Contains(w[0], "/") || ch.name != "/bin/w") {
+				if !isOneOf(ofShell, w[0]) && (!strings.Contains(w[0], "/") || ch.name != "/bin/w") {
 					inner = append(inner, ch.of(s.text))
 					check(s, ch.name, ch.of(s.text))
 				}
@@ -256,7 +257,7 @@ func TestHarmlessFormsStayAllowed(t *testing.T) {
 	}
 	for _, s := range samples(t, false) {
 		list := forms
-		if w := words(s.text); len(w) > 1 && !one(ofShell, w[0]) {
+		if w := words(s.text); len(w) > 1 && !isOneOf(ofShell, w[0]) {
 			list = append(list[:len(list):len(list)], spellings()[0], spellings()[1], spellings()[5])
 		}
 		for _, ch := range list {

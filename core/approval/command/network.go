@@ -62,7 +62,7 @@ func curl(w *walker, c cmd) {
 			saved = append(saved, s.value)
 		case s.name == "O" || s.name == "remote-name" || s.name == "remote-name-all" || s.name == "J":
 			saved = append(saved, w.remoteNames(o.operands)...)
-		case one("D dump-header c cookie-jar trace trace-ascii stderr libcurl etag-save hsts alt-svc", s.name):
+		case isOneOf("D dump-header c cookie-jar trace trace-ascii stderr libcurl etag-save hsts alt-svc", s.name):
 			w.outputs([]field{s.value})
 		}
 	}
@@ -118,7 +118,7 @@ func (w *walker) sends(o options, urls []field) {
 	case file && !local:
 		w.add(NetOut, LevelSensitive, first(urls), "sends a file to "+first(urls))
 	case local && !file && method != "DELETE":
-	case body || method != "" && !one("GET HEAD OPTIONS", method):
+	case body || method != "" && !isOneOf("GET HEAD OPTIONS", method):
 		w.add(NetOut, LevelSensitive, first(urls), "sends data to "+first(urls))
 	}
 }
@@ -126,7 +126,7 @@ func (w *walker) sends(o options, urls []field) {
 // bodies reports whether curl is given data to send, and whether that comes from a file.
 func (w *walker) bodies(o options) (body, file bool) {
 	for _, s := range o.set {
-		if !one("d data data-binary data-ascii data-urlencode json F form T upload-file data-raw form-string", s.name) {
+		if !isOneOf("d data data-binary data-ascii data-urlencode json F form T upload-file data-raw form-string", s.name) {
 			continue
 		}
 		body = true
@@ -168,11 +168,11 @@ func (w *walker) fetches(urls []field) {
 			continue
 		case metadata(host):
 			w.add(Credential, LevelSensitive, u.text, "asks "+host+" for the keys of this machine")
-		case foreign(host):
+		case hasLookalikes(host):
 			w.add(Hidden, LevelAlways, host, "the name of the host "+host+" holds letters that can pass for others")
 		case engine(u.text):
 			w.add(Privilege, LevelAlways, u.text, "it talks to a container engine: that is as good as root")
-		case scheme(u.text) != "" && !one("http https ftp ftps", scheme(u.text)):
+		case scheme(u.text) != "" && !isOneOf("http https ftp ftps", scheme(u.text)):
 			w.add(NetOut, LevelSensitive, u.text, "it speaks "+scheme(u.text)+" with "+host)
 		}
 		w.add(NetIn, LevelStandard, u.text, "fetches "+strings.ReplaceAll(u.text, unknown, "…"))
@@ -209,7 +209,8 @@ func metadata(h string) bool {
 	return strings.HasPrefix(h, "169.254.") || h == "metadata.google.internal" || h == "metadata" || h == "100.100.100.200" || h == "fd00:ec2::254" || h == "2852039166" || h == "0xa9fea9fe"
 }
 
-// dotted is an address as people write it, where h is one number, or has octal or hexadecimal parts, as the C library takes them.
+// dotted is an address as people write it, where h is one number, or has octal or hexadecimal
+// parts, as the C library takes them.
 func dotted(h string) string {
 	h = strings.ToLower(h)
 	parts := strings.Split(h, ".")
@@ -339,7 +340,7 @@ func ssh(w *walker, c cmd) {
 		switch strings.ToLower(strings.TrimSpace(name)) {
 		case "proxycommand", "localcommand", "permitlocalcommand", "knownhostscommand", "pkcs11provider":
 			w.add(Exec, LevelAlways, v.text, "ssh runs "+value+" on this machine")
-			w.inner(part(v, value))
+			w.walkInnerText(part(v, value))
 		}
 	}
 	w.add(NetOut, LevelSensitive, o.first(), "it logs in to another machine: "+o.first())
@@ -380,7 +381,7 @@ func openssl(w *walker, c cmd) {
 		if o.has("d", "D", "decrypt") {
 			w.out.decoded = true
 		}
-		w.flows()
+		w.passOnFiltered()
 	}
 	if o.has("engine", "provider-path") {
 		w.add(Exec, LevelAlways, "", "openssl loads code")

@@ -15,8 +15,9 @@ type option struct {
 	long  bool
 }
 
-// parseOptions takes args apart. Takes names the options that have a value, separated by blanks: letters and long names.
-// Stop ends the options at the first operand, for programs that run the rest of their words.
+// parseOptions takes args apart. Takes names the options that have a value, separated by blanks:
+// letters and long names. Stop ends the options at the first operand, for programs that run the
+// rest of their words.
 func parseOptions(args []field, takes string, stop bool) options {
 	var o options
 	for i := 0; i < len(args); i++ {
@@ -28,7 +29,7 @@ func parseOptions(args []field, takes string, stop bool) options {
 		case strings.HasPrefix(a.text, "--"):
 			name, value, has := strings.Cut(a.text[2:], "=")
 			op := option{name: name, value: part(a, value), has: has, long: true}
-			if !has && wants(takes, name) && i+1 < len(args) {
+			if !has && isOneOf(takes, name) && i+1 < len(args) {
 				i++
 				op.value, op.has = args[i], true
 			}
@@ -49,17 +50,17 @@ func parseOptions(args []field, takes string, stop bool) options {
 // letters takes -abc apart and returns how many of the words behind it belong to it.
 func (o *options) letters(a field, next []field, takes string) int {
 	word := a.text[1:]
-	if len(word) > 1 && wants(takes, word) && len(next) > 0 { // -name, as find and others write long ones
+	if len(word) > 1 && isOneOf(takes, word) && len(next) > 0 { // -name, as find and others write long ones
 		o.set = append(o.set, option{name: word, value: next[0], has: true})
 		return 1
 	}
-	if name, value, has := strings.Cut(word, "="); has && len(name) > 1 && wants(takes, name) {
+	if name, value, has := strings.Cut(word, "="); has && len(name) > 1 && isOneOf(takes, name) {
 		o.set = append(o.set, option{name: name, value: part(a, value), has: true})
 		return 0
 	}
 	for i, r := range word {
 		name := string(r)
-		if !wants(takes, name) {
+		if !isOneOf(takes, name) {
 			o.set = append(o.set, option{name: name})
 			continue
 		}
@@ -86,7 +87,7 @@ func part(f field, text string) field {
 	return f
 }
 
-func wants(takes, name string) bool {
+func isOneOf(takes, name string) bool {
 	if takes == "" || name == "" {
 		return false
 	}
@@ -96,7 +97,7 @@ func wants(takes, name string) bool {
 			return false
 		}
 		from, to := at+i, at+i+len(name)
-		if (from == 0 || blank(takes[from-1])) && (to == len(takes) || blank(takes[to])) {
+		if (from == 0 || isListBlank(takes[from-1])) && (to == len(takes) || isListBlank(takes[to])) {
 			return true
 		}
 		at = to
@@ -120,8 +121,8 @@ func (o options) get(names ...string) (option, bool) {
 	return option{}, false
 }
 
-// blank is what stands between the names of a list: lists are written on several lines.
-func blank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' }
+// isListBlank is what stands between the names of a list: lists are written on several lines.
+func isListBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' }
 
 // values are all values of an option.
 func (o options) values(names ...string) []field {
@@ -151,6 +152,3 @@ func (o options) after(n int) []field {
 	}
 	return o.operands[n:]
 }
-
-// one reports whether s is one of the words of list.
-func one(list, s string) bool { return wants(list, s) }

@@ -2,10 +2,11 @@ package command
 
 import "strings"
 
-// optionFiles asks about files outside of the project that an option names for what a program writes, whichever program it is: logs,
-// reports, traces. Programs with a language of their own in place of options are left to themselves.
+// optionFiles asks about files outside of the project that an option names for what a program
+// writes, whichever program it is: logs, reports, traces. Programs with a language of their own in
+// place of options are left to themselves.
 func (w *walker) optionFiles(c cmd) {
-	if one("find gfind test [ [[ grep egrep fgrep rg ag ack git set shopt ssh scp sftp mount ps lsof ls echo printf sed expr tmux screen docker podman kubectl", c.name) {
+	if isOneOf("find gfind test [ [[ grep egrep fgrep rg ag ack git set shopt ssh scp sftp mount ps lsof ls echo printf sed expr tmux screen docker podman kubectl", c.name) {
 		return
 	}
 	for i, a := range c.args {
@@ -26,7 +27,7 @@ func (w *walker) optionFiles(c cmd) {
 }
 
 func (w *walker) optionFile(name string, v field) {
-	if !one(outputOptions, name) || v.dyn && strings.HasPrefix(v.text, unknown) || v.text == "-" {
+	if !isOneOf(outputOptions, name) || v.dyn && strings.HasPrefix(v.text, unknown) || v.text == "-" {
 		return
 	}
 	if p := w.place(v); p.kind != placeProject && p.kind != placeTemp && p.kind != placeUnknown {
@@ -42,7 +43,7 @@ const outputOptions = `o O out output outfile output-file out-file outdir out-di
 
 // decodedArguments asks about words that only decoding or the network shows: they may be options.
 func (w *walker) decodedArguments(c cmd) {
-	if one("echo printf test [ [[ cat head tail wc grep egrep fgrep ls stat file cut tr export local declare return exit seq sleep expr jq base64 md5sum sha256sum diff cmp xargs sh bash eval", c.name) {
+	if isOneOf("echo printf test [ [[ cat head tail wc grep egrep fgrep ls stat file cut tr export local declare return exit seq sleep expr jq base64 md5sum sha256sum diff cmp xargs sh bash eval", c.name) {
 		return
 	}
 	for _, a := range c.args {

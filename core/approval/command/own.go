@@ -14,7 +14,8 @@ import (
 // ownHomes are the data folders of Hermes that are known here.
 func (w *walker) ownHomes() []string { return w.ctx.homes }
 
-// hermesHome is what the variable HERMES_HOME stands for. Commands do not get it, but what a line means by it is plain.
+// hermesHome is what the variable HERMES_HOME stands for. Commands do not get it, but what a line
+// means by it is plain.
 func (w *walker) hermesHome() string {
 	if len(w.ctx.homes) == 0 {
 		return path.Join(w.ctx.Home, ".hermes")
@@ -57,7 +58,8 @@ func (w *walker) globMatches(patterns, names []string) bool {
 	return true
 }
 
-// nearOwn reports whether a word may name something in a data folder of Hermes, by its text or by where a link leads.
+// nearOwn reports whether a word may name something in a data folder of Hermes, by its text or by
+// where a link leads.
 func (w *walker) nearOwn(f field) bool {
 	if f.text == "" || len(f.text) > 512 || !w.known && !path.IsAbs(f.text) {
 		return false
@@ -89,28 +91,29 @@ func missing(p string) bool {
 	return err != nil
 }
 
-// wanders asks about programs that read all files below a folder, when keys of Hermes are among them.
-func (w *walker) wanders(c cmd) {
+// askRecursiveReaders asks about programs that read all files below a folder, when keys of Hermes
+// are among them.
+func (w *walker) askRecursiveReaders(c cmd) {
 	skip := 0 // operands that are no folders
 	takes := "e regexp f file A B C m g glob t type include exclude T d context max-count"
 	o := parseOptions(c.args, takes, false)
 	switch {
-	case one("grep egrep fgrep", c.name):
+	case isOneOf("grep egrep fgrep", c.name):
 		if !o.has("r", "R", "recursive", "dereference-recursive") {
 			return
 		}
 		skip = 1
-	case one("rg ag ack", c.name):
+	case isOneOf("rg ag ack", c.name):
 		if !o.has("u", "hidden", ".", "unrestricted", "uu", "uuu") {
 			return
 		}
 		skip = 1
-	case !one("tar bsdtar zip 7z rsync cp", c.name):
+	case !isOneOf("tar bsdtar zip 7z rsync cp", c.name):
 		return
 	case c.name == "cp" && !o.has("r", "R", "a", "recursive", "archive"):
 		return
 	}
-	if o.has("e", "regexp", "f", "file") && one("grep egrep fgrep rg", c.name) || o.has("files") {
+	if o.has("e", "regexp", "f", "file") && isOneOf("grep egrep fgrep rg", c.name) || o.has("files") {
 		skip = 0
 	}
 	folders := o.after(skip)
@@ -127,11 +130,11 @@ func (w *walker) wanders(c cmd) {
 
 // namesKeys remembers that what a program says are names of files where secrets are kept.
 func (w *walker) namesKeys(c cmd) {
-	if !one("ls find fd fdfind tree echo printf realpath stat dir vdir", c.name) {
+	if !isOneOf("ls find fd fdfind tree echo printf realpath stat dir vdir", c.name) {
 		return
 	}
 	folders := parseOptions(c.args, "", false).operands
-	if len(folders) == 0 && !one("echo printf", c.name) {
+	if len(folders) == 0 && !isOneOf("echo printf", c.name) {
 		folders = []field{{text: "."}}
 	}
 	for _, f := range folders {
@@ -154,7 +157,7 @@ func (w *walker) findsOwn(roots, args []field) bool {
 	}
 	named := false
 	for i, a := range args {
-		if i+1 < len(args) && one("-name -iname -path -ipath -wholename -regex -iregex", a.text) {
+		if i+1 < len(args) && isOneOf("-name -iname -path -ipath -wholename -regex -iregex", a.text) {
 			named = true
 			pattern := pathBase(strings.ToLower(args[i+1].text))
 			for _, file := range []string{"config.yaml", "approvals.json", "workbench.db", "workbench.db-wal", "state.db", "auth.json"} {

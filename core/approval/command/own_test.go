@@ -51,7 +51,8 @@ func TestOwnSecretsAsk(t *testing.T) {
 	}
 }
 
-// A link that is there leads to a secret whatever it is called, also where the data folder itself is reached through one.
+// A link that is there leads to a secret whatever it is called, also where the data folder itself
+// is reached through one.
 func TestOwnSecretsBehindLinks(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -17,7 +17,7 @@ func pip(w *walker, c cmd) {
 	o := parseOptions(c.args, "r requirement c constraint e editable i index-url extra-index-url f find-links t target prefix root cache-dir proxy trusted-host d dest log python", false)
 	switch verb := o.first(); verb {
 	case "", "list", "show", "freeze", "check", "help", "debug", "inspect", "index", "hash", "cache", "config", "search":
-		if verb == "config" && one("set unset edit", second(o)) {
+		if verb == "config" && isOneOf("set unset edit", secondOperand(o)) {
 			w.add(Persist, LevelAlways, verb, "changes the settings of pip")
 		}
 		return
@@ -32,7 +32,7 @@ func pip(w *walker, c cmd) {
 	for _, v := range append(o.values("t", "target", "prefix", "root"), o.values("d", "dest")...) {
 		w.writes(v, "installs into")
 	}
-	w.brings(o.after(1))
+	w.askPackages(o.after(1))
 	for _, v := range append(o.values("e", "editable"), o.values("r", "requirement")...) {
 		if strings.Contains(v.text, "://") || w.place(v).kind != placeProject {
 			w.add(Exec, LevelSensitive, v.text, "brings in and runs code from "+v.text)
@@ -41,14 +41,15 @@ func pip(w *walker, c cmd) {
 	w.add(NetIn, LevelStandard, "", "installs what the project needs")
 }
 
-// brings asks about packages that are named in the command: code that nobody has seen. The folder of the project is none.
-func (w *walker) brings(list []field) {
+// askPackages asks about packages that are named in the command: code that nobody has seen. The
+// folder of the project is none.
+func (w *walker) askPackages(list []field) {
 	for _, f := range list {
 		switch {
 		case f.text == "" || strings.HasPrefix(f.text, "-"):
 		case strings.Contains(f.text, "://") || strings.HasPrefix(f.text, "git+") || strings.HasPrefix(f.text, "github:"):
 			w.add(Exec, LevelAlways, f.text, "brings in and runs code from "+strings.ReplaceAll(f.text, unknown, "…"))
-		case strings.HasPrefix(f.text, ".") && w.place(f).kind == placeProject, one("pip setuptools wheel", f.text):
+		case strings.HasPrefix(f.text, ".") && w.place(f).kind == placeProject, isOneOf("pip setuptools wheel", f.text):
 		default:
 			w.add(Exec, LevelSensitive, f.text, "brings in a package that may run code: "+strings.ReplaceAll(f.text, unknown, "…"))
 		}
@@ -62,7 +63,7 @@ func installs(w *walker, _ string, packages []field, o options) {
 	if o.has("registry", "script-shell", "userconfig", "globalconfig", "prefix") {
 		w.add(Exec, LevelSensitive, "", "takes packages or settings from a place of the command's choice")
 	}
-	w.brings(packages)
+	w.askPackages(packages)
 	w.add(NetIn, LevelStandard, "", "installs what the project needs")
 }
 
@@ -75,30 +76,30 @@ func nodePackages(w *walker, c cmd) {
 	}
 	w.nodeFolder(c, o, verb)
 	switch {
-	case one("ls list ll la outdated view info show why audit explain config bin root prefix help version doctor ping search licenses fund query pkg licences", verb), verb == "" && (c.name == "npm" || o.has("version", "v", "help")):
-		w.npmShows(c, verb, second(o))
+	case isOneOf("ls list ll la outdated view info show why audit explain config bin root prefix help version doctor ping search licenses fund query pkg licences", verb), verb == "" && (c.name == "npm" || o.has("version", "v", "help")):
+		w.npmShows(c, verb, secondOperand(o))
 	case c.name == "yarn" && w.yarn(c, o, verb):
-	case verb == "", one("install i ci add in isntall clean-install import install-test it", verb):
+	case verb == "", isOneOf("install i ci add in isntall clean-install import install-test it", verb):
 		installs(w, c.name, rest, o)
-	case one("run run-script rum urn", verb):
+	case isOneOf("run run-script rum urn", verb):
 		if len(rest) > 0 {
 			w.task("npm", taskName(rest[0]))
 		}
 	case verb == "init" && len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-"):
 		w.tool(rest)
-	case one("test t tst start build lint dev rebuild prune dedupe pack init  link-workspace format typecheck check coverage preview clean storybook watch serve e2e", verb):
+	case isOneOf("test t tst start build lint dev rebuild prune dedupe pack init  link-workspace format typecheck check coverage preview clean storybook watch serve e2e", verb):
 		w.add(Run, LevelStandard, verb, "runs "+verb+" of the project")
-	case one("exec x dlx create", verb):
+	case isOneOf("exec x dlx create", verb):
 		for _, v := range o.values("c", "call") {
-			w.inner(v)
+			w.walkInnerText(v)
 		}
 		w.tool(rest)
-	case one("uninstall un remove rm r upgrade update up unlink", verb):
+	case isOneOf("uninstall un remove rm r upgrade update up unlink", verb):
 		w.add(NetIn, LevelStandard, verb, "changes the packages of the project")
 		if o.has("g", "global") {
 			w.add(System, LevelSensitive, verb, "changes what is installed for every project")
 		}
-	case one("publish unpublish deprecate login logout adduser token owner access dist-tag team org profile star hook link", verb):
+	case isOneOf("publish unpublish deprecate login logout adduser token owner access dist-tag team org profile star hook link", verb):
 		w.add(NetOut, LevelSensitive, verb, c.name+" "+verb+" publishes or changes an account")
 	case c.name != "npm":
 		w.task(c.name, taskName(o.operands[0]))
@@ -113,7 +114,7 @@ func (w *walker) yarn(c cmd, o options, verb string) bool {
 	case verb == "global":
 		o.set = append(o.set, option{name: verb, long: true})
 		installs(w, c.name, o.after(2), o)
-	case verb == "plugin" && second(o) != "list" && second(o) != "runtime", verb == "set", verb == "policies":
+	case verb == "plugin" && secondOperand(o) != "list" && secondOperand(o) != "runtime", verb == "set", verb == "policies":
 		w.add(Exec, LevelSensitive, verb, "yarn brings in code")
 	case verb == "node":
 		for i, a := range c.args {
@@ -131,7 +132,7 @@ func (w *walker) yarn(c cmd, o options, verb string) bool {
 // nodeFolder asks when the scripts are those of a folder outside of the project.
 func (w *walker) nodeFolder(c cmd, o options, verb string) {
 	folders := o.values("C", "prefix", "cwd")
-	if one("run run-script exec", verb) {
+	if isOneOf("run run-script exec", verb) {
 		folders = append(folders, parseOptions(o.after(1), "prefix C cwd", false).values("prefix", "C", "cwd")...)
 	}
 	for _, v := range folders {
@@ -144,7 +145,7 @@ func (w *walker) nodeFolder(c cmd, o options, verb string) {
 // npmShows are verbs that show something, but for a word behind them.
 func (w *walker) npmShows(c cmd, verb, word string) {
 	switch {
-	case verb == "config" && one("set delete edit", word):
+	case verb == "config" && isOneOf("set delete edit", word):
 		w.add(Persist, LevelAlways, verb, "changes the settings of "+c.name)
 	case verb == "audit" && word == "fix", verb == "pkg" && word != "get":
 		w.add(Write, LevelStandard, verb, c.name+" changes versions")
@@ -167,18 +168,18 @@ func fetchedTool(w *walker, c cmd) {
 		return
 	}
 	for _, v := range o.values("c", "call") {
-		w.inner(v)
+		w.walkInnerText(v)
 	}
 	for _, v := range o.values("p", "package", "from", "with") {
 		w.add(Exec, LevelSensitive, v.text, "brings in and runs "+v.text)
 	}
 	rest := o.operands
 	if c.name == "pipx" {
-		if len(rest) == 0 || one("list environment", rest[0].text) {
+		if len(rest) == 0 || isOneOf("list environment", rest[0].text) {
 			return
 		}
 		if rest[0].text != "run" {
-			w.add(Exec, LevelSensitive, second(o), "brings in "+second(o))
+			w.add(Exec, LevelSensitive, secondOperand(o), "brings in "+secondOperand(o))
 			return
 		}
 		rest = rest[1:]
@@ -210,25 +211,25 @@ func environments(w *walker, c cmd) {
 	}
 	inner := parseOptions(rest, "with from python p index-url index extra-index-url source group G E extra only", true)
 	switch {
-	case one("run exec", verb):
+	case isOneOf("run exec", verb):
 		if inner.has("with", "from", "index-url", "extra-index-url", "index") {
 			w.add(Exec, LevelSensitive, verb, "brings in and runs code")
 		}
-		if words := inner.operands; len(words) > 0 && one("pdm hatch rye", c.name) && programs()[words[0].text] == nil && !strings.ContainsAny(words[0].text, "/.") && !words[0].dyn {
+		if words := inner.operands; len(words) > 0 && isOneOf("pdm hatch rye", c.name) && programs()[words[0].text] == nil && !strings.ContainsAny(words[0].text, "/.") && !words[0].dyn {
 			w.task(c.name, words[0])
 		} else if len(words) > 0 && (strings.HasSuffix(words[0].text, ".py") || strings.Contains(words[0].text, "://") || words[0].text == "-") {
 			w.file("python", words[0])
 		} else {
 			w.run(words)
 		}
-	case one("add install", verb):
+	case isOneOf("add install", verb):
 		if inner.has("index-url", "index", "extra-index-url", "source", "c", "channel") {
 			w.add(Exec, LevelSensitive, verb, "takes packages from a place of the command's choice")
 		}
 		installs(w, c.name, inner.operands, options{})
-	case one("publish", verb):
+	case isOneOf("publish", verb):
 		w.add(NetOut, LevelSensitive, verb, "publishes a package")
-	case one("sync lock venv init new build version check show tree list export info update remove env config self search help test fmt shell create activate outdated", verb) || verb == "":
+	case isOneOf("sync lock venv init new build version check show tree list export info update remove env config self search help test fmt shell create activate outdated", verb) || verb == "":
 		w.add(Run, LevelStandard, verb, "runs "+c.name+" "+verb)
 	default:
 		w.add(Exec, LevelSensitive, verb, "what "+c.name+" "+verb+" does is not known here")
@@ -238,13 +239,13 @@ func environments(w *walker, c cmd) {
 // uv are verbs of uv alone.
 func (w *walker) uv(o options, verb string, rest []field) bool {
 	switch {
-	case verb == "pip" && one("compile sync tree", second(o)):
+	case verb == "pip" && isOneOf("compile sync tree", secondOperand(o)):
 		w.outputs(parseOptions(rest, "o output-file", false).values("o", "output-file"))
 		w.add(NetIn, LevelStandard, "", "installs or resolves what the project needs")
 	case verb == "pip":
 		pip(w, cmd{name: "pip", args: rest})
-	case one("tool python", verb):
-		if !one("list dir find", second(o)) {
+	case isOneOf("tool python", verb):
+		if !isOneOf("list dir find", secondOperand(o)) {
 			w.add(Exec, LevelSensitive, verb, "brings in and runs code")
 		}
 	default:
@@ -253,15 +254,16 @@ func (w *walker) uv(o options, verb string, rest []field) bool {
 	return true
 }
 
-// changesEnvironments are verbs of conda, poetry and their like that delete, bring in or change settings.
+// changesEnvironments are verbs of conda, poetry and their like that delete, bring in or change
+// settings.
 func (w *walker) changesEnvironments(c cmd, verb string, o options) bool {
-	sub := second(o)
+	sub := secondOperand(o)
 	switch {
-	case one("self", verb) && !one("show version", sub):
+	case isOneOf("self", verb) && !isOneOf("show version", sub):
 		w.add(Exec, LevelSensitive, verb, c.name+" self "+sub+" brings in code")
 	case verb == "config" && (len(o.operands) > 2 || o.has("unset", "set", "add", "remove")) && c.name != "uv":
 		w.add(Persist, LevelAlways, verb, "changes the settings of "+c.name)
-	case one("conda mamba micromamba", c.name) && (one("remove uninstall clean", verb) || verb == "env" && one("remove create update", sub)), c.name == "pipenv" && o.has("rm"), verb == "env" && sub == "remove", c.name == "hatch" && verb == "env" && one("prune remove", sub):
+	case isOneOf("conda mamba micromamba", c.name) && (isOneOf("remove uninstall clean", verb) || verb == "env" && isOneOf("remove create update", sub)), c.name == "pipenv" && o.has("rm"), verb == "env" && sub == "remove", c.name == "hatch" && verb == "env" && isOneOf("prune remove", sub):
 		w.add(Delete, LevelSensitive, verb, c.name+" "+verb+" deletes or replaces an environment")
 	default:
 		return false
@@ -273,13 +275,13 @@ func systemPackages(w *walker, c cmd) {
 	o := parseOptions(c.args, "o option c config-file t", false)
 	for _, v := range o.values("o", "option") {
 		if strings.Contains(v.text, "::") {
-			w.inner(part(v, v.text[strings.IndexByte(v.text, '=')+1:]))
+			w.walkInnerText(part(v, v.text[strings.IndexByte(v.text, '=')+1:]))
 			w.add(Exec, LevelAlways, v.text, c.name+" is given a setting that can run programs")
 		}
 	}
 	verb := o.first()
 	switch {
-	case one("list search show policy info depends rdepends showpkg pkgnames changelog help version query deps leaves outdated doctor config home desc cat repolist check-update provides why ls log uses stats madison whatprovides", verb), verb == "":
+	case isOneOf("list search show policy info depends rdepends showpkg pkgnames changelog help version query deps leaves outdated doctor config home desc cat repolist check-update provides why ls log uses stats madison whatprovides", verb), verb == "":
 		if c.name == "pacman" && (o.has("S", "R", "U", "D") && !o.has("s", "i") || o.has("R")) || c.name == "xbps-install" || c.name == "pkg_add" || c.name == "emerge" || c.name == "nix-env" && o.has("i", "e", "u") {
 			break
 		}

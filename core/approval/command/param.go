@@ -54,20 +54,21 @@ func (g *gather) altered(p *syntax.ParamExp) {
 	g.dynamic()
 }
 
-// inside walks the commands in the words of a form, ${x:-$(cmd)}, and returns where these words come from.
+// inside walks the commands in the words of a form, ${x:-$(cmd)}, and returns where these words
+// come from.
 func (w *walker) inside(p *syntax.ParamExp) (from traits) {
 	if p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Index == nil {
 		return from
 	}
 	if p.Exp != nil {
-		from = w.one(p.Exp.Word).from
-		if from.data && p.Param != nil && one("= :=", p.Exp.Op.String()) {
+		from = w.expandOne(p.Exp.Word).from
+		if from.data && p.Param != nil && isOneOf("= :=", p.Exp.Op.String()) {
 			w.holds(p.Param.Value, from)
 		}
 	}
 	if p.Repl != nil {
-		w.one(p.Repl.Orig)
-		from = from.with(w.one(p.Repl.With).from)
+		w.expandOne(p.Repl.Orig)
+		from = from.with(w.expandOne(p.Repl.With).from)
 	}
 	if p.Slice != nil {
 		w.arithmetic(p.Slice.Offset)
@@ -227,8 +228,8 @@ func (w *walker) setElement(name string, f field) {
 	w.vars[name] = value{fields: fields[max(0, len(fields)-maxWords):], array: true, split: true}
 }
 
-// uneven reports whether words may become more or fewer of them when it runs.
-func uneven(words []field) bool {
+// mayChangeCount reports whether words may become more or fewer of them when it runs.
+func mayChangeCount(words []field) bool {
 	return slices.ContainsFunc(words, func(f field) bool { return f.glob || f.dyn && !f.quoted })
 }
 

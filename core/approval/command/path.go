@@ -28,8 +28,8 @@ const (
 	placeUnknown
 )
 
-// keeps reports whether a file of this kind may hold somebody's work.
-func (k kind) keeps() bool { return k != placeStream && k != placeTemp && k != placeSocket }
+// mayHoldWork reports whether a file of this kind may hold somebody's work.
+func (k kind) mayHoldWork() bool { return k != placeStream && k != placeTemp && k != placeSocket }
 
 type place struct {
 	kind kind
@@ -59,7 +59,7 @@ func (w *walker) place(f field) place {
 	if f.glob && p.kind <= placeOutside && (secretGlob(abs, w.ctx.Home) || w.ownGlob(abs)) {
 		p.kind = placeCredential
 	}
-	p.top = w.top(abs, f.glob)
+	p.top = w.isWholeMachineOrHome(abs, f.glob)
 	if at >= 0 && p.kind <= placeOutside {
 		p.kind = placeUnknown
 	}
@@ -129,7 +129,8 @@ func (w *walker) classify(p string, relative bool) kind {
 	}
 }
 
-// inProject takes a project that is a whole home or disk for one only where a path is written from inside.
+// inProject takes a project that is a whole home or disk for one only where a path is written from
+// inside.
 func (w *walker) inProject(p string, relative bool) bool {
 	root := w.ctx.Project
 	proper := root != "/" && root != w.ctx.Home && root != "/tmp" && root != "/var/tmp" && !topFolder(root)
@@ -184,7 +185,8 @@ func systemDir(p string) bool {
 	return p == "/"
 }
 
-// topFolder reports whether p is a folder without which a machine does not start, or that holds all homes.
+// topFolder reports whether p is a folder without which a machine does not start, or that holds all
+// homes.
 func topFolder(p string) bool {
 	switch p {
 	case "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root", "/sbin", "/sys", "/usr",
@@ -195,8 +197,9 @@ func topFolder(p string) bool {
 	}
 }
 
-// top reports whether a path, or all that is directly in it when a wildcard ends it, is a machine or a home as a whole.
-func (w *walker) top(p string, glob bool) bool {
+// isWholeMachineOrHome reports whether a path, or all that is directly in it when a wildcard ends
+// it, is a machine or a home as a whole.
+func (w *walker) isWholeMachineOrHome(p string, glob bool) bool {
 	if glob {
 		for strings.ContainsAny(path.Base(p), "*?[") && p != "/" {
 			p = path.Dir(p)
@@ -356,7 +359,7 @@ func (w *walker) writes(f field, how string) place {
 	p := w.place(f)
 	name := w.name(f)
 	w.namedByData = w.namedByData || f.from.data
-	w.touches(f, p)
+	w.rememberChanged(f, p)
 	switch p.kind {
 	case placeStream:
 	case placeProject, placeTemp:
@@ -411,13 +414,13 @@ func (w *walker) reads(f field, sure bool) {
 // removes notes a deletion.
 func (w *walker) removes(f field, recursive bool) {
 	p := w.place(f)
-	w.touches(f, p)
+	w.rememberChanged(f, p)
 	how := "deletes "
 	if recursive {
 		how = "deletes recursively "
 	}
 	switch {
-	case recursive && p.top && !w.ctx.Sandboxed, recursive && w.vanishes(f):
+	case recursive && p.top && !w.ctx.Sandboxed, recursive && w.isEmptyVariableSlash(f):
 		w.add(Delete, levelNever, f.text, how+f.text+": that is a whole system or home")
 	case p.kind == placeDisk || p.kind == placeDevice:
 		w.add(Device, LevelAlways, f.text, how+f.text)
@@ -430,8 +433,9 @@ func (w *walker) removes(f field, recursive bool) {
 	}
 }
 
-// vanishes reports whether f is a variable that the line never set, with "/" behind it: empty, it is the root.
-func (w *walker) vanishes(f field) bool { return f.text == "/*" || f.text == "/" }
+// isEmptyVariableSlash reports whether f is a variable that the line never set, with "/" behind it:
+// empty, it is the root.
+func (w *walker) isEmptyVariableSlash(f field) bool { return f.text == "/*" || f.text == "/" }
 
 // rebuilt reports whether a folder holds only what a build makes again.
 func rebuilt(p string) bool {

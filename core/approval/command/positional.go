@@ -14,7 +14,7 @@ func (w *walker) positional(words []field) {
 		w.vars = map[string]value{}
 	}
 	loose := 10 // from here on it is not known which word has which number
-	if at := slices.IndexFunc(words, func(f field) bool { return uneven([]field{f}) }); at >= 0 {
+	if at := slices.IndexFunc(words, func(f field) bool { return mayChangeCount([]field{f}) }); at >= 0 {
 		loose = at + 1
 	}
 	for i := range 10 {
@@ -115,15 +115,16 @@ func shift(w *walker, c cmd) {
 		n = v
 	}
 	cut := min(max(n, 0), len(all.fields))
-	if w.branch > 0 || n < 0 || uneven(all.fields[:cut]) { // how often is not known
+	if w.branch > 0 || n < 0 || mayChangeCount(all.fields[:cut]) { // how often is not known
 		w.loosePositional(all.fields...)
 		return
 	}
 	w.positional(append([]field{{text: "sh"}}, all.fields[cut:]...))
 }
 
-// sure reports whether read gives its variable all of the text that comes in, as it stands: one line, of its own.
-func (w *walker) sure(c cmd) bool {
+// readsWholeLine reports whether read gives its variable all of the text that comes in, as it
+// stands: one line, of its own.
+func (w *walker) readsWholeLine(c cmd) bool {
 	text := strings.TrimRight(w.in.text, "\n")
 	if !w.in.plain || !w.own || w.branch > 0 || strings.TrimSpace(text) != text || strings.ContainsAny(text, "\n\\") {
 		return false
@@ -140,8 +141,8 @@ func reader(w *walker, c cmd) {
 	o := parseOptions(c.args, map[bool]string{false: "d i n N p t u a", true: "d n O s u C c"}[list], false)
 	if list {
 		for _, v := range o.values("C") { // called with an index and a line
-			w.inner(part(v, v.text+" 0 "+unknown))
-			w.add(Exec, LevelAlways, v.text, c.name+" runs "+said(v.text)+" for what it reads")
+			w.walkInnerText(part(v, v.text+" 0 "+unknown))
+			w.add(Exec, LevelAlways, v.text, c.name+" runs "+showUnknown(v.text)+" for what it reads")
 		}
 	}
 	names := o.operands
@@ -155,7 +156,7 @@ func reader(w *walker, c cmd) {
 	if w.in.plain && indexed(w.in.text) {
 		w.add(Exec, LevelAlways, w.in.text, "what is read may be the index of an array that runs a command")
 	}
-	if !list && w.sure(c) {
+	if !list && w.readsWholeLine(c) {
 		got = field{text: strings.TrimRight(w.in.text, "\n"), sub: true, from: got.from}
 	}
 	for _, n := range names {

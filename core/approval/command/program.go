@@ -114,7 +114,8 @@ func entries() []*entry {
 	return out
 }
 
-// program reads the entry. That it is right is a matter of a test; what cannot be read knows no option, and asks.
+// program reads the entry. That it is right is a matter of a test; what cannot be read knows no
+// option, and asks.
 func (e *entry) program() *program {
 	e.once.Do(func() {
 		var list []*program
@@ -158,7 +159,7 @@ func kindDefaults(kind string, p *program) {
 			p.Alone = "exec/sensitive@{name} it starts {name}, whose input nobody sees"
 		}
 	case "python-modules":
-		p.Mixed = one("change", p.Operands)
+		p.Mixed = isOneOf("change", p.Operands)
 	case "programs", "git":
 		p.Mixed, p.Abbreviates = true, true
 	case "readers":
@@ -243,22 +244,22 @@ func (r *rule) holds(c cmd, g parsed) bool {
 		}
 		return ""
 	}
-	among := func(list, s string) bool { return list == "" || one(list, s) }
+	among := func(list, s string) bool { return list == "" || isOneOf(list, s) }
 	verb := among(r.Verbs, word(0)) || r.Verbs == "none" && word(0) == ""
-	return verb && r.wordsHold(c, g) && among(r.Names, c.name) && among(r.Second, word(1)) && (r.Not == "" || !one(r.Not, word(0)) && (r.Not != "none" || word(0) != "")) && (r.Options == "" || slices.ContainsFunc(g.given, r.given))
+	return verb && r.wordsHold(c, g) && among(r.Names, c.name) && among(r.Second, word(1)) && (r.Not == "" || !isOneOf(r.Not, word(0)) && (r.Not != "none" || word(0) != "")) && (r.Options == "" || slices.ContainsFunc(g.given, r.given))
 }
 
 // wordsHold reports whether the words are as many, and hold, what the rule says.
 func (r *rule) wordsHold(c cmd, g parsed) bool {
 	return (!r.Empty || len(c.args) == 0) && (r.More == 0 || len(g.operands) > r.More) &&
-		(r.Any == "" || slices.ContainsFunc(g.operands, func(f field) bool { return one(r.Any, f.text) })) &&
+		(r.Any == "" || slices.ContainsFunc(g.operands, func(f field) bool { return isOneOf(r.Any, f.text) })) &&
 		(r.Holds == nil || slices.ContainsFunc(r.Holds, func(s string) bool { return strings.Contains(joinedText(c.args)+" ", s) }))
 }
 
 // given reports whether o is one of the options of the rule, with one of its values.
 func (r *rule) given(o given) bool {
 	for token := range strings.FieldsSeq(r.Options) {
-		if rule, _ := shelltext.ReadRule(token, ""); rule.Option == o.flag && (r.Is == "" || one(r.Is, o.value.text)) {
+		if rule, _ := shelltext.ReadRule(token, ""); rule.Option == o.flag && (r.Is == "" || isOneOf(r.Is, o.value.text)) {
 			return true
 		}
 	}
@@ -269,7 +270,7 @@ func (r *rule) given(o given) bool {
 func (p *program) optionsDo(w *walker, c cmd, g parsed) {
 	if p.Strict {
 		for _, a := range g.strange {
-			w.add(Exec, LevelAlways, a.text, c.name+" is given "+said(a.text)+", of which is not known here what it does")
+			w.add(Exec, LevelAlways, a.text, c.name+" is given "+showUnknown(a.text)+", of which is not known here what it does")
 		}
 	}
 	for _, o := range g.given {
@@ -279,7 +280,7 @@ func (p *program) optionsDo(w *walker, c cmd, g parsed) {
 	}
 }
 
-func said(text string) string { return strings.ReplaceAll(text, unknown, "…") }
+func showUnknown(text string) string { return strings.ReplaceAll(text, unknown, "…") }
 
 // verb notes what the first operand says; false when it is an operand like others.
 func (p *program) verb(w *walker, c cmd, g parsed) bool {
@@ -305,7 +306,8 @@ func (p *program) verb(w *walker, c cmd, g parsed) bool {
 	return true
 }
 
-// verbOf is what the first operand says, or the first two of them as "one/two"; nil when it is no verb.
+// verbOf is what the first operand says, or the first two of them as "one/two"; nil when it is no
+// verb.
 func (p *program) verbOf(g parsed) *verb {
 	if len(g.operands) == 0 || len(g.of("code")) > 0 {
 		return nil
@@ -317,20 +319,21 @@ func (p *program) verbOf(g parsed) *verb {
 	var found *verb
 	for i := range p.Verbs {
 		switch v := p.Verbs[i]; {
-		case both != "" && one(v.Words, both):
+		case both != "" && isOneOf(v.Words, both):
 			return v
-		case found == nil && one(v.Words, word):
+		case found == nil && isOneOf(v.Words, word):
 			found = v
 		}
 	}
 	return found
 }
 
-// taken reads what stands behind a verb: options of the program, or such as have another meaning here.
+// taken reads what stands behind a verb: options of the program, or such as have another meaning
+// here.
 func (v *verb) taken(p *program, args []field) parsed {
 	v.once.Do(func() {
 		style := p.style()
-		style.Mixed = !one("words line script task script-name fetched", v.Then) // their options are not ours
+		style.Mixed = !isOneOf("words line script task script-name fetched", v.Then) // their options are not ours
 		v.grammar = shelltext.NewGrammar(style, p.Options, v.Options)
 	})
 	return takeApart(v.grammar, args)
@@ -340,7 +343,8 @@ func (p *program) style() shelltext.Style {
 	return shelltext.Style{Mixed: p.Mixed, Ends: p.Ends, Abbreviates: p.Abbreviates, Folded: p.Folded, Separate: p.Separate, Loose: !p.Strict}
 }
 
-// readEffect reads an effect of a data file: class/level[~][@target] reason; with ~ it can be undone.
+// readEffect reads an effect of a data file: class/level[~][@target] reason; with ~ it can be
+// undone.
 func readEffect(s string) (Effect, error) {
 	head, reason, _ := strings.Cut(s, " ")
 	head, target, _ := strings.Cut(head, "@")
@@ -348,7 +352,7 @@ func readEffect(s string) (Effect, error) {
 	level, reversible := strings.CutSuffix(level, "~")
 	levels := map[string]Level{"read": LevelRead, "create": LevelCreate, "standard": LevelStandard, "sensitive": LevelSensitive, "always": LevelAlways, "never": levelNever}
 	l, known := levels[level]
-	if !ok || !known || reason == "" || !one(classNames, class) {
+	if !ok || !known || reason == "" || !isOneOf(classNames, class) {
 		return Effect{}, fmt.Errorf("%q is no effect: class/level[~][@target] reason", s)
 	}
 	return Effect{Class: Class(class), Level: l, Reason: reason, Target: target, Reversible: reversible}, nil
@@ -356,7 +360,8 @@ func readEffect(s string) (Effect, error) {
 
 const classNames = "read write delete run exec net-in net-out credential privilege system history persist device hidden unclear"
 
-// does notes an effect of a data file. {name}, {verb} and {1} stand for the program, its first operand and the one behind it.
+// does notes an effect of a data file. {name}, {verb} and {1} stand for the program, its first
+// operand and the one behind it.
 func (w *walker) does(effect, name string, operands []field) {
 	if effect == "" {
 		return
@@ -367,7 +372,7 @@ func (w *walker) does(effect, name string, operands []field) {
 	}
 	words := []string{"", ""}
 	for i := range min(2, len(operands)) {
-		words[i] = said(operands[i].text)
+		words[i] = showUnknown(operands[i].text)
 	}
 	fill := strings.NewReplacer("{name}", name, "{verb}", words[0], "{1}", words[1], "{}", "")
 	e.Reason = strings.TrimSpace(fill.Replace(e.Reason))

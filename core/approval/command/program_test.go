@@ -15,8 +15,8 @@ import (
 // Roles that handlers or the judge itself read.
 const plainRoles = "flag value code show module warning xoption jit bytecode command stdin noexec first text also shell-text restarts program program-file include"
 
-// TestProgramFiles reads every entry as its author may get it wrong: unknown keys, roles, handlers and effects, options that are none or stand
-// there twice, names that two entries share.
+// TestProgramFiles reads every entry as its author may get it wrong: unknown keys, roles, handlers
+// and effects, options that are none or stand there twice, names that two entries share.
 func TestProgramFiles(t *testing.T) {
 	programs() // makes the tables of roles and handlers
 	all := entries()
@@ -45,12 +45,12 @@ func TestProgramFiles(t *testing.T) {
 			continue
 		}
 		for kind, list := range of {
-			if !one("interpreters shells editors wrappers tools programs readers git variables python-modules", kind) {
+			if !isOneOf("interpreters shells editors wrappers tools programs readers git variables python-modules", kind) {
 				t.Errorf("%s: %s is no kind of program", file, kind)
 			}
 			for _, p := range list {
 				for name := range strings.FieldsSeq(p.Names) {
-					if one("git variables python-modules", kind) {
+					if isOneOf("git variables python-modules", kind) {
 						name = kind + " " + name
 					}
 					if names[name] != "" {
@@ -73,7 +73,7 @@ func checkProgram(t *testing.T, at string, p *program) {
 		t.Errorf("%s: an entry has no names", at)
 	}
 	checkOptions(t, at, p.Options)
-	if p.Value != "" && !one("search-path code libraries program node-options options folders compiler prompt history address less settings settings-or-temporary", p.Value) {
+	if p.Value != "" && !isOneOf("search-path code libraries program node-options options folders compiler prompt history address less settings settings-or-temporary", p.Value) {
 		t.Errorf("%s: %q is nothing that a variable holds", at, p.Value)
 	}
 	if p.Handler != "" && table.handlers[p.Handler] == nil {
@@ -96,7 +96,7 @@ func checkProgram(t *testing.T, at string, p *program) {
 		checkOptions(t, at+" "+v.Words, v.Options)
 		roles = append(roles, v.Then)
 		for word := range strings.FieldsSeq(v.Words) {
-			if slices.ContainsFunc(p.Verbs[:i], func(o *verb) bool { return one(o.Words, word) }) {
+			if slices.ContainsFunc(p.Verbs[:i], func(o *verb) bool { return isOneOf(o.Words, word) }) {
 				t.Errorf("%s: the verb %s stands there twice", at, word)
 			}
 		}
@@ -121,7 +121,7 @@ func checkOptions(t *testing.T, at string, options map[string]string) {
 	t.Helper()
 	seen := map[string]bool{}
 	for role, list := range options {
-		if table.options[role] == nil && !one(plainRoles, role) {
+		if table.options[role] == nil && !isOneOf(plainRoles, role) {
 			t.Errorf("%s: there is no role of options %q", at, role)
 		}
 		for token := range strings.FieldsSeq(list) {

@@ -8,18 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// This file judges Python that stands in a command (python3 -c). It knows a part of the language: expressions, assignments to plain names, loops,
-// conditions, comprehensions, and imports of modules that only compute. Everything that is reached by it only computes, reads what comes in or a
-// file that the text names, and prints. What is not known here asks.
+// This file judges Python that stands in a command (python3 -c). It knows a part of the language:
+// expressions, assignments to plain names, loops, conditions, comprehensions, and imports of
+// modules that only compute. Everything that is reached by it only computes, reads what comes in or
+// a file that the text names, and prints. What is not known here asks.
 //
-// The rule is by names, not by types: a name is one that the text itself sets, a builtin of pureBuiltins, or a module of pureModules; an attribute
-// is one of pureAttributes, or stands in the list of its module. So no value is reached that could do more, however it is called.
+// The rule is by names, not by types: a name is one that the text itself sets, a builtin of
+// pureBuiltins, or a module of pureModules; an attribute is one of pureAttributes, or stands in the
+// list of its module. So no value is reached that could do more, however it is called.
 
 // pureBuiltins are functions that only compute, and print.
 const pureBuiltins = `print len range sum min max abs sorted reversed round hex bin oct ord chr str int float divmod pow list tuple set dict zip enumerate any all repr bool bytes bytearray
 	complex frozenset isinstance iter next map filter slice format ascii hash type callable id True False None Exception ValueError KeyError IndexError TypeError StopIteration ZeroDivisionError`
 
-// pureAttributes are what values of plain types have: texts, numbers, lists, dictionaries, dates, files that are read, matches.
+// pureAttributes are what values of plain types have: texts, numbers, lists, dictionaries, dates,
+// files that are read, matches.
 const pureAttributes = `append extend insert pop remove clear index count sort reverse copy keys values items get setdefault update add discard union intersection difference issubset issuperset
 	upper lower title capitalize strip lstrip rstrip split rsplit splitlines join replace startswith endswith find rfind isdigit isalpha isalnum isupper islower isspace zfill ljust rjust center partition
 	rpartition encode decode hex bit_length real imag numerator denominator read readline readlines buffer write flush group groups groupdict start end span sub match search findall finditer fullmatch
@@ -40,14 +43,17 @@ var pureModules = map[string]string{
 // classMethods follow a class of a module: datetime.datetime.now.
 const classMethods = "now utcnow today fromtimestamp fromisoformat strptime utc from_iterable fromhex fromkeys min max combine"
 
-// reachingBuiltins are names of Python that reach further. No text that sets one of them is known here: it may stand for the builtin before that.
+// reachingBuiltins are names of Python that reach further. No text that sets one of them is known
+// here: it may stand for the builtin before that.
 const reachingBuiltins = `eval exec compile open input getattr setattr delattr hasattr globals locals vars dir object super help breakpoint exit quit memoryview classmethod
 	staticmethod property execfile file reload raw_input unicode buffer apply intern coerce copyright credits license aiter anext issubclass`
 
-// pythonWords are words of the language. Others that stand there, such as class, def, del, exec, global, lambda with defaults, are not known here.
+// pythonWords are words of the language. Others that stand there, such as class, def, del, exec,
+// global, lambda with defaults, are not known here.
 const pythonWords = "and or not in is if else elif for while break continue pass import from as print assert try except finally with lambda"
 
-// readPython reports whether Python code is understood and only computes, reads and prints; and which files and whether what comes in it reads.
+// readPython reports whether Python code is understood and only computes, reads and prints; and
+// which files and whether what comes in it reads.
 func readPython(code string) (files []string, stdin, ok bool) {
 	p := pythonReader{own: map[string]bool{}, modules: map[string]string{}}
 	if len(code) > 4000 || !utf8.ValidString(code) || strings.ContainsAny(code, unknown+"\f\r") || !p.scan(code) {
@@ -55,7 +61,7 @@ func readPython(code string) (files []string, stdin, ok bool) {
 	}
 	p.bindings()
 	for name := range p.own {
-		if one(reachingBuiltins, name) {
+		if isOneOf(reachingBuiltins, name) {
 			return nil, false, false
 		}
 	}
@@ -123,7 +129,8 @@ func (p *pythonReader) scan(s string) bool {
 	return true
 }
 
-// scanWord takes a word, or a text with letters before its quote, and returns its length; -1 when it is not understood.
+// scanWord takes a word, or a text with letters before its quote, and returns its length; -1 when
+// it is not understood.
 func (p *pythonReader) scanWord(s string) int {
 	n := strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII || !letter(byte(r)) && (r < '0' || r > '9') })
 	if n < 0 {
@@ -146,9 +153,10 @@ var pythonNumber = sync.OnceValue(func() *regexp.Regexp {
 
 func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// quoted takes a text and returns its length; -1 when it is not understood. What stands in braces of an f-string is code.
+// quoted takes a text and returns its length; -1 when it is not understood. What stands in braces
+// of an f-string is code.
 func (p *pythonReader) quoted(s, prefix string) int {
-	if !one("r b rb br f u", prefix) && prefix != "" || strings.HasPrefix(s, `"""`) || strings.HasPrefix(s, "'''") {
+	if !isOneOf("r b rb br f u", prefix) && prefix != "" || strings.HasPrefix(s, `"""`) || strings.HasPrefix(s, "'''") {
 		return -1
 	}
 	i := 1
@@ -231,7 +239,7 @@ func (p *pythonReader) bind(i, depth int) {
 // bindUntil takes all names up to a token for names that the text sets.
 func (p *pythonReader) bindUntil(i int, end func(t pythonToken) bool) {
 	for ; i < len(p.tokens) && !end(p.tokens[i]); i++ {
-		if t := p.tokens[i]; t.kind == 'w' && !one(pureBuiltins, t.text) && !one(pythonWords, t.text) {
+		if t := p.tokens[i]; t.kind == 'w' && !isOneOf(pureBuiltins, t.text) && !isOneOf(pythonWords, t.text) {
 			p.own[t.text] = true
 		}
 	}
@@ -241,7 +249,7 @@ func (p *pythonReader) bindUntil(i int, end func(t pythonToken) bool) {
 func (p *pythonReader) unpacks(i int) bool {
 	for ; i < len(p.tokens); i++ {
 		switch t := p.tokens[i]; {
-		case t.kind == 'w' && !one(pythonWords, t.text), t.kind == ',':
+		case t.kind == 'w' && !isOneOf(pythonWords, t.text), t.kind == ',':
 		case t.kind == '=':
 			return p.sign(i+1) != '='
 		default:
@@ -289,7 +297,7 @@ func (p *pythonReader) token() bool {
 		return false
 	case p.modules[t.text] != "" && !p.own[t.text]:
 		return p.module(p.modules[t.text])
-	case p.own[t.text] && p.modules[t.text] == "", one(pythonWords, t.text), one(pureBuiltins, t.text):
+	case p.own[t.text] && p.modules[t.text] == "", isOneOf(pythonWords, t.text), isOneOf(pureBuiltins, t.text):
 		p.at++
 		return true
 	case p.named(): // print(x, end='')
@@ -306,7 +314,7 @@ func (p *pythonReader) named() bool {
 
 func (p *pythonReader) attribute(name string) bool {
 	p.at++
-	return one(pureAttributes, name) || one(classMethods, name) || name == "format" && p.at >= 3 && p.plainFormat(p.at-3)
+	return isOneOf(pureAttributes, name) || isOneOf(classMethods, name) || name == "format" && p.at >= 3 && p.plainFormat(p.at-3)
 }
 
 // plainFormat reports whether token i is a text whose fields name no attributes.
@@ -366,7 +374,7 @@ func (p *pythonReader) importedFrom() bool {
 			name = p.tokens[p.at+1].text
 			p.at += 2
 		}
-		if one(reachingBuiltins, name) {
+		if isOneOf(reachingBuiltins, name) {
 			return false
 		}
 		p.own[name] = true
@@ -383,7 +391,7 @@ func (p *pythonReader) word(text string) bool {
 func (p *pythonReader) has(module, name string) bool {
 	p.stdin = p.stdin || name == "stdin"
 	list := pureModules[module]
-	return (list == "*" || one(list, name)) && !strings.HasPrefix(name, "_")
+	return (list == "*" || isOneOf(list, name)) && !strings.HasPrefix(name, "_")
 }
 
 // module is the name of a module: what follows is taken from it.
@@ -398,12 +406,13 @@ func (p *pythonReader) module(module string) bool {
 	return true
 }
 
-// shown reports whether sys.path is only printed or gone through: whoever changes it has Python import other code.
+// shown reports whether sys.path is only printed or gone through: whoever changes it has Python
+// import other code.
 func (p *pythonReader) shown() bool {
 	before, after := p.sign(p.at-1), p.sign(p.at+3)
 	switch {
 	case before == '(' && after == ')' && p.sign(p.at-2) == 'w':
-		return one("print join len", p.tokens[p.at-2].text)
+		return isOneOf("print join len", p.tokens[p.at-2].text)
 	case before == 'w' && after == ':':
 		return p.tokens[p.at-1].text == "in"
 	}
@@ -421,7 +430,7 @@ func (p *pythonReader) opened() bool {
 	}
 	p.at += 3
 	if p.sign(p.at) == ',' && p.sign(p.at+1) == 's' {
-		if !one("r rb rt", p.tokens[p.at+1].text) {
+		if !isOneOf("r rb rt", p.tokens[p.at+1].text) {
 			return false
 		}
 		p.at += 2
@@ -437,7 +446,8 @@ func (p *pythonReader) opened() bool {
 	return true
 }
 
-// readsPython reports whether Python code only computes, reads and prints. The files that it reads are judged as those of any command.
+// readsPython reports whether Python code only computes, reads and prints. The files that it reads
+// are judged as those of any command.
 func (w *walker) readsPython(code string) bool {
 	files, _, ok := readPython(code)
 	if !ok {
@@ -450,7 +460,7 @@ func (w *walker) readsPython(code string) bool {
 		w.reads(field{text: f}, true)
 	}
 	if w.in.any {
-		w.flows()
+		w.passOnFiltered()
 	}
 	return true
 }

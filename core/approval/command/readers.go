@@ -16,7 +16,7 @@ func readers() map[string]handler {
 		"complete compgen": completes,
 		"exiftool": func(w *walker, c cmd) {
 			for _, a := range c.args {
-				if one("-config -if -execute -@ -stay_open -p -userParam", a.text) || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "<") {
+				if isOneOf("-config -if -execute -@ -stay_open -p -userParam", a.text) || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "<") {
 					w.add(Exec, LevelSensitive, a.text, "exiftool runs code or takes options from a file")
 				}
 				if name, _, set := strings.Cut(a.text, "="); set && strings.HasPrefix(name, "-") || strings.HasPrefix(strings.ToLower(a.text), "-tagsfromfile") || a.text == "-geotag" {
@@ -38,7 +38,7 @@ func readers() map[string]handler {
 			if o := parseOptions(c.args, "", false); o.has("i", "inplace", "in-place") {
 				w.outputs(o.after(1))
 			}
-			w.flows()
+			w.passOnFiltered()
 		},
 	}
 }
@@ -49,11 +49,11 @@ func filter(w *walker, c cmd) {
 		w.out.secret = true
 	}
 	if w.in.any {
-		w.flows()
+		w.passOnFiltered()
 	}
 	for _, a := range c.args {
 		if strings.HasPrefix(a.text, "/dev/") {
-			w.reads(a, !one("ls stat lsblk df test [ file [[ findmnt", c.name))
+			w.reads(a, !isOneOf("ls stat lsblk df test [ file [[ findmnt", c.name))
 		}
 	}
 	w.filterActs(c)
@@ -63,7 +63,7 @@ func filter(w *walker, c cmd) {
 	if c.name == "printf" && len(c.args) > 0 {
 		w.prints(c.args)
 	}
-	if one("man less more ag ack bat batcat delta", c.name) {
+	if isOneOf("man less more ag ack bat batcat delta", c.name) {
 		pager(w, c)
 	}
 }
@@ -81,7 +81,7 @@ func (w *walker) filterActs(c cmd) {
 		w.add(System, LevelSensitive, operand(c), "it ends the processes that use "+operand(c))
 	case c.name == "pidstat" && o.has("e"):
 		w.run(parseOptions(c.args, "", true).operands)
-	case one("neofetch fastfetch", c.name) && o.has("config", "c", "print_config"):
+	case isOneOf("neofetch fastfetch", c.name) && o.has("config", "c", "print_config"):
 		w.add(Exec, LevelSensitive, c.name, "its settings can run commands")
 	case c.name == "jq" && (strings.Contains(joinedText(c.args), "env") || strings.Contains(joinedText(c.args), "$ENV")):
 		w.out.secret = true
@@ -105,16 +105,16 @@ func pager(w *walker, c cmd) {
 			o := parseOptions(c.args, "o O log-file LOG-FILE", false)
 			w.outputs(o.values("o", "O", "log-file", "LOG-FILE"))
 		}
-		if one("less more", c.name) && (strings.HasPrefix(a.text, "+") && strings.ContainsAny(a.text, "!|#v") || strings.HasPrefix(a.text, "--lesskey") || a.text == "-k") {
+		if isOneOf("less more", c.name) && (strings.HasPrefix(a.text, "+") && strings.ContainsAny(a.text, "!|#v") || strings.HasPrefix(a.text, "--lesskey") || a.text == "-k") {
 			w.add(Exec, LevelAlways, a.text, c.name+" is given commands, which can run programs")
 		}
 	}
-	if one("less more", c.name) {
+	if isOneOf("less more", c.name) {
 		return
 	}
 	for _, v := range parseOptions(c.args, "P pager H html", false).values("P", "pager", "H", "html") {
-		if !one("cat less more", v.text) {
-			w.inner(v)
+		if !isOneOf("cat less more", v.text) {
+			w.walkInnerText(v)
 			w.add(Exec, LevelAlways, v.text, c.name+" runs "+v.text)
 		}
 	}
@@ -173,11 +173,11 @@ func environment(w *walker, c cmd) {
 	split := false
 	for _, s := range o.given {
 		switch {
-		case one("C chdir", s.name):
+		case isOneOf("C chdir", s.name):
 			w.enter(s.value)
 		case s.role == "splits":
 			split = true
-			w.inner(s.value)
+			w.walkInnerText(s.value)
 		}
 	}
 	rest := o.operands
@@ -225,10 +225,10 @@ func historyTool(w *walker, c cmd) {
 func completes(w *walker, c cmd) {
 	o := parseOptions(c.args, "C F A G W P S X o", false)
 	for _, v := range o.values("C") {
-		w.inner(v)
+		w.walkInnerText(v)
 	}
 	for _, v := range o.values("W") { // its words are expanded
-		w.inner(field{text: ": \"" + strings.ReplaceAll(v.text, `"`, `\"`) + "\""})
+		w.walkInnerText(field{text: ": \"" + strings.ReplaceAll(v.text, `"`, `\"`) + "\""})
 	}
 	if o.has("C", "F") {
 		w.add(Exec, LevelAlways, operand(c), c.name+" has the shell run a command of its own choice")
@@ -262,7 +262,7 @@ func findFast(w *walker, c cmd) {
 			return
 		}
 	}
-	w.flows()
+	w.passOnFiltered()
 }
 
 // outputs are files that a program writes.

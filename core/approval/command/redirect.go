@@ -15,21 +15,21 @@ func (w *walker) redirects(s *syntax.Stmt) (writes []field) {
 		case syntax.Hdoc, syntax.DashHdoc:
 			w.document(r)
 		case syntax.WordHdoc:
-			f := w.one(r.Word)
+			f := w.expandOne(r.Word)
 			w.in = f.from.with(traits{any: true})
 			w.in.code, w.in.text, w.in.plain = false, f.text, !f.dyn
 		case syntax.RdrIn:
-			w.input(w.one(r.Word))
+			w.input(w.expandOne(r.Word))
 		case syntax.DplIn:
-			if f := w.one(r.Word); f.text != "0" && f.text != "-" { // what was opened before, under this number
+			if f := w.expandOne(r.Word); f.text != "0" && f.text != "-" { // what was opened before, under this number
 				w.in = w.in.with(traits{data: true})
 			}
 		case syntax.DplOut:
-			if f := w.one(r.Word); !number(f.text) {
+			if f := w.expandOne(r.Word); !number(f.text) {
 				writes = append(writes, f)
 			}
 		default:
-			f := w.one(r.Word)
+			f := w.expandOne(r.Word)
 			f.behind = r.Op == syntax.AppOut || r.Op == syntax.AppAll
 			if f.behind || r.N != nil && r.N.Value == "2" {
 				f.adds = true // it adds, or takes only messages: what is there is not emptied by an empty command
@@ -114,8 +114,8 @@ func (w *walker) socket(f field) {
 	}
 }
 
-// land writes what a statement has put out into the files that it was redirected to.
-func (w *walker) land(s *syntax.Stmt, writes []field) {
+// fillRedirected writes what a statement has put out into the files that it was redirected to.
+func (w *walker) fillRedirected(s *syntax.Stmt, writes []field) {
 	for _, f := range writes {
 		w.socket(f)
 		if f.proc {
@@ -125,7 +125,7 @@ func (w *walker) land(s *syntax.Stmt, writes []field) {
 		if p.kind != placeStream && endless(s) {
 			w.add(System, LevelSensitive, f.text, "it writes until the disk is full")
 		}
-		if p.kind.keeps() && !f.adds && empties(s) {
+		if p.kind.mayHoldWork() && !f.adds && putsOutNothing(s) {
 			w.add(Delete, LevelSensitive, f.text, "empties "+w.name(f))
 		}
 		if !f.behind {
@@ -153,13 +153,14 @@ func endless(s *syntax.Stmt) bool {
 		return false
 	}
 	if c.Args[0].Lit() == "cat" && len(c.Args) == 2 {
-		return one("/dev/zero /dev/urandom /dev/random", c.Args[1].Lit())
+		return isOneOf("/dev/zero /dev/urandom /dev/random", c.Args[1].Lit())
 	}
 	return c.Args[0].Lit() == "yes"
 }
 
-// empties reports whether a statement puts out nothing, so that a redirection only empties a file.
-func empties(s *syntax.Stmt) bool {
+// putsOutNothing reports whether a statement puts out nothing, so that a redirection only empties a
+// file.
+func putsOutNothing(s *syntax.Stmt) bool {
 	if s.Cmd == nil {
 		return true
 	}

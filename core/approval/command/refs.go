@@ -24,6 +24,6 @@ func (w *walker) worktree(sub string, o options) {
 			w.writes(rest[0], "writes")
 		}
 	case sub == "remove":
-		w.add(Delete, LevelSensitive, second(o), "git worktree remove deletes a folder")
+		w.add(Delete, LevelSensitive, secondOperand(o), "git worktree remove deletes a folder")
 	}
 }

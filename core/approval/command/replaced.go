@@ -10,8 +10,9 @@ import (
 // maxTouched bounds the files that a command is known to change.
 const maxTouched = 200
 
-// touches remembers files of this machine that are there and that the line is seen to change or delete.
-func (w *walker) touches(f field, p place) {
+// rememberChanged remembers files of this machine that are there and that the line is seen to
+// change or delete.
+func (w *walker) rememberChanged(f field, p place) {
 	if !w.ctx.Local || p.kind == placeStream || p.kind == placeTemp || p.kind == placeUnknown || strings.Contains(p.path, unknown) {
 		return
 	}
@@ -26,8 +27,9 @@ func (w *walker) touches(f field, p place) {
 	}
 }
 
-// replaces asks before a file that is there gets new content, where that is a file of secrets or one of which there will be no copy. Sure says
-// that a file that cannot be looked at counts as one that is there.
+// replaces asks before a file that is there gets new content, where that is a file of secrets or
+// one of which there will be no copy. Sure says that a file that cannot be looked at counts as one
+// that is there.
 func (w *walker) replaces(f field, sure bool) {
 	p := w.place(f)
 	there := sure && !w.ctx.Local
@@ -42,11 +44,11 @@ func (w *walker) replaces(f field, sure bool) {
 		w.add(Credential, LevelSensitive, f.text, "writes over "+w.name(f)+", where secrets are kept")
 		return
 	}
-	w.unkept(f, p)
+	w.askLostContent(f, p)
 }
 
-// unkept asks about a file whose content would be lost for good.
-func (w *walker) unkept(f field, p place) {
+// askLostContent asks about a file whose content would be lost for good.
+func (w *walker) askLostContent(f field, p place) {
 	if !w.ctx.Local || w.ctx.Unkept == nil || p.kind != placeProject && p.kind != placeCredential || f.dyn || f.glob {
 		return
 	}
@@ -61,7 +63,7 @@ func (w *walker) replacesIn(from []field, to field) {
 		if info, err := os.Stat(p.path); err == nil && info.IsDir() {
 			for _, f := range from {
 				inside := part(to, strings.TrimSuffix(to.text, "/")+"/"+pathBase(strings.TrimSuffix(f.text, "/")))
-				w.touches(inside, w.place(inside))
+				w.rememberChanged(inside, w.place(inside))
 				w.replaces(inside, false)
 			}
 			return

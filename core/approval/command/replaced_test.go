@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// What is there and holds secrets is not replaced unasked, nor what leaves no copy; what is new is made unasked, and a line at the end is written.
+// What is there and holds secrets is not replaced unasked, nor what leaves no copy; what is new is
+// made unasked, and a line at the end is written.
 func TestFilesThatAreReplaced(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

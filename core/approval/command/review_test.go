@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What a reviewer found to pass unasked: each line does more than it seems to, through what the analyser took for known and is not.
+// What a reviewer found to pass unasked: each line does more than it seems to, through what the
+// analyser took for known and is not.
 func TestReviewedLinesAreAsked(t *testing.T) {
 	c := placeForTests()
 	for _, cmd := range []string{
@@ -88,7 +89,8 @@ func TestReviewedLinesThatRun(t *testing.T) {
 	}
 }
 
-// What it imports runs, and is said; it is everyday work at the level of a project, and none below it.
+// What it imports runs, and is said; it is everyday work at the level of a project, and none below
+// it.
 func TestImportsRunCode(t *testing.T) {
 	for _, cmd := range []string{`python3 -c "import evil"`, `python3 -c "import evil; print(1)"`} {
 		a := Analyse(cmd, placeForTests())

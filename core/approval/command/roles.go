@@ -14,15 +14,16 @@ type (
 	operandRole func(w *walker, p *program, c cmd, files []field)
 )
 
-// optionRoles are what options of programs in the data files may be for. "flag", "value", "code", "show" and "module" do nothing by themselves.
+// optionRoles are what options of programs in the data files may be for. "flag", "value", "code",
+// "show" and "module" do nothing by themselves.
 func optionRoles() map[string]optionRole {
 	return map[string]optionRole{
 		"run": func(w *walker, _ *program, _ cmd, o given) { w.run([]field{o.value}) },
 		"runs": func(w *walker, _ *program, c cmd, o given) {
-			w.inner(o.value)
-			w.add(Exec, LevelAlways, o.value.text, c.name+" runs "+said(o.value.text)+" for each file")
+			w.walkInnerText(o.value)
+			w.add(Exec, LevelAlways, o.value.text, c.name+" runs "+showUnknown(o.value.text)+" for each file")
 		},
-		"shell":  func(w *walker, _ *program, _ cmd, o given) { w.inner(o.value) },
+		"shell":  func(w *walker, _ *program, _ cmd, o given) { w.walkInnerText(o.value) },
 		"script": func(w *walker, _ *program, c cmd, o given) { w.file(c.name, o.value) },
 		"load":   func(w *walker, _ *program, c cmd, o given) { w.loadsModule(c.name, o.value) },
 		"config": func(w *walker, _ *program, c cmd, o given) { w.takesCode(c.name, o.value) },
@@ -32,8 +33,8 @@ func optionRoles() map[string]optionRole {
 			}
 		},
 		"setting": func(w *walker, p *program, c cmd, o given) {
-			if name, _, _ := strings.Cut(o.value.text, "="); !one(p.Harmless, strings.TrimSpace(name)) {
-				w.add(Exec, LevelAlways, o.value.text, c.name+" is given the setting "+said(o.value.text)+", which can make it run other code")
+			if name, _, _ := strings.Cut(o.value.text, "="); !isOneOf(p.Harmless, strings.TrimSpace(name)) {
+				w.add(Exec, LevelAlways, o.value.text, c.name+" is given the setting "+showUnknown(o.value.text)+", which can make it run other code")
 			}
 		},
 		"variable": func(w *walker, _ *program, _ cmd, o given) {
@@ -49,7 +50,7 @@ func optionRoles() map[string]optionRole {
 		},
 		"listen": func(w *walker, _ *program, _ cmd, o given) {
 			if o.has && !ownHost(o.value.text) {
-				w.add(NetOut, LevelSensitive, o.value.text, "it opens "+said(o.value.text)+" to the network")
+				w.add(NetOut, LevelSensitive, o.value.text, "it opens "+showUnknown(o.value.text)+" to the network")
 			}
 		},
 		"project": func(w *walker, _ *program, c cmd, o given) {
@@ -73,7 +74,8 @@ func optionRoles() map[string]optionRole {
 	}
 }
 
-// operandRoles are what operands of programs in the data files may be. Without one nothing is said of them.
+// operandRoles are what operands of programs in the data files may be. Without one nothing is said
+// of them.
 func operandRoles() map[string]operandRole {
 	all := func(of func(w *walker, c cmd, f field)) operandRole {
 		return func(w *walker, _ *program, c cmd, files []field) {
@@ -111,8 +113,8 @@ func operandRoles() map[string]operandRole {
 		"read":       all(func(w *walker, _ cmd, f field) { w.reads(f, true) }),
 		"words":      func(w *walker, _ *program, _ cmd, files []field) { w.run(files) },
 		"line":       func(w *walker, _ *program, _ cmd, files []field) { w.joined(files) },
-		"texts":      all(func(w *walker, _ cmd, f field) { w.inner(f) }),
-		"packages":   func(w *walker, _ *program, _ cmd, files []field) { w.brings(files) },
+		"texts":      all(func(w *walker, _ cmd, f field) { w.walkInnerText(f) }),
+		"packages":   func(w *walker, _ *program, _ cmd, files []field) { w.askPackages(files) },
 		"fetched":    func(w *walker, _ *program, _ cmd, files []field) { w.tool(files) },
 		"code": all(func(w *walker, c cmd, f field) {
 			w.add(Exec, LevelAlways, f.text, c.name+" runs code that stands in the command")
@@ -122,7 +124,7 @@ func operandRoles() map[string]operandRole {
 				w.file("java", f)
 				return
 			}
-			w.add(Run, LevelStandard, f.text, "runs the program "+said(f.text))
+			w.add(Run, LevelStandard, f.text, "runs the program "+showUnknown(f.text))
 		}),
 	}
 }
@@ -143,7 +145,7 @@ func (w *walker) operandsDo(p *program, role string, c cmd, g parsed, operands [
 	case len(g.of("project")) > 0:
 		table.operands["scripts"](w, p, c, operands)
 	case len(operands) == 0, operands[0].text == "-" && p.reads && w.showsOnly(p):
-		w.idle(p, c, g)
+		w.withoutOperands(p, c, g)
 	default:
 		if act := table.operands[role]; act != nil {
 			act(w, p, c, operands)
@@ -151,8 +153,8 @@ func (w *walker) operandsDo(p *program, role string, c cmd, g parsed, operands [
 	}
 }
 
-// idle is a program that is given nothing to work on: it takes what comes in.
-func (w *walker) idle(p *program, c cmd, g parsed) {
+// withoutOperands is a program that is given nothing to work on: it takes what comes in.
+func (w *walker) withoutOperands(p *program, c cmd, g parsed) {
 	switch {
 	case len(g.of("shell"))+len(g.of("listen"))+len(g.of("task")) > 0:
 	case !p.reads:
@@ -178,7 +180,7 @@ func (w *walker) loadsModule(name string, f field) {
 	switch {
 	case f.text == "":
 	case f.dyn, strings.Contains(f.text, "://"), strings.HasPrefix(f.text, "data:"):
-		w.add(Exec, LevelAlways, f.text, name+" loads "+said(f.text))
+		w.add(Exec, LevelAlways, f.text, name+" loads "+showUnknown(f.text))
 	case strings.HasPrefix(f.text, "/"), strings.HasPrefix(f.text, "."), strings.HasPrefix(f.text, "~"):
 		w.takesCode(name, f)
 	case !moduleName().MatchString(f.text):
@@ -188,7 +190,8 @@ func (w *walker) loadsModule(name string, f field) {
 	}
 }
 
-// takesCode is a file or folder from which a program takes code or settings: of the project, or it asks.
+// takesCode is a file or folder from which a program takes code or settings: of the project, or it
+// asks.
 func (w *walker) takesCode(name string, f field) {
 	if f.text == "" {
 		return
@@ -199,7 +202,7 @@ func (w *walker) takesCode(name string, f field) {
 	p := w.place(f)
 	switch {
 	case f.proc, f.dyn, p.kind == placeStream, strings.Contains(f.text, "://"), strings.HasPrefix(f.text, "data:"):
-		w.add(Exec, LevelAlways, f.text, name+" takes code or settings from "+said(f.text))
+		w.add(Exec, LevelAlways, f.text, name+" takes code or settings from "+showUnknown(f.text))
 	case w.written[p.path] || w.writtenBelow(p.path) || w.opened && p.kind == placeProject:
 		w.add(Exec, LevelAlways, f.text, name+" takes code or settings from "+w.name(f)+", which this very line wrote or unpacked")
 	case p.kind == placeCredential && dotenv(p.path) && w.inProject(p.path, !path.IsAbs(f.text)):
@@ -218,7 +221,8 @@ func ownHost(s string) bool {
 	return host == "" && s == "" || number(s) || host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1" || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./")
 }
 
-// installed reports whether what is there was installed: by the system, or by tools that keep packages for projects.
+// installed reports whether what is there was installed: by the system, or by tools that keep
+// packages for projects.
 func installed(p string) bool {
 	if realpath.Within(p, "/usr") {
 		return true
@@ -234,8 +238,8 @@ func installed(p string) bool {
 // edits is a file that an editor opens.
 func (w *walker) edits(f field) {
 	if strings.HasPrefix(f.text, "!") {
-		w.inner(part(f, f.text[1:]))
-		w.add(Exec, LevelAlways, f.text, "the editor runs "+said(f.text[1:]))
+		w.walkInnerText(part(f, f.text[1:]))
+		w.add(Exec, LevelAlways, f.text, "the editor runs "+showUnknown(f.text[1:]))
 		return
 	}
 	w.writes(f, "edits")

@@ -10,15 +10,18 @@ import (
 	"hermes/core/shelltext"
 )
 
-// This file says where text comes from: from the line itself, or from files and from what commands say. leaks.go asks where the latter
-// reaches the network. It follows text through variables, pipes, files of the line, loops and functions. What only the course of a line tells
-// (if grep x file; then curl a; else curl b; fi) is not followed, nor what an earlier line has written.
+// This file says where text comes from: from the line itself, or from files and from what commands
+// say. leaks.go asks where the latter reaches the network. It follows text through variables,
+// pipes, files of the line, loops and functions. What only the course of a line tells (if grep x
+// file; then curl a; else curl b; fi) is not followed, nor what an earlier line has written.
 
-// quiet are programs that say nothing but what stands in their arguments, numbers, and names of systems.
+// quiet are programs that say nothing but what stands in their arguments, numbers, and names of
+// systems.
 const quiet = `echo printf basename dirname seq expr date uname nproc arch true false : test [ [[ sleep mktemp pwd which cd export unset local readonly
 	exit return break continue shift wait mkdir touch rm rmdir cp mv ln chmod read mapfile readarray trap shopt umask exec command builtin`
 
-// passing are programs that hand on what they are sent, with the options that take a value, and how many operands are no files.
+// passing are programs that hand on what they are sent, with the options that take a value, and how
+// many operands are no files.
 var passing = map[string]struct {
 	takes    string
 	operands int
@@ -30,24 +33,25 @@ var passing = map[string]struct {
 	"sha256sum": {}, "sha512sum": {}, "cksum": {}, "base32": {"w", 0}, "fmt": {"w", 0}, "less": {}, "more": {}, "yes": {"", maxWords},
 }
 
-// wrapping are programs whose output is that of the commands that they run; these say themselves what it is made of.
+// wrapping are programs whose output is that of the commands that they run; these say themselves
+// what it is made of.
 func wrapping(name string) bool {
-	if one("sh bash dash zsh ksh mksh ash fish env sudo doas eval time nice curl wget http https xargs gxargs parallel", name) {
+	if isOneOf("sh bash dash zsh ksh mksh ash fish env sudo doas eval time nice curl wget http https xargs gxargs parallel", name) {
 		return true
 	}
 	return shelltext.WrapperOf(name) != nil
 }
 
-// speaks notes what the output of a program is made of.
-func (w *walker) speaks(c cmd) {
+// noteOutput notes what the output of a program is made of.
+func (w *walker) noteOutput(c cmd) {
 	given := line(c.args).from
 	w.out.names = w.listsNames(c)
 	switch x, passes := passing[c.name]; {
-	case one(quiet, c.name), c.name == "declare" || c.name == "set" || c.name == "typeset":
+	case isOneOf(quiet, c.name), c.name == "declare" || c.name == "set" || c.name == "typeset":
 		w.out.data = w.out.data || given.data || saysMore(c)
 	case passes:
 		w.out.data = w.out.data || given.data || w.in.data || readsFiles(c, x.takes, x.operands) && !w.versions(c.args)
-	case one("curl wget http https", c.name):
+	case isOneOf("curl wget http https", c.name):
 		w.out.data = w.out.data || given.data || w.in.data || !publicOnly(c.args)
 	case wrapping(c.name):
 	case saysVersion(c):
@@ -57,9 +61,10 @@ func (w *walker) speaks(c cmd) {
 	}
 }
 
-// saysMore reports whether a program says more than what stands in its arguments: all variables, or a file.
+// saysMore reports whether a program says more than what stands in its arguments: all variables, or
+// a file.
 func saysMore(c cmd) bool {
-	return len(c.args) == 0 && one("export set declare typeset readonly local trap", c.name) || c.name == "date" && parseOptions(c.args, "d s r I", false).has("f", "file")
+	return len(c.args) == 0 && isOneOf("export set declare typeset readonly local trap", c.name) || c.name == "date" && parseOptions(c.args, "d s r I", false).has("f", "file")
 }
 
 // readsFiles reports whether a program that hands on what it is sent is given files as well.
@@ -68,7 +73,7 @@ func readsFiles(c cmd, takes string, operands int) bool {
 	if namesFiles(c, o) {
 		return true
 	}
-	if one("sed grep egrep fgrep rg", c.name) && o.has("e", "expression", "regexp") {
+	if isOneOf("sed grep egrep fgrep rg", c.name) && o.has("e", "expression", "regexp") {
 		operands = 0
 	}
 	for _, f := range o.after(operands) {
@@ -107,7 +112,7 @@ func (w *walker) versions(args []field) bool {
 	for _, a := range args {
 		switch {
 		case strings.HasPrefix(a.text, "-"), number(a.text):
-		case w.holdsVersion(a), one(".version .name", a.text), a.text == "package.json":
+		case w.holdsVersion(a), isOneOf(".version .name", a.text), a.text == "package.json":
 			found = true
 		default:
 			return false
@@ -127,7 +132,7 @@ func hasWord(args []field, word string) bool {
 
 func (w *walker) holdsVersion(f field) bool {
 	p := w.place(f)
-	return one(versionFiles, path.Base(p.path)) && p.kind == placeProject && !w.written[p.path] && !f.dyn && !f.glob
+	return isOneOf(versionFiles, path.Base(p.path)) && p.kind == placeProject && !w.written[p.path] && !f.dyn && !f.glob
 }
 
 // fileFrom says what comes in from a file.
@@ -157,11 +162,11 @@ func saysVersion(c cmd) bool {
 	case "go":
 		return text == "version" || strings.HasPrefix(text, "env GO") && len(c.args) == 2
 	case "node":
-		return one("-v -p", c.args[0].text) && (len(c.args) == 1 || one("require('./package.json').version require('./package').version process.version", c.args[1].text))
+		return isOneOf("-v -p", c.args[0].text) && (len(c.args) == 1 || isOneOf("require('./package.json').version require('./package').version process.version", c.args[1].text))
 	case "npm":
-		return one("-v --version", text) || text == "pkg get version"
+		return isOneOf("-v --version", text) || text == "pkg get version"
 	}
-	return len(c.args) == 1 && one("-v -V --version version", text) && one("python python3 ruby java javac rustc cargo docker yarn pnpm deno bun php perl kubectl helm terraform", c.name)
+	return len(c.args) == 1 && isOneOf("-v -V --version version", text) && isOneOf("python python3 ruby java javac rustc cargo docker yarn pnpm deno bun php perl kubectl helm terraform", c.name)
 }
 
 func gitSaysVersion(text string) bool {
@@ -176,7 +181,7 @@ func gitSaysVersion(text string) bool {
 	case "rev-list":
 		return strings.HasPrefix(rest, "--count") || strings.HasPrefix(rest, "-n 1") || strings.HasPrefix(rest, "--max-count=1")
 	case "log":
-		return one("-1 -n1", strings.SplitN(rest, " ", 2)[0]) && (strings.Contains(rest, "=%h") || strings.Contains(rest, "=%H") || strings.Contains(rest, "=%ct")) && strings.Count(rest, "%") == 1
+		return isOneOf("-1 -n1", strings.SplitN(rest, " ", 2)[0]) && (strings.Contains(rest, "=%h") || strings.Contains(rest, "=%H") || strings.Contains(rest, "=%ct")) && strings.Count(rest, "%") == 1
 	case "tag":
 		return !strings.Contains(rest, "format") && !strings.Contains(rest, "-n")
 	}
@@ -192,7 +197,8 @@ func (w *walker) holds(name string, from traits) {
 	w.vars[name] = value{fields: fields[:min(len(fields), maxWords)], split: true}
 }
 
-// heldBy is where anything comes from that a variable may hold. Any says that it may be any variable of the line.
+// heldBy is where anything comes from that a variable may hold. Any says that it may be any
+// variable of the line.
 func (w *walker) heldBy(name string, all bool) (from traits) {
 	if !all {
 		return line(w.vars[name].fields).from
@@ -251,7 +257,7 @@ func (w *walker) computedFrom(n syntax.Node) (from traits) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Word:
-			from = from.with(w.one(n).from).with(w.heldBy(n.Lit(), false))
+			from = from.with(w.expandOne(n).from).with(w.heldBy(n.Lit(), false))
 			return false
 		case nil:
 			return false
@@ -265,7 +271,7 @@ func (w *walker) computedFrom(n syntax.Node) (from traits) {
 func (w *walker) arithmeticSets(x syntax.ArithmExpr) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		b, ok := n.(*syntax.BinaryArithm)
-		if !ok || !strings.HasSuffix(b.Op.String(), "=") || one("== != <= >=", b.Op.String()) {
+		if !ok || !strings.HasSuffix(b.Op.String(), "=") || isOneOf("== != <= >=", b.Op.String()) {
 			return true
 		}
 		if name, ok := b.X.(*syntax.Word); ok && name.Lit() != "" {
@@ -277,11 +283,12 @@ func (w *walker) arithmeticSets(x syntax.ArithmExpr) {
 	})
 }
 
-// again walks the body of a loop, and once more when a later turn of it sees text that the first did not.
-func (w *walker) again(body func()) {
-	before := w.taken()
+// walkLoop walks the body of a loop, and once more when a later turn of it sees text that the first
+// did not.
+func (w *walker) walkLoop(body func()) {
+	before := w.countForeign()
 	body()
-	if w.taken() > before && *w.spent < maxParsed {
+	if w.countForeign() > before && *w.spent < maxParsed {
 		commands := w.commands
 		*w.spent += 1 << 10
 		body()
@@ -289,8 +296,8 @@ func (w *walker) again(body func()) {
 	}
 }
 
-// taken is how many variables hold text that comes from elsewhere.
-func (w *walker) taken() (n int) {
+// countForeign is how many variables hold text that comes from elsewhere.
+func (w *walker) countForeign() (n int) {
 	for _, v := range w.vars {
 		if line(v.fields).from.data {
 			n++
@@ -299,16 +306,16 @@ func (w *walker) taken() (n int) {
 	return n
 }
 
-// springs walks what the line has traps run with what its variables hold in the end.
-func (w *walker) springs() {
-	if w.taken() == 0 {
+// runTraps walks what the line has traps run with what its variables hold in the end.
+func (w *walker) runTraps() {
+	if w.countForeign() == 0 {
 		w.trapped = nil
 		return
 	}
 	list := w.trapped
 	w.trapped = nil
 	for _, f := range list {
-		w.inner(f)
+		w.walkInnerText(f)
 	}
 }
 
@@ -331,7 +338,8 @@ func (w *walker) passesOn(name string, f field) {
 	}
 }
 
-// redirectsForGood reports whether a statement is exec with nothing but redirections: what it opens stays open.
+// redirectsForGood reports whether a statement is exec with nothing but redirections: what it opens
+// stays open.
 func redirectsForGood(s *syntax.Stmt) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && len(s.Redirs) > 0 && len(c.Args) == 1 && c.Args[0].Lit() == "exec"

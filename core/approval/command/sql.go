@@ -38,7 +38,7 @@ func clientCommand(l string) string {
 		return "the database client runs a command"
 	}
 	switch {
-	case one(`.tables .schema .headers .header .mode .help .indexes .indices .databases .dump .show .fullschema .dbinfo .width .eqp .quit .exit .timer .nullvalue .separator .stats .lint .expert
+	case isOneOf(`.tables .schema .headers .header .mode .help .indexes .indices .databases .dump .show .fullschema .dbinfo .width .eqp .quit .exit .timer .nullvalue .separator .stats .lint .expert
 		\d \dt \d+ \dt+ \l \l+ \dn \dn+ \du \du+ \df \df+ \di \di+ \dv \dv+ \dm \ds \dp \z \dx \dg \x \conninfo \timing \q \pset \a \t \sf \sv \encoding \? \h `, words[0]):
 		if rest := l[len(words[0]):]; strings.Contains(rest, `\`) && strings.HasPrefix(l, `\`) {
 			return "the database client runs a command"
@@ -87,14 +87,14 @@ func statement(stmt string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	if !one("SELECT WITH SHOW EXPLAIN VALUES TABLE DESCRIBE DESC PRAGMA USE FROM SUMMARIZE BEGIN COMMIT ROLLBACK START END LIST INFO ANALYZE", words[0]) {
+	if !isOneOf("SELECT WITH SHOW EXPLAIN VALUES TABLE DESCRIBE DESC PRAGMA USE FROM SUMMARIZE BEGIN COMMIT ROLLBACK START END LIST INFO ANALYZE", words[0]) {
 		return "the statement changes data or settings (" + strings.ToLower(words[0]) + ")"
 	}
 	if words[0] == "PRAGMA" && (strings.Contains(stmt, "=") || strings.Contains(stmt, "WRITABLE")) {
 		return "the statement changes settings of the database"
 	}
 	for i, word := range words {
-		if one(sqlVerbs, word) && !asName(stmt, words, i) || one(sqlActs, word) || slices.ContainsFunc(sqlFamilies, func(p string) bool { return strings.HasPrefix(word, p) }) {
+		if isOneOf(sqlVerbs, word) && !asName(stmt, words, i) || isOneOf(sqlActs, word) || slices.ContainsFunc(sqlFamilies, func(p string) bool { return strings.HasPrefix(word, p) }) {
 			return "the statement changes data or files (" + strings.ToLower(word) + ")"
 		}
 	}
@@ -112,12 +112,13 @@ var sqlFamilies = []string{
 	"QUERY_TO_XML", "UTL_", "DBMS_",
 }
 
-// asName reports whether a word is a function, a lock or the name of a column, and not what the statement does.
+// asName reports whether a word is a function, a lock or the name of a column, and not what the
+// statement does.
 func asName(stmt string, words []string, i int) bool {
 	word := words[i]
 	called := strings.HasPrefix(strings.TrimLeft(after(stmt, word), " "), "(")
 	switch {
-	case word == "REPLACE", one("EDIT INSERT LOAD", word) && !called: // replace(x, 'a', 'b'); INTO follows the statement
+	case word == "REPLACE", isOneOf("EDIT INSERT LOAD", word) && !called: // replace(x, 'a', 'b'); INTO follows the statement
 		return true
 	case i == 0:
 		return false
@@ -152,7 +153,7 @@ func (w *walker) mongo(c cmd, o options) {
 	for _, s := range scripts {
 		why := ""
 		for _, m := range mongoCall().FindAllStringSubmatch(s.text, -1) {
-			if !one("find findOne count countDocuments estimatedDocumentCount distinct aggregate getCollectionNames getCollectionInfos stats explain limit sort pretty toArray printjson print getIndexes serverStatus hello isMaster version getMongo getCollection getSiblingDB status currentOp hint size length keys skip map forEach project hostInfo getName buildInfo dataSize storageSize totalSize ObjectId ISODate Date getDBNames listCollections getLastError conf validate JSON stringify EJSON function if for", m[1]) {
+			if !isOneOf("find findOne count countDocuments estimatedDocumentCount distinct aggregate getCollectionNames getCollectionInfos stats explain limit sort pretty toArray printjson print getIndexes serverStatus hello isMaster version getMongo getCollection getSiblingDB status currentOp hint size length keys skip map forEach project hostInfo getName buildInfo dataSize storageSize totalSize ObjectId ISODate Date getDBNames listCollections getLastError conf validate JSON stringify EJSON function if for", m[1]) {
 				why = "the statement calls " + m[1]
 			}
 		}

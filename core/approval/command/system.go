@@ -3,27 +3,28 @@ package command
 import "strings"
 
 func multiplexer(w *walker, c cmd) {
-	if !strings.Contains(joinedText(c.args), "#(") && one("ls list-sessions list-panes list-windows capture-pane -V display-message has-session info", operand(c)) || len(c.args) > 0 && one("-V -ls -list -v", c.args[0].text) {
+	if !strings.Contains(joinedText(c.args), "#(") && isOneOf("ls list-sessions list-panes list-windows capture-pane -V display-message has-session info", operand(c)) || len(c.args) > 0 && isOneOf("-V -ls -list -v", c.args[0].text) {
 		return
 	}
 	w.add(Exec, LevelSensitive, operand(c), c.name+" runs commands that outlive this one")
 }
 
-// fills asks about dd that nothing ends but a full disk.
-func (w *walker) fills(text string) {
+// askFullDisk asks about dd that nothing ends but a full disk.
+func (w *walker) askFullDisk(text string) {
 	from := strings.Contains(text, " if=/dev/zero ") || strings.Contains(text, " if=/dev/urandom ") || strings.Contains(text, " if=/dev/random ")
 	if from && !strings.Contains(text, " count=") && strings.Contains(text, " of=") && !strings.Contains(text, " of=/dev/") {
 		w.add(System, LevelSensitive, "", "it writes until the disk is full")
 	}
 }
 
-// overText reports whether what dd writes has the name of something that people write, and not that of an image.
+// overText reports whether what dd writes has the name of something that people write, and not that
+// of an image.
 func overText(args []field) bool {
 	for _, a := range args {
 		if v, ok := strings.CutPrefix(a.text, "of="); ok && !strings.HasPrefix(v, "/tmp/") && !strings.HasPrefix(v, "/dev/") {
 			base := pathBase(v)
 			at := strings.LastIndexByte(base, '.')
-			return at > 0 && !one(".img .bin .iso .dat .raw .tmp .file .test .blob .qcow2 .disk .data .out", base[at:])
+			return at > 0 && !isOneOf(".img .bin .iso .dat .raw .tmp .file .test .blob .qcow2 .disk .data .out", base[at:])
 		}
 	}
 	return false
@@ -60,11 +61,11 @@ func copyDisk(w *walker, c cmd) {
 			}
 		case "if":
 			w.reads(f, true)
-			empty = empty || v == "/dev/null" || one("/dev/zero /dev/urandom /dev/random", v) && overText(c.args)
+			empty = empty || v == "/dev/null" || isOneOf("/dev/zero /dev/urandom /dev/random", v) && overText(c.args)
 		case "count":
 			empty = empty || v == "0" && !strings.Contains(joinedText(c.args), "seek=")
 		}
 	}
-	w.fills(joinedText(c.args) + " ")
-	w.flows()
+	w.askFullDisk(joinedText(c.args) + " ")
+	w.passOnFiltered()
 }

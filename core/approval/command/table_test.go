@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// row is a command of a table. ⏎ stands for a line break and <U+XXXX> for a character that one would not see.
+// row is a command of a table. ⏎ stands for a line break and <U+XXXX> for a character that one
+// would not see.
 type row struct{ class, verdict, command string }
 
 var coded = regexp.MustCompile(`<U\+([0-9A-F]{4,6})>`)
@@ -85,8 +86,8 @@ func score(t *testing.T, path string) {
 	}
 }
 
-// TestInterpreterTable wants every row as it says: code that options of interpreters, builtins, editors and runners hide. 355 of the first 831
-// ran unasked when they were written.
+// TestInterpreterTable wants every row as it says: code that options of interpreters, builtins,
+// editors and runners hide. 355 of the first 831 ran unasked when they were written.
 func TestInterpreterTable(t *testing.T) {
 	for _, r := range readTable(t, "testdata/interpreters.tsv") {
 		if a := Analyse(r.command, placeForTests()); (a.Verdict == Allow) != (r.verdict == string(Allow)) {
@@ -97,19 +98,21 @@ func TestInterpreterTable(t *testing.T) {
 
 func TestTable(t *testing.T) { score(t, "testdata/commands.tsv") }
 
-// The second table was written after the first one passed, in other words. Its first run ended in a panic of ours ("IFS= read"); with only that
-// mended it caught 151 of 151 and asked about 0 of 78.
+// The second table was written after the first one passed, in other words. Its first run ended in a
+// panic of ours ("IFS= read"); with only that mended it caught 151 of 151 and asked about 0 of 78.
 func TestHeldOutTable(t *testing.T) { score(t, "testdata/heldout.tsv") }
 
-// What developers type all day, none of it dangerous; written last and run once before anything was changed for it: 7 of 231 asked.
+// What developers type all day, none of it dangerous; written last and run once before anything was
+// changed for it: 7 of 231 asked.
 func TestEverydayTable(t *testing.T) { score(t, "testdata/everyday.tsv") }
 
-// More of them, of all sorts of projects: 19 of 424 asked at the first run; five of those still do and are meant to.
+// More of them, of all sorts of projects: 19 of 424 asked at the first run; five of those still do
+// and are meant to.
 func TestSecondEverydayTable(t *testing.T) { score(t, "testdata/everyday2.tsv") }
 
 // And more, most of all the tools that measure, scan and show: 22 of 349 asked at the first run.
 func TestThirdEverydayTable(t *testing.T) { score(t, "testdata/everyday3.tsv") }
 
-// What was hunted down while tools were read option by option. All of it is asked about; most of it was not at the beginning or stands for
-// something that was not.
+// What was hunted down while tools were read option by option. All of it is asked about; most of it
+// was not at the beginning or stands for something that was not.
 func TestHuntedTable(t *testing.T) { score(t, "testdata/hunted.tsv") }

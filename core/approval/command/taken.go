@@ -56,7 +56,7 @@ func (p parsed) of(role string) []field {
 // has reports whether one of the options is set, by their names without dashes.
 func (p parsed) has(names string) bool {
 	for _, o := range p.given {
-		if one(names, o.name) {
+		if isOneOf(names, o.name) {
 			return true
 		}
 	}

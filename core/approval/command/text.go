@@ -12,7 +12,7 @@ func textTools() map[string]handler {
 		"find gfind":          find,
 		"xargs gxargs":        xargs,
 		"m4":                  func(w *walker, _ cmd) { w.add(Exec, LevelSensitive, "", "m4 can run commands") },
-		"envsubst":            func(w *walker, _ cmd) { w.flows(); w.out.secret = true },
+		"envsubst":            func(w *walker, _ cmd) { w.passOnFiltered(); w.out.secret = true },
 		"sqlformat  mustache": filter,
 	}
 }
@@ -40,7 +40,7 @@ func sed(w *walker, c cmd) {
 		}
 	}
 	if slices.ContainsFunc(o.set, func(s option) bool {
-		return s.name == "i" || s.long && one("in in- in-p in-pl in-pla in-plac in-place", s.name)
+		return s.name == "i" || s.long && isOneOf("in in- in-p in-pl in-pla in-plac in-place", s.name)
 	}) {
 		w.sedInPlace(o, scripts, files)
 	}
@@ -48,19 +48,19 @@ func sed(w *walker, c cmd) {
 		w.reads(f, true)
 	}
 	if w.in.any {
-		w.flows()
+		w.passOnFiltered()
 	}
 }
 
 // sedInPlace is sed -i: the files are written, and some scripts leave nothing of them.
 func (w *walker) sedInPlace(o options, scripts, files []field) {
 	for _, f := range files {
-		w.unkept(f, w.writes(f, "changes"))
+		w.askLostContent(f, w.writes(f, "changes"))
 		if base := pathBase(f.text); strings.HasSuffix(base, "sh") || !strings.Contains(base, ".") {
 			w.note(f)
 		}
 		for _, script := range scripts {
-			if one("d 1,$d $!d;d 1,$!d /./d /^/d /.*/d s/.*// /$/d 1~1d", strings.TrimSpace(script.text)) || o.has("n", "quiet", "silent") && !strings.ContainsAny(script.text, "pPwi") {
+			if isOneOf("d 1,$d $!d;d 1,$!d /./d /^/d /.*/d s/.*// /$/d 1~1d", strings.TrimSpace(script.text)) || o.has("n", "quiet", "silent") && !strings.ContainsAny(script.text, "pPwi") {
 				w.add(Delete, LevelSensitive, f.text, "deletes all lines of "+w.name(f))
 			}
 		}
@@ -78,7 +78,7 @@ func (w *walker) sedScript(f field) {
 		switch s.command {
 		case 'e':
 			w.add(Exec, LevelAlways, s.argument, "sed runs a command (e)")
-			w.inner(part(f, s.argument))
+			w.walkInnerText(part(f, s.argument))
 		case 'w', 'W':
 			w.outputs([]field{{text: strings.TrimSpace(s.argument)}})
 		case 'r', 'R':
@@ -244,7 +244,7 @@ func awk(w *walker, p *program, _ cmd, g parsed) bool {
 		w.reads(f, true)
 	}
 	if w.in.any {
-		w.flows()
+		w.passOnFiltered()
 	}
 	return true
 }
@@ -329,7 +329,7 @@ func find(w *walker, c cmd) {
 			}
 		}
 	}
-	w.flows()
+	w.passOnFiltered()
 	w.out.keys = w.out.keys || foundName(c.args) != "found" || w.findsOwn(roots, c.args)
 }
 
@@ -346,10 +346,11 @@ func (w *walker) findRuns(args []field, at int, roots []field) (end int) {
 	return end
 }
 
-// all reports that find leaves out nothing: no test of names, times or sizes, and it begins where it starts.
+// all reports that find leaves out nothing: no test of names, times or sizes, and it begins where
+// it starts.
 func all(args []field) bool {
 	for _, a := range args {
-		if one("-name -iname -path -ipath -wholename -regex -iregex -lname -mtime -mmin -atime -amin -ctime -cmin -newer -newermt -anewer -cnewer -size -empty -maxdepth -user -group -uid -gid -perm -inum -samefile -links -used", a.text) {
+		if isOneOf("-name -iname -path -ipath -wholename -regex -iregex -lname -mtime -mmin -atime -amin -ctime -cmin -newer -newermt -anewer -cnewer -size -empty -maxdepth -user -group -uid -gid -perm -inum -samefile -links -used", a.text) {
 			return false
 		}
 	}
@@ -396,7 +397,7 @@ func (w *walker) found(f field, roots []field, args []field) []field {
 // foundName is the name of what find finds, where that is the name of a secret.
 func foundName(args []field) string {
 	for i, a := range args {
-		if i+1 < len(args) && one("-name -iname -path -ipath -wholename", a.text) {
+		if i+1 < len(args) && isOneOf("-name -iname -path -ipath -wholename", a.text) {
 			if name := pathBase(strings.ReplaceAll(args[i+1].text, "*", "")); credentialName(name) || credentialName("x"+name) || startupName(name) {
 				return name
 			}
@@ -411,7 +412,7 @@ func foundName(args []field) string {
 func xargs(w *walker, c cmd) {
 	o := parseOptions(c.args, "a arg-file d delimiter E I L n P s max-args max-procs max-lines max-chars replace i", true)
 	if len(o.operands) == 0 {
-		w.flows()
+		w.passOnFiltered()
 		return
 	}
 	// What it reads becomes words of the command, not its input.
@@ -428,7 +429,7 @@ func xargs(w *walker, c cmd) {
 	if in.keys && !names[o.first()] {
 		w.handsKeys(o.first())
 	}
-	words := handed(append([]field(nil), o.operands...), in, replace, o.has("0", "null", "d", "delimiter"))
+	words := xargsWords(append([]field(nil), o.operands...), in, replace, o.has("0", "null", "d", "delimiter"))
 	w.in = traits{}
 	w.out.secret = w.out.secret || in.secret
 	w.run(words)

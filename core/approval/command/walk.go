@@ -89,7 +89,7 @@ func (w *walker) effect(e Effect) {
 		e.Class, e.Level, e.Reason = Exec, LevelAlways, e.Reason+", after this very line wrote or fetched what that runs"
 	}
 	if w.ctx.Sandboxed && e.Level > LevelStandard {
-		e = w.loosen(e)
+		e = w.allowInContainer(e)
 	}
 	for _, x := range w.effects {
 		if x.Class == e.Class && x.Target == e.Target && x.Level >= e.Level {
@@ -106,8 +106,8 @@ func (w *walker) effect(e Effect) {
 	}
 }
 
-// loosen lets pass what can hurt nothing but a container.
-func (w *walker) loosen(e Effect) Effect {
+// allowInContainer lets pass what can hurt nothing but a container.
+func (w *walker) allowInContainer(e Effect) Effect {
 	if e.Level >= levelNever {
 		return e
 	}
@@ -120,14 +120,15 @@ func (w *walker) loosen(e Effect) Effect {
 	return e
 }
 
-// scope keeps folder and variables as they are outside of a subshell; call what it returns at its end.
+// scope keeps folder and variables as they are outside of a subshell; call what it returns at its
+// end.
 func (w *walker) scope() func() {
 	dir, known, vars, funcs := w.dir, w.known, w.vars, w.funcs
 	w.vars, w.funcs = copied(vars), copied(funcs)
 	trapped := w.trapped
 	w.trapped = nil
 	return func() {
-		w.springs() // of a subshell, at its own end
+		w.runTraps() // of a subshell, at its own end
 		w.dir, w.known, w.vars, w.funcs, w.trapped = dir, known, vars, funcs, trapped
 	}
 }
@@ -154,7 +155,7 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		w.out = w.out.with(w.in)
 	}
 	w.node(s)
-	w.land(s, writes)
+	w.fillRedirected(s, writes)
 	if !redirectsForGood(s) {
 		w.in = in
 	}
@@ -197,7 +198,7 @@ func (w *walker) cmd(c syntax.Command) {
 		w.arithmetic(c.X)
 	case *syntax.TestClause:
 		w.words(c)
-		w.counts(c)
+		w.askIndexArithmetic(c)
 		if from := w.computedFrom(c); from.data {
 			w.holds("BASH_REMATCH", from)
 		}
@@ -259,20 +260,20 @@ func (w *walker) compound(c syntax.Command) {
 			w.stmts(c.Then)
 		}
 	case *syntax.WhileClause:
-		w.again(func() {
+		w.walkLoop(func() {
 			w.stmts(c.Cond)
 			w.stmts(c.Do)
 		})
-		if forever(c) && background(c.Do) {
+		if isEndlessLoop(c) && background(c.Do) {
 			w.add(System, LevelAlways, "", "it starts processes without end")
 		}
 	case *syntax.ForClause:
 		w.loop(c)
 	case *syntax.CaseClause:
-		w.one(c.Word)
+		w.expandOne(c.Word)
 		for _, item := range c.Items {
 			for _, p := range item.Patterns {
-				w.one(p)
+				w.expandOne(p)
 			}
 			w.stmts(item.Stmts)
 		}
@@ -297,7 +298,7 @@ func (w *walker) loop(c *syntax.ForClause) {
 			w.add(System, LevelAlways, "", "it starts processes without end")
 		}
 	}
-	w.again(func() { w.stmts(c.Do) })
+	w.walkLoop(func() { w.stmts(c.Do) })
 }
 
 // takes gives the variable of a loop its values; of "$@" and of too many it is not known which.
@@ -323,7 +324,7 @@ func (w *walker) takes(name string, items []field) {
 	}
 }
 
-func forever(c *syntax.WhileClause) bool {
+func isEndlessLoop(c *syntax.WhileClause) bool {
 	if len(c.Cond) != 1 {
 		return false
 	}
@@ -350,7 +351,7 @@ func (w *walker) function(f *syntax.FuncDecl) {
 		w.add(Unclear, LevelAlways, "", "it uses a form of the shell that is not understood")
 		return
 	}
-	if bomb(f) {
+	if isForkBomb(f) {
 		w.add(System, levelNever, "", "it is a fork bomb")
 	}
 	if w.funcs == nil {
@@ -369,8 +370,9 @@ func (w *walker) function(f *syntax.FuncDecl) {
 	w.dir, w.known, w.out = dir, known, out
 }
 
-// bomb recognises f() { f | f & }: a function that starts itself more than once, or in the background.
-func bomb(f *syntax.FuncDecl) bool {
+// isForkBomb recognises f() { f | f & }: a function that starts itself more than once, or in the
+// background.
+func isForkBomb(f *syntax.FuncDecl) bool {
 	found := false
 	times := 0
 	syntax.Walk(f.Body, func(n syntax.Node) bool {
@@ -402,7 +404,7 @@ func calls(s *syntax.Stmt, name string) bool {
 func (w *walker) words(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if word, ok := n.(*syntax.Word); ok {
-			w.one(word)
+			w.expandOne(word)
 			return false
 		}
 		return true
@@ -430,7 +432,7 @@ func (w *walker) call(c *syntax.CallExpr) {
 	for _, a := range c.Assigns { // for this command only
 		w.arithmetic(a.Index)
 		if a.Name != nil {
-			f := w.one(a.Value)
+			f := w.expandOne(a.Value)
 			w.setting(a.Name.Value, f)
 			w.set(a.Name.Value, f, false)
 			w.exports(a.Name.Value)
@@ -451,7 +453,7 @@ func (w *walker) call(c *syntax.CallExpr) {
 		}
 	}
 	w.vars, w.exported = vars, exported
-	if !w.keeps(args[0].text) {
+	if !w.staysAssigned(args[0].text) {
 		return
 	}
 	for _, a := range c.Assigns {
@@ -461,7 +463,7 @@ func (w *walker) call(c *syntax.CallExpr) {
 	}
 }
 
-// keeps reports whether what is assigned before a command may stay after it.
-func (w *walker) keeps(name string) bool {
-	return w.funcs[name] != nil || one(": . eval exec export readonly set shift source times trap unset declare typeset local command builtin", name)
+// staysAssigned reports whether what is assigned before a command may stay after it.
+func (w *walker) staysAssigned(name string) bool {
+	return w.funcs[name] != nil || isOneOf(": . eval exec export readonly set shift source times trap unset declare typeset local command builtin", name)
 }

@@ -68,7 +68,8 @@ func (w *walker) fields(words []*syntax.Word) []field {
 	return out
 }
 
-// split is a word with its braces taken apart; the word itself stays as it is, for the other reading.
+// split is a word with its braces taken apart; the word itself stays as it is, for the other
+// reading.
 func split(word *syntax.Word) *syntax.Word {
 	c := *word
 	c.Parts = append([]syntax.WordPart(nil), word.Parts...)
@@ -108,8 +109,8 @@ func (w *walker) expand(word *syntax.Word) []field {
 	return g.out
 }
 
-// one expands a word to a single field, as in an assignment or a redirection.
-func (w *walker) one(word *syntax.Word) field {
+// expandOne expands a word to a single field, as in an assignment or a redirection.
+func (w *walker) expandOne(word *syntax.Word) field {
 	if word == nil {
 		return field{}
 	}
@@ -276,7 +277,7 @@ func (g *gather) command(c *syntax.CmdSubst, quoted bool) {
 	got := w.out
 	w.out, w.in = saved, in
 	g.cur.sub, g.cur.from = true, g.cur.from.with(got)
-	text, ok := w.gives(c.Stmts)
+	text, ok := w.harmlessOutput(c.Stmts)
 	if !ok && got.plain && len(got.text) < maxWord { // echo of something known
 		g.says(strings.TrimRight(got.text, "\n"), quoted, got)
 		return
@@ -287,8 +288,8 @@ func (g *gather) command(c *syntax.CmdSubst, quoted bool) {
 	g.b.WriteString(text)
 }
 
-// gives knows commands whose output can do no harm in a path: a date, a folder, a commit.
-func (w *walker) gives(list []*syntax.Stmt) (string, bool) {
+// harmlessOutput knows commands whose output can do no harm in a path: a date, a folder, a commit.
+func (w *walker) harmlessOutput(list []*syntax.Stmt) (string, bool) {
 	if len(list) != 1 || len(list[0].Redirs) > 0 {
 		return "", false
 	}

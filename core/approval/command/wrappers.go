@@ -16,11 +16,11 @@ func wrappers() map[string]handler {
 		"flock": func(w *walker, c cmd) {
 			o := parseOptions(c.args, "w timeout wait E conflict-exit-code c command", true)
 			for _, v := range o.values("c", "command") {
-				w.inner(v)
+				w.walkInnerText(v)
 			}
 			rest := o.after(1)
 			if len(rest) > 1 && (rest[0].text == "-c" || rest[0].text == "--command") {
-				w.inner(rest[1])
+				w.walkInnerText(rest[1])
 				return
 			}
 			w.run(rest)
@@ -34,7 +34,7 @@ func wrappers() map[string]handler {
 		"su": func(w *walker, c cmd) {
 			w.add(Privilege, LevelAlways, "", "it becomes another user")
 			for _, v := range parseOptions(c.args, "c command s shell g G", false).values("c", "command") {
-				w.inner(v)
+				w.walkInnerText(v)
 			}
 		},
 		"chroot unshare nsenter setpriv capsh systemd-nspawn lxc-attach machinectl": func(w *walker, c cmd) {
@@ -71,7 +71,7 @@ func plainWrapper(w *walker, c cmd) {
 		name, value, set := strings.Cut(o.value.text, "=")
 		switch text, pipe := strings.CutPrefix(o.value.text, "|"); {
 		case o.name == "o" && (pipe || strings.HasPrefix(o.value.text, "!")):
-			w.inner(part(o.value, strings.TrimPrefix(text, "!")))
+			w.walkInnerText(part(o.value, strings.TrimPrefix(text, "!")))
 			w.add(Exec, LevelAlways, o.value.text, c.name+" runs "+o.value.text)
 		case o.name == "E" && c.name == "strace" && set: // -E NAME=value
 			w.setting(name, part(o.value, value))
@@ -154,7 +154,7 @@ func parallel(w *walker, c cmd) {
 	}
 	w.joined(append(words, field{text: unknown, dyn: true, sub: true, from: from}))
 	if len(words) == 1 && strings.ContainsAny(words[0].text, " ;|&") {
-		w.inner(words[0])
+		w.walkInnerText(words[0])
 	}
 }
 
@@ -198,7 +198,7 @@ func shellBuiltins() map[string]handler {
 		},
 		"eval": func(w *walker, c cmd) {
 			f := line(c.args)
-			w.inner(f)
+			w.walkInnerText(f)
 			if len(c.args) > 0 {
 				w.add(Exec, LevelAlways, f.text, "eval runs text as a command")
 			}
@@ -206,14 +206,14 @@ func shellBuiltins() map[string]handler {
 		"source .": source,
 		"trap": func(w *walker, c cmd) {
 			if o := parseOptions(c.args, "", true); len(o.operands) > 1 && !o.has("l", "p") && o.first() != "-" {
-				w.inner(o.operands[0])
+				w.walkInnerText(o.operands[0])
 				w.trapped = append(w.trapped, o.operands[0])
 			}
 		},
 		"alias": func(w *walker, c cmd) {
 			for _, a := range c.args {
 				if _, v, ok := strings.Cut(a.text, "="); ok {
-					w.inner(part(a, v))
+					w.walkInnerText(part(a, v))
 					w.add(Exec, LevelAlways, a.text, "it gives a command another meaning")
 				}
 			}
@@ -230,7 +230,7 @@ func shellBuiltins() map[string]handler {
 						w.forget(name)
 					}
 				} else if !strings.HasPrefix(name, "-") {
-					w.naked(c.name, name, c.name == "export" && w.exported[name])
+					w.declareBare(c.name, name, c.name == "export" && w.exported[name])
 				}
 			}
 		},
@@ -280,7 +280,8 @@ func source(w *walker, c cmd) {
 	}
 }
 
-// kill recognises -1 as a process: every process that may be signalled. As the first word it is the signal 1.
+// kill recognises -1 as a process: every process that may be signalled. As the first word it is the
+// signal 1.
 func kill(w *walker, c cmd) {
 	args := c.args
 	check := false
@@ -318,7 +319,7 @@ func fixCommand(w *walker, c cmd) {
 		return
 	}
 	for _, v := range o.values("e") {
-		w.inner(v)
+		w.walkInnerText(v)
 	}
 	w.add(Exec, LevelAlways, operand(c), "fc runs commands again that nobody sees here")
 }

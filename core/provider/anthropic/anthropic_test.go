@@ -159,7 +159,8 @@ func TestThinkingGoesBackToItsWriterOnly(t *testing.T) {
 	}
 }
 
-// A server that does not take its thoughts back, or no choice of effort, gets the request once more without.
+// A server that does not take its thoughts back, or no choice of effort, gets the request once more
+// without.
 func TestRefusedThinkingIsLeftOut(t *testing.T) {
 	think := modeltest.Turn{Reasoning: "Hm.", Calls: []modeltest.Call{{Name: "a", Args: "{}"}}}
 	no := modeltest.Turn{Status: 400, Message: "messages.1.content.0: Invalid `signature` in `thinking` block"}

@@ -6,8 +6,8 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
-// piece is what is kept of one block of an answer. Of text and calls it is the length and the number only: the message
-// itself has them.
+// piece is what is kept of one block of an answer. Of text and calls it is the length and the
+// number only: the message itself has them.
 type piece struct {
 	Kind      string `json:"kind"`
 	Thinking  string `json:"thinking,omitempty"`
@@ -51,7 +51,8 @@ func keep(order []*block) []piece {
 	return out
 }
 
-// weave puts the thinking back to where it was. A message that was changed since has its thinking first.
+// weave puts the thinking back to where it was. A message that was changed since has its thinking
+// first.
 func weave(pieces []piece, text string, calls []sdk.ContentBlockParamUnion) []sdk.ContentBlockParamUnion {
 	texts, uses := 0, 0
 	for _, p := range pieces {

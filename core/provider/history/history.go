@@ -15,9 +15,11 @@ import (
 
 // Mend makes a history valid for the wire without changing what it says:
 //
-//   - each call is followed by exactly one result, in the order of the calls; a missing one is made up as interrupted
+//   - each call is followed by exactly one result, in the order of the calls; a missing one is made
+//     up as interrupted
 //   - a result without a call is dropped
-//   - a message that says nothing is dropped; neighbours of the same speaker are joined (some chat templates reject them)
+//   - a message that says nothing is dropped; neighbours of the same speaker are joined (some chat
+//     templates reject them)
 func Mend(in []chat.Message) []chat.Message {
 	var out []chat.Message
 	for i := 0; i < len(in); i++ {
@@ -48,7 +50,8 @@ func Mend(in []chat.Message) []chat.Message {
 // maxName is how long a name of a tool may be for every vendor.
 const maxName = 64
 
-// sendableName is a name as vendors take it: a model can call anything, and its call goes back with every later request.
+// sendableName is a name as vendors take it: a model can call anything, and its call goes back with
+// every later request.
 func sendableName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {

@@ -69,8 +69,8 @@ func TestMendMakesAnyHistoryValid(t *testing.T) {
 	})
 }
 
-// TestACallOfAnyNameCanBeSent: vendors refuse a request with a name that they would not take, so one odd call of a model would
-// make every later request fail.
+// TestACallOfAnyNameCanBeSent: vendors refuse a request with a name that they would not take, so
+// one odd call of a model would make every later request fail.
 func TestACallOfAnyNameCanBeSent(t *testing.T) {
 	for name, want := range map[string]string{
 		"terminal": "terminal", "no\x1b]0;x\a": "no__0_x_", "mcp__a__b-c": "mcp__a__b-c", "größe": "gr__e",

@@ -15,7 +15,8 @@ import (
 
 // Reader turns the events of one answer into chunks: bytes in, chunks out.
 type Reader interface {
-	// Feed takes one event, or a whole answer. Chunks that it returns together with an error came before the error.
+	// Feed takes one event, or a whole answer. Chunks that it returns together with an error came
+	// before the error.
 	Feed(kind string, data []byte) ([]provider.Chunk, error)
 	// State says how far the answer is.
 	State() State
@@ -99,7 +100,8 @@ func (a *answer) wait() {
 	a.dog.arm(idle, "the server is connected but sent no content for")
 }
 
-// streamed reports whether the body is an event stream. A missing or odd type is taken for one: many servers forget it.
+// streamed reports whether the body is an event stream. A missing or odd type is taken for one:
+// many servers forget it.
 func streamed(res *http.Response) bool {
 	media, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	return err != nil || (media != "application/json" && media != "text/html")

@@ -1,10 +1,11 @@
-// Package stream is what the wire formats share: requests that go to one host only, watchdogs that tell silence from
-// work, events within bounds, and one kind of error for whatever goes wrong.
+// Package stream is what the wire formats share: requests that go to one host only, watchdogs that
+// tell silence from work, events within bounds, and one kind of error for whatever goes wrong.
 //
-// The formats build and send their requests with the vendors' official client libraries, whose retries and whose reading
-// of variables are off: whoever calls Stream decides, and a key must only go to its own host. Their typed streams are not
-// used. They cannot tell a stream that ended from one that was cut, they refuse what many compatible servers send, and
-// they read keep-alive events like content, so no watchdog could tell silence from work.
+// The formats build and send their requests with the vendors' official client libraries, whose
+// retries and whose reading of variables are off: whoever calls Stream decides, and a key must only
+// go to its own host. Their typed streams are not used. They cannot tell a stream that ended from
+// one that was cut, they refuse what many compatible servers send, and they read keep-alive events
+// like content, so no watchdog could tell silence from work.
 package stream
 
 import (
@@ -30,8 +31,8 @@ import (
 type Format interface {
 	// Post sends the request and returns the answer with its body unread.
 	Post(ctx context.Context, r provider.Request) (*http.Response, error)
-	// Learn reports whether to send the request once more, because the format leaves out from now on what the server
-	// refused.
+	// Learn reports whether to send the request once more, because the format leaves out from now
+	// on what the server refused.
 	Learn(refused *Refusal, r provider.Request) bool
 	// Reader reads one answer.
 	Reader(r provider.Request) Reader
@@ -82,7 +83,8 @@ func Bearer(key string) http.Header {
 	return h
 }
 
-// BaseURL checks an address. It cuts the path of a call off its end, if it has one, and gives a bare host the path bare.
+// BaseURL checks an address. It cuts the path of a call off its end, if it has one, and gives a
+// bare host the path bare.
 func BaseURL(s, bare string, calls ...string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(s))
 	if err != nil {
@@ -109,7 +111,8 @@ func (c *Client) Name() string { return c.Endpoint.Name }
 // Writer names the server for what only it may get back: the same name may mean another one later.
 func (c *Client) Writer() string { return c.Endpoint.Name + " " + c.Base.Host }
 
-// NewID names a call of a server that does not: unique over a session, which a counter would not be.
+// NewID names a call of a server that does not: unique over a session, which a counter would not
+// be.
 func NewID() string {
 	var b [6]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -201,7 +204,8 @@ func (c *Client) visible(r provider.Request) provider.Request {
 	return r
 }
 
-// losesImages reports whether the refusal is about the images of the request, which are left out from then on.
+// losesImages reports whether the refusal is about the images of the request, which are left out
+// from then on.
 func (c *Client) losesImages(refused *Refusal, r provider.Request) bool {
 	switch refused.Status {
 	case http.StatusRequestEntityTooLarge:
@@ -219,8 +223,8 @@ func (c *Client) losesImages(refused *Refusal, r provider.Request) bool {
 	return !known
 }
 
-// thinks reports whether a long silence before the answer is normal: a server on this machine may have to load the model,
-// and reads the prompt slowly.
+// thinks reports whether a long silence before the answer is normal: a server on this machine may
+// have to load the model, and reads the prompt slowly.
 func (c *Client) thinks(r provider.Request) bool {
 	return c.Endpoint.Local() || (r.Effort != "" && r.Effort != "none")
 }

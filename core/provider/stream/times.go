@@ -7,7 +7,8 @@ import (
 	"hermes/core/provider"
 )
 
-// times are the endpoint's timeouts, resolved for calls that answer at once and for calls that think first.
+// times are the endpoint's timeouts, resolved for calls that answer at once and for calls that
+// think first.
 type times struct {
 	connect              time.Duration
 	first, firstThinking time.Duration // until the headers
@@ -15,7 +16,8 @@ type times struct {
 	total                time.Duration // for the whole of a try; 0: no limit
 }
 
-// resolve applies the rule that what is configured wins, and that the defaults are longer for whoever thinks first.
+// resolve applies the rule that what is configured wins, and that the defaults are longer for
+// whoever thinks first.
 func resolve(e provider.Endpoint) times {
 	set, full := e.Timeouts, e.Timeouts.WithDefaults()
 	return times{

@@ -77,7 +77,8 @@ func (p plan) preview() string {
 	return b.String()
 }
 
-// copied refuses what would write the mark of a hidden secret over the secret itself, or into another file.
+// copied refuses what would write the mark of a hidden secret over the secret itself, or into
+// another file.
 func (p plan) copied() error {
 	for _, c := range p.changes {
 		if bytes.Count(c.after, []byte(secret.Hidden)) > bytes.Count(c.before(), []byte(secret.Hidden)) {
@@ -151,7 +152,8 @@ func (c change) unchanged(dir *realpath.Dir) error {
 
 func (c change) name() string { return filepath.Base(c.at.real) }
 
-// apply makes one change in the folder that its path names now; a folder of the path that became a link is an error.
+// apply makes one change in the folder that its path names now; a folder of the path that became a
+// link is an error.
 func (w *Workspace) apply(session string, c change) error {
 	dir, err := realpath.MakeDir(filepath.Dir(c.at.real), 0o755, nil)
 	if err != nil {
@@ -159,17 +161,18 @@ func (w *Workspace) apply(session string, c change) error {
 	}
 	defer dir.Close()
 	if c.remove {
-		w.marks.gone(session, c.at.real)
+		w.marks.forgetFile(session, c.at.real)
 		return dir.Remove(c.name())
 	}
 	st, err := replace(dir, c.name(), c.after, cmp.Or(c.old, c.source))
 	if err == nil {
-		w.marks.saw(session, c.at.real, st, "")
+		w.marks.record(session, c.at.real, st, "")
 	}
 	return err
 }
 
-// rollback puts back what was changed, the last first. Folders that were made stay: they are empty and harm nobody.
+// rollback puts back what was changed, the last first. Folders that were made stay: they are empty
+// and harm nobody.
 func (w *Workspace) rollback(session string, done []change) error {
 	var errs []error
 	for i := len(done) - 1; i >= 0; i-- {

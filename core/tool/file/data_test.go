@@ -10,7 +10,8 @@ import (
 	"hermes/core/tool"
 )
 
-// A program gets the text of a file and no line numbers, whole, however long its lines are; and it may ask again.
+// A program gets the text of a file and no line numbers, whole, however long its lines are; and it
+// may ask again.
 func TestDataForPrograms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

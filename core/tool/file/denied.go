@@ -74,8 +74,8 @@ func homeWrites() []denied {
 	}
 }
 
-// gitInternals reports a path inside of a repository's own folder: a hook or a setting there runs with the next git command. The list of
-// what is ignored is a text like any other.
+// gitInternals reports a path inside of a repository's own folder: a hook or a setting there runs
+// with the next git command. The list of what is ignored is a text like any other.
 func gitInternals(path string) (why string, hit bool) {
 	const reason = "git's own files; use git commands to change them"
 	parts := strings.Split(path, "/")
@@ -98,7 +98,8 @@ func gitInternals(path string) (why string, hit bool) {
 	return "", false
 }
 
-// bareRepository reports whether dir is a repository without a work tree, or the folder of one that stands elsewhere.
+// bareRepository reports whether dir is a repository without a work tree, or the folder of one that
+// stands elsewhere.
 func bareRepository(dir string) bool {
 	for _, name := range []string{"HEAD", "objects", "refs"} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {

@@ -8,10 +8,12 @@ import (
 	"hermes/core/chat"
 )
 
-// diffLimit is the largest file of which a diff is made: longer ones nobody reads, and comparing them takes seconds.
+// diffLimit is the largest file of which a diff is made: longer ones nobody reads, and comparing
+// them takes seconds.
 const diffLimit = 2 << 20
 
-// difference describes a change for people. Line ends and byte order marks are left out: both sides have the same.
+// difference describes a change for people. Line ends and byte order marks are left out: both sides
+// have the same.
 func difference(c change) chat.FileDiff {
 	d := chat.FileDiff{Path: c.at.shown, Op: c.op(), OldPath: c.movedFrom, Notes: c.notes}
 	before, after := c.before(), c.after

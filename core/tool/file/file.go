@@ -1,10 +1,12 @@
-// Package file holds the tools that read, write, patch and search files of the machine that the agent runs on.
+// Package file holds the tools that read, write, patch and search files of the machine that the
+// agent runs on.
 //
-// The contract: a path is resolved once, symlinks included, and the resolved path is what is checked and what is opened.
-// Some places are never written (credentials, system configuration, Hermes' own home) and some are never read
-// (secrets). A file is replaced whole, through a temporary file and a rename, so that no reader and no crash sees half of it;
-// several files change all or not at all. Nothing here asks: approval is the agent's business, with Spec.Preview as
-// its picture. The deny rules guard against accidents and injected text; they are not a sandbox.
+// The contract: a path is resolved once, symlinks included, and the resolved path is what is
+// checked and what is opened. Some places are never written (credentials, system configuration,
+// Hermes' own home) and some are never read (secrets). A file is replaced whole, through a
+// temporary file and a rename, so that no reader and no crash sees half of it; several files change
+// all or not at all. Nothing here asks: approval is the agent's business, with Spec.Preview as its
+// picture. The deny rules guard against accidents and injected text; they are not a sandbox.
 package file
 
 import (
@@ -27,9 +29,11 @@ type Options struct {
 	UserHome string
 	// SafeRoot, when set, is the only place where files are written: a folder, or several as in PATH.
 	SafeRoot string
-	// Ripgrep is the program for search_files: "" looks for rg in PATH at first use, "off" never uses it.
+	// Ripgrep is the program for search_files: "" looks for rg in PATH at first use, "off" never
+	// uses it.
 	Ripgrep string
-	// Image finds an image that a session keeps, by its handle, which read_file takes in the place of a path. May be nil.
+	// Image finds an image that a session keeps, by its handle, which read_file takes in the place
+	// of a path. May be nil.
 	Image  func(ctx context.Context, session, handle string) (chat.Part, error)
 	Limits Limits
 }
@@ -41,7 +45,8 @@ type Limits struct {
 	Chars      int // characters of the whole: 100,000
 }
 
-// Workspace is what the file tools share: the guard and the memory of what each session has read. Safe for concurrent use.
+// Workspace is what the file tools share: the guard and the memory of what each session has read.
+// Safe for concurrent use.
 type Workspace struct {
 	home  string
 	guard guard
@@ -102,7 +107,8 @@ func shown(cwd, abs string) string {
 	return rel
 }
 
-// reason strips the operation and path from an error: the caller names the path as the model knows it.
+// reason strips the operation and path from an error: the caller names the path as the model knows
+// it.
 func reason(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {

@@ -15,7 +15,8 @@ import (
 	"hermes/core/tool"
 )
 
-// fixture is a session in a folder of its own, with the whole registry between test and tool as in the program.
+// fixture is a session in a folder of its own, with the whole registry between test and tool as in
+// the program.
 type fixture struct {
 	t    *testing.T
 	dir  string // the session's directory

@@ -31,7 +31,7 @@ func newGuard(o Options, userHome string) guard {
 	add := func(rules *[]rule, list []denied, home string) {
 		for _, d := range list {
 			for _, p := range d.paths {
-				for _, form := range forms(filepath.Join(home, p)) {
+				for _, form := range namesOfPlace(filepath.Join(home, p)) {
 					*rules = append(*rules, rule{form, !d.file, d.why})
 				}
 			}
@@ -43,12 +43,12 @@ func newGuard(o Options, userHome string) guard {
 		add(&g.write, homeWrites(), userHome)
 		add(&g.write, credentials(), userHome)
 		add(&g.read, credentials(), userHome)
-		g.sshDir = forms(filepath.Join(userHome, ".ssh"))
+		g.sshDir = namesOfPlace(filepath.Join(userHome, ".ssh"))
 	}
 	for _, home := range ownhome.Homes(o.Home, userHome) {
 		add(&g.write, []denied{{why: "Hermes' own home; settings change with `hermes config`", paths: []string{home}}}, "/")
-		for _, form := range forms(home) {
-			g.homes = append(g.homes, fold(form))
+		for _, form := range namesOfPlace(home) {
+			g.homes = append(g.homes, comparableName(form))
 		}
 	}
 	for _, root := range filepath.SplitList(o.SafeRoot) {
@@ -59,8 +59,9 @@ func newGuard(o Options, userHome string) guard {
 	return g
 }
 
-// forms are the ways a place can be named after resolution: as written, and with its own symlinks followed.
-func forms(path string) []string {
+// namesOfPlace are the ways a place can be named after resolution: as written, and with its own
+// symlinks followed.
+func namesOfPlace(path string) []string {
 	path = filepath.Clean(path)
 	real, err := realpath.Resolve(path)
 	if err != nil || real == path {
@@ -88,7 +89,7 @@ func (g guard) mayWrite(p place) error {
 			return &DeniedError{p.shown, "written", why}
 		}
 	}
-	if len(g.safe) > 0 && !slices.ContainsFunc(g.safe, func(root string) bool { return realpath.Within(fold(p.real), fold(root)) }) {
+	if len(g.safe) > 0 && !slices.ContainsFunc(g.safe, func(root string) bool { return realpath.Within(comparableName(p.real), comparableName(root)) }) {
 		return &DeniedError{p.shown, "written", "it is outside of security.write_safe_root, " + strings.Join(g.safe, ", ")}
 	}
 	return nil
@@ -108,7 +109,7 @@ func (g guard) secret(path string) (why string, hit bool) {
 	if why, hit := match(g.read, path); hit {
 		return why, true
 	}
-	path = fold(path)
+	path = comparableName(path)
 	if rel, in := ownhome.Below(path, g.homes); in && ownhome.Secret(rel) {
 		if strings.HasPrefix(strings.TrimPrefix(filepath.Base(path), "."), "config.yaml") {
 			return "Hermes' settings may hold keys; `hermes config show` prints them without", true
@@ -122,7 +123,7 @@ func (g guard) secret(path string) (why string, hit bool) {
 		}
 	}
 	for _, dir := range g.sshDir {
-		if realpath.Within(path, fold(dir)) && !publicSSH(filepath.Base(path)) && path != fold(dir) {
+		if realpath.Within(path, comparableName(dir)) && !publicSSH(filepath.Base(path)) && path != comparableName(dir) {
 			return "a private key", true
 		}
 	}
@@ -134,17 +135,17 @@ func publicSSH(name string) bool {
 }
 
 func match(rules []rule, path string) (why string, hit bool) {
-	path = fold(path)
+	path = comparableName(path)
 	for _, r := range rules {
-		if p := fold(r.path); path == p || r.tree && realpath.Within(path, p) {
+		if p := comparableName(r.path); path == p || r.tree && realpath.Within(path, p) {
 			return r.why, true
 		}
 	}
 	return "", false
 }
 
-// fold compares as the file system does: macOS and Windows ignore case by default.
-func fold(path string) string {
+// comparableName compares as the file system does: macOS and Windows ignore case by default.
+func comparableName(path string) string {
 	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
 		return strings.ToLower(path)
 	}

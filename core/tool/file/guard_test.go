@@ -33,7 +33,8 @@ func TestSecretsOfOtherProfilesAndPrograms(t *testing.T) {
 	}
 }
 
-// What Hermes keeps for itself is neither read nor found: approvals, conversations, the audit log, checkpoints, of each profile.
+// What Hermes keeps for itself is neither read nor found: approvals, conversations, the audit log,
+// checkpoints, of each profile.
 func TestOwnFilesAreNotRead(t *testing.T) {
 	for _, rg := range []string{"", "off"} {
 		f := newFixture(t, rg)

@@ -31,7 +31,8 @@ func readIgnores(dir string) ignores {
 	return ignores{dir: dir, rules: parseIgnores(strings.TrimPrefix(string(data), bom))}
 }
 
-// outerIgnores reads the .gitignore files above root, up to and including the top of its repository.
+// outerIgnores reads the .gitignore files above root, up to and including the top of its
+// repository.
 func outerIgnores(root string) []ignores {
 	var levels []ignores
 	for dir := root; !isRepository(dir) && dir != filepath.Dir(dir); {
@@ -123,8 +124,8 @@ func ignored(levels []ignores, abs string, isDir bool) bool {
 	return false
 }
 
-// picker decides which entries a walk takes: first the globs of the call, then the .gitignore files. A file that a glob
-// names is taken even if it is ignored, as ripgrep does.
+// picker decides which entries a walk takes: first the globs of the call, then the .gitignore
+// files. A file that a glob names is taken even if it is ignored, as ripgrep does.
 type picker struct {
 	rules    []ignoreRule // keep means "leave out" here: a glob of a call names what is wanted
 	choosing bool         // some glob names wanted files: others are left out

@@ -9,7 +9,8 @@ import (
 	"hermes/core/tool"
 )
 
-// read_file takes the handle of an image that the session keeps in the place of a path, and asks for that session only.
+// read_file takes the handle of an image that the session keeps in the place of a path, and asks
+// for that session only.
 func TestReadOfAKeptImage(t *testing.T) {
 	w := New(Options{Image: func(_ context.Context, session, handle string) (chat.Part, error) {
 		if session != "s" || handle != "sha256:abc" {

@@ -57,7 +57,8 @@ func (s *search) files(ctx context.Context) (tool.Result, error) {
 	return s.answer(ctx, text, note, err)
 }
 
-// nameGlob takes a pattern without wildcards for part of a file name, and one with a slash for the end of a path.
+// nameGlob takes a pattern without wildcards for part of a file name, and one with a slash for the
+// end of a path.
 func nameGlob(pattern string) string {
 	switch {
 	case strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "**/"):

@@ -16,7 +16,8 @@ type mark struct {
 	noted bool
 }
 
-// marks remembers what sessions saw. The zero value is ready. A session remembers at most markLimit files.
+// marks remembers what sessions saw. The zero value is ready. A session remembers at most markLimit
+// files.
 type marks struct {
 	mu sync.Mutex
 	by map[string]map[string]mark
@@ -30,8 +31,8 @@ func (m *marks) forget(session string) {
 	delete(m.by, session)
 }
 
-// saw records a file as the session knows it now.
-func (m *marks) saw(session, path string, st realpath.Stat, asked string) {
+// record records a file as the session knows it now.
+func (m *marks) record(session, path string, st realpath.Stat, asked string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.by == nil {
@@ -45,16 +46,17 @@ func (m *marks) saw(session, path string, st realpath.Stat, asked string) {
 	files[path] = mark{stat: st, seen: time.Now(), asked: asked}
 }
 
-// gone forgets one file.
-func (m *marks) gone(session, path string) {
+// forgetFile forgets one file.
+func (m *marks) forgetFile(session, path string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.by[session], path)
 }
 
-// repeat reports whether the session asked exactly this before and the file is the same. It says so once: who asks
-// a third time has lost the text (to compression, for one) and gets it again.
-func (m *marks) repeat(session, path string, st realpath.Stat, asked string) bool {
+// askedBefore reports whether the session asked exactly this before and the file is the same. It
+// says so once: who asks a third time has lost the text (to compression, for one) and gets it
+// again.
+func (m *marks) askedBefore(session, path string, st realpath.Stat, asked string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, ok := m.by[session][path]
@@ -78,8 +80,9 @@ func (k mark) same(st realpath.Stat) bool {
 	return sameContent(k.stat, st)
 }
 
-// sameContent reports whether nothing wrote to the file between two looks at it, as far as the system tells: a command that puts the
-// time back after it (touch -r, rsync -t) still leaves another file or another size in most cases.
+// sameContent reports whether nothing wrote to the file between two looks at it, as far as the
+// system tells: a command that puts the time back after it (touch -r, rsync -t) still leaves
+// another file or another size in most cases.
 func sameContent(a, b realpath.Stat) bool {
 	return a.Mtime == b.Mtime && a.Size == b.Size && a.Dev == b.Dev && a.Ino == b.Ino
 }

@@ -9,7 +9,8 @@ import (
 	"hermes/core/tool/file/v4a"
 )
 
-// draft is the state of files as a patch goes through them in memory: nothing is written before all of it fits.
+// draft is the state of files as a patch goes through them in memory: nothing is written before all
+// of it fits.
 type draft struct {
 	w     *Workspace
 	cwd   string

@@ -13,13 +13,15 @@ import (
 	"hermes/core/realpath"
 )
 
-// sizeLimit is the largest file that is changed or compared: larger ones are the terminal's business.
+// sizeLimit is the largest file that is changed or compared: larger ones are the terminal's
+// business.
 const sizeLimit = 10 << 20
 
 var errBinary = errors.New("it is a binary file")
 
-// openRegular opens a regular file for reading, by its resolved path: a link in it, which appeared since it was resolved, is refused.
-// So are devices, pipes and sockets, without waiting for a writer.
+// openRegular opens a regular file for reading, by its resolved path: a link in it, which appeared
+// since it was resolved, is refused. So are devices, pipes and sockets, without waiting for a
+// writer.
 func openRegular(real string) (*os.File, realpath.Stat, error) {
 	dir, err := realpath.OpenDir(filepath.Dir(real))
 	if err != nil {
@@ -70,8 +72,8 @@ type snapshot struct {
 	stat realpath.Stat
 }
 
-// snap reads a whole file. A file that does not exist is (nil, nil).
-func snap(real string) (*snapshot, error) {
+// readSnapshot reads a whole file. A file that does not exist is (nil, nil).
+func readSnapshot(real string) (*snapshot, error) {
 	f, st, err := openRegular(real)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -109,7 +111,8 @@ func binary(data []byte) bool {
 
 const bom = "\ufeff"
 
-// text is a decoded file: line ends are "\n" and there is no byte order mark; encode brings both back.
+// text is a decoded file: line ends are "\n" and there is no byte order mark; encode brings both
+// back.
 type text struct {
 	body string
 	bom  bool

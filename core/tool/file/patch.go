@@ -60,7 +60,8 @@ func (a patchArgs) intent() intent.Intent {
 	return in
 }
 
-// paths returns nil, "unknown", for a patch that does not parse: it then runs alone and fails alone.
+// paths returns nil, "unknown", for a patch that does not parse: it then runs alone and fails
+// alone.
 func (a patchArgs) paths() []string {
 	if a.Mode != "patch" {
 		return []string{a.Path}

@@ -16,7 +16,8 @@ import (
 	"hermes/core/tool"
 )
 
-// swapped is a project with a folder that a second party swaps for a link to a place off limits, over and over.
+// swapped is a project with a folder that a second party swaps for a link to a place off limits,
+// over and over.
 type swapped struct {
 	f      *fixture
 	victim string // in ~/.ssh
@@ -182,7 +183,8 @@ func TestWriteIntoAMount(t *testing.T) {
 	}
 }
 
-// What a command did to a file that the session has read is told at the next write, even with its size and time as before.
+// What a command did to a file that the session has read is told at the next write, even with its
+// size and time as before.
 func TestStaleAfterACommand(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "off")

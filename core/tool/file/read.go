@@ -44,11 +44,12 @@ func (l Limits) orDefaults() Limits {
 	}
 }
 
-// forPrograms are the limits of a read by a program, which has no context to fill and to which a cut line is a wrong line.
+// forPrograms are the limits of a read by a program, which has no context to fill and to which a
+// cut line is a wrong line.
 var forPrograms = Limits{Lines: math.MaxInt32, LineLength: 5_000_000, Chars: 5_000_000}
 
-// usual is how many lines a read gets that names no limit.
-func (l Limits) usual() int {
+// defaultLines is how many lines a read gets that names no limit.
+func (l Limits) defaultLines() int {
 	if l == forPrograms {
 		return l.Lines
 	}
@@ -66,11 +67,11 @@ func Read(w *Workspace) tool.Tool {
 	l := w.limit
 	return tool.Typed(tool.Spec{
 		Name: "read_file", Toolset: "file", MaxResult: l.Chars + 1000,
-		Description: fmt.Sprintf(readDoc, l.usual(), l.Lines, l.LineLength, l.Chars),
+		Description: fmt.Sprintf(readDoc, l.defaultLines(), l.Lines, l.LineLength, l.Chars),
 		Schema: json.RawMessage(fmt.Sprintf(`{"type":"object","additionalProperties":false,"required":["path"],"properties":{
 			"path":{"type":"string","minLength":1,"description":"File to read; relative paths start in the session's directory"},
 			"offset":{"type":"integer","minimum":1,"default":1,"description":"First line, counted from 1"},
-			"limit":{"type":"integer","minimum":1,"maximum":%d,"default":%d,"description":"How many lines"}}}`, l.Lines, l.usual())),
+			"limit":{"type":"integer","minimum":1,"maximum":%d,"default":%d,"description":"How many lines"}}}`, l.Lines, l.defaultLines())),
 		Intent: tool.Arg(func(a readArgs) intent.Intent {
 			return intent.Intent{Reads: true, Gist: a.Path + l.lineRange(a), Paths: []string{a.Path}, OnlyPaths: true}
 		}),
@@ -82,7 +83,7 @@ func (l Limits) lineRange(a readArgs) string {
 		return ""
 	}
 	from := max(1, a.Offset)
-	return fmt.Sprintf(":%d-%d", from, from+cmp.Or(a.Limit, l.usual())-1)
+	return fmt.Sprintf(":%d-%d", from, from+cmp.Or(a.Limit, l.defaultLines())-1)
 }
 
 func (w *Workspace) read(ctx context.Context, c tool.Call, a readArgs) (tool.Result, error) {
@@ -93,7 +94,7 @@ func (w *Workspace) read(ctx context.Context, c tool.Call, a readArgs) (tool.Res
 	if c.Data != nil {
 		limit = forPrograms
 	}
-	a.Offset, a.Limit = cmp.Or(a.Offset, 1), cmp.Or(a.Limit, limit.usual())
+	a.Offset, a.Limit = cmp.Or(a.Offset, 1), cmp.Or(a.Limit, limit.defaultLines())
 	at, err := w.locate(c.Cwd, a.Path)
 	if err != nil {
 		return tool.Fail("Cannot read %v.", err), nil
@@ -115,12 +116,12 @@ func (w *Workspace) read(ctx context.Context, c tool.Call, a readArgs) (tool.Res
 	asked := fmt.Sprintf("%d+%d", a.Offset, a.Limit)
 	if c.Data != nil {
 		asked = "" // the model has not seen it
-	} else if w.marks.repeat(c.Session, at.real, st, asked) {
+	} else if w.marks.askedBefore(c.Session, at.real, st, asked) {
 		return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read these lines: see that result. Ask once more if you no longer have it.", at.shown)}, nil
 	}
 	res := limit.show(f, st.Size, at, a, c.Data)
 	if !res.IsError {
-		w.marks.saw(c.Session, at.real, st, asked)
+		w.marks.record(c.Session, at.real, st, asked)
 	}
 	return res, nil
 }
@@ -268,8 +269,8 @@ func (l Limits) clip(s string) string {
 	return string([]rune(s)[:l.LineLength]) + "... [line cut]"
 }
 
-// readLine reads one line without its end; of a long one only a little more than most bytes, and nothing when most is 0. n counts
-// all its bytes.
+// readLine reads one line without its end; of a long one only a little more than most bytes, and
+// nothing when most is 0. n counts all its bytes.
 func readLine(r *bufio.Reader, most int) (line []byte, n int, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

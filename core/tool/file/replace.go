@@ -12,10 +12,11 @@ import (
 	"hermes/core/realpath"
 )
 
-// replace puts data at a name through a temporary file beside it. Mode, owner and extended attributes are those of the old file;
-// without one a new file gets what the umask gives. The path was resolved, so a symlink that pointed to it still does; other hard
-// links keep the old content. Where no file can be put in its place (the folder is not ours to write, the file is a mount of its own),
-// the file is written where it is: then a crash may leave half of it.
+// replace puts data at a name through a temporary file beside it. Mode, owner and extended
+// attributes are those of the old file; without one a new file gets what the umask gives. The path
+// was resolved, so a symlink that pointed to it still does; other hard links keep the old content.
+// Where no file can be put in its place (the folder is not ours to write, the file is a mount of
+// its own), the file is written where it is: then a crash may leave half of it.
 func replace(dir *realpath.Dir, name string, data []byte, old *snapshot) (realpath.Stat, error) {
 	st, err := viaTemp(dir, name, data, old)
 	if err == nil || old == nil || !inPlaceOnly(err) {
@@ -59,8 +60,8 @@ func viaTemp(dir *realpath.Dir, name string, data []byte, old *snapshot) (st rea
 	return st, err
 }
 
-// keep gives f what the file that it replaces had. Only root can give files away; for others the owner is the same already, or the
-// rename makes the file theirs, as any editor does.
+// keep gives f what the file that it replaces had. Only root can give files away; for others the
+// owner is the same already, or the rename makes the file theirs, as any editor does.
 func keep(dir *realpath.Dir, name string, f *os.File, old realpath.Stat) error {
 	_ = f.Chown(int(old.UID), int(old.GID))
 	if was, err := dir.Open(name, os.O_RDONLY, 0); err == nil {
@@ -70,7 +71,8 @@ func keep(dir *realpath.Dir, name string, f *os.File, old realpath.Stat) error {
 	return f.Chmod(os.FileMode(old.Mode & 0o777)) // after the owner: changing that clears set-id bits
 }
 
-// copyAttributes copies what can be copied: access lists, tags. What grants rights to a program's bytes is not carried to other bytes.
+// copyAttributes copies what can be copied: access lists, tags. What grants rights to a program's
+// bytes is not carried to other bytes.
 func copyAttributes(from, to *os.File) {
 	src, dst := int(from.Fd()), int(to.Fd())
 	size, err := unix.Flistxattr(src, nil)

@@ -29,7 +29,8 @@ func (f found) matches() int {
 	return n
 }
 
-// report makes a page of what a search finds, file by file in path order. Both engines feed it, so both look the same.
+// report makes a page of what a search finds, file by file in path order. Both engines feed it, so
+// both look the same.
 type report struct {
 	search *search
 	out    strings.Builder

@@ -43,8 +43,9 @@ func findRipgrep(option string) string {
 	return path
 }
 
-// rgFlags make ripgrep do what our own walk does: no configuration file (it can name programs to run), no symlinks,
-// hidden files but not .git, .gitignore files everywhere and nothing else to ignore.
+// rgFlags make ripgrep do what our own walk does: no configuration file (it can name programs to
+// run), no symlinks, hidden files but not .git, .gitignore files everywhere and nothing else to
+// ignore.
 func rgFlags(globs []string) []string {
 	flags := []string{
 		"--no-config", "--no-messages", "--hidden", "--no-ignore-global", "--no-ignore-dot", "--no-ignore-exclude",

@@ -84,8 +84,9 @@ func TestFilesNewestFirst(t *testing.T) {
 	}
 }
 
-// The walk and ripgrep answer the same, byte for byte, over drawn trees, ignore files and globs. Braces are not drawn: in a
-// .gitignore ripgrep takes them for alternatives, git and the walk for plain characters.
+// The walk and ripgrep answer the same, byte for byte, over drawn trees, ignore files and globs.
+// Braces are not drawn: in a .gitignore ripgrep takes them for alternatives, git and the walk for
+// plain characters.
 func TestEnginesAgree(t *testing.T) {
 	testskip.Long(t, "two search engines over random trees")
 	t.Parallel()

@@ -14,7 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fault is a syntax error; what is its text without the place, so that old and new faults can be compared.
+// fault is a syntax error; what is its text without the place, so that old and new faults can be
+// compared.
 type fault struct{ what, where string }
 
 // newFaults returns the syntax faults that the change brought in.
@@ -23,11 +24,11 @@ func newFaults(name string, before, after []byte) []string {
 		return nil
 	}
 	had := map[string]bool{}
-	for _, f := range faults(name, before) {
+	for _, f := range findSyntaxErrors(name, before) {
 		had[f.what] = true
 	}
 	var out []string
-	for _, f := range faults(name, after) {
+	for _, f := range findSyntaxErrors(name, after) {
 		if !had[f.what] {
 			out = append(out, strings.TrimPrefix(fmt.Sprintf("syntax: %s: %s", f.where, f.what), ": "))
 		}
@@ -35,8 +36,8 @@ func newFaults(name string, before, after []byte) []string {
 	return out
 }
 
-// faults checks the kinds of file for which a parser is at hand. Nothing is executed.
-func faults(name string, data []byte) []fault {
+// findSyntaxErrors checks the kinds of file for which a parser is at hand. Nothing is executed.
+func findSyntaxErrors(name string, data []byte) []fault {
 	if len(data) == 0 {
 		return nil
 	}

@@ -85,7 +85,7 @@ func (w *Workspace) writable(cwd, path string) (place, *snapshot, error) {
 	if err := w.guard.mayWrite(at); err != nil {
 		return at, nil, err
 	}
-	old, err := snap(at.real)
+	old, err := readSnapshot(at.real)
 	if err != nil {
 		return at, nil, fmt.Errorf("%s: %w", at.shown, err)
 	}
@@ -153,7 +153,8 @@ func (w *Workspace) finish(c tool.Call, what prepared, data map[string]any) tool
 	return res
 }
 
-// outcome adds to data what every change has. It holds no text of the files: programs look for the word "error" in it.
+// outcome adds to data what every change has. It holds no text of the files: programs look for the
+// word "error" in it.
 func outcome(data map[string]any, res tool.Result) map[string]any {
 	added, removed := 0, 0
 	for _, d := range res.Diffs {

@@ -1,8 +1,9 @@
-// Package skill holds the tools around skills: skills_list (what there is), skill_view (one of them, or a file of it) and skill_manage
-// (make, change and remove those of the person's home).
+// Package skill holds the tools around skills: skills_list (what there is), skill_view (one of
+// them, or a file of it) and skill_manage (make, change and remove those of the person's home).
 //
-// The contract: the rules are those of core/skill. What is blocked on reading is told to the person by a Notice; what is refused on writing is
-// refused before anybody is asked; what is written was asked about with its diff, unless the settings say otherwise, and can be undone.
+// The contract: the rules are those of core/skill. What is blocked on reading is told to the person
+// by a Notice; what is refused on writing is refused before anybody is asked; what is written was
+// asked about with its diff, unless the settings say otherwise, and can be undone.
 package skill
 
 import (
@@ -200,7 +201,8 @@ func (m *manage) lastingEffect(a manageArgs) intent.Lasting {
 	return out
 }
 
-// manage remembers what was planned for a question, so that exactly that is done when it is allowed.
+// manage remembers what was planned for a question, so that exactly that is done when it is
+// allowed.
 type manage struct {
 	Options
 	mu      sync.Mutex

@@ -142,7 +142,8 @@ func TestManageDoesWhatItShowed(t *testing.T) {
 	if !strings.Contains(detail, "change the skill own") || !strings.Contains(diff, "+Do that.") {
 		t.Errorf("%s\n%s", detail, diff)
 	}
-	// Somebody changes it while the person reads the question: what they said yes to is not what would come of it.
+	// Somebody changes it while the person reads the question: what they said yes to is not what
+	// would come of it.
 	d.put("own/SKILL.md", doc("own", "Another."))
 	d.library.Changed()
 	if res := d.registry.Run(context.Background(), "skill_manage", call); !res.IsError || !strings.Contains(res.Text, "has changed meanwhile") {
