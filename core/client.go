@@ -8,6 +8,7 @@ import (
 	"hermes/core/client"
 	"hermes/core/event"
 	"hermes/core/mcp"
+	"hermes/core/tool"
 )
 
 var _ client.Client = (*App)(nil)
@@ -56,6 +57,14 @@ func (a *App) AnswerQuestion(question, text string) error {
 // SetModel chooses the session's model.
 func (a *App) SetModel(ctx context.Context, session, ref string) error {
 	return a.Agent.SetModel(ctx, session, ref)
+}
+
+// Toolsets lists the sets of tools, and which of them a choice switches on.
+func (a *App) Toolsets(chosen []string) []tool.SetView { return a.Tools.Overview(chosen) }
+
+// SwitchToolset returns a choice with one set on or off.
+func (a *App) SwitchToolset(chosen []string, name string, on bool) ([]string, error) {
+	return a.Tools.Switch(chosen, name, on)
 }
 
 // TakeTools gives a session the tools as they are now.

@@ -15,6 +15,7 @@ import (
 	"hermes/core/provider"
 	"hermes/core/session"
 	"hermes/core/store"
+	"hermes/core/tool"
 )
 
 // Client is the opened program. What happens in it is told by Events only.
@@ -45,6 +46,10 @@ type Client interface {
 	DeleteSession(ctx context.Context, session string) error
 	// TakeTools gives a session the tools as they are now, in place of those that it began with.
 	TakeTools(ctx context.Context, session string) (event.ToolsChanged, error)
+	// Toolsets lists the sets of tools, and which of them a choice switches on; SwitchToolset changes
+	// a choice.
+	Toolsets(chosen []string) []tool.SetView
+	SwitchToolset(chosen []string, name string, on bool) ([]string, error)
 	// Composition tells what the next model call of a session is made of.
 	Composition(ctx context.Context, session string) (agent.Composition, error)
 	// Skill returns a skill of a folder as a part of what the person says.

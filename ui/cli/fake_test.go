@@ -20,6 +20,7 @@ import (
 	"hermes/core/provider"
 	"hermes/core/session"
 	"hermes/core/store"
+	"hermes/core/tool"
 	"hermes/ui/cli"
 )
 
@@ -57,6 +58,28 @@ func (f *fake) Servers() client.Servers        { return nil }
 func (f *fake) Config() *config.Config         { return f.start.Config }
 func (f *fake) OpeningNotices() []event.Notice { return nil }
 func (f *fake) Close(context.Context) error    { f.idle.Wait(); return nil }
+
+// registry has a tool that is there and one that is not.
+var registry = sync.OnceValue(func() *tool.Registry {
+	r, err := tool.NewRegistry(
+		bare{tool.Spec{Name: "read_file", Toolset: "file"}},
+		bare{tool.Spec{Name: "web_search", Toolset: "web", Available: func() error { return errors.New("no engine") }}})
+	if err != nil {
+		panic(err)
+	}
+	return r
+})
+
+// bare is a tool that does nothing.
+type bare struct{ spec tool.Spec }
+
+func (b bare) Spec() tool.Spec                                     { return b.spec }
+func (b bare) Run(context.Context, tool.Call) (tool.Result, error) { return tool.Result{}, nil }
+
+func (f *fake) Toolsets(chosen []string) []tool.SetView { return registry().Overview(chosen) }
+func (f *fake) SwitchToolset(chosen []string, name string, on bool) ([]string, error) {
+	return registry().Switch(chosen, name, on)
+}
 
 func (f *fake) SelectBackend(_ context.Context, _, name string) error {
 	if name != "local" {

@@ -21,6 +21,7 @@ import (
 	"hermes/ui/cli/setup"
 	"hermes/ui/cli/skills"
 	"hermes/ui/cli/spent"
+	"hermes/ui/cli/tools"
 )
 
 // Groups of commands in `hermes help`.
@@ -66,7 +67,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 		groupTalk: {
 			run.Command(line), sessions.Command(line), rollback.Command(line), pool.Command(line), skills.Command(line),
 		},
-		groupSettings: {config.Command(line), setup.Command(line), model.Command(line), approvals.Command(line), mcp.Command(line)},
+		groupSettings: {config.Command(line), setup.Command(line), model.Command(line), approvals.Command(line), mcp.Command(line), tools.Command(line)},
 		groupHealth: {
 			doctor.Command(line), audit.Command(line), memory.Command(line), doctor.Status(line), spent.Command(line), logs.Command(line),
 			c.versionCommand(),

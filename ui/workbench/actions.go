@@ -41,7 +41,7 @@ func (w *workbench) actions() []ui.Action {
 		{ID: "backend", Slash: "backend", Also: []string{"pool"}, Arg: "[name]", Title: "Choose where commands of this session run", Group: "session", Run: w.backend, Complete: w.backendNames},
 		{ID: "shell", Slash: "shell", Arg: "[back end]", Title: "Open a shell in a back end", Help: "For you, not for the agent; without a name where this session's commands run.", Group: "session", Run: w.shell, Complete: w.backendNames},
 		{ID: "approvals", Slash: "approvals", Title: "What is allowed without asking", Help: "Enter on a line asks again from then on.", Group: "session", Run: w.approvals},
-		{ID: "tools", Slash: "tools", Arg: "reload", Title: "Give this session the tools as they are now", Help: "A session keeps those that it began with; what a server adds or changes is told, and taken with this.", Group: "session", Run: w.tools, Complete: choices("reload")},
+		{ID: "tools", Slash: "tools", Arg: "[reload]", Title: "Tools by toolset: switch them", Help: "Enter switches a set, here and for new sessions. A session keeps the tools that it began with; reload takes what a server added or changed.", Group: "session", Run: w.tools, Complete: choices("reload")},
 		{ID: "level", Slash: "level", Arg: "[" + strings.Join(levelNames(), "|") + "]", Title: "Choose what runs unasked in this session", Help: "plan: nothing is changed, nothing is asked. read: what changes something is asked. all: nothing is asked. It is kept with the session; settings takes it back.", Group: "session", Run: w.level, Complete: choices(levelNames()...)},
 		{ID: "level.next", Keys: []string{"alt+a"}, Title: "Change what is asked", Help: "read, standard, all, plan; all is asked about first.", Group: "session", Run: w.nextLevel},
 		{ID: "effort", Slash: "reasoning", Arg: "[" + strings.Join(effortNames(), "|") + "]", Title: "Choose how long the model thinks", Help: "From the next turn on. It is kept with the session; settings takes it back.", Group: "session", Run: w.effort, Complete: choices(effortNames()...)},
@@ -131,8 +131,8 @@ func (w *workbench) compress(ctx context.Context, app *core.App, uid, focus stri
 	return app.Agent.Compress(ctx, uid, focus)
 }
 
-// tools gives the session the tools as they are now.
-func (w *workbench) tools(string) tea.Cmd {
+// reloadTools gives the session the tools as they are now.
+func (w *workbench) reloadTools() tea.Cmd {
 	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		changed, err := app.TakeTools(ctx, uid)
 		if err != nil {

@@ -1,0 +1,98 @@
+package tool
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"hermes/core/nearest"
+)
+
+// SetView is a toolset as a person sees it: the tools that belong to it and whether it is switched
+// on. What somebody else brings is a set by its owner's name.
+type SetView struct {
+	Name        string     `json:"name"`
+	Description string     `json:"description"`
+	On          bool       `json:"on"`
+	Tools       []ToolView `json:"tools"`
+}
+
+// ToolView is a tool of a set.
+type ToolView struct {
+	Name  string `json:"name"`
+	Needs string `json:"needs,omitempty"` // why it is not there, and what it wants; "" when it is there
+}
+
+// Overview lists the toolsets that have tools, and whether a choice of toolsets switches them on.
+func (r *Registry) Overview(chosen []string) []SetView {
+	if len(chosen) == 0 {
+		chosen = []string{DefaultToolset}
+	}
+	wanted := expand(chosen)
+	sets := map[string]*SetView{}
+	for _, t := range Toolsets() {
+		sets[t.Name] = &SetView{Name: t.Name, Description: t.Description, On: wanted[t.Name]}
+	}
+	for _, owner := range r.owners() {
+		sets[owner] = &SetView{Name: owner, Description: "Tools of " + owner, On: wanted[owner] || wanted[DefaultToolset]}
+	}
+	list := r.tools()
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		s := list[name].spec
+		set := s.Toolset
+		if s.Owner != "" {
+			set = s.Owner
+		}
+		if sets[set] == nil {
+			sets[set] = &SetView{Name: set, Description: "Tools of " + set, On: s.in(wanted)}
+		}
+		view := ToolView{Name: name}
+		if why := s.hidden(); why != nil {
+			view.Needs = why.Error()
+		}
+		sets[set].Tools = append(sets[set].Tools, view)
+	}
+	var out []SetView
+	for _, name := range slices.Sorted(maps.Keys(sets)) {
+		if v := sets[name]; len(v.Tools) > 0 || slices.Contains(r.owners(), name) {
+			out = append(out, *v)
+		}
+	}
+	return out
+}
+
+// Switch returns a choice of toolsets with one of them on or off. An empty one means the usual
+// sets: it is returned where all of those are on and nothing else.
+func (r *Registry) Switch(chosen []string, name string, on bool) ([]string, error) {
+	var names, out []string
+	found := false
+	for _, v := range r.Overview(chosen) {
+		names = append(names, v.Name)
+		if v.Name == name {
+			found, v.On = true, on
+		}
+		if v.On {
+			out = append(out, v.Name)
+		}
+	}
+	if !found {
+		text := fmt.Sprintf("no toolset with tools is called %q", name)
+		if near, ok := nearest.Name(name, names); ok {
+			text += ", did you mean " + near + "?"
+		}
+		return nil, UnknownError(text)
+	}
+	if len(out) == 0 {
+		return nil, UnknownError("that would leave no tools at all: the last set stays on")
+	}
+	var usual []string
+	for _, v := range r.Overview(nil) {
+		if v.On {
+			usual = append(usual, v.Name)
+		}
+	}
+	if slices.Equal(out, usual) {
+		return nil, nil
+	}
+	return out, nil
+}

@@ -1,0 +1,48 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+)
+
+func TestToolsetsAreListedAndSwitched(t *testing.T) {
+	r, err := NewRegistry(
+		named(t, "read_file", "file", nil), named(t, "terminal", "terminal", nil),
+		named(t, "web_search", "web", func() error { return errors.New("set TAVILY_API_KEY") }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := r.Overview(nil)
+	if len(all) != 3 || !all[0].On || all[2].Tools[0].Needs != "set TAVILY_API_KEY" {
+		t.Fatalf("%+v", all)
+	}
+	less, err := r.Switch(nil, "web", false)
+	if err != nil || !slices.Equal(less, []string{"file", "terminal"}) {
+		t.Fatalf("%v, %v", less, err)
+	}
+	if on := r.Overview(less); on[2].On || !on[0].On {
+		t.Errorf("%+v", on)
+	}
+	if again, err := r.Switch(less, "web", true); err != nil || again != nil {
+		t.Errorf("all of the usual ones are %v, %v", again, err)
+	}
+	if _, err := r.Switch(nil, "wep", false); err == nil || err.Error() != `no toolset with tools is called "wep", did you mean web?` {
+		t.Error(err)
+	}
+	if _, err := r.Switch([]string{"file"}, "file", false); err == nil {
+		t.Error("the last one was switched off")
+	}
+}
+
+func named(t *testing.T, name, set string, available func() error) Tool {
+	t.Helper()
+	return bare{Spec{Name: name, Toolset: set, Available: available}}
+}
+
+// bare is a tool that does nothing.
+type bare struct{ spec Spec }
+
+func (b bare) Spec() Spec                                { return b.spec }
+func (b bare) Run(context.Context, Call) (Result, error) { return Result{}, nil }
