@@ -56,7 +56,7 @@ func TestAForeignToolNeverRunsUnasked(t *testing.T) {
 				return c.Nest.Call(ctx, tool.NestedCall{Name: "srv_run", Args: json.RawMessage(args)}).Text
 			})
 			r := rigWith(t, []tool.Tool{srv, script}, slices.Repeat([]reply{
-				callsTools(fakeCall{"srv_run", args}), callsTools(fakeCall{"outer", `{}`}), says("I see"),
+				callsTools(fakeCall{"srv_run", args}, fakeCall{"outer", `{}`}), // after what a person typed nobody is asked again
 			}, 4)...)
 			for level := approval.LevelRead; level <= approval.LevelSensitive; level++ {
 				r.gate.SetPolicy(approval.Policy{Level: level, Unattended: true, Allow: []string{"ls"}})

@@ -99,6 +99,9 @@ func (t *turn) take(d *draft, c provider.Chunk) error {
 	}
 	switch c.Kind {
 	case provider.ChunkText:
+		if t.own { // nobody speaks: the person ran it
+			break
+		}
 		t.addText(d, d.say.Write([]byte(c.Text)))
 	case provider.ChunkReasoning:
 		t.addReasoning(d, d.think.Write([]byte(c.Text)))
@@ -140,6 +143,9 @@ func (t *turn) showHeldBack(d *draft) {
 
 func (t *turn) begin(d *draft) error {
 	d.msg = chat.Message{Role: chat.RoleAssistant, Status: chat.StatusPartial, Model: d.model}
+	if t.own {
+		d.msg.From, d.msg.Model, d.model = chat.Person(), "", ""
+	}
 	ctx, cancel := t.keep()
 	defer cancel()
 	err := t.a.d.Sessions.Append(ctx, t.w.uid, &d.msg)
@@ -150,7 +156,7 @@ func (t *turn) begin(d *draft) error {
 		return err
 	}
 	d.savedAt = time.Now()
-	t.publish(event.MessageStarted{MessageID: d.msg.ID, Model: d.model})
+	t.publish(event.MessageStarted{MessageID: d.msg.ID, Model: d.model, From: d.msg.From})
 	t.phase(event.TurnPhase{Kind: event.PhaseStreaming})
 	return nil
 }

@@ -45,6 +45,7 @@ type turn struct {
 	strange  atomic.Pointer[string]
 	scanned  map[int64]bool // results that hold no orders
 
+	own    bool   // all of it is commands that the person typed: they run, and nobody answers
 	prompt int64  // id of the user message, 0 for a compression
 	asked  string // what the turn began with, whoever said it
 	said   string // what the person said last: nobody else's words allow anything
@@ -168,7 +169,7 @@ func (t *turn) prepare() error {
 	t.info = info
 	t.catchUp()
 	ref := t.a.ref(ctx, info)
-	if approval.OnlyCommands(t.said) { // the person runs them; the model sees what came of it in its next turn
+	if t.own = approval.OnlyCommands(t.said); t.own { // the model sees what came of it in its next turn, once
 		ref = provider.Offline
 	}
 	if err := t.begins(ref); err != nil {
@@ -198,7 +199,7 @@ func (t *turn) noteModel() error {
 	if step, skipped := t.route.Skipped(); skipped { // for a turn only
 		provider, model = step.From.Provider.Name(), step.From.Model.ID
 	}
-	if approval.OnlyCommands(t.said) || t.info.Provider == provider && t.info.Model == model {
+	if t.own || t.info.Provider == provider && t.info.Model == model {
 		return nil
 	}
 	t.info.Provider, t.info.Model = provider, model
@@ -260,7 +261,7 @@ func (t *turn) loop() error {
 		if len(msg.Calls) == 0 {
 			return turnFinished(msg)
 		}
-		if err := t.runCalls(msg.Calls); err != nil {
+		if err := t.runCalls(msg.Calls); err != nil || t.own {
 			return err
 		}
 	}

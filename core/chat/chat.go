@@ -37,7 +37,7 @@ type Message struct {
 	Seq     int       `json:"seq"`     // 1, 2, 3 ... within the session
 	At      time.Time `json:"at"`
 	Role    Role      `json:"role"`
-	From    Author    `json:"from,omitzero"` // user only
+	From    Author    `json:"from,omitzero"` // of the assistant only where the person ran the calls
 	Status  Status    `json:"status"`
 
 	Text      string      `json:"text,omitempty"`

@@ -13,6 +13,8 @@ type MessageStarted struct {
 	fact
 	MessageID int64  `json:"message_id"`
 	Model     string `json:"model"`
+	// From is set where the calls that follow are the person's own commands.
+	From chat.Author `json:"from,omitzero"`
 }
 
 // MessageSealed ends a streamed message; Message is the persisted truth and replaces what was streamed.

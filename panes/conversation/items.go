@@ -90,9 +90,13 @@ type prompt struct {
 	base
 	body   string
 	pieces []chat.Part
+	ran    bool // a command: the call below shows it
 }
 
 func (p *prompt) Lines(w int) []string {
+	if p.ran && !p.open {
+		return nil
+	}
 	pad := margin(w)
 	inner := max(1, w-len(pad))
 	body, cut := p.body, false

@@ -162,7 +162,7 @@ func (p *Pane) fill(messages []chat.Message) {
 	p.list.Clear()
 	for i, m := range messages {
 		if m.Status == chat.StatusPartial && i == len(messages)-1 { // still streaming: go on from here
-			p.script.begin(m.ID, m.Model)
+			p.script.begin(m.ID, m.Model, m.From)
 			p.script.textDelta(event.TextDelta{MessageID: m.ID, Text: m.Text})
 			p.script.reasoningDelta(event.ReasoningDelta{MessageID: m.ID, Text: m.Reasoning})
 			continue

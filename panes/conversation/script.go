@@ -22,6 +22,8 @@ type script struct {
 	todo    *todo
 	last    chat.Role // of the newest message; assistant turns have one name line
 	known   map[int64]bool
+	you     *header  // of the newest prompt
+	typed   *prompt  // what it says
 	head    *header  // of the turn's answers: it learns how long the turn took
 	spaced  bool     // the newest item ends with an empty line
 	heard   []string // what notices of this turn said
@@ -97,10 +99,9 @@ func (s *script) items(m chat.Message) []list.Item {
 		if m.From.IsSummary() {
 			m.Parts = nil // they quote what stands above
 		}
-		return append(out,
-			&header{base: s.base(m.ID), name: oneLine(m.From.Words()), at: m.At, user: true},
-			&prompt{base: s.base(m.ID), body: text.Sanitize(m.Text), pieces: m.Parts},
-		)
+		s.you = &header{base: s.base(m.ID), name: oneLine(m.From.Words()), at: m.At, user: true}
+		s.typed = &prompt{base: s.base(m.ID), body: text.Sanitize(m.Text), pieces: m.Parts}
+		return append(out, s.you, s.typed)
 	case chat.RoleAssistant:
 		return s.assistant(m)
 	case chat.RoleTool:
@@ -111,6 +112,10 @@ func (s *script) items(m chat.Message) []list.Item {
 }
 
 func (s *script) assistant(m chat.Message) []list.Item {
+	if m.From.IsPerson() {
+		s.ran()
+		return s.closing(m)
+	}
 	out := s.opening(m.ID, m.Model)
 	if m.Reasoning != "" {
 		t := &thought{base: s.base(m.ID)}
@@ -151,6 +156,7 @@ func (s *script) closing(m chat.Message) []list.Item {
 			continue
 		}
 		c := newCall(s.pane.env, m.ID, tc, time.Time{})
+		c.own(m.From)
 		s.calls[tc.ID] = c
 		s.spaced = false
 		out = append(out, c)
@@ -188,13 +194,28 @@ func (s *script) unheard(r chat.ToolResult) chat.ToolResult {
 
 // ---- streaming ----
 
-func (s *script) begin(id int64, model string) {
+// ran makes one block of the newest prompt and the calls that follow: the person ran them.
+func (s *script) ran() {
+	s.last, s.spaced, s.head = chat.RoleAssistant, false, nil
+	if s.you == nil {
+		return
+	}
+	s.you.name, s.typed.ran = "You ran", true
+	s.you.bump()
+	s.typed.bump()
+}
+
+func (s *script) begin(id int64, model string, from chat.Author) {
 	if s.known[id] || s.live != nil && s.live.id == id {
 		return
 	}
 	s.known[id] = true
 	s.seal(nil)
-	s.add(s.opening(id, model)...)
+	if from.IsPerson() {
+		s.ran()
+	} else {
+		s.add(s.opening(id, model)...)
+	}
 	t := &thought{base: s.base(id), live: true}
 	s.add(t)
 	s.live = &live{id: id, start: s.pane.list.Len(), thought: t}

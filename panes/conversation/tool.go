@@ -31,6 +31,7 @@ type call struct {
 	command                 string // the shell command that it runs, on one line
 	started, ended          time.Time
 	result                  *chat.ToolResult
+	most                    int  // last lines shown while it is closed; 0 for maxLast
 	waits                   bool // for an approval
 	denied                  bool
 	tail                    []byte
@@ -53,6 +54,13 @@ func newCall(e *env, msg int64, c chat.ToolCall, at time.Time) *call {
 	return &call{
 		base: base{e: e, msg: msg}, id: c.ID, name: text.Sanitize(c.Name), gist: gist(c.Args), backend: wanted(c.Args),
 		args: text.Sanitize(args), started: at, command: oneLine(command(c)),
+	}
+}
+
+// own makes the call one of the person's: a command as in a shell.
+func (c *call) own(by chat.Author) {
+	if by.IsPerson() {
+		c.name, c.most = "$", maxOwnLast
 	}
 }
 

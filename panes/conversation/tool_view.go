@@ -47,6 +47,9 @@ func (c *call) Lines(w int) []string {
 // maxLast is how many of the last lines of a finished command stand below it.
 const maxLast = 4
 
+// maxOwnLast is the same for what the person ran: they want to see it.
+const maxOwnLast = 20
+
 // lastRows are the last lines of a finished command, else the one line that tells most.
 func (c *call) lastRows(pad string, w int) []string {
 	st, e := c.e.s.Dim, c.e.s.Glyphs.Ellipsis
@@ -79,7 +82,11 @@ func (c *call) lastLines() []string {
 			lines = append(lines, l)
 		}
 	}
-	if more := len(lines) - maxLast; more > 0 {
+	most := maxLast
+	if c.most > 0 {
+		most = c.most
+	}
+	if more := len(lines) - most; more > 0 {
 		lines = append([]string{strconv.Itoa(more+1) + " lines above"}, lines[more+1:]...)
 		if len(r.Text) > maxTail {
 			lines[0] = "many lines above"

@@ -57,7 +57,7 @@ func TestTwoSessionsHaveTwoContainers(t *testing.T) {
 	b.plays("")
 	s := b.open()
 	typed(s, "$ echo left > /root/file")
-	s.WaitFor("code 0 on default")
+	s.WaitFor("✓ $ ")
 	s.Type(split)
 	s.WaitFor("New conversation")
 	typed(s, "$ ls /root/file")

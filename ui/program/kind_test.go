@@ -40,7 +40,7 @@ func TestANewKindOfBackEnd(t *testing.T) {
 	s.WaitFor("commands of this session run in shelf")
 	s.Type(altTwo)
 	typed(s, "$ pwd")
-	s.WaitFor("code 0 on shelf")
+	s.WaitFor("✓ $ ")
 	if p := column(s.Settle(), "─ 4 Back ends"); !strings.Contains(p, "shelf") || !strings.Contains(p, "idle") {
 		t.Errorf("the pane shows\n%s", p)
 	}

@@ -84,7 +84,7 @@ func TestThemesAndSettingsChangeWhileItRuns(t *testing.T) {
 	h.configure("approvals:\n  mode: off\ndisply:\n  theme: daylight\n")
 	s.WaitFor("config.yaml:3")
 	say(s, "$ echo still alive")
-	s.WaitFor("code 0 on default")
+	s.WaitFor("✓ $ ")
 }
 
 // changed waits until the background is another one.
@@ -109,7 +109,7 @@ func TestBrokenSettingsNeverKeepItFromOpening(t *testing.T) {
 	s := h.open()
 	s.WaitFor("config.yaml")
 	say(s, "$ echo it works")
-	s.WaitFor("code 0 on default")
+	s.WaitFor("✓ $ ")
 }
 
 func TestIdleIsIdleWithTheWholeProgram(t *testing.T) {

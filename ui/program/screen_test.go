@@ -97,7 +97,7 @@ func TestANewcomerRunsACommandAndFindsItAgain(t *testing.T) {
 	if err := os.WriteFile(go1, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.WaitFor("code 0 on default")
+	s.WaitFor("✓ $ ")
 	picture := s.WaitFor("ready")
 	if n := strings.Count(picture, "begun"); n < 2 {
 		t.Errorf("the result is not in both panes:\n%s", picture)
@@ -111,7 +111,7 @@ func TestANewcomerRunsACommandAndFindsItAgain(t *testing.T) {
 	s.WaitFor("«uname»")
 	s.Settle()
 	s.Type(enter)
-	s.WaitFor("code 0 on default")
+	s.WaitFor("✓ $ ")
 	say(s, "$ echo once more")
 	s.Wait("the answer", func(p string) bool { return strings.Contains(column(p, "─ 3 Output"), "once more") })
 	s.WaitFor("ready")

@@ -33,6 +33,7 @@ type textPrinter struct {
 	live     *preview // shows what streams; nil where nothing can be taken back
 	message  int64    // that is streaming
 	printed  int64    // the newest answer that was written
+	own      map[string]bool
 }
 
 func (p *textPrinter) event(e event.Envelope) {
@@ -40,6 +41,7 @@ func (p *textPrinter) event(e event.Envelope) {
 	case event.TextDelta:
 		p.stream(x)
 	case event.MessageSealed:
+		p.own = ownCalls(p.own, x.Message)
 		p.sealed(x.Message)
 	case event.MessageDiscarded:
 		if x.MessageID == p.message { // else another one shows already
@@ -55,6 +57,12 @@ func (p *textPrinter) event(e event.Envelope) {
 	case event.ToolStarted:
 		p.say("→ %s %s", x.Call.Name, x.Gist)
 	case event.ToolEnded:
+		if p.own[x.Result.CallID] && x.Result.ExitCode != nil {
+			p.live.hide()
+			if out := printed(x.Result); out != "" {
+				_, _ = io.WriteString(p.out, text.Sanitize(out)+"\n") // the recorder keeps the error
+			}
+		}
 		p.say("%s", toolLine(x.Result))
 		for _, part := range x.Result.Parts {
 			p.say("  [%s]", part.Describe())

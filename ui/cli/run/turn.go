@@ -21,8 +21,10 @@ type turn struct {
 	printer printer
 	release func() // gives ctrl+c back to the system, so that a second one ends the program
 
-	refused   bool // for want of somebody to ask
-	forbidden bool // by the floor or approvals.deny: no flag helps
+	refused   bool            // for want of somebody to ask
+	forbidden bool            // by the floor or approvals.deny: no flag helps
+	own       map[string]bool // calls that the person ran
+	exit      int             // of the last of them that failed
 	ended     *event.TurnEnded
 	last      chat.Message // newest sealed answer
 }
@@ -79,7 +81,10 @@ func (t *turn) take(ctx context.Context, e event.Envelope) {
 	case event.MessageSealed:
 		if x.Message.Role == chat.RoleAssistant {
 			t.last = x.Message
+			t.own = ownCalls(t.own, x.Message)
 		}
+	case event.ToolEnded:
+		t.ownEnded(x.Result)
 	case event.TurnEnded:
 		t.ended = &x
 	case event.Resync:
@@ -151,6 +156,8 @@ func (t *turn) outcome(ctx context.Context) error {
 		return base.Failed(base.ExitRefused, "something that never runs here was refused: a command that destroys, or one that approvals.deny forbids; see hermes sessions show %s", t.session)
 	case e.Reason == event.TurnBudget:
 		return base.Failed(base.ExitFailed, "the turn used up its steps (agent.max_turns); go on with `hermes run -r %s \"continue\"`", t.session)
+	case t.exit != 0:
+		return base.Failed(base.Exit(t.exit), "the command ended with exit code %d", t.exit)
 	}
 	return nil
 }
