@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -72,15 +73,14 @@ func (s *responsesStream) item(i int, item map[string]any) error {
 	case "reasoning":
 		begin = map[string]any{"id": id, "type": "reasoning", "summary": []any{}}
 		body = func() error {
-			return s.words(s.turn.Reasoning, delta("response.reasoning_summary_text.delta", "summary_index"))
+			return s.part(at, "summary_index", "response.reasoning_summary_part", map[string]any{"type": "summary_text"}, s.turn.Reasoning,
+				"response.reasoning_summary_text", delta)
 		}
 	case "message":
 		begin["role"], begin["content"] = "assistant", []any{}
 		body = func() error {
-			if err := s.words(s.turn.text(), delta("response.output_text.delta", "content_index")); err != nil {
-				return err
-			}
-			return at("response.output_text.done", map[string]any{"content_index": 0, "text": s.turn.text()})
+			return s.part(at, "content_index", "response.content_part", map[string]any{"type": "output_text", "annotations": []any{}},
+				s.turn.text(), "response.output_text", delta)
 		}
 	default:
 		begin["call_id"], begin["name"], begin["arguments"] = item["call_id"], item["name"], ""
@@ -106,6 +106,29 @@ func (s *responsesStream) item(i int, item map[string]any) error {
 		return err
 	}
 	return s.send("response.output_item.done", map[string]any{"output_index": i, "item": item})
+}
+
+// part streams a text between the events that begin and end its part, as the vendor's client wants
+// them.
+func (s *responsesStream) part(
+	at func(string, map[string]any) error, index, name string, part map[string]any, text, words string,
+	delta func(name, index string) func(string) error,
+) error {
+	with := func(text string) map[string]any {
+		whole := maps.Clone(part)
+		whole["text"] = text
+		return map[string]any{index: 0, "part": whole}
+	}
+	if err := at(name+".added", with("")); err != nil {
+		return err
+	}
+	if err := s.words(text, delta(words+".delta", index)); err != nil {
+		return err
+	}
+	if err := at(words+".done", map[string]any{index: 0, "text": text}); err != nil {
+		return err
+	}
+	return at(name+".done", with(text))
 }
 
 func responseItems(t Turn) []map[string]any {

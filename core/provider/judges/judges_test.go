@@ -1,0 +1,206 @@
+package judges
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes/core/chat"
+	"hermes/core/provider"
+	"hermes/core/provider/anthropic"
+	"hermes/core/provider/modeltest"
+	"hermes/core/provider/openai"
+	"hermes/core/provider/responses"
+	"hermes/core/testskip"
+)
+
+// heard is what a client understood of an answer.
+type heard struct {
+	Text      string      `json:"text"`
+	Reasoning string      `json:"reasoning"`
+	Calls     []heardCall `json:"calls"`
+	Finish    string      `json:"finish"`
+	Usage     struct {
+		Input     int `json:"input"`
+		Output    int `json:"output"`
+		Cached    int `json:"cached"`
+		Reasoning int `json:"reasoning"`
+	} `json:"usage"`
+	Error   string `json:"error"` // the name of an exception; of ours the class
+	Status  int    `json:"status"`
+	Message string `json:"message"`
+}
+
+type heardCall struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Args string `json:"args"`
+}
+
+// script are answers as vendors send them. Finish is named as the format names it.
+func script(finish map[string]string) (names []string, turns []modeltest.Turn) {
+	add := func(name string, t modeltest.Turn) { names, turns = append(names, name), append(turns, t) }
+	long := strings.Repeat("A sentence with 容器, 📦 and \"quotes\".\n", 200)
+	calls := []modeltest.Call{
+		{ID: "call_a", Name: "read_file", Args: `{"path":"a.txt"}`},
+		{ID: "call_b", Name: "read_file", Args: `{"path":"b \"quoted\" 容器.txt"}`},
+	}
+	usage := &modeltest.Usage{Input: 1200, Output: 345, Cached: 1000, Reasoning: 120}
+	add("text", modeltest.Turn{Text: "Hello there.", Usage: usage})
+	add("long text in small pieces", modeltest.Turn{Text: long, Chunk: 3})
+	add("cut anywhere on the wire", modeltest.Turn{Text: long[:400], WireSplit: 7})
+	add("carriage returns", modeltest.Turn{Text: "Lines\nof\ntext", CRLF: true})
+	add("keep-alive between events", modeltest.Turn{Text: "Slow but sure.", Heartbeat: true})
+	add("reasoning", modeltest.Turn{Reasoning: "First I think.", Text: "Then I speak.", Usage: usage})
+	add("one call", modeltest.Turn{Calls: calls[:1], Usage: usage})
+	add("text and parallel calls", modeltest.Turn{Text: "I look at both.", Calls: calls, ArgChunk: 2, WireSplit: 11})
+	add("reasoning and calls", modeltest.Turn{Reasoning: "Which one?", Calls: calls})
+	add("a call without arguments", modeltest.Turn{Calls: []modeltest.Call{{ID: "call_c", Name: "read_file", Args: `{}`}}})
+	add("length", modeltest.Turn{Text: "This is cut", Finish: finish["length"]})
+	add("content filter", modeltest.Turn{Text: "I", Finish: finish["content_filter"]})
+	add("error event", modeltest.Turn{Text: "Half of it", Fault: modeltest.FaultErrorEvent, After: 1, Message: "overloaded"})
+	add("cut", modeltest.Turn{Text: long, Fault: modeltest.FaultCutRST, After: 3})
+	add("rate limit", modeltest.Turn{Status: 429, Message: "slow down"})
+	add("server error", modeltest.Turn{Status: 500, Message: "oops"})
+	add("wrong key", modeltest.Turn{Status: 401, Message: "no such key"})
+	return names, turns
+}
+
+// The vendors' clients and ours hear the same in every answer.
+func TestVendorsHearTheSame(t *testing.T) {
+	testskip.Long(t, "it starts node three times")
+	sdk := os.Getenv("HERMES_SDK_JUDGES")
+	if sdk == "" {
+		t.Skip("the vendors' clients are not installed: .ci/sdk-judges installs and asks them")
+	}
+	for _, format := range []struct {
+		name   string
+		make   provider.Maker
+		finish map[string]string
+	}{
+		{openai.Kind, openai.Make, map[string]string{"length": "length", "content_filter": "content_filter"}},
+		{responses.Kind, responses.Make, map[string]string{"length": "max_output_tokens", "content_filter": "content_filter"}},
+		{anthropic.Kind, anthropic.Make, map[string]string{"length": "max_tokens", "content_filter": "refusal"}},
+	} {
+		t.Run(format.name, func(t *testing.T) {
+			names, turns := script(format.finish)
+			theirs := judge(t, sdk, format.name, modeltest.New(t, turns...).URL, len(turns))
+			server := modeltest.New(t, turns...)
+			p, err := format.make(provider.Endpoint{Name: "ours", BaseURL: server.URL, Key: "key"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = p.(io.Closer).Close() })
+			for i, name := range names {
+				if wrong := disagree(format.name, theirs[i], listen(t, p)); wrong != "" {
+					t.Errorf("%s: %s", name, wrong)
+				}
+			}
+		})
+	}
+}
+
+// judge has a vendor's client ask a server n times.
+func judge(t *testing.T, sdk, format, url string, n int) []heard {
+	t.Helper()
+	if format == anthropic.Kind {
+		url = strings.TrimSuffix(url, "/v1") // its client adds that
+	}
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(sdk, "judge.mjs"), format, url, fmt.Sprint(n))
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, &said)
+	}
+	var all []heard
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var h heard
+		if err := json.Unmarshal(lines.Bytes(), &h); err != nil {
+			t.Fatalf("%v: %s", err, lines.Text())
+		}
+		all = append(all, h)
+	}
+	if len(all) != n {
+		t.Fatalf("%d answers of %d: %s", len(all), n, &said)
+	}
+	return all
+}
+
+// listen is what we understand of the next answer.
+func listen(t *testing.T, p provider.Provider) (h heard) {
+	t.Helper()
+	r := provider.Request{
+		Model: "test-model", Messages: []chat.Message{{Role: chat.RoleUser, Text: "go"}},
+		Tools: []provider.ToolSpec{{Name: "read_file", Description: "d", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)}},
+	}
+	for c, err := range p.Stream(t.Context(), r) {
+		if err != nil {
+			var failed *provider.Error
+			if !errors.As(err, &failed) {
+				t.Fatal(err)
+			}
+			h.Error, h.Status, h.Message = string(failed.Class), failed.HTTP, failed.Message
+			return h
+		}
+		switch c.Kind {
+		case provider.ChunkText:
+			h.Text += c.Text
+		case provider.ChunkReasoning:
+			h.Reasoning += c.Text
+		case provider.ChunkToolStart:
+			h.Calls = append(h.Calls, heardCall{ID: c.CallID, Name: c.Name})
+		case provider.ChunkToolArgs:
+			h.Calls[c.Index].Args += c.Text
+		case provider.ChunkEnd:
+			h.Finish = string(c.Finish)
+			h.Usage.Input, h.Usage.Output, h.Usage.Cached, h.Usage.Reasoning = c.Usage.Input, c.Usage.Output, c.Usage.Cached, c.Usage.Reasoning
+		}
+	}
+	return h
+}
+
+// disagree says in what they heard other things than we.
+func disagree(format string, theirs, ours heard) string {
+	if (theirs.Error == "") != (ours.Error == "") {
+		return fmt.Sprintf("theirs %s %d %s, ours %s %d %s", theirs.Error, theirs.Status, theirs.Message, ours.Error, ours.Status, ours.Message)
+	}
+	if ours.Error != "" {
+		if theirs.Status != ours.Status {
+			return fmt.Sprintf("status %d and %d", theirs.Status, ours.Status)
+		}
+		return ""
+	}
+	if format == anthropic.Kind { // its client tells no reasoning apart
+		ours.Usage.Reasoning = 0
+	}
+	for i := range ours.Calls {
+		ours.Calls[i].Args = compact(ours.Calls[i].Args)
+	}
+	for i := range theirs.Calls {
+		theirs.Calls[i].Args = compact(theirs.Calls[i].Args)
+	}
+	a, b := fmt.Sprintf("%+v", theirs), fmt.Sprintf("%+v", ours)
+	if a != b {
+		return "theirs " + a + "\nours   " + b
+	}
+	return ""
+}
+
+func compact(s string) string {
+	var b bytes.Buffer
+	if json.Compact(&b, []byte(s)) != nil {
+		return s
+	}
+	return b.String()
+}
