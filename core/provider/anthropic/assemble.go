@@ -171,13 +171,13 @@ func (a *assembler) extend(index int, d delta) ([]provider.Chunk, error) {
 	}
 	switch d.Type {
 	case "text_delta":
-		b.Text += d.Text
+		b.came += len(d.Text)
 		return a.chunk(provider.Chunk{Kind: provider.ChunkText, Text: d.Text}), nil
 	case "thinking_delta":
-		b.Thinking += d.Thinking
+		b.thought = append(b.thought, d.Thinking...)
 		return a.chunk(provider.Chunk{Kind: provider.ChunkReasoning, Text: d.Thinking}), nil
 	case "signature_delta":
-		b.Signature += d.Signature
+		b.signed = append(b.signed, d.Signature...)
 	case "input_json_delta":
 		if b.Type != "tool_use" || d.JSON == "" {
 			return nil, nil

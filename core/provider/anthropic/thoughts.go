@@ -36,11 +36,11 @@ func keep(order []*block) []piece {
 	for _, b := range order {
 		switch b.Type {
 		case thinking:
-			out = append(out, piece{Kind: thinking, Thinking: b.Thinking, Signature: b.Signature})
+			out = append(out, piece{Kind: thinking, Thinking: b.Thinking + string(b.thought), Signature: b.Signature + string(b.signed)})
 		case redacted:
 			out = append(out, piece{Kind: redacted, Data: b.Data})
 		case "text":
-			out = append(out, piece{Kind: "text", Text: len(b.Text)})
+			out = append(out, piece{Kind: "text", Text: len(b.Text) + b.came})
 		case "tool_use":
 			out = append(out, piece{Kind: "tool_use"})
 		}

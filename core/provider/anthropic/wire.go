@@ -44,6 +44,10 @@ type block struct {
 
 	call  int  // its index among the calls
 	typed bool // input_json_delta came
+
+	// What came in pieces: bytes of text, thoughts, their signature.
+	came            int
+	thought, signed []byte
 }
 
 func (b *block) size() int {

@@ -132,9 +132,9 @@ func (a *assembler) say(f frame, kind provider.ChunkKind) ([]provider.Chunk, err
 		if f.Part > i.part {
 			text, i.part = "\n\n"+text, f.Part
 		}
-		i.mind += text
+		i.mind = append(i.mind, text...)
 	} else {
-		i.said += text
+		i.said = append(i.said, text...)
 	}
 	if len(i.said)+len(i.mind) > stream.MaxAnswer {
 		return nil, &stream.TooLarge{What: "content", Most: stream.MaxAnswer}
@@ -154,15 +154,15 @@ func (a *assembler) finish(index int, done *item) ([]provider.Chunk, error) {
 	i := a.items[index]
 	i.Encrypted, i.ID = cmp.Or(done.Encrypted, i.Encrypted), cmp.Or(done.ID, i.ID)
 	i.Summary = done.Summary
-	rest := func(kind provider.ChunkKind, whole string, came *string) {
-		if text, ok := strings.CutPrefix(whole, *came); ok && text != "" {
-			*came = whole
+	rest := func(kind provider.ChunkKind, whole string, came *[]byte) {
+		if text, ok := strings.CutPrefix(whole, string(*came)); ok && text != "" {
+			*came = append(*came, text...)
 			out = append(out, a.chunk(provider.Chunk{Kind: kind, Index: i.call, Text: text})...)
 		}
 	}
 	switch i.Type {
 	case "reasoning":
-		if i.mind == "" {
+		if len(i.mind) == 0 {
 			rest(provider.ChunkReasoning, cmp.Or(done.summary(), done.text()), &i.mind)
 		}
 	case "message":

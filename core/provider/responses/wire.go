@@ -51,8 +51,8 @@ type item struct {
 	Summary   stream.Few[words] `json:"summary"`
 
 	call int    // its index among the calls
-	said string // what came of it in pieces: text, or arguments
-	mind string // reasoning that came in pieces
+	said []byte // what came of it in pieces: text, or arguments
+	mind []byte // reasoning that came in pieces
 	part int    // of the summary that came last
 }
 
