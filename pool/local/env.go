@@ -22,7 +22,7 @@ func (t *told) environment(s runner.Spec, spec fullSpec) (env []string, note str
 	named = slices.DeleteFunc(named, func(name string) bool {
 		_, given := spec.Env[name]
 		_, extra := s.Extra[name]
-		return given || extra || !mentions(text, name)
+		return given || extra || !mentions(text, name) && userIn(text, name) == ""
 	})
 	var fresh []string
 	for _, name := range append(valued, named...) {
@@ -34,7 +34,34 @@ func (t *told) environment(s runner.Spec, spec fullSpec) (env []string, note str
 		return env, ""
 	}
 	slices.Sort(fresh)
-	return env, "commands do not get " + strings.Join(fresh, ", ") + ": it looks like a secret. The person can let it through by name: terminal.env_passthrough"
+	return env, withheld(text, fresh)
+}
+
+// withheld says which variables a command does not get, which program would use each, and the
+// setting that passes them.
+func withheld(text string, names []string) string {
+	var parts []string
+	for _, name := range names {
+		if user := userIn(text, name); user != "" {
+			name += " (" + user + " would use it)"
+		}
+		parts = append(parts, name)
+	}
+	it := "it looks like a secret. The person can let it through by name"
+	if len(names) > 1 {
+		it = "they look like secrets. The person can let them through by name"
+	}
+	return "commands do not get " + strings.Join(parts, ", ") + ": " + it + ": terminal.env_passthrough: [" + strings.Join(names, ", ") + "]"
+}
+
+// userIn is a program in a command that takes a secret from a variable; "" when there is none.
+func userIn(text, name string) string {
+	for _, program := range childenv.UsersOf(name) {
+		if mentions(text, program) {
+			return program
+		}
+	}
+	return ""
 }
 
 // mentions reports whether a command uses a variable: $NAME, or the name as a word of its own.

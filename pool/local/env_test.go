@@ -57,6 +57,14 @@ func TestWhatIsWithheldIsToldOnce(t *testing.T) {
 	if _, said := run("other", "true"); !strings.Contains(said, "SHOP_DB") {
 		t.Errorf("another session is not told: %q", said)
 	}
+	t.Setenv("GITHUB_TOKEN", "canary-7d1f")
+	t.Setenv("NPM_TOKEN", "canary-7d1f")
+	if _, said := run("s", "gh pr list || true"); !strings.Contains(said, "GITHUB_TOKEN (gh would use it)") || !strings.Contains(said, "terminal.env_passthrough: [GITHUB_TOKEN]") || strings.Contains(said, "NPM_TOKEN") {
+		t.Errorf("the variable of a program is not told by name: %q", said)
+	}
+	if _, said := run("s", "gh pr list || true; echo highs"); said != "" {
+		t.Errorf("told again: %q", said)
+	}
 	let := newPool(t, pool.Config{Backends: map[string]pool.Spec{
 		"default": {Options: &Settings{EnvPassthrough: []string{"SHOP_DB", "SHOP_TOKEN"}}},
 	}})
