@@ -106,18 +106,12 @@ func (p *serversPart) Close(ctx context.Context) error {
 
 // owners are those who may bring tools later: their names choose tools before they have brought any.
 func (a *App) owners() []string {
-	var out []string
-	add := func(name string, s config.MCPServer) {
-		if !s.Off() {
-			out = append(out, mcp.OwnerPrefix+name, mcp.Toolset(name))
-		}
-	}
-	for name, s := range a.Config().MCPServers {
-		add(name, s)
-	}
+	out := serverToolsets(a.Config())
 	if b, err := a.ProjectServers(); err == nil && b != nil && b.State == mcp.Trusted {
 		for _, s := range b.Servers {
-			add(s.Name, s.MCPServer)
+			if !s.Off() {
+				out = append(out, mcp.OwnerPrefix+s.Name, mcp.Toolset(s.Name))
+			}
 		}
 	}
 	return out

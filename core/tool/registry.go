@@ -130,6 +130,17 @@ func (r *Registry) Specs(toolsets []string) []Spec {
 	return specs
 }
 
+// Holds reports whether a toolset has a tool, available here or not.
+func (r *Registry) Holds(toolset string) bool {
+	wanted := expand([]string{toolset})
+	for _, e := range r.tools() {
+		if e.spec.in(wanted) {
+			return true
+		}
+	}
+	return false
+}
+
 // Enabled lists the names behind Specs.
 func (r *Registry) Enabled(toolsets []string) []string { return enabled(r.tools(), toolsets) }
 

@@ -135,10 +135,15 @@ func (c *command) configCheck() *cobra.Command {
 	return cmd
 }
 
-// printWithoutEffect tells of settings that do nothing: they are no mistakes.
+// printWithoutEffect tells of settings that do nothing or give nothing: they are no mistakes.
 func (c *command) printWithoutEffect(cfg *config.Config) error {
 	for _, s := range cfg.WithoutEffect() {
 		line := s.Where + ": " + s.Key + " has no effect in this version"
+		if _, err := fmt.Fprintln(c.Streams.Out, base.OneLine(line)); err != nil {
+			return err
+		}
+	}
+	for _, line := range core.CheckToolsets(cfg) {
 		if _, err := fmt.Fprintln(c.Streams.Out, base.OneLine(line)); err != nil {
 			return err
 		}

@@ -58,8 +58,18 @@ func (x *examination) settings(context.Context) {
 		x.add("settings", bad, "`hermes config edit` opens the file", "%s", p)
 	}
 	if unused := x.start.Config.WithoutEffect(); len(unused) > 0 {
-		x.add("settings", warn, "`hermes config check` lists each with its line",
-			"%s has no effect in this version (settings like it: %d)", unused[0].Key, len(unused))
+		var names []string
+		for _, s := range unused {
+			names = append(names, s.Key)
+		}
+		verb := "has"
+		if len(names) > 1 {
+			verb = "have"
+		}
+		x.add("settings", warn, "`hermes config check` lists each with its line", "%s %s no effect in this version", strings.Join(names, ", "), verb)
+	}
+	for _, wrong := range core.CheckToolsets(x.start.Config) {
+		x.add("settings", warn, "`hermes config edit` opens the file", "%s", wrong)
 	}
 	if len(x.start.Problems) > 0 {
 		return
