@@ -67,6 +67,9 @@ func (o Options) Paths() (Paths, error) {
 	if profile == "" {
 		profile = env.process["HERMES_PROFILE"]
 	}
+	if profile == "" {
+		profile = ActiveProfile(home)
+	}
 	return NewPaths(home, profile)
 }
 

@@ -88,3 +88,28 @@ func TestTheStatusCardSaysHowTheSessionStands(t *testing.T) {
 	waitBottom(s, "50% of 20k")
 	leave(t, s)
 }
+
+func TestAProfileIsChosenOnTheScreen(t *testing.T) {
+	h := newHome(t, "")
+	if r := h.run("profile", "create", "work"); r.code != 0 {
+		t.Fatal(r)
+	}
+	s := h.open()
+	say(s, "/profile wrok")
+	s.WaitFor(`there is no profile "wrok" (did you mean work?)`)
+	say(s, "/profile")
+	picture := s.WaitFor("Profile of the next start")
+	if !strings.Contains(picture, "in use") || !strings.Contains(picture, "work") {
+		t.Errorf("the choice:\n%s", picture)
+	}
+	s.Type("work")
+	s.Type(enter)
+	s.WaitFor("the next start uses profile work")
+	leave(t, s)
+	if r := h.run("config", "path"); !strings.Contains(r.out, "/profiles/work/config.yaml") {
+		t.Errorf("the next start: %+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, "profiles", "wrok")); err == nil {
+		t.Error("the mistyped one was made")
+	}
+}

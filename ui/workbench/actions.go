@@ -51,6 +51,7 @@ func (w *workbench) actions() []ui.Action {
 		{ID: "mcp", Slash: "mcp", Arg: "[server]", Title: "Servers of tools: how they are, their tools and logs", Help: "Restart one, look at what changed of it, trust those of a project; hermes mcp does the same outside.", Group: "program", Run: w.serversOverlay, Complete: w.mcpNames},
 		{ID: "status", Slash: "status", Title: "How this session stands", Help: "Model, context, cost, folder, level, back end, memory, skills.", Group: "session", Run: w.status},
 		{ID: "usage", Slash: "usage", Also: []string{"cost"}, Title: "What the prompt is made of, and what calls cost", Help: "By turn, session, day and model; hermes usage prints the same.", Group: "session", Run: w.usage},
+		{ID: "profile", Slash: "profile", Arg: "[name]", Title: "Choose the profile of the next start", Help: "Settings, secrets, skills, memory and conversations of its own; hermes profile makes and removes them.", Group: "program", Run: w.profile, Complete: w.profileNames},
 		{ID: "config", Slash: "config", Arg: "[back end]", Title: "Edit the settings", Help: "Opens config.yaml in $EDITOR, at the back end when one is named; what can change while running does.", Group: "program", Run: w.editConfig, Complete: w.backendNames},
 	}, w.memoryActions()...)
 }

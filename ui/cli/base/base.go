@@ -11,6 +11,7 @@ import (
 	"hermes/core/backend"
 	"hermes/core/client"
 	"hermes/core/config"
+	"hermes/core/profile"
 	"hermes/core/session"
 )
 
@@ -94,8 +95,12 @@ func (c *Command) Options() (config.Options, error) {
 		flags[key] = value
 	}
 	o := config.Options{Home: c.Home, Profile: c.Profile, Env: c.Env, Flags: flags}
-	if _, err := o.Paths(); err != nil {
+	paths, err := o.Paths()
+	if err != nil {
 		return o, UsageError("%v", err)
+	}
+	if p := profile.Of(paths.Root); !p.Exists(paths.Profile) { // a mistyped one must not become a new one
+		return o, UsageError("%v", p.Missing(paths.Profile))
 	}
 	return o, nil
 }
