@@ -92,8 +92,8 @@ func (s Store) Create(name string) (Profile, error) {
 	return Profile{Name: name, Folder: s.folder(name)}, nil
 }
 
-// cloned are what a clone takes over: how the program works, and what it can. Conversations, memory,
-// approvals and logs stay where they are.
+// cloned are what a clone takes over: how the program works, and what it can. Conversations,
+// memory, approvals and logs stay where they are.
 func cloned() []string {
 	return []string{"config.yaml", ".env", "mcp_config.json", "models.yaml", "SOUL.md", "themes", "skills"}
 }
@@ -115,8 +115,8 @@ func (s Store) Clone(from, name string) (Profile, error) {
 	return p, nil
 }
 
-// copyInto copies a file or a folder, readable by the owner only. What is not there is left out, and
-// so are links: they could lead anywhere.
+// copyInto copies a file or a folder, readable by the owner only. What is not there is left out,
+// and so are links: they could lead anywhere.
 func copyInto(from, to string) error {
 	info, err := os.Lstat(from)
 	switch {

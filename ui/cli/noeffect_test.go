@@ -33,7 +33,8 @@ func TestConfigCheckAndDoctorTellOfSettingsWithoutEffect(t *testing.T) {
 	}
 }
 
-// Sets that hold nothing, sections that nobody knows and settings that do nothing are named by both, each of them.
+// Sets that hold nothing, sections that nobody knows and settings that do nothing are named by
+// both, each of them.
 func TestConfigCheckAndDoctorNameWhatGivesNothing(t *testing.T) {
 	dir := t.TempDir()
 	text := "toolsets: [terminal, cronjob, terminl]\nhoneycomb:\n  x: 1\ndelegation:\n  x: 1\nkanban:\n  y: 2\n"
