@@ -82,6 +82,8 @@ type App struct {
 	config      atomic.Pointer[config.Config]
 	parts       []part // that were started
 	memories    memoryPart
+	titles      titlesPart
+	answers     answers
 	open        sync.Map       // uids of sessions that this process has open
 	opening     []event.Notice // what was said before opened
 	opened      bool           // set once, when every part is there but those that follow something
@@ -96,7 +98,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	LearnSecrets(o.Config)
 	o.Bus.Filter(cleanEvent)
 	a.config.Store(o.Config)
-	a.memories.a = a
+	a.memories.a, a.titles.a = a, a
 	if err := a.start(ctx); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}

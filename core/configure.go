@@ -110,6 +110,6 @@ func (a *App) agentSettings(uid string) agent.Settings {
 	if len(c.Toolsets) > 0 {
 		s.Toolsets = c.Toolsets
 	}
-	s.Effort = cmp.Or(c.Effort, s.Effort)
+	s.Effort, s.EffortSet = cmp.Or(c.Effort, s.Effort), c.Effort != ""
 	return s
 }

@@ -24,7 +24,14 @@ func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
 	if err := a.Ensure(ctx, uid); err != nil {
 		return err
 	}
-	return a.Agent.Submit(ctx, uid, in)
+	info, err := a.Sessions.Get(ctx, uid)
+	if err != nil {
+		return err
+	}
+	if err = a.Agent.Submit(ctx, uid, in); err == nil && info.Messages == 0 {
+		a.titles.name(uid, in.From, in.Text)
+	}
+	return err
 }
 
 // Ensure makes the session when it does not exist yet.

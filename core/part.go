@@ -47,6 +47,7 @@ func (a *App) systems() []part {
 		&a.memories,
 		&skillsPart{a: a},
 		&agentPart{a: a, scripts: scripts},
+		&a.titles,
 		&serversPart{a: a},
 		&openedPart{a: a},
 		&skillsFollower{a: a},

@@ -54,7 +54,7 @@ func (a *App) settings() agent.Settings {
 	if s.MaxTurns == 0 { // "no limit" in the settings
 		s.MaxTurns = math.MaxInt
 	}
-	s.Summariser, s.SummaryTime = c.Auxiliary.Compression.Ref(), c.Auxiliary.Compression.Timeout
+	s.Summarisers, s.SummaryTime = c.Auxiliary.Compression.Refs(), c.Auxiliary.Compression.Timeout
 	s.Compress = c.Compression.Enabled
 	if c.Compression.Enabled {
 		s.CompressAt, s.KeepShare = c.Compression.Threshold, c.Compression.TargetRatio

@@ -125,6 +125,7 @@ type Settings struct {
 	MaxTurns  int             // model calls a turn: 90
 	Toolsets  []string        // none: the registry's default
 	Effort    string          // reasoning effort
+	EffortSet bool            // Effort is the session's own word: it wins over what is set for a model
 	MaxTokens int             // of one answer
 	Question  time.Duration   // how long the clarify tool waits for a person: 10 minutes
 	Busy      event.InputMode // what an Input without a mode does while a turn runs: InputInterrupt
@@ -139,8 +140,9 @@ type Settings struct {
 	ProtectLast int
 	// ProtectFirst messages, the first that the person said, are quoted in every summary.
 	ProtectFirst int
-	// Summariser is the model that writes summaries, as Models.Resolve takes it; "": the session's own, which also stands in for it.
-	Summariser string
+	// Summarisers are the models that write summaries, as Models.Resolve takes them, one after the other; the session's own stands
+	// in for them.
+	Summarisers []string
 	// SummaryTime is how long a summary may take, with all that is tried for it; 0: a minute.
 	SummaryTime time.Duration
 	// KeepOnFailure leaves the conversation as it is when it cannot be summarised; otherwise a plain extract is used.

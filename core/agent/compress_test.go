@@ -328,7 +328,7 @@ func TestAFailureCoolsDown(t *testing.T) {
 func TestTheModelForSummaries(t *testing.T) {
 	for ref, models := range map[string][]string{"fake/small": {"small"}, "none": {"m1"}} {
 		r := longTalk(t, says("We talked about data."))
-		r.settings(func(s *Settings) { s.Summariser = ref })
+		r.settings(func(s *Settings) { s.Summarisers = []string{"none", ref} })
 		if err := r.agent.Compress(context.Background(), r.uid, ""); err != nil {
 			t.Fatal(err)
 		}

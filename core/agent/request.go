@@ -31,8 +31,17 @@ func (t *turn) request(specs []provider.ToolSpec, instruction string, whole bool
 	}
 	return provider.Request{
 		Model: t.model.ID, System: t.system, Messages: messages, Tools: specs, MaxTokens: t.settings.MaxTokens,
-		Effort: t.settings.Effort, Session: t.w.uid, NoStream: whole, Refused: t.refused,
+		Effort: t.effort(), Session: t.w.uid, NoStream: whole, Refused: t.refused,
 	}
+}
+
+// effort is how long the model is told to think: as the session says, else as is set for the model,
+// else as for all.
+func (t *turn) effort() string {
+	if t.settings.EffortSet || t.model.Effort == "" {
+		return t.settings.Effort
+	}
+	return t.model.Effort
 }
 
 // validHistory makes a history that every provider takes: never two user or two assistant messages in a row, every call

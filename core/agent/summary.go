@@ -51,7 +51,7 @@ func (t *turn) askForSummary(old []chat.Message, focus string) (string, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, cmp.Or(t.settings.SummaryTime, summaryTime))
 	defer cancel()
 	var failed error
-	if ref := t.settings.Summariser; ref != "" {
+	for _, ref := range t.settings.Summarisers {
 		via, model, err := t.a.d.Models.Resolve(ctx, ref)
 		if err == nil {
 			var text string
@@ -59,7 +59,7 @@ func (t *turn) askForSummary(old []chat.Message, focus string) (string, error) {
 				return text, nil
 			}
 		}
-		failed = fmt.Errorf("%s: %w", ref, err)
+		failed = errors.Join(failed, fmt.Errorf("%s: %w", ref, err))
 		t.a.d.Log.Warn("the model for summaries failed", "session", t.w.uid, "model", ref, "err", err)
 	}
 	text, err := t.askSummary(ctx, t.via, t.model, old, focus)

@@ -1,18 +1,33 @@
 package config
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Auxiliary names models for work beside the conversation.
 type Auxiliary struct {
 	Compression AuxiliaryModel `key:"compression"`
 	Vision      AuxiliaryModel `key:"vision"`
+	Approval    AuxiliaryModel `key:"approval"`
+	Title       AuxiliaryModel `key:"title" also:"title_generation"`
 }
 
-// AuxiliaryModel is a model for one such work. Without one it is the conversation's own.
+// AuxiliaryModel is a model for one such work. Without one it is the conversation's own, or the work
+// is not done: titles.
 type AuxiliaryModel struct {
-	Provider string        `key:"provider" doc:"name of a provider; empty, auto or main: found by the model's name"`
-	Model    string        `key:"model" doc:"model, or provider/model; empty: the conversation's own"`
-	Timeout  time.Duration `key:"timeout" min:"1" doc:"longest time for one piece of work, with all that is tried for it"`
+	Provider string        `key:"provider" live:"yes" doc:"name of a provider; empty, auto or main: found by the model's name"`
+	Model    string        `key:"model" live:"yes" doc:"model, or provider/model; empty: the conversation's own"`
+	Fallback []string      `key:"fallback" live:"yes" doc:"models that are asked in this order when it fails, each as provider/model"`
+	Timeout  time.Duration `key:"timeout" min:"1" live:"yes" doc:"longest time for one piece of work, with all that is tried for it"`
+}
+
+// Refs are the models that are asked, one after the other; none: the conversation's own.
+func (m AuxiliaryModel) Refs() []string {
+	if ref := m.Ref(); ref != "" {
+		return append([]string{ref}, m.Fallback...)
+	}
+	return slices.Clone(m.Fallback)
 }
 
 // Ref is the model as "provider/model", "" for the conversation's own.
@@ -25,4 +40,12 @@ func (m AuxiliaryModel) Ref() string {
 		return m.Provider
 	}
 	return m.Provider + "/" + m.Model
+}
+
+func defaultAuxiliary() Auxiliary {
+	const short = 30 * time.Second
+	return Auxiliary{
+		Compression: AuxiliaryModel{Timeout: time.Minute}, Approval: AuxiliaryModel{Timeout: short}, Title: AuxiliaryModel{Timeout: short},
+		Vision: AuxiliaryModel{Timeout: 2 * time.Minute},
+	}
 }

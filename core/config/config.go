@@ -170,7 +170,7 @@ func Defaults() *Config {
 		Compression: Compression{
 			Enabled: true, TargetRatio: 0.2, ProtectFirstN: 3, ProtectLastN: 20,
 		},
-		Auxiliary:        Auxiliary{Compression: AuxiliaryModel{Timeout: time.Minute}, Vision: AuxiliaryModel{Timeout: 2 * time.Minute}},
+		Auxiliary:        defaultAuxiliary(),
 		Logging:          Logging{Level: "info"},
 		MCP:              MCP{Defer: 0.05},
 		MCPWait:          1500 * time.Millisecond,

@@ -59,7 +59,7 @@ func pythonKeys(section string) string {
 	case "Compression":
 		return pythonCompression
 	case "Auxiliary":
-		return `web_extract skills_hub approval mcp title_generation triage_specifier kanban_decomposer profile_describer
+		return `web_extract skills_hub mcp triage_specifier kanban_decomposer profile_describer
 			curator monitor background_review flush_memories session_search`
 	case "AuxiliaryModel":
 		return `base_url api_key extra_body max_tokens fallback_providers language reasoning_effort`
