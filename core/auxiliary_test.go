@@ -149,7 +149,7 @@ func TestVisionHasFallbacks(t *testing.T) {
 	down := modeltest.NewScript(t, modeltest.Script{})
 	eyes := modeltest.NewScript(t, modeltest.Script{Turns: []modeltest.Turn{{Text: "A gate."}}, Loop: true})
 	servers := map[string]*modeltest.Server{"main": main, "down": down, "eyes": eyes}
-	x := aided(t, "auxiliary: {vision: {model: down/x, fallback: [nobody/y, eyes/e]}}\n", servers).openWith("")
+	x := aided(t, "auxiliary: {vision: {model: down/x, fallback: [eyes/e]}}\n", servers).openWith("")
 	defer x.close()
 	if err := x.Ensure(context.Background(), "a"); err != nil {
 		t.Fatal(err)
