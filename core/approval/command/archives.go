@@ -13,7 +13,7 @@ func tar(w *walker, c cmd) {
 			args[0] = first
 		}
 	}
-	o := parseOptions(args, "f file C directory T files-from X exclude-from exclude I use-compress-program F info-script new-volume-script to-command checkpoint-action rsh-command rmt-command transform strip-components owner group mode", false)
+	o := parseOptions(args, wordList("tar.options"), false)
 	for _, v := range o.values("to-command", "checkpoint-action", "F", "info-script", "new-volume-script", "rsh-command", "rmt-command") {
 		if strings.HasPrefix(v.text, "dot") || strings.HasPrefix(v.text, "echo") && !strings.HasPrefix(v.text, "exec") {
 			continue
@@ -22,7 +22,7 @@ func tar(w *walker, c cmd) {
 		w.add(Exec, LevelAlways, v.text, "tar runs "+v.text)
 	}
 	for _, v := range o.values("I", "use-compress-program") {
-		if name, _, _ := strings.Cut(v.text, " "); !isOneOf("gzip bzip2 xz zstd pigz lz4 lzma lzop brotli pbzip2 pixz zstdmt unzstd", name) {
+		if name, _, _ := strings.Cut(v.text, " "); !isOneOf(wordList("tar.compressors"), name) {
 			w.walkInnerText(v)
 			w.add(Exec, LevelAlways, v.text, "tar runs "+v.text)
 		}
@@ -86,7 +86,7 @@ func (w *walker) noteForeignArchives(archives []field) {
 }
 
 func zip(w *walker, c cmd) {
-	o := parseOptions(c.args, "P TT unzip-command x i b t o", false)
+	o := parseOptions(c.args, wordList("zip.options"), false)
 	w.zipOptions(c, o)
 	files := o.operands
 	if c.name != "zip" && len(files) > 0 {
@@ -169,7 +169,7 @@ func unzip(w *walker, c cmd) {
 }
 
 func compress(w *walker, c cmd) {
-	o := parseOptions(c.args, "o S suffix T threads", false)
+	o := parseOptions(c.args, wordList("gzip.options"), false)
 	if strings.HasPrefix(c.name, "un") || strings.HasPrefix(c.name, "gun") || strings.HasPrefix(c.name, "bun") || o.has("d", "decompress", "uncompress") {
 		w.out.decoded = true
 	}
@@ -186,7 +186,7 @@ func compress(w *walker, c cmd) {
 }
 
 func archive(w *walker, c cmd) {
-	o := parseOptions(c.args, "F I O file rsh-command D directory to-command", false)
+	o := parseOptions(c.args, wordList("archive.options"), false)
 	for _, v := range o.values("rsh-command", "to-command") {
 		w.add(Exec, LevelAlways, v.text, c.name+" runs "+v.text)
 	}

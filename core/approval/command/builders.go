@@ -36,7 +36,7 @@ func builders() map[string]handler {
 
 // builds is a tool that works on the project: its code, its settings, its files.
 func builds(w *walker, c cmd) {
-	o := parseOptions(c.args, "o output outfile outDir d dir config c w", false)
+	o := parseOptions(c.args, wordList("builds.options"), false)
 	switch c.name {
 	case "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "rustc", "tcc", "swiftc", "javac":
 		w.judgeCompiler(c, o)
@@ -48,7 +48,7 @@ func builds(w *walker, c cmd) {
 		}
 	}
 	for _, f := range o.operands {
-		if p := w.place(f); (p.kind == placeTemp || p.kind == placeOutside) && strings.HasPrefix(f.text, "/") && isOneOf("pytest py.test tox nox ts-node tsx jest mocha", c.name) {
+		if p := w.place(f); (p.kind == placeTemp || p.kind == placeOutside) && strings.HasPrefix(f.text, "/") && isOneOf(wordList("builds.tests"), c.name) {
 			w.add(Exec, LevelAlways, f.text, "runs "+w.name(f))
 		}
 	}
@@ -89,11 +89,11 @@ func (w *walker) judgeCompiler(c cmd, o options) {
 }
 
 func makeTool(w *walker, c cmd) {
-	if o := parseOptions(c.args, "f file makefile C directory", false); o.has("n", "just-print", "dry-run", "recon") && len(o.values("f", "file", "makefile", "C", "directory", "eval")) == 0 {
+	if o := parseOptions(c.args, wordList("make.places"), false); o.has("n", "just-print", "dry-run", "recon") && len(o.values("f", "file", "makefile", "C", "directory", "eval")) == 0 {
 		w.add(Run, LevelStandard, "make", "reads what the Makefile of the project says")
 		return
 	}
-	o := parseOptions(c.args, "f file makefile C directory j jobs l load-average o old-file W what-if I include-dir E eval", false)
+	o := parseOptions(c.args, wordList("make.options"), false)
 	for _, v := range o.values("I", "include-dir") {
 		if w.place(v).kind != placeProject {
 			w.add(Exec, LevelSensitive, v.text, "make takes what "+w.name(v)+" says")
@@ -145,7 +145,7 @@ func (w *walker) makefileWritten() {
 // installations run.
 func (w *walker) recipe() bool {
 	for p := range w.written {
-		if isOneOf("conftest.py package.json setup.py noxfile.py tox.ini build.rs CMakeLists.txt build.gradle build.gradle.kts pom.xml Rakefile gulpfile.js Gruntfile.js justfile", path.Base(p)) {
+		if isOneOf(wordList("make.recipes"), path.Base(p)) {
 			return true
 		}
 	}
@@ -162,7 +162,7 @@ func (w *walker) wroteCode(what, ext string) {
 }
 
 func tasks(w *walker, c cmd) {
-	o := parseOptions(c.args, "f justfile file rakefile d working-directory dir t taskfile e E execute execute-continue p execute-print r require set shell shell-arg I", false)
+	o := parseOptions(c.args, wordList("tasks.options"), false)
 	for _, v := range o.values("f", "justfile", "file", "taskfile", "rakefile") {
 		w.file(c.name, v)
 	}
@@ -186,7 +186,7 @@ func tasks(w *walker, c cmd) {
 func goTool(w *walker, c cmd) {
 	o := parseOptions(c.args, "C", true)
 	verb := o.first()
-	rest := parseOptions(o.after(1), "o exec toolexec vettool run timeout coverprofile trace blockprofile mutexprofile tags ldflags gccgoflags gcflags bench count cpuprofile memprofile mod modfile overlay p u w f", false)
+	rest := parseOptions(o.after(1), wordList("go.options"), false)
 	for _, v := range rest.values("exec", "toolexec", "vettool") {
 		w.run([]field{v})
 		w.add(Exec, LevelAlways, v.text, "go runs "+v.text+" for each step")
@@ -262,7 +262,7 @@ func (w *walker) goVerb(verb string, o options) {
 }
 
 func cargo(w *walker, c cmd) {
-	o := parseOptions(c.args, "C Z p package features target manifest-path j config bin example test color", true)
+	o := parseOptions(c.args, wordList("cargo.options"), true)
 	for _, v := range o.values("config") {
 		w.add(Exec, LevelAlways, v.text, "cargo is given the setting "+v.text)
 	}
@@ -287,14 +287,14 @@ func cargo(w *walker, c cmd) {
 	if verb == "watch" {
 		w.cargoWatch(c)
 	}
-	if isOneOf("run r test t bench nextest build b", verb) {
+	if isOneOf(wordList("cargo.runs"), verb) {
 		w.wroteCode("cargo "+verb, ".rs")
 	}
 	switch {
-	case isOneOf("version help tree metadata search locate-project pkgid verify-project read-manifest", verb) || verb == "":
-	case isOneOf("build b check c test t bench run r clippy fmt doc d clean fix nextest expand audit outdated deny watch llvm-cov tarpaulin miri machete udeps vendor", verb):
+	case isOneOf(wordList("cargo.shows"), verb) || verb == "":
+	case isOneOf(wordList("cargo.project"), verb):
 		w.add(Run, LevelStandard, verb, "runs cargo "+verb)
-	case isOneOf("fetch update generate-lockfile new init add remove rm", verb):
+	case isOneOf(wordList("cargo.packages"), verb):
 		w.add(NetIn, LevelStandard, verb, "changes or fetches the crates of the project")
 	case isOneOf("install binstall", verb):
 		w.add(Exec, LevelSensitive, secondOperand(o), "brings in and builds "+secondOperand(o))
@@ -327,7 +327,7 @@ func cmake(w *walker, c cmd) {
 		}
 		if a.text == "-E" && i+1 < len(c.args) {
 			rest := c.args[i+1:]
-			if isOneOf("rm rm_f remove remove_directory rename", rest[0].text) {
+			if isOneOf(wordList("cmake.deletes"), rest[0].text) {
 				for _, f := range rest[1:] {
 					if !strings.HasPrefix(f.text, "-") {
 						w.removes(f, true)
@@ -355,15 +355,15 @@ func cmake(w *walker, c cmd) {
 }
 
 func jvm(w *walker, c cmd) {
-	o := parseOptions(c.args, "f file p project-dir b build-file I init-script s settings c settings-file g P D", false)
+	o := parseOptions(c.args, wordList("jvm.options"), false)
 	for _, v := range o.values("I", "init-script") {
 		w.file(c.name, v)
 	}
 	for _, f := range o.operands {
-		if strings.HasPrefix(c.name, "bazel") && isOneOf("test build query cquery aquery info version coverage fetch", o.first()) {
+		if strings.HasPrefix(c.name, "bazel") && isOneOf(wordList("jvm.bazel-labels"), o.first()) {
 			break // what follows are labels
 		}
-		if acts(f.text) && f.text != "install" || isOneOf("exec:exec exec:java shell  upload publish publishToMavenLocal_", f.text) {
+		if acts(f.text) && f.text != "install" || isOneOf(wordList("jvm.outside"), f.text) {
 			w.add(NetOut, LevelSensitive, f.text, c.name+" "+f.text+" changes something outside of the project")
 		}
 	}
@@ -372,7 +372,7 @@ func jvm(w *walker, c cmd) {
 
 func toolchain(w *walker, c cmd) {
 	switch verb := operand(c); {
-	case isOneOf("publish push nuget tool upload install add-source dev-certs workload hex.publish archive.install  global", verb) || acts(verb) && verb != "release":
+	case isOneOf(wordList("toolchain.brings"), verb) || acts(verb) && verb != "release":
 		if c.name == "dotnet" && verb == "publish" {
 			break // builds into a folder
 		}

@@ -15,12 +15,12 @@ func containers() map[string]handler {
 }
 
 func docker(w *walker, c cmd) {
-	o := parseOptions(c.args, "H host c context l log-level config tlscacert tlscert tlskey", true)
+	o := parseOptions(c.args, wordList("docker.options"), true)
 	if o.has("H", "host", "c", "context") {
 		w.add(NetOut, LevelSensitive, "", c.name+" works with another engine")
 	}
 	verb, rest, sub := o.first(), o.after(1), secondOperand(o)
-	if isOneOf("container image volume network system builder buildx manifest context plugin", verb) {
+	if isOneOf(wordList("docker.groups"), verb) {
 		verb, rest = verb+" "+sub, rest[min(1, len(rest)):]
 	}
 	kind, act, grouped := strings.Cut(verb, " ")
@@ -57,12 +57,12 @@ func docker(w *walker, c cmd) {
 
 // dockerReads reports whether a verb only shows something.
 func dockerReads(verb, act string, grouped bool) bool {
-	return verb == "" || isOneOf("ps ls images logs inspect version info stats top port diff events history search help list df wait", strings.TrimSpace(verb)) || grouped && isOneOf("ls list inspect df info events history version imagetools du", act)
+	return verb == "" || isOneOf(wordList("docker.shows"), strings.TrimSpace(verb)) || grouped && isOneOf(wordList("docker.group-shows"), act)
 }
 
 // dockerManages reports whether a verb starts, stops or fetches, and destroys nothing.
 func dockerManages(verb, kind, act string, grouped bool) bool {
-	return isOneOf("pull start stop restart pause unpause rename tag update attach kill", verb) || verb == "buildx create" || verb == "buildx use" ||
+	return isOneOf(wordList("docker.manages"), verb) || verb == "buildx create" || verb == "buildx use" ||
 		grouped && isOneOf("network volume", kind) && isOneOf("create connect disconnect", act)
 }
 
@@ -117,7 +117,7 @@ func (w *walker) elsewhere(args []field) {
 }
 
 func (w *walker) dockerExec(rest []field) {
-	in := parseOptions(rest, "e env env-file u user w workdir detach-keys", true)
+	in := parseOptions(rest, wordList("docker.exec-options"), true)
 	if in.has("privileged") {
 		w.add(Privilege, LevelAlways, "", "it runs with all rights of the machine")
 	}
@@ -126,20 +126,19 @@ func (w *walker) dockerExec(rest []field) {
 }
 
 func (w *walker) dockerRun(args []field) {
-	o := parseOptions(args, `v volume mount p publish e env env-file name w workdir u user network net pid ipc uts userns cap-add cap-drop device security-opt entrypoint h hostname m memory cpus l label label-file restart
-		log-driver log-opt add-host dns volumes-from link platform pull gpus tmpfs ulimit shm-size stop-signal stop-timeout cgroup-parent cgroupns runtime ip expose cidfile a attach c cpu-shares isolation sysctl storage-opt group-add init-path health-cmd volume-driver network-alias`, true)
+	o := parseOptions(args, wordList("docker.run-options"), true)
 	mounted := false
 	for _, s := range o.set {
 		switch {
 		case s.name == "privileged" && s.value.text != "false":
 			w.add(Privilege, LevelAlways, "--privileged", "the container has all rights of the machine")
-		case isOneOf("pid ipc uts userns network net cgroupns", s.name) && s.value.text == "host":
+		case isOneOf(wordList("docker.namespaces"), s.name) && s.value.text == "host":
 			if s.name == "network" || s.name == "net" {
 				w.add(NetOut, LevelSensitive, "--"+s.name+"=host", "the container shares the network of the machine")
 				continue
 			}
 			w.add(Privilege, LevelAlways, "--"+s.name+"=host", "the container shares the "+s.name+" of the machine")
-		case isOneOf("cap-add group-add device security-opt cgroup-parent runtime volumes-from sysctl storage-opt volume-driver", s.name) && s.value.text != "no-new-privileges" && s.value.text != "no-new-privileges:true":
+		case isOneOf(wordList("docker.rights"), s.name) && s.value.text != "no-new-privileges" && s.value.text != "no-new-privileges:true":
 			w.add(Privilege, LevelAlways, s.value.text, "the container gets rights with --"+s.name)
 		case isOneOf("v volume mount", s.name):
 			mounted = w.mount(s.value) || mounted
@@ -201,7 +200,7 @@ func (w *walker) mounted(o options) {
 }
 
 func (w *walker) dockerBuild(args []field) {
-	o := parseOptions(args, "t tag f file build-arg target platform progress secret ssh o output network cache-from cache-to label iidfile build-context allow", false)
+	o := parseOptions(args, wordList("docker.build-options"), false)
 	for _, v := range append(o.values("f", "file"), o.operands...) {
 		switch {
 		case v.text == "-":
@@ -233,17 +232,17 @@ func (w *walker) dockerBuild(args []field) {
 }
 
 func compose(w *walker, args []field) {
-	o := parseOptions(args, "f file p project-name env-file profile project-directory parallel progress ansi", true)
+	o := parseOptions(args, wordList("compose.options"), true)
 	for _, v := range o.values("f", "file") {
 		if v.text == "-" || w.place(v).kind != placeProject {
 			w.add(Exec, LevelSensitive, v.text, "starts what "+v.text+" says")
 		}
 	}
 	verb := o.first()
-	rest := parseOptions(o.after(1), "t timeout e env u user w workdir index v volume entrypoint name p publish scale", true)
+	rest := parseOptions(o.after(1), wordList("compose.verb-options"), true)
 	switch {
-	case isOneOf("ps logs config images top port version ls events", verb) || verb == "":
-	case isOneOf("up start stop restart build pull create pause unpause watch kill", verb):
+	case isOneOf(wordList("compose.shows"), verb) || verb == "":
+	case isOneOf(wordList("compose.runs"), verb):
 		w.add(Run, LevelStandard, verb, "runs the containers of the project")
 	case verb == "down":
 		if rest.has("v", "volumes", "rmi") || len(rest.values("v")) > 0 {
@@ -296,7 +295,7 @@ func firstText(words []field) string {
 }
 
 func terraform(w *walker, c cmd) {
-	o := parseOptions(c.args, "chdir plugin-dir out state var-file backend-config", false)
+	o := parseOptions(c.args, wordList("terraform.options"), false)
 	for _, v := range append(o.values("chdir", "plugin-dir"), o.after(1)...) {
 		if p := w.place(v); strings.ContainsAny(v.text, "/") && p.kind != placeProject {
 			w.add(Exec, LevelSensitive, v.text, c.name+" works with "+w.name(v)+", outside of the project")
@@ -308,7 +307,7 @@ func terraform(w *walker, c cmd) {
 		w.out.secret = true
 	}
 	switch verb, sub := o.first(), secondOperand(o); {
-	case isOneOf("fmt validate show version providers graph get output  test plan modules", verb) || verb == "", isOneOf("state workspace", verb) && isOneOf("list show", sub), verb == "init":
+	case isOneOf(wordList("terraform.runs"), verb) || verb == "", isOneOf("state workspace", verb) && isOneOf("list show", sub), verb == "init":
 		w.add(Run, LevelStandard, verb, "runs "+c.name+" "+verb)
 	default:
 		w.add(NetOut, LevelSensitive, verb, c.name+" "+verb+" changes what runs elsewhere")
@@ -355,13 +354,13 @@ func (w *walker) s3Download(c cmd, o options) bool {
 
 // cloud is aws and its like: what lists and describes is reading.
 func cloud(w *walker, c cmd) {
-	o := parseOptions(c.args, "profile region output query p project zone filter format g resource-group n name o subscription endpoint-url", false)
+	o := parseOptions(c.args, wordList("cloud.options"), false)
 	words := ""
 	reading := len(o.operands) == 0
 	for _, f := range o.operands {
 		words += " " + f.text
 		verb := f.text
-		reading = reading || isOneOf("ls list show describe info version help configurations get-caller-identity", verb) || strings.HasPrefix(verb, "describe-") || strings.HasPrefix(verb, "list-") || strings.HasPrefix(verb, "get-")
+		reading = reading || isOneOf(wordList("cloud.shows"), verb) || strings.HasPrefix(verb, "describe-") || strings.HasPrefix(verb, "list-") || strings.HasPrefix(verb, "get-")
 	}
 	if w.cloudSecrets(words) {
 		return
@@ -374,7 +373,7 @@ func cloud(w *walker, c cmd) {
 		if c.name == "gcloud" && f.text == "run" { // a service of that name
 			continue
 		}
-		reading = reading && !isOneOf("rm rb mv cp sync delete create update put remove add set run deploy ssh scp start stop terminate apply import", f.text) && !strings.HasPrefix(f.text, "delete-") && !strings.HasPrefix(f.text, "put-")
+		reading = reading && !isOneOf(wordList("cloud.changes"), f.text) && !strings.HasPrefix(f.text, "delete-") && !strings.HasPrefix(f.text, "put-")
 	}
 	if !reading {
 		w.add(NetOut, LevelSensitive, strings.TrimSpace(words), c.name+words+" changes what runs elsewhere")

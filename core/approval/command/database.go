@@ -6,17 +6,17 @@ func databases() map[string]handler {
 	return map[string]handler{
 		"psql mysql mariadb sqlite3 sqlite duckdb clickhouse clickhouse-client cqlsh sqlplus usql pgcli mycli litecli bq snowsql sqlcmd isql trino": sqlClient,
 		"mongo mongosh mongod": func(w *walker, c cmd) {
-			w.mongo(c, parseOptions(c.args, "eval f file u p host port", false))
+			w.mongo(c, parseOptions(c.args, wordList("mongo.options"), false))
 		},
 		"redis-cli valkey-cli": func(w *walker, c cmd) { redis(w, c) },
 	}
 }
 
 func sqlClient(w *walker, c cmd) {
-	o := parseOptions(c.args, "c command e execute f file d dbname D database h host p port U username u user cmd init o output P variable v set password S socket q query", false)
+	o := parseOptions(c.args, wordList("sql.options"), false)
 	queries := o.values("c", "command", "e", "execute", "cmd", "q", "query")
 	if c.name == "mysql" || c.name == "mariadb" {
-		o = parseOptions(c.args, "e execute D database h host P port u user S socket pager init-command tee", false)
+		o = parseOptions(c.args, wordList("mysql.options"), false)
 		queries = append(o.values("e", "execute"), o.values("init-command")...)
 		if o.has("pager") {
 			w.add(Exec, LevelAlways, "pager", c.name+" runs a pager of the command's choice")
@@ -24,7 +24,7 @@ func sqlClient(w *walker, c cmd) {
 		w.outputs(o.values("tee"))
 	}
 	if strings.HasPrefix(c.name, "sqlite") { // its options are words behind one dash
-		o = parseOptions(c.args, "cmd init separator nullvalue newline", false)
+		o = parseOptions(c.args, wordList("sqlite.options"), false)
 		queries = o.values("cmd")
 		if o.has("A") && !strings.Contains(joinedText(c.args), " -Alist") {
 			w.add(System, LevelSensitive, c.name, c.name+" packs or unpacks files")
@@ -75,9 +75,9 @@ func (w *walker) database(c cmd, queries []field) {
 }
 
 func redis(w *walker, c cmd) {
-	o := parseOptions(c.args, "h p a n u s r i user pass eval x", true)
+	o := parseOptions(c.args, wordList("redis.options"), true)
 	verb := strings.ToUpper(o.first())
-	if o.has("version", "v", "latency", "latency-history", "stat", "bigkeys", "memkeys", "scan", "help") && verb == "" || isOneOf("GET MGET KEYS SCAN TTL PTTL EXISTS TYPE INFO PING DBSIZE LLEN LRANGE SMEMBERS SCARD HGET HGETALL HKEYS HLEN ZRANGE ZCARD STRLEN MONITOR TIME ECHO OBJECT HMGET SISMEMBER HEXISTS XLEN XRANGE", verb) || verb == "CONFIG" && strings.EqualFold(secondOperand(o), "get") {
+	if o.has("version", "v", "latency", "latency-history", "stat", "bigkeys", "memkeys", "scan", "help") && verb == "" || isOneOf(wordList("redis.reads"), verb) || verb == "CONFIG" && strings.EqualFold(secondOperand(o), "get") {
 		w.add(NetIn, LevelStandard, verb, "reads a database")
 		return
 	}

@@ -22,7 +22,7 @@ func fileTools() map[string]handler {
 		"truncate":   truncate,
 		"dd dcfldd":  copyDisk,
 		"split csplit": func(w *walker, c cmd) {
-			for _, v := range parseOptions(c.args, "filter a b C l n t additional-suffix", false).values("filter") {
+			for _, v := range parseOptions(c.args, wordList("split.options"), false).values("filter") {
 				w.walkInnerText(v)
 				w.add(Exec, LevelAlways, v.text, "split runs "+v.text+" for each part")
 			}
@@ -75,7 +75,7 @@ func operand(c cmd) string {
 func remove(w *walker, c cmd) {
 	o := parseOptions(c.args, "", false)
 	if c.name == "shred" {
-		o = parseOptions(c.args, "n iterations s size random-source", false)
+		o = parseOptions(c.args, wordList("rm.options"), false)
 	}
 	if o.has("help", "version") && len(o.operands) == 0 {
 		return
@@ -105,7 +105,7 @@ func removeEmpty(w *walker, c cmd) {
 
 // makes is mkdir and touch: nothing is lost.
 func makes(w *walker, c cmd) {
-	for _, f := range parseOptions(c.args, "m mode d date t r reference Z context", false).operands {
+	for _, f := range parseOptions(c.args, wordList("mkdir.options"), false).operands {
 		before := len(w.effects)
 		w.writes(f, "makes")
 		for i := before; i < len(w.effects); i++ {
@@ -117,7 +117,7 @@ func makes(w *walker, c cmd) {
 }
 
 func copyFiles(w *walker, c cmd) {
-	o := parseOptions(c.args, "t target-directory S suffix m mode o owner g group no-preserve", false)
+	o := parseOptions(c.args, wordList("cp.options"), false)
 	if c.name == "install" && o.has("d", "directory") {
 		for _, f := range o.operands {
 			w.writes(f, "makes")
@@ -260,7 +260,7 @@ func truncate(w *walker, c cmd) {
 }
 
 func patch(w *walker, c cmd) {
-	o := parseOptions(c.args, "p i input d directory o output r B D F V z Y", false)
+	o := parseOptions(c.args, wordList("patch.options"), false)
 	target := field{text: "."}
 	if d := o.values("d", "directory"); len(d) > 0 {
 		target = d[0]
@@ -338,7 +338,7 @@ func chown(w *walker, c cmd) {
 }
 
 func rsync(w *walker, c cmd) {
-	o := parseOptions(c.args, "e rsh rsync-path password-command M remote-option f filter exclude include files-from exclude-from include-from T temp-dir log-file password-file port compare-dest link-dest B", false)
+	o := parseOptions(c.args, wordList("rsync.options"), false)
 	for _, v := range append(o.values("e", "rsh", "rsync-path", "password-command"), o.values("M", "remote-option")...) {
 		w.walkInnerText(v)
 		w.add(Exec, LevelAlways, v.text, "rsync runs "+v.text)
@@ -379,7 +379,7 @@ func remote(s string) bool {
 }
 
 func convert(w *walker, c cmd) {
-	o := parseOptions(c.args, "o output i f t c c:v c:a vf af filter_complex r b s ss t to from standalone metadata pix_fmt preset crf map lua-filter F filter", false)
+	o := parseOptions(c.args, wordList("convert.options"), false)
 	for _, v := range o.values("F", "filter", "lua-filter") {
 		w.add(Exec, LevelSensitive, v.text, "pandoc runs "+v.text)
 	}
@@ -391,7 +391,7 @@ func convert(w *walker, c cmd) {
 }
 
 func scriptTool(w *walker, c cmd) {
-	o := parseOptions(c.args, "c command O log-out I B E T t o", true)
+	o := parseOptions(c.args, wordList("script.options"), true)
 	for _, v := range o.values("c", "command") {
 		w.walkInnerText(v)
 	}

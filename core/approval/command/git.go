@@ -40,7 +40,7 @@ func harmlessSetting(name, value string) bool {
 }
 
 func git(w *walker, c cmd) {
-	o := parseOptions(c.args, "C c git-dir work-tree namespace exec-path config-env super-prefix", true)
+	o := parseOptions(c.args, wordList("git.options"), true)
 	for _, v := range o.values("c") {
 		name, value, _ := strings.Cut(v.text, "=")
 		if harmlessSetting(name, value) && !v.dyn {
@@ -92,7 +92,7 @@ func (w *walker) gitLoses(verb, what string) {
 // gitReads asks about files of secrets that git shows.
 func gitReads(w *walker, _ *program, c cmd, g parsed) bool {
 	for _, f := range g.operands {
-		if _, file, ok := strings.Cut(f.text, ":"); (ok || g.has("p patch u") || isOneOf("diff blame annotate show grep", c.name)) && credentialName(pathBase(map[bool]string{true: file, false: f.text}[ok])) {
+		if _, file, ok := strings.Cut(f.text, ":"); (ok || g.has("p patch u") || isOneOf(wordList("git.shows-files"), c.name)) && credentialName(pathBase(map[bool]string{true: file, false: f.text}[ok])) {
 			w.add(Credential, LevelSensitive, f.text, "git shows "+f.text+", where secrets are kept")
 			w.out.secret = true
 		}
@@ -120,7 +120,7 @@ func gitChanges(w *walker, verb string, args []field) bool {
 	case "clone", "fetch", "pull", "apply":
 		gitFetches(w, verb, args)
 	case "checkout":
-		o := parseOptions(args, "b B c C s source e exclude m pathspec-from-file orphan conflict t", false)
+		o := parseOptions(args, wordList("git.change-options"), false)
 		if slices.ContainsFunc(args, func(a field) bool { return a.text == "--" }) || checkoutLoses(o) {
 			w.gitLoses(verb, "throws away changes that are not committed")
 		}
@@ -159,7 +159,7 @@ func gitRm(w *walker, _ *program, _ cmd, g parsed) bool {
 }
 
 func gitFetches(w *walker, verb string, args []field) {
-	o := parseOptions(args, "m F C c template upload-pack u config b branch depth o origin j reference separate-git-dir receive-pack X s S author date e edit-description output-directory", false)
+	o := parseOptions(args, wordList("git.fetch-options"), false)
 	w.gitURL(args)
 	switch verb {
 	case "clone":
@@ -219,7 +219,7 @@ func secondOperand(o options) string {
 }
 
 func gitOutside(w *walker, verb string, args []field) {
-	o := parseOptions(args, "x exec onto s X strategy o push-option receive-pack repo f file", false)
+	o := parseOptions(args, wordList("git.outside-options"), false)
 	sub := o.first()
 	switch verb {
 	case "push":
@@ -290,13 +290,13 @@ func skipDashes(args []field) []field {
 }
 
 func gitConfig(w *walker, args []field) {
-	o := parseOptions(args, "f file blob type default get get-all get-regexp unset unset-all add replace-all rename-section remove-section get-urlmatch", false)
+	o := parseOptions(args, wordList("git.config-options"), false)
 	if o.has("get", "get-all", "get-regexp", "l", "list", "get-urlmatch", "get-color") || len(o.operands) <= 1 && !o.has("unset", "unset-all", "add", "replace-all", "rename-section", "remove-section", "e", "edit") ||
 		isOneOf("get list", o.first()) {
 		return
 	}
 	rest := o.operands
-	if isOneOf("set unset edit remove-section rename-section", o.first()) {
+	if isOneOf(wordList("git.config-changes"), o.first()) {
 		rest = rest[1:]
 	}
 	rest = append(o.values("add", "replace-all", "unset", "unset-all"), rest...)
@@ -322,17 +322,17 @@ func gitConfig(w *walker, args []field) {
 
 // forge is gh and glab.
 func forge(w *walker, c cmd) {
-	o := parseOptions(c.args, "R repo X method f field F raw-field H header t title b body B base json jq q L limit s state l label a assignee input hostname template", false)
+	o := parseOptions(c.args, wordList("gh.options"), false)
 	group, verb := o.first(), secondOperand(o)
 	switch {
 	case group == "" || o.has("help", "version"):
-	case isOneOf("pr issue run release repo workflow gist project label cache ruleset mr ci pipeline milestone org", group) && isOneOf("list view status checks diff watch ls", verb), group == "status", group == "search", group == "help", group == "version":
+	case isOneOf(wordList("gh.subjects"), group) && isOneOf(wordList("gh.shows"), verb), group == "status", group == "search", group == "help", group == "version":
 		w.add(NetIn, LevelStandard, group, "asks the forge")
 	case group == "auth" && verb == "status":
 	case group == "auth" || group == "secret" || group == "ssh-key" || group == "gpg-key":
 		w.add(Credential, LevelSensitive, group, "it works with keys and secrets ("+c.name+" "+group+")")
 		w.out.secret = true
-	case isOneOf("pr repo run mr release", group) && isOneOf("checkout clone download", verb):
+	case isOneOf(wordList("gh.here"), group) && isOneOf("checkout clone download", verb):
 		w.outputs(parseOptions(c.args, "D dir O output", false).values("D", "dir", "O", "output"))
 		if verb == "clone" && len(o.operands) > 3 {
 			w.outputs(o.operands[3:4])

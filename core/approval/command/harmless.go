@@ -73,7 +73,7 @@ func shows(s string) bool {
 		return false
 	}
 	for _, m := range x.call.FindAllStringSubmatch(bare, -1) {
-		if !isOneOf(computes, m[1]) {
+		if !isOneOf(wordList("code.computes"), m[1]) {
 			return false
 		}
 	}
@@ -81,14 +81,9 @@ func shows(s string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(x.name.FindAllString(bare, -1), func(n string) bool {
-		return isOneOf(acting, n) || strings.HasPrefix(n, "__") && !isOneOf("__version__ __file__ __name__ __doc__", n)
+		return isOneOf(wordList("code.acts"), n) || strings.HasPrefix(n, "__") && !isOneOf("__version__ __file__ __name__ __doc__", n)
 	})
 }
-
-// acting are words that reach further than an expression does, some of them in languages that call
-// without brackets.
-const acting = `environ env require import eval exec qx do system exit fork abort load unlink delete rmdir new lambda await yield def function class throw raise File Dir IO Kernel Process FileUtils
-	globalThis constructor mainModule binding dlopen open kill argv`
 
 // percent reports whether a word follows a percent sign at once: Ruby and Perl run what is in
 // %x/.../.
@@ -100,12 +95,6 @@ func percent(s string) bool {
 	}
 	return false
 }
-
-// computes are functions that only compute.
-const computes = `json.dumps json.loads sum range len max min abs sorted round hex bin oct ord chr str int float divmod pow list tuple set dict zip enumerate reversed any all type repr bool print math.sqrt math.pow math.floor math.ceil math.log
-	math.factorial math.gcd math.comb Math.max Math.min Math.round Math.floor Math.sqrt Math.pow JSON.stringify Object.keys parseInt parseFloat Number String platform.python_version platform.machine platform.system
-	os.cpu_count sys.getrecursionlimit sys.getdefaultencoding time.time datetime.datetime.now datetime.date.today datetime.datetime.utcnow uuid.uuid4 secrets.token_hex secrets.token_urlsafe random.random
-	random.randint Date.now process.cwd os.getcwd torch.cuda.is_available ssl.get_protocol_name locale.getpreferredencoding os.cpus phpversion php_sapi_name PHP_VERSION sys.getsizeof`
 
 // withoutStrings is code without its plain strings; false when one of them may hold code.
 func withoutStrings(s string) (string, bool) {

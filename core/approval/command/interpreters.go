@@ -89,7 +89,7 @@ var lineCode = sync.OnceValue(func() *regexp.Regexp {
 
 // manage is the tool of Django projects: some of its commands change the database.
 func manage(w *walker, args []field) {
-	if len(args) > 0 && isOneOf("flush migrate reset_db dbshell shell loaddata sqlflush clearsessions changepassword createsuperuser", args[0].text) {
+	if len(args) > 0 && isOneOf(wordList("django.changes"), args[0].text) {
 		w.add(System, LevelSensitive, args[0].text, "it changes the database: "+args[0].text)
 	}
 }
@@ -109,7 +109,7 @@ func (w *walker) pythonModule(name string, rest []field) {
 
 // makesEnvironment is python -m venv: with --clear what is in the folder goes.
 func makesEnvironment(w *walker, p *program, c cmd, _ parsed) bool {
-	name, o := c.name, parseOptions(c.args, "prompt p python extra-search-dir app-data activators seeder", false)
+	name, o := c.name, parseOptions(c.args, wordList("venv.options"), false)
 	for _, f := range o.operands {
 		if o.has("clear") {
 			w.removes(f, true)
@@ -127,7 +127,7 @@ func makesEnvironment(w *walker, p *program, c cmd, _ parsed) bool {
 
 // timesCode is python -m timeit: its operands and its setup are code.
 func timesCode(w *walker, c cmd) {
-	o := parseOptions(c.args, "n number r repeat s setup u unit", true)
+	o := parseOptions(c.args, wordList("timeit.options"), true)
 	for _, f := range append(o.values("s", "setup"), o.operands...) {
 		if f.dyn || !harmless(f.text) && !number(f.text) && f.text != "pass" {
 			w.add(Exec, LevelAlways, f.text, "python runs code that stands in the command")
@@ -137,7 +137,7 @@ func timesCode(w *walker, c cmd) {
 
 func pythonServer(w *walker, c cmd) {
 	name, rest := c.name, c.args
-	o := parseOptions(rest, "b bind d directory n p k", false)
+	o := parseOptions(rest, wordList("http-server.options"), false)
 	if len(rest) == 1 && isOneOf("--help -h", rest[0].text) || name == "pydoc" && !o.has("b", "n", "p", "w") {
 		if name == "pydoc" {
 			for _, f := range o.operands {

@@ -26,7 +26,7 @@ func (w *walker) askSentSecrets(c cmd) {
 			w.add(NetOut, LevelSensitive, a.text, "it puts what a file or a command says into what "+c.name+" sends")
 		}
 	}
-	for name := range strings.FieldsSeq(sentVariables) {
+	for name := range strings.FieldsSeq(wordList("network.sent-variables")) {
 		if w.heldBy(name, false).data {
 			w.add(NetOut, LevelSensitive, name, c.name+" sends the variable "+name+", which holds what a file or a command says")
 		}
@@ -38,10 +38,6 @@ func (w *walker) askSentSecrets(c cmd) {
 		w.add(NetOut, LevelSensitive, f.text, c.name+" sends, or asks for, what stands in "+strings.ReplaceAll(f.text, unknown, "…"))
 	}
 }
-
-// sentVariables are variables that programs send, or take addresses from.
-const sentVariables = `GIT_HTTP_USER_AGENT npm_config_user_agent NPM_CONFIG_USER_AGENT npm_config_registry NPM_CONFIG_REGISTRY PIP_INDEX_URL GOPROXY GOFLAGS
-	http_proxy https_proxy HTTPS_PROXY HTTP_PROXY all_proxy ALL_PROXY`
 
 // redirectsHosts reports whether options send what is meant for one host to another.
 func redirectsHosts(args []field) bool {
@@ -80,7 +76,7 @@ func (w *walker) addressFiles(c cmd) (out []field) {
 	case "dig", "drill", "kdig":
 		add(parseOptions(c.args, "f b k p q t x y c", false).values("f")...)
 	case "curl":
-		o := parseOptions(c.args, curlTakes+" url-query variable expand-url expand-data expand-header proxy-header", false)
+		o := parseOptions(c.args, wordList("curl.options")+" url-query variable expand-url expand-data expand-header proxy-header", false)
 		for _, v := range o.values("H", "header", "proxy-header", "url", "url-query", "variable", "data-urlencode") {
 			if name, _, ok := strings.Cut(v.text, "@"); ok && (name == "" || !strings.ContainsAny(name, ":/=. ")) {
 				add(v)

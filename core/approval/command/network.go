@@ -44,7 +44,7 @@ func (w *walker) curlSettings(o options) {
 }
 
 func curl(w *walker, c cmd) {
-	o := parseOptions(c.args, curlTakes, false)
+	o := parseOptions(c.args, wordList("curl.options"), false)
 	if o.has("version", "V", "help", "h", "manual") && len(o.operands) == 0 {
 		return
 	}
@@ -62,7 +62,7 @@ func curl(w *walker, c cmd) {
 			saved = append(saved, s.value)
 		case s.name == "O" || s.name == "remote-name" || s.name == "remote-name-all" || s.name == "J":
 			saved = append(saved, w.remoteNames(o.operands)...)
-		case isOneOf("D dump-header c cookie-jar trace trace-ascii stderr libcurl etag-save hsts alt-svc", s.name):
+		case isOneOf(wordList("curl.writes"), s.name):
 			w.outputs([]field{s.value})
 		}
 	}
@@ -74,12 +74,6 @@ func curl(w *walker, c cmd) {
 		w.out.net, w.out.any = true, true
 	}
 }
-
-// curlTakes are the options of curl with a value.
-const curlTakes = `o output X request H header d data data-raw data-binary data-urlencode data-ascii json F form form-string T upload-file A user-agent e referer u user b cookie c cookie-jar
-	m max-time connect-timeout retry retry-delay retry-max-time w write-out x proxy K config url E cert key cacert capath resolve connect-to interface unix-socket abstract-unix-socket D dump-header
-	r range C continue-at limit-rate max-redirs max-filesize y Y z time-cond Q quote P ftp-port t telnet-option stderr trace trace-ascii proto proto-redir proto-default socks5 socks5-hostname U proxy-user preproxy socks4 socks4a engine proxy-header
-	output-dir create-file-mode tls-max ciphers libcurl noproxy dns-servers doh-url oauth2-bearer aws-sigv4 etag-save etag-compare hsts alt-svc rate netrc-file keepalive-time speed-limit speed-time happy-eyeballs-timeout-ms`
 
 // remoteNames are the files that -O makes.
 func (w *walker) remoteNames(urls []field) []field {
@@ -126,7 +120,7 @@ func (w *walker) sends(o options, urls []field) {
 // bodies reports whether curl is given data to send, and whether that comes from a file.
 func (w *walker) bodies(o options) (body, file bool) {
 	for _, s := range o.set {
-		if !isOneOf("d data data-binary data-ascii data-urlencode json F form T upload-file data-raw form-string", s.name) {
+		if !isOneOf(wordList("curl.sends"), s.name) {
 			continue
 		}
 		body = true
@@ -238,7 +232,7 @@ func engine(u string) bool {
 }
 
 func wget(w *walker, c cmd) {
-	o := parseOptions(c.args, "O output-document o output-file a append-output P directory-prefix i input-file U user-agent e execute t tries T timeout w wait header post-data post-file body-data body-file method user password Q l level A accept R reject D domains d dir x s split  use-askpass warc-file limit-rate", false)
+	o := parseOptions(c.args, wordList("wget.options"), false)
 	if o.has("version", "V", "help", "h") && len(o.operands) == 0 {
 		return
 	}
@@ -286,7 +280,7 @@ func joinedText(args []field) string {
 }
 
 func httpie(w *walker, c cmd) {
-	o := parseOptions(c.args, "a auth o output session timeout", false)
+	o := parseOptions(c.args, wordList("httpie.options"), false)
 	w.outputs(o.values("o", "output"))
 	rest := o.operands
 	method := "GET"
@@ -309,7 +303,7 @@ func httpie(w *walker, c cmd) {
 
 // connect is nc, socat and telnet.
 func connect(w *walker, c cmd) {
-	o := parseOptions(c.args, "p w e c i s q x X I O T V", false)
+	o := parseOptions(c.args, wordList("nc.options"), false)
 	if o.has("h", "help", "version", "V") && len(o.operands) == 0 {
 		return
 	}
@@ -331,7 +325,7 @@ func connect(w *walker, c cmd) {
 }
 
 func ssh(w *walker, c cmd) {
-	o := parseOptions(c.args, "b B c D E e F I i J L l m O o p Q R S W w f d", true)
+	o := parseOptions(c.args, wordList("ssh.options"), true)
 	if o.has("V", "version") && len(o.operands) == 0 || o.has("Q", "G") {
 		return
 	}
@@ -360,7 +354,7 @@ func lookup(w *walker, c cmd) {
 }
 
 func openssl(w *walker, c cmd) {
-	o := parseOptions(c.args, "in out inkey key k pass passin passout keyout connect days subj newkey config engine cert CAfile signkey K iv salt servername", false)
+	o := parseOptions(c.args, wordList("openssl.options"), false)
 	w.outputs(o.values("out", "keyout"))
 	if operand(c) == "engine" || len(o.values("engine")) > 0 || len(o.values("config")) > 0 && w.place(o.values("config")[0]).kind != placeProject {
 		w.add(Exec, LevelAlways, operand(c), "openssl loads a library")

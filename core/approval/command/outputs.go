@@ -27,19 +27,13 @@ func (w *walker) optionFiles(c cmd) {
 }
 
 func (w *walker) optionFile(name string, v field) {
-	if !isOneOf(outputOptions, name) || v.dyn && strings.HasPrefix(v.text, unknown) || v.text == "-" {
+	if !isOneOf(wordList("outputs.options"), name) || v.dyn && strings.HasPrefix(v.text, unknown) || v.text == "-" {
 		return
 	}
 	if p := w.place(v); p.kind != placeProject && p.kind != placeTemp && p.kind != placeUnknown {
 		w.writes(v, "writes")
 	}
 }
-
-// outputOptions name, in most programs that have them, a file or folder to write.
-const outputOptions = `o O out output outfile output-file out-file outdir out-dir output-dir output-directory outDir outputdir outputFile log log-file logfile log-path
-	report report-file save export dump dest destination target-dir trace trace-file trace-output warc-file rejected-log write-batch only-write-batch blockprofile mutexprofile memprofile
-	cpuprofile coverprofile pretty-print cursor-file junitxml junit-xml junit html-report cov-report result-file results-file save-cookies dump-header stats-file profile-output
-	resultlog xml-output json-output cache-dir cachedir build-dir builddir artifacts artifact-dir pid-file pidfile write-out-file history-file prof-file callgrind-out-file D_`
 
 // decodedArguments asks about words that only decoding or the network shows: they may be options.
 func (w *walker) decodedArguments(c cmd) {

@@ -14,7 +14,7 @@ func packageTools() map[string]handler {
 }
 
 func pip(w *walker, c cmd) {
-	o := parseOptions(c.args, "r requirement c constraint e editable i index-url extra-index-url f find-links t target prefix root cache-dir proxy trusted-host d dest log python", false)
+	o := parseOptions(c.args, wordList("pip.options"), false)
 	switch verb := o.first(); verb {
 	case "", "list", "show", "freeze", "check", "help", "debug", "inspect", "index", "hash", "cache", "config", "search":
 		if verb == "config" && isOneOf("set unset edit", secondOperand(o)) {
@@ -68,7 +68,7 @@ func installs(w *walker, _ string, packages []field, o options) {
 }
 
 func nodePackages(w *walker, c cmd) {
-	o := parseOptions(c.args, "C prefix w workspace filter F cwd registry script-shell call c loglevel omit include tag otp", false)
+	o := parseOptions(c.args, wordList("npm.options"), false)
 	verb := o.first()
 	rest := o.after(1)
 	if o.has("script-shell", "node-options") {
@@ -76,10 +76,10 @@ func nodePackages(w *walker, c cmd) {
 	}
 	w.nodeFolder(c, o, verb)
 	switch {
-	case isOneOf("ls list ll la outdated view info show why audit explain config bin root prefix help version doctor ping search licenses fund query pkg licences", verb), verb == "" && (c.name == "npm" || o.has("version", "v", "help")):
+	case isOneOf(wordList("npm.shows"), verb), verb == "" && (c.name == "npm" || o.has("version", "v", "help")):
 		w.npmShows(c, verb, secondOperand(o))
 	case c.name == "yarn" && w.yarn(c, o, verb):
-	case verb == "", isOneOf("install i ci add in isntall clean-install import install-test it", verb):
+	case verb == "", isOneOf(wordList("npm.installs"), verb):
 		installs(w, c.name, rest, o)
 	case isOneOf("run run-script rum urn", verb):
 		if len(rest) > 0 {
@@ -87,19 +87,19 @@ func nodePackages(w *walker, c cmd) {
 		}
 	case verb == "init" && len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-"):
 		w.tool(rest)
-	case isOneOf("test t tst start build lint dev rebuild prune dedupe pack init  link-workspace format typecheck check coverage preview clean storybook watch serve e2e", verb):
+	case isOneOf(wordList("npm.project"), verb):
 		w.add(Run, LevelStandard, verb, "runs "+verb+" of the project")
 	case isOneOf("exec x dlx create", verb):
 		for _, v := range o.values("c", "call") {
 			w.walkInnerText(v)
 		}
 		w.tool(rest)
-	case isOneOf("uninstall un remove rm r upgrade update up unlink", verb):
+	case isOneOf(wordList("npm.removes"), verb):
 		w.add(NetIn, LevelStandard, verb, "changes the packages of the project")
 		if o.has("g", "global") {
 			w.add(System, LevelSensitive, verb, "changes what is installed for every project")
 		}
-	case isOneOf("publish unpublish deprecate login logout adduser token owner access dist-tag team org profile star hook link", verb):
+	case isOneOf(wordList("npm.publishes"), verb):
 		w.add(NetOut, LevelSensitive, verb, c.name+" "+verb+" publishes or changes an account")
 	case c.name != "npm":
 		w.task(c.name, taskName(o.operands[0]))
@@ -163,7 +163,7 @@ func taskName(f field) field {
 
 // fetchedTool is npx and its like: a tool of the project, or one that is fetched and run.
 func fetchedTool(w *walker, c cmd) {
-	o := parseOptions(c.args, "p package c call from with python", true)
+	o := parseOptions(c.args, wordList("npx.options"), true)
 	if o.has("version", "help") && len(o.operands) == 0 {
 		return
 	}
@@ -193,23 +193,21 @@ func (w *walker) tool(args []field) {
 		return
 	}
 	name := args[0].text
-	switch name {
-	case "eslint", "tsc", "prettier", "jest", "vitest", "mocha", "ava", "nyc", "stylelint", "rollup", "webpack", "vite", "esbuild", "turbo", "nx", "lerna", "playwright", "cypress", "next", "tailwindcss", "ruff", "black",
-		"mypy", "pytest", "flake8", "isort", "biome", "ng", "tsx", "ts-node", "lint-staged", "commitlint", "husky", "storybook", "postcss", "sass", "astro", "nuxt", "gulp", "grunt", "karma", "c8", "depcheck", "madge", "knip", "prisma", "drizzle-kit", "knex", "markdownlint", "cspell":
+	if isOneOf(wordList("npx.usual"), name) {
 		w.run(args)
-	default:
-		w.add(Exec, LevelSensitive, name, "may fetch and run "+strings.ReplaceAll(name, unknown, "…"))
+		return
 	}
+	w.add(Exec, LevelSensitive, name, "may fetch and run "+strings.ReplaceAll(name, unknown, "…"))
 }
 
 func environments(w *walker, c cmd) {
-	o := parseOptions(c.args, "C directory p python n name project with from index-url index extra-index-url", true)
+	o := parseOptions(c.args, wordList("uv.options"), true)
 	verb := o.first()
 	rest := o.after(1)
 	if c.name == "uv" && w.uv(o, verb, rest) || w.changesEnvironments(c, verb, o) {
 		return
 	}
-	inner := parseOptions(rest, "with from python p index-url index extra-index-url source group G E extra only", true)
+	inner := parseOptions(rest, wordList("uv.run-options"), true)
 	switch {
 	case isOneOf("run exec", verb):
 		if inner.has("with", "from", "index-url", "extra-index-url", "index") {
@@ -229,7 +227,7 @@ func environments(w *walker, c cmd) {
 		installs(w, c.name, inner.operands, options{})
 	case isOneOf("publish", verb):
 		w.add(NetOut, LevelSensitive, verb, "publishes a package")
-	case isOneOf("sync lock venv init new build version check show tree list export info update remove env config self search help test fmt shell create activate outdated", verb) || verb == "":
+	case isOneOf(wordList("uv.project"), verb) || verb == "":
 		w.add(Run, LevelStandard, verb, "runs "+c.name+" "+verb)
 	default:
 		w.add(Exec, LevelSensitive, verb, "what "+c.name+" "+verb+" does is not known here")
@@ -272,7 +270,7 @@ func (w *walker) changesEnvironments(c cmd, verb string, o options) bool {
 }
 
 func systemPackages(w *walker, c cmd) {
-	o := parseOptions(c.args, "o option c config-file t", false)
+	o := parseOptions(c.args, wordList("apt.options"), false)
 	for _, v := range o.values("o", "option") {
 		if strings.Contains(v.text, "::") {
 			w.walkInnerText(part(v, v.text[strings.IndexByte(v.text, '=')+1:]))
@@ -281,7 +279,7 @@ func systemPackages(w *walker, c cmd) {
 	}
 	verb := o.first()
 	switch {
-	case isOneOf("list search show policy info depends rdepends showpkg pkgnames changelog help version query deps leaves outdated doctor config home desc cat repolist check-update provides why ls log uses stats madison whatprovides", verb), verb == "":
+	case isOneOf(wordList("apt.shows"), verb), verb == "":
 		if c.name == "pacman" && (o.has("S", "R", "U", "D") && !o.has("s", "i") || o.has("R")) || c.name == "xbps-install" || c.name == "pkg_add" || c.name == "emerge" || c.name == "nix-env" && o.has("i", "e", "u") {
 			break
 		}

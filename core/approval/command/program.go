@@ -15,7 +15,7 @@ import (
 
 // programFiles say what programs mean; programs/README.md explains them.
 //
-//go:embed programs/*.yaml
+//go:embed programs/*.yaml programs/words/*.yaml
 var programFiles embed.FS
 
 // program is what a data file says about programs of one kind.

@@ -17,18 +17,6 @@ import (
 // pureBuiltins, or a module of pureModules; an attribute is one of pureAttributes, or stands in the
 // list of its module. So no value is reached that could do more, however it is called.
 
-// pureBuiltins are functions that only compute, and print.
-const pureBuiltins = `print len range sum min max abs sorted reversed round hex bin oct ord chr str int float divmod pow list tuple set dict zip enumerate any all repr bool bytes bytearray
-	complex frozenset isinstance iter next map filter slice format ascii hash type callable id True False None Exception ValueError KeyError IndexError TypeError StopIteration ZeroDivisionError`
-
-// pureAttributes are what values of plain types have: texts, numbers, lists, dictionaries, dates,
-// files that are read, matches.
-const pureAttributes = `append extend insert pop remove clear index count sort reverse copy keys values items get setdefault update add discard union intersection difference issubset issuperset
-	upper lower title capitalize strip lstrip rstrip split rsplit splitlines join replace startswith endswith find rfind isdigit isalpha isalnum isupper islower isspace zfill ljust rjust center partition
-	rpartition encode decode hex bit_length real imag numerator denominator read readline readlines buffer write flush group groups groupdict start end span sub match search findall finditer fullmatch
-	most_common total elements year month day hour minute second isoformat strftime timestamp date time days seconds total_seconds weekday casefold swapcase removeprefix removesuffix expandtabs
-	digest hexdigest name major minor micro from_bytes to_bytes quantize`
-
 // pureModules are modules that only compute, with what may be used of them.
 var pureModules = map[string]string{
 	"json": "load loads dumps JSONDecodeError", "math": "*", "cmath": "*", "statistics": "mean fmean median mode stdev pstdev variance pvariance quantiles", "string": "ascii_letters ascii_lowercase ascii_uppercase digits punctuation printable capwords",
@@ -40,18 +28,6 @@ var pureModules = map[string]string{
 	"keyword": "kwlist iskeyword", "struct": "pack unpack calcsize",
 }
 
-// classMethods follow a class of a module: datetime.datetime.now.
-const classMethods = "now utcnow today fromtimestamp fromisoformat strptime utc from_iterable fromhex fromkeys min max combine"
-
-// reachingBuiltins are names of Python that reach further. No text that sets one of them is known
-// here: it may stand for the builtin before that.
-const reachingBuiltins = `eval exec compile open input getattr setattr delattr hasattr globals locals vars dir object super help breakpoint exit quit memoryview classmethod
-	staticmethod property execfile file reload raw_input unicode buffer apply intern coerce copyright credits license aiter anext issubclass`
-
-// pythonWords are words of the language. Others that stand there, such as class, def, del, exec,
-// global, lambda with defaults, are not known here.
-const pythonWords = "and or not in is if else elif for while break continue pass import from as print assert try except finally with lambda"
-
 // readPython reports whether Python code is understood and only computes, reads and prints; and
 // which files and whether what comes in it reads.
 func readPython(code string) (files []string, stdin, ok bool) {
@@ -61,7 +37,7 @@ func readPython(code string) (files []string, stdin, ok bool) {
 	}
 	p.bindings()
 	for name := range p.own {
-		if isOneOf(reachingBuiltins, name) {
+		if isOneOf(wordList("python.reaching-builtins"), name) {
 			return nil, false, false
 		}
 	}
@@ -239,7 +215,7 @@ func (p *pythonReader) bind(i, depth int) {
 // bindUntil takes all names up to a token for names that the text sets.
 func (p *pythonReader) bindUntil(i int, end func(t pythonToken) bool) {
 	for ; i < len(p.tokens) && !end(p.tokens[i]); i++ {
-		if t := p.tokens[i]; t.kind == 'w' && !isOneOf(pureBuiltins, t.text) && !isOneOf(pythonWords, t.text) {
+		if t := p.tokens[i]; t.kind == 'w' && !isOneOf(wordList("python.pure-builtins"), t.text) && !isOneOf(wordList("python.words"), t.text) {
 			p.own[t.text] = true
 		}
 	}
@@ -249,7 +225,7 @@ func (p *pythonReader) bindUntil(i int, end func(t pythonToken) bool) {
 func (p *pythonReader) unpacks(i int) bool {
 	for ; i < len(p.tokens); i++ {
 		switch t := p.tokens[i]; {
-		case t.kind == 'w' && !isOneOf(pythonWords, t.text), t.kind == ',':
+		case t.kind == 'w' && !isOneOf(wordList("python.words"), t.text), t.kind == ',':
 		case t.kind == '=':
 			return p.sign(i+1) != '='
 		default:
@@ -297,7 +273,7 @@ func (p *pythonReader) token() bool {
 		return false
 	case p.modules[t.text] != "" && !p.own[t.text]:
 		return p.module(p.modules[t.text])
-	case p.own[t.text] && p.modules[t.text] == "", isOneOf(pythonWords, t.text), isOneOf(pureBuiltins, t.text):
+	case p.own[t.text] && p.modules[t.text] == "", isOneOf(wordList("python.words"), t.text), isOneOf(wordList("python.pure-builtins"), t.text):
 		p.at++
 		return true
 	case p.named(): // print(x, end='')
@@ -314,7 +290,7 @@ func (p *pythonReader) named() bool {
 
 func (p *pythonReader) attribute(name string) bool {
 	p.at++
-	return isOneOf(pureAttributes, name) || isOneOf(classMethods, name) || name == "format" && p.at >= 3 && p.plainFormat(p.at-3)
+	return isOneOf(wordList("python.pure-attributes"), name) || isOneOf(wordList("python.class-methods"), name) || name == "format" && p.at >= 3 && p.plainFormat(p.at-3)
 }
 
 // plainFormat reports whether token i is a text whose fields name no attributes.
@@ -374,7 +350,7 @@ func (p *pythonReader) importedFrom() bool {
 			name = p.tokens[p.at+1].text
 			p.at += 2
 		}
-		if isOneOf(reachingBuiltins, name) {
+		if isOneOf(wordList("python.reaching-builtins"), name) {
 			return false
 		}
 		p.own[name] = true

@@ -197,7 +197,7 @@ func environment(w *walker, c cmd) {
 }
 
 func dateTool(w *walker, c cmd) {
-	o := parseOptions(c.args, "d date s set r reference f file I rfc-3339", false)
+	o := parseOptions(c.args, wordList("date.options"), false)
 	if o.has("s", "set") {
 		w.add(System, LevelSensitive, "clock", "it sets the clock")
 	}
@@ -223,7 +223,7 @@ func historyTool(w *walker, c cmd) {
 
 // completes is complete and compgen: words and commands that the shell expands or runs.
 func completes(w *walker, c cmd) {
-	o := parseOptions(c.args, "C F A G W P S X o", false)
+	o := parseOptions(c.args, wordList("complete.options"), false)
 	for _, v := range o.values("C") {
 		w.walkInnerText(v)
 	}

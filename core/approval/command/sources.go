@@ -15,11 +15,6 @@ import (
 // pipes, files of the line, loops and functions. What only the course of a line tells (if grep x
 // file; then curl a; else curl b; fi) is not followed, nor what an earlier line has written.
 
-// quiet are programs that say nothing but what stands in their arguments, numbers, and names of
-// systems.
-const quiet = `echo printf basename dirname seq expr date uname nproc arch true false : test [ [[ sleep mktemp pwd which cd export unset local readonly
-	exit return break continue shift wait mkdir touch rm rmdir cp mv ln chmod read mapfile readarray trap shopt umask exec command builtin`
-
 // passing are programs that hand on what they are sent, with the options that take a value, and how
 // many operands are no files.
 var passing = map[string]struct {
@@ -47,7 +42,7 @@ func (w *walker) noteOutput(c cmd) {
 	given := line(c.args).from
 	w.out.names = w.listsNames(c)
 	switch x, passes := passing[c.name]; {
-	case isOneOf(quiet, c.name), c.name == "declare" || c.name == "set" || c.name == "typeset":
+	case isOneOf(wordList("shell.quiet"), c.name), c.name == "declare" || c.name == "set" || c.name == "typeset":
 		w.out.data = w.out.data || given.data || saysMore(c)
 	case passes:
 		w.out.data = w.out.data || given.data || w.in.data || readsFiles(c, x.takes, x.operands) && !w.versions(c.args)
@@ -103,9 +98,6 @@ func namesFiles(c cmd, o options) bool {
 	return o.has("files0-from")
 }
 
-// versionFiles hold the number of a version, by their names.
-const versionFiles = "VERSION version VERSION.txt version.txt .version .nvmrc .node-version .python-version .ruby-version .go-version .terraform-version .java-version"
-
 // versions reports whether all files among words are those of the project that hold a version.
 func (w *walker) versions(args []field) bool {
 	found := false
@@ -132,7 +124,7 @@ func hasWord(args []field, word string) bool {
 
 func (w *walker) holdsVersion(f field) bool {
 	p := w.place(f)
-	return isOneOf(versionFiles, path.Base(p.path)) && p.kind == placeProject && !w.written[p.path] && !f.dyn && !f.glob
+	return isOneOf(wordList("versions.files"), path.Base(p.path)) && p.kind == placeProject && !w.written[p.path] && !f.dyn && !f.glob
 }
 
 // fileFrom says what comes in from a file.

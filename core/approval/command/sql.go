@@ -87,7 +87,7 @@ func statement(stmt string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	if !isOneOf("SELECT WITH SHOW EXPLAIN VALUES TABLE DESCRIBE DESC PRAGMA USE FROM SUMMARIZE BEGIN COMMIT ROLLBACK START END LIST INFO ANALYZE", words[0]) {
+	if !isOneOf(wordList("sql.reads"), words[0]) {
 		return "the statement changes data or settings (" + strings.ToLower(words[0]) + ")"
 	}
 	if words[0] == "PRAGMA" && (strings.Contains(stmt, "=") || strings.Contains(stmt, "WRITABLE")) {
@@ -153,7 +153,7 @@ func (w *walker) mongo(c cmd, o options) {
 	for _, s := range scripts {
 		why := ""
 		for _, m := range mongoCall().FindAllStringSubmatch(s.text, -1) {
-			if !isOneOf("find findOne count countDocuments estimatedDocumentCount distinct aggregate getCollectionNames getCollectionInfos stats explain limit sort pretty toArray printjson print getIndexes serverStatus hello isMaster version getMongo getCollection getSiblingDB status currentOp hint size length keys skip map forEach project hostInfo getName buildInfo dataSize storageSize totalSize ObjectId ISODate Date getDBNames listCollections getLastError conf validate JSON stringify EJSON function if for", m[1]) {
+			if !isOneOf(wordList("mongo.reads"), m[1]) {
 				why = "the statement calls " + m[1]
 			}
 		}

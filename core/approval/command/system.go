@@ -3,7 +3,7 @@ package command
 import "strings"
 
 func multiplexer(w *walker, c cmd) {
-	if !strings.Contains(joinedText(c.args), "#(") && isOneOf("ls list-sessions list-panes list-windows capture-pane -V display-message has-session info", operand(c)) || len(c.args) > 0 && isOneOf("-V -ls -list -v", c.args[0].text) {
+	if !strings.Contains(joinedText(c.args), "#(") && isOneOf(wordList("tmux.shows"), operand(c)) || len(c.args) > 0 && isOneOf("-V -ls -list -v", c.args[0].text) {
 		return
 	}
 	w.add(Exec, LevelSensitive, operand(c), c.name+" runs commands that outlive this one")
@@ -31,7 +31,7 @@ func overText(args []field) bool {
 }
 
 func makeFilesystem(w *walker, c cmd) {
-	o := parseOptions(c.args, "t type L label U b N i c", false)
+	o := parseOptions(c.args, wordList("mkfs.options"), false)
 	if o.has("help", "version", "V", "n", "no-act") && len(o.operands) == 0 {
 		return
 	}
