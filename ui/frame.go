@@ -21,6 +21,7 @@ type frame struct {
 	styles *style.Styles
 	screen *screen.Screen
 	keys   *keymap
+	recent []string // ids of the actions that ran last, newest first
 
 	terminal *terminal
 

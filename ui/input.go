@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -122,11 +124,27 @@ func (f *frame) runAction(e entry, arg string) tea.Cmd {
 		return f.showToast(event.Info, e.Title+": "+why, "")
 	case e.Run == nil:
 		return nil
+	}
+	f.remember(e.ID)
+	switch {
 	case e.Dangerous:
 		f.pushOverlay(e.owner, NewConfirm(e.Title, e.Help, func() tea.Cmd { return e.runOwned(arg) }))
 		return nil
 	}
 	return e.runOwned(arg)
+}
+
+// maxRecent is how many of the actions that a person chose are suggested.
+const maxRecent = 3
+
+// remember notes what a person ran, newest first. Going to a pane is no news.
+func (f *frame) remember(id string) {
+	if id == "palette" || id == "help" || strings.HasPrefix(id, "focus.") {
+		return
+	}
+	f.recent = slices.DeleteFunc(f.recent, func(x string) bool { return x == id })
+	f.recent = slices.Insert(f.recent, 0, id)
+	f.recent = f.recent[:min(len(f.recent), maxRecent)]
 }
 
 func (e entry) runOwned(arg string) tea.Cmd { return ownedCommand(e.owner, e.Run(arg)) }

@@ -17,10 +17,13 @@ func (f *frame) menuItems(table []entry) []Item {
 	var out []Item
 	seen := map[string]bool{}
 	for _, e := range table {
-		if e.Hidden || seen[e.ID] {
+		if e.Hidden || seen[e.ID] || e.Slash != "" && seen["/"+e.Slash] { // a command is one entry, whoever has it
 			continue
 		}
 		seen[e.ID] = true
+		if e.Slash != "" {
+			seen["/"+e.Slash] = true
+		}
 		it := Item{ID: e.ID, Title: e.Title, Group: e.Group, Why: e.disabledReason(), Right: strings.Join(f.keys.keysOf(e.Action), " ")}
 		if e.Slash != "" {
 			it.Detail = "/" + e.Slash
@@ -72,10 +75,35 @@ func possibleFirst(items []Item) []Item {
 
 func (f *frame) openPalette() {
 	table := f.reachableActions()
+	items := possibleFirst(f.menuItems(table))
 	f.pushOverlay(nil, NewPicker(PickerOptions{
-		Title: "Commands", Items: possibleFirst(f.menuItems(table)), Placeholder: "what do you want to do?",
+		Title: "Commands", Items: append(f.suggested(table, items), items...), Placeholder: "what do you want to do?",
 		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
 	}))
+}
+
+// maxSuggested is how many suggestions stand above all commands.
+const maxSuggested = 6
+
+// suggested takes out of items what the person ran last and what the focused pane offers first.
+func (f *frame) suggested(table []entry, items []Item) []Item {
+	wanted := slices.Clone(f.recent)
+	for _, e := range table {
+		if e.InBar && e.owner != nil && e.owner == f.focusedPane() {
+			wanted = append(wanted, e.ID)
+		}
+	}
+	var out []Item
+	for _, id := range wanted {
+		i := slices.IndexFunc(items, func(it Item) bool { return it.ID == id })
+		if i < 0 || items[i].Why != "" || len(out) == maxSuggested || slices.ContainsFunc(out, func(it Item) bool { return it.ID == id }) {
+			continue
+		}
+		it := items[i]
+		it.Group = "suggested"
+		out = append(out, it)
+	}
+	return out
 }
 
 func (f *frame) openHelp() {

@@ -5,9 +5,9 @@ import (
 	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/sahilm/fuzzy"
 
 	"hermes/ui/field"
+	"hermes/ui/rank"
 	"hermes/ui/style"
 	"hermes/ui/text"
 )
@@ -61,12 +61,6 @@ type picker struct {
 	cursorX int
 }
 
-// picks lets fuzzy search titles and details.
-type picks []Item
-
-func (p picks) Len() int            { return len(p) }
-func (p picks) String(i int) string { return p[i].Title + " " + p[i].Detail + " " + p[i].ID }
-
 func (p *picker) filter() {
 	p.shown, p.matched, p.at, p.from = p.shown[:0], map[int][]int{}, 0, 0
 	if p.field.String() == "" {
@@ -75,9 +69,18 @@ func (p *picker) filter() {
 		}
 		return
 	}
-	for _, m := range fuzzy.FindFrom(p.field.String(), picks(p.opt.Items)) {
+	all := make([]rank.Entry, len(p.opt.Items))
+	for i, it := range p.opt.Items {
+		all[i] = rank.Entry{Name: it.Title, More: it.Detail + " " + it.ID, Off: it.Why != ""}
+	}
+	seen := map[string]bool{}
+	for _, m := range rank.Find(p.field.String(), all) {
+		if id := p.opt.Items[m.Index].ID; id != "" && seen[id] { // it is suggested, too
+			continue
+		}
+		seen[p.opt.Items[m.Index].ID] = true
 		p.shown = append(p.shown, m.Index)
-		p.matched[m.Index] = m.MatchedIndexes
+		p.matched[m.Index] = m.Runes
 	}
 }
 

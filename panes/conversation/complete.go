@@ -3,11 +3,12 @@ package conversation
 import (
 	"context"
 	"strings"
+	"unicode"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/sahilm/fuzzy"
 
 	"hermes/ui/compose"
+	"hermes/ui/rank"
 )
 
 // maxOffers is how many completions are worth showing.
@@ -31,8 +32,8 @@ func (p *Pane) complete() tea.Cmd {
 		if p.deps.Commands != nil && p.tokenMoved(t) {
 			p.composer.Offer(t, values(p.deps.Commands.Complete(t.Command, t.Text)))
 		}
-	case '@':
-		if p.deps.Files != nil && p.tokenMoved(t) {
+	case '@', '$':
+		if p.deps.Files != nil && p.tokenMoved(t) && (t.Kind == '@' || p.tabbed) { // in a command enter runs it
 			p.last = t
 			return p.listFiles(t.Text)
 		}
@@ -50,13 +51,16 @@ func (p *Pane) commands(prefix string) []compose.Item {
 		return nil
 	}
 	all := p.deps.Commands.List()
-	names := make([]string, len(all))
+	entries := make([]rank.Entry, len(all))
 	for i, c := range all {
-		names[i] = c.Name
+		entries[i] = rank.Entry{Name: c.Name, More: c.Title, Off: c.Why != ""}
 	}
 	var out []compose.Item
-	for _, i := range match(prefix, names) {
-		c := all[i]
+	for _, m := range rank.Find(prefix, entries) {
+		c := all[m.Index]
+		if len(out) == maxOffers {
+			break
+		}
 		label, hint := "/"+c.Name, c.Title
 		if c.Arg != "" {
 			label += " " + c.Arg
@@ -71,14 +75,12 @@ func (p *Pane) commands(prefix string) []compose.Item {
 
 // match returns the places of the names that fit, best first; all of them for an empty pattern.
 func match(pattern string, names []string) []int {
-	var out []int
-	if pattern == "" {
-		for i := range min(len(names), maxOffers) {
-			out = append(out, i)
-		}
-		return out
+	entries := make([]rank.Entry, len(names))
+	for i, n := range names {
+		entries[i] = rank.Entry{Name: n}
 	}
-	for _, m := range fuzzy.Find(pattern, names) {
+	var out []int
+	for _, m := range rank.Find(pattern, entries) {
 		if out = append(out, m.Index); len(out) == maxOffers {
 			break
 		}
@@ -108,7 +110,7 @@ func (p *Pane) listFiles(prefix string) tea.Cmd {
 
 func (p *Pane) offerFiles(m filesMsg) {
 	t := p.composer.Token()
-	if t.Kind != '@' || t.Text != m.prefix || p.composer.Recalled() && !p.tabbed {
+	if t.Kind != '@' && t.Kind != '$' || t.Text != m.prefix || p.composer.Recalled() && !p.tabbed {
 		return
 	}
 	var out []compose.Item
@@ -118,8 +120,23 @@ func (p *Pane) offerFiles(m filesMsg) {
 		if strings.HasSuffix(name, "/") {
 			end = ""
 		}
-		out = append(out, compose.Item{Text: "@" + name + end, Label: name})
+		text := "@" + name
+		if t.Kind == '$' {
+			text = shellWord(name)
+		}
+		out = append(out, compose.Item{Text: text + end, Label: name})
 	}
 	p.composer.Offer(t, out)
 	p.takeOnly()
+}
+
+// shellWord is a name as a shell takes it for one word.
+func shellWord(name string) string {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("_-./+=:,@%", r)
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return name
 }

@@ -34,7 +34,7 @@ func (p *Popup) close() { p.items, p.at, p.top, p.moved = nil, 0, 0, false }
 
 // Token is what can be completed: the word at the cursor, or a slash command's argument.
 type Token struct {
-	Kind    byte   // '/', ' ' (argument of Command) or '@'; 0 for nothing
+	Kind    byte   // '/', ' ' (argument of Command), '@', or '$' (word of a command line); 0 for nothing
 	Command string // of an argument
 	Text    string // without its mark
 	from    int
@@ -55,6 +55,9 @@ func (c *Composer) Token() Token {
 	i := strings.LastIndexAny(head, " \n\t") + 1
 	if word := head[i:]; strings.HasPrefix(word, "@") {
 		return Token{Kind: '@', Text: word[1:], from: i, to: at}
+	}
+	if (strings.HasPrefix(s, "$") || strings.HasPrefix(s, "!")) && i > 0 {
+		return Token{Kind: '$', Text: head[i:], from: i, to: at}
 	}
 	return Token{}
 }
@@ -79,7 +82,7 @@ func isOnlyOffer(t Token, items []Item) bool {
 }
 
 func tokenMark(t Token) string {
-	if t.Kind == ' ' {
+	if t.Kind == ' ' || t.Kind == '$' {
 		return ""
 	}
 	return string(rune(t.Kind))

@@ -30,13 +30,13 @@ func Actions() []ui.Action {
 // actions are those that need the program behind the screen.
 func (w *workbench) actions() []ui.Action {
 	return append([]ui.Action{
-		{ID: "session.resume", Slash: "resume", Also: []string{"sessions"}, Arg: "[session]", Title: "Resume a session", Help: "By title, id or \"last\"; without a name it opens the browser.", Group: "session", Run: w.resume},
+		{ID: "session.resume", Slash: "resume", Also: []string{"sessions"}, Arg: "[session]", Title: "Resume a session", Help: "By title, id or \"last\"; without a name it opens the browser.", Group: "session", Run: w.resume, Complete: w.sessionTitles},
 		{ID: "session.title", Slash: "title", Arg: "name", Title: "Name this session", Group: "session", Run: w.do("named", w.rename)},
 		{ID: "session.fork", Slash: "fork", Title: "Fork this session", Help: "A copy that goes its own way from here.", Group: "session", Run: w.fork},
 		{ID: "session.export", Slash: "export", Arg: "[markdown|json|sharegpt]", Title: "Export this session to a file", Group: "session", Run: w.export, Complete: choices("markdown", "json", "sharegpt")},
 		{ID: "session.compress", Slash: "compress", Arg: "[what to keep in mind]", Title: "Compress old messages into a summary", Group: "session", Run: w.do("compressed", w.compress)},
 		{ID: "session.rollback", Slash: "rollback", Arg: "[turn] [file]", Title: "See what turns changed in your files, and take it back", Help: "Without a turn it lists them; hermes rollback does the same outside.", Group: "session", Run: w.rollback},
-		{ID: "model", Slash: "model", Arg: "[provider/model]", Title: "Choose the model of this session", Group: "session", Run: w.model},
+		{ID: "model", Slash: "model", Arg: "[provider/model]", Title: "Choose the model of this session", Group: "session", Run: w.model, Complete: func(p string) []string { return w.models.complete(w, p) }},
 		{ID: "connect", Slash: "connect", Also: []string{"setup"}, Arg: "[server]", Title: "Connect a model: server, key, model", Help: "The key is tried at the server before anything is written; the list of models is the server's own.", Group: "program", Run: w.connect, Complete: w.serverNames},
 		{ID: "backend", Slash: "backend", Also: []string{"pool"}, Arg: "[name]", Title: "Choose where commands of this session run", Group: "session", Run: w.backend, Complete: w.backendNames},
 		{ID: "shell", Slash: "shell", Arg: "[back end]", Title: "Open a shell in a back end", Help: "For you, not for the agent; without a name where this session's commands run.", Group: "session", Run: w.shell, Complete: w.backendNames},

@@ -70,6 +70,7 @@ type workbench struct {
 	options Options
 	ready   chan struct{} // closed once program is there, or will never be
 	known   knownSkills
+	models  modelNames
 }
 
 func open(ctx context.Context, o Options) (*workbench, error) {

@@ -1,0 +1,46 @@
+package rank
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestWholeWordsComeBeforeLettersWithGapsAndWhatIsOffComesLast(t *testing.T) {
+	all := []Entry{
+		{Name: "Most old sessions"}, {Name: "Choose the model", More: "/model"}, {Name: "Remodel the room"}, {Name: "Model list", Off: true},
+		{Name: "model"}, {Name: "Models of a server"},
+	}
+	for pattern, want := range map[string]string{
+		"model": "[4 5 1 2 3]", "": "[0 1 2 4 5 3]", "the mod": "[1 2]", "xyz": "[]", "mos": "[0 5]", "ol": "[0]",
+	} {
+		got := []int{}
+		for _, h := range Find(pattern, all) {
+			got = append(got, h.Index)
+		}
+		if pattern == "the mod" || pattern == "mos" || pattern == "ol" {
+			if len(got) == 0 || fmt.Sprint(got[:1]) != fmt.Sprint("["+want[1:2]+"]") {
+				t.Errorf("%q: %v, want first %s", pattern, got, want)
+			}
+			continue
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%q: %v, want %s", pattern, got, want)
+		}
+	}
+	if h := Find("mod", all)[0]; fmt.Sprint(h.Runes) != "[0 1 2]" {
+		t.Errorf("marked %v", h.Runes)
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	f.Add("mo del", "Model", "x")
+	f.Fuzz(func(t *testing.T, pattern, name, more string) {
+		for _, h := range Find(pattern, []Entry{{Name: name, More: more}}) {
+			for _, r := range h.Runes {
+				if r < 0 || r > len(name)*4 {
+					t.Errorf("%d in %q", r, name)
+				}
+			}
+		}
+	})
+}
