@@ -23,6 +23,15 @@ const (
 // calling is a call on its way: what a server asks meanwhile is asked in its session.
 type calling struct {
 	session, turn, id string
+
+	quiet *time.Timer // ends the call
+	limit time.Duration
+}
+
+// hold stops the clock of the call while a person is asked; what it returns lets it go on.
+func (c *calling) hold() func() {
+	c.quiet.Stop()
+	return func() { c.quiet.Reset(c.limit) }
 }
 
 // errSilent is why a call was given up.
@@ -42,7 +51,7 @@ func (s *server) call(ctx context.Context, t *remote, c tool.Call) (*sdk.CallToo
 	total := time.AfterFunc(longestCall, func() { cancel(fmt.Errorf("it took longer than %s", longestCall)) })
 	defer total.Stop()
 
-	me := &calling{c.Session, c.Turn, c.ID}
+	me := &calling{c.Session, c.Turn, c.ID, quiet, limit}
 	token := s.enroll(me, func(p *sdk.ProgressNotificationParams) {
 		quiet.Reset(limit)
 		c.Output(event.Note, []byte(progressLine(p)+"\n"))

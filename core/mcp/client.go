@@ -22,6 +22,12 @@ func (s *server) client(set Settings) *sdk.Client {
 		},
 		Logger: s.m.o.Log,
 	}
+	o.PromptListChangedHandler = func(context.Context, *sdk.PromptListChangedRequest) { s.listChanged() }
+	o.ResourceListChangedHandler = func(context.Context, *sdk.ResourceListChangedRequest) { s.listChanged() }
+	if set.Elicitation != "no" && s.m.o.Ask != nil {
+		o.ElicitationHandler = s.elicit
+		o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
+	}
 	if len(set.Roots) > 0 {
 		o.Capabilities.RootsV2 = &sdk.RootCapabilities{}
 	}

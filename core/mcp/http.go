@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hermes/core/config"
 )
 
 // headers sends the entry's headers with every request to its host, and to no other.
@@ -87,8 +90,26 @@ func (s *server) overHTTP(session *sdk.ClientSession, client *http.Client) *conn
 	return &connection{session: session, end: end, cause: func(err error) error { return err }}
 }
 
-// httpClient speaks with the host of one server.
+// httpClient speaks with the host of one server, logged in if somebody did.
 func (s *server) httpClient(set Settings) (*http.Client, error) {
+	c, err := s.plainClient(set)
+	if err != nil || set.Auth == "none" {
+		return c, err
+	}
+	refresh, err := s.plainClient(Settings{MCPServer: config.MCPServer{URL: set.URL}})
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(set.URL)
+	if err != nil {
+		return nil, stop(err)
+	}
+	c.Transport = bearer{c.Transport, u.Host, &source{file: tokensOf(s.m.o.Home, set.Name), url: set.URL, client: refresh}}
+	return c, nil
+}
+
+// plainClient sends the entry's headers and nothing else.
+func (s *server) plainClient(set Settings) (*http.Client, error) {
 	r, err := http.NewRequest(http.MethodGet, set.URL, http.NoBody)
 	if err != nil {
 		return nil, stop(fmt.Errorf("the address cannot be read: %w", err))

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hermes/core/backend"
+	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/tool"
 )
@@ -201,8 +202,13 @@ func (p *place) until(what string, wanted func(StateChanged) bool) StateChanged 
 // call runs a tool as the agent does, past the gate.
 func (p *place) call(name, args string) (string, bool) {
 	p.t.Helper()
-	res := p.tools.Run(p.t.Context(), name, tool.Call{ID: "c", Session: "s", Args: []byte(args)})
+	res := p.run(name, args)
 	return res.Text, res.IsError
+}
+
+func (p *place) run(name, args string) chat.ToolResult {
+	p.t.Helper()
+	return p.tools.Run(p.t.Context(), name, tool.Call{ID: "c", Session: "s", Args: []byte(args)})
 }
 
 func mustReady(t *testing.T, p *place, name string) Status {

@@ -27,27 +27,29 @@ type server struct {
 	log  *serverLog
 	kick chan struct{} // something is to be looked at: settings, a restart
 
-	mu       sync.Mutex
-	set      Settings
-	all      []string // names of all servers
-	state    State
-	since    time.Time
-	next     time.Time
-	err      string
-	gen      int
-	again    bool // end the connection and begin anew
-	running  bool // its goroutine
-	stop     context.CancelFunc
-	conn     *connection
-	ready    chan struct{} // closed when it was ready or failed once since it was wanted
-	isReady  bool          // ready is closed
-	tools    []*remote     // as they were listed last
-	offered  []definition
-	hidden   int
-	calls    int
-	progress map[string]func(*sdk.ProgressNotificationParams)
-	active   []*calling
-	changes  chan struct{} // its list changed
+	mu        sync.Mutex
+	set       Settings
+	all       []string // names of all servers
+	state     State
+	since     time.Time
+	next      time.Time
+	err       string
+	gen       int
+	again     bool // end the connection and begin anew
+	running   bool // its goroutine
+	stop      context.CancelFunc
+	conn      *connection
+	ready     chan struct{} // closed when it was ready or failed once since it was wanted
+	isReady   bool          // ready is closed
+	tools     []*remote     // as they were listed last
+	offered   []definition
+	prompts   []*sdk.Prompt
+	resources []*sdk.Resource
+	hidden    int
+	calls     int
+	progress  map[string]func(*sdk.ProgressNotificationParams)
+	active    []*calling
+	changes   chan struct{} // its list changed
 }
 
 func newServer(m *Manager, set Settings) *server {
@@ -302,6 +304,7 @@ func (s *server) once(ctx context.Context) error {
 	}()
 	s.register()
 	s.enter(StateReady, nil, time.Time{})
+	s.lookAround(ctx, c)
 	return s.follow(ctx, c)
 }
 
@@ -341,6 +344,7 @@ func (s *server) follow(ctx context.Context, c *connection) error {
 				continue
 			}
 			s.register()
+			s.lookAround(ctx, c)
 			s.tell()
 		}
 	}
@@ -462,6 +466,7 @@ func (s *server) status() Status {
 	} else if s.set.Transport == "sse" {
 		out.Transport = "sse"
 	}
+	out.Prompts, out.Resources = len(s.prompts), len(s.resources)
 	if s.conn != nil {
 		out.Backend = s.conn.backend
 		if res := s.conn.session.InitializeResult(); res != nil {

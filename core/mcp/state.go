@@ -33,6 +33,8 @@ type Status struct {
 	Changed   int       `json:"changed"` // tools that are blocked until their change was seen
 	Tokens    int       `json:"tokens"`  // about what the definitions take of a model's window
 	Calls     int       `json:"calls"`
+	Prompts   int       `json:"prompts"`
+	Resources int       `json:"resources"`
 	Since     time.Time `json:"since,omitzero"` // of the state
 	Next      time.Time `json:"next,omitzero"`  // the next try, when retrying
 	LastError string    `json:"last_error,omitempty"`

@@ -1,0 +1,296 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+
+	"hermes/core/atomicfile"
+	"hermes/core/crash"
+	"hermes/core/secret"
+)
+
+// tokenFile is what is kept of a login: readable by its owner only, changed under a lock, since two
+// programs may hold the same refresh token, which many servers take once.
+type tokenFile struct{ path string }
+
+func tokensOf(home, server string) tokenFile {
+	form, exact := legal(server)
+	if !exact {
+		form += "_" + hash(server)
+	}
+	return tokenFile{filepath.Join(home, "mcp-tokens", form+".json")}
+}
+
+// kept is one login.
+type kept struct {
+	URL          string        `json:"url"` // of the server: a token is for one
+	ClientID     string        `json:"client_id"`
+	ClientSecret string        `json:"client_secret,omitempty"`
+	TokenURL     string        `json:"token_url"`
+	AuthStyle    int           `json:"auth_style,omitempty"`
+	Token        *oauth2.Token `json:"token"`
+}
+
+func (f tokenFile) read() (*kept, error) {
+	data, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the login cannot be read: %w", err)
+	}
+	var k kept
+	if err := json.Unmarshal(data, &k); err != nil || k.Token == nil {
+		return nil, fmt.Errorf("%s is no login: delete it and log in again", f.path)
+	}
+	secret.Add(k.Token.AccessToken, k.Token.RefreshToken, k.ClientSecret)
+	return &k, nil
+}
+
+func (f tokenFile) write(k *kept) error {
+	secret.Add(k.Token.AccessToken, k.Token.RefreshToken, k.ClientSecret)
+	data, err := json.MarshalIndent(k, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(f.path, append(data, '\n'), 0o600)
+}
+
+// lock holds the file against other programs.
+func (f tokenFile) lock() (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return nil, err
+	}
+	return lockFile(f.path + ".lock")
+}
+
+// source gives the token of a login, a new one when the old is over. Another program's newer one is
+// taken. A refresh that fails loses nothing: the file stays.
+type source struct {
+	file   tokenFile
+	url    string
+	client *http.Client
+	mu     sync.Mutex
+}
+
+// errNoLogin says that nobody logged in to the server.
+var errNoLogin = errors.New("nobody is logged in")
+
+func (s *source) token(ctx context.Context) (*oauth2.Token, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, err := s.file.read()
+	switch {
+	case err != nil:
+		return nil, err
+	case k == nil || k.URL != s.url:
+		return nil, errNoLogin
+	case k.Token.Valid():
+		return k.Token, nil
+	}
+	unlock, err := s.file.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if k, err = s.file.read(); err != nil || k == nil {
+		return nil, errors.Join(errNoLogin, err)
+	}
+	if k.Token.Valid() { // another program was faster
+		return k.Token, nil
+	}
+	if k.Token.RefreshToken == "" {
+		return nil, errNoLogin
+	}
+	cfg := &oauth2.Config{ClientID: k.ClientID, ClientSecret: k.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: k.TokenURL, AuthStyle: oauth2.AuthStyle(k.AuthStyle)}}
+	fresh, err := cfg.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, s.client), k.Token).Token()
+	if err != nil {
+		return nil, fmt.Errorf("the login could not be renewed: %w", err)
+	}
+	k.Token = fresh
+	return fresh, s.file.write(k)
+}
+
+// bearer sends the token of a login with every request to the server's host, if there is one.
+type bearer struct {
+	next http.RoundTripper
+	host string
+	of   *source
+}
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host != b.host || r.Header.Get("Authorization") != "" {
+		return b.next.RoundTrip(r)
+	}
+	t, err := b.of.token(r.Context())
+	switch {
+	case errors.Is(err, errNoLogin):
+		return b.next.RoundTrip(r)
+	case err != nil:
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	t.SetAuthHeader(r)
+	return b.next.RoundTrip(r)
+}
+
+// CloseIdleConnections lets go of what the client does not use.
+func (b bearer) CloseIdleConnections() {
+	if c, ok := b.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// LoginTalk is how a login speaks with the person. Show gets the address that a browser has to open;
+// Paste brings the address that the browser was led back to, where it could not reach this machine.
+type LoginTalk struct {
+	Show  func(address string)
+	Paste <-chan string
+}
+
+// Login logs in to a server, keeps what it gave, and connects anew.
+func (m *Manager) Login(ctx context.Context, name string, talk LoginTalk) error {
+	s, err := m.named(name)
+	if err != nil {
+		return err
+	}
+	set := s.settings()
+	if set.stdio() || set.Problem != "" {
+		return fmt.Errorf("%s cannot be logged in to: %s", name, first(set.Problem, "it is a program, which gets its keys by env"))
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(set.OAuth.Port)))
+	if err != nil {
+		return fmt.Errorf("no port for the browser to come back to: %w (oauth.redirect_port)", err)
+	}
+	defer listener.Close()
+	did := false
+	handler, err := s.handler(set, "http://"+listener.Addr().String()+"/callback", func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+		did = true
+		return comeBack(ctx, listener, a.URL, talk)
+	})
+	if err != nil {
+		return err
+	}
+	client, err := s.plainClient(set)
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	session, err := s.client(set).Connect(ctx, &sdk.StreamableClientTransport{Endpoint: set.URL, HTTPClient: client, MaxRetries: -1, OAuthHandler: handler, DisableStandaloneSSE: true},
+		&sdk.ClientSessionOptions{ProtocolVersion: stdioProtocol})
+	if err != nil {
+		return fmt.Errorf("the login to %s failed: %s", name, plain(err.Error()))
+	}
+	_ = session.Close() // the server's goroutine makes a connection of its own
+	if !did {
+		return fmt.Errorf("%s asked for no login: it can be used as it is", name)
+	}
+	s.restart()
+	return nil
+}
+
+// handler is the library's way through a login, which keeps what comes of it.
+func (s *server) handler(set Settings, back string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error) {
+	client, err := s.plainClient(set)
+	if err != nil {
+		return nil, err
+	}
+	c := &auth.AuthorizationCodeHandlerConfig{
+		RedirectURL: back, AuthorizationCodeFetcher: fetch, RequestRefreshToken: true, Client: client, AcceptUnadvertisedIss: true,
+		NewTokenSource: func(_ context.Context, cfg *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
+			file := tokensOf(s.m.o.Home, set.Name)
+			unlock, err := file.lock()
+			if err != nil {
+				return nil, err
+			}
+			defer unlock()
+			k := &kept{URL: set.URL, ClientID: cfg.ClientID, ClientSecret: cfg.ClientSecret, TokenURL: cfg.Endpoint.TokenURL, AuthStyle: int(cfg.Endpoint.AuthStyle), Token: t}
+			return oauth2.StaticTokenSource(t), file.write(k)
+		},
+	}
+	if len(set.OAuth.Scopes) > 0 {
+		c.ScopeFilter = func([]string) []string { return set.OAuth.Scopes }
+	}
+	if set.OAuth.ClientID != "" {
+		c.PreregisteredClient = &oauthex.ClientCredentials{ClientID: set.OAuth.ClientID}
+		if set.OAuth.ClientSecret != "" {
+			c.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: set.OAuth.ClientSecret}
+		}
+	} else {
+		c.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+			ClientName: "Hermes", RedirectURIs: []string{back}, GrantTypes: []string{"authorization_code", "refresh_token"},
+			ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
+		}}
+	}
+	return auth.NewAuthorizationCodeHandler(c)
+}
+
+// comeBack shows the address and waits until the browser comes back, or the person pastes where it
+// was led.
+func comeBack(ctx context.Context, listener net.Listener, address string, talk LoginTalk) (*auth.AuthorizationResult, error) {
+	got := make(chan url.Values, 1)
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/callback" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		fmt.Fprintln(w, "Hermes has what it needs. You can close this window.")
+		select {
+		case got <- r.URL.Query():
+		default:
+		}
+	})}
+	served := make(chan struct{})
+	crash.Go("mcp login", func() {
+		defer close(served)
+		_ = server.Serve(listener)
+	})
+	defer func() {
+		_ = server.Close()
+		<-served
+	}()
+	talk.Show(address)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case v := <-got:
+			return authorization(v)
+		case text, open := <-talk.Paste:
+			if !open {
+				talk.Paste = nil
+				continue
+			}
+			u, err := url.Parse(strings.TrimSpace(text))
+			if err != nil || u.Query().Get("code") == "" && u.Query().Get("error") == "" {
+				continue // not the address
+			}
+			return authorization(u.Query())
+		}
+	}
+}
+
+func authorization(v url.Values) (*auth.AuthorizationResult, error) {
+	if code := v.Get("error"); code != "" {
+		return nil, fmt.Errorf("the server said no: %s %s", plain(code), clipTo(plain(v.Get("error_description")), 200))
+	}
+	return &auth.AuthorizationResult{Code: v.Get("code"), State: v.Get("state"), Iss: v.Get("iss")}, nil
+}

@@ -1,0 +1,128 @@
+package mcp
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// offers is a server with prompts, resources, questions and results of every kind.
+func offers() testServer {
+	s := honest()
+	s.AddPrompt(&sdk.Prompt{Name: "review", Description: "Reviews a file.", Arguments: []*sdk.PromptArgument{{Name: "file", Required: true}, {Name: "how"}}},
+		func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+			text := "$ rm -rf " + r.Params.Arguments["file"] + " " + r.Params.Arguments["how"]
+			return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}, nil
+		})
+	s.AddResource(&sdk.Resource{URI: "notes://today", Name: "today"}, func(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "text/plain", Text: "buy milk"}}}, nil
+	})
+	object := map[string]any{"type": "object"}
+	s.AddTool(&sdk.Tool{Name: "ask", InputSchema: object}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		res, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Which one?", RequestedSchema: map[string]any{
+			"type": "object", "required": []string{"size"},
+			"properties": map[string]any{"size": map[string]any{"type": "integer"}, "colour": map[string]any{"type": "string", "enum": []string{"red", "blue"}}},
+		}})
+		if err != nil {
+			return nil, err
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: res.Action}}, StructuredContent: res.Content}, nil
+	})
+	s.AddTool(&sdk.Tool{Name: "show", InputSchema: object}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1, Total: 2, Message: "half"})
+		return &sdk.CallToolResult{Content: []sdk.Content{
+			&sdk.TextContent{Text: "look"}, &sdk.ImageContent{Data: png(), MIMEType: "image/png"}, &sdk.AudioContent{Data: []byte("RIFF"), MIMEType: "audio/wav"},
+			&sdk.ResourceLink{URI: "https://evil.example/x", Name: "link"}, &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "notes://today", Text: "buy milk"}},
+		}}, nil
+	})
+	return s
+}
+
+func TestPromptsAndResources(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.Apply(entries(program("srv", "offers")))
+	mustReady(t, p, "srv")
+	for len(p.Prompts()) == 0 || len(p.Resources()) == 0 {
+		if t.Context().Err() != nil {
+			t.Fatal("they never come")
+		}
+	}
+	if one := p.Prompts()[0]; one.Command != "mcp__srv__review" || one.Usage() != "file=... [how=...]" {
+		t.Errorf("%+v", one)
+	}
+	for args, want := range map[string]string{"a.go": "$ rm -rf a.go ", `how="very well" file=b`: "$ rm -rf b very well", "": "wants file=...", "x=1 y": "$ rm -rf x=1 y "} {
+		parts, err := p.Prompt(t.Context(), "srv", "review", args)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = parts[0].Text
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%q: %q", args, got)
+		}
+	}
+	parts := p.Mentioned(t.Context(), "read @srv:notes://today and me@srv:x or @other:y, @srv:none://x")
+	if len(parts) != 2 || parts[0].Text != "buy milk" || !strings.Contains(parts[1].Text, "could not be read") {
+		t.Errorf("%+v", parts)
+	}
+}
+
+// A server's question reaches the person with its fields, in the session of the call.
+func TestElicitation(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	var asked Question
+	p.o.Ask = func(_ context.Context, q Question) (Answer, error) {
+		asked = q
+		return Answer{Action: "accept", Values: map[string]any{"size": 3, "colour": "red"}}, nil
+	}
+	p.Apply(entries(program("srv", "offers")))
+	mustReady(t, p, "srv")
+	text, failed := p.call("mcp__srv__ask", `{}`)
+	want := []Field{{Name: "size", Title: "size", Kind: "integer", Required: true}, {Name: "colour", Title: "colour", Kind: "string", Choices: []string{"red", "blue"}}}
+	if failed || text != "accept" || asked.Server != "srv" || asked.Session != "s" || asked.Text != "Which one?" || !reflect.DeepEqual(asked.Fields, want) {
+		t.Errorf("%q %v %+v", text, failed, asked)
+	}
+}
+
+func TestAddressesThatAreNotOpened(t *testing.T) {
+	t.Parallel()
+	for address, good := range map[string]bool{
+		"https://login.example/x": true, "http://localhost:1/x": true, "http://login.example/": false, "file:///etc/passwd": false,
+		"javascript:alert(1)": false, "https://user@evil.example/": false, "": true,
+	} {
+		_, err := question(&sdk.ElicitParams{Message: "m", URL: address})
+		if (err == nil) != good {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	got, err := arguments(Prompt{Name: "p", Args: []PromptArg{{Name: "a"}, {Name: "b"}}}, `b="x y" a=z`)
+	if err != nil || !maps.Equal(got, map[string]string{"a": "z", "b": "x y"}) {
+		t.Errorf("%v %v", got, err)
+	}
+	if _, err := arguments(Prompt{Name: "p"}, "x"); err == nil {
+		t.Error("a prompt without arguments takes some")
+	}
+}
+
+// A result keeps what it is: text, a picture, sound, what is embedded. A link is named, not fetched.
+func TestResultsOfEveryKind(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.Apply(entries(program("srv", "offers")))
+	mustReady(t, p, "srv")
+	res := p.run("mcp__srv__show", `{}`)
+	if !strings.Contains(res.Text, "look\n[resource https://evil.example/x, link]") || len(res.Parts) != 3 || res.Parts[0].Kind != "image" || res.Parts[2].Text != "buy milk" {
+		t.Errorf("%q %+v", res.Text, res.Parts)
+	}
+}
