@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"hermes/core/agent"
+	"hermes/core/chat"
 	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/mcp"
@@ -23,7 +25,7 @@ func (p *serversPart) Start(context.Context) error {
 	a := p.a
 	a.MCP = mcp.New(mcp.Options{
 		Pool: a.Pool, Replace: a.Tools.Replace, Expand: expandHome, Cwd: a.Cwd, Home: a.Config().Paths().Home,
-		Version: a.opts.Version, Log: a.log,
+		Version: a.opts.Version, Log: a.log, Ask: a.askForServer,
 		Told: func(c mcp.StateChanged) {
 			a.Bus.Publish(event.Header{}, event.ServerChanged{
 				Name: c.Name, State: string(c.State), Tools: c.Tools, Changed: c.Changed, Error: c.Error, Next: c.Next,
@@ -148,6 +150,101 @@ func (a *App) awaitTools(ctx context.Context, session string, toolsets []string,
 	began := time.Now()
 	a.MCP.Await(ctx, names...)
 	a.log.Debug("waited for servers of tools", "servers", names, "took", time.Since(began))
+}
+
+// What a person can say to a server beside an answer.
+const (
+	sayNothing = "(leave it out)"
+	sayNo      = "(refuse)"
+)
+
+// askForServer puts a server's question before the person who sits in its session: an address to
+// open, or one value after the other.
+func (a *App) askForServer(ctx context.Context, q mcp.Question) (mcp.Answer, error) {
+	no := mcp.Answer{Action: "decline"}
+	if err := staffed(a.wayIn(q.Session)); err != nil {
+		return no, nil //nolint:nilerr // nobody is there: that is an answer
+	}
+	put := func(text string, choices ...string) (string, error) {
+		return a.Agent.AskQuestion(ctx, agent.Question{Session: q.Session, Turn: q.Turn, CallID: q.CallID, Text: text, Choices: choices})
+	}
+	head := fmt.Sprintf("The server %s asks: %s\n\nWhat you answer goes to it: no passwords, no keys.", q.Server, q.Text)
+	if q.URL != nil {
+		answer, err := put(fmt.Sprintf("The server %s wants you to open an address of %s in your browser:\n\n%s\n\n%s", q.Server, q.URL.Host, q.URL, q.Text), "I have opened it", sayNo)
+		if err != nil || answer == sayNo {
+			return no, err
+		}
+		return mcp.Answer{Action: "accept"}, nil
+	}
+	if len(q.Fields) == 0 {
+		answer, err := put(head, "yes", "no")
+		if err != nil || answer != "yes" {
+			return no, err
+		}
+		return mcp.Answer{Action: "accept", Values: map[string]any{}}, nil
+	}
+	out := mcp.Answer{Action: "accept", Values: map[string]any{}}
+	for i, f := range q.Fields {
+		v, said, err := askField(f, fmt.Sprintf("%s\n\n%s (%d of %d)", head, f.Title, i+1, len(q.Fields)), put)
+		switch {
+		case err != nil:
+			return no, err
+		case said == sayNo:
+			return no, nil
+		case said != sayNothing:
+			out.Values[f.Name] = v
+		}
+	}
+	return out, nil
+}
+
+// fieldTries is how often a person is asked for a value that can be used.
+const fieldTries = 3
+
+// askField asks for one value until it can be used. said is sayNo or sayNothing, or what was said.
+func askField(f mcp.Field, text string, put func(text string, choices ...string) (string, error)) (v any, said string, err error) {
+	if f.Help != "" {
+		text += "\n" + f.Help
+	}
+	choices := slices.Clone(f.Choices)
+	if f.Kind == "boolean" {
+		choices = []string{"yes", "no"}
+	}
+	if len(choices) > 0 {
+		if !f.Required {
+			choices = append(choices, sayNothing)
+		}
+		choices = append(choices, sayNo)
+	} else {
+		text += "\n\nWrite " + sayNo + " to answer nothing of it."
+		if !f.Required {
+			text += " Write " + sayNothing + " to leave this value out."
+		}
+	}
+	for range fieldTries {
+		if said, err = put(text, choices...); err != nil || said == sayNo || said == sayNothing {
+			return nil, said, err
+		}
+		if v, err = f.Value(said); err == nil {
+			return v, said, nil
+		}
+		text = err.Error() + ".\n\n" + text
+	}
+	return nil, sayNo, nil
+}
+
+// SubmitPrompt hands a prompt of a server to a session. It is the server's text: the person's own
+// words are only that they want it used.
+func (a *App) SubmitPrompt(ctx context.Context, uid string, p mcp.Prompt, args string) error {
+	if err := a.Ensure(ctx, uid); err != nil {
+		return err
+	}
+	parts, err := a.MCP.Prompt(ctx, p.Server, p.Name, args)
+	if err != nil {
+		return err
+	}
+	text := "Do what the prompt " + p.Name + " of the server " + p.Server + " says, which is attached."
+	return a.Agent.Submit(ctx, uid, agent.Input{From: chat.Person(), Text: text, Parts: parts})
 }
 
 // deferTools leaves out of a session's list what would take too much of the model's window.

@@ -71,6 +71,8 @@ type Servers interface {
 	// Reviews are the definitions that wait for a person's eyes, Accept says that they were seen.
 	Reviews(name string) ([]mcp.Review, error)
 	Accept(name string, seen []mcp.Review) error
+	// Login logs in to a server that is reached over HTTP.
+	Login(ctx context.Context, name string, talk mcp.LoginTalk) error
 	// Project is what the project brings, nil when nothing; Trust is the person's word about it.
 	Project() (*mcp.Brought, error)
 	Trust(shown *mcp.Brought, yes bool) error

@@ -26,7 +26,9 @@ const (
 )
 
 // fileLister lists files for the completion after @, and reads what is attached.
-type fileLister struct{}
+type fileLister struct {
+	resources func() []string // of servers, as they are mentioned; may be nil
+}
 
 // Dropped implements conversation.Files.
 func (fileLister) Dropped(paste string) (path string, ok bool) { return content.Dropped(paste) }
@@ -38,8 +40,15 @@ func (fileLister) Load(_ context.Context, cwd, path string) (chat.Part, error) {
 
 // List walks the session's directory, nearest folders first, and leaves out what nobody means:
 // hidden folders and the usual stores of dependencies.
-func (fileLister) List(ctx context.Context, cwd, prefix string) []string {
+func (f fileLister) List(ctx context.Context, cwd, prefix string) []string {
 	var out []string
+	if f.resources != nil && strings.Contains(prefix, ":") {
+		for _, r := range f.resources() {
+			if len(out) < maxListed && subsequence(strings.ToLower(prefix), strings.ToLower(r)) {
+				out = append(out, r)
+			}
+		}
+	}
 	visited := 0
 	low := strings.ToLower(prefix)
 	queue := []string{"."}

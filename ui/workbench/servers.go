@@ -95,3 +95,36 @@ func (w *workbench) serverActions() view.Actions {
 		},
 	}
 }
+
+// promptCommands are the prompts of servers as slash commands.
+func (w *workbench) promptCommands() []ui.Action {
+	app, ok := w.boot.now()
+	if !ok {
+		return nil
+	}
+	var out []ui.Action
+	for _, p := range app.MCP.Prompts() {
+		out = append(out, ui.Action{
+			ID: "prompt." + p.Command, Slash: p.Command, Arg: p.Usage(), Title: "Prompt of " + p.Server + ": " + p.About, Group: "servers",
+			Run: func(arg string) tea.Cmd {
+				return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+					return nil, app.SubmitPrompt(ctx, uid, p, arg)
+				})
+			},
+		})
+	}
+	return out
+}
+
+// resources are what servers let be read, as a message names it after @.
+func (w *workbench) resources() []string {
+	app, ok := w.boot.now()
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, r := range app.MCP.Resources() {
+		out = append(out, r.Mention())
+	}
+	return out
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"hermes/core"
@@ -149,7 +150,7 @@ func (w *workbench) ui(first string) ui.Options {
 	o.Conversation = w.conversation
 	o.Side = w.side(o.Now)
 	o.Actions = w.actions()
-	o.More = w.skillCommands
+	o.More = func() []ui.Action { return slices.Concat(w.skillCommands(), w.promptCommands()) }
 	o.Keys, o.CommandLine = c.Keys, w.options.CommandLine
 	o.Slash = w.slash
 	o.Theme, o.ThemeDir, o.SetTheme = c.Display.Theme, c.Paths().ThemesDir, w.setTheme
@@ -205,7 +206,7 @@ func (w *workbench) conversation(uid string) ui.Pane {
 	}
 	t, c := talker{w.boot}, w.options.Core.Config
 	return conversation.New(conversation.Deps{
-		Transcript: t, Agent: t, Files: fileLister{}, History: &promptHistory{path: c.Paths().HistoryFile}, Commands: w.slash,
+		Transcript: t, Agent: t, Files: fileLister{w.resources}, History: &promptHistory{path: c.Paths().HistoryFile}, Commands: w.slash,
 		NewSession: func(context.Context) (string, error) { return session.NewUID(), nil },
 		Fork:       w.forkAt, Retry: w.retry, Undo: w.undo,
 		Busy: event.InputMode(c.Display.BusyInputMode), ContentPath: t.contentPath,
