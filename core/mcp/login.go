@@ -158,7 +158,7 @@ func (b bearer) CloseIdleConnections() {
 	}
 }
 
-// LoginTalk is how a login speaks with the person. Show gets the address that a browser has to open;
+// LoginTalk is how a login speaks with the person. Show gets the address for a browser;
 // Paste brings the address that the browser was led back to, where it could not reach this machine.
 type LoginTalk struct {
 	Show  func(address string)

@@ -115,7 +115,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// A result keeps what it is: text, a picture, sound, what is embedded. A link is named, not fetched.
+// A result keeps what it is: text, a picture, sound, what is embedded. A link is named only.
 func TestResultsOfEveryKind(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
