@@ -63,8 +63,6 @@ func pythonKeys(section string) string {
 			curator monitor background_review flush_memories session_search`
 	case "AuxiliaryModel":
 		return `base_url api_key extra_body max_tokens fallback_providers language reasoning_effort`
-	case "Fallback":
-		return `name api_key key_cmd extra_body max_tokens`
 	case "Web":
 		return `extract_backend keyless_fallback keyless_rescue use_gateway search_limit`
 	case "Security":
@@ -78,9 +76,12 @@ func pythonKeys(section string) string {
 	case "Logging":
 		return `max_size_mb backup_count memory_monitor format`
 	default:
-		return ""
+		return pythonSmall[section]
 	}
 }
+
+// pythonSmall are the keys of small sections.
+var pythonSmall = map[string]string{"Fallback": "name api_key key_cmd extra_body max_tokens"}
 
 const (
 	pythonSections = `

@@ -15,7 +15,8 @@ const maxRetryAfter = 24 * time.Hour
 
 // RetryAfter reads how long a server asks to wait: Retry-After-Ms, Retry-After as seconds or a
 // date, else words like "try again in 1m20s" in its message. 0 when it asks for nothing, or for a
-// moment that has passed.
+// moment that has passed. A date counts from the server's own clock when it tells that: ours may
+// have jumped.
 func RetryAfter(h http.Header, message string, now time.Time) time.Duration {
 	if ms, ok := amount(h.Get("Retry-After-Ms"), time.Millisecond); ok {
 		return ms
@@ -25,6 +26,9 @@ func RetryAfter(h http.Header, message string, now time.Time) time.Duration {
 		return s
 	}
 	if t, err := http.ParseTime(v); err == nil {
+		if theirs, err := http.ParseTime(h.Get("Date")); err == nil {
+			now = theirs
+		}
 		return bounded(t.Sub(now))
 	}
 	if d, err := time.ParseDuration(v); err == nil { // "6ms", "1m0s": some vendors do

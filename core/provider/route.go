@@ -22,8 +22,7 @@ type Route struct {
 
 	attempt  int // failures of this leg since a call worked
 	probe    bool
-	filtered bool // a content filter sent it on once
-	moved    bool
+	filtered bool            // a content filter sent it on once
 	failing  time.Time       // since when no call worked
 	spent    map[string]bool // keys that were given up since a call worked
 	missing  map[string]bool // models whose server could not be found

@@ -99,37 +99,45 @@ func TestTheErrorTable(t *testing.T) {
 		alone, keys, chain string
 	}{
 		{
-			"rate limit", provider.Error{Class: provider.ClassRateLimit, HTTP: 429},
+			"rate limit",
+			provider.Error{Class: provider.ClassRateLimit, HTTP: 429},
 			repeat(4, "lab"), "lab#1 lab#1 " + repeat(4, "lab#2"),
 			"lab#1 lab#1 " + repeat(4, "lab#2") + " " + repeat(4, "backup") + " " + repeat(4, "large"),
 		},
 		{
-			"rate limit, for long", provider.Error{Class: provider.ClassRateLimit, HTTP: 429, RetryAfter: time.Hour},
+			"rate limit, for long",
+			provider.Error{Class: provider.ClassRateLimit, HTTP: 429, RetryAfter: time.Hour},
 			"lab", "lab#1 lab#2", "lab#1 lab#2 backup large",
 		},
 		{
-			"rate limit, longer than another key takes", provider.Error{Class: provider.ClassRateLimit, HTTP: 429, RetryAfter: 20 * time.Second},
+			"rate limit, longer than another key takes",
+			provider.Error{Class: provider.ClassRateLimit, HTTP: 429, RetryAfter: 20 * time.Second},
 			repeat(4, "lab"), "lab#1 " + repeat(4, "lab#2"),
 			"lab#1 " + repeat(4, "lab#2") + " " + repeat(4, "backup") + " " + repeat(4, "large"),
 		},
 		{
-			"overloaded", provider.Error{Class: provider.ClassOverloaded, HTTP: 529},
+			"overloaded",
+			provider.Error{Class: provider.ClassOverloaded, HTTP: 529},
 			repeat(7, "lab"), repeat(7, "lab#1"), "lab#1 lab#1 backup backup " + repeat(7, "large"),
 		},
 		{
-			"server", provider.Error{Class: provider.ClassServer, HTTP: 500},
+			"server",
+			provider.Error{Class: provider.ClassServer, HTTP: 500},
 			repeat(4, "lab"), repeat(4, "lab#1"), repeat(4, "lab#1") + " " + repeat(4, "backup") + " " + repeat(4, "large"),
 		},
 		{
-			"network", provider.Error{Class: provider.ClassNetwork},
+			"network",
+			provider.Error{Class: provider.ClassNetwork},
 			repeat(4, "lab"), repeat(4, "lab#1"), repeat(4, "lab#1") + " " + repeat(4, "backup") + " " + repeat(4, "large"),
 		},
 		{
-			"timeout", provider.Error{Class: provider.ClassTimeout},
+			"timeout",
+			provider.Error{Class: provider.ClassTimeout},
 			repeat(4, "lab"), repeat(4, "lab#1"), repeat(4, "lab#1") + " " + repeat(4, "backup") + " " + repeat(4, "large"),
 		},
 		{
-			"malformed", provider.Error{Class: provider.ClassMalformed},
+			"malformed",
+			provider.Error{Class: provider.ClassMalformed},
 			repeat(3, "lab"), repeat(3, "lab#1"), repeat(3, "lab#1") + " " + repeat(3, "backup") + " " + repeat(3, "large"),
 		},
 		{"auth", provider.Error{Class: provider.ClassAuth, HTTP: 401}, "lab", "lab#1 lab#2", "lab#1 lab#2 backup large"},
@@ -141,7 +149,8 @@ func TestTheErrorTable(t *testing.T) {
 		{"overflow", provider.Error{Class: provider.ClassContextOverflow, HTTP: 400}, "lab", "lab#1", "lab#1"},
 		{"cancelled", provider.Error{Class: provider.ClassCancelled}, "lab", "lab#1", "lab#1"},
 		{
-			"unknown", provider.Error{Class: provider.ClassUnknown},
+			"unknown",
+			provider.Error{Class: provider.ClassUnknown},
 			repeat(2, "lab"), repeat(2, "lab#1"), repeat(2, "lab#1") + " " + repeat(2, "backup") + " " + repeat(2, "large"),
 		},
 	} {

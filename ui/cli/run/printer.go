@@ -44,16 +44,11 @@ func (p *textPrinter) event(e event.Envelope) {
 		p.own = ownCalls(p.own, x.Message)
 		p.sealed(x.Message)
 	case event.MessageDiscarded:
-		if x.MessageID == p.message { // else another one shows already
-			p.live.drop()
-		}
-		p.say("answer discarded, trying again: %s", discardWords(x))
+		p.discarded(x)
 	case event.ModelMoved:
 		p.say("! %s", movedWords(x))
 	case event.TurnPhase:
-		if x.Kind == event.PhaseRetrying { // it can be minutes
-			p.say("%s", retryWords(x, e.At))
-		}
+		p.retries(e, x)
 	case event.ToolStarted:
 		p.say("→ %s %s", x.Call.Name, x.Gist)
 	case event.ToolEnded:
@@ -100,6 +95,21 @@ func (p *textPrinter) remembered(e event.MemoryChanged) {
 	}
 	for _, text := range e.Removed {
 		p.say("forgotten: %s", base.OneLine(text))
+	}
+}
+
+// discarded says that an answer was taken back; it shows no longer, unless another one does already.
+func (p *textPrinter) discarded(x event.MessageDiscarded) {
+	if x.MessageID == p.message {
+		p.live.drop()
+	}
+	p.say("answer discarded, trying again: %s", discardWords(x))
+}
+
+// retries says that a model is asked again: it can be minutes until then.
+func (p *textPrinter) retries(e event.Envelope, x event.TurnPhase) {
+	if x.Kind == event.PhaseRetrying {
+		p.say("%s", retryWords(x, e.At))
 	}
 }
 
