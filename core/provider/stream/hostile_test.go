@@ -172,7 +172,8 @@ func TestSlowDrips(t *testing.T) {
 	})
 }
 
-// Every value of every event, once with each other type: what comes is an answer or one clear error.
+// Every value of every event, once with each other type: what comes is an answer or one clear
+// error.
 func TestWrongTypes(t *testing.T) {
 	each(t, func(t *testing.T, w wire) {
 		raw := rawStream(t, w, modeltest.Turn{

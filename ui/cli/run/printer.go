@@ -98,7 +98,8 @@ func (p *textPrinter) remembered(e event.MemoryChanged) {
 	}
 }
 
-// discarded says that an answer was taken back; it shows no longer, unless another one does already.
+// discarded says that an answer was taken back. It shows no longer, unless another one does
+// already.
 func (p *textPrinter) discarded(x event.MessageDiscarded) {
 	if x.MessageID == p.message {
 		p.live.drop()
