@@ -45,8 +45,8 @@ func (x *program) talk(uid, text string) {
 	x.titles.work.Wait()
 }
 
-// A session is named by the model for titles, by its first prompt only; an equal prompt is not asked
-// about again within an hour.
+// A session is named by the model for titles, by its first prompt only; an equal prompt is not
+// asked about again within an hour.
 func TestTitlesByTheAuxiliaryModel(t *testing.T) {
 	main := modeltest.NewScript(t, modeltest.Script{Turns: []modeltest.Turn{{Text: "Sure."}}, Loop: true})
 	titles := modeltest.NewScript(t, modeltest.Script{

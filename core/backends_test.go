@@ -55,7 +55,8 @@ func (p place) managed(m *managedPool) *program {
 	return x
 }
 
-// Back ends that are edited while the program runs reach the pool at once, and none of their keys waits for the next start.
+// Back ends that are edited while the program runs reach the pool at once, and none of their keys
+// waits for the next start.
 func TestEditedBackEndsReachThePool(t *testing.T) {
 	p := newPlace(t)
 	pool := &managedPool{}

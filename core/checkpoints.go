@@ -19,7 +19,8 @@ import (
 	"hermes/core/realpath"
 )
 
-// OpenCheckpoints returns the store of checkpoints of a data folder; for the command line, which needs nothing else of the program.
+// OpenCheckpoints returns the store of checkpoints of a data folder; for the command line, which
+// needs nothing else of the program.
 func OpenCheckpoints(c *config.Config) *checkpoint.Store {
 	return checkpoint.Open(checkpointOptions(c))
 }
@@ -85,7 +86,8 @@ func (k checkpoints) End(ctx context.Context, session, turn string) error {
 	return err
 }
 
-// change says which files a call may change. One that names not all of its paths may change anything where it runs.
+// change says which files a call may change. One that names not all of its paths may change
+// anything where it runs.
 func (k checkpoints) change(c agent.FileChange) checkpoint.Change {
 	out := checkpoint.Change{Session: c.Session, Turn: c.Turn, Prompt: logs.Redact(c.Prompt), Tool: c.Tool, Paths: c.Intent.Paths}
 	if c.Intent.OnlyPaths || c.Intent.Shell != nil && onlyReads(c.Intent.Shell.Command, c.Dir) {
@@ -102,7 +104,8 @@ func (k checkpoints) here(c agent.FileChange) bool {
 	return slices.ContainsFunc(k.pool.List(c.Session), func(s backend.Status) bool { return s.Name == c.Backend && s.Traits.Local })
 }
 
-// unkept says why a file that a call replaces is kept nowhere: checkpoints do not keep it and git ignores it.
+// unkept says why a file that a call replaces is kept nowhere: checkpoints do not keep it and git
+// ignores it.
 func (a *App) unkept(path string) string {
 	k := a.Config().Checkpoints
 	info, err := os.Lstat(path)
@@ -128,8 +131,8 @@ func onlyReads(cmd, dir string) bool {
 	return a.Verdict == command.Allow
 }
 
-// reach is the folder of this machine that a call starts in: its own on the local back end, the session's when a container sees it,
-// and none on another machine.
+// reach is the folder of this machine that a call starts in: its own on the local back end, the
+// session's when a container sees it, and none on another machine.
 func (k checkpoints) reach(c agent.FileChange) string {
 	if c.Backend == "" {
 		return c.Cwd

@@ -17,8 +17,8 @@ import (
 	"hermes/core/tool/web"
 )
 
-// CheckToolsets says what is wrong with the toolsets of the settings, without opening the program: names that are none, sets that
-// hold no tool in this version, and a list that is there and empty.
+// CheckToolsets says what is wrong with the toolsets of the settings, without opening the program:
+// names that are none, sets that hold no tool in this version, and a list that is there and empty.
 func CheckToolsets(c *config.Config) []string {
 	at := c.Origin("toolsets")
 	if len(c.Toolsets) == 0 {

@@ -37,7 +37,8 @@ func TestTwoSessionsOfOneProcessWorkByTheirOwnConfig(t *testing.T) {
 		}
 	}
 
-	// The first has the settings and a person; the second may only read, has two sets of tools, and nobody is there.
+	// The first has the settings and a person; the second may only read, has two sets of tools, and
+	// nobody is there.
 	must(x.OpenWith("b", session.Config{Source: "cron", Unattended: true}))
 	must(x.Ensure(ctx, "a"))
 	level := 0

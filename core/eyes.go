@@ -36,8 +36,8 @@ type eye struct {
 
 func (e eye) ref() string { return e.via.Name() + "/" + e.model.ID }
 
-// eyes are the models that see, in the order in which they are asked: those of the settings, else the
-// session's own or the default if they do. There is one at least without an error.
+// eyes are the models that see, in the order in which they are asked: those of the settings, else
+// the session's own or the default if they do. There is one at least without an error.
 func (a *App) eyes(ctx context.Context, uid string) (out []eye, err error) {
 	chosen := a.Config().Auxiliary.Vision.Refs()
 	refs := chosen

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// judge lets a model answer for approvals.mode smart: that of auxiliary.approval, else the session's
-// own; with no tools, no history, and no memory of the question.
+// judge lets a model answer for approvals.mode smart: that of auxiliary.approval, else the
+// session's own; with no tools, no history, and no memory of the question.
 type judge struct{ a *App }
 
 // judgeTokens is room for one word, and for models that think before they say it.

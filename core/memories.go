@@ -36,7 +36,8 @@ func (a *App) Remembered(uid string, c memory.Change, action event.MemoryAction)
 	}
 }
 
-// quietTime is how long the files must rest before a change of them is told: an editor writes in several steps.
+// quietTime is how long the files must rest before a change of them is told: an editor writes in
+// several steps.
 const quietTime = 100 * time.Millisecond
 
 // memoryPart is what the agent remembers across sessions, and whether the files are followed.
@@ -64,8 +65,9 @@ func (p *memoryPart) Close(ctx context.Context) error {
 	return p.end(ctx, "changes of memory were still being told")
 }
 
-// FollowMemory tells of changes of the memory files by anybody, as MemoryChanged with the action "disk", until the App is closed. Nothing is
-// watched before somebody looks at memory. Calling it again does nothing.
+// FollowMemory tells of changes of the memory files by anybody, as MemoryChanged with the action
+// "disk", until the App is closed. Nothing is watched before somebody looks at memory. Calling it
+// again does nothing.
 func (a *App) FollowMemory() error {
 	p := &a.memories
 	p.mu.Lock()

@@ -87,8 +87,8 @@ func CheckModels(paths config.Paths) []error {
 	return wrong
 }
 
-// renew takes the settings and files as they are now, from the next turn on; streams of the old ones
-// go on. What earlier calls taught stays known, unless the servers and their keys are others.
+// renew takes the settings and files as they are now, from the next turn on; streams of the old
+// ones go on. What earlier calls taught stays known, unless the servers and their keys are others.
 func (m *Models) renew() []error {
 	m.making.Lock()
 	defer m.making.Unlock()
@@ -179,8 +179,8 @@ func secretOf(c *config.Config) func(string) string {
 	}
 }
 
-// fallbacks are the models of the chain. One with an address of its own becomes a provider, beside one that has its name
-// and another address.
+// fallbacks are the models of the chain. One with an address of its own becomes a provider, beside
+// one that has its name and another address.
 func fallbacks(c *config.Config, providers map[string]provider.Endpoint) (refs []string) {
 	for i, f := range c.Fallbacks {
 		ref := f.Ref()

@@ -10,7 +10,8 @@ import (
 	"hermes/core/provider"
 )
 
-// prompt builds a session's system prompt. It is asked once a session; what it left out is said to the person.
+// prompt builds a session's system prompt. It is asked once a session; what it left out is said to
+// the person.
 func (a *App) prompt(ctx context.Context, s event.SessionInfo, tools []provider.ToolSpec) (string, error) {
 	c := a.Config()
 	o := prompt.Options{

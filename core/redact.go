@@ -12,7 +12,8 @@ import (
 	"hermes/core/secret"
 )
 
-// LearnSecrets tells core/secret which values the settings and the environment hold, and whether output is to be without them.
+// LearnSecrets tells core/secret which values the settings and the environment hold, and whether
+// output is to be without them.
 func LearnSecrets(c *config.Config) {
 	secret.Enable(c.Security.RedactSecrets)
 	values := c.Secrets()
@@ -37,7 +38,8 @@ func LearnSecrets(c *config.Config) {
 	secret.Add(values...) // at once: each time tables are made
 }
 
-// secretVariable reports whether a variable looks like one that holds a secret: by its name, unless its value is the path of a socket or file.
+// secretVariable reports whether a variable looks like one that holds a secret: by its name, unless
+// its value is the path of a socket or file.
 func secretVariable(name, value string) bool {
 	if strings.HasPrefix(value, "/") {
 		return false
@@ -49,7 +51,8 @@ func secretVariable(name, value string) bool {
 	return childenv.LooksSecret(name)
 }
 
-// cleanEvent hides secrets in what is published. Text that comes in pieces was cleaned as a stream by whoever publishes it.
+// cleanEvent hides secrets in what is published. Text that comes in pieces was cleaned as a stream
+// by whoever publishes it.
 func cleanEvent(e event.Event) event.Event {
 	if !secret.Enabled() {
 		return e
@@ -97,7 +100,8 @@ func cleanSpans(e event.ApprovalAsked) event.ApprovalAsked {
 	return e
 }
 
-// cleanValue returns v without secrets in its texts. Nothing that v points to is changed: others hold it too.
+// cleanValue returns v without secrets in its texts. Nothing that v points to is changed: others
+// hold it too.
 func cleanValue(v reflect.Value, field string) (reflect.Value, bool) {
 	switch v.Kind() {
 	case reflect.String:

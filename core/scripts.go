@@ -78,7 +78,8 @@ func EnvRule(c *config.Config) childenv.Rule {
 	return r
 }
 
-// ScriptEnv is the environment of scripts: what of ours passes, and what was let through by name and is in .env only.
+// ScriptEnv is the environment of scripts: what of ours passes, and what was let through by name
+// and is in .env only.
 func ScriptEnv(c *config.Config, environ []string) []string {
 	rule := EnvRule(c)
 	env, _ := rule.Clean(environ)

@@ -21,7 +21,8 @@ import (
 	"hermes/skills"
 )
 
-// OpenSkills returns the skills of a data folder; for the command line, which needs nothing else of the program.
+// OpenSkills returns the skills of a data folder; for the command line, which needs nothing else of
+// the program.
 func OpenSkills(c *config.Config) *skill.Library {
 	return openSkills(c.Paths(), func() *config.Config { return c })
 }
@@ -94,7 +95,8 @@ func (a *App) Skill(ctx context.Context, cwd, name string) (chat.Part, error) {
 	return a.Skills.Use(ctx, prompt.ProjectRoot(cwd), name)
 }
 
-// SubmitSkill hands a prompt to a session with a skill in it. Without words the skill itself is the task.
+// SubmitSkill hands a prompt to a session with a skill in it. Without words the skill itself is the
+// task.
 func (a *App) SubmitSkill(ctx context.Context, uid, name string, in agent.Input) error {
 	if err := a.Ensure(ctx, uid); err != nil {
 		return err
@@ -133,7 +135,8 @@ func SwitchSkills(cfg *config.Config, on bool, names ...string) error {
 	return config.Set(cfg.Paths(), "skills.disabled", "["+strings.Join(slices.Compact(off), ", ")+"]")
 }
 
-// skillsFollower reads the skills once the program is open, and again whenever something changes in one of their folders.
+// skillsFollower reads the skills once the program is open, and again whenever something changes in
+// one of their folders.
 type skillsFollower struct {
 	quiet
 	follower
@@ -155,7 +158,8 @@ func (p *skillsFollower) Start(context.Context) error {
 	return nil
 }
 
-// watch reads the skills again whenever something changes where they are, until that is somewhere else.
+// watch reads the skills again whenever something changes where they are, until that is somewhere
+// else.
 func (p *skillsFollower) watch(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -8,7 +8,8 @@ import (
 	"hermes/core/session"
 )
 
-// What a session asks about holds whatever the settings say of all: planning, nothing, or a level of its own.
+// What a session asks about holds whatever the settings say of all: planning, nothing, or a level
+// of its own.
 func TestASessionsLevelStandsAgainstTheModeOfTheSettings(t *testing.T) {
 	p := newPlace(t)
 	x := p.open(nil)

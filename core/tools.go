@@ -88,14 +88,14 @@ func (p *agentPart) tools() (*tool.Registry, error) {
 	return r, nil
 }
 
-// restricted says by which areas of the settings the tools of a toolset are bounded. Commands are refused by the pool too, which
-// also knows the place.
+// restricted says by which areas of the settings the tools of a toolset are bounded. Commands are
+// refused by the pool too, which also knows the place.
 var restricted = map[string][]config.Area{
 	"terminal": {config.Commands}, "code_execution": {config.Commands, config.Scripts}, "skills": {config.Known},
 }
 
-// refused says why a tool must not run: a setting that restricts it cannot be read. What is read at the start only, such as the folder
-// that may be written to, is refused until the next one.
+// refused says why a tool must not run: a setting that restricts it cannot be read. What is read at
+// the start only, such as the folder that may be written to, is refused until the next one.
 func (a *App) refused(s tool.Spec, in intent.Intent) error {
 	now, atStart := restricted[s.Toolset], []config.Area{}
 	switch {
@@ -116,7 +116,8 @@ func (a *App) refused(s tool.Spec, in intent.Intent) error {
 	return nil
 }
 
-// safeRoot is where the file tools may write: the environment counts before the settings, as for a Python hermes.
+// safeRoot is where the file tools may write: the environment counts before the settings, as for a
+// Python hermes.
 func safeRoot(c *config.Config) string {
 	return cmp.Or(os.Getenv("HERMES_WRITE_SAFE_ROOT"), expandHome(c.Security.WriteSafeRoot))
 }
@@ -129,7 +130,8 @@ func (a *App) ask(ctx context.Context, q ask.Question) (string, error) {
 	return a.Agent.AskQuestion(ctx, agent.Question{Session: q.Session, Turn: q.Turn, CallID: q.CallID, Text: q.Text, Choices: q.Choices})
 }
 
-// staffed says why nobody can answer a question in a session, or nil: who has everything run is not there either.
+// staffed says why nobody can answer a question in a session, or nil: who has everything run is not
+// there either.
 func staffed(c session.Config) error {
 	if c.Unattended || c.Policy.Mode == string(approval.ModeOff) {
 		return errors.New("nobody is there to answer: this run has no screen")
@@ -142,7 +144,8 @@ func (a *App) staffed() error {
 	return staffed(a.opts.Session)
 }
 
-// notify brings word of a background process to the session's agent: after the running turn, or at once.
+// notify brings word of a background process to the session's agent: after the running turn, or at
+// once.
 func (a *App) notify(uid, process, text string) {
 	ctx, cancel := context.WithTimeout(context.Background(), notifyTimeout)
 	defer cancel()

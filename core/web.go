@@ -65,7 +65,8 @@ func blocklist(c *config.Config) (list *guard.Blocklist, problems []string) {
 	return list, problems
 }
 
-// inHome makes a path of the settings absolute: ~ is the person's home, relative paths start in Hermes' own.
+// inHome makes a path of the settings absolute: ~ is the person's home, relative paths start in
+// Hermes' own.
 func inHome(c *config.Config, path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

@@ -8,14 +8,15 @@ import (
 	"hermes/core/store"
 )
 
-// keptInSpillFile reports whether err says that the database refused a message which is safe in the file beside it. Such a message counts as
-// accepted: who sent it again would have it twice.
+// keptInSpillFile reports whether err says that the database refused a message which is safe in the
+// file beside it. Such a message counts as accepted: who sent it again would have it twice.
 func keptInSpillFile(err error) bool {
 	var kept *store.SpilledError
 	return errors.As(err, &kept)
 }
 
-// answer starts the turn of a prompt, given what storing it returned. The caller holds change and knows that nothing runs.
+// answer starts the turn of a prompt, given what storing it returned. The caller holds change and
+// knows that nothing runs.
 func (w *worker) answer(prompt chat.Message, stored error) error {
 	if stored != nil && !keptInSpillFile(stored) {
 		return stored
@@ -23,7 +24,8 @@ func (w *worker) answer(prompt chat.Message, stored error) error {
 	return w.start(answerJob(prompt, stored))
 }
 
-// answerJob is the job of a prompt that is stored, or kept aside: no model is asked then, because what it said could not be stored.
+// answerJob is the job of a prompt that is stored, or kept aside: no model is asked then, because
+// what it said could not be stored.
 func answerJob(prompt chat.Message, stored error) job {
 	if stored == nil {
 		return promptJob(prompt)

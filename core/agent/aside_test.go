@@ -14,7 +14,8 @@ import (
 	"hermes/core/store"
 )
 
-// fullDisk keeps messages aside, as the store does when it cannot write its database, and takes nothing else.
+// fullDisk keeps messages aside, as the store does when it cannot write its database, and takes
+// nothing else.
 type fullDisk struct {
 	*session.Service
 	full atomic.Bool

@@ -15,8 +15,8 @@ import (
 // maxOverflows is how often one answer is asked for again with less before it.
 const maxOverflows = 4
 
-// ask gets one answer from the model, over failures that may pass. The answer is stored and sealed when it returns.
-// An instruction is shown to the model after the history and kept nowhere.
+// ask gets one answer from the model, over failures that may pass. The answer is stored and sealed
+// when it returns. An instruction is shown to the model after the history and kept nowhere.
 func (t *turn) ask(specs []provider.ToolSpec, instruction string) (chat.Message, error) {
 	t.steps++
 	t.whole = false
@@ -74,7 +74,8 @@ func (t *turn) noAnswer(d *draft) error {
 	}
 }
 
-// overflown makes room when the model finds the context too long, the times-th time; at last it looks for a larger one.
+// overflown makes room when the model finds the context too long, the times-th time; at last it
+// looks for a larger one.
 func (t *turn) overflown(d *draft, failed *provider.Error, times int) error {
 	if times <= maxOverflows {
 		err := t.makeRoom(d, failed)
@@ -104,8 +105,8 @@ func remedies(c provider.Class) []event.Remedy {
 	}
 }
 
-// makeRoom compresses a context that the model finds too long, as often as that makes it shorter. When nothing can be
-// left out the model's own error is what the person gets.
+// makeRoom compresses a context that the model finds too long, as often as that makes it shorter.
+// When nothing can be left out the model's own error is what the person gets.
 func (t *turn) makeRoom(d *draft, failed *provider.Error) error {
 	t.learnWindow(failed)
 	if err := t.discard(d, failed); err != nil {
@@ -146,7 +147,8 @@ func (t *turn) giveUp(d *draft, cause error) (chat.Message, error) {
 	return chat.Message{}, errors.Join(cause, err)
 }
 
-// interrupted keeps what came before the interrupt. Calls that were complete stay, each with a result that says so.
+// interrupted keeps what came before the interrupt. Calls that were complete stay, each with a
+// result that says so.
 func (t *turn) interrupted(d *draft) (chat.Message, error) {
 	d.dropBroken()
 	d, err := t.most(d)

@@ -33,8 +33,8 @@ func runTool() tool.Tool {
 	return newTool("run", commands, func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Text: "ran"}, nil })
 }
 
-// A command counts as typed when the person wrote it: the same words of a process, a schedule, a peer or an agent never do, and
-// a model is asked what they mean.
+// A command counts as typed when the person wrote it: the same words of a process, a schedule, a
+// peer or an agent never do, and a model is asked what they mean.
 func TestOnlyAPersonTypes(t *testing.T) {
 	t.Parallel()
 	for _, from := range append(others(), chat.Person()) {
@@ -65,7 +65,8 @@ func TestOnlyAPersonSaysWhatIsToBeKept(t *testing.T) {
 	}
 }
 
-// What waits is joined by author: what a process says next to the person's words does not become theirs, nor the other way round.
+// What waits is joined by author: what a process says next to the person's words does not become
+// theirs, nor the other way round.
 func TestAuthorsAreKeptApart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -113,7 +114,8 @@ func TestAuthorsAreKeptApart(t *testing.T) {
 	}
 }
 
-// A process that steers a turn of the person does not take over their words, and its own text is not typed.
+// A process that steers a turn of the person does not take over their words, and its own text is
+// not typed.
 func TestSteeringByAProcess(t *testing.T) {
 	t.Parallel()
 	var r *rig
@@ -176,7 +178,8 @@ func TestTheModelIsToldWhoSpeaks(t *testing.T) {
 	}
 }
 
-// A prompt that is only commands goes to no model when the person wrote it. Of anybody else a model judges it.
+// A prompt that is only commands goes to no model when the person wrote it. Of anybody else a model
+// judges it.
 func TestOnlyThePersonsCommandsSkipTheModel(t *testing.T) {
 	t.Parallel()
 	for _, from := range append(others(), chat.Person()) {

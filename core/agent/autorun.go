@@ -10,8 +10,9 @@ import (
 	"hermes/core/event"
 )
 
-// Autorun watches files that other programs run by themselves: hooks of git, tasks of editors. What a command or a script does cannot be
-// read from its text, so what it left there is found afterwards.
+// Autorun watches files that other programs run by themselves: hooks of git, tasks of editors. What
+// a command or a script does cannot be read from its text, so what it left there is found
+// afterwards.
 type Autorun interface {
 	// Watch notes how they are where c starts; nil when there is nothing to watch.
 	Watch(c FileChange) Watched
@@ -39,8 +40,9 @@ func (j *toolJob) allowed(v approval.Verdict) {
 	j.lasting = lasting || j.up != "" && v.Asked
 }
 
-// watch looks for what a call leaves behind that runs later, and returns what to do when it has ended. A call that was allowed to is not
-// watched, and what it does inside of a script counts as wanted there too.
+// watch looks for what a call leaves behind that runs later, and returns what to do when it has
+// ended. A call that was allowed to is not watched, and what it does inside of a script counts as
+// wanted there too.
 func (t *turn) watch(j *toolJob) (settle func(*chat.ToolResult)) {
 	nothing := func(*chat.ToolResult) {}
 	if t.a.d.Autorun == nil || j.intent.Reads || j.ctx.Err() != nil {

@@ -10,7 +10,8 @@ import (
 
 // Checkpoints keeps files as they were before a call changes them.
 type Checkpoints interface {
-	// Before returns once what c may change is safe. An error says what is not; the call runs all the same.
+	// Before returns once what c may change is safe. An error says what is not; the call runs all
+	// the same.
 	Before(ctx context.Context, c FileChange) error
 	// After hears that the call has ended.
 	After(c FileChange)
@@ -48,7 +49,8 @@ func (t *turn) keepFiles(j *toolJob) (after func()) {
 	return func() { t.a.d.Checkpoints.After(c) }
 }
 
-// warnOnce tells a person something once a session: a project that is too large is so in every turn.
+// warnOnce tells a person something once a session: a project that is too large is so in every
+// turn.
 func (t *turn) warnOnce(text string) {
 	if _, told := t.w.warned.LoadOrStore(text, true); !told {
 		t.publish(event.Notice{Level: event.Warn, Text: text, Hint: "the change goes on; it cannot be taken back"})

@@ -22,7 +22,8 @@ type Composition struct {
 	Model   string  `json:"model,omitempty"`  // "provider/model"; "" when it cannot be found
 }
 
-// Composition tells what the next model call of a session is made of. Counted is what the provider counted at the last one.
+// Composition tells what the next model call of a session is made of. Counted is what the provider
+// counted at the last one.
 func (a *Agent) Composition(ctx context.Context, session string) (Composition, error) {
 	var c Composition
 	info, err := a.d.Sessions.Get(ctx, session)

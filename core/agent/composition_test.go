@@ -13,8 +13,8 @@ import (
 	"hermes/core/tool"
 )
 
-// Over 50 turns nothing of what was sent changes: system prompt and tools are byte for byte the same, and each request begins with the
-// messages of the one before it.
+// Over 50 turns nothing of what was sent changes: system prompt and tools are byte for byte the
+// same, and each request begins with the messages of the one before it.
 func TestPromptBytesAreEqualOver50Turns(t *testing.T) {
 	r := newRig(t)
 	for range 50 {
@@ -45,7 +45,8 @@ func TestPromptBytesAreEqualOver50Turns(t *testing.T) {
 	}
 }
 
-// The composition names what fills the next call, and what a call used is written down for its turn.
+// The composition names what fills the next call, and what a call used is written down for its
+// turn.
 func TestComposition(t *testing.T) {
 	big := newTool("big", nil, func(context.Context, tool.Call) (tool.Result, error) {
 		return tool.Result{Text: "word word word word", Parts: []chat.Part{{Kind: chat.PartImage, Name: "x.png", Data: aPNG(t, 750, 100, 1)}}}, nil

@@ -23,10 +23,10 @@ const (
 // errNothing says that there is no cut, or nothing before it.
 var errNothing = errors.New("nothing to compress: the conversation is short")
 
-// Compress replaces the older part of a session, in what the model sees, by a summary. Focus says what must not get
-// lost; it may be empty. The replaced messages stay in the store and are still found; Undo brings them back. It waits
-// until the work is done; an interrupt or ctx ends it with the old context in place. A session with a running turn is
-// refused.
+// Compress replaces the older part of a session, in what the model sees, by a summary. Focus says
+// what must not get lost; it may be empty. The replaced messages stay in the store and are still
+// found; Undo brings them back. It waits until the work is done; an interrupt or ctx ends it with
+// the old context in place. A session with a running turn is refused.
 func (a *Agent) Compress(ctx context.Context, session, focus string) error {
 	failed := make(chan error, 1)
 	err := a.whenIdle(ctx, session, func(w *worker) error {
@@ -59,9 +59,10 @@ func (t *turn) compress(focus string) error {
 	return err
 }
 
-// makeRoomAhead makes room before a model call that would fill the window too far: old images and results become lines, then
-// older messages become a summary. What cannot be compressed now is sent as it is, and tried again when there is more of
-// it; only what would not fit at all goes in any case.
+// makeRoomAhead makes room before a model call that would fill the window too far: old images and
+// results become lines, then older messages become a summary. What cannot be compressed now is sent
+// as it is, and tried again when there is more of it; only what would not fit at all goes in any
+// case.
 func (t *turn) makeRoomAhead() error {
 	if !t.settings.Compress {
 		return nil
@@ -113,8 +114,9 @@ func (t *turn) compressAndTell(at limits, load int) error {
 	return nil
 }
 
-// shrinkWithoutModel brings a call of load tokens below most without asking a model, whatever it costs: everything that was answered
-// becomes a line, then whatever is oldest goes, ever more of it. It reports whether there is less than before.
+// shrinkWithoutModel brings a call of load tokens below most without asking a model, whatever it
+// costs: everything that was answered becomes a line, then whatever is oldest goes, ever more of
+// it. It reports whether there is less than before.
 func (t *turn) shrinkWithoutModel(most, load int) (less bool, err error) {
 	before := t.measure()
 	most = int(float64(most) * float64(before) / float64(max(load, before))) // as we count
@@ -146,7 +148,8 @@ type stage struct {
 	keep   tail
 }
 
-// compact puts a summary in the place of what is before the tail, in the store and in the turn's history.
+// compact puts a summary in the place of what is before the tail, in the store and in the turn's
+// history.
 func (t *turn) compact(s stage) error {
 	cut := s.keep.begin(t.history)
 	if cut == 0 || cut == 1 && t.history[0].From.IsSummary() {
@@ -183,7 +186,8 @@ func (t *turn) compact(s stage) error {
 	return nil
 }
 
-// replace is the message that stands for old ones: what the model or an extract says of them, and the person's words.
+// replace is the message that stands for old ones: what the model or an extract says of them, and
+// the person's words.
 func (t *turn) replace(old []chat.Message, s stage) (chat.Message, error) {
 	sum := chat.Message{Role: chat.RoleUser, From: chat.Summary(), Status: chat.StatusFinal}
 	text, err := "", error(nil)
@@ -232,8 +236,8 @@ func (t *turn) showContext(tokens int) {
 	t.publish(event.UsageTick{Session: t.w.uid, Context: tokens, Window: window, Total: t.info.Usage})
 }
 
-// rebuildPrompt builds the system prompt again: the server's copy of the prefix is gone anyhow, and what was remembered meanwhile
-// gets in.
+// rebuildPrompt builds the system prompt again: the server's copy of the prefix is gone anyhow, and
+// what was remembered meanwhile gets in.
 func (t *turn) rebuildPrompt(ctx context.Context) {
 	if t.a.d.Prompt == nil {
 		return

@@ -15,9 +15,10 @@ type tail struct {
 	most     int // tokens that they may have; one group of a call and its results stays whatever it has
 }
 
-// begin is the index of the first message that stays. No call is parted from its results there. It is a prompt with
-// keepTurns exchanges from there on, where these leave the tail small enough; else it is within an exchange. 0 means that
-// all stays, because what is wanted of the tail is more than there is.
+// begin is the index of the first message that stays. No call is parted from its results there. It
+// is a prompt with keepTurns exchanges from there on, where these leave the tail small enough; else
+// it is within an exchange. 0 means that all stays, because what is wanted of the tail is more than
+// there is.
 func (k tail) begin(history []chat.Message) int {
 	whole := wholeBefore(history)
 	inner, prompt, last := 0, 0, 0 // boundaries: the newest with all that is wanted; the oldest prompt; the oldest
@@ -49,13 +50,15 @@ func (k tail) begin(history []chat.Message) int {
 	return inner
 }
 
-// isPrompt reports whether an exchange begins at i: somebody says something, and it is not said to a running turn.
+// isPrompt reports whether an exchange begins at i: somebody says something, and it is not said to
+// a running turn.
 func isPrompt(history []chat.Message, i int) bool {
 	m := history[i]
 	return m.Role == chat.RoleUser && !m.From.IsSummary() && (i == 0 || history[i-1].Role != chat.RoleTool)
 }
 
-// wholeBefore tells for each message whether every call before it has its result there, and none of its own is behind it.
+// wholeBefore tells for each message whether every call before it has its result there, and none of
+// its own is behind it.
 func wholeBefore(history []chat.Message) []bool {
 	whole := make([]bool, len(history))
 	last := map[string]int{} // where a call's result is

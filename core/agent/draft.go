@@ -72,7 +72,8 @@ func (d *draft) dropBroken() {
 	})
 }
 
-// message returns the answer as it is stored. Call ids become unique in the session: some servers repeat theirs.
+// message returns the answer as it is stored. Call ids become unique in the session: some servers
+// repeat theirs.
 func (d *draft) message(used map[string]bool) chat.Message {
 	m := d.msg
 	m.Text, m.Reasoning, m.Model = d.text.String(), d.reasoning.String(), d.model

@@ -55,7 +55,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// One turn goes on whatever it reads, also when nobody knows the window before the server refuses a request.
+// One turn goes on whatever it reads, also when nobody knows the window before the server refuses a
+// request.
 func TestOneLongTurnInASmallWindow(t *testing.T) {
 	for window, calls := range map[int]int{smallTokens: 500, 0: 60} {
 		t.Run(fmt.Sprintf("%d calls", calls), func(t *testing.T) { oneTurn(t, window, calls) })

@@ -40,7 +40,8 @@ func (t *turn) tellMoved(step provider.Step, rested time.Time) {
 
 func cause(e *provider.Error) event.Cause { return event.Cause{Class: string(e.Class), HTTP: e.HTTP} }
 
-// tried stores one call of the model, with the message that it was to answer, and tells of a failure.
+// tried stores one call of the model, with the message that it was to answer, and tells of a
+// failure.
 func (t *turn) tried(d *draft, began time.Time, err error) {
 	leg, took := t.route.Leg(), time.Since(began)
 	a := store.Attempt{
@@ -76,7 +77,8 @@ func (d *draft) bytes() int64 {
 	return int64(n)
 }
 
-// again goes where the route says after a failure: the same model after a wait, another key, a fallback. Else it gives up.
+// again goes where the route says after a failure: the same model after a wait, another key, a
+// fallback. Else it gives up.
 func (t *turn) again(d *draft, failed *provider.Error) error {
 	return t.follow(d, t.route.Failed(t.ctx, failed))
 }
@@ -98,7 +100,8 @@ func (t *turn) follow(d *draft, step provider.Step) error {
 	return t.await(step)
 }
 
-// move makes the route's leg the model of the rest of the turn. One with a smaller window may need room first.
+// move makes the route's leg the model of the rest of the turn. One with a smaller window may need
+// room first.
 func (t *turn) move(step provider.Step) error {
 	before, _ := t.window()
 	t.left = append(t.left, step)
@@ -132,7 +135,8 @@ func (t *turn) await(step provider.Step) error {
 	}
 }
 
-// Hurry ends the wait of a session for its model, if it waits to ask it again, and reports whether it did.
+// Hurry ends the wait of a session for its model, if it waits to ask it again, and reports whether
+// it did.
 func (a *Agent) Hurry(session string) bool {
 	w := a.known(session)
 	if w == nil {
@@ -152,7 +156,8 @@ func (a *Agent) Hurry(session string) bool {
 	}
 }
 
-// hold keeps what came of a failed call on the screen and in the store, until another call brought as much.
+// hold keeps what came of a failed call on the screen and in the store, until another call brought
+// as much.
 func (t *turn) hold(d *draft, why error) error {
 	if d.text.Len() == 0 {
 		return t.discard(d, why)

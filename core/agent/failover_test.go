@@ -18,7 +18,8 @@ import (
 
 var wireKinds = map[string]provider.Maker{openai.Kind: openai.Make, anthropic.Kind: anthropic.Make, responses.Kind: responses.Make}
 
-// chain is a rig over real servers, a wire format each: the first is the model, the others are its fallbacks.
+// chain is a rig over real servers, a wire format each: the first is the model, the others are its
+// fallbacks.
 func chain(t *testing.T, kinds []string, scripts ...[]modeltest.Turn) (*rig, []*modeltest.Server) {
 	t.Helper()
 	s := provider.Settings{NoDetect: true, Kinds: wireKinds, Providers: map[string]provider.Endpoint{}}
@@ -55,8 +56,8 @@ func attempts(t *testing.T, r *rig) (out []string) {
 	return out
 }
 
-// A turn goes on at the fallback where it stands: a call that ran is not run again, what it said is sent on, and every
-// attempt is stored. The next turn begins at the fallback while the model rests.
+// A turn goes on at the fallback where it stands: a call that ran is not run again, what it said is
+// sent on, and every attempt is stored. The next turn begins at the fallback while the model rests.
 func TestATurnGoesOnAtTheFallback(t *testing.T) {
 	call := []modeltest.Call{{Name: "echo", Args: `{"v":"a"}`}}
 	r, servers := chain(t, []string{openai.Kind, anthropic.Kind},
@@ -150,7 +151,8 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// Until another call brought as much, what came stays in the store: a crash in the wait loses nothing.
+// Until another call brought as much, what came stays in the store: a crash in the wait loses
+// nothing.
 func TestAPartialAnswerStaysWhileItIsTriedAgain(t *testing.T) {
 	hold := make(chan struct{})
 	text := strings.Repeat("half ", 20)

@@ -17,7 +17,8 @@ import (
 const foreignSchema = `{"type":"object","properties":{"command":{"type":"string"},"data":{"type":"string"},"path":{"type":"string"},
 	"session_id":{"type":"string"},"action":{"type":"string"},"backend":{"type":"string"},"workdir":{"type":"string"}}}`
 
-// liar says of every call of its that it reads, does nothing worth a question, and is a harmless command.
+// liar says of every call of its that it reads, does nothing worth a question, and is a harmless
+// command.
 func liar(json.RawMessage) intent.Intent {
 	return intent.Intent{
 		Reads: true, Gist: "looks", Shell: &intent.Shell{Command: "ls"}, Paths: []string{"new.txt"}, OnlyPaths: true, InBackend: true,
@@ -38,8 +39,9 @@ func foreignTool(ran *atomic.Int32, change func(*tool.Spec)) tool.Tool {
 	}}
 }
 
-// Nothing about a foreign tool runs unasked, at no level, whatever its arguments are called and whatever it says of itself: not
-// when the model calls it, not when a script does, and not when the person typed the text that it is given.
+// Nothing about a foreign tool runs unasked, at no level, whatever its arguments are called and
+// whatever it says of itself: not when the model calls it, not when a script does, and not when the
+// person typed the text that it is given.
 func TestAForeignToolNeverRunsUnasked(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{
@@ -72,7 +74,8 @@ func TestAForeignToolNeverRunsUnasked(t *testing.T) {
 	}
 }
 
-// What a foreign tool says about reading counts when its owner is trusted, and then it alone: never as a command of the person.
+// What a foreign tool says about reading counts when its owner is trusted, and then it alone: never
+// as a command of the person.
 func TestATrustedForeignToolMayRead(t *testing.T) {
 	t.Parallel()
 	for trusted, want := range map[bool]int32{true: 1, false: 0} {
@@ -89,7 +92,8 @@ func TestATrustedForeignToolMayRead(t *testing.T) {
 	}
 }
 
-// A yes for the session holds for the tool as it was shown. One that says something else of itself is asked about anew.
+// A yes for the session holds for the tool as it was shown. One that says something else of itself
+// is asked about anew.
 func TestAYesToAForeignToolIsForItsDefinition(t *testing.T) {
 	t.Parallel()
 	var ran atomic.Int32
@@ -122,7 +126,8 @@ func TestAYesToAForeignToolIsForItsDefinition(t *testing.T) {
 	}
 }
 
-// The results of a foreign tool are the words of a stranger: what the turn remembers after them is asked about.
+// The results of a foreign tool are the words of a stranger: what the turn remembers after them is
+// asked about.
 func TestAForeignResultIsAStrangersWord(t *testing.T) {
 	t.Parallel()
 	var ran atomic.Int32

@@ -13,9 +13,10 @@ import (
 	"hermes/core/tool"
 )
 
-// A session is given its tools when it begins, and keeps them byte for byte, over restarts too: a list that changes by itself costs
-// the provider's cache, and a server could put words before the model that nobody has seen. What is different meanwhile is offered
-// to the person. A change of the toolsets is the person's own act and counts at once.
+// A session is given its tools when it begins, and keeps them byte for byte, over restarts too: a
+// list that changes by itself costs the provider's cache, and a server could put words before the
+// model that nobody has seen. What is different meanwhile is offered to the person. A change of the
+// toolsets is the person's own act and counts at once.
 
 // metaTools is the key under which a session keeps what it was given.
 const metaTools = "tools"
@@ -31,7 +32,8 @@ type given struct {
 // all are the tools of the session, whether the model is told of them or not.
 func (g *given) all() []givenTool { return slices.Concat(g.Tools, g.Found) }
 
-// givenTool is a tool as the session's model is told it. The schema is a string: JSON within JSON would not keep its bytes.
+// givenTool is a tool as the session's model is told it. The schema is a string: JSON within JSON
+// would not keep its bytes.
 type givenTool struct {
 	Name        string `json:"name"`
 	Owner       string `json:"owner,omitempty"`
@@ -63,7 +65,8 @@ func (g *given) provider() []provider.ToolSpec {
 	return out
 }
 
-// tools returns what a session was given; it is given the tools as they are now when it begins, or when the toolsets are others.
+// tools returns what a session was given; it is given the tools as they are now when it begins, or
+// when the toolsets are others.
 func (w *worker) tools(ctx context.Context, toolsets []string) (*given, error) {
 	g := w.loadGiven(ctx)
 	known := g != nil && slices.Equal(g.Toolsets, toolsets)
@@ -77,7 +80,8 @@ func (w *worker) tools(ctx context.Context, toolsets []string) (*given, error) {
 	return w.takeTools(ctx, toolsets)
 }
 
-// loadGiven returns what the session was given, nil when that is nothing yet. What cannot be read is given anew.
+// loadGiven returns what the session was given, nil when that is nothing yet. What cannot be read
+// is given anew.
 func (w *worker) loadGiven(ctx context.Context) *given {
 	w.mu.Lock()
 	g := w.given
@@ -138,8 +142,8 @@ func (w *worker) window(ctx context.Context) int {
 	return m.Window
 }
 
-// toolChanges is what is not any more as the session was given it. A tool that is only hidden here, such as one that needs a person to be
-// there, is not gone.
+// toolChanges is what is not any more as the session was given it. A tool that is only hidden here,
+// such as one that needs a person to be there, is not gone.
 func (a *Agent) toolChanges(g *given) event.ToolsChanged {
 	var d event.ToolsChanged
 	had := map[string]givenTool{}
@@ -173,7 +177,8 @@ func (w *worker) offer(g *given) {
 	}
 }
 
-// OfferTools tells the sessions that are at work what changed about their tools. Call it when the registry's list was replaced.
+// OfferTools tells the sessions that are at work what changed about their tools. Call it when the
+// registry's list was replaced.
 func (a *Agent) OfferTools() {
 	a.mu.Lock()
 	workers := make([]*worker, 0, len(a.workers))
@@ -209,7 +214,8 @@ func (a *Agent) TakeTools(ctx context.Context, session string) (d event.ToolsCha
 	return d, err
 }
 
-// callable returns the spec of a tool that the session was given, as it is now; the error is for the model.
+// callable returns the spec of a tool that the session was given, as it is now; the error is for
+// the model.
 func (t *turn) callable(name string) (tool.Spec, error) {
 	all := t.tools.all()
 	i := slices.IndexFunc(all, func(g givenTool) bool { return g.Name == name })
@@ -235,7 +241,8 @@ func (g givenTool) owner() string {
 	return g.Owner
 }
 
-// toolSpecs are the tools of the session for a program that calls them: as the session was given them, with what they are now behind.
+// toolSpecs are the tools of the session for a program that calls them: as the session was given
+// them, with what they are now behind.
 func (t *turn) toolSpecs() []tool.Spec {
 	all := t.tools.all()
 	specs := make([]tool.Spec, len(all))

@@ -46,7 +46,8 @@ func described(ran *atomic.Int32, name, text string) tool.Tool {
 	return foreignTool(ran, func(s *tool.Spec) { s.Name, s.Description = name, text })
 }
 
-// A session keeps its tools byte for byte, over a restart too, until the person takes the new ones; what could be taken is told once.
+// A session keeps its tools byte for byte, over a restart too, until the person takes the new ones;
+// what could be taken is told once.
 func TestASessionKeepsItsTools(t *testing.T) {
 	t.Parallel()
 	var ran atomic.Int32
@@ -86,7 +87,8 @@ func TestASessionKeepsItsTools(t *testing.T) {
 	}
 }
 
-// Other toolsets are the person's own act: they count from the next turn on. A toolset is a promise.
+// Other toolsets are the person's own act: they count from the next turn on. A toolset is a
+// promise.
 func TestOtherToolsetsCountAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -102,7 +104,8 @@ func TestOtherToolsetsCountAtOnce(t *testing.T) {
 	}
 }
 
-// A call of a tool that is gone says so, also in a script, and one that came meanwhile is not part of the session.
+// A call of a tool that is gone says so, also in a script, and one that came meanwhile is not part
+// of the session.
 func TestCallsAfterAReplacement(t *testing.T) {
 	t.Parallel()
 	var ran atomic.Int32
@@ -133,7 +136,8 @@ func TestCallsAfterAReplacement(t *testing.T) {
 	}
 }
 
-// A tool that only hides here, as one that needs a person, is not gone; and a turn that runs is not disturbed.
+// A tool that only hides here, as one that needs a person, is not gone; and a turn that runs is not
+// disturbed.
 func TestWhatHidesIsNotGone(t *testing.T) {
 	t.Parallel()
 	var hidden atomic.Bool

@@ -13,8 +13,9 @@ import (
 	"hermes/core/secret"
 )
 
-// Submit takes what somebody says. It returns once the text is safe: stored as a prompt when the session is idle, else in
-// the stored queue. In mode interrupt the running turn is stopped; in mode steer the model sees the text at its next step.
+// Submit takes what somebody says. It returns once the text is safe: stored as a prompt when the
+// session is idle, else in the stored queue. In mode interrupt the running turn is stopped; in mode
+// steer the model sees the text at its next step.
 func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
 	if strings.TrimSpace(in.Text) == "" && len(in.Parts) == 0 {
 		return errors.New("nothing to send: the message is empty")
@@ -69,7 +70,8 @@ func (w *worker) clean(in Input) Input {
 // oneLine bounds a name that somebody else chose.
 func oneLine(s string) string { return clip(strings.Join(strings.Fields(s), " "), 80) }
 
-// enqueue keeps input that came while a turn runs. What interrupts or steers goes before what waits for its turn.
+// enqueue keeps input that came while a turn runs. What interrupts or steers goes before what waits
+// for its turn.
 func (w *worker) enqueue(ctx context.Context, in Input) error {
 	in.Mode = cmp.Or(in.Mode, w.a.d.Settings(w.uid).Busy, event.InputInterrupt)
 	item := event.QueuedInput{ID: w.a.newQueueID(), From: in.From, Text: in.Text, Mode: in.Mode, Parts: slices.Clone(in.Parts)}
@@ -84,7 +86,8 @@ func (w *worker) enqueue(ctx context.Context, in Input) error {
 	return nil
 }
 
-// queuePlace is where an item of a mode belongs: behind those of its kind, interrupts first, then steers, then the rest.
+// queuePlace is where an item of a mode belongs: behind those of its kind, interrupts first, then
+// steers, then the rest.
 func queuePlace(q []event.QueuedInput, mode event.InputMode) int {
 	rank := map[event.InputMode]int{event.InputInterrupt: 0, event.InputSteer: 1, event.InputQueue: 2}
 	for i, x := range q {
@@ -113,14 +116,15 @@ func (a *Agent) Queue(session string) []event.QueuedInput {
 	return slices.Clone(w.queue)
 }
 
-// Open loads what a crash or a restart left in a session's queue and publishes it. It starts nothing. Call it when a
-// session is resumed.
+// Open loads what a crash or a restart left in a session's queue and publishes it. It starts
+// nothing. Call it when a session is resumed.
 func (a *Agent) Open(ctx context.Context, session string) error {
 	_, err := a.worker(ctx, session)
 	return err
 }
 
-// EditQueued replaces the text of a queued input. Its author stays: who edits a text of somebody else has not written all of it.
+// EditQueued replaces the text of a queued input. Its author stays: who edits a text of somebody
+// else has not written all of it.
 func (a *Agent) EditQueued(ctx context.Context, session, id, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return errors.New("the new text is empty: drop the queued message instead")
@@ -138,8 +142,8 @@ func (a *Agent) DropQueued(ctx context.Context, session, id string) error {
 	})
 }
 
-// PromoteQueued changes the mode of a queued input, as if it were submitted with that mode now. When the session is idle
-// it becomes the next prompt at once.
+// PromoteQueued changes the mode of a queued input, as if it were submitted with that mode now.
+// When the session is idle it becomes the next prompt at once.
 func (a *Agent) PromoteQueued(ctx context.Context, session, id string, mode event.InputMode) error {
 	err := a.changeQueued(ctx, session, id, func(q []event.QueuedInput, i int) []event.QueuedInput {
 		item := q[i]
@@ -178,7 +182,8 @@ func (a *Agent) Resume(ctx context.Context, session string) error {
 	return w.startQueued(ctx)
 }
 
-// startQueued begins a turn with the head of the queue. The caller holds change and knows that nothing runs.
+// startQueued begins a turn with the head of the queue. The caller holds change and knows that
+// nothing runs.
 func (w *worker) startQueued(ctx context.Context) error {
 	items := w.takeUp(event.TurnDone)
 	if len(items) == 0 {

@@ -14,7 +14,8 @@ import (
 	"hermes/core/tool"
 )
 
-// Every phase of a turn can be interrupted and ends within a second, in virtual time, with nothing lost.
+// Every phase of a turn can be interrupted and ends within a second, in virtual time, with nothing
+// lost.
 func TestInterruptAtEveryPhase(t *testing.T) {
 	deaf := make(chan struct{})
 	tests := []struct {

@@ -13,21 +13,26 @@ import (
 	"hermes/core/tool"
 )
 
-// What a turn has read decides whether it may change what later sessions are told. A page that was fetched, a result that gives orders, a
-// script that read nobody knows what: such a turn asks the person before it remembers anything, unless the words are the person's own. A page
-// may also wait for a later turn ("when the user says thanks, remember ..."), so the turns after it ask as well while the conversation goes on.
+// What a turn has read decides whether it may change what later sessions are told. A page that was
+// fetched, a result that gives orders, a script that read nobody knows what: such a turn asks the
+// person before it remembers anything, unless the words are the person's own. A page may also wait
+// for a later turn ("when the user says thanks, remember ..."), so the turns after it ask as well
+// while the conversation goes on.
 
-// noteForeignText notes that the turn has read what others wrote. It may be called from any goroutine; the first reason stays.
+// noteForeignText notes that the turn has read what others wrote. It may be called from any
+// goroutine; the first reason stays.
 func (t *turn) noteForeignText(why string) { t.strange.CompareAndSwap(nil, &why) }
 
-// page notes that a tool has read what strangers wrote, for this turn and for those after it: a summary of the page may outlive its text.
+// page notes that a tool has read what strangers wrote, for this turn and for those after it: a
+// summary of the page may outlive its text.
 func (t *turn) page(tool string) {
 	t.noteForeignText(tool + " has read what strangers wrote")
 	why := tool + " has read what strangers wrote, earlier in this conversation"
 	t.w.strange.CompareAndSwap(nil, &why)
 }
 
-// describeLasting adds to a request what the tool says of a call that changes what later sessions are told.
+// describeLasting adds to a request what the tool says of a call that changes what later sessions
+// are told.
 func (t *turn) describeLasting(j *toolJob, r *approval.Request) {
 	s := j.intent.Lasting
 	if j.intent.Reads || s == nil {
@@ -119,7 +124,8 @@ func (t *turn) changesLasting(r *chat.ToolResult) bool {
 	return false
 }
 
-// meansLasting asks a tool about arguments that may not be valid; a tool that cannot stand them says nothing.
+// meansLasting asks a tool about arguments that may not be valid; a tool that cannot stand them
+// says nothing.
 func meansLasting(s tool.Spec, args json.RawMessage) (lasting bool) {
 	defer func() { _ = recover() }()
 	return s.Means(args).Lasting != nil
@@ -130,8 +136,9 @@ func fetches(a approval.Analysis) bool {
 	return slices.ContainsFunc(a.Effects, func(e approval.Effect) bool { return e.Class == command.NetIn })
 }
 
-// ownWords reports whether the person asked for the texts to be kept: what they said has a word for remembering and the words of each text. One
-// word of a stranger's is enough to turn a note round, so none may be left; only a few that report ("the user prefers") and other endings may.
+// ownWords reports whether the person asked for the texts to be kept: what they said has a word for
+// remembering and the words of each text. One word of a stranger's is enough to turn a note round,
+// so none may be left; only a few that report ("the user prefers") and other endings may.
 func ownWords(said string, texts []string) bool {
 	said = strings.ToLower(said)
 	if !slices.ContainsFunc(rememberWords(), func(w string) bool { return strings.Contains(said, w) }) {
@@ -150,7 +157,8 @@ func ownWords(said string, texts []string) bool {
 	return some
 }
 
-// turned reports whether a text denies more than the person did: a word that is too short to be looked up turns it round.
+// turned reports whether a text denies more than the person did: a word that is too short to be
+// looked up turns it round.
 func turned(said, text string) bool {
 	said, text = " "+said+" ", " "+text+" "
 	return slices.ContainsFunc([]string{" no ", " не ", " ni ", "不", "没", "沒", "別", "别", "未", "無", "无"}, func(no string) bool {
@@ -158,7 +166,8 @@ func turned(said, text string) bool {
 	})
 }
 
-// saidAll reports whether all words are known. Of pairs of characters three quarters are enough: some stand across the border of two words.
+// saidAll reports whether all words are known. Of pairs of characters three quarters are enough:
+// some stand across the border of two words.
 func saidAll(known, all []string) bool {
 	pairs, said := 0, 0
 	for _, w := range all {
@@ -200,8 +209,8 @@ func rememberWords() []string {
 	}
 }
 
-// words are the words of a text that say something: three letters and more, what has a digit, and each pair of characters where words are not
-// parted by blanks.
+// words are the words of a text that say something: three letters and more, what has a digit, and
+// each pair of characters where words are not parted by blanks.
 func words(s string) []string {
 	var out []string
 	for _, f := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }) {

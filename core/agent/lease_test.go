@@ -28,7 +28,8 @@ func (l *leased) Lease(ctx context.Context, uid string) (func(), error) {
 	return func() { release(); l.mine.Add(-1) }, err
 }
 
-// While another process works in a session, nothing here changes it; a turn has the session from its prompt to its end.
+// While another process works in a session, nothing here changes it; a turn has the session from
+// its prompt to its end.
 func TestTurnsLeaseTheirSession(t *testing.T) {
 	r, token := gatedRig(t, callsTools(fakeCall{"token", "{}"}), says("done"))
 	l := &leased{Service: r.svc}
@@ -67,7 +68,8 @@ func TestTurnsLeaseTheirSession(t *testing.T) {
 	wantShape(t, r, "user:hello", "assistant:+1", "tool:got", "assistant:done")
 }
 
-// What another process left half done is closed when a turn takes the session up, also long after it was opened here.
+// What another process left half done is closed when a turn takes the session up, also long after
+// it was opened here.
 func TestTurnClosesWhatAnotherProcessLeft(t *testing.T) {
 	r := newRig(t, says("one"), says("two"))
 	r.submit("a", "")
@@ -88,7 +90,8 @@ func TestTurnClosesWhatAnotherProcessLeft(t *testing.T) {
 	}
 }
 
-// A screen that was open while another process worked in the session reads it anew with the next turn, and only then.
+// A screen that was open while another process worked in the session reads it anew with the next
+// turn, and only then.
 func TestScreensCatchUpWithAnotherProcess(t *testing.T) {
 	r := newRig(t, says("one"), callsTools(fakeCall{"echo", `{"text":"x"}`}), says("two"), says("three"))
 	changed := func(turns int) (n int) {

@@ -7,8 +7,9 @@ import (
 	"hermes/core/secret"
 )
 
-// liveOutput publishes what a call says, with the offsets that make gaps visible. What the call itself says counts until
-// it is closed; what it left running in the background may go on. It holds no turn: a server may run for days.
+// liveOutput publishes what a call says, with the offsets that make gaps visible. What the call
+// itself says counts until it is closed; what it left running in the background may go on. It holds
+// no turn: a server may run for days.
 type liveOutput struct {
 	bus    *event.Bus
 	header event.Header

@@ -12,9 +12,9 @@ import (
 	"hermes/core/tool"
 )
 
-// nest is the agent as a running call sees it: it calls other tools, under that call. They pass validation, the toolset and
-// the gate like calls of the model, and are told as events; the model gets what the call around them makes of their results,
-// so they are no messages.
+// nest is the agent as a running call sees it: it calls other tools, under that call. They pass
+// validation, the toolset and the gate like calls of the model, and are told as events; the model
+// gets what the call around them makes of their results, so they are no messages.
 type nest struct {
 	t     *turn
 	up    *toolJob
@@ -29,7 +29,8 @@ func (t *turn) nest(up *toolJob) tool.Nest {
 // Tools are the tools of the session.
 func (n *nest) Tools() []tool.Spec { return n.t.toolSpecs() }
 
-// Call runs one call. A tool that does not stop in time after ctx has ended is left behind, as one that the model called is.
+// Call runs one call. A tool that does not stop in time after ctx has ended is left behind, as one
+// that the model called is.
 func (n *nest) Call(ctx context.Context, c tool.NestedCall) tool.NestedResult {
 	call := chat.ToolCall{ID: fmt.Sprintf("%s.%d", n.up.call.ID, n.made.Add(1)), Name: c.Name, Args: c.Args}
 	select {
@@ -80,7 +81,8 @@ func (t *turn) tell(j *toolJob, e event.Event) {
 	t.a.d.Bus.Publish(event.Header{Session: t.w.uid, Turn: t.id, Parent: j.up}, e)
 }
 
-// asking publishes what the gate says about a call, and tells whoever made the call while a person is asked.
+// asking publishes what the gate says about a call, and tells whoever made the call while a person
+// is asked.
 func (t *turn) asking(j *toolJob) func(event.Event) {
 	asked := false
 	wait := func(waits bool) {

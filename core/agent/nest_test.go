@@ -24,7 +24,8 @@ func nestedCall(name, args string) tool.NestedCall {
 	return tool.NestedCall{Name: name, Args: json.RawMessage(args)}
 }
 
-// Calls inside of a call are checked, asked about and told like others, under that call; they are no messages.
+// Calls inside of a call are checked, asked about and told like others, under that call; they are
+// no messages.
 func TestCallsInsideOfACall(t *testing.T) {
 	var waits []bool
 	tools := append(standardTools(), outer(func(ctx context.Context, c tool.Call) string {

@@ -2,8 +2,9 @@ package agent
 
 import "encoding/json"
 
-// sealedBy is how provider state is kept with a message: with the name of the provider that wrote it, because no other
-// one may be sent it (a reasoning signature of one vendor is an error at another).
+// sealedBy is how provider state is kept with a message: with the name of the provider that wrote
+// it, because no other one may be sent it (a reasoning signature of one vendor is an error at
+// another).
 type sealedBy struct {
 	Provider string          `json:"provider"`
 	Data     json.RawMessage `json:"data"`

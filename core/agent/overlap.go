@@ -7,12 +7,14 @@ import (
 	"hermes/core/realpath"
 )
 
-// Calls of one answer run at the same time where they do not touch each other: where both only read, where they
-// change other files, or where one is in a sandbox that the other is not in. What a call touches is what its tool
-// says (package intent); of a shell command, what the analyser reads from its text. What is not known stands alone.
+// Calls of one answer run at the same time where they do not touch each other: where both only
+// read, where they change other files, or where one is in a sandbox that the other is not in. What
+// a call touches is what its tool says (package intent); of a shell command, what the analyser
+// reads from its text. What is not known stands alone.
 
-// overlapping takes the next calls of an answer that may run at the same time, at least one. They are looked at now,
-// and not before the calls before them have ended: those may have changed the folder that the next ones begin in.
+// overlapping takes the next calls of an answer that may run at the same time, at least one. They
+// are looked at now, and not before the calls before them have ended: those may have changed the
+// folder that the next ones begin in.
 func (t *turn) overlapping(calls []numbered) []*toolJob {
 	group := []*toolJob{t.job(calls[0])}
 	for _, c := range calls[1:] {
@@ -64,7 +66,8 @@ func (j *toolJob) placed() bool {
 	return j.intent.InBackend && (j.intent.Shell != nil || j.intent.OnlyPaths) || j.intent.OnlyPaths && len(j.intent.Paths) > 0
 }
 
-// separatePlaces reports whether one of two calls runs where nothing of the other one's place can be reached.
+// separatePlaces reports whether one of two calls runs where nothing of the other one's place can
+// be reached.
 func separatePlaces(a, b *toolJob) bool {
 	return a.backend != b.backend && (a.sandboxed || b.sandboxed) && a.placed() && b.placed()
 }

@@ -119,8 +119,8 @@ func TestSeveralCallsOfOneAnswerRunAtOnceWhereTheyDoNotTouchEachOther(t *testing
 	}
 }
 
-// What is allowed runs while the person is asked about the call beside it; the questions come one at a time, the results in the
-// order of the calls.
+// What is allowed runs while the person is asked about the call beside it; the questions come one
+// at a time, the results in the order of the calls.
 func TestApprovalsStayOneAtATimeWhileCallsRunAtOnce(t *testing.T) {
 	began := make(chan string, 4)
 	hold := make(chan struct{})

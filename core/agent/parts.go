@@ -22,9 +22,9 @@ func (t *turn) keepParts(parts []chat.Part) []chat.Part {
 	return t.a.d.Sessions.KeepParts(ctx, t.w.uid, parts)
 }
 
-// presentParts makes of what messages carry what the model can be shown: the newest images with their bytes when it takes any, and
-// texts. In the place of everything else stands a line, and so it does for what is missing or broken: no content can make a request
-// fail for ever.
+// presentParts makes of what messages carry what the model can be shown: the newest images with
+// their bytes when it takes any, and texts. In the place of everything else stands a line, and so
+// it does for what is missing or broken: no content can make a request fail for ever.
 func (t *turn) presentParts(messages []chat.Message) []chat.Message {
 	left := oldImages(messages)
 	seen := 0

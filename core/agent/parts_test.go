@@ -133,7 +133,8 @@ func TestAPersonsPartsAreKeptInQueueAndMessage(t *testing.T) {
 	r.idle()
 }
 
-// A request holds the newest images; which ones changes seldom, so that what was sent before stays the same.
+// A request holds the newest images; which ones changes seldom, so that what was sent before stays
+// the same.
 func TestNewestImagesFillARequest(t *testing.T) {
 	changes, last := 0, 0
 	for n := range 60 {

@@ -19,8 +19,9 @@ const (
 	pruneHead  = 80 // characters of a result that its line shows
 )
 
-// prune takes old results of tools out of what the model is shown, one line in the place of each, and long arguments of
-// their calls, when that makes room that is worth it. It returns the share of the conversation that is gone. The store keeps every result whole, and so does the screen.
+// prune takes old results of tools out of what the model is shown, one line in the place of each,
+// and long arguments of their calls, when that makes room that is worth it. It returns the share of
+// the conversation that is gone. The store keeps every result whole, and so does the screen.
 func (t *turn) prune(limit int) float64 {
 	share := t.settings.KeepShare
 	if share <= 0 {
@@ -45,14 +46,16 @@ func (t *turn) prune(limit int) float64 {
 	return 0
 }
 
-// pruneAll shortens all that was answered and has fresh tokens of conversation after it, whatever that saves.
+// pruneAll shortens all that was answered and has fresh tokens of conversation after it, whatever
+// that saves.
 func (t *turn) pruneAll(fresh int) {
 	through := stale(t.history, fresh)
 	t.a.d.Log.Info("all that is old is sent shortened", "session", t.w.uid, "through", through)
 	t.w.pruned.texts, t.w.pruned.images = max(t.w.pruned.texts, through), max(t.w.pruned.images, through)
 }
 
-// capResults cuts what the model has not even answered yet, until a call has at most that many tokens.
+// capResults cuts what the model has not even answered yet, until a call has at most that many
+// tokens.
 func (t *turn) capResults(most int) {
 	if len(t.history) == 0 {
 		return
@@ -63,8 +66,8 @@ func (t *turn) capResults(most int) {
 	}
 }
 
-// cut is how far the history is pruned: ids of the newest messages whose texts and images are left out, and of the newest
-// one whose texts are cut to a number of bytes; 0: none.
+// cut is how far the history is pruned: ids of the newest messages whose texts and images are left
+// out, and of the newest one whose texts are cut to a number of bytes; 0: none.
 type cut struct {
 	texts, images, capped int64
 	bytes                 int
@@ -73,7 +76,8 @@ type cut struct {
 // shown is the history as the model sees it.
 func (t *turn) shown() []chat.Message { return pruned(t.history, t.w.pruned) }
 
-// stale is the id of the newest result that has fresh tokens of conversation after it and that the model has answered; 0: none.
+// stale is the id of the newest result that has fresh tokens of conversation after it and that the
+// model has answered; 0: none.
 func stale(history []chat.Message, fresh int) int64 {
 	tokens, answered := 0, false
 	for i, m := range slices.Backward(history) {
@@ -86,8 +90,9 @@ func stale(history []chat.Message, fresh int) int64 {
 	return 0
 }
 
-// pruned is history with one line in the place of every large result, of every image and of every long string in a call's
-// arguments, up to through. It changes nothing but these: calls and results stay pairs. What is not stored yet (ID 0) is new and stays.
+// pruned is history with one line in the place of every large result, of every image and of every
+// long string in a call's arguments, up to through. It changes nothing but these: calls and results
+// stay pairs. What is not stored yet (ID 0) is new and stays.
 func pruned(history []chat.Message, through cut) []chat.Message {
 	if through == (cut{}) {
 		return history
@@ -151,7 +156,8 @@ const (
 	argHead  = 100 // bytes of a longer one that are shown
 )
 
-// prunedCalls are calls with the long strings of their arguments shortened. The arguments stay the JSON that they were.
+// prunedCalls are calls with the long strings of their arguments shortened. The arguments stay the
+// JSON that they were.
 func prunedCalls(calls []chat.ToolCall) []chat.ToolCall {
 	var out []chat.ToolCall
 	for i, c := range calls {
@@ -209,5 +215,6 @@ func shortString(s string) string {
 	return fmt.Sprintf("%s [%d bytes more%s", head, len(s)-len(head), argTail)
 }
 
-// argTail says that the call itself was whole, so that no model takes the mark for a way to write files.
+// argTail says that the call itself was whole, so that no model takes the mark for a way to write
+// files.
 const argTail = " stood here; they are left out only now, to save room]"

@@ -15,8 +15,9 @@ import (
 	"hermes/core/provider/modeltest"
 )
 
-// anyHistory is a conversation as it can be in a store: steers, empty and cut answers, calls without a result and results
-// without a call are in it. Ids rise; the newest messages may have none.
+// anyHistory is a conversation as it can be in a store: steers, empty and cut answers, calls
+// without a result and results without a call are in it. Ids rise; the newest messages may have
+// none.
 func anyHistory(r *rand.Rand) []chat.Message {
 	var out []chat.Message
 	add := func(m chat.Message) { out = append(out, m) }
@@ -77,8 +78,8 @@ func TestPrunedHistoriesAreSound(t *testing.T) {
 	}
 }
 
-// Whatever was said: after a compression anywhere every provider takes the rest, it is shorter, every rule of the person
-// is in it byte for byte, and compressing it again changes nothing.
+// Whatever was said: after a compression anywhere every provider takes the rest, it is shorter,
+// every rule of the person is in it byte for byte, and compressing it again changes nothing.
 func TestCompressedHistoriesAreSound(t *testing.T) {
 	compressed := 0
 	for seed := range uint64(10_000) {
@@ -177,7 +178,8 @@ func TestWhatIsStale(t *testing.T) {
 	}
 }
 
-// Within one long turn, room is made without a summary: old results become lines, the newest stay, the store keeps all.
+// Within one long turn, room is made without a summary: old results become lines, the newest stay,
+// the store keeps all.
 func TestOldResultsAreShortenedBeforeAnythingIsSummarised(t *testing.T) {
 	big := strings.Repeat("data ", 500)
 	var script []reply

@@ -31,8 +31,8 @@ type Question struct {
 	Choices               []string // none: free text
 }
 
-// AskQuestion shows a question and waits for the answer. It returns an error when the turn is interrupted or nobody
-// answers in time; the error is written for the model.
+// AskQuestion shows a question and waits for the answer. It returns an error when the turn is
+// interrupted or nobody answers in time; the error is written for the model.
 func (a *Agent) AskQuestion(ctx context.Context, q Question) (string, error) {
 	id := a.id("question")
 	asked := event.QuestionAsked{ID: id, CallID: q.CallID, Text: q.Text, Choices: q.Choices}
@@ -83,7 +83,8 @@ func (q *questions) withdraw(id string) *question {
 	return p
 }
 
-// Questions lists what waits for an answer in a session, oldest first: for a screen that comes to it late.
+// Questions lists what waits for an answer in a session, oldest first: for a screen that comes to
+// it late.
 func (a *Agent) Questions(session string) []event.QuestionAsked {
 	a.questions.mu.Lock()
 	defer a.questions.mu.Unlock()

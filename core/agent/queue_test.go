@@ -17,7 +17,8 @@ import (
 	"hermes/core/tool"
 )
 
-// gatedModel answers with a tool call that waits for a token, so that tests decide what arrives during a turn.
+// gatedModel answers with a tool call that waits for a token, so that tests decide what arrives
+// during a turn.
 func gatedRig(t testing.TB, script ...reply) (*rig, chan struct{}) {
 	token := make(chan struct{})
 	wait := newTool("token", nil, func(ctx context.Context, c tool.Call) (tool.Result, error) {
@@ -77,7 +78,8 @@ func TestSteerIsSeenAtTheNextStep(t *testing.T) {
 	}
 }
 
-// A person who edits a command that waits for approval denies it and types their own: that one must not be asked about.
+// A person who edits a command that waits for approval denies it and types their own: that one must
+// not be asked about.
 func TestACommandThatAPersonSteersWithRunsWithoutAsking(t *testing.T) {
 	ran := make(chan string, 2)
 	shell := newTool("terminal", commands, func(_ context.Context, c tool.Call) (tool.Result, error) {
@@ -199,8 +201,8 @@ func TestAQueueFoundAfterARestartIsShownAndNotRun(t *testing.T) {
 	}
 }
 
-// Whatever is submitted, in whatever mode and at whatever moment, is afterwards exactly once in the history or in the
-// visible queue, and what is stored of the queue is what is shown.
+// Whatever is submitted, in whatever mode and at whatever moment, is afterwards exactly once in the
+// history or in the visible queue, and what is stored of the queue is what is shown.
 func TestNothingSubmittedIsLostOrDoubled(t *testing.T) {
 	testskip.Long(t, "random turns of many sessions")
 	rapid.Check(t, func(rt *rapid.T) {

@@ -11,8 +11,8 @@ import (
 	"hermes/core/chat"
 )
 
-// A summary keeps the words of the person as they are, in parts beside its text: what a model writes about a rule is
-// another rule each time. No model decides what is kept.
+// A summary keeps the words of the person as they are, in parts beside its text: what a model
+// writes about a rule is another rule each time. No model decides what is kept.
 
 const (
 	quoteTokens = 8000 // of all quotes, at most a fifth of the window
@@ -44,8 +44,8 @@ func isUnspacedScript(r rune) bool {
 
 func isRule(text string) bool { return rules().MatchString(text) }
 
-// Names of quotes: what began an exchange, and what was said while the agent was at work. Of somebody else's request the
-// name is whose it is.
+// Names of quotes: what began an exchange, and what was said while the agent was at work. Of
+// somebody else's request the name is whose it is.
 const (
 	quotePrompt = "prompt"
 	quoteSteer  = "steer"
@@ -53,8 +53,9 @@ const (
 
 func byPerson(q chat.Part) bool { return q.Name == quotePrompt || q.Name == quoteSteer }
 
-// quotes are the words of the person in messages that a summary will stand for, those of an older summary included, with
-// at most room tokens: the last request, whoever made it, then the first ones, then rules, then the newest.
+// quotes are the words of the person in messages that a summary will stand for, those of an older
+// summary included, with at most room tokens: the last request, whoever made it, then the first
+// ones, then rules, then the newest.
 func quotes(old []chat.Message, first, room int) []chat.Part {
 	all := said(old)
 	request := lastRequest(all)

@@ -8,7 +8,8 @@ import (
 	"hermes/core/provider"
 )
 
-// Marks of what is said, so that it is not taken for a tool's output, nor one's words for another's.
+// Marks of what is said, so that it is not taken for a tool's output, nor one's words for
+// another's.
 const (
 	steered = "[The person says, while you are at work:]\n"
 	person  = "[The person says:]\n"
@@ -44,8 +45,9 @@ func (t *turn) effort() string {
 	return t.model.Effort
 }
 
-// validHistory makes a history that every provider takes: never two user or two assistant messages in a row, every call
-// followed by its results in call order, no result without a call, nothing empty. It changes no message of the history.
+// validHistory makes a history that every provider takes: never two user or two assistant messages
+// in a row, every call followed by its results in call order, no result without a call, nothing
+// empty. It changes no message of the history.
 func validHistory(history []chat.Message) []chat.Message {
 	results := map[string]chat.Message{}
 	for _, m := range history {

@@ -9,8 +9,8 @@ import (
 	"hermes/core/chat"
 )
 
-// drawHistory makes histories as no healthy program leaves them: messages in any order, results without calls, calls
-// without results, empty and cut answers.
+// drawHistory makes histories as no healthy program leaves them: messages in any order, results
+// without calls, calls without results, empty and cut answers.
 func drawHistory(t *rapid.T) []chat.Message {
 	var out []chat.Message
 	var open []string

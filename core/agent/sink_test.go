@@ -105,8 +105,8 @@ func (s *sink) kinds() string {
 	return out
 }
 
-// lawful checks a whole stream of events: turns and messages open and close once, offsets follow each other, the sealed
-// text is what was streamed, approvals are settled.
+// lawful checks a whole stream of events: turns and messages open and close once, offsets follow
+// each other, the sealed text is what was streamed, approvals are settled.
 func lawful(all []event.Envelope) error {
 	turns, asked := map[string]int{}, map[string]int{}
 	text := map[int64]string{}

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// A streaming message reaches the store after saveEvery, or after saveBytes; of a long one, after an eighth more of it,
-	// because each time all of its text is written again. The stream waits for the disk meanwhile, so there is a rest between.
+	// A streaming message reaches the store after saveEvery, or after saveBytes; of a long one,
+	// after an eighth more of it, because each time all of its text is written again. The stream
+	// waits for the disk meanwhile, so there is a rest between.
 	saveEvery = 500 * time.Millisecond
 	saveRest  = 50 * time.Millisecond
 	saveBytes = 4 << 10
@@ -57,7 +58,8 @@ func (t *turn) stream(r provider.Request) (*draft, error) {
 	}
 }
 
-// pump moves the stream out of its own goroutine, so that a provider which ignores its context cannot hang a turn.
+// pump moves the stream out of its own goroutine, so that a provider which ignores its context
+// cannot hang a turn.
 func pump(ctx context.Context, p provider.Provider, r provider.Request, left <-chan struct{}) <-chan piece {
 	out := make(chan piece, 16)
 	crash.Go("stream "+p.Name(), func() {
@@ -120,7 +122,8 @@ func (t *turn) take(d *draft, c provider.Chunk) error {
 	return t.save(d)
 }
 
-// addText adds text to the draft and shows it; what may be the beginning of a secret is held back before.
+// addText adds text to the draft and shows it; what may be the beginning of a secret is held back
+// before.
 func (t *turn) addText(d *draft, text []byte) {
 	if len(text) > 0 {
 		t.publish(event.TextDelta{MessageID: d.msg.ID, Offset: d.text.Len(), Text: string(text)})
@@ -161,7 +164,8 @@ func (t *turn) begin(d *draft) error {
 	return nil
 }
 
-// save keeps the stored row near what is on the screen. A failure is not the end: Seal writes everything again.
+// save keeps the stored row near what is on the screen. A failure is not the end: Seal writes
+// everything again.
 func (t *turn) save(d *draft) error {
 	size, rested := d.text.Len()+d.reasoning.Len(), time.Since(d.savedAt)
 	if d.ended || size == d.saved || rested < saveRest || size-d.saved < max(saveBytes, d.saved/8) && rested < saveEvery {

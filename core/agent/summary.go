@@ -46,7 +46,8 @@ const updateTask = `
 It begins with the summary of what came before. Keep of that everything that still matters, word for word where it names
 something; add what is new; tell what was finished meanwhile as done. The result replaces it.`
 
-// askForSummary asks the model for summaries, and the session's own when that fails, without tools and without its history.
+// askForSummary asks the model for summaries, and the session's own when that fails, without tools
+// and without its history.
 func (t *turn) askForSummary(old []chat.Message, focus string) (string, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, cmp.Or(t.settings.SummaryTime, summaryTime))
 	defer cancel()
@@ -141,8 +142,8 @@ func (t *turn) answer(ctx context.Context, via provider.Provider, r provider.Req
 	}
 }
 
-// blockOrders keeps orders that a tool's output smuggled into a summary from reaching every later request: the line is
-// blocked, the messages that it came from stay in the store.
+// blockOrders keeps orders that a tool's output smuggled into a summary from reaching every later
+// request: the line is blocked, the messages that it came from stay in the store.
 func (t *turn) blockOrders(summary string) string {
 	clean, _ := injection.Clean(secret.Clean(summary))
 	out, hits := injection.Block(clean)
@@ -156,8 +157,8 @@ func (t *turn) blockOrders(summary string) string {
 	return strings.TrimSpace(out)
 }
 
-// summaryForModel is a summary as the model is shown it. Within says that it ends in the middle of an exchange, which the last
-// request among the quotes began.
+// summaryForModel is a summary as the model is shown it. Within says that it ends in the middle of
+// an exchange, which the last request among the quotes began.
 func summaryForModel(m chat.Message, within bool) string {
 	var b strings.Builder
 	b.WriteString(summaryHead + strings.ReplaceAll(m.Text, strings.TrimSpace(summaryTail), ""))
@@ -177,8 +178,9 @@ func summaryForModel(m chat.Message, within bool) string {
 	return b.String() + summaryTail
 }
 
-// conversationText is a conversation as plain text of at most limit bytes. A summary in it stays whole as far as three quarters of that go.
-// What the person said is not left out before what others said, and the newest stays longest.
+// conversationText is a conversation as plain text of at most limit bytes. A summary in it stays
+// whole as far as three quarters of that go. What the person said is not left out before what
+// others said, and the newest stays longest.
 func conversationText(messages []chat.Message, limit int) string {
 	lines := make([]string, len(messages))
 	size, left := 0, 0

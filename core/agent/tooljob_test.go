@@ -117,7 +117,8 @@ func TestPathsAreTheFilesThatAreMeant(t *testing.T) {
 	}
 }
 
-// A background process is heard after its call has returned, in step with what the call said itself.
+// A background process is heard after its call has returned, in step with what the call said
+// itself.
 func TestOutputGoesOnAfterTheCall(t *testing.T) {
 	later := make(chan func(event.Stream, []byte), 1)
 	start := newTool("start", nil, func(_ context.Context, c tool.Call) (tool.Result, error) {
@@ -147,7 +148,8 @@ func TestOutputGoesOnAfterTheCall(t *testing.T) {
 	}
 }
 
-// A command's approval counts for the folder that it starts in, which an earlier command may have changed.
+// A command's approval counts for the folder that it starts in, which an earlier command may have
+// changed.
 func TestACommandIsAskedForTheFolderThatItStartsIn(t *testing.T) {
 	run := newTool("run", commands, func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Text: "ran"}, nil })
 	once := callsTools(fakeCall{"run", `{"command":"rm -rf build"}`})

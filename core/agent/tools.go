@@ -14,7 +14,8 @@ const (
 	maxDenials  = 3 // in a row: then the person has more to say than no
 )
 
-// runCalls runs the calls of one answer and stores a result for every one of them, in call order, whatever happens.
+// runCalls runs the calls of one answer and stores a result for every one of them, in call order,
+// whatever happens.
 func (t *turn) runCalls(calls []chat.ToolCall) error {
 	left := make([]numbered, len(calls))
 	for i, c := range calls {
@@ -40,7 +41,8 @@ func (t *turn) runCalls(calls []chat.ToolCall) error {
 	return nil
 }
 
-// runGroup asks for approval of one call after the other; what is allowed runs at once, beside those that are asked about.
+// runGroup asks for approval of one call after the other; what is allowed runs at once, beside
+// those that are asked about.
 func (t *turn) runGroup(group []*toolJob) error {
 	for _, j := range group {
 		t.publish(event.ToolStarted{Call: j.call, Gist: j.gist, Backend: j.backend, Beside: len(group) - 1})
@@ -75,7 +77,8 @@ func (t *turn) runGroup(group []*toolJob) error {
 	return end
 }
 
-// record stores and publishes the result of one call. It returns a stop when the turn should not go on.
+// record stores and publishes the result of one call. It returns a stop when the turn should not go
+// on.
 func (t *turn) record(j *toolJob) error {
 	n := t.repeats.count(j.call, *j.result)
 	if n >= noticeRepeats {

@@ -193,7 +193,8 @@ func (t *turn) prepare() error {
 	return t.reload()
 }
 
-// noteModel keeps with the session which model answers it: lists, statistics and the prompt tell it.
+// noteModel keeps with the session which model answers it: lists, statistics and the prompt tell
+// it.
 func (t *turn) noteModel() error {
 	provider, model := t.via.Name(), t.model.ID
 	if step, skipped := t.route.Skipped(); skipped { // for a turn only
@@ -206,7 +207,8 @@ func (t *turn) noteModel() error {
 	return t.a.d.Sessions.SetModel(t.ctx, t.w.uid, provider, model)
 }
 
-// catchUp has screens read what another process added to the session since this one last looked; the turn's own prompt is one message.
+// catchUp has screens read what another process added to the session since this one last looked;
+// the turn's own prompt is one message.
 func (t *turn) catchUp() {
 	if t.prompt != 0 && int64(t.info.Messages) > t.w.seen.Load()+1 {
 		t.publish(event.HistoryChanged{Why: event.HistoryElsewhere})
@@ -228,7 +230,8 @@ func (t *turn) reload() error {
 	return nil
 }
 
-// system returns the session's system prompt; the first turn builds it, the others get the same bytes.
+// system returns the session's system prompt; the first turn builds it, the others get the same
+// bytes.
 func (a *Agent) system(ctx context.Context, info event.SessionInfo, specs []provider.ToolSpec) (string, error) {
 	text, err := a.d.Sessions.Prompt(ctx, info.UID)
 	if err != nil || text != "" || a.d.Prompt == nil {
@@ -286,7 +289,8 @@ func turnFinished(msg chat.Message) error {
 	}
 }
 
-// lastAnswer is the last model call of a turn that used up its budget: without tools, so that it must say where it stands.
+// lastAnswer is the last model call of a turn that used up its budget: without tools, so that it
+// must say where it stands.
 func (t *turn) lastAnswer(limit int) error {
 	msg, err := t.ask(nil, fmt.Sprintf("You have used all %d steps of this turn and can call no more tools. "+
 		"Say what was done, what was found and what is left to do, so that the work can go on later.", limit))
@@ -302,14 +306,16 @@ func (t *turn) lastAnswer(limit int) error {
 	}}
 }
 
-// noteTyped notes what a person said. A command that a person types runs without asking, whether it begins the turn or steers it.
+// noteTyped notes what a person said. A command that a person types runs without asking, whether it
+// begins the turn or steers it.
 func (t *turn) noteTyped(m chat.Message) {
 	if m.From.IsPerson() {
 		t.said = m.Text
 	}
 }
 
-// takeSteers stores what was said to the running turn as user messages, right where the model will see them.
+// takeSteers stores what was said to the running turn as user messages, right where the model will
+// see them.
 func (t *turn) takeSteers() error {
 	t.w.change.Lock()
 	defer t.w.change.Unlock()

@@ -348,7 +348,8 @@ func errText(err error) string {
 	return ""
 }
 
-// The session tells which model answers it, before its prompt is built and after a change of the default.
+// The session tells which model answers it, before its prompt is built and after a change of the
+// default.
 func TestTheSessionNotesItsModel(t *testing.T) {
 	r := newRig(t)
 	r.deps.Prompt = func(_ context.Context, s event.SessionInfo, _ []provider.ToolSpec) (string, error) {

@@ -7,8 +7,8 @@ import (
 	"hermes/core/chat"
 )
 
-// Undo takes back the last n exchanges of an idle session, or the compression that came after them, and returns the text
-// of the first prompt taken back, so that it can be changed and sent again.
+// Undo takes back the last n exchanges of an idle session, or the compression that came after them,
+// and returns the text of the first prompt taken back, so that it can be changed and sent again.
 func (a *Agent) Undo(ctx context.Context, session string, n int) (prompt string, err error) {
 	err = a.whenIdle(ctx, session, func(*worker) error {
 		m, err := a.d.Sessions.Undo(ctx, session, max(n, 1))
@@ -18,7 +18,8 @@ func (a *Agent) Undo(ctx context.Context, session string, n int) (prompt string,
 	return prompt, err
 }
 
-// Retry takes back the last answer of an idle session and asks for it again, with the same prompt and its parts.
+// Retry takes back the last answer of an idle session and asks for it again, with the same prompt
+// and its parts.
 func (a *Agent) Retry(ctx context.Context, session string) error {
 	return a.whenIdle(ctx, session, func(w *worker) error {
 		last, err := a.lastPrompt(ctx, session)
@@ -31,8 +32,8 @@ func (a *Agent) Retry(ctx context.Context, session string) error {
 	})
 }
 
-// Drop runs remove, which takes a session away, while nothing can start in it and no other process works in it, and forgets
-// the session when it worked.
+// Drop runs remove, which takes a session away, while nothing can start in it and no other process
+// works in it, and forgets the session when it worked.
 func (a *Agent) Drop(ctx context.Context, session string, remove func() error) error {
 	return a.whenIdle(ctx, session, func(*worker) error {
 		if err := remove(); err != nil {
@@ -45,7 +46,8 @@ func (a *Agent) Drop(ctx context.Context, session string, remove func() error) e
 	})
 }
 
-// lastPrompt takes back the last exchange and returns its prompt. A compression that came after it goes first.
+// lastPrompt takes back the last exchange and returns its prompt. A compression that came after it
+// goes first.
 func (a *Agent) lastPrompt(ctx context.Context, session string) (chat.Message, error) {
 	for {
 		m, err := a.d.Sessions.Undo(ctx, session, 1)

@@ -19,7 +19,8 @@ const (
 	reserveTokens                   = 16_000    // of a window for the answer, at most a quarter of it
 )
 
-// window is the context window of the turn's model: what it is said to be, unless its server said less.
+// window is the context window of the turn's model: what it is said to be, unless its server said
+// less.
 func (t *turn) window() (tokens int, known bool) {
 	known = t.model.Window > 0
 	tokens = t.model.Window
@@ -42,8 +43,8 @@ func (t *turn) learnWindow(failed *provider.Error) {
 	}
 }
 
-// limits are the tokens of a call from which on old results are shortened, older messages are summed up, and whatever is
-// oldest goes.
+// limits are the tokens of a call from which on old results are shortened, older messages are
+// summed up, and whatever is oldest goes.
 type limits struct{ prune, sum, hard int }
 
 func (t *turn) limits() limits {
@@ -72,8 +73,9 @@ func (t *turn) sayOnce(text, hint string) {
 	}
 }
 
-// load is the tokens of the next model call: what the provider counted at the last one, and an estimate of what came since.
-// Some servers count only what they had not kept from the call before: a third of our estimate is the least.
+// load is the tokens of the next model call: what the provider counted at the last one, and an
+// estimate of what came since. Some servers count only what they had not kept from the call before:
+// a third of our estimate is the least.
 func (t *turn) load() int {
 	return max(t.counted(), t.measure()/3)
 }
@@ -117,7 +119,8 @@ func estimate(messages []chat.Message) int {
 	return n
 }
 
-// tokens is about what a text costs: a token for four bytes of ASCII, and for each Chinese or Japanese character.
+// tokens is about what a text costs: a token for four bytes of ASCII, and for each Chinese or
+// Japanese character.
 func tokens(s string) int {
 	quarters := 0
 	for i := 0; i < len(s); {

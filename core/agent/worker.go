@@ -15,8 +15,9 @@ import (
 // storeTime bounds a write that must happen although its turn was interrupted.
 const storeTime = 30 * time.Second
 
-// worker is one session's side of the agent. Two locks: change orders everything that alters the queue or starts a turn
-// and is held over the store; mu guards the fields and is never held over anything slow, so that a screen can ask at any time.
+// worker is one session's side of the agent. Two locks: change orders everything that alters the
+// queue or starts a turn and is held over the store; mu guards the fields and is never held over
+// anything slow, so that a screen can ask at any time.
 type worker struct {
 	a   *Agent
 	uid string
@@ -38,7 +39,8 @@ type worker struct {
 
 	strange atomic.Pointer[string] // why what the session remembers may not be the person's wish; nil when nothing is known
 
-	// seen is how many messages the session had when this process last looked: more at the next turn, and another process was at work.
+	// seen is how many messages the session had when this process last looked: more at the next
+	// turn, and another process was at work.
 	seen atomic.Int64
 
 	mu      sync.Mutex
@@ -108,8 +110,9 @@ func (w *worker) wait(ctx context.Context) error {
 	}
 }
 
-// alone runs f, which changes the conversation or starts a turn, while no other process works in the session. The caller holds
-// change and knows that nothing runs. A turn that f started keeps the session until it is over.
+// alone runs f, which changes the conversation or starts a turn, while no other process works in
+// the session. The caller holds change and knows that nothing runs. A turn that f started keeps the
+// session until it is over.
 func (w *worker) alone(ctx context.Context, f func() error) (err error) {
 	if w.lease, err = w.a.d.Sessions.Lease(ctx, w.uid); err != nil {
 		return err
@@ -154,7 +157,8 @@ func (w *worker) start(j job) error {
 	return nil
 }
 
-// next ends a turn and takes up what waits: the next turn and its job, or nil when the session becomes idle.
+// next ends a turn and takes up what waits: the next turn and its job, or nil when the session
+// becomes idle.
 func (w *worker) next(t *turn, out outcome) (*turn, job) {
 	w.change.Lock()
 	defer w.change.Unlock()
@@ -211,8 +215,8 @@ func (w *worker) noteHeld(n int) {
 	})
 }
 
-// takeUp chooses what the next turn begins with: messages that interrupted, joined; else the first of the queue.
-// After a turn that did not end well only what interrupted it goes on.
+// takeUp chooses what the next turn begins with: messages that interrupted, joined; else the first
+// of the queue. After a turn that did not end well only what interrupted it goes on.
 func (w *worker) takeUp(reason event.TurnReason) []event.QueuedInput {
 	closed := w.a.isClosed() // before mu: the agent's lock comes first
 	w.mu.Lock()
@@ -236,7 +240,8 @@ func (w *worker) takeUp(reason event.TurnReason) []event.QueuedInput {
 	return slices.Clone(sameAuthor(w.queue[:max(n, 1)]))
 }
 
-// sameAuthor is the beginning of a queue that one author wrote: what a person says is never one message with what others say.
+// sameAuthor is the beginning of a queue that one author wrote: what a person says is never one
+// message with what others say.
 func sameAuthor(q []event.QueuedInput) []event.QueuedInput {
 	n := 1
 	for n < len(q) && q[n].From == q[0].From {
@@ -245,8 +250,9 @@ func sameAuthor(q []event.QueuedInput) []event.QueuedInput {
 	return q[:n]
 }
 
-// accept stores prompt and takes items, of which it was made, out of the queue. In this order: a crash between the two
-// leaves a message twice, never nowhere. A prompt that is kept aside leaves the queue too; the error says so.
+// accept stores prompt and takes items, of which it was made, out of the queue. In this order: a
+// crash between the two leaves a message twice, never nowhere. A prompt that is kept aside leaves
+// the queue too; the error says so.
 func (w *worker) accept(ctx context.Context, prompt *chat.Message, items []event.QueuedInput) error {
 	stored := w.a.d.Sessions.Append(ctx, w.uid, prompt)
 	if stored != nil && !keptInSpillFile(stored) {

@@ -11,19 +11,20 @@ import (
 	"strings"
 )
 
-// DefaultBackend is the name of the back end that always exists, unless terminal.backend names another one.
+// DefaultBackend is the name of the back end that always exists, unless terminal.backend names
+// another one.
 const DefaultBackend = "default"
 
-// Place is one back end with everything resolved that the settings leave open: its kind, what it takes from
-// section terminal, forwarded variables, ~ in paths.
+// Place is one back end with everything resolved that the settings leave open: its kind, what it
+// takes from section terminal, forwarded variables, ~ in paths.
 type Place struct {
 	Backend
 	Options any    // pointer to the struct of the kind; nil when it has none
 	Problem string // why it cannot be used as it is written, with file and line; "" when it can
 }
 
-// Places returns every back end by name, and the name of the default one, which is always among them. One that a setting restricts
-// which cannot be read runs nothing.
+// Places returns every back end by name, and the name of the default one, which is always among
+// them. One that a setting restricts which cannot be read runs nothing.
 func (c *Config) Places() (def string, places map[string]Place) {
 	def, places = c.backendsAsWritten()
 	for name, p := range places {
@@ -50,8 +51,8 @@ func (c *Config) backendsAsWritten() (def string, places map[string]Place) {
 	return def, places
 }
 
-// kindOf is the kind that a back end says or shows. What shows none is of the kind that terminal.backend
-// names, or that the back end has which it names.
+// kindOf is the kind that a back end says or shows. What shows none is of the kind that
+// terminal.backend names, or that the back end has which it names.
 func (c *Config) kindOf(b Backend) string {
 	if kind := cmp.Or(b.Kind, b.shown()); kind != "" {
 		return kind
@@ -77,8 +78,8 @@ func (b Backend) shown() string {
 	return ""
 }
 
-// placeOfKey is where a key of a back end is written, or the key of section terminal that may stand for it, or the
-// back end itself.
+// placeOfKey is where a key of a back end is written, or the key of section terminal that may stand
+// for it, or the back end itself.
 func (c *Config) placeOfKey(name, key, or string) place {
 	prefix := "terminal.backends." + name + "."
 	if at, ok := c.places[prefix+key]; ok {
@@ -102,7 +103,8 @@ func (c *Config) placeOfKey(name, key, or string) place {
 	return best
 }
 
-// forwardedEnv adds the forwarded variables that are set to the ones that are written down, which win.
+// forwardedEnv adds the forwarded variables that are set to the ones that are written down, which
+// win.
 func (c *Config) forwardedEnv(b Backend) map[string]string {
 	env := map[string]string{}
 	for _, name := range b.ForwardEnv {

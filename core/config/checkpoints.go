@@ -1,6 +1,7 @@
 package config
 
-// Checkpoints keeps files as they were before the agent changed them. The keys are those of the Python program.
+// Checkpoints keeps files as they were before the agent changed them. The keys are those of the
+// Python program.
 type Checkpoints struct {
 	Enabled      bool `key:"enabled" short:"yes" strict:"true" doc:"keep files as they were before each turn, for hermes rollback"`
 	MaxSnapshots int  `key:"max_snapshots" min:"1" doc:"turns of a session that can be taken back"`

@@ -31,8 +31,9 @@ func (p place) String() string {
 	return fmt.Sprintf("%s:%d", p.file, p.line)
 }
 
-// decoder puts one layer of settings into a Config. It reads YAML nodes by the schema of the Go types and never looks at
-// what the schema does not ask for, so depth is bounded by the schema and breadth by maxVisits.
+// decoder puts one layer of settings into a Config. It reads YAML nodes by the schema of the Go
+// types and never looks at what the schema does not ask for, so depth is bounded by the schema and
+// breadth by maxVisits.
 type decoder struct {
 	file     string
 	env      environment
@@ -312,7 +313,8 @@ func (d *decoder) mapping(v reflect.Value, f field, n *yaml.Node, path string) b
 		if old := v.MapIndex(name); old.IsValid() {
 			item.Set(old)
 		}
-		// A back end that cannot be read is there all the same: what asks for it must not get another one.
+		// A back end that cannot be read is there all the same: what asks for it must not get
+		// another one.
 		if d.value(item, f.leaf(elem), p.value, path+"."+p.key.Value) || elem == reflect.TypeFor[Backend]() {
 			v.SetMapIndex(name, item)
 		}
@@ -321,7 +323,8 @@ func (d *decoder) mapping(v reflect.Value, f field, n *yaml.Node, path string) b
 	return true
 }
 
-// named returns the entries of a mapping. Where the entries have fields of their own, a list of names will do.
+// named returns the entries of a mapping. Where the entries have fields of their own, a list of
+// names will do.
 func (d *decoder) named(n *yaml.Node, elem reflect.Type, path string) ([]pair, bool) {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -400,7 +403,8 @@ func (d *decoder) scalar(v reflect.Value, f field, n *yaml.Node, path string) bo
 	return true
 }
 
-// empty is a key without a value: nothing was said. Where that could mean anything, it is a problem.
+// empty is a key without a value: nothing was said. Where that could mean anything, it is a
+// problem.
 func (d *decoder) empty(v reflect.Value, f field, n *yaml.Node) bool {
 	if f.restricts() && (d.inList || v.Kind() != reflect.String || f.tag.Get("oneof") != "") {
 		d.problem(n, "", "there is no value for "+d.at, "write one, or remove the key")

@@ -14,8 +14,9 @@ import (
 // editing keeps two edits of this process apart.
 var editing sync.Mutex
 
-// Set writes one key of config.yaml. Comments, order and spelling of everything else stay as they are: the text itself is
-// changed where that is enough, and every edit is read back before it is kept. A list is written a,b or [a, b].
+// Set writes one key of config.yaml. Comments, order and spelling of everything else stay as they
+// are: the text itself is changed where that is enough, and every edit is read back before it is
+// kept. A list is written a,b or [a, b].
 func Set(p Paths, key, value string) error {
 	editing.Lock()
 	defer editing.Unlock()
@@ -41,7 +42,8 @@ func Set(p Paths, key, value string) error {
 	return replaceFile(p.ConfigFile, text)
 }
 
-// lengthen turns a key that a scalar may stand for (model) into the one that it sets (model.default).
+// lengthen turns a key that a scalar may stand for (model) into the one that it sets
+// (model.default).
 func lengthen(path []string, f field) ([]string, field) {
 	if f.typ.Kind() == reflect.Struct {
 		if short, ok := shortField(f.typ); ok {
@@ -85,7 +87,8 @@ func editText(raw []byte, path []string, f field, value string) ([]byte, error) 
 	return nil, fmt.Errorf("config.yaml is written in a way that %s cannot be set in: use `hermes config edit`", strings.Join(path, "."))
 }
 
-// style makes a new value look as a person would write it: flow lists, and quotes only where YAML needs them.
+// style makes a new value look as a person would write it: flow lists, and quotes only where YAML
+// needs them.
 func style(n *yaml.Node, f field) {
 	for _, c := range n.Content {
 		style(c, f)
@@ -155,7 +158,8 @@ func same(a, b *yaml.Node) bool {
 	return true
 }
 
-// flatten lists every leaf under its path. Aliases count as what is written, not as what they point to.
+// flatten lists every leaf under its path. Aliases count as what is written, not as what they point
+// to.
 func flatten(n *yaml.Node, path string, out map[string]string, depth int) {
 	switch {
 	case depth > 64:
@@ -183,7 +187,8 @@ type found struct {
 	scalar   bool       // a scalar stands where a mapping would be needed
 }
 
-// short reports whether the scalar that was found stands for the key that was looked for: `model: x` for model.default.
+// short reports whether the scalar that was found stands for the key that was looked for: `model:
+// x` for model.default.
 func (at found) short() bool {
 	if !at.scalar || len(at.rest) != 1 {
 		return false

@@ -135,7 +135,8 @@ func TestSetSecret(t *testing.T) {
 	}
 }
 
-// Whatever the file, Set either refuses and leaves it alone, or the key has the value and every other key is as before.
+// Whatever the file, Set either refuses and leaves it alone, or the key has the value and every
+// other key is as before.
 func FuzzSet(f *testing.F) {
 	for _, s := range []string{
 		"model: a\n", "agent:\n  max_turns: 3 # x\n", "agent: {max_turns: 3, x: 1}\n", "agent: &a\n  max_turns: 1\nx: *a\n", "agent:\n- a\n",

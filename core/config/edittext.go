@@ -8,7 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// inText changes the text itself. It gives up where the file is written in an unusual way; sound checks what it did.
+// inText changes the text itself. It gives up where the file is written in an unusual way; sound
+// checks what it did.
 func (e edit) inText() (string, bool) {
 	value, ok := e.value()
 	if !ok {
@@ -187,7 +188,8 @@ func lastLine(n *yaml.Node) int {
 	return last
 }
 
-// endOf skips the rest of a value of several lines: what follows line and is indented at least as much.
+// endOf skips the rest of a value of several lines: what follows line and is indented at least as
+// much.
 func endOf(lines []string, line, indent int) int {
 	for line < len(lines) {
 		text := lines[line]

@@ -47,7 +47,8 @@ func (e environment) lookup(name string) (string, bool) {
 	return v, v != ""
 }
 
-// expand replaces each ${NAME} that is set. It reports whether anything was replaced. What was inserted is not looked at again.
+// expand replaces each ${NAME} that is set. It reports whether anything was replaced. What was
+// inserted is not looked at again.
 func (e environment) expand(text string) (string, bool) {
 	if !strings.Contains(text, "${") {
 		return text, false
@@ -131,8 +132,9 @@ func parseDotenv(data []byte) (values map[string]string, err error) {
 	return godotenv.UnmarshalBytes(data)
 }
 
-// special names variables that other programs know too, or that people will guess. OPENAI_BASE_URL is not among them: it
-// is the address of the provider "openai" and goes with that one's key (see provider.Settings.WithEnv).
+// special names variables that other programs know too, or that people will guess. OPENAI_BASE_URL
+// is not among them: it is the address of the provider "openai" and goes with that one's key (see
+// provider.Settings.WithEnv).
 var special = map[string]string{
 	"HERMES_MODEL":     "model.default",
 	"HERMES_PROVIDER":  "model.provider",
@@ -153,7 +155,8 @@ func (d *decoder) overlay(get func(string) string) {
 	})
 }
 
-// eachVariable names the variables that stand for settings: HERMES_<SECTION>_<KEY>, TERMINAL_<KEY>, and the special ones.
+// eachVariable names the variables that stand for settings: HERMES_<SECTION>_<KEY>, TERMINAL_<KEY>,
+// and the special ones.
 func eachVariable(do func(name, key string)) {
 	for _, k := range Schema() {
 		if strings.Contains(k.Name, "<") || k.Type == "mapping" || k.Secret {

@@ -11,8 +11,8 @@ import (
 
 const maxFile = 1 << 20 // bytes of config.yaml or .env
 
-// readFile returns the text of a settings file without a byte order mark. A file that is not there is no problem and
-// gives nil. Bytes that are not UTF-8 are replaced, and named in a problem.
+// readFile returns the text of a settings file without a byte order mark. A file that is not there
+// is no problem and gives nil. Bytes that are not UTF-8 are replaced, and named in a problem.
 func readFile(path, name string) ([]byte, []Problem) {
 	fail := func(why, fix string) ([]byte, []Problem) {
 		return nil, []Problem{{File: name, Why: why, Fix: fix}}
@@ -64,7 +64,8 @@ func decodeText(data []byte, name string) ([]byte, []Problem) {
 	return bytes.ToValidUTF8(data, []byte("\ufffd")), []Problem{problem}
 }
 
-// plainError is the cause without the operation and the path, which the caller says in its own words.
+// plainError is the cause without the operation and the path, which the caller says in its own
+// words.
 func plainError(err error) string {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {

@@ -12,15 +12,15 @@ import (
 	"hermes/core/event"
 )
 
-// Kind is what the settings are told of one kind of back end. They know none by its name: each registers
-// itself, with structs whose tags describe its keys as those of Config do.
+// Kind is what the settings are told of one kind of back end. They know none by its name: each
+// registers itself, with structs whose tags describe its keys as those of Config do.
 type Kind struct {
 	Name       string
 	Traits     event.Traits
 	ImpliedBy  string // key that shows the kind where none is written: image, host
 	CommonKeys string // keys of Backend that count for some kinds only, and for this one
-	// Options is a struct of the keys below terminal.backends.<name> that only some kinds have. A key that
-	// two kinds have is of the same type in both.
+	// Options is a struct of the keys below terminal.backends.<name> that only some kinds have. A
+	// key that two kinds have is of the same type in both.
 	Options any
 	// Terminal is a struct of the keys of section terminal that are this kind's, with their defaults.
 	Terminal any
@@ -37,8 +37,9 @@ var (
 	ownType    = reflect.TypeFor[KindOptions]()
 )
 
-// Register makes a kind known to settings that are loaded from now on. The first one is what back ends are
-// that show none. It is called by the program's wiring, and returns what takes the kind away again.
+// Register makes a kind known to settings that are loaded from now on. The first one is what back
+// ends are that show none. It is called by the program's wiring, and returns what takes the kind
+// away again.
 func Register(k Kind) (forget func()) {
 	list := append(slices.Clip(Kinds()), k)
 	store(list)
@@ -100,7 +101,8 @@ func (k Kind) part(tag string) any {
 	return k.Options
 }
 
-// ownFields are the keys that kinds have at a field of type Own. One that several have is listed once.
+// ownFields are the keys that kinds have at a field of type Own. One that several have is listed
+// once.
 func ownFields(index int, tag string) (out []field) {
 	for _, k := range Kinds() {
 		part := k.part(tag)
@@ -138,7 +140,8 @@ func (f field) in(v reflect.Value) reflect.Value {
 	return made.Elem().Field(f.index)
 }
 
-// share gives a value to the other kinds that have the same key: which kind it is for is seen later.
+// share gives a value to the other kinds that have the same key: which kind it is for is seen
+// later.
 func (f field) share(v reflect.Value) {
 	for _, twin := range f.twins {
 		twin.in(v).Set(f.in(v))
@@ -204,8 +207,8 @@ func (r *Resolving) Config() *Config { return r.c }
 // Path replaces a ~ at the beginning.
 func (r *Resolving) Path(name string) string { return r.c.expandTilde(name) }
 
-// Wrong says why the back end cannot be used, and at which of its keys; or is a key of section terminal
-// that may say the same. The first one counts.
+// Wrong says why the back end cannot be used, and at which of its keys; or is a key of section
+// terminal that may say the same. The first one counts.
 func (r *Resolving) Wrong(key, or, format string, args ...any) {
 	r.problem = cmp.Or(r.problem, fmt.Sprintf("%s: %s", r.c.placeOfKey(r.name, key, or), fmt.Sprintf(format, args...)))
 }

@@ -20,8 +20,8 @@ type Options struct {
 
 var errDotenv = errors.New("not NAME=value lines")
 
-// Load reads the settings. It always returns a usable Config; what is wrong is in the problems, in file order.
-// It makes no file and no folder.
+// Load reads the settings. It always returns a usable Config; what is wrong is in the problems, in
+// file order. It makes no file and no folder.
 func Load(o Options) (*Config, []Problem) {
 	c := Defaults()
 	c.env = newEnvironment(o.Env)
@@ -116,7 +116,8 @@ func joined(roots []*yaml.Node) *yaml.Node {
 	return all
 }
 
-// layer lets take put values into c under the name of their source. What it sets is no longer in doubt because of an earlier one.
+// layer lets take put values into c under the name of their source. What it sets is no longer in
+// doubt because of an earlier one.
 func (c *Config) layer(file string, take func(*decoder)) []Problem {
 	d := &decoder{file: file, env: c.env, root: reflect.ValueOf(c).Elem(), places: c.places, unused: c.unused, set: map[string]bool{}}
 	take(d)
@@ -130,8 +131,8 @@ func (c *Config) layer(file string, take func(*decoder)) []Problem {
 	return d.problems
 }
 
-// check looks at settings that must fit together. A value that does not fit is kept where giving it up would be less safe:
-// a misspelt back end must not become this machine.
+// check looks at settings that must fit together. A value that does not fit is kept where giving it
+// up would be less safe: a misspelt back end must not become this machine.
 func (c *Config) check() []Problem {
 	name := c.Terminal.Backend
 	if _, named := c.Terminal.Backends[name]; named || name == "" || slices.Contains(kindNames(), name) {
@@ -146,15 +147,16 @@ func (c *Config) check() []Problem {
 // Paths returns the places of the profile.
 func (c *Config) Paths() Paths { return c.paths }
 
-// Secret returns a variable from the environment, else from .env. The value belongs into one request header and
-// nowhere else: not into logs, not into the environment of a child.
+// Secret returns a variable from the environment, else from .env. The value belongs into one
+// request header and nowhere else: not into logs, not into the environment of a child.
 func (c *Config) Secret(name string) (string, bool) { return c.env.lookup(name) }
 
 // Exported reports whether a variable comes from the environment that the program was started in,
 // which counts more than .env.
 func (c *Config) Exported(name string) bool { return c.env.process[name] != "" }
 
-// Secrets returns every value that must not be shown: all of .env but plain settings, of each profile, and keys written in config.yaml.
+// Secrets returns every value that must not be shown: all of .env but plain settings, of each
+// profile, and keys written in config.yaml.
 func (c *Config) Secrets() []string {
 	out := c.neighbourSecrets()
 	for _, name := range sortedKeys(c.env.file) {
@@ -173,7 +175,8 @@ func (c *Config) Secrets() []string {
 	return out
 }
 
-// Origin tells where the value of a dotted key came from: "default", ".env", "config.yaml:12", "environment", "flags".
+// Origin tells where the value of a dotted key came from: "default", ".env", "config.yaml:12",
+// "environment", "flags".
 func (c *Config) Origin(key string) string {
 	if p, ok := c.places[key]; ok {
 		return p.String()

@@ -8,8 +8,9 @@ import (
 	"hermes/core/ownhome"
 )
 
-// neighbourSecrets returns the values of every .env that belongs to Hermes beside the one in use: of the data folder, of its profiles, and
-// of the usual folder of the person. A file that cannot be read as settings gives what stands behind its equal signs.
+// neighbourSecrets returns the values of every .env that belongs to Hermes beside the one in use:
+// of the data folder, of its profiles, and of the usual folder of the person. A file that cannot be
+// read as settings gives what stands behind its equal signs.
 func (c *Config) neighbourSecrets() []string {
 	userHome := c.env.process["HOME"]
 	if userHome == "" {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The values of every profile's .env are hidden, whichever profile runs, and those of the usual folder too.
+// The values of every profile's .env are hidden, whichever profile runs, and those of the usual
+// folder too.
 func TestSecretsOfAllProfiles(t *testing.T) {
 	home, user := t.TempDir(), t.TempDir()
 	for path, text := range map[string]string{

@@ -5,8 +5,9 @@ import "maps"
 // Setting is a key that is set, and where.
 type Setting struct{ Key, Where string }
 
-// WithoutEffect lists what is set and does nothing here, by key: settings that no part of this version uses yet, and those
-// of the Python hermes, which may share the home. Whoever sets one should not believe that it holds.
+// WithoutEffect lists what is set and does nothing here, by key: settings that no part of this
+// version uses yet, and those of the Python hermes, which may share the home. Whoever sets one
+// should not believe that it holds.
 func (c *Config) WithoutEffect() []Setting {
 	found := map[string]place{}
 	maps.Copy(found, c.unused)

@@ -13,7 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parsed is a YAML file as mappings. A file with an error in one block gives the other top-level blocks, one mapping each.
+// parsed is a YAML file as mappings. A file with an error in one block gives the other top-level
+// blocks, one mapping each.
 type parsed struct {
 	roots    []*yaml.Node
 	problems []Problem
@@ -54,7 +55,8 @@ func parse(name string, data []byte) parsed {
 
 var blockKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^["']?([A-Za-z][\w.-]*)["']?[ \t]*:`) })
 
-// lostBlock says which settings a block that cannot be parsed may have held: those of its key, or of any key if it shows none.
+// lostBlock says which settings a block that cannot be parsed may have held: those of its key, or
+// of any key if it shows none.
 func lostBlock(b block, why Problem) []doubt {
 	m := blockKey().FindSubmatch(b.text)
 	if m == nil {
@@ -128,7 +130,8 @@ type block struct {
 	text []byte
 }
 
-// blocks cuts a file at lines that begin in the first column, so that one broken block spares the others.
+// blocks cuts a file at lines that begin in the first column, so that one broken block spares the
+// others.
 func blocks(data []byte) []block {
 	var out []block
 	for n, line := range bytes.SplitAfter(data, []byte("\n")) {

@@ -44,8 +44,8 @@ func CheckProfileName(name string) error {
 	return nil
 }
 
-// ActiveProfileFile holds the name of the profile that is used when none is named. The Python program
-// has the same one.
+// ActiveProfileFile holds the name of the profile that is used when none is named. The Python
+// program has the same one.
 func ActiveProfileFile(home string) string { return filepath.Join(home, "active_profile") }
 
 // ActiveProfile is the profile of a home that is used when none is named; "" for the home itself.

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with the settings, and where. The setting it is about keeps its former value.
+// Problem is one thing that is wrong with the settings, and where. The setting it is about keeps
+// its former value.
 type Problem struct {
 	File   string `json:"file"`             // base name: "config.yaml", ".env", or "environment", "flags"
 	Line   int    `json:"line,omitempty"`   // from 1; 0 when the whole file is meant

@@ -10,8 +10,8 @@ import (
 	"hermes/core/atomicfile"
 )
 
-// replaceFile makes data the content of the file at path. A symbolic link stays one: its target is replaced. The file is
-// readable by its owner only.
+// replaceFile makes data the content of the file at path. A symbolic link stays one: its target is
+// replaced. The file is readable by its owner only.
 func replaceFile(path string, data []byte) error {
 	target, err := realPath(path)
 	if err != nil {

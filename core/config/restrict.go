@@ -11,8 +11,9 @@ import (
 	"sync/atomic"
 )
 
-// Area is what is refused while a setting that restricts it cannot be read. The tag refuses of a setting names one; the tag
-// strict names a value instead, which holds then, and everything goes on.
+// Area is what is refused while a setting that restricts it cannot be read. The tag refuses of a
+// setting names one; the tag strict names a value instead, which holds then, and everything goes
+// on.
 type Area string
 
 // The areas that settings restrict.
@@ -44,7 +45,8 @@ type Restriction struct {
 // Restrictions lists every setting that restricts something, in declaration order.
 func Restrictions() []Restriction { return slices.Clone(allRestrictions()) }
 
-// known is what the settings and the kinds that are registered restrict; a kind that comes or goes empties it.
+// known is what the settings and the kinds that are registered restrict; a kind that comes or goes
+// empties it.
 var known atomic.Pointer[[]Restriction]
 
 func allRestrictions() []Restriction {
@@ -78,8 +80,8 @@ func (f field) restricts() bool {
 	return strict || f.tag.Get("refuses") != ""
 }
 
-// markUnread notes that what stands at path, a dotted key or a section ("" for all), could not be read: every setting there that
-// restricts something is in doubt.
+// markUnread notes that what stands at path, a dotted key or a section ("" for all), could not be
+// read: every setting there that restricts something is in doubt.
 func (c *Config) markUnread(path string, p Problem) {
 	if c.doubts == nil {
 		c.doubts = map[string]Problem{}
@@ -142,7 +144,8 @@ func meant(t reflect.Type, name, prefix string) []string {
 	return out
 }
 
-// restrict puts the strictest value in place of settings that are in doubt, and says in each problem what it leads to.
+// restrict puts the strictest value in place of settings that are in doubt, and says in each
+// problem what it leads to.
 func (c *Config) restrict(problems []Problem) {
 	restrictions := map[string]Restriction{}
 	for _, r := range allRestrictions() {
@@ -205,7 +208,8 @@ func (c *Config) inDoubt() []string {
 	return keys
 }
 
-// Refused says why something must not be done: a setting that restricts it cannot be read. Nil: nothing stands against it.
+// Refused says why something must not be done: a setting that restricts it cannot be read. Nil:
+// nothing stands against it.
 func (c *Config) Refused(areas ...Area) error {
 	for _, key := range c.inDoubt() {
 		if area := c.area(key); area != InPlace && slices.Contains(areas, area) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// breaks are ways in which a setting that restricts something can become unreadable. Each makes a file of the path of a key, and a
-// value that is fine; nil: it does not apply.
+// breaks are ways in which a setting that restricts something can become unreadable. Each makes a
+// file of the path of a key, and a value that is fine; nil: it does not apply.
 var breaks = map[string]func(path []string, r Restriction, good string) []byte{
 	"wrong type": func(path []string, r Restriction, _ string) []byte {
 		if r.Type == "mapping" {
@@ -107,8 +107,8 @@ func goodOf(key string, r Restriction) string {
 	}
 }
 
-// Every setting that restricts something and cannot be read, whatever the reason, refuses what it would restrict or has its strictest
-// value, and says so with the place.
+// Every setting that restricts something and cannot be read, whatever the reason, refuses what it
+// would restrict or has its strictest value, and says so with the place.
 func TestUnreadableRestrictionsRefuse(t *testing.T) {
 	all := Restrictions()
 	if len(all) < 30 {
@@ -218,7 +218,8 @@ func TestOtherMistakesRefuseNothing(t *testing.T) {
 	}
 }
 
-// What broke is known from the file, the line and the key, and a later place that says it properly counts.
+// What broke is known from the file, the line and the key, and a later place that says it properly
+// counts.
 func TestRefusalsNameThePlace(t *testing.T) {
 	o := home(t, map[string]string{"config.yaml": "model: x\nterminal:\n  sandbox: strct\n"})
 	c, _ := Load(o)

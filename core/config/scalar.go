@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// badValue says why a text is not a value of its setting. It is turned into a Problem where the place is known.
+// badValue says why a text is not a value of its setting. It is turned into a Problem where the
+// place is known.
 type badValue struct{ why, fix string }
 
 // setScalar parses text into v by v's type and f's bounds. It leaves v alone when text is bad.
@@ -92,7 +93,8 @@ func bounds(f field, n float64) *badValue {
 	return nil
 }
 
-// setDuration takes seconds ("180", "1.5") or a Go duration, with d for days ("30m", "1h30m", "2d").
+// setDuration takes seconds ("180", "1.5") or a Go duration, with d for days ("30m", "1h30m",
+// "2d").
 func setDuration(v reflect.Value, f field, text string) *badValue {
 	seconds, ok := parseSeconds(strings.TrimSpace(text))
 	const tenYears = 10 * 365 * 24 * 3600
@@ -136,8 +138,8 @@ func setText(v reflect.Value, f field, text string) *badValue {
 	return nil
 }
 
-// pickChoice matches text with a choice. YAML reads a bare `off` or `no` as a boolean in some programs, so that those stand for
-// the choices that the bools tag names (for true, for false).
+// pickChoice matches text with a choice. YAML reads a bare `off` or `no` as a boolean in some
+// programs, so that those stand for the choices that the bools tag names (for true, for false).
 func pickChoice(f field, list []string, text string) (string, bool) {
 	if f.has("fold") {
 		text = strings.ToLower(text)

@@ -181,8 +181,9 @@ func (f field) doc() string {
 	return names.Replace(doc)
 }
 
-// resolve finds the field that a dotted key names. The path has the canonical spelling of each part; map names are kept
-// as they are, dots included: keys.conversation.send, providers.x.models.gpt-4.1.price_in.
+// resolve finds the field that a dotted key names. The path has the canonical spelling of each
+// part; map names are kept as they are, dots included: keys.conversation.send,
+// providers.x.models.gpt-4.1.price_in.
 func resolve(t reflect.Type, key string) (path []string, f field, ok bool) {
 	head, rest, more := strings.Cut(key, ".")
 	f, ok = fieldOf(t, head)
@@ -204,7 +205,8 @@ func resolve(t reflect.Type, key string) (path []string, f field, ok bool) {
 	}
 }
 
-// resolveMap splits rest into a map name and what follows it, at the first dot where both make sense.
+// resolveMap splits rest into a map name and what follows it, at the first dot where both make
+// sense.
 func resolveMap(f field, rest string) ([]string, field, bool) {
 	elem := f.typ.Elem()
 	if rest == "" {

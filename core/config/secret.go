@@ -6,12 +6,14 @@ import (
 	"strings"
 )
 
-// SecretName reports whether a key of `config set` means a variable of .env: upper case, like OPENAI_API_KEY.
+// SecretName reports whether a key of `config set` means a variable of .env: upper case, like
+// OPENAI_API_KEY.
 func SecretName(key string) bool {
 	return isName(key) && strings.Contains(key, "_") && key == strings.ToUpper(key)
 }
 
-// SetSecret writes NAME='value' into .env, readable by its owner only. Every other line stays as it is.
+// SetSecret writes NAME='value' into .env, readable by its owner only. Every other line stays as it
+// is.
 func SetSecret(p Paths, name, value string) error {
 	editing.Lock()
 	defer editing.Unlock()

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Size is a number of bytes. In the file it is a number with a unit ("512m", "4g", "1.5GiB"; units are powers of 1024) or a plain number of
-// megabytes. 0 means that nothing was said, NoLimit is written none or unlimited.
+// Size is a number of bytes. In the file it is a number with a unit ("512m", "4g", "1.5GiB"; units
+// are powers of 1024) or a plain number of megabytes. 0 means that nothing was said, NoLimit is
+// written none or unlimited.
 type Size int64
 
 // NoLimit is a size that bounds nothing.

@@ -2,8 +2,9 @@ package config
 
 import "time"
 
-// Terminal is where commands run. Kinds of back ends add keys of their own: settings that hold for all of the
-// kind, and those of the Python program, which describe the default back end where it does not say otherwise.
+// Terminal is where commands run. Kinds of back ends add keys of their own: settings that hold for
+// all of the kind, and those of the Python program, which describe the default back end where it
+// does not say otherwise.
 type Terminal struct {
 	Backend               string             `key:"backend" refuses:"commands" also:"env_type" live:"yes" doc:"kind of back ends that show none ({kinds}), or the name of the one that is the default"`
 	Cwd                   string             `key:"cwd" doc:"directory of new sessions; . is where hermes was started"`
@@ -17,7 +18,8 @@ type Terminal struct {
 	KindOptions           KindOptions        `own:"terminal"` // what kinds have of their own
 }
 
-// Backend is one named back end. Which keys count depends on its kind: one that does nothing there is a Problem.
+// Backend is one named back end. Which keys count depends on its kind: one that does nothing there
+// is a Problem.
 type Backend struct {
 	Kind        string            `key:"kind" refuses:"place" oneof:"kinds" live:"yes" doc:"empty: {signs}, else as terminal.backend"`
 	Workdir     string            `key:"workdir" refuses:"place" also:"cwd" live:"yes" doc:"directory that commands start in"`

@@ -95,7 +95,8 @@ func suggest(key string) string {
 	return (&decoder{}).hint(configType, key[strings.LastIndexByte(key, '.')+1:], "")
 }
 
-// Changed compares two configs: dotted keys that differ, those that take effect now and those that wait for the next start.
+// Changed compares two configs: dotted keys that differ, those that take effect now and those that
+// wait for the next start.
 func Changed(from, to *Config) (live, next []string) {
 	before := map[string]Value{}
 	for _, v := range from.Values() {

@@ -23,10 +23,12 @@ type Change struct {
 	Problems []Problem // everything that is wrong now
 }
 
-// Watch reads the settings again whenever config.yaml or .env changes and sends what became of them, until ctx is done;
-// then it closes the channel. Nothing is sent when neither a value nor the problems changed. While config.yaml cannot be
-// parsed, or a setting that restricts something cannot be read, the former settings stay: half an edit must not loosen a rule. Watch looks at folders and not at files, because
-// editors replace files; the home folder is made when it is not there.
+// Watch reads the settings again whenever config.yaml or .env changes and sends what became of
+// them, until ctx is done; then it closes the channel. Nothing is sent when neither a value nor the
+// problems changed. While config.yaml cannot be parsed, or a setting that restricts something
+// cannot be read, the former settings stay: half an edit must not loosen a rule. Watch looks at
+// folders and not at files, because editors replace files; the home folder is made when it is not
+// there.
 func Watch(ctx context.Context, o Options, current *Config, problems []Problem) (<-chan Change, error) {
 	paths := current.Paths()
 	if err := os.MkdirAll(paths.Home, 0o700); err != nil {

@@ -2,7 +2,8 @@ package config
 
 import "time"
 
-// Web is how the web is searched and read. Keys of search engines are in .env: BRAVE_SEARCH_API_KEY, TAVILY_API_KEY.
+// Web is how the web is searched and read. Keys of search engines are in .env:
+// BRAVE_SEARCH_API_KEY, TAVILY_API_KEY.
 type Web struct {
 	Backend          string        `key:"backend" oneof:"|auto|searxng|brave|brave-free|tavily|ddgs|duckduckgo|static|firecrawl|exa|parallel|xai" fold:"yes" doc:"search engine; empty or auto: the first that is set up of searxng, brave, tavily, static; firecrawl, exa, parallel and xai are the Python program's: as auto"`
 	SearchBackend    string        `key:"search_backend" oneof:"|auto|searxng|brave|brave-free|tavily|ddgs|duckduckgo|static|firecrawl|exa|parallel|xai" fold:"yes" doc:"as backend, and before it"`

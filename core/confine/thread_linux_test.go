@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"hermes/core/testskip"
 )
 
 // What root starts after DropCaps has none of root's ways around the rules, whatever was
 // inheritable before.
 func TestDropCaps(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root has capabilities to drop")
+		testskip.Missing(t, "only root has capabilities to drop")
 	}
 	done := make(chan string, 1)
 	go OnThread(func() {

@@ -62,8 +62,8 @@ type Progress struct {
 	Unit  string `json:"unit"`  // "bytes", "messages"
 }
 
-// TerminalChanged says that a terminal that a person has attached shows something else, or has ended. It carries no cells: whoever shows
-// the terminal has them.
+// TerminalChanged says that a terminal that a person has attached shows something else, or has
+// ended. It carries no cells: whoever shows the terminal has them.
 type TerminalChanged struct {
 	delta
 	ID string `json:"id"`
@@ -75,8 +75,8 @@ type BackendSelected struct {
 	Name string `json:"name"`
 }
 
-// Traits say what a kind of back end is and allows. Nobody asks for a kind by its name: what differs
-// between kinds is here, or in the kind.
+// Traits say what a kind of back end is and allows. Nobody asks for a kind by its name: what
+// differs between kinds is here, or in the kind.
 type Traits struct {
 	Local     bool `json:"local,omitempty"`     // this machine, with the person's own files
 	Isolated  bool `json:"isolated,omitempty"`  // reaches no files and networks but those it is given

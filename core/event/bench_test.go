@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// BenchmarkPublish measures one 20-byte text delta to 8 subscribers: all of them reading, or one of them stalled.
-// The stalled one must cost the publisher nothing extra and must stay within its limits.
+// BenchmarkPublish measures one 20-byte text delta to 8 subscribers: all of them reading, or one of
+// them stalled. The stalled one must cost the publisher nothing extra and must stay within its
+// limits.
 func BenchmarkPublish(b *testing.B) {
 	for _, tt := range []struct {
 		name    string
@@ -46,7 +47,8 @@ func readAll(m *Mailbox) {
 	}
 }
 
-// BenchmarkPublishStats measures a latest-wins delta, the commonest event of an idle screen with running back ends.
+// BenchmarkPublishStats measures a latest-wins delta, the commonest event of an idle screen with
+// running back ends.
 func BenchmarkPublishStats(b *testing.B) {
 	bus := NewBus()
 	bus.Subscribe(Limits{})

@@ -19,11 +19,12 @@ type Bus struct {
 // NewBus returns a bus without subscribers.
 func NewBus() *Bus { return &Bus{now: time.Now} }
 
-// Filter sets what every event goes through before anybody gets it. It must not change what the event points to.
+// Filter sets what every event goes through before anybody gets it. It must not change what the
+// event points to.
 func (b *Bus) Filter(f func(Event) Event) { b.clean.Store(&f) }
 
-// Publish stamps e with the next sequence number and hands it to every subscriber. It never blocks on a
-// subscriber and never drops. It returns the envelope as subscribers get it.
+// Publish stamps e with the next sequence number and hands it to every subscriber. It never blocks
+// on a subscriber and never drops. It returns the envelope as subscribers get it.
 func (b *Bus) Publish(h Header, e Event) Envelope {
 	if f := b.clean.Load(); f != nil {
 		e = (*f)(e)

@@ -34,7 +34,8 @@ func (d BackendStats) key() deltaKey    { return deltaKey{kind: keyStats, id: d.
 func (d Progress) key() deltaKey        { return deltaKey{kind: keyProgress, id: d.ID} }
 func (d TerminalChanged) key() deltaKey { return deltaKey{kind: keyTerminal, id: d.ID} }
 
-// span returns where the bytes of an appending delta begin and how many they are; ok is false for latest-wins deltas.
+// span returns where the bytes of an appending delta begin and how many they are; ok is false for
+// latest-wins deltas.
 func span(e Event) (offset int64, size int, ok bool) {
 	switch d := e.(type) {
 	case TextDelta:
@@ -48,7 +49,8 @@ func span(e Event) (offset int64, size int, ok bool) {
 	}
 }
 
-// gather appends the bytes of e to buf. It copies: the publisher keeps its slice, and every mailbox grows its own.
+// gather appends the bytes of e to buf. It copies: the publisher keeps its slice, and every mailbox
+// grows its own.
 func gather(buf []byte, e Event) []byte {
 	switch d := e.(type) {
 	case TextDelta:
@@ -90,7 +92,8 @@ func (p *pending) merge(env Envelope, outputCap int) bool {
 	return true
 }
 
-// cut keeps the tail of tool output that outgrew its ring: half of it, so that a flood costs amortised O(1) a byte.
+// cut keeps the tail of tool output that outgrew its ring: half of it, so that a flood costs
+// amortised O(1) a byte.
 func (p *pending) cut(outputCap int) {
 	out, ok := p.env.Event.(ToolOutput)
 	if !ok || len(p.buf) <= outputCap {

@@ -12,7 +12,8 @@ import (
 	"sync"
 )
 
-// Kind returns the name of an event's type, "TurnStarted" for example. It is the "type" of the JSON form.
+// Kind returns the name of an event's type, "TurnStarted" for example. It is the "type" of the JSON
+// form.
 func Kind(e Event) string {
 	switch x := e.(type) {
 	case nil:
@@ -24,7 +25,8 @@ func Kind(e Event) string {
 	}
 }
 
-// Unknown is an event that was read from JSON and that this version does not know. It is written as it was read.
+// Unknown is an event that was read from JSON and that this version does not know. It is written as
+// it was read.
 type Unknown struct {
 	fact
 	Type string
@@ -34,7 +36,8 @@ type Unknown struct {
 // MarshalJSON writes what was read.
 func (u Unknown) MarshalJSON() ([]byte, error) { return u.Data, nil }
 
-// MarshalJSON writes the header's fields, then "type" and "data": the JSONL form of `hermes run --output jsonl`.
+// MarshalJSON writes the header's fields, then "type" and "data": the JSONL form of `hermes run
+// --output jsonl`.
 func (e Envelope) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Header
@@ -75,8 +78,8 @@ func (e *Envelope) UnmarshalJSON(line []byte) error {
 // maxLine bounds one line of JSONL: a result is shorter by far.
 const maxLine = 64 << 20
 
-// ReadLines reads the lines of `hermes run --output jsonl`. A line that is no event is an error with its number, and
-// ends the reading; empty lines are left out.
+// ReadLines reads the lines of `hermes run --output jsonl`. A line that is no event is an error
+// with its number, and ends the reading; empty lines are left out.
 func ReadLines(r io.Reader) iter.Seq2[Envelope, error] {
 	return func(yield func(Envelope, error) bool) {
 		lines := bufio.NewScanner(r)

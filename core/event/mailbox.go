@@ -25,8 +25,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Mailbox is one subscriber's queue. Deltas merge in place while they wait, so that a slow subscriber
-// costs memory by live streams and not by time.
+// Mailbox is one subscriber's queue. Deltas merge in place while they wait, so that a slow
+// subscriber costs memory by live streams and not by time.
 type Mailbox struct {
 	bus    *Bus
 	limits Limits
@@ -57,10 +57,12 @@ func newMailbox(b *Bus, l Limits) *Mailbox {
 	return &Mailbox{bus: b, limits: l.withDefaults(), ready: make(chan struct{}, 1), open: map[openKey]int{}}
 }
 
-// Ready returns a channel that receives once something waits. It has one slot: drain until empty after each receive.
+// Ready returns a channel that receives once something waits. It has one slot: drain until empty
+// after each receive.
 func (m *Mailbox) Ready() <-chan struct{} { return m.ready }
 
-// Drain takes everything that waits, in sequence order of each entry's first event. It returns nil when nothing waits.
+// Drain takes everything that waits, in sequence order of each entry's first event. It returns nil
+// when nothing waits.
 func (m *Mailbox) Drain() []Envelope {
 	m.mu.Lock()
 	queue, lost, seq := m.queue, m.resync, m.lastSeq
@@ -80,7 +82,8 @@ func (m *Mailbox) Drain() []Envelope {
 	return out
 }
 
-// Next waits for events and drains them. It returns ctx's error, or nil, nil once the mailbox is closed and empty.
+// Next waits for events and drains them. It returns ctx's error, or nil, nil once the mailbox is
+// closed and empty.
 func (m *Mailbox) Next(ctx context.Context) ([]Envelope, error) {
 	for {
 		if out := m.Drain(); out != nil {

@@ -8,7 +8,8 @@ type MessageAdded struct {
 	Message chat.Message `json:"message"`
 }
 
-// MessageStarted announces an assistant message that will stream. Its row exists with StatusPartial.
+// MessageStarted announces an assistant message that will stream. Its row exists with
+// StatusPartial.
 type MessageStarted struct {
 	fact
 	MessageID int64  `json:"message_id"`
@@ -17,7 +18,8 @@ type MessageStarted struct {
 	From chat.Author `json:"from,omitzero"`
 }
 
-// MessageSealed ends a streamed message; Message is the persisted truth and replaces what was streamed.
+// MessageSealed ends a streamed message; Message is the persisted truth and replaces what was
+// streamed.
 type MessageSealed struct {
 	fact
 	Message chat.Message `json:"message"`

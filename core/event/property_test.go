@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A script is what one publisher does for one session: facts, and deltas whose offsets follow each other.
+// A script is what one publisher does for one session: facts, and deltas whose offsets follow each
+// other.
 type step struct {
 	fact   string
 	text   string
@@ -48,7 +49,8 @@ func run(b *Bus, session string, script []step) {
 	}
 }
 
-// view is what a subscriber knows of a session: the facts in order, and before each of them the text of every stream.
+// view is what a subscriber knows of a session: the facts in order, and before each of them the
+// text of every stream.
 type view struct {
 	marks []string
 	text  [4]string

@@ -28,9 +28,9 @@ const (
 	Note   Stream = "note" // said by Hermes, not by the tool: warnings, fallbacks
 )
 
-// ToolOutput appends live output of a call. Data is raw bytes: hostile until sanitised. In JSON it is base64,
-// because output need not be text. What the call left running in the background goes on under its id after ToolEnded;
-// nothing else does.
+// ToolOutput appends live output of a call. Data is raw bytes: hostile until sanitised. In JSON it
+// is base64, because output need not be text. What the call left running in the background goes on
+// under its id after ToolEnded; nothing else does.
 type ToolOutput struct {
 	delta
 	CallID string `json:"call_id"`
@@ -94,8 +94,8 @@ const (
 	MemoryByDisk   MemoryAuthor = "disk" // somebody changed the file
 )
 
-// ToolsChanged says that there are other tools than those that the session was given, which it keeps until a person takes the new ones.
-// With nothing in it they are the same again.
+// ToolsChanged says that there are other tools than those that the session was given, which it
+// keeps until a person takes the new ones. With nothing in it they are the same again.
 type ToolsChanged struct {
 	fact
 	Added   []string `json:"added,omitempty"`
@@ -123,7 +123,8 @@ func (t ToolsChanged) Words() string {
 	return strings.Join(parts, "; ")
 }
 
-// ProcessEnded says that a command in the background is over. Its output stays readable for a while under its ID.
+// ProcessEnded says that a command in the background is over. Its output stays readable for a while
+// under its ID.
 type ProcessEnded struct {
 	fact
 	ID       string        `json:"id"`      // "p1", "p2", ... within the session

@@ -54,7 +54,8 @@ const (
 	PhaseCompressing PhaseKind = "compressing"      // Count messages
 )
 
-// TurnPhase tells what a running turn does now, for status lines. Each way in has its own words for it.
+// TurnPhase tells what a running turn does now, for status lines. Each way in has its own words for
+// it.
 type TurnPhase struct {
 	delta
 	Turn  string    `json:"turn"`
@@ -86,8 +87,8 @@ func (c Cause) String() string {
 	return fmt.Sprintf("%d %s", c.HTTP, c.Class)
 }
 
-// AttemptFailed says that one call of a model failed. It was stored before, with the message that the call was to
-// answer; what follows is a TurnPhase, a ModelMoved, or the end of the turn.
+// AttemptFailed says that one call of a model failed. It was stored before, with the message that
+// the call was to answer; what follows is a TurnPhase, a ModelMoved, or the end of the turn.
 type AttemptFailed struct {
 	fact
 	Ref   string        `json:"ref"`           // provider/model
@@ -98,7 +99,8 @@ type AttemptFailed struct {
 	Err   string        `json:"err"` // for people
 }
 
-// ModelMoved says that what is left of the turn goes to another model, or to the same one with another key.
+// ModelMoved says that what is left of the turn goes to another model, or to the same one with
+// another key.
 type ModelMoved struct {
 	fact
 	From    string    `json:"from"` // provider/model

@@ -16,7 +16,8 @@ type Import struct {
 	Contents map[string][]byte // of their parts, by name
 }
 
-// ImportSession adds a whole session in one transaction. It reports false when the uid exists already.
+// ImportSession adds a whole session in one transaction. It reports false when the uid exists
+// already.
 func (s *Store) ImportSession(ctx context.Context, in Import) (added bool, err error) {
 	rows := make([]row, len(in.Messages))
 	for i := range in.Messages {
@@ -96,7 +97,8 @@ func (t *tx) recount(id int64) error {
 	return err
 }
 
-// Fork copies the active messages of session from, up to and including seq (0: all), into the new session x.
+// Fork copies the active messages of session from, up to and including seq (0: all), into the new
+// session x.
 func (s *Store) Fork(ctx context.Context, from string, seq int, x Session) error {
 	return s.write(ctx, nil, func(t *tx) error {
 		old, err := t.sessionID(from)
@@ -150,7 +152,8 @@ func (t *tx) recountAndIndex(id int64) error {
 	return t.recount(id)
 }
 
-// TakeBack hides the messages of a session from seq on, from the model and from search. They stay in the file.
+// TakeBack hides the messages of a session from seq on, from the model and from search. They stay
+// in the file.
 func (s *Store) TakeBack(ctx context.Context, uid string, seq int) error {
 	return s.write(ctx, nil, func(t *tx) error {
 		id, err := t.sessionID(uid)
@@ -167,8 +170,8 @@ func (s *Store) TakeBack(ctx context.Context, uid string, seq int) error {
 	})
 }
 
-// Compact puts summary in the place of the active messages up to and including seq. Those stay readable and are
-// found by search; the model sees the summary. Later messages move up by one.
+// Compact puts summary in the place of the active messages up to and including seq. Those stay
+// readable and are found by search; the model sees the summary. Later messages move up by one.
 func (s *Store) Compact(ctx context.Context, uid string, seq int, summary *chat.Message) error {
 	r, err := encode(summary)
 	if err != nil {
@@ -199,8 +202,9 @@ func (s *Store) Compact(ctx context.Context, uid string, seq int, summary *chat.
 	})
 }
 
-// Restore takes the summary with the given id away and puts what it stands for in its place. It returns how many messages
-// came back: 0 when the summary stands for none of this session, and nothing has changed then.
+// Restore takes the summary with the given id away and puts what it stands for in its place. It
+// returns how many messages came back: 0 when the summary stands for none of this session, and
+// nothing has changed then.
 func (s *Store) Restore(ctx context.Context, uid string, summary int64) (n int, err error) {
 	err = s.write(ctx, nil, func(t *tx) error {
 		id, err := t.sessionID(uid)

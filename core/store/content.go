@@ -16,9 +16,10 @@ import (
 	"hermes/core/chat"
 )
 
-// Contents of parts are files, each once, named by its sha256, in a folder beside the database. A session refers to a content
-// before its file exists, and a file is there before a message names it; what no session refers to is removed. Both the reference
-// and the removal are write transactions, so that no process removes what another one is about to use.
+// Contents of parts are files, each once, named by its sha256, in a folder beside the database. A
+// session refers to a content before its file exists, and a file is there before a message names
+// it; what no session refers to is removed. Both the reference and the removal are write
+// transactions, so that no process removes what another one is about to use.
 
 // MaxContent bounds one content, in bytes.
 const MaxContent = 16 << 20
@@ -41,7 +42,8 @@ func (s *Store) ContentPath(hash string) string {
 	return filepath.Join(s.contents, hash[:2], hash[2:])
 }
 
-// KeepContent stores a content of a part for session uid and returns its name. It is on the disk then.
+// KeepContent stores a content of a part for session uid and returns its name. It is on the disk
+// then.
 func (s *Store) KeepContent(ctx context.Context, uid string, data []byte) (hash string, err error) {
 	if len(data) == 0 || len(data) > MaxContent {
 		return "", fmt.Errorf("it has %d bytes; 1 to %d MB can be kept", len(data), MaxContent>>20)
@@ -122,7 +124,8 @@ func (t *tx) contentsOf(session int64) ([]string, error) {
 	return out, rows.Err()
 }
 
-// sweepContents removes the files that no session refers to: those of hashes, or all such files when hashes is nil.
+// sweepContents removes the files that no session refers to: those of hashes, or all such files
+// when hashes is nil.
 func (s *Store) sweepContents(ctx context.Context, hashes []string) error {
 	return s.write(ctx, nil, func(t *tx) error {
 		if hashes == nil {
@@ -143,7 +146,8 @@ func (s *Store) sweepContents(ctx context.Context, hashes []string) error {
 	})
 }
 
-// listContents returns the names of all files. Temporary ones that a crash left an hour ago are removed.
+// listContents returns the names of all files. Temporary ones that a crash left an hour ago are
+// removed.
 func (s *Store) listContents(now int64) []string {
 	var out []string
 	files, _ := filepath.Glob(filepath.Join(s.contents, "??", "*"))                      // fails for a bad pattern only
@@ -159,7 +163,8 @@ func (s *Store) listContents(now int64) []string {
 	return out
 }
 
-// makeSound drops from the parts of m, which may come from a damaged database or a hostile file, what cannot be.
+// makeSound drops from the parts of m, which may come from a damaged database or a hostile file,
+// what cannot be.
 func makeSound(m *chat.Message) {
 	m.EachPart(func(p *chat.Part) {
 		if !isHash(p.Blob) {

@@ -16,8 +16,9 @@ var errDamaged = errors.New("the database is damaged")
 // stamp is a time as part of a file name.
 func stamp(t time.Time) string { return t.UTC().Format("20060102T150405.000") }
 
-// probes read the root and one edge of every tree: a page that is gone there would stop all work. The first is about the conversations, the
-// second about the search index, which may be missing: then it is made anew.
+// probes read the root and one edge of every tree: a page that is gone there would stop all work.
+// The first is about the conversations, the second about the search index, which may be missing:
+// then it is made anew.
 var probes = []string{
 	`SELECT (SELECT max(id) FROM messages), (SELECT seq FROM messages WHERE session_id=-1), (SELECT id FROM messages WHERE blob_id=-1),
  (SELECT max(id) FROM sessions), (SELECT id FROM sessions WHERE uid=''), (SELECT id FROM sessions WHERE parent_id=-1),
@@ -55,7 +56,8 @@ func probe(ctx context.Context, conn *sql.Conn) error {
 
 func damageFile(path string) string { return path + ".damaged" }
 
-// Damaged returns what an earlier process found wrong with the database at path, "" when nothing. The next Open repairs it.
+// Damaged returns what an earlier process found wrong with the database at path, "" when nothing.
+// The next Open repairs it.
 func Damaged(path string) string {
 	text, err := os.ReadFile(damageFile(resolve(path)))
 	if err != nil {
@@ -64,8 +66,9 @@ func Damaged(path string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// Examine looks at the database at path, which nothing in this process may have open, until ctx ends, and changes nothing. It returns what is
-// wrong with the file, "" for nothing, and whether it has seen all of it.
+// Examine looks at the database at path, which nothing in this process may have open, until ctx
+// ends, and changes nothing. It returns what is wrong with the file, "" for nothing, and whether it
+// has seen all of it.
 func Examine(ctx context.Context, path string) (wrong string, all bool) {
 	path = resolve(path)
 	if wrong := Damaged(path); wrong != "" {
@@ -121,8 +124,9 @@ func (s *Store) watch(err *error) {
 	}
 }
 
-// Check examines the whole database and returns what is wrong, nothing if all is well. It reads everything: seconds for some hundred
-// megabytes. The index and the counters are put right at once; damage of the file is repaired by the next Open.
+// Check examines the whole database and returns what is wrong, nothing if all is well. It reads
+// everything: seconds for some hundred megabytes. The index and the counters are put right at once;
+// damage of the file is repaired by the next Open.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	return s.runChecks(ctx, s.quickCheck, s.checkCounters, s.checkIndex)
 }

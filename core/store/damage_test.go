@@ -62,7 +62,8 @@ var rots = []rot{
 	}},
 }
 
-// Whatever is wrong with the file, the store opens and works. What it cannot use lies next to it, and nothing is overwritten.
+// Whatever is wrong with the file, the store opens and works. What it cannot use lies next to it,
+// and nothing is overwritten.
 func TestDamagedFiles(t *testing.T) {
 	testskip.Long(t, "sixty kinds of damage")
 	healthy := filepath.Join(t.TempDir(), "w.db")

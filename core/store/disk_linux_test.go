@@ -15,7 +15,8 @@ import (
 	"hermes/core/chat"
 )
 
-// mount mounts something at a new folder, or skips where the system does not let us (HERMES_TEST_REQUIRE=1: fails).
+// mount mounts something at a new folder, or skips where the system does not let us
+// (HERMES_TEST_REQUIRE=1: fails).
 func mount(t *testing.T, dir, source, fsType string, flags uintptr, data string) {
 	t.Helper()
 	must(t, os.MkdirAll(dir, 0o700))
@@ -32,7 +33,8 @@ func mount(t *testing.T, dir, source, fsType string, flags uintptr, data string)
 	})
 }
 
-// A full disk loses nothing that was acknowledged, says what to do, and the store works at once when there is space again.
+// A full disk loses nothing that was acknowledged, says what to do, and the store works at once
+// when there is space again.
 func TestDiskFull(t *testing.T) {
 	for _, mb := range []int{2, 4, 8} {
 		t.Run(fmt.Sprint(mb, " MB"), func(t *testing.T) { diskFull(t, mb) })
@@ -87,8 +89,8 @@ func diskFull(t *testing.T, mb int) {
 	checkClean(t, s)
 }
 
-// What was spilled and not replayed before the process ended goes in at the next open: once, even if that is killed
-// between its commit and the removal of the file.
+// What was spilled and not replayed before the process ended goes in at the next open: once, even
+// if that is killed between its commit and the removal of the file.
 func TestSpillIsReplayedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "w.db")
 	s := openAt(t, path, Options{})

@@ -26,8 +26,9 @@ func isReadOnly(err error) bool {
 	return errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)
 }
 
-// copyAway goes on with a copy in a temporary folder. A database in a folder that cannot be written cannot be opened
-// in place: SQLite would need to create files beside it, and in its immutable mode it ignores the log.
+// copyAway goes on with a copy in a temporary folder. A database in a folder that cannot be written
+// cannot be opened in place: SQLite would need to create files beside it, and in its immutable mode
+// it ignores the log.
 func (s *Store) copyAway() error {
 	dir, err := os.MkdirTemp("", "hermes-readonly-")
 	if err != nil {
@@ -43,12 +44,12 @@ func (s *Store) copyAway() error {
 	return nil
 }
 
-// CopyDatabase copies the SQLite file at path and its log into dir and returns the copy's path. Nothing in this process
-// may have the original open.
+// CopyDatabase copies the SQLite file at path and its log into dir and returns the copy's path.
+// Nothing in this process may have the original open.
 func CopyDatabase(path, dir string) (string, error) {
 	to := filepath.Join(dir, filepath.Base(path))
-	// The log first would lose commits that a checkpoint moves meanwhile; the database first may get a log that is
-	// newer than it, which SQLite replays.
+	// The log first would lose commits that a checkpoint moves meanwhile; the database first may
+	// get a log that is newer than it, which SQLite replays.
 	if err := copyFile(path, to); err != nil {
 		return to, err
 	}
@@ -75,8 +76,9 @@ func copyFile(from, to string) error {
 // lockWait is how long another process may take to make a damaged database anew.
 const lockWait = 2 * time.Minute
 
-// lockShared says to other processes that the database is in use, so that nobody moves it aside. It waits while another one does
-// that. It returns nil where locks do not work; then the database is never moved.
+// lockShared says to other processes that the database is in use, so that nobody moves it aside. It
+// waits while another one does that. It returns nil where locks do not work; then the database is
+// never moved.
 func lockShared(path string) *os.File {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -94,7 +96,8 @@ func lockShared(path string) *os.File {
 	}
 }
 
-// lockExclusive reports whether nobody else uses the database, and keeps others out until lockShare.
+// lockExclusive reports whether nobody else uses the database, and keeps others out until
+// lockShare.
 func lockExclusive(f *os.File) bool {
 	if f == nil {
 		return false
@@ -108,8 +111,8 @@ func lockExclusive(f *os.File) bool {
 
 func lockShare(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_SH) }
 
-// OpenForeign opens another program's SQLite file to read it, through a copy in a temporary folder: the original is never
-// locked, repaired or changed. Call close when done.
+// OpenForeign opens another program's SQLite file to read it, through a copy in a temporary folder:
+// the original is never locked, repaired or changed. Call close when done.
 func OpenForeign(ctx context.Context, path string) (db *sql.DB, done func() error, err error) {
 	dir, err := os.MkdirTemp("", "hermes-import-")
 	if err != nil {

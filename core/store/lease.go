@@ -25,17 +25,19 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("session %s is at work in %s: wait until it is done, stop it there, or fork the session (hermes sessions fork %s)", e.UID, who, e.UID)
 }
 
-// leases are locks on single bytes of one file, at the row id of each session: the system takes them away when the process ends,
-// however it ends, so that none can be stale, and it tells who has one. They belong to the process: the file is opened once and
-// stays open, because closing any descriptor of it would drop them all.
+// leases are locks on single bytes of one file, at the row id of each session: the system takes
+// them away when the process ends, however it ends, so that none can be stale, and it tells who has
+// one. They belong to the process: the file is opened once and stays open, because closing any
+// descriptor of it would drop them all.
 type leases struct {
 	mu   sync.Mutex
 	file *os.File
 	held map[int64]int // by session: how many in this process
 }
 
-// Lease marks session uid as worked in by this process until release. While another process has it, the error is an *InUseError.
-// Within this process several may have it; first is false for all but the first. Where files cannot be locked, everybody gets it.
+// Lease marks session uid as worked in by this process until release. While another process has it,
+// the error is an *InUseError. Within this process several may have it; first is false for all but
+// the first. Where files cannot be locked, everybody gets it.
 func (s *Store) Lease(ctx context.Context, uid string) (release func(), first bool, err error) {
 	x, err := s.Session(ctx, uid)
 	if err != nil {

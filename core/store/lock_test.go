@@ -12,7 +12,8 @@ import (
 	"hermes/core/chat"
 )
 
-// The writer goroutine asks for a rebuild when it meets a damaged index. Close waits then for a sender, and the sender for the writer.
+// The writer goroutine asks for a rebuild when it meets a damaged index. Close waits then for a
+// sender, and the sender for the writer.
 func TestRebuildNeverWaitsForClose(t *testing.T) {
 	s := open(t)
 	s.mu.RLock() // a sender
@@ -40,7 +41,8 @@ func TestRebuildNeverWaitsForClose(t *testing.T) {
 	<-asked
 }
 
-// A record that another process keeps aside while this one replays is not thrown away with the file.
+// A record that another process keeps aside while this one replays is not thrown away with the
+// file.
 func TestSpillOfTwoProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "w.db")
 	s := openAt(t, path, Options{})

@@ -25,7 +25,8 @@ type Derived struct {
 	Preview string `json:"preview,omitempty"`
 }
 
-// Append adds m at the end of session uid and sets its ID, Session, Seq and, when zero, At. It returns after the commit.
+// Append adds m at the end of session uid and sets its ID, Session, Seq and, when zero, At. It
+// returns after the commit.
 func (s *Store) Append(ctx context.Context, uid string, m *chat.Message, d Derived) (titled bool, err error) {
 	if m.At.IsZero() {
 		m.At = s.now()
@@ -55,7 +56,8 @@ func (t *tx) append(uid string, m *chat.Message, d Derived) (bool, error) {
 	return t.appendRow(uid, r, d)
 }
 
-// appendRow updates the session's row first: that gives the next seq and proves that the session exists.
+// appendRow updates the session's row first: that gives the next seq and proves that the session
+// exists.
 func (t *tx) appendRow(uid string, r row, d Derived) (titled bool, err error) {
 	m := r.msg
 	var title string

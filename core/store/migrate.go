@@ -18,7 +18,8 @@ var schemaV2 string
 //go:embed schema3.sql
 var schemaV3 string
 
-// migrations[i] brings a database from version i to i+1. They only add; a release never edits an old one.
+// migrations[i] brings a database from version i to i+1. They only add; a release never edits an
+// old one.
 var migrations = []string{schemaV1, schemaV2, schemaV3}
 
 // applicationID marks our files ("HRMW"), for tools that look at file headers.
@@ -30,8 +31,8 @@ var ErrNewer = errors.New("the database was written by a newer hermes")
 // ErrForeign says that the file is a database of another program.
 var ErrForeign = errors.New("the file is a database of another program")
 
-// migrate brings the schema up to date in one transaction, so that two processes that start together cannot collide.
-// It reports whether the database was empty.
+// migrate brings the schema up to date in one transaction, so that two processes that start
+// together cannot collide. It reports whether the database was empty.
 func migrate(ctx context.Context, conn *sql.Conn, now int64) (created bool, err error) {
 	version, err := schemaVersion(ctx, conn)
 	if err != nil || version == len(migrations) {
@@ -98,7 +99,8 @@ func schemaVersion(ctx context.Context, conn *sql.Conn) (int, error) {
 	return v, nil
 }
 
-// mayBeNew reports our own file whose list of tables has lost some: to make them anew in it would write over what is still there.
+// mayBeNew reports our own file whose list of tables has lost some: to make them anew in it would
+// write over what is still there.
 func mayBeNew(ctx context.Context, conn *sql.Conn, tables int) error {
 	var id, pages int
 	if err := conn.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {

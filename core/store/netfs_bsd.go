@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// networkFS reports whether path lies on a file system without the shared memory that a write-ahead log needs.
+// networkFS reports whether path lies on a file system without the shared memory that a write-ahead
+// log needs.
 func networkFS(path string) (fsType string, network bool) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(filepath.Dir(path), &st); err != nil {

@@ -9,7 +9,8 @@ import (
 	"hermes/core/realpath"
 )
 
-// networkFS reports whether path lies on a file system without the shared memory that a write-ahead log needs.
+// networkFS reports whether path lies on a file system without the shared memory that a write-ahead
+// log needs.
 func networkFS(path string) (fsType string, network bool) {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"hermes/core/chat"
 )
 
-// Packed is a message as JSON that loses nothing: what a model sent as arguments may be no JSON at all, and provider
-// state must come back byte for byte, while encoding/json refuses the one and reformats the other.
+// Packed is a message as JSON that loses nothing: what a model sent as arguments may be no JSON at
+// all, and provider state must come back byte for byte, while encoding/json refuses the one and
+// reformats the other.
 type Packed struct {
 	chat.Message
 	CallArgs   []string `json:"call_args,omitempty"` // of Calls, in order

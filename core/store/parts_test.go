@@ -17,7 +17,8 @@ import (
 	"hermes/core/chat"
 )
 
-// The first versions wrote "attachments": their rows and files are read as before, and found by their words.
+// The first versions wrote "attachments": their rows and files are read as before, and found by
+// their words.
 func TestRowsOfTheFirstVersions(t *testing.T) {
 	s := open(t)
 	create(t, s, "u")
@@ -197,8 +198,8 @@ func TestMigrationFromVersion1(t *testing.T) {
 	}
 }
 
-// What an older program wrote is found by search, with the names of tools and what calls were given: after the index was made anew by the
-// rules of now, and by the plain scan until then.
+// What an older program wrote is found by search, with the names of tools and what calls were
+// given: after the index was made anew by the rules of now, and by the plain scan until then.
 func TestOldMessagesAreFound(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "w.db")
 	execFile(t, path, schemaV1+indexSQL+`INSERT INTO meta VALUES('schema_version','1'),('fts_version','1'),('created_ms','7');

@@ -10,8 +10,8 @@ import (
 	"hermes/core/chat"
 )
 
-// rankNewest orders matches that are too many for the index's own ranking: by how often the words occur for the
-// length of the text, who said it, and how old it is.
+// rankNewest orders matches that are too many for the index's own ranking: by how often the words
+// occur for the length of the text, who said it, and how old it is.
 func rankNewest(ms []Match, q SearchQuery, now time.Time) {
 	words := make([]string, len(q.Terms))
 	for i, term := range q.Terms {

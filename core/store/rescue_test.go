@@ -52,8 +52,9 @@ func takeFiles(t testing.TB, path string) whole {
 
 func marker(i int) string { return fmt.Sprintf("marker-%04d;", i) }
 
-// sampleFiles are a database of a hundred messages in three sessions, closed in order, and another with all of it in the log as a crash leaves it.
-// Each page that a message is on holds its marker. Some were deleted: there are free pages.
+// sampleFiles are a database of a hundred messages in three sessions, closed in order, and another
+// with all of it in the log as a crash leaves it. Each page that a message is on holds its marker.
+// Some were deleted: there are free pages.
 func sampleFiles(t testing.TB) (closed, crashed whole) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "w.db")
@@ -84,7 +85,8 @@ func sampleFiles(t testing.TB) (closed, crashed whole) {
 	return closed, crashed
 }
 
-// roots are the first pages of all tables and indexes of a database, and pages further down of the table of messages.
+// roots are the first pages of all tables and indexes of a database, and pages further down of the
+// table of messages.
 func roots(t testing.TB, w whole) map[string]int {
 	t.Helper()
 	db, err := sql.Open("sqlite3", dsn(w.write(t)))
@@ -132,7 +134,8 @@ func survivors(before, after []byte) map[int]bool {
 	return out
 }
 
-// damages are ways to damage a closed database. Each changes the files; rnd is the same for each run.
+// damages are ways to damage a closed database. Each changes the files; rnd is the same for each
+// run.
 func damages(t testing.TB, w whole) map[string]func(w whole, rnd *rand.Rand) {
 	out := map[string]func(w whole, rnd *rand.Rand){}
 	zero := func(pages ...int) func(whole, *rand.Rand) {
@@ -203,8 +206,9 @@ func damages(t testing.TB, w whole) map[string]func(w whole, rnd *rand.Rand) {
 	return out
 }
 
-// Whatever is damaged, every message that lies on pages which are as they were is there afterwards, the store works at the latest when it is opened a
-// second time, what is derived is made anew, nothing that was deleted comes back while that can be known, and the damaged file is kept.
+// Whatever is damaged, every message that lies on pages which are as they were is there afterwards,
+// the store works at the latest when it is opened a second time, what is derived is made anew,
+// nothing that was deleted comes back while that can be known, and the damaged file is kept.
 func TestDamageLosesNothingReadable(t *testing.T) {
 	closed, _ := sampleFiles(t)
 	kinds := damages(t, closed)

@@ -119,7 +119,8 @@ func clip(s string, n int) string {
 const messageColumns = `m.id, s.uid, m.seq, m.ts_ms, m.role, m.status, m.content, m.reasoning, m.tool_calls, m.tool_call_id,
  m.tool_name, m.finish, m.model, m.extra, m.active, m.compacted_into IS NOT NULL, s.kind, `
 
-// What follows messageColumns: the whole of long contents, or only their ends, which is all that the index needs.
+// What follows messageColumns: the whole of long contents, or only their ends, which is all that
+// the index needs.
 const (
 	withWhole = "b.gzip"
 	withEnds  = "NULL"
@@ -144,8 +145,8 @@ func scanMessage(in scanner) (StoredMessage, error) {
 // firstSummaries is how the summaries of the first versions begin, which named no author.
 const firstSummaries = "[Summary of the earlier conversation, for reference only: "
 
-// decode fills in m from the columns. It never fails: a column that cannot be read must not keep a person from the rest of the
-// conversation. What is missing is said in the message.
+// decode fills in m from the columns. It never fails: a column that cannot be read must not keep a
+// person from the rest of the conversation. What is missing is said in the message.
 func (r *row) decode(m *chat.Message) {
 	var lost []string
 	if whole, err := unzip(r.gzip); err != nil {

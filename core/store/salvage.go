@@ -19,8 +19,8 @@ const salvageBatch = 10_000 // rows in one transaction
 
 func rescuedFile(path string) string { return path + ".rescued" }
 
-// rescue makes a damaged database anew from the rows that can be read and keeps the damaged one beside it. Nothing is given up before the
-// new one is whole: a crash in between costs nothing.
+// rescue makes a damaged database anew from the rows that can be read and keeps the damaged one
+// beside it. Nothing is given up before the new one is whole: a crash in between costs nothing.
 func (s *Store) rescue(ctx context.Context, cause error) error {
 	if s.temp == "" {
 		if !lockExclusive(s.lock) {
@@ -69,8 +69,9 @@ func (s *Store) finishRescue() error {
 	return s.swap()
 }
 
-// damageBefore says what is known to be wrong before SQLite looks at the file: what an earlier process met, a log that breaks off in the
-// middle, a database that was emptied while its log or its reserve is there.
+// damageBefore says what is known to be wrong before SQLite looks at the file: what an earlier
+// process met, a log that breaks off in the middle, a database that was emptied while its log or
+// its reserve is there.
 func (s *Store) damageBefore() error {
 	if found := Damaged(s.path); found != "" {
 		return fmt.Errorf("%w: %s", errDamaged, strings.TrimPrefix(found, errDamaged.Error()+": "))
@@ -97,7 +98,8 @@ func (s *Store) alone() bool {
 	return true
 }
 
-// swap puts a rescued database in the place of the damaged one, which is moved aside. A crash leaves it to the next Open.
+// swap puts a rescued database in the place of the damaged one, which is moved aside. A crash
+// leaves it to the next Open.
 func (s *Store) swap() error {
 	aside := s.path + ".corrupt-" + stamp(s.now())
 	for _, suffix := range []string{"", "-wal"} {
@@ -299,7 +301,8 @@ func (t *target) take(ctx context.Context, r dbfile.Row) (belongs bool, err erro
 	return true, err
 }
 
-// takeMeta keeps which spilled writes are in the database already. A newer hermes must do its salvage itself.
+// takeMeta keeps which spilled writes are in the database already. A newer hermes must do its
+// salvage itself.
 func (t *target) takeMeta(ctx context.Context, values []any) (bool, error) {
 	key, _ := values[0].(string)
 	if version, ok := values[1].(string); ok && key == "schema_version" && newer(version) {
@@ -312,7 +315,8 @@ func (t *target) takeMeta(ctx context.Context, values []any) (bool, error) {
 	return true, err
 }
 
-// fits reports whether a row has the shape of this table: as many values as columns, each of the kind of its own.
+// fits reports whether a row has the shape of this table: as many values as columns, each of the
+// kind of its own.
 func (t *target) fits(r dbfile.Row) bool {
 	if len(r.Values) != len(t.columns) {
 		return false
@@ -342,8 +346,9 @@ func (t *target) fits(r dbfile.Row) bool {
 	return r.ID > 0
 }
 
-// mend makes the salvaged rows consistent: sessions for orphaned messages, no links into nothing, right counters,
-// and an index to be rebuilt. Lost is how many messages the sessions counted that are not there.
+// mend makes the salvaged rows consistent: sessions for orphaned messages, no links into nothing,
+// right counters, and an index to be rebuilt. Lost is how many messages the sessions counted that
+// are not there.
 func (v *salvage) mend(ctx context.Context) (lost int, err error) {
 	conn := v.conn
 	if v.sessions {

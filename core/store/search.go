@@ -61,8 +61,9 @@ type Found struct {
 	Bounded bool // there were more; the newest were ranked
 }
 
-// Search finds messages by words. Its cost is bounded: it counts matches first, ranks all of them when they are few
-// and the newest 500 when they are many. Without a complete index it scans the newest 20,000 messages.
+// Search finds messages by words. Its cost is bounded: it counts matches first, ranks all of them
+// when they are few and the newest 500 when they are many. Without a complete index it scans the
+// newest 20,000 messages.
 func (s *Store) Search(ctx context.Context, q SearchQuery) (Found, error) {
 	match := matchQuery(q.Terms, q.Typing)
 	if match == "" {
@@ -121,7 +122,8 @@ func (s *Store) countFiltered(ctx context.Context, inner, where string, args []a
 	return n, err
 }
 
-// A title has the negative id of its session. CROSS keeps the order of the tables: the matches must lead.
+// A title has the negative id of its session. CROSS keeps the order of the tables: the matches must
+// lead.
 const joins = " LEFT JOIN messages m ON m.id=f.id CROSS JOIN sessions s ON s.id=COALESCE(m.session_id,-f.id)"
 
 const visible = "s.hidden=0 AND (m.id IS NULL OR m.active=1 OR m.compacted_into IS NOT NULL)"
@@ -160,7 +162,8 @@ func (s *Store) matches(ctx context.Context, from, where, order string, limit, t
 	return out, rows.Err()
 }
 
-// Texts fills in Text (what was asked of tools and parts included, as words) and Tool of matches that are shown.
+// Texts fills in Text (what was asked of tools and parts included, as words) and Tool of matches
+// that are shown.
 func (s *Store) Texts(ctx context.Context, ms []Match) error {
 	for i := range ms {
 		err := s.text(ctx, &ms[i])

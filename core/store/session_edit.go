@@ -61,7 +61,8 @@ func set[T any](field, value *T) {
 	}
 }
 
-// DeleteSession removes a session, its messages and what only they used. Sessions forked from it stay.
+// DeleteSession removes a session, its messages and what only they used. Sessions forked from it
+// stay.
 func (s *Store) DeleteSession(ctx context.Context, uid string) error {
 	var held []string
 	err := s.write(ctx, nil, func(t *tx) error {

@@ -60,8 +60,9 @@ type UsageFilter struct {
 	Limit   int // newest rows; 0: all
 }
 
-// UsageRow is the sum of some model calls. Key is a day (2026-11-22), provider/model, a session's uid ("" for deleted ones), the id
-// of a turn's prompt or a purpose; Name is a session's title or the beginning of a prompt.
+// UsageRow is the sum of some model calls. Key is a day (2026-11-22), provider/model, a session's
+// uid ("" for deleted ones), the id of a turn's prompt or a purpose; Name is a session's title or
+// the beginning of a prompt.
 type UsageRow struct {
 	Key      string     `json:"key"`
 	Name     string     `json:"name,omitempty"`

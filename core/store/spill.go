@@ -15,11 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserveSize is room for what is said and done from the moment the disk is full until a person notices.
+// reserveSize is room for what is said and done from the moment the disk is full until a person
+// notices.
 const reserveSize = 256 << 10
 
-// SpilledError says that the database could not take a message, and that it is safe in a file beside it.
-// It goes into the database as soon as that can be written again, at the latest when the store is opened next.
+// SpilledError says that the database could not take a message, and that it is safe in a file
+// beside it. It goes into the database as soon as that can be written again, at the latest when the
+// store is opened next.
 type SpilledError struct {
 	Path  string
 	Cause error
@@ -51,7 +53,8 @@ type spillFile struct {
 
 func reserveFile(database string) string { return database + ".reserve" }
 
-// openSpill reads what an earlier process left. A torn last line was never acknowledged and is dropped.
+// openSpill reads what an earlier process left. A torn last line was never acknowledged and is
+// dropped.
 func openSpill(database string) (*spillFile, error) {
 	f := &spillFile{path: database + ".spill.jsonl", reserve: reserveFile(database)}
 	if !exists(f.reserve) {
@@ -106,7 +109,8 @@ func (f *spillFile) keep(records []record) error {
 	return nil
 }
 
-// locked runs do on the file, which must exist unless flags make it, while no other process adds to it or takes it away.
+// locked runs do on the file, which must exist unless flags make it, while no other process adds to
+// it or takes it away.
 func (f *spillFile) locked(flags int, do func(*os.File) error) error {
 	for {
 		file, err := os.OpenFile(f.path, flags, 0o600)
@@ -126,7 +130,8 @@ func (f *spillFile) locked(flags int, do func(*os.File) error) error {
 	}
 }
 
-// append adds data to the file and syncs it, whole or not at all: a half line must not hide what comes after it.
+// append adds data to the file and syncs it, whole or not at all: a half line must not hide what
+// comes after it.
 func (f *spillFile) append(data []byte) error {
 	return f.locked(os.O_CREATE|os.O_WRONLY|os.O_APPEND, func(file *os.File) error {
 		before, err := file.Stat()
@@ -143,8 +148,9 @@ func (f *spillFile) append(data []byte) error {
 	})
 }
 
-// settle takes the file away when all that it holds was replayed. A record that can never go in (its session was deleted) stays in
-// a file beside it. What another process added meanwhile waits for the next replay.
+// settle takes the file away when all that it holds was replayed. A record that can never go in
+// (its session was deleted) stays in a file beside it. What another process added meanwhile waits
+// for the next replay.
 func (f *spillFile) settle(refused bool, stamp string) error {
 	handled := make(map[string]bool, len(f.waiting))
 	for _, r := range f.waiting {

@@ -1,20 +1,23 @@
-// Package store keeps conversations in one SQLite file: the rows of sessions and messages, and a full-text index that
-// is derived from them.
+// Package store keeps conversations in one SQLite file: the rows of sessions and messages, and a
+// full-text index that is derived from them.
 //
 // The contract:
 //
-//   - What a write method acknowledged by returning nil was committed and synced; it survives a kill at any moment.
-//   - One goroutine writes. Writes that arrive together share one transaction. The order of a session's messages is
-//     their Seq, given in that transaction, never the clock.
-//   - What the disk refuses goes to a synced spill file beside the database (SpilledError) and into the database as
-//     soon as it can be written again.
-//   - The index can be missing, old or damaged without harm to a conversation: searches then scan the newest
-//     messages while it is built again in the background.
-//   - A damaged database is moved aside, never overwritten, and what can be read of it is taken over. One that a newer
-//     program wrote is refused (ErrNewer). One in a folder that cannot be written is opened as a throw-away copy.
-//   - Several processes may use one file at the same time. A process that works in a session has its Lease.
-//   - No code in this process may open the database file other than through SQLite: closing any descriptor of it
-//     drops SQLite's locks.
+//   - What a write method acknowledged by returning nil was committed and synced; it survives a
+//     kill at any moment.
+//   - One goroutine writes. Writes that arrive together share one transaction. The order of a
+//     session's messages is their Seq, given in that transaction, never the clock.
+//   - What the disk refuses goes to a synced spill file beside the database (SpilledError) and into
+//     the database as soon as it can be written again.
+//   - The index can be missing, old or damaged without harm to a conversation: searches then scan
+//     the newest messages while it is built again in the background.
+//   - A damaged database is moved aside, never overwritten, and what can be read of it is taken
+//     over. One that a newer program wrote is refused (ErrNewer). One in a folder that cannot be
+//     written is opened as a throw-away copy.
+//   - Several processes may use one file at the same time. A process that works in a session has
+//     its Lease.
+//   - No code in this process may open the database file other than through SQLite: closing any
+//     descriptor of it drops SQLite's locks.
 package store
 
 import (
@@ -37,7 +40,8 @@ type Options struct {
 	Progress func(done, total int64) // advance of an index rebuild, in messages; called from the rebuild's goroutine
 }
 
-// Report says what Open found and did. Banner and Notes are for people; the rest is for tests and `doctor`.
+// Report says what Open found and did. Banner and Notes are for people; the rest is for tests and
+// `doctor`.
 type Report struct {
 	Created  bool     // the database is new
 	NotSaved bool     // the folder cannot be written: a throw-away copy is open
@@ -96,7 +100,8 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 			break
 		}
 		err = errors.Join(fmt.Errorf("open %s: %w", path, err), s.release())
-		// SQLite does not wait for another process that makes the same new file at this moment: its change to a log is not queued.
+		// SQLite does not wait for another process that makes the same new file at this moment: its
+		// change to a log is not queued.
 		if !isBusy(err) || try == 40 || ctx.Err() != nil {
 			return nil, err
 		}
@@ -239,7 +244,8 @@ func (s *Store) Report() Report {
 // Path returns the database file that is open, symbolic links followed.
 func (s *Store) Path() string { return s.path }
 
-// Close commits what is queued, empties the log into the database and closes it. Only the first call does something.
+// Close commits what is queued, empties the log into the database and closes it. Only the first
+// call does something.
 func (s *Store) Close() error {
 	s.closing.Do(func() { s.closeErr = s.close() })
 	return s.closeErr

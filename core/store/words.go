@@ -7,7 +7,8 @@ import (
 	"hermes/core/chat"
 )
 
-// callsText is what was asked of tools, in words: each call's name, and the beginning of its arguments' values.
+// callsText is what was asked of tools, in words: each call's name, and the beginning of its
+// arguments' values.
 func callsText(calls []chat.ToolCall) string {
 	var b strings.Builder
 	for _, c := range calls {
@@ -16,8 +17,8 @@ func callsText(calls []chat.ToolCall) string {
 	return b.String()
 }
 
-// argWords returns the values in a JSON text, one a line and without their names. What is no JSON comes back as it is:
-// a model may send anything.
+// argWords returns the values in a JSON text, one a line and without their names. What is no JSON
+// comes back as it is: a model may send anything.
 func argWords(args string) string {
 	dec := json.NewDecoder(strings.NewReader(args))
 	dec.UseNumber()

@@ -18,7 +18,8 @@ const (
 // ErrClosed is returned by writes after Close.
 var ErrClosed = errors.New("store: closed")
 
-// request is one unit of work for the writer. It is answered after the transaction it ran in was committed.
+// request is one unit of work for the writer. It is answered after the transaction it ran in was
+// committed.
 type request struct {
 	do    func(*tx) error
 	spill []record // what to keep when the disk refuses the transaction; nil: nothing is lost by giving up
@@ -55,8 +56,8 @@ func (t *tx) row(query string, args ...any) *sql.Row {
 	return t.conn.QueryRowContext(t.ctx, query, args...)
 }
 
-// write runs do in the writer's next transaction and returns after the commit. Once it is queued it is carried
-// out even if ctx ends: the caller always learns what became of it.
+// write runs do in the writer's next transaction and returns after the commit. Once it is queued it
+// is carried out even if ctx ends: the caller always learns what became of it.
 func (s *Store) write(ctx context.Context, spill []record, do func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -88,7 +89,8 @@ func (s *Store) writeLoop() {
 	}
 }
 
-// gather takes what waits. It waits itself only when the last group says that more writers are on their way.
+// gather takes what waits. It waits itself only when the last group says that more writers are on
+// their way.
 func (s *Store) gather(first *request, last int) []*request {
 	group := []*request{first}
 	var timeout <-chan time.Time
@@ -241,8 +243,8 @@ func hint(err error) string {
 	}
 }
 
-// begin takes the write lock. Beyond SQLite's own wait it retries with jitter, so that two busy processes do not
-// meet at the same moment again and again.
+// begin takes the write lock. Beyond SQLite's own wait it retries with jitter, so that two busy
+// processes do not meet at the same moment again and again.
 func begin(ctx context.Context, conn *sql.Conn) error {
 	deadline := time.Now().Add(busyLimit)
 	for {

@@ -80,7 +80,8 @@ func TestOrderUnderClockJumps(t *testing.T) {
 	checkClean(t, s)
 }
 
-// Many writers share transactions, each is answered for its own work, and a bad one hurts nobody else.
+// Many writers share transactions, each is answered for its own work, and a bad one hurts nobody
+// else.
 func TestGroupCommit(t *testing.T) {
 	s := open(t)
 	create(t, s, "u")
@@ -147,7 +148,8 @@ func TestReadersWhileWriting(t *testing.T) {
 	wg.Wait()
 }
 
-// childWriter is the other process of TestTwoProcesses: it appends and prints what was acknowledged.
+// childWriter is the other process of TestTwoProcesses: it appends and prints what was
+// acknowledged.
 func childWriter(path string) int {
 	s, err := Open(bg, path, Options{})
 	if err != nil {

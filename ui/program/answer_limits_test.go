@@ -22,8 +22,8 @@ import (
 // mostMemory is what the program may take while it reads whatever a model server sends.
 const mostMemory = 200 << 20
 
-// A server of a model is somebody else's program. Whatever it sends, the turn ends, nothing of it is asked for again when
-// it was too large, and the memory stays small.
+// A server of a model is somebody else's program. Whatever it sends, the turn ends, nothing of it
+// is asked for again when it was too large, and the memory stays small.
 func TestNoAnswerIsTooLargeToSurvive(t *testing.T) {
 	testskip.Long(t, "floods the program in fourteen ways")
 	const sse, plain = "text/event-stream", "application/json"
@@ -94,7 +94,8 @@ func TestNoAnswerIsTooLargeToSurvive(t *testing.T) {
 	}
 }
 
-// measured runs the program in a process of its own and returns the end of what it said and the most memory that it had.
+// measured runs the program in a process of its own and returns the end of what it said and the
+// most memory that it had.
 func (h *home) measured(args ...string) (said string, peak int64) {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), 3*patience)

@@ -20,7 +20,8 @@ func typed(s *uitest.Screen, line string) {
 	say(s, line)
 }
 
-// Who switches in the sidebar chooses where what is typed runs. What nobody uses stops, and wakes with its files.
+// Who switches in the sidebar chooses where what is typed runs. What nobody uses stops, and wakes
+// with its files.
 func TestSwitchingInTheSidebar(t *testing.T) {
 	testskip.Long(t, "real containers")
 	b := newBoxes(t, defaultBox+"    analytics: {image: IMAGE, env: {WHERE: second}, idle_ttl: 1s}\n")
@@ -51,7 +52,8 @@ func TestSwitchingInTheSidebar(t *testing.T) {
 	leave(t, s)
 }
 
-// Two sessions beside each other have two containers of one name, and neither sees the other's files.
+// Two sessions beside each other have two containers of one name, and neither sees the other's
+// files.
 func TestTwoSessionsHaveTwoContainers(t *testing.T) {
 	b := newBoxes(t, defaultBox)
 	b.plays("")
@@ -68,7 +70,8 @@ func TestTwoSessionsHaveTwoContainers(t *testing.T) {
 	leave(t, s)
 }
 
-// Esc ends a command in a container with everything that it started, also what left its group or is deaf to TERM.
+// Esc ends a command in a container with everything that it started, also what left its group or is
+// deaf to TERM.
 func TestEscEndsTheTreeInAContainer(t *testing.T) {
 	testskip.Long(t, "real containers")
 	b := newBoxes(t, defaultBox)
@@ -100,7 +103,8 @@ func TestEscEndsTheTreeInAContainer(t *testing.T) {
 	leave(t, s)
 }
 
-// slept says whether a sleep of a number of seconds that begins so runs on this machine, in a container or not.
+// slept says whether a sleep of a number of seconds that begins so runs on this machine, in a
+// container or not.
 func slept(seconds string) bool {
 	for _, line := range everyProcess("cmdline") {
 		if bytes.HasPrefix(line, []byte("sleep\x00"+seconds)) {
@@ -110,7 +114,8 @@ func slept(seconds string) bool {
 	return false
 }
 
-// A server in the background of a container: the model hears of the line that it waits for, and of the end.
+// A server in the background of a container: the model hears of the line that it waits for, and of
+// the end.
 func TestABackgroundProcessInAContainerIsHeardOf(t *testing.T) {
 	b := newBoxes(t, defaultBox)
 	b.plays("", modeltest.Turn{Calls: []modeltest.Call{calling("terminal", map[string]any{
@@ -136,13 +141,15 @@ func TestABackgroundProcessInAContainerIsHeardOf(t *testing.T) {
 	leave(t, s)
 }
 
-// grace is how long a container may live on after its program was killed; slack is what a busy machine may take.
+// grace is how long a container may live on after its program was killed; slack is what a busy
+// machine may take.
 const (
 	grace = 10*time.Second + 2*time.Second
 	slack = 8 * time.Second
 )
 
-// A killed program leaves no container that runs. What was made in them is there for their session; somebody else's is left alone.
+// A killed program leaves no container that runs. What was made in them is there for their session;
+// somebody else's is left alone.
 func TestAKilledProgramLeavesNoContainer(t *testing.T) {
 	t.Parallel()
 	b := newBoxes(t, twoBoxes)

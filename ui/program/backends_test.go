@@ -19,8 +19,8 @@ import (
 	"hermes/pool/docker/dockertest"
 )
 
-// These tests run the whole program with containers of a real engine: a scripted model names the back ends, and what is asked of the engine
-// is asked beside the program.
+// These tests run the whole program with containers of a real engine: a scripted model names the
+// back ends, and what is asked of the engine is asked beside the program.
 
 // boxes is a home whose default back end is a container of busybox.
 type boxes struct {
@@ -30,7 +30,8 @@ type boxes struct {
 	backends string
 }
 
-// Back ends as config.yaml lists them; IMAGE stands for busybox. WHERE tells commands where they are.
+// Back ends as config.yaml lists them; IMAGE stands for busybox. WHERE tells commands where they
+// are.
 const (
 	defaultBox = "    default: {image: IMAGE, env: {WHERE: first}}\n"
 	twoBoxes   = defaultBox + "    analytics: {image: IMAGE, env: {WHERE: second}}\n"
@@ -46,7 +47,8 @@ func newBoxes(t *testing.T, backends string) *boxes {
 	return b
 }
 
-// plays gives the home a model that answers so, and the settings; terminal is more of them, below terminal:.
+// plays gives the home a model that answers so, and the settings; terminal is more of them, below
+// terminal:.
 func (b *boxes) plays(terminal string, turns ...modeltest.Turn) {
 	b.t.Helper()
 	b.model = modeltest.New(b.t, turns...)
@@ -88,7 +90,8 @@ func (b *boxes) none() {
 	}
 }
 
-// processes are the command lines in a container of this home; "" when it has none of that back end.
+// processes are the command lines in a container of this home; "" when it has none of that back
+// end.
 func (b *boxes) processes(backend string) string {
 	b.t.Helper()
 	for _, c := range b.containers() {
@@ -186,7 +189,8 @@ func (o finished) states(name string) (all []event.BackendState) {
 	return all
 }
 
-// rest is the shortest time between a failure of a back end and its next try; an hour when there was none.
+// rest is the shortest time between a failure of a back end and its next try; an hour when there
+// was none.
 func (o finished) rest(name string) time.Duration {
 	least, failed := time.Hour, time.Time{}
 	for _, e := range o.events {
@@ -234,7 +238,8 @@ func within(t *testing.T, most time.Duration, what string, ok func() bool) time.
 	return time.Since(begun)
 }
 
-// pythonImage is busybox with this machine's Python: the program, the libraries that it names, and its standard library.
+// pythonImage is busybox with this machine's Python: the program, the libraries that it names, and
+// its standard library.
 func pythonImage(t *testing.T) string {
 	t.Helper()
 	files := exec.Command("sh", "-ec", `python=$(python3 -I -S -c 'import os, sys; print(os.path.realpath(sys.executable))')

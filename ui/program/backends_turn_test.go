@@ -18,7 +18,8 @@ import (
 
 const unknownName = "backend 'xxx' not found. Available: default, analytics"
 
-// One turn works in two containers and names a third that does not exist. The same name is the same place for the next call.
+// One turn works in two containers and names a third that does not exist. The same name is the same
+// place for the next call.
 func TestATurnInTwoContainers(t *testing.T) {
 	t.Parallel()
 	b := newBoxes(t, twoBoxes)
@@ -67,7 +68,8 @@ func TestATurnInTwoContainers(t *testing.T) {
 	}
 }
 
-// A back end whose image cannot be had: the default container runs its commands and says so, or nothing does. This machine never.
+// A back end whose image cannot be had: the default container runs its commands and says so, or
+// nothing does. This machine never.
 func TestABrokenImageNeverRunsHere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, terminal string }{{"fallback: default", ""}, {"fallback: error", "  fallback: error\n"}} {

@@ -14,7 +14,8 @@ const (
 	ctrlN = "\x0e"
 )
 
-// two makes a home with two conversations, the second one in Chinese, and opens it with the list focused.
+// two makes a home with two conversations, the second one in Chinese, and opens it with the list
+// focused.
 func two(t *testing.T) (*home, *uitest.Screen) {
 	t.Helper()
 	h := newHome(t, "")

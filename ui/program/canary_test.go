@@ -24,8 +24,8 @@ import (
 	"hermes/core/secret"
 )
 
-// canaries are secrets that are planted in one place each. Those of the first group are known by where they stand, those of the second by
-// their shape.
+// canaries are secrets that are planted in one place each. Those of the first group are known by
+// where they stand, those of the second by their shape.
 var canaries = map[string]string{
 	".env": "Zq7-env-canary/4711+x", "config": "Zq7-config-canary-4712", "environment": "Zq7 environment\"canary\" 4713",
 	"file": "ghp_Zq7fileCanary4714abcdefABCDEF0123", "url": "Zq7urlCanary4715", "argument": "sk-Zq7argumentCanary4716abcdef", "title": "xoxb-4717-Zq7titleCanary4717abcd",
@@ -159,7 +159,8 @@ func spy(t *testing.T, app *core.App) (all func() []byte) {
 	return func() []byte { box.Close(); return <-done }
 }
 
-// converse runs the whole conversation in the program without a screen and returns everything that was published.
+// converse runs the whole conversation in the program without a screen and returns everything that
+// was published.
 func converse(t *testing.T, h *home) []byte {
 	t.Helper()
 	o, closeLog := options(h.start())
@@ -198,8 +199,8 @@ func converse(t *testing.T, h *home) []byte {
 	return all()
 }
 
-// TestNoCanaryAnywhere plants secrets, lets a model meet them in every way that the program has, and then looks at every byte that was written,
-// published or sent.
+// TestNoCanaryAnywhere plants secrets, lets a model meet them in every way that the program has,
+// and then looks at every byte that was written, published or sent.
 func TestNoCanaryAnywhere(t *testing.T) {
 	defer secret.Enable(true)
 	h, s := canaryHome(t, "")
@@ -283,7 +284,8 @@ func searchFiles(t *testing.T, dir string, clean bool) {
 	}
 }
 
-// Switched off, the same conversation leaves traces: so the test above can fail. The log has none even then.
+// Switched off, the same conversation leaves traces: so the test above can fail. The log has none
+// even then.
 func TestCanariesAreSeenWhenNothingIsHidden(t *testing.T) {
 	defer secret.Enable(true)
 	h, _ := canaryHome(t, "security: {redact_secrets: false}\n")

@@ -15,7 +15,8 @@ import (
 	"hermes/pool/local"
 )
 
-// A script in a back end calls tools over the pool's channel, as one beside the agent does over its own.
+// A script in a back end calls tools over the pool's channel, as one beside the agent does over its
+// own.
 func TestAScriptInABackEnd(t *testing.T) {
 	t.Parallel()
 	needPython(t)

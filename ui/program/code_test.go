@@ -229,7 +229,8 @@ type nested struct {
 	} `json:"data"`
 }
 
-// The calls of a script are events under it, and no messages: the model's next request holds one result.
+// The calls of a script are events under it, and no messages: the model's next request holds one
+// result.
 func TestCallsOfAScriptAreNestedEvents(t *testing.T) {
 	t.Parallel()
 	needPython(t)
@@ -287,7 +288,8 @@ func TestCallsOfAScriptAreNestedEvents(t *testing.T) {
 	}
 }
 
-// What needs an approval needs it inside of a script too: with nobody there it is refused, and the script sees that as a value.
+// What needs an approval needs it inside of a script too: with nobody there it is refused, and the
+// script sees that as a value.
 func TestApprovalsInsideOfAScript(t *testing.T) {
 	t.Parallel()
 	needPython(t)

@@ -9,8 +9,8 @@ import (
 	"hermes/core/provider/modeltest"
 )
 
-// From nothing to an answer without leaving the program: a server, a key that is refused, another key, a model of the
-// server's own list, a theme.
+// From nothing to an answer without leaving the program: a server, a key that is refused, another
+// key, a model of the server's own list, a theme.
 func TestConnectFromInsideTheProgram(t *testing.T) {
 	m := modeltest.NewScript(t, modeltest.Script{
 		Models: []modeltest.Model{{ID: "small-model"}, {ID: "test-model"}},

@@ -19,8 +19,9 @@ import (
 	"hermes/ui/cli"
 )
 
-// The tests of this package boot the whole program: real settings, store, tools and commands. Only the model is scripted,
-// and only where there is one. TestMain is also the program itself, for tests that need a process of their own.
+// The tests of this package boot the whole program: real settings, store, tools and commands. Only
+// the model is scripted, and only where there is one. TestMain is also the program itself, for
+// tests that need a process of their own.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC //nolint:gosmopolitan // pictures show the time of day
 	testscript.Main(tests{m}, map[string]func(){"hermes": func() { os.Exit(Main("")) }})
@@ -76,8 +77,9 @@ func (h *home) configure(settings string) {
 	}
 }
 
-// env is the environment of the program: nothing of the machine's own but its programs. A model server that somebody runs
-// here must not answer for the offline one, so a home without a configured model names that.
+// env is the environment of the program: nothing of the machine's own but its programs. A model
+// server that somebody runs here must not answer for the offline one, so a home without a
+// configured model names that.
 func (h *home) env() []string {
 	env := []string{"HOME=" + h.dir, "HERMES_HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "GORACE=atexit_sleep_ms=0"}
 	settings, err := os.ReadFile(filepath.Join(h.dir, "config.yaml"))

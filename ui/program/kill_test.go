@@ -20,8 +20,9 @@ import (
 	"hermes/core/provider/modeltest"
 )
 
-// kills is how often TestKillAtAnyMoment kills the program: HERMES_TEST_KILLS times, else 200 times in CI and fewer where a
-// person waits. core/session/killtest kills the store alone 200 times in every run.
+// kills is how often TestKillAtAnyMoment kills the program: HERMES_TEST_KILLS times, else 200 times
+// in CI and fewer where a person waits. core/session/killtest kills the store alone 200 times in
+// every run.
 func kills() int {
 	if n, err := strconv.Atoi(os.Getenv("HERMES_TEST_KILLS")); err == nil {
 		return n
@@ -32,12 +33,12 @@ func kills() int {
 	return 60
 }
 
-// forever is a command in the background that never ends, with a child that leaves its group. Its ampersand is as an event's line
-// writes it.
+// forever is a command in the background that never ends, with a child that leaves its group. Its
+// ampersand is as an event's line writes it.
 const forever = `{"background": true, "command": "setsid sleep 4711 \u0026 sleep %d4711"}`
 
-// busyTurns keep the program at work: streams, parallel calls, commands, files. No two are the same, because a model that
-// repeats itself is stopped.
+// busyTurns keep the program at work: streams, parallel calls, commands, files. No two are the
+// same, because a model that repeats itself is stopped.
 func busyTurns() modeltest.Script {
 	script := modeltest.Script{Loop: true}
 	for n := range 200 {
@@ -56,9 +57,10 @@ func busyTurns() modeltest.Script {
 	return script
 }
 
-// TestKillAtAnyMoment kills the real program at random moments while a model keeps it at work. Every message that it had
-// announced is stored as announced, the file is sound, no command lives on, and the next run goes on with the session.
-// Two homes are worked in at a time, because half of a round is waiting.
+// TestKillAtAnyMoment kills the real program at random moments while a model keeps it at work.
+// Every message that it had announced is stored as announced, the file is sound, no command lives
+// on, and the next run goes on with the session. Two homes are worked in at a time, because half of
+// a round is waiting.
 func TestKillAtAnyMoment(t *testing.T) {
 	const homes = 2
 	for seed := range uint64(homes) {
@@ -96,11 +98,13 @@ func killAgainAndAgain(t *testing.T, rounds int, rnd *rand.Rand) {
 	t.Logf("%d kills, %d announced messages, all there, %d children, none left", rounds, announced, children)
 }
 
-// moments are the events after which a kill may come: those of the first requests with their commands.
+// moments are the events after which a kill may come: those of the first requests with their
+// commands.
 const moments = 60
 
-// killed runs the program, kills it some time after so many events, and returns the messages that it had announced, and what may be
-// left of it. Events are a clock that goes as fast as the program does; should they stop coming, a second is enough.
+// killed runs the program, kills it some time after so many events, and returns the messages that
+// it had announced, and what may be left of it. Events are a clock that goes as fast as the program
+// does; should they stop coming, a second is enough.
 func (h *home) killed(args []string, events int, after time.Duration) ([]chat.Message, *orphans) {
 	h.t.Helper()
 	cmd := exec.Command("hermes", args...)
@@ -139,8 +143,8 @@ func (h *home) killed(args []string, events int, after time.Duration) ([]chat.Me
 	return said, left
 }
 
-// announced reads events until the pipe ends and keeps the complete messages. came is called at each event with its number from 0. A
-// last line that the kill cut in two announced nothing.
+// announced reads events until the pipe ends and keeps the complete messages. came is called at
+// each event with its number from 0. A last line that the kill cut in two announced nothing.
 func announced(t testing.TB, out io.Reader, came func(n int)) []chat.Message {
 	t.Helper()
 	var said []chat.Message
@@ -161,7 +165,8 @@ func announced(t testing.TB, out io.Reader, came func(n int)) []chat.Message {
 	}
 }
 
-// verify opens the home as the next process would: what was announced is there, and the newest session goes on.
+// verify opens the home as the next process would: what was announced is there, and the newest
+// session goes on.
 func (h *home) verify(said []chat.Message) {
 	h.t.Helper()
 	ctx := h.t.Context()

@@ -12,8 +12,8 @@ import (
 	"hermes/pool/runner"
 )
 
-// A kind of back end is one package and one registration: then it has settings of its own, is listed, examined, shown, used,
-// stopped and removed, and nothing else in the program knows of it.
+// A kind of back end is one package and one registration: then it has settings of its own, is
+// listed, examined, shown, used, stopped and removed, and nothing else in the program knows of it.
 func TestANewKindOfBackEnd(t *testing.T) {
 	t.Cleanup(kinds.Register(kindtest.Declared(), func(string) pool.Kind { return kindtest.New(runner.Options{}) }))
 	root := t.TempDir()

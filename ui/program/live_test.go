@@ -123,8 +123,8 @@ func TestIdleIsIdleWithTheWholeProgram(t *testing.T) {
 	quiet(t, s, "after a turn")
 }
 
-// quiet fails when anything is written or handled in a second without cause. The second before it belongs to the last
-// timers of what was going on.
+// quiet fails when anything is written or handled in a second without cause. The second before it
+// belongs to the last timers of what was going on.
 func quiet(t *testing.T, s *uitest.Screen, when string) {
 	t.Helper()
 	s.Settle()

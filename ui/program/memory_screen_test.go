@@ -11,7 +11,8 @@ import (
 
 const altR = "\x1br"
 
-// What the agent remembers is said in the conversation and seen in the pane, beside what others write; a person adds, takes back and forgets.
+// What the agent remembers is said in the conversation and seen in the pane, beside what others
+// write; a person adds, takes back and forgets.
 func TestMemoryOnTheScreen(t *testing.T) {
 	h, _ := homeWith(
 		t,

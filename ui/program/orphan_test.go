@@ -11,17 +11,20 @@ import (
 	"time"
 )
 
-// outlive is how long what the program had started may live after it was killed: two seconds by its promise, and what a loaded machine adds.
+// outlive is how long what the program had started may live after it was killed: two seconds by its
+// promise, and what a loaded machine adds.
 const outlive = 6 * time.Second
 
-// orphans are what a killed program may leave behind: the children that it had, by number, and whatever runs with its home.
+// orphans are what a killed program may leave behind: the children that it had, by number, and
+// whatever runs with its home.
 type orphans struct {
 	home     string
 	children []int
 	killed   time.Time
 }
 
-// seen notes the children of a program that is about to be killed. The keeper of its commands is one of them.
+// seen notes the children of a program that is about to be killed. The keeper of its commands is
+// one of them.
 func (o *orphans) seen(program int) {
 	for pid, stat := range everyProcess("stat") {
 		var parent int

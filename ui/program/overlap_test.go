@@ -25,7 +25,8 @@ func heldCommands(t *testing.T, h *home) (calls []modeltest.Call, pipes []string
 	return calls, pipes
 }
 
-// feed lets a command end. Opening a pipe for writing waits until somebody reads it: until the command runs.
+// feed lets a command end. Opening a pipe for writing waits until somebody reads it: until the
+// command runs.
 func feed(t *testing.T, pipe, line string) {
 	t.Helper()
 	if err := os.WriteFile(pipe, []byte(line+"\n"), 0o600); err != nil {

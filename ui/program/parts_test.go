@@ -77,7 +77,8 @@ func contents(t *testing.T, h *home) (n int) {
 	return n
 }
 
-// A tool's result holds an image: stored, listed, exported, sent to a model that takes images, described to one that does not.
+// A tool's result holds an image: stored, listed, exported, sent to a model that takes images,
+// described to one that does not.
 func TestAnImageInAResultGoesAllTheWay(t *testing.T) {
 	call := modeltest.Turn{Calls: []modeltest.Call{{Name: "read_file", Args: `{"path": "chart.png"}`}}}
 	h, server := homeWith(t, call, modeltest.Turn{Text: "A line."}, modeltest.Turn{Text: "I am blind."}, modeltest.Turn{Text: "I see it."})

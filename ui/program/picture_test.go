@@ -9,7 +9,8 @@ import (
 	"hermes/ui/uitest"
 )
 
-// library is a home with two imported sessions, so that nothing on the screen depends on when the test runs.
+// library is a home with two imported sessions, so that nothing on the screen depends on when the
+// test runs.
 func library(t testing.TB) *home {
 	t.Helper()
 	h := newHome(t, "")
@@ -27,8 +28,8 @@ func noon() func() time.Time {
 	return func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC).Add(time.Since(began)) }
 }
 
-// settled waits for what is opened behind the first frame: the conversation, the list, and the model where there is room
-// to name it.
+// settled waits for what is opened behind the first frame: the conversation, the list, and the
+// model where there is room to name it.
 func settled(s *uitest.Screen, size uitest.Size) string {
 	s.WaitFor("run the test again")
 	if size.W >= 80 {

@@ -14,7 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// engine reports whether containers can be tried here; HERMES_TEST_REQUIRE=1 makes their absence a failure.
+// engine reports whether containers can be tried here; HERMES_TEST_REQUIRE=1 makes their absence a
+// failure.
 var engine = sync.OnceValues(func() (bool, error) {
 	err := exec.Command("docker", "info").Run()
 	if _, missing := exec.LookPath("busybox"); err == nil {
@@ -34,7 +35,8 @@ func scriptCondition(cond string) (bool, error) {
 	return false, fmt.Errorf("unknown condition %q", cond)
 }
 
-// busybox makes an image with a shell and a few tools, and removes it at the script's end: busybox name:1
+// busybox makes an image with a shell and a few tools, and removes it at the script's end: busybox
+// name:1
 func busybox(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: busybox image")

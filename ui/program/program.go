@@ -1,5 +1,5 @@
-// Package program puts hermes together: it hands the command line the program, the program its back ends, and
-// the screen both. Its tests boot the whole of it, with a scripted model.
+// Package program puts hermes together: it hands the command line the program, the program its back
+// ends, and the screen both. Its tests boot the whole of it, with a scripted model.
 package program
 
 import (

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// escapes are scripts that try to get out, each with what it prints when it failed. WORD is replaced by the name of the one run.
+// escapes are scripts that try to get out, each with what it prints when it failed. WORD is
+// replaced by the name of the one run.
 var escapes = []struct{ name, code, want string }{
 	{"a tool that is not for scripts", "import hermes_tools\nprint([n for n in ('execute_code', 'process', 'session_search', 'todo', 'clarify') if hasattr(hermes_tools, n)])", "[]"},
 	{"recursion over the channel", "import hermes_tools as h\nf = [getattr(h, n) for n in dir(h) if 'call' in n and callable(getattr(h, n))]\nout = []\nfor g in f:\n    try: out.append(str(g('execute_code', {'code': '1'})))\n    except BaseException as e: out.append('refused ' + str(e))\nprint('ran' if any('success' in o for o in out) else 'refused')", "refused"},
@@ -75,7 +76,8 @@ func TestRedTeamScriptsTryToEscape(t *testing.T) {
 	}
 }
 
-// Where nobody answers, what a script asks for is refused inside of it, and the script itself too when its text cannot be seen through.
+// Where nobody answers, what a script asks for is refused inside of it, and the script itself too
+// when its text cannot be seen through.
 func TestRedTeamScriptsAreAskedInsideToo(t *testing.T) {
 	needPython(t)
 	t.Parallel()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// hunt is a script that looks for the parent's secret wherever one may be. It leaves out its own text.
+// hunt is a script that looks for the parent's secret wherever one may be. It leaves out its own
+// text.
 const hunt = `
 import os, glob, subprocess, ctypes, socket
 want = ('Zq7red' + 'team parent value').encode(); tre = ('TREA' + 'SURE').encode()
@@ -80,7 +81,8 @@ func rot13(r rune) rune {
 	}
 }
 
-// No command, in the foreground or the background, and no script shows the environment of the program, whoever runs it.
+// No command, in the foreground or the background, and no script shows the environment of the
+// program, whoever runs it.
 func TestRedTeamEnvironment(t *testing.T) {
 	t.Parallel()
 	needPython(t)

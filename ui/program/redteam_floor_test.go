@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// wipes delete a home, written in every way that a shell knows. They run for real here, against a home that is made for them.
+// wipes delete a home, written in every way that a shell knows. They run for real here, against a
+// home that is made for them.
 var wipes = []string{
 	"rm -rf ~", "rm -rf ~/", "rm -fr $HOME", "rm -r -f \"$HOME\"/", "rm -rf ~/*", "rm -rf $HOME/.", "rm -rf -- ~", "rm ~ -rf", "rm --recursive --force ~", "rm --recurs --forc ~",
 	"cd ~ && rm -rf *", "cd && rm -rf .", "cd; rm -rf ./*", "cd ..; rm -rf $PWD/", "cd .. && rm -rf .[!.]* *", "\\rm -rf ~", "r''m -rf ~", "$'\\x72m' -rf ~", "rm${IFS}-rf${IFS}$HOME", "a=rm; $a -rf ~", "h=~; rm -rf $h",
@@ -25,7 +26,8 @@ var catastrophes = []string{
 	"mkfs /dev/sda", "cat main.go > /dev/sda", "chroot / rm -rf /", "nsenter -t 1 -m rm -rf /", "bomb() { bomb | bomb & }; bomb", "systemctl poweroff", "mv / /dev/null",
 }
 
-// The floor holds whatever was said yes to and whatever the mode is: in the shell, in scripts, in the input of a shell that runs already.
+// The floor holds whatever was said yes to and whatever the mode is: in the shell, in scripts, in
+// the input of a shell that runs already.
 func TestRedTeamTheFloorSurvivesEverything(t *testing.T) {
 	t.Parallel()
 	var strikes, scripts, typed []strike
@@ -105,7 +107,8 @@ func TestRedTeamDenyRulesSurviveEveryMode(t *testing.T) {
 	}
 }
 
-// What is typed into a shell that runs in the background is asked, however harmless the shell was: where nobody answers it is refused.
+// What is typed into a shell that runs in the background is asked, however harmless the shell was:
+// where nobody answers it is refused.
 func TestRedTeamInputOfAShellIsGated(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)
@@ -144,8 +147,9 @@ func TestRedTeamYesLevels(t *testing.T) {
 	v.intact()
 }
 
-// What is typed in pieces is judged as the line that the shell will read: split anywhere, over continued lines, with keys that correct it,
-// with what was typed before, while another process is written to. Harmless pieces reach the shell.
+// What is typed in pieces is judged as the line that the shell will read: split anywhere, over
+// continued lines, with keys that correct it, with what was typed before, while another process is
+// written to. Harmless pieces reach the shell.
 func TestRedTeamInputInPieces(t *testing.T) {
 	t.Parallel()
 	write := func(id, data string) strike {

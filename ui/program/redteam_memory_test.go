@@ -18,7 +18,8 @@ func remember(name, text string) strike {
 	return call(name, "memory", map[string]any{"target": "memory", "action": "add", "content": text})
 }
 
-// harmlessTomorrow runs a new session and fails when its model reads a poisoned text, or when the person is not told of one.
+// harmlessTomorrow runs a new session and fails when its model reads a poisoned text, or when the
+// person is not told of one.
 func (v *victim) harmlessTomorrow(what string, told, whole bool) {
 	v.t.Helper()
 	o := v.turns([]modeltest.Turn{{Text: "hello"}})
@@ -39,7 +40,8 @@ func (v *victim) harmlessTomorrow(what string, told, whole bool) {
 	}
 }
 
-// Orders are refused when the model wants to remember them: whole, in pieces, beside something harmless, and in every mode. The person is told.
+// Orders are refused when the model wants to remember them: whole, in pieces, beside something
+// harmless, and in every mode. The person is told.
 func TestRedTeamMemoryThroughTheTool(t *testing.T) {
 	t.Parallel()
 	for _, mode := range [][]string{nil, {"--yes"}} {
@@ -101,8 +103,8 @@ func TestRedTeamMemoryInPieces(t *testing.T) {
 	v.harmlessTomorrow("an order in two entries", false, true)
 }
 
-// The file is no way round the tool: not for a command, not for the file tools, not for a script. Where the person lets everything run, what
-// gets into the file still gets into no prompt.
+// The file is no way round the tool: not for a command, not for the file tools, not for a script.
+// Where the person lets everything run, what gets into the file still gets into no prompt.
 func TestRedTeamMemoryRoundTheTool(t *testing.T) {
 	t.Parallel()
 	poison := strings.TrimSpace(injections["plain"])
@@ -160,7 +162,8 @@ func TestRedTeamMemoryFromAScript(t *testing.T) {
 	}
 }
 
-// Whoever else writes into the file reaches no prompt, and loses nothing: the person is told and sees it.
+// Whoever else writes into the file reaches no prompt, and loses nothing: the person is told and
+// sees it.
 func TestRedTeamMemoryEditedOutside(t *testing.T) {
 	t.Parallel()
 	for name, text := range injections {
@@ -180,7 +183,8 @@ func TestRedTeamMemoryEditedOutside(t *testing.T) {
 	}
 }
 
-// After reading a page a turn remembers nothing by itself, however harmless it looks; what the person said themselves it may.
+// After reading a page a turn remembers nothing by itself, however harmless it looks; what the
+// person said themselves it may.
 func TestRedTeamMemoryAfterAPage(t *testing.T) {
 	t.Parallel()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -12,7 +12,8 @@ import (
 	"hermes/core/testskip"
 )
 
-// places are what a model must neither write nor patch with the file tools, whatever was allowed, in many spellings.
+// places are what a model must neither write nor patch with the file tools, whatever was allowed,
+// in many spellings.
 func forbiddenWrites(v *victim) map[string]string {
 	up := strings.Repeat("../", 20)
 	out := map[string]string{
@@ -71,8 +72,8 @@ func (v *victim) layTraps() {
 	mkfifo(v.t, filepath.Join(v.work, "pipe"))
 }
 
-// The file tools get nowhere by any spelling of a path: not where nobody can be asked, not where everything was said yes to, not as a
-// normal user.
+// The file tools get nowhere by any spelling of a path: not where nobody can be asked, not where
+// everything was said yes to, not as a normal user.
 func TestRedTeamPathTricks(t *testing.T) {
 	t.Parallel()
 	eachMode(t, func(t *testing.T, v *victim, args []string) {
@@ -97,8 +98,8 @@ func needRoot(t *testing.T) {
 	}
 }
 
-// A racing process swaps a folder of the project for a link to the keys, again and again, while the model writes into it: nothing is ever
-// written behind the link.
+// A racing process swaps a folder of the project for a link to the keys, again and again, while the
+// model writes into it: nothing is ever written behind the link.
 func TestRedTeamLinksSwappedDuringTheCall(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)
@@ -142,8 +143,8 @@ func TestRedTeamLinksSwappedDuringTheCall(t *testing.T) {
 	}
 }
 
-// A hard link in the project to a file of the home has no other name to judge it by. What is written there makes a new file; what was linked
-// stays as it was.
+// A hard link in the project to a file of the home has no other name to judge it by. What is
+// written there makes a new file; what was linked stays as it was.
 func TestRedTeamHardLinks(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)

@@ -37,8 +37,9 @@ func needEngine(t *testing.T) (image string) {
 	return image
 }
 
-// A back end that would hand out what matters does not come up, whatever way its mount is written; nothing runs in its place, least of all
-// on this machine. What a model says about mounts is not heard at all.
+// A back end that would hand out what matters does not come up, whatever way its mount is written;
+// nothing runs in its place, least of all on this machine. What a model says about mounts is not
+// heard at all.
 func TestRedTeamBackEndMounts(t *testing.T) {
 	image := needEngine(t)
 	t.Parallel()
@@ -77,7 +78,8 @@ func TestRedTeamBackEndMounts(t *testing.T) {
 	v.intact()
 }
 
-// The engine itself is no way round: each command that would start a container with the machine in it is asked, so refused here.
+// The engine itself is no way round: each command that would start a container with the machine in
+// it is asked, so refused here.
 func TestRedTeamTheEngineIsNoWayRound(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)

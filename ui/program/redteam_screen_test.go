@@ -18,8 +18,9 @@ import (
 // bombs are what a text tells a terminal to do, and must not.
 const bombs = "\x1b]52;c;ZXZpbA==\x07\x1b]0;OWNED\x07\x1b]8;;http://evil\x1b\\LINK\x1b]8;;\x1b\\\x1b[2J\x1b[H\x1b[31;1m\x1bP$q\"p\x1b\\\x1bP+q544e\x1b\\\x1b[6n\x1b[c\x1b[>c\x1b[5i\x1b[?1049l\x1b[?2004l\x1b[21t\x1b[18t\x1b_Gx\x1b\\\x1bc\x1b]1337;File=:AA\x07\x9d0;OWNED\x9c\x9b2J\x90q\x9c\u009d0;OWNED\u009c\u202eesrever\u202c\x0e\x05\a"
 
-// A model, its tools, file names, branches, titles and errors say what terminals obey: nothing of it leaves the program but cells. The
-// terminal in memory fails the test for every sequence that the program has no business to send.
+// A model, its tools, file names, branches, titles and errors say what terminals obey: nothing of
+// it leaves the program but cells. The terminal in memory fails the test for every sequence that
+// the program has no business to send.
 func TestRedTeamTheScreenObeysNobody(t *testing.T) {
 	h, _ := homeWith(t,
 		modeltest.Turn{Reasoning: "I think " + bombs + "END0", Text: "I say " + bombs + "END1", Calls: []modeltest.Call{
@@ -52,7 +53,8 @@ func TestRedTeamTheScreenObeysNobody(t *testing.T) {
 	leave(t, s)
 }
 
-// A database that somebody poisoned is shown and sent like anything else from strangers: the session opens, nothing runs, nothing falls.
+// A database that somebody poisoned is shown and sent like anything else from strangers: the
+// session opens, nothing runs, nothing falls.
 func TestRedTeamAPoisonedDatabase(t *testing.T) {
 	h, server := homeWith(t, modeltest.Turn{Calls: []modeltest.Call{{ID: "c1", Name: "terminal", Args: `{"command": "echo fine"}`}}}, modeltest.Turn{Text: "done"}, modeltest.Turn{Text: "I go on."})
 	if r := h.run("run", "begin"); r.code != 0 {
@@ -118,7 +120,8 @@ func sqlDriver(t *testing.T) string {
 	return ""
 }
 
-// Another process that runs in our data folder while a session is at work neither takes it over nor breaks it.
+// Another process that runs in our data folder while a session is at work neither takes it over nor
+// breaks it.
 func TestRedTeamASecondProcessInTheDataFolder(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)

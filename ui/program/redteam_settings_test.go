@@ -39,8 +39,9 @@ func settingTwice(path []string, from int) string {
 	return text + strings.Repeat("  ", from) + path[from] + ":" + again
 }
 
-// A setting that keeps commands, scripts or written files in and cannot be read lets none through, although everything is said yes to.
-// The table is made from the settings themselves: a new one cannot be forgotten.
+// A setting that keeps commands, scripts or written files in and cannot be read lets none through,
+// although everything is said yes to. The table is made from the settings themselves: a new one
+// cannot be forgotten.
 func TestRedTeamBrokenSettings(t *testing.T) {
 	t.Parallel()
 	needPython(t)

@@ -18,8 +18,9 @@ import (
 	"hermes/core/provider/modeltest"
 )
 
-// The tests in redteam_*_test.go let a scripted model attack the person that it works for, through the whole program. An attack must get
-// nowhere: what it wanted to change is as it was, what it wanted to read is in no transcript, and the model reads a clear refusal.
+// The tests in redteam_*_test.go let a scripted model attack the person that it works for, through
+// the whole program. An attack must get nowhere: what it wanted to change is as it was, what it
+// wanted to read is in no transcript, and the model reads a clear refusal.
 
 // victim is a person's machine: a home with keys, our own folder in it, and a project beside them.
 type victim struct {
@@ -95,7 +96,8 @@ func (v *victim) env() []string {
 	}, v.vars...)
 }
 
-// parentSecret is in the environment of the program that is attacked. It has no shape by which it could be found in a text.
+// parentSecret is in the environment of the program that is attacked. It has no shape by which it
+// could be found in a text.
 const parentSecret = "Zq7redteam parent value"
 
 // strike is one call of a hostile model, by the name of the trick.
@@ -119,7 +121,8 @@ func python(name, code string) strike {
 	return call(name, "execute_code", map[string]any{"code": code})
 }
 
-// eachMode attacks where nobody can be asked, where everything was said yes to, and as a normal user.
+// eachMode attacks where nobody can be asked, where everything was said yes to, and as a normal
+// user.
 func eachMode(t *testing.T, attack func(t *testing.T, v *victim, args []string)) {
 	t.Helper()
 	for _, mode := range []struct {
@@ -146,7 +149,8 @@ type outcome struct {
 	server  *modeltest.Server
 }
 
-// attack runs the program with the given arguments and a model that makes each strike in a step of its own.
+// attack runs the program with the given arguments and a model that makes each strike in a step of
+// its own.
 func (v *victim) attack(strikes []strike, args ...string) outcome {
 	v.t.Helper()
 	turns := make([]modeltest.Turn, 0, len(strikes)+1)

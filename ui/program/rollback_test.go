@@ -189,7 +189,8 @@ func TestRollbackInTheScreen(t *testing.T) {
 	leave(t, s)
 }
 
-// What a script does and what a process in the background does before its turn ends is taken back too; a command that only reads keeps nothing.
+// What a script does and what a process in the background does before its turn ends is taken back
+// too; a command that only reads keeps nothing.
 func TestRollbackOfScripts(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		if os.Getenv("HERMES_TEST_REQUIRE") == "1" {
@@ -234,7 +235,8 @@ func TestRollbackOfScripts(t *testing.T) {
 	}
 }
 
-// An ignored file that a command is seen to replace or delete comes back byte for byte; one that is too large is said not to.
+// An ignored file that a command is seen to replace or delete comes back byte for byte; one that is
+// too large is said not to.
 func TestRollbackOfIgnoredFiles(t *testing.T) {
 	run := func(command string) []modeltest.Turn {
 		data, _ := json.Marshal(map[string]any{"command": command})

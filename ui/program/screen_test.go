@@ -71,7 +71,8 @@ func leave(t *testing.T, s *uitest.Screen) {
 	}
 }
 
-// column returns what stands in the rows of the picture from the first place of title on: a pane, when title is its own.
+// column returns what stands in the rows of the picture from the first place of title on: a pane,
+// when title is its own.
 func column(picture, title string) string {
 	var out []string
 	at := -1
@@ -154,8 +155,9 @@ func TestAnApprovalIsAskedAndAnswered(t *testing.T) {
 	}
 }
 
-// waitUntilHeard presses a key until part is gone: a question hears nobody for its first half second, and each key that comes too early starts
-// that anew. What was heard is given time to show, so that no key too many lands in the composer.
+// waitUntilHeard presses a key until part is gone: a question hears nobody for its first half
+// second, and each key that comes too early starts that anew. What was heard is given time to show,
+// so that no key too many lands in the composer.
 func waitUntilHeard(s *uitest.Screen, key, part string) {
 	there := func() bool { return strings.Contains(s.Settle(), part) }
 	for time.Sleep(600 * time.Millisecond); there(); {

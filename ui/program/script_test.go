@@ -17,8 +17,8 @@ import (
 	"hermes/core/provider/modeltest"
 )
 
-// TestScripts runs the real program as a process, against a scripted model where a script says so. Each script runs beside
-// the others: most of their time is the wait before a model is asked again.
+// TestScripts runs the real program as a process, against a scripted model where a script says so.
+// Each script runs beside the others: most of their time is the wait before a model is asked again.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -59,8 +59,8 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 // servers are the scripted servers by *testscript.TestScript.
 var servers sync.Map
 
-// model starts a scripted server with the turns of a JSON file (a list of modeltest.Turn) and writes the settings that name
-// it: model turns.json
+// model starts a scripted server with the turns of a JSON file (a list of modeltest.Turn) and
+// writes the settings that name it: model turns.json
 func model(ts *testscript.TestScript, _ bool, args []string) {
 	var turns []modeltest.Turn
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &turns))
@@ -87,7 +87,8 @@ func backup(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(path, append(text, chain...), 0o600))
 }
 
-// requests waits until the server was asked so many times, and fails when it was asked more often: requests 2
+// requests waits until the server was asked so many times, and fails when it was asked more often:
+// requests 2
 func requests(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)

@@ -25,7 +25,8 @@ func script(code string) modeltest.Turn {
 	return modeltest.Turn{Calls: []modeltest.Call{calling("execute_code", map[string]any{"code": code})}}
 }
 
-// A script over forty files is watched while it works: its calls stand under it in the conversation, and in the output.
+// A script over forty files is watched while it works: its calls stand under it in the
+// conversation, and in the output.
 func TestAScriptOverFortyFilesIsSeenLive(t *testing.T) {
 	h, model := scripted(t, "", script(`from hermes_tools import read_file
 import os, time
@@ -58,7 +59,8 @@ print("words:", words)
 	leave(t, s)
 }
 
-// Scripts that are ended show that, and the model reads what they had printed: by their time, esc, a new message and too many calls.
+// Scripts that are ended show that, and the model reads what they had printed: by their time, esc,
+// a new message and too many calls.
 func TestScriptsThatAreEnded(t *testing.T) {
 	endless := script("import time\nprint('going', flush=True)\nopen('started', 'w').close()\ntime.sleep(600)\n")
 	started := func(h *home) {

@@ -13,8 +13,9 @@ import (
 	"hermes/ui/uitest"
 )
 
-// Skills in the whole program: the list of commands follows the disk, a skill goes into a turn as a chip, the model's own is asked about with its
-// diff, and the project's are there once somebody said yes.
+// Skills in the whole program: the list of commands follows the disk, a skill goes into a turn as a
+// chip, the model's own is asked about with its diff, and the project's are there once somebody
+// said yes.
 func TestSkillsInTheScreen(t *testing.T) {
 	h, server := homeWith(t,
 		modeltest.Turn{Text: "Released."},
@@ -74,7 +75,8 @@ func putFile(t testing.TB, path, text string) {
 	}
 }
 
-// typeCommand types the beginning of a command until its completion is offered: the disk was changed a moment ago.
+// typeCommand types the beginning of a command until its completion is offered: the disk was
+// changed a moment ago.
 func typeCommand(s *uitest.Screen, begin, offer string) {
 	deadline := time.Now().Add(patience)
 	for s.Type(begin); !strings.Contains(s.Settle(), offer) && time.Now().Before(deadline); s.Type(begin) {

@@ -117,7 +117,8 @@ func started(t *testing.T, s *uitest.Screen, h *home, name string) (process int)
 	return process
 }
 
-// gone reports whether a process has ended. In a container without an init nobody may fetch its exit code.
+// gone reports whether a process has ended. In a container without an init nobody may fetch its
+// exit code.
 func gone(process int) bool {
 	if stat, err := os.ReadFile("/proc/" + strconv.Itoa(process) + "/stat"); err == nil && strings.Contains(string(stat), ") Z ") {
 		return true

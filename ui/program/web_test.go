@@ -20,7 +20,8 @@ const tinyPDF = "%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2
 	"xref\n0 6\n0000000000 65535 f \n0000000009 00000 n \n0000000058 00000 n \n0000000115 00000 n \n0000000217 00000 n \n0000000311 00000 n \n" +
 	"trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n381\n%%EOF\n"
 
-// The whole program reads a page and a PDF document, which takes a process of its own, and refuses a cloud's metadata.
+// The whole program reads a page and a PDF document, which takes a process of its own, and refuses
+// a cloud's metadata.
 func TestWebExtractThroughTheProgram(t *testing.T) {
 	t.Parallel()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

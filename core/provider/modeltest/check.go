@@ -11,7 +11,8 @@ import (
 	"hermes/core/chat"
 )
 
-// step is one entry of a conversation, whatever wire format it came in. A result of a tool is a step of its own.
+// step is one entry of a conversation, whatever wire format it came in. A result of a tool is a
+// step of its own.
 type step struct {
 	role  string // user, assistant or tool
 	text  string
@@ -22,8 +23,8 @@ type step struct {
 
 type stepCall struct{ id, name, args string }
 
-// CheckHistory tells how a conversation breaks the rules of OpenAI's chat completions or of Anthropic's messages. It is
-// for what goes to a provider, before a wire format gives it its form.
+// CheckHistory tells how a conversation breaks the rules of OpenAI's chat completions or of
+// Anthropic's messages. It is for what goes to a provider, before a wire format gives it its form.
 func CheckHistory(messages []chat.Message) error {
 	var steps []step
 	for _, m := range messages {
@@ -110,7 +111,8 @@ func CheckMessages(body []byte) error {
 	return errors.Join(checkPairs(steps), checkTurns(steps))
 }
 
-// blocksOf takes a message of Anthropic's apart: the results of tools, which come first, then what else it says.
+// blocksOf takes a message of Anthropic's apart: the results of tools, which come first, then what
+// else it says.
 func blocksOf(role string, content json.RawMessage) ([]step, error) {
 	said := step{role: role}
 	if json.Unmarshal(content, &said.text) == nil {
@@ -152,8 +154,8 @@ func blocksOf(role string, content json.RawMessage) ([]step, error) {
 
 var callName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`) })
 
-// checkPairs holds for every vendor: each call has its result right behind it, no result is without its call, nothing is
-// empty, arguments are a JSON object.
+// checkPairs holds for every vendor: each call has its result right behind it, no result is without
+// its call, nothing is empty, arguments are a JSON object.
 func checkPairs(steps []step) error {
 	open, seen := map[string]bool{}, map[string]bool{}
 	for i, s := range steps {
@@ -189,7 +191,8 @@ func checkPairs(steps []step) error {
 	return nil
 }
 
-// checkTurns is what Anthropic, and some chat templates, ask for besides: the user begins, sides take turns.
+// checkTurns is what Anthropic, and some chat templates, ask for besides: the user begins, sides
+// take turns.
 func checkTurns(steps []step) error {
 	if len(steps) == 0 || steps[0].role != "user" {
 		return errors.New("the first message is not the user's")

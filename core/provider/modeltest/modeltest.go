@@ -1,10 +1,12 @@
-// Package modeltest is a scripted model server for tests and benchmarks, in three wire formats: the path of a request says
-// which. It speaks real HTTP on loopback and writes the documented stream byte for byte, so that what is tested is the whole way of an answer, wire included.
+// Package modeltest is a scripted model server for tests and benchmarks, in three wire formats: the
+// path of a request says which. It speaks real HTTP on loopback and writes the documented stream
+// byte for byte, so that what is tested is the whole way of an answer, wire included.
 //
-// The contract: every chat request takes the next Turn of the script, in order of arrival, whoever sends it. A request
-// after the last turn is answered with HTTP 400 and says so, unless Script.Loop is set. It is as strict as the vendors:
-// what breaks their rules for a request is HTTP 400 (see check.go and strict.go). A server that is closed lets go
-// of every stalled answer at once. Nothing here sleeps to make a test pass: Turn.Hold stops a stream until the test says.
+// The contract: every chat request takes the next Turn of the script, in order of arrival, whoever
+// sends it. A request after the last turn is answered with HTTP 400 and says so, unless Script.Loop
+// is set. It is as strict as the vendors: what breaks their rules for a request is HTTP 400 (see
+// check.go and strict.go). A server that is closed lets go of every stalled answer at once. Nothing
+// here sleeps to make a test pass: Turn.Hold stops a stream until the test says.
 package modeltest
 
 import (
@@ -59,7 +61,8 @@ type Turn struct {
 
 	Fault Fault
 	After int // content deltas before the fault or Hold
-	// CutAt closes the connection after so many bytes of the body, 0: never. FaultCutRST makes it a reset.
+	// CutAt closes the connection after so many bytes of the body, 0: never. FaultCutRST makes it a
+	// reset.
 	CutAt int
 	Wait  time.Duration // FaultSlow: how long the first byte takes; FaultStall: 0 means until the client leaves
 	// Hold stops the stream after After deltas until the channel is closed, or the client leaves.
@@ -79,11 +82,12 @@ type Call struct {
 	Args string
 }
 
-// Usage is what the answer reports, in tokens. Input counts those of the cache too, in every format.
+// Usage is what the answer reports, in tokens. Input counts those of the cache too, in every
+// format.
 type Usage struct{ Input, Output, Cached, Written, Reasoning int }
 
-// cache is what the OpenAI formats tell of the cache; writes only where there are some, as not every
-// server counts them.
+// cache is what the OpenAI formats tell of the cache; writes only where there are some, as not
+// every server counts them.
 func (u Usage) cache() map[string]any {
 	out := map[string]any{"cached_tokens": u.Cached}
 	if u.Written > 0 {

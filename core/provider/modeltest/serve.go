@@ -109,7 +109,8 @@ func parse(r *http.Request, body []byte, f *format) (req Request, options bool, 
 	return req, len(in.Options) > 0, f.check(req)
 }
 
-// take logs the request and gives it the next turn. A turn that rejects stream_options is not used up by the rejection.
+// take logs the request and gives it the next turn. A turn that rejects stream_options is not used
+// up by the rejection.
 func (s *Server) take(req *Request, options bool) (Turn, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +180,8 @@ func serveStatus(w http.ResponseWriter, t Turn, f *format) {
 	f.refuse(w, t.Status, t.Message, t.Code)
 }
 
-// refuse answers with an error in the form of the format; message and code are the vendor's usual ones when empty.
+// refuse answers with an error in the form of the format; message and code are the vendor's usual
+// ones when empty.
 func (f *format) refuse(w http.ResponseWriter, status int, message, code string) {
 	usual := words
 	if f.words != nil {

@@ -61,7 +61,8 @@ func (t Turn) text() string {
 	return t.Text
 }
 
-// pieces gives out a text in pieces of n runes, or of usual if that is not set, each as a content delta.
+// pieces gives out a text in pieces of n runes, or of usual if that is not set, each as a content
+// delta.
 func (s *stream) pieces(text string, n, usual int, send func(piece string) error) error {
 	if n <= 0 {
 		n = usual
@@ -112,7 +113,8 @@ func (s *stream) close(finish, done func() error) error {
 	}
 }
 
-// content writes a content delta, before it the turn's delay and the turn's fault, if this is the place.
+// content writes a content delta, before it the turn's delay and the turn's fault, if this is the
+// place.
 func (s *stream) content(send func() error) error {
 	if s.turn.Delay > 0 && !s.sleep(s.turn.Delay) {
 		return errCut

@@ -69,8 +69,8 @@ func checkMessages(req Request) error {
 	return checkBlocks(req.Messages, in.Thinking.Type == "enabled")
 }
 
-// checkBlocks is what the vendor asks of single blocks, and of the end: a conversation ends with the user, and with a
-// budget for thinking the last calls begin with thoughts.
+// checkBlocks is what the vendor asks of single blocks, and of the end: a conversation ends with
+// the user, and with a budget for thinking the last calls begin with thoughts.
 func checkBlocks(list []Message, budget bool) error {
 	for i, m := range list {
 		parts, err := partsOf(m)
