@@ -41,7 +41,6 @@ func (t *turn) described(p *chat.Part) string {
 		return ""
 	}
 	t.looks++
-	t.sayOnce("Images are described by another model, because "+t.modelRef()+" is not shown them.", "")
 	said, model, err := t.a.d.See(t.ctx, t.w.uid, chat.Part{Kind: p.Kind, Name: p.Name, Blob: p.Blob, Media: p.Media}, lookQuestion)
 	if err != nil {
 		if t.ctx.Err() == nil {
@@ -50,6 +49,7 @@ func (t *turn) described(p *chat.Part) string {
 		}
 		return ""
 	}
+	t.sayOnce("Images are described by another model, because "+t.modelRef()+" is not shown them.", "")
 	text = model + " describes it, and may err: " + said
 	ctx, cancel := t.keep()
 	defer cancel()

@@ -142,6 +142,13 @@ func (p *Pane) browsingActions() []ui.Action {
 		{ID: "conversation.hit.previous", Keys: []string{"N"}, Title: "Previous hit", Why: hits, Run: p.does(func() { p.NextHit(-1) })},
 		{ID: "conversation.write", Keys: []string{"i", "tab"}, Title: "Go back to writing", Bar: "write", Why: inside, Run: p.does(p.stopBrowsing), InBar: p.browsing},
 	}
+	if p.deps.Picture != nil {
+		list = append(list, ui.Action{
+			ID: "conversation.picture", Keys: []string{"v"}, Title: "Show the picture of the selected item", Bar: "picture",
+			Help: "On the whole terminal, by kitty's graphics, iTerm2's, sixel, or half blocks.", Why: inside, Run: p.runs(p.showPicture),
+			InBar: p.browsing && pictureOf(p.at(p.selected)) != nil,
+		})
+	}
 	for i := range list {
 		list[i].Group = "browsing"
 	}

@@ -13,6 +13,7 @@ package conversation
 
 import (
 	"context"
+	"os/exec"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -37,6 +38,9 @@ type Deps struct {
 	// ContentPath is the file that holds the content of a part, "" for none; may be nil. It is
 	// asked while drawing.
 	ContentPath func(blob string) string
+	// Picture is what shows an image of a file on the whole terminal until a key is pressed; nil
+	// when nothing can.
+	Picture func(path string) *exec.Cmd
 	// Key tells which key an action has now, so that hints stay true when a person changes it.
 	Key func(id, usual string) string
 	// Display is asked at every change of the settings; nil means DefaultDisplay.

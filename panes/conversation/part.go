@@ -10,6 +10,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/ui"
 	"hermes/ui/text"
 )
 
@@ -114,4 +115,44 @@ func (p *Pane) attached(m attachedMsg) tea.Cmd {
 	}
 	p.composer.Attach(m.part)
 	return nil
+}
+
+// pictureOf is the first image of an item; nil when it has none.
+func pictureOf(it item) *chat.Part {
+	var parts []chat.Part
+	switch it := it.(type) {
+	case *prompt:
+		parts = it.pieces
+	case *call:
+		if it.result != nil {
+			parts = it.result.Parts
+		}
+	}
+	for i := range parts {
+		if parts[i].Kind == chat.PartImage {
+			return &parts[i]
+		}
+	}
+	return nil
+}
+
+// showPicture gives the terminal to what shows the image of the selected item.
+func (p *Pane) showPicture() tea.Cmd {
+	part := pictureOf(p.at(p.selected))
+	if part == nil {
+		return toast(event.Info, "There is no picture in this item", "")
+	}
+	path := part.Path
+	if p.env.contentPath != nil && part.Blob != "" {
+		path = p.env.contentPath(part.Blob)
+	}
+	cmd := p.deps.Picture(path)
+	return func() tea.Msg {
+		return ui.RunProcess{Cmd: cmd, Done: func(err error) tea.Msg {
+			if err == nil {
+				return nil
+			}
+			return ui.ShowToast{Level: event.Error, Text: "The picture could not be shown: " + oneLine(err.Error())}
+		}}
+	}
 }

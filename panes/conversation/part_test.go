@@ -2,10 +2,12 @@ package conversation
 
 import (
 	"errors"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"hermes/core/chat"
+	"hermes/ui"
 )
 
 func TestADroppedImageIsAttached(t *testing.T) {
@@ -80,5 +82,25 @@ func TestPartsAreCardsThatTellTheirFile(t *testing.T) {
 	p.Resize(80, 30)
 	if v := seen(p); strings.Count(v, "/home/blobs/aa") != 2 {
 		t.Errorf("opened:\n%s", v)
+	}
+}
+
+// The picture of the selected item, and of no other, is given to what shows it on the terminal.
+func TestThePictureOfAnItemIsShown(t *testing.T) {
+	m := user(1, "look")
+	m.Parts = []chat.Part{{Kind: chat.PartFile, Name: "a.txt", Text: "x"}, {Kind: chat.PartImage, Name: "c.png", Blob: strings.Repeat("a", 64)}}
+	p := open(t, &world{messages: []chat.Message{m, {ID: 2, Seq: 2, Role: chat.RoleAssistant, Status: chat.StatusFinal, Text: "yes"}}})
+	p.env.contentPath = func(blob string) string { return "/blobs/" + blob[:4] }
+	p.deps.Picture = func(path string) *exec.Cmd { return exec.Command("show", path) }
+	for i := range p.list.Len() {
+		p.selected = i
+		msg := p.showPicture()()
+		run, ok := msg.(ui.RunProcess)
+		if has := pictureOf(p.at(i)) != nil; has != ok {
+			t.Errorf("item %d: %+v", i, msg)
+		}
+		if ok && (run.Cmd.Args[1] != "/blobs/aaaa" || run.Done(nil) != nil || run.Done(errors.New("no terminal")) == nil) {
+			t.Errorf("%v", run.Cmd.Args)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"hermes/ui/cli/mcp"
 	"hermes/ui/cli/memory"
 	"hermes/ui/cli/model"
+	"hermes/ui/cli/picture"
 	"hermes/ui/cli/pool"
 	"hermes/ui/cli/profile"
 	"hermes/ui/cli/rollback"
@@ -67,6 +68,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 	for group, list := range map[string][]*cobra.Command{
 		groupTalk: {
 			run.Command(line), sessions.Command(line), rollback.Command(line), pool.Command(line), skills.Command(line),
+			picture.Command(line),
 		},
 		groupSettings: {config.Command(line), profile.Command(line), setup.Command(line), model.Command(line), approvals.Command(line), mcp.Command(line), tools.Command(line)},
 		groupHealth: {

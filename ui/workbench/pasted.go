@@ -99,3 +99,12 @@ func (s clipSource) read(ctx context.Context) ([]byte, error) {
 	}
 	return data, err
 }
+
+// showPicture is this program again, as it shows an image on the whole terminal.
+func showPicture(path string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	return exec.Command(self, "picture", "--wait", path)
+}

@@ -182,6 +182,7 @@ func (w *workbench) side(now func() time.Time) []ui.Pane {
 // PaneActions lists what each pane offers, for docs/keys.md and for checking configured keys.
 func PaneActions() []ui.Action {
 	none := conversation.Deps{
+		Files: fileLister{}, Picture: showPicture,
 		Retry: func(context.Context, string) error { return nil },
 		Undo:  func(context.Context, string) (string, error) { return "", nil },
 	}
@@ -210,7 +211,7 @@ func (w *workbench) conversation(uid string) ui.Pane {
 		NewSession: func(context.Context) (string, error) { return session.NewUID(), nil },
 		Fork:       w.forkAt, Retry: w.retry, Undo: w.undo,
 		Busy: event.InputMode(c.Display.BusyInputMode), ContentPath: t.contentPath,
-		Cwd: w.cwd, Now: w.options.UI.Now, Key: w.slash.Key, Display: w.display,
+		Cwd: w.cwd, Now: w.options.UI.Now, Key: w.slash.Key, Display: w.display, Picture: showPicture,
 	}, uid)
 }
 
