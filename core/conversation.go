@@ -31,6 +31,9 @@ func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
 	if err != nil {
 		return err
 	}
+	if info.Messages == 0 {
+		a.beginTier(ctx, uid, in)
+	}
 	if err = a.Agent.Submit(ctx, uid, in); err == nil && info.Messages == 0 {
 		a.titles.name(uid, in.From, in.Text)
 	}

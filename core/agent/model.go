@@ -19,6 +19,11 @@ func (a *Agent) ref(ctx context.Context, info event.SessionInfo) string {
 	return ref
 }
 
+// Chosen returns the model that was chosen for a session, "" when the settings decide.
+func (a *Agent) Chosen(ctx context.Context, session string) (string, error) {
+	return a.d.Sessions.Meta(ctx, session, metaModel)
+}
+
 // SetModel makes a session use another model from its next turn on. Nothing changes when the model cannot be found.
 func (a *Agent) SetModel(ctx context.Context, session, ref string) error {
 	p, m, err := a.d.Models.Resolve(ctx, ref)

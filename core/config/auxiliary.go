@@ -49,3 +49,12 @@ func defaultAuxiliary() Auxiliary {
 		Vision: AuxiliaryModel{Timeout: 2 * time.Minute},
 	}
 }
+
+// ModelTiers names the models that new sessions begin with, by how much their first request asks.
+type ModelTiers struct {
+	Enabled  bool   `key:"enabled" live:"yes" doc:"choose the model of a new session by its first request; /model and --model win"`
+	Small    string `key:"small" live:"yes" doc:"model for what is easy (complexity below 0.3), as provider/model; empty: the usual one"`
+	Standard string `key:"standard" live:"yes" doc:"model for what lies between (below 0.7)"`
+	Strong   string `key:"strong" live:"yes" doc:"model for what is hard"`
+	Code     string `key:"code" live:"yes" doc:"model for requests for code; empty: by their complexity"`
+}

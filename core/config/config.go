@@ -33,6 +33,7 @@ type Config struct {
 	ToolOutput       ToolOutput           `key:"tool_output"`
 	Compression      Compression          `key:"compression"`
 	Auxiliary        Auxiliary            `key:"auxiliary"`
+	ModelTiers       ModelTiers           `key:"model_tiers" live:"yes"`
 	CodeExecution    CodeExecution        `key:"code_execution" live:"yes"`
 	Web              Web                  `key:"web"`
 	Security         Security             `key:"security"`

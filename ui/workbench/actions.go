@@ -143,48 +143,6 @@ func (w *workbench) reloadTools() tea.Cmd {
 	})
 }
 
-// model switches, or shows what can be chosen.
-func (w *workbench) model(arg string) tea.Cmd {
-	if arg != "" {
-		return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
-			return w.setModel(ctx, app, uid, arg)
-		})
-	}
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
-		var items []ui.Item
-		for _, m := range app.Catalog().List(ctx) {
-			items = append(items, ui.Item{ID: m.Provider + "/" + m.ID, Title: m.ID, Detail: modelDetail(m.Provider, m.Window)})
-		}
-		pick := func(it ui.Item) tea.Cmd {
-			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
-				return w.setModel(ctx, app, uid, it.ID)
-			})
-		}
-		return ui.ShowOverlay{Overlay: ui.NewPicker(ui.PickerOptions{Title: "Model", Items: items, Choose: pick})}, nil
-	})
-}
-
-func (w *workbench) setModel(ctx context.Context, app *core.App, uid, ref string) (tea.Msg, error) {
-	if err := app.Ensure(ctx, uid); err != nil {
-		return nil, err
-	}
-	if err := app.SetModel(ctx, uid, ref); err != nil {
-		return nil, err
-	}
-	name, err := app.Agent.Model(ctx, uid)
-	return ui.Toast(event.Info, "this session talks to %s", name), err
-}
-
-func modelDetail(provider string, window int) string {
-	switch {
-	case window == 0:
-		return provider
-	case provider == "":
-		return fmt.Sprintf("%dk", window/1000)
-	}
-	return fmt.Sprintf("%s · %dk", provider, window/1000)
-}
-
 // backend switches, or goes to the pane that lists them.
 func (w *workbench) backend(arg string) tea.Cmd {
 	if arg == "" {

@@ -163,24 +163,12 @@ const ellipsis = "…"
 func (c *connecting) pick() ui.Overlay {
 	var items []ui.Item
 	for _, m := range c.models {
-		items = append(items, ui.Item{ID: m.ID, Title: m.ID, Detail: modelDetail("", m.Window), Right: price(m)})
+		items = append(items, ui.Item{ID: m.ID, Title: m.ID, Detail: modelDetail(m), Right: modelFigures(m)})
 	}
 	return ui.NewPicker(ui.PickerOptions{
 		Title: "Which model of " + c.choice.Server.Name + "?", Items: items, Placeholder: "name",
 		Choose: func(it ui.Item) tea.Cmd { return c.try(it.ID) },
 	})
-}
-
-// price is what a million tokens cost, read and written.
-func price(m provider.Model) string {
-	switch {
-	case !m.Priced:
-		return ""
-	case m.PriceIn == 0 && m.PriceOut == 0:
-		return "free"
-	default:
-		return fmt.Sprintf("$%.2f in  $%.2f out", m.PriceIn, m.PriceOut)
-	}
 }
 
 // named asks for the name of a model that is not in a list.

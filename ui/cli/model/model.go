@@ -56,7 +56,7 @@ func Command(line *base.Command) *cobra.Command {
 	}
 	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
 	list.Flags().BoolVarP(&all, "all", "a", false, "those without a key too, as far as they are known")
-	cmd.AddCommand(list, set, c.modelRefresh())
+	cmd.AddCommand(list, set, c.modelRefresh(), c.modelTier())
 	return cmd
 }
 

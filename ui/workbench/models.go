@@ -1,0 +1,104 @@
+package workbench
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core"
+	"hermes/core/event"
+	"hermes/core/provider"
+	"hermes/ui"
+)
+
+// model switches, or shows what can be chosen.
+func (w *workbench) model(arg string) tea.Cmd {
+	if arg != "" {
+		return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+			return w.setModel(ctx, app, uid, arg)
+		})
+	}
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		now, err := app.Agent.Model(ctx, uid)
+		if err != nil { // a session that has not begun
+			if p, m, err := app.Catalog().Resolve(ctx, ""); err == nil {
+				now = p.Name() + "/" + m.ID
+			}
+		}
+		pick := func(it ui.Item) tea.Cmd {
+			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+				return w.setModel(ctx, app, uid, it.ID)
+			})
+		}
+		o := ui.PickerOptions{Title: "Model", Selected: now, Choose: pick, Placeholder: "name, vendor or what it can do"}
+		o.Items = modelItems(app.Catalog().List(ctx), app.Catalog().Others())
+		return ui.ShowOverlay{Overlay: ui.NewPicker(o)}, nil
+	})
+}
+
+func (w *workbench) setModel(ctx context.Context, app *core.App, uid, ref string) (tea.Msg, error) {
+	if err := app.Ensure(ctx, uid); err != nil {
+		return nil, err
+	}
+	if err := app.SetModel(ctx, uid, ref); err != nil {
+		return nil, err
+	}
+	name, err := app.Agent.Model(ctx, uid)
+	return ui.Toast(event.Info, "this session talks to %s", name), err
+}
+
+// modelItems are models as a picker lists them: those that can be used by provider, then those
+// without a key.
+func modelItems(usable, others []provider.Model) []ui.Item {
+	items := make([]ui.Item, 0, len(usable)+len(others))
+	for _, m := range usable {
+		it := ui.Item{ID: m.Provider + "/" + m.ID, Title: m.ID, Detail: modelDetail(m), Right: modelFigures(m), Group: m.Provider}
+		if !m.Key {
+			it.Group += " · no key"
+		}
+		items = append(items, it)
+	}
+	for _, m := range others {
+		why := "no key for " + m.Provider
+		if v, ok := provider.Shipped().Named(m.Provider); ok && v.KeyEnv != "" {
+			why = "needs " + v.KeyEnv
+		}
+		items = append(items, ui.Item{
+			ID: m.Provider + "/" + m.ID, Title: m.ID, Right: modelFigures(m), Group: m.Provider + " · no key", Why: why,
+		})
+	}
+	return items
+}
+
+// modelDetail is what a model can do, and how long it is told to think.
+func modelDetail(m provider.Model) string {
+	words := m.Abilities()
+	if m.Effort != "" {
+		words = strings.TrimSpace(words + " · effort " + m.Effort)
+	}
+	return words
+}
+
+// modelFigures are the window and the prices of a million tokens read and written; what is unknown
+// is left out.
+func modelFigures(m provider.Model) string {
+	var parts []string
+	switch {
+	case m.Window >= 1_000_000:
+		parts = append(parts, strconv.FormatFloat(float64(m.Window/100_000)/10, 'f', -1, 64)+"M")
+	case m.Window > 0:
+		parts = append(parts, strconv.Itoa(m.Window/1000)+"k")
+	}
+	switch {
+	case m.Priced && m.PriceIn == 0 && m.PriceOut == 0:
+		parts = append(parts, "free")
+	case m.Priced:
+		parts = append(parts, fmt.Sprintf("$%s/$%s", dollars(m.PriceIn), dollars(m.PriceOut)))
+	}
+	return strings.Join(parts, "  ")
+}
+
+func dollars(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
