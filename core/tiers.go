@@ -45,7 +45,7 @@ func (a *App) beginTier(ctx context.Context, uid string, in agent.Input) {
 		return
 	}
 	a.Bus.Publish(event.Header{Session: uid}, event.Notice{
-		Level: event.Info, Text: "This session begins with the " + string(name) + " model " + ref + " (" + e.Words() + ").",
+		Level: event.Info, Text: "This session begins with the " + string(name) + " model " + ref + " (" + e.Words() + ")",
 		Hint: "/model chooses another one; model_tiers.enabled in the settings ends this",
 	})
 }
