@@ -46,6 +46,6 @@ func (a *App) beginTier(ctx context.Context, uid string, in agent.Input) {
 	}
 	a.Bus.Publish(event.Header{Session: uid}, event.Notice{
 		Level: event.Info, Text: "This session begins with the " + string(name) + " model " + ref + " (" + e.Words() + ")",
-		Hint: "/model chooses another one; model_tiers.enabled in the settings ends this",
+		Hint: "model_tiers.enabled in the settings ends this", Do: []event.Remedy{event.RemedyChooseModel},
 	})
 }

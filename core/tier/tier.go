@@ -1,8 +1,8 @@
 // Package tier estimates how much a request asks of a model, so that a new session can begin with
 // one that is enough for it.
 //
-// The contract: equal texts give equal estimates; nothing is asked and nothing is read but the text.
-// The rules are data (rules.yaml), and every estimate has its reasons.
+// The contract: equal texts give equal estimates; nothing is asked and nothing is read but the
+// text. The rules are data (rules.yaml), and every estimate has its reasons.
 package tier
 
 import (

@@ -38,7 +38,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A request that says more is never estimated as less by its length alone, and all stay within 0..1.
+// A request that says more is never estimated as less by its length alone, and all stay within
+// 0..1.
 func TestEstimatesAreBounded(t *testing.T) {
 	before := -1.0
 	for n := 1; n < 200_000; n *= 4 {
