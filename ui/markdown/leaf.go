@@ -88,15 +88,21 @@ func (d *draw) drawInline(n ast.Node, base text.Pen) []run {
 
 // copyChildren puts what is below from into to, in the words that glamour draws well.
 func (l *leaf) copyChildren(to, from ast.Node) {
+	said := "" // the parser cuts one text into many
 	for c := from.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			said += l.d.plainText(t) + lineBreak(t)
+			continue
+		}
+		l.addText(to, simpleMaths(said))
+		said = ""
 		l.addNode(to, c)
 	}
+	l.addText(to, simpleMaths(said))
 }
 
 func (l *leaf) addNode(to, from ast.Node) {
 	switch n := from.(type) {
-	case *ast.Text:
-		l.addText(to, simpleMaths(l.d.plainText(n))+lineBreak(n))
 	case *ast.String:
 		l.addText(to, unescape(n.Value))
 	case *ast.CodeSpan:

@@ -48,6 +48,13 @@ func TestSimpleMathsIsWrittenOut(t *testing.T) {
 	}
 }
 
+func TestMathsInAnAnswer(t *testing.T) {
+	got := NewRenderer(&style.Styles{Plain: true}).Render("So *he* said: $E = mc^2$, and $a_1$.", 60)[0]
+	if got := text.Sanitize(got); got != "So he said: E = mc², and a₁." {
+		t.Errorf("%q", got)
+	}
+}
+
 func FuzzSimpleMaths(f *testing.F) {
 	f.Add("$E = mc^2$ $a_{$")
 	f.Fuzz(func(_ *testing.T, s string) { simpleMaths(s) })
