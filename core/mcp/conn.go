@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hermes/core/backend"
@@ -187,11 +188,12 @@ func kill(pool backend.Pool, id string) {
 // why says how a program's connection ended, in words for people.
 func (s *server) why(lines *Lines, id string) func(error) error {
 	return func(err error) error {
-		if cause := lines.Cause(); cause != nil {
+		var wire *jsonrpc.Error
+		switch cause := lines.Cause(); {
+		case errors.Is(cause, errFrame):
 			return cause
-		}
-		if !errors.Is(err, io.EOF) && !errors.Is(err, sdk.ErrConnectionClosed) && !strings.Contains(err.Error(), "closed") && err.Error() != "EOF" {
-			return err
+		case errors.As(err, &wire):
+			return errors.New(plain(wire.Message))
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -202,8 +204,10 @@ func (s *server) why(lines *Lines, id string) func(error) error {
 			return fmt.Errorf("it ended with exit code %d; its last words: %s", p.ExitCode, last)
 		case werr == nil && !p.Running:
 			return fmt.Errorf("it ended with exit code %d and said nothing", p.ExitCode)
-		default:
+		case errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed):
 			return errors.New("it closed its output")
+		default:
+			return err
 		}
 	}
 }

@@ -131,14 +131,14 @@ func (p *processes) living() int {
 // place is a manager with real programs, a real registry, and what it told.
 type place struct {
 	*Manager
-	t     *testing.T
+	t     testing.TB
 	pool  *processes
 	tools *tool.Registry
 	home  string
 	news  chan StateChanged
 }
 
-func newPlace(t *testing.T) *place {
+func newPlace(t testing.TB) *place {
 	t.Helper()
 	r, err := tool.NewRegistry()
 	if err != nil {
