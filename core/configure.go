@@ -46,8 +46,24 @@ func (a *App) Configure(ctx context.Context, uid string, change func(*session.Co
 	return a.SessionConfig(ctx, uid)
 }
 
+// SetAttended says whether somebody can answer for a session: while nobody can, what would be asked is refused at once. It
+// holds until the program ends, or the next word.
+func (a *App) SetAttended(ctx context.Context, uid string, on bool) error {
+	a.configuring.Lock()
+	defer a.configuring.Unlock()
+	if err := a.Ensure(ctx, uid); err != nil {
+		return err
+	}
+	way := a.wayIn(uid)
+	way.Unattended = !on
+	a.openedWith.Store(uid, way)
+	c, err := a.SessionConfig(ctx, uid)
+	a.tellConfig(uid, c)
+	return err
+}
+
 func (a *App) tellConfig(uid string, c session.Config) {
-	a.Bus.Publish(event.Header{Session: uid}, event.SessionConfigured{Level: c.Policy.LevelName(), Toolsets: c.Toolsets, Effort: c.Effort})
+	a.Bus.Publish(event.Header{Session: uid}, event.SessionConfigured{Level: c.Policy.LevelName(), Toolsets: c.Toolsets, Effort: c.Effort, Unattended: a.wayIn(uid).Unattended})
 }
 
 // SessionConfig is how a session works: as this way in was told, else as was stored for it. Zero fields mean the settings.

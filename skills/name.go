@@ -48,7 +48,7 @@ func Reserved(name string) bool { return slices.Contains(strings.Fields(reserved
 // reserved are the slash commands of this program and of hermes-agent. A test of ui/workbench holds
 // the first to it.
 const reserved = `
-	agents approvals approve attach background backend back ends branch browser btw bundles busy clear codex-runtime commands compact compress
+	agents away approvals approve attach background backend back ends branch browser btw bundles busy clear codex-runtime commands compact compress
 	config connect context copy cost cron curator debug deny details exit experience export fast find fork forget goal handoff help history
 	image insights journey keys kanban layout learn level login logout loop mcp memory memories moa model mouse new next notify output palette panes
 	paste personality pet plan platforms plugins pool profile prompt queue quit q reasoning redraw reload reload-mcp reload-skills

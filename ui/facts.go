@@ -88,6 +88,9 @@ func (f *frame) approvalFact(s *sessionStatus, short bool) string {
 		return ""
 	}
 	full, brief := LevelWords(level)
+	if s.away && level != "all" && level != "plan" {
+		full, brief = strings.Replace(full, "asks", "away: refuses", 1), "away: refuses"
+	}
 	st := f.styles.Status
 	if level == "all" {
 		st = f.styles.Warn

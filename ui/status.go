@@ -29,6 +29,7 @@ type sessionStatus struct {
 	heard     time.Time         // when something came from the model
 	level     string            // of approval, when the session has one of its own
 	effort    string            // of reasoning, likewise
+	away      bool              // nobody answers: what would be asked is refused
 	answering bool              // what comes says what the phase is
 	call      event.ToolStarted // the newest call: the row says more of it than its name
 	provider  string            // of model
@@ -121,7 +122,7 @@ func (f *frame) observeSession(e event.Envelope, s *sessionStatus) tea.Cmd {
 		s.setModel(ev.Info.Provider, ev.Info.Model)
 		s.cost, s.costSure = ev.Info.Usage.Cost, ev.Info.Usage.CostKnown
 	case event.SessionConfigured:
-		s.level, s.effort = ev.Level, ev.Effort
+		s.level, s.effort, s.away = ev.Level, ev.Effort, ev.Unattended
 	case event.SessionChanged:
 		s.setModel(ev.Info.Provider, ev.Info.Model)
 	case event.TurnStarted:

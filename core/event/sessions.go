@@ -55,6 +55,9 @@ type SessionConfigured struct {
 	Level    string   `json:"level,omitempty"` // of approval: "plan", "read", "create", "standard", "sensitive", "all"
 	Toolsets []string `json:"toolsets,omitempty"`
 	Effort   string   `json:"effort,omitempty"` // of reasoning: "low", "medium", "high", ...
+
+	// Unattended says that nobody can answer: what would be asked is refused.
+	Unattended bool `json:"unattended,omitempty"`
 }
 
 // SessionDeleted says that a session is gone for good.

@@ -107,3 +107,16 @@ func (w *workbench) nextEffort(string) tea.Cmd {
 func following(round []string, now string) string {
 	return round[(slices.Index(round, now)+1)%len(round)]
 }
+
+// away says that nobody answers in this session, or that somebody does again.
+func (w *workbench) away(arg string) tea.Cmd {
+	if arg != "" && arg != "on" && arg != "off" {
+		return func() tea.Msg { return ui.Toast(event.Error, "away is on or off, not %q", arg) }
+	}
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		if arg == "off" {
+			return ui.Toast(event.Info, "questions of this session wait for you again"), app.SetAttended(ctx, uid, true)
+		}
+		return ui.Toast(event.Info, "this session refuses what it would ask, until /away off"), app.SetAttended(ctx, uid, false)
+	})
+}
