@@ -22,6 +22,10 @@ func (f *frame) statusRight(s *sessionStatus) [][]string {
 	if s.backend != "" {
 		where = f.styles.Status.Render("in " + oneLine(text.Sanitize(s.backend)))
 	}
+	tight := []string{askShort, one}
+	if spent := f.spentText(s); spent != "" {
+		tight = []string{spent, askShort}
+	}
 	var out [][]string
 	for _, row := range [][]string{
 		{folder, model, where, asks, f.statusKeys(s, allKeys)},
@@ -31,6 +35,7 @@ func (f *frame) statusRight(s *sessionStatus) [][]string {
 		{folder, model, askShort, one},
 		{model, askShort, one},
 		{f.spentText(s), askShort, one},
+		tight,
 		{askShort, one},
 		{askShort},
 		{one},
@@ -171,6 +176,9 @@ func (f *frame) contextText(s *sessionStatus) string {
 
 // spentText is what matters most of modelFacts, without the names.
 func (f *frame) spentText(s *sessionStatus) string {
+	if provider := cmp.Or(s.provider, f.status.provider); provider != "" && provider == f.opt.NoModel {
+		return f.styles.Warn.Render("no model")
+	}
 	var out []string
 	if window := f.windowOf(s); window > 0 && s.context > 0 {
 		out = append(out, fmt.Sprintf("%d%%", s.context*100/window))

@@ -55,7 +55,7 @@ func TestTheStatusRowSaysWhereWithWhatAndWhatIsAsked(t *testing.T) {
 		{160, 44, []string{"2 in background", "~/weather main", "sonnet", "31% of 200k", "$0.042", "asks for risky things", "F1 help"}},
 		{120, 40, []string{"2 in background", "~/weather main", "sonnet", "31% of 200k", "$0.042", "asks for risky things"}},
 		{80, 24, []string{"sonnet", "31% of 200k", "$0.042", "asks: risky"}},
-		{40, 12, []string{"2 in background", "asks: risky"}},
+		{40, 12, []string{"asks: risky"}},
 	} {
 		s, bus := facts(t, tt.w, tt.h, "standard")
 		h := event.Header{Session: "s1"}
@@ -82,6 +82,8 @@ func TestWithoutAModelTheStatusRowSaysWhatConnectsOne(t *testing.T) {
 	s, bus := facts(t, 120, 40, "standard")
 	bus.Publish(event.Header{}, event.ModelChanged{Provider: "offline", Model: "offline"})
 	waitLast(t, s, "no model: ")
+	s.Resize(50, 20)
+	waitLast(t, s, "no model", "asks: risky")
 }
 
 func TestEveryLevelOfApprovalIsSaidInWords(t *testing.T) {

@@ -71,7 +71,7 @@ func modelFacts(ctx context.Context, app *core.App, info event.SessionInfo, c se
 	case err != nil:
 		return []ui.Fact{{Name: "model", Text: cmp.Or(ref, "none") + ": " + err.Error(), Wrong: true}}
 	case p.Name() == provider.Offline:
-		return []ui.Fact{{Name: "model", Text: "none is connected: hermes setup connects one", Wrong: true}}
+		return []ui.Fact{{Name: "model", Text: "none is connected: /connect connects one", Wrong: true}}
 	}
 	model := p.Name() + "/" + m.ID
 	if effort := cmp.Or(c.Effort, app.Config().Agent.ReasoningEffort); effort != "" {
