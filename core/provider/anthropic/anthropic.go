@@ -13,7 +13,6 @@ import (
 	"iter"
 	"net/http"
 	"strings"
-	"sync"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -32,8 +31,6 @@ const version = "2023-06-01"
 type Provider struct {
 	*stream.Client
 	sdk sdk.Client
-
-	refused sync.Map // what the server does not take: see the keys in send.go
 }
 
 // Make is a provider.Maker.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"hermes/core/chat"
@@ -39,15 +38,8 @@ func (a *assembler) Feed(kind string, data []byte) ([]provider.Chunk, error) {
 		return nil, nil
 	}
 	var f frame
-	err := json.Unmarshal(data, &f)
-	var flood *stream.TooLarge
-	switch {
-	case errors.As(err, &flood):
-		return nil, flood
-	case kind == "error" || err == nil && f.failed():
-		return nil, stream.ErrorEvent(data)
-	case err != nil:
-		return nil, stream.Malformed("an event of the stream is not valid JSON")
+	if err := stream.Decode(kind, data, &f); err != nil {
+		return nil, err
 	}
 	return a.event(f, data)
 }

@@ -70,7 +70,7 @@ func asUser(in []chat.Message) []chat.Message {
 // thoughts is the thinking of m, if this server wrote it with this model and takes it back.
 func (p *Provider) thoughts(m chat.Message, model string) []piece {
 	var pieces []piece
-	if p.refuses(string(m.Opaque)) || !history.Open(p.writer(model), m.Opaque, &pieces) {
+	if p.Refuses(string(m.Opaque)) || !history.Open(p.writer(model), m.Opaque, &pieces) {
 		return nil
 	}
 	return pieces

@@ -15,6 +15,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
+	"hermes/core/chat"
 	"hermes/core/provider"
 	"hermes/core/provider/history"
 	"hermes/core/provider/stream"
@@ -23,11 +24,6 @@ import (
 // noThinking begins the key of a model whose thinking cannot be chosen. The other keys are thoughts
 // that were refused.
 const noThinking = "model "
-
-func (p *Provider) refuses(key string) bool {
-	_, ok := p.refused.Load(key)
-	return ok
-}
 
 func (f format) Post(ctx context.Context, r provider.Request) (*http.Response, error) {
 	params, err := f.params(r)
@@ -45,18 +41,10 @@ func (f format) Learn(refused *stream.Refusal, r provider.Request) bool {
 	if !refused.Invalid() || !refused.Says("thinking", "signature", "effort", "budget") {
 		return false
 	}
-	learned := false
-	for _, m := range r.Messages {
-		if f.thoughts(m, r.Model) != nil {
-			f.refused.Store(string(m.Opaque), true)
-			learned = true
-		}
+	if f.RefuseState(r.Messages, func(m chat.Message) bool { return f.thoughts(m, r.Model) != nil }) {
+		return true
 	}
-	if learned || r.Effort == "" {
-		return learned
-	}
-	_, known := f.refused.LoadOrStore(noThinking+r.Model, true)
-	return !known
+	return r.Effort != "" && f.Refuse(noThinking+r.Model)
 }
 
 // params builds the body of the request.
@@ -123,7 +111,7 @@ var budgets = map[string]int64{
 
 // think asks for the effort of the request, in the way that the model takes.
 func (f format) think(params *sdk.MessageNewParams, r provider.Request) {
-	if r.Effort == "" || f.refuses(noThinking+r.Model) {
+	if r.Effort == "" || f.Refuses(noThinking+r.Model) {
 		return
 	}
 	version := modelVersion(r.Model)

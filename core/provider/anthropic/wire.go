@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"hermes/core/chat"
@@ -19,8 +18,12 @@ type frame struct {
 	Error   json.RawMessage `json:"error"`
 }
 
-func (f frame) failed() bool {
-	return f.Type == "error" || (len(f.Error) > 0 && !bytes.Equal(f.Error, []byte("null")))
+// Fault implements stream.Frame.
+func (f frame) Fault(event []byte) []byte {
+	if f.Type == "error" || stream.Given(f.Error) {
+		return event
+	}
+	return nil
 }
 
 // message is a whole answer, or the begin of one.

@@ -3,8 +3,6 @@ package openai
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 
@@ -65,15 +63,8 @@ func (a *assembler) Feed(kind string, data []byte) ([]provider.Chunk, error) {
 		return nil, nil
 	}
 	var f frame
-	err := json.Unmarshal(data, &f)
-	var flood *stream.TooLarge
-	switch {
-	case errors.As(err, &flood):
-		return nil, flood
-	case kind == "error" || err == nil && f.failed():
-		return nil, stream.ErrorEvent(data)
-	case err != nil:
-		return nil, stream.Malformed("an event of the stream is not valid JSON")
+	if err := stream.Decode(kind, data, &f); err != nil {
+		return nil, err
 	}
 	a.served = cmp.Or(f.Model, a.served)
 	if f.Usage != nil {

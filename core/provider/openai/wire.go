@@ -20,8 +20,12 @@ type frame struct {
 	Error   json.RawMessage    `json:"error"`
 }
 
-func (f frame) failed() bool {
-	return f.Object == "error" || (len(f.Error) > 0 && !bytes.Equal(f.Error, []byte("null")))
+// Fault implements stream.Frame.
+func (f frame) Fault(event []byte) []byte {
+	if f.Object == "error" || stream.Given(f.Error) {
+		return event
+	}
+	return nil
 }
 
 type choice struct {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 
@@ -44,18 +43,10 @@ func (a *assembler) Feed(kind string, data []byte) ([]provider.Chunk, error) {
 		return nil, &stream.TooLarge{What: "content", Most: stream.MaxStream}
 	}
 	var f frame
-	err := json.Unmarshal(data, &f)
-	var flood *stream.TooLarge
-	switch {
-	case errors.As(err, &flood):
-		return nil, flood
-	case err == nil && f.Response != nil && given(f.Response.Error):
-		return nil, stream.ErrorEvent(f.Response.Error)
-	case kind == "error" || err == nil && f.failed():
-		return nil, stream.ErrorEvent(data)
-	case err != nil:
-		return nil, stream.Malformed("an event of the stream is not valid JSON")
-	case f.Type == "" && f.Object == "response":
+	if err := stream.Decode(kind, data, &f); err != nil {
+		return nil, err
+	}
+	if f.Type == "" && f.Object == "response" {
 		var r response
 		if err := json.Unmarshal(data, &r); err != nil {
 			return nil, stream.Malformed("the answer is not valid JSON")

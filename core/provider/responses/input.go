@@ -83,7 +83,7 @@ func (p *Provider) input(in []chat.Message, model string) api.ResponseInputParam
 // thoughts is the reasoning of m, if this server wrote it with this model and takes it back.
 func (p *Provider) thoughts(m chat.Message, model string) []thought {
 	var out []thought
-	if p.refuses(string(m.Opaque)) || !history.Open(p.writer(model), m.Opaque, &out) {
+	if p.Refuses(string(m.Opaque)) || !history.Open(p.writer(model), m.Opaque, &out) {
 		return nil
 	}
 	return out

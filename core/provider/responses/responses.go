@@ -10,7 +10,6 @@ package responses
 import (
 	"context"
 	"iter"
-	"sync"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -26,8 +25,6 @@ const Kind = provider.ModeResponses
 type Provider struct {
 	*stream.Client
 	sdk sdk.Client
-
-	refused sync.Map // what the server does not take: see the keys in send.go
 }
 
 // Make is a provider.Maker.

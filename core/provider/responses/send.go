@@ -10,6 +10,7 @@ import (
 	api "github.com/openai/openai-go/v3/responses"
 	"github.com/openai/openai-go/v3/shared"
 
+	"hermes/core/chat"
 	"hermes/core/provider"
 	"hermes/core/provider/stream"
 )
@@ -17,11 +18,6 @@ import (
 // noReasoning begins the key of a model without a choice of effort. The other keys are reasoning
 // that was refused.
 const noReasoning = "model "
-
-func (p *Provider) refuses(key string) bool {
-	_, ok := p.refused.Load(key)
-	return ok
-}
 
 func (f format) Post(ctx context.Context, r provider.Request) (*http.Response, error) {
 	params, err := f.params(r)
@@ -39,18 +35,10 @@ func (f format) Learn(refused *stream.Refusal, r provider.Request) bool {
 	if !refused.Invalid() || !refused.Says("reasoning", "encrypted") {
 		return false
 	}
-	learned := false
-	for _, m := range r.Messages {
-		if f.thoughts(m, r.Model) != nil {
-			f.refused.Store(string(m.Opaque), true)
-			learned = true
-		}
-	}
-	if learned {
+	if f.RefuseState(r.Messages, func(m chat.Message) bool { return f.thoughts(m, r.Model) != nil }) {
 		return true
 	}
-	_, known := f.refused.LoadOrStore(noReasoning+r.Model, true)
-	return !known
+	return f.Refuse(noReasoning + r.Model)
 }
 
 // params builds the body of the request.
@@ -76,7 +64,7 @@ func (f format) params(r provider.Request) (api.ResponseNewParams, error) {
 	if r.MaxTokens > 0 {
 		params.MaxOutputTokens = param.NewOpt(int64(r.MaxTokens))
 	}
-	if !f.refuses(noReasoning + r.Model) {
+	if !f.Refuses(noReasoning + r.Model) {
 		params.Include = []api.ResponseIncludable{api.ResponseIncludableReasoningEncryptedContent}
 		if r.Effort != "" {
 			params.Reasoning.Effort = shared.ReasoningEffort(r.Effort)

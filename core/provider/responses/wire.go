@@ -1,7 +1,6 @@
 package responses
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"hermes/core/chat"
@@ -20,12 +19,17 @@ type frame struct {
 	Error    json.RawMessage `json:"error"`
 }
 
-func (f frame) failed() bool {
-	return f.Type == "error" || f.Type == "response.failed" || given(f.Error) ||
-		f.Response != nil && given(f.Response.Error)
+// Fault implements stream.Frame.
+func (f frame) Fault(event []byte) []byte {
+	switch {
+	case f.Response != nil && stream.Given(f.Response.Error):
+		return f.Response.Error
+	case f.Type == "error" || f.Type == "response.failed" || stream.Given(f.Error):
+		return event
+	default:
+		return nil
+	}
 }
-
-func given(b json.RawMessage) bool { return len(b) > 0 && !bytes.Equal(b, []byte("null")) }
 
 // response is a whole answer, or the begin of one.
 type response struct {

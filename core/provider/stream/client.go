@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"hermes/core/chat"
 	"hermes/core/provider"
 	"hermes/core/provider/history"
 )
@@ -47,6 +48,8 @@ type Client struct {
 	header http.Header
 	times  times
 	blind  sync.Map // models for which the server refused images
+
+	refused sync.Map // what else it does not take: provider state, and what models have no choice of
 }
 
 // New makes a client. It does not use the network. The header goes with every request.
@@ -194,6 +197,32 @@ func (c *Client) send(ctx context.Context, r provider.Request, f Format) (*http.
 		return f.Post(ctx, c.visible(r))
 	}
 	return res, err
+}
+
+// Refuses reports whether the server refused what the key stands for.
+func (c *Client) Refuses(key string) bool {
+	_, known := c.refused.Load(key)
+	return known
+}
+
+// Refuse remembers that the server does not take what the key stands for, and reports whether that
+// is new.
+func (c *Client) Refuse(key string) bool {
+	_, known := c.refused.LoadOrStore(key, true)
+	return !known
+}
+
+// RefuseState remembers that the server does not take back its own state of the messages for which
+// it was sent, and reports whether there was any.
+func (c *Client) RefuseState(messages []chat.Message, sent func(chat.Message) bool) bool {
+	found := false
+	for _, m := range messages {
+		if sent(m) {
+			c.refused.Store(string(m.Opaque), true)
+			found = true
+		}
+	}
+	return found
 }
 
 // visible is the request without images, if the server refused those for the model.

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -56,6 +57,34 @@ func Malformed(what string) *BadAnswer { return &BadAnswer{What: what, Hint: "tr
 // ErrorEvent is an error object that came instead of content.
 func ErrorEvent(data []byte) *BadAnswer {
 	return &BadAnswer{What: "the server sent an error", event: append([]byte(nil), data[:min(len(data), maxErrorBody)]...)}
+}
+
+// Frame is one event of a stream as its format reads it.
+type Frame interface {
+	// Fault is the error object that came in place of content; nil when none did.
+	Fault(event []byte) []byte
+}
+
+// Given reports whether there is a value.
+func Given(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
+
+// Decode reads an event. What is a flood, an error of the server's, or no JSON is an error.
+func Decode(kind string, event []byte, f Frame) error {
+	err := json.Unmarshal(event, f)
+	var flood *TooLarge
+	if errors.As(err, &flood) {
+		return flood
+	}
+	if kind == "error" {
+		return ErrorEvent(event)
+	}
+	if err != nil {
+		return Malformed("an event of the stream is not valid JSON")
+	}
+	if fault := f.Fault(event); fault != nil {
+		return ErrorEvent(fault)
+	}
+	return nil
 }
 
 // explain turns whatever ended a call into the one kind of error that leaves a provider.
