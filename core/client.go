@@ -49,6 +49,11 @@ func (a *App) Wait(ctx context.Context, session string) error { return a.Agent.W
 // Answer settles what a person was asked about a call.
 func (a *App) Answer(approval string, d event.Decision) error { return a.Agent.Answer(approval, d) }
 
+// AnswerEdited settles it with a command that runs in place of the call's own.
+func (a *App) AnswerEdited(approval, command string) error {
+	return a.Agent.AnswerEdited(approval, command)
+}
+
 // AnswerQuestion settles what a tool asked.
 func (a *App) AnswerQuestion(question, text string) error {
 	return a.Agent.AnswerQuestion(question, text)

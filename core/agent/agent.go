@@ -79,6 +79,7 @@ type Tools interface {
 type Gate interface {
 	Check(ctx context.Context, r approval.Request) (approval.Verdict, error)
 	Answer(id string, d event.Decision) error
+	AnswerEdited(id, command string) error
 }
 
 // Deps is everything the agent needs. Log and Backend may be nil.
@@ -271,6 +272,11 @@ func (a *Agent) Wait(ctx context.Context, session string) error {
 // Answer settles an approval.
 func (a *Agent) Answer(approvalID string, d event.Decision) error {
 	return a.d.Gate.Answer(approvalID, d)
+}
+
+// AnswerEdited settles an approval with a command that runs in place of the call's own, as that call.
+func (a *Agent) AnswerEdited(approvalID, command string) error {
+	return a.d.Gate.AnswerEdited(approvalID, command)
 }
 
 func (a *Agent) id(prefix string) string { return fmt.Sprintf("%s%d", prefix, a.ids.Add(1)) }

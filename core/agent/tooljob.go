@@ -40,6 +40,7 @@ type toolJob struct {
 	ctx     context.Context // ends with the interrupt, or with the call that it is inside of
 	up      string          // the call that it is inside of; "" for what the model called
 	outer   *toolJob        // the same
+	edited  string          // the command that a person wrote in place of the call's; "" for none
 	lasting bool            // it was allowed to leave something that runs later
 	watched Watched         // what it leaves behind is looked for; nil: not
 	waiting func(bool)      // told while a person is asked; may be nil
@@ -140,6 +141,7 @@ func (t *turn) approve(j *toolJob) {
 		Session: t.w.uid, Turn: t.id, Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args},
 		Owner: j.spec.Owner, Definition: j.definition, Intent: j.intent, Dir: j.dir, Detail: cmp.Or(j.intent.Detail, j.gist), Backend: j.backend,
 		Publish: t.asking(j), Prompt: t.said, Project: t.info.Project, Local: j.local, Sandboxed: j.sandboxed, Sandbox: j.sandbox,
+		Edits: j.spec.Replace != nil,
 	}
 	if j.spec.Owner != "" && j.spec.Title != "" {
 		r.Title = "Use " + j.spec.Title + "?"
@@ -155,6 +157,9 @@ func (t *turn) approve(j *toolJob) {
 		defer t.a.d.Keep(t.w.uid, j.backend)()
 	}
 	v, err := t.a.d.Gate.Check(j.ctx, r)
+	if v.Allowed && v.Command != "" {
+		v, err = t.runInstead(j, r, v.Command)
+	}
 	if err != nil {
 		t.publish(event.Notice{Level: event.Warn, Text: err.Error()})
 	}
@@ -225,6 +230,7 @@ func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 		kept, settle := t.keepFiles(j), t.watch(j)
 		res := t.a.d.Tools.Run(j.ctx, j.call.Name, t.toolCall(j, live))
 		res.Parts = t.keepParts(res.Parts)
+		j.tellEdited(&res)
 		settle(&res)
 		kept()
 		inTime := live.close()

@@ -39,6 +39,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,6 +88,9 @@ type Request struct {
 	// makes no rule looser.
 	Sandbox string
 	Title   string // the question; "" is made of what the call does
+	// Edits says that a person can put a command of their own in place of the call's, Typed that
+	// they did: it runs like what they type, without another question.
+	Edits, Typed bool
 	// Publish emits an event under the call's header. Never nil.
 	Publish func(e event.Event)
 }
@@ -96,6 +100,7 @@ type Verdict struct {
 	Allowed  bool
 	Asked    bool // a person (or the deadline) was asked, or would have been
 	Decision event.Decision
+	Command  string // what the person wrote in place of the call's command; "" when they did not
 	By       event.Decider
 	Text     string // for the model, when it is not allowed
 	Rule     string // id of the remembered decision, when By is ByRule
@@ -138,7 +143,13 @@ type Gate struct {
 type question struct {
 	asked  event.ApprovalAsked
 	header string // session
-	answer chan event.Decision
+	answer chan answer
+}
+
+// answer is what a person decided, and the command that they wrote instead.
+type answer struct {
+	decision event.Decision
+	command  string
 }
 
 // New returns a gate. Rules may be nil: then "always" is not offered.
@@ -272,7 +283,7 @@ func (p Policy) unasked(r Request, before string, a Analysis) (v Verdict, sure b
 		return v, false
 	case r.Intent.Consent == intent.Allowed:
 		allow.By = event.BySettings
-	case typed(r.Prompt, r.Intent):
+	case r.Typed || typed(r.Prompt, r.Intent):
 		allow.By = event.ByUser
 	case p.Mode == ModeOff:
 	case p.allowed(r.Intent):
@@ -287,6 +298,23 @@ func (p Policy) unasked(r Request, before string, a Analysis) (v Verdict, sure b
 
 // Answer settles a question. It fails when the question is not open (any more).
 func (g *Gate) Answer(id string, d event.Decision) error {
+	if d == event.DecisionEdited {
+		return fmt.Errorf("approval %s cannot be answered with %q without a command", id, d)
+	}
+	return g.settle(id, answer{decision: d})
+}
+
+// AnswerEdited settles a question about a command: another one runs in its place, as that call. The
+// floor and what the settings forbid hold for it all the same.
+func (g *Gate) AnswerEdited(id, command string) error {
+	if strings.TrimSpace(command) == "" {
+		return fmt.Errorf("approval %s: write the command that is to run", id)
+	}
+	return g.settle(id, answer{event.DecisionEdited, command})
+}
+
+func (g *Gate) settle(id string, a answer) error {
+	d := a.decision
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	q := g.waiting[id]
@@ -297,7 +325,7 @@ func (g *Gate) Answer(id string, d event.Decision) error {
 		return fmt.Errorf("approval %s cannot be answered with %q: choose one of %v", id, d, q.asked.Choices)
 	}
 	delete(g.waiting, id)
-	q.answer <- d // has room for the one answer
+	q.answer <- a // has room for the one answer
 	return nil
 }
 
@@ -383,7 +411,7 @@ func (g *Gate) known(r Request, o offer) (string, error) {
 }
 
 func (g *Gate) remember(r Request, o offer, d event.Decision, lasting time.Duration) error {
-	if o.rule.Subject == "" || d == event.DecisionOnce {
+	if o.rule.Subject == "" || d == event.DecisionOnce || d == event.DecisionEdited {
 		return nil
 	}
 	e := o.entry(d, g.now(), lasting)

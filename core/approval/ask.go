@@ -20,24 +20,27 @@ func (g *Gate) ask(ctx context.Context, r Request, o offer, timeout time.Duratio
 	r.Publish(q.asked)
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
-	d, by := event.DecisionDeny, event.ByUser
+	got, by := answer{decision: event.DecisionDeny}, event.ByUser
 	select {
-	case d = <-q.answer:
+	case got = <-q.answer:
 	case <-timer.C:
 		by = event.ByTimeout
 	case <-ctx.Done():
 		by = event.ByInterrupt
 	}
 	if by != event.ByUser && !g.withdraw(q.asked.ID) {
-		d, by = <-q.answer, event.ByUser // the answer won the race and is already sent
+		got, by = <-q.answer, event.ByUser // the answer won the race and is already sent
 	}
 	if ctx.Err() != nil { // an answer that came with the interrupt must not start anything
-		d, by = event.DecisionDeny, event.ByInterrupt
+		got, by = answer{decision: event.DecisionDeny}, event.ByInterrupt
 	}
+	d := got.decision
 	r.Publish(event.ApprovalSettled{
 		ID: q.asked.ID, CallID: r.Call.ID, Decision: d, By: by, Level: q.asked.Level, Reason: q.asked.Reason, Scope: o.words(d),
 	})
-	return verdict(d, by)
+	v := verdict(d, by)
+	v.Command = got.command
+	return v
 }
 
 func verdict(d event.Decision, by event.Decider) Verdict {
@@ -62,6 +65,10 @@ func (g *Gate) open(r Request, o offer, timeout time.Duration) *question {
 		Call: r.Call, Title: title(r), Detail: r.Detail, Scope: o.words(event.DecisionSession), Diff: r.Diff, Backend: r.Backend,
 		Effects: effects(a), Deadline: g.now().Add(timeout), Choices: o.choices(g.rules != nil), Reason: a.Reason, Level: int(a.Level),
 	}
+	if r.Edits {
+		asked.Choices = append(asked.Choices, event.DecisionEdited)
+	}
+	asked.Withheld = o.withheld(g.rules != nil)
 	if o.prefix != "" {
 		asked.Prefix = o.prefix
 	}
@@ -70,7 +77,7 @@ func (g *Gate) open(r Request, o offer, timeout time.Duration) *question {
 	defer g.mu.Unlock()
 	g.next++
 	asked.ID = questionID(g.next)
-	q := &question{asked: asked, header: r.Session, answer: make(chan event.Decision, 1)}
+	q := &question{asked: asked, header: r.Session, answer: make(chan answer, 1)}
 	g.waiting[asked.ID] = q
 	return q
 }

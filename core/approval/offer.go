@@ -123,6 +123,27 @@ func (o offer) choices(kept bool) []event.Decision {
 	return out
 }
 
+// withheld are the answers that are not offered, and why.
+func (o offer) withheld(kept bool) (out []event.Withheld) {
+	no := func(d event.Decision, why string) { out = append(out, event.Withheld{Decision: d, Why: why}) }
+	if o.rule.Subject == "" {
+		no(event.DecisionSession, "what it would do is not known, so that each call is asked about")
+		return out
+	}
+	switch {
+	case !kept:
+		no(event.DecisionProject, "nothing is remembered beyond this session here")
+	case !o.sessions:
+		no(event.DecisionProject, "what it names is another thing in the next session")
+	case !o.always:
+		no(event.DecisionAlways, "it deletes or rewrites, which depends on the folder")
+	}
+	if o.prefix == "" {
+		no(event.DecisionSessionPrefix, "it is not one program whose first words say what it does")
+	}
+	return out
+}
+
 // covered is the rule that an answer makes.
 func (o offer) covered(d event.Decision) Rule {
 	rule := o.rule

@@ -25,6 +25,14 @@ type ApprovalAsked struct {
 	Level    int           `json:"level"`            // how far it goes: 0 reads ... 3 is sensitive, 4 is always asked
 	Spans    [][2]int      `json:"spans,omitempty"`  // all dangerous parts of Detail; Span is the worst
 	Prefix   string        `json:"prefix,omitempty"` // the first words that the ...:prefix choices would cover
+	// Withheld are the answers that other calls have and this one has not, and why.
+	Withheld []Withheld `json:"withheld,omitempty"`
+}
+
+// Withheld is an answer that is not offered.
+type Withheld struct {
+	Decision Decision `json:"decision"`
+	Why      string   `json:"why"`
 }
 
 // Decision is a person's (or a rule's) answer to ApprovalAsked.
@@ -37,6 +45,8 @@ const (
 	DecisionProject Decision = "project" // from this folder, in every session, until it expires
 	DecisionAlways  Decision = "always"  // from every folder
 	DecisionDeny    Decision = "deny"
+	// DecisionEdited lets the call run with a command of the person's in place of its own.
+	DecisionEdited Decision = "edited"
 
 	// The same for every command that begins with ApprovalAsked.Prefix.
 	DecisionSessionPrefix Decision = "session:prefix"

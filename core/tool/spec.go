@@ -47,6 +47,9 @@ type Spec struct {
 	// Refuse says for the model why a call cannot be carried out at all, "" when it can: nobody is
 	// asked about what would fail. nil means that only Run knows.
 	Refuse func(ctx context.Context, c Call) string
+	// Replace puts another command in place of that of a call: a person may write their own instead
+	// of the model's. nil when there is none.
+	Replace func(args json.RawMessage, command string) (json.RawMessage, error)
 	// MaxResult is the number of characters that the model may see; 0 means the registry's: see
 	// Registry.Limit.
 	MaxResult int

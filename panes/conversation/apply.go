@@ -155,6 +155,7 @@ func (p *Pane) foldAsk(e event.Envelope) bool {
 	switch ev := e.Event.(type) {
 	case event.ApprovalAsked:
 		p.asks = append(without(p.asks, func(a event.ApprovalAsked) bool { return a.ID == ev.ID }), ev)
+		p.unseen = true
 		p.waits(ev.Call.ID, true)
 	case event.ApprovalSettled:
 		p.asks = without(p.asks, func(a event.ApprovalAsked) bool { return a.ID == ev.ID })

@@ -23,6 +23,7 @@ func (p *Pane) openWaiting() tea.Cmd {
 	var o ui.Overlay
 	switch {
 	case len(p.asks) > 0:
+		p.unseen = false
 		o = newApproval(p)
 	case len(p.question) > 0:
 		q := p.question[0]
@@ -32,6 +33,18 @@ func (p *Pane) openWaiting() tea.Cmd {
 	default:
 		return nil
 	}
+	return func() tea.Msg { return ui.ShowOverlay{Overlay: o} }
+}
+
+// openUnasked opens what waits for somebody who writes nothing at the moment and looks at nothing
+// else.
+func (p *Pane) openUnasked() tea.Cmd {
+	if !p.unseen || len(p.asks) == 0 || !p.focused || !p.Typing() || !p.composer.Empty() || p.editing() || p.loading {
+		return nil
+	}
+	p.unseen = false
+	o := newApproval(p)
+	o.uncalled = true
 	return func() tea.Msg { return ui.ShowOverlay{Overlay: o} }
 }
 
@@ -56,6 +69,9 @@ type approval struct {
 	styles *style.Styles
 	read   bool // the end of the text was in a picture: nothing can be allowed before
 	hasty  bool // somebody tried to
+	// uncalled says that it opened by itself: what is typed into it at once was meant for the line,
+	// and goes there.
+	uncalled bool
 	room   int  // lines of the text in the last picture
 	width  int  // of the text
 	drawn  drawnBody
@@ -184,8 +200,8 @@ func (a *approval) buttons(ask event.ApprovalAsked) []button {
 	case ask.Prefix != "" && slices.Contains(ask.Choices, event.DecisionSessionPrefix):
 		out = append(out, button{"b", "Begins with…", "the answers that last then count for every command that begins with \"" + ask.Prefix + "\" and does nothing worse.", ""})
 	}
-	if command(ask.Call) != "" {
-		out = append(out, button{"e", "Edit", "denies this one; you change the command and send yours instead.", ""})
+	if slices.Contains(ask.Choices, event.DecisionEdited) && command(ask.Call) != "" {
+		out = append(out, button{"e", "Edit", "you change the command, and yours runs as this call.", ""})
 	}
 	return append(out, button{"w", "Why?", "shows why it is asked and exactly what was sent.", ""})
 }
@@ -202,13 +218,38 @@ func (a *approval) Update(msg tea.Msg) (tea.Cmd, bool) {
 		return nil, false
 	}
 	k, ok := msg.(tea.KeyMsg)
+	if ok && k.Paste && a.uncalled {
+		return a.pane.Update(k), true
+	}
 	if !ok || k.Paste || ask.ID != before { // a key that was meant for the one before
 		return nil, false
 	}
 	if a.scroll(k.String()) {
 		return nil, false
 	}
+	if a.uncalled {
+		return a.uncalledKey(ask, k)
+	}
 	return a.key(ask, k.String())
+}
+
+// uncalledKey takes the first keys of a box that nobody called. Text that comes at once goes on in
+// the line, and the question waits in its bar; nothing else counts so early.
+func (a *approval) uncalledKey(ask event.ApprovalAsked, k tea.KeyMsg) (tea.Cmd, bool) {
+	name := k.String()
+	if name == a.pane.key("conversation.answer", "ctrl+y") { // who wanted to open it has it open
+		a.uncalled = false
+		return nil, false
+	}
+	if a.pane.deps.Now().Sub(a.shown) >= deaf {
+		a.uncalled = false
+		return a.key(ask, name)
+	}
+	if k.Type == tea.KeyRunes && !k.Alt {
+		return a.pane.Write(string(k.Runes)), true
+	}
+	a.early()
+	return nil, false
 }
 
 func (a *approval) key(ask event.ApprovalAsked, name string) (tea.Cmd, bool) {
@@ -292,17 +333,14 @@ func (p *Pane) editInstead(ask event.ApprovalAsked) {
 	p.composer.SetText(command(ask.Call))
 }
 
-// sendInstead denies the call and hands over the person's own command. It goes first: the model
-// must find it when it learns that its own was denied.
+// sendInstead settles the approval with the person's own command: it runs as that call.
 func (p *Pane) sendInstead(body string) tea.Cmd {
-	ask, session, agent := *p.instead, p.session, p.deps.Agent
+	ask, agent := *p.instead, p.deps.Agent
 	p.leaveEdit()
-	s := sending{text: typedCommand(ask.Call, body), mode: event.InputSteer}
-	return within(func(ctx context.Context) tea.Msg {
-		if err := agent.Submit(ctx, session, s.text, nil, s.mode); err != nil {
-			s.text = body
-			return sentMsg{s, err}
+	return within(func(context.Context) tea.Msg {
+		if err := agent.AnswerEdited(ask.ID, body); err != nil {
+			return sentMsg{sending{text: body}, err}
 		}
-		return doneMsg{"The call was settled already", agent.Answer(ask.ID, event.DecisionDeny)}
+		return nil
 	})
 }

@@ -21,7 +21,7 @@ func asking(id, command string, now time.Time) event.ApprovalAsked {
 	return event.ApprovalAsked{
 		ID: id, Call: toolCall("call-"+id, command), Title: "Run this in here?", Detail: command, Backend: "here", Reason: "only reading runs without asking",
 		Scope: `terminal: exactly "` + command + `" in here, from src`, Deadline: now.Add(5 * time.Minute),
-		Choices: []event.Decision{event.DecisionDeny, event.DecisionOnce, event.DecisionSession, event.DecisionAlways},
+		Choices: []event.Decision{event.DecisionDeny, event.DecisionOnce, event.DecisionSession, event.DecisionAlways, event.DecisionEdited},
 	}
 }
 
@@ -64,7 +64,7 @@ func TestApprovalLeavesTheComposerAlone(t *testing.T) {
 	p := open(t, w)
 	press(p, "h")
 	ask := asking("ap", "rm -rf build ../cache", w.now)
-	ask.Span, ask.Effects, ask.Choices = [2]int{13, 21}, []string{"deletes recursively: ../cache"}, []event.Decision{event.DecisionOnce, event.DecisionAlways}
+	ask.Span, ask.Effects, ask.Choices = [2]int{13, 21}, []string{"deletes recursively: ../cache"}, []event.Decision{event.DecisionOnce, event.DecisionAlways, event.DecisionEdited}
 	say(p, ask)
 	press(p, "o", " ", "d")
 	if p.composer.Text() != "ho d" || len(w.log) > 1 {
@@ -221,31 +221,83 @@ func TestSeveralApprovals(t *testing.T) {
 	}
 }
 
-func TestEditingTheCommand(t *testing.T) {
-	for body, want := range map[string]string{"!": "$ make!", "alt+enter": ""} {
-		w, p, o := box(t, asking("ap", "make", start.Add(time.Minute)))
-		p.composer.SetText("half a thought")
-		say(p, event.TurnStarted{})
-		if !hit(p, o, "e") || p.composer.Text() != "make" {
-			t.Fatalf("the line holds %q", p.composer.Text())
-		}
-		press(p, body)
-		if body == "alt+enter" {
-			press(p, "l", "s", "enter")
-			want = "```sh\nmake\nls\n```"
-		} else {
-			press(p, "enter")
-		}
-		if got := strings.Join(w.log, "|"); !strings.HasPrefix(got, "submit s "+quoted(want)) || !strings.HasSuffix(got, "|answer ap deny") {
-			t.Errorf("did %q", w.log)
-		}
-		if p.composer.Text() != "half a thought" {
-			t.Errorf("the line is lost: %q", p.composer.Text())
-		}
+// TestAnEditedCommandRunsAsThatCall: what was changed takes the place of what was asked about.
+func TestAnEditedCommandRunsAsThatCall(t *testing.T) {
+	w, p, o := box(t, asking("ap", "make", start.Add(time.Minute)))
+	p.composer.SetText("half a thought")
+	say(p, event.TurnStarted{})
+	if !hit(p, o, "e") || p.composer.Text() != "make" {
+		t.Fatalf("the line holds %q", p.composer.Text())
+	}
+	press(p, "alt+enter", "l", "s", "enter")
+	if got := strings.Join(w.log, "|"); got != `edited ap "make\nls"` {
+		t.Errorf("did %q", w.log)
+	}
+	if p.composer.Text() != "half a thought" {
+		t.Errorf("the line is lost: %q", p.composer.Text())
+	}
+	_, p, o = box(t, asking("ap", "make", start.Add(time.Minute)))
+	p.asks[0].Choices = []event.Decision{event.DecisionDeny, event.DecisionOnce}
+	if hit(p, o, "e") || p.composer.Text() != "" {
+		t.Error("what cannot be replaced can be edited")
 	}
 }
 
-func quoted(s string) string { return `"` + strings.ReplaceAll(s, "\n", `\n`) + `" 0 steer` }
+// TestAnApprovalOpensByItselfOverAnEmptyLine, and never over what somebody writes.
+func TestAnApprovalOpensByItselfOverAnEmptyLine(t *testing.T) {
+	opened := func(write string) (*world, *Pane, *approval) {
+		w := &world{}
+		p := open(t, w)
+		p.composer.SetText(write)
+		w.log = nil
+		p.Apply([]event.Envelope{{Header: event.Header{Session: "s", At: start}, Event: asking("ap", "make", w.now.Add(time.Minute))}})
+		for _, m := range drain(p, p.Wake()) {
+			if o, ok := m.(ui.ShowOverlay); ok {
+				box := o.Overlay.(*approval)
+				box.Restyle(p.env.s)
+				box.View(90, 20)
+				return w, p, box
+			}
+		}
+		return w, p, nil
+	}
+	if _, _, o := opened("half a thought"); o != nil {
+		t.Fatal("it opens over what somebody writes")
+	}
+	w, p, o := opened("")
+	if o == nil {
+		t.Fatal("it does not open")
+	}
+	if drain(p, p.Wake()); p.unseen {
+		t.Error("it opens again and again")
+	}
+	for _, k := range []string{"esc", "enter", "tab"} { // meant for something else
+		if hit(p, o, k); len(w.log) > 0 {
+			t.Fatalf("%s did %q at once", k, w.log)
+		}
+	}
+	if !hit(p, o, "d") || p.composer.Text() != "d" || len(w.log) > 0 {
+		t.Errorf("a letter typed at once did %q, and the line holds %q", w.log, p.composer.Text())
+	}
+	w, p, o = opened("")
+	if hit(p, o, "ctrl+y") {
+		t.Error("who wants to open it closes it")
+	}
+	w.now = w.now.Add(time.Second)
+	if hit(p, o, "d"); len(w.log) != 1 || w.log[0] != "answer ap deny" {
+		t.Errorf("an answer later did %q", w.log)
+	}
+}
+
+func TestWhySaysWhatIsNotOffered(t *testing.T) {
+	ask := asking("ap", "make", start.Add(time.Minute))
+	ask.Withheld = []event.Withheld{{Decision: event.DecisionAlways, Why: "it deletes"}}
+	_, p, o := box(t, ask)
+	hit(p, o, "w")
+	if v := picture(t, o, 120, 40); !strings.Contains(v, "not offered, always: it deletes") {
+		t.Errorf("Why does not say it:\n%s", v)
+	}
+}
 
 func TestADiffStandsSideBySideWhereThereIsRoom(t *testing.T) {
 	ask := asking("ap", "", start)
@@ -345,7 +397,7 @@ func dangerous(now time.Time) event.ApprovalAsked {
 	ask.Span = [2]int{at, at + len("rm -rf build/ ../cache")}
 	ask.Spans = [][2]int{ask.Span, {sudo, len(command)}}
 	ask.Effects = []string{"deletes recursively build/ (in the project)", "deletes recursively ../cache (outside of the project)", "it runs with the rights of another user (sudo)"}
-	ask.Choices = []event.Decision{event.DecisionDeny, event.DecisionOnce}
+	ask.Choices = []event.Decision{event.DecisionDeny, event.DecisionOnce, event.DecisionEdited}
 	return ask
 }
 

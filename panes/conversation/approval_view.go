@@ -212,6 +212,9 @@ func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 		if ask.Scope != "" {
 			say(s.Text, "this session and always cover: "+ask.Scope)
 		}
+		for _, no := range ask.Withheld {
+			say(s.Text, "not offered, "+answerWords[no.Decision]+": "+no.Why)
+		}
 		say(s.Dim, "the call as it was sent: "+oneLine(ask.Call.Name))
 		add(text.Wrap(s.Dim.Render(reveal(string(ask.Call.Args), s.Warn.Render)), inner))
 	}
@@ -257,19 +260,8 @@ func command(c chat.ToolCall) string {
 	return args.Command
 }
 
-// typedCommand is a command the way a person types it, which is what allows it to run without
-// another question.
-func typedCommand(c chat.ToolCall, body string) string {
-	var args struct{ Backend string }
-	if json.Unmarshal(c.Args, &args) != nil {
-		args.Backend = ""
-	}
-	where := ""
-	if args.Backend != "" && strings.IndexFunc(args.Backend, func(r rune) bool { return r <= ' ' }) < 0 {
-		where = "@" + args.Backend + " "
-	}
-	if strings.Contains(body, "\n") {
-		return where + "```sh\n" + body + "\n```"
-	}
-	return where + "$ " + body
+// answerWords name the answers that may not be offered.
+var answerWords = map[event.Decision]string{
+	event.DecisionSession: "for this session or longer", event.DecisionProject: "for this project or longer",
+	event.DecisionAlways: "always", event.DecisionSessionPrefix: "all that begins the same",
 }

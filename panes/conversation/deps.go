@@ -102,6 +102,8 @@ type Agent interface {
 	Resume(ctx context.Context, session string) error
 	// Answer settles an approval.
 	Answer(approvalID string, d event.Decision) error
+	// AnswerEdited settles an approval with a command that runs in place of the call's own.
+	AnswerEdited(approvalID, command string) error
 	// AnswerQuestion settles a question of the clarify tool.
 	AnswerQuestion(id, text string) error
 }

@@ -82,6 +82,11 @@ func (w *world) Resume(_ context.Context, s string) error { w.note("resume %s", 
 
 func (w *world) Answer(id string, d event.Decision) error { w.note("answer %s %s", id, d); return nil }
 
+func (w *world) AnswerEdited(id, command string) error {
+	w.note("edited %s %q", id, command)
+	return w.fail
+}
+
 func (w *world) AnswerQuestion(id, text string) error { w.note("question %s %s", id, text); return nil }
 
 func (w *world) Load(context.Context) ([]string, error) { return []string{"older prompt"}, nil }

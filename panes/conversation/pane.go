@@ -40,6 +40,7 @@ type Pane struct {
 	stash    compose.Draft        // what was written before something was edited
 	asks     []event.ApprovalAsked
 	question []event.QuestionAsked
+	unseen   bool // an approval came that has not opened by itself yet
 
 	loading   bool
 	loaded    bool
@@ -169,10 +170,10 @@ func (p *Pane) RefreshAt(now time.Time) time.Time {
 
 // Wake implements ui.Waker: what was said has changed, so it is read again.
 func (p *Pane) Wake() tea.Cmd {
-	if !p.reload || p.loading || p.session == "" {
-		return nil
+	if p.reload && !p.loading && p.session != "" {
+		return tea.Batch(p.load(), p.openUnasked())
 	}
-	return p.load()
+	return p.openUnasked()
 }
 
 // Update implements ui.Pane.

@@ -170,6 +170,16 @@ func (t talker) Answer(id string, d event.Decision) error {
 	return app.Answer(id, d)
 }
 
+func (t talker) AnswerEdited(id, command string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), quick)
+	defer cancel()
+	app, err := t.b.get(ctx)
+	if err != nil {
+		return err
+	}
+	return app.AnswerEdited(id, command)
+}
+
 func (t talker) AnswerQuestion(id, text string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), quick)
 	defer cancel()

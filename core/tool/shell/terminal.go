@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	_ "embed" // descriptions
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -41,8 +42,18 @@ func Terminal(s *Shell) tool.Tool {
 			"notify_on_complete":{"type":"boolean","default":false,"description":"background: send a message when it ends"},
 			"watch_patterns":{"type":"array","items":{"type":"string","minLength":1},"maxItems":10,"description":"background: send a message when a line contains one of these"}}}`,
 			s.timeout/time.Second, s.most/time.Second, quoteText(describeBackends(s.pool.List("")))),
-		Intent: tool.Arg(terminalArgs.intent),
+		Intent: tool.Arg(terminalArgs.intent), Replace: replaceCommand,
 	}, s.runTerminal)
+}
+
+// replaceCommand puts another command into a call; everything beside it stays.
+func replaceCommand(args json.RawMessage, command string) (json.RawMessage, error) {
+	var all map[string]any
+	if err := json.Unmarshal(args, &all); err != nil {
+		return nil, err
+	}
+	all["command"] = command
+	return json.Marshal(all)
 }
 
 func (a terminalArgs) intent() intent.Intent {
