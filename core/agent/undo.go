@@ -8,11 +8,10 @@ import (
 )
 
 // Undo takes back the last n exchanges of an idle session, or the compression that came after them,
-// and returns the text of the first prompt taken back, so that it can be changed and sent again.
-func (a *Agent) Undo(ctx context.Context, session string, n int) (prompt string, err error) {
+// and returns the first prompt taken back, so that it can be changed and sent again.
+func (a *Agent) Undo(ctx context.Context, session string, n int) (prompt chat.Message, err error) {
 	err = a.whenIdle(ctx, session, func(*worker) error {
-		m, err := a.d.Sessions.Undo(ctx, session, max(n, 1))
-		prompt = m.Text
+		prompt, err = a.d.Sessions.Undo(ctx, session, max(n, 1))
 		return err
 	})
 	return prompt, err

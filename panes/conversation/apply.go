@@ -40,7 +40,7 @@ func (p *Pane) fold(e event.Envelope) bool {
 	case event.ReasoningDelta:
 		return s.reasoningDelta(ev)
 	case event.MessageStarted:
-		s.begin(ev.MessageID, ev.Model, ev.From)
+		s.begin(ev.MessageID, ev.Model, ev.From, e.At)
 	case event.MessageSealed:
 		s.sealed(ev.Message)
 	case event.MessageDiscarded:

@@ -72,9 +72,9 @@ type approval struct {
 	// uncalled says that it opened by itself: what is typed into it at once was meant for the line,
 	// and goes there.
 	uncalled bool
-	room   int  // lines of the text in the last picture
-	width  int  // of the text
-	drawn  drawnBody
+	room     int // lines of the text in the last picture
+	width    int // of the text
+	drawn    drawnBody
 }
 
 // drawnBody is the text of an approval as it was drawn last. A picture asks for it several times,

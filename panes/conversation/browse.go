@@ -165,7 +165,10 @@ func (p *Pane) undone(m undoneMsg) tea.Cmd {
 		return toast(event.Error, "Nothing was undone: "+oneLine(m.err.Error()), "")
 	}
 	if m.session == p.session && p.composer.Empty() {
-		p.composer.SetText(m.prompt)
+		p.composer.SetText(m.prompt.Text)
+		for _, part := range m.prompt.Parts {
+			p.composer.Attach(part)
+		}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/ui/compose"
 	"hermes/ui/style"
 	"hermes/ui/text"
 	"hermes/ui/uitest"
@@ -85,7 +86,7 @@ func TestAHitInAClosedCallOpensIt(t *testing.T) {
 // letter.
 func TestWhatTakesAnAnswerAwayAsks(t *testing.T) {
 	deps := (&world{}).deps()
-	deps.Undo = func(context.Context, string) (string, error) { return "", nil }
+	deps.Undo = func(context.Context, string) (compose.Prompt, error) { return compose.Prompt{}, nil }
 	p := New(deps, "s")
 	asked := 0
 	for _, a := range p.Actions() {
@@ -106,11 +107,16 @@ func TestUndoGivesThePromptBack(t *testing.T) {
 	p := open(t, w)
 	var prompt string
 	var fail error
-	p.deps.Undo = func(_ context.Context, session string) (string, error) { return prompt + " of " + session, fail }
+	p.deps.Undo = func(_ context.Context, session string) (compose.Prompt, error) {
+		return compose.Prompt{Text: prompt + " of " + session, Parts: []chat.Part{{Kind: chat.PartPaste, Name: "paste", Text: "whole"}}}, fail
+	}
 	prompt = "the prompt"
 	drain(p, p.undo())
 	if got := p.composer.Text(); got != "the prompt of s" {
 		t.Fatalf("the line holds %q", got)
+	}
+	if got := p.composer.Parts(); len(got) != 1 || got[0].Text != "whole" {
+		t.Errorf("what was pasted is lost: %+v", got)
 	}
 	prompt = "another"
 	drain(p, p.undo())

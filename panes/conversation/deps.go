@@ -53,7 +53,7 @@ type Deps struct {
 	// Retry answers the last prompt again.
 	Retry func(ctx context.Context, session string) error
 	// Undo removes the last prompt and its answer, and returns the prompt for the composer.
-	Undo func(ctx context.Context, session string) (prompt string, err error)
+	Undo func(ctx context.Context, session string) (prompt compose.Prompt, err error)
 }
 
 // Display is what the settings say about the look.
@@ -123,8 +123,8 @@ type Files interface {
 
 // History keeps what was typed.
 type History interface {
-	Load(ctx context.Context) ([]string, error) // oldest first
-	Append(ctx context.Context, text string) error
+	Load(ctx context.Context) ([]compose.Prompt, error) // oldest first
+	Append(ctx context.Context, p compose.Prompt) error
 }
 
 // Commands are the slash commands; *ui.Slash is one.

@@ -15,6 +15,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/ui"
+	"hermes/ui/compose"
 	"hermes/ui/style"
 	"hermes/ui/uitest"
 )
@@ -89,9 +90,14 @@ func (w *world) AnswerEdited(id, command string) error {
 
 func (w *world) AnswerQuestion(id, text string) error { w.note("question %s %s", id, text); return nil }
 
-func (w *world) Load(context.Context) ([]string, error) { return []string{"older prompt"}, nil }
+func (w *world) Load(context.Context) ([]compose.Prompt, error) {
+	return []compose.Prompt{{Text: "older prompt"}}, nil
+}
 
-func (w *world) Append(_ context.Context, s string) error { w.note("remember %s", s); return nil }
+func (w *world) Append(_ context.Context, p compose.Prompt) error {
+	w.note("remember %s", p.Text)
+	return nil
+}
 
 // disk is the files of a world.
 type disk struct{ *world }

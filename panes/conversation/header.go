@@ -1,10 +1,12 @@
 package conversation
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/ui/text"
 )
@@ -17,15 +19,17 @@ type header struct {
 	facts []string // the most important one first; those that do not fit are left out
 	at    time.Time
 	user  bool
+	took  string     // of the turn; "" when nobody measured it
+	usage chat.Usage // of its answers
 }
 
 func (h *header) Lines(w int) []string {
-	st, facts := h.e.s.Assistant, h.facts
+	st, facts := h.e.s.Assistant, slices.Concat(h.facts, h.spent())
 	if h.user {
 		st = h.e.s.User
 	}
 	if h.e.display.Timestamps && !h.at.IsZero() {
-		facts = append(facts[:len(facts):len(facts)], h.at.Format("15:04"))
+		facts = append(facts, h.at.Format("15:04"))
 	}
 	left := " " + st.Render(h.name)
 	for n := len(facts); n > 0; n-- {
@@ -37,22 +41,30 @@ func (h *header) Lines(w int) []string {
 	return []string{text.Fit(left, w)}
 }
 
-// ended adds what the turn took.
+// ended takes over what the turn took and used.
 func (h *header) ended(ev event.TurnEnded) {
 	if ev.Reason == event.TurnDone {
-		h.facts = append(h.facts, clock(ev.Took))
+		h.took = clock(ev.Took)
 	}
-	if ev.Usage.CostKnown && ev.Usage.Cost > 0 {
-		h.facts = append(h.facts, money(ev.Usage.Cost))
-	}
-	if ev.Usage.Output > 0 {
-		unit := " tokens"
-		if ev.Usage.Output == 1 {
-			unit = " token"
-		}
-		h.facts = append(h.facts, strconv.Itoa(ev.Usage.Output)+unit)
-	}
+	h.usage = ev.Usage
 	h.bump()
+}
+
+// spent are the facts about what an answer took: also of one that is read again later.
+func (h *header) spent() (facts []string) {
+	if h.took != "" {
+		facts = append(facts, h.took)
+	}
+	if h.usage.CostKnown && h.usage.Cost > 0 {
+		facts = append(facts, money(h.usage.Cost))
+	}
+	switch {
+	case h.usage.Output == 1:
+		facts = append(facts, "1 token")
+	case h.usage.Output > 0:
+		facts = append(facts, strconv.Itoa(h.usage.Output)+" tokens")
+	}
+	return facts
 }
 
 // money writes millionths of a dollar.

@@ -128,9 +128,10 @@ func (p *Pane) submit() tea.Cmd {
 		return toast(event.Warn, "A command takes no parts: nothing was done", "a leading blank sends the line as text, with them")
 	}
 	var keep tea.Cmd
-	if p.composer.Remember(body) && p.deps.History != nil {
+	sent := compose.Prompt{Text: body, Parts: s.parts}
+	if p.composer.Remember(sent) && p.deps.History != nil {
 		keep = within(func(ctx context.Context) tea.Msg {
-			return doneMsg{"The prompt history was not saved", p.deps.History.Append(ctx, body)}
+			return doneMsg{"The prompt history was not saved", p.deps.History.Append(ctx, sent)}
 		})
 	}
 	p.composer.Clear()

@@ -9,6 +9,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/ui"
+	"hermes/ui/compose"
 )
 
 // pageSize is how many messages are read at a time.
@@ -30,7 +31,7 @@ type (
 		more     bool
 		err      error
 	}
-	historyMsg struct{ prompts []string }
+	historyMsg struct{ prompts []compose.Prompt }
 	createdMsg struct {
 		uid  string
 		err  error
@@ -45,8 +46,9 @@ type (
 		err  error
 	}
 	undoneMsg struct {
-		session, prompt string
-		err             error
+		session string
+		prompt  compose.Prompt
+		err     error
 	}
 	filesMsg struct {
 		prefix string
@@ -162,7 +164,7 @@ func (p *Pane) fill(messages []chat.Message) {
 	p.list.Clear()
 	for i, m := range messages {
 		if m.Status == chat.StatusPartial && i == len(messages)-1 { // still streaming: go on from here
-			p.script.begin(m.ID, m.Model, m.From)
+			p.script.begin(m.ID, m.Model, m.From, m.At)
 			p.script.textDelta(event.TextDelta{MessageID: m.ID, Text: m.Text})
 			p.script.reasoningDelta(event.ReasoningDelta{MessageID: m.ID, Text: m.Reasoning})
 			continue

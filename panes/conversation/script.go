@@ -116,7 +116,10 @@ func (s *script) assistant(m chat.Message) []list.Item {
 		s.ran()
 		return s.closing(m)
 	}
-	out := s.opening(m.ID, m.Model)
+	out := s.opening(m.ID, m.Model, m.At)
+	if s.head != nil {
+		s.head.usage = s.head.usage.Add(m.Usage)
+	}
 	if m.Reasoning != "" {
 		t := &thought{base: s.base(m.ID)}
 		t.add(m.Reasoning)
@@ -132,7 +135,7 @@ func (s *script) assistant(m chat.Message) []list.Item {
 }
 
 // opening is the name line of a turn's first answer; later ones are only set off.
-func (s *script) opening(id int64, model string) []list.Item {
+func (s *script) opening(id int64, model string, at time.Time) []list.Item {
 	first, spaced := s.last != chat.RoleAssistant, s.spaced
 	s.last, s.spaced = chat.RoleAssistant, true
 	switch {
@@ -141,7 +144,7 @@ func (s *script) opening(id int64, model string) []list.Item {
 	case !first:
 		return []list.Item{&gap{s.base(id)}}
 	}
-	s.head = &header{base: s.base(id), name: "Hermes"}
+	s.head = &header{base: s.base(id), name: "Hermes", at: at}
 	if model = oneLine(model); model != "" {
 		s.head.facts = []string{model}
 	}
@@ -205,7 +208,7 @@ func (s *script) ran() {
 	s.typed.bump()
 }
 
-func (s *script) begin(id int64, model string, from chat.Author) {
+func (s *script) begin(id int64, model string, from chat.Author, at time.Time) {
 	if s.known[id] || s.live != nil && s.live.id == id {
 		return
 	}
@@ -214,7 +217,7 @@ func (s *script) begin(id int64, model string, from chat.Author) {
 	if from.IsPerson() {
 		s.ran()
 	} else {
-		s.add(s.opening(id, model)...)
+		s.add(s.opening(id, model, at)...)
 	}
 	t := &thought{base: s.base(id), live: true}
 	s.add(t)

@@ -31,6 +31,7 @@ type call struct {
 	command                 string // the shell command that it runs, on one line
 	started, ended          time.Time
 	result                  *chat.ToolResult
+	question                bool // it asked the person: what they answered stands below it
 	most                    int  // last lines shown while it is closed; 0 for maxLast
 	waits                   bool // for an approval
 	denied                  bool
@@ -53,8 +54,16 @@ func newCall(e *env, msg int64, c chat.ToolCall, at time.Time) *call {
 	}
 	return &call{
 		base: base{e: e, msg: msg}, id: c.ID, name: text.Sanitize(c.Name), gist: gist(c.Args), backend: wanted(c.Args),
-		args: text.Sanitize(args), started: at, command: oneLine(command(c)),
+		args: text.Sanitize(args), started: at, command: oneLine(command(c)), question: asksPerson(c.Args),
 	}
+}
+
+// asksPerson reports a call that asks the person something.
+func asksPerson(args json.RawMessage) bool {
+	var a struct {
+		Question string `json:"question"`
+	}
+	return json.Unmarshal(args, &a) == nil && a.Question != ""
 }
 
 // own makes the call one of the person's: a command as in a shell.

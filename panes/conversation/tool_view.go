@@ -53,6 +53,9 @@ const maxOwnLast = 20
 // lastRows are the last lines of a finished command, else the one line that tells most.
 func (c *call) lastRows(pad string, w int) []string {
 	st, e := c.e.s.Dim, c.e.s.Glyphs.Ellipsis
+	if c.question && c.result != nil && !c.result.Interrupted {
+		return c.answered(pad, w)
+	}
 	last := c.lastLines()
 	if len(last) == 0 {
 		if l := c.newest(); l != "" {
@@ -63,6 +66,24 @@ func (c *call) lastRows(pad string, w int) []string {
 	lead := c.e.s.Glyphs.Arrow + " "
 	for _, l := range last {
 		out = append(out, pad+st.Render(text.Truncate(lead+l, w, e)))
+		lead = text.Blank(text.Width(lead))
+	}
+	return out
+}
+
+// maxAnswered is how many lines of an answer stand below its question.
+const maxAnswered = 8
+
+// answered is the question and what the person answered, for whoever reads it later.
+func (c *call) answered(pad string, w int) []string {
+	var out []string
+	lines := text.Wrap(text.ExpandTabs(text.Sanitize(strings.TrimSpace(c.result.Text)), markdown.TabWidth), max(1, w-2))
+	if more := len(lines) - maxAnswered; more > 0 {
+		lines = append(lines[:maxAnswered:maxAnswered], c.e.s.Glyphs.Ellipsis)
+	}
+	lead := c.e.s.Glyphs.Arrow + " "
+	for _, l := range lines {
+		out = append(out, pad+c.e.s.Text.Render(lead+l))
 		lead = text.Blank(text.Width(lead))
 	}
 	return out

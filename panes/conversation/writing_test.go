@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/ui"
+	"hermes/ui/compose"
 )
 
 // frameKeys sends keys as the frame does: a letter that no action of the pane takes now is written.
@@ -87,7 +88,7 @@ func TestTabNeverLeavesALine(t *testing.T) {
 func TestHistoryIsNotCaughtByCompletions(t *testing.T) {
 	w := &world{}
 	p := open(t, w)
-	p.composer.SetHistory([]string{"first", "/undo", "look at @main.go"})
+	p.composer.SetHistory([]compose.Prompt{{Text: "first"}, {Text: "/undo"}, {Text: "look at @main.go"}})
 	press(p, "up")
 	if p.composer.Text() != "look at @main.go" || p.composer.Completing() {
 		t.Fatalf("%q, completing %v", p.composer.Text(), p.composer.Completing())

@@ -9,6 +9,7 @@ package compose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -46,9 +47,9 @@ type Composer struct {
 
 	buf     Buffer
 	chips   []chat.Part
-	history []string // oldest first
+	history []Prompt // oldest first
 	pos     int      // in history; len(history) is the draft
-	draft   string
+	draft   Prompt
 	popup   Popup
 	width   int
 	scroll  int
@@ -87,8 +88,18 @@ func (c *Composer) SetText(s string) {
 // Clear empties the field, chips included.
 func (c *Composer) Clear() {
 	c.buf.Set("")
-	c.chips, c.pos, c.draft, c.scroll = nil, len(c.history), "", 0
+	c.chips, c.pos, c.draft, c.scroll = nil, len(c.history), Prompt{}, 0
 	c.popup.close()
+}
+
+// Prompt is what was sent before: its text, and the chips that stood over it.
+type Prompt struct {
+	Text  string      `json:"text"`
+	Parts []chat.Part `json:"parts,omitempty"`
+}
+
+func (p Prompt) same(q Prompt) bool {
+	return p.Text == q.Text && slices.EqualFunc(p.Parts, q.Parts, func(a, b chat.Part) bool { return a.Name == b.Name && a.Text == b.Text && a.Blob == b.Blob })
 }
 
 // Draft is what stood in a composer.
@@ -116,21 +127,21 @@ func (c *Composer) Recalling() bool { return c.pos != len(c.history) }
 
 // Recalled reports that what stands in the field is an older prompt as it was: the keys up and down
 // go on through the history.
-func (c *Composer) Recalled() bool { return c.Recalling() && c.buf.s == c.history[c.pos] }
+func (c *Composer) Recalled() bool { return c.Recalling() && c.buf.s == c.history[c.pos].Text }
 
 // SetHistory sets what was written before, oldest first.
-func (c *Composer) SetHistory(h []string) {
+func (c *Composer) SetHistory(h []Prompt) {
 	if len(h) > maxHistory {
 		h = h[len(h)-maxHistory:]
 	}
-	c.history = append([]string(nil), h...)
+	c.history = append([]Prompt(nil), h...)
 	c.pos = len(c.history)
 }
 
 // Remember puts a sent prompt into the history and reports whether it is worth keeping.
-func (c *Composer) Remember(s string) bool {
+func (c *Composer) Remember(s Prompt) bool {
 	c.pos = len(c.history)
-	if strings.TrimSpace(s) == "" || len(c.history) > 0 && c.history[len(c.history)-1] == s {
+	if strings.TrimSpace(s.Text) == "" && len(s.Parts) == 0 || len(c.history) > 0 && c.history[len(c.history)-1].same(s) {
 		return false
 	}
 	if c.history = append(c.history, s); len(c.history) > maxHistory {
@@ -250,13 +261,13 @@ func (c *Composer) recallPrompt(delta int) Result {
 		return Changed
 	}
 	if c.pos == len(c.history) {
-		c.draft = c.buf.s
+		c.draft = Prompt{c.buf.s, c.chips}
 	}
-	c.pos = p
-	if p == len(c.history) {
-		c.buf.Set(c.draft)
-	} else {
-		c.buf.Set(c.history[p])
+	show := c.draft
+	if c.pos = p; p < len(c.history) {
+		show = c.history[p]
 	}
+	c.buf.Set(show.Text)
+	c.chips = slices.Clone(show.Parts)
 	return Changed
 }

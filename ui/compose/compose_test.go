@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"pgregory.net/rapid"
 
+	"hermes/core/chat"
 	"hermes/ui/style"
 	"hermes/ui/text"
 )
@@ -83,7 +84,7 @@ func TestEnterSendsOnlySomething(t *testing.T) {
 
 func TestHistoryKeepsTheDraft(t *testing.T) {
 	c := field("")
-	c.SetHistory([]string{"one", "two"})
+	c.SetHistory([]Prompt{{Text: "one"}, {Text: "two"}})
 	press(c, "d", "up", "up", "up")
 	if c.Text() != "one" {
 		t.Fatalf("got %q", c.Text())
@@ -92,7 +93,7 @@ func TestHistoryKeepsTheDraft(t *testing.T) {
 	if c.Text() != "d" {
 		t.Fatalf("the draft is %q", c.Text())
 	}
-	if c.Remember("two") || !c.Remember("three") || c.Remember("") {
+	if c.Remember(Prompt{Text: "two"}) || !c.Remember(Prompt{Text: "three"}) || c.Remember(Prompt{}) {
 		t.Error("repeats and blanks are not worth keeping")
 	}
 }
@@ -161,7 +162,7 @@ func TestAnyKeysKeepTheFieldWhole(t *testing.T) {
 	keys := []string{"a", " ", "容", "👩‍👩‍👧", "🇯🇵", "e", "\u0301", "left", "right", "up", "down", "home", "end", "backspace", "delete", "ctrl+w", "ctrl+k", "alt+b", "alt+f", "ctrl+j", "tab", "esc", "ctrl+d"}
 	rapid.Check(t, func(t *rapid.T) {
 		c := field("")
-		c.SetHistory([]string{"old 容器\nprompt", "x"})
+		c.SetHistory([]Prompt{{Text: "old 容器\nprompt"}, {Text: "x"}})
 		for range rapid.IntRange(0, 60).Draw(t, "n") {
 			w, h := rapid.IntRange(3, 40).Draw(t, "w"), rapid.IntRange(1, 8).Draw(t, "h")
 			c.Resize(w)
@@ -215,5 +216,24 @@ func TestAPopupSaysHowManyMoreThereAre(t *testing.T) {
 		if text.Width(l) != 60 {
 			t.Errorf("%d cells: %q", text.Width(l), l)
 		}
+	}
+}
+
+// TestAPastedChipComesBackWhole: from the history as it was sent, and the draft with its own.
+func TestAPastedChipComesBackWhole(t *testing.T) {
+	c := field("")
+	paste := chat.Part{Kind: chat.PartPaste, Name: "paste 1: 30 lines", Text: strings.Repeat("x\n", 30)}
+	c.SetHistory([]Prompt{{Text: "look", Parts: []chat.Part{paste}}})
+	c.Attach(chat.Part{Kind: chat.PartPaste, Name: "draft", Text: "y"})
+	press(c, "d", "up")
+	if got := c.Parts(); c.Text() != "look" || len(got) != 1 || got[0].Text != paste.Text {
+		t.Fatalf("%q with %+v", c.Text(), got)
+	}
+	press(c, "down")
+	if got := c.Parts(); c.Text() != "d" || len(got) != 1 || got[0].Name != "draft" {
+		t.Errorf("the draft is %q with %+v", c.Text(), got)
+	}
+	if !c.Remember(Prompt{Parts: []chat.Part{paste}}) {
+		t.Error("a paste alone is worth keeping")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"hermes/core/config"
 	"hermes/core/content"
 	"hermes/core/secret"
+	"hermes/ui/compose"
 )
 
 // Bounds of what is looked at for the completion after @.
@@ -107,7 +108,7 @@ func subsequence(part, s string) bool {
 	return true
 }
 
-// promptHistory keeps typed prompts, one JSON string a line.
+// promptHistory keeps typed prompts, one a line: a JSON string, or an object with what was pasted.
 type promptHistory struct{ path string }
 
 // Bounds of the history. The file is cut to maxHistory prompts when it holds twice as many; only
@@ -119,16 +120,19 @@ const (
 
 // Load returns the newest prompts, oldest first. Lines that are no prompt (torn by a crash) are
 // passed over.
-func (h *promptHistory) Load(context.Context) ([]string, error) {
+func (h *promptHistory) Load(context.Context) ([]compose.Prompt, error) {
 	data, err := readEnd(h.path, maxHistoryFile)
 	if err != nil {
 		return nil, err
 	}
-	var out []string
+	var out []compose.Prompt
 	for line := range bytes.Lines(data) {
-		var s string
-		if json.Unmarshal(line, &s) == nil && s != "" {
-			out = append(out, s)
+		var p compose.Prompt
+		if json.Unmarshal(line, &p.Text) != nil && json.Unmarshal(line, &p) != nil {
+			continue
+		}
+		if p.Text != "" || len(p.Parts) > 0 {
+			out = append(out, p)
 		}
 	}
 	keep := out[max(0, len(out)-maxHistory):]
@@ -156,8 +160,8 @@ func readEnd(path string, limit int64) ([]byte, error) {
 }
 
 // Append adds one prompt, on a line of its own even behind a torn one.
-func (h *promptHistory) Append(_ context.Context, text string) error {
-	line, err := json.Marshal(secret.Clean(text))
+func (h *promptHistory) Append(_ context.Context, p compose.Prompt) error {
+	line, err := promptLine(p)
 	if err != nil {
 		return err
 	}
@@ -183,10 +187,30 @@ func torn(f *os.File) bool {
 	return err == nil && last[0] != '\n'
 }
 
-func (h *promptHistory) replace(prompts []string) error {
+// maxKeptPaste bounds what is kept of the pastes of one prompt, in bytes: a longer one is left out.
+const maxKeptPaste = 512 << 10
+
+// promptLine is a prompt as a line of the file, without secrets. Of what stood over the text only
+// pastes are kept: files are read again by their names.
+func promptLine(p compose.Prompt) ([]byte, error) {
+	kept, size := compose.Prompt{Text: secret.Clean(p.Text)}, 0
+	for _, part := range p.Parts {
+		if size += len(part.Text); part.Kind != chat.PartPaste || size > maxKeptPaste {
+			continue
+		}
+		part.Text = secret.Clean(part.Text)
+		kept.Parts = append(kept.Parts, part)
+	}
+	if len(kept.Parts) == 0 {
+		return json.Marshal(kept.Text)
+	}
+	return json.Marshal(kept)
+}
+
+func (h *promptHistory) replace(prompts []compose.Prompt) error {
 	var b strings.Builder
 	for _, p := range prompts {
-		line, err := json.Marshal(p)
+		line, err := promptLine(p)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hermes/core/chat"
+	"hermes/ui/compose"
 	"unicode"
 	"unicode/utf8"
 
@@ -79,7 +82,11 @@ func load(t testing.TB, h *promptHistory) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got
+	var out []string
+	for _, p := range got {
+		out = append(out, p.Text)
+	}
+	return out
 }
 
 func TestHistoryKeepsWhatWasTyped(t *testing.T) {
@@ -90,7 +97,7 @@ func TestHistoryKeepsWhatWasTyped(t *testing.T) {
 	long := strings.Repeat("容", 1<<20)
 	want := []string{"first", "two\nlines", long, "\x1b[31m"}
 	for _, s := range want {
-		if err := h.Append(t.Context(), s); err != nil {
+		if err := h.Append(t.Context(), compose.Prompt{Text: s}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -99,12 +106,25 @@ func TestHistoryKeepsWhatWasTyped(t *testing.T) {
 	}
 }
 
+// TestHistoryKeepsPastedChipsWhole: what was pasted comes back with its prompt.
+func TestHistoryKeepsPastedChipsWhole(t *testing.T) {
+	h := &promptHistory{path: filepath.Join(t.TempDir(), "history")}
+	paste := chat.Part{Kind: chat.PartPaste, Name: "paste 1: 900 lines", Text: strings.Repeat("a line\n", 900)}
+	if err := h.Append(t.Context(), compose.Prompt{Text: "look", Parts: []chat.Part{paste}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := h.Load(t.Context())
+	if err != nil || len(got) != 1 || got[0].Text != "look" || len(got[0].Parts) != 1 || got[0].Parts[0].Text != paste.Text {
+		t.Errorf("%d prompts came back, %v", len(got), err)
+	}
+}
+
 // A crash may leave half a line, or noise: what was typed before and after it stays.
 func TestHistorySurvivesTornLines(t *testing.T) {
 	for _, torn := range []string{`"half a pro`, "\x00\x00\x00", "{}", `"ended"`, "\n\n"} {
 		h := &promptHistory{path: filepath.Join(t.TempDir(), "history")}
 		write(t, h.path, "\"before\"\n"+torn)
-		if err := h.Append(t.Context(), "after"); err != nil {
+		if err := h.Append(t.Context(), compose.Prompt{Text: "after"}); err != nil {
 			t.Fatal(err)
 		}
 		got := load(t, h)

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"hermes/core"
+	"hermes/core/chat"
 	"hermes/core/config"
 	"hermes/core/crash"
 	"hermes/core/event"
@@ -21,6 +23,7 @@ import (
 	"hermes/panes/sessions"
 	"hermes/panes/shell"
 	"hermes/ui"
+	"hermes/ui/compose"
 )
 
 // closeTimeout bounds how long leaving the program takes.
@@ -184,7 +187,7 @@ func PaneActions() []ui.Action {
 	none := conversation.Deps{
 		Files: fileLister{}, Picture: showPicture,
 		Retry: func(context.Context, string) error { return nil },
-		Undo:  func(context.Context, string) (string, error) { return "", nil },
+		Undo:  func(context.Context, string) (compose.Prompt, error) { return compose.Prompt{}, nil },
 	}
 	panes := []ui.Pane{conversation.New(none, ""), sessions.New(nil), output.New(nil), backends.New(nil), shell.New(shell.Deps{}, "", ""), memory.New(nil)}
 	var out []ui.Action
@@ -243,12 +246,22 @@ func (w *workbench) retry(ctx context.Context, uid string) error {
 	return app.Agent.Retry(ctx, uid)
 }
 
-func (w *workbench) undo(ctx context.Context, uid string) (string, error) {
+// undo takes the last exchange back. What was pasted comes back with the prompt; what the text
+// names (@file) is read again when it is sent again.
+func (w *workbench) undo(ctx context.Context, uid string) (compose.Prompt, error) {
 	app, err := w.boot.get(ctx)
 	if err != nil {
-		return "", err
+		return compose.Prompt{}, err
 	}
-	return app.Agent.Undo(ctx, uid, 1)
+	m, err := app.Agent.Undo(ctx, uid, 1)
+	p := compose.Prompt{Text: m.Text}
+	for _, part := range m.Parts {
+		named := strings.Contains(m.Text, "@"+part.Name)
+		if part.Kind == chat.PartPaste || part.Kind == chat.PartImage && !named {
+			p.Parts = append(p.Parts, part)
+		}
+	}
+	return p, err
 }
 
 // cwd is where a session works; a session that is not stored yet works where new ones do.
