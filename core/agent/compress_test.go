@@ -370,8 +370,8 @@ func TestALongTurnSurvivesAnOverflow(t *testing.T) {
 	if text := last[0].Text; !strings.Contains(text, requestHead+"> Read all of it, but never the file b.go.\n") {
 		t.Fatalf("%s", text)
 	}
-	if prompt, err := r.agent.Undo(context.Background(), r.uid, 1); err != nil || prompt != "Read all of it, but never the file b.go." || len(r.history()) != 0 {
-		t.Fatalf("undo: %q, %v, %q", prompt, err, shape(r.history()))
+	if prompt, err := r.agent.Undo(context.Background(), r.uid, 1); err != nil || prompt.Text != "Read all of it, but never the file b.go." || len(r.history()) != 0 {
+		t.Fatalf("undo: %q, %v, %q", prompt.Text, err, shape(r.history()))
 	}
 }
 

@@ -305,8 +305,8 @@ func TestUndoAndRetry(t *testing.T) {
 	r.ended(2)
 	r.idle()
 	wantShape(t, r, "user:hi", "assistant:two")
-	if text, err := r.agent.Undo(ctx, r.uid, 1); err != nil || text != "hi" || len(r.history()) != 0 {
-		t.Fatalf("%q, %v, %q", text, err, shape(r.history()))
+	if text, err := r.agent.Undo(ctx, r.uid, 1); err != nil || text.Text != "hi" || len(r.history()) != 0 {
+		t.Fatalf("%q, %v, %q", text.Text, err, shape(r.history()))
 	}
 }
 

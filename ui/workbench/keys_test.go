@@ -42,7 +42,7 @@ var looking = []string{
 	"conversation.previous", "conversation.next", "conversation.first", "conversation.last", "conversation.open", "conversation.search",
 	"conversation.hit.next", "conversation.hit.previous", "conversation.write", "conversation.queue.previous", "conversation.queue.next",
 	"shell.type", "shell.up", "shell.down", "shell.top", "shell.end", "memory.up", "memory.down", "memory.first", "memory.last", "memory.close",
-	"conversation.copy", "help", "sessions.filter", "backends.whole",
+	"conversation.copy", "help", "sessions.filter", "backends.whole", "conversation.picture",
 }
 
 // undone are those whose pane offers to take them back (ui.ShowUndo), or that ask for a text first;
