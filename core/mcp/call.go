@@ -90,12 +90,11 @@ func (s *server) connected(ctx context.Context) (*connection, error) {
 	for {
 		s.mu.Lock()
 		conn, state, next, why, set := s.conn, s.state, s.next, s.err, s.set
+		soon := s.running && (state != StateRetrying || time.Until(next) < reconnect) && state != StateLogin && state != StateFailed
 		s.mu.Unlock()
 		if conn != nil {
 			return conn, nil
 		}
-		soon := state == StateStarting || state == StateReady || // it just ended
-			state == StateRetrying && time.Until(next) < reconnect
 		if !soon {
 			return nil, notConnected(set.Name, state, next, why)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,9 +106,12 @@ func (s *server) dialProgram(ctx context.Context, set Settings) (*connection, er
 	return c, nil
 }
 
-// start lets the program speak over descriptor 3 as if it were its input and output. Names are
-// those of variables that it does not get.
-const start = `unset %s 2>/dev/null; exec "$@" <&3 >&3 3>&-`
+// start lets the program speak over descriptor 3 as if it were its input and output. The variable
+// that it takes the names from holds those of variables that the program does not get.
+const (
+	start     = `unset $` + dropNames + ` ` + dropNames + `; exec "$@" <&3 >&3 3>&-`
+	dropNames = "HERMES_MCP_UNSET"
+)
 
 // request is what the pool is asked to run.
 func (s *server) request(set Settings) (backend.Request, error) {
@@ -116,7 +120,7 @@ func (s *server) request(set Settings) (backend.Request, error) {
 		return backend.Request{}, err
 	}
 	r := backend.Request{
-		Session: poolSession, Backend: place.Name, Dir: set.Cwd, Env: set.Env, Channel: true,
+		Session: poolSession, Backend: place.Name, Dir: set.Cwd, Channel: true,
 		Sink: func(from event.Stream, data []byte) { s.log.write(string(from), data) },
 	}
 	drop := "HERMES_HOME"
@@ -127,7 +131,12 @@ func (s *server) request(set Settings) (backend.Request, error) {
 			r.Dir = s.m.o.Expand(set.Cwd)
 		}
 	}
-	r.Argv = append([]string{"sh", "-c", fmt.Sprintf(start, drop), "sh", set.Command}, set.Args...)
+	r.Env = maps.Clone(set.Env)
+	if r.Env == nil {
+		r.Env = map[string]string{}
+	}
+	r.Env[dropNames] = drop
+	r.Argv = append([]string{"sh", "-c", start, "sh", set.Command}, set.Args...)
 	return r, nil
 }
 

@@ -42,6 +42,16 @@ func offers() testServer {
 	return s
 }
 
+// A resource that is mentioned before anybody wanted its server is waited for.
+func TestAResourceStartsItsServer(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.Apply(entries(program("srv", "offers")))
+	if parts := p.Mentioned(t.Context(), "@srv:notes://today"); len(parts) != 1 || parts[0].Text != "buy milk" {
+		t.Errorf("%+v", parts)
+	}
+}
+
 func TestPromptsAndResources(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
