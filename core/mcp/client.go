@@ -17,7 +17,7 @@ func (s *server) client(set Settings) *sdk.Client {
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			s.progressed(r.Params)
 		},
-		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
+		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) { //nolint:staticcheck // older servers have it
 			s.log.line("server "+string(r.Params.Level), []byte(fmt.Sprint(r.Params.Data)))
 		},
 		Logger: s.m.o.Log,
@@ -29,12 +29,13 @@ func (s *server) client(set Settings) *sdk.Client {
 		o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
 	}
 	if len(set.Roots) > 0 {
-		o.Capabilities.RootsV2 = &sdk.RootCapabilities{}
+		o.Capabilities.RootsV2 = &sdk.RootCapabilities{} //nolint:staticcheck // older servers have it
 	}
 	c := sdk.NewClient(&sdk.Implementation{Name: "hermes", Title: "Hermes", Version: s.m.o.Version}, o)
 	for _, dir := range set.Roots {
 		dir = s.m.o.Expand(dir)
-		c.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: dir}).String(), Name: filepath.Base(dir)})
+		root := &sdk.Root{URI: (&url.URL{Scheme: "file", Path: dir}).String(), Name: filepath.Base(dir)}
+		c.AddRoots(root) //nolint:staticcheck // older servers have it
 	}
 	return c
 }

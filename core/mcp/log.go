@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,7 +40,7 @@ func newLog(path string) *serverLog {
 func (l *serverLog) write(from string, data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	rest := append(l.part[from], data...)
+	rest := slices.Concat(l.part[from], data)
 	for {
 		line, more, ok := bytes.Cut(rest, []byte{'\n'})
 		if !ok && len(rest) < maxLine {

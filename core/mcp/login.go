@@ -179,7 +179,7 @@ func (m *Manager) Login(ctx context.Context, name string, talk LoginTalk) error 
 	if err != nil {
 		return fmt.Errorf("no port for the browser to come back to: %w (oauth.redirect_port)", err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }() // it is closed already when the browser came back
 	did := false
 	handler, err := s.handler(set, "http://"+listener.Addr().String()+"/callback", func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 		did = true

@@ -211,15 +211,7 @@ func (p *pins) accept(server string, seen []definition) error {
 	return err
 }
 
-// forget drops what was seen of a server: it is removed.
-func (p *pins) forget(server string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, err := p.change(server, nil)
-	return err
-}
-
-// change rewrites what is kept of a server while no other program does; a nil change drops it.
+// change rewrites what is kept of a server while no other program does.
 func (p *pins) change(server string, change func(map[string]pin)) (map[string]pin, error) {
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return nil, err
@@ -237,12 +229,8 @@ func (p *pins) change(server string, change func(map[string]pin)) (map[string]pi
 	if list == nil {
 		list = map[string]pin{}
 	}
-	if change == nil {
-		delete(f.Servers, server)
-	} else {
-		change(list)
-		f.Servers[server] = list
-	}
+	change(list)
+	f.Servers[server] = list
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return nil, err

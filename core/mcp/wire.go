@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -51,7 +52,7 @@ func (l *Lines) Read(p []byte) (int, error) {
 				l.stray(trimmed)
 				continue
 			}
-			l.rest = append(trimmed, '\n')
+			l.rest = slices.Concat(trimmed, []byte{'\n'})
 		}
 	}
 	n := copy(p, l.rest)
