@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hermes/core/chat"
+	"hermes/core/cjk"
 )
 
 func TestIndexText(t *testing.T) {
@@ -19,7 +20,7 @@ func TestIndexText(t *testing.T) {
 		"数据,库":        " 数据 据 , 库 ",
 		"":            "",
 	} {
-		if got := indexText(in); got != want {
+		if got := cjk.IndexText(in); got != want {
 			t.Errorf("indexText(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -30,7 +31,7 @@ func TestEveryPairedCharacterIsAToken(t *testing.T) {
 	s := open(t)
 	var all []rune
 	for r := rune(0x3000); r < 0x2FFFF; r++ {
-		if isCJK(r) {
+		if cjk.Is(r) {
 			all = append(all, r)
 		}
 	}

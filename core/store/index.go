@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hermes/core/chat"
+	"hermes/core/cjk"
 )
 
 // indexVersion names the rules by which the index is written. Another value in the database makes the index stale.
@@ -57,10 +58,10 @@ func (t *tx) indexMessage(id int64, r *row) {
 		talk, tool = "", strings.TrimSpace(clip(talk, toolMax)+"\n"+tool)
 	}
 	if talk != "" {
-		t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", id, indexText(talk))
+		t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", id, cjk.IndexText(talk))
 	}
 	if tool != "" {
-		t.index("INSERT INTO fts_tool(rowid,content) VALUES(?,?)", id, indexText(tool))
+		t.index("INSERT INTO fts_tool(rowid,content) VALUES(?,?)", id, cjk.IndexText(tool))
 	}
 }
 
@@ -93,7 +94,7 @@ func (t *tx) unindex(id int64) {
 func (t *tx) indexTitle(session int64, title string) error {
 	t.index("DELETE FROM fts_talk WHERE rowid=?", -session)
 	if title != "" {
-		t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", -session, indexText(title))
+		t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", -session, cjk.IndexText(title))
 	}
 	return nil
 }

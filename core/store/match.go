@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hermes/core/cjk"
 )
 
 const (
@@ -28,7 +30,7 @@ func Terms(query string) []string {
 		if term, query = cutTerm(query); term == "OR" && plain {
 			term = Or
 		}
-		if strings.IndexFunc(term, isWord) >= 0 {
+		if strings.IndexFunc(term, cjk.IsWord) >= 0 {
 			terms = append(terms, term)
 		}
 	}
@@ -82,12 +84,12 @@ func matchQuery(terms []string, typing bool) string {
 }
 
 func phrase(b *strings.Builder, term string, prefix bool) {
-	term = strings.TrimRightFunc(term, func(r rune) bool { return !isWord(r) })
-	if strings.IndexFunc(term, isWord) < 0 {
+	term = strings.TrimRightFunc(term, func(r rune) bool { return !cjk.IsWord(r) })
+	if strings.IndexFunc(term, cjk.IsWord) < 0 {
 		return
 	}
 	var text strings.Builder
-	pairs(&text, strings.ReplaceAll(term, "\x00", " "), false)
+	cjk.WritePairs(&text, strings.ReplaceAll(term, "\x00", " "), false)
 	b.WriteString(` "`)
 	b.WriteString(strings.ReplaceAll(text.String(), `"`, `""`))
 	b.WriteByte('"')
@@ -99,14 +101,14 @@ func phrase(b *strings.Builder, term string, prefix bool) {
 // endsInLone reports whether term ends in a run of one character, which is found as the start of a pair.
 func endsInLone(term string) bool {
 	last, n := utf8.DecodeLastRuneInString(term)
-	if !isCJK(last) {
+	if !cjk.Is(last) {
 		return false
 	}
 	before, _ := utf8.DecodeLastRuneInString(term[:len(term)-n])
-	return !isCJK(before)
+	return !cjk.Is(before)
 }
 
 func endsInPair(term string) bool {
 	last, _ := utf8.DecodeLastRuneInString(term)
-	return isCJK(last) && !endsInLone(term)
+	return cjk.Is(last) && !endsInLone(term)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"hermes/core/cjk"
 	"hermes/core/crash"
 )
 
@@ -129,7 +130,7 @@ func (t *tx) rebuildTitles() error {
 		if err := rows.Scan(&id, &title); err != nil {
 			return err
 		}
-		t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", -id, indexText(title))
+		t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", -id, cjk.IndexText(title))
 	}
 	return rows.Err()
 }

@@ -1,4 +1,5 @@
-package store
+// Package cjk lets SQLite's full-text index find Chinese, Japanese and Korean words.
+package cjk
 
 import (
 	"strings"
@@ -6,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Chinese, Japanese and Korean have no blanks between words, and the tokenizer of SQLite takes a
-// whole run of them as one word, which finds 2 % of what is there. So a run is written into the
-// index as overlapping pairs plus its last character alone:
+// Chinese, Japanese and Korean have no blanks between words, and the tokenizer of SQLite takes a whole run of them as
+// one word, which finds 2 % of what is there. So a run is written into the index as overlapping pairs plus its last
+// character alone:
 //
 //	数据库 -> 数据 据库 库
 //
-// A search for two or more characters is then a phrase of pairs, and for one character a prefix:
-// both exact. The lone last character also keeps a phrase from matching over the end of a run.
+// A search for two or more characters is then a phrase of pairs, and for one character a prefix: both exact. The
+// lone last character also keeps a phrase from matching over the end of a run.
 
-// isCJK reports whether r is written without blanks and is a word character to the tokenizer.
-func isCJK(r rune) bool {
+// Is reports whether r is written without blanks and is a word character to the tokenizer.
+func Is(r rune) bool {
 	if r < 0x3005 {
 		return false
 	}
@@ -33,22 +34,22 @@ func isCJK(r rune) bool {
 	}
 }
 
-// indexText returns text as the index stores it.
-func indexText(text string) string {
-	if !hasCJK(text) {
+// IndexText returns text as the index stores it.
+func IndexText(text string) string {
+	if !contains(text) {
 		return text
 	}
 	var b strings.Builder
 	b.Grow(len(text) * 2)
-	pairs(&b, text, true)
+	WritePairs(&b, text, true)
 	return b.String()
 }
 
-func hasCJK(text string) bool { return plainLen(text) < len(text) }
+func contains(text string) bool { return plainLen(text) < len(text) }
 
-// pairs writes text with its runs taken apart. A run at the very end of the text gets its lone last
-// character only if closed; in a query it stays open, because the text may go on there.
-func pairs(b *strings.Builder, text string, closed bool) {
+// WritePairs writes text with its runs taken apart. A run at the very end of the text gets its lone last character only if
+// closed; in a query it stays open, because the text may go on there.
+func WritePairs(b *strings.Builder, text string, closed bool) {
 	for len(text) > 0 {
 		plain := plainLen(text)
 		b.WriteString(text[:plain])
@@ -63,7 +64,7 @@ func pairs(b *strings.Builder, text string, closed bool) {
 // plainLen returns the bytes before the first run of text.
 func plainLen(text string) int {
 	for i, r := range text {
-		if isCJK(r) {
+		if Is(r) {
 			return i
 		}
 	}
@@ -73,7 +74,7 @@ func plainLen(text string) int {
 // runLen returns the bytes of the run that text starts with.
 func runLen(text string) int {
 	for i, r := range text {
-		if !isCJK(r) {
+		if !Is(r) {
 			return i
 		}
 	}
@@ -102,7 +103,7 @@ func writeRun(b *strings.Builder, run string, closed bool) {
 	}
 }
 
-// isWord reports whether the tokenizer keeps r.
-func isWord(r rune) bool {
+// IsWord reports whether the tokenizer keeps r.
+func IsWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Co, r)
 }
