@@ -11,21 +11,6 @@ import (
 	"hermes/core/cjk"
 )
 
-func TestIndexText(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain words": "plain words",
-		"数据库":         " 数据 据库 库 ",
-		"库":           " 库 ",
-		"Go语言 ok":     "Go 语言 言  ok",
-		"数据,库":        " 数据 据 , 库 ",
-		"":            "",
-	} {
-		if got := cjk.IndexText(in); got != want {
-			t.Errorf("indexText(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 // Every character that we pair must be a word character to SQLite, else a pair falls apart and the phrase with it.
 func TestEveryPairedCharacterIsAToken(t *testing.T) {
 	s := open(t)
