@@ -82,6 +82,7 @@ type App struct {
 	config      atomic.Pointer[config.Config]
 	parts       []part // that were started
 	memories    memoryPart
+	longTerm    longTermPart
 	titles      titlesPart
 	answers     answers
 	open        sync.Map       // uids of sessions that this process has open
@@ -98,7 +99,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	LearnSecrets(o.Config)
 	o.Bus.Filter(cleanEvent)
 	a.config.Store(o.Config)
-	a.memories.a, a.titles.a = a, a
+	a.memories.a, a.longTerm.a, a.titles.a = a, a, a
 	if err := a.start(ctx); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}

@@ -45,6 +45,7 @@ func (a *App) systems() []part {
 		&checkpointsPart{a: a},
 		scripts,
 		&a.memories,
+		&a.longTerm,
 		&skillsPart{a: a},
 		&agentPart{a: a, scripts: scripts},
 		&a.titles,

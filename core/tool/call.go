@@ -17,6 +17,9 @@ type Call struct {
 	// Definition is that of the tool which was approved; another one does not run. "" takes any.
 	Definition string
 	Lasting    bool // it was allowed to change what other programs run by themselves (hooks)
+	// Tainted is set on a call that changes what later sessions are told: the conversation has read
+	// what strangers wrote.
+	Tainted bool
 	// Order grows from call to call of a session. Of two commands that run at the same time the
 	// later one says where the next begins. 0: the call stands alone.
 	Order int64

@@ -1,0 +1,179 @@
+package recall
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// poolSize is how many items each way of searching brings.
+const poolSize = 200
+
+// MinCoverage is how much of a question an item must answer to be shown to a model: below it, what
+// a question and an item share is mostly chance.
+const MinCoverage = 0.15
+
+// Found is the answer to a query.
+type Found struct {
+	Hits    []Hit  `json:"hits"` // best first
+	ByWords bool   `json:"by_words"`
+	Note    string `json:"note,omitempty"` // why there are words only, although vectors are set up
+}
+
+// Recall returns the k items that answer a query best; k is at least 1. minCoverage leaves out what
+// answers less of the query (see Hit.Coverage); 0 leaves out nothing.
+func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage float64) (Found, error) {
+	found := Found{ByWords: true}
+	sim, err := s.byWords(ctx, query)
+	if err != nil {
+		return found, err
+	}
+	if s.embedder != nil {
+		near, err := s.byMeaning(ctx, query)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return found, err
+		case err != nil:
+			found.Note = "by words: " + err.Error()
+		case len(near) > 0:
+			sim, near, found.ByWords = sim.scaled(), near.scaled(), false
+			sim = blend(map[*scores]float64{&sim: wordsWeight, &near: vectorWeight}).scaled()
+		}
+	}
+	hits, err := s.load(ctx, sim, 2*max(k, 1))
+	if err != nil {
+		return found, err
+	}
+	if err := s.cover(ctx, query, hits); err != nil {
+		return found, err
+	}
+	if minCoverage > 0 && found.ByWords {
+		hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Coverage < minCoverage })
+	}
+	s.order(hits)
+	found.Hits = hits[:min(max(k, 1), len(hits))]
+	return found, nil
+}
+
+// byWords blends what an item says with what it and its neighbours say, half and half: on
+// conversations that beat either alone, and every vector of words that was tried.
+func (s *Store) byWords(ctx context.Context, query string) (scores, error) {
+	terms := queryTerms(query)
+	if len(terms) == 0 {
+		return nil, nil
+	}
+	own, err := s.match(ctx, "words", anyOf(terms))
+	if err != nil {
+		return nil, err
+	}
+	around, err := s.match(ctx, "around", anyOf(terms))
+	if err != nil {
+		return nil, err
+	}
+	own, around = own.scaled(), around.scaled()
+	return blend(map[*scores]float64{&own: 0.5, &around: 0.5}).scaled(), nil
+}
+
+// match asks one index; its scores are BM25, more is better.
+func (s *Store) match(ctx context.Context, table, expression string) (scores, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT w.rowid, -w.rank FROM "+table+" w CROSS JOIN items i ON i.id=w.rowid WHERE "+table+
+		" MATCH ? AND i.namespace=? AND i.replaced_by IS NULL AND (i.expires_ms=0 OR i.expires_ms>?) ORDER BY w.rank LIMIT ?",
+		expression, s.namespace, millis(s.now()), poolSize)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	found := scores{}
+	for rows.Next() {
+		var id int64
+		var score float64
+		if err := rows.Scan(&id, &score); err != nil {
+			return nil, err
+		}
+		found[id] = score
+	}
+	return found, rows.Err()
+}
+
+// load reads the n best.
+func (s *Store) load(ctx context.Context, sim scores, n int) ([]Hit, error) {
+	ids := sim.best(n)
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := s.db.QueryContext(ctx, "SELECT "+columns+" FROM items WHERE replaced_by IS NULL AND id IN ("+joinIDs(ids)+")")
+	if err != nil {
+		return nil, err
+	}
+	all, err := items(rows)
+	hits := make([]Hit, len(all))
+	for i, it := range all {
+		hits[i] = Hit{Item: it, Similarity: sim[it.ID]}
+	}
+	return hits, err
+}
+
+func joinIDs(ids []int64) string {
+	text := make([]string, len(ids))
+	for i, id := range ids {
+		text[i] = strconv.FormatInt(id, 10)
+	}
+	return strings.Join(text, ",")
+}
+
+// cover says of each hit how much of the query it answers: the sum of idf of the words found, by
+// that of all words of the query. A word that nothing has counts as the rarest one.
+func (s *Store) cover(ctx context.Context, query string, hits []Hit) error {
+	if len(hits) == 0 {
+		return nil
+	}
+	all, err := s.Count(ctx)
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, len(hits))
+	covered := map[int64]float64{}
+	for i, h := range hits {
+		ids[i] = h.ID
+	}
+	var sum float64
+	for _, term := range queryTerms(query) {
+		have, with, err := s.withTerm(ctx, term, ids)
+		if err != nil {
+			return err
+		}
+		idf := math.Log(1 + (float64(all)-float64(have)+0.5)/(float64(have)+0.5))
+		sum += idf
+		for _, id := range with {
+			covered[id] += idf
+		}
+	}
+	for i := range hits {
+		if sum > 0 {
+			hits[i].Coverage = covered[hits[i].ID] / sum
+		}
+	}
+	return nil
+}
+
+// withTerm counts the items that have a term, and tells which of ids are, or stand beside, one.
+func (s *Store) withTerm(ctx context.Context, term string, ids []int64) (count int, with []int64, err error) {
+	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM words WHERE words MATCH ?", quote(term)).Scan(&count); err != nil {
+		return 0, nil, err
+	}
+	rows, err := s.db.QueryContext(ctx, "SELECT rowid FROM around WHERE around MATCH ? AND rowid IN ("+joinIDs(ids)+")", quote(term))
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return 0, nil, err
+		}
+		with = append(with, id)
+	}
+	return count, with, rows.Err()
+}

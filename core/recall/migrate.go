@@ -1,0 +1,75 @@
+package recall
+
+import (
+	"context"
+	"database/sql"
+	_ "embed" // the schema
+	"fmt"
+)
+
+//go:embed schema.sql
+var schema string
+
+const schemaVersion = 1
+
+// indexSchema makes the two indexes: an item's own words, and its words with those of its neighbours.
+const indexSchema = `
+DROP TABLE IF EXISTS words;
+DROP TABLE IF EXISTS around;
+CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, tokenize='porter unicode61');
+CREATE VIRTUAL TABLE around USING fts5(text, content='', contentless_delete=1, tokenize='porter unicode61');`
+
+func (s *Store) migrate(ctx context.Context) error {
+	return s.change(ctx, func(tx *sql.Tx) error {
+		var version int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		switch {
+		case version == schemaVersion:
+			return nil
+		case version > schemaVersion:
+			return fmt.Errorf("a newer hermes wrote this file (format %d, this program knows %d): update hermes", version, schemaVersion)
+		}
+		if _, err := tx.ExecContext(ctx, schema+indexSchema); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version=%d", schemaVersion))
+		return err
+	})
+}
+
+// Rebuild makes the indexes anew from the rows.
+func (s *Store) Rebuild(ctx context.Context) error {
+	return s.change(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, indexSchema); err != nil {
+			return err
+		}
+		rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM items WHERE replaced_by IS NULL ORDER BY id")
+		if err != nil {
+			return err
+		}
+		all, err := items(rows)
+		if err != nil {
+			return err
+		}
+		for _, it := range all {
+			if err := index(ctx, tx, it); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func items(rows *sql.Rows) (all []Item, err error) {
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		it, err := scanItem(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, it)
+	}
+	return all, rows.Err()
+}

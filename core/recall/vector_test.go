@@ -1,0 +1,144 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"hermes/core/testskip"
+)
+
+// letters is an embedder that counts letters: texts with the same letters are near.
+type letters struct{ broken bool }
+
+func (letters) Model() string { return "letters" }
+
+func (l letters) Embed(_ context.Context, texts []string, _ bool) ([][]float32, error) {
+	if l.broken {
+		return nil, errors.New("the server is away")
+	}
+	all := make([][]float32, len(texts))
+	for i, t := range texts {
+		all[i] = make([]float32, 26)
+		for _, r := range strings.ToLower(t) {
+			if r >= 'a' && r <= 'z' {
+				all[i][r-'a']++
+			}
+		}
+	}
+	return all, nil
+}
+
+func TestVectorsFindWhatWordsDoNot(t *testing.T) {
+	s := openTest(t, Options{Embedder: letters{}})
+	put(t, s, "zzzz", "zyzzyva zzz")
+	put(t, s, "color", "abc def")
+	found, err := s.Recall(t.Context(), "zyzzyzzy", 5, 0)
+	if err != nil || found.ByWords || len(found.Hits) == 0 || found.Hits[0].Key != "zzzz" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if n, err := s.Unembedded(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+func TestWithoutTheServerItGoesByWords(t *testing.T) {
+	s := openTest(t, Options{Embedder: letters{broken: true}})
+	put(t, s, "door", "it is green")
+	found, err := s.Recall(t.Context(), "is the door green", 5, 0)
+	if err != nil || !found.ByWords || !strings.Contains(found.Note, "away") || len(found.Hits) != 1 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// A vector is near to itself; the scan agrees with a sort of all cosines.
+func TestNearestIsExact(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	v := vectorIndex{dims: 24}
+	for i := range 500 {
+		v.ids = append(v.ids, int64(i+1))
+		v.flat = append(v.flat, randomUnit(random, v.dims)...)
+	}
+	for range 20 {
+		q := randomUnit(random, v.dims)
+		got := v.nearest(q, 10)
+		lowest := float32(2)
+		for id := range got {
+			lowest = min(lowest, dot(q, v.flat[(id-1)*24:id*24]))
+		}
+		for i, id := range v.ids {
+			if _, in := got[id]; !in && dot(q, v.flat[i*24:(i+1)*24]) > lowest {
+				t.Fatalf("%d is nearer than what was found", id)
+			}
+		}
+	}
+}
+
+func randomUnit(r *rand.Rand, dims int) []float32 {
+	v := make([]float32, dims)
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+	}
+	unit, err := normalized(v)
+	if err != nil {
+		panic(err)
+	}
+	return unit
+}
+
+// 100,000 x 384, exact: the target is 20 ms of CPU a query.
+func BenchmarkExact(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 2))
+	v := vectorIndex{dims: 384}
+	for i := range 100_000 {
+		v.ids = append(v.ids, int64(i+1))
+		v.flat = append(v.flat, randomUnit(random, v.dims)...)
+	}
+	q := randomUnit(random, v.dims)
+	for b.Loop() {
+		v.nearest(q, 5)
+	}
+}
+
+// The labelled Chinese questions, beside the English ones of the cold start.
+func TestChinese(t *testing.T) {
+	s := openTest(t, Options{})
+	for _, f := range chineseFacts {
+		put(t, s, f.key, f.value)
+	}
+	first := 0
+	for _, q := range chineseQuestions {
+		if got := keys(t, s, q.text); strings.HasPrefix(got, q.key) {
+			first++
+		} else {
+			t.Logf("%s: %s", q.text, got)
+		}
+	}
+	t.Logf("right one first: %d of %d", first, len(chineseQuestions))
+	if first*10 < len(chineseQuestions)*9 {
+		t.Error("wanted: the right one first in 90 %")
+	}
+}
+
+// 20,000 facts: a query stays quick, whatever it asks, and an error is never its answer.
+func TestManyFacts(t *testing.T) {
+	testskip.Long(t, "20,000 facts")
+	s := openTest(t, Options{})
+	random := rand.New(rand.NewPCG(3, 4))
+	nouns := strings.Fields("database server port deploy release test build image cache queue customer export invoice token window pane theme")
+	var all []Item
+	for i := range 20_000 {
+		all = append(all, Item{Key: nouns[random.IntN(len(nouns))] + " " + string(rune('a'+i%26)) + strings.Repeat("x", i%7), Value: "the " + nouns[random.IntN(len(nouns))] + " was " + nouns[random.IntN(len(nouns))]})
+		all[i].Key += " " + strings.Repeat("k", i/1000) + string(rune('a'+i%17)) + string(rune('a'+i/17%26)) + string(rune('a'+i/442%26))
+	}
+	if err := s.storeUnread(t, all); err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		if _, err := s.Recall(t.Context(), nouns[random.IntN(len(nouns))]+" and "+nouns[random.IntN(len(nouns))], 5, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
