@@ -213,7 +213,7 @@ func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 	default:
 		c.Nest = t.nest(j)
 	}
-	c.Tainted = j.intent.Lasting != nil && t.influence(j) != ""
+	c.Tainted = j.intent.Lasting != nil && t.otherAuthors(j) != ""
 	c.Output, c.Later, c.Publish = out.write, out.later, out.event
 	return c
 }

@@ -61,7 +61,7 @@ type TodoChanged struct {
 // MemoryChanged says what became of a piece of the agent's memory.
 type MemoryChanged struct {
 	fact
-	Target  string       `json:"target"` // "memory", "user"
+	Target  string       `json:"target"` // "memory", "user", "recall" (long-term memory)
 	Action  MemoryAction `json:"action"`
 	By      MemoryAuthor `json:"by"`
 	Added   []string     `json:"added,omitempty"`   // entries that are new

@@ -27,6 +27,11 @@ type Found struct {
 func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage float64) (Found, error) {
 	found := Found{ByWords: true}
 	sim, err := s.byWords(ctx, query)
+	if err != nil && ctx.Err() == nil { // the index is derived: it is made anew, once
+		if err = s.Rebuild(ctx); err == nil {
+			sim, err = s.byWords(ctx, query)
+		}
+	}
 	if err != nil {
 		return found, err
 	}

@@ -306,6 +306,12 @@ func TestRebuildFindsTheSame(t *testing.T) {
 	if after := keys(t, s, "which port does the database listen on"); before != after || before == "" {
 		t.Errorf("before %q, after %q", before, after)
 	}
+	if _, err := s.db.ExecContext(t.Context(), "DROP TABLE words"); err != nil {
+		t.Fatal(err)
+	}
+	if after := keys(t, s, "which port does the database listen on"); before != after {
+		t.Errorf("before %q, without the index %q", before, after)
+	}
 }
 
 func TestANewerFileIsRefused(t *testing.T) {

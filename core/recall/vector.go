@@ -46,16 +46,6 @@ func (v *vectorIndex) drop(gone []Item) {
 	}
 }
 
-// Unembedded counts the items that have no vector of the embedder's model yet.
-func (s *Store) Unembedded(ctx context.Context) (n int, err error) {
-	if s.embedder == nil {
-		return 0, nil
-	}
-	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM items i LEFT JOIN vectors v ON v.item=i.id AND v.model=?
- WHERE i.namespace=? AND i.replaced_by IS NULL AND v.item IS NULL`, s.embedder.Model(), s.namespace).Scan(&n)
-	return n, err
-}
-
 // Embed makes vectors for at most max items that have none, newest first, and says how many it made.
 func (s *Store) Embed(ctx context.Context, limit int) (made int, err error) {
 	if s.embedder == nil {

@@ -39,8 +39,8 @@ func TestVectorsFindWhatWordsDoNot(t *testing.T) {
 	if err != nil || found.ByWords || len(found.Hits) == 0 || found.Hits[0].Key != "zzzz" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if n, err := s.Unembedded(t.Context()); n != 0 || err != nil {
-		t.Errorf("%d, %v", n, err)
+	if n, err := s.Embed(t.Context(), 10); n != 0 || err != nil {
+		t.Errorf("embedded again: %d, %v", n, err)
 	}
 }
 

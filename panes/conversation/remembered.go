@@ -11,7 +11,7 @@ import (
 // remembered says in a line what became of memory, and how to take it back. The call of the agent's
 // tool shows what is new.
 func (p *Pane) remembered(ev event.MemoryChanged) bool {
-	file := map[string]string{"memory": "MEMORY.md", "user": "USER.md"}[ev.Target]
+	file := map[string]string{"memory": "MEMORY.md", "user": "USER.md", "recall": "long-term memory"}[ev.Target]
 	short := func(list []string) string { return text.Truncate(oneLine(strings.Join(list, "; ")), 120, "…") }
 	var said []string
 	switch {
@@ -30,10 +30,15 @@ func (p *Pane) remembered(ev event.MemoryChanged) bool {
 	if len(ev.Removed) > 0 && ev.Action == event.MemoryWritten {
 		said = append(said, "forgotten: "+short(ev.Removed))
 	}
-	said = append(said, fmt.Sprintf("%d/%d characters", ev.Used, ev.Limit))
 	hint := ""
-	if ev.Action == event.MemoryWritten {
-		hint = "/memory undo takes it back"
+	switch {
+	case ev.Target == "recall":
+		hint = "hermes memory facts shows all of it, forget takes it out"
+	default:
+		said = append(said, fmt.Sprintf("%d/%d characters", ev.Used, ev.Limit))
+		if ev.Action == event.MemoryWritten {
+			hint = "/memory undo takes it back"
+		}
 	}
 	p.script.say(noteInfo, p.env.s.Glyphs.Done, strings.Join(said, "; "), hint)
 	return true

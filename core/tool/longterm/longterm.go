@@ -77,7 +77,7 @@ func Tools(d Deps) []tool.Tool {
 			Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["query"],"properties":{
 				"query":{"type":"string","minLength":1,"description":"A question, or words"},
 				"top_k":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"Items at most"}}}`),
-			Intent: tool.Arg(func(a recallArgs) intent.Intent { return intent.Reading(a.Query) }), Available: l.available,
+			Intent: tool.Arg(func(a recallArgs) intent.Intent { return intent.ReadsOnly(a.Query) }), Available: l.available,
 		}, l.recall),
 	}
 }
@@ -116,14 +116,14 @@ func (l *longTerm) store(ctx context.Context, c tool.Call, a storeArgs) (tool.Re
 	var refused *recall.Refusal
 	switch {
 	case errors.As(err, &refused):
-		c.Publish(event.MemoryChanged{Target: "recall", Action: "refused", By: "agent", Reason: refused.Text})
+		c.Publish(event.MemoryChanged{Target: "recall", Action: event.MemoryRefused, By: event.MemoryByAgent, Reason: refused.Text})
 		return tool.Fail("Not stored: %s", refused.Text), nil
 	case err != nil:
 		return tool.Fail("Not stored: %v", err), nil
 	case done.Same:
 		return tool.Result{Text: fmt.Sprintf("It was stored already, as number %d.", done.ID)}, nil
 	}
-	c.Publish(event.MemoryChanged{Target: "recall", Action: "write", By: "agent", Added: []string{a.Key + ": " + a.Value}})
+	c.Publish(event.MemoryChanged{Target: "recall", Action: event.MemoryWritten, By: event.MemoryByAgent, Added: []string{a.Key + ": " + a.Value}})
 	if done.Replaced != 0 {
 		return tool.Result{Text: fmt.Sprintf("Stored as number %d; it replaces number %d, which said something else.", done.ID, done.Replaced)}, nil
 	}

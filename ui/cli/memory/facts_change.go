@@ -91,6 +91,35 @@ func (c *command) unpin() *cobra.Command {
 	})
 }
 
+func (c *command) useful() *cobra.Command {
+	return c.byID("useful NUMBER", "Say that a fact helped: it counts as used", "Number %d counts as used today.", func(ctx context.Context, s *recall.Store, id int64) error {
+		if _, err := s.Get(ctx, id); err != nil {
+			return err
+		}
+		return s.Use(ctx, "person "+time.Now().Format(time.DateOnly), id)
+	})
+}
+
+func (c *command) amend() *cobra.Command {
+	return &cobra.Command{
+		Use: "amend NUMBER VALUE", Short: "Give a fact another value; the old one is kept as replaced", Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			id, err := factID(args[0])
+			if err != nil {
+				return err
+			}
+			return c.withFacts(func(ctx context.Context, s *recall.Store) error {
+				done, err := s.Edit(ctx, id, args[1])
+				if err != nil {
+					return factError(id, err)
+				}
+				fmt.Fprintf(c.Streams.Out, "Stored as number %d, in place of number %d.\n", done.ID, done.Replaced)
+				return nil
+			})
+		},
+	}
+}
+
 func (c *command) forget() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
