@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// Chinese, Japanese and Korean have no blanks between words, and the tokenizer of SQLite takes a whole run of them as
-// one word, which finds 2 % of what is there. So a run is written into the index as overlapping pairs plus its last
-// character alone:
+// Chinese, Japanese and Korean have no blanks between words, and the tokenizer of SQLite takes a
+// whole run of them as one word, which finds 2 % of what is there. So a run is written into the
+// index as overlapping pairs plus its last character alone:
 //
 //	数据库 -> 数据 据库 库
 //
-// A search for two or more characters is then a phrase of pairs, and for one character a prefix: both exact. The
-// lone last character also keeps a phrase from matching over the end of a run.
+// A search for two or more characters is then a phrase of pairs, and for one character a prefix:
+// both exact. The lone last character also keeps a phrase from matching over the end of a run.
 
 // Is reports whether r is written without blanks and is a word character to the tokenizer.
 func Is(r rune) bool {
@@ -47,8 +47,8 @@ func IndexText(text string) string {
 
 func contains(text string) bool { return plainLen(text) < len(text) }
 
-// WritePairs writes text with its runs taken apart. A run at the very end of the text gets its lone last character only if
-// closed; in a query it stays open, because the text may go on there.
+// WritePairs writes text with its runs taken apart. A run at the very end of the text gets its
+// lone last character only if closed; in a query it stays open, because the text may go on there.
 func WritePairs(b *strings.Builder, text string, closed bool) {
 	for len(text) > 0 {
 		plain := plainLen(text)

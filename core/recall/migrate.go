@@ -12,7 +12,7 @@ var schema string
 
 const schemaVersion = 1
 
-// indexSchema makes the two indexes: an item's own words, and its words with those of its neighbours.
+// indexSchema makes the two indexes: an item's own words, and those with its neighbours' words.
 const indexSchema = `
 DROP TABLE IF EXISTS words;
 DROP TABLE IF EXISTS around;

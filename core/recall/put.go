@@ -32,8 +32,7 @@ type Stored struct {
 	Same     bool  // it was there already, word for word: ID is the old one
 }
 
-// Put stores an item; of it Key, Value, Metadata, Origin, Session, Message, Tainted, Pinned, Expires
-// and Created count, a zero Created is now.
+// Put stores an item, but its ID, Namespace, uses and ReplacedBy. A zero Created is now.
 func (s *Store) Put(ctx context.Context, it Item) (Stored, error) {
 	all, err := s.PutAll(ctx, []Item{it})
 	if err != nil {

@@ -4,13 +4,16 @@
 // The contract:
 //
 //   - What Put acknowledged is on the disk. Several processes may use one file.
-//   - A key names one thing. Who stores it anew replaces the old item, which stays and points to the
-//     new one; Recall returns the new one only.
-//   - Text that holds a secret is refused (*Refusal), never stored; so is, from an agent, what gives
-//     orders. What a person stores that reads like orders is kept and marked (Item.Tainted).
-//   - Forget is complete: row, index, vector, uses. Pinned items neither expire nor are cleaned up.
+//   - A key names one thing. Who stores it anew replaces the old item, which stays and points to
+//     the new one; Recall returns the new one only.
+//   - Text that holds a secret is refused (*Refusal), never stored; so is, from an agent, what
+//     gives orders. What a person stores that reads like orders is kept and marked
+//     (Item.Tainted).
+//   - Forget is complete: row, index, vector, uses. Pinned items neither expire nor are cleaned
+//     up.
 //   - What counts as use is for the caller to say (Use), once a session. Being found is no use.
-//   - The index and the vectors are derived from the rows: they are made anew when they are damaged.
+//   - The index and the vectors are derived from the rows: they are made anew when they are
+//     damaged.
 //
 // The order is the one of the article that Hermes was designed from: 0.6 similarity, 0.3 recency,
 // 0.1 use. See rank.go and docs/recall.md.

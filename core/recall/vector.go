@@ -46,7 +46,8 @@ func (v *vectorIndex) drop(gone []Item) {
 	}
 }
 
-// Embed makes vectors for at most max items that have none, newest first, and says how many it made.
+// Embed makes vectors for at most limit items that have none, newest first, and says how many it
+// made.
 func (s *Store) Embed(ctx context.Context, limit int) (made int, err error) {
 	if s.embedder == nil {
 		return 0, nil

@@ -274,8 +274,13 @@ func (c *command) printFact(it recall.Item, more string) {
 	for _, s := range []struct {
 		on   bool
 		text string
-	}{{it.Pinned, "pinned"}, {it.Tainted, "from a conversation that had read strangers' words"}, {it.ReplacedBy != 0, fmt.Sprintf("replaced by %d", it.ReplacedBy)},
-		{it.Uses > 0, fmt.Sprintf("used %d times", it.Uses)}, {more != "", more}} {
+	}{
+		{it.Pinned, "pinned"},
+		{it.Tainted, "from a conversation that had read strangers' words"},
+		{it.ReplacedBy != 0, fmt.Sprintf("replaced by %d", it.ReplacedBy)},
+		{it.Uses > 0, fmt.Sprintf("used %d times", it.Uses)},
+		{more != "", more},
+	} {
 		if s.on {
 			note += ", " + s.text
 		}
