@@ -125,7 +125,7 @@ func TestABackgroundProcessInAContainerIsHeardOf(t *testing.T) {
 	s := b.open()
 	say(s, "serve")
 	s.WaitFor("I saw it.")
-	s.WaitFor("ready")
+	s.WaitFor("1 in background")
 	typed(s, "$ touch /tmp/go")
 	s.WaitFor("I saw its end.")
 	s.WaitFor("p1 ended with exit code 3")

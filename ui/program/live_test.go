@@ -80,7 +80,7 @@ func TestThemesAndSettingsChangeWhileItRuns(t *testing.T) {
 		t.Errorf("the default theme is %v, was %v", back, dark)
 	}
 	h.configure("approvals:\n  mode: off\n")
-	s.WaitFor("approvals off")
+	s.WaitFor("asks for nothing")
 	h.configure("approvals:\n  mode: off\ndisply:\n  theme: daylight\n")
 	s.WaitFor("config.yaml:3")
 	say(s, "$ echo still alive")

@@ -152,7 +152,7 @@ func TestRollbackInTheScreen(t *testing.T) {
 	h.project()
 	before := h.tree()
 	s := h.screen(160, 44, ui.Options{}, "")
-	s.WaitFor("approvals off")
+	s.WaitFor("asks for nothing")
 	say(s, "change them")
 	s.WaitFor("All is changed.")
 	s.WaitFor("ready")

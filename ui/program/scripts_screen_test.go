@@ -42,7 +42,7 @@ print("words:", words)
 		}
 	}
 	s := h.screen(160, 44, ui.Options{}, "")
-	s.WaitFor("approvals off")
+	s.WaitFor("asks for nothing")
 	say(s, "count the words")
 	s.Wait("the call that it is at, in both panes", func(p string) bool {
 		return strings.Contains(column(p, "─ 3 Output"), "f24.txt") && strings.Contains(strings.ReplaceAll(p, column(p, "─ 3 Output"), ""), "f24.txt") &&
@@ -69,7 +69,7 @@ func TestScriptsThatAreEnded(t *testing.T) {
 	t.Run("its time", func(t *testing.T) {
 		h, model := scripted(t, "code_execution:\n  timeout: 1s\n", endless, modeltest.Turn{Text: "Too slow."})
 		s := h.screen(120, 40, ui.Options{}, "")
-		s.WaitFor("approvals off")
+		s.WaitFor("asks for nothing")
 		say(s, "run")
 		s.WaitFor("Too slow.")
 		if r := resultsOf(t, model); len(r) != 1 || r[0].Status != "timeout" || r[0].ExitCode != 124 || !strings.Contains(r[0].Output, "Script timed out after 1s and was killed.") {
@@ -80,7 +80,7 @@ func TestScriptsThatAreEnded(t *testing.T) {
 	t.Run("esc", func(t *testing.T) {
 		h, _ := scripted(t, "", endless)
 		s := h.screen(120, 40, ui.Options{}, "")
-		s.WaitFor("approvals off")
+		s.WaitFor("asks for nothing")
 		say(s, "run")
 		started(h)
 		s.Type(esc)
@@ -91,7 +91,7 @@ func TestScriptsThatAreEnded(t *testing.T) {
 	t.Run("a new message", func(t *testing.T) {
 		h, model := scripted(t, "", endless, modeltest.Turn{Text: "Something else, then."})
 		s := h.screen(120, 40, ui.Options{}, "")
-		s.WaitFor("approvals off")
+		s.WaitFor("asks for nothing")
 		say(s, "run")
 		started(h)
 		say(s, "no, this")
@@ -104,7 +104,7 @@ func TestScriptsThatAreEnded(t *testing.T) {
 	t.Run("calls", func(t *testing.T) {
 		h, model := scripted(t, "", script("from hermes_tools import terminal\nlast = None\nfor i in range(60): last = terminal('true')\nprint(last)\n"), modeltest.Turn{Text: "Enough."})
 		s := h.screen(120, 40, ui.Options{}, "")
-		s.WaitFor("approvals off")
+		s.WaitFor("asks for nothing")
 		say(s, "run")
 		s.WaitFor("Enough.")
 		want := "{'error': 'Tool call limit reached (50). No more tool calls allowed in this execution.'}\n"

@@ -23,7 +23,9 @@ func TestTwoSplitsHaveModelToolsLevelAndInteractivityOfTheirOwn(t *testing.T) {
 	}
 	s := h.open()
 	say(s, "remove the old one")
-	s.WaitFor("1 waits for you") // the left one asks, and goes on asking
+	s.WaitFor("[ Deny ]")
+	waitUntilHeard(s, ctrlY, "[ Deny ]") // later: the left one goes on asking
+	s.WaitFor("1 waits for you")
 
 	s.Type(split)
 	s.WaitFor("New conversation")

@@ -25,7 +25,7 @@ func TestAFailedTurnSaysSoAndTheNextOneWorks(t *testing.T) {
 	s := h.open()
 	say(s, "first")
 	s.WaitFor("Incorrect API key")
-	s.WaitFor("hermes setup")
+	s.WaitFor("/connect chooses a server")
 	s.WaitFor("ready")
 	say(s, "second")
 	s.WaitFor("All is well.")
