@@ -89,13 +89,12 @@ func CheckModels(paths config.Paths) []error {
 
 // renew takes the settings and files as they are now, from the next turn on; streams of the old
 // ones go on. What earlier calls taught stays known, unless the servers and their keys are others.
-func (m *Models) renew() []error {
+func (m *Models) renew() {
 	m.making.Lock()
 	defer m.making.Unlock()
-	settings, wrong := m.a.modelSettings()
+	settings, _ := m.a.modelSettings() // config check tells of what is wrong
 	settings.Health = m.set.Load().HealthFor(settings)
 	m.set.Swap(provider.NewSet(settings)).Close()
-	return wrong
 }
 
 // Resolve finds a model by "provider/model", "model", "provider", or "" for the default.
@@ -235,8 +234,10 @@ func endpoint(c *config.Config, name string, p config.Provider) provider.Endpoin
 		if e.Limits == nil {
 			e.Limits = map[string]provider.Limit{}
 		}
-		e.Limits[name] = provider.Limit{Window: l.ContextLength, MaxOutput: l.MaxTokens, PriceIn: l.PriceIn, PriceOut: l.PriceOut,
-			PriceCachedIn: l.PriceCachedIn, PriceWrite: l.PriceWrite, Images: l.Images, Effort: l.Effort}
+		e.Limits[name] = provider.Limit{
+			Window: l.ContextLength, MaxOutput: l.MaxTokens, PriceIn: l.PriceIn, PriceOut: l.PriceOut,
+			PriceCachedIn: l.PriceCachedIn, PriceWrite: l.PriceWrite, Images: l.Images, Effort: l.Effort,
+		}
 		if name != p.Model {
 			e.Models = append(e.Models, name)
 		}

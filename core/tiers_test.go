@@ -17,8 +17,11 @@ func TestTierModel(t *testing.T) {
 		e    tier.Estimate
 		want string
 	}{
-		{tier.Estimate{Complexity: 0.29}, "s"}, {tier.Estimate{Complexity: 0.3}, "n"}, {tier.Estimate{Complexity: 0.69}, "n"},
-		{tier.Estimate{Complexity: 0.7}, "g"}, {tier.Estimate{Complexity: 0.1, Code: true}, "c"},
+		{tier.Estimate{Complexity: 0.29}, "s"},
+		{tier.Estimate{Complexity: 0.3}, "n"},
+		{tier.Estimate{Complexity: 0.69}, "n"},
+		{tier.Estimate{Complexity: 0.7}, "g"},
+		{tier.Estimate{Complexity: 0.1, Code: true}, "c"},
 	} {
 		if _, got := TierModel(m, c.e); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.e, got, c.want)

@@ -126,8 +126,7 @@ func (f *frame) runAction(e entry, arg string) tea.Cmd {
 		return nil
 	}
 	f.remember(e.ID)
-	switch {
-	case e.Dangerous:
+	if e.Dangerous {
 		f.pushOverlay(e.owner, NewConfirm(e.Title, e.Help, func() tea.Cmd { return e.runOwned(arg) }))
 		return nil
 	}

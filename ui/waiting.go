@@ -47,7 +47,7 @@ func (w *waiting) Size(width, _ int) (int, int) {
 // Finished implements Finisher.
 func (w *waiting) Finished() bool { return w.done.Load() }
 
-func (w *waiting) dismissCommand() tea.Cmd {
+func (w *waiting) dismissCommand() tea.Cmd { //nolint:unparam // a dismisser may have a command
 	w.done.Store(true)
 	w.stop()
 	return nil

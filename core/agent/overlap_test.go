@@ -25,7 +25,8 @@ func likeTools(run func(ctx context.Context, c tool.Call) (tool.Result, error)) 
 	sh := tool.Arg(func(a struct {
 		Command, Workdir, Backend string
 		Background                bool
-	}) intent.Intent {
+	},
+	) intent.Intent {
 		return intent.Intent{
 			Shell: &intent.Shell{Command: a.Command, Dir: a.Workdir}, InBackend: true, Backend: a.Backend, Outlives: a.Background,
 		}

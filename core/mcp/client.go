@@ -34,6 +34,7 @@ func (s *server) client(set Settings) *sdk.Client {
 	c := sdk.NewClient(&sdk.Implementation{Name: "hermes", Title: "Hermes", Version: s.m.o.Version}, o)
 	for _, dir := range set.Roots {
 		dir = s.m.o.Expand(dir)
+		//nolint:staticcheck // older servers have it
 		root := &sdk.Root{URI: (&url.URL{Scheme: "file", Path: dir}).String(), Name: filepath.Base(dir)}
 		c.AddRoots(root) //nolint:staticcheck // older servers have it
 	}

@@ -200,6 +200,21 @@ func (m ModelFacts) check() error {
 	if m.Window < 0 || m.Window > maxTokens || m.MaxOutput < 0 || m.MaxOutput > maxTokens {
 		return fmt.Errorf("model %s: so many tokens cannot be", m.ID)
 	}
+	if err := m.checkPrices(); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"", ModeChat, ModeResponses, ModeMessages}, m.Mode) {
+		return fmt.Errorf("model %s: api_mode %q: choose %s, %s or %s", m.ID, m.Mode, ModeChat, ModeResponses, ModeMessages)
+	}
+	for _, e := range append(slices.Clone(m.Efforts), m.Effort) {
+		if e != "" && !slices.Contains(Efforts(), e) {
+			return fmt.Errorf("model %s: no effort is called %q: choose %s", m.ID, e, strings.Join(Efforts(), ", "))
+		}
+	}
+	return nil
+}
+
+func (m ModelFacts) checkPrices() error {
 	prices := []float64{m.PriceOut, m.Cached, m.Written}
 	if m.PriceIn != nil {
 		prices = append(prices, *m.PriceIn)
@@ -214,14 +229,6 @@ func (m ModelFacts) check() error {
 	}
 	if m.PriceIn == nil && (m.PriceOut > 0 || m.Cached > 0 || m.Written > 0) {
 		return fmt.Errorf("model %s: prices need price_in", m.ID)
-	}
-	if !slices.Contains([]string{"", ModeChat, ModeResponses, ModeMessages}, m.Mode) {
-		return fmt.Errorf("model %s: api_mode %q: choose %s, %s or %s", m.ID, m.Mode, ModeChat, ModeResponses, ModeMessages)
-	}
-	for _, e := range append(slices.Clone(m.Efforts), m.Effort) {
-		if e != "" && !slices.Contains(Efforts(), e) {
-			return fmt.Errorf("model %s: no effort is called %q: choose %s", m.ID, e, strings.Join(Efforts(), ", "))
-		}
 	}
 	return nil
 }

@@ -11,14 +11,14 @@ import (
 // SetView is a toolset as a person sees it: the tools that belong to it and whether it is switched
 // on. What somebody else brings is a set by its owner's name.
 type SetView struct {
-	Name        string     `json:"name"`
-	Description string     `json:"description"`
-	On          bool       `json:"on"`
-	Tools       []ToolView `json:"tools"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	On          bool   `json:"on"`
+	Tools       []View `json:"tools"`
 }
 
-// ToolView is a tool of a set.
-type ToolView struct {
+// View is a tool of a set.
+type View struct {
 	Name  string `json:"name"`
 	Needs string `json:"needs,omitempty"` // why it is not there, and what it wants; "" when it is there
 }
@@ -46,7 +46,7 @@ func (r *Registry) Overview(chosen []string) []SetView {
 		if sets[set] == nil {
 			sets[set] = &SetView{Name: set, Description: "Tools of " + set, On: s.in(wanted)}
 		}
-		view := ToolView{Name: name}
+		view := View{Name: name}
 		if why := s.hidden(); why != nil {
 			view.Needs = why.Error()
 		}

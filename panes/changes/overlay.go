@@ -23,6 +23,7 @@ const maxNames = 8
 // Scope is how much is taken back.
 type Scope int
 
+// The scopes.
 const (
 	OneFile   Scope = iota // of one turn
 	WholeTurn              // and no other
@@ -78,8 +79,13 @@ func (c *Overlay) Select(path string) bool {
 	return i >= 0
 }
 
-func (c *Overlay) Title() string           { return text.Truncate(text.Sanitize(c.turn.Title), 70, "…") }
+// Title is that of the turn.
+func (c *Overlay) Title() string { return text.Truncate(text.Sanitize(c.turn.Title), 70, "…") }
+
+// Restyle takes another theme.
 func (c *Overlay) Restyle(s *style.Styles) { c.styles = s }
+
+// Size is as much as the longest diff wants, within w and h.
 func (c *Overlay) Size(w, h int) (int, int) {
 	lines := 8
 	for _, d := range c.turn.Files {
@@ -88,6 +94,7 @@ func (c *Overlay) Size(w, h int) (int, int) {
 	return min(max(w-8, 40), 150), min(min(len(c.turn.Files), maxNames)+len(c.turn.Notes)+2+lines, h-4)
 }
 
+// Hint names the keys of this moment.
 func (c *Overlay) Hint() string {
 	switch {
 	case c.busy:
@@ -100,6 +107,7 @@ func (c *Overlay) Hint() string {
 	return "u take back this turn  o only this file  tab next file  esc close"
 }
 
+// Update implements ui.Overlay.
 func (c *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyMsg:
@@ -200,6 +208,7 @@ func (c *Overlay) nextFile(by int) {
 
 func (c *Overlay) scroll(by int) { c.from = max(min(c.from+by, c.total-c.rows), 0) }
 
+// View draws the files and a diff.
 func (c *Overlay) View(w, h int) string {
 	head, body := c.content(w)
 	c.total, c.rows = len(body), max(h-len(head), 1)

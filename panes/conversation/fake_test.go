@@ -126,6 +126,7 @@ func (slash) List() []ui.SlashCommand {
 func (slash) Run(line string) (tea.Cmd, bool) {
 	return func() tea.Msg { return ui.ShowToast{Text: "ran " + line} }, strings.HasPrefix(line, "/retry")
 }
+
 func (slash) Unknown(name string) ui.FrameMsg {
 	return ui.ShowToast{Level: event.Warn, Text: "There is no command /" + name}
 }

@@ -45,12 +45,15 @@ func (p *Pane) typed(k tea.KeyMsg) tea.Cmd {
 		}
 		return nil
 	}
-	if text {
-		p.queue.choosing = false
-	}
+	p.queue.choosing = p.queue.choosing && !text
 	if p.queue.choosing {
 		return nil
 	}
+	return p.writeKey(k, name, text)
+}
+
+// writeKey handles a key that is for the line that is written.
+func (p *Pane) writeKey(k tea.KeyMsg, name string, text bool) tea.Cmd {
 	if name == "enter" && !p.composer.Completing() && p.burst.doubts(p.deps.Now()) {
 		return p.lineEnd()
 	}

@@ -31,8 +31,8 @@ func (p *Pane) remembered(ev event.MemoryChanged) bool {
 		said = append(said, "forgotten: "+short(ev.Removed))
 	}
 	hint := ""
-	switch {
-	case ev.Target == "recall":
+	switch ev.Target {
+	case "recall":
 		hint = "hermes memory facts shows all of it, forget takes it out"
 	default:
 		said = append(said, fmt.Sprintf("%d/%d characters", ev.Used, ev.Limit))

@@ -108,12 +108,10 @@ func (p *Pane) handleClick(x, y int) tea.Cmd {
 		return nil
 	}
 	i := p.lineRow[y-headRows]
-	switch {
-	case i == p.cursor:
+	if i == p.cursor {
 		return p.openSelected(ui.Here)
-	default:
-		return p.moveCursor(i - p.cursor)
 	}
+	return p.moveCursor(i - p.cursor)
 }
 
 // moveCursor puts the cursor on another row. What was typed as its new title is not meant for the

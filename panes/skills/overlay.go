@@ -188,14 +188,18 @@ func (v *Overlay) row() (skill.Row, bool) {
 	return v.rows[v.shown[i]], true
 }
 
+// Title counts the skills.
 func (v *Overlay) Title() string {
 	return fmt.Sprintf("Skills (%d)", len(v.rows))
 }
 
+// Restyle takes another theme.
 func (v *Overlay) Restyle(s *style.Styles) { v.styles, v.drawn = s, drawnText{} }
 
+// Size is nearly all of w and h.
 func (v *Overlay) Size(w, h int) (int, int) { return min(w-2, 150), max(h-4, 6) }
 
+// Hint names the keys of this moment.
 func (v *Overlay) Hint() string {
 	switch v.mode {
 	case filtering:
@@ -222,6 +226,7 @@ func (v *Overlay) Cursor() (x, y int, ok bool) {
 	return v.cursor, 0, v.mode == filtering || v.mode == naming
 }
 
+// Update implements ui.Overlay.
 func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyMsg:

@@ -153,20 +153,7 @@ func markChanges(lines []line) {
 // something in common.
 func markDifference(a, b *line) {
 	x, y := a.text, b.text
-	pre := 0
-	for pre < len(x) && pre < len(y) && x[pre] == y[pre] {
-		pre++
-	}
-	for pre > 0 && (pre < len(x) && !utf8.RuneStart(x[pre]) || pre < len(y) && !utf8.RuneStart(y[pre])) {
-		pre--
-	}
-	post := 0
-	for post < len(x)-pre && post < len(y)-pre && x[len(x)-1-post] == y[len(y)-1-post] {
-		post++
-	}
-	for post > 0 && !utf8.RuneStart(x[len(x)-post]) {
-		post--
-	}
+	pre, post := commonEnds(x, y)
 	if common := strings.TrimSpace(x[:pre] + x[len(x)-post:]); len(common) < 3 {
 		return
 	}
@@ -178,6 +165,23 @@ func markDifference(a, b *line) {
 	}
 	a.from, a.to = pre, max(len(x)-post, pre)
 	b.from, b.to = pre, max(len(y)-post, pre)
+}
+
+// commonEnds are the lengths of the common beginning and end of two lines, in whole characters.
+func commonEnds(x, y string) (pre, post int) {
+	for pre < len(x) && pre < len(y) && x[pre] == y[pre] {
+		pre++
+	}
+	for pre > 0 && (pre < len(x) && !utf8.RuneStart(x[pre]) || pre < len(y) && !utf8.RuneStart(y[pre])) {
+		pre--
+	}
+	for post < len(x)-pre && post < len(y)-pre && x[len(x)-1-post] == y[len(y)-1-post] {
+		post++
+	}
+	for post > 0 && !utf8.RuneStart(x[len(x)-post]) {
+		post--
+	}
+	return pre, post
 }
 
 // last is the byte before the last n of s; a blank when there is none.

@@ -15,7 +15,8 @@ func TestConnectFromInsideTheProgram(t *testing.T) {
 	m := modeltest.NewScript(t, modeltest.Script{
 		Models: []modeltest.Model{{ID: "small-model"}, {ID: "test-model"}},
 		Turns: []modeltest.Turn{
-			{Status: 401, Message: "Incorrect API key provided"}, {Text: "Hi."}, {Text: "Here I am."}},
+			{Status: 401, Message: "Incorrect API key provided"}, {Text: "Hi."}, {Text: "Here I am."},
+		},
 	})
 	h := newHome(t, "display:\n  theme: default\n")
 	s := h.open()

@@ -95,8 +95,8 @@ func TestAProfileIsChosenOnTheScreen(t *testing.T) {
 		t.Fatal(r)
 	}
 	s := h.open()
-	say(s, "/profile wrok")
-	s.WaitFor(`there is no profile "wrok" (did you mean work?)`)
+	say(s, "/profile wirk")
+	s.WaitFor(`there is no profile "wirk" (did you mean work?)`)
 	say(s, "/profile")
 	picture := s.WaitFor("Profile of the next start")
 	if !strings.Contains(picture, "in use") || !strings.Contains(picture, "work") {
@@ -109,7 +109,7 @@ func TestAProfileIsChosenOnTheScreen(t *testing.T) {
 	if r := h.run("config", "path"); !strings.Contains(r.out, "/profiles/work/config.yaml") {
 		t.Errorf("the next start: %+v", r)
 	}
-	if _, err := os.Stat(filepath.Join(h.dir, "profiles", "wrok")); err == nil {
+	if _, err := os.Stat(filepath.Join(h.dir, "profiles", "wirk")); err == nil {
 		t.Error("the mistyped one was made")
 	}
 }

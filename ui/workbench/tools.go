@@ -57,7 +57,7 @@ func mark(on bool) string {
 }
 
 // inSet names the tools of a set, and what keeps one away.
-func inSet(tools []tool.ToolView) string {
+func inSet(tools []tool.View) string {
 	var out []string
 	for _, t := range tools {
 		name := t.Name

@@ -311,9 +311,10 @@ func TestErrorsInsideOfAStream(t *testing.T) {
 			"The output was blocked by our content filter":       provider.ClassContentFilter,
 			"Something went wrong":                               provider.ClassServer,
 		} {
-			s := modeltest.New(t, modeltest.Turn{Text: "word word word", Fault: modeltest.FaultErrorEvent, After: 1, Message: message})
+			const said = "word word word"
+			s := modeltest.New(t, modeltest.Turn{Text: said, Fault: modeltest.FaultErrorEvent, After: 1, Message: message})
 			g := collect(t, client(t, w, s.URL, quick), ask("go"))
-			if g.err == nil || g.err.Class != class || !strings.HasPrefix("word word word", g.text) || g.text == "" {
+			if g.err == nil || g.err.Class != class || !strings.HasPrefix(said, g.text) || g.text == "" {
 				t.Errorf("%s: %v, %q", message, g.err, g.text)
 			}
 		}

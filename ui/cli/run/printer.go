@@ -52,16 +52,7 @@ func (p *textPrinter) event(e event.Envelope) {
 	case event.ToolStarted:
 		p.say("→ %s %s", x.Call.Name, x.Gist)
 	case event.ToolEnded:
-		if p.own[x.Result.CallID] && x.Result.ExitCode != nil {
-			p.live.hide()
-			if out := printed(x.Result); out != "" {
-				_, _ = io.WriteString(p.out, text.Sanitize(out)+"\n") // the recorder keeps the error
-			}
-		}
-		p.say("%s", toolLine(x.Result))
-		for _, part := range x.Result.Parts {
-			p.say("  [%s]", part.Describe())
-		}
+		p.toolEnded(x)
 	case event.ApprovalAsked:
 		p.say("! needs approval: %s", x.Title)
 	case event.ApprovalSettled:
@@ -82,6 +73,20 @@ func (p *textPrinter) event(e event.Envelope) {
 		p.say("%s: %s%s", x.Level, x.Text, base.HintSuffix(base.HintWords(x.Hint, x.Do)))
 	case event.Resync:
 		p.say("warning: too much happened at once; some output is not shown here, all of it is in the session")
+	}
+}
+
+// toolEnded says how a call ended; what a person's own command printed is printed.
+func (p *textPrinter) toolEnded(x event.ToolEnded) {
+	if p.own[x.Result.CallID] && x.Result.ExitCode != nil {
+		p.live.hide()
+		if out := printed(x.Result); out != "" {
+			_, _ = io.WriteString(p.out, text.Sanitize(out)+"\n") // the recorder keeps the error
+		}
+	}
+	p.say("%s", toolLine(x.Result))
+	for _, part := range x.Result.Parts {
+		p.say("  [%s]", part.Describe())
 	}
 }
 
