@@ -25,7 +25,9 @@ func facts(t *testing.T, w, h int, level string) (*uitest.Screen, *event.Bus) {
 	}
 	opt.NoModel = "offline"
 	s := uitest.Start(t, opt, w, h)
-	s.WaitFor("ready")
+	s.Wait("the status row", func(p string) bool { // what runs in the background stands where "ready" was
+		return strings.Contains(lastLine(p), "ready") || strings.Contains(lastLine(p), "in background")
+	})
 	return s, opt.Bus
 }
 
