@@ -56,7 +56,7 @@ func validHistory(history []chat.Message) []chat.Message {
 		}
 	}
 	out := make([]chat.Message, 0, len(history))
-	var before chat.Message
+	var before, asking chat.Message // asking called what results are of
 	for i, m := range history {
 		said := m
 		switch m.Role {
@@ -68,10 +68,13 @@ func validHistory(history []chat.Message) []chat.Message {
 			}
 			out = addUser(out, said)
 		case chat.RoleAssistant:
+			asking = m
 			out = addAssistant(out, m, results)
 		case chat.RoleTool, chat.RoleSystem:
 		}
-		before = m
+		if before = m; m.Role == chat.RoleTool {
+			before.From = asking.From
+		}
 	}
 	return out
 }
@@ -83,6 +86,8 @@ func markOf(before, m chat.Message) string {
 		return ""
 	case m.From.Other():
 		return fmt.Sprintf(other, m.From.Words())
+	case before.Role == chat.RoleTool && before.From.IsPerson():
+		return "" // their own command had ended: nobody was at work
 	case before.Role == chat.RoleTool:
 		return steered
 	case before.Role == chat.RoleUser && before.From.Other():
