@@ -201,13 +201,14 @@ func commandLines(doc string) [][]string {
 	return out
 }
 
-// commandWords are the command and, where it holds others, the one below it.
+// commandWords are the command and, where it holds others, the one below it: none before a flag or
+// a prompt in quotes.
 func commandWords(args []string) []string {
 	switch args[0] {
 	case "config", "sessions", "completion":
 		return args[:2]
 	default:
-		if strings.HasPrefix(args[0], "-") {
+		if strings.HasPrefix(args[0], "-") || strings.HasPrefix(args[0], `"`) {
 			return nil
 		}
 		return args[:1]
