@@ -34,13 +34,13 @@ func (f *frame) frameActions() []Action {
 
 func (f *frame) programActions() []Action {
 	return []Action{
-		{ID: "palette", Keys: []string{"ctrl+p"}, Title: "Commands", Help: "Everything that can be done, by typing a part of its name.", Run: withoutCommand(f.openPalette)},
-		{ID: "help", Keys: []string{"f1", "?"}, Slash: "help", Title: "Help", Help: "All keys, searchable.", Run: withoutCommand(f.openHelp)},
+		{ID: "palette", Keys: []string{"ctrl+p"}, Title: "Commands", Card: true, Help: "Everything that can be done, by typing a part of its name.", Run: withoutCommand(f.openPalette)},
+		{ID: "help", Keys: []string{"f1", "?"}, Slash: "help", Title: "Help", Card: true, Help: "The keys that matter, then all of them, searchable.", Run: withoutCommand(f.openHelp)},
 		{ID: "theme", Slash: "theme", Arg: "[name]", Title: "Choose a theme", Help: "Shows each while you move.", Run: f.pickTheme, Complete: f.themeNames},
-		{ID: "copy", Keys: []string{"alt+y"}, Slash: "copy", Title: "Copy", Help: "What the focused pane has selected.", Why: f.whyNoCopy, Run: f.copyFocused},
+		{ID: "copy", Keys: []string{"alt+y"}, Slash: "copy", Title: "Copy", Card: true, Help: "What the focused pane has selected.", Why: f.whyNoCopy, Run: f.copyFocused},
 		{ID: "takeback", Keys: []string{"alt+u"}, Slash: "takeback", Title: "Take back what was just done", Help: "What a key did in a list: a session archived or renamed, a file exported.", Why: f.whyNoUndo, Run: f.takeBack},
 		{ID: "mouse", Keys: []string{"alt+m"}, Slash: "mouse", Title: "Mouse on or off", Help: "Off, the terminal's own selection works; shift+drag does in most terminals anyway.", Run: f.toggleMouse},
-		{ID: "search", Keys: []string{"alt+/"}, Title: "Search in this pane", Why: f.whyNoSearch, Run: withoutCommand(f.openSearch)},
+		{ID: "search", Keys: []string{"alt+/"}, Title: "Search in this pane", Card: true, Why: f.whyNoSearch, Run: withoutCommand(f.openSearch)},
 		{ID: "search.next", Keys: []string{"alt+n"}, Title: "Next hit", Why: f.whyNoHits, Run: withoutCommand(func() { f.nextHit(1) })},
 		{ID: "search.previous", Keys: []string{"alt+p"}, Title: "Previous hit", Why: f.whyNoHits, Run: withoutCommand(func() { f.nextHit(-1) })},
 		{ID: "redraw", Keys: []string{"ctrl+l"}, Title: "Draw the screen anew", Run: withoutCommand(f.repaint)},
@@ -51,14 +51,14 @@ func (f *frame) programActions() []Action {
 
 func (f *frame) focusActions() []Action {
 	return []Action{
-		{ID: "focus.sessions", Keys: []string{"alt+1"}, Title: "Go to the sessions", Run: withoutCommand(func() { f.focusSlot(layout.Sessions) })},
+		{ID: "focus.sessions", Keys: []string{"alt+1"}, Title: "Go to the sessions", Card: true, Run: withoutCommand(func() { f.focusSlot(layout.Sessions) })},
 		{ID: "focus.conversation", Keys: []string{"alt+2"}, Title: "Go to the conversation", Help: "Again: to the next one.", Run: withoutCommand(func() { f.focusSlot(layout.Conversation) })},
-		{ID: "focus.output", Keys: []string{"alt+3"}, Title: "Go to the output", Run: withoutCommand(func() { f.focusSlot(layout.Output) })},
+		{ID: "focus.output", Keys: []string{"alt+3"}, Title: "Go to the output", Card: true, Run: withoutCommand(func() { f.focusSlot(layout.Output) })},
 		{ID: "focus.backends", Keys: []string{"alt+4"}, Title: "Go to the back ends", Run: withoutCommand(func() { f.focusSlot(layout.Backends) })},
-		{ID: "focus.next", Keys: []string{"tab"}, Title: "Next pane", Run: withoutCommand(func() { f.nextFocus(1) })},
+		{ID: "focus.next", Keys: []string{"tab"}, Title: "Next pane", Card: true, Run: withoutCommand(func() { f.nextFocus(1) })},
 		{ID: "focus.previous", Keys: []string{"shift+tab"}, Title: "Previous pane", Run: withoutCommand(func() { f.nextFocus(-1) })},
-		{ID: "session.new", Keys: []string{"ctrl+n"}, Slash: "new", Also: []string{"clear"}, Title: "New session", Run: openWhere(Here)},
-		{ID: "split.right", Keys: []string{`ctrl+\`}, Title: "Split to the right", Help: "A new session beside this one.", Run: openWhere(Right)},
+		{ID: "session.new", Keys: []string{"ctrl+n"}, Slash: "new", Also: []string{"clear"}, Title: "New session", Card: true, Run: openWhere(Here)},
+		{ID: "split.right", Keys: []string{`ctrl+\`}, Title: "Split to the right", Card: true, Help: "A new session beside this one.", Run: openWhere(Right)},
 		{ID: "split.below", Keys: []string{"ctrl+_"}, Title: "Split below", Run: openWhere(Below)},
 		{ID: "split.close", Keys: []string{"alt+w"}, Title: "Close this split", Help: "The session goes on running.", Why: f.whyNoSplit, Run: func(string) tea.Cmd { return f.closeSplit() }},
 	}
@@ -73,7 +73,7 @@ func (f *frame) layoutActions() []Action {
 		return func(string) tea.Cmd { return f.resizeFocused(wide, high) }
 	}
 	return []Action{
-		{ID: "layout.zoom", Keys: []string{"alt+z"}, Title: "Zoom this pane", Help: "Again brings the others back.", Run: func(string) tea.Cmd {
+		{ID: "layout.zoom", Keys: []string{"alt+z"}, Title: "Zoom this pane", Card: true, Help: "Again brings the others back.", Run: func(string) tea.Cmd {
 			f.arranged.Zoom = !f.arranged.Zoom
 			f.computeLayout()
 			return f.saveArrangement()

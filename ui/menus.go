@@ -106,23 +106,6 @@ func (f *frame) suggested(table []entry, items []Item) []Item {
 	return out
 }
 
-func (f *frame) openHelp() {
-	items := f.menuItems(f.reachableActions())
-	for i := range items {
-		for _, e := range f.reachableActions() {
-			if e.ID == items[i].ID && e.Help != "" {
-				items[i].Detail = strings.TrimSpace(items[i].Detail + " " + e.Help)
-				break
-			}
-		}
-	}
-	f.pushOverlay(nil, NewPicker(PickerOptions{
-		Title: "Help", Items: items, Placeholder: "search keys and commands",
-		Hint:   "enter runs it  esc close  shift+drag selects text",
-		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
-	}))
-}
-
 // openSearch asks for what to look for in the focused pane and shows the count while typing.
 func (f *frame) openSearch() {
 	s, ok := f.focusedPane().(Searcher)

@@ -29,6 +29,7 @@ type PickerOptions struct {
 	Selected    string // id of the item to start on
 	Placeholder string
 	Note        string                  // a sentence above the list; empty for none
+	Card        []Fact                  // names and texts above the list while nothing is typed
 	Hint        string                  // the bottom row; empty means the usual keys
 	Preview     func(item Item) tea.Cmd // the selection moved; may be nil
 	Choose      func(item Item) tea.Cmd // enter; nil means that the list is for reading
@@ -57,7 +58,7 @@ type picker struct {
 	at      int           // in shown
 	from    int           // first line in sight
 	rows    int
-	noted   int // rows of the note
+	noted   int // rows of the note and the card
 	cursorX int
 }
 
@@ -96,22 +97,34 @@ func (p *picker) Place() string {
 
 func (p *picker) Restyle(s *style.Styles) { p.styles = s }
 func (p *picker) Size(w, h int) (int, int) {
-	wide := min(76, w-4)
-	return wide, min(max(len(p.opt.Items)+p.countGroups()+2, 6)+len(p.noteLines(wide)), h-6, 24)
+	wide := min(pickerWidth, w-4)
+	return wide, min(max(len(p.opt.Items)+p.countGroups()+2, 6)+len(p.noteLines(wide)), pickerHeight(h))
 }
 
-// noteLines are the note, wrapped, with an empty row below it.
+// pickerWidth is as wide as a picker gets; pickerHeight as high on a screen of h rows.
+const pickerWidth = 76
+
+func pickerHeight(h int) int { return min(h-6, 24) }
+
+// noteLines are what stands above the list: the note, wrapped, and the card, with an empty row
+// below each.
 func (p *picker) noteLines(w int) []string {
 	p.noted = 0
-	if p.opt.Note == "" || p.styles == nil {
+	if p.styles == nil {
 		return nil
 	}
 	var out []string
-	for _, l := range text.Wrap(p.opt.Note, max(w-2, 1)) {
-		out = append(out, " "+p.styles.Warn.Render(l))
+	if p.opt.Note != "" {
+		for _, l := range text.Wrap(p.opt.Note, max(w-2, 1)) {
+			out = append(out, " "+p.styles.Warn.Render(l))
+		}
+		out = append(out, "")
 	}
-	p.noted = len(out) + 1
-	return append(out, "")
+	if len(p.opt.Card) > 0 && p.field.String() == "" {
+		out = append(out, drawKeys(p.styles, p.opt.Card, w)...)
+	}
+	p.noted = len(out)
+	return out
 }
 
 func (p *picker) Cursor() (int, int, bool) { return p.cursorX, 0, true }
@@ -251,7 +264,7 @@ func (p *picker) View(w, h int) string {
 	p.cursorX = x
 	kinds, at := p.drawnLines()
 	out := append([]string{head}, p.noteLines(w)...)
-	p.rows = h - len(out)
+	p.rows = max(1, h-len(out))
 	p.scrollToSelected(at)
 	for i := p.from; i < len(at) && len(out) < h; i++ {
 		if at[i] < 0 {

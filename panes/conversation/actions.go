@@ -66,10 +66,10 @@ func (p *Pane) writing() []ui.Action {
 		}
 	}
 	return []ui.Action{
-		{ID: "conversation.answer", Keys: []string{"ctrl+y"}, Title: "Answer what waits for you", Why: waits, Run: p.runs(p.openWaiting)},
-		{ID: "conversation.editor", Keys: []string{"ctrl+g"}, Slash: "editor", Title: "Write the prompt in $EDITOR", Run: p.runs(p.editor)},
-		{ID: "conversation.mode", Keys: []string{"alt+q"}, Title: "Change what enter does while a turn runs", Help: "Queue for after the turn, steer the running turn, or interrupt it.", Run: p.does(p.cycleMode)},
-		{ID: "conversation.stop", Keys: []string{"esc"}, Slash: "stop", Title: "Stop the running turn", Help: "What was said so far is kept and marked.", Why: turn, Run: p.runs(p.interrupt)},
+		{ID: "conversation.answer", Keys: []string{"ctrl+y"}, Title: "Answer what waits for you", Card: true, Why: waits, Run: p.runs(p.openWaiting)},
+		{ID: "conversation.editor", Keys: []string{"ctrl+g"}, Slash: "editor", Title: "Write the prompt in $EDITOR", Card: true, Run: p.runs(p.editor)},
+		{ID: "conversation.mode", Keys: []string{"alt+q"}, Title: "Change what enter does while a turn runs", Card: true, Help: "Queue for after the turn, steer the running turn, or interrupt it.", Run: p.does(p.cycleMode)},
+		{ID: "conversation.stop", Keys: []string{"esc"}, Slash: "stop", Title: "Stop the running turn", Card: true, Help: "What was said so far is kept and marked.", Why: turn, Run: p.runs(p.interrupt)},
 		p.leaveAction(),
 		{ID: "conversation.reload", Keys: []string{"ctrl+r"}, Title: "Read the conversation again", Run: p.runs(func() tea.Cmd {
 			p.loaded = false
@@ -121,7 +121,7 @@ func (p *Pane) browsingActions() []ui.Action {
 		return p.said()
 	}
 	list := []ui.Action{
-		{ID: "conversation.browse", Keys: []string{"ctrl+up", "esc"}, Title: "Browse what was said", Help: "Again goes back to writing.", Bar: "browse", Why: idle, Run: p.does(p.toggleBrowsing), InBar: !p.running && !p.browsing && !p.queue.choosing},
+		{ID: "conversation.browse", Keys: []string{"ctrl+up", "esc"}, Title: "Browse what was said", Card: true, Help: "Again goes back to writing.", Bar: "browse", Why: idle, Run: p.does(p.toggleBrowsing), InBar: !p.running && !p.browsing && !p.queue.choosing},
 		{ID: "conversation.previous", Keys: []string{"k", "up"}, Title: "Select the one above", Why: inside, Run: p.runs(func() tea.Cmd {
 			p.move(-1)
 			return p.older()
@@ -180,7 +180,7 @@ func (p *Pane) commandActions() []ui.Action {
 			Help: "Its path; a text goes into the prompt, an image is shown to the model.",
 			Run:  func(arg string) tea.Cmd { return p.attachFile(arg) },
 		}, ui.Action{
-			ID: "conversation.paste", Keys: []string{"ctrl+v", "alt+v"}, Slash: "paste", Title: "Attach the image of the clipboard",
+			ID: "conversation.paste", Keys: []string{"ctrl+v", "alt+v"}, Slash: "paste", Title: "Attach the image of the clipboard", Card: true,
 			Help: "By wl-paste, xclip, pngpaste or powershell.exe, whichever is there.", Run: p.runs(p.pasteImage),
 		})
 	}

@@ -61,7 +61,7 @@ func (p *Pane) leaveAction() ui.Action {
 		return ""
 	}
 	return ui.Action{
-		ID: "conversation.leave", Keys: []string{"ctrl+d"}, Title: "Leave Hermes", Help: "From an empty line; the first time asks.", Why: empty,
+		ID: "conversation.leave", Keys: []string{"ctrl+d"}, Title: "Leave Hermes", Card: true, Help: "From an empty line; the first time asks.", Why: empty,
 		Run: p.runs(func() tea.Cmd {
 			key := p.key("conversation.leave", "ctrl+d")
 			return func() tea.Msg { return ui.Leave{Key: key} }

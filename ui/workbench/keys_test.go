@@ -64,6 +64,22 @@ func TestALetterNeverHasAnEffectByAccident(t *testing.T) {
 	}
 }
 
+// TestTwentyKeysMatter: the card of help stays one that is read.
+func TestTwentyKeysMatter(t *testing.T) {
+	n := 0
+	for _, a := range allActions() {
+		if !a.Card {
+			continue
+		}
+		if n++; len(a.Keys) == 0 {
+			t.Errorf("%s is on the card and has no key", a.ID)
+		}
+	}
+	if n != 20 {
+		t.Errorf("the card of help has %d keys", n)
+	}
+}
+
 func TestEveryActionHasATitleAndAnID(t *testing.T) {
 	seen := map[string]bool{}
 	for _, a := range allActions() {

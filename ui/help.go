@@ -1,0 +1,85 @@
+package ui
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/ui/style"
+	"hermes/ui/text"
+)
+
+// helpGroup is the heading of the keys that matter where there is no room for a card.
+const helpGroup = "the keys that matter"
+
+// openHelp shows the keys that matter most as a card, then all of them, searchable.
+func (f *frame) openHelp() {
+	table := f.reachableActions()
+	items := f.menuItems(table)
+	for i := range items {
+		for _, e := range table {
+			if e.ID == items[i].ID && e.Help != "" {
+				items[i].Detail = strings.TrimSpace(items[i].Detail + " " + e.Help)
+				break
+			}
+		}
+	}
+	facts, first := f.helpCard(table)
+	o := PickerOptions{
+		Title: "Help", Items: items, Placeholder: "search keys and commands", Card: facts,
+		Hint:   "enter runs it  esc close  shift+drag selects text",
+		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
+	}
+	if !hasCardRoom(o.Card, f.w, f.h) {
+		o.Card, o.Items = nil, append(first, items...)
+	}
+	f.pushOverlay(nil, NewPicker(o))
+}
+
+// helpCard takes the actions of the card out of the one table, as facts and as items.
+func (f *frame) helpCard(table []entry) (facts []Fact, first []Item) {
+	seen := map[string]bool{}
+	for _, e := range table {
+		keys := f.keys.keysOf(e.Action)
+		if !e.Card || seen[e.ID] || len(keys) == 0 {
+			continue
+		}
+		seen[e.ID] = true
+		facts = append(facts, Fact{Name: keys[0], Text: e.Title})
+		for _, it := range f.menuItems([]entry{e}) {
+			it.Group = helpGroup
+			first = append(first, it)
+		}
+	}
+	return facts, first
+}
+
+const (
+	listRoom   = 6  // rows that the list below a card keeps at least
+	columnRoom = 34 // cells of a column of the card
+)
+
+// cardColumns is how many columns of a card fit into w cells.
+func cardColumns(w int) int { return max(1, min(2, w/columnRoom)) }
+
+// hasCardRoom reports that a picker on a screen of w x h cells has room for a card and a list.
+func hasCardRoom(facts []Fact, w, h int) bool {
+	columns := cardColumns(min(pickerWidth, w-4))
+	return columns > 1 && (len(facts)+columns-1)/columns+listRoom <= pickerHeight(h)
+}
+
+// drawKeys draws keys and what they do in columns, read downwards, with an empty row below.
+func drawKeys(st *style.Styles, facts []Fact, w int) []string {
+	columns := cardColumns(w)
+	rows, names := (len(facts)+columns-1)/columns, 0
+	for _, f := range facts {
+		names = max(names, text.Width(f.Name))
+	}
+	out := make([]string, rows, rows+1)
+	for i, f := range facts {
+		room := max(1, w/columns-names-4)
+		what := text.Fit(text.Truncate(f.Text, room, st.Glyphs.Ellipsis), room)
+		out[i%rows] += " " + st.Key.Render(text.Fit(f.Name, names)) + "  " + st.Text.Render(what) + " "
+	}
+	return append(out, "")
+}
