@@ -10,7 +10,6 @@ package anthropic
 
 import (
 	"context"
-	"iter"
 	"net/http"
 	"strings"
 
@@ -27,27 +26,25 @@ const Kind = provider.ModeMessages
 // version is the one of the format that this package reads and writes.
 const version = "2023-06-01"
 
-// Provider is one endpoint. It is safe for concurrent use.
-type Provider struct {
-	*stream.Client
-	sdk sdk.Client
+// Make is a provider.Maker. The base URL may end with /v1 or not.
+func Make(e provider.Endpoint) (provider.Provider, error) { return wire().Make(e) }
+
+func wire() stream.Wire {
+	return stream.Wire{
+		Kind: Kind, Call: "v1/messages", Cut: []string{"/messages", "/v1"}, Models: "v1/models?limit=1000",
+		Header: header, Post: post, Format: func(c *stream.Client) stream.Format { return format{c} },
+	}
 }
 
-// Make is a provider.Maker.
-func Make(e provider.Endpoint) (provider.Provider, error) { return New(e) }
-
-// New makes a provider for the endpoint. It does not use the network. The base URL may end with /v1
-// or not.
-func New(e provider.Endpoint) (*Provider, error) {
-	base, err := stream.BaseURL(e.BaseURL, "", "/messages", "/v1")
-	if err != nil {
-		return nil, err
-	}
-	p := &Provider{Client: stream.New(e, base, header(e.Key, base.Hostname()))}
-	p.sdk = sdk.Client{Options: []option.RequestOption{
-		option.WithBaseURL(base.String()), option.WithHTTPClient(p.Client), option.WithMaxRetries(0),
+// post posts with the vendor's client library.
+func post(c *stream.Client) stream.Post {
+	client := sdk.Client{Options: []option.RequestOption{
+		option.WithBaseURL(c.Base.String()), option.WithHTTPClient(c), option.WithMaxRetries(0),
 	}}
-	return p, nil
+	return func(ctx context.Context, path string, body any, accept string) (res *http.Response, err error) {
+		err = client.Post(ctx, path, body, &res, option.WithHeader("Accept", accept))
+		return res, err
+	}
 }
 
 // header names the key as the vendor wants it, and to others also in the way that they may want.
@@ -63,22 +60,10 @@ func header(key, host string) http.Header {
 	return h
 }
 
-// Stream implements provider.Provider.
-func (p *Provider) Stream(ctx context.Context, r provider.Request) iter.Seq2[provider.Chunk, error] {
-	return p.Client.Stream(ctx, r, format{p})
-}
+// format is Anthropic Messages at one endpoint.
+type format struct{ *stream.Client }
 
-// Models implements provider.Provider.
-func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
-	return p.List(ctx, "v1/models?limit=1000")
-}
-
-// format is the provider as stream.Format.
-type format struct{ *Provider }
-
+// Reader implements stream.Format.
 func (f format) Reader(r provider.Request) stream.Reader {
-	return newAssembler(r.Model, f.writer(r.Model))
+	return newAssembler(r.Model, f.WriterOf(r.Model))
 }
-
-// writer names who may get the thinking back.
-func (p *Provider) writer(model string) string { return p.Writer() + " " + Kind + " " + model }

@@ -17,38 +17,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func client(t *testing.T, url string) *anthropic.Provider {
+func client(t *testing.T, url string) provider.Provider {
 	t.Helper()
-	p, err := anthropic.New(provider.Endpoint{Name: "test", BaseURL: url, Key: "sk-ant-test", CacheTTL: "1h"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Close() })
-	return p
-}
-
-// answer is the message that an answer becomes.
-func answer(t *testing.T, p provider.Provider, r provider.Request) (chat.Message, error) {
-	t.Helper()
-	m := chat.Message{Role: chat.RoleAssistant}
-	for c, err := range p.Stream(t.Context(), r) {
-		if err != nil {
-			return m, err
-		}
-		switch c.Kind {
-		case provider.ChunkText:
-			m.Text += c.Text
-		case provider.ChunkReasoning:
-			m.Reasoning += c.Text
-		case provider.ChunkToolStart:
-			m.Calls = append(m.Calls, chat.ToolCall{ID: c.CallID, Name: c.Name})
-		case provider.ChunkToolArgs:
-			m.Calls[c.Index].Args = append(m.Calls[c.Index].Args, c.Text...)
-		case provider.ChunkEnd:
-			m.Finish, m.Usage, m.Opaque, m.Model = c.Finish, c.Usage, c.Opaque, c.Model
-		}
-	}
-	return m, nil
+	return modeltest.Client(t, anthropic.Make, provider.Endpoint{Name: "test", BaseURL: url, Key: "sk-ant-test", CacheTTL: "1h"})
 }
 
 var tools = []provider.ToolSpec{
@@ -86,7 +57,7 @@ const documented = "event: message_start\ndata: {\"type\": \"message_start\", \"
 
 func TestDocumentedStream(t *testing.T) {
 	s := modeltest.New(t, modeltest.Turn{Body: documented, WireSplit: 7})
-	m, err := answer(t, client(t, s.URL), provider.Request{Model: "m", Messages: []chat.Message{user("go")}})
+	m, err := modeltest.Answer(t, client(t, s.URL), provider.Request{Model: "m", Messages: []chat.Message{user("go")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,16 +84,12 @@ func TestThinkingGoesBackToItsWriterOnly(t *testing.T) {
 	r := provider.Request{
 		Model: "claude-sonnet-4-5", System: "Be brief.", Effort: "high", Tools: tools, Messages: []chat.Message{user("go")},
 	}
-	m, err := answer(t, p, r)
+	m, err := modeltest.Answer(t, p, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	turn := []chat.Message{user("go"), m, result("call_1"), result("call_2")}
-	other, err := anthropic.New(provider.Endpoint{Name: "other", BaseURL: s.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = other.Close() })
+	other := modeltest.Client(t, anthropic.Make, provider.Endpoint{Name: "other", BaseURL: s.URL})
 	for _, c := range []struct {
 		name     string
 		to       provider.Provider
@@ -137,7 +104,7 @@ func TestThinkingGoesBackToItsWriterOnly(t *testing.T) {
 		{"another server", other, r.Model, turn, false},
 	} {
 		r.Model, r.Messages = c.model, c.messages
-		if _, err := answer(t, c.to, r); err != nil {
+		if _, err := modeltest.Answer(t, c.to, r); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
@@ -168,18 +135,18 @@ func TestRefusedThinkingIsLeftOut(t *testing.T) {
 	s := modeltest.New(t, think, no, modeltest.Turn{}, modeltest.Turn{}, effort, modeltest.Turn{})
 	p := client(t, s.URL)
 	r := provider.Request{Model: "claude-opus-4-6", Tools: tools, Messages: []chat.Message{user("go")}}
-	m, err := answer(t, p, r)
+	m, err := modeltest.Answer(t, p, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Messages = append(r.Messages, m, result("call_1"))
 	for range 2 {
-		if _, err := answer(t, p, r); err != nil {
+		if _, err := modeltest.Answer(t, p, r); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r.Effort = "high"
-	if _, err := answer(t, p, r); err != nil {
+	if _, err := modeltest.Answer(t, p, r); err != nil {
 		t.Fatal(err)
 	}
 	all := s.Requests()
@@ -206,7 +173,7 @@ func TestEffort(t *testing.T) {
 	} {
 		s := modeltest.New(t, modeltest.Turn{})
 		r := provider.Request{Model: c.model, Effort: c.effort, Messages: []chat.Message{user("go")}}
-		if _, err := answer(t, client(t, s.URL), r); err != nil {
+		if _, err := modeltest.Answer(t, client(t, s.URL), r); err != nil {
 			t.Fatal(err)
 		}
 		if body := s.Requests()[0].Body; !strings.Contains(string(body), c.want) {
@@ -221,7 +188,7 @@ func TestStops(t *testing.T) {
 		"pause_turn": chat.FinishStop, "model_context_window_exceeded": chat.FinishLength, "stop_sequence": chat.FinishStop,
 	} {
 		s := modeltest.New(t, modeltest.Turn{Finish: stop})
-		m, err := answer(t, client(t, s.URL), provider.Request{Model: "m", Messages: []chat.Message{user("go")}})
+		m, err := modeltest.Answer(t, client(t, s.URL), provider.Request{Model: "m", Messages: []chat.Message{user("go")}})
 		if err != nil || m.Finish != want {
 			t.Errorf("%s: %s %v", stop, m.Finish, err)
 		}
@@ -235,14 +202,14 @@ func TestErrorsOfTheVendor(t *testing.T) {
 		500: provider.ClassServer, 529: provider.ClassOverloaded,
 	} {
 		s := modeltest.New(t, modeltest.Turn{Status: status})
-		_, err := answer(t, client(t, s.URL), provider.Request{Model: "m", Messages: []chat.Message{user("go")}})
+		_, err := modeltest.Answer(t, client(t, s.URL), provider.Request{Model: "m", Messages: []chat.Message{user("go")}})
 		var e *provider.Error
 		if !errors.As(err, &e) || e.Class != want {
 			t.Errorf("HTTP %d: %v", status, err)
 		}
 	}
 	s := modeltest.New(t, modeltest.Turn{Fault: modeltest.FaultErrorEvent, Code: "overloaded_error", Message: "Overloaded"})
-	_, err := answer(t, client(t, s.URL), provider.Request{Model: "m", Messages: []chat.Message{user("go")}})
+	_, err := modeltest.Answer(t, client(t, s.URL), provider.Request{Model: "m", Messages: []chat.Message{user("go")}})
 	var e *provider.Error
 	if !errors.As(err, &e) || e.Class != provider.ClassOverloaded {
 		t.Errorf("in the stream: %v", err)
@@ -263,7 +230,7 @@ func TestOddHistoriesAndAddresses(t *testing.T) {
 		s := modeltest.New(t, modeltest.Turn{})
 		url := strings.TrimSuffix(s.URL, "/v1") + map[bool]string{true: "", false: "/v1/messages"}[len(in)%2 == 0]
 		r := provider.Request{Model: "claude-sonnet-4-5", Effort: "high", Messages: in}
-		if _, err := answer(t, client(t, url), r); err != nil {
+		if _, err := modeltest.Answer(t, client(t, url), r); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

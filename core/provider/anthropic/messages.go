@@ -22,7 +22,7 @@ const (
 // messages converts a conversation. Whatever the history looks like, the result keeps the rules of
 // the wire format: it begins and ends with the person, the sides take turns, all results of an
 // answer stand first in the message after it.
-func (p *Provider) messages(in []chat.Message, model string) []sdk.MessageParam {
+func (f format) messages(in []chat.Message, model string) []sdk.MessageParam {
 	in = history.Mend(asUser(in))
 	turn := history.LoopStart(in)
 	var out []sdk.MessageParam
@@ -41,7 +41,7 @@ func (p *Provider) messages(in []chat.Message, model string) []sdk.MessageParam 
 		case chat.RoleAssistant:
 			var pieces []piece
 			if i >= turn {
-				pieces = p.thoughts(m, model)
+				pieces = f.thoughts(m, model)
 			}
 			add(sdk.MessageParamRoleAssistant, weave(pieces, m.Text, uses(m.Calls))...)
 		case chat.RoleTool:
@@ -68,9 +68,9 @@ func asUser(in []chat.Message) []chat.Message {
 }
 
 // thoughts is the thinking of m, if this server wrote it with this model and takes it back.
-func (p *Provider) thoughts(m chat.Message, model string) []piece {
+func (f format) thoughts(m chat.Message, model string) []piece {
 	var pieces []piece
-	if p.Refuses(string(m.Opaque)) || !history.Open(p.writer(model), m.Opaque, &pieces) {
+	if f.Refuses(string(m.Opaque)) || !history.Open(f.WriterOf(model), m.Opaque, &pieces) {
 		return nil
 	}
 	return pieces

@@ -2,9 +2,7 @@ package anthropic
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,7 +10,6 @@ import (
 	"sync"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"hermes/core/chat"
@@ -24,16 +21,6 @@ import (
 // noThinking begins the key of a model whose thinking cannot be chosen. The other keys are thoughts
 // that were refused.
 const noThinking = "model "
-
-func (f format) Post(ctx context.Context, r provider.Request) (*http.Response, error) {
-	params, err := f.params(r)
-	if err != nil {
-		return nil, err
-	}
-	var res *http.Response
-	err = f.sdk.Post(ctx, "v1/messages", params, &res, option.WithHeader("Accept", stream.Accept(r)))
-	return res, err
-}
 
 // Learn reports whether the refusal is about thinking, and leaves out from then on what the server
 // does not take: the thoughts of this history, or the choice how long to think.
@@ -47,8 +34,8 @@ func (f format) Learn(refused *stream.Refusal, r provider.Request) bool {
 	return r.Effort != "" && f.Refuse(noThinking+r.Model)
 }
 
-// params builds the body of the request.
-func (f format) params(r provider.Request) (sdk.MessageNewParams, error) {
+// Body implements stream.Format.
+func (f format) Body(r provider.Request) (any, error) {
 	known := provider.Known(f.Endpoint, r.Model)
 	params := sdk.MessageNewParams{
 		Model: r.Model, MaxTokens: int64(cmp.Or(r.MaxTokens, min(known.MaxOutput, mostOutput), leastOutput)),

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,11 +92,7 @@ func TestVendorsHearTheSame(t *testing.T) {
 			names, turns := script(format.finish)
 			theirs := judge(t, sdk, format.name, modeltest.New(t, turns...).URL, len(turns))
 			server := modeltest.New(t, turns...)
-			p, err := format.make(provider.Endpoint{Name: "ours", BaseURL: server.URL, Key: "key"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = p.(io.Closer).Close() })
+			p := modeltest.Client(t, format.make, provider.Endpoint{Name: "ours", BaseURL: server.URL, Key: "key"})
 			for i, name := range names {
 				if wrong := disagree(format.name, theirs[i], listen(t, p)); wrong != "" {
 					t.Errorf("%s: %s", name, wrong)
@@ -144,29 +138,16 @@ func listen(t *testing.T, p provider.Provider) (h heard) {
 		Model: "test-model", Messages: []chat.Message{{Role: chat.RoleUser, Text: "go"}},
 		Tools: []provider.ToolSpec{{Name: "read_file", Description: "d", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)}},
 	}
-	for c, err := range p.Stream(t.Context(), r) {
-		if err != nil {
-			var failed *provider.Error
-			if !errors.As(err, &failed) {
-				t.Fatal(err)
-			}
-			h.Error, h.Status, h.Message = string(failed.Class), failed.HTTP, failed.Message
-			return h
-		}
-		switch c.Kind {
-		case provider.ChunkText:
-			h.Text += c.Text
-		case provider.ChunkReasoning:
-			h.Reasoning += c.Text
-		case provider.ChunkToolStart:
-			h.Calls = append(h.Calls, heardCall{ID: c.CallID, Name: c.Name})
-		case provider.ChunkToolArgs:
-			h.Calls[c.Index].Args += c.Text
-		case provider.ChunkEnd:
-			h.Finish = string(c.Finish)
-			h.Usage.Input, h.Usage.Output, h.Usage.Cached, h.Usage.Reasoning = c.Usage.Input, c.Usage.Output, c.Usage.Cached, c.Usage.Reasoning
-		}
+	g := modeltest.Hear(t.Context(), t, p, r)
+	if g.Err != nil {
+		h.Error, h.Status, h.Message = string(g.Err.Class), g.Err.HTTP, g.Err.Message
+		return h
 	}
+	h.Text, h.Reasoning, h.Finish = g.Text, g.Reasoning, string(g.Finish)
+	for _, c := range g.Calls {
+		h.Calls = append(h.Calls, heardCall{ID: c.ID, Name: c.Name, Args: string(c.Args)})
+	}
+	h.Usage.Input, h.Usage.Output, h.Usage.Cached, h.Usage.Reasoning = g.Usage.Input, g.Usage.Output, g.Usage.Cached, g.Usage.Reasoning
 	return h
 }
 

@@ -1,29 +1,22 @@
 package openai
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
 
 	"hermes/core/chat"
 	"hermes/core/provider"
-	"hermes/core/provider/history"
 	"hermes/core/provider/stream"
 )
 
 // assembler turns the events of one answer into chunks. It is pure: bytes in, chunks out.
 type assembler struct {
-	model  provider.Model
-	writer string // who gets the state of this answer back
+	stream.Tally
 	calls  []*call
-	size   int    // bytes of content
-	any    bool   // an event with a choice, content or usage came
-	done   bool   // [DONE] came
 	finish string // the reason, as the server named it
 	usage  chat.Usage
-	served string // the model that answered
-	mused  bool   // reasoning_content came
+	mused  bool // reasoning_content came
 }
 
 // call is a tool call that is being sent.
@@ -35,22 +28,8 @@ type call struct {
 	waiting strings.Builder // arguments that came before the name
 }
 
-func newAssembler(m provider.Model, writer string) *assembler {
-	return &assembler{model: m, writer: writer}
-}
-
-// State implements stream.Reader.
-func (a *assembler) State() stream.State {
-	switch {
-	case a.done:
-		return stream.Done
-	case a.finish != "":
-		return stream.Finished
-	case a.any:
-		return stream.Begun
-	default:
-		return stream.Silent
-	}
+func newAssembler(model, writer string) *assembler {
+	return &assembler{Tally: stream.NewTally(model, writer)}
 }
 
 // Feed takes one event. Chunks that it returns together with an error came before the error.
@@ -58,17 +37,18 @@ func (a *assembler) Feed(kind string, data []byte) ([]provider.Chunk, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	if bytes.Equal(data, []byte("[DONE]")) {
-		a.done = true
+	if stream.EndMark(data) {
+		a.Reach(stream.Done)
 		return nil, nil
 	}
 	var f frame
 	if err := stream.Decode(kind, data, &f); err != nil {
 		return nil, err
 	}
-	a.served = cmp.Or(f.Model, a.served)
+	a.Model = cmp.Or(f.Model, a.Model)
 	if f.Usage != nil {
-		a.any, a.usage = true, f.Usage.usage()
+		a.Reach(stream.Begun)
+		a.usage = f.Usage.usage()
 	}
 	return a.choices(f.Choices)
 }
@@ -79,7 +59,7 @@ func (a *assembler) choices(list []choice) ([]provider.Chunk, error) {
 		if c.Index != 0 {
 			continue // we ask for one answer
 		}
-		a.any = true
+		a.Reach(stream.Begun)
 		for _, d := range []*delta{c.Delta, c.Message} {
 			if d == nil {
 				continue
@@ -90,22 +70,24 @@ func (a *assembler) choices(list []choice) ([]provider.Chunk, error) {
 				return out, err
 			}
 		}
-		a.finish = cmp.Or(c.Finish, a.finish)
+		if a.finish = cmp.Or(c.Finish, a.finish); a.finish != "" {
+			a.Reach(stream.Finished)
+		}
 	}
 	return out, nil
 }
 
 func (a *assembler) delta(d *delta) ([]provider.Chunk, error) {
-	if a.size += d.size(); a.size > stream.MaxAnswer {
-		return nil, &stream.TooLarge{What: "content", Most: stream.MaxAnswer}
+	if err := a.Grow(d.size()); err != nil {
+		return nil, err
 	}
 	var out []provider.Chunk
 	a.mused = a.mused || d.ReasoningContent.text != ""
 	if t := cmp.Or(d.ReasoningContent.thinking(), d.Reasoning.thinking(), d.Content.thought); t != "" {
-		out = append(out, provider.Chunk{Kind: provider.ChunkReasoning, Text: t, Model: a.served})
+		out = append(out, a.Chunk(provider.Chunk{Kind: provider.ChunkReasoning, Text: t})...)
 	}
 	if t := cmp.Or(d.Content.text, d.Refusal.text); t != "" {
-		out = append(out, provider.Chunk{Kind: provider.ChunkText, Text: t, Model: a.served})
+		out = append(out, a.Chunk(provider.Chunk{Kind: provider.ChunkText, Text: t})...)
 	}
 	calls := d.ToolCalls
 	if d.FunctionCall != nil { // the name it had before parallel calls existed
@@ -117,7 +99,11 @@ func (a *assembler) delta(d *delta) ([]provider.Chunk, error) {
 		if err != nil {
 			return out, err
 		}
-		out = append(out, a.extend(i, c)...)
+		chunks, err := a.extend(i, c)
+		out = append(out, chunks...)
+		if err != nil {
+			return out, err
+		}
 	}
 	return out, nil
 }
@@ -161,46 +147,40 @@ func (a *assembler) last(ok func(*call) bool) int {
 }
 
 // extend adds a delta to a call. A call starts when its name is known.
-func (a *assembler) extend(i int, d callDelta) []provider.Chunk {
+func (a *assembler) extend(i int, d callDelta) (out []provider.Chunk, err error) {
 	c := a.calls[i]
-	var out []provider.Chunk
 	if !c.started {
 		c.id = cmp.Or(c.id, d.ID)
 		c.name = cmp.Or(c.name, d.Function.Name)
 		if c.name == "" {
 			c.waiting.WriteString(string(d.Function.Arguments))
-			return nil
+			return nil, nil
 		}
 		c.started = true
-		if c.id == "" || slices.ContainsFunc(a.calls, func(o *call) bool { return o != c && o.started && o.id == c.id }) {
-			c.id = stream.NewID()
+		if out, err = a.Begin(i, c.id, c.name); err != nil {
+			return nil, err
 		}
-		out = append(out, provider.Chunk{Kind: provider.ChunkToolStart, Index: i, CallID: c.id, Name: c.name, Model: a.served})
+		c.id = out[0].CallID
 	}
 	if args := c.waiting.String() + string(d.Function.Arguments); args != "" {
 		c.waiting.Reset()
-		out = append(out, provider.Chunk{Kind: provider.ChunkToolArgs, Index: i, Text: args, Model: a.served})
+		out = append(out, a.Chunk(provider.Chunk{Kind: provider.ChunkToolArgs, Index: i, Text: args})...)
 	}
-	return out
+	return out, nil
 }
 
 // End is the last chunk of an answer that is complete.
 func (a *assembler) End() (provider.Chunk, error) {
 	if slices.ContainsFunc(a.calls, func(c *call) bool { return !c.started }) {
-		return provider.Chunk{}, stream.Malformed("a tool call has no name")
+		return provider.Chunk{}, stream.ErrNoName
 	}
 	if a.finish == "error" {
 		return provider.Chunk{}, stream.Malformed("the server ended the answer with the finish reason \"error\"")
 	}
-	end := provider.Chunk{
-		Kind: provider.ChunkEnd, Finish: a.reason(), Usage: a.usage, Model: cmp.Or(a.served, a.model.ID),
-	}
-	if a.mused && len(a.calls) > 0 {
-		end.Opaque = history.Seal(a.writer, thoughts{Back: true})
-	}
-	return end, nil
+	return a.Last(a.usage, a.reason(), thoughts{Back: a.mused}), nil
 }
 
+// reason is the finish that only the server can tell; some say "stop" with calls, too.
 func (a *assembler) reason() chat.Finish {
 	switch a.finish {
 	case "length", "max_tokens":
@@ -208,8 +188,5 @@ func (a *assembler) reason() chat.Finish {
 	case "content_filter":
 		return chat.FinishContentFilter
 	}
-	if len(a.calls) > 0 { // some servers say "stop" here
-		return chat.FinishToolCalls
-	}
-	return chat.FinishStop
+	return ""
 }

@@ -11,7 +11,7 @@ import (
 
 func feedAll(t *testing.T, events ...string) (string, []string, error) {
 	t.Helper()
-	a := newAssembler(provider.Model{}, "")
+	a := newAssembler("", "")
 	var text strings.Builder
 	var calls []string
 	for _, e := range events {
@@ -95,7 +95,7 @@ func FuzzEvent(f *testing.F) {
 	f.Add("", `{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[[]]}]}}],"usage":{"cost":1e308}}`)
 	f.Add("", `{"choices":[{"delta":{"tool_calls":[{"index":-5},{"id":"x"},{}]}}]}`)
 	f.Fuzz(func(t *testing.T, kind, data string) {
-		a := newAssembler(provider.Model{}, "")
+		a := newAssembler("", "")
 		for range 2 {
 			chunks, err := a.Feed(kind, []byte(data))
 			for _, c := range chunks {
@@ -113,10 +113,10 @@ func FuzzEvent(f *testing.F) {
 
 func BenchmarkEvent(b *testing.B) {
 	event := []byte(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":"twenty characters.. "},"finish_reason":null}]}`)
-	a := newAssembler(provider.Model{}, "")
+	a := newAssembler("", "")
 	b.ReportAllocs()
 	for b.Loop() {
-		a.size = 0
+		a.Tally = stream.NewTally("", "")
 		if _, err := a.Feed("", event); err != nil {
 			b.Fatal(err)
 		}

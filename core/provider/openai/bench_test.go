@@ -13,11 +13,7 @@ import (
 // BenchmarkStream is an answer of 100 kB in pieces of 20 characters, over loopback.
 func BenchmarkStream(b *testing.B) {
 	s := modeltest.NewScript(b, modeltest.Script{Turns: []modeltest.Turn{{Text: strings.Repeat("twenty characters.. ", 5000), Chunk: 20}}, Loop: true})
-	p, err := openai.New(provider.Endpoint{Name: "test", BaseURL: s.URL})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer p.Close()
+	p := modeltest.Client(b, openai.Make, provider.Endpoint{Name: "test", BaseURL: s.URL})
 	r := provider.Request{Model: "m", Messages: []chat.Message{{Role: chat.RoleUser, Text: "go"}}}
 	b.SetBytes(100_000)
 	b.ReportAllocs()
@@ -34,11 +30,7 @@ func BenchmarkStream(b *testing.B) {
 // a request costs us.
 func BenchmarkFirstChunk(b *testing.B) {
 	s := modeltest.NewScript(b, modeltest.Script{Turns: []modeltest.Turn{{Text: "Hello."}}, Loop: true})
-	p, err := openai.New(provider.Endpoint{Name: "test", BaseURL: s.URL})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer p.Close()
+	p := modeltest.Client(b, openai.Make, provider.Endpoint{Name: "test", BaseURL: s.URL})
 	r := provider.Request{Model: "m", System: strings.Repeat("system ", 2000)}
 	for range 100 {
 		r.Messages = append(r.Messages, chat.Message{Role: chat.RoleUser, Text: strings.Repeat("question ", 50)},

@@ -14,25 +14,25 @@ import (
 	"hermes/core/provider/stream"
 )
 
-func (p *Provider) tools(r provider.Request) ([]sdk.ChatCompletionToolUnionParam, error) {
+func (f *format) tools(r provider.Request) ([]sdk.ChatCompletionToolUnionParam, error) {
 	var out []sdk.ChatCompletionToolUnionParam // nil for none: several vendors refuse an empty list
 	for _, t := range r.Tools {
 		var schema shared.FunctionParameters
 		if err := json.Unmarshal(t.Schema, &schema); err != nil {
-			return nil, stream.BadSchema(p.Name(), r.Model, t.Name, err)
+			return nil, stream.BadSchema(f.Name(), r.Model, t.Name, err)
 		}
-		f := shared.FunctionDefinitionParam{Name: t.Name, Parameters: schema}
+		tool := shared.FunctionDefinitionParam{Name: t.Name, Parameters: schema}
 		if t.Description != "" {
-			f.Description = param.NewOpt(t.Description)
+			tool.Description = param.NewOpt(t.Description)
 		}
-		out = append(out, sdk.ChatCompletionFunctionTool(f))
+		out = append(out, sdk.ChatCompletionFunctionTool(tool))
 	}
 	return out, nil
 }
 
 // messages converts a conversation. Whatever the history looks like, the result keeps the rules of
 // the wire format.
-func (p *Provider) messages(system string, in []chat.Message) []sdk.ChatCompletionMessageParamUnion {
+func (f *format) messages(system string, in []chat.Message) []sdk.ChatCompletionMessageParamUnion {
 	var out []sdk.ChatCompletionMessageParamUnion
 	if system != "" {
 		out = append(out, sdk.SystemMessage(system))
@@ -46,7 +46,7 @@ func (p *Provider) messages(system string, in []chat.Message) []sdk.ChatCompleti
 		case chat.RoleUser:
 			out = append(out, user(m))
 		case chat.RoleAssistant:
-			thinking := i >= turn && !p.noThoughts.Load() && p.wantsThoughts(m)
+			thinking := i >= turn && !f.noThoughts.Load() && f.wantsThoughts(m)
 			out = append(out, assistant(m, thinking))
 		case chat.RoleTool:
 			out = append(out, sdk.ToolMessage(history.ResultText(m.Result), m.Result.CallID))

@@ -30,8 +30,8 @@ func TestConversation(t *testing.T) {
 			{Role: chat.RoleUser, Text: "well?"},
 		},
 	}
-	if g := collect(t, client(t, s.URL, quick), r); g.err != nil {
-		t.Fatal(g.err)
+	if g := collect(t, client(t, s.URL), r); g.Err != nil {
+		t.Fatal(g.Err)
 	}
 	req := s.Requests()[0]
 	roles := make([]string, 0, len(req.Messages))
@@ -95,8 +95,8 @@ func TestImagesOfResults(t *testing.T) {
 		{[]chat.Message{{Role: chat.RoleAssistant, Text: "I see."}}, "user assistant tool tool user assistant", nil},
 	} {
 		s := modeltest.New(t, modeltest.Turn{})
-		if g := collect(t, client(t, s.URL, quick), provider.Request{Model: "m", Messages: looked(c.after...)}); g.err != nil {
-			t.Fatal(g.err)
+		if g := collect(t, client(t, s.URL), provider.Request{Model: "m", Messages: looked(c.after...)}); g.Err != nil {
+			t.Fatal(g.Err)
 		}
 		var roles []string
 		for _, m := range s.Requests()[0].Messages {
@@ -121,10 +121,10 @@ func TestAServerThatRefusesImages(t *testing.T) {
 		400: "unknown variant `image_url`, expected `text`", 404: "No endpoints found that support image input", 413: "Payload too large", 422: "bad Image",
 	} {
 		s := modeltest.New(t, modeltest.Turn{Status: status, Message: message}, modeltest.Turn{}, modeltest.Turn{})
-		p := client(t, s.URL, quick)
+		p := client(t, s.URL)
 		for range 2 {
-			if g := collect(t, p, provider.Request{Model: "m", Messages: looked()}); g.err != nil {
-				t.Fatal(g.err)
+			if g := collect(t, p, provider.Request{Model: "m", Messages: looked()}); g.Err != nil {
+				t.Fatal(g.Err)
 			}
 		}
 		for i, req := range s.Requests() {
@@ -135,8 +135,8 @@ func TestAServerThatRefusesImages(t *testing.T) {
 		}
 	}
 	s := modeltest.New(t, modeltest.Turn{Status: 400, Message: "the image of the container is missing"})
-	if g := collect(t, client(t, s.URL, quick), ask("no image here")); g.err == nil || len(s.Requests()) != 1 {
-		t.Errorf("%v after %d requests", g.err, len(s.Requests()))
+	if g := collect(t, client(t, s.URL), ask("no image here")); g.Err == nil || len(s.Requests()) != 1 {
+		t.Errorf("%v after %d requests", g.Err, len(s.Requests()))
 	}
 }
 
@@ -145,8 +145,8 @@ func TestARequestWithoutToolsHasNoKeyForThem(t *testing.T) {
 	s := modeltest.New(t, modeltest.Turn{})
 	r := ask("go")
 	r.Tools = []provider.ToolSpec{}
-	if g := collect(t, client(t, s.URL, quick), r); g.err != nil {
-		t.Fatal(g.err)
+	if g := collect(t, client(t, s.URL), r); g.Err != nil {
+		t.Fatal(g.Err)
 	}
 	if body := s.Requests()[0].Body; bytes.Contains(body, []byte(`"tools"`)) {
 		t.Errorf("body: %s", body)
@@ -157,9 +157,9 @@ func TestBadSchemaIsNamed(t *testing.T) {
 	s := modeltest.New(t, modeltest.Turn{})
 	r := ask("go")
 	r.Tools = []provider.ToolSpec{{Name: "odd", Schema: json.RawMessage(`[`)}}
-	g := collect(t, client(t, s.URL, quick), r)
-	if g.err == nil || g.err.Class != provider.ClassFormat || !strings.Contains(g.err.Message, "odd") {
-		t.Errorf("%v", g.err)
+	g := collect(t, client(t, s.URL), r)
+	if g.Err == nil || g.Err.Class != provider.ClassFormat || !strings.Contains(g.Err.Message, "odd") {
+		t.Errorf("%v", g.Err)
 	}
 }
 
@@ -167,11 +167,11 @@ func TestBadSchemaIsNamed(t *testing.T) {
 func TestReasoningGoesBackWithinTheTurn(t *testing.T) {
 	s := modeltest.New(t, modeltest.Turn{Reasoning: "I must look.", Calls: []modeltest.Call{{ID: "1", Name: "f", Args: "{}"}}},
 		modeltest.Turn{}, modeltest.Turn{}, modeltest.Turn{Status: 400, Message: "property 'reasoning_content' is unsupported"}, modeltest.Turn{})
-	p := client(t, s.URL, quick)
+	p := client(t, s.URL)
 	r := ask("go")
 	first := collect(t, p, r)
 	history := []chat.Message{
-		{Role: chat.RoleAssistant, Reasoning: first.reasoning, Calls: first.calls, Opaque: first.end.Opaque},
+		{Role: chat.RoleAssistant, Reasoning: first.Reasoning, Calls: first.Calls, Opaque: first.Opaque},
 		{Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "1", Text: "x"}},
 	}
 	sent := func() bool {
@@ -187,7 +187,7 @@ func TestReasoningGoesBackWithinTheTurn(t *testing.T) {
 	if collect(t, p, later); sent() {
 		t.Error("the reasoning of an old turn was sent")
 	}
-	if g := collect(t, p, r); g.err != nil || sent() {
-		t.Errorf("a server that rejects it got it again: %v", g.err)
+	if g := collect(t, p, r); g.Err != nil || sent() {
+		t.Errorf("a server that rejects it got it again: %v", g.Err)
 	}
 }

@@ -1,11 +1,7 @@
 package openai
 
 import (
-	"context"
-	"net/http"
-
 	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
 
@@ -13,19 +9,9 @@ import (
 	"hermes/core/provider/stream"
 )
 
-func (f format) Post(ctx context.Context, r provider.Request) (*http.Response, error) {
-	params, err := f.params(r)
-	if err != nil {
-		return nil, err
-	}
-	var res *http.Response
-	err = f.sdk.Post(ctx, "chat/completions", params, &res, option.WithHeader("Accept", stream.Accept(r)))
-	return res, err
-}
-
 // Learn reports whether the refusal is about an optional field that was sent, and leaves it out
 // from then on.
-func (f format) Learn(refused *stream.Refusal, r provider.Request) bool {
+func (f *format) Learn(refused *stream.Refusal, r provider.Request) bool {
 	switch {
 	case !refused.Invalid():
 		return false
@@ -42,19 +28,19 @@ func (f format) Learn(refused *stream.Refusal, r provider.Request) bool {
 	}
 }
 
-// params builds the body of the request.
-func (p *Provider) params(r provider.Request) (sdk.ChatCompletionNewParams, error) {
-	params := sdk.ChatCompletionNewParams{Model: r.Model, Messages: p.messages(r.System, r.Messages)}
-	tools, err := p.tools(r)
+// Body implements stream.Format.
+func (f *format) Body(r provider.Request) (any, error) {
+	params := sdk.ChatCompletionNewParams{Model: r.Model, Messages: f.messages(r.System, r.Messages)}
+	tools, err := f.tools(r)
 	if err != nil {
 		return params, err
 	}
 	params.Tools = tools
-	if r.Effort != "" && !p.noEffort.Load() {
+	if r.Effort != "" && !f.noEffort.Load() {
 		params.ReasoningEffort = shared.ReasoningEffort(r.Effort)
 	}
 	if r.MaxTokens > 0 {
-		if p.ownPlatform != p.otherLimit.Load() {
+		if f.ownPlatform != f.otherLimit.Load() {
 			params.MaxCompletionTokens = param.NewOpt(int64(r.MaxTokens))
 		} else {
 			params.MaxTokens = param.NewOpt(int64(r.MaxTokens))
@@ -62,7 +48,7 @@ func (p *Provider) params(r provider.Request) (sdk.ChatCompletionNewParams, erro
 	}
 	if !r.NoStream {
 		params.SetExtraFields(map[string]any{"stream": true})
-		if !p.noOptions.Load() {
+		if !f.noOptions.Load() {
 			params.StreamOptions = sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)}
 		}
 	}

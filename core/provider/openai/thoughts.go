@@ -13,7 +13,7 @@ type thoughts struct {
 }
 
 // wantsThoughts reports whether the reasoning of m goes back: only to the server that it came from.
-func (p *Provider) wantsThoughts(m chat.Message) bool {
+func (f *format) wantsThoughts(m chat.Message) bool {
 	var t thoughts
-	return m.Reasoning != "" && history.Open(p.Writer(), m.Opaque, &t) && t.Back
+	return m.Reasoning != "" && history.Open(f.Writer(), m.Opaque, &t) && t.Back
 }

@@ -1,45 +1,36 @@
 package responses
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"hermes/core/chat"
 	"hermes/core/provider"
-	"hermes/core/provider/history"
 	"hermes/core/provider/stream"
 )
 
 // assembler turns the events of one answer into chunks. It is pure: bytes in, chunks out.
 type assembler struct {
-	model  string
-	writer string
+	stream.Tally
 	items  map[int]*item // by their index on the wire
 	order  []*item
-	calls  int
-	size   int
+	bytes  int // of all that came
 	usage  chat.Usage
-	state  stream.State
 	reason string // why the answer is incomplete
 	denied bool   // a refusal came
 }
 
 func newAssembler(model, writer string) *assembler {
-	return &assembler{model: model, writer: writer, items: map[int]*item{}}
+	return &assembler{Tally: stream.NewTally(model, writer), items: map[int]*item{}}
 }
-
-// State implements stream.Reader.
-func (a *assembler) State() stream.State { return a.state }
 
 // Feed takes one event, or a whole answer.
 func (a *assembler) Feed(kind string, data []byte) ([]provider.Chunk, error) {
-	if len(data) == 0 || bytes.Equal(data, []byte("[DONE]")) { // some servers end like chat completions
+	if len(data) == 0 || stream.EndMark(data) { // some servers end like chat completions
 		return nil, nil
 	}
-	if a.size += len(data); a.size > stream.MaxStream {
+	if a.bytes += len(data); a.bytes > stream.MaxStream {
 		return nil, &stream.TooLarge{What: "content", Most: stream.MaxStream}
 	}
 	var f frame
@@ -60,9 +51,9 @@ func (a *assembler) event(f frame) ([]provider.Chunk, error) {
 	switch f.Type {
 	case "response.created", "response.in_progress", "response.queued":
 		if f.Response != nil {
-			a.model = cmp.Or(f.Response.Model, a.model)
+			a.Model = cmp.Or(f.Response.Model, a.Model)
 		}
-		a.state = max(a.state, stream.Begun)
+		a.Reach(stream.Begun)
 	case "response.output_item.added":
 		return a.start(f.Index, f.Item)
 	case "response.output_item.done":
@@ -80,13 +71,8 @@ func (a *assembler) event(f frame) ([]provider.Chunk, error) {
 	return nil, nil // pings, what repeats the deltas, and what later versions of the format add
 }
 
-func (a *assembler) chunk(c provider.Chunk) []provider.Chunk {
-	c.Model = a.model
-	return []provider.Chunk{c}
-}
-
 func (a *assembler) start(index int, i *item) ([]provider.Chunk, error) {
-	a.state = max(a.state, stream.Begun)
+	a.Reach(stream.Begun)
 	switch {
 	case i == nil || a.items[index] != nil:
 		return nil, nil
@@ -97,16 +83,8 @@ func (a *assembler) start(index int, i *item) ([]provider.Chunk, error) {
 	if i.Type != "function_call" {
 		return nil, nil
 	}
-	if i.Name == "" {
-		return nil, stream.Malformed("a tool call has no name")
-	}
-	same := func(o *item) bool { return o != i && o.CallID == i.CallID }
-	if i.CallID == "" || slices.ContainsFunc(a.order, same) {
-		i.CallID = stream.NewID()
-	}
-	i.call = a.calls
-	a.calls++
-	return a.chunk(provider.Chunk{Kind: provider.ChunkToolStart, Index: i.call, CallID: i.CallID, Name: i.Name}), nil
+	i.call = a.Calls()
+	return a.Begin(i.call, i.CallID, i.Name)
 }
 
 // say passes a piece on and remembers it, because the whole comes again at the end of its item.
@@ -130,7 +108,7 @@ func (a *assembler) say(f frame, kind provider.ChunkKind) ([]provider.Chunk, err
 	if len(i.said)+len(i.mind) > stream.MaxAnswer {
 		return nil, &stream.TooLarge{What: "content", Most: stream.MaxAnswer}
 	}
-	return a.chunk(provider.Chunk{Kind: kind, Index: i.call, Text: text}), nil
+	return a.Chunk(provider.Chunk{Kind: kind, Index: i.call, Text: text}), nil
 }
 
 // finish gives what an item has and what did not come in pieces.
@@ -148,7 +126,7 @@ func (a *assembler) finish(index int, done *item) ([]provider.Chunk, error) {
 	rest := func(kind provider.ChunkKind, whole string, came *[]byte) {
 		if text, ok := strings.CutPrefix(whole, string(*came)); ok && text != "" {
 			*came = append(*came, text...)
-			out = append(out, a.chunk(provider.Chunk{Kind: kind, Index: i.call, Text: text})...)
+			out = append(out, a.Chunk(provider.Chunk{Kind: kind, Index: i.call, Text: text})...)
 		}
 	}
 	switch i.Type {
@@ -169,11 +147,11 @@ func (a *assembler) finish(index int, done *item) ([]provider.Chunk, error) {
 
 // end takes a whole answer: all of it, or what the stream had not told yet.
 func (a *assembler) end(r *response) ([]provider.Chunk, error) {
-	a.state = stream.Done
+	a.Reach(stream.Done)
 	if r == nil {
 		return nil, nil
 	}
-	a.model = cmp.Or(r.Model, a.model)
+	a.Model = cmp.Or(r.Model, a.Model)
 	if r.Usage != nil {
 		a.usage = r.Usage.usage()
 	}
@@ -193,24 +171,17 @@ func (a *assembler) end(r *response) ([]provider.Chunk, error) {
 
 // End is the last chunk of an answer that is complete.
 func (a *assembler) End() (provider.Chunk, error) {
-	end := provider.Chunk{Kind: provider.ChunkEnd, Finish: a.finished(), Usage: a.usage, Model: a.model}
-	if a.calls > 0 {
-		if kept := keep(a.order); kept != nil {
-			end.Opaque = history.Seal(a.writer, kept)
-		}
-	}
-	return end, nil
+	return a.Last(a.usage, a.finished(), keep(a.order)), nil
 }
 
+// finished is the finish that only the server can tell.
 func (a *assembler) finished() chat.Finish {
 	switch {
-	case a.reason == "content_filter" || a.denied && a.calls == 0:
+	case a.reason == "content_filter" || a.denied && a.Calls() == 0:
 		return chat.FinishContentFilter
 	case a.reason != "":
 		return chat.FinishLength
-	case a.calls > 0:
-		return chat.FinishToolCalls
 	default:
-		return chat.FinishStop
+		return ""
 	}
 }

@@ -57,7 +57,7 @@ func (t thought) item() api.ResponseInputItemUnionParam {
 
 // input converts a conversation. Whatever the history looks like, the result keeps the rules of the
 // wire format.
-func (p *Provider) input(in []chat.Message, model string) api.ResponseInputParam {
+func (f format) input(in []chat.Message, model string) api.ResponseInputParam {
 	in = history.Mend(in)
 	turn := history.LoopStart(in)
 	out := api.ResponseInputParam{}
@@ -70,7 +70,7 @@ func (p *Provider) input(in []chat.Message, model string) api.ResponseInputParam
 		case chat.RoleAssistant:
 			var thoughts []thought
 			if i >= turn {
-				thoughts = p.thoughts(m, model)
+				thoughts = f.thoughts(m, model)
 			}
 			out = append(out, assistant(m, thoughts)...)
 		case chat.RoleTool:
@@ -81,9 +81,9 @@ func (p *Provider) input(in []chat.Message, model string) api.ResponseInputParam
 }
 
 // thoughts is the reasoning of m, if this server wrote it with this model and takes it back.
-func (p *Provider) thoughts(m chat.Message, model string) []thought {
+func (f format) thoughts(m chat.Message, model string) []thought {
 	var out []thought
-	if p.Refuses(string(m.Opaque)) || !history.Open(p.writer(model), m.Opaque, &out) {
+	if f.Refuses(string(m.Opaque)) || !history.Open(f.WriterOf(model), m.Opaque, &out) {
 		return nil
 	}
 	return out

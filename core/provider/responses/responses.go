@@ -8,12 +8,6 @@
 package responses
 
 import (
-	"context"
-	"iter"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-
 	"hermes/core/provider"
 	"hermes/core/provider/stream"
 )
@@ -21,44 +15,20 @@ import (
 // Kind is the name of the wire format.
 const Kind = provider.ModeResponses
 
-// Provider is one endpoint. It is safe for concurrent use.
-type Provider struct {
-	*stream.Client
-	sdk sdk.Client
-}
-
 // Make is a provider.Maker.
-func Make(e provider.Endpoint) (provider.Provider, error) { return New(e) }
+func Make(e provider.Endpoint) (provider.Provider, error) { return wire().Make(e) }
 
-// New makes a provider for the endpoint. It does not use the network.
-func New(e provider.Endpoint) (*Provider, error) {
-	base, err := stream.BaseURL(e.BaseURL, "/v1", "/responses")
-	if err != nil {
-		return nil, err
+func wire() stream.Wire {
+	return stream.Wire{
+		Kind: Kind, Call: "responses", Bare: "/v1", Cut: []string{"/responses"}, Models: "models", Post: stream.OpenAI,
+		Format: func(c *stream.Client) stream.Format { return format{c} },
 	}
-	p := &Provider{Client: stream.New(e, base, stream.Bearer(e.Key))}
-	p.sdk = sdk.Client{Options: []option.RequestOption{
-		option.WithBaseURL(base.String()), option.WithHTTPClient(p.Client), option.WithMaxRetries(0),
-	}}
-	return p, nil
 }
 
-// Stream implements provider.Provider.
-func (p *Provider) Stream(ctx context.Context, r provider.Request) iter.Seq2[provider.Chunk, error] {
-	return p.Client.Stream(ctx, r, format{p})
-}
+// format is Responses at one endpoint.
+type format struct{ *stream.Client }
 
-// Models implements provider.Provider.
-func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
-	return p.List(ctx, "models")
-}
-
-// format is the provider as stream.Format.
-type format struct{ *Provider }
-
+// Reader implements stream.Format.
 func (f format) Reader(r provider.Request) stream.Reader {
-	return newAssembler(r.Model, f.writer(r.Model))
+	return newAssembler(r.Model, f.WriterOf(r.Model))
 }
-
-// writer names who may get the reasoning back.
-func (p *Provider) writer(model string) string { return p.Writer() + " " + Kind + " " + model }

@@ -16,37 +16,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func client(t *testing.T, url string) *responses.Provider {
+func client(t *testing.T, url string) provider.Provider {
 	t.Helper()
-	p, err := responses.New(provider.Endpoint{Name: "test", BaseURL: url, Key: "sk-test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Close() })
-	return p
-}
-
-func answer(t *testing.T, p provider.Provider, r provider.Request) (chat.Message, error) {
-	t.Helper()
-	m := chat.Message{Role: chat.RoleAssistant}
-	for c, err := range p.Stream(t.Context(), r) {
-		if err != nil {
-			return m, err
-		}
-		switch c.Kind {
-		case provider.ChunkText:
-			m.Text += c.Text
-		case provider.ChunkReasoning:
-			m.Reasoning += c.Text
-		case provider.ChunkToolStart:
-			m.Calls = append(m.Calls, chat.ToolCall{ID: c.CallID, Name: c.Name})
-		case provider.ChunkToolArgs:
-			m.Calls[c.Index].Args = append(m.Calls[c.Index].Args, c.Text...)
-		case provider.ChunkEnd:
-			m.Finish, m.Usage, m.Opaque, m.Model = c.Finish, c.Usage, c.Opaque, c.Model
-		}
-	}
-	return m, nil
+	return modeltest.Client(t, responses.Make, provider.Endpoint{Name: "test", BaseURL: url, Key: "sk-test"})
 }
 
 func ask(text string) provider.Request {
@@ -60,7 +32,7 @@ func TestRequest(t *testing.T) {
 	s := modeltest.New(t, modeltest.Turn{})
 	r := ask("go")
 	r.MaxTokens = 100
-	if _, err := answer(t, client(t, s.URL+"/responses"), r); err != nil {
+	if _, err := modeltest.Answer(t, client(t, s.URL+"/responses"), r); err != nil {
 		t.Fatal(err)
 	}
 	got := s.Requests()[0]
@@ -86,13 +58,13 @@ func TestRefusedReasoningIsLeftOut(t *testing.T) {
 	s := modeltest.New(t, think, no, modeltest.Turn{}, none, modeltest.Turn{})
 	p := client(t, s.URL)
 	r := ask("go")
-	m, err := answer(t, p, r)
+	m, err := modeltest.Answer(t, p, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Messages = append(r.Messages, m, chat.Message{Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "call_1", Text: "x"}})
 	for range 2 {
-		if _, err := answer(t, p, r); err != nil {
+		if _, err := modeltest.Answer(t, p, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -141,7 +113,7 @@ func TestEnds(t *testing.T) {
 		},
 	} {
 		s := modeltest.New(t, modeltest.Turn{Body: c.body})
-		m, err := answer(t, client(t, s.URL), ask("go"))
+		m, err := modeltest.Answer(t, client(t, s.URL), ask("go"))
 		var e *provider.Error
 		if errors.As(err, &e) != (c.class != "") || e != nil && e.Class != c.class || m.Text != c.text || m.Finish != c.finish {
 			t.Errorf("%s: %+v %v", name, m, err)

@@ -1,11 +1,8 @@
 package responses
 
 import (
-	"context"
 	"encoding/json"
-	"net/http"
 
-	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
 	api "github.com/openai/openai-go/v3/responses"
 	"github.com/openai/openai-go/v3/shared"
@@ -19,16 +16,6 @@ import (
 // that was refused.
 const noReasoning = "model "
 
-func (f format) Post(ctx context.Context, r provider.Request) (*http.Response, error) {
-	params, err := f.params(r)
-	if err != nil {
-		return nil, err
-	}
-	var res *http.Response
-	err = f.sdk.Post(ctx, "responses", params, &res, option.WithHeader("Accept", stream.Accept(r)))
-	return res, err
-}
-
 // Learn reports whether the refusal is about reasoning, and leaves out from then on what the server
 // does not take: the reasoning of this history, or everything that asks for reasoning.
 func (f format) Learn(refused *stream.Refusal, r provider.Request) bool {
@@ -41,8 +28,8 @@ func (f format) Learn(refused *stream.Refusal, r provider.Request) bool {
 	return f.Refuse(noReasoning + r.Model)
 }
 
-// params builds the body of the request.
-func (f format) params(r provider.Request) (api.ResponseNewParams, error) {
+// Body implements stream.Format.
+func (f format) Body(r provider.Request) (any, error) {
 	params := api.ResponseNewParams{
 		Model: r.Model, Store: param.NewOpt(false),
 		Input: api.ResponseNewParamsInputUnion{OfInputItemList: f.input(r.Messages, r.Model)},

@@ -30,8 +30,8 @@ import (
 
 // Format is what is special to one wire format.
 type Format interface {
-	// Post sends the request and returns the answer with its body unread.
-	Post(ctx context.Context, r provider.Request) (*http.Response, error)
+	// Body is the request as the vendor's client library writes it.
+	Body(r provider.Request) (any, error)
 	// Learn reports whether to send the request once more, because the format leaves out from now
 	// on what the server refused.
 	Learn(refused *Refusal, r provider.Request) bool
@@ -39,10 +39,14 @@ type Format interface {
 	Reader(r provider.Request) Reader
 }
 
-// Client talks to one endpoint. It is safe for concurrent use.
+// Client talks to one endpoint in one format. It is safe for concurrent use.
 type Client struct {
 	Endpoint provider.Endpoint
 	Base     *url.URL // ends with a slash
+
+	wire   Wire
+	post   Post
+	format Format
 
 	http   *http.Client
 	header http.Header
@@ -52,8 +56,8 @@ type Client struct {
 	refused sync.Map // what else it does not take: provider state, and what models have no choice of
 }
 
-// New makes a client. It does not use the network. The header goes with every request.
-func New(e provider.Endpoint, base *url.URL, header http.Header) *Client {
+// newClient makes a client without a format. The header goes with every request.
+func newClient(e provider.Endpoint, base *url.URL, header http.Header) *Client {
 	c := &Client{Endpoint: e, Base: base, times: resolve(e), header: header.Clone()}
 	if c.header == nil {
 		c.header = http.Header{}
@@ -154,10 +158,10 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 // errStopped ends a stream whose consumer left the loop.
 var errStopped = errors.New("the consumer left")
 
-// Stream sends the request in the format and yields the answer, as provider.Provider says.
-func (c *Client) Stream(ctx context.Context, r provider.Request, f Format) iter.Seq2[provider.Chunk, error] {
+// Stream implements provider.Provider.
+func (c *Client) Stream(ctx context.Context, r provider.Request) iter.Seq2[provider.Chunk, error] {
 	return func(yield func(provider.Chunk, error) bool) {
-		err := c.stream(ctx, r, f, func(chunk provider.Chunk) error {
+		err := c.stream(ctx, r, func(chunk provider.Chunk) error {
 			if !yield(chunk, nil) {
 				return errStopped
 			}
@@ -169,7 +173,7 @@ func (c *Client) Stream(ctx context.Context, r provider.Request, f Format) iter.
 	}
 }
 
-func (c *Client) stream(parent context.Context, r provider.Request, f Format, emit func(provider.Chunk) error) error {
+func (c *Client) stream(parent context.Context, r provider.Request, emit func(provider.Chunk) error) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	dog := newWatchdog(cancel)
@@ -181,8 +185,8 @@ func (c *Client) stream(parent context.Context, r provider.Request, f Format, em
 		}
 		defer time.AfterFunc(c.times.total, func() { cancel(late) }).Stop()
 	}
-	a := &answer{dog: dog, emit: emit, times: c.times, thinking: c.thinks(r), parts: f.Reader(r)}
-	err := a.run(func() (*http.Response, error) { return c.send(ctx, r, f) })
+	a := &answer{dog: dog, emit: emit, times: c.times, thinking: c.thinks(r), parts: c.format.Reader(r)}
+	err := a.run(func() (*http.Response, error) { return c.send(ctx, r) })
 	if err == nil || errors.Is(err, errStopped) {
 		return err
 	}
@@ -190,13 +194,21 @@ func (c *Client) stream(parent context.Context, r provider.Request, f Format, em
 }
 
 // send posts the request, and once more without what the server does not take.
-func (c *Client) send(ctx context.Context, r provider.Request, f Format) (*http.Response, error) {
-	res, err := f.Post(ctx, c.visible(r))
+func (c *Client) send(ctx context.Context, r provider.Request) (*http.Response, error) {
+	res, err := c.ask(ctx, r)
 	var refused *Refusal
-	if errors.As(err, &refused) && (c.losesImages(refused, r) || f.Learn(refused, r)) {
-		return f.Post(ctx, c.visible(r))
+	if errors.As(err, &refused) && (c.losesImages(refused, r) || c.format.Learn(refused, r)) {
+		return c.ask(ctx, r)
 	}
 	return res, err
+}
+
+func (c *Client) ask(ctx context.Context, r provider.Request) (*http.Response, error) {
+	body, err := c.format.Body(c.visible(r))
+	if err != nil {
+		return nil, err
+	}
+	return c.post(ctx, c.wire.Call, body, accept(r))
 }
 
 // Refuses reports whether the server refused what the key stands for.
@@ -258,8 +270,8 @@ func (c *Client) thinks(r provider.Request) bool {
 	return c.Endpoint.Local() || (r.Effort != "" && r.Effort != "none")
 }
 
-// Accept is the header that asks for a stream, or for an answer in one piece.
-func Accept(r provider.Request) string {
+// accept is the header that asks for a stream, or for an answer in one piece.
+func accept(r provider.Request) string {
 	if r.NoStream {
 		return "application/json"
 	}

@@ -2,7 +2,6 @@ package stream_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -49,59 +48,12 @@ var quick = provider.Timeouts{Connect: 5 * time.Second, FirstByte: 5 * time.Seco
 
 func client(t *testing.T, w wire, url string, times provider.Timeouts) provider.Provider {
 	t.Helper()
-	p, err := w.make(provider.Endpoint{Name: "test", BaseURL: url, Key: "sk-test-secret-123456", Timeouts: times})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.(io.Closer).Close() })
-	return p
+	return modeltest.Client(t, w.make, provider.Endpoint{Name: "test", BaseURL: url, Key: "sk-test-secret-123456", Timeouts: times})
 }
 
-// got is what a stream yielded.
-type got struct {
-	text, reasoning string
-	calls           []chat.ToolCall
-	end             *provider.Chunk
-	err             *provider.Error
-}
-
-func collect(t *testing.T, p provider.Provider, r provider.Request) got {
+func collect(t *testing.T, p provider.Provider, r provider.Request) modeltest.Heard {
 	t.Helper()
-	return collectCtx(t.Context(), t, p, r)
-}
-
-func collectCtx(ctx context.Context, t *testing.T, p provider.Provider, r provider.Request) (g got) {
-	t.Helper()
-	for c, err := range p.Stream(ctx, r) {
-		if g.end != nil || g.err != nil {
-			t.Fatal("a chunk came after the end")
-		}
-		if err != nil {
-			if !errors.As(err, &g.err) {
-				t.Fatalf("not a *provider.Error: %v", err)
-			}
-			continue
-		}
-		switch c.Kind {
-		case provider.ChunkText:
-			g.text += c.Text
-		case provider.ChunkReasoning:
-			g.reasoning += c.Text
-		case provider.ChunkToolStart:
-			if c.Index != len(g.calls) {
-				t.Fatalf("call %d starts as number %d", len(g.calls), c.Index)
-			}
-			g.calls = append(g.calls, chat.ToolCall{ID: c.CallID, Name: c.Name})
-		case provider.ChunkToolArgs:
-			g.calls[c.Index].Args = append(g.calls[c.Index].Args, c.Text...)
-		case provider.ChunkEnd:
-			g.end = &c
-		}
-	}
-	if (g.end == nil) == (g.err == nil) {
-		t.Fatalf("a stream must end with one end or one error: %+v %v", g.end, g.err)
-	}
-	return g
+	return modeltest.Hear(t.Context(), t, p, r)
 }
 
 func ask(text string) provider.Request {
@@ -129,18 +81,18 @@ func TestAnswer(t *testing.T) {
 				turn.Usage = &modeltest.Usage{Input: 12, Output: 7, Cached: 4, Written: 5, Reasoning: 3}
 				s := modeltest.New(t, turn)
 				g := collect(t, client(t, w, s.URL, quick), ask("hello"))
-				if g.err != nil {
-					t.Fatal(g.err)
+				if g.Err != nil {
+					t.Fatal(g.Err)
 				}
-				if g.text != turn.Text || g.reasoning != turn.Reasoning {
-					t.Errorf("got %q and %q", g.text, g.reasoning)
+				if g.Text != turn.Text || g.Reasoning != turn.Reasoning {
+					t.Errorf("got %q and %q", g.Text, g.Reasoning)
 				}
-				if g.end.Finish != chat.FinishStop || g.end.Model != "test-model" {
-					t.Errorf("end: %+v", g.end)
+				if g.End.Finish != chat.FinishStop || g.End.Model != "test-model" {
+					t.Errorf("end: %+v", g.End)
 				}
 				want := chat.Usage{Input: 12, Output: 7, Cached: 4, Written: 5, Reasoning: 3} // what it costs is for whoever knows the person's prices
-				if turn.Fault != modeltest.FaultNoFinish && g.end.Usage != want {
-					t.Errorf("usage %+v, want %+v", g.end.Usage, want)
+				if turn.Fault != modeltest.FaultNoFinish && g.End.Usage != want {
+					t.Errorf("usage %+v, want %+v", g.End.Usage, want)
 				}
 			})
 		}
@@ -167,14 +119,14 @@ func TestToolCalls(t *testing.T) {
 				turn.Text, turn.Calls = "I look.", calls
 				s := modeltest.New(t, turn)
 				g := collect(t, client(t, w, s.URL, quick), ask("go"))
-				if g.err != nil {
-					t.Fatal(g.err)
+				if g.Err != nil {
+					t.Fatal(g.Err)
 				}
-				if g.end.Finish != chat.FinishToolCalls || len(g.calls) != len(calls) {
-					t.Fatalf("finish %s, %d calls", g.end.Finish, len(g.calls))
+				if g.End.Finish != chat.FinishToolCalls || len(g.Calls) != len(calls) {
+					t.Fatalf("finish %s, %d calls", g.End.Finish, len(g.Calls))
 				}
 				seen := map[string]bool{}
-				for i, c := range g.calls {
+				for i, c := range g.Calls {
 					if c.Name != calls[i].Name || string(c.Args) != calls[i].Args {
 						t.Errorf("call %d: %s %s", i, c.Name, c.Args)
 					}
@@ -192,8 +144,8 @@ func TestBrokenArgumentsArePassedOn(t *testing.T) {
 	each(t, func(t *testing.T, w wire) {
 		s := modeltest.New(t, modeltest.Turn{Calls: []modeltest.Call{{Name: "terminal", Args: `{"command": "ls`}}})
 		g := collect(t, client(t, w, s.URL, quick), ask("go"))
-		if g.err != nil || string(g.calls[0].Args) != `{"command": "ls` {
-			t.Fatalf("%v %s", g.err, g.calls[0].Args)
+		if g.Err != nil || string(g.Calls[0].Args) != `{"command": "ls` {
+			t.Fatalf("%v %s", g.Err, g.Calls[0].Args)
 		}
 	})
 }
@@ -258,17 +210,17 @@ func TestFaults(t *testing.T) {
 				}
 				s := modeltest.New(t, c.turn)
 				g := collect(t, client(t, w, s.URL, c.times), ask("go"))
-				if g.err == nil || g.err.Class != c.class {
-					t.Fatalf("got %v, want %s", g.err, c.class)
+				if g.Err == nil || g.Err.Class != c.class {
+					t.Fatalf("got %v, want %s", g.Err, c.class)
 				}
-				if c.text && (g.text == "" || !strings.HasPrefix(long, g.text)) {
-					t.Errorf("what came before the fault is lost: %q", g.text)
+				if c.text && (g.Text == "" || !strings.HasPrefix(long, g.Text)) {
+					t.Errorf("what came before the fault is lost: %q", g.Text)
 				}
-				if g.err.Provider != "test" || g.err.Model != "test-model" || g.err.Message == "" {
-					t.Errorf("the error does not say who, which and what: %+v", g.err)
+				if g.Err.Provider != "test" || g.Err.Model != "test-model" || g.Err.Message == "" {
+					t.Errorf("the error does not say who, which and what: %+v", g.Err)
 				}
-				if strings.Contains(g.err.Error()+g.err.Hint, "secret") {
-					t.Errorf("the error shows the key: %v", g.err)
+				if strings.Contains(g.Err.Error()+g.Err.Hint, "secret") {
+					t.Errorf("the error shows the key: %v", g.Err)
 				}
 				if len(s.Requests()) != 1 {
 					t.Errorf("%d requests: a provider does not retry", len(s.Requests()))
@@ -284,8 +236,8 @@ func TestAnAnswerWithoutItsEndMarkIsThereSoon(t *testing.T) {
 		s := modeltest.New(t, modeltest.Turn{Text: "All of it.", Fault: modeltest.FaultStaysOpen})
 		began := time.Now()
 		g := collect(t, client(t, w, s.URL, provider.Timeouts{}), ask("go"))
-		if g.err != nil || g.text != "All of it." || g.end.Usage.Output == 0 {
-			t.Errorf("%+v %v", g, g.err)
+		if g.Err != nil || g.Text != "All of it." || g.End.Usage.Output == 0 {
+			t.Errorf("%+v %v", g, g.Err)
 		}
 		if took := time.Since(began); took > 2*time.Second {
 			t.Errorf("it took %v", took)
@@ -298,11 +250,11 @@ func TestRetryAfterAndWindowReachTheCaller(t *testing.T) {
 		s := modeltest.New(t, modeltest.Turn{Status: 429, RetryAfter: "7"},
 			modeltest.Turn{Status: 400, Message: "This model's maximum context length is 8192 tokens, but you sent 9000."})
 		p := client(t, w, s.URL, quick)
-		if g := collect(t, p, ask("1")); g.err.RetryAfter != 7*time.Second || g.err.HTTP != 429 {
-			t.Errorf("%+v", g.err)
+		if g := collect(t, p, ask("1")); g.Err.RetryAfter != 7*time.Second || g.Err.HTTP != 429 {
+			t.Errorf("%+v", g.Err)
 		}
-		if g := collect(t, p, ask("2")); g.err.Window != 8192 {
-			t.Errorf("%+v", g.err)
+		if g := collect(t, p, ask("2")); g.Err.Window != 8192 {
+			t.Errorf("%+v", g.Err)
 		}
 	})
 }
@@ -325,17 +277,17 @@ func TestCutAfterEveryByte(t *testing.T) {
 		whole := 0
 		for k := 1; k <= full; k++ {
 			g := collect(t, p, ask("go"))
-			if !strings.HasPrefix(text, g.text) {
-				t.Fatalf("cut after %d bytes: %q is not the begin of the text", k, g.text)
+			if !strings.HasPrefix(text, g.Text) {
+				t.Fatalf("cut after %d bytes: %q is not the begin of the text", k, g.Text)
 			}
 			switch {
-			case g.err == nil:
+			case g.Err == nil:
 				whole++
-				if g.text != text || string(g.calls[0].Args) != `{"a":1}` {
-					t.Fatalf("cut after %d bytes: taken for whole with %q", k, g.text)
+				if g.Text != text || string(g.Calls[0].Args) != `{"a":1}` {
+					t.Fatalf("cut after %d bytes: taken for whole with %q", k, g.Text)
 				}
-			case g.err.Class != provider.ClassNetwork && g.err.Class != provider.ClassMalformed:
-				t.Fatalf("cut after %d bytes: %v", k, g.err)
+			case g.Err.Class != provider.ClassNetwork && g.Err.Class != provider.ClassMalformed:
+				t.Fatalf("cut after %d bytes: %v", k, g.Err)
 			}
 		}
 		if whole == 0 || whole == full {
@@ -372,9 +324,9 @@ func TestCancelStopsWithinASecond(t *testing.T) {
 					_ = s.WaitRequests(t.Context(), 1)
 					cancel()
 				}()
-				g := collectCtx(ctx, t, client(t, w, s.URL, quick), ask("go"))
-				if g.err == nil || g.err.Class != provider.ClassCancelled {
-					t.Fatalf("got %v", g.err)
+				g := modeltest.Hear(ctx, t, client(t, w, s.URL, quick), ask("go"))
+				if g.Err == nil || g.Err.Class != provider.ClassCancelled {
+					t.Fatalf("got %v", g.Err)
 				}
 				if took := time.Since(<-began); took > time.Second {
 					t.Errorf("it took %s", took)
@@ -419,8 +371,8 @@ func TestNoServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Close()
-		if g := collect(t, client(t, w, s.URL, quick), ask("go")); g.err.Class != provider.ClassNetwork || g.err.Hint == "" {
-			t.Errorf("%+v", g.err)
+		if g := collect(t, client(t, w, s.URL, quick), ask("go")); g.Err.Class != provider.ClassNetwork || g.Err.Hint == "" {
+			t.Errorf("%+v", g.Err)
 		}
 	})
 }
@@ -431,8 +383,8 @@ func TestWithoutStream(t *testing.T) {
 		r := ask("go")
 		r.NoStream = true
 		g := collect(t, client(t, w, s.URL, quick), r)
-		if g.err != nil || g.text != "Whole." || len(g.calls) != 1 || s.Requests()[0].Stream {
-			t.Errorf("%+v %v", g, g.err)
+		if g.Err != nil || g.Text != "Whole." || len(g.Calls) != 1 || s.Requests()[0].Stream {
+			t.Errorf("%+v %v", g, g.Err)
 		}
 	})
 }

@@ -94,11 +94,11 @@ func TestAnswersOfAHundredMegabytes(t *testing.T) {
 				r := ask("go")
 				r.NoStream = c.kind == "application/json"
 				g := collect(t, client(t, w, url, provider.Timeouts{Total: time.Minute}), r)
-				if c.class == "" && (g.err != nil || g.text != mark) || c.class != "" && (g.err == nil || g.err.Class != c.class) {
-					t.Fatalf("%v %d bytes", g.err, len(g.text))
+				if c.class == "" && (g.Err != nil || g.Text != mark) || c.class != "" && (g.Err == nil || g.Err.Class != c.class) {
+					t.Fatalf("%v %d bytes", g.Err, len(g.Text))
 				}
-				if len(g.text) > 5*mega || sent.Load() > c.most {
-					t.Errorf("%d bytes of text, %d were sent", len(g.text), sent.Load())
+				if len(g.Text) > 5*mega || sent.Load() > c.most {
+					t.Errorf("%d bytes of text, %d were sent", len(g.Text), sent.Load())
 				}
 			})
 		}
@@ -120,8 +120,8 @@ func TestFloodsBesideAnswers(t *testing.T) {
 			out.Header().Set("Content-Encoding", "gzip")
 			_, _ = out.Write(packed.Bytes())
 		})
-		if g := collect(t, client(t, w, url, quick), ask("go")); g.err == nil || g.err.Class != provider.ClassTooLarge {
-			t.Errorf("%v", g.err)
+		if g := collect(t, client(t, w, url, quick), ask("go")); g.Err == nil || g.Err.Class != provider.ClassTooLarge {
+			t.Errorf("%v", g.Err)
 		}
 		var sent atomic.Int64
 		url = serve(t, func(out http.ResponseWriter, _ *http.Request) {
@@ -129,8 +129,8 @@ func TestFloodsBesideAnswers(t *testing.T) {
 			flood(out, strings.Repeat("gone ", mega/5), 100, &sent)
 		})
 		p := client(t, w, url, quick)
-		if g := collect(t, p, ask("go")); g.err == nil || g.err.Class != provider.ClassServer || len(g.err.Message) > 4096 {
-			t.Errorf("%v", g.err)
+		if g := collect(t, p, ask("go")); g.Err == nil || g.Err.Class != provider.ClassServer || len(g.Err.Message) > 4096 {
+			t.Errorf("%v", g.Err)
 		}
 		if _, err := p.Models(t.Context()); err == nil || sent.Load() > 48*mega {
 			t.Errorf("%v, %d bytes were sent", err, sent.Load())
@@ -161,13 +161,13 @@ func TestSlowDrips(t *testing.T) {
 		times.Idle = 400 * time.Millisecond
 		began := time.Now()
 		g := collect(t, client(t, w, drip("data: "+strings.Repeat("x", 10_000), 2*time.Millisecond), times), ask("go"))
-		if g.err == nil || g.err.Class != provider.ClassTimeout || time.Since(began) > 4*time.Second {
-			t.Errorf("%v after %s", g.err, time.Since(began))
+		if g.Err == nil || g.Err.Class != provider.ClassTimeout || time.Since(began) > 4*time.Second {
+			t.Errorf("%v after %s", g.Err, time.Since(began))
 		}
 		times.Idle = 5 * time.Second
 		g = collect(t, client(t, w, drip(event+tail, time.Millisecond), times), ask("go"))
-		if g.err != nil || g.text != mark {
-			t.Errorf("%v %q", g.err, g.text)
+		if g.Err != nil || g.Text != mark {
+			t.Errorf("%v %q", g.Err, g.Text)
 		}
 	})
 }
@@ -205,10 +205,10 @@ func TestWrongTypes(t *testing.T) {
 		for i := range streams {
 			g := collect(t, p, ask("go"))
 			switch {
-			case g.err == nil:
+			case g.Err == nil:
 				answers++
-			case g.err.Class != provider.ClassMalformed && g.err.Class != provider.ClassServer && g.err.Class != provider.ClassUnknown:
-				t.Errorf("%s: %v", streams[i], g.err)
+			case g.Err.Class != provider.ClassMalformed && g.Err.Class != provider.ClassServer && g.Err.Class != provider.ClassUnknown:
+				t.Errorf("%s: %v", streams[i], g.Err)
 			}
 		}
 		if len(streams) < 200 || answers == 0 || answers == len(streams) {
@@ -253,8 +253,8 @@ func TestWrongContentTypes(t *testing.T) {
 				out.Header()["Content-Type"] = []string{kind}
 				_, _ = io.WriteString(out, raw)
 			})
-			if g := collect(t, client(t, w, url, quick), ask("go")); g.err != nil || g.text != "So." {
-				t.Errorf("%q: %v %q", kind, g.err, g.text)
+			if g := collect(t, client(t, w, url, quick), ask("go")); g.Err != nil || g.Text != "So." {
+				t.Errorf("%q: %v %q", kind, g.Err, g.Text)
 			}
 		}
 		for _, kind := range []string{"application/json", "text/html"} {
@@ -262,8 +262,8 @@ func TestWrongContentTypes(t *testing.T) {
 				out.Header().Set("Content-Type", kind)
 				_, _ = io.WriteString(out, raw)
 			})
-			if g := collect(t, client(t, w, url, quick), ask("go")); g.err == nil || g.err.Class != provider.ClassMalformed {
-				t.Errorf("%q: %v", kind, g.err)
+			if g := collect(t, client(t, w, url, quick), ask("go")); g.Err == nil || g.Err.Class != provider.ClassMalformed {
+				t.Errorf("%q: %v", kind, g.Err)
 			}
 		}
 	})
@@ -291,8 +291,8 @@ func TestClockJumps(t *testing.T) {
 				out.WriteHeader(http.StatusTooManyRequests)
 			})
 			g := collect(t, client(t, w, url, quick), ask("go"))
-			if g.err == nil || g.err.Class != provider.ClassRateLimit || g.err.RetryAfter != c.want {
-				t.Errorf("%s: %+v", name, g.err)
+			if g.Err == nil || g.Err.Class != provider.ClassRateLimit || g.Err.RetryAfter != c.want {
+				t.Errorf("%s: %+v", name, g.Err)
 			}
 		}
 	})
@@ -314,8 +314,8 @@ func TestErrorsInsideOfAStream(t *testing.T) {
 			const said = "word word word"
 			s := modeltest.New(t, modeltest.Turn{Text: said, Fault: modeltest.FaultErrorEvent, After: 1, Message: message})
 			g := collect(t, client(t, w, s.URL, quick), ask("go"))
-			if g.err == nil || g.err.Class != class || !strings.HasPrefix(said, g.text) || g.text == "" {
-				t.Errorf("%s: %v, %q", message, g.err, g.text)
+			if g.Err == nil || g.Err.Class != class || !strings.HasPrefix(said, g.Text) || g.Text == "" {
+				t.Errorf("%s: %v, %q", message, g.Err, g.Text)
 			}
 		}
 	})

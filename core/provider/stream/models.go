@@ -11,10 +11,10 @@ import (
 // maxList bounds the list of models, in bytes.
 const maxList = 16 << 20
 
-// List asks GET path, below the base, for the models. Endpoints with configured models that do not
-// answer are the caller's matter.
-func (c *Client) List(ctx context.Context, path string) ([]provider.Model, error) {
-	body, err := c.get(ctx, path)
+// Models implements provider.Provider. Endpoints with configured models that do not answer are the
+// caller's matter.
+func (c *Client) Models(ctx context.Context) ([]provider.Model, error) {
+	body, err := c.get(ctx, c.wire.Models)
 	if err != nil {
 		return nil, c.explain(ctx, ctx, "", err)
 	}

@@ -49,10 +49,10 @@ func TestSwitchingInTheMiddleOfATurn(t *testing.T) {
 		s := modeltest.NewScript(t, modeltest.Script{Turns: []modeltest.Turn{looked, {Text: "So."}}, Loop: true})
 		p := client(t, from, s.URL, quick)
 		g := collect(t, p, request(conversation(chat.Message{})[:1]))
-		if g.err != nil {
-			t.Fatal(g.err)
+		if g.Err != nil {
+			t.Fatal(g.Err)
 		}
-		m := chat.Message{Role: chat.RoleAssistant, Text: g.text, Reasoning: g.reasoning, Calls: g.calls, Finish: g.end.Finish, Usage: g.end.Usage}
+		m := chat.Message{Role: chat.RoleAssistant, Text: g.Text, Reasoning: g.Reasoning, Calls: g.Calls, Finish: g.End.Finish, Usage: g.End.Usage}
 		if first == nil {
 			was := m
 			first = &was
@@ -60,7 +60,7 @@ func TestSwitchingInTheMiddleOfATurn(t *testing.T) {
 		if !reflect.DeepEqual(*first, m) {
 			t.Errorf("%s: %+v, want %+v", from.name, m, *first)
 		}
-		m.Opaque = g.end.Opaque
+		m.Opaque = g.End.Opaque
 		for _, to := range formats {
 			for _, same := range []bool{true, false} {
 				other := modeltest.New(t, modeltest.Turn{Text: "So."})
@@ -71,8 +71,8 @@ func TestSwitchingInTheMiddleOfATurn(t *testing.T) {
 						continue
 					}
 				}
-				if g := collect(t, next, request(conversation(m))); g.err != nil || g.text != "So." {
-					t.Fatalf("%s to %s: %q %v", from.name, to.name, g.text, g.err)
+				if g := collect(t, next, request(conversation(m))); g.Err != nil || g.Text != "So." {
+					t.Fatalf("%s to %s: %q %v", from.name, to.name, g.Text, g.Err)
 				}
 				all := server.Requests()
 				body := all[len(all)-1].Body

@@ -30,7 +30,7 @@ func TestWhoThinks(t *testing.T) {
 		{"http://127.0.0.1:11434/v1", "", true},
 		{"http://localhost:1234/v1", "", true},
 	} {
-		p := New(provider.Endpoint{BaseURL: c.base}, nil, nil)
+		p := newClient(provider.Endpoint{BaseURL: c.base}, nil, nil)
 		if got := p.thinks(provider.Request{Effort: c.effort}); got != c.want {
 			t.Errorf("%s with effort %q: %v", c.base, c.effort, got)
 		}
