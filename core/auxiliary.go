@@ -1,13 +1,11 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,96 +22,63 @@ type errand struct {
 	session string // "" for none
 	system  string
 	text    string
-	most    int           // tokens of the answer
-	bytes   int           // that are read of it; 0: all
-	time    time.Duration // for all that is tried, when the settings say nothing
-	again   bool          // an equal errand within an hour gets the same answer
-	own     bool          // the session's own model stands in when no other one answers
+	parts   []chat.Part             // that belong to the text
+	fit     func(said string) error // why an answer is of no use; nil: every one will do
+	most    int                     // tokens of the answer
+	bytes   int                     // that are read of it; 0: all
+	time    time.Duration           // for all that is tried, when the settings say nothing
+	again   bool                    // an equal errand within an hour gets the same answer
+	own     bool                    // the session's own model stands in when no other one answers
 }
 
 // aside has a model do an errand: the one that the settings name for it, then its fallbacks, then
-// the session's own. The error is that of every model that failed.
+// the session's own, each with the retries and keys of a turn. The error is that of every model
+// that failed.
 func (a *App) aside(ctx context.Context, m config.AuxiliaryModel, e errand) (string, error) {
-	limit := m.Timeout
-	if limit <= 0 {
-		limit = e.time
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(max(0, m.Timeout), e.time))
 	defer cancel()
-	refs := m.Refs()
+	refs, own := m.Refs(), ""
 	if e.own {
 		ref, err := a.Agent.Model(ctx, e.session)
 		if err != nil && len(refs) == 0 {
 			return "", err
 		}
-		if err == nil {
-			refs = append(refs, ref)
-		}
+		own = ref
 	}
-	var failed []error
-	for _, ref := range refs {
-		said, err := a.errandTo(ctx, ref, e)
-		if err == nil {
-			return said, nil
-		}
-		failed = append(failed, fmt.Errorf("%s: %w", ref, err))
-		if ctx.Err() != nil {
-			break
-		}
-		a.log.Info("a model beside the conversation failed", "task", e.task, "model", ref, "err", err)
-	}
-	if len(failed) == 0 {
-		return "", errors.New("no model is set up for it")
-	}
-	return "", errors.Join(failed...)
-}
-
-// errandTo has one model do an errand. What it used is counted, and charged to the session.
-func (a *App) errandTo(ctx context.Context, ref string, e errand) (string, error) {
-	p, m, err := a.Models.Resolve(ctx, ref)
-	if err != nil {
-		return "", err
-	}
-	if p.Name() == provider.Offline {
-		return "", errors.New("that is no language model")
-	}
-	r := provider.Request{
-		Model: m.ID, System: e.system, Session: e.session, MaxTokens: e.most, Effort: m.Effort,
-		Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: secret.Clean(e.text)}},
-	}
-	key := answerKey(p.Name(), r)
+	key := answerKey(e, refs, own)
 	if said, ok := a.answers.find(key); ok && e.again {
 		return said, nil
 	}
-	said, usage, err := hearOut(ctx, p, r, e.bytes)
-	a.spentAside(ctx, e, p.Name(), m, usage)
+	said, _, err := a.run(ctx, e, refs, own)
 	if err == nil && e.again {
 		a.answers.keep(key, said)
 	}
 	return said, err
 }
 
-// hearOut is the text of an answer, the first bytes of it when bytes is not 0.
-func hearOut(ctx context.Context, p provider.Provider, r provider.Request, bytes int) (string, chat.Usage, error) {
-	var said strings.Builder
-	var usage chat.Usage
-	for chunk, err := range p.Stream(ctx, r) {
-		switch {
-		case err != nil:
-			return "", usage, err
-		case chunk.Kind == provider.ChunkText:
-			said.WriteString(chunk.Text)
-		case chunk.Kind == provider.ChunkEnd:
-			usage = chunk.Usage
-		}
-		if bytes > 0 && said.Len() > bytes {
-			break // more is no answer to what was asked
-		}
+// run does an errand along models, and tells which of them did it. What was used is counted, and
+// charged to the session.
+func (a *App) run(ctx context.Context, e errand, refs []string, own string) (said, ref string, err error) {
+	tries := cmp.Or(a.Config().Agent.APIMaxRetries, -1) // as in a turn
+	route, err := a.Models.Aside(ctx, refs, own, tries)
+	if err != nil {
+		return "", "", err
 	}
-	if strings.TrimSpace(said.String()) == "" && ctx.Err() == nil {
-		return "", usage, errors.New("it answered with nothing")
-	}
-	return said.String(), usage, ctx.Err()
+	defer route.Close()
+	said, err = route.Run(ctx, provider.Errand{
+		Bytes: e.bytes, Fit: e.fit,
+		Request: func(l provider.Leg) provider.Request {
+			return provider.Request{
+				Model: l.Model.ID, System: e.system, Session: e.session, MaxTokens: e.most, Effort: l.Model.Effort,
+				Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: secret.Clean(e.text), Parts: e.parts}},
+			}
+		},
+		Spent: func(l provider.Leg, u chat.Usage) { a.spentAside(ctx, e, l.Provider.Name(), l.Model, u) },
+		Left: func(s provider.Step) {
+			a.log.Info("a model beside the conversation failed", "task", e.task, "model", s.From.Ref(), "err", s.Cause, "again", s.Again)
+		},
+	})
+	return said, route.Leg().Ref(), err
 }
 
 // spentAside charges an errand to its session.
@@ -146,9 +111,8 @@ const (
 )
 
 // answerKey stands for everything that an answer depends on.
-func answerKey(provider string, r provider.Request) [sha256.Size]byte {
-	r.Session = ""
-	data, err := json.Marshal([]any{provider, r.Model, r.System, r.Messages, r.MaxTokens, r.Effort})
+func answerKey(e errand, refs []string, own string) [sha256.Size]byte {
+	data, err := json.Marshal([]any{e.task, refs, own, e.system, e.text, e.most})
 	if err != nil {
 		panic(err) // plain texts and numbers
 	}

@@ -119,6 +119,28 @@ func TestTheModelForApprovals(t *testing.T) {
 	}
 }
 
+// A verdict survives what a turn survives: a connection that breaks, a server that is down, and in
+// the end the session's model and its fallbacks.
+func TestAVerdictSurvivesFaults(t *testing.T) {
+	main := modeltest.NewScript(t, modeltest.Script{Turns: []modeltest.Turn{{Status: 402, Message: "no credit"}}, Loop: true})
+	spare := modeltest.NewScript(t, modeltest.Script{Turns: []modeltest.Turn{{Text: "spare"}}, Loop: true})
+	judges := modeltest.New(t, modeltest.Turn{Text: "one two three four", Fault: modeltest.FaultCutRST, After: 2}, modeltest.Turn{Text: "yes"})
+	more := "auxiliary: {approval: {provider: judges, model: j}}\nfallback_providers: [spare/s]\n"
+	x := aided(t, more, map[string]*modeltest.Server{"main": main, "judges": judges, "spare": spare}).openWith("")
+	defer x.close()
+	if err := x.Ensure(context.Background(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"yes", "spare"} {
+		if said, err := (judge{x.App}).Answer(context.Background(), "a", "judge", "rm x"); err != nil || said != want {
+			t.Errorf("%q %v, want %q", said, err, want)
+		}
+	}
+	if n := len(main.Requests()); n != 1 {
+		t.Errorf("the session's own was asked %d times", n)
+	}
+}
+
 func TestAnswersAreBounded(t *testing.T) {
 	var a answers
 	for i := range maxAnswers + 50 {

@@ -107,6 +107,11 @@ func (m *Models) Route(ctx context.Context, ref string, tries int) (*provider.Ro
 	return m.set.Load().Route(ctx, ref, tries)
 }
 
+// Aside is where work beside a conversation goes: along refs, then to own with the fallbacks.
+func (m *Models) Aside(ctx context.Context, refs []string, own string, tries int) (*provider.Route, error) {
+	return m.set.Load().Aside(ctx, refs, own, tries)
+}
+
 // List returns every model that can be used now. It may use the network.
 func (m *Models) List(ctx context.Context) []provider.Model { return m.set.Load().List(ctx) }
 

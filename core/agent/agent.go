@@ -65,6 +65,8 @@ type Models interface {
 	Resolve(ctx context.Context, ref string) (provider.Provider, provider.Model, error)
 	// Route is where the calls of a turn go, fallbacks included; tries is provider.Set's most.
 	Route(ctx context.Context, ref string, tries int) (*provider.Route, error)
+	// Aside is where work beside the conversation goes: along refs, then to own with its fallbacks.
+	Aside(ctx context.Context, refs []string, own string, tries int) (*provider.Route, error)
 }
 
 // Tools is what the agent can do; tool.Registry implements it.

@@ -56,6 +56,15 @@ func (f *fakeModel) Route(ctx context.Context, ref string, tries int) (*provider
 	return provider.Direct(p, m, tries), err
 }
 
+func (f *fakeModel) Aside(ctx context.Context, refs []string, own string, tries int) (*provider.Route, error) {
+	for _, ref := range append(slices.Clone(refs), own) {
+		if r, err := f.Route(ctx, ref, tries); err == nil {
+			return r, nil
+		}
+	}
+	return nil, errors.New("none of them is there")
+}
+
 func (f *fakeModel) Stream(ctx context.Context, r provider.Request) iter.Seq2[provider.Chunk, error] {
 	f.mu.Lock()
 	answer := f.always

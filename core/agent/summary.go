@@ -46,99 +46,87 @@ const updateTask = `
 It begins with the summary of what came before. Keep of that everything that still matters, word for word where it names
 something; add what is new; tell what was finished meanwhile as done. The result replaces it.`
 
-// askForSummary asks the model for summaries, and the session's own when that fails, without tools
-// and without its history.
+// askForSummary asks the model for summaries, then the session's own, without tools and without its
+// history. What a model finds too long it is asked again with half of it.
 func (t *turn) askForSummary(old []chat.Message, focus string) (string, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, cmp.Or(t.settings.SummaryTime, summaryTime))
 	defer cancel()
-	var failed error
-	for _, ref := range t.settings.Summarisers {
-		via, model, err := t.a.d.Models.Resolve(ctx, ref)
-		if err == nil {
-			var text string
-			if text, err = t.askSummary(ctx, via, model, old, focus); err == nil {
-				return text, nil
-			}
-		}
-		failed = errors.Join(failed, fmt.Errorf("%s: %w", ref, err))
-		t.a.d.Log.Warn("the model for summaries failed", "session", t.w.uid, "model", ref, "err", err)
-	}
-	text, err := t.askSummary(ctx, t.via, t.model, old, focus)
-	if err != nil && ctx.Err() != nil && t.ctx.Err() == nil {
-		err = errors.New("the time for it is over")
-	}
+	route, err := t.a.d.Models.Aside(ctx, t.settings.Summarisers, t.route.Leg().Ref(), t.settings.Retries)
 	if err != nil {
-		return "", errors.Join(failed, err)
+		return "", err
 	}
-	return text, nil
-}
-
-// askSummary asks one model; what it finds too long it is asked again with half of it.
-func (t *turn) askSummary(
-	ctx context.Context, via provider.Provider, model provider.Model, old []chat.Message, focus string,
-) (string, error) {
-	limit := inputBytes
-	window := cmp.Or(model.Window, assumedWindow)
-	if n, ok := t.a.windows.Load(via.Name() + "/" + model.ID); ok {
-		window = min(window, n.(int))
-	}
-	limit = min(limit, window*2) // half of the window, at four bytes a token
-	most := min(max(2000, min(estimate(old)/5, window/20, 10_000)), window/4)
-	task := summaryTask
-	if len(old) > 0 && old[0].From.IsSummary() {
-		task += updateTask
-	}
-	task += fmt.Sprintf("\nBe exact and short: at most %d words.", most*2/3)
-	if focus != "" {
-		task += "\nAbove all keep what concerns: " + secret.Clean(focus)
-	}
-	for tries := 3; ; tries-- {
-		text, usage, err := t.answer(ctx, via, provider.Request{
-			Model: model.ID, System: task, Session: t.w.uid,
-			Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: secret.Clean(conversationText(old, limit))}},
-		})
-		if spent := t.spend(store.Spent{Provider: via.Name(), Model: model.ID, Purpose: "compression", Usage: model.Charge(usage)}); err == nil {
-			err = spent
-		}
+	defer route.Close()
+	s := summaryJob{t: t, old: old, focus: focus}
+	s.share = 1
+	for {
+		text, err := s.ask(ctx, route)
 		failed := (*provider.Error)(nil)
-		switch {
-		case errors.As(err, &failed) && failed.Class == provider.ClassContextOverflow && tries > 1:
-			limit /= 2
+		switch long := errors.As(err, &failed) && failed.Class == provider.ClassContextOverflow; {
+		case long && s.share < 4:
+			s.share *= 2
 			continue
-		case err != nil:
+		case long && route.Larger(ctx, failed).Moved:
+			s.share = 1
+			continue
+		}
+		if err != nil && ctx.Err() != nil && t.ctx.Err() == nil {
+			err = errors.New("the time for it is over")
+		}
+		if err = errors.Join(err, s.uncounted); err != nil {
 			return "", err
-		case strings.TrimSpace(text) == "":
-			return "", fmt.Errorf("%s answered with nothing", via.Name())
-		case tokens(text) > 2*most:
-			return "", fmt.Errorf("%s wrote %d tokens, more than a summary of this conversation may have", via.Name(), tokens(text))
 		}
 		return text, nil
 	}
 }
 
-// answer is the text of one answer.
-func (t *turn) answer(ctx context.Context, via provider.Provider, r provider.Request) (string, chat.Usage, error) {
-	left := make(chan struct{})
-	defer close(left)
-	var text strings.Builder
-	var usage chat.Usage
-	pieces := pump(ctx, via, r, left)
-	for {
-		select {
-		case <-ctx.Done():
-			return "", usage, errInterrupted
-		case p, open := <-pieces:
-			switch {
-			case !open:
-				return text.String(), usage, nil
-			case p.err != nil:
-				return "", usage, p.err
-			case p.chunk.Kind == provider.ChunkText:
-				text.WriteString(p.chunk.Text)
-			case p.chunk.Kind == provider.ChunkEnd:
-				usage = p.chunk.Usage
+// summaryJob is one summary that models are asked for.
+type summaryJob struct {
+	t         *turn
+	old       []chat.Message
+	focus     string
+	share     int   // what a model reads is one of so many parts of what it could
+	most      int   // tokens of the summary
+	uncounted error // what was used could not be counted
+}
+
+func (s *summaryJob) ask(ctx context.Context, route *provider.Route) (string, error) {
+	return route.Run(ctx, provider.Errand{
+		Request: s.request,
+		Fit: func(text string) error {
+			if n := tokens(text); n > 2*s.most {
+				return fmt.Errorf("it wrote %d tokens, more than a summary of this conversation may have", n)
 			}
-		}
+			return nil
+		},
+		Spent: func(l provider.Leg, u chat.Usage) {
+			err := s.t.spend(store.Spent{Provider: l.Provider.Name(), Model: l.Model.ID, Purpose: "compression", Usage: l.Model.Charge(u)})
+			s.uncounted = errors.Join(s.uncounted, err)
+		},
+		Left: func(step provider.Step) {
+			s.t.a.d.Log.Warn("the model for summaries failed", "session", s.t.w.uid, "model", step.From.Ref(), "err", step.Cause, "again", step.Again)
+		},
+	})
+}
+
+// request is what one model is asked: as much as half of its window holds, at four bytes a token.
+func (s *summaryJob) request(l provider.Leg) provider.Request {
+	window := cmp.Or(l.Model.Window, assumedWindow)
+	if n, ok := s.t.a.windows.Load(l.Ref()); ok {
+		window = min(window, n.(int))
+	}
+	limit := min(inputBytes, window*2) / s.share
+	s.most = min(max(2000, min(estimate(s.old)/5, window/20, 10_000)), window/4)
+	task := summaryTask
+	if len(s.old) > 0 && s.old[0].From.IsSummary() {
+		task += updateTask
+	}
+	task += fmt.Sprintf("\nBe exact and short: at most %d words.", s.most*2/3)
+	if s.focus != "" {
+		task += "\nAbove all keep what concerns: " + secret.Clean(s.focus)
+	}
+	return provider.Request{
+		Model: l.Model.ID, System: task, Session: s.t.w.uid,
+		Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: secret.Clean(conversationText(s.old, limit))}},
 	}
 }
 

@@ -20,7 +20,8 @@ type Route struct {
 	leg     Leg
 	skipped *Step
 
-	attempt  int // failures of this leg since a call worked
+	attempt  int  // failures of this leg since a call worked
+	whole    bool // the next call of an errand asks for the answer in one piece
 	probe    bool
 	filtered bool            // a content filter sent it on once
 	failing  time.Time       // since when no call worked
@@ -41,7 +42,12 @@ type Leg struct {
 }
 
 // Ref is "provider/model".
-func (l Leg) Ref() string { return l.Provider.Name() + "/" + l.Model.ID }
+func (l Leg) Ref() string {
+	if l.Provider == nil {
+		return ""
+	}
+	return l.Provider.Name() + "/" + l.Model.ID
+}
 
 // Step is what to do after a failed call.
 type Step struct {
@@ -77,7 +83,7 @@ func (s *Set) Route(ctx context.Context, ref string, most int) (*Route, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Route{set: s, refs: []string{p.Name() + "/" + m.ID}, most: most, spent: map[string]bool{}, missing: map[string]bool{}}
+	r := s.route([]string{p.Name() + "/" + m.ID}, most)
 	for _, f := range s.settings.Fallbacks {
 		if f != r.refs[0] {
 			r.refs = append(r.refs, f)
@@ -106,6 +112,10 @@ func (s *Set) Route(ctx context.Context, ref string, most int) (*Route, error) {
 		return r, nil
 	}
 	return r, r.open(ctx, 0) // all of them rest: the first is as good as any
+}
+
+func (s *Set) route(refs []string, most int) *Route {
+	return &Route{set: s, refs: refs, most: most, spent: map[string]bool{}, missing: map[string]bool{}}
 }
 
 // Leg is what the next call goes to.
