@@ -24,8 +24,8 @@ func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
 	if err := a.Ensure(ctx, uid); err != nil {
 		return err
 	}
-	if in.From.IsPerson() {
-		in.Parts = append(in.Parts, a.MCP.Mentioned(ctx, in.Text)...)
+	if names := in.Names(); strings.Contains(names, "@") {
+		in.Parts = append(in.Parts, a.mentioned(ctx, uid, names)...)
 	}
 	info, err := a.Sessions.Get(ctx, uid)
 	if err != nil {

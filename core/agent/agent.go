@@ -163,6 +163,21 @@ type Input struct {
 	Text  string
 	Parts []chat.Part
 	Mode  event.InputMode // what to do when a turn runs; "" means Settings.Busy
+	// Own is what the person wrote of the text, when that is not all of it: only there does @word
+	// name something. Nil means the whole text.
+	Own *string
+}
+
+// Names is the text in which @word names something; "" where nobody may name anything.
+func (in Input) Names() string {
+	switch {
+	case !in.From.IsPerson():
+		return ""
+	case in.Own != nil:
+		return *in.Own
+	default:
+		return in.Text
+	}
 }
 
 // ErrClosed is returned by everything that would start work after Close.

@@ -24,12 +24,12 @@ func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
 	if err != nil {
 		return err
 	}
-	if in.From.IsPerson() && strings.Contains(in.Text, "@") {
+	if names := in.Names(); strings.Contains(names, "@") {
 		info, err := a.d.Sessions.Get(ctx, session)
 		if err != nil {
 			return err
 		}
-		in.Parts = slices.Concat(in.Parts, content.Mentioned(info.Cwd, in.Text))
+		in.Parts = slices.Concat(in.Parts, content.Mentioned(info.Cwd, names, in.Parts...))
 	}
 	in = w.clean(in)
 	in.Parts = a.d.Sessions.KeepParts(ctx, session, in.Parts)

@@ -204,6 +204,8 @@ func TestMentioned(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "y.png"), asPNG(t, drawing(8, 8)), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "bad.png"), asPNG(t, drawing(8, 8))[:50], 0o600))
 	must(t, os.Mkdir(filepath.Join(dir, "dir.png"), 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, ".env"), []byte("KEY=1"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "a b", "n.txt"), []byte("note"), 0o600))
 	got := Mentioned(dir, `look at @y.png, @"a b/x.PNG" and @bad.png, not at @gone.png, me@y.png or @main.go; @dir.png`)
 	var names []string
 	for _, p := range got {

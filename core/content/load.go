@@ -10,10 +10,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"hermes/core/chat"
@@ -89,32 +87,6 @@ func withoutPath(err error) error {
 }
 
 var extensions = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"}
-
-var mention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)@(?:"([^"\n]+)"|(\S+))`) })
-
-// maxMentions bounds how many images of one message are read.
-const maxMentions = 20
-
-// Mentioned loads the images that a text names as @path or @"path". One that cannot be read becomes
-// a part that says why.
-func Mentioned(cwd, text string) []chat.Part {
-	var out []chat.Part
-	for _, m := range mention().FindAllStringSubmatch(text, -1) {
-		path := strings.TrimRight(m[1]+m[2], ".,;:!?)")
-		if !hasImageName(path) || len(out) == maxMentions {
-			continue
-		}
-		p, err := loadPart(cwd, path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // no file was meant
-		}
-		if err != nil {
-			p = chat.Part{Kind: chat.PartFile, Name: path, Text: "[it could not be attached: " + withoutPath(err).Error() + "]"}
-		}
-		out = append(out, p)
-	}
-	return out
-}
 
 // hasImageName reports whether a path has the name of an image.
 func hasImageName(path string) bool {

@@ -35,6 +35,9 @@ func (p *Pane) complete() tea.Cmd {
 	case '@', '$':
 		if p.deps.Files != nil && p.tokenMoved(t) && (t.Kind == '@' || p.tabbed) { // in a command enter runs it
 			p.last = t
+			if p.composer.Completing() { // until the list comes, what fits of the one before
+				p.offerFiles(filesMsg{t.Text, p.paths})
+			}
 			return p.listFiles(t.Text)
 		}
 	default:
@@ -113,7 +116,8 @@ func (p *Pane) offerFiles(m filesMsg) {
 	if t.Kind != '@' && t.Kind != '$' || t.Text != m.prefix || p.composer.Recalled() && !p.tabbed {
 		return
 	}
-	var out []compose.Item
+	p.paths = m.paths
+	out := specials(t)
 	for _, i := range match(m.prefix, m.paths) {
 		name := m.paths[i]
 		end := " "

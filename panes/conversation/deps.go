@@ -117,6 +117,9 @@ type Files interface {
 	Dropped(paste string) (path string, ok bool)
 	// Load reads a file to be attached; relative paths start in cwd.
 	Load(ctx context.Context, cwd, path string) (chat.Part, error)
+	// Describe says in a few words what each @word of a text would attach; what attaches nothing is
+	// left out.
+	Describe(ctx context.Context, cwd, text string) []string
 	// Clipboard reads the image of the clipboard.
 	Clipboard(ctx context.Context) (chat.Part, error)
 }

@@ -113,6 +113,14 @@ func (w disk) Load(_ context.Context, cwd, path string) (chat.Part, error) {
 	return chat.Part{Kind: chat.PartImage, Name: path, Width: 4, Height: 3, Data: []byte("x")}, w.fail
 }
 
+func (disk) Describe(_ context.Context, _, text string) []string {
+	var out []string
+	for _, word := range strings.Fields(text) {
+		out = append(out, strings.TrimPrefix(word, "@")+" · 2 kB")
+	}
+	return out
+}
+
 func (w *world) List(_ context.Context, _, _ string) []string {
 	return []string{"main.go", "ui/list/list.go"}
 }

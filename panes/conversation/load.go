@@ -228,6 +228,10 @@ func (p *Pane) answer(msg tea.Msg) tea.Cmd {
 		return p.queued(m)
 	case filesMsg:
 		p.offerFiles(m)
+	case describedMsg:
+		if m.words == p.mentions {
+			p.composer.Name(m.what)
+		}
 	case attachedMsg:
 		return p.attached(m)
 	case droppedMsg:

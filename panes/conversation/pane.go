@@ -60,6 +60,8 @@ type Pane struct {
 	hit      int
 	last     compose.Token // completions were offered for
 	tabbed   bool          // tab asked for them: the only one is taken
+	paths    []string      // files that were listed last
+	mentions string        // the @words that the chips were last asked for
 
 	burst burst
 
@@ -178,6 +180,10 @@ func (p *Pane) Wake() tea.Cmd {
 
 // Update implements ui.Pane.
 func (p *Pane) Update(msg tea.Msg) tea.Cmd {
+	return tea.Batch(p.update(msg), p.describe())
+}
+
+func (p *Pane) update(msg tea.Msg) tea.Cmd {
 	p.memoOK = false
 	switch m := msg.(type) {
 	case ui.OpenSession:

@@ -47,6 +47,7 @@ type Composer struct {
 
 	buf     Buffer
 	chips   []chat.Part
+	named   []string // what the text names and would attach, in words
 	history []Prompt // oldest first
 	pos     int      // in history; len(history) is the draft
 	draft   Prompt
@@ -88,7 +89,7 @@ func (c *Composer) SetText(s string) {
 // Clear empties the field, chips included.
 func (c *Composer) Clear() {
 	c.buf.Set("")
-	c.chips, c.pos, c.draft, c.scroll = nil, len(c.history), Prompt{}, 0
+	c.chips, c.named, c.pos, c.draft, c.scroll = nil, nil, len(c.history), Prompt{}, 0
 	c.popup.close()
 }
 
@@ -150,6 +151,9 @@ func (c *Composer) Remember(s Prompt) bool {
 	c.pos = len(c.history)
 	return true
 }
+
+// Name sets what the text names and would attach, in words: it stands beside the chips.
+func (c *Composer) Name(what []string) { c.named = what }
 
 // Attach adds a chip.
 func (c *Composer) Attach(a chat.Part) { c.chips = append(c.chips, a) }

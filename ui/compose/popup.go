@@ -22,7 +22,7 @@ const maxPopup = 8
 type Popup struct {
 	items    []Item
 	at, top  int
-	from, to int    // bytes of the text that a completion replaces
+	token    Token  // what the items complete
 	moved    bool   // the person chose in it
 	argument bool   // it offers an argument that may be left out
 	muted    string // token that the person closed the popup for
@@ -71,7 +71,7 @@ func (c *Composer) Offer(t Token, items []Item) {
 	if c.popup.muted != c.buf.s {
 		c.popup.muted = ""
 	}
-	c.popup.items, c.popup.from, c.popup.to = items, t.from, t.to
+	c.popup.items, c.popup.token = items, t
 	c.popup.at, c.popup.top, c.popup.moved = 0, 0, false
 	c.popup.argument = t.Kind == ' ' && t.Text == ""
 }
@@ -102,8 +102,8 @@ func (c *Composer) popupKey(key string) Result {
 		c.takeOffer()
 	case "enter":
 		t := c.Token()
-		whole := t.Kind == '/' && p.items[p.at].Text == "/"+t.Text+" "
-		if p.items[p.at].Off || whole || p.argument && !p.moved {
+		stands := strings.TrimSpace(p.items[p.at].Text) == strings.TrimSpace(tokenMark(t)+t.Text)
+		if p.items[p.at].Off || stands || t != p.token || p.argument && !p.moved {
 			p.close()
 			return Ignored
 		}
@@ -130,8 +130,8 @@ func PopupKey(key string) bool {
 
 func (c *Composer) takeOffer() {
 	p := &c.popup
-	if it := p.items[p.at]; !it.Off {
-		c.buf.Replace(p.from, p.to, it.Text)
+	if it := p.items[p.at]; !it.Off && c.Token() == p.token { // else the person has typed on since
+		c.buf.Replace(p.token.from, p.token.to, it.Text)
 	}
 	p.close()
 }

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"strconv"
 	"strings"
 
 	"hermes/ui/text"
@@ -13,7 +14,7 @@ func (c *Composer) View(maxH int) (lines []string, x, y int) {
 	rows := c.buf.breakRows(c.innerWidth())
 	cy, cx := c.buf.cursorPlace(rows)
 	room := maxH
-	if len(c.chips) > 0 && room > 1 {
+	if c.hasChips() && room > 1 {
 		room--
 	}
 	shown := min(len(rows), room)
@@ -22,7 +23,7 @@ func (c *Composer) View(maxH int) (lines []string, x, y int) {
 	c.above, c.below = c.scroll, len(rows)-c.scroll-shown
 	popup := c.popupView(c.width, maxH-shown)
 	lines = append(lines, popup...)
-	if len(c.chips) > 0 && len(lines)+shown < maxH {
+	if c.hasChips() && len(lines)+shown < maxH {
 		lines = append(lines, c.chipLine())
 	}
 	top := len(lines)
@@ -50,10 +51,31 @@ func (c *Composer) rowText(r row) string {
 	return c.buf.s[r.from:r.to]
 }
 
+func (c *Composer) hasChips() bool { return len(c.chips)+len(c.named) > 0 }
+
+// chipLine is what will be sent with the text; where not all of it has room, how much more there
+// is.
 func (c *Composer) chipLine() string {
-	names := make([]string, len(c.chips))
-	for i, a := range c.chips {
-		names[i] = c.Styles.Chip.Render("[" + text.Sanitize(a.Name) + "]")
+	var names []string
+	for _, a := range c.chips {
+		names = append(names, a.Name)
 	}
-	return text.Fit(text.Blank(text.Width(c.Prompt))+strings.Join(names, " "), c.width)
+	names = append(names, c.named...)
+	line := text.Blank(text.Width(c.Prompt))
+	for i, name := range names {
+		more := ""
+		if left := len(names) - i - 1; left > 0 {
+			more = " +" + strconv.Itoa(left)
+		}
+		room := c.width - text.Width(line) - text.Width(more) - 3
+		chip := "[" + text.Truncate(strings.ReplaceAll(text.Sanitize(name), "\n", " "), max(1, room), c.Styles.Glyphs.Ellipsis) + "]"
+		if room < minChip && i > 0 {
+			return text.Fit(line+c.Styles.Dim.Render("+"+strconv.Itoa(len(names)-i)), c.width)
+		}
+		line += c.Styles.Chip.Render(chip) + " "
+	}
+	return text.Fit(line, c.width)
 }
+
+// minChip is the cells of a name that are worth a chip.
+const minChip = 8

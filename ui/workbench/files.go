@@ -39,6 +39,20 @@ func (fileLister) Load(_ context.Context, cwd, path string) (chat.Part, error) {
 	return content.Load(cwd, path)
 }
 
+// Describe implements conversation.Files.
+func (f fileLister) Describe(_ context.Context, cwd, text string) []string {
+	out := content.Describe(cwd, text)
+	if f.resources != nil {
+		known := f.resources()
+		for _, word := range content.Words(text) {
+			if slices.Contains(known, word) {
+				out = append(out, word)
+			}
+		}
+	}
+	return out
+}
+
 // List walks the session's directory, nearest folders first, and leaves out what nobody means:
 // hidden folders and the usual stores of dependencies.
 func (f fileLister) List(ctx context.Context, cwd, prefix string) []string {

@@ -257,7 +257,8 @@ func (w *workbench) undo(ctx context.Context, uid string) (compose.Prompt, error
 	p := compose.Prompt{Text: m.Text}
 	for _, part := range m.Parts {
 		named := strings.Contains(m.Text, "@"+part.Name)
-		if part.Kind == chat.PartPaste || part.Kind == chat.PartImage && !named {
+		file := part.Kind == chat.PartFile && part.Path != ""
+		if part.Kind == chat.PartPaste || (part.Kind == chat.PartImage || file) && !named {
 			p.Parts = append(p.Parts, part)
 		}
 	}

@@ -114,6 +114,7 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 		if err != nil {
 			return err
 		}
+		in.Own = ownWords(args)
 		if err := f.addFiles(&in); err != nil {
 			return err
 		}
@@ -156,6 +157,16 @@ func (f runFlags) prompt(args []string, in io.Reader) (string, error) {
 		return "", nil // nothing was piped in: the skill or the file is the task
 	}
 	return text, err
+}
+
+// ownWords are the arguments, where standard input is a part of the prompt: who wrote what comes in
+// there names no files.
+func ownWords(args []string) *string {
+	if len(args) > 0 && !slices.Contains(args, "-") {
+		return nil
+	}
+	own := strings.Join(args, " ")
+	return &own
 }
 
 // addFiles puts files into what the person says. Their paths start where the program was started,

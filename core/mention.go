@@ -1,0 +1,104 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/content"
+	"hermes/core/event"
+	"hermes/core/intent"
+	"hermes/core/tool"
+	"hermes/core/tool/web"
+)
+
+const (
+	namedTime = 12 * time.Second // for all that one message names
+	maxDiff   = 64 << 10         // characters
+)
+
+// mentioned reads what a person's text names and is no file: resources of servers, what changed
+// since the last commit (@diff), pages of the web (@https://...). One that cannot be read is a part
+// that says so. Files are read by the agent, in the session's folder.
+func (a *App) mentioned(ctx context.Context, uid, text string) []chat.Part {
+	out := a.MCP.Mentioned(ctx, text)
+	ctx, cancel := context.WithTimeout(ctx, namedTime)
+	defer cancel()
+	for _, word := range content.Words(text) {
+		switch {
+		case word == content.Diff:
+			out = append(out, diffPart(ctx, a.cwdOf(ctx, uid)))
+		case content.IsURL(word):
+			out = append(out, a.page(ctx, uid, word))
+		}
+	}
+	return out
+}
+
+func (a *App) cwdOf(ctx context.Context, uid string) string {
+	info, err := a.Sessions.Get(ctx, uid)
+	if err != nil {
+		return a.Cwd()
+	}
+	return cmp.Or(info.Cwd, a.Cwd())
+}
+
+// page reads a page as web_extract would, where the settings let that run.
+func (a *App) page(ctx context.Context, uid, address string) chat.Part {
+	if err := a.refused(tool.Spec{Toolset: "web"}, intent.Intent{Reads: true}); err != nil {
+		return chat.Part{Kind: chat.PartResource, Name: address, URI: address, Text: "[the page was not read: " + err.Error() + "]"}
+	}
+	a.Bus.Publish(event.Header{Session: uid}, event.Notice{Level: event.Info, Text: "reading " + address})
+	return web.New(*webOptions(a.Config())).Attach(ctx, uid, address)
+}
+
+// diffPart is what git says changed in a work tree since its last commit, and which files git does
+// not know yet.
+func diffPart(ctx context.Context, cwd string) chat.Part {
+	p := chat.Part{Kind: chat.PartFile, Name: content.Diff, Media: "text/x-diff"}
+	diff, err := git(ctx, cwd, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD", "--", ".")
+	if err != nil { // before the first commit
+		if first, e := git(ctx, cwd, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--cached", "--", "."); e == nil {
+			diff, err = first, nil
+		}
+	}
+	if err != nil {
+		p.Text = "[there is no diff: " + err.Error() + "]"
+		return p
+	}
+	p.Text = diff
+	if cut := tool.CutText(diff, maxDiff); cut.Left > 0 {
+		p.Text = cut.Head + fmt.Sprintf("\n[... %d characters left out: git diff shows them]\n", cut.Left) + cut.Tail
+	}
+	if fresh, err := git(ctx, cwd, "ls-files", "--others", "--exclude-standard", "--", "."); err == nil && fresh != "" {
+		p.Text += "\n[not known to git yet:]\n" + tool.CutText(fresh, maxDiff/8).Head
+	}
+	if p.Text == "" {
+		p.Text = "[nothing changed since the last commit]"
+	}
+	return p
+}
+
+// git runs git in a folder. Settings of the repository that would run a program are switched off.
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"}, args...)...)
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	cmd.Env = []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}
+	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME"} {
+		if v, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	out, err := cmd.Output()
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		line, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n")
+		return "", errors.New("git says: " + cmp.Or(line, failed.Error()))
+	}
+	return string(out), err
+}
