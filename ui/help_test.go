@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"hermes/ui"
 	"hermes/ui/style"
 	"hermes/ui/uitest"
@@ -39,6 +41,20 @@ func TestHelpBeginsWithTheKeysThatMatter(t *testing.T) {
 		d.send(uitest.Key("rare"))
 		if picture = d.m.View(); !strings.Contains(picture, "alt+x") || strings.Contains(picture, "Zoom this pane") {
 			t.Errorf("%dx%d: the search shows\n%s", size.W, size.H, picture)
+		}
+	}
+}
+
+// TestArrowKeysChooseInAConfirmation: No is selected, and enter takes what the arrows stand on.
+func TestArrowKeysChooseInAConfirmation(t *testing.T) {
+	for _, key := range []string{"right", "down", "up"} {
+		done := false
+		c := ui.NewConfirm("Wipe", "", func() tea.Cmd { done = true; return nil })
+		if _, closed := c.Update(uitest.Key(key)); closed || done {
+			t.Fatalf("%s decides", key)
+		}
+		if _, closed := c.Update(uitest.Key("enter")); !closed || !done {
+			t.Errorf("%s does not move to Yes", key)
 		}
 	}
 }

@@ -105,7 +105,7 @@ func NewConfirm(title, help string, yes func() tea.Cmd) Overlay {
 }
 
 func (c *confirm) Title() string           { return "Really?" }
-func (c *confirm) Hint() string            { return "y yes  n no  esc no" }
+func (c *confirm) Hint() string            { return "y yes  n no  ←→ enter choose  esc no" }
 func (c *confirm) Restyle(s *style.Styles) { c.styles = s }
 func (c *confirm) Size(w, _ int) (int, int) {
 	wide := min(64, w-4)
@@ -132,7 +132,7 @@ func (c *confirm) Update(msg tea.Msg) (tea.Cmd, bool) {
 		return c.yes(), true
 	case "n", "N", "esc", "q":
 		return nil, true
-	case "left", "right", "tab", "shift+tab":
+	case "left", "right", "up", "down", "tab", "shift+tab":
 		c.onYes = !c.onYes
 	case "enter":
 		if c.onYes {

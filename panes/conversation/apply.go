@@ -165,6 +165,7 @@ func (p *Pane) foldAsk(e event.Envelope) bool {
 		}
 	case event.QuestionAsked:
 		p.question = append(without(p.question, func(q event.QuestionAsked) bool { return q.ID == ev.ID }), ev)
+		p.unseen = true
 		p.waits(ev.CallID, true)
 	case event.QuestionAnswered:
 		for _, q := range p.question {

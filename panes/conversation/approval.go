@@ -20,31 +20,38 @@ const deaf = 500 * time.Millisecond
 
 // openWaiting shows the approvals that wait, or the oldest question.
 func (p *Pane) openWaiting() tea.Cmd {
-	var o ui.Overlay
-	switch {
-	case len(p.asks) > 0:
-		p.unseen = false
-		o = newApproval(p)
-	case len(p.question) > 0:
-		q := p.question[0]
-		o = newQuestion(q, p.deps.Agent, p.deps.Now, func() bool {
-			return slices.ContainsFunc(p.question, func(x event.QuestionAsked) bool { return x.ID == q.ID })
-		})
-	default:
+	o := p.waitingBox(false)
+	if o == nil {
 		return nil
 	}
 	return func() tea.Msg { return ui.ShowOverlay{Overlay: o} }
 }
 
+// waitingBox is the box of what waits; nil when nothing does. uncalled says that nobody asked for
+// it.
+func (p *Pane) waitingBox(uncalled bool) ui.Overlay {
+	p.unseen = false
+	switch {
+	case len(p.asks) > 0:
+		o := newApproval(p)
+		o.uncalled = uncalled
+		return o
+	case len(p.question) > 0:
+		o := newQuestion(p, p.question[0])
+		o.uncalled = uncalled
+		return o
+	default:
+		return nil
+	}
+}
+
 // openUnasked opens what waits for somebody who writes nothing at the moment and looks at nothing
 // else.
 func (p *Pane) openUnasked() tea.Cmd {
-	if !p.unseen || len(p.asks) == 0 || !p.focused || !p.Typing() || !p.composer.Empty() || p.editing() || p.loading {
+	if !p.unseen || len(p.asks)+len(p.question) == 0 || !p.focused || !p.Typing() || !p.composer.Empty() || p.editing() || p.loading {
 		return nil
 	}
-	p.unseen = false
-	o := newApproval(p)
-	o.uncalled = true
+	o := p.waitingBox(true)
 	return func() tea.Msg { return ui.ShowOverlay{Overlay: o} }
 }
 
@@ -152,9 +159,9 @@ func (a *approval) Restyle(s *style.Styles) { a.styles = s }
 // Hint implements ui.Overlay.
 func (a *approval) Hint() string {
 	ask, _ := a.ask()
-	out := "tab chooses · esc denies · " + a.pane.key("conversation.answer", "ctrl+y") + " later"
+	out := "←→ enter choose · esc denies · " + a.pane.key("conversation.answer", "ctrl+y") + " later"
 	if len(a.pane.asks) > 1 {
-		out = "←→ the others · " + out
+		out = "[ ] the others · " + out
 	}
 	if !ask.Deadline.IsZero() {
 		out = "denies itself in " + countdown(ask.Deadline.Sub(a.pane.deps.Now())) + " · " + out
@@ -259,20 +266,14 @@ func (a *approval) key(ask event.ApprovalAsked, name string) (tea.Cmd, bool) {
 		return nil, true
 	case "esc", "n":
 		return a.take(ask, list[0])
-	case "tab":
+	case "tab", "right", "down":
 		a.at = (a.at + 1) % len(list)
-	case "shift+tab":
+	case "shift+tab", "left", "up":
 		a.at = (a.at + len(list) - 1) % len(list)
-	case "right", "left":
-		step := 1
-		if name == "left" {
-			step = -1
-		}
-		if n > 1 {
-			a.show((a.index + step + n) % n)
-		} else {
-			a.at = (a.at + step + len(list)) % len(list)
-		}
+	case "]":
+		a.show((a.index + 1) % n)
+	case "[":
+		a.show((a.index + n - 1) % n)
 	case "enter", " ":
 		if !a.early() {
 			return a.take(ask, list[min(a.at, len(list)-1)])

@@ -198,14 +198,14 @@ func TestSeveralApprovals(t *testing.T) {
 	if o.Title() != "1 of 2 · Run this in here?" {
 		t.Errorf("title %q", o.Title())
 	}
-	hit(p, o, "right")
+	hit(p, o, "]")
 	if v := picture(t, o, 80, 24); !strings.Contains(v, "rm x") {
-		t.Errorf("right does not go on:\n%s", v)
+		t.Errorf("] does not go on:\n%s", v)
 	}
 	if hit(p, o, "o", "enter"); len(w.log) > 0 {
 		t.Errorf("what just came to sight was answered: %q", w.log)
 	}
-	hit(p, o, "left")
+	hit(p, o, "[")
 	picture(t, o, 80, 24)
 	w.now = w.now.Add(time.Second)
 	if done := hit(p, o, "o"); done || w.log[0] != "answer one once" {

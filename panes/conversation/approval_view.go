@@ -74,7 +74,11 @@ func (a *approval) scroll(name string) bool {
 		return false
 	}
 	ask, _ := a.ask()
-	a.top = max(0, min(a.top+by, len(a.body(ask, a.width))-a.room))
+	hidden := len(a.body(ask, a.width)) - a.room
+	if hidden <= 0 && (name == "up" || name == "down") {
+		return false // all of it is in sight: the key chooses
+	}
+	a.top = max(0, min(a.top+by, hidden))
 	return true
 }
 

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,22 +14,25 @@ import (
 	"hermes/ui/text"
 )
 
-// question is the box of the clarify tool: choices by digit, or an answer in own words.
+// question is the box of the clarify tool: choices by digit or arrow keys, or an answer in own
+// words.
 type question struct {
+	pane   *Pane
 	ask    event.QuestionAsked
-	agent  Agent
-	now    func() time.Time
 	shown  time.Time
 	field  *compose.Composer
 	styles *style.Styles
-	open   func() bool // nobody has answered it yet
-	x, y   int         // of the cursor
+	at     int // the choice that enter takes; -1 for none
+	x, y   int // of the cursor
+	// uncalled says that it opened by itself: what is typed into it at once was meant for the line,
+	// and goes there.
+	uncalled bool
 }
 
-func newQuestion(q event.QuestionAsked, agent Agent, now func() time.Time, open func() bool) *question {
+func newQuestion(p *Pane, q event.QuestionAsked) *question {
 	f := compose.New()
 	f.Placeholder = "an answer in your own words"
-	return &question{ask: q, agent: agent, now: now, shown: now(), field: f, open: open}
+	return &question{pane: p, ask: q, shown: p.deps.Now(), field: f, at: -1}
 }
 
 // Title implements ui.Overlay.
@@ -46,7 +50,9 @@ func (q *question) Size(w, h int) (ow, oh int) {
 const maxAnswer = 5
 
 // Finished implements ui.Finisher.
-func (q *question) Finished() bool { return !q.open() }
+func (q *question) Finished() bool {
+	return !slices.ContainsFunc(q.pane.question, func(x event.QuestionAsked) bool { return x.ID == q.ask.ID })
+}
 
 // Cursor implements ui.Cursorer.
 func (q *question) Cursor() (x, y int, ok bool) { return q.x, q.y, true }
@@ -59,7 +65,7 @@ func (q *question) Restyle(s *style.Styles) {
 // Hint implements ui.Overlay.
 func (q *question) Hint() string {
 	if len(q.ask.Choices) > 0 {
-		return "1-" + strconv.Itoa(min(9, len(q.ask.Choices))) + " chooses · enter answers · esc later"
+		return "↑↓ or 1-" + strconv.Itoa(min(9, len(q.ask.Choices))) + " choose · enter answers · esc later"
 	}
 	return "enter answers · esc later"
 }
@@ -70,19 +76,48 @@ func (q *question) Update(msg tea.Msg) (tea.Cmd, bool) {
 	if !ok {
 		return nil, false
 	}
+	early := q.pane.deps.Now().Sub(q.shown) < deaf
+	if q.uncalled && early {
+		return q.uncalledKey(k)
+	}
+	return q.key(k, early)
+}
+
+// uncalledKey takes the first keys of a box that nobody called: text goes on in the line, and the
+// question waits in its bar; nothing else counts so early.
+func (q *question) uncalledKey(k tea.KeyMsg) (tea.Cmd, bool) {
+	switch {
+	case k.Paste:
+		return q.pane.Update(k), true
+	case k.Type == tea.KeyRunes && !k.Alt || k.Type == tea.KeySpace:
+		return q.pane.Write(string(k.Runes)), true
+	default:
+		q.uncalled = k.String() != q.pane.key("conversation.answer", "ctrl+y") // who wanted to open it has it open
+		return nil, false
+	}
+}
+
+func (q *question) key(k tea.KeyMsg, early bool) (tea.Cmd, bool) {
 	name := k.String()
-	if name == "esc" {
+	if name == "esc" || name == q.pane.key("conversation.answer", "ctrl+y") {
 		return nil, true
 	}
-	early := q.now().Sub(q.shown) < deaf
-	if n := digit(name); n > 0 && n <= len(q.ask.Choices) && q.field.Empty() && !k.Paste {
-		if early {
-			return nil, false
-		}
-		return q.answer(q.ask.Choices[n-1])
-	}
-	if early && name == "enter" {
+	if early && (name == "enter" || digit(name) > 0 && q.field.Empty()) {
 		return nil, false
+	}
+	if n := len(q.ask.Choices); n > 0 && q.field.Empty() && !k.Paste {
+		switch d := digit(name); {
+		case d > 0 && d <= n:
+			return q.answer(q.ask.Choices[d-1])
+		case name == "down" || name == "tab" || name == "right":
+			q.at = (q.at + 1) % n
+			return nil, false
+		case name == "up" || name == "shift+tab" || name == "left":
+			q.at = (max(q.at, 0) + n - 1) % n
+			return nil, false
+		case name == "enter" && q.at >= 0:
+			return q.answer(q.ask.Choices[q.at])
+		}
 	}
 	if q.field.Key(k) == compose.Submit {
 		body := q.field.Text()
@@ -102,7 +137,7 @@ func digit(s string) int {
 }
 
 func (q *question) answer(body string) (tea.Cmd, bool) {
-	agent, id := q.agent, q.ask.ID
+	agent, id := q.pane.deps.Agent, q.ask.ID
 	return func() tea.Msg {
 		if err := agent.AnswerQuestion(id, body); err != nil {
 			return ui.ShowToast{Level: event.Warn, Text: "The answer came too late: " + oneLine(err.Error())}
@@ -122,6 +157,10 @@ func (q *question) body(w int) []string {
 			head := "     "
 			if k == 0 {
 				head = "  " + strconv.Itoa(i+1) + "  "
+			}
+			if i == q.at && q.field.Empty() {
+				out = append(out, q.styles.Selection.Inline(true).Render(text.Fit(q.styles.Glyphs.Closed+head[1:]+l, w)))
+				continue
 			}
 			out = append(out, head+l)
 		}

@@ -1,0 +1,105 @@
+package conversation
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hermes/core/event"
+	"hermes/ui"
+	"hermes/ui/style"
+	"hermes/ui/uitest"
+)
+
+// TestArrowKeysChooseInAnApproval: they move among the answers, enter takes the one they stand on,
+// and what came before the box could be read decides nothing.
+func TestArrowKeysChooseInAnApproval(t *testing.T) {
+	w, p, o := box(t, asking("ap", "make", start.Add(time.Hour)))
+	hit(p, o, "right", "down", "up")
+	if v := picture(t, o, 80, 24); !strings.Contains(v, "[ Once ]") {
+		t.Fatalf("the arrows do not move:\n%s", v)
+	}
+	if hit(p, o, "enter"); strings.Join(w.log, "|") != "answer ap once" {
+		t.Errorf("did %q", w.log)
+	}
+	w, p, o = box(t, asking("ap", "make", start.Add(time.Hour)))
+	o.(*approval).shown = w.now
+	if hit(p, o, "left", "left", "enter"); len(w.log) > 0 {
+		t.Errorf("keys that came at once did %q", w.log)
+	}
+	w, p, o = box(t, asking("ap", strings.Repeat("echo one\n", 300), start.Add(time.Hour)))
+	picture(t, o, 80, 24)
+	if hit(p, o, "down"); o.(*approval).at != 0 || o.(*approval).top != 1 {
+		t.Error("down does not scroll a text that is not in sight whole")
+	}
+	if hit(p, o, "right", "enter"); len(w.log) > 0 {
+		t.Errorf("what was not read to its end was answered: %q", w.log)
+	}
+}
+
+// asked opens the box of a question as events do, by itself.
+func asked(t *testing.T, write string) (*world, *Pane, *question) {
+	t.Helper()
+	w := &world{}
+	p := open(t, w)
+	p.composer.SetText(write)
+	w.log = nil
+	q := event.QuestionAsked{ID: "q", Text: "Which one?", Choices: []string{"red", "green", "blue"}}
+	p.Apply([]event.Envelope{{Header: event.Header{Session: "s", At: start}, Event: q}})
+	for _, m := range drain(p, p.Wake()) {
+		if o, ok := m.(ui.ShowOverlay); ok {
+			o.Overlay.Restyle(uitest.Styles(t, style.None))
+			return w, p, o.Overlay.(*question)
+		}
+	}
+	return w, p, nil
+}
+
+// TestAQuestionOpensByItselfOverAnEmptyLine, and what is typed at once goes on in the line.
+func TestAQuestionOpensByItselfOverAnEmptyLine(t *testing.T) {
+	if _, _, o := asked(t, "half a thought"); o != nil {
+		t.Fatal("it opens over what somebody writes")
+	}
+	w, p, o := asked(t, "")
+	if o == nil {
+		t.Fatal("it does not open")
+	}
+	if hit(p, o, "enter", "down"); len(w.log) > 0 || o.at >= 0 {
+		t.Fatalf("keys that came at once did %q", w.log)
+	}
+	if !hit(p, o, "2") || p.composer.Text() != "2" || len(w.log) > 0 {
+		t.Errorf("a digit typed at once did %q, and the line holds %q", w.log, p.composer.Text())
+	}
+	w, p, o = asked(t, "")
+	if hit(p, o, "ctrl+y") {
+		t.Error("who wants to open it closes it")
+	}
+	w.now = w.now.Add(time.Second)
+	if !hit(p, o, "2") || w.log[0] != "question q green" {
+		t.Errorf("an answer later did %q", w.log)
+	}
+}
+
+// TestArrowKeysChooseInAQuestion: also to the last and the first one; a text of one's own still
+// counts more.
+func TestArrowKeysChooseInAQuestion(t *testing.T) {
+	w, p, o := asked(t, "")
+	w.now = w.now.Add(time.Second)
+	hit(p, o, "down", "down")
+	if v := picture(t, o, 60, 20); !strings.Contains(v, "▸ 2  green") {
+		t.Fatalf("the arrows do not move:\n%s", v)
+	}
+	if !hit(p, o, "down", "enter") || w.log[0] != "question q blue" {
+		t.Errorf("did %q", w.log)
+	}
+	w, p, o = asked(t, "")
+	w.now = w.now.Add(time.Second)
+	if !hit(p, o, "up", "enter") || w.log[0] != "question q blue" {
+		t.Errorf("up did %q", w.log)
+	}
+	w, p, o = asked(t, "")
+	w.now = w.now.Add(time.Second)
+	if !hit(p, o, "down", "n", "o", "1", "enter") || w.log[0] != "question q no1" {
+		t.Errorf("own words did %q", w.log)
+	}
+}
