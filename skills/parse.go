@@ -218,6 +218,8 @@ func (p *parser) hermes(key string, _, v *yaml.Node) {
 		s.Tags = append(s.Tags, p.words(full, v)...)
 	case "category":
 		s.Category = p.category(full, v)
+	case "starter":
+		s.Starter = v.Value == "true"
 	case "requires_toolsets":
 		s.Requires.Toolsets = p.words(full, v)
 	case "requires_tools":
