@@ -27,6 +27,8 @@ type Audience struct {
 // Entry is a skill as models see it before they read it.
 type Entry struct {
 	Name, Category, Description string
+	Tags                        []string
+	Builtin, Starter            bool
 }
 
 // List returns the skills that fit, by category and name, and what was left out because of what
@@ -44,12 +46,19 @@ func (l *Library) List(ctx context.Context, project string, a Audience) (out []E
 		if _, ok := x.Fits(l.o.System, a.Toolsets, a.Tools); !ok {
 			continue
 		}
-		out = append(out, Entry{x.Name, cmp.Or(x.Category, "general"), oneLine(x.Description)})
+		out = append(out, entryOf(x))
 	}
 	slices.SortFunc(out, func(x, y Entry) int {
 		return cmp.Or(cmp.Compare(x.Category, y.Category), cmp.Compare(x.Name, y.Name))
 	})
 	return out, blocked
+}
+
+func entryOf(s *skills.Skill) Entry {
+	return Entry{
+		Name: s.Name, Category: cmp.Or(s.Category, "general"), Description: oneLine(s.Description),
+		Tags: s.Tags, Builtin: s.Source == skills.Builtin, Starter: s.Starter,
+	}
 }
 
 func oneLine(s string) string {
@@ -71,7 +80,8 @@ func (l *Library) Index(ctx context.Context, project string, a Audience) (text s
 	if broken := brokenNotice(c); broken != "" {
 		notices = append(notices, broken)
 	}
-	return renderIndex(entries), notices
+	active := chooseActive(entries, l.Usage.All())
+	return renderIndex(active, len(entries)-len(active)), notices
 }
 
 // Untrusted says that a project brings skills that are not read.
@@ -116,27 +126,27 @@ func brokenNotice(c *skills.Catalog) string {
 	}
 }
 
-// renderIndex lists entries by category within the bound.
-func renderIndex(entries []Entry) string {
+// renderIndex lists entries by category within the bound, and says how many more there are.
+func renderIndex(entries []Entry, left int) string {
 	if len(entries) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	category, left := "", 0
+	category := ""
 	for i, e := range entries {
 		line := fmt.Sprintf("- %s: %s\n", e.Name, cutText(e.Description, indexLine))
 		if e.Category != category {
 			line = e.Category + ":\n" + line
 		}
 		if b.Len()+len(line) > indexBytes {
-			left = len(entries) - i
+			left += len(entries) - i
 			break
 		}
 		category = e.Category
 		b.WriteString(line)
 	}
 	if left > 0 {
-		fmt.Fprintf(&b, "(%d more: skills_list shows them)\n", left)
+		fmt.Fprintf(&b, "(%d more for other tasks: skills_list with a query finds them)\n", left)
 	}
 	return strings.TrimSpace(b.String())
 }

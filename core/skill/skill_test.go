@@ -138,8 +138,8 @@ func TestIndexIsBounded(t *testing.T) {
 	for i := range 400 {
 		entries = append(entries, Entry{Name: "skill-" + strings.Repeat("x", i%20), Category: "c", Description: strings.Repeat("word ", 30)})
 	}
-	text := renderIndex(entries)
-	if len(text) > indexBytes+100 || !strings.Contains(text, "more: skills_list shows them)") {
+	text := renderIndex(entries, 7)
+	if len(text) > indexBytes+100 || !strings.Contains(text, "more for other tasks: skills_list with a query finds them)") {
 		t.Errorf("%d bytes", len(text))
 	}
 }

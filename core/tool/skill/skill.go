@@ -51,19 +51,24 @@ func Tools(o Options) []tool.Tool {
 
 type listArgs struct {
 	Category string `json:"category"`
+	Query    string `json:"query"`
 }
 
 func listTool(o Options) tool.Tool {
 	return tool.Typed(tool.Spec{
 		Name: "skills_list", Toolset: "skills", Description: listDoc,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{
-			"category":{"type":"string","description":"Only this category"}}}`),
-		Intent: tool.Arg(func(a listArgs) intent.Intent { return intent.ReadsOnly(cmp.Or(a.Category, "all skills")) }),
+			"category":{"type":"string","description":"Only this category"},
+			"query":{"type":"string","maxLength":200,"description":"Words of the task: only skills with some of them, the nearest first"}}}`),
+		Intent: tool.Arg(func(a listArgs) intent.Intent { return intent.ReadsOnly(cmp.Or(a.Query, a.Category, "all skills")) }),
 	}, o.listSkills)
 }
 
 func (o Options) listSkills(ctx context.Context, c tool.Call, a listArgs) (tool.Result, error) {
 	entries, blocked := o.Library.List(ctx, o.Project(c.Cwd), o.Audience(c.Session))
+	if a.Query != "" {
+		entries = library.Matching(entries, a.Query)
+	}
 	var b strings.Builder
 	rows := []map[string]string{}
 	for _, e := range entries {
@@ -83,9 +88,16 @@ func (o Options) listSkills(ctx context.Context, c tool.Call, a listArgs) (tool.
 		c.Data(map[string]any{"skills": rows})
 	}
 	if b.Len() == 0 {
-		return tool.Result{Text: "There are no skills" + inCategory(a.Category) + "."}, nil
+		return tool.Result{Text: "There are no skills" + inCategory(a.Category) + withWords(a.Query) + "."}, nil
 	}
 	return tool.Result{Text: strings.TrimSpace(b.String())}, nil
+}
+
+func withWords(query string) string {
+	if query == "" {
+		return ""
+	}
+	return " with these words; without a query all are listed"
 }
 
 func inCategory(category string) string {
