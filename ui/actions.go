@@ -39,7 +39,7 @@ func (f *frame) programActions() []Action {
 		{ID: "theme", Slash: "theme", Arg: "[name]", Title: "Choose a theme", Help: "Shows each while you move.", Run: f.pickTheme, Complete: f.themeNames},
 		{ID: "copy", Keys: []string{"alt+y"}, Slash: "copy", Title: "Copy", Card: true, Help: "What the focused pane has selected.", Why: f.whyNoCopy, Run: f.copyFocused},
 		{ID: "takeback", Keys: []string{"alt+u"}, Slash: "takeback", Title: "Take back what was just done", Help: "What a key did in a list: a session archived or renamed, a file exported.", Why: f.whyNoUndo, Run: f.takeBack},
-		{ID: "mouse", Keys: []string{"alt+m"}, Slash: "mouse", Title: "Mouse on or off", Help: "Off, the terminal's own selection works; shift+drag does in most terminals anyway.", Run: f.toggleMouse},
+		{ID: "mouse", Keys: []string{"alt+m"}, Slash: "mouse", Title: "Mouse on or off", Help: "On, a drag copies what it marks in the conversation and the output, two clicks a word. Off, the terminal's own selection works; shift+drag does in most terminals anyway.", Run: f.toggleMouse},
 		{ID: "search", Keys: []string{"alt+/"}, Title: "Search in this pane", Card: true, Why: f.whyNoSearch, Run: withoutCommand(f.openSearch)},
 		{ID: "search.next", Keys: []string{"alt+n"}, Title: "Next hit", Why: f.whyNoHits, Run: withoutCommand(func() { f.nextHit(1) })},
 		{ID: "search.previous", Keys: []string{"alt+p"}, Title: "Previous hit", Why: f.whyNoHits, Run: withoutCommand(func() { f.nextHit(-1) })},

@@ -38,7 +38,13 @@ func (f *frame) copyText(msg CopyText) tea.Cmd {
 	if sent {
 		sent = f.screen.Write(clipboardSequence(f.opt.Getenv, clean)) == nil
 	}
-	return func() tea.Msg { return from{nil, f.opt.nativeCopy(what, clean, sent)} }
+	return func() tea.Msg {
+		done := f.opt.nativeCopy(what, clean, sent)
+		if done.hint == "" {
+			done.hint = msg.Hint
+		}
+		return from{nil, done}
+	}
 }
 
 // clipboardSequence is the sequence that fills the clipboard; tmux passes it on when wrapped, for

@@ -123,6 +123,9 @@ func (f *frame) drawBox(b layout.Box) {
 	if p != nil {
 		now.title, view = p.Title(), p.View()
 	}
+	if s := f.selection; s != nil && s.box == b && s.pane == p {
+		view = s.view(f.styles.Selection.Inline(true))
+	}
 	if now.focus {
 		now.bar = f.actionBar(p, b.W-4)
 	}

@@ -34,6 +34,8 @@ type frame struct {
 	focus      layout.Slot
 	session    string // that every pane was told of last
 	drag       *layout.Edge
+	selection  *selection
+	clicked    clicked
 	blurred    bool
 	quitArmed  time.Time // ctrl+c was pressed once
 	leaveAsked time.Time // ctrl+d was pressed once

@@ -152,7 +152,7 @@ func (e entry) runOwned(arg string) tea.Cmd { return ownedCommand(e.owner, e.Run
 // under the pointer.
 func (f *frame) handleMouse(msg tea.MouseMsg) tea.Cmd {
 	if o := f.topOverlay(); o != nil {
-		f.drag = nil // its release goes to the overlay
+		f.drag, f.selection = nil, nil // the release goes to the overlay
 		b := o.centredBox(f.w, f.h)
 		msg.X, msg.Y = msg.X-b.X-1, msg.Y-b.Y-1
 		if !tea.MouseEvent(msg).IsWheel() && (msg.X < 0 || msg.Y < 0 || msg.X >= b.W-2 || msg.Y >= b.H-2) {
@@ -160,8 +160,11 @@ func (f *frame) handleMouse(msg tea.MouseMsg) tea.Cmd {
 		}
 		return f.updateOverlay(o, msg)
 	}
-	if f.drag != nil {
+	switch {
+	case f.drag != nil:
 		return f.dragTo(msg)
+	case f.selection != nil:
+		return f.dragSelection(msg)
 	}
 	press := msg.Action == tea.MouseActionPress && msg.Button == tea.MouseButtonLeft
 	if f.plan.Tabs && msg.Y == 0 && press {
@@ -186,6 +189,10 @@ func (f *frame) handleMouse(msg tea.MouseMsg) tea.Cmd {
 		return nil
 	}
 	f.dirty = true
+	if _, ok := p.(TextSelector); ok && press {
+		f.beginSelection(b, p, msg)
+		return nil
+	}
 	msg.X, msg.Y = msg.X-b.X-1, msg.Y-b.Y-1
 	return ownedCommand(p, p.Update(msg))
 }

@@ -66,6 +66,9 @@ type (
 	// Copier returns what "copy" would copy, as plain text, and its name ("message", "code block",
 	// "output").
 	Copier interface{ Copy() (text, what string) }
+	// TextSelector is a pane whose text a drag of the mouse selects. It gets a press when the button
+	// is let go where it went down.
+	TextSelector interface{ SelectsText() }
 	// Searcher is asked to search inside the pane; the frame shows the prompt.
 	Searcher interface {
 		Search(query string) (hits int)
@@ -148,7 +151,10 @@ type (
 	// CloseOverlay removes the topmost overlay.
 	CloseOverlay struct{}
 	// CopyText copies by OSC 52 and natively and says which worked.
-	CopyText struct{ Text, What string }
+	CopyText struct {
+		Text, What string
+		Hint       string // said once it is copied; may be empty
+	}
 	// EditText opens $VISUAL or $EDITOR on Text; Done gets the result and its message goes to the
 	// asking pane.
 	EditText struct {

@@ -83,6 +83,8 @@ var (
 	_ ui.Refresher   = (*Pane)(nil)
 	_ ui.Sessioner   = (*Pane)(nil)
 	_ ui.Waker       = (*Pane)(nil)
+
+	_ ui.TextSelector = (*Pane)(nil)
 )
 
 // New returns the pane of a session; an empty uid is a session that begins with the first prompt.
@@ -177,6 +179,9 @@ func (p *Pane) Wake() tea.Cmd {
 	}
 	return p.openUnasked()
 }
+
+// SelectsText implements ui.TextSelector.
+func (*Pane) SelectsText() {}
 
 // Update implements ui.Pane.
 func (p *Pane) Update(msg tea.Msg) tea.Cmd {

@@ -122,6 +122,9 @@ func (p *Pane) openInPager(string) tea.Cmd {
 	}
 }
 
+// SelectsText implements ui.TextSelector.
+func (*Pane) SelectsText() {}
+
 // Copy implements ui.Copier.
 func (p *Pane) Copy() (content, what string) {
 	c := p.currentCall()

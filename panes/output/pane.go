@@ -54,12 +54,14 @@ type Pane struct {
 }
 
 var (
-	_ ui.Pane        = (*Pane)(nil)
-	_ ui.Copier      = (*Pane)(nil)
-	_ ui.Searcher    = (*Pane)(nil)
-	_ ui.SearchMover = (*Pane)(nil)
-	_ ui.Waker       = (*Pane)(nil)
-	_ ui.Refresher   = (*Pane)(nil)
+	_ ui.Pane     = (*Pane)(nil)
+	_ ui.Copier   = (*Pane)(nil)
+	_ ui.Searcher = (*Pane)(nil)
+
+	_ ui.TextSelector = (*Pane)(nil)
+	_ ui.SearchMover  = (*Pane)(nil)
+	_ ui.Waker        = (*Pane)(nil)
+	_ ui.Refresher    = (*Pane)(nil)
 )
 
 // New returns the pane. history may be nil.
