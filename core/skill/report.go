@@ -86,6 +86,25 @@ func (l *Library) rowsFor(ctx context.Context, project string, deep bool) []Row 
 		}
 		rows = append(rows, r)
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source)) })
+	slices.SortStableFunc(rows, compareRows)
 	return rows
+}
+
+// compareRows puts the person's skills first, by name, and then the program's, by category.
+func compareRows(a, b Row) int {
+	if mine := cmp.Compare(programs(a), programs(b)); mine != 0 {
+		return mine
+	}
+	if a.Source == skills.Builtin {
+		return cmp.Or(cmp.Compare(a.Category, b.Category), cmp.Compare(a.Name, b.Name))
+	}
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source))
+}
+
+// programs is 1 for what comes with the program, 0 for the person's.
+func programs(r Row) int {
+	if r.Source == skills.Builtin {
+		return 1
+	}
+	return 0
 }

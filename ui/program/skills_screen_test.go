@@ -51,7 +51,7 @@ func TestSkillsInTheScreen(t *testing.T) {
 		t.Errorf("the calls:\n%s", picture)
 	}
 	say(s, "/skills")
-	s.WaitFor("Skills (1")
+	s.WaitFor("Skills (5")
 	s.Type("/")
 	s.WaitFor("name, category, state")
 	s.Type("learned")
