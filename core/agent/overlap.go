@@ -10,7 +10,9 @@ import (
 // Calls of one answer run at the same time where they do not touch each other: where both only
 // read, where they change other files, or where one is in a sandbox that the other is not in. What
 // a call touches is what its tool says (package intent); of a shell command, what the analyser
-// reads from its text. What is not known stands alone.
+// reads from its text: fetching a page (curl) touches nothing here, and stands beside what reads.
+// What is not known stands alone, and so does what runs code of the project (make, pytest, go test):
+// it may write anywhere in it.
 
 // overlapping takes the next calls of an answer that may run at the same time, at least one. They
 // are looked at now, and not before the calls before them have ended: those may have changed the
@@ -97,5 +99,5 @@ func (t *turn) read(j *toolJob) {
 		c.Dir = path.Join(j.dir, sh.Dir)
 	}
 	a := approval.Analyse(sh.Command, c)
-	j.reads, j.ends = a.OnlyReads(), a.Dir
+	j.reads, j.ends = a.ChangesNothing(), a.Dir
 }

@@ -79,6 +79,11 @@ func TestSeveralCallsOfOneAnswerRunAtOnceWhereTheyDoNotTouchEachOther(t *testing
 		{"serial alone", []fakeCall{look, ask, look, look}, "[1 1 2]"},
 		{"commands that only read", []fakeCall{sh("sleep 3; echo a"), sh("sleep 3; echo b"), look, read("/a")}, "[4]"},
 		{"a command that writes", []fakeCall{sh("ls"), sh("echo a > f"), sh("cat f")}, "[1 1 1]"},
+		{"pages that are fetched", []fakeCall{sh("curl https://a.example"), sh("curl -s https://b.example | head"), sh("ls")}, "[3]"},
+		{"a page that is kept", []fakeCall{sh("curl https://a.example"), sh("curl -o f https://b.example")}, "[1 1]"},
+		{"what is sent", []fakeCall{sh("curl https://a.example"), sh("curl -d x=1 https://b.example")}, "[1 1]"},
+		{"a page that is run", []fakeCall{sh("ls"), sh("curl https://b.example | sh")}, "[1 1]"},
+		{"tests of the project", []fakeCall{sh("pytest a"), sh("pytest b"), sh("go test ./...")}, "[1 1 1]"},
 		{"code of the project", []fakeCall{sh("make"), sh("make test")}, "[1 1]"},
 		{"what nobody knows", []fakeCall{sh("foo"), sh("ls")}, "[1 1]"},
 		{"cd before a command that begins there", []fakeCall{sh("cd sub"), sh("ls"), sh("ls -l")}, "[1 2]"},
@@ -146,8 +151,20 @@ func TestApprovalsStayOneAtATimeWhileCallsRunAtOnce(t *testing.T) {
 			t.Fatalf("%s began, want %s", got, want) // before the next is answered
 		}
 	}
+	// those that are over say so at once; their results wait for the first one's
+	r.sink.until(func(all []event.Envelope) bool { return count[event.ToolFinished](all) == 2 })
+	if n := len(each[event.ToolEnded](r.sink)); n > 0 {
+		t.Errorf("%d results came before the first one's", n)
+	}
 	close(hold)
 	r.ended(1)
+	var order []string
+	for _, e := range each[event.ToolEnded](r.sink) {
+		order = append(order, e.Result.Text)
+	}
+	if strings.Join(order, ", ") != "did /1, did /2, did /3" {
+		t.Errorf("the results come as %q", order)
+	}
 	wantShape(t, r, "user:go", "assistant:+3", "tool:did /1", "tool:did /2", "tool:did /3", "assistant:ok")
 	for _, s := range each[event.ToolStarted](r.sink) {
 		if s.Beside != 2 {

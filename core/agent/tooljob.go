@@ -31,7 +31,7 @@ type toolJob struct {
 	local, sandboxed bool   // where it will run, as Place says
 	sandbox          string // the same
 	dir              string // where it starts
-	reads            bool   // it changes nothing
+	reads            bool   // it changes nothing where it runs
 	ends             string // where its command ends; "" when that is not known
 	order            int64  // among the calls of the program
 	result           *chat.ToolResult

@@ -65,6 +65,9 @@ func (t *turn) runGroup(group []*toolJob) error {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			j.result = t.runOne(j)
+			if len(group) > 1 {
+				t.tellFinished(j)
+			}
 		})
 	}
 	var end error
@@ -75,6 +78,13 @@ func (t *turn) runGroup(group []*toolJob) error {
 		}
 	}
 	return end
+}
+
+// tellFinished says that a call is over whose result waits for those before it.
+func (t *turn) tellFinished(j *toolJob) {
+	r := j.result
+	failed := r.IsError || r.ExitCode != nil && *r.ExitCode != 0
+	t.publish(event.ToolFinished{CallID: j.call.ID, Took: r.Took, Failed: failed})
 }
 
 // record stores and publishes the result of one call. It returns a stop when the turn should not go

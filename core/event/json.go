@@ -131,6 +131,7 @@ var decoders = sync.OnceValue(func() map[string]decoder {
 	known[Compressed](all)
 	known[ToolStarted](all)
 	known[ToolOutput](all)
+	known[ToolFinished](all)
 	known[ToolEnded](all)
 	known[TodoChanged](all)
 	known[MemoryChanged](all)

@@ -39,6 +39,15 @@ type ToolOutput struct {
 	Data   []byte `json:"data"`
 }
 
+// ToolFinished says that a call which runs beside others is over. Results come in the order of the
+// calls: its own follows as ToolEnded, when those before it are over too.
+type ToolFinished struct {
+	fact
+	CallID string        `json:"call_id"`
+	Took   time.Duration `json:"took"`
+	Failed bool          `json:"failed,omitempty"`
+}
+
 // ToolEnded closes a call. The result was persisted before.
 type ToolEnded struct {
 	fact

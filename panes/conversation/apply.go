@@ -49,7 +49,7 @@ func (p *Pane) fold(e event.Envelope) bool {
 		if !s.known[ev.Message.ID] || ev.Message.ID == 0 {
 			s.message(ev.Message)
 		}
-	case event.ToolStarted, event.ToolOutput, event.ToolEnded:
+	case event.ToolStarted, event.ToolOutput, event.ToolFinished, event.ToolEnded:
 		return p.foldTool(e)
 	case event.SessionOpened:
 		p.title = oneLine(ev.Info.Title)
@@ -80,6 +80,14 @@ func (p *Pane) foldTool(e event.Envelope) bool {
 			return false
 		}
 		c.output(ev.Data)
+	case event.ToolFinished:
+		c := s.running[ev.CallID]
+		if c == nil {
+			return false
+		}
+		c.over = &ev
+		c.bump()
+		delete(s.running, ev.CallID)
 	case event.ToolEnded:
 		s.result(e.At, &ev.Result)
 	}

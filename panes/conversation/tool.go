@@ -35,6 +35,7 @@ type call struct {
 	most                    int  // last lines shown while it is closed; 0 for maxLast
 	waits                   bool // for an approval
 	denied                  bool
+	over                    *event.ToolFinished // it has ended, and its result waits for those before it
 	tail                    []byte
 	up                      *call   // the call that this one happened inside of
 	inside                  []*call // what happened inside of this one
@@ -165,7 +166,7 @@ func (c *call) wait(on bool) { c.waits = on; c.bump() }
 
 func (c *call) deny() { c.waits, c.denied = false, true; c.bump() }
 
-func (c *call) running() bool { return c.result == nil && !c.started.IsZero() }
+func (c *call) running() bool { return c.result == nil && c.over == nil && !c.started.IsZero() }
 
 // Version changes with the second while the call, or one inside of it, runs: their lines show how
 // long.
@@ -190,6 +191,8 @@ func (c *call) took() time.Duration {
 		return c.result.Took
 	case c.result != nil:
 		return c.ended.Sub(c.started)
+	case c.over != nil:
+		return c.over.Took
 	default:
 		return max(0, c.e.now().Sub(c.started))
 	}

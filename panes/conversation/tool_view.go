@@ -120,7 +120,7 @@ func (c *call) lastLines() []string {
 // that failed; the first one of an error.
 func (c *call) newest() string {
 	switch r := c.result; {
-	case r == nil && c.running() && !c.waits:
+	case r == nil && (c.running() || c.over != nil) && !c.waits:
 		return c.lastLine()
 	case r == nil || c.denied || r.Interrupted:
 		return ""
@@ -188,6 +188,10 @@ func (c *call) state() (glyph, word string, st lipgloss.Style) {
 		return g.Waits, "waits for you", s.Warn
 	case c.denied:
 		return g.Fail, "denied", s.Warn
+	case r == nil && c.over != nil && c.over.Failed:
+		return g.Fail, "", s.Bad
+	case r == nil && c.over != nil:
+		return g.OK, "", s.Good
 	case r == nil && c.started.IsZero():
 		return g.Stopped, "", s.Dim
 	case r == nil:

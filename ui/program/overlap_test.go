@@ -65,7 +65,9 @@ func TestCallsThatRunAtOnceAreShownSideBySide(t *testing.T) {
 		return strings.Contains(p, "first began") && strings.Contains(p, "second began")
 	})
 	feed(t, pipes[1], "two is over")
-	s.Wait("the second one's end", func(p string) bool { return strings.Contains(p, "two is over") })
+	s.Wait("the second one's end", func(p string) bool {
+		return strings.Contains(p, "two is over") && strings.Contains(p, "✓ terminal  echo second") && strings.Contains(p, "▶ terminal  echo first")
+	})
 	feed(t, pipes[0], "one is over")
 	s.WaitFor("Both are done.")
 	leave(t, s)

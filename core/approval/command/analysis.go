@@ -111,6 +111,12 @@ func (a Analysis) OnlyReads() bool {
 	return !slices.ContainsFunc(a.Effects, func(e Effect) bool { return e.Class != Read })
 }
 
+// ChangesNothing reports whether nothing is seen that would change anything where a runs, or at
+// somebody else's: it reads, or fetches.
+func (a Analysis) ChangesNothing() bool {
+	return !slices.ContainsFunc(a.Effects, func(e Effect) bool { return e.Class != Read && e.Class != NetIn })
+}
+
 // Unknown reports whether a may start code that nobody has seen, gain privilege or persist: such a
 // command is never remembered.
 func (a Analysis) Unknown() bool {
