@@ -10,7 +10,7 @@ TESTFLAGS ?= -timeout 20m
 
 # The far programs: static, the same bytes from the same source and Go, and compiled only when what they are made of has changed.
 RUNNERS := $(foreach arch,amd64 arm64,pool/runner/embedded/programs/linux-$(arch).gz)
-RUNNER_SOURCES := go.mod $(shell find pool/runner core/crash -name '*.go' ! -name '*_test.go' ! -path '*/embedded/*' -o -name keeper.sh)
+RUNNER_SOURCES := go.mod $(shell find pool/runner core/crash core/files core/realpath -name '*.go' ! -name '*_test.go' ! -path '*/embedded/*' -o -name keeper.sh)
 
 .DEFAULT_GOAL := help
 .PHONY: help run build runners test race lint fmt bench golden docs check clean

@@ -34,7 +34,7 @@ func (a *App) newAutorun() agent.Autorun {
 // Watch looks where commands and scripts start on this machine; file tools name what they change.
 func (r autoruns) Watch(c agent.FileChange) agent.Watched {
 	dir := r.reach.change(c).Dir
-	if dir == "" && len(c.Intent.Paths) > 0 {
+	if dir == "" && len(c.Intent.Paths) > 0 && c.Backend == "" {
 		dir = c.Cwd
 	}
 	if dir == "" {

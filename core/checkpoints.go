@@ -90,6 +90,9 @@ func (k checkpoints) End(ctx context.Context, session, turn string) error {
 // anything where it runs.
 func (k checkpoints) change(c agent.FileChange) checkpoint.Change {
 	out := checkpoint.Change{Session: c.Session, Turn: c.Turn, Prompt: logs.Redact(c.Prompt), Tool: c.Tool, Paths: c.Intent.Paths}
+	if c.Backend != "" && c.Intent.OnlyPaths && !k.here(c) {
+		out.Paths = nil
+	}
 	if c.Intent.OnlyPaths || c.Intent.Shell != nil && onlyReads(c.Intent.Shell.Command, c.Dir) {
 		return out
 	}

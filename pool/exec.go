@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"hermes/core/backend"
@@ -28,12 +29,15 @@ func (p *Pool) attempt(ctx context.Context, s *session, r backend.Request, run f
 	if err != nil {
 		return nil, err
 	}
+	if r.Files && warning != "" {
+		return nil, errors.New(warning)
+	}
 	var notes []string
 	if warning != "" {
 		notes = append(notes, warning)
 	}
 	l, err := p.runOrRetryOnce(ctx, s, r, name, notes, run)
-	if err == nil || ctx.Err() != nil || !neverBegan(err) || errors.Is(err, errClosed) {
+	if err == nil || r.Files || ctx.Err() != nil || !neverBegan(err) || errors.Is(err, errClosed) {
 		return l, err
 	}
 	c := p.config()
@@ -137,7 +141,7 @@ func shownCommand(r backend.Request) string {
 	if r.Command != "" {
 		return r.Command
 	}
-	return fmt.Sprint(r.Argv)
+	return strings.Join(r.Argv, " ")
 }
 
 // Exec runs a command to its end. Cancelling ctx ends its whole tree and returns the partial
@@ -163,7 +167,9 @@ func (p *Pool) Exec(ctx context.Context, r backend.Request) (backend.Result, err
 		return backend.Result{}, err
 	}
 	defer l.release()
-	p.remember(s, l.spec.Name, res.Dir, r.Order)
+	if !r.Files {
+		p.remember(s, l.spec.Name, res.Dir, r.Order)
+	}
 	if why := l.forced(); why != "" {
 		res.Warnings = append(res.Warnings, why)
 	}
@@ -245,7 +251,7 @@ func (p *Pool) spec(r backend.Request, at Spec) runner.Spec {
 	s := runner.Spec{
 		Session: r.Session,
 		Command: r.Command, Argv: r.Argv, Extra: r.Env, Stdin: r.Stdin, Timeout: r.Timeout,
-		Dir: current, Home: r.Home, MaxOutput: r.MaxOutput, SpillDir: r.SpillDir, Merge: r.Merge, Channel: r.Channel, Lasting: r.Lasting,
+		Dir: current, Home: r.Home, MaxOutput: r.MaxOutput, SpillDir: r.SpillDir, Merge: r.Merge, Channel: r.Channel, Lasting: r.Lasting, Files: r.Files,
 	}
 	if r.Dir != "" {
 		s.Dir, s.Strict = r.Dir, true

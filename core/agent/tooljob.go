@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"hermes/core/approval"
@@ -87,13 +88,22 @@ func (t *turn) describe(j *toolJob) {
 	j.gist = cmp.Or(in.Gist, j.call.Name)
 	j.local = len(in.Paths) > 0
 	if in.InBackend {
-		at := t.a.d.Backend(t.w.uid, in.Backend)
-		j.backend, j.dir = at.Name, cmp.Or(at.Dir, t.info.Cwd)
-		j.local, j.sandboxed, j.sandbox = at.Local, at.Sandboxed, at.Sandbox
+		t.place(j, in)
 	}
 	in.Paths = j.absolute(in.Paths)
 	j.intent = in
 	t.read(j)
+}
+
+// place says where a call runs. What only touches files of this machine means the same in each back
+// end that is this machine, and starts where the session does.
+func (t *turn) place(j *toolJob, in intent.Intent) {
+	at := t.a.d.Backend(t.w.uid, in.Backend)
+	if at.Local && in.OnlyPaths && in.Shell == nil {
+		return
+	}
+	j.backend, j.dir = at.Name, cmp.Or(at.Dir, t.info.Cwd)
+	j.local, j.sandboxed, j.sandbox = at.Local, at.Sandboxed, at.Sandbox
 }
 
 // absolute returns the files that are meant where the call runs; links can be followed on this machine only.
@@ -104,6 +114,8 @@ func (j *toolJob) absolute(paths []string) []string {
 		switch {
 		case j.local:
 			out[i] = realpath.Of(home, j.dir, p)
+		case j.backend != "" && strings.HasPrefix(p, j.backend+":/"): // as results name it
+			out[i] = path.Clean(p[len(j.backend)+1:])
 		case path.IsAbs(p):
 			out[i] = path.Clean(p)
 		default:

@@ -30,6 +30,10 @@ type Request struct {
 	Order   int64
 	Lasting bool  // it may change what other programs run by themselves, where a sandbox could hold that fixed
 	PTY     *Size // non-nil asks for a terminal
+	// Files says that Stdin is a request about files (core/files) and the output its reply. Argv is
+	// what people and the rules of a host see of it. Nothing else answers in the place of the back
+	// end that is named, and the next command begins where it would have. Only for Exec.
+	Files bool
 	// Channel gives the command a socket on descriptor 3; Pool.Channel is the other end. Only for
 	// Start, with Argv.
 	Channel bool

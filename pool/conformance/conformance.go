@@ -43,7 +43,7 @@ func Run(t *testing.T, make Maker) {
 
 // RunBehaviour runs the table without the endurance tests: for a kind's second shell or second
 // image.
-func RunBehaviour(t *testing.T, make Maker) { run(t, make, streams, endings, state) }
+func RunBehaviour(t *testing.T, make Maker) { run(t, make, streams, endings, state, fileOperations) }
 
 // alone are the tests that measure time, or the whole process: nothing runs beside them.
 var alone = map[string]bool{

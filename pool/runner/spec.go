@@ -51,7 +51,10 @@ type Spec struct {
 	Merge   bool              // one pipe for both streams: exact order, all Stdout
 	Timeout time.Duration     // 0 means no limit
 	Lasting bool              // for whoever sets Confine: it may change hooks and their like
-	Confine *confine.Policy   // what it may do to this machine; nil: what this process may. When it cannot be had nothing runs
+	// Files says that standard input is a request of core/files, and output its reply: nothing is run.
+	// Only on the other side of a connection; Argv is then what people and rules see of it.
+	Files   bool
+	Confine *confine.Policy // what it may do to this machine; nil: what this process may. When it cannot be had nothing runs
 
 	Sink      Sink   // may be nil
 	MaxOutput int    // bytes kept in Result.Output or, in the background, in the ring; 0 means the default
@@ -92,6 +95,8 @@ var ErrClosed = errors.New("the runner is closed: no command was started")
 
 func (s *Spec) validate() error {
 	switch {
+	case s.Files:
+		return errors.New("the files of this machine are not asked for through its runner")
 	case s.Command == "" && len(s.Argv) == 0:
 		return errors.New("nothing to run: the command is empty")
 	case s.Command != "" && len(s.Argv) > 0:

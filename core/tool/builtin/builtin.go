@@ -4,11 +4,13 @@ package builtin
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"hermes/core/backend"
 	"hermes/core/chat"
 	"hermes/core/execcode"
+	"hermes/core/room"
 	"hermes/core/tool"
 	"hermes/core/tool/ask"
 	"hermes/core/tool/code"
@@ -61,9 +63,19 @@ func (s Set) Forget(session string) {
 	}
 }
 
+// fileOptions are those of the file tools.
+func fileOptions(d Deps) file.Options {
+	o := file.Options{Home: d.Home, SafeRoot: d.SafeRoot, Limits: d.Read, Image: d.Image, Own: []string{d.SpillDir}}
+	if d.Pool != nil {
+		home, _ := os.UserHomeDir() // without one, ~ stays as it is written
+		o.Rooms, o.Backends = room.Finder{Pool: d.Pool, Home: home}.Find, shell.BackendsOfFiles(d.Pool.List(""))
+	}
+	return o
+}
+
 // All returns the tools. One line is one tool.
 func All(d Deps) Set {
-	files := file.New(file.Options{Home: d.Home, SafeRoot: d.SafeRoot, Limits: d.Read, Image: d.Image})
+	files := file.New(fileOptions(d))
 	forget := []func(string){files.Forget}
 	tools := []tool.Tool{
 		file.Read(files),

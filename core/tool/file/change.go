@@ -3,13 +3,14 @@ package file
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"hermes/core/chat"
+	"hermes/core/files"
 	"hermes/core/realpath"
 	"hermes/core/secret"
 )
@@ -92,7 +93,7 @@ const hiddenText = "the text holds " + secret.Hidden + ", which stands where you
 	"Change only the lines around it with patch, or use a command that works on the file in place (sed -i, a script)"
 
 // commit writes the plan. When one file cannot be written, those before it are put back.
-func (w *Workspace) commit(session string, p plan) error {
+func (w *Workspace) commit(ctx context.Context, session string, p plan) error {
 	if len(p.changes) == 0 {
 		return errors.New("the files are already as the patch wants them")
 	}
@@ -101,79 +102,68 @@ func (w *Workspace) commit(session string, p plan) error {
 	}
 	w.write.Lock()
 	defer w.write.Unlock()
-	if err := unchanged(p.changes); err != nil {
+	if err := unchanged(ctx, p.changes); err != nil {
 		return err
 	}
-	return w.applyAll(session, p.changes)
+	return w.applyAll(ctx, session, p.changes)
 }
 
-func (w *Workspace) applyAll(session string, changes []change) error {
+func (w *Workspace) applyAll(ctx context.Context, session string, changes []change) error {
 	for i, c := range changes {
-		if err := w.apply(session, c); err != nil {
-			err = fmt.Errorf("%s: %w", c.at.shown, reason(err))
-			return errors.Join(err, w.rollback(session, changes[:i]))
+		if err := w.apply(ctx, session, c); err != nil {
+			err = fmt.Errorf("%s: %w", c.at.shown, files.Reason(err))
+			return errors.Join(err, w.rollback(ctx, session, changes[:i]))
 		}
 	}
 	return nil
 }
 
 // unchanged makes sure that the files still are what the plan was made from.
-func unchanged(changes []change) error {
+func unchanged(ctx context.Context, changes []change) error {
 	for _, c := range changes {
-		dir, err := realpath.OpenDir(filepath.Dir(c.at.real))
-		if errors.Is(err, fs.ErrNotExist) && c.old == nil {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.at.shown, reason(err))
-		}
-		err = c.unchanged(dir)
-		dir.Close()
-		if err != nil {
+		if err := c.unchanged(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c change) unchanged(dir *realpath.Dir) error {
-	st, err := dir.Lstat(c.name())
+func (c change) unchanged(ctx context.Context) error {
+	st, err := c.at.room.Files.Stat(ctx, c.at.real)
 	switch {
 	case c.old == nil && errors.Is(err, fs.ErrNotExist):
 	case c.old == nil && err == nil:
 		return fmt.Errorf("%s appeared while the change was prepared; nothing was changed, try again", c.at.shown)
 	case err != nil:
-		return fmt.Errorf("%s: %w", c.at.shown, reason(err))
-	case !sameContent(st, c.old.stat):
+		return fmt.Errorf("%s: %w", c.at.shown, files.Reason(err))
+	case !files.Same(st, c.old.stat):
 		return fmt.Errorf("%s changed while the change was prepared; nothing was changed, read it again", c.at.shown)
 	}
 	return nil
 }
 
-func (c change) name() string { return filepath.Base(c.at.real) }
-
 // apply makes one change in the folder that its path names now; a folder of the path that became a
 // link is an error.
-func (w *Workspace) apply(session string, c change) error {
-	dir, err := realpath.MakeDir(filepath.Dir(c.at.real), 0o755, nil)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
+func (w *Workspace) apply(ctx context.Context, session string, c change) error {
 	if c.remove {
-		w.marks.forgetFile(session, c.at.real)
-		return dir.Remove(c.name())
+		w.marks.forgetFile(session, c.at.key())
+		return c.at.room.Files.Remove(ctx, c.at.real)
 	}
-	st, err := replace(dir, c.name(), c.after, cmp.Or(c.old, c.source))
+	var like *realpath.Stat
+	if old := cmp.Or(c.old, c.source); old != nil {
+		like = &old.stat
+	}
+	st, err := c.at.room.Files.Write(ctx, c.at.real, c.after, like)
 	if err == nil {
-		w.marks.record(session, c.at.real, st, "")
+		w.marks.record(session, c.at.key(), st, "")
 	}
 	return err
 }
 
 // rollback puts back what was changed, the last first. Folders that were made stay: they are empty
 // and harm nobody.
-func (w *Workspace) rollback(session string, done []change) error {
+func (w *Workspace) rollback(ctx context.Context, session string, done []change) error {
+	ctx = context.WithoutCancel(ctx) // half of a patch is worse than a moment more
 	var errs []error
 	for i := len(done) - 1; i >= 0; i-- {
 		c := done[i]
@@ -181,8 +171,8 @@ func (w *Workspace) rollback(session string, done []change) error {
 		if c.old != nil {
 			back.after, back.old = c.old.data, c.old
 		}
-		if err := w.apply(session, back); err != nil {
-			errs = append(errs, fmt.Errorf("and %s could not be put back: %w", c.at.shown, reason(err)))
+		if err := w.apply(ctx, session, back); err != nil {
+			errs = append(errs, fmt.Errorf("and %s could not be put back: %w", c.at.shown, files.Reason(err)))
 		}
 	}
 	return errors.Join(errs...)

@@ -76,7 +76,7 @@ func homeWrites() []denied {
 
 // gitInternals reports a path inside of a repository's own folder: a hook or a setting there runs
 // with the next git command. The list of what is ignored is a text like any other.
-func gitInternals(path string) (why string, hit bool) {
+func gitInternals(path string, far bool) (why string, hit bool) {
 	const reason = "git's own files; use git commands to change them"
 	parts := strings.Split(path, "/")
 	for i, name := range parts {
@@ -85,6 +85,9 @@ func gitInternals(path string) (why string, hit bool) {
 		}
 		rest := strings.Join(parts[i+1:], "/")
 		return reason, rest != "info/exclude"
+	}
+	if far { // whether a folder is a repository cannot be seen from here
+		return "", false
 	}
 	name := filepath.Base(path)
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); name, dir = filepath.Base(dir), filepath.Dir(dir) {

@@ -1,5 +1,5 @@
-// Package file holds the tools that read, write, patch and search files of the machine that the
-// agent runs on.
+// Package file holds the tools that read, write, patch and search files: those of the back end that
+// the session uses, or that a call names.
 //
 // The contract: a path is resolved once, symlinks included, and the resolved path is what is
 // checked and what is opened. Some places are never written (credentials, system configuration,
@@ -11,15 +11,20 @@ package file
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"hermes/core/chat"
+	"hermes/core/files"
 	"hermes/core/realpath"
+	"hermes/core/room"
+	"hermes/core/tool"
 )
 
 // Options of a Workspace.
@@ -36,6 +41,14 @@ type Options struct {
 	// of a path. May be nil.
 	Image  func(ctx context.Context, session, handle string) (chat.Part, error)
 	Limits Limits
+	// Rooms finds the files of a session's back end by its name, "" for the session's own. Nil
+	// knows this machine only.
+	Rooms func(session, backend string) (room.Room, error)
+	// Own are folders of this machine that results name (what a result left out): they are meant
+	// wherever the session is.
+	Own []string
+	// Backends describes the argument that names a back end; "" leaves it out.
+	Backends string
 }
 
 // Limits bound one read. Zero fields mean the default.
@@ -48,13 +61,18 @@ type Limits struct {
 // Workspace is what the file tools share: the guard and the memory of what each session has read.
 // Safe for concurrent use.
 type Workspace struct {
-	home  string
-	guard guard
-	marks marks
-	limit Limits
-	image func(ctx context.Context, session, handle string) (chat.Part, error)
-	rg    func() string
-	write sync.Mutex // one change of files at a time: check and rename belong together
+	home     string
+	guard    guard
+	marks    marks
+	limit    Limits
+	image    func(ctx context.Context, session, handle string) (chat.Part, error)
+	rg       func() string
+	rooms    func(session, backend string) (room.Room, error)
+	names    string // description of the argument backend
+	safeRoot string
+	own      []string
+	there    sync.Map   // guards of other machines, by home
+	write    sync.Mutex // one change of files at a time: check and rename belong together
 }
 
 // New returns a workspace.
@@ -63,7 +81,7 @@ func New(o Options) *Workspace {
 	if home == "" {
 		home, _ = os.UserHomeDir() // without one, ~ stays literal and its rules have nothing to guard
 	}
-	w := &Workspace{home: home, guard: newGuard(o, home), limit: o.Limits.orDefaults(), image: o.Image}
+	w := &Workspace{home: home, guard: newGuard(o, home), limit: o.Limits.orDefaults(), image: o.Image, rooms: o.Rooms, names: o.Backends, safeRoot: o.SafeRoot, own: o.Own}
 	w.rg = sync.OnceValue(func() string { return findRipgrep(o.Ripgrep) })
 	return w
 }
@@ -71,15 +89,63 @@ func New(o Options) *Workspace {
 // Forget drops what is remembered about a session.
 func (w *Workspace) Forget(session string) { w.marks.forget(session) }
 
-// place is a path three ways.
+// place is a path three ways, and where it is.
 type place struct {
+	room  room.Room
 	shown string // as people and models see it: relative to the session's directory where it is inside
 	abs   string // absolute, symlinks kept
 	real  string // absolute, symlinks resolved as far as the path exists
+	home  string // what ~ is where it is
+}
+
+// backendArg is the schema of the argument that names a back end, behind the others.
+func (w *Workspace) backendArg() string {
+	if w.names == "" {
+		return ""
+	}
+	text, _ := json.Marshal(w.names) // a string never fails
+	return `,"backend":{"type":"string","description":` + string(text) + `}`
+}
+
+// key names the file among those of all places.
+func (p place) key() string { return p.room.Show(p.real) }
+
+// target is where a call looks for its files.
+type target struct {
+	room room.Room
+	cwd  string // where relative paths start on this machine
+}
+
+// aim finds the place that a call is about.
+func (w *Workspace) aim(c tool.Call, backend string) (target, error) {
+	if w.rooms == nil {
+		return target{w.here(), c.Cwd}, nil
+	}
+	r, err := w.rooms(c.Session, backend)
+	return target{r, c.Cwd}, err
+}
+
+func (w *Workspace) here() room.Room { return room.Room{Files: files.Local{Home: w.home}} }
+
+func (w *Workspace) isOwn(path string) bool {
+	path = filepath.Clean(path)
+	return slices.ContainsFunc(w.own, func(dir string) bool { return dir != "" && realpath.Within(path, dir) })
+}
+
+// find is aim and locate.
+func (w *Workspace) find(ctx context.Context, c tool.Call, backend, path string) (place, error) {
+	if w.isOwn(path) {
+		return target{w.here(), c.Cwd}.locate(ctx, path)
+	}
+	at, err := w.aim(c, backend)
+	if err != nil {
+		return place{}, err
+	}
+	return at.locate(ctx, path)
 }
 
 // locate resolves what a model gave as a path.
-func (w *Workspace) locate(cwd, path string) (place, error) {
+func (t target) locate(ctx context.Context, path string) (place, error) {
 	switch {
 	case strings.TrimSpace(path) == "":
 		return place{}, errors.New("the path is empty")
@@ -88,15 +154,20 @@ func (w *Workspace) locate(cwd, path string) (place, error) {
 	case len(path) > 4096:
 		return place{}, errors.New("the path is longer than 4096 bytes")
 	}
-	abs := realpath.Absolute(w.home, cwd, path)
-	if !filepath.IsAbs(abs) {
-		return place{}, fmt.Errorf("%s is relative and the session has no directory: give an absolute path", path)
+	away := t.room.Name != ""
+	cwd := t.cwd
+	if away { // where commands start there
+		cwd, path = "", t.room.Bare(path)
 	}
-	real, err := realpath.Resolve(abs)
+	found, err := t.room.Files.Resolve(ctx, cwd, path)
 	if err != nil {
-		return place{}, fmt.Errorf("%s: %w", path, reason(err))
+		return place{}, fmt.Errorf("%s: %w", t.room.Show(path), files.Reason(err))
 	}
-	return place{shown: shown(cwd, abs), abs: abs, real: real}, nil
+	at := place{room: t.room, abs: found.Abs, real: found.Real, home: found.Home}
+	if at.shown = shown(cwd, at.abs); away {
+		at.shown = t.room.Show(at.abs)
+	}
+	return at, nil
 }
 
 func shown(cwd, abs string) string {
@@ -105,18 +176,4 @@ func shown(cwd, abs string) string {
 		return abs
 	}
 	return rel
-}
-
-// reason strips the operation and path from an error: the caller names the path as the model knows
-// it.
-func reason(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	var le *os.LinkError
-	if errors.As(err, &le) {
-		return le.Err
-	}
-	return err
 }

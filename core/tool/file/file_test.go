@@ -316,12 +316,12 @@ func TestRollback(t *testing.T) {
 	f.put("b", "2\n")
 	blocked := filepath.Join(f.put("file", ""), "d") // no file can be made below a file
 	w := New(Options{UserHome: f.home})
-	p := w.prepareV4A(tool.Call{Cwd: f.dir}, "*** Begin Patch\n*** Update File: a\n-1\n+9\n*** Delete File: b\n*** Add File: c\n+3\n*** End Patch")
+	p := w.prepareV4A(t.Context(), tool.Call{Cwd: f.dir}, patchArgs{Patch: "*** Begin Patch\n*** Update File: a\n-1\n+9\n*** Delete File: b\n*** Add File: c\n+3\n*** End Patch"})
 	if p.err != nil {
 		t.Fatal(p.err)
 	}
-	changes := slices.Concat(p.plan.changes, []change{{at: place{"file/d", blocked, blocked}, after: []byte("x")}})
-	if err := w.applyAll("s", changes); err == nil || !strings.Contains(err.Error(), "file/d") {
+	changes := slices.Concat(p.plan.changes, []change{{at: place{room: w.here(), shown: "file/d", abs: blocked, real: blocked}, after: []byte("x")}})
+	if err := w.applyAll(t.Context(), "s", changes); err == nil || !strings.Contains(err.Error(), "file/d") {
 		t.Errorf("%v", err)
 	}
 	if f.get("a") != "1\n" || f.get("b") != "2\n" {
@@ -338,9 +338,9 @@ func TestCommitNoticesARace(t *testing.T) {
 	f := newFixture(t, "off")
 	f.put("a", "1\n")
 	w := New(Options{UserHome: f.home})
-	p := w.prepareWrite(tool.Call{Cwd: f.dir}, writeArgs{Path: "a", Content: "2\n"})
+	p := w.prepareWrite(t.Context(), tool.Call{Cwd: f.dir}, writeArgs{Path: "a", Content: "2\n"})
 	f.put("a", "someone else was here\n")
-	if err := w.commit("s", p.plan); err == nil || f.get("a") != "someone else was here\n" {
+	if err := w.commit(t.Context(), "s", p.plan); err == nil || f.get("a") != "someone else was here\n" {
 		t.Errorf("%v %q", err, f.get("a"))
 	}
 }

@@ -24,6 +24,7 @@ type guard struct {
 	sshDir      []string
 	homes       []string // of Hermes: this profile's, the one that holds all profiles, the usual one
 	safe        []string // when set, nothing outside of these folders is written
+	far         bool     // the paths are those of another machine: nothing can be looked up
 }
 
 func newGuard(o Options, userHome string) guard {
@@ -82,7 +83,7 @@ func (g guard) mayWrite(p place) error {
 		if why, hit := match(g.write, path); hit {
 			return &DeniedError{p.shown, "written", why}
 		}
-		if why, hit := gitInternals(path); hit {
+		if why, hit := gitInternals(path, g.far); hit {
 			return &DeniedError{p.shown, "written", why}
 		}
 		if why, hit := g.secret(path); hit {
@@ -150,4 +151,67 @@ func comparableName(path string) string {
 		return strings.ToLower(path)
 	}
 	return path
+}
+
+// mayRead judges a place where it is.
+func (w *Workspace) mayRead(p place) error {
+	if p.room.Name == "" {
+		return w.guard.mayRead(p)
+	}
+	if err := w.guardThere(p.home).mayRead(p); err != nil {
+		return err
+	}
+	for _, h := range hosts(p) {
+		if err := w.guard.mayRead(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayWrite judges a place where it is. What a container has for itself is its own, as it is for
+// commands; what it sees of the machine stays guarded as it is there.
+func (w *Workspace) mayWrite(p place) error {
+	if p.room.Name == "" {
+		return w.guard.mayWrite(p)
+	}
+	if !p.room.Isolated {
+		return w.guardThere(p.home).mayWrite(p)
+	}
+	if err := w.guardThere(p.home).mayRead(p); err != nil {
+		return err
+	}
+	for _, h := range hosts(p) {
+		if err := w.guard.mayWrite(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hosts are the places of the machine that a mount shows a container at a place.
+func hosts(p place) (out []place) {
+	for _, path := range []string{p.abs, p.real} {
+		if host, ok := p.room.Host(path); ok {
+			out = append(out, place{shown: p.shown, abs: host, real: realpath.Of("", "/", host)})
+		}
+	}
+	return out
+}
+
+// guardThere is the guard of another machine, by the home there.
+func (w *Workspace) guardThere(home string) guard {
+	if g, ok := w.there.Load(home); ok {
+		return g.(guard)
+	}
+	g := newGuard(Options{SafeRoot: w.safeRoot}, home)
+	g.far = true
+	w.there.Store(home, g)
+	return g
+}
+
+// secretAt reports whether a path of the place's room may not be read.
+func (w *Workspace) secretAt(p place, real string) bool {
+	at := place{room: p.room, home: p.home, shown: real, abs: real, real: real}
+	return w.mayRead(at) != nil
 }

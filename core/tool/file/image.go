@@ -9,6 +9,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/content"
+	"hermes/core/files"
 	"hermes/core/tool"
 )
 
@@ -21,21 +22,21 @@ func (w *Workspace) Image(ctx context.Context, c tool.Call, path string) (chat.P
 		}
 		return w.image(ctx, c.Session, path)
 	}
-	at, err := w.locate(c.Cwd, path)
+	at, err := w.find(ctx, c, "", path)
 	if err != nil {
 		return chat.Part{}, err
 	}
-	if err := w.guard.mayRead(at); err != nil {
+	if err := w.mayRead(at); err != nil {
 		return chat.Part{}, err
 	}
-	f, _, err := openRegular(at.real)
+	f, _, err := at.room.Files.Open(ctx, at.real)
 	if err != nil {
-		return chat.Part{}, reason(err)
+		return chat.Part{}, files.Reason(err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, content.MaxInput+1))
 	if err != nil {
-		return chat.Part{}, reason(err)
+		return chat.Part{}, files.Reason(err)
 	}
 	p, err := content.Image(filepath.Base(at.real), data)
 	p.Path = at.real

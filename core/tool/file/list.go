@@ -8,49 +8,77 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
+	"hermes/core/files"
 	"hermes/core/tool"
 )
 
 // listLimit bounds how many files are sorted by time.
 const listLimit = 200_000
 
-type listed struct {
-	path string
-	mod  time.Time
-}
+type listed = files.Listed
 
 // files finds files by name, the newest first.
 func (s *search) files(ctx context.Context) (tool.Result, error) {
 	if s.single {
 		return tool.Fail("%s is a file: search for files in a folder.", s.at.shown), nil
 	}
-	filter := newPicker(globs(s.args.Glob))
+	filter := files.NewPicker(files.Globs(s.args.Glob))
 	var all []listed
 	add := func(rel string) bool {
-		if s.secret(rel) || !filter.wants(rel, "", false, nil) {
+		if s.secret(rel) || !filter.Wants(rel, "", false, nil) {
 			return true
 		}
 		if info, err := os.Lstat(s.full(rel)); err == nil {
-			all = append(all, listed{rel, info.ModTime()})
+			all = append(all, listed{Path: rel, Mod: info.ModTime()})
 		}
 		return len(all) < listLimit
 	}
-	names := globs(nameGlob(s.args.Pattern))
+	names := files.Globs(nameGlob(s.args.Pattern))
+	if s.at.room.Name != "" {
+		return s.filesThere(ctx, names)
+	}
 	var err error
 	if rg := s.w.rg(); rg != "" {
 		err = rgFiles(ctx, rg, s.at.real, names, add)
 	} else {
-		err = walkFiles(ctx, s.at.real, names, add)
+		err = files.WalkFiles(ctx, s.at.real, names, add)
 	}
 	slices.SortFunc(all, func(a, b listed) int {
-		return cmp.Or(b.mod.Compare(a.mod), cmp.Compare(a.path, b.path))
+		return cmp.Or(b.Mod.Compare(a.Mod), cmp.Compare(a.Path, b.Path))
 	})
+	return s.listing(ctx, all, err)
+}
+
+// filesThere has files found by name where they are.
+func (s *search) filesThere(ctx context.Context, names []string) (tool.Result, error) {
+	far, ok := s.at.room.Files.(searcher)
+	if !ok {
+		return tool.Fail("Files of %s cannot be searched.", s.at.room.Name), nil
+	}
+	a, err := far.Search(ctx, s.at.real, files.Query{Names: names, Globs: files.Globs(s.args.Glob), Most: mostThere})
+	all := slices.DeleteFunc(a.Listed, func(f listed) bool { return s.secret(f.Path) })
+	if err == nil && a.More {
+		err = fmt.Errorf("only the newest %d of %d are known here", len(a.Listed), a.Total)
+	}
+	return s.listing(ctx, all, err)
+}
+
+// searcher searches where its files are.
+type searcher interface {
+	Search(ctx context.Context, root string, q files.Query) (files.Answer, error)
+}
+
+// mostThere is how many results are fetched from another place: what may not be told is left out
+// here, and only then counted.
+const mostThere = 5000
+
+// listing is a page of files.
+func (s *search) listing(ctx context.Context, all []listed, err error) (tool.Result, error) {
 	from, to := s.window(len(all))
 	hits := make([]map[string]any, 0, to-from)
 	for _, f := range all[from:to] {
-		hits = append(hits, map[string]any{"path": s.name(f.path)})
+		hits = append(hits, map[string]any{"path": s.name(f.Path)})
 	}
 	s.give(hits, to < len(all))
 	text, note := s.page(all)
@@ -84,7 +112,7 @@ func (s *search) page(all []listed) (text, note string) {
 	}
 	var b strings.Builder
 	for _, f := range all[from:to] {
-		b.WriteString(s.name(f.path) + "\n")
+		b.WriteString(s.name(f.Path) + "\n")
 	}
 	switch {
 	case to < len(all):

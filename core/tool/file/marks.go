@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"hermes/core/files"
 	"hermes/core/realpath"
 )
 
@@ -38,12 +39,12 @@ func (m *marks) record(session, path string, st realpath.Stat, asked string) {
 	if m.by == nil {
 		m.by = map[string]map[string]mark{}
 	}
-	files := m.by[session]
-	if files == nil || len(files) >= markLimit {
-		files = map[string]mark{} // starting over costs a warning or two, never a wrong one
-		m.by[session] = files
+	seen := m.by[session]
+	if seen == nil || len(seen) >= markLimit {
+		seen = map[string]mark{} // starting over costs a warning or two, never a wrong one
+		m.by[session] = seen
 	}
-	files[path] = mark{stat: st, seen: time.Now(), asked: asked}
+	seen[path] = mark{stat: st, seen: time.Now(), asked: asked}
 }
 
 // forgetFile forgets one file.
@@ -77,12 +78,5 @@ func (m *marks) stale(session, path string, st realpath.Stat) (seen time.Time, s
 }
 
 func (k mark) same(st realpath.Stat) bool {
-	return sameContent(k.stat, st)
-}
-
-// sameContent reports whether nothing wrote to the file between two looks at it, as far as the
-// system tells: a command that puts the time back after it (touch -r, rsync -t) still leaves
-// another file or another size in most cases.
-func sameContent(a, b realpath.Stat) bool {
-	return a.Mtime == b.Mtime && a.Size == b.Size && a.Dev == b.Dev && a.Ino == b.Ino
+	return files.Same(k.stat, st)
 }

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,9 +13,10 @@ import (
 // draft is the state of files as a patch goes through them in memory: nothing is written before all
 // of it fits.
 type draft struct {
-	w     *Workspace
-	cwd   string
-	files []*draftFile // in order of first mention
+	ctx    context.Context // of the call: a draft lives no longer
+	w      *Workspace
+	target target
+	files  []*draftFile // in order of first mention
 }
 
 type draftFile struct {
@@ -27,12 +29,16 @@ type draftFile struct {
 }
 
 // prepareV4A makes a plan of a whole patch.
-func (w *Workspace) prepareV4A(c tool.Call, patch string) prepared {
-	ops, err := v4a.Parse(patch)
+func (w *Workspace) prepareV4A(ctx context.Context, c tool.Call, a patchArgs) prepared {
+	ops, err := v4a.Parse(a.Patch)
 	if err != nil {
 		return prepared{err: err}
 	}
-	d := &draft{w: w, cwd: c.Cwd}
+	to, err := w.aim(c, a.Backend)
+	if err != nil {
+		return prepared{err: err}
+	}
+	d := &draft{ctx: ctx, w: w, target: to}
 	var errs []error
 	for _, op := range ops {
 		if err := d.apply(op); err != nil {
@@ -50,7 +56,7 @@ func (w *Workspace) prepareV4A(c tool.Call, patch string) prepared {
 }
 
 func (d *draft) open(path string) (*draftFile, error) {
-	at, err := d.w.locate(d.cwd, path)
+	at, err := d.target.locate(d.ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +65,7 @@ func (d *draft) open(path string) (*draftFile, error) {
 			return f, nil
 		}
 	}
-	at, old, err := d.w.writable(d.cwd, path)
+	at, old, err := d.w.forWriting(d.ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +90,7 @@ func (d *draft) apply(op v4a.Op) error {
 		return nil
 	}
 	if !f.exists {
-		return fmt.Errorf("the file does not exist.%s", similar(f.at))
+		return fmt.Errorf("the file does not exist.%s", similar(d.ctx, f.at))
 	}
 	switch op.Kind {
 	case v4a.Delete:

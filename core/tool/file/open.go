@@ -2,69 +2,18 @@ package file
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"unicode/utf8"
 
+	"hermes/core/files"
 	"hermes/core/realpath"
 )
 
-// sizeLimit is the largest file that is changed or compared: larger ones are the terminal's
-// business.
-const sizeLimit = 10 << 20
-
 var errBinary = errors.New("it is a binary file")
-
-// openRegular opens a regular file for reading, by its resolved path: a link in it, which appeared
-// since it was resolved, is refused. So are devices, pipes and sockets, without waiting for a
-// writer.
-func openRegular(real string) (*os.File, realpath.Stat, error) {
-	dir, err := realpath.OpenDir(filepath.Dir(real))
-	if err != nil {
-		return nil, realpath.Stat{}, err
-	}
-	defer dir.Close()
-	f, err := dir.Open(filepath.Base(real), os.O_RDONLY, 0)
-	if err != nil {
-		return nil, realpath.Stat{}, err
-	}
-	st, err := realpath.Fstat(f)
-	if err == nil && st.Kind != realpath.Regular {
-		err = irregular(f)
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, realpath.Stat{}, err
-	}
-	return f, st, nil
-}
-
-func irregular(f *os.File) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return notRegular(info.Mode())
-}
-
-func notRegular(m fs.FileMode) error {
-	what := "not a regular file"
-	switch {
-	case m.IsDir():
-		what = "a directory"
-	case m&fs.ModeNamedPipe != 0:
-		what = "a pipe"
-	case m&fs.ModeSocket != 0:
-		what = "a socket"
-	case m&fs.ModeDevice != 0:
-		what = "a device"
-	}
-	return fmt.Errorf("it is %s", what)
-}
 
 // snapshot is a file as it was. A nil snapshot means that there was none.
 type snapshot struct {
@@ -73,21 +22,21 @@ type snapshot struct {
 }
 
 // readSnapshot reads a whole file. A file that does not exist is (nil, nil).
-func readSnapshot(real string) (*snapshot, error) {
-	f, st, err := openRegular(real)
+func readSnapshot(ctx context.Context, at place) (*snapshot, error) {
+	f, st, err := at.room.Files.Open(ctx, at.real)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, reason(err)
+		return nil, files.Reason(err)
 	}
 	defer f.Close()
-	if st.Size > sizeLimit {
-		return nil, fmt.Errorf("it has %d bytes; files over %d MB are changed with the terminal", st.Size, sizeLimit>>20)
+	if st.Size > files.MaxWrite {
+		return nil, fmt.Errorf("it has %d bytes; files over %d MB are changed with the terminal", st.Size, files.MaxWrite>>20)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, sizeLimit+1))
+	data, err := io.ReadAll(io.LimitReader(f, files.MaxWrite+1))
 	if err != nil {
-		return nil, reason(err)
+		return nil, files.Reason(err)
 	}
 	return &snapshot{data, st}, nil
 }

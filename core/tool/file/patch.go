@@ -25,6 +25,7 @@ type patchArgs struct {
 	New        string `json:"new_string"`
 	ReplaceAll bool   `json:"replace_all"`
 	Patch      string `json:"patch"`
+	Backend    string `json:"backend"`
 }
 
 // Patch returns the patch tool.
@@ -37,22 +38,22 @@ func Patch(w *Workspace) tool.Tool {
 			"old_string":{"type":"string","description":"replace: the text to find, unique unless replace_all"},
 			"new_string":{"type":"string","description":"replace: the text to put there; empty deletes"},
 			"replace_all":{"type":"boolean","default":false,"description":"replace: every occurrence"},
-			"patch":{"type":"string","description":"patch: the text from *** Begin Patch to *** End Patch"}}}`),
+			"patch":{"type":"string","description":"patch: the text from *** Begin Patch to *** End Patch"}` + w.backendArg() + `}}`),
 		Intent: tool.Arg(patchArgs.intent),
-		Preview: func(_ context.Context, c tool.Call) (string, string) {
-			return w.previewOf(tool.Arg(func(a patchArgs) prepared { return w.preparePatch(c, a) })(c.Args))
+		Preview: func(ctx context.Context, c tool.Call) (string, string) {
+			return w.previewOf(tool.Arg(func(a patchArgs) prepared { return w.preparePatch(ctx, c, a) })(c.Args))
 		},
-	}, func(_ context.Context, c tool.Call, a patchArgs) (tool.Result, error) {
+	}, func(ctx context.Context, c tool.Call, a patchArgs) (tool.Result, error) {
 		data := map[string]any{}
 		if a.Mode == "patch" {
 			data["files"] = a.paths()
 		}
-		return w.finish(c, w.preparePatch(c, a), data), nil
+		return w.finish(ctx, c, w.preparePatch(ctx, c, a), data), nil
 	})
 }
 
 func (a patchArgs) intent() intent.Intent {
-	in := intent.Intent{Paths: a.paths(), OnlyPaths: true}
+	in := intent.Intent{Paths: a.paths(), OnlyPaths: true, InBackend: true, Backend: a.Backend}
 	in.Gist = strings.Join(in.Paths, ", ")
 	if len(in.Paths) == 0 {
 		in.Effects = intent.UnknownAction()
@@ -73,17 +74,17 @@ func (a patchArgs) paths() []string {
 	return v4a.Paths(ops)
 }
 
-func (w *Workspace) preparePatch(c tool.Call, a patchArgs) prepared {
+func (w *Workspace) preparePatch(ctx context.Context, c tool.Call, a patchArgs) prepared {
 	if a.Mode == "patch" {
 		if a.Patch == "" {
 			return prepared{err: errors.New("patch: mode patch needs the argument patch")}
 		}
-		return marked(w.prepareV4A(c, a.Patch), a.Patch)
+		return marked(w.prepareV4A(ctx, c, a), a.Patch)
 	}
 	if a.Path == "" {
 		return prepared{err: errors.New("patch: mode replace needs the arguments path, old_string and new_string")}
 	}
-	return marked(w.prepareReplace(c, a), a.Old)
+	return marked(w.prepareReplace(ctx, c, a), a.Old)
 }
 
 // marked adds why a text with the mark of a hidden secret is not found.
@@ -94,13 +95,13 @@ func marked(p prepared, text string) prepared {
 	return p
 }
 
-func (w *Workspace) prepareReplace(c tool.Call, a patchArgs) prepared {
-	at, old, err := w.writable(c.Cwd, a.Path)
+func (w *Workspace) prepareReplace(ctx context.Context, c tool.Call, a patchArgs) prepared {
+	at, old, err := w.writable(ctx, c, a.Backend, a.Path)
 	if err != nil {
 		return prepared{err: err}
 	}
 	if old == nil {
-		return prepared{err: fmt.Errorf("%s does not exist.%s Use write_file for a new file", at.shown, similar(at))}
+		return prepared{err: fmt.Errorf("%s does not exist.%s Use write_file for a new file", at.shown, similar(ctx, at))}
 	}
 	t, err := decode(old.data)
 	if err != nil {

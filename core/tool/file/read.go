@@ -13,15 +13,16 @@ import (
 	"io/fs"
 	"math"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"hermes/core/chat"
 	"hermes/core/content"
+	"hermes/core/files"
 	"hermes/core/intent"
 	"hermes/core/nearest"
+	"hermes/core/realpath"
 	"hermes/core/tool"
 )
 
@@ -57,9 +58,10 @@ func (l Limits) defaultLines() int {
 }
 
 type readArgs struct {
-	Path   string `json:"path"`
-	Offset int    `json:"offset"`
-	Limit  int    `json:"limit"`
+	Path    string `json:"path"`
+	Offset  int    `json:"offset"`
+	Limit   int    `json:"limit"`
+	Backend string `json:"backend"`
 }
 
 // Read returns the read_file tool.
@@ -71,9 +73,9 @@ func Read(w *Workspace) tool.Tool {
 		Schema: json.RawMessage(fmt.Sprintf(`{"type":"object","additionalProperties":false,"required":["path"],"properties":{
 			"path":{"type":"string","minLength":1,"description":"File to read; relative paths start in the session's directory"},
 			"offset":{"type":"integer","minimum":1,"default":1,"description":"First line, counted from 1"},
-			"limit":{"type":"integer","minimum":1,"maximum":%d,"default":%d,"description":"How many lines"}}}`, l.Lines, l.defaultLines())),
+			"limit":{"type":"integer","minimum":1,"maximum":%d,"default":%d,"description":"How many lines"}%s}}`, l.Lines, l.defaultLines(), w.backendArg())),
 		Intent: tool.Arg(func(a readArgs) intent.Intent {
-			return intent.Intent{Reads: true, Gist: a.Path + l.lineRange(a), Paths: []string{a.Path}, OnlyPaths: true}
+			return intent.Intent{Reads: true, Gist: a.Path + l.lineRange(a), Paths: []string{a.Path}, OnlyPaths: true, InBackend: true, Backend: a.Backend}
 		}),
 	}, w.read)
 }
@@ -95,33 +97,33 @@ func (w *Workspace) read(ctx context.Context, c tool.Call, a readArgs) (tool.Res
 		limit = forPrograms
 	}
 	a.Offset, a.Limit = cmp.Or(a.Offset, 1), cmp.Or(a.Limit, limit.defaultLines())
-	at, err := w.locate(c.Cwd, a.Path)
+	at, err := w.find(ctx, c, a.Backend, a.Path)
 	if err != nil {
 		return tool.Fail("Cannot read %v.", err), nil
 	}
-	if err := w.guard.mayRead(at); err != nil {
+	if err := w.mayRead(at); err != nil {
 		return tool.Fail("%v.", err), nil
 	}
-	if info, err := os.Stat(at.real); err == nil && info.IsDir() {
-		return listDir(at)
+	if st, err := at.room.Files.Stat(ctx, at.real); err == nil && st.Kind == realpath.Folder {
+		return listDir(ctx, at)
 	}
-	f, st, err := openRegular(at.real)
+	f, st, err := at.room.Files.Open(ctx, at.real)
 	if errors.Is(err, fs.ErrNotExist) {
-		return tool.Fail("%s does not exist.%s", at.shown, similar(at)), nil
+		return tool.Fail("%s does not exist.%s", at.shown, similar(ctx, at)), nil
 	}
 	if err != nil {
-		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err)), nil
+		return tool.Fail("Cannot read %s: %v.", at.shown, files.Reason(err)), nil
 	}
 	defer f.Close()
 	asked := fmt.Sprintf("%d+%d", a.Offset, a.Limit)
 	if c.Data != nil {
 		asked = "" // the model has not seen it
-	} else if w.marks.askedBefore(c.Session, at.real, st, asked) {
+	} else if w.marks.askedBefore(c.Session, at.key(), st, asked) {
 		return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read these lines: see that result. Ask once more if you no longer have it.", at.shown)}, nil
 	}
 	res := limit.show(f, st.Size, at, a, c.Data)
 	if !res.IsError {
-		w.marks.record(c.Session, at.real, st, asked)
+		w.marks.record(c.Session, at.key(), st, asked)
 	}
 	return res, nil
 }
@@ -131,7 +133,7 @@ func (l Limits) show(f io.Reader, size int64, at place, a readArgs, data func(an
 	r := bufio.NewReaderSize(f, 64<<10)
 	head, err := r.Peek(8192)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
-		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err))
+		return tool.Fail("Cannot read %s: %v.", at.shown, files.Reason(err))
 	}
 	if binary(head) {
 		if strings.HasPrefix(http.DetectContentType(head), "image/") && data == nil {
@@ -144,7 +146,7 @@ func (l Limits) show(f io.Reader, size int64, at place, a readArgs, data func(an
 	}
 	p := page{limit: l, from: a.Offset, to: a.Offset + a.Limit - 1, whole: size <= countTo, bare: data != nil}
 	if err := p.fill(r); err != nil {
-		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err))
+		return tool.Fail("Cannot read %s: %v.", at.shown, files.Reason(err))
 	}
 	switch {
 	case p.runes > l.Chars:
@@ -165,9 +167,9 @@ func (l Limits) show(f io.Reader, size int64, at place, a readArgs, data func(an
 func showImage(r io.Reader, at place, size int64) tool.Result {
 	data, err := io.ReadAll(io.LimitReader(r, content.MaxInput+1))
 	if err != nil {
-		return tool.Fail("Cannot read %s: %v.", at.shown, reason(err))
+		return tool.Fail("Cannot read %s: %v.", at.shown, files.Reason(err))
 	}
-	p := chat.Part{Kind: chat.PartImage, Name: filepath.Base(at.real), Path: at.real, Data: data}
+	p := chat.Part{Kind: chat.PartImage, Name: filepath.Base(at.real), Path: at.key(), Data: data}
 	return tool.Result{Text: fmt.Sprintf("%s is an image (%d bytes).", at.shown, size), Parts: []chat.Part{p}}
 }
 
@@ -302,10 +304,10 @@ func (p *page) footer(size int64) string {
 }
 
 // listDir answers a read of a directory with its entries: it is what the model wanted to know next.
-func listDir(at place) (tool.Result, error) {
-	entries, err := readDir(at.real)
+func listDir(ctx context.Context, at place) (tool.Result, error) {
+	entries, err := at.room.Files.List(ctx, at.real)
 	if err != nil {
-		return tool.Fail("Cannot list %s: %v.", at.shown, reason(err)), nil
+		return tool.Fail("Cannot list %s: %v.", at.shown, files.Reason(err)), nil
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is a directory with %d entries:\n", at.shown, len(entries))
@@ -314,8 +316,8 @@ func listDir(at place) (tool.Result, error) {
 			fmt.Fprintf(&b, "[%d more: use search_files with target=files]\n", len(entries)-i)
 			break
 		}
-		name := e.Name()
-		if e.IsDir() {
+		name := e.Name
+		if e.Dir {
 			name += "/"
 		}
 		b.WriteString(name + "\n")
@@ -324,19 +326,22 @@ func listDir(at place) (tool.Result, error) {
 }
 
 // similar proposes files for a path that does not exist.
-func similar(at place) string {
+func similar(ctx context.Context, at place) string {
 	dir := filepath.Dir(at.real)
-	entries, err := readDir(dir)
+	entries, err := at.room.Files.List(ctx, dir)
 	if err != nil {
-		for err != nil && dir != filepath.Dir(dir) {
+		for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
 			dir = filepath.Dir(dir)
-			entries, err = readDir(dir)
+			entries, err = at.room.Files.List(ctx, dir)
+		}
+		if err != nil {
+			return ""
 		}
 		return fmt.Sprintf(" Its folder does not exist either; the nearest that does is %s (%d entries).", dir, len(entries))
 	}
 	var names []string
 	for _, e := range entries[:min(len(entries), 5000)] {
-		names = append(names, e.Name())
+		names = append(names, e.Name)
 	}
 	near := nearest.Names(filepath.Base(at.real), names, 5)
 	if len(near) == 0 {

@@ -4,25 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"hermes/core/files"
 )
 
-// hit is one line of a result.
-type hit struct {
-	line    int
-	text    string
-	context bool // beside a match, no match itself
-}
-
-// found is what a search found in one file, in line order.
-type found struct {
-	path string // relative to the searched folder, with /
-	hits []hit
-}
-
-func (f found) matches() int {
+// matches counts the lines that match.
+func matches(f files.Found) int {
 	n := 0
-	for _, h := range f.hits {
-		if !h.context {
+	for _, h := range f.Hits {
+		if !h.Context {
 			n++
 		}
 	}
@@ -41,8 +31,8 @@ type report struct {
 }
 
 // add takes the next file and returns false when the page is full.
-func (r *report) add(f found) bool {
-	if r.search.secret(f.path) || f.matches() == 0 {
+func (r *report) add(f files.Found) bool {
+	if r.search.secret(f.Path) || matches(f) == 0 {
 		return true
 	}
 	if r.search.args.Mode == "" || r.search.args.Mode == "content" {
@@ -51,11 +41,11 @@ func (r *report) add(f found) bool {
 	if !r.take() {
 		return !r.more
 	}
-	hit := map[string]any{"path": r.search.name(f.path)}
-	r.out.WriteString(r.search.name(f.path))
+	hit := map[string]any{"path": r.search.name(f.Path)}
+	r.out.WriteString(r.search.name(f.Path))
 	if r.search.args.Mode == "count" {
-		fmt.Fprintf(&r.out, ":%d", f.matches())
-		hit["count"] = f.matches()
+		fmt.Fprintf(&r.out, ":%d", matches(f))
+		hit["count"] = matches(f)
 	}
 	r.out.WriteByte('\n')
 	r.data = append(r.data, hit)
@@ -77,11 +67,11 @@ func (r *report) take() bool {
 	return true
 }
 
-func (r *report) lines(f found) bool {
+func (r *report) lines(f files.Found) bool {
 	chosen := map[int]bool{}
-	for _, h := range f.hits {
-		if !h.context && r.take() {
-			chosen[h.line] = true
+	for _, h := range f.Hits {
+		if !h.Context && r.take() {
+			chosen[h.Line] = true
 		}
 	}
 	if len(chosen) > 0 {
@@ -90,28 +80,28 @@ func (r *report) lines(f found) bool {
 	return !r.more
 }
 
-func (r *report) write(f found, chosen map[int]bool) {
+func (r *report) write(f files.Found, chosen map[int]bool) {
 	if r.out.Len() > 0 {
 		r.out.WriteByte('\n')
 	}
-	r.out.WriteString(r.search.name(f.path) + "\n")
+	r.out.WriteString(r.search.name(f.Path) + "\n")
 	last := 0
-	for _, h := range f.hits {
+	for _, h := range f.Hits {
 		mark := ":"
-		if !chosen[h.line] {
+		if !chosen[h.Line] {
 			mark = "-"
-			if !near(chosen, h.line, r.search.args.Context) {
+			if !near(chosen, h.Line, r.search.args.Context) {
 				continue
 			}
 		}
-		if last > 0 && h.line > last+1 && r.search.args.Context > 0 {
+		if last > 0 && h.Line > last+1 && r.search.args.Context > 0 {
 			r.out.WriteString("--\n")
 		}
-		last = h.line
-		if chosen[h.line] && !h.context {
-			r.data = append(r.data, map[string]any{"path": r.search.name(f.path), "line": h.line, "content": shorten(h.text)})
+		last = h.Line
+		if chosen[h.Line] && !h.Context {
+			r.data = append(r.data, map[string]any{"path": r.search.name(f.Path), "line": h.Line, "content": shorten(h.Text)})
 		}
-		fmt.Fprintf(&r.out, "%d%s%s\n", h.line, mark, shorten(h.text))
+		fmt.Fprintf(&r.out, "%d%s%s\n", h.Line, mark, shorten(h.Text))
 	}
 }
 

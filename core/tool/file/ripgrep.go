@@ -10,24 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"hermes/core/childenv"
+	"hermes/core/files"
 )
-
-// grep is a search in files. Its engines find the same, in the same order.
-type grep struct {
-	pattern string
-	re      *regexp.Regexp // nil when only ripgrep may understand the pattern
-	globs   []string
-	context int
-}
-
-// grepLimit is the largest file that is searched.
-const grepLimit = 10 << 20
 
 func findRipgrep(option string) string {
 	switch option {
@@ -49,7 +38,7 @@ func findRipgrep(option string) string {
 func rgFlags(globs []string) []string {
 	flags := []string{
 		"--no-config", "--no-messages", "--hidden", "--no-ignore-global", "--no-ignore-dot", "--no-ignore-exclude",
-		"--no-require-git", "--max-filesize", strconv.Itoa(grepLimit),
+		"--no-require-git", "--max-filesize", strconv.Itoa(files.MaxSearched),
 	}
 	for _, g := range globs {
 		flags = append(flags, "--glob="+g) // one word: a glob may begin with -
@@ -135,10 +124,11 @@ func (t rgText) String() string {
 	return t.Text
 }
 
-func (g grep) ripgrep(ctx context.Context, rg, root string, add func(found) bool) error {
-	args := append(rgFlags(g.globs), "--json", "--crlf", "--sort", "path", "--encoding", "none",
-		"--context", strconv.Itoa(g.context), "--regexp="+g.pattern, "--", "./")
-	var f found
+// runRipgrep searches with ripgrep. Its answers are those of Grep.Walk, in the same order.
+func runRipgrep(ctx context.Context, g files.Grep, rg, root string, add func(files.Found) bool) error {
+	args := append(rgFlags(g.Globs), "--json", "--crlf", "--sort", "path", "--encoding", "none",
+		"--context", strconv.Itoa(g.Context), "--regexp="+g.Pattern, "--", "./")
+	var f files.Found
 	return stream(ctx, rg, root, args, func(line []byte) bool {
 		var m rgMessage
 		if json.Unmarshal(line, &m) != nil {
@@ -146,10 +136,10 @@ func (g grep) ripgrep(ctx context.Context, rg, root string, add func(found) bool
 		}
 		switch m.Type {
 		case "begin":
-			f = found{path: filepath.ToSlash(filepath.Clean(m.Data.Path.String()))}
+			f = files.Found{Path: filepath.ToSlash(filepath.Clean(m.Data.Path.String()))}
 		case "match", "context":
 			text := strings.TrimRight(m.Data.Lines.String(), "\r\n")
-			f.hits = append(f.hits, hit{m.Data.Number, text, m.Type == "context"})
+			f.Hits = append(f.Hits, files.Hit{Line: m.Data.Number, Text: text, Context: m.Type == "context"})
 		case "end":
 			return m.Data.Binary != nil || add(f)
 		}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"regexp/syntax"
@@ -15,7 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"hermes/core/files"
 	"hermes/core/intent"
+	"hermes/core/realpath"
 	"hermes/core/tool"
 )
 
@@ -33,6 +34,7 @@ type searchArgs struct {
 	Offset  int    `json:"offset"`
 	Mode    string `json:"output_mode"`
 	Context int    `json:"context"`
+	Backend string `json:"backend"`
 }
 
 // Search returns the search_files tool.
@@ -47,12 +49,12 @@ func Search(w *Workspace) tool.Tool {
 			"limit":{"type":"integer","minimum":1,"maximum":1000,"default":50},
 			"offset":{"type":"integer","minimum":0,"default":0,"description":"Skip so many results"},
 			"output_mode":{"type":"string","enum":["content","files_only","count"],"default":"content"},
-			"context":{"type":"integer","minimum":0,"maximum":20,"default":0,"description":"Lines around each match"}}}`),
+			"context":{"type":"integer","minimum":0,"maximum":20,"default":0,"description":"Lines around each match"}` + w.backendArg() + `}}`),
 		Intent: tool.Arg(func(a searchArgs) intent.Intent {
 			where := cmp.Or(a.Path, ".")
 			return intent.Intent{
 				Reads: true, Gist: strings.TrimSpace(fmt.Sprintf("%s in %s %s", a.Pattern, where, a.Glob)),
-				Paths: []string{where}, OnlyPaths: true,
+				Paths: []string{where}, OnlyPaths: true, InBackend: true, Backend: a.Backend,
 			}
 		}),
 	}, w.search)
@@ -63,20 +65,20 @@ func (w *Workspace) search(ctx context.Context, c tool.Call, a searchArgs) (tool
 	if strings.ContainsRune(a.Pattern+a.Glob, 0) {
 		return tool.Fail("pattern and file_glob must not contain NUL."), nil
 	}
-	at, err := w.locate(c.Cwd, cmp.Or(a.Path, "."))
+	at, err := w.find(ctx, c, a.Backend, cmp.Or(a.Path, "."))
 	if err != nil {
 		return tool.Fail("Cannot search %v.", err), nil
 	}
-	info, err := os.Stat(at.real)
+	st, err := at.room.Files.Stat(ctx, at.real)
 	if err != nil {
-		return tool.Fail("Cannot search %s: %v.%s", at.shown, reason(err), similar(at)), nil
+		return tool.Fail("Cannot search %s: %v.%s", at.shown, files.Reason(err), similar(ctx, at)), nil
 	}
-	if err := w.guard.mayRead(at); err != nil {
+	if err := w.mayRead(at); err != nil {
 		return tool.Fail("%v.", err), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	s := search{w: w, at: at, single: !info.IsDir(), args: a, data: c.Data}
+	s := search{w: w, at: at, single: st.Kind != realpath.Folder, args: a, data: c.Data}
 	if a.Target == "files" {
 		return s.files(ctx)
 	}
@@ -116,17 +118,16 @@ func (s *search) full(rel string) string {
 
 // secret files are passed over in silence: telling of them would tell their names at best.
 func (s *search) secret(rel string) bool {
-	_, hit := s.w.guard.secret(s.full(rel))
-	return hit
+	return s.w.secretAt(s.at, s.full(rel))
 }
 
 // content searches in files with ripgrep, or without it.
 func (s *search) content(ctx context.Context) (tool.Result, error) {
-	g := grep{pattern: s.args.Pattern, globs: globs(s.args.Glob), context: s.args.Context}
+	g := files.Grep{Pattern: s.args.Pattern, Globs: files.Globs(s.args.Glob), Context: s.args.Context}
 	var reErr error
-	g.re, reErr = regexp.Compile(s.args.Pattern)
-	rg := s.w.rg()
-	if reErr != nil && (rg == "" || s.single) {
+	g.Regexp, reErr = regexp.Compile(s.args.Pattern)
+	rg, away := s.w.rg(), s.at.room.Name != ""
+	if reErr != nil && (rg == "" || s.single || away) {
 		return tool.Fail("The pattern is no valid regular expression: %v. Escape ( ) [ ] { } . * + ? | ^ $ \\ to search for them.", reErr), nil
 	}
 	if spansLines(s.args.Pattern) {
@@ -135,15 +136,36 @@ func (s *search) content(ctx context.Context) (tool.Result, error) {
 	p := report{search: s}
 	var err error
 	switch {
+	case away:
+		err = s.contentThere(ctx, &p)
 	case s.single:
-		err = g.file(s.at.real, "", p.add)
+		err = g.File(s.at.real, "", p.add)
 	case rg != "":
-		err = g.ripgrep(ctx, rg, s.at.real, p.add)
+		err = runRipgrep(ctx, g, rg, s.at.real, p.add)
 	default:
-		err = g.walk(ctx, s.at.real, p.add)
+		err = g.Walk(ctx, s.at.real, p.add)
 	}
 	s.give(p.data, p.more)
 	return s.answer(ctx, p.text(), p.note(), err)
+}
+
+// contentThere has the files searched where they are.
+func (s *search) contentThere(ctx context.Context, p *report) error {
+	far, ok := s.at.room.Files.(searcher)
+	if !ok {
+		return fmt.Errorf("files of %s cannot be searched", s.at.room.Name)
+	}
+	q := files.Query{Pattern: s.args.Pattern, Globs: files.Globs(s.args.Glob), Context: s.args.Context, Single: s.single, Most: mostThere}
+	a, err := far.Search(ctx, s.at.real, q)
+	for _, f := range a.Found {
+		if !p.add(f) {
+			return nil
+		}
+	}
+	if err == nil && a.More {
+		err = errors.New("there are more matches than are fetched from another place: narrow path or file_glob")
+	}
+	return err
 }
 
 // answer adds what went wrong to what was found.

@@ -130,19 +130,6 @@ func TestEnginesAgree(t *testing.T) {
 	})
 }
 
-func FuzzIgnoreRules(f *testing.F) {
-	f.Add("*.go\n!a\n/b/\n", "a/b.go")
-	f.Add("[\n\\\n**/\n{a,b}", "x")
-	f.Fuzz(func(t *testing.T, rules, path string) {
-		for _, r := range parseIgnores(rules) {
-			r.matches(path, false)
-		}
-		if n := len(globs(rules)); n > 64+1 {
-			t.Fatalf("%d alternatives", n)
-		}
-	})
-}
-
 func TestSearchStopsWithTheContext(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "off")

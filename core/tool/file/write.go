@@ -20,6 +20,7 @@ var writeDoc string
 type writeArgs struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
+	Backend string `json:"backend"`
 }
 
 // Write returns the write_file tool.
@@ -28,16 +29,16 @@ func Write(w *Workspace) tool.Tool {
 		Name: "write_file", Toolset: "file", Description: writeDoc,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["path","content"],"properties":{
 			"path":{"type":"string","minLength":1,"description":"File to write; parent folders are made"},
-			"content":{"type":"string","description":"The whole new content"}}}`),
+			"content":{"type":"string","description":"The whole new content"}` + w.backendArg() + `}}`),
 		Intent: tool.Arg(func(a writeArgs) intent.Intent {
-			return intent.Intent{Gist: fmt.Sprintf("%s (%s)", a.Path, lines(a.Content)), Paths: []string{a.Path}, OnlyPaths: true}
+			return intent.Intent{Gist: fmt.Sprintf("%s (%s)", a.Path, lines(a.Content)), Paths: []string{a.Path}, OnlyPaths: true, InBackend: true, Backend: a.Backend}
 		}),
-		Preview: func(_ context.Context, c tool.Call) (string, string) {
-			return w.previewOf(tool.Arg(func(a writeArgs) prepared { return w.prepareWrite(c, a) })(c.Args))
+		Preview: func(ctx context.Context, c tool.Call) (string, string) {
+			return w.previewOf(tool.Arg(func(a writeArgs) prepared { return w.prepareWrite(ctx, c, a) })(c.Args))
 		},
-	}, func(_ context.Context, c tool.Call, a writeArgs) (tool.Result, error) {
-		p := w.prepareWrite(c, a)
-		return w.finish(c, p, map[string]any{"path": a.Path, "bytes_written": len(a.Content)}), nil
+	}, func(ctx context.Context, c tool.Call, a writeArgs) (tool.Result, error) {
+		p := w.prepareWrite(ctx, c, a)
+		return w.finish(ctx, c, p, map[string]any{"path": a.Path, "bytes_written": len(a.Content)}), nil
 	})
 }
 
@@ -59,8 +60,8 @@ type prepared struct {
 	err  error
 }
 
-func (w *Workspace) prepareWrite(c tool.Call, a writeArgs) prepared {
-	at, old, err := w.writable(c.Cwd, a.Path)
+func (w *Workspace) prepareWrite(ctx context.Context, c tool.Call, a writeArgs) prepared {
+	at, old, err := w.writable(ctx, c, a.Backend, a.Path)
 	if err != nil {
 		return prepared{err: err}
 	}
@@ -77,15 +78,20 @@ func (w *Workspace) prepareWrite(c tool.Call, a writeArgs) prepared {
 }
 
 // writable resolves a path for writing and reads what is there.
-func (w *Workspace) writable(cwd, path string) (place, *snapshot, error) {
-	at, err := w.locate(cwd, path)
+func (w *Workspace) writable(ctx context.Context, c tool.Call, backend, path string) (place, *snapshot, error) {
+	at, err := w.find(ctx, c, backend, path)
 	if err != nil {
 		return at, nil, err
 	}
-	if err := w.guard.mayWrite(at); err != nil {
+	return w.forWriting(ctx, at)
+}
+
+// forWriting reads what is at a place that may be written.
+func (w *Workspace) forWriting(ctx context.Context, at place) (place, *snapshot, error) {
+	if err := w.mayWrite(at); err != nil {
 		return at, nil, err
 	}
-	old, err := readSnapshot(at.real)
+	old, err := readSnapshot(ctx, at)
 	if err != nil {
 		return at, nil, fmt.Errorf("%s: %w", at.shown, err)
 	}
@@ -98,7 +104,7 @@ func (w *Workspace) warn(session string, c change) []string {
 		return nil
 	}
 	var out []string
-	if seen, stale := w.marks.stale(session, c.at.real, c.old.stat); stale {
+	if seen, stale := w.marks.stale(session, c.at.key(), c.old.stat); stale {
 		out = append(out, fmt.Sprintf("%s changed on disk since you last saw it at %s; make sure that nothing was lost", c.at.shown, seen.Format("15:04:05")))
 	}
 	if n := c.old.stat.Links; n > 1 {
@@ -123,10 +129,10 @@ func (w *Workspace) previewOf(p prepared) (detail, diff string) {
 }
 
 // finish carries out a plan and reports it; a program gets data too.
-func (w *Workspace) finish(c tool.Call, what prepared, data map[string]any) tool.Result {
+func (w *Workspace) finish(ctx context.Context, c tool.Call, what prepared, data map[string]any) tool.Result {
 	p, err := what.plan, what.err
 	if err == nil {
-		err = w.commit(c.Session, p)
+		err = w.commit(ctx, c.Session, p)
 	}
 	var denied *DeniedError
 	if errors.As(err, &denied) {

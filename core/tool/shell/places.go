@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,8 +37,16 @@ func describeBackends(list []backend.Status) string {
 	return text + " There are: " + strings.Join(names, ", ")
 }
 
-// whereThingsAre tells, when commands can run elsewhere than here, what is where: the file tools
-// work on this machine only.
+// BackendsOfFiles describes the backend argument of the file tools; "" when all back ends are this
+// machine.
+func BackendsOfFiles(list []backend.Status) string {
+	if !slices.ContainsFunc(list, func(s backend.Status) bool { return !s.Traits.Local }) {
+		return ""
+	}
+	return "Name of the back end whose files are meant; default is the session's current one, as for terminal."
+}
+
+// whereThingsAre tells, when commands can run elsewhere than here, what is where.
 func whereThingsAre(list []backend.Status) string {
 	var b strings.Builder
 	for _, s := range list {
@@ -45,7 +54,7 @@ func whereThingsAre(list []backend.Status) string {
 			continue
 		}
 		if b.Len() == 0 {
-			b.WriteString("\n\nread_file, write_file, patch and search_files work on this machine. What runs in another back end has files of its own:")
+			b.WriteString("\n\nA back end has files of its own; read_file, write_file, patch and search_files work in the session's current one, as this tool does, or in the one that `backend` names:")
 		}
 		shared := "nothing of this machine"
 		if len(s.Mounts) > 0 {
@@ -54,7 +63,7 @@ func whereThingsAre(list []backend.Status) string {
 		fmt.Fprintf(&b, "\n- %s sees %s", s.Name, shared)
 	}
 	if b.Len() > 0 {
-		b.WriteString("\nUse the terminal (cat, tee, sed) for files there. A new container has none of an earlier one's files; a warning says so.")
+		b.WriteString("\nA new container has none of an earlier one's files; a warning says so.")
 	}
 	return b.String()
 }

@@ -26,7 +26,7 @@ func TestTheModelIsToldOfTheBackEnds(t *testing.T) {
 			t.Errorf("schema without %q: %s", want, spec.Schema)
 		}
 	}
-	for _, want := range []string{"work on this machine", "- default sees of this machine only /data:/data:ro", "- box sees nothing of this machine"} {
+	for _, want := range []string{"A back end has files of its own", "- default sees of this machine only /data:/data:ro", "- box sees nothing of this machine"} {
 		if !strings.Contains(spec.Description, want) {
 			t.Errorf("description without %q: %s", want, spec.Description)
 		}

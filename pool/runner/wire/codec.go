@@ -109,7 +109,7 @@ type order struct {
 func (o *order) encode() []byte {
 	s := &o.spec
 	w := make(writer, 0, 256+len(s.Command))
-	w.flags(o.background, o.input, s.Strict, s.Channel, s.Merge, s.Size != nil)
+	w.flags(o.background, o.input, s.Strict, s.Channel, s.Merge, s.Size != nil, s.Files)
 	w.text(s.Command)
 	w.list(s.Argv)
 	w.text(s.Shell)
@@ -131,7 +131,7 @@ func (o *order) encode() []byte {
 
 func decodeOrder(body []byte) (o order, err error) {
 	r, s, tty := &reader{left: body}, &o.spec, false
-	r.flags(&o.background, &o.input, &s.Strict, &s.Channel, &s.Merge, &tty)
+	r.flags(&o.background, &o.input, &s.Strict, &s.Channel, &s.Merge, &tty, &s.Files)
 	s.Command = r.text()
 	s.Argv = r.list()
 	s.Shell = r.text()

@@ -119,6 +119,10 @@ func (t *task) runCommand() {
 		t.sendRefusal(err)
 		return
 	}
+	if s.Files {
+		t.serveFiles(s)
+		return
+	}
 	tap := t.sendOutput
 	if t.backlog != nil {
 		tap = func(s runner.Stream, data []byte) { t.backlog.putCopy(s, data) }

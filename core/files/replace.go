@@ -1,8 +1,9 @@
-package file
+package files
 
 import (
 	"crypto/rand"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"syscall"
@@ -17,7 +18,7 @@ import (
 // was resolved, so a symlink that pointed to it still does; other hard links keep the old content.
 // Where no file can be put in its place (the folder is not ours to write, the file is a mount of
 // its own), the file is written where it is: then a crash may leave half of it.
-func replace(dir *realpath.Dir, name string, data []byte, old *snapshot) (realpath.Stat, error) {
+func replace(dir *realpath.Dir, name string, data []byte, old *realpath.Stat) (realpath.Stat, error) {
 	st, err := viaTemp(dir, name, data, old)
 	if err == nil || old == nil || !inPlaceOnly(err) {
 		return st, err
@@ -28,7 +29,7 @@ func replace(dir *realpath.Dir, name string, data []byte, old *snapshot) (realpa
 	return st, err
 }
 
-func viaTemp(dir *realpath.Dir, name string, data []byte, old *snapshot) (st realpath.Stat, err error) {
+func viaTemp(dir *realpath.Dir, name string, data []byte, old *realpath.Stat) (st realpath.Stat, err error) {
 	temp := ".hermes-" + rand.Text()[:12] + ".tmp" // short enough for any file system
 	mode := os.FileMode(0o666)
 	if old != nil {
@@ -40,7 +41,7 @@ func viaTemp(dir *realpath.Dir, name string, data []byte, old *snapshot) (st rea
 	}
 	_, err = f.Write(data)
 	if err == nil && old != nil {
-		err = keep(dir, name, f, old.stat)
+		err = keep(dir, name, f, *old)
 	}
 	if err == nil {
 		err = f.Sync()
@@ -105,24 +106,42 @@ func inPlaceOnly(err error) bool {
 }
 
 // overwrite writes into the file itself, and puts the old bytes back when that fails.
-func overwrite(dir *realpath.Dir, name string, data []byte, old *snapshot) (st realpath.Stat, err error) {
+func overwrite(dir *realpath.Dir, name string, data []byte, old *realpath.Stat) (st realpath.Stat, err error) {
+	before, err := contentOf(dir, name)
+	if err != nil {
+		return st, err
+	}
 	f, err := dir.Open(name, os.O_WRONLY, 0)
 	if err != nil {
 		return st, err
 	}
 	st, err = realpath.Fstat(f)
-	if err == nil && (st.Kind != realpath.Regular || !sameContent(st, old.stat)) {
+	if err == nil && (st.Kind != realpath.Regular || !Same(st, *old)) {
 		err = realpath.ErrMoved
 	}
 	if err == nil {
 		if err = fill(f, data); err != nil {
-			err = errors.Join(err, fill(f, old.data))
+			err = errors.Join(err, fill(f, before))
 		}
 	}
 	if err == nil {
 		st, err = realpath.Fstat(f)
 	}
 	return st, errors.Join(err, f.Close())
+}
+
+// contentOf reads a file that is about to be written over.
+func contentOf(dir *realpath.Dir, name string) ([]byte, error) {
+	f, err := dir.Open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxWrite+1))
+	if err == nil && len(data) > MaxWrite {
+		err = errors.New("it is too large to be written over in its place")
+	}
+	return data, err
 }
 
 func fill(f *os.File, data []byte) error {

@@ -1,4 +1,4 @@
-package file
+package files
 
 import (
 	"os"
@@ -28,7 +28,7 @@ func readIgnores(dir string) ignores {
 	if err != nil || len(data) > 1<<20 {
 		return ignores{dir: dir}
 	}
-	return ignores{dir: dir, rules: parseIgnores(strings.TrimPrefix(string(data), bom))}
+	return ignores{dir: dir, rules: parseIgnores(strings.TrimPrefix(string(data), "\ufeff"))}
 }
 
 // outerIgnores reads the .gitignore files above root, up to and including the top of its
@@ -124,15 +124,16 @@ func ignored(levels []ignores, abs string, isDir bool) bool {
 	return false
 }
 
-// picker decides which entries a walk takes: first the globs of the call, then the .gitignore
+// Picker decides which entries a walk takes: first the globs of the call, then the .gitignore
 // files. A file that a glob names is taken even if it is ignored, as ripgrep does.
-type picker struct {
+type Picker struct {
 	rules    []ignoreRule // keep means "leave out" here: a glob of a call names what is wanted
 	choosing bool         // some glob names wanted files: others are left out
 }
 
-func newPicker(globs []string) picker {
-	var p picker
+// NewPicker makes one of the globs of a call; a leading ! excludes.
+func NewPicker(globs []string) Picker {
+	var p Picker
 	for _, g := range append(globs[:len(globs):len(globs)], "!.git") {
 		r, ok := parseIgnore(g)
 		if !ok {
@@ -144,7 +145,8 @@ func newPicker(globs []string) picker {
 	return p
 }
 
-func (p picker) wants(rel, abs string, isDir bool, levels []ignores) bool {
+// Wants says whether an entry is taken; rel is its path below the searched folder.
+func (p Picker) Wants(rel, abs string, isDir bool, levels []ignores) bool {
 	if r, hit := decide(p.rules, rel, isDir); hit {
 		return !r.keep
 	}
@@ -154,8 +156,8 @@ func (p picker) wants(rel, abs string, isDir bool, levels []ignores) bool {
 	return !ignored(levels, abs, isDir)
 }
 
-// globs splits the alternatives of a glob: "*.{ts,tsx}" becomes "*.ts" and "*.tsx".
-func globs(g string) []string {
+// Globs splits the alternatives of a glob: "*.{ts,tsx}" becomes "*.ts" and "*.tsx".
+func Globs(g string) []string {
 	if strings.TrimSpace(g) == "" {
 		return nil
 	}

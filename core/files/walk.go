@@ -1,4 +1,4 @@
-package file
+package files
 
 import (
 	"bytes"
@@ -16,15 +16,15 @@ import (
 // walker visits the regular files below root that are not ignored, in path order.
 type walker struct {
 	root  string
-	pick  picker
+	pick  Picker
 	visit func(rel string) bool
 }
 
-// walk searches without ripgrep.
-func (g grep) walk(ctx context.Context, root string, add func(found) bool) error {
-	return walkFiles(ctx, root, g.globs, func(rel string) bool {
+// Walk searches the files below root without ripgrep.
+func (g Grep) Walk(ctx context.Context, root string, add func(Found) bool) error {
+	return WalkFiles(ctx, root, g.Globs, func(rel string) bool {
 		more := true
-		err := g.file(filepath.Join(root, rel), rel, func(f found) bool {
+		err := g.File(filepath.Join(root, rel), rel, func(f Found) bool {
 			more = add(f)
 			return more
 		})
@@ -32,9 +32,9 @@ func (g grep) walk(ctx context.Context, root string, add func(found) bool) error
 	})
 }
 
-// walkFiles calls visit for each file until it returns false.
-func walkFiles(ctx context.Context, root string, globs []string, visit func(rel string) bool) error {
-	w := walker{root: root, pick: newPicker(globs), visit: visit}
+// WalkFiles calls visit for each file until it returns false.
+func WalkFiles(ctx context.Context, root string, globs []string, visit func(rel string) bool) error {
+	w := walker{root: root, pick: NewPicker(globs), visit: visit}
 	_, err := w.dir(ctx, "", outerIgnores(root))
 	return err
 }
@@ -43,7 +43,7 @@ func (w *walker) dir(ctx context.Context, rel string, outer []ignores) (more boo
 	if ctx.Err() != nil {
 		return false, nil
 	}
-	entries, err := readDir(filepath.Join(w.root, rel))
+	entries, err := ReadDir(filepath.Join(w.root, rel))
 	if err != nil {
 		if rel == "" {
 			return false, err
@@ -53,7 +53,7 @@ func (w *walker) dir(ctx context.Context, rel string, outer []ignores) (more boo
 	levels := slices.Concat(outer, []ignores{readIgnores(filepath.Join(w.root, rel))})
 	for _, e := range entries {
 		name := path.Join(rel, e.Name())
-		if !e.IsDir() && !e.Type().IsRegular() || !w.pick.wants(name, filepath.Join(w.root, name), e.IsDir(), levels) {
+		if !e.IsDir() && !e.Type().IsRegular() || !w.pick.Wants(name, filepath.Join(w.root, name), e.IsDir(), levels) {
 			continue
 		}
 		if e.IsDir() {
@@ -68,45 +68,45 @@ func (w *walker) dir(ctx context.Context, rel string, outer []ignores) (more boo
 	return true, nil
 }
 
-// file searches one file, line by line.
-func (g grep) file(name, rel string, add func(found) bool) error {
-	f, st, err := openRegular(name)
+// File searches one file, line by line.
+func (g Grep) File(name, rel string, add func(Found) bool) error {
+	f, st, err := OpenRegular(name)
 	if err != nil {
-		return reason(err)
+		return Reason(err)
 	}
 	defer f.Close()
-	if st.Size > grepLimit {
+	if st.Size > MaxSearched {
 		return nil
 	}
-	data, err := io.ReadAll(io.LimitReader(f, grepLimit))
+	data, err := io.ReadAll(io.LimitReader(f, MaxSearched))
 	if err != nil || bytes.IndexByte(data, 0) >= 0 {
-		return reason(err)
+		return Reason(err)
 	}
 	if hits := g.lines(string(data)); hits != nil {
-		add(found{path: rel, hits: hits})
+		add(Found{Path: rel, Hits: hits})
 	}
 	return nil
 }
 
-func (g grep) lines(data string) []hit {
-	var hits []hit
-	before := make([]string, 0, g.context) // lines since the last hit, at most context
+func (g Grep) lines(data string) []Hit {
+	var hits []Hit
+	before := make([]string, 0, g.Context) // lines since the last hit, at most context
 	number, after := 0, 0
 	for line := range strings.Lines(data) {
 		number++
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		switch {
-		case g.re.MatchString(line):
+		case g.Regexp.MatchString(line):
 			for i, s := range before {
-				hits = append(hits, hit{number - len(before) + i, s, true})
+				hits = append(hits, Hit{number - len(before) + i, s, true})
 			}
-			hits = append(hits, hit{number, line, false})
-			before, after = before[:0], g.context
+			hits = append(hits, Hit{number, line, false})
+			before, after = before[:0], g.Context
 		case after > 0:
 			after--
-			hits = append(hits, hit{number, line, true})
-		case g.context > 0:
-			if len(before) == g.context {
+			hits = append(hits, Hit{number, line, true})
+		case g.Context > 0:
+			if len(before) == g.Context {
 				before = append(before[:0], before[1:]...)
 			}
 			before = append(before, line)
@@ -115,8 +115,8 @@ func (g grep) lines(data string) []hit {
 	return hits
 }
 
-// readDir lists a folder by its resolved path.
-func readDir(real string) ([]fs.DirEntry, error) {
+// ReadDir lists a folder by its resolved path.
+func ReadDir(real string) ([]fs.DirEntry, error) {
 	dir, err := realpath.OpenDir(real)
 	if err != nil {
 		return nil, err
