@@ -195,6 +195,7 @@ func (t *turn) seal(d *draft, status chat.Status) (chat.Message, error) {
 	ctx, cancel := t.keep()
 	defer cancel()
 	m := d.message(t.used)
+	m.Took = time.Since(t.began)
 	m.Status = status
 	m.Usage = t.model.Charge(m.Usage)
 	calls := m.Calls

@@ -21,7 +21,9 @@ type draft struct {
 	reasoning strings.Builder
 	say       secret.Stream // before text
 	think     secret.Stream // before reasoning
-	calls     []*draftCall  // by Index
+	thinks    time.Time     // when it began to think; zero once it has ended
+	thought   time.Duration
+	calls     []*draftCall // by Index
 	finish    chat.Finish
 	usage     chat.Usage
 	opaque    json.RawMessage
@@ -55,6 +57,17 @@ func (d *draft) call(index int, id, name string) *draftCall {
 	return c
 }
 
+// thinking counts the time from the first thought to what follows the last one.
+func (d *draft) thinking(on bool, now time.Time) {
+	switch {
+	case on && d.thinks.IsZero():
+		d.thinks = now
+	case !on && !d.thinks.IsZero():
+		d.thought += now.Sub(d.thinks)
+		d.thinks = time.Time{}
+	}
+}
+
 func (d *draft) end(c provider.Chunk) {
 	d.ended, d.finish, d.usage, d.opaque = true, c.Finish, c.Usage, c.Opaque
 	if c.Model != "" {
@@ -77,6 +90,8 @@ func (d *draft) dropBroken() {
 func (d *draft) message(used map[string]bool) chat.Message {
 	m := d.msg
 	m.Text, m.Reasoning, m.Model = d.text.String(), d.reasoning.String(), d.model
+	d.thinking(false, time.Now())
+	m.Thought = d.thought
 	m.Finish, m.Usage, m.Opaque = d.finish, d.usage, sealOpaque(d.provider, d.opaque)
 	slices.SortStableFunc(d.calls, func(a, b *draftCall) int { return a.index - b.index })
 	for _, c := range d.calls {

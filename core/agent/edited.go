@@ -32,6 +32,7 @@ func (t *turn) runInstead(j *toolJob, r approval.Request, command string) (appro
 // tellEdited says in the result what ran: the model's own call stands before it.
 func (j *toolJob) tellEdited(r *chat.ToolResult) {
 	if j.edited != "" {
+		r.Ran = j.args
 		r.Text = "[the person changed the command; this ran instead: " + j.edited + "]\n" + r.Text
 	}
 }

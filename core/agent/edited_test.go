@@ -49,6 +49,9 @@ func TestAnEditedCommandRunsAsThatCall(t *testing.T) {
 			if m.Result != nil {
 				got += m.Result.Text
 			}
+			if m.Result != nil && command == "rm -rf other" && string(m.Result.Ran) != `{"command":"rm -rf other"}` {
+				t.Errorf("what ran is kept as %s", m.Result.Ran)
+			}
 		}
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%s: the model reads %q, not %q", command, got, want)

@@ -99,6 +99,7 @@ func (t *turn) take(d *draft, c provider.Chunk) error {
 			return err
 		}
 	}
+	d.thinking(c.Kind == provider.ChunkReasoning, time.Now())
 	switch c.Kind {
 	case provider.ChunkText:
 		if t.own { // nobody speaks: the person ran it

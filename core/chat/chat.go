@@ -49,6 +49,9 @@ type Message struct {
 	Model  string `json:"model,omitempty"`
 	Finish Finish `json:"finish,omitempty"`
 	Usage  Usage  `json:"usage,omitzero"`
+	// Of an answer: how long the model thought, and how long its turn took up to its end.
+	Thought time.Duration `json:"thought,omitempty"`
+	Took    time.Duration `json:"took,omitempty"`
 
 	// Opaque is provider state that must go back unchanged with this message
 	// (for example a reasoning signature). Only the provider that wrote it may send it.
@@ -87,6 +90,9 @@ type ToolResult struct {
 	IsError bool   `json:"is_error,omitempty"`
 	// Interrupted marks a result made up because the call never finished.
 	Interrupted bool `json:"interrupted,omitempty"`
+
+	// Ran are the arguments that ran, where a person changed those of the call.
+	Ran json.RawMessage `json:"ran,omitempty"`
 
 	Backend  string        `json:"backend,omitempty"`   // where it really ran
 	ExitCode *int          `json:"exit_code,omitempty"` // for commands

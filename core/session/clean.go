@@ -53,6 +53,9 @@ func cleanParts(in []chat.Part) []chat.Part {
 
 func cleanResult(r chat.ToolResult) chat.ToolResult {
 	r.Text, r.Parts = secret.Text(r.Text), cleanParts(r.Parts)
+	if len(r.Ran) > 0 {
+		r.Ran = json.RawMessage(secret.JSON(r.Ran))
+	}
 	r.Warnings = slices.Clone(r.Warnings)
 	for i := range r.Warnings {
 		r.Warnings[i] = secret.Clean(r.Warnings[i])

@@ -276,3 +276,21 @@ func FuzzStoredParts(f *testing.F) {
 		}
 	})
 }
+
+// TestTimesAndChangedArgumentsAreKept with the message that they belong to.
+func TestTimesAndChangedArgumentsAreKept(t *testing.T) {
+	s := open(t)
+	create(t, s, "u")
+	for _, m := range []*chat.Message{
+		{Role: chat.RoleAssistant, Status: chat.StatusFinal, Text: "done", Thought: 4 * time.Second, Took: 12 * time.Second},
+		{Role: chat.RoleTool, Status: chat.StatusFinal, Result: &chat.ToolResult{CallID: "c", Name: "terminal", Ran: []byte(`{"command":"ls"}`)}},
+	} {
+		_, err := s.Append(bg, "u", m, Derived{})
+		must(t, err)
+	}
+	got, _, err := s.Messages(bg, "u", MessageQuery{Limit: All})
+	must(t, err)
+	if len(got) != 2 || got[0].Thought != 4*time.Second || got[0].Took != 12*time.Second || string(got[1].Result.Ran) != `{"command":"ls"}` {
+		t.Errorf("read as %+v", got)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"hermes/core/chat"
@@ -42,6 +43,9 @@ type extra struct {
 	Text   string           `json:"text,omitempty"`        // Message.Text beside a result
 	Usage  *chat.Usage      `json:"usage,omitempty"`
 	Opaque string           `json:"opaque,omitempty"`
+	// Of an answer: nanoseconds.
+	Thought time.Duration `json:"thought,omitempty"`
+	Took    time.Duration `json:"took,omitempty"`
 }
 
 type callColumn struct {
@@ -54,7 +58,7 @@ type callColumn struct {
 // encode takes m apart. It compresses, so that it runs before the request reaches the writer.
 func encode(m *chat.Message) (row, error) {
 	r := row{msg: m, content: m.Text, active: true}
-	x := extra{From: m.From, Parts: m.Parts, Opaque: string(m.Opaque)}
+	x := extra{From: m.From, Parts: m.Parts, Opaque: string(m.Opaque), Thought: m.Thought, Took: m.Took}
 	if !m.Usage.Empty() || m.Usage.CostKnown {
 		x.Usage = &m.Usage
 	}
@@ -65,7 +69,7 @@ func encode(m *chat.Message) (row, error) {
 		x.Result, x.Text = &res, m.Text
 		r.cut()
 	}
-	if x.From != (chat.Author{}) || x.Parts != nil || x.Result != nil || x.Usage != nil || x.Opaque != "" {
+	if x.From != (chat.Author{}) || x.Parts != nil || x.Result != nil || x.Usage != nil || x.Opaque != "" || x.Took > 0 {
 		data, err := json.Marshal(x)
 		if err != nil {
 			return r, fmt.Errorf("store: encode message: %w", err)
@@ -170,6 +174,7 @@ func (r *row) decode(m *chat.Message) {
 		r.content = strings.TrimSpace(r.content + "\n[damaged in the database: " + strings.Join(lost, ", ") + "]")
 	}
 	m.From, m.Text, m.Parts, m.Opaque = x.From, r.content, slices.Concat(x.Parts, x.Old), raw(x.Opaque)
+	m.Thought, m.Took = max(0, x.Thought), max(0, x.Took)
 	if x.Usage != nil {
 		m.Usage = *x.Usage
 	}

@@ -3,6 +3,7 @@ package conversation
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"hermes/core/chat"
 )
@@ -52,5 +53,33 @@ func TestAPersonsCommandIsOneBlock(t *testing.T) {
 	v := seen(p)
 	if !strings.Contains(v, "You ran") || strings.Contains(v, "Hermes") || strings.Count(v, "echo hi") != 1 || !strings.Contains(v, "hi there") {
 		t.Errorf("not one block:\n%s", v)
+	}
+}
+
+// TestThoughtAndTurnTimesSurviveAReload: "thought 4 s" and the seconds of the turn, not those of a
+// turn that was stopped.
+func TestThoughtAndTurnTimesSurviveAReload(t *testing.T) {
+	first, last := assistant(2, "", toolCall("a", "ls")), assistant(4, "done")
+	first.Reasoning, first.Thought, first.Took = "hm", 4*time.Second, 5*time.Second
+	last.Took = 12 * time.Second
+	zero := 0
+	all := []chat.Message{user(1, "go"), first, {ID: 3, Seq: 3, Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "a", ExitCode: &zero}}, last}
+	if v := seen(open(t, &world{messages: all})); !strings.Contains(v, "thought 4.0 s") || !strings.Contains(v, "sonnet · 12 s") {
+		t.Errorf("they do not:\n%s", v)
+	}
+	all[3].Status = chat.StatusCancelled
+	if v := seen(open(t, &world{messages: all})); strings.Contains(v, "12 s") || strings.Contains(v, "· 5.0 s") {
+		t.Errorf("a turn that was stopped took no time:\n%s", v)
+	}
+}
+
+// TestAnEditedCommandIsShownAfterAReload: what ran, not what was asked for.
+func TestAnEditedCommandIsShownAfterAReload(t *testing.T) {
+	zero := 0
+	p := open(t, &world{messages: []chat.Message{user(1, "go"), assistant(2, "", toolCall("a", "rm -rf build")), {
+		ID: 3, Seq: 3, Role: chat.RoleTool, Result: &chat.ToolResult{CallID: "a", Name: "terminal", ExitCode: &zero, Ran: []byte(`{"command":"rm -rf build/tmp"}`)},
+	}}})
+	if v := seen(p); !strings.Contains(v, "terminal  rm -rf build/tmp") {
+		t.Errorf("the call shows another command:\n%s", v)
 	}
 }

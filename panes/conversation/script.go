@@ -119,9 +119,12 @@ func (s *script) assistant(m chat.Message) []list.Item {
 	out := s.opening(m.ID, m.Model, m.At)
 	if s.head != nil {
 		s.head.usage = s.head.usage.Add(m.Usage)
+		if s.head.took = ""; m.Took > 0 && len(m.Calls) == 0 && m.Status != chat.StatusCancelled {
+			s.head.took = clock(m.Took)
+		}
 	}
 	if m.Reasoning != "" {
-		t := &thought{base: s.base(m.ID)}
+		t := &thought{base: s.base(m.ID), took: m.Thought}
 		t.add(m.Reasoning)
 		out = append(out, t)
 	}
@@ -299,6 +302,9 @@ func (s *script) seal(m *chat.Message) {
 	l.thought.end()
 	if m != nil && m.Reasoning != "" && l.thought.body.Len() == 0 {
 		l.thought.add(m.Reasoning)
+	}
+	if m != nil && m.Thought > 0 {
+		l.thought.took = m.Thought
 	}
 	s.live = nil
 	if m != nil {

@@ -154,12 +154,20 @@ func (c *call) end(at time.Time, r chat.ToolResult) {
 	if c.started.IsZero() {
 		c.started = at.Add(-r.Took)
 	}
+	if len(r.Ran) > 0 {
+		c.take(r.Ran)
+	}
 	for _, k := range c.inside {
 		if k.result == nil {
 			k.end(at, chat.ToolResult{CallID: k.id, Interrupted: true})
 		}
 	}
 	c.bump()
+}
+
+// take shows the arguments that ran: a person wrote them in place of the call's.
+func (c *call) take(args json.RawMessage) {
+	c.gist, c.args, c.command = gist(args), text.Sanitize(string(args)), oneLine(command(chat.ToolCall{Args: args}))
 }
 
 func (c *call) wait(on bool) { c.waits = on; c.bump() }
