@@ -241,7 +241,7 @@ func endpoint(c *config.Config, name string, p config.Provider) provider.Endpoin
 		}
 		e.Limits[name] = provider.Limit{
 			Window: l.ContextLength, MaxOutput: l.MaxTokens, PriceIn: l.PriceIn, PriceOut: l.PriceOut,
-			PriceCachedIn: l.PriceCachedIn, PriceWrite: l.PriceWrite, Images: l.Images, Effort: l.Effort,
+			PriceCachedIn: l.PriceCachedIn, PriceWrite: l.PriceWrite, Images: l.Images, Files: l.Files, Effort: l.Effort,
 		}
 		if name != p.Model {
 			e.Models = append(e.Models, name)

@@ -22,6 +22,7 @@ import (
 	"hermes/core/tool/builtin"
 	"hermes/core/tool/file"
 	"hermes/core/tool/plan"
+	"hermes/core/tool/web/pdf"
 )
 
 // notifyTimeout bounds the storing of a message from a background process.
@@ -48,6 +49,7 @@ func (p *agentPart) Start(context.Context) (err error) {
 		Bus: a.Bus, Sessions: a.Sessions, Models: a.Models, Tools: a.Tools, Gate: a.Gate,
 		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Keep: a.Pool.Keep, Log: a.log,
 		Checkpoints: a.keepFiles(), Autorun: a.newAutorun(), Await: a.awaitTools, Defer: a.deferTools, See: a.see,
+		DocumentText: pdf.Text,
 	})
 	return nil
 }

@@ -96,6 +96,8 @@ type Deps struct {
 	Prompt func(ctx context.Context, s event.SessionInfo, tools []provider.ToolSpec) (string, error)
 	// Settings is asked at the start of every turn of a session, so that changes apply live.
 	Settings func(session string) Settings
+	// DocumentText reads the text of a PDF document; nil reads none.
+	DocumentText func(ctx context.Context, pdf []byte) (string, error)
 	// Backend says where a call of a session runs when it asks for "asked"; asked may be empty.
 	Backend func(session, asked string) Place
 	// Keep holds a session's back end up while somebody is asked whether a command may run in it; nil holds nothing.

@@ -59,8 +59,11 @@ func (t *turn) described(p *chat.Part) string {
 	return text
 }
 
-// refused is what stands for an image that the server of the model refuses.
+// refused is what stands for an image or a document that the server of the model refuses.
 func (t *turn) refused(p chat.Part) string {
+	if p.IsDocument() {
+		return p.Instead("the server refuses it; this is its text") + "\n" + p.Text
+	}
 	return t.unseen(&p, "you cannot see it, because the server refuses it")
 }
 

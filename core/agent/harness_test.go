@@ -48,7 +48,7 @@ func (f *fakeModel) Resolve(_ context.Context, ref string) (provider.Provider, p
 	if ref == "" {
 		ref = "fake/m1"
 	}
-	return f, provider.Model{ID: filepath.Base(ref), Provider: "fake", Window: 1000, PriceIn: 1, PriceOut: 2, Priced: true, Images: ref == "fake/eyes"}, nil
+	return f, provider.Model{ID: filepath.Base(ref), Provider: "fake", Window: 1000, PriceIn: 1, PriceOut: 2, Priced: true, Images: ref == "fake/eyes", Files: ref == "fake/reads"}, nil
 }
 
 func (f *fakeModel) Route(ctx context.Context, ref string, tries int) (*provider.Route, error) {

@@ -31,6 +31,7 @@ func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
 		}
 		in.Parts = slices.Concat(in.Parts, content.Mentioned(info.Cwd, names, in.Parts...))
 	}
+	in.Parts = a.readDocuments(ctx, in.Parts)
 	in = w.clean(in)
 	in.Parts = a.d.Sessions.KeepParts(ctx, session, in.Parts)
 	w.change.Lock()

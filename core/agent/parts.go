@@ -28,9 +28,14 @@ func (t *turn) keepParts(parts []chat.Part) []chat.Part {
 func (t *turn) presentParts(messages []chat.Message) []chat.Message {
 	left := oldImages(messages)
 	seen := 0
+	documents, bytes := documentsIn(messages)
 	for i, m := range messages {
 		messages[i] = m.Reduce(func(p *chat.Part) string {
 			switch {
+			case p.IsDocument() && m.Result == nil:
+				line := t.presentDocument(p, documents, bytes)
+				documents, bytes = documents-1, bytes-p.Size
+				return line
 			case p.Kind != chat.PartImage && p.Text != "" && m.Result == nil:
 				return ""
 			case p.Kind != chat.PartImage && p.Text != "":

@@ -43,6 +43,19 @@ const (
 // Binary reports whether the content of p is bytes, not text.
 func (p Part) Binary() bool { return p.Blob != "" || p.Data != nil || p.Kind == PartImage }
 
+// PDF is the media type of the documents that some models read as they are.
+const PDF = "application/pdf"
+
+// IsDocument reports whether p is a document whose pages a model can be shown. Its Text is what a
+// model reads that is not shown them.
+func (p Part) IsDocument() bool { return p.Kind == PartFile && p.Media == PDF && p.Binary() }
+
+// What a model counts for the pages of a document beside its text, on average.
+const (
+	bytesPerPageToken = 100
+	maxPageTokens     = 50_000
+)
+
 // pixelsPerToken is what models take an image for, on average.
 const pixelsPerToken = 750
 
@@ -51,6 +64,9 @@ func (p Part) Tokens() int {
 	n := len(p.Text) / 4
 	if p.Kind == PartImage && p.Width > 0 && p.Height > 0 {
 		n += 1 + min(p.Width, math.MaxInt16)*min(p.Height, math.MaxInt16)/pixelsPerToken
+	}
+	if p.IsDocument() {
+		n += int(min(p.Size/bytesPerPageToken, maxPageTokens))
 	}
 	return n
 }

@@ -98,6 +98,7 @@ type ModelLimit struct {
 	PriceCachedIn float64 `key:"price_cached_in" min:"0" live:"yes" doc:"US dollars per million tokens read from the provider's cache; 0: as the others"`
 	PriceWrite    float64 `key:"price_cache_write" min:"0" live:"yes" doc:"US dollars per million tokens written to the provider's cache; 0: as the others"`
 	Images        bool    `key:"images" also:"supports_vision" live:"yes" doc:"it takes images; what is known of a model counts too"`
+	Files         bool    `key:"files" live:"yes" doc:"it reads PDF documents as they are; what is known of a model counts too"`
 	Effort        string  `key:"reasoning_effort" oneof:"|none|minimal|low|medium|high|xhigh|max" live:"yes" doc:"how long this model thinks; empty: as agent.reasoning_effort says"`
 }
 

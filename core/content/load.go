@@ -30,7 +30,7 @@ func From(name string, data []byte) (chat.Part, error) {
 	switch {
 	case IsImage(data):
 		return Image(name, data)
-	case utf8.Valid(data) && bytes.IndexByte(data, 0) < 0:
+	case p.Media != chat.PDF && utf8.Valid(data) && bytes.IndexByte(data, 0) < 0:
 		if len(data) > maxText {
 			return p, fmt.Errorf("it has %d kB of text; up to %d kB can be attached, and the agent reads more with read_file", len(data)>>10, maxText>>10)
 		}

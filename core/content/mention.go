@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -140,7 +141,7 @@ func (n named) head() (chat.Part, error) {
 		return chat.Part{}, err
 	}
 	head := string(data[:got])
-	if text := cutText(head, n.info.Size()); utf8.ValidString(text) && !strings.Contains(text, "\x00") {
+	if text := cutText(head, n.info.Size()); http.DetectContentType(data) != chat.PDF && utf8.ValidString(text) && !strings.Contains(text, "\x00") {
 		return chat.Part{Kind: chat.PartFile, Name: n.word, Media: "text/plain", Path: n.full, Text: text}, nil
 	}
 	return loadPart("", n.full) // no text: kept as it is, up to a limit

@@ -96,3 +96,19 @@ func FuzzMentioned(f *testing.F) {
 		}
 	})
 }
+
+// A PDF is a document, however much of it is plain text.
+func TestAPDFIsADocument(t *testing.T) {
+	dir := t.TempDir()
+	for name, data := range map[string]string{
+		"short.pdf": "%PDF-1.4\n1 0 obj\n", "long.pdf": "%PDF-1.7\n" + strings.Repeat("0 0 m\n", 60_000),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		parts := Mentioned(dir, "read @"+name)
+		if len(parts) != 1 || !parts[0].IsDocument() || parts[0].Text != "" || string(parts[0].Data) != data || parts[0].Name != name {
+			t.Errorf("%.300v", parts)
+		}
+	}
+}

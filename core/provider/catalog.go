@@ -66,6 +66,7 @@ type ModelFacts struct {
 	Over      []Tier   `json:"over,omitempty" yaml:"over"`
 	Reasoning *bool    `json:"reasoning,omitempty" yaml:"reasoning"`
 	Images    *bool    `json:"images,omitempty" yaml:"images"`
+	Files     *bool    `json:"files,omitempty" yaml:"files"` // it reads PDF documents
 	Tools     *bool    `json:"tools,omitempty" yaml:"tools"` // nil: it has them
 	Cache     *bool    `json:"cache,omitempty" yaml:"cache"` // nil: when reading from it has a price
 	Efforts   []string `json:"efforts,omitempty" yaml:"efforts"`

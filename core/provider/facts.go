@@ -49,6 +49,7 @@ func (f ModelFacts) describe(m Model, priced bool) Model {
 	}
 	set(&m.Reasoning, f.Reasoning)
 	set(&m.Images, f.Images)
+	set(&m.Files, f.Files)
 	set(&m.Tools, f.Tools)
 	m.Cache = m.Cache || f.Cached > 0
 	set(&m.Cache, f.Cache)
@@ -74,6 +75,7 @@ func (f ModelFacts) over(old ModelFacts) *ModelFacts {
 		f.PriceIn, f.PriceOut, f.Cached, f.Written, f.Over = old.PriceIn, old.PriceOut, old.Cached, old.Written, old.Over
 	}
 	f.Reasoning, f.Images = cmp.Or(f.Reasoning, old.Reasoning), cmp.Or(f.Images, old.Images)
+	f.Files = cmp.Or(f.Files, old.Files)
 	f.Tools, f.Cache = cmp.Or(f.Tools, old.Tools), cmp.Or(f.Cache, old.Cache)
 	if len(f.Efforts) == 0 {
 		f.Efforts = old.Efforts
@@ -132,6 +134,7 @@ func (m Model) merge(known Model) Model {
 	}
 	m.Reasoning = m.Reasoning || known.Reasoning
 	m.Images = m.Images || known.Images
+	m.Files = m.Files || known.Files
 	m.Tools = m.Tools || known.Tools
 	m.Cache = m.Cache || known.Cache
 	m.Efforts, m.Effort = known.Efforts, cmp.Or(m.Effort, known.Effort)
@@ -144,7 +147,7 @@ func (m Model) Abilities() string {
 	for _, a := range []struct {
 		has  bool
 		name string
-	}{{m.Tools, "tools"}, {m.Images, "images"}, {m.Reasoning, "thinks"}, {m.Cache, "cache"}} {
+	}{{m.Tools, "tools"}, {m.Images, "images"}, {m.Files, "files"}, {m.Reasoning, "thinks"}, {m.Cache, "cache"}} {
 		if a.has {
 			can = append(can, a.name)
 		}

@@ -58,12 +58,12 @@ func (n *number) UnmarshalJSON(b []byte) error {
 
 func (n number) tokens() int { return int(min(float64(n), 1<<30)) }
 
-// takesImages reads the row's architecture, if that is in a form we know.
-func (r modelRow) takesImages() bool {
+// takes reads the row's architecture, if that is in a form we know: "image", "file".
+func (r modelRow) takes(input string) bool {
 	var a struct {
 		Input []string `json:"input_modalities"`
 	}
-	return json.Unmarshal(r.Architecture, &a) == nil && slices.Contains(a.Input, "image")
+	return json.Unmarshal(r.Architecture, &a) == nil && slices.Contains(a.Input, input)
 }
 
 func (r modelRow) model(e Endpoint) Model {
@@ -72,7 +72,7 @@ func (r modelRow) model(e Endpoint) Model {
 	m := Model{
 		ID: r.ID, Provider: e.Name, Name: cmp.Or(r.Display, r.Name, r.ID), Window: window.tokens(),
 		MaxOutput: cmp.Or(r.MaxOutput, r.MaxOutputTokens, r.MaxTokens, r.Top.MaxOutput).tokens(),
-		Images:    r.takesImages(),
+		Images:    r.takes("image"), Files: r.takes("file"),
 	}
 	if p := r.Pricing; p != nil && (p.Prompt > 0 || p.Completion > 0 || strings.HasSuffix(r.ID, ":free")) {
 		const perMillion = 1e6

@@ -66,6 +66,7 @@ type Model struct {
 	Priced            bool    // prices are known (they may be 0 for local models)
 
 	Reasoning, Tools, Images, Cache bool
+	Files                           bool // it reads PDF documents as they are
 
 	Efforts []string // that it knows, the least first; none: unknown
 	Effort  string   // that the person wants of it; "": as for all models

@@ -173,9 +173,10 @@ func publicFacts(vendor, id string, raw json.RawMessage) (ModelFacts, bool) {
 		return ModelFacts{}, false
 	}
 	thinks, sees := bool(m.Reasoning), slices.Contains(m.Modalities.Input, "image")
+	reads := slices.Contains(m.Modalities.Input, "pdf")
 	f := ModelFacts{
 		Vendor: vendor, ID: id, Name: clean(m.Name, ""), Window: m.Limit.Context.tokens(), MaxOutput: m.Limit.Output.tokens(),
-		Reasoning: &thinks, Images: &sees,
+		Reasoning: &thinks, Images: &sees, Files: &reads,
 	}
 	if m.ToolCall != nil {
 		calls := bool(*m.ToolCall)

@@ -70,6 +70,7 @@ type Limit struct {
 	PriceCachedIn     float64 // of those read from the provider's cache; 0: as the others
 	PriceWrite        float64 // of those written to it; 0: as the others
 	Images            bool    // it takes images
+	Files             bool    // it reads PDF documents
 	Effort            string  // of its thinking
 }
 
@@ -85,6 +86,7 @@ func (l Limit) apply(m Model) Model {
 		m.Over, m.Priced = nil, true
 	}
 	m.Images = m.Images || l.Images
+	m.Files = m.Files || l.Files
 	m.Effort = cmp.Or(l.Effort, m.Effort)
 	return m
 }

@@ -162,10 +162,10 @@ func (a *assembler) End() (provider.Chunk, error) {
 
 // reason is the finish that only the server can tell.
 func (a *assembler) reason() chat.Finish {
-	switch {
-	case a.stop == "max_tokens" || a.stop == "model_context_window_exceeded":
+	switch a.stop {
+	case "max_tokens", "model_context_window_exceeded":
 		return chat.FinishLength
-	case a.stop == "refusal":
+	case "refusal":
 		return chat.FinishContentFilter
 	default:
 		return ""

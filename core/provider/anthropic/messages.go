@@ -110,7 +110,16 @@ func user(m chat.Message) []sdk.ContentBlockParamUnion {
 	for _, p := range history.Images(m.Parts) {
 		out = append(out, image(p))
 	}
+	for _, p := range history.Documents(m.Parts) {
+		out = append(out, document(p))
+	}
 	return out
+}
+
+func document(p chat.Part) sdk.ContentBlockParamUnion {
+	b := sdk.NewDocumentBlock(sdk.Base64PDFSourceParam{Data: base64.StdEncoding.EncodeToString(p.Data)})
+	b.OfDocument.Title = param.NewOpt(p.Name)
+	return b
 }
 
 func image(p chat.Part) sdk.ContentBlockParamUnion {

@@ -110,38 +110,49 @@ func Join(out []chat.Message, m chat.Message) []chat.Message {
 	if m.Role == chat.RoleUser {
 		last.Text = UserText(textOnly(*last))
 		m.Text = UserText(textOnly(m))
-		last.Parts = slices.Concat(Images(last.Parts), Images(m.Parts))
+		last.Parts = slices.Concat(attached(last.Parts), attached(m.Parts))
 	}
 	last.Text = strings.TrimSpace(last.Text + "\n\n" + m.Text)
 	last.Calls, last.Reasoning, last.Opaque = m.Calls, m.Reasoning, m.Opaque
 	return out
 }
 
-// textOnly is the message without its images.
+// textOnly is the message without its images and documents.
 func textOnly(m chat.Message) chat.Message {
-	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), IsImage)
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), isAttached)
 	return m
 }
 
-// IsImage reports whether a part is shown to a model as an image.
-func IsImage(p chat.Part) bool { return p.Data != nil }
+// isAttached reports whether a model is shown the bytes of a part: an image, or a document.
+func isAttached(p chat.Part) bool { return p.Data != nil }
 
-// Images are the images among the parts.
+func attached(in []chat.Part) []chat.Part { return keep(in, isAttached) }
+
+// Images are the images among the parts that a model is shown.
 func Images(in []chat.Part) []chat.Part {
+	return keep(in, func(p chat.Part) bool { return isAttached(p) && p.Kind == chat.PartImage })
+}
+
+// Documents are the documents among the parts that a model is shown.
+func Documents(in []chat.Part) []chat.Part {
+	return keep(in, func(p chat.Part) bool { return isAttached(p) && p.IsDocument() })
+}
+
+func keep(in []chat.Part, is func(chat.Part) bool) []chat.Part {
 	var out []chat.Part
 	for _, p := range in {
-		if IsImage(p) {
+		if is(p) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// HasImages reports whether a conversation shows an image.
-func HasImages(in []chat.Message) bool {
+// HasAttached reports whether a conversation shows an image or a document.
+func HasAttached(in []chat.Message) bool {
 	found := false
 	for _, m := range in {
-		m.EachPart(func(part *chat.Part) { found = found || IsImage(*part) })
+		m.EachPart(func(part *chat.Part) { found = found || isAttached(*part) })
 	}
 	return found
 }
@@ -165,16 +176,18 @@ func ShownAfter(results []chat.Message) chat.Message {
 	return m
 }
 
-// WithoutImages is a conversation with a line in the place of each image: what instead says, if it
-// is not nil.
-func WithoutImages(in []chat.Message, instead func(chat.Part) string) []chat.Message {
+// WithoutAttached is a conversation with a line in the place of each image and document: what
+// instead says, if it is not nil.
+func WithoutAttached(in []chat.Message, instead func(chat.Part) string) []chat.Message {
 	if instead == nil {
-		instead = func(p chat.Part) string { return p.Instead("you cannot see it, because the server refuses it") }
+		instead = func(p chat.Part) string {
+			return strings.TrimSpace(p.Instead("you cannot see it, because the server refuses it") + "\n" + p.Text)
+		}
 	}
 	out := make([]chat.Message, len(in))
 	for i, m := range in {
 		out[i] = m.Reduce(func(p *chat.Part) string {
-			if !IsImage(*p) {
+			if !isAttached(*p) {
 				return ""
 			}
 			return instead(*p)
@@ -243,6 +256,8 @@ func UserText(m chat.Message) string {
 		return text
 	case Images(m.Parts) != nil:
 		return "(see the image)"
+	case Documents(m.Parts) != nil:
+		return "(see the document)"
 	}
 	return "(an empty message)"
 }

@@ -132,6 +132,10 @@ func (p part) check() error {
 		if p.Source.Type != "base64" || !strings.HasPrefix(p.Source.Media, "image/") || len(p.Source.Data) == 0 {
 			return errors.New("the image has no source")
 		}
+	case "document":
+		if p.Source.Type != "base64" || p.Source.Media != "application/pdf" || len(p.Source.Data) == 0 {
+			return errors.New("the document has no source")
+		}
 	case "tool_use":
 		var o map[string]any
 		if !idForm.MatchString(p.ID) || p.Name == "" || json.Unmarshal(p.Input, &o) != nil || o == nil {

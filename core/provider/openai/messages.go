@@ -86,15 +86,24 @@ func assistant(m chat.Message, thinking bool) sdk.ChatCompletionMessageParamUnio
 
 func user(m chat.Message) sdk.ChatCompletionMessageParamUnion {
 	text := history.UserText(m)
-	pictures := history.Images(m.Parts)
-	if pictures == nil {
+	pictures, documents := history.Images(m.Parts), history.Documents(m.Parts)
+	if pictures == nil && documents == nil {
 		return sdk.UserMessage(text)
 	}
 	content := []sdk.ChatCompletionContentPartUnionParam{sdk.TextContentPart(text)}
 	for _, p := range pictures {
 		content = append(content, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{
-			URL: "data:" + p.Media + ";base64," + base64.StdEncoding.EncodeToString(p.Data),
+			URL: dataURL(p),
+		}))
+	}
+	for _, p := range documents {
+		content = append(content, sdk.FileContentPart(sdk.ChatCompletionContentPartFileFileParam{
+			Filename: param.NewOpt(p.Name), FileData: param.NewOpt(dataURL(p)),
 		}))
 	}
 	return sdk.UserMessage(content)
+}
+
+func dataURL(p chat.Part) string {
+	return "data:" + p.Media + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
 }

@@ -131,14 +131,19 @@ func result(r *chat.ToolResult) api.ResponseInputItemUnionParam {
 
 func user(m chat.Message) api.ResponseInputItemUnionParam {
 	text := history.UserText(m)
-	images := history.Images(m.Parts)
-	if images == nil {
+	images, documents := history.Images(m.Parts), history.Documents(m.Parts)
+	if images == nil && documents == nil {
 		return api.ResponseInputItemParamOfMessage(text, api.EasyInputMessageRoleUser)
 	}
 	list := api.ResponseInputMessageContentListParam{api.ResponseInputContentParamOfInputText(text)}
 	for _, p := range images {
 		list = append(list, api.ResponseInputContentUnionParam{OfInputImage: &api.ResponseInputImageParam{
 			Detail: api.ResponseInputImageDetailAuto, ImageURL: param.NewOpt(address(p)),
+		}})
+	}
+	for _, p := range documents {
+		list = append(list, api.ResponseInputContentUnionParam{OfInputFile: &api.ResponseInputFileParam{
+			Filename: param.NewOpt(p.Name), FileData: param.NewOpt(address(p)),
 		}})
 	}
 	return api.ResponseInputItemParamOfMessage(slices.Clip(list), api.EasyInputMessageRoleUser)

@@ -237,27 +237,30 @@ func (c *Client) RefuseState(messages []chat.Message, sent func(chat.Message) bo
 	return found
 }
 
-// visible is the request without images, if the server refused those for the model.
+// visible is the request without images and documents, if the server refused those for the model.
 func (c *Client) visible(r provider.Request) provider.Request {
 	if _, blind := c.blind.Load(r.Model); blind {
-		r.Messages = history.WithoutImages(r.Messages, r.Refused)
+		r.Messages = history.WithoutAttached(r.Messages, r.Refused)
 	}
 	return r
 }
 
-// losesImages reports whether the refusal is about the images of the request, which are left out
-// from then on.
+// attachedWords are how vendors call what is attached, in the refusals of it.
+var attachedWords = []string{"image", "document", "pdf", "input_file", "file_data", "`file`", "'file'", `"file"`}
+
+// losesImages reports whether the refusal is about the images or documents of the request, which
+// are left out from then on.
 func (c *Client) losesImages(refused *Refusal, r provider.Request) bool {
 	switch refused.Status {
 	case http.StatusRequestEntityTooLarge:
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
-		if !refused.Says("image") {
+		if !refused.Says(attachedWords...) {
 			return false
 		}
 	default:
 		return false
 	}
-	if !history.HasImages(r.Messages) {
+	if !history.HasAttached(r.Messages) {
 		return false
 	}
 	_, known := c.blind.LoadOrStore(r.Model, true)

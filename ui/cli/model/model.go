@@ -137,6 +137,7 @@ type modelView struct {
 	Mode     string          `json:"api_mode,omitempty"`
 	Key      bool            `json:"key"` // one is there, or none is needed
 	Images   bool            `json:"images"`
+	Files    bool            `json:"files"`
 	Tools    bool            `json:"tools"`
 	Thinks   bool            `json:"reasoning"`
 	Cache    bool            `json:"cache"`
@@ -152,7 +153,7 @@ type modelView struct {
 func viewModel(m provider.Model) modelView {
 	v := modelView{
 		Provider: m.Provider, Model: m.ID, Window: m.Window, Output: m.MaxOutput, Mode: m.Mode, Key: m.Key,
-		Images: m.Images, Tools: m.Tools, Thinks: m.Reasoning, Cache: m.Cache, Efforts: m.Efforts, Effort: m.Effort,
+		Images: m.Images, Files: m.Files, Tools: m.Tools, Thinks: m.Reasoning, Cache: m.Cache, Efforts: m.Efforts, Effort: m.Effort,
 	}
 	if m.Priced {
 		v.PriceIn, v.PriceOut, v.Over = &m.PriceIn, &m.PriceOut, m.Over
