@@ -36,7 +36,7 @@ do is asked about like everything else. A tool whose definition changed is block
   hermes mcp list`,
 		Args: cobra.ArbitraryArgs, RunE: base.Subcommands,
 	}
-	cmd.AddCommand(c.list(), c.test(), c.add(), c.remove(), c.tools(), c.logs(), c.login(), c.trust())
+	cmd.AddCommand(c.list(), c.test(), c.add(), c.remove(), c.tools(), c.logs(), c.login(), c.trust(), c.serve())
 	return cmd
 }
 
