@@ -7,24 +7,44 @@ import (
 	"time"
 
 	"hermes/core/config"
+	"hermes/core/provider"
 	"hermes/core/recall"
 	"hermes/core/tool"
 	"hermes/core/tool/longterm"
 )
 
-// OpenRecall opens the long-term memory of a profile. embedder may be nil: words only.
-func OpenRecall(ctx context.Context, c *config.Config, embedder recall.Embedder) (*recall.Store, error) {
+// OpenRecall opens the long-term memory of a profile for one command. What it remembers is found by
+// meaning when the settings name a model for embeddings.
+func OpenRecall(ctx context.Context, c *config.Config) (*recall.Store, error) {
+	known, _ := catalogue(c.Paths()) // what is wrong with the files was said at the start
+	set := provider.NewSet(modelSettings(c, known, "", false))
+	e := &embedder{config: func() *config.Config { return c }, models: func() *provider.Set { return set }}
+	return openRecall(ctx, c, e, nil)
+}
+
+func openRecall(ctx context.Context, c *config.Config, e recall.Embedder, changed func()) (*recall.Store, error) {
 	return recall.Open(ctx, filepath.Join(c.Paths().Home, "memories", "recall.db"), recall.Options{
-		Namespace: c.Memory.Namespace, TimeScale: time.Duration(c.Memory.RecencyHours) * time.Hour, Embedder: embedder,
+		Namespace: c.Memory.Namespace, TimeScale: time.Duration(c.Memory.RecencyHours) * time.Hour, Embedder: e, Changed: changed,
 	})
 }
 
-// longTermPart is what was stored for good. Its file is opened when somebody first asks.
+// longTermPart is what was stored for good. Its file is opened when somebody first asks; from then
+// on vectors are made beside the work, where a model for them is set up.
 type longTermPart struct {
 	quiet
 	a     *App
 	mu    sync.Mutex
 	store *recall.Store
+
+	embedder *embedder
+	vectors  follower
+	kick     chan struct{} // something may need vectors
+}
+
+func (p *longTermPart) Start(context.Context) error {
+	p.kick = make(chan struct{}, 1)
+	p.embedder = &embedder{config: p.a.Config, models: func() *provider.Set { return p.a.Models.set.Load() }}
+	return nil
 }
 
 func (p *longTermPart) Tools() []tool.Tool {
@@ -46,7 +66,7 @@ func (p *longTermPart) open() (*recall.Store, error) {
 	}
 	ctx := context.Background() // the store outlives the call
 	c := p.a.opts.Config
-	s, err := OpenRecall(ctx, c, nil)
+	s, err := openRecall(ctx, c, p.embedder, p.wake)
 	if err != nil {
 		return nil, err
 	}
@@ -57,17 +77,79 @@ func (p *longTermPart) open() (*recall.Store, error) {
 		p.a.log.Info("long-term memory: expired", "items", len(gone), "exported", exported)
 	}
 	p.store = s
+	ctx, stop := context.WithCancel(ctx)
+	p.vectors.follow("vectors of long-term memory", stop, func() { p.embed(ctx, s) })
+	p.wake()
 	return s, nil
+}
+
+// wake says that there may be work for embed.
+func (p *longTermPart) wake() {
+	select {
+	case p.kick <- struct{}{}:
+	default:
+	}
+}
+
+func (p *longTermPart) Changed(config.Change) { p.wake() }
+
+const (
+	embedStep    = 256
+	firstPause   = time.Minute
+	longestPause = 30 * time.Minute
+)
+
+// embed makes the vectors that are missing, whenever something may be.
+func (p *longTermPart) embed(ctx context.Context, s *recall.Store) {
+	wait := firstPause
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.kick:
+		}
+		made, err := s.Embed(ctx, embedStep)
+		if made > 0 {
+			p.a.log.Info("long-term memory: vectors made", "items", made)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			p.a.log.Warn("long-term memory: no vectors were made", "err", err, "again_in", wait)
+			rest(ctx, wait)
+			wait = min(2*wait, longestPause)
+			p.wake()
+		case made == embedStep:
+			p.wake()
+			wait = firstPause
+		default:
+			wait = firstPause
+		}
+	}
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // LongTerm is what was stored for good.
 func (a *App) LongTerm() (*recall.Store, error) { return a.longTerm.open() }
 
-func (p *longTermPart) Close(context.Context) error {
+func (p *longTermPart) Close(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.store == nil {
 		return nil
 	}
+	if err := p.vectors.end(ctx, "vectors of long-term memory were still being made"); err != nil {
+		return err
+	}
+	p.embedder.close()
 	return p.store.Close()
 }

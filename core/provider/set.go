@@ -430,3 +430,21 @@ func (c *Catalogue) rows(e Endpoint) []Model {
 	}
 	return out
 }
+
+// Endpoint is where ref is served, with the key for it, and the model that it names.
+func (s *Set) Endpoint(ctx context.Context, ref string) (Endpoint, string, error) {
+	name, model, err := s.find(ctx, ref)
+	if err != nil {
+		return Endpoint{}, "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.endpoint(name, model)
+	if err != nil {
+		return e, "", err
+	}
+	all := e.credentials()
+	key := all[s.health.peek(name, all)]
+	e.Key, e.KeyFrom = key.Key, key.From
+	return e, model, nil
+}

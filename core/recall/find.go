@@ -35,13 +35,13 @@ func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage flo
 	if err != nil {
 		return found, err
 	}
-	if s.embedder != nil {
-		near, err := s.byMeaning(ctx, query)
+	if e := s.embedding(); e != nil {
+		near, err := s.byMeaning(ctx, e, query)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return found, err
 		case err != nil:
-			found.Note = "by words: " + err.Error()
+			found.Note = "by words: " + short(err.Error(), maxNoteSize)
 		case len(near) > 0:
 			sim, near, found.ByWords = sim.scaled(), near.scaled(), false
 			sim = blend(map[*scores]float64{&sim: wordsWeight, &near: vectorWeight}).scaled()
@@ -60,6 +60,13 @@ func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage flo
 	s.order(hits)
 	found.Hits = hits[:min(max(k, 1), len(hits))]
 	return found, nil
+}
+
+func short(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return text
 }
 
 // byWords blends what an item says with what it and its neighbours say, half and half: on

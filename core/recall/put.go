@@ -58,6 +58,9 @@ func (s *Store) PutAll(ctx context.Context, all []Item) ([]Stored, error) {
 		}
 		return nil
 	})
+	if err == nil {
+		s.changed()
+	}
 	return done, err
 }
 

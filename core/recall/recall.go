@@ -70,6 +70,7 @@ type Options struct {
 	Now       func() time.Time // nil: time.Now
 	TimeScale time.Duration    // of recency; 0: 168 h
 	Embedder  Embedder         // nil: words only
+	Changed   func()           // hears that items may need vectors; it must not wait
 }
 
 // Store is an open file of items. All methods are safe for concurrent use.
@@ -80,6 +81,7 @@ type Store struct {
 	now       func() time.Time
 	timeScale time.Duration
 	embedder  Embedder
+	changed   func()
 
 	vectors vectorIndex
 	closing sync.Once
@@ -93,7 +95,10 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, namespace: o.Namespace, now: o.Now, timeScale: o.TimeScale, embedder: o.Embedder}
+	s := &Store{path: path, namespace: o.Namespace, now: o.Now, timeScale: o.TimeScale, embedder: o.Embedder, changed: o.Changed}
+	if s.changed == nil {
+		s.changed = func() {}
+	}
 	if s.now == nil {
 		s.now = time.Now
 	}

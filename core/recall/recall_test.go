@@ -121,7 +121,7 @@ func TestUseCountsOnceASession(t *testing.T) {
 
 // What is forgotten is in no table, no index and no byte of the files.
 func TestForgettingIsComplete(t *testing.T) {
-	s := openTest(t, Options{Embedder: letters{}})
+	s := openTest(t, Options{Embedder: &letters{name: "letters"}})
 	put(t, s, "pet", "the cat is called Zanzibarqua")
 	id := put(t, s, "pet", "the cat is called Quuxomatic").ID
 	put(t, s, "car", "blue")

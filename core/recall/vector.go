@@ -5,16 +5,18 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Embedder turns texts into vectors.
 type Embedder interface {
 	// Model names what makes the vectors, with their dimensions: vectors of different models are
-	// never compared.
+	// never compared. "" says that there is none now: it goes by words.
 	Model() string
 	// Embed returns a vector a text. query says that they are questions, which some models want told.
 	Embed(ctx context.Context, texts []string, query bool) ([][]float32, error)
@@ -23,8 +25,11 @@ type Embedder interface {
 const (
 	wordsWeight  = 0.7
 	vectorWeight = 0.3
-	embedBatch   = 128 // texts in one request
-	embedInTurn  = 256 // items that a query itself makes vectors for; the rest waits for Embed
+	embedBatch   = 128 // items whose vectors are made at a time
+
+	queryTime   = 1500 * time.Millisecond // for the vector of a question
+	restAfter   = 30 * time.Second        // without questions to a server that failed
+	maxNoteSize = 300                     // characters of what a server said
 )
 
 // vectorIndex holds the vectors of one model in memory: one flat array, searched exactly. 100,000
@@ -35,7 +40,10 @@ type vectorIndex struct {
 	dims  int
 	ids   []int64
 	flat  []float32
-	seen  int64 // version of the table that was read; see PRAGMA data_version
+	seen  int64 // what the table looked like when it was read
+
+	restUntil time.Time // a server that failed is not asked before
+	restWhy   error
 }
 
 func (v *vectorIndex) drop(gone []Item) {
@@ -46,18 +54,24 @@ func (v *vectorIndex) drop(gone []Item) {
 	}
 }
 
+// embedding is what makes vectors now; nil when nothing does.
+func (s *Store) embedding() Embedder {
+	if s.embedder == nil || s.embedder.Model() == "" {
+		return nil
+	}
+	return s.embedder
+}
+
 // Embed makes vectors for at most limit items that have none, newest first, and says how many it
 // made.
 func (s *Store) Embed(ctx context.Context, limit int) (made int, err error) {
-	if s.embedder == nil {
-		return 0, nil
-	}
-	for made < limit {
-		batch, err := s.unembedded(ctx, min(embedBatch, limit-made))
+	e := s.embedding()
+	for e != nil && made < limit {
+		batch, err := s.unembedded(ctx, e.Model(), min(embedBatch, limit-made))
 		if err != nil || len(batch) == 0 {
 			return made, err
 		}
-		if err := s.embedItems(ctx, batch); err != nil {
+		if err := s.embedItems(ctx, e, batch); err != nil {
 			return made, err
 		}
 		made += len(batch)
@@ -65,9 +79,20 @@ func (s *Store) Embed(ctx context.Context, limit int) (made int, err error) {
 	return made, nil
 }
 
-func (s *Store) unembedded(ctx context.Context, n int) ([]Item, error) {
+// Vectors says by which model vectors are made, "" by none, and how many items have one.
+func (s *Store) Vectors(ctx context.Context) (model string, have int, err error) {
+	e := s.embedding()
+	if e == nil {
+		return "", 0, nil
+	}
+	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM vectors v JOIN items i ON i.id=v.item
+ WHERE v.model=? AND i.namespace=? AND i.replaced_by IS NULL`, e.Model(), s.namespace).Scan(&have)
+	return e.Model(), have, err
+}
+
+func (s *Store) unembedded(ctx context.Context, model string, n int) ([]Item, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT "+columns+` FROM items WHERE namespace=? AND replaced_by IS NULL
- AND id NOT IN (SELECT item FROM vectors WHERE model=?) ORDER BY id DESC LIMIT ?`, s.namespace, s.embedder.Model(), n)
+ AND id NOT IN (SELECT item FROM vectors WHERE model=?) ORDER BY id DESC LIMIT ?`, s.namespace, model, n)
 	if err != nil {
 		return nil, err
 	}
@@ -77,17 +102,18 @@ func (s *Store) unembedded(ctx context.Context, n int) ([]Item, error) {
 // embedText is what is embedded of an item: "key: value", as in the article.
 func embedText(it Item) string { return it.Key + ": " + it.Value }
 
-func (s *Store) embedItems(ctx context.Context, batch []Item) error {
+func (s *Store) embedItems(ctx context.Context, e Embedder, batch []Item) error {
+	model := e.Model()
 	texts := make([]string, len(batch))
 	for i, it := range batch {
 		texts[i] = embedText(it)
 	}
-	vectors, err := s.embedder.Embed(ctx, texts, false)
+	vectors, err := e.Embed(ctx, texts, false)
 	if err != nil {
 		return err
 	}
 	if len(vectors) != len(batch) {
-		return fmt.Errorf("%s answered with %d vectors for %d texts", s.embedder.Model(), len(vectors), len(batch))
+		return fmt.Errorf("%s answered with %d vectors for %d texts", model, len(vectors), len(batch))
 	}
 	return s.change(ctx, func(tx *sql.Tx) error {
 		for i, it := range batch {
@@ -98,7 +124,7 @@ func (s *Store) embedItems(ctx context.Context, batch []Item) error {
 			hash := sha256.Sum256([]byte(texts[i]))
 			// The item may be gone or replaced meanwhile.
 			if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO vectors(item,model,hash,vector)
- SELECT id,?,?,? FROM items WHERE id=? AND replaced_by IS NULL`, s.embedder.Model(), hash[:], encodeVector(unit), it.ID); err != nil {
+ SELECT id,?,?,? FROM items WHERE id=? AND replaced_by IS NULL`, model, hash[:], encodeVector(unit), it.ID); err != nil {
 				return err
 			}
 		}
@@ -130,51 +156,81 @@ func encodeVector(v []float32) []byte {
 	return b
 }
 
-// byMeaning returns the cosines of the items nearest to the query, 0 and up.
-func (s *Store) byMeaning(ctx context.Context, query string) (scores, error) {
-	if _, err := s.Embed(ctx, embedInTurn); err != nil {
-		return nil, err
-	}
-	vectors, err := s.embedder.Embed(ctx, []string{query}, true)
-	if err != nil {
-		return nil, err
-	}
-	if len(vectors) != 1 {
-		return nil, fmt.Errorf("%s answered with %d vectors for one text", s.embedder.Model(), len(vectors))
-	}
-	q, err := normalized(vectors[0])
-	if err != nil {
-		return nil, err
-	}
+// byMeaning returns the cosines of the items nearest to the query, 0 and up. Whoever asks waits: a
+// server that is slow or away costs little, and then nothing for a while.
+func (s *Store) byMeaning(ctx context.Context, e Embedder, query string) (scores, error) {
 	v := &s.vectors
+	if err := v.resting(s.now()); err != nil {
+		return nil, err
+	}
+	q, err := queryVector(ctx, e, query)
+	if err != nil {
+		v.rest(s.now().Add(restAfter), err)
+		return nil, err
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err := s.readVectors(ctx); err != nil {
+	if err := s.readVectors(ctx, e.Model()); err != nil {
 		return nil, err
 	}
 	if len(v.ids) > 0 && v.dims != len(q) {
-		return nil, fmt.Errorf("%s answers with %d numbers now, and answered with %d before", s.embedder.Model(), len(q), v.dims)
+		// The model changed behind its name. Its old vectors mean nothing any more.
+		v.model = ""
+		_, err := s.db.ExecContext(ctx, "DELETE FROM vectors WHERE model=? AND length(vector)<>?", e.Model(), 4*len(q))
+		s.changed()
+		return nil, errors.Join(fmt.Errorf("%s answers with %d numbers now, and answered with %d before: its vectors are made anew",
+			e.Model(), len(q), v.dims), err)
 	}
 	return v.nearest(q, poolSize), nil
 }
 
+// queryVector is the vector of a query.
+func queryVector(ctx context.Context, e Embedder, query string) ([]float32, error) {
+	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	defer cancel()
+	vectors, err := e.Embed(ctx, []string{query}, true)
+	if err != nil {
+		return nil, err
+	}
+	if len(vectors) != 1 {
+		return nil, fmt.Errorf("%s answered with %d vectors for one text", e.Model(), len(vectors))
+	}
+	return normalized(vectors[0])
+}
+
+func (v *vectorIndex) rest(until time.Time, why error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.restUntil, v.restWhy = until, why
+}
+
+// resting is why no question is asked now.
+func (v *vectorIndex) resting(now time.Time) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if now.Before(v.restUntil) {
+		return v.restWhy
+	}
+	return nil
+}
+
 // readVectors reads all vectors of the model, unless nothing was written since.
-func (s *Store) readVectors(ctx context.Context) error {
+func (s *Store) readVectors(ctx context.Context, model string) error {
 	v := &s.vectors
 	var seen int64
 	if err := s.db.QueryRowContext(ctx, "SELECT COALESCE(max(rowid),0)*1000003+count(*) FROM vectors").Scan(&seen); err != nil {
 		return err
 	}
-	if v.model == s.embedder.Model() && v.seen == seen {
+	if v.model == model && v.seen == seen {
 		return nil
 	}
 	rows, err := s.db.QueryContext(ctx, `SELECT v.item,v.vector FROM vectors v JOIN items i ON i.id=v.item
- WHERE v.model=? AND i.namespace=? AND i.replaced_by IS NULL ORDER BY v.item`, s.embedder.Model(), s.namespace)
+ WHERE v.model=? AND i.namespace=? AND i.replaced_by IS NULL ORDER BY v.item`, model, s.namespace)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }()
-	v.model, v.seen, v.ids, v.flat, v.dims = s.embedder.Model(), seen, v.ids[:0], v.flat[:0], 0
+	v.model, v.seen, v.ids, v.flat, v.dims = model, seen, v.ids[:0], v.flat[:0], 0
 	for rows.Next() {
 		var id int64
 		var raw sql.RawBytes

@@ -6,22 +6,29 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"hermes/core/testskip"
 )
 
 // letters is an embedder that counts letters: texts with the same letters are near.
-type letters struct{ broken bool }
+type letters struct {
+	name   string
+	dims   int // 0: 26
+	asked  int
+	broken bool
+}
 
-func (letters) Model() string { return "letters" }
+func (l *letters) Model() string { return l.name }
 
-func (l letters) Embed(_ context.Context, texts []string, _ bool) ([][]float32, error) {
+func (l *letters) Embed(_ context.Context, texts []string, _ bool) ([][]float32, error) {
+	l.asked++
 	if l.broken {
 		return nil, errors.New("the server is away")
 	}
 	all := make([][]float32, len(texts))
 	for i, t := range texts {
-		all[i] = make([]float32, 26)
+		all[i] = make([]float32, max(l.dims, 26))
 		for _, r := range strings.ToLower(t) {
 			if r >= 'a' && r <= 'z' {
 				all[i][r-'a']++
@@ -31,25 +38,91 @@ func (l letters) Embed(_ context.Context, texts []string, _ bool) ([][]float32, 
 	return all, nil
 }
 
+func embedAll(t *testing.T, s *Store, want int) {
+	t.Helper()
+	if n, err := s.Embed(t.Context(), 1000); n != want || err != nil {
+		t.Fatalf("%d vectors made, want %d: %v", n, want, err)
+	}
+}
+
 func TestVectorsFindWhatWordsDoNot(t *testing.T) {
-	s := openTest(t, Options{Embedder: letters{}})
+	heard := 0
+	s := openTest(t, Options{Embedder: &letters{name: "letters"}, Changed: func() { heard++ }})
 	put(t, s, "zzzz", "zyzzyva zzz")
 	put(t, s, "color", "abc def")
+	embedAll(t, s, 2)
 	found, err := s.Recall(t.Context(), "zyzzyzzy", 5, 0)
 	if err != nil || found.ByWords || len(found.Hits) == 0 || found.Hits[0].Key != "zzzz" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if n, err := s.Embed(t.Context(), 10); n != 0 || err != nil {
-		t.Errorf("embedded again: %d, %v", n, err)
+	embedAll(t, s, 0)
+	if heard != 2 {
+		t.Errorf("%d changes heard, want 2", heard)
+	}
+}
+
+// A question makes no vectors of items: that would be in the way of whoever asks.
+func TestAQuestionIsOneRequest(t *testing.T) {
+	l := &letters{name: "letters"}
+	s := openTest(t, Options{Embedder: l})
+	put(t, s, "door", "it is green")
+	found, err := s.Recall(t.Context(), "is the door green", 5, 0)
+	if err != nil || !found.ByWords || len(found.Hits) != 1 || l.asked != 1 {
+		t.Errorf("%+v, %v, %d requests", found, err, l.asked)
 	}
 }
 
 func TestWithoutTheServerItGoesByWords(t *testing.T) {
-	s := openTest(t, Options{Embedder: letters{broken: true}})
+	now := time.Unix(1_800_000_000, 0)
+	l := &letters{name: "letters", broken: true}
+	s := openTest(t, Options{Embedder: l, Now: func() time.Time { return now }})
 	put(t, s, "door", "it is green")
-	found, err := s.Recall(t.Context(), "is the door green", 5, 0)
-	if err != nil || !found.ByWords || !strings.Contains(found.Note, "away") || len(found.Hits) != 1 {
+	for range 3 {
+		found, err := s.Recall(t.Context(), "is the door green", 5, 0)
+		if err != nil || !found.ByWords || !strings.Contains(found.Note, "away") || len(found.Hits) != 1 {
+			t.Errorf("%+v, %v", found, err)
+		}
+	}
+	if l.asked != 1 {
+		t.Errorf("a server that failed was asked %d times", l.asked)
+	}
+	if _, err := s.Embed(t.Context(), 10); err == nil {
+		t.Error("no vectors, and no error")
+	}
+	l.broken, now = false, now.Add(time.Minute)
+	embedAll(t, s, 1)
+	if found, err := s.Recall(t.Context(), "is the door green", 5, 0); err != nil || found.ByWords || found.Note != "" {
 		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// Vectors of another model, or of another length, are made anew and never compared.
+func TestAnotherModelMakesVectorsAnew(t *testing.T) {
+	l := &letters{name: "one"}
+	s := openTest(t, Options{Embedder: l})
+	put(t, s, "door", "it is green")
+	put(t, s, "roof", "it is red")
+	embedAll(t, s, 2)
+	l.name = "two"
+	embedAll(t, s, 2)
+	if model, have, err := s.Vectors(t.Context()); model != "two" || have != 2 || err != nil {
+		t.Error(model, have, err)
+	}
+	if found, err := s.Recall(t.Context(), "door", 1, 0); err != nil || found.ByWords {
+		t.Errorf("%+v, %v", found, err)
+	}
+	l.dims = 30
+	found, err := s.Recall(t.Context(), "door", 1, 0)
+	if err != nil || !found.ByWords || !strings.Contains(found.Note, "anew") {
+		t.Errorf("%+v, %v", found, err)
+	}
+	embedAll(t, s, 2)
+	if found, err = s.Recall(t.Context(), "door", 1, 0); err != nil || found.ByWords {
+		t.Errorf("%+v, %v", found, err)
+	}
+	l.name = ""
+	if found, err = s.Recall(t.Context(), "door", 1, 0); err != nil || !found.ByWords || found.Note != "" {
+		t.Errorf("switched off: %+v, %v", found, err)
 	}
 }
 

@@ -28,7 +28,7 @@ func (c *command) withFacts(do func(ctx context.Context, s *recall.Store) error)
 	}
 	core.LearnSecrets(start.Config) // they are never kept
 	ctx := context.Background()
-	s, err := core.OpenRecall(ctx, start.Config, nil)
+	s, err := core.OpenRecall(ctx, start.Config)
 	if err != nil {
 		return base.Failed(base.ExitFailed, "%w", err)
 	}
@@ -89,6 +89,7 @@ func (c *command) storeOne(it recall.Item, asJSON bool) error {
 		if err != nil {
 			return base.Failed(base.ExitFailed, "%w", err)
 		}
+		c.embedSome(ctx, s)
 		switch {
 		case asJSON:
 			return base.WriteJSON(c.Streams.Out, map[string]any{"id": done.ID, "replaced": done.Replaced, "same": done.Same}, false)
@@ -127,6 +128,7 @@ func (c *command) storeLines(files []string, asJSON bool) error {
 		if err := batch.read(ctx, s, in); err != nil {
 			return base.Failed(base.ExitFailed, "%w", err)
 		}
+		c.embedSome(ctx, s)
 		if asJSON {
 			if err := base.WriteJSON(c.Streams.Out, map[string]int{"stored": batch.stored, "same": batch.same, "refused": batch.refused}, false); err != nil {
 				return err
@@ -261,6 +263,9 @@ func (c *command) answer(ctx context.Context, s *recall.Store, query string, k i
 	}
 	if len(found.Hits) == 0 {
 		fmt.Fprintln(c.Streams.Out, "Nothing that is remembered answers this.")
+	}
+	if found.Note != "" {
+		c.Note("%s", base.OneLine(text.Sanitize(found.Note)))
 	}
 	for _, h := range found.Hits {
 		c.printFact(h.Item, fmt.Sprintf("score %.2f: similarity %.2f, recency %.2f, use %.2f", h.Score, h.Similarity, h.Recency, h.Use))
