@@ -24,12 +24,12 @@ import (
 // OpenSkills returns the skills of a data folder; for the command line, which needs nothing else of
 // the program.
 func OpenSkills(c *config.Config) *skill.Library {
-	return openSkills(c.Paths(), func() *config.Config { return c })
+	return openSkills(c.Paths(), func() *config.Config { return c }, nil)
 }
 
-func openSkills(paths config.Paths, now func() *config.Config) *skill.Library {
+func openSkills(paths config.Paths, now func() *config.Config, told func(skills.Version)) *skill.Library {
 	return skill.New(skill.Options{
-		Seen: func(name string) bool { return seen(now(), name) },
+		Told: told, Seen: func(name string) bool { return seen(now(), name) },
 		Home: paths.SkillsDir, Trust: skills.NewTrust(filepath.Join(paths.SkillsDir, skills.TrustFile)), System: runtime.GOOS,
 		Settings: func() skill.Settings {
 			s := now().Skills
@@ -50,6 +50,13 @@ func seen(c *config.Config, name string) bool {
 	return slices.ContainsFunc(ScriptEnv(c, os.Environ()), func(kv string) bool { return strings.HasPrefix(kv, name+"=") && len(kv) > len(name)+1 })
 }
 
+// toldVersion tells everybody of a new version of a skill.
+func (a *App) toldVersion(v skills.Version) {
+	a.Bus.Publish(event.Header{Session: v.Session, Turn: v.Turn}, event.SkillVersioned{
+		Name: v.Name, Version: v.Number, Op: string(v.Op), To: v.To, By: v.By, Why: v.Why, Hash: v.Hash, Gone: v.Gone,
+	})
+}
+
 // skillsPart is the library of skills and its tools.
 type skillsPart struct {
 	quiet
@@ -57,7 +64,10 @@ type skillsPart struct {
 }
 
 func (p *skillsPart) Start(context.Context) error {
-	p.a.Skills = openSkills(p.a.opts.Config.Paths(), p.a.Config)
+	p.a.Skills = openSkills(p.a.opts.Config.Paths(), p.a.Config, p.a.toldVersion)
+	if err := p.a.Skills.Edits.Recover(); err != nil {
+		p.a.log.Warn("a change of a skill was cut off and cannot be settled", "err", err)
+	}
 	return nil
 }
 

@@ -44,6 +44,7 @@ type Change struct {
 	Rel           string // the file below it
 	Before, After []byte // nil: not there
 	Files         []string
+	From          Provenance // kept with the version that it makes
 }
 
 // Editor changes the skills in a home's folder. All of its methods may be used from several
@@ -203,35 +204,42 @@ func (c *Change) Code() bool { return strings.HasPrefix(c.Rel, "scripts/") }
 // Path is the full name of the changed file.
 func (c *Change) Path() string { return filepath.Join(c.Dir, filepath.FromSlash(c.Rel)) }
 
-// Apply carries a change out and keeps what was there, so that Undo brings it back.
-func (e Editor) Apply(c *Change) error {
-	v := version{Op: c.Op, Name: c.Name, Dir: e.pathBelow(c.Dir), Rel: c.Rel, Before: c.Before, After: c.After}
-	root, err := e.openRoot()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }()
-	unlock, err := lockSkills(root)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if c.Op == Delete {
-		return v.archiveSkill(root)
-	}
-	now, err := readIn(root, path.Join(v.Dir, c.Rel))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if !bytes.Equal(now, c.Before) {
-		return ErrStale
-	}
-	return v.keepDuring(root, func() error {
-		if c.After == nil {
-			return root.Remove(path.Join(v.Dir, c.Rel))
+// Apply carries a change out and keeps it as a version of the skill, with what was there, for good.
+func (e Editor) Apply(c *Change) (Version, error) {
+	var out Version
+	err := e.locked(func(root *os.Root) error {
+		h, err := readHistory(root, c.Name)
+		if err != nil {
+			return err
 		}
-		return replaceIn(root, path.Join(v.Dir, c.Rel), c.After)
+		v := Version{Op: c.Op, Name: c.Name, Dir: e.pathBelow(c.Dir), Provenance: c.From, Part: Part{c.Rel, c.Before, c.After}}
+		if c.Op == Delete {
+			if info, err := root.Lstat(v.Dir); err != nil || !info.IsDir() {
+				return fmt.Errorf("%s is not a folder", v.Dir)
+			}
+			v.Archive, v.Gone = archiveName(v.Name), true
+		}
+		now, err := readIn(root, path.Join(v.Dir, c.Rel))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if !bytes.Equal(now, c.Before) && c.Op != Delete {
+			return ErrStale
+		}
+		if h, err = h.noteOutside(root); err != nil {
+			return err
+		}
+		if len(h.Versions) == 0 && c.Rel != File { // so that every version has its text
+			text, err := readIn(root, path.Join(v.Dir, File))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			v.More = []Part{{File, text, text}}
+		}
+		out, err = h.commit(root, v)
+		return err
 	})
+	return out, err
 }
 
 func (e Editor) pathBelow(dir string) string {
@@ -253,31 +261,40 @@ func (e Editor) openRoot() (*os.Root, error) {
 
 // replaceIn replaces a file below root as a whole.
 func replaceIn(root *os.Root, rel string, data []byte) error {
-	if err := root.MkdirAll(path.Dir(rel), 0o700); err != nil {
-		return writeError(root, rel, err)
-	}
-	mode := fs.FileMode(0o600)
-	if info, err := root.Lstat(rel); err == nil {
-		if !info.Mode().IsRegular() {
-			return errors.New("it is a link or no file, which is not written through")
-		}
-		mode = info.Mode().Perm() // a script stays one that can be run
-	}
-	tmp := path.Join(path.Dir(rel), ".new-"+path.Base(rel))
-	_ = root.Remove(tmp) // of a crash
-	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return writeError(root, rel, err)
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	tmp, err := writeBeside(root, rel, data)
 	if err == nil {
 		err = root.Rename(tmp, rel)
 	}
 	if err != nil {
-		_ = root.Remove(tmp)
+		_ = root.Remove(besideName(rel))
 	}
 	return writeError(root, rel, err)
+}
+
+func besideName(rel string) string { return path.Join(path.Dir(rel), ".new-"+path.Base(rel)) }
+
+// writeBeside writes what a file will hold next to it, synced; a rename puts it in place, which
+// needs
+// no room on the disk.
+func writeBeside(root *os.Root, rel string, data []byte) (tmp string, err error) {
+	if err := root.MkdirAll(path.Dir(rel), 0o700); err != nil {
+		return "", writeError(root, rel, err)
+	}
+	mode := fs.FileMode(0o600)
+	if info, err := root.Lstat(rel); err == nil {
+		if !info.Mode().IsRegular() {
+			return "", errors.New("it is a link or no file, which is not written through")
+		}
+		mode = info.Mode().Perm() // a script stays one that can be run
+	}
+	tmp = besideName(rel)
+	_ = root.Remove(tmp) // of a crash
+	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", writeError(root, rel, err)
+	}
+	_, err = f.Write(data)
+	return tmp, writeError(root, rel, errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()))
 }
 
 // writeError is plain with the name of what cannot be written.

@@ -59,14 +59,14 @@ func TestEveryChangeCanBeUndone(t *testing.T) {
 				q.File, q.Content = "", text("own", rapid.SampledFrom([]string{"One.", "Two."}).Draw(r, "about"))
 			case WriteFile:
 				q.Content = rapid.SampledFrom([]string{"x", "y"}).Draw(r, "content")
-			case Patch, RemoveFile, Delete:
+			case Patch, RemoveFile, Delete, Undo, Rollback, Outside:
 			}
 			c, err := e.Plan(load(Options{Home: dir}), q)
 			if err != nil {
 				continue
 			}
 			was := tree(t, dir)
-			if err := e.Apply(c); err != nil {
+			if _, err := e.Apply(c); err != nil {
 				r.Fatalf("%+v: %v", q, err)
 			}
 			if tree(t, dir) == was {
@@ -75,7 +75,7 @@ func TestEveryChangeCanBeUndone(t *testing.T) {
 			before = append(before, was)
 		}
 		for len(before) > 0 {
-			if _, err := e.Undo("own"); err != nil {
+			if _, _, err := e.Undo("own", Provenance{}); err != nil {
 				r.Fatal(err)
 			}
 			if got := tree(t, dir); got != before[len(before)-1] {
@@ -94,6 +94,10 @@ func TestChangesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, c := Editor{Dir: dir}, Load(context.Background(), Options{Home: dir})
+	apply := func(c *Change) error {
+		_, err := e.Apply(c)
+		return err
+	}
 	for why, q := range map[string]Request{
 		"is there already|already":    {Op: Create, Name: "own", Content: text("own", "x")},
 		"two":                         {Op: Patch, Name: "own", File: "references/a.md", Old: "a", New: "b"},
@@ -122,7 +126,7 @@ func TestChangesAreRefused(t *testing.T) {
 	}
 	// A broken one may be mended.
 	change, err := e.Plan(c, Request{Op: Edit, Name: "broken", Content: text("broken", "Mended.")})
-	if err != nil || e.Apply(change) != nil || load(Options{Home: dir}).Find("broken") == nil {
+	if err != nil || apply(change) != nil || load(Options{Home: dir}).Find("broken") == nil {
 		t.Errorf("not mended: %v", err)
 	}
 	// What somebody changed between plan and change is not lost.
@@ -133,7 +137,7 @@ func TestChangesAreRefused(t *testing.T) {
 	if err := os.WriteFile(change.Path(), []byte(text("own", "Of somebody else.")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Apply(change); !errors.Is(err, ErrStale) {
+	if err := apply(change); !errors.Is(err, ErrStale) {
 		t.Errorf("a change of somebody else is lost: %v", err)
 	}
 }

@@ -31,7 +31,7 @@ func TestOneOfManyChangesCounts(t *testing.T) {
 			all.Add(1)
 			go func() {
 				defer all.Done()
-				results[i] = Editor{Dir: dir}.Apply(change)
+				_, results[i] = Editor{Dir: dir}.Apply(change)
 			}()
 		}
 		all.Wait()
@@ -50,10 +50,10 @@ func TestOneOfManyChangesCounts(t *testing.T) {
 		if err != nil || made < 0 || !strings.Contains(string(data), fmt.Sprint("Number ", made, ".")) {
 			t.Fatalf("round %d: %d was made, but there stands %s %v", round, made, data, err)
 		}
-		if _, err := e.Undo("own"); err != nil {
+		if _, _, err := e.Undo("own", Provenance{}); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		if _, err := e.Undo("own"); err == nil {
+		if _, _, err := e.Undo("own", Provenance{}); err == nil {
 			t.Fatalf("round %d: a change that was not made can be taken back", round)
 		}
 	}
@@ -71,7 +71,8 @@ func TestFailedChangeIsNotKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e.Apply(change)
+		_, err = e.Apply(change)
+		return err
 	}
 	if err := apply(Request{Op: Edit, Name: "own", Content: text("own", "Better.")}); err != nil {
 		t.Fatal(err)
@@ -80,10 +81,10 @@ func TestFailedChangeIsNotKept(t *testing.T) {
 	if err := errors.Join(os.Mkdir(refs, 0o700), os.Symlink("nowhere", filepath.Join(refs, "a.md"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Apply(&Change{Request: Request{Op: WriteFile, Name: "own"}, Dir: filepath.Join(dir, "own"), Rel: "references/a.md", After: []byte("a")}); err == nil {
+	if _, err := e.Apply(&Change{Request: Request{Op: WriteFile, Name: "own"}, Dir: filepath.Join(dir, "own"), Rel: "references/a.md", After: []byte("a")}); err == nil {
 		t.Fatal("a file was written through a link")
 	}
-	if what, err := e.Undo("own"); err != nil || !strings.HasPrefix(what, "edit") {
+	if _, what, err := e.Undo("own", Provenance{}); err != nil || !strings.HasPrefix(what, "edit") {
 		t.Errorf("%q %v", what, err)
 	}
 }
@@ -101,7 +102,7 @@ func TestReadOnlyFolderIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
-	if err := e.Apply(change); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, ".history")+" may not be written") {
+	if _, err := e.Apply(change); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, ".history")+" may not be written") {
 		t.Error(err)
 	}
 }

@@ -150,6 +150,7 @@ var decoders = sync.OnceValue(func() map[string]decoder {
 	known[Notice](all)
 	known[ConfigReloaded](all)
 	known[SkillsChanged](all)
+	known[SkillVersioned](all)
 	known[ServerChanged](all)
 	known[ModelChanged](all)
 	known[Resync](all)

@@ -36,6 +36,19 @@ type SkillsChanged struct {
 	Untrusted string   `json:"untrusted,omitempty"` // what a project brings that nobody has said yes or no to
 }
 
+// SkillVersioned says that a skill has a new version.
+type SkillVersioned struct {
+	fact
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+	Op      string `json:"op"`             // "create", "edit", ..., "undo", "rollback", "outside"
+	To      int    `json:"to,omitempty"`   // of undo and rollback: the version that is there again
+	By      string `json:"by,omitempty"`   // "agent", "user", "learned"
+	Why     string `json:"why,omitempty"`  // for people
+	Hash    string `json:"hash,omitempty"` // of SKILL.md, sha256
+	Gone    bool   `json:"gone,omitempty"` // there is no skill any more
+}
+
 // ServerChanged says how a server of tools is now.
 type ServerChanged struct {
 	fact

@@ -1,9 +1,11 @@
 package skill
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 
 	"github.com/aymanbagabas/go-udiff"
 
@@ -39,35 +41,89 @@ func (l *Library) Plan(ctx context.Context, r skills.Request) (*skills.Change, e
 	return c, nil
 }
 
-// Apply carries out a change; by is "agent" or "user". That it could not be counted is no error:
-// see Usage.Problem.
+// Apply carries out a change; by is "agent", "user" or "learned". That it could not be counted is
+// no
+// error: see Usage.Problem.
 func (l *Library) Apply(c *skills.Change, by string) error {
-	if err := l.Edits.Apply(c); err != nil {
-		return err
+	_, err := l.Make(c, by)
+	return err
+}
+
+// Make is Apply that returns the version that it made.
+func (l *Library) Make(c *skills.Change, by string) (skills.Version, error) {
+	c.From.By = by
+	v, err := l.Edits.Apply(c)
+	if err != nil {
+		return v, err
 	}
-	l.Changed()
 	switch c.Op {
 	case skills.Create:
 		_ = l.Usage.Created(c.Name, by)
 	case skills.Delete:
 		_ = l.Usage.Archived(c.Name)
-	case skills.Edit, skills.Patch, skills.WriteFile, skills.RemoveFile:
+	default:
 		_ = l.Usage.Patched(c.Name)
 	}
-	return nil
+	l.tell(v)
+	return v, nil
 }
 
 // Undo takes back the last change of a skill and says what it was.
 func (l *Library) Undo(name string) (string, error) {
-	what, err := l.Edits.Undo(name)
+	v, what, err := l.Edits.Undo(name, skills.Provenance{By: "user"})
 	if err != nil {
 		return "", err
 	}
-	l.Changed()
-	if strings.HasPrefix(what, string(skills.Delete)) {
-		_ = l.Usage.Restored(name) // a count that is lost harms nobody
-	}
+	l.wentBack(v)
 	return what, nil
+}
+
+// Rollback makes a skill what it was after a version.
+func (l *Library) Rollback(name string, to int, from skills.Provenance) (skills.Version, error) {
+	v, err := l.Edits.Rollback(name, to, from)
+	if err == nil {
+		l.wentBack(v)
+	}
+	return v, err
+}
+
+// wentBack counts what came back or went; a count that is lost harms nobody.
+func (l *Library) wentBack(v skills.Version) {
+	switch {
+	case v.Gone:
+		_ = l.Usage.Archived(v.Name)
+	case v.Restore != "":
+		_ = l.Usage.Restored(v.Name)
+	}
+	l.tell(v)
+}
+
+// tell says that there is a new version.
+func (l *Library) tell(v skills.Version) {
+	l.Changed()
+	if l.o.Told != nil {
+		l.o.Told(v)
+	}
+}
+
+// Compare shows what is different between two versions of a skill, a file after the other.
+func Compare(h skills.History, from, to int) []chat.FileDiff {
+	before, was := h.Files(from)
+	after, is := h.Files(to)
+	var out []chat.FileDiff
+	for _, rel := range slices.Sorted(maps.Keys(after)) {
+		c := skills.Change{Request: skills.Request{Op: skills.Edit, Name: h.Name}, Rel: rel}
+		if was {
+			c.Before = before[rel]
+		}
+		if is {
+			c.After = after[rel]
+		}
+		if (c.Before != nil || c.After != nil) && !bytes.Equal(c.Before, c.After) {
+			out = append(out, Diff(&c))
+		}
+	}
+	return out
 }
 
 // Diff shows a change to people.

@@ -43,6 +43,8 @@ type Options struct {
 	// Seen reports whether commands and scripts see an environment variable; nil: those of this
 	// process.
 	Seen func(name string) bool
+	// Told is called after every new version of a skill; nil: nobody wants to know.
+	Told func(skills.Version)
 }
 
 // Library holds the skills of every project that was asked for.

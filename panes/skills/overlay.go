@@ -71,6 +71,10 @@ type Actions struct {
 	Trust   func(b *skills.Brought, yes bool) tea.Cmd
 	Untrust func(b *skills.Brought) tea.Cmd
 	Preview func(b *skills.Brought) tea.Cmd
+	// History brings Versions, Undo and Rollback bring Listed and the Versions as they are then.
+	History  func(name string) tea.Cmd
+	Undo     func(name string) tea.Cmd
+	Rollback func(name string, to int) tea.Cmd
 }
 
 // mode is what keys mean.
@@ -81,6 +85,7 @@ const (
 	filtering      // letters narrow the list
 	naming         // letters are the name of a new skill
 	trusting       // the project's skills are shown, and a yes or no is wanted
+	looking        // the versions of a skill are shown
 )
 
 // Overlay is an overlay: every skill with how it stands, and a look into the selected one.
@@ -96,6 +101,8 @@ type Overlay struct {
 	find    field.Field
 	name    field.Field
 	theirs  []Preview // what the project brings, while trusting
+	past    Versions  // while looking
+	pastAt  int       // row of past that is selected
 
 	text   TextRead
 	drawn  drawnText
@@ -208,9 +215,11 @@ func (v *Overlay) Hint() string {
 		return "name of the new skill, lower case  enter make it  esc back"
 	case trusting:
 		return "Y trust these  N refuse them  esc later"
+	case looking:
+		return "r go back to this version  u undo the last change  esc back"
 	case listing:
 	}
-	hint := "enter writes its command  space on/off  e edit  n new  / find  esc close"
+	hint := "enter writes its command  space on/off  e edit  h history  u undo  n new  / find  esc close"
 	if b := v.brought; b != nil {
 		word := "t trust the project's"
 		if b.State == skills.Accepted {
@@ -244,6 +253,8 @@ func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 		v.text, v.drawn = msg, drawnText{}
 	case Previewed:
 		return v.ask(msg), false
+	case Versions:
+		v.showVersions(msg)
 	case Switched:
 		return v.switched(msg), false
 	}
@@ -305,6 +316,8 @@ func (v *Overlay) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 		return v.nameKey(msg)
 	case trusting:
 		return v.trustKey(msg.String()), false
+	case looking:
+		return v.versionKey(msg.String()), false
 	case listing:
 	}
 	if v.move(msg.String()) {
@@ -372,6 +385,8 @@ func (v *Overlay) deed(key string) (tea.Cmd, bool) {
 		v.mode, v.name = naming, field.Field{}
 	case "t":
 		return v.trust(), false
+	case "h", "u":
+		return v.pastKey(key, r, ok), false
 	case "enter":
 		if ok && r.State == skill.On {
 			return v.do.Use(r.Name), true

@@ -37,6 +37,17 @@ func (d *did) deeds() Actions {
 		Create:  func(n string) tea.Cmd { return note("begin %s", n) },
 		Trust:   func(b *skills.Brought, yes bool) tea.Cmd { return note("trust %s %v", b.Folder, yes) },
 		Untrust: func(b *skills.Brought) tea.Cmd { return note("untrust %s", b.Folder) },
+		History: func(n string) tea.Cmd {
+			return func() tea.Msg {
+				return Versions{n, []VersionRow{
+					{3, "2026-11-23 14:10  patch  by learned  +1 -0", "what failed was tried again with --force", "--- a/release/SKILL.md\n+++ b/release/SKILL.md\n@@ -1,2 +1,3 @@\n one\n+two\n three\n"},
+					{2, "2026-11-23 14:00  undo to v0  by user", "", ""},
+					{1, "2026-11-22 09:30  edit  by agent\x1b[31m hostile", "", "--- a/release/SKILL.md\n+++ b/release/SKILL.md\n@@ -1 +1 @@\n-one\n+zero\n"},
+				}}
+			}
+		},
+		Undo:     func(n string) tea.Cmd { return note("undo %s", n) },
+		Rollback: func(n string, to int) tea.Cmd { return note("rollback %s %d", n, to) },
 		Preview: func(b *skills.Brought) tea.Cmd {
 			return func() tea.Msg {
 				return Previewed{[]Preview{Inspect(&skills.Skill{Name: "deploy", Description: "How this project is deployed.", Dir: "/p/.agents/skills/deploy"})}, b}
@@ -105,7 +116,7 @@ func press(t *testing.T, v *Overlay, keys ...string) (done bool) {
 func TestSkillsGolden(t *testing.T) {
 	for _, size := range uitest.Sizes() {
 		for name, level := range map[string]style.Level{"colour": style.True, "none": style.None} {
-			for what, keys := range map[string][]string{"list": nil, "blocked": {"down", "down"}, "trust": {"t"}, "find": {"/", "o", "f", "f"}} {
+			for what, keys := range map[string][]string{"list": nil, "blocked": {"down", "down"}, "trust": {"t"}, "find": {"/", "o", "f", "f"}, "versions": {"h"}} {
 				if what != "list" && size.W != 120 {
 					continue
 				}
@@ -148,6 +159,9 @@ func TestSkillsKeys(t *testing.T) {
 		{"release", []string{"/", "e", "v", "i", "l", "enter", "down", "q"}, "", true},
 		{"release", []string{"/", "s", "p", "a", "r", "e", "enter", " "}, "toggle spare", false},
 		{"release", []string{"esc"}, "", true},
+		{"release", []string{"u"}, "undo release", false},
+		{"analyse-data", []string{"u", "h"}, "", false},
+		{"release", []string{"h", "down", "r", "down", "down", "r", "u", "esc", "esc"}, "rollback release 2,rollback release 1,undo release", true},
 	} {
 		d := &did{}
 		v := shownSkills(t, d, c.at, style.None)
@@ -163,6 +177,9 @@ func TestSkillsDrawAnywhere(t *testing.T) {
 			v := shownSkills(t, &did{}, "evil", style.None)
 			uitest.CheckBlock(t, v.View(w, h), w, h)
 			press(t, v, "n", "x")
+			uitest.CheckBlock(t, v.View(w, h), w, h)
+			v = shownSkills(t, &did{}, "release", style.None)
+			press(t, v, "h", "down")
 			uitest.CheckBlock(t, v.View(w, h), w, h)
 		}
 	}

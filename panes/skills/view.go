@@ -19,6 +19,9 @@ func (v *Overlay) View(w, h int) string {
 		v.page = h
 		return v.scrolled(v.trustLines(w), w, h)
 	}
+	if v.mode == looking {
+		return v.viewVersions(w, h)
+	}
 	head := v.head(w)
 	body := h - len(head)
 	if v.wide = w >= wideSkills; !v.wide {

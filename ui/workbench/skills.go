@@ -2,6 +2,8 @@ package workbench
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -157,6 +159,7 @@ func (w *workbench) skillActions() view.Actions {
 				return err
 			})
 		},
+		History: w.skillHistory, Undo: w.undoSkill, Rollback: w.rollbackSkill,
 		Preview: func(b *skills.Brought) tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				m := view.Previewed{Of: b}
@@ -167,6 +170,70 @@ func (w *workbench) skillActions() view.Actions {
 			})
 		},
 	}
+}
+
+func (w *workbench) skillHistory(name string) tea.Cmd {
+	return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+		return versionsOf(app, name)
+	})
+}
+
+func (w *workbench) undoSkill(name string) tea.Cmd {
+	return w.goBack(name, func(app *core.App) (string, error) {
+		what, err := app.Skills.Undo(name)
+		return "taken back: " + what, err
+	})
+}
+
+func (w *workbench) rollbackSkill(name string, to int) tea.Cmd {
+	return w.goBack(name, func(app *core.App) (string, error) {
+		v, err := app.Skills.Rollback(name, to, skills.Provenance{By: "user"})
+		return fmt.Sprintf("%s is as at version %d; that is version %d", name, to, v.Number), err
+	})
+}
+
+// goBack takes a skill back; the list and its versions are shown as they are then.
+func (w *workbench) goBack(name string, back func(app *core.App) (said string, err error)) tea.Cmd {
+	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+		said, err := back(app)
+		if err != nil {
+			return nil, err
+		}
+		app.RereadSkills(ctx)
+		past, err := versionsOf(app, name)
+		if err != nil {
+			return nil, err
+		}
+		return tea.BatchMsg{
+			func() tea.Msg { return w.skillRows(ctx, app) },
+			func() tea.Msg { return past },
+			func() tea.Msg { return ui.Toast(event.Info, "%s", said) },
+		}, nil
+	})
+}
+
+// versionsOf are the versions of a skill for the overlay.
+func versionsOf(app *core.App, name string) (view.Versions, error) {
+	h, err := app.Skills.Edits.History(name)
+	if err == nil && len(h.Versions) == 0 {
+		err = fmt.Errorf("no change of the skill %s is kept yet", name)
+	}
+	out := view.Versions{Name: name}
+	for _, v := range slices.Backward(h.Versions) {
+		row := view.VersionRow{Number: v.Number, Why: v.Why, Line: v.At.Local().Format("2006-01-02 15:04") + "  " + string(v.Op)}
+		if v.Op == skills.Undo || v.Op == skills.Rollback {
+			row.Line += fmt.Sprintf(" to v%d", v.To)
+		}
+		if v.By != "" {
+			row.Line += "  by " + v.By
+		}
+		for _, d := range skill.Compare(h, v.Number-1, v.Number) {
+			row.Diff += d.Unified
+			row.Line += fmt.Sprintf("  +%d -%d", d.Added, d.Removed)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out, err
 }
 
 // line is where an editor opens a skill: at the first thing that is wrong.

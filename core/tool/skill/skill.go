@@ -275,6 +275,7 @@ func (m *manage) runChange(ctx context.Context, c tool.Call, a manageArgs) (tool
 			return tool.Fail("%v", err), nil
 		}
 	}
+	change.From = skills.Provenance{Session: c.Session, Turn: c.Turn}
 	if err := m.Library.Apply(change, "agent"); err != nil {
 		return tool.Fail("%v", err), nil
 	}

@@ -1,0 +1,275 @@
+package skills
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+)
+
+// History is every version of a skill, the oldest first.
+type History struct {
+	Name     string
+	Versions []Version
+}
+
+func (h History) last() int { return len(h.Versions) }
+
+// Files are the files that were ever changed as they were after a version, and whether there was a
+// skill at all. A file that is not in it was never changed.
+func (h History) Files(n int) (files map[string][]byte, there bool) {
+	files = map[string][]byte{}
+	switch {
+	case n > 0:
+		there = !h.Versions[n-1].Gone
+	case len(h.Versions) > 0:
+		there = h.Versions[0].Op != Create
+	}
+	from := n
+	for from > 0 && h.Versions[from-1].Op != Undo && h.Versions[from-1].Op != Rollback {
+		from--
+	}
+	if from > 0 { // the newest step back: it is as it was there
+		files, _ = h.Files(h.Versions[from-1].To)
+		from--
+	}
+	for i := from; i < n; i++ {
+		v := h.Versions[i]
+		if i > 0 && h.Versions[i-1].Gone && !v.Gone && v.Restore == "" && v.Op != Undo && v.Op != Rollback {
+			for _, p := range h.parts(i) {
+				files[p.Rel] = nil // a new skill under the old name
+			}
+		}
+		for _, p := range v.Parts() {
+			files[p.Rel] = p.After
+		}
+	}
+	for i := n; i < len(h.Versions); i++ {
+		for _, p := range h.Versions[i].Parts() {
+			if _, known := files[p.Rel]; !known {
+				files[p.Rel] = p.Before
+			}
+		}
+		if h.Versions[i].Gone {
+			break // what comes is another skill
+		}
+	}
+	return files, there
+}
+
+// parts are those of the first n versions.
+func (h History) parts(n int) (out []Part) {
+	for _, v := range h.Versions[:n] {
+		out = append(out, v.Parts()...)
+	}
+	return out
+}
+
+// Text is SKILL.md after a version; nil when there was none.
+func (h History) Text(n int) []byte {
+	files, there := h.Files(n)
+	if text, changed := files[File]; changed && there {
+		return text
+	}
+	return nil
+}
+
+// At is the version whose text stands where undone steps end: the one that an undo takes back.
+func (h History) At() int {
+	n := h.last()
+	for n > 0 && h.Versions[n-1].Op == Undo {
+		n = h.Versions[n-1].To
+	}
+	return n
+}
+
+// Find is the newest version with a text, 0 when none is known to have it.
+func (h History) Find(hash string) int {
+	for i, v := range slices.Backward(h.Versions) {
+		if v.Hash == hash && hash != "" {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// History returns the versions of a skill that are kept.
+func (e Editor) History(name string) (History, error) {
+	if err := CheckName(name); err != nil {
+		return History{}, err
+	}
+	root, err := os.OpenRoot(e.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return History{Name: name}, nil
+	}
+	if err != nil {
+		return History{}, plainError(err)
+	}
+	defer func() { _ = root.Close() }()
+	return readHistory(root, name)
+}
+
+// Undo takes the last change of a skill back and says what that was. What somebody changed outside
+// of the program is the last change, and is kept like every other one.
+func (e Editor) Undo(name string, from Provenance) (Version, string, error) {
+	var what string
+	v, err := e.goBack(name, from, func(h History) (Op, int, error) {
+		n := h.At()
+		if n == 0 {
+			return "", 0, fmt.Errorf("no change of the skill %s is kept", name)
+		}
+		last := h.Versions[n-1]
+		what = fmt.Sprintf("%s of %s", last.Op, path.Join(name, last.Rel))
+		return Undo, n - 1, nil
+	})
+	return v, what, err
+}
+
+// Rollback makes a skill what it was after a version; that is a new version.
+func (e Editor) Rollback(name string, to int, from Provenance) (Version, error) {
+	return e.goBack(name, from, func(h History) (Op, int, error) {
+		if to < 0 || to > h.last() {
+			return "", 0, fmt.Errorf("there is no version %d of the skill %s; it has 0 to %d", to, name, h.last())
+		}
+		if _, there := h.Files(to); !there {
+			return "", 0, fmt.Errorf("at version %d there was no skill %s", to, name)
+		}
+		return Rollback, to, nil
+	})
+}
+
+// goBack makes the skill what it was at the version that choose names.
+func (e Editor) goBack(name string, from Provenance, choose func(History) (Op, int, error)) (Version, error) {
+	var out Version
+	if err := CheckName(name); err != nil {
+		return out, err
+	}
+	err := e.locked(func(root *os.Root) error {
+		h, err := readHistory(root, name)
+		if err != nil {
+			return err
+		}
+		if len(h.Versions) == 0 {
+			return fmt.Errorf("no change of the skill %s is kept", name)
+		}
+		if h, err = h.noteOutside(root); err != nil {
+			return err
+		}
+		op, to, err := choose(h)
+		if err != nil {
+			return err
+		}
+		v, err := h.versionLike(root, to)
+		if err != nil {
+			return err
+		}
+		v.Op, v.To, v.Provenance = op, to, from
+		out, err = h.commit(root, v)
+		return err
+	})
+	return out, err
+}
+
+// dir is where the skill lies, or lay.
+func (h History) dir() string { return h.Versions[h.last()-1].Dir }
+
+// versionLike is the change that makes the skill what it was after a version.
+func (h History) versionLike(root *os.Root, to int) (Version, error) {
+	v := Version{Name: h.Name, Dir: h.dir(), Part: Part{Rel: File}}
+	files, there := h.Files(to)
+	exists := isDir(root, v.Dir)
+	switch {
+	case !there:
+		v.Gone = true
+		if exists {
+			v.Archive = archiveName(h.Name)
+		}
+	case !exists:
+		v.Restore = h.archived(root, to)
+	}
+	at := v.Dir
+	if v.Restore != "" {
+		at = v.Restore
+	}
+	var parts []Part
+	for _, rel := range slices.Sorted(maps.Keys(files)) {
+		now, err := readIn(root, path.Join(at, rel))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return v, err
+		}
+		p := Part{Rel: rel, Before: now, After: files[rel]}
+		switch {
+		case !there && rel == File:
+			p.After = nil
+		case !there:
+			continue // it goes with the folder
+		case v.Restore != "" && rel == File:
+			p.Before = nil
+		}
+		if !same(p.Before, p.After) {
+			parts = append(parts, p)
+		}
+	}
+	if len(parts) > 0 {
+		v.Part, v.More = parts[0], parts[1:]
+	} else {
+		text, err := readIn(root, path.Join(at, File))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return v, err
+		}
+		v.Before, v.After = text, text // only the record is new
+	}
+	return v, nil
+}
+
+// archived is where the folder of a version went, "" when it is not there any more.
+func (h History) archived(root *os.Root, n int) string {
+	for _, v := range h.Versions[n:] {
+		if v.Archive != "" && isDir(root, v.Archive) {
+			return v.Archive
+		}
+	}
+	return ""
+}
+
+// noteOutside keeps what somebody changed since the last version as a version of its own, so that
+// nothing is lost that is written over.
+func (h History) noteOutside(root *os.Root) (History, error) {
+	if len(h.Versions) == 0 {
+		return h, nil
+	}
+	v := Version{Op: Outside, Name: h.Name, Dir: h.dir()}
+	files, there := h.Files(h.last())
+	exists := isDir(root, v.Dir)
+	v.Gone = !exists
+	var parts []Part
+	for _, rel := range slices.Sorted(maps.Keys(files)) {
+		now, err := readIn(root, path.Join(v.Dir, rel))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return h, err
+		}
+		was := files[rel]
+		if !there {
+			was = nil
+		}
+		if rel != File && exists != there {
+			continue // it came or went with the folder
+		}
+		if !same(was, now) {
+			parts = append(parts, Part{Rel: rel, Before: was, After: now})
+		}
+	}
+	if len(parts) == 0 {
+		return h, nil
+	}
+	v.Part, v.More = parts[0], parts[1:]
+	v, err := h.commit(root, v)
+	if err != nil {
+		return h, err
+	}
+	h.Versions = append(h.Versions, v)
+	return h, nil
+}
