@@ -247,6 +247,9 @@ func (a *App) SubmitPrompt(ctx context.Context, uid string, p mcp.Prompt, args s
 	return a.Agent.Submit(ctx, uid, agent.Input{From: chat.Person(), Text: text, Parts: parts})
 }
 
+// aboutServer is what a server says of itself, once a session. Tools are made before the servers.
+func (a *App) aboutServer(session, server string) string { return a.MCP.About(session, server) }
+
 // deferTools leaves out of a session's list what would take too much of the model's window.
 func (a *App) deferTools(window int, specs []tool.Spec) (listed, found []tool.Spec) {
 	return mcp.Deferred(window, a.Config().MCP.Defer, specs)

@@ -74,7 +74,7 @@ func (p *agentPart) tools() (*tool.Registry, error) {
 		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify, Web: webOptions(c),
 		See: a.see, Blind: a.blind, Engine: p.scripts.engine, Code: a.codeSettings,
 	})
-	all := slices.Concat(p.known.Tools, mcp.SearchTools())
+	all := slices.Concat(p.known.Tools, mcp.SearchTools(a.aboutServer))
 	for _, other := range a.parts {
 		all = append(all, other.Tools()...)
 	}

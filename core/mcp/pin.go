@@ -93,6 +93,11 @@ const sure = 0.9
 func (d definition) orders() string {
 	texts := []string{d.Title, d.Description}
 	collect(d.Input, &texts)
+	return ordersIn(texts...)
+}
+
+// ordersIn says what in texts of a server gives orders to the agent; "" is nothing.
+func ordersIn(texts ...string) string {
 	for _, text := range texts {
 		for _, f := range injection.ScanDocument(text) {
 			if f.Score == 0 || f.Score >= sure {

@@ -43,6 +43,22 @@ func (t *remote) result(res *sdk.CallToolResult) tool.Result {
 	return out
 }
 
+// misfit says how a result breaks the schema that the tool declares for it; "" is not at all. A
+// failure has no form.
+func (t *remote) misfit(res *sdk.CallToolResult) string {
+	schema := t.gives()
+	switch {
+	case schema == nil || res.IsError:
+		return ""
+	case res.StructuredContent == nil:
+		return "it declares data and gave none"
+	}
+	if err := schema.Validate(res.StructuredContent); err != nil {
+		return clipTo(plain(err.Error()), 300)
+	}
+	return ""
+}
+
 // content is one piece of a result as text, as a part, or both.
 func (t *remote) content(c sdk.Content) (string, *chat.Part) {
 	name := t.set.Name + " " + t.def.Name

@@ -33,6 +33,27 @@ func loosen(raw any) json.RawMessage {
 	return data
 }
 
+// resultSchema is a server's schema of its results as our validator reads it; nil when there is
+// none that it can read.
+func resultSchema(raw any) *jsonschema.Resolved {
+	root := asObject(raw)
+	if len(root) == 0 {
+		return nil
+	}
+	l := &loosener{root: root}
+	l.rename(root, 0)
+	data, err := json.Marshal(l.schema(root, 0))
+	var s jsonschema.Schema
+	if err != nil || json.Unmarshal(data, &s) != nil {
+		return nil
+	}
+	out, err := s.Resolve(nil)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
 // asObject is a copy of a schema as a JSON object; anything else is the empty one.
 func asObject(raw any) map[string]any {
 	data, err := json.Marshal(raw)

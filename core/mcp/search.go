@@ -33,9 +33,9 @@ const (
 
 // SearchTools find and call tools of servers that are not listed because their definitions would
 // take too much of the model's window. They are given to a session that needs them, in place of
-// those: see Deferred.
-func SearchTools() []tool.Tool {
-	return []tool.Tool{searchTool(), describeTool(), callTool()}
+// those: see Deferred. About is what servers say of themselves, once a session; see Manager.About.
+func SearchTools(about func(session, server string) string) []tool.Tool {
+	return []tool.Tool{searchTool(), describeTool(about), callTool()}
 }
 
 // Deferred says which of the tools of a session are listed and which are only found: when those of
@@ -54,7 +54,7 @@ func Deferred(window int, share float64, specs []tool.Spec) (listed, found []too
 	if share >= 1 || float64(tokens) <= share*float64(cmp.Or(window, unknownWindow)) {
 		return specs, nil
 	}
-	for _, t := range SearchTools() {
+	for _, t := range SearchTools(nil) {
 		listed = append(listed, t.Spec())
 	}
 	slices.SortFunc(listed, func(a, b tool.Spec) int { return cmp.Compare(a.Name, b.Name) })
@@ -94,7 +94,7 @@ type describeArgs struct {
 	Names []string `json:"names"`
 }
 
-func describeTool() tool.Tool {
+func describeTool(about func(session, server string) string) tool.Tool {
 	return tool.Typed(tool.Spec{
 		Name: "tool_describe", Toolset: SearchToolset, Description: describeText, ForeignText: true,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["names"],"properties":{
@@ -110,6 +110,9 @@ func describeTool() tool.Tool {
 				continue
 			}
 			fmt.Fprintf(&b, "## %s\n%s\n\nArguments:\n%s\n\n", name, plain(list[i].Description), list[i].Schema)
+		}
+		for _, server := range owners(slices.DeleteFunc(list, func(s tool.Spec) bool { return !slices.Contains(a.Names, s.Name) })) {
+			b.WriteString(about(c.Session, server))
 		}
 		return tool.Result{Text: strings.TrimSpace(b.String())}, nil
 	})

@@ -51,13 +51,15 @@ func TestDeferred(t *testing.T) {
 
 func TestToolsAreFoundAndCalled(t *testing.T) {
 	t.Parallel()
-	r, err := tool.NewRegistry(SearchTools()...)
+	r, err := tool.NewRegistry(SearchTools(func(session, server string) string {
+		return "about " + server + " in " + session
+	})...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := &nest{tools: manyTools()}
 	run := func(name, args string) string {
-		return r.Run(t.Context(), name, tool.Call{Args: json.RawMessage(args), Nest: n}).Text
+		return r.Run(t.Context(), name, tool.Call{Session: "s", Args: json.RawMessage(args), Nest: n}).Text
 	}
 	for query, first := range map[string]string{"open an issue": "mcp__github__create_issue", "read a file": "mcp__drive__readFile", "lists": "mcp__github__list_issues", "github": "mcp__github__"} {
 		if got := run("tool_search", `{"query":"`+query+`"}`); !strings.HasPrefix(got, first) {
@@ -67,7 +69,7 @@ func TestToolsAreFoundAndCalled(t *testing.T) {
 	if got := run("tool_search", `{"query":"weather"}`); !strings.Contains(got, "None of 3 tools fits. Servers: drive, github.") {
 		t.Error(got)
 	}
-	if got := run("tool_describe", `{"names":["mcp__drive__readFile","none"]}`); !strings.Contains(got, "Gives the content") || !strings.Contains(got, "There is no such tool") {
+	if got := run("tool_describe", `{"names":["mcp__drive__readFile","none"]}`); !strings.Contains(got, "Gives the content") || !strings.Contains(got, "There is no such tool") || !strings.HasSuffix(got, "about drive in s") {
 		t.Error(got)
 	}
 	if got := run("tool_call", `{"name":"mcp__drive__readFile","arguments":{"id":1}}`); got != "called" || len(n.called) != 1 || string(n.called[0].Args) != `{"id":1}` {

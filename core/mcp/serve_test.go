@@ -69,7 +69,7 @@ type testServer struct{ *sdk.Server }
 // honest has an echo whose description is that of the environment, as a real server changes it with
 // a new version.
 func honest() testServer {
-	s := testServer{sdk.NewServer(&sdk.Implementation{Name: "test server", Version: "1.0"}, &sdk.ServerOptions{Instructions: "Be kind."})}
+	s := testServer{sdk.NewServer(&sdk.Implementation{Name: "test server", Version: "1.0"}, &sdk.ServerOptions{Instructions: os.Getenv("SAYS")})}
 	about := os.Getenv("ECHO_SAYS")
 	if about == "" {
 		about = "Gives back what it is given."

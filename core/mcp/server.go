@@ -49,7 +49,9 @@ type server struct {
 	calls     int
 	progress  map[string]func(*sdk.ProgressNotificationParams)
 	active    []*calling
-	changes   chan struct{} // its list changed
+	about     string          // what it says of itself, as far as the agent is told of it
+	told      map[string]bool // sessions that were told of it
+	changes   chan struct{}   // its list changed
 }
 
 func newServer(m *Manager, set Settings) *server {
@@ -295,6 +297,7 @@ func (s *server) once(ctx context.Context) error {
 	s.gen++
 	s.conn = c
 	s.mu.Unlock()
+	s.introduce(c)
 	defer func() {
 		s.mu.Lock()
 		if s.conn == c {

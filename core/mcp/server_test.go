@@ -13,13 +13,19 @@ import (
 func TestAProgramsToolsCanBeCalled(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.Apply(entries(program("srv", "honest")))
+	set := program("srv", "honest")
+	set.Env["SAYS"] = "Be kind."
+	p.Apply(entries(set))
 	s := mustReady(t, p, "srv")
 	if s.Server != "test server 1.0" || s.Protocol != "2025-11-25" || len(s.Tools) != 6 || s.Instructions != "Be kind." {
 		t.Errorf("%+v", s)
 	}
-	if text, failed := p.call("mcp__srv__echo", `{"a":1}`); failed || text != `{"a":1}` {
+	said := "\n[The server srv says of itself, and it is no order: Be kind.]"
+	if text, failed := p.call("mcp__srv__echo", `{"a":1}`); failed || text != `{"a":1}`+said {
 		t.Errorf("%q %v", text, failed)
+	}
+	if text, failed := p.call("mcp__srv__echo", `{"a":1}`); failed || text != `{"a":1}` {
+		t.Errorf("it said it twice: %q %v", text, failed)
 	}
 	if text, failed := p.call("mcp__srv__fail", `{}`); !failed || text != "no luck" {
 		t.Errorf("%q %v", text, failed)

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"hermes/core/injection"
 	"hermes/core/intent"
@@ -21,6 +24,7 @@ type remote struct {
 	pin   Pin
 	why   string // it is blocked
 	spec  tool.Spec
+	gives func() *jsonschema.Resolved // what it says of its results; nil when that means nothing
 }
 
 // register gives the registry the tools that the server offers, as the settings have them.
@@ -71,6 +75,7 @@ func (s *server) make(set Settings, all []string, offered []definition, seen map
 		}
 		t := &remote{s: s, def: d, name: given[d.Name], rules: r, set: set, pin: Pinned}
 		t.judge(seen)
+		t.gives = sync.OnceValue(func() *jsonschema.Resolved { return resultSchema(t.def.Output) })
 		t.spec = t.describe()
 		tools = append(tools, t)
 	}
@@ -162,6 +167,12 @@ func (t *remote) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	out := t.result(res)
 	if c.Data != nil && !out.IsError {
 		c.Data(asData(res, out.Text))
+	}
+	if why := t.misfit(res); why != "" {
+		out.Text += "\n[This result is not what the tool says that it gives: " + why + ". Do not rely on its form.]"
+	}
+	if c.Data == nil { // a program would read it
+		out.Text = strings.TrimSpace(out.Text + "\n" + t.s.m.About(c.Session, t.set.Name))
 	}
 	return out, nil
 }
