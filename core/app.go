@@ -21,6 +21,7 @@ import (
 	"hermes/core/checkpoint"
 	"hermes/core/config"
 	"hermes/core/event"
+	"hermes/core/hook"
 	"hermes/core/mcp"
 	"hermes/core/memory"
 	"hermes/core/session"
@@ -71,6 +72,8 @@ type App struct {
 	Memory *memory.Store
 	// Skills are known ways to do things.
 	Skills *skill.Library
+	// Hooks are programs that take part in what the agent does.
+	HookSet *hook.Set
 	// MCP are the servers that bring tools.
 	MCP *mcp.Manager
 
@@ -95,7 +98,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &App{Bus: o.Bus, opts: o, log: o.Log}
+	a := &App{Bus: o.Bus, opts: o, log: o.Log, HookSet: &hook.Set{}}
 	LearnSecrets(o.Config)
 	o.Bus.Filter(cleanEvent)
 	a.config.Store(o.Config)

@@ -35,7 +35,7 @@ func (quiet) Close(context.Context) error { return nil }
 
 // systems are the parts in the order in which they start. They close in the reverse one.
 func (a *App) systems() []part {
-	scripts := &scriptsPart{a: a}
+	scripts, hooks := &scriptsPart{a: a}, &hooksPart{a: a}
 	return []part{
 		&modelsPart{a: a},
 		&gatePart{a: a},
@@ -47,7 +47,8 @@ func (a *App) systems() []part {
 		&a.memories,
 		&a.longTerm,
 		&skillsPart{a: a},
-		&agentPart{a: a, scripts: scripts},
+		hooks,
+		&agentPart{a: a, scripts: scripts, hooks: hooks},
 		&a.titles,
 		&serversPart{a: a},
 		&openedPart{a: a},

@@ -33,6 +33,7 @@ type agentPart struct {
 	quiet
 	a       *App
 	scripts *scriptsPart
+	hooks   *hooksPart
 	known   builtin.Set
 }
 
@@ -49,7 +50,7 @@ func (p *agentPart) Start(context.Context) (err error) {
 		Bus: a.Bus, Sessions: a.Sessions, Models: a.Models, Tools: a.Tools, Gate: a.Gate,
 		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Keep: a.Pool.Keep, Log: a.log,
 		Checkpoints: a.keepFiles(), Autorun: a.newAutorun(), Await: a.awaitTools, Defer: a.deferTools, See: a.see,
-		DocumentText: pdf.Text,
+		DocumentText: pdf.Text, Hooks: p.hooks,
 	})
 	return nil
 }
@@ -99,7 +100,7 @@ var restricted = map[string][]config.Area{
 // refused says why a tool must not run: a setting that restricts it cannot be read. What is read at
 // the start only, such as the folder that may be written to, is refused until the next one.
 func (a *App) refused(s tool.Spec, in intent.Intent) error {
-	now, atStart := restricted[s.Toolset], []config.Area{}
+	now, atStart := slices.Concat(restricted[s.Toolset], []config.Area{config.Hooked}), []config.Area{}
 	switch {
 	case s.Toolset == "file" && !in.Reads:
 		atStart = append(atStart, config.Writes)

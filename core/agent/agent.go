@@ -114,6 +114,8 @@ type Deps struct {
 	// Defer says of which of the tools of a session a model with a window of so many tokens is told, and which it has to search
 	// for. nil tells it of all.
 	Defer func(window int, specs []tool.Spec) (listed, found []tool.Spec)
+	// Hooks take part in turns; nil: none do.
+	Hooks Hooks
 	Log   *slog.Logger
 }
 

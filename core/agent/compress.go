@@ -8,6 +8,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/hook"
 	"hermes/core/secret"
 )
 
@@ -163,6 +164,7 @@ func (t *turn) compact(s stage) error {
 	if old*100 < before*s.gain {
 		return tooLittle(old, before, s.gain)
 	}
+	t.hook(t.ctx, hook.Input{Event: hook.Compress, Tokens: before})
 	t.phase(event.TurnPhase{Kind: event.PhaseCompressing, Count: cut})
 	sum, err := t.replace(t.history[:cut], s)
 	if err != nil {

@@ -22,6 +22,9 @@ func (t *turn) runInstead(j *toolJob, r approval.Request, command string) (appro
 	if t.describe(j); j.result != nil {
 		return approval.Verdict{Decision: event.DecisionDeny, By: event.ByPolicy, Text: j.result.Text}, nil
 	}
+	if v, may := t.hookInstead(j); !may {
+		return v, nil
+	}
 	r.Call.Args, r.Intent, r.Dir, r.Backend, r.Detail, r.Typed = j.args, j.intent, j.dir, j.backend, command, true
 	r.Local, r.Sandboxed, r.Sandbox = j.local, j.sandboxed, j.sandbox
 	t.describeLasting(j, &r)
@@ -31,7 +34,11 @@ func (t *turn) runInstead(j *toolJob, r approval.Request, command string) (appro
 
 // tellEdited says in the result what ran: the model's own call stands before it.
 func (j *toolJob) tellEdited(r *chat.ToolResult) {
-	if j.edited != "" {
+	switch {
+	case j.edited == "" && j.hooked != "":
+		r.Ran = j.args
+		r.Text = "[the hook " + j.hooked + " changed the arguments; this ran instead: " + clip(string(j.args), 500) + "]\n" + r.Text
+	case j.edited != "":
 		r.Ran = j.args
 		r.Text = "[the person changed the command; this ran instead: " + j.edited + "]\n" + r.Text
 	}

@@ -41,6 +41,7 @@ type toolJob struct {
 	ctx     context.Context // ends with the interrupt, or with the call that it is inside of
 	up      string          // the call that it is inside of; "" for what the model called
 	outer   *toolJob        // the same
+	hooked  string          // the hooks that changed the arguments; "" for none
 	edited  string          // the command that a person wrote in place of the call's; "" for none
 	lasting bool            // it was allowed to leave something that runs later
 	watched Watched         // what it leaves behind is looked for; nil: not
@@ -149,6 +150,9 @@ func (t *turn) approve(j *toolJob) {
 	if j.ctx.Err() != nil {
 		return // runOne says that it was interrupted
 	}
+	if t.hookCall(j); j.result != nil {
+		return
+	}
 	r := approval.Request{
 		Session: t.w.uid, Turn: t.id, Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args},
 		Owner: j.spec.Owner, Definition: j.definition, Intent: j.intent, Dir: j.dir, Detail: cmp.Or(j.intent.Detail, j.gist), Backend: j.backend,
@@ -244,6 +248,7 @@ func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 		res := t.a.d.Tools.Run(j.ctx, j.call.Name, t.toolCall(j, live))
 		res.Parts = t.keepParts(res.Parts)
 		j.tellEdited(&res)
+		t.hookResult(j, &res)
 		settle(&res)
 		kept()
 		inTime := live.close()

@@ -48,7 +48,7 @@ func (t *turn) runGroup(group []*toolJob) error {
 		t.publish(event.ToolStarted{Call: j.call, Gist: j.gist, Backend: j.backend, Beside: len(group) - 1})
 	}
 	slots := make(chan struct{}, maxParallel)
-	for _, j := range group {
+	for i, j := range group {
 		if j.result == nil && t.denials.Load() >= maxDenials {
 			j.fail("Not run: the person denied several calls in a row, and the turn is paused.")
 		}
@@ -58,6 +58,9 @@ func (t *turn) runGroup(group []*toolJob) error {
 		if j.result != nil {
 			close(j.done)
 			continue
+		}
+		if j.hooked != "" { // what it is now was not held against the others: it runs alone
+			await(group[:i])
 		}
 		t.phase(event.TurnPhase{Kind: event.PhaseRunning, Tool: j.call.Name})
 		crash.Go("tool "+j.call.Name, func() {
@@ -69,6 +72,9 @@ func (t *turn) runGroup(group []*toolJob) error {
 				t.tellFinished(j)
 			}
 		})
+		if j.hooked != "" {
+			<-j.done
+		}
 	}
 	var end error
 	for _, j := range group {
@@ -78,6 +84,13 @@ func (t *turn) runGroup(group []*toolJob) error {
 		}
 	}
 	return end
+}
+
+// await waits until calls are over.
+func await(calls []*toolJob) {
+	for _, j := range calls {
+		<-j.done
+	}
 }
 
 // tellFinished says that a call is over whose result waits for those before it.

@@ -45,10 +45,12 @@ type turn struct {
 	strange  atomic.Pointer[string]
 	scanned  map[int64]bool // results that hold no orders
 
-	own    bool   // all of it is commands that the person typed: they run, and nobody answers
-	prompt int64  // id of the user message, 0 for a compression
-	asked  string // what the turn began with, whoever said it
-	said   string // what the person said last: nobody else's words allow anything
+	own    bool        // all of it is commands that the person typed: they run, and nobody answers
+	prompt int64       // id of the user message, 0 for a compression
+	asked  string      // what the turn began with, whoever said it
+	author chat.Author // who did
+	added  string      // by hooks, for the next model call
+	said   string      // what the person said last: nobody else's words allow anything
 	steps  int
 	looks  int // images that another model was asked about
 	usage  chat.Usage
@@ -121,7 +123,7 @@ func (t *turn) changed() {
 // promptJob is the job of a prompt that is stored already.
 func promptJob(prompt chat.Message) job {
 	return func(t *turn) outcome {
-		t.prompt, t.asked = prompt.ID, prompt.Text
+		t.prompt, t.asked, t.author = prompt.ID, prompt.Text, prompt.From
 		t.noteTyped(prompt)
 		t.publish(event.MessageAdded{Message: prompt})
 		return t.converse()
@@ -134,7 +136,12 @@ func (t *turn) converse() outcome {
 	t.publish(event.TurnStarted{Prompt: t.prompt, Model: t.model.ID})
 	if err == nil {
 		t.tellSkipped()
-		err = t.loop()
+		if err = t.hookBegins(); err == nil {
+			err = t.loop()
+		}
+	}
+	if err == nil {
+		t.hookEnded()
 	}
 	return t.outcome(err)
 }
@@ -257,7 +264,7 @@ func (t *turn) loop() error {
 		if err := t.makeRoomAhead(); err != nil {
 			return err
 		}
-		msg, err := t.ask(t.specs, "")
+		msg, err := t.askHooked(t.specs, "")
 		if err != nil {
 			return err
 		}
@@ -292,7 +299,7 @@ func turnFinished(msg chat.Message) error {
 // lastAnswer is the last model call of a turn that used up its budget: without tools, so that it
 // must say where it stands.
 func (t *turn) lastAnswer(limit int) error {
-	msg, err := t.ask(nil, fmt.Sprintf("You have used all %d steps of this turn and can call no more tools. "+
+	msg, err := t.askHooked(nil, fmt.Sprintf("You have used all %d steps of this turn and can call no more tools. "+
 		"Say what was done, what was found and what is left to do, so that the work can go on later.", limit))
 	if err != nil {
 		return err
@@ -348,7 +355,7 @@ func (t *turn) takeSteer(items []event.QueuedInput) error {
 	t.history = append(t.history, m)
 	t.noteTyped(m)
 	t.publish(event.MessageAdded{Message: m})
-	return nil
+	return t.hookSaid(m.Text, m.From)
 }
 
 func plural(n int, what string) string {

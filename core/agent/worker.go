@@ -31,6 +31,7 @@ type worker struct {
 	tryAt     int       // tokens from which on a compression that failed is tried again
 	useless   int       // compressions in a row that saved too little
 	coolUntil time.Time // no model is asked for a summary before
+	told      bool      // hooks know of the session
 
 	// sent is pruned as the last request had it, for who asks from outside.
 	sent atomic.Pointer[cut]

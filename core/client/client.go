@@ -11,6 +11,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/config"
 	"hermes/core/event"
+	"hermes/core/hook"
 	"hermes/core/mcp"
 	"hermes/core/provider"
 	"hermes/core/session"
@@ -27,6 +28,8 @@ type Client interface {
 	Config() *config.Config
 	// Servers are those that bring the agent tools; nil where there are none.
 	Servers() Servers
+	// Hooks are programs that take part in what the agent does; nil where there are none.
+	Hooks() Hooks
 
 	// Submit hands a prompt to a session, which is made at its first one.
 	Submit(ctx context.Context, session string, in agent.Input) error
@@ -76,6 +79,16 @@ type Servers interface {
 	// Project is what the project brings, nil when nothing; Trust is the person's word about it.
 	Project() (*mcp.Brought, error)
 	Trust(shown *mcp.Brought, yes bool) error
+}
+
+// Hooks are programs that take part in what the agent does.
+type Hooks interface {
+	List() []hook.Hook
+	// Test runs the hooks of an event and tells what each did.
+	Test(ctx context.Context, in hook.Input) (hook.Verdict, []event.HookRan)
+	// Project is what the project brings, nil when nothing; Trust is the person's word about it.
+	Project() (*hook.Brought, error)
+	Trust(shown *hook.Brought, yes bool) error
 }
 
 // Models are those that can be talked to.

@@ -81,7 +81,11 @@ func pythonKeys(section string) string {
 }
 
 // pythonSmall are the keys of small sections.
-var pythonSmall = map[string]string{"Fallback": "name api_key key_cmd extra_body max_tokens"}
+var pythonSmall = map[string]string{
+	"Fallback": "name api_key key_cmd extra_body max_tokens",
+	"Hooks": `pre_api_request post_api_request api_request_error transform_tool_result transform_terminal_output transform_llm_output
+		on_session_reset subagent_start subagent_stop pre_gateway_dispatch pre_approval_request post_approval_response pre_verify`,
+}
 
 const (
 	pythonSections = `
@@ -92,7 +96,7 @@ const (
 		browser dashboard privacy tts stt voice human_delay context prefill_messages_file goals loops extensions honcho slack
 		discord whatsapp telegram mattermost matrix signal email sms homeassistant dingtalk feishu wecom weixin bluebubbles qqbot
 		yuanbao teams google_chat line irc ntfy simplex photon raft msgraph_webhook webhook webhooks api_server platforms
-		platform_toolsets known_plugin_toolsets quick_commands hooks hooks_auto_accept personalities kanban moa lsp secrets
+		platform_toolsets known_plugin_toolsets quick_commands hooks_auto_accept personalities kanban moa lsp secrets
 		onboarding model_catalog provider_routing smart_model_routing updates update profiles pets bundles x_search video_gen
 		image_gen nous_tier worktree pool acp toolset_distributions group_sessions_per_user thread_sessions_per_user unauthorized_dm_behavior
 		command_timeout max_turns verbose timeouts reasoning_effort enabled_toolsets disabled_toolsets desktop computer_use monitoring

@@ -53,6 +53,7 @@ func Load(o Options) (*Config, []Problem) {
 	})...)
 	problems = append(problems, c.check()...)
 	problems = append(problems, c.checkFallbacks()...)
+	problems = append(problems, c.checkHooks()...)
 	c.restrict(problems)
 	return c, problems
 }

@@ -26,12 +26,13 @@ const (
 	Reach    Area = "web"      // the tools that read the web
 	Known    Area = "skills"   // skills
 	AllTools Area = "tools"    // every tool
+	Hooked   Area = "hooks"    // what a hook may refuse: every tool
 )
 
 var areaTexts = map[Area]string{
 	Commands: "no command runs", Local: "no command runs on this machine", InPlace: "no command runs in that back end",
 	Scripts: "no script runs", Writes: "the file tools write nothing", Reach: "the web tools read nothing",
-	Known: "no skill is used", AllTools: "no tool of the agent runs",
+	Known: "no skill is used", AllTools: "no tool of the agent runs", Hooked: "no tool of the agent runs",
 }
 
 // Restriction is a setting that must not be lost without a word.

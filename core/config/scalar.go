@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/url"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -132,6 +133,11 @@ func setText(v reflect.Value, f field, text string) *badValue {
 		u, err := url.Parse(text)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			return &badValue{"not a web address:", "write it with http:// or https://, for example http://localhost:11434/v1"}
+		}
+	}
+	if f.has("regexp") {
+		if _, err := regexp.Compile(text); err != nil {
+			return &badValue{"not a regular expression:", "write one as in terminal|write_.* ; " + err.Error()}
 		}
 	}
 	v.SetString(text)

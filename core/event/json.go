@@ -136,6 +136,7 @@ var decoders = sync.OnceValue(func() map[string]decoder {
 	known[TodoChanged](all)
 	known[MemoryChanged](all)
 	known[ToolsChanged](all)
+	known[HookRan](all)
 	known[ProcessEnded](all)
 	known[ApprovalAsked](all)
 	known[ApprovalSettled](all)

@@ -143,3 +143,57 @@ type ProcessEnded struct {
 	ExitCode int           `json:"exit_code"` // 128+n for signal n
 	Took     time.Duration `json:"took"`
 }
+
+// HookRan says what came of a program of the person's, a project's or a plugin's that took part in
+// something.
+type HookRan struct {
+	fact
+	Event   string        `json:"event"` // "pre_tool_call", ...
+	Name    string        `json:"name"`
+	Owner   string        `json:"owner"` // "settings", "project", "plugin:NAME"
+	Tool    string        `json:"tool,omitempty"`
+	CallID  string        `json:"call_id,omitempty"`
+	Outcome HookOutcome   `json:"outcome"`
+	Refused bool          `json:"refused,omitempty"` // what it was asked about does not happen
+	Text    string        `json:"text,omitempty"`    // why, or what was added, for people
+	Took    time.Duration `json:"took"`
+}
+
+// HookOutcome is what came of a hook.
+type HookOutcome string
+
+// Outcomes.
+const (
+	HookOK      HookOutcome = "ok" // it had nothing to say
+	HookDenied  HookOutcome = "denied"
+	HookChanged HookOutcome = "changed" // the arguments of the call
+	HookAdded   HookOutcome = "added"   // text for the model
+	HookFailed  HookOutcome = "failed"  // missing, broken, late
+)
+
+// Words tells in one line what the hook did; "" when it had nothing to say.
+func (h HookRan) Words() string {
+	of := h.Event
+	if h.Tool != "" {
+		of += " of " + h.Tool
+	}
+	who := "the hook " + h.Name + " (" + of + ") "
+	if h.Owner != "settings" {
+		who = "the hook " + h.Name + " of " + strings.Replace(h.Owner, ":", " ", 1) + " (" + of + ") "
+	}
+	switch h.Outcome {
+	case HookDenied:
+		return who + "refused it: " + h.Text
+	case HookChanged:
+		return strings.TrimSuffix(who+"changed the arguments: "+h.Text, ": ")
+	case HookAdded:
+		return who + "added: " + h.Text
+	case HookFailed:
+		if h.Refused {
+			return who + "failed, so it was refused: " + h.Text
+		}
+		return who + "failed: " + h.Text
+	case HookOK:
+	}
+	return ""
+}

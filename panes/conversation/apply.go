@@ -140,6 +140,8 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 		s.say(noteInfo, "", "tools since this session began: "+oneLine(ev.Words()), hint)
 	case event.Compressed:
 		s.say(noteDim, "", fmt.Sprintf("older messages were summed up: %d tokens became %d", ev.Before, ev.After), "")
+	case event.HookRan:
+		return p.hooked(ev)
 	case event.ProcessEnded:
 		s.say(noteDim, "", fmt.Sprintf("%s ended with exit code %d after %s: %s", oneLine(ev.ID), ev.ExitCode, clock(ev.Took), oneLine(ev.Command)), "")
 	case event.Notice:
@@ -154,6 +156,20 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 		p.reload = true
 	default:
 		return p.foldAsk(e)
+	}
+	return true
+}
+
+// hooked says what a hook did, when it did something.
+func (p *Pane) hooked(ev event.HookRan) bool {
+	words := oneLine(ev.Words())
+	switch {
+	case words == "":
+		return false
+	case ev.Outcome == event.HookFailed || ev.Refused:
+		p.script.say(noteWarn, "!", words, "")
+	default:
+		p.script.say(noteDim, "", words, "")
 	}
 	return true
 }

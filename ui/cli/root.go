@@ -10,6 +10,7 @@ import (
 	"hermes/ui/cli/base"
 	"hermes/ui/cli/config"
 	"hermes/ui/cli/doctor"
+	"hermes/ui/cli/hooks"
 	"hermes/ui/cli/logs"
 	"hermes/ui/cli/mcp"
 	"hermes/ui/cli/memory"
@@ -70,7 +71,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 			run.Command(line), sessions.Command(line), rollback.Command(line), pool.Command(line), skills.Command(line),
 			picture.Command(line),
 		},
-		groupSettings: {config.Command(line), profile.Command(line), setup.Command(line), model.Command(line), approvals.Command(line), mcp.Command(line), tools.Command(line)},
+		groupSettings: {config.Command(line), profile.Command(line), setup.Command(line), model.Command(line), approvals.Command(line), mcp.Command(line), hooks.Command(line), tools.Command(line)},
 		groupHealth: {
 			doctor.Command(line), audit.Command(line), memory.Command(line), doctor.Status(line), spent.Command(line), logs.Command(line),
 			c.versionCommand(),

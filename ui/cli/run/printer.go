@@ -66,9 +66,9 @@ func (p *textPrinter) event(e event.Envelope) {
 	case event.MemoryChanged:
 		p.remembered(x)
 	case event.ToolsChanged:
-		if !x.Empty() {
-			p.say("tools since this session began: %s; --new-tools takes them", base.OneLine(x.Words()))
-		}
+		p.toolsChanged(x)
+	case event.HookRan:
+		p.hooked(x)
 	case event.Notice:
 		p.say("%s: %s%s", x.Level, x.Text, base.HintSuffix(base.HintWords(x.Hint, x.Do)))
 	case event.Resync:
@@ -87,6 +87,19 @@ func (p *textPrinter) toolEnded(x event.ToolEnded) {
 	p.say("%s", toolLine(x.Result))
 	for _, part := range x.Result.Parts {
 		p.say("  [%s]", part.Describe())
+	}
+}
+
+func (p *textPrinter) toolsChanged(e event.ToolsChanged) {
+	if !e.Empty() {
+		p.say("tools since this session began: %s; --new-tools takes them", base.OneLine(e.Words()))
+	}
+}
+
+// hooked says what a hook did, when it did something.
+func (p *textPrinter) hooked(e event.HookRan) {
+	if words := e.Words(); words != "" {
+		p.say("! %s", base.OneLine(words))
 	}
 }
 
