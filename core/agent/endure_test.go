@@ -104,8 +104,7 @@ func TestASessionOf2000TurnsInASmallWindow(t *testing.T) {
 	r, srv := small(t, modeltest.Script{
 		Turns: []modeltest.Turn{{Chunk: 1000, Text: strings.Repeat("an answer of some length ", 10)}}, Loop: true, AuxText: "They talked.", Keep: 4,
 	}, smallTokens)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
+	ctx := t.Context() // the deadline is that of all tests: a busy machine is slow
 	var planted []string
 	before := heap()
 	for i := range turns {

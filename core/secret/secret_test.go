@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
 
@@ -160,9 +161,9 @@ func TestLinear(t *testing.T) {
 			text := strings.Repeat(unit, n/len(unit))
 			best := time.Hour
 			for range 3 {
-				began := time.Now()
+				began := processorTime(t)
 				Redact(text)
-				best = min(best, time.Since(began))
+				best = min(best, processorTime(t)-began)
 			}
 			return best
 		}
@@ -171,6 +172,16 @@ func TestLinear(t *testing.T) {
 			t.Errorf("%q: 16 KiB %v, 128 KiB %v", unit, small, large)
 		}
 	}
+}
+
+// processorTime is what this process has computed so far, however busy the machine is.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func FuzzRedact(f *testing.F) {
