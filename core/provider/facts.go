@@ -2,7 +2,9 @@ package provider
 
 import (
 	"cmp"
+	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"hermes/core/chat"
@@ -154,3 +156,24 @@ func (m Model) Abilities() string {
 	}
 	return strings.Join(can, " ")
 }
+
+// Figures are the window and the prices of a million tokens read and written; what is unknown
+// is left out.
+func (m Model) Figures() string {
+	var parts []string
+	switch {
+	case m.Window >= 1_000_000:
+		parts = append(parts, strconv.FormatFloat(float64(m.Window/100_000)/10, 'f', -1, 64)+"M")
+	case m.Window > 0:
+		parts = append(parts, strconv.Itoa(m.Window/1000)+"k")
+	}
+	switch {
+	case m.Priced && m.PriceIn == 0 && m.PriceOut == 0:
+		parts = append(parts, "free")
+	case m.Priced:
+		parts = append(parts, fmt.Sprintf("$%s/$%s", dollars(m.PriceIn), dollars(m.PriceOut)))
+	}
+	return strings.Join(parts, "  ")
+}
+
+func dollars(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }

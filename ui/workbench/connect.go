@@ -163,7 +163,7 @@ const ellipsis = "…"
 func (c *connecting) pick() ui.Overlay {
 	var items []ui.Item
 	for _, m := range c.models {
-		items = append(items, ui.Item{ID: m.ID, Title: m.ID, Detail: modelDetail(m), Right: modelFigures(m)})
+		items = append(items, ui.Item{ID: m.ID, Title: m.ID, Detail: modelDetail(m), Right: m.Figures()})
 	}
 	return ui.NewPicker(ui.PickerOptions{
 		Title: "Which model of " + c.choice.Server.Name + "?", Items: items, Placeholder: "name",

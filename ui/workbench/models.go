@@ -2,8 +2,6 @@ package workbench
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -55,7 +53,7 @@ func (w *workbench) setModel(ctx context.Context, app *core.App, uid, ref string
 func modelItems(usable, others []provider.Model) []ui.Item {
 	items := make([]ui.Item, 0, len(usable)+len(others))
 	for _, m := range usable {
-		it := ui.Item{ID: m.Provider + "/" + m.ID, Title: m.ID, Detail: modelDetail(m), Right: modelFigures(m), Group: m.Provider}
+		it := ui.Item{ID: m.Provider + "/" + m.ID, Title: m.ID, Detail: modelDetail(m), Right: m.Figures(), Group: m.Provider}
 		if !m.Key {
 			it.Group += " · no key"
 		}
@@ -67,7 +65,7 @@ func modelItems(usable, others []provider.Model) []ui.Item {
 			why = "needs " + v.KeyEnv
 		}
 		items = append(items, ui.Item{
-			ID: m.Provider + "/" + m.ID, Title: m.ID, Right: modelFigures(m), Group: m.Provider + " · no key", Why: why,
+			ID: m.Provider + "/" + m.ID, Title: m.ID, Right: m.Figures(), Group: m.Provider + " · no key", Why: why,
 		})
 	}
 	return items
@@ -81,24 +79,3 @@ func modelDetail(m provider.Model) string {
 	}
 	return words
 }
-
-// modelFigures are the window and the prices of a million tokens read and written; what is unknown
-// is left out.
-func modelFigures(m provider.Model) string {
-	var parts []string
-	switch {
-	case m.Window >= 1_000_000:
-		parts = append(parts, strconv.FormatFloat(float64(m.Window/100_000)/10, 'f', -1, 64)+"M")
-	case m.Window > 0:
-		parts = append(parts, strconv.Itoa(m.Window/1000)+"k")
-	}
-	switch {
-	case m.Priced && m.PriceIn == 0 && m.PriceOut == 0:
-		parts = append(parts, "free")
-	case m.Priced:
-		parts = append(parts, fmt.Sprintf("$%s/$%s", dollars(m.PriceIn), dollars(m.PriceOut)))
-	}
-	return strings.Join(parts, "  ")
-}
-
-func dollars(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }

@@ -25,8 +25,14 @@ func Command(line *base.Command) *cobra.Command {
 	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use: "model", Short: "Show or change the model", Args: cobra.NoArgs,
+		Long: `Choose the model of new sessions from what the providers offer; without a terminal, show it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.models(cmd, func(ctx context.Context, m client.Models) error { return c.showModel(ctx, m, "", asJSON) })
+			return c.models(cmd, func(ctx context.Context, m client.Models) error {
+				if !asJSON && base.IsTerminal(c.Streams.In) && base.IsTerminal(c.Streams.Out) {
+					return c.pickModel(ctx, m)
+				}
+				return c.showModel(ctx, m, "", asJSON)
+			})
 		},
 	}
 	list := &cobra.Command{
