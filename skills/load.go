@@ -37,6 +37,8 @@ type Catalog struct {
 	Broken   []*Skill  // those that cannot be used, and those that another one of the same name hides
 	Problems []Problem // of places, and every problem of every skill
 	Project  *Brought  // what the project brings, nil when it brings nothing
+
+	Procedures []ProcedureFile // YAML files beside skills
 }
 
 // Find returns the skill of that name that counts.
@@ -110,6 +112,7 @@ type loader struct {
 	catalog *Catalog
 	first   map[string]*Skill
 	seen    int
+	place   placeOf // that is walked
 }
 
 func (l *loader) addProblem(file, why, fix string) {
@@ -136,7 +139,7 @@ func (l *loader) walkPlace(dir string, source Source, table map[string]digest, b
 	}
 	defer func() { _ = root.Close() }()
 	found := 0
-	l.seen = 0
+	l.seen, l.place = 0, placeOf{source: source, table: table, base: base}
 	l.walkSkills(root, ".", 0, func(rel string) bool {
 		if found++; found > maxSkills {
 			l.addProblem(dir, fmt.Sprintf("it holds more than %d skills; the rest is left out", maxSkills), "split it")
@@ -165,11 +168,15 @@ func (l *loader) walkSkills(root *os.Root, rel string, depth int, f func(rel str
 		case e.Type()&fs.ModeSymlink != 0:
 			l.reportLink(root, name)
 		case !e.IsDir():
+			if IsProcedureFile(e.Name()) {
+				l.addProcedure(root, name)
+			}
 		default:
 			if _, err := root.Lstat(path.Join(name, File)); err == nil {
 				if !f(name) {
 					return false
 				}
+				l.addProcedure(root, path.Join(name, ProcedureName))
 			} else if depth < maxDepth && !l.walkSkills(root, name, depth+1, f) {
 				return false
 			}

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"hermes/core/yamlfault"
 )
 
 // parsed is a YAML file as mappings. A file with an error in one block gives the other top-level
@@ -156,66 +157,17 @@ func shiftLines(n *yaml.Node, lines int) {
 	}
 }
 
-var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`) })
-
 // syntaxProblem says in plain words what the parser found, and where.
 func syntaxProblem(name string, b block, err error) Problem {
-	p := Problem{File: name, Line: b.line, Why: "cannot be understood"}
-	message := err.Error()
-	if m := yamlLine().FindStringSubmatch(strings.SplitN(message, "\n", 2)[0]); m != nil {
-		if n, err := strconv.Atoi(m[1]); err == nil {
-			p.Line = b.line + n - 1
-		}
-		message = m[2]
-	}
-	lines := strings.Split(string(b.text), "\n")
-	if at, column := tabbed(lines); at >= 0 {
-		p.Line, p.Column, p.Why, p.Fix = b.line+at, column, "a tab indents this line", "use spaces"
-		p.Text = clip(strings.TrimSpace(lines[at]))
-		return p
-	}
-	p.Line = max(b.line, min(p.Line, b.line+len(lines)-1))
-	p.Text = clip(strings.TrimSpace(lines[p.Line-b.line]))
-	if secretLine(p.Text) {
+	at := yamlfault.Find(b.text, err)
+	p := Problem{File: name, Line: b.line + at.Line - 1, Column: at.Column, Why: at.Why, Fix: at.Fix, Text: clip(at.Text)}
+	if at.Column == 0 && secretLine(p.Text) {
 		p.Text, _, _ = strings.Cut(p.Text, ":")
 	}
-	p.Fix = syntaxFix(message)
 	return p
 }
 
 func secretLine(text string) bool {
 	key, _, _ := strings.Cut(strings.ToLower(text), ":")
 	return strings.Contains(key, "key") || strings.Contains(key, "token") || strings.Contains(key, "secret") || strings.Contains(key, "password")
-}
-
-// tabbed finds the first line whose indentation holds a tab: its index and the tab's column, or -1.
-func tabbed(lines []string) (int, int) {
-	for i, line := range lines {
-		indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
-		if at := strings.IndexByte(indent, '\t'); at >= 0 && strings.TrimSpace(line) != "" {
-			return i, at + 1
-		}
-	}
-	return -1, 0
-}
-
-func syntaxFix(message string) string {
-	switch {
-	case strings.Contains(message, "mapping values are not allowed"):
-		return "put a text that holds a colon in quotes, and check the indentation"
-	case strings.Contains(message, "did not find expected key"), strings.Contains(message, "block mapping"):
-		return "check the indentation of this line and of the one above"
-	case strings.Contains(message, "could not find expected ':'"):
-		return "a key needs a colon and a space after it"
-	case strings.Contains(message, "end of stream"), strings.Contains(message, "expected ',' or"):
-		return "a quote or a bracket is not closed"
-	case strings.Contains(message, "unknown anchor"):
-		return "an alias (*name) needs its anchor (&name) above it"
-	case strings.Contains(message, "cannot start any token"):
-		return "put a text that begins with @, ` or % in quotes"
-	case strings.Contains(message, "control characters"):
-		return "remove the control characters"
-	default:
-		return message
-	}
 }

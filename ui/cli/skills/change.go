@@ -79,7 +79,7 @@ func (c *command) editSkill(ctx context.Context, file string) error {
 	if err != nil || len(found.Problems)+len(found.Hits) == 0 {
 		return err
 	}
-	return c.printChecked(found, false)
+	return c.printChecked(found, false, base.ExitFailed)
 }
 
 func (c *command) skillsSwitch(on bool) *cobra.Command {

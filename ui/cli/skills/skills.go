@@ -5,8 +5,6 @@ package skills
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,7 +42,7 @@ program, and from .hermes/skills and .agents/skills of projects that you trust. 
 		return list.RunE(cmd, args)
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, c.skillsView(), c.skillsCheck(), c.skillsNew(), c.skillsEdit(), c.skillsSwitch(true), c.skillsSwitch(false),
+	cmd.AddCommand(list, c.skillsView(), c.skillsCheck(), c.skillsLint(), c.skillsNew(), c.skillsEdit(), c.skillsSwitch(true), c.skillsSwitch(false),
 		c.skillsTrust(), c.skillsUntrust(), c.skillsRemove(), c.skillsUndo(), c.skillsHistory(), c.skillsDiff(), c.skillsRollback())
 	return cmd
 }
@@ -166,137 +164,4 @@ func (c *command) skillCalled(ctx context.Context, lib *skill.Library, project, 
 	}
 	_, err := lib.Find(ctx, project, name)
 	return nil, base.Failed(base.ExitUsage, "%w", err)
-}
-
-func (c *command) skillsCheck() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "check [path or name]...", Aliases: []string{"lint", "scan"}, Short: "Say what is wrong with skills, with file and line; exit code 1 when something is",
-		Long: `Say what is wrong with skills, with file and line; exit code 1 when a skill cannot be used or is blocked.
-
-Without arguments all skills are checked. A path is a folder with a SKILL.md, a SKILL.md, or a folder of skills, anywhere: this is for
-whoever writes skills, too. What gives orders to the agent is blocked, here as everywhere.`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			names, _ := c.CompleteSkills(cmd, args, prefix)
-			return names, cobra.ShellCompDirectiveDefault
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			found, err := c.check(cmd.Context(), args)
-			if err != nil {
-				return err
-			}
-			return c.printChecked(found, asJSON)
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
-// checked is what is wrong with some skills.
-type checked struct {
-	Skills   int              `json:"skills"`
-	Problems []skills.Problem `json:"problems"`
-	Hits     []skill.Hit      `json:"hits"`
-}
-
-func (c *command) check(ctx context.Context, args []string) (checked, error) {
-	out := checked{Problems: []skills.Problem{}, Hits: []skill.Hit{}}
-	lib, project, _, err := c.SkillLibrary()
-	if err != nil {
-		return out, err
-	}
-	if len(args) == 0 {
-		catalog := lib.Catalog(ctx, project)
-		out.Problems = append(out.Problems, catalog.Problems...)
-		if p := lib.Usage.Problem(); p != nil {
-			out.Problems = append(out.Problems, *p)
-		}
-		for _, r := range lib.Rows(ctx, project) {
-			out.Hits = append(out.Hits, r.Hits...)
-			out.Skills++
-		}
-		return out, nil
-	}
-	for _, arg := range args {
-		if _, err := os.Stat(arg); err == nil {
-			if err := out.path(ctx, arg); err != nil {
-				return out, err
-			}
-			continue
-		}
-		if strings.ContainsRune(arg, filepath.Separator) {
-			return out, base.Failed(base.ExitUsage, "there is no file or folder %s", text.Sanitize(arg))
-		}
-		s, err := c.skillCalled(ctx, lib, project, arg)
-		if err != nil {
-			return out, err
-		}
-		out.add(s)
-	}
-	return out, nil
-}
-
-func (k *checked) add(s *skills.Skill) {
-	k.Skills++
-	k.Problems = append(k.Problems, s.Problems...)
-	if s.Usable() {
-		k.Hits = append(k.Hits, skill.CheckAll(s)...)
-	}
-}
-
-// path checks a folder or a SKILL.md.
-func (k *checked) path(ctx context.Context, path string) error {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return base.Failed(base.ExitUsage, "%w", err)
-	}
-	if filepath.Base(path) == skills.File {
-		path = filepath.Dir(path)
-	}
-	if _, err := os.Lstat(filepath.Join(path, skills.File)); err == nil {
-		k.add(skills.One(path))
-		return nil
-	}
-	catalog := skills.Load(ctx, skills.Options{Home: path, NoBuiltin: true})
-	if len(catalog.Skills)+len(catalog.Broken) == 0 {
-		return base.Failed(base.ExitUsage, "%s: there is no SKILL.md in it or below it", path)
-	}
-	k.Problems = append(k.Problems, catalog.Problems...)
-	for _, s := range append(catalog.Skills, catalog.Broken...) {
-		s.Problems = nil // the catalog has named them
-		k.add(s)
-	}
-	return nil
-}
-
-func (c *command) printChecked(k checked, asJSON bool) error {
-	failing := len(k.Hits) > 0
-	for _, p := range k.Problems {
-		failing = failing || p.Fatal
-	}
-	if asJSON {
-		if err := base.WriteJSON(c.Streams.Out, k, true); err != nil {
-			return err
-		}
-	} else {
-		var b strings.Builder
-		for _, p := range k.Problems {
-			grade := "warn"
-			if p.Fatal {
-				grade = "bad "
-			}
-			fmt.Fprintf(&b, "%s  %s\n", grade, base.OneLine(p.Error()))
-		}
-		for _, h := range k.Hits {
-			fmt.Fprintf(&b, "BLOCK %s\n", base.OneLine(h.String()))
-		}
-		fmt.Fprintf(&b, "%s checked: %s, %s\n", base.Count(k.Skills, "skill", "skills"), base.Count(len(k.Problems), "problem", "problems"), base.Count(len(k.Hits), "order to the agent", "orders to the agent"))
-		if _, err := fmt.Fprint(c.Streams.Out, b.String()); err != nil {
-			return err
-		}
-	}
-	if failing {
-		return base.SilentExit(base.ExitFailed)
-	}
-	return nil
 }
