@@ -6,6 +6,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"sync"
 
 	"hermes/core/confine"
+	"hermes/core/files"
+	"hermes/core/realpath"
 	"hermes/pool"
 	"hermes/pool/runner"
 )
@@ -125,7 +128,22 @@ func (m *machine) Gone() <-chan error { return nil }
 
 // Run runs a command to its end.
 func (m *machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	if s.Files {
+		return m.serveFiles(ctx, s), nil
+	}
 	return m.kind.run.Run(ctx, m.complete(s))
+}
+
+// serveFiles answers a request about files. Tools see those of this machine without asking; a kind
+// that makes its places out of this one is asked.
+func (m *machine) serveFiles(ctx context.Context, s runner.Spec) runner.Result {
+	home, _ := os.UserHomeDir() // without one, ~ stays as it is written
+	dir := cmp.Or(s.Home, m.home)
+	if s.Dir != "" {
+		dir = realpath.Absolute(home, dir, s.Dir)
+	}
+	answer := files.Serve(ctx, files.Local{Home: home, Dir: dir}, s.Stdin)
+	return runner.Result{Output: answer, Total: int64(len(answer)), Dir: s.Dir, Interrupted: ctx.Err() != nil}
 }
 
 // Spawn starts a command in the background.

@@ -52,7 +52,7 @@ type Spec struct {
 	Timeout time.Duration     // 0 means no limit
 	Lasting bool              // for whoever sets Confine: it may change hooks and their like
 	// Files says that standard input is a request of core/files, and output its reply: nothing is run.
-	// Only on the other side of a connection; Argv is then what people and rules see of it.
+	// Whoever holds the files answers it, never the Runner; Argv is what people and rules see of it.
 	Files   bool
 	Confine *confine.Policy // what it may do to this machine; nil: what this process may. When it cannot be had nothing runs
 
@@ -96,7 +96,7 @@ var ErrClosed = errors.New("the runner is closed: no command was started")
 func (s *Spec) validate() error {
 	switch {
 	case s.Files:
-		return errors.New("the files of this machine are not asked for through its runner")
+		return errors.New("a request about files reached the runner, which runs commands only")
 	case s.Command == "" && len(s.Argv) == 0:
 		return errors.New("nothing to run: the command is empty")
 	case s.Command != "" && len(s.Argv) > 0:

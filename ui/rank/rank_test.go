@@ -7,8 +7,12 @@ import (
 
 func TestWholeWordsComeBeforeLettersWithGapsAndWhatIsOffComesLast(t *testing.T) {
 	all := []Entry{
-		{Name: "Most old sessions"}, {Name: "Choose the model", More: "/model"}, {Name: "Remodel the room"}, {Name: "Model list", Off: true},
-		{Name: "model"}, {Name: "Models of a server"},
+		{Name: "Most old sessions"},
+		{Name: "Choose the model", More: "/model"},
+		{Name: "Remodel the room"},
+		{Name: "Model list", Off: true},
+		{Name: "model"},
+		{Name: "Models of a server"},
 	}
 	for pattern, want := range map[string]string{
 		"model": "[4 5 1 2 3]", "": "[0 1 2 4 5 3]", "the mod": "[1 2]", "xyz": "[]", "mos": "[0 5]", "ol": "[0]",

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"hermes/core/chat"
 	"hermes/ui/compose"
-	"unicode"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )

@@ -21,8 +21,14 @@ func someUsage() usageReports {
 		return store.UsageRow{Key: key, Name: name, Calls: calls, Unpriced: unpriced, Usage: chat.Usage{Input: in, Cached: cached, Output: out, Cost: cost}}
 	}
 	made := agent.Composition{Tokens: 21_000, Counted: 19_400, Window: 200_000, Model: "anthropic/claude-sonnet-5", Shares: []agent.Share{
-		{Name: "identity", Tokens: 700}, {Name: "tools", Tokens: 400}, {Name: "skills", Tokens: 900}, {Name: "context", Tokens: 2000},
-		{Name: "memory", Tokens: 300}, {Name: "definitions", Tokens: 5200}, {Name: "messages", Tokens: 1500}, {Name: "results", Tokens: 8000},
+		{Name: "identity", Tokens: 700},
+		{Name: "tools", Tokens: 400},
+		{Name: "skills", Tokens: 900},
+		{Name: "context", Tokens: 2000},
+		{Name: "memory", Tokens: 300},
+		{Name: "definitions", Tokens: 5200},
+		{Name: "messages", Tokens: 1500},
+		{Name: "results", Tokens: 8000},
 		{Name: "images", Tokens: 2000},
 	}}
 	return usageReports{

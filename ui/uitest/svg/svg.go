@@ -91,8 +91,11 @@ func attributes(p text.Pen) string {
 		attr text.Attr
 		said string
 	}{
-		{text.Bold, ` font-weight="bold"`}, {text.Italic, ` font-style="italic"`}, {text.Faint, ` opacity="0.6"`},
-		{text.Underline, ` text-decoration="underline"`}, {text.Strike, ` text-decoration="line-through"`},
+		{text.Bold, ` font-weight="bold"`},
+		{text.Italic, ` font-style="italic"`},
+		{text.Faint, ` opacity="0.6"`},
+		{text.Underline, ` text-decoration="underline"`},
+		{text.Strike, ` text-decoration="line-through"`},
 	} {
 		if p.Attr&a.attr != 0 {
 			out += a.said
