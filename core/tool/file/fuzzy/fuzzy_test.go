@@ -258,7 +258,7 @@ func TestEffortIsBounded(t *testing.T) {
 	if !errors.As(err, &nf) {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("took %s", took)
 	}
 }
