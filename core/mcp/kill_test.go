@@ -26,8 +26,8 @@ func descriptors(t *testing.T) int {
 // A program that is killed again and again, also in the middle of a call, comes back each time, and
 // leaves no process, descriptor or goroutine (TestMain looks for those).
 func TestRandomKills(t *testing.T) {
-	testskip.Long(t, "hundreds of programs")
-	const kills = 300
+	testskip.Long(t, "a thousand programs")
+	const kills = 1000
 	p := newPlace(t)
 	p.Apply(entries(program("srv", "honest")))
 	mustReady(t, p, "srv")
