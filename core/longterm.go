@@ -19,13 +19,12 @@ func OpenRecall(ctx context.Context, c *config.Config) (*recall.Store, error) {
 	known, _ := catalogue(c.Paths()) // what is wrong with the files was said at the start
 	set := provider.NewSet(modelSettings(c, known, "", false))
 	e := &embedder{config: func() *config.Config { return c }, models: func() *provider.Set { return set }}
-	return openRecall(ctx, c, e, nil)
+	return openRecall(ctx, c, recall.Options{Embedder: e})
 }
 
-func openRecall(ctx context.Context, c *config.Config, e recall.Embedder, changed func()) (*recall.Store, error) {
-	return recall.Open(ctx, filepath.Join(c.Paths().Home, "memories", "recall.db"), recall.Options{
-		Namespace: c.Memory.Namespace, TimeScale: time.Duration(c.Memory.RecencyHours) * time.Hour, Embedder: e, Changed: changed,
-	})
+func openRecall(ctx context.Context, c *config.Config, o recall.Options) (*recall.Store, error) {
+	o.Namespace, o.TimeScale = c.Memory.Namespace, time.Duration(c.Memory.RecencyHours)*time.Hour
+	return recall.Open(ctx, filepath.Join(c.Paths().Home, "memories", "recall.db"), o)
 }
 
 // longTermPart is what was stored for good. Its file is opened when somebody first asks; from then
@@ -66,7 +65,10 @@ func (p *longTermPart) open() (*recall.Store, error) {
 	}
 	ctx := context.Background() // the store outlives the call
 	c := p.a.opts.Config
-	s, err := openRecall(ctx, c, p.embedder, p.wake)
+	s, err := openRecall(ctx, c, recall.Options{
+		Embedder: p.embedder, Changed: p.wake,
+		Notice: func(text string) { p.a.log.Warn("long-term memory", "what", text) },
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func (s *Store) Forget(ctx context.Context, ids ...int64) (gone []Item, err erro
 		return nil
 	})
 	if err == nil {
-		s.vectors.drop(gone)
+		s.vectors.forget(s, gone)
 		err = s.wipe(ctx)
 	}
 	return gone, err

@@ -10,7 +10,15 @@ import (
 //go:embed schema.sql
 var schema string
 
-const schemaVersion = 1
+const schemaVersion = 2
+
+// version2 makes every change of the vectors heard: whoever has them in memory reads what is new.
+const version2 = `
+CREATE INDEX vectors_model ON vectors(model);
+CREATE TABLE vector_changes(n INTEGER NOT NULL);
+INSERT INTO vector_changes VALUES(1);
+CREATE TRIGGER vectors_added AFTER INSERT ON vectors BEGIN UPDATE vector_changes SET n=n+1; END;
+CREATE TRIGGER vectors_removed AFTER DELETE ON vectors BEGIN UPDATE vector_changes SET n=n+1; END;`
 
 // indexSchema makes the two indexes: an item's own words, and those with its neighbours' words.
 const indexSchema = `
@@ -31,7 +39,11 @@ func (s *Store) migrate(ctx context.Context) error {
 		case version > schemaVersion:
 			return fmt.Errorf("a newer hermes wrote this file (format %d, this program knows %d): update hermes", version, schemaVersion)
 		}
-		if _, err := tx.ExecContext(ctx, schema+indexSchema); err != nil {
+		statements := version2
+		if version == 0 {
+			statements = schema + indexSchema + version2
+		}
+		if _, err := tx.ExecContext(ctx, statements); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version=%d", schemaVersion))

@@ -71,6 +71,7 @@ type Options struct {
 	TimeScale time.Duration    // of recency; 0: 168 h
 	Embedder  Embedder         // nil: words only
 	Changed   func()           // hears that items may need vectors; it must not wait
+	Notice    func(string)     // hears what became of the graph of vectors, for logs; it must not wait
 }
 
 // Store is an open file of items. All methods are safe for concurrent use.
@@ -82,6 +83,7 @@ type Store struct {
 	timeScale time.Duration
 	embedder  Embedder
 	changed   func()
+	notice    func(string)
 
 	vectors vectorIndex
 	closing sync.Once
@@ -99,6 +101,10 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if s.changed == nil {
 		s.changed = func() {}
 	}
+	if s.notice = o.Notice; s.notice == nil {
+		s.notice = func(string) {}
+	}
+	s.vectors.graphFrom = graphFrom
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -127,7 +133,10 @@ func (s *Store) open(ctx context.Context) error {
 
 // Close ends what is under way.
 func (s *Store) Close() (err error) {
-	s.closing.Do(func() { err = s.db.Close() })
+	s.closing.Do(func() {
+		s.vectors.close(s)
+		err = s.db.Close()
+	})
 	return err
 }
 

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"sync"
 	"time"
 )
 
@@ -31,28 +29,6 @@ const (
 	restAfter   = 30 * time.Second        // without questions to a server that failed
 	maxNoteSize = 300                     // characters of what a server said
 )
-
-// vectorIndex holds the vectors of one model in memory: one flat array, searched exactly. 100,000
-// vectors of 384 numbers take 154 MB and about 13 ms.
-type vectorIndex struct {
-	mu    sync.Mutex
-	model string
-	dims  int
-	ids   []int64
-	flat  []float32
-	seen  int64 // what the table looked like when it was read
-
-	restUntil time.Time // a server that failed is not asked before
-	restWhy   error
-}
-
-func (v *vectorIndex) drop(gone []Item) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(gone) > 0 {
-		v.model = "" // read anew at the next query
-	}
-}
 
 // embedding is what makes vectors now; nil when nothing does.
 func (s *Store) embedding() Embedder {
@@ -168,20 +144,19 @@ func (s *Store) byMeaning(ctx context.Context, e Embedder, query string) (scores
 		v.rest(s.now().Add(restAfter), err)
 		return nil, err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	if err := s.readVectors(ctx, e.Model()); err != nil {
 		return nil, err
 	}
-	if len(v.ids) > 0 && v.dims != len(q) {
+	near, dims := v.nearest(q, poolSize)
+	if dims != 0 && dims != len(q) {
 		// The model changed behind its name. Its old vectors mean nothing any more.
-		v.model = ""
+		v.drop(s)
 		_, err := s.db.ExecContext(ctx, "DELETE FROM vectors WHERE model=? AND length(vector)<>?", e.Model(), 4*len(q))
 		s.changed()
 		return nil, errors.Join(fmt.Errorf("%s answers with %d numbers now, and answered with %d before: its vectors are made anew",
-			e.Model(), len(q), v.dims), err)
+			e.Model(), len(q), dims), err)
 	}
-	return v.nearest(q, poolSize), nil
+	return near, nil
 }
 
 // queryVector is the vector of a query.
@@ -196,107 +171,4 @@ func queryVector(ctx context.Context, e Embedder, query string) ([]float32, erro
 		return nil, fmt.Errorf("%s answered with %d vectors for one text", e.Model(), len(vectors))
 	}
 	return normalized(vectors[0])
-}
-
-func (v *vectorIndex) rest(until time.Time, why error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.restUntil, v.restWhy = until, why
-}
-
-// resting is why no question is asked now.
-func (v *vectorIndex) resting(now time.Time) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if now.Before(v.restUntil) {
-		return v.restWhy
-	}
-	return nil
-}
-
-// readVectors reads all vectors of the model, unless nothing was written since.
-func (s *Store) readVectors(ctx context.Context, model string) error {
-	v := &s.vectors
-	var seen int64
-	if err := s.db.QueryRowContext(ctx, "SELECT COALESCE(max(rowid),0)*1000003+count(*) FROM vectors").Scan(&seen); err != nil {
-		return err
-	}
-	if v.model == model && v.seen == seen {
-		return nil
-	}
-	rows, err := s.db.QueryContext(ctx, `SELECT v.item,v.vector FROM vectors v JOIN items i ON i.id=v.item
- WHERE v.model=? AND i.namespace=? AND i.replaced_by IS NULL ORDER BY v.item`, model, s.namespace)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	v.model, v.seen, v.ids, v.flat, v.dims = model, seen, v.ids[:0], v.flat[:0], 0
-	for rows.Next() {
-		var id int64
-		var raw sql.RawBytes
-		if err := rows.Scan(&id, &raw); err != nil {
-			return err
-		}
-		if v.dims == 0 {
-			v.dims = len(raw) / 4
-		}
-		if len(raw) != 4*v.dims || v.dims == 0 {
-			continue // damaged, or of other dimensions: as if it had none
-		}
-		v.ids = append(v.ids, id)
-		for i := 0; i < len(raw); i += 4 {
-			v.flat = append(v.flat, math.Float32frombits(binary.LittleEndian.Uint32(raw[i:])))
-		}
-	}
-	return rows.Err()
-}
-
-// nearest returns the n highest cosines.
-func (v *vectorIndex) nearest(q []float32, n int) scores {
-	type near struct {
-		id  int64
-		cos float32
-	}
-	best := make([]near, 0, n+1)
-	for i, id := range v.ids {
-		cos := dot(q, v.flat[i*v.dims:(i+1)*v.dims])
-		if cos <= 0 || len(best) == n && cos <= best[n-1].cos {
-			continue
-		}
-		at, _ := slices.BinarySearchFunc(best, cos, func(b near, c float32) int {
-			if b.cos > c {
-				return -1
-			}
-			return 1
-		})
-		if best = slices.Insert(best, at, near{id, cos}); len(best) > n {
-			best = best[:n]
-		}
-	}
-	out := scores{}
-	for _, b := range best {
-		out[b.id] = float64(b.cos)
-	}
-	return out
-}
-
-// dot is the product of two vectors of one length, eight numbers a step.
-func dot(a, b []float32) float32 {
-	var s0, s1, s2, s3, s4, s5, s6, s7 float32
-	i := 0
-	for ; i+8 <= len(a); i += 8 {
-		x, y := a[i:i+8:i+8], b[i:i+8:i+8]
-		s0 += x[0] * y[0]
-		s1 += x[1] * y[1]
-		s2 += x[2] * y[2]
-		s3 += x[3] * y[3]
-		s4 += x[4] * y[4]
-		s5 += x[5] * y[5]
-		s6 += x[6] * y[6]
-		s7 += x[7] * y[7]
-	}
-	for ; i < len(a); i++ {
-		s0 += a[i] * b[i]
-	}
-	return s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7
 }
