@@ -79,8 +79,8 @@ func (a *App) Resume(ctx context.Context, uid string) (event.SessionInfo, error)
 	return info, a.Agent.Open(ctx, uid)
 }
 
-// ContextUsed is how many tokens of its model's window a session filled at its newest answer, as the provider counted; 0
-// when that is not known, as after a compression.
+// ContextUsed is how many tokens of its model's window a session filled at its newest answer, as the
+// provider counted, else as we estimate; 0 when nothing was answered yet.
 func (a *App) ContextUsed(ctx context.Context, uid string) (int, error) {
 	const newest = 50 // messages: a turn that calls many tools has an answer among them
 	list, _, err := a.Sessions.Messages(ctx, uid, session.Page{Limit: newest})
@@ -95,7 +95,11 @@ func (a *App) ContextUsed(ctx context.Context, uid string) (int, error) {
 			return m.Usage.Input + m.Usage.Output, nil
 		}
 	}
-	return 0, err
+	if err != nil || !slices.ContainsFunc(list, func(m chat.Message) bool { return m.Role == chat.RoleAssistant }) {
+		return 0, err
+	}
+	made, err := a.Agent.Composition(ctx, uid) // the server does not count
+	return made.Tokens, err
 }
 
 // DeleteSession removes a session for good, with all that is kept about it in memory. One with a running turn is refused, and so is

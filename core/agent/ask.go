@@ -214,10 +214,14 @@ func (t *turn) seal(d *draft, status chat.Status) (chat.Message, error) {
 
 // count adds the tokens of one answer to the session and shows how full they make the window.
 func (t *turn) count(ctx context.Context, u chat.Usage) error {
-	if err := t.add(ctx, store.Spent{Provider: t.via.Name(), Model: t.model.ID, Usage: u}); err != nil || u.Empty() {
+	if err := t.add(ctx, store.Spent{Provider: t.via.Name(), Model: t.model.ID, Usage: u}); err != nil {
 		return err
 	}
-	t.showContext(u.Input + u.Output)
+	used := u.Input + u.Output
+	if u.Input == 0 { // the server does not count
+		used = t.measure()
+	}
+	t.showContext(used)
 	return nil
 }
 
