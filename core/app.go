@@ -22,6 +22,7 @@ import (
 	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/hook"
+	"hermes/core/learn"
 	"hermes/core/mcp"
 	"hermes/core/memory"
 	"hermes/core/session"
@@ -74,6 +75,8 @@ type App struct {
 	Skills *skill.Library
 	// Hooks are programs that take part in what the agent does.
 	HookSet *hook.Set
+	// Learn makes skills of experience.
+	Learn *learn.Learner
 	// MCP are the servers that bring tools.
 	MCP *mcp.Manager
 

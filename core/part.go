@@ -48,6 +48,7 @@ func (a *App) systems() []part {
 		&a.longTerm,
 		&skillsPart{a: a},
 		hooks,
+		&learnPart{a: a},
 		&agentPart{a: a, scripts: scripts, hooks: hooks},
 		&a.titles,
 		&serversPart{a: a},

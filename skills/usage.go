@@ -28,6 +28,8 @@ type Counts struct {
 	Uses, Views, Patches int
 	CreatedBy            string // "agent", "user", ""
 	LastUsed             time.Time
+	Last                 time.Time // used, read, changed or made
+	Pinned               bool
 }
 
 // NewUsage returns the counts that are kept in a skills folder.
@@ -50,6 +52,11 @@ func (u *Usage) Created(name, by string) error {
 		r["created_by"], r["created_at"] = by, u.timestamp()
 		r["state"], r["archived_at"] = "active", nil
 	})
+}
+
+// Stale says that nobody used a skill for long.
+func (u *Usage) Stale(name string) error {
+	return u.changeRecord(name, func(r map[string]any) { r["state"] = "stale" })
 }
 
 // Archived says that a skill was removed.
@@ -76,6 +83,13 @@ func (u *Usage) All() map[string]Counts {
 		c := Counts{Uses: intOf(r["use_count"]), Views: intOf(r["view_count"]), Patches: intOf(r["patch_count"]), CreatedBy: by}
 		if at, ok := r["last_used_at"].(string); ok {
 			c.LastUsed, _ = time.Parse(time.RFC3339Nano, at) // an odd time is none
+		}
+		c.Pinned, _ = r["pinned"].(bool)
+		for _, key := range []string{"last_used_at", "last_viewed_at", "last_patched_at", "created_at"} {
+			at, _ := r[key].(string)
+			if t, err := time.Parse(time.RFC3339Nano, at); err == nil && t.After(c.Last) {
+				c.Last = t
+			}
 		}
 		out[name] = c
 	}

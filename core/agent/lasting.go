@@ -31,6 +31,18 @@ func (t *turn) page(tool string) {
 	t.w.strange.CompareAndSwap(nil, &why)
 }
 
+// foreign says whose words the conversation has read, as far as that is known without a look at
+// every result.
+func (t *turn) foreign() string {
+	t.scanPages()
+	for _, why := range []*string{t.strange.Load(), t.w.strange.Load()} {
+		if why != nil {
+			return *why
+		}
+	}
+	return ""
+}
+
 // describeLasting adds to a request what the tool says of a call that changes what later sessions
 // are told.
 func (t *turn) describeLasting(j *toolJob, r *approval.Request) {

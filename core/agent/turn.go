@@ -105,7 +105,7 @@ func (t *turn) end(out outcome) {
 	}
 	t.publish(event.TurnEnded{
 		Reason: out.reason, Usage: t.usage, Took: time.Since(t.began), Steps: t.steps, Err: out.err,
-		Hint: out.hint, Do: out.do, Class: out.class,
+		Hint: out.hint, Do: out.do, Class: out.class, Foreign: t.foreign(),
 	})
 	t.changed()
 }

@@ -12,6 +12,7 @@ import (
 	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/hook"
+	"hermes/core/learn"
 	"hermes/core/mcp"
 	"hermes/core/provider"
 	"hermes/core/session"
@@ -30,6 +31,9 @@ type Client interface {
 	Servers() Servers
 	// Hooks are programs that take part in what the agent does; nil where there are none.
 	Hooks() Hooks
+
+	// Learning is what was learned from turns; nil where nothing is.
+	Learning() *learn.Learner
 
 	// Submit hands a prompt to a session, which is made at its first one.
 	Submit(ctx context.Context, session string, in agent.Input) error

@@ -11,6 +11,7 @@ type Auxiliary struct {
 	Vision      AuxiliaryModel `key:"vision"`
 	Approval    AuxiliaryModel `key:"approval"`
 	Title       AuxiliaryModel `key:"title" also:"title_generation"`
+	Learning    AuxiliaryModel `key:"learning"`
 }
 
 // AuxiliaryModel is a model for one such work. Without one it is the conversation's own, or the work
@@ -46,7 +47,7 @@ func defaultAuxiliary() Auxiliary {
 	const short = 30 * time.Second
 	return Auxiliary{
 		Compression: AuxiliaryModel{Timeout: time.Minute}, Approval: AuxiliaryModel{Timeout: short}, Title: AuxiliaryModel{Timeout: short},
-		Vision: AuxiliaryModel{Timeout: 2 * time.Minute},
+		Vision: AuxiliaryModel{Timeout: 2 * time.Minute}, Learning: AuxiliaryModel{Timeout: 2 * time.Minute},
 	}
 }
 

@@ -40,6 +40,7 @@ type Config struct {
 	Checkpoints      Checkpoints          `key:"checkpoints"`
 	Memory           Memory               `key:"memory"`
 	Skills           Skills               `key:"skills"`
+	Learning         Learning             `key:"learning"`
 	MCPServers       map[string]MCPServer `key:"mcp_servers" live:"yes" doc:"servers of tools by name"`
 	MCP              MCP                  `key:"mcp"`
 	MCPWait          time.Duration        `key:"mcp_discovery_timeout" min:"0" doc:"how long the first message of a session waits for servers that are starting; hermes run waits for their whole start"`
@@ -169,6 +170,7 @@ func Defaults() *Config {
 		Checkpoints:   defaultCheckpoints(),
 		Memory:        defaultMemory(),
 		Skills:        defaultSkills(),
+		Learning:      defaultLearning(),
 		ToolOutput:    ToolOutput{MaxBytes: 50_000, MaxLines: 2000, MaxLineLength: 2000},
 		Compression: Compression{
 			Enabled: true, TargetRatio: 0.2, ProtectFirstN: 3, ProtectLastN: 20,

@@ -50,7 +50,7 @@ func TestDefaultsWithoutAnyFile(t *testing.T) {
 }
 
 func TestProblemsSayWhereWhatWhyAndFix(t *testing.T) {
-	const all = "no command runs, no script runs, no skill is used, no tool of the agent runs, the file tools write nothing, the web tools read nothing, 23 settings have their strictest value"
+	const all = "no command runs, no script runs, no skill is used, no tool of the agent runs, the file tools write nothing, the web tools read nothing, 24 settings have their strictest value"
 	for _, tc := range []struct{ name, yaml, want string }{
 		{"misspelt key", "# hello\nmodek: gpt-5\n", `config.yaml:2:1: unknown key "modek": did you mean "model"?`},
 		{"misspelt below", "agent:\n  max_turn: 3\n", `config.yaml:2:3: unknown key "max_turn": did you mean "max_turns"?`},

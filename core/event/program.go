@@ -49,6 +49,54 @@ type SkillVersioned struct {
 	Gone    bool   `json:"gone,omitempty"` // there is no skill any more
 }
 
+// SkillLoaded says that a turn was given a skill.
+type SkillLoaded struct {
+	fact
+	Name    string `json:"name"`
+	Version int    `json:"version,omitempty"` // 0: not one that this program made
+	Hash    string `json:"hash"`              // of SKILL.md, sha256
+	By      string `json:"by"`                // who chose it: "model", "person"
+}
+
+// TurnJudged says what a turn came to, by exit codes and by what the person did. It was stored
+// before.
+type TurnJudged struct {
+	fact
+	Experience string   `json:"experience"`
+	Outcome    string   `json:"outcome"` // "good", "bad", "unknown"
+	Signals    []string `json:"signals,omitempty"`
+}
+
+// LearnProposed says that something was learned that waits for a person's word.
+type LearnProposed struct {
+	fact
+	ID      string `json:"id"`
+	Kind    string `json:"kind"` // "create", "change", "rollback", "archive"
+	Skill   string `json:"skill"`
+	Why     string `json:"why"`
+	Tainted string `json:"tainted,omitempty"` // whose words besides the person's it comes from
+	Open    int    `json:"open"`              // how many wait now
+}
+
+// LearnSettled says what became of a proposal.
+type LearnSettled struct {
+	fact
+	ID      string `json:"id"`
+	Kind    string `json:"kind"`
+	Skill   string `json:"skill"`
+	State   string `json:"state"`             // "accepted", "refused", "never", "stale"
+	By      string `json:"by"`                // "user", "auto"
+	Version int    `json:"version,omitempty"` // of the skill, that it made
+	Open    int    `json:"open"`
+}
+
+// LearnReviewed says how a review ended that led to no proposal.
+type LearnReviewed struct {
+	fact
+	Skill string `json:"skill,omitempty"`
+	Why   string `json:"why"`
+}
+
 // ServerChanged says how a server of tools is now.
 type ServerChanged struct {
 	fact

@@ -17,6 +17,7 @@ import (
 	"hermes/core/client"
 	"hermes/core/config"
 	"hermes/core/event"
+	"hermes/core/learn"
 	"hermes/core/provider"
 	"hermes/core/session"
 	"hermes/core/store"
@@ -55,6 +56,7 @@ func (f *fake) History() client.Sessions       { return f }
 func (f *fake) Catalog() client.Models         { return models{f} }
 func (f *fake) Backends() backend.Pool         { return nil }
 func (f *fake) Servers() client.Servers        { return nil }
+func (f *fake) Learning() *learn.Learner       { return nil }
 func (f *fake) Config() *config.Config         { return f.start.Config }
 func (f *fake) OpeningNotices() []event.Notice { return nil }
 func (f *fake) Close(context.Context) error    { f.idle.Wait(); return nil }

@@ -11,6 +11,7 @@ import (
 	"hermes/ui/cli/config"
 	"hermes/ui/cli/doctor"
 	"hermes/ui/cli/hooks"
+	"hermes/ui/cli/learn"
 	"hermes/ui/cli/logs"
 	"hermes/ui/cli/mcp"
 	"hermes/ui/cli/memory"
@@ -68,7 +69,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 	line := c.Command
 	for group, list := range map[string][]*cobra.Command{
 		groupTalk: {
-			run.Command(line), sessions.Command(line), rollback.Command(line), pool.Command(line), skills.Command(line),
+			run.Command(line), sessions.Command(line), rollback.Command(line), pool.Command(line), skills.Command(line), learn.Command(line),
 			picture.Command(line),
 		},
 		groupSettings: {config.Command(line), profile.Command(line), setup.Command(line), model.Command(line), approvals.Command(line), mcp.Command(line), hooks.Command(line), tools.Command(line)},

@@ -3,7 +3,8 @@
 // byte for byte, so that what is tested is the whole way of an answer, wire included.
 //
 // The contract: every chat request takes the next Turn of the script, in order of arrival, whoever
-// sends it. A request after the last turn is answered with HTTP 400 and says so, unless Script.Loop
+// sends it, unless Script.Rule answers it. A request after the last turn is answered with HTTP 400
+// and says so, unless Script.Loop
 // is set. It is as strict as the vendors: what breaks their rules for a request is HTTP 400 (see
 // check.go and strict.go). A server that is closed lets go of every stalled answer at once. Nothing
 // here sleeps to make a test pass: Turn.Hold stops a stream until the test says.
@@ -23,8 +24,10 @@ import (
 
 // Script is what the server answers.
 type Script struct {
-	Turns   []Turn
-	Loop    bool    // after the last turn begin again; without it the server answers 400
+	Turns []Turn
+	Loop  bool // after the last turn begin again; without it the server answers 400
+	// Rule answers by what a request says; false leaves it to the turns. It must not block.
+	Rule    func(Request) (Turn, bool)
 	AuxText string  // when set, requests without tools take no turn and get this text (titles, summaries)
 	Window  int     // tokens, four bytes each: a longer request is refused, and usage tells how long each was; 0: no limit
 	Keep    int     // requests that are kept, the newest; 0: all

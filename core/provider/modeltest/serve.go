@@ -115,6 +115,11 @@ func (s *Server) take(req *Request, options bool) (Turn, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer func() { s.note(*req) }()
+	if s.script.Rule != nil {
+		if turn, ok := s.script.Rule(*req); ok {
+			return turn, true
+		}
+	}
 	if s.script.AuxText != "" && len(req.Tools) == 0 {
 		return Turn{Text: s.script.AuxText}, true
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/core"
+	"hermes/core/learn"
 	"hermes/core/skill"
 	"hermes/skills"
 	"hermes/ui/cli/base"
@@ -28,9 +30,11 @@ type versionJSON struct {
 	Gone    bool    `json:"gone"`
 	Current bool    `json:"current"`
 	Text    *string `json:"text"` // SKILL.md; null when there was none
+	// Uses are what came of the turns in which this text was used; null: none is known.
+	Uses *learn.Uses `json:"uses"`
 }
 
-func versionsJSON(h skills.History) []versionJSON {
+func versionsJSON(h skills.History, uses map[string]learn.Uses) []versionJSON {
 	out := []versionJSON{}
 	for i, v := range h.Versions {
 		row := versionJSON{
@@ -48,6 +52,9 @@ func versionsJSON(h skills.History) []versionJSON {
 		if t := h.Text(v.Number); t != nil {
 			s := string(t)
 			row.Text = &s
+		}
+		if u, ok := uses[v.Hash]; ok && v.Hash != "" {
+			row.Uses = &u
 		}
 		out = append(out, row)
 	}
@@ -68,11 +75,15 @@ the first one. What somebody changes outside of hermes is kept when hermes would
 			if err != nil {
 				return err
 			}
-			rows := versionsJSON(h)
+			uses, err := c.usesOf(args[0])
+			if err != nil {
+				return err
+			}
+			rows := versionsJSON(h, uses)
 			if asJSON {
 				return base.WriteJSON(c.Streams.Out, rows, true)
 			}
-			t := base.Table{Head: []string{"VERSION", "WHEN", "WHAT", "BY", "LINES", "WHY"}, Fit: c.Width()}
+			t := base.Table{Head: []string{"VERSION", "WHEN", "WHAT", "BY", "LINES", "GOOD/BAD", "WHY"}, Fit: c.Width()}
 			for _, v := range rows {
 				what := string(v.Op)
 				if v.To != nil {
@@ -81,13 +92,33 @@ the first one. What somebody changes outside of hermes is kept when hermes would
 				if files := strings.Join(v.Files, ", "); files != skills.File {
 					what += " " + files
 				}
-				t.Row(strconv.Itoa(v.Version), base.DateTime(v.At), base.OneLine(what), base.OrDash(v.By), fmt.Sprintf("+%d -%d", v.Added, v.Removed), base.Cut(v.Why, 60))
+				t.Row(strconv.Itoa(v.Version), base.DateTime(v.At), base.OneLine(what), base.OrDash(v.By), fmt.Sprintf("+%d -%d", v.Added, v.Removed), came(v.Uses), base.Cut(v.Why, 60))
 			}
 			return t.Write(c.Streams.Out)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with the text of each version")
 	return cmd
+}
+
+// came tells what came of a text.
+func came(u *learn.Uses) string {
+	if u == nil || u.Good+u.Bad == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.4g/%.4g", u.Good, u.Bad)
+}
+
+func (c *command) usesOf(name string) (map[string]learn.Uses, error) {
+	lib, _, start, err := c.SkillLibrary()
+	if err != nil {
+		return nil, err
+	}
+	uses, err := core.OpenLearning(start.Config, lib).Outcomes(name)
+	if err != nil {
+		return nil, base.Failed(base.ExitFailed, "%w", err)
+	}
+	return uses, nil
 }
 
 // historyOf is the history of a skill that has one.

@@ -1,0 +1,295 @@
+package learn
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/event"
+	"hermes/core/injection"
+	"hermes/core/secret"
+	"hermes/skills"
+)
+
+// Experience is what a turn came to. It holds no secrets.
+type Experience struct {
+	ID      string        `json:"id"`
+	At      time.Time     `json:"at"`
+	Session string        `json:"session"`
+	Turn    string        `json:"turn"`
+	Model   string        `json:"model,omitempty"`
+	Task    string        `json:"task"`
+	Calls   []Step        `json:"calls,omitempty"`
+	Skills  []Loaded      `json:"skills,omitempty"`
+	Signals []Signal      `json:"signals,omitempty"`
+	Outcome Outcome       `json:"outcome"`
+	Tainted string        `json:"tainted,omitempty"` // whose words besides the person's it had read
+	Took    time.Duration `json:"took"`
+	Tokens  int           `json:"tokens"`
+	Ended   bool          `json:"ended"`           // the turn came to its end
+	Used    bool          `json:"used,omitempty"`  // a review has seen it
+	Later   string        `json:"later,omitempty"` // what the person said next, where that corrects it
+}
+
+// Step is a call of a tool.
+type Step struct {
+	Tool   string `json:"tool"`
+	Args   string `json:"args"`
+	Ran    string `json:"ran,omitempty"` // the command, where it is one
+	Failed bool   `json:"failed,omitempty"`
+	Exit   *int   `json:"exit,omitempty"`
+	Said   string `json:"said,omitempty"` // the end of the result
+}
+
+// Loaded is a skill that was read or run in a turn.
+type Loaded struct {
+	Name    string `json:"name"`
+	Version int    `json:"version,omitempty"` // 0: not one that this program made
+	Hash    string `json:"hash"`
+	By      string `json:"by"` // "model", "person"
+}
+
+// Bounds of what is kept of a turn.
+const (
+	maxTask   = 2000
+	maxArgs   = 600
+	maxSaid   = 600
+	maxSteps  = 60
+	maxLoaded = 8
+)
+
+// turn is one that goes on.
+type turn struct {
+	Experience
+	calls map[string]int    // by id, in Calls
+	named map[string]string // by id of a call: the skill that it names
+	saw   bool              // a prompt
+}
+
+// collect gathers what belongs to a turn, and returns the turn when it is over.
+func (l *Learner) collect(e event.Envelope) *turn {
+	if e.Turn == "" {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.turns[e.Turn]
+	if t == nil {
+		switch e.Event.(type) {
+		case event.TurnStarted, event.MessageAdded:
+		default:
+			return nil // it began before somebody listened
+		}
+		t = &turn{calls: map[string]int{}, named: map[string]string{}, Experience: Experience{ID: "e" + rand.Text()[:10], At: e.At, Session: e.Session, Turn: e.Turn}}
+		l.turns[e.Turn] = t
+	}
+	switch x := e.Event.(type) {
+	case event.TurnStarted:
+		t.Model = x.Model
+	case event.MessageAdded:
+		l.heard(t, x.Message)
+	case event.MessageSealed:
+		t.asked(x.Message)
+	case event.ToolEnded:
+		l.ended(t, e.Header, x.Result)
+	case event.ApprovalSettled:
+		if x.Decision == event.DecisionDeny && x.By == event.ByUser {
+			t.signal(Bad, "the person refused a call")
+		}
+	case event.TurnEnded:
+		delete(l.turns, e.Turn)
+		t.close(x)
+		return t
+	}
+	return nil
+}
+
+// clip is the beginning of a text without secrets.
+func clip(s string, n int) string {
+	s = secret.Redact(s)
+	if len(s) > n {
+		s = strings.ToValidUTF8(s[:n], "") + "…"
+	}
+	return s
+}
+
+// tail is the end of a text without secrets.
+func tail(s string, n int) string {
+	s = strings.TrimSpace(secret.Redact(s))
+	if len(s) > n {
+		s = "…" + strings.ToValidUTF8(s[len(s)-n:], "")
+	}
+	return s
+}
+
+// heard takes what somebody said.
+func (l *Learner) heard(t *turn, m chat.Message) {
+	if m.Role != chat.RoleUser {
+		return
+	}
+	if m.From.Other() && !m.From.IsSummary() {
+		t.taint("it was asked for by " + m.From.Words())
+	}
+	if !t.saw {
+		t.saw, t.Task = true, clip(m.Text, maxTask)
+	} else if corrects(m.Text) {
+		t.signal(Bad, "the person corrected it while it worked")
+		t.Later = clip(m.Text, maxSaid)
+	}
+	for _, p := range m.Parts {
+		if name, ok := strings.CutPrefix(p.Name, "skill "); ok && p.Kind == chat.PartSkill {
+			l.load(t, event.Header{Session: t.Session, Turn: t.Turn}, name, "person")
+		}
+	}
+}
+
+func (t *turn) asked(m chat.Message) {
+	for _, c := range m.Calls {
+		if len(t.Calls) < maxSteps && !m.From.IsPerson() {
+			t.calls[c.ID] = len(t.Calls)
+			var args struct{ Command, Name string }
+			_ = json.Unmarshal(c.Args, &args) // another shape has neither
+			t.Calls = append(t.Calls, Step{Tool: c.Name, Args: clip(string(c.Args), maxArgs), Ran: clip(args.Command, maxArgs)})
+			t.named[c.ID] = args.Name
+		}
+	}
+}
+
+func (l *Learner) ended(t *turn, h event.Header, r chat.ToolResult) {
+	i, ok := t.calls[r.CallID]
+	if !ok {
+		return
+	}
+	s := &t.Calls[i]
+	s.Failed, s.Exit, s.Said = r.IsError, r.ExitCode, tail(r.Text, maxSaid)
+	if hits := injection.ScanDocument(r.Text); len(hits) > 0 && r.Name != "skill_view" {
+		t.taint("the result of " + r.Name + " " + hits[0].Reason)
+	}
+	if (r.Name == "skill_view" || r.Name == "skill_run") && !r.IsError {
+		l.load(t, h, t.named[r.CallID], "model")
+	}
+}
+
+// load notes that a skill was read in a turn, with the version that it was.
+func (l *Learner) load(t *turn, h event.Header, name, by string) {
+	if len(t.Skills) >= maxLoaded || slices.ContainsFunc(t.Skills, func(x Loaded) bool { return x.Name == name }) {
+		return
+	}
+	s := l.own(name)
+	if s == nil {
+		return
+	}
+	raw, err := s.Raw()
+	if err != nil {
+		return
+	}
+	x := Loaded{Name: name, Hash: skills.HashOf(raw), By: by}
+	if past, err := l.o.Library.Edits.History(name); err == nil {
+		x.Version = past.Find(x.Hash)
+	}
+	t.Skills = append(t.Skills, x)
+	l.o.Publish(h, event.SkillLoaded{Name: name, Version: x.Version, Hash: x.Hash, By: by})
+}
+
+func (t *turn) taint(why string) {
+	if t.Tainted == "" {
+		t.Tainted = why
+	}
+}
+
+func (t *turn) signal(o Outcome, why string) {
+	t.Signals = append(t.Signals, Signal{o, why})
+}
+
+func (t *turn) close(e event.TurnEnded) {
+	t.Took, t.Tokens, t.Ended = e.Took, e.Usage.Input+e.Usage.Output, e.Reason == event.TurnDone
+	if e.Foreign != "" {
+		t.taint(e.Foreign)
+	}
+	if e.Reason == event.TurnInterrupted {
+		t.signal(Bad, "the person stopped it")
+	}
+	t.Signals = append(t.Signals, verified(t.Task, t.Calls)...)
+	t.Outcome = judge(t.Signals)
+}
+
+// finish keeps what a turn came to, and what follows of it.
+func (l *Learner) finish(t turn) {
+	if corrects(t.Task) {
+		l.blame(t.Session, Signal{Bad, "the person's next words correct it: " + clip(t.Task, 200)})
+	}
+	if len(t.Calls) == 0 && len(t.Skills) == 0 {
+		return
+	}
+	x := t.Experience
+	err := l.file.edit(func(st *state) error {
+		st.Experiences = append(st.Experiences, x)
+		for _, s := range x.Skills {
+			st.count(s.Name, s.Hash, x.Outcome, 1/float64(len(x.Skills)))
+		}
+		l.want(st, x)
+		return nil
+	})
+	if err != nil {
+		l.o.Log.Warn("what a turn came to was not kept", "err", err)
+		return
+	}
+	e := event.TurnJudged{Experience: x.ID, Outcome: string(x.Outcome)}
+	for _, s := range x.Signals {
+		e.Signals = append(e.Signals, s.Why)
+	}
+	l.o.Publish(event.Header{Session: x.Session, Turn: x.Turn}, e)
+	for _, s := range x.Skills {
+		l.compare(s.Name)
+	}
+}
+
+// blame adds a signal to the last turn of a session that is kept: what the person does next is
+// about
+// what came before.
+func (l *Learner) blame(session string, s Signal) {
+	var names []Loaded
+	err := l.file.edit(func(st *state) error {
+		from := max(len(st.Experiences)-20, 0)
+		for i := len(st.Experiences) - 1; i >= from; i-- {
+			x := &st.Experiences[i]
+			if x.Session != session || l.o.Now().Sub(x.At) > time.Hour {
+				continue
+			}
+			if slices.Contains(x.Signals, s) {
+				return nil
+			}
+			was := x.Outcome
+			x.Signals = append(x.Signals, s)
+			x.Outcome, x.Later = judge(x.Signals), s.Why
+			if names = x.Skills; was != x.Outcome {
+				for _, k := range x.Skills {
+					st.count(k.Name, k.Hash, was, -1/float64(len(x.Skills)))
+					st.count(k.Name, k.Hash, x.Outcome, 1/float64(len(x.Skills)))
+				}
+			}
+			l.want(st, *x)
+			return nil
+		}
+		return nil
+	})
+	if err != nil {
+		l.o.Log.Warn("what the person did was not kept", "err", err)
+	}
+	for _, k := range names {
+		l.compare(k.Name)
+	}
+}
+
+// own is a skill of the person's folder, nil when there is none of that name.
+func (l *Learner) own(name string) *skills.Skill {
+	s := l.o.Library.Catalog(context.Background(), "").Find(name)
+	if s == nil || s.Source != skills.User {
+		return nil
+	}
+	return s
+}

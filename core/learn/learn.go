@@ -1,0 +1,177 @@
+// Package learn is the way from experience to skills: it listens to what happens, keeps what turns
+// came to, asks a model beside the conversation for a change of a skill when there is reason for
+// one, keeps that as a proposal, and takes skills back that did worse.
+//
+// The contract:
+//
+//   - It is a subscriber of the bus like every other one: no turn ever waits for it, and its model
+//     is interrupted when a person or a program asks for something.
+//   - What a turn came to is read off exit codes and what the person did. What a model says of its
+//     own work is no signal, and what is unknown never counts as good.
+//   - The model has no tools. It answers with changes of lines that it names; whatever loses a line
+//     that it did not name is refused.
+//   - Nothing that comes of a turn that had read strangers' words is written before a person says
+//     so, in every mode.
+//   - No secret is in what is kept or sent: all of it goes through core/secret.
+//   - Every change is a version of its skill (package skills): it can be taken back.
+//
+// All methods of Learner are safe for concurrent use.
+package learn
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"hermes/core/crash"
+	"hermes/core/event"
+	"hermes/core/skill"
+)
+
+// Mode says what may happen unasked.
+type Mode string
+
+// Modes.
+const (
+	Off     Mode = "off"     // nothing is kept, nobody is asked
+	Propose Mode = "propose" // what is learned waits for the person's yes
+	Auto    Mode = "auto"    // what is clean is written at once, and taken back when it does worse
+)
+
+// Settings bound what is learned.
+type Settings struct {
+	Mode     Mode
+	Calls    int           // tool calls that make a turn worth keeping without another reason
+	Alike    int           // turns alike that make a new skill
+	Every    time.Duration // at most one review in it
+	Open     int           // proposals that may wait
+	PerDay   int           // reviews
+	Cost     float64       // US dollars a day
+	Stale    time.Duration // unused for so long: said to be stale
+	Archived time.Duration // unused for so long: moved away
+	Pinned   []string      // skills that are left alone
+}
+
+// Options say what a Learner works with. Dir, Library, Settings are required.
+type Options struct {
+	Dir      string // of its file
+	Library  *skill.Library
+	Settings func() Settings
+	// Ask has a model without tools answer; nil: nobody can be asked.
+	Ask func(ctx context.Context, session, system, text string) (string, error)
+	// Spent is what reviews cost today, in millionths of a US dollar; nil: not known.
+	Spent   func(ctx context.Context) int64
+	Publish func(event.Header, event.Event) // nil: nobody is told
+	Log     *slog.Logger
+	Now     func() time.Time // nil: the clock
+}
+
+// Learner learns from what happens.
+type Learner struct {
+	o    Options
+	file store
+
+	mu     sync.Mutex // guards what follows
+	turns  map[string]*turn
+	cancel context.CancelFunc // ends the review that goes on; nil: none does
+	work   sync.WaitGroup
+}
+
+// New makes a learner; it reads and writes nothing yet.
+func New(o Options) *Learner {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Publish == nil {
+		o.Publish = func(event.Header, event.Event) {}
+	}
+	return &Learner{o: o, file: store{dir: o.Dir}, turns: map[string]*turn{}}
+}
+
+// retry is how often a review is tried that had to wait.
+const retry = time.Minute
+
+// Follow learns from a mailbox until ctx ends. It closes the mailbox.
+func (l *Learner) Follow(ctx context.Context, box *event.Mailbox) {
+	defer l.work.Wait()
+	defer box.Close()
+	l.curate()
+	for {
+		wait, stop := context.WithTimeout(ctx, retry)
+		events, err := box.Next(wait)
+		stop()
+		switch {
+		case ctx.Err() != nil || events == nil && err == nil:
+			for _, e := range append(events, box.Drain()...) { // the end of the last turn
+				l.hear(ctx, e)
+			}
+			return
+		case errors.Is(err, context.DeadlineExceeded):
+			l.begin(ctx)
+		}
+		for _, e := range events {
+			l.hear(ctx, e)
+		}
+	}
+}
+
+// hear takes one event.
+func (l *Learner) hear(ctx context.Context, e event.Envelope) {
+	if _, lost := e.Event.(event.Resync); lost {
+		l.mu.Lock()
+		clear(l.turns)
+		l.mu.Unlock()
+		return
+	}
+	if l.o.Settings().Mode == Off {
+		return
+	}
+	if _, began := e.Event.(event.TurnStarted); began {
+		l.interrupt()
+	}
+	if h, ok := e.Event.(event.HistoryChanged); ok && h.Why == event.HistoryUndone {
+		l.blame(e.Session, Signal{Bad, "the person took the exchange back"})
+	}
+	if done := l.collect(e); done != nil {
+		l.finish(*done)
+		l.begin(ctx)
+	}
+}
+
+// interrupt stops the review that goes on: it is done later.
+func (l *Learner) interrupt() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cancel != nil {
+		l.cancel()
+	}
+}
+
+// begin starts the next review beside everything else, unless one goes on.
+func (l *Learner) begin(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ctx.Err() != nil || l.cancel != nil || len(l.turns) > 0 || l.o.Ask == nil || l.o.Settings().Mode == Off {
+		return
+	}
+	ctx, l.cancel = context.WithCancel(ctx)
+	stop := l.cancel
+	l.work.Add(1)
+	crash.Go("learn", func() {
+		defer l.work.Done()
+		defer func() {
+			stop()
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.cancel = nil
+		}()
+		if _, err := l.ReviewNext(ctx, false); err != nil && ctx.Err() == nil {
+			l.o.Log.Warn("nothing was learned", "err", err)
+		}
+	})
+}

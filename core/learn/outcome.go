@@ -1,0 +1,147 @@
+package learn
+
+import (
+	_ "embed"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"hermes/core/cjk"
+)
+
+// Outcome is what a turn came to.
+type Outcome string
+
+// Outcomes.
+const (
+	Good    Outcome = "good"
+	Bad     Outcome = "bad"
+	Unknown Outcome = "unknown"
+)
+
+// Signal is something that says how a turn went, and whose word that is. A model's opinion is none.
+type Signal struct {
+	Says Outcome `json:"says"`
+	Why  string  `json:"why"`
+}
+
+// judge is bad where anything is, good where something is, and else unknown.
+func judge(signals []Signal) Outcome {
+	out := Unknown
+	for _, s := range signals {
+		switch s.Says {
+		case Bad:
+			return Bad
+		case Good:
+			out = Good
+		case Unknown:
+		}
+	}
+	return out
+}
+
+var (
+	//go:embed verify.txt
+	verifyText string
+	//go:embed corrections.txt
+	correctionText string
+)
+
+// patterns are the lines of a data file, each a regular expression.
+func patterns(text string) []*regexp.Regexp {
+	var out []*regexp.Regexp
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			out = append(out, regexp.MustCompile("(?i)"+line))
+		}
+	}
+	return out
+}
+
+var (
+	verifying = sync.OnceValue(func() []*regexp.Regexp { return patterns(verifyText) })
+	wrongs    = sync.OnceValue(func() []*regexp.Regexp { return patterns(correctionText) })
+)
+
+func matches(list []*regexp.Regexp, s string) bool {
+	return slices.ContainsFunc(list, func(r *regexp.Regexp) bool { return r.MatchString(s) })
+}
+
+// corrects reports whether a person's words say that what was done is wrong.
+func corrects(said string) bool {
+	if len(said) > 200 {
+		said = said[:200]
+	}
+	return matches(wrongs(), strings.TrimSpace(said))
+}
+
+// commandOf is the command of a call, "" when it has none.
+func commandOf(s Step) string {
+	if s.Exit == nil {
+		return ""
+	}
+	return s.Ran
+}
+
+// verified is what the last verifying command said with its exit code: tests, builds, and what the
+// person's own words name.
+func verified(task string, calls []Step) []Signal {
+	for _, s := range slices.Backward(calls) {
+		command := commandOf(s)
+		if command == "" || !matches(verifying(), command) && !namedIn(task, command) {
+			continue
+		}
+		if *s.Exit == 0 {
+			return []Signal{{Good, "exit code 0 of " + clip(command, 120)}}
+		}
+		return []Signal{{Bad, "an exit code that is not 0 of " + clip(command, 120)}}
+	}
+	return nil
+}
+
+// namedIn reports whether the person named the program that a command runs.
+func namedIn(task, command string) bool {
+	fields := strings.Fields(command)
+	if len(fields) == 0 {
+		return false
+	}
+	program := fields[0]
+	if (program == "sh" || program == "bash" || program == "python3" || program == "node") && len(fields) > 1 {
+		program = fields[1]
+	}
+	program = path.Base(program)
+	return len(program) > 3 && strings.Contains(task, program)
+}
+
+// words are those of a task by which tasks are compared, with the programs that it took.
+func words(x Experience) []string {
+	var out []string
+	for _, w := range strings.FieldsFunc(strings.ToLower(cjk.IndexText(x.Task)), func(r rune) bool { return !cjk.IsWord(r) }) {
+		if len(w) > 3 {
+			out = append(out, w)
+		}
+	}
+	for _, s := range x.Calls {
+		if f := strings.Fields(commandOf(s)); len(f) > 0 {
+			out = append(out, "$"+path.Base(f[0]))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// alike is how much two tasks have in common, from 0 to 1.
+func alike(a, b []string) float64 {
+	both := 0
+	for _, w := range a {
+		if slices.Contains(b, w) {
+			both++
+		}
+	}
+	if len(a)+len(b) == both {
+		return 0
+	}
+	return float64(both) / float64(len(a)+len(b)-both)
+}

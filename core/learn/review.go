@@ -1,0 +1,320 @@
+package learn
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes/core/event"
+	"hermes/core/secret"
+	"hermes/skills"
+)
+
+//go:embed review.md
+var reviewTask string
+
+// maxDigest bounds what a model is shown, in bytes: about 8,000 tokens.
+const maxDigest = 32_000
+
+// near is from how much in common tasks are of one kind.
+const near = 0.4
+
+// claim is how long a process may take over a review before another one takes it up.
+const claim = 10 * time.Minute
+
+// want notes that a review is wanted, where an experience gives reason for one.
+func (l *Learner) want(st *state, x Experience) {
+	s := l.o.Settings()
+	if x.Outcome == Bad {
+		for _, k := range x.Skills {
+			if l.own(k.Name) != nil && !slices.Contains(s.Pinned, k.Name) && !st.never(k.Name, nil) {
+				st.due(Due{Kind: "change", Skill: k.Name, Experiences: []string{x.ID}})
+			}
+		}
+	}
+	if !fresh(x, s) {
+		return
+	}
+	mine := words(x)
+	if st.never("", mine) {
+		return
+	}
+	var ids []string
+	good := false
+	for _, y := range st.Experiences {
+		if fresh(y, s) && alike(mine, words(y)) >= near {
+			ids, good = append(ids, y.ID), good || y.Outcome == Good
+		}
+	}
+	if good && len(ids) >= max(s.Alike, 1) {
+		st.due(Due{Kind: "create", Experiences: ids})
+	}
+}
+
+// fresh reports whether an experience can be one of those that make a new skill.
+func fresh(x Experience, s Settings) bool {
+	return !x.Used && x.Ended && len(x.Skills) == 0 && (x.Outcome != Unknown || len(x.Calls) >= s.Calls)
+}
+
+// due adds a review, unless one of the same kind waits.
+func (st *state) due(d Due) {
+	for i, w := range st.Due {
+		if w.Kind == d.Kind && w.Skill == d.Skill && (d.Kind == "change" || slices.Contains(d.Experiences, w.Experiences[0])) {
+			for _, id := range d.Experiences {
+				if !slices.Contains(w.Experiences, id) {
+					st.Due[i].Experiences = append(st.Due[i].Experiences, id)
+				}
+			}
+			return
+		}
+	}
+	if len(st.Due) < 20 {
+		st.Due = append(st.Due, d)
+	}
+}
+
+func (st *state) never(skill string, task []string) bool {
+	return slices.ContainsFunc(st.Never, func(n Never) bool {
+		return skill != "" && n.Skill == skill || skill == "" && len(n.Words) > 0 && alike(n.Words, task) >= near
+	})
+}
+
+// gate says why no review may begin now; "" when one may.
+func (l *Learner) gate(ctx context.Context, st *state, asked bool) string {
+	s, now := l.o.Settings(), l.o.Now()
+	st.Reviews = slices.DeleteFunc(st.Reviews, func(t time.Time) bool { return now.Sub(t) > 24*time.Hour })
+	n := len(st.Reviews)
+	switch {
+	case st.open() >= s.Open:
+		return fmt.Sprintf("%d proposals wait for a word; `hermes learn` shows them", st.open())
+	case n >= s.PerDay:
+		return fmt.Sprintf("there were %d reviews today, at most learning.max_reviews_per_day", n)
+	case l.o.Spent != nil && s.Cost > 0 && float64(l.o.Spent(ctx))/1e6 >= s.Cost:
+		return "reviews have cost as much today as learning.max_cost_per_day allows"
+	case !asked && n > 0 && now.Sub(st.Reviews[n-1]) < s.Every:
+		return "the last review was a moment ago"
+	default:
+		return ""
+	}
+}
+
+// job is a review that was taken up.
+type job struct {
+	Due
+	of []Experience
+}
+
+// take claims the next review. why says why there is none now.
+func (l *Learner) take(ctx context.Context, asked bool) (j *job, why string, err error) {
+	told := false
+	err = l.file.edit(func(st *state) error {
+		now := l.o.Now()
+		i := slices.IndexFunc(st.Due, func(d Due) bool { return now.Sub(d.Taken) > claim })
+		if i < 0 {
+			why = "there is nothing to learn from yet"
+			return nil
+		}
+		if why = l.gate(ctx, st, asked); why != "" {
+			if day := now.Format(time.DateOnly); st.Told != day && !strings.HasPrefix(why, "the last") {
+				st.Told, told = day, true
+			}
+			return nil
+		}
+		st.Due[i].Taken = now
+		st.Reviews = append(st.Reviews, now)
+		j = &job{Due: st.Due[i]}
+		for _, id := range j.Experiences {
+			if x := st.experience(id); x != nil {
+				j.of = append(j.of, *x)
+			}
+		}
+		return nil
+	})
+	if told {
+		l.o.Publish(event.Header{}, event.LearnReviewed{Why: why})
+	}
+	return j, why, err
+}
+
+// release gives a review back, done or not. One that was interrupted does not count.
+func (l *Learner) release(j *job, done, interrupted bool) {
+	err := l.file.edit(func(st *state) error {
+		for i, d := range st.Due {
+			if d.Kind != j.Kind || d.Skill != j.Skill || !d.Taken.Equal(j.Taken) {
+				continue
+			}
+			if !done {
+				st.Due[i].Taken = time.Time{}
+				if interrupted {
+					st.Reviews = st.Reviews[:max(len(st.Reviews)-1, 0)]
+				}
+				return nil
+			}
+			st.Due = slices.Delete(st.Due, i, i+1)
+			break
+		}
+		for _, id := range j.Experiences {
+			if x := st.experience(id); x != nil {
+				x.Used = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		l.o.Log.Warn("a review was not noted", "err", err)
+	}
+}
+
+// ReviewNext does the next review that is wanted, if the ceilings allow one. It returns what was
+// proposed, nil for nothing; why says in words how it ended. One that was asked for by a person
+// does
+// not wait for the last one to be long ago.
+func (l *Learner) ReviewNext(ctx context.Context, asked bool) (*Proposal, error) {
+	j, why, err := l.take(ctx, asked)
+	if err != nil || j == nil {
+		return nil, errors.Join(err, nothing(asked, why))
+	}
+	p, why, err := l.review(ctx, j)
+	if err != nil {
+		l.release(j, ctx.Err() == nil && !transient(err), ctx.Err() != nil)
+		return nil, err
+	}
+	l.release(j, true, false)
+	if p == nil {
+		l.o.Publish(event.Header{}, event.LearnReviewed{Skill: j.Skill, Why: why})
+		return nil, nothing(asked, why)
+	}
+	return l.propose(*p)
+}
+
+// nothing tells a person who asked why nothing came of it.
+func nothing(asked bool, why string) error {
+	if !asked || why == "" {
+		return nil
+	}
+	return &NothingError{why}
+}
+
+// NothingError says why there is no proposal.
+type NothingError struct{ Why string }
+
+func (e *NothingError) Error() string { return e.Why }
+
+// failedError is a model that did not answer: the review is tried again.
+type failedError struct{ error }
+
+func transient(err error) bool { return errors.As(err, new(failedError)) }
+
+// review asks the model and makes a proposal of its answer; why says why there is none.
+func (l *Learner) review(ctx context.Context, j *job) (p *Proposal, why string, err error) {
+	if len(j.of) == 0 {
+		return nil, "what there was to learn from is not kept any more", nil
+	}
+	var text []byte
+	if j.Kind == "change" {
+		s := l.own(j.Skill)
+		if s == nil {
+			return nil, "the skill " + j.Skill + " is not there any more", nil
+		}
+		if text, err = s.Raw(); err != nil {
+			return nil, "", err
+		}
+	}
+	said, err := l.o.Ask(ctx, j.of[len(j.of)-1].Session, reviewTask, Digest(j.Skill, string(text), j.of))
+	if err != nil {
+		return nil, "", failedError{err}
+	}
+	a, err := ReadAnswer(said)
+	if err != nil {
+		return nil, refused(err), nil //nolint:nilerr // that is how it ended
+	}
+	if a.Do == "nothing" {
+		return nil, "the model found nothing worth keeping", nil
+	}
+	p = &Proposal{Why: oneLine(secret.Redact(a.Why)), Skill: j.Skill, Sources: j.Experiences, Session: j.of[0].Session}
+	for _, x := range j.of {
+		if x.Tainted != "" {
+			p.Tainted = x.Tainted
+		}
+	}
+	switch {
+	case a.Do == "change" && j.Kind == "change":
+		p.Kind, p.Deltas, p.Before = KindChange, a.Deltas, string(text)
+	case a.Do == "create" && j.Kind == "create":
+		p.Kind, p.Skill, p.Task = KindCreate, a.Name, words(j.of[0])
+		p.After = newSkill(a)
+	default:
+		return nil, "refused: the answer does something else than was asked", nil
+	}
+	if err := l.check(ctx, p); err != nil {
+		return nil, refused(err), nil //nolint:nilerr // that is how it ended
+	}
+	return p, "", nil
+}
+
+// refused says why an answer is not used, without what it may hold.
+func refused(err error) string { return "refused: " + oneLine(secret.Redact(err.Error())) }
+
+// newSkill is the SKILL.md of an answer.
+func newSkill(a Answer) string {
+	quote := func(s string) string { return "'" + strings.ReplaceAll(oneLine(s), "'", "''") + "'" }
+	return "---\nname: " + oneLine(a.Name) + "\ndescription: " + quote(a.Description) + "\nversion: 1.0.0\n---\n\n" + closed(strings.TrimSpace(a.Body))
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Digest is what a model is shown of experiences: no secrets, and not more than it may read.
+func Digest(name, text string, list []Experience) string {
+	var b strings.Builder
+	if text != "" {
+		fmt.Fprintf(&b, "The skill %s, with line numbers:\n<<<skill\n", name)
+		for i, line := range splitLines(text) {
+			fmt.Fprintf(&b, "%d: %s\n", i+1, strings.TrimRight(line, "\r\n"))
+		}
+		b.WriteString("skill>>>\n\n")
+	}
+	for i, x := range slices.Backward(list) { // the newest first: the others fall off the end
+		part := describe(len(list)-i, x)
+		if b.Len()+len(part) > maxDigest {
+			break
+		}
+		b.WriteString(part)
+	}
+	return secret.Redact(strings.ToValidUTF8(b.String()[:min(b.Len(), maxDigest)], ""))
+}
+
+func describe(n int, x Experience) string {
+	var b strings.Builder
+	fence := strings.NewReplacer("<<<", "< < <", ">>>", "> > >")
+	fmt.Fprintf(&b, "Turn %d came out %s.\n<<<turn\nasked: %s\n", n, x.Outcome, fence.Replace(x.Task))
+	for _, s := range x.Calls {
+		how := ""
+		switch {
+		case s.Exit != nil:
+			how = fmt.Sprintf(" -> exit code %d", *s.Exit)
+		case s.Failed:
+			how = " -> failed"
+		}
+		fmt.Fprintf(&b, "call %s %s%s\n", s.Tool, fence.Replace(s.Args), how)
+		if s.Said != "" {
+			fmt.Fprintf(&b, "  said: %s\n", fence.Replace(strings.ReplaceAll(s.Said, "\n", "\n  ")))
+		}
+	}
+	for _, s := range x.Signals {
+		fmt.Fprintf(&b, "%s because: %s\n", s.Says, fence.Replace(s.Why))
+	}
+	if x.Later != "" {
+		fmt.Fprintf(&b, "then the person said: %s\n", fence.Replace(x.Later))
+	}
+	b.WriteString("turn>>>\n\n")
+	return b.String()
+}
+
+// provenance is where a version comes from that a proposal makes.
+func (p Proposal) provenance() skills.Provenance {
+	return skills.Provenance{By: "learned", Why: p.Why, Session: p.Session, Source: p.ID, Tainted: p.Tainted != ""}
+}

@@ -1,0 +1,165 @@
+package learn
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"hermes/core/atomicfile"
+)
+
+// What is kept at most; the oldest goes.
+const (
+	keptExperiences = 300
+	keptProposals   = 200
+)
+
+// state is everything that is kept, in one file that is replaced as a whole.
+type state struct {
+	Experiences []Experience               `json:"experiences"`
+	Proposals   []Proposal                 `json:"proposals"`
+	Outcomes    map[string]map[string]Uses `json:"outcomes"` // by skill and the hash of its text
+	Due         []Due                      `json:"due"`
+	Reviews     []time.Time                `json:"reviews"` // of the last day
+	Never       []Never                    `json:"never"`
+	Curated     time.Time                  `json:"curated,omitzero"`
+	Told        string                     `json:"told,omitempty"` // the day on which the ceiling was told
+	Next        int                        `json:"next"`           // number of the next proposal
+}
+
+// Uses counts what came of the turns in which a text of a skill was used.
+type Uses struct {
+	Good    float64 `json:"good"`
+	Bad     float64 `json:"bad"`
+	Unknown float64 `json:"unknown"`
+	Worse   bool    `json:"worse,omitempty"` // tried, and taken back because it did worse
+}
+
+// Due is a review that is wanted.
+type Due struct {
+	Kind        string    `json:"kind"` // "change", "create"
+	Skill       string    `json:"skill,omitempty"`
+	Experiences []string  `json:"experiences"`
+	Taken       time.Time `json:"taken,omitzero"` // by a process that works on it
+}
+
+// Never is what is not to be proposed again.
+type Never struct {
+	Skill string   `json:"skill,omitempty"` // changes of it
+	Words []string `json:"words,omitempty"` // new skills for tasks like this
+}
+
+// store reads and writes the state. Other processes do so too.
+type store struct{ dir string }
+
+func (s store) path() string { return filepath.Join(s.dir, "state.json") }
+
+func (s store) read() (*state, error) {
+	st := &state{Next: 1}
+	data, err := os.ReadFile(s.path())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	default:
+		if err := json.Unmarshal(data, st); err != nil { // it is written as a whole: somebody else did that
+			_ = os.Rename(s.path(), s.path()+".broken")
+			st = &state{Next: 1}
+		}
+	}
+	if st.Outcomes == nil {
+		st.Outcomes = map[string]map[string]Uses{}
+	}
+	return st, nil
+}
+
+// edit changes the state while no other process does. An error of f leaves it as it was.
+func (s store) edit(f func(*state) error) error {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(s.path()+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	st, err := s.read()
+	if err != nil {
+		return err
+	}
+	if err := f(st); err != nil {
+		return err
+	}
+	st.trim()
+	data, err := json.Marshal(st)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(s.path(), append(data, '\n'), 0o600)
+}
+
+func (st *state) trim() {
+	if n := len(st.Experiences) - keptExperiences; n > 0 {
+		st.Experiences = slices.Delete(st.Experiences, 0, n)
+	}
+	for n := len(st.Proposals) - keptProposals; n > 0; n-- {
+		i := slices.IndexFunc(st.Proposals, func(p Proposal) bool { return p.State != StateOpen })
+		if i < 0 {
+			break
+		}
+		st.Proposals = slices.Delete(st.Proposals, i, i+1)
+	}
+}
+
+func (st *state) experience(id string) *Experience {
+	for i := range st.Experiences {
+		if st.Experiences[i].ID == id {
+			return &st.Experiences[i]
+		}
+	}
+	return nil
+}
+
+func (st *state) proposal(id string) *Proposal {
+	for i := range st.Proposals {
+		if st.Proposals[i].ID == id {
+			return &st.Proposals[i]
+		}
+	}
+	return nil
+}
+
+func (st *state) open() int {
+	n := 0
+	for _, p := range st.Proposals {
+		if p.State == StateOpen {
+			n++
+		}
+	}
+	return n
+}
+
+// count adds to the uses of a text of a skill; by is -1 to take back.
+func (st *state) count(skill, hash string, o Outcome, by float64) {
+	if st.Outcomes[skill] == nil {
+		st.Outcomes[skill] = map[string]Uses{}
+	}
+	u := st.Outcomes[skill][hash]
+	switch o {
+	case Good:
+		u.Good += by
+	case Bad:
+		u.Bad += by
+	case Unknown:
+		u.Unknown += by
+	}
+	st.Outcomes[skill][hash] = u
+}
