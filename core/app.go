@@ -84,6 +84,7 @@ type App struct {
 	// openedWith has the session.Config of sessions that were opened with one, by uid.
 	openedWith  sync.Map
 	configuring sync.Mutex // orders Configure
+	sampling    sync.Map   // [session, server]: the person lets it ask the model
 	log         *slog.Logger
 	config      atomic.Pointer[config.Config]
 	parts       []part // that were started

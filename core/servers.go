@@ -2,8 +2,10 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hermes/core/agent"
@@ -25,7 +27,7 @@ func (p *serversPart) Start(context.Context) error {
 	a := p.a
 	a.MCP = mcp.New(mcp.Options{
 		Pool: a.Pool, Replace: a.Tools.Replace, Expand: expandHome, Cwd: a.Cwd, Home: a.Config().Paths().Home,
-		Version: a.opts.Version, Log: a.log, Ask: a.askForServer,
+		Version: a.opts.Version, Log: a.log, Ask: a.askForServer, Sample: a.sampleForServer,
 		Told: func(c mcp.StateChanged) {
 			a.Bus.Publish(event.Header{}, event.ServerChanged{
 				Name: c.Name, State: string(c.State), Tools: c.Tools, Changed: c.Changed, Error: c.Error, Next: c.Next,
@@ -97,6 +99,16 @@ func (a *App) TrustServers(shown *mcp.Brought, yes bool) error {
 		return fmt.Errorf("%s has changed since it was shown: look at it again", mcp.ProjectFile)
 	}
 	return nil
+}
+
+// Forget drops what the person allowed servers in a session.
+func (p *serversPart) Forget(session string) {
+	p.a.sampling.Range(func(key, _ any) bool {
+		if key.([2]string)[0] == session {
+			p.a.sampling.Delete(key)
+		}
+		return true
+	})
 }
 
 func (p *serversPart) Close(ctx context.Context) error {
@@ -196,6 +208,64 @@ func (a *App) askForServer(ctx context.Context, q mcp.Question) (mcp.Answer, err
 		}
 	}
 	return out, nil
+}
+
+// What a person can say to a server that asks the model.
+const (
+	sampleOnce = "once"
+	sampleHere = "in this conversation"
+	shownOfAsk = 1500 // characters of what it asks
+)
+
+// mayAskModel asks the person, once or for the conversation, whether a server may ask the model.
+func (a *App) mayAskModel(ctx context.Context, q mcp.Sample) error {
+	key := [2]string{q.Session, q.Server}
+	if _, said := a.sampling.Load(key); said {
+		return nil
+	}
+	if err := staffed(a.wayIn(q.Session)); err != nil {
+		return err
+	}
+	shown := []rune(strings.TrimSpace(q.System + "\n\n" + q.Text))
+	if len(shown) > shownOfAsk {
+		shown = append(shown[:shownOfAsk], []rune(" […]")...)
+	}
+	answer, err := a.Agent.AskQuestion(ctx, agent.Question{Session: q.Session, Turn: q.Turn, CallID: q.CallID, Choices: []string{sampleOnce, sampleHere, sayNo}, Text: fmt.Sprintf(
+		"The server %s wants your model to answer this, with up to %d tokens. The answer goes to it.\n\n%s", q.Server, q.MaxTokens, string(shown))})
+	if err != nil {
+		return err
+	}
+	switch answer {
+	case sampleOnce:
+	case sampleHere:
+		a.sampling.Store(key, true)
+	default:
+		return errors.New("the person said no")
+	}
+	return nil
+}
+
+// sampleForServer has the session's model answer a server, when the person who sits in the session
+// says so. The model is given what the server said, no tool and nothing of the conversation.
+func (a *App) sampleForServer(ctx context.Context, q mcp.Sample) (mcp.Sampled, error) {
+	if err := a.mayAskModel(ctx, q); err != nil {
+		return mcp.Sampled{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, q.Limit)
+	defer cancel()
+	own, err := a.Agent.Model(ctx, q.Session)
+	if err != nil {
+		return mcp.Sampled{}, err
+	}
+	const perToken = 8
+	said, ref, err := a.run(ctx, errand{
+		task: "mcp", session: q.Session, system: q.System, text: q.Text, parts: q.Parts, most: q.MaxTokens, bytes: perToken * q.MaxTokens, own: true,
+	}, nil, own)
+	if err != nil {
+		a.log.Info("a server's question to the model was not answered", "server", q.Server, "err", err)
+		return mcp.Sampled{}, errors.New("the model did not answer")
+	}
+	return mcp.Sampled{Text: secret.Clean(said), Model: ref}, nil
 }
 
 // fieldTries is how often a person is asked for a value that can be used.

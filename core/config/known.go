@@ -31,8 +31,10 @@ func pythonKeys(section string) string {
 	case "MCP":
 		return `auto_reload reload_confirm keepalive`
 	case "MCPServer":
-		return `client_cert client_key ssl_verify supports_parallel_tool_calls sampling alwaysAllow autoApprove name description
+		return `client_cert client_key ssl_verify supports_parallel_tool_calls alwaysAllow autoApprove name description
 			keepalive_interval idle_timeout_seconds`
+	case "MCPSampling":
+		return `model max_tool_rounds allowed_models log_level`
 	case "Model":
 		return `auth_mode entra streaming ollama_num_ctx reasoning_echo openai_runtime region api key_cmd
 			max_output_tokens extra_body supports_vision service_tier temperature`

@@ -30,6 +30,15 @@ type MCPServer struct {
 	Tools          MCPTools          `key:"tools"`
 	Roots          []string          `key:"roots" live:"yes" doc:"folders that it is told to work in; empty: it is told none"`
 	Elicitation    string            `key:"elicitation" oneof:"|yes|no" bools:"yes,no" live:"yes" doc:"no: it may not ask you questions"`
+	Sampling       MCPSampling       `key:"sampling"`
+}
+
+// MCPSampling lets a server ask your model.
+type MCPSampling struct {
+	Enabled   bool          `key:"enabled" live:"yes" doc:"it may ask your model something while a call runs; you are asked before"`
+	MaxTokens int           `key:"max_tokens_cap" min:"0" live:"yes" doc:"most tokens of an answer; 0: 4096"`
+	PerMinute int           `key:"max_rpm" min:"0" live:"yes" doc:"most answers a minute; 0: 10"`
+	Timeout   time.Duration `key:"timeout" min:"0" live:"yes" doc:"longest time for an answer; 0: 60 s"`
 }
 
 // MCPOAuth is how a person logs in to a server.

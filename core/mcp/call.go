@@ -26,6 +26,8 @@ type calling struct {
 
 	quiet *time.Timer // ends the call
 	limit time.Duration
+
+	samples int // times that it asked the model
 }
 
 // hold stops the clock of the call while a person is asked; what it returns lets it go on.
@@ -51,7 +53,7 @@ func (s *server) call(ctx context.Context, t *remote, c tool.Call) (*sdk.CallToo
 	total := time.AfterFunc(longestCall, func() { cancel(fmt.Errorf("it took longer than %s", longestCall)) })
 	defer total.Stop()
 
-	me := &calling{c.Session, c.Turn, c.ID, quiet, limit}
+	me := &calling{session: c.Session, turn: c.Turn, id: c.ID, quiet: quiet, limit: limit}
 	token := s.enroll(me, func(p *sdk.ProgressNotificationParams) {
 		quiet.Reset(limit)
 		c.Output(event.Note, []byte(progressLine(p)+"\n"))

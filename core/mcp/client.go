@@ -28,6 +28,10 @@ func (s *server) client(set Settings) *sdk.Client {
 		o.ElicitationHandler = s.elicit
 		o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
 	}
+	if set.Sampling.Enabled && s.m.o.Sample != nil {
+		o.CreateMessageHandler = s.sample                     //nolint:staticcheck // older servers have it
+		o.Capabilities.Sampling = &sdk.SamplingCapabilities{} //nolint:staticcheck // older servers have it
+	}
 	if len(set.Roots) > 0 {
 		o.Capabilities.RootsV2 = &sdk.RootCapabilities{} //nolint:staticcheck // older servers have it
 	}

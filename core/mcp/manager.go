@@ -24,12 +24,13 @@ type Options struct {
 	Replace func(owner string, tools []tool.Tool) error // the registry's
 	Told    func(StateChanged)                          // may be nil
 	Ask     func(ctx context.Context, q Question) (Answer, error)
-	Expand  func(path string) string // ~ and variables of a path on this machine; may be nil
-	Cwd     func() string            // folder of programs that say none, on this machine
-	Home    string                   // data folder: pins, tokens, logs
-	Version string                   // of this program
-	Log     *slog.Logger             // may be nil
-	Retry   [2]time.Duration         // first wait after a failure and the longest; zero: 1 s, 5 min
+	Sample  func(ctx context.Context, q Sample) (Sampled, error) // may be nil: no server asks the model
+	Expand  func(path string) string                             // ~ and variables of a path on this machine; may be nil
+	Cwd     func() string                                        // folder of programs that say none, on this machine
+	Home    string                                               // data folder: pins, tokens, logs
+	Version string                                               // of this program
+	Log     *slog.Logger                                         // may be nil
+	Retry   [2]time.Duration                                     // first wait after a failure and the longest; zero: 1 s, 5 min
 }
 
 // Manager holds the servers of a program. It is safe for concurrent use.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"reflect"
 	"strings"
@@ -38,6 +39,21 @@ func offers() testServer {
 		var args map[string]any
 		err := json.Unmarshal(r.Params.Arguments, &args)
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "counted"}}, StructuredContent: args["give"], IsError: args["fail"] == true}, err
+	})
+	s.AddTool(&sdk.Tool{Name: "think", InputSchema: object}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		var said []string
+		for range 12 {
+			//nolint:staticcheck // older servers have it
+			res, err := r.Session.CreateMessage(ctx, &sdk.CreateMessageParams{SystemPrompt: "Be short.", MaxTokens: 100_000, Messages: []*sdk.SamplingMessage{
+				{Role: "user", Content: &sdk.TextContent{Text: "What is \u200b2+2?"}}, {Role: "user", Content: &sdk.ImageContent{Data: png(), MIMEType: "image/png"}},
+			}})
+			if err != nil {
+				said = append(said, "no: "+err.Error())
+				break
+			}
+			said = append(said, res.Model+" "+res.Content.(*sdk.TextContent).Text)
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Join(said, "\n")}}}, nil
 	})
 	s.AddTool(&sdk.Tool{Name: "show", InputSchema: object}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1, Total: 2, Message: "half"})
@@ -186,5 +202,41 @@ func TestWhatServersSayOfThemselves(t *testing.T) {
 	}
 	if lines, err := p.Log("evil"); err != nil || !strings.Contains(strings.Join(lines, "\n"), "not passed on") {
 		t.Errorf("%q %v", lines, err)
+	}
+}
+
+// A server asks the model only where the settings say so, within their bounds, and is told why not.
+func TestSampling(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	var asked []Sample
+	p.o.Sample = func(_ context.Context, q Sample) (Sampled, error) {
+		if asked = append(asked, q); q.Server == "refused" {
+			return Sampled{}, errors.New("the person said no")
+		}
+		return Sampled{Text: "4", Model: "m"}, nil
+	}
+	on, few, refused := program("on", "offers"), program("few", "offers"), program("refused", "offers")
+	on.Sampling.Enabled, few.Sampling.Enabled, refused.Sampling.Enabled = true, true, true
+	few.Sampling.PerMinute, few.Sampling.MaxTokens, on.Sampling.PerMinute = 2, 50, 100
+	p.Apply(entries(program("off", "offers"), on, few, refused))
+	p.Await(t.Context())
+	if text, _ := p.call("mcp__off__think", `{}`); len(asked) > 0 || !strings.HasPrefix(text, "no: ") {
+		t.Errorf("%q %+v", text, asked)
+	}
+	text, _ := p.call("mcp__on__think", `{}`)
+	if len(asked) != samplesACall || !strings.HasPrefix(text, "m 4\nm 4") || !strings.Contains(text, "10 times in one call") {
+		t.Fatalf("%d %q", len(asked), text)
+	}
+	q := asked[0]
+	if q.Session != "s" || q.System != "Be short." || !strings.Contains(q.Text, "What is 2+2?") || len(q.Parts) != 1 || q.MaxTokens != sampleTokens {
+		t.Errorf("%+v", q)
+	}
+	asked = nil
+	if text, _ := p.call("mcp__few__think", `{}`); len(asked) != 2 || asked[0].MaxTokens != 50 || !strings.Contains(text, "sampling.max_rpm") {
+		t.Errorf("%q %+v", text, asked)
+	}
+	if text, _ := p.call("mcp__refused__think", `{}`); !strings.Contains(text, "the person said no") {
+		t.Error(text)
 	}
 }

@@ -51,6 +51,7 @@ type server struct {
 	active    []*calling
 	about     string          // what it says of itself, as far as the agent is told of it
 	told      map[string]bool // sessions that were told of it
+	sampled   []time.Time     // when it asked the model within the last minute
 	changes   chan struct{}   // its list changed
 }
 
