@@ -27,6 +27,7 @@ func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
 	if names := in.Names(); strings.Contains(names, "@") {
 		in.Parts = append(in.Parts, a.mentioned(ctx, uid, names)...)
 	}
+	in.Parts = append(in.Parts, a.longTerm.unasked(ctx, uid, in)...)
 	info, err := a.Sessions.Get(ctx, uid)
 	if err != nil {
 		return err

@@ -24,13 +24,16 @@ func OpenRecall(ctx context.Context, c *config.Config) (*recall.Store, error) {
 
 func openRecall(ctx context.Context, c *config.Config, o recall.Options) (*recall.Store, error) {
 	o.Namespace, o.TimeScale = c.Memory.Namespace, time.Duration(c.Memory.RecencyHours)*time.Hour
-	return recall.Open(ctx, filepath.Join(c.Paths().Home, "memories", "recall.db"), o)
+	return recall.Open(ctx, recallPath(c), o)
+}
+
+func recallPath(c *config.Config) string {
+	return filepath.Join(c.Paths().Home, "memories", "recall.db")
 }
 
 // longTermPart is what was stored for good. Its file is opened when somebody first asks; from then
 // on vectors are made beside the work, where a model for them is set up.
 type longTermPart struct {
-	quiet
 	a     *App
 	mu    sync.Mutex
 	store *recall.Store
@@ -38,6 +41,8 @@ type longTermPart struct {
 	embedder *embedder
 	vectors  follower
 	kick     chan struct{} // something may need vectors
+
+	told map[string]map[int64]bool // what was brought up unasked, by session
 }
 
 func (p *longTermPart) Start(context.Context) error {

@@ -10,6 +10,7 @@ type Memory struct {
 	CharLimit     int       `key:"memory_char_limit" min:"100" max:"100000" live:"yes" doc:"most characters of MEMORY.md; all of them are sent with every message"`
 	UserCharLimit int       `key:"user_char_limit" min:"100" max:"100000" live:"yes" doc:"most characters of USER.md"`
 	Recall        bool      `key:"recall_enabled" live:"yes" doc:"give the agent long-term memory (memories/recall.db): memory_store and memory_recall"`
+	Unasked       bool      `key:"recall_unasked" live:"yes" doc:"put the one fact of long-term memory that answers most of a message beside it, where it is seen"`
 	Namespace     string    `key:"namespace" doc:"keeps the long-term memory of this profile apart from others in the same file"`
 	RetentionDays int       `key:"retention_days" min:"0" doc:"days after which what is in long-term memory and was not used goes, after an export; 0 keeps it"`
 	RecencyHours  int       `key:"recency_hours" min:"1" doc:"time scale of recall: after so many hours the age counts 0.37"`
@@ -35,5 +36,5 @@ func (e Embedding) Ref() string {
 }
 
 func defaultMemory() Memory {
-	return Memory{Enabled: true, UserProfile: true, Recall: true, RecencyHours: 168, Embedding: Embedding{API: "auto", Timeout: 30 * time.Second}, CharLimit: 2200, UserCharLimit: 1375, NudgeInterval: 10}
+	return Memory{Enabled: true, UserProfile: true, Recall: true, Unasked: true, RecencyHours: 168, Embedding: Embedding{API: "auto", Timeout: 30 * time.Second}, CharLimit: 2200, UserCharLimit: 1375, NudgeInterval: 10}
 }

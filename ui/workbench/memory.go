@@ -26,6 +26,10 @@ func (w *workbench) memoryActions() []ui.Action {
 			ID: "memory.remember", Slash: "remember", Arg: "text", Title: "Remember something", Group: "program",
 			Help: "Your words go into MEMORY.md; what begins with I, my or \"me:\" is about you and goes into USER.md.", Run: w.remember,
 		},
+		{
+			ID: "memory.recall", Slash: "recall", Arg: "[query]", Title: "What long-term memory knows", Group: "program",
+			Help: "What answers a question, with its score and origin; change or forget it there. Alone it lists all.", Run: w.recall,
+		},
 	}
 }
 
