@@ -84,6 +84,16 @@ func (f *frame) observeProgram(e event.Envelope) {
 		if ev.Untrusted != "" {
 			f.showToast(event.Warn, ev.Untrusted, "")
 		}
+	case event.LearnProposed:
+		f.showToast(event.Info, "learned: "+ev.Kind+" "+ev.Skill+": "+ev.Why, "/learn shows the change and asks")
+	case event.LearnSettled:
+		if ev.By == "auto" {
+			f.showToast(event.Info, "learned: "+ev.Kind+" "+ev.Skill, "u in /skills takes it back")
+		}
+	case event.LearnReviewed:
+		if ev.Ceiling {
+			f.showToast(event.Info, "nothing more is learned now: "+ev.Why, "")
+		}
 	case event.ModelChanged:
 		if e.Session == "" {
 			f.status.provider, f.status.model, f.status.window, f.dirty = ev.Provider, ev.Model, ev.Window, true

@@ -95,6 +95,8 @@ type LearnReviewed struct {
 	fact
 	Skill string `json:"skill,omitempty"`
 	Why   string `json:"why"`
+	// Ceiling says that none was begun, because of a limit of the settings.
+	Ceiling bool `json:"ceiling,omitempty"`
 }
 
 // ServerChanged says how a server of tools is now.

@@ -135,7 +135,7 @@ func (l *Learner) take(ctx context.Context, asked bool) (j *job, why string, err
 		return nil
 	})
 	if told {
-		l.o.Publish(event.Header{}, event.LearnReviewed{Why: why})
+		l.o.Publish(event.Header{}, event.LearnReviewed{Why: why, Ceiling: true})
 	}
 	return j, why, err
 }

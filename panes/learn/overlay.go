@@ -1,0 +1,205 @@
+// Package learn is the overlay of what was learned and waits for a word: each proposal with why and
+// what it would change, line by line.
+package learn
+
+import (
+	"fmt"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core/event"
+	"hermes/core/learn"
+	"hermes/ui"
+	"hermes/ui/diff"
+	"hermes/ui/style"
+	"hermes/ui/text"
+)
+
+// Listed are the proposals that wait, the newest first.
+type Listed struct{ Open []learn.Proposal }
+
+// Actions are what the overlay asks of the program. They bring back Listed.
+type Actions struct {
+	Scan   func() tea.Cmd
+	Accept func(id string) tea.Cmd
+	Refuse func(id string, never bool) tea.Cmd
+	Edit   func(p learn.Proposal) tea.Cmd // in $EDITOR; what is saved is accepted
+}
+
+// Overlay shows the proposals, and the selected one as a diff.
+type Overlay struct {
+	do     Actions
+	styles *style.Styles
+	open   []learn.Proposal
+	at     string // id of the selected one
+	sure   string // id for which N was pressed once
+	from   int    // first line of the diff in view
+	page   int
+	total  int
+}
+
+// New makes the overlay.
+func New(do Actions, found Listed) *Overlay {
+	v := &Overlay{do: do}
+	v.take(found)
+	return v
+}
+
+func (v *Overlay) take(m Listed) {
+	was := max(v.selected(), 0)
+	v.open, v.sure = m.Open, ""
+	if v.selected() < 0 && len(v.open) > 0 {
+		v.at, v.from = v.open[min(was, len(v.open)-1)].ID, 0
+	}
+}
+
+func (v *Overlay) selected() int {
+	for i, p := range v.open {
+		if p.ID == v.at {
+			return i
+		}
+	}
+	return -1
+}
+
+// Title counts what waits.
+func (v *Overlay) Title() string { return fmt.Sprintf("Learned (%d)", len(v.open)) }
+
+// Restyle takes another theme.
+func (v *Overlay) Restyle(s *style.Styles) { v.styles = s }
+
+// Size is nearly all of w and h.
+func (v *Overlay) Size(w, h int) (int, int) { return min(w-2, 130), max(h-4, 6) }
+
+// Hint names the keys.
+func (v *Overlay) Hint() string {
+	switch {
+	case len(v.open) == 0:
+		return "esc close"
+	case v.sure != "":
+		return "N again: nothing like it is proposed again  esc back"
+	default:
+		return "y accept  e edit, then accept  n refuse  N never again  up/down another  esc close"
+	}
+}
+
+// Cursor is nowhere.
+func (v *Overlay) Cursor() (x, y int, ok bool) { return 0, 0, false }
+
+// Observe lists anew what waits.
+func (v *Overlay) Observe(e event.Envelope) tea.Cmd {
+	switch e.Event.(type) {
+	case event.LearnProposed, event.LearnSettled:
+		return v.do.Scan()
+	}
+	return nil
+}
+
+// Update implements ui.Overlay.
+func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
+	switch msg := msg.(type) {
+	case Listed:
+		v.take(msg)
+	case tea.KeyMsg:
+		return v.key(msg.String())
+	case tea.MouseMsg:
+		switch msg.Button { //nolint:exhaustive // the others do nothing here
+		case tea.MouseButtonWheelUp:
+			v.scroll(-3)
+		case tea.MouseButtonWheelDown:
+			v.scroll(3)
+		}
+	}
+	return nil, false
+}
+
+func (v *Overlay) key(key string) (tea.Cmd, bool) {
+	sure := v.sure
+	v.sure = ""
+	i := v.selected()
+	switch key {
+	case "esc", "q":
+		return nil, sure == ""
+	case "pgup", "ctrl+u":
+		v.scroll(-max(v.page-1, 1))
+	case "pgdown", "ctrl+d":
+		v.scroll(max(v.page-1, 1))
+	}
+	if i < 0 {
+		return nil, false
+	}
+	p := v.open[i]
+	switch key {
+	case "up", "k":
+		v.at, v.from = v.open[max(i-1, 0)].ID, 0
+	case "down", "j":
+		v.at, v.from = v.open[min(i+1, len(v.open)-1)].ID, 0
+	case "y":
+		return v.do.Accept(p.ID), false
+	case "n":
+		return v.do.Refuse(p.ID, false), false
+	case "N":
+		if sure != p.ID {
+			v.sure = p.ID
+			return nil, false
+		}
+		return v.do.Refuse(p.ID, true), false
+	case "e":
+		if p.Kind != learn.KindCreate && p.Kind != learn.KindChange {
+			return func() tea.Msg { return ui.Toast(event.Info, "there is no new text to edit in it") }, false
+		}
+		return v.do.Edit(p), true
+	}
+	return nil, false
+}
+
+func (v *Overlay) scroll(by int) { v.from = max(min(v.from+by, v.total-v.page), 0) }
+
+// View draws the list and below it the selected proposal.
+func (v *Overlay) View(w, h int) string {
+	if len(v.open) == 0 {
+		return text.Block([]string{v.styles.Dim.Render(text.Truncate("Nothing waits for a word. `hermes learn list --all` shows what was settled.", w, ""))}, w, h)
+	}
+	at := max(v.selected(), 0)
+	high := min(len(v.open), max(h/4, 1))
+	from := max(min(at-high/2, len(v.open)-high), 0)
+	var out []string
+	for i := from; i < from+high; i++ {
+		mark, st := "  ", v.styles.Text
+		if i == at {
+			mark, st = v.styles.Glyphs.Closed+" ", v.styles.Selection
+		}
+		p := v.open[i]
+		line := fmt.Sprintf("%-4s %-8s %s  %s", p.ID, p.Kind, text.OneLine(p.Skill), p.At.Local().Format("2006-01-02 15:04"))
+		out = append(out, v.styles.Accent.Render(mark)+st.Render(text.Truncate(line, max(w-2, 1), v.styles.Glyphs.Ellipsis)))
+	}
+	look := append([]string{""}, v.look(v.open[at], w)...)
+	v.page, v.total = max(h-len(out), 0), len(look)
+	v.scroll(0)
+	return text.Block(append(out, look[v.from:]...), w, h)
+}
+
+func (v *Overlay) look(p learn.Proposal, w int) []string {
+	var out []string
+	add := func(s string, render func(...string) string) {
+		for _, line := range text.Wrap(text.OneLine(s), max(w, 1)) {
+			out = append(out, render(line))
+		}
+	}
+	add(p.Why, v.styles.Text.Render)
+	from := fmt.Sprintf("from %d turns", len(p.Sources))
+	if len(p.Sources) == 1 {
+		from = "from 1 turn"
+	}
+	if len(p.Sources) > 0 {
+		add(from, v.styles.Dim.Render)
+	}
+	if p.Tainted != "" {
+		add("! read it closely: "+p.Tainted, v.styles.Warn.Render)
+	}
+	out = append(out, "")
+	if p.Diff != "" {
+		out = append(out, diff.Render(p.Diff, w, v.styles)...)
+	}
+	return out
+}
