@@ -13,6 +13,7 @@ import (
 
 	"hermes/core/event"
 	"hermes/core/mcp"
+	"hermes/ui/field"
 	"hermes/ui/style"
 )
 
@@ -34,6 +35,19 @@ type (
 		Name string
 		List []mcp.Review
 	}
+	// LoginShown is a login that waits for the browser to come back, or for what is pasted.
+	LoginShown struct {
+		Name, Address string
+		Paste         func(text string)
+		Stop          func()
+		Wait          tea.Cmd // brings a LoginEnded
+	}
+	// LoginEnded says how it ended.
+	LoginEnded struct {
+		Listed
+		Name string
+		Err  string
+	}
 )
 
 // Actions are what the overlay asks of the program.
@@ -45,6 +59,7 @@ type Actions struct {
 	Accept  func(name string, seen []mcp.Review) tea.Cmd
 	Toggle  func(s mcp.Status) tea.Cmd
 	Trust   func(b *mcp.Brought, yes bool) tea.Cmd
+	Login   func(name string) tea.Cmd
 }
 
 // mode is what the overlay shows.
@@ -56,6 +71,7 @@ const (
 	logging        // of one server
 	reviewing      // what changed, with a yes or a no
 	trusting       // what the project brings, with a yes or a no
+	signing        // in to a server: an address for the browser
 )
 
 // Overlay is an overlay: every server with how it is, and a look into the selected one.
@@ -73,6 +89,8 @@ type Overlay struct {
 	total   int
 	page    int
 	end     bool // the end is to be in view
+	login   LoginShown
+	pasted  field.Field
 }
 
 // New shows the servers, the one with this name first.
@@ -116,6 +134,8 @@ func (v *Overlay) Title() string {
 		return "What changed in " + v.at
 	case trusting:
 		return "Servers of this project"
+	case signing:
+		return "Log in to " + v.at
 	case listing:
 	}
 	return fmt.Sprintf("Servers of tools (%d)", len(v.rows))
@@ -139,11 +159,17 @@ func (v *Overlay) Hint() string {
 		return "Y use them as they are now  pgup/pgdn scroll  esc back, they stay blocked"
 	case trusting:
 		return "Y trust these  N refuse them  esc later"
+	case signing:
+		return "enter use what is pasted  esc give it up"
 	case listing:
 	}
 	hint := "enter tools  l log  r restart  d on/off  esc close"
-	if s, ok := v.row(); ok && s.Changed > 0 {
+	s, ok := v.row()
+	if ok && s.Changed > 0 {
 		hint = "p review changes  " + hint
+	}
+	if ok && s.State == mcp.StateLogin {
+		hint = "a log in  " + hint
 	}
 	if v.brought != nil {
 		hint = "t trust the project's  " + hint
@@ -155,6 +181,10 @@ func (v *Overlay) Hint() string {
 func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyMsg:
+		if v.mode == signing {
+			v.sign(msg)
+			return nil, false
+		}
 		return v.key(msg.String())
 	case tea.MouseMsg:
 		switch msg.Button { //nolint:exhaustive // the others do nothing here
@@ -169,8 +199,41 @@ func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 		v.mode, v.at, v.lines, v.from, v.end = logging, msg.Name, msg.Lines, 0, true
 	case Reviewed:
 		v.mode, v.at, v.seen, v.from = reviewing, msg.Name, msg.List, 0
+	case LoginShown:
+		v.mode, v.at, v.login, v.pasted, v.from = signing, msg.Name, msg, field.New(""), 0
+		return msg.Wait, false
+	case LoginEnded:
+		v.signed(msg)
 	}
 	return nil, false
+}
+
+// sign takes keys while a login waits.
+func (v *Overlay) sign(key tea.KeyMsg) {
+	switch key.String() {
+	case "esc":
+		v.login.Stop()
+		v.mode = listing
+	case "enter":
+		if text := strings.TrimSpace(v.pasted.String()); text != "" {
+			v.login.Paste(text)
+		}
+		v.pasted = field.New("")
+	case "pgup", "pgdown":
+		v.moveText(key.String())
+	default:
+		v.pasted.Update(key)
+	}
+}
+
+// signed is the end of a login. One that was given up is over already.
+func (v *Overlay) signed(m LoginEnded) {
+	v.take(m.Listed)
+	if v.mode != signing || v.at != m.Name {
+		return
+	}
+	v.mode = listing
+	v.trouble = cmp.Or(m.Err, v.trouble)
 }
 
 // Observe looks again when a server changed: what is shown is what is.
@@ -226,6 +289,10 @@ func (v *Overlay) deed(key string, s mcp.Status) tea.Cmd {
 		return v.do.Restart(s.Name)
 	case "d", " ":
 		return v.do.Toggle(s)
+	case "a":
+		if s.Transport != "stdio" {
+			return v.do.Login(s.Name)
+		}
 	case "p":
 		if s.Changed > 0 {
 			return v.do.Review(s.Name)

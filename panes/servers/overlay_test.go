@@ -35,7 +35,15 @@ func (d *did) actions() Actions {
 		},
 		Accept: func(name string, seen []mcp.Review) tea.Cmd { return note("accept %s %s", name, seen[0].Hash) },
 		Toggle: func(s mcp.Status) tea.Cmd { return note("toggle %s", s.Name) },
-		Trust:  func(b *mcp.Brought, yes bool) tea.Cmd { return note("trust %s %v", b.Folder, yes) },
+		Login: func(name string) tea.Cmd {
+			return func() tea.Msg {
+				return LoginShown{
+					Name: name, Address: "https://login.example/authorize?state=x\x1b[31m", Paste: func(text string) { note("paste %s", text) },
+					Stop: func() { note("stop") }, Wait: func() tea.Msg { return nil },
+				}
+			}
+		},
+		Trust: func(b *mcp.Brought, yes bool) tea.Cmd { return note("trust %s %v", b.Folder, yes) },
 	}
 }
 
@@ -133,6 +141,40 @@ func TestTrustIsForWhatIsShown(t *testing.T) {
 		t.Errorf("%q", d.list)
 	}
 	if v.Observe(event.Envelope{Event: event.ServerChanged{Name: "github"}}); !slices.Contains(d.list, "again") {
+		t.Errorf("%q", d.list)
+	}
+}
+
+// A login shows the address and its host, takes what is pasted, and ends with a word of how.
+func TestLogin(t *testing.T) {
+	d := &did{}
+	list := someServers()
+	list.Rows[2].State = mcp.StateLogin
+	v := New(d.actions(), list, "github")
+	v.Restyle(uitest.Styles(t, style.None))
+	press(v, "a")
+	if v.mode != listing {
+		t.Error("a program wants no login")
+	}
+	press(v, "down")
+	if !strings.HasPrefix(v.Hint(), "a log in") && !strings.Contains(v.Hint(), "a log in") {
+		t.Error(v.Hint())
+	}
+	press(v, "a")
+	if out := v.View(100, 20); v.Title() != "Log in to notes" || !strings.Contains(out, "https://login.example/authorize") || !strings.Contains(out, "an address of login.example.") || strings.Contains(out, "\x1b[31m") {
+		t.Errorf("%s\n%s", v.Title(), out)
+	}
+	press(v, "q", "x", "enter", "enter")
+	v.Update(LoginEnded{Listed: list, Name: "notes", Err: "the server said no"})
+	if out := v.View(100, 20); v.mode != listing || !strings.Contains(out, "the server said no") {
+		t.Error(out)
+	}
+	press(v, "a", "esc")
+	v.Update(LoginEnded{Listed: list, Name: "notes", Err: "given up"})
+	if out := v.View(100, 20); strings.Contains(out, "given up") {
+		t.Error(out)
+	}
+	if want := []string{"paste qx", "stop"}; !slices.Equal(d.list, want) {
 		t.Errorf("%q", d.list)
 	}
 }

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"net/url"
 	"strings"
 
 	"hermes/core/mcp"
@@ -135,6 +136,8 @@ func (v *Overlay) inside(w int) []string {
 		return v.reviewLines(w)
 	case trusting:
 		return v.trustLines(w)
+	case signing:
+		return v.loginLines(w)
 	case listing:
 	}
 	return nil
@@ -152,6 +155,18 @@ func (v *Overlay) reviewLines(w int) []string {
 		out = append(out, "")
 	}
 	return out
+}
+
+// loginLines show the address of a login. It is the server's, so its host is named.
+func (v *Overlay) loginLines(w int) []string {
+	field, _ := v.pasted.View(v.styles, "address that the browser was led to:", "paste it here where it cannot come back by itself", w)
+	out := v.wrapped("Open this address in a browser. When it comes back to this machine the login is done.", w, v.styles.Text.Render)
+	if u, err := url.Parse(text.OneLine(v.login.Address)); err == nil {
+		out = append(out, v.wrapped("It is an address of "+u.Host+".", w, v.styles.Strong.Render)...)
+	}
+	out = append(out, "")
+	out = append(out, v.wrapped(v.login.Address, w, v.styles.Accent.Render)...)
+	return append(out, "", field)
 }
 
 // trustLines show what the project brings before somebody says yes.

@@ -3,11 +3,13 @@ package workbench
 import (
 	"context"
 	"fmt"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core"
 	"hermes/core/config"
+	"hermes/core/crash"
 	"hermes/core/event"
 	"hermes/core/mcp"
 	view "hermes/panes/servers"
@@ -90,10 +92,44 @@ func (w *workbench) serverActions() view.Actions {
 				return ui.Toast(event.Info, "%s: enabled: %s", s.Name, word), config.Set(app.Config().Paths(), "mcp_servers."+s.Name+".enabled", word)
 			})
 		},
+		Login: w.serverLogin,
 		Trust: func(b *mcp.Brought, yes bool) tea.Cmd {
 			return then(func(app *core.App) error { return app.TrustServers(b, yes) })
 		},
 	}
+}
+
+// serverLogin begins a login. What it shows comes back at once; the login itself goes on until the
+// browser came back, the person gave it up, or a while has passed.
+func (w *workbench) serverLogin(name string) tea.Cmd {
+	const patience = 5 * time.Minute
+	return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+		ctx, stop := context.WithTimeout(context.Background(), patience)
+		shown, pasted, done := make(chan string, 1), make(chan string, 1), make(chan error, 1)
+		crash.Go("mcp login", func() {
+			defer stop()
+			done <- app.MCP.Login(ctx, name, mcp.LoginTalk{Show: func(address string) { shown <- address }, Paste: pasted})
+		})
+		ended := func(err error) tea.Msg {
+			m := view.LoginEnded{Listed: serverRows(app), Name: name}
+			if err != nil {
+				m.Err = err.Error()
+			}
+			return m
+		}
+		paste := func(text string) {
+			select {
+			case pasted <- text:
+			default: // the one before is being looked at
+			}
+		}
+		select {
+		case address := <-shown:
+			return view.LoginShown{Name: name, Address: address, Paste: paste, Stop: stop, Wait: func() tea.Msg { return ended(<-done) }}, nil
+		case err := <-done:
+			return serverRows(app), err
+		}
+	})
 }
 
 // promptCommands are the prompts of servers as slash commands.
