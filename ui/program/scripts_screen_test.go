@@ -115,27 +115,26 @@ func TestScriptsThatAreEnded(t *testing.T) {
 	})
 }
 
-// A script in a container has its Python, its files and the agent's tools.
+// A script in a container has its Python, its files and the agent's tools, which see the files of
+// the session's back end.
 func TestAScriptInAContainer(t *testing.T) {
 	t.Parallel()
 	needPython(t)
 	b := newBoxes(t, "")
 	python := pythonImage(t)
 	b.backends = defaultBox + "    analytics: {image: " + python + ", env: {WHERE: second}}\n"
-	if err := os.WriteFile(filepath.Join(b.work, "here.txt"), []byte("of this machine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	code := `from hermes_tools import read_file, terminal
 import os, threading
 open("/tmp/inside", "w").write("of the container")
-print(os.environ["WHERE"], read_file("here.txt")["content"].strip(), os.path.exists("here.txt"))
+terminal("echo of the session > there.txt")
+print(os.environ["WHERE"], read_file("there.txt")["content"].strip(), os.path.exists("there.txt"))
 print(terminal("cat /tmp/inside", backend="analytics")["output"], terminal("echo $WHERE")["output"])
 `
 	args, _ := json.Marshal(map[string]string{"code": code, "backend": "analytics"})
 	b.plays("", modeltest.Turn{Calls: []modeltest.Call{{Name: "execute_code", Args: string(args)}}}, modeltest.Turn{Text: "done"})
 	o := b.turn(nil)
 	r := resultsOf(t, b.model)
-	if len(r) != 1 || r[0].Status != "success" || r[0].Output != "second of this machine False\nof the container first\n" || r[0].Calls != 3 || r[0].Isolation != "backend analytics" {
+	if len(r) != 1 || r[0].Status != "success" || r[0].Output != "second of the session False\nof the container first\n" || r[0].Calls != 4 || r[0].Isolation != "backend analytics" {
 		t.Errorf("code %d %s: %+v", o.code, o.errs, r)
 	}
 	if !o.has("ToolStarted", `"parent"`) {
