@@ -91,6 +91,7 @@ type App struct {
 	memories    memoryPart
 	longTerm    longTermPart
 	titles      titlesPart
+	plugins     pluginsPart
 	answers     answers
 	open        sync.Map       // uids of sessions that this process has open
 	opening     []event.Notice // what was said before opened
@@ -106,7 +107,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	LearnSecrets(o.Config)
 	o.Bus.Filter(cleanEvent)
 	a.config.Store(o.Config)
-	a.memories.a, a.longTerm.a, a.titles.a = a, a, a
+	a.memories.a, a.longTerm.a, a.titles.a, a.plugins.a = a, a, a, a
 	if err := a.start(ctx); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}

@@ -51,6 +51,7 @@ func (a *App) systems() []part {
 		&learnPart{a: a},
 		&agentPart{a: a, scripts: scripts, hooks: hooks},
 		&a.titles,
+		&a.plugins,
 		&serversPart{a: a},
 		&openedPart{a: a},
 		&skillsFollower{a: a},

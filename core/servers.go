@@ -32,7 +32,9 @@ func (p *serversPart) Start(context.Context) error {
 			a.Bus.Publish(event.Header{}, event.ServerChanged{
 				Name: c.Name, State: string(c.State), Tools: c.Tools, Changed: c.Changed, Error: c.Error, Next: c.Next,
 			})
+			a.plugins.tell(c)
 		},
+		Allowed: a.plugins.allowed,
 	})
 	b, err := a.ProjectServers()
 	switch {
@@ -75,6 +77,7 @@ func (a *App) applyServers(b *mcp.Brought) {
 			}
 		}
 	}
+	a.plugins.join(all)
 	a.MCP.Apply(all)
 }
 
@@ -120,7 +123,7 @@ func (p *serversPart) Close(ctx context.Context) error {
 
 // owners are those who may bring tools later: their names choose tools before they have brought any.
 func (a *App) owners() []string {
-	out := serverToolsets(a.Config())
+	out := append(serverToolsets(a.Config()), a.plugins.owners()...)
 	if b, err := a.ProjectServers(); err == nil && b != nil && b.State == mcp.Trusted {
 		for _, s := range b.Servers {
 			if !s.Off() {

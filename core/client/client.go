@@ -14,6 +14,7 @@ import (
 	"hermes/core/hook"
 	"hermes/core/learn"
 	"hermes/core/mcp"
+	"hermes/core/plugin"
 	"hermes/core/provider"
 	"hermes/core/session"
 	"hermes/core/store"
@@ -31,6 +32,9 @@ type Client interface {
 	Servers() Servers
 	// Hooks are programs that take part in what the agent does; nil where there are none.
 	Hooks() Hooks
+	// Plugins are folders with programs that bring tools, hooks and commands; nil where there are
+	// none.
+	Plugins() Plugins
 
 	// Learning is what was learned from turns; nil where nothing is.
 	Learning() *learn.Learner
@@ -93,6 +97,14 @@ type Hooks interface {
 	// Project is what the project brings, nil when nothing; Trust is the person's word about it.
 	Project() (*hook.Brought, error)
 	Trust(shown *hook.Brought, yes bool) error
+}
+
+// Plugins are folders with programs that bring tools, hooks and commands.
+type Plugins interface {
+	// List is every plugin, enabled or not. Its error says what could not be read.
+	List() ([]plugin.Plugin, error)
+	// Answer enables a plugin as it was shown, or disables it.
+	Answer(shown plugin.Plugin, yes bool) error
 }
 
 // Models are those that can be talked to.

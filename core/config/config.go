@@ -12,7 +12,7 @@
 //   - Keys with live:"yes" take effect while the program runs (see Watch); the others at the next start.
 //
 // The struct tags of Config are the schema: key names the YAML key, also lists other spellings, oneof, min and max bound
-// a value, null says what `null` means, refuses and strict say what holds while the key cannot be read (see Area), regexp says that a text is one, short names the field that a plain scalar sets, later marks what is read and checked
+// a value, null says what `null` means, refuses and strict say what holds while the key cannot be read (see Area), regexp says that a text is one, scalar takes any one value as text, short names the field that a plain scalar sets, later marks what is read and checked
 // but used by no part of this version, doc is for people.
 package config
 
@@ -45,6 +45,7 @@ type Config struct {
 	MCP              MCP                  `key:"mcp"`
 	MCPWait          time.Duration        `key:"mcp_discovery_timeout" min:"0" doc:"how long the first message of a session waits for servers that are starting; hermes run waits for their whole start"`
 	Hooks            Hooks                `key:"hooks" live:"yes"`
+	Plugins          map[string]Plugin    `key:"plugins" live:"yes" doc:"what you set for plugins, by name"`
 	Keys             map[string][]string  `key:"keys" live:"yes" doc:"keys by action, for example session.new: ctrl+t; ids are in docs/keys.md"`
 	Toolsets         []string             `key:"toolsets" refuses:"tools" doc:"sets of tools that the agent is given; empty: all"`
 	Logging          Logging              `key:"logging"`

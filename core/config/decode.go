@@ -309,6 +309,10 @@ func (d *decoder) mapping(v reflect.Value, f field, n *yaml.Node, path string) b
 			d.problem(p.key, p.key.Value, "not a name for a back end:", "use up to 32 of a-z, 0-9, dash and underscore")
 			continue
 		}
+		if elem == reflect.TypeFor[Plugin]() && belongsToPython("Plugins", p.key.Value) && p.value.Kind != yaml.MappingNode {
+			d.unused[path+"."+p.key.Value] = place{d.file, p.key.Line, p.key.Column}
+			continue
+		}
 		item := reflect.New(elem).Elem()
 		if old := v.MapIndex(name); old.IsValid() {
 			item.Set(old)
@@ -418,7 +422,7 @@ func (d *decoder) mistyped(v reflect.Value, f field, n *yaml.Node, replaced bool
 	switch {
 	case quoted && !replaced && v.Kind() != reflect.String && v.Type() != durationType && v.Type() != sizeType:
 		return &badValue{"expected " + typeArticle(v.Type()) + ", found the text", "write it without quotes"}
-	case v.Kind() == reflect.String && n.Tag == "!!bool" && f.tag.Get("oneof") == "":
+	case v.Kind() == reflect.String && n.Tag == "!!bool" && f.tag.Get("oneof") == "" && !f.has("scalar"):
 		return &badValue{"expected text, found", fmt.Sprintf("write it in quotes: %q", n.Value)}
 	default:
 		return nil

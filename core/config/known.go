@@ -84,6 +84,7 @@ func pythonKeys(section string) string {
 
 // pythonSmall are the keys of small sections.
 var pythonSmall = map[string]string{
+	"Plugins":  "enabled disabled entries",
 	"Fallback": "name api_key key_cmd extra_body max_tokens",
 	"Hooks": `pre_api_request post_api_request api_request_error transform_tool_result transform_terminal_output transform_llm_output
 		on_session_reset subagent_start subagent_stop pre_gateway_dispatch pre_approval_request post_approval_response pre_verify`,
@@ -91,7 +92,7 @@ var pythonSmall = map[string]string{
 
 const (
 	pythonSections = `
-		custom_providers database runtime attachments plugins
+		custom_providers database runtime attachments
 		max_concurrent_sessions max_live_sessions session session_reset context_file_read_timeout tool_loop_guardrails
 		openrouter bedrock delegation
 		mcp_single_query_discovery_timeout tools tool_search sessions curator cron gateway streaming network timezone

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -36,6 +37,7 @@ type connection struct {
 	backend string
 	end     func() // closes it and ends its processes; may be called again
 	cause   func(error) error
+	hung    atomic.Bool // see hang
 }
 
 // errSlow is why a start was given up.
@@ -72,6 +74,9 @@ func (s *server) dial(ctx context.Context, set Settings) (*connection, error) {
 
 // dialProgram starts the program in its back end and speaks with it over the pool's channel.
 func (s *server) dialProgram(ctx context.Context, set Settings) (*connection, error) {
+	if err := s.m.o.Allowed(set); err != nil {
+		return nil, stop(err)
+	}
 	r, err := s.request(set)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ type Options struct {
 	Cwd     func() string                                        // folder of programs that say none, on this machine
 	Home    string                                               // data folder: pins, tokens, logs
 	Version string                                               // of this program
+	Allowed func(s Settings) error                               // asked before each start of a program; may be nil
 	Log     *slog.Logger                                         // may be nil
 	Retry   [2]time.Duration                                     // first wait after a failure and the longest; zero: 1 s, 5 min
 }
@@ -50,6 +51,9 @@ type Manager struct {
 func New(o Options) *Manager {
 	if o.Told == nil {
 		o.Told = func(StateChanged) {}
+	}
+	if o.Allowed == nil {
+		o.Allowed = func(Settings) error { return nil }
 	}
 	if o.Expand == nil {
 		o.Expand = filepath.Clean

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -218,7 +219,7 @@ func (s *server) rename(all []string) {
 
 // run keeps the server connected until ctx ends.
 func (s *server) run(ctx context.Context) {
-	wait := s.m.o.Retry[0]
+	wait, failed := s.m.o.Retry[0], 0
 	for ctx.Err() == nil {
 		s.enter(StateStarting, nil, time.Time{})
 		began := time.Now()
@@ -227,11 +228,14 @@ func (s *server) run(ctx context.Context) {
 			break
 		}
 		if s.wantsAgain() {
-			wait = s.m.o.Retry[0]
+			wait, failed = s.m.o.Retry[0], 0
 			continue
 		}
 		if time.Since(began) > steady {
-			wait = s.m.o.Retry[0]
+			wait, failed = s.m.o.Retry[0], 0
+		}
+		if failed++; failed == s.settings().Tries && stateOf(err) == StateRetrying {
+			err = stop(fmt.Errorf("it was stopped after %d failures in a row; the last one: %w", failed, err))
 		}
 		var at time.Time
 		state := stateOf(err)
@@ -241,7 +245,7 @@ func (s *server) run(ctx context.Context) {
 		s.log.note(string(state) + ": " + err.Error())
 		s.enter(state, err, at)
 		if !s.pause(ctx, at) {
-			wait = s.m.o.Retry[0]
+			wait, failed = s.m.o.Retry[0], 0
 			continue
 		}
 		wait = min(wait*2, s.m.o.Retry[1])
@@ -329,7 +333,7 @@ func (s *server) follow(ctx context.Context, c *connection) error {
 			if err == nil {
 				err = sdk.ErrConnectionClosed
 			}
-			return c.cause(err)
+			return c.over(err)
 		case <-s.kick:
 			s.mu.Lock()
 			again := s.again

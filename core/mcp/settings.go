@@ -25,6 +25,18 @@ type Settings struct {
 	config.MCPServer
 	From    string // the file: "config.yaml:12"
 	Problem string // why it must not be started as it is written
+
+	// Plugin says that it is the program of one, which is stopped after Tries failures; 0: never.
+	Plugin bool
+	Tries  int
+}
+
+// kind is what people call it.
+func (s Settings) kind() string {
+	if s.Plugin {
+		return "plugin"
+	}
+	return "MCP server"
 }
 
 // FromConfig lists the servers of the settings, by name.

@@ -110,7 +110,7 @@ func (t *remote) describe() tool.Spec {
 	}
 	return tool.Spec{
 		Name: t.name, Toolset: Toolset(t.set.Name), Owner: OwnerPrefix + t.set.Name, Trusted: t.set.Trust,
-		Title: d.Name + " of the MCP server " + t.set.Name, Description: description, Schema: loosen(d.Input),
+		Title: d.Name + " of the " + t.set.kind() + " " + t.set.Name, Description: description, Schema: loosen(d.Input),
 		Consent: t.rules.consent(d.Name), Serial: false,
 		Intent: func(args json.RawMessage) intent.Intent {
 			return intent.Intent{Reads: reads, Gist: gist(t.set.Name, d.Name, args)}

@@ -166,7 +166,7 @@ func (p *Pane) hooked(ev event.HookRan) bool {
 	switch {
 	case words == "":
 		return false
-	case ev.Outcome == event.HookFailed || ev.Refused:
+	case ev.Outcome == event.HookFailed:
 		p.script.say(noteWarn, "!", words, "")
 	default:
 		p.script.say(noteDim, "", words, "")

@@ -181,7 +181,8 @@ func (f *fake) TakeTools(context.Context, string) (event.ToolsChanged, error) {
 	return event.ToolsChanged{}, nil
 }
 
-func (f *fake) Hooks() client.Hooks { return nil }
+func (f *fake) Hooks() client.Hooks     { return nil }
+func (f *fake) Plugins() client.Plugins { return nil }
 
 func (f *fake) Interrupt(string) bool                                  { f.stop <- struct{}{}; return true }
 func (f *fake) Wait(context.Context, string) error                     { f.idle.Wait(); return nil }

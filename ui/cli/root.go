@@ -17,6 +17,7 @@ import (
 	"hermes/ui/cli/memory"
 	"hermes/ui/cli/model"
 	"hermes/ui/cli/picture"
+	"hermes/ui/cli/plugins"
 	"hermes/ui/cli/pool"
 	"hermes/ui/cli/profile"
 	"hermes/ui/cli/rollback"
@@ -72,7 +73,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 			run.Command(line), sessions.Command(line), rollback.Command(line), pool.Command(line), skills.Command(line), learn.Command(line),
 			picture.Command(line),
 		},
-		groupSettings: {config.Command(line), profile.Command(line), setup.Command(line), model.Command(line), approvals.Command(line), mcp.Command(line), hooks.Command(line), tools.Command(line)},
+		groupSettings: {config.Command(line), profile.Command(line), setup.Command(line), model.Command(line), approvals.Command(line), mcp.Command(line), hooks.Command(line), plugins.Command(line), tools.Command(line)},
 		groupHealth: {
 			doctor.Command(line), audit.Command(line), memory.Command(line), doctor.Status(line), spent.Command(line), logs.Command(line),
 			c.versionCommand(),

@@ -81,7 +81,11 @@ func (w *workbench) serverActions() view.Actions {
 		},
 		Toggle: func(s mcp.Status) tea.Cmd {
 			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
-				if _, own := app.Config().MCPServers[s.Name]; !own {
+				_, own := app.Config().MCPServers[s.Name]
+				if !own && app.IsPlugin(s.Name) {
+					return nil, fmt.Errorf("%s is a plugin: /plugins disable %s does without it", s.Name, s.Name)
+				}
+				if !own {
 					return nil, fmt.Errorf("%s is of this project (%s): t takes the trust away", s.Name, mcp.ProjectFile)
 				}
 				word := "no"

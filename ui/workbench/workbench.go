@@ -153,7 +153,7 @@ func (w *workbench) ui(first string) ui.Options {
 	o.Conversation = w.conversation
 	o.Side = w.side(o.Now)
 	o.Actions = w.actions()
-	o.More = func() []ui.Action { return slices.Concat(w.skillCommands(), w.promptCommands()) }
+	o.More = func() []ui.Action { return slices.Concat(w.skillCommands(), w.promptCommands(), w.pluginCommands()) }
 	o.Keys, o.CommandLine = c.Keys, w.options.CommandLine
 	o.Slash = w.slash
 	o.Theme, o.ThemeDir, o.SetTheme = c.Display.Theme, c.Paths().ThemesDir, w.setTheme

@@ -1,0 +1,133 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"hermes/core"
+	"hermes/core/event"
+	"hermes/core/plugin"
+	"hermes/ui"
+)
+
+// plugins shows the plugins on a card, or enables or disables one.
+func (w *workbench) plugins(arg string) tea.Cmd {
+	word, name, _ := strings.Cut(strings.TrimSpace(arg), " ")
+	name = strings.TrimSpace(name)
+	return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+		list, err := app.Plugins().List()
+		if err != nil {
+			return nil, err
+		}
+		if word == "" {
+			return ui.ShowOverlay{Overlay: ui.NewCard("Plugins", pluginFacts(list))}, nil
+		}
+		i := slices.IndexFunc(list, func(p plugin.Plugin) bool { return p.Name == name })
+		switch {
+		case i < 0:
+			return nil, fmt.Errorf("there is no plugin %q: /plugins lists them", name)
+		case word == "disable":
+			return ui.Toast(event.Info, "%s is disabled", name), app.Plugins().Answer(list[i], false)
+		case word != "enable":
+			return nil, errors.New("write /plugins enable NAME or /plugins disable NAME")
+		case list[i].State == plugin.Broken:
+			return nil, errors.New(list[i].Problem)
+		}
+		return ui.ShowOverlay{Overlay: ui.NewConfirm("Let the plugin "+name+" run with your rights?", pluginWords(list[i]), func() tea.Cmd {
+			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+				return ui.Toast(event.Info, "%s is enabled", name), app.Plugins().Answer(list[i], true)
+			})
+		})}, nil
+	})
+}
+
+func pluginFacts(list []plugin.Plugin) []ui.Fact {
+	var facts []ui.Fact
+	for _, p := range list {
+		facts = append(facts, ui.Fact{Name: p.Name, Text: pluginWords(p), Wrong: p.State == plugin.Broken || p.State == plugin.Changed})
+	}
+	if len(facts) == 0 {
+		facts = append(facts, ui.Fact{Name: "none", Text: "`hermes plugins new NAME` begins one; docs/plugins.md"})
+	}
+	return facts
+}
+
+// pluginWords is what a person decides by.
+func pluginWords(p plugin.Plugin) string {
+	if p.Problem != "" {
+		return string(p.State) + ": " + p.Problem
+	}
+	m := p.Manifest
+	out := fmt.Sprintf("%s: %s  Runs %s in %s.", p.State, m.Description, strings.Join(m.Command, " "), p.Folder)
+	if m.Tools {
+		out += " Brings tools."
+	}
+	for _, h := range m.Hooks {
+		out += " Takes part in " + strings.TrimSuffix(h.On+" of "+h.Matcher, " of ") + "."
+	}
+	for _, c := range m.Commands {
+		out += " Brings /" + c.Name + "."
+	}
+	return out
+}
+
+// pluginNames completes the argument of /plugins.
+func (w *workbench) pluginNames(prefix string) []string {
+	app, ok := w.boot.now()
+	if !ok {
+		return nil
+	}
+	list, err := app.Plugins().List()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, p := range list {
+		word := "enable "
+		if p.State == plugin.Enabled {
+			word = "disable "
+		}
+		if strings.HasPrefix(word+p.Name, prefix) {
+			out = append(out, word+p.Name)
+		}
+	}
+	return out
+}
+
+// pluginCommands are what plugins bring for the person. One that is called as something of ours has
+// the plugin's name before it.
+func (w *workbench) pluginCommands() []ui.Action {
+	app, ok := w.boot.now()
+	if !ok {
+		return nil
+	}
+	var out []ui.Action
+	for _, c := range app.PluginCommands() {
+		slash := c.Name
+		if slices.ContainsFunc(w.actions(), func(a ui.Action) bool { return a.Slash == slash || slices.Contains(a.Also, slash) }) {
+			slash = c.Plugin + "-" + c.Name
+		}
+		a := ui.Action{
+			ID: "plugin." + c.Plugin + "." + c.Name, Slash: slash, Title: "Of the plugin " + c.Plugin + ": " + c.About, Group: "plugins",
+			Run: func(arg string) tea.Cmd {
+				return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+					text, err := app.RunPluginCommand(ctx, c, uid, arg)
+					if err != nil {
+						return nil, err
+					}
+					return ui.ShowOverlay{Overlay: ui.NewCard(c.Plugin, []ui.Fact{{Name: "/" + slash, Text: text}})}, nil
+				})
+			},
+		}
+		if c.Arg != "" {
+			a.Arg = "[" + c.Arg + "]"
+		}
+		out = append(out, a)
+	}
+	return out
+}
