@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"hermes/core/agent"
 	"hermes/core/chat"
@@ -17,6 +18,7 @@ import (
 	"hermes/core/prompt"
 	"hermes/core/skill"
 	"hermes/core/tool"
+	toolprocedure "hermes/core/tool/procedure"
 	toolskill "hermes/core/tool/skill"
 	"hermes/skills"
 )
@@ -73,9 +75,26 @@ func (p *skillsPart) Start(context.Context) error {
 
 func (p *skillsPart) Tools() []tool.Tool {
 	a := p.a
-	return toolskill.Tools(toolskill.Options{Library: a.Skills, Project: prompt.ProjectRoot, Audience: func(session string) skill.Audience {
+	run := toolprocedure.Tool(toolprocedure.Options{
+		Library: a.Skills, Project: prompt.ProjectRoot, Runs: filepath.Join(a.Config().Paths().Home, "procedures"), Model: a.modelStep,
+	})
+	return append([]tool.Tool{run}, toolskill.Tools(toolskill.Options{Library: a.Skills, Project: prompt.ProjectRoot, Audience: func(session string) skill.Audience {
 		return a.audience(a.Tools.Enabled(a.agentSettings(session).Toolsets))
-	}})
+	}})...)
+}
+
+// Bounds of a step of a procedure that a model does.
+const (
+	stepTokens = 4000
+	stepBytes  = 100_000
+	stepTime   = 2 * time.Minute
+)
+
+// modelStep has a model without tools do a step of a procedure.
+func (a *App) modelStep(ctx context.Context, session, system, text string) (string, error) {
+	return a.aside(ctx, a.Config().Auxiliary.Procedure, errand{
+		task: "procedure", session: session, system: system, text: text, most: stepTokens, bytes: stepBytes, time: stepTime, own: true,
+	})
 }
 
 // audience is who is offered these tools.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hermes/core/intent"
+	"hermes/skills/procedure/request"
 )
 
 // typed reports whether the person's own text asks for exactly this command and for nothing else:
@@ -22,8 +23,11 @@ func typed(prompt string, in intent.Intent) bool {
 }
 
 // OnlyCommands reports whether a text is nothing but commands that a person typed, as typed defines
-// them. No model need be asked what they mean.
+// them, or a procedure to run. No model need be asked what they mean.
 func OnlyCommands(prompt string) bool {
+	if _, ok := request.Parse(prompt); ok {
+		return true
+	}
 	_, commands := typedCommands(prompt)
 	return len(commands) > 0 && !slices.Contains(commands, "")
 }

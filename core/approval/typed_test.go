@@ -39,6 +39,8 @@ func TestTyped(t *testing.T) {
 func TestOnlyCommands(t *testing.T) {
 	for prompt, want := range map[string]bool{
 		"$ ls":                                true,
+		"run procedure code_review":           true,
+		"please run procedure code_review":    false,
 		"@here $ ls":                          true,
 		"$ ls\n$ make":                        true,
 		"```sh\nmake\n```":                    true,

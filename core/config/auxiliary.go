@@ -12,6 +12,7 @@ type Auxiliary struct {
 	Approval    AuxiliaryModel `key:"approval"`
 	Title       AuxiliaryModel `key:"title" also:"title_generation"`
 	Learning    AuxiliaryModel `key:"learning"`
+	Procedure   AuxiliaryModel `key:"procedure"`
 }
 
 // AuxiliaryModel is a model for one such work. Without one it is the conversation's own, or the work
@@ -47,7 +48,7 @@ func defaultAuxiliary() Auxiliary {
 	const short = 30 * time.Second
 	return Auxiliary{
 		Compression: AuxiliaryModel{Timeout: time.Minute}, Approval: AuxiliaryModel{Timeout: short}, Title: AuxiliaryModel{Timeout: short},
-		Vision: AuxiliaryModel{Timeout: 2 * time.Minute}, Learning: AuxiliaryModel{Timeout: 2 * time.Minute},
+		Vision: AuxiliaryModel{Timeout: 2 * time.Minute}, Learning: AuxiliaryModel{Timeout: 2 * time.Minute}, Procedure: AuxiliaryModel{Timeout: 2 * time.Minute},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"hermes/core/crash"
+	"hermes/core/deadline"
 	"hermes/core/tool"
 )
 
@@ -151,7 +152,7 @@ type dispatcher struct {
 	call  func(ctx context.Context, c tool.NestedCall) tool.NestedResult
 	names []string // what may be called
 	limit int
-	clock *clock
+	clock *deadline.Clock
 	stays bool // the process is a kernel, and outlives the run
 
 	mu   sync.Mutex
@@ -242,7 +243,7 @@ func (d *dispatcher) answerCall(ctx context.Context, r request) {
 		delete(d.open, r.ID)
 		d.mu.Unlock()
 	}()
-	res := d.call(ctx, tool.NestedCall{Name: r.Tool, Args: r.Args, Waiting: d.clock.pauseWhile})
+	res := d.call(ctx, tool.NestedCall{Name: r.Tool, Args: r.Args, Waiting: d.clock.PauseWhile})
 	switch {
 	case ctx.Err() == nil:
 		_ = d.line.writeJSON(replyOf(r.ID, res))

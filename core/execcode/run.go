@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"hermes/core/crash"
+	"hermes/core/deadline"
 	"hermes/core/tool"
 )
 
@@ -109,8 +110,8 @@ type served struct {
 func (r *run) driveScript(ctx context.Context) Result {
 	calls, cancel := context.WithCancel(ctx)
 	defer cancel()
-	clock := newClock(r.s.Limits.Timeout)
-	defer clock.stop()
+	clock := deadline.New(r.s.Limits.Timeout)
+	defer clock.Stop()
 	d := &dispatcher{line: r.line, call: r.s.Call, names: toolNames(r.s.Tools), limit: r.s.Limits.Calls, clock: clock, open: map[int64]bool{}, stays: r.kernel}
 	over := make(chan served, 1)
 	crash.Go("script calls", func() {
@@ -154,7 +155,7 @@ func (r *run) sendJob() error {
 }
 
 // awaitEnd waits for one of the ends of a run and brings the process to it.
-func (r *run) awaitEnd(ctx context.Context, clock *clock, over chan served, cancel func()) (status Status, code int, why string) {
+func (r *run) awaitEnd(ctx context.Context, clock *deadline.Clock, over chan served, cancel func()) (status Status, code int, why string) {
 	watch := time.NewTicker(watchEvery)
 	defer watch.Stop()
 	before := countProcesses()

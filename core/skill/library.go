@@ -63,6 +63,8 @@ type Library struct {
 type shelf struct {
 	*skills.Catalog
 	hits map[string][]Hit // by the name of the skill
+
+	procedures []Procedure
 }
 
 // maxKept bounds the projects of which skills are kept.
@@ -133,6 +135,7 @@ func (l *Library) shelfFor(ctx context.Context, project string) *shelf {
 			s.hits[x.Name] = scanHead(x)
 		}
 	}
+	s.procedures = l.readProcedures(s.Catalog)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n != l.loaded || ctx.Err() != nil {

@@ -13,6 +13,7 @@ package procedure
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"hermes/skills"
@@ -149,6 +150,11 @@ type group struct {
 	names []string
 	line  int
 	key   string
+}
+
+// Usable reports whether the procedure can run.
+func (p *Procedure) Usable() bool {
+	return !slices.ContainsFunc(p.Problems, func(x skills.Problem) bool { return x.Fatal })
 }
 
 // outputs are the keys under which steps leave what came of them, with the place of the step.

@@ -15,6 +15,7 @@ import (
 	"hermes/core/skill"
 	view "hermes/panes/skills"
 	"hermes/skills"
+	"hermes/skills/procedure/request"
 	"hermes/ui"
 )
 
@@ -51,7 +52,26 @@ func (w *workbench) skillCommands() []ui.Action {
 			Run: func(arg string) tea.Cmd { return w.useSkill(s.Name, arg) },
 		})
 	}
+	for _, p := range app.Skills.KeptProcedures(k.project) {
+		if !skills.Reserved(p.Name) && c.Find(p.Name) == nil && !slices.Contains(app.Skills.Settings().Disabled, p.Name) {
+			k.actions = append(k.actions, ui.Action{
+				ID: "procedure." + p.Name, Slash: p.Name, Arg: "[key=value]", Title: "Procedure: " + p.Description, Group: "skills",
+				Run: func(arg string) tea.Cmd { return w.runProcedure(p.Name, arg) },
+			})
+		}
+	}
 	return k.actions
+}
+
+// runProcedure asks for a procedure in the words that no model need read.
+func (w *workbench) runProcedure(name, arg string) tea.Cmd {
+	text := strings.TrimSpace("run procedure " + name + " " + strings.TrimSpace(arg))
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		if _, ok := request.Parse(text); !ok {
+			return nil, fmt.Errorf("/%s takes key=value, --dry-run and --resume ID", name)
+		}
+		return nil, app.Submit(ctx, uid, agent.Input{From: chat.Person(), Text: text})
+	})
 }
 
 // skillNames completes the argument of /skills.

@@ -205,6 +205,8 @@ func (q request) call() (name, doing string, args map[string]any) {
 		return "memory", "Keeping a note", map[string]any{"action": "add", "target": "memory", "content": q.text}
 	case kindWrite:
 		return "write_file", "Writing " + code(q.path), map[string]any{"path": q.path, "content": q.text}
+	case kindProcedure:
+		return "skill_run", "Running the procedure " + code(q.run.Name+q.run.Resume), q.run.Args()
 	case kindTodo:
 		items := make([]todo, 0, len(q.items))
 		for i, s := range q.items {

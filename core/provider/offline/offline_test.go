@@ -16,7 +16,7 @@ import (
 // every tool that offline can ask for.
 var tools = func() []provider.ToolSpec {
 	var out []provider.ToolSpec
-	for n := range strings.FieldsSeq("terminal read_file search_files session_search write_file todo clarify memory execute_code") {
+	for n := range strings.FieldsSeq("terminal read_file search_files session_search write_file todo clarify memory execute_code skill_run") {
 		out = append(out, provider.ToolSpec{Name: n})
 	}
 	return out
@@ -46,6 +46,7 @@ func TestRequests(t *testing.T) {
 		"search past docker network":                         `session_search {"query":"docker network"}`,
 		"remember the key is under the mat":                  `memory {"action":"add","content":"the key is under the mat","target":"memory"}`,
 		"write a/b.txt\n" + fenced + "\none\ntwo\n" + fenced: `write_file {"content":"one\ntwo\n","path":"a/b.txt"}`,
+		"run procedure code_review target=main --dry-run":    `skill_run {"dry_run":true,"name":"code_review","parameters":{"target":"main"}}`,
 		"todo: one; two ;":                                   `todo {"todos":[{"id":"1","content":"one","status":"pending"},{"id":"2","content":"two","status":"pending"}]}`,
 		"ask Which one? red | green":                         `clarify {"choices":["red","green"],"question":"Which one?"}`,
 		"ask 哪个？ 红 | 绿":                                      `clarify {"choices":["红","绿"],"question":"哪个？"}`,

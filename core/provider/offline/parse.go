@@ -2,6 +2,8 @@ package offline
 
 import (
 	"strings"
+
+	procedure "hermes/skills/procedure/request"
 )
 
 // kind is what a request asks for.
@@ -19,6 +21,7 @@ const (
 	kindWrite
 	kindTodo
 	kindAsk
+	kindProcedure
 )
 
 // request is one thing that the text asks for.
@@ -28,12 +31,16 @@ type request struct {
 	path    string
 	backend string
 	items   []string // of a todo list; choices of a question
+	run     procedure.Request
 }
 
 // parse finds the requests in a message. It never fails: what is not a request is one of kindFree.
 // It is deterministic and takes only what is meant beyond doubt, because what it finds is run.
 func parse(text string) []request {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	if run, ok := procedure.Parse(text); ok {
+		return []request{{kind: kindProcedure, text: text, run: run}}
+	}
 	backend, rest := cutBackend(text)
 	prose, blocks := fences(rest)
 	if r, ok := verb(strings.TrimSpace(prose), blocks); ok && backend == "" {

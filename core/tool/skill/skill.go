@@ -78,6 +78,14 @@ func (o Options) listSkills(ctx context.Context, c tool.Call, a listArgs) (tool.
 		fmt.Fprintf(&b, "%s/%s: %s\n", e.Category, e.Name, e.Description)
 		rows = append(rows, map[string]string{"name": e.Name, "category": e.Category, "description": e.Description})
 	}
+	for _, p := range o.Library.Procedures(ctx, o.Project(c.Cwd)) {
+		words := strings.ToLower(p.Name + " " + p.Description + " " + strings.Join(p.Trigger.Keywords, " "))
+		if !p.Usable() || len(p.Hits) > 0 || a.Category != "" || !strings.Contains(words, strings.ToLower(a.Query)) {
+			continue
+		}
+		fmt.Fprintf(&b, "procedure %s: %s (run it with skill_run)\n", p.Name, p.Description)
+		rows = append(rows, map[string]string{"name": p.Name, "category": "procedure", "description": p.Description})
+	}
 	for _, h := range blocked {
 		c.Publish(event.Notice{Level: event.Warn, Text: "a skill is blocked: " + h.String(), Hint: "nothing was changed on disk; `hermes skills check` shows all hits"})
 	}

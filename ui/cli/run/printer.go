@@ -8,6 +8,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/event"
+	"hermes/core/tool/procedure"
 	"hermes/ui/cli/base"
 	"hermes/ui/text"
 )
@@ -78,7 +79,7 @@ func (p *textPrinter) event(e event.Envelope) {
 
 // toolEnded says how a call ended; what a person's own command printed is printed.
 func (p *textPrinter) toolEnded(x event.ToolEnded) {
-	if p.own[x.Result.CallID] && x.Result.ExitCode != nil {
+	if p.own[x.Result.CallID] && (x.Result.ExitCode != nil || x.Result.Name == procedure.Name) {
 		p.live.hide()
 		if out := printed(x.Result); out != "" {
 			_, _ = io.WriteString(p.out, text.Sanitize(out)+"\n") // the recorder keeps the error

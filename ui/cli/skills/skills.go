@@ -12,6 +12,7 @@ import (
 	"hermes/core/skill"
 	"hermes/skills"
 	"hermes/ui/cli/base"
+	"hermes/ui/cli/run"
 	"hermes/ui/text"
 )
 
@@ -42,7 +43,7 @@ program, and from .hermes/skills and .agents/skills of projects that you trust. 
 		return list.RunE(cmd, args)
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, c.skillsView(), c.skillsCheck(), c.skillsLint(), c.skillsNew(), c.skillsEdit(), c.skillsSwitch(true), c.skillsSwitch(false),
+	cmd.AddCommand(list, c.skillsView(), c.skillsCheck(), c.skillsLint(), run.ProcedureCommand(line), c.skillsNew(), c.skillsEdit(), c.skillsSwitch(true), c.skillsSwitch(false),
 		c.skillsTrust(), c.skillsUntrust(), c.skillsRemove(), c.skillsUndo(), c.skillsHistory(), c.skillsDiff(), c.skillsRollback())
 	return cmd
 }

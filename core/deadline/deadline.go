@@ -1,12 +1,14 @@
-package execcode
+// Package deadline is a time limit that stands still while a person is asked: for scripts and for
+// procedures.
+package deadline
 
 import (
 	"sync"
 	"time"
 )
 
-// clock is a deadline that stands still while a person is asked.
-type clock struct {
+// Clock is a deadline that stands still while a person is asked.
+type Clock struct {
 	mu    sync.Mutex
 	left  time.Duration
 	since time.Time // when it last began to run
@@ -15,8 +17,9 @@ type clock struct {
 	C     chan struct{} // closed when the time is over
 }
 
-func newClock(d time.Duration) *clock {
-	c := &clock{left: d, since: time.Now(), C: make(chan struct{})}
+// New starts a clock.
+func New(d time.Duration) *Clock {
+	c := &Clock{left: d, since: time.Now(), C: make(chan struct{})}
 	c.timer = time.AfterFunc(d, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -28,7 +31,7 @@ func newClock(d time.Duration) *clock {
 }
 
 // reportOver says that the time is over, once.
-func (c *clock) reportOver() {
+func (c *Clock) reportOver() {
 	select {
 	case <-c.C:
 	default:
@@ -36,8 +39,8 @@ func (c *clock) reportOver() {
 	}
 }
 
-// pauseWhile stops the clock, or lets it go on when nothing is waited for any more.
-func (c *clock) pauseWhile(begins bool) {
+// PauseWhile stops the clock, or lets it go on when nothing is waited for any more.
+func (c *Clock) PauseWhile(begins bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -54,4 +57,5 @@ func (c *clock) pauseWhile(begins bool) {
 	}
 }
 
-func (c *clock) stop() { c.timer.Stop() }
+// Stop ends it without a word.
+func (c *Clock) Stop() { c.timer.Stop() }

@@ -1,0 +1,464 @@
+package procedure
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes/core/crash"
+	"hermes/core/deadline"
+)
+
+// Names of the tools that a run uses itself.
+const (
+	toolCommand = "terminal"
+	toolAsk     = "clarify"
+	toolRecall  = "memory_recall"
+	toolStore   = "memory_store"
+)
+
+const maxAttempts = 2 // of a step that a branch runs again
+
+// Run is one run of a procedure.
+type Run struct {
+	p     *Procedure
+	host  Host
+	given map[string]any
+
+	saving   sync.Mutex
+	mu       sync.Mutex
+	state    State
+	vars     map[string]any // parameters and results
+	warnings []string
+	advice   []string
+	total    *deadline.Clock
+}
+
+// stepRun is one step on its way.
+type stepRun struct {
+	step  *Step
+	place int // -1 in a branch
+	clock *deadline.Clock
+}
+
+// Start makes a run. state.Done are steps that are over, and are not run again.
+func Start(p *Procedure, host Host, state State) *Run {
+	r := &Run{p: p, host: host, state: state, given: state.Params, vars: maps.Clone(state.Params)}
+	if r.vars == nil {
+		r.vars = map[string]any{}
+	}
+	for _, d := range state.Done {
+		if d.Step >= 0 && d.Step < len(p.Steps) && p.Steps[d.Step].Output != "" {
+			r.vars[p.Steps[d.Step].Output] = d.Output
+		}
+	}
+	return r
+}
+
+// Do runs what is left.
+func (r *Run) Do(ctx context.Context) Result {
+	r.total = deadline.New(r.p.TotalTime)
+	defer r.total.Stop()
+	ctx, cancel := r.bound(ctx, r.total, "the procedure", r.p.TotalTime)
+	defer cancel()
+	err := r.all(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = cmp.Or(context.Cause(ctx), err)
+	}
+	var text string
+	if err == nil {
+		text, err = r.output()
+	}
+	switch {
+	case err == nil:
+		r.state.Ended = "done"
+		r.finish(ctx, r.p.Output.OnSuccess, text)
+	case !errors.Is(err, context.Canceled):
+		r.state.Ended = "failed"
+		r.finish(ctx, r.p.Output.OnFailure, "")
+	}
+	r.save()
+	return Result{State: r.state, Text: text, Err: err, Warnings: r.warnings, Advice: r.advice}
+}
+
+func (r *Run) all(ctx context.Context) error {
+	if missing := r.p.missing(r.vars); len(missing) > 0 {
+		return fmt.Errorf("these parameters have no value: %s", strings.Join(missing, ", "))
+	}
+	if len(r.state.Done) == 0 {
+		if err := r.checks(ctx, "precondition", r.p.Preconditions); err != nil {
+			return err
+		}
+	}
+	r.save()
+	for _, g := range r.p.Groups {
+		left := slices.DeleteFunc(slices.Clone(g), r.isDone)
+		if err := r.beside(len(left), func(i int) error { return r.step(ctx, left[i]) }); err != nil {
+			return err
+		}
+	}
+	return r.checks(ctx, "postcondition", r.p.Postconditions)
+}
+
+func (r *Run) isDone(place int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.state.Done, func(d Done) bool { return d.Step == place })
+}
+
+// beside runs n pieces of work at the same time and returns their first error.
+func (r *Run) beside(n int, f func(i int) error) error {
+	if n == 1 {
+		return f(0)
+	}
+	errs := make([]error, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Add(1)
+		crash.Go("procedure", func() {
+			defer all.Done()
+			errs[i] = f(i)
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// bound ends a context when a clock has run down.
+func (r *Run) bound(ctx context.Context, clock *deadline.Clock, what string, d time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	crash.Go("procedure clock", func() {
+		select {
+		case <-clock.C:
+			cancel(fmt.Errorf("%s took longer than %s", what, d))
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() { cancel(nil) }
+}
+
+func (r *Run) checks(ctx context.Context, kind string, list []Check) error {
+	var wrong []string
+	for i := range list {
+		c := &list[i]
+		command, err := c.Command.command(r.scope(), false)
+		if err != nil {
+			return fmt.Errorf("%s %s (line %d): %w", kind, c.Name, c.Line, err)
+		}
+		out := r.command(ctx, nil, command)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if out.Failed == c.Want {
+			wrong = append(wrong, cmp.Or(c.Message, fmt.Sprintf("%s is not %v", c.Name, c.Want)))
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("%s not met: %s", kind, strings.Join(wrong, "; "))
+	}
+	return nil
+}
+
+func (r *Run) scope() scope {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return newScope(maps.Clone(r.vars))
+}
+
+// step runs one step of the list, with what its failure asks for.
+func (r *Run) step(ctx context.Context, place int) error {
+	s := &r.p.Steps[place]
+	for attempt := 1; ; attempt++ {
+		status, out, err := r.once(ctx, s, place)
+		if err == nil {
+			return r.done(Done{Step: place, Name: s.Name, Status: status, Output: out})
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+		then, handled := r.handle(ctx, s, err)
+		err = fmt.Errorf("%s (line %d): %w", s.Name, s.Line, err)
+		switch {
+		case handled != nil:
+			return errors.Join(err, handled)
+		case then == "retry" && attempt < maxAttempts:
+			continue
+		case then == Continue || then == "continue":
+			r.warn(err.Error())
+			return r.done(Done{Step: place, Name: s.Name, Status: statusWarned, Note: err.Error()})
+		default:
+			return err
+		}
+	}
+}
+
+// done keeps what came of a step.
+func (r *Run) done(d Done) error {
+	d.Output = plain(d.Output)
+	r.mu.Lock()
+	r.state.Done = append(r.state.Done, d)
+	if key := r.p.Steps[d.Step].Output; key != "" {
+		r.vars[key] = d.Output
+	}
+	r.mu.Unlock()
+	r.host.Say(fmt.Sprintf("%d/%d %s: %s", d.Step+1, len(r.p.Steps), d.Name, d.Status))
+	r.save()
+	return nil
+}
+
+func (r *Run) save() {
+	r.saving.Lock() // the newest is written last
+	defer r.saving.Unlock()
+	r.mu.Lock()
+	state := r.state
+	state.Done = slices.Clone(state.Done)
+	r.mu.Unlock()
+	if err := r.host.Save(state); err != nil {
+		r.warn("how far the run is could not be kept: " + err.Error())
+	}
+}
+
+func (r *Run) warn(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.warnings = append(r.warnings, text)
+}
+
+// handle does what the file says about a failure, and says how it goes on.
+func (r *Run) handle(ctx context.Context, s *Step, failed error) (then string, err error) {
+	then = s.OnFailure
+	b := r.branch(s, failed)
+	if b == nil {
+		for _, x := range r.p.Branches {
+			if x.Advice != "" && then == Stop {
+				r.advise(x)
+			}
+		}
+		return then, nil
+	}
+	r.advise(*b)
+	for i := range b.Steps {
+		if _, _, err := r.once(ctx, &b.Steps[i], -1); err != nil && b.Steps[i].OnFailure != Continue {
+			return Stop, fmt.Errorf("and %s of %s: %w", b.Steps[i].Name, b.Name, err)
+		}
+	}
+	return b.Then, nil
+}
+
+// branch finds what fits a failure: what on_failure names, else the first whose condition holds.
+func (r *Run) branch(s *Step, failed error) *Branch {
+	sc := r.scope()
+	sc.vars["error"] = plain(asValue(failed))
+	for i, b := range r.p.Branches {
+		if b.Name == s.OnFailure {
+			return &r.p.Branches[i]
+		}
+		if b.When == nil || s.OnFailure == Continue {
+			continue
+		}
+		if ok, err := b.When.holds(sc); err == nil && ok {
+			return &r.p.Branches[i]
+		}
+	}
+	return nil
+}
+
+func (r *Run) advise(b Branch) {
+	if b.Advice != "" {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if text := b.Name + ": " + b.Advice; !slices.Contains(r.advice, text) {
+			r.advice = append(r.advice, text)
+		}
+	}
+}
+
+// once runs a step, in its time.
+func (r *Run) once(ctx context.Context, s *Step, place int) (status string, out any, err error) {
+	limit := cmp.Or(s.Time, r.p.StepTime)
+	sr := &stepRun{step: s, place: place, clock: deadline.New(limit)}
+	defer sr.clock.Stop()
+	ctx, cancel := r.bound(ctx, sr.clock, "the step", limit)
+	defer cancel()
+	r.remember(ctx, sr)
+	if s.Condition != nil {
+		if ok, err := s.Condition.holds(r.scope()); err != nil || !ok {
+			return statusSkipped, nil, err
+		}
+	}
+	if s.Confirm {
+		if err := r.confirm(ctx, sr); err != nil {
+			return "", nil, err
+		}
+	}
+	out, err = r.act(ctx, sr)
+	if err != nil && ctx.Err() != nil {
+		err = cmp.Or(context.Cause(ctx), err)
+	}
+	return statusDone, out, err
+}
+
+// act does what the step is about.
+func (r *Run) act(ctx context.Context, s *stepRun) (any, error) {
+	sc := r.scope()
+	if s.step.Command != nil {
+		command, err := s.step.Command.command(sc, false)
+		if err != nil {
+			return nil, err
+		}
+		out := r.command(ctx, s, command)
+		if out.Failed {
+			return nil, out.err()
+		}
+		return fromText(out), nil
+	}
+	args, err := s.step.replaced(sc.vars, r.given)
+	if err != nil {
+		return nil, err
+	}
+	if name, ok := r.host.Tool(s.step.Action); ok && s.step.Prompt == nil {
+		out := r.call(ctx, s, name, args)
+		if out.Failed {
+			return nil, out.err()
+		}
+		return fromText(out), nil
+	}
+	if f := builtins[s.step.Action]; f != nil && s.step.Prompt == nil {
+		return f(ctx, r, s, args)
+	}
+	return r.model(ctx, s, args, sc)
+}
+
+// fromText is a result as a value: data as they are, JSON read, else text and exit code.
+func fromText(out Outcome) any {
+	var v any
+	if text := strings.TrimSpace(out.Text); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		if json.Unmarshal([]byte(text), &v) == nil {
+			return v
+		}
+	}
+	if out.Data != nil && out.Exit == nil {
+		return out.Data
+	}
+	m := map[string]any{"text": strings.TrimSpace(out.Text)}
+	if out.Exit != nil {
+		m["exit_code"] = *out.Exit
+	}
+	return m
+}
+
+// call runs a tool; the clocks stand still while a person is asked.
+func (r *Run) call(ctx context.Context, s *stepRun, name string, args map[string]any) Outcome {
+	return r.host.Call(ctx, name, args, func(waits bool) {
+		r.total.PauseWhile(waits)
+		if s != nil {
+			s.clock.PauseWhile(waits)
+		}
+	})
+}
+
+// command runs a command by the terminal tool.
+func (r *Run) command(ctx context.Context, s *stepRun, command string) Outcome {
+	limit := r.p.StepTime
+	if s != nil {
+		limit = cmp.Or(s.step.Time, limit)
+	}
+	limit = min(limit, 10*time.Minute)
+	out := r.call(ctx, s, toolCommand, map[string]any{"command": command, "timeout": max(1, int(limit.Seconds()))})
+	if m, ok := out.Data.(map[string]any); ok {
+		if text, ok := m["output"].(string); ok {
+			out.Text = text
+		}
+	}
+	out.Failed = out.Failed || out.Exit != nil && *out.Exit != 0
+	return out
+}
+
+// confirm asks the person. Without a yes the step does not run.
+func (r *Run) confirm(ctx context.Context, s *stepRun) error {
+	if _, ok := r.host.Tool(toolAsk); !ok {
+		return errors.New("it wants a yes, and nobody is there to ask")
+	}
+	question := fmt.Sprintf("Run the step %q of %s?", s.step.Name, r.p.Name)
+	if s.step.ConfirmText != nil {
+		text, err := s.step.ConfirmText.render(r.scope())
+		if err != nil {
+			return err
+		}
+		question = text
+	}
+	r.total.PauseWhile(true)
+	s.clock.PauseWhile(true)
+	out := r.host.Call(ctx, toolAsk, map[string]any{"question": question, "choices": []any{"yes", "no"}}, func(bool) {})
+	s.clock.PauseWhile(false)
+	r.total.PauseWhile(false)
+	_, answer, _ := strings.Cut(out.Text, ":")
+	if out.Failed || !strings.EqualFold(strings.TrimSpace(answer), "yes") {
+		return errors.New("the person did not say yes")
+	}
+	return nil
+}
+
+// model has a model answer in the shape that later steps need, with a second try when it does not.
+func (r *Run) model(ctx context.Context, s *stepRun, args map[string]any, sc scope) (any, error) {
+	prompt := ""
+	if s.step.Prompt != nil {
+		var err error
+		if prompt, err = s.step.Prompt.render(sc); err != nil {
+			return nil, err
+		}
+	}
+	earlier := map[string]any{}
+	for key := range r.p.outputs() {
+		if v, ok := sc.vars[key]; ok {
+			earlier[key] = v
+		}
+	}
+	schema := r.p.schemaOf(s.step)
+	text, err := r.p.modelInput(s.step, prompt, args, earlier, schema)
+	if err != nil {
+		return nil, err
+	}
+	r.host.Say(fmt.Sprintf("%s: asking a model", s.step.Name))
+	for attempt := 1; ; attempt++ {
+		said, err := r.host.Model(ctx, modelRules, text)
+		if err != nil {
+			return nil, err
+		}
+		v, err := readAnswer(said, schema)
+		if err == nil || attempt == maxAttempts {
+			return v, err
+		}
+		text += "\n\nYour last answer was of no use: " + err.Error()
+	}
+}
+
+// remember looks up what a step takes from the long-term memory.
+func (r *Run) remember(ctx context.Context, s *stepRun) {
+	name, ok := r.host.Tool(toolRecall)
+	for _, x := range r.p.refs {
+		if !ok || x.path[0] != Memory || len(x.path) < 2 || x.step != s.step.Line {
+			continue
+		}
+		out := r.call(ctx, s, name, map[string]any{"query": strings.ReplaceAll(x.path[1], "_", " "), "top_k": 1})
+		if out.Failed {
+			continue
+		}
+		r.mu.Lock()
+		known, _ := r.vars[Memory].(map[string]any)
+		known = maps.Clone(known)
+		if known == nil {
+			known = map[string]any{}
+		}
+		known[x.path[1]] = out.Text
+		r.vars[Memory] = known
+		r.mu.Unlock()
+	}
+}
