@@ -17,22 +17,24 @@ import (
 
 // Experience is what a turn came to. It holds no secrets.
 type Experience struct {
-	ID      string        `json:"id"`
-	At      time.Time     `json:"at"`
-	Session string        `json:"session"`
-	Turn    string        `json:"turn"`
-	Model   string        `json:"model,omitempty"`
-	Task    string        `json:"task"`
-	Calls   []Step        `json:"calls,omitempty"`
-	Skills  []Loaded      `json:"skills,omitempty"`
-	Signals []Signal      `json:"signals,omitempty"`
-	Outcome Outcome       `json:"outcome"`
-	Tainted string        `json:"tainted,omitempty"` // whose words besides the person's it had read
-	Took    time.Duration `json:"took"`
-	Tokens  int           `json:"tokens"`
-	Ended   bool          `json:"ended"`           // the turn came to its end
-	Used    bool          `json:"used,omitempty"`  // a review has seen it
-	Later   string        `json:"later,omitempty"` // what the person said next, where that corrects it
+	ID      string    `json:"id"`
+	At      time.Time `json:"at"`
+	Session string    `json:"session"`
+	Turn    string    `json:"turn"`
+	Model   string    `json:"model,omitempty"`
+	Task    string    `json:"task"`
+	Calls   []Step    `json:"calls,omitempty"`
+	Skills  []Loaded  `json:"skills,omitempty"`
+	// Recalled is what long-term memory brought up unasked, by key.
+	Recalled []string      `json:"recalled,omitempty"`
+	Signals  []Signal      `json:"signals,omitempty"`
+	Outcome  Outcome       `json:"outcome"`
+	Tainted  string        `json:"tainted,omitempty"` // whose words besides the person's it had read
+	Took     time.Duration `json:"took"`
+	Tokens   int           `json:"tokens"`
+	Ended    bool          `json:"ended"`           // the turn came to its end
+	Used     bool          `json:"used,omitempty"`  // a review has seen it
+	Later    string        `json:"later,omitempty"` // what the person said next, where that corrects it
 }
 
 // Step is a call of a tool.
@@ -141,6 +143,9 @@ func (l *Learner) heard(t *turn, m chat.Message) {
 		t.Later = clip(m.Text, maxSaid)
 	}
 	for _, p := range m.Parts {
+		if p.Kind == chat.PartResource && p.URI == "memory:recall" && len(t.Recalled) < maxLoaded {
+			t.Recalled = append(t.Recalled, clip(strings.TrimPrefix(p.Name, "recalled: "), 200))
+		}
 		if name, ok := strings.CutPrefix(p.Name, "skill "); ok && p.Kind == chat.PartSkill {
 			l.load(t, event.Header{Session: t.Session, Turn: t.Turn}, name, "person")
 		}
@@ -222,7 +227,7 @@ func (l *Learner) finish(t turn) {
 	if corrects(t.Task) {
 		l.blame(t.Session, Signal{Bad, "the person's next words correct it: " + clip(t.Task, 200)})
 	}
-	if len(t.Calls) == 0 && len(t.Skills) == 0 {
+	if len(t.Calls) == 0 && len(t.Skills) == 0 && len(t.Recalled) == 0 {
 		return
 	}
 	x := t.Experience

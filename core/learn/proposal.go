@@ -151,6 +151,38 @@ func (l *Learner) Proposals() ([]Proposal, error) {
 	return st.Proposals, nil
 }
 
+// Experiences returns what turns came to, the newest first.
+func (l *Learner) Experiences() ([]Experience, error) {
+	st, err := l.file.read()
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(st.Experiences)
+	return st.Experiences, nil
+}
+
+// Trace returns a turn by its id, that of its experience, or its session (the last turn), and what
+// was proposed of it.
+func (l *Learner) Trace(ref string) (Experience, []Proposal, error) {
+	st, err := l.file.read()
+	if err != nil {
+		return Experience{}, nil, err
+	}
+	for _, x := range slices.Backward(st.Experiences) {
+		if x.Turn != ref && x.ID != ref && x.Session != ref {
+			continue
+		}
+		then := []Proposal{}
+		for _, p := range st.Proposals {
+			if slices.Contains(p.Sources, x.ID) {
+				then = append(then, p)
+			}
+		}
+		return x, then, nil
+	}
+	return Experience{}, nil, fmt.Errorf("no turn %s is kept; `hermes trace` lists the last ones", ref)
+}
+
 // Outcomes returns what came of the texts of a skill, by their hashes.
 func (l *Learner) Outcomes(name string) (map[string]Uses, error) {
 	st, err := l.file.read()

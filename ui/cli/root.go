@@ -75,7 +75,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line or setting, 3 needed approval a
 		},
 		groupSettings: {config.Command(line), profile.Command(line), setup.Command(line), model.Command(line), approvals.Command(line), mcp.Command(line), hooks.Command(line), plugins.Command(line), tools.Command(line)},
 		groupHealth: {
-			doctor.Command(line), audit.Command(line), memory.Command(line), doctor.Status(line), spent.Command(line), logs.Command(line),
+			doctor.Command(line), audit.Command(line), learn.Trace(line), memory.Command(line), doctor.Status(line), spent.Command(line), logs.Command(line),
 			c.versionCommand(),
 		},
 	} {
