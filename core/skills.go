@@ -26,12 +26,12 @@ import (
 // OpenSkills returns the skills of a data folder; for the command line, which needs nothing else of
 // the program.
 func OpenSkills(c *config.Config) *skill.Library {
-	return openSkills(c.Paths(), func() *config.Config { return c }, nil)
+	return openSkills(c.Paths(), func() *config.Config { return c }, nil, nil)
 }
 
-func openSkills(paths config.Paths, now func() *config.Config, told func(skills.Version)) *skill.Library {
+func openSkills(paths config.Paths, now func() *config.Config, told func(skills.Version), loaded func(*skills.Skill)) *skill.Library {
 	return skill.New(skill.Options{
-		Told: told, Seen: func(name string) bool { return seen(now(), name) },
+		Told: told, Loaded: loaded, Seen: func(name string) bool { return seen(now(), name) },
 		Home: paths.SkillsDir, Trust: skills.NewTrust(filepath.Join(paths.SkillsDir, skills.TrustFile)), System: runtime.GOOS,
 		Settings: func() skill.Settings {
 			s := now().Skills
@@ -66,7 +66,7 @@ type skillsPart struct {
 }
 
 func (p *skillsPart) Start(context.Context) error {
-	p.a.Skills = openSkills(p.a.opts.Config.Paths(), p.a.Config, p.a.toldVersion)
+	p.a.Skills = openSkills(p.a.opts.Config.Paths(), p.a.Config, p.a.toldVersion, p.a.loadedSkill)
 	if err := p.a.Skills.Edits.Recover(); err != nil {
 		p.a.log.Warn("a change of a skill was cut off and cannot be settled", "err", err)
 	}
@@ -96,6 +96,9 @@ func (a *App) modelStep(ctx context.Context, session, system, text string) (stri
 		task: "procedure", session: session, system: system, text: text, most: stepTokens, bytes: stepBytes, time: stepTime, own: true,
 	})
 }
+
+// loadedSkill starts the servers that a skill names, of those that the person has set up.
+func (a *App) loadedSkill(s *skills.Skill) { a.MCP.Named(s.Servers) }
 
 // audience is who is offered these tools.
 func (a *App) audience(tools []string) skill.Audience {

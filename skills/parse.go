@@ -150,6 +150,8 @@ func (p *parser) parseTop(m *yaml.Node) {
 			p.env(key, v)
 		case "required_credential_files":
 			s.Credentials = p.files(key, v)
+		case "mcp_servers":
+			s.Servers = p.servers(v)
 		case "metadata":
 			p.metadata(v)
 		case "allowed-tools", "compatibility", "hermes", "setup", "dependencies", "model", "argument-hint", "user-invocable", "disable-model-invocation":
@@ -157,6 +159,34 @@ func (p *parser) parseTop(m *yaml.Node) {
 			s.Other = append(s.Other, key)
 		}
 	})
+}
+
+// maxServers bounds the servers of one skill.
+const maxServers = 20
+
+// servers are names, or maps with a name as procedures have them.
+func (p *parser) servers(v *yaml.Node) []string {
+	if v.Kind != yaml.SequenceNode {
+		return p.words("mcp_servers", v)
+	}
+	var out []string
+	for _, one := range v.Content {
+		name := one
+		if one.Kind == yaml.MappingNode {
+			name = &yaml.Node{}
+			p.eachPair(one, "mcp_servers", func(key string, _, v *yaml.Node) {
+				if key == "name" {
+					name = v
+				}
+			})
+		}
+		if name.Kind != yaml.ScalarNode || name.Value == "" || len(out) == maxServers {
+			p.addWarning(lineOf(one), "mcp_servers", "this is no list of up to 20 names of servers", "write [{name: github}]")
+			return out
+		}
+		out = append(out, name.Value)
+	}
+	return out
 }
 
 func (p *parser) name(v *yaml.Node) {

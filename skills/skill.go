@@ -73,6 +73,7 @@ type Skill struct {
 	Fallback    Needs    // with any of these it is not needed
 	Env         []Variable
 	Credentials []string // files that it wants
+	Servers     []string // of tools, that it works with: started when it is loaded
 	Starter     bool     // a built-in one that is offered before it was ever used
 	Other       []string // keys that this program does not know; they are allowed
 

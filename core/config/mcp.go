@@ -22,6 +22,7 @@ type MCPServer struct {
 	Auth           string            `key:"auth" oneof:"|none|oauth" live:"yes" doc:"oauth: log in with hermes mcp login; empty: when the server asks for it"`
 	OAuth          MCPOAuth          `key:"oauth"`
 	Enabled        string            `key:"enabled" oneof:"|yes|no" bools:"yes,no" live:"yes" doc:"no: it is not started"`
+	Start          string            `key:"start" oneof:"|skill" live:"yes" doc:"skill: it is started only when a skill is loaded that names it (mcp_servers); empty: when a session needs its tools"`
 	Disabled       bool              `key:"disabled" live:"yes" doc:"as enabled: no"`
 	Trust          bool              `key:"trust" live:"yes" doc:"believe what it says of its tools: those that say that they only read run unasked"`
 	Timeout        time.Duration     `key:"timeout" min:"0" live:"yes" doc:"longest silence of a call; progress begins it anew; 0: 300 s"`

@@ -99,10 +99,33 @@ func (m *Manager) Apply(all map[string]Settings) {
 	}
 }
 
-// Want starts servers that nobody wanted before; no names means all. It does not wait.
+// Want starts servers that nobody wanted before; no names means all that do not wait for a skill.
+// It does not wait.
 func (m *Manager) Want(names ...string) {
 	for _, s := range m.some(names) {
-		s.want()
+		if len(names) > 0 || !s.waits() {
+			s.want()
+		}
+	}
+}
+
+// waits reports whether the server is for skills only and none has named it yet.
+func (s *server) waits() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.set.Start == "skill" && !s.byName
+}
+
+// Named starts servers that a skill names, where the person has set them up. From now on they count
+// like the others.
+func (m *Manager) Named(names []string) {
+	for _, name := range names {
+		if s, err := m.named(name); err == nil {
+			s.mu.Lock()
+			s.byName = true
+			s.mu.Unlock()
+			s.want()
+		}
 	}
 }
 
@@ -139,13 +162,13 @@ func (m *Manager) Await(ctx context.Context, names ...string) {
 	}
 }
 
-// Names lists the servers that are not switched off, by name.
+// Names lists the servers that are not switched off and wait for no skill, by name.
 func (m *Manager) Names() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []string
 	for name, s := range m.servers {
-		if !s.settings().Off() {
+		if !s.settings().Off() && !s.waits() {
 			out = append(out, name)
 		}
 	}

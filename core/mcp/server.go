@@ -38,6 +38,7 @@ type server struct {
 	gen       int
 	again     bool // end the connection and begin anew
 	running   bool // its goroutine
+	byName    bool // a skill named it
 	stop      context.CancelFunc
 	conn      *connection
 	ready     chan struct{} // closed when it was ready or failed once since it was wanted
@@ -179,6 +180,7 @@ func (s *server) change(set Settings) {
 // connects are the settings that a connection depends on.
 func (s Settings) connects() Settings {
 	s.Permissions, s.Tools, s.Trust, s.Timeout, s.From = s.zero().Permissions, s.zero().Tools, false, 0, ""
+	s.Start = ""
 	return s
 }
 

@@ -264,3 +264,22 @@ func seedsFiles(t *testing.T, p *place, project string) {
 		}
 	}
 }
+
+// A server for skills is started when one names it, and by its own name; nothing else starts it.
+func TestServersForSkills(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	set := program("srv", "honest")
+	set.Start = "skill"
+	p.Apply(entries(set, program("usual", "honest")))
+	p.Want()
+	mustReady(t, p, "usual")
+	if s, err := p.Status("srv"); err != nil || s.State != StateIdle || len(p.Names()) != 1 {
+		t.Errorf("%+v %v %q", s, err, p.Names())
+	}
+	p.Named([]string{"srv", "unknown"})
+	mustReady(t, p, "srv")
+	if len(p.Names()) != 2 {
+		t.Errorf("%q", p.Names())
+	}
+}

@@ -45,6 +45,8 @@ type Options struct {
 	Seen func(name string) bool
 	// Told is called after every new version of a skill; nil: nobody wants to know.
 	Told func(skills.Version)
+	// Loaded is called when the text of a skill is given to a model; nil: nobody wants to know.
+	Loaded func(*skills.Skill)
 }
 
 // Library holds the skills of every project that was asked for.

@@ -20,7 +20,15 @@ func (l *Library) Use(ctx context.Context, project, name string) (chat.Part, err
 		return chat.Part{}, fmt.Errorf("%s; %s", text, hint)
 	}
 	_ = l.Usage.Used(name) // a count that is lost harms nobody
+	l.Loaded(v)
 	return chat.Part{Kind: chat.PartSkill, Name: "skill " + name, Media: "text/markdown", Text: strings.ReplaceAll(v.Document(), "</attachment", "< /attachment")}, nil
+}
+
+// Loaded says that a model is given what a view shows.
+func (l *Library) Loaded(v View) {
+	if l.o.Loaded != nil && v.File == "" {
+		l.o.Loaded(v.Skill)
+	}
 }
 
 // Document is the text of a view with what a model needs to know around it.
@@ -35,6 +43,9 @@ func (v View) Document() string {
 	fmt.Fprintf(&b, ": %s\n\n%s\n", oneLine(s.Description), v.Text)
 	if len(v.Files) > 0 {
 		fmt.Fprintf(&b, "\nFiles of this skill, read with skill_view(name=%q, file_path=...): %s\n", s.Name, strings.Join(v.Files, ", "))
+	}
+	if len(s.Servers) > 0 {
+		fmt.Fprintf(&b, "\nThis skill works with the servers of tools %s. What they bring is yours once they are connected and the person has taken it (/tools).\n", oneLine(strings.Join(s.Servers, ", ")))
 	}
 	if len(v.Missing) > 0 {
 		fmt.Fprintf(&b, "\nThis skill wants environment variables that commands do not see: %s. Ask the person to set them (in .env) and to name them in terminal.env_passthrough before you rely on them.\n", strings.Join(v.Missing, ", "))
