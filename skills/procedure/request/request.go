@@ -31,7 +31,7 @@ func Parse(text string) (r Request, ok bool) {
 	if !ok || len(words) == 0 {
 		return r, false
 	}
-	if !strings.HasPrefix(words[0], "--") {
+	if !strings.HasPrefix(words[0], "--") && !pair().MatchString(words[0]) {
 		r.Name, words = words[0], words[1:]
 	}
 	for len(words) > 0 {

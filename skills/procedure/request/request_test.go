@@ -11,6 +11,7 @@ func TestParse(t *testing.T) {
 		"run procedure code_review":                     {Name: "code_review"},
 		"run procedure a x=1 y=\"two words\" --dry-run": {Name: "a", DryRun: true, Params: map[string]any{"x": Value("1"), "y": "two words"}},
 		"run procedure a \"z=q \\\" \\\\ b\"":           {Name: "a", Params: map[string]any{"z": "q \" \\ b"}},
+		"run procedure x=y --resume abc":                {Resume: "abc", Params: map[string]any{"x": "y"}},
 		"run procedure --resume abc":                    {Resume: "abc"},
 		"run procedure a list=[\"b\",2]":                {Name: "a", Params: map[string]any{"list": []any{"b", 2.0}}},
 	} {

@@ -57,6 +57,8 @@ Each step is an ordinary call under the usual approvals: nobody is there to be a
 	fl.VarP(&f.yes, "yes", "y", "run what would be asked for approval, up to a `level` (0 to 3) or all")
 	fl.Lookup("yes").NoOptDefVal = "all"
 	fl.StringVar(&f.backend, "backend", "", "run commands in the back end of this `name`")
+	fl.StringVarP(&f.Model, "model", "m", "", "talk to this `model` in steps that ask one: provider/model, or a provider")
+	fl.StringVar(&f.Cwd, "cwd", "", "work in this `folder`")
 	fl.DurationVar(&f.timeout, "timeout", 0, "stop after this long, for example 10m")
 	return cmd
 }
