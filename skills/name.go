@@ -52,7 +52,7 @@ const reserved = `
 	config connect context copy cost cron curator debug deny details exit experience export fast find fork forget goal handoff help history
 	hooks image insights journey keys kanban layout learn level login logout loop mcp memory memories moa model mouse new next notify output palette panes
 	paste personality pet plan platforms plugins pool profile prompt queue quit q reasoning redraw reload reload-mcp reload-skills
-	reset hooks recall restart resume retry rollback run save search sessions session set-home sethome settings setup shell shortcuts skill skills skin snapshot
+	recall reset restart resume retry rollback run save search sessions session set-home sethome settings setup shell shortcuts skill skills skin snapshot
 	snap split status statusbar sb steer stop subgoal takeback tasks terminal theme timestamps title todo tools toolsets topic trust ts undo update
 	editor interrupt remember usage verbose version voice web whoami yolo zoom`
 

@@ -68,7 +68,7 @@ func TestClipboardOfX11(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "64x64x24", "-nolisten", "tcp")
+	x := exec.Command("Xvfb", "-noreset", "-displayfd", "3", "-screen", "0", "64x64x24", "-nolisten", "tcp")
 	x.ExtraFiles = []*os.File{tell}
 	if err := x.Start(); err != nil {
 		t.Fatal(err)
