@@ -15,9 +15,10 @@ import (
 // any more once what they run has changed.
 func TestHooks(t *testing.T) {
 	t.Parallel()
+	done := modeltest.Turn{Text: "done"}
 	turns := []modeltest.Turn{
-		oneCall("terminal", `{"command":"touch first"}`), {Text: "done"}, oneCall("terminal", `{"command":"touch second"}`), {Text: "done"},
-		oneCall("terminal", `{"command":"touch third"}`), {Text: "done"},
+		oneCall("terminal", `{"command":"touch first"}`), done, oneCall("terminal", `{"command":"touch second"}`), done,
+		oneCall("terminal", `{"command":"touch third"}`), done,
 	}
 	h, s := homeWith(t, turns...)
 	h.configure(serverSettings(s) + `approvals: {mode: 'off'}
