@@ -90,6 +90,7 @@ type App struct {
 	parts       []part // that were started
 	memories    memoryPart
 	longTerm    longTermPart
+	user        userPart
 	titles      titlesPart
 	plugins     pluginsPart
 	answers     answers
@@ -107,7 +108,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	LearnSecrets(o.Config)
 	o.Bus.Filter(cleanEvent)
 	a.config.Store(o.Config)
-	a.memories.a, a.longTerm.a, a.titles.a, a.plugins.a = a, a, a, a
+	a.memories.a, a.longTerm.a, a.user.a, a.titles.a, a.plugins.a = a, a, a, a, a
 	if err := a.start(ctx); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}

@@ -35,8 +35,11 @@ func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
 	if info.Messages == 0 {
 		a.beginTier(ctx, uid, in)
 	}
-	if err = a.Agent.Submit(ctx, uid, in); err == nil && info.Messages == 0 {
-		a.titles.name(uid, in.From, in.Text)
+	if err = a.Agent.Submit(ctx, uid, in); err == nil {
+		a.user.hear(uid, in)
+		if info.Messages == 0 {
+			a.titles.name(uid, in.From, in.Text)
+		}
 	}
 	return err
 }

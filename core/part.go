@@ -46,6 +46,7 @@ func (a *App) systems() []part {
 		scripts,
 		&a.memories,
 		&a.longTerm,
+		&a.user,
 		&skillsPart{a: a},
 		hooks,
 		&learnPart{a: a},

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"runtime"
+	"strings"
 	"time"
 
 	"hermes/core/event"
@@ -25,7 +26,7 @@ func (a *App) prompt(ctx context.Context, s event.SessionInfo, tools []provider.
 		o.Backends = append(o.Backends, prompt.Backend{Name: b.Name, Kind: b.Kind, Image: b.Image, Default: b.Default})
 	}
 	remembered := a.Memory.Snapshot(a.memoryInPrompt())
-	o.Memory = remembered.Text
+	o.Memory = strings.Trim(remembered.Text+"\n\n"+a.user.prompt(s.UID), "\n")
 	known, notices := a.skillIndex(ctx, s, o.Tools)
 	o.Skills = known
 	p := prompt.Build(o)

@@ -124,6 +124,9 @@ func (p *Pane) makeChange(c Change) tea.Cmd {
 		case refused != nil:
 			return retryMsg{c, *refused}
 		}
+		if c.Target == UserModel { // what it counts has no way back
+			return changedMsg{said}
+		}
 		return ui.ShowUndo{Text: said, Undo: p.undoLast("")}
 	}
 }

@@ -34,6 +34,9 @@ type File struct {
 	Entries     []Entry
 }
 
+// UserModel is the target of what was counted of the person. Its file has no limit.
+const UserModel = "model"
+
 // Refused says why a change was not made.
 type Refused struct {
 	Reason string
@@ -136,6 +139,9 @@ type retryMsg struct {
 	refused Refused
 }
 
+// changedMsg tells of a change that no event tells of.
+type changedMsg struct{ said string }
+
 func (p *Pane) loadEntries() tea.Msg {
 	ctx, cancel := context.WithTimeout(context.Background(), changeTimeout)
 	defer cancel()
@@ -150,6 +156,8 @@ func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 		p.takeLoaded(m)
 	case retryMsg:
 		return p.retryPrompt(m)
+	case changedMsg:
+		return tea.Batch(showToast(event.Info, m.said), p.loadEntries)
 	case editedMsg:
 		return p.handleEdited(m)
 	case tea.MouseMsg:

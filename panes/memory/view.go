@@ -84,6 +84,13 @@ func (p *Pane) fileRows(i int, r row) []string {
 	}
 	usage := fmt.Sprintf("%d%% %d/%d%s", percent, f.Used, f.Limit, state)
 	name := p.cursorMark(i) + p.nameStyle(i, f.Name)
+	if f.Target == UserModel {
+		out = append(out, text.Truncate(name+"  "+s.Dim.Render("what your messages tell of you"), p.w, "…"))
+		if f.Problem != "" {
+			out = append(out, p.wrapIndented("! "+f.Problem, s.Bad, 2)...)
+		}
+		return out
+	}
 	bar := p.shareBar(percent, min(max(p.w-text.Width(name)-text.Width(usage)-4, 0), 24))
 	out = append(out, text.Truncate(name+"  "+look.Render(bar)+" "+look.Render(usage), p.w, "…"))
 	switch {

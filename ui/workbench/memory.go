@@ -138,11 +138,14 @@ func (r remembered) Load(context.Context) ([]memory.File, error) {
 		}
 		out = append(out, f)
 	}
-	return out, nil
+	return append(out, r.known()), nil
 }
 
 // Do implements memory.Store.
 func (r remembered) Do(_ context.Context, c memory.Change) (string, *memory.Refused, error) {
+	if c.Target == memory.UserModel {
+		return r.changeKnown(c)
+	}
 	op := store.Op{Action: store.Replace, Content: c.New, OldText: c.Old}
 	switch {
 	case c.Old == "":
@@ -186,6 +189,9 @@ func undoMemory(app *core.App, uid string) (string, error) {
 
 // Open implements memory.Store.
 func (r remembered) Open(target string, line int) tea.Msg {
+	if target == memory.UserModel {
+		return ui.Toast(event.Info, "change it here, or with hermes memory user")
+	}
 	t := store.Target(target)
 	if err := r.app.Memory.Ensure(t); err != nil {
 		return ui.Toast(event.Error, "%v", err)

@@ -38,7 +38,7 @@ it knows of you. Without a subcommand both are shown, with what is kept out of t
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.AddCommand(c.memoryAdd(), c.memoryReplace(), c.memoryRemove(), c.memoryEdit(), c.memoryUndo(), c.memoryScan(), c.embed(),
+	cmd.AddCommand(c.memoryAdd(), c.memoryReplace(), c.memoryRemove(), c.memoryEdit(), c.memoryUndo(), c.memoryScan(), c.embed(), c.user(),
 		c.store(), c.recall(), c.facts(), c.forget(), c.pin(), c.unpin(), c.useful(), c.amend(), c.export(), c.cleanup())
 	return cmd
 }
