@@ -130,8 +130,12 @@ func (w *workbench) serverLogin(name string) tea.Cmd {
 		select {
 		case address := <-shown:
 			return view.LoginShown{Name: name, Address: address, Paste: paste, Stop: stop, Wait: func() tea.Msg { return ended(<-done) }}, nil
-		case err := <-done:
-			return serverRows(app), err
+		case err := <-done: // before there was an address
+			m := serverRows(app)
+			if err != nil {
+				m.Trouble = err.Error()
+			}
+			return m, nil
 		}
 	})
 }
