@@ -5,6 +5,7 @@ package skills
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,6 +92,7 @@ func (c *command) printSkills(ctx context.Context, lib *skill.Library, project s
 		}
 		t.Row(r.Name, base.OrDash(r.Category), string(r.Source), string(r.State), what)
 	}
+	addProcedures(&t, lib.Procedures(ctx, project), narrow)
 	if err := t.Write(c.Streams.Out); err != nil {
 		return err
 	}
@@ -102,6 +104,24 @@ func (c *command) printSkills(ctx context.Context, lib *skill.Library, project s
 		c.Note("hermes: %s; `hermes skills check` shows them", base.Count(n, "problem", "problems"))
 	}
 	return nil
+}
+
+// addProcedures lists procedures behind the skills.
+func addProcedures(t *base.Table, list []skill.Procedure, narrow bool) {
+	for _, p := range list {
+		state, what := skill.On, p.Description
+		switch i := slices.IndexFunc(p.Problems, func(x skills.Problem) bool { return x.Fatal }); {
+		case len(p.Hits) > 0:
+			state, what = skill.Blocked, p.Hits[0].Reason
+		case i >= 0:
+			state, what = skill.Broken, p.Problems[i].Why
+		}
+		if what = base.Cut(what, 90); narrow {
+			t.Row(p.Name, string(state), what)
+			continue
+		}
+		t.Row(p.Name, "procedure", string(p.Source), string(state), what)
+	}
 }
 
 // wrong counts what check would show.
