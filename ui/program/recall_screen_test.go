@@ -35,7 +35,7 @@ func TestRecallOnTheScreen(t *testing.T) {
 	s.WaitFor("it listens on 5433")
 	s.Type(enter)
 	s.WaitFor("Change what it says")
-	s.WaitFor("0.6 · similarity 1.00")
+	s.WaitFor("0.6 · 1.00")
 	s.Type("Change" + enter)
 	s.WaitFor("Change staging database port")
 	s.Type(" now" + enter)

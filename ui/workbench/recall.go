@@ -116,8 +116,9 @@ func (w *workbench) fact(h recall.Hit, query string) tea.Cmd {
 func factCard(h recall.Hit, older []recall.Item, scored bool) []ui.Fact {
 	facts := []ui.Fact{{Name: "says", Text: factLine(h.Value, 600)}}
 	if scored {
-		facts = append(facts, ui.Fact{Name: "score", Text: fmt.Sprintf("%.2f = 0.6 · similarity %.2f + 0.3 · recency %.2f + 0.1 · use %.2f",
-			h.Score, h.Similarity, h.Recency, h.Use)})
+		facts = append(facts, ui.Fact{Name: "score", Text: fmt.Sprintf("%.2f", h.Score)}, // a row may be narrow
+			ui.Fact{Name: "similarity", Text: fmt.Sprintf("0.6 · %.2f", h.Similarity)},
+			ui.Fact{Name: "recency", Text: fmt.Sprintf("0.3 · %.2f", h.Recency)}, ui.Fact{Name: "use", Text: fmt.Sprintf("0.1 · %.2f", h.Use)})
 	}
 	from := string(h.Origin)
 	if h.Session != "" {
