@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -31,7 +32,7 @@ func (f *frame) openHelp() {
 		Choose: func(it Item) tea.Cmd { return func() tea.Msg { return RunAction{ID: it.ID} } },
 	}
 	if !hasCardRoom(o.Card, f.w, f.h) {
-		o.Card, o.Items = nil, append(first, items...)
+		o.Card, o.Items = nil, slices.Concat(first, items)
 	}
 	f.pushOverlay(nil, NewPicker(o))
 }

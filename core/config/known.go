@@ -24,70 +24,50 @@ func belongsToPython(section, key string) bool {
 	return false
 }
 
-func pythonKeys(section string) string {
-	switch section {
-	case "Config":
-		return pythonSections
-	case "MCP":
-		return `auto_reload reload_confirm keepalive`
-	case "MCPServer":
-		return `client_cert client_key ssl_verify supports_parallel_tool_calls alwaysAllow autoApprove name description
-			keepalive_interval idle_timeout_seconds`
-	case "MCPSampling":
-		return `model max_tool_rounds allowed_models log_level`
-	case "Model":
-		return `auth_mode entra streaming ollama_num_ctx reasoning_echo openai_runtime region api key_cmd
-			max_output_tokens extra_body supports_vision service_tier temperature`
-	case "Provider":
-		return `name transport models_url extra_body key_cmd enabled discover_models rate_limit_delay session_affinity_header
+// pythonKeysOf are the keys of the Python program, by the section as our struct is called.
+var pythonKeysOf = map[string]string{
+	"Config": pythonSections,
+	"MCP":    `auto_reload reload_confirm keepalive`,
+	"MCPServer": `client_cert client_key ssl_verify supports_parallel_tool_calls alwaysAllow autoApprove name description
+			keepalive_interval idle_timeout_seconds`,
+	"MCPSampling": `model max_tool_rounds allowed_models log_level`,
+	"Model": `auth_mode entra streaming ollama_num_ctx reasoning_echo openai_runtime region api key_cmd
+			max_output_tokens extra_body supports_vision service_tier temperature`,
+	"Provider": `name transport models_url extra_body key_cmd enabled discover_models rate_limit_delay session_affinity_header
 			stale_timeout_seconds context_length max_tokens reasoning_echo auth_type ssl_verify client_cert client_key streaming
-			supports_vision`
-	case "ModelLimit":
-		return `name timeout_seconds stale_timeout_seconds request_timeout_seconds supports_vision max_output_tokens
-			reasoning_echo extra_body`
-	case "Agent":
-		return pythonAgent
-	case "Terminal":
-		keys := pythonTerminal
-		for _, k := range Kinds() {
-			keys += " " + k.Python
-		}
-		return keys
-	case "Approvals":
-		return `cron_mode single_query_mode unattended_mode mcp_reload_confirm destructive_slash_confirm gateway_timeout
-			smart_model denial_breaker`
-	case "Display":
-		return pythonDisplay
-	case "Compression":
-		return pythonCompression
-	case "Auxiliary":
-		return `web_extract skills_hub mcp triage_specifier kanban_decomposer profile_describer
-			curator monitor background_review flush_memories session_search`
-	case "AuxiliaryModel":
-		return `base_url api_key extra_body max_tokens fallback_providers language reasoning_effort`
-	case "Web":
-		return `extract_backend keyless_fallback keyless_rescue use_gateway search_limit`
-	case "Security":
-		return `protected_instruction_files tirith tirith_enabled tirith_path tirith_timeout tirith_fail_open
-			allow_lazy_installs acked_advisories`
-	case "Checkpoints":
-		return `auto_prune delete_orphans min_interval_hours`
-	case "Skills":
-		return `platform_disabled template_vars inline_shell inline_shell_timeout guard_agent_created config creation_nudge_interval
-			enabled auto_load hub taps index_max_chars`
-	case "Logging":
-		return `max_size_mb backup_count memory_monitor format`
-	default:
-		return pythonSmall[section]
-	}
-}
-
-// pythonSmall are the keys of small sections.
-var pythonSmall = map[string]string{
+			supports_vision`,
+	"ModelLimit": `name timeout_seconds stale_timeout_seconds request_timeout_seconds supports_vision max_output_tokens
+			reasoning_echo extra_body`,
+	"Terminal": pythonTerminal,
+	"Agent":    pythonAgent,
+	"Approvals": `cron_mode single_query_mode unattended_mode mcp_reload_confirm destructive_slash_confirm gateway_timeout
+			smart_model denial_breaker`,
+	"Display":     pythonDisplay,
+	"Compression": pythonCompression,
+	"Auxiliary": `web_extract skills_hub mcp triage_specifier kanban_decomposer profile_describer
+			curator monitor background_review flush_memories session_search`,
+	"AuxiliaryModel": `base_url api_key extra_body max_tokens fallback_providers language reasoning_effort`,
+	"Web":            `extract_backend keyless_fallback keyless_rescue use_gateway search_limit`,
+	"Security": `protected_instruction_files tirith tirith_enabled tirith_path tirith_timeout tirith_fail_open
+			allow_lazy_installs acked_advisories`,
+	"Checkpoints": `auto_prune delete_orphans min_interval_hours`,
+	"Skills": `platform_disabled template_vars inline_shell inline_shell_timeout guard_agent_created config creation_nudge_interval
+			enabled auto_load hub taps index_max_chars`,
+	"Logging":  `max_size_mb backup_count memory_monitor format`,
 	"Plugins":  "enabled disabled entries",
 	"Fallback": "name api_key key_cmd extra_body max_tokens",
 	"Hooks": `pre_api_request post_api_request api_request_error transform_tool_result transform_terminal_output transform_llm_output
 		on_session_reset subagent_start subagent_stop pre_gateway_dispatch pre_approval_request post_approval_response pre_verify`,
+}
+
+func pythonKeys(section string) string {
+	keys := pythonKeysOf[section]
+	if section == "Terminal" {
+		for _, k := range Kinds() {
+			keys += " " + k.Python
+		}
+	}
+	return keys
 }
 
 const (

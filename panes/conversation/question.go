@@ -105,18 +105,9 @@ func (q *question) key(k tea.KeyMsg, early bool) (tea.Cmd, bool) {
 	if early && (name == "enter" || digit(name) > 0 && q.field.Empty()) {
 		return nil, false
 	}
-	if n := len(q.ask.Choices); n > 0 && q.field.Empty() && !k.Paste {
-		switch d := digit(name); {
-		case d > 0 && d <= n:
-			return q.answer(q.ask.Choices[d-1])
-		case name == "down" || name == "tab" || name == "right":
-			q.at = (q.at + 1) % n
-			return nil, false
-		case name == "up" || name == "shift+tab" || name == "left":
-			q.at = (max(q.at, 0) + n - 1) % n
-			return nil, false
-		case name == "enter" && q.at >= 0:
-			return q.answer(q.ask.Choices[q.at])
+	if len(q.ask.Choices) > 0 && q.field.Empty() && !k.Paste {
+		if cmd, done, taken := q.choose(name); taken {
+			return cmd, done
 		}
 	}
 	if q.field.Key(k) == compose.Submit {
@@ -127,6 +118,24 @@ func (q *question) key(k tea.KeyMsg, early bool) (tea.Cmd, bool) {
 		return q.answer(body)
 	}
 	return nil, false
+}
+
+// choose is what a key does to the choices; taken says that it did something.
+func (q *question) choose(name string) (cmd tea.Cmd, done, taken bool) {
+	n := len(q.ask.Choices)
+	switch d := digit(name); {
+	case d > 0 && d <= n:
+		cmd, done = q.answer(q.ask.Choices[d-1])
+	case name == "down" || name == "tab" || name == "right":
+		q.at = (q.at + 1) % n
+	case name == "up" || name == "shift+tab" || name == "left":
+		q.at = (max(q.at, 0) + n - 1) % n
+	case name == "enter" && q.at >= 0:
+		cmd, done = q.answer(q.ask.Choices[q.at])
+	default:
+		return nil, false, false
+	}
+	return cmd, done, true
 }
 
 func digit(s string) int {

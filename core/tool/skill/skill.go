@@ -210,7 +210,7 @@ func (m *manage) lastingEffect(a manageArgs) intent.Lasting {
 		out.Title, out.Effect = fmt.Sprintf("Keep the skill %s?", a.Name), "makes a skill, which steers later sessions"
 	case skills.Delete:
 		out.Title, out.Effect = fmt.Sprintf("Remove the skill %s?", a.Name), "removes a skill that later sessions would use"
-	case skills.Edit, skills.Patch, skills.WriteFile, skills.RemoveFile:
+	case skills.Edit, skills.Patch, skills.WriteFile, skills.RemoveFile, skills.Undo, skills.Rollback, skills.Outside:
 	}
 	switch {
 	case !m.Library.Settings().Unasked:
@@ -301,7 +301,7 @@ func describeDone(c *skills.Change) string {
 		return fmt.Sprintf("The skill %s is removed; the person can bring it back with `hermes skills undo %s`.", c.Name, c.Name)
 	case skills.Create:
 		return fmt.Sprintf("The skill %s is there. It is in the list of skills from the next session on; skill_view shows it now.", c.Name)
-	case skills.Edit, skills.Patch, skills.WriteFile, skills.RemoveFile:
+	case skills.Edit, skills.Patch, skills.WriteFile, skills.RemoveFile, skills.Undo, skills.Rollback, skills.Outside:
 	}
 	return fmt.Sprintf("The skill %s is changed (%s).", c.Name, c.Rel)
 }
