@@ -148,11 +148,26 @@ func newPlace(t testing.TB) *place {
 	dir := t.TempDir()
 	p.Manager = New(Options{
 		Pool: p.pool, Replace: r.Replace, Home: p.home, Cwd: func() string { return dir }, Version: "test",
-		Told:  func(c StateChanged) { p.news <- c },
+		Told:  p.told,
 		Retry: [2]time.Duration{10 * time.Millisecond, 50 * time.Millisecond},
 	})
 	t.Cleanup(p.end)
 	return p
+}
+
+// told keeps the newest of what happened, for those tests that look.
+func (p *place) told(c StateChanged) {
+	for {
+		select {
+		case p.news <- c:
+			return
+		default:
+		}
+		select {
+		case <-p.news:
+		default:
+		}
+	}
 }
 
 // end closes the manager; nothing may be left.
