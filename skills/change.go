@@ -57,6 +57,9 @@ type Editor struct {
 // ErrStale says that a file changed between plan and change.
 var ErrStale = errors.New("the file has changed meanwhile; read it again")
 
+// ErrSame says that a change would change nothing.
+var ErrSame = errors.New("this changes nothing: the text is the same already")
+
 // Plan checks a request against the catalog and says what it would change. The error is for whoever
 // asked: what is wrong and what to do.
 func (e Editor) Plan(c *Catalog, r Request) (*Change, error) {
@@ -178,7 +181,7 @@ func (c *Change) checkResult() error {
 	}
 	switch {
 	case bytes.Equal(c.After, c.Before):
-		return errors.New("this changes nothing: the text is the same already")
+		return ErrSame
 	case len(c.After) > MaxFile:
 		return fmt.Errorf("%s would have %d bytes, at most %d are allowed", c.Rel, len(c.After), MaxFile)
 	case !utf8.Valid(c.After) || bytes.IndexByte(c.After, 0) >= 0:

@@ -45,7 +45,7 @@ program, and from .hermes/skills and .agents/skills of projects that you trust. 
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list, c.skillsView(), c.skillsCheck(), c.skillsLint(), run.ProcedureCommand(line), c.skillsNew(), c.skillsEdit(), c.skillsSwitch(true), c.skillsSwitch(false),
-		c.skillsTrust(), c.skillsUntrust(), c.skillsRemove(), c.skillsUndo(), c.skillsHistory(), c.skillsDiff(), c.skillsRollback())
+		c.skillsTrust(), c.skillsUntrust(), c.skillsRemove(), c.skillsUndo(), c.skillsHistory(), c.skillsDiff(), c.skillsRollback(), c.skillsInstall(), c.skillsUpdate(), c.skillsExport())
 	return cmd
 }
 
