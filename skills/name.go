@@ -53,7 +53,7 @@ const reserved = `
 	hooks image insights journey keys kanban layout learn level login logout loop mcp memory memories moa model mouse new next notify output palette panes
 	paste personality pet plan platforms plugins pool profile prompt queue quit q reasoning redraw reload reload-mcp reload-skills
 	recall reset restart resume retry rollback run save search sessions session set-home sethome settings setup shell shortcuts skill skills skin snapshot
-	snap split status statusbar sb steer stop subgoal takeback tasks terminal theme timestamps title todo tools toolsets topic trust ts undo update
+	snap split status statusbar sb steer stop subgoal takeback tasks terminal theme timestamps title todo tools toolsets topic trace trust ts undo update
 	editor interrupt remember usage verbose version voice web whoami yolo zoom`
 
 // Folders that the format knows beside SKILL.md.

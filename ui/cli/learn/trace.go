@@ -62,60 +62,18 @@ func (c *command) listTurns(l *learn.Learner, asJSON bool) error {
 	for _, x := range list {
 		var names []string
 		for _, s := range x.Skills {
-			names = append(names, skillWords(s))
+			names = append(names, base.OneLine(s.Title()))
 		}
 		t.Row(x.Turn, base.DateTime(x.At), string(x.Outcome), base.OrDash(strings.Join(names, ", ")), fmt.Sprint(len(x.Calls)), base.Cut(x.Task, 60))
 	}
 	return t.Write(c.Streams.Out)
 }
 
-func skillWords(s learn.Loaded) string {
-	if s.Version == 0 {
-		return base.OneLine(s.Name)
-	}
-	return fmt.Sprintf("%s v%d", base.OneLine(s.Name), s.Version)
-}
-
-// traceText is memory -> skill -> tool -> outcome -> what was learned, a line each.
+// traceText is what a turn was given, did and came to, a line each.
 func traceText(x learn.Experience, then []learn.Proposal) string {
 	var b strings.Builder
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(&b, "%-8s %s\n", what, base.OneLine(fmt.Sprintf(format, args...)))
-	}
-	line("turn", "%s  %s  session %s  %s", x.Turn, base.DateTime(x.At), x.Session, x.Model)
-	line("asked", "%s", base.Cut(x.Task, 160))
-	for _, r := range x.Recalled {
-		line("memory", "%s (unasked)", r)
-	}
-	for _, s := range x.Skills {
-		line("skill", "%s, chosen by the %s, text %.12s", skillWords(s), s.By, s.Hash)
-	}
-	for i, s := range x.Calls {
-		what, how := "tool", "ok"
-		if strings.HasPrefix(s.Tool, "memory") || s.Tool == "session_search" {
-			what = "memory"
-		}
-		switch {
-		case s.Exit != nil:
-			how = fmt.Sprintf("exit code %d", *s.Exit)
-		case s.Failed:
-			how = "failed"
-		}
-		args := s.Args
-		if s.Ran != "" {
-			args = s.Ran
-		}
-		line(what, "%d. %s %s -> %s", i+1, s.Tool, base.Cut(args, 100), how)
-	}
-	if x.Tainted != "" {
-		line("read", "%s", x.Tainted)
-	}
-	for _, s := range x.Signals {
-		line("signal", "%s: %s", s.Says, s.Why)
-	}
-	line("outcome", "%s", x.Outcome)
-	for _, p := range then {
-		line("learned", "%s %s %s: %s", p.ID, p.Kind, p.Skill, p.State)
+	for _, l := range learn.TraceLines(x, then) {
+		fmt.Fprintf(&b, "%-8s %s\n", l.What, base.OneLine(l.Text))
 	}
 	return b.String()
 }

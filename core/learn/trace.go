@@ -1,0 +1,79 @@
+package learn
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// TraceLine is a fact about a turn: "memory", "skill", "tool", ... and what of it.
+type TraceLine struct{ What, Text string }
+
+// TraceLines tells what a turn was given, did and came to, in that order: memory, skills with their
+// versions, tools, signals, what was learned of it. The texts may hold anything: whoever shows them
+// makes them safe.
+func TraceLines(x Experience, then []Proposal) []TraceLine {
+	var out []TraceLine
+	line := func(what, format string, args ...any) {
+		out = append(out, TraceLine{what, fmt.Sprintf(format, args...)})
+	}
+	line("turn", "%s  %s  session %s  %s", x.Turn, x.At.Local().Format(time.DateTime), x.Session, x.Model)
+	line("asked", "%s", x.Task)
+	for _, r := range x.Recalled {
+		line("memory", "%s (unasked)", r)
+	}
+	for _, s := range x.Skills {
+		line("skill", "%s, chosen by the %s, text %.12s", s.Title(), s.By, s.Hash)
+	}
+	for i, s := range x.Calls {
+		line(s.kind(), "%d. %s %s -> %s", i+1, s.Tool, s.what(), s.result())
+	}
+	if x.Tainted != "" {
+		line("read", "%s", x.Tainted)
+	}
+	for _, s := range x.Signals {
+		line("signal", "%s: %s", s.Says, s.Why)
+	}
+	line("outcome", "%s", x.Outcome)
+	for _, p := range then {
+		line("learned", "%s %s %s: %s", p.ID, p.Kind, p.Skill, p.State)
+	}
+	return out
+}
+
+// Title is the skill with its version, where it has one.
+func (s Loaded) Title() string {
+	if s.Version == 0 {
+		return s.Name
+	}
+	return fmt.Sprintf("%s v%d", s.Name, s.Version)
+}
+
+func (s Step) kind() string {
+	if strings.HasPrefix(s.Tool, "memory") || s.Tool == "session_search" {
+		return "memory"
+	}
+	return "tool"
+}
+
+func (s Step) what() string {
+	const most = 100 // characters
+	text := s.Args
+	if s.Ran != "" {
+		text = s.Ran
+	}
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
+
+func (s Step) result() string {
+	switch {
+	case s.Exit != nil:
+		return fmt.Sprintf("exit code %d", *s.Exit)
+	case s.Failed:
+		return "failed"
+	}
+	return "ok"
+}
