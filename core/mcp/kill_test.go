@@ -27,12 +27,11 @@ func descriptors(t *testing.T) int {
 // leaves no process, descriptor or goroutine (TestMain looks for those).
 func TestRandomKills(t *testing.T) {
 	testskip.Long(t, "a thousand programs")
-	const kills = 1000
 	p := newPlace(t)
 	p.Apply(entries(program("srv", "honest")))
 	mustReady(t, p, "srv")
 	before := descriptors(t)
-	for i := range kills {
+	for i := range randomKills {
 		p.pool.mu.Lock()
 		for _, q := range p.pool.procs {
 			select {
@@ -56,7 +55,7 @@ func TestRandomKills(t *testing.T) {
 		}
 	}
 	s, _ := p.Status("srv")
-	if s.Generation < kills/2 {
+	if s.Generation < randomKills/2 {
 		t.Errorf("only %d connections: this proved nothing", s.Generation)
 	}
 	if now := descriptors(t); now > before+2 {
