@@ -160,7 +160,7 @@ func TestEdges(t *testing.T) {
 // Random steps: what is in is found, what is out is not, and nothing panics.
 func TestRandomSteps(t *testing.T) {
 	steps := 4000
-	if !testing.Short() {
+	if !testing.Short() && !underRace { // .ci/compute runs all of them
 		steps = 100_000
 	}
 	r := rand.New(rand.NewPCG(5, 6))
@@ -300,6 +300,9 @@ func BenchmarkNearest(b *testing.B) {
 
 func TestManyVectors(t *testing.T) {
 	testskip.Long(t, "10,000 x 384")
+	if underRace {
+		t.Skip("it only computes: .ci/compute runs it without the race detector")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	vectors := clustered(r, 10_000, 384)
 	g, ask := build(t, vectors), questions(r, vectors, 200)
