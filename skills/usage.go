@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"hermes/core/atomicfile"
@@ -121,7 +120,7 @@ func (u *Usage) countUse(name, counter, last string) error {
 func (u *Usage) changeRecord(name string, f func(map[string]any)) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	unlock, err := u.lockFile()
+	unlock, err := atomicfile.Lock(u.path + ".lock")
 	if err != nil {
 		return err
 	}
@@ -144,21 +143,6 @@ func (u *Usage) changeRecord(name string, f func(map[string]any)) error {
 		return err
 	}
 	return atomicfile.Write(u.path, append(data, '\n'), 0o600)
-}
-
-func (u *Usage) lockFile() (func(), error) {
-	if err := os.MkdirAll(filepath.Dir(u.path), 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(u.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return func() { _ = f.Close() }, nil
 }
 
 func (u *Usage) readRecords() (map[string]map[string]any, error) {

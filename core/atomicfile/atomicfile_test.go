@@ -3,6 +3,8 @@ package atomicfile
 import (
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -69,4 +71,30 @@ func namesIn(t *testing.T, dir string) (names []string) {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// A second holder waits until the first has let go.
+func TestLockKeepsOthersOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "folder", "x.lock")
+	var at, count, most atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 50 {
+				unlock, err := Lock(path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				most.Store(max(most.Load(), at.Add(1)))
+				count.Add(1)
+				at.Add(-1)
+				unlock()
+			}
+		})
+	}
+	all.Wait()
+	if count.Load() != 400 || most.Load() != 1 {
+		t.Errorf("%d changes of 400, %d at once", count.Load(), most.Load())
+	}
 }

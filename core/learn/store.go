@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"hermes/core/atomicfile"
@@ -80,17 +79,11 @@ func (s store) read() (*state, error) {
 
 // edit changes the state while no other process does. An error of f leaves it as it was.
 func (s store) edit(f func(*state) error) error {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
-	lock, err := os.OpenFile(s.path()+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	unlock, err := atomicfile.Lock(s.path() + ".lock")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close() }()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return err
-	}
+	defer unlock()
 	st, err := s.read()
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func (f tokenFile) lock() (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return nil, err
 	}
-	return lockFile(f.path + ".lock")
+	return atomicfile.Lock(f.path + ".lock")
 }
 
 // source gives the token of a login, a new one when the old is over. Another program's newer one is

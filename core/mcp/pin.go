@@ -14,7 +14,6 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-	"golang.org/x/sys/unix"
 
 	"hermes/core/atomicfile"
 	"hermes/core/injection"
@@ -221,7 +220,7 @@ func (p *pins) change(server string, change func(map[string]pin)) (map[string]pi
 	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
 		return nil, err
 	}
-	unlock, err := lockFile(p.path + ".lock")
+	unlock, err := atomicfile.Lock(p.path + ".lock")
 	if err != nil {
 		return nil, err
 	}
@@ -241,24 +240,6 @@ func (p *pins) change(server string, change func(map[string]pin)) (map[string]pi
 		return nil, err
 	}
 	return list, atomicfile.Write(p.path, append(data, '\n'), 0o600)
-}
-
-// lockFile holds a lock that ends with this process at the latest.
-func lockFile(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
-			break
-		}
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	return func() { _ = f.Close() }, nil
 }
 
 // diffOf shows what a change would replace.

@@ -14,8 +14,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"hermes/core/atomicfile"
 )
 
@@ -65,7 +63,7 @@ func (b *Book) Answer(about, hash string, yes bool) error {
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
 		return err
 	}
-	unlock, err := lockFile(b.path + ".lock")
+	unlock, err := atomicfile.Lock(b.path + ".lock")
 	if err != nil {
 		return err
 	}
@@ -100,22 +98,4 @@ func (b *Book) read() (map[string]answer, error) {
 		doc.Projects = map[string]answer{}
 	}
 	return doc.Projects, nil
-}
-
-// lockFile holds a lock that ends with this process at the latest.
-func lockFile(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
-			break
-		}
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	return func() { _ = f.Close() }, nil
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"hermes/core/atomicfile"
@@ -38,10 +37,7 @@ func LockPath(skillsDir string) string { return filepath.Join(skillsDir, folder,
 // Record writes what was installed down. Entries of others, and keys that we do not know, stay.
 func Record(skillsDir, name string, entry Installed) error {
 	at := LockPath(skillsDir)
-	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-		return err
-	}
-	unlock, err := exclusive(at + ".lock")
+	unlock, err := atomicfile.Lock(at + ".lock")
 	if err != nil {
 		return err
 	}
@@ -99,15 +95,4 @@ func readLock(at string) (lockFile, error) {
 		l.Installed = map[string]json.RawMessage{}
 	}
 	return l, nil
-}
-
-func exclusive(at string) (unlock func(), err error) {
-	f, err := os.OpenFile(at, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return func() { _ = f.Close() }, nil
 }
