@@ -16,6 +16,7 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/childenv"
+	"hermes/core/testskip"
 	"hermes/core/tool"
 )
 
@@ -38,10 +39,7 @@ func newEngine(t testing.TB) *Engine {
 	t.Helper()
 	first, err := probed()
 	if err != nil {
-		if os.Getenv("HERMES_TEST_REQUIRE") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		testskip.Missing(t, err)
 	}
 	e := New(Options{Env: cleanEnv})
 	t.Cleanup(e.Close)

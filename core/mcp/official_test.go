@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"encoding/json"
 	"net"
 	"os"
@@ -10,58 +9,28 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"hermes/core/chat"
-	"hermes/core/testskip"
+	"hermes/core/mcp/officialtest"
 )
 
-// official installs the servers that the protocol's authors publish, as the lock file says. A test
-// may not need the internet: without npm or its registry this one is skipped, also in CI.
-func official(t *testing.T) (dir string) {
-	t.Helper()
-	testskip.Long(t, "npm installs servers")
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		t.Skip("npm is not installed: ", err)
-	}
-	dir = t.TempDir()
-	for _, name := range []string{"package.json", "package-lock.json"} {
-		data, err := os.ReadFile(filepath.Join("testdata/npm", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	limit, stop := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer stop()
-	cmd := exec.CommandContext(limit, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skip("npm's registry gives nothing: ", err, string(out[:min(len(out), 500)]))
-	}
-	return dir
-}
-
 // node is an entry for an installed server.
-func node(dir, name string, args ...string) Settings {
+func node(modules, name string, args ...string) Settings {
 	s := Settings{Name: name}
 	s.Command = "node"
-	s.Args = append([]string{filepath.Join(dir, "node_modules/@modelcontextprotocol/server-"+name, "dist/index.js")}, args...)
+	s.Args = append([]string{filepath.Join(modules, "@modelcontextprotocol/server-"+name, "dist/index.js")}, args...)
 	return s
 }
 
 // The official servers work: every tool of theirs is there with its arguments, nothing of them is
 // taken for an attack, and they see nothing of ours.
 func TestOfficialServers(t *testing.T) {
-	dir := official(t)
+	modules := officialtest.Install(t)
 	t.Setenv("OUR_SECRET_TOKEN", "do-not-show-this")
 	t.Setenv("SOMETHING_ELSE", "do-not-show-this")
 	p := newPlace(t)
 	files, memory := t.TempDir(), filepath.Join(t.TempDir(), "memory.json")
-	everything, filesystem, mem := node(dir, "everything"), node(dir, "filesystem", files), node(dir, "memory")
+	everything, filesystem, mem := node(modules, "everything"), node(modules, "filesystem", files), node(modules, "memory")
 	filesystem.Permissions.AllowedPaths = []string{files}
 	mem.Env = map[string]string{"MEMORY_FILE_PATH": memory}
 	p.Apply(entries(everything, filesystem, mem))
@@ -106,14 +75,14 @@ func TestOfficialServers(t *testing.T) {
 
 // The same over HTTP.
 func TestAnOfficialServerOverHTTP(t *testing.T) {
-	dir := official(t)
+	modules := officialtest.Install(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	l.Close()
-	cmd := exec.Command("node", filepath.Join(dir, "node_modules/@modelcontextprotocol/server-everything/dist/index.js"), "streamableHttp")
+	cmd := exec.Command("node", filepath.Join(modules, "@modelcontextprotocol/server-everything/dist/index.js"), "streamableHttp")
 	cmd.Env = append(os.Environ(), "PORT="+port)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package program
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,36 +9,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
+	"hermes/core/mcp/officialtest"
 	"hermes/core/provider/modeltest"
 	"hermes/core/testskip"
 	"hermes/pool/docker/dockertest"
 	"hermes/pool/ssh/sshdtest"
 )
-
-// official installs what the protocol's authors publish, as the lock file of core/mcp says. A test
-// may not need the internet: without npm or its registry this one is skipped.
-func official(t *testing.T) (modules string) {
-	t.Helper()
-	testskip.Long(t, "npm installs servers")
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		t.Skip("npm is not installed: ", err)
-	}
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("../../core/mcp/testdata/npm")); err != nil {
-		t.Fatal(err)
-	}
-	limit, stop := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer stop()
-	cmd := exec.CommandContext(limit, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skip("npm's registry gives nothing: ", err, string(out[:min(len(out), 500)]))
-	}
-	return filepath.Join(dir, "node_modules")
-}
 
 // nodeImage is an image with this machine's node, what it is linked to, a shell, and the modules.
 func nodeImage(t *testing.T, modules string) string {
@@ -56,7 +32,7 @@ func nodeImage(t *testing.T, modules string) string {
 	found := func(name string) string {
 		path, err := exec.LookPath(name)
 		if err != nil {
-			t.Skip(err)
+			testskip.Missing(t, err)
 		}
 		return path
 	}
@@ -90,7 +66,7 @@ func nodeImage(t *testing.T, modules string) string {
 // An official server lives in a container, over ssh, and here: each is called in one turn, and sees
 // its own place and no secret of ours.
 func TestServersInOtherPlaces(t *testing.T) {
-	modules := official(t)
+	modules := officialtest.Install(t)
 	image := nodeImage(t, modules)
 	far := sshdtest.Start(t)
 	const script = "@modelcontextprotocol/server-everything/dist/index.js"
@@ -142,7 +118,7 @@ func TestServersInOtherPlaces(t *testing.T) {
 
 // The official inspector's client reads our conversations.
 func TestTheInspectorReadsUs(t *testing.T) {
-	modules := official(t)
+	modules := officialtest.Install(t)
 	h, _ := homeWith(t, modeltest.Turn{Text: "Whales sleep with half of the brain."})
 	h.run("run", "how do whales sleep?")
 	inspect := func(args ...string) string {
