@@ -92,6 +92,10 @@ func (c *command) list() *cobra.Command {
 			if asJSON {
 				return base.WriteJSON(c.Streams.Out, shown, true)
 			}
+			if len(shown) == 0 {
+				c.Note("no proposal waits for a word; they come from turns, and `hermes learn run` looks at those at once")
+				return nil
+			}
 			t := base.Table{Head: []string{"ID", "WHEN", "STATE", "WHAT", "SKILL", "WHY"}, Fit: c.Width()}
 			for _, p := range shown {
 				t.Row(p.ID, base.DateTime(p.At), string(p.State), p.Kind, base.OneLine(p.Skill), base.Cut(p.Why, 80))

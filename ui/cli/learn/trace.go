@@ -58,6 +58,10 @@ func (c *command) listTurns(l *learn.Learner, asJSON bool) error {
 	if asJSON {
 		return base.WriteJSON(c.Streams.Out, list, true)
 	}
+	if len(list) == 0 {
+		c.Note("no turn that called a tool is kept yet")
+		return nil
+	}
 	t := base.Table{Head: []string{"TURN", "WHEN", "CAME OUT", "SKILLS", "CALLS", "ASKED"}, Fit: c.Width()}
 	for _, x := range list {
 		var names []string
