@@ -74,12 +74,12 @@ func (e *embedder) client(ctx context.Context) (*embed.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.drop()
+	e.closeClient()
 	e.made, e.from = c, from
 	return c, nil
 }
 
-func (e *embedder) drop() {
+func (e *embedder) closeClient() {
 	if e.made != nil {
 		_ = e.made.Close() // nothing is lost with an idle connection
 	}
@@ -88,6 +88,6 @@ func (e *embedder) drop() {
 func (e *embedder) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.drop()
+	e.closeClient()
 	e.made = nil
 }

@@ -50,7 +50,7 @@ const (
 func (p *learnPart) Start(context.Context) error {
 	a := p.a
 	o := learningOptions(a.opts.Config.Paths(), a.Skills, a.Config)
-	o.Ask, o.Spent, o.Log = p.ask, p.spent, a.log
+	o.Ask, o.Spent, o.Log = p.askModel, p.spent, a.log
 	o.Publish = func(h event.Header, e event.Event) { a.Bus.Publish(h, e) }
 	a.Learn = learn.New(o)
 	box := a.Bus.Subscribe(event.Limits{})
@@ -59,7 +59,7 @@ func (p *learnPart) Start(context.Context) error {
 	return nil
 }
 
-func (p *learnPart) ask(ctx context.Context, uid, system, text string) (string, error) {
+func (p *learnPart) askModel(ctx context.Context, uid, system, text string) (string, error) {
 	return p.a.aside(ctx, p.a.Config().Auxiliary.Learning, errand{
 		task: learnTask, session: uid, system: system, text: text, most: learnTokens, bytes: learnBytes, time: learnTime, own: true,
 	})

@@ -33,7 +33,7 @@ type pluginsPart struct {
 }
 
 func (p *pluginsPart) Start(context.Context) error {
-	list, err := p.read()
+	list, err := p.readPlugins()
 	if err != nil {
 		p.a.notice(event.Warn, err.Error(), "")
 	}
@@ -52,15 +52,15 @@ func (p *pluginsPart) Start(context.Context) error {
 
 // Changed takes edited settings; the servers follow.
 func (p *pluginsPart) Changed(config.Change) {
-	if _, err := p.read(); err != nil {
+	if _, err := p.readPlugins(); err != nil {
 		p.a.log.Warn("plugins could not be read", "err", err)
 	}
 }
 
 func (a *App) pluginLibrary() *plugin.Library { return plugin.NewLibrary(a.Config().Paths().Home) }
 
-// read looks at the folders and takes the hooks of what is enabled.
-func (p *pluginsPart) read() ([]plugin.Plugin, error) {
+// readPlugins looks at the folders and takes the hooks of what is enabled.
+func (p *pluginsPart) readPlugins() ([]plugin.Plugin, error) {
 	list, err := p.a.pluginLibrary().List(p.a.Project())
 	enabled := map[string]plugin.Plugin{}
 	for _, one := range list {
@@ -174,8 +174,8 @@ func (p *pluginsPart) allowed(s mcp.Settings) error {
 	return p.a.pluginLibrary().Unchanged(one)
 }
 
-// tell names a plugin that was stopped.
-func (p *pluginsPart) tell(c mcp.StateChanged) {
+// tellStopped names a plugin that was stopped.
+func (p *pluginsPart) tellStopped(c mcp.StateChanged) {
 	if _, is := p.get(c.Name); is && c.State == mcp.StateFailed {
 		p.a.Bus.Publish(event.Header{}, event.Notice{
 			Level: event.Warn, Text: "the plugin " + c.Name + " does not run: " + c.Error,
@@ -242,7 +242,7 @@ func (p plugins) Answer(shown plugin.Plugin, yes bool) error {
 	if err := p.a.pluginLibrary().Answer(shown, yes); err != nil {
 		return err
 	}
-	_, err := p.a.plugins.read()
+	_, err := p.a.plugins.readPlugins()
 	b, berr := p.a.ProjectServers()
 	p.a.applyServers(b)
 	if yes {

@@ -32,7 +32,7 @@ func (p *serversPart) Start(context.Context) error {
 			a.Bus.Publish(event.Header{}, event.ServerChanged{
 				Name: c.Name, State: string(c.State), Tools: c.Tools, Changed: c.Changed, Error: c.Error, Next: c.Next,
 			})
-			a.plugins.tell(c)
+			a.plugins.tellStopped(c)
 		},
 		Allowed: a.plugins.allowed,
 	})

@@ -130,12 +130,12 @@ func (h History) commit(root *os.Root, v Version) (Version, error) {
 		return v, fmt.Errorf("nothing was changed, because what is there could not be kept: %w", err)
 	}
 	if err := v.carryOut(root); err != nil {
-		if untouched := v.drop(root); untouched {
+		if untouched := v.clearUnfinished(root); untouched {
 			_ = root.Remove(pendingFile)
 		}
 		return v, writeError(root, v.Dir, err)
 	}
-	return v, plainError(v.keep(root))
+	return v, plainError(v.commitPending(root))
 }
 
 // textOf is SKILL.md as the version has it.
@@ -156,8 +156,8 @@ func (v Version) textOf(root *os.Root) []byte {
 	return text
 }
 
-// keep makes the pending record a version.
-func (v Version) keep(root *os.Root) error {
+// commitPending makes the pending record a version.
+func (v Version) commitPending(root *os.Root) error {
 	dir := path.Join(historyDir, v.Name)
 	if err := root.Rename(pendingFile, path.Join(dir, timestamp(v.At)+".json")); err != nil {
 		return err
@@ -240,9 +240,9 @@ func isDir(root *os.Root, rel string) bool {
 // same compares files; nil is one that is not there.
 func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
-// drop clears away what a change wrote beside files. It reports whether nothing of the change was
-// made.
-func (v Version) drop(root *os.Root) bool {
+// clearUnfinished clears away what a change wrote beside files. It reports whether nothing of the
+// change was made.
+func (v Version) clearUnfinished(root *os.Root) bool {
 	at := v.Dir
 	if v.Restore != "" {
 		if isDir(root, v.Dir) {
@@ -281,13 +281,13 @@ func settlePending(root *os.Root) error {
 	if err := json.Unmarshal(data, &v); err != nil || CheckName(v.Name) != nil {
 		return root.Remove(pendingFile) // it is written as a whole: this is no record of ours
 	}
-	if v.drop(root) {
+	if v.clearUnfinished(root) {
 		return root.Remove(pendingFile)
 	}
 	if err := v.carryOut(root); err != nil {
 		return err
 	}
-	return v.keep(root)
+	return v.commitPending(root)
 }
 
 func timestamp(t time.Time) string { return t.Format("20060102T150405.000000000") }

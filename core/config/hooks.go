@@ -52,7 +52,7 @@ type hookList struct {
 	list []Hook
 }
 
-func (h Hooks) all() []hookList {
+func (h Hooks) byEvent() []hookList {
 	return []hookList{
 		{"on_session_start", h.SessionStart},
 		{"on_session_end", h.SessionEnd},
@@ -68,7 +68,7 @@ func (h Hooks) all() []hookList {
 
 // Each gives every hook with what it takes part in, in the order of the settings.
 func (h Hooks) Each(do func(event string, one Hook)) {
-	for _, of := range h.all() {
+	for _, of := range h.byEvent() {
 		for _, one := range of.list {
 			do(of.key, one)
 		}
@@ -78,7 +78,7 @@ func (h Hooks) Each(do func(event string, one Hook)) {
 // checkHooks finds hooks without a command. What such a hook was to refuse is refused.
 func (c *Config) checkHooks() []Problem {
 	var out []Problem
-	for _, of := range c.Hooks.all() {
+	for _, of := range c.Hooks.byEvent() {
 		key := "hooks." + of.key
 		for _, one := range of.list {
 			if one.Command != "" {

@@ -58,7 +58,7 @@ func readAnswer(out []byte) (answer, error) {
 	case "block", "deny":
 		a.refused = true
 	default:
-		return answer{}, fmt.Errorf("it decided %q: allow and deny are known", short(word, 40))
+		return answer{}, fmt.Errorf("it decided %q: allow and deny are known", cutText(word, 40))
 	}
 	for _, args := range []json.RawMessage{w.Specific.Updated, w.Args, w.Updated} {
 		if len(args) == 0 || string(args) == "null" {

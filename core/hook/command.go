@@ -33,13 +33,13 @@ func (c Commands) Of(set config.Hooks) []Hook {
 		}
 		out = append(out, Hook{
 			Event: Event(e), Name: h.Name, Matcher: h.Matcher, Command: h.Command, Backend: h.Backend,
-			Timeout: h.Timeout, OnError: h.OnError, Run: c.run,
+			Timeout: h.Timeout, OnError: h.OnError, Run: c.runCommand,
 		})
 	})
 	return out
 }
 
-func (c Commands) run(ctx context.Context, h Hook, in Input, payload []byte) (Reply, error) {
+func (c Commands) runCommand(ctx context.Context, h Hook, in Input, payload []byte) (Reply, error) {
 	place, err := c.place(h.Backend)
 	if err != nil {
 		return Reply{}, err
@@ -50,9 +50,9 @@ func (c Commands) run(ctx context.Context, h Hook, in Input, payload []byte) (Re
 		Env: map[string]string{"HERMES_HOOK_EVENT": string(h.Event), "HERMES_PROJECT_DIR": in.Cwd},
 		Sink: func(from event.Stream, data []byte) {
 			if from == event.Stdout {
-				out.add(data)
+				out.addOutput(data)
 			} else if from != event.Note {
-				said.add(data)
+				said.addOutput(data)
 			}
 		},
 	}
@@ -105,7 +105,7 @@ type bounded struct {
 	full bool
 }
 
-func (b *bounded) add(data []byte) {
+func (b *bounded) addOutput(data []byte) {
 	if room := maxOutput - b.Len(); len(data) > room {
 		data, b.full = data[:room], true
 	}

@@ -102,8 +102,8 @@ type Reply struct {
 	Out     []byte // JSON; else it said nothing
 }
 
-// complete fills in what was left out.
-func (h Hook) complete() (Hook, error) {
+// withDefaults fills in what was left out.
+func (h Hook) withDefaults() (Hook, error) {
 	if h.Timeout <= 0 {
 		h.Timeout = watchTime
 		if h.Event.Refuses() {
@@ -130,7 +130,7 @@ func (h Hook) complete() (Hook, error) {
 	return h, nil
 }
 
-func (h Hook) wants(tool string) bool {
+func (h Hook) matchesTool(tool string) bool {
 	return !h.Event.OfTool() || h.matches == nil || h.matches.MatchString(tool)
 }
 
@@ -182,7 +182,7 @@ func (s *Set) Replace(owner string, list []Hook) error {
 	var kept []Hook
 	for _, h := range list {
 		h.Owner = owner
-		h, err := h.complete()
+		h, err := h.withDefaults()
 		errs = append(errs, err)
 		if err == nil {
 			kept = append(kept, h)
@@ -224,7 +224,7 @@ func rank(owner string) int {
 }
 
 func (s *Set) of(e Event, tool string) []Hook {
-	return slices.DeleteFunc(s.List(), func(h Hook) bool { return h.Event != e || !h.wants(tool) })
+	return slices.DeleteFunc(s.List(), func(h Hook) bool { return h.Event != e || !h.matchesTool(tool) })
 }
 
 // Run has the hooks of an event take part in it, one after the other. Told gets an event for each.
@@ -234,7 +234,7 @@ func (s *Set) Run(ctx context.Context, in Input, told func(event.HookRan)) Verdi
 		if ctx.Err() != nil {
 			break
 		}
-		a, ran := h.take(ctx, in)
+		a, ran := h.runOne(ctx, in)
 		if ctx.Err() != nil { // an interrupt is nobody's fault
 			break
 		}
@@ -255,15 +255,15 @@ func (s *Set) Run(ctx context.Context, in Input, told func(event.HookRan)) Verdi
 	return v
 }
 
-// take has one hook take part.
-func (h Hook) take(ctx context.Context, in Input) (answer, event.HookRan) {
+// runOne has one hook runOne part.
+func (h Hook) runOne(ctx context.Context, in Input) (answer, event.HookRan) {
 	began := time.Now()
 	ran := event.HookRan{Event: string(h.Event), Name: h.Name, Owner: h.Owner, Tool: in.Tool, CallID: in.CallID, Outcome: event.HookOK}
-	a, err := h.ask(ctx, in)
+	a, err := h.askProgram(ctx, in)
 	ran.Took = time.Since(began)
 	switch {
 	case err != nil:
-		ran.Outcome, ran.Text = event.HookFailed, short(err.Error(), maxReason)
+		ran.Outcome, ran.Text = event.HookFailed, cutText(err.Error(), maxReason)
 		if a = (answer{}); h.OnError == "deny" && h.Event.Refuses() {
 			a.refused, a.reason = true, ran.Text+" (a hook that cannot run refuses; on_error: allow lets it pass)"
 			ran.Refused = true
@@ -273,12 +273,12 @@ func (h Hook) take(ctx context.Context, in Input) (answer, event.HookRan) {
 	case a.args != nil:
 		ran.Outcome, ran.Text = event.HookChanged, a.reason
 	case a.context != "":
-		ran.Outcome, ran.Text = event.HookAdded, short(a.context, maxReason)
+		ran.Outcome, ran.Text = event.HookAdded, cutText(a.context, maxReason)
 	}
 	return a, ran
 }
 
-func (h Hook) ask(ctx context.Context, in Input) (answer, error) {
+func (h Hook) askProgram(ctx context.Context, in Input) (answer, error) {
 	payload, err := json.Marshal(in)
 	if err != nil {
 		return answer{}, err
@@ -304,7 +304,7 @@ func (h Hook) ask(ctx context.Context, in Input) (answer, error) {
 
 // allowed is what of an answer counts for the event.
 func (h Hook) allowed(a answer) answer {
-	a.reason = short(a.reason, maxReason)
+	a.reason = cutText(a.reason, maxReason)
 	if a.refused && !h.Event.Refuses() { // nothing can be refused any more: it is said
 		a.refused, a.context = false, strings.TrimSpace(a.context+"\n"+a.reason)
 	}
@@ -317,15 +317,15 @@ func (h Hook) allowed(a answer) answer {
 	if !h.Event.adds() {
 		a.context = ""
 	}
-	a.context = short(a.context, maxContext)
+	a.context = cutText(a.context, maxContext)
 	if h.Owner != OwnerSettings { // a stranger's
 		a.context, _ = injection.Block(a.context)
 	}
 	return a
 }
 
-// short is a text without secrets and without what nobody can see, cut.
-func short(text string, most int) string {
+// cutText is a text without secrets and without what nobody can see, cut.
+func cutText(text string, most int) string {
 	text, _ = injection.Clean(strings.TrimSpace(text))
 	text = secret.Clean(text)
 	if r := []rune(text); len(r) > most {

@@ -61,7 +61,7 @@ func (p *Projects) Look(folder string, c *config.Config) (*Brought, error) {
 	}
 	for _, h := range p.run.Of(set) {
 		h.Owner = OwnerProject
-		if h, err = h.complete(); err != nil {
+		if h, err = h.withDefaults(); err != nil {
 			b.Problems = append(b.Problems, err.Error())
 		}
 		b.Hooks = append(b.Hooks, h)

@@ -50,10 +50,10 @@ func ReadAnswer(said string) (Answer, error) {
 	if d.More() {
 		return Answer{}, errors.New("something stands behind the JSON of the answer")
 	}
-	return a, a.check()
+	return a, a.checkShape()
 }
 
-func (a Answer) check() error {
+func (a Answer) checkShape() error {
 	switch {
 	case a.Do == "nothing":
 		return nil

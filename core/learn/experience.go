@@ -104,14 +104,14 @@ func (l *Learner) collect(e event.Envelope) *turn {
 		}
 	case event.TurnEnded:
 		delete(l.turns, e.Turn)
-		t.close(x)
+		t.closeTurn(x)
 		return t
 	}
 	return nil
 }
 
-// clip is the beginning of a text without secrets.
-func clip(s string, n int) string {
+// cutText is the beginning of a text without secrets.
+func cutText(s string, n int) string {
 	s = secret.Redact(s)
 	if len(s) > n {
 		s = strings.ToValidUTF8(s[:n], "") + "…"
@@ -137,14 +137,14 @@ func (l *Learner) heard(t *turn, m chat.Message) {
 		t.taint("it was asked for by " + m.From.Words())
 	}
 	if !t.saw {
-		t.saw, t.Task = true, clip(m.Text, maxTask)
+		t.saw, t.Task = true, cutText(m.Text, maxTask)
 	} else if corrects(m.Text) {
 		t.signal(Bad, "the person corrected it while it worked")
-		t.Later = clip(m.Text, maxSaid)
+		t.Later = cutText(m.Text, maxSaid)
 	}
 	for _, p := range m.Parts {
 		if p.Kind == chat.PartResource && p.URI == "memory:recall" && len(t.Recalled) < maxLoaded {
-			t.Recalled = append(t.Recalled, clip(strings.TrimPrefix(p.Name, "recalled: "), 200))
+			t.Recalled = append(t.Recalled, cutText(strings.TrimPrefix(p.Name, "recalled: "), 200))
 		}
 		if name, ok := strings.CutPrefix(p.Name, "skill "); ok && p.Kind == chat.PartSkill {
 			l.load(t, event.Header{Session: t.Session, Turn: t.Turn}, name, "person")
@@ -158,7 +158,7 @@ func (t *turn) asked(m chat.Message) {
 			t.calls[c.ID] = len(t.Calls)
 			var args struct{ Command, Name string }
 			_ = json.Unmarshal(c.Args, &args) // another shape has neither
-			t.Calls = append(t.Calls, Step{Tool: c.Name, Args: clip(string(c.Args), maxArgs), Ran: clip(args.Command, maxArgs)})
+			t.Calls = append(t.Calls, Step{Tool: c.Name, Args: cutText(string(c.Args), maxArgs), Ran: cutText(args.Command, maxArgs)})
 			t.named[c.ID] = args.Name
 		}
 	}
@@ -210,7 +210,7 @@ func (t *turn) signal(o Outcome, why string) {
 	t.Signals = append(t.Signals, Signal{o, why})
 }
 
-func (t *turn) close(e event.TurnEnded) {
+func (t *turn) closeTurn(e event.TurnEnded) {
 	t.Took, t.Tokens, t.Ended = e.Took, e.Usage.Input+e.Usage.Output, e.Reason == event.TurnDone
 	if e.Foreign != "" {
 		t.taint(e.Foreign)
@@ -225,7 +225,7 @@ func (t *turn) close(e event.TurnEnded) {
 // finish keeps what a turn came to, and what follows of it.
 func (l *Learner) finish(t turn) {
 	if corrects(t.Task) {
-		l.blame(t.Session, Signal{Bad, "the person's next words correct it: " + clip(t.Task, 200)})
+		l.blame(t.Session, Signal{Bad, "the person's next words correct it: " + cutText(t.Task, 200)})
 	}
 	if len(t.Calls) == 0 && len(t.Skills) == 0 && len(t.Recalled) == 0 {
 		return
@@ -234,7 +234,7 @@ func (l *Learner) finish(t turn) {
 	err := l.file.edit(func(st *state) error {
 		st.Experiences = append(st.Experiences, x)
 		for _, s := range x.Skills {
-			st.count(s.Name, s.Hash, x.Outcome, 1/float64(len(x.Skills)))
+			st.countOutcome(s.Name, s.Hash, x.Outcome, 1/float64(len(x.Skills)))
 		}
 		l.want(st, x)
 		return nil
@@ -273,8 +273,8 @@ func (l *Learner) blame(session string, s Signal) {
 			x.Outcome, x.Later = judge(x.Signals), s.Why
 			if names = x.Skills; was != x.Outcome {
 				for _, k := range x.Skills {
-					st.count(k.Name, k.Hash, was, -1/float64(len(x.Skills)))
-					st.count(k.Name, k.Hash, x.Outcome, 1/float64(len(x.Skills)))
+					st.countOutcome(k.Name, k.Hash, was, -1/float64(len(x.Skills)))
+					st.countOutcome(k.Name, k.Hash, x.Outcome, 1/float64(len(x.Skills)))
 				}
 			}
 			l.want(st, *x)

@@ -69,7 +69,7 @@ func (d *desk) turn(n int, task, command string, exit int, end event.TurnEnded) 
 
 func (d *desk) last() Experience {
 	d.t.Helper()
-	st, err := d.file.read()
+	st, err := d.file.readState()
 	if err != nil || len(st.Experiences) == 0 {
 		d.t.Fatal("nothing is kept", err)
 	}
@@ -101,7 +101,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	d.turn(20, "make it work", "go test ./...", 0, event.TurnEnded{})
 	d.turn(21, "No, that is wrong: use the other one", "ls", 0, event.TurnEnded{})
-	st, err := d.file.read()
+	st, err := d.file.readState()
 	if err != nil || st.Experiences[len(st.Experiences)-2].Outcome != Bad {
 		t.Error("a correcting next message does not count")
 	}
@@ -122,7 +122,7 @@ func TestNoSecretsAreKeptOrSent(t *testing.T) {
 	if _, err := d.ReviewNext(context.Background(), true); err == nil || len(d.asked) != 1 {
 		t.Fatal(err, d.asked)
 	}
-	st, err := d.file.read()
+	st, err := d.file.readState()
 	all := fmt.Sprintf("%+v %s", st, strings.Join(d.asked, ""))
 	if err != nil || strings.Contains(all, "hunter2") || strings.Contains(all, "ghp_abc") || !strings.Contains(all, "deploy.sh") {
 		t.Error(all)
@@ -227,7 +227,7 @@ func TestProposals(t *testing.T) {
 	change := Proposal{Kind: KindChange, Skill: "bake", Why: "x"}
 	raw, _ := d.own("bake").Raw()
 	change.Before, change.Deltas, change.Tainted = string(raw), []Delta{{Op: "add", Line: 6, Text: "Careful."}}, "x"
-	if err := d.check(ctx, &change); err != nil {
+	if err := d.checkProposal(ctx, &change); err != nil {
 		t.Fatal(err)
 	}
 	q, err := d.propose(change)

@@ -94,9 +94,9 @@ func verified(task string, calls []Step) []Signal {
 			continue
 		}
 		if *s.Exit == 0 {
-			return []Signal{{Good, "exit code 0 of " + clip(command, 120)}}
+			return []Signal{{Good, "exit code 0 of " + cutText(command, 120)}}
 		}
-		return []Signal{{Bad, "an exit code that is not 0 of " + clip(command, 120)}}
+		return []Signal{{Bad, "an exit code that is not 0 of " + cutText(command, 120)}}
 	}
 	return nil
 }
@@ -115,8 +115,8 @@ func namedIn(task, command string) bool {
 	return len(program) > 3 && strings.Contains(task, program)
 }
 
-// words are those of a task by which tasks are compared, with the programs that it took.
-func words(x Experience) []string {
+// comparedWords are those of a task by which tasks are compared, with the programs that it took.
+func comparedWords(x Experience) []string {
 	var out []string
 	for _, w := range strings.FieldsFunc(strings.ToLower(cjk.IndexText(x.Task)), func(r rune) bool { return !cjk.IsWord(r) }) {
 		if len(w) > 3 {

@@ -57,8 +57,8 @@ type Proposal struct {
 // ErrStale says that a proposal is for a text that is another one by now.
 var ErrStale = errors.New("the skill has changed since this was proposed; it is dropped, and may be proposed again")
 
-// check makes what a proposal would write and refuses what must not be written.
-func (l *Learner) check(ctx context.Context, p *Proposal) error {
+// checkProposal makes what a proposal would write and refuses what must not be written.
+func (l *Learner) checkProposal(ctx context.Context, p *Proposal) error {
 	switch p.Kind {
 	case KindChange:
 		after, err := Change(p.Before, p.Deltas)
@@ -76,7 +76,7 @@ func (l *Learner) check(ctx context.Context, p *Proposal) error {
 	default:
 		return nil
 	}
-	st, err := l.file.read()
+	st, err := l.file.readState()
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (l *Learner) learned(name string) bool {
 
 // Proposals returns those that are kept, the newest first.
 func (l *Learner) Proposals() ([]Proposal, error) {
-	st, err := l.file.read()
+	st, err := l.file.readState()
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (l *Learner) Proposals() ([]Proposal, error) {
 
 // Experiences returns what turns came to, the newest first.
 func (l *Learner) Experiences() ([]Experience, error) {
-	st, err := l.file.read()
+	st, err := l.file.readState()
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (l *Learner) Experiences() ([]Experience, error) {
 // Trace returns a turn by its id, that of its experience, or its session (the last turn), and what
 // was proposed of it.
 func (l *Learner) Trace(ref string) (Experience, []Proposal, error) {
-	st, err := l.file.read()
+	st, err := l.file.readState()
 	if err != nil {
 		return Experience{}, nil, err
 	}
@@ -185,7 +185,7 @@ func (l *Learner) Trace(ref string) (Experience, []Proposal, error) {
 
 // Outcomes returns what came of the texts of a skill, by their hashes.
 func (l *Learner) Outcomes(name string) (map[string]Uses, error) {
-	st, err := l.file.read()
+	st, err := l.file.readState()
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (l *Learner) Outcomes(name string) (map[string]Uses, error) {
 
 // Find returns a proposal.
 func (l *Learner) Find(id string) (Proposal, error) {
-	st, err := l.file.read()
+	st, err := l.file.readState()
 	if err != nil {
 		return Proposal{}, err
 	}

@@ -39,14 +39,14 @@ func (l *Learner) want(st *state, x Experience) {
 	if !fresh(x, s) {
 		return
 	}
-	mine := words(x)
+	mine := comparedWords(x)
 	if st.never("", mine) {
 		return
 	}
 	var ids []string
 	good := false
 	for _, y := range st.Experiences {
-		if fresh(y, s) && alike(mine, words(y)) >= near {
+		if fresh(y, s) && alike(mine, comparedWords(y)) >= near {
 			ids, good = append(ids, y.ID), good || y.Outcome == Good
 		}
 	}
@@ -108,8 +108,8 @@ type job struct {
 	of []Experience
 }
 
-// take claims the next review. why says why there is none now.
-func (l *Learner) take(ctx context.Context, asked bool) (j *job, why string, err error) {
+// claimReview claims the next review. why says why there is none now.
+func (l *Learner) claimReview(ctx context.Context, asked bool) (j *job, why string, err error) {
 	told := false
 	err = l.file.edit(func(st *state) error {
 		now := l.o.Now()
@@ -174,7 +174,7 @@ func (l *Learner) release(j *job, done, interrupted bool) {
 // does
 // not wait for the last one to be long ago.
 func (l *Learner) ReviewNext(ctx context.Context, asked bool) (*Proposal, error) {
-	j, why, err := l.take(ctx, asked)
+	j, why, err := l.claimReview(ctx, asked)
 	if err != nil || j == nil {
 		return nil, errors.Join(err, nothing(asked, why))
 	}
@@ -245,12 +245,12 @@ func (l *Learner) review(ctx context.Context, j *job) (p *Proposal, why string, 
 	case a.Do == "change" && j.Kind == "change":
 		p.Kind, p.Deltas, p.Before = KindChange, a.Deltas, string(text)
 	case a.Do == "create" && j.Kind == "create":
-		p.Kind, p.Skill, p.Task = KindCreate, a.Name, words(j.of[0])
+		p.Kind, p.Skill, p.Task = KindCreate, a.Name, comparedWords(j.of[0])
 		p.After = newSkill(a)
 	default:
 		return nil, "refused: the answer does something else than was asked", nil
 	}
-	if err := l.check(ctx, p); err != nil {
+	if err := l.checkProposal(ctx, p); err != nil {
 		return nil, refused(err), nil //nolint:nilerr // that is how it ended
 	}
 	return p, "", nil

@@ -33,7 +33,7 @@ func (l *Learner) compareVersions(name string) error {
 	if err != nil {
 		return err
 	}
-	st, err := l.file.read()
+	st, err := l.file.readState()
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func before(h skills.History, now int, hash string) int {
 // does so once a day; nothing is deleted, and pinned skills are left alone.
 func (l *Learner) curate() {
 	s, now := l.o.Settings(), l.o.Now()
-	st, err := l.file.read()
+	st, err := l.file.readState()
 	if s.Mode == Off || err != nil || now.Sub(st.Curated) < 24*time.Hour || len(st.Experiences) == 0 {
 		return
 	}

@@ -58,7 +58,7 @@ type store struct{ dir string }
 
 func (s store) path() string { return filepath.Join(s.dir, "state.json") }
 
-func (s store) read() (*state, error) {
+func (s store) readState() (*state, error) {
 	st := &state{Next: 1}
 	data, err := os.ReadFile(s.path())
 	switch {
@@ -84,7 +84,7 @@ func (s store) edit(f func(*state) error) error {
 		return err
 	}
 	defer unlock()
-	st, err := s.read()
+	st, err := s.readState()
 	if err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func (st *state) open() int {
 	return n
 }
 
-// count adds to the uses of a text of a skill; by is -1 to take back.
-func (st *state) count(skill, hash string, o Outcome, by float64) {
+// countOutcome adds to the uses of a text of a skill; by is -1 to take back.
+func (st *state) countOutcome(skill, hash string, o Outcome, by float64) {
 	if st.Outcomes[skill] == nil {
 		st.Outcomes[skill] = map[string]Uses{}
 	}

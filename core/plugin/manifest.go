@@ -112,13 +112,13 @@ func parseManifest(data []byte) (Manifest, error) {
 	if err := d.Decode(&m); err != nil {
 		return m, fmt.Errorf("%s: %w", ManifestFile, err)
 	}
-	if err := m.check(); err != nil {
+	if err := m.checkFields(); err != nil {
 		return m, fmt.Errorf("%s: %w", ManifestFile, err)
 	}
 	return m, nil
 }
 
-func (m *Manifest) check() error {
+func (m *Manifest) checkFields() error {
 	switch {
 	case !validName().MatchString(m.Name):
 		return fmt.Errorf("name: %q is none: use up to 32 of a-z, 0-9, dash and underscore", m.Name)
@@ -137,7 +137,7 @@ func (m *Manifest) check() error {
 		}
 	}
 	for i, h := range m.Hooks {
-		if err := h.check(); err != nil {
+		if err := h.checkFields(); err != nil {
 			return fmt.Errorf("hooks, the %d. one: %w", i+1, err)
 		}
 	}
@@ -149,13 +149,13 @@ func (m *Manifest) check() error {
 	for _, f := range injection.ScanDocument(m.Description) {
 		return fmt.Errorf("description: it reads like orders to the agent (%s)", f.Reason)
 	}
-	if _, err := m.schema(); err != nil {
+	if _, err := m.settingsSchema(); err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
 	return nil
 }
 
-func (h HookDecl) check() error {
+func (h HookDecl) checkFields() error {
 	switch {
 	case !slices.Contains(hook.Events(), hook.Event(h.On)):
 		return fmt.Errorf("on: %q is no event; docs/hooks.md lists them", h.On)
@@ -186,7 +186,7 @@ func (m *Manifest) Hidden() []string {
 	return slices.Compact(out)
 }
 
-func (m *Manifest) schema() (*jsonschema.Resolved, error) {
+func (m *Manifest) settingsSchema() (*jsonschema.Resolved, error) {
 	if len(m.Settings) == 0 {
 		return nil, nil
 	}
@@ -203,7 +203,7 @@ func (m *Manifest) schema() (*jsonschema.Resolved, error) {
 
 // Values are the settings of a person as the plugin is given them: typed and with its defaults.
 func (m *Manifest) Values(set map[string]string) (json.RawMessage, error) {
-	schema, err := m.schema()
+	schema, err := m.settingsSchema()
 	if err != nil {
 		return nil, err
 	}

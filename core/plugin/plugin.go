@@ -114,14 +114,15 @@ func (l *Library) in(folder string, project bool) ([]Plugin, error) {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
 			continue
 		}
-		p, err := l.read(path, project)
+		p, err := l.readPlugin(path, project)
 		out, errs = append(out, p), append(errs, err)
 	}
 	return out, errors.Join(errs...)
 }
 
-// read is one plugin. Its error is about what is enabled; what is wrong with the plugin is in it.
-func (l *Library) read(path string, project bool) (Plugin, error) {
+// readPlugin is one plugin. Its error is about what is enabled; what is wrong with the plugin is in
+// it.
+func (l *Library) readPlugin(path string, project bool) (Plugin, error) {
 	p := Plugin{Name: filepath.Base(path), Folder: path, Project: project, State: Broken}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		p.Folder = real

@@ -41,7 +41,7 @@ func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage flo
 		case err != nil && ctx.Err() != nil:
 			return found, err
 		case err != nil:
-			found.Note = "by words: " + short(err.Error(), maxNoteSize)
+			found.Note = "by words: " + cutText(err.Error(), maxNoteSize)
 		case len(near) > 0:
 			sim, near, found.ByWords = sim.scaled(), near.scaled(), false
 			sim = blend(map[*scores]float64{&sim: wordsWeight, &near: vectorWeight}).scaled()
@@ -62,7 +62,7 @@ func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage flo
 	return found, nil
 }
 
-func short(text string, n int) string {
+func cutText(text string, n int) string {
 	if r := []rune(text); len(r) > n {
 		return string(r[:n-1]) + "…"
 	}

@@ -99,7 +99,7 @@ func (v *vectorIndex) forget(s *Store, gone []Item) {
 // holds the lock.
 func (s *Store) growIfLarge() {
 	v := &s.vectors
-	if v.growing || v.count() <= v.graphFrom || !v.needsWork() {
+	if v.growing || v.countVectors() <= v.graphFrom || !v.needsWork() {
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background()) // until Close
@@ -189,7 +189,7 @@ func (v *vectorIndex) moveSome() bool {
 			return false
 		}
 		id := v.flat.ids[last]
-		if err := v.graph.Add(id, v.flat.vector(last, v.dims)); err != nil {
+		if err := v.graph.Add(id, v.flat.vectorAt(last, v.dims)); err != nil {
 			return false
 		}
 		v.flat.remove(id, v.dims)
@@ -251,8 +251,8 @@ func (v *vectorIndex) compare() (part float64, ok bool) {
 	return float64(found) / float64(max(all, 1)), true
 }
 
-// close ends the work at the graph, and saves it when much was done.
-func (v *vectorIndex) close(s *Store) {
+// stopAndSave ends the work at the graph, and saves it when much was done.
+func (v *vectorIndex) stopAndSave(s *Store) {
 	v.mu.Lock()
 	stop, model := v.stop, v.model
 	v.mu.Unlock()

@@ -46,7 +46,7 @@ type flat struct {
 	at      map[int64]int
 }
 
-func (f *flat) add(id int64, raw []byte) {
+func (f *flat) addVector(id int64, raw []byte) {
 	if f.at == nil {
 		f.at = map[int64]int{}
 	}
@@ -57,12 +57,12 @@ func (f *flat) add(id int64, raw []byte) {
 	}
 }
 
-func (f *flat) vector(i, dims int) []float32 { return f.numbers[i*dims : (i+1)*dims] }
+func (f *flat) vectorAt(i, dims int) []float32 { return f.numbers[i*dims : (i+1)*dims] }
 
 // remove puts the last one in its place.
 func (f *flat) remove(id int64, dims int) {
 	i, last := f.at[id], len(f.ids)-1
-	copy(f.vector(i, dims), f.vector(last, dims))
+	copy(f.vectorAt(i, dims), f.vectorAt(last, dims))
 	f.ids[i] = f.ids[last]
 	f.at[f.ids[i]] = i
 	delete(f.at, id)
@@ -76,7 +76,7 @@ func (v *vectorIndex) has(id int64) bool {
 	return v.graph != nil && v.graph.Has(id)
 }
 
-func (v *vectorIndex) count() int {
+func (v *vectorIndex) countVectors() int {
 	n := len(v.flat.ids)
 	if v.graph != nil {
 		n += v.graph.Len()
@@ -100,8 +100,8 @@ func (v *vectorIndex) resting(now time.Time) error {
 	return nil
 }
 
-// drop forgets what was read and what was saved.
-func (v *vectorIndex) drop(s *Store) {
+// forgetSaved forgets what was read and what was saved.
+func (v *vectorIndex) forgetSaved(s *Store) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	_ = os.Remove(s.graphPath()) // it may not be there
@@ -117,7 +117,7 @@ func (v *vectorIndex) clear(model string) {
 func (v *vectorIndex) nearest(q []float32, n int) (near scores, dims int) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	if v.count() == 0 {
+	if v.countVectors() == 0 {
 		return nil, 0
 	}
 	if len(q) != v.dims {
@@ -136,7 +136,7 @@ func (v *vectorIndex) nearest(q []float32, n int) (near scores, dims int) {
 func (v *vectorIndex) search(q []float32, n int, byGraph bool) []hnsw.Near {
 	best := hnsw.Best{K: n}
 	for i, id := range v.flat.ids {
-		best.Add(id, hnsw.Dot(q, v.flat.vector(i, v.dims)))
+		best.Add(id, hnsw.Dot(q, v.flat.vectorAt(i, v.dims)))
 	}
 	if v.graph == nil {
 		return best.Found
@@ -171,7 +171,7 @@ func (s *Store) readVectors(ctx context.Context, model string) error {
 	if err != nil {
 		return err
 	}
-	if v.removeOthers(ids); v.count() == 0 {
+	if v.removeOthers(ids); v.countVectors() == 0 {
 		v.clear(model) // their dimensions count no more
 	}
 	if err := s.addMissing(ctx, model, ids); err != nil {
@@ -259,7 +259,7 @@ func (s *Store) addVectors(ctx context.Context, model string, ids []int64) error
 			v.dims = len(raw) / 4
 		}
 		if len(raw) == 4*v.dims && v.dims > 0 { // else damaged, or of other dimensions: as if it had none
-			v.flat.add(id, raw)
+			v.flat.addVector(id, raw)
 		}
 	}
 	return rows.Err()

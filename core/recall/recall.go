@@ -134,7 +134,7 @@ func (s *Store) open(ctx context.Context) error {
 // Close ends what is under way.
 func (s *Store) Close() (err error) {
 	s.closing.Do(func() {
-		s.vectors.close(s)
+		s.vectors.stopAndSave(s)
 		err = s.db.Close()
 	})
 	return err

@@ -150,7 +150,7 @@ func (s *Store) byMeaning(ctx context.Context, e Embedder, query string) (scores
 	near, dims := v.nearest(q, poolSize)
 	if dims != 0 && dims != len(q) {
 		// The model changed behind its name. Its old vectors mean nothing any more.
-		v.drop(s)
+		v.forgetSaved(s)
 		_, err := s.db.ExecContext(ctx, "DELETE FROM vectors WHERE model=? AND length(vector)<>?", e.Model(), 4*len(q))
 		s.changed()
 		return nil, errors.Join(fmt.Errorf("%s answers with %d numbers now, and answered with %d before: its vectors are made anew",

@@ -143,7 +143,7 @@ func BenchmarkExact(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 2))
 	v := vectorIndex{dims: 384}
 	for i := range 100_000 {
-		v.flat.add(int64(i+1), encodeVector(randomUnit(random, v.dims)))
+		v.flat.addVector(int64(i+1), encodeVector(randomUnit(random, v.dims)))
 	}
 	q := randomUnit(random, v.dims)
 	for b.Loop() {

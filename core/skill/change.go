@@ -64,7 +64,7 @@ func (l *Library) Make(c *skills.Change, by string) (skills.Version, error) {
 	default:
 		_ = l.Usage.Patched(c.Name)
 	}
-	l.tell(v)
+	l.tellVersion(v)
 	return v, nil
 }
 
@@ -95,11 +95,11 @@ func (l *Library) wentBack(v skills.Version) {
 	case v.Restore != "":
 		_ = l.Usage.Restored(v.Name)
 	}
-	l.tell(v)
+	l.tellVersion(v)
 }
 
-// tell says that there is a new version.
-func (l *Library) tell(v skills.Version) {
+// tellVersion says that there is a new version.
+func (l *Library) tellVersion(v skills.Version) {
 	l.Changed()
 	if l.o.Told != nil {
 		l.o.Told(v)

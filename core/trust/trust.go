@@ -42,7 +42,7 @@ type answer struct {
 
 // State is what the person said about the content of this hash.
 func (b *Book) State(about, hash string) (State, error) {
-	answers, err := b.read()
+	answers, err := b.readAnswers()
 	if err != nil {
 		return Unasked, err
 	}
@@ -68,7 +68,7 @@ func (b *Book) Answer(about, hash string, yes bool) error {
 		return err
 	}
 	defer unlock()
-	answers, err := b.read()
+	answers, err := b.readAnswers()
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (b *Book) Answer(about, hash string, yes bool) error {
 	return atomicfile.Write(b.path, append(data, '\n'), 0o600)
 }
 
-func (b *Book) read() (map[string]answer, error) {
+func (b *Book) readAnswers() (map[string]answer, error) {
 	data, err := os.ReadFile(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]answer{}, nil

@@ -37,8 +37,8 @@ type sign struct{ key, text, words string }
 
 const maxMessage = 4000 // characters that are looked at
 
-// read is what a message tells of its author. Of a long text the beginning counts.
-func read(message string, now time.Time) (out []sign) {
+// signsIn is what a message tells of its author. Of a long text the beginning counts.
+func signsIn(message string, now time.Time) (out []sign) {
 	if r := []rune(message); len(r) > maxMessage {
 		message = string(r[:maxMessage])
 	}

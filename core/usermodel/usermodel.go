@@ -146,7 +146,7 @@ func (m Model) Of(key string) (out []Value) {
 	return out
 }
 
-func (m *Model) find(key, text string) *Value {
+func (m *Model) findValue(key, text string) *Value {
 	for i := range m.Values {
 		if m.Values[i].Key == key && strings.EqualFold(m.Values[i].Text, text) {
 			return &m.Values[i]
@@ -203,7 +203,7 @@ func (s *Store) Set(key, text string, now time.Time) error {
 		return errors.New("it holds what looks like a secret")
 	}
 	return s.change(func(m *Model) bool {
-		v := m.find(key, text)
+		v := m.findValue(key, text)
 		if v == nil {
 			m.Values = append(m.Values, Value{Key: key, Text: text, Since: now})
 			v = &m.Values[len(m.Values)-1]
@@ -230,20 +230,20 @@ func (s *Store) Forget(key, text string) (n int, err error) {
 
 // Observe counts what a message of a person tells of them.
 func (s *Store) Observe(session, message string, now time.Time) error {
-	seen := read(message, now)
+	seen := signsIn(message, now)
 	if len(seen) == 0 {
 		return nil
 	}
-	if m, err := s.Load(); err != nil || m.Off || !m.count(session, seen, now) {
+	if m, err := s.Load(); err != nil || m.Off || !m.countSigns(session, seen, now) {
 		return err // nothing new: no lock, no write
 	}
-	return s.change(func(m *Model) bool { return !m.Off && m.count(session, seen, now) })
+	return s.change(func(m *Model) bool { return !m.Off && m.countSigns(session, seen, now) })
 }
 
-// count adds what was seen, once a session each, and reports whether that changed anything.
-func (m *Model) count(session string, seen []sign, now time.Time) (changed bool) {
+// countSigns adds what was seen, once a session each, and reports whether that changed anything.
+func (m *Model) countSigns(session string, seen []sign, now time.Time) (changed bool) {
 	for _, x := range seen {
-		v := m.find(x.key, x.text)
+		v := m.findValue(x.key, x.text)
 		if v == nil {
 			if len(m.Of(x.key)) >= maxValues {
 				continue

@@ -134,7 +134,7 @@ func TestABrokenFileIsLeftAlone(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add("I prefer x. new to go test *.go")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, s := range read(text, noon) {
+		for _, s := range signsIn(text, noon) {
 			if s.text == "" || len([]rune(s.words)) > maxWords || len([]rune(s.text)) > maxText {
 				t.Errorf("%+v", s)
 			}

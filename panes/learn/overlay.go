@@ -41,11 +41,11 @@ type Overlay struct {
 // New makes the overlay.
 func New(do Actions, found Listed) *Overlay {
 	v := &Overlay{do: do}
-	v.take(found)
+	v.takeList(found)
 	return v
 }
 
-func (v *Overlay) take(m Listed) {
+func (v *Overlay) takeList(m Listed) {
 	was := max(v.selected(), 0)
 	v.open, v.sure = m.Open, ""
 	if v.selected() < 0 && len(v.open) > 0 {
@@ -99,7 +99,7 @@ func (v *Overlay) Observe(e event.Envelope) tea.Cmd {
 func (v *Overlay) Update(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case Listed:
-		v.take(msg)
+		v.takeList(msg)
 	case tea.KeyMsg:
 		return v.key(msg.String())
 	case tea.MouseMsg:

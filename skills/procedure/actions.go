@@ -30,7 +30,7 @@ func gitDiff(ctx context.Context, r *Run, s *stepRun, args map[string]any) (any,
 		target = "HEAD"
 	}
 	if strings.HasPrefix(target, "-") {
-		return nil, fmt.Errorf("%q is no branch or commit", clip(target))
+		return nil, fmt.Errorf("%q is no branch or commit", cutText(target))
 	}
 	counted := r.command(ctx, s, "git diff --numstat "+shellWord(target)+" --")
 	if counted.Failed {
@@ -90,7 +90,7 @@ func (r *Run) endpoint(ctx context.Context, s *stepRun, e map[string]any) map[st
 			return out
 		}
 		res := r.command(ctx, s, fmt.Sprintf("timeout %d bash -c 'exec 3<>/dev/tcp/%s/%s'", limit, host, port))
-		out["ok"], out["message"] = !res.Failed, clip(strings.TrimSpace(res.Text))
+		out["ok"], out["message"] = !res.Failed, cutText(strings.TrimSpace(res.Text))
 		return out
 	}
 	method := strings.ToUpper(asText(e["method"]))
@@ -105,7 +105,7 @@ func (r *Run) endpoint(ctx context.Context, s *stepRun, e map[string]any) map[st
 	var code int
 	var took float64
 	if _, err := fmt.Sscanf(strings.TrimSpace(last), "%d %f", &code, &took); err != nil || res.Failed {
-		out["message"] = clip(strings.TrimSpace(res.Text))
+		out["message"] = cutText(strings.TrimSpace(res.Text))
 		return out
 	}
 	out["status"], out["response_time_ms"] = code, int(took*1000)
@@ -114,7 +114,7 @@ func (r *Run) endpoint(ctx context.Context, s *stepRun, e map[string]any) map[st
 	case want["status"] != nil && asText(want["status"]) != strconv.Itoa(code):
 		out["message"] = fmt.Sprintf("status %d in place of %s", code, asText(want["status"]))
 	case want["body_contains"] != nil && !strings.Contains(body, asText(want["body_contains"])):
-		out["message"] = "the answer does not hold " + clip(asText(want["body_contains"]))
+		out["message"] = "the answer does not hold " + cutText(asText(want["body_contains"]))
 	case want["response_time_ms"] != nil && tooSlow(want["response_time_ms"], took):
 		out["message"] = fmt.Sprintf("%d ms, at most %s are wanted", int(took*1000), asText(want["response_time_ms"]))
 	default:

@@ -89,7 +89,7 @@ func (r *reader) typedCheck(key string, n *yaml.Node) Check {
 		}
 	}
 	r.keys(key, n, table{
-		"type": r.word(&c.Name, slices.Sorted(maps.Keys(checkTypes))...), "message": r.text(&c.Message),
+		"type": r.word(&c.Name, slices.Sorted(maps.Keys(checkTypes))...), "message": r.readText(&c.Message),
 		"path": value("path"), "command": value("command"), "port": value("port"), "variable": value("variable"),
 	})
 	wants, ok := checkTypes[c.Name]
@@ -102,7 +102,7 @@ func (r *reader) typedCheck(key string, n *yaml.Node) Check {
 		return c
 	}
 	if c.Name == "env_set" && !keyName().MatchString(what) {
-		r.bad(n.Line, key+"."+wants, fmt.Sprintf("%q is no name of a variable", clip(what)), "")
+		r.bad(n.Line, key+"."+wants, fmt.Sprintf("%q is no name of a variable", cutText(what)), "")
 		return c
 	}
 	command := map[string]string{

@@ -51,7 +51,7 @@ func (r *reader) condition(dst **Condition) func(string, *yaml.Node) {
 		code := valueMark().ReplaceAllStringFunc(text, func(mark string) string {
 			path := strings.TrimSpace(strings.Trim(mark, "${} "))
 			if !pathShape().MatchString(path) {
-				r.bad(c.Line, key, fmt.Sprintf("%s names no value", clip(mark)), "write ${output_key.field}")
+				r.bad(c.Line, key, fmt.Sprintf("%s names no value", cutText(mark)), "write ${output_key.field}")
 				path = "error"
 			}
 			name := fmt.Sprintf("value%d", len(c.paths))

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// output is what the run gives back.
-func (r *Run) output() (string, error) {
+// renderOutput is what the run gives back.
+func (r *Run) renderOutput() (string, error) {
 	sc := r.scope()
 	if t := r.p.Output.Template; t != nil {
 		return t.render(sc)
@@ -24,7 +24,7 @@ func (r *Run) finish(ctx context.Context, e Ending, text string) {
 	if _, ok := r.host.Tool(toolStore); ok && e.Store && text != "" {
 		out := r.call(ctx, nil, toolStore, map[string]any{"key": "result of " + r.p.Name, "value": string([]rune(text)[:min(len([]rune(text)), 4000)])})
 		if out.Failed {
-			r.warn("the result was not stored: " + out.Text)
+			r.addWarning("the result was not stored: " + out.Text)
 		}
 	}
 	if e.Notify == nil {
@@ -45,5 +45,5 @@ func (r *Run) finish(ctx context.Context, e Ending, text string) {
 		where = " (for " + e.Notify.Platform + ", which is not connected: it is said here)"
 	}
 	r.host.Say("notice" + where + ": " + message)
-	r.warn("notice" + where + ": " + strings.TrimSpace(message))
+	r.addWarning("notice" + where + ": " + strings.TrimSpace(message))
 }

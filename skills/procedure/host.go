@@ -119,7 +119,7 @@ func (p *Procedure) Params(given map[string]any) (map[string]any, error) {
 	}
 	for name, v := range given {
 		if !known[name] {
-			return nil, fmt.Errorf("%s has no parameter %s; %s", p.Name, clip(name), p.wants())
+			return nil, fmt.Errorf("%s has no parameter %s; %s", p.Name, cutText(name), p.describeParameters())
 		}
 		out[name] = v
 	}
@@ -137,7 +137,7 @@ func (p *Procedure) missing(params map[string]any) []string {
 	return out
 }
 
-func (p *Procedure) wants() string {
+func (p *Procedure) describeParameters() string {
 	var names []string
 	for _, x := range p.Parameters {
 		names = append(names, x.Name)

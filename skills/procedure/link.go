@@ -109,7 +109,7 @@ func (r *reader) checkFailure(what string, line int, key string) {
 	if near, ok := nearest.Name(what, names); ok {
 		fix = "did you mean " + near + "?"
 	}
-	r.bad(line, key, fmt.Sprintf("%q says nothing about a failure", clip(what)), fix)
+	r.bad(line, key, fmt.Sprintf("%q says nothing about a failure", cutText(what)), fix)
 }
 
 // literals gives the shell what is the shell's: ${HOME} in a command.
@@ -149,7 +149,7 @@ func (r *reader) group() {
 		for _, name := range g.names {
 			i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Action == name || s.Name == name || s.Output == name && name != "" })
 			if i < 0 {
-				r.warn(g.line, g.key, fmt.Sprintf("no step is called %s, so it runs beside nothing", clip(name)), r.meantStep(name))
+				r.addWarning(g.line, g.key, fmt.Sprintf("no step is called %s, so it runs beside nothing", cutText(name)), r.meantStep(name))
 				continue
 			}
 			members = append(members, i)
@@ -168,7 +168,7 @@ func (r *reader) group() {
 			if p.ready(m, i) && !taken[m] {
 				unit, taken[m] = append(unit, m), true
 			} else {
-				r.warn(p.Steps[m].Line, "skill.execution.parallel_steps", fmt.Sprintf("%s needs what comes before it, so it waits", p.Steps[m].Name), "")
+				r.addWarning(p.Steps[m].Line, "skill.execution.parallel_steps", fmt.Sprintf("%s needs what comes before it, so it waits", p.Steps[m].Name), "")
 			}
 		}
 		p.Groups = append(p.Groups, unit)

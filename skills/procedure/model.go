@@ -70,13 +70,13 @@ func (p *Procedure) schemaOf(s *Step) json.RawMessage {
 	root := &shape{}
 	for _, x := range p.refs {
 		if s.Output != "" && !x.inner && x.path[0] == s.Output {
-			root.add(x.path[1:], x)
+			root.addPath(x.path[1:], x)
 		}
 	}
 	if len(root.fields) == 0 {
-		root.add([]string{"text"}, ref{kind: "string"})
+		root.addPath([]string{"text"}, ref{kind: "string"})
 	}
-	data, err := json.Marshal(root.schema())
+	data, err := json.Marshal(root.jsonSchema())
 	if err != nil { // maps of texts
 		return json.RawMessage(`{"type":"object"}`)
 	}
@@ -91,7 +91,7 @@ type shape struct {
 	item   *shape
 }
 
-func (s *shape) add(path []string, x ref) {
+func (s *shape) addPath(path []string, x ref) {
 	if len(path) == 0 {
 		if x.kind != "" {
 			s.kind = x.kind
@@ -100,7 +100,7 @@ func (s *shape) add(path []string, x ref) {
 			s.item = &shape{}
 			eachValue(x.each.body, false, func(n *node, inner bool) {
 				if !inner && !n.dollar && !special(n.path[0]) {
-					s.item.add(n.path, ref{kind: map[string]string{"each": "array"}[n.block]})
+					s.item.addPath(n.path, ref{kind: map[string]string{"each": "array"}[n.block]})
 				}
 			})
 		}
@@ -113,19 +113,19 @@ func (s *shape) add(path []string, x ref) {
 		s.fields[path[0]] = &shape{}
 		s.order = append(s.order, path[0])
 	}
-	s.fields[path[0]].add(path[1:], x)
+	s.fields[path[0]].addPath(path[1:], x)
 }
 
-func (s *shape) schema() map[string]any {
+func (s *shape) jsonSchema() map[string]any {
 	switch {
 	case len(s.fields) > 0:
 		of := map[string]any{}
 		for k, f := range s.fields {
-			of[k] = f.schema()
+			of[k] = f.jsonSchema()
 		}
 		return map[string]any{"type": "object", "properties": of, "required": slices.Sorted(slices.Values(s.order))}
 	case s.item != nil && len(s.item.fields) > 0:
-		return map[string]any{"type": "array", "items": s.item.schema()}
+		return map[string]any{"type": "array", "items": s.item.jsonSchema()}
 	case s.kind != "":
 		return map[string]any{"type": s.kind}
 	default:

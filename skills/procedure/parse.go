@@ -40,7 +40,7 @@ func Parse(file string, data []byte) *Procedure {
 	root, err := decode(data)
 	if err != nil {
 		at := yamlfault.Find(data, err)
-		r.bad(at.Line, keyAbove(data, at.Line), fmt.Sprintf("%s: %q", at.Why, clip(at.Text)), at.Fix)
+		r.bad(at.Line, keyAbove(data, at.Line), fmt.Sprintf("%s: %q", at.Why, cutText(at.Text)), at.Fix)
 		return r.p
 	}
 	if root == nil || root.Kind != yaml.MappingNode {
@@ -97,16 +97,16 @@ func (r *reader) skill(key string, n *yaml.Node) {
 	p := r.p
 	given := r.keys(key, n, table{
 		"name":              r.skillName,
-		"version":           r.text(&p.Version),
-		"description":       r.text(&p.Description),
-		"created_from":      r.words(&p.CreatedFrom),
+		"version":           r.readText(&p.Version),
+		"description":       r.readText(&p.Description),
+		"created_from":      r.readWords(&p.CreatedFrom),
 		"trigger":           r.trigger,
 		"parameters":        r.parameters,
 		"preconditions":     r.checks(&p.Preconditions),
 		"execution":         r.execution,
 		"postconditions":    r.checks(&p.Postconditions),
-		"learned_shortcuts": r.words(&p.Shortcuts),
-		"output":            r.output,
+		"learned_shortcuts": r.readWords(&p.Shortcuts),
+		"output":            r.readOutput,
 		"improvement":       r.improvement,
 		"mcp_servers":       r.servers,
 	})
@@ -116,7 +116,7 @@ func (r *reader) skill(key string, n *yaml.Node) {
 		}
 	}
 	if n.Kind == yaml.MappingNode && !given["description"] {
-		r.warn(n.Line, key+".description", "it is missing", "say in one sentence when the procedure is of use")
+		r.addWarning(n.Line, key+".description", "it is missing", "say in one sentence when the procedure is of use")
 	}
 	if p.TotalTime < p.StepTime {
 		p.StepTime = p.TotalTime
@@ -140,10 +140,10 @@ func (r *reader) skillName(key string, v *yaml.Node) {
 func (r *reader) trigger(key string, n *yaml.Node) {
 	t := &r.p.Trigger
 	r.keys(key, n, table{
-		"keywords": r.words(&t.Keywords), "context": r.words(&t.Context), "context_signals": r.words(&t.Signals), "file_patterns": r.words(&t.FilePatterns),
+		"keywords": r.readWords(&t.Keywords), "context": r.readWords(&t.Context), "context_signals": r.readWords(&t.Signals), "file_patterns": r.readWords(&t.FilePatterns),
 		"cron": func(key string, v *yaml.Node) {
-			if r.text(&t.Cron)(key, v); t.Cron != "" && !cronShape().MatchString(t.Cron) {
-				r.bad(v.Line, key, fmt.Sprintf("%q is no schedule", clip(t.Cron)), `write five fields: "*/5 * * * *"`)
+			if r.readText(&t.Cron)(key, v); t.Cron != "" && !cronShape().MatchString(t.Cron) {
+				r.bad(v.Line, key, fmt.Sprintf("%q is no schedule", cutText(t.Cron)), `write five fields: "*/5 * * * *"`)
 			}
 		},
 	})
@@ -162,7 +162,7 @@ func (r *reader) parameters(key string, n *yaml.Node) {
 		plain := func(key string, v *yaml.Node) { x.Default = r.value(key, v, 0) }
 		switch {
 		case v.Kind == yaml.MappingNode:
-			r.keys(full, v, table{"description": r.text(&x.Description), "default": plain})
+			r.keys(full, v, table{"description": r.readText(&x.Description), "default": plain})
 		case v.Tag != "!!null":
 			plain(full, v)
 		}
@@ -173,7 +173,7 @@ func (r *reader) parameters(key string, n *yaml.Node) {
 func (r *reader) execution(key string, n *yaml.Node) {
 	p := r.p
 	given := r.keys(key, n, table{
-		"strategy":         r.text(&p.Strategy),
+		"strategy":         r.readText(&p.Strategy),
 		"steps":            r.steps(&p.Steps),
 		"parallel_steps":   r.parallelSteps,
 		"timeout_per_step": r.seconds(&p.StepTime),
@@ -191,15 +191,15 @@ func (r *reader) steps(dst *[]Step) func(string, *yaml.Node) {
 			r.bad(v.Line, key, fmt.Sprintf("there are %d steps", len(v.Content)), fmt.Sprintf("write 1 to %d", maxSteps))
 			return
 		}
-		r.items(key, v, func(key string, item *yaml.Node) { *dst = append(*dst, r.step(key, item)) })
+		r.items(key, v, func(key string, item *yaml.Node) { *dst = append(*dst, r.readStep(key, item)) })
 	}
 }
 
-func (r *reader) step(key string, n *yaml.Node) Step {
+func (r *reader) readStep(key string, n *yaml.Node) Step {
 	s := Step{Line: n.Line, OnFailure: Stop}
 	before := len(r.p.refs)
 	given := r.keys(key, n, table{
-		"name": r.text(&s.Name), "command": r.templ(&s.Command, inCommand), "action": r.text(&s.Action),
+		"name": r.readText(&s.Name), "command": r.templ(&s.Command, inCommand), "action": r.readText(&s.Action),
 		"args": func(key string, v *yaml.Node) {
 			if v.Kind != yaml.MappingNode {
 				r.bad(v.Line, key, "a list of name: value lines is wanted here, and this is "+kindOf(v), "")
@@ -207,9 +207,9 @@ func (r *reader) step(key string, n *yaml.Node) Step {
 			}
 			s.Args = r.value(key, v, 0)
 		},
-		"prompt": r.templ(&s.Prompt, inValue), "schema": r.schema(&s.Schema),
-		"output_key": r.name(&s.Output), "condition": r.condition(&s.Condition), "on_failure": r.text(&s.OnFailure),
-		"optimization": r.text(&s.Optimization), "requires_confirmation": r.boolean(&s.Confirm),
+		"prompt": r.templ(&s.Prompt, inValue), "schema": r.readSchema(&s.Schema),
+		"output_key": r.name(&s.Output), "condition": r.condition(&s.Condition), "on_failure": r.readText(&s.OnFailure),
+		"optimization": r.readText(&s.Optimization), "requires_confirmation": r.boolean(&s.Confirm),
 		"confirmation_message": r.templ(&s.ConfirmText, inValue), "timeout": r.seconds(&s.Time),
 	})
 	switch {
@@ -221,7 +221,7 @@ func (r *reader) step(key string, n *yaml.Node) Step {
 	case given["command"] && given["args"]:
 		r.bad(n.Line, key+".args", "a command has no args", "write {{name}} in the command")
 	case given["confirmation_message"] && !given["requires_confirmation"]:
-		r.warn(n.Line, key+".confirmation_message", "nobody is asked: requires_confirmation is not set", "write requires_confirmation: true")
+		r.addWarning(n.Line, key+".confirmation_message", "nobody is asked: requires_confirmation is not set", "write requires_confirmation: true")
 	}
 	if s.Name == "" {
 		if s.Name = s.Action; s.Name == "" {
@@ -280,8 +280,8 @@ func (r *reader) templ(dst **Text, m mode) func(string, *yaml.Node) {
 	}
 }
 
-// schema is a JSON schema, written in YAML.
-func (r *reader) schema(dst *json.RawMessage) func(string, *yaml.Node) {
+// readSchema is a JSON readSchema, written in YAML.
+func (r *reader) readSchema(dst *json.RawMessage) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
 		if v.Kind != yaml.MappingNode {
 			r.bad(v.Line, key, "a JSON schema is wanted here, and this is "+kindOf(v), "write type: object and properties:")
@@ -311,7 +311,7 @@ func (r *reader) schema(dst *json.RawMessage) func(string, *yaml.Node) {
 func (r *reader) parallelSteps(key string, n *yaml.Node) {
 	r.items(key, n, func(key string, item *yaml.Node) {
 		g := group{line: item.Line, key: key}
-		r.words(&g.names)(key, item)
+		r.readWords(&g.names)(key, item)
 		r.p.parallel = append(r.p.parallel, g)
 	})
 }
@@ -322,16 +322,16 @@ func (r *reader) branches(key string, n *yaml.Node) {
 		b := Branch{Name: k.Value, Then: Stop, Line: k.Line}
 		if v.Kind == yaml.MappingNode {
 			r.keys(full, v, table{
-				"advice": r.text(&b.Advice), "when": r.condition(&b.When), "steps": r.steps(&b.Steps), "then": r.word(&b.Then, Stop, "continue", "retry"),
+				"advice": r.readText(&b.Advice), "when": r.condition(&b.When), "steps": r.steps(&b.Steps), "then": r.word(&b.Then, Stop, "continue", "retry"),
 			})
 		} else {
-			r.text(&b.Advice)(full, v)
+			r.readText(&b.Advice)(full, v)
 		}
 		r.p.Branches = append(r.p.Branches, b)
 	})
 }
 
-func (r *reader) output(key string, n *yaml.Node) {
+func (r *reader) readOutput(key string, n *yaml.Node) {
 	o := &r.p.Output
 	r.keys(key, n, table{
 		"format": r.word(&o.Format, "markdown", "text", "json"), "template": r.templ(&o.Template, inTemplate),
@@ -346,7 +346,7 @@ func (r *reader) ending(dst *Ending) func(string, *yaml.Node) {
 			"store_memory": r.boolean(&dst.Store),
 			"notify": func(key string, n *yaml.Node) {
 				x := &Notify{}
-				given := r.keys(key, n, table{"condition": r.condition(&x.Condition), "platform": r.text(&x.Platform), "message": r.templ(&x.Message, inTemplate)})
+				given := r.keys(key, n, table{"condition": r.condition(&x.Condition), "platform": r.readText(&x.Platform), "message": r.templ(&x.Message, inTemplate)})
 				if n.Kind == yaml.MappingNode && !given["message"] {
 					r.bad(n.Line, key+".message", "it is missing", "say what is told")
 				}
@@ -360,7 +360,7 @@ func (r *reader) ending(dst *Ending) func(string, *yaml.Node) {
 func (r *reader) improvement(key string, n *yaml.Node) {
 	x := &r.p.Improvement
 	r.keys(key, n, table{
-		"track_metrics": r.words(&x.Metrics), "min_samples_for_update": r.whole(&x.MinSamples, 1, 10_000),
+		"track_metrics": r.readWords(&x.Metrics), "min_samples_for_update": r.whole(&x.MinSamples, 1, 10_000),
 		"auto_update": r.boolean(&x.Auto), "require_confirmation": r.boolean(&x.Confirm),
 	})
 }
@@ -368,7 +368,7 @@ func (r *reader) improvement(key string, n *yaml.Node) {
 func (r *reader) servers(key string, n *yaml.Node) {
 	r.items(key, n, func(key string, item *yaml.Node) {
 		s := Server{}
-		given := r.keys(key, item, table{"name": r.text(&s.Name), "tools": r.words(&s.Tools)})
+		given := r.keys(key, item, table{"name": r.readText(&s.Name), "tools": r.readWords(&s.Tools)})
 		if item.Kind == yaml.MappingNode && !given["name"] {
 			r.bad(item.Line, key+".name", "it is missing", "write the name that the settings give the server")
 		}

@@ -67,7 +67,7 @@ func (p *Procedure) planStep(host Host, s *Step, sc scope, params map[string]any
 	args := ""
 	if a, err := s.replaced(sc.vars, params); err == nil && len(a) > 0 {
 		if data, err := json.Marshal(a); err == nil {
-			args = " " + clip(string(data))
+			args = " " + cutText(string(data))
 		}
 	}
 	if name, ok := host.Tool(s.Action); ok && s.Prompt == nil {

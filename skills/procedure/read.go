@@ -25,11 +25,11 @@ type reader struct {
 
 const maxProblems = 100
 
-func (r *reader) bad(line int, key, why, fix string) { r.note(line, key, why, fix, true) }
+func (r *reader) bad(line int, key, why, fix string) { r.addProblem(line, key, why, fix, true) }
 
-func (r *reader) warn(line int, key, why, fix string) { r.note(line, key, why, fix, false) }
+func (r *reader) addWarning(line int, key, why, fix string) { r.addProblem(line, key, why, fix, false) }
 
-func (r *reader) note(line int, key, why, fix string, fatal bool) {
+func (r *reader) addProblem(line int, key, why, fix string, fatal bool) {
 	if len(r.p.Problems) < maxProblems {
 		r.p.Problems = append(r.p.Problems, skills.Problem{File: r.p.File, Line: line, Key: key, Why: why, Fix: fix, Fatal: fatal})
 	}
@@ -73,7 +73,7 @@ func (r *reader) pairs(key string, n *yaml.Node, f func(full string, k, v *yaml.
 		k, v := n.Content[i], n.Content[i+1]
 		full := strings.TrimPrefix(key+"."+k.Value, ".")
 		switch {
-		case !r.count(k):
+		case !r.countNodes(k):
 			return
 		case k.Kind != yaml.ScalarNode || k.Tag == "!!merge" || v.Kind == yaml.AliasNode || v.Anchor != "":
 			r.bad(k.Line, full, "anchors, aliases and merged keys are not read", "write the value out")
@@ -86,8 +86,8 @@ func (r *reader) pairs(key string, n *yaml.Node, f func(full string, k, v *yaml.
 	}
 }
 
-// count reports whether more may be looked at.
-func (r *reader) count(n *yaml.Node) bool {
+// countNodes reports whether more may be looked at.
+func (r *reader) countNodes(n *yaml.Node) bool {
 	if r.seen++; r.seen == maxNodes {
 		r.bad(n.Line, "", fmt.Sprintf("it holds more than %d values", maxNodes), "split it")
 	}
@@ -105,11 +105,11 @@ func kindOf(n *yaml.Node) string {
 	case n.Tag == "!!null":
 		return "empty"
 	default:
-		return fmt.Sprintf("%q", clip(n.Value))
+		return fmt.Sprintf("%q", cutText(n.Value))
 	}
 }
 
-func clip(s string) string {
+func cutText(s string) string {
 	const n = 60
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"
@@ -130,7 +130,7 @@ func (r *reader) scalar(key string, v *yaml.Node) (string, bool) {
 	return v.Value, true
 }
 
-func (r *reader) text(dst *string) func(string, *yaml.Node) {
+func (r *reader) readText(dst *string) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
 		if s, ok := r.scalar(key, v); ok {
 			*dst = strings.TrimSpace(s)
@@ -150,7 +150,7 @@ func (r *reader) word(dst *string, allowed ...string) func(string, *yaml.Node) {
 			if near, ok := nearest.Name(*dst, allowed); ok {
 				fix = "did you mean " + near + "?"
 			}
-			r.bad(v.Line, key, fmt.Sprintf("%q is none of the words that can stand here", clip(*dst)), fix)
+			r.bad(v.Line, key, fmt.Sprintf("%q is none of the words that can stand here", cutText(*dst)), fix)
 		}
 	}
 }
@@ -199,8 +199,8 @@ func (r *reader) seconds(dst *time.Duration) func(string, *yaml.Node) {
 	}
 }
 
-// words is a list of texts.
-func (r *reader) words(dst *[]string) func(string, *yaml.Node) {
+// readWords is a list of texts.
+func (r *reader) readWords(dst *[]string) func(string, *yaml.Node) {
 	return func(key string, v *yaml.Node) {
 		r.items(key, v, func(key string, item *yaml.Node) {
 			if s, ok := r.scalar(key, item); ok {
@@ -217,7 +217,7 @@ func (r *reader) items(key string, v *yaml.Node, f func(key string, item *yaml.N
 		return
 	}
 	for i, item := range v.Content {
-		if !r.count(item) {
+		if !r.countNodes(item) {
 			return
 		}
 		f(fmt.Sprintf("%s[%d]", key, i+1), item)
@@ -233,7 +233,7 @@ func (r *reader) name(dst *string) func(string, *yaml.Node) {
 		switch {
 		case !ok:
 		case !keyName().MatchString(s):
-			r.bad(v.Line, key, fmt.Sprintf("%q cannot be a name", clip(s)), "write letters, digits and _, a letter first")
+			r.bad(v.Line, key, fmt.Sprintf("%q cannot be a name", cutText(s)), "write letters, digits and _, a letter first")
 		case s == "memory" || s == "error" || s == "this":
 			r.bad(v.Line, key, s+" means something else already", "choose another name")
 		default:
@@ -245,7 +245,7 @@ func (r *reader) name(dst *string) func(string, *yaml.Node) {
 // value reads anything: what ${...} and {{...}} in it mean is known when it is used.
 func (r *reader) value(key string, v *yaml.Node, depth int) any {
 	switch {
-	case !r.count(v):
+	case !r.countNodes(v):
 		return nil
 	case depth > maxDepth:
 		r.bad(v.Line, key, "it is nested too deeply", "")

@@ -68,13 +68,13 @@ func (r *Run) Do(ctx context.Context) Result {
 	defer r.total.Stop()
 	ctx, cancel := r.bound(ctx, r.total, "the procedure", r.p.TotalTime)
 	defer cancel()
-	err := r.all(ctx)
+	err := r.runSteps(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = cmp.Or(context.Cause(ctx), err)
 	}
 	var text string
 	if err == nil {
-		text, err = r.output()
+		text, err = r.renderOutput()
 	}
 	switch {
 	case err == nil:
@@ -88,7 +88,7 @@ func (r *Run) Do(ctx context.Context) Result {
 	return Result{State: r.state, Text: text, Err: err, Warnings: r.warnings, Advice: r.advice}
 }
 
-func (r *Run) all(ctx context.Context) error {
+func (r *Run) runSteps(ctx context.Context) error {
 	if missing := r.p.missing(r.vars); len(missing) > 0 {
 		return fmt.Errorf("these parameters have no value: %s", strings.Join(missing, ", "))
 	}
@@ -100,7 +100,7 @@ func (r *Run) all(ctx context.Context) error {
 	r.save()
 	for _, g := range r.p.Groups {
 		left := slices.DeleteFunc(slices.Clone(g), r.isDone)
-		if err := r.beside(len(left), func(i int) error { return r.step(ctx, left[i]) }); err != nil {
+		if err := r.beside(len(left), func(i int) error { return r.runStep(ctx, left[i]) }); err != nil {
 			return err
 		}
 	}
@@ -172,8 +172,8 @@ func (r *Run) scope() scope {
 	return newScope(maps.Clone(r.vars))
 }
 
-// step runs one step of the list, with what its failure asks for.
-func (r *Run) step(ctx context.Context, place int) error {
+// runStep runs one runStep of the list, with what its failure asks for.
+func (r *Run) runStep(ctx context.Context, place int) error {
 	s := &r.p.Steps[place]
 	for attempt := 1; ; attempt++ {
 		status, out, err := r.once(ctx, s, place)
@@ -191,7 +191,7 @@ func (r *Run) step(ctx context.Context, place int) error {
 		case then == "retry" && attempt < maxAttempts:
 			continue
 		case then == Continue || then == "continue":
-			r.warn(err.Error())
+			r.addWarning(err.Error())
 			return r.done(Done{Step: place, Name: s.Name, Status: statusWarned, Note: err.Error()})
 		default:
 			return err
@@ -221,11 +221,11 @@ func (r *Run) save() {
 	state.Done = slices.Clone(state.Done)
 	r.mu.Unlock()
 	if err := r.host.Save(state); err != nil {
-		r.warn("how far the run is could not be kept: " + err.Error())
+		r.addWarning("how far the run is could not be kept: " + err.Error())
 	}
 }
 
-func (r *Run) warn(text string) {
+func (r *Run) addWarning(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.warnings = append(r.warnings, text)

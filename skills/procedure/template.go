@@ -123,7 +123,7 @@ func (b *builder) dollar() node {
 		b.r.bad(line, b.key, "${ is not closed", "write } behind the name")
 		return node{text: "${" + inner}
 	case !pathShape().MatchString(path):
-		b.r.bad(line, b.key, fmt.Sprintf("${%s} names no value", clip(path)), "write ${output_key.field}")
+		b.r.bad(line, b.key, fmt.Sprintf("${%s} names no value", cutText(path)), "write ${output_key.field}")
 		return node{}
 	}
 	n := node{path: parts(path), dollar: true, line: line, text: "${" + inner + "}"}
@@ -175,7 +175,7 @@ func (b *builder) braces(inside string, depth int) (n node, end string) {
 		b.r.bad(line, b.key, "{{"+word+"}} closes nothing", "remove it, or write the {{#...}} before it")
 		return node{}, ""
 	case !pathShape().MatchString(word):
-		b.r.bad(line, b.key, fmt.Sprintf("{{%s}} names no value", clip(word)), "write {{name}}, {{#each list}} or {{#if value}}")
+		b.r.bad(line, b.key, fmt.Sprintf("{{%s}} names no value", cutText(word)), "write {{name}}, {{#each list}} or {{#if value}}")
 		return node{}, ""
 	}
 	return node{path: parts(word), line: line}, ""
@@ -191,7 +191,7 @@ func (b *builder) block(head string, line, depth int) node {
 		if near, ok := nearest.Name(word, blockWords); ok {
 			fix = "did you mean {{#" + near + "}}?"
 		}
-		b.r.bad(line, b.key, fmt.Sprintf("there is no block {{#%s}}", clip(word)), fix)
+		b.r.bad(line, b.key, fmt.Sprintf("there is no block {{#%s}}", cutText(word)), fix)
 		word = "if"
 	} else if !pathShape().MatchString(arg) {
 		b.r.bad(line, b.key, fmt.Sprintf("{{#%s}} names no value", word), "write {{#"+word+" output_key.field}}")

@@ -29,8 +29,8 @@ type scope struct {
 
 func newScope(vars map[string]any) scope { return scope{vars: vars, loops: new(int)} }
 
-// find returns a value, nil when there is none.
-func (s scope) find(path []string, dollar bool) any {
+// findValue returns a value, nil when there is none.
+func (s scope) findValue(path []string, dollar bool) any {
 	root := path[0]
 	switch {
 	case root == "this" && len(s.items) > 0:
@@ -128,13 +128,13 @@ func fill(b *strings.Builder, nodes []node, s scope) error {
 			if n.path == nil {
 				b.WriteString(n.text)
 			} else {
-				b.WriteString(asText(s.find(n.path, n.dollar)))
+				b.WriteString(asText(s.findValue(n.path, n.dollar)))
 			}
 		case "each":
 			err = fillEach(b, n, s)
 		default:
 			chosen := n.body
-			if truthy(s.find(n.path, false)) == (n.block == "unless") {
+			if truthy(s.findValue(n.path, false)) == (n.block == "unless") {
 				chosen = n.other
 			}
 			err = fill(b, chosen, s)
@@ -147,7 +147,7 @@ func fill(b *strings.Builder, nodes []node, s scope) error {
 }
 
 func fillEach(b *strings.Builder, n node, s scope) error {
-	list, _ := s.find(n.path, false).([]any)
+	list, _ := s.findValue(n.path, false).([]any)
 	if len(list) == 0 {
 		return fill(b, n.other, s)
 	}
@@ -172,7 +172,7 @@ func resolve(v any, s scope) (any, error) {
 			return nil, nil
 		}
 		if len(v.nodes) == 1 && v.nodes[0].path != nil && v.nodes[0].block == "" {
-			return s.find(v.nodes[0].path, v.nodes[0].dollar), nil
+			return s.findValue(v.nodes[0].path, v.nodes[0].dollar), nil
 		}
 		return v.render(s)
 	case map[string]any:
@@ -207,12 +207,12 @@ func (t *Text) command(s scope, open bool) (string, error) {
 	in := quoting{}
 	for _, n := range t.nodes {
 		if n.path == nil {
-			in.read(n.text)
+			in.followQuotes(n.text)
 			b.WriteString(n.text)
 			continue
 		}
 		name := strings.Join(n.path, ".")
-		v := s.find(n.path, n.dollar)
+		v := s.findValue(n.path, n.dollar)
 		switch {
 		case v == nil && open:
 			b.WriteString("{{" + name + "}}")
@@ -235,7 +235,7 @@ type quoting struct {
 	nested bool // inside of $(...), `...` or behind <<, where quotes mean something else
 }
 
-func (q *quoting) read(text string) {
+func (q *quoting) followQuotes(text string) {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\\' && q.state != '\'':
@@ -269,7 +269,7 @@ func (q *quoting) quote(v any) (string, error) {
 	case strings.ContainsRune(text, 0):
 		return "", errors.New("a value with NUL cannot stand in a command")
 	case q.nested:
-		return "", fmt.Errorf("%q has signs that the shell may read here; write the value outside of $(...), `...` and <<", clip(text))
+		return "", fmt.Errorf("%q has signs that the shell may read here; write the value outside of $(...), `...` and <<", cutText(text))
 	case q.state == '\'':
 		return strings.ReplaceAll(text, "'", `'\''`), nil
 	case q.state == '"':
@@ -284,7 +284,7 @@ func (c *Condition) holds(s scope) (bool, error) {
 	env := map[string]any{}
 	missing := ""
 	for i, path := range c.paths {
-		v := s.find(path, true)
+		v := s.findValue(path, true)
 		if v == nil {
 			missing = strings.Join(path, ".")
 		}
@@ -297,7 +297,7 @@ func (c *Condition) holds(s scope) (bool, error) {
 		return false, nil
 	case err != nil:
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		return false, fmt.Errorf("the condition %q: %s", clip(c.Text), line)
+		return false, fmt.Errorf("the condition %q: %s", cutText(c.Text), line)
 	}
 	return truthy(out), nil
 }

@@ -66,39 +66,39 @@ func (f *feed) follow(ctx context.Context) {
 			return
 		}
 		for _, e := range list {
-			f.take(e)
+			f.takeEvent(e)
 		}
 	}
 }
 
-func (f *feed) take(e event.Envelope) {
+func (f *feed) takeEvent(e event.Envelope) {
 	switch x := e.Event.(type) {
 	case event.MessageAdded:
 		f.message(e.Session, x.Message)
 	case event.MessageSealed:
 		f.message(e.Session, x.Message)
 	case event.TurnStarted:
-		f.add(happened{Type: "turn_started", SessionKey: e.Session})
+		f.keepEvent(happened{Type: "turn_started", SessionKey: e.Session})
 	case event.TurnEnded:
-		f.add(happened{Type: "turn_ended", SessionKey: e.Session, Reason: string(x.Reason), Error: x.Err})
+		f.keepEvent(happened{Type: "turn_ended", SessionKey: e.Session, Reason: string(x.Reason), Error: x.Err})
 	case event.ApprovalAsked:
 		a := approvalOf(e, x)
 		f.mu.Lock()
 		f.open = append(f.open, a)
 		f.mu.Unlock()
-		f.add(happened{Type: "approval_requested", SessionKey: e.Session, Approval: &a})
+		f.keepEvent(happened{Type: "approval_requested", SessionKey: e.Session, Approval: &a})
 	case event.ApprovalSettled:
 		f.mu.Lock()
 		f.open = slices.DeleteFunc(f.open, func(a approval) bool { return a.ID == x.ID })
 		f.mu.Unlock()
-		f.add(happened{Type: "approval_resolved", SessionKey: e.Session, ApprovalID: x.ID, Decision: string(x.Decision), Reason: string(x.By)})
+		f.keepEvent(happened{Type: "approval_resolved", SessionKey: e.Session, ApprovalID: x.ID, Decision: string(x.Decision), Reason: string(x.By)})
 	case event.QuestionAsked:
 		// One that is closed meanwhile needs no answer.
 		_ = f.app.AnswerQuestion(x.ID, "Nobody is here to answer: choose what is safest and say what you assumed.")
 	}
 }
 
-func (f *feed) add(e happened) {
+func (f *feed) keepEvent(e happened) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.addLocked(e)

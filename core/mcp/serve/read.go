@@ -67,7 +67,7 @@ func messageOf(m chat.Message, most int) message {
 	if m.Result != nil {
 		text, out.Tool = m.Result.Text, m.Result.Name
 	}
-	out.Content, out.Truncated = clip(text, most)
+	out.Content, out.Truncated = cutText(text, most)
 	if m.From.Other() {
 		out.From = string(m.From.Kind)
 	}
@@ -162,16 +162,16 @@ type searchOut struct {
 
 // addReading adds what changes nothing.
 func (s *Server) addReading() {
-	add(s, "conversations_list", true, s.list)
+	add(s, "conversations_list", true, s.listConversations)
 	add(s, "conversation_get", true, s.get)
-	add(s, "messages_read", true, s.read)
+	add(s, "messages_read", true, s.readMessages)
 	add(s, "attachments_fetch", true, s.attachments)
 	add(s, "messages_search", true, s.search)
 	add(s, "events_poll", true, s.poll)
 	add(s, "events_wait", true, s.wait)
 }
 
-func (s *Server) list(ctx context.Context, _ *sdk.CallToolRequest, in listIn) (listOut, error) {
+func (s *Server) listConversations(ctx context.Context, _ *sdk.CallToolRequest, in listIn) (listOut, error) {
 	found, err := s.o.Client.History().List(ctx, session.Filter{
 		Limit: within(in.Limit, 50, maxConversations), Offset: max(in.Offset, 0), Query: in.Search, Source: in.Platform,
 	})
@@ -183,8 +183,8 @@ func (s *Server) list(ctx context.Context, _ *sdk.CallToolRequest, in listIn) (l
 	return out, err
 }
 
-// find is the conversation that a key names.
-func (s *Server) find(ctx context.Context, key string) (event.SessionInfo, error) {
+// findSession is the conversation that a key names.
+func (s *Server) findSession(ctx context.Context, key string) (event.SessionInfo, error) {
 	if key == "" {
 		return event.SessionInfo{}, errors.New("session_key is empty: conversations_list has the keys")
 	}
@@ -192,16 +192,16 @@ func (s *Server) find(ctx context.Context, key string) (event.SessionInfo, error
 }
 
 func (s *Server) get(ctx context.Context, _ *sdk.CallToolRequest, in keyIn) (getOut, error) {
-	i, err := s.find(ctx, in.SessionKey)
+	i, err := s.findSession(ctx, in.SessionKey)
 	if err != nil {
 		return getOut{}, err
 	}
 	return getOut{conversation: conversationOf(i), InputTokens: i.Usage.Input, OutputTokens: i.Usage.Output, Parent: i.Parent}, nil
 }
 
-// read collects messages from the newest on, until there are enough or the result is full.
-func (s *Server) read(ctx context.Context, _ *sdk.CallToolRequest, in readIn) (readOut, error) {
-	i, err := s.find(ctx, in.SessionKey)
+// readMessages collects messages from the newest on, until there are enough or the result is full.
+func (s *Server) readMessages(ctx context.Context, _ *sdk.CallToolRequest, in readIn) (readOut, error) {
+	i, err := s.findSession(ctx, in.SessionKey)
 	if err != nil {
 		return readOut{}, err
 	}
@@ -250,7 +250,7 @@ func shown(m chat.Message, tools bool) bool {
 
 func (s *Server) attachments(ctx context.Context, _ *sdk.CallToolRequest, in attachmentsIn) (attachmentsOut, error) {
 	out := attachmentsOut{MessageID: in.MessageID, Attachments: []attachment{}}
-	i, err := s.find(ctx, in.SessionKey)
+	i, err := s.findSession(ctx, in.SessionKey)
 	if err != nil {
 		return out, err
 	}
@@ -266,7 +266,7 @@ func (s *Server) attachments(ctx context.Context, _ *sdk.CallToolRequest, in att
 	size := 0
 	for _, p := range parts {
 		one := attachment{Kind: string(p.Kind), Name: p.Name, Media: p.Media, URI: p.URI, Size: p.Size, Width: p.Width, Height: p.Height}
-		one.Text, one.Truncated = clip(p.Text, min(maxText, max(maxResult-size, 0)))
+		one.Text, one.Truncated = cutText(p.Text, min(maxText, max(maxResult-size, 0)))
 		size += len(one.Text)
 		out.Attachments = append(out.Attachments, one)
 	}
@@ -275,7 +275,7 @@ func (s *Server) attachments(ctx context.Context, _ *sdk.CallToolRequest, in att
 }
 
 func (s *Server) search(ctx context.Context, _ *sdk.CallToolRequest, in searchIn) (searchOut, error) {
-	query, _ := clip(in.Query, 1000)
+	query, _ := cutText(in.Query, 1000)
 	found, err := s.o.Client.History().Search(ctx, session.Query{Text: query, Limit: within(in.Limit, 20, maxHits)})
 	out := searchOut{Total: found.Total, Count: len(found.Hits), Hits: []hit{}}
 	for _, h := range found.Hits {

@@ -38,12 +38,12 @@ func (s *Server) send(ctx context.Context, r *sdk.CallToolRequest, in sendIn) (s
 	if strings.TrimSpace(in.Message) == "" {
 		return sendOut{}, errors.New("the message is empty")
 	}
-	if _, cut := clip(in.Message, maxSent); cut {
+	if _, cut := cutText(in.Message, maxSent); cut {
 		return sendOut{}, fmt.Errorf("the message is longer than %d characters: send less at a time", maxSent)
 	}
 	uid := session.NewUID()
 	if in.Target != newTarget {
-		info, err := s.find(ctx, in.Target)
+		info, err := s.findSession(ctx, in.Target)
 		if err != nil {
 			return sendOut{}, err
 		}
@@ -64,7 +64,7 @@ func clientName(r *sdk.CallToolRequest) string {
 	if p == nil || p.ClientInfo == nil {
 		return ""
 	}
-	name, _ := clip(strings.Join(strings.Fields(p.ClientInfo.Name), " "), 60)
+	name, _ := cutText(strings.Join(strings.Fields(p.ClientInfo.Name), " "), 60)
 	return name
 }
 
@@ -103,7 +103,7 @@ func decisions() map[string]event.Decision {
 }
 
 func approvalOf(e event.Envelope, x event.ApprovalAsked) approval {
-	detail, _ := clip(x.Detail, maxDetail)
+	detail, _ := cutText(x.Detail, maxDetail)
 	a := approval{
 		ID: x.ID, SessionKey: e.Session, Tool: x.Call.Name, Title: x.Title, Detail: detail, Effects: x.Effects, Backend: x.Backend,
 		CreatedAt: stamp(e.At), choices: x.Choices,

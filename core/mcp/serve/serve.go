@@ -180,8 +180,8 @@ func clean(v any) any {
 	return v
 }
 
-// clip bounds a text, in characters.
-func clip(text string, most int) (out string, cut bool) {
+// cutText bounds a text, in characters.
+func cutText(text string, most int) (out string, cut bool) {
 	if len(text) <= most {
 		return text, false
 	}

@@ -193,7 +193,7 @@ func tooLong(err *provider.Error) bool {
 // again embeds, and tries once more what may pass.
 func (c *Client) again(ctx context.Context, texts []string, once bool) ([][]float32, error) {
 	for attempt := 1; ; attempt++ {
-		vectors, err := c.ask(ctx, texts)
+		vectors, err := c.requestVectors(ctx, texts)
 		if err == nil {
 			return vectors, nil
 		}
@@ -209,7 +209,7 @@ func (c *Client) again(ctx context.Context, texts []string, once bool) ([][]floa
 	}
 }
 
-func (c *Client) ask(ctx context.Context, texts []string) ([][]float32, error) {
+func (c *Client) requestVectors(ctx context.Context, texts []string) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
 	path, body := c.request(texts)
@@ -217,7 +217,7 @@ func (c *Client) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	vectors, err := c.read(answer, len(texts))
+	vectors, err := c.readVectors(answer, len(texts))
 	if err != nil {
 		return nil, c.malformed(err.Error())
 	}

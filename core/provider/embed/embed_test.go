@@ -255,7 +255,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, api := range []string{OpenAI, Ollama} {
 			c := &Client{o: Options{API: api}}
-			if vectors, err := c.read(data, 1); err == nil && (len(vectors) != 1 || len(vectors[0]) == 0 || len(vectors[0]) > maxDims) {
+			if vectors, err := c.readVectors(data, 1); err == nil && (len(vectors) != 1 || len(vectors[0]) == 0 || len(vectors[0]) > maxDims) {
 				t.Errorf("%s: %v", api, vectors)
 			}
 		}

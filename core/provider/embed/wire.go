@@ -50,8 +50,8 @@ func (c *Client) request(texts []string) (path string, body any) {
 	return "embeddings", openAIRequest{Input: texts, Model: c.o.Model, Encoding: "float", Dimensions: c.o.Dimensions}
 }
 
-// read is the vectors of an answer, in the order of the texts.
-func (c *Client) read(answer []byte, n int) ([][]float32, error) {
+// readVectors is the vectors of an answer, in the order of the texts.
+func (c *Client) readVectors(answer []byte, n int) ([][]float32, error) {
 	vectors, err := readOpenAI(answer)
 	if c.o.API == Ollama {
 		vectors, err = readOllama(answer)

@@ -10,7 +10,7 @@ func (g *Graph) Compact() *Graph {
 	for n, id := range g.ids {
 		if !g.gone[n] {
 			to[n] = uint32(len(c.ids))
-			c.append(id, g.vector(uint32(n)), int(g.level[n]))
+			c.append(id, g.vectorOf(uint32(n)), int(g.level[n]))
 			if int(g.level[n]) > c.topLevel() {
 				c.entry = to[n]
 			}
@@ -22,7 +22,7 @@ func (g *Graph) Compact() *Graph {
 			continue
 		}
 		for l := range int(g.level[n]) + 1 {
-			list := c.list(to[n], l)
+			list := c.neighbours(to[n], l)
 			for i, link := range g.living(s, uint32(n), l, len(list)-1) {
 				list[1+i], list[0] = to[link.node], uint32(i+1)
 			}
@@ -35,18 +35,18 @@ func (g *Graph) Compact() *Graph {
 func (g *Graph) living(s *scratch, n uint32, level, most int) []near {
 	s.begin(len(g.ids))
 	s.visit(n)
-	v, all, lost := g.vector(n), s.spare[:0], false
+	v, all, lost := g.vectorOf(n), s.spare[:0], false
 	for _, link := range g.links(n, level) {
 		if !g.gone[link] {
 			if s.visit(link) {
-				all = append(all, near{link, Dot(v, g.vector(link))})
+				all = append(all, near{link, Dot(v, g.vectorOf(link))})
 			}
 			continue
 		}
 		lost = true
 		for _, beyond := range g.links(link, level) {
 			if !g.gone[beyond] && s.visit(beyond) {
-				all = append(all, near{beyond, Dot(v, g.vector(beyond))})
+				all = append(all, near{beyond, Dot(v, g.vectorOf(beyond))})
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func (g *Graph) Write(w io.Writer, tag [32]byte, checked bool) error {
 	var links []uint32
 	for n := range g.ids {
 		for l := range int(g.level[n]) + 1 {
-			list := g.list(uint32(n), l)
+			list := g.neighbours(uint32(n), l)
 			links = append(links, list[:1+list[0]]...)
 		}
 	}
@@ -92,13 +92,13 @@ func Read(data []byte, tag [32]byte) (g *Graph, checked bool, err error) {
 		want != uint64(r.Len()) || h.Nodes > 0 && h.Entry >= h.Nodes {
 		return nil, false, errDamaged
 	}
-	if g, err = read(r, h); err != nil {
+	if g, err = readGraph(r, h); err != nil {
 		return nil, false, err
 	}
 	return g, h.Checked == 1, nil
 }
 
-func read(r io.Reader, h header) (*Graph, error) {
+func readGraph(r io.Reader, h header) (*Graph, error) {
 	g := New(int(h.Dims), uint64(h.Nodes)+1)
 	g.ids, g.level, g.gone = make([]int64, h.Nodes), make([]uint8, h.Nodes), make([]bool, h.Nodes)
 	links := make([]uint32, h.Links)
@@ -119,7 +119,7 @@ func read(r io.Reader, h header) (*Graph, error) {
 		}
 		for l := range int(g.level[n]) + 1 {
 			var ok bool
-			if links, ok = g.take(links, g.list(uint32(n), l), l); !ok {
+			if links, ok = g.readNeighbours(links, g.neighbours(uint32(n), l), l); !ok {
 				return nil, fmt.Errorf("%w: neighbours of node %d", errDamaged, n)
 			}
 		}
@@ -130,8 +130,8 @@ func read(r io.Reader, h header) (*Graph, error) {
 	return g, nil
 }
 
-// take reads one list of neighbours, which are nodes of that level, and returns the rest.
-func (g *Graph) take(links, list []uint32, level int) ([]uint32, bool) {
+// readNeighbours reads one list of neighbours, which are nodes of that level, and returns the rest.
+func (g *Graph) readNeighbours(links, list []uint32, level int) ([]uint32, bool) {
 	if len(links) == 0 || int(links[0]) >= len(list) || int(links[0]) >= len(links) {
 		return nil, false
 	}

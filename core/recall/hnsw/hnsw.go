@@ -85,22 +85,22 @@ func (g *Graph) Vector(id int64) []float32 {
 	if !ok {
 		return nil
 	}
-	return g.vector(n)
+	return g.vectorOf(n)
 }
 
-func (g *Graph) vector(n uint32) []float32 {
+func (g *Graph) vectorOf(n uint32) []float32 {
 	from := int(n) * g.dims
 	return g.vectors[from : from+g.dims : from+g.dims]
 }
 
 // links are the neighbours of a node on a level.
 func (g *Graph) links(n uint32, level int) []uint32 {
-	list := g.list(n, level)
+	list := g.neighbours(n, level)
 	return list[1 : 1+list[0]]
 }
 
-// list is the same with the number first, and with room up to its limit.
-func (g *Graph) list(n uint32, level int) []uint32 {
+// neighbours is the same with the number first, and with room up to its limit.
+func (g *Graph) neighbours(n uint32, level int) []uint32 {
 	if level == 0 {
 		from := int(n) * (ground + 1)
 		return g.low[from : from+ground+1]
@@ -125,7 +125,7 @@ func (g *Graph) Add(id int64, v []float32) error {
 		return nil
 	}
 	s := g.fresh
-	best := near{g.entry, Dot(v, g.vector(g.entry))}
+	best := near{g.entry, Dot(v, g.vectorOf(g.entry))}
 	for l := top; l > level; l-- {
 		best = g.descend(v, best, l)
 	}
@@ -133,7 +133,7 @@ func (g *Graph) Add(id int64, v []float32) error {
 	for l := min(level, top); l >= 0; l-- {
 		found := g.searchLevel(s, v, starts, buildWidth, l, nil)
 		chosen := g.choose(s, found, degree)
-		mine := g.list(n, l)
+		mine := g.neighbours(n, l)
 		for i, c := range chosen {
 			mine[1+i] = c.node
 			g.linkBack(s, c.node, n, c.cos, l)
@@ -173,15 +173,15 @@ func (g *Graph) topLevel() int {
 
 // linkBack gives a node one more neighbour. When it has too many, the best are chosen anew.
 func (g *Graph) linkBack(s *scratch, node, to uint32, cos float32, level int) {
-	list := g.list(node, level)
+	list := g.neighbours(node, level)
 	if n := list[0]; int(n) < len(list)-1 {
 		list[1+n], list[0] = to, n+1
 		return
 	}
-	v := g.vector(node)
+	v := g.vectorOf(node)
 	s.spare = append(s.spare[:0], near{to, cos})
 	for _, other := range list[1:] {
-		s.spare = append(s.spare, near{other, Dot(v, g.vector(other))})
+		s.spare = append(s.spare, near{other, Dot(v, g.vectorOf(other))})
 	}
 	slices.SortFunc(s.spare, nearest)
 	for i, c := range g.choose(s, s.spare, len(list)-1) {
@@ -197,9 +197,9 @@ func (g *Graph) choose(s *scratch, found []near, n int) []near {
 		if len(taken) == n {
 			break
 		}
-		v, good := g.vector(f.node), true
+		v, good := g.vectorOf(f.node), true
 		for _, t := range taken {
-			if Dot(v, g.vector(t.node)) > f.cos {
+			if Dot(v, g.vectorOf(t.node)) > f.cos {
 				good = false
 				break
 			}
@@ -238,7 +238,7 @@ func (g *Graph) Search(q []float32, k int) []Near {
 		s = &scratch{}
 	}
 	defer g.pool.Put(s)
-	best := near{g.entry, Dot(q, g.vector(g.entry))}
+	best := near{g.entry, Dot(q, g.vectorOf(g.entry))}
 	for l := g.topLevel(); l > 0; l-- {
 		best = g.descend(q, best, l)
 	}
@@ -258,7 +258,7 @@ func (g *Graph) Exact(q []float32, k int) []Near {
 	best := Best{K: k}
 	for n, id := range g.ids {
 		if !g.gone[n] {
-			best.Add(id, Dot(q, g.vector(uint32(n))))
+			best.Add(id, Dot(q, g.vectorOf(uint32(n))))
 		}
 	}
 	return best.Found
@@ -269,7 +269,7 @@ func (g *Graph) descend(q []float32, from near, level int) near {
 	for {
 		before := from.node
 		for _, n := range g.links(before, level) {
-			if cos := Dot(q, g.vector(n)); cos > from.cos {
+			if cos := Dot(q, g.vectorOf(n)); cos > from.cos {
 				from = near{n, cos}
 			}
 		}
@@ -302,7 +302,7 @@ func (g *Graph) searchLevel(s *scratch, q []float32, starts []near, width, level
 			if !s.visit(n) {
 				continue
 			}
-			cos := Dot(q, g.vector(n))
+			cos := Dot(q, g.vectorOf(n))
 			if len(s.best) >= width && cos <= -s.best[0].cos {
 				continue
 			}

@@ -62,7 +62,7 @@ func (f *Fetched) unzip(ctx context.Context, file string) error {
 		if err != nil {
 			return err
 		}
-		err = f.put(&have, entry.Name, r)
+		err = f.writeEntry(&have, entry.Name, r)
 		if err := errors.Join(err, r.Close()); err != nil {
 			return err
 		}
@@ -88,14 +88,14 @@ func (f *Fetched) untar(ctx context.Context, t *tar.Reader) error {
 			f.note("%s: no regular file, left out", h.Name)
 			continue
 		}
-		if err := f.put(&have, h.Name, t); err != nil {
+		if err := f.writeEntry(&have, h.Name, t); err != nil {
 			return err
 		}
 	}
 }
 
-// put writes one file of an archive; what it says of its size counts for nothing.
-func (f *Fetched) put(have *room, name string, r io.Reader) error {
+// writeEntry writes one file of an archive; what it says of its size counts for nothing.
+func (f *Fetched) writeEntry(have *room, name string, r io.Reader) error {
 	rel := filepath.FromSlash(strings.ReplaceAll(name, `\`, "/"))
 	if !filepath.IsLocal(rel) || strings.ContainsRune(name, 0) {
 		return fmt.Errorf("it holds a file that leads out of it: %q; nothing was taken", name)
@@ -108,7 +108,7 @@ func (f *Fetched) put(have *room, name string, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := have.take(int64(len(data))); err != nil {
+	if err := have.countFile(int64(len(data))); err != nil {
 		return err
 	}
 	at := filepath.Join(f.Dir, rel)
@@ -126,7 +126,7 @@ func Pack(w io.Writer, s *skills.Skill) (left []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := add(z, s.Name+"/"+skills.File, head); err != nil {
+	if err := addEntry(z, s.Name+"/"+skills.File, head); err != nil {
 		return nil, err
 	}
 	for _, rel := range s.Files() {
@@ -135,15 +135,15 @@ func Pack(w io.Writer, s *skills.Skill) (left []string, err error) {
 			left = append(left, rel)
 			continue
 		}
-		if err := add(z, s.Name+"/"+rel, []byte(text)); err != nil {
+		if err := addEntry(z, s.Name+"/"+rel, []byte(text)); err != nil {
 			return left, err
 		}
 	}
 	return left, z.Close()
 }
 
-// add writes one file: without a time, so that the same skill is the same archive.
-func add(z *zip.Writer, name string, data []byte) error {
+// addEntry writes one file: without a time, so that the same skill is the same archive.
+func addEntry(z *zip.Writer, name string, data []byte) error {
 	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
 	if err == nil {
 		_, err = w.Write(data)

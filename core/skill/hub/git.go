@@ -48,10 +48,10 @@ func (f *Fetched) clone(ctx context.Context, r Request) error {
 	if r.Ref != "" {
 		args = append(args, "--branch="+r.Ref)
 	}
-	if err := run(ctx, git, append(args, "--", r.Source, from)...); err != nil {
+	if err := runGit(ctx, git, append(args, "--", r.Source, from)...); err != nil {
 		return fmt.Errorf("git could not fetch %s: %w", r.Source, err)
 	}
-	commit, err := output(ctx, git, "-C", from, "rev-parse", "HEAD")
+	commit, err := gitOutput(ctx, git, "-C", from, "rev-parse", "HEAD")
 	if err != nil {
 		return fmt.Errorf("the repository is empty: %w", err)
 	}
@@ -59,12 +59,12 @@ func (f *Fetched) clone(ctx context.Context, r Request) error {
 	return errors.Join(f.copyFolder(ctx, from), os.RemoveAll(from))
 }
 
-func run(ctx context.Context, git string, args ...string) error {
-	_, err := output(ctx, git, args...)
+func runGit(ctx context.Context, git string, args ...string) error {
+	_, err := gitOutput(ctx, git, args...)
 	return err
 }
 
-func output(ctx context.Context, git string, args ...string) (string, error) {
+func gitOutput(ctx context.Context, git string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, git, args...)
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1", "GIT_ASKPASS=true", "SSH_ASKPASS=true",
 		"GIT_SSH_COMMAND=ssh -oBatchMode=yes", "LC_ALL=C")

@@ -71,7 +71,7 @@ func Fetch(ctx context.Context, skillsDir string, r Request) (*Fetched, error) {
 		return nil, err
 	}
 	f := &Fetched{Dir: filepath.Join(dir, "copy"), remove: dir}
-	if err := f.fill(ctx, r); err != nil {
+	if err := f.fetchInto(ctx, r); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	if r.Path != "" {
@@ -86,7 +86,7 @@ func Fetch(ctx context.Context, skillsDir string, r Request) (*Fetched, error) {
 	return f, nil
 }
 
-func (f *Fetched) fill(ctx context.Context, r Request) error {
+func (f *Fetched) fetchInto(ctx context.Context, r Request) error {
 	if isRepository(r.Source) {
 		f.Kind, f.Source = "git", r.Source
 		return f.clone(ctx, r)
@@ -122,7 +122,7 @@ type room struct {
 	bytes int64
 }
 
-func (r *room) take(n int64) error {
+func (r *room) countFile(n int64) error {
 	r.files++
 	r.bytes += n
 	switch {
@@ -163,7 +163,7 @@ func (f *Fetched) copyFolder(ctx context.Context, from string) error {
 		if err != nil {
 			return err
 		}
-		if err := have.take(info.Size()); err != nil {
+		if err := have.countFile(info.Size()); err != nil {
 			return err
 		}
 		data, err := root.ReadFile(rel)

@@ -22,7 +22,7 @@ func zipped(t testing.TB, files map[string]string) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for name, text := range files {
-		if err := add(z, name, []byte(text)); err != nil {
+		if err := addEntry(z, name, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

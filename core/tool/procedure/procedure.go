@@ -63,7 +63,7 @@ func Tool(o Options) tool.Tool {
 			"dry_run":{"type":"boolean","default":false,"description":"Only say what would be done"},
 			"resume":{"type":"string","maxLength":64,"description":"Id of a run to go on with"}}}`),
 		Intent: tool.Arg(func(a args) intent.Intent { return intent.ReadsOnly(a.gist()) }),
-	}, o.run)
+	}, o.runProcedure)
 }
 
 func (a args) gist() string {
@@ -74,7 +74,7 @@ func (a args) gist() string {
 	return out
 }
 
-func (o Options) run(ctx context.Context, c tool.Call, a args) (tool.Result, error) {
+func (o Options) runProcedure(ctx context.Context, c tool.Call, a args) (tool.Result, error) {
 	if c.Nest == nil {
 		return tool.Fail("A procedure cannot run a procedure: skill_run is called by you only."), nil
 	}
@@ -108,11 +108,11 @@ func (o Options) run(ctx context.Context, c tool.Call, a args) (tool.Result, err
 		return tool.Result{Text: p.Plan(h, state.Params) + "Nothing was done: this was a dry run."}, nil
 	}
 	res := procedure.Start(p.Procedure, h, state).Do(ctx)
-	return tool.Result{Text: o.text(res), IsError: res.Err != nil, Interrupted: ctx.Err() != nil}, nil
+	return tool.Result{Text: o.resultText(res), IsError: res.Err != nil, Interrupted: ctx.Err() != nil}, nil
 }
 
-// text is a result in words.
-func (o Options) text(res procedure.Result) string {
+// resultText is a result in words.
+func (o Options) resultText(res procedure.Result) string {
 	var b strings.Builder
 	if res.Text != "" {
 		b.WriteString(strings.TrimSpace(res.Text) + "\n\n")

@@ -224,7 +224,7 @@ name: when one byte changes you are asked again. --no remembers that you do not 
 				case b == nil:
 					return base.UsageError("this project brings no hooks: it has no %s", hook.ProjectFile)
 				}
-				c.show(b)
+				c.showHooks(b)
 				if !yes && !no {
 					if yes, err = c.Confirm("Run these programs when what they take part in happens?"); err != nil {
 						return err
@@ -244,8 +244,8 @@ name: when one byte changes you are asked again. --no remembers that you do not 
 	return cmd
 }
 
-// show prints what a project brings.
-func (c *command) show(b *hook.Brought) {
+// showHooks prints what a project brings.
+func (c *command) showHooks(b *hook.Brought) {
 	fmt.Fprintf(c.Streams.Out, "%s (%s)\n", text.Sanitize(b.Folder), b.State)
 	for _, p := range b.Problems {
 		fmt.Fprintf(c.Streams.Out, "! %s\n", text.Sanitize(p))

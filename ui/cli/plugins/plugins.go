@@ -50,7 +50,7 @@ func (c *command) library() (*plugin.Library, string, error) {
 	return plugin.NewLibrary(start.Config.Paths().Home), prompt.ProjectRoot(start.Cwd), nil
 }
 
-func (c *command) all() ([]plugin.Plugin, *plugin.Library, error) {
+func (c *command) loadPlugins() ([]plugin.Plugin, *plugin.Library, error) {
 	l, project, err := c.library()
 	if err != nil {
 		return nil, nil, err
@@ -63,7 +63,7 @@ func (c *command) all() ([]plugin.Plugin, *plugin.Library, error) {
 }
 
 func (c *command) named(name string) (plugin.Plugin, *plugin.Library, error) {
-	list, l, err := c.all()
+	list, l, err := c.loadPlugins()
 	if err != nil {
 		return plugin.Plugin{}, nil, err
 	}
@@ -85,7 +85,7 @@ func (c *command) list() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List the plugins and how they stand", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			list, l, err := c.all()
+			list, l, err := c.loadPlugins()
 			if err != nil {
 				return err
 			}
@@ -275,7 +275,7 @@ func (c *command) create() *cobra.Command {
 }
 
 func (c *command) complete(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	list, _, err := c.all()
+	list, _, err := c.loadPlugins()
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
