@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed" // rules.yaml
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,6 +21,7 @@ type rule struct {
 	unless       func() *regexp.Regexp // of the sentence up to and with the match: then it is no attack; nil: always one
 	follow       func() *regexp.Regexp // of what comes right after the match: then it is no attack
 	inner        func() *regexp.Regexp // of the match itself: then it is no attack
+	mentionable  bool                  // honest texts quote its words and warn of them
 }
 
 // findPlaces returns at most n places. begins lists where a match can begin, for a rule that has
@@ -33,7 +35,7 @@ func (r rule) findPlaces(s string, begins []int32, n int) [][]int {
 		if r.follow != nil && r.follow().MatchString(s[at[1]:min(len(s), at[1]+120)]) {
 			continue
 		}
-		if r.inner != nil && r.inner().MatchString(s[at[0]:at[1]]) || isPlainWordRule(r.name) && isMention(s, at) {
+		if r.inner != nil && r.inner().MatchString(s[at[0]:at[1]]) || r.mentionable && isMention(s, at) {
 			continue
 		}
 		out = append(out, at)
@@ -79,33 +81,30 @@ func (r rule) matchAt(s string, at int) int {
 	return 0
 }
 
-// isPlainWordRule rules match orders in plain words, which honest texts quote and warn of.
-func isPlainWordRule(name string) bool {
-	return name == "override" || name == "persona" || name == "leak" || name == "concealment" || name == "approval"
-}
-
 // isMention tells a text that speaks about an attack from one that is one: the words are denied,
 // quoted behind a word like "phrase", or stand in a condition whose answer is to refuse.
 func isMention(s string, at []int) bool {
+	m := mentions()
 	before, after := sentenceBefore(s, at[0]), s[at[1]:min(len(s), at[1]+120)]
-	return denied().MatchString(before) || quoted().MatchString(before) && strings.ContainsAny(after, `"')`) ||
-		conditional().MatchString(before) && refusal().MatchString(after)
+	return m.denied().MatchString(before) ||
+		m.quoted().MatchString(before) && strings.ContainsAny(after, `"')`) ||
+		m.conditional().MatchString(before) && m.refusal().MatchString(after)
 }
 
-var (
-	denied = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:\b(?:never|do not|don't|must not|should not|cannot|can't|won't|refuse to|not|to not)(?: ever)? |(?:不要|请勿|切勿|绝不|不能|不得|不可|拒绝|防止|避免|检测|识别))$`)
-	})
-	quoted = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(?:attacks?|injections?|jailbreaks?|phrases?|strings?|patterns?|payloads?|keywords?|scanner|detects?|blocks?|text|sentences?|such as|example)\b[^"]{0,50}["'(]$`)
-	})
-	conditional = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(?:if|when|whenever|that|which|any)\b.*\b(?:asks?|tells?|tries|try|instructs?|says?|claims?|wants?|trying|attempts?|attempting|telling|asking)\b[^.]{0,30}$`)
-	})
-	refusal = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(?:refuse|do not (?:comply|obey|follow|do)|don't (?:comply|obey|follow|do)|declin\w+|report (?:it|this|that)|tell the (?:user|person)|warn|flag|treat (?:it|this|that)|never (?:comply|obey|follow)|must be (?:ignored|refused|blocked|rejected)|ignore (?:it|them|that|this)|are (?:data|attacks?|injections?))\b`)
-	})
-)
+// mention is what tells a text about attacks from one that attacks.
+type mention struct {
+	denied, quoted, conditional, refusal func() *regexp.Regexp
+}
+
+// mentions compiles the mention table of rules.yaml.
+var mentions = sync.OnceValue(func() mention {
+	t := ruleTable()
+	compile := func(pattern string) func() *regexp.Regexp { return compileLazily(t.fillGroups(pattern)) }
+	return mention{
+		denied: compile(t.Mention.Denied), quoted: compile(t.Mention.Quoted),
+		conditional: compile(t.Mention.Condition), refusal: compile(t.Mention.Refusal),
+	}
+})
 
 // sentenceBefore is what stands before the match in its sentence, at most 100 bytes of it.
 func sentenceBefore(s string, at int) string {
@@ -139,7 +138,11 @@ var rulesFile []byte
 
 // table is what rules.yaml holds.
 type table struct {
-	Words map[string][]string
+	Words   map[string][]string
+	Mention struct {
+		Groups                             []string
+		Denied, Quoted, Condition, Refusal string
+	}
 	Cues  []string
 	Rules []source
 }
@@ -166,7 +169,9 @@ var rules = sync.OnceValue(func() []rule {
 		out = append(out, rule{
 			id: s.ID, name: s.Group, reason: s.Reason, pattern: compileLazily(pattern),
 			here: compileLazily(`^(?s:.)(?:` + pattern + `)`), anchors: anchorsOf(pattern),
-			unless: compileLazily(t.fillGroups(s.Unless)), follow: compileLazily(t.fillGroups(s.Follow)), inner: compileLazily(t.fillGroups(s.Inner)),
+			unless: compileLazily(t.fillGroups(s.Unless)), follow: compileLazily(t.fillGroups(s.Follow)),
+			inner:       compileLazily(t.fillGroups(s.Inner)),
+			mentionable: slices.Contains(t.Mention.Groups, s.Group),
 		})
 	}
 	return out
