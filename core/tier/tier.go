@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -85,9 +86,11 @@ type rules struct {
 
 // counted adds something for each of some things.
 type counted struct {
-	Each   float64 `yaml:"each"`
-	Most   float64 `yaml:"most"`
-	Reason string  `yaml:"reason"`
+	Each    float64  `yaml:"each"`
+	Most    float64  `yaml:"most"`
+	Reason  string   `yaml:"reason"`
+	Words   []string `yaml:"words"`
+	Endings []string `yaml:"endings"`
 }
 
 type wordRule struct {
@@ -115,31 +118,28 @@ func Judge(request string) Estimate {
 	}
 	text := strings.TrimSpace(request)
 	var e Estimate
-	if length := utf8.RuneCountInString(text); true {
-		for _, l := range r.Length {
-			if length > l.Over {
-				e.add(l.Adds, l.Reason)
-			}
+	for _, l := range r.Length {
+		if utf8.RuneCountInString(text) > l.Over {
+			e.add(l.Adds, l.Reason)
 		}
 	}
 	if len(text) > longest {
 		text = strings.ToValidUTF8(text[:longest], "")
 	}
 	lower := strings.ToLower(text)
-	files, code := fileNames(text), codeSign().MatchString(text)
-	e.count(r.Steps, len(stepSign().FindAllString(lower, -1)))
+	files, code := countFiles(text, r.Files.Endings), holdsCode(text, r.Code.Words)
+	e.count(r.Steps, countSteps(lower, r.Steps.Words))
 	e.count(r.Files, files)
 	if code {
 		e.add(r.Code.Adds, r.Code.Reason)
 	}
 	for _, w := range r.Words {
-		if w.Short == 0 || utf8.RuneCountInString(text) <= w.Short {
-			if hits(lower, w.Words) > 0 {
-				e.add(w.Adds, w.Reason)
-			}
+		fits := w.Short == 0 || utf8.RuneCountInString(text) <= w.Short
+		if fits && countHits(lower, w.Words) > 0 {
+			e.add(w.Adds, w.Reason)
 		}
 	}
-	coding := hits(lower, r.Coding.Words)
+	coding := countHits(lower, r.Coding.Words)
 	e.Code = coding >= 2 || coding == 1 && (files > 0 || code)
 	e.Complexity = min(max(e.Complexity, 0), 1)
 	return e
@@ -156,31 +156,30 @@ func (e *Estimate) count(c counted, n int) {
 	}
 }
 
-// hits counts the words that stand in a text, each once.
-func hits(lower string, words []string) int {
+// countHits counts the words that stand in a text, each once.
+func countHits(lower string, words []string) int {
 	n := 0
 	for _, w := range words {
-		if stands(lower, w) {
-			n++
-		}
+		n += min(1, countWord(lower, w))
 	}
 	return n
 }
 
-// stands reports whether a word stands in a text as a whole one; where a script has no blanks
+// countWord counts how often a word stands in a text as a whole one; where a script has no blanks
 // between words, anywhere.
-func stands(text, word string) bool {
+func countWord(text, word string) int {
+	n := 0
+	first, _ := utf8.DecodeRuneInString(word)
 	for from := 0; ; {
 		at := strings.Index(text[from:], word)
 		if at < 0 {
-			return false
+			return n
 		}
 		at += from
 		before, _ := utf8.DecodeLastRuneInString(text[:at])
 		after, _ := utf8.DecodeRuneInString(text[at+len(word):])
-		first, _ := utf8.DecodeRuneInString(word)
 		if unicode.Is(unicode.Han, first) || !joined(before) && !joined(after) {
-			return true
+			n++
 		}
 		from = at + len(word)
 	}
@@ -188,23 +187,48 @@ func stands(text, word string) bool {
 
 func joined(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// fileNames counts what looks like the name of a file, each once.
-func fileNames(text string) int {
+// countFiles counts what looks like the name of a file, each once.
+func countFiles(text string, endings []string) int {
 	seen := map[string]bool{}
-	for _, name := range fileSign().FindAllString(text, -1) {
-		seen[name] = true
+	for _, m := range fileSign().FindAllStringSubmatch(text, -1) {
+		if slices.Contains(endings, m[1]) {
+			seen[m[0]] = true
+		}
 	}
 	return len(seen)
 }
 
+// countSteps counts items of lists and words that say what comes next, each time they stand there.
+func countSteps(lower string, words []string) int {
+	n := len(itemSign().FindAllString(lower, -1))
+	for _, w := range words {
+		n += countWord(lower, w)
+	}
+	return n
+}
+
+// holdsCode reports a fence, the lines of a diff, or the head of a declaration.
+func holdsCode(text string, words []string) bool {
+	if fenceSign().MatchString(text) {
+		return true
+	}
+	for line := range strings.Lines(text) {
+		word, rest, more := strings.Cut(strings.TrimLeft(line, " \t"), " ")
+		if more && slices.Contains(words, word) && strings.ContainsAny(rest, "({:;\"<") {
+			return true
+		}
+	}
+	return false
+}
+
 var (
 	fileSign = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[\w./-]*\w\.(?:go|py|js|ts|tsx|rs|c|h|cc|cpp|java|rb|php|sh|sql|html|css|json|ya?ml|toml|md|txt|csv|log)\b`)
+		return regexp.MustCompile(`[\w./-]*\w\.([a-z]+)\b`)
 	})
-	codeSign = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("(?m)```|^(?:diff --git|@@ |\\+\\+\\+ |--- a/)|^\\s*(?:func|def|class|import|package|#include|const|let|public|fn) .*[({:;\"<]")
+	fenceSign = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?m)```|^(?:diff --git|@@ |\\+\\+\\+ |--- a/)")
 	})
-	stepSign = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\s*(?:\d+[.)]|[-*]) |\b(?:then|after that|afterwards|finally|danach|dann|luego|después)\b|然后|最后`)
+	itemSign = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*(?:\d+[.)]|[-*]) `)
 	})
 )

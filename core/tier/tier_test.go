@@ -62,7 +62,7 @@ func TestRulesAreRead(t *testing.T) {
 	}
 	for _, w := range r.Words {
 		for _, word := range w.Words {
-			if word != strings.ToLower(word) || !stands(" "+word+" ", word) {
+			if word != strings.ToLower(word) || countWord(" "+word+" ", word) != 1 {
 				t.Errorf("%q is never found", word)
 			}
 		}
