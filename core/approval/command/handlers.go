@@ -374,7 +374,8 @@ func onlyEditsLines(g parsed, code string) bool {
 			return false
 		}
 	}
-	return lineCode().MatchString(strings.TrimSpace(code))
+	code = strings.TrimSpace(code)
+	return substitution().MatchString(code) || printing().MatchString(code)
 }
 
 // inPlace is perl -i: the files are written. A substitution that leaves nothing of a line, or a

@@ -83,9 +83,14 @@ func (w *walker) imports(name, code string) {
 }
 
 // Without braces, blanks' friends and the flag e nothing in a pattern of perl runs.
-var lineCode = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:s/[\w\s.,:^$*+?\\\[\]|="'<>-]*/[\w\s.,:="'<>-]*/[gims]*;?|print(?: (?:if|unless) /[\w\s.,:^$*+?\\|="'<>-]*/i?)?;?)$`)
-})
+var (
+	substitution = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^s/[\w\s.,:^$*+?\\\[\]|="'<>-]*/[\w\s.,:="'<>-]*/[gims]*;?$`)
+	})
+	printing = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^print(?: (?:if|unless) /[\w\s.,:^$*+?\\|="'<>-]*/i?)?;?$`)
+	})
+)
 
 // manage is the tool of Django projects: some of its commands change the database.
 func manage(w *walker, args []field) {
