@@ -20,7 +20,8 @@ import (
 var locked embed.FS
 
 // unreachable are npm's words for a registry that cannot be asked.
-var unreachable = regexp.MustCompile(`\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT)\b|\bE(?:40[37]|5\d\d)\b`)
+var unreachable = regexp.MustCompile(`\b(?:ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|E(?:NET|HOST)UNREACH` +
+	`|ERR_SOCKET_TIMEOUT|E40[37]|E5\d\d)\b`)
 
 // Install installs the programs and returns their node_modules. A test may not need the internet:
 // without npm, or where its registry cannot be asked, the test is skipped, also in CI. Anything
