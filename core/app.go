@@ -1,10 +1,10 @@
-// Package core is the program without a screen: App builds the packages below it from settings and an injected pool, and
-// is what the workbench, the command line and every other way in talk to.
+// Package core is the program without a screen: App builds the packages below it from settings and
+// an injected pool, and is what the workbench, the command line and every other way in talk to.
 //
-// The contract: Open does the slow work (database, tools) and may be called while a first frame is already on the screen.
-// What has a life of its own is a part (part.go): parts start in the order of a list and close in the reverse one, within a
-// context: turns, then background processes, then the store. What an App publishes goes to
-// the one Bus that it was given.
+// The contract: Open does the slow work (database, tools) and may be called while a first frame is
+// already on the screen. What has a life of its own is a part (part.go): parts start in the order
+// of a list and close in the reverse one, within a context: turns, then background processes, then
+// the store. What an App publishes goes to the one Bus that it was given.
 package core
 
 import (
@@ -41,8 +41,8 @@ type Options struct {
 	Problems []config.Problem
 	// Pool makes the back ends. It is called once.
 	Pool func(bus *event.Bus, c *config.Config) (Pool, error)
-	// Session is how sessions work that were not opened with a config of their own: what this way in was told. Its Source
-	// is written on new sessions.
+	// Session is how sessions work that were not opened with a config of their own: what this way in
+	// was told. Its Source is written on new sessions.
 	Session session.Config
 	// Cwd is the directory of new sessions.
 	Cwd string
@@ -142,7 +142,8 @@ func (p *openedPart) Start(context.Context) error {
 	return nil
 }
 
-// OpeningNotices are what was said while the App was being opened, for those who could not listen yet.
+// OpeningNotices are what was said while the App was being opened, for those who could not listen
+// yet.
 func (a *App) OpeningNotices() []event.Notice { return a.opening }
 
 func (a *App) notice(l event.Level, text, hint string) {

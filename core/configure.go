@@ -11,8 +11,8 @@ import (
 	"hermes/core/session"
 )
 
-// OpenWith says how a session works in this process, in place of Options.Session: what this way in was told for it. Nothing is
-// stored.
+// OpenWith says how a session works in this process, in place of Options.Session: what this way in
+// was told for it. Nothing is stored.
 func (a *App) OpenWith(uid string, c session.Config) error {
 	if err := a.Tools.Unknown(c.Toolsets); err != nil {
 		return err
@@ -21,7 +21,8 @@ func (a *App) OpenWith(uid string, c session.Config) error {
 	return nil
 }
 
-// Configure changes how a session works, from its next turn (the toolsets) or call (the policy) on, also after a restart.
+// Configure changes how a session works, from its next turn (the toolsets) or call (the policy) on,
+// also after a restart.
 func (a *App) Configure(ctx context.Context, uid string, change func(*session.Config)) (session.Config, error) {
 	a.configuring.Lock()
 	defer a.configuring.Unlock()
@@ -46,8 +47,8 @@ func (a *App) Configure(ctx context.Context, uid string, change func(*session.Co
 	return a.SessionConfig(ctx, uid)
 }
 
-// SetAttended says whether somebody can answer for a session: while nobody can, what would be asked is refused at once. It
-// holds until the program ends, or the next word.
+// SetAttended says whether somebody can answer for a session: while nobody can, what would be asked
+// is refused at once. It holds until the program ends, or the next word.
 func (a *App) SetAttended(ctx context.Context, uid string, on bool) error {
 	a.configuring.Lock()
 	defer a.configuring.Unlock()
@@ -66,7 +67,8 @@ func (a *App) tellConfig(uid string, c session.Config) {
 	a.Bus.Publish(event.Header{Session: uid}, event.SessionConfigured{Level: c.Policy.LevelName(), Toolsets: c.Toolsets, Effort: c.Effort, Unattended: a.wayIn(uid).Unattended})
 }
 
-// SessionConfig is how a session works: as this way in was told, else as was stored for it. Zero fields mean the settings.
+// SessionConfig is how a session works: as this way in was told, else as was stored for it. Zero
+// fields mean the settings.
 func (a *App) SessionConfig(ctx context.Context, uid string) (session.Config, error) {
 	stored, err := a.Sessions.ConfigOf(ctx, uid)
 	return a.wayIn(uid).WithDefaults(stored), err
@@ -93,8 +95,8 @@ func (a *App) configOf(uid string) (session.Config, error) {
 // configTime bounds the reading of one row.
 const configTime = 10 * time.Second
 
-// policyFor is how the gate behaves for a session. When its config cannot be read nothing but reading runs unasked: it may
-// have been stricter than the settings.
+// policyFor is how the gate behaves for a session. When its config cannot be read nothing but
+// reading runs unasked: it may have been stricter than the settings.
 func (a *App) policyFor(uid string, p approval.Policy) approval.Policy {
 	c, err := a.configOf(uid)
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 // metaBackend is the key under which a session keeps its selected back end.
 const metaBackend = "backend"
 
-// Submit hands a prompt to a session, which is made at its first prompt: looking at an empty workbench leaves no trace.
+// Submit hands a prompt to a session, which is made at its first prompt: looking at an empty
+// workbench leaves no trace.
 func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
 	if err := a.Ensure(ctx, uid); err != nil {
 		return err
@@ -58,8 +59,9 @@ func (a *App) Ensure(ctx context.Context, uid string) error {
 	return err
 }
 
-// Resume opens a stored session: calls that a crash left open are closed, the queue that it left is shown and its back
-// end selected again. Nothing runs. A session that this process has open already is left as it is.
+// Resume opens a stored session: calls that a crash left open are closed, the queue that it left is
+// shown and its back end selected again. Nothing runs. A session that this process has open already
+// is left as it is.
 func (a *App) Resume(ctx context.Context, uid string) (event.SessionInfo, error) {
 	if _, open := a.open.LoadOrStore(uid, true); open {
 		return a.Sessions.Get(ctx, uid)
@@ -83,8 +85,8 @@ func (a *App) Resume(ctx context.Context, uid string) (event.SessionInfo, error)
 	return info, a.Agent.Open(ctx, uid)
 }
 
-// ContextUsed is how many tokens of its model's window a session filled at its newest answer, as the
-// provider counted, else as we estimate; 0 when nothing was answered yet.
+// ContextUsed is how many tokens of its model's window a session filled at its newest answer, as
+// the provider counted, else as we estimate; 0 when nothing was answered yet.
 func (a *App) ContextUsed(ctx context.Context, uid string) (int, error) {
 	const newest = 50 // messages: a turn that calls many tools has an answer among them
 	list, _, err := a.Sessions.Messages(ctx, uid, session.Page{Limit: newest})
@@ -106,8 +108,9 @@ func (a *App) ContextUsed(ctx context.Context, uid string) (int, error) {
 	return made.Tokens, err
 }
 
-// DeleteSession removes a session for good, with all that is kept about it in memory. One with a running turn is refused, and so is
-// one in which another process works: nothing of it has ended then. Its commands in the background end before it is gone.
+// DeleteSession removes a session for good, with all that is kept about it in memory. One with a
+// running turn is refused, and so is one in which another process works: nothing of it has ended
+// then. Its commands in the background end before it is gone.
 func (a *App) DeleteSession(ctx context.Context, uid string) error {
 	err := a.Agent.Drop(ctx, uid, func() error {
 		if err := a.Pool.CloseSession(ctx, uid); err != nil {
@@ -127,8 +130,8 @@ func (a *App) DeleteSession(ctx context.Context, uid string) error {
 	return nil
 }
 
-// ArchiveSession hides a session from lists, or brings it back. An archived one has ended: what was made for it goes, and
-// one that works is refused.
+// ArchiveSession hides a session from lists, or brings it back. An archived one has ended: what was
+// made for it goes, and one that works is refused.
 func (a *App) ArchiveSession(ctx context.Context, uid string, on bool) error {
 	if !on {
 		return a.Sessions.Archive(ctx, uid, false)
@@ -141,8 +144,9 @@ func (a *App) ArchiveSession(ctx context.Context, uid string, on bool) error {
 	}), "archive")
 }
 
-// Holds names what was made for a session and goes when it ends: back ends with their files, and commands that run in the
-// background. It asks the engines, also about what an earlier process made.
+// Holds names what was made for a session and goes when it ends: back ends with their files, and
+// commands that run in the background. It asks the engines, also about what an earlier process
+// made.
 func (a *App) Holds(ctx context.Context, uid string) (names []string, err error) {
 	left, err := a.Pool.Leftovers(ctx)
 	for _, l := range left {

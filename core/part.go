@@ -9,10 +9,11 @@ import (
 	"hermes/core/tool"
 )
 
-// part is one system of an App with a life of its own. A new one is a file and a line in App.systems.
+// part is one system of an App with a life of its own. A new one is a file and a line in
+// App.systems.
 type part interface {
-	// Start builds the part; those before it in the list are there. Close ends what was built, also when
-	// Start fails.
+	// Start builds the part; those before it in the list are there. Close ends what was built, also
+	// when Start fails.
 	Start(ctx context.Context) error
 	// Tools are what the part gives the agent. They are asked for once, when the agent starts.
 	Tools() []tool.Tool

@@ -121,7 +121,8 @@ func (p *serversPart) Close(ctx context.Context) error {
 	return p.a.MCP.Close(ctx)
 }
 
-// owners are those who may bring tools later: their names choose tools before they have brought any.
+// owners are those who may bring tools later: their names choose tools before they have brought
+// any.
 func (a *App) owners() []string {
 	out := append(serverToolsets(a.Config()), a.plugins.owners()...)
 	if b, err := a.ProjectServers(); err == nil && b != nil && b.State == mcp.Trusted {

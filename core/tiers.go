@@ -10,8 +10,8 @@ import (
 	"hermes/core/tier"
 )
 
-// TierModel is the model that the settings name for an estimate; "" when they name none. Without one
-// for code its complexity counts.
+// TierModel is the model that the settings name for an estimate; "" when they name none. Without
+// one for code its complexity counts.
 func TierModel(m config.ModelTiers, e tier.Estimate) (tier.Tier, string) {
 	t := e.Tier()
 	if t == tier.Code && m.Code == "" {
@@ -21,9 +21,9 @@ func TierModel(m config.ModelTiers, e tier.Estimate) (tier.Tier, string) {
 	return t, map[tier.Tier]string{tier.Small: m.Small, tier.Standard: m.Standard, tier.Strong: m.Strong, tier.Code: m.Code}[t]
 }
 
-// beginTier gives a new session a model that is enough for its first request, when the settings want
-// that. A model that the person chose stays. It is the session's model from then on: to change it by
-// the turn would lose the provider's cache, which costs more than a small model saves.
+// beginTier gives a new session a model that is enough for its first request, when the settings
+// want that. A model that the person chose stays. It is the session's model from then on: to change
+// it by the turn would lose the provider's cache, which costs more than a small model saves.
 func (a *App) beginTier(ctx context.Context, uid string, in agent.Input) {
 	tiers := a.Config().ModelTiers
 	if !tiers.Enabled || a.opts.Model != "" || !in.From.IsPerson() || approval.OnlyCommands(in.Text) {

@@ -1,19 +1,25 @@
-// Package agent is the loop: a prompt goes to a model, the model calls tools, their results go back, until it has answered.
+// Package agent is the loop: a prompt goes to a model, the model calls tools, their results go
+// back, until it has answered.
 //
 // The contract:
 //
-//   - One Agent, many sessions at a time. Each session runs one turn at a time, in its own goroutine, which exists only
-//     while there is something to do; what arrives meanwhile waits in a queue that is stored and shown.
-//   - Nothing that was accepted is lost. A prompt is stored before Submit returns, every message before it is published,
-//     and a submitted text is at any moment either in the history or in the visible queue. When the disk is full it is in the
-//     file that the store keeps beside the database: it counts as accepted, and the turn ends with words that say so.
-//   - Every turn ends with exactly one TurnEnded, whatever the model, a tool or the network does. An interrupt ends it
-//     within about a second: what was written stays and is marked, calls that did not finish get a made-up result.
-//   - After a turn that did not end well, what was queued waits until a person says so; it is never started by itself.
-//   - The agent does not know who listens. It publishes on the bus, and the screen is one subscriber of many.
+//   - One Agent, many sessions at a time. Each session runs one turn at a time, in its own
+//     goroutine, which exists only while there is something to do; what arrives meanwhile waits in
+//     a queue that is stored and shown.
+//   - Nothing that was accepted is lost. A prompt is stored before Submit returns, every message
+//     before it is published, and a submitted text is at any moment either in the history or in the
+//     visible queue. When the disk is full it is in the file that the store keeps beside the
+//     database: it counts as accepted, and the turn ends with words that say so.
+//   - Every turn ends with exactly one TurnEnded, whatever the model, a tool or the network does.
+//     An interrupt ends it within about a second: what was written stays and is marked, calls that
+//     did not finish get a made-up result.
+//   - After a turn that did not end well, what was queued waits until a person says so; it is never
+//     started by itself.
+//   - The agent does not know who listens. It publishes on the bus, and the screen is one
+//     subscriber of many.
 //
-// All methods are safe for concurrent use. Methods that touch the store may take milliseconds: call them outside of a
-// screen's update loop. Busy, Queue, Interrupt and Answer do not wait.
+// All methods are safe for concurrent use. Methods that touch the store may take milliseconds: call
+// them outside of a screen's update loop. Busy, Queue, Interrupt and Answer do not wait.
 package agent
 
 import (
@@ -34,10 +40,11 @@ import (
 	"hermes/core/tool"
 )
 
-// Sessions keeps conversations; core/session implements it. Append and Seal return once the message is safe on disk.
+// Sessions keeps conversations; core/session implements it. Append and Seal return once the message
+// is safe on disk.
 type Sessions interface {
-	// Lease takes a session up: it keeps other processes out until release, and closes what an interrupted program left half
-	// done. Its error says who works in it.
+	// Lease takes a session up: it keeps other processes out until release, and closes what an
+	// interrupted program left half done. Its error says who works in it.
 	Lease(ctx context.Context, uid string) (release func(), err error)
 	Get(ctx context.Context, uid string) (event.SessionInfo, error)
 	History(ctx context.Context, uid string) ([]chat.Message, error)
@@ -60,7 +67,8 @@ type Sessions interface {
 	Content(blob string) ([]byte, error)
 }
 
-// Models finds a model by name: "provider/model", "model", or "" for the default. provider.Set implements it.
+// Models finds a model by name: "provider/model", "model", or "" for the default. provider.Set
+// implements it.
 type Models interface {
 	Resolve(ctx context.Context, ref string) (provider.Provider, provider.Model, error)
 	// Route is where the calls of a turn go, fallbacks included; tries is provider.Set's most.
@@ -100,7 +108,8 @@ type Deps struct {
 	DocumentText func(ctx context.Context, pdf []byte) (string, error)
 	// Backend says where a call of a session runs when it asks for "asked"; asked may be empty.
 	Backend func(session, asked string) Place
-	// Keep holds a session's back end up while somebody is asked whether a command may run in it; nil holds nothing.
+	// Keep holds a session's back end up while somebody is asked whether a command may run in it; nil
+	// holds nothing.
 	Keep func(session, name string) (release func())
 	// See asks a model that sees about an image; nil: there is none.
 	See Sight
@@ -108,21 +117,23 @@ type Deps struct {
 	Checkpoints Checkpoints
 	// Autorun finds what calls leave for other programs to run; nil looks for nothing.
 	Autorun Autorun
-	// Await is called before a turn has its tools: those that are still on their way may come. First says that the session is
-	// given its tools now. nil waits for nothing.
+	// Await is called before a turn has its tools: those that are still on their way may come. First
+	// says that the session is given its tools now. nil waits for nothing.
 	Await func(ctx context.Context, session string, toolsets []string, first bool)
-	// Defer says of which of the tools of a session a model with a window of so many tokens is told, and which it has to search
-	// for. nil tells it of all.
+	// Defer says of which of the tools of a session a model with a window of so many tokens is told,
+	// and which it has to search for. nil tells it of all.
 	Defer func(window int, specs []tool.Spec) (listed, found []tool.Spec)
 	// Hooks take part in turns; nil: none do.
 	Hooks Hooks
 	Log   *slog.Logger
 }
 
-// Place is a back end and the folder in which the session's next command starts there; "" is the session's own.
+// Place is a back end and the folder in which the session's next command starts there; "" is the
+// session's own.
 type Place struct {
 	Name, Dir string
-	// Local says that its paths are those of this machine, Sandboxed that nothing of the machine can be reached from it.
+	// Local says that its paths are those of this machine, Sandboxed that nothing of the machine can
+	// be reached from it.
 	Local, Sandboxed bool
 	Sandbox          string // of commands on this machine: "project", "strict"
 }
@@ -139,20 +150,23 @@ type Settings struct {
 	Retries   int             // tries after a failed model call, at most; 0: as many as its kind is worth; < 0: none
 	// Compress has conversations compressed before a call that would fill the window too far.
 	Compress bool
-	// CompressAt is the share of a model's window from which on that is done; 0: as the window asks for.
+	// CompressAt is the share of a model's window from which on that is done; 0: as the window asks
+	// for.
 	CompressAt float64
-	// KeepShare is the share of what CompressAt allows that stays word for word, from the newest message back; at least two exchanges
-	// do, and ProtectLast messages, unless they alone fill half of it. /compress goes by the two exchanges only.
+	// KeepShare is the share of what CompressAt allows that stays word for word, from the newest
+	// message back; at least two exchanges do, and ProtectLast messages, unless they alone fill half
+	// of it. /compress goes by the two exchanges only.
 	KeepShare   float64
 	ProtectLast int
 	// ProtectFirst messages, the first that the person said, are quoted in every summary.
 	ProtectFirst int
-	// Summarisers are the models that write summaries, as Models.Resolve takes them, one after the other; the session's own stands
-	// in for them.
+	// Summarisers are the models that write summaries, as Models.Resolve takes them, one after the
+	// other; the session's own stands in for them.
 	Summarisers []string
 	// SummaryTime is how long a summary may take, with all that is tried for it; 0: a minute.
 	SummaryTime time.Duration
-	// KeepOnFailure leaves the conversation as it is when it cannot be summarised; otherwise a plain extract is used.
+	// KeepOnFailure leaves the conversation as it is when it cannot be summarised; otherwise a plain
+	// extract is used.
 	KeepOnFailure bool
 }
 
@@ -295,7 +309,8 @@ func (a *Agent) Answer(approvalID string, d event.Decision) error {
 	return a.d.Gate.Answer(approvalID, d)
 }
 
-// AnswerEdited settles an approval with a command that runs in place of the call's own, as that call.
+// AnswerEdited settles an approval with a command that runs in place of the call's own, as that
+// call.
 func (a *Agent) AnswerEdited(approvalID, command string) error {
 	return a.d.Gate.AnswerEdited(approvalID, command)
 }

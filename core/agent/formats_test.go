@@ -78,7 +78,8 @@ func (r *rig) pictured(n int, text string) {
 	r.idle()
 }
 
-// plain is a stored conversation without what may differ: moments, numbers of rows, what a server keeps with it.
+// plain is a stored conversation without what may differ: moments, numbers of rows, what a server
+// keeps with it.
 func (r *rig) plain() []chat.Message {
 	h := r.history()
 	for i, m := range h {
@@ -123,9 +124,9 @@ func TestTheSameConversationInEveryFormat(t *testing.T) {
 	}
 }
 
-// A turn that goes on in another format, in every direction: the other server gets the conversation with its images and
-// calls, and nothing of what the first one thought. So it is with a model that a person chooses between two turns, and
-// on the way back.
+// A turn that goes on in another format, in every direction: the other server gets the conversation
+// with its images and calls, and nothing of what the first one thought. So it is with a model that
+// a person chooses between two turns, and on the way back.
 func TestSwitchingInEveryDirection(t *testing.T) {
 	kinds := []string{openai.Kind, anthropic.Kind, responses.Kind}
 	for _, from := range kinds {

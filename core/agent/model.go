@@ -7,7 +7,8 @@ import (
 	"hermes/core/event"
 )
 
-// metaModel is the key under which a session keeps its model as "provider/model"; empty means the default.
+// metaModel is the key under which a session keeps its model as "provider/model"; empty means the
+// default.
 const metaModel = "model_ref"
 
 // ref is the model that a session uses, as Models.Resolve takes it. A failure means the default.
@@ -24,7 +25,8 @@ func (a *Agent) Chosen(ctx context.Context, session string) (string, error) {
 	return a.d.Sessions.Meta(ctx, session, metaModel)
 }
 
-// SetModel makes a session use another model from its next turn on. Nothing changes when the model cannot be found.
+// SetModel makes a session use another model from its next turn on. Nothing changes when the model
+// cannot be found.
 func (a *Agent) SetModel(ctx context.Context, session, ref string) error {
 	p, m, err := a.d.Models.Resolve(ctx, ref)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // read, where they change other files, or where one is in a sandbox that the other is not in. What
 // a call touches is what its tool says (package intent); of a shell command, what the analyser
 // reads from its text: fetching a page (curl) touches nothing here, and stands beside what reads.
-// What is not known stands alone, and so does what runs code of the project (make, pytest, go test):
-// it may write anywhere in it.
+// What is not known stands alone, and so does what runs code of the project (make, pytest, go
+// test): it may write anywhere in it.
 
 // overlapping takes the next calls of an answer that may run at the same time, at least one. They
 // are looked at now, and not before the calls before them have ended: those may have changed the

@@ -107,7 +107,8 @@ func (t *turn) place(j *toolJob, in intent.Intent) {
 	j.local, j.sandboxed, j.sandbox = at.Local, at.Sandboxed, at.Sandbox
 }
 
-// absolute returns the files that are meant where the call runs; links can be followed on this machine only.
+// absolute returns the files that are meant where the call runs; links can be followed on this
+// machine only.
 func (j *toolJob) absolute(paths []string) []string {
 	home, _ := os.UserHomeDir() // without one, ~ stays as it is written
 	out := make([]string, len(paths))
@@ -126,7 +127,8 @@ func (j *toolJob) absolute(paths []string) []string {
 	return out
 }
 
-// recoverPanic, deferred, turns a panic of a tool's description of a call into the end of that call.
+// recoverPanic, deferred, turns a panic of a tool's description of a call into the end of that
+// call.
 func (t *turn) recoverPanic(j *toolJob) {
 	if p := recover(); p != nil {
 		t.a.d.Log.Error("a tool panicked", "tool", j.call.Name, "panic", p, "stack", string(debug.Stack()))
@@ -234,8 +236,8 @@ func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 	return c
 }
 
-// runOne runs an approved call. A tool that does not stop within the grace after an interrupt is left behind: what it
-// still says is dropped, and a notice tells when it has ended.
+// runOne runs an approved call. A tool that does not stop within the grace after an interrupt is
+// left behind: what it still says is dropped, and a notice tells when it has ended.
 func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 	live := newLiveOutput(t, j)
 	if j.spec.BringsForeignText() {

@@ -15,8 +15,8 @@ type Auxiliary struct {
 	Procedure   AuxiliaryModel `key:"procedure"`
 }
 
-// AuxiliaryModel is a model for one such work. Without one it is the conversation's own, or the work
-// is not done: titles.
+// AuxiliaryModel is a model for one such work. Without one it is the conversation's own, or the
+// work is not done: titles.
 type AuxiliaryModel struct {
 	Provider string        `key:"provider" live:"yes" doc:"name of a provider; empty, auto or main: found by the model's name"`
 	Model    string        `key:"model" live:"yes" doc:"model, or provider/model; empty: the conversation's own"`

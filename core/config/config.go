@@ -1,19 +1,27 @@
-// Package config is everything a person can set: one config.yaml, secrets in .env, the environment and flags.
+// Package config is everything a person can set: one config.yaml, secrets in .env, the environment
+// and flags.
 //
 // The contract:
 //
-//   - Load never fails. What is broken keeps its default and is named in a Problem with file, line, column, the offending
-//     text, why it is wrong and what to write instead. Everything else in the same file still counts.
-//   - Precedence: flags > environment > config.yaml > .env > defaults. Origin tells where a value came from.
-//   - Secrets live in the environment or in .env. They are read with Secret, never put into the environment of this
-//     process (and so not of its children), and never part of Values.
-//   - ${VAR} in a value is replaced from the environment, then .env; an unset one stays as it is written.
-//   - A Python hermes may share the home. Its keys are accepted without a word, its files are never written.
-//   - Keys with live:"yes" take effect while the program runs (see Watch); the others at the next start.
+//   - Load never fails. What is broken keeps its default and is named in a Problem with file, line,
+//     column, the offending text, why it is wrong and what to write instead. Everything else in the
+//     same file still counts.
+//   - Precedence: flags > environment > config.yaml > .env > defaults. Origin tells where a value
+//     came from.
+//   - Secrets live in the environment or in .env. They are read with Secret, never put into the
+//     environment of this process (and so not of its children), and never part of Values.
+//   - ${VAR} in a value is replaced from the environment, then .env; an unset one stays as it is
+//     written.
+//   - A Python hermes may share the home. Its keys are accepted without a word, its files are never
+//     written.
+//   - Keys with live:"yes" take effect while the program runs (see Watch); the others at the next
+//     start.
 //
-// The struct tags of Config are the schema: key names the YAML key, also lists other spellings, oneof, min and max bound
-// a value, null says what `null` means, refuses and strict say what holds while the key cannot be read (see Area), regexp says that a text is one, scalar takes any one value as text, short names the field that a plain scalar sets, later marks what is read and checked
-// but used by no part of this version, doc is for people.
+// The struct tags of Config are the schema: key names the YAML key, also lists other spellings,
+// oneof, min and max bound a value, null says what `null` means, refuses and strict say what holds
+// while the key cannot be read (see Area), regexp says that a text is one, scalar takes any one
+// value as text, short names the field that a plain scalar sets, later marks what is read and
+// checked but used by no part of this version, doc is for people.
 package config
 
 import "time"
@@ -61,7 +69,8 @@ type Config struct {
 	serverDoubts map[string]Problem // what could not be read of mcp_servers, by path
 }
 
-// Model is the model to talk to. In the file it is a string ("provider/model" or "model") or a mapping.
+// Model is the model to talk to. In the file it is a string ("provider/model" or "model") or a
+// mapping.
 type Model struct {
 	Default       string            `key:"default" also:"model,name" short:"yes" live:"yes" doc:"model, or provider/model"`
 	Provider      string            `key:"provider" live:"yes" doc:"name of the provider; empty or auto: found from the keys that are there"`

@@ -10,8 +10,9 @@ var moved = map[string]string{
 	"paste_collapse_char_threshold": "display.paste_collapse_char",
 }
 
-// belongsToPython reports whether the Python hermes has this key in the mapping that section (a type name) stands for.
-// Such keys are accepted and unused: both programs can live in one home. Lists come from its documentation.
+// belongsToPython reports whether the Python hermes has this key in the mapping that section (a
+// type name) stands for. Such keys are accepted and unused: both programs can live in one home.
+// Lists come from its documentation.
 func belongsToPython(section, key string) bool {
 	if strings.HasPrefix(key, "_") {
 		return true // its bookkeeping, _config_version

@@ -2,7 +2,8 @@ package config
 
 import "time"
 
-// Memory is what the agent keeps from one session to the next. The keys are those of the Python program.
+// Memory is what the agent keeps from one session to the next. The keys are those of the Python
+// program.
 type Memory struct {
 	Enabled       bool      `key:"memory_enabled" also:"enabled" short:"yes" strict:"false" doc:"give the agent its notes (memories/MEMORY.md) and the memory tool"`
 	UserProfile   bool      `key:"user_profile_enabled" strict:"false" doc:"give the agent what it knows of you (memories/USER.md)"`

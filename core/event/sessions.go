@@ -49,7 +49,8 @@ type SessionChanged struct {
 	Info SessionInfo `json:"info"`
 }
 
-// SessionConfigured says what holds for a session in place of the settings. What is empty is as they say.
+// SessionConfigured says what holds for a session in place of the settings. What is empty is as
+// they say.
 type SessionConfigured struct {
 	fact
 	Level    string   `json:"level,omitempty"` // of approval: "plan", "read", "create", "standard", "sensitive", "all"

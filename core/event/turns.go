@@ -149,6 +149,7 @@ type TurnEnded struct {
 	Hint   string        `json:"hint,omitempty"`  // what to do next, said without any way in
 	Do     []Remedy      `json:"do,omitempty"`    // what to do next, in codes
 	Class  string        `json:"class,omitempty"` // provider.Class of the failure; empty when no provider failed
-	// Foreign says whose words besides the person's the conversation has read, as far as that is known.
+	// Foreign says whose words besides the person's the conversation has read, as far as that is
+	// known.
 	Foreign string `json:"foreign,omitempty"`
 }

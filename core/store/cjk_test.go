@@ -11,7 +11,8 @@ import (
 	"hermes/core/cjk"
 )
 
-// Every character that we pair must be a word character to SQLite, else a pair falls apart and the phrase with it.
+// Every character that we pair must be a word character to SQLite, else a pair falls apart and the
+// phrase with it.
 func TestEveryPairedCharacterIsAToken(t *testing.T) {
 	s := open(t)
 	var all []rune

@@ -9,13 +9,15 @@ import (
 	"hermes/core/cjk"
 )
 
-// indexVersion names the rules by which the index is written. Another value in the database makes the index stale.
+// indexVersion names the rules by which the index is written. Another value in the database makes
+// the index stale.
 const indexVersion = "2"
 
 // toolMax is how much of a tool's output and of a call's arguments is indexed, in bytes.
 const toolMax = 2 << 10
 
-// Automatic merging at 16 segments instead of 4: a message is indexed a quarter faster, and searches are as fast (make bench).
+// Automatic merging at 16 segments instead of 4: a message is indexed a quarter faster, and
+// searches are as fast (make bench).
 const indexSQL = `
 DROP TABLE IF EXISTS fts_talk;
 DROP TABLE IF EXISTS fts_tool;
@@ -24,7 +26,8 @@ CREATE VIRTUAL TABLE fts_tool USING fts5(content, content='', contentless_delete
 INSERT INTO fts_talk(fts_talk,rank) VALUES('automerge',16);
 INSERT INTO fts_tool(fts_tool,rank) VALUES('automerge',16);`
 
-// createIndex makes empty index tables. rowid is messages.id; a title has the negative id of its session.
+// createIndex makes empty index tables. rowid is messages.id; a title has the negative id of its
+// session.
 func createIndex(ctx context.Context, conn *sql.Conn) error {
 	if _, err := conn.ExecContext(ctx, indexSQL); err != nil {
 		return err
@@ -32,8 +35,8 @@ func createIndex(ctx context.Context, conn *sql.Conn) error {
 	return setMeta(ctx, conn, "fts_version", indexVersion)
 }
 
-// index changes the index. A failure other than of the disk must not hurt the conversation: it marks the index as
-// stale, and the rebuild repairs it.
+// index changes the index. A failure other than of the disk must not hurt the conversation: it
+// marks the index as stale, and the rebuild repairs it.
 func (t *tx) index(query string, args ...any) {
 	if t.indexBroken {
 		return

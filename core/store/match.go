@@ -16,8 +16,9 @@ const (
 // Or is the term that stands for the word OR of a query: what is before it, or what is behind it.
 const Or = "\x00OR"
 
-// Terms splits a query at blanks; "quoted words" stay together. It looks at the first 2,048 bytes and 16 terms.
-// A term keeps a trailing '*', which asks for words that start so. OR is Or; in quotes, or small, it is a word.
+// Terms splits a query at blanks; "quoted words" stay together. It looks at the first 2,048 bytes
+// and 16 terms. A term keeps a trailing '*', which asks for words that start so. OR is Or; in
+// quotes, or small, it is a word.
 func Terms(query string) []string {
 	if len(query) > maxQuery {
 		query = strings.ToValidUTF8(query[:maxQuery], "")
@@ -65,8 +66,8 @@ func either(terms []string) (groups [][]string) {
 	return groups
 }
 
-// matchQuery returns the MATCH expression of terms. Every term is quoted, so that none can be an operator but Or.
-// It returns "" when there is nothing to look for.
+// matchQuery returns the MATCH expression of terms. Every term is quoted, so that none can be an
+// operator but Or. It returns "" when there is nothing to look for.
 func matchQuery(terms []string, typing bool) string {
 	groups := either(terms)
 	var all []string
@@ -98,7 +99,8 @@ func phrase(b *strings.Builder, term string, prefix bool) {
 	}
 }
 
-// endsInLone reports whether term ends in a run of one character, which is found as the start of a pair.
+// endsInLone reports whether term ends in a run of one character, which is found as the start of a
+// pair.
 func endsInLone(term string) bool {
 	last, n := utf8.DecodeLastRuneInString(term)
 	if !cjk.Is(last) {

@@ -21,11 +21,13 @@ func (s *Store) Rebuilding() (part float64, running bool) {
 	return float64(done) / float64(max(1, total)), true
 }
 
-// Rebuild makes the index anew in the background and returns at once. It is safe to call at any time.
+// Rebuild makes the index anew in the background and returns at once. It is safe to call at any
+// time.
 func (s *Store) Rebuild() {
 	s.stale.Store(true)
-	// Never wait here: the writer goroutine calls this too, and Close, which takes the lock, waits for senders that wait for the
-	// writer. A store that is about to close leaves the rebuild to the next start.
+	// Never wait here: the writer goroutine calls this too, and Close, which takes the lock, waits for
+	// senders that wait for the writer. A store that is about to close leaves the rebuild to the next
+	// start.
 	if !s.mu.TryRLock() {
 		return
 	}
@@ -56,8 +58,9 @@ func (s *Store) rebuild() {
 	s.stale.Store(false)
 }
 
-// rebuildAll works from the newest message to the oldest, because the newest are looked for most. Where it stands is in
-// the database: after a crash, or with a second process, it goes on from there.
+// rebuildAll works from the newest message to the oldest, because the newest are looked for most.
+// Where it stands is in the database: after a crash, or with a second process, it goes on from
+// there.
 func (s *Store) rebuildAll() error {
 	ctx := context.Background()
 	if err := s.write(ctx, nil, (*tx).rebuildStart); err != nil {
@@ -83,7 +86,8 @@ func (s *Store) rebuildAll() error {
 	}
 }
 
-// rebuildFailed leaves the index stale: searches keep to the plain scan, and the next start tries again.
+// rebuildFailed leaves the index stale: searches keep to the plain scan, and the next start tries
+// again.
 func (s *Store) rebuildFailed(err error) {
 	if !errors.Is(err, ErrClosed) {
 		s.noticed(err)
@@ -174,8 +178,9 @@ func (t *tx) metaInt(key string) (int64, error) {
 	return strconv.ParseInt(text, 10, 64)
 }
 
-// reindexBelow indexes the chunk of messages just below id and returns the lowest id it came to, 0 at the end.
-// Within the chunk it goes up: FTS5 writes rowids in ascending order without flushing in between.
+// reindexBelow indexes the chunk of messages just below id and returns the lowest id it came to, 0
+// at the end. Within the chunk it goes up: FTS5 writes rowids in ascending order without flushing
+// in between.
 func (t *tx) reindexBelow(id int64) (low int64, err error) {
 	rows, err := t.conn.QueryContext(t.ctx, "SELECT "+messageColumns+withEnds+messageFrom+
 		"WHERE m.id IN (SELECT id FROM messages WHERE id<? ORDER BY id DESC LIMIT ?) ORDER BY m.id", id, rebuildChunk)
