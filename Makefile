@@ -37,9 +37,9 @@ pool/runner/embedded/programs/linux-%.gz: $(RUNNER_SOURCES)
 test: build ## Run the tests, without the long ones, in about three minutes (HERMES_TEST_REQUIRE=1 fails instead of skipping what the machine lacks)
 	GO=$(GO) .ci/test -short -vet=off -tags $(TAGS) $(TESTFLAGS)
 
-race: runners ## Run all tests with the race detector, the long ones too
+race: runners ## Run all tests with the race detector, and the long ones that it would only slow down without it
 	GO=$(GO) .ci/test -race -vet=off -tags $(TAGS) $(TESTFLAGS)
-	GO=$(GO) .ci/compute
+	GO=$(GO) .ci/long
 
 lint: ## Run the lint gates: golangci-lint, code that nothing reaches, file length, boundaries
 	$(TOOL) golangci-lint run ./...
@@ -58,7 +58,7 @@ golden: ## Rewrite the golden screens from the program as it is now; look at the
 docs: build ## Rewrite docs/keys.md, the lists of docs/configuration.md, docs/screens and the README's picture from the real program
 	.ci/docs
 
-check: lint race ## Lint, and every test with the race detector: about a quarter of an hour
+check: lint race ## Lint, and every test, nearly all with the race detector
 
 clean: ## Remove build output
 	rm -rf bin $(RUNNERS)

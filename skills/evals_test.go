@@ -39,7 +39,7 @@ type evalCase struct {
 
 // Every built-in skill is shown to help: its own commands reach what the usual ones do not.
 func TestBuiltinSkillsHelp(t *testing.T) {
-	testskip.Long(t, "runs the commands of every built-in skill twice")
+	testskip.LongWithoutRace(t, "runs the commands of every built-in skill twice")
 	for _, program := range []string{"bash", "git", "python3", "ss"} {
 		if _, err := exec.LookPath(program); err != nil {
 			testskip.Missing(t, program, err)

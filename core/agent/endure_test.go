@@ -99,7 +99,7 @@ func oneTurn(t *testing.T, window, calls int) {
 }
 
 func TestASessionOf2000TurnsInASmallWindow(t *testing.T) {
-	testskip.Long(t, "two thousand turns")
+	testskip.LongWithoutRace(t, "two thousand turns")
 	const turns = 2000
 	r, srv := small(t, modeltest.Script{
 		Turns: []modeltest.Turn{{Chunk: 1000, Text: strings.Repeat("an answer of some length ", 10)}}, Loop: true, AuxText: "They talked.", Keep: 4,

@@ -26,12 +26,22 @@ func descriptors(t *testing.T) int {
 // A program that is killed again and again, also in the middle of a call, comes back each time, and
 // leaves no process, descriptor or goroutine (TestMain looks for those).
 func TestRandomKills(t *testing.T) {
-	testskip.Long(t, "a thousand programs")
+	testskip.Long(t, "two hundred programs")
+	killAtRandom(t, 200)
+}
+
+func TestThousandRandomKills(t *testing.T) {
+	testskip.LongWithoutRace(t, "a thousand programs")
+	killAtRandom(t, 1000)
+}
+
+func killAtRandom(t *testing.T, kills int) {
+	t.Helper()
 	p := newPlace(t)
 	p.Apply(entries(program("srv", "honest")))
 	mustReady(t, p, "srv")
 	before := descriptors(t)
-	for i := range randomKills {
+	for i := range kills {
 		p.pool.mu.Lock()
 		for _, q := range p.pool.procs {
 			select {
@@ -55,7 +65,7 @@ func TestRandomKills(t *testing.T) {
 		}
 	}
 	s, _ := p.Status("srv")
-	if s.Generation < randomKills/2 {
+	if s.Generation < kills/2 {
 		t.Errorf("only %d connections: this proved nothing", s.Generation)
 	}
 	if now := descriptors(t); now > before+2 {

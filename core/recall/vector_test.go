@@ -173,7 +173,7 @@ func TestChinese(t *testing.T) {
 
 // 20,000 facts: a query stays quick, whatever it asks, and an error is never its answer.
 func TestManyFacts(t *testing.T) {
-	testskip.Long(t, "20,000 facts")
+	testskip.LongWithoutRace(t, "20,000 facts")
 	s := openTest(t, Options{})
 	random := rand.New(rand.NewPCG(3, 4))
 	nouns := strings.Fields("database server port deploy release test build image cache queue customer export invoice token window pane theme")

@@ -72,7 +72,7 @@ func bytesOf(s string) json.RawMessage {
 
 // What goes in comes out: through the store, and through a file into another store.
 func TestExportImportLosesNothing(t *testing.T) {
-	testskip.Long(t, "random sessions, synced to disk")
+	testskip.LongWithoutRace(t, "random sessions, synced to disk")
 	from, _ := newService(t)
 	to, _ := newService(t)
 	rapid.Check(t, func(rt *rapid.T) {

@@ -65,7 +65,7 @@ var rots = []rot{
 // Whatever is wrong with the file, the store opens and works. What it cannot use lies next to it,
 // and nothing is overwritten.
 func TestDamagedFiles(t *testing.T) {
-	testskip.Long(t, "sixty kinds of damage")
+	testskip.LongWithoutRace(t, "sixty kinds of damage")
 	healthy := filepath.Join(t.TempDir(), "w.db")
 	s := openAt(t, healthy, Options{})
 	fill(t, s, "u", 400)

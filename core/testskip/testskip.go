@@ -25,3 +25,14 @@ func Long(t testing.TB, why string) {
 		t.Skip("long, make check runs it: " + why)
 	}
 }
+
+// LongWithoutRace is Long for a test in which nothing runs side by side, or in which only other
+// programs do: the race detector would find nothing in it, and take ten times as long.
+// `make check` runs it without the detector (.ci/long).
+func LongWithoutRace(t testing.TB, why string) {
+	t.Helper()
+	Long(t, why)
+	if UnderRace {
+		t.Skip("make check runs it without the race detector: " + why)
+	}
+}

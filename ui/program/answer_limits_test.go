@@ -25,7 +25,7 @@ const mostMemory = 200 << 20
 // A server of a model is somebody else's program. Whatever it sends, the turn ends, nothing of it
 // is asked for again when it was too large, and the memory stays small.
 func TestNoAnswerIsTooLargeToSurvive(t *testing.T) {
-	testskip.Long(t, "floods the program in fourteen ways")
+	testskip.LongWithoutRace(t, "floods the program in fourteen ways")
 	const sse, plain = "text/event-stream", "application/json"
 	delta := func(field string) string { return `data: {"choices":[{"index":0,"delta":{` + field + `}}]}` + "\n\n" }
 	const within = 7 << 19
@@ -80,7 +80,7 @@ func TestNoAnswerIsTooLargeToSurvive(t *testing.T) {
 			h := newHome(t, "model:\n  provider: scripted\n  default: test-model\n"+
 				"providers:\n  scripted:\n    base_url: "+s.URL+"/v1\n    api_key: secret\n")
 			out, peak := h.measured("run", "go")
-			if peak > mostMemory && !underRace { // .ci/compute runs it without
+			if peak > mostMemory {
 				t.Errorf("the program took %d MB", peak>>20)
 			}
 			if n := asked.Load(); n != 1 {

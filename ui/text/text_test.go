@@ -193,7 +193,7 @@ func BenchmarkSanitizeMB(b *testing.B) {
 // A line is measured before a border and blanks are put around it: together they must be as wide as
 // apart, whatever character the line begins and ends with.
 func TestEveryCharacterKeepsItsWidthInAFrame(t *testing.T) {
-	testskip.Long(t, "every character of Unicode")
+	testskip.LongWithoutRace(t, "every character of Unicode")
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
 		if !utf8.ValidRune(r) {
 			continue

@@ -193,7 +193,7 @@ func samples(t *testing.T, dangerous bool) []sample {
 // TestNoFormHidesACommand writes each dangerous command of the tables in every way that the shell
 // knows, alone and up to four of them on top of each other: none may be allowed.
 func TestNoFormHidesACommand(t *testing.T) {
-	testskip.Long(t, "every dangerous command in a million forms")
+	testskip.LongWithoutRace(t, "every dangerous command in a million forms")
 	c, failed, tried := placeForTests(), map[string]int{}, 0
 	check := func(from sample, names, s string) {
 		tried++
@@ -204,8 +204,8 @@ func TestNoFormHidesACommand(t *testing.T) {
 		}
 	}
 	outer, spelled, wrappers := places(), spellings(), wrapped()
-	full := os.Getenv("HERMES_TEST_REQUIRE") == "1" && !underRace // all of them take half a minute; CI does that apart
-	random := rand.New(rand.NewSource(7))                         //nolint:gosec // a test that is the same every time
+	full := os.Getenv("HERMES_TEST_REQUIRE") == "1" // all of them take half a minute
+	random := rand.New(rand.NewSource(7))           //nolint:gosec // a test that is the same every time
 	list := samples(t, true)
 	for i, s := range list {
 		if !full && i%5 != 0 {
@@ -249,7 +249,7 @@ func TestNoFormHidesACommand(t *testing.T) {
 
 // TestHarmlessFormsStayAllowed writes what is allowed in ways that change nothing: it must stay so.
 func TestHarmlessFormsStayAllowed(t *testing.T) {
-	testskip.Long(t, "every harmless command in every form")
+	testskip.LongWithoutRace(t, "every harmless command in every form")
 	c, failed, tried, asked := placeForTests(), map[string]int{}, 0, 0
 	forms := []change{
 		around("{ %s}"), around("( %s)"), around("# note\n%s"), around("%s\necho done"), around("{ %s} | head -20"), around("{ %s} 2>&1 | tail -n 5"), around("{ %s} | wc -l"), around("{ %s} | grep -v x"), around("{ %s} | less"), around("{ %s} 2>/dev/null"),

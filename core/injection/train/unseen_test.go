@@ -25,7 +25,7 @@ func tables(t *testing.T) []sample {
 // TestModelIsMadeFromTheTables trains anew and wants a model that judges as the program's does. The
 // bytes may differ: our docs are among the texts, and change more often than the model has to.
 func TestModelIsMadeFromTheTables(t *testing.T) {
-	testskip.Long(t, "trains the model")
+	testskip.LongWithoutRace(t, "trains the model")
 	samples := tables(t)
 	anew, shipped := score.NewJudge(learn(samples, usual).quantise()), score.NewJudge(nil)
 	other := 0
@@ -47,7 +47,7 @@ func TestModelIsMadeFromTheTables(t *testing.T) {
 // TestUnseenAuthors holds what the model is worth on texts of somebody that it knows nothing of.
 // Who changes features or settings compares the figures in the log.
 func TestUnseenAuthors(t *testing.T) {
-	testskip.Long(t, "trains a model for each author")
+	testskip.LongWithoutRace(t, "trains a model for each author")
 	var orders, found, fair, wrong int
 	for _, r := range validateByAuthor(tables(t)) {
 		t.Log(r)

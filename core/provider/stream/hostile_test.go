@@ -52,7 +52,7 @@ const mega = 1 << 20
 
 // A server that sends 100 MB is left after what a model could have written, whatever the form is.
 func TestAnswersOfAHundredMegabytes(t *testing.T) {
-	testskip.Long(t, "three formats, five floods each")
+	testskip.LongWithoutRace(t, "three formats, five floods each")
 	each(t, func(t *testing.T, w wire) {
 		head, event, tail := marked(t, w)
 		some := strings.Repeat("x", mega)

@@ -158,11 +158,15 @@ func TestEdges(t *testing.T) {
 }
 
 // Random steps: what is in is found, what is out is not, and nothing panics.
-func TestRandomSteps(t *testing.T) {
-	steps := 4000
-	if !testing.Short() && !underRace { // .ci/compute runs all of them
-		steps = 100_000
-	}
+func TestRandomSteps(t *testing.T) { takeRandomSteps(t, 4000) }
+
+func TestManyRandomSteps(t *testing.T) {
+	testskip.LongWithoutRace(t, "100,000 steps")
+	takeRandomSteps(t, 100_000)
+}
+
+func takeRandomSteps(t *testing.T, steps int) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(5, 6))
 	const dims = 8
 	g, in := New(dims, 3), map[int64][]float32{}
@@ -299,10 +303,7 @@ func BenchmarkNearest(b *testing.B) {
 }
 
 func TestManyVectors(t *testing.T) {
-	testskip.Long(t, "10,000 x 384")
-	if underRace {
-		t.Skip("it only computes: .ci/compute runs it without the race detector")
-	}
+	testskip.LongWithoutRace(t, "10,000 x 384")
 	r := rand.New(rand.NewPCG(1, 2))
 	vectors := clustered(r, 10_000, 384)
 	g, ask := build(t, vectors), questions(r, vectors, 200)

@@ -88,7 +88,7 @@ func TestFilesNewestFirst(t *testing.T) {
 // Braces are not drawn: in a .gitignore ripgrep takes them for alternatives, git and the walk for
 // plain characters.
 func TestEnginesAgree(t *testing.T) {
-	testskip.Long(t, "two search engines over random trees")
+	testskip.LongWithoutRace(t, "two search engines over random trees")
 	t.Parallel()
 	rg := ripgrep(t)
 	rapid.Check(t, func(rt *rapid.T) {

@@ -92,7 +92,7 @@ func median(d []time.Duration) time.Duration {
 
 // The conformance table watches our memory; this is that of the program.
 func TestAGibibyteInFlatMemoryOverThere(t *testing.T) {
-	testskip.Long(t, "a gibibyte of output")
+	testskip.LongWithoutRace(t, "a gibibyte of output")
 	f := spawn(t, serveCommand(t))
 	c := connect(t, f, wire.Options{})
 	beside := make(chan struct{})

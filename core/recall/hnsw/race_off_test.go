@@ -1,5 +1,0 @@
-//go:build !race
-
-package hnsw
-
-const underRace = false
