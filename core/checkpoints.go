@@ -2,8 +2,10 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,8 +17,10 @@ import (
 	"hermes/core/backend"
 	"hermes/core/checkpoint"
 	"hermes/core/config"
+	"hermes/core/files"
 	"hermes/core/logs"
 	"hermes/core/realpath"
+	"hermes/core/room"
 )
 
 // OpenCheckpoints returns the store of checkpoints of a data folder; for the command line, which
@@ -45,6 +49,12 @@ type checkpoints struct {
 	pool  backend.Pool
 }
 
+// rooms finds where the files of sessions are.
+func (a *App) rooms() room.Finder {
+	home, _ := os.UserHomeDir() // without one, ~ stays as it is written
+	return room.Finder{Pool: a.Pool, Home: home}
+}
+
 // checkpointsPart is the store of checkpoints.
 type checkpointsPart struct {
 	quiet
@@ -54,6 +64,13 @@ type checkpointsPart struct {
 func (p *checkpointsPart) Start(context.Context) error {
 	o := checkpointOptions(p.a.Config())
 	o.Log = p.a.log
+	o.Far = func(session, backend string) (files.System, error) {
+		r, err := p.a.rooms().Find(session, backend)
+		if err == nil && r.Name == "" {
+			err = fmt.Errorf("the back end %q is this machine now", backend)
+		}
+		return r.Files, err
+	}
 	p.a.Checkpoints = checkpoint.Open(o)
 	return nil
 }
@@ -72,13 +89,58 @@ func (a *App) keepFiles() agent.Checkpoints {
 }
 
 func (k checkpoints) Before(ctx context.Context, c agent.FileChange) error {
-	return k.store.Before(ctx, k.change(c))
+	change := k.change(c)
+	err := k.addFar(ctx, c, &change)
+	return errors.Join(err, k.store.Before(ctx, change))
 }
 
 func (k checkpoints) After(c agent.FileChange) {
-	if len(c.Intent.Paths) > 0 {
-		k.store.After(k.change(c))
+	if len(c.Intent.Paths) == 0 {
+		return
 	}
+	change := k.change(c)
+	_ = k.addFar(context.Background(), c, &change) // Before has said it
+	k.store.After(change)
+}
+
+// addFar adds the files that a file tool changes in a back end, resolved there.
+func (k checkpoints) addFar(ctx context.Context, c agent.FileChange, change *checkpoint.Change) error {
+	if c.Backend == "" || !c.Intent.OnlyPaths || k.here(c) {
+		return nil
+	}
+	at, err := room.Finder{Pool: k.pool}.Find(c.Session, c.Backend)
+	if err != nil {
+		return fmt.Errorf("no checkpoint: %w", err)
+	}
+	var errs []error
+	for _, p := range c.Named {
+		found, err := at.Files.Resolve(ctx, "", at.Bare(p))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("no checkpoint: %s cannot be kept: %w", at.Show(p), err))
+			continue
+		}
+		if host, ok := sharedFile(ctx, at, found.Real); ok {
+			change.Paths = append(change.Paths, host)
+			continue
+		}
+		change.Paths = append(change.Paths, checkpoint.FarPath(at.Name, found.Real))
+	}
+	return errors.Join(errs...)
+}
+
+// sharedFile is a file of a container on this machine, when a mount shows both the same folder.
+func sharedFile(ctx context.Context, at room.Room, real string) (string, bool) {
+	host, ok := at.Host(real)
+	if !ok {
+		return "", false
+	}
+	host = realpath.Of("", "/", host)
+	there, err := at.Files.Stat(ctx, path.Dir(real))
+	if err != nil {
+		return "", false
+	}
+	here, err := files.Local{}.Stat(ctx, filepath.Dir(host))
+	return host, err == nil && here.Kind == realpath.Folder && here.Ino == there.Ino && here.Mtime == there.Mtime && here.Ctime == there.Ctime
 }
 
 func (k checkpoints) End(ctx context.Context, session, turn string) error {

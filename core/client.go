@@ -5,6 +5,7 @@ import (
 
 	"hermes/core/agent"
 	"hermes/core/backend"
+	"hermes/core/checkpoint"
 	"hermes/core/client"
 	"hermes/core/event"
 	"hermes/core/mcp"
@@ -18,6 +19,9 @@ func (a *App) Events() *event.Bus { return a.Bus }
 
 // History is the conversations that are stored.
 func (a *App) History() client.Sessions { return a.Sessions }
+
+// Checkpointed implements client.Client.
+func (a *App) Checkpointed() *checkpoint.Store { return a.Checkpoints }
 
 // Catalog is the models that can be talked to.
 func (a *App) Catalog() client.Models { return a.Models }

@@ -25,6 +25,7 @@ type FileChange struct {
 	Prompt        string // what was said last
 	Tool          string
 	Intent        intent.Intent // its paths are absolute
+	Named         []string      // the paths as the arguments name them
 	Dir           string        // where it starts, in its back end
 	Cwd           string        // the session's directory
 	Backend       string        // "" for tools that run in the agent
@@ -32,7 +33,7 @@ type FileChange struct {
 
 func (t *turn) fileChange(j *toolJob) FileChange {
 	return FileChange{
-		Session: t.w.uid, Turn: t.id, Prompt: cmp.Or(t.said, t.asked), Tool: j.call.Name, Intent: j.intent,
+		Session: t.w.uid, Turn: t.id, Prompt: cmp.Or(t.said, t.asked), Tool: j.call.Name, Intent: j.intent, Named: j.named,
 		Dir: j.dir, Cwd: t.info.Cwd, Backend: j.backend,
 	}
 }

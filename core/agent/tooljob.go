@@ -28,13 +28,14 @@ type toolJob struct {
 	args             json.RawMessage // validated
 	intent           intent.Intent   // what it means; its paths are absolute, with links followed
 	gist             string
-	backend          string // resolved: where it will run
-	local, sandboxed bool   // where it will run, as Place says
-	sandbox          string // the same
-	dir              string // where it starts
-	reads            bool   // it changes nothing where it runs
-	ends             string // where its command ends; "" when that is not known
-	order            int64  // among the calls of the program
+	backend          string   // resolved: where it will run
+	named            []string // its paths, as the arguments name them
+	local, sandboxed bool     // where it will run, as Place says
+	sandbox          string   // the same
+	dir              string   // where it starts
+	reads            bool     // it changes nothing where it runs
+	ends             string   // where its command ends; "" when that is not known
+	order            int64    // among the calls of the program
 	result           *chat.ToolResult
 	done             chan struct{}
 
@@ -91,6 +92,7 @@ func (t *turn) describe(j *toolJob) {
 	if in.InBackend {
 		t.place(j, in)
 	}
+	j.named = in.Paths
 	in.Paths = j.absolute(in.Paths)
 	j.intent = in
 	t.read(j)

@@ -10,6 +10,8 @@
 //     the git repository that they start in is recorded as a whole before the first one of a turn:
 //     everything that git does not ignore. Git itself is only asked what it ignores; the
 //     repository, its index and its hooks are not touched.
+//   - What file tools change in a back end is asked for there, before, after and at an undo; the
+//     folders that they make are not recorded.
 //   - Contents are kept once each, by their SHA-256, compressed. Everything is bounded: the size of
 //     a file, of a work tree, of the store, and the age and number of records. What is not kept is
 //     said, never passed over in silence.
@@ -32,6 +34,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hermes/core/files"
 	"hermes/core/realpath"
 )
 
@@ -52,7 +55,10 @@ type Options struct {
 	// Clean hides secrets in what Diff shows; nil hides nothing.
 	Clean func(string) string
 	Git   string // the program; "" looks for git in PATH
-	Log   *slog.Logger
+	// Far finds the files of a session's back end; nil: none can be asked, and nothing of them is
+	// kept.
+	Far func(session, backend string) (files.System, error)
+	Log *slog.Logger
 }
 
 func (o Options) orDefaults() Options {
@@ -102,7 +108,7 @@ type Change struct {
 	Session, Turn string
 	Prompt        string   // what the person said, for lists
 	Tool          string   // its name
-	Paths         []string // resolved absolute paths that it will change
+	Paths         []string // resolved absolute paths that it will change, those of back ends as FarPath
 	Dir           string   // where a command starts that may change anything; "" for what only changes Paths
 }
 
@@ -151,7 +157,7 @@ func (s *Store) Before(ctx context.Context, c Change) error {
 		errs = append(errs, err)
 	}
 	for _, p := range c.Paths {
-		added, err := s.recordPath(t, b, p, c.Tool)
+		added, err := s.recordPath(ctx, t, b, p, c.Tool)
 		grown = grown || added
 		errs = append(errs, err)
 	}
@@ -165,8 +171,9 @@ func (s *Store) Before(ctx context.Context, c Change) error {
 }
 
 // recordPath adds a path, and the folders above it that are not there yet.
-func (s *Store) recordPath(t *openTurn, b *batch, path, tool string) (grown bool, err error) {
-	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+func (s *Store) recordPath(ctx context.Context, t *openTurn, b *batch, path, tool string) (grown bool, err error) {
+	_, _, far := SplitFar(path)
+	for dir := filepath.Dir(path); !far && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
@@ -175,7 +182,7 @@ func (s *Store) recordPath(t *openTurn, b *batch, path, tool string) (grown bool
 	if _, there := t.files[path]; there {
 		return grown, nil
 	}
-	st, err := s.captureState(path, b, true)
+	st, err := s.stateOf(ctx, t.rec.Session, path, b, true)
 	if err != nil {
 		return grown, fmt.Errorf("no checkpoint: %s cannot be kept: %w", path, err)
 	}
@@ -212,15 +219,15 @@ func (s *Store) After(c Change) {
 		f := &t.rec.Files[i]
 		for _, p := range c.Paths {
 			if realpath.Within(p, string(f.Path)) { // the path itself, or a folder above it that was not there
-				s.noteStateAfter(f)
+				s.noteStateAfter(c.Session, f)
 			}
 		}
 	}
 }
 
 // noteStateAfter notes the state of a file now as the one after.
-func (s *Store) noteStateAfter(f *File) {
-	st, err := s.captureState(string(f.Path), nil, false)
+func (s *Store) noteStateAfter(session string, f *File) {
+	st, err := s.stateOf(context.Background(), session, string(f.Path), nil, false)
 	if err != nil {
 		st = State{Kind: Unknown, Lost: err.Error()}
 	}
@@ -288,10 +295,10 @@ func (s *Store) finishRecord(ctx context.Context, r *Record) error {
 	b := s.blobs.batch()
 	defer b.dropUncommitted()
 	err := s.compareTrees(ctx, r, b)
-	r.settleFiles(s.noteStateAfter)
+	r.settleFiles(func(f *File) { s.noteStateAfter(r.Session, f) })
 	for _, f := range r.Files { // for the diff: an undo keeps by itself what it replaces
 		if f.After.Kind == Regular && f.After.Hash != "" && !s.blobs.has(f.After.Hash) {
-			_, _ = s.captureState(string(f.Path), b, true)
+			_, _ = s.stateOf(ctx, r.Session, string(f.Path), b, true)
 		}
 	}
 	r.Ended = time.Now()

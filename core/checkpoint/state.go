@@ -61,26 +61,7 @@ func (s *Store) captureFile(dir *realpath.Dir, name string, out State, b *batch,
 	if st.Kind != realpath.Regular {
 		return out, realpath.ErrMoved
 	}
-	out.Size, out.Mode = st.Size, st.Mode
-	if st.Size > s.o.FileSize {
-		out.Lost, out.Mtime = tooLarge(st.Size, s.o.FileSize), st.Mtime
-		return out, nil
-	}
-	data, err := io.ReadAll(io.LimitReader(f, s.o.FileSize+1))
-	if err != nil {
-		return out, err
-	}
-	if int64(len(data)) > s.o.FileSize {
-		out.Lost, out.Mtime = tooLarge(int64(len(data)), s.o.FileSize), st.Mtime
-		return out, nil
-	}
-	out.Size = int64(len(data))
-	if !keep || b == nil {
-		out.Hash = hashOf(data)
-		return out, nil
-	}
-	out.Hash, err = b.put(data)
-	return out, err
+	return s.captureContent(f, st, out, b, keep)
 }
 
 func tooLarge(size, limit int64) string {
@@ -164,6 +145,9 @@ func changeMode(st Step) error {
 
 // readInState reads a file that should be in a state.
 func (s *Store) readInState(path string, st State) ([]byte, error) {
+	if _, _, far := SplitFar(path); far {
+		return nil, errors.New("its back end is not asked for that")
+	}
 	var data []byte
 	err := inFolderOf(path, func(dir *realpath.Dir, name string) error {
 		f, err := dir.Open(name, os.O_RDONLY, 0)

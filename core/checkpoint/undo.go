@@ -83,7 +83,7 @@ func (s *Store) Plan(ctx context.Context, sel Selection) (*Plan, error) {
 		if len(sel.Files) > 0 && !slices.ContainsFunc(sel.Files, func(f string) bool { return realpath.Within(string(path), f) }) {
 			continue
 		}
-		step, err := s.planStep(path, chosen, all)
+		step, err := s.planStep(ctx, path, chosen, all)
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +151,7 @@ func pathsOf(records []*Record) []Path {
 }
 
 // planStep compares a path with what the chosen records left there.
-func (s *Store) planStep(path Path, chosen, all []*Record) (Step, error) {
+func (s *Store) planStep(ctx context.Context, path Path, chosen, all []*Record) (Step, error) {
 	var first, last *File
 	var lastRecord *Record
 	for _, r := range chosen {
@@ -162,7 +162,10 @@ func (s *Store) planStep(path Path, chosen, all []*Record) (Step, error) {
 			last, lastRecord = f, r
 		}
 	}
-	now, err := s.captureState(string(path), nil, false)
+	now, err := s.stateOf(ctx, chosen[0].Session, string(path), nil, false)
+	if _, _, far := SplitFar(string(path)); far && err != nil {
+		return Step{Path: path, Now: State{Kind: Unknown}, To: first.Before, Impossible: err.Error()}, nil
+	}
 	if errors.Is(err, realpath.ErrMoved) {
 		return Step{Path: path, Now: State{Kind: Unknown}, To: first.Before, Impossible: "a folder of its path is a link now"}, nil
 	}
@@ -192,7 +195,11 @@ func (r *Record) fileAt(path Path) *File {
 
 // whoChanged says who changed a path after a record.
 func whoChanged(path Path, now State, after *Record, all []*Record) string {
+	_, _, far := SplitFar(string(path))
 	for _, r := range slices.Backward(all) {
+		if far && r.Session != after.Session { // its back end of that name is another one
+			continue
+		}
 		if r.Began.After(after.Began) && r.ID != after.ID {
 			if f := r.fileAt(path); f != nil && f.After != nil && f.After.Same(now) {
 				return fmt.Sprintf("changed since by turn %d (%s)", r.Number, r.ID)
@@ -234,7 +241,7 @@ func (s *Store) Undo(ctx context.Context, p *Plan, force bool) (*Record, error) 
 	}
 	defer hold.Close()
 	defer os.Remove(hold.Name()) //nolint:errcheck // gone is what it should be
-	if err := s.keepNow(r, steps, force); err != nil {
+	if err := s.keepNow(ctx, r, steps, force); err != nil {
 		return nil, err
 	}
 	for _, st := range p.Steps {
@@ -245,11 +252,11 @@ func (s *Store) Undo(ctx context.Context, p *Plan, force bool) (*Record, error) 
 	if err := s.saveRecord(r); err != nil { // from here on it can be undone
 		return nil, err
 	}
-	err = s.carryOut(ctx, steps)
+	err = s.carryOut(ctx, p.Session, steps)
 	for i := range r.Files {
 		r.Files[i].After = nil
 	}
-	r.settleFiles(s.noteStateAfter)
+	r.settleFiles(func(f *File) { s.noteStateAfter(r.Session, f) })
 	r.Ended = time.Now()
 	return r, errors.Join(err, s.saveRecord(r))
 }
@@ -259,11 +266,11 @@ var ErrNothing = errors.New("nothing to undo: the files are as they were before"
 
 // keepNow records the files as they are. What changed after the plan was made is a conflict that
 // nobody has seen.
-func (s *Store) keepNow(r *Record, steps []Step, force bool) error {
+func (s *Store) keepNow(ctx context.Context, r *Record, steps []Step, force bool) error {
 	b := s.blobs.batch()
 	defer b.dropUncommitted()
 	for i, st := range steps {
-		now, err := s.captureState(string(st.Path), b, true)
+		now, err := s.stateOf(ctx, r.Session, string(st.Path), b, true)
 		if err != nil {
 			return fmt.Errorf("%s: %w", st.Path, err)
 		}
@@ -281,7 +288,7 @@ func (s *Store) keepNow(r *Record, steps []Step, force bool) error {
 
 // carryOut makes the changes: what stands in the way goes first, then come folders, then what is in
 // them. It goes on after an error, so that one file costs no other.
-func (s *Store) carryOut(ctx context.Context, steps []Step) error {
+func (s *Store) carryOut(ctx context.Context, session string, steps []Step) error {
 	var errs []error
 	try := func(path Path, err error) {
 		if err != nil {
@@ -293,7 +300,7 @@ func (s *Store) carryOut(ctx context.Context, steps []Step) error {
 			return errors.Join(append(errs, ctx.Err())...)
 		}
 		if gone := st.To.Kind == None || st.To.Kind != st.Now.Kind && (st.To.Kind == Folder || st.Now.Kind == Folder); gone && st.Now.Kind != None {
-			try(st.Path, removePath(st))
+			try(st.Path, s.removePath(ctx, session, st))
 		}
 	}
 	for _, st := range steps {
@@ -301,7 +308,7 @@ func (s *Store) carryOut(ctx context.Context, steps []Step) error {
 			return errors.Join(append(errs, ctx.Err())...)
 		}
 		if st.To.Kind != None {
-			try(st.Path, s.bringBack(st))
+			try(st.Path, s.bringBack(ctx, session, st))
 		}
 	}
 	for _, st := range slices.Backward(steps) { // a folder may become one that nothing can be put into
@@ -312,7 +319,10 @@ func (s *Store) carryOut(ctx context.Context, steps []Step) error {
 	return errors.Join(errs...)
 }
 
-func removePath(st Step) error {
+func (s *Store) removePath(ctx context.Context, session string, st Step) error {
+	if _, _, far := SplitFar(string(st.Path)); far {
+		return s.putFar(ctx, session, st)
+	}
 	return inFolderOf(string(st.Path), func(dir *realpath.Dir, name string) error {
 		if st.Now.Kind == Folder {
 			err := dir.Rmdir(name)
@@ -329,8 +339,11 @@ func removePath(st Step) error {
 	})
 }
 
-func (s *Store) bringBack(st Step) error {
+func (s *Store) bringBack(ctx context.Context, session string, st Step) error {
 	path := string(st.Path)
+	if _, _, far := SplitFar(path); far {
+		return s.putFar(ctx, session, st)
+	}
 	switch {
 	case st.To.Kind == Folder:
 		return makeFolder(path)

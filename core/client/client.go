@@ -9,6 +9,7 @@ import (
 	"hermes/core/agent"
 	"hermes/core/backend"
 	"hermes/core/chat"
+	"hermes/core/checkpoint"
 	"hermes/core/config"
 	"hermes/core/event"
 	"hermes/core/hook"
@@ -61,6 +62,8 @@ type Client interface {
 	// a choice.
 	Toolsets(chosen []string) []tool.SetView
 	SwitchToolset(chosen []string, name string, on bool) ([]string, error)
+	// Checkpointed are the files as they were before turns changed them, of back ends too.
+	Checkpointed() *checkpoint.Store
 	// Composition tells what the next model call of a session is made of.
 	Composition(ctx context.Context, session string) (agent.Composition, error)
 	// Skill returns a skill of a folder as a part of what the person says.

@@ -14,6 +14,7 @@ import (
 	"hermes/core/agent"
 	"hermes/core/backend"
 	"hermes/core/chat"
+	"hermes/core/checkpoint"
 	"hermes/core/client"
 	"hermes/core/config"
 	"hermes/core/event"
@@ -51,15 +52,16 @@ func openFake(_ context.Context, start cli.Start) (client.Client, error) {
 	return f, nil
 }
 
-func (f *fake) Events() *event.Bus             { return f.bus }
-func (f *fake) History() client.Sessions       { return f }
-func (f *fake) Catalog() client.Models         { return models{f} }
-func (f *fake) Backends() backend.Pool         { return nil }
-func (f *fake) Servers() client.Servers        { return nil }
-func (f *fake) Learning() *learn.Learner       { return nil }
-func (f *fake) Config() *config.Config         { return f.start.Config }
-func (f *fake) OpeningNotices() []event.Notice { return nil }
-func (f *fake) Close(context.Context) error    { f.idle.Wait(); return nil }
+func (f *fake) Events() *event.Bus              { return f.bus }
+func (f *fake) History() client.Sessions        { return f }
+func (f *fake) Catalog() client.Models          { return models{f} }
+func (f *fake) Backends() backend.Pool          { return nil }
+func (f *fake) Checkpointed() *checkpoint.Store { return nil }
+func (f *fake) Servers() client.Servers         { return nil }
+func (f *fake) Learning() *learn.Learner        { return nil }
+func (f *fake) Config() *config.Config          { return f.start.Config }
+func (f *fake) OpeningNotices() []event.Notice  { return nil }
+func (f *fake) Close(context.Context) error     { f.idle.Wait(); return nil }
 
 // registry has a tool that is there and one that is not.
 var registry = sync.OnceValue(func() *tool.Registry {

@@ -40,11 +40,19 @@ func (w *workbench) rollback(arg string) tea.Cmd {
 			return nil, fmt.Errorf("no turn %s has changed files; /rollback lists them", ref)
 		}
 		v := w.turnView(app, cwd, records, r)
-		if file = strings.TrimSpace(file); file != "" && !v.Select(realpath.Of("", cwd, file)) {
+		if file = strings.TrimSpace(file); file != "" && !v.Select(meantFile(cwd, file)) {
 			return nil, fmt.Errorf("turn %s did not change %s", ref, file)
 		}
 		return ui.ShowOverlay{Overlay: v}, nil
 	})
+}
+
+// meantFile is a path as records name it.
+func meantFile(cwd, file string) string {
+	if _, _, far := checkpoint.SplitFar(file); far {
+		return file
+	}
+	return realpath.Of("", cwd, file)
 }
 
 func nothingKept(app *core.App) string {

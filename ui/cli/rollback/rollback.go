@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -234,10 +235,15 @@ func (c *command) rollbackDiff() *cobra.Command {
 	return cmd
 }
 
-// absolute is files as records know them: folders resolved, a link itself not.
+// absolute is files as records know them: folders resolved, a link itself not; those of back ends
+// as they are written.
 func absolute(files []string) []string {
 	out := make([]string, len(files))
 	for i, name := range files {
+		if _, _, far := checkpoint.SplitFar(name); far {
+			out[i] = name
+			continue
+		}
 		abs, err := filepath.Abs(name)
 		if err != nil {
 			abs = name
@@ -297,14 +303,25 @@ func (c *command) undo(cmd *cobra.Command, f undoFlags, files []string) error {
 	if f.since != "" {
 		ids = checkpoint.Since(records, r)
 	}
-	plan, err := store.Plan(cmd.Context(), checkpoint.Selection{Records: ids, Files: absolute(files)})
+	chosen := checkpoint.Selection{Records: ids, Files: absolute(files)}
+	if slices.ContainsFunc(records, func(r *checkpoint.Record) bool { return slices.Contains(ids, r.ID) && r.AnyFar() }) {
+		return c.WithStored(cmd, func(ctx context.Context, app client.Client) error { // its back ends are asked
+			return c.putBack(ctx, app.Checkpointed(), f, chosen)
+		})
+	}
+	return c.putBack(cmd.Context(), store, f, chosen)
+}
+
+// putBack plans an undo and carries it out.
+func (c *command) putBack(ctx context.Context, store *checkpoint.Store, f undoFlags, chosen checkpoint.Selection) error {
+	plan, err := store.Plan(ctx, chosen)
 	if err != nil {
 		return base.Failed(base.ExitFailed, "%w", err)
 	}
 	if f.dryRun {
 		return c.printPlan(plan, f.asJSON)
 	}
-	done, err := store.Undo(cmd.Context(), plan, f.force)
+	done, err := store.Undo(ctx, plan, f.force)
 	if errors.Is(err, checkpoint.ErrConflict) {
 		err = fmt.Errorf("%w (--force)", err)
 	}
