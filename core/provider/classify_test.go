@@ -73,7 +73,12 @@ func TestWindowIsLearned(t *testing.T) {
 		"This model's maximum context length is 128000 tokens. However, your messages resulted in 128001": 128000,
 		"prompt is too long: 200001 tokens > 200000 maximum":                                              200000,
 		"the context window of 8,192 tokens is exceeded: context length":                                  8192,
-		"the prompt is too long": 0,
+		"input is too long: the limit of (32768) tokens, context window":                                  32768,
+		"模型上下文长度为65536":                                                                                   65536,
+		"maximum context length is 999 tokens":                                                            0,
+		"context length exceeds 128000, the maximum context length":                                       0,
+		"maximum context length is 99999999999 tokens":                                                    0,
+		"the prompt is too long":                                                                          0,
 	} {
 		if e := provider.Classify(provider.Answer{Status: 400, Body: []byte(body)}, noon); e.Window != want {
 			t.Errorf("%q: %d, want %d (%s)", body, e.Window, want, e.Class)
@@ -115,6 +120,12 @@ func TestRetryAfter(t *testing.T) {
 		{"", "", "Retry after 12 seconds", 12 * time.Second},
 		{"", "", "quota resets; retry in 2 hours", 2 * time.Hour},
 		{"", "", "请在 30 秒后重试", 30 * time.Second},
+		{"", "", "请等待:2分钟30秒", 150 * time.Second},
+		{"", "", "Wait. Limits reset in 1 hour 5 min", 65 * time.Minute},
+		{"", "", "Please wait 20 s.", 20 * time.Second},
+		{"", "", "wait for 5 messages, then wait 3 messages", 0},
+		{"", "", "retry in 1.2.3s", 0},
+		{"", "", "try again in 9999999999999h", 24 * time.Hour},
 		{"", "", "try again later", 0},
 	} {
 		h := http.Header{}

@@ -108,19 +108,23 @@ func clean(s, key string) string {
 	return s
 }
 
-var windowWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:maximum context length(?: is| of)?|context (?:window|size|length)(?: is| of)?|maximum model length(?: is| of)?|> |limit(?: is| of)?|上下文长度为?)\s*\(?(\d[\d,]{3,9})`)
-})
+// windowOpeners stand before a window in the messages of vendors, in lower case.
+var windowOpeners = []string{
+	"maximum context length", "maximum model length", "context window", "context size", "context length", "limit", "> ", "上下文长度",
+}
 
 // windowIn finds the context window that an overflow error tells, in tokens; 0 when it tells none.
 func windowIn(words string) int {
-	m := windowWords().FindStringSubmatch(words)
-	if m == nil {
-		return 0
+	const digits, least, most = "0123456789,", 4, 10
+	for rest := range following(words, windowOpeners) {
+		for _, link := range []string{" is", " of", "为"} {
+			rest = strings.TrimPrefix(rest, link)
+		}
+		rest = strings.TrimPrefix(strings.TrimLeft(rest, " \t\r\n"), "(")
+		number := rest[:len(rest)-len(strings.TrimLeft(rest, digits))]
+		if n, err := strconv.Atoi(strings.ReplaceAll(number, ",", "")); err == nil && len(number) >= least && len(number) <= most {
+			return n
+		}
 	}
-	n, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
-	if err != nil {
-		return 0
-	}
-	return n
+	return 0
 }

@@ -1,12 +1,11 @@
 package provider
 
 import (
+	"iter"
 	"math"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -52,42 +51,76 @@ func scaled(f float64, unit time.Duration) time.Duration {
 
 func bounded(d time.Duration) time.Duration { return max(0, min(d, maxRetryAfter)) }
 
+// waitOpeners stand before a wait in the messages of vendors, in lower case.
+var waitOpeners = []string{
+	"try again in", "retry in", "retry after", "reset in", "resets in", "wait", "请在", "请等待", "等待",
+}
+
+// waitUnits are the units of waits. Latin ones stand alone, Chinese ones run into what follows: of
+// those the longer ones come first.
 var (
-	waitWords = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:try again in|retry in|retry after|reset in|wait|请在|请等待|等待)\s*:?\s*((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|seconds?|secs?|minutes?|mins?|hours?|毫秒|秒|分钟|小时|[smh])\s*)+)`)
-	})
-	waitParts = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(\d+(?:\.\d+)?)\s*([a-z毫秒分钟小时]+)`)
-	})
+	waitUnits = map[string]time.Duration{
+		"ms": time.Millisecond, "millisecond": time.Millisecond, "milliseconds": time.Millisecond,
+		"s": time.Second, "sec": time.Second, "secs": time.Second, "second": time.Second, "seconds": time.Second,
+		"m": time.Minute, "min": time.Minute, "mins": time.Minute, "minute": time.Minute, "minutes": time.Minute,
+		"h": time.Hour, "hour": time.Hour, "hours": time.Hour,
+	}
+	waitSigns = []struct {
+		sign string
+		long time.Duration
+	}{{"毫秒", time.Millisecond}, {"秒", time.Second}, {"分钟", time.Minute}, {"小时", time.Hour}}
 )
 
 // waitIn finds a wait in a sentence.
 func waitIn(message string) time.Duration {
 	const enough = 4096 // no vendor tells the wait later than that
-	m := waitWords().FindStringSubmatch(message[:min(len(message), enough)])
-	if m == nil {
-		return 0
-	}
-	var sum time.Duration
-	for _, p := range waitParts().FindAllStringSubmatch(strings.ToLower(m[1]), -1) {
-		f, err := strconv.ParseFloat(p[1], 64)
-		if err != nil {
-			continue
+	message = strings.ToLower(message[:min(len(message), enough)])
+	for rest := range following(message, waitOpeners) {
+		if wait, ok := readWait(strings.TrimLeft(rest, " \t\r\n:")); ok {
+			return wait
 		}
-		sum = bounded(sum + scaled(f, unit(p[2])))
 	}
-	return sum
+	return 0
 }
 
-func unit(name string) time.Duration {
-	switch {
-	case name == "ms" || strings.HasPrefix(name, "milli") || name == "毫秒":
-		return time.Millisecond
-	case strings.HasPrefix(name, "m") || name == "分钟":
-		return time.Minute
-	case strings.HasPrefix(name, "h") || name == "小时":
-		return time.Hour
-	default:
-		return time.Second
+// following gives what stands in text behind each of the openers, in the order of the text.
+func following(text string, openers []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range text {
+			for _, opener := range openers {
+				if rest, found := strings.CutPrefix(text[i:], opener); found && !yield(rest) {
+					return
+				}
+			}
+		}
 	}
+}
+
+// readWait reads the amounts that a text begins with, like "1m20.5s" or "30 秒", as their sum.
+func readWait(text string) (sum time.Duration, ok bool) {
+	for {
+		rest := strings.TrimLeft(text, "0123456789.")
+		number := strings.TrimSuffix(text[:len(text)-len(rest)], ".")
+		unit, rest := readUnit(strings.TrimLeft(rest, " \t\r\n"))
+		wait, isNumber := amount(number, unit)
+		if unit == 0 || !isNumber {
+			return sum, ok
+		}
+		sum, ok = bounded(sum+wait), true
+		text = strings.TrimLeft(rest, " \t\r\n")
+	}
+}
+
+// readUnit reads the unit that a text begins with; 0 when it begins with none.
+func readUnit(text string) (unit time.Duration, rest string) {
+	rest = strings.TrimLeft(text, "abcdefghijklmnopqrstuvwxyz")
+	if unit = waitUnits[text[:len(text)-len(rest)]]; unit > 0 {
+		return unit, rest
+	}
+	for _, s := range waitSigns {
+		if rest, found := strings.CutPrefix(text, s.sign); found {
+			return s.long, rest
+		}
+	}
+	return 0, text
 }
