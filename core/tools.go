@@ -64,12 +64,21 @@ func (p *agentPart) Close(ctx context.Context) error {
 	return p.a.Agent.Close(ctx)
 }
 
+// kept is what a session keeps under a handle: an image, or a document with its text.
+func (a *App) kept(ctx context.Context, uid, handle string) (chat.Part, error) {
+	p, err := a.Sessions.Kept(ctx, uid, handle)
+	if err == nil && p.IsDocument() {
+		p.Text, err = pdf.Text(ctx, p.Data)
+	}
+	return p, err
+}
+
 // tools registers what the agent can do.
 func (p *agentPart) tools() (*tool.Registry, error) {
 	a, c := p.a, p.a.Config()
 	paths := c.Paths()
 	p.known = builtin.All(builtin.Deps{
-		Home: paths.Home, SafeRoot: safeRoot(c), SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Image: a.Sessions.KeptImage, Timeout: c.Terminal.Timeout,
+		Home: paths.Home, SafeRoot: safeRoot(c), SpillDir: paths.SpillDir, Pool: a.Pool, Sessions: a.Sessions, Kept: a.kept, Timeout: c.Terminal.Timeout,
 		Budget: c.ToolOutput.MaxBytes,
 		Read:   file.Limits{Lines: c.ToolOutput.MaxLines, LineLength: c.ToolOutput.MaxLineLength, Chars: c.FileReadMaxChars},
 		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify, Web: webOptions(c),

@@ -9,7 +9,7 @@ import (
 
 // Share is a part of what a model is sent, in tokens by our estimate.
 type Share struct {
-	Name   string `json:"name"` // a section of the prompt, "definitions", "summary", "messages", "calls", "results", "images"
+	Name   string `json:"name"` // a section of the prompt, "definitions", "summary", "messages", "calls", "results", "images", "documents"
 	Tokens int    `json:"tokens"`
 }
 
@@ -75,13 +75,16 @@ func (c *Composition) add(name string, n int) {
 
 func (c *Composition) addHistory(history []chat.Message) {
 	const envelope = 4
-	var summary, said, calls, results, images int
+	var summary, said, calls, results, images, documents int
 	for i, m := range history {
 		n := envelope + tokens(m.Text) + tokens(m.Reasoning)
 		m.EachPart(func(p *chat.Part) {
-			if p.Kind == chat.PartImage {
+			switch {
+			case p.Kind == chat.PartImage:
 				images += p.Tokens()
-			} else {
+			case p.IsDocument():
+				documents += p.Tokens()
+			default:
 				n += p.Tokens()
 			}
 		})
@@ -103,6 +106,7 @@ func (c *Composition) addHistory(history []chat.Message) {
 	c.add("calls", calls)
 	c.add("results", results)
 	c.add("images", images)
+	c.add("documents", documents)
 }
 
 func withoutCalls(m chat.Message) chat.Message {

@@ -56,12 +56,16 @@ func (t *turn) presentParts(messages []chat.Message) []chat.Message {
 	return messages
 }
 
-// again tells how an image can be seen once more.
+// again tells how an image can be seen, and a document be read, once more.
 func again(p *chat.Part) string {
-	if p.Handle() == "" {
+	switch {
+	case p.Handle() == "":
 		return ""
+	case p.IsDocument():
+		return "; read_file with the path " + p.Handle() + " reads its text"
+	default:
+		return "; read_file with the path " + p.Handle() + " shows it again"
 	}
-	return "; read_file with the path " + p.Handle() + " shows it again"
 }
 
 // loadImage fills in the bytes of an image, or returns the line that says why it has none.
@@ -102,12 +106,21 @@ func oldImages(messages []chat.Message) int {
 	return 0
 }
 
-// withoutImages is m with a line in the place of each of its images.
-func withoutImages(m chat.Message) chat.Message {
+// withoutMedia is m with a line in the place of each of its images and documents.
+func withoutMedia(m chat.Message) chat.Message {
 	return m.Reduce(func(p *chat.Part) string {
-		if p.Kind != chat.PartImage {
+		if !isMedia(p) {
 			return ""
 		}
 		return p.Instead("left out to save room" + again(p))
 	})
+}
+
+// isMedia reports whether p is an image or a document: what is left out first.
+func isMedia(p *chat.Part) bool { return p.Kind == chat.PartImage || p.IsDocument() }
+
+// hasMedia reports whether a message carries images or documents.
+func hasMedia(m chat.Message) (has bool) {
+	m.EachPart(func(p *chat.Part) { has = has || isMedia(p) })
+	return has
 }

@@ -190,3 +190,33 @@ func TestOldImagesGoBeforeOldTexts(t *testing.T) {
 		t.Error("texts do not follow")
 	}
 }
+
+// An old document of a person, its text too, becomes a line that tells how it is read again, also
+// in a conversation without tools; the newest one stays.
+func TestOldDocumentsGoWithOldImages(t *testing.T) {
+	var h []chat.Message
+	for id := int64(1); id < 9; id += 2 {
+		document := chat.Part{
+			Kind: chat.PartFile, Name: "a.pdf", Media: chat.PDF, Blob: strings.Repeat("cd", 32), Size: 400_000, Text: strings.Repeat("page ", 2000),
+		}
+		h = append(h, chat.Message{ID: id, Role: chat.RoleUser, Text: "Read it.", Parts: []chat.Part{document}},
+			chat.Message{ID: id + 1, Role: chat.RoleAssistant, Text: "I read it."})
+	}
+	through := stale(h, 6000)
+	if through != 5 {
+		t.Fatalf("stale up to %d", through)
+	}
+	after := pruned(h, cut{media: through})
+	for i, m := range after {
+		gone := m.Role == chat.RoleUser && m.ID <= through
+		if gone != (len(h[i].Parts) > len(m.Parts)) || gone != strings.Contains(m.Text, "read_file with the path sha256:cdcdcdcdcdcd reads its text") {
+			t.Errorf("message %d: %d parts, %q", m.ID, len(m.Parts), m.Text)
+		}
+		if gone && !strings.HasPrefix(m.Text, "Read it.\n[file \"a.pdf\", application/pdf, 400 kB") {
+			t.Errorf("%q", m.Text)
+		}
+	}
+	if before, now := estimate(h), estimate(after); now*3 > before {
+		t.Errorf("%d tokens became %d", before, now)
+	}
+}

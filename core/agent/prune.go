@@ -30,8 +30,8 @@ func (t *turn) prune(limit int) float64 {
 	through := stale(t.history, int(float64(limit)*share))
 	before := estimate(t.shown())
 	old := t.w.pruned
-	for _, next := range []cut{{old.texts, through, old.capped, old.bytes}, {through, through, old.capped, old.bytes}} { // images first
-		if next.texts < t.w.pruned.texts || next.images < t.w.pruned.images {
+	for _, next := range []cut{{old.texts, through, old.capped, old.bytes}, {through, through, old.capped, old.bytes}} { // images and documents first
+		if next.texts < t.w.pruned.texts || next.media < t.w.pruned.media {
 			continue
 		}
 		after := estimate(pruned(t.history, next))
@@ -39,7 +39,7 @@ func (t *turn) prune(limit int) float64 {
 			continue
 		}
 		t.w.pruned = next
-		t.a.d.Log.Info("old images, results and arguments of tools are sent shortened",
+		t.a.d.Log.Info("old images, documents, results and arguments of tools are sent shortened",
 			"session", t.w.uid, "through", next, "before", before, "after", after)
 		return float64(before-after) / float64(before)
 	}
@@ -51,7 +51,7 @@ func (t *turn) prune(limit int) float64 {
 func (t *turn) pruneAll(fresh int) {
 	through := stale(t.history, fresh)
 	t.a.d.Log.Info("all that is old is sent shortened", "session", t.w.uid, "through", through)
-	t.w.pruned.texts, t.w.pruned.images = max(t.w.pruned.texts, through), max(t.w.pruned.images, through)
+	t.w.pruned.texts, t.w.pruned.media = max(t.w.pruned.texts, through), max(t.w.pruned.media, through)
 }
 
 // capResults cuts what the model has not even answered yet, until a call has at most that many
@@ -66,22 +66,23 @@ func (t *turn) capResults(most int) {
 	}
 }
 
-// cut is how far the history is pruned: ids of the newest messages whose texts and images are left
-// out, and of the newest one whose texts are cut to a number of bytes; 0: none.
+// cut is how far the history is pruned: ids of the newest messages whose texts and whose media
+// (images, documents) are left out, and of the newest one whose texts are cut to a number of bytes;
+// 0: none.
 type cut struct {
-	texts, images, capped int64
-	bytes                 int
+	texts, media, capped int64
+	bytes                int
 }
 
 // shown is the history as the model sees it.
 func (t *turn) shown() []chat.Message { return pruned(t.history, t.w.pruned) }
 
-// stale is the id of the newest result that has fresh tokens of conversation after it and that the
-// model has answered; 0: none.
+// stale is the id of the newest message with a result, an image or a document that has fresh tokens
+// of conversation after it and that the model has answered; 0: none.
 func stale(history []chat.Message, fresh int) int64 {
 	tokens, answered := 0, false
 	for i, m := range slices.Backward(history) {
-		if answered && tokens >= fresh && m.Result != nil && m.ID > 0 {
+		if answered && tokens >= fresh && m.ID > 0 && (m.Result != nil || hasMedia(m)) {
 			return m.ID
 		}
 		tokens += estimate(history[i : i+1])
@@ -90,9 +91,9 @@ func stale(history []chat.Message, fresh int) int64 {
 	return 0
 }
 
-// pruned is history with one line in the place of every large result, of every image and of every
-// long string in a call's arguments, up to through. It changes nothing but these: calls and results
-// stay pairs. What is not stored yet (ID 0) is new and stays.
+// pruned is history with one line in the place of every large result, of every image, of every
+// document and of every long string in a call's arguments, up to through. It changes nothing but
+// these: calls and results stay pairs. What is not stored yet (ID 0) is new and stays.
 func pruned(history []chat.Message, through cut) []chat.Message {
 	if through == (cut{}) {
 		return history
@@ -127,8 +128,8 @@ func pruned(history []chat.Message, through cut) []chat.Message {
 		}
 	}
 	for i, m := range out {
-		if m.ID > 0 && m.ID <= through.images {
-			out[i] = withoutImages(m)
+		if m.ID > 0 && m.ID <= through.media {
+			out[i] = withoutMedia(m)
 		}
 	}
 	return out

@@ -23,7 +23,7 @@ func anyHistory(r *rand.Rand) []chat.Message {
 	add := func(m chat.Message) { out = append(out, m) }
 	calls := 0
 	for turn := range 1 + r.IntN(6) {
-		add(chat.Message{Role: chat.RoleUser, Text: fmt.Sprintf("rule %d", turn)})
+		add(chat.Message{Role: chat.RoleUser, Text: fmt.Sprintf("rule %d", turn), Parts: anyParts(r)})
 		for range r.IntN(5) {
 			m := chat.Message{Role: chat.RoleAssistant, Text: strings.Repeat("a", r.IntN(3))}
 			for range r.IntN(4) {
@@ -54,6 +54,18 @@ func anyHistory(r *rand.Rand) []chat.Message {
 	return out
 }
 
+// anyParts are what a person attaches: mostly nothing.
+func anyParts(r *rand.Rand) (out []chat.Part) {
+	for range max(0, r.IntN(6)-3) {
+		p := chat.Part{Kind: chat.PartImage, Name: "i.png", Media: "image/png", Blob: strings.Repeat("ab", 32), Size: 9, Width: 100, Height: 100}
+		if r.IntN(2) == 0 {
+			p = chat.Part{Kind: chat.PartFile, Name: "d.pdf", Media: chat.PDF, Blob: strings.Repeat("cd", 32), Size: 9, Text: strings.Repeat("page ", r.IntN(500))}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
 // Whatever was said: after pruning up to any message every provider takes it.
 func TestPrunedHistoriesAreSound(t *testing.T) {
 	for seed := range uint64(10_000) {
@@ -61,7 +73,7 @@ func TestPrunedHistoriesAreSound(t *testing.T) {
 		h := anyHistory(r)
 		before := results(h)
 		through := int64(r.IntN(2*len(h) + 2))
-		c := cut{texts: through, images: through}
+		c := cut{texts: through, media: through}
 		p := pruned(h, c)
 		if !slices.Equal(results(h), before) {
 			t.Fatalf("seed %d: the history was changed", seed)
@@ -136,10 +148,14 @@ func results(h []chat.Message) []string {
 	return out
 }
 
-// unharmed says what else than the texts of old results differs, and which of these grew.
+// unharmed says what else than the texts of old results and old images and documents differs, and
+// which of these grew.
 func unharmed(h, p []chat.Message, through int64) error {
 	for i, m := range h {
 		q := p[i]
+		if m.ID > 0 && m.ID <= through {
+			m = withoutMedia(m)
+		}
 		if m.Result == nil {
 			if !reflect.DeepEqual(m, q) {
 				return fmt.Errorf("message %d is another", i)
@@ -232,7 +248,7 @@ func TestAnEqualResultFurtherDownIsNamed(t *testing.T) {
 		{ID: 1, Role: chat.RoleTool, Result: &chat.ToolResult{Name: "read", Text: text}},
 		{ID: 2, Role: chat.RoleTool, Result: &chat.ToolResult{Name: "read", Text: text}},
 	}
-	if got := pruned(h, cut{texts: 1, images: 1}); !strings.Contains(got[0].Result.Text, "a later call of read") || got[1].Result.Text != text {
+	if got := pruned(h, cut{texts: 1, media: 1}); !strings.Contains(got[0].Result.Text, "a later call of read") || got[1].Result.Text != text {
 		t.Errorf("%q", shape(got))
 	}
 }

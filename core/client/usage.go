@@ -116,7 +116,7 @@ func ShareName(name string) string {
 		return "project's instructions"
 	case "summary":
 		return "history: summary"
-	case "messages", "calls", "results", "images":
+	case "messages", "calls", "results", "images", "documents":
 		return "history: " + name
 	default:
 		return name

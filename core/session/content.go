@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"hermes/core/chat"
@@ -38,8 +39,9 @@ func (s *Service) Content(blob string) ([]byte, error) { return s.st.Content(blo
 // ContentPath is the file that holds a part's content, "" when it has none.
 func (s *Service) ContentPath(blob string) string { return s.st.ContentPath(blob) }
 
-// KeptImage finds an image of session uid by its handle, see chat.Part.Handle.
-func (s *Service) KeptImage(ctx context.Context, uid, handle string) (chat.Part, error) {
+// Kept finds what session uid keeps by its handle, see chat.Part.Handle: an image, or a document,
+// which comes with its bytes.
+func (s *Service) Kept(ctx context.Context, uid, handle string) (chat.Part, error) {
 	blob, err := s.st.FindContent(ctx, uid, strings.TrimPrefix(handle, chat.HandlePrefix))
 	if err != nil {
 		return chat.Part{}, err
@@ -47,6 +49,9 @@ func (s *Service) KeptImage(ctx context.Context, uid, handle string) (chat.Part,
 	data, err := s.st.Content(blob)
 	if err != nil {
 		return chat.Part{}, err
+	}
+	if http.DetectContentType(data) == chat.PDF {
+		return chat.Part{Kind: chat.PartFile, Name: handle, Media: chat.PDF, Blob: blob, Size: int64(len(data)), Data: data}, nil
 	}
 	return content.Stored(handle, blob, data)
 }

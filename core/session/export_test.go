@@ -244,7 +244,7 @@ func TestExportsHoldImages(t *testing.T) {
 	if data, err := to.Content(kept[0].Blob); err != nil || !bytes.Equal(data, png) {
 		t.Errorf("imported %q, %v", data, err)
 	}
-	if _, err := s.KeptImage(bg, uid, kept[1].Handle()); err == nil {
+	if _, err := s.Kept(bg, uid, kept[1].Handle()); err == nil {
 		t.Error("a document is an image")
 	}
 	must(t, to.Delete(bg, uid))

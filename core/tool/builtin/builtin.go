@@ -32,7 +32,7 @@ type Deps struct {
 	Budget   int           // characters of a result; 0: tool.DefaultMaxResult
 	Read     file.Limits   // of read_file
 	Sessions recall.Sessions
-	Image    func(ctx context.Context, session, handle string) (chat.Part, error) // kept by a session, for read_file
+	Kept     func(ctx context.Context, session, handle string) (chat.Part, error) // kept by a session, for read_file
 	Todos    plan.Store
 	Web      *web.Options // web_search, web_extract
 	Ask      ask.Asker    // clarify
@@ -65,7 +65,7 @@ func (s Set) Forget(session string) {
 
 // fileOptions are those of the file tools.
 func fileOptions(d Deps) file.Options {
-	o := file.Options{Home: d.Home, SafeRoot: d.SafeRoot, Limits: d.Read, Image: d.Image, Own: []string{d.SpillDir}}
+	o := file.Options{Home: d.Home, SafeRoot: d.SafeRoot, Limits: d.Read, Kept: d.Kept, Own: []string{d.SpillDir}}
 	if d.Pool != nil {
 		home, _ := os.UserHomeDir() // without one, ~ stays as it is written
 		o.Rooms, o.Backends = room.Finder{Pool: d.Pool, Home: home}.Find, shell.BackendsOfFiles(d.Pool.List(""))

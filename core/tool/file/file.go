@@ -37,9 +37,9 @@ type Options struct {
 	// Ripgrep is the program for search_files: "" looks for rg in PATH at first use, "off" never
 	// uses it.
 	Ripgrep string
-	// Image finds an image that a session keeps, by its handle, which read_file takes in the place
-	// of a path. May be nil.
-	Image  func(ctx context.Context, session, handle string) (chat.Part, error)
+	// Kept finds an image or a document with its text that a session keeps, by its handle, which
+	// read_file takes in the place of a path. May be nil.
+	Kept   func(ctx context.Context, session, handle string) (chat.Part, error)
 	Limits Limits
 	// Rooms finds the files of a session's back end by its name, "" for the session's own. Nil
 	// knows this machine only.
@@ -65,7 +65,7 @@ type Workspace struct {
 	guard    guard
 	marks    marks
 	limit    Limits
-	image    func(ctx context.Context, session, handle string) (chat.Part, error)
+	kept     func(ctx context.Context, session, handle string) (chat.Part, error)
 	rg       func() string
 	rooms    func(session, backend string) (room.Room, error)
 	names    string // description of the argument backend
@@ -81,7 +81,7 @@ func New(o Options) *Workspace {
 	if home == "" {
 		home, _ = os.UserHomeDir() // without one, ~ stays literal and its rules have nothing to guard
 	}
-	w := &Workspace{home: home, guard: newGuard(o, home), limit: o.Limits.orDefaults(), image: o.Image, rooms: o.Rooms, names: o.Backends, safeRoot: o.SafeRoot, own: o.Own}
+	w := &Workspace{home: home, guard: newGuard(o, home), limit: o.Limits.orDefaults(), kept: o.Kept, rooms: o.Rooms, names: o.Backends, safeRoot: o.SafeRoot, own: o.Own}
 	w.rg = sync.OnceValue(func() string { return findRipgrep(o.Ripgrep) })
 	return w
 }

@@ -17,10 +17,14 @@ import (
 // its handle. The part has its bytes in Data. The error is for the model.
 func (w *Workspace) Image(ctx context.Context, c tool.Call, path string) (chat.Part, error) {
 	if strings.HasPrefix(path, chat.HandlePrefix) {
-		if w.image == nil {
+		if w.kept == nil {
 			return chat.Part{}, errors.New("no images are kept")
 		}
-		return w.image(ctx, c.Session, path)
+		p, err := w.kept(ctx, c.Session, path)
+		if err == nil && p.Kind != chat.PartImage {
+			err = errors.New("it is no image")
+		}
+		return p, err
 	}
 	at, err := w.find(ctx, c, "", path)
 	if err != nil {

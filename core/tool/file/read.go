@@ -89,8 +89,8 @@ func (l Limits) lineRange(a readArgs) string {
 }
 
 func (w *Workspace) read(ctx context.Context, c tool.Call, a readArgs) (tool.Result, error) {
-	if strings.HasPrefix(a.Path, chat.HandlePrefix) && w.image != nil && c.Data == nil {
-		return w.keptImage(ctx, c.Session, a.Path), nil
+	if strings.HasPrefix(a.Path, chat.HandlePrefix) && w.kept != nil && c.Data == nil {
+		return w.readKept(ctx, c.Session, a), nil
 	}
 	limit := w.limit
 	if c.Data != nil {
@@ -173,13 +173,17 @@ func showImage(r io.Reader, at place, size int64) tool.Result {
 	return tool.Result{Text: fmt.Sprintf("%s is an image (%d bytes).", at.shown, size), Parts: []chat.Part{p}}
 }
 
-// keptImage gives an image of this conversation once more.
-func (w *Workspace) keptImage(ctx context.Context, session, handle string) tool.Result {
-	p, err := w.image(ctx, session, handle)
-	if err != nil {
-		return tool.Fail("Cannot show %s: %v.", handle, err)
+// readKept gives an image of this conversation once more, or the text of a document.
+func (w *Workspace) readKept(ctx context.Context, session string, a readArgs) tool.Result {
+	p, err := w.kept(ctx, session, a.Path)
+	switch {
+	case err != nil:
+		return tool.Fail("Cannot show %s: %v.", a.Path, err)
+	case p.IsDocument():
+		a.Offset, a.Limit = cmp.Or(a.Offset, 1), cmp.Or(a.Limit, w.limit.defaultLines())
+		return w.limit.show(strings.NewReader(p.Text), int64(len(p.Text)), place{shown: "the text of " + a.Path}, a, nil)
 	}
-	return tool.Result{Text: handle + " is this image.", Parts: []chat.Part{p}}
+	return tool.Result{Text: a.Path + " is this image.", Parts: []chat.Part{p}}
 }
 
 // data is the page for a program. Its text is that of the file, with \n at every line's end.

@@ -48,7 +48,7 @@ func TestWhereImagesComeFrom(t *testing.T) {
 			asked = p
 			return "It shows " + q, "lab/eyes", nil
 		},
-		File: file.New(file.Options{Image: kept}).Image,
+		File: file.New(file.Options{Kept: kept}).Image,
 		Fetch: func(_ context.Context, url string) ([]byte, error) {
 			if strings.HasSuffix(url, "page") {
 				return []byte("<html>"), nil
