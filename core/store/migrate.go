@@ -18,9 +18,12 @@ var schemaV2 string
 //go:embed schema3.sql
 var schemaV3 string
 
+//go:embed schema4.sql
+var schemaV4 string
+
 // migrations[i] brings a database from version i to i+1. They only add; a release never edits an
 // old one.
-var migrations = []string{schemaV1, schemaV2, schemaV3}
+var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4}
 
 // applicationID marks our files ("HRMW"), for tools that look at file headers.
 const applicationID = 0x48524d57

@@ -274,6 +274,9 @@ func (t *target) take(ctx context.Context, r dbfile.Row) (belongs bool, err erro
 		return false, nil
 	}
 	values := r.Values
+	for len(values) < len(t.columns) {
+		values = append(values, int64(0))
+	}
 	for i, c := range t.columns[:len(values)] {
 		if c.rowid {
 			values[i] = r.ID
@@ -315,13 +318,17 @@ func (t *target) takeMeta(ctx context.Context, values []any) (bool, error) {
 	return true, err
 }
 
+// addedColumns is how many numbers migrations added at the end of a table. A row that was written
+// before ends without them; they are 0.
+var addedColumns = map[string]int{"spent": 1}
+
 // fits reports whether a row has the shape of this table: as many values as columns, each of the
 // kind of its own.
 func (t *target) fits(r dbfile.Row) bool {
-	if len(r.Values) != len(t.columns) {
+	if n := len(t.columns); len(r.Values) > n || len(r.Values) < n-addedColumns[t.name] {
 		return false
 	}
-	for i, c := range t.columns {
+	for i, c := range t.columns[:len(r.Values)] {
 		switch r.Values[i].(type) {
 		case nil:
 			if c.needed && !c.rowid {

@@ -33,9 +33,9 @@ func (s *Store) CountUsage(ctx context.Context, uid string, m Spent) error {
 			sum.Input, sum.Output, sum.Cached, sum.Reasoning, sum.Cost, sum.CostKnown, x.ID); err != nil {
 			return err
 		}
-		_, err = t.exec(`INSERT INTO spent(session_id,prompt_id,at_ms,provider,model,purpose,in_tok,out_tok,cache_tok,reason_tok,cost_micro,cost_known)
- VALUES(?,?,?,?,?,?,?,?,?,?,?,?)`,
-			x.ID, m.Prompt, t.now, m.Provider, m.Model, m.Purpose, u.Input, u.Output, u.Cached, u.Reasoning, u.Cost, u.CostKnown)
+		_, err = t.exec(`INSERT INTO spent(session_id,prompt_id,at_ms,provider,model,purpose,in_tok,out_tok,cache_tok,write_tok,reason_tok,cost_micro,cost_known)
+ VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+			x.ID, m.Prompt, t.now, m.Provider, m.Model, m.Purpose, u.Input, u.Output, u.Cached, u.Written, u.Reasoning, u.Cost, u.CostKnown)
 		return err
 	})
 }
@@ -93,7 +93,7 @@ func (s *Store) UsageBy(ctx context.Context, by UsageBy, f UsageFilter) (out []U
 		f.Limit = All
 	}
 	rows, err := s.read.QueryContext(ctx, `SELECT `+key[0]+` k, `+key[1]+`, count(*), sum(p.cost_known=0), sum(p.in_tok), sum(p.out_tok),
- sum(p.cache_tok), sum(p.reason_tok), sum(p.cost_micro), min(p.cost_known), max(p.at_ms) last
+ sum(p.cache_tok), sum(p.write_tok), sum(p.reason_tok), sum(p.cost_micro), min(p.cost_known), max(p.at_ms) last
  FROM spent p LEFT JOIN sessions s ON s.id=p.session_id
  WHERE (?1='' OR s.uid=?1) AND p.at_ms>=?2 GROUP BY k ORDER BY last DESC LIMIT ?3`, f.Session, toMS(f.Since), f.Limit)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Store) UsageBy(ctx context.Context, by UsageBy, f UsageFilter) (out []U
 		var r UsageRow
 		var last int64
 		u := &r.Usage
-		if err := rows.Scan(&r.Key, &r.Name, &r.Calls, &r.Unpriced, &u.Input, &u.Output, &u.Cached, &u.Reasoning, &u.Cost, &u.CostKnown, &last); err != nil {
+		if err := rows.Scan(&r.Key, &r.Name, &r.Calls, &r.Unpriced, &u.Input, &u.Output, &u.Cached, &u.Written, &u.Reasoning, &u.Cost, &u.CostKnown, &last); err != nil {
 			return nil, err
 		}
 		r.Last = fromMS(last)

@@ -18,7 +18,7 @@ func TestUsageAddsUp(t *testing.T) {
 	call := func(uid string, prompt int64, model, purpose string, u chat.Usage) {
 		must(t, s.CountUsage(ctx, uid, Spent{Prompt: prompt, Provider: "p", Model: model, Purpose: purpose, Usage: u}))
 	}
-	call("a", 1, "m", "", chat.Usage{Input: 100, Cached: 80, Output: 10, Cost: 7, CostKnown: true})
+	call("a", 1, "m", "", chat.Usage{Input: 100, Cached: 80, Written: 15, Output: 10, Reasoning: 4, Cost: 7, CostKnown: true})
 	call("a", 1, "small", "compression", chat.Usage{Input: 50, Output: 5})
 	call("a", 2, "m", "", chat.Usage{Input: 10, Output: 1, Cost: 1, CostKnown: true})
 	call("b", 3, "m", "", chat.Usage{Input: 1, Output: 1, Cost: 2, CostKnown: true})
@@ -31,7 +31,8 @@ func TestUsageAddsUp(t *testing.T) {
 			all.Calls, all.Unpriced, all.Usage = all.Calls+r.Calls, all.Unpriced+r.Unpriced, all.Usage.Add(r.Usage)
 			sums[string(by)+" "+r.Key] = r.Usage.Input
 		}
-		if all.Calls != 4 || all.Unpriced != 1 || all.Usage.Input != 161 || all.Usage.Cost != 10 || all.Usage.CostKnown {
+		if all.Calls != 4 || all.Unpriced != 1 || all.Usage.Input != 161 || all.Usage.Cost != 10 || all.Usage.CostKnown ||
+			all.Usage.Written != 15 || all.Usage.Reasoning != 4 {
 			t.Errorf("by %s: %+v", by, all)
 		}
 	}
@@ -66,6 +67,24 @@ func TestMigrationToUsage(t *testing.T) {
 	rows, err := s.UsageBy(context.Background(), UsageTurn, UsageFilter{Session: "u"})
 	must(t, err)
 	if len(rows) != 1 || rows[0].Key != "5" || rows[0].Name != "what is it?" || rows[0].Usage != (chat.Usage{Input: 10, Output: 2, Cost: 3, CostKnown: true}) {
+		t.Errorf("%+v", rows)
+	}
+}
+
+// Rows of before a migration have a column less. A database that is made anew keeps them.
+func TestRescueOfUsageOfBefore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	execFile(t, path, schemaV1+indexSQL+schemaV2+schemaV3+`INSERT INTO meta VALUES('schema_version','3'),('fts_version','`+indexVersion+`'),('created_ms','7');
+ INSERT INTO sessions(id,uid,started_ms,last_ms,provider,model) VALUES(1,'u',1,1,'p','m');
+ INSERT INTO spent(session_id,at_ms,provider,model,in_tok,cost_micro,cost_known) VALUES(1,5,'p','old',100,3,1);`)
+	s := openAt(t, path, Options{})
+	must(t, s.CountUsage(context.Background(), "u", Spent{Provider: "p", Model: "new", Usage: chat.Usage{Input: 10, Written: 9, Cost: 1, CostKnown: true}}))
+	must(t, s.Close())
+	execFile(t, path, "PRAGMA writable_schema=ON; DELETE FROM sqlite_schema") // nothing says any more where which table begins
+	s = openAt(t, path, Options{})
+	rows, err := s.UsageBy(context.Background(), UsageModel, UsageFilter{Session: "u"})
+	must(t, err)
+	if len(rows) != 2 || rows[0].Key != "p/new" || rows[0].Usage.Written != 9 || rows[1].Usage != (chat.Usage{Input: 100, Cost: 3, CostKnown: true}) {
 		t.Errorf("%+v", rows)
 	}
 }

@@ -209,14 +209,33 @@ func (v *usageView) bar(n, of int) string {
 // head is the head of a table of sums.
 func (v *usageView) head(name string, w int) string {
 	s := v.styles
-	return s.Strong.Render(text.Fit(name, v.nameCells(w))) + s.Faint.Render(text.Truncate(fmt.Sprintf("%6s %9s %6s %8s  %s", "calls", "read", "cached", "written", "cost"), w-v.nameCells(w), ""))
+	facts := usageFacts(w, "calls", "read", "cached", "to cache", "written", "thought", "cost")
+	return s.Strong.Render(text.Fit(name, v.nameCells(w))) + s.Faint.Render(text.Truncate(facts, w-v.nameCells(w), ""))
 }
 
-func (v *usageView) nameCells(w int) int { return max(min(w-50, 44), 12) }
+// wideUsage is the width from which on all columns have room beside the names.
+const wideUsage = 96
+
+func (v *usageView) nameCells(w int) int {
+	if w >= wideUsage {
+		return max(min(w-73, 44), 12)
+	}
+	return max(min(w-50, 44), 12)
+}
+
+// usageFacts is a row of sums without its name. What was written to a cache and what was thought
+// are left out where there is no room.
+func usageFacts(w int, calls, read, cached, toCache, written, thought, cost string) string {
+	if w < wideUsage {
+		return fmt.Sprintf("%6s %9s %6s %8s  %s", calls, read, cached, written, cost)
+	}
+	return fmt.Sprintf("%6s %9s %6s %8s %8s %8s  %s", calls, read, cached, toCache, written, thought, cost)
+}
 
 func (v *usageView) sum(name string, r store.UsageRow, w int) string {
 	u, s := r.Usage, v.styles
-	facts := fmt.Sprintf("%6d %9d %6s %8d  %s", r.Calls, u.Input, client.CacheRate(u), u.Output, client.CostWords(r))
+	facts := usageFacts(w, fmt.Sprint(r.Calls), fmt.Sprint(u.Input), client.CacheRate(u), fmt.Sprint(u.Written), fmt.Sprint(u.Output),
+		fmt.Sprint(u.Reasoning), client.CostWords(r))
 	cells := v.nameCells(w)
 	return text.Truncate(s.Text.Render(text.Fit("  "+text.Truncate(text.OneLine(name), cells-3, s.Glyphs.Ellipsis), cells))+s.Dim.Render(facts), w, s.Glyphs.Ellipsis)
 }

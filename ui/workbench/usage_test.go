@@ -18,7 +18,9 @@ import (
 
 func someUsage() usageReports {
 	row := func(key, name string, calls, in, cached, out int, cost int64, unpriced int) store.UsageRow {
-		return store.UsageRow{Key: key, Name: name, Calls: calls, Unpriced: unpriced, Usage: chat.Usage{Input: in, Cached: cached, Output: out, Cost: cost}}
+		return store.UsageRow{Key: key, Name: name, Calls: calls, Unpriced: unpriced, Usage: chat.Usage{
+			Input: in, Cached: cached, Written: (in - cached) / 2, Output: out, Reasoning: out / 3, Cost: cost,
+		}}
 	}
 	made := agent.Composition{Tokens: 21_000, Counted: 19_400, Window: 200_000, Model: "anthropic/claude-sonnet-5", Shares: []agent.Share{
 		{Name: "identity", Tokens: 700},

@@ -27,7 +27,8 @@ func Command(c *base.Command) *cobra.Command {
 		Long: `What model calls used and cost: by day, model, session and turn.
 
 With --session it also tells what the next model call of that session is made of. Costs are those that a server told, or the prices of
-the catalogue and of your settings; calls without a known price are counted beside. What deleted sessions used stays in the sums.`,
+the catalogue and of your settings; calls without a known price are counted beside. Of what was read, "cached" came from a provider's
+cache, and "to cache" was written to one; of what was written, "thought" was reasoning. What deleted sessions used stays in the sums.`,
 		Example: "  hermes usage\n  hermes usage --since 30d --json\n  hermes usage --session last",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -72,11 +73,11 @@ func printSpent(w io.Writer, r client.UsageReport) error {
 			return err
 		}
 	}
-	t := base.Table{Head: []string{"", "calls", "read", "cached", "written", "cost", ""}}
+	t := base.Table{Head: []string{"", "calls", "read", "cached", "to cache", "written", "thought", "cost", ""}}
 	group := func(name string, rows []store.UsageRow, key func(store.UsageRow) string) {
 		for i, row := range rows {
 			if i == 0 {
-				t.Row("", "", "", "", "", "", "")
+				t.Row("", "", "", "", "", "", "", "", "")
 				t.Row(strings.ToUpper(name[:1]) + name[1:])
 			}
 			addRow(&t, key(row), row)
@@ -100,7 +101,7 @@ func printSpent(w io.Writer, r client.UsageReport) error {
 // addRow adds a row of sums.
 func addRow(t *base.Table, name string, r store.UsageRow) {
 	u := r.Usage
-	t.Row(name, fmt.Sprint(r.Calls), fmt.Sprint(u.Input), client.CacheRate(u), fmt.Sprint(u.Output), client.CostWords(r))
+	t.Row(name, fmt.Sprint(r.Calls), fmt.Sprint(u.Input), client.CacheRate(u), fmt.Sprint(u.Written), fmt.Sprint(u.Output), fmt.Sprint(u.Reasoning), client.CostWords(r))
 }
 
 func printComposition(w io.Writer, m agent.Composition) error {
