@@ -166,9 +166,9 @@ func (f *frame) windowOf(s *sessionStatus) int {
 func (f *frame) contextText(s *sessionStatus) string {
 	switch window := f.windowOf(s); {
 	case window > 0:
-		return fmt.Sprintf("%d%% of %s", s.context*100/window, formatThousands(window))
+		return fmt.Sprintf("%d%% of %s", s.context*100/window, text.Thousands(window))
 	case s.context > 0:
-		return formatThousands(s.context) + " tokens"
+		return text.Thousands(s.context) + " tokens"
 	default:
 		return ""
 	}
@@ -183,7 +183,7 @@ func (f *frame) spentText(s *sessionStatus) string {
 	if window := f.windowOf(s); window > 0 && s.context > 0 {
 		out = append(out, fmt.Sprintf("%d%%", s.context*100/window))
 	} else if s.context > 0 {
-		out = append(out, formatThousands(s.context)+" tokens")
+		out = append(out, text.Thousands(s.context)+" tokens")
 	}
 	if cost := s.costText(); cost != "" {
 		out = append(out, cost)

@@ -393,15 +393,3 @@ func formatClock(d time.Duration) string {
 	}
 	return fmt.Sprintf("%02d:%02d", s/60, s%60)
 }
-
-// formatThousands writes 200000 as 200k.
-func formatThousands(n int) string {
-	switch {
-	case n >= 1_000_000:
-		return fmt.Sprintf("%.1fM", float64(n)/1e6)
-	case n >= 1000:
-		return fmt.Sprintf("%dk", n/1000)
-	default:
-		return fmt.Sprint(n)
-	}
-}

@@ -164,14 +164,14 @@ func (p *Pane) contextRows() []string {
 	if o.Used == 0 {
 		return nil
 	}
-	right := tokensText(o.Used) + " tokens"
+	right := text.Thousands(o.Used) + " tokens"
 	if o.Window > 0 {
-		right = fmt.Sprintf("%d%% of %s", o.Used*100/o.Window, tokensText(o.Window))
+		right = fmt.Sprintf("%d%% of %s", o.Used*100/o.Window, text.Thousands(o.Window))
 	}
 	out := []string{p.heading("Context", right)}
 	for _, s := range o.Shares[:min(len(o.Shares), overviewShares)] {
 		name := text.Truncate("  "+text.Inline(s.Name), max(4, p.w-16), p.styles.Glyphs.Ellipsis)
-		n := text.FitLeft(tokensText(s.Tokens), 6)
+		n := text.FitLeft(text.Thousands(s.Tokens), 6)
 		bar := strings.Repeat("#", min(8, (s.Tokens*8+o.Used-1)/max(o.Used, 1)))
 		if !p.styles.ASCII {
 			bar = strings.ReplaceAll(bar, "#", "■")
@@ -268,14 +268,6 @@ func (p *Pane) processRows() []string {
 		out = append(out, "  "+text.Fit(name, room)+" "+p.styles.Dim.Render(since))
 	}
 	return out
-}
-
-// tokensText writes 12345 as 12k.
-func tokensText(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%dk", n/1000)
 }
 
 // withOverview draws the overview above rows that are made for the room that it leaves.

@@ -194,22 +194,10 @@ func sessionFacts(r Hit) []string {
 		out = append(out, text.Inline(r.Info.Model))
 	}
 	if n := r.Info.Usage.Input + r.Info.Usage.Output; n > 0 {
-		out = append(out, tokensText(n)+" tokens")
+		out = append(out, text.Thousands(n)+" tokens")
 	}
 	if u := r.Info.Usage; u.CostKnown && u.Cost > 0 {
 		out = append(out, fmt.Sprintf("$%.3f", float64(u.Cost)/1e6))
 	}
 	return out
-}
-
-// tokensText writes 12345 as 12k.
-func tokensText(n int) string {
-	switch {
-	case n >= 1_000_000:
-		return fmt.Sprintf("%.1fM", float64(n)/1e6)
-	case n >= 1000:
-		return fmt.Sprintf("%dk", n/1000)
-	default:
-		return fmt.Sprint(n)
-	}
 }

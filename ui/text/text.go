@@ -13,6 +13,8 @@
 package text
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -295,4 +297,16 @@ func Cluster(s string) (c string, cells int) {
 	}
 	n, cells := firstCluster(s)
 	return s[:n], cells
+}
+
+// Thousands writes a number short: 12345 as 12k, 1234567 as 1.2M.
+func Thousands(n int) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%dk", n/1000)
+	default:
+		return strconv.Itoa(n)
+	}
 }

@@ -206,3 +206,11 @@ func TestEveryCharacterKeepsItsWidthInAFrame(t *testing.T) {
 		}
 	}
 }
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1k", 12_345: "12k", 1_234_567: "1.2M"} {
+		if got := Thousands(n); got != want {
+			t.Errorf("Thousands(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
