@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,20 +16,8 @@ import (
 
 	"hermes/core/chat"
 	"hermes/core/provider/modeltest"
+	"hermes/core/testskip"
 )
-
-// kills is how often TestKillAtAnyMoment kills the program: HERMES_TEST_KILLS times, else 200 times
-// in CI and fewer where a person waits. core/session/killtest kills the store alone 200 times in
-// every run.
-func kills() int {
-	if n, err := strconv.Atoi(os.Getenv("HERMES_TEST_KILLS")); err == nil {
-		return n
-	}
-	if os.Getenv("HERMES_TEST_REQUIRE") == "1" {
-		return 200
-	}
-	return 60
-}
 
 // forever is a command in the background that never ends, with a child that leaves its group. Its
 // ampersand is as an event's line writes it.
@@ -59,14 +45,22 @@ func busyTurns() modeltest.Script {
 
 // TestKillAtAnyMoment kills the real program at random moments while a model keeps it at work.
 // Every message that it had announced is stored as announced, the file is sound, no command lives
-// on, and the next run goes on with the session. Two homes are worked in at a time, because half of
-// a round is waiting.
-func TestKillAtAnyMoment(t *testing.T) {
+// on, and the next run goes on with the session.
+func TestKillAtAnyMoment(t *testing.T) { killInTwoHomes(t, 60) }
+
+func TestKillTwoHundredTimes(t *testing.T) {
+	testskip.LongWithoutRace(t, "kills the program two hundred times")
+	killInTwoHomes(t, 200)
+}
+
+// killInTwoHomes works in two homes at a time, because half of a round is waiting.
+func killInTwoHomes(t *testing.T, kills int) {
+	t.Helper()
 	const homes = 2
 	for seed := range uint64(homes) {
 		t.Run(fmt.Sprint("home ", seed), func(t *testing.T) {
 			t.Parallel()
-			killAgainAndAgain(t, kills()/homes, rand.New(rand.NewPCG(seed, 7))) //nolint:gosec // the same moments each time, as far as events are
+			killAgainAndAgain(t, kills/homes, rand.New(rand.NewPCG(seed, 7))) //nolint:gosec // the same moments each time, as far as events are
 		})
 	}
 }

@@ -107,6 +107,7 @@ func TestAnswersOfAHundredMegabytes(t *testing.T) {
 
 // The same, compressed to almost nothing, as an error, and as a list of models.
 func TestFloodsBesideAnswers(t *testing.T) {
+	testskip.LongWithoutRace(t, "two floods in each format")
 	each(t, func(t *testing.T, w wire) {
 		head, event, _ := marked(t, w)
 		var packed bytes.Buffer

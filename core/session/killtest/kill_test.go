@@ -144,7 +144,7 @@ func sum(m *chat.Message) string {
 // TestKill9Acked kills a process that writes, at random moments. What it was told to be saved is
 // there.
 func TestKill9Acked(t *testing.T) {
-	testskip.Long(t, "kills the store 200 times")
+	testskip.LongWithoutRace(t, "kills the store 200 times")
 	path := filepath.Join(t.TempDir(), "workbench.db")
 	rnd := rand.New(rand.NewPCG(1, 1))
 	total, slowest := 0, time.Duration(0)
