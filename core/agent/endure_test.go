@@ -58,7 +58,7 @@ func heap() uint64 {
 // One turn goes on whatever it reads, also when nobody knows the window before the server refuses a
 // request.
 func TestOneLongTurnInASmallWindow(t *testing.T) {
-	t.Run("known", func(t *testing.T) { oneTurn(t, smallTokens, 60) })
+	t.Run("known", func(t *testing.T) { oneTurn(t, smallTokens, 150) })
 	t.Run("unknown", func(t *testing.T) { oneTurn(t, 0, 60) })
 }
 
