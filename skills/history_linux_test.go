@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"hermes/core/testskip"
 )
 
 // summed is a SKILL.md that says how long it is, so that a torn one is seen.
@@ -30,11 +32,11 @@ func torn(t []byte) bool {
 	return err != nil || bytes.Count(t, []byte("Line of ")) != n
 }
 
-// TestHistoryWorker is the process that TestKilledWhileChanging kills.
+// TestHistoryWorker is the process that killWhileChanging kills.
 func TestHistoryWorker(t *testing.T) {
 	dir := os.Getenv("SKILLS_WORKER")
 	if dir == "" {
-		t.Skip("only for TestKilledWhileChanging")
+		t.Skip("only for killWhileChanging")
 	}
 	e := Editor{Dir: dir}
 	fmt.Println("ready")
@@ -68,11 +70,15 @@ func changeSomehow(e Editor, i int) {
 
 // Two processes change a skill and are killed at any moment, many times: no file is ever a part of
 // one, every version can be read, and every step back works.
-func TestKilledWhileChanging(t *testing.T) {
-	kills := 1000
-	if testing.Short() {
-		kills = 60
-	}
+func TestKilledWhileChanging(t *testing.T) { killWhileChanging(t, 60) }
+
+func TestKilledAThousandTimesWhileChanging(t *testing.T) {
+	testskip.LongWithoutRace(t, "starts and kills a thousand programs")
+	killWhileChanging(t, 1000)
+}
+
+func killWhileChanging(t *testing.T, kills int) {
+	t.Helper()
 	dir := write(t, map[string]string{"own/SKILL.md": summed(1), "own/references/a.md": summed(2)})
 	e := Editor{Dir: dir}
 	for round := range kills / 2 {
