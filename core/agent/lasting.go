@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -89,6 +90,13 @@ func (t *turn) scanPages() {
 		return
 	}
 	for _, m := range t.history {
+		for _, p := range m.Parts {
+			if p.Foreign {
+				why := fmt.Sprintf("strangers wrote what stands beside a message of this conversation (%s)", oneLine(p.Name))
+				t.w.strange.CompareAndSwap(nil, &why)
+				return
+			}
+		}
 		if m.Role != chat.RoleTool || m.Result == nil {
 			continue
 		}

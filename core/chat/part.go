@@ -15,6 +15,9 @@ type Part struct {
 	Path  string   `json:"path,omitempty"`  // the file on this machine that it was read from
 	URI   string   `json:"uri,omitempty"`   // of a resource
 	Text  string   `json:"text,omitempty"`  // content that is text, as sent
+	// Foreign says that strangers wrote it, whoever put it there: what is remembered after it is
+	// asked about.
+	Foreign bool `json:"foreign,omitempty"`
 
 	// Blob names content that is no text: its sha256 in hex. The store has the bytes.
 	Blob   string `json:"blob,omitempty"`

@@ -101,7 +101,7 @@ func resourcePart(r *sdk.ResourceContents) *chat.Part {
 	if i := strings.LastIndexByte(strings.TrimRight(name, "/"), '/'); i >= 0 && i+1 < len(name) {
 		name = name[i+1:]
 	}
-	p := &chat.Part{Kind: chat.PartResource, Name: plain(name), URI: plain(r.URI), Media: r.MIMEType}
+	p := &chat.Part{Kind: chat.PartResource, Name: plain(name), URI: plain(r.URI), Media: r.MIMEType, Foreign: true}
 	switch {
 	case r.Blob != nil && content.IsImage(r.Blob):
 		p.Kind, p.Data = chat.PartImage, r.Blob

@@ -13,7 +13,7 @@ import (
 // read becomes a part that says why.
 func (w *Web) Attach(ctx context.Context, session, raw string) chat.Part {
 	p := w.readPage(ctx, raw)
-	part := chat.Part{Kind: chat.PartResource, Name: p.URL, Media: "text/markdown", URI: p.URL}
+	part := chat.Part{Kind: chat.PartResource, Name: p.URL, Media: "text/markdown", URI: p.URL, Foreign: true}
 	if p.Error != "" {
 		part.Text = "[the page could not be read: " + p.Error + "]"
 		return part
