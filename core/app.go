@@ -93,6 +93,7 @@ type App struct {
 	user        userPart
 	titles      titlesPart
 	plugins     pluginsPart
+	provider    memoryProvider
 	answers     answers
 	open        sync.Map       // uids of sessions that this process has open
 	opening     []event.Notice // what was said before opened
@@ -108,7 +109,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	LearnSecrets(o.Config)
 	o.Bus.Filter(cleanEvent)
 	a.config.Store(o.Config)
-	a.memories.a, a.longTerm.a, a.user.a, a.titles.a, a.plugins.a = a, a, a, a, a
+	a.memories.a, a.longTerm.a, a.user.a, a.titles.a, a.plugins.a, a.provider.a = a, a, a, a, a, a
 	if err := a.start(ctx); err != nil {
 		return nil, errors.Join(err, a.Close(ctx))
 	}

@@ -29,6 +29,7 @@ func (a *App) Submit(ctx context.Context, uid string, in agent.Input) error {
 		in.Parts = append(in.Parts, a.mentioned(ctx, uid, names)...)
 	}
 	in.Parts = append(in.Parts, a.longTerm.unasked(ctx, uid, in)...)
+	in.Parts = append(in.Parts, a.provider.recall(ctx, uid, in)...)
 	info, err := a.Sessions.Get(ctx, uid)
 	if err != nil {
 		return err

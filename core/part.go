@@ -55,6 +55,7 @@ func (a *App) systems() []part {
 		&a.titles,
 		&a.plugins,
 		&serversPart{a: a},
+		&a.provider,
 		&openedPart{a: a},
 		&skillsFollower{a: a},
 		&settingsPart{a: a},

@@ -30,6 +30,7 @@ type pluginsPart struct {
 
 	mu      sync.Mutex
 	enabled map[string]plugin.Plugin
+	holders map[plugin.Role]plugin.Plugin
 }
 
 func (p *pluginsPart) Start(context.Context) error {
@@ -68,8 +69,10 @@ func (p *pluginsPart) readPlugins() ([]plugin.Plugin, error) {
 			enabled[one.Name] = one
 		}
 	}
+	holders, herr := plugin.Holders(list)
+	err = errors.Join(err, herr)
 	p.mu.Lock()
-	p.enabled = enabled
+	p.enabled, p.holders = enabled, holders
 	p.mu.Unlock()
 	for _, h := range p.a.HookSet.List() { // those that are there get theirs below
 		if name, of := strings.CutPrefix(h.Owner, plugin.Owner); of && !slices.ContainsFunc(list, func(o plugin.Plugin) bool { return o.Name == name }) {
@@ -116,6 +119,20 @@ func (p *pluginsPart) get(name string) (plugin.Plugin, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one, ok := p.enabled[name]
+	return one, ok
+}
+
+// bringsNoTools reports whether a name is of a plugin of which the agent is told nothing.
+func (p *pluginsPart) bringsNoTools(name string) bool {
+	one, ok := p.get(name)
+	return ok && !one.Manifest.Tools
+}
+
+// holder is the plugin that has a role.
+func (p *pluginsPart) holder(r plugin.Role) (plugin.Plugin, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one, ok := p.holders[r]
 	return one, ok
 }
 

@@ -155,6 +155,9 @@ func (a *App) awaitTools(ctx context.Context, session string, toolsets []string,
 		return
 	}
 	a.MCP.Want(names...)
+	if names = slices.DeleteFunc(names, a.plugins.bringsNoTools); len(names) == 0 { // Await takes none as all
+		return
+	}
 	if way := a.wayIn(session); way.Source == "tui" {
 		if !first {
 			return

@@ -50,7 +50,7 @@ func (p *agentPart) Start(context.Context) (err error) {
 		Bus: a.Bus, Sessions: a.Sessions, Models: a.Models, Tools: a.Tools, Gate: a.Gate,
 		Prompt: a.prompt, Settings: a.agentSettings, Backend: a.backendOf, Keep: a.Pool.Keep, Log: a.log,
 		Checkpoints: a.keepFiles(), Autorun: a.newAutorun(), Await: a.awaitTools, Defer: a.deferTools, See: a.see,
-		DocumentText: pdf.Text, Hooks: p.hooks,
+		DocumentText: pdf.Text, Hooks: p.hooks, Engine: a.contextEngine,
 	})
 	return nil
 }

@@ -125,7 +125,9 @@ type Deps struct {
 	Defer func(window int, specs []tool.Spec) (listed, found []tool.Spec)
 	// Hooks take part in turns; nil: none do.
 	Hooks Hooks
-	Log   *slog.Logger
+	// Engine is who sums conversations up in the model's place; nil, or one that returns nil: nobody.
+	Engine func() *Summariser
+	Log    *slog.Logger
 }
 
 // Place is a back end and the folder in which the session's next command starts there; "" is the

@@ -166,6 +166,7 @@ func (t *turn) compact(s stage) error {
 	}
 	t.hook(t.ctx, hook.Input{Event: hook.Compress, Tokens: before})
 	t.phase(event.TurnPhase{Kind: event.PhaseCompressing, Count: cut})
+	t.summer = ""
 	sum, err := t.replace(t.history[:cut], s)
 	if err != nil {
 		return err
@@ -179,7 +180,7 @@ func (t *turn) compact(s stage) error {
 	if err := t.a.d.Sessions.Compact(ctx, t.w.uid, t.history[cut-1].ID, &sum); err != nil {
 		return err
 	}
-	t.publish(event.Compressed{Before: before, After: after})
+	t.publish(event.Compressed{Before: before, After: after, By: t.summer})
 	t.rebuildPrompt(ctx)
 	if err := t.reload(); err != nil {
 		return err
@@ -193,8 +194,11 @@ func (t *turn) compact(s stage) error {
 func (t *turn) replace(old []chat.Message, s stage) (chat.Message, error) {
 	sum := chat.Message{Role: chat.RoleUser, From: chat.Summary(), Status: chat.StatusFinal}
 	text, err := "", error(nil)
-	cool := time.Until(t.w.coolUntil) > 0
-	if !s.plain && !cool {
+	if !s.plain {
+		text = t.askEngine(old, s.focus)
+	}
+	cool := text == "" && time.Until(t.w.coolUntil) > 0
+	if text == "" && !s.plain && !cool {
 		text, err = t.askForSummary(old, s.focus)
 	}
 	switch {

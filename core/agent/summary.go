@@ -115,7 +115,7 @@ func (s *summaryJob) request(l provider.Leg) provider.Request {
 		window = min(window, n.(int))
 	}
 	limit := min(inputBytes, window*2) / s.share
-	s.most = min(max(2000, min(estimate(s.old)/5, window/20, 10_000)), window/4)
+	s.most = mostOfSummary(s.old, window)
 	task := summaryTask
 	if len(s.old) > 0 && s.old[0].From.IsSummary() {
 		task += updateTask
@@ -128,6 +128,11 @@ func (s *summaryJob) request(l provider.Leg) provider.Request {
 		Model: l.Model.ID, System: task, Session: s.t.w.uid,
 		Messages: []chat.Message{{Role: chat.RoleUser, Status: chat.StatusFinal, Text: secret.Clean(conversationText(s.old, limit))}},
 	}
+}
+
+// mostOfSummary is how many tokens a summary may have of a window.
+func mostOfSummary(old []chat.Message, window int) int {
+	return min(max(2000, min(estimate(old)/5, window/20, 10_000)), window/4)
 }
 
 // blockOrders keeps orders that a tool's output smuggled into a summary from reaching every later

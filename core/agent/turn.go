@@ -50,6 +50,7 @@ type turn struct {
 	asked  string      // what the turn began with, whoever said it
 	author chat.Author // who did
 	added  string      // by hooks, for the next model call
+	summer string      // who wrote the newest summary in the model's place
 	said   string      // what the person said last: nobody else's words allow anything
 	steps  int
 	looks  int // images that another model was asked about

@@ -71,6 +71,7 @@ type UsageTick struct {
 // Compressed says that old messages were replaced by a summary. Tokens before and after.
 type Compressed struct {
 	fact
-	Before int `json:"before"`
-	After  int `json:"after"`
+	Before int    `json:"before"`
+	After  int    `json:"after"`
+	By     string `json:"by,omitempty"` // the plugin that wrote the summary, when none of ours did
 }

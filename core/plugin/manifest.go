@@ -44,6 +44,8 @@ type Manifest struct {
 	Tools       bool          `yaml:"tools" json:"tools"` // its other tools are the agent's
 	Hooks       []HookDecl    `yaml:"hooks" json:"hooks,omitempty"`
 	Commands    []CommandDecl `yaml:"commands" json:"commands,omitempty"`
+	Memory      *MemoryDecl   `yaml:"memory" json:"memory,omitempty"`
+	Context     *ContextDecl  `yaml:"context" json:"context,omitempty"`
 	// Settings is the JSON schema of an object: what a person may set for it.
 	Settings map[string]any `yaml:"settings" json:"settings,omitempty"`
 }
@@ -146,6 +148,9 @@ func (m *Manifest) checkFields() error {
 			return fmt.Errorf("commands, the %d. one: it wants a name of a-z, 0-9, dash and underscore, and a tool", i+1)
 		}
 	}
+	if err := m.checkRoles(); err != nil {
+		return err
+	}
 	for _, f := range injection.ScanDocument(m.Description) {
 		return fmt.Errorf("description: it reads like orders to the agent (%s)", f.Reason)
 	}
@@ -161,8 +166,8 @@ func (h HookDecl) checkFields() error {
 		return fmt.Errorf("on: %q is no event; docs/hooks.md lists them", h.On)
 	case h.Tool == "":
 		return errors.New("tool: write which of its tools is called")
-	case h.Timeout < 0 || h.Timeout > maxHookTime:
-		return fmt.Errorf("timeout: write at most %s", maxHookTime)
+	case checkTime(h.Timeout) != nil:
+		return checkTime(h.Timeout)
 	case h.OnError != "" && h.OnError != "deny" && h.OnError != "allow":
 		return fmt.Errorf("on_error: %q is neither deny nor allow", h.OnError)
 	}
@@ -182,6 +187,13 @@ func (m *Manifest) Hidden() []string {
 	for _, c := range m.Commands {
 		out = append(out, c.Tool)
 	}
+	if d := m.Memory; d != nil {
+		out = append(out, d.Recall, d.Keep)
+	}
+	if d := m.Context; d != nil {
+		out = append(out, d.Summarise)
+	}
+	out = slices.DeleteFunc(out, func(tool string) bool { return tool == "" })
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -1,4 +1,5 @@
-// Package plugin is folders with a program in each that brings tools, hooks and commands.
+// Package plugin is folders with a program in each that brings tools, hooks, commands, a memory
+// provider, a context engine.
 //
 // The contract:
 //
@@ -145,6 +146,11 @@ func (l *Library) readPlugin(path string, project bool) (Plugin, error) {
 func (l *Library) Answer(shown Plugin, yes bool) error {
 	if shown.State == Broken && yes {
 		return fmt.Errorf("%s cannot be enabled: %s", shown.Name, shown.Problem)
+	}
+	if yes {
+		if err := l.free(shown); err != nil {
+			return err
+		}
 	}
 	return l.book.Answer(l.place(shown), shown.Hash, yes)
 }

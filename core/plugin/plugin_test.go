@@ -84,6 +84,10 @@ func TestManifests(t *testing.T) {
 		"name: a\napi: 1\ncommand: x\nenv: ['A B']\n":                                        "env",
 		"name: a\napi: 1\ncommand: x\nsettings: {type: 5}\n":                                 "settings",
 		"name: a\napi: 1\ncommand: x\ncommands: [{name: x}]\n":                               "commands",
+		"name: a\napi: 1\ncommand: x\nmemory: {timeout: 1s}\n":                               "recall",
+		"name: a\napi: 1\ncommand: x\nmemory: {keep: k, timeout: 1h}\n":                      "timeout",
+		"name: a\napi: 1\ncommand: x\ncontext: {}\n":                                         "summarise",
+		"name: a\napi: 1\ncommand: x\ncontext: {summarise: s}\n":                             "",
 	} {
 		_, err := parseManifest([]byte(text))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -119,7 +123,7 @@ settings: {type: object, properties: {most: {type: integer, maximum: 9, default:
 // The examples of the documentation are plugins.
 func TestExamples(t *testing.T) {
 	folders, err := filepath.Glob("../../docs/examples/plugins/*")
-	if err != nil || len(folders) != 2 {
+	if err != nil || len(folders) != 3 {
 		t.Fatal(folders, err)
 	}
 	for _, f := range folders {

@@ -139,7 +139,11 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 		}
 		s.say(noteInfo, "", "tools since this session began: "+oneLine(ev.Words()), hint)
 	case event.Compressed:
-		s.say(noteDim, "", fmt.Sprintf("older messages were summed up: %d tokens became %d", ev.Before, ev.After), "")
+		by := ""
+		if ev.By != "" {
+			by = " by the plugin " + oneLine(ev.By)
+		}
+		s.say(noteDim, "", fmt.Sprintf("older messages were summed up%s: %d tokens became %d", by, ev.Before, ev.After), "")
 	case event.HookRan:
 		return p.hooked(ev)
 	case event.ProcessEnded:

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,31 +16,47 @@ import (
 // plug puts a plugin into the home and enables it.
 func (h *home) plug(t *testing.T, name string, files map[string]string) {
 	t.Helper()
-	folder := filepath.Join(h.dir, "plugins", name)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for file, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	h.place(t, name, files)
 	if r := h.run("plugins", "enable", "-y", name); r.code != 0 {
 		t.Fatalf("%+v", r)
 	}
 }
 
-// example are the files of a plugin of the documentation.
-func example(t *testing.T, name string) map[string]string {
+// place puts a plugin into the home.
+func (h *home) place(t *testing.T, name string, files map[string]string) {
 	t.Helper()
-	for _, program := range []string{"python3", "gofmt"} {
-		if _, err := exec.LookPath(program); err != nil {
-			testskip.Missing(t, program)
+	folder := filepath.Join(h.dir, "plugins", name)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
 		}
 	}
+}
+
+// example are the files of a plugin of the documentation, and its program where that is compiled.
+func example(t *testing.T, name string) map[string]string {
+	t.Helper()
 	paths, err := filepath.Glob("../../docs/examples/plugins/" + name + "/*.*")
 	if err != nil || len(paths) != 2 {
 		t.Fatal(paths, err)
+	}
+	needs := "python3"
+	if slices.ContainsFunc(paths, func(p string) bool { return filepath.Ext(p) == ".go" }) {
+		needs = "go"
+	}
+	program, err := exec.LookPath(needs)
+	if err != nil {
+		testskip.Missing(t, needs)
+	}
+	if needs == "go" {
+		built := filepath.Join(t.TempDir(), name)
+		if out, err := exec.Command(program, "build", "-o", built, paths[0]).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		paths = append(paths, built)
 	}
 	out := map[string]string{}
 	for _, p := range paths {

@@ -62,18 +62,7 @@ func pluginWords(p plugin.Plugin) string {
 	if p.Problem != "" {
 		return string(p.State) + ": " + p.Problem
 	}
-	m := p.Manifest
-	out := fmt.Sprintf("%s: %s  Runs %s in %s.", p.State, m.Description, strings.Join(m.Command, " "), p.Folder)
-	if m.Tools {
-		out += " Brings tools."
-	}
-	for _, h := range m.Hooks {
-		out += " Takes part in " + strings.TrimSuffix(h.On+" of "+h.Matcher, " of ") + "."
-	}
-	for _, c := range m.Commands {
-		out += " Brings /" + c.Name + "."
-	}
-	return out
+	return fmt.Sprintf("%s: %s  In %s, %s.", p.State, p.Manifest.Description, p.Folder, strings.Join(p.Asks(), "; "))
 }
 
 // pluginNames completes the argument of /plugins.

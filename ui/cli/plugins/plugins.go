@@ -198,22 +198,8 @@ func (c *command) describe(p plugin.Plugin) {
 		return
 	}
 	say("folder: %s", p.Folder)
-	say("program: %s", strings.Join(m.Command, " "))
-	if len(m.Env) > 0 {
-		say("is given the variables: %s", strings.Join(m.Env, ", "))
-	}
-	if m.Tools {
-		say("brings tools for the agent: `hermes mcp test %s` lists them once it is enabled", p.Name)
-	}
-	for _, h := range m.Hooks {
-		of := h.On
-		if h.Matcher != "" {
-			of += " of " + h.Matcher
-		}
-		say("takes part in %s (%s)", of, h.Tool)
-	}
-	for _, one := range m.Commands {
-		say("brings the command /%s: %s", one.Name, one.About)
+	for _, line := range p.Asks() {
+		say("%s", line)
 	}
 	properties, _ := m.Settings["properties"].(map[string]any)
 	var keys []string
