@@ -11,17 +11,17 @@ import (
 	"hermes/core/event"
 )
 
-// admit counts one more call that wants m up, and makes room for it when the session has as many
-// back ends up as it may: the one that has idled for the longest is stopped. Those that all
+// admitCall counts one more call that wants m up, and makes room for it when the session has as
+// many back ends up as it may: the one that has idled for the longest is stopped. Those that all
 // sessions share do not count.
-func (p *Pool) admit(ctx context.Context, m *machine) (done func(), err error) {
+func (p *Pool) admitCall(ctx context.Context, m *machine) (done func(), err error) {
 	for {
-		room, err := p.slot(m)
+		room, err := p.claimSlot(m)
 		if err != nil {
 			return nil, err
 		}
 		if room == nil {
-			return sync.OnceFunc(m.unwant), nil
+			return sync.OnceFunc(m.withdrawWant), nil
 		}
 		select {
 		case <-room:
@@ -31,23 +31,23 @@ func (p *Pool) admit(ctx context.Context, m *machine) (done func(), err error) {
 	}
 }
 
-// slot enters a call for m. When there is no room it says when to ask again: once the back end is
-// down that makes some.
-func (p *Pool) slot(m *machine) (room <-chan struct{}, err error) {
+// claimSlot enters a call for m. When there is no room it says when to ask again: once the back end
+// is down that makes some.
+func (p *Pool) claimSlot(m *machine) (room <-chan struct{}, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	most := p.config().MaxPerSession
-	if in, err := m.enter(!p.counts(m)); in || err != nil {
+	if in, err := m.admitCaller(!p.countsForSession(m)); in || err != nil {
 		return nil, err
 	}
 	var up []string
 	var spare *machine
 	var oldest time.Time
 	for _, o := range p.machines {
-		if o == m || o.owner != m.owner || !p.counts(o) {
+		if o == m || o.owner != m.owner || !p.countsForSession(o) {
 			continue
 		}
-		c := o.claim()
+		c := o.slotClaim()
 		if !c.holds {
 			continue
 		}
@@ -61,7 +61,7 @@ func (p *Pool) slot(m *machine) (room <-chan struct{}, err error) {
 	}
 	switch {
 	case len(up) < most:
-		_, err := m.enter(true)
+		_, err := m.admitCaller(true)
 		return nil, err
 	case room != nil:
 		return room, nil
@@ -73,33 +73,33 @@ func (p *Pool) slot(m *machine) (room <-chan struct{}, err error) {
 		m.name(), len(up), strings.Join(up, ", "))
 }
 
-// counts says whether a back end counts against its session's maximum.
-func (p *Pool) counts(m *machine) bool { return m.owner != "" }
+// countsForSession says whether a back end counts against its session's maximum.
+func (p *Pool) countsForSession(m *machine) bool { return m.owner != "" }
 
-// enter counts a caller if the machine has its place already, or there is one free. What cannot be
-// started now is refused before anybody makes way for it.
-func (m *machine) enter(free bool) (in bool, err error) {
+// admitCaller counts a caller if the machine has its place already, or there is one free. What
+// cannot be started now is refused before anybody makes way for it.
+func (m *machine) admitCaller(free bool) (in bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.refusal(); err != nil {
+	if err := m.startRefusal(); err != nil {
 		return false, err
 	}
-	if free || m.placed() {
+	if free || m.hasSlot() {
 		m.wanted++
 		return true, nil
 	}
 	return false, nil
 }
 
-func (m *machine) unwant() {
+func (m *machine) withdrawWant() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wanted--
 	m.applyWaiting()
 }
 
-// placed says whether it has its place among those that are up. The lock is held.
-func (m *machine) placed() bool {
+// hasSlot says whether it has its place among those that are up. The lock is held.
+func (m *machine) hasSlot() bool {
 	switch m.state {
 	case event.BackendPulling, event.BackendCreating, event.BackendStarting, event.BackendReady, event.BackendStopping:
 		return true
@@ -116,10 +116,10 @@ type claim struct {
 	leaving <-chan struct{} // closed when it is down, if it is going down
 }
 
-func (m *machine) claim() claim {
+func (m *machine) slotClaim() claim {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := claim{name: m.spec.Name, holds: m.placed() || m.state == event.BackendRemoving} // what is being removed may still be up
+	c := claim{name: m.spec.Name, holds: m.hasSlot() || m.state == event.BackendRemoving} // what is being removed may still be up
 	if m.isUnneeded() {
 		c.idle = m.idle
 	}
@@ -143,5 +143,5 @@ func (m *machine) giveWay(other string, most int) <-chan struct{} {
 		return now
 	}
 	cause := fmt.Sprintf("made way for '%s': a session has at most %d up", other, most)
-	return m.begin("pool make way", func(j *job) { j.err = m.down(cause) }).done
+	return m.beginJob("pool make way", func(j *job) { j.err = m.stopReady(cause) }).done
 }

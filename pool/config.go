@@ -63,8 +63,8 @@ func OptionsOf[T any](s Spec) (own T) {
 	return own
 }
 
-// mounts are the mounts as people write them.
-func (a About) mounts() []string {
+// mountTexts are the mounts as people write them.
+func (a About) mountTexts() []string {
 	var list []string
 	for _, m := range a.Mounts {
 		text := m.Source + ":" + m.Target
@@ -93,8 +93,8 @@ func CheckName(name string) error {
 	return fmt.Errorf("backend name %q: use 1 to 32 of a-z, 0-9, _ and -, beginning with a letter or digit", name)
 }
 
-// normal returns c with every default filled in, and described by the kinds.
-func (c Config) normal(kinds map[string]Kind) (Config, error) {
+// withDefaults returns c with every default filled in, and described by the kinds.
+func (c Config) withDefaults(kinds map[string]Kind) (Config, error) {
 	if c.Default == "" {
 		c.Default = DefaultName
 	}
@@ -119,13 +119,13 @@ func (c Config) normal(kinds map[string]Kind) (Config, error) {
 		if err := CheckName(name); err != nil {
 			return c, err
 		}
-		specs[name] = c.fill(name, s, kinds)
+		specs[name] = c.fillSpec(name, s, kinds)
 	}
 	c.Backends = specs
 	return c, nil
 }
 
-func (c Config) fill(name string, s Spec, kinds map[string]Kind) Spec {
+func (c Config) fillSpec(name string, s Spec, kinds map[string]Kind) Spec {
 	s.Name, s.Keep = name, c.Keep
 	if s.Kind == "" {
 		s.Kind = c.Kind
@@ -152,7 +152,7 @@ func firstKind(kinds map[string]Kind) string {
 
 // Of lists the back ends of a kind: the default one first, then by name.
 func (c Config) Of(kind string) (list []Spec) {
-	for _, name := range c.names() {
+	for _, name := range c.backendNames() {
 		if s := c.Backends[name]; s.Kind == kind {
 			list = append(list, s)
 		}
@@ -160,8 +160,8 @@ func (c Config) Of(kind string) (list []Spec) {
 	return list
 }
 
-// names lists the back ends: the default first, then by name.
-func (c Config) names() []string {
+// backendNames lists the back ends: the default first, then by name.
+func (c Config) backendNames() []string {
 	names := make([]string, 0, len(c.Backends))
 	for name := range c.Backends {
 		if name != c.Default {

@@ -23,7 +23,7 @@ type change struct {
 // Nothing is destroyed before its session ends, so that a name that was taken away by mistake finds
 // its files again. Errors are those of names; then nothing changed.
 func (p *Pool) Configure(c Config) error {
-	c, err := c.normal(p.kinds)
+	c, err := c.withDefaults(p.kinds)
 	if err != nil {
 		return err
 	}
@@ -48,15 +48,15 @@ func (p *Pool) Configure(c Config) error {
 	}
 	p.mu.Unlock()
 	for _, m := range machines {
-		m.change(p.changed(m.key, c))
+		m.takeChange(p.changeFor(m.key, c))
 	}
 	for uid, name := range lost {
-		n := event.Notice{Level: event.Warn, Text: notFound(name, c.names()), Hint: "it was this session's back end; choose another one"}
+		n := event.Notice{Level: event.Warn, Text: notFound(name, c.backendNames()), Hint: "it was this session's back end; choose another one"}
 		p.bus.Publish(event.Header{Session: uid}, n)
 	}
-	for _, name := range c.names() {
+	for _, name := range c.backendNames() {
 		if _, had := before.Backends[name]; !had {
-			p.announce(name)
+			p.announceBackend(name)
 		}
 	}
 	return nil
@@ -68,33 +68,33 @@ func isOtherMachine(before, now Spec) bool {
 	return before.Kind != now.Kind || before.about.At != now.about.At
 }
 
-// announce tells about a back end that nothing was known of.
-func (p *Pool) announce(name string) {
-	s := p.show("", name)
+// announceBackend tells about a back end that nothing was known of.
+func (p *Pool) announceBackend(name string) {
+	s := p.showBackend("", name)
 	p.bus.Publish(event.Header{}, event.BackendChanged{
 		Name: name, Kind: s.Kind, Image: s.Image, From: s.State, To: s.State, Cause: "configured",
 	})
 }
 
-// changed is what c says about the back end at k.
-func (p *Pool) changed(k key, c Config) change {
+// changeFor is what c says about the back end at k.
+func (p *Pool) changeFor(k key, c Config) change {
 	s, ok := c.Backends[k.name]
-	if !ok || p.key(k.owner, s) != k {
+	if !ok || p.keyOf(k.owner, s) != k {
 		return change{err: errors.New("it is not configured any more")}
 	}
-	b, err := p.build(k, s)
+	b, err := p.buildDriver(k, s)
 	return change{spec: s, backend: b, err: err}
 }
 
-// change takes new settings, now or when nobody uses the back end any more.
-func (m *machine) change(c change) {
+// takeChange takes new settings, now or when nobody uses the back end any more.
+func (m *machine) takeChange(c change) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if c.spec.Name == "" {
 		c.spec = m.spec
 	}
 	switch {
-	case c.err == nil && m.broken == nil && reflect.DeepEqual(m.spec.made(), c.spec.made()):
+	case c.err == nil && m.broken == nil && reflect.DeepEqual(m.spec.creationSettings(), c.spec.creationSettings()):
 		m.spec, m.next = c.spec, nil
 	case c.err != nil && m.broken != nil && m.broken.Error() == c.err.Error():
 		m.next = nil
@@ -104,14 +104,15 @@ func (m *machine) change(c change) {
 	m.applyWaiting()
 }
 
-// made is what a back end is made of: the rest of its settings can change while it is up.
-func (s Spec) made() Spec {
+// creationSettings is what a back end is made of: the rest of its settings can change while it is
+// up.
+func (s Spec) creationSettings() Spec {
 	s.IdleTTL, s.Timeout, s.Keep = 0, 0, 0
 	return s
 }
 
-// apply makes the settings that waited those of the back end. It is the work of a job.
-func (m *machine) apply(j *job) {
+// applyChange makes the settings that waited those of the back end. It is the work of a job.
+func (m *machine) applyChange(j *job) {
 	m.mu.Lock()
 	next, cause := m.next, "its configuration changed"
 	m.next = nil
@@ -123,7 +124,7 @@ func (m *machine) apply(j *job) {
 	if c.err != nil {
 		cause = c.err.Error()
 	}
-	j.err = m.down(cause)
+	j.err = m.stopReady(cause)
 	m.mu.Lock()
 	old := m.backend
 	m.mu.Unlock()
@@ -139,22 +140,23 @@ func (m *machine) apply(j *job) {
 	}
 	switch {
 	case c.err != nil:
-		m.move(event.BackendFailed, cause)
+		m.moveTo(event.BackendFailed, cause)
 	case m.state == event.BackendFailed && m.touched:
-		m.move(event.BackendStopped, cause)
+		m.moveTo(event.BackendStopped, cause)
 	case m.state == event.BackendFailed:
-		m.move(event.BackendAbsent, cause)
+		m.moveTo(event.BackendAbsent, cause)
 	}
 }
 
-// build makes the driver of a back end. Without one the error says why the back end cannot be used.
-func (p *Pool) build(k key, s Spec) (Backend, error) {
+// buildDriver makes the driver of a back end. Without one the error says why the back end cannot be
+// used.
+func (p *Pool) buildDriver(k key, s Spec) (Backend, error) {
 	if s.Invalid != "" {
 		return nil, errors.New(s.Invalid)
 	}
 	kind, ok := p.kinds[s.Kind]
 	if !ok {
-		return nil, fmt.Errorf("kind %s is not available in this version (there is: %s)", s.Kind, join(slices.Sorted(maps.Keys(p.kinds))))
+		return nil, fmt.Errorf("kind %s is not available in this version (there is: %s)", s.Kind, joinNames(slices.Sorted(maps.Keys(p.kinds))))
 	}
 	return kind.Open(k.owner, s)
 }

@@ -22,10 +22,10 @@ type lease struct {
 	notes []string // warnings
 }
 
-// attempt runs one command in the place that it is meant for, or else in the one that may stand in
-// for that. Run begins the command; on success the caller releases the lease.
-func (p *Pool) attempt(ctx context.Context, s *session, r backend.Request, run func(*lease) error) (*lease, error) {
-	name, warning, err := p.choose(r.Session, r.Backend)
+// attemptOrFallBack runs one command in the place that it is meant for, or else in the one that may
+// stand in for that. Run begins the command; on success the caller releases the lease.
+func (p *Pool) attemptOrFallBack(ctx context.Context, s *session, r backend.Request, run func(*lease) error) (*lease, error) {
+	name, warning, err := p.chooseBackend(r.Session, r.Backend)
 	if err != nil {
 		return nil, err
 	}
@@ -43,10 +43,10 @@ func (p *Pool) attempt(ctx context.Context, s *session, r backend.Request, run f
 	c := p.config()
 	failed, ok := c.Backends[name]
 	if def := c.Backends[c.Default]; ok && name != c.Default {
-		if why := refuse(c.Fallback, failed, def); why != "" {
+		if why := refuseFallback(c.Fallback, failed, def); why != "" {
 			return nil, fmt.Errorf("%w. It was not run elsewhere: %s", err, why)
 		}
-		p.tell(s, name, err)
+		p.tellFallback(s, name, err)
 		return p.runOrRetryOnce(ctx, s, r, c.Default, append(notes, fmt.Sprintf("%v: '%s' ran it instead", err, c.Default)), run)
 	}
 	return nil, err
@@ -62,44 +62,45 @@ func neverBegan(err error) bool {
 // out to be gone before the command began.
 func (p *Pool) runOrRetryOnce(ctx context.Context, s *session, r backend.Request, name string, notes []string, run func(*lease) error) (*lease, error) {
 	for again := false; ; again = true {
-		l, err := p.hold(ctx, s, r, name)
+		l, err := p.holdBackend(ctx, s, r, name)
 		if err != nil {
 			return nil, &NotStarted{err}
 		}
 		l.notes = slices.Concat(notes, l.warnings)
-		if err = l.begin(r, run); err == nil {
+		if err = l.beginCommand(r, run); err == nil {
 			return l, nil
 		}
-		why := l.forced()
+		why := l.forceReason()
 		switch {
 		case why != "" && neverBegan(err):
 			return nil, errors.New(why + ": the command was not started")
 		case ctx.Err() != nil || !neverBegan(err):
 			return nil, fmt.Errorf("backend '%s': %w", name, err)
 		}
-		l.m.lose(l.epoch, err)
+		l.m.loseEpoch(l.epoch, err)
 		if again {
 			return nil, &NotStarted{fmt.Errorf("backend '%s' was lost twice before the command began: %w", name, err)}
 		}
 	}
 }
 
-// begin begins the command. Unless that succeeds the back end is let go, also when a Sink panics.
-func (l *lease) begin(r backend.Request, run func(*lease) error) (err error) {
+// beginCommand begins the command. Unless that succeeds the back end is let go, also when a Sink
+// panics.
+func (l *lease) beginCommand(r backend.Request, run func(*lease) error) (err error) {
 	begun := false
 	defer func() {
 		if !begun {
 			l.release()
 		}
 	}()
-	warn(r, l.notes)
+	showWarnings(r, l.notes)
 	err = run(l)
 	begun = err == nil
 	return err
 }
 
-// hold makes a back end ready for one command and holds it.
-func (p *Pool) hold(ctx context.Context, s *session, r backend.Request, name string) (*lease, error) {
+// holdBackend makes a back end ready for one command and holds it.
+func (p *Pool) holdBackend(ctx context.Context, s *session, r backend.Request, name string) (*lease, error) {
 	m, err := p.machineOf(s, name)
 	if err != nil {
 		return nil, err
@@ -113,16 +114,16 @@ func (p *Pool) hold(ctx context.Context, s *session, r backend.Request, name str
 
 // holdWhenUp holds a back end as soon as the session may have it up and it is.
 func (p *Pool) holdWhenUp(ctx context.Context, m *machine, session, command string) (*use, error) {
-	admitted, err := p.admit(ctx, m)
+	admitted, err := p.admitCall(ctx, m)
 	if err != nil {
 		return nil, err
 	}
 	defer admitted()
-	return m.acquire(ctx, session, command)
+	return m.acquireUse(ctx, session, command)
 }
 
-// tell says on the screen that the default stands in for a back end, once for each failure.
-func (p *Pool) tell(s *session, name string, err error) {
+// tellFallback says on the screen that the default stands in for a back end, once for each failure.
+func (p *Pool) tellFallback(s *session, name string, err error) {
 	p.mu.Lock()
 	news := !s.told[name]
 	s.told[name] = true
@@ -147,20 +148,20 @@ func shownCommand(r backend.Request) string {
 // Exec runs a command to its end. Cancelling ctx ends its whole tree and returns the partial
 // result.
 func (p *Pool) Exec(ctx context.Context, r backend.Request) (backend.Result, error) {
-	s, err := p.enter(r.Session)
+	s, err := p.enterSession(r.Session)
 	if err != nil {
 		return backend.Result{}, err
 	}
-	defer p.leave(s)
+	defer p.leaveSession(s)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
 	var res runner.Result
-	l, err := p.attempt(ctx, s, r, func(l *lease) (err error) {
+	l, err := p.attemptOrFallBack(ctx, s, r, func(l *lease) (err error) {
 		mine, end := context.WithCancel(ctx)
 		defer end()
-		l.bind(end)
-		res, err = l.backend.Run(mine, p.spec(r, l.spec))
+		l.bindForceEnd(end)
+		res, err = l.backend.Run(mine, p.runnerSpec(r, l.spec))
 		return err
 	})
 	if err != nil {
@@ -168,24 +169,24 @@ func (p *Pool) Exec(ctx context.Context, r backend.Request) (backend.Result, err
 	}
 	defer l.release()
 	if !r.Files {
-		p.remember(s, l.spec.Name, res.Dir, r.Order)
+		p.rememberDir(s, l.spec.Name, res.Dir, r.Order)
 	}
-	if why := l.forced(); why != "" {
+	if why := l.forceReason(); why != "" {
 		res.Warnings = append(res.Warnings, why)
 	}
-	return result(r, l, res), nil
+	return commandResult(r, l, res), nil
 }
 
 // Start runs a command in the background; it outlives ctx and ends with the session.
 func (p *Pool) Start(ctx context.Context, r backend.Request) (backend.Process, error) {
-	s, err := p.enter(r.Session)
+	s, err := p.enterSession(r.Session)
 	if err != nil {
 		return backend.Process{}, err
 	}
 	entered := true
 	defer func() {
 		if entered {
-			p.leave(s)
+			p.leaveSession(s)
 		}
 	}()
 	ctx, cancel := context.WithCancel(ctx)
@@ -193,8 +194,8 @@ func (p *Pool) Start(ctx context.Context, r backend.Request) (backend.Process, e
 	defer context.AfterFunc(s.ctx, cancel)()
 	r.Sink = inTurn(r.Sink)
 	var run Process
-	l, err := p.attempt(ctx, s, r, func(l *lease) (err error) {
-		spec := p.spec(r, l.spec)
+	l, err := p.attemptOrFallBack(ctx, s, r, func(l *lease) (err error) {
+		spec := p.runnerSpec(r, l.spec)
 		spec.Live = r.Stdin == nil
 		run, err = l.backend.Spawn(spec)
 		return err
@@ -202,25 +203,25 @@ func (p *Pool) Start(ctx context.Context, r backend.Request) (backend.Process, e
 	if err != nil {
 		return backend.Process{}, err
 	}
-	proc := p.adopt(s, r, l.spec.Name, run, append(l.notes, run.Warnings()...))
-	l.bind(func() { crash.Go("pool end process", proc.force(l.forced())) })
+	proc := p.adoptProcess(s, r, l.spec.Name, run, append(l.notes, run.Warnings()...))
+	l.bindForceEnd(func() { crash.Go("pool end process", proc.forceEnd(l.forceReason())) })
 	entered = false // whoever watches it leaves
 	crash.Go("pool process", func() {
-		defer p.leave(s)
+		defer p.leaveSession(s)
 		<-run.Done()
-		proc.finish()
+		proc.recordEnd()
 		l.release()
-		p.ended(proc)
+		p.publishEnd(proc)
 	})
 	if s.ctx.Err() != nil { // closed meanwhile: nobody else will end it
 		_ = run.Kill(ctx)
 	}
-	warn(r, run.Warnings())
+	showWarnings(r, run.Warnings())
 	return proc.status(), nil
 }
 
-// warn shows warnings where the output is shown, before it.
-func warn(r backend.Request, warnings []string) {
+// showWarnings shows warnings where the output is shown, before it.
+func showWarnings(r backend.Request, warnings []string) {
 	if r.Sink == nil {
 		return
 	}
@@ -242,9 +243,10 @@ func inTurn(sink func(event.Stream, []byte)) func(event.Stream, []byte) {
 	}
 }
 
-// spec translates a request. Where the session is at home on this machine means nothing elsewhere.
-func (p *Pool) spec(r backend.Request, at Spec) runner.Spec {
-	current := p.dir(r.Session, at.Name)
+// runnerSpec translates a request. Where the session is at home on this machine means nothing
+// elsewhere.
+func (p *Pool) runnerSpec(r backend.Request, at Spec) runner.Spec {
+	current := p.sessionDir(r.Session, at.Name)
 	if !at.about.Local {
 		r.Home = at.Workdir
 	}
@@ -256,32 +258,32 @@ func (p *Pool) spec(r backend.Request, at Spec) runner.Spec {
 	if r.Dir != "" {
 		s.Dir, s.Strict = r.Dir, true
 		if !path.IsAbs(r.Dir) && r.Dir[0] != '~' && (current != "" || r.Home != "") {
-			s.Dir = path.Join(first(current, r.Home), r.Dir)
+			s.Dir = path.Join(firstNonEmpty(current, r.Home), r.Dir)
 		}
 	}
 	if r.PTY != nil {
-		s.Size = size(*r.PTY)
+		s.Size = terminalSize(*r.PTY)
 	}
 	if r.Sink != nil {
-		s.Sink = func(from runner.Stream, data []byte) { r.Sink(stream(from), data) }
+		s.Sink = func(from runner.Stream, data []byte) { r.Sink(eventStream(from), data) }
 	}
 	return s
 }
 
-func first(a, b string) string {
+func firstNonEmpty(a, b string) string {
 	if a != "" {
 		return a
 	}
 	return b
 }
 
-// size makes a terminal size that exists: a pane can be laid out with none.
-func size(s backend.Size) *runner.Size {
+// terminalSize makes a terminal size that exists: a pane can be laid out with none.
+func terminalSize(s backend.Size) *runner.Size {
 	clamp := func(n int) uint16 { return uint16(min(max(n, 1), 10_000)) }
 	return &runner.Size{Rows: clamp(s.Rows), Cols: clamp(s.Cols)}
 }
 
-func stream(s runner.Stream) event.Stream {
+func eventStream(s runner.Stream) event.Stream {
 	switch s {
 	case runner.Stderr:
 		return event.Stderr
@@ -294,7 +296,7 @@ func stream(s runner.Stream) event.Stream {
 	}
 }
 
-func result(r backend.Request, l *lease, res runner.Result) backend.Result {
+func commandResult(r backend.Request, l *lease, res runner.Result) backend.Result {
 	return backend.Result{
 		Backend: l.spec.Name, Requested: r.Backend,
 		Output: res.Output, Total: res.Total, Truncated: res.Truncated, Cut: res.Cut, Spill: res.Spill, SpillCut: res.SpillCut,

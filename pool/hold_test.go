@@ -48,14 +48,14 @@ func TestAStartCanBeEndedAtOnce(t *testing.T) {
 		f := &fake{id: "s/a", gate: make(chan struct{})} // never ready
 		m := newMachine(t.Context(), key{"s", "a", "docker"}, Spec{Name: "a", Kind: "docker"}, f, event.NewBus())
 		m.mu.Lock()
-		m.launch()
+		m.beginStart()
 		m.mu.Unlock()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		if err := m.stop(ctx, true, "stopped by hand"); err != nil {
 			t.Fatal(err)
 		}
 		cancel()
-		m.retire(errClosed)
+		m.refuseUses(errClosed)
 	}
 }
 
@@ -140,10 +140,10 @@ func TestADirectoryDoesNotMoveWithTheName(t *testing.T) {
 	if err := p.Configure(moved); err != nil {
 		t.Fatal(err)
 	}
-	if dir := p.dir("s", "a"); dir != "" {
+	if dir := p.sessionDir("s", "a"); dir != "" {
 		t.Errorf("a starts in %s", dir)
 	}
-	if dir := p.dir("s", "b"); dir != "/dir/of/c" {
+	if dir := p.sessionDir("s", "b"); dir != "/dir/of/c" {
 		t.Errorf("b starts in %q", dir)
 	}
 }

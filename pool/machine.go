@@ -89,31 +89,32 @@ func newMachine(ctx context.Context, k key, s Spec, b Backend, bus *event.Bus) *
 	return m
 }
 
-// failed marks a back end that can never start.
-func (m *machine) failed(err error) *machine {
+// markFailed marks a back end that can never start.
+func (m *machine) markFailed(err error) *machine {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.broken = err
-	m.move(event.BackendFailed, err.Error())
+	m.moveTo(event.BackendFailed, err.Error())
 	return m
 }
 
-// acquire makes the back end ready, if need be together with others who want it, and holds it until
-// the use is released. Ctx bounds this caller's patience only: the start goes on for the others.
-func (m *machine) acquire(ctx context.Context, session, command string) (*use, error) {
+// acquireUse makes the back end ready, if need be together with others who want it, and holds it
+// until the use is released. Ctx bounds this caller's patience only: the start goes on for the
+// others.
+func (m *machine) acquireUse(ctx context.Context, session, command string) (*use, error) {
 	for {
 		m.mu.Lock()
 		if m.state == event.BackendReady && m.job == nil && m.gone == nil {
-			u := m.hold(session, command)
+			u := m.addUse(session, command)
 			m.mu.Unlock()
 			return u, nil
 		}
-		if err := m.refusal(); err != nil {
+		if err := m.startRefusal(); err != nil {
 			m.mu.Unlock()
 			return nil, err
 		}
 		if m.job == nil {
-			m.launch()
+			m.beginStart()
 		}
 		j := m.job
 		m.mu.Unlock()
@@ -138,8 +139,8 @@ func (m *machine) unavailable(err error) error {
 	return fmt.Errorf("backend '%s' is not available: %w", m.name(), err)
 }
 
-// refusal is why no start is tried now. The lock is held.
-func (m *machine) refusal() error {
+// startRefusal is why no start is tried now. The lock is held.
+func (m *machine) startRefusal() error {
 	switch {
 	case m.gone != nil:
 		return m.gone
@@ -152,8 +153,8 @@ func (m *machine) refusal() error {
 	return nil
 }
 
-// begin runs one piece of work. The lock is held, and no other work runs.
-func (m *machine) begin(name string, f func(*job)) *job {
+// beginJob runs one piece of work. The lock is held, and no other work runs.
+func (m *machine) beginJob(name string, f func(*job)) *job {
 	j := &job{done: make(chan struct{})}
 	m.job = j
 	crash.Go(name, func() {
@@ -174,7 +175,7 @@ func (m *machine) applyWaiting() {
 		m.empty = nil
 	}
 	if m.next != nil && m.nothingHappens() {
-		m.begin("pool new settings", m.apply)
+		m.beginJob("pool new settings", m.applyChange)
 		return
 	}
 	m.startIdleClock()
@@ -185,18 +186,18 @@ func (m *machine) nothingHappens() bool {
 	return m.job == nil && m.gone == nil && len(m.uses) == 0 && m.keeps == 0 && m.wanted == 0
 }
 
-// launch begins a start. It can be ended from now on, not only once it has got somewhere. The lock
-// is held.
-func (m *machine) launch() {
+// beginStart begins a start. It can be ended from now on, not only once it has got somewhere. The
+// lock is held.
+func (m *machine) beginStart() {
 	ctx, cancel := context.WithCancelCause(m.ctx)
-	j := m.begin("pool start", func(j *job) {
+	j := m.beginJob("pool start", func(j *job) {
 		defer cancel(nil)
-		m.start(ctx, j)
+		m.startBackend(ctx, j)
 	})
 	j.start, j.cancel = true, cancel
 }
 
-func (m *machine) start(ctx context.Context, j *job) {
+func (m *machine) startBackend(ctx context.Context, j *job) {
 	m.mu.Lock()
 	m.touched = true
 	b, from, was, r := m.backend, m.state, m.cause, &report{m: m}
@@ -212,8 +213,8 @@ func (m *machine) start(ctx context.Context, j *job) {
 		m.tries, m.err, m.retry = 0, nil, time.Time{}
 		m.epoch++
 		m.noteRestart(from, was, r.created)
-		m.move(event.BackendReady, reason(from))
-		m.watch(gone)
+		m.moveTo(event.BackendReady, startReason(from))
+		m.watchLoss(gone)
 		return
 	}
 	if stopped := context.Cause(ctx); stopped != nil && m.ctx.Err() == nil { // by a person: that is no failure of the back end
@@ -223,7 +224,7 @@ func (m *machine) start(ctx context.Context, j *job) {
 		m.retry = time.Now().Add(m.pause(m.tries))
 	}
 	j.err, m.err = err, err
-	m.move(event.BackendFailed, err.Error())
+	m.moveTo(event.BackendFailed, err.Error())
 }
 
 // noteRestart notes what a start that was not the first one did to the state in the back end. The
@@ -248,8 +249,8 @@ func (m *machine) noteRestart(from event.BackendState, was string, created bool)
 	m.news = m.news[max(0, len(m.news)-most):]
 }
 
-// watch learns when what was just brought up is lost. The lock is held.
-func (m *machine) watch(gone <-chan error) {
+// watchLoss learns when what was just brought up is lost. The lock is held.
+func (m *machine) watchLoss(gone <-chan error) {
 	if gone == nil {
 		return
 	}
@@ -261,24 +262,24 @@ func (m *machine) watch(gone <-chan error) {
 			if err == nil {
 				err = errors.New("it went away")
 			}
-			m.lose(epoch, err)
+			m.loseEpoch(epoch, err)
 		case <-over:
 		case <-m.ctx.Done():
 		}
 	})
 }
 
-// lose says that what an epoch brought up is not there any more. Who says so later than somebody
-// else, or while it is being stopped, changes nothing.
-func (m *machine) lose(epoch int, cause error) {
+// loseEpoch says that what an epoch brought up is not there any more. Who says so later than
+// somebody else, or while it is being stopped, changes nothing.
+func (m *machine) loseEpoch(epoch int, cause error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.epoch != epoch || m.state != event.BackendReady || m.job != nil || m.gone != nil {
 		return
 	}
-	m.move(event.BackendLost, cause.Error())
+	m.moveTo(event.BackendLost, cause.Error())
 	m.idle = time.Time{}
-	m.load()
+	m.publishLoad()
 }
 
 // report publishes what a back end says on its way to ready.
@@ -294,7 +295,7 @@ func (r *report) Step(to event.BackendState, cause string) {
 	defer r.m.mu.Unlock()
 	r.created = r.created || to == event.BackendCreating
 	if !r.still {
-		r.m.move(to, cause)
+		r.m.moveTo(to, cause)
 	}
 }
 
@@ -304,8 +305,8 @@ func (r *report) Progress(label string, done, total int64) {
 	r.m.bus.Publish(event.Header{Session: r.m.owner}, p)
 }
 
-// reason says why a back end was started.
-func reason(from event.BackendState) string {
+// startReason says why a back end was started.
+func startReason(from event.BackendState) string {
 	switch from {
 	case event.BackendAbsent:
 		return "first use"
@@ -324,9 +325,9 @@ func backoff(tries int) time.Duration {
 	return min(time.Second<<min(tries-1, 6), time.Minute)
 }
 
-// move makes one transition and publishes it. One that the table does not know is a defect of a
+// moveTo makes one transition and publishes it. One that the table does not know is a defect of a
 // kind: it is made, and says so. The lock is held.
-func (m *machine) move(to event.BackendState, cause string) {
+func (m *machine) moveTo(to event.BackendState, cause string) {
 	from := m.state
 	if from == to {
 		return

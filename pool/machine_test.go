@@ -96,7 +96,7 @@ func TestMachineUnderStress(t *testing.T) {
 		all.Go(func() {
 			for range 500 {
 				wait, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(3000))*time.Microsecond)
-				if u, err := m.acquire(wait, "s", "c"); err == nil {
+				if u, err := m.acquireUse(wait, "s", "c"); err == nil {
 					_, _ = b.Run(wait, runner.Spec{})
 					ran.Add(1)
 					u.release()
@@ -108,8 +108,8 @@ func TestMachineUnderStress(t *testing.T) {
 		})
 	}
 	all.Wait()
-	m.retire(errClosed)
-	if err := m.remove(context.Background(), "the end", false); err != nil {
+	m.refuseUses(errClosed)
+	if err := m.removeRetired(context.Background(), "the end", false); err != nil {
 		t.Error(err)
 	}
 	if len(b.broken) > 0 {

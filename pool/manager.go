@@ -17,22 +17,22 @@ import (
 // byHand is the cause of what a person does.
 const byHand = "by hand"
 
-// named returns the back end of a name that a person gave: an unknown one is an error, "" is the
-// session's current one.
-func (p *Pool) named(session, name string) (*machine, error) {
+// namedMachine returns the back end of a name that a person gave: an unknown one is an error, "" is
+// the session's current one.
+func (p *Pool) namedMachine(session, name string) (*machine, error) {
 	c := p.config()
 	if name == "" {
-		name = cmp.Or(p.selected(session), c.Default)
+		name = cmp.Or(p.selectedBackend(session), c.Default)
 	}
 	if _, ok := c.Backends[name]; !ok {
-		return nil, errors.New(notFound(name, c.names()))
+		return nil, errors.New(notFound(name, c.backendNames()))
 	}
-	return p.machine(session, name)
+	return p.findMachine(session, name)
 }
 
 // Up makes a back end ready now, as a first use would. It does not wait out a failure.
 func (p *Pool) Up(ctx context.Context, session, name string) error {
-	m, err := p.named(session, name)
+	m, err := p.namedMachine(session, name)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (p *Pool) Up(ctx context.Context, session, name string) error {
 // Stop takes a back end down; its files stay. What is not up stays as it is. In use it is refused
 // unless force is set: what runs in it is then ended, and the results say so.
 func (p *Pool) Stop(ctx context.Context, session, name string, force bool) error {
-	m, err := p.named(session, name)
+	m, err := p.namedMachine(session, name)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (p *Pool) Stop(ctx context.Context, session, name string, force bool) error
 
 // Restart is Stop and Up. It also ends the wait after a failure.
 func (p *Pool) Restart(ctx context.Context, session, name string, force bool) error {
-	m, err := p.named(session, name)
+	m, err := p.namedMachine(session, name)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (p *Pool) Restart(ctx context.Context, session, name string, force bool) er
 
 // Remove destroys a back end with its files; the next use makes a new one. Force as with Stop.
 func (p *Pool) Remove(ctx context.Context, session, name string, force bool) error {
-	m, err := p.named(session, name)
+	m, err := p.namedMachine(session, name)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (p *Pool) Remove(ctx context.Context, session, name string, force bool) err
 // Pull fetches a back end's image now. What is up stays up, with the image that it has, and takes
 // the new one when it is made anew.
 func (p *Pool) Pull(ctx context.Context, session, name string) error {
-	m, err := p.named(session, name)
+	m, err := p.namedMachine(session, name)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (p *Pool) Pull(ctx context.Context, session, name string) error {
 
 // Sample measures what a running back end uses, once, and publishes it too.
 func (p *Pool) Sample(ctx context.Context, session, name string) (event.BackendStats, error) {
-	m, err := p.named(session, name)
+	m, err := p.namedMachine(session, name)
 	if err != nil {
 		return event.BackendStats{}, err
 	}
@@ -128,20 +128,20 @@ func (p *Pool) Sample(ctx context.Context, session, name string) (event.BackendS
 // Keep holds a back end up for a while that no command is in it. "" is the session's current one,
 // and an unknown name the one that a command with it would run in. It starts nothing.
 func (p *Pool) Keep(session, name string) (release func()) {
-	name, _, err := p.choose(session, name)
+	name, _, err := p.chooseBackend(session, name)
 	if err != nil {
 		return func() {}
 	}
-	m, err := p.machine(session, name)
+	m, err := p.findMachine(session, name)
 	if err != nil {
 		return func() {}
 	}
-	return m.keep()
+	return m.keepUp()
 }
 
 // Channel is our end of the socket of a process that was started with Request.Channel.
 func (p *Pool) Channel(session, id string) (io.ReadWriteCloser, error) {
-	q, err := p.find(session, id)
+	q, err := p.findProcess(session, id)
 	if err != nil {
 		return nil, err
 	}
@@ -152,9 +152,9 @@ func (p *Pool) Channel(session, id string) (io.ReadWriteCloser, error) {
 	return c, nil
 }
 
-// keepers calls f with each kind whose back ends may outlive a program, and what is configured of
-// it.
-func (p *Pool) keepers(f func(k Keeper, specs []Spec)) {
+// eachKeeper calls f with each kind whose back ends may outlive a program, and what is configured
+// of it.
+func (p *Pool) eachKeeper(f func(k Keeper, specs []Spec)) {
 	c := p.config()
 	for _, name := range slices.Sorted(maps.Keys(p.kinds)) {
 		if k, ok := p.kinds[name].(Keeper); ok {
@@ -165,7 +165,7 @@ func (p *Pool) keepers(f func(k Keeper, specs []Spec)) {
 
 // Sweep prunes in the background what earlier processes left behind.
 func (p *Pool) Sweep() {
-	p.keepers(func(k Keeper, specs []Spec) {
+	p.eachKeeper(func(k Keeper, specs []Spec) {
 		if len(specs) > 0 {
 			crash.Go("pool sweep", func() {
 				k.Sweep(specs, func(text string) {
@@ -178,18 +178,18 @@ func (p *Pool) Sweep() {
 
 // Leftovers lists what there is of this data folder.
 func (p *Pool) Leftovers(ctx context.Context) ([]backend.Leftover, error) {
-	return p.gather(func(k Keeper, s []Spec) ([]backend.Leftover, error) { return k.Leftovers(ctx, s) })
+	return p.gatherLeftovers(func(k Keeper, s []Spec) ([]backend.Leftover, error) { return k.Leftovers(ctx, s) })
 }
 
 // Prune removes what no process uses and what is not kept any more, or is kept too if all is set.
 func (p *Pool) Prune(ctx context.Context, all bool) ([]backend.Leftover, error) {
-	return p.gather(func(k Keeper, s []Spec) ([]backend.Leftover, error) { return k.Prune(ctx, s, all) })
+	return p.gatherLeftovers(func(k Keeper, s []Spec) ([]backend.Leftover, error) { return k.Prune(ctx, s, all) })
 }
 
-// forget removes what earlier processes made for a session. That a place does not answer keeps
-// nobody from ending a session: it is told.
-func (p *Pool) forget(ctx context.Context, uid string) {
-	p.keepers(func(k Keeper, specs []Spec) {
+// forgetLeftovers removes what earlier processes made for a session. That a place does not answer
+// keeps nobody from ending a session: it is told.
+func (p *Pool) forgetLeftovers(ctx context.Context, uid string) {
+	p.eachKeeper(func(k Keeper, specs []Spec) {
 		if err := k.Forget(ctx, uid, specs); err != nil {
 			p.bus.Publish(event.Header{Session: uid}, event.Notice{
 				Level: event.Warn, Text: "the session's containers were not removed: " + err.Error(), Hint: "`hermes pool prune --all` removes them",
@@ -198,8 +198,8 @@ func (p *Pool) forget(ctx context.Context, uid string) {
 	})
 }
 
-func (p *Pool) gather(f func(Keeper, []Spec) ([]backend.Leftover, error)) (all []backend.Leftover, err error) {
-	p.keepers(func(k Keeper, specs []Spec) {
+func (p *Pool) gatherLeftovers(f func(Keeper, []Spec) ([]backend.Leftover, error)) (all []backend.Leftover, err error) {
+	p.eachKeeper(func(k Keeper, specs []Spec) {
 		list, e := f(k, specs)
 		all, err = append(all, list...), errors.Join(err, e)
 	})

@@ -65,16 +65,16 @@ var _ backend.Pool = (*Pool)(nil)
 // whose kind is not among kinds exists in the failed state. Errors are those of names. Close it,
 // and the kinds after it.
 func New(c Config, kinds map[string]Kind, bus *event.Bus) (*Pool, error) {
-	c, err := c.normal(kinds)
+	c, err := c.withDefaults(kinds)
 	if err != nil {
 		return nil, err
 	}
 	p := &Pool{kinds: kinds, bus: bus, machines: map[key]*machine{}, sessions: map[string]*session{}, serials: map[string]int{}, pause: backoff}
 	p.conf.Store(&c)
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	for _, name := range c.names() {
+	for _, name := range c.backendNames() {
 		if _, ok := kinds[c.Backends[name].Kind]; !ok {
-			_, _ = p.machine("", name) // nobody has closed it yet
+			_, _ = p.findMachine("", name) // nobody has closed it yet
 		}
 	}
 	return p, nil
@@ -83,73 +83,73 @@ func New(c Config, kinds map[string]Kind, bus *event.Bus) (*Pool, error) {
 // config is the settings in effect. They are not changed, only replaced.
 func (p *Pool) config() Config { return *p.conf.Load() }
 
-// machineOf is machine for a call of s: one that ends late makes nothing new.
+// machineOf is findMachine for a call of s: one that ends late makes nothing new.
 func (p *Pool) machineOf(s *session, name string) (*machine, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s.ctx.Err() != nil {
 		return nil, errClosed
 	}
-	return p.known(s.uid, name)
+	return p.findMachineLocked(s.uid, name)
 }
 
-// machine returns the life of the named back end, which must be configured.
-func (p *Pool) machine(session, name string) (*machine, error) {
+// findMachine returns the life of the named back end, which must be configured.
+func (p *Pool) findMachine(session, name string) (*machine, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.known(session, name)
+	return p.findMachineLocked(session, name)
 }
 
-// known is machine. The lock is held.
-func (p *Pool) known(session, name string) (*machine, error) {
+// findMachineLocked is findMachine. The lock is held.
+func (p *Pool) findMachineLocked(session, name string) (*machine, error) {
 	c := p.config()
 	spec, ok := c.Backends[name]
 	switch {
 	case p.closed:
 		return nil, errClosed
 	case !ok: // it was, a moment ago
-		return nil, errors.New(notFound(name, c.names()))
+		return nil, errors.New(notFound(name, c.backendNames()))
 	}
-	k := p.key(session, spec)
+	k := p.keyOf(session, spec)
 	if m := p.machines[k]; m != nil {
 		return m, nil
 	}
-	m := p.open(k, spec)
+	m := p.newMachineFor(k, spec)
 	p.machines[k] = m
 	return m, nil
 }
 
-func (p *Pool) key(session string, s Spec) key {
+func (p *Pool) keyOf(session string, s Spec) key {
 	if _, ok := p.kinds[s.Kind]; ok && !s.about.Shared {
 		return key{session, s.Name, s.Kind}
 	}
 	return key{"", s.Name, s.Kind}
 }
 
-func (p *Pool) open(k key, s Spec) *machine {
-	b, err := p.build(k, s)
+func (p *Pool) newMachineFor(k key, s Spec) *machine {
+	b, err := p.buildDriver(k, s)
 	m := newMachine(p.ctx, k, s, b, p.bus)
 	m.pause = p.pause
 	if err != nil {
-		return m.failed(err)
+		return m.markFailed(err)
 	}
 	return m
 }
 
-// enter admits one more call of a session. Call leave after it.
-func (p *Pool) enter(uid string) (*session, error) {
+// enterSession admits one more call of a session. Call leave after it.
+func (p *Pool) enterSession(uid string) (*session, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, errClosed
 	}
-	s := p.session(uid)
+	s := p.sessionRecord(uid)
 	p.calls.Add(1)
 	s.calls.Add(1)
 	return s, nil
 }
 
-func (p *Pool) leave(s *session) {
+func (p *Pool) leaveSession(s *session) {
 	s.calls.Done()
 	p.calls.Done()
 }
@@ -161,16 +161,16 @@ func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
 	sessions := slices.Collect(maps.Values(p.sessions))
-	out := p.retire(func(key) bool { return true })
+	out := p.retireMachines(func(key) bool { return true })
 	p.mu.Unlock()
 	p.stop()
-	return errors.Join(p.endCalls(ctx, &p.calls, "closing the pool", sessions...), p.remove(ctx, "the program ends", out, p.config().Keep > 0))
+	return errors.Join(p.endCalls(ctx, &p.calls, "closing the pool", sessions...), p.removeRetired(ctx, "the program ends", out, p.config().Keep > 0))
 }
 
 // endCalls ends what the sessions run, all at the same time. It leaves half of the time for what
 // comes after: removing a back end ends what is in it anyway.
 func (p *Pool) endCalls(ctx context.Context, calls *sync.WaitGroup, what string, sessions ...*session) error {
-	ctx, cancel := half(ctx)
+	ctx, cancel := halfDeadline(ctx)
 	defer cancel()
 	var procs []*process
 	p.mu.Lock()
@@ -178,11 +178,11 @@ func (p *Pool) endCalls(ctx context.Context, calls *sync.WaitGroup, what string,
 		procs = append(procs, s.procs...)
 	}
 	p.mu.Unlock()
-	return errors.Join(killAll(ctx, procs), await(ctx, calls, what))
+	return errors.Join(killAll(ctx, procs), awaitCalls(ctx, calls, what))
 }
 
-// half bounds a context by half of the time that it has left.
-func half(ctx context.Context) (context.Context, context.CancelFunc) {
+// halfDeadline bounds a context by half of the time that it has left.
+func halfDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	end, bounded := ctx.Deadline()
 	if !bounded {
 		return context.WithCancel(ctx)
@@ -196,25 +196,25 @@ type retired struct {
 	mine bool // nobody else removes it already
 }
 
-// retire lets nobody begin to use the back ends that which chooses, and returns them. The lock is
-// held.
-func (p *Pool) retire(which func(key) bool) []retired {
+// retireMachines lets nobody begin to use the back ends that which chooses, and returns them. The
+// lock is held.
+func (p *Pool) retireMachines(which func(key) bool) []retired {
 	var out []retired
 	for k, m := range p.machines {
 		if which(k) {
-			out = append(out, retired{m, m.retire(errClosed)})
+			out = append(out, retired{m, m.refuseUses(errClosed)})
 		}
 	}
 	return out
 }
 
-// remove destroys retired back ends, all at the same time, and waits no longer than ctx allows,
-// whatever hangs. Until they are gone their names belong to them. What can be found again is only
-// taken down if keep is set.
-func (p *Pool) remove(ctx context.Context, cause string, out []retired, keep bool) error {
+// removeRetired destroys retired back ends, all at the same time, and waits no longer than ctx
+// allows, whatever hangs. Until they are gone their names belong to them. What can be found again
+// is only taken down if keep is set.
+func (p *Pool) removeRetired(ctx context.Context, cause string, out []retired, keep bool) error {
 	for _, r := range out {
 		if r.mine {
-			crash.Go("pool remove", func() { p.forgetRemoved(r.m, r.m.remove(ctx, cause, keep)) })
+			crash.Go("pool remove", func() { p.forgetRemoved(r.m, r.m.removeRetired(ctx, cause, keep)) })
 		}
 	}
 	var errs []error

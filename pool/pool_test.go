@@ -192,7 +192,7 @@ func TestSessionsAreApart(t *testing.T) {
 			}
 		}
 	}
-	if d := p.dir("a", "default"); d != "/dir/of/a" {
+	if d := p.sessionDir("a", "default"); d != "/dir/of/a" {
 		t.Errorf("directory of a: %s", d)
 	}
 	if err := p.CloseSession(context.Background(), "a"); err != nil {
@@ -201,7 +201,7 @@ func TestSessionsAreApart(t *testing.T) {
 	if a, b := k.get("a/default"), k.get("b/default"); a.removals.Load() != 1 || b.removals.Load() != 0 {
 		t.Errorf("removed: %d of a, %d of b", a.removals.Load(), b.removals.Load())
 	}
-	if p.dir("a", "default") != "" {
+	if p.sessionDir("a", "default") != "" {
 		t.Error("the directory of an ended session is remembered")
 	}
 }
@@ -296,7 +296,7 @@ func TestCloseSessionEndsItsCalls(t *testing.T) {
 	p.mu.Lock()
 	_, back := p.sessions["s"]
 	p.mu.Unlock()
-	if back || len(p.Processes("s")) != 0 || p.dir("s", "default") != "" {
+	if back || len(p.Processes("s")) != 0 || p.sessionDir("s", "default") != "" {
 		t.Error("asking about a session that is gone, or a call that ends late, brings it back")
 	}
 	if k.get("s/default").removals.Load() != 1 || k.get("other/default").removals.Load() != 0 {
@@ -313,12 +313,12 @@ func TestNothingMovesBesideARemoval(t *testing.T) {
 	c := dockers()
 	c.IdleTTL = time.Nanosecond
 	p, _ := newFakePool(t, c, k)
-	m, _ := p.machine("s", "default")
+	m, _ := p.findMachine("s", "default")
 	m.mu.Lock()
 	m.state, m.gone, m.idle = event.BackendReady, errClosed, time.Now().Add(-time.Hour) // as remove leaves it before it moves on
 	m.mu.Unlock()
-	m.expire()
-	if _, err := m.acquire(context.Background(), "s", "c"); !errors.Is(err, errClosed) {
+	m.stopIfIdle()
+	if _, err := m.acquireUse(context.Background(), "s", "c"); !errors.Is(err, errClosed) {
 		t.Errorf("acquire: %v", err)
 	}
 	m.mu.Lock()

@@ -24,8 +24,8 @@ type process struct {
 // maxEnded is how many ended processes a session keeps to be read.
 const maxEnded = 64
 
-// adopt enters a process that was just started into its session.
-func (p *Pool) adopt(s *session, r backend.Request, name string, run Process, warnings []string) *process {
+// adoptProcess enters a process that was just started into its session.
+func (p *Pool) adoptProcess(s *session, r backend.Request, name string, run Process, warnings []string) *process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.serial++
@@ -33,12 +33,12 @@ func (p *Pool) adopt(s *session, r backend.Request, name string, run Process, wa
 		ID: fmt.Sprintf("p%d", s.serial), Session: r.Session, CallID: r.CallID, Backend: name,
 		Command: shownCommand(r), Started: time.Now(), Running: true, PTY: r.PTY != nil, Warnings: warnings,
 	}}
-	s.procs = append(forget(s.procs), proc)
+	s.procs = append(dropOldestEnded(s.procs), proc)
 	return proc
 }
 
-// forget drops the oldest ended process when there are too many.
-func forget(procs []*process) []*process {
+// dropOldestEnded drops the oldest ended process when there are too many.
+func dropOldestEnded(procs []*process) []*process {
 	ended := func(q *process) bool { return !q.status().Running }
 	n := 0
 	for _, q := range procs {
@@ -53,8 +53,8 @@ func forget(procs []*process) []*process {
 	return slices.Delete(slices.Clone(procs), i, i+1)
 }
 
-// finish records the end.
-func (q *process) finish() {
+// recordEnd records the end.
+func (q *process) recordEnd() {
 	code, _ := q.run.Exit()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -67,8 +67,8 @@ func (q *process) finish() {
 // else is told of it.
 func (q *process) hasChannel() bool { return q.run.Channel() != nil }
 
-// ended tells everybody.
-func (p *Pool) ended(q *process) {
+// publishEnd tells everybody.
+func (p *Pool) publishEnd(q *process) {
 	if q.hasChannel() {
 		return
 	}
@@ -78,8 +78,8 @@ func (p *Pool) ended(q *process) {
 	})
 }
 
-// force returns what ends a process because of why, and says so in its warnings.
-func (q *process) force(why string) func() {
+// forceEnd returns what ends a process because of why, and says so in its warnings.
+func (q *process) forceEnd(why string) func() {
 	return func() {
 		q.mu.Lock()
 		q.info.Warnings = append(slices.Clone(q.info.Warnings), why)
@@ -93,7 +93,7 @@ func (q *process) force(why string) func() {
 // status returns the process as it is now.
 func (q *process) status() backend.Process {
 	if _, ended := q.run.Exit(); ended {
-		q.finish()
+		q.recordEnd()
 	}
 	_, _, end := q.run.Output(-1, 1)
 	q.mu.Lock()
@@ -102,7 +102,7 @@ func (q *process) status() backend.Process {
 	return q.info
 }
 
-func (p *Pool) find(uid, id string) (*process, error) {
+func (p *Pool) findProcess(uid, id string) (*process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var procs []*process
@@ -139,7 +139,7 @@ func (p *Pool) Processes(uid string) []backend.Process {
 // Output returns up to limit bytes from offset of a process' output, where they begin and where the
 // output ends.
 func (p *Pool) Output(uid, id string, offset int64, limit int) (data []byte, start, end int64, err error) {
-	q, err := p.find(uid, id)
+	q, err := p.findProcess(uid, id)
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -149,7 +149,7 @@ func (p *Pool) Output(uid, id string, offset int64, limit int) (data []byte, sta
 
 // Write sends data to a process' standard input; eof closes it afterwards.
 func (p *Pool) Write(uid, id string, data []byte, eof bool) error {
-	q, err := p.find(uid, id)
+	q, err := p.findProcess(uid, id)
 	if err != nil {
 		return err
 	}
@@ -158,17 +158,17 @@ func (p *Pool) Write(uid, id string, data []byte, eof bool) error {
 
 // Resize changes the terminal of a process that has one.
 func (p *Pool) Resize(uid, id string, s backend.Size) error {
-	q, err := p.find(uid, id)
+	q, err := p.findProcess(uid, id)
 	if err != nil {
 		return err
 	}
-	return q.run.Resize(*size(s))
+	return q.run.Resize(*terminalSize(s))
 }
 
 // Wait blocks until the process ends, ctx is done or d passed (0: no limit), and returns its state
 // then.
 func (p *Pool) Wait(ctx context.Context, uid, id string, d time.Duration) (backend.Process, error) {
-	q, err := p.find(uid, id)
+	q, err := p.findProcess(uid, id)
 	if err != nil {
 		return backend.Process{}, err
 	}
@@ -189,7 +189,7 @@ func (p *Pool) Wait(ctx context.Context, uid, id string, d time.Duration) (backe
 
 // Kill ends a process and its whole tree.
 func (p *Pool) Kill(ctx context.Context, uid, id string) (backend.Process, error) {
-	q, err := p.find(uid, id)
+	q, err := p.findProcess(uid, id)
 	if err != nil {
 		return backend.Process{}, err
 	}

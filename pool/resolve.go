@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// resolve decides which back end runs a call: the one that the call names, else the session's
+// resolveName decides which back end runs a call: the one that the call names, else the session's
 // selected one, else def. A name that does not exist gives def and a warning. Names has def first.
-func resolve(requested, selected, def string, names []string) (name, warning string) {
+func resolveName(requested, selected, def string, names []string) (name, warning string) {
 	for _, want := range []string{requested, selected} {
 		switch {
 		case want == "":
@@ -25,17 +25,17 @@ func resolve(requested, selected, def string, names []string) (name, warning str
 }
 
 func notFound(name string, names []string) string {
-	return fmt.Sprintf("backend '%s' not found. Available: %s", name, join(names))
+	return fmt.Sprintf("backend '%s' not found. Available: %s", name, joinNames(names))
 }
 
-func join(names []string) string { return strings.Join(names, ", ") }
+func joinNames(names []string) string { return strings.Join(names, ", ") }
 
-// choose resolves a name for a session. A name that does not exist is no way from a container onto
-// this machine: where there are other kinds of back ends and the default is this machine, it is an
-// error.
-func (p *Pool) choose(session, requested string) (name, warning string, err error) {
+// chooseBackend resolves a name for a session. A name that does not exist is no way from a
+// container onto this machine: where there are other kinds of back ends and the default is this
+// machine, it is an error.
+func (p *Pool) chooseBackend(session, requested string) (name, warning string, err error) {
 	c := p.config()
-	name, warning = resolve(requested, p.selected(session), c.Default, c.names())
+	name, warning = resolveName(requested, p.selectedBackend(session), c.Default, c.backendNames())
 	if warning == "" || !c.Backends[name].about.Local {
 		return name, warning, nil
 	}
@@ -47,9 +47,9 @@ func (p *Pool) choose(session, requested string) (name, warning string, err erro
 	return name, warning, nil
 }
 
-// refuse says why def must not run what was meant for failed, "" when it may: never on this machine
-// or on a far host, and never where a command can reach more than where it was to run.
-func refuse(policy Fallback, failed, def Spec) string {
+// refuseFallback says why def must not run what was meant for failed, "" when it may: never on this
+// machine or on a far host, and never where a command can reach more than where it was to run.
+func refuseFallback(policy Fallback, failed, def Spec) string {
 	switch {
 	case failed.Name == def.Name:
 		return "it is the default, which nothing stands in for"
@@ -68,13 +68,13 @@ func refuse(policy Fallback, failed, def Spec) string {
 	for _, m := range def.about.Mounts {
 		if !allowedByDefault(m, failed, def) {
 			return fmt.Sprintf("the default, '%s', can %s %s and '%s' cannot. Take that mount from the default, or give it to '%s'",
-				def.Name, access(m), m.Source, failed.Name, failed.Name)
+				def.Name, mountAccess(m), m.Source, failed.Name, failed.Name)
 		}
 	}
 	return ""
 }
 
-func access(m Mount) string {
+func mountAccess(m Mount) string {
 	if m.ReadOnly {
 		return "read"
 	}
@@ -87,17 +87,17 @@ func allowedByDefault(m Mount, failed, def Spec) bool {
 	if failed.about.At != def.about.At {
 		return false
 	}
-	inner := target(m.Source)
+	inner := linkTarget(m.Source)
 	return slices.ContainsFunc(failed.about.Mounts, func(f Mount) bool {
-		outer := target(f.Source)
+		outer := linkTarget(f.Source)
 		within := outer == inner || strings.HasPrefix(inner, strings.TrimSuffix(outer, "/")+"/")
 		return within && (m.ReadOnly || !f.ReadOnly)
 	})
 }
 
-// target is what a path means: a link below a shared folder may lead out of it. What is not there
-// is taken as it is written.
-func target(name string) string {
+// linkTarget is what a path means: a link below a shared folder may lead out of it. What is not
+// there is taken as it is written.
+func linkTarget(name string) string {
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		return real
 	}

@@ -18,7 +18,7 @@ func TestResolve(t *testing.T) {
 		{"xxx", "analytics", "default", missing},
 		{"", "xxx", "default", missing},
 	} {
-		name, warning := resolve(c.requested, c.selected, "default", names)
+		name, warning := resolveName(c.requested, c.selected, "default", names)
 		if name != c.name || warning != c.warning {
 			t.Errorf("resolve(%q, %q) = %q, %q; want %q, %q", c.requested, c.selected, name, warning, c.name, c.warning)
 		}
@@ -71,7 +71,7 @@ func TestRefuse(t *testing.T) {
 		"other machine":     {box(func(s *Spec) { o := own(s); o.Mounts, o.Engine = []Mount{data}, "ssh://far" }), def(func(s *Spec) { own(s).Mounts = []Mount{data} }), FallbackDefault, "can write /data"},
 	} {
 		c.failed.about, c.def.about = describe(c.failed, false), describe(c.def, false)
-		got := refuse(c.policy, c.failed, c.def)
+		got := refuseFallback(c.policy, c.failed, c.def)
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -90,17 +90,17 @@ func TestNames(t *testing.T) {
 }
 
 func TestConfigDefaults(t *testing.T) {
-	c, err := Config{Default: "here", Backends: map[string]Spec{"b": {Kind: "docker"}, "a": {}}, IdleTTL: time.Minute}.normal(map[string]Kind{"local": &fakeKind{}})
+	c, err := Config{Default: "here", Backends: map[string]Spec{"b": {Kind: "docker"}, "a": {}}, IdleTTL: time.Minute}.withDefaults(map[string]Kind{"local": &fakeKind{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(c.names(), " "); got != "here a b" {
+	if got := strings.Join(c.backendNames(), " "); got != "here a b" {
 		t.Errorf("names %q", got)
 	}
 	if h, b := c.Backends["here"], c.Backends["b"]; h.Kind != "local" || b.Kind != "docker" || h.IdleTTL != time.Minute {
 		t.Errorf("%+v, %+v", h, b)
 	}
-	if _, err := (Config{Backends: map[string]Spec{"Bad": {}}}).normal(nil); err == nil {
+	if _, err := (Config{Backends: map[string]Spec{"Bad": {}}}).withDefaults(nil); err == nil {
 		t.Error("a bad name is taken")
 	}
 }

@@ -26,8 +26,8 @@ type session struct {
 	serial   int               // of the newest process
 }
 
-// session returns the record of uid. The lock is held.
-func (p *Pool) session(uid string) *session {
+// sessionRecord returns the record of uid. The lock is held.
+func (p *Pool) sessionRecord(uid string) *session {
 	s := p.sessions[uid]
 	if s == nil {
 		s = &session{uid: uid, serial: p.serials[uid], dirs: map[string]string{}, orders: map[string]int64{}, told: map[string]bool{}}
@@ -37,7 +37,7 @@ func (p *Pool) session(uid string) *session {
 	return s
 }
 
-func (p *Pool) selected(uid string) string {
+func (p *Pool) selectedBackend(uid string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s := p.sessions[uid]; s != nil {
@@ -46,7 +46,7 @@ func (p *Pool) selected(uid string) string {
 	return ""
 }
 
-func (p *Pool) dir(uid, name string) string {
+func (p *Pool) sessionDir(uid, name string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s := p.sessions[uid]; s != nil {
@@ -55,9 +55,9 @@ func (p *Pool) dir(uid, name string) string {
 	return ""
 }
 
-// remember keeps where a command ended. Of commands that run at the same time the one that was
+// rememberDir keeps where a command ended. Of commands that run at the same time the one that was
 // called last wins, whichever ends last.
-func (p *Pool) remember(s *session, name, dir string, order int64) {
+func (p *Pool) rememberDir(s *session, name, dir string, order int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if order == 0 || order >= s.orders[name] {
@@ -74,10 +74,10 @@ func (p *Pool) Select(uid, name string) error {
 		name = c.Default
 	}
 	if _, ok := c.Backends[name]; !ok {
-		return errors.New(notFound(name, c.names()))
+		return errors.New(notFound(name, c.backendNames()))
 	}
 	p.mu.Lock()
-	s := p.session(uid)
+	s := p.sessionRecord(uid)
 	changed := s.selected != name
 	s.selected = name
 	p.mu.Unlock()
@@ -101,18 +101,18 @@ func (p *Pool) CloseSession(ctx context.Context, uid string) error {
 			p.serials[uid] = s.serial
 		}
 	}
-	out := p.retire(func(k key) bool { return k.owner == uid && k.owner != "" })
+	out := p.retireMachines(func(k key) bool { return k.owner == uid && k.owner != "" })
 	p.mu.Unlock()
 	if s != nil {
 		errs = append(errs, p.endCalls(ctx, &s.calls, "closing session "+uid, s))
 	}
-	errs = append(errs, p.remove(ctx, "the session ended", out, false))
-	p.forget(ctx, uid)
+	errs = append(errs, p.removeRetired(ctx, "the session ended", out, false))
+	p.forgetLeftovers(ctx, uid)
 	return errors.Join(errs...)
 }
 
-// await waits for calls until ctx is done.
-func await(ctx context.Context, calls *sync.WaitGroup, what string) error {
+// awaitCalls waits for calls until ctx is done.
+func awaitCalls(ctx context.Context, calls *sync.WaitGroup, what string) error {
 	done := make(chan struct{})
 	crash.Go("pool close", func() {
 		calls.Wait()

@@ -10,26 +10,26 @@ import (
 // name.
 func (p *Pool) List(uid string) []backend.Status {
 	c := p.config()
-	selected := p.selected(uid)
+	selected := p.selectedBackend(uid)
 	if selected == "" {
 		selected = c.Default
 	}
-	names := c.names()
+	names := c.backendNames()
 	list := make([]backend.Status, len(names))
 	for i, name := range names {
-		list[i] = p.show(uid, name)
-		list[i].Dir = p.dir(uid, name)
+		list[i] = p.showBackend(uid, name)
+		list[i].Dir = p.sessionDir(uid, name)
 		list[i].Selected = name == selected
 		list[i].Default = name == c.Default
 	}
 	return list
 }
 
-// show is one back end as it is now. Looking makes nothing.
-func (p *Pool) show(uid, name string) backend.Status {
+// showBackend is one back end as it is now. Looking makes nothing.
+func (p *Pool) showBackend(uid, name string) backend.Status {
 	spec := p.config().Backends[name]
 	p.mu.Lock()
-	m := p.machines[p.key(uid, spec)]
+	m := p.machines[p.keyOf(uid, spec)]
 	p.mu.Unlock()
 	if m != nil {
 		return m.status()
@@ -45,7 +45,7 @@ func (p *Pool) show(uid, name string) backend.Status {
 // status is what the settings alone say of a back end.
 func (s Spec) status() backend.Status {
 	return backend.Status{
-		Name: s.Name, Kind: s.Kind, Traits: s.about.Traits, Image: s.about.Where, Mounts: s.about.mounts(),
+		Name: s.Name, Kind: s.Kind, Traits: s.about.Traits, Image: s.about.Where, Mounts: s.about.mountTexts(),
 		Sandbox: s.about.Sandbox, Timeout: s.Timeout,
 	}
 }
@@ -55,7 +55,7 @@ func (m *machine) status() backend.Status {
 	defer m.mu.Unlock()
 	s := m.spec.status()
 	s.State, s.Cause, s.Refs, s.Since = m.state, m.cause, len(m.uses), m.since
-	s.IdleSince, s.IdleTTL = m.idle, m.ttl()
+	s.IdleSince, s.IdleTTL = m.idle, m.idleLimit()
 	if n := len(m.uses); n > 0 {
 		s.Command, s.User = secret.Clean(m.uses[n-1].command), m.uses[n-1].session
 	}

@@ -26,8 +26,8 @@ type use struct {
 	why string // why it was ended by force
 }
 
-// hold adds a use. The lock is held.
-func (m *machine) hold(session, command string) *use {
+// addUse adds a use. The lock is held.
+func (m *machine) addUse(session, command string) *use {
 	m.serial++
 	u := &use{id: m.serial, session: session, command: command, epoch: m.epoch, spec: m.spec, backend: m.backend}
 	if last, again := m.seen[session]; again {
@@ -45,13 +45,13 @@ func (m *machine) hold(session, command string) *use {
 		defer m.mu.Unlock()
 		m.uses = slices.DeleteFunc(m.uses, func(o *use) bool { return o == u })
 		m.applyWaiting()
-		m.load()
+		m.publishLoad()
 	})
 	return u
 }
 
-// bind says how the use is ended by force. If it was already, that happens now.
-func (u *use) bind(end func()) {
+// bindForceEnd says how the use is ended by force. If it was already, that happens now.
+func (u *use) bindForceEnd(end func()) {
 	u.mu.Lock()
 	u.end = end
 	ended := u.why != ""
@@ -61,8 +61,8 @@ func (u *use) bind(end func()) {
 	}
 }
 
-// force ends the use because of why.
-func (u *use) force(why string) {
+// forceEnd ends the use because of why.
+func (u *use) forceEnd(why string) {
 	u.mu.Lock()
 	u.why = why
 	end := u.end
@@ -72,15 +72,15 @@ func (u *use) force(why string) {
 	}
 }
 
-// forced is why it was ended by force, "" when it was not.
-func (u *use) forced() string {
+// forceReason is why it was ended by force, "" when it was not.
+func (u *use) forceReason() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.why
 }
 
-// keep holds the back end up, without a use, until release is called.
-func (m *machine) keep() (release func()) {
+// keepUp holds the back end up, without a use, until release is called.
+func (m *machine) keepUp() (release func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.backend == nil || !m.backend.Idles() {
@@ -93,7 +93,7 @@ func (m *machine) keep() (release func()) {
 		defer m.mu.Unlock()
 		m.keeps--
 		m.applyWaiting()
-		m.load()
+		m.publishLoad()
 	})
 }
 
@@ -103,7 +103,7 @@ func (m *machine) stopIdleClock() {
 	if m.timer != nil {
 		m.timer.Stop()
 	}
-	m.load()
+	m.publishLoad()
 }
 
 // startIdleClock starts the idle clock when nobody uses the back end, or goes on with it. The lock
@@ -115,34 +115,34 @@ func (m *machine) startIdleClock() {
 	if m.idle.IsZero() {
 		m.idle = time.Now()
 	}
-	if m.ttl() <= 0 || m.gone != nil {
+	if m.idleLimit() <= 0 || m.gone != nil {
 		return
 	}
 	if m.timer != nil {
 		m.timer.Stop()
 	}
-	m.timer = time.AfterFunc(max(0, m.ttl()-time.Since(m.idle)), m.expire)
+	m.timer = time.AfterFunc(max(0, m.idleLimit()-time.Since(m.idle)), m.stopIfIdle)
 }
 
-// ttl is how long it may idle; 0 means for ever.
-func (m *machine) ttl() time.Duration {
+// idleLimit is how long it may idle; 0 means for ever.
+func (m *machine) idleLimit() time.Duration {
 	if m.backend == nil || !m.backend.Idles() {
 		return 0
 	}
 	return max(0, m.spec.IdleTTL)
 }
 
-// expire stops it if it has been idle for long enough: a use that came and went meanwhile has set
-// another clock.
-func (m *machine) expire() {
+// stopIfIdle stops it if it has been idle for long enough: a use that came and went meanwhile has
+// set another clock.
+func (m *machine) stopIfIdle() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.isUnneeded() || time.Since(m.idle) < m.ttl() {
+	if !m.isUnneeded() || time.Since(m.idle) < m.idleLimit() {
 		m.applyWaiting()
 		return
 	}
-	cause := fmt.Sprintf("idle for %v", m.ttl())
-	m.begin("pool idle stop", func(j *job) { j.err = m.down(cause) })
+	cause := fmt.Sprintf("idle for %v", m.idleLimit())
+	m.beginJob("pool idle stop", func(j *job) { j.err = m.stopReady(cause) })
 }
 
 // isUnneeded says that it is up and nobody needs it. The lock is held.
@@ -150,9 +150,9 @@ func (m *machine) isUnneeded() bool {
 	return m.state == event.BackendReady && m.nothingHappens() && !m.idle.IsZero()
 }
 
-// load publishes who uses the back end now. The lock is held.
-func (m *machine) load() {
-	a := event.BackendActivity{Name: m.spec.Name, Refs: len(m.uses), IdleSince: m.idle, IdleTTL: m.ttl()}
+// publishLoad publishes who uses the back end now. The lock is held.
+func (m *machine) publishLoad() {
+	a := event.BackendActivity{Name: m.spec.Name, Refs: len(m.uses), IdleSince: m.idle, IdleTTL: m.idleLimit()}
 	if n := len(m.uses); n > 0 {
 		a.Command, a.Session = m.uses[n-1].command, m.uses[n-1].session
 	}
@@ -166,20 +166,20 @@ const (
 
 // stop takes it down, files kept. In use it refuses, unless force ends what runs.
 func (m *machine) stop(ctx context.Context, force bool, cause string) error {
-	return m.take(ctx, force, cause, func() error { return m.down(cause) })
+	return m.takeAlone(ctx, force, cause, func() error { return m.stopReady(cause) })
 }
 
 // destroy removes it with its files; it may be used again.
 func (m *machine) destroy(ctx context.Context, force bool, cause string) error {
-	return m.take(ctx, force, cause, func() error {
+	return m.takeAlone(ctx, force, cause, func() error {
 		bounded, cancel := context.WithTimeout(m.ctx, stopTime)
 		defer cancel()
-		return m.erase(bounded, cause)
+		return m.eraseRemains(bounded, cause)
 	})
 }
 
-// take does work on a back end that nobody uses meanwhile.
-func (m *machine) take(ctx context.Context, force bool, cause string, work func() error) error {
+// takeAlone does work on a back end that nobody uses meanwhile.
+func (m *machine) takeAlone(ctx context.Context, force bool, cause string, work func() error) error {
 	for {
 		m.mu.Lock()
 		if err := m.whyHeld(force); err != nil {
@@ -188,8 +188,8 @@ func (m *machine) take(ctx context.Context, force bool, cause string, work func(
 		}
 		j, mine := m.job, m.job == nil
 		if mine {
-			j = m.begin("pool verb", func(j *job) {
-				if j.err = m.evict(cause); j.err == nil {
+			j = m.beginJob("pool verb", func(j *job) {
+				if j.err = m.evictUses(cause); j.err == nil {
 					j.err = work()
 				}
 			})
@@ -216,16 +216,16 @@ func (m *machine) whyHeld(force bool) error {
 	case force:
 		return nil
 	case n == 1:
-		return fmt.Errorf("backend '%s' is in use: %s. Force ends that", m.spec.Name, short(m.uses[0].command))
+		return fmt.Errorf("backend '%s' is in use: %s. Force ends that", m.spec.Name, shortCommand(m.uses[0].command))
 	case n > 1:
-		return fmt.Errorf("backend '%s' is in use: %d commands, the newest is %s. Force ends them", m.spec.Name, n, short(m.uses[n-1].command))
+		return fmt.Errorf("backend '%s' is in use: %d commands, the newest is %s. Force ends them", m.spec.Name, n, shortCommand(m.uses[n-1].command))
 	case m.job != nil && m.job.start && m.wanted > 0:
 		return fmt.Errorf("backend '%s' is being started for a command. Force ends that", m.spec.Name)
 	}
 	return nil
 }
 
-func short(command string) string {
+func shortCommand(command string) string {
 	const most = 80
 	if r := []rune(command); len(r) > most {
 		command = string(r[:most]) + "..."
@@ -233,9 +233,9 @@ func short(command string) string {
 	return fmt.Sprintf("%q", command)
 }
 
-// evict ends every use and waits until they are gone, at most killTime: what does not end by then
-// ends with the back end.
-func (m *machine) evict(cause string) error {
+// evictUses ends every use and waits until they are gone, at most killTime: what does not end by
+// then ends with the back end.
+func (m *machine) evictUses(cause string) error {
 	m.mu.Lock()
 	uses := slices.Clone(m.uses)
 	empty := make(chan struct{})
@@ -246,7 +246,7 @@ func (m *machine) evict(cause string) error {
 	m.empty = empty
 	m.mu.Unlock()
 	for _, u := range uses {
-		u.force(fmt.Sprintf("backend '%s': %s while this ran", u.spec.Name, cause))
+		u.forceEnd(fmt.Sprintf("backend '%s': %s while this ran", u.spec.Name, cause))
 	}
 	late := time.NewTimer(killTime)
 	defer late.Stop()
@@ -259,8 +259,8 @@ func (m *machine) evict(cause string) error {
 	return nil
 }
 
-// down stops what is up. It is the work of a job.
-func (m *machine) down(cause string) error {
+// stopReady stops what is up. It is the work of a job.
+func (m *machine) stopReady(cause string) error {
 	m.mu.Lock()
 	b := m.backend
 	if m.state != event.BackendReady {
@@ -268,7 +268,7 @@ func (m *machine) down(cause string) error {
 		return nil
 	}
 	m.idle = time.Time{}
-	m.move(event.BackendStopping, cause)
+	m.moveTo(event.BackendStopping, cause)
 	m.mu.Unlock()
 	ctx, cancel := context.WithTimeout(m.ctx, stopTime)
 	defer cancel()
@@ -277,15 +277,15 @@ func (m *machine) down(cause string) error {
 	defer m.mu.Unlock()
 	if err != nil {
 		m.err = err
-		m.move(event.BackendFailed, "stopping it: "+err.Error())
+		m.moveTo(event.BackendFailed, "stopping it: "+err.Error())
 		return fmt.Errorf("stopping backend '%s': %w", m.spec.Name, err)
 	}
-	m.move(event.BackendStopped, cause)
+	m.moveTo(event.BackendStopped, cause)
 	return nil
 }
 
-// erase destroys what there is. It is the work of a job, or the end of a retired machine.
-func (m *machine) erase(ctx context.Context, cause string) error {
+// eraseRemains destroys what there is. It is the work of a job, or the end of a retired machine.
+func (m *machine) eraseRemains(ctx context.Context, cause string) error {
 	m.mu.Lock()
 	b, name := m.backend, m.spec.Name
 	if b == nil || m.state == event.BackendAbsent {
@@ -293,18 +293,18 @@ func (m *machine) erase(ctx context.Context, cause string) error {
 		return nil
 	}
 	m.idle = time.Time{}
-	m.move(event.BackendRemoving, cause)
+	m.moveTo(event.BackendRemoving, cause)
 	m.mu.Unlock()
 	err := b.Remove(ctx)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err != nil {
 		m.err = err
-		m.move(event.BackendFailed, "removing it: "+err.Error())
+		m.moveTo(event.BackendFailed, "removing it: "+err.Error())
 		return fmt.Errorf("removing backend '%s': %w", name, err)
 	}
 	m.tries, m.err, m.retry = 0, nil, time.Time{}
-	m.move(event.BackendAbsent, cause)
+	m.moveTo(event.BackendAbsent, cause)
 	return nil
 }
 
@@ -315,9 +315,9 @@ func (m *machine) endBackoff() {
 	m.tries, m.retry = 0, time.Time{}
 }
 
-// retire refuses new uses and the idle stop from now on, and ends a start; remove follows. It says
-// whether nobody had done so before.
-func (m *machine) retire(why error) (first bool) {
+// refuseUses refuses new uses and the idle stop from now on, and ends a start; removeRetired
+// follows. It says whether nobody had done so before.
+func (m *machine) refuseUses(why error) (first bool) {
 	m.mu.Lock()
 	if m.timer != nil {
 		m.timer.Stop()
@@ -341,9 +341,9 @@ func (m *machine) afterFailedRemoval(ctx context.Context) *machine {
 	return h
 }
 
-// remove destroys a retired back end, or parks it, after the work that runs now. Errors mean that
-// something may be left.
-func (m *machine) remove(ctx context.Context, cause string, keep bool) error {
+// removeRetired destroys a retired back end, or parks it, after the work that runs now. Errors mean
+// that something may be left.
+func (m *machine) removeRetired(ctx context.Context, cause string, keep bool) error {
 	m.mu.Lock()
 	j := m.job
 	m.mu.Unlock()
@@ -358,28 +358,28 @@ func (m *machine) remove(ctx context.Context, cause string, keep bool) error {
 	p, ok := m.backend.(Parker)
 	m.mu.Unlock()
 	if ok && keep {
-		return m.park(ctx, cause, p)
+		return m.parkRetired(ctx, cause, p)
 	}
-	return m.erase(ctx, cause)
+	return m.eraseRemains(ctx, cause)
 }
 
-// park takes a retired back end down so that a later process finds it again.
-func (m *machine) park(ctx context.Context, cause string, p Parker) error {
+// parkRetired takes a retired back end down so that a later process finds it again.
+func (m *machine) parkRetired(ctx context.Context, cause string, p Parker) error {
 	m.mu.Lock()
 	up, name := m.state == event.BackendReady, m.spec.Name
 	if up {
-		m.move(event.BackendStopping, cause)
+		m.moveTo(event.BackendStopping, cause)
 	}
 	m.mu.Unlock()
 	err := p.Park(ctx)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err != nil {
-		m.move(event.BackendFailed, "stopping it: "+err.Error())
+		m.moveTo(event.BackendFailed, "stopping it: "+err.Error())
 		return fmt.Errorf("stopping backend '%s': %w", name, err)
 	}
 	if up {
-		m.move(event.BackendStopped, cause)
+		m.moveTo(event.BackendStopped, cause)
 	}
 	return nil
 }

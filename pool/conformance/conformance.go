@@ -37,13 +37,15 @@ type Maker func(t testing.TB) Place
 func Run(t *testing.T, make Maker) {
 	RunBehaviour(t, make)
 	if !testing.Short() {
-		run(t, make, endurance)
+		runGroups(t, make, endurance)
 	}
 }
 
 // RunBehaviour runs the table without the endurance tests: for a kind's second shell or second
 // image.
-func RunBehaviour(t *testing.T, make Maker) { run(t, make, streams, endings, state, fileOperations) }
+func RunBehaviour(t *testing.T, make Maker) {
+	runGroups(t, make, streams, endings, state, fileOperations)
+}
 
 // alone are the tests that measure time, or the whole process: nothing runs beside them.
 var alone = map[string]bool{
@@ -54,7 +56,7 @@ var alone = map[string]bool{
 	"a thousand calls leave nothing behind":                true,
 }
 
-func run(t *testing.T, make Maker, groups ...map[string]func(*testing.T, *world)) {
+func runGroups(t *testing.T, make Maker, groups ...map[string]func(*testing.T, *world)) {
 	for _, group := range groups {
 		for name, test := range group {
 			t.Run(name, func(t *testing.T) {
@@ -75,29 +77,29 @@ type world struct {
 	session string
 }
 
-// home is where a session starts whose requests wish for dir.
-func (w *world) home(dir string) string { return first(w.Home, dir) }
+// homeFor is where a session starts whose requests wish for dir.
+func (w *world) homeFor(dir string) string { return firstNonEmpty(w.Home, dir) }
 
-func first(a, b string) string {
+func firstNonEmpty(a, b string) string {
 	if a != "" {
 		return a
 	}
 	return b
 }
 
-func (w *world) request(command string) backend.Request {
+func (w *world) newRequest(command string) backend.Request {
 	return backend.Request{Session: w.session, CallID: "call-" + w.t.Name(), Backend: w.Backend, Command: command}
 }
 
-// run runs a command that the pool must be able to run.
-func (w *world) run(command string, change ...func(*backend.Request)) backend.Result {
+// runCommand runs a command that the pool must be able to run.
+func (w *world) runCommand(command string, change ...func(*backend.Request)) backend.Result {
 	w.t.Helper()
 	return w.runCtx(context.Background(), command, change...)
 }
 
 func (w *world) runCtx(ctx context.Context, command string, change ...func(*backend.Request)) backend.Result {
 	w.t.Helper()
-	r := w.request(command)
+	r := w.newRequest(command)
 	for _, f := range change {
 		f(&r)
 	}
@@ -111,17 +113,17 @@ func (w *world) runCtx(ctx context.Context, command string, change ...func(*back
 	return res
 }
 
-// text is the output of a command that must succeed.
-func (w *world) text(command string, change ...func(*backend.Request)) string {
+// outputOf is the output of a command that must succeed.
+func (w *world) outputOf(command string, change ...func(*backend.Request)) string {
 	w.t.Helper()
-	res := w.run(command, change...)
+	res := w.runCommand(command, change...)
 	if res.ExitCode != 0 {
 		w.t.Fatalf("%.80q: exit code %d: %s", command, res.ExitCode, res.Output)
 	}
 	return string(res.Output)
 }
 
-func (w *world) want(what string, got, want any) {
+func (w *world) wantEqual(what string, got, want any) {
 	w.t.Helper()
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		w.t.Errorf("%s: got %.200q, want %.200q", what, fmt.Sprint(got), fmt.Sprint(want))
@@ -133,25 +135,25 @@ func (w *world) want(what string, got, want any) {
 // about again.
 const lives = `kill -0 $p 2>/dev/null && ! grep -q '^State:.*[ZX]' /proc/$p/status 2>/dev/null && kill -0 $p 2>/dev/null`
 
-// alive says whether the process whose number is in file lives inside the back end.
-func (w *world) alive(file string) bool {
+// isAlive says whether the process whose number is in file lives inside the back end.
+func (w *world) isAlive(file string) bool {
 	w.t.Helper()
-	return w.run("p=$(cat "+file+"); "+lives).ExitCode == 0
+	return w.runCommand("p=$(cat "+file+"); "+lives).ExitCode == 0
 }
 
-// quick wants f to take less than limit, at least once in five times: other programs may hold the
-// machine for a moment.
-func (w *world) quick(what string, limit time.Duration, f func()) {
+// wantQuick wants f to take less than limit, at least once in five times: other programs may hold
+// the machine for a moment.
+func (w *world) wantQuick(what string, limit time.Duration, f func()) {
 	w.t.Helper()
-	w.best(what, limit, func() time.Duration {
+	w.wantBest(what, limit, func() time.Duration {
 		begun := time.Now()
 		f()
 		return time.Since(begun)
 	})
 }
 
-// best is quick for what measures itself.
-func (w *world) best(what string, limit time.Duration, f func() time.Duration) {
+// wantBest is wantQuick for what measures itself.
+func (w *world) wantBest(what string, limit time.Duration, f func() time.Duration) {
 	w.t.Helper()
 	best := time.Hour
 	for range 5 {
@@ -182,7 +184,7 @@ type recorder struct {
 	all  strings.Builder
 }
 
-func (r *recorder) sink(s event.Stream, data []byte) {
+func (r *recorder) takeOutput(s event.Stream, data []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.data == nil {
@@ -192,14 +194,14 @@ func (r *recorder) sink(s event.Stream, data []byte) {
 	r.all.Write(data)
 }
 
-func (r *recorder) got(s event.Stream) string {
+func (r *recorder) outputOn(s event.Stream) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.data[s]
 }
 
-// output returns all output that a background process has printed so far and still keeps.
-func (w *world) output(id string) string {
+// processOutput returns all output that a background process has printed so far and still keeps.
+func (w *world) processOutput(id string) string {
 	w.t.Helper()
 	data, _, _, err := w.Pool.Output(w.session, id, 0, 0)
 	if err != nil {
@@ -208,9 +210,9 @@ func (w *world) output(id string) string {
 	return string(data)
 }
 
-func (w *world) start(command string, change ...func(*backend.Request)) backend.Process {
+func (w *world) startProcess(command string, change ...func(*backend.Request)) backend.Process {
 	w.t.Helper()
-	r := w.request(command)
+	r := w.newRequest(command)
 	for _, f := range change {
 		f(&r)
 	}
@@ -221,7 +223,7 @@ func (w *world) start(command string, change ...func(*backend.Request)) backend.
 	return p
 }
 
-func (w *world) wait(id string) backend.Process {
+func (w *world) awaitProcess(id string) backend.Process {
 	w.t.Helper()
 	p, err := w.Pool.Wait(context.Background(), w.session, id, patience)
 	if err != nil || p.Running {
@@ -230,6 +232,6 @@ func (w *world) wait(id string) backend.Process {
 	return p
 }
 
-func within(d time.Duration) func(*backend.Request) {
+func withTimeout(d time.Duration) func(*backend.Request) {
 	return func(r *backend.Request) { r.Timeout = d }
 }

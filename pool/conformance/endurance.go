@@ -26,30 +26,30 @@ func much() int64 {
 // endurance: much of everything.
 var endurance = map[string]func(*testing.T, *world){
 	"a gibibyte in flat memory": func(t *testing.T, w *world) {
-		w.text("true")
-		before := resident(t)
+		w.outputOf("true")
+		before := residentMemory(t)
 		peak, stop := watchResident(t)
 		dir := t.TempDir()
 		var shown int64
-		res := w.run(fmt.Sprintf("head -c %d /dev/zero", much()), func(r *backend.Request) {
+		res := w.runCommand(fmt.Sprintf("head -c %d /dev/zero", much()), func(r *backend.Request) {
 			r.SpillDir = dir
 			r.Sink = func(_ event.Stream, data []byte) { shown += int64(len(data)) }
 		})
 		stop()
-		w.want("total", res.Total, much())
+		w.wantEqual("total", res.Total, much())
 		if grew := peak() - before; grew > 48<<20 {
 			t.Errorf("memory grew by %d MB", grew>>20)
 		}
 		info, err := os.Stat(res.Spill)
-		w.ok(err)
-		w.want("spilled", info.Size(), 64<<20)
-		w.want("mode", info.Mode().Perm(), os.FileMode(0o600))
+		w.wantNoError(err)
+		w.wantEqual("spilled", info.Size(), 64<<20)
+		w.wantEqual("mode", info.Mode().Perm(), os.FileMode(0o600))
 	},
 	"two hundred calls at once": func(t *testing.T, w *world) {
 		var all sync.WaitGroup
 		for i := range 200 {
 			all.Go(func() {
-				session := fmt.Sprintf("session-%d", i%w.sessions())
+				session := fmt.Sprintf("session-%d", i%w.sessionCount())
 				r := backend.Request{Session: session, Backend: w.Backend, Command: fmt.Sprintf("echo out %d; echo err %d >&2; cd /usr; exit %d", i, i, i%7)}
 				res, err := w.Pool.Exec(t.Context(), r)
 				lines := strings.Split(strings.TrimSpace(string(res.Output)), "\n")
@@ -60,32 +60,32 @@ var endurance = map[string]func(*testing.T, *world){
 		}
 		all.Wait()
 		for _, s := range w.Pool.List(w.session) {
-			w.want("references of "+s.Name, s.Refs, 0)
+			w.wantEqual("references of "+s.Name, s.Refs, 0)
 		}
 	},
 	"a thousand calls leave nothing behind": func(t *testing.T, w *world) {
 		for range 20 {
-			w.text("echo warm; echo up >&2")
+			w.outputOf("echo warm; echo up >&2")
 		}
-		goroutines, files := counts()
+		goroutines, files := countResources()
 		for range 1000 {
-			w.text("echo x")
+			w.outputOf("echo x")
 		}
 		w.eventually("goroutines and files are back", func() bool {
-			g, f := counts()
+			g, f := countResources()
 			return g <= goroutines+2 && f <= files+2
 		})
 	},
 }
 
-func (w *world) sessions() int {
+func (w *world) sessionCount() int {
 	if w.Sessions > 0 {
 		return w.Sessions
 	}
 	return 200
 }
 
-func counts() (goroutines, files int) {
+func countResources() (goroutines, files int) {
 	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} {
 		if list, err := os.ReadDir(dir); err == nil {
 			return runtime.NumGoroutine(), len(list)
@@ -94,9 +94,9 @@ func counts() (goroutines, files int) {
 	return runtime.NumGoroutine(), 0
 }
 
-// resident is the memory that this process occupies, in bytes; what Go holds where the system does
-// not tell.
-func resident(t testing.TB) int64 {
+// residentMemory is the memory that this process occupies, in bytes; what Go holds where the system
+// does not tell.
+func residentMemory(t testing.TB) int64 {
 	t.Helper()
 	var pages, rss int64
 	if data, err := os.ReadFile("/proc/self/statm"); err == nil {
@@ -121,7 +121,7 @@ func watchResident(t testing.TB) (peak func() int64, stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				most = max(most, resident(t))
+				most = max(most, residentMemory(t))
 			case <-quit:
 				return
 			}

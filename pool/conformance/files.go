@@ -18,7 +18,7 @@ import (
 // fileOperations are what the file tools rely on: the files are those that commands see.
 var fileOperations = map[string]func(*testing.T, *world){
 	"files that commands see are read and written": func(t *testing.T, w *world) {
-		dir, sys := w.Fresh(), w.files()
+		dir, sys := w.Fresh(), w.sessionFiles()
 		ctx := context.Background()
 		want := bytes.Repeat([]byte("zeile\x00\xff\n"), 400_000) // more than one piece
 		at := path.Join(dir, "new folder", "file")
@@ -34,14 +34,14 @@ var fileOperations = map[string]func(*testing.T, *world){
 		if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes of %d: %v", len(got), len(want), err)
 		}
-		w.out("chmod 640 '" + at + "'")
+		w.execOutput("chmod 640 '" + at + "'")
 		if st, err = sys.Stat(ctx, at); err != nil || st.Mode != 0o640 {
 			t.Fatalf("%o %v", st.Mode, err)
 		}
 		if _, err := sys.Write(ctx, at, []byte("short\n"), &st); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.out("cat '" + at + "'; ls -A '" + path.Dir(at) + "'; stat -c %a '" + at + "'"); got != "short\nfile\n640\n" {
+		if got := w.execOutput("cat '" + at + "'; ls -A '" + path.Dir(at) + "'; stat -c %a '" + at + "'"); got != "short\nfile\n640\n" {
 			t.Errorf("%q", got)
 		}
 		if err := errors.Join(sys.Remove(ctx, at), sys.Remove(ctx, path.Dir(at))); err != nil {
@@ -52,9 +52,9 @@ var fileOperations = map[string]func(*testing.T, *world){
 		}
 	},
 	"links are followed once and never afterwards": func(t *testing.T, w *world) {
-		dir, sys := w.Fresh(), w.files()
+		dir, sys := w.Fresh(), w.sessionFiles()
 		ctx := context.Background()
-		w.out("cd '" + dir + "' && mkdir real && echo x > real/f && ln -s real link && ln -s /nowhere/at/all dangling && mkfifo pipe")
+		w.execOutput("cd '" + dir + "' && mkdir real && echo x > real/f && ln -s real link && ln -s /nowhere/at/all dangling && mkfifo pipe")
 		got, err := sys.Resolve(ctx, dir, "link/f")
 		real, rerr := sys.Resolve(ctx, dir, "real/f")
 		if err != nil || rerr != nil || got.Abs != path.Join(dir, "link/f") || got.Real != real.Real {
@@ -80,11 +80,11 @@ var fileOperations = map[string]func(*testing.T, *world){
 	},
 	"files are searched where they are": func(t *testing.T, w *world) {
 		dir := w.Fresh()
-		far, ok := w.files().(*files.Far)
+		far, ok := w.sessionFiles().(*files.Far)
 		if !ok {
 			t.Skip("they are here: the tools search by themselves")
 		}
-		w.out("cd '" + dir + "' && mkdir -p a b && echo 'one needle' > a/x.go && echo none > a/y.go && echo needle > b/ignored.go && echo 'b/' > .gitignore")
+		w.execOutput("cd '" + dir + "' && mkdir -p a b && echo 'one needle' > a/x.go && echo none > a/y.go && echo needle > b/ignored.go && echo 'b/' > .gitignore")
 		a, err := far.Search(context.Background(), dir, files.Query{Pattern: "nee(dle)", Most: 10})
 		if err != nil || len(a.Found) != 1 || a.Found[0].Path != "a/x.go" || a.Found[0].Hits[0] != (files.Hit{Line: 1, Text: "one needle"}) {
 			t.Errorf("%+v %v", a, err)
@@ -99,11 +99,11 @@ var fileOperations = map[string]func(*testing.T, *world){
 	},
 	"looking at files changes no working folder": func(t *testing.T, w *world) {
 		dir := w.Fresh()
-		w.out("cd '" + dir + "' && touch here")
-		if at, err := w.files().Resolve(context.Background(), "", "here"); w.away() && (err != nil || path.Base(path.Dir(at.Abs)) != path.Base(dir)) {
+		w.execOutput("cd '" + dir + "' && touch here")
+		if at, err := w.sessionFiles().Resolve(context.Background(), "", "here"); w.isRemote() && (err != nil || path.Base(path.Dir(at.Abs)) != path.Base(dir)) {
 			t.Error(at, err)
 		}
-		if got := w.out("ls"); got != "here\n" {
+		if got := w.execOutput("ls"); got != "here\n" {
 			t.Errorf("%q", got)
 		}
 		if _, err := (room.Finder{Pool: w.Pool}).Find(w.session, "no such place"); err == nil || !strings.Contains(err.Error(), w.Backend) {
@@ -112,7 +112,7 @@ var fileOperations = map[string]func(*testing.T, *world){
 	},
 }
 
-func (w *world) files() files.System {
+func (w *world) sessionFiles() files.System {
 	r, err := room.Finder{Pool: w.Pool}.Find(w.session, w.Backend)
 	if err != nil {
 		w.t.Fatal(err)
@@ -120,16 +120,16 @@ func (w *world) files() files.System {
 	return r.Files
 }
 
-// away reports whether the files are not those of this machine.
-func (w *world) away() bool {
-	_, far := w.files().(*files.Far)
+// isRemote reports whether the files are not those of this machine.
+func (w *world) isRemote() bool {
+	_, far := w.sessionFiles().(*files.Far)
 	return far
 }
 
-// out is what a command prints that must succeed.
-func (w *world) out(command string) string {
+// execOutput is what a command prints that must succeed.
+func (w *world) execOutput(command string) string {
 	w.t.Helper()
-	res, err := w.Pool.Exec(context.Background(), w.request(command))
+	res, err := w.Pool.Exec(context.Background(), w.newRequest(command))
 	if err != nil || res.ExitCode != 0 {
 		w.t.Fatalf("%s: %v %d %s", command, err, res.ExitCode, res.Output)
 	}

@@ -15,21 +15,21 @@ import (
 var streams = map[string]func(*testing.T, *world){
 	"stdout and stderr are told apart": func(_ *testing.T, w *world) {
 		var rec recorder
-		res := w.run("echo one; echo two >&2; echo three", func(r *backend.Request) { r.Sink = rec.sink })
-		w.want("stdout", rec.got(event.Stdout), "one\nthree\n")
-		w.want("stderr", rec.got(event.Stderr), "two\n")
-		w.want("total", res.Total, 14)
-		w.want("length", len(res.Output), 14)
+		res := w.runCommand("echo one; echo two >&2; echo three", func(r *backend.Request) { r.Sink = rec.takeOutput })
+		w.wantEqual("stdout", rec.outputOn(event.Stdout), "one\nthree\n")
+		w.wantEqual("stderr", rec.outputOn(event.Stderr), "two\n")
+		w.wantEqual("total", res.Total, 14)
+		w.wantEqual("length", len(res.Output), 14)
 	},
 	"order is kept when there is time to see it": func(_ *testing.T, w *world) {
-		w.want("merged", w.text("echo a; sleep 0.05; echo b >&2; sleep 0.05; echo c"), "a\nb\nc\n")
+		w.wantEqual("merged", w.outputOf("echo a; sleep 0.05; echo b >&2; sleep 0.05; echo c"), "a\nb\nc\n")
 	},
 	"order is exact in one pipe": func(_ *testing.T, w *world) {
 		for range 50 {
 			var rec recorder
-			got := w.text("echo a; echo b >&2; echo c; echo d >&2; echo e >/dev/stderr", func(r *backend.Request) { r.Merge, r.Sink = true, rec.sink })
-			w.want("merged", got, "a\nb\nc\nd\ne\n")
-			w.want("all is stdout", rec.got(event.Stdout), got)
+			got := w.outputOf("echo a; echo b >&2; echo c; echo d >&2; echo e >/dev/stderr", func(r *backend.Request) { r.Merge, r.Sink = true, rec.takeOutput })
+			w.wantEqual("merged", got, "a\nb\nc\nd\ne\n")
+			w.wantEqual("all is stdout", rec.outputOn(event.Stdout), got)
 		}
 	},
 	"output comes while the command runs": func(t *testing.T, w *world) {
@@ -41,8 +41,8 @@ var streams = map[string]func(*testing.T, *world){
 			r.PTY = &backend.Size{Rows: 24, Cols: 80}
 			r.Stdin = nil
 			r.Sink = func(s event.Stream, data []byte) {
-				rec.sink(s, data)
-				if strings.Contains(rec.got(event.PTY), "early") {
+				rec.takeOutput(s, data)
+				if strings.Contains(rec.outputOn(event.PTY), "early") {
 					select {
 					case <-seen:
 					default:
@@ -52,45 +52,45 @@ var streams = map[string]func(*testing.T, *world){
 				}
 			}
 		})
-		w.want("interrupted", res.Interrupted, true)
+		w.wantEqual("interrupted", res.Interrupted, true)
 	},
 	"bytes are bytes": func(t *testing.T, w *world) {
 		in := make([]byte, 0, 4*256)
 		for i := range 4 * 256 {
 			in = append(in, byte(i))
 		}
-		res := w.run("cat", func(r *backend.Request) { r.Stdin = in })
+		res := w.runCommand("cat", func(r *backend.Request) { r.Stdin = in })
 		if !bytes.Equal(res.Output, in) {
 			t.Errorf("%d bytes in, %d different bytes out", len(in), len(res.Output))
 		}
 	},
 	"a megabyte of input": func(_ *testing.T, w *world) {
-		res := w.run("wc -c", func(r *backend.Request) { r.Stdin = make([]byte, 1<<20) })
-		w.want("count", strings.TrimSpace(string(res.Output)), 1<<20)
+		res := w.runCommand("wc -c", func(r *backend.Request) { r.Stdin = make([]byte, 1<<20) })
+		w.wantEqual("count", strings.TrimSpace(string(res.Output)), 1<<20)
 	},
 	"input that nobody reads": func(_ *testing.T, w *world) {
-		res := w.run("exit 3", func(r *backend.Request) { r.Stdin = make([]byte, 1<<20) })
-		w.want("exit code", res.ExitCode, 3)
+		res := w.runCommand("exit 3", func(r *backend.Request) { r.Stdin = make([]byte, 1<<20) })
+		w.wantEqual("exit code", res.ExitCode, 3)
 	},
 	"no input is an end of file": func(_ *testing.T, w *world) {
-		w.want("cat", w.text("cat; echo end"), "end\n")
+		w.wantEqual("cat", w.outputOf("cat; echo end"), "end\n")
 	},
 	"an argument vector meets no shell": func(_ *testing.T, w *world) {
-		got := w.text("", func(r *backend.Request) { r.Argv = []string{"printf", "%s", "$HOME; `id` *"} })
-		w.want("output", got, "$HOME; `id` *")
+		got := w.outputOf("", func(r *backend.Request) { r.Argv = []string{"printf", "%s", "$HOME; `id` *"} })
+		w.wantEqual("output", got, "$HOME; `id` *")
 	},
 	"a command longer than one argument may be": func(_ *testing.T, w *world) {
 		long := strings.Repeat("x", 300<<10)
-		got := w.text("cat <<'END' | wc -c\n"+long+"\nEND\ncd /", within(patience))
-		w.want("count", strings.TrimSpace(got), len(long)+1)
-		w.want("directory", w.text("pwd"), "/\n")
+		got := w.outputOf("cat <<'END' | wc -c\n"+long+"\nEND\ncd /", withTimeout(patience))
+		w.wantEqual("count", strings.TrimSpace(got), len(long)+1)
+		w.wantEqual("directory", w.outputOf("pwd"), "/\n")
 	},
 	"a terminal is one, with its size": func(_ *testing.T, w *world) {
-		got := w.text("test -t 0 && test -t 1 && stty size && echo $TERM", func(r *backend.Request) { r.PTY = &backend.Size{Rows: 31, Cols: 97} })
-		w.want("output", strings.ReplaceAll(got, "\r", ""), "31 97\nxterm-256color\n")
+		got := w.outputOf("test -t 0 && test -t 1 && stty size && echo $TERM", func(r *backend.Request) { r.PTY = &backend.Size{Rows: 31, Cols: 97} })
+		w.wantEqual("output", strings.ReplaceAll(got, "\r", ""), "31 97\nxterm-256color\n")
 	},
 	"a terminal's input ends": func(_ *testing.T, w *world) {
-		got := w.text("stty -echo; cat", func(r *backend.Request) {
+		got := w.outputOf("stty -echo; cat", func(r *backend.Request) {
 			r.PTY = &backend.Size{Rows: 24, Cols: 80}
 			r.Stdin = []byte("hello\n")
 			r.Timeout = patience
@@ -100,29 +100,29 @@ var streams = map[string]func(*testing.T, *world){
 		}
 	},
 	"head and tail of much": func(_ *testing.T, w *world) {
-		res := w.run("i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done", func(r *backend.Request) { r.MaxOutput = 1000 })
-		w.want("truncated", res.Truncated, true)
-		w.want("kept", len(res.Output), 1000)
-		w.want("cut", res.Cut, 400)
-		w.want("begins", strings.HasPrefix(string(res.Output), "line 0\nline 1\n"), true)
-		w.want("ends", strings.HasSuffix(string(res.Output), "line 1998\nline 1999\n"), true)
+		res := w.runCommand("i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done", func(r *backend.Request) { r.MaxOutput = 1000 })
+		w.wantEqual("truncated", res.Truncated, true)
+		w.wantEqual("kept", len(res.Output), 1000)
+		w.wantEqual("cut", res.Cut, 400)
+		w.wantEqual("begins", strings.HasPrefix(string(res.Output), "line 0\nline 1\n"), true)
+		w.wantEqual("ends", strings.HasSuffix(string(res.Output), "line 1998\nline 1999\n"), true)
 	},
 	"a slow sink stalls nothing": func(t *testing.T, w *world) {
 		var rec recorder
 		const much = "head -c 20000000 /dev/zero"
-		alone := w.run(much).Took
+		alone := w.runCommand(much).Took
 		begun := time.Now()
-		res := w.run(much, func(r *backend.Request) {
+		res := w.runCommand(much, func(r *backend.Request) {
 			r.Sink = func(s event.Stream, data []byte) {
 				time.Sleep(100 * time.Millisecond) // for each of some hundreds of pieces
-				rec.sink(s, data)
+				rec.takeOutput(s, data)
 			}
 		})
-		w.want("total", res.Total, 20_000_000)
+		w.wantEqual("total", res.Total, 20_000_000)
 		if took := time.Since(begun); took > 3*alone+10*time.Second {
 			t.Errorf("took %v, and %v without a sink", took, alone)
 		}
-		if !strings.Contains(rec.got(event.Note), "not shown") {
+		if !strings.Contains(rec.outputOn(event.Note), "not shown") {
 			t.Error("the sink was not told what it missed")
 		}
 	},

@@ -99,7 +99,7 @@ func TestConcurrentFirstCallsMakeOneContainer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	messages, _ := cli.Events(ctx, events.ListOptions{Filters: filters.NewArgs(
-		filters.Arg("event", "create"), filters.Arg("label", labelOwner+"="+r.kind.owner()), filters.Arg("label", labelRole+"="+roleBackend))})
+		filters.Arg("event", "create"), filters.Arg("label", labelOwner+"="+r.kind.homeOwner()), filters.Arg("label", labelRole+"="+roleBackend))})
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
@@ -449,7 +449,7 @@ func TestChangedSettingsMakeANewContainer(t *testing.T) {
 
 // reopen is the same back end with another configuration.
 func (r *rig) reopen(b *Backend, s pool.Spec) *Backend {
-	b.use.free()
+	b.use.unlock()
 	b.use = nil
 	s.Name, own(&s).Image = b.spec.Name, b.spec.Image
 	return r.open(b.session, s)

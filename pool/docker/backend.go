@@ -31,10 +31,10 @@ type Backend struct {
 }
 
 func (b *Backend) identity() identity {
-	return identity{owner: b.kind.owner(), session: b.session, backend: b.spec.Name}
+	return identity{owner: b.kind.homeOwner(), session: b.session, backend: b.spec.Name}
 }
 
-func (b *Backend) name() string { return b.identity().name() }
+func (b *Backend) name() string { return b.identity().containerName() }
 
 // Container is the container's name.
 func (b *Backend) Container() string { return b.name() }
@@ -46,18 +46,18 @@ func (b *Backend) Start(ctx context.Context, r pool.Report) error {
 	if err != nil {
 		return err
 	}
-	defer change.free()
-	b.disconnect(ctx)
+	defer change.unlock()
+	b.forgetConnection(ctx)
 	if err := b.holdUse(ctx); err != nil {
 		return err
 	}
-	if err := b.engine.reach(ctx); err != nil {
+	if err := b.engine.awaitEngine(ctx); err != nil {
 		return err
 	}
 	b.engine.sweepOnce(b.spec.Keep, nil)
 	conn, err := b.bringUp(ctx, r)
 	if err != nil {
-		return b.engine.explain(err)
+		return b.engine.explainError(err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,28 +66,28 @@ func (b *Backend) Start(ctx context.Context, r pool.Report) error {
 }
 
 func (b *Backend) holdUse(ctx context.Context) error {
-	if b.use != nil && current(b.use.file, b.use.path) {
+	if b.use != nil && isCurrent(b.use.file, b.use.path) {
 		return nil
 	}
-	b.use.free()
+	b.use.unlock()
 	use, err := takeLock(ctx, b.kind.useLock(b.name()), unix.LOCK_SH)
 	b.use = use
 	return err
 }
 
-// disconnect forgets a connection that is of no use any more.
-func (b *Backend) disconnect(ctx context.Context) {
+// forgetConnection forgets a connection that is of no use any more.
+func (b *Backend) forgetConnection(ctx context.Context) {
 	b.mu.Lock()
 	conn := b.conn
 	b.conn = nil
 	b.mu.Unlock()
 	if conn != nil {
-		_ = conn.end(ctx)
+		_ = conn.endCommands(ctx)
 	}
 }
 
-// connected returns the connection, or nil.
-func (b *Backend) connected() *connection {
+// currentConnection returns the connection, or nil.
+func (b *Backend) currentConnection() *connection {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.conn
@@ -100,26 +100,26 @@ func (b *Backend) Stop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer change.free()
-	b.disconnect(ctx)
-	if b.use != nil && !b.use.alone() {
+	defer change.unlock()
+	b.forgetConnection(ctx)
+	if b.use != nil && !b.use.isAlone() {
 		b.kind.opt.Log("container %s stays up: another hermes uses it", b.name())
 		return nil
 	}
-	return b.engine.explain(b.halt(ctx))
+	return b.engine.explainError(b.haltContainer(ctx))
 }
 
 // Release gives up our part in a container that is stopped: a Backend with other settings takes it
 // over.
 func (b *Backend) Release() {
-	b.use.free()
+	b.use.unlock()
 	b.use = nil
 }
 
 // Park stops the container and gives up our part in it, so that a later process finds it with its
 // files.
 func (b *Backend) Park(ctx context.Context) error {
-	if b.kind.home().temporary || !b.engine.used() { // nobody would find it; or there is none
+	if b.kind.home().temporary || !b.engine.wasUsed() { // nobody would find it; or there is none
 		return b.Remove(ctx)
 	}
 	defer b.Release()
@@ -133,30 +133,30 @@ func (b *Backend) Remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.disconnect(ctx)
-	if !b.engine.used() { // it never answered: this process has made nothing there
-		if b.use != nil && b.use.alone() {
+	b.forgetConnection(ctx)
+	if !b.engine.wasUsed() { // it never answered: this process has made nothing there
+		if b.use != nil && b.use.isAlone() {
 			b.use.erase()
 			b.use = nil
 			change.erase()
 			return nil
 		}
 		b.Release()
-		change.free()
+		change.unlock()
 		return nil
 	}
-	if b.use != nil && !b.use.alone() || b.use == nil && !b.kind.nobodyUses(b.name()) {
+	if b.use != nil && !b.use.isAlone() || b.use == nil && !b.kind.nobodyUses(b.name()) {
 		b.kind.opt.Log("container %s stays: another hermes uses it", b.name())
-		b.use.free()
+		b.use.unlock()
 		b.use = nil
-		change.free()
+		change.unlock()
 		return nil
 	}
-	if err := b.destroy(ctx); err != nil {
-		change.free()
-		return b.engine.explain(err)
+	if err := b.destroyContainer(ctx); err != nil {
+		change.unlock()
+		return b.engine.explainError(err)
 	}
-	b.kind.unmark(b.name())
+	b.kind.removeMark(b.name())
 	if b.use != nil {
 		b.use.erase()
 		b.use = nil
@@ -170,7 +170,7 @@ func (b *Backend) Idles() bool { return true }
 
 // Gone tells when the container was lost behind our back.
 func (b *Backend) Gone() <-chan error {
-	if c := b.connected(); c != nil {
+	if c := b.currentConnection(); c != nil {
 		return c.gone
 	}
 	return nil
@@ -178,28 +178,28 @@ func (b *Backend) Gone() <-chan error {
 
 // Pull fetches the image now.
 func (b *Backend) Pull(ctx context.Context, r pool.Report) error {
-	if err := b.engine.reach(ctx); err != nil {
+	if err := b.engine.awaitEngine(ctx); err != nil {
 		return err
 	}
-	return b.engine.pull(ctx, b.spec.Image, r)
+	return b.engine.pullImage(ctx, b.spec.Image, r)
 }
 
 var errDown = errors.New("the container is not up")
 
 // Run runs a command to its end.
 func (b *Backend) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
-	c := b.connected()
+	c := b.currentConnection()
 	if c == nil {
 		return runner.Result{}, &pool.NotStarted{Err: errDown}
 	}
-	s, err := b.complete(c, s)
+	s, err := b.completeSpec(c, s)
 	if err != nil {
 		return runner.Result{}, err
 	}
 	begun := time.Now()
 	res, err := c.client.Run(ctx, s)
 	if err != nil {
-		return res, b.failed(c, err)
+		return res, b.poolError(c, err)
 	}
 	if res.ExitCode == 128+int(unix.SIGKILL) && !res.TimedOut && !res.Interrupted && c.starvedSince(begun, oomPatience) {
 		res.Warnings = append(res.Warnings, b.oomWarning(ctx, c))
@@ -214,7 +214,7 @@ const oomPatience = 300 * time.Millisecond
 
 func (b *Backend) oomWarning(ctx context.Context, c *connection) string {
 	limit := "its limit"
-	if cli, err := c.engine.client(ctx); err == nil {
+	if cli, err := c.engine.connectClient(ctx); err == nil {
 		if got, err := cli.ContainerInspect(ctx, c.id); err == nil && got.HostConfig.Memory > 0 {
 			limit = "its limit of " + humanBytes(got.HostConfig.Memory)
 		}
@@ -224,28 +224,28 @@ func (b *Backend) oomWarning(ctx context.Context, c *connection) string {
 
 // Spawn starts a command in the background.
 func (b *Backend) Spawn(s runner.Spec) (pool.Process, error) {
-	c := b.connected()
+	c := b.currentConnection()
 	if c == nil {
 		return nil, &pool.NotStarted{Err: errDown}
 	}
-	s, err := b.complete(c, s)
+	s, err := b.completeSpec(c, s)
 	if err != nil {
 		return nil, err
 	}
 	p, err := c.client.Start(s)
 	if err != nil {
-		return nil, b.failed(c, err)
+		return nil, b.poolError(c, err)
 	}
 	return p, nil
 }
 
-// failed makes an error of the connection one of the pool.
-func (b *Backend) failed(c *connection, err error) error {
+// poolError makes an error of the connection one of the pool.
+func (b *Backend) poolError(c *connection, err error) error {
 	var never *wire.NotStarted
 	if errors.As(err, &never) {
 		return &pool.NotStarted{Err: never.Err}
 	}
-	return c.failure(err)
+	return c.callError(err)
 }
 
 func (b *Backend) takeWarnings() []string {
@@ -256,14 +256,14 @@ func (b *Backend) takeWarnings() []string {
 	return w
 }
 
-func (b *Backend) warn(format string, args ...any) {
+func (b *Backend) addWarning(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.warnings = append(b.warnings, fmt.Sprintf(format, args...))
 }
 
-// complete adds what the back end decides about a command.
-func (b *Backend) complete(c *connection, s runner.Spec) (runner.Spec, error) {
+// completeSpec adds what the back end decides about a command.
+func (b *Backend) completeSpec(c *connection, s runner.Spec) (runner.Spec, error) {
 	if s.Shell = b.spec.Shell; s.Command != "" && s.Shell == "" && c.client.Info().Shell == "" {
 		return s, fmt.Errorf("image %s has no shell: run a program with its arguments instead of a command line, or use an image with /bin/sh", b.spec.Image)
 	}

@@ -65,7 +65,7 @@ func (c *connection) waitForEnd() {
 	c.mu.Unlock()
 	if !quiet && lost {
 		if cause == "" {
-			cause = c.investigate(end)
+			cause = c.investigateLoss(end)
 		}
 		c.mu.Lock()
 		quiet = c.closing
@@ -78,8 +78,8 @@ func (c *connection) waitForEnd() {
 	close(c.over)
 }
 
-// lose ends a connection whose container is of no use any more.
-func (c *connection) lose(cause string) {
+// loseContainer ends a connection whose container is of no use any more.
+func (c *connection) loseContainer(cause string) {
 	c.mu.Lock()
 	if c.closing || c.cause != "" {
 		c.mu.Unlock()
@@ -90,12 +90,12 @@ func (c *connection) lose(cause string) {
 	_ = c.stream.Close()
 }
 
-// note keeps what the engine says happened.
-func (c *connection) note(_ time.Time, what string) {
+// noteEngineEvent keeps what the engine says happened.
+func (c *connection) noteEngineEvent(_ time.Time, what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.noted = what
-	c.tell()
+	c.wakeWaiting()
 }
 
 // noteOutOfMemory keeps when the kernel killed something for want of memory.
@@ -103,11 +103,11 @@ func (c *connection) noteOutOfMemory() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.oom = append(c.oom[max(0, len(c.oom)-15):], time.Now())
-	c.tell()
+	c.wakeWaiting()
 }
 
-// tell wakes who waits for the engine's messages. The lock is held.
-func (c *connection) tell() {
+// wakeWaiting wakes who waits for the engine's messages. The lock is held.
+func (c *connection) wakeWaiting() {
 	close(c.heard)
 	c.heard = make(chan struct{})
 }
@@ -136,12 +136,12 @@ func (c *connection) starvedSince(begun time.Time, patience time.Duration) bool 
 
 const investigation = 3 * time.Second
 
-// investigate asks the engine what happened to the container. What it is in the middle of is waited
-// for.
-func (c *connection) investigate(end error) string {
+// investigateLoss asks the engine what happened to the container. What it is in the middle of is
+// waited for.
+func (c *connection) investigateLoss(end error) string {
 	ctx, cancel := context.WithTimeout(context.Background(), investigation)
 	defer cancel()
-	cli, err := c.engine.client(ctx)
+	cli, err := c.engine.connectClient(ctx)
 	if err != nil {
 		return err.Error()
 	}
@@ -167,8 +167,8 @@ func (c *connection) investigate(end error) string {
 	return fmt.Sprintf("the connection to the Docker daemon was lost (%v)", end)
 }
 
-// why waits until it is known what happened to a lost connection.
-func (c *connection) why() string {
+// awaitCause waits until it is known what happened to a lost connection.
+func (c *connection) awaitCause() string {
 	select {
 	case <-c.over:
 	case <-time.After(investigation + time.Second):
@@ -178,12 +178,12 @@ func (c *connection) why() string {
 	return c.cause
 }
 
-// end closes the connection: the commands in it are ended.
-func (c *connection) end(ctx context.Context) error {
+// endCommands closes the connection: the commands in it are ended.
+func (c *connection) endCommands(ctx context.Context) error {
 	c.mu.Lock()
 	c.closing = true
 	c.mu.Unlock()
-	c.engine.watch.drop(c.id, c)
+	c.engine.watch.stopListening(c.id, c)
 	if c.client == nil {
 		return nil
 	}
@@ -193,13 +193,13 @@ func (c *connection) end(ctx context.Context) error {
 	return err
 }
 
-// failure is an error of a call, for people.
-func (c *connection) failure(err error) error {
+// callError is an error of a call, for people.
+func (c *connection) callError(err error) error {
 	var lost *wire.Lost
 	if !errors.As(err, &lost) {
 		return err
 	}
-	if cause := c.why(); cause != "" {
+	if cause := c.awaitCause(); cause != "" {
 		return fmt.Errorf("%s; the command may still have run: %w", cause, err)
 	}
 	return err

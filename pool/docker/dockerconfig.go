@@ -64,10 +64,10 @@ func registryKey(image string) (string, error) {
 	return hubKey, nil
 }
 
-// credentials returns what the engine is to show the registry of an image, encoded for it; "" is
-// nothing. A note says that credentials are configured but could not be had: the pull then goes on
-// without.
-func credentials(ctx context.Context, image string) (auth, note string) {
+// registryCredentials returns what the engine is to show the registry of an image, encoded for it;
+// "" is nothing. A note says that credentials are configured but could not be had: the pull then
+// goes on without.
+func registryCredentials(ctx context.Context, image string) (auth, note string) {
 	key, err := registryKey(image)
 	if err != nil {
 		return "", ""
@@ -76,7 +76,7 @@ func credentials(ctx context.Context, image string) (auth, note string) {
 	if err != nil {
 		return "", err.Error()
 	}
-	a, err := c.lookup(ctx, key)
+	a, err := c.lookupAuth(ctx, key)
 	if err != nil {
 		return "", fmt.Sprintf("credentials for %s: %v; trying without", key, err)
 	}
@@ -91,7 +91,7 @@ func credentials(ctx context.Context, image string) (auth, note string) {
 	return auth, ""
 }
 
-func (c configFile) lookup(ctx context.Context, key string) (registry.AuthConfig, error) {
+func (c configFile) lookupAuth(ctx context.Context, key string) (registry.AuthConfig, error) {
 	helper := c.CredHelpers[key]
 	if helper == "" {
 		helper = c.CredsStore
@@ -101,7 +101,7 @@ func (c configFile) lookup(ctx context.Context, key string) (registry.AuthConfig
 	}
 	for name, a := range c.Auths {
 		if name == key || (key != hubKey && hostOf(name) == key) {
-			return decoded(a)
+			return decodeAuth(a)
 		}
 	}
 	return registry.AuthConfig{}, nil
@@ -117,8 +117,8 @@ func hostOf(key string) string {
 	return host
 }
 
-// decoded fills in user and password, which the file has in one string.
-func decoded(a registry.AuthConfig) (registry.AuthConfig, error) {
+// decodeAuth fills in user and password, which the file has in one string.
+func decodeAuth(a registry.AuthConfig) (registry.AuthConfig, error) {
 	if a.Auth == "" {
 		return a, nil
 	}

@@ -26,8 +26,8 @@ type tlsFiles struct {
 	trusting      bool // the engine's certificate is not checked
 }
 
-// local says that the engine sees the same files as we do.
-func (e endpoint) local() bool { return strings.HasPrefix(e.host, "unix://") }
+// isLocal says that the engine sees the same files as we do.
+func (e endpoint) isLocal() bool { return strings.HasPrefix(e.host, "unix://") }
 
 // findEndpoint is the engine that a configuration names; "" is the one that the docker command
 // would use: DOCKER_HOST, else the current context, else the socket of this machine.
@@ -38,10 +38,10 @@ func findEndpoint(address string) (endpoint, error) {
 	if address == "" {
 		return currentContext()
 	}
-	return checked(endpoint{host: address, tls: envTLS(address)})
+	return checkEndpoint(endpoint{host: address, tls: envTLS(address)})
 }
 
-func checked(e endpoint) (endpoint, error) {
+func checkEndpoint(e endpoint) (endpoint, error) {
 	scheme, rest, ok := strings.Cut(e.host, "://")
 	if !ok || rest == "" {
 		return e, fmt.Errorf("engine %q: write an address like unix:///var/run/docker.sock, tcp://host:2376 or ssh://user@host", e.host)
@@ -105,7 +105,7 @@ func currentContext() (endpoint, error) {
 	if err != nil {
 		return endpoint{}, fmt.Errorf("docker context %q: %w (docker context ls shows what there is; DOCKER_HOST or engine: overrides it)", name, err)
 	}
-	return checked(e)
+	return checkEndpoint(e)
 }
 
 // readContext reads one context of the docker command's store, whose folders are named by hash.

@@ -36,9 +36,9 @@ type engine struct {
 	watch watcher
 }
 
-// client returns the connection. The version is agreed on here, once: the client would do it with
-// its first request too, but without care for requests that others make meanwhile.
-func (e *engine) client(ctx context.Context) (*client.Client, error) {
+// connectClient returns the connection. The version is agreed on here, once: the client would do it
+// with its first request too, but without care for requests that others make meanwhile.
+func (e *engine) connectClient(ctx context.Context) (*client.Client, error) {
 	select {
 	case e.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -51,7 +51,7 @@ func (e *engine) client(ctx context.Context) (*client.Client, error) {
 	if time.Since(e.silent) < silence { // who waited behind somebody for it does not wait once more
 		return nil, &Unreachable{Engine: e.at.host, Err: errSilent}
 	}
-	opts, err := e.at.options(max(answerTime, 2*e.kind.opt.PullStall))
+	opts, err := e.at.clientOptions(max(answerTime, 2*e.kind.opt.PullStall))
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +92,13 @@ func (e *engine) waitForAnswer(ctx context.Context, cli *client.Client) (types.P
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		return answer, &Unreachable{Engine: e.at.host, Err: errSilent}
 	}
-	return answer, e.explain(err)
+	return answer, e.explainError(err)
 }
 
-// options tell the client how to get there, and for how long it waits for the beginning of an
+// clientOptions tell the client how to get there, and for how long it waits for the beginning of an
 // answer. Without negotiation the version of the client's own day would be asked for, which older
 // and much newer engines refuse.
-func (at endpoint) options(patience time.Duration) ([]client.Opt, error) {
+func (at endpoint) clientOptions(patience time.Duration) ([]client.Opt, error) {
 	transport := &http.Transport{ResponseHeaderTimeout: patience}
 	opts := []client.Opt{
 		client.WithAPIVersionNegotiation(), client.WithUserAgent("hermes"),
@@ -115,7 +115,7 @@ func (at endpoint) options(patience time.Duration) ([]client.Opt, error) {
 		return append(opts, client.WithHost("http://docker.invalid"), client.WithDialContext(dialCommand(argv))), nil
 	}
 	if t := at.tls; t != (tlsFiles{}) {
-		config, err := t.config()
+		config, err := t.clientConfig()
 		if err != nil {
 			return nil, fmt.Errorf("docker engine %s: its certificates: %w", at.host, err)
 		}
@@ -124,21 +124,21 @@ func (at endpoint) options(patience time.Duration) ([]client.Opt, error) {
 	return append(opts, client.WithHost(at.host)), nil
 }
 
-// facts are what the engine says about its machine. They are asked for once.
-func (e *engine) facts(ctx context.Context) (system.Info, error) {
+// machineFacts are what the engine says about its machine. They are asked for once.
+func (e *engine) machineFacts(ctx context.Context) (system.Info, error) {
 	e.mu.Lock()
 	info := e.info
 	e.mu.Unlock()
 	if info != nil {
 		return *info, nil
 	}
-	cli, err := e.client(ctx)
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return system.Info{}, err
 	}
 	fresh, err := cli.Info(ctx)
 	if err != nil {
-		return system.Info{}, e.explain(err)
+		return system.Info{}, e.explainError(err)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -146,8 +146,8 @@ func (e *engine) facts(ctx context.Context) (system.Info, error) {
 	return fresh, nil
 }
 
-// explain makes an engine's error one for people. What it is can still be asked of it.
-func (e *engine) explain(err error) error {
+// explainError makes an engine's error one for people. What it is can still be asked of it.
+func (e *engine) explainError(err error) error {
 	var explained *Unreachable
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.As(err, &explained):
@@ -178,8 +178,8 @@ func (u *Unreachable) Error() string {
 
 func (u *Unreachable) Unwrap() error { return u.Err }
 
-// used says whether it was spoken to.
-func (e *engine) used() bool {
+// wasUsed says whether it was spoken to.
+func (e *engine) wasUsed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.reached

@@ -63,9 +63,9 @@ func TestTheEngineRestartsInTheMiddleOfACall(t *testing.T) {
 		t.Error(err)
 	}
 	_, _ = r.kind.Prune(t.Context(), nil, true)
-	cli, err := b.engine.client(t.Context())
+	cli, err := b.engine.connectClient(t.Context())
 	if err == nil {
-		err = cli.VolumeRemove(t.Context(), b.kind.volume(mustProgram(t)), true)
+		err = cli.VolumeRemove(t.Context(), b.kind.volumeName(mustProgram(t)), true)
 	}
 	if err != nil {
 		t.Error(err)
@@ -94,9 +94,9 @@ func TestAnEngineThatIsNotThere(t *testing.T) {
 	if took := time.Since(begun); took > 5*time.Second {
 		t.Errorf("it took %v to say so", took)
 	}
-	b.use.free() // nothing can be removed there
+	b.use.unlock() // nothing can be removed there
 	b.use = nil
-	b.engine, _ = r.kind.engine("")
+	b.engine, _ = r.kind.engineAt("")
 }
 
 // fake is an engine of some API version that answers a ping and nothing else.
@@ -137,10 +137,10 @@ func TestTheVersionOfTheAPIIsNegotiated(t *testing.T) {
 			t.Fatal(err)
 		}
 		box := b.(*Backend)
-		if err := box.engine.reach(t.Context()); err != nil {
+		if err := box.engine.awaitEngine(t.Context()); err != nil {
 			t.Error(err)
 		}
-		cli, _ := box.engine.client(t.Context())
+		cli, _ := box.engine.connectClient(t.Context())
 		if _, err := cli.ContainerInspect(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "reached with "+c.used) {
 			t.Errorf("%s to %s: %v", c.minimum, c.maximum, err)
 		}

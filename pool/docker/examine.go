@@ -51,15 +51,15 @@ func (k *Kind) Examine(ctx context.Context, specs []pool.Spec, def string) (foun
 
 // describeEngine says what the engine at an address is, and which images it does not have.
 func (k *Kind) describeEngine(ctx context.Context, address string, images []string) (about string, missing []string, err error) {
-	e, err := k.engine(address)
+	e, err := k.engineAt(address)
 	if err != nil {
 		return "", nil, err
 	}
-	info, err := e.facts(ctx)
+	info, err := e.machineFacts(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	cli, err := e.client(ctx)
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return "", nil, err
 	}

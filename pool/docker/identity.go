@@ -40,15 +40,15 @@ const (
 // identity is who a container belongs to.
 type identity struct{ owner, session, backend string }
 
-// name is the container's. It is also the lock: an engine gives a name to one container only,
-// whoever asks.
-func (i identity) name() string {
-	return appName + "-" + i.backend + "-" + hash(i.owner, i.session, i.backend)[:12]
+// containerName is the container's. It is also the lock: an engine gives a name to one container
+// only, whoever asks.
+func (i identity) containerName() string {
+	return appName + "-" + i.backend + "-" + hashParts(i.owner, i.session, i.backend)[:12]
 }
 
-// hash is a SHA-256, in hexadecimal, of the parts with their lengths: no two lists of parts have
-// the same text.
-func hash(parts ...string) string {
+// hashParts is a SHA-256, in hexadecimal, of the parts with their lengths: no two lists of parts
+// have the same text.
+func hashParts(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
 		var size [8]byte
@@ -59,10 +59,10 @@ func hash(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// labels are those of everything with this role.
-func (k *Kind) labels(role string) map[string]string {
+// roleLabels are those of everything with this role.
+func (k *Kind) roleLabels(role string) map[string]string {
 	return map[string]string{
-		labelApp: appName, labelSchema: schema, labelOwner: k.owner(), labelRole: role,
+		labelApp: appName, labelSchema: schema, labelOwner: k.homeOwner(), labelRole: role,
 		labelCreated: strconv.FormatInt(time.Now().Unix(), 10), labelInstance: k.instance,
 	}
 }
@@ -70,7 +70,7 @@ func (k *Kind) labels(role string) map[string]string {
 // volumeLabels are those of a runner's volume, which outlives the programs that use it: they say
 // whose it is.
 func (k *Kind) volumeLabels() map[string]string {
-	l := k.labels(roleRunner)
+	l := k.roleLabels(roleRunner)
 	if m := machine(); m != "" {
 		l[labelHome], l[labelMachine] = k.home().home, m
 	}
@@ -85,12 +85,12 @@ var machine = sync.OnceValue(func() string {
 	if err != nil || host == "" || id == "" {
 		return ""
 	}
-	return hash(id, host)[:16]
+	return hashParts(id, host)[:16]
 })
 
-// homeless says whether labels are those of a volume for a data folder of this machine that is
+// isHomeless says whether labels are those of a volume for a data folder of this machine that is
 // gone, or was made anew since.
-func homeless(labels map[string]string) bool {
+func isHomeless(labels map[string]string) bool {
 	home := labels[labelHome]
 	if m := labels[labelMachine]; m == "" || m != machine() || !filepath.IsAbs(home) {
 		return false
@@ -123,18 +123,18 @@ func safeLabel(value string) string {
 	if ok {
 		return safe
 	}
-	sum := hash(value)[:12]
+	sum := hashParts(value)[:12]
 	return safe[:min(len(safe), maxLabel-1-len(sum))] + "-" + sum
 }
 
-// ours says whether labels are those of something that this data folder's program made.
-func (k *Kind) ours(labels map[string]string) bool {
-	return labels[labelApp] == appName && labels[labelOwner] == k.owner()
+// isOurs says whether labels are those of something that this data folder's program made.
+func (k *Kind) isOurs(labels map[string]string) bool {
+	return labels[labelApp] == appName && labels[labelOwner] == k.homeOwner()
 }
 
-// same says whether labels are exactly those of this identity's container, and not of one whose
-// name is the same by accident or intent.
-func (i identity) same(labels map[string]string) bool {
+// hasLabels says whether labels are exactly those of this identity's container, and not of one
+// whose name is the same by accident or intent.
+func (i identity) hasLabels(labels map[string]string) bool {
 	return labels[labelApp] == appName && labels[labelRole] == roleBackend && labels[labelOwner] == i.owner &&
 		labels[labelSession] == safeLabel(i.session) && labels[labelBackend] == safeLabel(i.backend)
 }

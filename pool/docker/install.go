@@ -24,8 +24,8 @@ import (
 // a copy each, and it is the only way that works with a read-only root. Nothing of the host is
 // mounted, so the engine may be on another machine.
 
-// program is the runner for an image's architecture.
-func (e *engine) program(img image.InspectResponse) (Program, error) {
+// programFor is the runner for an image's architecture.
+func (e *engine) programFor(img image.InspectResponse) (Program, error) {
 	if img.Os != "" && img.Os != "linux" {
 		return Program{}, fmt.Errorf("the image is for %s; containers of hermes are for linux", img.Os)
 	}
@@ -36,14 +36,14 @@ func (e *engine) program(img image.InspectResponse) (Program, error) {
 	return b, nil
 }
 
-func (k *Kind) volume(b Program) string {
-	return appName + "-runner-" + hash(k.owner(), b.SHA256)[:12]
+func (k *Kind) volumeName(b Program) string {
+	return appName + "-runner-" + hashParts(k.homeOwner(), b.SHA256)[:12]
 }
 
-// install sees to it that the runner's volume is there and whole. It looks once in the life of the
-// process, and again when told so.
-func (e *engine) install(ctx context.Context, img string, b Program, again bool) error {
-	name := e.kind.volume(b)
+// installRunner sees to it that the runner's volume is there and whole. It looks once in the life
+// of the process, and again when told so.
+func (e *engine) installRunner(ctx context.Context, img string, b Program, again bool) error {
+	name := e.kind.volumeName(b)
 	e.mu.Lock()
 	whole := e.installed[name] == b.SHA256
 	e.mu.Unlock()
@@ -54,9 +54,9 @@ func (e *engine) install(ctx context.Context, img string, b Program, again bool)
 	if err != nil {
 		return err
 	}
-	defer l.free()
-	if err := e.fill(ctx, name, img, b); err != nil {
-		return fmt.Errorf("bringing the runner into the engine: %w", e.explain(err))
+	defer l.unlock()
+	if err := e.fillVolume(ctx, name, img, b); err != nil {
+		return fmt.Errorf("bringing the runner into the engine: %w", e.explainError(err))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -67,16 +67,16 @@ func (e *engine) install(ctx context.Context, img string, b Program, again bool)
 	return nil
 }
 
-// fill compares what the volume holds with the runner, and copies it when it is not the same.
-func (e *engine) fill(ctx context.Context, name, img string, b Program) error {
-	cli, err := e.client(ctx)
+// fillVolume compares what the volume holds with the runner, and copies it when it is not the same.
+func (e *engine) fillVolume(ctx context.Context, name, img string, b Program) error {
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return err
 	}
 	if _, err := cli.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: e.kind.volumeLabels()}); err != nil {
 		return err
 	}
-	id, err := e.helper(ctx, name, img)
+	id, err := e.makeHelper(ctx, name, img)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (e *engine) fill(ctx context.Context, name, img string, b Program) error {
 	if sum, err := e.runnerHash(ctx, id); err == nil && sum == b.SHA256 {
 		return nil
 	}
-	if err := cli.CopyToContainer(ctx, id, runnerDir, bytes.NewReader(archive(b)), capi.CopyToContainerOptions{}); err != nil {
+	if err := cli.CopyToContainer(ctx, id, runnerDir, bytes.NewReader(runnerArchive(b)), capi.CopyToContainerOptions{}); err != nil {
 		return err
 	}
 	sum, err := e.runnerHash(ctx, id)
@@ -96,13 +96,13 @@ func (e *engine) fill(ctx context.Context, name, img string, b Program) error {
 	return err
 }
 
-// helper makes the container through which the volume is filled. It is never started.
-func (e *engine) helper(ctx context.Context, name, img string) (id string, err error) {
-	cli, err := e.client(ctx)
+// makeHelper makes the container through which the volume is filled. It is never started.
+func (e *engine) makeHelper(ctx context.Context, name, img string) (id string, err error) {
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return "", err
 	}
-	config := &capi.Config{Image: img, Entrypoint: []string{runnerFile}, Labels: e.kind.labels(roleInstall)}
+	config := &capi.Config{Image: img, Entrypoint: []string{runnerFile}, Labels: e.kind.roleLabels(roleInstall)}
 	host := &capi.HostConfig{NetworkMode: "none", LogConfig: capi.LogConfig{Type: "none"}, Mounts: []mount.Mount{{
 		Type: mount.TypeVolume, Source: name, Target: runnerDir, VolumeOptions: &mount.VolumeOptions{NoCopy: true},
 	}}}
@@ -123,7 +123,7 @@ func (e *engine) helper(ctx context.Context, name, img string) (id string, err e
 }
 
 func (e *engine) removeLeftover(ctx context.Context, name string) error {
-	cli, err := e.client(ctx)
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (e *engine) removeLeftover(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if !e.kind.ours(c.Config.Labels) {
+	if !e.kind.isOurs(c.Config.Labels) {
 		return fmt.Errorf("the container %s has a name that hermes uses, but is not its own: remove or rename it", name)
 	}
 	return ignoreGone(cli.ContainerRemove(ctx, c.ID, capi.RemoveOptions{Force: true, RemoveVolumes: true}))
@@ -148,8 +148,8 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// archive is the runner as the tar that the engine wants.
-func archive(b Program) []byte {
+// runnerArchive is the runner as the tar that the engine wants.
+func runnerArchive(b Program) []byte {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
 	data := b.Data()
@@ -161,7 +161,7 @@ func archive(b Program) []byte {
 
 // runnerHash reads the runner back and returns its hash.
 func (e *engine) runnerHash(ctx context.Context, id string) (string, error) {
-	cli, err := e.client(ctx)
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return "", err
 	}

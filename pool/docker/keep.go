@@ -34,10 +34,10 @@ type resting struct {
 	why     string    // why it is to be removed; "" keeps it
 }
 
-func (e *engine) resting(ctx context.Context, c capi.Summary) resting {
-	r := resting{Leftover: e.leftover(c), role: c.Labels[labelRole], size: c.SizeRw}
+func (e *engine) restingOf(ctx context.Context, c capi.Summary) resting {
+	r := resting{Leftover: e.leftoverOf(c), role: c.Labels[labelRole], size: c.SizeRw}
 	r.running = c.State == "running" || c.State == "paused" || c.State == "restarting"
-	cli, err := e.client(ctx)
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return r
 	}
@@ -50,8 +50,8 @@ func (e *engine) resting(ctx context.Context, c capi.Summary) resting {
 	return r
 }
 
-// reason is why one that nobody uses goes by itself, "" when it is kept.
-func (e *engine) reason(r resting, keep time.Duration, now time.Time) string {
+// removalReason is why one that nobody uses goes by itself, "" when it is kept.
+func (e *engine) removalReason(r resting, keep time.Duration, now time.Time) string {
 	switch {
 	case keep <= 0:
 		return "nobody uses it"
@@ -72,25 +72,25 @@ func (e *engine) reason(r resting, keep time.Duration, now time.Time) string {
 func (e *engine) sweepList(ctx context.Context, found []capi.Summary, keep time.Duration) []resting {
 	var out, kept []resting
 	for _, c := range found {
-		r := resting{Leftover: e.leftover(c), role: c.Labels[labelRole]}
-		if e.kind.live(r.Name) {
+		r := resting{Leftover: e.leftoverOf(c), role: c.Labels[labelRole]}
+		if e.kind.isInUse(r.Name) {
 			continue
 		}
 		if keep > 0 {
-			r = e.resting(ctx, c)
+			r = e.restingOf(ctx, c)
 		}
-		if r.why = e.reason(r, keep, time.Now()); r.why == "" {
+		if r.why = e.removalReason(r, keep, time.Now()); r.why == "" {
 			kept = append(kept, r)
 		} else {
 			out = append(out, r)
 		}
 	}
-	return append(out, overflow(kept, keptMost, keptBytes)...)
+	return append(out, overflowing(kept, keptMost, keptBytes)...)
 }
 
-// overflow says of those that may be kept which are too many or too large, the oldest first, and
+// overflowing says of those that may be kept which are too many or too large, the oldest first, and
 // which run still.
-func overflow(kept []resting, most int, size int64) []resting {
+func overflowing(kept []resting, most int, size int64) []resting {
 	slices.SortStableFunc(kept, func(a, b resting) int { // newest first: what runs has not ended
 		switch {
 		case a.running != b.running && a.running:
@@ -117,9 +117,9 @@ func overflow(kept []resting, most int, size int64) []resting {
 	return out
 }
 
-// stop ends what runs in a container that is kept.
-func (e *engine) stop(ctx context.Context, id string) error {
-	cli, err := e.client(ctx)
+// stopContainer ends what runs in a container that is kept.
+func (e *engine) stopContainer(ctx context.Context, id string) error {
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return err
 	}
@@ -132,8 +132,8 @@ func (e *engine) stop(ctx context.Context, id string) error {
 func (k *Kind) Forget(ctx context.Context, session string, specs []pool.Spec) error {
 	var errs []error
 	for _, s := range specs {
-		id := identity{owner: k.owner(), session: session, backend: s.Name}
-		if _, made := k.marked(id.name()); !made {
+		id := identity{owner: k.homeOwner(), session: session, backend: s.Name}
+		if _, made := k.readMark(id.containerName()); !made {
 			continue
 		}
 		opened, err := k.Open(session, s)
@@ -142,7 +142,7 @@ func (k *Kind) Forget(ctx context.Context, session string, specs []pool.Spec) er
 			continue
 		}
 		b := opened.(*Backend)
-		if err := b.engine.reach(ctx); err != nil {
+		if err := b.engine.awaitEngine(ctx); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -153,27 +153,27 @@ func (k *Kind) Forget(ctx context.Context, session string, specs []pool.Spec) er
 
 // A mark is a file that says that a container was made for its session, and in it why it is gone,
 // once it is.
-func (k *Kind) markFile(name string) string { return filepath.Join(k.dir(), name+".made") }
+func (k *Kind) markFile(name string) string { return filepath.Join(k.homeDir(), name+".made") }
 
-func (k *Kind) marked(name string) (why string, made bool) {
+func (k *Kind) readMark(name string) (why string, made bool) {
 	data, err := os.ReadFile(k.markFile(name))
 	return strings.TrimSpace(string(data)), err == nil
 }
 
 // markGone keeps why a container is gone, for its session.
 func (k *Kind) markGone(name, why string) {
-	if _, made := k.marked(name); made {
-		k.mark(name, why)
+	if _, made := k.readMark(name); made {
+		k.writeMark(name, why)
 	}
 }
 
-func (k *Kind) mark(name, why string) {
+func (k *Kind) writeMark(name, why string) {
 	if err := os.WriteFile(k.markFile(name), []byte(why), 0o600); err != nil {
 		k.opt.Log("%v", err) // then nobody is told that it was made anew
 	}
 }
 
-func (k *Kind) unmark(name string) {
+func (k *Kind) removeMark(name string) {
 	if err := os.Remove(k.markFile(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		k.opt.Log("%v", err)
 	}
@@ -182,11 +182,11 @@ func (k *Kind) unmark(name string) {
 // sayAnew says that what an earlier process made is gone, and that there is a container from now
 // on.
 func (a *attempt) sayAnew() {
-	if why, made := a.kind.marked(a.name()); made && !a.seen {
+	if why, made := a.kind.readMark(a.name()); made && !a.seen {
 		if why == "" {
 			why = "somebody removed it"
 		}
-		a.warn("backend '%s' was made anew (%s): files that were not in a mount are gone", a.spec.Name, why)
+		a.addWarning("backend '%s' was made anew (%s): files that were not in a mount are gone", a.spec.Name, why)
 	}
-	a.kind.mark(a.name(), "")
+	a.kind.writeMark(a.name(), "")
 }

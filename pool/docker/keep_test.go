@@ -167,7 +167,7 @@ func TestTheOldestGoFirst(t *testing.T) {
 		{"what runs is stopped", []resting{one("a", 1, 1, true)}, "[a:]"},
 	} {
 		var got []string
-		for _, r := range overflow(c.kept, 2, 100) {
+		for _, r := range overflowing(c.kept, 2, 100) {
 			why := ""
 			if strings.Contains(r.why, "oldest") {
 				why = "oldest"

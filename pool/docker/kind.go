@@ -79,7 +79,7 @@ type folder struct {
 
 // New returns the kind; it does no work. Close it after the pool.
 func New(o Options) *Kind {
-	o = o.filled()
+	o = o.withDefaults()
 	id := make([]byte, 4)
 	_, _ = rand.Read(id) // never fails
 	k := &Kind{opt: o, instance: hex.EncodeToString(id), engines: map[string]*engine{}}
@@ -91,7 +91,7 @@ func New(o Options) *Kind {
 	return k
 }
 
-func (o Options) filled() Options {
+func (o Options) withDefaults() Options {
 	set := func(d *time.Duration, def time.Duration) {
 		if *d <= 0 {
 			*d = def
@@ -124,7 +124,7 @@ func openFolder(home string) folder {
 	if err != nil {
 		dir = filepath.Join(os.TempDir(), "hermes-pool-"+rand.Text())
 	}
-	return folder{dir: dir, owner: hash(rand.Text())[:16], home: dir, temporary: true}
+	return folder{dir: dir, owner: hashParts(rand.Text())[:16], home: dir, temporary: true}
 }
 
 func ownerFile(home string) string { return filepath.Join(home, "pool", "owner") }
@@ -152,7 +152,7 @@ func readOwner(path string) (string, error) {
 	if text == "" {
 		return "", errors.New("the owner's number is empty")
 	}
-	return hash(text)[:16], nil
+	return hashParts(text)[:16], nil
 }
 
 func makeOwner(dir, path string) error {
@@ -174,8 +174,8 @@ func makeOwner(dir, path string) error {
 	return nil
 }
 
-func (k *Kind) dir() string   { return k.home().dir }
-func (k *Kind) owner() string { return k.home().owner }
+func (k *Kind) homeDir() string   { return k.home().dir }
+func (k *Kind) homeOwner() string { return k.home().owner }
 
 // Describe says that every session has containers of its own.
 func (k *Kind) Describe(s pool.Spec) pool.About {
@@ -192,15 +192,15 @@ func (k *Kind) Open(session string, settings pool.Spec) (pool.Backend, error) {
 	if s.Image == "" {
 		return nil, errors.New("it has no image: set image:, or terminal.docker_image for all")
 	}
-	e, err := k.engine(s.Engine)
+	e, err := k.engineAt(s.Engine)
 	if err != nil {
 		return nil, err
 	}
 	return &Backend{kind: k, engine: e, spec: s, session: session}, nil
 }
 
-// engine returns the one at a configured address. All back ends with this address share it.
-func (k *Kind) engine(address string) (*engine, error) {
+// engineAt returns the one at a configured address. All back ends with this address share it.
+func (k *Kind) engineAt(address string) (*engine, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if e := k.engines[address]; e != nil {
@@ -215,8 +215,8 @@ func (k *Kind) engine(address string) (*engine, error) {
 	return e, nil
 }
 
-// background runs something that Close waits for.
-func (k *Kind) background(name string, f func(ctx context.Context)) {
+// runInBackground runs something that Close waits for.
+func (k *Kind) runInBackground(name string, f func(ctx context.Context)) {
 	k.work.Add(1)
 	crash.Go(name, func() {
 		defer k.work.Done()
@@ -243,13 +243,13 @@ func (k *Kind) Close(ctx context.Context) error {
 	var errs []error
 	temporary := k.opened.Load() && k.home().temporary
 	for _, e := range k.engines {
-		if temporary && e.used() { // nobody will ever ask for them again
+		if temporary && e.wasUsed() { // nobody will ever ask for them again
 			errs = append(errs, e.sweepVolumes(ctx, false))
 		}
 		errs = append(errs, e.close())
 	}
 	if temporary {
-		errs = append(errs, os.RemoveAll(k.dir()))
+		errs = append(errs, os.RemoveAll(k.homeDir()))
 	}
 	return errors.Join(errs...)
 }

@@ -64,7 +64,7 @@ func TestNothingStaysOnTheEngine(t *testing.T) {
 	cli := dockertest.Engine(t)
 	volumes := func(k *Kind) int {
 		t.Helper()
-		list, err := cli.VolumeList(t.Context(), volume.ListOptions{Filters: k.match()})
+		list, err := cli.VolumeList(t.Context(), volume.ListOptions{Filters: k.labelFilter()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestVolumesOfFoldersThatAreGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.kind.volume(p)
+		return r.kind.volumeName(p)
 	}
 	labelled := func(change map[string]string) string {
 		t.Helper()
@@ -136,7 +136,7 @@ func TestVolumesOfFoldersThatAreGone(t *testing.T) {
 			return err
 		},
 		"start": func(_ *rig, e *engine) error {
-			_, err := e.sweep(t.Context(), 0)
+			_, err := e.sweepUnused(t.Context(), 0)
 			return err
 		},
 	} {

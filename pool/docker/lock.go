@@ -46,7 +46,7 @@ func tryLock(path string, how int) (*lock, error) {
 			}
 			return nil, fmt.Errorf("lock of a container %s: %w", path, err)
 		}
-		if current(f, path) {
+		if isCurrent(f, path) {
 			return &lock{path, f}, nil
 		}
 		_ = f.Close() // it was removed between open and lock: what we hold is nobody's lock
@@ -61,7 +61,7 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-func current(f *os.File, path string) bool {
+func isCurrent(f *os.File, path string) bool {
 	a, err := f.Stat()
 	b, err2 := os.Stat(path)
 	return err == nil && err2 == nil && os.SameFile(a, b)
@@ -84,9 +84,9 @@ func takeLock(ctx context.Context, path string, how int) (*lock, error) {
 	}
 }
 
-// alone says whether nobody else shares the lock, which stays held, shared, whatever the answer.
+// isAlone says whether nobody else shares the lock, which stays held, shared, whatever the answer.
 // Only for who holds the change lock: others cannot come in between.
-func (l *lock) alone() bool {
+func (l *lock) isAlone() bool {
 	ok := flock(l.file, unix.LOCK_EX) == nil
 	for range 3 { // somebody who lists containers looks at it for a moment
 		if ok {
@@ -101,8 +101,8 @@ func (l *lock) alone() bool {
 	return ok
 }
 
-// free gives the lock back.
-func (l *lock) free() {
+// unlock gives the lock back.
+func (l *lock) unlock() {
 	if l != nil {
 		_ = l.file.Close()
 	}
@@ -111,11 +111,11 @@ func (l *lock) free() {
 // erase gives it back and removes its file. It must be held alone.
 func (l *lock) erase() {
 	_ = os.Remove(l.path)
-	l.free()
+	l.unlock()
 }
 
-func (k *Kind) changeLock(name string) string { return filepath.Join(k.dir(), name+".change") }
-func (k *Kind) useLock(name string) string    { return filepath.Join(k.dir(), name+".use") }
+func (k *Kind) changeLock(name string) string { return filepath.Join(k.homeDir(), name+".change") }
+func (k *Kind) useLock(name string) string    { return filepath.Join(k.homeDir(), name+".use") }
 
 // nobodyUses says whether no process has the name's container in use. For who holds the change lock
 // and does not use it.
@@ -124,6 +124,6 @@ func (k *Kind) nobodyUses(name string) bool {
 	if err != nil {
 		return false
 	}
-	l.free()
+	l.unlock()
 	return true
 }

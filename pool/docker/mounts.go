@@ -23,9 +23,9 @@ type guard struct {
 	local bool   // the engine sees the files that we see, so that links and sockets can be looked at
 }
 
-// closed are folders that nothing may be mounted from, from their parents neither. Below them only
-// what open names.
-func (g guard) closed() []string {
+// closedDirs are folders that nothing may be mounted from, from their parents neither. Below them
+// only what open names.
+func (g guard) closedDirs() []string {
 	list := []string{"/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "/boot", "/var/lib/docker", "/var/lib/containerd", "/var/lib/containers"}
 	for _, name := range []string{".ssh", ".aws", ".gnupg", ".docker", ".kube", ".config/gcloud", ".netrc", ".hermes"} {
 		if g.home != "" {
@@ -38,19 +38,19 @@ func (g guard) closed() []string {
 	return list
 }
 
-// open are folders below closed ones that may be mounted: caches are made for it, certificates are
-// public.
-func (g guard) open(readOnly bool) []string {
-	list := g.caches()
+// openDirs are folders below closed ones that may be mounted: caches are made for it, certificates
+// are public.
+func (g guard) openDirs(readOnly bool) []string {
+	list := g.cacheDirs()
 	if readOnly {
 		list = append(list, "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/localtime", "/etc/timezone")
 	}
 	return list
 }
 
-// caches are the folders that are made for containers: that of the data folder, and of one where it
-// usually is, which settings name whatever the data folder is called.
-func (g guard) caches() (list []string) {
+// cacheDirs are the folders that are made for containers: that of the data folder, and of one where
+// it usually is, which settings name whatever the data folder is called.
+func (g guard) cacheDirs() (list []string) {
 	if g.agent != "" {
 		list = append(list, filepath.Join(g.agent, "cache"))
 	}
@@ -62,12 +62,12 @@ func (g guard) caches() (list []string) {
 
 var volumeName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]+$`) })
 
-// mounts checks what is to be mounted, and returns it as the engine wants it.
-func (g guard) mounts(specs []pool.Mount) ([]mount.Mount, error) {
+// checkMounts checks what is to be mounted, and returns it as the engine wants it.
+func (g guard) checkMounts(specs []pool.Mount) ([]mount.Mount, error) {
 	var out []mount.Mount
 	seen := map[string]bool{}
 	for _, m := range specs {
-		one, err := g.mount(m)
+		one, err := g.checkMount(m)
 		if err == nil && seen[one.Target] {
 			err = errors.New("something else is mounted there already")
 		}
@@ -80,7 +80,7 @@ func (g guard) mounts(specs []pool.Mount) ([]mount.Mount, error) {
 	return out, nil
 }
 
-func (g guard) mount(m pool.Mount) (mount.Mount, error) {
+func (g guard) checkMount(m pool.Mount) (mount.Mount, error) {
 	target, err := checkTarget(m.Target)
 	if err != nil {
 		return mount.Mount{}, err
@@ -90,7 +90,7 @@ func (g guard) mount(m pool.Mount) (mount.Mount, error) {
 		return out, nil
 	}
 	out.Type = mount.TypeBind // unlike a -v it fails when the source is missing, instead of making an empty folder
-	out.Source, err = g.source(m.Source, m.ReadOnly)
+	out.Source, err = g.resolveSource(m.Source, m.ReadOnly)
 	return out, err
 }
 
@@ -104,15 +104,15 @@ func checkTarget(target string) (string, error) {
 		return "", errors.New("the root of the container cannot be replaced")
 	}
 	for _, dir := range []string{"/proc", "/sys", "/dev", runnerDir} {
-		if within(clean, dir) {
+		if isWithin(clean, dir) {
 			return "", fmt.Errorf("%s in the container is not for mounts", dir)
 		}
 	}
 	return clean, nil
 }
 
-// source returns the path on the host, without links: what is checked is what is mounted.
-func (g guard) source(src string, readOnly bool) (string, error) {
+// resolveSource returns the path on the host, without links: what is checked is what is mounted.
+func (g guard) resolveSource(src string, readOnly bool) (string, error) {
 	if rest, ok := strings.CutPrefix(src, "~"); ok && (rest == "" || rest[0] == '/') && g.home != "" {
 		src = g.home + rest
 	}
@@ -120,13 +120,13 @@ func (g guard) source(src string, readOnly bool) (string, error) {
 		return "", fmt.Errorf("%q is neither a path that begins with / or ~/ nor the name of a volume", src)
 	}
 	clean := filepath.Clean(src)
-	if err := g.refuse(clean, readOnly); err != nil {
+	if err := g.refuseSource(clean, readOnly); err != nil {
 		return "", err
 	}
 	if !g.local {
 		return clean, nil // the files are on the engine's machine, which says itself when something is missing
 	}
-	if slices.ContainsFunc(g.caches(), func(dir string) bool { return within(clean, dir) }) {
+	if slices.ContainsFunc(g.cacheDirs(), func(dir string) bool { return isWithin(clean, dir) }) {
 		_ = os.MkdirAll(clean, 0o700) // ours, and made for this; what goes wrong is said below
 	}
 	real, err := filepath.EvalSymlinks(clean)
@@ -136,7 +136,7 @@ func (g guard) source(src string, readOnly bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := g.refuse(real, readOnly); err != nil {
+	if err := g.refuseSource(real, readOnly); err != nil {
 		return "", fmt.Errorf("it leads to %s: %w", real, err)
 	}
 	info, err := os.Stat(real)
@@ -149,22 +149,22 @@ func (g guard) source(src string, readOnly bool) (string, error) {
 	return real, nil
 }
 
-// refuse says why a path may not be mounted.
-func (g guard) refuse(src string, readOnly bool) error {
-	if src == "/" || (g.home != "" && (src == g.home || src == resolved(g.home))) {
+// refuseSource says why a path may not be mounted.
+func (g guard) refuseSource(src string, readOnly bool) error {
+	if src == "/" || (g.home != "" && (src == g.home || src == resolveLinks(g.home))) {
 		return fmt.Errorf("%s is everything: mount the folder that is needed", src)
 	}
 	if slices.Contains([]string{"docker.sock", "podman.sock", "containerd.sock", "crio.sock"}, filepath.Base(src)) {
 		return fmt.Errorf("%s is an engine's socket: who holds it owns the machine", src)
 	}
-	for _, dir := range g.open(readOnly) {
-		if within(src, dir) || within(src, resolved(dir)) {
+	for _, dir := range g.openDirs(readOnly) {
+		if isWithin(src, dir) || isWithin(src, resolveLinks(dir)) {
 			return nil
 		}
 	}
-	for _, dir := range g.closed() {
-		for _, dir := range []string{dir, resolved(dir)} {
-			if within(src, dir) || within(dir, src) {
+	for _, dir := range g.closedDirs() {
+		for _, dir := range []string{dir, resolveLinks(dir)} {
+			if isWithin(src, dir) || isWithin(dir, src) {
 				return fmt.Errorf("%s holds or is part of %s, which no container may see", src, dir)
 			}
 		}
@@ -172,15 +172,15 @@ func (g guard) refuse(src string, readOnly bool) error {
 	return nil
 }
 
-// resolved is dir without links; dir itself when it cannot be followed.
-func resolved(dir string) string {
+// resolveLinks is dir without links; dir itself when it cannot be followed.
+func resolveLinks(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real
 	}
 	return dir
 }
 
-// within says whether p is dir or below it. Both are clean.
-func within(p, dir string) bool {
+// isWithin says whether p is dir or below it. Both are clean.
+func isWithin(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
 }

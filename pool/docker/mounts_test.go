@@ -42,12 +42,12 @@ func TestMountsThatAreRefused(t *testing.T) {
 		link("root", "/"), link("etc", "/etc"), link("docker", "/var/run/docker.sock"), link("keys", filepath.Join(home, ".ssh")), link("up", home), link("env", filepath.Join(agent, "state.db")),
 		socket, project + "/missing", project + "/docker.sock", "relative/path", "./x", "", "-v", "/dev/null", "a",
 	} {
-		if m, err := g.mount(pool.Mount{Source: src, Target: "/mnt"}); err == nil {
+		if m, err := g.checkMount(pool.Mount{Source: src, Target: "/mnt"}); err == nil {
 			t.Errorf("%q is mounted: %+v", src, m)
 		}
 	}
 	for _, target := range []string{"", "/", "/..", "relative", "/proc", "/proc/x", "/sys", "/dev/shm", "/x/../proc", runnerDir, runnerDir + "/runner"} {
-		if m, err := g.mount(pool.Mount{Source: project, Target: target}); err == nil {
+		if m, err := g.checkMount(pool.Mount{Source: project, Target: target}); err == nil {
 			t.Errorf("at %q: %+v", target, m)
 		}
 	}
@@ -69,32 +69,32 @@ func TestMountsThatAreGood(t *testing.T) {
 		"~/project": project, project + "/": project, other: project, "data-volume": "data-volume",
 		"~/.hermes/cache/chromium": filepath.Join(agent, "cache/chromium"), // made, for it is ours
 	} {
-		m, err := g.mount(pool.Mount{Source: src, Target: "/mnt/", ReadOnly: true})
+		m, err := g.checkMount(pool.Mount{Source: src, Target: "/mnt/", ReadOnly: true})
 		if err != nil || m.Source != want || m.Target != "/mnt" || !m.ReadOnly {
 			t.Errorf("%s: %v %+v", src, err, m)
 		}
 	}
 	elsewhere := guard{home: home, agent: filepath.Join(t.TempDir(), "of-hermes"), local: true} // the data folder is called otherwise
 	for _, src := range []string{"~/.hermes/cache/fonts", elsewhere.agent + "/cache/chromium"} {
-		if _, err := elsewhere.mount(pool.Mount{Source: src, Target: "/mnt"}); err != nil {
+		if _, err := elsewhere.checkMount(pool.Mount{Source: src, Target: "/mnt"}); err != nil {
 			t.Errorf("%s is not made: %v", src, err)
 		}
 	}
-	if _, err := g.mount(pool.Mount{Source: "/etc/ssl", Target: "/etc/ssl", ReadOnly: true}); err != nil {
+	if _, err := g.checkMount(pool.Mount{Source: "/etc/ssl", Target: "/etc/ssl", ReadOnly: true}); err != nil {
 		t.Error(err)
 	}
-	if _, err := g.mount(pool.Mount{Source: "/etc/ssl", Target: "/etc/ssl"}); err == nil {
+	if _, err := g.checkMount(pool.Mount{Source: "/etc/ssl", Target: "/etc/ssl"}); err == nil {
 		t.Error("certificates may be written")
 	}
 	// What is on another machine cannot be looked at, but its name can.
 	far := guard{home: home, agent: agent}
-	if m, err := far.mount(pool.Mount{Source: "/srv/not/here", Target: "/srv"}); err != nil || m.Source != "/srv/not/here" {
+	if m, err := far.checkMount(pool.Mount{Source: "/srv/not/here", Target: "/srv"}); err != nil || m.Source != "/srv/not/here" {
 		t.Errorf("%v %+v", err, m)
 	}
-	if _, err := far.mount(pool.Mount{Source: "/etc", Target: "/x"}); err == nil {
+	if _, err := far.checkMount(pool.Mount{Source: "/etc", Target: "/x"}); err == nil {
 		t.Error("/etc of another machine is mounted")
 	}
-	if _, err := g.mounts([]pool.Mount{{Source: project, Target: "/a"}, {Source: project, Target: "/a/"}}); err == nil || !strings.Contains(err.Error(), "already") {
+	if _, err := g.checkMounts([]pool.Mount{{Source: project, Target: "/a"}, {Source: project, Target: "/a/"}}); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("two in one place: %v", err)
 	}
 }

@@ -46,7 +46,7 @@ func (a *attempt) giveFolder(ctx context.Context, id string) error {
 // change.
 func (a *attempt) onMount(dir string) bool {
 	for _, m := range a.plan.host.Mounts {
-		if m.Source != "" && within(dir, m.Target) {
+		if m.Source != "" && isWithin(dir, m.Target) {
 			return true
 		}
 	}
@@ -73,7 +73,7 @@ func (a *attempt) ownVolume(ctx context.Context, id, dir string, uid, gid int) e
 		if m.Destination != dir || m.Type != mount.TypeVolume {
 			continue
 		}
-		config := &capi.Config{Image: a.plan.config.Image, Entrypoint: []string{runnerFile}, Labels: a.kind.labels(roleInstall)}
+		config := &capi.Config{Image: a.plan.config.Image, Entrypoint: []string{runnerFile}, Labels: a.kind.roleLabels(roleInstall)}
 		host := &capi.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: m.Name, Target: "/volume"}}}
 		made, err := a.cli.ContainerCreate(ctx, config, host, nil, nil, name)
 		if err != nil {
@@ -158,7 +158,7 @@ func (a *attempt) readFile(ctx context.Context, id, name string) []byte {
 func lookupUser(passwd []byte, name string) (uid, gid int, ok bool) {
 	number, err := strconv.Atoi(name)
 	numeric := err == nil
-	for line := range lines(passwd) {
+	for line := range eachLine(passwd) {
 		f := strings.Split(line, ":")
 		if len(f) < 4 || (f[0] != name && (!numeric || f[2] != name)) {
 			continue
@@ -173,7 +173,7 @@ func lookupUser(passwd []byte, name string) (uid, gid int, ok bool) {
 }
 
 func lookupGroup(file []byte, name string) (gid int, ok bool) {
-	for line := range lines(file) {
+	for line := range eachLine(file) {
 		f := strings.Split(line, ":")
 		if len(f) >= 3 && f[0] == name {
 			if g, err := strconv.Atoi(f[2]); err == nil {
@@ -184,7 +184,7 @@ func lookupGroup(file []byte, name string) (gid int, ok bool) {
 	return 0, false
 }
 
-func lines(text []byte) func(yield func(string) bool) {
+func eachLine(text []byte) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
 			if !yield(s.Text()) {

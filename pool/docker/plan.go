@@ -20,7 +20,7 @@ const (
 	runnerDir  = "/.hermes" // where the volume with the runner is in every container
 	runnerFile = runnerDir + "/runner"
 
-	hardening = "1" // version of what secure sets: containers of another one are made anew
+	hardening = "1" // version of what addHardening sets: containers of another one are made anew
 
 	defaultWorkdir = "/workspace"
 	defaultMemory  = 4 << 30
@@ -46,7 +46,7 @@ type facts struct {
 
 // newPlan works out a container. Errors are the configuration's.
 func newPlan(s fullSpec, f facts) (*plan, error) {
-	mounts, err := f.guard.mounts(s.Mounts)
+	mounts, err := f.guard.checkMounts(s.Mounts)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func newPlan(s fullSpec, f facts) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	tmpfs, err := tmpfs(s.Scratch, mounts)
+	tmpfs, err := tmpfsMounts(s.Scratch, mounts)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func newPlan(s fullSpec, f facts) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	workdir, err := workdir(s, f.image)
+	workdir, err := workdirFor(s, f.image)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +76,8 @@ func newPlan(s fullSpec, f facts) (*plan, error) {
 	p := &plan{config: containerConfig(s, f, workdir), host: &capi.HostConfig{
 		Mounts: mounts, Tmpfs: tmpfs, NetworkMode: net, ReadonlyRootfs: s.ReadOnly, ShmSize: max(0, int64(s.Shm)),
 	}}
-	p.secure()
-	p.limit(s, f.machineMemory)
+	p.addHardening()
+	p.limitResources(s, f.machineMemory)
 	p.host.DeviceRequests = gpus
 	return p, nil
 }
@@ -85,7 +85,7 @@ func newPlan(s fullSpec, f facts) (*plan, error) {
 // config is what runs: the runner and nothing else, whatever the image would have run.
 func containerConfig(s fullSpec, f facts, workdir string) *capi.Config {
 	return &capi.Config{
-		Image: f.image.ID, User: s.User, WorkingDir: workdir, Hostname: hostname(s.Name),
+		Image: f.image.ID, User: s.User, WorkingDir: workdir, Hostname: hostnameFor(s.Name),
 		Entrypoint: []string{runnerFile, "serve", "-grace", f.grace, "-socket", f.socket},
 		// The end of our stream is the end of its input, which is how it learns that we are gone.
 		OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true,
@@ -94,13 +94,13 @@ func containerConfig(s fullSpec, f facts, workdir string) *capi.Config {
 	}
 }
 
-// hostname is what a prompt shows: the back end's name, as far as a host may be called that.
-func hostname(name string) string {
+// hostnameFor is what a prompt shows: the back end's name, as far as a host may be called that.
+func hostnameFor(name string) string {
 	return strings.Trim(strings.ReplaceAll(name, "_", "-"), "-")
 }
 
-// secure is the hardening that is the same for all.
-func (p *plan) secure() {
+// addHardening is the hardening that is the same for all.
+func (p *plan) addHardening() {
 	no := false
 	h := p.host
 	h.CapDrop = []string{"ALL"}
@@ -114,8 +114,8 @@ func (p *plan) secure() {
 	h.LogConfig = capi.LogConfig{Type: "none"} // the stream is a protocol, and what commands print is nobody's else
 }
 
-// limit bounds what it may use of the machine.
-func (p *plan) limit(s fullSpec, machineMemory int64) {
+// limitResources bounds what it may use of the machine.
+func (p *plan) limitResources(s fullSpec, machineMemory int64) {
 	memory := int64(s.Memory)
 	if memory == 0 {
 		memory = defaultMemory
@@ -148,9 +148,9 @@ func networkMode(name string) (capi.NetworkMode, error) {
 	return capi.NetworkMode(name), nil
 }
 
-// tmpfs are the file systems in memory: those that every container has, where nothing else is
+// tmpfsMounts are the file systems in memory: those that every container has, where nothing else is
 // mounted, and the configured ones.
-func tmpfs(configured map[string]string, mounts []mount.Mount) (map[string]string, error) {
+func tmpfsMounts(configured map[string]string, mounts []mount.Mount) (map[string]string, error) {
 	all := map[string]string{
 		"/tmp":     "rw,exec,nosuid,nodev,mode=1777,size=1g",
 		"/var/tmp": "rw,exec,nosuid,nodev,mode=1777,size=1g",
@@ -172,8 +172,8 @@ func tmpfs(configured map[string]string, mounts []mount.Mount) (map[string]strin
 	return all, nil
 }
 
-// workdir is where sessions start: what is configured, what the image has, or a folder of ours.
-func workdir(s fullSpec, img image.InspectResponse) (string, error) {
+// workdirFor is where sessions start: what is configured, what the image has, or a folder of ours.
+func workdirFor(s fullSpec, img image.InspectResponse) (string, error) {
 	if s.Workdir != "" {
 		if !path.IsAbs(s.Workdir) || strings.ContainsRune(s.Workdir, 0) {
 			return "", fmt.Errorf("workdir: %q: in a container it must begin with /", s.Workdir)
@@ -189,12 +189,12 @@ func workdir(s fullSpec, img image.InspectResponse) (string, error) {
 // isMounted says whether dir is on something that is mounted, or is / itself.
 func isMounted(dir string, mounts []mount.Mount, tmpfs map[string]string) bool {
 	for _, m := range mounts {
-		if within(dir, m.Target) {
+		if isWithin(dir, m.Target) {
 			return true
 		}
 	}
 	for target := range tmpfs {
-		if within(dir, target) {
+		if isWithin(dir, target) {
 			return true
 		}
 	}
@@ -225,32 +225,32 @@ func parseGPUs(text string) ([]capi.DeviceRequest, error) {
 	return []capi.DeviceRequest{request}, nil
 }
 
-// parts are what cannot be changed on a container that exists, hashed one by one, so that a
+// hashedParts are what cannot be changed on a container that exists, hashed one by one, so that a
 // difference has a name. Variables are not among them: they travel with each command, and the
 // engine never gets to know them.
-func (p *plan) parts(hardening string) map[string]string {
+func (p *plan) hashedParts(hardening string) map[string]string {
 	h, c := p.host, p.config
 	limits := []any{h.Memory, *h.PidsLimit, h.NanoCPUs, h.ShmSize}
 	safety := []any{hardening, h.CapAdd, h.CapDrop, h.SecurityOpt, h.ReadonlyRootfs, h.LogConfig, h.IpcMode, c.Entrypoint, *h.Init}
 	return map[string]string{
-		"image": digest(c.Image), "mounts": digest(h.Mounts), "tmpfs": digest(h.Tmpfs), "network": digest(h.NetworkMode), "user": digest(c.User),
-		"workdir": digest(c.WorkingDir), "limits": digest(limits), "gpus": digest(h.DeviceRequests), "hardening": digest(safety),
+		"image": jsonDigest(c.Image), "mounts": jsonDigest(h.Mounts), "tmpfs": jsonDigest(h.Tmpfs), "network": jsonDigest(h.NetworkMode), "user": jsonDigest(c.User),
+		"workdir": jsonDigest(c.WorkingDir), "limits": jsonDigest(limits), "gpus": jsonDigest(h.DeviceRequests), "hardening": jsonDigest(safety),
 	}
 }
 
-// digest is a hash of a value's JSON, whose maps are sorted.
-func digest(v any) string {
+// jsonDigest is a hash of a value's JSON, whose maps are sorted.
+func jsonDigest(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return "unknown"
 	}
-	return hash(string(data))[:12]
+	return hashParts(string(data))[:12]
 }
 
-// drift names the parts in which a container that exists is not what is configured now.
-func (p *plan) drift(labels map[string]string) []string {
+// changedParts names the parts in which a container that exists is not what is configured now.
+func (p *plan) changedParts(labels map[string]string) []string {
 	var changed []string
-	parts := p.parts(hardening)
+	parts := p.hashedParts(hardening)
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		if labels[labelPart+name] != parts[name] {
 			changed = append(changed, name)

@@ -21,7 +21,7 @@ type message struct {
 	} `json:"errorDetail"`
 }
 
-func (m message) failure() string {
+func (m message) failureText() string {
 	if m.ErrorDetail.Message != "" {
 		return m.ErrorDetail.Message
 	}
@@ -53,40 +53,40 @@ func newProgress(tell func(label string, done, total int64)) *progress {
 	return &progress{layers: map[string]*layer{}, tell: tell, now: time.Now}
 }
 
-// add takes one line of the stream, and says whether it shows that the pull goes on.
-func (p *progress) add(line []byte) (advanced bool, err error) {
+// addLine takes one line of the stream, and says whether it shows that the pull goes on.
+func (p *progress) addLine(line []byte) (advanced bool, err error) {
 	var m message
 	if err := json.Unmarshal(line, &m); err != nil {
 		return false, fmt.Errorf("the engine's answer cannot be read: %w", err)
 	}
-	if text := m.failure(); text != "" {
+	if text := m.failureText(); text != "" {
 		return false, &pullError{text}
 	}
-	advanced = p.apply(m)
-	p.say(false)
+	advanced = p.applyMessage(m)
+	p.reportState(false)
 	return advanced, nil
 }
 
-// apply follows a layer through its states.
-func (p *progress) apply(m message) (advanced bool) {
+// applyMessage follows a layer through its states.
+func (p *progress) applyMessage(m message) (advanced bool) {
 	switch m.Status {
 	case "Pulling fs layer", "Waiting", "Downloading", "Verifying Checksum", "Download complete", "Extracting", "Pull complete", "Already exists":
 	default:
 		return true // a line about the whole image
 	}
-	l := p.layer(m.ID)
+	l := p.layerOf(m.ID)
 	if l == nil {
 		return false
 	}
 	before := *l
 	switch m.Status {
 	case "Downloading":
-		l.learn(m.Detail.Total)
+		l.learnSize(m.Detail.Total)
 		l.fetched = max(l.fetched, m.Detail.Current)
 	case "Verifying Checksum", "Download complete":
 		l.downloaded, l.fetched = true, max(l.fetched, l.size)
 	case "Extracting":
-		l.learn(m.Detail.Total)
+		l.learnSize(m.Detail.Total)
 		l.downloaded, l.fetched = true, l.size
 		l.extracted = max(l.extracted, min(m.Detail.Current, l.size))
 	case "Pull complete":
@@ -97,13 +97,13 @@ func (p *progress) apply(m message) (advanced bool) {
 	return *l != before
 }
 
-// learn keeps the size of a layer that was unknown. Engines say small numbers of other units there
-// too: the greatest is the bytes.
-func (l *layer) learn(size int64) { l.size = max(l.size, size) }
+// learnSize keeps the size of a layer that was unknown. Engines say small numbers of other units
+// there too: the greatest is the bytes.
+func (l *layer) learnSize(size int64) { l.size = max(l.size, size) }
 
 const maxLayers = 1000 // an image has 127 at most
 
-func (p *progress) layer(id string) *layer {
+func (p *progress) layerOf(id string) *layer {
 	l := p.layers[id]
 	if l == nil && len(p.layers) < maxLayers {
 		l = &layer{}
@@ -113,8 +113,8 @@ func (p *progress) layer(id string) *layer {
 	return l
 }
 
-// say tells the state, at most ten times a second unless it is the last one.
-func (p *progress) say(last bool) {
+// reportState tells the state, at most ten times a second unless it is the last one.
+func (p *progress) reportState(last bool) {
 	now := p.now()
 	if !last && now.Sub(p.last) < tellEvery {
 		return

@@ -20,14 +20,14 @@ import (
 	"hermes/pool"
 )
 
-// pull fetches an image, and says how far it is.
-func (e *engine) pull(ctx context.Context, ref string, r pool.Report) error {
+// pullImage fetches an image, and says how far it is.
+func (e *engine) pullImage(ctx context.Context, ref string, r pool.Report) error {
 	r.Step(event.BackendPulling, "image "+ref)
-	auth, note := credentials(ctx, ref)
+	auth, note := registryCredentials(ctx, ref)
 	if note != "" {
 		e.kind.opt.Log("%s", note)
 	}
-	err := e.fetch(ctx, ref, auth, r)
+	err := e.fetchImage(ctx, ref, auth, r)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -41,10 +41,10 @@ func (e *engine) pull(ctx context.Context, ref string, r pool.Report) error {
 // errStalled is the cause of a pull that was given up.
 var errStalled = errors.New("no progress")
 
-// fetch reads the whole stream: errors are in it, and not reading it would cancel the pull without
-// a word.
-func (e *engine) fetch(ctx context.Context, ref, auth string, r pool.Report) error {
-	cli, err := e.client(ctx)
+// fetchImage reads the whole stream: errors are in it, and not reading it would cancel the pull
+// without a word.
+func (e *engine) fetchImage(ctx context.Context, ref, auth string, r pool.Report) error {
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (e *engine) fetch(ctx context.Context, ref, auth string, r pool.Report) err
 	for {
 		line, err := lines.ReadSlice('\n')
 		if len(strings.TrimSpace(string(line))) > 0 {
-			advanced, err := p.add(line)
+			advanced, err := p.addLine(line)
 			if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ func (e *engine) fetch(ctx context.Context, ref, auth string, r pool.Report) err
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			p.say(true)
+			p.reportState(true)
 			return errorOrCause(ctx, nil)
 		}
 		if err != nil {
@@ -109,7 +109,7 @@ func (e *engine) pullFailure(ref string, err error) error {
 	case errors.Is(err, errStalled):
 		return fmt.Errorf("pulling %s: no progress for %v: %s or the way to it is stuck", ref, e.kind.opt.PullStall, where)
 	case client.IsErrConnectionFailed(err):
-		return e.explain(err)
+		return e.explainError(err)
 	case errdefs.IsUnauthorized(err) || errdefs.IsPermissionDenied(err) || has("unauthorized", "no basic auth credentials", "authentication required", "access denied", "denied:"):
 		return fmt.Errorf("pulling %s: %s wants other credentials, or there is no such image: log in with docker login %s: %w", ref, where, where, err)
 	case errdefs.IsNotFound(err) || has("manifest unknown", "not found", "name unknown", "no such image"):
@@ -124,20 +124,21 @@ func (e *engine) pullFailure(ref string, err error) error {
 	return fmt.Errorf("pulling %s: %w", ref, err)
 }
 
-// image returns what the engine knows about an image, which it fetches when the policy says so.
-func (e *engine) image(ctx context.Context, s fullSpec, r pool.Report, existing bool) (image.InspectResponse, error) {
-	cli, err := e.client(ctx)
+// ensureImage returns what the engine knows about an image, which it fetches when the policy says
+// so.
+func (e *engine) ensureImage(ctx context.Context, s fullSpec, r pool.Report, existing bool) (image.InspectResponse, error) {
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return image.InspectResponse{}, err
 	}
 	if s.Pull == PullAlways && !existing {
-		if err := e.pull(ctx, s.Image, r); err != nil {
+		if err := e.pullImage(ctx, s.Image, r); err != nil {
 			return image.InspectResponse{}, err
 		}
 	}
 	got, err := cli.ImageInspect(ctx, s.Image)
 	if err == nil || !errdefs.IsNotFound(err) {
-		return got, e.explain(err)
+		return got, e.explainError(err)
 	}
 	if existing {
 		return got, err
@@ -145,25 +146,25 @@ func (e *engine) image(ctx context.Context, s fullSpec, r pool.Report, existing 
 	if s.Pull == PullNever {
 		return got, fmt.Errorf("the engine has no image %s, and pull: never forbids to fetch it", s.Image)
 	}
-	if err := e.pull(ctx, s.Image, r); err != nil {
+	if err := e.pullImage(ctx, s.Image, r); err != nil {
 		return got, err
 	}
 	got, err = cli.ImageInspect(ctx, s.Image)
-	return got, e.explain(err)
+	return got, e.explainError(err)
 }
 
 // imageOf returns what is known of the image that a container was made of, when its name leads to
 // none any more.
 func (e *engine) imageOf(ctx context.Context, c capi.InspectResponse) (image.InspectResponse, error) {
-	cli, err := e.client(ctx)
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return image.InspectResponse{}, err
 	}
 	got, err := cli.ImageInspect(ctx, c.Image)
 	if err == nil || !errdefs.IsNotFound(err) {
-		return got, e.explain(err)
+		return got, e.explainError(err)
 	}
-	info, err := e.facts(ctx) // the image was removed by force: the container holds what it needs of it
+	info, err := e.machineFacts(ctx) // the image was removed by force: the container holds what it needs of it
 	if err != nil {
 		return got, err
 	}

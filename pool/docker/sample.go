@@ -25,7 +25,7 @@ const (
 // Sample measures the container once. The engine is asked for single measurements: its own pairs
 // take two seconds.
 func (b *Backend) Sample(ctx context.Context) (pool.Sample, error) {
-	c := b.connected()
+	c := b.currentConnection()
 	if c == nil {
 		return pool.Sample{}, errDown
 	}
@@ -33,7 +33,7 @@ func (b *Backend) Sample(ctx context.Context) (pool.Sample, error) {
 	before := b.usage
 	b.mu.Unlock()
 	if time.Since(before.at) > staleUsage {
-		first, err := c.measure(ctx)
+		first, err := c.measureUsage(ctx)
 		if err != nil {
 			return pool.Sample{}, err
 		}
@@ -44,25 +44,25 @@ func (b *Backend) Sample(ctx context.Context) (pool.Sample, error) {
 			return pool.Sample{}, ctx.Err()
 		}
 	}
-	now, err := c.measure(ctx)
+	now, err := c.measureUsage(ctx)
 	if err != nil {
 		return pool.Sample{}, err
 	}
 	b.mu.Lock()
 	b.usage = usage{now.Read, now.CPUStats.CPUUsage.TotalUsage}
 	b.mu.Unlock()
-	return sample(before, now), nil
+	return sampleOf(before, now), nil
 }
 
-func (c *connection) measure(ctx context.Context) (capi.StatsResponse, error) {
+func (c *connection) measureUsage(ctx context.Context) (capi.StatsResponse, error) {
 	var s capi.StatsResponse
-	cli, err := c.engine.client(ctx)
+	cli, err := c.engine.connectClient(ctx)
 	if err != nil {
 		return s, err
 	}
 	got, err := cli.ContainerStatsOneShot(ctx, c.id)
 	if err != nil {
-		return s, c.engine.explain(err)
+		return s, c.engine.explainError(err)
 	}
 	defer got.Body.Close()
 	if err := json.NewDecoder(got.Body).Decode(&s); err != nil {
@@ -74,10 +74,10 @@ func (c *connection) measure(ctx context.Context) (capi.StatsResponse, error) {
 	return s, nil
 }
 
-// sample is what two measurements say. Memory is without what the kernel would give back at once,
+// sampleOf is what two measurements say. Memory is without what the kernel would give back at once,
 // as docker stats shows it.
-func sample(before usage, now capi.StatsResponse) pool.Sample {
-	s := pool.Sample{Pids: int64(now.PidsStats.Current), PidsLimit: limit(now.PidsStats.Limit), MemoryLimit: limit(now.MemoryStats.Limit)}
+func sampleOf(before usage, now capi.StatsResponse) pool.Sample {
+	s := pool.Sample{Pids: int64(now.PidsStats.Current), PidsLimit: memoryLimit(now.PidsStats.Limit), MemoryLimit: memoryLimit(now.MemoryStats.Limit)}
 	wall := now.Read.Sub(before.at)
 	if used := now.CPUStats.CPUUsage.TotalUsage; wall > 0 && used >= before.cpu {
 		s.CPUPercent = 100 * float64(used-before.cpu) / float64(wall.Nanoseconds())
@@ -94,8 +94,8 @@ func sample(before usage, now capi.StatsResponse) pool.Sample {
 	return s
 }
 
-// limit is 0 where the kernel says a number that nobody can reach.
-func limit(n uint64) int64 {
+// memoryLimit is 0 where the kernel says a number that nobody can reach.
+func memoryLimit(n uint64) int64 {
 	if n >= 1<<60 {
 		return 0
 	}

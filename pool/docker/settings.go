@@ -68,14 +68,14 @@ func Declared() config.Kind {
 		Terminal: terminal{Network: true, Image: "nikolaik/python-nodejs:python3.11-nodejs20"},
 		Python: `container_disk container_persistent docker_mount_cwd_to_workspace docker_snap_compat
 			docker_shared_container_key docker_persist_across_processes docker_orphan_reaper`,
-		Resolve: resolve,
+		Resolve: resolveSettings,
 	}
 }
 
-func resolve(r *config.Resolving) {
+func resolveSettings(r *config.Resolving) {
 	s, t := r.Options.(*Settings), r.Terminal.(*terminal)
 	if r.Default {
-		inherit(r, s, t)
+		inheritTerminal(r, s, t)
 	}
 	s.Image = cmp.Or(s.Image, t.Image)
 	for _, text := range s.ExtraMounts {
@@ -100,8 +100,8 @@ func resolve(r *config.Resolving) {
 	}
 }
 
-// inherit gives the default back end what section terminal says and it does not.
-func inherit(r *config.Resolving, s *Settings, t *terminal) {
+// inheritTerminal gives the default back end what section terminal says and it does not.
+func inheritTerminal(r *config.Resolving, s *Settings, t *terminal) {
 	s.CPUs, s.Memory, s.Shm = cmp.Or(s.CPUs, t.CPU), cmp.Or(s.Memory, t.Memory), cmp.Or(s.Shm, t.Shm)
 	if !t.Network {
 		s.Network = cmp.Or(s.Network, pool.NoNetwork)

@@ -107,8 +107,8 @@ func (t *tail) String() string {
 func (c *commandConn) Read(p []byte) (int, error) {
 	n, err := c.out.Read(p)
 	if err != nil {
-		c.collect() // nothing is left to read
-		return n, c.explain(err)
+		c.collectProcess() // nothing is left to read
+		return n, c.explainEnd(err)
 	}
 	return n, nil
 }
@@ -116,14 +116,14 @@ func (c *commandConn) Read(p []byte) (int, error) {
 func (c *commandConn) Write(p []byte) (int, error) {
 	n, err := c.in.Write(p)
 	if err != nil {
-		return n, c.explain(err)
+		return n, c.explainEnd(err)
 	}
 	return n, nil
 }
 
-// explain adds why ssh ended, which says more than that it did. What it said may come a moment
+// explainEnd adds why ssh ended, which says more than that it did. What it said may come a moment
 // after the end of its output.
-func (c *commandConn) explain(err error) error {
+func (c *commandConn) explainEnd(err error) error {
 	late := time.NewTimer(lastWords)
 	defer late.Stop()
 	select {
@@ -138,8 +138,8 @@ func (c *commandConn) explain(err error) error {
 
 const lastWords = 2 * time.Second
 
-// collect waits for the process, which somebody must: nobody reads its output after that.
-func (c *commandConn) collect() {
+// collectProcess waits for the process, which somebody must: nobody reads its output after that.
+func (c *commandConn) collectProcess() {
 	c.wait.Do(func() {
 		crash.Go("docker ssh", func() {
 			_ = c.cmd.Wait()
@@ -156,7 +156,7 @@ func (c *commandConn) Close() error {
 	c.once.Do(func() {
 		_ = c.in.Close()
 		_ = c.cmd.Process.Kill()
-		c.collect()
+		c.collectProcess()
 		<-c.gone
 	})
 	return nil

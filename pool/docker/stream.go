@@ -71,7 +71,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	}
 	for {
 		if s.left == 0 {
-			if err := s.header(); err != nil {
+			if err := s.readHeader(); err != nil {
 				return 0, err
 			}
 			continue
@@ -89,7 +89,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	}
 }
 
-func (s *stream) header() error {
+func (s *stream) readHeader() error {
 	var h [8]byte
 	if _, err := io.ReadFull(s.in, h[:]); err != nil {
 		return err

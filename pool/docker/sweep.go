@@ -23,7 +23,7 @@ import (
 func (k *Kind) Leftovers(ctx context.Context, specs []pool.Spec) ([]backend.Leftover, error) {
 	var all []backend.Leftover
 	err := k.forEngines(specs, func(e *engine) error {
-		list, err := e.list(ctx, keepOf(specs))
+		list, err := e.listLeftovers(ctx, keepOf(specs))
 		all = append(all, list...)
 		return err
 	})
@@ -42,7 +42,7 @@ func (k *Kind) Prune(ctx context.Context, specs []pool.Spec, all bool) ([]backen
 		if all {
 			keep = 0
 		}
-		list, err := e.sweep(ctx, keep)
+		list, err := e.sweepUnused(ctx, keep)
 		for _, g := range list {
 			removed = append(removed, g.Leftover)
 		}
@@ -73,7 +73,7 @@ func (k *Kind) Sweep(specs []pool.Spec, tell func(text string)) {
 func (k *Kind) forEngines(specs []pool.Spec, f func(*engine) error) error {
 	var errs []error
 	for _, s := range specs {
-		if _, err := k.engine(specOf(s).Engine); err != nil {
+		if _, err := k.engineAt(specOf(s).Engine); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -102,10 +102,10 @@ func (e *engine) sweepOnce(keep time.Duration, tell func(text string)) {
 	if done || e.kind.ctx.Err() != nil {
 		return
 	}
-	e.kind.background("docker sweep", func(ctx context.Context) {
+	e.kind.runInBackground("docker sweep", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, sweepTime)
 		defer cancel()
-		gone, err := e.sweep(ctx, keep)
+		gone, err := e.sweepUnused(ctx, keep)
 		for _, g := range gone {
 			e.kind.opt.Log("removed %s, which an earlier hermes left behind (%s)", g.Name, g.why)
 			if tell != nil && keep > 0 {
@@ -121,32 +121,32 @@ func (e *engine) sweepOnce(keep time.Duration, tell func(text string)) {
 	})
 }
 
-// match are the labels of what is ours.
-func (k *Kind) match(more ...string) filters.Args {
-	f := filters.NewArgs(filters.Arg("label", labelApp+"="+appName), filters.Arg("label", labelOwner+"="+k.owner()))
+// labelFilter are the labels of what is ours.
+func (k *Kind) labelFilter(more ...string) filters.Args {
+	f := filters.NewArgs(filters.Arg("label", labelApp+"="+appName), filters.Arg("label", labelOwner+"="+k.homeOwner()))
 	for _, label := range more {
 		f.Add("label", label)
 	}
 	return f
 }
 
-// containers are those of this data folder; with sizes the engine measures each, which can take a
-// while.
-func (e *engine) containers(ctx context.Context, sizes bool) ([]capi.Summary, error) {
-	cli, err := e.client(ctx)
+// ownContainers are those of this data folder; with sizes the engine measures each, which can take
+// a while.
+func (e *engine) ownContainers(ctx context.Context, sizes bool) ([]capi.Summary, error) {
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := cli.ContainerList(ctx, capi.ListOptions{All: true, Size: sizes, Filters: e.kind.match()})
+	list, err := cli.ContainerList(ctx, capi.ListOptions{All: true, Size: sizes, Filters: e.kind.labelFilter()})
 	if err != nil {
-		return nil, e.explain(err)
+		return nil, e.explainError(err)
 	}
 	// An engine that does not know the filter would show everybody's.
-	return slices.DeleteFunc(list, func(c capi.Summary) bool { return !e.kind.ours(c.Labels) }), nil
+	return slices.DeleteFunc(list, func(c capi.Summary) bool { return !e.kind.isOurs(c.Labels) }), nil
 }
 
-func (e *engine) list(ctx context.Context, keep time.Duration) ([]backend.Leftover, error) {
-	found, err := e.containers(ctx, false)
+func (e *engine) listLeftovers(ctx context.Context, keep time.Duration) ([]backend.Leftover, error) {
+	found, err := e.ownContainers(ctx, false)
 	if err != nil {
 		return nil, err
 	}
@@ -155,15 +155,15 @@ func (e *engine) list(ctx context.Context, keep time.Duration) ([]backend.Leftov
 		if c.Labels[labelRole] != roleBackend {
 			continue
 		}
-		l := e.leftover(c)
-		l.Live = e.kind.live(l.Name)
-		l.Kept = !l.Live && keep > 0 && e.reason(e.resting(ctx, c), keep, time.Now()) == ""
+		l := e.leftoverOf(c)
+		l.Live = e.kind.isInUse(l.Name)
+		l.Kept = !l.Live && keep > 0 && e.removalReason(e.restingOf(ctx, c), keep, time.Now()) == ""
 		list = append(list, l)
 	}
 	return list, nil
 }
 
-func (e *engine) leftover(c capi.Summary) backend.Leftover {
+func (e *engine) leftoverOf(c capi.Summary) backend.Leftover {
 	l := backend.Leftover{
 		Engine: e.at.host, ID: c.ID, Image: c.Image, State: c.State,
 		Session: c.Labels[labelSession], Backend: c.Labels[labelBackend],
@@ -177,11 +177,11 @@ func (e *engine) leftover(c capi.Summary) backend.Leftover {
 	return l
 }
 
-// live says whether a process uses a name, or is about to. One that only removes what was left
+// isInUse says whether a process uses a name, or is about to. One that only removes what was left
 // behind does not.
-func (k *Kind) live(name string) bool {
+func (k *Kind) isInUse(name string) bool {
 	if change, err := tryLock(k.changeLock(name), unix.LOCK_EX); err == nil {
-		defer change.free()
+		defer change.unlock()
 	}
 	return !k.nobodyUses(name)
 }
@@ -192,10 +192,10 @@ type removal struct {
 	why string
 }
 
-// sweep removes what nobody uses and is not kept any more, and stops what runs still and is kept.
-// What a process is starting or using right now holds a lock.
-func (e *engine) sweep(ctx context.Context, keep time.Duration) ([]removal, error) {
-	found, err := e.containers(ctx, keep > 0)
+// sweepUnused removes what nobody uses and is not kept any more, and stops what runs still and is
+// kept. What a process is starting or using right now holds a lock.
+func (e *engine) sweepUnused(ctx context.Context, keep time.Duration) ([]removal, error) {
+	found, err := e.ownContainers(ctx, keep > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -226,15 +226,15 @@ func (e *engine) sweepOne(ctx context.Context, r resting) (removed bool, err err
 		return false, err
 	}
 	if !e.kind.nobodyUses(r.Name) {
-		change.free()
+		change.unlock()
 		return false, nil
 	}
 	if r.why == "" {
-		defer change.free()
-		return false, e.stop(ctx, r.ID)
+		defer change.unlock()
+		return false, e.stopContainer(ctx, r.ID)
 	}
 	if err := e.removeContainer(ctx, r.ID); err != nil {
-		change.free()
+		change.unlock()
 		return false, err
 	}
 	e.kind.markGone(r.Name, r.why)
@@ -248,24 +248,24 @@ func (e *engine) sweepOne(ctx context.Context, r resting) (removed bool, err err
 // sweepVolumes removes the volumes of runners, those of other builds only if current is kept, and
 // those for data folders that are gone. One that a container still has stays.
 func (e *engine) sweepVolumes(ctx context.Context, keepCurrent bool) error {
-	cli, err := e.client(ctx)
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return err
 	}
 	list, err := cli.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(
 		filters.Arg("label", labelApp+"="+appName), filters.Arg("label", labelRole+"="+roleRunner))})
 	if err != nil {
-		return e.explain(err)
+		return e.explainError(err)
 	}
 	keep := map[string]bool{}
 	for _, arch := range []string{"amd64", "arm64"} {
 		if b, err := e.kind.opt.Program("linux", arch); err == nil && keepCurrent {
-			keep[e.kind.volume(b)] = true
+			keep[e.kind.volumeName(b)] = true
 		}
 	}
 	for _, v := range list.Volumes {
 		l := v.Labels
-		if keep[v.Name] || l[labelApp] != appName || l[labelRole] != roleRunner || !e.kind.ours(l) && !homeless(l) {
+		if keep[v.Name] || l[labelApp] != appName || l[labelRole] != roleRunner || !e.kind.isOurs(l) && !isHomeless(l) {
 			continue
 		}
 		e.mu.Lock()

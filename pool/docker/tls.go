@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// config reads the certificates.
-func (t tlsFiles) config() (*tls.Config, error) {
+// clientConfig reads the certificates.
+func (t tlsFiles) clientConfig() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.trusting} //nolint:gosec // what the docker context or DOCKER_TLS_VERIFY says
 	if t.ca != "" {
 		pem, err := os.ReadFile(t.ca)

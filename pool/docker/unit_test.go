@@ -22,8 +22,8 @@ import (
 
 func TestNamesAndLabels(t *testing.T) {
 	a, b := identity{"o", "s", "x"}, identity{"o", "sx", ""}
-	if a.name() == b.name() || !strings.HasPrefix(a.name(), "hermes-x-") || len(a.name()) != len("hermes-x-")+12 {
-		t.Errorf("%s %s", a.name(), b.name())
+	if a.containerName() == b.containerName() || !strings.HasPrefix(a.containerName(), "hermes-x-") || len(a.containerName()) != len("hermes-x-")+12 {
+		t.Errorf("%s %s", a.containerName(), b.containerName())
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		one, two := rapid.String().Draw(t, "one"), rapid.String().Draw(t, "two")
@@ -63,11 +63,11 @@ func TestLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.alone() || b.alone() {
+	if a.isAlone() || b.isAlone() {
 		t.Error("neither is alone")
 	}
-	b.free()
-	if !a.alone() {
+	b.unlock()
+	if !a.isAlone() {
 		t.Error("it is alone now")
 	}
 	if _, err := tryLock(path, unix.LOCK_EX); !errors.Is(err, errHeld) {
@@ -86,7 +86,7 @@ func TestLocks(t *testing.T) {
 	if _, err := takeLock(ctx, path, unix.LOCK_SH); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	c.free()
+	c.unlock()
 }
 
 // Whatever an engine says: numbers never go back, are never beyond the whole, and the last one is
@@ -107,11 +107,11 @@ func TestProgressNeverGoesBack(t *testing.T) {
 			clock = clock.Add(time.Duration(rapid.IntRange(0, 200).Draw(t, "ms")) * time.Millisecond)
 			line := fmt.Sprintf(`{"status":%q,"id":"l%d","progressDetail":{"current":%d,"total":%d}}`, rapid.SampledFrom(status).Draw(t, "status"),
 				rapid.IntRange(0, 4).Draw(t, "layer"), rapid.Int64Range(-5, 1000).Draw(t, "current"), rapid.Int64Range(-5, 1000).Draw(t, "total"))
-			if _, err := p.add([]byte(line)); err != nil {
+			if _, err := p.addLine([]byte(line)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		p.say(true)
+		p.reportState(true)
 		if last.done != last.total || last.done == 0 {
 			t.Fatalf("the last: %+v", last)
 		}
@@ -124,7 +124,7 @@ func TestProgressIsThrottled(t *testing.T) {
 	p.now = func() time.Time { return clock }
 	for i := range 1000 {
 		clock = clock.Add(time.Millisecond)
-		_, _ = p.add(fmt.Appendf(nil, `{"status":"Downloading","id":"a","progressDetail":{"current":%d,"total":1000}}`, i))
+		_, _ = p.addLine(fmt.Appendf(nil, `{"status":"Downloading","id":"a","progressDetail":{"current":%d,"total":1000}}`, i))
 	}
 	if told != 10 {
 		t.Errorf("told %d times in a second", told)
@@ -133,13 +133,13 @@ func TestProgressIsThrottled(t *testing.T) {
 
 func TestErrorsInTheStream(t *testing.T) {
 	for _, line := range []string{`{"error":"boom"}`, `{"errorDetail":{"message":"boom"},"error":"x"}`} {
-		_, err := newProgress(func(string, int64, int64) {}).add([]byte(line))
+		_, err := newProgress(func(string, int64, int64) {}).addLine([]byte(line))
 		var e *pullError
 		if !errors.As(err, &e) || e.text != "boom" {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	if _, err := newProgress(func(string, int64, int64) {}).add([]byte("garbage")); err == nil {
+	if _, err := newProgress(func(string, int64, int64) {}).addLine([]byte("garbage")); err == nil {
 		t.Error("garbage is taken")
 	}
 }
@@ -148,8 +148,8 @@ func FuzzProgress(f *testing.F) {
 	f.Add([]byte(`{"status":"Downloading","id":"a","progressDetail":{"current":1,"total":2}}`))
 	f.Fuzz(func(_ *testing.T, line []byte) {
 		p := newProgress(func(string, int64, int64) {})
-		_, _ = p.add(line)
-		p.say(true)
+		_, _ = p.addLine(line)
+		p.reportState(true)
 	})
 }
 
@@ -170,7 +170,7 @@ func FuzzParsers(f *testing.F) {
 		var c configFile
 		_ = json.Unmarshal(data, &c)
 		for _, a := range c.Auths {
-			_, _ = decoded(a)
+			_, _ = decodeAuth(a)
 		}
 	})
 }
@@ -263,10 +263,10 @@ func TestPlans(t *testing.T) {
 		len(p.host.DeviceRequests) != 1 || p.host.Tmpfs["/tmp"] != "nosuid,nodev,size=1m" {
 		t.Errorf("%+v", p.host)
 	}
-	if d := p.drift(labelsOf(p)); d != nil {
+	if d := p.changedParts(labelsOf(p)); d != nil {
 		t.Errorf("drift from itself: %v", d)
 	}
-	if d := plan(pool.Spec{}).drift(labelsOf(p)); !slices.Equal(d, []string{"gpus", "limits", "network", "tmpfs"}) {
+	if d := plan(pool.Spec{}).changedParts(labelsOf(p)); !slices.Equal(d, []string{"gpus", "limits", "network", "tmpfs"}) {
 		t.Errorf("%v", d)
 	}
 	for _, bad := range []pool.Spec{
@@ -289,7 +289,7 @@ func TestPlans(t *testing.T) {
 
 func labelsOf(p *plan) map[string]string {
 	labels := map[string]string{}
-	for name, sum := range p.parts(hardening) {
+	for name, sum := range p.hashedParts(hardening) {
 		labels[labelPart+name] = sum
 	}
 	return labels
@@ -314,12 +314,12 @@ func TestSamples(t *testing.T) {
 	s.MemoryStats.Usage, s.MemoryStats.Limit = 100, 1<<63
 	s.MemoryStats.Stats = map[string]uint64{"total_inactive_file": 30, "inactive_file": 10}
 	s.PidsStats.Current, s.PidsStats.Limit = 7, 1<<64-1
-	got := sample(usage{now, 1_000_000_000}, s)
+	got := sampleOf(usage{now, 1_000_000_000}, s)
 	if got != (pool.Sample{CPUPercent: 50, MemoryBytes: 70, Pids: 7}) {
 		t.Errorf("v1: %+v", got)
 	}
 	s.MemoryStats.Stats = map[string]uint64{"inactive_file": 10}
-	if got := sample(usage{now, 2_000_000_000}, s); got.MemoryBytes != 90 || got.CPUPercent != 0 {
+	if got := sampleOf(usage{now, 2_000_000_000}, s); got.MemoryBytes != 90 || got.CPUPercent != 0 {
 		t.Errorf("v2: %+v", got)
 	}
 }

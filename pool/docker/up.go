@@ -30,14 +30,14 @@ type attempt struct {
 // bringUp finds or makes the container and connects to it. The change lock is held: what happens to
 // the container meanwhile is not our doing, and is answered by looking again.
 func (b *Backend) bringUp(ctx context.Context, r pool.Report) (*connection, error) {
-	cli, err := b.engine.client(ctx)
+	cli, err := b.engine.connectClient(ctx)
 	if err != nil {
 		return nil, err
 	}
 	a := &attempt{Backend: b, cli: cli, report: r}
 	var last error
 	for range 4 {
-		conn, err := a.once(ctx)
+		conn, err := a.tryOnce(ctx)
 		if err == nil {
 			return conn, nil
 		}
@@ -56,54 +56,55 @@ type lookAgain struct{ err error }
 func (l *lookAgain) Error() string { return l.err.Error() }
 func (l *lookAgain) Unwrap() error { return l.err }
 
-func (a *attempt) once(ctx context.Context) (*connection, error) {
+func (a *attempt) tryOnce(ctx context.Context) (*connection, error) {
 	found, err := a.cli.ContainerInspect(ctx, a.name())
 	switch {
 	case errdefs.IsNotFound(err):
 		return a.makeContainer(ctx, "")
 	case err != nil:
 		return nil, err
-	case !a.identity().same(found.Config.Labels):
+	case !a.identity().hasLabels(found.Config.Labels):
 		return nil, fmt.Errorf("a container named %s exists that is not this session's: remove or rename it", a.name())
 	}
-	if err := a.prepare(ctx, &found); err != nil {
+	if err := a.preparePlan(ctx, &found); err != nil {
 		return nil, err
 	}
-	changed := a.plan.drift(found.Config.Labels)
+	changed := a.plan.changedParts(found.Config.Labels)
 	if len(changed) == 0 && !found.State.Dead {
 		return a.connectExisting(ctx, found)
 	}
-	if !a.use.alone() {
+	if !a.use.isAlone() {
 		return nil, fmt.Errorf("container %s has other settings (%s) and another hermes uses it: close that one, or undo the change", a.name(), strings.Join(changed, ", "))
 	}
-	if err := a.destroy(ctx); err != nil {
+	if err := a.destroyContainer(ctx); err != nil {
 		return nil, err
 	}
 	if found.State.Dead {
 		a.kind.markGone(a.name(), "it was dead")
 		return a.makeContainer(ctx, "the container was dead")
 	}
-	a.kind.unmark(a.name())
-	a.warn("the container was made anew because its settings changed (%s): files that were in it only are gone", strings.Join(changed, ", "))
+	a.kind.removeMark(a.name())
+	a.addWarning("the container was made anew because its settings changed (%s): files that were in it only are gone", strings.Join(changed, ", "))
 	return a.makeContainer(ctx, "settings changed: "+strings.Join(changed, ", "))
 }
 
-// prepare works out what the container is to be. For one that exists already nothing is pulled: its
-// image may have lost its tag or be gone meanwhile, and what was made of it is woken all the same.
-func (a *attempt) prepare(ctx context.Context, made *capi.InspectResponse) error {
-	img, err := a.engine.image(ctx, a.spec, a.report, made != nil)
+// preparePlan works out what the container is to be. For one that exists already nothing is pulled:
+// its image may have lost its tag or be gone meanwhile, and what was made of it is woken all the
+// same.
+func (a *attempt) preparePlan(ctx context.Context, made *capi.InspectResponse) error {
+	img, err := a.engine.ensureImage(ctx, a.spec, a.report, made != nil)
 	if made != nil && errdefs.IsNotFound(err) {
 		img, err = a.engine.imageOf(ctx, *made)
 	}
 	if err != nil {
 		return err
 	}
-	if a.binary, err = a.engine.program(img); err != nil {
+	if a.binary, err = a.engine.programFor(img); err != nil {
 		return err
 	}
-	f := facts{image: img, volume: a.kind.volume(a.binary), grace: a.kind.opt.Grace.String(), socket: a.socket(), guard: a.guard()}
+	f := facts{image: img, volume: a.kind.volumeName(a.binary), grace: a.kind.opt.Grace.String(), socket: a.socketName(), guard: a.mountGuard()}
 	if a.spec.Memory == 0 {
-		info, err := a.engine.facts(ctx)
+		info, err := a.engine.machineFacts(ctx)
 		if err != nil {
 			return err
 		}
@@ -113,32 +114,32 @@ func (a *attempt) prepare(ctx context.Context, made *capi.InspectResponse) error
 	return err
 }
 
-// socket is the name under which the runner serves a second process of ours.
-func (b *Backend) socket() string {
+// socketName is the name under which the runner serves a second process of ours.
+func (b *Backend) socketName() string {
 	i := b.identity()
-	return hash("socket", i.owner, i.session, i.backend)[:32]
+	return hashParts("socket", i.owner, i.session, i.backend)[:32]
 }
 
-func (b *Backend) guard() guard {
+func (b *Backend) mountGuard() guard {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = ""
 	}
-	return guard{home: home, agent: b.kind.opt.Home, local: b.engine.at.local()}
+	return guard{home: home, agent: b.kind.opt.Home, local: b.engine.at.isLocal()}
 }
 
 // makeContainer makes a container and starts it.
 func (a *attempt) makeContainer(ctx context.Context, cause string) (*connection, error) {
-	if err := a.prepare(ctx, nil); err != nil {
+	if err := a.preparePlan(ctx, nil); err != nil {
 		return nil, err
 	}
 	a.report.Step(event.BackendCreating, cause)
-	if err := a.engine.install(ctx, a.plan.config.Image, a.binary, false); err != nil {
+	if err := a.engine.installRunner(ctx, a.plan.config.Image, a.binary, false); err != nil {
 		return nil, err
 	}
-	labels := a.kind.labels(roleBackend)
+	labels := a.kind.roleLabels(roleBackend)
 	labels[labelSession], labels[labelBackend] = safeLabel(a.session), safeLabel(a.spec.Name)
-	for name, sum := range a.plan.parts(hardening) {
+	for name, sum := range a.plan.hashedParts(hardening) {
 		labels[labelPart+name] = sum
 	}
 	a.plan.config.Labels = labels
@@ -156,13 +157,13 @@ func (a *attempt) makeContainer(ctx context.Context, cause string) (*connection,
 		return nil, a.createFailure(err)
 	}
 	for _, w := range made.Warnings {
-		a.warn("the engine says: %s", w)
+		a.addWarning("the engine says: %s", w)
 	}
 	if err := a.giveFolder(ctx, made.ID); err != nil {
-		a.warn("%v", err)
+		a.addWarning("%v", err)
 	}
 	a.sayAnew()
-	return a.start(ctx, made.ID)
+	return a.startContainer(ctx, made.ID)
 }
 
 // createFailure says what of the configuration the engine does not like.
@@ -186,27 +187,28 @@ func (a *attempt) connectExisting(ctx context.Context, found capi.InspectRespons
 		found.State.Running = true
 	}
 	if !found.State.Running {
-		return a.start(ctx, found.ID)
+		return a.startContainer(ctx, found.ID)
 	}
 	a.report.Step(event.BackendStarting, "joining the container, which runs already")
-	conn, err := a.join(ctx, found.ID)
+	conn, err := a.joinRunner(ctx, found.ID)
 	if err == nil {
 		return conn, nil
 	}
-	if !a.use.alone() {
+	if !a.use.isAlone() {
 		return nil, fmt.Errorf("container %s, which another hermes uses, does not answer: %w", a.name(), err)
 	}
 	// Its runner is gone or going: what is in the files stays.
 	if err := a.cli.ContainerStop(ctx, found.ID, capi.StopOptions{Timeout: a.stopSeconds()}); err != nil && !errdefs.IsNotFound(err) {
 		return nil, err
 	}
-	return a.start(ctx, found.ID)
+	return a.startContainer(ctx, found.ID)
 }
 
-// start attaches to a container that does not run, so that nothing is missed, and starts it.
-func (a *attempt) start(ctx context.Context, id string) (*connection, error) {
+// startContainer attaches to a container that does not run, so that nothing is missed, and starts
+// it.
+func (a *attempt) startContainer(ctx context.Context, id string) (*connection, error) {
 	a.report.Step(event.BackendStarting, "")
-	conn, err := a.launch(ctx, id)
+	conn, err := a.attachAndStart(ctx, id)
 	if err == nil {
 		return conn, nil
 	}
@@ -217,10 +219,10 @@ func (a *attempt) start(ctx context.Context, id string) (*connection, error) {
 		return nil, err
 	}
 	// Once more with the runner looked at: its volume may have been pruned, or a new one may be empty.
-	if fixErr := a.engine.install(ctx, a.plan.config.Image, a.binary, true); fixErr != nil {
+	if fixErr := a.engine.installRunner(ctx, a.plan.config.Image, a.binary, true); fixErr != nil {
 		return nil, errors.Join(err, fixErr)
 	}
-	if conn, again := a.launch(ctx, id); again == nil {
+	if conn, again := a.attachAndStart(ctx, id); again == nil {
 		return conn, nil
 	}
 	return nil, a.startFailure(err)
@@ -241,7 +243,7 @@ func (a *attempt) startFailure(err error) error {
 	return fmt.Errorf("the container did not start: %w", err)
 }
 
-func (a *attempt) launch(ctx context.Context, id string) (*connection, error) {
+func (a *attempt) attachAndStart(ctx context.Context, id string) (*connection, error) {
 	s, err := openStream(ctx, func() (types.HijackedResponse, error) {
 		return a.cli.ContainerAttach(ctx, id, capi.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
 	})
@@ -252,13 +254,13 @@ func (a *attempt) launch(ctx context.Context, id string) (*connection, error) {
 		_ = s.Close()
 		return nil, err
 	}
-	return a.connect(ctx, id, s)
+	return a.openConnection(ctx, id, s)
 }
 
-// join starts a second way to a runner that serves already.
-func (a *attempt) join(ctx context.Context, id string) (*connection, error) {
+// joinRunner starts a second way to a runner that serves already.
+func (a *attempt) joinRunner(ctx context.Context, id string) (*connection, error) {
 	made, err := a.cli.ContainerExecCreate(ctx, id, capi.ExecOptions{
-		Cmd: []string{runnerFile, "join", a.socket()}, AttachStdin: true, AttachStdout: true, AttachStderr: true,
+		Cmd: []string{runnerFile, "join", a.socketName()}, AttachStdin: true, AttachStdout: true, AttachStderr: true,
 	})
 	if err != nil {
 		return nil, err
@@ -269,10 +271,10 @@ func (a *attempt) join(ctx context.Context, id string) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.connect(ctx, id, s)
+	return a.openConnection(ctx, id, s)
 }
 
-func (a *attempt) connect(ctx context.Context, id string, s *stream) (*connection, error) {
+func (a *attempt) openConnection(ctx context.Context, id string, s *stream) (*connection, error) {
 	o := a.kind.opt.Wire
 	o.SHA256 = a.binary.SHA256
 	conn := newConnection(a.engine, id)
@@ -280,8 +282,8 @@ func (a *attempt) connect(ctx context.Context, id string, s *stream) (*connectio
 		_ = s.Close()
 		return nil, err
 	}
-	if err := a.engine.listen(ctx, id, conn); err != nil {
-		_ = conn.end(ctx)
+	if err := a.engine.listenFor(ctx, id, conn); err != nil {
+		_ = conn.endCommands(ctx)
 		return nil, err
 	}
 	return conn, nil
@@ -293,8 +295,8 @@ func (b *Backend) stopSeconds() *int {
 	return &n
 }
 
-// halt ends the container; one that is not there, or not ours, is left alone.
-func (b *Backend) halt(ctx context.Context) error {
+// haltContainer ends the container; one that is not there, or not ours, is left alone.
+func (b *Backend) haltContainer(ctx context.Context) error {
 	cli, id, err := b.ownContainer(ctx)
 	if err != nil || id == "" {
 		return err
@@ -308,7 +310,7 @@ func (b *Backend) halt(ctx context.Context) error {
 
 // ownContainer is the id of the container with our name and labels; "" when there is none.
 func (b *Backend) ownContainer(ctx context.Context) (*client.Client, string, error) {
-	cli, err := b.engine.client(ctx)
+	cli, err := b.engine.connectClient(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -318,14 +320,14 @@ func (b *Backend) ownContainer(ctx context.Context) (*client.Client, string, err
 		return cli, "", nil
 	case err != nil:
 		return cli, "", err
-	case !b.identity().same(got.Config.Labels):
+	case !b.identity().hasLabels(got.Config.Labels):
 		return cli, "", nil
 	}
 	return cli, got.ID, nil
 }
 
-// destroy removes the container, and returns when it is gone.
-func (b *Backend) destroy(ctx context.Context) error {
+// destroyContainer removes the container, and returns when it is gone.
+func (b *Backend) destroyContainer(ctx context.Context) error {
 	_, id, err := b.ownContainer(ctx)
 	if err != nil || id == "" {
 		return err
@@ -336,7 +338,7 @@ func (b *Backend) destroy(ctx context.Context) error {
 // removeContainer removes a container with the volumes that are its own, and returns when it is
 // gone.
 func (e *engine) removeContainer(ctx context.Context, id string) error {
-	cli, err := e.client(ctx)
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return err
 	}
@@ -361,8 +363,8 @@ func (e *engine) removeContainer(ctx context.Context, id string) error {
 // reachPatience is how long an engine that answered before is waited for: it may be restarting.
 const reachPatience = 10 * time.Second
 
-// reach returns when the engine answers.
-func (e *engine) reach(ctx context.Context) error {
+// awaitEngine returns when the engine answers.
+func (e *engine) awaitEngine(ctx context.Context) error {
 	e.mu.Lock()
 	before := e.reached
 	e.mu.Unlock()
@@ -388,7 +390,7 @@ func (e *engine) reach(ctx context.Context) error {
 }
 
 func (e *engine) ping(ctx context.Context) error {
-	cli, err := e.client(ctx)
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return err
 	}

@@ -23,22 +23,22 @@ type watcher struct {
 }
 
 // add listens for a container, from before this call returns.
-func (e *engine) listen(ctx context.Context, id string, c *connection) error {
-	cli, err := e.client(ctx)
+func (e *engine) listenFor(ctx context.Context, id string, c *connection) error {
+	cli, err := e.connectClient(ctx)
 	if err != nil {
 		return err
 	}
 	select {
-	case <-e.subscribed(ctx, cli, id, c):
+	case <-e.subscribe(ctx, cli, id, c):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// subscribed enters a container, and returns what is closed once the engine's messages come. The
+// subscribe enters a container, and returns what is closed once the engine's messages come. The
 // lock is not held while the engine is asked: it may never answer.
-func (e *engine) subscribed(ctx context.Context, cli *client.Client, id string, c *connection) (ready <-chan struct{}) {
+func (e *engine) subscribe(ctx context.Context, cli *client.Client, id string, c *connection) (ready <-chan struct{}) {
 	w := &e.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,7 +50,7 @@ func (e *engine) subscribed(ctx context.Context, cli *client.Client, id string, 
 		return w.ready
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // it outlives the start that began it
-	match := filters.NewArgs(filters.Arg("type", "container"), filters.Arg("label", labelApp+"="+appName), filters.Arg("label", labelOwner+"="+e.kind.owner()))
+	match := filters.NewArgs(filters.Arg("type", "container"), filters.Arg("label", labelApp+"="+appName), filters.Arg("label", labelOwner+"="+e.kind.homeOwner()))
 	for _, action := range []events.Action{events.ActionPause, events.ActionOOM, events.ActionDie, events.ActionDestroy} {
 		match.Add("event", string(action))
 	}
@@ -58,13 +58,13 @@ func (e *engine) subscribed(ctx context.Context, cli *client.Client, id string, 
 	w.stop, w.done, w.ready = stop, done, listens
 	crash.Go("docker events", func() {
 		defer close(done)
-		defer w.ended(done)
+		defer w.endSubscription(done)
 		messages, failed := cli.Events(ctx, events.ListOptions{Filters: match}) // waits for the engine
 		close(listens)
 		for {
 			select {
 			case m := <-messages:
-				w.tell(m)
+				w.passMessage(m)
 			case err := <-failed: // the engine is gone, and with it the connections; or nobody listens any more
 				if ctx.Err() == nil {
 					e.kind.opt.Log("the events of the engine at %s ended: %v", e.at.host, err)
@@ -76,8 +76,8 @@ func (e *engine) subscribed(ctx context.Context, cli *client.Client, id string, 
 	return listens
 }
 
-// ended lets the next listener subscribe anew.
-func (w *watcher) ended(done chan struct{}) {
+// endSubscription lets the next listener subscribe anew.
+func (w *watcher) endSubscription(done chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.done == done && w.stop != nil {
@@ -86,8 +86,8 @@ func (w *watcher) ended(done chan struct{}) {
 	}
 }
 
-// tell passes one message on.
-func (w *watcher) tell(m events.Message) {
+// passMessage passes one message on.
+func (w *watcher) passMessage(m events.Message) {
 	w.mu.Lock()
 	c := w.members[m.Actor.ID]
 	w.mu.Unlock()
@@ -96,19 +96,19 @@ func (w *watcher) tell(m events.Message) {
 	}
 	switch m.Action {
 	case events.ActionPause:
-		c.lose("paused behind our back")
+		c.loseContainer("paused behind our back")
 	case events.ActionOOM:
 		c.noteOutOfMemory()
 	case events.ActionDie:
-		c.note(time.Now(), "stopped")
+		c.noteEngineEvent(time.Now(), "stopped")
 	case events.ActionDestroy:
-		c.note(time.Now(), "removed")
+		c.noteEngineEvent(time.Now(), "removed")
 	default:
 	}
 }
 
-// drop stops listening for a container; the last one ends the subscription.
-func (w *watcher) drop(id string, c *connection) {
+// stopListening stops listening for a container; the last one ends the subscription.
+func (w *watcher) stopListening(id string, c *connection) {
 	w.mu.Lock()
 	if w.members[id] == c {
 		delete(w.members, id)

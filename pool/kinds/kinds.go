@@ -51,8 +51,8 @@ func Register(k config.Kind, newKind func(home string) pool.Kind) (forget func()
 	}
 }
 
-// all makes every kind for a data folder.
-func all(home string) map[string]pool.Kind {
+// makeKinds makes every kind for a data folder.
+func makeKinds(home string) map[string]pool.Kind {
 	mu.Lock()
 	defer mu.Unlock()
 	made := map[string]pool.Kind{}
@@ -71,8 +71,8 @@ type Pool struct {
 // Open makes the back ends that the settings name; none is started. What earlier processes left
 // behind is removed meanwhile, if sweep is set.
 func Open(bus *event.Bus, c *config.Config, sweep bool) (*Pool, error) {
-	made := all(c.Paths().Home)
-	p, err := pool.New(settings(c), made, bus)
+	made := makeKinds(c.Paths().Home)
+	p, err := pool.New(poolConfig(c), made, bus)
 	if err != nil {
 		return nil, errors.Join(err, closeKinds(context.Background(), made))
 	}
@@ -83,7 +83,7 @@ func Open(bus *event.Bus, c *config.Config, sweep bool) (*Pool, error) {
 }
 
 // Reconfigure takes edited settings.
-func (p *Pool) Reconfigure(c *config.Config) error { return p.Configure(settings(c)) }
+func (p *Pool) Reconfigure(c *config.Config) error { return p.Configure(poolConfig(c)) }
 
 // Close ends the pool, then the kinds below it. A place that hangs has most of the time and not all
 // of it:
@@ -114,7 +114,7 @@ func closeKinds(ctx context.Context, made map[string]pool.Kind) error {
 // Examine looks at where the back ends of the settings are, for `hermes doctor`. It starts and
 // changes nothing.
 func Examine(ctx context.Context, c *config.Config) (found []backend.Finding) {
-	made, conf := all(c.Paths().Home), settings(c)
+	made, conf := makeKinds(c.Paths().Home), poolConfig(c)
 	defer func() { _ = closeKinds(ctx, made) }() // nothing was started
 	for _, k := range config.Kinds() {
 		if x, ok := made[k.Name].(pool.Examiner); ok {
@@ -124,8 +124,8 @@ func Examine(ctx context.Context, c *config.Config) (found []backend.Finding) {
 	return found
 }
 
-// settings is what the settings say about back ends, in the pool's words.
-func settings(c *config.Config) pool.Config {
+// poolConfig is what the settings say about back ends, in the pool's words.
+func poolConfig(c *config.Config) pool.Config {
 	t := c.Terminal
 	def, places := c.Places()
 	pc := pool.Config{

@@ -13,16 +13,16 @@ import (
 // told remembers which variables a session was told about. The zero told is ready.
 type told struct{ sync.Map }
 
-// environment is what a command gets (core/childenv has the rule), and a note on what it does not
+// commandEnv is what a command gets (core/childenv has the rule), and a note on what it does not
 // get and may look for: variables that were withheld for their values, and those that the command
 // names. Each is told once a session.
-func (t *told) environment(s runner.Spec, spec fullSpec) (env []string, note string) {
+func (t *told) commandEnv(s runner.Spec, spec fullSpec) (env []string, note string) {
 	env, named, valued := childenv.Commands{Passthrough: spec.EnvPassthrough, Scrub: spec.Scrub}.Clean(os.Environ())
 	text := s.Command + " " + strings.Join(s.Argv, " ")
 	named = slices.DeleteFunc(named, func(name string) bool {
 		_, given := spec.Env[name]
 		_, extra := s.Extra[name]
-		return given || extra || !mentions(text, name) && userIn(text, name) == ""
+		return given || extra || !mentionsVar(text, name) && userIn(text, name) == ""
 	})
 	var fresh []string
 	for _, name := range append(valued, named...) {
@@ -34,12 +34,12 @@ func (t *told) environment(s runner.Spec, spec fullSpec) (env []string, note str
 		return env, ""
 	}
 	slices.Sort(fresh)
-	return env, withheld(text, fresh)
+	return env, withheldNote(text, fresh)
 }
 
-// withheld says which variables a command does not get, which program would use each, and the
+// withheldNote says which variables a command does not get, which program would use each, and the
 // setting that passes them.
-func withheld(text string, names []string) string {
+func withheldNote(text string, names []string) string {
 	var parts []string
 	for _, name := range names {
 		if user := userIn(text, name); user != "" {
@@ -57,28 +57,28 @@ func withheld(text string, names []string) string {
 // userIn is a program in a command that takes a secret from a variable; "" when there is none.
 func userIn(text, name string) string {
 	for _, program := range childenv.UsersOf(name) {
-		if mentions(text, program) {
+		if mentionsVar(text, program) {
 			return program
 		}
 	}
 	return ""
 }
 
-// mentions reports whether a command uses a variable: $NAME, or the name as a word of its own.
-func mentions(text, name string) bool {
+// mentionsVar reports whether a command uses a variable: $NAME, or the name as a word of its own.
+func mentionsVar(text, name string) bool {
 	for rest := text; ; {
 		i := strings.Index(rest, name)
 		if i < 0 {
 			return false
 		}
 		end := i + len(name)
-		if (i == 0 || !word(rest[i-1])) && (end == len(rest) || !word(rest[end]) && rest[end] != '=') {
+		if (i == 0 || !isWordByte(rest[i-1])) && (end == len(rest) || !isWordByte(rest[end]) && rest[end] != '=') {
 			return true
 		}
 		rest = rest[end:]
 	}
 }
 
-func word(c byte) bool {
+func isWordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

@@ -97,17 +97,17 @@ func (m *machine) Start(context.Context, pool.Report) error {
 	if err != nil {
 		return fmt.Errorf("workdir of this machine: %w", err)
 	}
-	if _, err := m.engine(); err != nil {
+	if _, err := m.confineEngine(); err != nil {
 		return fmt.Errorf("terminal.sandbox is %s, and this machine cannot have that, so nothing runs here: %w. "+
-			"Use a container, or set terminal.sandbox: off", m.mode(), err)
+			"Use a container, or set terminal.sandbox: off", m.confineMode(), err)
 	}
-	if _, err := exec.LookPath(m.shell()); err != nil {
+	if _, err := exec.LookPath(m.shellPath()); err != nil {
 		return fmt.Errorf("shell of this machine: %w", err)
 	}
 	return nil
 }
 
-func (m *machine) shell() string {
+func (m *machine) shellPath() string {
 	if m.spec.Shell != "" {
 		return m.spec.Shell
 	}
@@ -131,7 +131,7 @@ func (m *machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 	if s.Files {
 		return m.serveFiles(ctx, s), nil
 	}
-	return m.kind.run.Run(ctx, m.complete(s))
+	return m.kind.run.Run(ctx, m.completeSpec(s))
 }
 
 // serveFiles answers a request about files. Tools see those of this machine without asking; a kind
@@ -148,35 +148,35 @@ func (m *machine) serveFiles(ctx context.Context, s runner.Spec) runner.Result {
 
 // Spawn starts a command in the background.
 func (m *machine) Spawn(s runner.Spec) (pool.Process, error) {
-	p, err := m.kind.run.Start(m.complete(s))
+	p, err := m.kind.run.Start(m.completeSpec(s))
 	if err != nil {
 		return nil, err // a nil *Process in the interface would not be nil
 	}
 	return p, nil
 }
 
-func (m *machine) complete(s runner.Spec) runner.Spec {
-	s.Shell = m.shell()
+func (m *machine) completeSpec(s runner.Spec) runner.Spec {
+	s.Shell = m.shellPath()
 	if s.Home == "" {
 		s.Home = m.home
 	}
-	env, note := m.kind.told.environment(s, m.spec)
+	env, note := m.kind.told.commandEnv(s, m.spec)
 	if note != "" {
 		s.Notes = append(slices.Clone(s.Notes), note)
 	}
 	s.Env = runner.Environ(env, s.Size != nil, m.spec.Env, s.Extra)
-	if mode := m.mode(); mode != "" && mode != confine.Off {
-		s.Confine = &confine.Policy{Mode: mode, Project: projectOf(s.Home), Hide: m.spec.Hide, Path: programs(os.Getenv("PATH")), Lasting: s.Lasting}
-		s.Confine.Engine, _ = m.engine() // Start said when there is none; none is Landlock's error then
+	if mode := m.confineMode(); mode != "" && mode != confine.Off {
+		s.Confine = &confine.Policy{Mode: mode, Project: projectOf(s.Home), Hide: m.spec.Hide, Path: pathDirs(os.Getenv("PATH")), Lasting: s.Lasting}
+		s.Confine.Engine, _ = m.confineEngine() // Start said when there is none; none is Landlock's error then
 	}
 	return s
 }
 
-func (m *machine) engine() (confine.Engine, error) {
-	return m.kind.probe(m.mode(), confine.Engine(m.spec.SandboxEngine))
+func (m *machine) confineEngine() (confine.Engine, error) {
+	return m.kind.probe(m.confineMode(), confine.Engine(m.spec.SandboxEngine))
 }
 
-func (m *machine) mode() confine.Mode { return confine.Mode(m.spec.Sandbox) }
+func (m *machine) confineMode() confine.Mode { return confine.Mode(m.spec.Sandbox) }
 
 // projectOf is the repository around a folder, else the folder.
 func projectOf(dir string) string {
@@ -189,8 +189,8 @@ func projectOf(dir string) string {
 	return dir
 }
 
-// programs are the folders of PATH.
-func programs(path string) (out []string) {
+// pathDirs are the folders of PATH.
+func pathDirs(path string) (out []string) {
 	for _, dir := range filepath.SplitList(path) {
 		if filepath.IsAbs(dir) {
 			out = append(out, dir)

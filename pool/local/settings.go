@@ -33,11 +33,11 @@ func Declared() config.Kind {
 		Traits:   event.Traits{Local: true, Shared: true},
 		Options:  Settings{},
 		Terminal: terminal{Sandbox: "off", SandboxEngine: "auto"},
-		Resolve:  resolve,
+		Resolve:  resolveSettings,
 	}
 }
 
-func resolve(r *config.Resolving) {
+func resolveSettings(r *config.Resolving) {
 	s, t, c := r.Options.(*Settings), r.Terminal.(*terminal), r.Config()
 	r.Shell = cmp.Or(r.Shell, t.Shell)
 	s.Sandbox, s.SandboxEngine = t.Sandbox, t.SandboxEngine

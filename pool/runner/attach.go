@@ -42,7 +42,7 @@ func (r *Runner) Attach(s Spec, tap Tap) (*Attached, error) {
 // timeout.
 func (a *Attached) Wait(ctx context.Context) (res Result, code int, err error) {
 	defer a.job.run.busy.Done()
-	e, err := a.job.finish(ctx, a.timeout)
+	e, err := a.job.finishCommand(ctx, a.timeout)
 	if tty := a.job.io.tty; tty != nil {
 		_ = tty.SetWriteDeadline(time.Now()) // a Write that still waits ends
 	}

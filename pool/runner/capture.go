@@ -77,5 +77,5 @@ func (c *capture) writeResult(res *Result) {
 		res.hideCutSecrets()
 	}
 	res.Spill, res.Warnings = c.spill.close(res.Warnings)
-	res.SpillCut = res.Spill != "" && c.spill.cut()
+	res.SpillCut = res.Spill != "" && c.spill.isCut()
 }

@@ -38,7 +38,7 @@ func newFeed(s Sink) *feed {
 	return &feed{sink: s, done: make(chan struct{})}
 }
 
-func (f *feed) put(s Stream, data []byte) {
+func (f *feed) queueData(s Stream, data []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if last := len(f.queue) - 1; last >= 0 && f.queue[last].stream == s && len(f.queue[last].data) < chunkSize {

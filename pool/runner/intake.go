@@ -39,7 +39,7 @@ func (i *Intake) Put(s Stream, data []byte) {
 	}
 	i.keep.keepBytes(data)
 	if i.feed != nil {
-		i.feed.put(s, data)
+		i.feed.queueData(s, data)
 	}
 }
 

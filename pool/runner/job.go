@@ -28,12 +28,12 @@ type job struct {
 // most once.
 const sandboxTries = 5
 
-// startJob starts a command. The caller must call finish, and r.busy.Done after it.
+// startJob starts a command. The caller must call finishCommand, and r.busy.Done after it.
 func (r *Runner) startJob(s Spec, keep consumer) (*job, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	if err := r.admit(); err != nil {
+	if err := r.admitCommand(); err != nil {
 		return nil, err
 	}
 	j, err := r.beginJob(&s, keep)
@@ -83,9 +83,9 @@ func (r *Runner) beginJob(s *Spec, keep consumer) (*job, error) {
 	return j, nil
 }
 
-// finish waits for the end, brings it about when ctx or the timeout says so, and closes everything
-// but pipes that others still hold.
-func (j *job) finish(ctx context.Context, timeout time.Duration) (exit, error) {
+// finishCommand waits for the end, brings it about when ctx or the timeout says so, and closes
+// everything but pipes that others still hold.
+func (j *job) finishCommand(ctx context.Context, timeout time.Duration) (exit, error) {
 	ended, timedOut := j.awaitEnd(ctx, timeout)
 	var warnings []string
 	if ended {

@@ -109,8 +109,8 @@ func TestSpillHasACap(t *testing.T) {
 	s.write([]byte("6"))
 	path, warnings := s.close(nil)
 	data, err := os.ReadFile(path)
-	if err != nil || string(data) != "123" || len(warnings) != 1 || !s.cut() {
-		t.Errorf("%q, %v, warnings %q, cut: %v", data, err, warnings, s.cut())
+	if err != nil || string(data) != "123" || len(warnings) != 1 || !s.isCut() {
+		t.Errorf("%q, %v, warnings %q, cut: %v", data, err, warnings, s.isCut())
 	}
 }
 
@@ -123,8 +123,8 @@ func TestSpillOnAFullDisk(t *testing.T) {
 	s := newSpill(t.TempDir(), "tag")
 	s.file = full
 	s.write([]byte("12345"))
-	if _, warnings := s.close(nil); len(warnings) != 1 || !s.cut() {
-		t.Errorf("warnings %q, cut: %v", warnings, s.cut())
+	if _, warnings := s.close(nil); len(warnings) != 1 || !s.isCut() {
+		t.Errorf("warnings %q, cut: %v", warnings, s.isCut())
 	}
 }
 
@@ -141,10 +141,10 @@ func TestFeedWithAStuckSink(t *testing.T) {
 		entered <- struct{}{}
 		<-free
 	})
-	f.put(Stdout, []byte("first"))
+	f.queueData(Stdout, []byte("first"))
 	<-entered
 	for range 40 {
-		f.put(Stdout, make([]byte, chunkSize))
+		f.queueData(Stdout, make([]byte, chunkSize))
 	}
 	if f.size > feedMax {
 		t.Errorf("%d bytes wait", f.size)

@@ -49,12 +49,12 @@ var chunks = sync.Pool{New: func() any { b := make([]byte, chunkSize); return &b
 func (o *output) startPump(f *os.File, s Stream) {
 	p := &pump{file: f, stream: s}
 	o.pumps = append(o.pumps, p)
-	o.run.track(f)
+	o.run.trackFile(f)
 	crash.Go("runner output", func() { o.drainPump(p) })
 }
 
 func (o *output) drainPump(p *pump) {
-	defer o.run.untrack(p.file)
+	defer o.run.untrackFile(p.file)
 	buf := chunks.Get().(*[]byte)
 	defer chunks.Put(buf)
 	for {
@@ -84,7 +84,7 @@ func (o *output) takeBytes(s Stream, data []byte) {
 	}
 	o.keep.keepBytes(data)
 	if o.feed != nil {
-		o.feed.put(s, data)
+		o.feed.queueData(s, data)
 	}
 }
 
@@ -154,14 +154,14 @@ func pendingBytes(f *os.File) int64 {
 	return int64(n)
 }
 
-func (r *Runner) track(f *os.File) {
+func (r *Runner) trackFile(f *os.File) {
 	r.drains.Add(1)
 	r.mu.Lock()
 	r.open[f] = struct{}{}
 	r.mu.Unlock()
 }
 
-func (r *Runner) untrack(f *os.File) {
+func (r *Runner) untrackFile(f *os.File) {
 	r.mu.Lock()
 	delete(r.open, f)
 	r.mu.Unlock()

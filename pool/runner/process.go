@@ -64,7 +64,7 @@ func (p *Process) superviseJob(ctx context.Context, s Spec) {
 func (p *Process) awaitJob(ctx context.Context, s Spec) (exit, error) {
 	for try := 1; ; try++ {
 		j := p.currentJob()
-		e, err := j.finish(ctx, s.Timeout)
+		e, err := j.finishCommand(ctx, s.Timeout)
 		j.io.closeDir()
 		if err != nil || j.notMade == "" {
 			return e, err

@@ -85,7 +85,7 @@ func (r *Runner) runOnce(ctx context.Context, s Spec) (res Result, notMade strin
 		return Result{}, "", err
 	}
 	defer r.busy.Done()
-	e, err := j.finish(ctx, s.Timeout)
+	e, err := j.finishCommand(ctx, s.Timeout)
 	if err != nil {
 		_, _ = keep.spill.close(nil) // the error says more than what is in it
 		return Result{}, "", err
@@ -131,8 +131,8 @@ func (r *Runner) Close(ctx context.Context) error {
 	return awaitGroup(ctx, &r.drains, "output pipes did not close")
 }
 
-// admit admits one more command.
-func (r *Runner) admit() error {
+// admitCommand admits one more command.
+func (r *Runner) admitCommand() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {

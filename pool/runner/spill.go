@@ -60,8 +60,8 @@ func (s *spill) createFile() error {
 	return err
 }
 
-// cut says whether the file lacks some of the output; call it after close.
-func (s *spill) cut() bool { return s != nil && (s.full || s.err != nil) }
+// isCut says whether the file lacks some of the output; call it after close.
+func (s *spill) isCut() bool { return s != nil && (s.full || s.err != nil) }
 
 // close returns the file's path, "" when there is none, and warnings with what went wrong added.
 func (s *spill) close(warnings []string) (string, []string) {

@@ -42,7 +42,7 @@ func (r *Runner) endTree(c *child) []string {
 			return nil
 		}
 	}
-	stubborn := len(t.members())
+	stubborn := len(t.livingMembers())
 	for range 40 {
 		t.signal(unix.SIGKILL)
 		if t.waitGone(50 * time.Millisecond) {
@@ -53,7 +53,7 @@ func (r *Runner) endTree(c *child) []string {
 	if stubborn > 0 {
 		warnings = append(warnings, fmt.Sprintf("%d processes of the command did not end within %v of being asked, and were killed", stubborn, grace))
 	}
-	if left := len(t.members()); left > 0 {
+	if left := len(t.livingMembers()); left > 0 {
 		warnings = append(warnings, fmt.Sprintf("%d processes of the command could not be killed (they run as another user, or wait inside the kernel)", left))
 	}
 	return warnings
@@ -61,7 +61,7 @@ func (r *Runner) endTree(c *child) []string {
 
 // signal sends s to the group at once, and to what left it one by one.
 func (t *tree) signal(s unix.Signal) {
-	outside := t.members()
+	outside := t.livingMembers()
 	_ = unix.Kill(-t.c.pid, s)
 	for _, p := range outside {
 		if p.group != t.c.pid {
@@ -90,22 +90,23 @@ func (t *tree) waitGone(d time.Duration) bool {
 // isEmpty looks twice: a process that is just replacing itself shows no environment for a moment.
 func (t *tree) isEmpty() bool {
 	for range 2 {
-		if len(t.members()) > 0 {
+		if len(t.livingMembers()) > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// members returns the living processes of the tree, including the leader while it has not exited.
-func (t *tree) members() []proc {
+// livingMembers returns the living processes of the tree, including the leader while it has not
+// exited.
+func (t *tree) livingMembers() []proc {
 	all := listProcesses()
 	byPid := make(map[int]proc, len(all))
 	for _, p := range all {
 		byPid[p.pid] = p
 	}
 	for _, p := range all {
-		if t.belongs(p, byPid, 0) {
+		if t.belongsTo(p, byPid, 0) {
 			t.seen[procID{p.pid, p.begun}] = true
 		}
 	}
@@ -118,14 +119,14 @@ func (t *tree) members() []proc {
 	return out
 }
 
-func (t *tree) belongs(p proc, byPid map[int]proc, depth int) bool {
+func (t *tree) belongsTo(p proc, byPid map[int]proc, depth int) bool {
 	if p.pid == t.c.pid || p.group == t.c.pid || p.session == t.c.pid || t.seen[procID{p.pid, p.begun}] {
 		return true
 	}
 	if p.pid <= 1 || depth > 1000 {
 		return false
 	}
-	if parent, ok := byPid[p.parent]; ok && parent.pid > 1 && parent.pid != self && t.belongs(parent, byPid, depth+1) {
+	if parent, ok := byPid[p.parent]; ok && parent.pid > 1 && parent.pid != self && t.belongsTo(parent, byPid, depth+1) {
 		return true
 	}
 	return depth == 0 && !p.dead && p.hasTag(t.c.tag)

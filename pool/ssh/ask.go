@@ -82,12 +82,12 @@ func (a *asked) askAbout(ctx context.Context, alias string) error {
 		}
 		return fmt.Errorf("the ssh configuration cannot be used: %w", err)
 	}
-	a.names[alias] = a.parse(out.String())
+	a.names[alias] = a.parseLines(out.String())
 	return nil
 }
 
-// parse reads lines of a key in small letters and its value.
-func (a *asked) parse(text string) map[string][]string {
+// parseLines reads lines of a key in small letters and its value.
+func (a *asked) parseLines(text string) map[string][]string {
 	values := map[string][]string{}
 	for line := range strings.Lines(text) {
 		key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " ")

@@ -260,7 +260,7 @@ func (id *identity) explainRefusal(err error) error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s did not let %s in: ", id.t.addr(), id.t.user)
+	fmt.Fprintf(&b, "%s did not let %s in: ", id.t.hostPort(), id.t.user)
 	switch {
 	case len(id.partial) > 0:
 		fmt.Fprintf(&b, "it took the key, and asks for %s as well, which only a person can answer; hermes never sends passwords or codes. "+

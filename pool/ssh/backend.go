@@ -44,7 +44,7 @@ func (b *Backend) Start(ctx context.Context, r pool.Report) error {
 		_, _ = b.kind.opt.Program("linux", "amd64")
 		_, _ = b.kind.opt.Program("linux", "arm64")
 	})
-	c, err := dial(ctx, t)
+	c, err := dialTarget(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -82,15 +82,15 @@ func (b *Backend) startRunner(ctx context.Context, c *connection, t target, r po
 // checkWorkdir says so when the configured directory is not there, before any command lands
 // elsewhere.
 func (b *Backend) checkWorkdir(ctx context.Context, l *link) error {
-	dir := b.workdir(l)
+	dir := b.startDir(l)
 	if b.spec.Workdir == "" || l.isDir(ctx, dir) {
 		return nil
 	}
 	return fmt.Errorf("workdir %s does not exist on the host: make it there, or correct workdir of the back end", dir)
 }
 
-// workdir is where sessions start: the configured directory, else the login's home.
-func (b *Backend) workdir(l *link) string {
+// startDir is where sessions start: the configured directory, else the login's home.
+func (b *Backend) startDir(l *link) string {
 	dir := b.spec.Workdir
 	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
 		dir = strings.TrimPrefix(rest, "/")
@@ -167,7 +167,7 @@ func (b *Backend) prepareCommand(s runner.Spec) (*link, runner.Spec, error) {
 		return nil, s, errors.New("the host has neither bash nor sh: run a program with its arguments instead of a command line")
 	}
 	s.Env = extraEnvironment(b.spec)
-	s.Home = b.workdir(l) // the caller's wish is a folder of our machine, or what the configuration says
+	s.Home = b.startDir(l) // the caller's wish is a folder of our machine, or what the configuration says
 	if s.Dir != "" && !path.IsAbs(s.Dir) && s.Dir[0] != '~' {
 		s.Dir = path.Join(l.home, s.Dir)
 	}

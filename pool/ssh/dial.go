@@ -42,8 +42,8 @@ func (c *connection) Close() {
 	})
 }
 
-// dial logs in. It takes no longer than ctx and the timeouts of the hosts allow.
-func dial(ctx context.Context, t target) (*connection, error) {
+// dialTarget logs in. It takes no longer than ctx and the timeouts of the hosts allow.
+func dialTarget(ctx context.Context, t target) (*connection, error) {
 	c := &connection{done: make(chan struct{})}
 	for i, next := range append(append([]target(nil), t.via...), t) {
 		reach := net.Dialer{Timeout: next.timeout, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: beat, Interval: 5 * time.Second, Count: 4}}
@@ -52,7 +52,7 @@ func dial(ctx context.Context, t target) (*connection, error) {
 			open = c.DialContext
 			next.via = t.via[:i]
 		}
-		client, warnings, err := login(ctx, next, open)
+		client, warnings, err := loginTo(ctx, next, open)
 		c.warnings = append(c.warnings, warnings...)
 		if err != nil {
 			if c.Client != nil {
@@ -78,8 +78,8 @@ func onTheWay(t, next target, i int, err error) error {
 
 type opener func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// login connects to one host, checks that it is the right one, and proves who we are.
-func login(ctx context.Context, t target, open opener) (*gossh.Client, []string, error) {
+// loginTo connects to one host, checks that it is the right one, and proves who we are.
+func loginTo(ctx context.Context, t target, open opener) (*gossh.Client, []string, error) {
 	reach, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	known, err := readHostKeys(t.known)
@@ -87,9 +87,9 @@ func login(ctx context.Context, t target, open opener) (*gossh.Client, []string,
 		return nil, nil, err
 	}
 	defer known.Close()
-	conn, err := open(reach, "tcp", t.addr())
+	conn, err := open(reach, "tcp", t.hostPort())
 	if err != nil {
-		return nil, known.warnings, unreachable(ctx, t, err)
+		return nil, known.warnings, unreachableError(ctx, t, err)
 	}
 	id, err := collectKeys(reach, t)
 	if err != nil {
@@ -97,13 +97,13 @@ func login(ctx context.Context, t target, open opener) (*gossh.Client, []string,
 		return nil, known.warnings, err
 	}
 	defer id.Close()
-	client, err := handshake(ctx, t, conn, known, id)
+	client, err := shakeHands(ctx, t, conn, known, id)
 	return client, append(known.warnings, id.warnings...), err
 }
 
-// handshake bounds what the library does not: it reads from a host that may say nothing for ever,
+// shakeHands bounds what the library does not: it reads from a host that may say nothing for ever,
 // and asks an agent that may ask a person.
-func handshake(ctx context.Context, t target, conn net.Conn, known *hostKeys, id *identity) (*gossh.Client, error) {
+func shakeHands(ctx context.Context, t target, conn net.Conn, known *hostKeys, id *identity) (*gossh.Client, error) {
 	patience := 2*t.timeout + time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -114,12 +114,12 @@ func handshake(ctx context.Context, t target, conn net.Conn, known *hostKeys, id
 	defer stop()
 	config := &gossh.ClientConfig{
 		HostKeyCallback:   known.checkKey(t),
-		HostKeyAlgorithms: known.algorithms(t),
+		HostKeyAlgorithms: known.keyAlgorithms(t),
 		ClientVersion:     "SSH-2.0-hermes",
 		BannerCallback:    func(string) error { return nil }, // not ours to show: it is for people who log in
 	}
 	id.setAuth(config)
-	c, channels, requests, err := gossh.NewClientConn(conn, t.addr(), config)
+	c, channels, requests, err := gossh.NewClientConn(conn, t.hostPort(), config)
 	if err == nil && !stop() {
 		_ = c.Close()
 		err = ctx.Err()
@@ -138,19 +138,19 @@ func whyNot(ctx context.Context, t target, id *identity, patience time.Duration,
 		return host
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("%s did not let us in within %v: it accepts connections, but says nothing (or the ssh agent waits for somebody)", t.addr(), patience)
+		return fmt.Errorf("%s did not let us in within %v: it accepts connections, but says nothing (or the ssh agent waits for somebody)", t.hostPort(), patience)
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("logging in at %s was given up: %w", t.addr(), ctx.Err())
+		return fmt.Errorf("logging in at %s was given up: %w", t.hostPort(), ctx.Err())
 	}
 	if refused := id.explainRefusal(err); refused != nil {
 		return refused
 	}
 	var unlike *gossh.AlgorithmNegotiationError
 	if errors.As(err, &unlike) {
-		return fmt.Errorf("%s is too old or too strict: %w", t.addr(), heard{err})
+		return fmt.Errorf("%s is too old or too strict: %w", t.hostPort(), heard{err})
 	}
-	return fmt.Errorf("logging in at %s: %w (is that an ssh server?)", t.addr(), heard{err})
+	return fmt.Errorf("logging in at %s: %w (is that an ssh server?)", t.hostPort(), heard{err})
 }
 
 // heard is an error that may quote the host, which may write anything.
@@ -159,22 +159,22 @@ type heard struct{ err error }
 func (h heard) Error() string { return cleanOutput([]byte(h.err.Error())) }
 func (h heard) Unwrap() error { return h.err }
 
-func unreachable(ctx context.Context, t target, err error) error {
+func unreachableError(ctx context.Context, t target, err error) error {
 	var dns *net.DNSError
 	var refused *gossh.OpenChannelError
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("connecting to %s was given up: %w", t.addr(), ctx.Err())
+		return fmt.Errorf("connecting to %s was given up: %w", t.hostPort(), ctx.Err())
 	case errors.As(err, &dns):
 		return fmt.Errorf("there is no host %s (%w): is the name right, or missing in ~/.ssh/config?", t.host, err)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("%s refused the connection: no ssh server listens there; is the port right? (%w)", t.addr(), err)
+		return fmt.Errorf("%s refused the connection: no ssh server listens there; is the port right? (%w)", t.hostPort(), err)
 	case errors.As(err, &refused):
-		return fmt.Errorf("the host before it does not reach %s: %s", t.addr(), cleanOutput([]byte(refused.Message)))
+		return fmt.Errorf("the host before it does not reach %s: %s", t.hostPort(), cleanOutput([]byte(refused.Message)))
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), strings.Contains(err.Error(), "i/o timeout"):
-		return fmt.Errorf("%s did not answer within %v: is it up, and does a firewall stand between?", t.addr(), t.timeout)
+		return fmt.Errorf("%s did not answer within %v: is it up, and does a firewall stand between?", t.hostPort(), t.timeout)
 	}
-	return fmt.Errorf("connecting to %s: %w", t.addr(), err)
+	return fmt.Errorf("connecting to %s: %w", t.hostPort(), err)
 }
 
 // keepAlive asks the host whether it is there, and closes the connection when it does not answer:

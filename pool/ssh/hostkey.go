@@ -121,10 +121,10 @@ func checkLine(scratch string, line []byte) error {
 	return nil
 }
 
-// algorithms lists the kinds of host key to ask for: the known ones first, or a host with several
-// keys would show one that is not listed, which looks like an attack. The others follow, so that a
-// host that has no known one any more is told apart from one that cannot talk to us.
-func (k *hostKeys) algorithms(t target) []string {
+// keyAlgorithms lists the kinds of host key to ask for: the known ones first, or a host with
+// several keys would show one that is not listed, which looks like an attack. The others follow, so
+// that a host that has no known one any more is told apart from one that cannot talk to us.
+func (k *hostKeys) keyAlgorithms(t target) []string {
 	known := k.db.HostKeyAlgorithms(t.knownHostsName())
 	supported := gossh.SupportedAlgorithms().HostKeys
 	var out []string

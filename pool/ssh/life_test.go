@@ -187,7 +187,7 @@ func TestKeepAlive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := dial(t.Context(), one)
+	c, err := dialTarget(t.Context(), one)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,14 +32,14 @@ type target struct {
 	via      []target // hosts on the way, the nearest first
 }
 
-func (t target) addr() string { return net.JoinHostPort(t.host, strconv.Itoa(t.port)) }
+func (t target) hostPort() string { return net.JoinHostPort(t.host, strconv.Itoa(t.port)) }
 
 // knownHostsName is the address under which known_hosts lists the host.
 func (t target) knownHostsName() string {
 	if t.keyName != "" {
 		return net.JoinHostPort(t.keyName, "22")
 	}
-	return t.addr()
+	return t.hostPort()
 }
 
 // String is how people write it.
@@ -47,7 +47,7 @@ func (t target) String() string {
 	if t.port == 22 {
 		return t.user + "@" + t.host
 	}
-	return t.user + "@" + t.addr()
+	return t.user + "@" + t.hostPort()
 }
 
 const (

@@ -78,7 +78,7 @@ func StartDaemon(t testing.TB) *Daemon {
 	}
 	t.Cleanup(func() {
 		d.Stop(unix.SIGTERM)
-		unmount(dir)
+		unmountBelow(dir)
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
@@ -132,8 +132,8 @@ func (d *Daemon) Stop(s unix.Signal) {
 	d.cmd = nil
 }
 
-// unmount takes away what the engine mounted below its folder.
-func unmount(dir string) {
+// unmountBelow takes away what the engine mounted below its folder.
+func unmountBelow(dir string) {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return

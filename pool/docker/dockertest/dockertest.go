@@ -172,24 +172,24 @@ func NewArchive() *Archive {
 	return a
 }
 
-func (a *Archive) add(h *tar.Header, data []byte) {
+func (a *Archive) addEntry(h *tar.Header, data []byte) {
 	_ = a.w.WriteHeader(h)
 	_, _ = a.w.Write(data) // into memory
 }
 
 // Dir adds a folder.
 func (a *Archive) Dir(name string, mode int64) {
-	a.add(&tar.Header{Name: name + "/", Typeflag: tar.TypeDir, Mode: mode}, nil)
+	a.addEntry(&tar.Header{Name: name + "/", Typeflag: tar.TypeDir, Mode: mode}, nil)
 }
 
 // File adds a file.
 func (a *Archive) File(name string, data []byte, mode int64) {
-	a.add(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: mode, Size: int64(len(data))}, data)
+	a.addEntry(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: mode, Size: int64(len(data))}, data)
 }
 
 // Link adds a symbolic link.
 func (a *Archive) Link(name, to string) {
-	a.add(&tar.Header{Name: name, Typeflag: tar.TypeSymlink, Linkname: to, Mode: 0o777}, nil)
+	a.addEntry(&tar.Header{Name: name, Typeflag: tar.TypeSymlink, Linkname: to, Mode: 0o777}, nil)
 }
 
 // Bytes ends the archive and returns it.

@@ -72,8 +72,8 @@ func StartRegistry(t testing.TB, user, password string) *Registry {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	r.await(t)
-	r.proxy(t)
+	r.awaitStart(t)
+	r.serveProxy(t)
 	return r
 }
 
@@ -86,7 +86,7 @@ func freeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-func (r *Registry) await(t testing.TB) {
+func (r *Registry) awaitStart(t testing.TB) {
 	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		conn, err := net.Dial("tcp", r.Host)
 		if err == nil {
@@ -99,8 +99,8 @@ func (r *Registry) await(t testing.TB) {
 	}
 }
 
-// proxy passes everything on; layers only as fast as it is told.
-func (r *Registry) proxy(t testing.TB) {
+// serveProxy passes everything on; layers only as fast as it is told.
+func (r *Registry) serveProxy(t testing.TB) {
 	target := &url.URL{Scheme: "http", Host: r.Host}
 	pass := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }, ErrorLog: nil}
 	pass.ModifyResponse = func(resp *http.Response) error {
@@ -164,7 +164,7 @@ func (r *Registry) Push(t testing.TB, name string, sizes ...int) {
 	var diffs []string
 	for i, size := range sizes {
 		packed, diff := randomLayer(t, fmt.Sprintf("layer-%d", i), size)
-		layers = append(layers, r.blob(t, name, "application/vnd.docker.image.rootfs.diff.tar.gzip", packed))
+		layers = append(layers, r.uploadBlob(t, name, "application/vnd.docker.image.rootfs.diff.tar.gzip", packed))
 		diffs = append(diffs, diff)
 	}
 	config, _ := json.Marshal(map[string]any{
@@ -173,9 +173,9 @@ func (r *Registry) Push(t testing.TB, name string, sizes ...int) {
 	})
 	manifest, _ := json.Marshal(map[string]any{
 		"schemaVersion": 2, "mediaType": manifestType, "layers": layers,
-		"config": r.blob(t, name, "application/vnd.docker.container.image.v1+json", config),
+		"config": r.uploadBlob(t, name, "application/vnd.docker.container.image.v1+json", config),
 	})
-	r.do(t, http.MethodPut, "http://"+r.Host+"/v2/"+name+"/manifests/1", manifestType, manifest)
+	r.sendRequest(t, http.MethodPut, "http://"+r.Host+"/v2/"+name+"/manifests/1", manifestType, manifest)
 }
 
 const manifestType = "application/vnd.docker.distribution.manifest.v2+json"
@@ -199,29 +199,29 @@ func randomLayer(t testing.TB, name string, size int) (packed []byte, diff strin
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return out.Bytes(), digest(plain.Bytes())
+	return out.Bytes(), sha256Digest(plain.Bytes())
 }
 
-func digest(data []byte) string {
+func sha256Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-func (r *Registry) blob(t testing.TB, name, media string, data []byte) descriptor {
-	head := r.do(t, http.MethodPost, "http://"+r.Host+"/v2/"+name+"/blobs/uploads/", "", nil)
+func (r *Registry) uploadBlob(t testing.TB, name, media string, data []byte) descriptor {
+	head := r.sendRequest(t, http.MethodPost, "http://"+r.Host+"/v2/"+name+"/blobs/uploads/", "", nil)
 	at, err := url.Parse(head.Get("Location"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	at.Scheme, at.Host = "http", r.Host
 	q := at.Query()
-	q.Set("digest", digest(data))
+	q.Set("digest", sha256Digest(data))
 	at.RawQuery = q.Encode()
-	r.do(t, http.MethodPut, at.String(), "application/octet-stream", data)
-	return descriptor{media, len(data), digest(data)}
+	r.sendRequest(t, http.MethodPut, at.String(), "application/octet-stream", data)
+	return descriptor{media, len(data), sha256Digest(data)}
 }
 
-func (r *Registry) do(t testing.TB, method, at, media string, body []byte) http.Header {
+func (r *Registry) sendRequest(t testing.TB, method, at, media string, body []byte) http.Header {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, at, bytes.NewReader(body))
 	if err != nil {

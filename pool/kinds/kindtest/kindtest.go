@@ -28,12 +28,12 @@ type Settings struct {
 // Declared is what the program knows of the kind before anything of it runs.
 func Declared() config.Kind {
 	return config.Kind{
-		Name: Name, ImpliedBy: "root", CommonKeys: "idle_ttl", Options: Settings{}, Resolve: resolve,
+		Name: Name, ImpliedBy: "root", CommonKeys: "idle_ttl", Options: Settings{}, Resolve: resolveSettings,
 		Traits: event.Traits{Stoppable: true, Removable: true},
 	}
 }
 
-func resolve(r *config.Resolving) {
+func resolveSettings(r *config.Resolving) {
 	s := r.Options.(*Settings)
 	if s.Root = r.Path(s.Root); !filepath.IsAbs(s.Root) {
 		r.Wrong("root", "", "the root %q does not begin with / or ~/", s.Root)

@@ -1,8 +1,11 @@
 // Program hermes-runner is the far side of pool/runner/wire: what a container runs as its main
 // process, and what ssh starts on a far host.
 //
-//	hermes-runner serve [-grace 10s] [-socket NAME]   the protocol on standard input and output, until nobody is there for the grace
-//	hermes-runner join NAME                           the same over the socket of a `serve` in this container, for a second Hermes
+// hermes-runner serve [-grace 10s] [-socket NAME]   the protocol on standard input and output,
+// until nobody is there for the grace
+// hermes-runner join NAME                           the same over the socket of a `serve` in this
+// container, for a second Hermes
+//
 //	hermes-runner hash                                the SHA-256 of this program
 //
 // It needs nothing from where it runs: no shell, no place to write, no /tmp, no libc.
@@ -28,25 +31,25 @@ func main() {
 
 func runGuarded() int {
 	defer crash.Guard("main")
-	if err := run(os.Args[1:]); err != nil {
+	if err := runMode(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "hermes-runner:", err)
 		return 1
 	}
 	return 0
 }
 
-func run(args []string) error {
+func runMode(args []string) error {
 	mode := ""
 	if len(args) > 0 {
 		mode = args[0]
 	}
 	switch {
 	case mode == "serve":
-		o, err := parse(args[1:])
+		o, err := parseFlags(args[1:])
 		if err != nil {
 			return err
 		}
-		return serve(o)
+		return serveRunner(o)
 	case mode == "join" && len(args) == 2:
 		return joinServer(args[1])
 	case mode == "hash" && len(args) == 1:
@@ -64,8 +67,8 @@ type options struct {
 	socket string
 }
 
-// parse reads the flags of serve. The flag package would make the program larger by a sixth.
-func parse(args []string) (o options, err error) {
+// parseFlags reads the flags of serve. The flag package would make the program larger by a sixth.
+func parseFlags(args []string) (o options, err error) {
 	for len(args) > 1 {
 		switch args[0] {
 		case "-grace":

@@ -6,6 +6,6 @@ import "errors"
 
 var errLinux = errors.New("this program is for Linux: containers and far hosts run it")
 
-func serve(options) error     { return errLinux }
-func joinServer(string) error { return errLinux }
-func hashFile() string        { return "" }
+func serveRunner(options) error { return errLinux }
+func joinServer(string) error   { return errLinux }
+func hashFile() string          { return "" }

@@ -26,7 +26,7 @@ const (
 	lostWait    = 1500 * time.Millisecond
 )
 
-func serve(o options) error {
+func serveRunner(o options) error {
 	hideEnvironment()
 	warmUp()
 	ended := make(chan os.Signal, 4)
@@ -43,7 +43,7 @@ func serve(o options) error {
 		if err != nil {
 			return err
 		}
-		crash.Go("socket", func() { l.accept(s.Serve) })
+		crash.Go("socket", func() { l.acceptConns(s.Serve) })
 	}
 	rw, err := stdioConn()
 	if err != nil {

@@ -25,7 +25,7 @@ func socketAddress(name string) (*unix.SockaddrUnix, error) {
 	return &unix.SockaddrUnix{Name: "@" + name}, nil
 }
 
-func socket(name string) (*os.File, *unix.SockaddrUnix, error) {
+func newSocket(name string) (*os.File, *unix.SockaddrUnix, error) {
 	at, err := socketAddress(name)
 	if err != nil {
 		return nil, nil, err
@@ -38,11 +38,11 @@ func socket(name string) (*os.File, *unix.SockaddrUnix, error) {
 }
 
 func listenSocket(name string) (*listener, error) {
-	f, at, err := socket(name)
+	f, at, err := newSocket(name)
 	if err != nil {
 		return nil, err
 	}
-	err = control(f, func(fd int) error { return errors.Join(unix.Bind(fd, at), unix.Listen(fd, 64)) })
+	err = controlFd(f, func(fd int) error { return errors.Join(unix.Bind(fd, at), unix.Listen(fd, 64)) })
 	if err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("socket %s: %w", name, err)
@@ -50,7 +50,7 @@ func listenSocket(name string) (*listener, error) {
 	return &listener{f}, nil
 }
 
-func control(f *os.File, do func(fd int) error) error {
+func controlFd(f *os.File, do func(fd int) error) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return err
@@ -59,8 +59,8 @@ func control(f *os.File, do func(fd int) error) error {
 	return errors.Join(gone, err)
 }
 
-// accept hands every connection of this user or root to serve, each beside the others.
-func (l *listener) accept(serve func(io.ReadWriteCloser)) {
+// acceptConns hands every connection of this user or root to serve, each beside the others.
+func (l *listener) acceptConns(serve func(io.ReadWriteCloser)) {
 	for {
 		f, err := l.nextConn()
 		if errors.Is(err, os.ErrClosed) {
@@ -97,11 +97,11 @@ func (l *listener) nextConn() (*os.File, error) {
 // joinServer carries standard input and output to the socket of a serve.
 func joinServer(name string) error {
 	hideEnvironment()
-	f, at, err := socket(name)
+	f, at, err := newSocket(name)
 	if err != nil {
 		return err
 	}
-	if err = control(f, func(fd int) error { return unix.Connect(fd, at) }); err != nil {
+	if err = controlFd(f, func(fd int) error { return unix.Connect(fd, at) }); err != nil {
 		return fmt.Errorf("nothing serves on the socket %s here: %w", name, err)
 	}
 	uid, err := checkPeer(f)
@@ -115,7 +115,7 @@ func joinServer(name string) error {
 	done := make(chan struct{}, 2)
 	crash.Go("to the socket", func() {
 		_, _ = io.Copy(f, rw)
-		_ = control(f, func(fd int) error { return unix.Shutdown(fd, unix.SHUT_WR) })
+		_ = controlFd(f, func(fd int) error { return unix.Shutdown(fd, unix.SHUT_WR) })
 		done <- struct{}{}
 	})
 	crash.Go("from the socket", func() {

@@ -45,8 +45,8 @@ func newCall(c *Client, id uint32, o *order, withChannel bool) *call {
 	return k
 }
 
-// handle is called by the reader of the connection only, and does not wait.
-func (k *call) handle(f frame) error {
+// handleFrame is called by the reader of the connection only, and does not wait.
+func (k *call) handleFrame(f frame) error {
 	switch f.kind {
 	case kindOutput:
 		return k.bytesTaken(f.body)
@@ -81,8 +81,8 @@ func (k *call) bytesTaken(body []byte) error {
 
 func (k *call) startedRunning(body []byte) error {
 	r := &reader{left: body}
-	warnings := r.list()
-	if err := r.end(); err != nil || k.begun {
+	warnings := r.readList()
+	if err := r.checkEnd(); err != nil || k.begun {
 		return errGarbled
 	}
 	k.begun, k.warnings = true, warnings

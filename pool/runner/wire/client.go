@@ -155,7 +155,7 @@ func (c *Client) readFrames() {
 	for {
 		f, err := c.link.nextFrame()
 		if err == nil {
-			err = c.handle(f)
+			err = c.handleFrame(f)
 		}
 		if err != nil {
 			c.link.endWith(err)
@@ -176,7 +176,7 @@ func (c *Client) readFrames() {
 	close(c.gone)
 }
 
-func (c *Client) handle(f frame) error {
+func (c *Client) handleFrame(f frame) error {
 	if f.call == 0 {
 		return c.handleLinkFrame(f)
 	}
@@ -184,7 +184,7 @@ func (c *Client) handle(f frame) error {
 	if k == nil {
 		return nil // it was given up meanwhile
 	}
-	return k.handle(f)
+	return k.handleFrame(f)
 }
 
 // handleLinkFrame handles what is about the connection.

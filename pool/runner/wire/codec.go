@@ -13,10 +13,10 @@ import (
 // JSON would not keep.
 type writer []byte
 
-func (w *writer) number(n int64)  { *w = binary.AppendVarint(*w, n) }
-func (w *writer) text(s string)   { w.number(int64(len(s))); *w = append(*w, s...) }
-func (w *writer) list(l []string) { w.number(int64(len(l))); forEach(l, w.text) }
-func (w *writer) flags(f ...bool) { w.number(packFlags(f)) }
+func (w *writer) writeNumber(n int64)  { *w = binary.AppendVarint(*w, n) }
+func (w *writer) writeText(s string)   { w.writeNumber(int64(len(s))); *w = append(*w, s...) }
+func (w *writer) writeList(l []string) { w.writeNumber(int64(len(l))); forEach(l, w.writeText) }
+func (w *writer) writeFlags(f ...bool) { w.writeNumber(packFlags(f)) }
 func forEach(l []string, f func(string)) {
 	for _, s := range l {
 		f(s)
@@ -40,7 +40,7 @@ type reader struct {
 	bad  bool
 }
 
-func (r *reader) number() int64 {
+func (r *reader) readNumber() int64 {
 	n, size := binary.Varint(r.left)
 	if r.bad || size <= 0 {
 		r.bad = true
@@ -51,7 +51,7 @@ func (r *reader) number() int64 {
 }
 
 func (r *reader) numberWithin(low, high int64) int64 {
-	n := r.number()
+	n := r.readNumber()
 	if n < low || n > high {
 		r.bad = true
 		return low
@@ -59,7 +59,7 @@ func (r *reader) numberWithin(low, high int64) int64 {
 	return n
 }
 
-func (r *reader) text() string {
+func (r *reader) readText() string {
 	n := r.numberWithin(0, int64(len(r.left)))
 	if r.bad || n > int64(len(r.left)) {
 		r.bad = true
@@ -70,11 +70,11 @@ func (r *reader) text() string {
 	return s
 }
 
-func (r *reader) list() []string {
+func (r *reader) readList() []string {
 	n := r.numberWithin(0, int64(len(r.left))) // each takes a byte at least
 	var l []string
 	for range n {
-		s := r.text()
+		s := r.readText()
 		if r.bad {
 			return nil
 		}
@@ -83,16 +83,16 @@ func (r *reader) list() []string {
 	return l
 }
 
-func (r *reader) flags(into ...*bool) {
+func (r *reader) readFlags(into ...*bool) {
 	n := r.numberWithin(0, 1<<len(into)-1)
 	for i, f := range into {
 		*f = n&(1<<i) != 0
 	}
 }
 
-func (r *reader) duration() time.Duration { return time.Duration(r.numberWithin(0, math.MaxInt64)) }
+func (r *reader) readDuration() time.Duration { return time.Duration(r.numberWithin(0, math.MaxInt64)) }
 
-func (r *reader) end() error {
+func (r *reader) checkEnd() error {
 	if r.bad || len(r.left) > 0 {
 		return errGarbled
 	}
@@ -109,52 +109,52 @@ type order struct {
 func (o *order) encode() []byte {
 	s := &o.spec
 	w := make(writer, 0, 256+len(s.Command))
-	w.flags(o.background, o.input, s.Strict, s.Channel, s.Merge, s.Size != nil, s.Files)
-	w.text(s.Command)
-	w.list(s.Argv)
-	w.text(s.Shell)
-	w.text(s.Dir)
-	w.text(s.Home)
-	w.list(s.Env)
-	w.number(int64(len(s.Extra)))
+	w.writeFlags(o.background, o.input, s.Strict, s.Channel, s.Merge, s.Size != nil, s.Files)
+	w.writeText(s.Command)
+	w.writeList(s.Argv)
+	w.writeText(s.Shell)
+	w.writeText(s.Dir)
+	w.writeText(s.Home)
+	w.writeList(s.Env)
+	w.writeNumber(int64(len(s.Extra)))
 	for name, value := range s.Extra {
-		w.text(name)
-		w.text(value)
+		w.writeText(name)
+		w.writeText(value)
 	}
-	w.number(int64(s.Timeout))
+	w.writeNumber(int64(s.Timeout))
 	if s.Size != nil {
-		w.number(int64(s.Size.Rows))
-		w.number(int64(s.Size.Cols))
+		w.writeNumber(int64(s.Size.Rows))
+		w.writeNumber(int64(s.Size.Cols))
 	}
 	return w
 }
 
 func decodeOrder(body []byte) (o order, err error) {
 	r, s, tty := &reader{left: body}, &o.spec, false
-	r.flags(&o.background, &o.input, &s.Strict, &s.Channel, &s.Merge, &tty, &s.Files)
-	s.Command = r.text()
-	s.Argv = r.list()
-	s.Shell = r.text()
-	s.Dir = r.text()
-	s.Home = r.text()
-	s.Env = r.list()
+	r.readFlags(&o.background, &o.input, &s.Strict, &s.Channel, &s.Merge, &tty, &s.Files)
+	s.Command = r.readText()
+	s.Argv = r.readList()
+	s.Shell = r.readText()
+	s.Dir = r.readText()
+	s.Home = r.readText()
+	s.Env = r.readList()
 	n := r.numberWithin(0, int64(len(r.left)))
 	s.Extra = make(map[string]string, min(n, 64))
 	for range n {
-		name := r.text()
-		s.Extra[name] = r.text()
+		name := r.readText()
+		s.Extra[name] = r.readText()
 		if r.bad {
 			break
 		}
 	}
-	s.Timeout = r.duration()
+	s.Timeout = r.readDuration()
 	if tty {
-		s.Size = &runner.Size{Rows: r.cells(), Cols: r.cells()}
+		s.Size = &runner.Size{Rows: r.readCells(), Cols: r.readCells()}
 	}
-	return o, r.end()
+	return o, r.checkEnd()
 }
 
-func (r *reader) cells() uint16 { return uint16(r.numberWithin(0, math.MaxUint16)) }
+func (r *reader) readCells() uint16 { return uint16(r.numberWithin(0, math.MaxUint16)) }
 
 // ending is an exit: the result without its output.
 type ending struct {
@@ -165,28 +165,28 @@ type ending struct {
 
 func (e *ending) encode() []byte {
 	var w writer
-	w.flags(e.res.TimedOut, e.res.Interrupted)
-	w.number(int64(e.res.ExitCode))
-	w.number(int64(e.code))
-	w.text(e.res.Signal)
-	w.text(e.res.Dir)
-	w.list(e.res.Warnings)
-	w.number(int64(e.res.Took))
-	w.text(e.err)
+	w.writeFlags(e.res.TimedOut, e.res.Interrupted)
+	w.writeNumber(int64(e.res.ExitCode))
+	w.writeNumber(int64(e.code))
+	w.writeText(e.res.Signal)
+	w.writeText(e.res.Dir)
+	w.writeList(e.res.Warnings)
+	w.writeNumber(int64(e.res.Took))
+	w.writeText(e.err)
 	return w
 }
 
 func decodeEnding(body []byte) (e ending, err error) {
 	r := &reader{left: body}
-	r.flags(&e.res.TimedOut, &e.res.Interrupted)
+	r.readFlags(&e.res.TimedOut, &e.res.Interrupted)
 	e.res.ExitCode = int(r.numberWithin(0, 255))
 	e.code = int(r.numberWithin(0, 255))
-	e.res.Signal = r.text()
-	e.res.Dir = r.text()
-	e.res.Warnings = r.list()
-	e.res.Took = r.duration()
-	e.err = r.text()
-	return e, r.end()
+	e.res.Signal = r.readText()
+	e.res.Dir = r.readText()
+	e.res.Warnings = r.readList()
+	e.res.Took = r.readDuration()
+	e.err = r.readText()
+	return e, r.checkEnd()
 }
 
 // wishes are the client's hello.
@@ -198,7 +198,7 @@ type wishes struct {
 func (h *wishes) encode() []byte {
 	var w writer
 	for _, n := range []int64{int64(h.version), int64(h.grace), int64(h.drain), int64(h.beat)} {
-		w.number(n)
+		w.writeNumber(n)
 	}
 	return w
 }
@@ -206,16 +206,16 @@ func (h *wishes) encode() []byte {
 func decodeWishes(body []byte) (h wishes, err error) {
 	r := &reader{left: body}
 	h.version = int(r.numberWithin(0, math.MaxInt32))
-	h.grace, h.drain, h.beat = r.duration(), r.duration(), r.duration()
-	return h, r.end()
+	h.grace, h.drain, h.beat = r.readDuration(), r.readDuration(), r.readDuration()
+	return h, r.checkEnd()
 }
 
 func (i *Info) encode() []byte {
 	var w writer
 	for _, n := range []int{i.Version, i.UID, i.GID, i.PID} {
-		w.number(int64(n))
+		w.writeNumber(int64(n))
 	}
-	w.list([]string{i.SHA256, i.OS, i.Arch, i.Hostname, i.Home, i.Dir, i.Shell})
+	w.writeList([]string{i.SHA256, i.OS, i.Arch, i.Hostname, i.Home, i.Dir, i.Shell})
 	return w
 }
 
@@ -224,13 +224,13 @@ func decodeInfo(body []byte) (i Info, err error) {
 	for _, n := range []*int{&i.Version, &i.UID, &i.GID, &i.PID} {
 		*n = int(r.numberWithin(0, math.MaxUint32))
 	}
-	l := r.list()
+	l := r.readList()
 	for k, s := range []*string{&i.SHA256, &i.OS, &i.Arch, &i.Hostname, &i.Home, &i.Dir, &i.Shell} {
 		if k < len(l) {
 			*s = l[k]
 		}
 	}
-	return i, r.end()
+	return i, r.checkEnd()
 }
 
 // flow is one direction of one call that has a window.
@@ -245,13 +245,13 @@ const (
 
 func encodeCredit(f flow, n int) []byte {
 	var w writer
-	w.number(int64(f))
-	w.number(int64(n))
+	w.writeNumber(int64(f))
+	w.writeNumber(int64(n))
 	return w
 }
 
 func decodeCredit(body []byte) (f flow, n int, err error) {
 	r := &reader{left: body}
 	f, n = flow(r.numberWithin(0, int64(flows)-1)), int(r.numberWithin(0, windowSize))
-	return f, n, r.end()
+	return f, n, r.checkEnd()
 }

@@ -62,15 +62,15 @@ func (p *Process) Resize(s runner.Size) error {
 		return errors.New("resizing the process: it has no terminal")
 	}
 	var w writer
-	w.number(int64(s.Rows))
-	w.number(int64(s.Cols))
+	w.writeNumber(int64(s.Rows))
+	w.writeNumber(int64(s.Cols))
 	return p.sendWish(kindResize, w)
 }
 
 // Signal sends a signal, by its number, to the process' group.
 func (p *Process) Signal(number int) error {
 	var w writer
-	w.number(int64(number))
+	w.writeNumber(int64(number))
 	return p.sendWish(kindSignal, w)
 }
 

@@ -54,7 +54,7 @@ func NewServer(p Place) *Server {
 	}
 	p.Info.Version, p.Info.PID = Version, os.Getpid()
 	s := &Server{place: p, idle: make(chan struct{}), stopping: make(chan struct{}), conns: map[*conn]struct{}{}}
-	s.expire(0)
+	s.closeIfIdle(0)
 	return s
 }
 
@@ -62,8 +62,8 @@ func NewServer(p Place) *Server {
 // and no other came within the grace.
 func (s *Server) Idle() <-chan struct{} { return s.idle }
 
-// expire closes idle after the grace unless a connection comes before.
-func (s *Server) expire(epoch int) {
+// closeIfIdle closes idle after the grace unless a connection comes before.
+func (s *Server) closeIfIdle(epoch int) {
 	time.AfterFunc(s.place.Grace, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *Server) Serve(rw io.ReadWriteCloser) {
 		return
 	}
 	defer s.all.Done()
-	clean := c.serve()
+	clean := c.serveFrames()
 	s.removeConn(clean)
 	c.endStarted(clean)
 	<-c.link.flushed
@@ -125,7 +125,7 @@ func (s *Server) removeConn(clean bool) {
 		s.startIdleTimer()
 		return
 	}
-	s.expire(s.epoch)
+	s.closeIfIdle(s.epoch)
 }
 
 // Close ends all commands within grace and all connections, until ctx is done.
@@ -173,15 +173,15 @@ type conn struct {
 
 var errGoodbye = errors.New("the client said goodbye")
 
-// serve returns when the connection is over, and whether the client wanted that.
-func (c *conn) serve() (clean bool) {
+// serveFrames returns when the connection is over, and whether the client wanted that.
+func (c *conn) serveFrames() (clean bool) {
 	c.link.queueBytes([]byte(preamble))
 	c.link.queueFrame(kindHello, 0, c.server.place.Info.encode())
 	err := c.readHello()
 	for err == nil {
 		var f frame
 		if f, err = c.link.nextFrame(); err == nil {
-			err = c.handle(f)
+			err = c.handleFrame(f)
 		}
 	}
 	c.link.endWith(err)
@@ -190,7 +190,7 @@ func (c *conn) serve() (clean bool) {
 	c.tasks = nil
 	c.mu.Unlock()
 	for _, t := range tasks {
-		t.detach()
+		t.detachClient()
 	}
 	return c.bye
 }
@@ -273,7 +273,7 @@ func (c *conn) sendGoodbye(reason string, cause error) {
 	c.link.flushAndEnd(time.Second, cause)
 }
 
-func (c *conn) handle(f frame) error {
+func (c *conn) handleFrame(f frame) error {
 	switch {
 	case f.kind == kindBeat:
 		return nil
@@ -297,7 +297,7 @@ func (c *conn) handle(f frame) error {
 	if t == nil {
 		return nil // it has ended meanwhile
 	}
-	return t.handle(f)
+	return t.handleFrame(f)
 }
 
 func (c *conn) startTask(f frame) error {

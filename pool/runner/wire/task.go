@@ -41,8 +41,8 @@ func newTask(c *conn, id uint32, o order) *task {
 	return t
 }
 
-// handle is called by the reader of the connection only, and does not wait.
-func (t *task) handle(f frame) error {
+// handleFrame is called by the reader of the connection only, and does not wait.
+func (t *task) handleFrame(f frame) error {
 	switch f.kind {
 	case kindCancel:
 		t.stop()
@@ -95,13 +95,13 @@ func (t *task) queueWish(f frame) error {
 	r := &reader{left: f.body}
 	var do func(*runner.Attached)
 	if f.kind == kindResize {
-		size := runner.Size{Rows: r.cells(), Cols: r.cells()}
+		size := runner.Size{Rows: r.readCells(), Cols: r.readCells()}
 		do = func(a *runner.Attached) { _ = a.Resize(size) }
 	} else {
 		number := int(r.numberWithin(1, 64))
 		do = func(a *runner.Attached) { _ = a.Signal(number) }
 	}
-	if err := r.end(); err != nil {
+	if err := r.checkEnd(); err != nil {
 		return err
 	}
 	select {
@@ -134,7 +134,7 @@ func (t *task) runCommand() {
 	}
 	if t.o.background {
 		var w writer
-		w.list(a.Warnings())
+		w.writeList(a.Warnings())
 		t.conn.link.queueFrame(kindStarted, t.id, w)
 	}
 	t.conn.link.queueFrame(kindExit, t.id, t.moveData(a))
@@ -158,11 +158,11 @@ const (
 func (t *task) releaseAll() {
 	t.conn.removeTask(t)
 	t.stop()
-	t.detach()
+	t.detachClient()
 }
 
-// detach is the end of the way to the client. The command goes on, into the void.
-func (t *task) detach() {
+// detachClient is the end of the way to the client. The command goes on, into the void.
+func (t *task) detachClient() {
 	t.out.close()
 	t.channel.out.close()
 	t.input.closeInput()

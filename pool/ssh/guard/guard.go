@@ -56,7 +56,7 @@ func (r *Refused) Error() string {
 	return "the command was refused and did not start: " + r.Why
 }
 
-func refusal(format string, args ...any) error { return &Refused{fmt.Sprintf(format, args...)} }
+func refuseLine(format string, args ...any) error { return &Refused{fmt.Sprintf(format, args...)} }
 
 // Command judges the text of a command. Errors are *Refused.
 func (r *Rules) Command(text string) error {
@@ -82,14 +82,14 @@ const maxDepth = 12
 // judgeCall judges one simple command and what it starts.
 func (r *Rules) judgeCall(argv []word, depth int) error {
 	if depth > maxDepth {
-		return refusal("it is nested too deeply to be judged")
+		return refuseLine("it is nested too deeply to be judged")
 	}
 	if !argv[0].Known() {
-		return refusal("what %q starts is only known when it runs, and the lists of this back end cannot judge that", argv[0].Source)
+		return refuseLine("what %q starts is only known when it runs, and the lists of this back end cannot judge that", argv[0].Source)
 	}
 	for _, p := range r.denied {
 		if p.mayMatch(argv) {
-			return refusal("denied_commands has %q, which %q matches", p.text, showCommand(argv))
+			return refuseLine("denied_commands has %q, which %q matches", p.text, showCommand(argv))
 		}
 	}
 	inner, err := readWrapper(argv)
@@ -134,7 +134,7 @@ func (r *Rules) checkAllowed(argv []word, in shelltext.Started) error {
 			return nil
 		}
 	}
-	return refusal("%q is not among allowed_commands (%s)", showCommand(argv), joinPatterns(r.allowed))
+	return refuseLine("%q is not among allowed_commands (%s)", showCommand(argv), joinPatterns(r.allowed))
 }
 
 // allowsWrapped says that a pattern allows a privileged wrapper together with what it starts: "sudo

@@ -41,11 +41,11 @@ func showCommand(argv []word) string {
 // judgeScript judges every simple command in a text.
 func (r *Rules) judgeScript(s shelltext.Script, depth int) error {
 	if depth > maxDepth {
-		return refusal("it is nested too deeply to be judged")
+		return refuseLine("it is nested too deeply to be judged")
 	}
 	file, err := shelltext.Parse(s.Text.Text)
 	if err != nil {
-		return refusal("its syntax cannot be read (%v), and this back end has lists that must judge it", err)
+		return refuseLine("its syntax cannot be read (%v), and this back end has lists that must judge it", err)
 	}
 	if changesArgs(file) {
 		s.Args = nil
@@ -131,7 +131,7 @@ func (r *Rules) judgeAssignments(all []*syntax.Assign) error {
 			}
 		case a.Value != nil: // declare "$x"
 			if w := readWord(a.Value); !w[0].Known() && len(r.allowed) > 0 {
-				return refusal("which variable %q sets is only known when it runs", w[0].Source)
+				return refuseLine("which variable %q sets is only known when it runs", w[0].Source)
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func (r *Rules) judgeAssignments(all []*syntax.Assign) error {
 // judgeVariable judges that a variable is set.
 func (r *Rules) judgeVariable(name string) error {
 	if len(r.allowed) > 0 && decidesWhatRuns(name) {
-		return refusal("it sets %s, which decides what an allowed name starts", name)
+		return refuseLine("it sets %s, which decides what an allowed name starts", name)
 	}
 	return nil
 }

@@ -11,18 +11,18 @@ func readWrapper(argv []word) (shelltext.Started, error) {
 	in := shelltext.Starts(argv)
 	switch {
 	case in.Splits:
-		return in, refusal("%q splits a text into a command, which the lists cannot judge", showCommand(argv))
+		return in, refuseLine("%q splits a text into a command, which the lists cannot judge", showCommand(argv))
 	case in.Vague:
-		return in, refusal("an argument of %q is only known when it runs", showCommand(argv))
+		return in, refuseLine("an argument of %q is only known when it runs", showCommand(argv))
 	}
 	for _, s := range in.Scripts {
 		if !s.Text.Known() {
-			return in, refusal("the text that %q runs is only known when it runs", showCommand(argv))
+			return in, refuseLine("the text that %q runs is only known when it runs", showCommand(argv))
 		}
 	}
 	for _, a := range in.Assigns {
 		if name, _, _ := strings.Cut(a.Text, "="); decidesWhatRuns(name) || strings.ContainsRune(name, unknown) {
-			return in, refusal("%q sets %s, which decides what a name starts", showCommand(argv), name)
+			return in, refuseLine("%q sets %s, which decides what a name starts", showCommand(argv), name)
 		}
 	}
 	return in, nil
@@ -48,7 +48,7 @@ func checkSetsVariable(argv []word) error {
 	}
 	for _, w := range argv[1:] {
 		if decidesWhatRuns(w.Text) {
-			return refusal("%q sets %s, which decides what an allowed name starts", showCommand(argv), w.Text)
+			return refuseLine("%q sets %s, which decides what an allowed name starts", showCommand(argv), w.Text)
 		}
 	}
 	return nil

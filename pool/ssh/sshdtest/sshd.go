@@ -73,23 +73,23 @@ type keyPair struct {
 // Start starts a server, which ends with the test.
 func Start(t testing.TB, change ...Option) *Server {
 	t.Helper()
-	path := find(t)
+	path := findSshd(t)
 	var o options
 	for _, f := range change {
 		f(&o)
 	}
 	me, err := user.Current()
-	check(t, err)
+	failOnError(t, err)
 	s := &Server{Host: "127.0.0.1", User: me.Username, t: t, dir: t.TempDir()}
 	s.Home, s.Client = filepath.Join(s.dir, "far"), filepath.Join(s.dir, "near")
 	s.Key, s.KnownHosts = filepath.Join(s.Client, ".ssh", "id_ed25519"), filepath.Join(s.Client, ".ssh", "known_hosts")
-	check(t, os.Mkdir(s.Home, 0o700))
-	check(t, os.MkdirAll(filepath.Dir(s.Key), 0o700))
-	s.keys(&o)
+	failOnError(t, os.Mkdir(s.Home, 0o700))
+	failOnError(t, os.MkdirAll(filepath.Dir(s.Key), 0o700))
+	s.makeKeys(&o)
 	for try := 0; ; try++ {
-		s.Port = free(t)
-		s.configure(&o)
-		if err = s.run(path); err == nil {
+		s.Port = freePort(t)
+		s.writeConfig(&o)
+		if err = s.startDaemon(path); err == nil {
 			break
 		}
 		if try == 4 {
@@ -97,17 +97,17 @@ func Start(t testing.TB, change ...Option) *Server {
 		}
 	}
 	t.Cleanup(s.Stop)
-	s.known(o.host[0].PublicKey())
+	s.writeKnownHosts(o.host[0].PublicKey())
 	return s
 }
 
-// find returns sshd, or ends the test.
-func find(t testing.TB) string {
+// findSshd returns sshd, or ends the test.
+func findSshd(t testing.TB) string {
 	t.Helper()
 	for _, path := range []string{"/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd"} {
 		if _, err := os.Stat(path); err == nil {
 			if os.Getuid() == 0 {
-				check(t, os.MkdirAll("/run/sshd", 0o755)) // where it locks itself in
+				failOnError(t, os.MkdirAll("/run/sshd", 0o755)) // where it locks itself in
 			}
 			return path
 		}
@@ -119,7 +119,7 @@ func find(t testing.TB) string {
 	return ""
 }
 
-func check(t testing.TB, err error) {
+func failOnError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -131,49 +131,49 @@ func check(t testing.TB, err error) {
 func NewKey(t testing.TB, passphrase string) (gossh.Signer, []byte) {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
-	check(t, err)
+	failOnError(t, err)
 	signer, err := gossh.NewSignerFromKey(private)
-	check(t, err)
+	failOnError(t, err)
 	var block *pem.Block
 	if passphrase == "" {
 		block, err = gossh.MarshalPrivateKey(private, "test")
 	} else {
 		block, err = gossh.MarshalPrivateKeyWithPassphrase(private, "test", []byte(passphrase))
 	}
-	check(t, err)
+	failOnError(t, err)
 	return signer, pem.EncodeToMemory(block)
 }
 
-func (s *Server) keys(o *options) {
+func (s *Server) makeKeys(o *options) {
 	signer, private := NewKey(s.t, "")
-	s.write(s.Key, private)
-	s.write(s.Key+".pub", gossh.MarshalAuthorizedKey(signer.PublicKey()))
+	s.writeFile(s.Key, private)
+	s.writeFile(s.Key+".pub", gossh.MarshalAuthorizedKey(signer.PublicKey()))
 	s.Authorize(signer.PublicKey())
 	if len(o.host) == 0 {
 		HostKey(NewKey(s.t, ""))(o)
 	}
 	for i, k := range o.host {
-		s.write(filepath.Join(s.dir, fmt.Sprintf("host_%d", i)), k.private)
+		s.writeFile(filepath.Join(s.dir, fmt.Sprintf("host_%d", i)), k.private)
 	}
 }
 
-func (s *Server) write(name string, data []byte) {
+func (s *Server) writeFile(name string, data []byte) {
 	s.t.Helper()
-	check(s.t, os.WriteFile(name, data, 0o600))
+	failOnError(s.t, os.WriteFile(name, data, 0o600))
 }
 
 // Authorize lets the owner of a key in, beside those who are let in already.
 func (s *Server) Authorize(key gossh.PublicKey) {
 	s.t.Helper()
 	f, err := os.OpenFile(filepath.Join(s.dir, "authorized_keys"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	check(s.t, err)
+	failOnError(s.t, err)
 	_, err = f.Write(gossh.MarshalAuthorizedKey(key))
-	check(s.t, err)
-	check(s.t, f.Close())
+	failOnError(s.t, err)
+	failOnError(s.t, f.Close())
 }
 
-// configure writes sshd_config. Of a key that is given twice sshd takes the first.
-func (s *Server) configure(o *options) {
+// writeConfig writes sshd_config. Of a key that is given twice sshd takes the first.
+func (s *Server) writeConfig(o *options) {
 	lines := append([]string(nil), o.lines...)
 	lines = append(lines, "Port "+strconv.Itoa(s.Port), "ListenAddress 127.0.0.1", "PidFile none", "UsePAM no", "StrictModes no", "LogLevel VERBOSE", "UseDNS no",
 		"AuthorizedKeysFile "+filepath.Join(s.dir, "authorized_keys"), "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin prohibit-password",
@@ -182,10 +182,10 @@ func (s *Server) configure(o *options) {
 	for i := range o.host {
 		lines = append(lines, fmt.Sprintf("HostKey %s/host_%d", s.dir, i))
 	}
-	s.write(filepath.Join(s.dir, "sshd_config"), []byte(strings.Join(lines, "\n")+"\n"))
+	s.writeFile(filepath.Join(s.dir, "sshd_config"), []byte(strings.Join(lines, "\n")+"\n"))
 }
 
-func (s *Server) run(path string) error {
+func (s *Server) startDaemon(path string) error {
 	cmd := exec.Command(path, "-D", "-e", "-f", filepath.Join(s.dir, "sshd_config"))
 	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -218,8 +218,8 @@ func (s *Server) run(path string) error {
 	return errors.New("it does not listen")
 }
 
-func (s *Server) known(key gossh.PublicKey) {
-	s.write(s.KnownHosts, []byte(fmt.Sprintf("[%s]:%d %s", s.Host, s.Port, gossh.MarshalAuthorizedKey(key))))
+func (s *Server) writeKnownHosts(key gossh.PublicKey) {
+	s.writeFile(s.KnownHosts, []byte(fmt.Sprintf("[%s]:%d %s", s.Host, s.Port, gossh.MarshalAuthorizedKey(key))))
 }
 
 // Addr is where it listens.
@@ -236,9 +236,9 @@ func (s *Server) Stop() {
 	if s.cmd == nil {
 		return
 	}
-	kill(descendants(s.cmd.Process.Pid)...)
-	kill(s.cmd.Process.Pid)
-	for alive(s.cmd.Process.Pid) {
+	killPids(descendantsOf(s.cmd.Process.Pid)...)
+	killPids(s.cmd.Process.Pid)
+	for isAlive(s.cmd.Process.Pid) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	s.cmd = nil
@@ -246,7 +246,7 @@ func (s *Server) Stop() {
 
 // Drop ends the connections, as a network that goes away: the server's processes of them are
 // killed, and what these started lives on.
-func (s *Server) Drop() { kill(s.servants()...) }
+func (s *Server) Drop() { killPids(s.connectionPids()...) }
 
 // Freeze stops the processes of connections without ending them, as a network that loses
 // everything; or lets them go on.
@@ -255,14 +255,14 @@ func (s *Server) Freeze(on bool) {
 	if on {
 		signal = syscall.SIGSTOP
 	}
-	for _, pid := range s.servants() {
+	for _, pid := range s.connectionPids() {
 		_ = syscall.Kill(pid, signal)
 	}
 }
 
-// servants are the server's processes of connections.
-func (s *Server) servants() (pids []int) {
-	for _, pid := range descendants(s.cmd.Process.Pid) {
+// connectionPids are the server's processes of connections.
+func (s *Server) connectionPids() (pids []int) {
+	for _, pid := range descendantsOf(s.cmd.Process.Pid) {
 		if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); strings.HasPrefix(string(name), "sshd") {
 			pids = append(pids, pid)
 		}
@@ -274,8 +274,8 @@ func (s *Server) servants() (pids []int) {
 // up again.
 func (s *Server) Close() {
 	pid := s.cmd.Process.Pid
-	kill(append([]int{pid}, s.servants()...)...)
-	for alive(pid) {
+	killPids(append([]int{pid}, s.connectionPids()...)...)
+	for isAlive(pid) {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
@@ -284,12 +284,12 @@ func (s *Server) Close() {
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.cmd = nil
-	if err := s.run(find(s.t)); err != nil {
+	if err := s.startDaemon(findSshd(s.t)); err != nil {
 		s.t.Fatalf("sshd does not start again: %v\n%s", err, s.Log())
 	}
 }
 
-func kill(pids ...int) {
+func killPids(pids ...int) {
 	for _, pid := range pids {
 		if p, err := os.FindProcess(pid); err == nil {
 			_ = p.Kill()
@@ -297,19 +297,19 @@ func kill(pids ...int) {
 	}
 }
 
-// alive says whether a process runs: one that nobody has collected yet does not.
-func alive(pid int) bool {
-	state, _, ok := stat(pid)
+// isAlive says whether a process runs: one that nobody has collected yet does not.
+func isAlive(pid int) bool {
+	state, _, ok := statProcess(pid)
 	return ok && state != "Z"
 }
 
-// descendants are the processes below one, as long as their parents live.
-func descendants(pid int) (all []int) {
+// descendantsOf are the processes below one, as long as their parents live.
+func descendantsOf(pid int) (all []int) {
 	children := map[int][]int{}
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
 		child, _ := strconv.Atoi(filepath.Base(dir))
-		if _, parent, ok := stat(child); ok {
+		if _, parent, ok := statProcess(child); ok {
 			children[parent] = append(children[parent], child)
 		}
 	}
@@ -320,7 +320,7 @@ func descendants(pid int) (all []int) {
 	return all
 }
 
-func stat(pid int) (state string, parent int, ok bool) {
+func statProcess(pid int) (state string, parent int, ok bool) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return "", 0, false
@@ -330,9 +330,9 @@ func stat(pid int) (state string, parent int, ok bool) {
 	return state, parent, err == nil
 }
 
-func free(t testing.TB) int {
+func freePort(t testing.TB) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
+	failOnError(t, err)
 	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port
 }
