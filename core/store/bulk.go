@@ -22,12 +22,12 @@ func (s *Store) ImportSession(ctx context.Context, in Import) (added bool, err e
 	rows := make([]row, len(in.Messages))
 	for i := range in.Messages {
 		m := &in.Messages[i]
-		if rows[i], err = encode(&m.Message); err != nil {
+		if rows[i], err = encodeRow(&m.Message); err != nil {
 			return false, err
 		}
 		rows[i].active, rows[i].compacted = m.Active, m.Compacted
 	}
-	err = s.write(ctx, nil, func(t *tx) error {
+	err = s.runInWriter(ctx, nil, func(t *tx) error {
 		var have int
 		if err := t.row("SELECT count(*) FROM sessions WHERE uid=?", in.Session.UID).Scan(&have); err != nil || have > 0 {
 			return err
@@ -52,7 +52,7 @@ func (s *Store) importContents(t *tx, in Import) error {
 			err = s.writeContent(hash, data)
 		}
 		if err == nil {
-			err = t.refer(id, hash)
+			err = t.referToContent(id, hash)
 		}
 	}
 	return err
@@ -85,11 +85,11 @@ func (t *tx) importSession(in Import, rows []row) error {
 			}
 		}
 	}
-	return t.recount(id)
+	return t.recountSession(id)
 }
 
-// recount derives a session's counters from its rows.
-func (t *tx) recount(id int64) error {
+// recountSession derives a session's counters from its rows.
+func (t *tx) recountSession(id int64) error {
 	_, err := t.exec(`UPDATE sessions SET
  last_seq=COALESCE((SELECT max(seq) FROM messages WHERE session_id=?1),0),
  msg_count=(SELECT count(*) FROM messages WHERE session_id=?1 AND active=1),
@@ -100,7 +100,7 @@ func (t *tx) recount(id int64) error {
 // Fork copies the active messages of session from, up to and including seq (0: all), into the new
 // session x.
 func (s *Store) Fork(ctx context.Context, from string, seq int, x Session) error {
-	return s.write(ctx, nil, func(t *tx) error {
+	return s.runInWriter(ctx, nil, func(t *tx) error {
 		old, err := t.sessionID(from)
 		if err != nil {
 			return err
@@ -137,47 +137,47 @@ func (t *tx) recountAndIndex(id int64) error {
 	if err != nil {
 		return err
 	}
-	msgs, err := collect(rows)
+	msgs, err := collectMessages(rows)
 	if err != nil {
 		return err
 	}
 	for i := range msgs {
-		r, err := encode(&msgs[i].Message)
+		r, err := encodeRow(&msgs[i].Message)
 		if err != nil {
 			return err
 		}
 		r.kind = msgs[i].kind
 		t.indexMessage(msgs[i].ID, &r)
 	}
-	return t.recount(id)
+	return t.recountSession(id)
 }
 
 // TakeBack hides the messages of a session from seq on, from the model and from search. They stay
 // in the file.
 func (s *Store) TakeBack(ctx context.Context, uid string, seq int) error {
-	return s.write(ctx, nil, func(t *tx) error {
+	return s.runInWriter(ctx, nil, func(t *tx) error {
 		id, err := t.sessionID(uid)
 		if err != nil {
 			return err
 		}
 		const which = "(SELECT id FROM messages WHERE session_id=? AND seq>=? AND active=1)"
-		t.index("DELETE FROM fts_talk WHERE rowid IN "+which, id, seq)
-		t.index("DELETE FROM fts_tool WHERE rowid IN "+which, id, seq)
+		t.changeIndex("DELETE FROM fts_talk WHERE rowid IN "+which, id, seq)
+		t.changeIndex("DELETE FROM fts_tool WHERE rowid IN "+which, id, seq)
 		if _, err := t.exec("UPDATE messages SET active=0 WHERE session_id=? AND seq>=? AND active=1", id, seq); err != nil {
 			return err
 		}
-		return t.recount(id)
+		return t.recountSession(id)
 	})
 }
 
 // Compact puts summary in the place of the active messages up to and including seq. Those stay
 // readable and are found by search; the model sees the summary. Later messages move up by one.
 func (s *Store) Compact(ctx context.Context, uid string, seq int, summary *chat.Message) error {
-	r, err := encode(summary)
+	r, err := encodeRow(summary)
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, nil, func(t *tx) error {
+	return s.runInWriter(ctx, nil, func(t *tx) error {
 		id, err := t.sessionID(uid)
 		if err != nil {
 			return err
@@ -198,7 +198,7 @@ func (s *Store) Compact(ctx context.Context, uid string, seq int, summary *chat.
 		if _, err := t.exec("UPDATE messages SET active=0, compacted_into=? WHERE session_id=? AND seq<=? AND active=1", summary.ID, id, seq); err != nil {
 			return err
 		}
-		return t.recount(id)
+		return t.recountSession(id)
 	})
 }
 
@@ -206,7 +206,7 @@ func (s *Store) Compact(ctx context.Context, uid string, seq int, summary *chat.
 // returns how many messages came back: 0 when the summary stands for none of this session, and
 // nothing has changed then.
 func (s *Store) Restore(ctx context.Context, uid string, summary int64) (n int, err error) {
-	err = s.write(ctx, nil, func(t *tx) error {
+	err = s.runInWriter(ctx, nil, func(t *tx) error {
 		id, err := t.sessionID(uid)
 		if err != nil {
 			return err
@@ -215,11 +215,11 @@ func (s *Store) Restore(ctx context.Context, uid string, summary int64) (n int, 
 		if n = int(back); err != nil || n == 0 {
 			return err
 		}
-		t.unindex(summary)
+		t.unindexMessage(summary)
 		if _, err := t.exec("UPDATE messages SET active=0 WHERE session_id=? AND id=?", id, summary); err != nil {
 			return err
 		}
-		return t.recount(id)
+		return t.recountSession(id)
 	})
 	return n, err
 }
@@ -236,7 +236,7 @@ type Attempt struct {
 
 // AddAttempt notes a try to answer message id; they are numbered 1, 2, 3 ...
 func (s *Store) AddAttempt(ctx context.Context, id int64, a Attempt) error {
-	return s.write(ctx, nil, func(t *tx) error {
+	return s.runInWriter(ctx, nil, func(t *tx) error {
 		_, err := t.exec(`INSERT INTO attempts(message_id,n,provider,model,error_class,http,started_ms,ms,bytes)
  SELECT ?1,1+(SELECT count(*) FROM attempts WHERE message_id=?1),?2,?3,?4,?5,?6,?7,?8`,
 			id, a.Provider, a.Model, a.ErrorClass, a.HTTP, a.Started, a.Took, a.Bytes)
@@ -246,7 +246,7 @@ func (s *Store) AddAttempt(ctx context.Context, id int64, a Attempt) error {
 
 // Attempts are the tries of a session, the oldest first.
 func (s *Store) Attempts(ctx context.Context, uid string) (out []Attempt, err error) {
-	defer s.watch(&err)
+	defer s.watchDamage(&err)
 	rows, err := s.read.QueryContext(ctx, `SELECT a.message_id,a.n,a.provider,a.model,a.error_class,a.http,a.started_ms,a.ms,a.bytes
  FROM sessions s JOIN messages m ON m.session_id=s.id JOIN attempts a ON a.message_id=m.id WHERE s.uid=? ORDER BY a.message_id,a.n`, uid)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestEveryPairedCharacterIsAToken(t *testing.T) {
 			all = append(all, r)
 		}
 	}
-	err := s.write(bg, nil, func(t *tx) error {
+	err := s.runInWriter(bg, nil, func(t *tx) error {
 		if _, err := t.exec(`CREATE VIRTUAL TABLE temp.chars USING fts5(c, tokenize='unicode61');
  CREATE VIRTUAL TABLE temp.tokens USING fts5vocab(temp, chars, 'instance')`); err != nil {
 			return err
@@ -35,7 +35,7 @@ func TestEveryPairedCharacterIsAToken(t *testing.T) {
 	})
 	must(t, err)
 	seen := map[int64]bool{}
-	err = s.write(bg, nil, func(t *tx) error {
+	err = s.runInWriter(bg, nil, func(t *tx) error {
 		rows, err := t.conn.QueryContext(bg, "SELECT DISTINCT doc FROM temp.tokens")
 		if err != nil {
 			return err

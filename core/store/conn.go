@@ -42,7 +42,7 @@ func openWriter(ctx context.Context, path string, walAllowed bool) (*sql.DB, *sq
 	db.SetMaxOpenConns(1)
 	conn, err := db.Conn(ctx)
 	if err == nil {
-		if err = configure(ctx, conn, walAllowed); err == nil {
+		if err = configureConn(ctx, conn, walAllowed); err == nil {
 			return db, conn, nil
 		}
 		err = errors.Join(err, conn.Close())
@@ -50,7 +50,7 @@ func openWriter(ctx context.Context, path string, walAllowed bool) (*sql.DB, *sq
 	return nil, nil, errors.Join(err, db.Close())
 }
 
-func configure(ctx context.Context, conn *sql.Conn, walAllowed bool) error {
+func configureConn(ctx context.Context, conn *sql.Conn, walAllowed bool) error {
 	if err := assertSQLite(ctx, conn); err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func assertSQLite(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// code returns SQLite's primary error code of err, 0 when it is no SQLite error.
-func code(err error) sqlite3.ErrNo {
+// errorCode returns SQLite's primary error code of err, 0 when it is no SQLite error.
+func errorCode(err error) sqlite3.ErrNo {
 	var e sqlite3.Error
 	if errors.As(err, &e) {
 		return e.Code
@@ -95,19 +95,19 @@ func code(err error) sqlite3.ErrNo {
 
 // isDamage reports whether err says that the file's content is broken.
 func isDamage(err error) bool {
-	c := code(err)
+	c := errorCode(err)
 	unknown := c == sqlite3.ErrError && strings.Contains(err.Error(), "unsupported file format") // a number in the header
 	return c == sqlite3.ErrCorrupt || c == sqlite3.ErrNotADB || c == sqlite3.ErrFormat || unknown
 }
 
 func isBusy(err error) bool {
-	c := code(err)
+	c := errorCode(err)
 	return c == sqlite3.ErrBusy || c == sqlite3.ErrLocked
 }
 
 // isDisk reports whether err comes from the disk: full, failing, gone or read-only.
 func isDisk(err error) bool {
-	switch code(err) {
+	switch errorCode(err) {
 	case sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrReadonly, sqlite3.ErrCantOpen, sqlite3.ErrNomem:
 		return true
 	default:

@@ -49,12 +49,12 @@ func (s *Store) KeepContent(ctx context.Context, uid string, data []byte) (hash 
 		return "", fmt.Errorf("it has %d bytes; 1 to %d MB can be kept", len(data), MaxContent>>20)
 	}
 	hash = hashOf(data)
-	err = s.write(ctx, nil, func(t *tx) error {
+	err = s.runInWriter(ctx, nil, func(t *tx) error {
 		id, err := t.sessionID(uid)
 		if err != nil {
 			return err
 		}
-		return t.refer(id, hash)
+		return t.referToContent(id, hash)
 	})
 	if err == nil {
 		err = s.writeContent(hash, data)
@@ -62,7 +62,7 @@ func (s *Store) KeepContent(ctx context.Context, uid string, data []byte) (hash 
 	return hash, err
 }
 
-func (t *tx) refer(session int64, hash string) error {
+func (t *tx) referToContent(session int64, hash string) error {
 	_, err := t.exec("INSERT OR IGNORE INTO content_refs(session_id,hash) VALUES(?,?)", session, hash)
 	return err
 }
@@ -127,7 +127,7 @@ func (t *tx) contentsOf(session int64) ([]string, error) {
 // sweepContents removes the files that no session refers to: those of hashes, or all such files
 // when hashes is nil.
 func (s *Store) sweepContents(ctx context.Context, hashes []string) error {
-	return s.write(ctx, nil, func(t *tx) error {
+	return s.runInWriter(ctx, nil, func(t *tx) error {
 		if hashes == nil {
 			hashes = s.listContents(t.now)
 		}

@@ -13,8 +13,8 @@ import (
 // errDamaged marks damage that SQLite itself does not report.
 var errDamaged = errors.New("the database is damaged")
 
-// stamp is a time as part of a file name.
-func stamp(t time.Time) string { return t.UTC().Format("20060102T150405.000") }
+// timeStamp is a time as part of a file name.
+func timeStamp(t time.Time) string { return t.UTC().Format("20060102T150405.000") }
 
 // probes read the root and one edge of every tree: a page that is gone there would stop all work.
 // The first is about the conversations, the second about the search index, which may be missing:
@@ -36,8 +36,8 @@ var probes = []string{
  (SELECT max(id) FROM fts_tool_docsize), (SELECT v FROM fts_tool_config WHERE k='version')`,
 }
 
-// probe reads where damage shows at once. It costs a fraction of a millisecond.
-func probe(ctx context.Context, conn *sql.Conn) error {
+// probeDamage reads where damage shows at once. It costs a fraction of a millisecond.
+func probeDamage(ctx context.Context, conn *sql.Conn) error {
 	for i, q := range probes {
 		_, err := conn.ExecContext(ctx, q) // all of it is one row
 		if err == nil {
@@ -59,7 +59,7 @@ func damageFile(path string) string { return path + ".damaged" }
 // Damaged returns what an earlier process found wrong with the database at path, "" when nothing.
 // The next Open repairs it.
 func Damaged(path string) string {
-	text, err := os.ReadFile(damageFile(resolve(path)))
+	text, err := os.ReadFile(damageFile(resolveLink(path)))
 	if err != nil {
 		return ""
 	}
@@ -70,11 +70,11 @@ func Damaged(path string) string {
 // ends, and changes nothing. It returns what is wrong with the file, "" for nothing, and whether it
 // has seen all of it.
 func Examine(ctx context.Context, path string) (wrong string, all bool) {
-	path = resolve(path)
+	path = resolveLink(path)
 	if wrong := Damaged(path); wrong != "" {
 		return wrong, true
 	}
-	if exists(rescuedFile(path)) {
+	if fileExists(rescuedFile(path)) {
 		return "its repair was cut off", true
 	}
 	how := "immutable=1" // makes no files beside it
@@ -90,7 +90,7 @@ func Examine(ctx context.Context, path string) (wrong string, all bool) {
 	if err == nil {
 		defer func() { _ = conn.Close() }()
 		if _, err = schemaVersion(ctx, conn); err == nil {
-			err = probe(ctx, conn)
+			err = probeDamage(ctx, conn)
 		}
 	}
 	if isDamage(err) || errors.Is(err, errDamaged) {
@@ -109,18 +109,18 @@ func Examine(ctx context.Context, path string) (wrong string, all bool) {
 	return "", err == nil
 }
 
-// noticed remembers damage that was met at work, so that the next Open repairs it.
-func (s *Store) noticed(err error) {
+// rememberDamage remembers damage that was met at work, so that the next Open repairs it.
+func (s *Store) rememberDamage(err error) {
 	if isDamage(err) || errors.Is(err, errDamaged) {
 		_ = os.WriteFile(damageFile(s.path), []byte(err.Error()+"\n"), 0o600) // if not, the next one to meet it tries again
 	}
 }
 
-// watch is noticed for the named result of a function.
-func (s *Store) watch(err *error) {
-	s.noticed(*err)
+// watchDamage is rememberDamage for the named result of a function.
+func (s *Store) watchDamage(err *error) {
+	s.rememberDamage(*err)
 	if isDamage(*err) {
-		*err = fmt.Errorf("%w%s", *err, hint(*err))
+		*err = fmt.Errorf("%w%s", *err, errorHint(*err))
 	}
 }
 
@@ -154,7 +154,7 @@ func (s *Store) runChecks(ctx context.Context, checks ...func(context.Context) (
 }
 
 func (s *Store) quickCheck(ctx context.Context) (out []string, err error) {
-	defer s.watch(&err)
+	defer s.watchDamage(&err)
 	rows, err := s.read.QueryContext(ctx, "PRAGMA integrity_check(20)")
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (s *Store) quickCheck(ctx context.Context) (out []string, err error) {
 		}
 		if line != "ok" {
 			out = append(out, "database: "+line)
-			s.noticed(fmt.Errorf("%w: %s", errDamaged, line))
+			s.rememberDamage(fmt.Errorf("%w: %s", errDamaged, line))
 		}
 	}
 	return out, rows.Err()
@@ -193,7 +193,7 @@ func (s *Store) checkCounters(ctx context.Context) ([]string, error) {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(out) == 0 {
 		return nil, err
 	}
-	return out, s.write(ctx, nil, func(t *tx) error {
+	return out, s.runInWriter(ctx, nil, func(t *tx) error {
 		_, err := t.exec(countAgain)
 		return err
 	})
@@ -216,7 +216,7 @@ func (s *Store) checkIndex(ctx context.Context) ([]string, error) {
 		}
 	}
 	var out []string
-	err := s.write(ctx, nil, func(t *tx) error {
+	err := s.runInWriter(ctx, nil, func(t *tx) error {
 		for _, table := range []string{"fts_talk", "fts_tool"} {
 			if _, err := t.exec("INSERT INTO " + table + "(" + table + ") VALUES('integrity-check')"); err != nil {
 				out = append(out, "search index "+table+": "+err.Error()+" (it is being rebuilt)")
@@ -232,7 +232,7 @@ func (s *Store) checkIndex(ctx context.Context) ([]string, error) {
 		return err
 	})
 	if len(out) > 0 {
-		if err := s.write(ctx, nil, func(t *tx) error { return setMeta(t.ctx, t.conn, "fts_version", "stale") }); err != nil {
+		if err := s.runInWriter(ctx, nil, func(t *tx) error { return setMeta(t.ctx, t.conn, "fts_version", "stale") }); err != nil {
 			return out, err
 		}
 		s.Rebuild()

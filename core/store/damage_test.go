@@ -89,7 +89,7 @@ func openDamaged(t *testing.T, path string) {
 	s := openAt(t, path, Options{})
 	rep := s.Report()
 	if rep.MovedTo != "" {
-		if !exists(rep.MovedTo) || len(rep.Notes) == 0 {
+		if !fileExists(rep.MovedTo) || len(rep.Notes) == 0 {
 			t.Errorf("moved aside without a trace: %+v", rep)
 		}
 		create(t, s, "new")
@@ -189,7 +189,7 @@ func TestSymlinkIsFollowed(t *testing.T) {
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Error("the link was replaced")
 	}
-	if exists(link + "-wal") {
+	if fileExists(link + "-wal") {
 		t.Error("the log lies beside the link and not beside the file")
 	}
 }

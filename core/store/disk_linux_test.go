@@ -80,7 +80,7 @@ func diskFull(t *testing.T, mb int) {
 		t.Errorf("%d messages, want %d acknowledged + 1 spilled + 1", len(got), len(acked))
 	}
 	must(t, s.Close())
-	if exists(path + ".spill.jsonl") {
+	if fileExists(path + ".spill.jsonl") {
 		t.Error("the spill file was not taken away")
 	}
 	s, err = Open(bg, path, Options{})
@@ -100,8 +100,8 @@ func TestSpillIsReplayedOnce(t *testing.T) {
 	must(t, err)
 	m := chat.Message{Role: chat.RoleAssistant, Status: chat.StatusFinal, Text: "kept aside", Calls: []chat.ToolCall{{ID: "c", Args: []byte("{ not json")}}}
 	packed := Pack(&m)
-	must(t, spill.keep([]record{{Session: &Session{UID: "v", Kind: "user"}}, {UID: "v", Append: &packed}}))
-	must(t, spill.keep([]record{{UID: "u", Append: &packed}}))
+	must(t, spill.keepRecords([]record{{Session: &Session{UID: "v", Kind: "user"}}, {UID: "v", Append: &packed}}))
+	must(t, spill.keepRecords([]record{{UID: "u", Append: &packed}}))
 	lines, err := os.ReadFile(spill.path)
 	must(t, err)
 	must(t, os.WriteFile(spill.path, append(lines, `{"id":"torn","uid":"u","app`...), 0o600))
@@ -118,7 +118,7 @@ func TestSpillIsReplayedOnce(t *testing.T) {
 			}
 		}
 		must(t, s.Close())
-		if exists(spill.path) {
+		if fileExists(spill.path) {
 			t.Error("the file is still there")
 		}
 		if round == 0 {
@@ -149,7 +149,7 @@ func TestReadOnlyHome(t *testing.T) {
 	say(t, s, "u", "works, and is not saved")
 	temp := filepath.Dir(s.Path())
 	must(t, s.Close())
-	if exists(temp) {
+	if fileExists(temp) {
 		t.Error("the copy was left behind")
 	}
 	x, err := writer.Session(bg, "u")

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }

@@ -35,9 +35,9 @@ func createIndex(ctx context.Context, conn *sql.Conn) error {
 	return setMeta(ctx, conn, "fts_version", indexVersion)
 }
 
-// index changes the index. A failure other than of the disk must not hurt the conversation: it
-// marks the index as stale, and the rebuild repairs it.
-func (t *tx) index(query string, args ...any) {
+// changeIndex changes the index. A failure other than of the disk must not hurt the conversation:
+// it marks the index as stale, and the rebuild repairs it.
+func (t *tx) changeIndex(query string, args ...any) {
 	if t.indexBroken {
 		return
 	}
@@ -58,13 +58,13 @@ func (t *tx) indexMessage(id int64, r *row) {
 		talk = talkText(m)
 	}
 	if r.delegated() { // what agents say to each other is bulk, and nobody remembers having read it
-		talk, tool = "", strings.TrimSpace(clip(talk, toolMax)+"\n"+tool)
+		talk, tool = "", strings.TrimSpace(clipBytes(talk, toolMax)+"\n"+tool)
 	}
 	if talk != "" {
-		t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", id, cjk.IndexText(talk))
+		t.changeIndex("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", id, cjk.IndexText(talk))
 	}
 	if tool != "" {
-		t.index("INSERT INTO fts_tool(rowid,content) VALUES(?,?)", id, cjk.IndexText(tool))
+		t.changeIndex("INSERT INTO fts_tool(rowid,content) VALUES(?,?)", id, cjk.IndexText(tool))
 	}
 }
 
@@ -84,20 +84,20 @@ func talkText(m *chat.Message) string {
 // toolText is the name and the beginning of what a tool was asked or answered.
 func toolText(r *row) string {
 	if r.msg.Role == chat.RoleTool {
-		return r.tool + "\n" + clip(r.content, toolMax)
+		return r.tool + "\n" + clipBytes(r.content, toolMax)
 	}
 	return callsText(r.msg.Calls)
 }
 
-func (t *tx) unindex(id int64) {
-	t.index("DELETE FROM fts_talk WHERE rowid=?", id)
-	t.index("DELETE FROM fts_tool WHERE rowid=?", id)
+func (t *tx) unindexMessage(id int64) {
+	t.changeIndex("DELETE FROM fts_talk WHERE rowid=?", id)
+	t.changeIndex("DELETE FROM fts_tool WHERE rowid=?", id)
 }
 
 func (t *tx) indexTitle(session int64, title string) error {
-	t.index("DELETE FROM fts_talk WHERE rowid=?", -session)
+	t.changeIndex("DELETE FROM fts_talk WHERE rowid=?", -session)
 	if title != "" {
-		t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", -session, cjk.IndexText(title))
+		t.changeIndex("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", -session, cjk.IndexText(title))
 	}
 	return nil
 }

@@ -50,20 +50,20 @@ func TestSpillOfTwoProcesses(t *testing.T) {
 	other, err := openSpill(path)
 	must(t, err)
 	packed := Pack(&chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: "first"})
-	must(t, other.keep([]record{{UID: "u", Append: &packed}}))
+	must(t, other.keepRecords([]record{{UID: "u", Append: &packed}}))
 	mine, err := openSpill(path)
 	must(t, err)
 	late := Pack(&chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: "second"})
-	must(t, other.keep([]record{{UID: "u", Append: &late}}))
-	must(t, mine.settle(false, "x")) // as after replaying "first"
-	if len(mine.waiting) != 2 || !exists(path+".spill.jsonl") {
+	must(t, other.keepRecords([]record{{UID: "u", Append: &late}}))
+	must(t, mine.settleReplayed(false, "x")) // as after replaying "first"
+	if len(mine.waiting) != 2 || !fileExists(path+".spill.jsonl") {
 		t.Fatalf("%d wait, want both", len(mine.waiting))
 	}
 	must(t, s.Close())
 	s = openAt(t, path, Options{})
 	got, _, err := s.Messages(bg, "u", MessageQuery{Limit: All})
 	must(t, err)
-	if len(got) != 2 || got[1].Text != "second" || exists(path+".spill.jsonl") {
+	if len(got) != 2 || got[1].Text != "second" || fileExists(path+".spill.jsonl") {
 		t.Errorf("%d messages: %+v", len(got), got)
 	}
 }
@@ -126,9 +126,9 @@ func TestDamageSpills(t *testing.T) {
 	s := openAt(t, path, Options{})
 	create(t, s, "u")
 	packed := Pack(&chat.Message{Role: chat.RoleUser, Status: chat.StatusFinal, Text: "kept"})
-	err := s.write(bg, []record{{UID: "u", Append: &packed}}, func(*tx) error { return sqlite3.Error{Code: sqlite3.ErrCorrupt} })
+	err := s.runInWriter(bg, []record{{UID: "u", Append: &packed}}, func(*tx) error { return sqlite3.Error{Code: sqlite3.ErrCorrupt} })
 	var spilled *SpilledError
-	if !errors.As(err, &spilled) || !exists(spilled.Path) {
+	if !errors.As(err, &spilled) || !fileExists(spilled.Path) {
 		t.Fatalf("%v", err)
 	}
 	say(t, s, "u", "after it")

@@ -51,8 +51,8 @@ func cutTerm(q string) (term, rest string) {
 	return q[:end], q[end:]
 }
 
-// either splits terms at Or. All terms of one group must be found; no group is empty.
-func either(terms []string) (groups [][]string) {
+// splitAtOr splits terms at Or. All terms of one group must be found; no group is empty.
+func splitAtOr(terms []string) (groups [][]string) {
 	from := 0
 	for i := range len(terms) + 1 {
 		if i < len(terms) && terms[i] != Or {
@@ -69,13 +69,13 @@ func either(terms []string) (groups [][]string) {
 // matchQuery returns the MATCH expression of terms. Every term is quoted, so that none can be an
 // operator but Or. It returns "" when there is nothing to look for.
 func matchQuery(terms []string, typing bool) string {
-	groups := either(terms)
+	groups := splitAtOr(terms)
 	var all []string
 	for g, group := range groups {
 		var b strings.Builder
 		for i, term := range group {
 			last := g == len(groups)-1 && i == len(group)-1
-			phrase(&b, strings.TrimRight(term, "*"), strings.HasSuffix(term, "*") || typing && last)
+			writePhrase(&b, strings.TrimRight(term, "*"), strings.HasSuffix(term, "*") || typing && last)
 		}
 		if b.Len() > 0 {
 			all = append(all, strings.TrimSpace(b.String()))
@@ -84,7 +84,7 @@ func matchQuery(terms []string, typing bool) string {
 	return strings.Join(all, " OR ")
 }
 
-func phrase(b *strings.Builder, term string, prefix bool) {
+func writePhrase(b *strings.Builder, term string, prefix bool) {
 	term = strings.TrimRightFunc(term, func(r rune) bool { return !cjk.IsWord(r) })
 	if strings.IndexFunc(term, cjk.IsWord) < 0 {
 		return

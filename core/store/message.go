@@ -33,12 +33,12 @@ func (s *Store) Append(ctx context.Context, uid string, m *chat.Message, d Deriv
 	}
 	m.At = time.UnixMilli(m.At.UnixMilli()) // what a reader will see
 	m.Session = uid
-	r, err := encode(m)
+	r, err := encodeRow(m)
 	if err != nil {
 		return false, err
 	}
 	packed := Pack(m)
-	err = s.write(ctx, []record{{UID: uid, Append: &packed, Derived: d}}, func(t *tx) error {
+	err = s.runInWriter(ctx, []record{{UID: uid, Append: &packed, Derived: d}}, func(t *tx) error {
 		titled, err = t.appendRow(uid, r, d)
 		return err
 	})
@@ -48,8 +48,8 @@ func (s *Store) Append(ctx context.Context, uid string, m *chat.Message, d Deriv
 	return titled, err
 }
 
-func (t *tx) append(uid string, m *chat.Message, d Derived) (bool, error) {
-	r, err := encode(m)
+func (t *tx) appendMessage(uid string, m *chat.Message, d Derived) (bool, error) {
+	r, err := encodeRow(m)
 	if err != nil {
 		return false, err
 	}
@@ -91,7 +91,7 @@ func (t *tx) insertRow(r *row) (err error) {
 	m.ID, err = t.insert(`INSERT INTO messages(session_id,seq,ts_ms,role,status,content,reasoning,tool_calls,tool_call_id,
  tool_name,backend,finish,tokens,model,extra,blob_id,active) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.sessionID, m.Seq, toMS(m.At), string(m.Role), string(m.Status), r.content, m.Reasoning, r.calls, r.callID,
-		r.tool, r.backend, string(m.Finish), m.Usage.Output, m.Model, r.extra, null(r.blobID), r.active)
+		r.tool, r.backend, string(m.Finish), m.Usage.Output, m.Model, r.extra, nullIfZero(r.blobID), r.active)
 	if err != nil {
 		return fmt.Errorf("store: insert message: %w", err)
 	}
@@ -111,7 +111,7 @@ func (t *tx) keepBlob(r *row) error {
 	return t.row("SELECT id FROM blobs WHERE hash=?", r.hash).Scan(&r.blobID)
 }
 
-func null(id int64) any {
+func nullIfZero(id int64) any {
 	if id == 0 {
 		return nil
 	}
@@ -120,7 +120,7 @@ func null(id int64) any {
 
 // UpdatePartial replaces the text of a message that streams. It is not indexed before Seal.
 func (s *Store) UpdatePartial(ctx context.Context, id int64, text, reasoning string) error {
-	return s.write(ctx, nil, func(t *tx) error {
+	return s.runInWriter(ctx, nil, func(t *tx) error {
 		n, err := t.exec("UPDATE messages SET content=?, reasoning=? WHERE id=? AND status='partial'", text, reasoning, id)
 		if err == nil && n == 0 {
 			err = fmt.Errorf("store: streaming message %d %w", id, ErrNotFound)
@@ -133,11 +133,11 @@ func (s *Store) UpdatePartial(ctx context.Context, id int64, text, reasoning str
 func (s *Store) Seal(ctx context.Context, m *chat.Message) error {
 	m.At = time.UnixMilli(m.At.UnixMilli())
 	packed := Pack(m)
-	return s.write(ctx, []record{{Seal: &packed}}, func(t *tx) error { return t.seal(m) })
+	return s.runInWriter(ctx, []record{{Seal: &packed}}, func(t *tx) error { return t.sealMessage(m) })
 }
 
-func (t *tx) seal(m *chat.Message) error {
-	r, err := encode(m)
+func (t *tx) sealMessage(m *chat.Message) error {
+	r, err := encodeRow(m)
 	if err != nil {
 		return err
 	}
@@ -148,14 +148,14 @@ func (t *tx) seal(m *chat.Message) error {
  finish=?, tokens=?, model=?, extra=?, blob_id=? WHERE id=?
  RETURNING active, (SELECT kind FROM sessions s WHERE s.id=session_id)`,
 		string(m.Status), r.content, m.Reasoning, r.calls, r.callID, r.tool, r.backend,
-		string(m.Finish), m.Usage.Output, m.Model, r.extra, null(r.blobID), m.ID).Scan(&r.active, &r.kind)
+		string(m.Finish), m.Usage.Output, m.Model, r.extra, nullIfZero(r.blobID), m.ID).Scan(&r.active, &r.kind)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("store: seal: message %d %w", m.ID, ErrNotFound)
 	}
 	if err != nil {
 		return err
 	}
-	t.unindex(m.ID)
+	t.unindexMessage(m.ID)
 	if m.Status != chat.StatusPartial {
 		t.indexMessage(m.ID, &r)
 	}
@@ -164,7 +164,7 @@ func (t *tx) seal(m *chat.Message) error {
 
 // Discard removes one message for good.
 func (s *Store) Discard(ctx context.Context, id int64) error {
-	return s.write(ctx, nil, func(t *tx) error {
+	return s.runInWriter(ctx, nil, func(t *tx) error {
 		var session int64
 		var tool, active int
 		err := t.row("DELETE FROM messages WHERE id=? RETURNING session_id, role='tool', active", id).Scan(&session, &tool, &active)
@@ -174,7 +174,7 @@ func (s *Store) Discard(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
-		t.unindex(id)
+		t.unindexMessage(id)
 		_, err = t.exec("UPDATE sessions SET msg_count=msg_count-?, tool_count=tool_count-? WHERE id=?", active, tool*active, session)
 		return err
 	})
@@ -191,7 +191,7 @@ type MessageQuery struct {
 // Messages returns messages in order of seq: those just before or after a position, or the newest.
 // more says that there are further ones beyond the far end.
 func (s *Store) Messages(ctx context.Context, uid string, q MessageQuery) (out []StoredMessage, more bool, err error) {
-	defer s.watch(&err)
+	defer s.watchDamage(&err)
 	var c conditions
 	c.add("m.session_id=(SELECT id FROM sessions WHERE uid=?)", uid)
 	c.addIf(q.ActiveOnly, "m.active=1")
@@ -206,7 +206,7 @@ func (s *Store) Messages(ctx context.Context, uid string, q MessageQuery) (out [
 	if err != nil {
 		return nil, false, err
 	}
-	if out, err = collect(rows); err != nil {
+	if out, err = collectMessages(rows); err != nil {
 		return nil, false, err
 	}
 	if len(out) > q.Limit {
@@ -218,7 +218,7 @@ func (s *Store) Messages(ctx context.Context, uid string, q MessageQuery) (out [
 	return out, more, nil
 }
 
-func collect(rows *sql.Rows) ([]StoredMessage, error) {
+func collectMessages(rows *sql.Rows) ([]StoredMessage, error) {
 	defer rows.Close()
 	var out []StoredMessage
 	for rows.Next() {
@@ -236,7 +236,7 @@ const All = 1 << 40
 
 // Message returns one message.
 func (s *Store) Message(ctx context.Context, id int64) (m StoredMessage, err error) {
-	defer s.watch(&err)
+	defer s.watchDamage(&err)
 	m, err = scanMessage(s.read.QueryRowContext(ctx, "SELECT "+messageColumns+withWhole+messageFrom+"WHERE m.id=?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return m, fmt.Errorf("message %d %w", id, ErrNotFound)

@@ -34,9 +34,9 @@ var ErrNewer = errors.New("the database was written by a newer hermes")
 // ErrForeign says that the file is a database of another program.
 var ErrForeign = errors.New("the file is a database of another program")
 
-// migrate brings the schema up to date in one transaction, so that two processes that start
+// migrateSchema brings the schema up to date in one transaction, so that two processes that start
 // together cannot collide. It reports whether the database was empty.
-func migrate(ctx context.Context, conn *sql.Conn, now int64) (created bool, err error) {
+func migrateSchema(ctx context.Context, conn *sql.Conn, now int64) (created bool, err error) {
 	version, err := schemaVersion(ctx, conn)
 	if err != nil || version == len(migrations) {
 		return false, err
@@ -44,7 +44,7 @@ func migrate(ctx context.Context, conn *sql.Conn, now int64) (created bool, err 
 	if version > len(migrations) {
 		return false, fmt.Errorf("%w (format %d, this program knows %d): update hermes, or set HERMES_HOME to another folder", ErrNewer, version, len(migrations))
 	}
-	if err := begin(ctx, conn); err != nil {
+	if err := beginImmediate(ctx, conn); err != nil {
 		return false, err
 	}
 	defer func() {
@@ -118,8 +118,8 @@ func mayBeNew(ctx context.Context, conn *sql.Conn, tables int) error {
 	return nil
 }
 
-// newer reports whether a format version is one that this program does not know.
-func newer(version string) bool {
+// isNewerVersion reports whether a format version is one that this program does not know.
+func isNewerVersion(version string) bool {
 	v, err := strconv.Atoi(version)
 	return err == nil && v > len(migrations)
 }

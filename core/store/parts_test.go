@@ -28,7 +28,7 @@ func TestRowsOfTheFirstVersions(t *testing.T) {
 	}
 	_, err := s.Append(bg, "u", m, Derived{})
 	must(t, err)
-	must(t, s.write(bg, nil, func(tx *tx) error {
+	must(t, s.runInWriter(bg, nil, func(tx *tx) error {
 		n, err := tx.exec(`UPDATE messages SET extra=replace(extra,'{"parts":','{"attachments":') WHERE extra LIKE '{"parts":%'`)
 		if err == nil && n != 1 {
 			t.Errorf("%d rows made old", n)
@@ -238,15 +238,15 @@ func TestSalvageKeepsContents(t *testing.T) {
 	s := open(t)
 	create(t, s, "u")
 	hash := attach(t, s, "u", []byte("picture"))
-	must(t, s.write(bg, nil, func(t *tx) error {
+	must(t, s.runInWriter(bg, nil, func(t *tx) error {
 		_, err := t.exec("DELETE FROM content_refs")
 		return err
 	}))
-	must(t, s.write(bg, nil, func(t *tx) error {
+	must(t, s.runInWriter(bg, nil, func(t *tx) error {
 		_, err := t.exec("INSERT INTO messages(session_id,seq,ts_ms,role,status,extra) VALUES(1,9,5,'user','final','{\"blob\": broken')")
 		return err
 	}))
-	s.noticed(errDamaged)
+	s.rememberDamage(errDamaged)
 	must(t, s.Close())
 	if s = openAt(t, s.path, Options{}); s.Report().Salvaged != 2 {
 		t.Fatalf("%+v", s.Report())
@@ -271,7 +271,7 @@ func FuzzStoredParts(f *testing.F) {
 			}
 			_ = p.Describe()
 		})
-		if _, err := encode(&m); err != nil {
+		if _, err := encodeRow(&m); err != nil {
 			t.Error(err)
 		}
 	})

@@ -18,12 +18,12 @@ func rankNewest(ms []Match, q SearchQuery, now time.Time) {
 		words[i] = strings.ToLower(strings.TrimRight(term, "*"))
 	}
 	for i := range ms {
-		ms[i].Rank = -score(&ms[i], words, now)
+		ms[i].Rank = -matchScore(&ms[i], words, now)
 	}
 	slices.SortStableFunc(ms, func(a, b Match) int { return cmp.Compare(a.Rank, b.Rank) })
 }
 
-func score(m *Match, words []string, now time.Time) float64 {
+func matchScore(m *Match, words []string, now time.Time) float64 {
 	text := strings.ToLower(m.Text)
 	var sum float64
 	for _, w := range words {

@@ -39,14 +39,14 @@ func (s *Store) Rebuild() {
 	crash.Go("store: rebuild the index", func() {
 		defer s.background.Done()
 		defer s.rebuildOn.Store(false)
-		s.rebuild()
+		s.rebuildIndex()
 	})
 }
 
 var errIndexBroken = errors.New("the index failed while it was made")
 
-// rebuild tries twice: an index that was half made and broke is begun anew.
-func (s *Store) rebuild() {
+// rebuildIndex tries twice: an index that was half made and broke is begun anew.
+func (s *Store) rebuildIndex() {
 	err := s.rebuildAll()
 	if errors.Is(err, errIndexBroken) {
 		err = s.rebuildAll()
@@ -63,12 +63,12 @@ func (s *Store) rebuild() {
 // there.
 func (s *Store) rebuildAll() error {
 	ctx := context.Background()
-	if err := s.write(ctx, nil, (*tx).rebuildStart); err != nil {
+	if err := s.runInWriter(ctx, nil, (*tx).rebuildStart); err != nil {
 		return err
 	}
 	for {
 		var left, total int64
-		err := s.write(ctx, nil, func(t *tx) (err error) {
+		err := s.runInWriter(ctx, nil, func(t *tx) (err error) {
 			left, total, err = t.rebuildStep()
 			return err
 		})
@@ -90,7 +90,7 @@ func (s *Store) rebuildAll() error {
 // again.
 func (s *Store) rebuildFailed(err error) {
 	if !errors.Is(err, ErrClosed) {
-		s.noticed(err)
+		s.rememberDamage(err)
 		s.rebuildErr.Store(&err)
 	}
 }
@@ -134,7 +134,7 @@ func (t *tx) rebuildTitles() error {
 		if err := rows.Scan(&id, &title); err != nil {
 			return err
 		}
-		t.index("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", -id, cjk.IndexText(title))
+		t.changeIndex("INSERT INTO fts_talk(rowid,content) VALUES(?,?)", -id, cjk.IndexText(title))
 	}
 	return rows.Err()
 }
@@ -187,7 +187,7 @@ func (t *tx) reindexBelow(id int64) (low int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	chunk, err := collect(rows)
+	chunk, err := collectMessages(rows)
 	if err != nil {
 		return 0, err
 	}
@@ -196,12 +196,12 @@ func (t *tx) reindexBelow(id int64) (low int64, err error) {
 		if m.Status == "partial" {
 			continue
 		}
-		r, err := encode(&m.Message)
+		r, err := encodeRow(&m.Message)
 		if err != nil {
 			return 0, err
 		}
 		r.active, r.compacted, r.kind = m.Active, m.Compacted, m.kind
-		t.unindex(m.ID) // it may have been sealed since the rebuild began
+		t.unindexMessage(m.ID) // it may have been sealed since the rebuild began
 		t.indexMessage(m.ID, &r)
 	}
 	if len(chunk) < rebuildChunk {

@@ -245,7 +245,7 @@ func survives(t *testing.T, path string, want map[int]bool) {
 	if strings.Contains(got, "deleted-") && !strings.HasSuffix(t.Name(), "the_whole_page") { // then nobody knows which pages are free
 		t.Error("what was deleted is back")
 	}
-	if r.MovedTo != "" && (!exists(r.MovedTo) || len(r.Notes) == 0) {
+	if r.MovedTo != "" && (!fileExists(r.MovedTo) || len(r.Notes) == 0) {
 		t.Errorf("moved aside without a trace: %+v", r)
 	}
 	create(t, s, "new")
@@ -397,7 +397,7 @@ func TestRescueGoesOnAfterACrash(t *testing.T) {
 			prepare(t, path)
 			survives(t, path, all)
 			for _, suffix := range []string{".new", ".new-wal", ".rescued", ".damaged"} {
-				if exists(path + suffix) {
+				if fileExists(path + suffix) {
 					t.Errorf("%s is left", suffix)
 				}
 			}

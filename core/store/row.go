@@ -55,8 +55,8 @@ type callColumn struct {
 	Invalid string `json:"invalid,omitempty"`
 }
 
-// encode takes m apart. It compresses, so that it runs before the request reaches the writer.
-func encode(m *chat.Message) (row, error) {
+// encodeRow takes m apart. It compresses, so that it runs before the request reaches the writer.
+func encodeRow(m *chat.Message) (row, error) {
 	r := row{msg: m, content: m.Text, active: true}
 	x := extra{From: m.From, Parts: m.Parts, Opaque: string(m.Opaque), Thought: m.Thought, Took: m.Took}
 	if !m.Usage.Empty() || m.Usage.CostKnown {
@@ -67,7 +67,7 @@ func encode(m *chat.Message) (row, error) {
 		r.content, r.callID, r.tool, r.backend = res.Text, res.CallID, res.Name, res.Backend
 		res.Text, res.CallID, res.Name = "", "", ""
 		x.Result, x.Text = &res, m.Text
-		r.cut()
+		r.cutContent()
 	}
 	if x.From != (chat.Author{}) || x.Parts != nil || x.Result != nil || x.Usage != nil || x.Opaque != "" || x.Took > 0 {
 		data, err := json.Marshal(x)
@@ -93,8 +93,8 @@ func encodeCalls(calls []chat.ToolCall) (string, error) {
 	return string(data), err
 }
 
-// cut moves a long content aside and keeps its ends.
-func (r *row) cut() {
+// cutContent moves a long content aside and keeps its ends.
+func (r *row) cutContent() {
 	if len(r.content) <= wholeMax {
 		return
 	}
@@ -104,13 +104,13 @@ func (r *row) cut() {
 	_, _ = io.WriteString(w, r.content)               // a bytes.Buffer takes everything
 	_ = w.Close()
 	r.hash, r.gzip = hash[:], buf.Bytes()
-	head := clip(r.content, endsMax)
+	head := clipBytes(r.content, endsMax)
 	tail := strings.ToValidUTF8(r.content[len(r.content)-endsMax:], "")
 	r.content = fmt.Sprintf("%s\n[... %d bytes are stored compressed ...]\n%s", head, len(r.content)-2*endsMax, tail)
 }
 
-// clip returns at most n bytes of s without half a character at the end.
-func clip(s string, n int) string {
+// clipBytes returns at most n bytes of s without half a character at the end.
+func clipBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -153,7 +153,7 @@ const firstSummaries = "[Summary of the earlier conversation, for reference only
 // person from the rest of the conversation. What is missing is said in the message.
 func (r *row) decode(m *chat.Message) {
 	var lost []string
-	if whole, err := unzip(r.gzip); err != nil {
+	if whole, err := unpack(r.gzip); err != nil {
 		lost = append(lost, "the middle of the output") // its ends are in the row
 	} else if whole != nil {
 		r.content = string(whole)
@@ -163,7 +163,7 @@ func (r *row) decode(m *chat.Message) {
 		lost = append(lost, "the tool calls")
 	}
 	for _, c := range cols {
-		m.Calls = append(m.Calls, chat.ToolCall{ID: c.ID, Name: c.Name, Args: raw(c.Args), Invalid: c.Invalid})
+		m.Calls = append(m.Calls, chat.ToolCall{ID: c.ID, Name: c.Name, Args: rawJSON(c.Args), Invalid: c.Invalid})
 	}
 	var x extra
 	if r.extra != "" && json.Unmarshal([]byte(r.extra), &x) != nil {
@@ -173,7 +173,7 @@ func (r *row) decode(m *chat.Message) {
 	if len(lost) > 0 {
 		r.content = strings.TrimSpace(r.content + "\n[damaged in the database: " + strings.Join(lost, ", ") + "]")
 	}
-	m.From, m.Text, m.Parts, m.Opaque = x.From, r.content, slices.Concat(x.Parts, x.Old), raw(x.Opaque)
+	m.From, m.Text, m.Parts, m.Opaque = x.From, r.content, slices.Concat(x.Parts, x.Old), rawJSON(x.Opaque)
 	m.Thought, m.Took = max(0, x.Thought), max(0, x.Took)
 	if x.Usage != nil {
 		m.Usage = *x.Usage
@@ -191,8 +191,8 @@ func (r *row) decode(m *chat.Message) {
 	makeSound(m)
 }
 
-// unzip returns nil for nothing.
-func unzip(packed []byte) ([]byte, error) {
+// unpack returns nil for nothing.
+func unpack(packed []byte) ([]byte, error) {
 	if len(packed) == 0 {
 		return nil, nil
 	}
@@ -203,7 +203,7 @@ func unzip(packed []byte) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-func raw(text string) json.RawMessage {
+func rawJSON(text string) json.RawMessage {
 	if text == "" {
 		return nil
 	}

@@ -19,34 +19,34 @@ const salvageBatch = 10_000 // rows in one transaction
 
 func rescuedFile(path string) string { return path + ".rescued" }
 
-// rescue makes a damaged database anew from the rows that can be read and keeps the damaged one
-// beside it. Nothing is given up before the new one is whole: a crash in between costs nothing.
-func (s *Store) rescue(ctx context.Context, cause error) error {
+// rescueDamaged makes a damaged database anew from the rows that can be read and keeps the damaged
+// one beside it. Nothing is given up before the new one is whole: a crash in between costs nothing.
+func (s *Store) rescueDamaged(ctx context.Context, cause error) error {
 	if s.temp == "" {
 		if !lockExclusive(s.lock) {
 			return fmt.Errorf("%w: close that one first (%w)", errInUse, cause)
 		}
 		defer lockShare(s.lock) // at the end: a row that another process adds meanwhile could have the number of an old one
 	}
-	if err := s.disconnect(); err != nil {
+	if err := s.closeConns(); err != nil {
 		cause = errors.Join(cause, err)
 	}
 	fresh := s.path + ".new"
 	defer removeDatabase(fresh)
-	if removeDatabase(fresh); exists(fresh) {
+	if removeDatabase(fresh); fileExists(fresh) {
 		return fmt.Errorf("the database is damaged (%w), and %s is in the way of a new one: move it away", cause, fresh)
 	}
 	v := &salvage{store: s}
-	if err := v.build(ctx, fresh); err != nil {
+	if err := v.buildDatabase(ctx, fresh); err != nil {
 		if errors.Is(err, ErrNewer) {
 			return err
 		}
-		return fmt.Errorf("the database is damaged (%w) and could not be made anew: %w%s", cause, err, hint(err))
+		return fmt.Errorf("the database is damaged (%w) and could not be made anew: %w%s", cause, err, errorHint(err))
 	}
 	if err := os.Rename(fresh, rescuedFile(s.path)); err != nil {
 		return err
 	}
-	if err := s.swap(); err != nil {
+	if err := s.swapRescued(); err != nil {
 		return err
 	}
 	s.report.Salvaged, s.report.Lost = v.kept["messages"], v.lost
@@ -59,14 +59,14 @@ var errInUse = errors.New("the database is damaged and another hermes uses it")
 
 // finishRescue ends what a crash in swap left.
 func (s *Store) finishRescue() error {
-	if !exists(rescuedFile(s.path)) {
+	if !fileExists(rescuedFile(s.path)) {
 		return nil
 	}
 	if !lockExclusive(s.lock) {
 		return errInUse
 	}
 	defer lockShare(s.lock)
-	return s.swap()
+	return s.swapRescued()
 }
 
 // damageBefore says what is known to be wrong before SQLite looks at the file: what an earlier
@@ -81,16 +81,16 @@ func (s *Store) damageBefore() error {
 	switch {
 	case errLog == nil && (os.IsNotExist(err) || err == nil && info.Size() == 0):
 		return fmt.Errorf("%w: it is empty, and its log is not", errDamaged)
-	case errLog == nil && s.alone() && (dbfile.LogBroken(s.path) || !dbfile.IsDatabase(s.path)): // SQLite would empty the log without a word
+	case errLog == nil && s.isOnlyProcess() && (dbfile.LogBroken(s.path) || !dbfile.IsDatabase(s.path)): // SQLite would empty the log without a word
 		return fmt.Errorf("%w: its log goes on behind a break, or its beginning is gone", errDamaged)
-	case err == nil && info.Size() == 0 && exists(reserveFile(s.path)):
+	case err == nil && info.Size() == 0 && fileExists(reserveFile(s.path)):
 		return fmt.Errorf("%w: it is empty", errDamaged)
 	}
 	return nil
 }
 
-// alone reports whether no other process uses the database at this moment.
-func (s *Store) alone() bool {
+// isOnlyProcess reports whether no other process uses the database at this moment.
+func (s *Store) isOnlyProcess() bool {
 	if !lockExclusive(s.lock) {
 		return s.temp != ""
 	}
@@ -98,10 +98,10 @@ func (s *Store) alone() bool {
 	return true
 }
 
-// swap puts a rescued database in the place of the damaged one, which is moved aside. A crash
-// leaves it to the next Open.
-func (s *Store) swap() error {
-	aside := s.path + ".corrupt-" + stamp(s.now())
+// swapRescued puts a rescued database in the place of the damaged one, which is moved aside. A
+// crash leaves it to the next Open.
+func (s *Store) swapRescued() error {
+	aside := s.path + ".corrupt-" + timeStamp(s.now())
 	for _, suffix := range []string{"", "-wal"} {
 		if err := os.Rename(s.path+suffix, aside+suffix); err != nil && !os.IsNotExist(err) {
 			return fmt.Errorf("move the damaged database aside: %w", err)
@@ -141,22 +141,22 @@ type salvage struct {
 
 // summary says with numbers what was taken over and what was lost.
 func (v *salvage) summary() string {
-	text := fmt.Sprintf("%s in %s", plural(v.kept["messages"], "message"), plural(v.kept["sessions"], "session"))
+	text := fmt.Sprintf("%s in %s", pluralOf(v.kept["messages"], "message"), pluralOf(v.kept["sessions"], "session"))
 	if v.lost == 0 && v.bad == 0 {
 		return text + "; nothing is missing"
 	}
-	return text + fmt.Sprintf("; %s missing (%s could not be read)", plural(v.lost, "message"), plural(v.bad, "page"))
+	return text + fmt.Sprintf("; %s missing (%s could not be read)", pluralOf(v.lost, "message"), pluralOf(v.bad, "page"))
 }
 
-func plural(n int, what string) string {
+func pluralOf(n int, what string) string {
 	if n != 1 {
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// build writes the new database at path, whole and closed.
-func (v *salvage) build(ctx context.Context, path string) (err error) {
+// buildDatabase writes the new database at path, whole and closed.
+func (v *salvage) buildDatabase(ctx context.Context, path string) (err error) {
 	_, network := networkFS(path)
 	db, conn, err := openWriter(ctx, path, !network)
 	if err != nil {
@@ -164,14 +164,14 @@ func (v *salvage) build(ctx context.Context, path string) (err error) {
 	}
 	v.conn, v.kept = conn, map[string]int{}
 	defer func() { err = errors.Join(err, conn.Close(), db.Close()) }()
-	if _, err := migrate(ctx, conn, v.store.now().UnixMilli()); err != nil {
+	if _, err := migrateSchema(ctx, conn, v.store.now().UnixMilli()); err != nil {
 		return err
 	}
-	if err := restrict(path); err != nil {
+	if err := makePrivate(path); err != nil {
 		return err
 	}
 	if v.file, err = dbfile.Open(v.store.path); err == nil {
-		err = v.fill(ctx)
+		err = v.fillTables(ctx)
 		v.bad = v.file.Bad()
 		err = errors.Join(err, v.file.Close())
 		if err != nil {
@@ -182,8 +182,8 @@ func (v *salvage) build(ctx context.Context, path string) (err error) {
 	return err
 }
 
-// fill takes over the rows of every table, and makes them consistent.
-func (v *salvage) fill(ctx context.Context) error {
+// fillTables takes over the rows of every table, and makes them consistent.
+func (v *salvage) fillTables(ctx context.Context) error {
 	if _, err := v.conn.ExecContext(ctx, "PRAGMA foreign_keys=OFF; BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (v *salvage) fill(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if v.lost, err = v.mend(ctx); err != nil {
+	if v.lost, err = v.mendRows(ctx); err != nil {
 		return err
 	}
 	_, err = v.conn.ExecContext(ctx, "COMMIT; PRAGMA foreign_keys=ON")
@@ -202,7 +202,7 @@ func (v *salvage) fill(ctx context.Context) error {
 func (v *salvage) takeAll(ctx context.Context) error {
 	var targets []*target
 	for _, name := range salvageTables {
-		t, err := v.target(ctx, name)
+		t, err := v.findTarget(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func (v *salvage) takeAll(ctx context.Context) error {
 	var failed error
 	take := func(t *target, r dbfile.Row) (belongs bool) {
 		if failed == nil {
-			belongs, failed = t.take(ctx, r)
+			belongs, failed = t.takeRow(ctx, r)
 		}
 		return belongs
 	}
@@ -245,7 +245,7 @@ type column struct {
 	needed, rowid bool
 }
 
-func (v *salvage) target(ctx context.Context, name string) (*target, error) {
+func (v *salvage) findTarget(ctx context.Context, name string) (*target, error) {
 	t := &target{v: v, name: name}
 	if name == "sqlite_sequence" {
 		t.columns = []column{{name: "name", kind: "TEXT", needed: true}, {name: "seq", kind: "INTEGER", needed: true}}
@@ -268,9 +268,9 @@ func (v *salvage) target(ctx context.Context, name string) (*target, error) {
 	return t, rows.Err()
 }
 
-// take adds a row if it is one of this table. An error is one of the new database.
-func (t *target) take(ctx context.Context, r dbfile.Row) (belongs bool, err error) {
-	if !t.fits(r) {
+// takeRow adds a row if it is one of this table. An error is one of the new database.
+func (t *target) takeRow(ctx context.Context, r dbfile.Row) (belongs bool, err error) {
+	if !t.fitsShape(r) {
 		return false, nil
 	}
 	values := r.Values
@@ -308,7 +308,7 @@ func (t *target) take(ctx context.Context, r dbfile.Row) (belongs bool, err erro
 // salvage itself.
 func (t *target) takeMeta(ctx context.Context, values []any) (bool, error) {
 	key, _ := values[0].(string)
-	if version, ok := values[1].(string); ok && key == "schema_version" && newer(version) {
+	if version, ok := values[1].(string); ok && key == "schema_version" && isNewerVersion(version) {
 		return true, fmt.Errorf("%w, and it is damaged: let that one repair it", ErrNewer)
 	}
 	if !strings.HasPrefix(key, "spill:") {
@@ -322,9 +322,9 @@ func (t *target) takeMeta(ctx context.Context, values []any) (bool, error) {
 // before ends without them; they are 0.
 var addedColumns = map[string]int{"spent": 1}
 
-// fits reports whether a row has the shape of this table: as many values as columns, each of the
-// kind of its own.
-func (t *target) fits(r dbfile.Row) bool {
+// fitsShape reports whether a row has the shape of this table: as many values as columns, each of
+// the kind of its own.
+func (t *target) fitsShape(r dbfile.Row) bool {
 	if n := len(t.columns); len(r.Values) > n || len(r.Values) < n-addedColumns[t.name] {
 		return false
 	}
@@ -353,10 +353,10 @@ func (t *target) fits(r dbfile.Row) bool {
 	return r.ID > 0
 }
 
-// mend makes the salvaged rows consistent: sessions for orphaned messages, no links into nothing,
-// right counters, and an index to be rebuilt. Lost is how many messages the sessions counted that
-// are not there.
-func (v *salvage) mend(ctx context.Context) (lost int, err error) {
+// mendRows makes the salvaged rows consistent: sessions for orphaned messages, no links into
+// nothing, right counters, and an index to be rebuilt. Lost is how many messages the sessions
+// counted that are not there.
+func (v *salvage) mendRows(ctx context.Context) (lost int, err error) {
 	conn := v.conn
 	if v.sessions {
 		done, err := conn.ExecContext(ctx, "DELETE FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)")

@@ -70,15 +70,15 @@ func (s *Store) Search(ctx context.Context, q SearchQuery) (Found, error) {
 		return Found{}, nil
 	}
 	if s.stale.Load() {
-		return s.scan(ctx, q)
+		return s.scanNewest(ctx, q)
 	}
 	f, err := s.lookUp(ctx, q, match)
 	if err == nil || ctx.Err() != nil {
 		return f, err
 	}
-	s.noticed(err)
+	s.rememberDamage(err)
 	s.Rebuild() // the index is derived: whatever is wrong with it is repaired, and meanwhile the scan answers
-	return s.scan(ctx, q)
+	return s.scanNewest(ctx, q)
 }
 
 func (s *Store) lookUp(ctx context.Context, q SearchQuery, match string) (Found, error) {
@@ -88,15 +88,15 @@ func (s *Store) lookUp(ctx context.Context, q SearchQuery, match string) (Found,
 	if err != nil || f.Total == 0 {
 		return f, err
 	}
-	where, args := q.filters()
+	where, args := q.filterConditions()
 	inner := "SELECT rowid AS id, rank AS score FROM " + t + " WHERE " + t + " MATCH ?"
 	order, limit, text := "score", q.Limit, 0
 	if f.Total > exactMax {
 		f.Total, f.Bounded = exactMax, true
-		inner = "SELECT rowid AS id, 0.0 AS score FROM " + t + " WHERE " + t + " MATCH ? ORDER BY rowid DESC LIMIT " + walk(where)
+		inner = "SELECT rowid AS id, 0.0 AS score FROM " + t + " WHERE " + t + " MATCH ? ORDER BY rowid DESC LIMIT " + walkLimit(where)
 		order, limit, text = "f.id DESC", newestMax, rankText
 	}
-	f.Matches, err = s.matches(ctx, "("+inner+")", where, order, limit, text, append([]any{match}, args...))
+	f.Matches, err = s.readMatches(ctx, "("+inner+")", where, order, limit, text, append([]any{match}, args...))
 	if err != nil {
 		return f, err
 	}
@@ -109,7 +109,7 @@ func (s *Store) lookUp(ctx context.Context, q SearchQuery, match string) (Found,
 	return f, err
 }
 
-func walk(where string) string {
+func walkLimit(where string) string {
 	if where == "1" {
 		return strconv.Itoa(newestMax)
 	}
@@ -128,20 +128,20 @@ const joins = " LEFT JOIN messages m ON m.id=f.id CROSS JOIN sessions s ON s.id=
 
 const visible = "s.hidden=0 AND (m.id IS NULL OR m.active=1 OR m.compacted_into IS NOT NULL)"
 
-func (q SearchQuery) filters() (string, []any) {
+func (q SearchQuery) filterConditions() (string, []any) {
 	var c conditions
 	c.addIf(q.Tool != "", "(m.tool_name=? OR instr(m.tool_calls,?)>0)", q.Tool, `"name":"`+q.Tool+`"`)
 	c.addIf(q.Backend != "", "m.backend=?", q.Backend)
 	c.addIf(q.Role != "", "m.role=?", q.Role)
 	c.addIf(q.Source != "", "s.source=?", q.Source)
-	c.addIf(q.ProjectHas != "", "s.repo_root LIKE ? ESCAPE '\\'", like(q.ProjectHas))
+	c.addIf(q.ProjectHas != "", "s.repo_root LIKE ? ESCAPE '\\'", likePattern(q.ProjectHas))
 	c.addIf(!q.Since.IsZero(), "COALESCE(m.ts_ms,s.last_ms)>=?", toMS(q.Since))
 	c.addIf(!q.Until.IsZero(), "COALESCE(m.ts_ms,s.last_ms)<?", toMS(q.Until))
 	return c.String(), c.args
 }
 
-// matches reads what ranking and grouping need: up to text bytes of each content, 0 for none.
-func (s *Store) matches(ctx context.Context, from, where, order string, limit, text int, args []any) ([]Match, error) {
+// readMatches reads what ranking and grouping need: up to text bytes of each content, 0 for none.
+func (s *Store) readMatches(ctx context.Context, from, where, order string, limit, text int, args []any) ([]Match, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT COALESCE(m.id,0), s.id, f.score, COALESCE(m.ts_ms,s.last_ms), COALESCE(m.role,''), COALESCE(m.seq,0),"+
 		" CASE WHEN "+strconv.Itoa(text)+"=0 THEN '' ELSE substr(COALESCE(m.content,s.title),1,"+strconv.Itoa(text)+") END FROM "+
 		from+" f"+joins+" WHERE "+visible+" AND "+where+" ORDER BY "+order+" LIMIT ?", append(args, limit)...)
@@ -166,7 +166,7 @@ func (s *Store) matches(ctx context.Context, from, where, order string, limit, t
 // that are shown.
 func (s *Store) Texts(ctx context.Context, ms []Match) error {
 	for i := range ms {
-		err := s.text(ctx, &ms[i])
+		err := s.readMatchText(ctx, &ms[i])
 		if err != nil && !errors.Is(err, sql.ErrNoRows) { // deleted meanwhile: an empty text
 			return err
 		}
@@ -174,7 +174,7 @@ func (s *Store) Texts(ctx context.Context, ms []Match) error {
 	return nil
 }
 
-func (s *Store) text(ctx context.Context, m *Match) error {
+func (s *Store) readMatchText(ctx context.Context, m *Match) error {
 	if m.ID == 0 {
 		return s.read.QueryRowContext(ctx, "SELECT title FROM sessions WHERE id=?", m.Session).Scan(&m.Text)
 	}
@@ -194,29 +194,29 @@ func (s *Store) text(ctx context.Context, m *Match) error {
 	return nil
 }
 
-// contains is the condition that all terms of one of their groups are in a text.
-func contains(text string, terms []string) (condition string, args []any) {
+// containsTerms is the condition that all terms of one of their groups are in a text.
+func containsTerms(text string, terms []string) (condition string, args []any) {
 	var any []string
-	for _, group := range either(terms) {
+	for _, group := range splitAtOr(terms) {
 		var all []string
 		for _, term := range group {
 			all = append(all, text+" LIKE ? ESCAPE '\\'")
-			args = append(args, like(strings.TrimRight(term, "*")))
+			args = append(args, likePattern(strings.TrimRight(term, "*")))
 		}
 		any = append(any, strings.Join(all, " AND "))
 	}
 	return "(" + strings.Join(any, " OR ") + ")", args
 }
 
-// scan looks without the index: exact parts of words in the newest messages.
-func (s *Store) scan(ctx context.Context, q SearchQuery) (f Found, err error) {
-	defer s.watch(&err)
+// scanNewest looks without the index: exact parts of words in the newest messages.
+func (s *Store) scanNewest(ctx context.Context, q SearchQuery) (f Found, err error) {
+	defer s.watchDamage(&err)
 	var high int64
 	if err := s.read.QueryRowContext(ctx, "SELECT COALESCE(max(id),0) FROM messages").Scan(&high); err != nil {
 		return Found{}, err
 	}
 	c := conditions{}
-	where, args := q.filters()
+	where, args := q.filterConditions()
 	c.add("m.id>?", high-scanMax)
 	role, text := "m.role IN ('user','assistant')", "m.content"
 	if q.Table == Tools {
@@ -224,11 +224,11 @@ func (s *Store) scan(ctx context.Context, q SearchQuery) (f Found, err error) {
 		text = "(m.tool_name||' '||m.tool_calls||' '||CASE m.role WHEN 'tool' THEN m.content ELSE '' END)"
 	}
 	c.add(role)
-	part, words := contains(text, q.Terms)
+	part, words := containsTerms(text, q.Terms)
 	c.add(part, words...)
 	c.add(where, args...)
 	from := "(SELECT m.id AS id, 0.0 AS score FROM messages m JOIN sessions s ON s.id=m.session_id WHERE " + c.String() + " ORDER BY m.id DESC LIMIT 500)"
-	found, err := s.matches(ctx, from, "1", "f.id DESC", newestMax, rankText, c.args)
+	found, err := s.readMatches(ctx, from, "1", "f.id DESC", newestMax, rankText, c.args)
 	if err != nil {
 		return Found{}, err
 	}

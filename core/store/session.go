@@ -78,7 +78,7 @@ func fromMS(ms int64) time.Time {
 
 // CreateSession adds a session. Its uid must be new.
 func (s *Store) CreateSession(ctx context.Context, x Session) error {
-	return s.write(ctx, []record{{Session: &x}}, func(t *tx) error {
+	return s.runInWriter(ctx, []record{{Session: &x}}, func(t *tx) error {
 		_, err := t.createSession(x)
 		return err
 	})
@@ -99,7 +99,7 @@ func (t *tx) createSession(x Session) (id int64, err error) {
 
 // Session returns the session with that uid.
 func (s *Store) Session(ctx context.Context, uid string) (x Session, err error) {
-	defer s.watch(&err)
+	defer s.watchDamage(&err)
 	return sessionBy(ctx, s.read, "s.uid=?", uid)
 }
 
@@ -128,8 +128,8 @@ type ListQuery struct {
 
 // Sessions lists, pinned ones first and then newest activity first.
 func (s *Store) Sessions(ctx context.Context, q ListQuery) (out []Session, err error) {
-	defer s.watch(&err)
-	where, args := q.where()
+	defer s.watchDamage(&err)
+	where, args := q.whereClause()
 	order := "s.pinned DESC, s.last_ms DESC, s.id DESC"
 	if q.ByRecency {
 		order = "s.last_ms DESC, s.id DESC"
@@ -150,7 +150,7 @@ func (s *Store) Sessions(ctx context.Context, q ListQuery) (out []Session, err e
 	return out, rows.Err()
 }
 
-func (q ListQuery) where() (string, []any) {
+func (q ListQuery) whereClause() (string, []any) {
 	var c conditions
 	if !q.Archived {
 		c.add("s.archived=0")
@@ -159,12 +159,12 @@ func (q ListQuery) where() (string, []any) {
 	if len(q.Kinds) == 0 {
 		c.add("s.kind IN ('user','branch')") // spelled like the partial index, which is used then
 	} else {
-		c.in("s.kind", q.Kinds)
+		c.addIn("s.kind", q.Kinds)
 	}
 	c.addIf(q.UIDPrefix != "", "substr(s.uid,1,length(?))=?", q.UIDPrefix, q.UIDPrefix)
 	c.addIf(q.Title != "", "s.title=?", q.Title)
-	c.addIf(q.TitleHas != "", "s.title LIKE ? ESCAPE '\\'", like(q.TitleHas))
-	c.addIf(q.ProjectHas != "", "s.repo_root LIKE ? ESCAPE '\\'", like(q.ProjectHas))
+	c.addIf(q.TitleHas != "", "s.title LIKE ? ESCAPE '\\'", likePattern(q.TitleHas))
+	c.addIf(q.ProjectHas != "", "s.repo_root LIKE ? ESCAPE '\\'", likePattern(q.ProjectHas))
 	c.addIf(q.Source != "", "s.source=?", q.Source)
 	c.addIf(!q.Since.IsZero(), "s.last_ms>=?", toMS(q.Since))
 	c.addIf(!q.Until.IsZero(), "s.last_ms<?", toMS(q.Until))
@@ -188,7 +188,7 @@ func (c *conditions) addIf(on bool, part string, args ...any) {
 	}
 }
 
-func (c *conditions) in(column string, values []string) {
+func (c *conditions) addIn(column string, values []string) {
 	args := make([]any, len(values))
 	for i, v := range values {
 		args[i] = v
@@ -203,8 +203,8 @@ func (c *conditions) String() string {
 	return strings.Join(c.parts, " AND ")
 }
 
-// like returns a LIKE pattern (ESCAPE '\') for text anywhere.
-func like(text string) string {
+// likePattern returns a LIKE pattern (ESCAPE '\') for text anywhere.
+func likePattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text) + "%"
 }
 

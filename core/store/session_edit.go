@@ -20,29 +20,29 @@ type Patch struct {
 
 // UpdateSession applies p and returns the row as it is then.
 func (s *Store) UpdateSession(ctx context.Context, uid string, p Patch) (x Session, err error) {
-	err = s.write(ctx, nil, func(t *tx) error {
+	err = s.runInWriter(ctx, nil, func(t *tx) error {
 		if x, err = sessionBy(t.ctx, t.conn, "s.uid=?", uid); err != nil {
 			return err
 		}
-		return t.patch(&x, p)
+		return t.patchSession(&x, p)
 	})
 	return x, err
 }
 
-func (t *tx) patch(x *Session, p Patch) error {
+func (t *tx) patchSession(x *Session, p Patch) error {
 	if p.Title != nil && (!p.UnlessUserTitle || x.TitleSrc != "user") {
-		set(&x.Title, p.Title)
-		set(&x.TitleSrc, p.TitleSrc)
+		setIfGiven(&x.Title, p.Title)
+		setIfGiven(&x.TitleSrc, p.TitleSrc)
 		if err := t.indexTitle(x.ID, x.Title); err != nil {
 			return err
 		}
 	}
-	set(&x.Provider, p.Provider)
-	set(&x.Model, p.Model)
-	set(&x.Cwd, p.Cwd)
-	set(&x.Project, p.Project)
-	set(&x.Archived, p.Archived)
-	set(&x.Pinned, p.Pinned)
+	setIfGiven(&x.Provider, p.Provider)
+	setIfGiven(&x.Model, p.Model)
+	setIfGiven(&x.Cwd, p.Cwd)
+	setIfGiven(&x.Project, p.Project)
+	setIfGiven(&x.Archived, p.Archived)
+	setIfGiven(&x.Pinned, p.Pinned)
 	if p.EndReason != nil {
 		x.EndReason, x.Ended = *p.EndReason, fromMS(t.now)
 		if x.EndReason == "" {
@@ -55,7 +55,7 @@ func (t *tx) patch(x *Session, p Patch) error {
 	return err
 }
 
-func set[T any](field, value *T) {
+func setIfGiven[T any](field, value *T) {
 	if value != nil {
 		*field = *value
 	}
@@ -65,7 +65,7 @@ func set[T any](field, value *T) {
 // stay.
 func (s *Store) DeleteSession(ctx context.Context, uid string) error {
 	var held []string
-	err := s.write(ctx, nil, func(t *tx) error {
+	err := s.runInWriter(ctx, nil, func(t *tx) error {
 		id, err := t.sessionID(uid)
 		if err != nil {
 			return err
@@ -73,8 +73,8 @@ func (s *Store) DeleteSession(ctx context.Context, uid string) error {
 		if held, err = t.contentsOf(id); err != nil {
 			return err
 		}
-		t.index("DELETE FROM fts_talk WHERE rowid IN (SELECT id FROM messages WHERE session_id=? UNION ALL SELECT -?)", id, id)
-		t.index("DELETE FROM fts_tool WHERE rowid IN (SELECT id FROM messages WHERE session_id=?)", id)
+		t.changeIndex("DELETE FROM fts_talk WHERE rowid IN (SELECT id FROM messages WHERE session_id=? UNION ALL SELECT -?)", id, id)
+		t.changeIndex("DELETE FROM fts_tool WHERE rowid IN (SELECT id FROM messages WHERE session_id=?)", id)
 		if _, err := t.exec("CREATE TEMP TABLE IF NOT EXISTS gone(id INTEGER PRIMARY KEY)"); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (s *Store) DeleteSession(ctx context.Context, uid string) error {
 			"DELETE FROM sessions WHERE id=?1",
 			"DELETE FROM prompts WHERE NOT EXISTS(SELECT 1 FROM sessions WHERE prompt_id=prompts.id)",
 		} {
-			if _, err := t.exec(q, arg(q, id)...); err != nil {
+			if _, err := t.exec(q, argIfAsked(q, id)...); err != nil {
 				return fmt.Errorf("store: delete session %s: %w", uid, err)
 			}
 		}
@@ -103,8 +103,8 @@ func (s *Store) DeleteSession(ctx context.Context, uid string) error {
 	return s.sweepContents(ctx, held)
 }
 
-// arg returns id if the query asks for it.
-func arg(query string, id int64) []any {
+// argIfAsked returns id if the query asks for it.
+func argIfAsked(query string, id int64) []any {
 	for i := range query {
 		if query[i] == '?' {
 			return []any{id}
@@ -123,7 +123,7 @@ func (t *tx) sessionID(uid string) (id int64, err error) {
 
 // SetPrompt keeps the system prompt of a session. Equal texts are stored once.
 func (s *Store) SetPrompt(ctx context.Context, uid, text string) error {
-	return s.write(ctx, nil, func(t *tx) error {
+	return s.runInWriter(ctx, nil, func(t *tx) error {
 		id, err := t.sessionID(uid)
 		if err != nil {
 			return err
@@ -143,7 +143,7 @@ func (t *tx) setPrompt(session int64, text string) error {
 
 // Prompt returns the system prompt of a session, "" when none was set.
 func (s *Store) Prompt(ctx context.Context, uid string) (text string, err error) {
-	defer s.watch(&err)
+	defer s.watchDamage(&err)
 	err = s.read.QueryRowContext(ctx, "SELECT p.text FROM sessions s JOIN prompts p ON p.id=s.prompt_id WHERE s.uid=?", uid).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
@@ -153,7 +153,7 @@ func (s *Store) Prompt(ctx context.Context, uid string) (text string, err error)
 
 // SetMeta keeps a value with a session; "" removes it.
 func (s *Store) SetMeta(ctx context.Context, uid, key, value string) error {
-	return s.write(ctx, nil, func(t *tx) error {
+	return s.runInWriter(ctx, nil, func(t *tx) error {
 		id, err := t.sessionID(uid)
 		if err != nil {
 			return err
@@ -174,7 +174,7 @@ func (t *tx) setSessionMeta(session int64, key, value string) error {
 
 // Meta returns all values kept with a session.
 func (s *Store) Meta(ctx context.Context, uid string) (values map[string]string, err error) {
-	defer s.watch(&err)
+	defer s.watchDamage(&err)
 	rows, err := s.read.QueryContext(ctx, "SELECT m.key, m.value FROM sessions s JOIN session_meta m ON m.session_id=s.id WHERE s.uid=?", uid)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ type Spent struct {
 
 // CountUsage writes down what a model call of a session used, and adds it to the session's sums.
 func (s *Store) CountUsage(ctx context.Context, uid string, m Spent) error {
-	return s.write(ctx, nil, func(t *tx) error {
+	return s.runInWriter(ctx, nil, func(t *tx) error {
 		x, err := sessionBy(t.ctx, t.conn, "s.uid=?", uid)
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ var usageKeys = map[UsageBy][2]string{
 
 // UsageBy sums up what model calls used, what was used last first.
 func (s *Store) UsageBy(ctx context.Context, by UsageBy, f UsageFilter) (out []UsageRow, err error) {
-	defer s.watch(&err)
+	defer s.watchDamage(&err)
 	key, ok := usageKeys[by]
 	if !ok {
 		return nil, fmt.Errorf("usage cannot be summed up by %q", by)

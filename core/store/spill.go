@@ -28,7 +28,7 @@ type SpilledError struct {
 }
 
 func (e *SpilledError) Error() string {
-	return fmt.Sprintf("store: the database cannot be written (%v); the message is kept in %s and goes in later%s", e.Cause, e.Path, hint(e.Cause))
+	return fmt.Sprintf("store: the database cannot be written (%v); the message is kept in %s and goes in later%s", e.Cause, e.Path, errorHint(e.Cause))
 }
 
 func (e *SpilledError) Unwrap() error { return e.Cause }
@@ -57,18 +57,18 @@ func reserveFile(database string) string { return database + ".reserve" }
 // dropped.
 func openSpill(database string) (*spillFile, error) {
 	f := &spillFile{path: database + ".spill.jsonl", reserve: reserveFile(database)}
-	if !exists(f.reserve) {
+	if !fileExists(f.reserve) {
 		_ = os.WriteFile(f.reserve, make([]byte, reserveSize), 0o600) // best effort: the disk may be full now
 	}
 	var err error
-	if f.waiting, err = f.read(); errors.Is(err, fs.ErrNotExist) {
+	if f.waiting, err = f.readRecords(); errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	return f, err
 }
 
-// read returns the records in the file, without a torn last line.
-func (f *spillFile) read() ([]record, error) {
+// readRecords returns the records in the file, without a torn last line.
+func (f *spillFile) readRecords() ([]record, error) {
 	data, err := os.ReadFile(f.path)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (f *spillFile) read() ([]record, error) {
 	return out, nil
 }
 
-func (f *spillFile) keep(records []record) error {
+func (f *spillFile) keepRecords(records []record) error {
 	var buf bytes.Buffer
 	for i := range records {
 		records[i].ID = rand.Text()
@@ -98,9 +98,9 @@ func (f *spillFile) keep(records []record) error {
 		}
 		records[i] = kept
 	}
-	err := f.append(buf.Bytes())
+	err := f.appendSynced(buf.Bytes())
 	if errors.Is(err, syscall.ENOSPC) && os.Remove(f.reserve) == nil {
-		err = f.append(buf.Bytes())
+		err = f.appendSynced(buf.Bytes())
 	}
 	if err != nil {
 		return err
@@ -109,9 +109,9 @@ func (f *spillFile) keep(records []record) error {
 	return nil
 }
 
-// locked runs do on the file, which must exist unless flags make it, while no other process adds to
-// it or takes it away.
-func (f *spillFile) locked(flags int, do func(*os.File) error) error {
+// withLock runs do on the file, which must exist unless flags make it, while no other process adds
+// to it or takes it away.
+func (f *spillFile) withLock(flags int, do func(*os.File) error) error {
 	for {
 		file, err := os.OpenFile(f.path, flags, 0o600)
 		if err != nil {
@@ -130,10 +130,10 @@ func (f *spillFile) locked(flags int, do func(*os.File) error) error {
 	}
 }
 
-// append adds data to the file and syncs it, whole or not at all: a half line must not hide what
-// comes after it.
-func (f *spillFile) append(data []byte) error {
-	return f.locked(os.O_CREATE|os.O_WRONLY|os.O_APPEND, func(file *os.File) error {
+// appendSynced adds data to the file and syncs it, whole or not at all: a half line must not hide
+// what comes after it.
+func (f *spillFile) appendSynced(data []byte) error {
+	return f.withLock(os.O_CREATE|os.O_WRONLY|os.O_APPEND, func(file *os.File) error {
 		before, err := file.Stat()
 		if err != nil {
 			return err
@@ -148,17 +148,17 @@ func (f *spillFile) append(data []byte) error {
 	})
 }
 
-// settle takes the file away when all that it holds was replayed. A record that can never go in
-// (its session was deleted) stays in a file beside it. What another process added meanwhile waits
-// for the next replay.
-func (f *spillFile) settle(refused bool, stamp string) error {
+// settleReplayed takes the file away when all that it holds was replayed. A record that can never
+// go in (its session was deleted) stays in a file beside it. What another process added meanwhile
+// waits for the next replay.
+func (f *spillFile) settleReplayed(refused bool, stamp string) error {
 	handled := make(map[string]bool, len(f.waiting))
 	for _, r := range f.waiting {
 		handled[r.ID] = true
 	}
 	f.waiting = nil
-	return f.locked(os.O_RDWR, func(*os.File) error {
-		all, err := f.read()
+	return f.withLock(os.O_RDWR, func(*os.File) error {
+		all, err := f.readRecords()
 		if err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (s *Store) replaySpilled() error {
 		return nil
 	}
 	ctx := context.Background()
-	if err := begin(ctx, s.conn); err != nil {
+	if err := beginImmediate(ctx, s.conn); err != nil {
 		return err
 	}
 	t := &tx{ctx: ctx, conn: s.conn, now: s.now().UnixMilli()}
@@ -189,7 +189,7 @@ func (s *Store) replaySpilled() error {
 	done := 0
 	for _, r := range s.spill.waiting {
 		var fatal, answer error
-		if answer, fatal = t.attempt(func(t *tx) error { return t.replay(r) }); fatal != nil {
+		if answer, fatal = t.attemptNested(func(t *tx) error { return t.replayRecord(r) }); fatal != nil {
 			err = fatal
 			break
 		}
@@ -198,7 +198,7 @@ func (s *Store) replaySpilled() error {
 		}
 	}
 	if err == nil {
-		err = s.end(t)
+		err = s.commitTx(t)
 	}
 	if err != nil {
 		_, _ = s.conn.ExecContext(ctx, "ROLLBACK")
@@ -206,12 +206,13 @@ func (s *Store) replaySpilled() error {
 	}
 	s.replayed.Add(int64(done))
 	// A file that cannot be taken away is read again at the next start, and skipped by its IDs.
-	_ = s.spill.settle(done < len(s.spill.waiting), stamp(s.now()))
+	_ = s.spill.settleReplayed(done < len(s.spill.waiting), timeStamp(s.now()))
 	return nil
 }
 
-// replay applies one record unless a crash between commit and removal of the file left it behind.
-func (t *tx) replay(r record) error {
+// replayRecord applies one record unless a crash between commit and removal of the file left it
+// behind.
+func (t *tx) replayRecord(r record) error {
 	n, err := t.exec("INSERT OR IGNORE INTO meta(key,value) VALUES('spill:'||?, ?)", r.ID, t.now)
 	if err != nil || n == 0 {
 		return err
@@ -223,9 +224,9 @@ func (t *tx) replay(r record) error {
 			err = nil
 		}
 	case r.Append != nil:
-		_, err = t.append(r.UID, r.Append.Unpack(), r.Derived)
+		_, err = t.appendMessage(r.UID, r.Append.Unpack(), r.Derived)
 	case r.Seal != nil:
-		err = t.seal(r.Seal.Unpack())
+		err = t.sealMessage(r.Seal.Unpack())
 	}
 	return err
 }

@@ -20,7 +20,7 @@ type Stats struct {
 
 // Stats counts.
 func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
-	defer s.watch(&err)
+	defer s.watchDamage(&err)
 	var oldest, newest int64
 	u := &st.Usage
 	err = s.read.QueryRowContext(ctx, `SELECT count(*), COALESCE(sum(archived),0), COALESCE(sum(msg_count),0), COALESCE(sum(tool_count),0),

@@ -90,16 +90,16 @@ type Store struct {
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	var s *Store
 	for try := 0; ; try++ {
-		s = &Store{path: resolve(path), now: o.Now, progress: o.Progress}
+		s = &Store{path: resolveLink(path), now: o.Now, progress: o.Progress}
 		s.contents = filepath.Join(filepath.Dir(s.path), "blobs")
 		if s.now == nil {
 			s.now = time.Now
 		}
-		err := s.open(ctx)
+		err := s.openOrRescue(ctx)
 		if err == nil {
 			break
 		}
-		err = errors.Join(fmt.Errorf("open %s: %w", path, err), s.release())
+		err = errors.Join(fmt.Errorf("open %s: %w", path, err), s.closeOpen())
 		// SQLite does not wait for another process that makes the same new file at this moment: its
 		// change to a log is not queued.
 		if !isBusy(err) || try == 40 || ctx.Err() != nil {
@@ -116,8 +116,8 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// resolve follows a symbolic link, because the log lies beside the real file.
-func resolve(path string) string {
+// resolveLink follows a symbolic link, because the log lies beside the real file.
+func resolveLink(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
@@ -130,7 +130,7 @@ func resolve(path string) string {
 	return path
 }
 
-func (s *Store) open(ctx context.Context) error {
+func (s *Store) openOrRescue(ctx context.Context) error {
 	if err := s.prepareFolder(); err != nil {
 		return err
 	}
@@ -140,19 +140,19 @@ func (s *Store) open(ctx context.Context) error {
 	known := s.damageBefore()
 	err := known
 	if err == nil {
-		err = s.start(ctx)
+		err = s.openAndResume(ctx)
 	}
 	if errors.Is(err, errDamaged) || isDamage(err) || err != nil && s.isFolder() {
-		if err = s.rescue(ctx, err); err == nil || known != nil && errors.Is(err, errInUse) { // which may go on without meeting the damage
-			err = s.start(ctx)
+		if err = s.rescueDamaged(ctx, err); err == nil || known != nil && errors.Is(err, errInUse) { // which may go on without meeting the damage
+			err = s.openAndResume(ctx)
 		}
 	}
 	return err
 }
 
-// start opens the database and takes up where the last process stopped.
-func (s *Store) start(ctx context.Context) (err error) {
-	if s.report.Created, err = s.connect(ctx); err != nil {
+// openAndResume opens the database and takes up where the last process stopped.
+func (s *Store) openAndResume(ctx context.Context) (err error) {
+	if s.report.Created, err = s.openConns(ctx); err != nil {
 		return err
 	}
 	if s.spill, err = openSpill(s.path); err != nil {
@@ -177,15 +177,15 @@ func (s *Store) prepareFolder() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil && !isReadOnly(err) {
 		return err
 	}
-	if canWrite(dir) && (canWrite(s.path) || !exists(s.path)) {
+	if canWrite(dir) && (canWrite(s.path) || !fileExists(s.path)) {
 		s.lock = lockShared(s.path + ".lock")
 		return nil
 	}
 	return s.copyAway()
 }
 
-// connect opens writer and readers and looks at the places where damage shows at once.
-func (s *Store) connect(ctx context.Context) (created bool, err error) {
+// openConns opens writer and readers and looks at the places where damage shows at once.
+func (s *Store) openConns(ctx context.Context) (created bool, err error) {
 	fsType, network := networkFS(s.path)
 	if s.writer, s.conn, err = openWriter(ctx, s.path, !network); err != nil {
 		return false, err
@@ -193,26 +193,26 @@ func (s *Store) connect(ctx context.Context) (created bool, err error) {
 	if network {
 		s.report.Notes = append(s.report.Notes, "the database is on a network file system ("+fsType+"): slower, and best used by one process")
 	}
-	if created, err = migrate(ctx, s.conn, s.now().UnixMilli()); err != nil {
+	if created, err = migrateSchema(ctx, s.conn, s.now().UnixMilli()); err != nil {
 		return false, err
 	}
 	if created {
-		if err = restrict(s.path); err != nil {
+		if err = makePrivate(s.path); err != nil {
 			return false, err
 		}
 	}
-	if err = probe(ctx, s.conn); err != nil {
+	if err = probeDamage(ctx, s.conn); err != nil {
 		return false, err
 	}
 	s.read, err = openReaders(s.path)
 	return created, err
 }
 
-// restrict makes the files private. By path: opening them would break locks.
-func restrict(path string) error {
+// makePrivate makes the files private. By path: opening them would break locks.
+func makePrivate(path string) error {
 	err := os.Chmod(path, 0o600)
 	for _, suffix := range []string{"-wal", "-shm"} {
-		if exists(path + suffix) {
+		if fileExists(path + suffix) {
 			err = errors.Join(err, os.Chmod(path+suffix, 0o600))
 		}
 	}
@@ -266,12 +266,12 @@ func (s *Store) close() error {
 		err = errors.Join(err, s.read.Close())                                             // a reader would keep the log from being emptied
 		_, _ = s.conn.ExecContext(ctx, "PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)") // saves time next time, nothing else
 	}
-	return errors.Join(err, s.release())
+	return errors.Join(err, s.closeOpen())
 }
 
-// release closes what is open; it is safe on a store that is half open.
-func (s *Store) release() error {
-	err := errors.Join(s.disconnect(), s.leases.close())
+// closeOpen closes what is open; it is safe on a store that is half open.
+func (s *Store) closeOpen() error {
+	err := errors.Join(s.closeConns(), s.leases.close())
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.Close())
 	}
@@ -281,7 +281,7 @@ func (s *Store) release() error {
 	return err
 }
 
-func (s *Store) disconnect() error {
+func (s *Store) closeConns() error {
 	var err error
 	if s.read != nil {
 		err = s.read.Close()

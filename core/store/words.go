@@ -12,7 +12,7 @@ import (
 func callsText(calls []chat.ToolCall) string {
 	var b strings.Builder
 	for _, c := range calls {
-		b.WriteString(c.Name + "\n" + clip(argWords(string(c.Args))+c.Invalid, toolMax) + "\n")
+		b.WriteString(c.Name + "\n" + clipBytes(argWords(string(c.Args))+c.Invalid, toolMax) + "\n")
 	}
 	return b.String()
 }

@@ -56,9 +56,9 @@ func (t *tx) row(query string, args ...any) *sql.Row {
 	return t.conn.QueryRowContext(t.ctx, query, args...)
 }
 
-// write runs do in the writer's next transaction and returns after the commit. Once it is queued it
-// is carried out even if ctx ends: the caller always learns what became of it.
-func (s *Store) write(ctx context.Context, spill []record, do func(*tx) error) error {
+// runInWriter runs do in the writer's next transaction and returns after the commit. Once it is
+// queued it is carried out even if ctx ends: the caller always learns what became of it.
+func (s *Store) runInWriter(ctx context.Context, spill []record, do func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -83,15 +83,15 @@ func (s *Store) writeLoop() {
 	defer close(s.written)
 	last := 1
 	for first := range s.requests {
-		group := s.gather(first, last)
+		group := s.gatherRequests(first, last)
 		last = len(group)
-		s.commit(group)
+		s.commitGroup(group)
 	}
 }
 
-// gather takes what waits. It waits itself only when the last group says that more writers are on
-// their way.
-func (s *Store) gather(first *request, last int) []*request {
+// gatherRequests takes what waits. It waits itself only when the last group says that more writers
+// are on their way.
+func (s *Store) gatherRequests(first *request, last int) []*request {
 	group := []*request{first}
 	var timeout <-chan time.Time
 	for len(group) < groupMax {
@@ -123,16 +123,16 @@ func (s *Store) gather(first *request, last int) []*request {
 	return group
 }
 
-// commit runs a group in one transaction and answers everybody.
-func (s *Store) commit(group []*request) {
+// commitGroup runs a group in one transaction and answers everybody.
+func (s *Store) commitGroup(group []*request) {
 	if err := s.replaySpilled(); err != nil { // what waits on the side comes first, so that order is kept
-		s.refuse(group, err)
+		s.refuseGroup(group, err)
 		return
 	}
 	answers, err := s.runGroup(group)
 	if err != nil {
-		s.noticed(err)
-		s.refuse(group, err)
+		s.rememberDamage(err)
+		s.refuseGroup(group, err)
 		return
 	}
 	if s.broken { // before the answers, so that a rebuild that hears of its own failure starts anew itself
@@ -147,7 +147,7 @@ func (s *Store) commit(group []*request) {
 // runGroup returns one answer a request, or the error that kept the whole group from being written.
 func (s *Store) runGroup(group []*request) ([]error, error) {
 	ctx := context.Background()
-	if err := begin(ctx, s.conn); err != nil {
+	if err := beginImmediate(ctx, s.conn); err != nil {
 		return nil, err
 	}
 	t := &tx{ctx: ctx, conn: s.conn, now: s.now().UnixMilli()}
@@ -157,10 +157,10 @@ func (s *Store) runGroup(group []*request) ([]error, error) {
 		if err != nil {
 			break
 		}
-		answers[i], err = t.attempt(r.do)
+		answers[i], err = t.attemptNested(r.do)
 	}
 	if err == nil {
-		err = s.end(t)
+		err = s.commitTx(t)
 	}
 	if err != nil {
 		// SQLite has often rolled back by itself; then this one fails and that is fine.
@@ -170,8 +170,8 @@ func (s *Store) runGroup(group []*request) ([]error, error) {
 	return answers, nil
 }
 
-// end marks the index as stale if it failed, and commits.
-func (s *Store) end(t *tx) error {
+// commitTx marks the index as stale if it failed, and commits.
+func (s *Store) commitTx(t *tx) error {
 	if t.indexBroken {
 		s.broken = true
 		if err := setMeta(t.ctx, t.conn, "fts_version", "stale"); err != nil {
@@ -182,8 +182,8 @@ func (s *Store) end(t *tx) error {
 	return err
 }
 
-// attempt runs do so that its failure undoes its own work only. fatal ends the transaction.
-func (t *tx) attempt(do func(*tx) error) (answer, fatal error) {
+// attemptNested runs do so that its failure undoes its own work only. fatal ends the transaction.
+func (t *tx) attemptNested(do func(*tx) error) (answer, fatal error) {
 	if _, err := t.exec("SAVEPOINT r"); err != nil {
 		return nil, err
 	}
@@ -215,22 +215,23 @@ func (s *Store) markOpen(t *tx) error {
 	return nil
 }
 
-// refuse answers a group that could not be written. What must not be lost goes to the spill file.
-func (s *Store) refuse(group []*request, cause error) {
+// refuseGroup answers a group that could not be written. What must not be lost goes to the spill
+// file.
+func (s *Store) refuseGroup(group []*request, cause error) {
 	for _, r := range group {
 		if len(r.spill) == 0 {
-			r.done <- fmt.Errorf("store: not saved: %w%s", cause, hint(cause))
+			r.done <- fmt.Errorf("store: not saved: %w%s", cause, errorHint(cause))
 			continue
 		}
-		if err := s.spill.keep(r.spill); err != nil {
-			r.done <- fmt.Errorf("store: not saved: %w, and not kept aside either: %w%s", cause, err, hint(cause))
+		if err := s.spill.keepRecords(r.spill); err != nil {
+			r.done <- fmt.Errorf("store: not saved: %w, and not kept aside either: %w%s", cause, err, errorHint(cause))
 			continue
 		}
 		r.done <- &SpilledError{Path: s.spill.path, Cause: cause}
 	}
 }
 
-func hint(err error) string {
+func errorHint(err error) string {
 	switch {
 	case isBusy(err):
 		return "; another hermes holds the database: close it, or try again"
@@ -243,9 +244,9 @@ func hint(err error) string {
 	}
 }
 
-// begin takes the write lock. Beyond SQLite's own wait it retries with jitter, so that two busy
-// processes do not meet at the same moment again and again.
-func begin(ctx context.Context, conn *sql.Conn) error {
+// beginImmediate takes the write lock. Beyond SQLite's own wait it retries with jitter, so that two
+// busy processes do not meet at the same moment again and again.
+func beginImmediate(ctx context.Context, conn *sql.Conn) error {
 	deadline := time.Now().Add(busyLimit)
 	for {
 		_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")

@@ -39,7 +39,7 @@ func TestOpenCloseLeavesPrivateFiles(t *testing.T) {
 	}
 	must(t, s.Close())
 	must(t, s.Close())
-	if exists(path + "-wal") {
+	if fileExists(path + "-wal") {
 		t.Error("the log was left behind")
 	}
 	if err := s.CreateSession(bg, Session{UID: "late"}); !errors.Is(err, ErrClosed) {
