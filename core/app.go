@@ -95,6 +95,7 @@ type App struct {
 	plugins     pluginsPart
 	provider    memoryProvider
 	answers     answers
+	passing     passing
 	open        sync.Map       // uids of sessions that this process has open
 	opening     []event.Notice // what was said before opened
 	opened      bool           // set once, when every part is there but those that follow something

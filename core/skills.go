@@ -20,6 +20,7 @@ import (
 	"hermes/core/tool"
 	toolprocedure "hermes/core/tool/procedure"
 	toolskill "hermes/core/tool/skill"
+	"hermes/core/trust"
 	"hermes/skills"
 )
 
@@ -29,10 +30,18 @@ func OpenSkills(c *config.Config) *skill.Library {
 	return openSkills(c.Paths(), func() *config.Config { return c }, nil, nil)
 }
 
-func openSkills(paths config.Paths, now func() *config.Config, told func(skills.Version), loaded func(*skills.Skill)) *skill.Library {
+func openSkills(paths config.Paths, now func() *config.Config, told func(skills.Version), loaded func(string, *skills.Skill)) *skill.Library {
 	return skill.New(skill.Options{
 		Told: told, Loaded: loaded, Seen: func(name string) bool { return seen(now(), name) },
-		Home: paths.SkillsDir, Trust: skills.NewTrust(filepath.Join(paths.SkillsDir, skills.TrustFile)), System: runtime.GOOS,
+		Set: func(name string) bool { _, set := now().Secret(name); return set },
+		Never: func(name string) bool {
+			rule := EnvRule(now())
+			rule.Passthrough = append(slices.Clone(rule.Passthrough), name)
+			pass, _ := rule.Judge(name)
+			return !pass
+		},
+		Grants: trust.New(filepath.Join(paths.Home, "skill_grants.json")),
+		Home:   paths.SkillsDir, Trust: skills.NewTrust(filepath.Join(paths.SkillsDir, skills.TrustFile)), System: runtime.GOOS,
 		Settings: func() skill.Settings {
 			s := now().Skills
 			out := skill.Settings{Disabled: s.Disabled, Unasked: !s.WriteApproval, Project: s.Project}
@@ -98,7 +107,10 @@ func (a *App) modelStep(ctx context.Context, session, system, text string) (stri
 }
 
 // loadedSkill starts the servers that a skill names, of those that the person has set up.
-func (a *App) loadedSkill(s *skills.Skill) { a.MCP.Named(s.Servers) }
+func (a *App) loadedSkill(session string, s *skills.Skill) {
+	a.passing.load(session, s.Name)
+	a.MCP.Named(s.Servers)
+}
 
 // audience is who is offered these tools.
 func (a *App) audience(tools []string) skill.Audience {
@@ -144,6 +156,7 @@ func (a *App) SubmitSkill(ctx context.Context, uid, name string, in agent.Input)
 	if in.Text == "" {
 		in.Text = "Use the skill " + name + "."
 	}
+	a.passing.load(uid, name)
 	in.Parts = append([]chat.Part{part}, in.Parts...)
 	return a.Agent.Submit(ctx, uid, in)
 }

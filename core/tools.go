@@ -55,9 +55,13 @@ func (p *agentPart) Start(context.Context) (err error) {
 	return nil
 }
 
-func (p *agentPart) Forget(session string) { p.known.Forget(session) }
+func (p *agentPart) Forget(session string) {
+	p.known.Forget(session)
+	p.a.passing.forget(session)
+}
 
 func (p *agentPart) Close(ctx context.Context) error {
+	defer p.a.passing.forget("")
 	if p.a.Agent == nil {
 		return nil
 	}
@@ -82,7 +86,7 @@ func (p *agentPart) tools() (*tool.Registry, error) {
 		Budget: c.ToolOutput.MaxBytes,
 		Read:   file.Limits{Lines: c.ToolOutput.MaxLines, LineLength: c.ToolOutput.MaxLineLength, Chars: c.FileReadMaxChars},
 		Todos:  plan.InMeta(a.Sessions), Ask: a.ask, Staffed: a.staffed, Notify: a.notify, Web: webOptions(c),
-		See: a.see, Blind: a.blind, Engine: p.scripts.engine, Code: a.codeSettings,
+		See: a.see, Blind: a.blind, Engine: p.scripts.engine, Code: a.codeSettings, Passed: a.passed,
 	})
 	all := slices.Concat(p.known.Tools, mcp.SearchTools(a.aboutServer))
 	for _, other := range a.parts {

@@ -22,6 +22,8 @@ type folder interface {
 	readFile(rel string) ([]byte, error)
 	// listFiles returns the regular files in the folders of the format, sorted.
 	listFiles() []string
+	// hash is one over all that lies in the folder.
+	hash() (string, error)
 }
 
 // maxListed bounds how many files of a skill are listed.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -121,7 +123,7 @@ func (e *Engine) startHere(ctx context.Context, s Script, out sink) (*local, err
 		return nil, fmt.Errorf("the session's folder %s is not there any more", dir)
 	}
 	p, err := startLocal(launch{
-		argv: py.argv(), env: e.scriptEnviron(dir, temp), dir: dir, temp: temp, policy: e.policyOf(s.Mode, dir, temp.work()), iso: iso,
+		argv: py.argv(), env: e.scriptEnviron(dir, temp, s.Env), dir: dir, temp: temp, policy: e.policyOf(s.Mode, dir, temp.work()), iso: iso,
 		limits: s.Limits, sink: out, rules: &e.rules,
 	})
 	if err != nil {
@@ -143,9 +145,9 @@ func sendLoader(ch *os.File, py python) error {
 }
 
 // scriptEnviron is the script's environment.
-func (e *Engine) scriptEnviron(dir string, temp *tempDir) []string {
+func (e *Engine) scriptEnviron(dir string, temp *tempDir, passed map[string]string) []string {
 	var env []string
-	for _, kv := range e.o.Env() {
+	for _, kv := range append(e.o.Env(), environOf(passed)...) {
 		switch name, _, _ := strings.Cut(kv, "="); name {
 		case "TMPDIR", "PWD", "OLDPWD":
 		default:
@@ -153,6 +155,15 @@ func (e *Engine) scriptEnviron(dir string, temp *tempDir) []string {
 		}
 	}
 	return append(env, "TMPDIR="+temp.work(), "PWD="+dir, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUTF8=1")
+}
+
+// environOf are variables as lines NAME=value, sorted.
+func environOf(vars map[string]string) []string {
+	out := make([]string, 0, len(vars))
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		out = append(out, name+"="+vars[name])
+	}
+	return out
 }
 
 // projectPaths are added to sys.path of a project's script, behind everything else: nothing of the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 type kernelKey struct {
 	session, backend, dir string
 	mode                  Mode
+	env                   string // what was passed beside the clean environment
 }
 
 // kernel is an interpreter that stays.
@@ -42,7 +44,7 @@ type kernels struct {
 
 // runKernel runs a script in the kernel of its session, which is made at the first one.
 func (e *Engine) runKernel(ctx context.Context, s Script) Result {
-	key := kernelKey{session: s.Session, backend: s.Backend, dir: s.Dir, mode: s.Mode}
+	key := kernelKey{session: s.Session, backend: s.Backend, dir: s.Dir, mode: s.Mode, env: strings.Join(environOf(s.Env), "\x00")}
 	if s.Reset {
 		e.kernels.dropMatching(func(k kernelKey) bool { return k == key })
 	}

@@ -63,6 +63,8 @@ type Script struct {
 	Kernel  bool   // keep the variables for the next script
 	Reset   bool   // forget the variables of those before
 	Limits  Limits
+	// Env is added to the clean environment. A kernel that began with another one is not shared.
+	Env map[string]string
 	// Tools are what the script may call; Call runs one of them and always returns.
 	Tools []tool.Spec
 	Call  func(ctx context.Context, c tool.NestedCall) tool.NestedResult

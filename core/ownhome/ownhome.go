@@ -101,3 +101,31 @@ func inProfile(rel string) string {
 func isSecretName(base string) bool {
 	return base == ".env" || strings.HasPrefix(base, ".env.") || base == "auth.json" || base == ".anthropic_oauth.json"
 }
+
+// program are the folders and files below a data folder that the program and its like keep for
+// themselves.
+var program = []string{
+	"config.yaml", "auth.json", "approvals.json", "serve.token", "active_profile", "gateway.yaml", "cron.yaml", "mcp_config.json",
+	"backends.yaml", "mcp", "profiles", "logs", "checkpoints", "learning", "procedures", "memories", "skills", "plugins", "cache",
+	"sessions", "state", "hermes-agent",
+}
+
+// Program reports whether rel, below a data folder, is the program's own: its settings, keys,
+// databases and what the person told it. No skill is given one.
+func Program(rel string) bool {
+	rel = strings.ToLower(path.Clean(rel))
+	for part := range strings.SplitSeq(rel, "/") {
+		if strings.HasPrefix(part, ".") {
+			return true
+		}
+	}
+	first, _, _ := strings.Cut(rel, "/")
+	for _, own := range program {
+		if first == own {
+			return true
+		}
+	}
+	base := path.Base(rel)
+	return strings.HasPrefix(first, "workbench") || strings.HasPrefix(base, "auth.") || strings.Contains(base, ".db") ||
+		strings.HasSuffix(base, "_trust.json") || strings.HasSuffix(base, "_pins.json") || strings.HasSuffix(base, ".lock")
+}

@@ -23,6 +23,7 @@ import (
 	"sync"
 
 	"hermes/core/injection"
+	"hermes/core/trust"
 	"hermes/skills"
 )
 
@@ -43,10 +44,17 @@ type Options struct {
 	// Seen reports whether commands and scripts see an environment variable; nil: those of this
 	// process.
 	Seen func(name string) bool
+	// Set reports whether a variable has a value that could be passed; nil: as Seen.
+	Set func(name string) bool
+	// Never reports whether a variable is passed to nobody; nil: none is.
+	Never func(name string) bool
+	// Grants keeps which skills may have what they ask for passed; nil: none may.
+	Grants *trust.Book
 	// Told is called after every new version of a skill; nil: nobody wants to know.
 	Told func(skills.Version)
-	// Loaded is called when the text of a skill is given to a model; nil: nobody wants to know.
-	Loaded func(*skills.Skill)
+	// Loaded is called when the text of a skill is given to a model, in a session where that is
+	// known; nil: nobody wants to know.
+	Loaded func(session string, s *skills.Skill)
 }
 
 // Library holds the skills of every project that was asked for.
@@ -79,6 +87,9 @@ func New(o Options) *Library {
 	}
 	if o.Seen == nil {
 		o.Seen = func(name string) bool { return os.Getenv(name) != "" }
+	}
+	if o.Set == nil {
+		o.Set = o.Seen
 	}
 	return &Library{o: o, Usage: skills.NewUsage(o.Home), Edits: skills.Editor{Dir: o.Home}, kept: map[string]*shelf{}, scans: map[string]scanned{}}
 }

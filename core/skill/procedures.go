@@ -19,6 +19,7 @@ type Procedure struct {
 	*procedure.Procedure
 	Source skills.Source
 	Digest string // of its bytes
+	Text   string // the file
 	Hits   []Hit  // orders to the agent: it does not run then
 }
 
@@ -48,7 +49,7 @@ func (l *Library) readProcedures(c *skills.Catalog) []Procedure {
 			return
 		}
 		sum := sha256.Sum256(data)
-		x := Procedure{Procedure: p, Source: source, Digest: hex.EncodeToString(sum[:8])}
+		x := Procedure{Procedure: p, Source: source, Digest: hex.EncodeToString(sum[:8]), Text: string(data)}
 		if source != skills.Builtin {
 			x.Hits = l.scanOnce(file, string(data), 1)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"hermes/core/trust"
 	"hermes/skills"
 )
 
@@ -36,8 +37,24 @@ type Row struct {
 	Views       int              `json:"views"`
 	CreatedBy   string           `json:"created_by,omitempty"`
 
-	Skill *skills.Skill `json:"-"`
+	// Asks is what it wants to be passed to commands, with the person's answer.
+	Asks *Wish `json:"asks,omitempty"`
+
+	// One of them is set.
+	Skill     *skills.Skill `json:"-"`
+	Procedure *Procedure    `json:"-"`
 }
+
+// Kind is "procedure", or "" for a skill.
+func (r Row) Kind() string {
+	if r.Procedure != nil {
+		return procedureKind
+	}
+	return ""
+}
+
+// procedureKind stands where a skill has its category.
+const procedureKind = "procedure"
 
 // Rows lists every skill that is there, the unusable ones too, with everything that is wrong with
 // them. It reads and scans all files, which takes about 10 ms a skill the first time.
@@ -70,6 +87,7 @@ func (l *Library) rowsFor(ctx context.Context, project string, deep bool) []Row 
 		if n := used[s.Name]; s.Usable() {
 			r.Uses, r.Views, r.CreatedBy = n.Uses, n.Views, n.CreatedBy
 			r.Hits = hits[i]
+			r.Asks = l.asksOf(s)
 		}
 		_, fits := s.Fits(l.o.System, s.Requires.Toolsets, s.Requires.Tools)
 		switch {
@@ -86,8 +104,36 @@ func (l *Library) rowsFor(ctx context.Context, project string, deep bool) []Row 
 		}
 		rows = append(rows, r)
 	}
+	for _, p := range l.Procedures(ctx, project) {
+		rows = append(rows, l.procedureRow(p))
+	}
 	slices.SortStableFunc(rows, compareRows)
 	return rows
+}
+
+// asksOf is what a skill asks for, for a list: one that cannot be read whole is Unasked.
+func (l *Library) asksOf(s *skills.Skill) *Wish {
+	w, err := l.WishOf(s)
+	if err != nil && w != nil {
+		w.State = trust.Unasked
+	}
+	return w
+}
+
+func (l *Library) procedureRow(p Procedure) Row {
+	r := Row{
+		Name: p.Name, Category: procedureKind, Description: p.Description, Version: p.Version, Source: p.Source, File: p.File,
+		Problems: p.Problems, Hits: p.Hits, State: On, Procedure: &p,
+	}
+	switch {
+	case len(p.Hits) > 0:
+		r.State = Blocked
+	case !p.Usable():
+		r.State = Broken
+	case slices.Contains(l.Settings().Disabled, p.Name):
+		r.State = Off
+	}
+	return r
 }
 
 // compareRows puts the person's skills first, by name, and then the program's, by category.

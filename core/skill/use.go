@@ -20,14 +20,14 @@ func (l *Library) Use(ctx context.Context, project, name string) (chat.Part, err
 		return chat.Part{}, fmt.Errorf("%s; %s", text, hint)
 	}
 	_ = l.Usage.Used(name) // a count that is lost harms nobody
-	l.Loaded(v)
+	l.Loaded("", v)
 	return chat.Part{Kind: chat.PartSkill, Name: "skill " + name, Media: "text/markdown", Text: strings.ReplaceAll(v.Document(), "</attachment", "< /attachment")}, nil
 }
 
-// Loaded says that a model is given what a view shows.
-func (l *Library) Loaded(v View) {
+// Loaded says that a model is given what a view shows; session is "" where it is not known yet.
+func (l *Library) Loaded(session string, v View) {
 	if l.o.Loaded != nil && v.File == "" {
-		l.o.Loaded(v.Skill)
+		l.o.Loaded(session, v.Skill)
 	}
 }
 
@@ -48,7 +48,13 @@ func (v View) Document() string {
 		fmt.Fprintf(&b, "\nThis skill works with the servers of tools %s. What they bring is yours once they are connected and the person has taken it (/tools).\n", oneLine(strings.Join(s.Servers, ", ")))
 	}
 	if len(v.Missing) > 0 {
-		fmt.Fprintf(&b, "\nThis skill wants environment variables that commands do not see: %s. Ask the person to set them (in .env) and to name them in terminal.env_passthrough before you rely on them.\n", strings.Join(v.Missing, ", "))
+		fmt.Fprintf(&b, "\nThis skill wants environment variables that commands do not get: %s. They are not set, which the person can do in .env, or never passed, as keys of model providers.\n", strings.Join(v.Missing, ", "))
+	}
+	if v.Wish != nil {
+		fmt.Fprintf(&b, "\nCommands and scripts of this session get %s when the person lets them; they are asked with the first command.\n", v.Wish.Asks())
+		if len(v.Wish.Files) > 0 {
+			b.WriteString("Copies of the files are in the folder that $HERMES_CREDENTIALS names.\n")
+		}
 	}
 	return b.String()
 }

@@ -18,8 +18,10 @@ type View struct {
 	Text  string // without what nobody can see; "" when it is blocked
 	Hits  []Hit  // why it is blocked
 	Files []string
-	// Missing are variables that the skill wants and that commands do not see.
+	// Missing are variables that the skill wants and that commands do not get.
 	Missing []string
+	// Wish is what it asks to be passed to commands; nil when that is nothing.
+	Wish *Wish
 }
 
 // Blocked reports whether the text is kept from models.
@@ -75,6 +77,9 @@ func (l *Library) View(ctx context.Context, project, name, file string) (View, e
 		first = s.BodyLine()
 		v.Files = safeFiles(s)
 		v.Missing = l.missingOf(s.Env)
+		if v.Wish, err = l.WishOf(s); err != nil {
+			v.Wish = nil // the first command says why
+		}
 	}
 	if s.Source != skills.Builtin {
 		if file == "" {
@@ -106,7 +111,7 @@ func safeFiles(s *skills.Skill) []string {
 func (l *Library) missingOf(want []skills.Variable) []string {
 	var out []string
 	for _, v := range want {
-		if !l.o.Seen(v.Name) {
+		if !l.o.Seen(v.Name) && (!l.passable(v.Name) || !l.o.Set(v.Name)) {
 			out = append(out, v.Name)
 		}
 	}

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"encoding/json"
 
 	"hermes/core/chat"
@@ -36,6 +37,11 @@ type Call struct {
 	// Nest calls other tools. nil outside of an agent, and inside of a nested call.
 	Nest Nest
 }
+
+// Passed returns the variables that a command or script of a call gets beside the clean environment
+// of its back end ("" is the session's), and what there is to say about others. It may ask the
+// person.
+type Passed func(ctx context.Context, c Call, backend string) (env map[string]string, notes []string)
 
 // Result is what a call produced. Text may be long: the registry cuts it to the budget and spills
 // the rest. It also makes images among Parts fit for models: a tool gives their bytes as they are,

@@ -63,7 +63,7 @@ func Inspect(s *skills.Skill) Preview {
 // Actions are what the overlay asks of the program.
 type Actions struct {
 	Scan    func() tea.Cmd
-	Use     func(name string) tea.Cmd
+	Use     func(r skill.Row) tea.Cmd
 	Read    func(r skill.Row) tea.Cmd
 	Toggle  func(r skill.Row) tea.Cmd
 	Edit    func(r skill.Row) tea.Cmd
@@ -71,6 +71,8 @@ type Actions struct {
 	Trust   func(b *skills.Brought, yes bool) tea.Cmd
 	Untrust func(b *skills.Brought) tea.Cmd
 	Preview func(b *skills.Brought) tea.Cmd
+	// Grant answers what a skill asks to be passed to commands; it brings Listed.
+	Grant func(w *skill.Wish, yes bool) tea.Cmd
 	// History brings Versions, Undo and Rollback bring Listed and the Versions as they are then.
 	History  func(name string) tea.Cmd
 	Undo     func(name string) tea.Cmd
@@ -86,6 +88,7 @@ const (
 	naming         // letters are the name of a new skill
 	trusting       // the project's skills are shown, and a yes or no is wanted
 	looking        // the versions of a skill are shown
+	granting       // a yes or no to what the selected skill asks for is wanted
 )
 
 // Overlay is an overlay: every skill with how it stands, and a look into the selected one.
@@ -217,9 +220,14 @@ func (v *Overlay) Hint() string {
 		return "Y trust these  N refuse them  esc later"
 	case looking:
 		return "r go back to this version  u undo the last change  esc back"
+	case granting:
+		return "Y pass it to commands of sessions that load the skill  N never  esc later"
 	case listing:
 	}
 	hint := "enter writes its command  space on/off  e edit  h history  u undo  n new  / find  esc close"
+	if r, ok := v.row(); ok && r.Asks != nil {
+		hint = "p what it asks for  " + hint
+	}
 	if b := v.brought; b != nil {
 		word := "t trust the project's"
 		if b.State == skills.Accepted {
@@ -318,6 +326,8 @@ func (v *Overlay) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 		return v.trustKey(msg.String()), false
 	case looking:
 		return v.versionKey(msg.String()), false
+	case granting:
+		return v.grantKey(msg.String()), false
 	case listing:
 	}
 	if v.move(msg.String()) {
@@ -383,13 +393,13 @@ func (v *Overlay) deed(key string) (tea.Cmd, bool) {
 		v.mode, v.deaf = filtering, time.Time{} // who looks for something saw the list
 	case "n":
 		v.mode, v.name = naming, field.Field{}
-	case "t":
-		return v.trust(), false
+	case "t", "p":
+		return v.answer(key, r), false
 	case "h", "u":
 		return v.pastKey(key, r, ok), false
 	case "enter":
 		if ok && r.State == skill.On {
-			return v.do.Use(r.Name), true
+			return v.do.Use(r), true
 		}
 	case " ":
 		if ok && (r.State == skill.On || r.State == skill.Off || r.State == skill.Blocked) {
@@ -407,18 +417,6 @@ func (v *Overlay) deed(key string) (tea.Cmd, bool) {
 		}
 	}
 	return nil, false
-}
-
-func (v *Overlay) trust() tea.Cmd {
-	b := v.brought
-	switch {
-	case b == nil:
-		return nil
-	case b.State == skills.Accepted:
-		return v.do.Untrust(b)
-	default:
-		return v.do.Preview(b)
-	}
 }
 
 // move goes through the list, or scrolls the text.

@@ -26,7 +26,7 @@ func (d *did) deeds() Actions {
 	}
 	return Actions{
 		Scan: func() tea.Cmd { return note("scan") },
-		Use:  func(n string) tea.Cmd { return note("use %s", n) },
+		Use:  func(r skill.Row) tea.Cmd { return note("use %s", r.Name) },
 		Read: func(r skill.Row) tea.Cmd {
 			return func() tea.Msg {
 				return TextRead{r.File, "# " + r.Name + "\n\nRun `make " + r.Name + "`.\n\n- one\n- **two**\n", []string{"references/notes.md"}}

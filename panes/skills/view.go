@@ -139,6 +139,9 @@ func (v *Overlay) lookLines(w int) []string {
 	}
 	out = append(out, v.wrapped(strings.Join(about, " · "), w, v.styles.Dim.Render)...)
 	out = append(out, v.wrapped(r.Description, w, v.styles.Text.Render)...)
+	if r.Asks != nil {
+		out = append(out, v.wrapped(asksLine(r.Asks), w, v.styles.Warn.Render)...)
+	}
 	for _, p := range problemsOf(r) {
 		out = append(out, v.wrapped("! "+p, w, v.styles.Bad.Render)...)
 	}

@@ -132,16 +132,11 @@ func (w *workbench) skillActions() view.Actions {
 				return view.Listed{Rows: app.Skills.Rows(ctx, app.Project()), Brought: app.Skills.Catalog(ctx, app.Project()).Project}, nil
 			})
 		},
-		Use: func(name string) tea.Cmd { return func() tea.Msg { return ui.BeginText{Text: "/" + name + " "} } },
-		Read: func(r skill.Row) tea.Cmd {
-			return func() tea.Msg {
-				body, err := r.Skill.Read("")
-				if err != nil {
-					body = err.Error()
-				}
-				return view.TextRead{File: r.File, Body: body, Files: r.Skill.Files()}
-			}
+		Use: beginUse,
+		Grant: func(wish *skill.Wish, yes bool) tea.Cmd {
+			return again(func(ctx context.Context, app *core.App) error { return app.Skills.Grant(ctx, app.Project(), wish, yes) })
 		},
+		Read: readSkill,
 		Toggle: func(r skill.Row) tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				// The watcher of the settings sees it, and the skills are read again with them.
@@ -189,6 +184,29 @@ func (w *workbench) skillActions() view.Actions {
 				return m, nil
 			})
 		},
+	}
+}
+
+// beginUse writes the command that uses a skill or runs a procedure.
+func beginUse(r skill.Row) tea.Cmd {
+	text := "/" + r.Name + " "
+	if r.Procedure != nil {
+		text = "run procedure " + r.Name + " " // a skill may have its name
+	}
+	return func() tea.Msg { return ui.BeginText{Text: text} }
+}
+
+// readSkill brings the text of a skill or procedure.
+func readSkill(r skill.Row) tea.Cmd {
+	return func() tea.Msg {
+		if r.Procedure != nil {
+			return view.TextRead{File: r.File, Body: "~~~~yaml\n" + r.Procedure.Text + "\n~~~~"}
+		}
+		body, err := r.Skill.Read("")
+		if err != nil {
+			body = err.Error()
+		}
+		return view.TextRead{File: r.File, Body: body, Files: r.Skill.Files()}
 	}
 }
 

@@ -42,6 +42,8 @@ type Deps struct {
 	// Engine runs execute_code; Code are its settings, asked for at every call.
 	Engine *execcode.Engine
 	Code   func() code.Settings
+	// Passed is what skills have passed to commands and scripts; nil: nothing.
+	Passed tool.Passed
 	// Staffed returns an error when nobody is there to answer clarify; nil means that somebody
 	// always is.
 	Staffed func() error
@@ -84,7 +86,7 @@ func All(d Deps) Set {
 		file.Search(files),
 	}
 	if d.Pool != nil {
-		sh := shell.New(shell.Options{Pool: d.Pool, SpillDir: d.SpillDir, Timeout: d.Timeout, Budget: d.Budget, Notify: d.Notify})
+		sh := shell.New(shell.Options{Pool: d.Pool, SpillDir: d.SpillDir, Timeout: d.Timeout, Budget: d.Budget, Notify: d.Notify, Passed: d.Passed})
 		tools = append(tools, shell.Terminal(sh), shell.Process(sh))
 		forget = append(forget, sh.Forget)
 	}
@@ -107,7 +109,7 @@ func All(d Deps) Set {
 		tools = append(tools, vision.Analyze(looks))
 	}
 	if d.Engine != nil {
-		tools = append(tools, code.Tool(code.Options{Engine: d.Engine, Pool: d.Pool, Settings: d.Code}))
+		tools = append(tools, code.Tool(code.Options{Engine: d.Engine, Pool: d.Pool, Settings: d.Code, Passed: d.Passed}))
 		forget = append(forget, d.Engine.Forget)
 	}
 	return Set{Tools: tools, forget: forget}

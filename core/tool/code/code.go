@@ -38,6 +38,8 @@ type Options struct {
 	Pool   backend.Pool
 	// Settings are asked for at every call.
 	Settings func() Settings
+	// Passed are variables that scripts get beside those of their place. May be nil.
+	Passed tool.Passed
 }
 
 // Settings are what a person may change while the program runs.
@@ -132,10 +134,16 @@ func (r *runner) run(ctx context.Context, c tool.Call, a args) (tool.Result, err
 	if t := time.Duration(a.Timeout) * time.Second; t > 0 && t < s.Limits.Timeout {
 		s.Limits.Timeout = t
 	}
+	var env map[string]string
+	var notes []string
+	if r.o.Passed != nil {
+		env, notes = r.o.Passed(ctx, c, place.name)
+	}
 	res := r.o.Engine.Run(ctx, execcode.Script{
 		Session: c.Session, CallID: c.ID, Code: a.Code, Dir: c.Cwd, Mode: s.Mode, Backend: place.far, Kernel: a.Session, Reset: a.Reset,
-		Limits: s.Limits, Tools: c.Nest.Tools(), Call: c.Nest.Call, Output: c.Output,
+		Limits: s.Limits, Tools: c.Nest.Tools(), Call: c.Nest.Call, Output: c.Output, Env: env,
 	})
+	res.Warnings = append(notes, res.Warnings...)
 	if place.far != "" && (!res.Began() || res.ExitCode == 127) {
 		if has, asked := r.hasPython(ctx, c.Session, place.far); asked && !has {
 			res.Error = r.whoHasPython(ctx, c.Session, place.far)

@@ -28,6 +28,8 @@ type Options struct {
 	// Notify queues a message for the session's agent: a background process ended or printed what
 	// was watched for. nil means that nobody can be told.
 	Notify func(session, process, text string)
+	// Passed are variables that commands get beside those of their back end. May be nil.
+	Passed tool.Passed
 }
 
 const (
@@ -40,6 +42,7 @@ type Shell struct {
 	pool   backend.Pool
 	spill  string
 	notify func(session, process, text string)
+	passed tool.Passed
 
 	budget        int           // bytes of output that the model is shown
 	timeout, most time.Duration // of a foreground command: the default, the longest
@@ -54,7 +57,7 @@ type procKey struct{ session, id string }
 func New(o Options) *Shell {
 	timeout := cmp.Or(o.Timeout, defaultTimeout)
 	return &Shell{
-		pool: o.Pool, spill: o.SpillDir, notify: o.Notify, polled: map[procKey]int64{},
+		pool: o.Pool, spill: o.SpillDir, notify: o.Notify, passed: o.Passed, polled: map[procKey]int64{},
 		budget: outputOf(cmp.Or(o.Budget, tool.DefaultMaxResult)), timeout: timeout, most: max(timeout, maxTimeout),
 	}
 }

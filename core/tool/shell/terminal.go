@@ -88,7 +88,9 @@ func (s *Shell) runTerminal(ctx context.Context, c tool.Call, a terminalArgs) (t
 	if why := neverEnds(a.Command); why != "" {
 		return tool.Fail("%s %s", why, inBackground(c, "Use background=true; then process (poll, log, wait, kill) looks after it.")), nil
 	}
+	notes := s.pass(ctx, c, &r)
 	res, err := s.pool.Exec(ctx, r)
+	res.Warnings = append(notes, res.Warnings...)
 	if err != nil {
 		return failureResult(res, err), ctx.Err()
 	}
@@ -100,6 +102,15 @@ func (s *Shell) runTerminal(ctx context.Context, c tool.Call, a terminalArgs) (t
 		return out, context.Canceled
 	}
 	return out, nil
+}
+
+// pass adds the variables that commands of the session are passed, and returns what is to be said
+// about others.
+func (s *Shell) pass(ctx context.Context, c tool.Call, r *backend.Request) (notes []string) {
+	if s.passed != nil {
+		r.Env, notes = s.passed(ctx, c, r.Backend)
+	}
+	return notes
 }
 
 // inBackground is what to do about work that takes long: a script cannot do what the model can.
@@ -210,9 +221,11 @@ func (s *Shell) startBackground(ctx context.Context, c tool.Call, a terminalArgs
 			w.takeOutput(data)
 		}
 	}
+	notes := s.pass(ctx, c, &r)
 	p, err := s.pool.Start(ctx, r)
+	p.Warnings = append(notes, p.Warnings...)
 	if err != nil {
-		return failureResult(backend.Result{Backend: a.Backend}, err), ctx.Err()
+		return failureResult(backend.Result{Backend: a.Backend, Warnings: p.Warnings}, err), ctx.Err()
 	}
 	text := fmt.Sprintf("Started in the background as %s. Use process with session_id=%q to poll, wait, write or kill.", p.ID, p.ID)
 	if p.Backend != s.defaultBackend(c.Session) {

@@ -144,7 +144,7 @@ func (o Options) viewSkill(ctx context.Context, c tool.Call, a viewArgs) (tool.R
 		return tool.Result{Text: v.Told(), IsError: true}, nil
 	}
 	_ = o.Library.Usage.Viewed(a.Name) // a count that is lost harms nobody
-	o.Library.Loaded(v)
+	o.Library.Loaded(c.Session, v)
 	text := v.Document()
 	if c.Data != nil {
 		c.Data(map[string]any{"name": v.Skill.Name, "description": v.Skill.Description, "file": v.File, "text": v.Text, "files": v.Files})

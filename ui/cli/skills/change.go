@@ -93,6 +93,9 @@ func (c *command) skillsSwitch(on bool) *cobra.Command {
 			return err
 		}
 		for _, name := range names {
+			if procedureCalled(cmd.Context(), lib, project, name) != nil {
+				continue
+			}
 			if _, err := c.skillCalled(cmd.Context(), lib, project, name); err != nil && !slices.Contains(start.Config.Skills.Disabled, name) {
 				return err
 			}

@@ -77,6 +77,9 @@ func (c *command) check(ctx context.Context, args []string) (checked, error) {
 			out.Problems = append(out.Problems, *p)
 		}
 		for _, r := range lib.Rows(ctx, project) {
+			if r.Procedure != nil {
+				continue // looked at as files
+			}
 			out.Hits = append(out.Hits, r.Hits...)
 			out.Skills++
 		}
@@ -91,6 +94,10 @@ func (c *command) check(ctx context.Context, args []string) (checked, error) {
 		}
 		if strings.ContainsRune(arg, filepath.Separator) {
 			return out, base.Failed(base.ExitUsage, "there is no file or folder %s", text.Sanitize(arg))
+		}
+		if p := procedureCalled(ctx, lib, project, arg); p != nil {
+			out.lint(p.File, []byte(p.Text))
+			continue
 		}
 		s, err := c.skillCalled(ctx, lib, project, arg)
 		if err != nil {

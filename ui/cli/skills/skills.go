@@ -5,7 +5,6 @@ package skills
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,7 +44,7 @@ program, and from .hermes/skills and .agents/skills of projects that you trust. 
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list, c.skillsView(), c.skillsCheck(), c.skillsLint(), run.ProcedureCommand(line), c.skillsNew(), c.skillsEdit(), c.skillsSwitch(true), c.skillsSwitch(false),
-		c.skillsTrust(), c.skillsUntrust(), c.skillsRemove(), c.skillsUndo(), c.skillsHistory(), c.skillsDiff(), c.skillsRollback(), c.skillsInstall(), c.skillsUpdate(), c.skillsExport())
+		c.skillsTrust(), c.skillsUntrust(), c.skillsAllow(), c.skillsRemove(), c.skillsUndo(), c.skillsHistory(), c.skillsDiff(), c.skillsRollback(), c.skillsInstall(), c.skillsUpdate(), c.skillsExport())
 	return cmd
 }
 
@@ -92,9 +91,13 @@ func (c *command) printSkills(ctx context.Context, lib *skill.Library, project s
 		}
 		t.Row(r.Name, base.OrDash(r.Category), string(r.Source), string(r.State), what)
 	}
-	addProcedures(&t, lib.Procedures(ctx, project), narrow)
 	if err := t.Write(c.Streams.Out); err != nil {
 		return err
+	}
+	for _, r := range rows {
+		if r.Asks != nil && r.State == skill.On {
+			c.Note("%s asks for %s (%s): hermes skills allow %s", text.Sanitize(r.Name), text.Sanitize(r.Asks.Asks()), r.Asks.State, text.Sanitize(r.Name))
+		}
 	}
 	catalog := lib.Catalog(ctx, project)
 	if b := catalog.Project; b != nil && b.State != skills.Accepted && b.State != skills.Denied {
@@ -104,24 +107,6 @@ func (c *command) printSkills(ctx context.Context, lib *skill.Library, project s
 		c.Note("hermes: %s; `hermes skills check` shows them", base.Count(n, "problem", "problems"))
 	}
 	return nil
-}
-
-// addProcedures lists procedures behind the skills.
-func addProcedures(t *base.Table, list []skill.Procedure, narrow bool) {
-	for _, p := range list {
-		state, what := skill.On, p.Description
-		switch i := slices.IndexFunc(p.Problems, func(x skills.Problem) bool { return x.Fatal }); {
-		case len(p.Hits) > 0:
-			state, what = skill.Blocked, p.Hits[0].Reason
-		case i >= 0:
-			state, what = skill.Broken, p.Problems[i].Why
-		}
-		if what = base.Cut(what, 90); narrow {
-			t.Row(p.Name, string(state), what)
-			continue
-		}
-		t.Row(p.Name, "procedure", string(p.Source), string(state), what)
-	}
 }
 
 // wrong counts what check would show.
@@ -142,14 +127,19 @@ func (c *command) skillsView() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if p := procedureCalled(cmd.Context(), lib, project, args[0]); p != nil {
+				_, err := fmt.Fprintln(c.Streams.Out, strings.TrimRight(text.Sanitize(p.Text), "\n"))
+				return err
+			}
 			s, err := c.skillCalled(cmd.Context(), lib, project, args[0])
 			if err != nil {
 				return err
 			}
 			var body string
-			if len(args) > 1 {
+			switch {
+			case len(args) > 1:
 				body, err = s.Read(args[1])
-			} else {
+			default:
 				var raw []byte
 				raw, err = s.Raw()
 				body = string(raw)
@@ -165,6 +155,9 @@ func (c *command) skillsView() *cobra.Command {
 					c.Note("file: %s", text.Sanitize(f))
 				}
 			}
+			if w, err := lib.WishOf(s); w != nil || err != nil {
+				c.noteWish(w, err)
+			}
 			for _, h := range skill.CheckAll(s) {
 				c.Note("blocked: %s", text.Sanitize(h.String()))
 			}
@@ -173,13 +166,35 @@ func (c *command) skillsView() *cobra.Command {
 	}
 }
 
+// noteWish says what a skill asks for, and what was answered.
+func (c *command) noteWish(w *skill.Wish, err error) {
+	if err != nil {
+		c.Note("%s", text.Sanitize(err.Error()))
+		return
+	}
+	c.Note("asks for %s: %s", text.Sanitize(w.Asks()), w.State)
+}
+
+// procedureCalled finds the procedure of that name, where no skill has it; nil when there is none.
+func procedureCalled(ctx context.Context, lib *skill.Library, project, name string) *skill.Procedure {
+	if lib.Catalog(ctx, project).Find(name) != nil {
+		return nil
+	}
+	for _, p := range lib.Procedures(ctx, project) {
+		if p.Name == name {
+			return &p
+		}
+	}
+	return nil
+}
+
 // skillCalled finds any skill of that name, one that is switched off or cannot be used too.
 func (c *command) skillCalled(ctx context.Context, lib *skill.Library, project, name string) (*skills.Skill, error) {
 	if s := lib.Catalog(ctx, project).Find(name); s != nil {
 		return s, nil // the one that counts
 	}
 	for _, r := range lib.Glance(ctx, project) {
-		if r.Name == name {
+		if r.Name == name && r.Skill != nil {
 			return r.Skill, nil
 		}
 	}

@@ -1,0 +1,339 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"hermes/core/chat"
+	"hermes/core/childenv"
+	"hermes/core/prompt"
+	"hermes/core/secret"
+	"hermes/core/skill"
+	"hermes/core/tool"
+	"hermes/core/tool/ask"
+	"hermes/core/trust"
+)
+
+// credentialsName is the variable that says where the copies of a skill's credential files are.
+const credentialsName = "HERMES_CREDENTIALS"
+
+// maxCredential bounds a credential file.
+const maxCredential = 1 << 20
+
+// passing is what loaded skills have passed to the commands and scripts of each session.
+type passing struct {
+	mu  sync.Mutex
+	all map[string]*passes
+}
+
+// passes are those of one session.
+type passes struct {
+	mu     sync.Mutex      // held while the person is asked, so that two commands ask once
+	read   bool            // the skills of the stored conversation are in loaded
+	loaded []string        // names of skills
+	said   map[string]bool // by the id of a wish: the person was asked, or told
+	once   map[string]bool // tainted wishes that the person granted for this session only
+	dir    string          // copies of credential files; "" when there are none yet
+}
+
+func (p *passing) of(session string) *passes {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all == nil {
+		p.all = map[string]*passes{}
+	}
+	s := p.all[session]
+	if s == nil {
+		s = &passes{said: map[string]bool{}, once: map[string]bool{}}
+		p.all[session] = s
+	}
+	return s
+}
+
+// load notes that a session has a skill in its conversation.
+func (p *passing) load(session, name string) {
+	if session == "" {
+		return
+	}
+	s := p.of(session)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.loaded, name) {
+		s.loaded = append(s.loaded, name)
+	}
+}
+
+// forget removes the copies of a session; "" means of all.
+func (p *passing) forget(session string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for uid, s := range p.all {
+		if session == "" || uid == session {
+			if s.dir != "" {
+				_ = os.RemoveAll(s.dir) // in a temporary folder, for its owner only
+			}
+			delete(p.all, uid)
+		}
+	}
+}
+
+// passed returns the variables that the skills of a call's session have passed to a command or
+// script, and what there is to say about those that are not. The person is asked when they were not
+// yet.
+func (a *App) passed(ctx context.Context, c tool.Call, backend string) (env map[string]string, notes []string) {
+	s := a.passing.of(c.Session)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.read {
+		s.read = true
+		s.loaded = append(s.loaded, a.storedSkills(ctx, c.Session)...)
+	}
+	env = map[string]string{}
+	for _, name := range s.loaded {
+		w, note := a.wishOf(ctx, c, name)
+		if w == nil {
+			notes = appendNote(notes, s, name, note)
+			continue
+		}
+		granted, note := a.granted(ctx, c, s, w)
+		if notes = appendNote(notes, s, w.ID()+"\x00note", note); granted {
+			notes = append(notes, a.fill(env, s, w, a.isHere(c.Session, backend))...)
+		}
+	}
+	return env, notes
+}
+
+// appendNote says a note once a session.
+func appendNote(notes []string, s *passes, about, note string) []string {
+	if note == "" || s.said[about] {
+		return notes
+	}
+	s.said[about] = true
+	return append(notes, note)
+}
+
+// wishOf is what a loaded skill asks for; nil when that is nothing, or it cannot be given.
+func (a *App) wishOf(ctx context.Context, c tool.Call, name string) (w *skill.Wish, note string) {
+	project := prompt.ProjectRoot(c.Cwd)
+	s, err := a.Skills.Find(ctx, project, name)
+	if err != nil || len(s.Env)+len(s.Credentials) == 0 {
+		return nil, "" // it was switched off or removed since
+	}
+	v, err := a.Skills.View(ctx, project, name, "")
+	if err == nil && v.Blocked() {
+		return nil, fmt.Sprintf("nothing is passed for the skill %s: it is blocked", name)
+	}
+	if w, err = a.Skills.WishOf(s); err != nil {
+		return nil, err.Error()
+	}
+	return w, ""
+}
+
+// Answers to the question about a wish.
+const (
+	passYes = "Yes, until the skill changes"
+	passNo  = "No"
+)
+
+// granted reports whether the person lets a skill have what it asks for.
+func (a *App) granted(ctx context.Context, c tool.Call, s *passes, w *skill.Wish) (ok bool, note string) {
+	refused := fmt.Sprintf("the skill %s is not given %s: the person said no", w.Skill, w.Asks())
+	switch {
+	case w.State == trust.Refused:
+		return false, refused
+	case w.Tainted && s.once[w.ID()], w.State == trust.Trusted && !w.Tainted:
+		return true, ""
+	case s.said[w.ID()]:
+		return false, ""
+	}
+	s.said[w.ID()] = true
+	answer, err := a.ask(ctx, ask.Question{Session: c.Session, Turn: c.Turn, CallID: c.ID, Text: passQuestion(w), Choices: []string{passYes, passNo}})
+	if err != nil {
+		return false, fmt.Sprintf("the skill %s asks for %s, which commands do not get: %v. `hermes skills allow %s` lets it", w.Skill, w.Asks(), err, w.Skill)
+	}
+	yes := saysYes(answer)
+	if !yes && !saysNo(answer) {
+		return false, fmt.Sprintf("the skill %s is not given %s; the person said: %s", w.Skill, w.Asks(), answer)
+	}
+	if w.Tainted && yes {
+		s.once[w.ID()] = true
+		return true, ""
+	}
+	if err := a.Skills.Grant(ctx, prompt.ProjectRoot(c.Cwd), w, yes); err != nil {
+		return false, err.Error()
+	}
+	if !yes {
+		return false, refused
+	}
+	return true, ""
+}
+
+// passQuestion is what the person is asked.
+func passQuestion(w *skill.Wish) string {
+	text := fmt.Sprintf("The skill %s asks for %s. May the commands and scripts of sessions that load it have that, wherever they run?", w.Skill, w.Asks())
+	switch {
+	case w.Tainted:
+		text += " It was written by a conversation that had read strangers' words, so a yes holds for this session only."
+	case w.State == trust.Outdated:
+		text += " The skill has changed since you answered last."
+	}
+	return text
+}
+
+func saysYes(answer string) bool {
+	return slices.Contains([]string{"1", "y", "yes", strings.ToLower(passYes)}, strings.ToLower(strings.TrimSpace(answer)))
+}
+
+func saysNo(answer string) bool {
+	return slices.Contains([]string{"2", "n", "no", ""}, strings.ToLower(strings.TrimSpace(answer)))
+}
+
+// fill adds what was granted to an environment. Files are copied for commands of this machine.
+func (a *App) fill(env map[string]string, s *passes, w *skill.Wish, here bool) (notes []string) {
+	c := a.Config()
+	for _, name := range w.Variables {
+		value, set := c.Secret(name)
+		if !set {
+			notes = appendNote(notes, s, w.ID()+name, fmt.Sprintf("%s, which the skill %s asks for, is not set: the person can put it into .env", name, w.Skill))
+			continue
+		}
+		env[name] = value
+		if childenv.LooksSecret(name) || childenv.HoldsSecret(value) {
+			secret.Add(value)
+		}
+	}
+	if len(w.Files) == 0 {
+		return notes
+	}
+	if !here {
+		return appendNote(notes, s, w.ID()+"far", fmt.Sprintf("files of the skill %s (%s) are only passed to commands of this machine", w.Skill, strings.Join(w.Files, ", ")))
+	}
+	for _, file := range w.Files {
+		if err := s.copyCredential(c.Paths().Home, file); err != nil {
+			notes = appendNote(notes, s, w.ID()+file, fmt.Sprintf("%s, which the skill %s asks for, is not passed: %v", file, w.Skill, err))
+		}
+	}
+	if s.dir != "" {
+		env[credentialsName] = s.dir
+	}
+	return notes
+}
+
+// copyCredential copies a file of the data folder to where commands may read it, and has what is in
+// it hidden in all that is shown.
+func (s *passes) copyCredential(home, file string) error {
+	data, err := readCredential(home, file)
+	if err != nil {
+		return err
+	}
+	if s.dir == "" {
+		if s.dir, err = os.MkdirTemp("", "hermes-credentials-"); err != nil {
+			return err
+		}
+	}
+	to := filepath.Join(s.dir, filepath.FromSlash(file))
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	secret.Add(secretsIn(data)...)
+	return os.WriteFile(to, data, 0o600)
+}
+
+// readCredential reads a regular file of the data folder; a link does not lead out of it.
+func readCredential(home, file string) ([]byte, error) {
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	info, err := root.Lstat(filepath.FromSlash(file))
+	switch {
+	case os.IsNotExist(err):
+		return nil, fmt.Errorf("it is not in %s", home)
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > maxCredential:
+		return nil, fmt.Errorf("it is no file of at most %d bytes", maxCredential)
+	}
+	return root.ReadFile(filepath.FromSlash(file))
+}
+
+// leastSecret is from how many bytes on a value in a credential file is hidden.
+const leastSecret = 16
+
+// secretsIn are the values of a credential file: texts of JSON, else lines.
+func secretsIn(data []byte) (out []string) {
+	var doc any
+	if json.Unmarshal(data, &doc) != nil {
+		for line := range strings.Lines(string(data)) {
+			if line = strings.TrimSpace(line); len(line) >= leastSecret {
+				out = append(out, line)
+			}
+		}
+		return out
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if len(v) >= leastSecret && !strings.HasPrefix(v, "https://") {
+				out = append(out, v)
+			}
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		case map[string]any:
+			for _, x := range v {
+				walk(x)
+			}
+		}
+	}
+	walk(doc)
+	return out
+}
+
+// isHere reports whether a command for a back end runs on this machine.
+func (a *App) isHere(session, backend string) bool {
+	for _, b := range a.Pool.List(session) {
+		if b.Name == backend || backend == "" && b.Selected {
+			return b.Traits.Local
+		}
+	}
+	for _, b := range a.Pool.List(session) {
+		if backend == "" && b.Default {
+			return b.Traits.Local
+		}
+	}
+	return false
+}
+
+// storedSkills are the skills that are in a conversation as it is stored: what a program that takes
+// it up again has not seen being loaded.
+func (a *App) storedSkills(ctx context.Context, session string) (names []string) {
+	messages, err := a.Sessions.History(ctx, session)
+	if err != nil {
+		return nil
+	}
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if name, ok := strings.CutPrefix(p.Name, "skill "); ok && p.Kind == chat.PartSkill {
+				names = append(names, name)
+			}
+		}
+		for _, call := range m.Calls {
+			var args struct{ Name string }
+			if call.Name == "skill_view" && json.Unmarshal(call.Args, &args) == nil {
+				names = append(names, args.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
