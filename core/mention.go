@@ -23,9 +23,10 @@ const (
 	maxDiff   = 64 << 10         // characters
 )
 
-// mentioned reads what a person's text names and is no file: resources of servers, what changed
-// since the last commit (@diff), pages of the web (@https://...). One that cannot be read is a part
-// that says so. Files are read by the agent, in the session's folder.
+// mentioned reads what a person's text names and is no file here: resources of servers, what
+// changed since the last commit (@diff), pages of the web (@https://...), files of other back
+// ends (@box:/work/a.go). One that cannot be read is a part that says so. Files are read by the
+// agent, in the session's folder.
 func (a *App) mentioned(ctx context.Context, uid, text string) []chat.Part {
 	out := a.MCP.Mentioned(ctx, text)
 	ctx, cancel := context.WithTimeout(ctx, namedTime)
@@ -36,6 +37,10 @@ func (a *App) mentioned(ctx context.Context, uid, text string) []chat.Part {
 			out = append(out, diffPart(ctx, a.cwdOf(ctx, uid)))
 		case content.IsURL(word):
 			out = append(out, a.page(ctx, uid, word))
+		default:
+			if n, ok := a.findThere(uid, word); ok {
+				out = append(out, n.load(ctx))
+			}
 		}
 	}
 	return out

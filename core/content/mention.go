@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"hermes/core/chat"
+	"hermes/core/files"
 	"hermes/core/realpath"
 )
 
@@ -176,21 +177,13 @@ func (n named) listing() (chat.Part, error) {
 	for _, e := range list[:min(len(list), maxListing)] {
 		b.WriteString(entryLine(e) + "\n")
 	}
-	if len(list) > maxListing {
-		fmt.Fprintf(&b, "[and more: only %d entries are listed]\n", maxListing)
-	}
-	if len(list) == 0 {
-		b.WriteString("[the folder is empty]\n")
-	}
+	b.WriteString(listingNote(len(list)))
 	return chat.Part{Kind: chat.PartFile, Name: strings.TrimSuffix(n.word, "/") + "/", Media: "text/plain", Path: n.full, Text: b.String()}, nil
 }
 
 // entryLine is an entry of a folder on one line, whatever its name holds.
 func entryLine(e fs.DirEntry) string {
-	name := e.Name()
-	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
-		name = quoted
-	}
+	name := quotedName(e.Name())
 	info, err := e.Info()
 	switch {
 	case e.IsDir():
@@ -220,13 +213,56 @@ func Describe(cwd, text string) []string {
 		case n.info.IsDir():
 			out = append(out, strings.TrimSuffix(word, "/")+"/ · folder")
 		default:
-			out = append(out, word+" · "+kilobytes(n.info.Size()))
+			out = append(out, word+" · "+Kilobytes(n.info.Size()))
 		}
 	}
 	return out
 }
 
-func kilobytes(n int64) string {
+// FromNamed makes a part of a file that a text names, of size bytes: of a long text its beginning.
+func FromNamed(name string, data []byte, size int64) (chat.Part, error) {
+	if head := cutText(string(data[:min(len(data), maxMentionText+utf8.UTFMax)]), size); !IsImage(data) && http.DetectContentType(data) != chat.PDF &&
+		utf8.ValidString(head) && !strings.Contains(head, "\x00") {
+		return chat.Part{Kind: chat.PartFile, Name: name, Media: "text/plain", Text: head}, nil
+	}
+	return From(name, data)
+}
+
+// Listing is a folder as a text.
+func Listing(entries []files.Entry) string {
+	var b strings.Builder
+	for _, e := range entries[:min(len(entries), maxListing)] {
+		b.WriteString(quotedName(e.Name))
+		if e.Dir {
+			b.WriteString("/")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString(listingNote(len(entries)))
+	return b.String()
+}
+
+// quotedName is a name on one line, whatever it holds.
+func quotedName(name string) string {
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
+}
+
+// listingNote says that entries are left out, or that there are none.
+func listingNote(entries int) string {
+	switch {
+	case entries > maxListing:
+		return fmt.Sprintf("[and more: only %d entries are listed]\n", maxListing)
+	case entries == 0:
+		return "[the folder is empty]\n"
+	}
+	return ""
+}
+
+// Kilobytes is a size in words.
+func Kilobytes(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d bytes", n)
 	}

@@ -38,7 +38,7 @@ func (p *Pane) complete() tea.Cmd {
 			if p.composer.Completing() { // until the list comes, what fits of the one before
 				p.offerFiles(filesMsg{t.Text, p.paths})
 			}
-			return p.listFiles(t.Text)
+			return p.listFiles(t.Text, t.Kind == '$')
 		}
 	default:
 		p.composer.Offer(t, nil)
@@ -100,14 +100,14 @@ func values(list []string) []compose.Item {
 }
 
 // listFiles asks for the files once for each prefix.
-func (p *Pane) listFiles(prefix string) tea.Cmd {
+func (p *Pane) listFiles(prefix string, command bool) tea.Cmd {
 	deps, session := p.deps, p.session
 	return within(func(ctx context.Context) tea.Msg {
 		cwd := ""
 		if deps.Cwd != nil { // it may ask the store
 			cwd = deps.Cwd(session)
 		}
-		return filesMsg{prefix, deps.Files.List(ctx, cwd, prefix)}
+		return filesMsg{prefix, deps.Files.List(ctx, Folder{session, cwd, command}, prefix)}
 	})
 }
 

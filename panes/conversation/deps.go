@@ -108,10 +108,17 @@ type Agent interface {
 	AnswerQuestion(id, text string) error
 }
 
+// Folder is where the words of a composer are looked for.
+type Folder struct {
+	Session, Cwd string
+	Command      bool // for a command, which runs where the session's back end is
+}
+
 // Files lists paths for completion after @, and reads what is attached.
 type Files interface {
-	// List returns paths below cwd that may match prefix, relative to cwd, best first or unsorted.
-	List(ctx context.Context, cwd, prefix string) []string
+	// List returns paths that may match prefix, best first or unsorted: below cwd and relative to it,
+	// or of the back end that the session uses.
+	List(ctx context.Context, in Folder, prefix string) []string
 	// Dropped returns the path that a terminal pastes when the file of an image is dropped on it.
 	// It reads nothing.
 	Dropped(paste string) (path string, ok bool)
@@ -119,7 +126,7 @@ type Files interface {
 	Load(ctx context.Context, cwd, path string) (chat.Part, error)
 	// Describe says in a few words what each @word of a text would attach; what attaches nothing is
 	// left out.
-	Describe(ctx context.Context, cwd, text string) []string
+	Describe(ctx context.Context, in Folder, text string) []string
 	// Clipboard reads the image of the clipboard.
 	Clipboard(ctx context.Context) (chat.Part, error)
 }

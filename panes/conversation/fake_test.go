@@ -113,7 +113,7 @@ func (w disk) Load(_ context.Context, cwd, path string) (chat.Part, error) {
 	return chat.Part{Kind: chat.PartImage, Name: path, Width: 4, Height: 3, Data: []byte("x")}, w.fail
 }
 
-func (disk) Describe(_ context.Context, _, text string) []string {
+func (disk) Describe(_ context.Context, _ Folder, text string) []string {
 	var out []string
 	for _, word := range strings.Fields(text) {
 		out = append(out, strings.TrimPrefix(word, "@")+" · 2 kB")
@@ -121,7 +121,7 @@ func (disk) Describe(_ context.Context, _, text string) []string {
 	return out
 }
 
-func (w *world) List(_ context.Context, _, _ string) []string {
+func (w *world) List(_ context.Context, _ Folder, _ string) []string {
 	return []string{"main.go", "ui/list/list.go"}
 }
 

@@ -38,7 +38,7 @@ func (p *Pane) describe() tea.Cmd {
 		if deps.Cwd != nil { // it may ask the store
 			cwd = deps.Cwd(session)
 		}
-		return describedMsg{words, deps.Files.Describe(ctx, cwd, words)}
+		return describedMsg{words, deps.Files.Describe(ctx, Folder{Session: session, Cwd: cwd}, words)}
 	})
 }
 

@@ -8,15 +8,19 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"hermes/core"
 	"hermes/core/atomicfile"
 	"hermes/core/chat"
+	"hermes/core/checkpoint"
 	"hermes/core/config"
 	"hermes/core/content"
 	"hermes/core/secret"
+	"hermes/panes/conversation"
 	"hermes/ui/compose"
 )
 
@@ -28,7 +32,8 @@ const (
 
 // fileLister lists files for the completion after @, and reads what is attached.
 type fileLister struct {
-	resources func() []string // of servers, as they are mentioned; may be nil
+	resources func() []string          // of servers, as they are mentioned; may be nil
+	app       func() (*core.App, bool) // for the files of other back ends; may be nil
 }
 
 // Dropped implements conversation.Files.
@@ -40,8 +45,11 @@ func (fileLister) Load(_ context.Context, cwd, path string) (chat.Part, error) {
 }
 
 // Describe implements conversation.Files.
-func (f fileLister) Describe(_ context.Context, cwd, text string) []string {
-	out := content.Describe(cwd, text)
+func (f fileLister) Describe(ctx context.Context, in conversation.Folder, text string) []string {
+	out := content.Describe(in.Cwd, text)
+	if app, ok := f.program(); ok {
+		out = append(out, app.DescribeThere(ctx, in.Session, text)...)
+	}
 	if f.resources != nil {
 		known := f.resources()
 		for _, word := range content.Words(text) {
@@ -53,9 +61,37 @@ func (f fileLister) Describe(_ context.Context, cwd, text string) []string {
 	return out
 }
 
-// List walks the session's directory, nearest folders first, and leaves out what nobody means:
+func (f fileLister) program() (*core.App, bool) {
+	if f.app == nil {
+		return nil, false
+	}
+	return f.app()
+}
+
+// List lists the files of the session: of its folder here and, by name:path, of the back end that
+// it uses. A command sees those of its back end only.
+func (f fileLister) List(ctx context.Context, in conversation.Folder, prefix string) []string {
+	if app, ok := f.program(); ok {
+		backend, folder, list, far := app.FilesThere(ctx, in.Session)
+		switch {
+		case far && in.Command:
+			return list
+		case far:
+			for i, name := range list {
+				list[i] = checkpoint.FarPath(backend, path.Join(folder, name))
+				if strings.HasSuffix(name, "/") {
+					list[i] += "/"
+				}
+			}
+			return append(f.listHere(ctx, in.Cwd, prefix), list...)
+		}
+	}
+	return f.listHere(ctx, in.Cwd, prefix)
+}
+
+// listHere walks the session's directory, nearest folders first, and leaves out what nobody means:
 // hidden folders and the usual stores of dependencies.
-func (f fileLister) List(ctx context.Context, cwd, prefix string) []string {
+func (f fileLister) listHere(ctx context.Context, cwd, prefix string) []string {
 	var out []string
 	if f.resources != nil && strings.Contains(prefix, ":") {
 		for _, r := range f.resources() {
@@ -72,16 +108,16 @@ func (f fileLister) List(ctx context.Context, cwd, prefix string) []string {
 		queue = queue[1:]
 		for _, e := range entries(filepath.Join(cwd, dir), maxVisited-visited) {
 			visited++
-			path := filepath.ToSlash(filepath.Join(dir, e.Name()))
+			name := filepath.ToSlash(filepath.Join(dir, e.Name()))
 			if e.IsDir() {
 				if skipped(e.Name()) {
 					continue
 				}
-				queue = append(queue, path)
-				path += "/"
+				queue = append(queue, name)
+				name += "/"
 			}
-			if len(out) < maxListed && subsequence(low, strings.ToLower(path)) {
-				out = append(out, path)
+			if len(out) < maxListed && subsequence(low, strings.ToLower(name)) {
+				out = append(out, name)
 			}
 		}
 	}

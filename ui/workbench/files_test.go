@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"hermes/core/chat"
+	"hermes/panes/conversation"
 	"hermes/ui/compose"
 
 	"pgregory.net/rapid"
@@ -48,7 +49,7 @@ func TestListFindsFilesAndLeavesOutWhatNobodyMeans(t *testing.T) {
 		{"", []string{".github/", "Upper.TXT", "main.go", "pool/", "round", "文档/", ".github/ci.yml", "pool/pool.go", "文档/读我.md"}},
 	}
 	for _, tt := range tests {
-		got := fileLister{}.List(t.Context(), dir, tt.prefix)
+		got := fileLister{}.List(t.Context(), conversation.Folder{Cwd: dir}, tt.prefix)
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%q: %q, want %q", tt.prefix, got, tt.want)
 		}
@@ -60,7 +61,7 @@ func TestListIsBounded(t *testing.T) {
 	for i := range 3 * maxListed {
 		write(t, filepath.Join(dir, fmt.Sprintf("f%04d", i)), "")
 	}
-	if got := (fileLister{}).List(t.Context(), dir, ""); len(got) != maxListed {
+	if got := (fileLister{}).List(t.Context(), conversation.Folder{Cwd: dir}, ""); len(got) != maxListed {
 		t.Errorf("%d files are listed, at most %d should be", len(got), maxListed)
 	}
 	if got := entries(dir, 10); len(got) != 10 {
@@ -68,10 +69,10 @@ func TestListIsBounded(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := (fileLister{}).List(ended, dir, ""); len(got) != 0 {
+	if got := (fileLister{}).List(ended, conversation.Folder{Cwd: dir}, ""); len(got) != 0 {
 		t.Errorf("%d files after nobody wanted them any more", len(got))
 	}
-	if got := (fileLister{}).List(t.Context(), filepath.Join(dir, "missing"), ""); got != nil {
+	if got := (fileLister{}).List(t.Context(), conversation.Folder{Cwd: filepath.Join(dir, "missing")}, ""); got != nil {
 		t.Errorf("a folder that is not there holds %q", got)
 	}
 }

@@ -210,7 +210,7 @@ func (w *workbench) conversation(uid string) ui.Pane {
 	}
 	t, c := talker{w.boot}, w.options.Core.Config
 	return conversation.New(conversation.Deps{
-		Transcript: t, Agent: t, Files: fileLister{w.resources}, History: &promptHistory{path: c.Paths().HistoryFile}, Commands: w.slash,
+		Transcript: t, Agent: t, Files: fileLister{w.resources, w.boot.now}, History: &promptHistory{path: c.Paths().HistoryFile}, Commands: w.slash,
 		NewSession: func(context.Context) (string, error) { return session.NewUID(), nil },
 		Fork:       w.forkAt, Retry: w.retry, Undo: w.undo,
 		Busy: event.InputMode(c.Display.BusyInputMode), ContentPath: t.contentPath,

@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"hermes/core/provider/modeltest"
+	"hermes/core/testskip"
 )
 
 // Issue 13, section 1: rollback sees the files of the back end that the session uses. What file
 // tools changed in a container is put back there, by another process too.
 func TestRollbackInAContainer(t *testing.T) {
+	testskip.Long(t, "real containers")
 	t.Parallel()
 	b := newBoxes(t, defaultBox)
 	file := func(path, text string) modeltest.Call {
@@ -46,4 +48,42 @@ func TestRollbackInAContainer(t *testing.T) {
 	if texts := heard(b.model); texts[len(texts)-1] != "changed" {
 		t.Errorf("in the container: %q", texts)
 	}
+}
+
+// The same section: @ sees them too, on the command line and on the screen, and a command in the
+// composer completes the names that it will find.
+func TestAMentionOfAFileInAContainer(t *testing.T) {
+	testskip.Long(t, "real containers")
+	b := newBoxes(t, strings.Replace(defaultBox, "image: IMAGE", "image: IMAGE, workdir: /root/work", 1))
+	b.plays("", modeltest.Turn{Calls: []modeltest.Call{in("", "echo the key is red >notes.txt; echo hidden >.secret; echo away >/root/away")}},
+		modeltest.Turn{Text: "Made."}, modeltest.Turn{Text: "First answer."}, modeltest.Turn{Text: "Second answer."})
+	if o := b.turn(nil); o.code != 0 {
+		t.Fatalf("code %d: %s", o.code, o.errs)
+	}
+	if r := b.run("run", "--yes", "--continue", "which key? @default:/root/work/notes.txt @default:/root/work/.secret @default:/root/away"); r.code != 0 {
+		t.Fatal(r)
+	}
+	body := string(b.model.Requests()[2].Body)
+	for _, want := range []string{"the key is red", "it is hidden", "it is outside of /root/work"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the model is not told %q: %s", want, body)
+		}
+	}
+	if strings.Contains(body, `hidden\\n`) || strings.Contains(body, `away\\n`) {
+		t.Errorf("more was attached: %s", body)
+	}
+	s := b.open()
+	say(s, "$ pwd; echo the key is blue >notes.txt")
+	s.WaitFor("/root/work")
+	s.Type("which? @notes")
+	s.WaitFor("▸ default:/root/work/notes.txt")
+	s.Type("\t")
+	s.WaitFor("[default:/root/work/notes.txt · 16 bytes]")
+	s.Type(enter)
+	s.WaitFor("Second answer.")
+	s.WaitFor(" ready ")
+	s.Type("$ cat no\t")
+	s.WaitFor("❯ $ cat notes.txt")
+	s.Type("\x15")
+	leave(t, s)
 }
