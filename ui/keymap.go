@@ -70,7 +70,7 @@ func (f *frame) globalActions() []entry {
 	for _, a := range f.opt.Actions {
 		out = append(out, entry{Action: a})
 	}
-	if f.opt.More != nil {
+	if f.opt.More != nil { // last: the program's own commands count before them
 		for _, a := range f.opt.More() {
 			out = append(out, entry{Action: a})
 		}
@@ -107,13 +107,7 @@ func (f *frame) reachableActions() []entry {
 			out = append(out, ofPane(p)...)
 		}
 	}
-	out = append(out, f.globalActions()...)
-	if f.opt.More != nil { // last: the program's own commands count before them
-		for _, a := range f.opt.More() {
-			out = append(out, entry{Action: a})
-		}
-	}
-	return out
+	return append(out, f.globalActions()...)
 }
 
 // findAction returns the action that key means now. A disabled action of the pane leaves the key to

@@ -102,7 +102,7 @@ func New(o Options) (*Client, error) {
 	if o.API == Ollama { // its own paths lie beside /v1
 		bare, cut = "", []string{"/v1", "/api/embed", "/api"}
 	}
-	client, err := stream.NewCaller(o.Endpoint, bare, cut...)
+	client, err := stream.NewJSONClient(o.Endpoint, bare, cut...)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (c *Client) requestVectors(ctx context.Context, texts []string) ([][]float3
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
 	path, body := c.request(texts)
-	answer, err := c.http.Call(ctx, path, c.o.Model, body, maxAnswer)
+	answer, err := c.http.PostJSON(ctx, path, c.o.Model, body, maxAnswer)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func Make(e provider.Endpoint) (provider.Provider, error) { return wire().Make(e
 func wire() stream.Wire {
 	return stream.Wire{
 		Kind: Kind, Call: "chat/completions", Bare: "/v1", Cut: []string{"/chat/completions"}, Models: "models",
-		Post: stream.OpenAI,
+		Post: stream.PostByOpenAISDK,
 		Format: func(c *stream.Client) stream.Format {
 			return &format{Client: c, ownPlatform: c.Base.Host == "api.openai.com"}
 		},

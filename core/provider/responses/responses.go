@@ -20,7 +20,7 @@ func Make(e provider.Endpoint) (provider.Provider, error) { return wire().Make(e
 
 func wire() stream.Wire {
 	return stream.Wire{
-		Kind: Kind, Call: "responses", Bare: "/v1", Cut: []string{"/responses"}, Models: "models", Post: stream.OpenAI,
+		Kind: Kind, Call: "responses", Bare: "/v1", Cut: []string{"/responses"}, Models: "models", Post: stream.PostByOpenAISDK,
 		Format: func(c *stream.Client) stream.Format { return format{c} },
 	}
 }

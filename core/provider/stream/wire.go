@@ -43,8 +43,8 @@ func (w Wire) Make(e provider.Endpoint) (provider.Provider, error) {
 	return c, nil
 }
 
-// OpenAI posts with the client library of OpenAI.
-func OpenAI(c *Client) Post {
+// PostByOpenAISDK posts with the client library of OpenAI.
+func PostByOpenAISDK(c *Client) Post {
 	client := openai.Client{Options: []option.RequestOption{
 		option.WithBaseURL(c.Base.String()), option.WithHTTPClient(c), option.WithMaxRetries(0),
 	}}

@@ -11,9 +11,9 @@ import (
 	"hermes/core/provider"
 )
 
-// NewCaller makes a Client for calls that answer in one piece. Cut is what the end of the base URL
-// loses; a bare host gets the path bare.
-func NewCaller(e provider.Endpoint, bare string, cut ...string) (*Client, error) {
+// NewJSONClient makes a Client for calls that answer in one piece. Cut is what the end of the base
+// URL loses; a bare host gets the path bare.
+func NewJSONClient(e provider.Endpoint, bare string, cut ...string) (*Client, error) {
 	base, err := BaseURL(e.BaseURL, bare, cut...)
 	if err != nil {
 		return nil, err
@@ -21,17 +21,17 @@ func NewCaller(e provider.Endpoint, bare string, cut ...string) (*Client, error)
 	return newClient(e, base, Bearer(e.Key)), nil
 }
 
-// Call posts a body as JSON to a path below the base URL and returns the answer, which may have so
-// many bytes. Every error is an *provider.Error.
-func (c *Client) Call(ctx context.Context, path, model string, body any, most int) ([]byte, error) {
-	answer, err := c.call(ctx, path, body, most)
+// PostJSON posts a body as JSON to a path below the base URL and returns the answer, which may have
+// so many bytes. Every error is an *provider.Error.
+func (c *Client) PostJSON(ctx context.Context, path, model string, body any, most int) ([]byte, error) {
+	answer, err := c.postJSON(ctx, path, body, most)
 	if err != nil {
 		return nil, c.explain(ctx, ctx, model, err)
 	}
 	return answer, nil
 }
 
-func (c *Client) call(ctx context.Context, path string, body any, most int) ([]byte, error) {
+func (c *Client) postJSON(ctx context.Context, path string, body any, most int) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)

@@ -14,8 +14,8 @@ import (
 	"hermes/ui/style"
 )
 
-// frame is the root model. Update changes state and marks dirty; paint composes and writes. Each
-// kind of message has its own method, in the file of its subject.
+// frame is the root model. Update changes state and marks dirty; paintFrame composes and
+// writes. Each kind of message has its own method, in the file of its subject.
 type frame struct {
 	opt    Options
 	styles *style.Styles
