@@ -150,7 +150,7 @@ func (a *App) ask(ctx context.Context, q ask.Question) (string, error) {
 // there either.
 func staffed(c session.Config) error {
 	if c.Unattended || c.Policy.Mode == string(approval.ModeOff) {
-		return errors.New("nobody is there to answer: this run has no screen")
+		return errors.New("it needs the workbench: without a screen nobody is there to answer")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -229,7 +230,7 @@ func (c *command) printStats(s session.Stats) error {
 		by   map[string]int
 	}{{"source", s.BySource}, {"model", s.ByModel}} {
 		for _, name := range keysOf(group.by) {
-			t.Row(group.name, fmt.Sprintf("%s: %d", name, group.by[name]))
+			t.Row(group.name, fmt.Sprintf("%s: %d", cmp.Or(name, "none was asked"), group.by[name]))
 		}
 	}
 	return t.Write(c.Streams.Out)
