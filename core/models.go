@@ -40,6 +40,7 @@ func (p *modelsPart) Start(context.Context) error {
 	for _, err := range wrong {
 		p.a.notice(event.Warn, err.Error(), "what else stands there counts")
 	}
+	settings.Health = p.a.newHealth()
 	p.a.Models.set.Store(provider.NewSet(settings))
 	return nil
 }
@@ -57,6 +58,13 @@ func (a *App) modelSettings() (provider.Settings, []error) {
 	c := a.Config()
 	known, wrong := catalogue(c.Paths())
 	return modelSettings(c, known, a.opts.Model, a.opts.NoSubstitute), wrong
+}
+
+// newHealth knows the rate limits that this program or another one met.
+func (a *App) newHealth() *provider.Health {
+	h := provider.NewHealth()
+	h.KeepIn(a.Config().Paths().RestsFile, func(err error) { a.log.Warn("rests of keys and models", "err", err) })
+	return h
 }
 
 // catalogue is what is known of vendors and models: what the program brought, what was fetched, and
@@ -93,7 +101,9 @@ func (m *Models) renew() {
 	m.making.Lock()
 	defer m.making.Unlock()
 	settings, _ := m.a.modelSettings() // config check tells of what is wrong
-	settings.Health = m.set.Load().HealthFor(settings)
+	if settings.Health = m.set.Load().HealthFor(settings); settings.Health == nil {
+		settings.Health = m.a.newHealth()
+	}
 	m.set.Swap(provider.NewSet(settings)).Close()
 }
 

@@ -26,6 +26,7 @@ type Paths struct {
 	SpillDir    string // full output of tools whose result was cut
 	ModelsFile  string // vendors, models and aliases of the person's own
 	FetchedFile string // the list of models that was fetched
+	RestsFile   string // which keys and models rest for a rate limit
 	HistoryFile string // prompts, one JSON string a line
 	ThemesDir   string
 	SkillsDir   string
@@ -83,7 +84,7 @@ func NewPaths(home, profile string) (Paths, error) {
 		ConfigFile: in("config.yaml"), EnvFile: in(".env"), DB: in("workbench.db"),
 		LogDir: in("logs"), LogFile: in("logs", "workbench.log"), CrashDir: in("logs", "crashes"), AuditDir: in("logs", "audit"),
 		CacheDir: in("cache"), SpillDir: in("cache", "spill"),
-		ModelsFile: in("models.yaml"), FetchedFile: in("models.fetched.json"),
+		ModelsFile: in("models.yaml"), FetchedFile: in("models.fetched.json"), RestsFile: in("cache", "rests.json"),
 		HistoryFile: in("workbench_history.jsonl"), ThemesDir: in("themes"), SkillsDir: in("skills"),
 	}, nil
 }

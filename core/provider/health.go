@@ -16,6 +16,9 @@ type Health struct {
 	rests  map[string]rest  // by key or model: see restOfKey, restOfModel
 	uses   map[string]int64 // by key: the calls that it was chosen for
 	turns  map[string]int   // by provider: whose turn it is
+
+	file   string // where limits are kept, see KeepIn; "": nowhere
+	failed func(error)
 }
 
 // rest is how long something is left alone.
@@ -31,8 +34,8 @@ func NewHealth() *Health {
 	return &Health{chance: rand.Float64, rests: map[string]rest{}, uses: map[string]int64{}, turns: map[string]int{}}
 }
 
-func restOfKey(provider, key string) string { return "key " + provider + " " + key }
-func restOfModel(ref string) string         { return "model " + ref }
+func restOfKey(provider, key string) string { return hashed("key", provider, key) }
+func restOfModel(ref string) string         { return hashed("model", ref) }
 
 // How long keys and models rest at first, and at most. What a server says about its own reset wins.
 const (
@@ -49,26 +52,24 @@ const (
 
 // benchKey lets a key rest after a failure that is the key's.
 func (h *Health) benchKey(name, key string, failed *Error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	id := restOfKey(name, key)
-	r := h.rests[id]
-	r.failed++
-	r.class = failed.Class
-	r.until = time.Now().Add(h.length(failed, keyRest, keyRestMost, r.failed))
-	h.rests[id] = r
+	h.bench(restOfKey(name, key), failed, keyRest, keyRestMost)
 }
 
 // benchModel lets a model rest after the calls to it were given up.
 func (h *Health) benchModel(ref string, failed *Error) {
+	h.bench(restOfModel(ref), failed, modelRest, modelRestMost)
+}
+
+func (h *Health) bench(id string, failed *Error, first, most time.Duration) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	id := restOfModel(ref)
-	r := h.rests[id]
-	r.failed++
-	r.class, r.probing = failed.Class, time.Time{}
-	r.until = time.Now().Add(h.length(failed, modelRest, modelRestMost, r.failed))
+	before := h.rests[id]
+	r := rest{failed: before.failed + 1, class: failed.Class}
+	r.until = time.Now().Add(h.length(failed, first, most, r.failed))
 	h.rests[id] = r
+	h.mu.Unlock()
+	if r.class == ClassRateLimit || before.class == ClassRateLimit {
+		h.keep(id)
+	}
 }
 
 // length is how long a rest is, the times-th in a row.
@@ -89,10 +90,18 @@ func (h *Health) length(failed *Error, first, most time.Duration, times int) tim
 
 // well says that a call with the key worked at the model.
 func (h *Health) well(name, key, ref string) {
+	var kept []string
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.rests, restOfKey(name, key))
-	delete(h.rests, restOfModel(ref))
+	for _, id := range []string{restOfKey(name, key), restOfModel(ref)} {
+		if h.rests[id].class == ClassRateLimit {
+			kept = append(kept, id)
+		}
+		delete(h.rests, id)
+	}
+	h.mu.Unlock()
+	if len(kept) > 0 {
+		h.keep(kept...)
+	}
 }
 
 // restOf is when a rest ends; the zero time when there is none.

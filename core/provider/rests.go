@@ -1,0 +1,120 @@
+package provider
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"hermes/core/atomicfile"
+)
+
+// A rate limit does not end with the program that met it. What rests for one is kept in a small
+// file, so that the next start does not ask before its time. Other failures are forgotten: a person
+// mends a key, a bill or a network, and starts again.
+
+// restFile is what the file holds: rests by what rests, of which only the hash is there.
+type restFile struct {
+	Rests map[string]keptRest `json:"rests"`
+}
+
+type keptRest struct {
+	Since  time.Time `json:"since"` // when it was written
+	Until  time.Time `json:"until"`
+	Failed int       `json:"failed"`
+}
+
+// left is how much of a rest is left. A clock that was set back makes none longer than it was.
+func (k keptRest) left(now time.Time) time.Duration {
+	return bounded(min(k.Until.Sub(now), k.Until.Sub(k.Since)))
+}
+
+// hashed names what rests by a hash: keys are secret.
+func hashed(of ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(of, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// KeepIn has h know the rests that other programs wrote to a file, and write its own there. What
+// fails is told, and the calls go on without.
+func (h *Health) KeepIn(path string, failed func(error)) {
+	kept, err := readRests(path)
+	if err != nil {
+		failed(err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.file, h.failed = path, failed
+	now := time.Now()
+	for id, k := range kept {
+		if left := k.left(now); left > 0 {
+			h.rests[id] = rest{until: now.Add(left), failed: max(k.Failed, 1), class: ClassRateLimit}
+		}
+	}
+}
+
+// keep writes down how long ids rest now, and that they do not.
+func (h *Health) keep(ids ...string) {
+	h.mu.Lock()
+	path, failed, now := h.file, h.failed, time.Now()
+	news := map[string]keptRest{}
+	for _, id := range ids {
+		r := h.rests[id]
+		news[id] = keptRest{}
+		if r.class == ClassRateLimit {
+			news[id] = keptRest{Since: now, Until: r.until, Failed: r.failed}
+		}
+	}
+	h.mu.Unlock()
+	if path == "" {
+		return
+	}
+	if err := mergeRests(path, news, now); err != nil {
+		failed(fmt.Errorf("what rests for a rate limit is not known to the next start: %w", err))
+	}
+}
+
+// mergeRests puts rests into the file, beside those of other programs that are not over.
+func mergeRests(path string, news map[string]keptRest, now time.Time) error {
+	unlock, err := atomicfile.Lock(path + ".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all, err := readRests(path)
+	if err != nil {
+		all = map[string]keptRest{} // a broken file is of no use to anybody
+	}
+	for id, k := range news {
+		all[id] = k
+	}
+	for id, k := range all {
+		if k.left(now) == 0 {
+			delete(all, id)
+		}
+	}
+	data, err := json.Marshal(restFile{all})
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, data, 0o600)
+}
+
+func readRests(path string) (map[string]keptRest, error) {
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f := restFile{Rests: map[string]keptRest{}}
+	if err == nil {
+		if err = json.Unmarshal(data, &f); err != nil || f.Rests == nil {
+			return nil, fmt.Errorf("%s does not hold what rests: %w", path, errors.Join(err, errors.New("it counts as empty")))
+		}
+	}
+	return f.Rests, nil
+}

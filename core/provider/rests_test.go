@@ -1,0 +1,129 @@
+package provider_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hermes/core/provider"
+)
+
+// started is a Set as a program has it that starts now and keeps its rests in a file.
+func started(t *testing.T, file string, change func(*provider.Settings)) *provider.Set {
+	t.Helper()
+	return chained(func(s *provider.Settings) {
+		if change != nil {
+			change(s)
+		}
+		s.Health = provider.NewHealth()
+		s.Health.KeepIn(file, func(err error) { t.Error(err) })
+	})
+}
+
+// A key that a rate limit made rest rests for the next program too, until its time is over; one
+// that works again does not.
+func TestARateLimitOutlivesTheProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "cache", "rests.json")
+		only := func(s *provider.Settings) { s.Fallbacks = nil }
+		limited := &provider.Error{Class: provider.ClassRateLimit, HTTP: 429, RetryAfter: 10 * time.Minute}
+		route(t, started(t, file, only)).Failed(t.Context(), limited)
+		if data, err := os.ReadFile(file); err != nil || strings.Contains(string(data), "lab") {
+			t.Fatalf("%v; a name or a key is in %s", err, data)
+		}
+		time.Sleep(9 * time.Minute)
+		if got := where(route(t, started(t, file, only))); got != "lab#2" {
+			t.Fatalf("after 9 minutes %s", got)
+		}
+		time.Sleep(time.Minute)
+		last := started(t, file, only)
+		r := route(t, last)
+		if got := where(r); got != "lab#1" {
+			t.Fatalf("after 10 minutes %s", got)
+		}
+		r.Failed(t.Context(), &provider.Error{Class: provider.ClassRateLimit, RetryAfter: time.Hour})
+		p, err := last.Route(t.Context(), "", 0)
+		if err != nil || where(p) != "lab#2" {
+			t.Fatal(err)
+		}
+		p.Worked()
+		if got := where(route(t, started(t, file, only))); got != "lab#2" {
+			t.Fatalf("another key that works wakes this one: %s", got)
+		}
+	})
+}
+
+// A model whose keys all rest is left out by the next program too, and found out by one call when
+// its time is over. What a person mends before they start again is not kept.
+func TestTheWayBackAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "rests.json")
+		r := route(t, started(t, file, nil))
+		for where(r) != "backup" {
+			r.Failed(t.Context(), &provider.Error{Class: provider.ClassRateLimit, RetryAfter: 10 * time.Minute})
+		}
+		next := route(t, started(t, file, nil))
+		skipped, yes := next.Skipped()
+		if where(next) != "backup" || !yes || skipped.Cause.Class != provider.ClassRateLimit || skipped.Wait < 9*time.Minute {
+			t.Fatalf("%s %+v", where(next), skipped)
+		}
+		time.Sleep(10 * time.Minute)
+		set := started(t, file, nil)
+		if r := route(t, set); where(r) != "lab#1" {
+			t.Fatal(where(r))
+		}
+		for _, class := range []provider.Class{provider.ClassAuth, provider.ClassBilling, provider.ClassServer, provider.ClassNetwork} {
+			file := filepath.Join(t.TempDir(), "rests.json")
+			way(t, route(t, started(t, file, nil)), provider.Error{Class: class})
+			if r := route(t, started(t, file, nil)); where(r) != "lab#1" {
+				t.Errorf("%s: %s", class, where(r))
+			}
+		}
+	})
+}
+
+// Whatever is in the file, and whatever the clock was: a program starts, and nothing rests for
+// longer than it was told to.
+func TestFilesOfRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "rests.json")
+		only := func(s *provider.Settings) { s.Fallbacks = nil }
+		route(t, started(t, file, only)).Failed(t.Context(), &provider.Error{Class: provider.ClassRateLimit, RetryAfter: time.Hour})
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		year := time.Now().Format("2006-")
+		for name, c := range map[string]struct{ text, want string }{
+			"as it was":              {string(data), "lab#2"},
+			"written in the future":  {strings.ReplaceAll(string(data), year, "2950-"), "lab#2"},
+			"until far away":         {strings.Replace(string(data), `"until":"`+year, `"until":"9950-`, 1), "lab#2"},
+			"written in the past":    {strings.ReplaceAll(string(data), year, "1990-"), "lab#1"},
+			"broken":                 {string(data[:len(data)/2]), "lab#1"},
+			"empty":                  {"", "lab#1"},
+			"something else":         {`[1]`, "lab#1"},
+			"none":                   {`{"rests":null}`, "lab#1"},
+			"rests of another shape": {`{"rests":{"a":7}}`, "lab#1"},
+		} {
+			if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			h := provider.NewHealth()
+			h.KeepIn(file, func(error) {})
+			set := chained(func(s *provider.Settings) { only(s); s.Health = h })
+			if got := where(route(t, set)); got != c.want {
+				t.Errorf("%s: %s, want %s", name, got, c.want)
+			}
+			if c.want == "lab#2" && name != "until far away" {
+				synctest.Wait()
+				time.Sleep(time.Hour)
+				if got := where(route(t, set)); got != "lab#1" {
+					t.Errorf("%s: after an hour %s", name, got)
+				}
+			}
+		}
+	})
+}
