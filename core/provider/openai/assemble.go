@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -17,6 +18,8 @@ type assembler struct {
 	finish string // the reason, as the server named it
 	usage  chat.Usage
 	mused  bool // reasoning_content came
+	// details are the reasoning_details that came.
+	details []map[string]any
 }
 
 // call is a tool call that is being sent.
@@ -26,6 +29,7 @@ type call struct {
 	name    string
 	started bool
 	waiting strings.Builder // arguments that came before the name
+	extra   json.RawMessage // what the vendor wants back
 }
 
 func newAssembler(model, writer string) *assembler {
@@ -83,6 +87,7 @@ func (a *assembler) delta(d *delta) ([]provider.Chunk, error) {
 	}
 	var out []provider.Chunk
 	a.mused = a.mused || d.ReasoningContent.text != ""
+	a.details = addDetails(a.details, d.Details.list)
 	if t := cmp.Or(d.ReasoningContent.thinking(), d.Reasoning.thinking(), d.Content.thought); t != "" {
 		out = append(out, a.Chunk(provider.Chunk{Kind: provider.ChunkReasoning, Text: t})...)
 	}
@@ -149,6 +154,9 @@ func (a *assembler) last(ok func(*call) bool) int {
 // extend adds a delta to a call. A call starts when its name is known.
 func (a *assembler) extend(i int, d callDelta) (out []provider.Chunk, err error) {
 	c := a.calls[i]
+	if stream.Given(d.Extra) {
+		c.extra = d.Extra
+	}
 	if !c.started {
 		c.id = cmp.Or(c.id, d.ID)
 		c.name = cmp.Or(c.name, d.Function.Name)
@@ -177,7 +185,18 @@ func (a *assembler) End() (provider.Chunk, error) {
 	if a.finish == "error" {
 		return provider.Chunk{}, stream.Malformed("the server ended the answer with the finish reason \"error\"")
 	}
-	return a.Last(a.usage, a.reason(), thoughts{Back: a.mused}), nil
+	return a.Last(a.usage, a.reason(), a.thoughts()), nil
+}
+
+// thoughts are what goes back with the message.
+func (a *assembler) thoughts() thoughts {
+	t := thoughts{Back: a.mused, Details: a.details}
+	if slices.ContainsFunc(a.calls, func(c *call) bool { return c.extra != nil }) {
+		for _, c := range a.calls {
+			t.Calls = append(t.Calls, c.extra)
+		}
+	}
+	return t
 }
 
 // reason is the finish that only the server can tell; some say "stop" with calls, too.

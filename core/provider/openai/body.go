@@ -21,8 +21,10 @@ func (f *format) Learn(refused *stream.Refusal, r provider.Request) bool {
 		return f.noEffort.CompareAndSwap(false, true)
 	case r.MaxTokens > 0 && refused.Says("max_completion_tokens", "'max_tokens'"):
 		return f.otherLimit.CompareAndSwap(false, true)
-	case refused.Says("reasoning_content") && !refused.Says("missing"):
+	case refused.Says("reasoning_content", "reasoning_details") && !refused.Says("missing"):
 		return f.noThoughts.CompareAndSwap(false, true)
+	case refused.Says("thought_signature"):
+		return f.signatures.CompareAndSwap(false, true)
 	default:
 		return false
 	}

@@ -46,8 +46,11 @@ func (f *format) messages(system string, in []chat.Message) []sdk.ChatCompletion
 		case chat.RoleUser:
 			out = append(out, user(m))
 		case chat.RoleAssistant:
-			thinking := i >= turn && !f.noThoughts.Load() && f.wantsThoughts(m)
-			out = append(out, assistant(m, thinking))
+			var t thoughts
+			if i >= turn {
+				t = f.thoughtsOf(m)
+			}
+			out = append(out, f.assistant(m, t))
 		case chat.RoleTool:
 			out = append(out, sdk.ToolMessage(history.ResultText(m.Result), m.Result.CallID))
 			last := i+1 == len(in)
@@ -66,20 +69,27 @@ func (f *format) messages(system string, in []chat.Message) []sdk.ChatCompletion
 	return out
 }
 
-func assistant(m chat.Message, thinking bool) sdk.ChatCompletionMessageParamUnion {
+func (f *format) assistant(m chat.Message, t thoughts) sdk.ChatCompletionMessageParamUnion {
 	a := &sdk.ChatCompletionAssistantMessageParam{}
 	if m.Text != "" {
 		a.Content.OfString = param.NewOpt(m.Text)
 	}
-	if thinking {
-		a.SetExtraFields(map[string]any{"reasoning_content": m.Reasoning})
+	if extra := t.fields(m); len(extra) > 0 {
+		a.SetExtraFields(extra)
 	}
-	for _, c := range m.Calls {
-		f := &sdk.ChatCompletionMessageFunctionToolCallParam{
+	for i, c := range m.Calls {
+		call := &sdk.ChatCompletionMessageFunctionToolCallParam{
 			ID:       c.ID,
 			Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: history.Arguments(c)},
 		}
-		a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: f})
+		extra := t.ofCall(m, i)
+		if extra == nil && i == 0 && f.signatures.Load() {
+			extra = unsigned
+		}
+		if extra != nil {
+			call.SetExtraFields(map[string]any{"extra_content": extra})
+		}
+		a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: call})
 	}
 	return sdk.ChatCompletionMessageParamUnion{OfAssistant: a}
 }

@@ -1,19 +1,81 @@
 package openai
 
 import (
+	"encoding/json"
+
 	"hermes/core/chat"
 	"hermes/core/provider/history"
 )
 
-// thoughts is the provider state of an answer that came with reasoning_content and tool calls.
-// Vendors of such models want the reasoning back under that name until the turn is over, and refuse
-// the next request without it.
+// thoughts is the provider state of an answer with tool calls. Vendors of models that think want
+// what they sent back with the message until the turn is over, and refuse the next request without
+// it. Each has a place of its own for it.
 type thoughts struct {
-	Back bool `json:"reasoning_content"`
+	Back    bool              `json:"reasoning_content,omitempty"` // the reasoning itself, under that name
+	Details []map[string]any  `json:"details,omitempty"`           // OpenRouter: reasoning_details
+	Calls   []json.RawMessage `json:"calls,omitempty"`             // Gemini: extra_content of each call, null for none
 }
 
-// wantsThoughts reports whether the reasoning of m goes back: only to the server that it came from.
-func (f *format) wantsThoughts(m chat.Message) bool {
-	var t thoughts
-	return m.Reasoning != "" && history.Open(f.Writer(), m.Opaque, &t) && t.Back
+// thoughtsOf are what goes back with m: only to the server that it came from.
+func (f *format) thoughtsOf(m chat.Message) (t thoughts) {
+	if !history.Open(f.Writer(), m.Opaque, &t) {
+		return thoughts{}
+	}
+	if f.noThoughts.Load() {
+		t.Back, t.Details = false, nil
+	}
+	return t
+}
+
+// fields are those of a message beside the standard ones.
+func (t thoughts) fields(m chat.Message) map[string]any {
+	out := map[string]any{}
+	if t.Back && m.Reasoning != "" {
+		out["reasoning_content"] = m.Reasoning
+	}
+	if len(t.Details) > 0 {
+		out["reasoning_details"] = t.Details
+	}
+	return out
+}
+
+// ofCall is what goes back with a call of m, nil for nothing.
+func (t thoughts) ofCall(m chat.Message, call int) json.RawMessage {
+	if len(t.Calls) != len(m.Calls) || string(t.Calls[call]) == "null" {
+		return nil
+	}
+	return t.Calls[call]
+}
+
+// unsigned stands in the place of a signature that no call of another vendor's model has. Google
+// names it for histories that its models did not write.
+var unsigned = json.RawMessage(`{"google":{"thought_signature":"skip_thought_signature_validator"}}`)
+
+// pieces of one entry of reasoning_details, which come in several events, are joined; everything
+// else of an entry is as it came last.
+var detailPieces = map[string]bool{"text": true, "summary": true, "data": true}
+
+// addDetails puts more of reasoning_details behind what came of them.
+func addDetails(all, more []map[string]any) []map[string]any {
+	for _, d := range more {
+		if d == nil {
+			continue
+		}
+		n := len(all)
+		if n == 0 || all[n-1]["type"] != d["type"] || all[n-1]["index"] != d["index"] || all[n-1]["index"] == nil {
+			all = append(all, d)
+			continue
+		}
+		for k, v := range d {
+			before, isText := all[n-1][k].(string)
+			piece, isPiece := v.(string)
+			switch {
+			case detailPieces[k] && isText && isPiece:
+				all[n-1][k] = before + piece
+			case v != nil:
+				all[n-1][k] = v
+			}
+		}
+	}
+	return all
 }

@@ -42,6 +42,22 @@ type delta struct {
 	Refusal          prose                 `json:"refusal"`
 	ToolCalls        stream.Few[callDelta] `json:"tool_calls"`
 	FunctionCall     *function             `json:"function_call"`
+	Details          details               `json:"reasoning_details"`
+}
+
+// details are entries of reasoning_details, and how many bytes they have.
+type details struct {
+	list []map[string]any
+	size int
+}
+
+// UnmarshalJSON never fails: an unknown form is none.
+func (d *details) UnmarshalJSON(b []byte) error {
+	var list stream.Few[map[string]any]
+	if json.Unmarshal(b, &list) == nil {
+		d.list, d.size = list, len(b)
+	}
+	return nil
 }
 
 // size is how much content it brings, in bytes.
@@ -49,8 +65,9 @@ func (d *delta) size() int {
 	n := len(d.Content.text) + len(d.Content.thought) + len(d.Refusal.text) +
 		len(d.Reasoning.thinking()) + len(d.ReasoningContent.thinking())
 	for _, c := range d.ToolCalls {
-		n += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments)
+		n += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments) + len(c.Extra)
 	}
+	n += d.Details.size
 	if d.FunctionCall != nil {
 		n += len(d.FunctionCall.Name) + len(d.FunctionCall.Arguments)
 	}
@@ -61,6 +78,8 @@ type callDelta struct {
 	Index    *int     `json:"index"`
 	ID       string   `json:"id"`
 	Function function `json:"function"`
+	// Extra is what the vendor wants back with the call.
+	Extra json.RawMessage `json:"extra_content"`
 }
 
 type function struct {

@@ -1,0 +1,145 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"hermes/core/chat"
+	"hermes/core/provider"
+	"hermes/core/provider/modeltest"
+)
+
+// events is a stream of chat completions with these deltas.
+func events(finish string, deltas ...string) string {
+	var b strings.Builder
+	for _, d := range append(deltas, `{}`) {
+		f := "null"
+		if d == "{}" {
+			f = `"` + finish + `"`
+		}
+		b.WriteString(`data: {"object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":` + d + `,"finish_reason":` + f + "}]}\n\n")
+	}
+	return b.String() + "data: [DONE]\n\n"
+}
+
+// sentBack is the assistant's message in the newest request.
+func sentBack(t *testing.T, s *modeltest.Server) (m struct {
+	Details json.RawMessage `json:"reasoning_details"`
+	Calls   []struct {
+		Extra json.RawMessage `json:"extra_content"`
+	} `json:"tool_calls"`
+},
+) {
+	t.Helper()
+	all := s.Requests()
+	var body struct{ Messages []json.RawMessage }
+	if err := json.Unmarshal(all[len(all)-1].Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	for _, raw := range body.Messages {
+		if strings.Contains(string(raw), `"role":"assistant"`) {
+			if err := json.Unmarshal(raw, &m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return m
+}
+
+// answered is an answer with the results of its calls.
+func answered(m chat.Message) []chat.Message {
+	m.Role = chat.RoleAssistant
+	out := []chat.Message{m}
+	for _, c := range m.Calls {
+		out = append(out, chat.Message{Role: chat.RoleTool, Result: &chat.ToolResult{CallID: c.ID, Text: "x"}})
+	}
+	return out
+}
+
+const signed = `{"google":{"thought_signature":"AYsig=="}}`
+
+// Gemini signs the first of parallel calls and refuses the next request without the signature. It
+// goes back to Gemini only, within the turn.
+func TestSignaturesOfCallsGoBack(t *testing.T) {
+	s := modeltest.New(t, modeltest.Turn{Body: events("tool_calls",
+		`{"role":"assistant","tool_calls":[{"extra_content":`+signed+`,"function":{"arguments":"{\"a\":1}","name":"f"},"id":"c1","index":0,"type":"function"}]}`,
+		`{"tool_calls":[{"function":{"arguments":"{}","name":"f"},"id":"c2","index":1,"type":"function"}]}`,
+	)}, modeltest.Turn{}, modeltest.Turn{})
+	p := client(t, s.URL)
+	r := ask("go")
+	first := collect(t, p, r)
+	if first.Err != nil || len(first.Calls) != 2 {
+		t.Fatalf("%+v", first)
+	}
+	r.Messages = append(r.Messages, answered(first.Message)...)
+	if g := collect(t, p, r); g.Err != nil {
+		t.Fatal(g.Err)
+	}
+	if m := sentBack(t, s); string(m.Calls[0].Extra) != signed || m.Calls[1].Extra != nil {
+		t.Errorf("%+v", m)
+	}
+	r.Messages = append(r.Messages, chat.Message{Role: chat.RoleUser, Text: "and now?"})
+	if collect(t, p, r); sentBack(t, s).Calls[0].Extra != nil {
+		t.Error("the signature of an old turn was sent")
+	}
+	other := modeltest.New(t, modeltest.Turn{})
+	r.Messages = r.Messages[:len(r.Messages)-1]
+	if collect(t, client(t, other.URL), r); sentBack(t, other).Calls[0].Extra != nil {
+		t.Error("another server got the signature")
+	}
+}
+
+// Calls that another vendor's model made have no signature. A server that refuses them gets the
+// words that its vendor names for that, once it said so.
+func TestCallsOfAnotherModelAreMarkedUnsigned(t *testing.T) {
+	s := modeltest.New(t, modeltest.Turn{Status: 400, Message: "Function call is missing a thought_signature in functionCall parts."}, modeltest.Turn{Text: "Good."})
+	r := ask("go")
+	r.Messages = append(r.Messages, answered(chat.Message{Calls: []chat.ToolCall{
+		{ID: "1", Name: "f", Args: json.RawMessage("{}")}, {ID: "2", Name: "f", Args: json.RawMessage("{}")},
+	}})...)
+	if g := collect(t, client(t, s.URL), r); g.Err != nil || g.Text != "Good." {
+		t.Fatalf("%+v", g.Err)
+	}
+	m := sentBack(t, s)
+	if !strings.Contains(string(m.Calls[0].Extra), "skip_thought_signature_validator") || m.Calls[1].Extra != nil {
+		t.Errorf("%+v", m)
+	}
+}
+
+// OpenRouter's reasoning_details come in pieces and go back whole, in their order.
+func TestReasoningDetailsGoBack(t *testing.T) {
+	s := modeltest.New(t, modeltest.Turn{Body: events("tool_calls",
+		`{"reasoning":"I ","reasoning_details":[{"type":"reasoning.text","text":"I ","format":"anthropic-claude-v1","index":0}]}`,
+		`{"reasoning":"look.","reasoning_details":[{"type":"reasoning.text","text":"look.","format":"anthropic-claude-v1","index":0}]}`,
+		`{"reasoning_details":[{"type":"reasoning.text","signature":"sig","format":"anthropic-claude-v1","index":0}]}`,
+		`{"reasoning_details":[{"type":"reasoning.encrypted","data":"AA==","id":"r1","index":1},null]}`,
+		`{"reasoning_details":"odd"}`,
+		`{"tool_calls":[{"function":{"arguments":"{}","name":"f"},"id":"c1","index":0,"type":"function"}]}`,
+	)}, modeltest.Turn{}, modeltest.Turn{Status: 400, Message: "reasoning_details: unknown field"}, modeltest.Turn{})
+	p := client(t, s.URL)
+	r := ask("go")
+	first := collect(t, p, r)
+	if first.Err != nil || first.Reasoning != "I look." {
+		t.Fatalf("%+v", first)
+	}
+	r.Messages = append(r.Messages, answered(first.Message)...)
+	collect(t, p, r)
+	want := `[{"format":"anthropic-claude-v1","index":0,"signature":"sig","text":"I look.","type":"reasoning.text"},` +
+		`{"data":"AA==","id":"r1","index":1,"type":"reasoning.encrypted"}]`
+	if got := string(sentBack(t, s).Details); got != want {
+		t.Errorf("%s", got)
+	}
+	if g := collect(t, p, r); g.Err != nil || sentBack(t, s).Details != nil {
+		t.Errorf("a server that rejects them got them again: %v", g.Err)
+	}
+}
+
+// A flood of them is refused like any other.
+func TestAFloodOfDetails(t *testing.T) {
+	one := `{"reasoning_details":[{"type":"reasoning.text","text":"` + strings.Repeat("x", 1<<20) + `","index":0}]}`
+	s := modeltest.New(t, modeltest.Turn{Body: events("stop", one, one, one, one, one, one, one, one, one)})
+	if g := collect(t, client(t, s.URL), ask("go")); g.Err == nil || g.Err.Class != provider.ClassTooLarge {
+		t.Errorf("%v", g.Err)
+	}
+}
