@@ -3,22 +3,26 @@ package judges
 import (
 	"bufio"
 	"bytes"
+	"embed"
 	"encoding/json"
 	"fmt"
-	"os"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"hermes/core/chat"
+	"hermes/core/npmtest"
 	"hermes/core/provider"
 	"hermes/core/provider/anthropic"
 	"hermes/core/provider/modeltest"
 	"hermes/core/provider/openai"
 	"hermes/core/provider/responses"
-	"hermes/core/testskip"
 )
+
+//go:embed sdk
+var sdk embed.FS
 
 // heard is what a client understood of an answer.
 type heard struct {
@@ -72,25 +76,44 @@ func script(finish map[string]string) (names []string, turns []modeltest.Turn) {
 	return names, turns
 }
 
+// gemini is how Gemini's compatible end point streams: calls come whole, the first one with a
+// signature, and the last event counts tokens.
+const gemini = `data: {"choices":[{"delta":{"content":"I look.","role":"assistant"},"index":0}],"created":1763000000,` +
+	`"id":"r1","model":"gemini-3-pro","object":"chat.completion.chunk"}
+
+data: {"choices":[{"delta":{"role":"assistant","tool_calls":[{"extra_content":{"google":{"thought_signature":"AYsig=="}},` +
+	`"function":{"arguments":"{\"path\":\"a.txt\"}","name":"read_file"},"id":"function-call-1","index":0,"type":"function"},` +
+	`{"function":{"arguments":"{\"path\":\"b.txt\"}","name":"read_file"},"id":"function-call-2","index":1,"type":"function"}]},` +
+	`"finish_reason":"tool_calls","index":0}],"created":1763000000,"id":"r1","model":"gemini-3-pro","object":"chat.completion.chunk",` +
+	`"usage":{"completion_tokens":30,"prompt_tokens":90,"total_tokens":120}}
+
+data: [DONE]
+
+`
+
 // The vendors' clients and ours hear the same in every answer.
 func TestVendorsHearTheSame(t *testing.T) {
-	testskip.Long(t, "it starts node three times")
-	sdk := os.Getenv("HERMES_SDK_JUDGES")
-	if sdk == "" {
-		t.Skip("the vendors' clients are not installed: .ci/sdk-judges installs and asks them")
+	files, err := fs.Sub(sdk, "sdk")
+	if err != nil {
+		t.Fatal(err)
 	}
+	clients := npmtest.Install(t, files)
 	for _, format := range []struct {
 		name   string
 		make   provider.Maker
 		finish map[string]string
+		others map[string]string // streams of other vendors that speak it
 	}{
-		{openai.Kind, openai.Make, map[string]string{"length": "length", "content_filter": "content_filter"}},
-		{responses.Kind, responses.Make, map[string]string{"length": "max_output_tokens", "content_filter": "content_filter"}},
-		{anthropic.Kind, anthropic.Make, map[string]string{"length": "max_tokens", "content_filter": "refusal"}},
+		{openai.Kind, openai.Make, map[string]string{"length": "length", "content_filter": "content_filter"}, map[string]string{"gemini": gemini}},
+		{responses.Kind, responses.Make, map[string]string{"length": "max_output_tokens", "content_filter": "content_filter"}, nil},
+		{anthropic.Kind, anthropic.Make, map[string]string{"length": "max_tokens", "content_filter": "refusal"}, nil},
 	} {
 		t.Run(format.name, func(t *testing.T) {
 			names, turns := script(format.finish)
-			theirs := judge(t, sdk, format.name, modeltest.New(t, turns...).URL, len(turns))
+			for name, body := range format.others {
+				names, turns = append(names, name), append(turns, modeltest.Turn{Body: body})
+			}
+			theirs := judge(t, clients, format.name, modeltest.New(t, turns...).URL, len(turns))
 			server := modeltest.New(t, turns...)
 			p := modeltest.Client(t, format.make, provider.Endpoint{Name: "ours", BaseURL: server.URL, Key: "key"})
 			for i, name := range names {
@@ -103,12 +126,12 @@ func TestVendorsHearTheSame(t *testing.T) {
 }
 
 // judge has a vendor's client ask a server n times.
-func judge(t *testing.T, sdk, format, url string, n int) []heard {
+func judge(t *testing.T, clients, format, url string, n int) []heard {
 	t.Helper()
 	if format == anthropic.Kind {
 		url = strings.TrimSuffix(url, "/v1") // its client adds that
 	}
-	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(sdk, "judge.mjs"), format, url, fmt.Sprint(n))
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(clients, "judge.mjs"), format, url, fmt.Sprint(n))
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
