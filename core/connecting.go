@@ -15,12 +15,12 @@ import (
 const appliedTime = 10 * time.Second
 
 // ModelsAt asks a server that may not be in the settings for its models.
-func (a *App) ModelsAt(ctx context.Context, c connect.Choice) ([]provider.Model, error) {
+func (a *App) ModelsAt(ctx context.Context, c *connect.Choice) ([]provider.Model, error) {
 	return c.Models(ctx, a.Config(), Kinds())
 }
 
-// TryModel has a model of such a server begin an answer.
-func (a *App) TryModel(ctx context.Context, c connect.Choice) error {
+// TryModel has a model of such a server begin an answer, and notes in which format it did.
+func (a *App) TryModel(ctx context.Context, c *connect.Choice) error {
 	return c.Try(ctx, a.Config(), Kinds())
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -26,6 +27,8 @@ type Server struct {
 	KeyEnv  string // the variable that keeps its key; "": it wants none
 	Local   bool   // on this machine
 	HasKey  bool   // there is one already
+	Own     bool   // of the person's own: no vendor of the catalogue
+	Mode    string // the wire format; "" for one's own: it is found out
 }
 
 // Host is what a person knows of the address.
@@ -51,14 +54,14 @@ func Servers(c *config.Config) []Server {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
 		if p := c.Providers[name]; !known[name] && name != Custom && p.BaseURL != "" {
-			out = append(out, Server{Name: name, BaseURL: p.BaseURL, KeyEnv: cmp.Or(p.KeyEnv, KeyName(name))})
+			out = append(out, Server{Name: name, BaseURL: p.BaseURL, KeyEnv: cmp.Or(p.KeyEnv, KeyName(name)), Own: true, Mode: p.Mode})
 		}
 	}
 	for i := range out {
 		out[i].HasKey = Key(c, out[i]) != ""
 	}
 	slices.SortStableFunc(out, func(a, b Server) int { return rank(a) - rank(b) })
-	return append(out, Server{Name: Custom, KeyEnv: KeyName(Custom)})
+	return append(out, Server{Name: Custom, KeyEnv: KeyName(Custom), Own: true})
 }
 
 func rank(s Server) int {
@@ -94,6 +97,8 @@ type Choice struct {
 	Server Server
 	Key    string
 	Model  string
+
+	listed string // the format in which it listed its models
 }
 
 // Check says what is wrong with the address.
@@ -110,17 +115,104 @@ func (c Choice) endpoint(settings *config.Config) provider.Endpoint {
 	if p, ok := settings.Providers[c.Server.Name]; ok {
 		e.Headers, e.Kind = p.Headers, p.Mode
 	}
+	e.Kind = cmp.Or(c.Server.Mode, e.Kind)
 	return e
 }
 
-// Models asks the server for its models, with the key.
-func (c Choice) Models(ctx context.Context, settings *config.Config, kinds map[string]provider.Maker) ([]provider.Model, error) {
-	return c.endpoint(settings).Probe(ctx, kinds)
+// Models asks the server for its models, with the key. It notes in which wire format a server of
+// one's own answered: that is tried first then.
+func (c *Choice) Models(ctx context.Context, settings *config.Config, kinds map[string]provider.Maker) (list []provider.Model, err error) {
+	c.listed, err = c.inModes(settings, func(e provider.Endpoint) (err error) {
+		list, err = e.Probe(ctx, kinds)
+		return err
+	}, provider.ClassAuth) // some take the key in a header that others do not know
+	return list, err
 }
 
-// Try has the model begin an answer: only that proves the key.
-func (c Choice) Try(ctx context.Context, settings *config.Config, kinds map[string]provider.Maker) error {
-	return c.endpoint(settings).Try(ctx, kinds, c.Model)
+// Try has the model begin an answer: only that proves the key. It notes in which wire format a
+// server of one's own did.
+func (c *Choice) Try(ctx context.Context, settings *config.Config, kinds map[string]provider.Maker) error {
+	mode, err := c.inModes(settings, func(e provider.Endpoint) error { return e.Try(ctx, kinds, c.Model) }, "")
+	if err == nil {
+		c.Server.Mode = mode
+	}
+	return err
+}
+
+// inModes does something in the format of the server; where nobody said which that is, in each
+// until one works. A failure of the class is no end. The error is that of the first.
+func (c Choice) inModes(settings *config.Config, do func(provider.Endpoint) error, also provider.Class) (mode string, err error) {
+	e := c.endpoint(settings)
+	modes := []string{e.Kind}
+	if e.Kind == "" && c.Server.Own {
+		others := []string{"", provider.ModeMessages, provider.ModeResponses}
+		modes = append([]string{c.listed}, slices.DeleteFunc(others, func(m string) bool { return m == c.listed })...)
+	}
+	for _, mode := range modes {
+		e.Kind = mode
+		failed := do(e)
+		if failed == nil {
+			return mode, nil
+		}
+		if err == nil {
+			err = failed
+		}
+		if !anotherMode(failed, also) {
+			break
+		}
+	}
+	return "", err
+}
+
+// anotherMode reports whether a failure may mean that the server speaks another format.
+func anotherMode(err error, also provider.Class) bool {
+	var e *provider.Error
+	if !errors.As(err, &e) {
+		return true
+	}
+	switch e.Class {
+	case provider.ClassModelNotFound, provider.ClassFormat, provider.ClassMalformed, provider.ClassServer, provider.ClassUnknown:
+		return true
+	default:
+		return e.Class == also
+	}
+}
+
+// OwnName is a name for a server of one's own, by its address: that of its domain.
+func OwnName(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || net.ParseIP(u.Hostname()) != nil {
+		return Custom
+	}
+	labels := strings.Split(strings.ToLower(u.Hostname()), ".")
+	name := labels[max(len(labels)-2, 0)]
+	if c := (Choice{Server: Server{Name: name, Own: true}}); name == "localhost" || c.CheckName(nil) != nil {
+		return Custom
+	}
+	return name
+}
+
+// CheckName says what is wrong with the name of a server of one's own, nil when nothing is.
+func (c Choice) CheckName(settings *config.Config) error {
+	name := c.Server.Name
+	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.Trim(name, "-") != name {
+		return fmt.Errorf("%q: use small letters, digits and -", name)
+	}
+	for _, p := range provider.Places() {
+		if p.Name == name {
+			return fmt.Errorf("%q is the name of a vendor", name)
+		}
+	}
+	if name == provider.Offline {
+		return fmt.Errorf("%q is taken", name)
+	}
+	if settings == nil || name == Custom {
+		return nil
+	}
+	if p, taken := settings.Providers[name]; taken && strings.TrimRight(p.BaseURL, "/") != c.Server.BaseURL {
+		return fmt.Errorf("%q is the name of the server at %s", name, p.BaseURL)
+	}
+	return nil
 }
 
 // Refused reports whether the server did not take the key.
@@ -147,6 +239,9 @@ func (c *Choice) Save(settings *config.Config) error {
 	values := [][2]string{{"model.provider", s.Name}, {"model.default", c.Model}, {"providers." + s.Name + ".base_url", s.BaseURL}}
 	if c.Key != "" || s.HasKey {
 		values = append(values, [2]string{"providers." + s.Name + ".key_env", s.KeyEnv})
+	}
+	if s.Mode != "" && s.Own {
+		values = append(values, [2]string{"providers." + s.Name + ".api_mode", s.Mode})
 	}
 	values = append(moved(settings), values...)
 	for _, v := range values {

@@ -29,7 +29,11 @@ func TestConnectFromInsideTheProgram(t *testing.T) {
 	s.Type("localhost\r")
 	s.WaitFor("begin with http:// or https://")
 	s.Type("\x15" + m.URL + "\r")
-	s.WaitFor("Key for custom")
+	s.WaitFor("the settings it is providers.NAME")
+	s.Type("\x15openai\r")
+	s.WaitFor("is the name of a vendor")
+	s.Type("\x15lab\r")
+	s.WaitFor("Key for lab")
 	s.Type("sk-wrong-123456\r")
 	s.WaitFor("small-model")
 	if strings.Contains(s.Settle(), "sk-wrong") {
@@ -44,7 +48,7 @@ func TestConnectFromInsideTheProgram(t *testing.T) {
 	s.WaitFor("small-model")
 	s.Type("test\r")
 	s.WaitFor("Theme")
-	s.WaitFor("connected: test-model of custom answers")
+	s.WaitFor("connected: test-model of lab answers")
 	s.Type("\x1b")
 	s.WaitGone("Theme")
 	say(s, "are you there?")
@@ -52,7 +56,7 @@ func TestConnectFromInsideTheProgram(t *testing.T) {
 	leave(t, s)
 	env, _ := os.ReadFile(filepath.Join(h.dir, ".env"))
 	settings, _ := os.ReadFile(filepath.Join(h.dir, "config.yaml"))
-	if !strings.Contains(string(env), "sk-right-123456") || strings.Contains(string(settings), "sk-right") || !strings.Contains(string(settings), m.URL) {
+	if !strings.Contains(string(env), "sk-right-123456") || strings.Contains(string(settings), "sk-right") || !strings.Contains(string(settings), "lab:\n") || !strings.Contains(string(settings), m.URL) {
 		t.Errorf(".env:\n%s\nconfig.yaml:\n%s", env, settings)
 	}
 	for _, r := range m.Requests() {

@@ -111,6 +111,28 @@ func (c *connecting) address(problem string) tea.Cmd {
 			if err := c.choice.Check(); err != nil {
 				return nil, err.Error()
 			}
+			return c.name(), ""
+		},
+	}))
+}
+
+// name asks what a server of one's own is to be called in the settings.
+func (c *connecting) name() tea.Cmd {
+	s := &c.choice.Server
+	if !s.Own || s.Name != connect.Custom {
+		return c.key("")
+	}
+	return show(ui.NewPrompt(ui.PromptOptions{
+		Title: "Its name", Text: connect.OwnName(s.BaseURL),
+		Note: func() string { return "in the settings it is providers.NAME, its models are NAME/MODEL" },
+		Done: func(line string) (tea.Cmd, string) {
+			s.Name = strings.TrimSpace(line)
+			app, _ := c.w.boot.now() // it is there: it made the list of servers
+			if err := c.choice.CheckName(app.Config()); err != nil {
+				s.Name = connect.Custom
+				return nil, err.Error()
+			}
+			s.KeyEnv = connect.KeyName(s.Name)
 			return c.key(""), ""
 		},
 	}))
@@ -123,7 +145,7 @@ func (c *connecting) key(problem string) tea.Cmd {
 	switch {
 	case s.HasKey:
 		hint = "enter keeps the one that is there"
-	case s.Name == connect.Custom:
+	case s.Own:
 		hint = "enter without one, if it wants none"
 	}
 	return show(ui.NewPrompt(ui.PromptOptions{
@@ -131,7 +153,7 @@ func (c *connecting) key(problem string) tea.Cmd {
 		Note: func() string { return kept },
 		Done: func(line string) (tea.Cmd, string) {
 			c.choice.Key = strings.TrimSpace(line)
-			if c.choice.Key == "" && !s.HasKey && s.Name != connect.Custom {
+			if c.choice.Key == "" && !s.HasKey && !s.Own {
 				return nil, "it wants a key"
 			}
 			return c.list(), ""
@@ -144,7 +166,7 @@ func (c *connecting) list() tea.Cmd {
 	return ui.Waiting("Connect", "asking "+c.choice.Server.Host()+" for its models "+ellipsis, func(ctx context.Context) tea.Msg {
 		app, err := c.w.boot.get(ctx)
 		if err == nil {
-			c.models, err = app.ModelsAt(ctx, c.choice)
+			c.models, err = app.ModelsAt(ctx, &c.choice)
 		}
 		switch {
 		case err == nil && len(c.models) > 0:
@@ -190,7 +212,7 @@ func (c *connecting) try(model string) tea.Cmd {
 	return ui.Waiting("Connect", "trying "+model+" with one word "+ellipsis, func(ctx context.Context) tea.Msg {
 		app, err := c.w.boot.get(ctx)
 		if err == nil {
-			err = app.TryModel(ctx, c.choice)
+			err = app.TryModel(ctx, &c.choice)
 		}
 		switch {
 		case err == nil:
@@ -225,7 +247,7 @@ func (c *connecting) failed(what string, err error) ui.Overlay {
 	}
 	s := c.choice.Server
 	add(!s.Local, "key", "Another key")
-	add(s.Name == connect.Custom || s.Local, "address", "Another address")
+	add(s.Own || s.Local, "address", "Another address")
 	add(len(c.models) > 0, "model", "Another model of its list")
 	add(true, "named", "Write a model's name")
 	add(c.choice.Model != "", "keep", "Keep "+c.choice.Model+" all the same")

@@ -1,0 +1,86 @@
+package connect_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes/core/config"
+	"hermes/core/connect"
+	"hermes/core/provider"
+	"hermes/core/provider/anthropic"
+	"hermes/core/provider/modeltest"
+	"hermes/core/provider/openai"
+	"hermes/core/provider/responses"
+)
+
+var kinds = map[string]provider.Maker{openai.Kind: openai.Make, responses.Kind: responses.Make, anthropic.Kind: anthropic.Make}
+
+// speaks is a server that knows one format only.
+func speaks(t *testing.T, path string) (address string) {
+	t.Helper()
+	all, err := url.Parse(modeltest.NewScript(t, modeltest.Script{Turns: []modeltest.Turn{{Text: "Hi."}}, Loop: true}).URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.Path = ""
+	to := httputil.NewSingleHostReverseProxy(all)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, path) {
+			http.NotFound(w, r)
+			return
+		}
+		to.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1"
+}
+
+// A server of one's own is tried until it answers, and its format is written down with its address
+// and the variable of its key.
+func TestTheFormatOfOnesOwnServerIsFoundOut(t *testing.T) {
+	for path, mode := range map[string]string{"/chat/completions": "", "/messages": provider.ModeMessages, "/responses": provider.ModeResponses} {
+		home := t.TempDir()
+		cfg, problems := config.Load(config.Options{Home: home, Env: []string{"HOME=" + home}})
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		c := connect.Choice{Server: connect.Server{Name: "lab", BaseURL: speaks(t, path), KeyEnv: connect.KeyName("lab"), Own: true}, Key: "sk-lab-1", Model: "m"}
+		if err := c.Try(t.Context(), cfg, kinds); err != nil || c.Server.Mode != mode {
+			t.Fatalf("%s: %q, %v", path, c.Server.Mode, err)
+		}
+		if err := c.Save(cfg); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(filepath.Join(home, "config.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := string(data)
+		if !strings.Contains(said, "base_url: "+c.Server.BaseURL) || !strings.Contains(said, "key_env: LAB_API_KEY") || strings.Contains(said, "sk-lab") ||
+			(mode != "") != strings.Contains(said, "api_mode: "+mode) {
+			t.Errorf("%s", said)
+		}
+	}
+}
+
+func TestNamesOfOnesOwnServers(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://api.lab.example/v1": "lab", "https://models.example/v1": "models", "http://127.0.0.1:8000/v1": "custom",
+		"http://localhost:9/v1": "custom", "https://api.openai.com/v1": "custom", "http://gpu-box:8000": "gpu-box", "https://[::1]/": "custom", "": "custom",
+	} {
+		if got := connect.OwnName(address); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+	for _, name := range []string{"", "openai", "Lab", "a b", "a.b", "-a", "offline"} {
+		if (connect.Choice{Server: connect.Server{Name: name}}).CheckName(nil) == nil {
+			t.Errorf("%q is taken for a name", name)
+		}
+	}
+}
