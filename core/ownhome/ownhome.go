@@ -2,7 +2,7 @@
 // its profiles, and of any other.
 //
 // The contract: what is not known to be meant for reading is a secret. Paths are absolute and
-// clean; nothing is looked up.
+// clean; nothing is looked up but by who asks.
 package ownhome
 
 import (
@@ -53,6 +53,20 @@ func Below(p string, homes []string) (rel string, ok bool) {
 			return "", false
 		}
 	}
+}
+
+// BelowAny is Below for a machine whose files can be asked about: a folder with a database of Hermes
+// and its settings is a data folder, whatever it is called.
+func BelowAny(p string, homes []string, exists func(p string) bool) (rel string, ok bool) {
+	if rel, ok = Below(p, homes); ok || !path.IsAbs(p) {
+		return rel, ok
+	}
+	for dir := p; dir != "/"; dir = path.Dir(dir) {
+		if exists(path.Join(dir, "workbench.db")) && exists(path.Join(dir, "config.yaml")) {
+			return strings.TrimPrefix(strings.TrimPrefix(p, dir), "/"), true
+		}
+	}
+	return "", false
 }
 
 func relativeTo(p, dir string) (rel string, ok bool) {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -22,14 +23,11 @@ func builders() map[string]handler {
 				w.outputs(c.args[1:2])
 			}
 		},
-		"make gmake bmake nmake mingw32-make":          makeTool,
-		"just task mage rake invoke inv fab doit  ant": tasks,
-		"go":                     goTool,
-		"cargo":                  cargo,
-		"npm yarn pnpm":          nodePackages,
-		"npx pnpx bunx uvx pipx": fetchedTool,
-		"cmake ctest cpack":      cmake,
-		"mvn mvnw gradle gradlew sbt lein mill bazel bazelisk":         jvm,
+		"make gmake bmake nmake mingw32-make": makeTool,
+		"go":                                  goTool,
+		"cargo":                               cargo,
+		"npm yarn pnpm":                       nodePackages,
+		"npx pnpx bunx uvx pipx":              fetchedTool,
 		"msbuild xcodebuild flutter fvm zig rebar3 dune elm dub gleam": toolchain,
 	}
 }
@@ -82,7 +80,8 @@ func (w *walker) judgeCompiler(c cmd, o options) {
 		if strings.HasPrefix(a.text, "@") && w.place(part(a, a.text[1:])).kind != placeProject {
 			w.add(Exec, LevelSensitive, a.text, "the compiler takes options from "+a.text[1:])
 		}
-		if strings.HasPrefix(a.text, "-fplugin") || strings.HasPrefix(a.text, "-wrapper") || strings.HasPrefix(a.text, "-B/") || a.text == "-Clinker" || strings.HasPrefix(a.text, "-specs=/") {
+		loads := func(option string) bool { return strings.HasPrefix(a.text, option) }
+		if a.text == "-load" || slices.ContainsFunc(strings.Fields(wordList("compiler.loads")), loads) {
 			w.add(Exec, LevelAlways, a.text, "the compiler runs other code")
 		}
 	}

@@ -383,6 +383,12 @@ func convert(w *walker, c cmd) {
 	for _, v := range o.values("F", "filter", "lua-filter") {
 		w.add(Exec, LevelSensitive, v.text, "pandoc runs "+v.text)
 	}
+	for _, v := range o.values("pdf-engine") {
+		w.walkInnerText(v)
+	}
+	for _, v := range o.values("d", "defaults") {
+		w.takesCode(c.name, v)
+	}
 	out := o.values("o", "output")
 	if len(out) == 0 && c.name != "pandoc" && len(o.operands) > 0 {
 		out = o.operands[len(o.operands)-1:]

@@ -17,14 +17,19 @@ func programHandlers() map[string]programHandler {
 		"editor": editor, "entr": entr, "reflex": entr, "dotenv": dotenvTool, "coverage": coverage, "monorepo": monorepo, "nodemon": nodemon,
 		"gotestsum": gotestsum, "scripts": testScripts, "toolchain": toolchainOf, "multiplexer": judgedBy(multiplexer), "filesystem": judgedBy(makeFilesystem), "awk": awk, "kubectl": kubectl, "git-rm": gitRm, "git-reads": gitReads, "python-venv": makesEnvironment, "python-timeit": judgedBy(timesCode),
 		"python-server": judgedBy(pythonServer), "python-archive": judgedBy(pythonArchive),
-		"builds": func(w *walker, p *program, c cmd, g parsed) bool {
-			p.optionsDo(w, c, g)
-			if code := g.of("code"); len(code) > 0 {
-				w.add(Exec, LevelAlways, code[0].text, c.name+" runs code that stands in the command")
-			}
-			builds(w, c)
-			return true
-		},
+		"builds": afterOptions(builds), "tasks": afterOptions(tasks), "cmake": afterOptions(cmake), "jvm": afterOptions(jvm),
+	}
+}
+
+// afterOptions is a handler that takes its words apart itself, after what data says of its options.
+func afterOptions(h handler) programHandler {
+	return func(w *walker, p *program, c cmd, g parsed) bool {
+		p.optionsDo(w, c, g)
+		if code := g.of("code"); len(code) > 0 {
+			w.add(Exec, LevelAlways, code[0].text, c.name+" runs code that stands in the command")
+		}
+		h(w, c)
+		return true
 	}
 }
 

@@ -107,6 +107,7 @@ func (w *walker) invoke(args []field) {
 		return
 	}
 	w.operands(c)
+	w.askBuiltAddresses(c)
 	if known {
 		w.add(Exec, LevelSensitive, c.name, "what "+c.name+" does is not known here")
 	}
@@ -202,6 +203,9 @@ func (w *walker) operands(c cmd) {
 		case isOneOf(showsAnyFile, c.name) && w.nearOwn(named):
 			w.reads(named, false)
 		}
+	}
+	if w.in.keys && readsListed(c) {
+		w.handsKeys(c.name)
 	}
 	w.namesKeys(c)
 	w.askRecursiveReaders(c)

@@ -15,6 +15,8 @@ func (w *walker) watched(c cmd, h handler) {
 	w.noteOutput(c)
 	if w.reached && (!w.nearby || redirectsHosts(c.args)) {
 		w.askSentSecrets(c)
+	} else if !w.reached {
+		w.askBuiltAddresses(c)
 	}
 	w.reached, w.nearby = reached || w.reached, nearby
 }
@@ -37,6 +39,31 @@ func (w *walker) askSentSecrets(c cmd) {
 	for _, f := range w.addressFiles(c) {
 		w.add(NetOut, LevelSensitive, f.text, c.name+" sends, or asks for, what stands in "+strings.ReplaceAll(f.text, unknown, "…"))
 	}
+}
+
+// askBuiltAddresses asks about an address that holds what a file or a command says, as a word of any
+// program that may fetch it: of the project, or one whose network nobody knows.
+func (w *walker) askBuiltAddresses(c cmd) {
+	if _, passes := passing[c.name]; passes || isOneOf(wordList("network.keeps"), c.name) || isOneOf(wordList("shell.quiet"), c.name) || w.funcs[c.name] != nil {
+		return
+	}
+	for _, a := range c.args {
+		if a.from.data && (!a.from.list || a.text != unknown) && buildsAddress(a.text) {
+			w.add(NetOut, LevelSensitive, a.text, "it puts what a file or a command says into an address that "+c.name+" is given")
+		}
+	}
+}
+
+// buildsAddress reports whether an address of another machine in a text is only known when it runs.
+func buildsAddress(text string) bool {
+	for word := range strings.FieldsSeq(text) {
+		for _, rest, found := strings.Cut(word, "://"); found; _, rest, found = strings.Cut(rest, "://") {
+			if strings.Contains(rest, unknown) && !localAddress(rest) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // redirectsHosts reports whether options send what is meant for one host to another.
@@ -86,26 +113,15 @@ func (w *walker) addressFiles(c cmd) (out []field) {
 	return out
 }
 
-// reaching are programs that speak with the network although they only show something, with the
-// verbs that do; * is all.
-var reaching = map[string]string{
-	"npm": "view info show v search s ping outdated audit add install i exec x create", "pnpm": "view info show search add install dlx create", "yarn": "info add dlx create npm",
-	"bun": "add install x create", "go": "get install list mod run", "docker": "pull push run search manifest login create image build buildx", "podman": "pull push run search manifest login create image build",
-	"pip": "download index install search", "pip3": "download index install search", "uv": "add pip run", "poetry": "add search", "cargo": "search info install add", "gem": "search fetch install info list",
-	"brew": "search info install", "helm": "pull show repo template install upgrade", "getent": "hosts ahosts ahostsv4 ahostsv6", "resolvectl": "query", "git": "fetch clone ls-remote pull remote submodule archive push",
-	"hg": "clone pull incoming identify", "svn": "checkout co ls list cat info log export", "gh": "*", "glab": "*", "openssl": "s_client", "nc": "*", "ncat": "*", "netcat": "*", "composer": "require show search",
-	"nuget": "*", "conda": "search install", "mamba": "search install", "apt": "download changelog", "apt-get": "download changelog", "skopeo": "*", "npx": "*", "kubectl": "*", "redis-cli": "*", "psql": "*", "mysql": "*",
-}
-
-// usesNetwork reports whether a program speaks with the network, by its name and verb, or by an
-// address among its words.
+// usesNetwork reports whether a program speaks with the network although it only shows something, by
+// its name and verb, or by an address among its words.
 func usesNetwork(c cmd) bool {
-	verbs, known := reaching[c.name]
-	if known && verbs == "*" {
+	verbs := wordList("reaching." + c.name)
+	if verbs == "*" {
 		return true
 	}
 	for _, a := range c.args {
-		if known && isOneOf(verbs, a.text) {
+		if isOneOf(verbs, a.text) {
 			return true
 		}
 		if isOneOf("ffmpeg ffprobe ffplay magick convert identify pandoc xmllint wkhtmltopdf", c.name) && (strings.Contains(a.text, "://") || strings.HasPrefix(a.text, unknown)) {

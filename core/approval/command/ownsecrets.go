@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ func (w *walker) hermesHome() string {
 
 // ownSecret reports whether p is a secret of a data folder of Hermes, or a folder that holds some.
 func (w *walker) ownSecret(p string) bool {
-	rel, in := ownhome.Below(p, w.ownHomes())
+	rel, in := w.inDataFolder(p)
 	return in && (ownhome.Secret(rel) || ownhome.Holds(rel))
 }
 
@@ -65,7 +66,7 @@ func (w *walker) nearOwn(f field) bool {
 		return false
 	}
 	abs := w.throughLinks(realpath.Absolute("", w.dir, f.text))
-	if _, in := ownhome.Below(abs, w.ownHomes()); in || f.glob && w.ownGlob(abs) {
+	if _, in := w.inDataFolder(abs); in || f.glob && w.ownGlob(abs) {
 		return true
 	}
 	if !w.ctx.Local || f.dyn || f.glob || strings.ContainsAny(f.text, "\n\t") {
@@ -74,8 +75,27 @@ func (w *walker) nearOwn(f field) bool {
 	if _, err := os.Lstat(abs); err != nil {
 		return false
 	}
-	_, in := ownhome.Below(realpath.Of("", w.dir, f.text), w.ownHomes())
+	_, in := w.inDataFolder(realpath.Of("", w.dir, f.text))
 	return in
+}
+
+// inDataFolder returns where p is in a data folder of Hermes: in a known one, or on this machine in
+// any, whatever it is called.
+func (w *walker) inDataFolder(p string) (rel string, in bool) {
+	if !w.ctx.Local || strings.Contains(p, unknown) {
+		return ownhome.Below(p, w.ownHomes())
+	}
+	return ownhome.BelowAny(p, w.ownHomes(), func(p string) bool {
+		found, known := w.present[p]
+		if !known {
+			if w.present == nil {
+				w.present = map[string]bool{}
+			}
+			found = !missing(p)
+			w.present[p] = found
+		}
+		return found
+	})
 }
 
 // aboveOwn reports whether a folder holds a data folder of Hermes somewhere below it.
@@ -157,18 +177,110 @@ func (w *walker) findsOwn(roots, args []field) bool {
 	}
 	named := false
 	for i, a := range args {
-		if i+1 < len(args) && isOneOf("-name -iname -path -ipath -wholename -regex -iregex", a.text) {
-			named = true
-			pattern := pathBase(strings.ToLower(args[i+1].text))
-			for _, file := range []string{"config.yaml", "approvals.json", "workbench.db", "workbench.db-wal", "state.db", "auth.json"} {
-				if ok, err := path.Match(pattern, file); ok || err != nil || args[i+1].dyn {
-					return true
-				}
-			}
-			if strings.Contains(args[i+1].text, ".hermes") {
-				return true
-			}
+		if i+1 == len(args) || !isOneOf("-name -iname -path -ipath -wholename -regex -iregex", a.text) {
+			continue
+		}
+		named = true
+		pattern := args[i+1]
+		if pattern.dyn || strings.Contains(pattern.text, ".hermes") || findsOwnFile(findPattern(strings.TrimPrefix(strings.TrimPrefix(a.text, "-"), "i"), pattern.text)) {
+			return true
 		}
 	}
 	return !named
+}
+
+// findPattern is whether a test of find finds a file of this name.
+func findPattern(test, pattern string) func(name string) bool {
+	pattern = strings.ToLower(pattern)
+	if test == "regex" {
+		return matches(pathBase(pattern), true)
+	}
+	return func(name string) bool { ok, err := path.Match(pathBase(pattern), name); return ok || err != nil }
+}
+
+// findsOwnFile reports whether a pattern finds a secret of Hermes.
+func findsOwnFile(finds func(name string) bool) bool {
+	return slices.ContainsFunc(strings.Fields(wordList("names.own")), finds)
+}
+
+// findFast is fd: a pattern, folders, and maybe a command for what is found.
+func findFast(w *walker, c cmd) {
+	at := slices.IndexFunc(c.args, func(a field) bool { return isOneOf("-x -X --exec --exec-batch", a.text) })
+	own := c.args
+	if at >= 0 {
+		own = own[:at]
+	}
+	keys := w.findsKeysFast(own)
+	w.out.keys = w.out.keys || keys
+	if at < 0 {
+		w.passOnFiltered()
+		return
+	}
+	words := c.args[at+1:]
+	if end := slices.IndexFunc(words, func(a field) bool { return a.text == ";" }); end >= 0 {
+		keys = keys || w.findsKeysFast(append(own[:len(own):len(own)], words[end+1:]...))
+		words = words[:end]
+	}
+	if keys && len(words) > 0 && !names[words[0].text] {
+		w.handsKeys(words[0].text)
+	}
+	w.run(append(words[:len(words):len(words)], field{text: unknown, dyn: true}))
+}
+
+// findsKeysFast reports whether fd, told this, finds files where secrets are kept.
+func (w *walker) findsKeysFast(args []field) bool {
+	o := parseOptions(args, wordList("fd.options"), false)
+	hidden := o.has("H", "hidden", "u", "unrestricted", "uu", "uuu", "HI", "IH")
+	finds := fastPattern(o)
+	roots := append(o.after(1), o.values("search-path", "base-directory", "C")...)
+	if len(roots) == 0 {
+		roots = []field{{text: "."}}
+	}
+	for _, r := range roots {
+		if p := w.place(r); p.kind == placeCredential || hidden && w.aboveOwn(r) && findsOwnFile(finds) {
+			return true
+		}
+	}
+	return hidden && secretMatching(finds) != ""
+}
+
+// fastPattern is whether fd, with these options, finds a file of this name.
+func fastPattern(o options) func(name string) bool {
+	var tests []func(string) bool
+	for _, v := range o.values("e", "extension") {
+		tests = append(tests, func(name string) bool { return strings.HasSuffix(name, "."+strings.TrimPrefix(v.text, ".")) })
+	}
+	if pattern := o.first(); pattern != "" && pattern != "." {
+		if o.has("g", "glob") {
+			tests = append(tests, findPattern("name", pattern))
+		} else {
+			tests = append(tests, matches(strings.ToLower(pattern), false))
+		}
+	}
+	return func(name string) bool {
+		return !slices.ContainsFunc(tests, func(t func(string) bool) bool { return !t(name) })
+	}
+}
+
+// matches is whether a regular expression finds a name; one that is none of Go's finds all.
+func matches(expr string, whole bool) func(name string) bool {
+	if whole {
+		expr = "^(?:" + expr + ")$"
+	}
+	re, err := regexp.Compile(expr)
+	return func(name string) bool { return err != nil || re.MatchString(name) }
+}
+
+// readsListed reports whether a program puts out the files whose names it is sent.
+func readsListed(c cmd) bool {
+	o := parseOptions(c.args, "f file T files-from C directory files0-from", false)
+	switch c.name {
+	case "cpio":
+		return !o.has("i", "extract", "t", "list")
+	case "pax":
+		return o.has("w", "write")
+	case "zip":
+		return hasWord(c.args, "-@")
+	}
+	return slices.ContainsFunc(o.values("T", "files-from", "files0-from"), func(v field) bool { return v.text == "-" || v.text == "/dev/stdin" })
 }

@@ -25,6 +25,12 @@ var ownReads = []string{
 	"dd if=/home/dev/.hermes/config.yaml", "head -c 100 ~/.hermes/config.yaml", "shopt -s dotglob; cat ~/*/config.yaml", "less ~dev/.hermes/config.yaml", "cat ~/.hermes/$x", "jq . ~/.hermes/approvals.json",
 	"ln -s ~/.hermes h; cat h/config.yaml", "env -C ~/.hermes cat config.yaml", "bash -c 'cd ~/.hermes; cat config.yaml'", "pushd ~/.hermes; cat config.yaml", "pr -F ~/.hermes/.env~", "curl file:///home/dev/.hermes/config.yaml",
 	"echo X=1 > ~/.hermes/.env", "cat ~/.hermes/workbench_history.jsonl", "git -C ~/.hermes grep KEY", "cat ~/.hermes/skills/x/.env",
+	"find ~ -maxdepth 2 -name '.e*' -exec cat {} +", "find ~ -maxdepth 2 -name '?env' -exec cat {} +", "find ~ -name '[.]env' -exec cat {} +", "find ~ -regex '.*/\\.env' -exec cat {} +", "find ~ -regex '.*/conf.*' | xargs rev",
+	"fd -H .env ~ -x cat", "fd -uu -e env . ~ -X cat", "fd . ~/.hermes -x cat", "fd -H config ~ | xargs cat", "fd -H . .. -X rev", "fdfind --hidden --exec-batch rev ';' . ~",
+	"cd ~; fd -H yaml -x cat", "fd -g '*.yaml' ~/.hermes | while read f; do cat $f; done", "fd --search-path ~/.hermes -x cat", "fd --base-directory ~/.hermes -x cat",
+	"cpio -o < <(find ~/.hermes)", "find ~/.hermes | cpio -o", "find ~/.hermes | tar cf - -T -", "find ~/.hermes | pax -w", "ls -d ~/.hermes/* | zip x.zip -@", "find ~/.hermes | rsync --files-from=- / copy",
+	"find ~/.hermes | sort | xargs cat", "find ~/.hermes | grep yaml | xargs cat", "find ~/.hermes | parallel cat",
+	"awk 'BEGIN{while((getline l < \"/home/dev/.hermes/config.yaml\")>0) print l}'", "rg --files -uu ~ | xargs cat", "rg -l KEY -uu ~ | xargs cat", "grep -rl KEY ~ | xargs cat",
 }
 
 // ownHarmless are what an agent is meant to read there, and what looks alike.
@@ -33,6 +39,8 @@ var ownHarmless = []string{
 	"find ~/.hermes/skills -name '*.md'", "grep -rn tidy ~/.hermes/skills", "cat $HERMES_HOME/skills/x/SKILL.md", "rg foo ~/.hermes/skills", "head ~/.hermes/cache/spill/output-1.txt", "cat config.yaml",
 	"cat ./config/hermes/config.yaml", "cd ~/.hermes/skills && cat x/SKILL.md", "cat /opt/hermes/profiles/work/memories/USER.md", "test -f ~/.hermes/.env && echo there", "du -sh ~/.hermes", "stat ~/.hermes/workbench.db",
 	"grep -rn '.hermes/config.yaml' docs", "rg -e '.hermes/.env' docs", "echo ~/.hermes/config.yaml", "rg hermes .", "grep -rn foo src",
+	"find . -name '*.yaml' -exec cat {} +", "find . -name '.e*rc' -exec cat {} +", "find . -regex '.*/a.*[.]go' -exec cat {} +", "fd -e go -x cat", "fd -H eslint . -x cat", "fd config src | xargs cat", "find . -name '*.go' | cpio -o", "git ls-files '*.go' | tar cf x.tar -T -",
+	"fd . ~/.hermes/skills -x cat", "find src -type f | sort | xargs wc -l", "fd -H . src -x wc -l", "fd -H", "fd --hidden yaml ~",
 }
 
 func TestOwnSecretsAsk(t *testing.T) {
@@ -48,6 +56,36 @@ func TestOwnSecretsAsk(t *testing.T) {
 		if a := Analyse(cmd, c); a.Verdict != Allow {
 			t.Errorf("%q asks: %s", cmd, a.Reason)
 		}
+	}
+}
+
+// A data folder that nobody named is one by its files.
+func TestDataFolderOfAnotherName(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(home, "kept")
+	for _, f := range []string{"kept/config.yaml", "kept/workbench.db", "kept/skills/a/SKILL.md", "kept/profiles/x/.env", "app/config.yaml", "app/workbench.yaml"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, f)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(home, f), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := ContextIn(filepath.Join(home, "app"))
+	for cmd, want := range map[string]Verdict{
+		"rev " + other + "/config.yaml": Ask, "cat ../kept/workbench.db": Ask, "cd ../kept; cat approvals.json": Ask, "cat ../kept/profiles/x/config.yaml": Ask,
+		"cat ../kept/skills/a/SKILL.md": Allow, "cat config.yaml": Allow, "cat ../app/config.yaml": Allow,
+	} {
+		if a := Analyse(cmd, c); a.Verdict != want {
+			t.Errorf("%q: %s, want %s: %s", cmd, a.Verdict, want, a.Reason)
+		}
+	}
+	c.DataDir = filepath.Join(home, "app") // said after the context was made, as approvals explain does
+	if a := Analyse("cat config.yaml", c); a.Verdict != Ask {
+		t.Errorf("the folder in use is not known: %s", a.Verdict)
 	}
 }
 

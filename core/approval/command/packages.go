@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -116,6 +117,12 @@ func (w *walker) yarn(c cmd, o options, verb string) bool {
 		installs(w, c.name, o.after(2), o)
 	case verb == "plugin" && secondOperand(o) != "list" && secondOperand(o) != "runtime", verb == "set", verb == "policies":
 		w.add(Exec, LevelSensitive, verb, "yarn brings in code")
+	case isOneOf("workspace workspaces", verb):
+		at := slices.IndexFunc(c.args, func(a field) bool { return isOneOf("exec dlx node", a.text) })
+		if at < 0 {
+			return false
+		}
+		w.run(append([]field{{text: c.name}}, c.args[at:]...))
 	case verb == "node":
 		for i, a := range c.args {
 			if a.text == verb {

@@ -27,6 +27,7 @@ func (g *gather) param(p *syntax.ParamExp, quoted bool) {
 	}
 	switch {
 	case p.Length || p.IsSet:
+		g.cur.from.data = g.cur.from.data || w.heldBy(name, false).data
 		g.number()
 	case name == "IFS" && w.vars["IFS"].fields == nil:
 		if !quoted {

@@ -93,6 +93,11 @@ func xargsWords(words []field, in traits, replace string, zero bool) []field {
 		given, in.plain = []string{"./found"}, true
 	}
 	if !in.plain || len(given) == 0 || len(given) > maxWords {
+		for i, f := range words {
+			if replace != "" && strings.Contains(f.text, "://") && strings.Contains(f.text, replace) {
+				words[i].text, words[i].dyn, words[i].from = strings.ReplaceAll(f.text, replace, unknown), true, f.from.with(in)
+			}
+		}
 		return append(words, field{text: unknown, dyn: true, sub: true, from: in})
 	}
 	if replace == "" {

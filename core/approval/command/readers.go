@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,10 +39,19 @@ func readers() map[string]handler {
 			if o := parseOptions(c.args, "", false); o.has("i", "inplace", "in-place") {
 				w.outputs(o.after(1))
 			}
+			for _, a := range c.args {
+				for _, m := range loadsFile.FindAllStringSubmatch(a.text, maxWords) {
+					w.reads(field{text: m[1]}, true)
+				}
+				w.out.secret = w.out.secret || strings.Contains(a.text, "env")
+			}
 			w.passOnFiltered()
 		},
 	}
 }
+
+// loadsFile is how yq reads another file.
+var loadsFile = regexp.MustCompile(`load\w*\(\s*"([^"]*)"`)
 
 // filter reads its operands and what comes in, and passes it on.
 func filter(w *walker, c cmd) {
@@ -252,17 +262,6 @@ func forgets(w *walker, c cmd) {
 		}
 	}
 	filter(w, c)
-}
-
-func findFast(w *walker, c cmd) {
-	for i, a := range c.args {
-		switch a.text {
-		case "-x", "-X", "--exec", "--exec-batch":
-			w.run(append(append([]field(nil), c.args[i+1:]...), field{text: unknown, dyn: true}))
-			return
-		}
-	}
-	w.passOnFiltered()
 }
 
 // outputs are files that a program writes.

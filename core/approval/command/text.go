@@ -215,92 +215,8 @@ func (s *sedReader) substitute() {
 	s.rest = ""
 }
 
-func awk(w *walker, p *program, _ cmd, g parsed) bool {
-	p.optionsDo(w, cmd{name: "awk"}, g)
-	programs, files := g.of("program"), g.operands
-	for _, f := range g.of("program-file") {
-		if f.proc || w.place(f).kind != placeProject {
-			w.add(Exec, LevelSensitive, f.text, "awk runs the script "+f.text)
-		} else {
-			w.file("awk", f)
-		}
-	}
-	if len(programs)+len(g.of("program-file")) == 0 && len(files) > 0 {
-		programs, files = files[:1], files[1:]
-	}
-	for _, p := range programs {
-		w.awkProgram(p)
-	}
-	for _, v := range g.of("include") {
-		if v.text != "inplace" {
-			w.loadsModule("awk", v)
-			continue
-		}
-		for _, f := range files {
-			w.writes(f, "changes")
-		}
-	}
-	for _, f := range files {
-		w.reads(f, true)
-	}
-	if w.in.any {
-		w.passOnFiltered()
-	}
-	return true
-}
-
-// awkProgram looks for what starts programs, opens connections or writes files.
-func (w *walker) awkProgram(f field) {
-	code := awkCode(f.text)
-	switch {
-	case strings.Contains(code, "system"), strings.Contains(strings.ReplaceAll(code, "||", ""), "|"), strings.Contains(code, "@"):
-		w.add(Exec, LevelAlways, f.text, "awk runs a command")
-	case strings.Contains(f.text, "/inet"):
-		w.add(NetOut, LevelAlways, f.text, "awk opens a connection")
-	case f.dyn && strings.TrimSpace(strings.ReplaceAll(f.text, unknown, "")) == "":
-		w.add(Exec, LevelSensitive, "", "the program of awk is known only when it runs")
-	}
-	for stmt := range strings.FieldsFuncSeq(code, func(r rune) bool { return r == ';' || r == '\n' || r == '}' }) {
-		at := strings.Index(stmt, "print")
-		if at < 0 {
-			continue
-		}
-		if to := strings.LastIndexByte(stmt[at:], '>'); to >= 0 && !insideParens(stmt[at:], to) {
-			w.add(Write, LevelSensitive, f.text, "awk writes files")
-		}
-	}
-	if strings.Contains(code, "ENVIRON") {
-		w.out.secret = true
-	}
-}
-
 func insideParens(s string, at int) bool {
 	return strings.Count(s[:at], "(") > strings.Count(s[:at], ")")
-}
-
-// awkCode is a program of awk without what stands in its strings and patterns.
-func awkCode(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		b.WriteByte(c)
-		if c != '"' && (c != '/' || !patternStarts(b.String())) {
-			continue
-		}
-		for i++; i < len(s) && s[i] != c; i++ {
-			if s[i] == '\\' {
-				i++
-			}
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
-}
-
-// patternStarts reports whether the slash that code ends with begins a pattern and is no division.
-func patternStarts(code string) bool {
-	before := strings.TrimRight(code[:len(code)-1], " \t")
-	return before == "" || strings.IndexByte("(,;{}!~&|\n", before[len(before)-1]) >= 0
 }
 
 func find(w *walker, c cmd) {
@@ -397,16 +313,43 @@ func (w *walker) found(f field, roots []field, args []field) []field {
 // foundName is the name of what find finds, where that is the name of a secret.
 func foundName(args []field) string {
 	for i, a := range args {
-		if i+1 < len(args) && isOneOf("-name -iname -path -ipath -wholename", a.text) {
-			if name := pathBase(strings.ReplaceAll(args[i+1].text, "*", "")); credentialName(name) || credentialName("x"+name) || startupName(name) {
+		if i+1 >= len(args) {
+			break
+		}
+		pattern := args[i+1].text
+		switch {
+		case isOneOf("-regex -iregex", a.text):
+			if name := secretMatching(findPattern("regex", pattern)); name != "" {
 				return name
 			}
-			if strings.Contains(args[i+1].text, "/.ssh") || strings.HasSuffix(args[i+1].text, ".pem") || strings.Contains(args[i+1].text, "id_") {
+		case isOneOf("-name -iname -path -ipath -wholename", a.text):
+			if name := pathBase(strings.ReplaceAll(pattern, "*", "")); credentialName(name) || credentialName("x"+name) || startupName(name) {
+				return name
+			}
+			if strings.Contains(pattern, "/.ssh") || strings.HasSuffix(pattern, ".pem") || strings.Contains(pattern, "id_") {
 				return "id_rsa"
+			}
+			if name := secretMatching(findPattern("name", pattern)); name != "" {
+				return name
 			}
 		}
 	}
 	return "found"
+}
+
+// secretMatching returns a secret whose name a pattern finds that is not one for ordinary files.
+func secretMatching(finds func(name string) bool) string {
+	for ordinary := range strings.FieldsSeq(wordList("names.ordinary")) {
+		if finds(ordinary) {
+			return ""
+		}
+	}
+	for secret := range strings.FieldsSeq(wordList("names.secret")) {
+		if finds(secret) {
+			return secret
+		}
+	}
+	return ""
 }
 
 func xargs(w *walker, c cmd) {

@@ -20,6 +20,7 @@ type walker struct {
 	linked  map[string]string       // links that the line has made, and where they lead
 	strange bool                    // the line has unpacked what it fetched
 	opened  bool                    // the line has unpacked an archive into the project
+	present map[string]bool         // files that were looked for while data folders were sought
 	dotGlob bool                    // wildcards find hidden files too
 	sourced bool                    // the line has run a file that may set any variable
 	dirData bool                    // the name of the folder is what a file or a command says

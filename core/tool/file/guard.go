@@ -2,6 +2,7 @@ package file
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -111,7 +112,7 @@ func (g guard) secret(path string) (why string, hit bool) {
 		return why, true
 	}
 	path = comparableName(path)
-	if rel, in := ownhome.Below(path, g.homes); in && ownhome.Secret(rel) {
+	if rel, in := g.inDataFolder(path); in && ownhome.Secret(rel) {
 		if strings.HasPrefix(strings.TrimPrefix(filepath.Base(path), "."), "config.yaml") {
 			return "Hermes' settings may hold keys; `hermes config show` prints them without", true
 		}
@@ -129,6 +130,19 @@ func (g guard) secret(path string) (why string, hit bool) {
 		}
 	}
 	return "", false
+}
+
+// inDataFolder returns where path is in a data folder of Hermes. On this machine one that is not
+// known is found by its files, where the path is one of those that hold secrets.
+func (g guard) inDataFolder(path string) (rel string, in bool) {
+	switch base := filepath.Base(path); {
+	case g.far, base != "config.yaml" && base != "auth.json" && !strings.HasPrefix(base, ".env") && !strings.HasPrefix(base, "approvals") && !strings.HasPrefix(base, "workbench"):
+		return ownhome.Below(path, g.homes)
+	}
+	return ownhome.BelowAny(path, g.homes, func(p string) bool {
+		_, err := os.Lstat(p)
+		return err == nil
+	})
 }
 
 func publicSSH(name string) bool {

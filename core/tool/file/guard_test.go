@@ -68,3 +68,16 @@ func TestOwnFilesAreNotRead(t *testing.T) {
 		}
 	}
 }
+
+// A data folder that nobody named is known by its database and its settings.
+func TestDataFoldersOfOtherNamesAreNotRead(t *testing.T) {
+	f := newFixture(t, "off")
+	for _, name := range []string{"kept/workbench.db", "kept/config.yaml", "kept/profiles/a/.env", "kept/skills/x/SKILL.md", "app/config.yaml"} {
+		f.put(filepath.Join("..", name), "needle\n")
+	}
+	for name, denied := range map[string]bool{"kept/workbench.db": true, "kept/config.yaml": true, "kept/profiles/a/.env": true, "kept/skills/x/SKILL.md": false, "app/config.yaml": false} {
+		if r := f.run("read_file", map[string]any{"path": filepath.Join(f.dir, "..", name)}); r.IsError != denied {
+			t.Errorf("%s: denied %v: %s", name, r.IsError, r.Text)
+		}
+	}
+}
