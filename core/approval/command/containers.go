@@ -98,6 +98,8 @@ func (w *walker) dockerCopy(args []field) {
 		w.reads(o.operands[0], true)
 	default:
 		w.writes(o.operands[1], "writes")
+		_, inside, _ := strings.Cut(o.operands[0].text, ":")
+		w.replacesIn([]field{{text: inside, dyn: true}}, o.operands[1])
 	}
 }
 

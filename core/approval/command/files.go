@@ -367,6 +367,9 @@ func rsync(w *walker, c cmd) {
 		w.reads(f, true)
 	}
 	w.writes(to, "writes")
+	if !o.has("ignore-existing", "backup", "b") {
+		w.replacesIn(from, to)
+	}
 }
 
 // remote reports whether a path is on another machine: host:path.

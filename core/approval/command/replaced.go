@@ -1,6 +1,7 @@
 package command
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,15 +60,46 @@ func (w *walker) askLostContent(f field, p place) {
 
 // replacesIn is replaces for files that are copied or moved to a place, which may be a folder.
 func (w *walker) replacesIn(from []field, to field) {
-	if p := w.place(to); w.ctx.Local {
-		if info, err := os.Stat(p.path); err == nil && info.IsDir() {
-			for _, f := range from {
-				inside := part(to, strings.TrimSuffix(to.text, "/")+"/"+pathBase(strings.TrimSuffix(f.text, "/")))
-				w.rememberChanged(inside, w.place(inside))
-				w.replaces(inside, false)
-			}
-			return
+	p := w.place(to)
+	info, err := os.Stat(p.path)
+	if !w.ctx.Local || err != nil || !info.IsDir() {
+		w.replaces(to, false)
+		return
+	}
+	for _, f := range from {
+		for _, name := range w.copied(f) {
+			inside := part(to, strings.TrimSuffix(to.text, "/")+"/"+name)
+			w.rememberChanged(inside, w.place(inside))
+			w.replaces(inside, false)
 		}
 	}
-	w.replaces(to, false)
+}
+
+// copied are the names that a file, or the files of a folder of this machine, get where they are
+// copied to.
+func (w *walker) copied(f field) (names []string) {
+	paths := []string{w.place(f).path}
+	if f.glob {
+		paths, _ = filepath.Glob(paths[0]) // a pattern that is none finds nothing
+	}
+	for _, p := range paths {
+		base := filepath.Base(p)
+		if info, err := os.Stat(p); err != nil || !info.IsDir() || f.dyn {
+			names = append(names, base)
+			continue
+		}
+		if strings.HasSuffix(f.text, "/.") || strings.HasSuffix(f.text, "/") || f.text == "." {
+			base = ""
+		}
+		_ = filepath.WalkDir(p, func(file string, d fs.DirEntry, err error) error { // what cannot be read is not copied either
+			if len(names) >= maxTouched {
+				return filepath.SkipAll
+			}
+			if rel, at := filepath.Rel(p, file); err == nil && at == nil && d.Type().IsRegular() {
+				names = append(names, filepath.Join(base, rel))
+			}
+			return nil
+		})
+	}
+	return names
 }

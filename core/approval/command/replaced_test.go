@@ -36,6 +36,8 @@ func TestFilesThatAreReplaced(t *testing.T) {
 	for cmd, want := range map[string]Verdict{
 		"echo NEW=1 > .env": Ask, "echo NEW=1 >| .env": Ask, "echo NEW=1 &> .env": Ask, "echo NEW=1 | tee .env": Ask, "cp .env.example .env": Ask, "mv a.txt .env": Ask, "install a.txt .env": Ask, "cd sub && echo x > .env": Ask,
 		"cp -n .env.example .env": Allow, "cp .env.example sub/.env": Ask, "cat > .env <<'E'\nA=1\nE": Ask, "bash -c 'echo x > .env'": Ask, "f=.env; echo x > $f": Ask, "ls 2> .env": Ask, "sort -o .env a.txt": Ask, "cp .env sub": Ask,
+		"dd if=a.txt of=.env": Ask, "docker cp c:/app/.env .": Ask, "docker cp c:/app/x .env": Ask, "cp -r sub/. .": Ask, "cp -r sub/.[a-z]* .": Ask, "cp -r ../new/. .": Allow, "rsync -a sub/ .": Ask, "cp -rT sub .": Ask,
+		"dd if=a.txt of=b.img": Allow, "docker cp c:/app/x y": Allow, "cp -r sub sub2": Allow, "cp *.txt sub": Allow,
 		"cp a.txt sub": Allow, "echo NEW=1 >> .env": Allow, "echo NEW=1 | tee -a .env": Allow, "echo x > .env.local": Allow, "sed -i 's/a/b/' .env": Ask, "echo x > a.txt": Allow, "cp .env.example .env.new": Allow,
 		"echo x > big.bin": Ask, "cp a.txt big.bin": Ask, "tee big.bin < a.txt": Ask, "mv a.txt big.bin": Ask, "sed -i s/a/b/ big.bin": Ask, "echo x >> big.bin": Allow, "go build -o big.bin .": Allow,
 	} {

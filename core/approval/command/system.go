@@ -56,6 +56,7 @@ func copyDisk(w *walker, c cmd) {
 			if p := w.writes(f, "writes"); p.kind == placeProject {
 				w.note(f)
 			}
+			w.replaces(f, false)
 			if f.dyn {
 				w.add(Device, LevelAlways, f.text, "which device or file it writes over is known only when it runs")
 			}
