@@ -223,6 +223,9 @@ func (d *decoder) hint(t reflect.Type, name, prefix string) string {
 	if path, _, ok := resolve(configType, strings.TrimPrefix(name, prefix)); ok && prefix != "" && len(path) == 1 {
 		return "it belongs to the top level, not under " + strings.TrimSuffix(prefix, ".")
 	}
+	if _, _, ok := resolve(configType, prefix+name); ok && strings.Contains(name, ".") {
+		return fmt.Sprintf("write a line for each part: %q, and below it %q", strings.ReplaceAll(name[:strings.LastIndexByte(name, '.')], ".", ": ")+":", name[strings.LastIndexByte(name, '.')+1:]+":")
+	}
 	for _, k := range Schema() {
 		if strings.HasSuffix(k.Name, "."+name) && !strings.Contains(k.Name, "<") {
 			return fmt.Sprintf("it belongs under %s: %s", strings.TrimSuffix(k.Name, "."+name), k.Name)

@@ -122,6 +122,9 @@ func doubted(path string) []string {
 
 // meant lists the settings that a person may have meant by an unknown key of a section.
 func meant(t reflect.Type, name, prefix string) []string {
+	if strings.Contains(name, ".") {
+		return meantByDots(prefix + name)
+	}
 	var names []string
 	for _, f := range fields(t) {
 		names = append(append(names, f.name), f.also...)
@@ -143,6 +146,20 @@ func meant(t reflect.Type, name, prefix string) []string {
 		}
 	}
 	return out
+}
+
+// meantByDots lists the settings that a key means which is a path of its own: terminal.sandbox.
+func meantByDots(path string) (out []string) {
+	for _, r := range allRestrictions() {
+		switch stem, _, named := strings.Cut(r.Key, ".<"); {
+		case named && strings.HasPrefix(path, stem+"."):
+			out = append(out, stem)
+		case !named && (r.Key == path || strings.HasPrefix(r.Key, path+".") || nearest(path, []string{r.Key}) != ""):
+			out = append(out, r.Key)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // restrict puts the strictest value in place of settings that are in doubt, and says in each

@@ -38,6 +38,18 @@ var breaks = map[string]func(path []string, r Restriction, good string) []byte{
 	"complex key": func(path []string, _ Restriction, good string) []byte {
 		return []byte("? [" + path[0] + "]\n: " + good + "\n")
 	},
+	"written with dots": func(path []string, _ Restriction, good string) []byte {
+		if len(path) == 1 {
+			return nil
+		}
+		return []byte(strings.Join(path, ".") + ": " + good + "\n")
+	},
+	"dots below": func(path []string, _ Restriction, good string) []byte {
+		if len(path) < 3 {
+			return nil
+		}
+		return nested([]string{path[0], strings.Join(path[1:], ".")}, good)
+	},
 	"alias unknown": func(path []string, _ Restriction, _ string) []byte { return nested(path, "*nothing") },
 }
 
