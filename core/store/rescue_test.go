@@ -171,7 +171,7 @@ func damages(t testing.TB, w whole) map[string]func(w whole, rnd *rand.Rand) {
 		binary.BigEndian.PutUint32(w[""][(all["messages"]-1)*page+8:], uint32(all["sessions"]))
 	}
 	header := map[string]func(whole, *rand.Rand){
-		"magic": at(0, 0, 0, 0), "page size": at(16, 0x77, 0x77), "all of it": func(w whole, _ *rand.Rand) { clear(w[""][:100]) }, "versions": at(18, 9, 9),
+		"magic": at(0, 0, 0, 0), "page size": at(16, 0x77, 0x77), "smaller pages": at(16, 2, 0), "larger pages": at(16, 0x20, 0), "the largest pages": at(16, 0, 1), "all of it": func(w whole, _ *rand.Rand) { clear(w[""][:100]) }, "versions": at(18, 9, 9),
 		"reserved": at(20, 200), "page count": at(28, 0, 0, 0, 3), "free list": at(32, 0, 0, 0xff, 0), "free count": at(36, 0xff, 0xff), "format": at(44, 0, 0, 0, 99),
 		"encoding": at(56, 0, 0, 0, 7), "application": at(68, 1, 2, 3, 4), "the whole page": zero(1),
 	}

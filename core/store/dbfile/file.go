@@ -50,7 +50,7 @@ func Open(path string) (*File, error) {
 	n := pageSize(binary.BigEndian.Uint16(header[16:]))
 	sound := bytes.HasPrefix(header, []byte(magic)) && n > 0
 	if sound {
-		f.size = n
+		f.size = f.trueSize(n, header)
 	}
 	f.readLog(sound)
 	f.usable = f.size
@@ -114,6 +114,39 @@ func readAt(f *os.File, data []byte, at int64) bool {
 	}
 	_, err := f.ReadAt(data, at)
 	return err == nil
+}
+
+// votes is how many pages are looked at to tell their size.
+const votes = 400
+
+// trueSize is the size of a page. It is what the header says, unless the number of pages in there
+// tells of another one and pages of that size begin as pages do.
+func (f *File) trueSize(said int, header []byte) int {
+	count, length := int64(binary.BigEndian.Uint32(header[28:])), fileLength(f.db)
+	if count == 0 || count*int64(said) == length || length%count != 0 {
+		return said
+	}
+	size := length / count
+	if size > 65536 || size != 65536 && int64(pageSize(uint16(size))) != size {
+		return said
+	}
+	is, was := f.pagesOf(int(size)), f.pagesOf(said)
+	if is > 2*was || int(size) < said && is > 0.75*was { // smaller pieces of true pages begin as pages at every second place at most
+		return int(size)
+	}
+	return said
+}
+
+// pagesOf is the share of places, this far apart, where a page of a tree begins.
+func (f *File) pagesOf(size int) float64 {
+	found, first := 0, make([]byte, 1)
+	n := min(int(fileLength(f.db)/int64(size)), votes)
+	for i := 1; i < n; i++ {
+		if readAt(f.db, first, int64(i)*int64(size)) && bytes.IndexByte([]byte{2, 5, 10, 13}, first[0]) >= 0 {
+			found++
+		}
+	}
+	return float64(found) / float64(max(n-1, 1))
 }
 
 // pageSize is the size that a header says, 0 when it is none.
