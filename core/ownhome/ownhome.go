@@ -55,8 +55,8 @@ func Below(p string, homes []string) (rel string, ok bool) {
 	}
 }
 
-// BelowAny is Below for a machine whose files can be asked about: a folder with a database of Hermes
-// and its settings is a data folder, whatever it is called.
+// BelowAny is Below for a machine whose files can be asked about: a folder with a database of
+// Hermes and its settings is a data folder, whatever it is called.
 func BelowAny(p string, homes []string, exists func(p string) bool) (rel string, ok bool) {
 	if rel, ok = Below(p, homes); ok || !path.IsAbs(p) {
 		return rel, ok

@@ -217,8 +217,8 @@ func (c Context) resolved(p string) string {
 	return filepath.Clean(p)
 }
 
-// ContextIn is the context of a command on this machine that starts in dir. It is not prepared: more
-// may be said of it.
+// ContextIn is the context of a command on this machine that starts in dir. It is not prepared:
+// more may be said of it.
 func ContextIn(dir string) Context {
 	home, _ := os.UserHomeDir() // without one, a name that is nowhere stands for it
 	return Context{Dir: dir, Home: home, Project: root(dir, home), Level: LevelStandard, Local: true}

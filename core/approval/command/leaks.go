@@ -41,8 +41,8 @@ func (w *walker) askSentSecrets(c cmd) {
 	}
 }
 
-// askBuiltAddresses asks about an address that holds what a file or a command says, as a word of any
-// program that may fetch it: of the project, or one whose network nobody knows.
+// askBuiltAddresses asks about an address that holds what a file or a command says, as a word of
+// any program that may fetch it: of the project, or one whose network nobody knows.
 func (w *walker) askBuiltAddresses(c cmd) {
 	if _, passes := passing[c.name]; passes || isOneOf(wordList("network.keeps"), c.name) || isOneOf(wordList("shell.quiet"), c.name) || w.funcs[c.name] != nil {
 		return
@@ -113,8 +113,8 @@ func (w *walker) addressFiles(c cmd) (out []field) {
 	return out
 }
 
-// usesNetwork reports whether a program speaks with the network although it only shows something, by
-// its name and verb, or by an address among its words.
+// usesNetwork reports whether a program speaks with the network although it only shows something,
+// by its name and verb, or by an address among its words.
 func usesNetwork(c cmd) bool {
 	verbs := wordList("reaching." + c.name)
 	if verbs == "*" {
