@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes/core/quarantine"
 	"hermes/skills"
 )
 
@@ -40,8 +41,8 @@ func fetch(t testing.TB, name string, data []byte) (*Fetched, string, error) {
 		t.Fatal(err)
 	}
 	home := filepath.Join(dir, "skills")
-	f, err := Fetch(t.Context(), home, Request{Source: file})
-	return f, filepath.Join(home, folder, quarantine), err
+	f, err := Fetch(t.Context(), home, quarantine.Request{Source: file})
+	return f, filepath.Join(home, folder, waits), err
 }
 
 // Nothing of an archive leaves the quarantine, and nothing is left of one that tries.
@@ -116,7 +117,7 @@ func TestAFolderWithLinks(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "secret"), filepath.Join(dir, "s/good/notes.md")); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Fetch(t.Context(), filepath.Join(dir, "home"), Request{Source: filepath.Join(dir, "s")})
+	f, err := Fetch(t.Context(), filepath.Join(dir, "home"), quarantine.Request{Source: filepath.Join(dir, "s")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func TestTheLockFileKeepsWhatItHolds(t *testing.T) {
 	if err := os.WriteFile(LockPath(dir), []byte(was), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Record(dir, "mine", Installed{Source: "here", InstalledAt: time.Unix(0, 0).UTC()}); err != nil {
+	if err := quarantine.Record(LockPath(dir), "mine", quarantine.Installed{Source: "here", InstalledAt: time.Unix(0, 0).UTC()}); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(LockPath(dir))
@@ -157,7 +158,7 @@ func TestTheLockFileKeepsWhatItHolds(t *testing.T) {
 	if err := os.WriteFile(LockPath(dir), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Record(dir, "mine", Installed{}); err == nil {
+	if err := quarantine.Record(LockPath(dir), "mine", quarantine.Installed{}); err == nil {
 		t.Error("a broken file was written over")
 	}
 }
@@ -201,7 +202,7 @@ func FuzzUnpack(f *testing.F) {
 		if err := os.WriteFile(file, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Fetch(context.Background(), filepath.Join(dir, "skills"), Request{Source: file})
+		got, err := Fetch(context.Background(), filepath.Join(dir, "skills"), quarantine.Request{Source: file})
 		if err == nil {
 			if _, err := got.Skills(); err != nil {
 				t.Error(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/core/quarantine"
 	"hermes/core/skill"
 	"hermes/core/skill/hub"
 	"hermes/skills"
@@ -25,7 +26,7 @@ import (
 
 // installing is one `hermes skills install`.
 type installing struct {
-	hub.Request
+	quarantine.Request
 	names    []string // of the skills to take; none takes all
 	category string
 	yes      bool
@@ -71,7 +72,7 @@ Without a name all of them.`,
 			if err != nil {
 				return err
 			}
-			list, err := hub.List(lib.Edits.Dir)
+			list, err := quarantine.List(hub.LockPath(lib.Edits.Dir))
 			if err != nil {
 				return base.Failed(base.ExitFailed, "%w", err)
 			}
@@ -85,7 +86,7 @@ Without a name all of them.`,
 					return base.Failed(base.ExitUsage, "%s was not installed from elsewhere", base.OneLine(name))
 				}
 				failed = errors.Join(failed, c.install(cmd.Context(), installing{
-					Request: hub.Request{Source: e.Source, Ref: e.Ref, Path: e.Path}, names: []string{name}, yes: yes, update: true,
+					Request: quarantine.Request{Source: e.Source, Ref: e.Ref, Path: e.Path}, names: []string{name}, yes: yes, update: true,
 				}))
 			}
 			return failed
@@ -245,7 +246,7 @@ func (c *command) installOne(ctx context.Context, lib *skill.Library, got *hub.F
 	if err != nil {
 		return err
 	}
-	entry := hub.Installed{
+	entry := quarantine.Installed{
 		Source: got.Source, Kind: got.Kind, Path: in.Path, Ref: in.Ref, Commit: got.Commit, InstalledAt: time.Now().UTC(), Files: []string{skills.File},
 	}
 	sum := sha256.New()
@@ -270,7 +271,7 @@ func (c *command) installOne(ctx context.Context, lib *skill.Library, got *hub.F
 	}
 	changed = changed || gone
 	entry.Hash = hex.EncodeToString(sum.Sum(nil))
-	if err := hub.Record(lib.Edits.Dir, s.Name, entry); err != nil {
+	if err := quarantine.Record(hub.LockPath(lib.Edits.Dir), s.Name, entry); err != nil {
 		return err
 	}
 	if !changed {

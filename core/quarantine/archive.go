@@ -1,4 +1,4 @@
-package hub
+package quarantine
 
 import (
 	"archive/tar"
@@ -8,11 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"hermes/skills"
 )
 
 // unpack copies the regular files of an archive.
@@ -35,7 +34,7 @@ func (f *Fetched) unpack(ctx context.Context, file string) error {
 			}
 			r = z
 		}
-		return f.untar(ctx, tar.NewReader(io.LimitReader(r, 2*maxBytes)))
+		return f.untar(ctx, tar.NewReader(io.LimitReader(r, 2*f.limits.Bytes)))
 	}
 	return errors.New("its name ends in none of .zip, .skill, .tar, .tar.gz, .tgz")
 }
@@ -46,7 +45,7 @@ func (f *Fetched) unzip(ctx context.Context, file string) error {
 		return fmt.Errorf("it is no zip archive: %w", err)
 	}
 	defer func() { _ = z.Close() }()
-	var have room
+	have := room{most: f.limits}
 	for _, entry := range z.File {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -62,7 +61,7 @@ func (f *Fetched) unzip(ctx context.Context, file string) error {
 		if err != nil {
 			return err
 		}
-		err = f.writeEntry(&have, entry.Name, r)
+		err = f.writeEntry(&have, entry.Name, entry.Mode(), r)
 		if err := errors.Join(err, r.Close()); err != nil {
 			return err
 		}
@@ -71,7 +70,7 @@ func (f *Fetched) unzip(ctx context.Context, file string) error {
 }
 
 func (f *Fetched) untar(ctx context.Context, t *tar.Reader) error {
-	var have room
+	have := room{most: f.limits}
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -88,23 +87,23 @@ func (f *Fetched) untar(ctx context.Context, t *tar.Reader) error {
 			f.note("%s: no regular file, left out", h.Name)
 			continue
 		}
-		if err := f.writeEntry(&have, h.Name, t); err != nil {
+		if err := f.writeEntry(&have, h.Name, h.FileInfo().Mode(), t); err != nil {
 			return err
 		}
 	}
 }
 
 // writeEntry writes one file of an archive; what it says of its size counts for nothing.
-func (f *Fetched) writeEntry(have *room, name string, r io.Reader) error {
+func (f *Fetched) writeEntry(have *room, name string, mode fs.FileMode, r io.Reader) error {
 	rel := filepath.FromSlash(strings.ReplaceAll(name, `\`, "/"))
 	if !filepath.IsLocal(rel) || strings.ContainsRune(name, 0) {
 		return fmt.Errorf("it holds a file that leads out of it: %q; nothing was taken", name)
 	}
-	if strings.Count(filepath.ToSlash(rel), "/") > maxDepth+1 {
+	if strings.Count(filepath.ToSlash(rel), "/") > f.limits.Depth+1 {
 		f.note("%s: too deep, left out", name)
 		return nil
 	}
-	data, err := io.ReadAll(io.LimitReader(r, maxBytes-have.bytes+1))
+	data, err := io.ReadAll(io.LimitReader(r, f.limits.Bytes-have.bytes+1))
 	if err != nil {
 		return err
 	}
@@ -115,38 +114,5 @@ func (f *Fetched) writeEntry(have *room, name string, r io.Reader) error {
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(at, data, 0o600)
-}
-
-// Pack writes a skill as a zip archive: its folder, with SKILL.md first. Files that are no text are
-// left out and named.
-func Pack(w io.Writer, s *skills.Skill) (left []string, err error) {
-	z := zip.NewWriter(w)
-	head, err := s.Raw()
-	if err != nil {
-		return nil, err
-	}
-	if err := addEntry(z, s.Name+"/"+skills.File, head); err != nil {
-		return nil, err
-	}
-	for _, rel := range s.Files() {
-		text, err := s.Read(rel)
-		if err != nil {
-			left = append(left, rel)
-			continue
-		}
-		if err := addEntry(z, s.Name+"/"+rel, []byte(text)); err != nil {
-			return left, err
-		}
-	}
-	return left, z.Close()
-}
-
-// addEntry writes one file: without a time, so that the same skill is the same archive.
-func addEntry(z *zip.Writer, name string, data []byte) error {
-	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
-	if err == nil {
-		_, err = w.Write(data)
-	}
-	return err
+	return os.WriteFile(at, data, rights(mode))
 }

@@ -1,4 +1,4 @@
-package hub
+package quarantine
 
 import (
 	"encoding/json"
@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"hermes/core/atomicfile"
 )
 
-// Installed is one entry of the lock file: a skill that came from elsewhere.
+// Installed is one entry of a lock file: what came from elsewhere.
 type Installed struct {
 	Source      string    `json:"source"`
 	Kind        string    `json:"kind"`
@@ -24,19 +23,31 @@ type Installed struct {
 	Files       []string  `json:"files"`
 }
 
-// lockFile is skills/.hub/lock.json.
+// lockFile is a lock file as it stands on the disk.
 type lockFile struct {
 	Version   int                        `json:"version"`
 	Installed map[string]json.RawMessage `json:"installed"`
 	rest      map[string]json.RawMessage
 }
 
-// LockPath is the lock file of a skills folder.
-func LockPath(skillsDir string) string { return filepath.Join(skillsDir, folder, "lock.json") }
+// Record writes into the lock file at a path what was installed. Entries of others, and keys that
+// we do not know, stay.
+func Record(at, name string, entry Installed) error {
+	return change(at, func(l *lockFile) (err error) {
+		l.Installed[name], err = json.Marshal(entry)
+		return err
+	})
+}
 
-// Record writes what was installed down. Entries of others, and keys that we do not know, stay.
-func Record(skillsDir, name string, entry Installed) error {
-	at := LockPath(skillsDir)
+// Drop removes the entry of what is not installed any more.
+func Drop(at, name string) error {
+	return change(at, func(l *lockFile) error {
+		delete(l.Installed, name)
+		return nil
+	})
+}
+
+func change(at string, edit func(*lockFile) error) error {
 	unlock, err := atomicfile.Lock(at + ".lock")
 	if err != nil {
 		return err
@@ -46,7 +57,7 @@ func Record(skillsDir, name string, entry Installed) error {
 	if err != nil {
 		return err
 	}
-	if l.Installed[name], err = json.Marshal(entry); err != nil {
+	if err := edit(&l); err != nil {
 		return err
 	}
 	l.rest["version"], _ = json.Marshal(max(l.Version, 1)) // an int never fails
@@ -60,9 +71,9 @@ func Record(skillsDir, name string, entry Installed) error {
 	return atomicfile.Write(at, append(data, '\n'), 0o600)
 }
 
-// List is what the lock file of a skills folder says.
-func List(skillsDir string) (map[string]Installed, error) {
-	l, err := readLock(LockPath(skillsDir))
+// List is what a lock file says.
+func List(at string) (map[string]Installed, error) {
+	l, err := readLock(at)
 	if err != nil {
 		return nil, err
 	}
