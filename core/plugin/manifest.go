@@ -88,15 +88,7 @@ var (
 
 // readManifest reads what a folder says of itself. Errors name the line.
 func readManifest(folder, name string) (Manifest, error) {
-	path := filepath.Join(folder, ManifestFile)
-	info, err := os.Stat(path)
-	if err != nil {
-		return Manifest{}, fmt.Errorf("there is no %s in %s", ManifestFile, folder)
-	}
-	if info.Size() > maxManifest {
-		return Manifest{}, fmt.Errorf("%s is larger than %d KiB", ManifestFile, maxManifest>>10)
-	}
-	data, err := os.ReadFile(path)
+	data, err := readManifestFile(folder)
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -105,6 +97,18 @@ func readManifest(folder, name string) (Manifest, error) {
 		err = fmt.Errorf("%s: name is %q, and its folder is called %q: they must be the same", ManifestFile, m.Name, name)
 	}
 	return m, err
+}
+
+func readManifestFile(folder string) ([]byte, error) {
+	path := filepath.Join(folder, ManifestFile)
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("there is no %s in %s", ManifestFile, folder)
+	}
+	if info.Size() > maxManifest {
+		return nil, fmt.Errorf("%s is larger than %d KiB", ManifestFile, maxManifest>>10)
+	}
+	return os.ReadFile(path)
 }
 
 func parseManifest(data []byte) (Manifest, error) {

@@ -27,7 +27,7 @@ type command struct{ *base.Command }
 func Command(line *base.Command) *cobra.Command {
 	c := &command{line}
 	cmd := &cobra.Command{
-		Use: "plugins", Aliases: []string{"plugin"}, Short: "Programs that bring tools, hooks and commands: list, enable, write one",
+		Use: "plugins", Aliases: []string{"plugin"}, Short: "Programs that bring tools, hooks and commands: list, install, enable, write one",
 		Long: `Programs that bring tools, hooks and commands. Each is a folder in ~/.hermes/plugins, or in .hermes/plugins of a project.
 
 Nothing of a plugin runs before you enabled it, and after any change of its files you are asked again. What its tools do is
@@ -37,7 +37,7 @@ asked about like everything else.`,
   hermes plugins new mine`,
 		Args: cobra.ArbitraryArgs, RunE: base.Subcommands,
 	}
-	cmd.AddCommand(c.list(), c.enable(), c.disable(), c.info(), c.create(), c.logs())
+	cmd.AddCommand(c.list(), c.enable(), c.disable(), c.info(), c.create(), c.logs(), c.install(), c.update(), c.lint(), c.remove())
 	return cmd
 }
 
