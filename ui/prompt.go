@@ -114,7 +114,7 @@ func (c *confirm) Size(w, _ int) (int, int) {
 
 // helpLines are what help says, on as many rows as it takes, within reason.
 func (c *confirm) helpLines(w int) []string {
-	const most = 5
+	const most = 14
 	out := text.Wrap(c.help, max(w-2, 1))
 	if len(out) == 0 {
 		out = []string{""}

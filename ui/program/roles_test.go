@@ -156,3 +156,86 @@ func TestContextEnginesAreProgramsOfTheirOwn(t *testing.T) {
 		})
 	}
 }
+
+// A plugin is installed from a folder after a look, with a lock file; what it may not be is not
+// taken, an update sees what changed, and nothing of it is left after remove.
+func TestPluginsAreInstalled(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, "")
+	from := filepath.Join(t.TempDir(), "src")
+	if err := os.CopyFS(from, os.DirFS("../../docs/examples/plugins/diary")); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.run("plugins", "lint", from); r.code != 0 || !strings.Contains(r.err, "diary can be enabled") {
+		t.Errorf("%+v", r)
+	}
+	r := h.run("plugins", "install", "-y", from)
+	if r.code != 0 || !strings.Contains(r.out, "is the memory provider") {
+		t.Fatalf("%+v", r)
+	}
+	lock := filepath.Join(h.dir, "plugins", ".hub", "lock.json")
+	if data, err := os.ReadFile(lock); err != nil || !strings.Contains(string(data), `"diary.py"`) || !strings.Contains(string(data), `"hash"`) {
+		t.Errorf("%s %v", data, err)
+	}
+	if r = h.run("plugins", "list", "--json"); !strings.Contains(r.out, `"enabled"`) {
+		t.Errorf("%+v", r)
+	}
+	if r = h.run("plugins", "install", "-y", from); r.code == 0 || !strings.Contains(r.err, "plugins update diary") {
+		t.Errorf("%+v", r)
+	}
+	if r = h.run("plugins", "update", "-y", "diary"); r.code != 0 || !strings.Contains(r.err, "as it was") {
+		t.Errorf("%+v", r)
+	}
+	if err := os.WriteFile(filepath.Join(from, "more.py"), []byte("x = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r = h.run("plugins", "update", "-y", "--json", "diary"); r.code != 0 || !strings.Contains(r.out, `"enabled"`) {
+		t.Errorf("%+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, "plugins", "diary", "more.py")); err != nil {
+		t.Error(err)
+	}
+	if r = h.run("plugins", "remove", "-y", "diary"); r.code != 0 {
+		t.Errorf("%+v", r)
+	}
+	if left, err := os.ReadDir(filepath.Join(h.dir, "plugins", ".hub", "quarantine")); err != nil || len(left) > 0 {
+		t.Errorf("%v %v", left, err)
+	}
+	if data, err := os.ReadFile(lock); err != nil || strings.Contains(string(data), "diary") {
+		t.Errorf("%s %v", data, err)
+	}
+	bad := "name: bad\napi: 1\ncommand: [./missing]\n"
+	if err := os.WriteFile(filepath.Join(from, "plugin.yaml"), []byte(bad), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"plugins", "lint", "--json", from}, {"plugins", "install", "-y", from}} {
+		if r = h.run(args...); r.code == 0 || !strings.Contains(r.out+r.err, "no program in its folder") {
+			t.Errorf("%+v", r)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, "plugins", "bad")); err == nil {
+		t.Error("it was installed")
+	}
+}
+
+// The hooks of a project are asked about on the screen, with what they run, and run only then.
+func TestHooksAreTrustedOnTheScreen(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, "")
+	if err := os.MkdirAll(filepath.Join(h.work, ".hermes"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	set := "hooks:\n  on_message_in: [{name: hello, command: touch ran-by-hook}]\n"
+	if err := os.WriteFile(filepath.Join(h.work, ".hermes", "hooks.yaml"), []byte(set), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := h.open()
+	say(s, "/hooks trust")
+	s.WaitFor("touch ran-by-hook")
+	s.Type("y")
+	s.WaitFor("hooks are trusted")
+	say(s, "hello")
+	ran := filepath.Join(h.work, "ran-by-hook")
+	s.Wait("the hook", func(string) bool { _, err := os.Stat(ran); return err == nil })
+	leave(t, s)
+}
