@@ -34,7 +34,7 @@ func (p *hooksPart) Start(context.Context) error {
 		if b.State == trust.Outdated {
 			what = "has changed its hooks since they were trusted"
 		}
-		p.a.notice(event.Warn, b.Folder+" "+what+" ("+hook.ProjectFile+"): they are not run", "`hermes hooks trust` shows them and asks")
+		p.a.notice(event.Warn, b.Folder+" "+what+" ("+hook.ProjectFile+"): they are not run", "/hooks trust or `hermes hooks trust` shows them and asks")
 	}
 	p.a.applyHooks(b)
 	return nil
