@@ -86,6 +86,7 @@ func (p *skillsPart) Tools() []tool.Tool {
 	a := p.a
 	run := toolprocedure.Tool(toolprocedure.Options{
 		Library: a.Skills, Project: prompt.ProjectRoot, Runs: filepath.Join(a.Config().Paths().Home, "procedures"), Model: a.modelStep,
+		Servers: func(names []string) { a.MCP.Named(names) },
 	})
 	return append([]tool.Tool{run}, toolskill.Tools(toolskill.Options{Library: a.Skills, Project: prompt.ProjectRoot, Audience: func(session string) skill.Audience {
 		return a.audience(a.Tools.Enabled(a.agentSettings(session).Toolsets))

@@ -12,7 +12,10 @@ import (
 // builtin is an action of the program: commands by the ordinary terminal, read into values.
 type builtin func(ctx context.Context, r *Run, s *stepRun, args map[string]any) (any, error)
 
-var builtins = map[string]builtin{"git_diff": gitDiff, "parallel_health_check": healthCheck}
+var builtins = map[string]builtin{
+	"git_diff": gitDiff, "parallel_health_check": healthCheck, "analyze_anomalies": analyzeAnomalies, "auto_remediate": autoRemediate,
+	"execute_migration": executeMigration,
+}
 
 // shellWord quotes a value for a command.
 func shellWord(v any) string {
@@ -98,10 +101,9 @@ func (r *Run) endpoint(ctx context.Context, s *stepRun, e map[string]any) map[st
 		method = "GET"
 	}
 	res := r.command(ctx, s, fmt.Sprintf(`curl -sS -X %s -m %d -w '\n%%{http_code} %%{time_total}' -- %s`, shellWord(method), limit, shellWord(e["url"])))
-	body, last := res.Text, ""
-	if i := strings.LastIndexByte(strings.TrimSpace(body), '\n'); i >= 0 {
-		body, last = body[:i], strings.TrimSpace(body[i:])
-	}
+	text := strings.TrimSpace(res.Text)
+	at := strings.LastIndexByte(text, '\n') + 1 // 0: the answer has no body
+	body, last := text[:at], text[at:]
 	var code int
 	var took float64
 	if _, err := fmt.Sscanf(strings.TrimSpace(last), "%d %f", &code, &took); err != nil || res.Failed {

@@ -107,7 +107,7 @@ func (r *reader) skill(key string, n *yaml.Node) {
 		"postconditions":    r.checks(&p.Postconditions),
 		"learned_shortcuts": r.readWords(&p.Shortcuts),
 		"output":            r.readOutput,
-		"improvement":       r.improvement,
+		"improvement":       r.idle(r.improvement),
 		"mcp_servers":       r.servers,
 	})
 	for _, k := range []string{"name", "execution"} {
@@ -140,12 +140,13 @@ func (r *reader) skillName(key string, v *yaml.Node) {
 func (r *reader) trigger(key string, n *yaml.Node) {
 	t := &r.p.Trigger
 	r.keys(key, n, table{
-		"keywords": r.readWords(&t.Keywords), "context": r.readWords(&t.Context), "context_signals": r.readWords(&t.Signals), "file_patterns": r.readWords(&t.FilePatterns),
-		"cron": func(key string, v *yaml.Node) {
+		"keywords": r.readWords(&t.Keywords), "context": r.idle(r.readWords(&t.Context)), "context_signals": r.idle(r.readWords(&t.Signals)),
+		"file_patterns": r.idle(r.readWords(&t.FilePatterns)),
+		"cron": r.idle(func(key string, v *yaml.Node) {
 			if r.readText(&t.Cron)(key, v); t.Cron != "" && !cronShape().MatchString(t.Cron) {
 				r.bad(v.Line, key, fmt.Sprintf("%q is no schedule", cutText(t.Cron)), `write five fields: "*/5 * * * *"`)
 			}
-		},
+		}),
 	})
 }
 
@@ -173,7 +174,7 @@ func (r *reader) parameters(key string, n *yaml.Node) {
 func (r *reader) execution(key string, n *yaml.Node) {
 	p := r.p
 	given := r.keys(key, n, table{
-		"strategy":         r.readText(&p.Strategy),
+		"strategy":         r.strategy,
 		"steps":            r.steps(&p.Steps),
 		"parallel_steps":   r.parallelSteps,
 		"timeout_per_step": r.seconds(&p.StepTime),
@@ -209,7 +210,7 @@ func (r *reader) readStep(key string, n *yaml.Node) Step {
 		},
 		"prompt": r.templ(&s.Prompt, inValue), "schema": r.readSchema(&s.Schema),
 		"output_key": r.name(&s.Output), "condition": r.condition(&s.Condition), "on_failure": r.readText(&s.OnFailure),
-		"optimization": r.readText(&s.Optimization), "requires_confirmation": r.boolean(&s.Confirm),
+		"optimization": r.idle(r.readText(&s.Optimization)), "requires_confirmation": r.boolean(&s.Confirm),
 		"confirmation_message": r.templ(&s.ConfirmText, inValue), "timeout": r.seconds(&s.Time),
 	})
 	switch {

@@ -32,7 +32,7 @@ func (p *Procedure) Plan(host Host, params map[string]any) string {
 			if s.Condition != nil {
 				fmt.Fprintf(&b, ", if %s", s.Condition.Text)
 			}
-			if s.Confirm {
+			if p.asksFirst(host, s) {
 				b.WriteString(", after your yes")
 			}
 			fmt.Fprintf(&b, "\n   %s\n", p.planStep(host, s, sc, params))
@@ -72,6 +72,9 @@ func (p *Procedure) planStep(host Host, s *Step, sc scope, params map[string]any
 	}
 	if name, ok := host.Tool(s.Action); ok && s.Prompt == nil {
 		return "tool " + name + args
+	}
+	if server := p.lacking(host, s.Action); server != "" && s.Prompt == nil {
+		return fmt.Sprintf("cannot be done: the tool %s of the MCP server %s is not there", s.Action, server)
 	}
 	if builtins[s.Action] != nil && s.Prompt == nil {
 		return "built-in " + s.Action + args

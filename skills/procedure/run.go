@@ -293,7 +293,7 @@ func (r *Run) once(ctx context.Context, s *Step, place int) (status string, out 
 			return statusSkipped, nil, err
 		}
 	}
-	if s.Confirm {
+	if r.p.asksFirst(r.host, s) {
 		if err := r.confirm(ctx, sr); err != nil {
 			return "", nil, err
 		}
@@ -332,6 +332,9 @@ func (r *Run) act(ctx context.Context, s *stepRun) (any, error) {
 	}
 	if f := builtins[s.step.Action]; f != nil && s.step.Prompt == nil {
 		return f(ctx, r, s, args)
+	}
+	if server := r.p.lacking(r.host, s.step.Action); server != "" && s.step.Prompt == nil {
+		return nil, fmt.Errorf("the tool %s of the MCP server %s is not there: set the server up (hermes mcp) and take its tools (/tools)", s.step.Action, server)
 	}
 	return r.model(ctx, s, args, sc)
 }

@@ -3,6 +3,8 @@ package program
 import (
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"hermes/core/provider/modeltest"
+	"hermes/core/testskip"
 	"hermes/pool/docker/dockertest"
 	"hermes/ui/cli"
 )
@@ -83,5 +86,43 @@ func TestAProcedureInAContainer(t *testing.T) {
 	r = b.run("run", "run procedure door=open --resume "+id, "--yes")
 	if r.code != cli.ExitOK || !strings.Contains(r.out, "first says it's fine") {
 		t.Fatalf("code %d\n%s\n%s", r.code, r.out, r.err)
+	}
+}
+
+// The seed's service_monitor asks real servers: one answers, one otherwise than expected, one is
+// not there. Nothing is claimed to be repaired, and a model words the report only.
+func TestTheSeedWatchesServices(t *testing.T) {
+	for _, program := range []string{"curl", "bash", "timeout"} {
+		if _, err := exec.LookPath(program); err != nil {
+			testskip.Missing(t, program)
+		}
+	}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/health" {
+			w.WriteHeader(http.StatusTeapot)
+		}
+	}))
+	defer web.Close()
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := gone.Addr().(*net.TCPAddr).Port
+	gone.Close()
+	h, server := homeWith(t, modeltest.Turn{Text: `{"text": "Two of three are ill."}`})
+	h.configure(serverSettings(server))
+	endpoints := fmt.Sprintf(`[{"name":"site","url":"%[1]s/health","expected":{"status":200}},{"name":"shop","url":"%[1]s/shop","expected":{"status":200}},`+
+		`{"name":"base","type":"tcp","host":"127.0.0.1","port":%[2]d,"timeout":3}]`, web.URL, port)
+	r := h.run("run", "run procedure service_monitor endpoints='"+endpoints+"'", "--yes")
+	if r.code != cli.ExitOK {
+		t.Fatalf("code %d\n%s\n%s", r.code, r.out, r.err)
+	}
+	for _, want := range []string{"异常数量:2", "严重级别:critical", "[warning] shop: status 418 in place of 200", "[critical] base:", "❌ 自动修复失败", "4. 生成报告: done"} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("%q is missing in\n%s\n%s", want, r.out, r.err)
+		}
+	}
+	if n := len(server.Requests()); n != 1 {
+		t.Errorf("%d model calls, want the report alone", n)
 	}
 }

@@ -44,6 +44,8 @@ type Options struct {
 	Runs    string                  // folder of how far runs are
 	// Model has a model without tools answer.
 	Model func(ctx context.Context, session, system, text string) (string, error)
+	// Servers starts servers of tools that a procedure names. May be nil.
+	Servers func(names []string)
 }
 
 type args struct {
@@ -103,12 +105,24 @@ func (o Options) runProcedure(ctx context.Context, c tool.Call, a args) (tool.Re
 	if state.Params, err = p.Params(given); err != nil {
 		return tool.Fail("%v", err), nil
 	}
+	o.startServers(p.Procedure)
 	h := &host{o: o, c: c, p: p.Procedure}
 	if a.DryRun {
 		return tool.Result{Text: p.Plan(h, state.Params) + "Nothing was done: this was a dry run."}, nil
 	}
 	res := procedure.Start(p.Procedure, h, state).Do(ctx)
 	return tool.Result{Text: o.resultText(res), IsError: res.Err != nil, Interrupted: ctx.Err() != nil}, nil
+}
+
+// startServers wants the servers of a procedure, as a skill that is read wants its own.
+func (o Options) startServers(p *procedure.Procedure) {
+	var names []string
+	for _, s := range p.Servers {
+		names = append(names, s.Name)
+	}
+	if o.Servers != nil && len(names) > 0 {
+		o.Servers(names)
+	}
 }
 
 // resultText is a result in words.

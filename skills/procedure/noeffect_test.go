@@ -1,0 +1,67 @@
+package procedure
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is read and does nothing is said, with its line and key; the seed has each of them.
+func TestWhatHasNoEffectIsSaid(t *testing.T) {
+	t.Parallel()
+	said := map[string]bool{}
+	for name, text := range seedFiles(t) {
+		for _, x := range Parse(name, []byte(text)).Problems {
+			if strings.Contains(x.Why, "no effect") && x.Line > 0 && !x.Fatal {
+				said[x.Key[strings.LastIndexByte(x.Key, '.')+1:]] = true
+			}
+		}
+	}
+	for _, key := range []string{"cron", "context", "context_signals", "file_patterns", "optimization", "improvement", "strategy"} {
+		if !said[key] {
+			t.Errorf("nothing is said of %s: %v", key, said)
+		}
+	}
+}
+
+func TestInteractiveAsksBeforeCommands(t *testing.T) {
+	t.Parallel()
+	const text = "  execution:\n    strategy: interactive\n    steps:\n      - {name: a, command: echo done, output_key: o}\n"
+	h := &shell{tools: []string{toolAsk}, answer: "no"}
+	p := parsed(t, text)
+	if res := begin(t, p, h, nil); res.Err == nil || len(h.ran) > 0 {
+		t.Errorf("it ran %q, %v", h.ran, res.Err)
+	}
+	if h.answer = "yes"; begin(t, p, h, nil).Err != nil || len(h.ran) != 1 {
+		t.Errorf("it did not run: %q", h.ran)
+	}
+	if plan := p.Plan(h, nil); !strings.Contains(plan, "after your yes") {
+		t.Error(plan)
+	}
+}
+
+// A step that needs a tool of a server is no step for a model that has none.
+func TestAToolThatIsNotThereIsNoModelStep(t *testing.T) {
+	t.Parallel()
+	p := parsed(t, "  execution:\n    steps:\n      - {action: get_pull_request, output_key: o}\n  mcp_servers:\n    - {name: github, tools: [get_pull_request]}\n")
+	h := &shell{model: func(string) string { t.Error("a model was asked"); return "{}" }}
+	if res := begin(t, p, h, nil); res.Err == nil || !strings.Contains(res.Err.Error(), "the MCP server github is not there") {
+		t.Error(res.Err)
+	}
+	if plan := p.Plan(h, nil); !strings.Contains(plan, "cannot be done") {
+		t.Error(plan)
+	}
+}
+
+// Actions that would change something never claim that they did.
+func TestNothingIsClaimedToBeDone(t *testing.T) {
+	t.Parallel()
+	h := &shell{model: func(string) string { t.Error("a model was asked"); return "{}" }}
+	p := parsed(t, "  execution:\n    steps:\n      - {action: execute_migration, args: {plan: [x], dry_run: true}, output_key: o}\n")
+	if res := begin(t, p, h, nil); res.Err != nil || !strings.Contains(res.Text, `"executed":false`) {
+		t.Errorf("%v %s", res.Err, res.Text)
+	}
+	p = parsed(t, "  execution:\n    steps:\n      - {action: execute_migration, args: {plan: [x], dry_run: false}, output_key: o}\n")
+	if res := begin(t, p, h, nil); res.Err == nil {
+		t.Error("it claims to have changed files")
+	}
+}
