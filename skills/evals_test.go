@@ -2,14 +2,11 @@ package skills_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -17,25 +14,6 @@ import (
 	"hermes/core/testskip"
 	"hermes/skills"
 )
-
-// An evalFile is evals/evals.json in the layout of the public Agent Skills, with one thing more: a
-// check that needs no model. Its setup makes a small world in an empty folder. "without" is what
-// one does who has not read the skill, "with" are commands of the skill, word for word. After
-// "with" the verification passes; after "without" it does not. What either prints is in out.txt.
-type evalFile struct {
-	Skill string     `json:"skill_name"`
-	Evals []evalCase `json:"evals"`
-}
-
-type evalCase struct {
-	ID         int      `json:"id"`
-	Prompt     string   `json:"prompt"`
-	Expected   string   `json:"expected_output"`
-	Assertions []string `json:"assertions"`
-	Check      struct {
-		Setup, Without, With, Verify []string
-	} `json:"check"`
-}
 
 // Every built-in skill is shown to help: its own commands reach what the usual ones do not.
 func TestBuiltinSkillsHelp(t *testing.T) {
@@ -46,14 +24,14 @@ func TestBuiltinSkillsHelp(t *testing.T) {
 		}
 	}
 	for _, name := range builtinNames(t) {
-		text, file := readEvals(t, name)
-		for _, e := range file.Evals {
+		text, _, evals := readEvals(t, name)
+		for _, e := range evals {
 			t.Run(fmt.Sprintf("%s/%d", name, e.ID), func(t *testing.T) {
 				t.Parallel()
 				if out, err := tryEval(t, e, e.Check.Without, nil); err == nil {
 					t.Errorf("the usual way reaches the goal too: the skill shows nothing\n%s", out)
 				}
-				if out, err := tryEval(t, e, e.Check.With, namedBlocks(text)); err != nil {
+				if out, err := tryEval(t, e, e.Check.With, skills.NamedBlocks(text)); err != nil {
 					t.Errorf("the skill's commands do not reach the goal: %v\n%s", err, out)
 				}
 			})
@@ -68,18 +46,16 @@ func TestEvalsUseTheSkillsOwnCommands(t *testing.T) {
 		t.Errorf("%d built-in skills, want 40", len(names))
 	}
 	for _, name := range names {
-		text, file := readEvals(t, name)
-		if file.Skill != name || len(file.Evals) == 0 {
-			t.Errorf("%s: evals.json is of %q and has %d evals", name, file.Skill, len(file.Evals))
+		text, of, evals := readEvals(t, name)
+		if of != name || len(evals) == 0 {
+			t.Errorf("%s: evals.json is of %q and has %d evals", name, of, len(evals))
 		}
-		for _, e := range file.Evals {
+		for _, e := range evals {
 			if e.Prompt == "" || e.Expected == "" || len(e.Assertions) == 0 || len(e.Check.With) == 0 {
 				t.Errorf("%s: eval %d lacks a prompt, what is expected, assertions or a check", name, e.ID)
 			}
-			for _, line := range e.Check.With {
-				if !strings.Contains(text, strings.TrimSpace(line)) {
-					t.Errorf("%s: eval %d runs a line that the skill does not have: %s", name, e.ID, line)
-				}
+			if line := e.Check.Unsaid(text); line != "" || !e.Check.Scripted() {
+				t.Errorf("%s: eval %d runs a line that the skill does not have, or verifies nothing: %s", name, e.ID, line)
 			}
 		}
 	}
@@ -95,35 +71,22 @@ func builtinNames(t *testing.T) []string {
 	return names
 }
 
-func readEvals(t *testing.T, name string) (text string, file evalFile) {
+func readEvals(t *testing.T, name string) (text, of string, list []skills.Eval) {
 	t.Helper()
-	folder := filepath.Join("builtin", name)
-	body, err := os.ReadFile(filepath.Join(folder, skills.File))
+	s := skills.Load(t.Context(), skills.Options{Home: t.TempDir()}).Find(name)
+	of, list, err := s.ReadEvals()
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
-	data, err := os.ReadFile(filepath.Join(folder, "evals", "evals.json"))
-	if err == nil {
-		err = json.Unmarshal(data, &file)
-	}
+	body, err := s.Raw()
 	if err != nil {
-		t.Errorf("%s: %v", name, err)
+		t.Error(err)
 	}
-	return string(body), file
-}
-
-// namedBlocks are the programs of a skill: fenced blocks with a file name behind the language.
-func namedBlocks(text string) map[string]string {
-	blocks := map[string]string{}
-	fence := regexp.MustCompile("(?ms)^( *)```[a-z]+ ([A-Za-z0-9_.-]+)\n(.*?)^ *```$")
-	for _, m := range fence.FindAllStringSubmatch(text, -1) {
-		blocks[m[2]] = regexp.MustCompile("(?m)^"+m[1]).ReplaceAllString(m[3], "")
-	}
-	return blocks
+	return string(body), of, list
 }
 
 // tryEval makes the world of an eval, runs the lines in it and verifies.
-func tryEval(t *testing.T, e evalCase, lines []string, files map[string]string) (string, error) {
+func tryEval(t *testing.T, e skills.Eval, lines []string, files map[string]string) (string, error) {
 	t.Helper()
 	home, dir := t.TempDir(), t.TempDir()
 	gitConfig := "[user]\nname = T\nemail = t@example.invalid\n[init]\ndefaultBranch = main\n"
@@ -135,12 +98,9 @@ func tryEval(t *testing.T, e evalCase, lines []string, files map[string]string) 
 			t.Fatal(err)
 		}
 	}
-	join := func(lines []string) string { return strings.Join(lines, "\n") }
-	script := "set -e\n" + join(e.Check.Setup) + "\n: > \"$WORLD/made\"\nset +e\n{\n" + join(lines) +
-		"\n} > \"$WORLD/out.txt\" 2>&1\ncd \"$WORLD\"\nset -e\n" + join(e.Check.Verify)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", script)
+	cmd := exec.CommandContext(ctx, "bash", "-c", e.Check.Script(lines))
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "WORLD=" + dir, "LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

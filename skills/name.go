@@ -48,8 +48,8 @@ func Reserved(name string) bool { return slices.Contains(strings.Fields(reserved
 // reserved are the slash commands of this program and of hermes-agent. A test of ui/workbench holds
 // the first to it.
 const reserved = `
-	agents away approvals approve attach background backend back ends branch browser btw bundles busy clear codex-runtime commands compact compress
-	config connect context copy cost cron curator debug deny details exit experience export fast find fork forget goal handoff help history
+	agents away approvals approve attach background backend back bad ends branch browser btw bundles busy clear codex-runtime commands compact compress
+	config connect context copy cost cron curator debug deny details exit experience export fast find fork forget goal good handoff help history
 	hooks image insights journey keys kanban layout learn level login logout loop mcp memory memories moa model mouse new next notify output palette panes
 	paste personality pet plan platforms plugins pool profile prompt queue quit q reasoning redraw reload reload-mcp reload-skills
 	recall reset restart resume retry rollback run save search sessions session set-home sethome settings setup shell shortcuts skill skills skin snapshot
