@@ -25,7 +25,7 @@ func learningOptions(paths config.Paths, lib *skill.Library, now func() *config.
 		Settings: func() learn.Settings {
 			s := now().Learning
 			return learn.Settings{
-				Mode: learn.Mode(s.Mode), Calls: s.Calls, Alike: s.Alike, Every: s.Every, Open: s.MaxOpen, PerDay: s.MaxReviews, Cost: s.MaxCost,
+				Mode: learn.Mode(s.Mode), Calls: s.Calls, Alike: s.Alike, Every: s.Every, Open: s.MaxOpen, PerDay: s.MaxReviews, Cost: s.MaxCost, Share: s.MaxShare,
 				Stale: time.Duration(s.StaleDays) * day, Archived: time.Duration(s.ArchDays) * day, Pinned: s.Pinned,
 			}
 		},
@@ -37,7 +37,8 @@ func learningOptions(paths config.Paths, lib *skill.Library, now func() *config.
 type learnPart struct {
 	quiet
 	follower
-	a *App
+	a       *App
+	scripts *scriptsPart
 }
 
 const (
@@ -50,7 +51,7 @@ const (
 func (p *learnPart) Start(context.Context) error {
 	a := p.a
 	o := learningOptions(a.opts.Config.Paths(), a.Skills, a.Config)
-	o.Ask, o.Spent, o.Log = p.askModel, p.spent, a.log
+	o.Ask, o.Spent, o.Log, o.Try = p.askModel, p.spent, a.log, p.tryCheck
 	o.Publish = func(h event.Header, e event.Event) { a.Bus.Publish(h, e) }
 	a.Learn = learn.New(o)
 	box := a.Bus.Subscribe(event.Limits{})
@@ -65,19 +66,20 @@ func (p *learnPart) askModel(ctx context.Context, uid, system, text string) (str
 	})
 }
 
-// spent is what reviews cost today.
-func (p *learnPart) spent(ctx context.Context) int64 {
+// spent is what models cost today.
+func (p *learnPart) spent(ctx context.Context) (out learn.Spent) {
 	year, month, day := time.Now().Date()
 	rows, err := p.a.Store.UsageBy(ctx, store.UsagePurpose, store.UsageFilter{Since: time.Date(year, month, day, 0, 0, 0, 0, time.Local)})
 	if err != nil {
-		return 0
+		return out
 	}
 	for _, r := range rows {
+		out.All += r.Usage.Cost
 		if cmp.Or(r.Key, r.Name) == learnTask {
-			return r.Usage.Cost
+			out.Reviews += r.Usage.Cost
 		}
 	}
-	return 0
+	return out
 }
 
 func (p *learnPart) Close(ctx context.Context) error {

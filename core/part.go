@@ -50,7 +50,7 @@ func (a *App) systems() []part {
 		&a.user,
 		&skillsPart{a: a},
 		hooks,
-		&learnPart{a: a},
+		&learnPart{a: a, scripts: scripts},
 		&agentPart{a: a, scripts: scripts, hooks: hooks},
 		&a.titles,
 		&a.plugins,

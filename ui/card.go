@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -18,9 +19,16 @@ type Fact struct {
 // NewCard returns an overlay that shows facts, each whole: what is too long goes on below.
 func NewCard(title string, facts []Fact) Overlay { return &card{title: title, facts: facts} }
 
+// NewCards returns an overlay of n cards, the newest first, of which at is shown; facts makes one.
+func NewCards(title string, n, at int, facts func(i int) []Fact) Overlay {
+	return &card{title: title, facts: facts(at), n: n, at: at, make: facts}
+}
+
 type card struct {
 	title  string
 	facts  []Fact
+	n, at  int // of several cards
+	make   func(i int) []Fact
 	styles *style.Styles
 	top    int
 	rows   int // of the last drawing
@@ -32,8 +40,29 @@ const (
 	cardTab   = 4
 )
 
-func (c *card) Title() string           { return c.title }
-func (c *card) Hint() string            { return "up, down scroll  esc close" }
+// Title says which of several cards it is, counted from the oldest.
+func (c *card) Title() string {
+	if c.n < 2 {
+		return c.title
+	}
+	return fmt.Sprintf("%s %d of %d", c.title, c.n-c.at, c.n)
+}
+
+// Hint names the keys.
+func (c *card) Hint() string {
+	if c.n < 2 {
+		return "up, down scroll  esc close"
+	}
+	return "left older  right newer  up, down scroll  esc close"
+}
+
+// turnTo shows another card, if there is one.
+func (c *card) turnTo(at int) {
+	if at >= 0 && at < c.n && at != c.at {
+		c.at, c.top, c.facts = at, 0, c.make(at)
+	}
+}
+
 func (c *card) Restyle(s *style.Styles) { c.styles = s }
 
 func (c *card) Size(w, _ int) (int, int) {
@@ -79,6 +108,10 @@ func (c *card) Update(msg tea.Msg) (tea.Cmd, bool) {
 		c.top--
 	case "down", "j":
 		c.top++
+	case "left", "h":
+		c.turnTo(c.at + 1)
+	case "right", "l":
+		c.turnTo(c.at - 1)
 	case "pgup":
 		c.top -= c.shown
 	case "pgdown", " ":

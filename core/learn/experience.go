@@ -35,6 +35,9 @@ type Experience struct {
 	Ended    bool          `json:"ended"`           // the turn came to its end
 	Used     bool          `json:"used,omitempty"`  // a review has seen it
 	Later    string        `json:"later,omitempty"` // what the person said next, where that corrects it
+	// First and Last are the ids of the messages that it has, 0 where they are not known.
+	First int64 `json:"first,omitempty"`
+	Last  int64 `json:"last,omitempty"`
 }
 
 // Step is a call of a tool.
@@ -93,8 +96,10 @@ func (l *Learner) collect(e event.Envelope) *turn {
 	case event.TurnStarted:
 		t.Model = x.Model
 	case event.MessageAdded:
+		t.spans(x.Message.ID)
 		l.heard(t, x.Message)
 	case event.MessageSealed:
+		t.spans(x.Message.ID)
 		t.asked(x.Message)
 	case event.ToolEnded:
 		l.ended(t, e.Header, x.Result)
@@ -152,6 +157,17 @@ func (l *Learner) heard(t *turn, m chat.Message) {
 	}
 }
 
+// spans notes that a message belongs to the turn.
+func (t *turn) spans(id int64) {
+	if id == 0 {
+		return
+	}
+	if t.First == 0 {
+		t.First = id
+	}
+	t.First, t.Last = min(t.First, id), max(t.Last, id)
+}
+
 func (t *turn) asked(m chat.Message) {
 	for _, c := range m.Calls {
 		if len(t.Calls) < maxSteps && !m.From.IsPerson() {
@@ -207,7 +223,7 @@ func (t *turn) taint(why string) {
 }
 
 func (t *turn) signal(o Outcome, why string) {
-	t.Signals = append(t.Signals, Signal{o, why})
+	t.Signals = append(t.Signals, Signal{Says: o, Why: why})
 }
 
 func (t *turn) closeTurn(e event.TurnEnded) {
@@ -225,12 +241,13 @@ func (t *turn) closeTurn(e event.TurnEnded) {
 // finish keeps what a turn came to, and what follows of it.
 func (l *Learner) finish(t turn) {
 	if corrects(t.Task) {
-		l.blame(t.Session, Signal{Bad, "the person's next words correct it: " + cutText(t.Task, 200)})
-	}
-	if len(t.Calls) == 0 && len(t.Skills) == 0 && len(t.Recalled) == 0 {
-		return
+		l.blame(t.Session, Signal{Says: Bad, Why: "the person's next words correct it: " + cutText(t.Task, 200)})
 	}
 	x := t.Experience
+	if len(t.Calls) == 0 && len(t.Skills) == 0 && len(t.Recalled) == 0 {
+		l.keepIdle(x)
+		return
+	}
 	err := l.file.edit(func(st *state) error {
 		st.Experiences = append(st.Experiences, x)
 		for _, s := range x.Skills {
@@ -243,21 +260,37 @@ func (l *Learner) finish(t turn) {
 		l.o.Log.Warn("what a turn came to was not kept", "err", err)
 		return
 	}
-	e := event.TurnJudged{Experience: x.ID, Outcome: string(x.Outcome)}
-	for _, s := range x.Signals {
-		e.Signals = append(e.Signals, s.Why)
-	}
-	l.o.Publish(event.Header{Session: x.Session, Turn: x.Turn}, e)
+	l.judged(x)
 	for _, s := range x.Skills {
 		l.compare(s.Name)
 	}
 }
 
+// judged tells what a turn came to.
+func (l *Learner) judged(x Experience) {
+	e := event.TurnJudged{Experience: x.ID, Outcome: string(x.Outcome)}
+	for _, s := range x.Signals {
+		e.Signals = append(e.Signals, s.Why)
+	}
+	l.o.Publish(event.Header{Session: x.Session, Turn: x.Turn}, e)
+}
+
+// rejudge judges a turn anew whose signals changed, and counts it for its skills.
+func (st *state) rejudge(x *Experience) {
+	was := x.Outcome
+	if x.Outcome = judge(x.Signals); x.Outcome == was {
+		return
+	}
+	for _, k := range x.Skills {
+		st.countOutcome(k.Name, k.Hash, was, -1/float64(len(x.Skills)))
+		st.countOutcome(k.Name, k.Hash, x.Outcome, 1/float64(len(x.Skills)))
+	}
+}
+
 // blame adds a signal to the last turn of a session that is kept: what the person does next is
-// about
-// what came before.
+// about what came before.
 func (l *Learner) blame(session string, s Signal) {
-	var names []Loaded
+	var about *Experience
 	err := l.file.edit(func(st *state) error {
 		from := max(len(st.Experiences)-20, 0)
 		for i := len(st.Experiences) - 1; i >= from; i-- {
@@ -268,25 +301,23 @@ func (l *Learner) blame(session string, s Signal) {
 			if slices.Contains(x.Signals, s) {
 				return nil
 			}
-			was := x.Outcome
 			x.Signals = append(x.Signals, s)
-			x.Outcome, x.Later = judge(x.Signals), s.Why
-			if names = x.Skills; was != x.Outcome {
-				for _, k := range x.Skills {
-					st.countOutcome(k.Name, k.Hash, was, -1/float64(len(x.Skills)))
-					st.countOutcome(k.Name, k.Hash, x.Outcome, 1/float64(len(x.Skills)))
-				}
-			}
+			x.Later = s.Why
+			st.rejudge(x)
 			l.want(st, *x)
+			about = x
 			return nil
 		}
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		l.o.Log.Warn("what the person did was not kept", "err", err)
-	}
-	for _, k := range names {
-		l.compare(k.Name)
+	case about != nil:
+		l.judged(*about)
+		for _, k := range about.Skills {
+			l.compare(k.Name)
+		}
 	}
 }
 

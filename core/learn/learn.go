@@ -48,7 +48,8 @@ type Settings struct {
 	Every    time.Duration // at most one review in it
 	Open     int           // proposals that may wait
 	PerDay   int           // reviews
-	Cost     float64       // US dollars a day
+	Cost     float64       // US dollars a day; 0: no limit
+	Share    float64       // of what is spent in a day, 0 to 1; 0: no limit
 	Stale    time.Duration // unused for so long: said to be stale
 	Archived time.Duration // unused for so long: moved away
 	Pinned   []string      // skills that are left alone
@@ -61,8 +62,11 @@ type Options struct {
 	Settings func() Settings
 	// Ask has a model without tools answer; nil: nobody can be asked.
 	Ask func(ctx context.Context, session, system, text string) (string, error)
-	// Spent is what reviews cost today, in millionths of a US dollar; nil: not known.
-	Spent   func(ctx context.Context) int64
+	// Spent is what models cost today; nil: not known.
+	Spent func(ctx context.Context) Spent
+	// Try runs a check of a skill and returns its exit code; the error says why it was not run. nil:
+	// none is.
+	Try     func(ctx context.Context, t Trial) (code int, err error)
 	Publish func(event.Header, event.Event) // nil: nobody is told
 	Log     *slog.Logger
 	Now     func() time.Time // nil: the clock
@@ -75,6 +79,7 @@ type Learner struct {
 
 	mu     sync.Mutex // guards what follows
 	turns  map[string]*turn
+	idle   []Experience       // the last turns that did nothing worth keeping: the person may mark one
 	cancel context.CancelFunc // ends the review that goes on; nil: none does
 	work   sync.WaitGroup
 }
@@ -135,7 +140,7 @@ func (l *Learner) hear(ctx context.Context, e event.Envelope) {
 		l.interrupt()
 	}
 	if h, ok := e.Event.(event.HistoryChanged); ok && h.Why == event.HistoryUndone {
-		l.blame(e.Session, Signal{Bad, "the person took the exchange back"})
+		l.blame(e.Session, Signal{Says: Bad, Why: "the person took the exchange back"})
 	}
 	if done := l.collect(e); done != nil {
 		l.finish(*done)
@@ -159,8 +164,8 @@ func (l *Learner) begin(ctx context.Context) {
 	if ctx.Err() != nil || l.cancel != nil || len(l.turns) > 0 || l.o.Ask == nil || l.o.Settings().Mode == Off {
 		return
 	}
-	ctx, l.cancel = context.WithCancel(ctx)
-	stop := l.cancel
+	asking, stop := context.WithCancel(ctx)
+	l.cancel = stop
 	l.work.Add(1)
 	crash.Go("learn", func() {
 		defer l.work.Done()
@@ -170,7 +175,7 @@ func (l *Learner) begin(ctx context.Context) {
 			defer l.mu.Unlock()
 			l.cancel = nil
 		}()
-		if _, err := l.ReviewNext(ctx, false); err != nil && ctx.Err() == nil {
+		if _, err := l.reviewNext(ctx, asking, false); err != nil && asking.Err() == nil {
 			l.o.Log.Warn("nothing was learned", "err", err)
 		}
 	})

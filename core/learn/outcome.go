@@ -25,11 +25,16 @@ const (
 type Signal struct {
 	Says Outcome `json:"says"`
 	Why  string  `json:"why"`
+	Mark bool    `json:"mark,omitempty"` // the person said just that
 }
 
-// judge is bad where anything is, good where something is, and else unknown.
+// judge is what the person marked, else bad where anything is, good where something is, and else
+// unknown.
 func judge(signals []Signal) Outcome {
 	out := Unknown
+	if i := slices.IndexFunc(signals, isMark); i >= 0 {
+		return signals[i].Says
+	}
 	for _, s := range signals {
 		switch s.Says {
 		case Bad:
@@ -41,6 +46,8 @@ func judge(signals []Signal) Outcome {
 	}
 	return out
 }
+
+func isMark(s Signal) bool { return s.Mark }
 
 var (
 	//go:embed verify.txt
@@ -94,9 +101,9 @@ func verified(task string, calls []Step) []Signal {
 			continue
 		}
 		if *s.Exit == 0 {
-			return []Signal{{Good, "exit code 0 of " + cutText(command, 120)}}
+			return []Signal{{Says: Good, Why: "exit code 0 of " + cutText(command, 120)}}
 		}
-		return []Signal{{Bad, "an exit code that is not 0 of " + cutText(command, 120)}}
+		return []Signal{{Says: Bad, Why: "an exit code that is not 0 of " + cutText(command, 120)}}
 	}
 	return nil
 }

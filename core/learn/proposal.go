@@ -52,6 +52,7 @@ type Proposal struct {
 	To      int       `json:"to,omitempty"`   // of a rollback
 	Task    []string  `json:"task,omitempty"` // words, of a new skill
 	Diff    string    `json:"diff,omitempty"`
+	Checks  []Check   `json:"checks,omitempty"` // the skill's own, of a change
 }
 
 // ErrStale says that a proposal is for a text that is another one by now.
@@ -159,28 +160,6 @@ func (l *Learner) Experiences() ([]Experience, error) {
 	}
 	slices.Reverse(st.Experiences)
 	return st.Experiences, nil
-}
-
-// Trace returns a turn by its id, that of its experience, or its session (the last turn), and what
-// was proposed of it.
-func (l *Learner) Trace(ref string) (Experience, []Proposal, error) {
-	st, err := l.file.readState()
-	if err != nil {
-		return Experience{}, nil, err
-	}
-	for _, x := range slices.Backward(st.Experiences) {
-		if x.Turn != ref && x.ID != ref && x.Session != ref {
-			continue
-		}
-		then := []Proposal{}
-		for _, p := range st.Proposals {
-			if slices.Contains(p.Sources, x.ID) {
-				then = append(then, p)
-			}
-		}
-		return x, then, nil
-	}
-	return Experience{}, nil, fmt.Errorf("no turn %s is kept; `hermes trace` lists the last ones", ref)
 }
 
 // Outcomes returns what came of the texts of a skill, by their hashes.

@@ -83,25 +83,6 @@ func (st *state) never(skill string, task []string) bool {
 	})
 }
 
-// gate says why no review may begin now; "" when one may.
-func (l *Learner) gate(ctx context.Context, st *state, asked bool) string {
-	s, now := l.o.Settings(), l.o.Now()
-	st.Reviews = slices.DeleteFunc(st.Reviews, func(t time.Time) bool { return now.Sub(t) > 24*time.Hour })
-	n := len(st.Reviews)
-	switch {
-	case st.open() >= s.Open:
-		return fmt.Sprintf("%d proposals wait for a word; `hermes learn` shows them", st.open())
-	case n >= s.PerDay:
-		return fmt.Sprintf("there were %d reviews today, at most learning.max_reviews_per_day", n)
-	case l.o.Spent != nil && s.Cost > 0 && float64(l.o.Spent(ctx))/1e6 >= s.Cost:
-		return "reviews have cost as much today as learning.max_cost_per_day allows"
-	case !asked && n > 0 && now.Sub(st.Reviews[n-1]) < s.Every:
-		return "the last review was a moment ago"
-	default:
-		return ""
-	}
-}
-
 // job is a review that was taken up.
 type job struct {
 	Due
@@ -119,7 +100,7 @@ func (l *Learner) claimReview(ctx context.Context, asked bool) (j *job, why stri
 			return nil
 		}
 		if why = l.gate(ctx, st, asked); why != "" {
-			if day := now.Format(time.DateOnly); st.Told != day && !strings.HasPrefix(why, "the last") {
+			if day := now.Format(time.DateOnly); st.Told != day && why != tooSoon {
 				st.Told, told = day, true
 			}
 			return nil
@@ -170,10 +151,15 @@ func (l *Learner) release(j *job, done, interrupted bool) {
 }
 
 // ReviewNext does the next review that is wanted, if the ceilings allow one. It returns what was
-// proposed, nil for nothing; why says in words how it ended. One that was asked for by a person
-// does
-// not wait for the last one to be long ago.
+// proposed, nil for nothing. One that was asked for by a person does not wait for the last one to
+// be long ago, and says in a NothingError why there is nothing.
 func (l *Learner) ReviewNext(ctx context.Context, asked bool) (*Proposal, error) {
+	return l.reviewNext(ctx, ctx, asked)
+}
+
+// reviewNext is ReviewNext of which the model is interrupted when asking ends, the rest when life
+// does.
+func (l *Learner) reviewNext(life, ctx context.Context, asked bool) (*Proposal, error) {
 	j, why, err := l.claimReview(ctx, asked)
 	if err != nil || j == nil {
 		return nil, errors.Join(err, nothing(asked, why))
@@ -182,6 +168,9 @@ func (l *Learner) ReviewNext(ctx context.Context, asked bool) (*Proposal, error)
 	if err != nil {
 		l.release(j, ctx.Err() == nil && !transient(err), ctx.Err() != nil)
 		return nil, err
+	}
+	if p != nil {
+		l.tryVersion(life, p)
 	}
 	l.release(j, true, false)
 	if p == nil {

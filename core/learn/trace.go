@@ -2,9 +2,55 @@ package learn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
+
+// Traced is a turn with what was proposed of it.
+type Traced struct {
+	Experience
+	Then []Proposal
+}
+
+// Trace returns a turn by its id, that of its experience, or its session (the last turn), and what
+// was proposed of it.
+func (l *Learner) Trace(ref string) (Experience, []Proposal, error) {
+	list, at, err := l.Traces(ref)
+	if err != nil {
+		return Experience{}, nil, err
+	}
+	return list[at].Experience, list[at].Then, nil
+}
+
+// Traces returns the turns of the session of the one that is meant, the newest first, and which of
+// them that is.
+func (l *Learner) Traces(ref string) (list []Traced, at int, err error) {
+	st, err := l.file.readState()
+	if err != nil {
+		return nil, 0, err
+	}
+	meant := st.turn(Turn{Ref: ref})
+	if meant == nil {
+		return nil, 0, fmt.Errorf("no turn %s is kept; `hermes trace` lists the last ones", ref)
+	}
+	for _, x := range slices.Backward(st.Experiences) {
+		if x.Session != meant.Session {
+			continue
+		}
+		if x.ID == meant.ID {
+			at = len(list)
+		}
+		t := Traced{x, []Proposal{}}
+		for _, p := range st.Proposals {
+			if slices.Contains(p.Sources, x.ID) {
+				t.Then = append(t.Then, p)
+			}
+		}
+		list = append(list, t)
+	}
+	return list, at, nil
+}
 
 // TraceLine is a fact about a turn: "memory", "skill", "tool", ... and what of it.
 type TraceLine struct{ What, Text string }

@@ -149,6 +149,11 @@ func (p *Pane) browsingActions() []ui.Action {
 			InBar: p.browsing && pictureOf(p.at(p.selected)) != nil,
 		})
 	}
+	if p.deps.Mark != nil {
+		list = append(list,
+			ui.Action{ID: "conversation.good", Keys: []string{"+"}, Title: "Mark the selected turn as good", Help: "Again takes the mark away. It counts for the skills that the turn used.", Why: inside, Run: p.runs(func() tea.Cmd { return p.judge(true) })},
+			ui.Action{ID: "conversation.bad", Keys: []string{"-"}, Title: "Mark the selected turn as bad", Help: "Again takes the mark away. /bad with a reason says more.", Why: inside, Run: p.runs(func() tea.Cmd { return p.judge(false) })})
+	}
 	for i := range list {
 		list[i].Group = "browsing"
 	}

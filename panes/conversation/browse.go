@@ -145,6 +145,15 @@ func (p *Pane) fork() tea.Cmd {
 	})
 }
 
+// judge keeps how the turn of the selected message went.
+func (p *Pane) judge(good bool) tea.Cmd {
+	it := p.at(p.selected)
+	if it == nil || it.message() == 0 {
+		return toast(event.Info, "Select a message of the turn to mark", "")
+	}
+	return p.deps.Mark(p.session, it.message(), good)
+}
+
 func (p *Pane) retry() tea.Cmd {
 	p.stopBrowsing()
 	return p.change(p.deps.Retry, "Nothing was tried again")

@@ -50,6 +50,8 @@ type Deps struct {
 	// Fork copies a session up to and including a message. nil takes the action away, as for the
 	// two below.
 	Fork func(ctx context.Context, session string, messageID int64) (uid string, err error)
+	// Mark keeps that the turn of a message went well or badly; the same again takes that away.
+	Mark func(session string, messageID int64, good bool) tea.Cmd
 	// Retry answers the last prompt again.
 	Retry func(ctx context.Context, session string) error
 	// Undo removes the last prompt and its answer, and returns the prompt for the composer.

@@ -15,8 +15,11 @@ import (
 	"hermes/ui/text"
 )
 
-// Listed are the proposals that wait, the newest first.
-type Listed struct{ Open []learn.Proposal }
+// Listed are the proposals that wait, the newest first, and how learning stands.
+type Listed struct {
+	Open  []learn.Proposal
+	Stand learn.Status
+}
 
 // Actions are what the overlay asks of the program. They bring back Listed.
 type Actions struct {
@@ -31,6 +34,7 @@ type Overlay struct {
 	do     Actions
 	styles *style.Styles
 	open   []learn.Proposal
+	stand  learn.Status
 	at     string // id of the selected one
 	sure   string // id for which N was pressed once
 	from   int    // first line of the diff in view
@@ -47,7 +51,7 @@ func New(do Actions, found Listed) *Overlay {
 
 func (v *Overlay) takeList(m Listed) {
 	was := max(v.selected(), 0)
-	v.open, v.sure = m.Open, ""
+	v.open, v.stand, v.sure = m.Open, m.Stand, ""
 	if v.selected() < 0 && len(v.open) > 0 {
 		v.at, v.from = v.open[min(was, len(v.open)-1)].ID, 0
 	}
@@ -89,7 +93,7 @@ func (v *Overlay) Cursor() (x, y int, ok bool) { return 0, 0, false }
 // Observe lists anew what waits.
 func (v *Overlay) Observe(e event.Envelope) tea.Cmd {
 	switch e.Event.(type) {
-	case event.LearnProposed, event.LearnSettled:
+	case event.LearnProposed, event.LearnSettled, event.LearnReviewed:
 		return v.do.Scan()
 	}
 	return nil
@@ -158,9 +162,16 @@ func (v *Overlay) scroll(by int) { v.from = max(min(v.from+by, v.total-v.page), 
 // View draws the list and below it the selected proposal.
 func (v *Overlay) View(w, h int) string {
 	if len(v.open) == 0 {
-		return text.Block([]string{v.styles.Dim.Render(text.Truncate("Nothing waits for a word. `hermes learn list --all` shows what was settled.", w, ""))}, w, h)
+		out := v.wrap(nil, "Nothing waits for a word. `hermes learn list --all` shows what was settled.", w, v.styles.Dim.Render)
+		return text.Block(append(append(out, ""), v.standing(w)...), w, h)
 	}
 	at := max(v.selected(), 0)
+	var foot []string
+	if v.stand.Ceiling != "" {
+		foot = v.wrap(nil, "a ceiling is reached: "+v.stand.Ceiling, w, v.styles.Warn.Render)
+		foot = foot[:min(len(foot), max(h-2, 0))]
+		h -= len(foot)
+	}
 	high := min(len(v.open), max(h/4, 1))
 	from := max(min(at-high/2, len(v.open)-high), 0)
 	var out []string
@@ -176,16 +187,32 @@ func (v *Overlay) View(w, h int) string {
 	look := append([]string{""}, v.look(v.open[at], w)...)
 	v.page, v.total = max(h-len(out), 0), len(look)
 	v.scroll(0)
-	return text.Block(append(out, look[v.from:]...), w, h)
+	view := text.Block(append(out, look[v.from:]...), w, h)
+	if len(foot) > 0 {
+		view += "\n" + text.Block(foot, w, len(foot))
+	}
+	return view
+}
+
+// wrap adds a text to lines, as many as it takes.
+func (v *Overlay) wrap(out []string, s string, w int, render func(...string) string) []string {
+	for _, line := range text.Wrap(text.OneLine(s), max(w, 1)) {
+		out = append(out, render(line))
+	}
+	return out
+}
+
+// standing tells how learning stands.
+func (v *Overlay) standing(w int) (out []string) {
+	for _, line := range v.stand.Words() {
+		out = v.wrap(out, line, w, v.styles.Text.Render)
+	}
+	return out
 }
 
 func (v *Overlay) look(p learn.Proposal, w int) []string {
 	var out []string
-	add := func(s string, render func(...string) string) {
-		for _, line := range text.Wrap(text.OneLine(s), max(w, 1)) {
-			out = append(out, render(line))
-		}
-	}
+	add := func(s string, render func(...string) string) { out = v.wrap(out, s, w, render) }
 	add(p.Why, v.styles.Text.Render)
 	from := fmt.Sprintf("from %d turns", len(p.Sources))
 	if len(p.Sources) == 1 {
@@ -193,6 +220,13 @@ func (v *Overlay) look(p learn.Proposal, w int) []string {
 	}
 	if len(p.Sources) > 0 {
 		add(from, v.styles.Dim.Render)
+	}
+	for _, c := range p.Checks {
+		render := v.styles.Dim.Render
+		if c.Why != "" || c.After != learn.Passes {
+			render = v.styles.Warn.Render
+		}
+		add(c.Words(), render)
 	}
 	if p.Tainted != "" {
 		add("! read it closely: "+p.Tainted, v.styles.Warn.Render)

@@ -13,6 +13,9 @@ import (
 	"hermes/ui/uitest"
 )
 
+// standing is that a ceiling is reached.
+var standing = learn.Status{Mode: learn.Propose, Reviews: 4, PerDay: 20, Open: 2, MaxOpen: 3, Ceiling: "reviews are 20 % of what was spent today, at most learning.max_share_of_cost (5 %)"}
+
 func shown(t *testing.T, level style.Level, did *[]string) *Overlay {
 	t.Helper()
 	note := func(format string, args ...any) tea.Cmd {
@@ -25,7 +28,7 @@ func shown(t *testing.T, level style.Level, did *[]string) *Overlay {
 		Accept: func(id string) tea.Cmd { return note("accept %s", id) },
 		Refuse: func(id string, never bool) tea.Cmd { return note("refuse %s %v", id, never) },
 		Edit:   func(p learn.Proposal) tea.Cmd { return note("edit %s", p.ID) },
-	}, Listed{[]learn.Proposal{
+	}, Listed{Stand: standing, Open: []learn.Proposal{
 		{
 			ID: "p7", At: at, Kind: learn.KindChange, Skill: "release-site", Why: "The word of the gate has changed.\x1b[31m", Sources: []string{"e1"},
 			Tainted: "web_extract has read what strangers wrote", Diff: "--- a/release-site/SKILL.md\n+++ b/release-site/SKILL.md\n@@ -1,3 +1,3 @@\n # Releasing\n-1. Run ./release.sh one.\n+1. Run ./release.sh two.\n By hand.\n",
@@ -75,8 +78,9 @@ func TestKeys(t *testing.T) {
 	if press(v, "N", "esc") || !press(v, "esc") {
 		t.Error("esc")
 	}
-	v.Update(Listed{})
-	if press(v, "y", "n", "N", "N", "e", "j") || !strings.Contains(v.View(60, 5), "Nothing waits") {
+	v.Update(Listed{Stand: standing})
+	view := v.View(60, 12)
+	if press(v, "y", "n", "N", "N", "e", "j") || !strings.Contains(view, "Nothing waits") || !strings.Contains(view, "4 of 20 looks") || !strings.Contains(view, "a ceiling is reached") {
 		t.Error("with nothing to decide")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"hermes/core"
 	"hermes/core/event"
+	"hermes/core/learn"
 	"hermes/core/session"
 	"hermes/ui"
 )
@@ -50,7 +51,9 @@ func (w *workbench) actions() []ui.Action {
 		{ID: "toolsets", Slash: "toolsets", Arg: "[name, ...|settings]", Title: "Choose the sets of tools of this session", Help: "From its next turn on. They are kept with the session; settings takes it back.", Group: "session", Run: w.toolsets},
 		{ID: "skills", Slash: "skills", Keys: []string{"alt+k"}, Arg: "[name]", Title: "Skills: known ways to do things", Help: "What there is, where it comes from, what is wrong; each is a slash command of its own.", Group: "program", Run: w.skillsOverlay, Complete: w.skillNames},
 		{ID: "learn", Slash: "learn", Title: "What was learned and waits for your word", Help: "Changes of skills that turns gave reason for, line by line; hermes learn does the same outside.", Group: "program", Run: w.learnOverlay},
-		{ID: "trace", Slash: "trace", Arg: "[turn]", Title: "What the last turn was given and did", Help: "Memory, skills with their versions, tools, outcome, what was learned of it; hermes trace tells of older ones.", Group: "session", Run: w.trace},
+		{ID: "trace", Slash: "trace", Arg: "[turn]", Title: "What the last turn was given and did", Help: "Memory, skills with their versions, tools, outcome, what was learned of it; left and right show the other turns. hermes trace tells of all.", Group: "session", Run: w.trace},
+		{ID: "learn.good", Slash: "good", Arg: "[why]", Title: "Say that the last turn went well", Help: "It decides what the turn came to, whatever exit codes say, and counts for its skills. + on a turn while browsing does the same.", Group: "session", Run: w.markLast(learn.Good)},
+		{ID: "learn.bad", Slash: "bad", Arg: "[why]", Title: "Say that the last turn went badly", Help: "As /good; - while browsing does the same. What a skill should have said goes behind it.", Group: "session", Run: w.markLast(learn.Bad)},
 		{ID: "mcp", Slash: "mcp", Arg: "[server]", Title: "Servers of tools: how they are, their tools and logs", Help: "Restart one, look at what changed of it, trust those of a project; hermes mcp does the same outside.", Group: "program", Run: w.serversOverlay, Complete: w.mcpNames},
 		{ID: "plugins", Slash: "plugins", Arg: "[enable|disable name]", Title: "Plugins: programs that bring tools, hooks and commands", Help: "enable shows one and asks; its log is in /mcp; hermes plugins does the same outside.", Group: "program", Run: w.plugins, Complete: w.pluginNames},
 		{ID: "hooks", Slash: "hooks", Arg: "[trust|refuse]", Title: "Hooks: programs that take part in what the agent does", Help: "What each takes part in and what holds when it fails; trust asks about those of the project; hermes hooks tests them.", Group: "program", Run: w.hooks, Complete: w.hookWords},

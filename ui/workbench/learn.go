@@ -19,21 +19,60 @@ import (
 
 // learnOverlay shows what was learned and waits for a word.
 func (w *workbench) learnOverlay(string) tea.Cmd {
-	return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
-		found, err := openProposals(app)
+	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+		found, err := openProposals(ctx, app)
 		return ui.ShowOverlay{Overlay: view.New(w.learnActions(), found)}, err
 	})
 }
 
-func openProposals(app *core.App) (view.Listed, error) {
+func openProposals(ctx context.Context, app *core.App) (view.Listed, error) {
 	list, err := app.Learn.Proposals()
-	return view.Listed{Open: slices.DeleteFunc(list, func(p learn.Proposal) bool { return p.State != learn.StateOpen })}, err
+	if err != nil {
+		return view.Listed{}, err
+	}
+	stand, err := app.Learn.Status(ctx)
+	return view.Listed{Open: slices.DeleteFunc(list, func(p learn.Proposal) bool { return p.State != learn.StateOpen }), Stand: stand}, err
+}
+
+// markTurn keeps the person's word about a turn.
+func (w *workbench) markTurn(t learn.Turn, says learn.Outcome, why string) tea.Cmd {
+	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
+		if t == (learn.Turn{}) {
+			t.Ref = uid
+		}
+		m, err := app.Learn.ToggleMark(t, says, why)
+		if err != nil {
+			return nil, err
+		}
+		return ui.ShowUndo{Text: m.Words(), Undo: func() tea.Msg {
+			if _, err := app.Learn.SetMark(learn.Turn{Ref: m.Of.ID}, m.Was); err != nil {
+				return ui.Toast(event.Error, "%v", err)
+			}
+			return nil
+		}}, nil
+	})
+}
+
+// markMessage marks the turn of a message.
+func (w *workbench) markMessage(uid string, message int64, good bool) tea.Cmd {
+	says := learn.Bad
+	if good {
+		says = learn.Good
+	}
+	return w.markTurn(learn.Turn{Session: uid, Message: message}, says, "")
+}
+
+// markLast marks the last turn of the session.
+func (w *workbench) markLast(says learn.Outcome) func(string) tea.Cmd {
+	return func(why string) tea.Cmd { return w.markTurn(learn.Turn{}, says, why) }
 }
 
 func (w *workbench) learnActions() view.Actions {
 	return view.Actions{
 		Scan: func() tea.Cmd {
-			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) { return openProposals(app) })
+			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+				return openProposals(ctx, app)
+			})
 		},
 		Accept: func(id string) tea.Cmd {
 			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
@@ -41,11 +80,11 @@ func (w *workbench) learnActions() view.Actions {
 			})
 		},
 		Refuse: func(id string, never bool) tea.Cmd {
-			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				if err := app.Learn.Refuse(id, never); err != nil {
 					return nil, err
 				}
-				return openProposals(app)
+				return openProposals(ctx, app)
 			})
 		},
 		Edit: w.editProposal,
@@ -59,7 +98,7 @@ func acceptProposal(ctx context.Context, app *core.App, id string, edited *strin
 		return nil, err
 	}
 	app.RereadSkills(ctx)
-	found, err := openProposals(app)
+	found, err := openProposals(ctx, app)
 	said := fmt.Sprintf("%s has version %d; new sessions see it, u in /skills takes it back", p.Skill, p.Version)
 	return tea.BatchMsg{
 		func() tea.Msg { return found },

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"hermes/core"
 	"hermes/core/chat"
 	"hermes/core/config"
@@ -188,6 +190,7 @@ func PaneActions() []ui.Action {
 		Files: fileLister{}, Picture: showPicture,
 		Retry: func(context.Context, string) error { return nil },
 		Undo:  func(context.Context, string) (compose.Prompt, error) { return compose.Prompt{}, nil },
+		Mark:  func(string, int64, bool) tea.Cmd { return nil },
 	}
 	panes := []ui.Pane{conversation.New(none, ""), sessions.New(nil), output.New(nil), backends.New(nil), shell.New(shell.Deps{}, "", ""), memory.New(nil)}
 	var out []ui.Action
@@ -212,7 +215,7 @@ func (w *workbench) conversation(uid string) ui.Pane {
 	return conversation.New(conversation.Deps{
 		Transcript: t, Agent: t, Files: fileLister{w.resources, w.boot.now}, History: &promptHistory{path: c.Paths().HistoryFile}, Commands: w.slash,
 		NewSession: func(context.Context) (string, error) { return session.NewUID(), nil },
-		Fork:       w.forkAt, Retry: w.retry, Undo: w.undo,
+		Fork:       w.forkAt, Retry: w.retry, Undo: w.undo, Mark: w.markMessage,
 		Busy: event.InputMode(c.Display.BusyInputMode), ContentPath: t.contentPath,
 		Cwd: w.cwd, Now: w.options.UI.Now, Key: w.slash.Key, Display: w.display, Picture: showPicture,
 	}, uid)

@@ -33,7 +33,9 @@ Turns whose outcome is known, by exit codes and by what you did, are looked at b
 of your skills waits here (learning.mode: propose), with the change line by line. Without a word after it this lists what waits.`,
 		Example: `  hermes learn
   hermes learn show p3
-  hermes learn accept p3`,
+  hermes learn accept p3
+  hermes learn mark last bad it forgot the tests
+  hermes learn status`,
 		Args: cobra.ArbitraryArgs, SuggestionsMinimumDistance: 2,
 	}
 	list := c.list()
@@ -45,7 +47,7 @@ of your skills waits here (learning.mode: propose), with the change line by line
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list, c.show(), c.accept(), c.refuse("refuse", "no", "Say no to a proposal", false),
-		c.refuse("never", "", "Say no to a proposal, and to everything like it", true), c.run())
+		c.refuse("never", "", "Say no to a proposal, and to everything like it", true), c.run(), c.status(), c.mark(), c.ablate())
 	return cmd
 }
 
@@ -136,6 +138,9 @@ func (c *command) print(p learn.Proposal) error {
 	fmt.Fprintf(&b, "%s  %s %s  %s\n%s\n", p.ID, p.Kind, base.OneLine(p.Skill), p.State, base.OneLine(p.Why))
 	if p.Tainted != "" {
 		fmt.Fprintf(&b, "never carried out unasked: %s\n", base.OneLine(p.Tainted))
+	}
+	for _, check := range p.Checks {
+		fmt.Fprintln(&b, base.OneLine(check.Words()))
 	}
 	if len(p.Sources) > 0 {
 		fmt.Fprintf(&b, "from %s\n", base.Count(len(p.Sources), "turn", "turns"))

@@ -1,0 +1,166 @@
+package learn
+
+import (
+	"fmt"
+	"slices"
+)
+
+// maxIdle bounds the turns that are remembered only while the program runs.
+const maxIdle = 50
+
+// keepIdle remembers a turn that did nothing, in case that the person says how it went.
+func (l *Learner) keepIdle(x Experience) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.idle = append(l.idle, x)
+	l.idle = l.idle[max(len(l.idle)-maxIdle, 0):]
+}
+
+// Turn names a turn: by its id, that of its experience or a session (its last turn), "last" being
+// the last one of all; or by a message of a session.
+type Turn struct {
+	Ref     string
+	Session string
+	Message int64
+}
+
+func (t Turn) fits(x Experience) bool {
+	if t.Message != 0 {
+		return x.Session == t.Session && x.First <= t.Message && t.Message <= x.Last
+	}
+	return t.Ref == "last" || t.Ref != "" && (x.Turn == t.Ref || x.ID == t.Ref || x.Session == t.Ref)
+}
+
+// Marked is a turn with what the person says of it now, and said before; nil: nothing.
+type Marked struct {
+	Of       Experience
+	Now, Was *Signal
+}
+
+// Words say what was done with which turn.
+func (m Marked) Words() string {
+	what := "marked " + string(m.Of.Outcome)
+	if m.Now == nil {
+		what = "no mark any more, " + string(m.Of.Outcome)
+	}
+	return what + ": " + cutText(oneLine(m.Of.Task), 60)
+}
+
+// Mark keeps a person's own word about a turn, which decides what it came to: Good, Bad, or "" to
+// take the word back.
+func (l *Learner) Mark(t Turn, says Outcome, why string) (Marked, error) {
+	var s *Signal
+	switch says {
+	case Good, Bad:
+		s = &Signal{Says: says, Why: markWords(says, why), Mark: true}
+	case "":
+	case Unknown:
+		fallthrough
+	default:
+		return Marked{}, fmt.Errorf("a turn is marked good or bad, not %q", says)
+	}
+	return l.SetMark(t, s)
+}
+
+// ToggleMark is Mark for a key: where the turn is marked just so and there is no reason to add, the
+// mark is taken away.
+func (l *Learner) ToggleMark(t Turn, says Outcome, why string) (Marked, error) {
+	m, err := l.Mark(t, says, why)
+	if err != nil || why != "" || m.Was == nil || m.Was.Says != says {
+		return m, err
+	}
+	off, err := l.SetMark(Turn{Ref: m.Of.ID}, nil)
+	off.Was = m.Was
+	return off, err
+}
+
+// markWords say who says so, and why.
+func markWords(says Outcome, why string) string {
+	out := "the person marked it " + string(says)
+	if why = cutText(oneLine(why), maxSaid); why != "" {
+		out += ": " + why
+	}
+	return out
+}
+
+// SetMark puts a mark in the place of the one that a turn has; nil takes it away. It is how a mark
+// is taken back: with what was there before.
+func (l *Learner) SetMark(t Turn, s *Signal) (m Marked, err error) {
+	idle, used := l.takeIdle(t), false
+	err = l.file.edit(func(st *state) error {
+		x := st.turn(t)
+		if idle != nil && (x == nil || x.At.Before(idle.At)) {
+			used = true
+			st.Experiences = append(st.Experiences, *idle)
+			x = &st.Experiences[len(st.Experiences)-1]
+		}
+		if x == nil {
+			return fmt.Errorf("nothing is kept of this turn, so that it cannot be marked; `hermes trace` lists the turns that are")
+		}
+		if i := slices.IndexFunc(x.Signals, isMark); i >= 0 {
+			was := x.Signals[i]
+			m.Was, x.Signals = &was, slices.Delete(x.Signals, i, i+1)
+			if x.Later == was.Why {
+				x.Later = ""
+			}
+		}
+		if s != nil {
+			x.Signals = append(x.Signals, *s)
+			if s.Says == Bad {
+				x.Later = s.Why
+			}
+		}
+		st.rejudge(x)
+		st.unwant(*x)
+		l.want(st, *x)
+		m.Of, m.Now = *x, s
+		return nil
+	})
+	if idle != nil && (!used || err != nil) {
+		l.keepIdle(*idle)
+	}
+	if err != nil {
+		return m, err
+	}
+	l.judged(m.Of)
+	for _, k := range m.Of.Skills {
+		l.compare(k.Name)
+	}
+	return m, nil
+}
+
+// takeIdle returns the newest turn that did nothing, if it is meant.
+func (l *Learner) takeIdle(t Turn) *Experience {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, x := range slices.Backward(l.idle) {
+		if t.fits(x) {
+			l.idle = slices.Delete(l.idle, i, i+1)
+			return &x
+		}
+	}
+	return nil
+}
+
+// turn is the newest turn that is meant, nil when none is kept.
+func (st *state) turn(t Turn) *Experience {
+	for i := range slices.Backward(st.Experiences) {
+		if t.fits(st.Experiences[i]) {
+			return &st.Experiences[i]
+		}
+	}
+	return nil
+}
+
+// unwant drops a turn from the changes of skills that wait, when it is not bad any more.
+func (st *state) unwant(x Experience) {
+	if x.Outcome == Bad {
+		return
+	}
+	for i := range st.Due {
+		if d := &st.Due[i]; d.Kind == "change" && d.Taken.IsZero() {
+			d.Experiences = slices.DeleteFunc(d.Experiences, func(id string) bool { return id == x.ID })
+		}
+	}
+	st.Due = slices.DeleteFunc(st.Due, func(d Due) bool { return len(d.Experiences) == 0 })
+}
