@@ -48,6 +48,8 @@ type Options struct {
 	Cwd string
 	// Model replaces the configured default, for one run.
 	Model string
+	// Brief says that the program ends with its work: nothing is begun that outlasts a turn.
+	Brief bool
 	// NoSubstitute says that the model of the settings answers or none: see provider.Settings.
 	NoSubstitute bool
 	// Version is what servers are told that this program is.

@@ -10,6 +10,7 @@ import (
 	"hermes/core/event"
 	"hermes/core/execcode"
 	"hermes/core/learn"
+	"hermes/core/learn/learntest"
 	"hermes/core/testskip"
 	"hermes/skills"
 )
@@ -17,7 +18,7 @@ import (
 // tryPart is what runs checks in a program with the settings of a test.
 func tryPart(t *testing.T, more string) *learnPart {
 	t.Helper()
-	x, _, _ := gatePlace(t, more, gateModel)
+	x, _, _ := gatePlace(t, more, learntest.Model)
 	t.Cleanup(x.close)
 	engine := execcode.New(execcode.Options{Env: os.Environ, Homes: []string{t.TempDir()}})
 	t.Cleanup(engine.Close)
@@ -27,8 +28,8 @@ func tryPart(t *testing.T, more string) *learnPart {
 	return &learnPart{a: x.App, scripts: &scriptsPart{a: x.App, engine: engine}}
 }
 
-// A check runs in a folder of its own: it changes nothing elsewhere, sees no variables, and what the
-// settings forbid is not run.
+// A check runs in a folder of its own: it changes nothing elsewhere, sees no variables, and what
+// the settings forbid is not run.
 func TestAChecksWorldIsItsOwn(t *testing.T) {
 	t.Setenv("CHECK_CANARY", "seen")
 	p := tryPart(t, "")

@@ -52,6 +52,7 @@ func (p *learnPart) Start(context.Context) error {
 	a := p.a
 	o := learningOptions(a.opts.Config.Paths(), a.Skills, a.Config)
 	o.Ask, o.Spent, o.Log, o.Try = p.askModel, p.spent, a.log, p.tryCheck
+	o.Wait = a.opts.Brief
 	o.Publish = func(h event.Header, e event.Event) { a.Bus.Publish(h, e) }
 	a.Learn = learn.New(o)
 	box := a.Bus.Subscribe(event.Limits{})

@@ -12,6 +12,7 @@ type Learning struct {
 	MaxReviews int           `key:"max_reviews_per_day" min:"0" live:"yes" doc:"looks at experiences a day"`
 	MaxCost    float64       `key:"max_cost_per_day" min:"0" live:"yes" doc:"US dollars that they may cost a day; 0: no limit"`
 	MaxShare   float64       `key:"max_share_of_cost" min:"0" max:"1" live:"yes" doc:"share of what is spent in a day that they may cost; 0: no limit"`
+	AfterRun   time.Duration `key:"after_run" min:"0" live:"yes" doc:"how long hermes run may go on after its answer, in mode auto, to look at what there is to learn; 0: it does not"`
 	StaleDays  int           `key:"stale_days" min:"0" live:"yes" doc:"days without use after which a skill that the agent wrote is called stale; 0: never"`
 	ArchDays   int           `key:"archive_days" min:"0" live:"yes" doc:"days without use after which it is moved away; nothing is deleted; 0: never"`
 	Pinned     []string      `key:"pinned" live:"yes" doc:"names of skills that are never changed, taken back or moved away unasked"`
@@ -19,6 +20,6 @@ type Learning struct {
 
 func defaultLearning() Learning {
 	return Learning{
-		Mode: "propose", Calls: 5, Alike: 3, Every: 10 * time.Minute, MaxOpen: 3, MaxReviews: 20, MaxCost: 0.10, MaxShare: 0.05, StaleDays: 30, ArchDays: 90,
+		Mode: "propose", Calls: 5, Alike: 3, Every: 10 * time.Minute, MaxOpen: 3, MaxReviews: 20, MaxCost: 0.10, MaxShare: 0.05, AfterRun: 30 * time.Second, StaleDays: 30, ArchDays: 90,
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,6 +63,8 @@ type Options struct {
 	Settings func() Settings
 	// Ask has a model without tools answer; nil: nobody can be asked.
 	Ask func(ctx context.Context, session, system, text string) (string, error)
+	// Wait says that no review begins by itself: the program ends with its work.
+	Wait bool
 	// Spent is what models cost today; nil: not known.
 	Spent func(ctx context.Context) Spent
 	// Try runs a check of a skill and returns its exit code; the error says why it was not run. nil:
@@ -81,6 +84,8 @@ type Learner struct {
 	turns  map[string]*turn
 	idle   []Experience       // the last turns that did nothing worth keeping: the person may mark one
 	cancel context.CancelFunc // ends the review that goes on; nil: none does
+	over   []string           // ids of the last turns that were taken in
+	told   chan struct{}      // closed when there is one more
 	work   sync.WaitGroup
 }
 
@@ -95,7 +100,7 @@ func New(o Options) *Learner {
 	if o.Publish == nil {
 		o.Publish = func(event.Header, event.Event) {}
 	}
-	return &Learner{o: o, file: store{dir: o.Dir}, turns: map[string]*turn{}}
+	return &Learner{o: o, file: store{dir: o.Dir}, turns: map[string]*turn{}, told: make(chan struct{})}
 }
 
 // retry is how often a review is tried that had to wait.
@@ -144,7 +149,36 @@ func (l *Learner) hear(ctx context.Context, e event.Envelope) {
 	}
 	if done := l.collect(e); done != nil {
 		l.finish(*done)
+		l.note(done.Turn)
 		l.begin(ctx)
+	}
+}
+
+// note remembers that a turn was taken in.
+func (l *Learner) note(turn string) {
+	const most = 20
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = append(l.over, turn)
+	l.over = l.over[max(len(l.over)-most, 0):]
+	close(l.told)
+	l.told = make(chan struct{})
+}
+
+// Await waits until a turn that has ended is taken in.
+func (l *Learner) Await(ctx context.Context, turn string) error {
+	for {
+		l.mu.Lock()
+		in, told := slices.Contains(l.over, turn), l.told
+		l.mu.Unlock()
+		if in {
+			return nil
+		}
+		select {
+		case <-told:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 
@@ -161,7 +195,7 @@ func (l *Learner) interrupt() {
 func (l *Learner) begin(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if ctx.Err() != nil || l.cancel != nil || len(l.turns) > 0 || l.o.Ask == nil || l.o.Settings().Mode == Off {
+	if ctx.Err() != nil || l.cancel != nil || len(l.turns) > 0 || l.o.Ask == nil || l.o.Wait || l.o.Settings().Mode == Off {
 		return
 	}
 	asking, stop := context.WithCancel(ctx)

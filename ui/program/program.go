@@ -41,6 +41,7 @@ func commands(version string) cli.Program {
 // open builds the program without a screen.
 func open(ctx context.Context, s cli.Start) (client.Client, error) {
 	o, closeLog := options(s)
+	o.Brief = true
 	app, err := core.Open(ctx, o)
 	if err != nil {
 		return nil, err

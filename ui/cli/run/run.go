@@ -130,7 +130,9 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 			defer cancel()
 		}
 		t := &turn{app: app, box: box, session: uid, yes: f.yes.all, printer: p, release: stop}
-		return errors.Join(t.run(ctx, in), out.problem(uid))
+		err = errors.Join(t.run(ctx, in), out.problem(uid))
+		c.learnFrom(ctx, app, t.id)
+		return err
 	})
 }
 

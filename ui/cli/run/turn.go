@@ -26,6 +26,7 @@ type turn struct {
 	own       map[string]bool // calls that the person ran
 	exit      int             // of the last of them that failed
 	ended     *event.TurnEnded
+	id        string       // of the turn that ended
 	last      chat.Message // newest sealed answer
 }
 
@@ -86,7 +87,7 @@ func (t *turn) take(ctx context.Context, e event.Envelope) {
 	case event.ToolEnded:
 		t.ownEnded(x.Result)
 	case event.TurnEnded:
-		t.ended = &x
+		t.ended, t.id = &x, e.Turn
 	case event.Resync:
 		t.catchUp(ctx)
 	}

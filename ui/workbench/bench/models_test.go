@@ -104,6 +104,7 @@ type talk struct {
 	sessions *session.Service
 	store    *store.Store
 	server   *modeltest.Server
+	bus      *event.Bus
 }
 
 func newTalk(b *testing.B, script modeltest.Script) talk {
@@ -112,7 +113,7 @@ func newTalk(b *testing.B, script modeltest.Script) talk {
 	st, err := store.Open(ctx, filepath.Join(b.TempDir(), "workbench.db"), store.Options{})
 	must(b, err)
 	bus := event.NewBus()
-	t := talk{sessions: session.New(st, bus), store: st, server: modeltest.NewScript(b, script)}
+	t := talk{sessions: session.New(st, bus), store: st, server: modeltest.NewScript(b, script), bus: bus}
 	set := provider.NewSet(provider.Settings{
 		Default:   "lab/test-model",
 		Providers: map[string]provider.Endpoint{"lab": {BaseURL: t.server.URL, Key: "key"}},
