@@ -1,6 +1,6 @@
 // Package learntest is a task that a word decides, and a model that can do it only where the word
-// stands in what it is told: what was learned, chosen, followed and taken back are then facts on the
-// wire.
+// stands in what it is told: what was learned, chosen, followed and taken back are then facts on
+// the wire.
 package learntest
 
 import (
