@@ -46,24 +46,24 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (b blobs) path(hash string) string { return filepath.Join(b.dir, hash[:2], hash[2:]) }
+func (b blobs) blobPath(hash string) string { return filepath.Join(b.dir, hash[:2], hash[2:]) }
 
-// has reports whether a content is kept. An empty file is none: it is what a power cut leaves of
-// one.
-func (b blobs) has(hash string) bool {
+// hasBlob reports whether a content is kept. An empty file is none: it is what a power cut leaves
+// of one.
+func (b blobs) hasBlob(hash string) bool {
 	if len(hash) != 2*sha256.Size {
 		return false
 	}
-	info, err := os.Stat(b.path(hash))
+	info, err := os.Stat(b.blobPath(hash))
 	return err == nil && info.Size() > 0
 }
 
-// get returns a content, checked.
-func (b blobs) get(hash string) ([]byte, error) {
+// readBlob returns a content, checked.
+func (b blobs) readBlob(hash string) ([]byte, error) {
 	if raw, err := hex.DecodeString(hash); err != nil || len(raw) != sha256.Size {
 		return nil, errors.New("its content was not kept")
 	}
-	packed, err := os.ReadFile(b.path(hash))
+	packed, err := os.ReadFile(b.blobPath(hash))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("its content (%.12s) is not in the store any more", hash)
 	}
@@ -88,12 +88,12 @@ type batch struct {
 	then []func() error    // run when all is safe
 }
 
-func (b blobs) batch() *batch { return &batch{b: b, temp: map[string]string{}} }
+func (b blobs) newBatch() *batch { return &batch{b: b, temp: map[string]string{}} }
 
-// put adds a content and returns its hash.
-func (t *batch) put(data []byte) (string, error) {
+// addBlob adds a content and returns its hash.
+func (t *batch) addBlob(data []byte) (string, error) {
 	hash := hashOf(data)
-	if _, there := t.temp[hash]; there || t.b.has(hash) {
+	if _, there := t.temp[hash]; there || t.b.hasBlob(hash) {
 		return hash, nil
 	}
 	enc, err := t.b.enc()
@@ -101,7 +101,7 @@ func (t *batch) put(data []byte) (string, error) {
 		return "", err
 	}
 	packed := enc.EncodeAll(data, nil)
-	if err := os.MkdirAll(filepath.Dir(t.b.path(hash)), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(t.b.blobPath(hash)), 0o700); err != nil {
 		return "", err
 	}
 	f, err := os.CreateTemp(t.b.dir, atomicfile.TempPrefix+"*")
@@ -139,10 +139,10 @@ func (t *batch) publishFiles() error {
 	}
 	dirs := map[string]bool{t.b.dir: true}
 	for hash, temp := range t.temp {
-		if err := os.Rename(temp, t.b.path(hash)); err != nil {
+		if err := os.Rename(temp, t.b.blobPath(hash)); err != nil {
 			return err
 		}
-		dirs[filepath.Dir(t.b.path(hash))] = true
+		dirs[filepath.Dir(t.b.blobPath(hash))] = true
 		delete(t.temp, hash)
 	}
 	if len(dirs) > manySync {

@@ -148,7 +148,7 @@ func (s *Store) Before(ctx context.Context, c Change) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var errs []error
-	b := s.blobs.batch()
+	b := s.blobs.newBatch()
 	defer b.dropUncommitted()
 	grown := false
 	if c.Dir != "" {
@@ -292,12 +292,12 @@ func (s *Store) End(ctx context.Context, session, turn string) (*Record, error) 
 
 // finishRecord computes what a record changed and writes it, or removes it when that is nothing.
 func (s *Store) finishRecord(ctx context.Context, r *Record) error {
-	b := s.blobs.batch()
+	b := s.blobs.newBatch()
 	defer b.dropUncommitted()
 	err := s.compareTrees(ctx, r, b)
 	r.settleFiles(func(f *File) { s.noteStateAfter(r.Session, f) })
 	for _, f := range r.Files { // for the diff: an undo keeps by itself what it replaces
-		if f.After.Kind == Regular && f.After.Hash != "" && !s.blobs.has(f.After.Hash) {
+		if f.After.Kind == Regular && f.After.Hash != "" && !s.blobs.hasBlob(f.After.Hash) {
 			_, _ = s.stateOf(ctx, r.Session, string(f.Path), b, true)
 		}
 	}
@@ -324,9 +324,9 @@ func (s *Store) Close() {
 
 // lockShared keeps others from sweeping while something is added: what is written is found by no
 // record yet.
-func (s *Store) lockShared() (release func(), err error) { return s.lock(unix.LOCK_SH) }
+func (s *Store) lockShared() (release func(), err error) { return s.lockStore(unix.LOCK_SH) }
 
-func (s *Store) lock(how int) (release func(), err error) {
+func (s *Store) lockStore(how int) (release func(), err error) {
 	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("no checkpoint: %w", err)
 	}

@@ -228,7 +228,7 @@ func TestSweepKeepsWhatIsNeededAndFits(t *testing.T) {
 	for _, id := range p.ids() {
 		if r, _ := p.store.loadRecord(id); r != nil {
 			for _, f := range r.Files {
-				if _, err := p.store.blobs.get(f.Before.Hash); err != nil {
+				if _, err := p.store.blobs.readBlob(f.Before.Hash); err != nil {
 					t.Errorf("%s: %v", f.Path, err)
 				}
 			}
@@ -264,7 +264,7 @@ func TestTheStoreIsPrivateAndDamageIsFound(t *testing.T) {
 		}
 		return err
 	}))
-	blob = p.store.blobs.path(r.Files[0].Before.Hash)
+	blob = p.store.blobs.blobPath(r.Files[0].Before.Hash)
 	p.ok(os.WriteFile(blob, []byte("garbage"), 0o600))
 	if _, err := p.store.Undo(context.Background(), p.plan([]string{r.ID}), false); err == nil || !strings.Contains(err.Error(), "damaged") || p.read("README") != "new" {
 		t.Error(err, p.read("README"))

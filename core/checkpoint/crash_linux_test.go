@@ -211,7 +211,7 @@ func TestTwoProcesses(t *testing.T) {
 		plan := a.plan([]string{r.ID})
 		for _, st := range plan.Steps {
 			if st.To.Kind == Regular {
-				if _, err := a.store.blobs.get(st.To.Hash); err != nil {
+				if _, err := a.store.blobs.readBlob(st.To.Hash); err != nil {
 					t.Errorf("%s of %s: %v", st.Path, r.ID, err)
 				}
 			}

@@ -76,7 +76,7 @@ func (s *Store) textOf(path Path, st State) (string, bool) {
 	if st.Size > maxDiff {
 		return "", false
 	}
-	data, err := s.blobs.get(st.Hash)
+	data, err := s.blobs.readBlob(st.Hash)
 	if err != nil {
 		if data, err = s.readInState(string(path), st); err != nil {
 			return "", false

@@ -100,7 +100,7 @@ func (s *Store) captureContent(f io.Reader, st realpath.Stat, out State, b *batc
 		out.Hash = hashOf(data)
 		return out, nil
 	}
-	out.Hash, err = b.put(data)
+	out.Hash, err = b.addBlob(data)
 	return out, err
 }
 
@@ -119,7 +119,7 @@ func (s *Store) putFar(ctx context.Context, session string, st Step) error {
 		}
 		return err
 	}
-	data, err := s.blobs.get(st.To.Hash)
+	data, err := s.blobs.readBlob(st.To.Hash)
 	if err != nil {
 		return err
 	}

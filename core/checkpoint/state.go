@@ -101,7 +101,7 @@ func (s *Store) putState(path string, to State) error {
 }
 
 func (s *Store) putFile(dir *realpath.Dir, temp string, to State) error {
-	data, err := s.blobs.get(to.Hash)
+	data, err := s.blobs.readBlob(to.Hash)
 	if err != nil {
 		return err
 	}

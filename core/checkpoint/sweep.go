@@ -49,7 +49,7 @@ func (s *Store) sweepSometimes() {
 // Sweep removes records beyond the bounds, and contents that no record needs. It does not wait for
 // others that use the store.
 func (s *Store) Sweep() (Swept, error) {
-	release, err := s.lock(unix.LOCK_EX | unix.LOCK_NB)
+	release, err := s.lockStore(unix.LOCK_EX | unix.LOCK_NB)
 	if err != nil {
 		return Swept{}, err
 	}
@@ -128,7 +128,7 @@ func (s *Store) fitIntoLimit(records []*Record, out *Swept) error {
 		}
 		for hash := range sizes {
 			if !needed[hash] {
-				err = errors.Join(err, os.Remove(s.blobs.path(hash)))
+				err = errors.Join(err, os.Remove(s.blobs.blobPath(hash)))
 				out.Contents++
 			}
 		}
@@ -150,7 +150,7 @@ func (s *Store) neededBlobs(records []*Record, indexes []keptIndex) map[string]b
 		for _, t := range r.Trees {
 			out[t.Manifest] = true
 			var m manifest
-			if data, err := s.blobs.get(t.Manifest); err == nil && json.Unmarshal(data, &m) == nil {
+			if data, err := s.blobs.readBlob(t.Manifest); err == nil && json.Unmarshal(data, &m) == nil {
 				for _, e := range m.Entries {
 					out[e.State.Hash] = true
 				}

@@ -45,7 +45,7 @@ func (s *Store) recordTree(ctx context.Context, t *openTurn, b *batch, c Change)
 		var data []byte
 		if data, err = json.Marshal(m); err == nil {
 			var hash string
-			hash, err = b.put(data)
+			hash, err = b.addBlob(data)
 			t.rec.Trees = append(t.rec.Trees, Tree{Root: Path(root), Manifest: hash, Order: t.rec.nextOrder()})
 		}
 	}
@@ -268,7 +268,7 @@ func (s *Store) compareTrees(ctx context.Context, r *Record, b *batch) error {
 }
 
 func (s *Store) compareTree(ctx context.Context, r *Record, t Tree, b *batch) error {
-	data, err := s.blobs.get(t.Manifest)
+	data, err := s.blobs.readBlob(t.Manifest)
 	if err != nil {
 		return fmt.Errorf("the work tree %s as it was: %w", t.Root, err)
 	}

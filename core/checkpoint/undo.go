@@ -267,7 +267,7 @@ var ErrNothing = errors.New("nothing to undo: the files are as they were before"
 // keepNow records the files as they are. What changed after the plan was made is a conflict that
 // nobody has seen.
 func (s *Store) keepNow(ctx context.Context, r *Record, steps []Step, force bool) error {
-	b := s.blobs.batch()
+	b := s.blobs.newBatch()
 	defer b.dropUncommitted()
 	for i, st := range steps {
 		now, err := s.stateOf(ctx, r.Session, string(st.Path), b, true)
