@@ -31,19 +31,19 @@ const (
 // ones of some.
 func guardedCalls() map[uint32]call {
 	calls := map[uint32]call{
-		unix.SYS_FCHMOD:       {0, -1, -1, false, chmod(1)},
-		unix.SYS_FCHMODAT:     {0, 1, -1, false, chmod(2)},
-		sysFchmodat2:          {0, 1, 3, false, chmod(2)},
-		unix.SYS_FCHOWN:       {0, -1, -1, false, chown(1)},
-		unix.SYS_FCHOWNAT:     {0, 1, 4, false, chown(2)},
+		unix.SYS_FCHMOD:       {0, -1, -1, false, chmodFrom(1)},
+		unix.SYS_FCHMODAT:     {0, 1, -1, false, chmodFrom(2)},
+		sysFchmodat2:          {0, 1, 3, false, chmodFrom(2)},
+		unix.SYS_FCHOWN:       {0, -1, -1, false, chownFrom(1)},
+		unix.SYS_FCHOWNAT:     {0, 1, 4, false, chownFrom(2)},
 		unix.SYS_UTIMENSAT:    {0, 1, 3, false, setTimes(2, readTimespecs)},
-		unix.SYS_SETXATTR:     {-1, 0, -1, false, setxattr},
-		unix.SYS_LSETXATTR:    {-1, 0, -1, true, setxattr},
-		unix.SYS_FSETXATTR:    {0, -1, -1, false, setxattr},
-		unix.SYS_REMOVEXATTR:  {-1, 0, -1, false, removexattr},
-		unix.SYS_LREMOVEXATTR: {-1, 0, -1, true, removexattr},
-		unix.SYS_FREMOVEXATTR: {0, -1, -1, false, removexattr},
-		unix.SYS_TRUNCATE:     {-1, 0, -1, false, truncate}, // Landlock sees it from Linux 6.2 on
+		unix.SYS_SETXATTR:     {-1, 0, -1, false, setXattr},
+		unix.SYS_LSETXATTR:    {-1, 0, -1, true, setXattr},
+		unix.SYS_FSETXATTR:    {0, -1, -1, false, setXattr},
+		unix.SYS_REMOVEXATTR:  {-1, 0, -1, false, removeXattr},
+		unix.SYS_LREMOVEXATTR: {-1, 0, -1, true, removeXattr},
+		unix.SYS_FREMOVEXATTR: {0, -1, -1, false, removeXattr},
+		unix.SYS_TRUNCATE:     {-1, 0, -1, false, truncateTarget}, // Landlock sees it from Linux 6.2 on
 	}
 	for nr, c := range guardedOld {
 		calls[nr] = c
@@ -53,8 +53,8 @@ func guardedCalls() map[uint32]call {
 
 const setIDs = unix.S_ISUID | unix.S_ISGID
 
-// chmod sets no set-uid bit, and set-gid only on folders, where it means something else.
-func chmod(mode int) func(*target, [6]uint64) error {
+// chmodFrom sets no set-uid bit, and set-gid only on folders, where it means something else.
+func chmodFrom(mode int) func(*target, [6]uint64) error {
 	return func(t *target, a [6]uint64) error {
 		to := uint32(a[mode]) & 0o7777
 		if to&unix.S_ISUID != 0 || to&unix.S_ISGID != 0 && t.fileType() != unix.S_IFDIR {
@@ -64,7 +64,7 @@ func chmod(mode int) func(*target, [6]uint64) error {
 	}
 }
 
-func chown(uid int) func(*target, [6]uint64) error {
+func chownFrom(uid int) func(*target, [6]uint64) error {
 	return func(t *target, a [6]uint64) error {
 		return unix.Fchownat(t.fd, "", int(int32(a[uid])), int(int32(a[uid+1])), unix.AT_EMPTY_PATH)
 	}
@@ -116,7 +116,7 @@ const (
 	maxXattrValue = 64 << 10
 )
 
-func setxattr(t *target, a [6]uint64) error {
+func setXattr(t *target, a [6]uint64) error {
 	name, err := t.readString(a[1], maxXattrName, unix.ERANGE)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func setxattr(t *target, a [6]uint64) error {
 	return unix.Setxattr(t.fdPath(), name, value, int(int32(a[4])))
 }
 
-func removexattr(t *target, a [6]uint64) error {
+func removeXattr(t *target, a [6]uint64) error {
 	name, err := t.readString(a[1], maxXattrName, unix.ERANGE)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func removexattr(t *target, a [6]uint64) error {
 	return unix.Removexattr(t.fdPath(), name)
 }
 
-func truncate(t *target, a [6]uint64) error { return unix.Truncate(t.fdPath(), int64(a[1])) }
+func truncateTarget(t *target, a [6]uint64) error { return unix.Truncate(t.fdPath(), int64(a[1])) }
 
 // readWords reads numbers of 64 bits from the caller's memory.
 func (t *target) readWords(at uint64, n int) ([]int64, error) {

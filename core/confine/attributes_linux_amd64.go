@@ -4,9 +4,9 @@ import "golang.org/x/sys/unix"
 
 // guardedOld are calls that newer processors do not have.
 var guardedOld = map[uint32]call{
-	unix.SYS_CHMOD:     {-1, 0, -1, false, chmod(1)},
-	unix.SYS_CHOWN:     {-1, 0, -1, false, chown(1)},
-	unix.SYS_LCHOWN:    {-1, 0, -1, true, chown(1)},
+	unix.SYS_CHMOD:     {-1, 0, -1, false, chmodFrom(1)},
+	unix.SYS_CHOWN:     {-1, 0, -1, false, chownFrom(1)},
+	unix.SYS_LCHOWN:    {-1, 0, -1, true, chownFrom(1)},
 	unix.SYS_UTIME:     {-1, 0, -1, false, setTimes(1, readSeconds)},
 	unix.SYS_UTIMES:    {-1, 0, -1, false, setTimes(1, readTimevals)},
 	unix.SYS_FUTIMESAT: {0, 1, -1, false, setTimes(2, readTimevals)},

@@ -49,19 +49,21 @@ const (
 	offArg  = 16 // low halves of the arguments, 8 bytes apart, on little-endian machines
 )
 
-func (f *filter) add(code uint16, k uint32, jt, jf uint8) {
+func (f *filter) addInstruction(code uint16, k uint32, jt, jf uint8) {
 	*f = append(*f, unix.SockFilter{Code: code, K: k, Jt: jt, Jf: jf})
 }
 
-func (f *filter) addLoad(off uint32) { f.add(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, off, 0, 0) }
+func (f *filter) addLoad(off uint32) {
+	f.addInstruction(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, off, 0, 0)
+}
 
-func (f *filter) addReturn(k uint32) { f.add(unix.BPF_RET|unix.BPF_K, k, 0, 0) }
+func (f *filter) addReturn(k uint32) { f.addInstruction(unix.BPF_RET|unix.BPF_K, k, 0, 0) }
 
 func refuseWith(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
 
 // refuseCall refuses one system call.
 func (f *filter) refuseCall(nr uint32, e unix.Errno) {
-	f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, nr, 0, 1)
+	f.addInstruction(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, nr, 0, 1)
 	f.addReturn(refuseWith(e))
 }
 
@@ -83,10 +85,10 @@ const AsTheyAre uint32 = 0
 func Filter(attributes, keep uint32, families ...uint32) []unix.SockFilter {
 	var f filter
 	f.addLoad(offArch)
-	f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, Arch(), 1, 0)
+	f.addInstruction(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, Arch(), 1, 0)
 	f.addReturn(refuseWith(unix.EPERM))
 	f.addLoad(offNr)
-	f.add(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, 0x40000000, 0, 1) // the x32 way around the numbers
+	f.addInstruction(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, 0x40000000, 0, 1) // the x32 way around the numbers
 	f.addReturn(refuseWith(unix.EPERM))
 	for _, nr := range forbiddenCalls() {
 		f.refuseCall(nr, unix.EPERM)
@@ -98,21 +100,21 @@ func Filter(attributes, keep uint32, families ...uint32) []unix.SockFilter {
 
 	// clone: no namespaces but exactly those of the start itself, which needs them after this
 	// filter is on.
-	f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.SYS_CLONE, 0, 6)
+	f.addInstruction(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.SYS_CLONE, 0, 6)
 	f.addLoad(offArg)
-	f.add(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, nsFlags, 0, 0)
-	f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 0, 2, 0)
-	f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, keep, 1, 0)
+	f.addInstruction(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, nsFlags, 0, 0)
+	f.addInstruction(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 0, 2, 0)
+	f.addInstruction(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, keep, 1, 0)
 	f.addReturn(refuseWith(unix.EPERM))
 	f.addReturn(unix.SECCOMP_RET_ALLOW)
 
 	// socket: what was asked for only. Unix sockets lead to engines and agents that do as they are
 	// told.
 	if n := uint8(len(families)); n > 0 {
-		f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.SYS_SOCKET, 0, n+3)
+		f.addInstruction(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.SYS_SOCKET, 0, n+3)
 		f.addLoad(offArg)
 		for i, family := range families {
-			f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, family, n-uint8(i), 0)
+			f.addInstruction(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, family, n-uint8(i), 0)
 		}
 		f.addReturn(refuseWith(unix.EACCES))
 		f.addReturn(unix.SECCOMP_RET_ALLOW)
@@ -122,10 +124,10 @@ func Filter(attributes, keep uint32, families ...uint32) []unix.SockFilter {
 
 	// ioctl: nothing is typed into a terminal, no flags of files are changed.
 	n := uint8(len(ioctls))
-	f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.SYS_IOCTL, 0, n+3)
+	f.addInstruction(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.SYS_IOCTL, 0, n+3)
 	f.addLoad(offArg + 8)
 	for i, what := range ioctls {
-		f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, what, n-uint8(i), 0)
+		f.addInstruction(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, what, n-uint8(i), 0)
 	}
 	f.addReturn(unix.SECCOMP_RET_ALLOW)
 	f.addReturn(refuseWith(unix.EPERM))
@@ -141,7 +143,7 @@ func (f *filter) addAttributes(answer uint32) {
 		}
 	} else {
 		for nr := range guardedCalls() {
-			f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, nr, 0, 1)
+			f.addInstruction(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, nr, 0, 1)
 			f.addReturn(answer)
 		}
 	}
@@ -157,13 +159,13 @@ func (f *filter) refuseBits(nr uint32, arg int, bits uint32, other int, only uin
 	if other >= 0 {
 		skip += 2
 	}
-	f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, nr, 0, skip)
+	f.addInstruction(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, nr, 0, skip)
 	if other >= 0 {
 		f.addLoad(offArg + 8*uint32(other))
-		f.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, only, 0, 3)
+		f.addInstruction(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, only, 0, 3)
 	}
 	f.addLoad(offArg + 8*uint32(arg))
-	f.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, bits, 0, 1)
+	f.addInstruction(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, bits, 0, 1)
 	f.addReturn(refuseWith(unix.EPERM))
 	f.addLoad(offNr)
 }
