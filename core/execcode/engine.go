@@ -117,13 +117,13 @@ func (e *Engine) startHere(ctx context.Context, s Script, out sink) (*local, err
 	}
 	dir := s.Dir
 	if s.Mode == Strict {
-		dir = temp.work()
+		dir = temp.workDir()
 	} else if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		temp.remove()
 		return nil, fmt.Errorf("the session's folder %s is not there any more", dir)
 	}
 	p, err := startLocal(launch{
-		argv: py.argv(), env: e.scriptEnviron(dir, temp, s.Env), dir: dir, temp: temp, policy: e.policyOf(s.Mode, dir, temp.work()), iso: iso,
+		argv: py.argv(), env: e.scriptEnviron(dir, temp, s.Env), dir: dir, temp: temp, policy: e.policyOf(s.Mode, dir, temp.workDir()), iso: iso,
 		limits: s.Limits, sink: out, rules: &e.rules,
 	})
 	if err != nil {
@@ -154,7 +154,7 @@ func (e *Engine) scriptEnviron(dir string, temp *tempDir, passed map[string]stri
 			env = append(env, kv)
 		}
 	}
-	return append(env, "TMPDIR="+temp.work(), "PWD="+dir, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUTF8=1")
+	return append(env, "TMPDIR="+temp.workDir(), "PWD="+dir, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUTF8=1")
 }
 
 // environOf are variables as lines NAME=value, sorted.

@@ -66,7 +66,7 @@ func (e *Engine) runBriefly(ctx context.Context, argv []string, iso Isolation) (
 	limits := Limits{Stdout: 1 << 20}.orDefaults()
 	col := newCollector(limits, nil, "")
 	p, err := startLocal(launch{
-		argv: argv, env: e.scriptEnviron(temp.work(), temp, nil), dir: temp.work(), temp: temp, policy: e.policyOf(Project, temp.work(), temp.work()),
+		argv: argv, env: e.scriptEnviron(temp.workDir(), temp, nil), dir: temp.workDir(), temp: temp, policy: e.policyOf(Project, temp.workDir(), temp.workDir()),
 		iso: iso, limits: limits, sink: col.write, rules: &e.rules,
 	})
 	if err != nil {
@@ -161,11 +161,11 @@ func (e *Engine) tryIsolation(ctx context.Context, py python, iso Isolation) err
 		return err
 	}
 	defer temp.remove()
-	s := Script{Code: "pass", Dir: temp.work(), Limits: Limits{}.orDefaults(), Mode: Project}
+	s := Script{Code: "pass", Dir: temp.workDir(), Limits: Limits{}.orDefaults(), Mode: Project}
 	s.Limits.Timeout = probeTime
 	col := newCollector(s.Limits, nil, "")
 	p, err := startLocal(launch{
-		argv: py.argv(), env: e.scriptEnviron(s.Dir, temp, nil), dir: s.Dir, temp: temp, policy: e.policyOf(s.Mode, s.Dir, temp.work()), iso: iso,
+		argv: py.argv(), env: e.scriptEnviron(s.Dir, temp, nil), dir: s.Dir, temp: temp, policy: e.policyOf(s.Mode, s.Dir, temp.workDir()), iso: iso,
 		limits: s.Limits, sink: col.write, rules: &e.rules,
 	})
 	if err != nil {

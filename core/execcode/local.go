@@ -61,9 +61,9 @@ func startLocal(l launch) (*local, error) {
 	}
 	defer theirs.Close()
 	p.ch = ours
-	files, err := p.command(l, theirs)
+	files, err := p.prepareCommand(l, theirs)
 	if err == nil {
-		err = p.start(l)
+		err = p.startCommand(l)
 	}
 	for _, f := range files {
 		_ = f.Close()
@@ -78,16 +78,16 @@ func startLocal(l launch) (*local, error) {
 	go0 := make(chan struct{}, 2)
 	for i, s := range []event.Stream{event.Stdout, event.Stderr} {
 		crash.Go("script output", func() {
-			p.read(s, p.pipes[i])
+			p.readStream(s, p.pipes[i])
 			go0 <- struct{}{}
 		})
 	}
-	crash.Go("script wait", func() { p.wait(go0) })
+	crash.Go("script wait", func() { p.awaitExit(go0) })
 	return p, nil
 }
 
-// command prepares the command and returns the files that are only the child's.
-func (p *local) command(l launch, channel *os.File) (theirs []*os.File, err error) {
+// prepareCommand prepares the command and returns the files that are only the child's.
+func (p *local) prepareCommand(l launch, channel *os.File) (theirs []*os.File, err error) {
 	p.cmd = exec.Command(l.argv[0], l.argv[1:]...)
 	p.cmd.Env, p.cmd.Dir = l.env, l.dir
 	if !l.iso.PIDs {
@@ -110,8 +110,8 @@ func (p *local) command(l launch, channel *os.File) (theirs []*os.File, err erro
 	return theirs, nil
 }
 
-// start starts the command kept in, then sets what can only be set from outside.
-func (p *local) start(l launch) error {
+// startCommand starts the command kept in, then sets what can only be set from outside.
+func (p *local) startCommand(l launch) error {
 	if err := startRestricted(p.cmd, l, p.ended); err != nil {
 		return fmt.Errorf("%s could not be started: %w", l.argv[0], err)
 	}
@@ -124,7 +124,7 @@ func (p *local) start(l launch) error {
 	return nil
 }
 
-func (p *local) read(s event.Stream, from *os.File) {
+func (p *local) readStream(s event.Stream, from *os.File) {
 	buf := make([]byte, pieces)
 	for {
 		n, err := from.Read(buf)
@@ -137,7 +137,7 @@ func (p *local) read(s event.Stream, from *os.File) {
 	}
 }
 
-func (p *local) wait(drained <-chan struct{}) {
+func (p *local) awaitExit(drained <-chan struct{}) {
 	state, err := p.cmd.Process.Wait()
 	p.over.Store(true)
 	p.code = 1
@@ -169,22 +169,22 @@ func (p *local) done() <-chan struct{}       { return p.ended }
 func (p *local) status() int                 { return p.code }
 func (p *local) isolation() string           { return p.iso.String() }
 
-// signal reaches the script and what it started and did not hide.
-func (p *local) signal(s unix.Signal) {
+// signalScript reaches the script and what it started and did not hide.
+func (p *local) signalScript(s unix.Signal) {
 	if !p.over.Load() {
 		_ = unix.Kill(-p.cmd.Process.Pid, s)
 	}
 }
 
-func (p *local) interrupt() { p.signal(unix.SIGINT) }
+func (p *local) interrupt() { p.signalScript(unix.SIGINT) }
 
 func (p *local) terminate() {
-	p.signal(unix.SIGTERM)
-	p.signal(unix.SIGCONT) // a script that stopped itself hears it too
+	p.signalScript(unix.SIGTERM)
+	p.signalScript(unix.SIGCONT) // a script that stopped itself hears it too
 }
 
 func (p *local) kill(ctx context.Context) {
-	p.signal(unix.SIGKILL)
+	p.signalScript(unix.SIGKILL)
 	select {
 	case <-p.ended:
 	case <-ctx.Done():

@@ -303,7 +303,7 @@ func TestTemporaryFolders(t *testing.T) {
 	if _, err := os.Stat(crashed.root); err == nil {
 		t.Error("what a crash left is still there")
 	}
-	if _, err := os.Stat(running.work()); err != nil {
+	if _, err := os.Stat(running.workDir()); err != nil {
 		t.Error("a folder in use was removed")
 	}
 	running.remove()

@@ -41,11 +41,11 @@ func (e *Engine) startRemote(ctx context.Context, s Script, out sink) (process, 
 	_, _ = ch.Write(loaderBlock('s', []byte(bootstrap))) // if that fails it has ended, and its exit code and words say more
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &remote{pool: e.o.Pool, session: s.Session, id: proc.ID, name: proc.Backend, ch: ch, ended: make(chan struct{}), stop: stop}
-	crash.Go("script wait", func() { p.wait(life) })
+	crash.Go("script wait", func() { p.awaitExit(life) })
 	return p, nil
 }
 
-func (p *remote) wait(ctx context.Context) {
+func (p *remote) awaitExit(ctx context.Context) {
 	defer close(p.ended)
 	state, err := p.pool.Wait(ctx, p.session, p.id, 0)
 	p.code = state.ExitCode

@@ -144,7 +144,7 @@ func (r *run) sendJob() error {
 	}
 	file := "/hermes/script.py"
 	if l, ok := r.p.(*local); ok {
-		file = path.Join(l.temp.work(), "script.py")
+		file = path.Join(l.temp.workDir(), "script.py")
 	}
 	j := job{Code: r.s.Code, File: file, Stub: text, Path: r.e.projectPaths(r.s), Mark: strings.TrimPrefix(r.mark, "\x00"), Kernel: r.kernel, Init: r.init}
 	if r.again {

@@ -31,7 +31,7 @@ func newTempDir() (*tempDir, error) {
 		err = unix.Flock(int(t.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	}
 	if err == nil {
-		err = os.Mkdir(t.work(), 0o700)
+		err = os.Mkdir(t.workDir(), 0o700)
 	}
 	if err != nil {
 		t.remove()
@@ -40,8 +40,8 @@ func newTempDir() (*tempDir, error) {
 	return t, nil
 }
 
-// work is the script's folder.
-func (t *tempDir) work() string { return filepath.Join(t.root, "work") }
+// workDir is the script's folder.
+func (t *tempDir) workDir() string { return filepath.Join(t.root, "work") }
 
 func (t *tempDir) name() string { return filepath.Base(t.root) }
 
