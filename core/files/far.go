@@ -23,7 +23,7 @@ var names = map[string]string{
 	opWrite: "write_file", opRemove: "write_file",
 }
 
-func (f *Far) do(ctx context.Context, r request) (reply, error) {
+func (f *Far) sendRequest(ctx context.Context, r request) (reply, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return reply{}, err
@@ -37,7 +37,7 @@ func (f *Far) do(ctx context.Context, r request) (reply, error) {
 		return reply{}, fmt.Errorf("the runner on the other side answered with nonsense: %w", err)
 	}
 	if out.Failure != nil {
-		return reply{}, out.Failure.err()
+		return reply{}, out.Failure.asError()
 	}
 	return out, nil
 }
@@ -46,7 +46,7 @@ var errEmpty = errors.New("the runner on the other side left out what was asked"
 
 // Resolve implements System.
 func (f *Far) Resolve(ctx context.Context, dir, path string) (Place, error) {
-	out, err := f.do(ctx, request{Op: opResolve, Dir: dir, Path: path})
+	out, err := f.sendRequest(ctx, request{Op: opResolve, Dir: dir, Path: path})
 	if err == nil && out.Place == nil {
 		err = errEmpty
 	}
@@ -58,7 +58,7 @@ func (f *Far) Resolve(ctx context.Context, dir, path string) (Place, error) {
 
 // Stat implements System.
 func (f *Far) Stat(ctx context.Context, real string) (realpath.Stat, error) {
-	return f.statOf(f.do(ctx, request{Op: opStat, Path: real}))
+	return f.statOf(f.sendRequest(ctx, request{Op: opStat, Path: real}))
 }
 
 func (*Far) statOf(out reply, err error) (realpath.Stat, error) {
@@ -73,7 +73,7 @@ func (*Far) statOf(out reply, err error) (realpath.Stat, error) {
 
 // Open implements System. The file is fetched piece by piece as it is read.
 func (f *Far) Open(ctx context.Context, real string) (io.ReadCloser, realpath.Stat, error) {
-	out, err := f.do(ctx, request{Op: opRead, Path: real})
+	out, err := f.sendRequest(ctx, request{Op: opRead, Path: real})
 	st, err := f.statOf(out, err)
 	if err != nil {
 		return nil, st, err
@@ -100,7 +100,7 @@ func (r *farFile) Read(p []byte) (int, error) {
 		if r.next >= r.stat.Size {
 			return 0, io.EOF
 		}
-		out, err := r.far.do(r.ctx, request{Op: opRead, Path: r.path, Offset: r.next})
+		out, err := r.far.sendRequest(r.ctx, request{Op: opRead, Path: r.path, Offset: r.next})
 		st, err := r.far.statOf(out, err)
 		if err != nil {
 			return 0, err
@@ -120,7 +120,7 @@ func (*farFile) Close() error { return nil }
 
 // List implements System.
 func (f *Far) List(ctx context.Context, real string) ([]Entry, error) {
-	out, err := f.do(ctx, request{Op: opList, Path: real})
+	out, err := f.sendRequest(ctx, request{Op: opList, Path: real})
 	return out.Entries, err
 }
 
@@ -129,18 +129,18 @@ func (f *Far) Write(ctx context.Context, real string, data []byte, old *realpath
 	if len(data) > MaxWrite {
 		return realpath.Stat{}, fmt.Errorf("it has %d bytes; at most %d MB are written at once", len(data), MaxWrite>>20)
 	}
-	return f.statOf(f.do(ctx, request{Op: opWrite, Path: real, Data: data, Old: old}))
+	return f.statOf(f.sendRequest(ctx, request{Op: opWrite, Path: real, Data: data, Old: old}))
 }
 
 // Remove implements System.
 func (f *Far) Remove(ctx context.Context, real string) error {
-	_, err := f.do(ctx, request{Op: opRemove, Path: real})
+	_, err := f.sendRequest(ctx, request{Op: opRemove, Path: real})
 	return err
 }
 
 // Search searches below a resolved path, on the other side.
 func (f *Far) Search(ctx context.Context, root string, q Query) (Answer, error) {
-	out, err := f.do(ctx, request{Op: opSearch, Path: root, Query: &q})
+	out, err := f.sendRequest(ctx, request{Op: opSearch, Path: root, Query: &q})
 	if err == nil && out.Answer == nil {
 		err = errEmpty
 	}

@@ -124,7 +124,7 @@ func OpenRegular(real string) (*os.File, realpath.Stat, error) {
 	}
 	st, err := realpath.Fstat(f)
 	if err == nil && st.Kind != realpath.Regular {
-		err = irregular(f)
+		err = irregularError(f)
 	}
 	if err != nil {
 		_ = f.Close()
@@ -133,7 +133,7 @@ func OpenRegular(real string) (*os.File, realpath.Stat, error) {
 	return f, st, nil
 }
 
-func irregular(f *os.File) error {
+func irregularError(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err

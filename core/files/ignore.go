@@ -100,8 +100,8 @@ func (r ignoreRule) matches(rel string, isDir bool) bool {
 	return doublestar.MatchUnvalidated(r.glob, rel)
 }
 
-// decide returns the last rule that matches.
-func decide(rules []ignoreRule, rel string, isDir bool) (r ignoreRule, hit bool) {
+// lastMatch returns the last rule that matches.
+func lastMatch(rules []ignoreRule, rel string, isDir bool) (r ignoreRule, hit bool) {
 	for i := len(rules) - 1; i >= 0; i-- {
 		if rules[i].matches(rel, isDir) {
 			return rules[i], true
@@ -110,14 +110,14 @@ func decide(rules []ignoreRule, rel string, isDir bool) (r ignoreRule, hit bool)
 	return ignoreRule{}, false
 }
 
-// ignored asks the levels from the innermost out; the first that has a matching rule decides.
-func ignored(levels []ignores, abs string, isDir bool) bool {
+// isIgnored asks the levels from the innermost out; the first that has a matching rule decides.
+func isIgnored(levels []ignores, abs string, isDir bool) bool {
 	for i := len(levels) - 1; i >= 0; i-- {
 		rel, err := filepath.Rel(levels[i].dir, abs)
 		if err != nil {
 			continue
 		}
-		if r, hit := decide(levels[i].rules, filepath.ToSlash(rel), isDir); hit {
+		if r, hit := lastMatch(levels[i].rules, filepath.ToSlash(rel), isDir); hit {
 			return !r.keep
 		}
 	}
@@ -147,13 +147,13 @@ func NewPicker(globs []string) Picker {
 
 // Wants says whether an entry is taken; rel is its path below the searched folder.
 func (p Picker) Wants(rel, abs string, isDir bool, levels []ignores) bool {
-	if r, hit := decide(p.rules, rel, isDir); hit {
+	if r, hit := lastMatch(p.rules, rel, isDir); hit {
 		return !r.keep
 	}
 	if p.choosing && !isDir {
 		return false
 	}
-	return !ignored(levels, abs, isDir)
+	return !isIgnored(levels, abs, isDir)
 }
 
 // Globs splits the alternatives of a glob: "*.{ts,tsx}" becomes "*.ts" and "*.tsx".
@@ -165,7 +165,7 @@ func Globs(g string) []string {
 	for range 6 {
 		var next []string
 		for _, s := range out {
-			next = append(next, alternatives(s)...)
+			next = append(next, expandBraces(s)...)
 		}
 		if len(next) == len(out) || len(next) > 64 {
 			return out
@@ -175,8 +175,8 @@ func Globs(g string) []string {
 	return out
 }
 
-// alternatives expands the first brace group of s.
-func alternatives(s string) []string {
+// expandBraces expands the first brace group of s.
+func expandBraces(s string) []string {
 	open := strings.IndexByte(s, '{')
 	if open < 0 {
 		return []string{s}

@@ -85,7 +85,7 @@ func (Local) Write(_ context.Context, real string, data []byte, old *realpath.St
 		return realpath.Stat{}, err
 	}
 	defer dir.Close()
-	return replace(dir, filepath.Base(real), data, old)
+	return replaceFile(dir, filepath.Base(real), data, old)
 }
 
 // Remove implements System.

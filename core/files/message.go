@@ -106,4 +106,4 @@ type farError struct {
 func (e *farError) Error() string { return e.text }
 func (e *farError) Unwrap() error { return e.is }
 
-func (f *failure) err() error { return &farError{f.Text, kinds[f.Is]} }
+func (f *failure) asError() error { return &farError{f.Text, kinds[f.Is]} }

@@ -13,17 +13,17 @@ import (
 	"hermes/core/realpath"
 )
 
-// replace puts data at a name through a temporary file beside it. Mode, owner and extended
+// replaceFile puts data at a name through a temporary file beside it. Mode, owner and extended
 // attributes are those of the old file; without one a new file gets what the umask gives. The path
 // was resolved, so a symlink that pointed to it still does; other hard links keep the old content.
 // Where no file can be put in its place (the folder is not ours to write, the file is a mount of
 // its own), the file is written where it is: then a crash may leave half of it.
-func replace(dir *realpath.Dir, name string, data []byte, old *realpath.Stat) (realpath.Stat, error) {
+func replaceFile(dir *realpath.Dir, name string, data []byte, old *realpath.Stat) (realpath.Stat, error) {
 	st, err := viaTemp(dir, name, data, old)
 	if err == nil || old == nil || !inPlaceOnly(err) {
 		return st, err
 	}
-	if again, terr := overwrite(dir, name, data, old); terr == nil {
+	if again, terr := overwriteFile(dir, name, data, old); terr == nil {
 		return again, nil
 	}
 	return st, err
@@ -41,7 +41,7 @@ func viaTemp(dir *realpath.Dir, name string, data []byte, old *realpath.Stat) (s
 	}
 	_, err = f.Write(data)
 	if err == nil && old != nil {
-		err = keep(dir, name, f, *old)
+		err = keepAttributes(dir, name, f, *old)
 	}
 	if err == nil {
 		err = f.Sync()
@@ -61,9 +61,9 @@ func viaTemp(dir *realpath.Dir, name string, data []byte, old *realpath.Stat) (s
 	return st, err
 }
 
-// keep gives f what the file that it replaces had. Only root can give files away; for others the
-// owner is the same already, or the rename makes the file theirs, as any editor does.
-func keep(dir *realpath.Dir, name string, f *os.File, old realpath.Stat) error {
+// keepAttributes gives f what the file that it replaces had. Only root can give files away; for
+// others the owner is the same already, or the rename makes the file theirs, as any editor does.
+func keepAttributes(dir *realpath.Dir, name string, f *os.File, old realpath.Stat) error {
 	_ = f.Chown(int(old.UID), int(old.GID))
 	if was, err := dir.Open(name, os.O_RDONLY, 0); err == nil {
 		copyAttributes(was, f)
@@ -105,8 +105,8 @@ func inPlaceOnly(err error) bool {
 	return false
 }
 
-// overwrite writes into the file itself, and puts the old bytes back when that fails.
-func overwrite(dir *realpath.Dir, name string, data []byte, old *realpath.Stat) (st realpath.Stat, err error) {
+// overwriteFile writes into the file itself, and puts the old bytes back when that fails.
+func overwriteFile(dir *realpath.Dir, name string, data []byte, old *realpath.Stat) (st realpath.Stat, err error) {
 	before, err := contentOf(dir, name)
 	if err != nil {
 		return st, err
@@ -120,8 +120,8 @@ func overwrite(dir *realpath.Dir, name string, data []byte, old *realpath.Stat) 
 		err = realpath.ErrMoved
 	}
 	if err == nil {
-		if err = fill(f, data); err != nil {
-			err = errors.Join(err, fill(f, before))
+		if err = writeWhole(f, data); err != nil {
+			err = errors.Join(err, writeWhole(f, before))
 		}
 	}
 	if err == nil {
@@ -144,7 +144,7 @@ func contentOf(dir *realpath.Dir, name string) ([]byte, error) {
 	return data, err
 }
 
-func fill(f *os.File, data []byte) error {
+func writeWhole(f *os.File, data []byte) error {
 	_, err := f.WriteAt(data, 0)
 	if err == nil {
 		err = f.Truncate(int64(len(data)))

@@ -19,7 +19,7 @@ func Serve(ctx context.Context, l Local, data []byte) []byte {
 	err := json.Unmarshal(data, &r)
 	var out reply
 	if err == nil {
-		out, err = serve(ctx, l, r)
+		out, err = serveRequest(ctx, l, r)
 	}
 	if err != nil {
 		out = reply{Failure: failureOf(err)}
@@ -31,7 +31,7 @@ func Serve(ctx context.Context, l Local, data []byte) []byte {
 	return text
 }
 
-func serve(ctx context.Context, l Local, r request) (out reply, err error) {
+func serveRequest(ctx context.Context, l Local, r request) (out reply, err error) {
 	switch r.Op {
 	case opResolve:
 		var at Place
@@ -56,7 +56,7 @@ func serve(ctx context.Context, l Local, r request) (out reply, err error) {
 		ctx, cancel := context.WithTimeout(ctx, searchTime)
 		defer cancel()
 		var a Answer
-		a, err = r.Query.run(ctx, r.Path)
+		a, err = r.Query.runQuery(ctx, r.Path)
 		a.More = a.More || ctx.Err() != nil
 		out.Answer = &a
 	default:
@@ -79,7 +79,7 @@ func readChunk(r request) (out reply, err error) {
 	return reply{Stat: &st, Data: buf[:n]}, err
 }
 
-func (q *Query) run(ctx context.Context, root string) (Answer, error) {
+func (q *Query) runQuery(ctx context.Context, root string) (Answer, error) {
 	if q.Names != nil {
 		return q.byName(ctx, root)
 	}

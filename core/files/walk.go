@@ -35,11 +35,11 @@ func (g Grep) Walk(ctx context.Context, root string, add func(Found) bool) error
 // WalkFiles calls visit for each file until it returns false.
 func WalkFiles(ctx context.Context, root string, globs []string, visit func(rel string) bool) error {
 	w := walker{root: root, pick: NewPicker(globs), visit: visit}
-	_, err := w.dir(ctx, "", outerIgnores(root))
+	_, err := w.walkDir(ctx, "", outerIgnores(root))
 	return err
 }
 
-func (w *walker) dir(ctx context.Context, rel string, outer []ignores) (more bool, err error) {
+func (w *walker) walkDir(ctx context.Context, rel string, outer []ignores) (more bool, err error) {
 	if ctx.Err() != nil {
 		return false, nil
 	}
@@ -57,7 +57,7 @@ func (w *walker) dir(ctx context.Context, rel string, outer []ignores) (more boo
 			continue
 		}
 		if e.IsDir() {
-			more, err = w.dir(ctx, name, levels)
+			more, err = w.walkDir(ctx, name, levels)
 		} else {
 			more = w.visit(name)
 		}
@@ -82,13 +82,13 @@ func (g Grep) File(name, rel string, add func(Found) bool) error {
 	if err != nil || bytes.IndexByte(data, 0) >= 0 {
 		return Reason(err)
 	}
-	if hits := g.lines(string(data)); hits != nil {
+	if hits := g.matchLines(string(data)); hits != nil {
 		add(Found{Path: rel, Hits: hits})
 	}
 	return nil
 }
 
-func (g Grep) lines(data string) []Hit {
+func (g Grep) matchLines(data string) []Hit {
 	var hits []Hit
 	before := make([]string, 0, g.Context) // lines since the last hit, at most context
 	number, after := 0, 0
