@@ -76,8 +76,9 @@ func cleanQueue(q []event.QueuedInput) []event.QueuedInput {
 	return out
 }
 
-// unsigned is a stored queue of which nothing counts as said by the person; "" when it is none.
-func unsigned(queue string) string {
+// unsignedQueue is a stored queue of which nothing counts as said by the person; "" when it is
+// none.
+func unsignedQueue(queue string) string {
 	var items []map[string]json.RawMessage
 	if json.Unmarshal([]byte(queue), &items) != nil {
 		return ""
@@ -98,7 +99,7 @@ func cleanImport(in *store.Import) {
 		in.Meta[k] = secret.Text(v)
 	}
 	if queue, ok := in.Meta[queueKey]; ok {
-		in.Meta[queueKey] = unsigned(queue)
+		in.Meta[queueKey] = unsignedQueue(queue)
 	}
 	for i := range in.Messages {
 		if in.Messages[i].From.IsPerson() { // a file cannot speak for the person who reads it

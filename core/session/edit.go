@@ -18,18 +18,18 @@ import (
 
 // Rename sets a title for good: nothing but another Rename changes it.
 func (s *Service) Rename(ctx context.Context, uid, title string) error {
-	title = secret.Clean(oneLine(printable(title)))
+	title = secret.Clean(oneLine(stripControls(title)))
 	if title == "" {
 		return errors.New("a title needs at least one character")
 	}
 	src := titleUser
-	return s.update(ctx, uid, store.Patch{Title: &title, TitleSrc: &src})
+	return s.updateSession(ctx, uid, store.Patch{Title: &title, TitleSrc: &src})
 }
 
 // SetTitleIfDerived sets a title that a model suggests, unless a person chose the present one. It
 // reports whether it did.
 func (s *Service) SetTitleIfDerived(ctx context.Context, uid, title string) (bool, error) {
-	title = cutToCells(secret.Clean(oneLine(printable(title))), titleCells)
+	title = cutToCells(secret.Clean(oneLine(stripControls(title))), titleCells)
 	if title == "" {
 		return false, nil
 	}
@@ -38,34 +38,34 @@ func (s *Service) SetTitleIfDerived(ctx context.Context, uid, title string) (boo
 	if err != nil || x.TitleSrc != titleModel {
 		return false, err
 	}
-	s.publish(uid, event.SessionChanged{Info: s.info(x)})
+	s.publish(uid, event.SessionChanged{Info: s.infoOf(x)})
 	return true, nil
 }
 
 // Archive hides a session from lists, or shows it again.
 func (s *Service) Archive(ctx context.Context, uid string, on bool) error {
-	return s.update(ctx, uid, store.Patch{Archived: &on})
+	return s.updateSession(ctx, uid, store.Patch{Archived: &on})
 }
 
 // Pin keeps a session at the top of lists.
 func (s *Service) Pin(ctx context.Context, uid string, on bool) error {
-	return s.update(ctx, uid, store.Patch{Pinned: &on})
+	return s.updateSession(ctx, uid, store.Patch{Pinned: &on})
 }
 
 // SetModel notes which provider and model a session uses from now on.
 func (s *Service) SetModel(ctx context.Context, uid, provider, model string) error {
-	return s.update(ctx, uid, store.Patch{Provider: &provider, Model: &model})
+	return s.updateSession(ctx, uid, store.Patch{Provider: &provider, Model: &model})
 }
 
 // SetPlace notes the working directory and project of a session.
 func (s *Service) SetPlace(ctx context.Context, uid, cwd, project string) error {
-	return s.update(ctx, uid, store.Patch{Cwd: &cwd, Project: &project})
+	return s.updateSession(ctx, uid, store.Patch{Cwd: &cwd, Project: &project})
 }
 
-func (s *Service) update(ctx context.Context, uid string, p store.Patch) error {
+func (s *Service) updateSession(ctx context.Context, uid string, p store.Patch) error {
 	x, err := s.st.UpdateSession(ctx, uid, p)
 	if err == nil {
-		s.publish(uid, event.SessionChanged{Info: s.info(x)})
+		s.publish(uid, event.SessionChanged{Info: s.infoOf(x)})
 	}
 	return err
 }
@@ -123,7 +123,7 @@ func (s *Service) Fork(ctx context.Context, uid string, atMessage int64) (event.
 	if err != nil {
 		return event.SessionInfo{}, err
 	}
-	return s.opened(ctx, x.UID, event.OpeningFork)
+	return s.publishOpened(ctx, x.UID, event.OpeningFork)
 }
 
 var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*) #(\d+)$`) })
@@ -170,14 +170,14 @@ func (s *Service) Undo(ctx context.Context, uid string, exchanges int) (prompt c
 	}
 	back := 0
 	for _, m := range history {
-		if m.From.IsSummary() && m.ID == newest(history) {
+		if m.From.IsSummary() && m.ID == newestID(history) {
 			if back, err = s.st.Restore(ctx, uid, m.ID); err != nil {
 				return prompt, err
 			}
 		}
 	}
 	if back > 0 && exchanges == 1 {
-		return prompt, s.undone(ctx, uid)
+		return prompt, s.publishUndone(ctx, uid)
 	}
 	if back > 0 {
 		exchanges--
@@ -185,7 +185,7 @@ func (s *Service) Undo(ctx context.Context, uid string, exchanges int) (prompt c
 	return s.takeBack(ctx, uid, exchanges)
 }
 
-func newest(history []chat.Message) int64 {
+func newestID(history []chat.Message) int64 {
 	id := int64(0)
 	for _, m := range history {
 		id = max(id, m.ID)
@@ -224,13 +224,13 @@ func (s *Service) takeBack(ctx context.Context, uid string, exchanges int) (prom
 		if err := s.st.TakeBack(ctx, uid, history[from].Seq); err != nil {
 			return prompt, err
 		}
-		return history[from], s.undone(ctx, uid)
+		return history[from], s.publishUndone(ctx, uid)
 	}
 }
 
-func (s *Service) undone(ctx context.Context, uid string) error {
+func (s *Service) publishUndone(ctx context.Context, uid string) error {
 	s.publish(uid, event.HistoryChanged{Why: event.HistoryUndone})
-	return s.changed(ctx, uid) // lists show how many messages it has
+	return s.publishChanged(ctx, uid) // lists show how many messages it has
 }
 
 // Compact puts summary in the place of all active messages up to and including message through, for

@@ -53,7 +53,7 @@ const (
 // Images are in the file: in JSON with all other contents, in Markdown as references at its end, in
 // ShareGPT as a line of text.
 func (s *Service) Export(ctx context.Context, uid string, w io.Writer, f Format) error {
-	x, err := s.load(ctx, uid)
+	x, err := s.loadFile(ctx, uid)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Service) Export(ctx context.Context, uid string, w io.Writer, f Format)
 	return nil
 }
 
-func (s *Service) load(ctx context.Context, uid string) (x file, err error) {
+func (s *Service) loadFile(ctx context.Context, uid string) (x file, err error) {
 	x = file{Format: fileFormat, Version: fileVersion}
 	if x.Session, err = s.st.Session(ctx, uid); err != nil {
 		return x, err
@@ -124,8 +124,8 @@ func (x *file) addContents(m *chat.Message, read func(blob string) ([]byte, erro
 	})
 }
 
-// visible returns the messages that a person sees.
-func (x *file) visible() []chat.Message {
+// visibleMessages returns the messages that a person sees.
+func (x *file) visibleMessages() []chat.Message {
 	var out []chat.Message
 	for _, m := range x.Messages {
 		if m.State != stateUndone {

@@ -148,7 +148,7 @@ func sameMessages(t failer, want, got []chat.Message) {
 // exported is a session's file without what may differ: row ids.
 func exported(t testing.TB, s *Service, uid string) file {
 	t.Helper()
-	x, err := s.load(bg, uid)
+	x, err := s.loadFile(bg, uid)
 	must(t, err)
 	x.Session.ID = 0
 	for i := range x.Messages {

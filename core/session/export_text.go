@@ -30,7 +30,7 @@ func writeMarkdown(w io.Writer, x file) error {
 		fmt.Fprintf(&b, "- folder: `%s`\n", x.Session.Cwd)
 	}
 	shown := map[string]bool{}
-	for _, m := range x.visible() {
+	for _, m := range x.visibleMessages() {
 		markdownMessage(&b, &m)
 		m.EachPart(func(p *chat.Part) { markdownPart(&b, p, x.Contents[p.Blob]) })
 		m.EachPart(func(p *chat.Part) { shown[p.Blob] = p.Kind == chat.PartImage && x.Contents[p.Blob] != nil })
@@ -48,7 +48,7 @@ func writeMarkdown(w io.Writer, x file) error {
 func markdownMessage(b *strings.Builder, m *chat.Message) {
 	switch m.Role {
 	case chat.RoleUser:
-		b.WriteString("\n## " + heading(m.From.Words()) + "\n\n")
+		b.WriteString("\n## " + headingLine(m.From.Words()) + "\n\n")
 	case chat.RoleAssistant:
 		b.WriteString("\n## Assistant\n\n")
 	case chat.RoleSystem:
@@ -72,8 +72,8 @@ func markdownMessage(b *strings.Builder, m *chat.Message) {
 	}
 }
 
-// heading is a name that somebody else chose, as one line without marks.
-func heading(s string) string {
+// headingLine is a name that somebody else chose, as one line without marks.
+func headingLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || strings.ContainsRune("`*_#[]<>|\\", r) {
 			return -1
@@ -155,7 +155,7 @@ func writeShareGPT(w io.Writer, x file) error {
 	if x.Prompt != "" {
 		add("system", x.Prompt)
 	}
-	for _, m := range x.visible() {
+	for _, m := range x.visibleMessages() {
 		m = describeParts(m)
 		if err := addTurn(add, &m); err != nil {
 			return err
@@ -182,7 +182,7 @@ func addTurn(add func(from, value string), m *chat.Message) error {
 			if !json.Valid(args) {
 				args, _ = json.Marshal(string(c.Args) + c.Invalid) // a string marshals
 			}
-			tag, err := tagged("tool_call", map[string]any{"name": c.Name, "arguments": args})
+			tag, err := wrapInTag("tool_call", map[string]any{"name": c.Name, "arguments": args})
 			if err != nil {
 				return err
 			}
@@ -193,7 +193,7 @@ func addTurn(add func(from, value string), m *chat.Message) error {
 		if m.Result == nil {
 			return nil
 		}
-		tag, err := tagged("tool_response", map[string]any{"tool_call_id": m.Result.CallID, "name": m.Result.Name, "content": m.Result.Text})
+		tag, err := wrapInTag("tool_response", map[string]any{"tool_call_id": m.Result.CallID, "name": m.Result.Name, "content": m.Result.Text})
 		if err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func addTurn(add func(from, value string), m *chat.Message) error {
 	return nil
 }
 
-func tagged(tag string, v any) (string, error) {
+func wrapInTag(tag string, v any) (string, error) {
 	var b strings.Builder
 	b.WriteString("<" + tag + ">\n")
 	enc := json.NewEncoder(&b)

@@ -31,7 +31,7 @@ const (
 // and left out; the others go on.
 func (s *Service) ImportHermes(ctx context.Context, path string, progress func(done, total int)) (ImportReport, error) {
 	var report ImportReport
-	if same(path, s.st.Path()) {
+	if sameFile(path, s.st.Path()) {
 		return report, fmt.Errorf("import %s: this is the database that is open here", path)
 	}
 	db, done, err := store.OpenForeign(ctx, path)
@@ -39,7 +39,7 @@ func (s *Service) ImportHermes(ctx context.Context, path string, progress func(d
 		return report, fmt.Errorf("import %s: %w", path, err)
 	}
 	old := hermesDB{db: db}
-	err = old.describe(ctx)
+	err = old.readColumns(ctx)
 	var ids []string
 	if err == nil {
 		ids, err = old.sessionIDs(ctx)
@@ -59,7 +59,7 @@ func (s *Service) ImportHermes(ctx context.Context, path string, progress func(d
 	return report, nil
 }
 
-func same(a, b string) bool {
+func sameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)
 	return errX == nil && errY == nil && os.SameFile(x, y)
@@ -70,9 +70,9 @@ func (s *Service) importHermesSession(ctx context.Context, old *hermesDB, id str
 		report.Skipped++
 		return
 	}
-	in, err := old.session(ctx, id)
+	in, err := old.importSession(ctx, id)
 	if err == nil {
-		in.Messages, err = old.messages(ctx, id)
+		in.Messages, err = old.importMessages(ctx, id)
 	}
 	var added bool
 	if err == nil {
@@ -107,7 +107,7 @@ func fillFromMessages(in *store.Import) {
 			continue
 		}
 		if x.Preview == "" {
-			x.Preview = preview(m.Text)
+			x.Preview = previewLine(m.Text)
 		}
 		if x.Title == "" {
 			if x.Title = deriveTitle(m.Text); x.Title != "" {
@@ -125,7 +125,7 @@ type hermesDB struct {
 	columns map[string]map[string]bool // table -> column
 }
 
-func (h *hermesDB) describe(ctx context.Context) error {
+func (h *hermesDB) readColumns(ctx context.Context) error {
 	h.columns = map[string]map[string]bool{}
 	for _, table := range []string{"sessions", "messages", "system_prompts"} {
 		rows, err := h.db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
@@ -160,8 +160,8 @@ func scanStrings(rows *sql.Rows) ([]string, error) {
 	return out, rows.Err()
 }
 
-// sel returns the columns as a SELECT list; a column that the table lacks is NULL.
-func (h *hermesDB) sel(table, columns string) string {
+// selectList returns the columns as a SELECT list; a column that the table lacks is NULL.
+func (h *hermesDB) selectList(table, columns string) string {
 	names := strings.Fields(columns)
 	for i, n := range names {
 		if !h.columns[table][n] {

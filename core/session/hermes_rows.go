@@ -25,18 +25,18 @@ const hermesSessionColumns = `source parent_session_id started_at ended_at last_
  model_config cwd git_repo_root billing_provider system_prompt system_prompt_hash input_tokens output_tokens cache_read_tokens
  reasoning_tokens actual_cost_usd estimated_cost_usd archived pinned hidden`
 
-func (h *hermesDB) session(ctx context.Context, id string) (store.Import, error) {
+func (h *hermesDB) importSession(ctx context.Context, id string) (store.Import, error) {
 	var source, parent, reason, title, titleSrc, model, config, cwd, root, provider, prompt, hash sql.NullString
 	var started, ended, last, actual, estimated sql.NullFloat64
 	var input, output, cached, reasoning, archived, pinned, hidden sql.NullInt64
-	err := h.db.QueryRowContext(ctx, "SELECT "+h.sel("sessions", hermesSessionColumns)+" FROM sessions WHERE id=?", id).Scan(
+	err := h.db.QueryRowContext(ctx, "SELECT "+h.selectList("sessions", hermesSessionColumns)+" FROM sessions WHERE id=?", id).Scan(
 		&source, &parent, &started, &ended, &last, &reason, &title, &titleSrc, &model, &config, &cwd, &root, &provider, &prompt, &hash,
 		&input, &output, &cached, &reasoning, &actual, &estimated, &archived, &pinned, &hidden)
 	if err != nil {
 		return store.Import{}, err
 	}
 	x := store.Session{
-		UID: id, Parent: parent.String, Source: hermesSource, Title: oneLine(printable(title.String)), Model: model.String,
+		UID: id, Parent: parent.String, Source: hermesSource, Title: oneLine(stripControls(title.String)), Model: model.String,
 		Provider: provider.String, Cwd: cwd.String, Project: root.String, EndReason: reason.String,
 		Started: timeOfEpoch(started), Ended: timeOfEpoch(ended), Last: timeOfEpoch(last),
 		Archived: archived.Int64 != 0, Pinned: pinned.Int64 != 0, Hidden: hidden.Int64 != 0,
@@ -51,7 +51,7 @@ func (h *hermesDB) session(ctx context.Context, id string) (store.Import, error)
 	if x.Title != "" {
 		x.TitleSrc = hermesTitleSrc(titleSrc.String)
 	}
-	if x.Kind, err = h.kind(ctx, id, source.String, reason.String, parent.String, config.String); err != nil {
+	if x.Kind, err = h.sessionKind(ctx, id, source.String, reason.String, parent.String, config.String); err != nil {
 		return store.Import{}, err
 	}
 	if prompt.String == "" && hash.String != "" && h.columns["system_prompts"]["prompt"] {
@@ -89,9 +89,9 @@ func hermesUsage(input, output, cached, reasoning sql.NullInt64, actual, estimat
 	return u
 }
 
-// kind reads the lineage: a session that ended in a compression goes on in a child and is not
-// listed itself.
-func (h *hermesDB) kind(ctx context.Context, id, source, reason, parent, config string) (string, error) {
+// sessionKind reads the lineage: a session that ended in a compression goes on in a child and is
+// not listed itself.
+func (h *hermesDB) sessionKind(ctx context.Context, id, source, reason, parent, config string) (string, error) {
 	var c map[string]json.RawMessage
 	_ = json.Unmarshal([]byte(config), &c) // no JSON, no lineage
 	switch {
@@ -120,9 +120,9 @@ func (h *hermesDB) kind(ctx context.Context, id, source, reason, parent, config 
 const hermesMessageColumns = `role content tool_call_id tool_calls tool_name timestamp token_count finish_reason reasoning
  reasoning_content active compacted display_kind`
 
-// messages are in the order of their ids: timestamps of a batch may be equal or wrong.
-func (h *hermesDB) messages(ctx context.Context, id string) ([]store.StoredMessage, error) {
-	rows, err := h.db.QueryContext(ctx, "SELECT "+h.sel("messages", hermesMessageColumns)+" FROM messages WHERE session_id=? ORDER BY id", id)
+// importMessages are in the order of their ids: timestamps of a batch may be equal or wrong.
+func (h *hermesDB) importMessages(ctx context.Context, id string) ([]store.StoredMessage, error) {
+	rows, err := h.db.QueryContext(ctx, "SELECT "+h.selectList("messages", hermesMessageColumns)+" FROM messages WHERE session_id=? ORDER BY id", id)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type Page struct {
 func (s *Service) Messages(ctx context.Context, uid string, p Page) (msgs []chat.Message, more bool, err error) {
 	limit := orDefault(p.Limit, 50)
 	if p.AroundID != 0 {
-		return s.around(ctx, uid, p.AroundID, limit)
+		return s.messagesAround(ctx, uid, p.AroundID, limit)
 	}
 	found, more, err := s.st.Messages(ctx, uid, store.MessageQuery{BeforeSeq: p.BeforeSeq, AfterSeq: p.AfterSeq, Limit: limit})
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Service) Messages(ctx context.Context, uid string, p Page) (msgs []chat
 	return messagesOf(found), more, nil
 }
 
-func (s *Service) around(ctx context.Context, uid string, id int64, limit int) ([]chat.Message, bool, error) {
+func (s *Service) messagesAround(ctx context.Context, uid string, id int64, limit int) ([]chat.Message, bool, error) {
 	m, err := s.st.Message(ctx, id)
 	if err != nil {
 		return nil, false, err
@@ -86,13 +86,13 @@ func (s *Service) Append(ctx context.Context, uid string, m *chat.Message) error
 		return err
 	}
 	if titled {
-		return s.changed(ctx, uid)
+		return s.publishChanged(ctx, uid)
 	}
 	return nil
 }
 
-// changed publishes a session's row as it is now.
-func (s *Service) changed(ctx context.Context, uid string) error {
+// publishChanged publishes a session's row as it is now.
+func (s *Service) publishChanged(ctx context.Context, uid string) error {
 	info, err := s.Get(ctx, uid)
 	if err == nil {
 		s.publish(uid, event.SessionChanged{Info: info})

@@ -18,11 +18,11 @@ var allKinds = []string{string(KindUser), string(KindBranch), string(KindCompact
 func (s *Service) Resolve(ctx context.Context, ref string) (event.SessionInfo, error) {
 	ref = strings.TrimSpace(ref)
 	if ref == "" || ref == "last" {
-		return s.last(ctx)
+		return s.lastSession(ctx)
 	}
 	x, err := s.st.Session(ctx, ref)
 	if err == nil || !errors.Is(err, store.ErrNotFound) {
-		return s.info(x), err
+		return s.infoOf(x), err
 	}
 	for _, q := range []store.ListQuery{{Title: ref}, {UIDPrefix: ref}} {
 		q.Kinds, q.Archived, q.ByRecency, q.Limit = allKinds, true, true, 6
@@ -31,15 +31,15 @@ func (s *Service) Resolve(ctx context.Context, ref string) (event.SessionInfo, e
 		case err != nil:
 			return event.SessionInfo{}, err
 		case len(found) == 1:
-			return s.info(found[0]), nil
+			return s.infoOf(found[0]), nil
 		case len(found) > 1:
-			return event.SessionInfo{}, fmt.Errorf("%q fits several sessions, give more of the id:\n%s", ref, candidates(found))
+			return event.SessionInfo{}, fmt.Errorf("%q fits several sessions, give more of the id:\n%s", ref, candidateList(found))
 		}
 	}
 	return event.SessionInfo{}, s.notFound(ctx, ref)
 }
 
-func (s *Service) last(ctx context.Context) (event.SessionInfo, error) {
+func (s *Service) lastSession(ctx context.Context) (event.SessionInfo, error) {
 	found, err := s.st.Sessions(ctx, store.ListQuery{ByRecency: true, Limit: 1})
 	if err != nil {
 		return event.SessionInfo{}, err
@@ -47,7 +47,7 @@ func (s *Service) last(ctx context.Context) (event.SessionInfo, error) {
 	if len(found) == 0 {
 		return event.SessionInfo{}, missing("there is no session yet")
 	}
-	return s.info(found[0]), nil
+	return s.infoOf(found[0]), nil
 }
 
 func (s *Service) notFound(ctx context.Context, ref string) error {
@@ -58,7 +58,7 @@ func (s *Service) notFound(ctx context.Context, ref string) error {
 	if len(near) == 0 {
 		return missing(fmt.Sprintf("no session has the id or title %q; `hermes sessions list` shows them", ref))
 	}
-	return missing(fmt.Sprintf("no session has the id or title %q; near it:\n%s", ref, candidates(near)))
+	return missing(fmt.Sprintf("no session has the id or title %q; near it:\n%s", ref, candidateList(near)))
 }
 
 // missing is a sentence about what is not found, for errors.Is store.ErrNotFound.
@@ -67,7 +67,7 @@ type missing string
 func (m missing) Error() string { return string(m) }
 func (m missing) Unwrap() error { return store.ErrNotFound }
 
-func candidates(found []store.Session) string {
+func candidateList(found []store.Session) string {
 	lines := make([]string, len(found))
 	for i, x := range found {
 		lines[i] = "  " + x.UID + "  " + x.Title

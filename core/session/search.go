@@ -74,12 +74,12 @@ func (s *Service) Search(ctx context.Context, q Query) (Results, error) {
 		return Results{}, fmt.Errorf("search %q: %w", q.Text, err)
 	}
 	out.Total, out.Bounded = found.Total, found.Bounded
-	out.Hits, err = s.hits(ctx, spread(found.Matches, limit), f)
+	out.Hits, err = s.hitsOf(ctx, spreadMatches(found.Matches, limit), f)
 	return out, err
 }
 
-// spread picks the best match of each session, then the best of the rest.
-func spread(ms []store.Match, limit int) []store.Match {
+// spreadMatches picks the best match of each session, then the best of the rest.
+func spreadMatches(ms []store.Match, limit int) []store.Match {
 	seen := map[int64]bool{}
 	var first, rest []store.Match
 	for _, m := range ms {
@@ -94,7 +94,7 @@ func spread(ms []store.Match, limit int) []store.Match {
 	return first[:min(limit, len(first))]
 }
 
-func (s *Service) hits(ctx context.Context, ms []store.Match, f store.SearchQuery) ([]Hit, error) {
+func (s *Service) hitsOf(ctx context.Context, ms []store.Match, f store.SearchQuery) ([]Hit, error) {
 	ids := make([]int64, len(ms))
 	for i, m := range ms {
 		ids[i] = m.Session
@@ -112,8 +112,8 @@ func (s *Service) hits(ctx context.Context, ms []store.Match, f store.SearchQuer
 		if !ok { // deleted meanwhile
 			continue
 		}
-		h := Hit{Session: s.info(x), MessageID: m.ID, Seq: m.Seq, Role: chat.Role(m.Role), At: m.At, Tool: m.Tool}
-		h.Snippet, h.Marks = snippet(m.Text, f.Terms)
+		h := Hit{Session: s.infoOf(x), MessageID: m.ID, Seq: m.Seq, Role: chat.Role(m.Role), At: m.At, Tool: m.Tool}
+		h.Snippet, h.Marks = snippetOf(m.Text, f.Terms)
 		out = append(out, h)
 	}
 	return out, nil

@@ -125,18 +125,18 @@ func TestSearchNeverFails(t *testing.T) {
 
 func TestSnippet(t *testing.T) {
 	long := strings.Repeat("before ", 40) + "the NEEDLE is here" + strings.Repeat(" after", 60)
-	line, marks := snippet(long, []string{"needle"})
+	line, marks := snippetOf(long, []string{"needle"})
 	if len(marks) != 1 || line[marks[0][0]:marks[0][1]] != "NEEDLE" || !strings.HasPrefix(line, "…before") || !strings.HasSuffix(line, "…") {
 		t.Errorf("%q %v", line, marks)
 	}
-	line, marks = snippet("İstanbul\n\tis\x1b[31m red 数据库", []string{"red", "数据"})
+	line, marks = snippetOf("İstanbul\n\tis\x1b[31m red 数据库", []string{"red", "数据"})
 	if line != "İstanbul is red 数据库" || len(marks) != 2 || line[marks[1][0]:marks[1][1]] != "数据" {
 		t.Errorf("%q %v", line, marks)
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.String().Draw(rt, "text")
 		term := rapid.StringN(1, 4, -1).Draw(rt, "term")
-		line, marks := snippet(text, []string{term, "a"})
+		line, marks := snippetOf(text, []string{term, "a"})
 		end := 0
 		for _, m := range marks {
 			if m[0] < end || m[1] <= m[0] || m[1] > len(line) {

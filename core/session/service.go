@@ -87,7 +87,7 @@ func (s *Service) Create(ctx context.Context, n NewSession) (event.SessionInfo, 
 	if err := s.st.CreateSession(ctx, x); err != nil {
 		return event.SessionInfo{}, err
 	}
-	return s.opened(ctx, x.UID, "new")
+	return s.publishOpened(ctx, x.UID, "new")
 }
 
 // newUID is a time for people and six random digits against two at the same second.
@@ -103,7 +103,7 @@ func (s *Service) Get(ctx context.Context, uid string) (event.SessionInfo, error
 	if err != nil {
 		return event.SessionInfo{}, err
 	}
-	return s.info(x), nil
+	return s.infoOf(x), nil
 }
 
 // Open makes a stored session live: it takes it up (see Lease) for a moment, and publishes
@@ -114,7 +114,7 @@ func (s *Service) Open(ctx context.Context, uid string, how event.Opening) (even
 		return event.SessionInfo{}, err
 	}
 	defer release()
-	return s.opened(ctx, uid, how)
+	return s.publishOpened(ctx, uid, how)
 }
 
 // Lease takes a session up: it keeps other processes from working in it until release, and closes
@@ -133,7 +133,7 @@ func (s *Service) Lease(ctx context.Context, uid string) (release func(), err er
 	return release, nil
 }
 
-func (s *Service) opened(ctx context.Context, uid string, how event.Opening) (event.SessionInfo, error) {
+func (s *Service) publishOpened(ctx context.Context, uid string, how event.Opening) (event.SessionInfo, error) {
 	info, err := s.Get(ctx, uid)
 	if err == nil {
 		s.publish(uid, event.SessionOpened{Info: info, How: how})
@@ -147,8 +147,8 @@ func (s *Service) publish(uid string, e event.Event) {
 	}
 }
 
-// info is the list row of x. A clock that was wrong must not keep a session at "in ten years".
-func (s *Service) info(x store.Session) event.SessionInfo {
+// infoOf is the list row of x. A clock that was wrong must not keep a session at "in ten years".
+func (s *Service) infoOf(x store.Session) event.SessionInfo {
 	last := x.Last
 	if now := s.now(); last.After(now) {
 		last = now
@@ -188,7 +188,7 @@ func (s *Service) List(ctx context.Context, f Filter) ([]event.SessionInfo, erro
 	}
 	out := make([]event.SessionInfo, len(rows))
 	for i, x := range rows {
-		out[i] = s.info(x)
+		out[i] = s.infoOf(x)
 	}
 	return out, nil
 }

@@ -15,16 +15,16 @@ const (
 	snippetRunes  = 160
 )
 
-// snippet returns one line of text around the first place where a term occurs, and the byte ranges
-// in it of all occurrences. Escape sequences and line ends are gone from it.
-func snippet(text string, terms []string) (line string, marks [][2]int) {
-	text = oneLine(printable(secret.Clean(text)))
-	found := occurrences(text, terms)
+// snippetOf returns one line of text around the first place where a term occurs, and the byte
+// ranges in it of all occurrences. Escape sequences and line ends are gone from it.
+func snippetOf(text string, terms []string) (line string, marks [][2]int) {
+	text = oneLine(stripControls(secret.Clean(text)))
+	found := findOccurrences(text, terms)
 	start := 0
 	if len(found) > 0 {
 		start = wordsBefore(text, found[0][0], snippetBefore)
 	}
-	end := forward(text, start, snippetRunes)
+	end := forwardRunes(text, start, snippetRunes)
 	lead := ""
 	if start > 0 {
 		lead = "…"
@@ -58,7 +58,7 @@ func wordsBefore(text string, at, n int) int {
 	return start
 }
 
-func forward(text string, at, n int) int {
+func forwardRunes(text string, at, n int) int {
 	for ; n > 0 && at < len(text); n-- {
 		_, size := utf8.DecodeRuneInString(text[at:])
 		at += size
@@ -66,9 +66,9 @@ func forward(text string, at, n int) int {
 	return at
 }
 
-// occurrences returns where terms occur in text, whatever their case, in order and without
+// findOccurrences returns where terms occur in text, whatever their case, in order and without
 // overlaps.
-func occurrences(text string, terms []string) [][2]int {
+func findOccurrences(text string, terms []string) [][2]int {
 	folded, at := foldCase(text)
 	var out [][2]int
 	for _, term := range terms {

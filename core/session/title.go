@@ -15,21 +15,21 @@ const (
 	headBytes    = 4096
 )
 
-// preview is the beginning of a text on one line.
-func preview(text string) string {
-	r := []rune(oneLine(printable(text)))
+// previewLine is the beginning of a text on one line.
+func previewLine(text string) string {
+	r := []rune(oneLine(stripControls(text)))
 	return string(r[:min(previewRunes, len(r))])
 }
 
 // deriveTitle makes a title from a prompt: its first sentence without Markdown and without the
 // command it starts with, cut at a word to 60 cells. It returns "" when nothing readable is left.
 func deriveTitle(text string) string {
-	for _, line := range strings.Split(printable(text), "\n") {
+	for _, line := range strings.Split(stripControls(text), "\n") {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
 			continue
 		}
-		if line = firstSentence(oneLine(unmark(line))); line != "" {
+		if line = firstSentence(oneLine(stripMarkdown(line))); line != "" {
 			return cutToCells(line, titleCells)
 		}
 	}
@@ -42,7 +42,7 @@ func promptTitle(m *chat.Message) string {
 		return title
 	}
 	for _, a := range m.Parts {
-		if title := deriveTitle(head(a)); title != "" {
+		if title := deriveTitle(headOf(a)); title != "" {
 			return title
 		}
 	}
@@ -51,21 +51,21 @@ func promptTitle(m *chat.Message) string {
 
 // promptPreview is the beginning of a prompt; where it is nothing but a paste, of the paste.
 func promptPreview(m *chat.Message) string {
-	p := preview(m.Text)
+	p := previewLine(m.Text)
 	for _, a := range m.Parts {
 		if p == "" {
-			p = preview(head(a))
+			p = previewLine(headOf(a))
 		}
 	}
 	return p
 }
 
-// head is the beginning of what is attached: a title is not looked for in the middle of a long
+// headOf is the beginning of what is attached: a title is not looked for in the middle of a long
 // paste.
-func head(a chat.Part) string { return a.Text[:min(len(a.Text), headBytes)] }
+func headOf(a chat.Part) string { return a.Text[:min(len(a.Text), headBytes)] }
 
-// printable removes escape sequences and control characters other than line ends and tabs.
-func printable(text string) string {
+// stripControls removes escape sequences and control characters other than line ends and tabs.
+func stripControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d') {
 			return -1
@@ -74,9 +74,9 @@ func printable(text string) string {
 	}, ansi.Strip(strings.ToValidUTF8(text, "")))
 }
 
-// unmark strips what Markdown puts before and around words, and a leading slash command or shell
-// prompt.
-func unmark(line string) string {
+// stripMarkdown strips what Markdown puts before and around words, and a leading slash command or
+// shell prompt.
+func stripMarkdown(line string) string {
 	line = strings.TrimLeft(line, "#>*-+ \t")
 	line = strings.TrimPrefix(line, "$ ")
 	if rest, ok := strings.CutPrefix(line, "/"); ok {
@@ -85,15 +85,15 @@ func unmark(line string) string {
 		}
 	}
 	line = strings.NewReplacer("**", "", "__", "", "`", "", "~~", "").Replace(line)
-	return unlink(line)
+	return stripLinks(line)
 }
 
 func isName(s string) bool {
 	return s != "" && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '_' }) < 0
 }
 
-// unlink turns [text](target) into text.
-func unlink(line string) string {
+// stripLinks turns [text](target) into text.
+func stripLinks(line string) string {
 	var b strings.Builder
 	for {
 		i := strings.Index(line, "[")
