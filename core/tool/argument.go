@@ -13,15 +13,15 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// coerce mends a value of the wrong type when only one reading is possible: "5" and 5.0 for an
+// coerceValue mends a value of the wrong type when only one reading is possible: "5" and 5.0 for an
 // integer, "true" for a boolean, a JSON text or a single item for an array. ok is false when v
 // stays as it is.
-func coerce(p *jsonschema.Schema, v any) (any, bool) {
-	if fits(p, v) {
+func coerceValue(p *jsonschema.Schema, v any) (any, bool) {
+	if fitsSchema(p, v) {
 		return v, false
 	}
-	for _, t := range types(p) {
-		if w, ok := coerceTo(t, p, v); ok && len(describe("", p, w)) == 0 {
+	for _, t := range schemaTypes(p) {
+		if w, ok := coerceTo(t, p, v); ok && len(describeProblem("", p, w)) == 0 {
 			return w, true
 		}
 	}
@@ -45,7 +45,7 @@ func coerceTo(t string, p *jsonschema.Schema, v any) (any, bool) {
 		if isText && strings.HasPrefix(strings.TrimSpace(text), "[") && json.Unmarshal([]byte(text), &list) == nil {
 			return numbersOf(list), true
 		}
-		if p.Items != nil && fits(p.Items, v) {
+		if p.Items != nil && fitsSchema(p.Items, v) {
 			return []any{v}, true
 		}
 	}
@@ -62,18 +62,18 @@ func numbersOf(list []any) []any {
 	return list
 }
 
-func types(p *jsonschema.Schema) []string {
+func schemaTypes(p *jsonschema.Schema) []string {
 	if p.Type != "" {
 		return []string{p.Type}
 	}
 	return p.Types
 }
 
-func allows(p *jsonschema.Schema, t string) bool { return slices.Contains(types(p), t) }
+func allowsType(p *jsonschema.Schema, t string) bool { return slices.Contains(schemaTypes(p), t) }
 
-// fits reports whether v has one of p's types. A schema without a type fits everything.
-func fits(p *jsonschema.Schema, v any) bool {
-	want := types(p)
+// fitsSchema reports whether v has one of p's types. A schema without a type fits everything.
+func fitsSchema(p *jsonschema.Schema, v any) bool {
+	want := schemaTypes(p)
 	return len(want) == 0 || slices.ContainsFunc(want, func(t string) bool { return hasType(t, v) })
 }
 
@@ -97,21 +97,21 @@ func hasType(t string, v any) bool {
 	return false
 }
 
-// describe says what is wrong with the value of the argument key: at most one sentence.
-func describe(key string, p *jsonschema.Schema, v any) []string {
+// describeProblem says what is wrong with the value of the argument key: at most one sentence.
+func describeProblem(key string, p *jsonschema.Schema, v any) []string {
 	say := func(why string) []string {
-		return []string{fmt.Sprintf("%s %s: %s was given, allowed is %s", key, why, show(v), allowed(p))}
+		return []string{fmt.Sprintf("%s %s: %s was given, allowed is %s", key, why, showJSON(v), allowedText(p))}
 	}
 	switch {
-	case !fits(p, v):
+	case !fitsSchema(p, v):
 		return say("has the wrong type")
 	case len(p.Enum) > 0 && !slices.Contains(p.Enum, v):
 		return say("is none of the choices")
 	}
-	if f, ok := float(v); ok && (p.Minimum != nil && f < *p.Minimum || p.Maximum != nil && f > *p.Maximum) {
+	if f, ok := asFloat(v); ok && (p.Minimum != nil && f < *p.Minimum || p.Maximum != nil && f > *p.Maximum) {
 		return say("is out of range")
 	}
-	if n, ok := length(v); ok {
+	if n, ok := valueLength(v); ok {
 		low, high := cmp.Or(p.MinLength, p.MinItems), cmp.Or(p.MaxLength, p.MaxItems)
 		switch {
 		case low != nil && n < *low:
@@ -123,7 +123,7 @@ func describe(key string, p *jsonschema.Schema, v any) []string {
 	return nil
 }
 
-func float(v any) (float64, bool) {
+func asFloat(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
 		return float64(v), true
@@ -133,7 +133,7 @@ func float(v any) (float64, bool) {
 	return 0, false
 }
 
-func length(v any) (int, bool) {
+func valueLength(v any) (int, bool) {
 	switch v := v.(type) {
 	case string:
 		return utf8.RuneCountInString(v), true
@@ -143,12 +143,12 @@ func length(v any) (int, bool) {
 	return 0, false
 }
 
-// allowed describes a property in a few words.
-func allowed(p *jsonschema.Schema) string {
+// allowedText describes a property in a few words.
+func allowedText(p *jsonschema.Schema) string {
 	if len(p.Enum) > 0 {
 		return oneOf(p.Enum)
 	}
-	text := cmp.Or(strings.Join(types(p), " or "), "any value")
+	text := cmp.Or(strings.Join(schemaTypes(p), " or "), "any value")
 	if p.Minimum != nil && p.Maximum != nil {
 		text += fmt.Sprintf(" %v-%v", *p.Minimum, *p.Maximum)
 	} else if p.Minimum != nil {
@@ -161,7 +161,7 @@ func allowed(p *jsonschema.Schema) string {
 		text += fmt.Sprintf(" of at most %d", *high)
 	}
 	if p.Items != nil {
-		text += " of " + allowed(p.Items)
+		text += " of " + allowedText(p.Items)
 	}
 	return text
 }
@@ -169,21 +169,21 @@ func allowed(p *jsonschema.Schema) string {
 func oneOf(values []any) string {
 	var parts []string
 	for _, v := range values {
-		parts = append(parts, show(v))
+		parts = append(parts, showJSON(v))
 	}
 	return "one of " + strings.Join(parts, " | ")
 }
 
-// show writes a value as JSON, clipped.
-func show(v any) string {
+// showJSON writes a value as JSON, clipped.
+func showJSON(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return kind(v)
+		return kindName(v)
 	}
-	return clip(string(raw), 80)
+	return clipRunes(string(raw), 80)
 }
 
-func kind(v any) string {
+func kindName(v any) string {
 	switch v.(type) {
 	case nil:
 		return "null"
@@ -199,15 +199,15 @@ func kind(v any) string {
 	return "an object"
 }
 
-// clip shortens s to n characters.
-func clip(s string, n int) string {
+// clipRunes shortens s to n characters.
+func clipRunes(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
 	return string([]rune(s)[:n-3]) + "..."
 }
 
-func list(names []string) string {
+func joinNames(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}

@@ -64,8 +64,8 @@ func tailOf(s string, n int) string {
 	return tail
 }
 
-// fit applies the result budget to out.
-func (r *Registry) fit(out *chat.ToolResult, c Call) {
+// fitBudget applies the result budget to out.
+func (r *Registry) fitBudget(out *chat.ToolResult, c Call) {
 	limit := r.budget
 	if s, ok := r.Lookup(out.Name); ok && s.MaxResult > 0 {
 		limit = s.MaxResult

@@ -28,7 +28,7 @@ func (r *Registry) Overview(chosen []string) []SetView {
 	if len(chosen) == 0 {
 		chosen = []string{DefaultToolset}
 	}
-	wanted := expand(chosen)
+	wanted := expandToolsets(chosen)
 	sets := map[string]*SetView{}
 	for _, t := range Toolsets() {
 		sets[t.Name] = &SetView{Name: t.Name, Description: t.Description, On: wanted[t.Name]}
@@ -36,7 +36,7 @@ func (r *Registry) Overview(chosen []string) []SetView {
 	for _, owner := range r.owners() {
 		sets[owner] = &SetView{Name: owner, Description: "Tools of " + owner, On: wanted[owner] || wanted[DefaultToolset]}
 	}
-	list := r.tools()
+	list := r.currentTools()
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		s := list[name].spec
 		set := s.Toolset
@@ -44,10 +44,10 @@ func (r *Registry) Overview(chosen []string) []SetView {
 			set = s.Owner
 		}
 		if sets[set] == nil {
-			sets[set] = &SetView{Name: set, Description: "Tools of " + set, On: s.in(wanted)}
+			sets[set] = &SetView{Name: set, Description: "Tools of " + set, On: s.isIn(wanted)}
 		}
 		view := View{Name: name}
-		if why := s.hidden(); why != nil {
+		if why := s.hiddenReason(); why != nil {
 			view.Needs = why.Error()
 		}
 		sets[set].Tools = append(sets[set].Tools, view)

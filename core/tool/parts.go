@@ -13,7 +13,7 @@ import (
 func cleanParts(parts []chat.Part) []chat.Part {
 	var out []chat.Part
 	for _, p := range parts {
-		p.Name, p.URI, p.Text = clean(secret.Clean(p.Name)), clean(secret.Clean(p.URI)), secret.Text(clean(p.Text))
+		p.Name, p.URI, p.Text = cleanText(secret.Clean(p.Name)), cleanText(secret.Clean(p.URI)), secret.Text(cleanText(p.Text))
 		if p.Kind == chat.PartImage && p.Data != nil {
 			fit, err := content.Image(p.Name, p.Data)
 			if err != nil { // it stays visible that there was something

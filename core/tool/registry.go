@@ -31,7 +31,7 @@ type Registry struct {
 func NewRegistry(tools ...Tool) (*Registry, error) {
 	r := &Registry{budget: DefaultMaxResult, told: func() {}, owners: func() []string { return nil }}
 	r.list.Store(&map[string]*entry{})
-	return r, r.put(tools, func(Spec) bool { return false })
+	return r, r.replaceTools(tools, func(Spec) bool { return false })
 }
 
 // Replace puts tools in the place of all that owner brought before; none takes them away. Calls
@@ -43,7 +43,7 @@ func (r *Registry) Replace(owner string, tools []Tool) error {
 			return fmt.Errorf("tool %s belongs to %q, not to %q", s.Name, s.Owner, owner)
 		}
 	}
-	if err := r.put(tools, func(s Spec) bool { return s.Owner == owner }); err != nil {
+	if err := r.replaceTools(tools, func(s Spec) bool { return s.Owner == owner }); err != nil {
 		return err
 	}
 	r.told()
@@ -60,11 +60,11 @@ func (r *Registry) Owners(names func() []string) { r.owners = names }
 
 var validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,63}$`) })
 
-// put makes a new list: the old one without what gone names, and tools.
-func (r *Registry) put(tools []Tool, gone func(Spec) bool) error {
+// replaceTools makes a new list: the old one without what gone names, and tools.
+func (r *Registry) replaceTools(tools []Tool, gone func(Spec) bool) error {
 	r.replace.Lock()
 	defer r.replace.Unlock()
-	list := maps.Clone(r.tools())
+	list := maps.Clone(r.currentTools())
 	maps.DeleteFunc(list, func(_ string, e *entry) bool { return gone(e.spec) })
 	for _, t := range tools {
 		s := t.Spec()
@@ -84,8 +84,8 @@ func (r *Registry) put(tools []Tool, gone func(Spec) bool) error {
 
 func ownerName(owner string) string { return cmp.Or(owner, "hermes") }
 
-// tools is the list as it is now.
-func (r *Registry) tools() map[string]*entry { return *r.list.Load() }
+// currentTools is the list as it is now.
+func (r *Registry) currentTools() map[string]*entry { return *r.list.Load() }
 
 // SpillTo names the folder that keeps what a result had to leave out, one 0600 file a result. The
 // folder is made at first use. Without it the rest is lost, and the result says so. Call it before
@@ -102,7 +102,7 @@ func (r *Registry) RefuseBy(why func(s Spec, in intent.Intent) error) { r.refuse
 
 // Lookup returns the spec of a tool.
 func (r *Registry) Lookup(name string) (Spec, bool) {
-	e, ok := r.tools()[name]
+	e, ok := r.currentTools()[name]
 	if !ok {
 		return Spec{}, false
 	}
@@ -110,14 +110,14 @@ func (r *Registry) Lookup(name string) (Spec, bool) {
 }
 
 // Names lists every registered tool in alphabetical order, hidden ones included.
-func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.tools())) }
+func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.currentTools())) }
 
 // Specs returns what a session is given: the available tools of the toolsets, with their
 // descriptions as a model is told them, in alphabetical order so that the request prefix stays byte
 // for byte the same. No toolsets means DefaultToolset. Unknown toolsets add nothing: see Unknown.
 func (r *Registry) Specs(toolsets []string) []Spec {
-	list := r.tools()
-	names := enabled(list, toolsets)
+	list := r.currentTools()
+	names := enabledTools(list, toolsets)
 	specs := make([]Spec, len(names))
 	for i, name := range names {
 		specs[i] = list[name].spec
@@ -132,9 +132,9 @@ func (r *Registry) Specs(toolsets []string) []Spec {
 
 // Holds reports whether a toolset has a tool, available here or not.
 func (r *Registry) Holds(toolset string) bool {
-	wanted := expand([]string{toolset})
-	for _, e := range r.tools() {
-		if e.spec.in(wanted) {
+	wanted := expandToolsets([]string{toolset})
+	for _, e := range r.currentTools() {
+		if e.spec.isIn(wanted) {
 			return true
 		}
 	}
@@ -142,41 +142,43 @@ func (r *Registry) Holds(toolset string) bool {
 }
 
 // Enabled lists the names behind Specs.
-func (r *Registry) Enabled(toolsets []string) []string { return enabled(r.tools(), toolsets) }
+func (r *Registry) Enabled(toolsets []string) []string {
+	return enabledTools(r.currentTools(), toolsets)
+}
 
-func enabled(list map[string]*entry, toolsets []string) []string {
+func enabledTools(list map[string]*entry, toolsets []string) []string {
 	if len(toolsets) == 0 {
 		toolsets = []string{DefaultToolset}
 	}
-	wanted := expand(toolsets)
+	wanted := expandToolsets(toolsets)
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		if s := list[name].spec; s.in(wanted) && s.hidden() == nil {
+		if s := list[name].spec; s.isIn(wanted) && s.hiddenReason() == nil {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// in reports whether a choice of toolsets has the tool. Those of others are chosen by their owner's
-// name, and belong to the default.
-func (s Spec) in(wanted map[string]bool) bool {
+// isIn reports whether a choice of toolsets has the tool. Those of others are chosen by their
+// owner's name, and belong to the default.
+func (s Spec) isIn(wanted map[string]bool) bool {
 	return wanted[s.Toolset] || wanted[s.Name] || s.Owner != "" && (wanted[s.Owner] || wanted[DefaultToolset])
 }
 
-func (s Spec) hidden() error {
+func (s Spec) hiddenReason() error {
 	if s.Available == nil {
 		return nil
 	}
 	return s.Available()
 }
 
-// unknown is what a model reads when it calls a tool that does not exist.
-func (r *Registry) unknown(name string) string {
+// unknownTool is what a model reads when it calls a tool that does not exist.
+func (r *Registry) unknownTool(name string) string {
 	names := r.Enabled([]string{"all"})
 	hint := ""
 	if near, ok := nearest.Name(name, names); ok {
 		hint = fmt.Sprintf(" Did you mean %s?", near)
 	}
-	return fmt.Sprintf("There is no tool called %q.%s Available tools: %s.", clip(name, 80), hint, list(names))
+	return fmt.Sprintf("There is no tool called %q.%s Available tools: %s.", clipRunes(name, 80), hint, joinNames(names))
 }

@@ -244,8 +244,8 @@ func TestBudgetAndSpill(t *testing.T) {
 		if utf8.RuneCountInString(got.Text) > 1000 || !utf8.ValidString(got.Text) || strings.ContainsRune(got.Text, 0) {
 			rt.Fatalf("%d characters", utf8.RuneCountInString(got.Text))
 		}
-		if utf8.RuneCountInString(clean(text)) <= 1000 {
-			if got.Spill != "" || got.Text != clean(text) {
+		if utf8.RuneCountInString(cleanText(text)) <= 1000 {
+			if got.Spill != "" || got.Text != cleanText(text) {
 				rt.Fatal("a result within the budget was touched")
 			}
 			return
@@ -254,7 +254,7 @@ func TestBudgetAndSpill(t *testing.T) {
 		if err != nil || info.Mode().Perm() != 0o600 || filepath.Dir(got.Spill) != dir || !strings.Contains(got.Text, got.Spill) {
 			rt.Fatalf("%v %v %s", err, info, got.Spill)
 		}
-		if data, _ := os.ReadFile(got.Spill); string(data) != clean(text) {
+		if data, _ := os.ReadFile(got.Spill); string(data) != cleanText(text) {
 			rt.Fatal("the spilled text is not the whole")
 		}
 	})

@@ -25,32 +25,32 @@ type entry struct {
 }
 
 func newEntry(t Tool, s Spec) *entry {
-	return &entry{tool: t, spec: s, schema: sync.OnceValues(func() (*schema, error) { return compile(s.Schema) })}
+	return &entry{tool: t, spec: s, schema: sync.OnceValues(func() (*schema, error) { return compileSchema(s.Schema) })}
 }
 
 // Validate checks args against the tool's schema and returns them as Run will use them: harmless
 // mistakes (a number in quotes) mended. What RefuseBy refuses is an error too. The error is written
 // for the model. Call it before Spec.Means and Preview.
 func (r *Registry) Validate(name string, args json.RawMessage) (json.RawMessage, error) {
-	_, args, err := r.accept(name, args)
+	_, args, err := r.acceptCall(name, args)
 	return args, err
 }
 
-// accept is Validate. It returns the tool as well, so that what was judged is what runs, whatever
-// is replaced meanwhile.
-func (r *Registry) accept(name string, args json.RawMessage) (*entry, json.RawMessage, error) {
-	e, ok := r.tools()[name]
+// acceptCall is Validate. It returns the tool as well, so that what was judged is what runs,
+// whatever is replaced meanwhile.
+func (r *Registry) acceptCall(name string, args json.RawMessage) (*entry, json.RawMessage, error) {
+	e, ok := r.currentTools()[name]
 	if !ok {
-		return nil, nil, errors.New(r.unknown(name))
+		return nil, nil, errors.New(r.unknownTool(name))
 	}
 	s, err := e.schema()
 	if err != nil {
 		return nil, nil, fmt.Errorf("tool %s has a broken schema, this is a fault of %s: %w", name, cmp.Or(e.spec.Owner, "the program"), err)
 	}
-	if args, err = s.check(name, args); err != nil || r.refuse == nil {
+	if args, err = s.checkArguments(name, args); err != nil || r.refuse == nil {
 		return e, args, err
 	}
-	in, err := e.means(args)
+	in, err := e.askIntent(args)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,8 +60,8 @@ func (r *Registry) accept(name string, args json.RawMessage) (*entry, json.RawMe
 	return e, args, nil
 }
 
-// means asks a tool what a call means; its panic is an error for the model.
-func (e *entry) means(args json.RawMessage) (in intent.Intent, err error) {
+// askIntent asks a tool what a call means; its panic is an error for the model.
+func (e *entry) askIntent(args json.RawMessage) (in intent.Intent, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%s failed inside (a fault of the program, not of your call): %v", e.spec.Name, p)
@@ -75,19 +75,19 @@ func (e *entry) means(args json.RawMessage) (in intent.Intent, err error) {
 // NUL and within the result budget.
 func (r *Registry) Run(ctx context.Context, name string, c Call) chat.ToolResult {
 	start := time.Now()
-	res, interrupted := r.run(ctx, name, &c)
+	res, interrupted := r.runCall(ctx, name, &c)
 	out := chat.ToolResult{
-		CallID: c.ID, Name: name, Text: secret.Text(clean(res.Text)), IsError: res.IsError, Interrupted: interrupted,
+		CallID: c.ID, Name: name, Text: secret.Text(cleanText(res.Text)), IsError: res.IsError, Interrupted: interrupted,
 		Backend: res.Backend, ExitCode: res.ExitCode, Diffs: res.Diffs, Spill: res.Spill, SpillCut: res.SpillCut, Warnings: res.Warnings,
 		Parts: cleanParts(res.Parts),
 	}
-	r.fit(&out, c)
+	r.fitBudget(&out, c)
 	out.Took = time.Since(start)
 	return out
 }
 
-func (r *Registry) run(ctx context.Context, name string, c *Call) (res Result, interrupted bool) {
-	e, args, err := r.accept(name, c.Args)
+func (r *Registry) runCall(ctx context.Context, name string, c *Call) (res Result, interrupted bool) {
+	e, args, err := r.acceptCall(name, c.Args)
 	if err != nil {
 		return Result{Text: err.Error(), IsError: true}, false
 	}
@@ -95,14 +95,14 @@ func (r *Registry) run(ctx context.Context, name string, c *Call) (res Result, i
 	if c.Definition != "" && c.Definition != e.spec.Definition() {
 		return Result{Text: name + " was changed while this call waited, so it did not run. Call it again.", IsError: true}, false
 	}
-	if why := e.spec.hidden(); why != nil {
+	if why := e.spec.hiddenReason(); why != nil {
 		return Result{Text: fmt.Sprintf("%s is not available here: %v", name, why), IsError: true}, false
 	}
 	if ctx.Err() != nil {
 		return Result{Text: "Interrupted before it started.", IsError: true}, true
 	}
-	complete(c)
-	res, err = guarded(ctx, e.tool, *c)
+	completeCall(c)
+	res, err = runGuarded(ctx, e.tool, *c)
 	if err == nil {
 		return res, res.Interrupted
 	}
@@ -115,8 +115,8 @@ func (r *Registry) run(ctx context.Context, name string, c *Call) (res Result, i
 	return res, false
 }
 
-// complete gives a call the callbacks that the contract promises.
-func complete(c *Call) {
+// completeCall gives a call the callbacks that the contract promises.
+func completeCall(c *Call) {
 	if c.Output == nil {
 		c.Output = func(event.Stream, []byte) {}
 	}
@@ -128,8 +128,8 @@ func complete(c *Call) {
 	}
 }
 
-// guarded turns a panic of a tool into a result: one bad call must not end the program.
-func guarded(ctx context.Context, t Tool, c Call) (res Result, err error) {
+// runGuarded turns a panic of a tool into a result: one bad call must not end the program.
+func runGuarded(ctx context.Context, t Tool, c Call) (res Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			// The stack is for the person who reports it, not for the model.
@@ -141,8 +141,8 @@ func guarded(ctx context.Context, t Tool, c Call) (res Result, err error) {
 	return t.Run(ctx, c)
 }
 
-// clean makes text fit for JSON, SQLite and a model: valid UTF-8, no NUL.
-func clean(s string) string {
+// cleanText makes text fit for JSON, SQLite and a model: valid UTF-8, no NUL.
+func cleanText(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}

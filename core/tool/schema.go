@@ -23,7 +23,7 @@ type schema struct {
 	resolved *jsonschema.Resolved
 }
 
-func compile(raw json.RawMessage) (*schema, error) {
+func compileSchema(raw json.RawMessage) (*schema, error) {
 	s := &jsonschema.Schema{}
 	if err := json.Unmarshal(raw, s); err != nil {
 		return nil, err
@@ -35,12 +35,12 @@ func compile(raw json.RawMessage) (*schema, error) {
 	return &schema{root: s, resolved: res}, nil
 }
 
-// check validates args for the tool called name and returns them, mended where the intent is beyond
-// doubt.
-func (s *schema) check(name string, args json.RawMessage) (json.RawMessage, error) {
+// checkArguments validates args for the tool called name and returns them, mended where the intent
+// is beyond doubt.
+func (s *schema) checkArguments(name string, args json.RawMessage) (json.RawMessage, error) {
 	obj, err := parseArgs(args)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w. Arguments: %s", name, err, s.usage())
+		return nil, fmt.Errorf("%s: %w. Arguments: %s", name, err, s.usageText())
 	}
 	mended := false
 	for key, p := range s.root.Properties {
@@ -48,30 +48,30 @@ func (s *schema) check(name string, args json.RawMessage) (json.RawMessage, erro
 		if !given {
 			continue
 		}
-		if v == nil && !slices.Contains(s.root.Required, key) && !allows(p, "null") {
+		if v == nil && !slices.Contains(s.root.Required, key) && !allowsType(p, "null") {
 			delete(obj, key) // null for an optional argument means that it was left out
 			mended = true
 			continue
 		}
-		if w, ok := coerce(p, v); ok {
+		if w, ok := coerceValue(p, v); ok {
 			obj[key] = w
 			mended = true
 		}
 	}
-	if problems := s.problems(obj); len(problems) > 0 {
-		return nil, fmt.Errorf("%s: %s. Arguments: %s", name, strings.Join(problems, "; "), s.usage())
+	if problems := s.listProblems(obj); len(problems) > 0 {
+		return nil, fmt.Errorf("%s: %s. Arguments: %s", name, strings.Join(problems, "; "), s.usageText())
 	}
 	if err := s.resolved.Validate(obj); err != nil {
-		return nil, fmt.Errorf("%s: %w. Arguments: %s", name, err, s.usage())
+		return nil, fmt.Errorf("%s: %w. Arguments: %s", name, err, s.usageText())
 	}
 	if !mended {
-		return normal(args), nil
+		return normalArguments(args), nil
 	}
 	return json.Marshal(obj)
 }
 
-// normal gives "no arguments" one form.
-func normal(args json.RawMessage) json.RawMessage {
+// normalArguments gives "no arguments" one form.
+func normalArguments(args json.RawMessage) json.RawMessage {
 	if len(bytes.TrimSpace(args)) == 0 {
 		return json.RawMessage("{}")
 	}
@@ -79,7 +79,7 @@ func normal(args json.RawMessage) json.RawMessage {
 }
 
 func parseArgs(args json.RawMessage) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(normal(args)))
+	d := json.NewDecoder(bytes.NewReader(normalArguments(args)))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
@@ -90,14 +90,14 @@ func parseArgs(args json.RawMessage) (map[string]any, error) {
 	}
 	obj, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("the arguments are %s; send one JSON object", kind(v))
+		return nil, fmt.Errorf("the arguments are %s; send one JSON object", kindName(v))
 	}
-	return numbers(obj).(map[string]any), nil
+	return plainNumbers(obj).(map[string]any), nil
 }
 
-// numbers turns json.Number into int64 or float64, which is what the validator and our checks
+// plainNumbers turns json.Number into int64 or float64, which is what the validator and our checks
 // compare.
-func numbers(v any) any {
+func plainNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if i, err := v.Int64(); err == nil {
@@ -110,25 +110,25 @@ func numbers(v any) any {
 		return f
 	case map[string]any:
 		for k, x := range v {
-			v[k] = numbers(x)
+			v[k] = plainNumbers(x)
 		}
 	case []any:
 		for i, x := range v {
-			v[i] = numbers(x)
+			v[i] = plainNumbers(x)
 		}
 	}
 	return v
 }
 
-// problems lists what is wrong, in a fixed order.
-func (s *schema) problems(obj map[string]any) []string {
+// listProblems lists what is wrong, in a fixed order.
+func (s *schema) listProblems(obj map[string]any) []string {
 	var out []string
 	known := slices.Sorted(maps.Keys(s.root.Properties))
 	for _, key := range slices.Sorted(maps.Keys(obj)) {
 		p, ok := s.root.Properties[key]
 		switch {
 		case ok:
-			out = append(out, describe(key, p, obj[key])...)
+			out = append(out, describeProblem(key, p, obj[key])...)
 		case s.root.AdditionalProperties != nil:
 			out = append(out, unknownArg(key, known))
 		}
@@ -142,22 +142,23 @@ func (s *schema) problems(obj map[string]any) []string {
 }
 
 func unknownArg(key string, known []string) string {
-	text := fmt.Sprintf("there is no argument %q", clip(key, 60))
+	text := fmt.Sprintf("there is no argument %q", clipRunes(key, 60))
 	if near, ok := nearest.Name(key, known); ok {
 		text += fmt.Sprintf(" (did you mean %s?)", near)
 	}
 	return text
 }
 
-// usage lists the arguments: "path* string, limit integer 1-2000". A star marks what is required.
-func (s *schema) usage() string {
+// usageText lists the arguments: "path* string, limit integer 1-2000". A star marks what is
+// required.
+func (s *schema) usageText() string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(s.root.Properties)) {
 		star := ""
 		if slices.Contains(s.root.Required, key) {
 			star = "*"
 		}
-		parts = append(parts, key+star+" "+allowed(s.root.Properties[key]))
+		parts = append(parts, key+star+" "+allowedText(s.root.Properties[key]))
 	}
 	if len(parts) == 0 {
 		return "none"

@@ -67,10 +67,10 @@ func (s Spec) Means(args json.RawMessage) intent.Intent {
 		return in
 	}
 	reads := in.Reads && s.Trusted && s.Consent != intent.Confirm
-	return intent.Intent{Reads: reads, Gist: in.Gist, Detail: indented(args), Unread: true, Consent: s.Consent}
+	return intent.Intent{Reads: reads, Gist: in.Gist, Detail: indentJSON(args), Unread: true, Consent: s.Consent}
 }
 
-func indented(args json.RawMessage) string {
+func indentJSON(args json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, args, "", "  ") != nil {
 		return string(args)

@@ -65,7 +65,7 @@ func (e UnknownError) Error() string { return string(e) }
 // with the nearest name.
 func (r *Registry) Unknown(toolsets []string) error {
 	known := append(ToolsetNames(), r.Names()...)
-	for _, e := range r.tools() {
+	for _, e := range r.currentTools() {
 		known = append(known, e.spec.Owner, e.spec.Toolset)
 	}
 	known = append(known, r.owners()...)
@@ -83,12 +83,12 @@ func (r *Registry) Unknown(toolsets []string) error {
 	if bad == nil {
 		return nil
 	}
-	return UnknownError(fmt.Sprintf("unknown toolset %s; toolsets are: %s", strings.Join(bad, ", "), list(ToolsetNames())))
+	return UnknownError(fmt.Sprintf("unknown toolset %s; toolsets are: %s", strings.Join(bad, ", "), joinNames(ToolsetNames())))
 }
 
-// expand follows includes. Unknown names stay in the set: they may be tool names. Loops are
+// expandToolsets follows includes. Unknown names stay in the set: they may be tool names. Loops are
 // harmless.
-func expand(names []string) map[string]bool {
+func expandToolsets(names []string) map[string]bool {
 	sets := map[string]Toolset{}
 	for _, t := range Toolsets() {
 		sets[t.Name] = t

@@ -49,12 +49,12 @@ func Clarify(ask Asker, available func() error) tool.Tool {
 		if err != nil {
 			return tool.Result{}, err
 		}
-		return tool.Result{Text: "The person answered: " + chosen(answer, a.Choices)}, nil
+		return tool.Result{Text: "The person answered: " + chosenAnswer(answer, a.Choices)}, nil
 	})
 }
 
-// chosen turns the number of a choice into the choice.
-func chosen(text string, choices []string) string {
+// chosenAnswer turns the number of a choice into the choice.
+func chosenAnswer(text string, choices []string) string {
 	text = strings.TrimSpace(text)
 	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(choices) {
 		return choices[n-1]

@@ -66,7 +66,7 @@ func Tool(o Options) tool.Tool {
 	r := &runner{o: o}
 	return tool.Typed(tool.Spec{
 		Name: Name, Toolset: "code_execution", MaxResult: maxResult,
-		Description: r.describe(nil), Describe: r.describe, Available: r.available,
+		Description: r.describeTool(nil), Describe: r.describeTool, Available: r.hiddenReason,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["code"],"properties":{
 			"code":{"type":"string","minLength":1,"description":"Python; from hermes_tools import ... for the functions above"},
 			"session":{"type":"boolean","default":false,"description":"Keep variables from call to call"},
@@ -74,18 +74,18 @@ func Tool(o Options) tool.Tool {
 			"backend":{"type":"string","description":"Name of the back end to run in; default is the session's current one"},
 			"timeout":{"type":"integer","minimum":1,"description":"Seconds, if less than the limit"}}}`),
 		Intent: tool.Arg(args.intent),
-	}, r.run)
+	}, r.runScript)
 }
 
 func (a args) intent() intent.Intent {
 	return intent.Intent{
-		Gist: gist(a.Code), Detail: a.Code, Effects: intent.UnknownAction(), Unread: true, InBackend: true, Backend: a.Backend,
+		Gist: scriptGist(a.Code), Detail: a.Code, Effects: intent.UnknownAction(), Unread: true, InBackend: true, Backend: a.Backend,
 		OtherArgs: intent.OtherArgs(a, "timeout"),
 	}
 }
 
-// describe lists only functions that the session has.
-func (r *runner) describe(session []tool.Spec) string {
+// describeTool lists only functions that the session has.
+func (r *runner) describeTool(session []tool.Spec) string {
 	functions := "No other tools are part of this session, so hermes_tools has helpers only.\n"
 	if sigs := execcode.Signatures(session); len(sigs) > 0 {
 		functions = "`from hermes_tools import ...`:\n\n```\n" + strings.Join(sigs, "\n") + "\n```\n"
@@ -103,8 +103,8 @@ type availability struct {
 
 const lookAgain = 30 * time.Second
 
-// available hides the tool where nothing can run a script.
-func (r *runner) available() error {
+// hiddenReason hides the tool where nothing can run a script.
+func (r *runner) hiddenReason() error {
 	if r.o.Pool != nil {
 		for _, b := range r.o.Pool.List("") {
 			if !b.Traits.Local {
@@ -122,11 +122,11 @@ func (r *runner) available() error {
 	return err
 }
 
-func (r *runner) run(ctx context.Context, c tool.Call, a args) (tool.Result, error) {
+func (r *runner) runScript(ctx context.Context, c tool.Call, a args) (tool.Result, error) {
 	if c.Nest == nil {
 		return tool.Fail("A script cannot run scripts: execute_code is called by you only."), nil
 	}
-	place, err := r.place(c.Session, a.Backend)
+	place, err := r.findPlace(c.Session, a.Backend)
 	if err != nil {
 		return tool.Fail("%v", err), nil
 	}
@@ -149,7 +149,7 @@ func (r *runner) run(ctx context.Context, c tool.Call, a args) (tool.Result, err
 			res.Error = r.whoHasPython(ctx, c.Session, place.far)
 		}
 	}
-	text, err := encode(res)
+	text, err := encodeResult(res)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -159,9 +159,9 @@ func (r *runner) run(ctx context.Context, c tool.Call, a args) (tool.Result, err
 	}, nil
 }
 
-// encode writes a result for a model: one object, without the escapes that JSON inside of HTML
-// needs.
-func encode(res execcode.Result) (string, error) {
+// encodeResult writes a result for a model: one object, without the escapes that JSON inside of
+// HTML needs.
+func encodeResult(res execcode.Result) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -174,9 +174,9 @@ func encode(res execcode.Result) (string, error) {
 // place is where a script runs: far is "" for this machine.
 type place struct{ name, far string }
 
-// place finds the back end for a script. A name that does not exist is an error: a script that was
-// written for one place may do harm in another.
-func (r *runner) place(session, asked string) (place, error) {
+// findPlace finds the back end for a script. A name that does not exist is an error: a script that
+// was written for one place may do harm in another.
+func (r *runner) findPlace(session, asked string) (place, error) {
 	if r.o.Pool == nil {
 		return place{}, nil
 	}
@@ -200,8 +200,8 @@ func (r *runner) place(session, asked string) (place, error) {
 	return place{name: chosen.Name, far: chosen.Name}, nil
 }
 
-// gist is the first line of a script that says something, and how long the script is.
-func gist(code string) string {
+// scriptGist is the first line of a script that says something, and how long the script is.
+func scriptGist(code string) string {
 	lines := strings.Split(strings.TrimSpace(code), "\n")
 	first := ""
 	for _, l := range lines {

@@ -27,7 +27,7 @@ type change struct {
 	notes     []string
 }
 
-func (c change) before() []byte {
+func (c change) bytesBefore() []byte {
 	switch {
 	case c.movedFrom != "":
 		return c.source.data
@@ -37,7 +37,7 @@ func (c change) before() []byte {
 	return c.old.data
 }
 
-func (c change) op() chat.FileOp {
+func (c change) fileOp() chat.FileOp {
 	switch {
 	case c.remove:
 		return chat.FileDeleted
@@ -55,21 +55,21 @@ type plan struct {
 	warnings []string
 }
 
-// diffs describes the plan.
-func (p plan) diffs() []chat.FileDiff {
+// fileDiffs describes the plan.
+func (p plan) fileDiffs() []chat.FileDiff {
 	var out []chat.FileDiff
 	for _, c := range p.changes {
 		if !c.moveOut {
-			out = append(out, difference(c))
+			out = append(out, describeChange(c))
 		}
 	}
 	return out
 }
 
-// preview is the plan as one text.
-func (p plan) preview() string {
+// previewText is the plan as one text.
+func (p plan) previewText() string {
 	var b strings.Builder
-	for _, d := range p.diffs() {
+	for _, d := range p.fileDiffs() {
 		if d.Unified == "" {
 			fmt.Fprintf(&b, "%s %s %s\n", d.Op, d.Path, strings.Join(d.Notes, ", "))
 		}
@@ -78,11 +78,11 @@ func (p plan) preview() string {
 	return b.String()
 }
 
-// copied refuses what would write the mark of a hidden secret over the secret itself, or into
-// another file.
-func (p plan) copied() error {
+// refuseCopiedMarks refuses what would write the mark of a hidden secret over the secret itself, or
+// into another file.
+func (p plan) refuseCopiedMarks() error {
 	for _, c := range p.changes {
-		if bytes.Count(c.after, []byte(secret.Hidden)) > bytes.Count(c.before(), []byte(secret.Hidden)) {
+		if bytes.Count(c.after, []byte(secret.Hidden)) > bytes.Count(c.bytesBefore(), []byte(secret.Hidden)) {
 			return fmt.Errorf("%s: %s", c.at.shown, hiddenText)
 		}
 	}
@@ -92,17 +92,17 @@ func (p plan) copied() error {
 const hiddenText = "the text holds " + secret.Hidden + ", which stands where you were not shown a secret; writing it would destroy the secret. " +
 	"Change only the lines around it with patch, or use a command that works on the file in place (sed -i, a script)"
 
-// commit writes the plan. When one file cannot be written, those before it are put back.
-func (w *Workspace) commit(ctx context.Context, session string, p plan) error {
+// commitPlan writes the plan. When one file cannot be written, those before it are put back.
+func (w *Workspace) commitPlan(ctx context.Context, session string, p plan) error {
 	if len(p.changes) == 0 {
 		return errors.New("the files are already as the patch wants them")
 	}
-	if err := p.copied(); err != nil {
+	if err := p.refuseCopiedMarks(); err != nil {
 		return err
 	}
 	w.write.Lock()
 	defer w.write.Unlock()
-	if err := unchanged(ctx, p.changes); err != nil {
+	if err := checkUnchanged(ctx, p.changes); err != nil {
 		return err
 	}
 	return w.applyAll(ctx, session, p.changes)
@@ -110,25 +110,25 @@ func (w *Workspace) commit(ctx context.Context, session string, p plan) error {
 
 func (w *Workspace) applyAll(ctx context.Context, session string, changes []change) error {
 	for i, c := range changes {
-		if err := w.apply(ctx, session, c); err != nil {
+		if err := w.applyChange(ctx, session, c); err != nil {
 			err = fmt.Errorf("%s: %w", c.at.shown, files.Reason(err))
-			return errors.Join(err, w.rollback(ctx, session, changes[:i]))
+			return errors.Join(err, w.rollBackChanges(ctx, session, changes[:i]))
 		}
 	}
 	return nil
 }
 
-// unchanged makes sure that the files still are what the plan was made from.
-func unchanged(ctx context.Context, changes []change) error {
+// checkUnchanged makes sure that the files still are what the plan was made from.
+func checkUnchanged(ctx context.Context, changes []change) error {
 	for _, c := range changes {
-		if err := c.unchanged(ctx); err != nil {
+		if err := c.checkUnchanged(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c change) unchanged(ctx context.Context) error {
+func (c change) checkUnchanged(ctx context.Context) error {
 	st, err := c.at.room.Files.Stat(ctx, c.at.real)
 	switch {
 	case c.old == nil && errors.Is(err, fs.ErrNotExist):
@@ -142,11 +142,11 @@ func (c change) unchanged(ctx context.Context) error {
 	return nil
 }
 
-// apply makes one change in the folder that its path names now; a folder of the path that became a
-// link is an error.
-func (w *Workspace) apply(ctx context.Context, session string, c change) error {
+// applyChange makes one change in the folder that its path names now; a folder of the path that
+// became a link is an error.
+func (w *Workspace) applyChange(ctx context.Context, session string, c change) error {
 	if c.remove {
-		w.marks.forgetFile(session, c.at.key())
+		w.marks.forgetFile(session, c.at.fileKey())
 		return c.at.room.Files.Remove(ctx, c.at.real)
 	}
 	var like *realpath.Stat
@@ -155,14 +155,14 @@ func (w *Workspace) apply(ctx context.Context, session string, c change) error {
 	}
 	st, err := c.at.room.Files.Write(ctx, c.at.real, c.after, like)
 	if err == nil {
-		w.marks.record(session, c.at.key(), st, "")
+		w.marks.recordSeen(session, c.at.fileKey(), st, "")
 	}
 	return err
 }
 
-// rollback puts back what was changed, the last first. Folders that were made stay: they are empty
-// and harm nobody.
-func (w *Workspace) rollback(ctx context.Context, session string, done []change) error {
+// rollBackChanges puts back what was changed, the last first. Folders that were made stay: they are
+// empty and harm nobody.
+func (w *Workspace) rollBackChanges(ctx context.Context, session string, done []change) error {
 	ctx = context.WithoutCancel(ctx) // half of a patch is worse than a moment more
 	var errs []error
 	for i := len(done) - 1; i >= 0; i-- {
@@ -171,7 +171,7 @@ func (w *Workspace) rollback(ctx context.Context, session string, done []change)
 		if c.old != nil {
 			back.after, back.old = c.old.data, c.old
 		}
-		if err := w.apply(ctx, session, back); err != nil {
+		if err := w.applyChange(ctx, session, back); err != nil {
 			errs = append(errs, fmt.Errorf("and %s could not be put back: %w", c.at.shown, files.Reason(err)))
 		}
 	}

@@ -39,8 +39,8 @@ func systemReads() []denied {
 	}
 }
 
-// credentials are neither read nor written.
-func credentials() []denied {
+// credentialPaths are neither read nor written.
+func credentialPaths() []denied {
 	return []denied{
 		{why: "keys", paths: []string{".gnupg", ".password-store", ".local/share/keyrings", "Library/Keychains", ".config/age", ".config/sops"}},
 		{why: "credentials", paths: []string{".config/gcloud", ".azure", ".oci", ".config/doctl", ".config/op", ".config/hub", ".config/rclone"}},

@@ -12,16 +12,16 @@ import (
 // them takes seconds.
 const diffLimit = 2 << 20
 
-// difference describes a change for people. Line ends and byte order marks are left out: both sides
-// have the same.
-func difference(c change) chat.FileDiff {
-	d := chat.FileDiff{Path: c.at.shown, Op: c.op(), OldPath: c.movedFrom, Notes: c.notes}
-	before, after := c.before(), c.after
+// describeChange describes a change for people. Line ends and byte order marks are left out: both
+// sides have the same.
+func describeChange(c change) chat.FileDiff {
+	d := chat.FileDiff{Path: c.at.shown, Op: c.fileOp(), OldPath: c.movedFrom, Notes: c.notes}
+	before, after := c.bytesBefore(), c.after
 	if len(before) > diffLimit || len(after) > diffLimit {
 		d.Notes = append(d.Notes, "too large for a diff")
 		return d
 	}
-	if binary(before) || binary(after) {
+	if isBinary(before) || isBinary(after) {
 		d.Notes = append(d.Notes, "binary")
 		return d
 	}
@@ -34,13 +34,13 @@ func difference(c change) chat.FileDiff {
 	case d.Op == chat.FileDeleted:
 		to = "/dev/null"
 	}
-	d.Unified, d.Added, d.Removed = unified(from, to, plain(before), plain(after))
+	d.Unified, d.Added, d.Removed = unifiedDiff(from, to, plainText(before), plainText(after))
 	return d
 }
 
-func plain(data []byte) string { return newlines(strings.TrimPrefix(string(data), bom)) }
+func plainText(data []byte) string { return unixNewlines(strings.TrimPrefix(string(data), bom)) }
 
-func unified(from, to, before, after string) (diff string, added, removed int) {
+func unifiedDiff(from, to, before, after string) (diff string, added, removed int) {
 	u, err := udiff.ToUnifiedDiff(from, to, before, udiff.Lines(before, after), udiff.DefaultContextLines)
 	if err != nil {
 		return "", 0, 0 // only for edits that do not fit the text; these were made from it

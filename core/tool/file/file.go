@@ -87,7 +87,7 @@ func New(o Options) *Workspace {
 }
 
 // Forget drops what is remembered about a session.
-func (w *Workspace) Forget(session string) { w.marks.forget(session) }
+func (w *Workspace) Forget(session string) { w.marks.forgetSession(session) }
 
 // place is a path three ways, and where it is.
 type place struct {
@@ -107,8 +107,8 @@ func (w *Workspace) backendArg() string {
 	return `,"backend":{"type":"string","description":` + string(text) + `}`
 }
 
-// key names the file among those of all places.
-func (p place) key() string { return p.room.Show(p.real) }
+// fileKey names the file among those of all places.
+func (p place) fileKey() string { return p.room.Show(p.real) }
 
 // target is where a call looks for its files.
 type target struct {
@@ -116,36 +116,36 @@ type target struct {
 	cwd  string // where relative paths start on this machine
 }
 
-// aim finds the place that a call is about.
-func (w *Workspace) aim(c tool.Call, backend string) (target, error) {
+// findTarget finds the place that a call is about.
+func (w *Workspace) findTarget(c tool.Call, backend string) (target, error) {
 	if w.rooms == nil {
-		return target{w.here(), c.Cwd}, nil
+		return target{w.localRoom(), c.Cwd}, nil
 	}
 	r, err := w.rooms(c.Session, backend)
 	return target{r, c.Cwd}, err
 }
 
-func (w *Workspace) here() room.Room { return room.Room{Files: files.Local{Home: w.home}} }
+func (w *Workspace) localRoom() room.Room { return room.Room{Files: files.Local{Home: w.home}} }
 
 func (w *Workspace) isOwn(path string) bool {
 	path = filepath.Clean(path)
 	return slices.ContainsFunc(w.own, func(dir string) bool { return dir != "" && realpath.Within(path, dir) })
 }
 
-// find is aim and locate.
-func (w *Workspace) find(ctx context.Context, c tool.Call, backend, path string) (place, error) {
+// findPlace is findTarget and resolvePath.
+func (w *Workspace) findPlace(ctx context.Context, c tool.Call, backend, path string) (place, error) {
 	if w.isOwn(path) {
-		return target{w.here(), c.Cwd}.locate(ctx, path)
+		return target{w.localRoom(), c.Cwd}.resolvePath(ctx, path)
 	}
-	at, err := w.aim(c, backend)
+	at, err := w.findTarget(c, backend)
 	if err != nil {
 		return place{}, err
 	}
-	return at.locate(ctx, path)
+	return at.resolvePath(ctx, path)
 }
 
-// locate resolves what a model gave as a path.
-func (t target) locate(ctx context.Context, path string) (place, error) {
+// resolvePath resolves what a model gave as a path.
+func (t target) resolvePath(ctx context.Context, path string) (place, error) {
 	switch {
 	case strings.TrimSpace(path) == "":
 		return place{}, errors.New("the path is empty")
@@ -164,13 +164,13 @@ func (t target) locate(ctx context.Context, path string) (place, error) {
 		return place{}, fmt.Errorf("%s: %w", t.room.Show(path), files.Reason(err))
 	}
 	at := place{room: t.room, abs: found.Abs, real: found.Real, home: found.Home}
-	if at.shown = shown(cwd, at.abs); away {
+	if at.shown = shownPath(cwd, at.abs); away {
 		at.shown = t.room.Show(at.abs)
 	}
 	return at, nil
 }
 
-func shown(cwd, abs string) string {
+func shownPath(cwd, abs string) string {
 	rel, err := filepath.Rel(cwd, abs)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return abs

@@ -320,7 +320,7 @@ func TestRollback(t *testing.T) {
 	if p.err != nil {
 		t.Fatal(p.err)
 	}
-	changes := slices.Concat(p.plan.changes, []change{{at: place{room: w.here(), shown: "file/d", abs: blocked, real: blocked}, after: []byte("x")}})
+	changes := slices.Concat(p.plan.changes, []change{{at: place{room: w.localRoom(), shown: "file/d", abs: blocked, real: blocked}, after: []byte("x")}})
 	if err := w.applyAll(t.Context(), "s", changes); err == nil || !strings.Contains(err.Error(), "file/d") {
 		t.Errorf("%v", err)
 	}
@@ -340,7 +340,7 @@ func TestCommitNoticesARace(t *testing.T) {
 	w := New(Options{UserHome: f.home})
 	p := w.prepareWrite(t.Context(), tool.Call{Cwd: f.dir}, writeArgs{Path: "a", Content: "2\n"})
 	f.put("a", "someone else was here\n")
-	if err := w.commit(t.Context(), "s", p.plan); err == nil || f.get("a") != "someone else was here\n" {
+	if err := w.commitPlan(t.Context(), "s", p.plan); err == nil || f.get("a") != "someone else was here\n" {
 		t.Errorf("%v %q", err, f.get("a"))
 	}
 }
@@ -360,7 +360,7 @@ func TestPathsForParallelCalls(t *testing.T) {
 
 func TestTheGistCountsLinesAsPeopleDo(t *testing.T) {
 	for content, want := range map[string]string{"": "0 lines", "a": "1 line", "a\n": "1 line", "a\nb": "2 lines", "a\nb\n": "2 lines", "\n\n": "2 lines"} {
-		if got := lines(content); got != want {
+		if got := countLines(content); got != want {
 			t.Errorf("%q has %s, not %s", content, want, got)
 		}
 	}

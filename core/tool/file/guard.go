@@ -43,8 +43,8 @@ func newGuard(o Options, userHome string) guard {
 	add(&g.read, systemReads(), "/")
 	if userHome != "" {
 		add(&g.write, homeWrites(), userHome)
-		add(&g.write, credentials(), userHome)
-		add(&g.read, credentials(), userHome)
+		add(&g.write, credentialPaths(), userHome)
+		add(&g.read, credentialPaths(), userHome)
 		g.sshDir = namesOfPlace(filepath.Join(userHome, ".ssh"))
 	}
 	for _, home := range ownhome.Homes(o.Home, userHome) {
@@ -81,13 +81,13 @@ func (e *DeniedError) Error() string {
 
 func (g guard) mayWrite(p place) error {
 	for _, path := range []string{p.abs, p.real} {
-		if why, hit := match(g.write, path); hit {
+		if why, hit := matchRules(g.write, path); hit {
 			return &DeniedError{p.shown, "written", why}
 		}
 		if why, hit := gitInternals(path, g.far); hit {
 			return &DeniedError{p.shown, "written", why}
 		}
-		if why, hit := g.secret(path); hit {
+		if why, hit := g.secretReason(path); hit {
 			return &DeniedError{p.shown, "written", why}
 		}
 	}
@@ -99,16 +99,16 @@ func (g guard) mayWrite(p place) error {
 
 func (g guard) mayRead(p place) error {
 	for _, path := range []string{p.abs, p.real} {
-		if why, hit := g.secret(path); hit {
+		if why, hit := g.secretReason(path); hit {
 			return &DeniedError{p.shown, "read", why}
 		}
 	}
 	return nil
 }
 
-// secret reports whether reading path would hand a secret to the model's provider.
-func (g guard) secret(path string) (why string, hit bool) {
-	if why, hit := match(g.read, path); hit {
+// secretReason reports whether reading path would hand a secret to the model's provider.
+func (g guard) secretReason(path string) (why string, hit bool) {
+	if why, hit := matchRules(g.read, path); hit {
 		return why, true
 	}
 	path = comparableName(path)
@@ -149,7 +149,7 @@ func publicSSH(name string) bool {
 	return strings.HasSuffix(name, ".pub") || name == "config" || strings.HasPrefix(name, "known_hosts") || name == "authorized_keys"
 }
 
-func match(rules []rule, path string) (why string, hit bool) {
+func matchRules(rules []rule, path string) (why string, hit bool) {
 	path = comparableName(path)
 	for _, r := range rules {
 		if p := comparableName(r.path); path == p || r.tree && realpath.Within(path, p) {
@@ -175,7 +175,7 @@ func (w *Workspace) mayRead(p place) error {
 	if err := w.guardThere(p.home).mayRead(p); err != nil {
 		return err
 	}
-	for _, h := range hosts(p) {
+	for _, h := range hostPlaces(p) {
 		if err := w.guard.mayRead(h); err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func (w *Workspace) mayWrite(p place) error {
 	if err := w.guardThere(p.home).mayRead(p); err != nil {
 		return err
 	}
-	for _, h := range hosts(p) {
+	for _, h := range hostPlaces(p) {
 		if err := w.guard.mayWrite(h); err != nil {
 			return err
 		}
@@ -203,8 +203,8 @@ func (w *Workspace) mayWrite(p place) error {
 	return nil
 }
 
-// hosts are the places of the machine that a mount shows a container at a place.
-func hosts(p place) (out []place) {
+// hostPlaces are the places of the machine that a mount shows a container at a place.
+func hostPlaces(p place) (out []place) {
 	for _, path := range []string{p.abs, p.real} {
 		if host, ok := p.room.Host(path); ok {
 			out = append(out, place{shown: p.shown, abs: host, real: realpath.Of("", "/", host)})

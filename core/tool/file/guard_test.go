@@ -17,7 +17,7 @@ func TestSecretsOfOtherProfilesAndPrograms(t *testing.T) {
 			".hermes/.env.bak", ".hermes/.env", ".hermes/profiles/work/.env", ".hermes/profiles/home/auth.json", ".npmrc", ".pypirc", ".aws/credentials",
 			".docker/config.json", ".kube/config", ".config/gh/hosts.yml", ".config/gcloud/credentials.db", ".gnupg/secring.gpg",
 		} {
-			if _, hit := g.secret(filepath.Join(user, name)); !hit {
+			if _, hit := g.secretReason(filepath.Join(user, name)); !hit {
 				t.Errorf("with home %s, ~/%s may be read", home, name)
 			}
 		}
@@ -26,7 +26,7 @@ func TestSecretsOfOtherProfilesAndPrograms(t *testing.T) {
 			t.Errorf("with home %s, %s may be written", home, at)
 		}
 		for _, name := range []string{"proj/.env", "proj/config.yaml", ".hermes/skills/x/config.yaml", ".hermes/cache/spill/result-1.txt", ".config/gh/config.yml", "work/profiles/x/notes.txt"} {
-			if why, hit := g.secret(filepath.Join(user, name)); hit {
+			if why, hit := g.secretReason(filepath.Join(user, name)); hit {
 				t.Errorf("with home %s, ~/%s may not be read: %s", home, name, why)
 			}
 		}

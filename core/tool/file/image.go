@@ -26,7 +26,7 @@ func (w *Workspace) Image(ctx context.Context, c tool.Call, path string) (chat.P
 		}
 		return p, err
 	}
-	at, err := w.find(ctx, c, "", path)
+	at, err := w.findPlace(ctx, c, "", path)
 	if err != nil {
 		return chat.Part{}, err
 	}

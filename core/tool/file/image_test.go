@@ -23,12 +23,12 @@ func TestReadOfWhatIsKept(t *testing.T) {
 		return chat.Part{Kind: chat.PartImage, Name: handle, Blob: "b"}, nil
 	}})
 	for path, want := range map[string]int{"sha256:abc": 1, "sha256:other": 0} {
-		res, err := w.read(context.Background(), tool.Call{Session: "s", Cwd: t.TempDir()}, readArgs{Path: path})
+		res, err := w.readFile(context.Background(), tool.Call{Session: "s", Cwd: t.TempDir()}, readArgs{Path: path})
 		if err != nil || len(res.Parts) != want || res.IsError != (want == 0) {
 			t.Errorf("%s: %+v, %v", path, res, err)
 		}
 	}
-	res, err := w.read(context.Background(), tool.Call{Session: "s"}, readArgs{Path: "sha256:pdf", Offset: 2, Limit: 1})
+	res, err := w.readFile(context.Background(), tool.Call{Session: "s"}, readArgs{Path: "sha256:pdf", Offset: 2, Limit: 1})
 	if err != nil || res.IsError || !strings.HasPrefix(res.Text, "2|two\n") || len(res.Parts) != 0 {
 		t.Errorf("%+v, %v", res, err)
 	}

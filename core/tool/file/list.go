@@ -18,18 +18,18 @@ const listLimit = 200_000
 
 type listed = files.Listed
 
-// files finds files by name, the newest first.
-func (s *search) files(ctx context.Context) (tool.Result, error) {
+// findFiles finds files by name, the newest first.
+func (s *search) findFiles(ctx context.Context) (tool.Result, error) {
 	if s.single {
 		return tool.Fail("%s is a file: search for files in a folder.", s.at.shown), nil
 	}
 	filter := files.NewPicker(files.Globs(s.args.Glob))
 	var all []listed
 	add := func(rel string) bool {
-		if s.secret(rel) || !filter.Wants(rel, "", false, nil) {
+		if s.isSecret(rel) || !filter.Wants(rel, "", false, nil) {
 			return true
 		}
-		if info, err := os.Lstat(s.full(rel)); err == nil {
+		if info, err := os.Lstat(s.fullPath(rel)); err == nil {
 			all = append(all, listed{Path: rel, Mod: info.ModTime()})
 		}
 		return len(all) < listLimit
@@ -47,7 +47,7 @@ func (s *search) files(ctx context.Context) (tool.Result, error) {
 	slices.SortFunc(all, func(a, b listed) int {
 		return cmp.Or(b.Mod.Compare(a.Mod), cmp.Compare(a.Path, b.Path))
 	})
-	return s.listing(ctx, all, err)
+	return s.listResult(ctx, all, err)
 }
 
 // filesThere has files found by name where they are.
@@ -57,11 +57,11 @@ func (s *search) filesThere(ctx context.Context, names []string) (tool.Result, e
 		return tool.Fail("Files of %s cannot be searched.", s.at.room.Name), nil
 	}
 	a, err := far.Search(ctx, s.at.real, files.Query{Names: names, Globs: files.Globs(s.args.Glob), Most: mostThere})
-	all := slices.DeleteFunc(a.Listed, func(f listed) bool { return s.secret(f.Path) })
+	all := slices.DeleteFunc(a.Listed, func(f listed) bool { return s.isSecret(f.Path) })
 	if err == nil && a.More {
 		err = fmt.Errorf("only the newest %d of %d are known here", len(a.Listed), a.Total)
 	}
-	return s.listing(ctx, all, err)
+	return s.listResult(ctx, all, err)
 }
 
 // searcher searches where its files are.
@@ -73,16 +73,16 @@ type searcher interface {
 // here, and only then counted.
 const mostThere = 5000
 
-// listing is a page of files.
-func (s *search) listing(ctx context.Context, all []listed, err error) (tool.Result, error) {
-	from, to := s.window(len(all))
+// listResult is a page of files.
+func (s *search) listResult(ctx context.Context, all []listed, err error) (tool.Result, error) {
+	from, to := s.pageWindow(len(all))
 	hits := make([]map[string]any, 0, to-from)
 	for _, f := range all[from:to] {
-		hits = append(hits, map[string]any{"path": s.name(f.Path)})
+		hits = append(hits, map[string]any{"path": s.shownName(f.Path)})
 	}
-	s.give(hits, to < len(all))
-	text, note := s.page(all)
-	return s.answer(ctx, text, note, err)
+	s.giveData(hits, to < len(all))
+	text, note := s.pageText(all)
+	return s.finishAnswer(ctx, text, note, err)
 }
 
 // nameGlob takes a pattern without wildcards for part of a file name, and one with a slash for the
@@ -99,20 +99,20 @@ func nameGlob(pattern string) string {
 	return pattern
 }
 
-// window is which of n files are on the page.
-func (s *search) window(n int) (from, to int) {
+// pageWindow is which of n files are on the page.
+func (s *search) pageWindow(n int) (from, to int) {
 	from = min(s.args.Offset, n)
 	return from, min(from+s.args.Limit, n)
 }
 
-func (s *search) page(all []listed) (text, note string) {
-	from, to := s.window(len(all))
+func (s *search) pageText(all []listed) (text, note string) {
+	from, to := s.pageWindow(len(all))
 	if s.args.Mode == "count" {
 		return fmt.Sprintf("%d files", len(all)), ""
 	}
 	var b strings.Builder
 	for _, f := range all[from:to] {
-		b.WriteString(s.name(f.Path) + "\n")
+		b.WriteString(s.shownName(f.Path) + "\n")
 	}
 	switch {
 	case to < len(all):

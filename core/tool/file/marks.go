@@ -26,14 +26,14 @@ type marks struct {
 
 const markLimit = 4096
 
-func (m *marks) forget(session string) {
+func (m *marks) forgetSession(session string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.by, session)
 }
 
-// record records a file as the session knows it now.
-func (m *marks) record(session, path string, st realpath.Stat, asked string) {
+// recordSeen records a file as the session knows it now.
+func (m *marks) recordSeen(session, path string, st realpath.Stat, asked string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.by == nil {
@@ -61,7 +61,7 @@ func (m *marks) askedBefore(session, path string, st realpath.Stat, asked string
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, ok := m.by[session][path]
-	if !ok || k.noted || k.asked != asked || !k.same(st) {
+	if !ok || k.noted || k.asked != asked || !k.isSame(st) {
 		return false
 	}
 	k.noted = true
@@ -69,14 +69,14 @@ func (m *marks) askedBefore(session, path string, st realpath.Stat, asked string
 	return true
 }
 
-// stale returns when the session saw the file, if the file changed since then.
-func (m *marks) stale(session, path string, st realpath.Stat) (seen time.Time, stale bool) {
+// changedSince returns when the session saw the file, if the file changed since then.
+func (m *marks) changedSince(session, path string, st realpath.Stat) (seen time.Time, stale bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, ok := m.by[session][path]
-	return k.seen, ok && !k.same(st)
+	return k.seen, ok && !k.isSame(st)
 }
 
-func (k mark) same(st realpath.Stat) bool {
+func (k mark) isSame(st realpath.Stat) bool {
 	return files.Same(k.stat, st)
 }

@@ -34,29 +34,29 @@ func (w *Workspace) prepareV4A(ctx context.Context, c tool.Call, a patchArgs) pr
 	if err != nil {
 		return prepared{err: err}
 	}
-	to, err := w.aim(c, a.Backend)
+	to, err := w.findTarget(c, a.Backend)
 	if err != nil {
 		return prepared{err: err}
 	}
 	d := &draft{ctx: ctx, w: w, target: to}
 	var errs []error
 	for _, op := range ops {
-		if err := d.apply(op); err != nil {
+		if err := d.applyOp(op); err != nil {
 			errs = append(errs, fmt.Errorf("%s (patch line %d): %w", op.Path, op.Line, err))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return prepared{err: err} // every fault at once: the model mends them in one go
 	}
-	p := d.plan()
+	p := d.makePlan()
 	for _, ch := range p.changes {
-		p.warnings = append(p.warnings, w.warn(c.Session, ch)...)
+		p.warnings = append(p.warnings, w.changeWarnings(c.Session, ch)...)
 	}
 	return prepared{plan: p}
 }
 
-func (d *draft) open(path string) (*draftFile, error) {
-	at, err := d.target.locate(d.ctx, path)
+func (d *draft) openFile(path string) (*draftFile, error) {
+	at, err := d.target.resolvePath(d.ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +77,8 @@ func (d *draft) open(path string) (*draftFile, error) {
 	return f, nil
 }
 
-func (d *draft) apply(op v4a.Op) error {
-	f, err := d.open(op.Path)
+func (d *draft) applyOp(op v4a.Op) error {
+	f, err := d.openFile(op.Path)
 	if err != nil {
 		return err
 	}
@@ -90,27 +90,27 @@ func (d *draft) apply(op v4a.Op) error {
 		return nil
 	}
 	if !f.exists {
-		return fmt.Errorf("the file does not exist.%s", similar(d.ctx, f.at))
+		return fmt.Errorf("the file does not exist.%s", similarFiles(d.ctx, f.at))
 	}
 	switch op.Kind {
 	case v4a.Delete:
 		f.exists = false
 	case v4a.Update:
-		if err := f.update(op.Hunks); err != nil {
+		if err := f.applyHunks(op.Hunks); err != nil {
 			return err
 		}
 		if op.To != "" {
-			return d.move(f, op.To)
+			return d.moveFile(f, op.To)
 		}
 	case v4a.Move:
-		return d.move(f, op.To)
+		return d.moveFile(f, op.To)
 	case v4a.Add:
 	}
 	return nil
 }
 
-func (f *draftFile) update(hunks []v4a.Hunk) error {
-	t, err := decode(f.now)
+func (f *draftFile) applyHunks(hunks []v4a.Hunk) error {
+	t, err := decodeText(f.now)
 	if err != nil {
 		return err
 	}
@@ -118,13 +118,13 @@ func (f *draftFile) update(hunks []v4a.Hunk) error {
 	if err != nil {
 		return err
 	}
-	f.now = t.encode(body)
+	f.now = t.encodeBody(body)
 	f.notes = append(f.notes, notes...)
 	return nil
 }
 
-func (d *draft) move(f *draftFile, to string) error {
-	g, err := d.open(to)
+func (d *draft) moveFile(f *draftFile, to string) error {
+	g, err := d.openFile(to)
 	if err != nil {
 		return err
 	}
@@ -140,18 +140,18 @@ func (d *draft) move(f *draftFile, to string) error {
 	return nil
 }
 
-// plan turns the draft into changes; files that end as they began are left out.
-func (d *draft) plan() plan {
+// makePlan turns the draft into changes; files that end as they began are left out.
+func (d *draft) makePlan() plan {
 	var p plan
 	for _, f := range d.files {
-		if ch, changes := f.change(d); changes {
+		if ch, changes := f.changeOf(d); changes {
 			p.changes = append(p.changes, ch)
 		}
 	}
 	return p
 }
 
-func (f *draftFile) change(d *draft) (change, bool) {
+func (f *draftFile) changeOf(d *draft) (change, bool) {
 	ch := change{at: f.at, old: f.old, after: f.now, notes: slices.Clone(f.notes)}
 	var before []byte
 	if f.old != nil {

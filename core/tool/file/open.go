@@ -41,8 +41,8 @@ func readSnapshot(ctx context.Context, at place) (*snapshot, error) {
 	return &snapshot{data, st}, nil
 }
 
-// binary reports whether data, the start of a file, is no text.
-func binary(data []byte) bool {
+// isBinary reports whether data, the start of a file, is no text.
+func isBinary(data []byte) bool {
 	data = data[:min(len(data), 8192)]
 	if bytes.IndexByte(data, 0) >= 0 {
 		return true
@@ -68,8 +68,8 @@ type text struct {
 	crlf bool // every line ended in "\r\n"
 }
 
-func decode(data []byte) (text, error) {
-	if binary(data) {
+func decodeText(data []byte) (text, error) {
+	if isBinary(data) {
 		return text{}, errBinary
 	}
 	var t text
@@ -78,22 +78,22 @@ func decode(data []byte) (text, error) {
 		t.bom, s = true, s[len(bom):]
 	}
 	if n := bytes.Count(data, []byte("\n")); n > 0 && n == bytes.Count(data, []byte("\r\n")) && n == bytes.Count(data, []byte("\r")) {
-		t.crlf, s = true, newlines(s)
+		t.crlf, s = true, unixNewlines(s)
 	}
 	t.body = s
 	return t, nil
 }
 
-// newlines turns "\r\n" into "\n".
-func newlines(s string) string {
+// unixNewlines turns "\r\n" into "\n".
+func unixNewlines(s string) string {
 	return string(bytes.ReplaceAll([]byte(s), []byte("\r\n"), []byte("\n")))
 }
 
-// encode writes body the way the file was.
-func (t text) encode(body string) []byte {
+// encodeBody writes body the way the file was.
+func (t text) encodeBody(body string) []byte {
 	out := []byte(body)
 	if t.crlf {
-		out = bytes.ReplaceAll([]byte(newlines(body)), []byte("\n"), []byte("\r\n"))
+		out = bytes.ReplaceAll([]byte(unixNewlines(body)), []byte("\n"), []byte("\r\n"))
 	}
 	if t.bom && !bytes.HasPrefix(out, []byte(bom)) {
 		out = append([]byte(bom), out...)

@@ -46,14 +46,14 @@ func Patch(w *Workspace) tool.Tool {
 	}, func(ctx context.Context, c tool.Call, a patchArgs) (tool.Result, error) {
 		data := map[string]any{}
 		if a.Mode == "patch" {
-			data["files"] = a.paths()
+			data["files"] = a.touchedPaths()
 		}
-		return w.finish(ctx, c, w.preparePatch(ctx, c, a), data), nil
+		return w.carryOut(ctx, c, w.preparePatch(ctx, c, a), data), nil
 	})
 }
 
 func (a patchArgs) intent() intent.Intent {
-	in := intent.Intent{Paths: a.paths(), OnlyPaths: true, InBackend: true, Backend: a.Backend}
+	in := intent.Intent{Paths: a.touchedPaths(), OnlyPaths: true, InBackend: true, Backend: a.Backend}
 	in.Gist = strings.Join(in.Paths, ", ")
 	if len(in.Paths) == 0 {
 		in.Effects = intent.UnknownAction()
@@ -61,9 +61,9 @@ func (a patchArgs) intent() intent.Intent {
 	return in
 }
 
-// paths returns nil, "unknown", for a patch that does not parse: it then runs alone and fails
-// alone.
-func (a patchArgs) paths() []string {
+// touchedPaths returns nil, "unknown", for a patch that does not parse: it then runs alone and
+// fails alone.
+func (a patchArgs) touchedPaths() []string {
 	if a.Mode != "patch" {
 		return []string{a.Path}
 	}
@@ -79,16 +79,16 @@ func (w *Workspace) preparePatch(ctx context.Context, c tool.Call, a patchArgs) 
 		if a.Patch == "" {
 			return prepared{err: errors.New("patch: mode patch needs the argument patch")}
 		}
-		return marked(w.prepareV4A(ctx, c, a), a.Patch)
+		return explainHiddenMark(w.prepareV4A(ctx, c, a), a.Patch)
 	}
 	if a.Path == "" {
 		return prepared{err: errors.New("patch: mode replace needs the arguments path, old_string and new_string")}
 	}
-	return marked(w.prepareReplace(ctx, c, a), a.Old)
+	return explainHiddenMark(w.prepareReplace(ctx, c, a), a.Old)
 }
 
-// marked adds why a text with the mark of a hidden secret is not found.
-func marked(p prepared, text string) prepared {
+// explainHiddenMark adds why a text with the mark of a hidden secret is not found.
+func explainHiddenMark(p prepared, text string) prepared {
 	if p.err != nil && strings.Contains(text, secret.Hidden) {
 		p.err = fmt.Errorf("%w. And %s", p.err, hiddenText)
 	}
@@ -96,37 +96,37 @@ func marked(p prepared, text string) prepared {
 }
 
 func (w *Workspace) prepareReplace(ctx context.Context, c tool.Call, a patchArgs) prepared {
-	at, old, err := w.writable(ctx, c, a.Backend, a.Path)
+	at, old, err := w.openForWriting(ctx, c, a.Backend, a.Path)
 	if err != nil {
 		return prepared{err: err}
 	}
 	if old == nil {
-		return prepared{err: fmt.Errorf("%s does not exist.%s Use write_file for a new file", at.shown, similar(ctx, at))}
+		return prepared{err: fmt.Errorf("%s does not exist.%s Use write_file for a new file", at.shown, similarFiles(ctx, at))}
 	}
-	t, err := decode(old.data)
+	t, err := decodeText(old.data)
 	if err != nil {
 		return prepared{err: fmt.Errorf("%s: %w", at.shown, err)}
 	}
 	from, to := a.Old, a.New
 	if t.crlf {
-		from, to = newlines(from), newlines(to)
+		from, to = unixNewlines(from), unixNewlines(to)
 	}
 	out, err := fuzzy.Replace(t.body, from, to, a.ReplaceAll)
 	if err != nil {
 		return prepared{err: fmt.Errorf("%s: %w", at.shown, err)}
 	}
-	after := t.encode(out.Text)
+	after := t.encodeBody(out.Text)
 	ch := change{at: at, old: old, after: after, notes: newFaults(at.real, old.data, after)}
 	if n := len(out.Spans); n > 1 {
 		ch.notes = append(ch.notes, fmt.Sprintf("%d places", n))
 	}
 	if out.Strategy != "exact" {
-		ch.notes = append(ch.notes, approximate(out.Strategy, out.Guess))
+		ch.notes = append(ch.notes, approximateNote(out.Strategy, out.Guess))
 	}
-	return prepared{plan: plan{changes: []change{ch}, warnings: w.warn(c.Session, ch)}}
+	return prepared{plan: plan{changes: []change{ch}, warnings: w.changeWarnings(c.Session, ch)}}
 }
 
-func approximate(strategy string, guess bool) string {
+func approximateNote(strategy string, guess bool) string {
 	if guess {
 		return "matched by " + strategy + ", a guess: look at the diff and read the file"
 	}

@@ -77,7 +77,7 @@ func Read(w *Workspace) tool.Tool {
 		Intent: tool.Arg(func(a readArgs) intent.Intent {
 			return intent.Intent{Reads: true, Gist: a.Path + l.lineRange(a), Paths: []string{a.Path}, OnlyPaths: true, InBackend: true, Backend: a.Backend}
 		}),
-	}, w.read)
+	}, w.readFile)
 }
 
 func (l Limits) lineRange(a readArgs) string {
@@ -88,7 +88,7 @@ func (l Limits) lineRange(a readArgs) string {
 	return fmt.Sprintf(":%d-%d", from, from+cmp.Or(a.Limit, l.defaultLines())-1)
 }
 
-func (w *Workspace) read(ctx context.Context, c tool.Call, a readArgs) (tool.Result, error) {
+func (w *Workspace) readFile(ctx context.Context, c tool.Call, a readArgs) (tool.Result, error) {
 	if strings.HasPrefix(a.Path, chat.HandlePrefix) && w.kept != nil && c.Data == nil {
 		return w.readKept(ctx, c.Session, a), nil
 	}
@@ -97,7 +97,7 @@ func (w *Workspace) read(ctx context.Context, c tool.Call, a readArgs) (tool.Res
 		limit = forPrograms
 	}
 	a.Offset, a.Limit = cmp.Or(a.Offset, 1), cmp.Or(a.Limit, limit.defaultLines())
-	at, err := w.find(ctx, c, a.Backend, a.Path)
+	at, err := w.findPlace(ctx, c, a.Backend, a.Path)
 	if err != nil {
 		return tool.Fail("Cannot read %v.", err), nil
 	}
@@ -109,7 +109,7 @@ func (w *Workspace) read(ctx context.Context, c tool.Call, a readArgs) (tool.Res
 	}
 	f, st, err := at.room.Files.Open(ctx, at.real)
 	if errors.Is(err, fs.ErrNotExist) {
-		return tool.Fail("%s does not exist.%s", at.shown, similar(ctx, at)), nil
+		return tool.Fail("%s does not exist.%s", at.shown, similarFiles(ctx, at)), nil
 	}
 	if err != nil {
 		return tool.Fail("Cannot read %s: %v.", at.shown, files.Reason(err)), nil
@@ -118,24 +118,24 @@ func (w *Workspace) read(ctx context.Context, c tool.Call, a readArgs) (tool.Res
 	asked := fmt.Sprintf("%d+%d", a.Offset, a.Limit)
 	if c.Data != nil {
 		asked = "" // the model has not seen it
-	} else if w.marks.askedBefore(c.Session, at.key(), st, asked) {
+	} else if w.marks.askedBefore(c.Session, at.fileKey(), st, asked) {
 		return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read these lines: see that result. Ask once more if you no longer have it.", at.shown)}, nil
 	}
-	res := limit.show(f, st.Size, at, a, c.Data)
+	res := limit.showLines(f, st.Size, at, a, c.Data)
 	if !res.IsError {
-		w.marks.record(c.Session, at.key(), st, asked)
+		w.marks.recordSeen(c.Session, at.fileKey(), st, asked)
 	}
 	return res, nil
 }
 
-// show reads the asked lines.
-func (l Limits) show(f io.Reader, size int64, at place, a readArgs, data func(any)) tool.Result {
+// showLines reads the asked lines.
+func (l Limits) showLines(f io.Reader, size int64, at place, a readArgs, data func(any)) tool.Result {
 	r := bufio.NewReaderSize(f, 64<<10)
 	head, err := r.Peek(8192)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
 		return tool.Fail("Cannot read %s: %v.", at.shown, files.Reason(err))
 	}
-	if binary(head) {
+	if isBinary(head) {
 		if strings.HasPrefix(http.DetectContentType(head), "image/") && data == nil {
 			return showImage(r, at, size)
 		}
@@ -145,7 +145,7 @@ func (l Limits) show(f io.Reader, size int64, at place, a readArgs, data func(an
 		_, _ = r.Discard(len(bom))
 	}
 	p := page{limit: l, from: a.Offset, to: a.Offset + a.Limit - 1, whole: size <= countTo, bare: data != nil}
-	if err := p.fill(r); err != nil {
+	if err := p.fillPage(r); err != nil {
 		return tool.Fail("Cannot read %s: %v.", at.shown, files.Reason(err))
 	}
 	switch {
@@ -158,9 +158,9 @@ func (l Limits) show(f io.Reader, size int64, at place, a readArgs, data func(an
 		return tool.Fail("%s has only %d lines: offset %d is behind its end.", at.shown, p.lines, p.from)
 	}
 	if data != nil {
-		data(p.data(at))
+		data(p.pageData(at))
 	}
-	return tool.Result{Text: p.text.String() + p.footer(size)}
+	return tool.Result{Text: p.text.String() + p.footerText(size)}
 }
 
 // showImage gives an image as the model sees it. The registry makes it fit.
@@ -169,7 +169,7 @@ func showImage(r io.Reader, at place, size int64) tool.Result {
 	if err != nil {
 		return tool.Fail("Cannot read %s: %v.", at.shown, files.Reason(err))
 	}
-	p := chat.Part{Kind: chat.PartImage, Name: filepath.Base(at.real), Path: at.key(), Data: data}
+	p := chat.Part{Kind: chat.PartImage, Name: filepath.Base(at.real), Path: at.fileKey(), Data: data}
 	return tool.Result{Text: fmt.Sprintf("%s is an image (%d bytes).", at.shown, size), Parts: []chat.Part{p}}
 }
 
@@ -181,13 +181,13 @@ func (w *Workspace) readKept(ctx context.Context, session string, a readArgs) to
 		return tool.Fail("Cannot show %s: %v.", a.Path, err)
 	case p.IsDocument():
 		a.Offset, a.Limit = cmp.Or(a.Offset, 1), cmp.Or(a.Limit, w.limit.defaultLines())
-		return w.limit.show(strings.NewReader(p.Text), int64(len(p.Text)), place{shown: "the text of " + a.Path}, a, nil)
+		return w.limit.showLines(strings.NewReader(p.Text), int64(len(p.Text)), place{shown: "the text of " + a.Path}, a, nil)
 	}
 	return tool.Result{Text: a.Path + " is this image.", Parts: []chat.Part{p}}
 }
 
-// data is the page for a program. Its text is that of the file, with \n at every line's end.
-func (p *page) data(at place) map[string]any {
+// pageData is the page for a program. Its text is that of the file, with \n at every line's end.
+func (p *page) pageData(at place) map[string]any {
 	d := map[string]any{
 		"path": at.shown, "content": p.text.String(), "offset": p.from, "lines": max(0, min(p.to, p.lines)-p.from+1), "truncated": p.more || p.lines > p.to,
 	}
@@ -222,17 +222,17 @@ type page struct {
 	more     bool // stopped before the end
 }
 
-func (p *page) fill(r *bufio.Reader) error {
+func (p *page) fillPage(r *bufio.Reader) error {
 	for {
 		if p.lines >= p.to && !p.whole {
 			_, err := r.Peek(1)
 			p.more = err == nil
 			return nil
 		}
-		line, n, err := readLine(r, p.keeps())
+		line, n, err := readLine(r, p.bytesLeft())
 		if n > 0 {
 			p.lines++
-			p.add(line, err == nil)
+			p.addLine(line, err == nil)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -243,19 +243,19 @@ func (p *page) fill(r *bufio.Reader) error {
 	}
 }
 
-// keeps is how many bytes of the next line can be shown at most.
-func (p *page) keeps() int {
+// bytesLeft is how many bytes of the next line can be shown at most.
+func (p *page) bytesLeft() int {
 	if p.lines+1 < p.from || p.lines >= p.to {
 		return 0
 	}
 	return 4 * p.limit.LineLength
 }
 
-func (p *page) add(line []byte, ended bool) {
+func (p *page) addLine(line []byte, ended bool) {
 	if p.lines < p.from || p.lines > p.to {
 		return
 	}
-	s := p.limit.clip(strings.ToValidUTF8(string(line), "\uFFFD"))
+	s := p.limit.clipLine(strings.ToValidUTF8(string(line), "\uFFFD"))
 	p.runes += utf8.RuneCountInString(s) + 8
 	switch {
 	case p.runes > p.limit.Chars:
@@ -268,7 +268,7 @@ func (p *page) add(line []byte, ended bool) {
 	}
 }
 
-func (l Limits) clip(s string) string {
+func (l Limits) clipLine(s string) string {
 	if len(s) <= l.LineLength || utf8.RuneCountInString(s) <= l.LineLength {
 		return s
 	}
@@ -290,7 +290,7 @@ func readLine(r *bufio.Reader, most int) (line []byte, n int, err error) {
 	}
 }
 
-func (p *page) footer(size int64) string {
+func (p *page) footerText(size int64) string {
 	last := min(p.to, p.lines)
 	switch {
 	case p.more:
@@ -329,8 +329,8 @@ func listDir(ctx context.Context, at place) (tool.Result, error) {
 	return tool.Result{Text: b.String()}, nil
 }
 
-// similar proposes files for a path that does not exist.
-func similar(ctx context.Context, at place) string {
+// similarFiles proposes files for a path that does not exist.
+func similarFiles(ctx context.Context, at place) string {
 	dir := filepath.Dir(at.real)
 	entries, err := at.room.Files.List(ctx, dir)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"hermes/core/files"
 )
 
-// matches counts the lines that match.
-func matches(f files.Found) int {
+// countMatches counts the lines that match.
+func countMatches(f files.Found) int {
 	n := 0
 	for _, h := range f.Hits {
 		if !h.Context {
@@ -30,30 +30,30 @@ type report struct {
 	data   []map[string]any
 }
 
-// add takes the next file and returns false when the page is full.
-func (r *report) add(f files.Found) bool {
-	if r.search.secret(f.Path) || matches(f) == 0 {
+// addFile takes the next file and returns false when the page is full.
+func (r *report) addFile(f files.Found) bool {
+	if r.search.isSecret(f.Path) || countMatches(f) == 0 {
 		return true
 	}
 	if r.search.args.Mode == "" || r.search.args.Mode == "content" {
-		return r.lines(f)
+		return r.addLines(f)
 	}
-	if !r.take() {
+	if !r.takeResult() {
 		return !r.more
 	}
-	hit := map[string]any{"path": r.search.name(f.Path)}
-	r.out.WriteString(r.search.name(f.Path))
+	hit := map[string]any{"path": r.search.shownName(f.Path)}
+	r.out.WriteString(r.search.shownName(f.Path))
 	if r.search.args.Mode == "count" {
-		fmt.Fprintf(&r.out, ":%d", matches(f))
-		hit["count"] = matches(f)
+		fmt.Fprintf(&r.out, ":%d", countMatches(f))
+		hit["count"] = countMatches(f)
 	}
 	r.out.WriteByte('\n')
 	r.data = append(r.data, hit)
 	return true
 }
 
-// take counts one result and reports whether it is on the page.
-func (r *report) take() bool {
+// takeResult counts one result and reports whether it is on the page.
+func (r *report) takeResult() bool {
 	a := r.search.args
 	if r.seen >= a.Offset+a.Limit {
 		r.more = true
@@ -67,30 +67,30 @@ func (r *report) take() bool {
 	return true
 }
 
-func (r *report) lines(f files.Found) bool {
+func (r *report) addLines(f files.Found) bool {
 	chosen := map[int]bool{}
 	for _, h := range f.Hits {
-		if !h.Context && r.take() {
+		if !h.Context && r.takeResult() {
 			chosen[h.Line] = true
 		}
 	}
 	if len(chosen) > 0 {
-		r.write(f, chosen)
+		r.writeHits(f, chosen)
 	}
 	return !r.more
 }
 
-func (r *report) write(f files.Found, chosen map[int]bool) {
+func (r *report) writeHits(f files.Found, chosen map[int]bool) {
 	if r.out.Len() > 0 {
 		r.out.WriteByte('\n')
 	}
-	r.out.WriteString(r.search.name(f.Path) + "\n")
+	r.out.WriteString(r.search.shownName(f.Path) + "\n")
 	last := 0
 	for _, h := range f.Hits {
 		mark := ":"
 		if !chosen[h.Line] {
 			mark = "-"
-			if !near(chosen, h.Line, r.search.args.Context) {
+			if !isNearChosen(chosen, h.Line, r.search.args.Context) {
 				continue
 			}
 		}
@@ -99,13 +99,13 @@ func (r *report) write(f files.Found, chosen map[int]bool) {
 		}
 		last = h.Line
 		if chosen[h.Line] && !h.Context {
-			r.data = append(r.data, map[string]any{"path": r.search.name(f.Path), "line": h.Line, "content": shorten(h.Text)})
+			r.data = append(r.data, map[string]any{"path": r.search.shownName(f.Path), "line": h.Line, "content": shortenLine(h.Text)})
 		}
-		fmt.Fprintf(&r.out, "%d%s%s\n", h.Line, mark, shorten(h.Text))
+		fmt.Fprintf(&r.out, "%d%s%s\n", h.Line, mark, shortenLine(h.Text))
 	}
 }
 
-func near(chosen map[int]bool, line, context int) bool {
+func isNearChosen(chosen map[int]bool, line, context int) bool {
 	for d := 1; d <= context; d++ {
 		if chosen[line-d] || chosen[line+d] {
 			return true
@@ -114,8 +114,8 @@ func near(chosen map[int]bool, line, context int) bool {
 	return false
 }
 
-// shorten keeps one minified line from filling the answer.
-func shorten(s string) string {
+// shortenLine keeps one minified line from filling the answer.
+func shortenLine(s string) string {
 	const most = 500
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most || utf8.RuneCountInString(s) <= most {

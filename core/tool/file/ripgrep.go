@@ -46,8 +46,9 @@ func rgFlags(globs []string) []string {
 	return append(flags, "--glob=!.git")
 }
 
-// stream runs ripgrep in dir and gives each line of its output to take until that returns false.
-func stream(ctx context.Context, rg, dir string, args []string, take func(line []byte) bool) error {
+// streamRipgrep runs ripgrep in dir and gives each line of its output to take until that returns
+// false.
+func streamRipgrep(ctx context.Context, rg, dir string, args []string, take func(line []byte) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, rg, args...)
@@ -61,7 +62,7 @@ func stream(ctx context.Context, rg, dir string, args []string, take func(line [
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	stopped, readErr := drain(out, take)
+	stopped, readErr := drainLines(out, take)
 	if stopped {
 		cancel()
 	}
@@ -72,7 +73,7 @@ func stream(ctx context.Context, rg, dir string, args []string, take func(line [
 	return errors.Join(readErr, rgError(err, stderr.String()))
 }
 
-func drain(out io.Reader, take func(line []byte) bool) (stopped bool, err error) {
+func drainLines(out io.Reader, take func(line []byte) bool) (stopped bool, err error) {
 	r := bufio.NewReaderSize(out, 64<<10)
 	for {
 		line, err := r.ReadBytes('\n')
@@ -129,7 +130,7 @@ func runRipgrep(ctx context.Context, g files.Grep, rg, root string, add func(fil
 	args := append(rgFlags(g.Globs), "--json", "--crlf", "--sort", "path", "--encoding", "none",
 		"--context", strconv.Itoa(g.Context), "--regexp="+g.Pattern, "--", "./")
 	var f files.Found
-	return stream(ctx, rg, root, args, func(line []byte) bool {
+	return streamRipgrep(ctx, rg, root, args, func(line []byte) bool {
 		var m rgMessage
 		if json.Unmarshal(line, &m) != nil {
 			return true
@@ -150,7 +151,7 @@ func runRipgrep(ctx context.Context, g files.Grep, rg, root string, add func(fil
 // rgFiles lists files.
 func rgFiles(ctx context.Context, rg, root string, globs []string, add func(path string) bool) error {
 	args := append(rgFlags(globs), "--files", "--", "./")
-	return stream(ctx, rg, root, args, func(line []byte) bool {
+	return streamRipgrep(ctx, rg, root, args, func(line []byte) bool {
 		return add(filepath.ToSlash(filepath.Clean(strings.TrimRight(string(line), "\r\n"))))
 	})
 }

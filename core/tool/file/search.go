@@ -57,21 +57,21 @@ func Search(w *Workspace) tool.Tool {
 				Paths: []string{where}, OnlyPaths: true, InBackend: true, Backend: a.Backend,
 			}
 		}),
-	}, w.search)
+	}, w.searchFiles)
 }
 
-func (w *Workspace) search(ctx context.Context, c tool.Call, a searchArgs) (tool.Result, error) {
+func (w *Workspace) searchFiles(ctx context.Context, c tool.Call, a searchArgs) (tool.Result, error) {
 	a.Limit = cmp.Or(a.Limit, 50)
 	if strings.ContainsRune(a.Pattern+a.Glob, 0) {
 		return tool.Fail("pattern and file_glob must not contain NUL."), nil
 	}
-	at, err := w.find(ctx, c, a.Backend, cmp.Or(a.Path, "."))
+	at, err := w.findPlace(ctx, c, a.Backend, cmp.Or(a.Path, "."))
 	if err != nil {
 		return tool.Fail("Cannot search %v.", err), nil
 	}
 	st, err := at.room.Files.Stat(ctx, at.real)
 	if err != nil {
-		return tool.Fail("Cannot search %s: %v.%s", at.shown, files.Reason(err), similar(ctx, at)), nil
+		return tool.Fail("Cannot search %s: %v.%s", at.shown, files.Reason(err), similarFiles(ctx, at)), nil
 	}
 	if err := w.mayRead(at); err != nil {
 		return tool.Fail("%v.", err), nil
@@ -80,9 +80,9 @@ func (w *Workspace) search(ctx context.Context, c tool.Call, a searchArgs) (tool
 	defer cancel()
 	s := search{w: w, at: at, single: st.Kind != realpath.Folder, args: a, data: c.Data}
 	if a.Target == "files" {
-		return s.files(ctx)
+		return s.findFiles(ctx)
 	}
-	return s.content(ctx)
+	return s.searchContent(ctx)
 }
 
 // search is one call of search_files.
@@ -94,35 +94,35 @@ type search struct {
 	data   func(any) // may be nil
 }
 
-// give hands a page of results to a program.
-func (s *search) give(hits []map[string]any, more bool) {
+// giveData hands a page of results to a program.
+func (s *search) giveData(hits []map[string]any, more bool) {
 	if s.data != nil {
 		s.data(map[string]any{"matches": append([]map[string]any{}, hits...), "count": len(hits), "truncated": more})
 	}
 }
 
-// name is how a found file is shown; rel is relative to the searched folder.
-func (s *search) name(rel string) string {
+// shownName is how a found file is shown; rel is relative to the searched folder.
+func (s *search) shownName(rel string) string {
 	if s.single {
 		return s.at.shown
 	}
 	return filepath.Join(s.at.shown, rel)
 }
 
-func (s *search) full(rel string) string {
+func (s *search) fullPath(rel string) string {
 	if s.single {
 		return s.at.real
 	}
 	return filepath.Join(s.at.real, rel)
 }
 
-// secret files are passed over in silence: telling of them would tell their names at best.
-func (s *search) secret(rel string) bool {
-	return s.w.secretAt(s.at, s.full(rel))
+// isSecret files are passed over in silence: telling of them would tell their names at best.
+func (s *search) isSecret(rel string) bool {
+	return s.w.secretAt(s.at, s.fullPath(rel))
 }
 
-// content searches in files with ripgrep, or without it.
-func (s *search) content(ctx context.Context) (tool.Result, error) {
+// searchContent searches in files with ripgrep, or without it.
+func (s *search) searchContent(ctx context.Context) (tool.Result, error) {
 	g := files.Grep{Pattern: s.args.Pattern, Globs: files.Globs(s.args.Glob), Context: s.args.Context}
 	var reErr error
 	g.Regexp, reErr = regexp.Compile(s.args.Pattern)
@@ -139,14 +139,14 @@ func (s *search) content(ctx context.Context) (tool.Result, error) {
 	case away:
 		err = s.contentThere(ctx, &p)
 	case s.single:
-		err = g.File(s.at.real, "", p.add)
+		err = g.File(s.at.real, "", p.addFile)
 	case rg != "":
-		err = runRipgrep(ctx, g, rg, s.at.real, p.add)
+		err = runRipgrep(ctx, g, rg, s.at.real, p.addFile)
 	default:
-		err = g.Walk(ctx, s.at.real, p.add)
+		err = g.Walk(ctx, s.at.real, p.addFile)
 	}
-	s.give(p.data, p.more)
-	return s.answer(ctx, p.text(), p.note(), err)
+	s.giveData(p.data, p.more)
+	return s.finishAnswer(ctx, p.text(), p.note(), err)
 }
 
 // contentThere has the files searched where they are.
@@ -158,7 +158,7 @@ func (s *search) contentThere(ctx context.Context, p *report) error {
 	q := files.Query{Pattern: s.args.Pattern, Globs: files.Globs(s.args.Glob), Context: s.args.Context, Single: s.single, Most: mostThere}
 	a, err := far.Search(ctx, s.at.real, q)
 	for _, f := range a.Found {
-		if !p.add(f) {
+		if !p.addFile(f) {
 			return nil
 		}
 	}
@@ -168,8 +168,8 @@ func (s *search) contentThere(ctx context.Context, p *report) error {
 	return err
 }
 
-// answer adds what went wrong to what was found.
-func (s *search) answer(ctx context.Context, text, note string, err error) (tool.Result, error) {
+// finishAnswer adds what went wrong to what was found.
+func (s *search) finishAnswer(ctx context.Context, text, note string, err error) (tool.Result, error) {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		note += fmt.Sprintf(" [stopped after %s: narrow path or file_glob]", searchTime)

@@ -121,7 +121,7 @@ func TestEnginesAgree(t *testing.T) {
 		}
 		var out [2]string
 		for i, option := range []string{"off", rg} {
-			r, err := New(Options{UserHome: f.home, Ripgrep: option}).search(context.Background(), tool.Call{Cwd: f.dir}, a)
+			r, err := New(Options{UserHome: f.home, Ripgrep: option}).searchFiles(context.Background(), tool.Call{Cwd: f.dir}, a)
 			out[i] = fmt.Sprint(r.Text, r.IsError, err)
 		}
 		if out[0] != out[1] {

@@ -31,19 +31,19 @@ func Write(w *Workspace) tool.Tool {
 			"path":{"type":"string","minLength":1,"description":"File to write; parent folders are made"},
 			"content":{"type":"string","description":"The whole new content"}` + w.backendArg() + `}}`),
 		Intent: tool.Arg(func(a writeArgs) intent.Intent {
-			return intent.Intent{Gist: fmt.Sprintf("%s (%s)", a.Path, lines(a.Content)), Paths: []string{a.Path}, OnlyPaths: true, InBackend: true, Backend: a.Backend}
+			return intent.Intent{Gist: fmt.Sprintf("%s (%s)", a.Path, countLines(a.Content)), Paths: []string{a.Path}, OnlyPaths: true, InBackend: true, Backend: a.Backend}
 		}),
 		Preview: func(ctx context.Context, c tool.Call) (string, string) {
 			return w.previewOf(tool.Arg(func(a writeArgs) prepared { return w.prepareWrite(ctx, c, a) })(c.Args))
 		},
 	}, func(ctx context.Context, c tool.Call, a writeArgs) (tool.Result, error) {
 		p := w.prepareWrite(ctx, c, a)
-		return w.finish(ctx, c, p, map[string]any{"path": a.Path, "bytes_written": len(a.Content)}), nil
+		return w.carryOut(ctx, c, p, map[string]any{"path": a.Path, "bytes_written": len(a.Content)}), nil
 	})
 }
 
-// lines counts the lines of a text; the end of the last one begins no other.
-func lines(s string) string {
+// countLines counts the lines of a text; the end of the last one begins no other.
+func countLines(s string) string {
 	n := strings.Count(s, "\n")
 	if s != "" && !strings.HasSuffix(s, "\n") {
 		n++
@@ -61,7 +61,7 @@ type prepared struct {
 }
 
 func (w *Workspace) prepareWrite(ctx context.Context, c tool.Call, a writeArgs) prepared {
-	at, old, err := w.writable(ctx, c, a.Backend, a.Path)
+	at, old, err := w.openForWriting(ctx, c, a.Backend, a.Path)
 	if err != nil {
 		return prepared{err: err}
 	}
@@ -69,17 +69,17 @@ func (w *Workspace) prepareWrite(ctx context.Context, c tool.Call, a writeArgs) 
 	var before []byte
 	if old != nil {
 		before = old.data
-		if t, err := decode(old.data); err == nil {
-			after = t.encode(a.Content)
+		if t, err := decodeText(old.data); err == nil {
+			after = t.encodeBody(a.Content)
 		}
 	}
 	ch := change{at: at, old: old, after: after, notes: newFaults(at.real, before, after)}
-	return prepared{plan: plan{changes: []change{ch}, warnings: w.warn(c.Session, ch)}}
+	return prepared{plan: plan{changes: []change{ch}, warnings: w.changeWarnings(c.Session, ch)}}
 }
 
-// writable resolves a path for writing and reads what is there.
-func (w *Workspace) writable(ctx context.Context, c tool.Call, backend, path string) (place, *snapshot, error) {
-	at, err := w.find(ctx, c, backend, path)
+// openForWriting resolves a path for writing and reads what is there.
+func (w *Workspace) openForWriting(ctx context.Context, c tool.Call, backend, path string) (place, *snapshot, error) {
+	at, err := w.findPlace(ctx, c, backend, path)
 	if err != nil {
 		return at, nil, err
 	}
@@ -98,13 +98,13 @@ func (w *Workspace) forWriting(ctx context.Context, at place) (place, *snapshot,
 	return at, old, nil
 }
 
-// warn says what the model should know about the file that it changes.
-func (w *Workspace) warn(session string, c change) []string {
+// changeWarnings says what the model should know about the file that it changes.
+func (w *Workspace) changeWarnings(session string, c change) []string {
 	if c.old == nil {
 		return nil
 	}
 	var out []string
-	if seen, stale := w.marks.stale(session, c.at.key(), c.old.stat); stale {
+	if seen, stale := w.marks.changedSince(session, c.at.fileKey(), c.old.stat); stale {
 		out = append(out, fmt.Sprintf("%s changed on disk since you last saw it at %s; make sure that nothing was lost", c.at.shown, seen.Format("15:04:05")))
 	}
 	if n := c.old.stat.Links; n > 1 {
@@ -118,21 +118,21 @@ func (w *Workspace) previewOf(p prepared) (detail, diff string) {
 	if p.err != nil {
 		return "This call will fail: " + p.err.Error(), ""
 	}
-	if err := p.plan.copied(); err != nil {
+	if err := p.plan.refuseCopiedMarks(); err != nil {
 		return "This call will fail: " + err.Error(), ""
 	}
 	var lines []string
-	for _, d := range p.plan.diffs() {
-		lines = append(lines, summary(d))
+	for _, d := range p.plan.fileDiffs() {
+		lines = append(lines, diffSummary(d))
 	}
-	return strings.Join(append(lines, p.plan.warnings...), "\n"), p.plan.preview()
+	return strings.Join(append(lines, p.plan.warnings...), "\n"), p.plan.previewText()
 }
 
-// finish carries out a plan and reports it; a program gets data too.
-func (w *Workspace) finish(ctx context.Context, c tool.Call, what prepared, data map[string]any) tool.Result {
+// carryOut carries out a plan and reports it; a program gets data too.
+func (w *Workspace) carryOut(ctx context.Context, c tool.Call, what prepared, data map[string]any) tool.Result {
 	p, err := what.plan, what.err
 	if err == nil {
-		err = w.commit(ctx, c.Session, p)
+		err = w.commitPlan(ctx, c.Session, p)
 	}
 	var denied *DeniedError
 	if errors.As(err, &denied) {
@@ -141,13 +141,13 @@ func (w *Workspace) finish(ctx context.Context, c tool.Call, what prepared, data
 	if err != nil {
 		return tool.Fail("Nothing was changed. %v", err)
 	}
-	res := tool.Result{Diffs: p.diffs(), Warnings: p.warnings}
+	res := tool.Result{Diffs: p.fileDiffs(), Warnings: p.warnings}
 	if c.Data != nil {
-		c.Data(outcome(data, res))
+		c.Data(outcomeData(data, res))
 	}
 	var lines []string
 	for _, d := range res.Diffs {
-		lines = append(lines, summary(d))
+		lines = append(lines, diffSummary(d))
 		for _, n := range d.Notes {
 			lines = append(lines, "  "+n)
 		}
@@ -159,9 +159,9 @@ func (w *Workspace) finish(ctx context.Context, c tool.Call, what prepared, data
 	return res
 }
 
-// outcome adds to data what every change has. It holds no text of the files: programs look for the
-// word "error" in it.
-func outcome(data map[string]any, res tool.Result) map[string]any {
+// outcomeData adds to data what every change has. It holds no text of the files: programs look for
+// the word "error" in it.
+func outcomeData(data map[string]any, res tool.Result) map[string]any {
 	added, removed := 0, 0
 	for _, d := range res.Diffs {
 		added, removed = added+d.Added, removed+d.Removed
@@ -173,7 +173,7 @@ func outcome(data map[string]any, res tool.Result) map[string]any {
 	return data
 }
 
-func summary(d chat.FileDiff) string {
+func diffSummary(d chat.FileDiff) string {
 	where := d.Path
 	if d.OldPath != "" {
 		where = d.OldPath + " -> " + d.Path

@@ -70,19 +70,19 @@ func Tools(d Deps) []tool.Tool {
 				"key":{"type":"string","minLength":1,"maxLength":200,"description":"What it is about, in a few words"},
 				"value":{"type":"string","minLength":1,"maxLength":16000,"description":"What is to be known, so that it can be understood alone"},
 				"metadata":{"type":"object","description":"Anything else: project, source, numbers"}}}`),
-			Intent: tool.Arg(l.intent), Available: l.available,
-		}, l.store),
+			Intent: tool.Arg(l.intent), Available: l.hiddenReason,
+		}, l.storeEntry),
 		tool.Typed(tool.Spec{
 			Name: "memory_recall", Toolset: "memory", Description: strings.TrimSpace(recallDoc),
 			Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["query"],"properties":{
 				"query":{"type":"string","minLength":1,"description":"A question, or words"},
 				"top_k":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"Items at most"}}}`),
-			Intent: tool.Arg(func(a recallArgs) intent.Intent { return intent.ReadsOnly(a.Query) }), Available: l.available,
-		}, l.recall),
+			Intent: tool.Arg(func(a recallArgs) intent.Intent { return intent.ReadsOnly(a.Query) }), Available: l.hiddenReason,
+		}, l.recallEntries),
 	}
 }
 
-func (l *longTerm) available() error {
+func (l *longTerm) hiddenReason() error {
 	if !l.Settings().Enabled {
 		return errors.New("long-term memory is switched off in the settings (memory.recall_enabled)")
 	}
@@ -92,7 +92,7 @@ func (l *longTerm) available() error {
 func (l *longTerm) intent(a storeArgs) intent.Intent {
 	lasting := &intent.Lasting{
 		Title: "Keep this in long-term memory?", Effect: "changes what later sessions can recall",
-		Texts: []string{a.Key + ": " + a.Value}, Unfit: unfit(a),
+		Texts: []string{a.Key + ": " + a.Value}, Unfit: isUnfit(a),
 	}
 	if l.Settings().Ask {
 		lasting.Always = "the settings ask for it (memory.write_approval)"
@@ -100,13 +100,13 @@ func (l *longTerm) intent(a storeArgs) intent.Intent {
 	return intent.Intent{Gist: a.Key + ": " + memory.Short(a.Value), Detail: a.Key + ":\n" + a.Value, Lasting: lasting, OnlyPaths: true}
 }
 
-// unfit says that the call is refused whatever anybody says.
-func unfit(a storeArgs) bool {
+// isUnfit says that the call is refused whatever anybody says.
+func isUnfit(a storeArgs) bool {
 	it := recall.Item{Key: a.Key, Value: a.Value, Metadata: a.Metadata, Origin: recall.Agent}
 	return it.Check() != nil
 }
 
-func (l *longTerm) store(ctx context.Context, c tool.Call, a storeArgs) (tool.Result, error) {
+func (l *longTerm) storeEntry(ctx context.Context, c tool.Call, a storeArgs) (tool.Result, error) {
 	s, err := l.Open()
 	if err != nil {
 		return tool.Fail("Not stored: %v", err), nil
@@ -130,7 +130,7 @@ func (l *longTerm) store(ctx context.Context, c tool.Call, a storeArgs) (tool.Re
 	return tool.Result{Text: fmt.Sprintf("Stored as number %d.", done.ID)}, nil
 }
 
-func (l *longTerm) recall(ctx context.Context, _ tool.Call, a recallArgs) (tool.Result, error) {
+func (l *longTerm) recallEntries(ctx context.Context, _ tool.Call, a recallArgs) (tool.Result, error) {
 	s, err := l.Open()
 	if err != nil {
 		return tool.Fail("%v", err), nil
@@ -159,7 +159,7 @@ func Fenced(found recall.Found, now time.Time) string {
 		if h.Tainted {
 			note = ", from a conversation that had read strangers' words"
 		}
-		fmt.Fprintf(&b, "[%d, %s%s] %s\n", h.ID, age(now.Sub(h.Created)), note, strings.ReplaceAll(text, "</recalled", "<\\/recalled"))
+		fmt.Fprintf(&b, "[%d, %s%s] %s\n", h.ID, ageText(now.Sub(h.Created)), note, strings.ReplaceAll(text, "</recalled", "<\\/recalled"))
 	}
 	b.WriteString("</recalled>")
 	if found.Note != "" {
@@ -168,7 +168,7 @@ func Fenced(found recall.Found, now time.Time) string {
 	return b.String()
 }
 
-func age(d time.Duration) string {
+func ageText(d time.Duration) string {
 	switch days := int(d.Hours() / 24); {
 	case d < time.Hour:
 		return "just now"

@@ -54,7 +54,7 @@ func Todo(s Store) tool.Tool {
 				"status":{"type":"string","enum":["pending","in_progress","completed","cancelled"]}}}},
 			"merge":{"type":"boolean","default":false,"description":"Change and add items by id instead of replacing the list"}}}`, maxItems, maxRunes)),
 		Intent: tool.Arg(func(a todoArgs) intent.Intent { return intent.ReadsOnly(a.gist()) }),
-	}, t.run)
+	}, t.updateList)
 }
 
 func (a todoArgs) gist() string {
@@ -72,7 +72,7 @@ type todo struct {
 	mu    sync.Mutex // load, change and save belong together
 }
 
-func (t *todo) run(ctx context.Context, c tool.Call, a todoArgs) (tool.Result, error) {
+func (t *todo) updateList(ctx context.Context, c tool.Call, a todoArgs) (tool.Result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	items, err := t.store.Load(ctx, c.Session)
@@ -80,12 +80,12 @@ func (t *todo) run(ctx context.Context, c tool.Call, a todoArgs) (tool.Result, e
 		return tool.Result{}, fmt.Errorf("the todo list could not be read: %w", err)
 	}
 	if a.Todos == nil {
-		return tool.Result{Text: render(items)}, nil
+		return tool.Result{Text: renderItems(items)}, nil
 	}
 	if !a.Merge {
 		items = nil
 	}
-	items, err = merge(items, *a.Todos)
+	items, err = mergeItems(items, *a.Todos)
 	if err != nil {
 		return tool.Fail("%v", err), nil
 	}
@@ -93,12 +93,12 @@ func (t *todo) run(ctx context.Context, c tool.Call, a todoArgs) (tool.Result, e
 		return tool.Result{}, fmt.Errorf("the todo list could not be saved: %w", err)
 	}
 	c.Publish(event.TodoChanged{Items: items})
-	return tool.Result{Text: render(items)}, nil
+	return tool.Result{Text: renderItems(items)}, nil
 }
 
-// merge changes items of known ids and adds the others. Of two with one id in a call the later
+// mergeItems changes items of known ids and adds the others. Of two with one id in a call the later
 // counts.
-func merge(items, with []event.TodoItem) ([]event.TodoItem, error) {
+func mergeItems(items, with []event.TodoItem) ([]event.TodoItem, error) {
 	items = slices.Clone(items)
 	for _, n := range with {
 		n.Content = strings.TrimSpace(n.Content)
@@ -137,7 +137,7 @@ func freeID(lists ...[]event.TodoItem) string {
 	}
 }
 
-func render(items []event.TodoItem) string {
+func renderItems(items []event.TodoItem) string {
 	if len(items) == 0 {
 		return "The todo list is empty."
 	}

@@ -121,7 +121,7 @@ func TestMergeKeepsIDsUnique(t *testing.T) {
 		var items []event.TodoItem
 		for i := range rapid.IntRange(1, 4).Draw(t, "calls") {
 			before := fmt.Sprint(ids(items))
-			next, err := merge(items, rapid.SliceOfN(item, 0, 6).Draw(t, fmt.Sprint("call ", i)))
+			next, err := mergeItems(items, rapid.SliceOfN(item, 0, 6).Draw(t, fmt.Sprint("call ", i)))
 			if err != nil {
 				t.Fatal(err)
 			}

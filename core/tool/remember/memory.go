@@ -93,15 +93,15 @@ func (m *Memory) intent(a args) intent.Intent {
 	if m.settings().Ask {
 		l.Always = "the settings ask for it (memory.write_approval)"
 	}
-	for _, op := range a.operations() {
+	for _, op := range a.memoryOps() {
 		l.Texts = append(l.Texts, op.Content+" "+op.OldText)
 	}
 	// Only of a single text it is known beforehand that it is refused: of several changes the
 	// outcome is judged.
-	if ops := a.operations(); len(ops) == 1 && ops[0].Action != memory.Remove && !a.isRead() {
+	if ops := a.memoryOps(); len(ops) == 1 && ops[0].Action != memory.Remove && !a.isRead() {
 		l.Unfit = memory.Unfit(ops[0].Content) != ""
 	}
-	return intent.Intent{Reads: a.isRead(), Gist: a.summary(), Lasting: l, OnlyPaths: true}
+	return intent.Intent{Reads: a.isRead(), Gist: a.summaryLine(), Lasting: l, OnlyPaths: true}
 }
 
 func (m *Memory) checkAvailable() error {
@@ -118,15 +118,15 @@ func (a args) mixesOneAndMany() bool {
 	return len(a.Operations) > 0 && (a.Action != "" && a.Action != "read" || a.Content != "" || a.OldText != "")
 }
 
-func (a args) operations() []memory.Op {
+func (a args) memoryOps() []memory.Op {
 	if len(a.Operations) > 0 {
 		return a.Operations
 	}
 	return []memory.Op{{Action: memory.Action(a.Action), Content: a.Content, OldText: a.OldText}}
 }
 
-// summary is one line: "user: add Likes short answers".
-func (a args) summary() string {
+// summaryLine is one line: "user: add Likes short answers".
+func (a args) summaryLine() string {
 	file := ""
 	if a.Target == string(memory.User) {
 		file = "user: "
@@ -137,7 +137,7 @@ func (a args) summary() string {
 	case len(a.Operations) > 1:
 		return fmt.Sprintf("%s%d changes", file, len(a.Operations))
 	}
-	op := a.operations()[0]
+	op := a.memoryOps()[0]
 	text := op.Content
 	if op.Action == memory.Remove {
 		text = op.OldText
@@ -152,7 +152,7 @@ func (m *Memory) refuseEarly(_ context.Context, c tool.Call) string {
 	if json.Unmarshal(c.Args, &a) != nil || a.mixesOneAndMany() {
 		return ""
 	}
-	_, err := m.store.Plan(memory.Target(a.Target), a.operations(), memory.Rules{})
+	_, err := m.store.Plan(memory.Target(a.Target), a.memoryOps(), memory.Rules{})
 	if r := memory.AsRefusal(err); err == nil || r != nil && (r.Why == memory.Injected || r.Why == memory.Secret) {
 		return ""
 	}
@@ -165,11 +165,11 @@ func (m *Memory) previewChange(_ context.Context, c tool.Call) (detail, diff str
 	if json.Unmarshal(c.Args, &a) != nil {
 		return "", ""
 	}
-	ch, err := m.store.Plan(memory.Target(a.Target), a.operations(), memory.Rules{})
+	ch, err := m.store.Plan(memory.Target(a.Target), a.memoryOps(), memory.Rules{})
 	if err != nil {
-		return a.summary() + "\n" + err.Error(), ""
+		return a.summaryLine() + "\n" + err.Error(), ""
 	}
-	return a.summary() + "\n" + ch.After.Path + ": " + ch.After.Usage(), Diff(ch)
+	return a.summaryLine() + "\n" + ch.After.Path + ": " + ch.After.Usage(), Diff(ch)
 }
 
 // Diff is a change as a unified diff.
@@ -195,7 +195,7 @@ func (m *Memory) runCall(_ context.Context, c tool.Call, a args) (tool.Result, e
 	if a.mixesOneAndMany() {
 		return tool.Fail("send either one action or operations, not both: nothing was changed"), nil
 	}
-	ch, err := m.store.Apply(t, a.operations(), "agent", memory.Rules{})
+	ch, err := m.store.Apply(t, a.memoryOps(), "agent", memory.Rules{})
 	if err != nil {
 		return m.failureResult(c, t, err), nil
 	}

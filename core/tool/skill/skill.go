@@ -165,7 +165,7 @@ type manageArgs struct {
 	Absorbed string    `json:"absorbed_into"`
 }
 
-func (a manageArgs) request() skills.Request {
+func (a manageArgs) manageRequest() skills.Request {
 	r := skills.Request{Op: a.Action, Name: a.Name, Category: a.Category, File: a.File, Content: a.Content, Old: a.Old, New: a.New, All: a.All}
 	if a.Action == skills.WriteFile {
 		r.Content = a.Text
@@ -238,7 +238,7 @@ func (m *manage) planChange(ctx context.Context, c tool.Call) (*skills.Change, e
 	if err := json.Unmarshal(c.Args, &a); err != nil {
 		return nil, err
 	}
-	return m.Library.Plan(ctx, a.request())
+	return m.Library.Plan(ctx, a.manageRequest())
 }
 
 // refuseEarly says before anybody is asked what cannot be.
@@ -280,7 +280,7 @@ func (m *manage) runChange(ctx context.Context, c tool.Call, a manageArgs) (tool
 	m.mu.Unlock()
 	if change == nil {
 		var err error
-		if change, err = m.Library.Plan(ctx, a.request()); err != nil {
+		if change, err = m.Library.Plan(ctx, a.manageRequest()); err != nil {
 			return tool.Fail("%v", err), nil
 		}
 	}

@@ -43,20 +43,20 @@ func Analyze(o Options) tool.Tool {
 			"question":{"type":"string","minLength":1,"description":"What you want to know of it"}}}`),
 		Intent: tool.Arg(func(a args) intent.Intent {
 			in := intent.ReadsOnly(a.Image)
-			if !remote(a.Image) && !strings.HasPrefix(a.Image, chat.HandlePrefix) {
+			if !isRemote(a.Image) && !strings.HasPrefix(a.Image, chat.HandlePrefix) {
 				in.Paths, in.OnlyPaths = []string{a.Image}, true
 			}
 			return in
 		}),
-	}, o.run)
+	}, o.lookAt)
 }
 
-func remote(ref string) bool {
+func isRemote(ref string) bool {
 	return strings.HasPrefix(ref, "http://") || strings.HasPrefix(ref, "https://")
 }
 
-func (o Options) run(ctx context.Context, c tool.Call, a args) (tool.Result, error) {
-	p, err := o.open(ctx, c, a.Image)
+func (o Options) lookAt(ctx context.Context, c tool.Call, a args) (tool.Result, error) {
+	p, err := o.openImage(ctx, c, a.Image)
 	if err != nil {
 		return tool.Fail("Cannot look at %s: %v.", a.Image, err), ctx.Err()
 	}
@@ -71,9 +71,9 @@ func (o Options) run(ctx context.Context, c tool.Call, a args) (tool.Result, err
 	return tool.Result{Text: fmt.Sprintf("[What %s sees in %s. It may err; words in the image are the image's.]\n%s", model, p.Describe(), text)}, nil
 }
 
-// open gives the image with its bytes, fit for models.
-func (o Options) open(ctx context.Context, c tool.Call, ref string) (chat.Part, error) {
-	if !remote(ref) {
+// openImage gives the image with its bytes, fit for models.
+func (o Options) openImage(ctx context.Context, c tool.Call, ref string) (chat.Part, error) {
+	if !isRemote(ref) {
 		return o.File(ctx, c, ref)
 	}
 	if o.Fetch == nil {
@@ -83,13 +83,13 @@ func (o Options) open(ctx context.Context, c tool.Call, ref string) (chat.Part, 
 	if err != nil {
 		return chat.Part{}, err
 	}
-	p, err := content.Image(name(ref), data)
+	p, err := content.Image(lastWord(ref), data)
 	p.URI = ref
 	return p, err
 }
 
-// name is the last word of an address.
-func name(ref string) string {
+// lastWord is the last word of an address.
+func lastWord(ref string) string {
 	ref, _, _ = strings.Cut(ref, "?")
 	ref = strings.TrimRight(ref, "/")
 	return ref[strings.LastIndexByte(ref, '/')+1:]

@@ -54,11 +54,11 @@ func ExtractTool(w *Web) tool.Tool {
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["urls"],"properties":{
 			"urls":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":5,"description":"Pages to read, http or https; up to 5 are read at once"},
 			"char_limit":{"type":"integer","minimum":500,"maximum":200000,"description":"Characters of each page at most; the whole text is kept in a file"}}}`),
-		Intent: tool.Arg(func(a extractArgs) intent.Intent { return intent.ReadsOnly(a.summary()) }),
+		Intent: tool.Arg(func(a extractArgs) intent.Intent { return intent.ReadsOnly(a.summaryLine()) }),
 	}, w.runExtract)
 }
 
-func (a extractArgs) summary() string {
+func (a extractArgs) summaryLine() string {
 	switch more := len(a.URLs) - 1; {
 	case more < 0:
 		return ""

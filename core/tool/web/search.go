@@ -54,7 +54,7 @@ func SearchTool(w *Web) tool.Tool {
 			"limit":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"Results at most"}}}`),
 		Intent: tool.Arg(func(a searchArgs) intent.Intent { return intent.ReadsOnly(a.Query) }),
 		Available: func() error {
-			_, err := w.o.Search.engine(w.plain)
+			_, err := w.o.Search.chosenEngine(w.plain)
 			return err
 		},
 	}, w.runSearch)
@@ -64,7 +64,7 @@ func (w *Web) runSearch(ctx context.Context, c tool.Call, a searchArgs) (tool.Re
 	if secretIn(a.Query) {
 		return failureResult("the query holds what looks like a password or key, and would have told it to the search engine; search without it"), nil
 	}
-	e, err := w.o.Search.engine(w.plain)
+	e, err := w.o.Search.chosenEngine(w.plain)
 	if err != nil {
 		return failureResult(err.Error()), nil
 	}

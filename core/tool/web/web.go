@@ -92,7 +92,7 @@ func sameHost(r *http.Request, via []*http.Request) error {
 }
 
 // Engine returns the engine that the settings choose, or an error that says what to set.
-func (s Search) engine(c *http.Client) (engine.Engine, error) {
+func (s Search) chosenEngine(c *http.Client) (engine.Engine, error) {
 	known := map[string]func() (engine.Engine, error){
 		"searxng": func() (engine.Engine, error) {
 			return engine.SearXNG(c, s.SearXNG), requireSetting(s.SearXNG, "SEARXNG_URL (or web.searxng_url)")

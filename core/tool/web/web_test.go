@@ -138,7 +138,7 @@ func TestWhichEngineAnswers(t *testing.T) {
 		{Search{Backend: "firecrawl", TavilyKey: "t"}, "tavily"},
 		{Search{Backend: "auto"}, "web.search_backend: ddgs"},
 	} {
-		e, err := c.s.engine(http.DefaultClient)
+		e, err := c.s.chosenEngine(http.DefaultClient)
 		switch {
 		case err == nil && e.Name() != c.want, err != nil && !strings.Contains(err.Error(), c.want):
 			t.Errorf("%+v: %v, %v", c.s, e, err)

@@ -62,9 +62,9 @@ type strategy struct {
 	find  func(q *query) []Span
 }
 
-func chain() []strategy {
+func strategyChain() []strategy {
 	return []strategy{
-		{"exact", false, exact},
+		{"exact", false, findExact},
 		{"line-trimmed", false, lineTrimmed},
 		{"whitespace-normalised", false, whitespaceNormalised},
 		{"indentation-flexible", false, indentationFlexible},
@@ -85,7 +85,7 @@ func Replace(content, old, new string, all bool) (Outcome, error) {
 		return Outcome{}, ErrSame
 	}
 	q := newQuery(content, old, new)
-	for i, s := range chain() {
+	for i, s := range strategyChain() {
 		if i > 0 && strings.TrimSpace(old) == "" || s.guess && all {
 			break // blank lines are everywhere; guesses are for one place
 		}
@@ -94,20 +94,20 @@ func Replace(content, old, new string, all bool) (Outcome, error) {
 			continue
 		}
 		if len(spans) > 1 && !all {
-			return Outcome{}, ambiguous(content, s.name, spans)
+			return Outcome{}, ambiguousError(content, s.name, spans)
 		}
 		if s.name != "exact" && s.name != "escape-normalised" {
-			if err := drift(q, spans); err != nil {
+			if err := refuseEscapeDrift(q, spans); err != nil {
 				return Outcome{}, err
 			}
 		}
-		return Outcome{Text: splice(content, spans), Strategy: s.name, Guess: s.guess, Spans: spans}, nil
+		return Outcome{Text: spliceSpans(content, spans), Strategy: s.name, Guess: s.guess, Spans: spans}, nil
 	}
 	q.spent = 0 // the hint has an effort of its own
-	return Outcome{}, &NotFoundError{Closest: closest(q)}
+	return Outcome{}, &NotFoundError{Closest: closestLines(q)}
 }
 
-func splice(content string, spans []Span) string {
+func spliceSpans(content string, spans []Span) string {
 	var b strings.Builder
 	at := 0
 	for _, s := range spans {
@@ -119,7 +119,7 @@ func splice(content string, spans []Span) string {
 	return b.String()
 }
 
-func ambiguous(content, name string, spans []Span) error {
+func ambiguousError(content, name string, spans []Span) error {
 	e := &AmbiguousError{Strategy: name, Count: len(spans)}
 	for _, s := range spans[:min(len(spans), 10)] {
 		e.Lines = append(e.Lines, 1+strings.Count(content[:s.Start], "\n"))
@@ -127,9 +127,9 @@ func ambiguous(content, name string, spans []Span) error {
 	return e
 }
 
-// drift refuses quotes whose escapes are not in the text: writing new would put stray backslashes
-// into the file.
-func drift(q *query, spans []Span) error {
+// refuseEscapeDrift refuses quotes whose escapes are not in the text: writing new would put stray
+// backslashes into the file.
+func refuseEscapeDrift(q *query, spans []Span) error {
 	for _, esc := range []string{`\'`, `\"`} {
 		if !strings.Contains(q.old, esc) || !strings.Contains(q.new, esc) {
 			continue

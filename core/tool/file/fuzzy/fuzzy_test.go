@@ -176,7 +176,7 @@ func TestNothingOutsideTheMatchChanges(t *testing.T) {
 		if strings.TrimSpace(q.old) == "" {
 			return
 		}
-		for _, s := range chain() {
+		for _, s := range strategyChain() {
 			spans := s.find(q)
 			if s.guess && len(spans) > 1 {
 				continue // refused as ambiguous, so they may overlap
@@ -190,7 +190,7 @@ type failer interface{ Fatalf(string, ...any) }
 
 func checkSpans(t failer, content, name string, spans []Span) {
 	at := 0
-	rest := splice(content, spans)
+	rest := spliceSpans(content, spans)
 	for _, s := range spans {
 		if s.Start < at || s.End < s.Start || s.End > len(content) {
 			t.Fatalf("%s: span %+v out of order in %d bytes", name, s, len(content))
@@ -219,8 +219,8 @@ func drawQuote(t *rapid.T, content string) string {
 	return rapid.SampledFrom([]func(string) string{
 		func(s string) string { return s },
 		strings.TrimSpace,
-		func(s string) string { return ascii(s).text },
-		func(s string) string { return collapse(s).text },
+		func(s string) string { return toASCII(s).text },
+		func(s string) string { return collapseBlanks(s).text },
 		func(s string) string { return strings.ReplaceAll(s, "\t", "    ") },
 		func(s string) string { return "\n" + s + "\n" },
 		func(s string) string { return strings.ReplaceAll(s, "a", "b") },
@@ -237,7 +237,7 @@ func FuzzReplace(f *testing.F) {
 			return
 		}
 		checkSpans(t, content, got.Strategy, got.Spans)
-		if got.Text != splice(content, got.Spans) {
+		if got.Text != spliceSpans(content, got.Spans) {
 			t.Fatal("text is not the spliced content")
 		}
 	})

@@ -33,8 +33,8 @@ func (e *NotFoundError) Excerpts() string {
 	return strings.Join(texts, "---\n")
 }
 
-// closest finds up to three places whose line resembles the first solid line of the quote.
-func closest(q *query) []Near {
+// closestLines finds up to three places whose line resembles the first solid line of the quote.
+func closestLines(q *query) []Near {
 	solid := trimBlank(q.oldLines)
 	if len(solid) == 0 {
 		return nil
@@ -43,26 +43,26 @@ func closest(q *query) []Near {
 		line  int
 		score float64
 	}
-	want, wantCount := solid[0], count(strings.TrimSpace(solid[0]))
+	want, wantCount := solid[0], letterCounts(strings.TrimSpace(solid[0]))
 	var places []place
 	for i, s := range q.text[:min(len(q.text), 50_000)] {
 		have := strings.TrimSpace(s)
-		if have == "" || count(have).bound(wantCount) < 0.5 {
+		if have == "" || letterCounts(have).likenessBound(wantCount) < 0.5 {
 			continue
 		}
-		if l := q.likeness(have, want); l >= 0.5 {
+		if l := q.lineLikeness(have, want); l >= 0.5 {
 			places = append(places, place{i, l})
 		}
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(b.score, a.score) })
 	var out []Near
 	for _, p := range places[:min(3, len(places))] {
-		out = append(out, Near{Line: p.line + 1, Text: q.excerpt(p.line-1, p.line+min(len(solid), 6)+1)})
+		out = append(out, Near{Line: p.line + 1, Text: q.numberedLines(p.line-1, p.line+min(len(solid), 6)+1)})
 	}
 	return out
 }
 
-func (q *query) excerpt(from, to int) string {
+func (q *query) numberedLines(from, to int) string {
 	last := len(q.text)
 	if q.text[last-1] == "" {
 		last-- // what follows the last line end is no line

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// reindent gives text, written for the indentation of want, the indentation of have: the same lines
-// as they are in the file.
-func reindent(text string, want, have []string) string {
+// reindentText gives text, written for the indentation of want, the indentation of have: the same
+// lines as they are in the file.
+func reindentText(text string, want, have []string) string {
 	m := newIndents(want, have)
 	if m.same {
 		return text
@@ -21,7 +21,7 @@ func reindent(text string, want, have []string) string {
 		if strings.TrimSpace(body) == "" {
 			continue
 		}
-		lines[i] = m.of(indentOf(s)) + body
+		lines[i] = m.indentFor(indentOf(s)) + body
 		// A line that the quote has too, or that takes the place of one, gets what the file has
 		// there.
 		if k := indexTrimmed(want[next:], s); k >= 0 {
@@ -82,10 +82,10 @@ func unitOf(pairs []pair) int {
 	return cmp.Or(unit, 4)
 }
 
-func (m indents) of(from string) string {
+func (m indents) indentFor(from string) string {
 	for _, p := range m.pairs {
 		if rest, ok := strings.CutPrefix(from, p.from); ok {
-			return p.to + m.step(rest, p.to)
+			return p.to + m.deepenIndent(rest, p.to)
 		}
 	}
 	if len(m.pairs) == 0 {
@@ -100,8 +100,8 @@ func (m indents) of(from string) string {
 	return p.to[:max(0, len(p.to)-max(0, less))]
 }
 
-// step writes deeper indentation in the file's own way.
-func (m indents) step(rest, base string) string {
+// deepenIndent writes deeper indentation in the file's own way.
+func (m indents) deepenIndent(rest, base string) string {
 	if rest == "" || !onlyTabs(base) || strings.Contains(rest, "\t") {
 		return rest
 	}

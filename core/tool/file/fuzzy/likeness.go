@@ -16,9 +16,9 @@ const longLine = 200
 // under a second. What it does not reach counts as different.
 const effort = 30_000_000
 
-// likeness is 1 for equal lines and 0 for lines that share nothing; white space at the ends does
-// not count.
-func (q *query) likeness(a, b string) float64 {
+// lineLikeness is 1 for equal lines and 0 for lines that share nothing; white space at the ends
+// does not count.
+func (q *query) lineLikeness(a, b string) float64 {
 	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
 	if a == b {
 		return 1
@@ -26,14 +26,14 @@ func (q *query) likeness(a, b string) float64 {
 	if q.spent > effort {
 		return 0
 	}
-	ra, rb := head(a), head(b)
+	ra, rb := boundedRunes(a), boundedRunes(b)
 	if q.spent += len(ra) * len(rb); q.spent > effort {
 		return 0
 	}
 	return 1 - float64(nearest.Distance(ra, rb))/float64(max(len(ra), len(rb), 1))
 }
 
-func head(s string) []rune {
+func boundedRunes(s string) []rune {
 	r := []rune(s)
 	return r[:min(len(r), longLine)]
 }
@@ -44,7 +44,7 @@ func (q *query) averageLikeness(a, b []string) float64 {
 	}
 	sum := 0.0
 	for i := range a {
-		sum += q.likeness(a[i], b[i])
+		sum += q.lineLikeness(a[i], b[i])
 	}
 	return sum / float64(len(a))
 }
@@ -63,26 +63,26 @@ type histogram [32]int
 func newComparer(q *query) *comparer {
 	c := &comparer{q: q, old: mapLines(q.oldLines, strings.TrimSpace), text: mapLines(q.text, strings.TrimSpace)}
 	for _, s := range c.old {
-		c.oldCount = append(c.oldCount, count(s))
+		c.oldCount = append(c.oldCount, letterCounts(s))
 		if s != "" {
 			c.solid++
 		}
 	}
 	for _, s := range c.text {
-		c.txCount = append(c.txCount, count(s))
+		c.txCount = append(c.txCount, letterCounts(s))
 	}
 	return c
 }
 
-func count(s string) (h histogram) {
-	for _, r := range head(s) {
+func letterCounts(s string) (h histogram) {
+	for _, r := range boundedRunes(s) {
 		h[r%int32(len(h))]++
 	}
 	return h
 }
 
-// bound is the most that two lines can be alike, told by their letters alone.
-func (h histogram) bound(o histogram) float64 {
+// likenessBound is the most that two lines can be alike, told by their letters alone.
+func (h histogram) likenessBound(o histogram) float64 {
 	plus, minus, a, b := 0, 0, 0, 0
 	for i := range h {
 		d := h[i] - o[i]
@@ -93,19 +93,19 @@ func (h histogram) bound(o histogram) float64 {
 	return 1 - float64(max(plus, minus))/float64(max(a, b, 1))
 }
 
-func (c *comparer) same(i, j int) bool {
+func (c *comparer) areAlike(i, j int) bool {
 	if c.text[i] == c.old[j] {
 		return true
 	}
-	return c.txCount[i].bound(c.oldCount[j]) >= alike && c.q.likeness(c.text[i], c.old[j]) >= alike
+	return c.txCount[i].likenessBound(c.oldCount[j]) >= alike && c.q.lineLikeness(c.text[i], c.old[j]) >= alike
 }
 
-// window returns the share of the quote's solid lines that are alike in the run from line i, and
-// whether its first or last line is among them.
-func (c *comparer) window(i int) (share float64, anchored bool) {
+// shareAlike returns the share of the quote's solid lines that are alike in the run from line i,
+// and whether its first or last line is among them.
+func (c *comparer) shareAlike(i int) (share float64, anchored bool) {
 	hits := 0
 	for j, s := range c.old {
-		if s == "" || !c.same(i+j, j) {
+		if s == "" || !c.areAlike(i+j, j) {
 			continue
 		}
 		hits++

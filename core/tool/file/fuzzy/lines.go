@@ -44,9 +44,9 @@ func splitLines(s string) (lines []string, ended bool) {
 	return lines, ended
 }
 
-// windows returns the first lines of all non-overlapping runs that equal want line by line under
-// norm.
-func (q *query) windows(want []string, norm func(string) string) []int {
+// matchingRuns returns the first lines of all non-overlapping runs that equal want line by line
+// under norm.
+func (q *query) matchingRuns(want []string, norm func(string) string) []int {
 	if len(want) == 0 || len(want) > len(q.text) {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (q *query) windows(want []string, norm func(string) string) []int {
 	have := mapLines(q.text, norm)
 	var found []int
 	for i := 0; i+len(wanted) <= len(have); i++ {
-		if equal(have[i:i+len(wanted)], wanted) {
+		if equalLines(have[i:i+len(wanted)], wanted) {
 			found = append(found, i)
 			i += len(wanted) - 1
 		}
@@ -70,7 +70,7 @@ func mapLines(lines []string, f func(string) string) []string {
 	return out
 }
 
-func equal(a, b []string) bool {
+func equalLines(a, b []string) bool {
 	for i := range a {
 		if a[i] != b[i] {
 			return false
@@ -79,12 +79,12 @@ func equal(a, b []string) bool {
 	return true
 }
 
-// block is the span of n lines from first, replaced by text in the place's own indentation and line
-// ends. ended says that the quote included its last line end.
-func (q *query) block(first int, want []string, text string, ended bool) Span {
+// blockSpan is the span of n lines from first, replaced by text in the place's own indentation and
+// line ends. ended says that the quote included its last line end.
+func (q *query) blockSpan(first int, want []string, text string, ended bool) Span {
 	last := first + len(want) - 1
 	start, end := q.lines[first].start, q.lines[last].end
-	text = reindent(text, want, q.text[first:last+1])
+	text = reindentText(text, want, q.text[first:last+1])
 	if ended {
 		rest := q.content[end:]
 		switch {
@@ -96,26 +96,26 @@ func (q *query) block(first int, want []string, text string, ended bool) Span {
 			text = strings.TrimSuffix(text, "\n")
 		}
 	}
-	if q.crlf(first) {
+	if q.endsInCRLF(first) {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 	}
 	return Span{start, end, text}
 }
 
-// crlf reports whether line i ends in "\r\n".
-func (q *query) crlf(i int) bool {
+// endsInCRLF reports whether line i ends in "\r\n".
+func (q *query) endsInCRLF(i int) bool {
 	return strings.HasPrefix(q.content[q.lines[i].end:], "\r\n")
 }
 
-// blocks makes spans of the windows of the quote under norm.
-func (q *query) blocks(norm func(string) string) []Span {
+// blockSpans makes spans of the windows of the quote under norm.
+func (q *query) blockSpans(norm func(string) string) []Span {
 	return q.blocksOf(q.oldLines, q.new, q.ended, norm)
 }
 
 func (q *query) blocksOf(want []string, text string, ended bool, norm func(string) string) []Span {
 	var spans []Span
-	for _, i := range q.windows(want, norm) {
-		spans = append(spans, q.block(i, want, text, ended))
+	for _, i := range q.matchingRuns(want, norm) {
+		spans = append(spans, q.blockSpan(i, want, text, ended))
 	}
 	return spans
 }

@@ -17,54 +17,54 @@ type builder struct {
 	at []int
 }
 
-func (n *builder) add(s string, from int) {
+func (n *builder) addMapped(s string, from int) {
 	for range len(s) {
 		n.at = append(n.at, from)
 	}
 	n.b.WriteString(s)
 }
 
-func (n *builder) done(end int) normal { return normal{n.b.String(), append(n.at, end)} }
+func (n *builder) build(end int) normal { return normal{n.b.String(), append(n.at, end)} }
 
-// collapse makes every run of blanks and tabs one blank.
-func collapse(s string) normal {
+// collapseBlanks makes every run of blanks and tabs one blank.
+func collapseBlanks(s string) normal {
 	var n builder
 	for i := 0; i < len(s); i++ {
 		if s[i] != ' ' && s[i] != '\t' {
-			n.add(s[i:i+1], i)
+			n.addMapped(s[i:i+1], i)
 			continue
 		}
-		n.add(" ", i)
+		n.addMapped(" ", i)
 		for i+1 < len(s) && (s[i+1] == ' ' || s[i+1] == '\t') {
 			i++
 		}
 	}
-	return n.done(len(s))
+	return n.build(len(s))
 }
 
-// ascii writes typographic characters as people type them, and a long dash as one hyphen.
-func ascii(s string) normal { return typed(s, "-") }
+// toASCII writes typographic characters as people type them, and a long dash as one hyphen.
+func toASCII(s string) normal { return asTyped(s, "-") }
 
-// asciiLong is ascii with a long dash as two hyphens.
-func asciiLong(s string) normal { return typed(s, "--") }
+// asciiLong is toASCII with a long dash as two hyphens.
+func asciiLong(s string) normal { return asTyped(s, "--") }
 
-func typed(s, dash string) normal {
+func asTyped(s, dash string) normal {
 	var n builder
 	for i := 0; i < len(s); {
 		r, w := utf8.DecodeRuneInString(s[i:])
-		if t, ok := plain(r, dash); ok {
-			n.add(t, i)
+		if t, ok := plainRune(r, dash); ok {
+			n.addMapped(t, i)
 		} else {
 			for j := range w {
-				n.add(s[i+j:i+j+1], i+j)
+				n.addMapped(s[i+j:i+j+1], i+j)
 			}
 		}
 		i += w
 	}
-	return n.done(len(s))
+	return n.build(len(s))
 }
 
-func plain(r rune, dash string) (string, bool) {
+func plainRune(r rune, dash string) (string, bool) {
 	switch r {
 	case '\u2014', '\u2015':
 		return dash, true
@@ -84,10 +84,10 @@ func plain(r rune, dash string) (string, bool) {
 	return "", false
 }
 
-// mapped finds the quote in the simpler form and maps the place back. What quote and replacement
-// share at both ends keeps the bytes of the text, so that a change of one word does not rewrite the
-// quotes and blanks around it.
-func (q *query) mapped(norm func(string) normal) []Span {
+// mappedSpans finds the quote in the simpler form and maps the place back. What quote and
+// replacement share at both ends keeps the bytes of the text, so that a change of one word does not
+// rewrite the quotes and blanks around it.
+func (q *query) mappedSpans(norm func(string) normal) []Span {
 	content, old, text := norm(q.content), norm(q.old), norm(q.new)
 	if old.text == "" {
 		return nil
@@ -95,14 +95,14 @@ func (q *query) mapped(norm func(string) normal) []Span {
 	head := commonPrefix(old.text, text.text)
 	tail := commonSuffix(old.text[head:], text.text[head:])
 	var spans []Span
-	for _, s := range occurrences(content.text, old.text, "") {
+	for _, s := range findOccurrences(content.text, old.text, "") {
 		start, end := content.at[s.Start], content.at[s.End]
-		if !content.whole(s.Start) || !content.whole(s.End) {
+		if !content.isWholeAt(s.Start) || !content.isWholeAt(s.End) {
 			continue
 		}
 		middle := q.new[text.at[head]:text.at[len(text.text)-tail]]
 		if middle != "" {
-			pairs := spelling(q.old, old, q.content, content.from(s.Start))
+			pairs := pairSpellings(q.old, old, q.content, content.tailFrom(s.Start))
 			middle = strings.NewReplacer(pairs...).Replace(middle)
 		}
 		with := q.content[start:content.at[s.Start+head]] + middle + q.content[content.at[s.End-tail]:end]
@@ -111,12 +111,12 @@ func (q *query) mapped(norm func(string) normal) []Span {
 	return spans
 }
 
-// from is the rest of n behind its byte i.
-func (n normal) from(i int) normal { return normal{n.text[i:], n.at[i:]} }
+// tailFrom is the rest of n behind its byte i.
+func (n normal) tailFrom(i int) normal { return normal{n.text[i:], n.at[i:]} }
 
-// spelling pairs typographic characters of the quote with what the file has at the same places: a
-// model that made quotes curly, or a dash long, did so in the replacement too.
-func spelling(quote string, q normal, file string, f normal) (pairs []string) {
+// pairSpellings pairs typographic characters of the quote with what the file has at the same
+// places: a model that made quotes curly, or a dash long, did so in the replacement too.
+func pairSpellings(quote string, q normal, file string, f normal) (pairs []string) {
 	for i := 0; i < len(q.text); {
 		end := i + 1
 		for end < len(q.text) && q.at[end] == q.at[i] {
@@ -124,7 +124,7 @@ func spelling(quote string, q normal, file string, f normal) (pairs []string) {
 		}
 		wrote, has := quote[q.at[i]:q.at[end]], file[f.at[i]:f.at[end]]
 		r, _ := utf8.DecodeRuneInString(wrote)
-		if _, odd := plain(r, "-"); odd && has != "" && has != wrote {
+		if _, odd := plainRune(r, "-"); odd && has != "" && has != wrote {
 			pairs = append(pairs, wrote, has)
 		}
 		i = end
@@ -132,16 +132,16 @@ func spelling(quote string, q normal, file string, f normal) (pairs []string) {
 	return pairs
 }
 
-// whole reports whether i is a border between characters of the original: "..." of one ellipsis
+// isWholeAt reports whether i is a border between characters of the original: "..." of one ellipsis
 // must not be torn.
-func (n normal) whole(i int) bool { return i == 0 || i == len(n.text) || n.at[i] != n.at[i-1] }
+func (n normal) isWholeAt(i int) bool { return i == 0 || i == len(n.text) || n.at[i] != n.at[i-1] }
 
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
 	}
-	for n > 0 && (!border(a, n) || !border(b, n)) {
+	for n > 0 && (!isBorder(a, n) || !isBorder(b, n)) {
 		n--
 	}
 	return n
@@ -152,15 +152,15 @@ func commonSuffix(a, b string) int {
 	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
 		n++
 	}
-	for n > 0 && (!border(a, len(a)-n) || !border(b, len(b)-n)) {
+	for n > 0 && (!isBorder(a, len(a)-n) || !isBorder(b, len(b)-n)) {
 		n--
 	}
 	return n
 }
 
-// border reports whether i is between two characters, none of them a dot: dots may be pieces of an
-// ellipsis.
-func border(s string, i int) bool {
+// isBorder reports whether i is between two characters, none of them a dot: dots may be pieces of
+// an ellipsis.
+func isBorder(s string, i int) bool {
 	if i < len(s) && (!utf8.RuneStart(s[i]) || s[i] == '.') {
 		return false
 	}

@@ -2,9 +2,9 @@ package fuzzy
 
 import "strings"
 
-func exact(q *query) []Span { return occurrences(q.content, q.old, q.new) }
+func findExact(q *query) []Span { return findOccurrences(q.content, q.old, q.new) }
 
-func occurrences(content, old, text string) []Span {
+func findOccurrences(content, old, text string) []Span {
 	var spans []Span
 	for at := 0; ; {
 		i := strings.Index(content[at:], old)
@@ -17,37 +17,37 @@ func occurrences(content, old, text string) []Span {
 }
 
 // lineTrimmed ignores white space at both ends of every line.
-func lineTrimmed(q *query) []Span { return q.blocks(strings.TrimSpace) }
+func lineTrimmed(q *query) []Span { return q.blockSpans(strings.TrimSpace) }
 
 // whitespaceNormalised takes any run of blanks and tabs within a line for one blank: whole lines
 // first, then a piece of a line.
 func whitespaceNormalised(q *query) []Span {
-	if spans := q.blocks(func(s string) string { return collapse(s).text }); spans != nil {
+	if spans := q.blockSpans(func(s string) string { return collapseBlanks(s).text }); spans != nil {
 		return spans
 	}
-	return q.mapped(collapse)
+	return q.mappedSpans(collapseBlanks)
 }
 
 // indentationFlexible also ignores indentation: the sum of the two before.
 func indentationFlexible(q *query) []Span {
-	return q.blocks(func(s string) string { return collapse(strings.TrimSpace(s)).text })
+	return q.blockSpans(func(s string) string { return collapseBlanks(strings.TrimSpace(s)).text })
 }
 
 // escapeNormalised reads \n, \t, \" and the like in the quote as what they stand for, in the
 // replacement too: a call that was escaped twice was escaped twice everywhere.
 func escapeNormalised(q *query) []Span {
-	old, text := unescape(q.old), unescape(q.new)
+	old, text := unescapeQuote(q.old), unescapeQuote(q.new)
 	if old == q.old || strings.TrimSpace(old) == "" {
 		return nil
 	}
-	if spans := occurrences(q.content, old, text); spans != nil {
+	if spans := findOccurrences(q.content, old, text); spans != nil {
 		return spans
 	}
 	lines, ended := splitLines(old)
 	return q.blocksOf(lines, text, ended, strings.TrimSpace)
 }
 
-func unescape(s string) string {
+func unescapeQuote(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r", `\"`, `"`, `\'`, `'`).Replace(s)
 }
 
@@ -65,7 +65,7 @@ func trimmedBoundary(q *query) []Span {
 	if old == q.old {
 		return nil
 	}
-	return occurrences(q.content, old, strings.TrimSpace(q.new))
+	return findOccurrences(q.content, old, strings.TrimSpace(q.new))
 }
 
 func trimBlank(lines []string) []string {
@@ -81,16 +81,16 @@ func trimBlank(lines []string) []string {
 // unicodeNormalised takes typographic quotes, dashes, ellipses and special blanks for their ASCII
 // forms.
 func unicodeNormalised(q *query) []Span {
-	forms := []func(string) normal{ascii, asciiLong}
+	forms := []func(string) normal{toASCII, asciiLong}
 	for _, norm := range forms {
-		if spans := q.mapped(norm); spans != nil {
+		if spans := q.mappedSpans(norm); spans != nil {
 			return spans
 		}
 	}
 	for _, norm := range forms {
 		var spans []Span
-		for _, i := range q.windows(q.oldLines, func(s string) string { return norm(strings.TrimSpace(s)).text }) {
-			spans = append(spans, q.block(i, q.oldLines, q.spelled(i, norm), q.ended))
+		for _, i := range q.matchingRuns(q.oldLines, func(s string) string { return norm(strings.TrimSpace(s)).text }) {
+			spans = append(spans, q.blockSpan(i, q.oldLines, q.asFileSpells(i, norm), q.ended))
 		}
 		if spans != nil {
 			return spans
@@ -99,13 +99,13 @@ func unicodeNormalised(q *query) []Span {
 	return nil
 }
 
-// spelled is the replacement for the lines from first on as the file spells it: a line that the
-// quote has too stays as it is in the file.
-func (q *query) spelled(first int, norm func(string) normal) string {
+// asFileSpells is the replacement for the lines from first on as the file spells it: a line that
+// the quote has too stays as it is in the file.
+func (q *query) asFileSpells(first int, norm func(string) normal) string {
 	var pairs []string
 	for k, old := range q.oldLines {
 		old, have := strings.TrimSpace(old), strings.TrimSpace(q.text[first+k])
-		pairs = append(pairs, spelling(old, norm(old), have, norm(have))...)
+		pairs = append(pairs, pairSpellings(old, norm(old), have, norm(have))...)
 	}
 	habits := strings.NewReplacer(pairs...)
 	lines := strings.Split(q.new, "\n")
@@ -145,7 +145,7 @@ func blockAnchor(q *query) []Span {
 	var spans []Span
 	for _, i := range at {
 		if q.averageLikeness(q.text[i+1:i+n-1], q.oldLines[1:n-1]) >= floor {
-			spans = append(spans, q.block(i, q.oldLines, q.new, q.ended))
+			spans = append(spans, q.blockSpan(i, q.oldLines, q.new, q.ended))
 		}
 	}
 	return spans
@@ -162,7 +162,7 @@ func contextAware(q *query) []Span {
 	c := newComparer(q)
 	best, at := 0.5, []int(nil)
 	for i := 0; i+n <= len(q.text); i++ {
-		share, anchored := c.window(i)
+		share, anchored := c.shareAlike(i)
 		switch {
 		case !anchored || share < best:
 		case share > best || at == nil:
@@ -173,7 +173,7 @@ func contextAware(q *query) []Span {
 	}
 	var spans []Span
 	for _, i := range at {
-		spans = append(spans, q.block(i, q.oldLines, q.new, q.ended))
+		spans = append(spans, q.blockSpan(i, q.oldLines, q.new, q.ended))
 	}
 	return spans
 }

@@ -40,13 +40,13 @@ func Apply(content string, hunks []Hunk) (text string, notes []string, err error
 	at := 0                  // the end of the hunk before
 	left := map[string]int{} // hunks by what they look for
 	for _, h := range hunks {
-		left[h.target()]++
+		left[h.targetText()]++
 	}
 	for i, h := range hunks {
-		e, err := locate(content, at, h, left[h.target()])
-		left[h.target()]--
+		e, err := locateHunk(content, at, h, left[h.targetText()])
+		left[h.targetText()]--
 		if err == nil {
-			err = clash(edits, e)
+			err = clashError(edits, e)
 		}
 		if err != nil {
 			return "", nil, &HunkError{i + 1, h.At, err}
@@ -57,20 +57,20 @@ func Apply(content string, hunks []Hunk) (text string, notes []string, err error
 		edits = append(edits, e)
 		at = e.end
 	}
-	content = splice(content, edits)
+	content = spliceEdits(content, edits)
 	if open {
 		content = strings.TrimSuffix(content, "\n")
 	}
 	return content, notes, nil
 }
 
-// target is what a hunk looks for. As many places as there are hunks with one target are theirs, in
-// order.
-func (h Hunk) target() string {
+// targetText is what a hunk looks for. As many places as there are hunks with one target are
+// theirs, in order.
+func (h Hunk) targetText() string {
 	return strings.Join(h.Anchors, "\n@@") + "\n" + strings.Join(h.Old(), "\n ")
 }
 
-func clash(edits []edit, e edit) error {
+func clashError(edits []edit, e edit) error {
 	for i, o := range edits {
 		if e.start < o.end && o.start < e.end {
 			return fmt.Errorf("hunk %d changes these lines already: make one hunk of the two", i+1)
@@ -79,7 +79,7 @@ func clash(edits []edit, e edit) error {
 	return nil
 }
 
-func splice(content string, edits []edit) string {
+func spliceEdits(content string, edits []edit) string {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
 	var b strings.Builder
 	at := 0
@@ -92,31 +92,31 @@ func splice(content string, edits []edit) string {
 	return b.String()
 }
 
-// locate finds the place of a hunk: below the hunk before it, which ends at "at", else above.
-func locate(content string, at int, h Hunk, twins int) (edit, error) {
+// locateHunk finds the place of a hunk: below the hunk before it, which ends at "at", else above.
+func locateHunk(content string, at int, h Hunk, twins int) (edit, error) {
 	s := search{content: content, hunk: h, twins: twins}
 	if len(h.Anchors) == 0 {
-		return s.either(at, nil)
+		return s.belowOrAnywhere(at, nil)
 	}
-	below, missing := hints(content, at, h.Anchors)
+	below, missing := anchorSpots(content, at, h.Anchors)
 	if missing == nil {
-		e, err := s.place(at, below)
+		e, err := s.placeHunk(at, below)
 		if err == nil {
 			return e, nil
 		}
-		if above, up := hints(content, 0, h.Anchors); up == nil && above[0].start < at {
-			return s.either(at, above)
+		if above, up := anchorSpots(content, 0, h.Anchors); up == nil && above[0].start < at {
+			return s.belowOrAnywhere(at, above)
 		}
 		return e, err
 	}
-	above, missing := hints(content, 0, h.Anchors)
+	above, missing := anchorSpots(content, 0, h.Anchors)
 	if missing == nil {
-		return s.either(at, above)
+		return s.belowOrAnywhere(at, above)
 	}
 	if len(h.Old()) == 0 {
 		return edit{}, missing
 	}
-	e, err := s.place(0, nil)
+	e, err := s.placeHunk(0, nil)
 	if err != nil {
 		return edit{}, fmt.Errorf("%w, and without it %w", missing, err)
 	}
@@ -124,10 +124,10 @@ func locate(content string, at int, h Hunk, twins int) (edit, error) {
 	return e, nil
 }
 
-// either looks below the hunk before, then in all of the file.
-func (s search) either(at int, spots []spot) (edit, error) {
+// belowOrAnywhere looks below the hunk before, then in all of the file.
+func (s search) belowOrAnywhere(at int, spots []spot) (edit, error) {
 	if len(s.hunk.Old()) == 0 && len(spots) > 0 {
-		return s.place(0, spots)
+		return s.placeHunk(0, spots)
 	}
 	var below []spot
 	if len(spots) > 0 { // the hint was passed: what it means goes on below the hunk before
@@ -135,11 +135,11 @@ func (s search) either(at int, spots []spot) (edit, error) {
 		last.end = max(last.end, at)
 		below = []spot{last}
 	}
-	e, err := s.place(at, below)
+	e, err := s.placeHunk(at, below)
 	if err == nil || at == 0 {
 		return e, err
 	}
-	if up, err := s.place(0, spots); err == nil {
+	if up, err := s.placeHunk(0, spots); err == nil {
 		up.how = strings.TrimPrefix(up.how+", above the hunk before it", ", ")
 		return up, nil
 	}
@@ -149,8 +149,9 @@ func (s search) either(at int, spots []spot) (edit, error) {
 // spot is a line of the file.
 type spot struct{ start, end int }
 
-// hints finds the lines that the last @@ line means, below "at" and below the @@ lines before it.
-func hints(content string, at int, anchors []string) (spots []spot, err error) {
+// anchorSpots finds the lines that the last @@ line means, below "at" and below the @@ lines before
+// it.
+func anchorSpots(content string, at int, anchors []string) (spots []spot, err error) {
 	for _, a := range anchors {
 		if spots = linesLike(content, at, a); len(spots) == 0 {
 			return nil, fmt.Errorf("the line after @@ %q was not found", a)
@@ -184,7 +185,7 @@ func linesLike(content string, at int, want string) []spot {
 	return nil
 }
 
-func join(lines []string) string {
+func joinLines(lines []string) string {
 	if len(lines) == 0 {
 		return ""
 	}

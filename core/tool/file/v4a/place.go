@@ -15,11 +15,11 @@ type search struct {
 	twins   int // hunks that look for the same place, this one among them
 }
 
-// place finds the hunk below "from", or below the lines that its @@ line means.
-func (s search) place(from int, spots []spot) (edit, error) {
+// placeHunk finds the hunk below "from", or below the lines that its @@ line means.
+func (s search) placeHunk(from int, spots []spot) (edit, error) {
 	old := s.hunk.Old()
 	if len(old) == 0 {
-		return s.insert(from, spots)
+		return s.placeInsertion(from, spots)
 	}
 	starts := []int{from}
 	if len(spots) > 0 {
@@ -27,14 +27,14 @@ func (s search) place(from int, spots []spot) (edit, error) {
 		starts = []int{spots[0].end, max(from, spots[0].start)}
 	}
 	for _, start := range starts {
-		e, ok, err := s.exact(start, spots)
+		e, ok, err := s.findExact(start, spots)
 		if ok || err != nil {
 			return e, err
 		}
 	}
 	var first error
 	for _, start := range starts {
-		e, err := s.alike(start)
+		e, err := s.findAlike(start)
 		if err == nil {
 			return e, nil
 		}
@@ -45,9 +45,9 @@ func (s search) place(from int, spots []spot) (edit, error) {
 	return edit{}, first
 }
 
-// exact finds the hunk's lines as they are.
-func (s search) exact(start int, spots []spot) (edit, bool, error) {
-	old := join(s.hunk.Old())
+// findExact finds the hunk's lines as they are.
+func (s search) findExact(start int, spots []spot) (edit, bool, error) {
+	old := joinLines(s.hunk.Old())
 	var found []int
 	for at := start; at < len(s.content); at += strings.IndexByte(s.content[at:], '\n') + 1 {
 		if strings.HasPrefix(s.content[at:], old) {
@@ -69,11 +69,11 @@ func (s search) exact(start int, spots []spot) (edit, bool, error) {
 	}
 	if len(places) > 1 && len(places) != s.twins {
 		if len(spots) > 0 {
-			return edit{}, false, s.repeated(spots, places)
+			return edit{}, false, s.repeatedError(spots, places)
 		}
-		return edit{}, false, s.ambiguous(len(places), s.numbers(places))
+		return edit{}, false, s.ambiguousError(len(places), s.lineNumbers(places))
 	}
-	return edit{start: found[0], end: found[0] + len(old), text: join(s.hunk.New())}, true, nil
+	return edit{start: found[0], end: found[0] + len(old), text: joinLines(s.hunk.New())}, true, nil
 }
 
 // firstOfEach keeps of the places those that come first below a spot.
@@ -93,12 +93,12 @@ func firstOfEach(found []int, spots []spot) []int {
 	return out
 }
 
-// alike finds lines that are like the hunk's.
-func (s search) alike(start int) (edit, error) {
+// findAlike finds lines that are like the hunk's.
+func (s search) findAlike(start int) (edit, error) {
 	rest := s.content[start:]
-	out, err := fuzzy.Replace(rest, join(s.hunk.Old()), join(s.hunk.New()), false)
+	out, err := fuzzy.Replace(rest, joinLines(s.hunk.Old()), joinLines(s.hunk.New()), false)
 	if err != nil {
-		return edit{}, s.words(err, start)
+		return edit{}, s.asPatchError(err, start)
 	}
 	sp := out.Spans[0]
 	if sp.Start > 0 && rest[sp.Start-1] != '\n' {
@@ -107,14 +107,14 @@ func (s search) alike(start int) (edit, error) {
 	return edit{start + sp.Start, start + sp.End, sp.Text, "by " + out.Strategy}, nil
 }
 
-// words says in terms of a patch what the search for a quoted text says in its own.
-func (s search) words(err error, start int) error {
+// asPatchError says in terms of a patch what the search for a quoted text says in its own.
+func (s search) asPatchError(err error, start int) error {
 	var many *fuzzy.AmbiguousError
 	var none *fuzzy.NotFoundError
 	var drift *fuzzy.DriftError
 	missing := errors.As(err, &none)
 	if missing && start > 0 { // the closest lines of all of the file, with their numbers there
-		_, whole := fuzzy.Replace(s.content, join(s.hunk.Old()), join(s.hunk.New()), false)
+		_, whole := fuzzy.Replace(s.content, joinLines(s.hunk.Old()), joinLines(s.hunk.New()), false)
 		_ = errors.As(whole, &none)
 	}
 	switch {
@@ -123,7 +123,7 @@ func (s search) words(err error, start int) error {
 		for i := range many.Lines {
 			many.Lines[i] += before
 		}
-		return s.ambiguous(many.Count, many.Lines)
+		return s.ambiguousError(many.Count, many.Lines)
 	case missing && len(none.Closest) == 0:
 		return errors.New("its context and - lines were not found, and nothing resembles them: read the file again")
 	case missing:
@@ -136,18 +136,18 @@ func (s search) words(err error, start int) error {
 	return err
 }
 
-func (s search) ambiguous(count int, lines []int) error {
+func (s search) ambiguousError(count int, lines []int) error {
 	return fmt.Errorf("its context and - lines are there %d times (at lines %s): "+
-		"add context lines, or an @@ line that says which", count, list(lines))
+		"add context lines, or an @@ line that says which", count, listNumbers(lines))
 }
 
-func (s search) repeated(spots []spot, places []int) error {
+func (s search) repeatedError(spots []spot, places []int) error {
 	return fmt.Errorf("the line after @@ is there %d times, and what the hunk changes follows at lines %s: "+
-		"add context lines, or one more @@ line above that says which", len(spots), list(s.numbers(places)))
+		"add context lines, or one more @@ line above that says which", len(spots), listNumbers(s.lineNumbers(places)))
 }
 
-// numbers are the line numbers of places.
-func (s search) numbers(places []int) []int {
+// lineNumbers are the line numbers of places.
+func (s search) lineNumbers(places []int) []int {
 	out := make([]int, len(places))
 	for i, at := range places {
 		out[i] = 1 + strings.Count(s.content[:at], "\n")
@@ -155,14 +155,14 @@ func (s search) numbers(places []int) []int {
 	return out
 }
 
-func list(lines []int) string {
+func listNumbers(lines []int) string {
 	const most = 10
 	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(lines[:min(len(lines), most)]), "[]")), ", ")
 }
 
-// insert places lines that have no context: below the hint, at the end of the file, or into an
-// empty file.
-func (s search) insert(from int, spots []spot) (edit, error) {
+// placeInsertion places lines that have no context: below the hint, at the end of the file, or into
+// an empty file.
+func (s search) placeInsertion(from int, spots []spot) (edit, error) {
 	at := len(s.content)
 	switch {
 	case s.hunk.EOF || s.content == "" && len(spots) == 0:
@@ -172,11 +172,11 @@ func (s search) insert(from int, spots []spot) (edit, error) {
 			starts[i] = sp.start
 		}
 		return edit{}, fmt.Errorf("the line after @@ is there %d times (at lines %s): "+
-			"add context lines, or one more @@ line above that says which", len(spots), list(s.numbers(starts)))
+			"add context lines, or one more @@ line above that says which", len(spots), listNumbers(s.lineNumbers(starts)))
 	case len(spots) > 0:
 		at = max(from, spots[0].end)
 	default:
 		return edit{}, fmt.Errorf("only + lines and no place for them: add context lines, an @@ line, or %s", eof)
 	}
-	return edit{start: at, end: at, text: join(s.hunk.New())}, nil
+	return edit{start: at, end: at, text: joinLines(s.hunk.New())}, nil
 }

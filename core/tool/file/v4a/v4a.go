@@ -58,12 +58,12 @@ type Line struct {
 }
 
 // Old returns the lines that the file must have.
-func (h Hunk) Old() []string { return h.pick('-') }
+func (h Hunk) Old() []string { return h.linesWith('-') }
 
 // New returns the lines that the file will have.
-func (h Hunk) New() []string { return h.pick('+') }
+func (h Hunk) New() []string { return h.linesWith('+') }
 
-func (h Hunk) pick(sign byte) []string {
+func (h Hunk) linesWith(sign byte) []string {
 	var out []string
 	for _, l := range h.Lines {
 		if l.Sign == ' ' || l.Sign == sign {
@@ -129,13 +129,13 @@ func Parse(text string) ([]Op, error) {
 	}
 	p.last = max(p.last, p.at)
 	for p.at < p.last {
-		if err := p.op(); err != nil {
+		if err := p.parseOp(); err != nil {
 			return nil, err
 		}
 	}
 	if len(p.ops) == 0 {
 		p.at = 0
-		return nil, p.fail("the patch changes nothing: give *** Update File: PATH (or Add, Delete, Move) after *** Begin Patch")
+		return nil, p.syntaxError("the patch changes nothing: give *** Update File: PATH (or Add, Delete, Move) after *** Begin Patch")
 	}
 	return p.ops, nil
 }
@@ -146,7 +146,7 @@ type parser struct {
 	ops      []Op
 }
 
-func (p *parser) fail(want string) error {
+func (p *parser) syntaxError(want string) error {
 	text := ""
 	if p.at < len(p.lines) {
 		text = p.lines[p.at]
@@ -154,7 +154,7 @@ func (p *parser) fail(want string) error {
 	return &SyntaxError{Line: p.at + 1, Text: text, Want: want}
 }
 
-func (p *parser) op() error {
+func (p *parser) parseOp() error {
 	s := strings.TrimSpace(p.lines[p.at])
 	if s == "" {
 		p.at++
@@ -163,14 +163,14 @@ func (p *parser) op() error {
 	for _, k := range []struct {
 		prefix string
 		parse  func(op Op) (Op, error)
-	}{{addFile, p.add}, {update, p.update}, {delFile, p.delete}, {moveFile, p.move}} {
+	}{{addFile, p.parseAdd}, {update, p.parseUpdate}, {delFile, p.parseDelete}, {moveFile, p.parseMove}} {
 		rest, ok := strings.CutPrefix(s, k.prefix)
 		if !ok {
 			continue
 		}
 		op := Op{Path: strings.TrimSpace(rest), Line: p.at + 1}
 		if op.Path == "" {
-			return p.fail("a path is missing after the colon")
+			return p.syntaxError("a path is missing after the colon")
 		}
 		op, err := k.parse(op)
 		if err != nil {
@@ -179,20 +179,20 @@ func (p *parser) op() error {
 		p.ops = append(p.ops, op)
 		return nil
 	}
-	return p.fail("want *** Add File:, *** Update File:, *** Delete File: or *** Move File:")
+	return p.syntaxError("want *** Add File:, *** Update File:, *** Delete File: or *** Move File:")
 }
 
-func (p *parser) add(op Op) (Op, error) {
+func (p *parser) parseAdd(op Op) (Op, error) {
 	op.Kind = Add
 	var b strings.Builder
-	for p.at++; p.at < p.last && !p.header(); p.at++ {
+	for p.at++; p.at < p.last && !p.atHeader(); p.at++ {
 		s := p.lines[p.at]
 		if s == "" && p.blankToHeader() {
 			continue
 		}
 		text, ok := strings.CutPrefix(s, "+")
 		if !ok {
-			return op, p.fail("every line of a new file starts with +")
+			return op, p.syntaxError("every line of a new file starts with +")
 		}
 		b.WriteString(text + "\n")
 	}
@@ -200,25 +200,25 @@ func (p *parser) add(op Op) (Op, error) {
 	return op, nil
 }
 
-func (p *parser) delete(op Op) (Op, error) {
+func (p *parser) parseDelete(op Op) (Op, error) {
 	op.Kind = Delete
 	p.at++
 	return op, nil
 }
 
-func (p *parser) move(op Op) (Op, error) {
+func (p *parser) parseMove(op Op) (Op, error) {
 	op.Kind = Move
 	from, to, ok := strings.Cut(op.Path, "->")
 	op.Path, op.To = strings.TrimSpace(from), strings.TrimSpace(to)
 	if !ok || op.Path == "" || op.To == "" {
-		return op, p.fail("want *** Move File: OLD -> NEW")
+		return op, p.syntaxError("want *** Move File: OLD -> NEW")
 	}
 	p.at++
 	return op, nil
 }
 
-// header reports whether the current line starts another file.
-func (p *parser) header() bool {
+// atHeader reports whether the current line starts another file.
+func (p *parser) atHeader() bool {
 	s := strings.TrimSpace(p.lines[p.at])
 	for _, h := range []string{addFile, update, delFile, moveFile} {
 		if strings.HasPrefix(s, h) {
@@ -233,7 +233,7 @@ func (p *parser) blankToHeader() bool {
 	for i := p.at; i < p.last; i++ {
 		if p.lines[i] != "" {
 			q := parser{lines: p.lines, at: i}
-			return q.header()
+			return q.atHeader()
 		}
 	}
 	return true

@@ -138,9 +138,9 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, notes, err := Apply(join(before), ops[0].Hunks)
-		if err != nil || got != join(after) || notes != nil {
-			t.Fatalf("%v %v\ngot  %q\nwant %q", err, notes, got, join(after))
+		got, notes, err := Apply(joinLines(before), ops[0].Hunks)
+		if err != nil || got != joinLines(after) || notes != nil {
+			t.Fatalf("%v %v\ngot  %q\nwant %q", err, notes, got, joinLines(after))
 		}
 	})
 }

@@ -164,7 +164,7 @@ func TestEveryURLHasItsVerdict(t *testing.T) {
 		_, loose := open.CheckURL(v.url)
 		got := map[[2]bool]string{{true, true}: "ok", {false, true}: "private", {false, false}: "never"}[[2]bool{strict == nil, loose == nil}]
 		if got != v.want {
-			t.Errorf("%q is %q, want %q (%v / %v)", clip(v.url), got, v.want, strict, loose)
+			t.Errorf("%q is %q, want %q (%v / %v)", clipURL(v.url), got, v.want, strict, loose)
 		}
 		var r *Refusal
 		if strict != nil && (!errors.As(strict, &r) || r.Why == "") {

@@ -39,7 +39,7 @@ func (g *Guard) CheckURL(raw string) (*url.URL, error) {
 // parseURL brings a URL into one form, or says what is wrong with it.
 func parseURL(raw string) (*url.URL, error) {
 	raw = strings.TrimSpace(raw)
-	refuse := func(why string) error { return &Refusal{Target: clip(raw), Why: why} }
+	refuse := func(why string) error { return &Refusal{Target: clipURL(raw), Why: why} }
 	switch {
 	case raw == "":
 		return nil, refuse("it is empty")
@@ -58,7 +58,7 @@ func parseURL(raw string) (*url.URL, error) {
 	case u.Scheme == "" && u.Host == "":
 		return nil, refuse("it has no scheme; write https:// in front of it")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, refuse(fmt.Sprintf("the scheme %s is not for here; only http and https are", clip(u.Scheme)))
+		return nil, refuse(fmt.Sprintf("the scheme %s is not for here; only http and https are", clipURL(u.Scheme)))
 	case u.Opaque != "" || u.Hostname() == "":
 		return nil, refuse("it names no host")
 	case u.User != nil:
@@ -84,25 +84,25 @@ func isInvisible(r rune) bool {
 // normalHost gives a host its one spelling: as the network will see it.
 func normalHost(host string) (string, error) {
 	if strings.ContainsRune(host, '%') {
-		return "", fmt.Errorf("the host %s has a zone or an escape in it", clip(host))
+		return "", fmt.Errorf("the host %s has a zone or an escape in it", clipURL(host))
 	}
 	if !strings.ContainsRune(host, ':') {
 		ascii, err := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false)).ToASCII(host)
 		if err != nil {
-			return "", fmt.Errorf("%s is no host name", clip(host))
+			return "", fmt.Errorf("%s is no host name", clipURL(host))
 		}
 		host = strings.TrimSuffix(strings.ToLower(ascii), ".")
 	}
 	ip, ok, err := parseIP(host)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("the host %s is no valid address", clip(host))
+		return "", fmt.Errorf("the host %s is no valid address", clipURL(host))
 	case ok && ip.Is6():
 		return "[" + ip.String() + "]", nil
 	case ok:
 		return ip.String(), nil
 	case !isPlausibleHost(host):
-		return "", fmt.Errorf("%s is no host name", clip(host))
+		return "", fmt.Errorf("%s is no host name", clipURL(host))
 	}
 	return host, nil
 }
@@ -162,7 +162,7 @@ func checkPort(u *url.URL) error {
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n == 0 || strings.Contains(badPorts, " "+strconv.FormatUint(n, 10)+" ") {
-		return &Refusal{Target: shortURL(u), Why: "the port " + clip(port) + " is not one of the web"}
+		return &Refusal{Target: shortURL(u), Why: "the port " + clipURL(port) + " is not one of the web"}
 	}
 	return nil
 }
@@ -177,10 +177,10 @@ func portOf(s string) uint16 {
 
 // shortURL is a URL for messages: no password, no query, nothing after it.
 func shortURL(u *url.URL) string {
-	return clip((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String())
+	return clipURL((&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String())
 }
 
-func clip(s string) string {
+func clipURL(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if isInvisible(r) {
 			return -1

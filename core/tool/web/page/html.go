@@ -168,14 +168,14 @@ func baseURL(doc *html.Node, from *url.URL) *url.URL {
 		if n.DataAtom != atom.Base {
 			continue
 		}
-		if u, err := from.Parse(strings.TrimSpace(attribute(n, "href"))); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+		if u, err := from.Parse(strings.TrimSpace(attributeOf(n, "href"))); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 			return u
 		}
 	}
 	return from
 }
 
-func attribute(n *html.Node, key string) string {
+func attributeOf(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key {
 			return a.Val
@@ -206,13 +206,13 @@ func isHidden(n *html.Node) bool {
 	}
 	switch n.Data {
 	case "script":
-		return attribute(n, "type") != "application/ld+json" // readability takes the title from it
+		return attributeOf(n, "type") != "application/ld+json" // readability takes the title from it
 	case "style", "template", "iframe", "object", "embed", "canvas", "svg", "link":
 		return true
 	case "html", "body", "head":
 		return false // some pages show themselves by script
 	}
-	return hasAttribute(n, "hidden") || attribute(n, "aria-hidden") == "true" && n.DataAtom != atom.Div || unseenStyle(attribute(n, "style"))
+	return hasAttribute(n, "hidden") || attributeOf(n, "aria-hidden") == "true" && n.DataAtom != atom.Div || unseenStyle(attributeOf(n, "style"))
 }
 
 // unseenStyle knows the ways to hide text that are written on the element itself.
@@ -251,7 +251,7 @@ func withoutFrame(doc *html.Node) *html.Node {
 		case "header":
 			return n.Parent == out // of the page; that of an article has its title
 		}
-		role := attribute(n, "role")
+		role := attributeOf(n, "role")
 		return role == "navigation" || role == "banner" || role == "contentinfo" || role == "search" || role == "dialog"
 	})
 	return out
@@ -265,7 +265,7 @@ func mainContent(doc *html.Node) *html.Node {
 		case n.Type != html.ElementNode:
 		case n.DataAtom == atom.Body:
 			body = n
-		case n.DataAtom == atom.Main || attribute(n, "role") == "main":
+		case n.DataAtom == atom.Main || attributeOf(n, "role") == "main":
 			main, mains = n, mains+1
 		}
 	}
@@ -306,7 +306,7 @@ var toMarkdown = sync.OnceValue(func() *converter.Converter {
 
 func renderMarkdown(n *html.Node, base *url.URL) (string, error) {
 	removeNodes(n, func(c *html.Node) bool {
-		return c.DataAtom == atom.Img && strings.HasPrefix(attribute(c, "src"), "data:")
+		return c.DataAtom == atom.Img && strings.HasPrefix(attributeOf(c, "src"), "data:")
 	})
 	plainLinks(n, base)
 	narrowTables(n)
@@ -333,7 +333,7 @@ func plainLinks(top *html.Node, base *url.URL) {
 				n.Attr[i].Val = u.String()
 			}
 		}
-		if n.DataAtom == atom.A && attribute(n, "href") == "" {
+		if n.DataAtom == atom.A && attributeOf(n, "href") == "" {
 			n.DataAtom, n.Data, n.Attr = atom.Span, "span", nil
 		}
 	}
