@@ -49,7 +49,7 @@ var looking = []string{
 // shell.close asks while something runs.
 var undone = []string{
 	"sessions.rename", "sessions.pin", "sessions.archive", "sessions.export", "backends.use", "backends.start", "backends.stop", "memory.add",
-	"shell.close",
+	"shell.close", "conversation.good", "conversation.bad",
 }
 
 // TestALetterNeverHasAnEffectByAccident: who types into a list changes nothing.
