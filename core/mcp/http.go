@@ -48,17 +48,16 @@ func (s *server) dialHTTP(ctx context.Context, set Settings) (*connection, error
 	if err != nil {
 		return nil, err
 	}
-	seen := &statusSeen{next: client.Transport}
-	client.Transport = seen
+	seen := s.watch(client)
 	transport := &sdk.StreamableClientTransport{Endpoint: set.URL, HTTPClient: client, MaxRetries: 2}
 	session, err := s.client(set).Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: stdioProtocol})
 	if err == nil {
-		return s.overHTTP(session, client), nil
+		return webConnection(session, client, seen), nil
 	}
 	client.CloseIdleConnections()
 	switch code := seen.last(); {
-	case code == http.StatusUnauthorized:
-		return nil, loginError{fmt.Errorf("it wants a login: `hermes mcp login %s`", set.Name)}
+	case seen.login.Load():
+		return nil, seen.why(err)
 	case set.Transport == "" && (code == http.StatusNotFound || code == http.StatusMethodNotAllowed || code == http.StatusBadRequest):
 		c, sseErr := s.dialSSE(ctx, set)
 		if sseErr == nil {
@@ -73,21 +72,22 @@ func (s *server) dialSSE(ctx context.Context, set Settings) (*connection, error)
 	if err != nil {
 		return nil, err
 	}
+	seen := s.watch(client)
 	session, err := s.client(set).Connect(ctx, &sdk.SSEClientTransport{Endpoint: set.URL, HTTPClient: client},
 		&sdk.ClientSessionOptions{ProtocolVersion: stdioProtocol})
 	if err != nil {
 		client.CloseIdleConnections()
-		return nil, err
+		return nil, seen.why(err)
 	}
-	return s.overHTTP(session, client), nil
+	return webConnection(session, client, seen), nil
 }
 
-func (s *server) overHTTP(session *sdk.ClientSession, client *http.Client) *connection {
+func webConnection(session *sdk.ClientSession, client *http.Client, seen *refusals) *connection {
 	end := func() {
 		_ = session.Close() // the server may be gone already
 		client.CloseIdleConnections()
 	}
-	return &connection{session: session, end: end, cause: func(err error) error { return err }}
+	return &connection{session: session, end: end, cause: seen.why}
 }
 
 // httpClient speaks with the host of one server, logged in if somebody did.
@@ -118,25 +118,53 @@ func (s *server) plainClient(set Settings) (*http.Client, error) {
 	return &http.Client{Transport: headers{base, r.URL.Host, set.Headers}}, nil
 }
 
-// statusSeen keeps the last status of a refusal.
-type statusSeen struct {
-	next http.RoundTripper
-	code atomic.Int64
+// refusals keeps what a server last refused a request with, and whether it wants a login for it.
+type refusals struct {
+	next  http.RoundTripper
+	of    *server
+	code  atomic.Int64
+	login atomic.Bool
 }
 
-func (s *statusSeen) RoundTrip(r *http.Request) (*http.Response, error) {
-	res, err := s.next.RoundTrip(r)
-	if err == nil && res.StatusCode >= http.StatusBadRequest {
-		s.code.Store(int64(res.StatusCode))
+// watch has what the server refuses the client kept.
+func (s *server) watch(client *http.Client) *refusals {
+	seen := &refusals{next: client.Transport, of: s}
+	client.Transport = seen
+	return seen
+}
+
+func (f *refusals) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := f.next.RoundTrip(r)
+	if err != nil || res.StatusCode < http.StatusBadRequest {
+		return res, err
 	}
-	return res, err
+	f.code.Store(int64(res.StatusCode))
+	lacks, wants := wantsLogin(res)
+	if !wants {
+		return res, nil
+	}
+	f.login.Store(true)
+	if set := f.of.settings(); len(lacks) > 0 {
+		if err := tokensOf(f.of.m.o.Home, set.Name).lacks(set.URL, lacks); err != nil {
+			f.of.log.note("which rights its login lacks could not be kept: " + err.Error())
+		}
+	}
+	return res, nil
 }
 
-func (s *statusSeen) last() int { return int(s.code.Load()) }
+func (f *refusals) last() int { return int(f.code.Load()) }
+
+// why says that a login is wanted, if that is why.
+func (f *refusals) why(err error) error {
+	if f.login.Load() {
+		return loginError{fmt.Errorf("it wants a login: `hermes mcp login %s`", f.of.settings().Name)}
+	}
+	return err
+}
 
 // CloseIdleConnections lets go of what the client does not use.
-func (s *statusSeen) CloseIdleConnections() {
-	if c, ok := s.next.(interface{ CloseIdleConnections() }); ok {
+func (f *refusals) CloseIdleConnections() {
+	if c, ok := f.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }

@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -65,6 +67,8 @@ type authority struct {
 	access   map[string]bool
 	refresh  map[string]bool
 	renewals int
+	lax      bool   // strangers may say hello, and calls want the right "write"
+	asked    string // rights that the last login asked for
 }
 
 func newAuthority(t *testing.T) *authority {
@@ -87,7 +91,8 @@ func newAuthority(t *testing.T) *authority {
 		}
 		return &auth.TokenInfo{Expiration: time.Now().Add(time.Hour)}, nil
 	}
-	mux.Handle("/mcp", auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{ResourceMetadataURL: a.URL + "/.well-known/oauth-protected-resource"})(tools))
+	closed := auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{ResourceMetadataURL: a.URL + "/.well-known/oauth-protected-resource"})(tools)
+	mux.Handle("/mcp", a.door(closed, tools))
 	answer := func(path string, f func(r *http.Request) any) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -118,11 +123,36 @@ func newAuthority(t *testing.T) *authority {
 	})
 	mux.HandleFunc("/authorize", func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
+		a.mu.Lock()
+		a.asked = q.Get("scope")
+		a.mu.Unlock()
 		back := q.Get("redirect_uri") + "?" + url.Values{"code": {"code"}, "state": {q.Get("state")}}.Encode()
 		http.Redirect(w, r, back, http.StatusFound)
 	})
 	answer("/token", a.token)
 	return a
+}
+
+// door leads to one handler or the other.
+func (a *authority) door(closed, open http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		var m struct{ Method string }
+		_ = json.Unmarshal(body, &m)
+		a.mu.Lock()
+		may := strings.Contains(a.asked, "write")
+		a.mu.Unlock()
+		switch {
+		case a.lax && (m.Method == "initialize" || strings.HasPrefix(m.Method, "notifications/")):
+			open.ServeHTTP(w, r)
+		case a.lax && m.Method == "tools/call" && !may:
+			w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="read write"`)
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			closed.ServeHTTP(w, r)
+		}
+	})
 }
 
 func (a *authority) token(r *http.Request) any {
@@ -202,6 +232,32 @@ func TestLogin(t *testing.T) {
 			renewedOnce(t, a, file)
 			p.end()
 		})
+	}
+}
+
+// A server that lets strangers say hello and asks for the login afterwards says so too. A call that
+// the login has no right for asks for another login, which asks for that right.
+func TestLoginForMoreRights(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	a.lax = true
+	p := newPlace(t)
+	p.Apply(entries(overHTTP("web", a.URL+"/mcp")))
+	p.Want()
+	wanted := func(c StateChanged) bool { return c.State == StateLogin }
+	p.until("a login is wanted", wanted)
+	login(t, p, false)
+	if text, failed := p.call("mcp__web__echo", `{}`); !failed || !strings.Contains(text, "it wants a login: `hermes mcp login web`") {
+		t.Error(text)
+	}
+	p.until("another login is wanted", wanted)
+	login(t, p, false)
+	text, failed := p.call("mcp__web__echo", `{}`)
+	p.end()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if failed || a.asked != "read write" {
+		t.Error(text, a.asked)
 	}
 }
 

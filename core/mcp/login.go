@@ -46,6 +46,7 @@ type kept struct {
 	TokenURL     string        `json:"token_url"`
 	AuthStyle    int           `json:"auth_style,omitempty"`
 	Token        *oauth2.Token `json:"token"`
+	Lacked       []string      `json:"lacked,omitempty"` // rights that it was refused for
 }
 
 func (f tokenFile) read() (*kept, error) {
@@ -195,10 +196,15 @@ func (m *Manager) Login(ctx context.Context, name string, talk LoginTalk) error 
 	defer client.CloseIdleConnections()
 	session, err := s.client(set).Connect(ctx, &sdk.StreamableClientTransport{Endpoint: set.URL, HTTPClient: client, MaxRetries: -1, OAuthHandler: handler, DisableStandaloneSSE: true},
 		&sdk.ClientSessionOptions{ProtocolVersion: stdioProtocol})
+	if err == nil {
+		if has := session.InitializeResult().Capabilities; !did && has != nil && has.Tools != nil {
+			_, err = session.ListTools(ctx, nil) // some let strangers in and ask for the login here
+		}
+		_ = session.Close() // the server's goroutine makes a connection of its own
+	}
 	if err != nil {
 		return fmt.Errorf("the login to %s failed: %s", name, plain(err.Error()))
 	}
-	_ = session.Close() // the server's goroutine makes a connection of its own
 	if !did {
 		return fmt.Errorf("%s asked for no login: it can be used as it is", name)
 	}
@@ -212,21 +218,25 @@ func (s *server) handler(set Settings, back string, fetch auth.AuthorizationCode
 	if err != nil {
 		return nil, err
 	}
+	tokens := tokensOf(s.m.o.Home, set.Name)
 	c := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: back, AuthorizationCodeFetcher: fetch, RequestRefreshToken: true, Client: client, AcceptUnadvertisedIss: true,
 		NewTokenSource: func(_ context.Context, cfg *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			file := tokensOf(s.m.o.Home, set.Name)
-			unlock, err := file.lock()
+			unlock, err := tokens.lock()
 			if err != nil {
 				return nil, err
 			}
 			defer unlock()
 			k := &kept{URL: set.URL, ClientID: cfg.ClientID, ClientSecret: cfg.ClientSecret, TokenURL: cfg.Endpoint.TokenURL, AuthStyle: int(cfg.Endpoint.AuthStyle), Token: t}
-			return oauth2.StaticTokenSource(t), file.write(k)
+			k.Lacked = tokens.lacked(set.URL)
+			return oauth2.StaticTokenSource(t), tokens.write(k)
 		},
 	}
-	if len(set.OAuth.Scopes) > 0 {
-		c.ScopeFilter = func([]string) []string { return set.OAuth.Scopes }
+	c.ScopeFilter = func(named []string) []string {
+		if len(set.OAuth.Scopes) > 0 {
+			return set.OAuth.Scopes
+		}
+		return union(named, tokens.lacked(set.URL))
 	}
 	if set.OAuth.ClientID != "" {
 		c.PreregisteredClient = &oauthex.ClientCredentials{ClientID: set.OAuth.ClientID}
