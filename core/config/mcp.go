@@ -44,7 +44,7 @@ type MCPSampling struct {
 
 // MCPOAuth is how a person logs in to a server.
 type MCPOAuth struct {
-	ClientID     string   `key:"client_id" live:"yes" doc:"identity of this program there; empty: it is registered at the first login"`
+	ClientID     string   `key:"client_id" live:"yes" doc:"identity of this program there; an https address: the page that describes it; empty: it is registered at the first login"`
 	ClientSecret string   `key:"client_secret" secret:"yes" live:"yes" doc:"secret of that identity"`
 	Scopes       []string `key:"scopes" also:"scope" live:"yes" doc:"rights to ask for; empty: what the server names"`
 	Port         int      `key:"redirect_port" min:"0" max:"65535" live:"yes" doc:"port on this machine that the browser comes back to; 0: any"`

@@ -238,7 +238,11 @@ func (s *server) handler(set Settings, back string, fetch auth.AuthorizationCode
 		}
 		return union(named, tokens.lacked(set.URL))
 	}
-	if set.OAuth.ClientID != "" {
+	described := strings.HasPrefix(set.OAuth.ClientID, "https://") && set.OAuth.ClientSecret == ""
+	if described {
+		c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: set.OAuth.ClientID}
+	}
+	if set.OAuth.ClientID != "" && !described {
 		c.PreregisteredClient = &oauthex.ClientCredentials{ClientID: set.OAuth.ClientID}
 		if set.OAuth.ClientSecret != "" {
 			c.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: set.OAuth.ClientSecret}
