@@ -29,6 +29,10 @@ func TestMain(m *testing.M) {
 		serve(kind)
 		return
 	}
+	if os.Getenv(scenarioName) != "" {
+		runConform()
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 
