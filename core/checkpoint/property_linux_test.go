@@ -306,6 +306,7 @@ func (e *editor) anything() {
 // After 200 random turns every point that is gone back to is the tree that was, byte for byte, and
 // the undo of that the tree of today.
 func TestRollbackRestoresByteExactTrees(t *testing.T) {
+	testskip.LongWithoutRace(t, "200 random turns, twice")
 	t.Parallel()
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -33,6 +33,7 @@ var dailyWork = map[string]struct{ needs, command, want string }{
 
 // Daily work goes on in the sandbox, and leaves nothing outside of the project but caches.
 func TestDailyWorkInASandbox(t *testing.T) {
+	testskip.LongWithoutRace(t, "compilers and package managers in each sandbox")
 	for _, e := range engines {
 		for name, work := range dailyWork {
 			t.Run(string(e)+" "+name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/provider/modeltest"
+	"hermes/core/testskip"
 	"hermes/pool"
 	"hermes/pool/docker"
 	"hermes/pool/docker/dockertest"
@@ -41,6 +42,7 @@ const (
 // newBoxes makes a home with these back ends. Nothing of it outlives the test.
 func newBoxes(t *testing.T, backends string) *boxes {
 	t.Helper()
+	testskip.Long(t, "the whole program with real containers")
 	b := &boxes{home: newHome(t, ""), image: dockertest.Busybox(t)}
 	t.Cleanup(b.none)
 	b.backends = backends

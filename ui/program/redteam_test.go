@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"hermes/core/provider/modeltest"
+	"hermes/core/testskip"
 )
 
 // The tests in redteam_*_test.go let a scripted model attack the person that it works for, through
@@ -42,6 +43,7 @@ var treasures = map[string]string{
 
 func newVictim(t testing.TB) *victim {
 	t.Helper()
+	testskip.Long(t, "attacks on the whole program")
 	user, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
