@@ -88,42 +88,55 @@ func TestTheWayBackAfterARestart(t *testing.T) {
 // Whatever is in the file, and whatever the clock was: a program starts, and nothing rests for
 // longer than it was told to.
 func TestFilesOfRests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "rests.json")
-		only := func(s *provider.Settings) { s.Fallbacks = nil }
-		route(t, started(t, file, only)).Failed(t.Context(), &provider.Error{Class: provider.ClassRateLimit, RetryAfter: time.Hour})
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		year := time.Now().Format("2006-")
-		for name, c := range map[string]struct{ text, want string }{
-			"as it was":              {string(data), "lab#2"},
-			"written in the future":  {strings.ReplaceAll(string(data), year, "2950-"), "lab#2"},
-			"until far away":         {strings.Replace(string(data), `"until":"`+year, `"until":"9950-`, 1), "lab#2"},
-			"written in the past":    {strings.ReplaceAll(string(data), year, "1990-"), "lab#1"},
-			"broken":                 {string(data[:len(data)/2]), "lab#1"},
-			"empty":                  {"", "lab#1"},
-			"something else":         {`[1]`, "lab#1"},
-			"none":                   {`{"rests":null}`, "lab#1"},
-			"rests of another shape": {`{"rests":{"a":7}}`, "lab#1"},
-		} {
-			if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			h := provider.NewHealth()
-			h.KeepIn(file, func(error) {})
-			set := chained(func(s *provider.Settings) { only(s); s.Health = h })
-			if got := where(route(t, set)); got != c.want {
-				t.Errorf("%s: %s, want %s", name, got, c.want)
-			}
-			if c.want == "lab#2" && name != "until far away" {
-				synctest.Wait()
-				time.Sleep(time.Hour)
-				if got := where(route(t, set)); got != "lab#1" {
-					t.Errorf("%s: after an hour %s", name, got)
-				}
-			}
-		}
-	})
+	of := func(text string) func(string, string) string { return func(string, string) string { return text } }
+	for name, c := range map[string]struct {
+		text func(written, year string) string
+		want string
+	}{
+		"as it was":             {func(written, _ string) string { return written }, "lab#2"},
+		"written in the future": {func(written, year string) string { return strings.ReplaceAll(written, year, "2950-") }, "lab#2"},
+		"until far away": {func(written, year string) string {
+			return strings.Replace(written, `"until":"`+year, `"until":"9950-`, 1)
+		}, "lab#2"},
+		"written in the past":    {func(written, year string) string { return strings.ReplaceAll(written, year, "1990-") }, "lab#1"},
+		"broken":                 {func(written, _ string) string { return written[:len(written)/2] }, "lab#1"},
+		"empty":                  {of(""), "lab#1"},
+		"something else":         {of(`[1]`), "lab#1"},
+		"none":                   {of(`{"rests":null}`), "lab#1"},
+		"rests of another shape": {of(`{"rests":{"a":7}}`), "lab#1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { readRests(t, c.text, c.want, name != "until far away") })
+		})
+	}
+}
+
+// readRests changes a file that was written after a rate limit of an hour, and begins with it. What
+// rests for an hour is asked again after it.
+func readRests(t *testing.T, change func(written, year string) string, want string, anHour bool) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "rests.json")
+	only := func(s *provider.Settings) { s.Fallbacks = nil }
+	route(t, started(t, file, only)).Failed(t.Context(), &provider.Error{Class: provider.ClassRateLimit, RetryAfter: time.Hour})
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(change(string(data), time.Now().Format("2006-"))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := provider.NewHealth()
+	h.KeepIn(file, func(error) {})
+	set := chained(func(s *provider.Settings) { only(s); s.Health = h })
+	if got := where(route(t, set)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if want != "lab#2" || !anHour {
+		return
+	}
+	synctest.Wait()
+	time.Sleep(time.Hour)
+	if got := where(route(t, set)); got != "lab#1" {
+		t.Errorf("after an hour %s", got)
+	}
 }
