@@ -40,7 +40,7 @@ func (r *reader) idle(read func(string, *yaml.Node)) func(string, *yaml.Node) {
 // strategy is a word; only one of them does something.
 func (r *reader) strategy(key string, v *yaml.Node) {
 	if r.readText(&r.p.Strategy)(key, v); r.p.Strategy != "" && r.p.Strategy != Interactive {
-		r.addWarning(v.Line, key, "it has no effect: only the strategy interactive does something, which asks before each command and tool", "")
+		r.addWarning(v.Line, key, "it has no effect: only the strategy interactive does something, which asks before each step that runs a command, a tool or a built-in action", "")
 	}
 }
 
@@ -64,5 +64,5 @@ func (p *Procedure) asksFirst(host Host, s *Step) bool {
 		return s.Confirm
 	}
 	_, isTool := host.Tool(s.Action)
-	return s.Command != nil || isTool
+	return s.Command != nil || isTool || builtins[s.Action] != nil // a built-in may run a command
 }

@@ -373,6 +373,9 @@ func (r *reader) servers(key string, n *yaml.Node) {
 		if item.Kind == yaml.MappingNode && !given["name"] {
 			r.bad(item.Line, key+".name", "it is missing", "write the name that the settings give the server")
 		}
+		if item.Kind == yaml.MappingNode && !given["tools"] {
+			r.addWarning(item.Line, key, "it lists no tools", "list them: without, nobody notices that one is missing, and a model makes up what it would say")
+		}
 		r.p.Servers = append(r.p.Servers, s)
 	})
 }

@@ -105,11 +105,11 @@ func (o Options) runProcedure(ctx context.Context, c tool.Call, a args) (tool.Re
 	if state.Params, err = p.Params(given); err != nil {
 		return tool.Fail("%v", err), nil
 	}
-	o.startServers(p.Procedure)
 	h := &host{o: o, c: c, p: p.Procedure}
 	if a.DryRun {
 		return tool.Result{Text: p.Plan(h, state.Params) + "Nothing was done: this was a dry run."}, nil
 	}
+	o.startServers(p.Procedure)
 	res := procedure.Start(p.Procedure, h, state).Do(ctx)
 	return tool.Result{Text: o.resultText(res), IsError: res.Err != nil, Interrupted: ctx.Err() != nil}, nil
 }
