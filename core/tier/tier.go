@@ -190,9 +190,11 @@ func joined(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) ||
 // countFiles counts what looks like the name of a file, each once.
 func countFiles(text string, endings []string) int {
 	seen := map[string]bool{}
-	for _, m := range fileSign().FindAllStringSubmatch(text, -1) {
-		if slices.Contains(endings, m[1]) {
-			seen[m[0]] = true
+	for _, m := range fileSign().FindAllString(text, -1) {
+		for _, part := range endingSign().FindAllStringSubmatch(m, -1) {
+			if slices.Contains(endings, part[1]) {
+				seen[m] = true
+			}
 		}
 	}
 	return len(seen)
@@ -223,8 +225,9 @@ func holdsCode(text string, words []string) bool {
 
 var (
 	fileSign = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[\w./-]*\w\.([a-z]+)\b`)
+		return regexp.MustCompile(`[\w./-]*\w\.[a-z]+\b`)
 	})
+	endingSign = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.([a-z]+)\b`) })
 	fenceSign = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile("(?m)```|^(?:diff --git|@@ |\\+\\+\\+ |--- a/)")
 	})

@@ -69,6 +69,17 @@ func TestRulesAreRead(t *testing.T) {
 	}
 }
 
+func TestCountFiles(t *testing.T) {
+	endings := []string{"go", "yaml", "js"}
+	for text, want := range map[string]int{
+		"see a.go and b/c.yaml": 2, "main.go.orig, config.yaml.example, server.js.map": 3, "a.go a.go": 1, "v1.2 of the end.": 0, "x.doc": 0,
+	} {
+		if got := countFiles(text, endings); got != want {
+			t.Errorf("%q: %d files, want %d", text, got, want)
+		}
+	}
+}
+
 func FuzzJudge(f *testing.F) {
 	f.Add("fix \xff a.go")
 	f.Fuzz(func(t *testing.T, text string) {
