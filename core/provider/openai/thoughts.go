@@ -62,7 +62,7 @@ func addDetails(all, more []map[string]any) []map[string]any {
 			continue
 		}
 		n := len(all)
-		if n == 0 || all[n-1]["type"] != d["type"] || all[n-1]["index"] != d["index"] || all[n-1]["index"] == nil {
+		if n == 0 || !continues(d, all[n-1]) {
 			all = append(all, d)
 			continue
 		}
@@ -78,4 +78,12 @@ func addDetails(all, more []map[string]any) []map[string]any {
 		}
 	}
 	return all
+}
+
+// continues reports whether d is a piece of the entry last. Servers send anything under these
+// names, and not every value can be compared.
+func continues(d, last map[string]any) bool {
+	kind, isKind := d["type"].(string)
+	at, isAt := d["index"].(float64)
+	return isKind && isAt && last["type"] == any(kind) && last["index"] == any(at)
 }

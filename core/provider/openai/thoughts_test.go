@@ -143,3 +143,25 @@ func TestAFloodOfDetails(t *testing.T) {
 		t.Errorf("%v", g.Err)
 	}
 }
+
+// A server sends anything under the names that tell entries apart: what is no type and no index
+// begins an entry of its own.
+func TestOddReasoningDetails(t *testing.T) {
+	for _, entry := range []string{`{"type":{}}`, `{"type":[],"index":0}`, `{"type":"reasoning.text","index":[]}`, `{"index":{"a":1}}`} {
+		s := modeltest.New(t, modeltest.Turn{Body: events("tool_calls",
+			`{"reasoning_details":[`+entry+`,`+entry+`]}`, `{"reasoning_details":[`+entry+`]}`,
+			`{"tool_calls":[{"function":{"arguments":"{}","name":"f"},"id":"c1","index":0,"type":"function"}]}`,
+		)}, modeltest.Turn{})
+		p, r := client(t, s.URL), ask("go")
+		first := collect(t, p, r)
+		if first.Err != nil {
+			t.Fatalf("%s: %v", entry, first.Err)
+		}
+		r.Messages = append(r.Messages, answered(first.Message)...)
+		collect(t, p, r)
+		var back []json.RawMessage
+		if err := json.Unmarshal(sentBack(t, s).Details, &back); err != nil || len(back) != 3 {
+			t.Errorf("%s: %s %v", entry, back, err)
+		}
+	}
+}
