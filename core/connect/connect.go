@@ -75,8 +75,17 @@ func rank(s Server) int {
 	}
 }
 
-// KeyName is the variable for the key of a server that names none.
+// KeyName is the variable for the key of a server that names none. It is never a vendor's: that
+// key goes to the vendor only.
 func KeyName(server string) string {
+	name := plainKeyName(server)
+	if slices.Contains(provider.Shipped().KeyNames(), name) {
+		return "HERMES_" + name
+	}
+	return name
+}
+
+func plainKeyName(server string) string {
 	return strings.ToUpper(strings.ReplaceAll(server, "-", "_")) + "_API_KEY"
 }
 
@@ -198,10 +207,11 @@ func (c Choice) CheckName(settings *config.Config) error {
 	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.Trim(name, "-") != name {
 		return fmt.Errorf("%q: use small letters, digits and -", name)
 	}
-	for _, p := range provider.Places() {
-		if p.Name == name {
-			return fmt.Errorf("%q is the name of a vendor", name)
-		}
+	if v, known := provider.Shipped().Named(name); known {
+		return fmt.Errorf("%q is the name of a vendor, %s", name, v.Title)
+	}
+	if KeyName(name) != plainKeyName(name) {
+		return fmt.Errorf("%q would keep its key as %s, which is a vendor's", name, plainKeyName(name))
 	}
 	if name == provider.Offline {
 		return fmt.Errorf("%q is taken", name)

@@ -78,9 +78,42 @@ func TestNamesOfOnesOwnServers(t *testing.T) {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}
-	for _, name := range []string{"", "openai", "Lab", "a b", "a.b", "-a", "offline"} {
+	for _, name := range []string{"", "openai", "Lab", "a b", "a.b", "-a", "offline", "moonshot", "dashscope", "glm", "azure", "copilot"} {
 		if (connect.Choice{Server: connect.Server{Name: name}}).CheckName(nil) == nil {
 			t.Errorf("%q is taken for a name", name)
 		}
 	}
+}
+
+// No server of one's own gets what a vendor's variable holds, whatever it is called.
+func TestNoServerOfOnesOwnGetsTheKeyOfAVendor(t *testing.T) {
+	home := t.TempDir()
+	cfg := load(t, home, "providers:\n  moonshot:\n    base_url: https://models.example/v1\n", "MOONSHOT_API_KEY=sk-vendor-1")
+	for _, s := range connect.Servers(cfg) {
+		if s.Name == "moonshot" && (s.HasKey || connect.Key(cfg, s) != "") {
+			t.Errorf("%+v gets the key of the vendor", s)
+		}
+	}
+	for _, name := range provider.Shipped().KeyNames() {
+		own, ok := strings.CutSuffix(name, "_API_KEY")
+		if own = strings.ToLower(strings.ReplaceAll(own, "_", "-")); !ok {
+			continue
+		}
+		if connect.KeyName(own) == name || (connect.Choice{Server: connect.Server{Name: own}}).CheckName(nil) == nil {
+			t.Errorf("a server called %q gets %s", own, name)
+		}
+	}
+}
+
+// load are the settings of a home.
+func load(t *testing.T, home, settings string, env ...string) *config.Config {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, problems := config.Load(config.Options{Home: home, Env: append(env, "HOME="+home)})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return cfg
 }

@@ -19,7 +19,11 @@ import (
 )
 
 // choice is a provider that setup offers. keyEnv is empty for servers that want no key.
-type choice struct{ name, title, baseURL, keyEnv string }
+type choice struct {
+	name, title, baseURL, keyEnv string
+
+	closed string // why it cannot be used
+}
 
 // choices are the servers of the catalogue, one of one's own, and none.
 var choices = sync.OnceValue(func() (out []choice) {
@@ -28,10 +32,10 @@ var choices = sync.OnceValue(func() (out []choice) {
 		if p.Local {
 			where = "on this machine"
 		}
-		out = append(out, choice{p.Name, p.Name + "  (" + where + ")", p.BaseURL, p.KeyEnv})
+		out = append(out, choice{name: p.Name, title: p.Name + "  (" + where + ")", baseURL: p.BaseURL, keyEnv: p.KeyEnv})
 	}
-	return append(out, choice{connect.Custom, "another server", "", connect.KeyName(connect.Custom)},
-		choice{provider.Offline, "none: try the workbench without a model", "", ""})
+	return append(out, choice{name: connect.Custom, title: "another server", keyEnv: connect.KeyName(connect.Custom)},
+		choice{name: provider.Offline, title: "none: try the workbench without a model"})
 })
 
 // answers are what setup asks for.
@@ -68,11 +72,15 @@ Nothing is written before the last answer.`,
 	}
 }
 
+// pickChoice is what a name means: one of the choices, another vendor, or a server of one's own.
 func pickChoice(name string) choice {
 	for _, ch := range choices() {
 		if ch.name == name {
 			return ch
 		}
+	}
+	if v, known := provider.Shipped().Named(name); known {
+		return choice{name: v.Name, title: v.Name, baseURL: v.BaseURL, keyEnv: v.KeyEnv, closed: v.Closed}
 	}
 	return choice{name: name, title: name, keyEnv: connect.KeyName(name)}
 }
@@ -155,7 +163,7 @@ func prompts(a *answers, in io.Reader, out io.Writer) error {
 	}
 	a.provider = ask("Provider ("+strings.Join(names, ", ")+")", a.provider)
 	ch := pickChoice(a.provider)
-	a.baseURL = ch.baseURL
+	a.provider, a.baseURL = ch.name, ch.baseURL
 	a.modelOf(before)
 	if ch.baseURL == "" && ch.name != "offline" {
 		a.baseURL = ask("Address, like https://host/v1", "")
@@ -199,6 +207,9 @@ func (c *command) apply(paths config.Paths, a answers) error {
 
 // check looks at the answers before anything is written.
 func (a *answers) check(paths config.Paths) error {
+	if ch := pickChoice(a.provider); ch.closed != "" {
+		return fmt.Errorf("%s: %s", ch.name, ch.closed)
+	}
 	if pickChoice(a.provider).name == "custom" {
 		if err := addressLike(a.baseURL); err != nil {
 			return fmt.Errorf("address %q: %w", a.baseURL, err)
