@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -119,28 +120,44 @@ func (k checkpoints) addFar(ctx context.Context, c agent.FileChange, change *che
 			errs = append(errs, fmt.Errorf("no checkpoint: %s cannot be kept: %w", at.Show(p), err))
 			continue
 		}
-		if host, ok := sharedFile(ctx, at, found.Real); ok {
-			change.Paths = append(change.Paths, host)
-			continue
-		}
-		change.Paths = append(change.Paths, checkpoint.FarPath(at.Name, found.Real))
+		change.Paths = append(change.Paths, k.recordedForm(ctx, at, found.Real, change))
 	}
 	return errors.Join(errs...)
 }
 
-// sharedFile is a file of a container on this machine, when a mount shows both the same folder.
-func sharedFile(ctx context.Context, at room.Room, real string) (string, bool) {
-	host, ok := at.Host(real)
-	if !ok {
-		return "", false
+// recordedForm names a file of a back end as records do: as the file of this machine when a mount
+// shows both the same folder. Within a turn it keeps its first name, or it had two histories.
+func (k checkpoints) recordedForm(ctx context.Context, at room.Room, real string, change *checkpoint.Change) string {
+	far := checkpoint.FarPath(at.Name, real)
+	host, mounted := at.Host(real)
+	if !mounted || k.store.Recorded(change.Session, change.Turn, far) {
+		return far
 	}
 	host = realpath.Of("", "/", host)
-	there, err := at.Files.Stat(ctx, path.Dir(real))
-	if err != nil {
-		return "", false
+	if k.store.Recorded(change.Session, change.Turn, host) || sharesFolder(ctx, at, real) {
+		return host
 	}
-	here, err := files.Local{}.Stat(ctx, filepath.Dir(host))
-	return host, err == nil && here.Kind == realpath.Folder && here.Ino == there.Ino && here.Mtime == there.Mtime && here.Ctime == there.Ctime
+	return far
+}
+
+// sharesFolder reports whether the nearest folder above a file of a container that is there is one
+// of this machine too.
+func sharesFolder(ctx context.Context, at room.Room, real string) bool {
+	for dir := path.Dir(real); ; dir = path.Dir(dir) {
+		host, mounted := at.Host(dir)
+		if !mounted {
+			return false
+		}
+		there, err := at.Files.Stat(ctx, dir)
+		if errors.Is(err, fs.ErrNotExist) && dir != "/" {
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		here, err := files.Local{}.Stat(ctx, realpath.Of("", "/", host))
+		return err == nil && here.Kind == realpath.Folder && here.Dev == there.Dev && here.Ino == there.Ino
+	}
 }
 
 func (k checkpoints) End(ctx context.Context, session, turn string) error {

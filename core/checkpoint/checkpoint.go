@@ -240,6 +240,18 @@ func (s *Store) openTurnOf(id string) *openTurn {
 	return s.open[id]
 }
 
+// Recorded reports whether a turn that runs has recorded a path, under this name.
+func (s *Store) Recorded(session, turn, path string) bool {
+	t := s.openTurnOf(recordID(session, turn))
+	if t == nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, there := t.files[path]
+	return there
+}
+
 // openOrStartTurn returns the open record of a turn, and makes it with the first change.
 func (s *Store) openOrStartTurn(c Change) (*openTurn, error) {
 	id := recordID(c.Session, c.Turn)
