@@ -19,7 +19,7 @@ type assembler struct {
 	usage  chat.Usage
 	mused  bool // reasoning_content came
 	// details are the reasoning_details that came.
-	details []map[string]any
+	details entries
 }
 
 // call is a tool call that is being sent.
@@ -82,12 +82,11 @@ func (a *assembler) choices(list []choice) ([]provider.Chunk, error) {
 }
 
 func (a *assembler) delta(d *delta) ([]provider.Chunk, error) {
-	if err := a.Grow(d.size()); err != nil {
+	if err := a.Grow(d.size() + a.details.add(d.Details)); err != nil {
 		return nil, err
 	}
 	var out []provider.Chunk
 	a.mused = a.mused || d.ReasoningContent.text != ""
-	a.details = addDetails(a.details, d.Details.list)
 	if t := cmp.Or(d.ReasoningContent.thinking(), d.Reasoning.thinking(), d.Content.thought); t != "" {
 		out = append(out, a.Chunk(provider.Chunk{Kind: provider.ChunkReasoning, Text: t})...)
 	}
@@ -190,7 +189,8 @@ func (a *assembler) End() (provider.Chunk, error) {
 
 // thoughts are what goes back with the message.
 func (a *assembler) thoughts() thoughts {
-	t := thoughts{Back: a.mused, Details: a.details}
+	a.details.endLast()
+	t := thoughts{Back: a.mused, Details: a.details.whole}
 	if slices.ContainsFunc(a.calls, func(c *call) bool { return c.extra != nil }) {
 		for _, c := range a.calls {
 			t.Calls = append(t.Calls, c.extra)

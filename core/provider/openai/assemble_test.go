@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -89,11 +90,51 @@ func TestCallsAreBounded(t *testing.T) {
 	}
 }
 
+// What surrounds each piece of an entry of reasoning_details is not kept, so it does not count:
+// long thinking comes in very many pieces.
+func TestLongThinkingInDetails(t *testing.T) {
+	const event = `{"choices":[{"index":0,"delta":{"reasoning":"word","reasoning_details":[` +
+		`{"type":"reasoning.text","text":"word","format":"anthropic-claude-v1","id":null,"signature":null,"index":0}]}}]}`
+	const pieces = 40_000
+	a := newAssembler("", "")
+	for i := range pieces {
+		if _, err := a.Feed("", []byte(event)); err != nil {
+			t.Fatalf("piece %d: %v", i, err)
+		}
+	}
+	back := a.thoughts().Details
+	var whole struct{ Text string }
+	if len(back) != 1 || json.Unmarshal(back[0], &whole) != nil || whole.Text != strings.Repeat("word", pieces) {
+		t.Errorf("%d entries, the first with %d bytes of text", len(back), len(whole.Text))
+	}
+}
+
+// A field of an entry is as it came last, whatever came before it; nothing takes nothing away.
+func TestFieldsOfDetailsThatChange(t *testing.T) {
+	var e entries
+	kept := 0
+	for _, piece := range []string{
+		`{"type":"t","index":0,"text":"a"}`, `{"type":"t","index":0,"text":"b"}`, `{"type":"t","index":0,"text":null,"n":1}`,
+		`{"type":"t","index":0,"text":{"x":1}}`, `{"type":"t","index":0,"text":"c"}`, `{"type":"t","index":0,"n":12}`, `{}`, `null`,
+	} {
+		var d entry
+		if err := json.Unmarshal([]byte(piece), &d); err != nil {
+			t.Fatal(err)
+		}
+		kept += e.add([]entry{d})
+	}
+	e.endLast()
+	if len(e.whole) != 1 || string(e.whole[0]) != `{"index":0,"n":12,"text":"c","type":"t"}` || kept != len(`indexntexttype`)+len(`012"c""t"`) {
+		t.Errorf("%s, %d bytes are counted", e.whole, kept)
+	}
+}
+
 func FuzzEvent(f *testing.F) {
 	f.Add("", `{"choices":[{"index":0,"delta":{"content":"x","tool_calls":[{"index":0,"function":{"name":"f","arguments":"{"}}]},"finish_reason":"stop"}]}`)
 	f.Add("error", `overloaded`)
 	f.Add("", `{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[[]]}]}}],"usage":{"cost":1e308}}`)
 	f.Add("", `{"choices":[{"delta":{"tool_calls":[{"index":-5},{"id":"x"},{}]}}]}`)
+	f.Add("", `{"choices":[{"delta":{"reasoning_details":[{"type":{}},{"type":{}},{"type":"t","index":0,"text":"x"},{"type":"t","index":0,"text":[]}]}}]}`)
 	f.Fuzz(func(t *testing.T, kind, data string) {
 		a := newAssembler("", "")
 		for range 2 {

@@ -12,7 +12,7 @@ import (
 // it. Each has a place of its own for it.
 type thoughts struct {
 	Back    bool              `json:"reasoning_content,omitempty"` // the reasoning itself, under that name
-	Details []map[string]any  `json:"details,omitempty"`           // OpenRouter: reasoning_details
+	Details []json.RawMessage `json:"details,omitempty"`           // OpenRouter: reasoning_details
 	Calls   []json.RawMessage `json:"calls,omitempty"`             // Gemini: extra_content of each call, null for none
 }
 
@@ -50,40 +50,3 @@ func (t thoughts) ofCall(m chat.Message, call int) json.RawMessage {
 // unsigned stands in the place of a signature that no call of another vendor's model has. Google
 // names it for histories that its models did not write.
 var unsigned = json.RawMessage(`{"google":{"thought_signature":"skip_thought_signature_validator"}}`)
-
-// pieces of one entry of reasoning_details, which come in several events, are joined; everything
-// else of an entry is as it came last.
-var detailPieces = map[string]bool{"text": true, "summary": true, "data": true}
-
-// addDetails puts more of reasoning_details behind what came of them.
-func addDetails(all, more []map[string]any) []map[string]any {
-	for _, d := range more {
-		if d == nil {
-			continue
-		}
-		n := len(all)
-		if n == 0 || !continues(d, all[n-1]) {
-			all = append(all, d)
-			continue
-		}
-		for k, v := range d {
-			before, isText := all[n-1][k].(string)
-			piece, isPiece := v.(string)
-			switch {
-			case detailPieces[k] && isText && isPiece:
-				all[n-1][k] = before + piece
-			case v != nil:
-				all[n-1][k] = v
-			}
-		}
-	}
-	return all
-}
-
-// continues reports whether d is a piece of the entry last. Servers send anything under these
-// names, and not every value can be compared.
-func continues(d, last map[string]any) bool {
-	kind, isKind := d["type"].(string)
-	at, isAt := d["index"].(float64)
-	return isKind && isAt && last["type"] == any(kind) && last["index"] == any(at)
-}

@@ -45,29 +45,25 @@ type delta struct {
 	Details          details               `json:"reasoning_details"`
 }
 
-// details are entries of reasoning_details, and how many bytes they have.
-type details struct {
-	list []map[string]any
-	size int
-}
+// details are entries of reasoning_details.
+type details []entry
 
 // UnmarshalJSON never fails: an unknown form is none.
 func (d *details) UnmarshalJSON(b []byte) error {
-	var list stream.Few[map[string]any]
+	var list stream.Few[entry]
 	if json.Unmarshal(b, &list) == nil {
-		d.list, d.size = list, len(b)
+		*d = details(list)
 	}
 	return nil
 }
 
-// size is how much content it brings, in bytes.
+// size is how much content it brings beside details, in bytes.
 func (d *delta) size() int {
 	n := len(d.Content.text) + len(d.Content.thought) + len(d.Refusal.text) +
 		len(d.Reasoning.thinking()) + len(d.ReasoningContent.thinking())
 	for _, c := range d.ToolCalls {
 		n += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments) + len(c.Extra)
 	}
-	n += d.Details.size
 	if d.FunctionCall != nil {
 		n += len(d.FunctionCall.Name) + len(d.FunctionCall.Arguments)
 	}
