@@ -201,6 +201,20 @@ func OwnName(address string) string {
 	return name
 }
 
+// Call gives a server of one's own its name, and finds the key that there is by that name.
+func (c *Choice) Call(name string, settings *config.Config) error {
+	named := *c
+	s := &named.Server
+	s.Name = name
+	if err := named.CheckName(settings); err != nil {
+		return err
+	}
+	s.KeyEnv = cmp.Or(settings.Providers[name].KeyEnv, KeyName(name))
+	s.HasKey = Key(settings, *s) != ""
+	*c = named
+	return nil
+}
+
 // CheckName says what is wrong with the name of a server of one's own, nil when nothing is.
 func (c Choice) CheckName(settings *config.Config) error {
 	name := c.Server.Name
@@ -247,7 +261,7 @@ func (c *Choice) Save(settings *config.Config) error {
 		}
 	}
 	values := [][2]string{{"model.provider", s.Name}, {"model.default", c.Model}, {"providers." + s.Name + ".base_url", s.BaseURL}}
-	if c.Key != "" || s.HasKey {
+	if c.Key != "" || s.HasKey || Key(settings, *s) != "" {
 		values = append(values, [2]string{"providers." + s.Name + ".key_env", s.KeyEnv})
 	}
 	if s.Mode != "" && s.Own {

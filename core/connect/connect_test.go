@@ -105,6 +105,29 @@ func TestNoServerOfOnesOwnGetsTheKeyOfAVendor(t *testing.T) {
 	}
 }
 
+// A key that is exported under the name of the server is the one that it was tried with: the
+// settings name it, too.
+func TestAnExportedKeyIsWrittenDownByItsName(t *testing.T) {
+	home := t.TempDir()
+	cfg := load(t, home, plain, "LAB_API_KEY=sk-lab-1")
+	lab := connect.Server{Name: "lab", BaseURL: "https://models.example/v1", KeyEnv: connect.KeyName("lab"), Own: true}
+	c := connect.Choice{Server: lab, Model: "m"}
+	if err := c.Save(cfg); err != nil {
+		t.Fatal(err)
+	}
+	cfg, _ = config.Load(config.Options{Home: home, Env: []string{"HOME=" + home}})
+	if got := cfg.Providers["lab"].KeyEnv; got != "LAB_API_KEY" {
+		t.Errorf("key_env is %q", got)
+	}
+	c = connect.Choice{Server: connect.Server{Name: connect.Custom, BaseURL: lab.BaseURL, Own: true}}
+	if err := c.Call("lab", load(t, t.TempDir(), plain, "LAB_API_KEY=sk-lab-1")); err != nil || !c.Server.HasKey || c.Server.KeyEnv != "LAB_API_KEY" {
+		t.Errorf("%+v, %v", c.Server, err)
+	}
+}
+
+// plain are settings without a server.
+const plain = "display:\n  theme: default\n"
+
 // load are the settings of a home.
 func load(t *testing.T, home, settings string, env ...string) *config.Config {
 	t.Helper()

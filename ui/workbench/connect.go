@@ -126,13 +126,10 @@ func (c *connecting) name() tea.Cmd {
 		Title: "Its name", Text: connect.OwnName(s.BaseURL),
 		Note: func() string { return "in the settings it is providers.NAME, its models are NAME/MODEL" },
 		Done: func(line string) (tea.Cmd, string) {
-			s.Name = strings.TrimSpace(line)
 			app, _ := c.w.boot.now() // it is there: it made the list of servers
-			if err := c.choice.CheckName(app.Config()); err != nil {
-				s.Name = connect.Custom
+			if err := c.choice.Call(strings.TrimSpace(line), app.Config()); err != nil {
 				return nil, err.Error()
 			}
-			s.KeyEnv = connect.KeyName(s.Name)
 			return c.key(""), ""
 		},
 	}))
