@@ -171,6 +171,10 @@ func (l *Learner) reviewNext(life, ctx context.Context, asked bool) (*Proposal, 
 	}
 	if p != nil {
 		l.tryVersion(life, p)
+		if err := life.Err(); err != nil { // its checks were cut off; the model was paid for, so it counts
+			l.release(j, false, false)
+			return nil, err
+		}
 	}
 	l.release(j, true, false)
 	if p == nil {

@@ -16,9 +16,9 @@ import (
 const bakeEvals = `{"skill_name": "bake", "evals": [{"id": 7, "prompt": "Bake it.", "check": {
 	"setup": ["mkdir oven"], "with": ["Heat."], "without": ["Eat."], "verify": ["test -e oven"]}}]}`
 
-// checked has a learned skill with a check of its own and a model that proposes a change of a line.
+// toCheck has a learned skill with a check of its own and a model that proposes a change of a line.
 // Try says how the check ends with a text that has this in it.
-func checked(t *testing.T, from, to string, try func(Trial) (int, error)) (*desk, *Proposal) {
+func toCheck(t *testing.T, from, to string, try func(Trial) (int, error)) *desk {
 	t.Helper()
 	d, _ := baked(t, Auto)
 	dir := d.own("bake").Dir
@@ -50,11 +50,36 @@ func checked(t *testing.T, from, to string, try func(Trial) (int, error)) (*desk
 	}); err != nil {
 		t.Fatal(err)
 	}
+	return d
+}
+
+// checked is toCheck after the review.
+func checked(t *testing.T, from, to string, try func(Trial) (int, error)) (*desk, *Proposal) {
+	t.Helper()
+	d := toCheck(t, from, to, try)
 	p, err := d.ReviewNext(context.Background(), true)
 	if err != nil || p == nil || len(p.Checks) != 1 {
 		t.Fatalf("%+v %v", p, err)
 	}
 	return d, p
+}
+
+// A review whose time is over while its checks run proposes nothing, and is done again later.
+func TestAReviewThatEndsDuringItsChecksIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(context.Background())
+	d := toCheck(t, "2. Wait.", "2. Wait long.", func(Trial) (int, error) {
+		stop()
+		return 0, errors.New("it was interrupted")
+	})
+	if p, err := d.ReviewNext(ctx, true); p != nil || !errors.Is(err, context.Canceled) {
+		t.Fatalf("%+v %v", p, err)
+	}
+	d.o.Try = func(context.Context, Trial) (int, error) { return 0, nil }
+	p, err := d.ReviewNext(context.Background(), true)
+	if err != nil || p == nil || p.State != StateAccepted {
+		t.Errorf("%+v %v", p, err)
+	}
 }
 
 // A version that fails a check of its skill which the one before passed is not activated unasked,
