@@ -100,15 +100,9 @@ func (l *Learner) SetMark(t Turn, s *Signal) (m Marked, err error) {
 		if i := slices.IndexFunc(x.Signals, isMark); i >= 0 {
 			was := x.Signals[i]
 			m.Was, x.Signals = &was, slices.Delete(x.Signals, i, i+1)
-			if x.Later == was.Why {
-				x.Later = ""
-			}
 		}
 		if s != nil {
 			x.Signals = append(x.Signals, *s)
-			if s.Says == Bad {
-				x.Later = s.Why
-			}
 		}
 		st.rejudge(x)
 		st.unwant(*x)

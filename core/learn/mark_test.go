@@ -79,6 +79,32 @@ func TestAMarkDecidesAndIsTakenBack(t *testing.T) {
 	}
 }
 
+// What the person said next outlives a mark that is put on the turn and taken back.
+func TestAMarkKeepsTheCorrection(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, settings(Propose))
+	d.turn(1, "make it work", "make test", 0, event.TurnEnded{})
+	d.turn(2, "No, that is wrong: use the other one", "ls", 0, event.TurnEnded{})
+	was := d.first().Later
+	if !strings.Contains(was, "use the other one") {
+		t.Fatal(was)
+	}
+	for _, says := range []Outcome{Bad, ""} {
+		if m, err := d.Mark(named("t1"), says, "it burned"); err != nil || m.Of.Later != was {
+			t.Errorf("marked %q: %+v %v", says, m.Of.Later, err)
+		}
+	}
+}
+
+func (d *desk) first() Experience {
+	d.t.Helper()
+	st, err := d.file.readState()
+	if err != nil || len(st.Experiences) == 0 {
+		d.t.Fatal("nothing is kept", err)
+	}
+	return st.Experiences[0]
+}
+
 // What a model says of its work is no mark, and a mark by a message finds the message's turn, also
 // one that called no tool.
 func TestAMarkFindsItsTurn(t *testing.T) {
