@@ -102,11 +102,16 @@ func (l *Learner) SetMark(t Turn, s *Signal) (m Marked, err error) {
 			m.Was, x.Signals = &was, slices.Delete(x.Signals, i, i+1)
 		}
 		if s != nil {
+			if w := m.Was; w != nil && w.Says == s.Says && w.Why == s.Why {
+				s.Seen = w.Seen
+			}
 			x.Signals = append(x.Signals, *s)
 		}
 		st.rejudge(x)
-		st.unwant(*x)
-		l.want(st, *x)
+		st.unwant(*x, l.o.Settings())
+		if s != nil && !s.Seen {
+			l.want(st, *x)
+		}
 		m.Of, m.Now = *x, s
 		return nil
 	})
@@ -146,15 +151,21 @@ func (st *state) turn(t Turn) *Experience {
 	return nil
 }
 
-// unwant drops a turn from the changes of skills that wait, when it is not bad any more.
-func (st *state) unwant(x Experience) {
-	if x.Outcome == Bad {
-		return
-	}
-	for i := range st.Due {
-		if d := &st.Due[i]; d.Kind == "change" && d.Taken.IsZero() {
-			d.Experiences = slices.DeleteFunc(d.Experiences, func(id string) bool { return id == x.ID })
+// unwant takes a turn out of the reviews that wait, where it gives no reason any more: not bad,
+// or looked at already, for a change; not fresh, for a new skill. A review without a reason goes.
+func (st *state) unwant(x Experience, s Settings) {
+	for i, d := range st.Due {
+		if !d.Taken.IsZero() || d.Kind == "change" && x.Outcome == Bad && !x.Used || d.Kind == "create" && fresh(x, s) {
+			continue
 		}
+		st.Due[i].Experiences = slices.DeleteFunc(d.Experiences, func(id string) bool { return id == x.ID })
 	}
-	st.Due = slices.DeleteFunc(st.Due, func(d Due) bool { return len(d.Experiences) == 0 })
+	good := func(id string) bool {
+		y := st.experience(id)
+		return y != nil && y.Outcome == Good
+	}
+	st.Due = slices.DeleteFunc(st.Due, func(d Due) bool {
+		few := len(d.Experiences) == 0 || d.Kind == "create" && (len(d.Experiences) < s.Alike || !slices.ContainsFunc(d.Experiences, good))
+		return d.Taken.IsZero() && few
+	})
 }

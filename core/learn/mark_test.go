@@ -79,6 +79,75 @@ func TestAMarkDecidesAndIsTakenBack(t *testing.T) {
 	}
 }
 
+// due is the reviews that wait.
+func (d *desk) due() []Due {
+	d.t.Helper()
+	st, err := d.file.readState()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return st.Due
+}
+
+// A mark that is taken back takes back the new skill that it gave reason for.
+func TestAMarkTakenBackWantsNoNewSkill(t *testing.T) {
+	t.Parallel()
+	s := settings(Propose)
+	s.Alike = 1
+	d := newDesk(t, s)
+	d.turn(1, "bake bread quickly", "ls", 0, event.TurnEnded{})
+	for _, says := range []Outcome{Good, ""} {
+		if _, err := d.Mark(named("t1"), says, ""); err != nil {
+			t.Fatal(err)
+		}
+		if list := d.due(); (len(list) == 1) != (says == Good) {
+			t.Errorf("marked %q: %+v", says, list)
+		}
+	}
+	d.turn(2, "paint walls yellow", "make test", 0, event.TurnEnded{})
+	for _, says := range []Outcome{Good, ""} {
+		if _, err := d.Mark(named("t2"), says, ""); err != nil || len(d.due()) != 1 {
+			t.Errorf("marked %q, what came out good anyway is not looked at: %v", says, err)
+		}
+	}
+}
+
+// A turn that was looked at is looked at again for a new mark, not when one is taken back or put
+// back.
+func TestATurnIsReviewedAgainForANewMarkOnly(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d, _ := baked(t, Auto)
+	d.says = func(string) (string, error) { return `{"do": "nothing"}`, nil }
+	d.turn(10, "bake bread, make test has to pass", "make test", 1, event.TurnEnded{})
+	if err := d.file.edit(func(st *state) error {
+		st.turn(named("t10")).Skills = []Loaded{{Name: "bake", Hash: "h", By: "model"}}
+		st.Due = nil
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	wants := func(what string, n int, m Marked, err error) {
+		t.Helper()
+		if list := d.due(); err != nil || m.Of.Outcome != Bad || len(list) != n {
+			t.Fatalf("%s: %+v %+v %v", what, list, m, err)
+		}
+	}
+	m, err := d.Mark(named("t10"), Bad, "it burned")
+	wants("marked", 1, m, err)
+	if _, err := d.ReviewNext(ctx, true); err == nil || len(d.asked) != 2 {
+		t.Fatal(err, len(d.asked))
+	}
+	m, err = d.SetMark(named("t10"), nil)
+	wants("taken back after its review", 0, m, err)
+	m, err = d.SetMark(named("t10"), m.Was)
+	wants("put back", 0, m, err)
+	m, err = d.Mark(named("t10"), Bad, "it is salty")
+	wants("marked anew", 1, m, err)
+	m, err = d.ToggleMark(named("t10"), Bad, "")
+	wants("taken back before its review", 0, m, err)
+}
+
 // What the person said next outlives a mark that is put on the turn and taken back.
 func TestAMarkKeepsTheCorrection(t *testing.T) {
 	t.Parallel()

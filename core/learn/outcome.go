@@ -26,6 +26,7 @@ type Signal struct {
 	Says Outcome `json:"says"`
 	Why  string  `json:"why"`
 	Mark bool    `json:"mark,omitempty"` // the person said just that
+	Seen bool    `json:"seen,omitempty"` // a review has seen this mark
 }
 
 // judge is what the person marked, else bad where anything is, good where something is, and else

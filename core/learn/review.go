@@ -143,10 +143,26 @@ func (l *Learner) release(j *job, done, interrupted bool) {
 				x.Used = true
 			}
 		}
+		for _, y := range j.of {
+			st.seen(y)
+		}
 		return nil
 	})
 	if err != nil {
 		l.o.Log.Warn("a review was not noted", "err", err)
+	}
+}
+
+// seen notes that a review has seen the mark that a turn had then.
+func (st *state) seen(then Experience) {
+	x := st.experience(then.ID)
+	if x == nil {
+		return
+	}
+	for i, s := range x.Signals {
+		if s.Mark && slices.Contains(then.Signals, s) {
+			x.Signals[i].Seen = true
+		}
 	}
 }
 
