@@ -68,11 +68,11 @@ func (p *learnPart) askModel(ctx context.Context, uid, system, text string) (str
 }
 
 // spent is what models cost today.
-func (p *learnPart) spent(ctx context.Context) (out learn.Spent) {
+func (p *learnPart) spent(ctx context.Context) (out learn.Spent, err error) {
 	year, month, day := time.Now().Date()
 	rows, err := p.a.Store.UsageBy(ctx, store.UsagePurpose, store.UsageFilter{Since: time.Date(year, month, day, 0, 0, 0, 0, time.Local)})
 	if err != nil {
-		return out
+		return out, err
 	}
 	for _, r := range rows {
 		out.All += r.Usage.Cost
@@ -80,7 +80,7 @@ func (p *learnPart) spent(ctx context.Context) (out learn.Spent) {
 			out.Reviews += r.Usage.Cost
 		}
 	}
-	return out
+	return out, nil
 }
 
 func (p *learnPart) Close(ctx context.Context) error {

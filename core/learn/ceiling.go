@@ -41,8 +41,10 @@ func (l *Learner) costGate(ctx context.Context, s Settings) string {
 	if l.o.Spent == nil {
 		return ""
 	}
-	spent := l.o.Spent(ctx)
+	spent, err := l.o.Spent(ctx)
 	switch {
+	case err != nil && (s.Cost > 0 || s.Share > 0):
+		return "what models cost today is not known, so that learning.max_cost_per_day and max_share_of_cost cannot be kept: " + oneLine(err.Error())
 	case s.Cost > 0 && dollars(spent.Reviews) >= s.Cost:
 		return "reviews have cost as much today as learning.max_cost_per_day allows"
 	case s.Share > 0 && float64(spent.Reviews) > s.Share*float64(spent.All):
@@ -99,9 +101,10 @@ func (l *Learner) Status(ctx context.Context) (Status, error) {
 		}
 	}
 	if l.o.Spent != nil {
-		spent := l.o.Spent(ctx)
-		reviews, all := dollars(spent.Reviews), dollars(spent.All)
-		out.Cost, out.AllCost = &reviews, &all
+		if spent, err := l.o.Spent(ctx); err == nil { // else the ceiling says it
+			reviews, all := dollars(spent.Reviews), dollars(spent.All)
+			out.Cost, out.AllCost = &reviews, &all
+		}
 	}
 	return out, nil
 }

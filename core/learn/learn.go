@@ -65,8 +65,8 @@ type Options struct {
 	Ask func(ctx context.Context, session, system, text string) (string, error)
 	// Wait says that no review begins by itself: the program ends with its work.
 	Wait bool
-	// Spent is what models cost today; nil: not known.
-	Spent func(ctx context.Context) Spent
+	// Spent is what models cost today; nil: nobody counts that.
+	Spent func(ctx context.Context) (Spent, error)
 	// Try runs a check of a skill and returns its exit code; the error says why it was not run. nil:
 	// none is.
 	Try     func(ctx context.Context, t Trial) (code int, err error)

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -226,7 +227,7 @@ func TestReviewsCostAShareOfTheDay(t *testing.T) {
 	s.Alike, s.Share, s.Every = 1, 0.05, 0
 	d := newDesk(t, s)
 	spent := Spent{}
-	d.o.Spent = func(context.Context) Spent { return spent }
+	d.o.Spent = func(context.Context) (Spent, error) { return spent, nil }
 	ctx := context.Background()
 	next := func(n int, task string) {
 		d.turn(n, task+", make test has to pass", "make test", 0, event.TurnEnded{})
@@ -261,5 +262,26 @@ func TestReviewsCostAShareOfTheDay(t *testing.T) {
 	next(4, "water plants daily")
 	if st, err = d.Status(ctx); err != nil || len(d.asked) != 2 || st.Ceiling != "" {
 		t.Errorf("%d reviews, %+v %v", len(d.asked), st, err)
+	}
+}
+
+// While nobody knows what was spent, no review begins where its cost is bounded.
+func TestAnUnknownCostIsACeiling(t *testing.T) {
+	t.Parallel()
+	s := settings(Propose)
+	s.Alike, s.Cost = 1, 0.5
+	d := newDesk(t, s)
+	d.o.Spent = func(context.Context) (Spent, error) { return Spent{}, errors.New("the store is locked") }
+	d.turn(1, "bake bread quickly, make test has to pass", "make test", 0, event.TurnEnded{})
+	ctx := context.Background()
+	if _, err := d.ReviewNext(ctx, true); err == nil || len(d.asked) != 0 || !strings.Contains(err.Error(), "not known") {
+		t.Errorf("%d reviews, %v", len(d.asked), err)
+	}
+	if st, err := d.Status(ctx); err != nil || st.Cost != nil || !strings.Contains(st.Ceiling, "the store is locked") {
+		t.Errorf("%+v %v", st, err)
+	}
+	d.set.Cost = 0
+	if _, err := d.ReviewNext(ctx, true); len(d.asked) != 1 {
+		t.Errorf("without a bound nobody is asked: %v", err)
 	}
 }
