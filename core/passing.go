@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,12 +18,6 @@ import (
 	"hermes/core/trust"
 )
 
-// credentialsName is the variable that says where the copies of a skill's credential files are.
-const credentialsName = "HERMES_CREDENTIALS"
-
-// maxCredential bounds a credential file.
-const maxCredential = 1 << 20
-
 // passing is what loaded skills have passed to the commands and scripts of each session.
 type passing struct {
 	mu  sync.Mutex
@@ -39,7 +31,7 @@ type passes struct {
 	loaded []string        // names of skills
 	said   map[string]bool // by the id of a wish: the person was asked, or told
 	once   map[string]bool // tainted wishes that the person granted for this session only
-	dir    string          // copies of credential files; "" when there are none yet
+	copies copies          // of credential files
 }
 
 func (p *passing) of(session string) *passes {
@@ -75,9 +67,7 @@ func (p *passing) forget(session string) {
 	defer p.mu.Unlock()
 	for uid, s := range p.all {
 		if session == "" || uid == session {
-			if s.dir != "" {
-				_ = os.RemoveAll(s.dir) // in a temporary folder, for its owner only
-			}
+			s.copies.drop()
 			delete(p.all, uid)
 		}
 	}
@@ -215,88 +205,14 @@ func (a *App) fill(env map[string]string, s *passes, w *skill.Wish, here bool) (
 		return appendNote(notes, s, w.ID()+"far", fmt.Sprintf("files of the skill %s (%s) are only passed to commands of this machine", w.Skill, strings.Join(w.Files, ", ")))
 	}
 	for _, file := range w.Files {
-		if err := s.copyCredential(c.Paths().Home, file); err != nil {
+		if err := s.copies.put(c.Paths().Home, file); err != nil {
 			notes = appendNote(notes, s, w.ID()+file, fmt.Sprintf("%s, which the skill %s asks for, is not passed: %v", file, w.Skill, err))
 		}
 	}
-	if s.dir != "" {
-		env[credentialsName] = s.dir
+	if s.copies.dir != "" {
+		env[credentialsName] = s.copies.dir
 	}
 	return notes
-}
-
-// copyCredential copies a file of the data folder to where commands may read it, and has what is in
-// it hidden in all that is shown.
-func (s *passes) copyCredential(home, file string) error {
-	data, err := readCredential(home, file)
-	if err != nil {
-		return err
-	}
-	if s.dir == "" {
-		if s.dir, err = os.MkdirTemp("", "hermes-credentials-"); err != nil {
-			return err
-		}
-	}
-	to := filepath.Join(s.dir, filepath.FromSlash(file))
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	secret.Add(secretsIn(data)...)
-	return os.WriteFile(to, data, 0o600)
-}
-
-// readCredential reads a regular file of the data folder; a link does not lead out of it.
-func readCredential(home, file string) ([]byte, error) {
-	root, err := os.OpenRoot(home)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = root.Close() }()
-	info, err := root.Lstat(filepath.FromSlash(file))
-	switch {
-	case os.IsNotExist(err):
-		return nil, fmt.Errorf("it is not in %s", home)
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxCredential:
-		return nil, fmt.Errorf("it is no file of at most %d bytes", maxCredential)
-	}
-	return root.ReadFile(filepath.FromSlash(file))
-}
-
-// leastSecret is from how many bytes on a value in a credential file is hidden.
-const leastSecret = 16
-
-// secretsIn are the values of a credential file: texts of JSON, else lines.
-func secretsIn(data []byte) (out []string) {
-	var doc any
-	if json.Unmarshal(data, &doc) != nil {
-		for line := range strings.Lines(string(data)) {
-			if line = strings.TrimSpace(line); len(line) >= leastSecret {
-				out = append(out, line)
-			}
-		}
-		return out
-	}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case string:
-			if len(v) >= leastSecret && !strings.HasPrefix(v, "https://") {
-				out = append(out, v)
-			}
-		case []any:
-			for _, x := range v {
-				walk(x)
-			}
-		case map[string]any:
-			for _, x := range v {
-				walk(x)
-			}
-		}
-	}
-	walk(doc)
-	return out
 }
 
 // isHere reports whether a command for a back end runs on this machine.
