@@ -14,6 +14,7 @@ import (
 // assembler turns the events of one answer into chunks. It is pure: bytes in, chunks out.
 type assembler struct {
 	stream.Tally
+	asked  string // the model that was asked for
 	calls  []*call
 	finish string // the reason, as the server named it
 	usage  chat.Usage
@@ -33,7 +34,7 @@ type call struct {
 }
 
 func newAssembler(model, writer string) *assembler {
-	return &assembler{Tally: stream.NewTally(model, writer)}
+	return &assembler{asked: model, Tally: stream.NewTally(model, writer)}
 }
 
 // Feed takes one event. Chunks that it returns together with an error came before the error.
@@ -195,6 +196,9 @@ func (a *assembler) thoughts() thoughts {
 		for _, c := range a.calls {
 			t.Calls = append(t.Calls, c.extra)
 		}
+	}
+	if t.Details != nil || t.Calls != nil {
+		t.Model = a.asked
 	}
 	return t
 }

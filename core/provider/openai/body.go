@@ -32,7 +32,7 @@ func (f *format) Learn(refused *stream.Refusal, r provider.Request) bool {
 
 // Body implements stream.Format.
 func (f *format) Body(r provider.Request) (any, error) {
-	params := sdk.ChatCompletionNewParams{Model: r.Model, Messages: f.messages(r.System, r.Messages)}
+	params := sdk.ChatCompletionNewParams{Model: r.Model, Messages: f.messages(r)}
 	tools, err := f.tools(r)
 	if err != nil {
 		return params, err

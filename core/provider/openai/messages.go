@@ -32,12 +32,12 @@ func (f *format) tools(r provider.Request) ([]sdk.ChatCompletionToolUnionParam, 
 
 // messages converts a conversation. Whatever the history looks like, the result keeps the rules of
 // the wire format.
-func (f *format) messages(system string, in []chat.Message) []sdk.ChatCompletionMessageParamUnion {
+func (f *format) messages(r provider.Request) []sdk.ChatCompletionMessageParamUnion {
 	var out []sdk.ChatCompletionMessageParamUnion
-	if system != "" {
-		out = append(out, sdk.SystemMessage(system))
+	if r.System != "" {
+		out = append(out, sdk.SystemMessage(r.System))
 	}
-	in = history.Mend(in)
+	in := history.Mend(r.Messages)
 	turn := history.TurnStart(in)
 	for i, m := range in {
 		switch m.Role {
@@ -48,7 +48,7 @@ func (f *format) messages(system string, in []chat.Message) []sdk.ChatCompletion
 		case chat.RoleAssistant:
 			var t thoughts
 			if i >= turn {
-				t = f.thoughtsOf(m)
+				t = f.thoughtsOf(m, r.Model)
 			}
 			out = append(out, f.assistant(m, t))
 		case chat.RoleTool:

@@ -11,15 +11,20 @@ import (
 // what they sent back with the message until the turn is over, and refuse the next request without
 // it. Each has a place of its own for it.
 type thoughts struct {
+	Model   string            `json:"model,omitempty"`             // that alone gets Details and Calls back
 	Back    bool              `json:"reasoning_content,omitempty"` // the reasoning itself, under that name
 	Details []json.RawMessage `json:"details,omitempty"`           // OpenRouter: reasoning_details
 	Calls   []json.RawMessage `json:"calls,omitempty"`             // Gemini: extra_content of each call, null for none
 }
 
-// thoughtsOf are what goes back with m: only to the server that it came from.
-func (f *format) thoughtsOf(m chat.Message) (t thoughts) {
+// thoughtsOf are what goes back with m to a model: only to the server that it came from, and what
+// is signed only to the model that wrote it.
+func (f *format) thoughtsOf(m chat.Message, model string) (t thoughts) {
 	if !history.Open(f.Writer(), m.Opaque, &t) {
 		return thoughts{}
+	}
+	if t.Model != model {
+		t.Details, t.Calls = nil, nil
 	}
 	if f.noThoughts.Load() {
 		t.Back, t.Details = false, nil

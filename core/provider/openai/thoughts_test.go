@@ -165,3 +165,23 @@ func TestOddReasoningDetails(t *testing.T) {
 		}
 	}
 }
+
+// What one model signed goes to no other model of the same server, which would refuse it.
+func TestAnotherModelOfTheServerGetsNothingSigned(t *testing.T) {
+	s := modeltest.New(t, modeltest.Turn{Body: events("tool_calls",
+		`{"reasoning_details":[{"type":"reasoning.text","text":"I look.","signature":"sig","index":0}]}`,
+		`{"tool_calls":[{"extra_content":`+signed+`,"function":{"arguments":"{}","name":"f"},"id":"c1","index":0,"type":"function"}]}`,
+	)}, modeltest.Turn{}, modeltest.Turn{})
+	p, r := client(t, s.URL), ask("go")
+	r.Messages = append(r.Messages, answered(collect(t, p, r).Message)...)
+	other := r
+	other.Model = "other-model"
+	collect(t, p, other)
+	if m := sentBack(t, s); m.Details != nil || m.Calls[0].Extra != nil {
+		t.Errorf("another model got %+v", m)
+	}
+	collect(t, p, r)
+	if m := sentBack(t, s); m.Details == nil || m.Calls[0].Extra == nil {
+		t.Errorf("the model itself got %+v", m)
+	}
+}
