@@ -9,6 +9,12 @@ import (
 	"hermes/core/provider/stream"
 )
 
+// What models of one server may refuse, each for itself.
+const (
+	noThoughts = "reasoning of "      // its own reasoning
+	noUnsigned = "unsigned calls of " // calls without a signature
+)
+
 // Learn reports whether the refusal is about an optional field that was sent, and leaves it out
 // from then on.
 func (f *format) Learn(refused *stream.Refusal, r provider.Request) bool {
@@ -22,9 +28,9 @@ func (f *format) Learn(refused *stream.Refusal, r provider.Request) bool {
 	case r.MaxTokens > 0 && refused.Says("max_completion_tokens", "'max_tokens'"):
 		return f.otherLimit.CompareAndSwap(false, true)
 	case refused.Says("reasoning_content", "reasoning_details") && !refused.Says("missing"):
-		return f.noThoughts.CompareAndSwap(false, true)
+		return f.Refuse(noThoughts + r.Model)
 	case refused.Says("thought_signature"):
-		return f.signatures.CompareAndSwap(false, true)
+		return f.Refuse(noUnsigned + r.Model)
 	default:
 		return false
 	}

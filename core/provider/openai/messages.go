@@ -50,7 +50,7 @@ func (f *format) messages(r provider.Request) []sdk.ChatCompletionMessageParamUn
 			if i >= turn {
 				t = f.thoughtsOf(m, r.Model)
 			}
-			out = append(out, f.assistant(m, t))
+			out = append(out, f.assistant(m, t, r.Model))
 		case chat.RoleTool:
 			out = append(out, sdk.ToolMessage(history.ResultText(m.Result), m.Result.CallID))
 			last := i+1 == len(in)
@@ -69,7 +69,7 @@ func (f *format) messages(r provider.Request) []sdk.ChatCompletionMessageParamUn
 	return out
 }
 
-func (f *format) assistant(m chat.Message, t thoughts) sdk.ChatCompletionMessageParamUnion {
+func (f *format) assistant(m chat.Message, t thoughts, model string) sdk.ChatCompletionMessageParamUnion {
 	a := &sdk.ChatCompletionAssistantMessageParam{}
 	if m.Text != "" {
 		a.Content.OfString = param.NewOpt(m.Text)
@@ -83,7 +83,7 @@ func (f *format) assistant(m chat.Message, t thoughts) sdk.ChatCompletionMessage
 			Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: history.Arguments(c)},
 		}
 		extra := t.ofCall(m, i)
-		if extra == nil && i == 0 && f.signatures.Load() {
+		if extra == nil && i == 0 && f.Refuses(noUnsigned+model) {
 			extra = unsigned
 		}
 		if extra != nil {

@@ -39,8 +39,6 @@ type format struct {
 	noOptions   atomic.Bool // the server rejects stream_options
 	noEffort    atomic.Bool // the server rejects reasoning_effort
 	otherLimit  atomic.Bool // the server wants the other name of the token limit
-	noThoughts  atomic.Bool // the server rejects its own reasoning
-	signatures  atomic.Bool // the server rejects calls without a signature
 	ownPlatform bool        // the vendor's own host, which has newer names for some fields
 }
 

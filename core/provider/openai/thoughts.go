@@ -26,7 +26,7 @@ func (f *format) thoughtsOf(m chat.Message, model string) (t thoughts) {
 	if t.Model != model {
 		t.Details, t.Calls = nil, nil
 	}
-	if f.noThoughts.Load() {
+	if f.Refuses(noThoughts + model) {
 		t.Back, t.Details = false, nil
 	}
 	return t

@@ -185,3 +185,24 @@ func TestAnotherModelOfTheServerGetsNothingSigned(t *testing.T) {
 		t.Errorf("the model itself got %+v", m)
 	}
 }
+
+// What one model refuses is sent to the other models of the server as before.
+func TestARefusalIsOfOneModel(t *testing.T) {
+	for _, refusal := range []string{"reasoning_details: unknown field", "Function call is missing a thought_signature in functionCall parts."} {
+		s := modeltest.New(t, modeltest.Turn{Body: events("tool_calls",
+			`{"reasoning_details":[{"type":"reasoning.text","text":"I look.","index":0}]}`,
+			`{"tool_calls":[{"function":{"arguments":"{}","name":"f"},"id":"c1","index":0,"type":"function"}]}`,
+		)}, modeltest.Turn{Status: 400, Message: refusal}, modeltest.Turn{}, modeltest.Turn{})
+		p, r := client(t, s.URL), ask("go")
+		r.Messages = append(r.Messages, answered(collect(t, p, r).Message)...)
+		other := r
+		other.Model = "other-model"
+		if g := collect(t, p, other); g.Err != nil {
+			t.Fatal(g.Err)
+		}
+		collect(t, p, r)
+		if m := sentBack(t, s); m.Details == nil || m.Calls[0].Extra != nil {
+			t.Errorf("%s: %+v", refusal, m)
+		}
+	}
+}
