@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -53,6 +54,12 @@ func TestArrowKeysChooseInAConfirmation(t *testing.T) {
 		if _, closed := c.Update(uitest.Key(key)); closed || done {
 			t.Fatalf("%s decides", key)
 		}
+		if c.Update(uitest.Key("y")); done {
+			t.Fatal("it is done before it was shown")
+		}
+		c.Restyle(uitest.Styles(t, style.None))
+		c.View(c.Size(80, 24))
+		time.Sleep(600 * time.Millisecond) // the first half second hears no yes
 		if _, closed := c.Update(uitest.Key("enter")); !closed || !done {
 			t.Errorf("%s does not move to Yes", key)
 		}

@@ -126,6 +126,7 @@ func TestAPersonTypesAndMovesAround(t *testing.T) {
 	s.WaitGone("Really?")
 	s.Type("\x18")
 	s.WaitFor("Really?")
+	time.Sleep(600 * time.Millisecond) // the first half second hears no yes
 	s.Type("y")
 	s.WaitFor("wiped")
 	s.Type("\x1b2")
@@ -403,6 +404,7 @@ func TestKeysOfOneReadAreThoseOfASlowTypist(t *testing.T) {
 	if n := ran.Load(); n != 0 {
 		t.Errorf("it ran %d times unasked", n)
 	}
+	time.Sleep(600 * time.Millisecond) // the first half second hears no yes
 	s.Type("y")
 	s.WaitGone("Really?")
 	if n := ran.Load(); n != 1 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -180,6 +181,7 @@ func TestArchivingAsksBeforeContainersGo(t *testing.T) {
 	if cmd, done := ask.Overlay.Update(uitest.Key("n")); !done || cmd != nil || slices.Contains(s.log, "archive u1 true") {
 		t.Errorf("no means %v", s.log)
 	}
+	time.Sleep(600 * time.Millisecond) // the first half second hears no yes
 	cmd, _ := ask.Overlay.Update(uitest.Key("y"))
 	uitest.Pump(p, cmd)
 	if !slices.Contains(s.log, "archive u1 true") {

@@ -45,8 +45,7 @@ func TestMemoryOnTheScreen(t *testing.T) {
 	s.WaitFor("1 blocked")
 	s.WaitFor("BLOCKED, kept out of the")
 	s.Type("u") // the newest change: the person's own
-	s.WaitFor("Really?")
-	s.Type("y")
+	agree(s, "Really?")
 	s.WaitFor("the last change of USER.md is taken back")
 	s.WaitFor("what your messages tell")
 	s.Type("Gkk") // above the user model, which has one value: the hour
@@ -55,8 +54,7 @@ func TestMemoryOnTheScreen(t *testing.T) {
 	s.Type("likes coffee" + enter)
 	s.Wait("the new entry", func(p string) bool { return strings.Contains(column(p, "─ 3 Memory"), "likes coffee") })
 	s.Type("Gkkd")
-	s.WaitFor("Forget this entry")
-	s.Type("y")
+	agree(s, "Forget this entry")
 	s.WaitFor("forgotten: likes coffee")
 	s.Type(esc)
 	s.WaitGone("─ 3 Memory")

@@ -30,8 +30,7 @@ func TestAMentionOnTheScreenAndOnTheCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Type("/undo" + enter)
-	s.WaitFor("Really?")
-	s.Type("y")
+	agree(s, "Really?")
 	s.WaitFor("[notes.txt · 19 bytes]")
 	s.WaitFor("❯ which key? @notes.txt")
 	s.Type(enter)

@@ -231,8 +231,7 @@ func TestHooksAreTrustedOnTheScreen(t *testing.T) {
 	}
 	s := h.open()
 	say(s, "/hooks trust")
-	s.WaitFor("touch ran-by-hook")
-	s.Type("y")
+	agree(s, "touch ran-by-hook")
 	s.WaitFor("hooks are trusted")
 	say(s, "hello")
 	ran := filepath.Join(h.work, "ran-by-hook")

@@ -55,6 +55,13 @@ func say(s *uitest.Screen, prompt string) {
 	s.Type(enter)
 }
 
+// agree says yes to a question that shows words, past the half second in which no yes is heard.
+func agree(s *uitest.Screen, words string) {
+	s.WaitFor(words)
+	time.Sleep(600 * time.Millisecond)
+	s.Type("y")
+}
+
 // leave quits as a person does.
 func leave(t *testing.T, s *uitest.Screen) {
 	t.Helper()
