@@ -14,6 +14,7 @@ import (
 	"hermes/core/hook"
 	"hermes/core/trust"
 	"hermes/ui"
+	"hermes/ui/text"
 )
 
 // hooks shows the programs that take part in what the agent does on a card, or asks whether those
@@ -35,11 +36,7 @@ func (w *workbench) hooks(arg string) tea.Cmd {
 		case word != "trust":
 			return nil, errors.New("write /hooks trust or /hooks refuse")
 		}
-		words := broughtWords(b)
-		if len(words) > maxAsked {
-			return nil, errors.New("they are too long to be shown here whole: `hermes hooks trust` shows them and asks")
-		}
-		return ui.ShowOverlay{Overlay: ui.NewConfirm("Run these programs of the project with your rights?", words, func() tea.Cmd {
+		return ui.ShowOverlay{Overlay: ui.NewConfirm("Run these programs of the project with your rights?", broughtWords(b), func() tea.Cmd {
 			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 				return ui.Toast(event.Info, "The project's hooks are trusted"), app.TrustHooks(b, true)
 			})
@@ -47,16 +44,19 @@ func (w *workbench) hooks(arg string) tea.Cmd {
 	})
 }
 
-// maxAsked is how many characters the question shows whole.
-const maxAsked = 600
-
-// broughtWords is what a person decides by.
+// broughtWords is what a person decides by, a line for each program.
 func broughtWords(b *hook.Brought) string {
-	out := b.Folder + ":"
+	out := []string{decidingLine(b.Folder + ":")}
 	for _, h := range b.Hooks {
-		out += " " + strings.TrimSuffix(string(h.Event)+" of "+h.Matcher, " of ") + " runs " + h.Command + ";"
+		out = append(out, decidingLine(strings.TrimSuffix(string(h.Event)+" of "+h.Matcher, " of ")+" runs "+h.Command))
 	}
-	return strings.TrimSuffix(out, ";")
+	return strings.Join(out, "\n")
+}
+
+// decidingLine is a fact that a person decides by, in one line: a line break in it is seen, and
+// looks like no other fact.
+func decidingLine(s string) string {
+	return text.OneLine(strings.NewReplacer("\r\n", " ↵ ", "\n", " ↵ ", "\r", " ↵ ").Replace(strings.TrimSpace(s)))
 }
 
 // hookWords completes the argument of /hooks.
@@ -67,20 +67,20 @@ func (w *workbench) hookWords(prefix string) []string {
 func hookFacts(app *core.App) []ui.Fact {
 	var facts []ui.Fact
 	for _, h := range app.HookSet.List() {
-		text := fmt.Sprintf("%s: %s", h.Name, h.Command)
+		words := fmt.Sprintf("%s: %s", h.Name, h.Command)
 		if h.Matcher != "" {
-			text += "  for " + h.Matcher
+			words += "  for " + h.Matcher
 		}
-		text += fmt.Sprintf("  (%s, %s, on error %s)", h.Owner, h.Timeout, h.OnError)
-		facts = append(facts, ui.Fact{Name: string(h.Event), Text: text})
+		words += fmt.Sprintf("  (%s, %s, on error %s)", h.Owner, h.Timeout, h.OnError)
+		facts = append(facts, ui.Fact{Name: string(h.Event), Text: words})
 	}
 	b, err := app.ProjectHooks()
 	switch {
 	case err != nil:
 		facts = append(facts, ui.Fact{Name: "project", Text: err.Error(), Wrong: true})
 	case b != nil && b.State != trust.Trusted:
-		text := fmt.Sprintf("%s  They do not run (%s): /hooks trust asks, /hooks refuse says no", broughtWords(b), b.State)
-		facts = append(facts, ui.Fact{Name: "project", Text: text, Wrong: true})
+		words := fmt.Sprintf("%s\nThey do not run (%s): /hooks trust asks, /hooks refuse says no", broughtWords(b), b.State)
+		facts = append(facts, ui.Fact{Name: "project", Text: words, Wrong: true})
 	}
 	if len(facts) == 0 {
 		facts = append(facts, ui.Fact{Name: "none", Text: "programs of yours can take part in what the agent does: hooks in /config, docs/hooks.md"})

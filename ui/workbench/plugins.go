@@ -57,12 +57,16 @@ func pluginFacts(list []plugin.Plugin) []ui.Fact {
 	return facts
 }
 
-// pluginWords is what a person decides by.
+// pluginWords is what a person decides by, a line for each fact.
 func pluginWords(p plugin.Plugin) string {
 	if p.Problem != "" {
-		return string(p.State) + ": " + p.Problem
+		return decidingLine(string(p.State) + ": " + p.Problem)
 	}
-	return fmt.Sprintf("%s: %s  In %s, %s.", p.State, p.Manifest.Description, p.Folder, strings.Join(p.Asks(), "; "))
+	out := []string{decidingLine(string(p.State) + ": " + p.Manifest.Description), decidingLine("folder: " + p.Folder)}
+	for _, line := range p.Asks() {
+		out = append(out, decidingLine(line))
+	}
+	return strings.Join(out, "\n")
 }
 
 // pluginNames completes the argument of /plugins.
