@@ -120,8 +120,8 @@ func isSecretName(base string) bool {
 // themselves.
 var program = []string{
 	"config.yaml", "auth.json", "approvals.json", "serve.token", "active_profile", "gateway.yaml", "cron.yaml", "mcp_config.json",
-	"backends.yaml", "mcp", "profiles", "logs", "checkpoints", "learning", "procedures", "memories", "skills", "plugins", "cache",
-	"sessions", "state", "hermes-agent",
+	"backends.yaml", "mcp", "mcp-tokens", "profiles", "logs", "checkpoints", "learning", "procedures", "memories", "skills", "plugins", "cache",
+	"sessions", "state", "hermes-agent", "plugin-data", "pool", "models.yaml", "soul.md",
 }
 
 // Program reports whether rel, below a data folder, is the program's own: its settings, keys,
@@ -141,5 +141,5 @@ func Program(rel string) bool {
 	}
 	base := path.Base(rel)
 	return strings.HasPrefix(first, "workbench") || strings.HasPrefix(base, "auth.") || strings.Contains(base, ".db") ||
-		strings.HasSuffix(base, "_trust.json") || strings.HasSuffix(base, "_pins.json") || strings.HasSuffix(base, ".lock")
+		strings.HasSuffix(base, "_trust.json") || strings.HasSuffix(base, "_grants.json") || strings.HasSuffix(base, "_pins.json") || strings.HasSuffix(base, ".lock")
 }

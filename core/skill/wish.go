@@ -68,7 +68,7 @@ func (l *Library) WishOf(s *skills.Skill) (*Wish, error) {
 	}
 	if s.Source == skills.User {
 		h, err := l.Edits.History(s.Name)
-		w.Tainted = err != nil || len(h.Versions) > 0 && h.Versions[len(h.Versions)-1].Tainted
+		w.Tainted = err != nil || slices.ContainsFunc(h.Versions, func(v skills.Version) bool { return v.Tainted })
 	}
 	if l.o.Grants == nil {
 		return w, nil

@@ -284,7 +284,7 @@ func (m *manage) runChange(ctx context.Context, c tool.Call, a manageArgs) (tool
 			return tool.Fail("%v", err), nil
 		}
 	}
-	change.From = skills.Provenance{Session: c.Session, Turn: c.Turn}
+	change.From = skills.Provenance{Session: c.Session, Turn: c.Turn, Tainted: c.Tainted}
 	if err := m.Library.Apply(change, "agent"); err != nil {
 		return tool.Fail("%v", err), nil
 	}

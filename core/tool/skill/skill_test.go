@@ -214,3 +214,20 @@ func TestManageMakesAndRemoves(t *testing.T) {
 		t.Error("it is still there")
 	}
 }
+
+// What was written after strangers' words says so in its history.
+func TestManageKeepsThatStrangersSpoke(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	raw, err := json.Marshal(args{"action": "patch", "name": "own", "old_string": "Do it.", "new_string": "Do that."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := d.registry.Run(context.Background(), "skill_manage", tool.Call{ID: "1", Args: raw, Tainted: true}); res.IsError {
+		t.Fatal(res.Text)
+	}
+	h, err := d.library.Edits.History("own")
+	if err != nil || len(h.Versions) == 0 || !h.Versions[len(h.Versions)-1].Tainted {
+		t.Errorf("%+v %v", h, err)
+	}
+}
