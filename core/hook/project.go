@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"hermes/core/atomicfile"
 	"hermes/core/config"
 	"hermes/core/trust"
 )
@@ -47,7 +47,7 @@ func (p *Projects) Look(folder string, c *config.Config) (*Brought, error) {
 	if folder == "" || filepath.Dir(name) == filepath.Clean(p.home) {
 		return nil, nil
 	}
-	data, err := readPlain(name)
+	data, err := atomicfile.ReadPlain(name, maxProjectFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -92,22 +92,11 @@ func hashOf(folder string, data []byte, list []Hook) string {
 			if !filepath.IsAbs(word) {
 				word = filepath.Join(folder, word)
 			}
-			if text, err := readPlain(word); err == nil {
-				_, _ = fmt.Fprintf(sum, "\x00%s\x00%d\x00%s", word, len(text), text)
+			if target, err := filepath.EvalSymlinks(word); err == nil { // what a link leads to is what runs
+				text, _ := atomicfile.ReadPlain(target, maxProjectFile)
+				_, _ = fmt.Fprintf(sum, "\x00%s\x00%s\x00%d\x00%s", word, target, len(text), text)
 			}
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// readPlain reads a plain file that is not too large.
-func readPlain(name string) ([]byte, error) {
-	info, err := os.Lstat(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxProjectFile:
-		return nil, fmt.Errorf("%s is a link, no plain file or larger than 1 MiB: it is not read", name)
-	}
-	return os.ReadFile(name)
 }

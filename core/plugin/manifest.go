@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,6 +17,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.yaml.in/yaml/v3"
 
+	"hermes/core/atomicfile"
 	"hermes/core/hook"
 	"hermes/core/injection"
 )
@@ -101,14 +102,11 @@ func readManifest(folder, name string) (Manifest, error) {
 
 func readManifestFile(folder string) ([]byte, error) {
 	path := filepath.Join(folder, ManifestFile)
-	info, err := os.Stat(path)
-	if err != nil {
+	data, err := atomicfile.ReadPlain(path, maxManifest)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no %s in %s", ManifestFile, folder)
 	}
-	if info.Size() > maxManifest {
-		return nil, fmt.Errorf("%s is larger than %d KiB", ManifestFile, maxManifest>>10)
-	}
-	return os.ReadFile(path)
+	return data, err
 }
 
 func parseManifest(data []byte) (Manifest, error) {
