@@ -228,7 +228,7 @@ var (
 		return regexp.MustCompile(`[\w./-]*\w\.[a-z]+\b`)
 	})
 	endingSign = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.([a-z]+)\b`) })
-	fenceSign = sync.OnceValue(func() *regexp.Regexp {
+	fenceSign  = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile("(?m)```|^(?:diff --git|@@ |\\+\\+\\+ |--- a/)")
 	})
 	itemSign = sync.OnceValue(func() *regexp.Regexp {
