@@ -85,7 +85,8 @@ type Learner struct {
 	idle   []Experience       // the last turns that did nothing worth keeping: the person may mark one
 	cancel context.CancelFunc // ends the review that goes on; nil: none does
 	over   []string           // ids of the last turns that were taken in
-	told   chan struct{}      // closed when there is one more
+	told   chan struct{}      // closed when there is one more, or some were lost
+	lost   bool               // events were lost: a turn that is not known may never be taken in
 	work   sync.WaitGroup
 }
 
@@ -135,6 +136,8 @@ func (l *Learner) hear(ctx context.Context, e event.Envelope) {
 	if _, lost := e.Event.(event.Resync); lost {
 		l.mu.Lock()
 		clear(l.turns)
+		l.lost = true
+		l.wake()
 		l.mu.Unlock()
 		return
 	}
@@ -161,18 +164,30 @@ func (l *Learner) note(turn string) {
 	defer l.mu.Unlock()
 	l.over = append(l.over, turn)
 	l.over = l.over[max(len(l.over)-most, 0):]
+	l.wake()
+}
+
+// wake has those look again who wait; mu is held.
+func (l *Learner) wake() {
 	close(l.told)
 	l.told = make(chan struct{})
 }
 
-// Await waits until a turn that has ended is taken in.
+// ErrLost says that what a turn came to is not known: more happened than could be listened to.
+var ErrLost = errors.New("more happened at once than could be listened to, so that it is not known what the turn came to")
+
+// Await waits until a turn that has ended is taken in. It fails with ErrLost where that will not
+// be.
 func (l *Learner) Await(ctx context.Context, turn string) error {
 	for {
 		l.mu.Lock()
-		in, told := slices.Contains(l.over, turn), l.told
+		in, told, lost := slices.Contains(l.over, turn), l.told, l.lost && l.turns[turn] == nil
 		l.mu.Unlock()
-		if in {
+		switch {
+		case in:
 			return nil
+		case lost:
+			return ErrLost
 		}
 		select {
 		case <-told:

@@ -291,3 +291,29 @@ func TestCurator(t *testing.T) {
 		t.Error(what, err)
 	}
 }
+
+// Whoever waits for a turn whose events were lost is told so at once, before and after the loss.
+func TestAwaitEndsWhenEventsAreLost(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	d := newDesk(t, settings(Auto))
+	d.o.Wait = true
+	send := func(turn string, e event.Event) {
+		d.hear(ctx, event.Envelope{Header: event.Header{Session: "s", Turn: turn}, Event: e})
+	}
+	send("a", event.TurnStarted{})
+	waits := make(chan error, 1)
+	go func() { waits <- d.Await(ctx, "a") }()
+	send("", event.Resync{Dropped: 9})
+	if err := <-waits; !errors.Is(err, ErrLost) {
+		t.Error(err)
+	}
+	if err := d.Await(ctx, "a"); !errors.Is(err, ErrLost) {
+		t.Error(err)
+	}
+	send("b", event.TurnStarted{})
+	send("b", event.TurnEnded{Reason: event.TurnDone})
+	if err := d.Await(ctx, "b"); err != nil {
+		t.Error(err)
+	}
+}

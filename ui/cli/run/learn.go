@@ -19,7 +19,10 @@ func (c *command) learnFrom(ctx context.Context, app client.Client, turn string)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.AfterRun)
 	defer cancel()
-	if l.Await(ctx, turn) != nil {
+	if err := l.Await(ctx, turn); err != nil {
+		if !errors.Is(err, context.Canceled) {
+			c.Note("hermes: nothing was learned: %s", base.OneLine(err.Error()))
+		}
 		return
 	}
 	st, err := l.Status(ctx)
