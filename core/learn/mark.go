@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -30,6 +31,8 @@ func (t Turn) fits(x Experience) bool {
 	}
 	return t.Ref == "last" || t.Ref != "" && (x.Turn == t.Ref || x.ID == t.Ref || x.Session == t.Ref)
 }
+
+var errNotKept = errors.New("nothing is kept of this turn (yet, if it goes on); `hermes trace` lists the turns that are kept")
 
 // Marked is a turn with what the person says of it now, and said before; nil: nothing.
 type Marked struct {
@@ -95,7 +98,7 @@ func (l *Learner) SetMark(t Turn, s *Signal) (m Marked, err error) {
 			x = &st.Experiences[len(st.Experiences)-1]
 		}
 		if x == nil {
-			return fmt.Errorf("nothing is kept of this turn, so that it cannot be marked; `hermes trace` lists the turns that are")
+			return errNotKept
 		}
 		if i := slices.IndexFunc(x.Signals, isMark); i >= 0 {
 			was := x.Signals[i]

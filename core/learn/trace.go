@@ -16,7 +16,7 @@ type Traced struct {
 // Trace returns a turn by its id, that of its experience, or its session (the last turn), and what
 // was proposed of it.
 func (l *Learner) Trace(ref string) (Experience, []Proposal, error) {
-	list, at, err := l.Traces(ref)
+	list, at, err := l.Traces(Turn{Ref: ref})
 	if err != nil {
 		return Experience{}, nil, err
 	}
@@ -24,15 +24,19 @@ func (l *Learner) Trace(ref string) (Experience, []Proposal, error) {
 }
 
 // Traces returns the turns of the session of the one that is meant, the newest first, and which of
-// them that is.
-func (l *Learner) Traces(ref string) (list []Traced, at int, err error) {
+// them that is. Turns that did nothing are among them while the program runs.
+func (l *Learner) Traces(t Turn) (list []Traced, at int, err error) {
 	st, err := l.file.readState()
 	if err != nil {
 		return nil, 0, err
 	}
-	meant := st.turn(Turn{Ref: ref})
-	if meant == nil {
-		return nil, 0, fmt.Errorf("no turn %s is kept; `hermes trace` lists the last ones", ref)
+	l.addIdle(st)
+	meant := st.turn(t)
+	switch {
+	case meant == nil && t.Ref != "":
+		return nil, 0, fmt.Errorf("no turn %s is kept; `hermes trace` lists the last ones", t.Ref)
+	case meant == nil:
+		return nil, 0, errNotKept
 	}
 	for _, x := range slices.Backward(st.Experiences) {
 		if x.Session != meant.Session {
@@ -41,15 +45,26 @@ func (l *Learner) Traces(ref string) (list []Traced, at int, err error) {
 		if x.ID == meant.ID {
 			at = len(list)
 		}
-		t := Traced{x, []Proposal{}}
+		one := Traced{x, []Proposal{}}
 		for _, p := range st.Proposals {
 			if slices.Contains(p.Sources, x.ID) {
-				t.Then = append(t.Then, p)
+				one.Then = append(one.Then, p)
 			}
 		}
-		list = append(list, t)
+		list = append(list, one)
 	}
 	return list, at, nil
+}
+
+// addIdle adds the turns that did nothing to those that are kept.
+func (l *Learner) addIdle(st *state) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.idle) == 0 {
+		return
+	}
+	st.Experiences = append(st.Experiences, l.idle...)
+	slices.SortStableFunc(st.Experiences, func(a, b Experience) int { return a.At.Compare(b.At) })
 }
 
 // TraceLine is a fact about a turn: "memory", "skill", "tool", ... and what of it.

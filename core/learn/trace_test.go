@@ -3,6 +3,10 @@ package learn
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"hermes/core/chat"
+	"hermes/core/event"
 )
 
 // A trace goes from memory over skills and tools to what was learned.
@@ -30,5 +34,25 @@ func TestTraceLines(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
+	}
+}
+
+// A turn that did nothing is traced while the program runs; of another one nothing is said, and no
+// older turn stands for it.
+func TestTracesOfAnIdleTurn(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, settings(Propose))
+	d.o.Wait = true
+	d.turn(1, "make it work", "make test", 0, event.TurnEnded{})
+	h := event.Header{Session: "s", Turn: "idle", At: d.now.Add(time.Second)}
+	for _, e := range []event.Event{said(11, chat.RoleUser, "what is it?"), sealed(12, "It is that."), event.TurnEnded{Reason: event.TurnDone}} {
+		d.hear(t.Context(), event.Envelope{Header: h, Event: e})
+	}
+	list, at, err := d.Traces(Turn{Session: "s", Message: 12})
+	if err != nil || len(list) != 2 || list[at].Turn != "idle" {
+		t.Errorf("%+v %d %v", list, at, err)
+	}
+	if _, _, err := d.Traces(Turn{Session: "s", Message: 15}); err == nil {
+		t.Error("an older turn stands for one of which nothing is kept")
 	}
 }

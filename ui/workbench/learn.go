@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,8 +11,10 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"hermes/core"
+	"hermes/core/chat"
 	"hermes/core/event"
 	"hermes/core/learn"
+	"hermes/core/session"
 	view "hermes/panes/learn"
 	"hermes/skills"
 	"hermes/ui"
@@ -36,11 +39,15 @@ func openProposals(ctx context.Context, app *core.App) (view.Listed, error) {
 
 // markTurn keeps the person's word about a turn.
 func (w *workbench) markTurn(t learn.Turn, says learn.Outcome, why string) tea.Cmd {
-	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		meant := t
 		if t == (learn.Turn{}) {
-			t.Ref = uid
+			var err error
+			if meant, err = lastTurn(ctx, app.History(), uid); err != nil {
+				return nil, err
+			}
 		}
-		m, err := app.Learn.ToggleMark(t, says, why)
+		m, err := app.Learn.ToggleMark(meant, says, why)
 		if err != nil {
 			return nil, err
 		}
@@ -51,6 +58,27 @@ func (w *workbench) markTurn(t learn.Turn, says learn.Outcome, why string) tea.C
 			return nil
 		}}, nil
 	})
+}
+
+// pager reads the messages of a session.
+type pager interface {
+	Messages(ctx context.Context, uid string, p session.Page) ([]chat.Message, bool, error)
+}
+
+// lastTurn names the last turn of a session by its newest message: what is kept of turns may end
+// with an older one.
+func lastTurn(ctx context.Context, history pager, uid string) (learn.Turn, error) {
+	const some = 10 // a summary is of no turn
+	list, _, err := history.Messages(ctx, uid, session.Page{Limit: some})
+	if err != nil {
+		return learn.Turn{}, err
+	}
+	for _, m := range slices.Backward(list) {
+		if !m.From.IsSummary() {
+			return learn.Turn{Session: uid, Message: m.ID}, nil
+		}
+	}
+	return learn.Turn{}, errors.New("there is no turn in this session yet")
 }
 
 // markMessage marks the turn of a message.

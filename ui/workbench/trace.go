@@ -1,7 +1,6 @@
 package workbench
 
 import (
-	"cmp"
 	"context"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -14,8 +13,15 @@ import (
 // trace shows what a turn was given, did and came to, on a card: the last one of the session, or
 // the one that is named, with the other turns of its session beside it.
 func (w *workbench) trace(arg string) tea.Cmd {
-	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
-		list, at, err := app.Learn.Traces(cmp.Or(arg, uid))
+	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		t, err := learn.Turn{Ref: arg}, error(nil)
+		if arg == "" {
+			t, err = lastTurn(ctx, app.History(), uid)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list, at, err := app.Learn.Traces(t)
 		if err != nil {
 			return nil, err
 		}
