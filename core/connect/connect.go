@@ -91,14 +91,24 @@ func plainKeyName(server string) string {
 
 // Key is the key of a server that is there already.
 func Key(c *config.Config, s Server) string {
-	if p, ok := c.Providers[s.Name]; ok && p.APIKey != "" {
-		return p.APIKey
+	if key := stored(c, s).APIKey; key != "" {
+		return key
 	}
 	if s.KeyEnv == "" {
 		return ""
 	}
 	v, _ := c.Secret(s.KeyEnv)
 	return v
+}
+
+// stored is what the settings say of a server. What they say of a server of one's own is for its
+// address only: another one gets no key and no header of it.
+func stored(c *config.Config, s Server) config.Provider {
+	p := c.Providers[s.Name]
+	if s.Own && strings.TrimRight(p.BaseURL, "/") != strings.TrimRight(s.BaseURL, "/") {
+		return config.Provider{}
+	}
+	return p
 }
 
 // Choice is what a person decided. Key "" leaves the one that is there.
@@ -108,6 +118,17 @@ type Choice struct {
 	Model  string
 
 	listed string // the format in which it listed its models
+}
+
+// Move gives the choice another address. What was found out at the old one does not count there.
+func (c *Choice) Move(address string) error {
+	s := c.Server
+	s.BaseURL = strings.TrimRight(strings.TrimSpace(address), "/")
+	if s.Own {
+		s.Mode = ""
+	}
+	*c = Choice{Server: s}
+	return c.Check()
 }
 
 // Check says what is wrong with the address.
@@ -121,9 +142,8 @@ func (c Choice) Check() error {
 // endpoint is the choice for those who talk there.
 func (c Choice) endpoint(settings *config.Config) provider.Endpoint {
 	e := provider.Endpoint{Name: c.Server.Name, BaseURL: c.Server.BaseURL, Key: cmp.Or(c.Key, Key(settings, c.Server))}
-	if p, ok := settings.Providers[c.Server.Name]; ok {
-		e.Headers, e.Kind = p.Headers, p.Mode
-	}
+	p := stored(settings, c.Server)
+	e.Headers, e.Kind = p.Headers, p.Mode
 	e.Kind = cmp.Or(c.Server.Mode, e.Kind)
 	return e
 }
@@ -187,8 +207,22 @@ func anotherMode(err error, also provider.Class) bool {
 	}
 }
 
-// OwnName is a name for a server of one's own, by its address: that of its domain.
-func OwnName(address string) string {
+// OwnName is a name for a server of one's own, by its address: that of its domain, with a number
+// where another server has it.
+func OwnName(address string, settings *config.Config) string {
+	return FreeName(domainName(address), address, settings)
+}
+
+// FreeName is a name with a number where a server at another address has it.
+func FreeName(name, address string, settings *config.Config) string {
+	c := Choice{Server: Server{Name: name, BaseURL: strings.TrimRight(address, "/"), Own: true}}
+	for n := 2; settings != nil && c.taken(settings) != nil; n++ {
+		c.Server.Name = fmt.Sprintf("%s-%d", name, n)
+	}
+	return c.Server.Name
+}
+
+func domainName(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || net.ParseIP(u.Hostname()) != nil {
 		return Custom
@@ -230,13 +264,32 @@ func (c Choice) CheckName(settings *config.Config) error {
 	if name == provider.Offline {
 		return fmt.Errorf("%q is taken", name)
 	}
-	if settings == nil || name == Custom {
+	if settings == nil {
 		return nil
 	}
-	if p, taken := settings.Providers[name]; taken && strings.TrimRight(p.BaseURL, "/") != c.Server.BaseURL {
-		return fmt.Errorf("%q is the name of the server at %s", name, p.BaseURL)
+	return c.taken(settings)
+}
+
+// taken says which server at another address has the name, nil when none has it.
+func (c Choice) taken(settings *config.Config) error {
+	name := c.Server.Name
+	p, there := settings.Providers[name]
+	address := p.BaseURL
+	if m := settings.Model; address == "" && m.BaseURL != "" && name == modelServer(m) {
+		address, there = m.BaseURL, true
+	}
+	if there && strings.TrimRight(address, "/") != strings.TrimRight(c.Server.BaseURL, "/") {
+		return fmt.Errorf("%q is the name of the server at %s", name, cmp.Or(address, "no address yet"))
 	}
 	return nil
+}
+
+// modelServer is the server that an address under model belongs to.
+func modelServer(m config.Model) string {
+	if m.Provider == "" || m.Provider == "auto" {
+		return Custom
+	}
+	return m.Provider
 }
 
 // Refused reports whether the server did not take the key.
@@ -283,10 +336,7 @@ func moved(c *config.Config) (values [][2]string) {
 	if m.BaseURL == "" {
 		return nil
 	}
-	old := m.Provider
-	if old == "" || old == "auto" {
-		old = Custom
-	}
+	old := modelServer(m)
 	if p := c.Providers[old]; p.BaseURL == "" {
 		values = append(values, [2]string{"providers." + old + ".base_url", m.BaseURL})
 		if m.APIKeyEnv != "" && p.KeyEnv == "" {

@@ -74,7 +74,7 @@ func TestNamesOfOnesOwnServers(t *testing.T) {
 		"https://api.lab.example/v1": "lab", "https://models.example/v1": "models", "http://127.0.0.1:8000/v1": "custom",
 		"http://localhost:9/v1": "custom", "https://api.openai.com/v1": "custom", "http://gpu-box:8000": "gpu-box", "https://[::1]/": "custom", "": "custom",
 	} {
-		if got := connect.OwnName(address); got != want {
+		if got := connect.OwnName(address, nil); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}
@@ -139,4 +139,28 @@ func load(t *testing.T, home, settings string, env ...string) *config.Config {
 		t.Fatal(problems)
 	}
 	return cfg
+}
+
+// A second server without a name of its own leaves the first alone, and gets none of its headers.
+func TestASecondServerDoesNotTakeThePlaceOfTheFirst(t *testing.T) {
+	var token string
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		token += r.Header.Get("X-Token") + r.Header.Get("Authorization")
+	}))
+	defer s.Close()
+	cfg := load(t, t.TempDir(), "providers:\n  custom:\n    base_url: http://127.0.0.1:1/v1\n    api_key: sk-first-1\n    extra_headers:\n      X-Token: abc\n")
+	if got := connect.OwnName(s.URL, cfg) + connect.OwnName("http://127.0.0.1:1/v1/", cfg); got != "custom-2custom" {
+		t.Error(got)
+	}
+	c := connect.Choice{Server: connect.Server{Name: connect.Custom, BaseURL: s.URL, Own: true, Mode: provider.ModeChat}, Model: "m"}
+	if c.CheckName(cfg) == nil {
+		t.Error("the name of another server is taken")
+	}
+	_ = c.Try(t.Context(), cfg, kinds)
+	if token != "" {
+		t.Errorf("another address got %q", token)
+	}
+	if err := c.Move("http://127.0.0.1:2/v1/"); err != nil || c.Server.Mode != "" || c.Server.BaseURL != "http://127.0.0.1:2/v1" {
+		t.Errorf("%+v, %v", c, err)
+	}
 }

@@ -107,8 +107,8 @@ func (c *connecting) address(problem string) tea.Cmd {
 		Title: "Its address", Placeholder: "https://host/v1", Problem: problem,
 		Note: func() string { return "with the version part; http:// for a server of your own" },
 		Done: func(line string) (tea.Cmd, string) {
-			c.choice.Server.BaseURL = strings.TrimRight(strings.TrimSpace(line), "/")
-			if err := c.choice.Check(); err != nil {
+			c.models = nil
+			if err := c.choice.Move(line); err != nil {
 				return nil, err.Error()
 			}
 			return c.name(), ""
@@ -118,15 +118,15 @@ func (c *connecting) address(problem string) tea.Cmd {
 
 // name asks what a server of one's own is to be called in the settings.
 func (c *connecting) name() tea.Cmd {
-	s := &c.choice.Server
-	if !s.Own || s.Name != connect.Custom {
+	s := c.choice.Server
+	app, _ := c.w.boot.now() // it is there: it made the list of servers
+	if !s.Own || s.Name != connect.Custom && c.choice.Call(s.Name, app.Config()) == nil {
 		return c.key("")
 	}
 	return show(ui.NewPrompt(ui.PromptOptions{
-		Title: "Its name", Text: connect.OwnName(s.BaseURL),
+		Title: "Its name", Text: connect.OwnName(s.BaseURL, app.Config()),
 		Note: func() string { return "in the settings it is providers.NAME, its models are NAME/MODEL" },
 		Done: func(line string) (tea.Cmd, string) {
-			app, _ := c.w.boot.now() // it is there: it made the list of servers
 			if err := c.choice.Call(strings.TrimSpace(line), app.Config()); err != nil {
 				return nil, err.Error()
 			}

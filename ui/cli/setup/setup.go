@@ -60,14 +60,14 @@ Nothing is written before the last answer.`,
 			}
 			a := answers{provider: start.Config.Model.Provider, model: start.Config.Model.Default, theme: start.Config.Display.Theme}
 			if base.IsTerminal(c.Streams.In) && base.IsTerminal(c.Streams.Out) {
-				err = wizard(&a, start.Config.Paths())
+				err = wizard(&a, start.Config)
 			} else {
-				err = prompts(&a, c.Streams.In, c.Streams.Out)
+				err = prompts(&a, start.Config, c.Streams.In, c.Streams.Out)
 			}
 			if err != nil {
 				return err
 			}
-			return c.apply(start.Config.Paths(), a)
+			return c.apply(start.Config, a)
 		},
 	}
 }
@@ -85,7 +85,7 @@ func pickChoice(name string) choice {
 	return choice{name: name, title: name, keyEnv: connect.KeyName(name)}
 }
 
-func wizard(a *answers, paths config.Paths) error {
+func wizard(a *answers, cfg *config.Config) error {
 	options := make([]huh.Option[string], len(choices()))
 	for i, ch := range choices() {
 		options[i] = huh.NewOption(ch.title, ch.name)
@@ -112,8 +112,17 @@ func wizard(a *answers, paths config.Paths) error {
 		fields = append(fields, huh.NewInput().Title("Model").Description("empty: the first that the server offers").Value(&a.model))
 	}
 	fields = append(fields, huh.NewInput().Title("Theme").Description("default fits the terminal; the workbench shows all of them").Value(&a.theme).
-		Validate(func(name string) error { return base.CheckTheme(name, paths) }))
-	return aborted(huh.NewForm(huh.NewGroup(fields...)).Run())
+		Validate(func(name string) error { return base.CheckTheme(name, cfg.Paths()) }))
+	err = huh.NewForm(huh.NewGroup(fields...)).Run()
+	a.nameServer(cfg)
+	return aborted(err)
+}
+
+// nameServer gives another server a name that no server at another address has.
+func (a *answers) nameServer(cfg *config.Config) {
+	if a.provider == connect.Custom {
+		a.provider = connect.FreeName(connect.Custom, a.baseURL, cfg)
+	}
 }
 
 // modelOf drops the model that stood in the settings when the provider is another one now: it is
@@ -139,7 +148,7 @@ func addressLike(s string) error {
 }
 
 // prompts asks the same on plain lines; an empty line takes what stands in brackets.
-func prompts(a *answers, in io.Reader, out io.Writer) error {
+func prompts(a *answers, cfg *config.Config, in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	ask := func(question, fallback string) string {
 		fmt.Fprintf(out, "%s [%s]: ", question, fallback)
@@ -166,7 +175,9 @@ func prompts(a *answers, in io.Reader, out io.Writer) error {
 	a.provider, a.baseURL = ch.name, ch.baseURL
 	a.modelOf(before)
 	if ch.baseURL == "" && ch.name != "offline" {
-		a.baseURL = ask("Address, like https://host/v1", "")
+		a.baseURL = ask("Address, like https://host/v1", cfg.Providers[ch.name].BaseURL)
+		a.nameServer(cfg)
+		ch = pickChoice(a.provider)
 	}
 	if ch.keyEnv != "" {
 		a.key = ask("Key, kept in .env as "+ch.keyEnv+"; empty leaves it as it is", "")
@@ -179,9 +190,9 @@ func prompts(a *answers, in io.Reader, out io.Writer) error {
 }
 
 // apply writes the answers: the secret first, because without it the rest is of no use.
-func (c *command) apply(paths config.Paths, a answers) error {
-	ch := pickChoice(a.provider)
-	if err := a.check(paths); err != nil {
+func (c *command) apply(cfg *config.Config, a answers) error {
+	ch, paths := pickChoice(a.provider), cfg.Paths()
+	if err := a.check(cfg); err != nil {
 		return base.Failed(base.ExitUsage, "%w; nothing was changed", err)
 	}
 	if a.key != "" {
@@ -206,22 +217,33 @@ func (c *command) apply(paths config.Paths, a answers) error {
 }
 
 // check looks at the answers before anything is written.
-func (a *answers) check(paths config.Paths) error {
-	if ch := pickChoice(a.provider); ch.closed != "" {
+func (a *answers) check(cfg *config.Config) error {
+	ch := pickChoice(a.provider)
+	if ch.closed != "" {
 		return fmt.Errorf("%s: %s", ch.name, ch.closed)
 	}
-	if pickChoice(a.provider).name == "custom" {
+	if ch.own() {
+		own := connect.Choice{Server: connect.Server{Name: ch.name, BaseURL: a.baseURL, Own: true}}
 		if err := addressLike(a.baseURL); err != nil {
 			return fmt.Errorf("address %q: %w", a.baseURL, err)
 		}
+		if err := own.CheckName(cfg); err != nil {
+			return err
+		}
 	}
-	return base.CheckTheme(a.theme, paths)
+	return base.CheckTheme(a.theme, cfg.Paths())
+}
+
+// own reports whether it is a server of the person's own.
+func (ch choice) own() bool {
+	_, known := provider.Shipped().Named(ch.name)
+	return !known && ch.name != provider.Offline
 }
 
 // wantsKey reports whether the provider's key belongs into the settings. A server of one's own
 // often wants none, and a name without a key behind it would be a mistake for doctor to find.
 func (c *command) wantsKey(paths config.Paths, ch choice, a answers) bool {
-	if ch.keyEnv == "" || ch.name != "custom" || a.key != "" {
+	if ch.keyEnv == "" || !ch.own() || a.key != "" {
 		return ch.keyEnv != ""
 	}
 	cfg, _ := config.Load(config.Options{Home: paths.Home, Env: c.Env})
