@@ -11,7 +11,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"hermes/core/atomicfile"
@@ -28,8 +30,11 @@ const maxCredential = 1 << 20
 // there, even those in a sandbox: all is done below the folder that was made, and no link is
 // followed.
 type copies struct {
-	root *os.Root
-	dir  string // "" when there are none yet
+	mu    sync.Mutex // never held while a person is asked
+	gone  bool       // the session ended
+	root  *os.Root
+	dir   string   // "" when there are none yet
+	files []string // of which there are copies
 }
 
 // put copies a file of the data folder to where commands may read it, and has what is in it hidden
@@ -39,14 +44,49 @@ func (c *copies) put(home, file string) error {
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone {
+		return errors.New("the session has ended")
+	}
 	if err := c.open(); err != nil {
 		return err
 	}
 	secret.Add(secretsIn(data)...)
-	if c.holds(file, data) {
-		return nil
+	if !c.holds(file, data) {
+		if err := c.write(file, data); err != nil {
+			return err
+		}
 	}
-	return c.write(file, data)
+	if !slices.Contains(c.files, file) {
+		c.files = append(c.files, file)
+	}
+	return nil
+}
+
+// keep removes the copies of all but these files, and returns the folder when a copy is left.
+func (c *copies) keep(files []string) (dir string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.files = slices.DeleteFunc(c.files, func(file string) bool {
+		if slices.Contains(files, file) {
+			return false
+		}
+		_ = c.root.RemoveAll(file) // what cannot go ends with the folder
+		return true
+	})
+	if len(c.files) == 0 {
+		c.drop()
+	}
+	return c.dir
+}
+
+// end removes the copies for good: a late command makes none.
+func (c *copies) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gone = true
+	c.drop()
 }
 
 // open makes the folder, anew when something else is in its place.
@@ -150,7 +190,7 @@ func (c *copies) drop() {
 	}
 	_ = c.root.Close()
 	_ = os.Remove(c.dir) // when it is empty, or a link
-	c.root, c.dir = nil, ""
+	c.root, c.dir, c.files = nil, "", nil
 }
 
 // readCredential reads a regular file of the data folder; a link does not lead out of it.

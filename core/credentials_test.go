@@ -116,3 +116,47 @@ func TestACopyThatHoldsIsLeft(t *testing.T) {
 		t.Error("it was written again")
 	}
 }
+
+// Copies of what is not granted any more go, and a folder without any is none.
+func TestCopiesGoWithTheirGrant(t *testing.T) {
+	home := homeWithToken(t)
+	write(t, filepath.Join(home, "other.json"), tokenText)
+	c := &copies{}
+	t.Cleanup(c.drop)
+	must(t, c.put(home, tokenFile))
+	must(t, c.put(home, "other.json"))
+	dir := c.dir
+	if got := c.keep([]string{"other.json", "never.json"}); got != dir {
+		t.Errorf("%q, want %q", got, dir)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, tokenFile)); !os.IsNotExist(err) {
+		t.Errorf("the copy is left: %v", err)
+	}
+	wantText(t, filepath.Join(dir, "other.json"), tokenText)
+	if got := c.keep([]string{tokenFile}); got != "" {
+		t.Errorf("%q is named without a copy in it", got)
+	}
+	if _, err := os.Lstat(dir); !os.IsNotExist(err) {
+		t.Errorf("the folder is left: %v", err)
+	}
+}
+
+// A command that is late makes no folder that nobody removes, nor does the end wait for a question.
+func TestNoCopyIsMadeAfterTheEnd(t *testing.T) {
+	home := homeWithToken(t)
+	var p passing
+	asked := p.of("a")
+	must(t, asked.copies.put(home, tokenFile))
+	asked.mu.Lock() // as while a person is asked
+	p.forget("a")
+	asked.mu.Unlock()
+	p.forget("")
+	for name, s := range map[string]*passes{"of the session": asked, "of the program": p.of("b")} {
+		if err := s.copies.put(home, tokenFile); err == nil {
+			t.Errorf("after the end %s: a copy", name)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "hermes-credentials-*")); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}

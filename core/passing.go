@@ -20,8 +20,9 @@ import (
 
 // passing is what loaded skills have passed to the commands and scripts of each session.
 type passing struct {
-	mu  sync.Mutex
-	all map[string]*passes
+	mu   sync.Mutex
+	all  map[string]*passes
+	gone bool // the program ends
 }
 
 // passes are those of one session.
@@ -43,6 +44,7 @@ func (p *passing) of(session string) *passes {
 	s := p.all[session]
 	if s == nil {
 		s = &passes{said: map[string]bool{}, once: map[string]bool{}}
+		s.copies.gone = p.gone
 		p.all[session] = s
 	}
 	return s
@@ -65,9 +67,10 @@ func (p *passing) load(session, name string) {
 func (p *passing) forget(session string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.gone = p.gone || session == ""
 	for uid, s := range p.all {
 		if session == "" || uid == session {
-			s.copies.drop()
+			s.copies.end()
 			delete(p.all, uid)
 		}
 	}
@@ -85,6 +88,8 @@ func (a *App) passed(ctx context.Context, c tool.Call, backend string) (env map[
 		s.loaded = append(s.loaded, a.storedSkills(ctx, c.Session)...)
 	}
 	env = map[string]string{}
+	here := a.isHere(c.Session, backend)
+	var files []string
 	for _, name := range s.loaded {
 		w, note := a.wishOf(ctx, c, name)
 		if w == nil {
@@ -93,8 +98,12 @@ func (a *App) passed(ctx context.Context, c tool.Call, backend string) (env map[
 		}
 		granted, note := a.granted(ctx, c, s, w)
 		if notes = appendNote(notes, s, w.ID()+"\x00note", note); granted {
-			notes = append(notes, a.fill(env, s, w, a.isHere(c.Session, backend))...)
+			notes = append(notes, a.fill(env, s, w, here)...)
+			files = append(files, w.Files...)
 		}
+	}
+	if dir := s.copies.keep(files); dir != "" && here {
+		env[credentialsName] = dir
 	}
 	return env, notes
 }
@@ -208,9 +217,6 @@ func (a *App) fill(env map[string]string, s *passes, w *skill.Wish, here bool) (
 		if err := s.copies.put(c.Paths().Home, file); err != nil {
 			notes = appendNote(notes, s, w.ID()+file, fmt.Sprintf("%s, which the skill %s asks for, is not passed: %v", file, w.Skill, err))
 		}
-	}
-	if s.copies.dir != "" {
-		env[credentialsName] = s.copies.dir
 	}
 	return notes
 }
