@@ -126,7 +126,7 @@ type Record struct {
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended,omitzero"` // zero: it runs, or it was cut off
 	Of      []string  `json:"of,omitempty"`   // of an undo: the records that it took back
-	Part    bool      `json:"part,omitempty"` // of an undo: only some of their files
+	Part    bool      `json:"part,omitempty"` // of an undo: only some of their files, or some could not be put back
 	Files   []File    `json:"files"`
 	Trees   []Tree    `json:"trees,omitempty"` // gone once the turn has ended
 	Notes   []string  `json:"notes,omitempty"` // what is not recorded

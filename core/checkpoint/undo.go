@@ -233,7 +233,7 @@ func (s *Store) Undo(ctx context.Context, p *Plan, force bool) (*Record, error) 
 	now := time.Now()
 	r := &Record{
 		Version: version, ID: recordID(p.Session, now.Format(time.RFC3339Nano)+strings.Join(p.Of, " ")), Kind: Undo,
-		Session: p.Session, Began: now, Of: p.Of, Part: !p.Whole, Notes: slices.Clone(p.Notes),
+		Session: p.Session, Began: now, Of: p.Of, Part: !p.Whole || len(steps) < len(p.Steps), Notes: slices.Clone(p.Notes),
 	}
 	hold, err := s.holdTurn(r.ID)
 	if err != nil {
