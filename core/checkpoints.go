@@ -44,6 +44,9 @@ func checkpointOptions(c *config.Config) checkpoint.Options {
 	return o
 }
 
+// afterTime bounds what is asked of a back end after a change.
+const afterTime = 30 * time.Second
+
 // checkpoints decides for the agent's calls what is kept.
 type checkpoints struct {
 	store *checkpoint.Store
@@ -100,7 +103,9 @@ func (k checkpoints) After(c agent.FileChange) {
 		return
 	}
 	change := k.change(c)
-	_ = k.addFar(context.Background(), c, &change) // Before has said it
+	ctx, cancel := context.WithTimeout(context.Background(), afterTime)
+	defer cancel()
+	_ = k.addFar(ctx, c, &change) // Before has said it
 	k.store.After(change)
 }
 

@@ -128,3 +128,20 @@ func TestSharedFileHasOneHistory(t *testing.T) {
 		})
 	}
 }
+
+// TestAfterAsksForATimeOnly: a back end that answers nothing holds no turn for ever.
+func TestAfterAsksForATimeOnly(t *testing.T) {
+	t.Parallel()
+	k, pool := boxed(t)
+	asked := 0
+	pool.until = func(ctx context.Context) {
+		asked++
+		if _, bounded := ctx.Deadline(); !bounded {
+			t.Error("the back end is asked without a bound")
+		}
+	}
+	k.After(changeThere(inBox + "/a.go"))
+	if asked == 0 {
+		t.Error("nothing was asked")
+	}
+}
