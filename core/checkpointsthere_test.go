@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"hermes/core/agent"
@@ -143,5 +144,24 @@ func TestAfterAsksForATimeOnly(t *testing.T) {
 	k.After(changeThere(inBox + "/a.go"))
 	if asked == 0 {
 		t.Error("nothing was asked")
+	}
+}
+
+// TestListThereIsWhatIsMeant: what git ignores, what is hidden and what was installed is not
+// offered; folders are.
+func TestListThereIsWhatIsMeant(t *testing.T) {
+	t.Parallel()
+	_, pool := boxed(t)
+	for _, name := range []string{".git/config", ".env", ".cache/x", "node_modules/a/index.js", "web/node_modules/b.js", "out.log", "src/deep/a.go", "b.go"} {
+		writeNow(t, filepath.Join(pool.folder, name), "x")
+	}
+	writeNow(t, filepath.Join(pool.folder, ".gitignore"), "*.log\n")
+	r, err := room.Finder{Pool: pool}.Find("s", "box")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"b.go", "src/", "src/deep/", "src/deep/a.go"}
+	if got := listThere(t.Context(), r.Files, inBox); !slices.Equal(got, want) {
+		t.Errorf("listed: %q, not %q", got, want)
 	}
 }

@@ -47,12 +47,8 @@ func (a *App) FilesThere(ctx context.Context, uid string) (backend, folder strin
 func listThere(ctx context.Context, there files.System, folder string) (out []string) {
 	far, ok := there.(*files.Far)
 	if folder != "/" && ok { // a whole machine is not walked through
-		found, _ := far.Search(ctx, folder, files.Query{Names: []string{"*"}, Most: maxThere}) // none, when it cannot be read
-		for _, f := range found.Listed {
-			out = append(out, f.Path)
-		}
-		slices.Sort(out)
-		return out
+		found, _ := far.Search(ctx, folder, files.Query{Names: unmeantThere, Most: maxThere}) // none, when it cannot be read
+		return withFolders(found.Listed)
 	}
 	entries, _ := there.List(ctx, folder) // the same
 	for _, e := range entries[:min(len(entries), maxThere)] {
@@ -65,6 +61,22 @@ func listThere(ctx context.Context, there files.System, folder string) (out []st
 		}
 	}
 	return out
+}
+
+// unmeantThere leaves out of a list what listHere does of the session's folder here, and what is
+// not attached. It names nothing that is wanted: then .gitignore would not be asked.
+var unmeantThere = []string{"!.*", "!node_modules/", "!vendor/", "!__pycache__/", "!target/", "!dist/"}
+
+// withFolders are files in the order of names, with the folders that they are in.
+func withFolders(listed []files.Listed) (out []string) {
+	for _, f := range listed {
+		out = append(out, f.Path)
+		for dir := path.Dir(f.Path); dir != "."; dir = path.Dir(dir) {
+			out = append(out, dir+"/")
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func hiddenThere(name string) bool { return strings.HasPrefix(name, ".") }
