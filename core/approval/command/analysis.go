@@ -188,11 +188,11 @@ func (c Context) Prepared() Context {
 	}
 	own := c.DataDir
 	for _, p := range []*string{&c.Dir, &c.Home, &c.Project, &c.DataDir} {
-		*p = c.resolved(*p)
+		*p = c.resolvePath(*p)
 	}
 	c.homes = ownhome.Homes(c.DataDir, c.Home)
 	for _, h := range append(ownhome.Homes(own, c.Home), c.homes...) { // as they are written, and where links lead
-		if h = c.resolved(h); !slices.Contains(c.homes, h) {
+		if h = c.resolvePath(h); !slices.Contains(c.homes, h) {
 			c.homes = append(c.homes, h)
 		}
 	}
@@ -205,7 +205,7 @@ func (c Context) Prepared() Context {
 	return c
 }
 
-func (c Context) resolved(p string) string {
+func (c Context) resolvePath(p string) string {
 	if p == "" {
 		return ""
 	}
@@ -221,7 +221,10 @@ func (c Context) resolved(p string) string {
 // more may be said of it.
 func ContextIn(dir string) Context {
 	home, _ := os.UserHomeDir() // without one, a name that is nowhere stands for it
-	return Context{Dir: dir, Home: home, Project: root(dir, home), Level: LevelStandard, Local: true}
+	return Context{
+		Dir: dir, Home: home, Project: repositoryRoot(dir, home), Level: LevelStandard,
+		Local: true,
+	}
 }
 
 // unanalysed is said when our own code failed.
@@ -239,36 +242,36 @@ func Analyse(text string, c Context) (a Analysis) {
 			}
 		}
 	}()
-	w.at(w.whole)
+	w.setSpan(w.whole)
 	w.findHiddenCharacters(text)
-	w.script(text)
-	return w.judge()
+	w.walkScript(text)
+	return w.judgeEffects()
 }
 
-// script reads a text in each way in which a shell may read it; what any reading finds counts.
-func (w *walker) script(text string) {
+// walkScript reads a text in each way in which a shell may read it; what any reading finds counts.
+func (w *walker) walkScript(text string) {
 	switch {
 	case len(text) > maxBytes:
-		w.add(Unclear, LevelAlways, "", "it is longer than "+fmt.Sprint(maxBytes>>10)+" KB")
+		w.addEffect(Unclear, LevelAlways, "", "it is longer than "+fmt.Sprint(maxBytes>>10)+" KB")
 		return
 	case tooDeep(text):
-		w.add(Unclear, LevelAlways, "", "its brackets are nested too deeply")
+		w.addEffect(Unclear, LevelAlways, "", "its brackets are nested too deeply")
 		return
 	}
 	if *w.spent += len(text) + 64; *w.spent > maxParsed {
-		w.add(Unclear, LevelAlways, "", "it holds too much text that is code")
+		w.addEffect(Unclear, LevelAlways, "", "it holds too much text that is code")
 		return
 	}
-	parsed := w.reading(text, syntax.LangBash)
+	parsed := w.walkReading(text, syntax.LangBash)
 	if joined := strings.ReplaceAll(text, "\\\n", ""); joined != text {
 		fixed := w.fixed
 		w.fixed = true // its offsets are not those of the text
-		w.reading(joined, syntax.LangBash)
+		w.walkReading(joined, syntax.LangBash)
 		w.fixed = fixed
 	}
 	if parsed && readsDifferently(text) {
 		*w.spent += len(text)
-		w.reading(text, syntax.LangPOSIX)
+		w.walkReading(text, syntax.LangPOSIX)
 	}
 }
 
@@ -285,8 +288,8 @@ func readsDifferently(text string) bool {
 
 var parsers = sync.Pool{New: func() any { return syntax.NewParser() }}
 
-// reading walks one reading of text with its own variables and folder.
-func (w *walker) reading(text string, lang syntax.LangVariant) bool {
+// walkReading walks one reading of text with its own variables and folder.
+func (w *walker) walkReading(text string, lang syntax.LangVariant) bool {
 	p := parsers.Get().(*syntax.Parser)
 	defer parsers.Put(p)
 	syntax.Variant(lang)(p)
@@ -295,16 +298,16 @@ func (w *walker) reading(text string, lang syntax.LangVariant) bool {
 		if lang == syntax.LangPOSIX {
 			return false // such a shell does not run it
 		}
-		w.add(Unclear, LevelAlways, "", "it cannot be read as a shell command: "+err.Error())
+		w.addEffect(Unclear, LevelAlways, "", "it cannot be read as a shell command: "+err.Error())
 		w.guessUnparsed(text)
 		return false
 	}
 	inner := *w
 	inner.posix = lang == syntax.LangPOSIX
-	inner.vars, inner.funcs, inner.written, inner.linked = copied(w.vars), copied(w.funcs), copied(w.written), copied(w.linked)
-	inner.built = copied(w.built)
+	inner.vars, inner.funcs, inner.written, inner.linked = copyMap(w.vars), copyMap(w.funcs), copyMap(w.written), copyMap(w.linked)
+	inner.built = copyMap(w.built)
 	inner.trapped = nil
-	inner.stmts(file.Stmts)
+	inner.walkStatements(file.Stmts)
 	inner.runTraps()
 	switch {
 	case w.depth > 0:
@@ -336,7 +339,7 @@ func (w *walker) guessUnparsed(text string) {
 			args = append(args, field{text: strings.Trim(word, `"'`)})
 		}
 		if len(args) > 0 {
-			w.invoke(args)
+			w.judgeCommand(args)
 		}
 	}
 }
@@ -357,7 +360,7 @@ func tooDeep(text string) bool {
 	return strings.Count(text, "`") > maxNesting
 }
 
-func copied[V any](m map[string]V) map[string]V {
+func copyMap[V any](m map[string]V) map[string]V {
 	if len(m) == 0 {
 		return nil
 	}
@@ -368,8 +371,8 @@ func copied[V any](m map[string]V) map[string]V {
 	return out
 }
 
-// judge turns the effects into the answer.
-func (w *walker) judge() Analysis {
+// judgeEffects turns the effects into the answer.
+func (w *walker) judgeEffects() Analysis {
 	a := Analysis{Verdict: Allow, Effects: w.effects, Loose: w.loose, Runs: w.runs, Touched: w.touched}
 	if !w.lost {
 		a.Dir = w.ends

@@ -28,7 +28,7 @@ func takeApart(g *shelltext.Grammar, args []field) parsed {
 	line := g.Parse(words)
 	var p parsed
 	for _, o := range line.Options {
-		p.given = append(p.given, given{role: o.Role, flag: o.Option, name: o.Name, value: part(args[o.Word], o.Value), has: o.Has})
+		p.given = append(p.given, given{role: o.Role, flag: o.Option, name: o.Name, value: partOf(args[o.Word], o.Value), has: o.Has})
 	}
 	if len(line.Operands) > 0 {
 		p.first = line.Operands[0]
@@ -42,8 +42,8 @@ func takeApart(g *shelltext.Grammar, args []field) parsed {
 	return p
 }
 
-// of are the values of all options with this role.
-func (p parsed) of(role string) []field {
+// valuesOf are the values of all options with this role.
+func (p parsed) valuesOf(role string) []field {
 	var out []field
 	for _, o := range p.given {
 		if o.role == role {
@@ -53,8 +53,8 @@ func (p parsed) of(role string) []field {
 	return out
 }
 
-// has reports whether one of the options is set, by their names without dashes.
-func (p parsed) has(names string) bool {
+// hasOption reports whether one of the options is set, by their names without dashes.
+func (p parsed) hasOption(names string) bool {
 	for _, o := range p.given {
 		if isOneOf(names, o.name) {
 			return true
@@ -63,12 +63,12 @@ func (p parsed) has(names string) bool {
 	return false
 }
 
-// only reports whether every option has this role, and there is at least one.
-func (p parsed) only(role string) bool {
+// hasOnly reports whether every option has this role, and there is at least one.
+func (p parsed) hasOnly(role string) bool {
 	for _, o := range p.given {
 		if o.role != role && o.role != "flag" {
 			return false
 		}
 	}
-	return len(p.of(role)) > 0 && len(p.strange) == 0
+	return len(p.valuesOf(role)) > 0 && len(p.strange) == 0
 }

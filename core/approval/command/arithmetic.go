@@ -6,10 +6,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// arithmetic walks the commands in an expression.
-func (w *walker) arithmetic(x syntax.ArithmExpr) {
+// walkArithmetic walks the commands in an expression.
+func (w *walker) walkArithmetic(x syntax.ArithmExpr) {
 	if x != nil {
-		w.words(x)
+		w.walkWords(x)
 		w.askIndexArithmetic(x)
 		w.arithmeticSets(x)
 	}
@@ -20,8 +20,8 @@ func (w *walker) arithmetic(x syntax.ArithmExpr) {
 func (w *walker) askIndexArithmetic(n syntax.Node) {
 	check := func(name string) {
 		for _, f := range w.vars[name].fields {
-			if indexed(f.text) {
-				w.add(Exec, LevelAlways, f.text, "arithmetic runs what the variable "+name+" holds")
+			if indexRunsCommand(f.text) {
+				w.addEffect(Exec, LevelAlways, f.text, "arithmetic runs what the variable "+name+" holds")
 			}
 		}
 	}
@@ -34,30 +34,30 @@ func (w *walker) askIndexArithmetic(n syntax.Node) {
 				check(n.Param.Value)
 			}
 		case *syntax.SglQuoted:
-			if indexed(n.Value) {
-				w.add(Exec, LevelAlways, n.Value, "the index of an array runs a command")
+			if indexRunsCommand(n.Value) {
+				w.addEffect(Exec, LevelAlways, n.Value, "the index of an array runs a command")
 			}
 		}
 		return true
 	})
 }
 
-// indexed reports whether a text is an element of an array whose index runs a command.
-func indexed(s string) bool {
+// indexRunsCommand reports whether a text is an element of an array whose index runs a command.
+func indexRunsCommand(s string) bool {
 	return strings.Contains(s, "[") && (strings.Contains(s, "$(") || strings.Contains(s, "`") || strings.Contains(s, "${"))
 }
 
-// exports remembers that programs get a variable too.
-func (w *walker) exports(name string) {
+// exportVariable remembers that programs get a variable too.
+func (w *walker) exportVariable(name string) {
 	if w.exported == nil {
 		w.exported = map[string]bool{}
 	}
 	w.exported[name] = true
 }
 
-// child is the text of a shell of its own: variables that were not exported are empty there, if
-// they are not in the environment.
-func (w *walker) child(text field, params ...field) {
+// walkChildShell walks the text of a shell of its own: variables that were not exported are empty
+// there, if they are not in the environment.
+func (w *walker) walkChildShell(text field, params ...field) {
 	w.walkInnerText(text, params...)
 	if !strings.Contains(text.text, "$") {
 		return

@@ -5,35 +5,35 @@ import (
 	"strings"
 )
 
-func awk(w *walker, p *program, _ cmd, g parsed) bool {
+func judgeAwk(w *walker, p *program, _ cmd, g parsed) bool {
 	p.optionsDo(w, cmd{name: "awk"}, g)
-	programs, files := g.of("program"), g.operands
-	for _, f := range g.of("program-file") {
-		if f.proc || w.place(f).kind != placeProject {
-			w.add(Exec, LevelSensitive, f.text, "awk runs the script "+f.text)
+	programs, files := g.valuesOf("program"), g.operands
+	for _, f := range g.valuesOf("program-file") {
+		if f.proc || w.placeOf(f).kind != placeProject {
+			w.addEffect(Exec, LevelSensitive, f.text, "awk runs the script "+f.text)
 		} else {
-			w.file("awk", f)
+			w.runScript("awk", f)
 		}
 	}
-	if len(programs)+len(g.of("program-file")) == 0 && len(files) > 0 {
+	if len(programs)+len(g.valuesOf("program-file")) == 0 && len(files) > 0 {
 		programs, files = files[:1], files[1:]
 	}
-	named := append(g.of("value"), files...)
+	named := append(g.valuesOf("value"), files...)
 	for _, p := range programs {
 		w.awkProgram(p)
 		w.awkReads(p, named)
 	}
-	for _, v := range g.of("include") {
+	for _, v := range g.valuesOf("include") {
 		if v.text != "inplace" {
 			w.loadsModule("awk", v)
 			continue
 		}
 		for _, f := range files {
-			w.writes(f, "changes")
+			w.addWrite(f, "changes")
 		}
 	}
 	for _, f := range files {
-		w.reads(f, true)
+		w.addRead(f, true)
 	}
 	if w.in.any {
 		w.passOnFiltered()
@@ -46,11 +46,11 @@ func (w *walker) awkProgram(f field) {
 	code := awkCode(f.text)
 	switch {
 	case strings.Contains(code, "system"), strings.Contains(strings.ReplaceAll(code, "||", ""), "|"), strings.Contains(code, "@"):
-		w.add(Exec, LevelAlways, f.text, "awk runs a command")
+		w.addEffect(Exec, LevelAlways, f.text, "awk runs a command")
 	case strings.Contains(f.text, "/inet"):
-		w.add(NetOut, LevelAlways, f.text, "awk opens a connection")
+		w.addEffect(NetOut, LevelAlways, f.text, "awk opens a connection")
 	case f.dyn && strings.TrimSpace(strings.ReplaceAll(f.text, unknown, "")) == "":
-		w.add(Exec, LevelSensitive, "", "the program of awk is known only when it runs")
+		w.addEffect(Exec, LevelSensitive, "", "the program of awk is known only when it runs")
 	}
 	for stmt := range strings.FieldsFuncSeq(code, func(r rune) bool { return r == ';' || r == '\n' || r == '}' }) {
 		at := strings.Index(stmt, "print")
@@ -58,7 +58,7 @@ func (w *walker) awkProgram(f field) {
 			continue
 		}
 		if to := strings.LastIndexByte(stmt[at:], '>'); to >= 0 && !insideParens(stmt[at:], to) {
-			w.add(Write, LevelSensitive, f.text, "awk writes files")
+			w.addEffect(Write, LevelSensitive, f.text, "awk writes files")
 		}
 	}
 	if strings.Contains(code, "ENVIRON") {
@@ -76,22 +76,22 @@ func (w *walker) awkReads(f field, set []field) {
 	}
 	for _, m := range from {
 		if name := strings.TrimSpace(m[1] + m[2]); strings.ContainsAny(name, "$") || strings.Contains(name, "ENVIRON") || f.dyn {
-			w.add(Unclear, LevelSensitive, f.text, "awk reads files that are known only when it runs")
+			w.addEffect(Unclear, LevelSensitive, f.text, "awk reads files that are known only when it runs")
 		}
 	}
 	if len(from) > 0 && strings.Contains(code, "ENVIRON") {
-		w.add(Unclear, LevelSensitive, f.text, "awk reads files that are known only when it runs")
+		w.addEffect(Unclear, LevelSensitive, f.text, "awk reads files that are known only when it runs")
 	}
 	joined := ""
 	for _, text := range awkStrings(f.text) {
-		w.reads(field{text: text}, true)
+		w.addRead(field{text: text}, true)
 		if joined += text; strings.Contains(joined, "/") {
-			w.reads(field{text: joined}, true)
+			w.addRead(field{text: joined}, true)
 		}
 	}
 	for _, v := range set {
 		_, value, _ := strings.Cut(v.text, "=")
-		w.reads(part(v, value), true)
+		w.addRead(partOf(v, value), true)
 	}
 }
 

@@ -11,7 +11,7 @@ func Files(paths []string, c Context) Analysis {
 	w := &walker{ctx: &c, dir: c.Dir, known: true}
 	for _, p := range paths {
 		before := len(w.effects)
-		at := w.writes(field{text: p}, "writes")
+		at := w.addWrite(field{text: p}, "writes")
 		w.askLostContent(field{text: p}, at)
 		if c.Local && len(w.effects) > before && w.effects[before].Level == LevelStandard {
 			if _, err := os.Lstat(at.path); os.IsNotExist(err) {
@@ -19,26 +19,26 @@ func Files(paths []string, c Context) Analysis {
 			}
 		}
 	}
-	return w.judge()
+	return w.judgeEffects()
 }
 
 // WithEffects is a call whose effects its tool names.
 func WithEffects(effects []Effect, c Context) Analysis {
 	w := &walker{ctx: &c, effects: effects}
-	return w.judge()
+	return w.judgeEffects()
 }
 
 // Unexplained is a call of which nothing is known but that it does not only read.
 func Unexplained(reason string, c Context) Analysis {
 	w := &walker{ctx: &c}
-	w.add(Run, LevelSensitive, "", reason)
+	w.addEffect(Run, LevelSensitive, "", reason)
 	w.effects[0].Level = LevelSensitive // a sandbox around commands says nothing about other tools
 	w.loose = ""
-	return w.judge()
+	return w.judgeEffects()
 }
 
-// root is the repository that dir is in, else dir.
-func root(dir, home string) string {
+// repositoryRoot is the repository that dir is in, else dir.
+func repositoryRoot(dir, home string) string {
 	for d := dir; d != "/" && d != "." && d != home; d = filepath.Dir(d) {
 		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
 			return d

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// element is ${a[@]} and ${a[1]} of an array that the line has made.
-func (g *gather) element(p *syntax.ParamExp, name string, quoted bool) bool {
+// expandElement expands ${a[@]} and ${a[1]} of an array that the line has made.
+func (g *gather) expandElement(p *syntax.ParamExp, name string, quoted bool) bool {
 	v, ok := g.w.vars[name]
 	if p.Index == nil || !ok || v.split || !v.array || p.Excl || p.NestedParam != nil || p.Repl != nil || p.Exp != nil || p.Slice != nil || len(v.fields) > maxWords {
 		return false
@@ -26,10 +26,10 @@ func (g *gather) element(p *syntax.ParamExp, name string, quoted bool) bool {
 		}
 		for i, f := range v.fields {
 			if i > 0 {
-				g.cut()
+				g.endField()
 			}
 			f.made = true
-			g.whole(f)
+			g.writeWhole(f)
 		}
 		return true
 	default:
@@ -42,14 +42,14 @@ func (g *gather) element(p *syntax.ParamExp, name string, quoted bool) bool {
 		}
 		f := v.fields[i]
 		f.made = true
-		g.assigned(value{fields: []field{f}}, quoted)
+		g.expandAssigned(value{fields: []field{f}}, quoted)
 		return true
 	}
 }
 
-// computed is a form such as ${x%y} or ${x:0:2} of a variable whose value is known, and ${x:--y} of
-// one that the line never sets.
-func (g *gather) computed(p *syntax.ParamExp, name string, quoted bool) bool {
+// computeForm is a form such as ${x%y} or ${x:0:2} of a variable whose value is known, and ${x:--y}
+// of one that the line never sets.
+func (g *gather) computeForm(p *syntax.ParamExp, name string, quoted bool) bool {
 	v, ok := g.w.vars[name]
 	if !ok {
 		if p.Exp == nil || p.Exp.Word == nil || !isOneOf(":- - := =", p.Exp.Op.String()) {
@@ -60,7 +60,7 @@ func (g *gather) computed(p *syntax.ParamExp, name string, quoted bool) bool {
 			return false
 		}
 		f.made = true
-		g.assigned(value{fields: []field{f}}, quoted)
+		g.expandAssigned(value{fields: []field{f}}, quoted)
 		return true
 	}
 	if v.split || v.array || len(v.fields) == 0 || len(v.fields) > 32 || p.NestedParam != nil || p.Exp != nil && p.Exp.Op == syntax.OtherParamOps {
@@ -78,7 +78,7 @@ func (g *gather) computed(p *syntax.ParamExp, name string, quoted bool) bool {
 		f.text, f.made = text, true
 		out = append(out, f)
 	}
-	g.assigned(value{fields: out, list: v.list}, quoted)
+	g.expandAssigned(value{fields: out, list: v.list}, quoted)
 	return true
 }
 

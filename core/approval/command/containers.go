@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-func containers() map[string]handler {
+func containerHandlers() map[string]handler {
 	return map[string]handler{
-		"docker podman nerdctl":                                         docker,
-		"docker-compose podman-compose":                                 func(w *walker, c cmd) { compose(w, c.args) },
-		"terraform tofu terragrunt":                                     terraform,
-		"aws gcloud az doctl linode-cli oci ibmcloud aliyun scw hcloud": cloud,
+		"docker podman nerdctl":                                         judgeDocker,
+		"docker-compose podman-compose":                                 func(w *walker, c cmd) { judgeCompose(w, c.args) },
+		"terraform tofu terragrunt":                                     judgeTerraform,
+		"aws gcloud az doctl linode-cli oci ibmcloud aliyun scw hcloud": judgeCloudTool,
 	}
 }
 
-func docker(w *walker, c cmd) {
+func judgeDocker(w *walker, c cmd) {
 	o := parseOptions(c.args, wordList("docker.options"), true)
-	if o.has("H", "host", "c", "context") {
-		w.add(NetOut, LevelSensitive, "", c.name+" works with another engine")
+	if o.hasOption("H", "host", "c", "context") {
+		w.addEffect(NetOut, LevelSensitive, "", c.name+" works with another engine")
 	}
-	verb, rest, sub := o.first(), o.after(1), secondOperand(o)
+	verb, rest, sub := o.firstOperand(), o.operandsAfter(1), secondOperand(o)
 	if isOneOf(wordList("docker.groups"), verb) {
 		verb, rest = verb+" "+sub, rest[min(1, len(rest)):]
 	}
@@ -39,19 +39,19 @@ func docker(w *walker, c cmd) {
 		w.dockerBuild(rest)
 	case w.dockerReaches(c, verb, kind, rest):
 	case dockerManages(verb, kind, act, grouped):
-		w.add(Run, LevelStandard, verb, c.name+" "+verb+" manages containers")
+		w.addEffect(Run, LevelStandard, verb, c.name+" "+verb+" manages containers")
 	case verb == "compose":
-		compose(w, rest)
+		judgeCompose(w, rest)
 	case isOneOf("rm rmi prune", verb), grouped && isOneOf("rm prune remove", act):
-		w.add(Delete, LevelSensitive, joinedText(rest), c.name+" "+verb+" deletes containers, images or their data")
+		w.addEffect(Delete, LevelSensitive, joinedText(rest), c.name+" "+verb+" deletes containers, images or their data")
 	case verb == "cp":
 		w.dockerCopy(rest)
 	case isOneOf("save export", verb):
-		w.outputs(parseOptions(rest, "o output", false).values("o", "output"))
+		w.addOutputs(parseOptions(rest, "o output", false).valuesOf("o", "output"))
 	case isOneOf("load import commit", verb):
-		w.add(Run, LevelStandard, verb, c.name+" "+verb+" makes an image")
+		w.addEffect(Run, LevelStandard, verb, c.name+" "+verb+" makes an image")
 	default:
-		w.add(NetOut, LevelSensitive, verb, c.name+" "+verb+" changes a registry, a cluster or the engine")
+		w.addEffect(NetOut, LevelSensitive, verb, c.name+" "+verb+" changes a registry, a cluster or the engine")
 	}
 }
 
@@ -71,9 +71,9 @@ func (w *walker) dockerReaches(c cmd, verb, kind string, rest []field) bool {
 	text := joinedText(rest)
 	switch {
 	case kind == "volume" && strings.Contains(text, "device="):
-		w.add(Privilege, LevelAlways, text, "the volume is a folder or device of the machine")
+		w.addEffect(Privilege, LevelAlways, text, "the volume is a folder or device of the machine")
 	case isOneOf("kill stop restart", verb) && namedByCommand(rest), verb == "update" && strings.Contains(text, "restart"), verb == "import" && strings.Contains(text, "://"):
-		w.add(System, LevelSensitive, verb, c.name+" "+verb+" reaches containers or images that the command does not name, or changes what starts by itself")
+		w.addEffect(System, LevelSensitive, verb, c.name+" "+verb+" reaches containers or images that the command does not name, or changes what starts by itself")
 	default:
 		return false
 	}
@@ -94,17 +94,17 @@ func (w *walker) dockerCopy(args []field) {
 	o := parseOptions(args, "", false)
 	switch {
 	case len(o.operands) != 2:
-	case remote(o.operands[1].text):
-		w.reads(o.operands[0], true)
+	case isRemotePath(o.operands[1].text):
+		w.addRead(o.operands[0], true)
 	default:
-		w.writes(o.operands[1], "writes")
+		w.addWrite(o.operands[1], "writes")
 		_, inside, _ := strings.Cut(o.operands[0].text, ":")
 		w.replacesIn([]field{{text: inside, dyn: true}}, o.operands[1])
 	}
 }
 
-// elsewhere is a command in a container: its paths are not those of this machine.
-func (w *walker) elsewhere(args []field) {
+// walkInContainer walks a command in a container: its paths are not those of this machine.
+func (w *walker) walkInContainer(args []field) {
 	if len(args) == 0 {
 		return
 	}
@@ -112,19 +112,20 @@ func (w *walker) elsewhere(args []field) {
 	there := *w.ctx
 	there.Local = false
 	w.ctx = &there
-	restore := w.scope()
-	w.run(args)
+	restore := w.openScope()
+	w.runWords(args)
 	restore()
 	w.ctx = saved
 }
 
 func (w *walker) dockerExec(rest []field) {
 	in := parseOptions(rest, wordList("docker.exec-options"), true)
-	if in.has("privileged") {
-		w.add(Privilege, LevelAlways, "", "it runs with all rights of the machine")
+	if in.hasOption("privileged") {
+		w.addEffect(Privilege, LevelAlways, "", "it runs with all rights of the machine")
 	}
-	w.add(Run, LevelStandard, in.first(), "runs a command in the container "+in.first())
-	w.elsewhere(in.after(1))
+	w.addEffect(Run, LevelStandard, in.firstOperand(),
+		"runs a command in the container "+in.firstOperand())
+	w.walkInContainer(in.operandsAfter(1))
 }
 
 func (w *walker) dockerRun(args []field) {
@@ -133,31 +134,32 @@ func (w *walker) dockerRun(args []field) {
 	for _, s := range o.set {
 		switch {
 		case s.name == "privileged" && s.value.text != "false":
-			w.add(Privilege, LevelAlways, "--privileged", "the container has all rights of the machine")
+			w.addEffect(Privilege, LevelAlways, "--privileged",
+				"the container has all rights of the machine")
 		case isOneOf(wordList("docker.namespaces"), s.name) && s.value.text == "host":
 			if s.name == "network" || s.name == "net" {
-				w.add(NetOut, LevelSensitive, "--"+s.name+"=host", "the container shares the network of the machine")
+				w.addEffect(NetOut, LevelSensitive, "--"+s.name+"=host", "the container shares the network of the machine")
 				continue
 			}
-			w.add(Privilege, LevelAlways, "--"+s.name+"=host", "the container shares the "+s.name+" of the machine")
+			w.addEffect(Privilege, LevelAlways, "--"+s.name+"=host", "the container shares the "+s.name+" of the machine")
 		case isOneOf(wordList("docker.rights"), s.name) && s.value.text != "no-new-privileges" && s.value.text != "no-new-privileges:true":
-			w.add(Privilege, LevelAlways, s.value.text, "the container gets rights with --"+s.name)
+			w.addEffect(Privilege, LevelAlways, s.value.text, "the container gets rights with --"+s.name)
 		case isOneOf("v volume mount", s.name):
-			mounted = w.mount(s.value) || mounted
+			mounted = w.judgeMount(s.value) || mounted
 		}
 	}
 	if v := valueOr(o, "", "restart"); v == "always" || v == "unless-stopped" {
-		w.add(Persist, LevelSensitive, "--restart="+v, "the container comes back whenever the machine starts")
+		w.addEffect(Persist, LevelSensitive, "--restart="+v, "the container comes back whenever the machine starts")
 	}
-	w.add(Run, LevelStandard, o.first(), "runs a container of "+o.first())
+	w.addEffect(Run, LevelStandard, o.firstOperand(), "runs a container of "+o.firstOperand())
 	if mounted {
-		w.mounted(o)
+		w.judgeMounted(o)
 	}
 }
 
-// mount asks about folders of the machine that a container gets; it reports whether the project is
-// one.
-func (w *walker) mount(f field) bool {
+// judgeMount asks about folders of the machine that a container gets; it reports whether the
+// project is one.
+func (w *walker) judgeMount(f field) bool {
 	src, _, _ := strings.Cut(f.text, ":")
 	if strings.Contains(f.text, "=") && strings.Contains(f.text, ",") {
 		src = ""
@@ -173,49 +175,50 @@ func (w *walker) mount(f field) bool {
 	if src == "" || !strings.ContainsAny(src, "/.~") && !strings.Contains(src, unknown) {
 		return src != "" && strings.Contains(f.text, ":") // a named volume: what is in it can be lost
 	}
-	at := part(f, src)
-	switch p := w.place(at); {
+	at := partOf(f, src)
+	switch p := w.placeOf(at); {
 	case p.kind == placeSocket:
-		w.add(Privilege, LevelAlways, src, "the container gets the socket of the engine: that is as good as root")
+		w.addEffect(Privilege, LevelAlways, src, "the container gets the socket of the engine: that is as good as root")
 	case p.kind == placeProject && !p.top:
 		return true
-	case p.kind == placeTemp, p.kind == placeCredential && dotenv(p.path):
+	case p.kind == placeTemp, p.kind == placeCredential && isDotenv(p.path):
 	case p.kind == placeUnknown:
-		w.add(Write, LevelSensitive, src, "the container gets a folder that is known only when it runs")
+		w.addEffect(Write, LevelSensitive, src,
+			"the container gets a folder that is known only when it runs")
 	default:
-		w.add(Privilege, LevelAlways, src, "the container gets "+w.name(at))
+		w.addEffect(Privilege, LevelAlways, src, "the container gets "+w.nameOf(at))
 	}
 	return false
 }
 
-// mounted looks at what a container does that has the project: as if it ran here.
-func (w *walker) mounted(o options) {
-	for _, v := range o.values("entrypoint") {
-		w.elsewhere(append([]field{v}, o.after(1)...))
+// judgeMounted looks at what a container does that has the project: as if it ran here.
+func (w *walker) judgeMounted(o options) {
+	for _, v := range o.valuesOf("entrypoint") {
+		w.walkInContainer(append([]field{v}, o.operandsAfter(1)...))
 		return
 	}
-	rest := o.after(1)
-	if len(rest) == 0 || strings.HasPrefix(rest[0].text, "-") || programs()[rest[0].text] == nil {
+	rest := o.operandsAfter(1)
+	if len(rest) == 0 || strings.HasPrefix(rest[0].text, "-") || allHandlers()[rest[0].text] == nil {
 		return // the image says what runs
 	}
-	w.elsewhere(rest)
+	w.walkInContainer(rest)
 }
 
 func (w *walker) dockerBuild(args []field) {
 	o := parseOptions(args, wordList("docker.build-options"), false)
-	for _, v := range append(o.values("f", "file"), o.operands...) {
+	for _, v := range append(o.valuesOf("f", "file"), o.operands...) {
 		switch {
 		case v.text == "-":
 			if w.in.net || !w.in.plain {
-				w.add(Exec, LevelSensitive, "-", "builds what it is sent")
+				w.addEffect(Exec, LevelSensitive, "-", "builds what it is sent")
 			}
 		case strings.Contains(v.text, "://"):
-			w.add(Exec, LevelSensitive, v.text, "builds what "+v.text+" says")
-		case w.place(v).kind != placeProject:
-			w.add(Exec, LevelSensitive, v.text, "builds what "+w.name(v)+" says")
+			w.addEffect(Exec, LevelSensitive, v.text, "builds what "+v.text+" says")
+		case w.placeOf(v).kind != placeProject:
+			w.addEffect(Exec, LevelSensitive, v.text, "builds what "+w.nameOf(v)+" says")
 		}
 	}
-	for _, v := range o.values("o", "output") {
+	for _, v := range o.valuesOf("o", "output") {
 		dest := v.text
 		for p := range strings.SplitSeq(v.text, ",") {
 			if name, value, ok := strings.Cut(p, "="); ok {
@@ -225,45 +228,46 @@ func (w *walker) dockerBuild(args []field) {
 				}
 			}
 		}
-		w.outputs([]field{part(v, dest)})
+		w.addOutputs([]field{partOf(v, dest)})
 	}
-	if o.has("push", "secret", "ssh", "allow") || valueOr(o, "", "network") == "host" {
-		w.add(NetOut, LevelSensitive, "", "the build publishes, or gets secrets or rights")
+	if o.hasOption("push", "secret", "ssh", "allow") || valueOr(o, "", "network") == "host" {
+		w.addEffect(NetOut, LevelSensitive, "", "the build publishes, or gets secrets or rights")
 	}
-	w.add(Run, LevelStandard, "build", "builds an image")
+	w.addEffect(Run, LevelStandard, "build", "builds an image")
 }
 
-func compose(w *walker, args []field) {
+func judgeCompose(w *walker, args []field) {
 	o := parseOptions(args, wordList("compose.options"), true)
-	for _, v := range o.values("f", "file") {
-		if v.text == "-" || w.place(v).kind != placeProject {
-			w.add(Exec, LevelSensitive, v.text, "starts what "+v.text+" says")
+	for _, v := range o.valuesOf("f", "file") {
+		if v.text == "-" || w.placeOf(v).kind != placeProject {
+			w.addEffect(Exec, LevelSensitive, v.text, "starts what "+v.text+" says")
 		}
 	}
-	verb := o.first()
-	rest := parseOptions(o.after(1), wordList("compose.verb-options"), true)
+	verb := o.firstOperand()
+	rest := parseOptions(o.operandsAfter(1), wordList("compose.verb-options"), true)
 	switch {
 	case isOneOf(wordList("compose.shows"), verb) || verb == "":
 	case isOneOf(wordList("compose.runs"), verb):
-		w.add(Run, LevelStandard, verb, "runs the containers of the project")
+		w.addEffect(Run, LevelStandard, verb, "runs the containers of the project")
 	case verb == "down":
-		if rest.has("v", "volumes", "rmi") || len(rest.values("v")) > 0 {
-			w.add(Delete, LevelSensitive, verb, "deletes the data of the project's containers")
+		if rest.hasOption("v", "volumes", "rmi") || len(rest.valuesOf("v")) > 0 {
+			w.addEffect(Delete, LevelSensitive, verb, "deletes the data of the project's containers")
 		}
-		w.add(Run, LevelStandard, verb, "stops the containers of the project")
+		w.addEffect(Run, LevelStandard, verb, "stops the containers of the project")
 	case isOneOf("exec run", verb):
-		for _, v := range rest.values("v", "volume") {
-			w.mount(v)
+		for _, v := range rest.valuesOf("v", "volume") {
+			w.judgeMount(v)
 		}
-		w.add(Run, LevelStandard, rest.first(), "runs a command in the container "+rest.first())
-		w.elsewhere(rest.after(1))
+		w.addEffect(Run, LevelStandard, rest.firstOperand(),
+			"runs a command in the container "+rest.firstOperand())
+		w.walkInContainer(rest.operandsAfter(1))
 	default:
-		w.add(Delete, LevelSensitive, verb, "compose "+verb+" deletes or publishes")
+		w.addEffect(Delete, LevelSensitive, verb, "compose "+verb+" deletes or publishes")
 	}
 }
 
-// kubectl reaches into containers, and shows secrets as a whole.
-func kubectl(w *walker, _ *program, c cmd, g parsed) bool {
+// judgeKubectl judges what reaches into containers, and shows secrets as a whole.
+func judgeKubectl(w *walker, _ *program, c cmd, g parsed) bool {
 	format := ""
 	for _, o := range g.given {
 		if isOneOf("o output", o.name) {
@@ -272,15 +276,15 @@ func kubectl(w *walker, _ *program, c cmd, g parsed) bool {
 	}
 	switch verb := firstText(g.operands); {
 	case verb == "config":
-		w.out.secret = w.out.secret || g.has("raw")
+		w.out.secret = w.out.secret || g.hasOption("raw")
 	case verb == "exec":
 		if at := slices.IndexFunc(c.args, func(f field) bool { return f.text == "--" }); at >= 0 {
-			w.elsewhere(c.args[at+1:])
+			w.walkInContainer(c.args[at+1:])
 		}
-	case verb == "get" && !g.has("raw") && format != "" && !isOneOf("name wide", format):
+	case verb == "get" && !g.hasOption("raw") && format != "" && !isOneOf("name wide", format):
 		for _, f := range g.operands[1:] {
 			if strings.HasPrefix(f.text, "secret") || strings.Contains(f.text, ",secret") {
-				w.add(Credential, LevelSensitive, f.text, "shows secrets of the cluster")
+				w.addEffect(Credential, LevelSensitive, f.text, "shows secrets of the cluster")
 				w.out.secret = true
 			}
 		}
@@ -296,23 +300,24 @@ func firstText(words []field) string {
 	return words[0].text
 }
 
-func terraform(w *walker, c cmd) {
+func judgeTerraform(w *walker, c cmd) {
 	o := parseOptions(c.args, wordList("terraform.options"), false)
-	for _, v := range append(o.values("chdir", "plugin-dir"), o.after(1)...) {
-		if p := w.place(v); strings.ContainsAny(v.text, "/") && p.kind != placeProject {
-			w.add(Exec, LevelSensitive, v.text, c.name+" works with "+w.name(v)+", outside of the project")
+	for _, v := range append(o.valuesOf("chdir", "plugin-dir"), o.operandsAfter(1)...) {
+		if p := w.placeOf(v); strings.ContainsAny(v.text, "/") && p.kind != placeProject {
+			w.addEffect(Exec, LevelSensitive, v.text,
+				c.name+" works with "+w.nameOf(v)+", outside of the project")
 		}
 	}
-	w.outputs(o.values("out"))
-	if o.first() == "output" && (secretName(secondOperand(o)) || secretName(strings.ReplaceAll(secondOperand(o), "-", "_"))) {
-		w.add(Credential, LevelSensitive, secondOperand(o), "shows a secret")
+	w.addOutputs(o.valuesOf("out"))
+	if o.firstOperand() == "output" && (secretName(secondOperand(o)) || secretName(strings.ReplaceAll(secondOperand(o), "-", "_"))) {
+		w.addEffect(Credential, LevelSensitive, secondOperand(o), "shows a secret")
 		w.out.secret = true
 	}
-	switch verb, sub := o.first(), secondOperand(o); {
+	switch verb, sub := o.firstOperand(), secondOperand(o); {
 	case isOneOf(wordList("terraform.runs"), verb) || verb == "", isOneOf("state workspace", verb) && isOneOf("list show", sub), verb == "init":
-		w.add(Run, LevelStandard, verb, "runs "+c.name+" "+verb)
+		w.addEffect(Run, LevelStandard, verb, "runs "+c.name+" "+verb)
 	default:
-		w.add(NetOut, LevelSensitive, verb, c.name+" "+verb+" changes what runs elsewhere")
+		w.addEffect(NetOut, LevelSensitive, verb, c.name+" "+verb+" changes what runs elsewhere")
 	}
 }
 
@@ -320,7 +325,8 @@ func terraform(w *walker, c cmd) {
 func (w *walker) cloudSecrets(words string) bool {
 	for _, bad := range []string{"secret", "password", "token", "access-key", "credential", "get-parameter", "get-session", "decrypt", "login", "auth ", "kms", "print-access", "keys list", "get-key"} {
 		if strings.Contains(words, bad) && !strings.HasSuffix(words, "auth list") {
-			w.add(Credential, LevelSensitive, strings.TrimSpace(words), "it works with keys and secrets")
+			w.addEffect(Credential, LevelSensitive, strings.TrimSpace(words),
+				"it works with keys and secrets")
 			w.out.secret = true
 			return true
 		}
@@ -329,33 +335,33 @@ func (w *walker) cloudSecrets(words string) bool {
 }
 
 func (w *walker) cloudServer(o options) {
-	if o.has("endpoint-url") {
-		w.add(NetOut, LevelSensitive, "", "it speaks with a server of the command's choice")
+	if o.hasOption("endpoint-url") {
+		w.addEffect(NetOut, LevelSensitive, "", "it speaks with a server of the command's choice")
 	}
 }
 
 // s3Download is aws s3 cp from there to here.
 func (w *walker) s3Download(c cmd, o options) bool {
 	words := o.operands
-	if c.name != "aws" || len(words) != 4 || words[0].text != "s3" || !isOneOf("cp sync", words[1].text) || !strings.HasPrefix(words[2].text, "s3://") || strings.Contains(words[3].text, "://") || o.has("delete", "endpoint-url") {
+	if c.name != "aws" || len(words) != 4 || words[0].text != "s3" || !isOneOf("cp sync", words[1].text) || !strings.HasPrefix(words[2].text, "s3://") || strings.Contains(words[3].text, "://") || o.hasOption("delete", "endpoint-url") {
 		return false
 	}
-	w.add(NetIn, LevelStandard, words[2].text, "fetches "+words[2].text)
+	w.addEffect(NetIn, LevelStandard, words[2].text, "fetches "+words[2].text)
 	if words[3].text == "-" {
 		w.out.net, w.out.any = true, true
 		return true
 	}
 	to := words[3]
 	if to.text == "." || strings.HasSuffix(to.text, "/") {
-		to = part(to, strings.TrimSuffix(to.text, "/")+"/"+pathBase(words[2].text))
+		to = partOf(to, strings.TrimSuffix(to.text, "/")+"/"+pathBase(words[2].text))
 	}
-	w.outputs([]field{to})
-	w.outputs(words[3:4])
+	w.addOutputs([]field{to})
+	w.addOutputs(words[3:4])
 	return true
 }
 
-// cloud is aws and its like: what lists and describes is reading.
-func cloud(w *walker, c cmd) {
+// judgeCloudTool judges aws and its like: what lists and describes is reading.
+func judgeCloudTool(w *walker, c cmd) {
 	o := parseOptions(c.args, wordList("cloud.options"), false)
 	words := ""
 	reading := len(o.operands) == 0
@@ -367,7 +373,7 @@ func cloud(w *walker, c cmd) {
 	if w.cloudSecrets(words) {
 		return
 	}
-	reading = reading || c.name == "gcloud" && isOneOf("read log", secondOperand(o)) || c.name == "aws" && o.first() == "logs" && isOneOf("tail filter-log-events", secondOperand(o))
+	reading = reading || c.name == "gcloud" && isOneOf("read log", secondOperand(o)) || c.name == "aws" && o.firstOperand() == "logs" && isOneOf("tail filter-log-events", secondOperand(o))
 	if w.cloudServer(o); w.s3Download(c, o) {
 		return
 	}
@@ -378,8 +384,8 @@ func cloud(w *walker, c cmd) {
 		reading = reading && !isOneOf(wordList("cloud.changes"), f.text) && !strings.HasPrefix(f.text, "delete-") && !strings.HasPrefix(f.text, "put-")
 	}
 	if !reading {
-		w.add(NetOut, LevelSensitive, strings.TrimSpace(words), c.name+words+" changes what runs elsewhere")
+		w.addEffect(NetOut, LevelSensitive, strings.TrimSpace(words), c.name+words+" changes what runs elsewhere")
 		return
 	}
-	w.add(NetIn, LevelStandard, strings.TrimSpace(words), "asks about what runs elsewhere")
+	w.addEffect(NetIn, LevelStandard, strings.TrimSpace(words), "asks about what runs elsewhere")
 }

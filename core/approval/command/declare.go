@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// declare is export, local, declare and their like.
-func (w *walker) declare(d *syntax.DeclClause) {
+// walkDeclaration walks export, local, declare and their like.
+func (w *walker) walkDeclaration(d *syntax.DeclClause) {
 	variant := ""
 	if d.Variant != nil {
 		variant = d.Variant.Value
@@ -18,17 +18,17 @@ func (w *walker) declare(d *syntax.DeclClause) {
 	for _, a := range d.Args {
 		if a.Naked && a.Value != nil {
 			f := w.expandOne(a.Value)
-			exports = exporting(variant, f.text, exports)
+			exports = exportsAfter(variant, f.text, exports)
 			refers = refers || hasLetter(f.text, 'n') && variant != "export"
 			shows = shows || hasLetter(f.text, 'p')
 			evaluates = evaluates || strings.HasPrefix(f.text, "-") && strings.ContainsAny(f.text, "in")
-			w.expanded(f)
+			w.declareExpanded(f)
 			continue
 		}
 		if a.Naked && a.Value == nil && a.Name != nil && a.Array == nil {
 			w.declareBare(variant, a.Name.Value, exports)
 			if refers && variant != "export" {
-				w.holds(a.Name.Value, traits{})
+				w.noteOrigin(a.Name.Value, traits{})
 				w.vars[a.Name.Value] = value{ref: unknown}
 			}
 			continue
@@ -36,16 +36,16 @@ func (w *walker) declare(d *syntax.DeclClause) {
 		if evaluates && a.Value != nil {
 			w.askIndexArithmetic(a.Value)
 		}
-		w.assign(a, true)
-		w.declared(a, variant, exports, refers)
+		w.assignVariable(a, true)
+		w.noteDeclared(a, variant, exports, refers)
 	}
 	if shows {
 		w.out.data, w.out.any = true, true
 	}
 }
 
-// declared notes what a declaration says of a variable beside its value.
-func (w *walker) declared(a *syntax.Assign, variant string, exports, refers bool) {
+// noteDeclared notes what a declaration says of a variable beside its value.
+func (w *walker) noteDeclared(a *syntax.Assign, variant string, exports, refers bool) {
 	if a.Name == nil {
 		return
 	}
@@ -54,19 +54,19 @@ func (w *walker) declared(a *syntax.Assign, variant string, exports, refers bool
 	}
 	w.declareBare("", a.Name.Value, exports)
 	if variant != "export" {
-		w.local(a.Name.Value)
+		w.markLocal(a.Name.Value)
 	}
 }
 
-// expanded is a word of a declaration that only its expansion shows to be an assignment.
-func (w *walker) expanded(f field) {
-	if name, _, _ := strings.Cut(f.text, "="); indexed(name) {
-		w.add(Exec, LevelAlways, f.text, "the index of an array runs a command")
+// declareExpanded is a word of a declaration that only its expansion shows to be an assignment.
+func (w *walker) declareExpanded(f field) {
+	if name, _, _ := strings.Cut(f.text, "="); indexRunsCommand(name) {
+		w.addEffect(Exec, LevelAlways, f.text, "the index of an array runs a command")
 	}
 	if name, val, ok := strings.Cut(f.text, "="); ok {
 		f.text = val
-		w.set(name, f, false)
-		w.setting(name, f)
+		w.setVariable(name, f, false)
+		w.judgeSetting(name, f)
 	}
 }
 
@@ -74,8 +74,8 @@ func hasLetter(word string, letter byte) bool {
 	return strings.HasPrefix(word, "-") && strings.IndexByte(word, letter) > 0
 }
 
-// exporting reports whether programs get what is declared, after one more option.
-func exporting(variant, option string, so bool) bool {
+// exportsAfter reports whether programs get what is declared, after one more option.
+func exportsAfter(variant, option string, so bool) bool {
 	if !strings.HasPrefix(option, "-") {
 		return so
 	}
@@ -87,22 +87,22 @@ func exporting(variant, option string, so bool) bool {
 func (w *walker) declareBare(variant, name string, exports bool) {
 	switch {
 	case exports:
-		w.exports(name)
+		w.exportVariable(name)
 	case variant == "export": // -n
-		w.exported = copied(w.exported)
+		w.exported = copyMap(w.exported)
 		delete(w.exported, name)
 	}
 	if !isOneOf("declare local typeset", variant) {
 		return
 	}
-	w.local(name)
+	w.markLocal(name)
 	if _, had := w.vars[name]; had || isOneOf("HOME PWD TMPDIR USER LOGNAME HOSTNAME", name) {
-		w.forget(name)
+		w.forgetVariable(name)
 	}
 }
 
-// local notes that a variable is another one outside of the function.
-func (w *walker) local(name string) {
+// markLocal notes that a variable is another one outside of the function.
+func (w *walker) markLocal(name string) {
 	if len(w.calling) == 0 {
 		return
 	}
@@ -112,47 +112,47 @@ func (w *walker) local(name string) {
 	w.locals[name] = true
 }
 
-// forget makes what a variable holds unknown.
-func (w *walker) forget(name string) {
+// forgetVariable makes what a variable holds unknown.
+func (w *walker) forgetVariable(name string) {
 	if w.vars == nil {
 		w.vars = map[string]value{}
 	}
 	w.vars[name] = value{fields: w.vars[name].fields, split: true}
 }
 
-// assign is name=value; for a command (or for good, with export) some names change what programs
-// do.
-func (w *walker) assign(a *syntax.Assign, exported bool) {
+// assignVariable assigns name=value; for a command (or for good, with export) some names change
+// what programs do.
+func (w *walker) assignVariable(a *syntax.Assign, exported bool) {
 	if a.Name == nil {
 		return
 	}
-	w.arithmetic(a.Index)
+	w.walkArithmetic(a.Index)
 	if a.Array != nil {
-		w.array(a)
+		w.assignArray(a)
 		return
 	}
 	f := w.expandOne(a.Value)
 	if a.Index != nil {
 		w.setElement(a.Name.Value, f)
 	} else {
-		w.set(a.Name.Value, f, a.Append)
+		w.setVariable(a.Name.Value, f, a.Append)
 	}
 	if exported || alwaysExported(a.Name.Value) {
-		w.setting(a.Name.Value, f)
+		w.judgeSetting(a.Name.Value, f)
 	}
 }
 
-// array is name=(...).
-func (w *walker) array(a *syntax.Assign) {
+// assignArray assigns name=(...).
+func (w *walker) assignArray(a *syntax.Assign) {
 	var items []field
 	indexed := false
 	for _, e := range a.Array.Elems {
-		w.arithmetic(e.Index)
+		w.walkArithmetic(e.Index)
 		indexed = indexed || e.Index != nil
 		if e.Value != nil {
-			items = append(items, w.expand(e.Value)...)
+			items = append(items, w.expandWord(e.Value)...)
 			if alwaysExported(a.Name.Value) {
-				w.setting(a.Name.Value, w.expandOne(e.Value))
+				w.judgeSetting(a.Name.Value, w.expandOne(e.Value))
 			}
 		}
 	}

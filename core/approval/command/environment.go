@@ -16,23 +16,24 @@ func alwaysExported(name string) bool {
 	}
 }
 
-// setting is a variable that a program gets: some make it run other code, or hide what it did.
-func (w *walker) setting(name string, f field) {
-	programs()
+// judgeSetting judges a variable that a program gets: some make it run other code, or hide what it
+// did.
+func (w *walker) judgeSetting(name string, f field) {
+	allHandlers()
 	e := table.data["$"+name]
 	if e == nil {
-		if e = starred(name); e == nil {
+		if e = patternEntry(name); e == nil {
 			return
 		}
 	}
-	is := e.program()
+	is := e.readProgram()
 	if v := f.text; is.Harmless == "" || v != "" && !isOneOf(is.Harmless, v) {
-		w.variable(is.Value, name, f)
+		w.judgeVariable(is.Value, name, f)
 	}
 }
 
-// starred is the entry of a variable that is named by a pattern.
-func starred(name string) *entry {
+// patternEntry is the entry of a variable that is named by a pattern.
+func patternEntry(name string) *entry {
 	for _, s := range table.starred {
 		if ok, err := path.Match(s.pattern, name); ok && err == nil {
 			return s.entry
@@ -41,76 +42,77 @@ func starred(name string) *entry {
 	return nil
 }
 
-// variable notes what the value of a variable does, by the word of the data file.
-func (w *walker) variable(kind, name string, f field) {
+// judgeVariable notes what the value of a variable does, by the word of the data file.
+func (w *walker) judgeVariable(kind, name string, f field) {
 	v := showUnknown(f.text)
 	switch kind {
 	case "search-path":
 		w.searchPath(f)
 	case "libraries", "folders":
 		if !w.allOwnFolders(f) {
-			w.add(Exec, LevelAlways, name, "the variable "+name+" makes programs load code from "+v)
+			w.addEffect(Exec, LevelAlways, name, "the variable "+name+" makes programs load code from "+v)
 		}
 	case "program":
 		w.walkInnerText(f)
-		w.add(Exec, LevelAlways, name, "the variable "+name+" makes programs run "+v)
+		w.addEffect(Exec, LevelAlways, name, "the variable "+name+" makes programs run "+v)
 	case "node-options":
 		w.nodeOptions(f)
 	case "options":
 		w.toolOptions(name, f.text)
 	case "compiler":
-		w.compiler(name, f)
+		w.judgeCompilerVariable(name, f)
 	case "prompt":
 		if strings.ContainsAny(v, "`") || strings.Contains(v, "$(") {
 			w.walkInnerText(field{text: ": \"" + strings.ReplaceAll(f.text, `"`, `\"`) + "\""})
-			w.add(Exec, LevelAlways, name, "the prompt of the shell runs a command")
+			w.addEffect(Exec, LevelAlways, name, "the prompt of the shell runs a command")
 		}
 	case "history":
-		w.add(History, LevelSensitive, name, "it keeps the shell from writing its history")
+		w.addEffect(History, LevelSensitive, name, "it keeps the shell from writing its history")
 	case "address":
-		w.add(NetOut, LevelSensitive, name, "the variable "+name+" sends what programs say to "+v)
+		w.addEffect(NetOut, LevelSensitive, name, "the variable "+name+" sends what programs say to "+v)
 	case "less":
 		if strings.ContainsAny(v, "+!|") || strings.Contains(v, "lesskey") {
-			w.add(Exec, LevelAlways, name, "the variable LESS gives less commands, which can run programs")
+			w.addEffect(Exec, LevelAlways, name,
+				"the variable LESS gives less commands, which can run programs")
 		}
 	case "settings", "settings-or-temporary":
-		if p := w.place(f); p.kind != placeProject && (p.kind != placeTemp || kind == "settings") {
-			w.add(Exec, LevelSensitive, name, "programs take their settings from "+v)
+		if p := w.placeOf(f); p.kind != placeProject && (p.kind != placeTemp || kind == "settings") {
+			w.addEffect(Exec, LevelSensitive, name, "programs take their settings from "+v)
 		}
 	default:
-		w.add(Exec, LevelAlways, name, "the variable "+name+" makes programs run other code")
+		w.addEffect(Exec, LevelAlways, name, "the variable "+name+" makes programs run other code")
 	}
 }
 
-// compiler is a variable that names a tool of builds: one of the system or of the project, and no
-// shell.
-func (w *walker) compiler(name string, f field) {
+// judgeCompilerVariable judges a variable that names a tool of builds: one of the system or of the
+// project, and no shell.
+func (w *walker) judgeCompilerVariable(name string, f field) {
 	words := strings.Fields(f.text)
 	if len(words) == 0 {
 		return
 	}
-	first := part(f, words[0])
-	p := w.place(first)
+	first := partOf(f, words[0])
+	p := w.placeOf(first)
 	if base := pathBase(first.text); isOneOf("sh bash dash zsh python python3 perl node ruby eval curl wget nc", base) ||
 		strings.Contains(first.text, "/") && p.kind != placeProject && p.kind != placeSystem || strings.ContainsAny(f.text, ";|&`$") && !f.dyn {
-		w.add(Exec, LevelAlways, name, "the variable "+name+" makes builds run "+f.text)
+		w.addEffect(Exec, LevelAlways, name, "the variable "+name+" makes builds run "+f.text)
 	}
 }
 
 // nodeOptions are options of node in its environment: the same as on its command line.
 func (w *walker) nodeOptions(f field) {
-	programs()
-	node := table.data["node"].program()
+	allHandlers()
+	node := table.data["node"].readProgram()
 	var words []field
 	for word := range strings.FieldsSeq(f.text) {
 		if strings.Trim(word, unknown) != "" { // the old ones
-			words = append(words, part(f, word))
+			words = append(words, partOf(f, word))
 		}
 	}
-	g := node.taken(words)
+	g := node.takeArguments(words)
 	node.optionsDo(w, cmd{name: "node"}, g)
-	if len(g.of("code"))+len(g.operands) > 0 {
-		w.add(Exec, LevelAlways, "NODE_OPTIONS", "the variable NODE_OPTIONS makes programs run other code")
+	if len(g.valuesOf("code"))+len(g.operands) > 0 {
+		w.addEffect(Exec, LevelAlways, "NODE_OPTIONS", "the variable NODE_OPTIONS makes programs run other code")
 	}
 }
 
@@ -118,7 +120,7 @@ func (w *walker) nodeOptions(f field) {
 func (w *walker) toolOptions(name, v string) {
 	for _, bad := range []string{"require", "import", "loader", "-r ", "toolexec", "-exec", "linker", "eval", "javaagent", "OnError", "SHELL", "-p ", "-e ", "inspect", "extld", "-fplugin", "-wrapper", "-specs", "-f/", "-f ", "--file", "--eval", "RUNNER"} {
 		if strings.Contains(v, bad) {
-			w.add(Exec, LevelAlways, name, "the variable "+name+" makes programs run other code")
+			w.addEffect(Exec, LevelAlways, name, "the variable "+name+" makes programs run other code")
 			return
 		}
 	}
@@ -131,7 +133,7 @@ func (w *walker) allOwnFolders(f field) bool {
 		if p == "" || strings.Trim(p, unknown) == "" {
 			continue
 		}
-		at := w.place(field{text: p, dyn: strings.Contains(p, unknown)})
+		at := w.placeOf(field{text: p, dyn: strings.Contains(p, unknown)})
 		if at.kind != placeProject && (at.kind != placeSystem || strings.Contains(p, unknown)) {
 			return false
 		}
@@ -144,7 +146,7 @@ func (w *walker) searchPath(f field) {
 		if strings.Trim(p, unknown) == "" && p != "" {
 			continue // the old one
 		}
-		at := w.place(field{text: p, dyn: strings.Contains(p, unknown)})
+		at := w.placeOf(field{text: p, dyn: strings.Contains(p, unknown)})
 		switch {
 		case p == "" || p == ".":
 		case at.kind == placeSystem && !strings.Contains(p, unknown), toolFolder(p + "/"):
@@ -152,6 +154,6 @@ func (w *walker) searchPath(f field) {
 		case at.kind == placeHome || at.kind == placeStartup:
 			continue // ~/go/bin, ~/.local/bin: the person's own
 		}
-		w.add(Exec, LevelAlways, "PATH", "programs are first looked for in "+strings.ReplaceAll(p, unknown, "…"))
+		w.addEffect(Exec, LevelAlways, "PATH", "programs are first looked for in "+strings.ReplaceAll(p, unknown, "…"))
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 func versionControl() map[string]handler {
 	return map[string]handler{
-		"git hub": git,
-		"gh glab": forge,
+		"git hub": judgeGit,
+		"gh glab": judgeForge,
 	}
 }
 
@@ -39,27 +39,28 @@ func harmlessSetting(name, value string) bool {
 	return false
 }
 
-func git(w *walker, c cmd) {
+func judgeGit(w *walker, c cmd) {
 	o := parseOptions(c.args, wordList("git.options"), true)
-	for _, v := range o.values("c") {
+	for _, v := range o.valuesOf("c") {
 		name, value, _ := strings.Cut(v.text, "=")
 		if harmlessSetting(name, value) && !v.dyn {
 			continue
 		}
 		if strings.HasPrefix(strings.ToLower(name), "alias.") && strings.HasPrefix(value, "!") {
-			w.walkInnerText(part(v, value[1:]))
+			w.walkInnerText(partOf(v, value[1:]))
 		}
-		w.add(Exec, LevelAlways, v.text, "git is given the setting "+v.text+", which can run programs")
+		w.addEffect(Exec, LevelAlways, v.text,
+			"git is given the setting "+v.text+", which can run programs")
 	}
-	if len(o.values("config-env")) > 0 || len(o.values("exec-path")) > 0 {
-		w.add(Exec, LevelAlways, "", "git is given settings that can run programs")
+	if len(o.valuesOf("config-env")) > 0 || len(o.valuesOf("exec-path")) > 0 {
+		w.addEffect(Exec, LevelAlways, "", "git is given settings that can run programs")
 	}
-	restore := w.scope()
+	restore := w.openScope()
 	defer restore()
-	for _, v := range o.values("C") {
-		w.enter(v)
+	for _, v := range o.valuesOf("C") {
+		w.enterFolder(v)
 	}
-	w.gitFolders(append(o.values("git-dir"), o.values("work-tree")...))
+	w.gitFolders(append(o.valuesOf("git-dir"), o.valuesOf("work-tree")...))
 	if len(o.operands) == 0 {
 		return
 	}
@@ -72,28 +73,28 @@ func git(w *walker, c cmd) {
 		return
 	}
 	if e := table.data["git "+verb.text]; e != nil {
-		e.program().judge(w, cmd{name: verb.text, args: args})
+		e.readProgram().judgeCommand(w, cmd{name: verb.text, args: args})
 		return
 	}
 	if gitChanges(w, verb.text, args) {
 		return
 	}
-	w.add(Exec, LevelSensitive, verb.text, "what git "+verb.text+" does is not known here: it may be an alias")
+	w.addEffect(Exec, LevelSensitive, verb.text, "what git "+verb.text+" does is not known here: it may be an alias")
 }
 
 func (w *walker) gitWrites(verb string) {
-	w.effect(Effect{Class: Write, Level: LevelStandard, Target: verb, Reason: "git " + verb + " changes the repository or the working copy", Reversible: true})
+	w.keepEffect(Effect{Class: Write, Level: LevelStandard, Target: verb, Reason: "git " + verb + " changes the repository or the working copy", Reversible: true})
 }
 
 func (w *walker) gitLoses(verb, what string) {
-	w.add(History, LevelSensitive, verb, "git "+verb+" "+what)
+	w.addEffect(History, LevelSensitive, verb, "git "+verb+" "+what)
 }
 
 // gitReads asks about files of secrets that git shows.
 func gitReads(w *walker, _ *program, c cmd, g parsed) bool {
 	for _, f := range g.operands {
-		if _, file, ok := strings.Cut(f.text, ":"); (ok || g.has("p patch u") || isOneOf(wordList("git.shows-files"), c.name)) && credentialName(pathBase(map[bool]string{true: file, false: f.text}[ok])) {
-			w.add(Credential, LevelSensitive, f.text, "git shows "+f.text+", where secrets are kept")
+		if _, file, ok := strings.Cut(f.text, ":"); (ok || g.hasOption("p patch u") || isOneOf(wordList("git.shows-files"), c.name)) && credentialName(pathBase(map[bool]string{true: file, false: f.text}[ok])) {
+			w.addEffect(Credential, LevelSensitive, f.text, "git shows "+f.text+", where secrets are kept")
 			w.out.secret = true
 		}
 	}
@@ -105,11 +106,12 @@ func (w *walker) gitURL(list []field) {
 	for _, f := range list {
 		switch {
 		case strings.HasPrefix(f.text, "ext::") || strings.HasPrefix(f.text, "fd::"), strings.Contains(f.text, "::") && !strings.Contains(f.text, "://"):
-			w.add(Exec, LevelAlways, f.text, "git runs a program that the address names")
+			w.addEffect(Exec, LevelAlways, f.text, "git runs a program that the address names")
 		case strings.HasPrefix(f.text, "--upload-pack"), strings.Contains(f.text, "ProxyCommand"):
-			w.add(Exec, LevelAlways, f.text, "git runs a program of its own choice for the other side")
+			w.addEffect(Exec, LevelAlways, f.text, "git runs a program of its own choice for the other side")
 		case hasLookalikes(hostOf(f.text)) && strings.Contains(f.text, "://"):
-			w.add(Hidden, LevelAlways, f.text, "the name of the host holds letters that can pass for others")
+			w.addEffect(Hidden, LevelAlways, f.text,
+				"the name of the host holds letters that can pass for others")
 		}
 	}
 }
@@ -126,7 +128,7 @@ func gitChanges(w *walker, verb string, args []field) bool {
 		}
 	case "worktree":
 		o := parseOptions(args, "", false)
-		w.worktree(o.first(), o)
+		w.judgeWorktree(o.firstOperand(), o)
 	case "push", "rebase", "bisect", "submodule", "remote", "config":
 		gitOutside(w, verb, args)
 		return true
@@ -142,17 +144,17 @@ func gitChanges(w *walker, verb string, args []field) bool {
 // gitFolders asks about repositories outside of the project.
 func (w *walker) gitFolders(list []field) {
 	for _, v := range list {
-		if p := w.place(v); p.kind != placeProject && p.kind != placeGit || p.kind == placeGit && !realpath.Within(p.path, w.ctx.Project) {
-			w.add(Exec, LevelSensitive, v.text, "git works with the repository "+v.text+", whose settings can run programs")
+		if p := w.placeOf(v); p.kind != placeProject && p.kind != placeGit || p.kind == placeGit && !realpath.Within(p.path, w.ctx.Project) {
+			w.addEffect(Exec, LevelSensitive, v.text, "git works with the repository "+v.text+", whose settings can run programs")
 		}
 	}
 }
 
 // gitRm is git rm: files of the working copy go.
 func gitRm(w *walker, _ *program, _ cmd, g parsed) bool {
-	if !g.has("cached n dry-run") {
+	if !g.hasOption("cached n dry-run") {
 		for _, f := range g.operands {
-			w.removes(f, g.has("r"))
+			w.addRemoval(f, g.hasOption("r"))
 		}
 	}
 	return false
@@ -163,39 +165,39 @@ func gitFetches(w *walker, verb string, args []field) {
 	w.gitURL(args)
 	switch verb {
 	case "clone":
-		if o.has("c", "config", "u", "upload-pack", "template") {
-			w.add(Exec, LevelAlways, verb, "git is given settings that can run programs")
+		if o.hasOption("c", "config", "u", "upload-pack", "template") {
+			w.addEffect(Exec, LevelAlways, verb, "git is given settings that can run programs")
 		}
-		w.add(NetIn, LevelStandard, o.first(), "fetches "+o.first())
+		w.addEffect(NetIn, LevelStandard, o.firstOperand(), "fetches "+o.firstOperand())
 		switch {
 		case len(o.operands) > 1:
-			w.writes(o.operands[1], "writes")
-			w.note(o.operands[1])
+			w.addWrite(o.operands[1], "writes")
+			w.noteWritten(o.operands[1])
 		case len(o.operands) == 1:
-			w.note(part(o.operands[0], strings.TrimSuffix(pathBase(strings.TrimRight(o.first(), "/")), ".git")))
+			w.noteWritten(partOf(o.operands[0], strings.TrimSuffix(pathBase(strings.TrimRight(o.firstOperand(), "/")), ".git")))
 		}
 	case "fetch", "pull":
-		w.add(NetIn, LevelStandard, o.first(), "fetches from a remote")
-		if o.has("upload-pack") {
-			w.add(Exec, LevelAlways, verb, "git runs a program of its own choice for the other side")
+		w.addEffect(NetIn, LevelStandard, o.firstOperand(), "fetches from a remote")
+		if o.hasOption("upload-pack") {
+			w.addEffect(Exec, LevelAlways, verb, "git runs a program of its own choice for the other side")
 		}
-		if forcedRefs(o) || verb == "pull" && o.has("force", "f") {
+		if forcedRefs(o) || verb == "pull" && o.hasOption("force", "f") {
 			w.gitLoses(verb, "throws away commits that are only here")
 		}
 	case "apply":
-		if o.has("unsafe-paths") || strings.Contains(valueOr(parseOptions(args, "directory", false), "", "directory"), ".git") {
-			w.add(Write, LevelSensitive, verb, "git apply writes outside of the working copy")
+		if o.hasOption("unsafe-paths") || strings.Contains(valueOr(parseOptions(args, "directory", false), "", "directory"), ".git") {
+			w.addEffect(Write, LevelSensitive, verb, "git apply writes outside of the working copy")
 		}
 	}
 }
 
 // checkoutLoses reports whether git checkout takes files back, and does not only change branches.
 func checkoutLoses(o options) bool {
-	name := o.first()
-	if o.has("f", "force", "B", "ours", "theirs", "pathspec-from-file") || name == "." {
+	name := o.firstOperand()
+	if o.hasOption("f", "force", "B", "ours", "theirs", "pathspec-from-file") || name == "." {
 		return true
 	}
-	if o.has("b", "t", "track", "orphan") {
+	if o.hasOption("b", "t", "track", "orphan") {
 		return false
 	}
 	base := pathBase(name)
@@ -220,26 +222,26 @@ func secondOperand(o options) string {
 
 func gitOutside(w *walker, verb string, args []field) {
 	o := parseOptions(args, wordList("git.outside-options"), false)
-	sub := o.first()
+	sub := o.firstOperand()
 	switch verb {
 	case "push":
 		w.gitPush(o)
 	case "rebase":
-		for _, v := range o.values("x", "exec") {
+		for _, v := range o.valuesOf("x", "exec") {
 			w.walkInnerText(v)
-			w.add(Exec, LevelSensitive, v.text, "git runs "+v.text+" at each commit")
+			w.addEffect(Exec, LevelSensitive, v.text, "git runs "+v.text+" at each commit")
 		}
 		w.gitWrites(verb)
 	case "bisect":
 		if sub == "run" {
-			w.run(args[1:])
+			w.runWords(args[1:])
 		}
 		w.gitWrites(verb)
 	case "submodule":
 		if rest := args; sub == "foreach" {
 			for i, a := range rest {
 				if a.text == "foreach" {
-					w.joined(skipDashes(rest[i+1:]))
+					w.runJoined(skipDashes(rest[i+1:]))
 				}
 			}
 			return
@@ -252,7 +254,8 @@ func gitOutside(w *walker, verb string, args []field) {
 	case "remote":
 		w.gitURL(o.operands)
 		if sub == "set-url" {
-			w.add(NetOut, LevelSensitive, secondOperand(o), "what is pushed later goes to another place")
+			w.addEffect(NetOut, LevelSensitive, secondOperand(o),
+				"what is pushed later goes to another place")
 		}
 		if isOneOf("remove rm prune", sub) {
 			w.gitLoses("remote "+sub, "forgets what was fetched")
@@ -264,22 +267,22 @@ func gitOutside(w *walker, verb string, args []field) {
 }
 
 func (w *walker) gitPush(o options) {
-	if o.has("n", "dry-run") {
-		w.add(NetIn, LevelStandard, "push", "asks a remote what it would take")
+	if o.hasOption("n", "dry-run") {
+		w.addEffect(NetIn, LevelStandard, "push", "asks a remote what it would take")
 		return
 	}
-	forced := o.has("f", "force", "force-with-lease", "mirror", "delete", "d", "prune")
+	forced := o.hasOption("f", "force", "force-with-lease", "mirror", "delete", "d", "prune")
 	for _, a := range o.operands {
 		forced = forced || strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":")
 	}
 	if forced {
-		w.add(History, LevelSensitive, "push", "git push replaces or deletes what others have")
+		w.addEffect(History, LevelSensitive, "push", "git push replaces or deletes what others have")
 	}
-	if o.has("receive-pack", "exec") {
-		w.add(Exec, LevelAlways, "push", "git runs a program of its own choice for the other side")
+	if o.hasOption("receive-pack", "exec") {
+		w.addEffect(Exec, LevelAlways, "push", "git runs a program of its own choice for the other side")
 	}
 	w.gitURL(o.operands)
-	w.add(NetOut, LevelSensitive, o.first(), "git push publishes commits")
+	w.addEffect(NetOut, LevelSensitive, o.firstOperand(), "git push publishes commits")
 }
 
 func skipDashes(args []field) []field {
@@ -291,15 +294,15 @@ func skipDashes(args []field) []field {
 
 func gitConfig(w *walker, args []field) {
 	o := parseOptions(args, wordList("git.config-options"), false)
-	if o.has("get", "get-all", "get-regexp", "l", "list", "get-urlmatch", "get-color") || len(o.operands) <= 1 && !o.has("unset", "unset-all", "add", "replace-all", "rename-section", "remove-section", "e", "edit") ||
-		isOneOf("get list", o.first()) {
+	if o.hasOption("get", "get-all", "get-regexp", "l", "list", "get-urlmatch", "get-color") || len(o.operands) <= 1 && !o.hasOption("unset", "unset-all", "add", "replace-all", "rename-section", "remove-section", "e", "edit") ||
+		isOneOf("get list", o.firstOperand()) {
 		return
 	}
 	rest := o.operands
-	if isOneOf(wordList("git.config-changes"), o.first()) {
+	if isOneOf(wordList("git.config-changes"), o.firstOperand()) {
 		rest = rest[1:]
 	}
-	rest = append(o.values("add", "replace-all", "unset", "unset-all"), rest...)
+	rest = append(o.valuesOf("add", "replace-all", "unset", "unset-all"), rest...)
 	name, value := "", ""
 	if len(rest) > 0 {
 		name = rest[0].text
@@ -308,48 +311,49 @@ func gitConfig(w *walker, args []field) {
 		value = rest[1].text
 	}
 	if strings.HasPrefix(strings.ToLower(name), "alias.") && strings.HasPrefix(value, "!") {
-		w.walkInnerText(part(rest[1], value[1:]))
+		w.walkInnerText(partOf(rest[1], value[1:]))
 	}
 	switch {
-	case o.has("global", "system", "f", "file"):
-		w.add(Persist, LevelAlways, name, "changes the settings of git for every repository")
+	case o.hasOption("global", "system", "f", "file"):
+		w.addEffect(Persist, LevelAlways, name, "changes the settings of git for every repository")
 	case harmlessSetting(name, value):
 		w.gitWrites("config")
 	default:
-		w.add(Persist, LevelAlways, name, "changes the setting "+name+" of git, which may run programs later")
+		w.addEffect(Persist, LevelAlways, name, "changes the setting "+name+" of git, which may run programs later")
 	}
 }
 
-// forge is gh and glab.
-func forge(w *walker, c cmd) {
+// judgeForge judges gh and glab.
+func judgeForge(w *walker, c cmd) {
 	o := parseOptions(c.args, wordList("gh.options"), false)
-	group, verb := o.first(), secondOperand(o)
+	group, verb := o.firstOperand(), secondOperand(o)
 	switch {
-	case group == "" || o.has("help", "version"):
+	case group == "" || o.hasOption("help", "version"):
 	case isOneOf(wordList("gh.subjects"), group) && isOneOf(wordList("gh.shows"), verb), group == "status", group == "search", group == "help", group == "version":
-		w.add(NetIn, LevelStandard, group, "asks the forge")
+		w.addEffect(NetIn, LevelStandard, group, "asks the forge")
 	case group == "auth" && verb == "status":
 	case group == "auth" || group == "secret" || group == "ssh-key" || group == "gpg-key":
-		w.add(Credential, LevelSensitive, group, "it works with keys and secrets ("+c.name+" "+group+")")
+		w.addEffect(Credential, LevelSensitive, group,
+			"it works with keys and secrets ("+c.name+" "+group+")")
 		w.out.secret = true
 	case isOneOf(wordList("gh.here"), group) && isOneOf("checkout clone download", verb):
-		w.outputs(parseOptions(c.args, "D dir O output", false).values("D", "dir", "O", "output"))
+		w.addOutputs(parseOptions(c.args, "D dir O output", false).valuesOf("D", "dir", "O", "output"))
 		if verb == "clone" && len(o.operands) > 3 {
-			w.outputs(o.operands[3:4])
+			w.addOutputs(o.operands[3:4])
 		}
-		w.add(NetIn, LevelStandard, group, "fetches from the forge")
+		w.addEffect(NetIn, LevelStandard, group, "fetches from the forge")
 		w.gitWrites(verb)
-	case group == "api" && !o.has("f", "field", "F", "raw-field", "input") && strings.Trim(strings.ToUpper(valueOr(o, "GET", "X", "method")), "GETHAD") == "":
-		w.add(NetIn, LevelStandard, group, "asks the forge")
+	case group == "api" && !o.hasOption("f", "field", "F", "raw-field", "input") && strings.Trim(strings.ToUpper(valueOr(o, "GET", "X", "method")), "GETHAD") == "":
+		w.addEffect(NetIn, LevelStandard, group, "asks the forge")
 	case group == "alias" || group == "extension":
-		w.add(Persist, LevelAlways, group, c.name+" runs other programs from now on")
+		w.addEffect(Persist, LevelAlways, group, c.name+" runs other programs from now on")
 	default:
-		w.add(NetOut, LevelSensitive, group, c.name+" "+group+" "+verb+" changes something that others see")
+		w.addEffect(NetOut, LevelSensitive, group, c.name+" "+group+" "+verb+" changes something that others see")
 	}
 }
 
 func valueOr(o options, otherwise string, names ...string) string {
-	if v := o.values(names...); len(v) > 0 {
+	if v := o.valuesOf(names...); len(v) > 0 {
 		return v[0].text
 	}
 	return otherwise

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// harmless knows code of scripting languages that only shows a number, a word, a version or what
-// plain functions make of them.
-func harmless(code string) bool {
+// isHarmlessCode knows code of scripting languages that only shows a number, a word, a version or
+// what plain functions make of them.
+func isHarmlessCode(code string) bool {
 	code = strings.TrimSpace(code)
 	for {
 		rest, ok := strings.CutPrefix(code, "import ")
@@ -36,7 +36,7 @@ func harmless(code string) bool {
 					return false
 				}
 			}
-			return shows(rest)
+			return onlyShows(rest)
 		}
 	}
 	if strings.Trim(code, "0123456789+-*/%(). ") == "" {
@@ -44,7 +44,7 @@ func harmless(code string) bool {
 	}
 	for _, value := range []string{"process.version", "require("} { // node -p
 		if strings.HasPrefix(code, value) {
-			return shows(strings.TrimRight(code, "; "))
+			return onlyShows(strings.TrimRight(code, "; "))
 		}
 	}
 	return false
@@ -55,9 +55,9 @@ var expressions struct {
 	manifest, call, name *regexp.Regexp
 }
 
-// shows reports whether an expression is made of numbers, plain strings, names and functions that
-// only compute.
-func shows(s string) bool {
+// onlyShows reports whether an expression is made of numbers, plain strings, names and functions
+// that only compute.
+func onlyShows(s string) bool {
 	x := &expressions
 	x.once.Do(func() {
 		x.manifest = regexp.MustCompile(`require\((?:'\./[\w./-]+\.json'|"\./[\w./-]+\.json")\)`)
@@ -69,7 +69,7 @@ func shows(s string) bool {
 	}
 	s = x.manifest.ReplaceAllString(s, "pkg")
 	bare, ok := withoutStrings(s)
-	if !ok || strings.Trim(bare, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.,+*/%<>=!:()[]{} -") != "" || strings.Contains(bare, "=>") || percent(bare) {
+	if !ok || strings.Trim(bare, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.,+*/%<>=!:()[]{} -") != "" || strings.Contains(bare, "=>") || hasPercentLiteral(bare) {
 		return false
 	}
 	for _, m := range x.call.FindAllStringSubmatch(bare, -1) {
@@ -85,9 +85,9 @@ func shows(s string) bool {
 	})
 }
 
-// percent reports whether a word follows a percent sign at once: Ruby and Perl run what is in
-// %x/.../.
-func percent(s string) bool {
+// hasPercentLiteral reports whether a word follows a percent sign at once: Ruby and Perl run what
+// is in %x/.../.
+func hasPercentLiteral(s string) bool {
 	for i := range len(s) - 1 {
 		if s[i] == '%' && (s[i+1]|0x20) >= 'a' && (s[i+1]|0x20) <= 'z' {
 			return true
@@ -133,7 +133,7 @@ func harmlessLines(s string) bool {
 		if imports && strings.Trim(names, "abcdefghijklmnopqrstuvwxyz0123456789_, ") == "" {
 			continue
 		}
-		if !harmless(l) {
+		if !isHarmlessCode(l) {
 			return false
 		}
 		some = true
@@ -157,10 +157,10 @@ func (w *walker) onlyLooksInGDB(args []field) bool {
 			programs = append(programs, a)
 		}
 	}
-	if len(code) == 0 || len(programs) == 0 || !looksOnly(code) || w.place(programs[0]).kind != placeProject || w.in.any {
+	if len(code) == 0 || len(programs) == 0 || !looksOnly(code) || w.placeOf(programs[0]).kind != placeProject || w.in.any {
 		return false
 	}
-	w.add(Run, LevelStandard, programs[0].text, "debugs "+w.name(programs[0]))
+	w.addEffect(Run, LevelStandard, programs[0].text, "debugs "+w.nameOf(programs[0]))
 	return true
 }
 

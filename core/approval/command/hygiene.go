@@ -27,8 +27,8 @@ func Invisible(r rune) bool {
 	}
 }
 
-// pictograph reports whether r may be followed by a joiner or a variation selector.
-func pictograph(r rune) bool {
+// isPictograph reports whether r may be followed by a joiner or a variation selector.
+func isPictograph(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1ffff || r >= 0x2190 && r <= 0x2bff || r >= 0x3030 && r <= 0x303d || r == 0xfe0f || r == 0x00a9 || r == 0x00ae
 }
 
@@ -49,17 +49,17 @@ func (w *walker) findHiddenCharacters(text string) {
 		size := utf8.RuneLen(r)
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"):
-			w.hidden(i, 1, "it holds the byte "+fmt.Sprintf("0x%02X", text[i])+", which is no text")
+			w.addHidden(i, 1, "it holds the byte "+fmt.Sprintf("0x%02X", text[i])+", which is no text")
 			return
-		case Invisible(r) && (r != 0x200d && r != 0xfe0f && r != 0xfe0e || !pictograph(before)):
-			w.hidden(i, size, fmt.Sprintf("it holds the invisible character U+%04X", r))
+		case Invisible(r) && (r != 0x200d && r != 0xfe0f && r != 0xfe0e || !isPictograph(before)):
+			w.addHidden(i, size, fmt.Sprintf("it holds the invisible character U+%04X", r))
 			return
 		}
 		before = r
 	}
 }
 
-func (w *walker) hidden(at, size int, why string) {
+func (w *walker) addHidden(at, size int, why string) {
 	w.effects = append(w.effects, Effect{Class: Hidden, Span: [2]int{at, at + max(1, size)}, Reason: why, Level: LevelAlways})
 }
 

@@ -12,7 +12,7 @@ func (w *walker) stdinCode(name string) {
 	in := w.in
 	if in.plain && isOneOf("sh bash dash zsh ksh mksh ash fish", name) {
 		w.walkInnerText(field{text: in.text})
-		if plain := unescaped(in.text); plain != in.text { // the echo of a plain sh takes escapes
+		if plain := unescapeText(in.text); plain != in.text { // the echo of a plain sh takes escapes
 			w.walkInnerText(field{text: plain})
 		}
 	}
@@ -23,28 +23,29 @@ func (w *walker) stdinCode(name string) {
 	case in.decoded:
 		why = name + " runs what was encoded"
 	}
-	w.add(Exec, LevelAlways, name, why)
+	w.addEffect(Exec, LevelAlways, name, why)
 }
 
-// file is an interpreter with a script.
-func (w *walker) file(name string, f field) {
-	p := w.place(f)
+// runScript judges an interpreter with a script.
+func (w *walker) runScript(name string, f field) {
+	p := w.placeOf(f)
 	switch {
 	case f.text == "-" || f.text == "/dev/stdin" || f.text == "/proc/self/fd/0":
 		w.stdinCode(name)
 	case f.proc, f.dyn, p.kind == placeStream:
-		w.add(Exec, LevelAlways, f.text, name+" runs what is known only when it runs")
+		w.addEffect(Exec, LevelAlways, f.text, name+" runs what is known only when it runs")
 	case strings.Contains(f.text, "://"), registryName(f.text):
-		w.add(Exec, LevelAlways, f.text, name+" runs what comes from the network")
+		w.addEffect(Exec, LevelAlways, f.text, name+" runs what comes from the network")
 	case w.written[p.path] || w.writtenBelow(p.path) || w.opened && p.kind == placeProject:
-		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote or unpacked")
+		w.addEffect(Exec, LevelAlways, f.text,
+			"runs "+w.nameOf(f)+", which this very line wrote or unpacked")
 	case p.kind == placeProject:
-		w.add(Run, LevelStandard, f.text, "runs "+w.name(f))
-		if acts(path.Base(f.text)) {
-			w.add(NetOut, LevelSensitive, f.text, "runs "+w.name(f)+", which by its name changes something outside")
+		w.addEffect(Run, LevelStandard, f.text, "runs "+w.nameOf(f))
+		if isActingTask(path.Base(f.text)) {
+			w.addEffect(NetOut, LevelSensitive, f.text, "runs "+w.nameOf(f)+", which by its name changes something outside")
 		}
 	default:
-		w.add(Exec, LevelAlways, f.text, name+" runs "+w.name(f))
+		w.addEffect(Exec, LevelAlways, f.text, name+" runs "+w.nameOf(f))
 	}
 }
 
@@ -69,17 +70,17 @@ func (w *walker) writtenBelow(p string) bool {
 	return false
 }
 
-// imports is code that runs because other code names it: it may be a file of the project.
-func (w *walker) imports(name, code string) {
+// runImported judges code that runs because other code names it: it may be a file of the project.
+func (w *walker) runImported(name, code string) {
 	if !strings.Contains(code, "import ") {
 		return
 	}
 	for p := range w.written {
 		if w.opened || strings.HasSuffix(p, ".py") || strings.HasSuffix(p, ".pth") || strings.HasSuffix(p, ".so") {
-			w.add(Exec, LevelAlways, name, "imports code, after this very line wrote some")
+			w.addEffect(Exec, LevelAlways, name, "imports code, after this very line wrote some")
 		}
 	}
-	w.add(Run, LevelStandard, name, "imports code")
+	w.addEffect(Run, LevelStandard, name, "imports code")
 }
 
 // Without braces, blanks' friends and the flag e nothing in a pattern of perl runs.
@@ -92,10 +93,10 @@ var (
 	})
 )
 
-// manage is the tool of Django projects: some of its commands change the database.
-func manage(w *walker, args []field) {
+// judgeDjango judges the tool of Django projects: some of its commands change the database.
+func judgeDjango(w *walker, args []field) {
 	if len(args) > 0 && isOneOf(wordList("django.changes"), args[0].text) {
-		w.add(System, LevelSensitive, args[0].text, "it changes the database: "+args[0].text)
+		w.addEffect(System, LevelSensitive, args[0].text, "it changes the database: "+args[0].text)
 	}
 }
 
@@ -104,11 +105,11 @@ func (w *walker) pythonModule(name string, rest []field) {
 	tool := strings.ToLower(name)
 	switch e := table.data["python -m "+name]; {
 	case e != nil:
-		e.program().judge(w, cmd{name: name, args: rest})
-	case programs()[tool] != nil && !isOneOf(ofShellOnly, tool):
-		w.run(append([]field{{text: tool}}, rest...))
+		e.readProgram().judgeCommand(w, cmd{name: name, args: rest})
+	case allHandlers()[tool] != nil && !isOneOf(ofShellOnly, tool):
+		w.runWords(append([]field{{text: tool}}, rest...))
 	default:
-		w.add(Run, LevelStandard, name, "runs the Python module "+name)
+		w.addEffect(Run, LevelStandard, name, "runs the Python module "+name)
 	}
 }
 
@@ -116,26 +117,26 @@ func (w *walker) pythonModule(name string, rest []field) {
 func makesEnvironment(w *walker, p *program, c cmd, _ parsed) bool {
 	name, o := c.name, parseOptions(c.args, wordList("venv.options"), false)
 	for _, f := range o.operands {
-		if o.has("clear") {
-			w.removes(f, true)
+		if o.hasOption("clear") {
+			w.addRemoval(f, true)
 		}
-		if p := w.place(f); p.kind != placeProject {
-			w.writes(f, "writes")
+		if p := w.placeOf(f); p.kind != placeProject {
+			w.addWrite(f, "writes")
 		}
 	}
-	for _, v := range o.values("p", "python") {
+	for _, v := range o.valuesOf("p", "python") {
 		w.takesCode(name, v)
 	}
-	w.does(p.Does, name, nil)
+	w.addNamedEffect(p.Does, name, nil)
 	return true
 }
 
 // timesCode is python -m timeit: its operands and its setup are code.
 func timesCode(w *walker, c cmd) {
 	o := parseOptions(c.args, wordList("timeit.options"), true)
-	for _, f := range append(o.values("s", "setup"), o.operands...) {
-		if f.dyn || !harmless(f.text) && !number(f.text) && f.text != "pass" {
-			w.add(Exec, LevelAlways, f.text, "python runs code that stands in the command")
+	for _, f := range append(o.valuesOf("s", "setup"), o.operands...) {
+		if f.dyn || !isHarmlessCode(f.text) && !isDescriptor(f.text) && f.text != "pass" {
+			w.addEffect(Exec, LevelAlways, f.text, "python runs code that stands in the command")
 		}
 	}
 }
@@ -143,7 +144,7 @@ func timesCode(w *walker, c cmd) {
 func pythonServer(w *walker, c cmd) {
 	name, rest := c.name, c.args
 	o := parseOptions(rest, wordList("http-server.options"), false)
-	if len(rest) == 1 && isOneOf("--help -h", rest[0].text) || name == "pydoc" && !o.has("b", "n", "p", "w") {
+	if len(rest) == 1 && isOneOf("--help -h", rest[0].text) || name == "pydoc" && !o.hasOption("b", "n", "p", "w") {
 		if name == "pydoc" {
 			for _, f := range o.operands {
 				w.loadsModule(name, f)
@@ -152,7 +153,7 @@ func pythonServer(w *walker, c cmd) {
 		return
 	}
 	if bind := valueOr(o, "", "b", "bind", "n"); bind != "localhost" && !strings.HasPrefix(bind, "127.") {
-		w.add(NetOut, LevelSensitive, name, "it serves the folder to the network")
+		w.addEffect(NetOut, LevelSensitive, name, "it serves the folder to the network")
 	}
 }
 
@@ -160,27 +161,27 @@ func pythonServer(w *walker, c cmd) {
 func pythonArchive(w *walker, c cmd) {
 	o := parseOptions(c.args, "", false)
 	switch files := o.operands; {
-	case o.has("e", "extract") && len(files) > 1:
-		w.writes(files[1], "unpacks into")
-	case o.has("c", "create") && len(files) > 0:
-		w.outputs(files[:1])
+	case o.hasOption("e", "extract") && len(files) > 1:
+		w.addWrite(files[1], "unpacks into")
+	case o.hasOption("c", "create") && len(files) > 0:
+		w.addOutputs(files[:1])
 	}
 }
 
-// task is a script that the project names, or a file of it.
-func (w *walker) task(name string, f field) {
+// runTask judges a script that the project names, or a file of it.
+func (w *walker) runTask(name string, f field) {
 	if f.text == "-" || strings.ContainsAny(f.text, "/.") && !strings.Contains(f.text, ":") || strings.Contains(f.text, "://") || registryName(f.text) {
-		w.file(name, f)
+		w.runScript(name, f)
 		return
 	}
-	w.add(Run, LevelStandard, f.text, "runs "+f.text+" of the project")
-	if acts(f.text) {
-		w.add(NetOut, LevelSensitive, f.text, "runs "+f.text+" of the project, which by its name changes something outside")
+	w.addEffect(Run, LevelStandard, f.text, "runs "+f.text+" of the project")
+	if isActingTask(f.text) {
+		w.addEffect(NetOut, LevelSensitive, f.text, "runs "+f.text+" of the project, which by its name changes something outside")
 	}
 }
 
-// acts reports whether a task publishes, deploys or installs, by its name.
-func acts(name string) bool {
+// isActingTask reports whether a task publishes, deploys or installs, by its name.
+func isActingTask(name string) bool {
 	if name == "install" || name == "uninstall" {
 		return true
 	}

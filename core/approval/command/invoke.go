@@ -33,15 +33,15 @@ type starredName struct {
 	entry   *entry
 }
 
-// programs is every program whose arguments are understood. It is made at its first use.
-func programs() map[string]handler {
+// allHandlers is every program whose arguments are understood. It is made at its first use.
+func allHandlers() map[string]handler {
 	table.once.Do(func() {
 		table.of = make(map[string]handler, 1500)
 		table.data, table.handlers, table.options, table.operands = map[string]*entry{}, programHandlers(), optionRoles(), operandRoles()
 		for _, name := range shelltext.WrapperNames() {
 			table.of[name] = plainWrapper
 		}
-		for _, family := range append(families(), fromData()) {
+		for _, family := range append(handlerFamilies(), fromData()) {
 			for names, h := range family {
 				for name := range strings.FieldsSeq(names) {
 					table.of[name] = h
@@ -52,19 +52,19 @@ func programs() map[string]handler {
 	return table.of
 }
 
-// families are the programs that only code can tell of.
-func families() []map[string]handler {
+// handlerFamilies are the programs that only code can tell of.
+func handlerFamilies() []map[string]handler {
 	return []map[string]handler{
-		readers(), fileTools(), textTools(), wrappers(), networkTools(), versionControl(), builders(), packageTools(), containers(),
-		databases(), shellBuiltins(),
+		readerHandlers(), fileTools(), textTools(), wrapperHandlers(), networkTools(), versionControl(), buildHandlers(), packageTools(), containerHandlers(),
+		databaseHandlers(), shellBuiltins(),
 	}
 }
 
-// invoke looks at one command, given as words.
-func (w *walker) invoke(args []field) {
+// judgeCommand looks at one command, given as words.
+func (w *walker) judgeCommand(args []field) {
 	if w.commands++; w.commands > maxCommands {
 		if w.commands == maxCommands+1 {
-			w.add(Unclear, LevelAlways, "", "it runs more than 200 commands")
+			w.addEffect(Unclear, LevelAlways, "", "it runs more than 200 commands")
 		}
 		return
 	}
@@ -72,33 +72,33 @@ func (w *walker) invoke(args []field) {
 	if first.dyn || first.glob || first.proc || first.made || first.text == "" {
 		if first.text != "[" && first.text != "[[" {
 			w.dynamicCommand(first)
-			w.operands(cmd{args: args[1:]})
+			w.judgeOperands(cmd{args: args[1:]})
 			return
 		}
 	}
-	w.ran(args)
+	w.noteRun(args)
 	c := cmd{name: first.text, args: args[1:]}
 	if body := w.funcs[c.name]; body != nil {
 		w.callFunction(c, body)
-		if programs()[c.name] == nil {
+		if allHandlers()[c.name] == nil {
 			return
 		} // a wrapper, "command" or "unset -f" reach the program of that name: it counts too
 	}
 	if hasLookalikes(c.name) {
-		w.add(Hidden, LevelAlways, c.name, "the name of the program "+c.name+" holds letters that can pass for others")
+		w.addEffect(Hidden, LevelAlways, c.name, "the name of the program "+c.name+" holds letters that can pass for others")
 		return
 	}
-	if helps(c) {
+	if asksForHelp(c) {
 		return
 	}
 	known := true
 	if strings.Contains(c.name, "/") {
 		c.name, known = w.programAt(first)
 	}
-	if h := programs()[c.name]; h != nil {
-		w.operands(c)
+	if h := allHandlers()[c.name]; h != nil {
+		w.judgeOperands(c)
 		w.decodedArguments(c)
-		w.watched(c, h)
+		w.runWatched(c, h)
 		w.optionFiles(c)
 		return
 	}
@@ -106,16 +106,16 @@ func (w *walker) invoke(args []field) {
 		makeFilesystem(w, c)
 		return
 	}
-	w.operands(c)
+	w.judgeOperands(c)
 	w.askBuiltAddresses(c)
 	if known {
-		w.add(Exec, LevelSensitive, c.name, "what "+c.name+" does is not known here")
+		w.addEffect(Exec, LevelSensitive, c.name, "what "+c.name+" does is not known here")
 	}
 	w.out.data = true
 }
 
-// helps reports whether a program is only asked for its help or version.
-func helps(c cmd) bool {
+// asksForHelp reports whether a program is only asked for its help or version.
+func asksForHelp(c cmd) bool {
 	last := len(c.args) - 1
 	if last < 0 || last > 2 || c.args[last].text != "--help" && (last > 0 || c.args[last].text != "--version") {
 		return false
@@ -140,7 +140,7 @@ func (w *walker) dynamicCommand(f field) {
 	if f.from.net {
 		what = "it runs what comes from the network"
 	}
-	w.add(Exec, LevelAlways, f.text, what)
+	w.addEffect(Exec, LevelAlways, f.text, what)
 }
 
 // programAt is a program that is named by its path: one of the system, one of the project, or
@@ -151,25 +151,27 @@ func (w *walker) programAt(f field) (name string, known bool) {
 	case "/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin", "/usr/local/sbin", "/snap/bin", "/usr/local/go/bin":
 		return base, true
 	}
-	p := w.place(f)
+	p := w.placeOf(f)
 	switch {
 	case strings.Contains(f.text, "://"):
-		w.add(Exec, LevelAlways, f.text, "runs what comes from the network")
+		w.addEffect(Exec, LevelAlways, f.text, "runs what comes from the network")
 	case w.written[p.path] || w.writtenBelow(p.path) || w.opened && p.kind == placeProject:
-		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote or unpacked")
+		w.addEffect(Exec, LevelAlways, f.text,
+			"runs "+w.nameOf(f)+", which this very line wrote or unpacked")
 	case w.built[p.path] && p.kind != placeStartup:
-		w.add(Run, LevelStandard, f.text, "runs "+w.name(f)+", which this line builds of the project")
+		w.addEffect(Run, LevelStandard, f.text,
+			"runs "+w.nameOf(f)+", which this line builds of the project")
 	case p.kind == placeProject:
-		if (toolFolder(f.text) || isOneOf("rails rake artisan manage.py", base)) && programs()[base] != nil {
+		if (toolFolder(f.text) || isOneOf("rails rake artisan manage.py", base)) && allHandlers()[base] != nil {
 			return base, true
 		}
-		w.add(Run, LevelStandard, f.text, "runs "+w.name(f))
-		if acts(base) {
-			w.add(NetOut, LevelSensitive, f.text, "runs "+w.name(f)+", which by its name changes something outside")
+		w.addEffect(Run, LevelStandard, f.text, "runs "+w.nameOf(f))
+		if isActingTask(base) {
+			w.addEffect(NetOut, LevelSensitive, f.text, "runs "+w.nameOf(f)+", which by its name changes something outside")
 		}
 		return f.text, false
 	default:
-		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f))
+		w.addEffect(Exec, LevelAlways, f.text, "runs "+w.nameOf(f))
 	}
 	return base, false
 }
@@ -180,10 +182,11 @@ func toolFolder(p string) bool {
 	return strings.Contains(p, "venv/bin/") || strings.Contains(p, "node_modules/.bin/") || strings.Contains(p, "vendor/bin/")
 }
 
-// operands looks at what every program may be handed: keys, secrets, what the line itself fetched.
-func (w *walker) operands(c cmd) {
+// judgeOperands looks at what every program may be handed: keys, secrets, what the line itself
+// fetched.
+func (w *walker) judgeOperands(c cmd) {
 	if isOneOf("unset read test [ [[ declare typeset export local readonly let printf mapfile readarray wait", c.name) {
-		w.names(c)
+		w.judgeVariableNames(c)
 	}
 	pattern := patternAt(c)
 	for i, a := range c.args {
@@ -197,11 +200,11 @@ func (w *walker) operands(c cmd) {
 		named := field{text: trimOption(a.text), dyn: a.dyn, glob: a.glob}
 		switch {
 		case !names[c.name]:
-			if suspicious(a.text) || a.matchesHidden() || w.nearOwn(named) {
-				w.reads(named, false)
+			if mayNameSecret(a.text) || a.matchesHidden() || w.nearOwn(named) {
+				w.addRead(named, false)
 			}
 		case isOneOf(showsAnyFile, c.name) && w.nearOwn(named):
-			w.reads(named, false)
+			w.addRead(named, false)
 		}
 	}
 	if w.in.keys && readsListed(c) {
@@ -242,15 +245,15 @@ func (f field) matchesHidden() bool {
 	return f.glob && (strings.HasPrefix(f.text, ".") || strings.Contains(f.text, "/."))
 }
 
-// names asks about names of variables: what stands between the brackets of an index is expanded,
-// and may run a command.
-func (w *walker) names(c cmd) {
+// judgeVariableNames asks about names of variables: what stands between the brackets of an index is
+// expanded, and may run a command.
+func (w *walker) judgeVariableNames(c cmd) {
 	for i, a := range c.args {
 		if c.name == "printf" && (i == 0 || c.args[i-1].text != "-v") || isOneOf("test [", c.name) && (i == 0 || c.args[i-1].text != "-v") {
 			continue
 		}
-		if name, _, _ := strings.Cut(a.text, "="); indexed(name) {
-			w.add(Exec, LevelAlways, a.text, "the index of an array runs a command")
+		if name, _, _ := strings.Cut(a.text, "="); indexRunsCommand(name) {
+			w.addEffect(Exec, LevelAlways, a.text, "the index of an array runs a command")
 		}
 	}
 }
@@ -258,7 +261,7 @@ func (w *walker) names(c cmd) {
 // handsKeys notes a program that is given files where secrets are kept, as another command has
 // found them.
 func (w *walker) handsKeys(name string) {
-	w.add(Credential, LevelSensitive, name, name+" is given files where secrets are kept")
+	w.addEffect(Credential, LevelSensitive, name, name+" is given files where secrets are kept")
 	w.out.secret = true
 }
 
@@ -269,8 +272,8 @@ var names = map[string]bool{
 	"realpath": true, "readlink": true, "sudo": true, "cp": true, "mv": true, "source": true, ".": true, "install": true, "tee": true, "ln": true, "which": true, "env": true, "export": true, "gh": true,
 }
 
-// suspicious is a quick look: most words cannot name a secret.
-func suspicious(s string) bool {
+// mayNameSecret is a quick look: most words cannot name a secret.
+func mayNameSecret(s string) bool {
 	if len(s) > 512 || strings.ContainsAny(s, " \n\t") {
 		return false
 	}
@@ -303,7 +306,7 @@ func trimOption(s string) string {
 // walkInnerText is the text of another shell: sh -c, eval, a trap.
 func (w *walker) walkInnerText(text field, params ...field) {
 	if w.depth++; w.depth > maxDepth {
-		w.add(Unclear, LevelAlways, "", "shells are nested more than 8 deep")
+		w.addEffect(Unclear, LevelAlways, "", "shells are nested more than 8 deep")
 		w.depth--
 		return
 	}
@@ -314,24 +317,24 @@ func (w *walker) walkInnerText(text field, params ...field) {
 	w.fixed = true
 	restore := func() {}
 	if len(params) > 0 {
-		restore = w.scope()
-		w.positional(params)
+		restore = w.openScope()
+		w.setPositional(params)
 	}
-	w.script(text.text)
+	w.walkScript(text.text)
 	restore()
 	w.fixed = fixed
 	w.depth--
 }
 
-// run peels a wrapper: the rest of its words is a command.
-func (w *walker) run(args []field) {
+// runWords peels a wrapper: the rest of its words is a command.
+func (w *walker) runWords(args []field) {
 	if len(args) == 0 {
 		return
 	}
 	if w.depth++; w.depth > maxDepth {
-		w.add(Unclear, LevelAlways, "", "commands are wrapped more than 8 deep")
+		w.addEffect(Unclear, LevelAlways, "", "commands are wrapped more than 8 deep")
 	} else {
-		w.invoke(args)
+		w.judgeCommand(args)
 	}
 	w.depth--
 }
@@ -340,5 +343,5 @@ func (w *walker) run(args []field) {
 func (w *walker) passOnFiltered() {
 	in := w.in
 	in.plain, in.text = false, ""
-	w.out = w.out.with(in)
+	w.out = w.out.mergedWith(in)
 }

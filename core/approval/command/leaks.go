@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// watched runs the handler of a program, and asks when what it sends over the network is what a
+// runWatched runs the handler of a program, and asks when what it sends over the network is what a
 // file or a command says.
-func (w *walker) watched(c cmd, h handler) {
+func (w *walker) runWatched(c cmd, h handler) {
 	reached, nearby := w.reached, w.nearby
 	w.reached, w.nearby = usesNetwork(c), false
 	h(w, c)
@@ -25,19 +25,19 @@ func (w *walker) watched(c cmd, h handler) {
 func (w *walker) askSentSecrets(c cmd) {
 	for _, a := range c.args {
 		if a.from.data && (!a.from.list || a.text != unknown) {
-			w.add(NetOut, LevelSensitive, a.text, "it puts what a file or a command says into what "+c.name+" sends")
+			w.addEffect(NetOut, LevelSensitive, a.text, "it puts what a file or a command says into what "+c.name+" sends")
 		}
 	}
 	for name := range strings.FieldsSeq(wordList("network.sent-variables")) {
 		if w.heldBy(name, false).data {
-			w.add(NetOut, LevelSensitive, name, c.name+" sends the variable "+name+", which holds what a file or a command says")
+			w.addEffect(NetOut, LevelSensitive, name, c.name+" sends the variable "+name+", which holds what a file or a command says")
 		}
 	}
 	if w.in.data && !w.in.list && readsAddresses(c) {
-		w.add(NetOut, LevelSensitive, c.name, c.name+" takes what it asks the network for from what it is sent")
+		w.addEffect(NetOut, LevelSensitive, c.name, c.name+" takes what it asks the network for from what it is sent")
 	}
 	for _, f := range w.addressFiles(c) {
-		w.add(NetOut, LevelSensitive, f.text, c.name+" sends, or asks for, what stands in "+strings.ReplaceAll(f.text, unknown, "…"))
+		w.addEffect(NetOut, LevelSensitive, f.text, c.name+" sends, or asks for, what stands in "+strings.ReplaceAll(f.text, unknown, "…"))
 	}
 }
 
@@ -49,7 +49,7 @@ func (w *walker) askBuiltAddresses(c cmd) {
 	}
 	for _, a := range c.args {
 		if a.from.data && (!a.from.list || a.text != unknown) && buildsAddress(a.text) {
-			w.add(NetOut, LevelSensitive, a.text, "it puts what a file or a command says into an address that "+c.name+" is given")
+			w.addEffect(NetOut, LevelSensitive, a.text, "it puts what a file or a command says into an address that "+c.name+" is given")
 		}
 	}
 }
@@ -99,12 +99,12 @@ func (w *walker) addressFiles(c cmd) (out []field) {
 	}
 	switch c.name {
 	case "wget", "wget2", "aria2c":
-		add(parseOptions(c.args, "i input-file O o P header U", false).values("i", "input-file")...)
+		add(parseOptions(c.args, "i input-file O o P header U", false).valuesOf("i", "input-file")...)
 	case "dig", "drill", "kdig":
-		add(parseOptions(c.args, "f b k p q t x y c", false).values("f")...)
+		add(parseOptions(c.args, "f b k p q t x y c", false).valuesOf("f")...)
 	case "curl":
 		o := parseOptions(c.args, wordList("curl.options")+" url-query variable expand-url expand-data expand-header proxy-header", false)
-		for _, v := range o.values("H", "header", "proxy-header", "url", "url-query", "variable", "data-urlencode") {
+		for _, v := range o.valuesOf("H", "header", "proxy-header", "url", "url-query", "variable", "data-urlencode") {
 			if name, _, ok := strings.Cut(v.text, "@"); ok && (name == "" || !strings.ContainsAny(name, ":/=. ")) {
 				add(v)
 			}
@@ -139,7 +139,7 @@ func localAddress(u string) bool {
 	if end := strings.IndexAny(u, "/?#"); end >= 0 {
 		u = u[:end]
 	}
-	return !strings.ContainsAny(u, unknown+`@\`) && localhost("http://"+u)
+	return !strings.ContainsAny(u, unknown+`@\`) && isLocalhost("http://"+u)
 }
 
 // publicOnly reports whether all addresses among words are plain ones of the open network: what
@@ -155,7 +155,7 @@ func publicOnly(args []field) bool {
 		}
 		head, _, _ := strings.Cut(a.text[strings.Index(a.text, "://")+3:], "/")
 		host := hostOf("http://" + head)
-		if _, err := netip.ParseAddr(dotted(host)); err == nil || strings.Contains(head, unknown) || !strings.Contains(host, ".") {
+		if _, err := netip.ParseAddr(dottedAddress(host)); err == nil || strings.Contains(head, unknown) || !strings.Contains(host, ".") {
 			return false
 		}
 		for _, end := range []string{".local", ".internal", ".lan", ".localhost", ".home", ".corp", ".intranet", ".test"} {

@@ -18,14 +18,14 @@ func (w *walker) listsNames(c cmd) bool {
 	switch c.name {
 	case "sort", "uniq", "head", "tail", "cat", "grep", "egrep", "fgrep":
 		if w.in.names {
-			return !readsFiles(c, passing[c.name].takes, passing[c.name].operands) && !parseOptions(c.args, "e m A B C", false).has("o", "n", "c", "b", "H", "l", "r", "z", "k", "w")
+			return !readsFiles(c, passing[c.name].takes, passing[c.name].operands) && !parseOptions(c.args, "e m A B C", false).hasOption("o", "n", "c", "b", "H", "l", "r", "z", "k", "w")
 		}
 		return strings.HasSuffix(c.name, "grep") && w.grepLists(c)
 	case "rg":
 		return w.ripgrepLists(c)
 	case "fd", "fdfind":
 		o := parseOptions(c.args, "e extension t type E exclude d max-depth g", false)
-		return !o.has("H", "hidden", "u", "unrestricted", "L", "follow", "a", "l", "x", "X", "exec", "exec-batch", "format") && w.foldersOfProject(o.after(1), true)
+		return !o.hasOption("H", "hidden", "u", "unrestricted", "L", "follow", "a", "l", "x", "X", "exec", "exec-batch", "format") && w.foldersOfProject(o.operandsAfter(1), true)
 	case "find":
 		return w.findLists(c)
 	case "git":
@@ -36,31 +36,31 @@ func (w *walker) listsNames(c cmd) bool {
 
 func (w *walker) ripgrepLists(c cmd) bool {
 	o := parseOptions(c.args, "e regexp g glob t type T type-not A B C m max-depth", false)
-	if o.has("hidden", ".", "u", "uu", "uuu", "unrestricted", "L", "follow", "pre", "ignore-file", "no-ignore", "r", "replace", "json", "vimgrep", "heading", "f", "search-zip", "path-separator") ||
-		!o.has("l", "files-with-matches", "files", "files-without-match") {
+	if o.hasOption("hidden", ".", "u", "uu", "uuu", "unrestricted", "L", "follow", "pre", "ignore-file", "no-ignore", "r", "replace", "json", "vimgrep", "heading", "f", "search-zip", "path-separator") ||
+		!o.hasOption("l", "files-with-matches", "files", "files-without-match") {
 		return false
 	}
-	for _, v := range o.values("g", "glob") { // a glob finds hidden files too
+	for _, v := range o.valuesOf("g", "glob") { // a glob finds hidden files too
 		if strings.HasPrefix(pathBase(v.text), ".") || strings.Contains(v.text, "/.") {
 			return false
 		}
 	}
-	if o.has("e", "regexp", "files") {
+	if o.hasOption("e", "regexp", "files") {
 		return w.foldersOfProject(o.operands, true)
 	}
-	return w.foldersOfProject(o.after(1), true)
+	return w.foldersOfProject(o.operandsAfter(1), true)
 }
 
 func (w *walker) grepLists(c cmd) bool {
 	o := parseOptions(c.args, "e f m A B C include exclude exclude-dir regexp file", false)
-	if !o.has("l", "files-with-matches", "L") || o.has("R", "dereference-recursive", "f", "file", "Z", "null") && !o.has("l") || o.has("R") {
+	if !o.hasOption("l", "files-with-matches", "L") || o.hasOption("R", "dereference-recursive", "f", "file", "Z", "null") && !o.hasOption("l") || o.hasOption("R") {
 		return false
 	}
-	folders := o.after(1)
-	if o.has("e", "regexp") {
+	folders := o.operandsAfter(1)
+	if o.hasOption("e", "regexp") {
 		folders = o.operands
 	}
-	includes := o.values("include")
+	includes := o.valuesOf("include")
 	if slices.ContainsFunc(includes, func(v field) bool { return !plainPattern(v.text) }) {
 		return false
 	}
@@ -92,23 +92,23 @@ func (w *walker) findLists(c cmd) bool {
 }
 
 func (w *walker) gitLists(c cmd) bool {
-	verb := operand(c)
+	verb := firstOperand(c)
 	o := parseOptions(c.args, "e m A B C", false)
-	rest := o.after(1)
+	rest := o.operandsAfter(1)
 	switch {
-	case verb == "grep" && o.has("l", "name-only", "files-with-matches"):
-		if !o.has("e") {
-			rest = o.after(2)
+	case verb == "grep" && o.hasOption("l", "name-only", "files-with-matches"):
+		if !o.hasOption("e") {
+			rest = o.operandsAfter(2)
 		}
-	case verb == "ls-files" && !o.has("o", "others", "i", "ignored", "d", "deleted", "format", "s", "stage", "t", "v"):
+	case verb == "ls-files" && !o.hasOption("o", "others", "i", "ignored", "d", "deleted", "format", "s", "stage", "t", "v"):
 	default:
 		return false
 	}
-	if o.has("no-index", "untracked", "recurse-submodules") || len(rest) == 0 {
+	if o.hasOption("no-index", "untracked", "recurse-submodules") || len(rest) == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(rest, func(f field) bool {
-		return !plainPattern(pathBase(f.text)) || strings.HasPrefix(f.text, ":") || w.place(f).kind != placeProject
+		return !plainPattern(pathBase(f.text)) || strings.HasPrefix(f.text, ":") || w.placeOf(f).kind != placeProject
 	})
 }
 
@@ -119,7 +119,7 @@ func (w *walker) foldersOfProject(list []field, whole bool) bool {
 		return whole
 	}
 	return !slices.ContainsFunc(list, func(f field) bool {
-		p := w.place(f)
+		p := w.placeOf(f)
 		if !whole && p.path == w.ctx.Project {
 			return true
 		}

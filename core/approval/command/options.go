@@ -28,14 +28,14 @@ func parseOptions(args []field, takes string, stop bool) options {
 			return o
 		case strings.HasPrefix(a.text, "--"):
 			name, value, has := strings.Cut(a.text[2:], "=")
-			op := option{name: name, value: part(a, value), has: has, long: true}
+			op := option{name: name, value: partOf(a, value), has: has, long: true}
 			if !has && isOneOf(takes, name) && i+1 < len(args) {
 				i++
 				op.value, op.has = args[i], true
 			}
 			o.set = append(o.set, op)
 		case strings.HasPrefix(a.text, "-") && len(a.text) > 1:
-			i += o.letters(a, args[i+1:], takes)
+			i += o.takeLetters(a, args[i+1:], takes)
 		default:
 			if stop {
 				o.operands = append(o.operands, args[i:]...)
@@ -47,15 +47,15 @@ func parseOptions(args []field, takes string, stop bool) options {
 	return o
 }
 
-// letters takes -abc apart and returns how many of the words behind it belong to it.
-func (o *options) letters(a field, next []field, takes string) int {
+// takeLetters takes -abc apart and returns how many of the words behind it belong to it.
+func (o *options) takeLetters(a field, next []field, takes string) int {
 	word := a.text[1:]
 	if len(word) > 1 && isOneOf(takes, word) && len(next) > 0 { // -name, as find and others write long ones
 		o.set = append(o.set, option{name: word, value: next[0], has: true})
 		return 1
 	}
 	if name, value, has := strings.Cut(word, "="); has && len(name) > 1 && isOneOf(takes, name) {
-		o.set = append(o.set, option{name: name, value: part(a, value), has: true})
+		o.set = append(o.set, option{name: name, value: partOf(a, value), has: true})
 		return 0
 	}
 	for i, r := range word {
@@ -69,7 +69,7 @@ func (o *options) letters(a field, next []field, takes string) int {
 		used := 0
 		switch {
 		case rest != "":
-			op.value = part(a, rest)
+			op.value = partOf(a, rest)
 		case len(next) > 0:
 			op.value, used = next[0], 1
 		default:
@@ -81,7 +81,7 @@ func (o *options) letters(a field, next []field, takes string) int {
 	return 0
 }
 
-func part(f field, text string) field {
+func partOf(f field, text string) field {
 	f.text = text
 	f.dyn = strings.Contains(text, unknown)
 	return f
@@ -104,13 +104,13 @@ func isOneOf(takes, name string) bool {
 	}
 }
 
-// has reports whether one of the options is set; a long one may be abbreviated.
-func (o options) has(names ...string) bool {
-	_, ok := o.get(names...)
+// hasOption reports whether one of the options is set; a long one may be abbreviated.
+func (o options) hasOption(names ...string) bool {
+	_, ok := o.findOption(names...)
 	return ok
 }
 
-func (o options) get(names ...string) (option, bool) {
+func (o options) findOption(names ...string) (option, bool) {
 	for _, s := range o.set {
 		for _, n := range names {
 			if s.name == n || s.long && len(n) > 2 && s.name != "" && strings.HasPrefix(n, s.name) {
@@ -124,8 +124,8 @@ func (o options) get(names ...string) (option, bool) {
 // isListBlank is what stands between the names of a list: lists are written on several lines.
 func isListBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' }
 
-// values are all values of an option.
-func (o options) values(names ...string) []field {
+// valuesOf are all values of an option.
+func (o options) valuesOf(names ...string) []field {
 	var out []field
 	for _, s := range o.set {
 		for _, n := range names {
@@ -138,15 +138,15 @@ func (o options) values(names ...string) []field {
 	return out
 }
 
-func (o options) first() string {
+func (o options) firstOperand() string {
 	if len(o.operands) == 0 {
 		return ""
 	}
 	return o.operands[0].text
 }
 
-// after is what follows the first n operands.
-func (o options) after(n int) []field {
+// operandsAfter is what follows the first n operands.
+func (o options) operandsAfter(n int) []field {
 	if len(o.operands) <= n {
 		return nil
 	}

@@ -17,11 +17,11 @@ func (w *walker) optionFiles(c cmd) {
 		case !strings.HasPrefix(name, "-"):
 			continue
 		case has:
-			w.optionFile(strings.TrimLeft(name, "-"), part(a, value))
+			w.optionFile(strings.TrimLeft(name, "-"), partOf(a, value))
 		case i+1 < len(c.args) && !strings.HasPrefix(c.args[i+1].text, "-"):
 			w.optionFile(strings.TrimLeft(name, "-"), c.args[i+1])
 		case len(a.text) > 3 && (a.text[1] == 'o' || a.text[1] == 'O') && (a.text[2] == '/' || a.text[2] == '~'):
-			w.optionFile("o", part(a, a.text[2:]))
+			w.optionFile("o", partOf(a, a.text[2:]))
 		}
 	}
 }
@@ -30,8 +30,8 @@ func (w *walker) optionFile(name string, v field) {
 	if !isOneOf(wordList("outputs.options"), name) || v.dyn && strings.HasPrefix(v.text, unknown) || v.text == "-" {
 		return
 	}
-	if p := w.place(v); p.kind != placeProject && p.kind != placeTemp && p.kind != placeUnknown {
-		w.writes(v, "writes")
+	if p := w.placeOf(v); p.kind != placeProject && p.kind != placeTemp && p.kind != placeUnknown {
+		w.addWrite(v, "writes")
 	}
 }
 
@@ -42,7 +42,7 @@ func (w *walker) decodedArguments(c cmd) {
 	}
 	for _, a := range c.args {
 		if a.dyn && strings.HasPrefix(a.text, unknown) && (a.from.decoded || a.from.net) {
-			w.add(Exec, LevelSensitive, c.name, "an argument of "+c.name+" is known only when it runs: it is decoded or fetched")
+			w.addEffect(Exec, LevelSensitive, c.name, "an argument of "+c.name+" is known only when it runs: it is decoded or fetched")
 			return
 		}
 	}

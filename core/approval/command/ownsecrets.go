@@ -91,7 +91,7 @@ func (w *walker) inDataFolder(p string) (rel string, in bool) {
 			if w.present == nil {
 				w.present = map[string]bool{}
 			}
-			found = !missing(p)
+			found = !isMissing(p)
 			w.present[p] = found
 		}
 		return found
@@ -100,13 +100,13 @@ func (w *walker) inDataFolder(p string) (rel string, in bool) {
 
 // aboveOwn reports whether a folder holds a data folder of Hermes somewhere below it.
 func (w *walker) aboveOwn(f field) bool {
-	p := w.place(f)
+	p := w.placeOf(f)
 	return p.kind != placeUnknown && slices.ContainsFunc(w.ownHomes(), func(h string) bool {
-		return p.path != h && realpath.Within(h, p.path) && (!w.ctx.Local || !missing(h))
+		return p.path != h && realpath.Within(h, p.path) && (!w.ctx.Local || !isMissing(h))
 	})
 }
 
-func missing(p string) bool {
+func isMissing(p string) bool {
 	_, err := os.Lstat(filepath.Clean(p))
 	return err != nil
 }
@@ -119,30 +119,32 @@ func (w *walker) askRecursiveReaders(c cmd) {
 	o := parseOptions(c.args, takes, false)
 	switch {
 	case isOneOf("grep egrep fgrep", c.name):
-		if !o.has("r", "R", "recursive", "dereference-recursive") {
+		if !o.hasOption("r", "R", "recursive", "dereference-recursive") {
 			return
 		}
 		skip = 1
 	case isOneOf("rg ag ack", c.name):
-		if !o.has("u", "hidden", ".", "unrestricted", "uu", "uuu") {
+		if !o.hasOption("u", "hidden", ".", "unrestricted", "uu", "uuu") {
 			return
 		}
 		skip = 1
 	case !isOneOf("tar bsdtar zip 7z rsync cp", c.name):
 		return
-	case c.name == "cp" && !o.has("r", "R", "a", "recursive", "archive"):
+	case c.name == "cp" && !o.hasOption("r", "R", "a", "recursive", "archive"):
 		return
 	}
-	if o.has("e", "regexp", "f", "file") && isOneOf("grep egrep fgrep rg", c.name) || o.has("files") {
+	if o.hasOption("e", "regexp", "f", "file") && isOneOf("grep egrep fgrep rg", c.name) ||
+		o.hasOption("files") {
 		skip = 0
 	}
-	folders := o.after(skip)
+	folders := o.operandsAfter(skip)
 	if len(folders) == 0 && skip == 1 && !w.in.any {
 		folders = []field{{text: "."}}
 	}
 	for _, f := range folders {
 		if w.aboveOwn(f) {
-			w.add(Credential, LevelSensitive, f.text, "reads all of "+w.name(f)+", keys of Hermes among it")
+			w.addEffect(Credential, LevelSensitive, f.text,
+				"reads all of "+w.nameOf(f)+", keys of Hermes among it")
 			w.out.secret = true
 		}
 	}
@@ -158,7 +160,7 @@ func (w *walker) namesKeys(c cmd) {
 		folders = []field{{text: "."}}
 	}
 	for _, f := range folders {
-		if w.nearOwn(f) && w.place(f).kind == placeCredential {
+		if w.nearOwn(f) && w.placeOf(f).kind == placeCredential {
 			w.out.keys = true
 		}
 	}
@@ -193,7 +195,7 @@ func (w *walker) findsOwn(roots, args []field) bool {
 func findPattern(test, pattern string) func(name string) bool {
 	pattern = strings.ToLower(pattern)
 	if test == "regex" {
-		return matches(pathBase(pattern), true)
+		return nameMatcher(pathBase(pattern), true)
 	}
 	return func(name string) bool { ok, err := path.Match(pathBase(pattern), name); return ok || err != nil }
 }
@@ -224,20 +226,21 @@ func findFast(w *walker, c cmd) {
 	if keys && len(words) > 0 && !names[words[0].text] {
 		w.handsKeys(words[0].text)
 	}
-	w.run(append(words[:len(words):len(words)], field{text: unknown, dyn: true}))
+	w.runWords(append(words[:len(words):len(words)], field{text: unknown, dyn: true}))
 }
 
 // findsKeysFast reports whether fd, told this, finds files where secrets are kept.
 func (w *walker) findsKeysFast(args []field) bool {
 	o := parseOptions(args, wordList("fd.options"), false)
-	hidden := o.has("H", "hidden", "u", "unrestricted", "uu", "uuu", "HI", "IH")
+	hidden := o.hasOption("H", "hidden", "u", "unrestricted", "uu", "uuu", "HI", "IH")
 	finds := fastPattern(o)
-	roots := append(o.after(1), o.values("search-path", "base-directory", "C")...)
+	roots := append(o.operandsAfter(1), o.valuesOf("search-path", "base-directory", "C")...)
 	if len(roots) == 0 {
 		roots = []field{{text: "."}}
 	}
 	for _, r := range roots {
-		if p := w.place(r); p.kind == placeCredential || hidden && w.aboveOwn(r) && findsOwnFile(finds) {
+		if p := w.placeOf(r); p.kind == placeCredential || hidden && w.aboveOwn(r) &&
+			findsOwnFile(finds) {
 			return true
 		}
 	}
@@ -247,14 +250,14 @@ func (w *walker) findsKeysFast(args []field) bool {
 // fastPattern is whether fd, with these options, finds a file of this name.
 func fastPattern(o options) func(name string) bool {
 	var tests []func(string) bool
-	for _, v := range o.values("e", "extension") {
+	for _, v := range o.valuesOf("e", "extension") {
 		tests = append(tests, func(name string) bool { return strings.HasSuffix(name, "."+strings.TrimPrefix(v.text, ".")) })
 	}
-	if pattern := o.first(); pattern != "" && pattern != "." {
-		if o.has("g", "glob") {
+	if pattern := o.firstOperand(); pattern != "" && pattern != "." {
+		if o.hasOption("g", "glob") {
 			tests = append(tests, findPattern("name", pattern))
 		} else {
-			tests = append(tests, matches(strings.ToLower(pattern), false))
+			tests = append(tests, nameMatcher(strings.ToLower(pattern), false))
 		}
 	}
 	return func(name string) bool {
@@ -262,8 +265,8 @@ func fastPattern(o options) func(name string) bool {
 	}
 }
 
-// matches is whether a regular expression finds a name; one that is none of Go's finds all.
-func matches(expr string, whole bool) func(name string) bool {
+// nameMatcher is whether a regular expression finds a name; one that is none of Go's finds all.
+func nameMatcher(expr string, whole bool) func(name string) bool {
 	if whole {
 		expr = "^(?:" + expr + ")$"
 	}
@@ -276,11 +279,11 @@ func readsListed(c cmd) bool {
 	o := parseOptions(c.args, "f file T files-from C directory files0-from", false)
 	switch c.name {
 	case "cpio":
-		return !o.has("i", "extract", "t", "list")
+		return !o.hasOption("i", "extract", "t", "list")
 	case "pax":
-		return o.has("w", "write")
+		return o.hasOption("w", "write")
 	case "zip":
 		return hasWord(c.args, "-@")
 	}
-	return slices.ContainsFunc(o.values("T", "files-from", "files0-from"), func(v field) bool { return v.text == "-" || v.text == "/dev/stdin" })
+	return slices.ContainsFunc(o.valuesOf("T", "files-from", "files0-from"), func(v field) bool { return v.text == "-" || v.text == "/dev/stdin" })
 }

@@ -17,10 +17,10 @@ type value struct {
 	ref    string // the variable that it is another name of (declare -n)
 }
 
-// param is $x and its forms.
-func (g *gather) param(p *syntax.ParamExp, quoted bool) {
+// expandParameter expands $x and its forms.
+func (g *gather) expandParameter(p *syntax.ParamExp, quoted bool) {
 	w := g.w
-	from := w.inside(p)
+	from := w.walkFormWords(p)
 	name := ""
 	if p.Param != nil {
 		name = p.Param.Value
@@ -28,78 +28,79 @@ func (g *gather) param(p *syntax.ParamExp, quoted bool) {
 	switch {
 	case p.Length || p.IsSet:
 		g.cur.from.data = g.cur.from.data || w.heldBy(name, false).data
-		g.number()
+		g.writeNumber()
 	case name == "IFS" && w.vars["IFS"].fields == nil:
 		if !quoted {
-			g.cut()
+			g.endField()
 			g.cur.sub = true
 			return
 		}
 		g.b.WriteByte(' ')
 	case p.Excl || p.NestedParam != nil || p.Repl != nil || p.Exp != nil || p.Slice != nil || p.Index != nil || len(p.Modifiers) > 0:
-		g.cur.from = g.cur.from.with(traits{secret: secretName(name)})
-		if !g.element(p, name, quoted) && (p.Index != nil || !g.computed(p, name, quoted)) {
-			g.cur.from = g.cur.from.with(from).with(w.heldBy(name, p.Excl))
-			g.altered(p)
+		g.cur.from = g.cur.from.mergedWith(traits{secret: secretName(name)})
+		if !g.expandElement(p, name, quoted) && (p.Index != nil || !g.computeForm(p, name, quoted)) {
+			g.cur.from = g.cur.from.mergedWith(from).mergedWith(w.heldBy(name, p.Excl))
+			g.expandAltered(p)
 		}
 	default:
-		g.variable(name, quoted)
+		g.expandVariable(name, quoted)
 	}
 }
 
-// altered is a form whose value is not computed. What is cut off or chosen can be anything in it.
-func (g *gather) altered(p *syntax.ParamExp) {
+// expandAltered expands a form whose value is not computed. What is cut off or chosen can be
+// anything in it.
+func (g *gather) expandAltered(p *syntax.ParamExp) {
 	if p.Exp != nil && p.Exp.Op == syntax.OtherParamOps { // ${x@P} expands what it holds: code
-		g.w.add(Exec, LevelAlways, "${"+p.Param.Value+"@...}", "it runs what a variable holds")
+		g.w.addEffect(Exec, LevelAlways, "${"+p.Param.Value+"@...}", "it runs what a variable holds")
 	}
-	g.dynamic()
+	g.writeUnknown()
 }
 
-// inside walks the commands in the words of a form, ${x:-$(cmd)}, and returns where these words
-// come from.
-func (w *walker) inside(p *syntax.ParamExp) (from traits) {
+// walkFormWords walks the commands in the words of a form, ${x:-$(cmd)}, and returns where these
+// words come from.
+func (w *walker) walkFormWords(p *syntax.ParamExp) (from traits) {
 	if p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Index == nil {
 		return from
 	}
 	if p.Exp != nil {
 		from = w.expandOne(p.Exp.Word).from
 		if from.data && p.Param != nil && isOneOf("= :=", p.Exp.Op.String()) {
-			w.holds(p.Param.Value, from)
+			w.noteOrigin(p.Param.Value, from)
 		}
 	}
 	if p.Repl != nil {
 		w.expandOne(p.Repl.Orig)
-		from = from.with(w.expandOne(p.Repl.With).from)
+		from = from.mergedWith(w.expandOne(p.Repl.With).from)
 	}
 	if p.Slice != nil {
-		w.arithmetic(p.Slice.Offset)
-		w.arithmetic(p.Slice.Length)
+		w.walkArithmetic(p.Slice.Offset)
+		w.walkArithmetic(p.Slice.Length)
 	}
-	w.arithmetic(p.Index)
+	w.walkArithmetic(p.Index)
 	return from
 }
 
-func (g *gather) variable(name string, quoted bool) {
+func (g *gather) expandVariable(name string, quoted bool) {
 	w := g.w
 	if v, ok := w.vars[name]; ok {
 		if v.split || v.uneven || v.array || len(v.fields) > 1 && (!v.list || g.b.Len() > 0) {
-			g.cur.from = g.cur.from.with(w.heldBy(name, false))
+			g.cur.from = g.cur.from.mergedWith(w.heldBy(name, false))
 		}
-		if v, ok = w.referred(v); !ok {
-			g.dynamic()
+		if v, ok = w.resolveReference(v); !ok {
+			g.writeUnknown()
 			return
 		}
-		g.assigned(v, quoted)
+		g.expandAssigned(v, quoted)
 		return
 	}
 	g.cur.sub = true
-	g.cur.from = g.cur.from.with(w.unsetFrom(name))
+	g.cur.from = g.cur.from.mergedWith(w.unsetFrom(name))
 	switch name {
 	case "HOME":
 		g.b.WriteString(w.ctx.Home)
 	case "PWD":
 		if !w.known {
-			g.dynamic()
+			g.writeUnknown()
 			return
 		}
 		g.b.WriteString(w.dir)
@@ -113,18 +114,18 @@ func (g *gather) variable(name string, quoted bool) {
 		g.b.WriteString("word")
 	case "1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*":
 		if w.inFunc > 0 {
-			g.dynamic()
+			g.writeUnknown()
 		} else if quoted {
 			g.some = true
 		}
 	default:
-		g.cur.from = g.cur.from.with(traits{secret: secretName(name)})
-		g.dynamic()
+		g.cur.from = g.cur.from.mergedWith(traits{secret: secretName(name)})
+		g.writeUnknown()
 	}
 }
 
-// assigned is a variable that the line itself has set.
-func (g *gather) assigned(v value, quoted bool) {
+// expandAssigned expands a variable that the line itself has set.
+func (g *gather) expandAssigned(v value, quoted bool) {
 	switch {
 	case v.list && len(v.fields) == 0: // "$@" without words
 		g.cur.sub = true
@@ -133,58 +134,58 @@ func (g *gather) assigned(v value, quoted bool) {
 		g.cur.sub = true
 		return
 	case v.uneven && !v.list:
-		g.dynamic()
+		g.writeUnknown()
 		return
 	case v.array && len(v.fields) > 0 && !v.split: // its first element
-		g.assigned(value{fields: v.fields[:1]}, quoted)
+		g.expandAssigned(value{fields: v.fields[:1]}, quoted)
 		return
 	case v.split, len(v.fields) == 0, !quoted && g.w.vars["IFS"].fields != nil:
-		g.dynamic()
+		g.writeUnknown()
 		return
 	case v.list && g.b.Len() == 0: // each of them, as words of their own
 		for i, f := range v.fields {
 			if i > 0 {
-				g.cut()
+				g.endField()
 			}
-			g.whole(f)
+			g.writeWhole(f)
 		}
 		return
 	case len(v.fields) > 1:
-		g.dynamic()
+		g.writeUnknown()
 		return
 	}
-	g.splits(v.fields[0], quoted)
+	g.writeSplit(v.fields[0], quoted)
 }
 
-// splits writes a value, as words of their own where nothing quotes it.
-func (g *gather) splits(f field, quoted bool) {
+// writeSplit writes a value, as words of their own where nothing quotes it.
+func (g *gather) writeSplit(f field, quoted bool) {
 	if quoted || !strings.ContainsAny(f.text, " \t\n") {
-		g.whole(f)
+		g.writeWhole(f)
 		return
 	}
 	for i, part := range strings.Fields(f.text) {
 		if i > 0 || strings.HasPrefix(f.text, " ") {
-			g.cut()
+			g.endField()
 		}
 		p := f
 		p.text = part
-		g.whole(p)
+		g.writeWhole(p)
 	}
 }
 
-func (g *gather) whole(f field) {
+func (g *gather) writeWhole(f field) {
 	if g.b.Len()+len(f.text) > maxWord || len(g.out) > maxFields {
-		g.dynamic()
+		g.writeUnknown()
 		return
 	}
 	g.b.WriteString(f.text)
 	g.some = true
 	g.cur.sub = true
-	g.cur.dyn, g.cur.glob, g.cur.made, g.cur.from = g.cur.dyn || f.dyn, g.cur.glob || f.glob, g.cur.made || f.made, g.cur.from.with(f.from)
+	g.cur.dyn, g.cur.glob, g.cur.made, g.cur.from = g.cur.dyn || f.dyn, g.cur.glob || f.glob, g.cur.made || f.made, g.cur.from.mergedWith(f.from)
 }
 
-// set remembers an assignment.
-func (w *walker) set(name string, f field, add bool) {
+// setVariable keeps an assignment.
+func (w *walker) setVariable(name string, f field, add bool) {
 	if w.vars == nil {
 		w.vars = map[string]value{}
 	}
@@ -210,10 +211,10 @@ func (w *walker) set(name string, f field, add bool) {
 	case add && had && len(old.fields) == 1 && !old.split && len(old.fields[0].text) < maxWord:
 		f.text = old.fields[0].text + f.text
 		f.dyn = f.dyn || old.fields[0].dyn
-		f.from = f.from.with(old.fields[0].from)
+		f.from = f.from.mergedWith(old.fields[0].from)
 		w.vars[name] = value{fields: []field{f}}
 	case add, had && w.branch > 0:
-		f.from = f.from.with(w.heldBy(name, false))
+		f.from = f.from.mergedWith(w.heldBy(name, false))
 		w.vars[name] = value{fields: []field{f}, split: true}
 	default:
 		w.vars[name] = value{fields: []field{f}, split: w.branch > 0 && had}

@@ -38,8 +38,8 @@ type place struct {
 	top  bool   // it is a home, the root or a folder of the system as a whole
 }
 
-// place says what a word means as a path.
-func (w *walker) place(f field) place {
+// placeOf says what a word means as a path.
+func (w *walker) placeOf(f field) place {
 	text := f.text
 	if f.proc {
 		return place{kind: placeStream, path: text}
@@ -55,7 +55,7 @@ func (w *walker) place(f field) place {
 	abs = w.throughLinks(abs)
 	p := place{path: abs, wild: f.glob}
 	relative := !path.IsAbs(text) && !strings.Contains(text, "..")
-	p.kind = w.classify(abs, relative)
+	p.kind = w.classifyPath(abs, relative)
 	if f.glob && p.kind <= placeOutside && (secretGlob(abs, w.ctx.Home) || w.ownGlob(abs)) {
 		p.kind = placeCredential
 	}
@@ -104,13 +104,13 @@ func secretGlob(p, home string) bool {
 	return false
 }
 
-// classify says what an absolute path stands for.
-func (w *walker) classify(p string, relative bool) kind {
+// classifyPath says what an absolute path stands for.
+func (w *walker) classifyPath(p string, relative bool) kind {
 	base := path.Base(p)
 	if strings.HasPrefix(p, "/dev/") || p == "/dev" {
-		return device(p)
+		return deviceKind(p)
 	}
-	if k := w.named(p, base); k != placeProject {
+	if k := w.namedKind(p, base); k != placeProject {
 		return k
 	}
 	switch {
@@ -137,7 +137,7 @@ func (w *walker) inProject(p string, relative bool) bool {
 	return realpath.Within(p, root) && (proper || relative)
 }
 
-func device(p string) kind {
+func deviceKind(p string) kind {
 	name := strings.TrimPrefix(p, "/dev/")
 	first, _, _ := strings.Cut(name, "/")
 	switch first {
@@ -208,8 +208,8 @@ func (w *walker) isWholeMachineOrHome(p string, glob bool) bool {
 	return topFolder(p) || p == w.ctx.Home || p == homeOf(p, w.ctx.Home)
 }
 
-// named finds the paths that have a meaning of their own, wherever they are.
-func (w *walker) named(p, base string) kind {
+// namedKind finds the paths that have a meaning of their own, wherever they are.
+func (w *walker) namedKind(p, base string) kind {
 	home := homeOf(p, w.ctx.Home)
 	rel := ""
 	if home != "" {
@@ -335,10 +335,10 @@ func credentialPath(p string) bool {
 	return strings.HasPrefix(p, "/proc/") && (strings.HasSuffix(p, "/environ") || strings.HasSuffix(p, "/mem"))
 }
 
-// name is how a sentence calls a path.
-func (w *walker) name(f field) string {
+// nameOf is how a sentence calls a path.
+func (w *walker) nameOf(f field) string {
 	text := strings.ReplaceAll(f.text, unknown, "…")
-	switch p := w.place(f); p.kind {
+	switch p := w.placeOf(f); p.kind {
 	case placeProject:
 		return text + " (in the project)"
 	case placeUnknown:
@@ -354,66 +354,68 @@ func (w *walker) name(f field) string {
 	}
 }
 
-// writes notes that a command changes or makes a file.
-func (w *walker) writes(f field, how string) place {
-	p := w.place(f)
-	name := w.name(f)
+// addWrite notes that a command changes or makes a file.
+func (w *walker) addWrite(f field, how string) place {
+	p := w.placeOf(f)
+	name := w.nameOf(f)
 	w.namedByData = w.namedByData || f.from.data
 	w.rememberChanged(f, p)
 	switch p.kind {
 	case placeStream:
 	case placeProject, placeTemp:
-		w.effect(Effect{Class: Write, Level: LevelStandard, Target: f.text, Reason: how + " " + name, Reversible: true})
+		w.keepEffect(Effect{Class: Write, Level: LevelStandard, Target: f.text, Reason: how + " " + name, Reversible: true})
 	case placeDisk:
-		w.add(Device, levelNever, f.text, "it writes over the disk device "+f.text)
+		w.addEffect(Device, levelNever, f.text, "it writes over the disk device "+f.text)
 	case placeDevice:
-		w.add(Device, LevelAlways, f.text, "it writes to the device "+f.text)
+		w.addEffect(Device, LevelAlways, f.text, "it writes to the device "+f.text)
 	case placeStartup:
-		w.add(Persist, LevelAlways, f.text, how+" "+name+", which other programs run later")
+		w.addEffect(Persist, LevelAlways, f.text, how+" "+name+", which other programs run later")
 	case placeGit:
-		w.add(Persist, LevelAlways, f.text, how+" "+name+": git runs and trusts what is in there")
+		w.addEffect(Persist, LevelAlways, f.text, how+" "+name+": git runs and trusts what is in there")
 	case placeCredential:
-		if dotenv(p.path) && w.inProject(p.path, !filepath.IsAbs(f.text)) && !w.ownSecret(p.path) {
-			w.effect(Effect{Class: Write, Level: LevelStandard, Target: f.text, Reason: how + " " + name, Reversible: true})
+		if isDotenv(p.path) && w.inProject(p.path, !filepath.IsAbs(f.text)) && !w.ownSecret(p.path) {
+			w.keepEffect(Effect{Class: Write, Level: LevelStandard, Target: f.text, Reason: how + " " + name, Reversible: true})
 			return p
 		}
-		w.add(Credential, LevelAlways, f.text, how+" "+name+", where secrets are kept")
+		w.addEffect(Credential, LevelAlways, f.text, how+" "+name+", where secrets are kept")
 	case placeOwn:
-		w.add(Persist, LevelAlways, f.text, how+" "+name+": it belongs to Hermes itself")
+		w.addEffect(Persist, LevelAlways, f.text, how+" "+name+": it belongs to Hermes itself")
 	case placeSocket:
-		w.add(Privilege, LevelAlways, f.text, "it talks to a container engine: that is as good as root")
+		w.addEffect(Privilege, LevelAlways, f.text,
+			"it talks to a container engine: that is as good as root")
 	case placeSystem:
-		w.add(System, LevelSensitive, f.text, how+" "+name+", which belongs to the system")
+		w.addEffect(System, LevelSensitive, f.text, how+" "+name+", which belongs to the system")
 	case placeUnknown:
-		w.add(Write, LevelSensitive, f.text, how+" "+name)
+		w.addEffect(Write, LevelSensitive, f.text, how+" "+name)
 	default:
-		w.add(Write, LevelSensitive, f.text, how+" "+name)
+		w.addEffect(Write, LevelSensitive, f.text, how+" "+name)
 	}
 	return p
 }
 
-func dotenv(p string) bool { b := path.Base(p); return b == ".env" || strings.HasPrefix(b, ".env.") }
+func isDotenv(p string) bool { b := path.Base(p); return b == ".env" || strings.HasPrefix(b, ".env.") }
 
-// reads notes that a command reads a file, when that says anything: keys, devices.
-func (w *walker) reads(f field, sure bool) {
-	p := w.place(f)
+// addRead notes that a command reads a file, when that says anything: keys, devices.
+func (w *walker) addRead(f field, sure bool) {
+	p := w.placeOf(f)
 	switch p.kind {
 	case placeCredential:
-		w.add(Credential, LevelSensitive, f.text, "reads "+w.name(f)+", where secrets are kept")
+		w.addEffect(Credential, LevelSensitive, f.text, "reads "+w.nameOf(f)+", where secrets are kept")
 		w.out.secret = true
 	case placeDisk, placeDevice:
 		if sure {
-			w.add(Device, LevelAlways, f.text, "reads the device "+f.text)
+			w.addEffect(Device, LevelAlways, f.text, "reads the device "+f.text)
 		}
 	case placeSocket:
-		w.add(Privilege, LevelAlways, f.text, "it talks to a container engine: that is as good as root")
+		w.addEffect(Privilege, LevelAlways, f.text,
+			"it talks to a container engine: that is as good as root")
 	default:
 	}
 }
 
-// removes notes a deletion.
-func (w *walker) removes(f field, recursive bool) {
-	p := w.place(f)
+// addRemoval notes a deletion.
+func (w *walker) addRemoval(f field, recursive bool) {
+	p := w.placeOf(f)
 	w.rememberChanged(f, p)
 	how := "deletes "
 	if recursive {
@@ -421,15 +423,15 @@ func (w *walker) removes(f field, recursive bool) {
 	}
 	switch {
 	case recursive && p.top && !w.ctx.Sandboxed, recursive && w.isEmptyVariableSlash(f):
-		w.add(Delete, levelNever, f.text, how+f.text+": that is a whole system or home")
+		w.addEffect(Delete, levelNever, f.text, how+f.text+": that is a whole system or home")
 	case p.kind == placeDisk || p.kind == placeDevice:
-		w.add(Device, LevelAlways, f.text, how+f.text)
+		w.addEffect(Device, LevelAlways, f.text, how+f.text)
 	default:
-		e := Effect{Class: Delete, Level: LevelSensitive, Target: f.text, Reason: how + w.name(f), Reversible: p.kind == placeProject && rebuilt(f.text)}
+		e := Effect{Class: Delete, Level: LevelSensitive, Target: f.text, Reason: how + w.nameOf(f), Reversible: p.kind == placeProject && isRebuilt(f.text)}
 		if recursive && w.ctx.Local && p.kind != placeUnknown && !f.glob {
 			e.Folder = p.path
 		}
-		w.effect(e)
+		w.keepEffect(e)
 	}
 }
 
@@ -437,8 +439,8 @@ func (w *walker) removes(f field, recursive bool) {
 // empty, it is the root.
 func (w *walker) isEmptyVariableSlash(f field) bool { return f.text == "/*" || f.text == "/" }
 
-// rebuilt reports whether a folder holds only what a build makes again.
-func rebuilt(p string) bool {
+// isRebuilt reports whether a folder holds only what a build makes again.
+func isRebuilt(p string) bool {
 	switch path.Base(strings.TrimSuffix(p, "/")) {
 	case "build", "dist", "out", "target", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "coverage", ".next", ".nuxt", ".turbo", ".tox", "htmlcov", ".coverage", ".cache":
 		return true

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// positional sets $0, $1 ... to words; $@ and $* are all but the first.
-func (w *walker) positional(words []field) {
+// setPositional sets $0, $1 ... to words; $@ and $* are all but the first.
+func (w *walker) setPositional(words []field) {
 	if w.vars == nil {
 		w.vars = map[string]value{}
 	}
@@ -37,7 +37,7 @@ func (w *walker) positional(words []field) {
 // callFunction walks the body of a function with the words of a call.
 func (w *walker) callFunction(c cmd, body *syntax.Stmt) {
 	if w.calling[c.name] || w.depth >= maxDepth {
-		w.out = w.out.with(w.in)
+		w.out = w.out.mergedWith(w.in)
 		return
 	}
 	if w.calling == nil {
@@ -52,14 +52,14 @@ func (w *walker) callFunction(c cmd, body *syntax.Stmt) {
 			kept[n] = v
 		}
 	}
-	w.positional(append([]field{{text: c.name}}, c.args...))
+	w.setPositional(append([]field{{text: c.name}}, c.args...))
 	span, locals := w.span, w.locals
 	w.locals = nil
-	w.stmt(body)
+	w.walkStatement(body)
 	w.out.names = false
-	w.at(span)
+	w.setSpan(span)
 	for name := range w.locals {
-		w.forget(name)
+		w.forgetVariable(name)
 	}
 	w.locals = locals
 	for _, n := range names {
@@ -75,7 +75,7 @@ func (w *walker) callFunction(c cmd, body *syntax.Stmt) {
 // loosePositional makes all of $1, $2 ... unknown.
 func (w *walker) loosePositional(maybe ...field) {
 	words := append([]field{{text: unknown, dyn: true, sub: true}}, maybe...)
-	w.positional(append([]field{{text: "sh"}}, words...))
+	w.setPositional(append([]field{{text: "sh"}}, words...))
 	for i := 1; i < 10; i++ {
 		w.vars[strconv.Itoa(i)] = value{fields: words, list: true}
 	}
@@ -91,27 +91,27 @@ func (w *walker) setWords(c cmd) {
 			w.loosePositional(c.args[i:]...)
 			return
 		case a.text == "--":
-			w.positional(append([]field{{text: "sh"}}, c.args[i+1:]...))
+			w.setPositional(append([]field{{text: "sh"}}, c.args[i+1:]...))
 			return
 		case (strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "+")) && !a.dyn:
 			if strings.HasSuffix(a.text, "o") {
 				return
 			}
 		default:
-			w.positional(append([]field{{text: "sh"}}, c.args[i:]...))
+			w.setPositional(append([]field{{text: "sh"}}, c.args[i:]...))
 			return
 		}
 	}
 }
 
-// shift drops the first of $1, $2 ...
-func shift(w *walker, c cmd) {
+// judgeShift judges shift, which drops the first of $1, $2 ...
+func judgeShift(w *walker, c cmd) {
 	all, ok := w.vars["@"]
 	if !ok {
 		return
 	}
 	n := 1
-	if v, err := strconv.Atoi(operand(c)); err == nil {
+	if v, err := strconv.Atoi(firstOperand(c)); err == nil {
 		n = v
 	}
 	cut := min(max(n, 0), len(all.fields))
@@ -119,7 +119,7 @@ func shift(w *walker, c cmd) {
 		w.loosePositional(all.fields...)
 		return
 	}
-	w.positional(append([]field{{text: "sh"}}, all.fields[cut:]...))
+	w.setPositional(append([]field{{text: "sh"}}, all.fields[cut:]...))
 }
 
 // readsWholeLine reports whether read gives its variable all of the text that comes in, as it
@@ -135,26 +135,29 @@ func (w *walker) readsWholeLine(c cmd) bool {
 	return !slices.ContainsFunc(c.args, func(a field) bool { return strings.HasPrefix(a.text, "-") && a.text != "-r" || a.dyn })
 }
 
-// reader is read and mapfile: what comes in becomes variables.
-func reader(w *walker, c cmd) {
+// judgeReadBuiltin judges read and mapfile: what comes in becomes variables.
+func judgeReadBuiltin(w *walker, c cmd) {
 	list := c.name != "read"
 	o := parseOptions(c.args, map[bool]string{false: "d i n N p t u a", true: "d n O s u C c"}[list], false)
 	if list {
-		for _, v := range o.values("C") { // called with an index and a line
-			w.walkInnerText(part(v, v.text+" 0 "+unknown))
-			w.add(Exec, LevelAlways, v.text, c.name+" runs "+showUnknown(v.text)+" for what it reads")
+		for _, v := range o.valuesOf("C") { // called with an index and a line
+			w.walkInnerText(partOf(v, v.text+" 0 "+unknown))
+			w.addEffect(Exec, LevelAlways, v.text, c.name+" runs "+showUnknown(v.text)+" for what it reads")
 		}
 	}
 	names := o.operands
-	for _, v := range o.values("a") {
+	for _, v := range o.valuesOf("a") {
 		names, list = append(names, v), true
 	}
 	if len(names) == 0 {
 		names = []field{{text: map[bool]string{false: "REPLY", true: "MAPFILE"}[c.name != "read"]}}
 	}
-	got := field{text: unknown, dyn: true, sub: true, from: w.in.with(traits{data: o.has("u")})}
-	if w.in.plain && indexed(w.in.text) {
-		w.add(Exec, LevelAlways, w.in.text, "what is read may be the index of an array that runs a command")
+	got := field{
+		text: unknown, dyn: true, sub: true,
+		from: w.in.mergedWith(traits{data: o.hasOption("u")}),
+	}
+	if w.in.plain && indexRunsCommand(w.in.text) {
+		w.addEffect(Exec, LevelAlways, w.in.text, "what is read may be the index of an array that runs a command")
 	}
 	if !list && w.readsWholeLine(c) {
 		got = field{text: strings.TrimRight(w.in.text, "\n"), sub: true, from: got.from}
@@ -171,7 +174,7 @@ func reader(w *walker, c cmd) {
 			text := field{text: strings.TrimRight(w.in.text, "\n"), sub: true, from: got.from}
 			v = value{fields: v.fields, list: true, array: list, uneven: list}
 			for _, word := range strings.Fields(text.text) {
-				v.fields = append(v.fields, part(text, word))
+				v.fields = append(v.fields, partOf(text, word))
 			}
 		}
 		if base, _, ok := strings.Cut(n.text, "["); ok {
@@ -183,21 +186,21 @@ func reader(w *walker, c cmd) {
 		}
 		w.vars[n.text] = v
 	}
-	filter(w, c)
+	judgeFilter(w, c)
 }
 
-// says writes what a command is known to put out.
-func (g *gather) says(text string, quoted bool, from traits) {
-	f := field{text: text, made: true, sub: true, dyn: strings.Contains(text, unknown), from: from.with(traits{})}
+// writeKnownOutput writes what a command is known to put out.
+func (g *gather) writeKnownOutput(text string, quoted bool, from traits) {
+	f := field{text: text, made: true, sub: true, dyn: strings.Contains(text, unknown), from: from.mergedWith(traits{})}
 	f.glob = !quoted && strings.ContainsAny(text, "*?[")
 	if quoted || !strings.ContainsAny(text, " \t\n") {
-		g.whole(f)
+		g.writeWhole(f)
 		return
 	}
 	for i, word := range strings.Fields(text) {
 		if i > 0 || strings.HasPrefix(text, " ") {
-			g.cut()
+			g.endField()
 		}
-		g.whole(part(f, word))
+		g.writeWhole(partOf(f, word))
 	}
 }

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// printed is what printf puts out of a format and its arguments.
-func printed(args []field) string {
+// printfOutput is what printf puts out of a format and its arguments.
+func printfOutput(args []field) string {
 	var out strings.Builder
 	rest := args[1:]
 	for range maxWords {
 		before := len(rest)
-		rest = format(&out, args[0].text, rest)
+		rest = writeFormat(&out, args[0].text, rest)
 		if len(rest) == 0 || len(rest) == before {
 			break // a format that takes nothing is printed once
 		}
 	}
-	return unescaped(out.String())
+	return unescapeText(out.String())
 }
 
-// format writes a format once and returns the arguments that it left over.
-func format(out *strings.Builder, f string, args []field) []field {
+// writeFormat writes a format once and returns the arguments that it left over.
+func writeFormat(out *strings.Builder, f string, args []field) []field {
 	for i := 0; i < len(f); i++ {
 		if f[i] != '%' {
 			out.WriteByte(f[i])
@@ -41,8 +41,8 @@ func format(out *strings.Builder, f string, args []field) []field {
 	return args
 }
 
-// unescaped takes \n, \x41 and \101 for what printf, and the echo of some shells, make of them.
-func unescaped(s string) string {
+// unescapeText takes \n, \x41 and \101 for what printf, and the echo of some shells, make of them.
+func unescapeText(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
@@ -57,9 +57,9 @@ func unescaped(s string) string {
 		case at >= 0:
 			out.WriteByte("\a\b\x1b\f\n\r\t\v"[at])
 		case s[i] == 'x':
-			i += digits(&out, s[i+1:], 2, 16)
+			i += writeDigits(&out, s[i+1:], 2, 16)
 		case s[i] >= '0' && s[i] <= '7':
-			i += digits(&out, s[i:], 3+len(s[i:])-len(strings.TrimPrefix(s[i:], "0")), 8) - 1
+			i += writeDigits(&out, s[i:], 3+len(s[i:])-len(strings.TrimPrefix(s[i:], "0")), 8) - 1
 		default:
 			out.WriteByte('\\')
 			out.WriteByte(s[i])
@@ -68,8 +68,8 @@ func unescaped(s string) string {
 	return out.String()
 }
 
-// digits writes the byte that up to most digits stand for, and returns how many they were.
-func digits(out *strings.Builder, s string, most, base int) int {
+// writeDigits writes the byte that up to most digits stand for, and returns how many they were.
+func writeDigits(out *strings.Builder, s string, most, base int) int {
 	n := 0
 	for n < min(len(s), most) {
 		if _, err := strconv.ParseUint(s[n:n+1], base, 8); err != nil {
@@ -85,7 +85,8 @@ func digits(out *strings.Builder, s string, most, base int) int {
 
 // xargsWords are the words of xargs' command, with what it reads when that is known.
 func xargsWords(words []field, in traits, replace string, zero bool) []field {
-	given := strings.Fields(strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(unescaped(in.text)))
+	given := strings.Fields(strings.NewReplacer(`"`, "", "'", "", `\`,
+		"").Replace(unescapeText(in.text)))
 	if zero {
 		given = strings.FieldsFunc(in.text, func(r rune) bool { return r == 0 })
 	}
@@ -95,7 +96,7 @@ func xargsWords(words []field, in traits, replace string, zero bool) []field {
 	if !in.plain || len(given) == 0 || len(given) > maxWords {
 		for i, f := range words {
 			if replace != "" && strings.Contains(f.text, "://") && strings.Contains(f.text, replace) {
-				words[i].text, words[i].dyn, words[i].from = strings.ReplaceAll(f.text, replace, unknown), true, f.from.with(in)
+				words[i].text, words[i].dyn, words[i].from = strings.ReplaceAll(f.text, replace, unknown), true, f.from.mergedWith(in)
 			}
 		}
 		return append(words, field{text: unknown, dyn: true, sub: true, from: in})
@@ -114,15 +115,15 @@ func xargsWords(words []field, in traits, replace string, zero bool) []field {
 		}
 		for _, g := range given {
 			f := f
-			f.text, f.from = strings.ReplaceAll(f.text, replace, g), f.from.with(in)
+			f.text, f.from = strings.ReplaceAll(f.text, replace, g), f.from.mergedWith(in)
 			out = append(out, f)
 		}
 	}
 	return out
 }
 
-// ran notes a program and its words, for rules about programs.
-func (w *walker) ran(args []field) {
+// noteRun notes a program and its words, for rules about programs.
+func (w *walker) noteRun(args []field) {
 	if len(w.runs) >= maxCommands {
 		return
 	}

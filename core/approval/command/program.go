@@ -87,8 +87,8 @@ type entry struct {
 	is   *program
 }
 
-// entries are those of all data files, found by their first lines alone.
-func entries() []*entry {
+// allEntries are those of all data files, found by their first lines alone.
+func allEntries() []*entry {
 	var out []*entry
 	files, _ := fs.Glob(programFiles, "programs/*.yaml")
 	for _, name := range files {
@@ -114,9 +114,9 @@ func entries() []*entry {
 	return out
 }
 
-// program reads the entry. That it is right is a matter of a test; what cannot be read knows no
+// readProgram reads the entry. That it is right is a matter of a test; what cannot be read knows no
 // option, and asks.
-func (e *entry) program() *program {
+func (e *entry) readProgram() *program {
 	e.once.Do(func() {
 		var list []*program
 		if err := yaml.Unmarshal([]byte(e.text), &list); err != nil || len(list) != 1 {
@@ -132,10 +132,10 @@ func (e *entry) program() *program {
 // fromData are the handlers of the programs in the data files.
 func fromData() map[string]handler {
 	out := map[string]handler{}
-	for _, e := range entries() {
+	for _, e := range allEntries() {
 		prefix := map[string]string{"git": "git ", "variables": "$", "python-modules": "python -m "}[e.kind]
 		if prefix == "" {
-			out[e.names] = func(w *walker, c cmd) { e.program().judge(w, c) }
+			out[e.names] = func(w *walker, c cmd) { e.readProgram().judgeCommand(w, c) }
 		}
 		for name := range strings.FieldsSeq(e.names) {
 			table.data[prefix+name] = e
@@ -183,7 +183,7 @@ func kindDefaults(kind string, p *program) {
 	}
 }
 
-func (p *program) taken(args []field) parsed {
+func (p *program) takeArguments(args []field) parsed {
 	p.once.Do(func() {
 		ruled := map[string]string{}
 		for _, r := range p.When {
@@ -192,52 +192,52 @@ func (p *program) taken(args []field) parsed {
 		if p.Decodes != "always" {
 			ruled["flag"] += " " + p.Decodes
 		}
-		p.grammar = shelltext.NewGrammar(p.style(), ruled, p.Options)
+		p.grammar = shelltext.NewGrammar(p.optionStyle(), ruled, p.Options)
 	})
 	return takeApart(p.grammar, args)
 }
 
-// judge notes what the program does with its arguments.
-func (p *program) judge(w *walker, c cmd) {
+// judgeCommand notes what the program does with its arguments.
+func (p *program) judgeCommand(w *walker, c cmd) {
 	if p.Passes {
-		defer filter(w, c)
+		defer judgeFilter(w, c)
 		if p.Options == nil && p.When == nil && p.Decodes == "" {
 			return
 		}
 	}
-	g := p.taken(c.args)
+	g := p.takeArguments(c.args)
 	if h := table.handlers[p.Handler]; h != nil && h(w, p, c, g) {
 		return
 	}
-	if g.only("show") && len(g.operands) == 0 {
+	if g.hasOnly("show") && len(g.operands) == 0 {
 		return
 	}
-	restore := w.scope()
+	restore := w.openScope()
 	defer restore()
 	p.optionsDo(w, c, g)
 	for _, r := range p.When {
 		switch {
-		case !r.holds(c, g):
+		case !r.appliesTo(c, g):
 		case r.Does == "":
 			return
 		default:
-			w.does(r.Does, c.name, g.operands)
+			w.addNamedEffect(r.Does, c.name, g.operands)
 			if r.Last {
 				return
 			}
 		}
 	}
-	if len(p.Verbs) > 0 && p.verb(w, c, g) {
+	if len(p.Verbs) > 0 && p.judgeVerb(w, c, g) {
 		return
 	}
 	w.out.secret = w.out.secret || p.Secret
-	w.out.decoded = w.out.decoded || p.Decodes == "always" || p.Decodes != "" && slices.ContainsFunc(g.given, (&rule{Options: p.Decodes}).given)
-	w.does(p.Does, c.name, g.operands)
+	w.out.decoded = w.out.decoded || p.Decodes == "always" || p.Decodes != "" && slices.ContainsFunc(g.given, (&rule{Options: p.Decodes}).optionGiven)
+	w.addNamedEffect(p.Does, c.name, g.operands)
 	w.operandsDo(p, p.Operands, c, g, g.operands[min(p.Skip, len(g.operands)):])
 }
 
-// holds reports whether a command is one of those that the rule speaks of.
-func (r *rule) holds(c cmd, g parsed) bool {
+// appliesTo reports whether a command is one of those that the rule speaks of.
+func (r *rule) appliesTo(c cmd, g parsed) bool {
 	word := func(i int) string {
 		if i < len(g.operands) {
 			return g.operands[i].text
@@ -246,7 +246,7 @@ func (r *rule) holds(c cmd, g parsed) bool {
 	}
 	among := func(list, s string) bool { return list == "" || isOneOf(list, s) }
 	verb := among(r.Verbs, word(0)) || r.Verbs == "none" && word(0) == ""
-	return verb && r.wordsHold(c, g) && among(r.Names, c.name) && among(r.Second, word(1)) && (r.Not == "" || !isOneOf(r.Not, word(0)) && (r.Not != "none" || word(0) != "")) && (r.Options == "" || slices.ContainsFunc(g.given, r.given))
+	return verb && r.wordsHold(c, g) && among(r.Names, c.name) && among(r.Second, word(1)) && (r.Not == "" || !isOneOf(r.Not, word(0)) && (r.Not != "none" || word(0) != "")) && (r.Options == "" || slices.ContainsFunc(g.given, r.optionGiven))
 }
 
 // wordsHold reports whether the words are as many, and hold, what the rule says.
@@ -256,8 +256,8 @@ func (r *rule) wordsHold(c cmd, g parsed) bool {
 		(r.Holds == nil || slices.ContainsFunc(r.Holds, func(s string) bool { return strings.Contains(joinedText(c.args)+" ", s) }))
 }
 
-// given reports whether o is one of the options of the rule, with one of its values.
-func (r *rule) given(o given) bool {
+// optionGiven reports whether o is one of the options of the rule, with one of its values.
+func (r *rule) optionGiven(o given) bool {
 	for token := range strings.FieldsSeq(r.Options) {
 		if rule, _ := shelltext.ReadRule(token, ""); rule.Option == o.flag && (r.Is == "" || isOneOf(r.Is, o.value.text)) {
 			return true
@@ -270,7 +270,7 @@ func (r *rule) given(o given) bool {
 func (p *program) optionsDo(w *walker, c cmd, g parsed) {
 	if p.Strict {
 		for _, a := range g.strange {
-			w.add(Exec, LevelAlways, a.text, c.name+" is given "+showUnknown(a.text)+", of which is not known here what it does")
+			w.addEffect(Exec, LevelAlways, a.text, c.name+" is given "+showUnknown(a.text)+", of which is not known here what it does")
 		}
 	}
 	for _, o := range g.given {
@@ -282,19 +282,19 @@ func (p *program) optionsDo(w *walker, c cmd, g parsed) {
 
 func showUnknown(text string) string { return strings.ReplaceAll(text, unknown, "…") }
 
-// verb notes what the first operand says; false when it is an operand like others.
-func (p *program) verb(w *walker, c cmd, g parsed) bool {
+// judgeVerb notes what the first operand says; false when it is an operand like others.
+func (p *program) judgeVerb(w *walker, c cmd, g parsed) bool {
 	v := p.verbOf(g)
 	switch {
 	case v != nil && v.As != "":
-		w.run(append([]field{{text: v.As}}, c.args[g.first+1:]...))
+		w.runWords(append([]field{{text: v.As}}, c.args[g.first+1:]...))
 		return true
 	case v != nil:
 		first := g.operands[0]
-		rest := v.taken(p, c.args[g.first+1:]) // options behind it may be those of a command
+		rest := v.takeArguments(p, c.args[g.first+1:]) // options behind it may be those of a command
 		p.optionsDo(w, c, rest)
-		w.does(v.Does, c.name, append([]field{first}, rest.operands...))
-		if len(rest.operands)+len(rest.of("code")) > 0 || v.Does == "" {
+		w.addNamedEffect(v.Does, c.name, append([]field{first}, rest.operands...))
+		if len(rest.operands)+len(rest.valuesOf("code")) > 0 || v.Does == "" {
 			w.operandsDo(p, v.Then, c, rest, rest.operands[min(v.Skip, len(rest.operands)):])
 		}
 		return true
@@ -302,14 +302,14 @@ func (p *program) verb(w *walker, c cmd, g parsed) bool {
 	if p.Else == "" || len(g.operands) == 0 {
 		return false
 	}
-	w.does(p.Else, c.name, g.operands)
+	w.addNamedEffect(p.Else, c.name, g.operands)
 	return true
 }
 
 // verbOf is what the first operand says, or the first two of them as "one/two"; nil when it is no
 // verb.
 func (p *program) verbOf(g parsed) *verb {
-	if len(g.operands) == 0 || len(g.of("code")) > 0 {
+	if len(g.operands) == 0 || len(g.valuesOf("code")) > 0 {
 		return nil
 	}
 	word, both := g.operands[0].text, ""
@@ -328,18 +328,18 @@ func (p *program) verbOf(g parsed) *verb {
 	return found
 }
 
-// taken reads what stands behind a verb: options of the program, or such as have another meaning
-// here.
-func (v *verb) taken(p *program, args []field) parsed {
+// takeArguments reads what stands behind a verb: options of the program, or such as have another
+// meaning here.
+func (v *verb) takeArguments(p *program, args []field) parsed {
 	v.once.Do(func() {
-		style := p.style()
+		style := p.optionStyle()
 		style.Mixed = !isOneOf("words line script task script-name fetched", v.Then) // their options are not ours
 		v.grammar = shelltext.NewGrammar(style, p.Options, v.Options)
 	})
 	return takeApart(v.grammar, args)
 }
 
-func (p *program) style() shelltext.Style {
+func (p *program) optionStyle() shelltext.Style {
 	return shelltext.Style{Mixed: p.Mixed, Ends: p.Ends, Abbreviates: p.Abbreviates, Folded: p.Folded, Separate: p.Separate, Loose: !p.Strict}
 }
 
@@ -360,9 +360,9 @@ func readEffect(s string) (Effect, error) {
 
 const classNames = "read write delete run exec net-in net-out credential privilege system history persist device hidden unclear"
 
-// does notes an effect of a data file. {name}, {verb} and {1} stand for the program, its first
-// operand and the one behind it.
-func (w *walker) does(effect, name string, operands []field) {
+// addNamedEffect notes an effect of a data file. {name}, {verb} and {1} stand for the program, its
+// first operand and the one behind it.
+func (w *walker) addNamedEffect(effect, name string, operands []field) {
 	if effect == "" {
 		return
 	}
@@ -380,5 +380,5 @@ func (w *walker) does(effect, name string, operands []field) {
 		e.Target = "{verb}"
 	}
 	e.Target = fill.Replace(e.Target)
-	w.effect(e)
+	w.keepEffect(e)
 }

@@ -18,14 +18,14 @@ const plainRoles = "flag value code show module warning xoption jit bytecode com
 // TestProgramFiles reads every entry as its author may get it wrong: unknown keys, roles, handlers
 // and effects, options that are none or stand there twice, names that two entries share.
 func TestProgramFiles(t *testing.T) {
-	programs() // makes the tables of roles and handlers
-	all := entries()
+	allHandlers() // makes the tables of roles and handlers
+	all := allEntries()
 	files, err := fs.Glob(programFiles, "programs/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	names := map[string]string{}
-	for _, of := range families() {
+	for _, of := range handlerFamilies() {
 		for list := range of {
 			for name := range strings.FieldsSeq(list) {
 				names[name] = "the code"
@@ -59,7 +59,7 @@ func TestProgramFiles(t *testing.T) {
 					names[name] = file
 				}
 				checkProgram(t, file+": "+p.Names, p)
-				if !slices.ContainsFunc(all, func(e *entry) bool { return e.names == p.Names && e.kind == kind && e.program().Names == p.Names }) {
+				if !slices.ContainsFunc(all, func(e *entry) bool { return e.names == p.Names && e.kind == kind && e.readProgram().Names == p.Names }) {
 					t.Errorf("%s: %s is not found as an entry of its own: its names stand on one line", file, p.Names)
 				}
 			}

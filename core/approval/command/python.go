@@ -32,17 +32,17 @@ var pureModules = map[string]string{
 // which files and whether what comes in it reads.
 func readPython(code string) (files []string, stdin, ok bool) {
 	p := pythonReader{own: map[string]bool{}, modules: map[string]string{}}
-	if len(code) > 4000 || !utf8.ValidString(code) || strings.ContainsAny(code, unknown+"\f\r") || !p.scan(code) {
+	if len(code) > 4000 || !utf8.ValidString(code) || strings.ContainsAny(code, unknown+"\f\r") || !p.scanTokens(code) {
 		return nil, false, false
 	}
-	p.bindings()
+	p.collectBindings()
 	for name := range p.own {
 		if isOneOf(wordList("python.reaching-builtins"), name) {
 			return nil, false, false
 		}
 	}
 	for p.at = 0; p.at < len(p.tokens); {
-		if !p.token() {
+		if !p.judgeToken() {
 			return nil, false, false
 		}
 	}
@@ -64,8 +64,8 @@ type pythonReader struct {
 	stdin   bool
 }
 
-// scan takes code apart. It fails where that is not clear.
-func (p *pythonReader) scan(s string) bool {
+// scanTokens takes code apart. It fails where that is not clear.
+func (p *pythonReader) scanTokens(s string) bool {
 	for i := 0; i < len(s); {
 		c := s[i]
 		switch {
@@ -77,12 +77,12 @@ func (p *pythonReader) scan(s string) bool {
 			p.tokens = append(p.tokens, pythonToken{'\n', ""})
 			i++
 		case c == '"' || c == '\'':
-			n := p.quoted(s[i:], "")
+			n := p.scanQuoted(s[i:], "")
 			if n < 0 {
 				return false
 			}
 			i += n
-		case letter(c):
+		case isNameByte(c):
 			n := p.scanWord(s[i:])
 			if n < 0 {
 				return false
@@ -90,7 +90,7 @@ func (p *pythonReader) scan(s string) bool {
 			i += n
 		case c >= '0' && c <= '9':
 			n := len(pythonNumber().FindString(s[i:]))
-			if n == 0 || i+n < len(s) && (letter(s[i+n]) || s[i+n] == '.') { // 1.0.__class__
+			if n == 0 || i+n < len(s) && (isNameByte(s[i+n]) || s[i+n] == '.') { // 1.0.__class__
 				return false
 			}
 			p.tokens = append(p.tokens, pythonToken{'n', s[i : i+n]})
@@ -108,12 +108,12 @@ func (p *pythonReader) scan(s string) bool {
 // scanWord takes a word, or a text with letters before its quote, and returns its length; -1 when
 // it is not understood.
 func (p *pythonReader) scanWord(s string) int {
-	n := strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII || !letter(byte(r)) && (r < '0' || r > '9') })
+	n := strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII || !isNameByte(byte(r)) && (r < '0' || r > '9') })
 	if n < 0 {
 		n = len(s)
 	}
 	if n < len(s) && (s[n] == '"' || s[n] == '\'') {
-		m := p.quoted(s[n:], strings.ToLower(s[:n]))
+		m := p.scanQuoted(s[n:], strings.ToLower(s[:n]))
 		if m < 0 {
 			return -1
 		}
@@ -127,11 +127,11 @@ var pythonNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:0[xX][0-9a-fA-F_]+|0[bBoO][0-7_]+|[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]+)?)`)
 })
 
-func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isNameByte(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// quoted takes a text and returns its length; -1 when it is not understood. What stands in braces
-// of an f-string is code.
-func (p *pythonReader) quoted(s, prefix string) int {
+// scanQuoted takes a text and returns its length; -1 when it is not understood. What stands in
+// braces of an f-string is code.
+func (p *pythonReader) scanQuoted(s, prefix string) int {
 	if !isOneOf("r b rb br f u", prefix) && prefix != "" || strings.HasPrefix(s, `"""`) || strings.HasPrefix(s, "'''") {
 		return -1
 	}
@@ -149,14 +149,14 @@ func (p *pythonReader) quoted(s, prefix string) int {
 	}
 	text := s[1:i]
 	p.tokens = append(p.tokens, pythonToken{'s', text})
-	if prefix == "f" && !p.formatted(text) {
+	if prefix == "f" && !p.readFormatted(text) {
 		return -1
 	}
 	return i + 1
 }
 
-// formatted reads the code in an f-string as an expression of its own.
-func (p *pythonReader) formatted(text string) bool {
+// readFormatted reads the code in an f-string as an expression of its own.
+func (p *pythonReader) readFormatted(text string) bool {
 	text = strings.NewReplacer("{{", "", "}}", "").Replace(text)
 	for {
 		_, after, ok := strings.Cut(text, "{")
@@ -171,7 +171,7 @@ func (p *pythonReader) formatted(text string) bool {
 			code = code[:at]
 		}
 		p.tokens = append(p.tokens, pythonToken{'+', ""}, pythonToken{'(', ""})
-		if !p.scan(code) {
+		if !p.scanTokens(code) {
 			return false
 		}
 		p.tokens = append(p.tokens, pythonToken{')', ""})
@@ -179,8 +179,8 @@ func (p *pythonReader) formatted(text string) bool {
 	}
 }
 
-// bindings collects the names that the text sets: by =, for, as, with and :=.
-func (p *pythonReader) bindings() {
+// collectBindings collects the names that the text sets: by =, for, as, with and :=.
+func (p *pythonReader) collectBindings() {
 	depth := 0 // brackets around: there, name=value is an argument
 	for i, t := range p.tokens {
 		switch t.kind {
@@ -192,13 +192,13 @@ func (p *pythonReader) bindings() {
 		if t.kind != 'w' {
 			continue
 		}
-		p.bind(i, depth)
+		p.bindWord(i, depth)
 	}
 }
 
-// bind notes what the word i sets.
-func (p *pythonReader) bind(i, depth int) {
-	t, next, after := p.tokens[i], p.sign(i+1), p.sign(i+2)
+// bindWord notes what the word i sets.
+func (p *pythonReader) bindWord(i, depth int) {
+	t, next, after := p.tokens[i], p.kindAt(i+1), p.kindAt(i+2)
 	switch {
 	case t.text == "lambda":
 		p.bindUntil(i+1, func(t pythonToken) bool { return t.kind == ':' })
@@ -206,8 +206,8 @@ func (p *pythonReader) bind(i, depth int) {
 		p.bindUntil(i+1, func(t pythonToken) bool { return t.text == "in" && t.kind == 'w' || t.kind == '\n' })
 	case t.text == "as" && next == 'w' && p.inStatement(i, "import") == "":
 		p.own[p.tokens[i+1].text] = true
-	case p.sign(i-1) == '.':
-	case next == ':' && after == '=', depth == 0 && (next == '=' && after != '=' || next == ',' && p.unpacks(i)):
+	case p.kindAt(i-1) == '.':
+	case next == ':' && after == '=', depth == 0 && (next == '=' && after != '=' || next == ',' && p.isUnpacking(i)):
 		p.own[t.text] = true
 	}
 }
@@ -221,13 +221,13 @@ func (p *pythonReader) bindUntil(i int, end func(t pythonToken) bool) {
 	}
 }
 
-// unpacks reports whether the names from i on are set together: a, b = ...
-func (p *pythonReader) unpacks(i int) bool {
+// isUnpacking reports whether the names from i on are set together: a, b = ...
+func (p *pythonReader) isUnpacking(i int) bool {
 	for ; i < len(p.tokens); i++ {
 		switch t := p.tokens[i]; {
 		case t.kind == 'w' && !isOneOf(wordList("python.words"), t.text), t.kind == ',':
 		case t.kind == '=':
-			return p.sign(i+1) != '='
+			return p.kindAt(i+1) != '='
 		default:
 			return false
 		}
@@ -235,7 +235,7 @@ func (p *pythonReader) unpacks(i int) bool {
 	return false
 }
 
-func (p *pythonReader) sign(i int) byte {
+func (p *pythonReader) kindAt(i int) byte {
 	if i < 0 || i >= len(p.tokens) {
 		return 0
 	}
@@ -252,43 +252,43 @@ func (p *pythonReader) inStatement(i int, word string) string {
 	return ""
 }
 
-// token judges the token at p.at, with what belongs to it, and goes on.
-func (p *pythonReader) token() bool {
+// judgeToken judges the token at p.at, with what belongs to it, and goes on.
+func (p *pythonReader) judgeToken() bool {
 	t := p.tokens[p.at]
 	if t.kind != 'w' {
 		p.at++
 		return true
 	}
-	if p.sign(p.at-1) == '.' {
-		return p.attribute(t.text)
+	if p.kindAt(p.at-1) == '.' {
+		return p.judgeAttribute(t.text)
 	}
 	switch {
 	case t.text == "import":
-		return p.imported()
+		return p.judgeImport()
 	case t.text == "from":
 		return p.importedFrom()
 	case t.text == "open":
-		return p.opened()
+		return p.isPlainOpen()
 	case strings.HasPrefix(t.text, "__"):
 		return false
 	case p.modules[t.text] != "" && !p.own[t.text]:
-		return p.module(p.modules[t.text])
+		return p.judgeModule(p.modules[t.text])
 	case p.own[t.text] && p.modules[t.text] == "", isOneOf(wordList("python.words"), t.text), isOneOf(wordList("python.pure-builtins"), t.text):
 		p.at++
 		return true
-	case p.named(): // print(x, end='')
+	case p.isArgumentName(): // print(x, end='')
 		p.at++
 		return true
 	}
 	return false
 }
 
-// named reports whether a word is the name of an argument.
-func (p *pythonReader) named() bool {
-	return p.sign(p.at+1) == '=' && p.sign(p.at+2) != '=' && (p.sign(p.at-1) == '(' || p.sign(p.at-1) == ',')
+// isArgumentName reports whether a word is the name of an argument.
+func (p *pythonReader) isArgumentName() bool {
+	return p.kindAt(p.at+1) == '=' && p.kindAt(p.at+2) != '=' && (p.kindAt(p.at-1) == '(' || p.kindAt(p.at-1) == ',')
 }
 
-func (p *pythonReader) attribute(name string) bool {
+func (p *pythonReader) judgeAttribute(name string) bool {
 	p.at++
 	return isOneOf(wordList("python.pure-attributes"), name) || isOneOf(wordList("python.class-methods"), name) || name == "format" && p.at >= 3 && p.plainFormat(p.at-3)
 }
@@ -296,7 +296,7 @@ func (p *pythonReader) attribute(name string) bool {
 // plainFormat reports whether token i is a text whose fields name no attributes.
 func (p *pythonReader) plainFormat(i int) bool {
 	t := p.tokens[i]
-	if t.kind != 's' || p.sign(i-1) == 's' {
+	if t.kind != 's' || p.kindAt(i-1) == 's' {
 		return false
 	}
 	for part := range strings.SplitSeq(t.text, "{") {
@@ -308,17 +308,17 @@ func (p *pythonReader) plainFormat(i int) bool {
 	return true
 }
 
-// imported is import a, b as c.
-func (p *pythonReader) imported() bool {
+// judgeImport judges import a, b as c.
+func (p *pythonReader) judgeImport() bool {
 	for {
 		p.at++
-		if p.sign(p.at) != 'w' || pureModules[p.tokens[p.at].text] == "" {
+		if p.kindAt(p.at) != 'w' || pureModules[p.tokens[p.at].text] == "" {
 			return false
 		}
 		name := p.tokens[p.at].text
 		as := name
 		p.at++
-		if p.word("as") && p.sign(p.at+1) == 'w' {
+		if p.atWord("as") && p.kindAt(p.at+1) == 'w' {
 			as = p.tokens[p.at+1].text
 			p.at += 2
 		}
@@ -326,27 +326,27 @@ func (p *pythonReader) imported() bool {
 			return false
 		}
 		p.modules[as] = name
-		if p.sign(p.at) != ',' {
-			return p.sign(p.at) == '\n' || p.at == len(p.tokens)
+		if p.kindAt(p.at) != ',' {
+			return p.kindAt(p.at) == '\n' || p.at == len(p.tokens)
 		}
 	}
 }
 
 // importedFrom is from a import b.
 func (p *pythonReader) importedFrom() bool {
-	if p.sign(p.at+1) != 'w' || pureModules[p.tokens[p.at+1].text] == "" || p.sign(p.at+2) != 'w' || p.tokens[p.at+2].text != "import" {
+	if p.kindAt(p.at+1) != 'w' || pureModules[p.tokens[p.at+1].text] == "" || p.kindAt(p.at+2) != 'w' || p.tokens[p.at+2].text != "import" {
 		return false
 	}
 	module := p.tokens[p.at+1].text
 	p.at += 2
 	for {
 		p.at++
-		if p.sign(p.at) != 'w' || !p.has(module, p.tokens[p.at].text) {
+		if p.kindAt(p.at) != 'w' || !p.isPureName(module, p.tokens[p.at].text) {
 			return false
 		}
 		name := p.tokens[p.at].text
 		p.at++
-		if p.word("as") && p.sign(p.at+1) == 'w' {
+		if p.atWord("as") && p.kindAt(p.at+1) == 'w' {
 			name = p.tokens[p.at+1].text
 			p.at += 2
 		}
@@ -354,40 +354,41 @@ func (p *pythonReader) importedFrom() bool {
 			return false
 		}
 		p.own[name] = true
-		if p.sign(p.at) != ',' {
-			return p.sign(p.at) == '\n' || p.at == len(p.tokens)
+		if p.kindAt(p.at) != ',' {
+			return p.kindAt(p.at) == '\n' || p.at == len(p.tokens)
 		}
 	}
 }
 
-func (p *pythonReader) word(text string) bool {
-	return p.sign(p.at) == 'w' && p.tokens[p.at].text == text
+func (p *pythonReader) atWord(text string) bool {
+	return p.kindAt(p.at) == 'w' && p.tokens[p.at].text == text
 }
 
-func (p *pythonReader) has(module, name string) bool {
+func (p *pythonReader) isPureName(module, name string) bool {
 	p.stdin = p.stdin || name == "stdin"
 	list := pureModules[module]
 	return (list == "*" || isOneOf(list, name)) && !strings.HasPrefix(name, "_")
 }
 
-// module is the name of a module: what follows is taken from it.
-func (p *pythonReader) module(module string) bool {
-	if p.sign(p.at+1) != '.' || p.sign(p.at+2) != 'w' || !p.has(module, p.tokens[p.at+2].text) {
+// judgeModule judges the name of a module: what follows is taken from it.
+func (p *pythonReader) judgeModule(module string) bool {
+	if p.kindAt(p.at+1) != '.' || p.kindAt(p.at+2) != 'w' ||
+		!p.isPureName(module, p.tokens[p.at+2].text) {
 		return false
 	}
-	if module == "sys" && p.tokens[p.at+2].text == "path" && !p.shown() {
+	if module == "sys" && p.tokens[p.at+2].text == "path" && !p.isOnlyShown() {
 		return false
 	}
 	p.at += 3
 	return true
 }
 
-// shown reports whether sys.path is only printed or gone through: whoever changes it has Python
-// import other code.
-func (p *pythonReader) shown() bool {
-	before, after := p.sign(p.at-1), p.sign(p.at+3)
+// isOnlyShown reports whether sys.path is only printed or gone through: whoever changes it has
+// Python import other code.
+func (p *pythonReader) isOnlyShown() bool {
+	before, after := p.kindAt(p.at-1), p.kindAt(p.at+3)
 	switch {
-	case before == '(' && after == ')' && p.sign(p.at-2) == 'w':
+	case before == '(' && after == ')' && p.kindAt(p.at-2) == 'w':
 		return isOneOf("print join len", p.tokens[p.at-2].text)
 	case before == 'w' && after == ':':
 		return p.tokens[p.at-1].text == "in"
@@ -395,9 +396,9 @@ func (p *pythonReader) shown() bool {
 	return false
 }
 
-// opened is open('file'), and nothing but that: reading a file that the text names.
-func (p *pythonReader) opened() bool {
-	if p.sign(p.at-1) == 'w' && p.tokens[p.at-1].text == "as" || p.own["open"] || p.sign(p.at+1) != '(' || p.sign(p.at+2) != 's' {
+// isPlainOpen is open('file'), and nothing but that: reading a file that the text names.
+func (p *pythonReader) isPlainOpen() bool {
+	if p.kindAt(p.at-1) == 'w' && p.tokens[p.at-1].text == "as" || p.own["open"] || p.kindAt(p.at+1) != '(' || p.kindAt(p.at+2) != 's' {
 		return false
 	}
 	name := p.tokens[p.at+2].text
@@ -405,16 +406,16 @@ func (p *pythonReader) opened() bool {
 		return false
 	}
 	p.at += 3
-	if p.sign(p.at) == ',' && p.sign(p.at+1) == 's' {
+	if p.kindAt(p.at) == ',' && p.kindAt(p.at+1) == 's' {
 		if !isOneOf("r rb rt", p.tokens[p.at+1].text) {
 			return false
 		}
 		p.at += 2
 	}
-	if p.sign(p.at) == ',' && p.sign(p.at+1) == 'w' && p.tokens[p.at+1].text == "encoding" && p.sign(p.at+2) == '=' && p.sign(p.at+3) == 's' {
+	if p.kindAt(p.at) == ',' && p.kindAt(p.at+1) == 'w' && p.tokens[p.at+1].text == "encoding" && p.kindAt(p.at+2) == '=' && p.kindAt(p.at+3) == 's' {
 		p.at += 4
 	}
-	if p.sign(p.at) != ')' {
+	if p.kindAt(p.at) != ')' {
 		return false
 	}
 	p.at++
@@ -430,10 +431,10 @@ func (w *walker) readsPython(code string) bool {
 		return false
 	}
 	for _, f := range files {
-		if k := w.place(field{text: f}).kind; k != placeProject && k != placeTemp && k != placeCredential {
+		if k := w.placeOf(field{text: f}).kind; k != placeProject && k != placeTemp && k != placeCredential {
 			return false
 		}
-		w.reads(field{text: f}, true)
+		w.addRead(field{text: f}, true)
 	}
 	if w.in.any {
 		w.passOnFiltered()

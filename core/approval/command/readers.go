@@ -8,40 +8,40 @@ import (
 	"hermes/core/shelltext"
 )
 
-// readers read, whatever they are told; what they write is said elsewhere.
-func readers() map[string]handler {
+// readerHandlers read, whatever they are told; what they write is said elsewhere.
+func readerHandlers() map[string]handler {
 	return map[string]handler{
 		"arch": func(w *walker, c cmd) { // the one of macOS runs its words
-			w.run(parseOptions(c.args, "d e arch", true).operands)
+			w.runWords(parseOptions(c.args, "d e arch", true).operands)
 		},
-		"complete compgen": completes,
+		"complete compgen": judgeComplete,
 		"exiftool": func(w *walker, c cmd) {
 			for _, a := range c.args {
 				if isOneOf("-config -if -execute -@ -stay_open -p -userParam", a.text) || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "<") {
-					w.add(Exec, LevelSensitive, a.text, "exiftool runs code or takes options from a file")
+					w.addEffect(Exec, LevelSensitive, a.text, "exiftool runs code or takes options from a file")
 				}
 				if name, _, set := strings.Cut(a.text, "="); set && strings.HasPrefix(name, "-") || strings.HasPrefix(strings.ToLower(a.text), "-tagsfromfile") || a.text == "-geotag" {
-					w.add(Write, LevelSensitive, a.text, "exiftool changes or renames files")
+					w.addEffect(Write, LevelSensitive, a.text, "exiftool changes or renames files")
 				}
 			}
 		},
-		"read readarray mapfile": reader,
+		"read readarray mapfile": judgeReadBuiltin,
 		"getopts":                optionsOf,
-		"shift":                  shift,
-		"echo":                   echoes,
-		"env":                    environment,
+		"shift":                  judgeShift,
+		"echo":                   judgeEcho,
+		"env":                    judgeEnv,
 		"date":                   dateTool,
-		"hostname":               hostname,
+		"hostname":               judgeHostname,
 		"history":                historyTool,
 		"fd fdfind":              findFast,
-		"set unset":              forgets,
+		"set unset":              judgeSet,
 		"yq": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "", false); o.has("i", "inplace", "in-place") {
-				w.outputs(o.after(1))
+			if o := parseOptions(c.args, "", false); o.hasOption("i", "inplace", "in-place") {
+				w.addOutputs(o.operandsAfter(1))
 			}
 			for _, a := range c.args {
 				for _, m := range loadsFile.FindAllStringSubmatch(a.text, maxWords) {
-					w.reads(field{text: m[1]}, true)
+					w.addRead(field{text: m[1]}, true)
 				}
 				w.out.secret = w.out.secret || strings.Contains(a.text, "env")
 			}
@@ -53,8 +53,8 @@ func readers() map[string]handler {
 // loadsFile is how yq reads another file.
 var loadsFile = regexp.MustCompile(`load\w*\(\s*"([^"]*)"`)
 
-// filter reads its operands and what comes in, and passes it on.
-func filter(w *walker, c cmd) {
+// judgeFilter judges what reads its operands and what comes in, and passes it on.
+func judgeFilter(w *walker, c cmd) {
 	if c.name == "printenv" {
 		w.out.secret = true
 	}
@@ -63,43 +63,45 @@ func filter(w *walker, c cmd) {
 	}
 	for _, a := range c.args {
 		if strings.HasPrefix(a.text, "/dev/") {
-			w.reads(a, !isOneOf("ls stat lsblk df test [ file [[ findmnt", c.name))
+			w.addRead(a, !isOneOf("ls stat lsblk df test [ file [[ findmnt", c.name))
 		}
 	}
 	w.filterActs(c)
 	if c.name == "cat" {
-		w.passes(c.args)
+		w.passOn(c.args)
 	}
 	if c.name == "printf" && len(c.args) > 0 {
-		w.prints(c.args)
+		w.outputPrintf(c.args)
 	}
 	if isOneOf("man less more ag ack bat batcat delta", c.name) {
-		pager(w, c)
+		judgePager(w, c)
 	}
 }
 
 // filterActs are options of readers that do more than read.
 func (w *walker) filterActs(c cmd) {
 	if c.name == "ps" && len(c.args) > 0 && !strings.HasPrefix(c.args[0].text, "-") && strings.Contains(c.args[0].text, "e") {
-		w.add(Credential, LevelSensitive, c.args[0].text, "ps shows the environment of every process")
+		w.addEffect(Credential, LevelSensitive, c.args[0].text,
+			"ps shows the environment of every process")
 		w.out.secret = true
 	}
 	switch o := parseOptions(c.args, "", false); {
 	case c.name == "shopt" && slices.ContainsFunc(c.args, func(a field) bool { return a.text == "dotglob" || a.dyn }):
 		w.dotGlob = true
-	case c.name == "fuser" && o.has("k", "kill"):
-		w.add(System, LevelSensitive, operand(c), "it ends the processes that use "+operand(c))
-	case c.name == "pidstat" && o.has("e"):
-		w.run(parseOptions(c.args, "", true).operands)
-	case isOneOf("neofetch fastfetch", c.name) && o.has("config", "c", "print_config"):
-		w.add(Exec, LevelSensitive, c.name, "its settings can run commands")
+	case c.name == "fuser" && o.hasOption("k", "kill"):
+		w.addEffect(System, LevelSensitive, firstOperand(c),
+			"it ends the processes that use "+firstOperand(c))
+	case c.name == "pidstat" && o.hasOption("e"):
+		w.runWords(parseOptions(c.args, "", true).operands)
+	case isOneOf("neofetch fastfetch", c.name) && o.hasOption("config", "c", "print_config"):
+		w.addEffect(Exec, LevelSensitive, c.name, "its settings can run commands")
 	case c.name == "jq" && (strings.Contains(joinedText(c.args), "env") || strings.Contains(joinedText(c.args), "$ENV")):
 		w.out.secret = true
 	}
 }
 
-// passes is what cat puts out, where that is known: what comes in, or nothing.
-func (w *walker) passes(args []field) {
+// passOn is what cat puts out, where that is known: what comes in, or nothing.
+func (w *walker) passOn(args []field) {
 	switch {
 	case len(args) == 0:
 		w.out.text, w.out.plain = w.in.text, w.in.plain
@@ -108,51 +110,52 @@ func (w *walker) passes(args []field) {
 	}
 }
 
-// pager looks for the options of pagers that start programs.
-func pager(w *walker, c cmd) {
+// judgePager looks for the options of pagers that start programs.
+func judgePager(w *walker, c cmd) {
 	for _, a := range c.args {
 		if c.name == "less" && len(a.text) > 1 && (a.text[0] == '-' && (a.text[1] == 'o' || a.text[1] == 'O') || strings.HasPrefix(a.text, "--log-file")) {
 			o := parseOptions(c.args, "o O log-file LOG-FILE", false)
-			w.outputs(o.values("o", "O", "log-file", "LOG-FILE"))
+			w.addOutputs(o.valuesOf("o", "O", "log-file", "LOG-FILE"))
 		}
 		if isOneOf("less more", c.name) && (strings.HasPrefix(a.text, "+") && strings.ContainsAny(a.text, "!|#v") || strings.HasPrefix(a.text, "--lesskey") || a.text == "-k") {
-			w.add(Exec, LevelAlways, a.text, c.name+" is given commands, which can run programs")
+			w.addEffect(Exec, LevelAlways, a.text, c.name+" is given commands, which can run programs")
 		}
 	}
 	if isOneOf("less more", c.name) {
 		return
 	}
-	for _, v := range parseOptions(c.args, "P pager H html", false).values("P", "pager", "H", "html") {
+	for _, v := range parseOptions(c.args, "P pager H html", false).valuesOf("P", "pager", "H",
+		"html") {
 		if !isOneOf("cat less more", v.text) {
 			w.walkInnerText(v)
-			w.add(Exec, LevelAlways, v.text, c.name+" runs "+v.text)
+			w.addEffect(Exec, LevelAlways, v.text, c.name+" runs "+v.text)
 		}
 	}
 }
 
-func echoes(w *walker, c cmd) {
+func judgeEcho(w *walker, c cmd) {
 	args := c.args
 	for len(args) > 0 && strings.Trim(args[0].text, "neE") == "-" {
 		args = args[1:]
 	}
-	w.says(args)
+	w.outputEcho(args)
 }
 
-// says is what echo puts out.
-func (w *walker) says(args []field) {
+// outputEcho is what echo puts out.
+func (w *walker) outputEcho(args []field) {
 	words := make([]string, len(args))
 	plain := true
 	for i, a := range args {
 		words[i] = a.text
 		plain = plain && !a.dyn
-		w.out = w.out.with(a.from)
+		w.out = w.out.mergedWith(a.from)
 	}
 	w.out.any = true
 	w.out.text, w.out.plain = w.out.text+strings.Join(words, " ")+"\n", plain
 }
 
-// prints is what printf puts out.
-func (w *walker) prints(args []field) {
+// outputPrintf is what printf puts out.
+func (w *walker) outputPrintf(args []field) {
 	name := ""
 	for strings.HasPrefix(args[0].text, "-v") { // into a variable
 		if name = args[0].text[2:]; name == "" && len(args) > 1 {
@@ -166,25 +169,26 @@ func (w *walker) prints(args []field) {
 		args = args[1:]
 	}
 	if name != "" {
-		f := line(args)
-		w.set(name, field{text: printed(args), dyn: f.dyn, sub: true, from: f.from}, false)
+		f := joinWords(args)
+		w.setVariable(name, field{text: printfOutput(args), dyn: f.dyn, sub: true, from: f.from}, false)
 		return
 	}
 	before := w.out.text
-	w.says(args)
-	w.out.text = before + printed(args)
+	w.outputEcho(args)
+	w.out.text = before + printfOutput(args)
 }
 
-// environment is env: alone it shows the environment, otherwise it changes that and runs a program.
-func environment(w *walker, c cmd) {
+// judgeEnv judges env: alone it shows the environment, otherwise it changes that and runs a
+// program.
+func judgeEnv(w *walker, c cmd) {
 	o := takeApart(shelltext.WrapperOf("env").Grammar(), c.args)
-	restore := w.scope()
+	restore := w.openScope()
 	defer restore()
 	split := false
 	for _, s := range o.given {
 		switch {
 		case isOneOf("C chdir", s.name):
-			w.enter(s.value)
+			w.enterFolder(s.value)
 		case s.role == "splits":
 			split = true
 			w.walkInnerText(s.value)
@@ -196,84 +200,85 @@ func environment(w *walker, c cmd) {
 		if !ok {
 			break
 		}
-		w.passesOn(name, part(rest[0], v))
+		w.passesOn(name, partOf(rest[0], v))
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
 		w.out.secret = !split
 		return
 	}
-	w.run(rest)
+	w.runWords(rest)
 }
 
 func dateTool(w *walker, c cmd) {
 	o := parseOptions(c.args, wordList("date.options"), false)
-	if o.has("s", "set") {
-		w.add(System, LevelSensitive, "clock", "it sets the clock")
+	if o.hasOption("s", "set") {
+		w.addEffect(System, LevelSensitive, "clock", "it sets the clock")
 	}
 	for _, a := range o.operands {
-		if number(a.text) && len(a.text) >= 8 {
-			w.add(System, LevelSensitive, "clock", "it sets the clock")
+		if isDescriptor(a.text) && len(a.text) >= 8 {
+			w.addEffect(System, LevelSensitive, "clock", "it sets the clock")
 		}
 	}
 }
 
-func hostname(w *walker, c cmd) {
-	if o := parseOptions(c.args, "", false); len(o.operands) > 0 || o.has("F", "file", "b") {
-		w.add(System, LevelSensitive, "host name", "it changes the name of the machine")
+func judgeHostname(w *walker, c cmd) {
+	if o := parseOptions(c.args, "", false); len(o.operands) > 0 || o.hasOption("F", "file", "b") {
+		w.addEffect(System, LevelSensitive, "host name", "it changes the name of the machine")
 	}
 }
 
 func historyTool(w *walker, c cmd) {
 	o := parseOptions(c.args, "d", false)
-	if o.has("c", "d", "w", "r", "a", "n") {
-		w.add(History, LevelSensitive, "history", "it changes the history of the shell")
+	if o.hasOption("c", "d", "w", "r", "a", "n") {
+		w.addEffect(History, LevelSensitive, "history", "it changes the history of the shell")
 	}
 }
 
-// completes is complete and compgen: words and commands that the shell expands or runs.
-func completes(w *walker, c cmd) {
+// judgeComplete judges complete and compgen: words and commands that the shell expands or runs.
+func judgeComplete(w *walker, c cmd) {
 	o := parseOptions(c.args, wordList("complete.options"), false)
-	for _, v := range o.values("C") {
+	for _, v := range o.valuesOf("C") {
 		w.walkInnerText(v)
 	}
-	for _, v := range o.values("W") { // its words are expanded
+	for _, v := range o.valuesOf("W") { // its words are expanded
 		w.walkInnerText(field{text: ": \"" + strings.ReplaceAll(v.text, `"`, `\"`) + "\""})
 	}
-	if o.has("C", "F") {
-		w.add(Exec, LevelAlways, operand(c), c.name+" has the shell run a command of its own choice")
+	if o.hasOption("C", "F") {
+		w.addEffect(Exec, LevelAlways, firstOperand(c),
+			c.name+" has the shell run a command of its own choice")
 	}
-	for _, v := range o.values("W") {
+	for _, v := range o.valuesOf("W") {
 		if strings.ContainsAny(v.text, "`") || strings.Contains(v.text, "$(") {
-			w.add(Exec, LevelAlways, v.text, c.name+" runs what stands in its words")
+			w.addEffect(Exec, LevelAlways, v.text, c.name+" runs what stands in its words")
 		}
 	}
-	filter(w, c)
+	judgeFilter(w, c)
 }
 
-// forgets is set and unset, by which a shell stops to write its history.
-func forgets(w *walker, c cmd) {
+// judgeSet judges set and unset, by which a shell stops to write its history.
+func judgeSet(w *walker, c cmd) {
 	if c.name == "set" {
 		w.setWords(c)
 	}
 	for i, a := range c.args {
 		if strings.HasPrefix(a.text, "HIST") && c.name == "unset" || c.name == "set" && a.text == "+o" && i+1 < len(c.args) && c.args[i+1].text == "history" {
-			w.add(History, LevelSensitive, a.text, "it keeps the shell from writing its history")
+			w.addEffect(History, LevelSensitive, a.text, "it keeps the shell from writing its history")
 		}
 	}
-	filter(w, c)
+	judgeFilter(w, c)
 }
 
-// outputs are files that a program writes.
-func (w *walker) outputs(files []field) {
+// addOutputs adds files that a program writes.
+func (w *walker) addOutputs(files []field) {
 	for _, f := range files {
 		if f.text == "-" || f.text == "" {
 			continue
 		}
-		w.writes(f, "writes")
-		if w.place(f).kind == placeCredential {
-			w.replaces(f, false)
+		w.addWrite(f, "writes")
+		if w.placeOf(f).kind == placeCredential {
+			w.judgeReplacement(f, false)
 		}
-		w.note(f)
+		w.noteWritten(f)
 	}
 }

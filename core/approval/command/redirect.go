@@ -7,25 +7,25 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// redirects looks at what a statement reads, and returns the files that it writes.
-func (w *walker) redirects(s *syntax.Stmt) (writes []field) {
+// walkRedirects looks at what a statement reads, and returns the files that it writes.
+func (w *walker) walkRedirects(s *syntax.Stmt) (writes []field) {
 	for _, r := range s.Redirs {
-		w.node(s)
+		w.setNode(s)
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			w.document(r)
+			w.walkHereDocument(r)
 		case syntax.WordHdoc:
 			f := w.expandOne(r.Word)
-			w.in = f.from.with(traits{any: true})
+			w.in = f.from.mergedWith(traits{any: true})
 			w.in.code, w.in.text, w.in.plain = false, f.text, !f.dyn
 		case syntax.RdrIn:
-			w.input(w.expandOne(r.Word))
+			w.readInput(w.expandOne(r.Word))
 		case syntax.DplIn:
 			if f := w.expandOne(r.Word); f.text != "0" && f.text != "-" { // what was opened before, under this number
-				w.in = w.in.with(traits{data: true})
+				w.in = w.in.mergedWith(traits{data: true})
 			}
 		case syntax.DplOut:
-			if f := w.expandOne(r.Word); !number(f.text) {
+			if f := w.expandOne(r.Word); !isDescriptor(f.text) {
 				writes = append(writes, f)
 			}
 		default:
@@ -40,34 +40,34 @@ func (w *walker) redirects(s *syntax.Stmt) (writes []field) {
 	return writes
 }
 
-func number(s string) bool {
+func isDescriptor(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == "" || s == "-" || strings.HasSuffix(s, "-") && strings.Trim(s, "0123456789-") == ""
 }
 
-func (w *walker) document(r *syntax.Redirect) {
+func (w *walker) walkHereDocument(r *syntax.Redirect) {
 	in := traits{any: true}
 	if r.Hdoc != nil {
 		var f field
 		if quotedWord(r.Word) {
 			f = field{text: r.Hdoc.Lit()}
 			if f.text == "" && len(r.Hdoc.Parts) > 0 {
-				f = w.heredoc(r.Hdoc)
+				f = w.expandHereDocument(r.Hdoc)
 			}
 		} else {
-			f = w.heredoc(r.Hdoc)
+			f = w.expandHereDocument(r.Hdoc)
 		}
 		in.text, in.plain, in.secret, in.data, in.list = f.text, !f.dyn, f.from.secret, f.from.data, f.from.list
 	}
 	w.in = in
 }
 
-// heredoc expands a here-document: as in double quotes.
-func (w *walker) heredoc(word *syntax.Word) field {
+// expandHereDocument expands a here-document: as in double quotes.
+func (w *walker) expandHereDocument(word *syntax.Word) field {
 	g := gather{w: w, some: true}
 	for _, p := range word.Parts {
 		g.inQuotes(p)
 	}
-	g.cut()
+	g.endField()
 	if len(g.out) == 0 {
 		return field{}
 	}
@@ -91,63 +91,64 @@ func quotedWord(word *syntax.Word) bool {
 	return false
 }
 
-// input is < file.
-func (w *walker) input(f field) {
+// readInput reads < file.
+func (w *walker) readInput(f field) {
 	w.in = traits{any: true}
 	if f.proc {
 		w.in = f.from
 		w.in.any, w.in.code = true, true
 		return
 	}
-	w.socket(f)
-	w.reads(f, true)
-	w.in.secret = w.place(f).kind == placeCredential
-	w.in.code = w.written[w.place(f).path]
-	w.in = w.in.with(w.fileFrom(f))
+	w.judgeSocket(f)
+	w.addRead(f, true)
+	w.in.secret = w.placeOf(f).kind == placeCredential
+	w.in.code = w.written[w.placeOf(f).path]
+	w.in = w.in.mergedWith(w.fileFrom(f))
 	w.in.plain = f.text == "/dev/null"
 }
 
-// socket is /dev/tcp/host/port, which bash opens itself.
-func (w *walker) socket(f field) {
+// judgeSocket judges /dev/tcp/host/port, which bash opens itself.
+func (w *walker) judgeSocket(f field) {
 	if strings.HasPrefix(f.text, "/dev/tcp/") || strings.HasPrefix(f.text, "/dev/udp/") {
-		w.add(NetOut, LevelAlways, f.text, "it opens a connection to "+f.text[len("/dev/tcp/"):])
+		w.addEffect(NetOut, LevelAlways, f.text, "it opens a connection to "+f.text[len("/dev/tcp/"):])
 	}
 }
 
 // fillRedirected writes what a statement has put out into the files that it was redirected to.
 func (w *walker) fillRedirected(s *syntax.Stmt, writes []field) {
 	for _, f := range writes {
-		w.socket(f)
+		w.judgeSocket(f)
 		if f.proc {
 			continue
 		}
-		p := w.writes(f, "writes")
-		if p.kind != placeStream && endless(s) {
-			w.add(System, LevelSensitive, f.text, "it writes until the disk is full")
+		p := w.addWrite(f, "writes")
+		if p.kind != placeStream && isEndless(s) {
+			w.addEffect(System, LevelSensitive, f.text, "it writes until the disk is full")
 		}
 		if p.kind.mayHoldWork() && !f.adds && putsOutNothing(s) {
-			w.add(Delete, LevelSensitive, f.text, "empties "+w.name(f))
+			w.addEffect(Delete, LevelSensitive, f.text, "empties "+w.nameOf(f))
 		}
 		if !f.behind {
-			w.replaces(f, true)
+			w.judgeReplacement(f, true)
 		}
-		w.note(f)
+		w.noteWritten(f)
 	}
 	if len(writes) > 0 && w.out.secret {
 		w.out.secret = true
 	}
 }
 
-// note remembers that the line wrote a file: what runs it later runs code that nobody has seen.
-func (w *walker) note(f field) {
+// noteWritten remembers that the line wrote a file: what runs it later runs code that nobody has
+// seen.
+func (w *walker) noteWritten(f field) {
 	if w.written == nil {
 		w.written = map[string]bool{}
 	}
-	w.written[w.place(f).path] = true
+	w.written[w.placeOf(f).path] = true
 }
 
-// endless reports whether a statement puts out without end.
-func endless(s *syntax.Stmt) bool {
+// isEndless reports whether a statement puts out without end.
+func isEndless(s *syntax.Stmt) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) == 0 {
 		return false

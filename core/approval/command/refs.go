@@ -12,18 +12,19 @@ func forcedRefs(o options) bool {
 	return false
 }
 
-// worktree is git worktree: a new folder beside the project is no loss, git takes no old one.
-func (w *walker) worktree(sub string, o options) {
-	rest := o.after(1)
-	if o.has("B", "f", "force") && sub == "add" {
+// judgeWorktree judges git worktree: a new folder beside the project is no loss, git takes no old
+// one.
+func (w *walker) judgeWorktree(sub string, o options) {
+	rest := o.operandsAfter(1)
+	if o.hasOption("B", "f", "force") && sub == "add" {
 		w.gitLoses("worktree add", "may move a branch that is there")
 	}
 	switch {
 	case sub == "add" && len(rest) > 0:
-		if p := w.place(rest[0]); (p.kind != placeHome && p.kind != placeOutside) || p.top {
-			w.writes(rest[0], "writes")
+		if p := w.placeOf(rest[0]); (p.kind != placeHome && p.kind != placeOutside) || p.top {
+			w.addWrite(rest[0], "writes")
 		}
 	case sub == "remove":
-		w.add(Delete, LevelSensitive, secondOperand(o), "git worktree remove deletes a folder")
+		w.addEffect(Delete, LevelSensitive, secondOperand(o), "git worktree remove deletes a folder")
 	}
 }

@@ -28,11 +28,11 @@ func (w *walker) rememberChanged(f field, p place) {
 	}
 }
 
-// replaces asks before a file that is there gets new content, where that is a file of secrets or
-// one of which there will be no copy. Sure says that a file that cannot be looked at counts as one
-// that is there.
-func (w *walker) replaces(f field, sure bool) {
-	p := w.place(f)
+// judgeReplacement asks before a file that is there gets new content, where that is a file of
+// secrets or one of which there will be no copy. Sure says that a file that cannot be looked at
+// counts as one that is there.
+func (w *walker) judgeReplacement(f field, sure bool) {
+	p := w.placeOf(f)
 	there := sure && !w.ctx.Local
 	if w.ctx.Local {
 		info, err := os.Lstat(p.path)
@@ -42,7 +42,8 @@ func (w *walker) replaces(f field, sure bool) {
 		return
 	}
 	if p.kind == placeCredential {
-		w.add(Credential, LevelSensitive, f.text, "writes over "+w.name(f)+", where secrets are kept")
+		w.addEffect(Credential, LevelSensitive, f.text,
+			"writes over "+w.nameOf(f)+", where secrets are kept")
 		return
 	}
 	w.askLostContent(f, p)
@@ -54,31 +55,31 @@ func (w *walker) askLostContent(f field, p place) {
 		return
 	}
 	if why := w.ctx.Unkept(p.path); why != "" {
-		w.add(Delete, LevelSensitive, f.text, "writes over "+w.name(f)+", of which there is no copy: "+why)
+		w.addEffect(Delete, LevelSensitive, f.text, "writes over "+w.nameOf(f)+", of which there is no copy: "+why)
 	}
 }
 
 // replacesIn is replaces for files that are copied or moved to a place, which may be a folder.
 func (w *walker) replacesIn(from []field, to field) {
-	p := w.place(to)
+	p := w.placeOf(to)
 	info, err := os.Stat(p.path)
 	if !w.ctx.Local || err != nil || !info.IsDir() {
-		w.replaces(to, false)
+		w.judgeReplacement(to, false)
 		return
 	}
 	for _, f := range from {
-		for _, name := range w.copied(f) {
-			inside := part(to, strings.TrimSuffix(to.text, "/")+"/"+name)
-			w.rememberChanged(inside, w.place(inside))
-			w.replaces(inside, false)
+		for _, name := range w.copiedNames(f) {
+			inside := partOf(to, strings.TrimSuffix(to.text, "/")+"/"+name)
+			w.rememberChanged(inside, w.placeOf(inside))
+			w.judgeReplacement(inside, false)
 		}
 	}
 }
 
-// copied are the names that a file, or the files of a folder of this machine, get where they are
-// copied to.
-func (w *walker) copied(f field) (names []string) {
-	paths := []string{w.place(f).path}
+// copiedNames are the names that a file, or the files of a folder of this machine, get where they
+// are copied to.
+func (w *walker) copiedNames(f field) (names []string) {
+	paths := []string{w.placeOf(f).path}
 	if f.glob {
 		paths, _ = filepath.Glob(paths[0]) // a pattern that is none finds nothing
 	}

@@ -28,9 +28,9 @@ var passing = map[string]struct {
 	"sha256sum": {}, "sha512sum": {}, "cksum": {}, "base32": {"w", 0}, "fmt": {"w", 0}, "less": {}, "more": {}, "yes": {"", maxWords},
 }
 
-// wrapping are programs whose output is that of the commands that they run; these say themselves
+// isWrapper are programs whose output is that of the commands that they run; these say themselves
 // what it is made of.
-func wrapping(name string) bool {
+func isWrapper(name string) bool {
 	if isOneOf("sh bash dash zsh ksh mksh ash fish env sudo doas eval time nice curl wget http https xargs gxargs parallel", name) {
 		return true
 	}
@@ -39,16 +39,16 @@ func wrapping(name string) bool {
 
 // noteOutput notes what the output of a program is made of.
 func (w *walker) noteOutput(c cmd) {
-	given := line(c.args).from
+	given := joinWords(c.args).from
 	w.out.names = w.listsNames(c)
 	switch x, passes := passing[c.name]; {
 	case isOneOf(wordList("shell.quiet"), c.name), c.name == "declare" || c.name == "set" || c.name == "typeset":
 		w.out.data = w.out.data || given.data || saysMore(c)
 	case passes:
-		w.out.data = w.out.data || given.data || w.in.data || readsFiles(c, x.takes, x.operands) && !w.versions(c.args)
+		w.out.data = w.out.data || given.data || w.in.data || readsFiles(c, x.takes, x.operands) && !w.areVersionFiles(c.args)
 	case isOneOf("curl wget http https", c.name):
 		w.out.data = w.out.data || given.data || w.in.data || !publicOnly(c.args)
-	case wrapping(c.name):
+	case isWrapper(c.name):
 	case saysVersion(c):
 		w.out.data = w.out.data || given.data
 	default:
@@ -59,7 +59,7 @@ func (w *walker) noteOutput(c cmd) {
 // saysMore reports whether a program says more than what stands in its arguments: all variables, or
 // a file.
 func saysMore(c cmd) bool {
-	return len(c.args) == 0 && isOneOf("export set declare typeset readonly local trap", c.name) || c.name == "date" && parseOptions(c.args, "d s r I", false).has("f", "file")
+	return len(c.args) == 0 && isOneOf("export set declare typeset readonly local trap", c.name) || c.name == "date" && parseOptions(c.args, "d s r I", false).hasOption("f", "file")
 }
 
 // readsFiles reports whether a program that hands on what it is sent is given files as well.
@@ -68,10 +68,10 @@ func readsFiles(c cmd, takes string, operands int) bool {
 	if namesFiles(c, o) {
 		return true
 	}
-	if isOneOf("sed grep egrep fgrep rg", c.name) && o.has("e", "expression", "regexp") {
+	if isOneOf("sed grep egrep fgrep rg", c.name) && o.hasOption("e", "expression", "regexp") {
 		operands = 0
 	}
-	for _, f := range o.after(operands) {
+	for _, f := range o.operandsAfter(operands) {
 		if f.text != "-" && f.text != "/dev/null" && (!f.proc || f.from.data) {
 			return true
 		}
@@ -87,23 +87,24 @@ func namesFiles(c cmd, o options) bool {
 	}
 	switch c.name {
 	case "awk", "gawk", "mawk":
-		return has("getline", "ARG", "ENVIRON") || o.has("f", "file", "i", "include")
+		return has("getline", "ARG", "ENVIRON") || o.hasOption("f", "file", "i", "include")
 	case "sed":
-		return o.has("f", "file")
+		return o.hasOption("f", "file")
 	case "jq":
 		return has("file", "env") || has("input") && !has("-input")
 	case "grep", "egrep", "fgrep", "rg":
-		return o.has("r", "R", "recursive", "f", "file")
+		return o.hasOption("r", "R", "recursive", "f", "file")
 	}
-	return o.has("files0-from")
+	return o.hasOption("files0-from")
 }
 
-// versions reports whether all files among words are those of the project that hold a version.
-func (w *walker) versions(args []field) bool {
+// areVersionFiles reports whether all files among words are those of the project that hold a
+// version.
+func (w *walker) areVersionFiles(args []field) bool {
 	found := false
 	for _, a := range args {
 		switch {
-		case strings.HasPrefix(a.text, "-"), number(a.text):
+		case strings.HasPrefix(a.text, "-"), isDescriptor(a.text):
 		case w.holdsVersion(a), isOneOf(".version .name", a.text), a.text == "package.json":
 			found = true
 		default:
@@ -123,7 +124,7 @@ func hasWord(args []field, word string) bool {
 }
 
 func (w *walker) holdsVersion(f field) bool {
-	p := w.place(f)
+	p := w.placeOf(f)
 	return isOneOf(wordList("versions.files"), path.Base(p.path)) && p.kind == placeProject && !w.written[p.path] && !f.dyn && !f.glob
 }
 
@@ -137,7 +138,7 @@ func (w *walker) fileFrom(f field) traits {
 
 // listsAddresses reports whether a file of the project holds addresses to fetch, by its name.
 func (w *walker) listsAddresses(f field) bool {
-	p := w.place(f)
+	p := w.placeOf(f)
 	base := strings.ToLower(path.Base(p.path))
 	return p.kind == placeProject && !w.written[p.path] && !f.dyn && !f.glob && (strings.Contains(base, "url") || strings.Contains(base, "links"))
 }
@@ -180,8 +181,8 @@ func gitSaysVersion(text string) bool {
 	return false
 }
 
-// holds notes that a variable holds text that comes from elsewhere.
-func (w *walker) holds(name string, from traits) {
+// noteOrigin notes that a variable holds text that comes from elsewhere.
+func (w *walker) noteOrigin(name string, from traits) {
 	if w.vars == nil {
 		w.vars = map[string]value{}
 	}
@@ -193,10 +194,10 @@ func (w *walker) holds(name string, from traits) {
 // variable of the line.
 func (w *walker) heldBy(name string, all bool) (from traits) {
 	if !all {
-		return line(w.vars[name].fields).from
+		return joinWords(w.vars[name].fields).from
 	}
 	for _, v := range w.vars {
-		from = from.with(line(v.fields).from)
+		from = from.mergedWith(joinWords(v.fields).from)
 	}
 	return from
 }
@@ -220,14 +221,14 @@ func (w *walker) refersTo(name string, f field) {
 		w.vars = map[string]value{}
 	}
 	if f.dyn {
-		w.holds(name, w.heldBy("", true))
+		w.noteOrigin(name, w.heldBy("", true))
 		return
 	}
 	w.vars[name] = value{ref: f.text}
 }
 
-// referred is what a variable holds that is another name of one.
-func (w *walker) referred(v value) (value, bool) {
+// resolveReference is what a variable holds that is another name of one.
+func (w *walker) resolveReference(v value) (value, bool) {
 	for range maxDepth {
 		if v.ref == "" {
 			return v, true
@@ -249,7 +250,7 @@ func (w *walker) computedFrom(n syntax.Node) (from traits) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Word:
-			from = from.with(w.expandOne(n).from).with(w.heldBy(n.Lit(), false))
+			from = from.mergedWith(w.expandOne(n).from).mergedWith(w.heldBy(n.Lit(), false))
 			return false
 		case nil:
 			return false
@@ -268,7 +269,7 @@ func (w *walker) arithmeticSets(x syntax.ArithmExpr) {
 		}
 		if name, ok := b.X.(*syntax.Word); ok && name.Lit() != "" {
 			if from := w.computedFrom(b.Y); from.data {
-				w.holds(name.Lit(), from)
+				w.noteOrigin(name.Lit(), from)
 			}
 		}
 		return true
@@ -291,7 +292,7 @@ func (w *walker) walkLoop(body func()) {
 // countForeign is how many variables hold text that comes from elsewhere.
 func (w *walker) countForeign() (n int) {
 	for _, v := range w.vars {
-		if line(v.fields).from.data {
+		if joinWords(v.fields).from.data {
 			n++
 		}
 	}
@@ -313,20 +314,20 @@ func (w *walker) runTraps() {
 
 // optionsOf is getopts: the words of the line become variables.
 func optionsOf(w *walker, c cmd) {
-	from := line(c.args).from.with(w.heldBy("@", false))
+	from := joinWords(c.args).from.mergedWith(w.heldBy("@", false))
 	if from.data {
-		w.holds("OPTARG", from)
+		w.noteOrigin("OPTARG", from)
 	}
-	filter(w, c)
+	judgeFilter(w, c)
 }
 
 // passesOn is a variable that a wrapper gives to the program that it runs.
 func (w *walker) passesOn(name string, f field) {
-	w.setting(name, f)
+	w.judgeSetting(name, f)
 	if f.from.data {
-		w.vars, w.exported = copied(w.vars), copied(w.exported)
-		w.set(name, f, false)
-		w.exports(name)
+		w.vars, w.exported = copyMap(w.vars), copyMap(w.exported)
+		w.setVariable(name, f, false)
+		w.exportVariable(name)
 	}
 }
 

@@ -24,7 +24,7 @@ func changesData(q string) string {
 		return "the database client runs a command"
 	}
 	for stmt := range strings.SplitSeq(code, ";") {
-		if why := statement(stmt); why != "" {
+		if why := judgeStatement(stmt); why != "" {
 			return why
 		}
 	}
@@ -82,7 +82,7 @@ func sqlCode(q string) string {
 	return strings.ToUpper(b.String())
 }
 
-func statement(stmt string) string {
+func judgeStatement(stmt string) string {
 	words := strings.FieldsFunc(stmt, func(r rune) bool { return r != '_' && (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 	if len(words) == 0 {
 		return ""
@@ -116,7 +116,7 @@ var sqlFamilies = []string{
 // statement does.
 func asName(stmt string, words []string, i int) bool {
 	word := words[i]
-	called := strings.HasPrefix(strings.TrimLeft(after(stmt, word), " "), "(")
+	called := strings.HasPrefix(strings.TrimLeft(textAfter(stmt, word), " "), "(")
 	switch {
 	case word == "REPLACE", isOneOf("EDIT INSERT LOAD", word) && !called: // replace(x, 'a', 'b'); INTO follows the statement
 		return true
@@ -129,25 +129,26 @@ func asName(stmt string, words []string, i int) bool {
 	}
 }
 
-// after is what follows the first occurrence of word.
-func after(s, word string) string {
+// textAfter is what follows the first occurrence of word.
+func textAfter(s, word string) string {
 	_, rest, _ := strings.Cut(s, word)
 	return rest
 }
 
 var mongoCall = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([A-Za-z_$][\w$]*)\s*\(`) })
 
-// mongo is a shell of JavaScript: its calls are those that read, or it asks.
-func (w *walker) mongo(c cmd, o options) {
-	scripts := o.values("eval")
-	if len(scripts) == 0 && o.has("version", "help") {
+// judgeMongo judges a shell of JavaScript: its calls are those that read, or it asks.
+func (w *walker) judgeMongo(c cmd, o options) {
+	scripts := o.valuesOf("eval")
+	if len(scripts) == 0 && o.hasOption("version", "help") {
 		return
 	}
 	if len(scripts) == 0 && w.in.any && w.in.plain {
 		scripts = []field{{text: w.in.text}}
 	}
-	if len(scripts) == 0 || len(o.values("f", "file")) > 0 || strings.HasSuffix(operand(c), ".js") {
-		w.add(System, LevelSensitive, c.name, c.name+" runs statements that nobody sees")
+	if len(scripts) == 0 || len(o.valuesOf("f", "file")) > 0 ||
+		strings.HasSuffix(firstOperand(c), ".js") {
+		w.addEffect(System, LevelSensitive, c.name, c.name+" runs statements that nobody sees")
 		return
 	}
 	for _, s := range scripts {
@@ -166,8 +167,8 @@ func (w *walker) mongo(c cmd, o options) {
 			why = "what it asks the database is known only when it runs"
 		}
 		if why != "" {
-			w.add(System, LevelSensitive, strings.ReplaceAll(s.text, unknown, "…"), why)
+			w.addEffect(System, LevelSensitive, strings.ReplaceAll(s.text, unknown, "…"), why)
 		}
 	}
-	w.add(NetIn, LevelStandard, c.name, "reads a database")
+	w.addEffect(NetIn, LevelStandard, c.name, "reads a database")
 }

@@ -2,18 +2,18 @@ package command
 
 import "strings"
 
-func multiplexer(w *walker, c cmd) {
-	if !strings.Contains(joinedText(c.args), "#(") && isOneOf(wordList("tmux.shows"), operand(c)) || len(c.args) > 0 && isOneOf("-V -ls -list -v", c.args[0].text) {
+func judgeMultiplexer(w *walker, c cmd) {
+	if !strings.Contains(joinedText(c.args), "#(") && isOneOf(wordList("tmux.shows"), firstOperand(c)) || len(c.args) > 0 && isOneOf("-V -ls -list -v", c.args[0].text) {
 		return
 	}
-	w.add(Exec, LevelSensitive, operand(c), c.name+" runs commands that outlive this one")
+	w.addEffect(Exec, LevelSensitive, firstOperand(c), c.name+" runs commands that outlive this one")
 }
 
 // askFullDisk asks about dd that nothing ends but a full disk.
 func (w *walker) askFullDisk(text string) {
 	from := strings.Contains(text, " if=/dev/zero ") || strings.Contains(text, " if=/dev/urandom ") || strings.Contains(text, " if=/dev/random ")
 	if from && !strings.Contains(text, " count=") && strings.Contains(text, " of=") && !strings.Contains(text, " of=/dev/") {
-		w.add(System, LevelSensitive, "", "it writes until the disk is full")
+		w.addEffect(System, LevelSensitive, "", "it writes until the disk is full")
 	}
 }
 
@@ -32,36 +32,36 @@ func overText(args []field) bool {
 
 func makeFilesystem(w *walker, c cmd) {
 	o := parseOptions(c.args, wordList("mkfs.options"), false)
-	if o.has("help", "version", "V", "n", "no-act") && len(o.operands) == 0 {
+	if o.hasOption("help", "version", "V", "n", "no-act") && len(o.operands) == 0 {
 		return
 	}
-	if c.name == "wipefs" && !o.has("a", "all", "o") || c.name == "badblocks" && !o.has("w", "n") || c.name == "sgdisk" && o.has("p") {
+	if c.name == "wipefs" && !o.hasOption("a", "all", "o") || c.name == "badblocks" && !o.hasOption("w", "n") || c.name == "sgdisk" && o.hasOption("p") {
 		return
 	}
-	w.add(Device, levelNever, operand(c), "it makes a file system over what is there")
+	w.addEffect(Device, levelNever, firstOperand(c), "it makes a file system over what is there")
 }
 
 func copyDisk(w *walker, c cmd) {
 	empty := false
 	defer func() {
 		if empty {
-			w.add(Delete, LevelSensitive, joinedText(c.args), "empties a file")
+			w.addEffect(Delete, LevelSensitive, joinedText(c.args), "empties a file")
 		}
 	}()
 	for _, a := range c.args {
 		name, v, _ := strings.Cut(a.text, "=")
-		f := part(a, v)
+		f := partOf(a, v)
 		switch name {
 		case "of":
-			if p := w.writes(f, "writes"); p.kind == placeProject {
-				w.note(f)
+			if p := w.addWrite(f, "writes"); p.kind == placeProject {
+				w.noteWritten(f)
 			}
-			w.replaces(f, false)
+			w.judgeReplacement(f, false)
 			if f.dyn {
-				w.add(Device, LevelAlways, f.text, "which device or file it writes over is known only when it runs")
+				w.addEffect(Device, LevelAlways, f.text, "which device or file it writes over is known only when it runs")
 			}
 		case "if":
-			w.reads(f, true)
+			w.addRead(f, true)
 			empty = empty || v == "/dev/null" || isOneOf("/dev/zero /dev/urandom /dev/random", v) && overText(c.args)
 		case "count":
 			empty = empty || v == "0" && !strings.Contains(joinedText(c.args), "seek=")

@@ -8,19 +8,19 @@ import (
 // textTools have a language of their own.
 func textTools() map[string]handler {
 	return map[string]handler{
-		"sed gsed":            sed,
-		"find gfind":          find,
-		"xargs gxargs":        xargs,
-		"m4":                  func(w *walker, _ cmd) { w.add(Exec, LevelSensitive, "", "m4 can run commands") },
+		"sed gsed":            judgeSed,
+		"find gfind":          judgeFind,
+		"xargs gxargs":        judgeXargs,
+		"m4":                  func(w *walker, _ cmd) { w.addEffect(Exec, LevelSensitive, "", "m4 can run commands") },
 		"envsubst":            func(w *walker, _ cmd) { w.passOnFiltered(); w.out.secret = true },
-		"sqlformat  mustache": filter,
+		"sqlformat  mustache": judgeFilter,
 	}
 }
 
-func sed(w *walker, c cmd) {
+func judgeSed(w *walker, c cmd) {
 	o := parseOptions(c.args, "e expression f file l line-length", false)
-	scripts, files := o.values("e", "expression"), o.operands
-	fromFile := o.values("f", "file")
+	scripts, files := o.valuesOf("e", "expression"), o.operands
+	fromFile := o.valuesOf("f", "file")
 	if len(scripts) == 0 && len(fromFile) == 0 {
 		if len(files) == 0 {
 			return
@@ -32,10 +32,10 @@ func sed(w *walker, c cmd) {
 	}
 	if len(fromFile) > 0 {
 		for _, f := range fromFile {
-			if f.proc || w.place(f).kind != placeProject {
-				w.add(Exec, LevelSensitive, f.text, "sed runs the script "+f.text)
+			if f.proc || w.placeOf(f).kind != placeProject {
+				w.addEffect(Exec, LevelSensitive, f.text, "sed runs the script "+f.text)
 			} else {
-				w.file(c.name, f)
+				w.runScript(c.name, f)
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func sed(w *walker, c cmd) {
 		w.sedInPlace(o, scripts, files)
 	}
 	for _, f := range files {
-		w.reads(f, true)
+		w.addRead(f, true)
 	}
 	if w.in.any {
 		w.passOnFiltered()
@@ -55,13 +55,13 @@ func sed(w *walker, c cmd) {
 // sedInPlace is sed -i: the files are written, and some scripts leave nothing of them.
 func (w *walker) sedInPlace(o options, scripts, files []field) {
 	for _, f := range files {
-		w.askLostContent(f, w.writes(f, "changes"))
+		w.askLostContent(f, w.addWrite(f, "changes"))
 		if base := pathBase(f.text); strings.HasSuffix(base, "sh") || !strings.Contains(base, ".") {
-			w.note(f)
+			w.noteWritten(f)
 		}
 		for _, script := range scripts {
-			if isOneOf("d 1,$d $!d;d 1,$!d /./d /^/d /.*/d s/.*// /$/d 1~1d", strings.TrimSpace(script.text)) || o.has("n", "quiet", "silent") && !strings.ContainsAny(script.text, "pPwi") {
-				w.add(Delete, LevelSensitive, f.text, "deletes all lines of "+w.name(f))
+			if isOneOf("d 1,$d $!d;d 1,$!d /./d /^/d /.*/d s/.*// /$/d 1~1d", strings.TrimSpace(script.text)) || o.hasOption("n", "quiet", "silent") && !strings.ContainsAny(script.text, "pPwi") {
+				w.addEffect(Delete, LevelSensitive, f.text, "deletes all lines of "+w.nameOf(f))
 			}
 		}
 	}
@@ -70,26 +70,26 @@ func (w *walker) sedInPlace(o options, scripts, files []field) {
 // sedScript looks for the commands of sed that run programs or write files.
 func (w *walker) sedScript(f field) {
 	if f.dyn && strings.TrimSpace(strings.ReplaceAll(f.text, unknown, "")) == "" {
-		w.add(Exec, LevelSensitive, "", "the script of sed is known only when it runs")
+		w.addEffect(Exec, LevelSensitive, "", "the script of sed is known only when it runs")
 		return
 	}
 	s := sedReader{rest: f.text}
-	for s.next() {
+	for s.readCommand() {
 		switch s.command {
 		case 'e':
-			w.add(Exec, LevelAlways, s.argument, "sed runs a command (e)")
-			w.walkInnerText(part(f, s.argument))
+			w.addEffect(Exec, LevelAlways, s.argument, "sed runs a command (e)")
+			w.walkInnerText(partOf(f, s.argument))
 		case 'w', 'W':
-			w.outputs([]field{{text: strings.TrimSpace(s.argument)}})
+			w.addOutputs([]field{{text: strings.TrimSpace(s.argument)}})
 		case 'r', 'R':
-			w.reads(field{text: strings.TrimSpace(s.argument)}, true)
+			w.addRead(field{text: strings.TrimSpace(s.argument)}, true)
 		}
 		if s.runs {
-			w.add(Exec, LevelAlways, f.text, "sed runs what it has replaced (s///e)")
+			w.addEffect(Exec, LevelAlways, f.text, "sed runs what it has replaced (s///e)")
 		}
 	}
 	if s.lost {
-		w.add(Unclear, LevelSensitive, f.text, "the script of sed is not understood")
+		w.addEffect(Unclear, LevelSensitive, f.text, "the script of sed is not understood")
 	}
 }
 
@@ -102,13 +102,13 @@ type sedReader struct {
 	lost     bool
 }
 
-func (s *sedReader) next() bool {
+func (s *sedReader) readCommand() bool {
 	s.runs, s.argument = false, ""
 	s.rest = strings.TrimLeft(s.rest, " \t\n;{}")
 	if s.rest == "" || s.lost {
 		return false
 	}
-	for s.address() {
+	for s.takeAddress() {
 		s.rest = strings.TrimLeft(s.rest, " \t")
 	}
 	s.rest = strings.TrimLeft(s.rest, " \t!")
@@ -120,14 +120,14 @@ func (s *sedReader) next() bool {
 	case '{', '}', '=', 'd', 'D', 'g', 'G', 'h', 'H', 'n', 'N', 'p', 'P', 'x', 'z', 'F', 'l', 'q', 'Q', ';', '\n':
 		s.rest = strings.TrimLeft(s.rest, "0123456789 ")
 	case '#':
-		s.line()
+		s.takeLine()
 	case 'a', 'i', 'c':
-		s.line()
+		s.takeLine()
 		for strings.HasSuffix(s.argument, `\`) && s.rest != "" {
-			s.line()
+			s.takeLine()
 		}
 	case 'e', 'w', 'W', 'r', 'R', 'v':
-		s.line()
+		s.takeLine()
 	case ':', 'b', 't', 'T':
 		end := strings.IndexAny(s.rest, ";\n}")
 		if end < 0 {
@@ -135,19 +135,19 @@ func (s *sedReader) next() bool {
 		}
 		s.rest = s.rest[end:]
 	case 's', 'y':
-		s.substitute()
+		s.readSubstitute()
 	default:
 		s.lost = true
 	}
 	return true
 }
 
-func (s *sedReader) line() {
+func (s *sedReader) takeLine() {
 	s.argument, s.rest, _ = strings.Cut(s.rest, "\n")
 }
 
-// address takes one address off, with the comma behind it.
-func (s *sedReader) address() bool {
+// takeAddress takes one address off, with the comma behind it.
+func (s *sedReader) takeAddress() bool {
 	r := strings.TrimLeft(s.rest, ", \t")
 	switch {
 	case r == "":
@@ -155,9 +155,9 @@ func (s *sedReader) address() bool {
 	case r[0] >= '0' && r[0] <= '9', r[0] == '$', r[0] == '+' || r[0] == '~':
 		r = strings.TrimLeft(r, "0123456789$+~")
 	case r[0] == '/':
-		r = strings.TrimLeft(delimited(r[1:], '/'), "IM")
+		r = strings.TrimLeft(afterDelimiter(r[1:], '/'), "IM")
 	case r[0] == '\\' && len(r) > 1:
-		r = strings.TrimLeft(delimited(r[2:], r[1]), "IM")
+		r = strings.TrimLeft(afterDelimiter(r[2:], r[1]), "IM")
 	default:
 		return false
 	}
@@ -165,8 +165,8 @@ func (s *sedReader) address() bool {
 	return true
 }
 
-// delimited returns what follows the next unescaped delimiter.
-func delimited(s string, by byte) string {
+// afterDelimiter returns what follows the next unescaped delimiter.
+func afterDelimiter(s string, by byte) string {
 	class := false
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -186,13 +186,13 @@ func delimited(s string, by byte) string {
 	return ""
 }
 
-func (s *sedReader) substitute() {
+func (s *sedReader) readSubstitute() {
 	if s.rest == "" {
 		s.lost = true
 		return
 	}
 	by := s.rest[0]
-	after := delimited(delimited(s.rest[1:], by), by)
+	after := afterDelimiter(afterDelimiter(s.rest[1:], by), by)
 	for after != "" {
 		switch c := after[0]; {
 		case c == 'e' && s.command == 's':
@@ -219,7 +219,7 @@ func insideParens(s string, at int) bool {
 	return strings.Count(s[:at], "(") > strings.Count(s[:at], ")")
 }
 
-func find(w *walker, c cmd) {
+func judgeFind(w *walker, c cmd) {
 	var roots []field
 	for i := 0; i < len(c.args); i++ {
 		a := c.args[i]
@@ -231,17 +231,17 @@ func find(w *walker, c cmd) {
 	for i := 0; i < len(c.args); i++ {
 		switch a := c.args[i]; a.text {
 		case "-delete":
-			w.findDeletes(roots, all(c.args))
+			w.findDeletes(roots, findsAll(c.args))
 		case "-exec", "-execdir", "-ok", "-okdir":
 			i = w.findRuns(c.args, i+1, roots)
 		case "-fprint", "-fprint0", "-fls", "-fprintf":
 			if i+1 < len(c.args) {
-				w.outputs(c.args[i+1 : i+2])
+				w.addOutputs(c.args[i+1 : i+2])
 			}
 		case "-files0-from":
 		default:
 			if a.dyn && a.sub && !a.quoted {
-				w.add(Unclear, LevelSensitive, "", "the options of find are known only when it runs")
+				w.addEffect(Unclear, LevelSensitive, "", "the options of find are known only when it runs")
 			}
 		}
 	}
@@ -256,15 +256,15 @@ func (w *walker) findRuns(args []field, at int, roots []field) (end int) {
 	}
 	var words []field
 	for end = at; end < len(args) && args[end].text != ";" && args[end].text != "+"; end++ {
-		words = append(words, w.found(args[end], roots, args)...)
+		words = append(words, w.foundFields(args[end], roots, args)...)
 	}
-	w.run(words)
+	w.runWords(words)
 	return end
 }
 
-// all reports that find leaves out nothing: no test of names, times or sizes, and it begins where
-// it starts.
-func all(args []field) bool {
+// findsAll reports that find leaves out nothing: no test of names, times or sizes, and it begins
+// where it starts.
+func findsAll(args []field) bool {
 	for _, a := range args {
 		if isOneOf("-name -iname -path -ipath -wholename -regex -iregex -lname -mtime -mmin -atime -amin -ctime -cmin -newer -newermt -anewer -cnewer -size -empty -maxdepth -user -group -uid -gid -perm -inum -samefile -links -used", a.text) {
 			return false
@@ -278,17 +278,17 @@ func (w *walker) findDeletes(roots []field, all bool) {
 		roots = []field{{text: "."}}
 	}
 	for _, r := range roots {
-		if p := w.place(r); p.top && (all && !w.ctx.Sandboxed || p.path == "/") {
-			w.add(Delete, levelNever, r.text, "deletes all that it finds in "+r.text+": that is a whole system or home")
+		if p := w.placeOf(r); p.top && (all && !w.ctx.Sandboxed || p.path == "/") {
+			w.addEffect(Delete, levelNever, r.text, "deletes all that it finds in "+r.text+": that is a whole system or home")
 			continue
 		}
-		w.add(Delete, LevelSensitive, r.text, "deletes all that it finds in "+w.name(r))
+		w.addEffect(Delete, LevelSensitive, r.text, "deletes all that it finds in "+w.nameOf(r))
 	}
 }
 
-// found is {} in the command of find: something below where it starts.
-func (w *walker) found(f field, roots []field, args []field) []field {
-	all, name := all(args), foundName(args)
+// foundFields is {} in the command of find: something below where it starts.
+func (w *walker) foundFields(f field, roots []field, args []field) []field {
+	all, name := findsAll(args), foundName(args)
 	if !strings.Contains(f.text, "{}") {
 		return []field{f}
 	}
@@ -352,7 +352,7 @@ func secretMatching(finds func(name string) bool) string {
 	return ""
 }
 
-func xargs(w *walker, c cmd) {
+func judgeXargs(w *walker, c cmd) {
 	o := parseOptions(c.args, "a arg-file d delimiter E I L n P s max-args max-procs max-lines max-chars replace i", true)
 	if len(o.operands) == 0 {
 		w.passOnFiltered()
@@ -360,21 +360,21 @@ func xargs(w *walker, c cmd) {
 	}
 	// What it reads becomes words of the command, not its input.
 	in := w.in
-	for _, v := range o.values("a", "arg-file") {
-		w.reads(v, true)
+	for _, v := range o.valuesOf("a", "arg-file") {
+		w.addRead(v, true)
 		in = w.fileFrom(v)
 		in.any = true
 	}
 	replace := ""
-	for _, v := range o.values("I", "replace", "i") {
+	for _, v := range o.valuesOf("I", "replace", "i") {
 		replace = v.text
 	}
-	if in.keys && !names[o.first()] {
-		w.handsKeys(o.first())
+	if in.keys && !names[o.firstOperand()] {
+		w.handsKeys(o.firstOperand())
 	}
-	words := xargsWords(append([]field(nil), o.operands...), in, replace, o.has("0", "null", "d", "delimiter"))
+	words := xargsWords(append([]field(nil), o.operands...), in, replace, o.hasOption("0", "null", "d", "delimiter"))
 	w.in = traits{}
 	w.out.secret = w.out.secret || in.secret
-	w.run(words)
+	w.runWords(words)
 	w.in = in
 }

@@ -55,13 +55,13 @@ type walker struct {
 	fixed bool   // the text is inside of another: span stays where that stands
 }
 
-func (w *walker) at(span [2]int) {
+func (w *walker) setSpan(span [2]int) {
 	if !w.fixed {
 		w.span = span
 	}
 }
 
-func (w *walker) node(n syntax.Node) {
+func (w *walker) setNode(n syntax.Node) {
 	if w.fixed {
 		return
 	}
@@ -71,22 +71,22 @@ func (w *walker) node(n syntax.Node) {
 	}
 }
 
-// add notes an effect of what is looked at now.
-func (w *walker) add(c Class, l Level, target, reason string) {
-	w.effect(Effect{Class: c, Level: l, Target: target, Reason: reason})
+// addEffect notes an effect of what is looked at now.
+func (w *walker) addEffect(c Class, l Level, target, reason string) {
+	w.keepEffect(Effect{Class: c, Level: l, Target: target, Reason: reason})
 }
 
 // maxEffects bounds what one command is said to do.
 const maxEffects = 64
 
-func (w *walker) effect(e Effect) {
+func (w *walker) keepEffect(e Effect) {
 	e.Target = strings.ReplaceAll(e.Target, unknown, "…")
 	w.reached = w.reached || e.Class == NetIn || e.Class == NetOut
 	e.Span = w.span
 	if e.Class == Run && len(w.written) > 0 && w.writtenBelow(w.dir+"/.") {
 		e.Class, e.Level, e.Reason = Exec, max(e.Level, LevelAlways), e.Reason+", in a folder that this very line wrote"
 	}
-	if (e.Class == Run || e.Class == NetIn && strings.HasPrefix(e.Reason, "installs")) && e.Level < LevelAlways && (w.strange || w.recipe()) {
+	if (e.Class == Run || e.Class == NetIn && strings.HasPrefix(e.Reason, "installs")) && e.Level < LevelAlways && (w.strange || w.wroteBuildFile()) {
 		e.Class, e.Level, e.Reason = Exec, LevelAlways, e.Reason+", after this very line wrote or fetched what that runs"
 	}
 	if w.ctx.Sandboxed && e.Level > LevelStandard {
@@ -121,11 +121,11 @@ func (w *walker) allowInContainer(e Effect) Effect {
 	return e
 }
 
-// scope keeps folder and variables as they are outside of a subshell; call what it returns at its
-// end.
-func (w *walker) scope() func() {
+// openScope keeps folder and variables as they are outside of a subshell; call what it returns at
+// its end.
+func (w *walker) openScope() func() {
 	dir, known, vars, funcs := w.dir, w.known, w.vars, w.funcs
-	w.vars, w.funcs = copied(vars), copied(funcs)
+	w.vars, w.funcs = copyMap(vars), copyMap(funcs)
 	trapped := w.trapped
 	w.trapped = nil
 	return func() {
@@ -134,100 +134,100 @@ func (w *walker) scope() func() {
 	}
 }
 
-func (w *walker) stmts(list []*syntax.Stmt) {
+func (w *walker) walkStatements(list []*syntax.Stmt) {
 	for _, s := range list {
-		w.stmt(s)
+		w.walkStatement(s)
 	}
 }
 
-func (w *walker) stmt(s *syntax.Stmt) {
+func (w *walker) walkStatement(s *syntax.Stmt) {
 	if s == nil {
 		return
 	}
 	in := w.in
 	span := w.span
-	writes := w.redirects(s)
+	writes := w.walkRedirects(s)
 	own := w.own
 	w.own = len(s.Redirs) == 1 && slices.Contains([]syntax.RedirOperator{syntax.WordHdoc, syntax.Hdoc, syntax.DashHdoc}, s.Redirs[0].Op) && s.Redirs[0].N == nil
 	if s.Cmd != nil {
-		w.node(s.Cmd)
-		w.cmd(s.Cmd)
+		w.setNode(s.Cmd)
+		w.walkCommand(s.Cmd)
 	} else if w.in.data { // $(< file)
-		w.out = w.out.with(w.in)
+		w.out = w.out.mergedWith(w.in)
 	}
-	w.node(s)
+	w.setNode(s)
 	w.fillRedirected(s, writes)
 	if !redirectsForGood(s) {
 		w.in = in
 	}
 	w.own = own
-	w.at(span)
+	w.setSpan(span)
 }
 
-func (w *walker) cmd(c syntax.Command) {
+func (w *walker) walkCommand(c syntax.Command) {
 	switch c := c.(type) {
 	case *syntax.CallExpr:
-		w.call(c)
+		w.walkCall(c)
 	case *syntax.BinaryCmd:
-		w.binary(c)
+		w.walkBinary(c)
 	case *syntax.Subshell:
-		restore := w.scope()
-		w.stmts(c.Stmts)
+		restore := w.openScope()
+		w.walkStatements(c.Stmts)
 		restore()
 	case *syntax.Block:
-		w.stmts(c.Stmts)
+		w.walkStatements(c.Stmts)
 	case *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
 		w.branch++
-		w.compound(c)
+		w.walkCompound(c)
 		w.branch--
 	case *syntax.FuncDecl:
-		w.function(c)
+		w.defineFunction(c)
 	case *syntax.TimeClause:
-		w.stmt(c.Stmt)
+		w.walkStatement(c.Stmt)
 	case *syntax.CoprocClause:
 		if call, simple := c.Stmt.Cmd.(*syntax.CallExpr); simple && (c.Name != nil || len(call.Assigns) > 0) || c.Stmt.Cmd == nil { // the parser loses the order of its words
-			w.add(Unclear, LevelAlways, "", "it runs a command in the background in a way that shells read differently")
+			w.addEffect(Unclear, LevelAlways, "", "it runs a command in the background in a way that shells read differently")
 		}
-		w.stmt(c.Stmt)
+		w.walkStatement(c.Stmt)
 	case *syntax.DeclClause:
-		w.declare(c)
+		w.walkDeclaration(c)
 	case *syntax.LetClause:
 		for _, x := range c.Exprs {
-			w.arithmetic(x)
+			w.walkArithmetic(x)
 		}
 	case *syntax.ArithmCmd:
-		w.arithmetic(c.X)
+		w.walkArithmetic(c.X)
 	case *syntax.TestClause:
-		w.words(c)
+		w.walkWords(c)
 		w.askIndexArithmetic(c)
 		if from := w.computedFrom(c); from.data {
-			w.holds("BASH_REMATCH", from)
+			w.noteOrigin("BASH_REMATCH", from)
 		}
 	default:
-		w.add(Unclear, LevelAlways, "", "it uses a form of the shell that is not understood")
+		w.addEffect(Unclear, LevelAlways, "", "it uses a form of the shell that is not understood")
 	}
 }
 
-func (w *walker) binary(b *syntax.BinaryCmd) {
+func (w *walker) walkBinary(b *syntax.BinaryCmd) {
 	if b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
-		w.stmt(b.X)
+		w.walkStatement(b.X)
 		w.branch++
-		w.stmt(b.Y)
+		w.walkStatement(b.Y)
 		w.branch--
 		return
 	}
 	before, in := w.out, w.in
 	w.out = traits{}
-	restore := w.scope()
-	w.stmt(b.X)
+	restore := w.openScope()
+	w.walkStatement(b.X)
 	restore()
 	w.in = w.out
 	w.in.any, w.in.names = true, w.in.names && oneCommand(b.X)
 	w.out = traits{}
-	restore = w.scope()
-	w.stmt(b.Y)
+	restore = w.openScope()
+	w.walkStatement(b.Y)
 	restore()
-	w.in, w.out = in, merge(before, w.out)
+	w.in, w.out = in, mergeTraits(before, w.out)
 }
 
 // oneCommand reports whether a side of a pipe puts out what one command does, and nothing else.
@@ -241,76 +241,77 @@ func oneCommand(s *syntax.Stmt) bool {
 	return false
 }
 
-// merge is the output of one command after another.
-func merge(a, b traits) traits {
+// mergeTraits is the output of one command after another.
+func mergeTraits(a, b traits) traits {
 	if a == (traits{}) {
 		return b
 	}
-	out := a.with(b)
+	out := a.mergedWith(b)
 	if a.plain && b.plain {
 		out.plain, out.text = true, a.text+b.text
 	}
 	return out
 }
 
-func (w *walker) compound(c syntax.Command) {
+func (w *walker) walkCompound(c syntax.Command) {
 	switch c := c.(type) {
 	case *syntax.IfClause:
 		for ; c != nil; c = c.Else {
-			w.stmts(c.Cond)
-			w.stmts(c.Then)
+			w.walkStatements(c.Cond)
+			w.walkStatements(c.Then)
 		}
 	case *syntax.WhileClause:
 		w.walkLoop(func() {
-			w.stmts(c.Cond)
-			w.stmts(c.Do)
+			w.walkStatements(c.Cond)
+			w.walkStatements(c.Do)
 		})
-		if isEndlessLoop(c) && background(c.Do) {
-			w.add(System, LevelAlways, "", "it starts processes without end")
+		if isEndlessLoop(c) && hasBackground(c.Do) {
+			w.addEffect(System, LevelAlways, "", "it starts processes without end")
 		}
 	case *syntax.ForClause:
-		w.loop(c)
+		w.walkFor(c)
 	case *syntax.CaseClause:
 		w.expandOne(c.Word)
 		for _, item := range c.Items {
 			for _, p := range item.Patterns {
 				w.expandOne(p)
 			}
-			w.stmts(item.Stmts)
+			w.walkStatements(item.Stmts)
 		}
 	}
 }
 
-func (w *walker) loop(c *syntax.ForClause) {
+func (w *walker) walkFor(c *syntax.ForClause) {
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
-		items := w.fields(l.Items)
+		items := w.expandWords(l.Items)
 		if w.vars == nil {
 			w.vars = map[string]value{}
 		}
 		if l.Name != nil {
-			w.takes(l.Name.Value, items)
+			w.setLoopVariable(l.Name.Value, items)
 		}
 	case *syntax.CStyleLoop:
 		for _, x := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
-			w.arithmetic(x)
+			w.walkArithmetic(x)
 		}
-		if l.Cond == nil && background(c.Do) {
-			w.add(System, LevelAlways, "", "it starts processes without end")
+		if l.Cond == nil && hasBackground(c.Do) {
+			w.addEffect(System, LevelAlways, "", "it starts processes without end")
 		}
 	}
-	w.walkLoop(func() { w.stmts(c.Do) })
+	w.walkLoop(func() { w.walkStatements(c.Do) })
 }
 
-// takes gives the variable of a loop its values; of "$@" and of too many it is not known which.
-func (w *walker) takes(name string, items []field) {
+// setLoopVariable gives the variable of a loop its values; of "$@" and of too many it is not known
+// which.
+func (w *walker) setLoopVariable(name string, items []field) {
 	old, had := w.vars[name]
 	v := value{fields: items, list: true}
 	switch {
 	case len(items) == 0:
 		v = value{split: true, fields: w.vars["@"].fields}
 	case len(items) > 32:
-		v = value{split: true, fields: []field{{text: unknown, dyn: true, sub: true, from: line(items).from}}}
+		v = value{split: true, fields: []field{{text: unknown, dyn: true, sub: true, from: joinWords(items).from}}}
 	case had && w.branch > 1 && !reflect.DeepEqual(old, v): // the loop itself is a branch
 		v.fields = append([]field{{text: unknown, dyn: true, sub: true}}, items...)
 	}
@@ -319,8 +320,8 @@ func (w *walker) takes(name string, items []field) {
 		return
 	}
 	for _, f := range items {
-		if suspicious(f.text) {
-			w.reads(f, false)
+		if mayNameSecret(f.text) {
+			w.addRead(f, false)
 		}
 	}
 }
@@ -337,7 +338,7 @@ func isEndlessLoop(c *syntax.WhileClause) bool {
 	return c.Until && name == "false" || !c.Until && (name == "true" || name == ":" || name == "[" || name == "test")
 }
 
-func background(list []*syntax.Stmt) bool {
+func hasBackground(list []*syntax.Stmt) bool {
 	for _, s := range list {
 		if s.Background {
 			return true
@@ -346,14 +347,15 @@ func background(list []*syntax.Stmt) bool {
 	return false
 }
 
-// function takes the body for what a call of it does; a call may come from where we do not see it.
-func (w *walker) function(f *syntax.FuncDecl) {
+// defineFunction takes the body for what a call of it does; a call may come from where we do not
+// see it.
+func (w *walker) defineFunction(f *syntax.FuncDecl) {
 	if f.Name == nil {
-		w.add(Unclear, LevelAlways, "", "it uses a form of the shell that is not understood")
+		w.addEffect(Unclear, LevelAlways, "", "it uses a form of the shell that is not understood")
 		return
 	}
 	if isForkBomb(f) {
-		w.add(System, levelNever, "", "it is a fork bomb")
+		w.addEffect(System, levelNever, "", "it is a fork bomb")
 	}
 	if w.funcs == nil {
 		w.funcs = map[string]*syntax.Stmt{}
@@ -362,7 +364,7 @@ func (w *walker) function(f *syntax.FuncDecl) {
 	dir, known, out := w.dir, w.known, w.out
 	w.inFunc++
 	w.branch++
-	w.stmt(f.Body)
+	w.walkStatement(f.Body)
 	w.branch--
 	w.inFunc--
 	if w.dir != dir {
@@ -379,9 +381,9 @@ func isForkBomb(f *syntax.FuncDecl) bool {
 	syntax.Walk(f.Body, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.BinaryCmd:
-			found = found || (n.Op == syntax.Pipe || n.Op == syntax.PipeAll) && calls(n.X, f.Name.Value) && calls(n.Y, f.Name.Value)
+			found = found || (n.Op == syntax.Pipe || n.Op == syntax.PipeAll) && callsFunction(n.X, f.Name.Value) && callsFunction(n.Y, f.Name.Value)
 		case *syntax.Stmt:
-			if n.Background && calls(n, f.Name.Value) {
+			if n.Background && callsFunction(n, f.Name.Value) {
 				times++
 			}
 		}
@@ -390,19 +392,19 @@ func isForkBomb(f *syntax.FuncDecl) bool {
 	return found || times > 1
 }
 
-func calls(s *syntax.Stmt, name string) bool {
+func callsFunction(s *syntax.Stmt, name string) bool {
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		return len(c.Args) > 0 && c.Args[0].Lit() == name
 	case *syntax.BinaryCmd:
-		return calls(c.X, name) || calls(c.Y, name)
+		return callsFunction(c.X, name) || callsFunction(c.Y, name)
 	default:
 		return false
 	}
 }
 
-// words expands every word below n, for the commands in them.
-func (w *walker) words(n syntax.Node) {
+// walkWords expands every word below n, for the commands in them.
+func (w *walker) walkWords(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if word, ok := n.(*syntax.Word); ok {
 			w.expandOne(word)
@@ -412,38 +414,38 @@ func (w *walker) words(n syntax.Node) {
 	})
 }
 
-func (w *walker) call(c *syntax.CallExpr) {
-	args := w.fields(c.Args)
+func (w *walker) walkCall(c *syntax.CallExpr) {
+	args := w.expandWords(c.Args)
 	if len(args) == 0 {
 		for _, a := range c.Assigns {
-			w.assign(a, false)
+			w.assignVariable(a, false)
 		}
 		if len(c.Args) > 0 {
 			w.dynamicCommand(field{sub: true})
 		}
 		return
 	}
-	defer func() { w.last = line(args).from }()
+	defer func() { w.last = joinWords(args).from }()
 	if len(c.Assigns) == 0 {
-		w.invoke(args)
+		w.judgeCommand(args)
 		return
 	}
 	vars, exported := w.vars, w.exported
-	w.vars, w.exported = copied(vars), copied(exported)
+	w.vars, w.exported = copyMap(vars), copyMap(exported)
 	for _, a := range c.Assigns { // for this command only
-		w.arithmetic(a.Index)
+		w.walkArithmetic(a.Index)
 		if a.Name != nil {
 			f := w.expandOne(a.Value)
-			w.setting(a.Name.Value, f)
-			w.set(a.Name.Value, f, false)
-			w.exports(a.Name.Value)
+			w.judgeSetting(a.Name.Value, f)
+			w.setVariable(a.Name.Value, f, false)
+			w.exportVariable(a.Name.Value)
 			if a.Index != nil || a.Array != nil {
-				w.forget(a.Name.Value)
+				w.forgetVariable(a.Name.Value)
 			}
 		}
 	}
-	made := copied(w.vars)
-	w.invoke(args)
+	made := copyMap(w.vars)
+	w.judgeCommand(args)
 	left := w.vars
 	if vars == nil {
 		vars = map[string]value{}

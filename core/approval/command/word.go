@@ -38,7 +38,7 @@ type traits struct {
 	plain                      bool // text is all of it
 }
 
-func (t traits) with(o traits) traits {
+func (t traits) mergedWith(o traits) traits {
 	return traits{
 		net: t.net || o.net, decoded: t.decoded || o.decoded, secret: t.secret || o.secret, code: t.code || o.code, any: t.any || o.any,
 		keys: t.keys || o.keys, data: t.data || o.data, list: (t.list || o.list) && (t.list || !t.data) && (o.list || !o.data),
@@ -48,36 +48,36 @@ func (t traits) with(o traits) traits {
 // maxWords bounds brace expansion.
 const maxWords = 256
 
-// fields expands the words of a command.
-func (w *walker) fields(words []*syntax.Word) []field {
+// expandWords expands the words of a command.
+func (w *walker) expandWords(words []*syntax.Word) []field {
 	out := make([]field, 0, len(words))
 	for _, word := range words {
-		if w.posix || !braced(word) {
-			out = append(out, w.expand(word)...)
+		if w.posix || !hasBraces(word) {
+			out = append(out, w.expandWord(word)...)
 			continue
 		}
 		n := 0
-		for one, err := range expand.BracesSeq(nil, split(word)) {
+		for one, err := range expand.BracesSeq(nil, splitBraces(word)) {
 			if n++; err != nil || n > maxWords {
 				out = append(out, field{text: unknown, dyn: true, sub: true})
 				break
 			}
-			out = append(out, w.expand(one)...)
+			out = append(out, w.expandWord(one)...)
 		}
 	}
 	return out
 }
 
-// split is a word with its braces taken apart; the word itself stays as it is, for the other
+// splitBraces is a word with its braces taken apart; the word itself stays as it is, for the other
 // reading.
-func split(word *syntax.Word) *syntax.Word {
+func splitBraces(word *syntax.Word) *syntax.Word {
 	c := *word
 	c.Parts = append([]syntax.WordPart(nil), word.Parts...)
 	syntax.SplitBraces(&c)
 	return &c
 }
 
-func braced(word *syntax.Word) bool {
+func hasBraces(word *syntax.Word) bool {
 	for _, p := range word.Parts {
 		if l, ok := p.(*syntax.Lit); ok && strings.Contains(l.Value, "{") {
 			return true
@@ -95,7 +95,7 @@ type gather struct {
 	out  []field
 }
 
-func (w *walker) expand(word *syntax.Word) []field {
+func (w *walker) expandWord(word *syntax.Word) []field {
 	g := gather{w: w}
 	if len(word.Parts) == 1 {
 		if l, ok := word.Parts[0].(*syntax.Lit); ok && !strings.ContainsAny(l.Value, `\~*?[`) {
@@ -103,9 +103,9 @@ func (w *walker) expand(word *syntax.Word) []field {
 		}
 	}
 	for i, p := range word.Parts {
-		g.part(p, i == 0)
+		g.expandPart(p, i == 0)
 	}
-	g.cut()
+	g.endField()
 	return g.out
 }
 
@@ -114,20 +114,20 @@ func (w *walker) expandOne(word *syntax.Word) field {
 	if word == nil {
 		return field{}
 	}
-	fs := w.expand(word)
+	fs := w.expandWord(word)
 	if len(fs) == 0 {
 		return field{}
 	}
 	out := fs[0]
 	for _, f := range fs[1:] {
 		out.text += " " + f.text
-		out.dyn, out.sub, out.glob, out.from = out.dyn || f.dyn, out.sub || f.sub, out.glob || f.glob, out.from.with(f.from)
+		out.dyn, out.sub, out.glob, out.from = out.dyn || f.dyn, out.sub || f.sub, out.glob || f.glob, out.from.mergedWith(f.from)
 		out.made = out.made || f.made
 	}
 	return out
 }
 
-func (g *gather) cut() {
+func (g *gather) endField() {
 	if g.cur.glob && g.w.namedByData {
 		g.cur.from.data = true
 	}
@@ -139,15 +139,15 @@ func (g *gather) cut() {
 	g.cur, g.some = field{}, false
 }
 
-func (g *gather) dynamic() {
+func (g *gather) writeUnknown() {
 	g.b.WriteString(unknown)
 	g.cur.dyn, g.cur.sub = true, true
 }
 
-func (g *gather) part(p syntax.WordPart, first bool) {
+func (g *gather) expandPart(p syntax.WordPart, first bool) {
 	switch p := p.(type) {
 	case *syntax.Lit:
-		g.literal(p.Value, first)
+		g.writeLiteral(p.Value, first)
 	case *syntax.SglQuoted:
 		g.some, g.cur.quoted = true, true
 		if p.Dollar {
@@ -161,24 +161,24 @@ func (g *gather) part(p syntax.WordPart, first bool) {
 			g.inQuotes(q)
 		}
 	case *syntax.ParamExp:
-		g.param(p, false)
+		g.expandParameter(p, false)
 	case *syntax.CmdSubst:
-		g.command(p, false)
+		g.expandCommand(p, false)
 	case *syntax.ArithmExp:
-		g.w.arithmetic(p.X)
-		g.cur.from = g.cur.from.with(g.w.computedFrom(p.X))
-		g.number()
+		g.w.walkArithmetic(p.X)
+		g.cur.from = g.cur.from.mergedWith(g.w.computedFrom(p.X))
+		g.writeNumber()
 	case *syntax.ProcSubst:
-		g.process(p)
+		g.expandProcess(p)
 	case *syntax.ExtGlob:
 		g.b.WriteString("*")
 		g.cur.glob = true
 	default:
-		g.dynamic()
+		g.writeUnknown()
 	}
 }
 
-func (g *gather) number() {
+func (g *gather) writeNumber() {
 	g.b.WriteByte('1')
 	g.cur.sub = true
 }
@@ -186,24 +186,24 @@ func (g *gather) number() {
 func (g *gather) inQuotes(p syntax.WordPart) {
 	switch p := p.(type) {
 	case *syntax.Lit:
-		g.b.WriteString(unquote(p.Value))
+		g.b.WriteString(unquoteDouble(p.Value))
 	case *syntax.ParamExp:
-		g.param(p, true)
+		g.expandParameter(p, true)
 	case *syntax.CmdSubst:
-		g.command(p, true)
+		g.expandCommand(p, true)
 	default:
-		g.part(p, false)
+		g.expandPart(p, false)
 	}
 }
 
-// literal is unquoted text: backslashes go, wildcards are seen, ~ is a home.
-func (g *gather) literal(s string, first bool) {
+// writeLiteral writes unquoted text: backslashes go, wildcards are seen, ~ is a home.
+func (g *gather) writeLiteral(s string, first bool) {
 	if s == "" {
 		return
 	}
 	g.some = true
 	if first && s[0] == '~' {
-		s = g.tilde(s)
+		s = g.writeTilde(s)
 	}
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -224,8 +224,8 @@ func (g *gather) literal(s string, first bool) {
 	}
 }
 
-// tilde writes the home that s begins with and returns the rest.
-func (g *gather) tilde(s string) string {
+// writeTilde writes the home that s begins with and returns the rest.
+func (g *gather) writeTilde(s string) string {
 	end := strings.IndexByte(s, '/')
 	if end < 0 {
 		end = len(s)
@@ -245,8 +245,8 @@ func (g *gather) tilde(s string) string {
 	return s[end:]
 }
 
-// unquote takes out the backslashes that mean something inside of double quotes.
-func unquote(s string) string {
+// unquoteDouble takes out the backslashes that mean something inside of double quotes.
+func unquoteDouble(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
@@ -266,24 +266,25 @@ func unquote(s string) string {
 	return b.String()
 }
 
-// command is $(...): what is in it counts, and some commands are known to give a word or a folder.
-func (g *gather) command(c *syntax.CmdSubst, quoted bool) {
+// expandCommand expands $(...): what is in it counts, and some commands are known to give a word or
+// a folder.
+func (g *gather) expandCommand(c *syntax.CmdSubst, quoted bool) {
 	w := g.w
 	saved, in := w.out, w.in
 	w.out, w.in = traits{}, traits{data: in.data, list: in.list} // what stands before it in a pipe, it reads too
-	restore := w.scope()
-	w.stmts(c.Stmts)
+	restore := w.openScope()
+	w.walkStatements(c.Stmts)
 	restore()
 	got := w.out
 	w.out, w.in = saved, in
-	g.cur.sub, g.cur.from = true, g.cur.from.with(got)
+	g.cur.sub, g.cur.from = true, g.cur.from.mergedWith(got)
 	text, ok := w.harmlessOutput(c.Stmts)
 	if !ok && got.plain && len(got.text) < maxWord { // echo of something known
-		g.says(strings.TrimRight(got.text, "\n"), quoted, got)
+		g.writeKnownOutput(strings.TrimRight(got.text, "\n"), quoted, got)
 		return
 	}
 	if !ok {
-		g.dynamic()
+		g.writeUnknown()
 	}
 	g.b.WriteString(text)
 }
@@ -324,8 +325,8 @@ func (w *walker) harmlessOutput(list []*syntax.Stmt) (string, bool) {
 	return "", false
 }
 
-// process is <(...) or >(...).
-func (g *gather) process(p *syntax.ProcSubst) {
+// expandProcess expands <(...) or >(...).
+func (g *gather) expandProcess(p *syntax.ProcSubst) {
 	w := g.w
 	saved, in := w.out, w.in
 	if p.Op == syntax.CmdIn {
@@ -334,10 +335,10 @@ func (g *gather) process(p *syntax.ProcSubst) {
 		w.in = traits{any: true, code: true, data: true}
 	}
 	w.out = traits{}
-	restore := w.scope()
-	w.stmts(p.Stmts)
+	restore := w.openScope()
+	w.walkStatements(p.Stmts)
 	restore()
-	g.cur.from = g.cur.from.with(w.out)
+	g.cur.from = g.cur.from.mergedWith(w.out)
 	w.out, w.in = saved, in
 	g.b.WriteString("/dev/fd/63")
 	g.cur.proc, g.cur.sub = true, true

@@ -6,39 +6,40 @@ import (
 	"hermes/core/shelltext"
 )
 
-func wrappers() map[string]handler {
+func wrapperHandlers() map[string]handler {
 	return map[string]handler{
-		"parallel": parallel,
+		"parallel": judgeParallel,
 		"watch": func(w *walker, c cmd) {
 			o := parseOptions(c.args, "n interval", true)
-			w.joined(o.operands)
+			w.runJoined(o.operands)
 		},
 		"flock": func(w *walker, c cmd) {
 			o := parseOptions(c.args, "w timeout wait E conflict-exit-code c command", true)
-			for _, v := range o.values("c", "command") {
+			for _, v := range o.valuesOf("c", "command") {
 				w.walkInnerText(v)
 			}
-			rest := o.after(1)
+			rest := o.operandsAfter(1)
 			if len(rest) > 1 && (rest[0].text == "-c" || rest[0].text == "--command") {
 				w.walkInnerText(rest[1])
 				return
 			}
-			w.run(rest)
+			w.runWords(rest)
 		},
 		"command": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "", true); !o.has("v", "V") {
-				w.run(o.operands)
+			if o := parseOptions(c.args, "", true); !o.hasOption("v", "V") {
+				w.runWords(o.operands)
 			}
 		},
-		"sudo doas pkexec run0 sudoedit dzdo sesu please gosu su-exec runuser": privileged,
+		"sudo doas pkexec run0 sudoedit dzdo sesu please gosu su-exec runuser": judgePrivileged,
 		"su": func(w *walker, c cmd) {
-			w.add(Privilege, LevelAlways, "", "it becomes another user")
-			for _, v := range parseOptions(c.args, "c command s shell g G", false).values("c", "command") {
+			w.addEffect(Privilege, LevelAlways, "", "it becomes another user")
+			for _, v := range parseOptions(c.args, "c command s shell g G", false).valuesOf("c", "command") {
 				w.walkInnerText(v)
 			}
 		},
 		"chroot unshare nsenter setpriv capsh systemd-nspawn lxc-attach machinectl": func(w *walker, c cmd) {
-			w.add(Privilege, LevelAlways, c.name, c.name+" changes what a program is shut in or may do")
+			w.addEffect(Privilege, LevelAlways, c.name,
+				c.name+" changes what a program is shut in or may do")
 			plainWrapper(w, c)
 		},
 		"cross-env cross-env-shell env-cmd dotenv-cli": crossEnv,
@@ -53,14 +54,14 @@ func crossEnv(w *walker, c cmd) {
 		if !ok {
 			break
 		}
-		w.passesOn(name, part(rest[0], v))
+		w.passesOn(name, partOf(rest[0], v))
 		rest = rest[1:]
 	}
 	if c.name == "cross-env-shell" {
-		w.joined(rest)
+		w.runJoined(rest)
 		return
 	}
-	w.run(rest)
+	w.runWords(rest)
 }
 
 // plainWrapper runs the rest of its words.
@@ -71,21 +72,21 @@ func plainWrapper(w *walker, c cmd) {
 		name, value, set := strings.Cut(o.value.text, "=")
 		switch text, pipe := strings.CutPrefix(o.value.text, "|"); {
 		case o.name == "o" && (pipe || strings.HasPrefix(o.value.text, "!")):
-			w.walkInnerText(part(o.value, strings.TrimPrefix(text, "!")))
-			w.add(Exec, LevelAlways, o.value.text, c.name+" runs "+o.value.text)
+			w.walkInnerText(partOf(o.value, strings.TrimPrefix(text, "!")))
+			w.addEffect(Exec, LevelAlways, o.value.text, c.name+" runs "+o.value.text)
 		case o.name == "E" && c.name == "strace" && set: // -E NAME=value
-			w.setting(name, part(o.value, value))
+			w.judgeSetting(name, partOf(o.value, value))
 		}
 	}
 	rest := p.operands[min(x.Skip, len(p.operands)):]
 	if x.Late {
 		rest = skipDashes(rest)
 	}
-	w.run(rest)
+	w.runWords(rest)
 }
 
-// line is words with blanks between them.
-func line(words []field) field {
+// joinWords is words with blanks between them.
+func joinWords(words []field) field {
 	var f field
 	var b strings.Builder
 	for i, a := range words {
@@ -94,43 +95,43 @@ func line(words []field) field {
 		}
 		b.WriteString(a.text)
 		f.dyn = f.dyn || a.dyn
-		f.from = f.from.with(a.from)
+		f.from = f.from.mergedWith(a.from)
 	}
 	f.text = b.String()
 	return f
 }
 
-// joined is a command whose words become one text for a shell.
-func (w *walker) joined(words []field) {
+// runJoined runs a command whose words become one text for a shell.
+func (w *walker) runJoined(words []field) {
 	if len(words) == 0 {
 		return
 	}
 	if len(words) == 1 && !strings.ContainsAny(words[0].text, " \t\n;|&$`~<>(){}*?[\\\"'#!=") {
-		w.run(words)
+		w.runWords(words)
 		return
 	}
-	f := line(words)
+	f := joinWords(words)
 	if f.dyn && !words[0].dyn { // only its arguments are unknown
-		w.run(words)
+		w.runWords(words)
 		return
 	}
-	w.child(f)
+	w.walkChildShell(f)
 }
 
-func parallel(w *walker, c cmd) {
+func judgeParallel(w *walker, c cmd) {
 	o := parseOptions(c.args, "j jobs a arg-file colsep d delimiter I N n S sshlogin workdir tmpdir results joblog timeout", true)
-	if len(o.values("S", "sshlogin")) > 0 {
-		w.add(NetOut, LevelSensitive, "", "it runs commands on other machines")
+	if len(o.valuesOf("S", "sshlogin")) > 0 {
+		w.addEffect(NetOut, LevelSensitive, "", "it runs commands on other machines")
 	}
 	var words []field
-	from := w.in.with(traits{data: o.has("a", "arg-file") || strings.Contains(joinedText(o.operands), " ::::")})
+	from := w.in.mergedWith(traits{data: o.hasOption("a", "arg-file") || strings.Contains(joinedText(o.operands), " ::::")})
 	for _, a := range o.operands {
-		from = from.with(a.from)
+		from = from.mergedWith(a.from)
 	}
 	given := []field{{text: unknown, dyn: true, sub: true, from: from}}
 	for i, a := range o.operands {
 		if strings.HasPrefix(a.text, ":::") {
-			if a.text == ":::" && !strings.Contains(line(o.operands[i+1:]).text, ":::") && !strings.Contains(line(words).text, "{") {
+			if a.text == ":::" && !strings.Contains(joinWords(o.operands[i+1:]).text, ":::") && !strings.Contains(joinWords(words).text, "{") {
 				given = o.operands[i+1:]
 			}
 			break
@@ -138,29 +139,29 @@ func parallel(w *walker, c cmd) {
 		words = append(words, a)
 	}
 	if len(words) == 0 {
-		w.add(Exec, LevelAlways, "", "parallel runs each line that it reads")
+		w.addEffect(Exec, LevelAlways, "", "parallel runs each line that it reads")
 		return
 	}
 	for i := range words {
 		if strings.Contains(words[i].text, "{") {
 			words[i].text = strings.ReplaceAll(strings.ReplaceAll(words[i].text, "{}", unknown), "{.}", unknown)
 			words[i].dyn = words[i].dyn || strings.Contains(words[i].text, unknown)
-			words[i].from = words[i].from.with(from)
+			words[i].from = words[i].from.mergedWith(from)
 		}
 	}
 	if !given[0].dyn && len(words) > 0 && !strings.ContainsAny(words[0].text, " ;|&$`") {
-		w.run(append(words, given...))
+		w.runWords(append(words, given...))
 		return
 	}
-	w.joined(append(words, field{text: unknown, dyn: true, sub: true, from: from}))
+	w.runJoined(append(words, field{text: unknown, dyn: true, sub: true, from: from}))
 	if len(words) == 1 && strings.ContainsAny(words[0].text, " ;|&") {
 		w.walkInnerText(words[0])
 	}
 }
 
-// privileged is sudo and its like.
-func privileged(w *walker, c cmd) {
-	w.add(Privilege, LevelAlways, c.name, "it runs with the rights of another user ("+c.name+")")
+// judgePrivileged judges sudo and its like.
+func judgePrivileged(w *walker, c cmd) {
+	w.addEffect(Privilege, LevelAlways, c.name, "it runs with the rights of another user ("+c.name+")")
 	x := shelltext.WrapperOf(c.name)
 	if x == nil { // sudoedit
 		x = shelltext.WrapperOf("sudo")
@@ -172,17 +173,17 @@ func privileged(w *walker, c cmd) {
 		if !ok || strings.ContainsAny(name, "/ ") {
 			break
 		}
-		w.passesOn(name, part(rest[0], v))
+		w.passesOn(name, partOf(rest[0], v))
 		rest = rest[1:]
 	}
 	rest = rest[min(x.Skip, len(rest)):]
-	if c.name == "sudoedit" || o.has("e edit") {
+	if c.name == "sudoedit" || o.hasOption("e edit") {
 		for _, f := range rest {
-			w.writes(f, "edits")
+			w.addWrite(f, "edits")
 		}
 		return
 	}
-	w.run(rest)
+	w.runWords(rest)
 }
 
 // shellBuiltins are commands of the shell itself.
@@ -191,21 +192,21 @@ func shellBuiltins() map[string]handler {
 		"cd pushd chdir": func(w *walker, c cmd) {
 			o := parseOptions(c.args, "", false)
 			if len(o.operands) == 0 {
-				w.enter(field{text: w.ctx.Home})
+				w.enterFolder(field{text: w.ctx.Home})
 				return
 			}
-			w.enter(o.operands[0])
+			w.enterFolder(o.operands[0])
 		},
 		"eval": func(w *walker, c cmd) {
-			f := line(c.args)
+			f := joinWords(c.args)
 			w.walkInnerText(f)
 			if len(c.args) > 0 {
-				w.add(Exec, LevelAlways, f.text, "eval runs text as a command")
+				w.addEffect(Exec, LevelAlways, f.text, "eval runs text as a command")
 			}
 		},
-		"source .": source,
+		"source .": judgeSource,
 		"trap": func(w *walker, c cmd) {
-			if o := parseOptions(c.args, "", true); len(o.operands) > 1 && !o.has("l", "p") && o.first() != "-" {
+			if o := parseOptions(c.args, "", true); len(o.operands) > 1 && !o.hasOption("l", "p") && o.firstOperand() != "-" {
 				w.walkInnerText(o.operands[0])
 				w.trapped = append(w.trapped, o.operands[0])
 			}
@@ -213,36 +214,36 @@ func shellBuiltins() map[string]handler {
 		"alias": func(w *walker, c cmd) {
 			for _, a := range c.args {
 				if _, v, ok := strings.Cut(a.text, "="); ok {
-					w.walkInnerText(part(a, v))
-					w.add(Exec, LevelAlways, a.text, "it gives a command another meaning")
+					w.walkInnerText(partOf(a, v))
+					w.addEffect(Exec, LevelAlways, a.text, "it gives a command another meaning")
 				}
 			}
 		},
 		"export declare typeset local readonly": func(w *walker, c cmd) { // behind a wrapper; as a clause elsewhere
 			for _, a := range c.args {
 				if name, v, ok := strings.Cut(a.text, "="); ok {
-					w.set(name, part(a, v), false)
-					w.setting(name, part(a, v))
+					w.setVariable(name, partOf(a, v), false)
+					w.judgeSetting(name, partOf(a, v))
 					if c.name != "export" {
-						w.local(name)
+						w.markLocal(name)
 					}
 					if strings.HasPrefix(v, "~") { // some shells make a folder of it
-						w.forget(name)
+						w.forgetVariable(name)
 					}
 				} else if !strings.HasPrefix(name, "-") {
 					w.declareBare(c.name, name, c.name == "export" && w.exported[name])
 				}
 			}
 		},
-		"enable": enable,
+		"enable": judgeEnable,
 		"fc":     fixCommand,
-		"kill":   kill,
+		"kill":   judgeKill,
 	}
 }
 
-// enter changes the folder of what follows.
-func (w *walker) enter(f field) {
-	p := w.place(f)
+// enterFolder changes the folder of what follows.
+func (w *walker) enterFolder(f field) {
+	p := w.placeOf(f)
 	w.dirData = w.dirData || f.from.data
 	switch {
 	case f.text == "-" || f.dyn || f.glob || p.kind == placeUnknown:
@@ -258,31 +259,31 @@ func (w *walker) enter(f field) {
 	}
 }
 
-func source(w *walker, c cmd) {
+func judgeSource(w *walker, c cmd) {
 	if len(c.args) == 0 {
 		return
 	}
 	f := c.args[0]
-	p := w.place(f)
+	p := w.placeOf(f)
 	w.sourced = w.sourced || !strings.HasSuffix(f.text, "/bin/activate")
 	switch {
 	case f.proc, f.dyn, p.kind == placeStream:
-		w.add(Exec, LevelAlways, f.text, "it runs what another command puts out")
+		w.addEffect(Exec, LevelAlways, f.text, "it runs what another command puts out")
 	case w.written[p.path]:
-		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f)+", which this very line wrote")
+		w.addEffect(Exec, LevelAlways, f.text, "runs "+w.nameOf(f)+", which this very line wrote")
 	case p.kind == placeProject || p.kind == placeStartup && homeOf(p.path, w.ctx.Home) != "":
-		w.add(Run, LevelStandard, f.text, "runs "+w.name(f))
+		w.addEffect(Run, LevelStandard, f.text, "runs "+w.nameOf(f))
 	case p.kind == placeCredential && w.inProject(p.path, true):
-		w.add(Run, LevelStandard, f.text, "runs "+w.name(f))
+		w.addEffect(Run, LevelStandard, f.text, "runs "+w.nameOf(f))
 		w.out.secret = true
 	default:
-		w.add(Exec, LevelAlways, f.text, "runs "+w.name(f))
+		w.addEffect(Exec, LevelAlways, f.text, "runs "+w.nameOf(f))
 	}
 }
 
-// kill recognises -1 as a process: every process that may be signalled. As the first word it is the
-// signal 1.
-func kill(w *walker, c cmd) {
+// judgeKill recognises -1 as a process: every process that may be signalled. As the first word it
+// is the signal 1.
+func judgeKill(w *walker, c cmd) {
 	args := c.args
 	check := false
 	if len(args) > 0 && strings.HasPrefix(args[0].text, "-") && args[0].text != "--" {
@@ -297,29 +298,31 @@ func kill(w *walker, c cmd) {
 	for _, a := range args {
 		switch {
 		case a.text == "-1":
-			w.add(System, levelNever, a.text, "it kills every process")
+			w.addEffect(System, levelNever, a.text, "it kills every process")
 		case check, strings.HasPrefix(a.text, "%"), a.sub && !a.dyn, a.text == "--":
 		default:
-			w.add(System, LevelSensitive, a.text, "it ends the process "+a.text)
+			w.addEffect(System, LevelSensitive, a.text, "it ends the process "+a.text)
 		}
 	}
 }
 
-// enable switches builtins; it can load them from a file.
-func enable(w *walker, c cmd) {
-	if o := parseOptions(c.args, "f", false); o.has("f") || len(o.operands) > 0 && !o.has("n") {
-		w.add(Exec, LevelAlways, "", "it loads code into the shell, or gives a command another meaning")
+// judgeEnable switches builtins; it can load them from a file.
+func judgeEnable(w *walker, c cmd) {
+	if o := parseOptions(c.args, "f", false); o.hasOption("f") || len(o.operands) > 0 &&
+		!o.hasOption("n") {
+		w.addEffect(Exec, LevelAlways, "",
+			"it loads code into the shell, or gives a command another meaning")
 	}
 }
 
 // fixCommand is fc, which edits old commands and runs them.
 func fixCommand(w *walker, c cmd) {
 	o := parseOptions(c.args, "e", false)
-	if o.has("l") {
+	if o.hasOption("l") {
 		return
 	}
-	for _, v := range o.values("e") {
+	for _, v := range o.valuesOf("e") {
 		w.walkInnerText(v)
 	}
-	w.add(Exec, LevelAlways, operand(c), "fc runs commands again that nobody sees here")
+	w.addEffect(Exec, LevelAlways, firstOperand(c), "fc runs commands again that nobody sees here")
 }
