@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"hermes/core/provider/stream"
 )
 
 // entry is one of reasoning_details. Servers send anything under its names.
@@ -41,9 +43,24 @@ func (e *entries) add(more []entry) (grown int) {
 func (d entry) continues(last entry) bool {
 	kind, isKind := textIn(d["type"])
 	before, wasKind := textIn(last["type"])
+	if !isKind || !wasKind || kind != before {
+		return false
+	}
+	if !stream.Given(d["index"]) && !stream.Given(last["index"]) {
+		return d.follows(last)
+	}
 	var index json.Number
 	isIndex := json.Unmarshal(d["index"], &index) == nil && index != ""
-	return isKind && wasKind && kind == before && isIndex && bytes.Equal(d["index"], last["index"])
+	return isIndex && bytes.Equal(d["index"], last["index"])
+}
+
+// follows reports whether d, of the same type, goes on with last where the server numbers none: by
+// its id, until a signature closed that. What is encrypted comes whole.
+func (d entry) follows(last entry) bool {
+	if stream.Given(d["data"]) || stream.Given(last["data"]) || stream.Given(last["signature"]) {
+		return false
+	}
+	return !stream.Given(d["id"]) || bytes.Equal(d["id"], last["id"])
 }
 
 // put takes a field of the last entry, and returns how many bytes more are kept now.

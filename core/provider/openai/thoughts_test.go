@@ -135,6 +135,47 @@ func TestReasoningDetailsGoBack(t *testing.T) {
 	}
 }
 
+// Entries without a number are joined as long as they go on with one: thousands of pieces would
+// go back one by one otherwise. What is signed, encrypted or has another id begins anew.
+func TestReasoningDetailsWithoutIndex(t *testing.T) {
+	one := func(fields string) string { return `{"reasoning_details":[{` + fields + `}]}` }
+	const text = `"type":"reasoning.text"`
+	for name, c := range map[string]struct {
+		deltas []string
+		want   string
+	}{
+		"pieces, then the signature": {
+			[]string{one(text + `,"text":"I "`), one(text + `,"text":"look.","index":null`), one(text + `,"signature":"s1"`), one(text + `,"text":"Again."`)},
+			`[{"index":null,"signature":"s1","text":"I look.","type":"reasoning.text"},{"text":"Again.","type":"reasoning.text"}]`,
+		},
+		"ids": {
+			[]string{one(text + `,"id":"a","text":"x"`), one(text + `,"id":"a","text":"y"`), one(text + `,"text":"z"`), one(text + `,"id":"b","text":"w"`)},
+			`[{"id":"a","text":"xyz","type":"reasoning.text"},{"id":"b","text":"w","type":"reasoning.text"}]`,
+		},
+		"encrypted": {
+			[]string{one(`"type":"reasoning.encrypted","data":"AA=="`), one(`"type":"reasoning.encrypted","data":"BB=="`)},
+			`[{"data":"AA==","type":"reasoning.encrypted"},{"data":"BB==","type":"reasoning.encrypted"}]`,
+		},
+		"types": {
+			[]string{one(`"type":"reasoning.summary","summary":"S"`), one(`"type":"reasoning.summary","summary":"T"`), one(text + `,"text":"x"`)},
+			`[{"summary":"ST","type":"reasoning.summary"},{"text":"x","type":"reasoning.text"}]`,
+		},
+		"a number, then none": {
+			[]string{one(text + `,"index":0,"text":"x"`), one(text + `,"text":"y"`)},
+			`[{"index":0,"text":"x","type":"reasoning.text"},{"text":"y","type":"reasoning.text"}]`,
+		},
+	} {
+		s := modeltest.New(t, modeltest.Turn{Body: events("tool_calls", append(c.deltas,
+			`{"tool_calls":[{"function":{"arguments":"{}","name":"f"},"id":"c1","index":0,"type":"function"}]}`)...)}, modeltest.Turn{})
+		p, r := client(t, s.URL), ask("go")
+		r.Messages = append(r.Messages, answered(collect(t, p, r).Message)...)
+		collect(t, p, r)
+		if got := string(sentBack(t, s).Details); got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 // A flood of them is refused like any other.
 func TestAFloodOfDetails(t *testing.T) {
 	one := `{"reasoning_details":[{"type":"reasoning.text","text":"` + strings.Repeat("x", 1<<20) + `","index":0}]}`
