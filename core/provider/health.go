@@ -17,7 +17,8 @@ type Health struct {
 	uses   map[string]int64 // by key: the calls that it was chosen for
 	turns  map[string]int   // by provider: whose turn it is
 
-	file   string // where limits are kept, see KeepIn; "": nowhere
+	file   string               // where limits are kept, see KeepIn; "": nowhere
+	known  map[string]time.Time // by what is kept there: when this program learned of it
 	failed func(error)
 }
 
@@ -31,7 +32,7 @@ type rest struct {
 
 // NewHealth returns a Health that knows of no failure.
 func NewHealth() *Health {
-	return &Health{chance: rand.Float64, rests: map[string]rest{}, uses: map[string]int64{}, turns: map[string]int{}}
+	return &Health{chance: rand.Float64, rests: map[string]rest{}, uses: map[string]int64{}, turns: map[string]int{}, known: map[string]time.Time{}}
 }
 
 func restOfKey(provider, key string) string { return hashed("key", provider, key) }
@@ -65,7 +66,7 @@ func (h *Health) bench(id string, failed *Error, first, most time.Duration) {
 	before := h.rests[id]
 	r := rest{failed: before.failed + 1, class: failed.Class}
 	r.until = time.Now().Add(h.length(failed, first, most, r.failed))
-	h.rests[id] = r
+	h.rests[id], h.known[id] = r, time.Now()
 	h.mu.Unlock()
 	if r.class == ClassRateLimit || before.class == ClassRateLimit {
 		h.keep(id)
@@ -95,6 +96,7 @@ func (h *Health) well(name, key, ref string) {
 	for _, id := range []string{restOfKey(name, key), restOfModel(ref)} {
 		if h.rests[id].class == ClassRateLimit {
 			kept = append(kept, id)
+			h.known[id] = time.Now()
 		}
 		delete(h.rests, id)
 	}

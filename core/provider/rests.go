@@ -61,26 +61,34 @@ func (h *Health) KeepIn(path string, failed func(error)) {
 // keep writes down how long ids rest now, and that they do not.
 func (h *Health) keep(ids ...string) {
 	h.mu.Lock()
-	path, failed, now := h.file, h.failed, time.Now()
-	news := map[string]keptRest{}
-	for _, id := range ids {
-		r := h.rests[id]
-		news[id] = keptRest{}
-		if r.class == ClassRateLimit {
-			news[id] = keptRest{Since: now, Until: r.until, Failed: r.failed}
-		}
-	}
+	path, failed := h.file, h.failed
 	h.mu.Unlock()
 	if path == "" {
 		return
 	}
-	if err := mergeRests(path, news, now); err != nil {
+	if err := mergeRests(path, func() map[string]keptRest { return h.kept(ids) }); err != nil {
 		failed(fmt.Errorf("what rests for a rate limit is not known to the next start: %w", err))
 	}
 }
 
-// mergeRests puts rests into the file, beside those of other programs that are not over.
-func mergeRests(path string, news map[string]keptRest, now time.Time) error {
+// kept is what the file says of ids: a rest that is over for those that do not rest.
+func (h *Health) kept(ids []string) map[string]keptRest {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := map[string]keptRest{}
+	for _, id := range ids {
+		out[id] = keptRest{Since: h.known[id], Until: h.known[id]}
+		if r := h.rests[id]; r.class == ClassRateLimit {
+			out[id] = keptRest{Since: h.known[id], Until: r.until, Failed: r.failed}
+		}
+	}
+	return out
+}
+
+// mergeRests puts rests into the file, beside those of other programs that are not over. Of what
+// two of them say, the newer holds. What is put in is asked for behind the lock: whoever waited for
+// that has newer news by then.
+func mergeRests(path string, news func() map[string]keptRest) error {
 	unlock, err := atomicfile.Lock(path + ".lock")
 	if err != nil {
 		return err
@@ -90,11 +98,14 @@ func mergeRests(path string, news map[string]keptRest, now time.Time) error {
 	if err != nil {
 		all = map[string]keptRest{} // a broken file is of no use to anybody
 	}
-	for id, k := range news {
-		all[id] = k
+	now := time.Now()
+	for id, k := range news() {
+		if was := all[id]; !was.Since.After(k.Since) || was.Since.After(now) { // or the clock was set back
+			all[id] = k
+		}
 	}
 	for id, k := range all {
-		if k.left(now) == 0 {
+		if k.left(now) == 0 && !k.fresh(now) {
 			delete(all, id)
 		}
 	}
@@ -104,6 +115,15 @@ func mergeRests(path string, news map[string]keptRest, now time.Time) error {
 	}
 	return atomicfile.Write(path, data, 0o600)
 }
+
+// fresh reports whether another program may not know yet that a rest is over: one that failed
+// before, and writes after.
+func (k keptRest) fresh(now time.Time) bool {
+	return !k.Since.After(now) && now.Sub(k.Since) < lateNews
+}
+
+// lateNews is how long a program may wait for the lock at most.
+const lateNews = time.Minute
 
 func readRests(path string) (map[string]keptRest, error) {
 	data, err := os.ReadFile(path)

@@ -1,13 +1,16 @@
 package provider_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"hermes/core/atomicfile"
 	"hermes/core/provider"
 )
 
@@ -138,5 +141,54 @@ func readRests(t *testing.T, change func(written, year string) string, want stri
 	time.Sleep(time.Hour)
 	if got := where(route(t, set)); got != "lab#1" {
 		t.Errorf("after an hour %s", got)
+	}
+}
+
+// Two programs write one file. What the one has to say of a key comes to the file late, behind what
+// the other one found out since: the newer news hold, whoever writes them last.
+func TestTheNewerNewsOfTwoProgramsHold(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rests.json")
+	only := func(s *provider.Settings) { s.Fallbacks = nil }
+	limited := &provider.Error{Class: provider.ClassRateLimit, HTTP: 429, RetryAfter: 10 * time.Minute}
+	set := started(t, file, only)
+	route(t, started(t, file, only)).Failed(t.Context(), limited)
+	late := route(t, set)
+
+	unlock, err := atomicfile.Lock(file + ".lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); late.Failed(t.Context(), limited) }()
+	for where(route(t, set)) == "lab#1" {
+		runtime.Gosched()
+	}
+	type kept struct {
+		Since time.Time `json:"since"`
+		Until time.Time `json:"until"`
+	}
+	var all struct {
+		Rests map[string]kept `json:"rests"`
+	}
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil || len(all.Rests) != 1 {
+		t.Fatalf("%v: %s", err, data)
+	}
+	for id := range all.Rests {
+		all.Rests[id] = kept{time.Now(), time.Now()} // another program says that it works again
+	}
+	if data, err = json.Marshal(all); err == nil {
+		err = os.WriteFile(file, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	<-done
+	if got := where(route(t, started(t, file, only))); got != "lab#1" {
+		t.Errorf("an old rest was written over news that it is over: %s", got)
 	}
 }
