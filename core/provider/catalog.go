@@ -47,6 +47,7 @@ type Vendor struct {
 	Local    bool     `json:"local" yaml:"local"`       // it is looked for on this machine
 	Asked    bool     `json:"asked" yaml:"asked"`       // its variable may be there for something else: never the default
 	Listed   string   `json:"listed" yaml:"listed"`     // its name in the public list of models, when that is another
+	Thoughts string   `json:"thoughts" yaml:"thoughts"` // how its chat completions are asked for thoughts: see ThoughtsGoogle
 	Closed   string   `json:"closed" yaml:"closed"`     // why it cannot be used from here, and what to use instead
 	Aliases  []string `json:"aliases" yaml:"aliases"`
 }
@@ -190,6 +191,17 @@ func (e Endpoint) vendor() (Vendor, bool) {
 		}
 	}
 	return Vendor{}, false
+}
+
+// ThoughtsGoogle is Gemini's way in its compatible end point: thoughts come when they are asked for
+// in extra_body, and then as content that is marked.
+// https://ai.google.dev/gemini-api/docs/openai#thinking
+const ThoughtsGoogle = "google"
+
+// Thoughts is how chat completions of the endpoint are asked for thoughts; "": by their effort.
+func (e Endpoint) Thoughts() string {
+	v, _ := e.vendor()
+	return v.Thoughts
 }
 
 // vendorOwn reports whether the endpoint is one of a vendor that sells its own models.

@@ -152,6 +152,9 @@ func (r *ownReader) check(was Vendor, v *Vendor) error {
 	if !slices.Contains([]string{"", ModeChat, ModeResponses, ModeMessages}, v.Mode) {
 		return fmt.Errorf("api_mode %q: choose %s, %s or %s", v.Mode, ModeChat, ModeResponses, ModeMessages)
 	}
+	if v.Thoughts != "" && v.Thoughts != ThoughtsGoogle {
+		return fmt.Errorf("thoughts %q: choose %s, or leave it out", v.Thoughts, ThoughtsGoogle)
+	}
 	if v.Local && !loopback(v.BaseURL) {
 		return errors.New("local is for servers on this machine: leave it out")
 	}

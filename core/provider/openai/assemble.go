@@ -19,6 +19,7 @@ type assembler struct {
 	finish string // the reason, as the server named it
 	usage  chat.Usage
 	mused  bool // reasoning_content came
+	marked bool // the content before was marked as a thought
 	// details are the reasoning_details that came.
 	details entries
 }
@@ -86,6 +87,7 @@ func (a *assembler) delta(d *delta) ([]provider.Chunk, error) {
 	if err := a.Grow(d.size() + a.details.add(d.Details)); err != nil {
 		return nil, err
 	}
+	a.unwrap(d)
 	var out []provider.Chunk
 	a.mused = a.mused || d.ReasoningContent.text != ""
 	if t := cmp.Or(d.ReasoningContent.thinking(), d.Reasoning.thinking(), d.Content.thought); t != "" {

@@ -13,6 +13,7 @@ import (
 const (
 	noThoughts = "reasoning of "      // its own reasoning
 	noUnsigned = "unsigned calls of " // calls without a signature
+	noAsking   = "thoughts of "       // to be asked for thoughts in the vendor's own field
 )
 
 // Learn reports whether the refusal is about an optional field that was sent, and leaves it out
@@ -23,6 +24,8 @@ func (f *format) Learn(refused *stream.Refusal, r provider.Request) bool {
 		return false
 	case !r.NoStream && refused.Says("stream_options"):
 		return f.noOptions.CompareAndSwap(false, true)
+	case f.asks(r) && refused.Says("thinking", "include_thoughts", "extra_body"):
+		return f.Refuse(noAsking + r.Model)
 	case r.Effort != "" && refused.Says("reasoning_effort"):
 		return f.noEffort.CompareAndSwap(false, true)
 	case r.MaxTokens > 0 && refused.Says("max_completion_tokens", "'max_tokens'"):
@@ -44,7 +47,11 @@ func (f *format) Body(r provider.Request) (any, error) {
 		return params, err
 	}
 	params.Tools = tools
-	if r.Effort != "" && !f.noEffort.Load() {
+	extra := map[string]any{}
+	switch {
+	case f.asks(r):
+		extra["extra_body"] = f.asked(r)
+	case r.Effort != "" && !f.noEffort.Load():
 		params.ReasoningEffort = shared.ReasoningEffort(r.Effort)
 	}
 	if r.MaxTokens > 0 {
@@ -55,10 +62,13 @@ func (f *format) Body(r provider.Request) (any, error) {
 		}
 	}
 	if !r.NoStream {
-		params.SetExtraFields(map[string]any{"stream": true})
+		extra["stream"] = true
 		if !f.noOptions.Load() {
 			params.StreamOptions = sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)}
 		}
+	}
+	if len(extra) > 0 {
+		params.SetExtraFields(extra)
 	}
 	return params, nil
 }

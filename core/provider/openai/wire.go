@@ -43,6 +43,7 @@ type delta struct {
 	ToolCalls        stream.Few[callDelta] `json:"tool_calls"`
 	FunctionCall     *function             `json:"function_call"`
 	Details          details               `json:"reasoning_details"`
+	Extra            extra                 `json:"extra_content"`
 }
 
 // details are entries of reasoning_details.
@@ -134,6 +135,7 @@ func (p *prose) UnmarshalJSON(b []byte) error {
 type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
 	In         struct {
 		Cached  int `json:"cached_tokens"`
 		Written int `json:"cache_write_tokens"` // OpenRouter
@@ -151,6 +153,10 @@ func (u usage) usage() chat.Usage {
 		Input: max(0, u.Prompt), Output: max(0, u.Completion),
 		Cached:  max(0, u.In.Cached, u.CacheHit),
 		Written: max(0, u.In.Written, u.CacheCreated), Reasoning: max(0, u.Out.Reasoning),
+	}
+	// Gemini and xAI count thoughts in the total only, and bill them as what was written.
+	if thought := u.Total - out.Input - out.Output; thought > 0 {
+		out.Output, out.Reasoning = out.Output+thought, max(out.Reasoning, thought)
 	}
 	const micro = 1e6
 	if u.Cost != nil && *u.Cost >= 0 && *u.Cost < 1e6 {
