@@ -40,7 +40,7 @@ var coldQuestions = []question{
 	{"BuildKit needed for docker?", "docker build"},
 }
 
-var unrelatedQuestions = []string{
+var farQuestions = []string{
 	"write a haiku about autumn leaves", "what is the capital of Mongolia", "explain monads to a child", "convert 30 fahrenheit to celsius",
 	"translate good morning to French", "sort these numbers: 5 3 9", "how tall is the Eiffel tower", "suggest a name for my cat",
 	"regex for an email address", "what does git rebase do", "recommend a science fiction novel", "why is the sky blue",

@@ -23,7 +23,8 @@ type Found struct {
 }
 
 // Recall returns the k items that answer a query best; k is at least 1. minCoverage leaves out what
-// answers less of the query (see Hit.Coverage); 0 leaves out nothing.
+// answers less of the query (see Hit.Coverage) and is no nearer to it by meaning than to unrelated
+// questions; 0 leaves out nothing.
 func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage float64) (Found, error) {
 	found := Found{ByWords: true}
 	sim, err := s.byWords(ctx, query)
@@ -35,16 +36,19 @@ func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage flo
 	if err != nil {
 		return found, err
 	}
+	var near scores
+	var least float64
 	if e := s.embedding(); e != nil {
-		near, err := s.byMeaning(ctx, e, query)
+		var err error
+		near, least, err = s.byMeaning(ctx, e, query, minCoverage > 0)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return found, err
 		case err != nil:
 			found.Note = "by words: " + cutText(err.Error(), maxNoteSize)
 		case len(near) > 0:
-			sim, near, found.ByWords = sim.scaled(), near.scaled(), false
-			sim = blend(map[*scores]float64{&sim: wordsWeight, &near: vectorWeight}).scaled()
+			words, meaning := sim.scaled(), near.scaled()
+			sim, found.ByWords = blend(map[*scores]float64{&words: wordsWeight, &meaning: vectorWeight}).scaled(), false
 		}
 	}
 	hits, err := s.load(ctx, sim, 2*max(k, 1))
@@ -54,8 +58,10 @@ func (s *Store) Recall(ctx context.Context, query string, k int, minCoverage flo
 	if err := s.cover(ctx, query, hits); err != nil {
 		return found, err
 	}
-	if minCoverage > 0 && found.ByWords {
-		hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Coverage < minCoverage })
+	if minCoverage > 0 {
+		hits = slices.DeleteFunc(hits, func(h Hit) bool {
+			return h.Coverage < minCoverage && (found.ByWords || near[h.ID] < max(least, minCosine))
+		})
 	}
 	s.order(hits)
 	found.Hits = hits[:min(max(k, 1), len(hits))]

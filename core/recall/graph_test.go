@@ -57,7 +57,7 @@ func fill(t testing.TB, s *Store, from, to int) {
 // first is the item whose vector is nearest to that of a fact.
 func first(t testing.TB, s *Store, text string) int64 {
 	t.Helper()
-	near, err := s.byMeaning(context.Background(), hashes{}, text)
+	near, _, err := s.byMeaning(context.Background(), hashes{}, text, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ type vectorIndex struct {
 	saved   int         // changes of the graph since it was saved
 	moved   int64       // changes of the graph, ever
 
+	floor     floor
 	graphFrom int
 	growing   bool
 	stop      context.CancelFunc
@@ -110,6 +111,7 @@ func (v *vectorIndex) forgetSaved(s *Store) {
 
 func (v *vectorIndex) clear(model string) {
 	v.model, v.version, v.dims, v.flat, v.graph, v.trusted = model, 0, 0, flat{}, nil, false
+	v.floor = floor{}
 	v.moved++
 }
 

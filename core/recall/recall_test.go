@@ -237,7 +237,7 @@ func TestColdStart(t *testing.T) {
 			t.Logf("%q: %s", q.text, keys(t, s, q.text))
 		}
 	}
-	for _, q := range unrelatedQuestions {
+	for _, q := range farQuestions {
 		found, err := s.Recall(t.Context(), q, 5, MinCoverage)
 		if err != nil {
 			t.Fatal(err)
@@ -248,8 +248,8 @@ func TestColdStart(t *testing.T) {
 			t.Logf("%q: %s %.2f", q, found.Hits[0].Key, found.Hits[0].Coverage)
 		}
 	}
-	t.Logf("right one first: %d of %d; nothing for the unrelated: %d of %d", first, len(coldQuestions), quiet, len(unrelatedQuestions))
-	if first*10 < len(coldQuestions)*9 || quiet*10 < len(unrelatedQuestions)*8 {
+	t.Logf("right one first: %d of %d; nothing for the unrelated: %d of %d", first, len(coldQuestions), quiet, len(farQuestions))
+	if first*10 < len(coldQuestions)*9 || quiet*10 < len(farQuestions)*8 {
 		t.Error("wanted: the right one first in 90 %, nothing for the unrelated in 80 %")
 	}
 }

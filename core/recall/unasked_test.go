@@ -23,13 +23,13 @@ func TestUnaskedIsRare(t *testing.T) {
 			t.Logf("%q brought up %q (%.2f)", q.text, h.Key, h.Coverage)
 		}
 	}
-	for _, q := range unrelatedQuestions {
+	for _, q := range farQuestions {
 		if h, ok, err := s.Unasked(t.Context(), q, nothing); err != nil || ok {
 			unrelated++
 			t.Logf("%q brought up %q (%.2f), %v", q, h.Key, h.Coverage, err)
 		}
 	}
-	t.Logf("of %d questions %d right and %d wrong; of %d unrelated ones %d", len(coldQuestions), right, wrong, len(unrelatedQuestions), unrelated)
+	t.Logf("of %d questions %d right and %d wrong; of %d unrelated ones %d", len(coldQuestions), right, wrong, len(farQuestions), unrelated)
 	if right < len(coldQuestions)/4 || wrong > 1 || unrelated > 1 {
 		t.Error("wanted: a quarter right, next to nothing wrong")
 	}

@@ -132,20 +132,22 @@ func encodeVector(v []float32) []byte {
 	return b
 }
 
-// byMeaning returns the cosines of the items nearest to the query, 0 and up. Whoever asks waits: a
-// server that is slow or away costs little, and then nothing for a while.
-func (s *Store) byMeaning(ctx context.Context, e Embedder, query string) (scores, error) {
+// byMeaning returns the cosines of the items nearest to the query, 0 and up, and with limited the
+// lowest one that means something. Whoever asks waits: a server that is slow or away costs little,
+// and then nothing for a while.
+func (s *Store) byMeaning(ctx context.Context, e Embedder, query string, limited bool) (near scores, least float64, err error) {
 	v := &s.vectors
 	if err := v.resting(s.now()); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	q, err := queryVector(ctx, e, query)
+	asked, err := queryVectors(ctx, e, []string{query})
 	if err != nil {
 		v.rest(s.now().Add(restAfter), err)
-		return nil, err
+		return nil, 0, err
 	}
+	q := asked[0]
 	if err := s.readVectors(ctx, e.Model()); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	near, dims := v.nearest(q, poolSize)
 	if dims != 0 && dims != len(q) {
@@ -153,22 +155,34 @@ func (s *Store) byMeaning(ctx context.Context, e Embedder, query string) (scores
 		v.forgetSaved(s)
 		_, err := s.db.ExecContext(ctx, "DELETE FROM vectors WHERE model=? AND length(vector)<>?", e.Model(), 4*len(q))
 		s.changed()
-		return nil, errors.Join(fmt.Errorf("%s answers with %d numbers now, and answered with %d before: its vectors are made anew",
+		return nil, 0, errors.Join(fmt.Errorf("%s answers with %d numbers now, and answered with %d before: its vectors are made anew",
 			e.Model(), len(q), dims), err)
 	}
-	return near, nil
+	if limited && len(near) > 0 {
+		if err := v.probe(ctx, e); err != nil {
+			v.rest(s.now().Add(restAfter), err)
+			return nil, 0, err
+		}
+		least = float64(v.leastCosine())
+	}
+	return near, least, nil
 }
 
-// queryVector is the vector of a query.
-func queryVector(ctx context.Context, e Embedder, query string) ([]float32, error) {
+// queryVectors are the vectors of queries.
+func queryVectors(ctx context.Context, e Embedder, queries []string) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
-	vectors, err := e.Embed(ctx, []string{query}, true)
+	vectors, err := e.Embed(ctx, queries, true)
 	if err != nil {
 		return nil, err
 	}
-	if len(vectors) != 1 {
-		return nil, fmt.Errorf("%s answered with %d vectors for one text", e.Model(), len(vectors))
+	if len(vectors) != len(queries) {
+		return nil, fmt.Errorf("%s answered with %d vectors for %d texts", e.Model(), len(vectors), len(queries))
 	}
-	return normalized(vectors[0])
+	for i, v := range vectors {
+		if vectors[i], err = normalized(v); err != nil {
+			return nil, err
+		}
+	}
+	return vectors, nil
 }
