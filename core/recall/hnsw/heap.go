@@ -64,6 +64,7 @@ type scratch struct {
 	taken  []near
 	pruned []near
 	spare  []near
+	fresh  []uint32
 }
 
 func (s *scratch) begin(nodes int) {
@@ -80,6 +81,17 @@ func (s *scratch) visit(n uint32) bool {
 	}
 	s.seen[n] = s.round
 	return true
+}
+
+// unseen visits nodes and returns those that are new in this round, until it is called again.
+func (s *scratch) unseen(nodes []uint32) []uint32 {
+	s.fresh = s.fresh[:0]
+	for _, n := range nodes {
+		if s.visit(n) {
+			s.fresh = append(s.fresh, n)
+		}
+	}
+	return s.fresh
 }
 
 // Best keeps the K nearest of what is added, nearest first.
@@ -102,22 +114,4 @@ func (b *Best) Add(id int64, cos float32) {
 	if b.Found = slices.Insert(b.Found, at, Near{id, cos}); len(b.Found) > b.K {
 		b.Found = b.Found[:b.K]
 	}
-}
-
-// Dot is the product of two vectors of one length.
-func Dot(a, b []float32) float32 {
-	var s0, s1, s2, s3 float32
-	b = b[:len(a)]
-	for len(a) >= 16 {
-		x, y := (*[16]float32)(a), (*[16]float32)(b)
-		s0 += x[0]*y[0] + x[4]*y[4] + x[8]*y[8] + x[12]*y[12]
-		s1 += x[1]*y[1] + x[5]*y[5] + x[9]*y[9] + x[13]*y[13]
-		s2 += x[2]*y[2] + x[6]*y[6] + x[10]*y[10] + x[14]*y[14]
-		s3 += x[3]*y[3] + x[7]*y[7] + x[11]*y[11] + x[15]*y[15]
-		a, b = a[16:], b[16:]
-	}
-	for i, x := range a {
-		s0 += x * b[i]
-	}
-	return s0 + s1 + s2 + s3
 }
