@@ -8,15 +8,15 @@ import (
 	"hermes/ui"
 )
 
-// apply folds one event and reports whether the picture changed. Events of other sessions are
+// applyEvent folds one event and reports whether the picture changed. Events of other sessions are
 // somebody else's.
-func (p *Pane) apply(e event.Envelope) bool {
+func (p *Pane) applyEvent(e event.Envelope) bool {
 	if _, ok := e.Event.(event.Resync); ok {
 		p.reload = true
 		return false
 	}
 	if _, ok := e.Event.(event.ConfigReloaded); ok {
-		p.look()
+		p.applyDisplay()
 		return true
 	}
 	if p.session == "" || e.Session != p.session {
@@ -26,10 +26,10 @@ func (p *Pane) apply(e event.Envelope) bool {
 		p.held = append(p.held, e)
 		return false
 	}
-	return p.fold(e)
+	return p.foldEvent(e)
 }
 
-func (p *Pane) fold(e event.Envelope) bool {
+func (p *Pane) foldEvent(e event.Envelope) bool {
 	if e.Parent != "" {
 		return p.foldInside(e)
 	}
@@ -40,14 +40,14 @@ func (p *Pane) fold(e event.Envelope) bool {
 	case event.ReasoningDelta:
 		return s.reasoningDelta(ev)
 	case event.MessageStarted:
-		s.begin(ev.MessageID, ev.Model, ev.From, e.At)
+		s.beginMessage(ev.MessageID, ev.Model, ev.From, e.At)
 	case event.MessageSealed:
-		s.sealed(ev.Message)
+		s.takeSealed(ev.Message)
 	case event.MessageDiscarded:
-		return s.discard(ev.MessageID)
+		return s.discardStreaming(ev.MessageID)
 	case event.MessageAdded:
 		if !s.known[ev.Message.ID] || ev.Message.ID == 0 {
-			s.message(ev.Message)
+			s.addMessage(ev.Message)
 		}
 	case event.ToolStarted, event.ToolOutput, event.ToolFinished, event.ToolEnded:
 		return p.foldTool(e)
@@ -69,27 +69,27 @@ func (p *Pane) foldTool(e event.Envelope) bool {
 		if c == nil {
 			c = newCall(p.env, 0, ev.Call, e.At)
 			s.calls[c.id] = c
-			s.add(c)
+			s.addItems(c)
 			s.spaced = false
 		}
-		c.start(e.At, ev)
+		c.noteStart(e.At, ev)
 		s.running[c.id] = c
 	case event.ToolOutput:
 		c := s.running[ev.CallID]
 		if c == nil {
 			return false
 		}
-		c.output(ev.Data)
+		c.addOutput(ev.Data)
 	case event.ToolFinished:
 		c := s.running[ev.CallID]
 		if c == nil {
 			return false
 		}
 		c.over = &ev
-		c.bump()
+		c.bumpVersion()
 		delete(s.running, ev.CallID)
 	case event.ToolEnded:
-		s.result(e.At, &ev.Result)
+		s.takeResult(e.At, &ev.Result)
 	}
 	return true
 }
@@ -111,7 +111,7 @@ func (p *Pane) foldInside(e event.Envelope) bool {
 	case event.ToolOutput, event.ToolEnded:
 		return p.foldTool(e)
 	case event.MemoryChanged: // what lasts concerns the person, whoever calls
-		return p.remembered(ev)
+		return p.showMemoryChange(ev)
 	case event.TodoChanged: // the session has one list, whoever changes it
 		return p.foldTurn(e)
 	default:
@@ -127,35 +127,35 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 	case event.TurnEnded:
 		p.turnEnded(ev)
 	case event.QueueChanged:
-		p.queue.set(ev.Items)
+		p.queue.setItems(ev.Items)
 	case event.TodoChanged:
-		s.steps(ev.Items)
+		s.showSteps(ev.Items)
 	case event.MemoryChanged:
-		return p.remembered(ev)
+		return p.showMemoryChange(ev)
 	case event.ToolsChanged:
 		hint := "/tools reload takes them"
 		if ev.Empty() {
 			hint = ""
 		}
-		s.say(noteInfo, "", "tools since this session began: "+oneLine(ev.Words()), hint)
+		s.addNote(noteInfo, "", "tools since this session began: "+oneLine(ev.Words()), hint)
 	case event.Compressed:
 		by := ""
 		if ev.By != "" {
 			by = " by the plugin " + oneLine(ev.By)
 		}
-		s.say(noteDim, "", fmt.Sprintf("older messages were summed up%s: %d tokens became %d", by, ev.Before, ev.After), "")
+		s.addNote(noteDim, "", fmt.Sprintf("older messages were summed up%s: %d tokens became %d", by, ev.Before, ev.After), "")
 	case event.HookRan:
-		return p.hooked(ev)
+		return p.showHookRun(ev)
 	case event.ProcessEnded:
-		s.say(noteDim, "", fmt.Sprintf("%s ended with exit code %d after %s: %s", oneLine(ev.ID), ev.ExitCode, clock(ev.Took), oneLine(ev.Command)), "")
+		s.addNote(noteDim, "", fmt.Sprintf("%s ended with exit code %d after %s: %s", oneLine(ev.ID), ev.ExitCode, formatDuration(ev.Took), oneLine(ev.Command)), "")
 	case event.Notice:
 		level := map[event.Level]noteLevel{event.Info: noteInfo, event.Warn: noteWarn, event.Error: noteBad}[ev.Level]
 		if said := oneLine(ev.Text); said != "" {
 			s.heard = append(s.heard, said)
 		}
-		s.say(level, "!", ev.Text, ui.HintWords(ev.Hint, ev.Do))
+		s.addNote(level, "!", ev.Text, ui.HintWords(ev.Hint, ev.Do))
 	case event.ModelMoved:
-		s.say(noteInfo, "!", ui.MovedWords(ev), "")
+		s.addNote(noteInfo, "!", ui.MovedWords(ev), "")
 	case event.HistoryChanged:
 		p.reload = true
 	default:
@@ -164,16 +164,16 @@ func (p *Pane) foldTurn(e event.Envelope) bool {
 	return true
 }
 
-// hooked says what a hook did, when it did something.
-func (p *Pane) hooked(ev event.HookRan) bool {
+// showHookRun says what a hook did, when it did something.
+func (p *Pane) showHookRun(ev event.HookRan) bool {
 	words := oneLine(ev.Words())
 	switch {
 	case words == "":
 		return false
 	case ev.Outcome == event.HookFailed:
-		p.script.say(noteWarn, "!", words, "")
+		p.script.addNote(noteWarn, "!", words, "")
 	default:
-		p.script.say(noteDim, "", words, "")
+		p.script.addNote(noteDim, "", words, "")
 	}
 	return true
 }
@@ -182,33 +182,34 @@ func (p *Pane) hooked(ev event.HookRan) bool {
 func (p *Pane) foldAsk(e event.Envelope) bool {
 	switch ev := e.Event.(type) {
 	case event.ApprovalAsked:
-		p.asks = append(without(p.asks, func(a event.ApprovalAsked) bool { return a.ID == ev.ID }), ev)
+		p.asks = append(removeMatching(p.asks,
+			func(a event.ApprovalAsked) bool { return a.ID == ev.ID }), ev)
 		p.unseen = true
-		p.waits(ev.Call.ID, true)
+		p.markWaiting(ev.Call.ID, true)
 	case event.ApprovalSettled:
-		p.asks = without(p.asks, func(a event.ApprovalAsked) bool { return a.ID == ev.ID })
-		p.waits(ev.CallID, false)
+		p.asks = removeMatching(p.asks, func(a event.ApprovalAsked) bool { return a.ID == ev.ID })
+		p.markWaiting(ev.CallID, false)
 		if ev.Decision == event.DecisionDeny {
-			p.denied(ev)
+			p.markDenied(ev)
 		}
 	case event.QuestionAsked:
-		p.question = append(without(p.question, func(q event.QuestionAsked) bool { return q.ID == ev.ID }), ev)
+		p.question = append(removeMatching(p.question, func(q event.QuestionAsked) bool { return q.ID == ev.ID }), ev)
 		p.unseen = true
-		p.waits(ev.CallID, true)
+		p.markWaiting(ev.CallID, true)
 	case event.QuestionAnswered:
 		for _, q := range p.question {
 			if q.ID == ev.ID {
-				p.waits(q.CallID, false)
+				p.markWaiting(q.CallID, false)
 			}
 		}
-		p.question = without(p.question, func(q event.QuestionAsked) bool { return q.ID == ev.ID })
+		p.question = removeMatching(p.question, func(q event.QuestionAsked) bool { return q.ID == ev.ID })
 	default:
 		return false
 	}
 	return true
 }
 
-func without[T any](list []T, gone func(T) bool) []T {
+func removeMatching[T any](list []T, gone func(T) bool) []T {
 	var out []T
 	for _, x := range list {
 		if !gone(x) {
@@ -218,18 +219,18 @@ func without[T any](list []T, gone func(T) bool) []T {
 	return out
 }
 
-func (p *Pane) waits(callID string, on bool) {
+func (p *Pane) markWaiting(callID string, on bool) {
 	if c := p.script.calls[callID]; c != nil {
-		c.wait(on)
+		c.setWaiting(on)
 	}
 }
 
-// denied marks the call. Nobody needs to be told what they did themselves; what somebody else
+// markDenied marks the call. Nobody needs to be told what they did themselves; what somebody else
 // decided they do.
-func (p *Pane) denied(ev event.ApprovalSettled) {
+func (p *Pane) markDenied(ev event.ApprovalSettled) {
 	c := p.script.calls[ev.CallID]
 	if c != nil {
-		c.deny()
+		c.setDenied()
 	}
 	why := map[event.Decider]string{event.ByUser: "", event.ByInterrupt: "", event.ByTimeout: "nobody answered in time, so it was denied"}
 	text, known := why[ev.By]
@@ -240,7 +241,7 @@ func (p *Pane) denied(ev event.ApprovalSettled) {
 		text = "denied"
 	}
 	if text != "" {
-		p.script.say(noteWarn, "!", text, "")
+		p.script.addNote(noteWarn, "!", text, "")
 	}
 }
 
@@ -248,9 +249,9 @@ func (p *Pane) denied(ev event.ApprovalSettled) {
 // said when it did not end well.
 func (p *Pane) turnEnded(ev event.TurnEnded) {
 	s := &p.script
-	s.seal(nil)
+	s.sealStreaming(nil)
 	for id, c := range s.running {
-		c.end(p.deps.Now(), chat.ToolResult{CallID: id, Interrupted: true})
+		c.noteEnd(p.deps.Now(), chat.ToolResult{CallID: id, Interrupted: true})
 	}
 	clear(s.running)
 	p.running, p.asks, p.question, s.last = false, nil, nil, chat.RoleUser
@@ -258,18 +259,18 @@ func (p *Pane) turnEnded(ev event.TurnEnded) {
 		p.reload = true
 	}
 	if s.head != nil {
-		s.head.ended(ev)
+		s.head.noteTurnEnd(ev)
 		s.head = nil
 	}
-	took, hint := clock(ev.Took), ui.HintWords(ev.Hint, ev.Do)
+	took, hint := formatDuration(ev.Took), ui.HintWords(ev.Hint, ev.Do)
 	g := p.env.s.Glyphs
 	switch ev.Reason {
 	case event.TurnDone:
 	case event.TurnInterrupted:
-		s.say(noteWarn, g.Stopped, "interrupted after "+took, hint)
+		s.addNote(noteWarn, g.Stopped, "interrupted after "+took, hint)
 	case event.TurnBudget:
-		s.say(noteWarn, "!", "stopped at the limit of steps after "+took, hint)
+		s.addNote(noteWarn, "!", "stopped at the limit of steps after "+took, hint)
 	case event.TurnFailed:
-		s.say(noteBad, g.Fail, ev.Err, hint)
+		s.addNote(noteBad, g.Fail, ev.Err, hint)
 	}
 }

@@ -48,7 +48,7 @@ func (p *Pane) waitingBox(uncalled bool) ui.Overlay {
 // openUnasked opens what waits for somebody who writes nothing at the moment and looks at nothing
 // else.
 func (p *Pane) openUnasked() tea.Cmd {
-	if !p.unseen || len(p.asks)+len(p.question) == 0 || !p.focused || !p.Typing() || !p.composer.Empty() || p.editing() || p.loading {
+	if !p.unseen || len(p.asks)+len(p.question) == 0 || !p.focused || !p.Typing() || !p.composer.Empty() || p.isEditing() || p.loading {
 		return nil
 	}
 	o := p.waitingBox(true)
@@ -94,9 +94,9 @@ type drawnBody struct {
 	lines  []string
 }
 
-// of reports that ask looks as the one that was drawn. The id alone is not enough: what is shown is
-// what will run.
-func (d *drawnBody) of(ask event.ApprovalAsked) bool {
+// drawnFrom reports that ask looks as the one that was drawn. The id alone is not enough: what is
+// shown is what will run.
+func (d *drawnBody) drawnFrom(ask event.ApprovalAsked) bool {
 	a := &d.ask
 	return d.lines != nil && a.ID == ask.ID && a.Detail == ask.Detail && a.Diff == ask.Diff && a.Reason == ask.Reason && a.Scope == ask.Scope &&
 		a.Span == ask.Span && slices.Equal(a.Spans, ask.Spans) && a.Call.Name == ask.Call.Name && bytes.Equal(a.Call.Args, ask.Call.Args) && slices.Equal(a.Effects, ask.Effects)
@@ -104,13 +104,13 @@ func (d *drawnBody) of(ask event.ApprovalAsked) bool {
 
 func newApproval(p *Pane) *approval {
 	a := &approval{pane: p, styles: &style.Styles{}}
-	a.ask()
+	a.currentAsk()
 	return a
 }
 
-// ask returns the one that is shown; after it is settled, the one that follows it. Whatever is new
-// starts at Deny and deaf.
-func (a *approval) ask() (event.ApprovalAsked, bool) {
+// currentAsk returns the one that is shown; after it is settled, the one that follows it. Whatever
+// is new starts at Deny and deaf.
+func (a *approval) currentAsk() (event.ApprovalAsked, bool) {
 	asks := a.pane.asks
 	if len(asks) == 0 {
 		return event.ApprovalAsked{}, false
@@ -119,11 +119,11 @@ func (a *approval) ask() (event.ApprovalAsked, bool) {
 		a.index = i
 		return asks[i], true
 	}
-	a.show(min(a.index, len(asks)-1))
+	a.showAsk(min(a.index, len(asks)-1))
 	return asks[a.index], true
 }
 
-func (a *approval) show(i int) {
+func (a *approval) showAsk(i int) {
 	a.index, a.id, a.shown = i, a.pane.asks[i].ID, a.pane.deps.Now()
 	a.at, a.top, a.why, a.prefix, a.read, a.hasty = 0, 0, false, false, false, false
 }
@@ -133,7 +133,7 @@ func (a *approval) Finished() bool { return len(a.pane.asks) == 0 }
 
 // Title implements ui.Overlay.
 func (a *approval) Title() string {
-	ask, ok := a.ask()
+	ask, ok := a.currentAsk()
 	if !ok {
 		return "Nothing waits any more"
 	}
@@ -145,12 +145,12 @@ func (a *approval) Title() string {
 
 // Size implements ui.Overlay. A change of files gets the room to stand side by side.
 func (a *approval) Size(w, h int) (ow, oh int) {
-	ask, _ := a.ask()
+	ask, _ := a.currentAsk()
 	ow = min(w-4, 100)
 	if ask.Diff != "" {
 		ow = w - 4
 	}
-	return ow, min(h-2, max(6, len(a.body(ask, ow))+len(a.foot(ask, ow))+1))
+	return ow, min(h-2, max(6, len(a.drawnBody(ask, ow))+len(a.drawFoot(ask, ow))+1))
 }
 
 // Restyle implements ui.Overlay.
@@ -158,32 +158,33 @@ func (a *approval) Restyle(s *style.Styles) { a.styles = s }
 
 // Hint implements ui.Overlay.
 func (a *approval) Hint() string {
-	ask, _ := a.ask()
-	out := "←→ enter choose · esc denies · " + a.pane.key("conversation.answer", "ctrl+y") + " later"
+	ask, _ := a.currentAsk()
+	out := "←→ enter choose · esc denies · " + a.pane.keyOf("conversation.answer", "ctrl+y") + " later"
 	if len(a.pane.asks) > 1 {
 		out = "[ ] the others · " + out
 	}
 	if !ask.Deadline.IsZero() {
-		out = "denies itself in " + countdown(ask.Deadline.Sub(a.pane.deps.Now())) + " · " + out
+		out = "denies itself in " + formatCountdown(ask.Deadline.Sub(a.pane.deps.Now())) + " · " + out
 	}
 	return out
 }
 
 // RefreshAt implements ui.Refresher: the countdown.
 func (a *approval) RefreshAt(now time.Time) time.Time {
-	if ask, ok := a.ask(); !ok || ask.Deadline.IsZero() {
+	if ask, ok := a.currentAsk(); !ok || ask.Deadline.IsZero() {
 		return time.Time{}
 	}
 	return now.Truncate(time.Second).Add(time.Second)
 }
 
-func countdown(d time.Duration) string {
+func formatCountdown(d time.Duration) string {
 	s := max(0, int(d.Round(time.Second).Seconds()))
-	return strconv.Itoa(s/60) + ":" + two(s%60)
+	return strconv.Itoa(s/60) + ":" + twoDigits(s%60)
 }
 
-// buttons are the answers that the core takes for this call, and the two that only look or write.
-func (a *approval) buttons(ask event.ApprovalAsked) []button {
+// answerButtons are the answers that the core takes for this call, and the two that only look or
+// write.
+func (a *approval) answerButtons(ask event.ApprovalAsked) []button {
 	out := []button{{"d", "Deny", "it does not run, and the model is told so.", event.DecisionDeny}}
 	offer := func(d event.Decision, key, label, follows string) {
 		if slices.Contains(ask.Choices, d) {
@@ -207,7 +208,7 @@ func (a *approval) buttons(ask event.ApprovalAsked) []button {
 	case ask.Prefix != "" && slices.Contains(ask.Choices, event.DecisionSessionPrefix):
 		out = append(out, button{"b", "Begins with…", "the answers that last then count for every command that begins with \"" + ask.Prefix + "\" and does nothing worse.", ""})
 	}
-	if slices.Contains(ask.Choices, event.DecisionEdited) && command(ask.Call) != "" {
+	if slices.Contains(ask.Choices, event.DecisionEdited) && shellCommand(ask.Call) != "" {
 		out = append(out, button{"e", "Edit", "you change the command, and yours runs as this call.", ""})
 	}
 	return append(out, button{"w", "Why?", "shows why it is asked and exactly what was sent.", ""})
@@ -216,12 +217,12 @@ func (a *approval) buttons(ask event.ApprovalAsked) []button {
 // Update implements ui.Overlay.
 func (a *approval) Update(msg tea.Msg) (tea.Cmd, bool) {
 	before := a.id
-	ask, ok := a.ask()
+	ask, ok := a.currentAsk()
 	if !ok || !ask.Deadline.IsZero() && !a.pane.deps.Now().Before(ask.Deadline) && len(a.pane.asks) == 1 {
 		return nil, true // it has denied itself
 	}
 	if m, isMouse := msg.(tea.MouseMsg); isMouse {
-		a.wheel(m)
+		a.scrollByWheel(m)
 		return nil, false
 	}
 	k, ok := msg.(tea.KeyMsg)
@@ -231,65 +232,65 @@ func (a *approval) Update(msg tea.Msg) (tea.Cmd, bool) {
 	if !ok || k.Paste || ask.ID != before { // a key that was meant for the one before
 		return nil, false
 	}
-	if a.scroll(k.String()) {
+	if a.scrollBy(k.String()) {
 		return nil, false
 	}
 	if a.uncalled {
 		return a.uncalledKey(ask, k)
 	}
-	return a.key(ask, k.String())
+	return a.handleKey(ask, k.String())
 }
 
 // uncalledKey takes the first keys of a box that nobody called. Text that comes at once goes on in
 // the line, and the question waits in its bar; nothing else counts so early.
 func (a *approval) uncalledKey(ask event.ApprovalAsked, k tea.KeyMsg) (tea.Cmd, bool) {
 	name := k.String()
-	if name == a.pane.key("conversation.answer", "ctrl+y") { // who wanted to open it has it open
+	if name == a.pane.keyOf("conversation.answer", "ctrl+y") { // who wanted to open it has it open
 		a.uncalled = false
 		return nil, false
 	}
 	if a.pane.deps.Now().Sub(a.shown) >= deaf {
 		a.uncalled = false
-		return a.key(ask, name)
+		return a.handleKey(ask, name)
 	}
 	if k.Type == tea.KeyRunes && !k.Alt {
 		return a.pane.Write(string(k.Runes)), true
 	}
-	a.early()
+	a.isTooEarly()
 	return nil, false
 }
 
-func (a *approval) key(ask event.ApprovalAsked, name string) (tea.Cmd, bool) {
-	list, n := a.buttons(ask), len(a.pane.asks)
+func (a *approval) handleKey(ask event.ApprovalAsked, name string) (tea.Cmd, bool) {
+	list, n := a.answerButtons(ask), len(a.pane.asks)
 	switch name {
-	case a.pane.key("conversation.answer", "ctrl+y"):
+	case a.pane.keyOf("conversation.answer", "ctrl+y"):
 		return nil, true
 	case "esc", "n":
-		return a.take(ask, list[0])
+		return a.takeAnswer(ask, list[0])
 	case "tab", "right", "down":
 		a.at = (a.at + 1) % len(list)
 	case "shift+tab", "left", "up":
 		a.at = (a.at + len(list) - 1) % len(list)
 	case "]":
-		a.show((a.index + 1) % n)
+		a.showAsk((a.index + 1) % n)
 	case "[":
-		a.show((a.index + n - 1) % n)
+		a.showAsk((a.index + n - 1) % n)
 	case "enter", " ":
-		if !a.early() {
-			return a.take(ask, list[min(a.at, len(list)-1)])
+		if !a.isTooEarly() {
+			return a.takeAnswer(ask, list[min(a.at, len(list)-1)])
 		}
 	}
 	for _, b := range list {
 		if b.key == name {
-			return a.take(ask, b)
+			return a.takeAnswer(ask, b)
 		}
 	}
 	return nil, false
 }
 
-// early reports whether a key comes too soon, and begins to count anew: a key that is held down
-// allows one call, not each that follows.
-func (a *approval) early() bool {
+// isTooEarly reports whether a key comes too soon, and begins to count anew: a key that is held
+// down allows one call, not each that follows.
+func (a *approval) isTooEarly() bool {
 	now := a.pane.deps.Now()
 	if now.Sub(a.shown) >= deaf {
 		return false
@@ -298,8 +299,8 @@ func (a *approval) early() bool {
 	return true
 }
 
-// take does what a button says.
-func (a *approval) take(ask event.ApprovalAsked, b button) (tea.Cmd, bool) {
+// takeAnswer does what a button says.
+func (a *approval) takeAnswer(ask event.ApprovalAsked, b button) (tea.Cmd, bool) {
 	switch {
 	case b.key == "w":
 		a.why = !a.why
@@ -307,12 +308,12 @@ func (a *approval) take(ask event.ApprovalAsked, b button) (tea.Cmd, bool) {
 	case b.key == "b" || b.key == "x":
 		a.prefix, a.at = b.key == "b", 0
 		return nil, false
-	case b.decision != event.DecisionDeny && a.early():
+	case b.decision != event.DecisionDeny && a.isTooEarly():
 		return nil, false
 	case b.key == "e":
 		a.pane.editInstead(ask)
 		return nil, true
-	case b.decision != event.DecisionDeny && (!a.read || !a.drawn.of(ask)): // what came after the last picture was not seen
+	case b.decision != event.DecisionDeny && (!a.read || !a.drawn.drawnFrom(ask)): // what came after the last picture was not seen
 		a.hasty = true
 		return nil, false
 	}
@@ -331,14 +332,14 @@ func (p *Pane) editInstead(ask event.ApprovalAsked) {
 	p.stopBrowsing()
 	p.stashLine()
 	p.queue.edits, p.queue.choosing, p.instead, p.memoOK = "", false, &ask, false
-	p.composer.SetText(command(ask.Call))
+	p.composer.SetText(shellCommand(ask.Call))
 }
 
 // sendInstead settles the approval with the person's own command: it runs as that call.
 func (p *Pane) sendInstead(body string) tea.Cmd {
 	ask, agent := *p.instead, p.deps.Agent
 	p.leaveEdit()
-	return within(func(context.Context) tea.Msg {
+	return withTimeout(func(context.Context) tea.Msg {
 		if err := agent.AnswerEdited(ask.ID, body); err != nil {
 			return sentMsg{sending{text: body}, err}
 		}

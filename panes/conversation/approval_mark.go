@@ -9,15 +9,15 @@ import (
 	"hermes/ui/text"
 )
 
-// marked is what would run, cut into lines, with ^^^^ below its dangerous parts: colour alone would
-// not say it. When the words for people leave something of the command out, the command itself
-// comes first.
-func (a *approval) marked(ask event.ApprovalAsked, inner int) []string {
+// markedLines is what would run, cut into lines, with ^^^^ below its dangerous parts: colour alone
+// would not say it. When the words for people leave something of the command out, the command
+// itself comes first.
+func (a *approval) markedLines(ask event.ApprovalAsked, inner int) []string {
 	d, spans := ask.Detail, ask.Spans
 	if len(spans) == 0 {
 		spans = [][2]int{ask.Span}
 	}
-	if cmd := command(ask.Call); cmd != "" && !strings.Contains(d, cmd) {
+	if cmd := shellCommand(ask.Call); cmd != "" && !strings.Contains(d, cmd) {
 		d, spans = strings.TrimSuffix(cmd+"\n"+d, "\n"), nil
 	}
 	m := marker{a: a, width: inner, spans: spans, eol: a.styles.Glyphs.Ellipsis, pens: a.shellPens(ask, d)}
@@ -30,10 +30,10 @@ func (a *approval) marked(ask event.ApprovalAsked, inner int) []string {
 			_, n := utf8.DecodeRuneInString(d[i:])
 			c = d[i : i+n]
 		}
-		m.take(c, i, i+len(c) == len(d))
+		m.addCharacter(c, i, i+len(c) == len(d))
 		i += len(c)
 	}
-	m.cut()
+	m.cutLine()
 	return m.out
 }
 
@@ -64,37 +64,37 @@ const (
 	lookHidden
 )
 
-// take adds one character, which begins at byte at.
-func (m *marker) take(c string, at int, last bool) {
+// addCharacter adds one character, which begins at byte at.
+func (m *marker) addCharacter(c string, at int, last bool) {
 	if c == "\n" || c == "\r\n" {
 		if !last {
-			m.put(m.eol, text.Width(m.eol), lookHidden, false)
+			m.putShown(m.eol, text.Width(m.eol), lookHidden, false)
 		}
-		m.cut()
+		m.cutLine()
 		return
 	}
-	shown, danger, look := "", m.dangerous(at), lookPlain
+	shown, danger, look := "", m.isDangerous(at), lookPlain
 	if danger {
 		look = lookDanger
 	}
-	shown = reveal(c, nil)
+	shown = revealHidden(c, nil)
 	if shown != c && c != "\t" {
 		look = lookHidden
 	}
 	w := text.Width(shown)
 	if m.cells+w > m.width && m.cells > 0 {
-		m.cut()
+		m.cutLine()
 	}
 	if at < len(m.pens) && m.pens[at] != m.pen {
-		m.flush()
+		m.flushRun()
 		m.pen = m.pens[at]
 	}
-	m.put(shown, w, look, danger)
+	m.putShown(shown, w, look, danger)
 }
 
 // shellPens are the colours of a command, a byte each; nil for what is none.
 func (a *approval) shellPens(ask event.ApprovalAsked, d string) []text.Pen {
-	if command(ask.Call) == "" || a.styles.Plain {
+	if shellCommand(ask.Call) == "" || a.styles.Plain {
 		return nil
 	}
 	out := make([]text.Pen, 0, len(d))
@@ -111,7 +111,7 @@ func (a *approval) shellPens(ask event.ApprovalAsked, d string) []text.Pen {
 	return out
 }
 
-func (m *marker) dangerous(at int) bool {
+func (m *marker) isDangerous(at int) bool {
 	if len(m.out) > maxMarked {
 		return false
 	}
@@ -123,9 +123,9 @@ func (m *marker) dangerous(at int) bool {
 	return false
 }
 
-func (m *marker) put(shown string, w, look int, danger bool) {
+func (m *marker) putShown(shown string, w, look int, danger bool) {
 	if look != m.look {
-		m.flush()
+		m.flushRun()
 		m.look = look
 	}
 	m.run.WriteString(shown)
@@ -137,7 +137,7 @@ func (m *marker) put(shown string, w, look int, danger bool) {
 	m.below.WriteString(strings.Repeat(mark, w))
 }
 
-func (m *marker) flush() {
+func (m *marker) flushRun() {
 	s := m.a.styles
 	switch body := m.run.String(); {
 	case body == "":
@@ -153,9 +153,9 @@ func (m *marker) flush() {
 	m.run.Reset()
 }
 
-// cut ends a line.
-func (m *marker) cut() {
-	m.flush()
+// cutLine ends a line.
+func (m *marker) cutLine() {
+	m.flushRun()
 	for _, l := range text.Wrap(m.line.String(), m.width) { // a code that is wider than all of it
 		m.out = append(m.out, "  "+l)
 	}

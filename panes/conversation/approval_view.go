@@ -16,13 +16,13 @@ import (
 
 // View implements ui.Overlay.
 func (a *approval) View(w, h int) string {
-	ask, ok := a.ask()
+	ask, ok := a.currentAsk()
 	if !ok {
 		return text.Block([]string{" It was settled."}, w, h)
 	}
-	body, foot := a.body(ask, w), a.foot(ask, w)
+	body, foot := a.drawnBody(ask, w), a.drawFoot(ask, w)
 	if h-len(foot)-1 < min(len(body), 3) {
-		foot = foot[max(0, len(foot)-a.rows(ask, w)):] // the answers matter more than what follows from them
+		foot = foot[max(0, len(foot)-a.answerRows(ask, w)):] // the answers matter more than what follows from them
 	}
 	a.room = max(1, h-len(foot)-1)
 	a.width = w
@@ -33,18 +33,18 @@ func (a *approval) View(w, h int) string {
 	for len(shown) < a.room {
 		shown = append(shown, "")
 	}
-	shown = append(shown, a.more(hidden, w))
+	shown = append(shown, a.drawHidden(hidden, w))
 	return text.Block(append(shown, foot...), w, h)
 }
 
-// more says how much is not shown. Nobody should allow what they have seen the first half of.
-func (a *approval) more(hidden, w int) string {
+// drawHidden says how much is not shown. Nobody should allow what they have seen the first half of.
+func (a *approval) drawHidden(hidden, w int) string {
 	s := a.styles
 	switch {
 	case hidden <= 0:
 		return ""
 	case a.top < hidden && !a.read:
-		st, say := s.Warn.Bold(true), s.Glyphs.Down+" "+lines(hidden-a.top)+" more: "
+		st, say := s.Warn.Bold(true), s.Glyphs.Down+" "+countLines(hidden-a.top)+" more: "
 		if a.hasty {
 			st, say = s.Bad.Bold(true), "! not yet, "+say
 		}
@@ -54,27 +54,27 @@ func (a *approval) more(hidden, w int) string {
 		}
 		return out
 	case a.top < hidden:
-		return s.Warn.Bold(true).Render("  " + s.Glyphs.Down + " " + lines(hidden-a.top) + " more: end, pgdn")
+		return s.Warn.Bold(true).Render("  " + s.Glyphs.Down + " " + countLines(hidden-a.top) + " more: end, pgdn")
 	default:
-		return s.Dim.Render("  the end; " + lines(hidden) + " above")
+		return s.Dim.Render("  the end; " + countLines(hidden) + " above")
 	}
 }
 
-func lines(n int) string {
+func countLines(n int) string {
 	if n == 1 {
 		return "1 line"
 	}
 	return strconv.Itoa(n) + " lines"
 }
 
-// scroll moves in the text and reports whether the key was one for that.
-func (a *approval) scroll(name string) bool {
+// scrollBy moves in the text and reports whether the key was one for that.
+func (a *approval) scrollBy(name string) bool {
 	by, ok := map[string]int{"up": -1, "down": 1, "pgup": -max(1, a.room-1), "pgdown": max(1, a.room-1), "home": -1 << 20, "end": 1 << 20}[name]
 	if !ok {
 		return false
 	}
-	ask, _ := a.ask()
-	hidden := len(a.body(ask, a.width)) - a.room
+	ask, _ := a.currentAsk()
+	hidden := len(a.drawnBody(ask, a.width)) - a.room
 	if hidden <= 0 && (name == "up" || name == "down") {
 		return false // all of it is in sight: the key chooses
 	}
@@ -82,34 +82,39 @@ func (a *approval) scroll(name string) bool {
 	return true
 }
 
-func (a *approval) wheel(m tea.MouseMsg) {
+func (a *approval) scrollByWheel(m tea.MouseMsg) {
 	name := map[tea.MouseButton]string{tea.MouseButtonWheelUp: "up", tea.MouseButtonWheelDown: "down"}[m.Button]
-	a.scroll(name)
+	a.scrollBy(name)
 }
 
-// foot is what follows from the chosen answer, and the answers.
-func (a *approval) foot(ask event.ApprovalAsked, w int) []string {
-	list := a.buttons(ask)
+// drawFoot draws what follows from the chosen answer, and the answers.
+func (a *approval) drawFoot(ask event.ApprovalAsked, w int) []string {
+	list := a.answerButtons(ask)
 	var out []string
 	b := list[min(a.at, len(list)-1)]
-	for _, l := range text.Wrap(reveal(b.label+": "+b.follows, a.styles.Warn.Render), max(1, w-4)) {
+	for _, l := range text.Wrap(revealHidden(b.label+": "+b.follows, a.styles.Warn.Render),
+		max(1, w-4)) {
 		out = append(out, "  "+a.styles.Dim.Render(l))
 	}
-	return append(out, a.answers(ask, w)...)
+	return append(out, a.drawAnswers(ask, w)...)
 }
 
-func (a *approval) rows(ask event.ApprovalAsked, w int) int { return len(a.answers(ask, w)) }
+func (a *approval) answerRows(ask event.ApprovalAsked,
+	w int,
+) int {
+	return len(a.drawAnswers(ask, w))
+}
 
-// answers are the buttons, on as many rows as they need. The key of each is the letter that is
-// underlined.
-func (a *approval) answers(ask event.ApprovalAsked, w int) []string {
-	list := a.buttons(ask)
-	if wide := a.row(named(list, ask)); len(wide) == 1 && text.Width(wide[0]) <= w {
+// drawAnswers draws the buttons, on as many rows as they need. The key of each is the letter that
+// is underlined.
+func (a *approval) drawAnswers(ask event.ApprovalAsked, w int) []string {
+	list := a.answerButtons(ask)
+	if wide := a.drawRow(nameGrants(list, ask)); len(wide) == 1 && text.Width(wide[0]) <= w {
 		return wide
 	}
 	rows := []string{""}
 	for i, b := range list {
-		label, last := a.label(i, b), len(rows)-1
+		label, last := a.drawLabel(i, b), len(rows)-1
 		if rows[last] != "" && text.Width(rows[last])+text.Width(label) > w {
 			rows = append(rows, "")
 			last++
@@ -119,8 +124,8 @@ func (a *approval) answers(ask event.ApprovalAsked, w int) []string {
 	return rows
 }
 
-// named is the buttons with what "this session" covers on the button itself.
-func named(list []button, ask event.ApprovalAsked) []button {
+// nameGrants is the buttons with what "this session" covers on the button itself.
+func nameGrants(list []button, ask event.ApprovalAsked) []button {
 	out := append([]button(nil), list...)
 	for i, b := range out {
 		if _, rest, ok := strings.Cut(ask.Scope, `"`); ok && b.decision.Span() == event.DecisionSession {
@@ -131,51 +136,52 @@ func named(list []button, ask event.ApprovalAsked) []button {
 			if what == "" {
 				continue
 			}
-			out[i].label += `: "` + text.Truncate(oneLine(reveal(what, nil)), 30, "…") + `"`
+			out[i].label += `: "` + text.Truncate(oneLine(revealHidden(what, nil)), 30, "…") + `"`
 		}
 	}
 	return out
 }
 
-func (a *approval) row(list []button) []string {
+func (a *approval) drawRow(list []button) []string {
 	out := ""
 	for i, b := range list {
-		out += a.label(i, b)
+		out += a.drawLabel(i, b)
 	}
 	return []string{out}
 }
 
-func (a *approval) label(i int, b button) string {
+func (a *approval) drawLabel(i int, b button) string {
 	s := a.styles
 	at := strings.Index(b.label, " "+b.key) + 1 // "This session" goes by s, most others by their first letter
 	if at == 0 && !strings.EqualFold(b.label[:1], b.key) {
 		at = max(0, strings.Index(b.label, b.key))
 	}
 	body := b.label[:at] + s.Key.Underline(true).Render(b.label[at:at+1]) + b.label[at+1:]
-	return a.around(i, body, b.label)
+	return a.drawButton(i, body, b.label)
 }
 
-func (a *approval) around(i int, body, plain string) string {
+func (a *approval) drawButton(i int, body, plain string) string {
 	if i == a.at {
 		return " " + a.styles.Selection.Inline(true).Render("[ "+plain+" ]")
 	}
 	return "   " + body + "  "
 }
 
-// body is what draw made of the same call at the same width before.
-func (a *approval) body(ask event.ApprovalAsked, w int) []string {
+// drawnBody is what drawBody made of the same call at the same width before.
+func (a *approval) drawnBody(ask event.ApprovalAsked, w int) []string {
 	d := &a.drawn
-	if !d.of(ask) {
+	if !d.drawnFrom(ask) {
 		a.read = false // another text: its end is not the one that was seen
 	}
-	if !d.of(ask) || d.w != w || d.why != a.why || d.styles != a.styles {
-		*d = drawnBody{ask, w, a.why, a.styles, a.draw(ask, w)}
+	if !d.drawnFrom(ask) || d.w != w || d.why != a.why || d.styles != a.styles {
+		*d = drawnBody{ask, w, a.why, a.styles, a.drawBody(ask, w)}
 	}
 	return d.lines
 }
 
-// draw makes the command with its dangerous part underlined, what it does, and the change it makes.
-func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
+// drawBody makes the command with its dangerous part underlined, what it does, and the change it
+// makes.
+func (a *approval) drawBody(ask event.ApprovalAsked, w int) []string {
 	inner, s := max(1, w-4), a.styles
 	var out []string
 	add := func(lines []string) {
@@ -184,13 +190,13 @@ func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 		}
 	}
 	say := func(st lipgloss.Style, body string) {
-		for _, l := range text.Wrap(reveal(body, s.Warn.Render), inner) {
+		for _, l := range text.Wrap(revealHidden(body, s.Warn.Render), inner) {
 			if l != "" {
 				out = append(out, "  "+st.Render(l))
 			}
 		}
 	}
-	whole := a.marked(ask, inner)
+	whole := a.markedLines(ask, inner)
 	if long := len(whole) > tallCommand; long { // what matters must not stand below what has been seen
 		if part := dangerousPart(ask); part != "" {
 			say(s.Strong, "All of it follows. What is asked about in it"+atLine(ask)+":")
@@ -220,7 +226,7 @@ func (a *approval) draw(ask event.ApprovalAsked, w int) []string {
 			say(s.Text, "not offered, "+answerWords[no.Decision]+": "+no.Why)
 		}
 		say(s.Dim, "the call as it was sent: "+oneLine(ask.Call.Name))
-		add(text.Wrap(s.Dim.Render(reveal(string(ask.Call.Args), s.Warn.Render)), inner))
+		add(text.Wrap(s.Dim.Render(revealHidden(string(ask.Call.Args), s.Warn.Render)), inner))
 	}
 	if ask.Diff != "" {
 		out = append(out, "")
@@ -255,8 +261,8 @@ func dangerousPart(ask event.ApprovalAsked) string {
 	return string(part)
 }
 
-// command is the shell command of a call, or "".
-func command(c chat.ToolCall) string {
+// shellCommand is the shell command of a call, or "".
+func shellCommand(c chat.ToolCall) string {
 	var args struct{ Command string }
 	if json.Unmarshal(c.Args, &args) != nil {
 		return ""

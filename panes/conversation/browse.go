@@ -21,7 +21,7 @@ func (p *Pane) startBrowsing() {
 			p.selected = i
 			return
 		}
-		p.move(-1)
+		p.moveSelection(-1)
 	}
 }
 
@@ -32,22 +32,22 @@ func (p *Pane) inSight() int {
 		return -1
 	}
 	for y := p.h - 1; y >= 0; y-- {
-		if pos, ok := p.list.Hit(y); ok && pos.Line == 0 && p.selectable(pos.Item) {
+		if pos, ok := p.list.Hit(y); ok && pos.Line == 0 && p.isSelectable(pos.Item) {
 			return pos.Item
 		}
 	}
 	return -1
 }
 
-func (p *Pane) selectable(i int) bool {
-	if _, tool := p.at(i).(*call); tool {
+func (p *Pane) isSelectable(i int) bool {
+	if _, tool := p.itemAt(i).(*call); tool {
 		return true
 	}
-	it := p.at(i)
+	it := p.itemAt(i)
 	if it == nil {
 		return false
 	}
-	s, _ := it.plain()
+	s, _ := it.plainText()
 	return strings.TrimSpace(s) != ""
 }
 
@@ -64,7 +64,7 @@ func (p *Pane) toggleBrowsing() {
 	p.startBrowsing()
 }
 
-func (p *Pane) at(i int) item {
+func (p *Pane) itemAt(i int) item {
 	if i < 0 || i >= p.list.Len() {
 		return nil
 	}
@@ -72,10 +72,10 @@ func (p *Pane) at(i int) item {
 	return it
 }
 
-// move selects the next item in a direction that has something to show.
-func (p *Pane) move(delta int) {
+// moveSelection selects the next item in a direction that has something to show.
+func (p *Pane) moveSelection(delta int) {
 	for i := p.selected + delta; i >= 0 && i < p.list.Len(); i += delta {
-		if p.selectable(i) {
+		if p.isSelectable(i) {
 			p.selected = i
 			break
 		}
@@ -84,16 +84,16 @@ func (p *Pane) move(delta int) {
 }
 
 func (p *Pane) toggleSelected() {
-	if it := p.at(p.selected); it != nil {
-		it.toggle()
+	if it := p.itemAt(p.selected); it != nil {
+		it.toggleOpen()
 	}
 }
 
 // Copy implements ui.Copier: the selected item, else the newest answer.
 func (p *Pane) Copy() (content, what string) {
 	if p.browsing {
-		if it := p.at(p.selected); it != nil {
-			return it.plain()
+		if it := p.itemAt(p.selected); it != nil {
+			return it.plainText()
 		}
 	}
 	return p.newestAnswer(), "message"
@@ -103,7 +103,7 @@ func (p *Pane) Copy() (content, what string) {
 func (p *Pane) newestAnswer() string {
 	i := p.list.Len() - 1
 	for i >= 0 {
-		if _, ok := p.at(i).(*block); ok {
+		if _, ok := p.itemAt(i).(*block); ok {
 			break
 		}
 		i--
@@ -111,10 +111,10 @@ func (p *Pane) newestAnswer() string {
 	if i < 0 {
 		return ""
 	}
-	id := p.at(i).message()
+	id := p.itemAt(i).messageID()
 	var parts []string
-	for ; i >= 0 && p.at(i).message() == id; i-- {
-		if b, ok := p.at(i).(*block); ok {
+	for ; i >= 0 && p.itemAt(i).messageID() == id; i-- {
+		if b, ok := p.itemAt(i).(*block); ok {
 			parts = append([]string{b.b.Text}, parts...)
 		}
 	}
@@ -124,19 +124,19 @@ func (p *Pane) newestAnswer() string {
 func (p *Pane) copySelected() tea.Cmd {
 	content, what := p.Copy()
 	if content == "" {
-		return toast(event.Info, "There is nothing to copy here", "")
+		return showToast(event.Info, "There is nothing to copy here", "")
 	}
 	return func() tea.Msg { return ui.CopyText{Text: content, What: what} }
 }
 
-// fork opens a copy of the session that ends with the selected message.
-func (p *Pane) fork() tea.Cmd {
-	it := p.at(p.selected)
-	if p.deps.Fork == nil || it == nil || it.message() == 0 {
-		return toast(event.Info, "Select a message to fork at", "")
+// forkSession opens a copy of the session that ends with the selected message.
+func (p *Pane) forkSession() tea.Cmd {
+	it := p.itemAt(p.selected)
+	if p.deps.Fork == nil || it == nil || it.messageID() == 0 {
+		return showToast(event.Info, "Select a message to fork at", "")
 	}
-	session, id := p.session, it.message()
-	return within(func(ctx context.Context) tea.Msg {
+	session, id := p.session, it.messageID()
+	return withTimeout(func(ctx context.Context) tea.Msg {
 		uid, err := p.deps.Fork(ctx, session, id)
 		if err != nil {
 			return doneMsg{"The session was not forked", err}
@@ -145,33 +145,33 @@ func (p *Pane) fork() tea.Cmd {
 	})
 }
 
-// judge keeps how the turn of the selected message went.
-func (p *Pane) judge(good bool) tea.Cmd {
-	it := p.at(p.selected)
-	if it == nil || it.message() == 0 {
-		return toast(event.Info, "Select a message of the turn to mark", "")
+// judgeTurn keeps how the turn of the selected message went.
+func (p *Pane) judgeTurn(good bool) tea.Cmd {
+	it := p.itemAt(p.selected)
+	if it == nil || it.messageID() == 0 {
+		return showToast(event.Info, "Select a message of the turn to mark", "")
 	}
-	return p.deps.Mark(p.session, it.message(), good)
+	return p.deps.Mark(p.session, it.messageID(), good)
 }
 
-func (p *Pane) retry() tea.Cmd {
+func (p *Pane) retryTurn() tea.Cmd {
 	p.stopBrowsing()
-	return p.change(p.deps.Retry, "Nothing was tried again")
+	return p.changeSession(p.deps.Retry, "Nothing was tried again")
 }
 
-func (p *Pane) undo() tea.Cmd {
+func (p *Pane) undoTurn() tea.Cmd {
 	session := p.session
-	return within(func(ctx context.Context) tea.Msg {
+	return withTimeout(func(ctx context.Context) tea.Msg {
 		prompt, err := p.deps.Undo(ctx, session)
 		return undoneMsg{session, prompt, err}
 	})
 }
 
-// undone puts the prompt that was taken back into the line, to be changed and sent again, unless
+// applyUndo puts the prompt that was taken back into the line, to be changed and sent again, unless
 // something stands there.
-func (p *Pane) undone(m undoneMsg) tea.Cmd {
+func (p *Pane) applyUndo(m undoneMsg) tea.Cmd {
 	if m.err != nil {
-		return toast(event.Error, "Nothing was undone: "+oneLine(m.err.Error()), "")
+		return showToast(event.Error, "Nothing was undone: "+oneLine(m.err.Error()), "")
 	}
 	if m.session == p.session && p.composer.Empty() {
 		p.composer.SetText(m.prompt.Text)
@@ -182,12 +182,12 @@ func (p *Pane) undone(m undoneMsg) tea.Cmd {
 	return nil
 }
 
-func (p *Pane) change(f func(context.Context, string) error, failed string) tea.Cmd {
+func (p *Pane) changeSession(f func(context.Context, string) error, failed string) tea.Cmd {
 	if f == nil || p.session == "" {
 		return nil
 	}
 	session := p.session
-	return within(func(ctx context.Context) tea.Msg { return doneMsg{failed, f(ctx, session)} })
+	return withTimeout(func(ctx context.Context) tea.Msg { return doneMsg{failed, f(ctx, session)} })
 }
 
 // Search implements ui.Searcher: the loaded part of the transcript.
@@ -197,7 +197,7 @@ func (p *Pane) Search(query string) int {
 		return 0
 	}
 	for i := range p.list.Len() {
-		if s, _ := p.at(i).plain(); contains(s, query) {
+		if s, _ := p.itemAt(i).plainText(); containsFold(s, query) {
 			p.hits = append(p.hits, i)
 		}
 	}
@@ -205,7 +205,7 @@ func (p *Pane) Search(query string) int {
 	return len(p.hits)
 }
 
-func contains(s, query string) bool {
+func containsFold(s, query string) bool {
 	return strings.Contains(strings.ToLower(s), strings.ToLower(query))
 }
 
@@ -222,12 +222,12 @@ func (p *Pane) NextHit(delta int) {
 	}
 	p.browsing, p.queue.choosing, p.memoOK = true, false, false
 	p.selected = min(p.hits[p.hit], p.list.Len()-1)
-	it := p.at(p.selected)
+	it := p.itemAt(p.selected)
 	line := p.lineOfHit(it)
 	if line < 0 {
-		it.toggle()
+		it.toggleOpen()
 		if line = p.lineOfHit(it); line < 0 {
-			it.toggle()
+			it.toggleOpen()
 		}
 	}
 	p.list.RevealLine(p.selected, max(0, line))
@@ -239,7 +239,7 @@ func (p *Pane) lineOfHit(it item) int {
 		return 0
 	}
 	for i, l := range it.Lines(p.w) {
-		if contains(ansi.Strip(l), p.query) {
+		if containsFold(ansi.Strip(l), p.query) {
 			return i
 		}
 	}

@@ -111,7 +111,7 @@ func TestUndoGivesThePromptBack(t *testing.T) {
 		return compose.Prompt{Text: prompt + " of " + session, Parts: []chat.Part{{Kind: chat.PartPaste, Name: "paste", Text: "whole"}}}, fail
 	}
 	prompt = "the prompt"
-	drain(p, p.undo())
+	drain(p, p.undoTurn())
 	if got := p.composer.Text(); got != "the prompt of s" {
 		t.Fatalf("the line holds %q", got)
 	}
@@ -119,13 +119,13 @@ func TestUndoGivesThePromptBack(t *testing.T) {
 		t.Errorf("what was pasted is lost: %+v", got)
 	}
 	prompt = "another"
-	drain(p, p.undo())
+	drain(p, p.undoTurn())
 	if got := p.composer.Text(); got != "the prompt of s" {
 		t.Errorf("what stood in the line was replaced by %q", got)
 	}
 	p.composer.Clear()
 	fail = errors.New("no prompt")
-	drain(p, p.undo())
+	drain(p, p.undoTurn())
 	if got := p.composer.Text(); got != "" {
 		t.Errorf("a failed undo wrote %q", got)
 	}

@@ -31,16 +31,18 @@ type burst struct {
 // burstMsg says that the time after a doubted enter is over.
 type burstMsg struct{ enter int }
 
-// text notes n characters.
-func (b *burst) text(now time.Time, n int) {
+// noteText notes n characters.
+func (b *burst) noteText(now time.Time, n int) {
 	if now.Sub(b.last) > burstGap {
 		b.size, b.lines = 0, 0
 	}
 	b.last, b.size = now, b.size+n
 }
 
-// doubts reports that an enter that comes now may be a line end.
-func (b *burst) doubts(now time.Time) bool { return b.size >= burstSize && now.Sub(b.last) <= burstGap }
+// doubtsEnter reports that an enter that comes now may be a line end.
+func (b *burst) doubtsEnter(now time.Time) bool {
+	return b.size >= burstSize && now.Sub(b.last) <= burstGap
+}
 
 // lineEnd takes a doubted enter as a line end for now.
 func (p *Pane) lineEnd() tea.Cmd {
@@ -64,10 +66,10 @@ func (p *Pane) burstOver(m burstMsg) tea.Cmd {
 	case m.enter != b.enter:
 		return nil
 	case b.after || b.lines > 1:
-		return toast(event.Info, fmt.Sprintf("Pasted %d lines; enter sends them", b.lines+1), "")
+		return showToast(event.Info, fmt.Sprintf("Pasted %d lines; enter sends them", b.lines+1), "")
 	default:
 		*b = burst{enter: b.enter}
 		p.composer.Key(tea.KeyMsg{Type: tea.KeyBackspace})
-		return p.submit()
+		return p.submitLine()
 	}
 }

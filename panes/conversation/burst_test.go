@@ -66,7 +66,7 @@ func TestTypingIsNeverDoubted(t *testing.T) {
 		w.now = w.now.Add(40 * time.Millisecond)
 		p.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
 	}
-	if p.burst.doubts(w.now) {
+	if p.burst.doubtsEnter(w.now) {
 		t.Error("typing is taken for a paste")
 	}
 	if out := press(p, "enter"); len(out) > 0 {

@@ -13,8 +13,8 @@ var languages = map[string]string{"command": "bash", "code": "python"}
 // maxPaintedGist bounds the one line of a call that is coloured.
 const maxPaintedGist = 500
 
-// shell draws a command of one line in at most w cells, in colours.
-func (e *env) shell(command string, w int) string {
+// drawShell draws a command of one line in at most w cells, in colours.
+func (e *env) drawShell(command string, w int) string {
 	cut := text.Truncate(command, w, e.s.Glyphs.Ellipsis)
 	if e.code == nil || e.s.Plain || len(command) > maxPaintedGist {
 		return cut
@@ -23,8 +23,8 @@ func (e *env) shell(command string, w int) string {
 	return lines[0]
 }
 
-// painted colours arguments that are code, in a text of one argument a line.
-func (e *env) painted(arguments string) string {
+// paintArguments colours arguments that are code, in a text of one argument a line.
+func (e *env) paintArguments(arguments string) string {
 	if e.code == nil || e.s.Plain {
 		return arguments
 	}
@@ -51,14 +51,14 @@ func (e *env) painted(arguments string) string {
 			if k > 0 {
 				lead = "  "
 			}
-			out = append(out, lead+sgr(line))
+			out = append(out, lead+runsToSGR(line))
 		}
 	}
 	return strings.Join(out, "\n")
 }
 
-// sgr is a line of code with its colours.
-func sgr(runs []highlight.Run) string {
+// runsToSGR is a line of code with its colours.
+func runsToSGR(runs []highlight.Run) string {
 	var b strings.Builder
 	for _, r := range runs {
 		if r.Pen == (text.Pen{}) {

@@ -14,9 +14,9 @@ import (
 // maxOffers is how many completions are worth showing.
 const maxOffers = 50
 
-// complete offers what fits to the word at the cursor. Files are listed in a command; the rest is
-// at hand.
-func (p *Pane) complete() tea.Cmd {
+// completeWord offers what fits to the word at the cursor. Files are listed in a command; the rest
+// is at hand.
+func (p *Pane) completeWord() tea.Cmd {
 	t := p.composer.Token()
 	if p.composer.Recalled() && !p.tabbed { // up and down go on through the history
 		p.composer.Offer(t, nil)
@@ -26,11 +26,11 @@ func (p *Pane) complete() tea.Cmd {
 	switch t.Kind {
 	case '/':
 		if p.tokenMoved(t) {
-			p.composer.Offer(t, p.commands(t.Text))
+			p.composer.Offer(t, p.completeCommand(t.Text))
 		}
 	case ' ':
 		if p.deps.Commands != nil && p.tokenMoved(t) {
-			p.composer.Offer(t, values(p.deps.Commands.Complete(t.Command, t.Text)))
+			p.composer.Offer(t, offerValues(p.deps.Commands.Complete(t.Command, t.Text)))
 		}
 	case '@', '$':
 		if p.deps.Files != nil && p.tokenMoved(t) && (t.Kind == '@' || p.tabbed) { // in a command enter runs it
@@ -49,7 +49,7 @@ func (p *Pane) complete() tea.Cmd {
 
 func (p *Pane) tokenMoved(t compose.Token) bool { return t != p.last }
 
-func (p *Pane) commands(prefix string) []compose.Item {
+func (p *Pane) completeCommand(prefix string) []compose.Item {
 	if p.deps.Commands == nil {
 		return nil
 	}
@@ -76,8 +76,9 @@ func (p *Pane) commands(prefix string) []compose.Item {
 	return out
 }
 
-// match returns the places of the names that fit, best first; all of them for an empty pattern.
-func match(pattern string, names []string) []int {
+// matchNames returns the places of the names that fit, best first; all of them for an empty
+// pattern.
+func matchNames(pattern string, names []string) []int {
 	entries := make([]rank.Entry, len(names))
 	for i, n := range names {
 		entries[i] = rank.Entry{Name: n}
@@ -91,7 +92,7 @@ func match(pattern string, names []string) []int {
 	return out
 }
 
-func values(list []string) []compose.Item {
+func offerValues(list []string) []compose.Item {
 	out := make([]compose.Item, 0, min(len(list), maxOffers))
 	for _, v := range list[:min(len(list), maxOffers)] {
 		out = append(out, compose.Item{Text: v})
@@ -102,7 +103,7 @@ func values(list []string) []compose.Item {
 // listFiles asks for the files once for each prefix.
 func (p *Pane) listFiles(prefix string, command bool) tea.Cmd {
 	deps, session := p.deps, p.session
-	return within(func(ctx context.Context) tea.Msg {
+	return withTimeout(func(ctx context.Context) tea.Msg {
 		cwd := ""
 		if deps.Cwd != nil { // it may ask the store
 			cwd = deps.Cwd(session)
@@ -117,8 +118,8 @@ func (p *Pane) offerFiles(m filesMsg) {
 		return
 	}
 	p.paths = m.paths
-	out := specials(t)
-	for _, i := range match(m.prefix, m.paths) {
+	out := specialMentions(t)
+	for _, i := range matchNames(m.prefix, m.paths) {
 		name := m.paths[i]
 		end := " "
 		if strings.HasSuffix(name, "/") {

@@ -24,7 +24,7 @@ type header struct {
 }
 
 func (h *header) Lines(w int) []string {
-	st, facts := h.e.s.Assistant, slices.Concat(h.facts, h.spent())
+	st, facts := h.e.s.Assistant, slices.Concat(h.facts, h.spentFacts())
 	if h.user {
 		st = h.e.s.User
 	}
@@ -35,28 +35,28 @@ func (h *header) Lines(w int) []string {
 	for n := len(facts); n > 0; n-- {
 		right := strings.Join(facts[:n], " · ")
 		if text.Width(left)+text.Width(right)+2 <= w {
-			return []string{sides(left, h.e.s.Dim.Render(right), w)}
+			return []string{joinSides(left, h.e.s.Dim.Render(right), w)}
 		}
 	}
 	return []string{text.Fit(left, w)}
 }
 
-// ended takes over what the turn took and used.
-func (h *header) ended(ev event.TurnEnded) {
+// noteTurnEnd takes over what the turn took and used.
+func (h *header) noteTurnEnd(ev event.TurnEnded) {
 	if ev.Reason == event.TurnDone {
-		h.took = clock(ev.Took)
+		h.took = formatDuration(ev.Took)
 	}
 	h.usage = ev.Usage
-	h.bump()
+	h.bumpVersion()
 }
 
-// spent are the facts about what an answer took: also of one that is read again later.
-func (h *header) spent() (facts []string) {
+// spentFacts are the facts about what an answer took: also of one that is read again later.
+func (h *header) spentFacts() (facts []string) {
 	if h.took != "" {
 		facts = append(facts, h.took)
 	}
 	if h.usage.CostKnown && h.usage.Cost > 0 {
-		facts = append(facts, money(h.usage.Cost))
+		facts = append(facts, formatMoney(h.usage.Cost))
 	}
 	switch {
 	case h.usage.Output == 1:
@@ -67,8 +67,8 @@ func (h *header) spent() (facts []string) {
 	return facts
 }
 
-// money writes millionths of a dollar.
-func money(micro int64) string {
+// formatMoney writes millionths of a dollar.
+func formatMoney(micro int64) string {
 	d := float64(micro) / 1e6
 	if d != 0 && d < 0.1 {
 		return "$" + strconv.FormatFloat(d, 'f', 4, 64)

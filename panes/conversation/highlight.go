@@ -15,7 +15,7 @@ import (
 // The line keeps its width.
 func markHits(line, query string, mark lipgloss.Style) string {
 	plain := ansi.Strip(line)
-	places := find(plain, query)
+	places := findSpans(plain, query)
 	if len(places) == 0 {
 		return line
 	}
@@ -36,8 +36,8 @@ func markHits(line, query string, mark lipgloss.Style) string {
 // span is a run of cells.
 type span struct{ from, to int }
 
-// find returns where query stands in plain, in cells.
-func find(plain, query string) []span {
+// findSpans returns where query stands in plain, in cells.
+func findSpans(plain, query string) []span {
 	if query == "" {
 		return nil
 	}

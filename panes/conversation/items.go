@@ -30,11 +30,11 @@ type env struct {
 type item interface {
 	list.Item
 	// message is the id of the message it belongs to; 0 for none.
-	message() int64
+	messageID() int64
 	// plain is what copying and searching it sees, and what it is called.
-	plain() (content, what string)
+	plainText() (content, what string)
 	// toggle opens or closes it, if it can.
-	toggle()
+	toggleOpen()
 }
 
 // base is what most items have. Every mutator bumps version.
@@ -45,22 +45,22 @@ type base struct {
 	open    bool
 }
 
-func (b *base) Version() uint64         { return b.version }
-func (b *base) message() int64          { return b.msg }
-func (b *base) toggle()                 {}
-func (b *base) plain() (string, string) { return "", "" }
-func (b *base) bump()                   { b.version++ }
-func (b *base) flip()                   { b.open = !b.open; b.bump() }
+func (b *base) Version() uint64             { return b.version }
+func (b *base) messageID() int64            { return b.msg }
+func (b *base) toggleOpen()                 {}
+func (b *base) plainText() (string, string) { return "", "" }
+func (b *base) bumpVersion()                { b.version++ }
+func (b *base) flipOpen()                   { b.open = !b.open; b.bumpVersion() }
 
-// margin is what stands left of everything that was said.
-func margin(w int) string {
+// leftMargin is what stands left of everything that was said.
+func leftMargin(w int) string {
 	if w < 24 {
 		return " "
 	}
 	return "   "
 }
 
-func indent(lines []string, pad string) []string {
+func indentLines(lines []string, pad string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
 		out[i] = pad + l
@@ -68,8 +68,8 @@ func indent(lines []string, pad string) []string {
 	return out
 }
 
-// sides puts left and right on one line of w cells; right gives way.
-func sides(left, right string, w int) string {
+// joinSides puts left and right on one line of w cells; right gives way.
+func joinSides(left, right string, w int) string {
 	room := w - text.Width(left) - text.Width(right)
 	if room < 1 {
 		return text.Fit(left, w)
@@ -97,7 +97,7 @@ func (p *prompt) Lines(w int) []string {
 	if p.ran && !p.open {
 		return nil
 	}
-	pad := margin(w)
+	pad := leftMargin(w)
 	inner := max(1, w-len(pad))
 	body, cut := p.body, false
 	if limit := maxPrompt * inner; !p.open && len(body) > limit*4 {
@@ -114,18 +114,18 @@ func (p *prompt) Lines(w int) []string {
 		lines = append(lines, p.e.s.Dim.Render(p.e.s.Glyphs.Ellipsis+" enter shows all"))
 	}
 	for _, a := range p.pieces {
-		lines = append(lines, p.e.card(a, inner, p.open)...)
+		lines = append(lines, p.e.drawPart(a, inner, p.open)...)
 		if p.open && a.Text != "" {
-			lines = append(lines, p.piece(a.Text, inner)...)
+			lines = append(lines, p.drawPiece(a.Text, inner)...)
 		}
 	}
-	return append(indent(lines, pad), "")
+	return append(indentLines(lines, pad), "")
 }
 
 // maxPiece is how much of a paste an opened prompt shows.
 const maxPiece = 500
 
-func (p *prompt) piece(body string, w int) []string {
+func (p *prompt) drawPiece(body string, w int) []string {
 	body = text.ExpandTabs(text.Sanitize(strings.TrimRight(body, "\n")), markdown.TabWidth)
 	if limit := maxPiece * w; len(body) > limit {
 		body = strings.ToValidUTF8(body[:limit], "")
@@ -137,7 +137,7 @@ func (p *prompt) piece(body string, w int) []string {
 	return lines
 }
 
-func (p *prompt) plain() (content, what string) {
+func (p *prompt) plainText() (content, what string) {
 	content = p.body
 	for _, a := range p.pieces {
 		if a.Text != "" {
@@ -147,7 +147,7 @@ func (p *prompt) plain() (content, what string) {
 	return content, "message"
 }
 
-func (p *prompt) toggle() { p.flip() }
+func (p *prompt) toggleOpen() { p.flipOpen() }
 
 // block is a part of an answer.
 type block struct {
@@ -156,11 +156,11 @@ type block struct {
 }
 
 func (b *block) Lines(w int) []string {
-	pad := margin(w)
-	return indent(b.b.Lines(b.e.md, max(1, w-len(pad))), pad)
+	pad := leftMargin(w)
+	return indentLines(b.b.Lines(b.e.md, max(1, w-len(pad))), pad)
 }
 
-func (b *block) plain() (string, string) {
+func (b *block) plainText() (string, string) {
 	s := strings.TrimRight(b.b.Text, "\n")
 	if strings.HasPrefix(s, "```") {
 		_, body, _ := strings.Cut(s, "\n")
@@ -185,29 +185,29 @@ type thought struct {
 	took  time.Duration // 0: not known
 }
 
-func (t *thought) add(s string) {
+func (t *thought) addText(s string) {
 	if t.live && t.began.IsZero() {
 		t.began = t.e.now()
 	}
 	t.body.WriteString(text.Sanitize(s))
-	t.bump()
+	t.bumpVersion()
 }
 
-func (t *thought) end() {
+func (t *thought) endThought() {
 	if t.live && !t.began.IsZero() {
 		t.took = t.e.now().Sub(t.began)
 	}
 	t.live = false
-	t.bump()
+	t.bumpVersion()
 }
 
-// heading is the line that stays of it.
-func (t *thought) heading() string {
+// headingLine is the line that stays of it.
+func (t *thought) headingLine() string {
 	switch {
 	case t.live:
 		return "thinking"
 	case t.took > 0:
-		return "thought " + clock(t.took)
+		return "thought " + formatDuration(t.took)
 	default:
 		return "thought"
 	}
@@ -222,7 +222,7 @@ func (t *thought) Lines(w int) []string {
 	if t.open {
 		glyph = g.Open
 	}
-	out := []string{" " + t.e.s.Reasoning.Render(glyph+" "+t.heading())}
+	out := []string{" " + t.e.s.Reasoning.Render(glyph+" "+t.headingLine())}
 	n := 0
 	if t.open {
 		n = maxThoughtLines
@@ -235,7 +235,7 @@ func (t *thought) Lines(w int) []string {
 	if len(body) > maxThought {
 		body = strings.ToValidUTF8(body[len(body)-maxThought:], "")
 	}
-	pad := margin(w)
+	pad := leftMargin(w)
 	lines := text.Wrap(text.ExpandTabs(strings.TrimSpace(body), markdown.TabWidth), max(1, w-len(pad)))
 	if len(lines) > n {
 		lines = lines[len(lines)-n:]
@@ -246,13 +246,13 @@ func (t *thought) Lines(w int) []string {
 	return append(out, "")
 }
 
-func (t *thought) plain() (string, string) {
+func (t *thought) plainText() (string, string) {
 	if !t.e.display.Reasoning {
 		return "", ""
 	}
 	return t.body.String(), "reasoning"
 }
-func (t *thought) toggle() { t.flip() }
+func (t *thought) toggleOpen() { t.flipOpen() }
 
 // note is a line that the program says: the end of a turn, a notice, an error.
 type note struct {
@@ -281,7 +281,7 @@ func (n *note) Lines(w int) []string {
 		st = n.e.s.Bad
 	case noteDim:
 	}
-	pad := margin(w)
+	pad := leftMargin(w)
 	var out []string
 	for i, l := range text.Wrap(strings.TrimSpace(n.glyph+" "+n.body), max(1, w-len(pad))) {
 		if i == 0 || l != "" {
@@ -296,23 +296,26 @@ func (n *note) Lines(w int) []string {
 	return append(out, "")
 }
 
-func (n *note) plain() (string, string) { return strings.TrimSpace(n.body + "\n" + n.hint), "note" }
+func (n *note) plainText() (string, string) {
+	return strings.TrimSpace(n.body + "\n" + n.hint),
+		"note"
+}
 
-// clock writes a duration the way people read it: "0.4 s", "41 s", "3:07", "1:02:09".
-func clock(d time.Duration) string {
+// formatDuration writes a duration the way people read it: "0.4 s", "41 s", "3:07", "1:02:09".
+func formatDuration(d time.Duration) string {
 	switch s := int(d.Seconds()); {
 	case d < 10*time.Second:
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
 	case s < 60:
 		return strconv.Itoa(s) + " s"
 	case s < 3600:
-		return strconv.Itoa(s/60) + ":" + two(s%60)
+		return strconv.Itoa(s/60) + ":" + twoDigits(s%60)
 	default:
-		return strconv.Itoa(s/3600) + ":" + two(s/60%60) + ":" + two(s%60)
+		return strconv.Itoa(s/3600) + ":" + twoDigits(s/60%60) + ":" + twoDigits(s%60)
 	}
 }
 
-func two(n int) string {
+func twoDigits(n int) string {
 	if n < 10 {
 		return "0" + strconv.Itoa(n)
 	}

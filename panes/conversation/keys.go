@@ -19,28 +19,28 @@ func (p *Pane) Catches(key string) bool {
 	case p.browsing || p.queue.choosing:
 		return false
 	case key == "tab": // it completes, or says that it cannot: it never leaves a line that somebody writes
-		return !p.composer.Empty() || p.editing()
+		return !p.composer.Empty() || p.isEditing()
 	case key == "esc":
-		return p.composer.Completing() || p.editing() || !p.running && !p.composer.Empty()
+		return p.composer.Completing() || p.isEditing() || !p.running && !p.composer.Empty()
 	default:
 		return p.composer.Completing() && compose.PopupKey(key)
 	}
 }
 
-// typed handles what no action took: text, and everything that the composer knows.
-func (p *Pane) typed(k tea.KeyMsg) tea.Cmd {
+// handleTyped handles what no action took: text, and everything that the composer knows.
+func (p *Pane) handleTyped(k tea.KeyMsg) tea.Cmd {
 	name := k.String()
 	text := k.Paste || k.Type == tea.KeyRunes && !k.Alt
 	p.burst.after = true
 	switch {
 	case name == "ctrl+c":
-		return p.interrupt()
+		return p.interruptTurn()
 	case k.Paste:
 		p.stopBrowsing()
 	case p.browsing:
 		return nil
 	case name == "esc" && !p.composer.Completing():
-		if p.editing() {
+		if p.isEditing() {
 			p.leaveEdit()
 		}
 		return nil
@@ -54,13 +54,13 @@ func (p *Pane) typed(k tea.KeyMsg) tea.Cmd {
 
 // writeKey handles a key that is for the line that is written.
 func (p *Pane) writeKey(k tea.KeyMsg, name string, text bool) tea.Cmd {
-	if name == "enter" && !p.composer.Completing() && p.burst.doubts(p.deps.Now()) {
+	if name == "enter" && !p.composer.Completing() && p.burst.doubtsEnter(p.deps.Now()) {
 		return p.lineEnd()
 	}
 	if text && !k.Paste || k.Type == tea.KeySpace {
-		p.burst.text(p.deps.Now(), len(k.Runes))
+		p.burst.noteText(p.deps.Now(), len(k.Runes))
 	}
-	if cmd, ok := p.drop(k); ok {
+	if cmd, ok := p.dropFile(k); ok {
 		return cmd
 	}
 	if name == "tab" && !p.composer.Completing() {
@@ -68,7 +68,7 @@ func (p *Pane) writeKey(k tea.KeyMsg, name string, text bool) tea.Cmd {
 	}
 	p.tabbed = false
 	if p.composer.Key(k) == compose.Submit {
-		return p.submit()
+		return p.submitLine()
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (p *Pane) toTop() {
 	p.list.Home()
 	if p.browsing {
 		p.selected = -1
-		p.move(1)
+		p.moveSelection(1)
 		p.list.Home()
 	}
 }
@@ -87,15 +87,15 @@ func (p *Pane) toEnd() {
 	p.fresh, p.selected = 0, p.list.Len()-1
 	if p.browsing {
 		p.selected = p.list.Len()
-		p.move(-1)
+		p.moveSelection(-1)
 		p.list.End()
 	}
 }
 
-// interrupt stops the running turn, else clears what was written.
-func (p *Pane) interrupt() tea.Cmd {
+// interruptTurn stops the running turn, else clears what was written.
+func (p *Pane) interruptTurn() tea.Cmd {
 	if !p.running {
-		if p.editing() {
+		if p.isEditing() {
 			p.leaveEdit()
 			return nil
 		}
@@ -116,8 +116,8 @@ func (p *Pane) cycleMode() {
 	}
 }
 
-// submit sends what was written, runs it as a command, or saves what was edited.
-func (p *Pane) submit() tea.Cmd {
+// submitLine sends what was written, runs it as a command, or saves what was edited.
+func (p *Pane) submitLine() tea.Cmd {
 	body := strings.TrimSpace(p.composer.Text())
 	switch {
 	case p.queue.edits != "":
@@ -127,13 +127,13 @@ func (p *Pane) submit() tea.Cmd {
 	}
 	s := sending{text: body, parts: p.composer.Parts()}
 	command := strings.HasPrefix(p.composer.Text(), "/") && p.deps.Commands != nil
-	if command && len(s.parts) > 0 && !attaches(body) {
-		return toast(event.Warn, "A command takes no parts: nothing was done", "a leading blank sends the line as text, with them")
+	if command && len(s.parts) > 0 && !isAttachCommand(body) {
+		return showToast(event.Warn, "A command takes no parts: nothing was done", "a leading blank sends the line as text, with them")
 	}
 	var keep tea.Cmd
 	sent := compose.Prompt{Text: body, Parts: s.parts}
 	if p.composer.Remember(sent) && p.deps.History != nil {
-		keep = within(func(ctx context.Context) tea.Msg {
+		keep = withTimeout(func(ctx context.Context) tea.Msg {
 			return doneMsg{"The prompt history was not saved", p.deps.History.Append(ctx, sent)}
 		})
 	}
@@ -142,21 +142,21 @@ func (p *Pane) submit() tea.Cmd {
 		for _, part := range s.parts {
 			p.composer.Attach(part)
 		}
-		return tea.Batch(keep, p.slash(body))
+		return tea.Batch(keep, p.runSlash(body))
 	}
 	if rest, ok := strings.CutPrefix(body, "!"); ok && strings.TrimSpace(rest) != "" {
 		s.text = "$ " + strings.TrimSpace(rest)
 	}
-	return tea.Batch(keep, p.send(s))
+	return tea.Batch(keep, p.sendPrompt(s))
 }
 
-// attaches reports a command that adds to what is attached.
-func attaches(line string) bool {
+// isAttachCommand reports a command that adds to what is attached.
+func isAttachCommand(line string) bool {
 	name, _, _ := strings.Cut(line, " ")
 	return name == "/attach" || name == "/paste"
 }
 
-func (p *Pane) slash(line string) tea.Cmd {
+func (p *Pane) runSlash(line string) tea.Cmd {
 	cmd, ok := p.deps.Commands.Run(line)
 	if ok {
 		return cmd
@@ -167,21 +167,21 @@ func (p *Pane) slash(line string) tea.Cmd {
 	return func() tea.Msg { return unknown }
 }
 
-// send hands a prompt to the agent; the first one of an empty pane makes the session.
-func (p *Pane) send(s sending) tea.Cmd {
+// sendPrompt hands a prompt to the agent; the first one of an empty pane makes the session.
+func (p *Pane) sendPrompt(s sending) tea.Cmd {
 	p.list.End()
 	p.stopBrowsing()
 	if p.running && s.mode == "" {
 		s.mode = p.mode
 	}
 	if p.session == "" {
-		return within(func(ctx context.Context) tea.Msg {
+		return withTimeout(func(ctx context.Context) tea.Msg {
 			uid, err := p.deps.NewSession(ctx)
 			return createdMsg{uid, err, s}
 		})
 	}
 	session := p.session
-	return within(func(ctx context.Context) tea.Msg {
+	return withTimeout(func(ctx context.Context) tea.Msg {
 		return sentMsg{s, p.deps.Agent.Submit(ctx, session, s.text, s.parts, s.mode)}
 	})
 }
@@ -189,10 +189,10 @@ func (p *Pane) send(s sending) tea.Cmd {
 // sendIn sends in a mode, whatever enter does.
 func (p *Pane) sendIn(s sending, mode event.InputMode) tea.Cmd {
 	s.mode = mode
-	return p.send(s)
+	return p.sendPrompt(s)
 }
 
-func (p *Pane) created(m createdMsg) tea.Cmd {
+func (p *Pane) sessionCreated(m createdMsg) tea.Cmd {
 	if m.err != nil {
 		return p.giveBack(m.send, m.err)
 	}
@@ -200,22 +200,22 @@ func (p *Pane) created(m createdMsg) tea.Cmd {
 		p.session, p.loaded = m.uid, true
 		p.script.reset()
 	}
-	return p.send(m.send)
+	return p.sendPrompt(m.send)
 }
 
-func (p *Pane) editor() tea.Cmd {
+func (p *Pane) openEditor() tea.Cmd {
 	written := p.composer.Text()
 	return func() tea.Msg {
 		return ui.EditText{Text: written, Suffix: ".md", Done: func(s string, err error) tea.Msg { return editedMsg{s, err} }}
 	}
 }
 
-// mouse scrolls by the wheel and opens what is clicked.
-func (p *Pane) mouse(m tea.MouseMsg) tea.Cmd {
+// handleMouse scrolls by the wheel and opens what is clicked.
+func (p *Pane) handleMouse(m tea.MouseMsg) tea.Cmd {
 	switch {
 	case m.Button == tea.MouseButtonWheelUp:
 		p.list.Scroll(-3)
-		return p.older()
+		return p.loadOlder()
 	case m.Button == tea.MouseButtonWheelDown:
 		p.list.Scroll(3)
 	case m.Button == tea.MouseButtonLeft && m.Action == tea.MouseActionPress:
@@ -223,9 +223,9 @@ func (p *Pane) mouse(m tea.MouseMsg) tea.Cmd {
 		if !ok {
 			return nil
 		}
-		switch it := p.at(pos.Item).(type) {
+		switch it := p.itemAt(pos.Item).(type) {
 		case *call, *thought, *prompt:
-			it.toggle()
+			it.toggleOpen()
 		}
 	}
 	return nil

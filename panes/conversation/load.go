@@ -67,7 +67,7 @@ type sending struct {
 	mode  event.InputMode
 }
 
-func within(f func(ctx context.Context) tea.Msg) tea.Cmd {
+func withTimeout(f func(ctx context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -75,38 +75,38 @@ func within(f func(ctx context.Context) tea.Msg) tea.Cmd {
 	}
 }
 
-// opened is the first message the pane gets.
-func (p *Pane) opened(m ui.OpenSession) tea.Cmd {
+// handleOpen handles the first message the pane gets.
+func (p *Pane) handleOpen(m ui.OpenSession) tea.Cmd {
 	if m.At != 0 && p.loaded {
-		if p.show(m.At) {
+		if p.showMessage(m.At) {
 			return nil
 		}
 		p.loaded = false
 	}
 	p.goTo = m.At
-	return p.begin()
+	return p.beginLoading()
 }
 
-// begin reads what is needed to show the session, once.
-func (p *Pane) begin() tea.Cmd {
+// beginLoading reads what is needed to show the session, once.
+func (p *Pane) beginLoading() tea.Cmd {
 	var cmds []tea.Cmd
 	if !p.remembers && p.deps.History != nil {
 		p.remembers = true
-		cmds = append(cmds, within(func(ctx context.Context) tea.Msg {
+		cmds = append(cmds, withTimeout(func(ctx context.Context) tea.Msg {
 			prompts, _ := p.deps.History.Load(ctx) // a history that cannot be read is an empty one
 			return historyMsg{prompts}
 		}))
 	}
 	if p.session != "" && !p.loaded && !p.loading {
-		cmds = append(cmds, p.load())
+		cmds = append(cmds, p.loadPage())
 	}
 	return tea.Batch(cmds...)
 }
 
-func (p *Pane) load() tea.Cmd {
+func (p *Pane) loadPage() tea.Cmd {
 	p.loading, p.reload = true, false
 	session, at := p.session, p.goTo
-	return within(func(ctx context.Context) tea.Msg {
+	return withTimeout(func(ctx context.Context) tea.Msg {
 		m := pageMsg{session: session}
 		if at != 0 {
 			m.messages, m.more, m.err = p.deps.Transcript.Around(ctx, session, at, pageSize)
@@ -117,21 +117,21 @@ func (p *Pane) load() tea.Cmd {
 	})
 }
 
-// older reads the page before what is there, when the reader comes near the top.
-func (p *Pane) older() tea.Cmd {
+// loadOlder reads the page before what is there, when the reader comes near the top.
+func (p *Pane) loadOlder() tea.Cmd {
 	if p.loading || !p.more || !p.loaded || p.list.Top().Item > 20 {
 		return nil
 	}
 	p.loading = true
 	session, before := p.session, p.oldest
-	return within(func(ctx context.Context) tea.Msg {
+	return withTimeout(func(ctx context.Context) tea.Msg {
 		m := pageMsg{session: session, before: before}
 		m.messages, m.more, m.err = p.deps.Transcript.Page(ctx, session, before, pageSize)
 		return m
 	})
 }
 
-func (p *Pane) paged(m pageMsg) tea.Cmd {
+func (p *Pane) takePage(m pageMsg) tea.Cmd {
 	if m.session != p.session {
 		return nil
 	}
@@ -146,35 +146,35 @@ func (p *Pane) paged(m pageMsg) tea.Cmd {
 			p.oldest = m.messages[0].Seq
 		}
 		if m.before > 0 {
-			p.script.prepend(m.messages)
+			p.script.prependMessages(m.messages)
 		} else {
-			p.fill(m.messages)
+			p.fillTranscript(m.messages)
 		}
 	}
 	for _, e := range held {
-		p.fold(e)
+		p.foldEvent(e)
 	}
 	return p.Wake() // what was said may have changed meanwhile
 }
 
-// fill replaces the transcript.
-func (p *Pane) fill(messages []chat.Message) {
+// fillTranscript replaces the transcript.
+func (p *Pane) fillTranscript(messages []chat.Message) {
 	p.loaded = true
 	p.script.reset()
 	p.list.Clear()
 	for i, m := range messages {
 		if m.Status == chat.StatusPartial && i == len(messages)-1 { // still streaming: go on from here
-			p.script.begin(m.ID, m.Model, m.From, m.At)
+			p.script.beginMessage(m.ID, m.Model, m.From, m.At)
 			p.script.textDelta(event.TextDelta{MessageID: m.ID, Text: m.Text})
 			p.script.reasoningDelta(event.ReasoningDelta{MessageID: m.ID, Text: m.Reasoning})
 			continue
 		}
-		p.script.message(m)
+		p.script.addMessage(m)
 	}
 	p.catchUp()
 	p.fresh = 0
 	if p.goTo != 0 {
-		p.show(p.goTo)
+		p.showMessage(p.goTo)
 		p.goTo = 0
 	}
 }
@@ -182,21 +182,21 @@ func (p *Pane) fill(messages []chat.Message) {
 // catchUp takes over how the session stands now: nobody may have been here when it came to that.
 func (p *Pane) catchUp() {
 	agent := p.deps.Agent
-	p.queue.set(agent.Queue(p.session))
+	p.queue.setItems(agent.Queue(p.session))
 	p.running = agent.Busy(p.session)
 	p.asks, p.question = agent.Waiting(p.session)
 	for _, a := range p.asks {
-		p.waits(a.Call.ID, true)
+		p.markWaiting(a.Call.ID, true)
 	}
 	for _, q := range p.question {
-		p.waits(q.CallID, true)
+		p.markWaiting(q.CallID, true)
 	}
 }
 
-// show brings a message to the top of the window.
-func (p *Pane) show(id int64) bool {
+// showMessage brings a message to the top of the window.
+func (p *Pane) showMessage(id int64) bool {
 	for i := range p.list.Len() {
-		if p.list.At(i).(item).message() == id {
+		if p.list.At(i).(item).messageID() == id {
 			p.list.Show(i)
 			p.browsing, p.selected = true, i
 			return true
@@ -205,27 +205,27 @@ func (p *Pane) show(id int64) bool {
 	return false
 }
 
-// answer handles the messages of the pane's own commands.
-func (p *Pane) answer(msg tea.Msg) tea.Cmd {
+// handleOwn handles the messages of the pane's own commands.
+func (p *Pane) handleOwn(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case pageMsg:
-		return p.paged(m)
+		return p.takePage(m)
 	case historyMsg:
 		p.composer.SetHistory(m.prompts)
 	case createdMsg:
-		return p.created(m)
+		return p.sessionCreated(m)
 	case sentMsg:
 		if m.err != nil {
 			return p.giveBack(m.send, m.err)
 		}
 	case doneMsg:
 		if m.err != nil {
-			return toast(event.Error, m.what+": "+oneLine(m.err.Error()), "")
+			return showToast(event.Error, m.what+": "+oneLine(m.err.Error()), "")
 		}
 	case undoneMsg:
-		return p.undone(m)
+		return p.applyUndo(m)
 	case queuedMsg:
-		return p.queued(m)
+		return p.takeQueue(m)
 	case filesMsg:
 		p.offerFiles(m)
 	case describedMsg:
@@ -233,14 +233,14 @@ func (p *Pane) answer(msg tea.Msg) tea.Cmd {
 			p.composer.Name(m.what)
 		}
 	case attachedMsg:
-		return p.attached(m)
+		return p.takeAttached(m)
 	case droppedMsg:
-		return p.dropped(m)
+		return p.takeDropped(m)
 	case burstMsg:
 		return p.burstOver(m)
 	case editedMsg:
 		if m.err != nil {
-			return toast(event.Error, "The editor failed: "+oneLine(m.err.Error()), "")
+			return showToast(event.Error, "The editor failed: "+oneLine(m.err.Error()), "")
 		}
 		p.composer.SetText(m.text)
 	}
@@ -255,5 +255,5 @@ func (p *Pane) giveBack(s sending, err error) tea.Cmd {
 			p.composer.Attach(a)
 		}
 	}
-	return toast(event.Error, "Not sent: "+oneLine(err.Error()), "the prompt is back in the line; enter tries again")
+	return showToast(event.Error, "Not sent: "+oneLine(err.Error()), "the prompt is back in the line; enter tries again")
 }

@@ -15,8 +15,8 @@ type describedMsg struct {
 	what  []string
 }
 
-// describe asks what the line would attach, when the words with @ in it have changed.
-func (p *Pane) describe() tea.Cmd {
+// describeMentions asks what the line would attach, when the words with @ in it have changed.
+func (p *Pane) describeMentions() tea.Cmd {
 	if p.deps.Files == nil {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (p *Pane) describe() tea.Cmd {
 		return nil
 	}
 	deps, session := p.deps, p.session
-	return within(func(ctx context.Context) tea.Msg {
+	return withTimeout(func(ctx context.Context) tea.Msg {
 		cwd := ""
 		if deps.Cwd != nil { // it may ask the store
 			cwd = deps.Cwd(session)
@@ -59,8 +59,8 @@ func mentionWords(s string) string {
 	return strings.Join(out, "\n")
 }
 
-// specials are what can be named beside files.
-func specials(t compose.Token) []compose.Item {
+// specialMentions are what can be named beside files.
+func specialMentions(t compose.Token) []compose.Item {
 	var out []compose.Item
 	for _, s := range []struct{ word, end, hint string }{
 		{"diff", " ", "what changed since the last commit"},

@@ -97,14 +97,14 @@ func New(deps Deps, session string) *Pane {
 		p.mode = event.InputQueue
 	}
 	p.env = &env{now: deps.Now, contentPath: deps.ContentPath}
-	p.look()
+	p.applyDisplay()
 	p.Restyle(&style.Styles{Glyphs: style.Unicode()})
 	p.script = script{pane: p, calls: map[string]*call{}}
 	return p
 }
 
-// look takes over what the settings say about the look.
-func (p *Pane) look() {
+// applyDisplay takes over what the settings say about the look.
+func (p *Pane) applyDisplay() {
 	d := DefaultDisplay()
 	if p.deps.Display != nil {
 		d = p.deps.Display()
@@ -175,7 +175,7 @@ func (p *Pane) RefreshAt(now time.Time) time.Time {
 // Wake implements ui.Waker: what was said has changed, so it is read again.
 func (p *Pane) Wake() tea.Cmd {
 	if p.reload && !p.loading && p.session != "" {
-		return tea.Batch(p.load(), p.openUnasked())
+		return tea.Batch(p.loadPage(), p.openUnasked())
 	}
 	return p.openUnasked()
 }
@@ -185,22 +185,22 @@ func (*Pane) SelectsText() {}
 
 // Update implements ui.Pane.
 func (p *Pane) Update(msg tea.Msg) tea.Cmd {
-	return tea.Batch(p.update(msg), p.describe())
+	return tea.Batch(p.handleMessage(msg), p.describeMentions())
 }
 
-func (p *Pane) update(msg tea.Msg) tea.Cmd {
+func (p *Pane) handleMessage(msg tea.Msg) tea.Cmd {
 	p.memoOK = false
 	switch m := msg.(type) {
 	case ui.OpenSession:
-		return p.opened(m)
+		return p.handleOpen(m)
 	case ui.SessionFocused:
-		return p.begin()
+		return p.beginLoading()
 	case tea.KeyMsg:
-		return tea.Batch(p.typed(m), p.complete())
+		return tea.Batch(p.handleTyped(m), p.completeWord())
 	case tea.MouseMsg:
-		return p.mouse(m)
+		return p.handleMouse(m)
 	default:
-		return p.answer(msg)
+		return p.handleOwn(msg)
 	}
 }
 
@@ -208,7 +208,7 @@ func (p *Pane) update(msg tea.Msg) tea.Cmd {
 func (p *Pane) Apply(events []event.Envelope) bool {
 	changed := false
 	for _, env := range events {
-		changed = p.apply(env) || changed
+		changed = p.applyEvent(env) || changed
 	}
 	if changed {
 		p.memoOK = false
@@ -216,7 +216,7 @@ func (p *Pane) Apply(events []event.Envelope) bool {
 	return changed
 }
 
-// toast says something on the status row.
-func toast(level event.Level, message, hint string) tea.Cmd {
+// showToast says something on the status row.
+func showToast(level event.Level, message, hint string) tea.Cmd {
 	return func() tea.Msg { return ui.ShowToast{Level: level, Text: message, Hint: hint} }
 }

@@ -361,12 +361,12 @@ func TestMutatorsBumpVersions(t *testing.T) {
 		item   list.Item
 		mutate func()
 	}{
-		"start": {c, func() { c.start(start, event.ToolStarted{Gist: "z"}) }}, "output": {c, func() { c.output([]byte("a")) }},
-		"wait": {c, func() { c.wait(true) }}, "toggle": {c, func() { c.toggle() }}, "end": {c, func() { c.end(start, chat.ToolResult{}) }},
+		"start": {c, func() { c.noteStart(start, event.ToolStarted{Gist: "z"}) }}, "output": {c, func() { c.addOutput([]byte("a")) }},
+		"wait": {c, func() { c.setWaiting(true) }}, "toggle": {c, func() { c.toggleOpen() }}, "end": {c, func() { c.noteEnd(start, chat.ToolResult{}) }},
 		"clock": {newCall(e, 1, toolCall("r", "y"), start), func() { w := e.now(); e.now = func() time.Time { return w.Add(time.Second) } }},
-		"think": {th, func() { th.add("a") }}, "thought": {th, th.end}, "open": {th, func() { th.toggle() }},
-		"todo": {td, func() { td.set(nil) }}, "header": {h, func() { h.ended(event.TurnEnded{}) }}, "deny": {c, c.deny},
-		"inside": {outer, func() { inner.output([]byte("a")) }},
+		"think": {th, func() { th.addText("a") }}, "thought": {th, th.endThought}, "open": {th, func() { th.toggleOpen() }},
+		"todo": {td, func() { td.setSteps(nil) }}, "header": {h, func() { h.noteTurnEnd(event.TurnEnded{}) }}, "deny": {c, c.setDenied},
+		"inside": {outer, func() { inner.addOutput([]byte("a")) }},
 	} {
 		before := f.item.Version()
 		if f.mutate(); f.item.Version() == before {

@@ -14,9 +14,9 @@ import (
 	"hermes/ui/text"
 )
 
-// card is a part on a line: what it is called, and of an image or a file what it is. Opened, the
-// file that holds it stands below.
-func (e *env) card(p chat.Part, w int, open bool) []string {
+// drawPart draws a part on a line: what it is called, and of an image or a file what it is. Opened,
+// the file that holds it stands below.
+func (e *env) drawPart(p chat.Part, w int, open bool) []string {
 	words := p.Name
 	if p.Binary() || p.URI != "" {
 		words = strings.Join(append([]string{p.Name}, p.Facts()...), " · ")
@@ -41,9 +41,9 @@ type droppedMsg struct {
 	paste tea.KeyMsg
 }
 
-// drop attaches the image whose file was dropped on the terminal, which pastes its path. ok is
+// dropFile attaches the image whose file was dropped on the terminal, which pastes its path. ok is
 // false for any other paste.
-func (p *Pane) drop(k tea.KeyMsg) (cmd tea.Cmd, ok bool) {
+func (p *Pane) dropFile(k tea.KeyMsg) (cmd tea.Cmd, ok bool) {
 	if p.deps.Files == nil || !k.Paste {
 		return nil, false
 	}
@@ -55,14 +55,14 @@ func (p *Pane) drop(k tea.KeyMsg) (cmd tea.Cmd, ok bool) {
 		return nil, false
 	}
 	files := p.deps.Files
-	return within(func(ctx context.Context) tea.Msg {
+	return withTimeout(func(ctx context.Context) tea.Msg {
 		part, err := files.Load(ctx, "", path)
 		return droppedMsg{part, err, k}
 	}), true
 }
 
-// dropped puts the image into the line; a path that leads to none stays text.
-func (p *Pane) dropped(m droppedMsg) tea.Cmd {
+// takeDropped puts the image into the line; a path that leads to none stays text.
+func (p *Pane) takeDropped(m droppedMsg) tea.Cmd {
 	if m.err == nil {
 		p.composer.Attach(m.part)
 		return nil
@@ -71,7 +71,7 @@ func (p *Pane) dropped(m droppedMsg) tea.Cmd {
 	if errors.Is(m.err, fs.ErrNotExist) {
 		return nil
 	}
-	return toast(event.Warn, oneLine(m.err.Error()), "the path stays as text")
+	return showToast(event.Warn, oneLine(m.err.Error()), "the path stays as text")
 }
 
 // attachedMsg brings what a person asked to attach.
@@ -83,7 +83,7 @@ type attachedMsg struct {
 // pasteImage attaches the image of the clipboard.
 func (p *Pane) pasteImage() tea.Cmd {
 	files := p.deps.Files
-	return within(func(ctx context.Context) tea.Msg {
+	return withTimeout(func(ctx context.Context) tea.Msg {
 		part, err := files.Clipboard(ctx)
 		return attachedMsg{part, err}
 	})
@@ -93,13 +93,13 @@ func (p *Pane) pasteImage() tea.Cmd {
 func (p *Pane) attachFile(path string) tea.Cmd {
 	path = strings.TrimSpace(path)
 	if path == "" {
-		return toast(event.Warn, "Name the file: /attach chart.png", "")
+		return showToast(event.Warn, "Name the file: /attach chart.png", "")
 	}
 	if unquoted, ok := p.deps.Files.Dropped(path); ok {
 		path = unquoted
 	}
 	deps, session := p.deps, p.session
-	return within(func(ctx context.Context) tea.Msg {
+	return withTimeout(func(ctx context.Context) tea.Msg {
 		cwd := ""
 		if deps.Cwd != nil { // it may ask the store
 			cwd = deps.Cwd(session)
@@ -109,9 +109,9 @@ func (p *Pane) attachFile(path string) tea.Cmd {
 	})
 }
 
-func (p *Pane) attached(m attachedMsg) tea.Cmd {
+func (p *Pane) takeAttached(m attachedMsg) tea.Cmd {
 	if m.err != nil {
-		return toast(event.Warn, oneLine(m.err.Error()), "")
+		return showToast(event.Warn, oneLine(m.err.Error()), "")
 	}
 	p.composer.Attach(m.part)
 	return nil
@@ -138,9 +138,9 @@ func pictureOf(it item) *chat.Part {
 
 // showPicture gives the terminal to what shows the image of the selected item.
 func (p *Pane) showPicture() tea.Cmd {
-	part := pictureOf(p.at(p.selected))
+	part := pictureOf(p.itemAt(p.selected))
 	if part == nil {
-		return toast(event.Info, "There is no picture in this item", "")
+		return showToast(event.Info, "There is no picture in this item", "")
 	}
 	path := part.Path
 	if p.env.contentPath != nil && part.Blob != "" {

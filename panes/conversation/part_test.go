@@ -59,7 +59,7 @@ func TestWhatIsAskedForIsAttached(t *testing.T) {
 	if n := len(p.composer.Parts()); n != 3 {
 		t.Errorf("%d parts after failures", n)
 	}
-	if !attaches("/attach x.png") || !attaches("/paste") || attaches("/undo") {
+	if !isAttachCommand("/attach x.png") || !isAttachCommand("/paste") || isAttachCommand("/undo") {
 		t.Error("commands that attach are told apart wrongly")
 	}
 }
@@ -77,7 +77,7 @@ func TestPartsAreCardsThatTellTheirFile(t *testing.T) {
 		t.Errorf("closed:\n%s", v)
 	}
 	for i := range p.list.Len() {
-		p.at(i).toggle()
+		p.itemAt(i).toggleOpen()
 	}
 	p.Resize(80, 30)
 	if v := seen(p); strings.Count(v, "/home/blobs/aa") != 2 {
@@ -96,7 +96,7 @@ func TestThePictureOfAnItemIsShown(t *testing.T) {
 		p.selected = i
 		msg := p.showPicture()()
 		run, ok := msg.(ui.RunProcess)
-		if has := pictureOf(p.at(i)) != nil; has != ok {
+		if has := pictureOf(p.itemAt(i)) != nil; has != ok {
 			t.Errorf("item %d: %+v", i, msg)
 		}
 		if ok && (run.Cmd.Args[1] != "/blobs/aaaa" || run.Done(nil) != nil || run.Done(errors.New("no terminal")) == nil) {

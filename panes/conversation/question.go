@@ -43,7 +43,7 @@ func (q *question) Size(w, h int) (ow, oh int) {
 	ow = min(w-4, 90)
 	q.field.Resize(ow)
 	field, _, _ := q.field.View(maxAnswer)
-	return ow, min(h-2, len(q.body(ow))+len(field))
+	return ow, min(h-2, len(q.drawBody(ow))+len(field))
 }
 
 // maxAnswer is how many lines of the answer are shown.
@@ -80,7 +80,7 @@ func (q *question) Update(msg tea.Msg) (tea.Cmd, bool) {
 	if q.uncalled && early {
 		return q.uncalledKey(k)
 	}
-	return q.key(k, early)
+	return q.handleKey(k, early)
 }
 
 // uncalledKey takes the first keys of a box that nobody called: text goes on in the line, and the
@@ -92,21 +92,21 @@ func (q *question) uncalledKey(k tea.KeyMsg) (tea.Cmd, bool) {
 	case k.Type == tea.KeyRunes && !k.Alt || k.Type == tea.KeySpace:
 		return q.pane.Write(string(k.Runes)), true
 	default:
-		q.uncalled = k.String() != q.pane.key("conversation.answer", "ctrl+y") // who wanted to open it has it open
+		q.uncalled = k.String() != q.pane.keyOf("conversation.answer", "ctrl+y") // who wanted to open it has it open
 		return nil, false
 	}
 }
 
-func (q *question) key(k tea.KeyMsg, early bool) (tea.Cmd, bool) {
+func (q *question) handleKey(k tea.KeyMsg, early bool) (tea.Cmd, bool) {
 	name := k.String()
-	if name == "esc" || name == q.pane.key("conversation.answer", "ctrl+y") {
+	if name == "esc" || name == q.pane.keyOf("conversation.answer", "ctrl+y") {
 		return nil, true
 	}
-	if early && (name == "enter" || digit(name) > 0 && q.field.Empty()) {
+	if early && (name == "enter" || digitOf(name) > 0 && q.field.Empty()) {
 		return nil, false
 	}
 	if len(q.ask.Choices) > 0 && q.field.Empty() && !k.Paste {
-		if cmd, done, taken := q.choose(name); taken {
+		if cmd, done, taken := q.chooseByKey(name); taken {
 			return cmd, done
 		}
 	}
@@ -115,37 +115,37 @@ func (q *question) key(k tea.KeyMsg, early bool) (tea.Cmd, bool) {
 		for _, a := range q.field.Parts() {
 			body += "\n" + a.Text
 		}
-		return q.answer(body)
+		return q.sendAnswer(body)
 	}
 	return nil, false
 }
 
-// choose is what a key does to the choices; taken says that it did something.
-func (q *question) choose(name string) (cmd tea.Cmd, done, taken bool) {
+// chooseByKey is what a key does to the choices; taken says that it did something.
+func (q *question) chooseByKey(name string) (cmd tea.Cmd, done, taken bool) {
 	n := len(q.ask.Choices)
-	switch d := digit(name); {
+	switch d := digitOf(name); {
 	case d > 0 && d <= n:
-		cmd, done = q.answer(q.ask.Choices[d-1])
+		cmd, done = q.sendAnswer(q.ask.Choices[d-1])
 	case name == "down" || name == "tab" || name == "right":
 		q.at = (q.at + 1) % n
 	case name == "up" || name == "shift+tab" || name == "left":
 		q.at = (max(q.at, 0) + n - 1) % n
 	case name == "enter" && q.at >= 0:
-		cmd, done = q.answer(q.ask.Choices[q.at])
+		cmd, done = q.sendAnswer(q.ask.Choices[q.at])
 	default:
 		return nil, false, false
 	}
 	return cmd, done, true
 }
 
-func digit(s string) int {
+func digitOf(s string) int {
 	if len(s) == 1 && s[0] >= '1' && s[0] <= '9' {
 		return int(s[0] - '0')
 	}
 	return 0
 }
 
-func (q *question) answer(body string) (tea.Cmd, bool) {
+func (q *question) sendAnswer(body string) (tea.Cmd, bool) {
 	agent, id := q.pane.deps.Agent, q.ask.ID
 	return func() tea.Msg {
 		if err := agent.AnswerQuestion(id, body); err != nil {
@@ -155,7 +155,7 @@ func (q *question) answer(body string) (tea.Cmd, bool) {
 	}, true
 }
 
-func (q *question) body(w int) []string {
+func (q *question) drawBody(w int) []string {
 	var out []string
 	for _, l := range text.Wrap(text.ExpandTabs(text.Sanitize(q.ask.Text), 4), max(1, w-4)) {
 		out = append(out, "  "+l)
@@ -181,7 +181,7 @@ func (q *question) body(w int) []string {
 func (q *question) View(w, h int) string {
 	q.field.Resize(w)
 	field, x, y := q.field.View(min(maxAnswer, max(1, h-1)))
-	body := q.body(w)
+	body := q.drawBody(w)
 	room := max(0, h-len(field))
 	if over := len(body) - room; over > 0 { // the end of it names the choices
 		body = body[over:]

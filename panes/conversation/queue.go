@@ -22,8 +22,8 @@ type queueView struct {
 	edits    string // id of the one whose text stands in the composer; empty for none
 }
 
-// set takes a new queue and keeps the choice on the prompt that was chosen.
-func (q *queueView) set(items []event.QueuedInput) {
+// setItems takes a new queue and keeps the choice on the prompt that was chosen.
+func (q *queueView) setItems(items []event.QueuedInput) {
 	id := ""
 	if q.choosing && q.at < len(q.items) {
 		id = q.items[q.at].ID
@@ -36,8 +36,8 @@ func (q *queueView) set(items []event.QueuedInput) {
 	q.choosing = q.choosing && len(items) > 0
 }
 
-// chosen is what an action is about: the one chosen, else the newest.
-func (q *queueView) chosen() (event.QueuedInput, bool) {
+// chosenInput is what an action is about: the one chosen, else the newest.
+func (q *queueView) chosenInput() (event.QueuedInput, bool) {
 	if len(q.items) == 0 {
 		return event.QueuedInput{}, false
 	}
@@ -77,16 +77,16 @@ func (p *Pane) queueActions() []ui.Action {
 	}
 	on := p.queue.choosing
 	list := []ui.Action{
-		{ID: "conversation.queue.choose", Keys: []string{"alt+e"}, Title: "Choose among what is queued", Card: true, Help: "Then enter edits, alt+s sends now, alt+t steers, delete drops.", Why: some, Run: p.does(p.chooseQueued)},
-		{ID: "conversation.queue.up", Keys: []string{"up"}, Title: "Choose among what is queued", Hidden: true, Why: up, Run: p.does(p.chooseQueued)},
-		{ID: "conversation.queue.resume", Keys: []string{"alt+s"}, Title: "Send on what is queued", Help: "After a turn that did not end by itself the queue waits for this.", Bar: "send the queue", Why: held, InBar: !p.running && len(p.queue.items) > 0, Run: p.runs(p.resumeQueue)},
-		{ID: "conversation.queue.edit", Keys: []string{"enter"}, Title: "Edit the queued prompt", Bar: "edit", Why: inside, InBar: on, Run: p.does(p.editQueued)},
-		{ID: "conversation.queue.send", Keys: []string{"alt+s"}, Title: "Send the queued prompt now", Help: "A running turn is stopped for it.", Bar: "send now", Why: inside, InBar: on, Run: p.promote(event.InputInterrupt)},
-		{ID: "conversation.queue.steer", Keys: []string{"alt+t"}, Title: "Show the queued prompt to the model in this turn", Bar: "steer", Why: inside, InBar: on && p.running, Run: p.promote(event.InputSteer)},
-		{ID: "conversation.queue.drop", Keys: []string{"delete", "ctrl+x"}, Title: "Drop the queued prompt", Bar: "drop", Why: inside, InBar: on, Run: p.runs(p.dropQueued)},
-		{ID: "conversation.queue.previous", Keys: []string{"up", "k"}, Title: "Queued before", Why: inside, Run: p.does(func() { p.queue.at = max(0, p.queue.at-1) })},
-		{ID: "conversation.queue.next", Keys: []string{"down", "j"}, Title: "Queued after", Help: "After the last one it goes back to the line.", Why: inside, Run: p.does(p.nextQueued)},
-		{ID: "conversation.queue.leave", Keys: []string{"esc"}, Title: "Go back to the line", Bar: "back", Why: inside, InBar: on, Run: p.does(func() { p.queue.choosing = false })},
+		{ID: "conversation.queue.choose", Keys: []string{"alt+e"}, Title: "Choose among what is queued", Card: true, Help: "Then enter edits, alt+s sends now, alt+t steers, delete drops.", Why: some, Run: p.runPlain(p.chooseQueued)},
+		{ID: "conversation.queue.up", Keys: []string{"up"}, Title: "Choose among what is queued", Hidden: true, Why: up, Run: p.runPlain(p.chooseQueued)},
+		{ID: "conversation.queue.resume", Keys: []string{"alt+s"}, Title: "Send on what is queued", Help: "After a turn that did not end by itself the queue waits for this.", Bar: "send the queue", Why: held, InBar: !p.running && len(p.queue.items) > 0, Run: p.runCmd(p.resumeQueue)},
+		{ID: "conversation.queue.edit", Keys: []string{"enter"}, Title: "Edit the queued prompt", Bar: "edit", Why: inside, InBar: on, Run: p.runPlain(p.editQueued)},
+		{ID: "conversation.queue.send", Keys: []string{"alt+s"}, Title: "Send the queued prompt now", Help: "A running turn is stopped for it.", Bar: "send now", Why: inside, InBar: on, Run: p.promoteQueued(event.InputInterrupt)},
+		{ID: "conversation.queue.steer", Keys: []string{"alt+t"}, Title: "Show the queued prompt to the model in this turn", Bar: "steer", Why: inside, InBar: on && p.running, Run: p.promoteQueued(event.InputSteer)},
+		{ID: "conversation.queue.drop", Keys: []string{"delete", "ctrl+x"}, Title: "Drop the queued prompt", Bar: "drop", Why: inside, InBar: on, Run: p.runCmd(p.dropQueued)},
+		{ID: "conversation.queue.previous", Keys: []string{"up", "k"}, Title: "Queued before", Why: inside, Run: p.runPlain(func() { p.queue.at = max(0, p.queue.at-1) })},
+		{ID: "conversation.queue.next", Keys: []string{"down", "j"}, Title: "Queued after", Help: "After the last one it goes back to the line.", Why: inside, Run: p.runPlain(p.nextQueued)},
+		{ID: "conversation.queue.leave", Keys: []string{"esc"}, Title: "Go back to the line", Bar: "back", Why: inside, InBar: on, Run: p.runPlain(func() { p.queue.choosing = false })},
 	}
 	for i := range list[3:] {
 		list[3+i].Group = "queue"
@@ -110,7 +110,7 @@ func (p *Pane) nextQueued() {
 // editQueued puts the text of the chosen prompt into the composer; what was written there comes
 // back after.
 func (p *Pane) editQueued() {
-	q, ok := p.queue.chosen()
+	q, ok := p.queue.chosenInput()
 	if !ok {
 		return
 	}
@@ -130,22 +130,23 @@ type queuedMsg struct {
 // changeQueue does something to the queue outside of the event loop: it is stored.
 func (p *Pane) changeQueue(what string, f func(ctx context.Context, session string) error) tea.Cmd {
 	session, agent := p.session, p.deps.Agent
-	return within(func(ctx context.Context) tea.Msg {
+	return withTimeout(func(ctx context.Context) tea.Msg {
 		err := f(ctx, session)
 		return queuedMsg{what: what, err: err, items: agent.Queue(session)}
 	})
 }
 
-func (p *Pane) queued(m queuedMsg) tea.Cmd {
-	p.queue.set(m.items)
+func (p *Pane) takeQueue(m queuedMsg) tea.Cmd {
+	p.queue.setItems(m.items)
 	switch {
 	case m.err != nil && m.edit != "" && p.composer.Empty():
 		p.composer.SetText(m.edit)
-		return toast(event.Warn, "Not changed: "+oneLine(m.err.Error()), "the text is back in the line")
+		return showToast(event.Warn, "Not changed: "+oneLine(m.err.Error()),
+			"the text is back in the line")
 	case m.err != nil:
-		return toast(event.Warn, m.what+" did not work: "+oneLine(m.err.Error()), "")
+		return showToast(event.Warn, m.what+" did not work: "+oneLine(m.err.Error()), "")
 	case strings.HasPrefix(m.what, "Dropped"):
-		return toast(event.Info, m.what, "")
+		return showToast(event.Info, m.what, "")
 	}
 	return nil
 }
@@ -154,14 +155,14 @@ func (p *Pane) queued(m queuedMsg) tea.Cmd {
 func (p *Pane) saveQueued(body string) tea.Cmd {
 	id, session, agent := p.queue.edits, p.session, p.deps.Agent
 	p.leaveEdit()
-	return within(func(ctx context.Context) tea.Msg {
+	return withTimeout(func(ctx context.Context) tea.Msg {
 		err := agent.EditQueued(ctx, session, id, body)
 		return queuedMsg{err: err, items: agent.Queue(session), edit: body, what: "Editing the queued prompt"}
 	})
 }
 
 func (p *Pane) dropQueued() tea.Cmd {
-	q, ok := p.queue.chosen()
+	q, ok := p.queue.chosenInput()
 	if !ok {
 		return nil
 	}
@@ -170,9 +171,9 @@ func (p *Pane) dropQueued() tea.Cmd {
 	})
 }
 
-func (p *Pane) promote(mode event.InputMode) func(string) tea.Cmd {
-	return p.runs(func() tea.Cmd {
-		q, ok := p.queue.chosen()
+func (p *Pane) promoteQueued(mode event.InputMode) func(string) tea.Cmd {
+	return p.runCmd(func() tea.Cmd {
+		q, ok := p.queue.chosenInput()
 		if !ok {
 			return nil
 		}
@@ -204,11 +205,12 @@ func (p *Pane) leaveEdit() {
 	p.stash = compose.Draft{}
 }
 
-// editing reports that enter saves a text that stood elsewhere, instead of sending a prompt.
-func (p *Pane) editing() bool { return p.queue.edits != "" || p.instead != nil }
+// isEditing reports that enter saves a text that stood elsewhere, instead of sending a prompt.
+func (p *Pane) isEditing() bool { return p.queue.edits != "" || p.instead != nil }
 
-// waiting lists what is queued, under the composer: at most limit lines, the chosen one among them.
-func (p *Pane) waiting(limit int) []string {
+// drawQueue lists what is queued, under the composer: at most limit lines, the chosen one among
+// them.
+func (p *Pane) drawQueue(limit int) []string {
 	q := &p.queue
 	n := min(len(q.items), limit)
 	from := 0
@@ -250,7 +252,7 @@ func (p *Pane) queueLine(i int, hint string) string {
 	if p.queue.choosing && i == p.queue.at {
 		return s.Selection.Inline(true).Render(text.Fit(s.Glyphs.Closed+line[1:], p.w))
 	}
-	return sides(s.Dim.Render(line), s.Hint.Render(hint), p.w)
+	return joinSides(s.Dim.Render(line), s.Hint.Render(hint), p.w)
 }
 
 // queueHint says how to get at the queue, and how much of it is not shown.
@@ -259,5 +261,5 @@ func (p *Pane) queueHint(more int) string {
 	if more > 0 {
 		hint = "+" + strconv.Itoa(more) + "  "
 	}
-	return hint + p.key("conversation.queue.choose", "alt+e") + " changes "
+	return hint + p.keyOf("conversation.queue.choose", "alt+e") + " changes "
 }

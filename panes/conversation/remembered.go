@@ -8,15 +8,15 @@ import (
 	"hermes/ui/text"
 )
 
-// remembered says in a line what became of memory, and how to take it back. The call of the agent's
-// tool shows what is new.
-func (p *Pane) remembered(ev event.MemoryChanged) bool {
+// showMemoryChange says in a line what became of memory, and how to take it back. The call of the
+// agent's tool shows what is new.
+func (p *Pane) showMemoryChange(ev event.MemoryChanged) bool {
 	file := map[string]string{"memory": "MEMORY.md", "user": "USER.md", "recall": "long-term memory"}[ev.Target]
 	short := func(list []string) string { return text.Truncate(oneLine(strings.Join(list, "; ")), 120, "…") }
 	var said []string
 	switch {
 	case ev.Action == event.MemoryRefused:
-		p.script.say(noteWarn, "!", "not remembered: "+oneLine(ev.Reason), "nothing was written to "+file+"; what the agent has read may have told it to")
+		p.script.addNote(noteWarn, "!", "not remembered: "+oneLine(ev.Reason), "nothing was written to "+file+"; what the agent has read may have told it to")
 		return true
 	case ev.Action == event.MemoryUndone:
 		said = append(said, "the last change of "+file+" is taken back")
@@ -40,6 +40,6 @@ func (p *Pane) remembered(ev event.MemoryChanged) bool {
 			hint = "/memory undo takes it back"
 		}
 	}
-	p.script.say(noteInfo, p.env.s.Glyphs.Done, strings.Join(said, "; "), hint)
+	p.script.addNote(noteInfo, p.env.s.Glyphs.Done, strings.Join(said, "; "), hint)
 	return true
 }

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// reveal writes a command so that nothing in it can hide: what has no picture of its own, or
+// revealHidden writes a command so that nothing in it can hide: what has no picture of its own, or
 // changes the order of what is read, stands there as its code ("<U+202E>"). mark styles what was
 // added; nil leaves it plain.
-func reveal(s string, mark func(...string) string) string {
+func revealHidden(s string, mark func(...string) string) string {
 	if mark == nil {
 		mark = func(s ...string) string { return strings.Join(s, "") }
 	}
@@ -25,7 +25,7 @@ func reveal(s string, mark func(...string) string) string {
 			b.WriteString("\n")
 		case r == '\t':
 			b.WriteString("    ")
-		case unseen(r):
+		case isUnseen(r):
 			b.WriteString(mark(fmt.Sprintf("<U+%04X>", r)))
 		default:
 			b.WriteString(s[i : i+n])
@@ -35,8 +35,8 @@ func reveal(s string, mark func(...string) string) string {
 	return b.String()
 }
 
-// unseen reports characters that a reader cannot see, or takes for a blank.
-func unseen(r rune) bool {
+// isUnseen reports characters that a reader cannot see, or takes for a blank.
+func isUnseen(r rune) bool {
 	switch {
 	case r == ' ':
 		return false

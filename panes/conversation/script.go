@@ -46,14 +46,14 @@ func (s *script) reset() {
 	*s = script{pane: s.pane, calls: map[string]*call{}, running: map[string]*call{}, known: map[int64]bool{}}
 }
 
-func (s *script) base(msg int64) base { return base{e: s.pane.env, msg: msg} }
+func (s *script) newBase(msg int64) base { return base{e: s.pane.env, msg: msg} }
 
 func (s *script) anyRunning() bool { return len(s.running) > 0 }
 
-// seconds are those that the clocks of all running calls show.
-func (s *script) seconds() (n uint64) {
+// runningSeconds are those that the clocks of all running calls show.
+func (s *script) runningSeconds() (n uint64) {
 	for _, c := range s.running {
-		n += c.seconds()
+		n += c.runningSeconds()
 	}
 	return n
 }
@@ -62,7 +62,7 @@ func (s *script) seconds() (n uint64) {
 // moment of its own.
 func (s *script) nextSecond(now time.Time) (at time.Time) {
 	for _, c := range s.running {
-		next := now.Add(time.Second - c.took()%time.Second)
+		next := now.Add(time.Second - c.timeTaken()%time.Second)
 		if at.IsZero() || next.Before(at) {
 			at = next
 		}
@@ -70,8 +70,8 @@ func (s *script) nextSecond(now time.Time) (at time.Time) {
 	return at
 }
 
-// add appends items and counts them while the view is locked.
-func (s *script) add(items ...list.Item) {
+// addItems appends items and counts them while the view is locked.
+func (s *script) addItems(items ...list.Item) {
 	p := s.pane
 	p.list.Append(items...)
 	if !p.list.Follow() {
@@ -79,90 +79,91 @@ func (s *script) add(items ...list.Item) {
 	}
 }
 
-// message appends a finished message.
-func (s *script) message(m chat.Message) {
+// addMessage appends a finished message.
+func (s *script) addMessage(m chat.Message) {
 	if m.ID != 0 {
 		s.known[m.ID] = true
 	}
-	s.add(s.items(m)...)
+	s.addItems(s.messageItems(m)...)
 }
 
-// items makes the items of a finished message. It is also how a page of history becomes a list.
-func (s *script) items(m chat.Message) []list.Item {
+// messageItems makes the items of a finished message. It is also how a page of history becomes a
+// list.
+func (s *script) messageItems(m chat.Message) []list.Item {
 	switch m.Role {
 	case chat.RoleUser:
 		var out []list.Item
 		if s.last == chat.RoleAssistant && !s.spaced { // it steers, right under a call
-			out = append(out, &gap{s.base(m.ID)})
+			out = append(out, &gap{s.newBase(m.ID)})
 		}
 		s.last, s.spaced = m.Role, true
 		if m.From.IsSummary() {
 			m.Parts = nil // they quote what stands above
 		}
-		s.you = &header{base: s.base(m.ID), name: oneLine(m.From.Words()), at: m.At, user: true}
-		s.typed = &prompt{base: s.base(m.ID), body: text.Sanitize(m.Text), pieces: m.Parts}
+		s.you = &header{base: s.newBase(m.ID), name: oneLine(m.From.Words()), at: m.At, user: true}
+		s.typed = &prompt{base: s.newBase(m.ID), body: text.Sanitize(m.Text), pieces: m.Parts}
 		return append(out, s.you, s.typed)
 	case chat.RoleAssistant:
-		return s.assistant(m)
+		return s.assistantItems(m)
 	case chat.RoleTool:
-		s.result(m.At, m.Result)
+		s.takeResult(m.At, m.Result)
 	case chat.RoleSystem:
 	}
 	return nil
 }
 
-func (s *script) assistant(m chat.Message) []list.Item {
+func (s *script) assistantItems(m chat.Message) []list.Item {
 	if m.From.IsPerson() {
-		s.ran()
-		return s.closing(m)
+		s.joinPersonCalls()
+		return s.closingItems(m)
 	}
-	out := s.opening(m.ID, m.Model, m.At)
+	out := s.openingItems(m.ID, m.Model, m.At)
 	if s.head != nil {
 		s.head.usage = s.head.usage.Add(m.Usage)
 		if s.head.took = ""; m.Took > 0 && len(m.Calls) == 0 && m.Status != chat.StatusCancelled {
-			s.head.took = clock(m.Took)
+			s.head.took = formatDuration(m.Took)
 		}
 	}
 	if m.Reasoning != "" {
-		t := &thought{base: s.base(m.ID), took: m.Thought}
-		t.add(m.Reasoning)
+		t := &thought{base: s.newBase(m.ID), took: m.Thought}
+		t.addText(m.Reasoning)
 		out = append(out, t)
 	}
 	var doc markdown.Doc
 	doc.Seal(m.Text)
 	blocks, _ := doc.Blocks()
 	for _, b := range blocks {
-		out = append(out, &block{base: s.base(m.ID), b: b})
+		out = append(out, &block{base: s.newBase(m.ID), b: b})
 	}
-	return append(out, s.closing(m)...)
+	return append(out, s.closingItems(m)...)
 }
 
-// opening is the name line of a turn's first answer; later ones are only set off.
-func (s *script) opening(id int64, model string, at time.Time) []list.Item {
+// openingItems is the name line of a turn's first answer; later ones are only set off.
+func (s *script) openingItems(id int64, model string, at time.Time) []list.Item {
 	first, spaced := s.last != chat.RoleAssistant, s.spaced
 	s.last, s.spaced = chat.RoleAssistant, true
 	switch {
 	case !first && spaced:
 		return nil
 	case !first:
-		return []list.Item{&gap{s.base(id)}}
+		return []list.Item{&gap{s.newBase(id)}}
 	}
-	s.head = &header{base: s.base(id), name: "Hermes", at: at}
+	s.head = &header{base: s.newBase(id), name: "Hermes", at: at}
 	if model = oneLine(model); model != "" {
 		s.head.facts = []string{model}
 	}
 	return []list.Item{s.head}
 }
 
-// closing are a message's calls, and how it ended when it did not end well.
-func (s *script) closing(m chat.Message) []list.Item {
+// closingItems are a message's calls, and how it ended when it did not end well.
+func (s *script) closingItems(m chat.Message) []list.Item {
 	var out []list.Item
 	for _, tc := range m.Calls {
 		if s.calls[tc.ID] != nil {
 			continue
 		}
 		c := newCall(s.pane.env, m.ID, tc, time.Time{})
-		c.own(m.From)
+		c.markPersonal(m.From)
 		s.calls[tc.ID] = c
 		s.spaced = false
 		out = append(out, c)
@@ -170,28 +171,29 @@ func (s *script) closing(m chat.Message) []list.Item {
 	calls := len(out)
 	switch {
 	case m.Status == chat.StatusCancelled || m.Finish == chat.FinishInterrupted:
-		out = append(out, &note{base: s.base(m.ID), glyph: s.pane.env.s.Glyphs.Stopped, body: "interrupted", level: noteWarn})
+		out = append(out, &note{base: s.newBase(m.ID), glyph: s.pane.env.s.Glyphs.Stopped, body: "interrupted", level: noteWarn})
 	case m.Finish == chat.FinishLength:
-		out = append(out, &note{base: s.base(m.ID), glyph: "!", body: "the answer reached the model's length limit", level: noteWarn})
+		out = append(out, &note{base: s.newBase(m.ID), glyph: "!", body: "the answer reached the model's length limit", level: noteWarn})
 	case m.Finish == chat.FinishContentFilter:
-		out = append(out, &note{base: s.base(m.ID), glyph: "!", body: "the provider's filter ended the answer", level: noteWarn})
+		out = append(out, &note{base: s.newBase(m.ID), glyph: "!", body: "the provider's filter ended the answer", level: noteWarn})
 	}
 	s.spaced = s.spaced || len(out) > calls
 	return out
 }
 
-func (s *script) result(at time.Time, r *chat.ToolResult) {
+func (s *script) takeResult(at time.Time, r *chat.ToolResult) {
 	if r == nil {
 		return
 	}
 	if c := s.calls[r.CallID]; c != nil && c.result == nil {
-		c.end(at, s.unheard(*r))
+		c.noteEnd(at, s.withoutHeard(*r))
 		delete(s.running, r.CallID)
 	}
 }
 
-// unheard is r without the warnings that a notice has said already, in full and with what to do.
-func (s *script) unheard(r chat.ToolResult) chat.ToolResult {
+// withoutHeard is r without the warnings that a notice has said already, in full and with what to
+// do.
+func (s *script) withoutHeard(r chat.ToolResult) chat.ToolResult {
 	r.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool {
 		return slices.ContainsFunc(s.heard, func(said string) bool { return strings.Contains(oneLine(w), said) })
 	})
@@ -200,30 +202,31 @@ func (s *script) unheard(r chat.ToolResult) chat.ToolResult {
 
 // ---- streaming ----
 
-// ran makes one block of the newest prompt and the calls that follow: the person ran them.
-func (s *script) ran() {
+// joinPersonCalls makes one block of the newest prompt and the calls that follow: the person ran
+// them.
+func (s *script) joinPersonCalls() {
 	s.last, s.spaced, s.head = chat.RoleAssistant, false, nil
 	if s.you == nil {
 		return
 	}
 	s.you.name, s.typed.ran = "You ran", true
-	s.you.bump()
-	s.typed.bump()
+	s.you.bumpVersion()
+	s.typed.bumpVersion()
 }
 
-func (s *script) begin(id int64, model string, from chat.Author, at time.Time) {
+func (s *script) beginMessage(id int64, model string, from chat.Author, at time.Time) {
 	if s.known[id] || s.live != nil && s.live.id == id {
 		return
 	}
 	s.known[id] = true
-	s.seal(nil)
+	s.sealStreaming(nil)
 	if from.IsPerson() {
-		s.ran()
+		s.joinPersonCalls()
 	} else {
-		s.add(s.opening(id, model, at)...)
+		s.addItems(s.openingItems(id, model, at)...)
 	}
-	t := &thought{base: s.base(id), live: true}
-	s.add(t)
+	t := &thought{base: s.newBase(id), live: true}
+	s.addItems(t)
 	s.live = &live{id: id, start: s.pane.list.Len(), thought: t}
 }
 
@@ -241,7 +244,7 @@ func (s *script) textDelta(d event.TextDelta) bool {
 	}
 	l.got += len(d.Text)
 	if l.thought.live {
-		l.thought.end()
+		l.thought.endThought()
 	}
 	l.doc.Append(d.Text)
 	l.dirty = true
@@ -257,12 +260,13 @@ func (s *script) reasoningDelta(d event.ReasoningDelta) bool {
 		d.Text = d.Text[min(n, len(d.Text)):]
 	}
 	l.gotMind += len(d.Text)
-	l.thought.add(d.Text)
+	l.thought.addText(d.Text)
 	return d.Text != ""
 }
 
-// sync brings the list in line with the streaming document. It runs once a frame, not once a delta.
-func (s *script) sync() {
+// syncStreaming brings the list in line with the streaming document. It runs once a frame, not once
+// a delta.
+func (s *script) syncStreaming() {
 	l := s.live
 	if l == nil || !l.dirty {
 		return
@@ -276,7 +280,7 @@ func (s *script) sync() {
 	}
 	items := make([]list.Item, 0, len(blocks)-same)
 	for _, b := range blocks[same:] {
-		items = append(items, &block{base: s.base(l.id), b: b})
+		items = append(items, &block{base: s.newBase(l.id), b: b})
 	}
 	p := s.pane
 	p.list.Splice(l.start+same, len(l.items)-same, items...)
@@ -286,8 +290,8 @@ func (s *script) sync() {
 	l.items = append(l.items[:same], items...)
 }
 
-// seal ends the streaming message: m is what was stored, nil keeps what was streamed.
-func (s *script) seal(m *chat.Message) {
+// sealStreaming ends the streaming message: m is what was stored, nil keeps what was streamed.
+func (s *script) sealStreaming(m *chat.Message) {
 	l := s.live
 	if l == nil {
 		return
@@ -298,53 +302,53 @@ func (s *script) seal(m *chat.Message) {
 	}
 	l.doc.Seal(final)
 	l.dirty, l.stable = true, 0
-	s.sync()
-	l.thought.end()
+	s.syncStreaming()
+	l.thought.endThought()
 	if m != nil && m.Reasoning != "" && l.thought.body.Len() == 0 {
-		l.thought.add(m.Reasoning)
+		l.thought.addText(m.Reasoning)
 	}
 	if m != nil && m.Thought > 0 {
 		l.thought.took = m.Thought
 	}
 	s.live = nil
 	if m != nil {
-		s.add(s.closing(*m)...)
+		s.addItems(s.closingItems(*m)...)
 	}
 }
 
-// sealed takes the stored truth of a message that streamed, or of one that was never seen to
+// takeSealed takes the stored truth of a message that streamed, or of one that was never seen to
 // stream.
-func (s *script) sealed(m chat.Message) {
+func (s *script) takeSealed(m chat.Message) {
 	switch {
 	case s.live != nil && s.live.id == m.ID:
-		s.seal(&m)
+		s.sealStreaming(&m)
 	case !s.known[m.ID]:
-		s.message(m)
+		s.addMessage(m)
 	}
 }
 
-// discard takes a streaming message away that a retry replaces.
-func (s *script) discard(id int64) bool {
+// discardStreaming takes a streaming message away that a retry replaces.
+func (s *script) discardStreaming(id int64) bool {
 	l := s.live
 	if l == nil || l.id != id {
 		return false
 	}
 	s.pane.list.Splice(l.start, len(l.items))
 	l.thought.body.Reset()
-	l.thought.end()
+	l.thought.endThought()
 	delete(s.known, id)
 	s.live = nil
 	return true
 }
 
-// prepend puts older messages before what is there.
-func (s *script) prepend(messages []chat.Message) {
+// prependMessages puts older messages before what is there.
+func (s *script) prependMessages(messages []chat.Message) {
 	old := script{pane: s.pane, calls: s.calls, running: s.running, known: s.known}
 	var items []list.Item
 	for _, m := range messages {
 		if !s.known[m.ID] {
 			s.known[m.ID] = true
-			items = append(items, old.items(m)...)
+			items = append(items, old.messageItems(m)...)
 		}
 	}
 	p := s.pane
@@ -361,19 +365,19 @@ func (s *script) prepend(messages []chat.Message) {
 	}
 }
 
-func (s *script) steps(items []event.TodoItem) {
+func (s *script) showSteps(items []event.TodoItem) {
 	if s.todo == nil {
 		if !s.spaced && s.pane.list.Len() > 0 {
-			s.add(&gap{s.base(0)})
+			s.addItems(&gap{s.newBase(0)})
 		}
-		s.todo = &todo{base: s.base(0)}
-		s.add(s.todo)
+		s.todo = &todo{base: s.newBase(0)}
+		s.addItems(s.todo)
 		s.spaced = true
 	}
-	s.todo.set(items)
+	s.todo.setSteps(items)
 }
 
-func (s *script) say(level noteLevel, glyph, body, hint string) {
+func (s *script) addNote(level noteLevel, glyph, body, hint string) {
 	s.spaced = true
-	s.add(&note{base: s.base(0), level: level, glyph: glyph, body: strings.TrimSpace(text.Sanitize(body)), hint: text.Sanitize(hint)})
+	s.addItems(&note{base: s.newBase(0), level: level, glyph: glyph, body: strings.TrimSpace(text.Sanitize(body)), hint: text.Sanitize(hint)})
 }

@@ -41,8 +41,8 @@ type call struct {
 	inside                  []*call // what happened inside of this one
 }
 
-// bump changes the version of the call and of those that it is drawn in.
-func (c *call) bump() {
+// bumpVersion changes the version of the call and of those that it is drawn in.
+func (c *call) bumpVersion() {
 	for ; c != nil; c = c.up {
 		c.version++
 	}
@@ -54,8 +54,8 @@ func newCall(e *env, msg int64, c chat.ToolCall, at time.Time) *call {
 		args = c.Invalid
 	}
 	return &call{
-		base: base{e: e, msg: msg}, id: c.ID, name: text.Sanitize(c.Name), gist: gist(c.Args), backend: wanted(c.Args),
-		args: text.Sanitize(args), started: at, command: oneLine(command(c)), question: asksPerson(c.Args),
+		base: base{e: e, msg: msg}, id: c.ID, name: text.Sanitize(c.Name), gist: gistOf(c.Args), backend: wantedBackend(c.Args),
+		args: text.Sanitize(args), started: at, command: oneLine(shellCommand(c)), question: asksPerson(c.Args),
 	}
 }
 
@@ -67,16 +67,16 @@ func asksPerson(args json.RawMessage) bool {
 	return json.Unmarshal(args, &a) == nil && a.Question != ""
 }
 
-// own makes the call one of the person's: a command as in a shell.
-func (c *call) own(by chat.Author) {
+// markPersonal makes the call one of the person's: a command as in a shell.
+func (c *call) markPersonal(by chat.Author) {
 	if by.IsPerson() {
 		c.name, c.most = "$", maxOwnLast
 	}
 }
 
-// wanted is the back end that the model asked for: what waits for its turn says already where it
-// will run.
-func wanted(args json.RawMessage) string {
+// wantedBackend is the back end that the model asked for: what waits for its turn says already
+// where it will run.
+func wantedBackend(args json.RawMessage) string {
 	var a struct {
 		Backend string `json:"backend"`
 	}
@@ -86,8 +86,8 @@ func wanted(args json.RawMessage) string {
 	return oneLine(a.Backend)
 }
 
-// gist is the one argument that tells most.
-func gist(args json.RawMessage) string {
+// gistOf is the one argument that tells most.
+func gistOf(args json.RawMessage) string {
 	var m map[string]any
 	if json.Unmarshal(args, &m) != nil {
 		return ""
@@ -127,7 +127,7 @@ func oneLine(s string) string {
 	return text.OneLine(s)
 }
 
-func (c *call) start(at time.Time, e event.ToolStarted) {
+func (c *call) noteStart(at time.Time, e event.ToolStarted) {
 	c.started = at
 	if e.Gist != "" && e.Gist != e.Call.Name {
 		c.gist = oneLine(e.Gist)
@@ -135,18 +135,18 @@ func (c *call) start(at time.Time, e event.ToolStarted) {
 	if e.Backend != "" {
 		c.backend = oneLine(e.Backend)
 	}
-	c.bump()
+	c.bumpVersion()
 }
 
-func (c *call) output(data []byte) {
+func (c *call) addOutput(data []byte) {
 	c.tail = append(c.tail, data...)
 	if len(c.tail) > 2*maxTail {
 		c.tail = append([]byte(nil), c.tail[len(c.tail)-maxTail:]...)
 	}
-	c.bump()
+	c.bumpVersion()
 }
 
-func (c *call) end(at time.Time, r chat.ToolResult) {
+func (c *call) noteEnd(at time.Time, r chat.ToolResult) {
 	c.ended, c.result, c.waits, c.tail = at, &r, false, nil
 	if r.Backend != "" {
 		c.backend = oneLine(r.Backend)
@@ -155,45 +155,45 @@ func (c *call) end(at time.Time, r chat.ToolResult) {
 		c.started = at.Add(-r.Took)
 	}
 	if len(r.Ran) > 0 {
-		c.take(r.Ran)
+		c.takeArguments(r.Ran)
 	}
 	for _, k := range c.inside {
 		if k.result == nil {
-			k.end(at, chat.ToolResult{CallID: k.id, Interrupted: true})
+			k.noteEnd(at, chat.ToolResult{CallID: k.id, Interrupted: true})
 		}
 	}
-	c.bump()
+	c.bumpVersion()
 }
 
-// take shows the arguments that ran: a person wrote them in place of the call's.
-func (c *call) take(args json.RawMessage) {
-	c.gist, c.args, c.command = gist(args), text.Sanitize(string(args)), oneLine(command(chat.ToolCall{Args: args}))
+// takeArguments shows the arguments that ran: a person wrote them in place of the call's.
+func (c *call) takeArguments(args json.RawMessage) {
+	c.gist, c.args, c.command = gistOf(args), text.Sanitize(string(args)), oneLine(shellCommand(chat.ToolCall{Args: args}))
 }
 
-func (c *call) wait(on bool) { c.waits = on; c.bump() }
+func (c *call) setWaiting(on bool) { c.waits = on; c.bumpVersion() }
 
-func (c *call) deny() { c.waits, c.denied = false, true; c.bump() }
+func (c *call) setDenied() { c.waits, c.denied = false, true; c.bumpVersion() }
 
-func (c *call) running() bool { return c.result == nil && c.over == nil && !c.started.IsZero() }
+func (c *call) isRunning() bool { return c.result == nil && c.over == nil && !c.started.IsZero() }
 
 // Version changes with the second while the call, or one inside of it, runs: their lines show how
 // long.
 func (c *call) Version() uint64 {
-	return c.version<<24 | c.seconds()&0xffffff
+	return c.version<<24 | c.runningSeconds()&0xffffff
 }
 
-// seconds are those that the running clocks of the call's lines show.
-func (c *call) seconds() (n uint64) {
-	if !c.running() {
+// runningSeconds are those that the running clocks of the call's lines show.
+func (c *call) runningSeconds() (n uint64) {
+	if !c.isRunning() {
 		return 0
 	}
 	for _, k := range c.inside {
-		n += k.seconds()
+		n += k.runningSeconds()
 	}
-	return n + uint64(c.took().Seconds())
+	return n + uint64(c.timeTaken().Seconds())
 }
 
-func (c *call) took() time.Duration {
+func (c *call) timeTaken() time.Duration {
 	switch {
 	case c.result != nil && c.result.Took > 0:
 		return c.result.Took
@@ -206,11 +206,11 @@ func (c *call) took() time.Duration {
 	}
 }
 
-func (c *call) toggle() { c.flip() }
+func (c *call) toggleOpen() { c.flipOpen() }
 
-func (c *call) plain() (content, what string) { return c.said(), "tool output" }
+func (c *call) plainText() (content, what string) { return c.outputText(), "tool output" }
 
-func (c *call) said() string {
+func (c *call) outputText() string {
 	if c.result != nil {
 		return c.result.Text
 	}
@@ -225,8 +225,8 @@ func (c *call) lastLine() string {
 	return oneLine(string(t))
 }
 
-// details are the arguments and the end of the output.
-func (c *call) details(pad string, w int) []string {
+// drawDetails draws the arguments and the end of the output.
+func (c *call) drawDetails(pad string, w int) []string {
 	var out []string
 	add := func(title, body string, keepEnd bool, limit int) {
 		if strings.TrimSpace(body) == "" {
@@ -239,13 +239,13 @@ func (c *call) details(pad string, w int) []string {
 			out = append(out, pad+c.e.s.Faint.Render(c.e.s.Glyphs.Ellipsis+" "+strconv.Itoa(more)+" lines above"))
 			lines = lines[more:]
 		}
-		out = append(out, indent(lines[:min(len(lines), limit)], pad)...)
+		out = append(out, indentLines(lines[:min(len(lines), limit)], pad)...)
 		if more > 0 && !keepEnd {
 			out = append(out, pad+c.e.s.Faint.Render(c.e.s.Glyphs.Ellipsis+" "+strconv.Itoa(more)+" more lines"))
 		}
 	}
-	add("arguments", c.e.painted(text.Sanitize(pretty(c.args))), false, maxArgLines)
-	add("output", text.Sanitize(end(c.said(), maxTail)), true, maxOutLines)
+	add("arguments", c.e.paintArguments(text.Sanitize(formatArguments(c.args))), false, maxArgLines)
+	add("output", text.Sanitize(lastBytes(c.outputText(), maxTail)), true, maxOutLines)
 	if c.result != nil && c.result.Spill != "" {
 		what := "full output: "
 		if c.result.SpillCut {
@@ -256,30 +256,30 @@ func (c *call) details(pad string, w int) []string {
 	return append(out, "")
 }
 
-func end(s string, n int) string {
+func lastBytes(s string, n int) string {
 	if len(s) > n {
 		return strings.ToValidUTF8(s[len(s)-n:], "")
 	}
 	return s
 }
 
-// pretty writes arguments the way people read them: one a line, texts as they are, with their line
-// breaks.
-func pretty(args string) string {
+// formatArguments writes arguments the way people read them: one a line, texts as they are, with
+// their line breaks.
+func formatArguments(args string) string {
 	d := json.NewDecoder(strings.NewReader(args))
 	d.UseNumber()
 	if open, err := d.Token(); len(args) > 1<<16 || err != nil || open != json.Delim('{') {
-		return end(args, 1<<14)
+		return lastBytes(args, 1<<14)
 	}
 	var b strings.Builder
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
-			return end(args, 1<<14)
+			return lastBytes(args, 1<<14)
 		}
 		var raw json.RawMessage
 		if d.Decode(&raw) != nil {
-			return end(args, 1<<14)
+			return lastBytes(args, 1<<14)
 		}
 		value, words := string(raw), ""
 		if json.Unmarshal(raw, &words) == nil {
@@ -293,7 +293,7 @@ func pretty(args string) string {
 	return b.String()
 }
 
-func (c *call) diff(d chat.FileDiff, pad string, w int) []string {
+func (c *call) drawDiff(d chat.FileDiff, pad string, w int) []string {
 	head := oneLine(d.Path) + "  " + string(d.Op)
 	if d.OldPath != "" {
 		head = oneLine(d.OldPath) + " " + c.e.s.Glyphs.Arrow + " " + head
@@ -304,7 +304,7 @@ func (c *call) diff(d chat.FileDiff, pad string, w int) []string {
 		more := len(lines) - maxDiffLines
 		lines = append(lines[:maxDiffLines:maxDiffLines], c.e.s.Dim.Render(c.e.s.Glyphs.Ellipsis+" "+strconv.Itoa(more)+" more lines, enter shows all"))
 	}
-	return append(out, indent(lines, pad)...)
+	return append(out, indentLines(lines, pad)...)
 }
 
 // todo is the session's list of steps.
@@ -313,13 +313,13 @@ type todo struct {
 	steps []event.TodoItem
 }
 
-func (t *todo) set(steps []event.TodoItem) { t.steps = steps; t.bump() }
+func (t *todo) setSteps(steps []event.TodoItem) { t.steps = steps; t.bumpVersion() }
 
 func (t *todo) Lines(w int) []string {
 	if len(t.steps) == 0 {
 		return nil
 	}
-	pad := margin(w)
+	pad := leftMargin(w)
 	out := []string{pad + t.e.s.Dim.Render("to do")}
 	for _, s := range t.steps {
 		mark, st := "[ ]", t.e.s.Text

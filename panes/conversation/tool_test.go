@@ -35,7 +35,7 @@ func TestCallsInsideOfACallStandUnderIt(t *testing.T) {
 		t.Errorf("running:\n%s", v)
 	}
 	say(p, event.ToolEnded{Result: chat.ToolResult{CallID: "outer", Text: "all", Took: time.Minute}})
-	if v := seen(p); !strings.Contains(v, "○ terminal  step f") || p.script.calls["f"].running() {
+	if v := seen(p); !strings.Contains(v, "○ terminal  step f") || p.script.calls["f"].isRunning() {
 		t.Errorf("what the call left open still runs:\n%s", v)
 	}
 	press(p, "ctrl+up", "enter")
@@ -88,9 +88,9 @@ func TestALineGivesUpTheLeastFirst(t *testing.T) {
 	p := open(t, &world{})
 	one := 1
 	c := newCall(p.env, 1, toolCall("c", strings.Repeat("容器", 40)), start)
-	c.end(start, chat.ToolResult{ExitCode: &one, Backend: "analytics", Took: 6 * time.Second})
+	c.noteEnd(start, chat.ToolResult{ExitCode: &one, Backend: "analytics", Took: 6 * time.Second})
 	for w, want := range map[int][]string{80: {"exit 1", "analytics", "6.0 s"}, 48: {"exit 1", "6.0 s"}, 40: {"exit 1"}, 20: {}} {
-		l := text.Sanitize(c.line(w))
+		l := text.Sanitize(c.drawLine(w))
 		if text.Width(l) > w {
 			t.Errorf("%d: %d cells", w, text.Width(l))
 		}
@@ -140,7 +140,7 @@ func TestArgumentsAreWrittenForPeople(t *testing.T) {
 		`{"command":"make\ntest","timeout":5,"list":["a"]}`: "command: \n  make\n  test\ntimeout: 5\nlist: [\"a\"]\n",
 		`{"a":`: `{"a":`, `[1]`: `[1]`, `{"a":1`: "a: 1\n", ``: ``, `{"a" 1}`: `{"a" 1}`, `{}`: ``,
 	} {
-		if got := pretty(args); got != want {
+		if got := formatArguments(args); got != want {
 			t.Errorf("%s became %q, want %q", args, got, want)
 		}
 	}
@@ -186,7 +186,7 @@ func TestTheRunningClockIsNeverOld(t *testing.T) {
 			}
 			w.now = next
 			for _, c := range p.script.running {
-				if want := strconv.Itoa(int(c.took().Seconds())) + " s"; !strings.Contains(seen(p), c.gist+blanks(seen(p), c.gist)+want) {
+				if want := strconv.Itoa(int(c.timeTaken().Seconds())) + " s"; !strings.Contains(seen(p), c.gist+blanks(seen(p), c.gist)+want) {
 					rt.Fatalf("%s runs for %s:\n%s", c.gist, want, seen(p))
 				}
 			}
@@ -242,7 +242,7 @@ func TestGistOfAStoredCall(t *testing.T) {
 		`{"action":"view","name":"write-it"}`:    "write-it",
 		`not json`:                               "",
 	} {
-		if got := gist([]byte(args)); got != want {
+		if got := gistOf([]byte(args)); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
 	}

@@ -20,12 +20,12 @@ const (
 )
 
 func (c *call) Lines(w int) []string {
-	out := []string{c.line(w)}
-	pad := margin(w) + "  "
+	out := []string{c.drawLine(w)}
+	pad := leftMargin(w) + "  "
 	inner := max(1, w-len(pad))
 	out = append(out, c.insideLines(w)...)
 	if c.open {
-		out = append(out, c.details(pad, inner)...)
+		out = append(out, c.drawDetails(pad, inner)...)
 	} else {
 		out = append(out, c.lastRows(pad, inner)...)
 	}
@@ -33,13 +33,13 @@ func (c *call) Lines(w int) []string {
 		return out
 	}
 	for _, part := range c.result.Parts {
-		out = append(out, indent(c.e.card(part, inner, c.open), pad)...)
+		out = append(out, indentLines(c.e.drawPart(part, inner, c.open), pad)...)
 	}
 	for _, warn := range c.result.Warnings {
 		out = append(out, pad+c.e.s.Warn.Render(text.Truncate("! "+oneLine(warn), inner, c.e.s.Glyphs.Ellipsis)))
 	}
 	for _, d := range c.result.Diffs {
-		out = append(out, c.diff(d, pad, inner)...)
+		out = append(out, c.drawDiff(d, pad, inner)...)
 	}
 	return out
 }
@@ -54,11 +54,11 @@ const maxOwnLast = 20
 func (c *call) lastRows(pad string, w int) []string {
 	st, e := c.e.s.Dim, c.e.s.Glyphs.Ellipsis
 	if c.question && c.result != nil && !c.result.Interrupted {
-		return c.answered(pad, w)
+		return c.drawAnswered(pad, w)
 	}
 	last := c.lastLines()
 	if len(last) == 0 {
-		if l := c.newest(); l != "" {
+		if l := c.newestLine(); l != "" {
 			last = []string{l}
 		}
 	}
@@ -74,8 +74,8 @@ func (c *call) lastRows(pad string, w int) []string {
 // maxAnswered is how many lines of an answer stand below its question.
 const maxAnswered = 8
 
-// answered is the question and what the person answered, for whoever reads it later.
-func (c *call) answered(pad string, w int) []string {
+// drawAnswered draws the question and what the person answered, for whoever reads it later.
+func (c *call) drawAnswered(pad string, w int) []string {
 	var out []string
 	lines := text.Wrap(text.ExpandTabs(text.Sanitize(strings.TrimSpace(c.result.Text)), markdown.TabWidth), max(1, w-2))
 	if more := len(lines) - maxAnswered; more > 0 {
@@ -95,7 +95,7 @@ func (c *call) lastLines() []string {
 	if r == nil || r.ExitCode == nil || c.denied || r.Interrupted || errorIn(r.Text) != "" {
 		return nil
 	}
-	printed := end(r.Text, maxTail)
+	printed := lastBytes(r.Text, maxTail)
 	printed = strings.TrimSuffix(strings.TrimRight(printed, "\r\n \t"), "[exit code "+strconv.Itoa(*r.ExitCode)+"]")
 	var lines []string
 	for l := range strings.SplitSeq(strings.TrimRight(printed, "\r\n \t"), "\n") {
@@ -116,11 +116,11 @@ func (c *call) lastLines() []string {
 	return lines
 }
 
-// newest is the one line of output that tells most: the last one while it runs, and of a command
-// that failed; the first one of an error.
-func (c *call) newest() string {
+// newestLine is the one line of output that tells most: the last one while it runs, and of a
+// command that failed; the first one of an error.
+func (c *call) newestLine() string {
 	switch r := c.result; {
-	case r == nil && (c.running() || c.over != nil) && !c.waits:
+	case r == nil && (c.isRunning() || c.over != nil) && !c.waits:
 		return c.lastLine()
 	case r == nil || c.denied || r.Interrupted:
 		return ""
@@ -139,7 +139,7 @@ func (c *call) newest() string {
 // lastSaid is the last line that a failed command printed. The line that tells the model its exit
 // code is no news: the state says it.
 func lastSaid(r *chat.ToolResult) string {
-	t := strings.TrimRight(end(r.Text, 4<<10), "\r\n \t")
+	t := strings.TrimRight(lastBytes(r.Text, 4<<10), "\r\n \t")
 	t = strings.TrimRight(strings.TrimSuffix(t, "[exit code "+strconv.Itoa(*r.ExitCode)+"]"), "\r\n \t")
 	return oneLine(t[strings.LastIndexByte(t, '\n')+1:])
 }
@@ -168,20 +168,21 @@ func (c *call) insideLines(w int) []string {
 	}
 	var out []string
 	if n > limit {
-		out = append(out, margin(w)+"  "+c.e.s.Dim.Render(c.e.s.Glyphs.Ellipsis+" "+strconv.Itoa(n-limit)+" calls before"))
+		out = append(out, leftMargin(w)+"  "+c.e.s.Dim.Render(c.e.s.Glyphs.Ellipsis+" "+strconv.Itoa(n-limit)+" calls before"))
 	}
 	for _, k := range c.inside[max(0, n-limit):] {
-		lines := []string{k.line(w - 2)}
+		lines := []string{k.drawLine(w - 2)}
 		if c.open {
 			lines = k.Lines(w - 2)
 		}
-		out = append(out, indent(lines, "  ")...)
+		out = append(out, indentLines(lines, "  ")...)
 	}
 	return out
 }
 
-// state is how the call stands: a mark, a word where the mark does not say it all, and their style.
-func (c *call) state() (glyph, word string, st lipgloss.Style) {
+// stateMark is how the call stands: a mark, a word where the mark does not say it all, and their
+// style.
+func (c *call) stateMark() (glyph, word string, st lipgloss.Style) {
 	g, s := c.e.s.Glyphs, c.e.s
 	switch r := c.result; {
 	case c.waits:
@@ -207,13 +208,13 @@ func (c *call) state() (glyph, word string, st lipgloss.Style) {
 	}
 }
 
-// line is state, tool, gist, back end and time. Where there is no room the back end goes first,
-// then the time.
-func (c *call) line(w int) string {
-	glyph, word, st := c.state()
-	pad, took := margin(w), ""
+// drawLine draws state, tool, gist, back end and time. Where there is no room the back end goes
+// first, then the time.
+func (c *call) drawLine(w int) string {
+	glyph, word, st := c.stateMark()
+	pad, took := leftMargin(w), ""
 	if !c.started.IsZero() && !c.waits {
-		took = text.FitLeft(c.clock(), 6)
+		took = text.FitLeft(c.clockText(), 6)
 	}
 	head := pad + st.Render(glyph) + " " + c.e.s.Tool.Render(text.Truncate(c.name, max(4, w/3), c.e.s.Glyphs.Ellipsis))
 	want := min(text.Width(c.gist), 10)
@@ -221,7 +222,7 @@ func (c *call) line(w int) string {
 		tail := strings.Join(nonEmpty(right), "  ")
 		room := w - text.Width(head) - text.Width(tail) - 3
 		if room >= want {
-			return sides(head+"  "+c.shownGist(room), c.e.s.Dim.Render(tail), w)
+			return joinSides(head+"  "+c.shownGist(room), c.e.s.Dim.Render(tail), w)
 		}
 	}
 	return text.Truncate(head+"  "+c.gist, w, c.e.s.Glyphs.Ellipsis)
@@ -230,18 +231,18 @@ func (c *call) line(w int) string {
 // shownGist is the gist in at most w cells; a command is coloured as one.
 func (c *call) shownGist(w int) string {
 	if c.command != "" && c.command == c.gist {
-		return c.e.shell(c.gist, w)
+		return c.e.drawShell(c.gist, w)
 	}
 	return text.Truncate(c.gist, w, c.e.s.Glyphs.Ellipsis)
 }
 
-// clock is the time that the call took. While it runs it has no tenths: they would be old as soon
-// as they are read.
-func (c *call) clock() string {
-	if d := c.took(); !c.running() || d >= 10*time.Second {
-		return clock(d)
+// clockText is the time that the call took. While it runs it has no tenths: they would be old as
+// soon as they are read.
+func (c *call) clockText() string {
+	if d := c.timeTaken(); !c.isRunning() || d >= 10*time.Second {
+		return formatDuration(d)
 	}
-	return strconv.Itoa(int(c.took().Seconds())) + " s"
+	return strconv.Itoa(int(c.timeTaken().Seconds())) + " s"
 }
 
 func nonEmpty(list []string) []string {

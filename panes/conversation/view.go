@@ -15,16 +15,16 @@ func (p *Pane) View() string {
 		p.cursor = false
 		return ""
 	}
-	if now := p.script.seconds(); !p.memoOK || now != p.memoAt {
-		p.memo, p.memoOK, p.memoAt = p.compose(), true, now
+	if now := p.script.runningSeconds(); !p.memoOK || now != p.memoAt {
+		p.memo, p.memoOK, p.memoAt = p.composeView(), true, now
 	}
 	return p.memo
 }
 
-func (p *Pane) compose() string {
-	below := p.below()
+func (p *Pane) composeView() string {
+	below := p.drawBelow()
 	above := max(0, p.h-len(below))
-	lines := p.transcript(above)
+	lines := p.drawTranscript(above)
 	p.cy += above
 	if over := len(below) - (p.h - above); over > 0 {
 		below = below[over:]
@@ -50,20 +50,20 @@ func (p *Pane) compose() string {
 	return b.String()
 }
 
-// below is everything under the transcript. It sets the cursor relative to its first line.
-func (p *Pane) below() []string {
-	p.composer.Placeholder = p.placeholder()
+// drawBelow draws everything under the transcript. It sets the cursor relative to its first line.
+func (p *Pane) drawBelow() []string {
+	p.composer.Placeholder = p.placeholderText()
 	p.composer.Resize(p.w)
 	field, x, y := p.composer.View(max(1, p.h*2/5))
 	var head []string
 	if p.h >= 4 {
-		head = append(head, p.rule())
+		head = append(head, p.drawRule())
 	}
-	if bar := p.bar(); bar != "" {
+	if bar := p.drawBar(); bar != "" {
 		head = append(head, bar)
 	}
 	p.cx, p.cy = x, len(head)+y
-	return slices.Concat(head, field, p.waiting(p.queueRoom()))
+	return slices.Concat(head, field, p.drawQueue(p.queueRoom()))
 }
 
 // queueRoom is how many lines of the queue are shown; more while somebody chooses among them.
@@ -74,20 +74,20 @@ func (p *Pane) queueRoom() int {
 	return min(3, max(1, p.h/5))
 }
 
-func (p *Pane) placeholder() string {
+func (p *Pane) placeholderText() string {
 	switch {
 	case p.queue.choosing:
 		return ""
 	case p.browsing:
-		return p.key("conversation.write", "i") + " goes back to writing"
+		return p.keyOf("conversation.write", "i") + " goes back to writing"
 	case len(p.composer.Parts()) > 0:
 		return "what about it? backspace takes it away"
 	case p.running && p.w >= 60:
-		return p.enterDoes() + ", " + p.key("conversation.mode", "alt+q") + " changes that"
+		return p.enterDoes() + ", " + p.keyOf("conversation.mode", "alt+q") + " changes that"
 	case p.running:
 		return p.enterDoes()
 	case len(p.queue.items) > 0:
-		return p.key("conversation.queue.resume", "alt+s") + " sends on what is held; or ask something else"
+		return p.keyOf("conversation.queue.resume", "alt+s") + " sends on what is held; or ask something else"
 	case p.w < 38:
 		return "Ask, $ run, / command, @ file"
 	default:
@@ -106,10 +106,10 @@ func (p *Pane) enterDoes() string {
 	}
 }
 
-// rule parts the transcript from the composer and says what cannot be seen otherwise.
-func (p *Pane) rule() string {
+// drawRule parts the transcript from the composer and says what cannot be seen otherwise.
+func (p *Pane) drawRule() string {
 	s := p.env.s
-	label := p.outside() + p.doing()
+	label := p.countOutside() + p.nameMode()
 	label = text.Truncate(label, max(0, p.w-4), "")
 	dash := s.Glyphs.Horizontal
 	if dash == "" {
@@ -118,8 +118,8 @@ func (p *Pane) rule() string {
 	return s.Border.Inline(true).Render(strings.Repeat(dash, max(0, p.w-text.Width(label)-1))) + s.Dim.Render(label) + s.Border.Inline(true).Render(dash)
 }
 
-// outside says that more was written than the composer shows.
-func (p *Pane) outside() string {
+// countOutside says that more was written than the composer shows.
+func (p *Pane) countOutside() string {
 	above, below := p.composer.Outside()
 	var parts []string
 	if above > 0 {
@@ -134,8 +134,8 @@ func (p *Pane) outside() string {
 	return " " + strings.Join(parts, ", ") + " "
 }
 
-// doing says which of several things the keys mean now. The bottom row names the keys.
-func (p *Pane) doing() string {
+// nameMode says which of several things the keys mean now. The bottom row names the keys.
+func (p *Pane) nameMode() string {
 	switch {
 	case p.queue.edits != "":
 		return " editing what is queued · enter keeps it · esc leaves it as it was "
@@ -146,14 +146,14 @@ func (p *Pane) doing() string {
 	case p.queue.choosing:
 		return " the queue "
 	case p.running && p.composer.Text() != "":
-		return " " + p.enterDoes() + " · " + p.key("conversation.mode", "alt+q") + " changes "
+		return " " + p.enterDoes() + " · " + p.keyOf("conversation.mode", "alt+q") + " changes "
 	default:
 		return ""
 	}
 }
 
-// bar says what waits for the person. It takes no keys but the one that it names.
-func (p *Pane) bar() string {
+// drawBar says what waits for the person. It takes no keys but the one that it names.
+func (p *Pane) drawBar() string {
 	s, n := p.env.s, len(p.asks)+len(p.question)
 	if n == 0 {
 		return ""
@@ -165,7 +165,7 @@ func (p *Pane) bar() string {
 		what = oneLine(p.question[0].Text)
 	}
 	head := " " + s.Glyphs.Waits + " " + strconv.Itoa(n) + " waits for you  "
-	name := p.key("conversation.answer", "ctrl+y")
+	name := p.keyOf("conversation.answer", "ctrl+y")
 	key := "  " + name + " answers "
 	room := p.w - text.Width(head) - text.Width(key)
 	if room < 8 {
@@ -174,20 +174,20 @@ func (p *Pane) bar() string {
 	return s.Warn.Bold(true).Render(head) + text.Fit(text.Truncate(what, room, s.Glyphs.Ellipsis), room) + s.Key.Render(key)
 }
 
-// transcript draws the window of the list, with the selection and what is new.
-func (p *Pane) transcript(h int) []string {
-	p.script.sync()
+// drawTranscript draws the window of the list, with the selection and what is new.
+func (p *Pane) drawTranscript(h int) []string {
+	p.script.syncStreaming()
 	p.list.Resize(p.w, h)
 	if h == 0 {
 		return nil
 	}
 	if p.list.Len() == 0 || p.failed != "" {
-		return p.empty(h)
+		return p.drawEmpty(h)
 	}
 	if p.list.Follow() {
 		p.fresh = 0
 	}
-	lines := p.mark(p.list.View())
+	lines := p.markSelected(p.list.View())
 	if !p.list.More() {
 		return lines
 	}
@@ -207,12 +207,12 @@ func (p *Pane) endKey() string {
 	if p.browsing || p.composer.Text() == "" {
 		return "end"
 	}
-	return p.key("conversation.end", "ctrl+end")
+	return p.keyOf("conversation.end", "ctrl+end")
 }
 
-// mark puts the selection's bar before the lines of the selected item, and marks what was searched
-// for.
-func (p *Pane) mark(lines []string) []string {
+// markSelected puts the selection's bar before the lines of the selected item, and marks what was
+// searched for.
+func (p *Pane) markSelected(lines []string) []string {
 	s := p.env.s
 	if !p.browsing && p.query == "" {
 		return lines
@@ -233,8 +233,8 @@ func (p *Pane) mark(lines []string) []string {
 	return lines
 }
 
-// empty says what will be here, and how to begin.
-func (p *Pane) empty(h int) []string {
+// drawEmpty says what will be here, and how to begin.
+func (p *Pane) drawEmpty(h int) []string {
 	s := p.env.s
 	body := []string{
 		"Say what you want done. enter sends, alt+enter breaks the line.",

@@ -19,7 +19,7 @@ func (p *Pane) Write(s string) tea.Cmd {
 	if s == "" {
 		return nil
 	}
-	return tea.Batch(p.typed(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(s)}), p.complete())
+	return tea.Batch(p.handleTyped(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(s)}), p.completeWord())
 }
 
 // Begin implements ui.Beginner.
@@ -27,19 +27,19 @@ func (p *Pane) Begin(s string) tea.Cmd {
 	p.stopBrowsing()
 	p.queue.choosing, p.memoOK = false, false
 	p.composer.SetText(s + p.composer.Text())
-	return p.complete()
+	return p.completeWord()
 }
 
 // completeNow is tab in a line that is not empty: it completes what stands at the cursor, or shows
 // what it could become. It never leaves the line.
 func (p *Pane) completeNow() tea.Cmd {
 	if p.composer.Token().Kind == 0 {
-		return toast(event.Info, "Nothing to complete here", "@ names a file; "+p.key("focus.sessions", "alt+1")+" and its like go to other panes")
+		return showToast(event.Info, "Nothing to complete here", "@ names a file; "+p.keyOf("focus.sessions", "alt+1")+" and its like go to other panes")
 	}
 	p.composer.Unmute()
 	p.last, p.tabbed = p.composer.Token(), true
 	p.last.Kind = 0 // asked for: offered again
-	cmd := p.complete()
+	cmd := p.completeWord()
 	p.takeOnly()
 	return cmd
 }
@@ -62,8 +62,8 @@ func (p *Pane) leaveAction() ui.Action {
 	}
 	return ui.Action{
 		ID: "conversation.leave", Keys: []string{"ctrl+d"}, Title: "Leave Hermes", Card: true, Help: "From an empty line; the first time asks.", Why: empty,
-		Run: p.runs(func() tea.Cmd {
-			key := p.key("conversation.leave", "ctrl+d")
+		Run: p.runCmd(func() tea.Cmd {
+			key := p.keyOf("conversation.leave", "ctrl+d")
 			return func() tea.Msg { return ui.Leave{Key: key} }
 		}),
 	}
