@@ -247,18 +247,18 @@ func (a *Agent) Close(ctx context.Context) error {
 	}
 	a.mu.Unlock()
 	for _, w := range workers {
-		w.interrupt()
+		w.interruptTurn()
 	}
 	for _, w := range workers {
-		if err := w.wait(ctx); err != nil {
+		if err := w.waitIdle(ctx); err != nil {
 			return fmt.Errorf("session %s did not end in time: %w", w.uid, err)
 		}
 	}
 	return nil
 }
 
-// worker returns the worker of a session and loads what waits in its stored queue at first use.
-func (a *Agent) worker(ctx context.Context, session string) (*worker, error) {
+// workerOf returns the worker of a session and loads what waits in its stored queue at first use.
+func (a *Agent) workerOf(ctx context.Context, session string) (*worker, error) {
 	a.mu.Lock()
 	w := a.workers[session]
 	if w == nil {
@@ -270,11 +270,11 @@ func (a *Agent) worker(ctx context.Context, session string) (*worker, error) {
 	if closed {
 		return nil, ErrClosed
 	}
-	return w, w.load(ctx)
+	return w, w.loadQueue(ctx)
 }
 
-// known returns the worker of a session that was used before, or nil.
-func (a *Agent) known(session string) *worker {
+// knownWorker returns the worker of a session that was used before, or nil.
+func (a *Agent) knownWorker(session string) *worker {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.workers[session]
@@ -288,20 +288,20 @@ func (a *Agent) isClosed() bool {
 
 // Interrupt stops the running turn of a session and reports whether there was one.
 func (a *Agent) Interrupt(session string) bool {
-	w := a.known(session)
-	return w != nil && w.interrupt()
+	w := a.knownWorker(session)
+	return w != nil && w.interruptTurn()
 }
 
 // Busy reports whether a turn (or a compression) runs in the session.
 func (a *Agent) Busy(session string) bool {
-	w := a.known(session)
-	return w != nil && w.busy()
+	w := a.knownWorker(session)
+	return w != nil && w.isBusy()
 }
 
 // Wait blocks until nothing runs in the session, or until ctx is done.
 func (a *Agent) Wait(ctx context.Context, session string) error {
-	if w := a.known(session); w != nil {
-		return w.wait(ctx)
+	if w := a.knownWorker(session); w != nil {
+		return w.waitIdle(ctx)
 	}
 	return nil
 }
@@ -317,4 +317,4 @@ func (a *Agent) AnswerEdited(approvalID, command string) error {
 	return a.d.Gate.AnswerEdited(approvalID, command)
 }
 
-func (a *Agent) id(prefix string) string { return fmt.Sprintf("%s%d", prefix, a.ids.Add(1)) }
+func (a *Agent) nextID(prefix string) string { return fmt.Sprintf("%s%d", prefix, a.ids.Add(1)) }

@@ -15,39 +15,39 @@ import (
 // maxOverflows is how often one answer is asked for again with less before it.
 const maxOverflows = 4
 
-// ask gets one answer from the model, over failures that may pass. The answer is stored and sealed
-// when it returns. An instruction is shown to the model after the history and kept nowhere.
-func (t *turn) ask(specs []provider.ToolSpec, instruction string) (chat.Message, error) {
+// askModel gets one answer from the model, over failures that may pass. The answer is stored and
+// sealed when it returns. An instruction is shown to the model after the history and kept nowhere.
+func (t *turn) askModel(specs []provider.ToolSpec, instruction string) (chat.Message, error) {
 	t.steps++
 	t.whole = false
 	empty, overflows := false, 0
 	for {
-		t.phase(event.TurnPhase{Kind: event.PhaseWaiting, Model: t.model.ID})
+		t.publishPhase(event.TurnPhase{Kind: event.PhaseWaiting, Model: t.model.ID})
 		began := time.Now()
-		d, err := t.stream(t.request(specs, instruction, t.whole))
+		d, err := t.streamAnswer(t.buildRequest(specs, instruction, t.whole))
 		failed := (*provider.Error)(nil)
-		if err == nil && d.empty() {
+		if err == nil && d.saysNothing() {
 			err = t.noAnswer(d)
 		}
-		t.tried(d, began, err)
+		t.recordAttempt(d, began, err)
 		switch {
 		case err == nil:
-			return t.answered(d)
+			return t.sealAnswer(d)
 		case t.ctx.Err() != nil:
-			return t.interrupted(d)
+			return t.sealInterrupted(d)
 		case !errors.As(err, &failed):
 			return t.giveUp(d, err) // the store failed, not the model
 		case failed.Class == provider.ClassContextOverflow:
 			overflows++
-			err = t.overflown(d, failed, overflows)
+			err = t.handleOverflow(d, failed, overflows)
 		case d.ended && !empty && failed.Class == provider.ClassMalformed:
 			empty = true
-			err = t.discard(d, nil) // an empty answer is no failure of the line
+			err = t.discardDraft(d, nil) // an empty answer is no failure of the line
 		case d.ended && failed.Class == provider.ClassMalformed:
 			failed.Message += ", twice"
-			err = t.follow(d, t.route.Leave(t.ctx, failed))
+			err = t.followStep(d, t.route.Leave(t.ctx, failed))
 		default:
-			err = t.again(d, failed)
+			err = t.tryAgain(d, failed)
 		}
 		if err != nil {
 			return chat.Message{}, err
@@ -55,18 +55,18 @@ func (t *turn) ask(specs []provider.ToolSpec, instruction string) (chat.Message,
 	}
 }
 
-// answered seals an answer that came whole.
-func (t *turn) answered(d *draft) (chat.Message, error) {
+// sealAnswer seals an answer that came whole.
+func (t *turn) sealAnswer(d *draft) (chat.Message, error) {
 	t.route.Worked()
 	if err := t.replaceHeld(d); err != nil {
 		return chat.Message{}, err
 	}
-	return t.seal(d, chat.StatusFinal)
+	return t.sealMessage(d, chat.StatusFinal)
 }
 
 // noAnswer is what is wrong with an answer that says nothing.
 func (t *turn) noAnswer(d *draft) error {
-	if filtered(d) {
+	if wasFiltered(d) {
 		return t.errFiltered()
 	}
 	return &provider.Error{
@@ -74,9 +74,9 @@ func (t *turn) noAnswer(d *draft) error {
 	}
 }
 
-// overflown makes room when the model finds the context too long, the times-th time; at last it
-// looks for a larger one.
-func (t *turn) overflown(d *draft, failed *provider.Error, times int) error {
+// handleOverflow makes room when the model finds the context too long, the times-th time; at last
+// it looks for a larger one.
+func (t *turn) handleOverflow(d *draft, failed *provider.Error, times int) error {
 	if times <= maxOverflows {
 		err := t.makeRoom(d, failed)
 		if !errors.Is(err, failed) {
@@ -84,11 +84,11 @@ func (t *turn) overflown(d *draft, failed *provider.Error, times int) error {
 		}
 		d = &draft{} // which is discarded
 	}
-	return t.follow(d, t.route.Larger(t.ctx, failed))
+	return t.followStep(d, t.route.Larger(t.ctx, failed))
 }
 
-// remedies are what a person can do after a failure of this class, beside what its hint says.
-func remedies(c provider.Class) []event.Remedy {
+// remediesFor are what a person can do after a failure of this class, beside what its hint says.
+func remediesFor(c provider.Class) []event.Remedy {
 	switch c {
 	case provider.ClassContextOverflow:
 		return []event.Remedy{event.RemedyCompress, event.RemedyChooseModel}
@@ -109,20 +109,20 @@ func remedies(c provider.Class) []event.Remedy {
 // When nothing can be left out the model's own error is what the person gets.
 func (t *turn) makeRoom(d *draft, failed *provider.Error) error {
 	t.learnWindow(failed)
-	if err := t.discard(d, failed); err != nil {
+	if err := t.discardDraft(d, failed); err != nil {
 		return err
 	}
-	sent := t.measure()
-	at := t.limits()
+	sent := t.measureRequest()
+	at := t.windowLimits()
 	most := min(at.sum, sent*6/10) // the server counts more than we do, or we would not be here
 	if err := t.compressAndTell(limits{sum: most, hard: most}, sent); err != nil {
 		return err
 	}
-	less, err := t.shrinkWithoutModel(most, t.measure())
+	less, err := t.shrinkWithoutModel(most, t.measureRequest())
 	if err != nil {
 		return err
 	}
-	if !less && t.measure() >= sent*9/10 {
+	if !less && t.measureRequest() >= sent*9/10 {
 		t.a.d.Log.Warn("the context could not be compressed", "session", t.w.uid, "tokens", sent)
 		return failed
 	}
@@ -131,50 +131,50 @@ func (t *turn) makeRoom(d *draft, failed *provider.Error) error {
 
 // giveUp keeps what came of a failed answer, marked, and returns cause.
 func (t *turn) giveUp(d *draft, cause error) (chat.Message, error) {
-	d, err := t.most(d)
+	d, err := t.longestDraft(d)
 	if err != nil {
 		return chat.Message{}, errors.Join(cause, err)
 	}
 	if d.msg.ID == 0 {
 		return chat.Message{}, cause
 	}
-	if d.empty() {
-		return chat.Message{}, errors.Join(cause, t.discard(d, cause))
+	if d.saysNothing() {
+		return chat.Message{}, errors.Join(cause, t.discardDraft(d, cause))
 	}
 	d.calls = nil // a call that is cut is not run, and nothing answers it
 	d.finish = chat.FinishError
-	_, err = t.seal(d, chat.StatusError)
+	_, err = t.sealMessage(d, chat.StatusError)
 	return chat.Message{}, errors.Join(cause, err)
 }
 
-// interrupted keeps what came before the interrupt. Calls that were complete stay, each with a
+// sealInterrupted keeps what came before the interrupt. Calls that were complete stay, each with a
 // result that says so.
-func (t *turn) interrupted(d *draft) (chat.Message, error) {
+func (t *turn) sealInterrupted(d *draft) (chat.Message, error) {
 	d.dropBroken()
-	d, err := t.most(d)
+	d, err := t.longestDraft(d)
 	if err != nil {
 		return chat.Message{}, errors.Join(errInterrupted, err)
 	}
 	if d.msg.ID == 0 {
 		return chat.Message{}, errInterrupted
 	}
-	if d.empty() {
-		return chat.Message{}, errors.Join(errInterrupted, t.discard(d, errInterrupted))
+	if d.saysNothing() {
+		return chat.Message{}, errors.Join(errInterrupted, t.discardDraft(d, errInterrupted))
 	}
 	d.finish = chat.FinishInterrupted
-	msg, err := t.seal(d, chat.StatusCancelled)
+	msg, err := t.sealMessage(d, chat.StatusCancelled)
 	if err == nil {
 		err = t.closeCalls(msg.Calls, "[interrupted before it ran]")
 	}
 	return chat.Message{}, errors.Join(errInterrupted, err)
 }
 
-// discard takes back a message that another attempt replaces; without a cause it was empty.
-func (t *turn) discard(d *draft, cause error) error {
+// discardDraft takes back a message that another attempt replaces; without a cause it was empty.
+func (t *turn) discardDraft(d *draft, cause error) error {
 	if d.msg.ID == 0 {
 		return nil
 	}
-	ctx, cancel := t.keep()
+	ctx, cancel := t.storingContext()
 	defer cancel()
 	if err := t.a.d.Sessions.Discard(ctx, d.msg.ID); err != nil {
 		return err
@@ -190,11 +190,12 @@ func (t *turn) discard(d *draft, cause error) error {
 	return nil
 }
 
-// seal writes the final state of a streamed message, then publishes it and counts its tokens.
-func (t *turn) seal(d *draft, status chat.Status) (chat.Message, error) {
-	ctx, cancel := t.keep()
+// sealMessage writes the final state of a streamed message, then publishes it and counts its
+// tokens.
+func (t *turn) sealMessage(d *draft, status chat.Status) (chat.Message, error) {
+	ctx, cancel := t.storingContext()
 	defer cancel()
-	m := d.message(t.used)
+	m := d.toMessage(t.used)
 	m.Took = time.Since(t.began)
 	m.Status = status
 	m.Usage = t.model.Charge(m.Usage)
@@ -209,30 +210,30 @@ func (t *turn) seal(d *draft, status chat.Status) (chat.Message, error) {
 	if err != nil {
 		return m, diskFull("the answer is safe", err)
 	}
-	return m, t.count(ctx, m.Usage)
+	return m, t.countAnswer(ctx, m.Usage)
 }
 
-// count adds the tokens of one answer to the session and shows how full they make the window.
-func (t *turn) count(ctx context.Context, u chat.Usage) error {
-	if err := t.add(ctx, store.Spent{Provider: t.via.Name(), Model: t.model.ID, Usage: u}); err != nil {
+// countAnswer adds the tokens of one answer to the session and shows how full they make the window.
+func (t *turn) countAnswer(ctx context.Context, u chat.Usage) error {
+	if err := t.addUsage(ctx, store.Spent{Provider: t.via.Name(), Model: t.model.ID, Usage: u}); err != nil {
 		return err
 	}
 	used := u.Input + u.Output
 	if u.Input == 0 { // the server does not count
-		used = t.measure()
+		used = t.measureRequest()
 	}
 	t.showContext(used)
 	return nil
 }
 
-// spend adds the tokens of an answer that is none of the conversation's.
-func (t *turn) spend(s store.Spent) error {
-	ctx, cancel := t.keep()
+// countAside adds the tokens of an answer that is none of the conversation's.
+func (t *turn) countAside(s store.Spent) error {
+	ctx, cancel := t.storingContext()
 	defer cancel()
-	return t.add(ctx, s)
+	return t.addUsage(ctx, s)
 }
 
-func (t *turn) add(ctx context.Context, s store.Spent) error {
+func (t *turn) addUsage(ctx context.Context, s store.Spent) error {
 	u := s.Usage
 	if u.Empty() {
 		return nil

@@ -83,7 +83,7 @@ func TestAuthorsAreKeptApart(t *testing.T) {
 			var r *rig
 			hold := newTool("hold", nil, func(ctx context.Context, _ tool.Call) (tool.Result, error) {
 				for i, text := range []string{"a", "b", "c"} {
-					w, err := r.agent.worker(ctx, r.uid)
+					w, err := r.agent.workerOf(ctx, r.uid)
 					if err != nil {
 						return tool.Result{}, err
 					}

@@ -34,16 +34,16 @@ type LeftBehind struct {
 	Diff chat.FileDiff // what the call wrote, without secrets
 }
 
-// allowed notes what the gate said about a call that may run.
-func (j *toolJob) allowed(v approval.Verdict) {
+// noteAllowed notes what the gate said about a call that may run.
+func (j *toolJob) noteAllowed(v approval.Verdict) {
 	lasting := slices.ContainsFunc(v.Analysis.Effects, func(e approval.Effect) bool { return e.Class == command.Persist })
 	j.lasting = lasting || j.up != "" && v.Asked
 }
 
-// watch looks for what a call leaves behind that runs later, and returns what to do when it has
-// ended. A call that was allowed to is not watched, and what it does inside of a script counts as
-// wanted there too.
-func (t *turn) watch(j *toolJob) (settle func(*chat.ToolResult)) {
+// watchAutorun looks for what a call leaves behind that runs later, and returns what to do when it
+// has ended. A call that was allowed to is not watched, and what it does inside of a script counts
+// as wanted there too.
+func (t *turn) watchAutorun(j *toolJob) (settle func(*chat.ToolResult)) {
 	nothing := func(*chat.ToolResult) {}
 	if t.a.d.Autorun == nil || j.intent.Reads || j.ctx.Err() != nil {
 		return nothing

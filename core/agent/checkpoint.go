@@ -63,7 +63,7 @@ func (t *turn) endFiles() {
 	if t.a.d.Checkpoints == nil {
 		return
 	}
-	ctx, cancel := t.keep()
+	ctx, cancel := t.storingContext()
 	defer cancel()
 	if err := t.a.d.Checkpoints.End(ctx, t.w.uid, t.id); err != nil {
 		t.warnOnce(err.Error())

@@ -30,11 +30,11 @@ func (a *Agent) Composition(ctx context.Context, session string) (Composition, e
 	if err != nil {
 		return c, err
 	}
-	w, err := a.worker(ctx, session)
+	w, err := a.workerOf(ctx, session)
 	if err != nil {
 		return c, err
 	}
-	if via, m, err := a.d.Models.Resolve(ctx, a.ref(ctx, info)); err == nil {
+	if via, m, err := a.d.Models.Resolve(ctx, a.modelRef(ctx, info)); err == nil {
 		c.Model, c.Window = via.Name()+"/"+m.ID, m.Window
 		if n, ok := a.windows.Load(c.Model); ok && (c.Window == 0 || n.(int) < c.Window) {
 			c.Window = n.(int)
@@ -45,14 +45,14 @@ func (a *Agent) Composition(ctx context.Context, session string) (Composition, e
 		return c, err
 	}
 	for _, s := range prompt.Sections(system) {
-		c.add(s.Name, tokens(s.Text))
+		c.addShare(s.Name, countTokens(s.Text))
 	}
 	if g := w.loadGiven(ctx); g != nil {
 		n := 0
-		for _, s := range g.provider() {
-			n += tokens(s.Name) + tokens(s.Description) + len(s.Schema)/4
+		for _, s := range g.providerSpecs() {
+			n += countTokens(s.Name) + countTokens(s.Description) + len(s.Schema)/4
 		}
-		c.add("definitions", n)
+		c.addShare("definitions", n)
 	}
 	history, err := a.d.Sessions.History(ctx, session)
 	if err != nil {
@@ -62,11 +62,11 @@ func (a *Agent) Composition(ctx context.Context, session string) (Composition, e
 	if p := w.sent.Load(); p != nil {
 		sent = *p
 	}
-	c.addHistory(pruned(history, sent))
+	c.addHistory(pruneHistory(history, sent))
 	return c, nil
 }
 
-func (c *Composition) add(name string, n int) {
+func (c *Composition) addShare(name string, n int) {
 	if n > 0 {
 		c.Shares = append(c.Shares, Share{name, n})
 		c.Tokens += n
@@ -77,7 +77,7 @@ func (c *Composition) addHistory(history []chat.Message) {
 	const envelope = 4
 	var summary, said, calls, results, images, documents int
 	for i, m := range history {
-		n := envelope + tokens(m.Text) + tokens(m.Reasoning)
+		n := envelope + countTokens(m.Text) + countTokens(m.Reasoning)
 		m.EachPart(func(p *chat.Part) {
 			switch {
 			case p.Kind == chat.PartImage:
@@ -90,23 +90,23 @@ func (c *Composition) addHistory(history []chat.Message) {
 		})
 		switch {
 		case m.Result != nil:
-			results += n + tokens(m.Result.Text)
+			results += n + countTokens(m.Result.Text)
 		case m.From.IsSummary():
 			summary += n
 		default:
 			said += n
 		}
-		calls += estimate(history[i:i+1]) - estimate([]chat.Message{withoutCalls(m)})
+		calls += estimateTokens(history[i:i+1]) - estimateTokens([]chat.Message{withoutCalls(m)})
 		if m.Role == chat.RoleAssistant && m.Usage.Input > 0 {
 			c.Counted = m.Usage.Input + m.Usage.Output
 		}
 	}
-	c.add("summary", summary)
-	c.add("messages", said)
-	c.add("calls", calls)
-	c.add("results", results)
-	c.add("images", images)
-	c.add("documents", documents)
+	c.addShare("summary", summary)
+	c.addShare("messages", said)
+	c.addShare("calls", calls)
+	c.addShare("results", results)
+	c.addShare("images", images)
+	c.addShare("documents", documents)
 }
 
 func withoutCalls(m chat.Message) chat.Message {

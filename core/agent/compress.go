@@ -31,10 +31,10 @@ var errNothing = errors.New("nothing to compress: the conversation is short")
 func (a *Agent) Compress(ctx context.Context, session, focus string) error {
 	failed := make(chan error, 1)
 	err := a.whenIdle(ctx, session, func(w *worker) error {
-		return w.start(func(t *turn) outcome {
+		return w.startJob(func(t *turn) outcome {
 			stop := context.AfterFunc(ctx, t.cancel)
 			defer stop()
-			failed <- t.compress(focus)
+			failed <- t.compressOnRequest(focus)
 			return outcome{reason: event.TurnDone, silent: true}
 		})
 	})
@@ -44,13 +44,13 @@ func (a *Agent) Compress(ctx context.Context, session, focus string) error {
 	return <-failed
 }
 
-func (t *turn) compress(focus string) error {
-	if err := t.prepare(); err != nil {
+func (t *turn) compressOnRequest(focus string) error {
+	if err := t.prepareRequests(); err != nil {
 		return err
 	}
-	all := estimate(t.history)
+	all := estimateTokens(t.history)
 	t.w.coolUntil = time.Time{}
-	err := t.compact(stage{
+	err := t.compactHistory(stage{
 		focus: focus, strict: t.settings.KeepOnFailure, gain: minGain,
 		keep: tail{tokens: min(tailTokens, all/4), most: all * 3 / 4},
 	})
@@ -68,18 +68,18 @@ func (t *turn) makeRoomAhead() error {
 	if !t.settings.Compress {
 		return nil
 	}
-	at := t.limits()
-	load := t.load()
+	at := t.windowLimits()
+	load := t.requestTokens()
 	for range 2 { // images, then texts
 		if load >= at.prune {
-			load -= int(float64(load) * t.prune(at.prune))
+			load -= int(float64(load) * t.pruneResults(at.prune))
 		}
 	}
 	if load >= at.sum && (load >= at.hard || load >= t.w.tryAt && t.w.useless < maxUseless) {
 		if err := t.compressAndTell(at, load); err != nil {
 			return err
 		}
-		load = t.load()
+		load = t.requestTokens()
 	}
 	if load < at.hard {
 		return nil
@@ -91,7 +91,7 @@ func (t *turn) makeRoomAhead() error {
 // compressAndTell compresses and notes how that went. Its error ends the turn.
 func (t *turn) compressAndTell(at limits, load int) error {
 	kept := int(float64(at.sum) * t.settings.KeepShare)
-	err := t.compact(stage{
+	err := t.compactHistory(stage{
 		strict: t.settings.KeepOnFailure, gain: minGain,
 		keep: tail{messages: t.settings.ProtectLast, tokens: max(kept, min(tailTokens, at.sum/3)), most: at.sum / 2},
 	})
@@ -102,7 +102,7 @@ func (t *turn) compressAndTell(at limits, load int) error {
 		t.w.tryAt, t.w.useless = 0, 0
 		return nil
 	}
-	window, _ := t.window()
+	window, _ := t.contextWindow()
 	t.w.tryAt = load + window/10
 	t.a.d.Log.Info("the context is large and was not compressed", "session", t.w.uid, "tokens", load, "window", window, "err", err)
 	if errors.Is(err, errTooLittle) {
@@ -119,16 +119,16 @@ func (t *turn) compressAndTell(at limits, load int) error {
 // costs: everything that was answered becomes a line, then whatever is oldest goes, ever more of
 // it. It reports whether there is less than before.
 func (t *turn) shrinkWithoutModel(most, load int) (less bool, err error) {
-	before := t.measure()
+	before := t.measureRequest()
 	most = int(float64(most) * float64(before) / float64(max(load, before))) // as we count
 	for keep := most / 2; ; keep /= 2 {
-		if t.measure() > most {
+		if t.measureRequest() > most {
 			t.pruneAll(keep)
 		}
-		if t.measure() <= most {
+		if t.measureRequest() <= most {
 			break
 		}
-		err := t.compact(stage{plain: true, gain: 1, keep: tail{tokens: keep, most: keep}})
+		err := t.compactHistory(stage{plain: true, gain: 1, keep: tail{tokens: keep, most: keep}})
 		if t.ctx.Err() != nil {
 			return false, errInterrupted
 		}
@@ -137,7 +137,7 @@ func (t *turn) shrinkWithoutModel(most, load int) (less bool, err error) {
 			break
 		}
 	}
-	return t.measure() < before*9/10, nil
+	return t.measureRequest() < before*9/10, nil
 }
 
 // stage is how one compression goes about it.
@@ -149,49 +149,49 @@ type stage struct {
 	keep   tail
 }
 
-// compact puts a summary in the place of what is before the tail, in the store and in the turn's
-// history.
-func (t *turn) compact(s stage) error {
-	cut := s.keep.begin(t.history)
+// compactHistory puts a summary in the place of what is before the tail, in the store and in the
+// turn's history.
+func (t *turn) compactHistory(s stage) error {
+	cut := s.keep.tailStart(t.history)
 	if cut == 0 || cut == 1 && t.history[0].From.IsSummary() {
 		return errNothing
 	}
-	sent := t.shown()
-	before, old := estimate(sent), estimate(sent[:cut])
+	sent := t.shownHistory()
+	before, old := estimateTokens(sent), estimateTokens(sent[:cut])
 	if old < minOld && !s.plain {
 		return errNothing
 	}
 	if old*100 < before*s.gain {
 		return tooLittle(old, before, s.gain)
 	}
-	t.hook(t.ctx, hook.Input{Event: hook.Compress, Tokens: before})
-	t.phase(event.TurnPhase{Kind: event.PhaseCompressing, Count: cut})
+	t.runHooks(t.ctx, hook.Input{Event: hook.Compress, Tokens: before})
+	t.publishPhase(event.TurnPhase{Kind: event.PhaseCompressing, Count: cut})
 	t.summer = ""
-	sum, err := t.replace(t.history[:cut], s)
+	sum, err := t.replaceBySummary(t.history[:cut], s)
 	if err != nil {
 		return err
 	}
-	after := estimate(sent[cut:]) + estimate([]chat.Message{sum})
+	after := estimateTokens(sent[cut:]) + estimateTokens([]chat.Message{sum})
 	if after*100 > before*(100-s.gain) {
 		return tooLittle(max(0, before-after), before, s.gain)
 	}
-	ctx, cancel := t.keep()
+	ctx, cancel := t.storingContext()
 	defer cancel()
 	if err := t.a.d.Sessions.Compact(ctx, t.w.uid, t.history[cut-1].ID, &sum); err != nil {
 		return err
 	}
 	t.publish(event.Compressed{Before: before, After: after, By: t.summer})
 	t.rebuildPrompt(ctx)
-	if err := t.reload(); err != nil {
+	if err := t.reloadHistory(); err != nil {
 		return err
 	}
-	t.showContext(t.measure())
+	t.showContext(t.measureRequest())
 	return nil
 }
 
-// replace is the message that stands for old ones: what the model or an extract says of them, and
-// the person's words.
-func (t *turn) replace(old []chat.Message, s stage) (chat.Message, error) {
+// replaceBySummary is the message that stands for old ones: what the model or an extract says of
+// them, and the person's words.
+func (t *turn) replaceBySummary(old []chat.Message, s stage) (chat.Message, error) {
 	sum := chat.Message{Role: chat.RoleUser, From: chat.Summary(), Status: chat.StatusFinal}
 	text, err := "", error(nil)
 	if !s.plain {
@@ -210,12 +210,12 @@ func (t *turn) replace(old []chat.Message, s stage) (chat.Message, error) {
 	if s.strict && (err != nil || cool) {
 		return sum, errors.Join(errors.New("the model could not summarise, nothing has changed"), err)
 	}
-	window, _ := t.window()
+	window, _ := t.contextWindow()
 	if text == "" {
 		text = summaryWithoutModel(old, min(extractBytes, window/2))
 	}
 	sum.Text = t.blockOrders(text)
-	sum.Parts = quotes(old, t.settings.ProtectFirst, min(quoteTokens, window/5))
+	sum.Parts = quotePerson(old, t.settings.ProtectFirst, min(quoteTokens, window/5))
 	return sum, nil
 }
 
@@ -235,7 +235,7 @@ func (t *turn) coolDown(err error, strict bool) {
 
 // showContext tells how full the window is, without an answer that says so.
 func (t *turn) showContext(tokens int) {
-	window, known := t.window()
+	window, known := t.contextWindow()
 	if !known {
 		window = 0
 	}

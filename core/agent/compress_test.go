@@ -145,11 +145,11 @@ func TestWhatStays(t *testing.T) {
 		{"whole groups only", turn, tail{most: 150}, 19},
 		{"one group, however long", turn, tail{}, 19},
 	} {
-		if got := tt.keep.begin(tt.history); got != tt.want {
+		if got := tt.keep.tailStart(tt.history); got != tt.want {
 			t.Errorf("%s: cut at %d, want %d", tt.what, got, tt.want)
 		}
 	}
-	if got := (tail{}).begin(nil); got != 0 {
+	if got := (tail{}).tailStart(nil); got != 0 {
 		t.Errorf("nothing is cut at %d", got)
 	}
 }
@@ -233,7 +233,8 @@ func TestCompressCanBeInterrupted(t *testing.T) {
 func TestShortenCutsBetweenCharacters(t *testing.T) {
 	s := strings.Repeat("日本語", 100)
 	for n := range 40 {
-		if got := shorten(s, n); !strings.Contains(got, "[…]") || strings.ContainsRune(got, '\ufffd') {
+		if got := shortenMiddle(s, n); !strings.Contains(got, "[…]") ||
+			strings.ContainsRune(got, '\ufffd') {
 			t.Fatalf("%d: %q", n, got)
 		}
 	}
@@ -419,12 +420,12 @@ func TestQuotes(t *testing.T) {
 		h = append(h, person(text), chat.Message{Role: chat.RoleAssistant, Text: "ok"})
 	}
 	h = append(h, chat.Message{Role: chat.RoleUser, From: chat.Author{Kind: chat.AuthorSchedule, ID: "s1"}, Text: "weekly report"})
-	got := quotes(h, 1, 500)
+	got := quotePerson(h, 1, 500)
 	var texts []string
 	cost := 0
 	for _, q := range got {
 		texts = append(texts, q.Text)
-		cost += tokens(q.Text)
+		cost += countTokens(q.Text)
 	}
 	all := strings.Join(texts, "\n")
 	for _, want := range []string{"question 0 ", "Rule 7:", "Rule 57:", "Rule 107:", "Rule 157:", "question 199 ", "weekly report"} {

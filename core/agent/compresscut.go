@@ -15,16 +15,16 @@ type tail struct {
 	most     int // tokens that they may have; one group of a call and its results stays whatever it has
 }
 
-// begin is the index of the first message that stays. No call is parted from its results there. It
-// is a prompt with keepTurns exchanges from there on, where these leave the tail small enough; else
-// it is within an exchange. 0 means that all stays, because what is wanted of the tail is more than
-// there is.
-func (k tail) begin(history []chat.Message) int {
+// tailStart is the index of the first message that stays. No call is parted from its results there.
+// It is a prompt with keepTurns exchanges from there on, where these leave the tail small enough;
+// else it is within an exchange. 0 means that all stays, because what is wanted of the tail is more
+// than there is.
+func (k tail) tailStart(history []chat.Message) int {
 	whole := wholeBefore(history)
 	inner, prompt, last := 0, 0, 0 // boundaries: the newest with all that is wanted; the oldest prompt; the oldest
 	size, turns := 0, 0
 	for i := len(history) - 1; i > 0; i-- {
-		size += estimate(history[i : i+1])
+		size += estimateTokens(history[i : i+1])
 		if !whole[i] {
 			continue
 		}

@@ -15,13 +15,13 @@ func keptInSpillFile(err error) bool {
 	return errors.As(err, &kept)
 }
 
-// answer starts the turn of a prompt, given what storing it returned. The caller holds change and
-// knows that nothing runs.
-func (w *worker) answer(prompt chat.Message, stored error) error {
+// answerPrompt starts the turn of a prompt, given what storing it returned. The caller holds change
+// and knows that nothing runs.
+func (w *worker) answerPrompt(prompt chat.Message, stored error) error {
 	if stored != nil && !keptInSpillFile(stored) {
 		return stored
 	}
-	return w.start(answerJob(prompt, stored))
+	return w.startJob(answerJob(prompt, stored))
 }
 
 // answerJob is the job of a prompt that is stored, or kept aside: no model is asked then, because

@@ -40,8 +40,8 @@ type draftCall struct {
 	args     strings.Builder
 }
 
-// call returns the call of an index and fills in what was not known of it.
-func (d *draft) call(index int, id, name string) *draftCall {
+// callAt returns the call of an index and fills in what was not known of it.
+func (d *draft) callAt(index int, id, name string) *draftCall {
 	i := slices.IndexFunc(d.calls, func(c *draftCall) bool { return c.index == index })
 	if i < 0 {
 		d.calls = append(d.calls, &draftCall{index: index})
@@ -57,8 +57,8 @@ func (d *draft) call(index int, id, name string) *draftCall {
 	return c
 }
 
-// thinking counts the time from the first thought to what follows the last one.
-func (d *draft) thinking(on bool, now time.Time) {
+// timeThinking counts the time from the first thought to what follows the last one.
+func (d *draft) timeThinking(on bool, now time.Time) {
 	switch {
 	case on && d.thinks.IsZero():
 		d.thinks = now
@@ -68,15 +68,18 @@ func (d *draft) thinking(on bool, now time.Time) {
 	}
 }
 
-func (d *draft) end(c provider.Chunk) {
+func (d *draft) noteEnd(c provider.Chunk) {
 	d.ended, d.finish, d.usage, d.opaque = true, c.Finish, c.Usage, c.Opaque
 	if c.Model != "" {
 		d.model = c.Model
 	}
 }
 
-// empty reports whether the answer says nothing and calls nothing. Reasoning alone is no answer.
-func (d *draft) empty() bool { return strings.TrimSpace(d.text.String()) == "" && len(d.calls) == 0 }
+// saysNothing reports whether the answer says nothing and calls nothing. Reasoning alone is no
+// answer.
+func (d *draft) saysNothing() bool {
+	return strings.TrimSpace(d.text.String()) == "" && len(d.calls) == 0
+}
 
 // dropBroken removes calls whose arguments were cut: they must never reach a model or a tool.
 func (d *draft) dropBroken() {
@@ -85,12 +88,12 @@ func (d *draft) dropBroken() {
 	})
 }
 
-// message returns the answer as it is stored. Call ids become unique in the session: some servers
+// toMessage returns the answer as it is stored. Call ids become unique in the session: some servers
 // repeat theirs.
-func (d *draft) message(used map[string]bool) chat.Message {
+func (d *draft) toMessage(used map[string]bool) chat.Message {
 	m := d.msg
 	m.Text, m.Reasoning, m.Model = d.text.String(), d.reasoning.String(), d.model
-	d.thinking(false, time.Now())
+	d.timeThinking(false, time.Now())
 	m.Thought = d.thought
 	m.Finish, m.Usage, m.Opaque = d.finish, d.usage, sealOpaque(d.provider, d.opaque)
 	slices.SortStableFunc(d.calls, func(a, b *draftCall) int { return a.index - b.index })

@@ -13,7 +13,7 @@ func TestThinkingTimeLeavesOutWhatIsSaidBetween(t *testing.T) {
 		after  time.Duration
 	}{{true, 0}, {true, 3 * time.Second}, {false, time.Second}, {false, time.Minute}, {true, time.Second}, {false, 2 * time.Second}} {
 		now = now.Add(step.after)
-		d.thinking(step.thinks, now)
+		d.timeThinking(step.thinks, now)
 	}
 	if d.thought != 6*time.Second {
 		t.Errorf("thought for %v", d.thought)

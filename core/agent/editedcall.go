@@ -19,7 +19,7 @@ func (t *turn) runInstead(j *toolJob, r approval.Request, command string) (appro
 		return approval.Verdict{Decision: event.DecisionDeny, By: event.ByUser, Text: fmt.Sprintf("Not run: the command that the person wrote instead does not fit: %v", err)}, nil
 	}
 	j.args, j.edited = args, command
-	if t.describe(j); j.result != nil {
+	if t.describeCall(j); j.result != nil {
 		return approval.Verdict{Decision: event.DecisionDeny, By: event.ByPolicy, Text: j.result.Text}, nil
 	}
 	if v, may := t.hookInstead(j); !may {
@@ -28,7 +28,7 @@ func (t *turn) runInstead(j *toolJob, r approval.Request, command string) (appro
 	r.Call.Args, r.Intent, r.Dir, r.Backend, r.Detail, r.Typed = j.args, j.intent, j.dir, j.backend, command, true
 	r.Local, r.Sandboxed, r.Sandbox = j.local, j.sandboxed, j.sandbox
 	t.describeLasting(j, &r)
-	t.tell(j, event.ToolStarted{Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args}, Gist: j.gist, Backend: j.backend})
+	t.publishUnder(j, event.ToolStarted{Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args}, Gist: j.gist, Backend: j.backend})
 	return t.a.d.Gate.Check(j.ctx, r)
 }
 
@@ -37,7 +37,7 @@ func (j *toolJob) tellEdited(r *chat.ToolResult) {
 	switch {
 	case j.edited == "" && j.hooked != "":
 		r.Ran = j.args
-		r.Text = "[the hook " + j.hooked + " changed the arguments; this ran instead: " + clip(string(j.args), 500) + "]\n" + r.Text
+		r.Text = "[the hook " + j.hooked + " changed the arguments; this ran instead: " + clipRunes(string(j.args), 500) + "]\n" + r.Text
 	case j.edited != "":
 		r.Ran = j.args
 		r.Text = "[the person changed the command; this ran instead: " + j.edited + "]\n" + r.Text

@@ -34,10 +34,10 @@ func (t *turn) askEngine(old []chat.Message, focus string) string {
 	if engine == nil {
 		return ""
 	}
-	window, _ := t.window()
+	window, _ := t.contextWindow()
 	most := mostOfSummary(old, window)
 	text, err := engine.Sum(t.ctx, SummaryTask{t.w.uid, old, focus, most})
-	switch n := tokens(text); {
+	switch n := countTokens(text); {
 	case t.ctx.Err() != nil:
 		return ""
 	case err == nil && text == "":
@@ -55,7 +55,7 @@ func (t *turn) askEngine(old []chat.Message, focus string) string {
 	why := "the plugin " + engine.Name + " has summed the conversation up"
 	t.noteForeignText(why)
 	t.w.strange.CompareAndSwap(nil, &why)
-	t.a.d.Log.Info("the context engine summed up", "session", t.w.uid, "plugin", engine.Name, "messages", len(old), "tokens", tokens(text))
+	t.a.d.Log.Info("the context engine summed up", "session", t.w.uid, "plugin", engine.Name, "messages", len(old), "tokens", countTokens(text))
 	t.summer = engine.Name
 	return text
 }

@@ -42,7 +42,7 @@ func TestAnotherProgramSumsUp(t *testing.T) {
 	if err := sound(reqs[len(reqs)-1].Messages); err != nil {
 		t.Error(err)
 	}
-	if w := r.agent.known(r.uid); w.strange.Load() == nil {
+	if w := r.agent.knownWorker(r.uid); w.strange.Load() == nil {
 		t.Error("its words count as the person's")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"hermes/core/store"
 )
 
-// begins opens the route of the turn's model calls.
-func (t *turn) begins(ref string) (err error) {
+// openRoute opens the route of the turn's model calls.
+func (t *turn) openRoute(ref string) (err error) {
 	if t.route, err = t.a.d.Models.Route(t.ctx, ref, t.settings.Retries); err == nil {
 		t.via, t.model = t.route.Leg().Provider, t.route.Leg().Model
 	}
@@ -29,7 +29,7 @@ func (t *turn) tellSkipped() {
 
 func (t *turn) tellMoved(step provider.Step, rested time.Time) {
 	leg := t.route.Leg()
-	m := event.ModelMoved{From: step.From.Ref(), To: leg.Ref(), Key: leg.Key, Keys: leg.Keys, Cause: cause(step.Cause), Rested: rested}
+	m := event.ModelMoved{From: step.From.Ref(), To: leg.Ref(), Key: leg.Key, Keys: leg.Keys, Cause: causeOf(step.Cause), Rested: rested}
 	switch step.Cause.Class {
 	case provider.ClassAuth, provider.ClassBilling, provider.ClassRateLimit:
 		m.FromKey = step.From.KeyFrom
@@ -38,14 +38,14 @@ func (t *turn) tellMoved(step provider.Step, rested time.Time) {
 	t.publish(m)
 }
 
-func cause(e *provider.Error) event.Cause { return event.Cause{Class: string(e.Class), HTTP: e.HTTP} }
+func causeOf(e *provider.Error) event.Cause { return event.Cause{Class: string(e.Class), HTTP: e.HTTP} }
 
-// tried stores one call of the model, with the message that it was to answer, and tells of a
-// failure.
-func (t *turn) tried(d *draft, began time.Time, err error) {
+// recordAttempt stores one call of the model, with the message that it was to answer, and tells of
+// a failure.
+func (t *turn) recordAttempt(d *draft, began time.Time, err error) {
 	leg, took := t.route.Leg(), time.Since(began)
 	a := store.Attempt{
-		Provider: t.via.Name(), Model: t.model.ID, Started: began.UnixMilli(), Took: took.Milliseconds(), Bytes: d.bytes(),
+		Provider: t.via.Name(), Model: t.model.ID, Started: began.UnixMilli(), Took: took.Milliseconds(), Bytes: d.countBytes(),
 	}
 	failed := (*provider.Error)(nil)
 	switch {
@@ -54,7 +54,7 @@ func (t *turn) tried(d *draft, began time.Time, err error) {
 	case err != nil || t.ctx.Err() != nil:
 		a.ErrorClass = string(provider.ClassCancelled)
 	}
-	ctx, cancel := t.keep()
+	ctx, cancel := t.storingContext()
 	defer cancel()
 	if n := len(t.history); n > 0 {
 		if err := t.a.d.Sessions.AddAttempt(ctx, t.history[n-1].ID, a); err != nil {
@@ -65,11 +65,11 @@ func (t *turn) tried(d *draft, began time.Time, err error) {
 		return
 	}
 	t.a.d.Log.Warn("model call failed", "session", t.w.uid, "model", leg.Ref(), "key", leg.KeyFrom, "err", failed)
-	t.publish(event.AttemptFailed{Ref: leg.Ref(), Key: leg.Key, Took: took, Bytes: a.Bytes, Cause: cause(failed), Err: failed.Error()})
+	t.publish(event.AttemptFailed{Ref: leg.Ref(), Key: leg.Key, Took: took, Bytes: a.Bytes, Cause: causeOf(failed), Err: failed.Error()})
 }
 
-// bytes is how much of an answer came.
-func (d *draft) bytes() int64 {
+// countBytes counts how much of an answer came.
+func (d *draft) countBytes() int64 {
 	n := d.text.Len() + d.reasoning.Len()
 	for _, c := range d.calls {
 		n += c.args.Len()
@@ -77,50 +77,50 @@ func (d *draft) bytes() int64 {
 	return int64(n)
 }
 
-// again goes where the route says after a failure: the same model after a wait, another key, a
+// tryAgain goes where the route says after a failure: the same model after a wait, another key, a
 // fallback. Else it gives up.
-func (t *turn) again(d *draft, failed *provider.Error) error {
-	return t.follow(d, t.route.Failed(t.ctx, failed))
+func (t *turn) tryAgain(d *draft, failed *provider.Error) error {
+	return t.followStep(d, t.route.Failed(t.ctx, failed))
 }
 
-func (t *turn) follow(d *draft, step provider.Step) error {
+func (t *turn) followStep(d *draft, step provider.Step) error {
 	if !step.Again {
 		_, err := t.giveUp(d, step.Cause)
 		return err
 	}
-	if err := t.hold(d, step.Cause); err != nil {
+	if err := t.holdDraft(d, step.Cause); err != nil {
 		return err
 	}
 	if step.Moved {
-		if err := t.move(step); err != nil {
+		if err := t.moveToLeg(step); err != nil {
 			return err
 		}
 	}
 	t.whole = step.Whole
-	return t.await(step)
+	return t.awaitRetry(step)
 }
 
-// move makes the route's leg the model of the rest of the turn. One with a smaller window may need
-// room first.
-func (t *turn) move(step provider.Step) error {
-	before, _ := t.window()
+// moveToLeg makes the route's leg the model of the rest of the turn. One with a smaller window may
+// need room first.
+func (t *turn) moveToLeg(step provider.Step) error {
+	before, _ := t.contextWindow()
 	t.left = append(t.left, step)
 	t.via, t.model = t.route.Leg().Provider, t.route.Leg().Model
 	t.tellMoved(step, time.Time{})
-	if now, _ := t.window(); now < before {
+	if now, _ := t.contextWindow(); now < before {
 		return t.makeRoomAhead()
 	}
 	return nil
 }
 
-// await waits as long as a step says, visibly. Whoever has no patience ends the wait.
-func (t *turn) await(step provider.Step) error {
+// awaitRetry waits as long as a step says, visibly. Whoever has no patience ends the wait.
+func (t *turn) awaitRetry(step provider.Step) error {
 	if step.Wait <= 0 {
 		return nil
 	}
-	why := cause(step.Cause)
+	why := causeOf(step.Cause)
 	why.Offline = step.Offline
-	t.phase(event.TurnPhase{Kind: event.PhaseRetrying, Until: time.Now().Add(step.Wait), Model: t.model.ID, Cause: &why})
+	t.publishPhase(event.TurnPhase{Kind: event.PhaseRetrying, Until: time.Now().Add(step.Wait), Model: t.model.ID, Cause: &why})
 	timer := time.NewTimer(step.Wait)
 	defer timer.Stop()
 	select {
@@ -130,7 +130,7 @@ func (t *turn) await(step provider.Step) error {
 		t.route.Hurried()
 		return nil
 	case <-t.ctx.Done():
-		_, err := t.interrupted(&draft{})
+		_, err := t.sealInterrupted(&draft{})
 		return err
 	}
 }
@@ -138,7 +138,7 @@ func (t *turn) await(step provider.Step) error {
 // Hurry ends the wait of a session for its model, if it waits to ask it again, and reports whether
 // it did.
 func (a *Agent) Hurry(session string) bool {
-	w := a.known(session)
+	w := a.knownWorker(session)
 	if w == nil {
 		return false
 	}
@@ -156,11 +156,11 @@ func (a *Agent) Hurry(session string) bool {
 	}
 }
 
-// hold keeps what came of a failed call on the screen and in the store, until another call brought
-// as much.
-func (t *turn) hold(d *draft, why error) error {
+// holdDraft keeps what came of a failed call on the screen and in the store, until another call
+// brought as much.
+func (t *turn) holdDraft(d *draft, why error) error {
 	if d.text.Len() == 0 {
-		return t.discard(d, why)
+		return t.discardDraft(d, why)
 	}
 	was := t.held
 	t.held, d.why = d, why
@@ -170,7 +170,7 @@ func (t *turn) hold(d *draft, why error) error {
 	if was.text.Len() > d.text.Len() {
 		was, t.held = d, was
 	}
-	return t.discard(was, was.why)
+	return t.discardDraft(was, was.why)
 }
 
 // replaceHeld takes back what an earlier call brought once this one has as much.
@@ -180,11 +180,11 @@ func (t *turn) replaceHeld(d *draft) error {
 	}
 	was := t.held
 	t.held = nil
-	return t.discard(was, was.why)
+	return t.discardDraft(was, was.why)
 }
 
-// most is the draft that stays when no call brought the whole answer: the longest.
-func (t *turn) most(d *draft) (*draft, error) {
+// longestDraft is the draft that stays when no call brought the whole answer: the longest.
+func (t *turn) longestDraft(d *draft) (*draft, error) {
 	held := t.held
 	if held == nil || d == held {
 		return d, nil
@@ -193,14 +193,14 @@ func (t *turn) most(d *draft) (*draft, error) {
 	if held.text.Len() > d.text.Len() && len(d.calls) == 0 {
 		held, d = d, held
 	}
-	return d, t.discard(held, held.why)
+	return d, t.discardDraft(held, held.why)
 }
 
-// before names the models that were given up before the one that failed last.
-func (t *turn) before() string {
+// failedModels names the models that were given up before the one that failed last.
+func (t *turn) failedModels() string {
 	out := ""
 	for _, s := range t.left {
-		out += fmt.Sprintf("; before that %s: %s", s.From.Ref(), cause(s.Cause))
+		out += fmt.Sprintf("; before that %s: %s", s.From.Ref(), causeOf(s.Cause))
 		if s.From.Keys > 1 {
 			out += fmt.Sprintf(" with key %d, %s", s.From.Key, cmp.Or(s.From.KeyFrom, "of the settings"))
 		}
@@ -208,8 +208,8 @@ func (t *turn) before() string {
 	return out
 }
 
-// filtered is an answer without a word that the provider's filter stopped.
-func filtered(d *draft) bool { return d.empty() && d.finish == chat.FinishContentFilter }
+// wasFiltered is an answer without a word that the provider's filter stopped.
+func wasFiltered(d *draft) bool { return d.saysNothing() && d.finish == chat.FinishContentFilter }
 
 func (t *turn) errFiltered() *provider.Error {
 	return &provider.Error{

@@ -21,8 +21,8 @@ type Hooks interface {
 // maxHookText is how much of a result or a message a hook is given, in bytes.
 const maxHookText = 64 << 10
 
-// hook has the hooks of an event take part in it.
-func (t *turn) hook(ctx context.Context, in hook.Input) hook.Verdict {
+// runHooks has the hooks of an event take part in it.
+func (t *turn) runHooks(ctx context.Context, in hook.Input) hook.Verdict {
 	if t.a.d.Hooks == nil {
 		return hook.Verdict{}
 	}
@@ -45,7 +45,7 @@ func refusedBy(v hook.Verdict, what string) error {
 func (t *turn) hookBegins() error {
 	if !t.w.told {
 		t.w.told = true
-		t.addContext(t.hook(t.ctx, hook.Input{Event: hook.SessionStart}).Context)
+		t.addContext(t.runHooks(t.ctx, hook.Input{Event: hook.SessionStart}).Context)
 	}
 	if t.prompt == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (t *turn) hookSaid(text string, from chat.Author) error {
 	if from.Other() {
 		in.From = from.Words()
 	}
-	v := t.hook(t.ctx, in)
+	v := t.runHooks(t.ctx, in)
 	t.addContext(v.Context)
 	return refusedBy(v, "the message")
 }
@@ -70,18 +70,18 @@ func (t *turn) addContext(text string) { t.added = joinTexts(t.added, text) }
 // askHooked is ask with the hooks around a model call.
 func (t *turn) askHooked(specs []provider.ToolSpec, instruction string) (chat.Message, error) {
 	if t.own {
-		return t.ask(specs, instruction)
+		return t.askModel(specs, instruction)
 	}
-	v := t.hook(t.ctx, hook.Input{Event: hook.PreModelCall})
+	v := t.runHooks(t.ctx, hook.Input{Event: hook.PreModelCall})
 	if err := refusedBy(v, "the request to the model"); err != nil {
 		return chat.Message{}, err
 	}
 	t.addContext(v.Context)
 	instruction, t.added = joinTexts(t.added, instruction), ""
-	m, err := t.ask(specs, instruction)
+	m, err := t.askModel(specs, instruction)
 	if err == nil {
-		text, _ := head(m.Text)
-		t.hook(t.ctx, hook.Input{Event: hook.PostModelCall, Message: text})
+		text, _ := cutToHead(m.Text)
+		t.runHooks(t.ctx, hook.Input{Event: hook.PostModelCall, Message: text})
 	}
 	return m, err
 }
@@ -89,22 +89,22 @@ func (t *turn) askHooked(specs []provider.ToolSpec, instruction string) (chat.Me
 // hookEnded tells hooks of the answer that a turn ended with.
 func (t *turn) hookEnded() {
 	if n := len(t.history); n > 0 && !t.own && t.history[n-1].Role == chat.RoleAssistant {
-		text, _ := head(t.history[n-1].Text)
-		t.hook(t.ctx, hook.Input{Event: hook.MessageOut, Message: text})
+		text, _ := cutToHead(t.history[n-1].Text)
+		t.runHooks(t.ctx, hook.Input{Event: hook.MessageOut, Message: text})
 	}
 }
 
 // hookCall asks hooks about a call before the gate is asked: what they make of it is what the gate
 // judges.
 func (t *turn) hookCall(j *toolJob) {
-	v := t.hook(j.ctx, hook.Input{Event: hook.PreToolCall, Tool: j.call.Name, CallID: j.call.ID, Args: j.args, Backend: j.backend})
+	v := t.runHooks(j.ctx, hook.Input{Event: hook.PreToolCall, Tool: j.call.Name, CallID: j.call.ID, Args: j.args, Backend: j.backend})
 	switch {
 	case j.ctx.Err() != nil && t.a.d.Hooks != nil: // they may not have been asked
-		j.fail("[interrupted before it ran]")
+		j.failWith("[interrupted before it ran]")
 		j.result.Interrupted = true
 		return
 	case v.Refused:
-		j.fail("Not run: " + v.Reason)
+		j.failWith("Not run: " + v.Reason)
 		j.result.Backend = j.backend
 		return
 	case v.Args == nil:
@@ -112,19 +112,19 @@ func (t *turn) hookCall(j *toolJob) {
 	}
 	args, err := t.a.d.Tools.Validate(j.call.Name, v.Args)
 	if err != nil {
-		j.fail(fmt.Sprintf("Not run: the hook %s changed the arguments to what does not fit: %v", v.By, err))
+		j.failWith(fmt.Sprintf("Not run: the hook %s changed the arguments to what does not fit: %v", v.By, err))
 		return
 	}
 	j.args, j.hooked = args, v.By
-	if t.describe(j); j.result == nil {
-		t.tell(j, event.ToolStarted{Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args}, Gist: j.gist, Backend: j.backend})
+	if t.describeCall(j); j.result == nil {
+		t.publishUnder(j, event.ToolStarted{Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args}, Gist: j.gist, Backend: j.backend})
 	}
 }
 
 // hookInstead asks hooks about the command that a person put in the place of a call's. They may
 // refuse it; what the person wrote is not changed.
 func (t *turn) hookInstead(j *toolJob) (approval.Verdict, bool) {
-	v := t.hook(j.ctx, hook.Input{Event: hook.PreToolCall, Tool: j.call.Name, CallID: j.call.ID, Args: j.args, Backend: j.backend})
+	v := t.runHooks(j.ctx, hook.Input{Event: hook.PreToolCall, Tool: j.call.Name, CallID: j.call.ID, Args: j.args, Backend: j.backend})
 	if !v.Refused && v.Args == nil {
 		return approval.Verdict{}, true
 	}
@@ -137,8 +137,8 @@ func (t *turn) hookResult(j *toolJob, r *chat.ToolResult) {
 	if j.ctx.Err() != nil || t.a.d.Hooks == nil {
 		return
 	}
-	text, cut := head(r.Text)
-	v := t.hook(j.ctx, hook.Input{
+	text, cut := cutToHead(r.Text)
+	v := t.runHooks(j.ctx, hook.Input{
 		Event: hook.PostToolCall, Tool: j.call.Name, CallID: j.call.ID, Args: j.args, Backend: j.backend,
 		Result: &hook.Result{Text: text, Cut: cut, IsError: r.IsError, ExitCode: r.ExitCode, Milliseconds: r.Took.Milliseconds()},
 	})
@@ -147,8 +147,8 @@ func (t *turn) hookResult(j *toolJob, r *chat.ToolResult) {
 	}
 }
 
-// head is the beginning of a text, and whether there is more.
-func head(text string) (string, bool) {
+// cutToHead is the beginning of a text, and whether there is more.
+func cutToHead(text string) (string, bool) {
 	if len(text) <= maxHookText {
 		return text, false
 	}

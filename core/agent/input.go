@@ -20,7 +20,7 @@ func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
 	if strings.TrimSpace(in.Text) == "" && len(in.Parts) == 0 {
 		return errors.New("nothing to send: the message is empty")
 	}
-	w, err := a.worker(ctx, session)
+	w, err := a.workerOf(ctx, session)
 	if err != nil {
 		return err
 	}
@@ -32,25 +32,26 @@ func (a *Agent) Submit(ctx context.Context, session string, in Input) error {
 		in.Parts = slices.Concat(in.Parts, content.Mentioned(info.Cwd, names, in.Parts...))
 	}
 	in.Parts = a.readDocuments(ctx, in.Parts)
-	in = w.clean(in)
+	in = w.hideSecrets(in)
 	in.Parts = a.d.Sessions.KeepParts(ctx, session, in.Parts)
 	w.change.Lock()
 	defer w.change.Unlock()
-	if w.busy() {
-		return w.enqueue(ctx, in)
+	if w.isBusy() {
+		return w.enqueueInput(ctx, in)
 	}
 	if a.isClosed() {
 		return ErrClosed
 	}
-	return w.alone(ctx, func() error {
+	return w.withLease(ctx, func() error {
 		prompt := userMessage(in.From, in.Text, in.Parts)
 		err := a.d.Sessions.Append(ctx, session, &prompt)
-		return w.answer(prompt, err)
+		return w.answerPrompt(prompt, err)
 	})
 }
 
-// clean hides secrets in what a person typed or pasted, before it is kept anywhere, and says so.
-func (w *worker) clean(in Input) Input {
+// hideSecrets hides secrets in what a person typed or pasted, before it is kept anywhere, and says
+// so.
+func (w *worker) hideSecrets(in Input) Input {
 	in.From.ID = oneLine(secret.Clean(in.From.ID))
 	text := secret.Clean(in.Text)
 	hidden := text != in.Text
@@ -69,20 +70,20 @@ func (w *worker) clean(in Input) Input {
 }
 
 // oneLine bounds a name that somebody else chose.
-func oneLine(s string) string { return clip(strings.Join(strings.Fields(s), " "), 80) }
+func oneLine(s string) string { return clipRunes(strings.Join(strings.Fields(s), " "), 80) }
 
-// enqueue keeps input that came while a turn runs. What interrupts or steers goes before what waits
-// for its turn.
-func (w *worker) enqueue(ctx context.Context, in Input) error {
+// enqueueInput keeps input that came while a turn runs. What interrupts or steers goes before what
+// waits for its turn.
+func (w *worker) enqueueInput(ctx context.Context, in Input) error {
 	in.Mode = cmp.Or(in.Mode, w.a.d.Settings(w.uid).Busy, event.InputInterrupt)
 	item := event.QueuedInput{ID: w.a.newQueueID(), From: in.From, Text: in.Text, Mode: in.Mode, Parts: slices.Clone(in.Parts)}
 	err := w.setQueue(ctx, func(q []event.QueuedInput) []event.QueuedInput { return slices.Insert(q, queuePlace(q, in.Mode), item) })
 	if err != nil {
 		return err
 	}
-	w.release()
+	w.releaseQueue()
 	if in.Mode == event.InputInterrupt {
-		w.interrupt()
+		w.interruptTurn()
 	}
 	return nil
 }
@@ -99,8 +100,8 @@ func queuePlace(q []event.QueuedInput, mode event.InputMode) int {
 	return len(q)
 }
 
-// release lets the queue go on: a person who adds to it sees what is in it.
-func (w *worker) release() {
+// releaseQueue lets the queue go on: a person who adds to it sees what is in it.
+func (w *worker) releaseQueue() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.held = false
@@ -108,7 +109,7 @@ func (w *worker) release() {
 
 // Queue returns what waits in a session, first to be taken up first.
 func (a *Agent) Queue(session string) []event.QueuedInput {
-	w := a.known(session)
+	w := a.knownWorker(session)
 	if w == nil {
 		return nil
 	}
@@ -120,7 +121,7 @@ func (a *Agent) Queue(session string) []event.QueuedInput {
 // Open loads what a crash or a restart left in a session's queue and publishes it. It starts
 // nothing. Call it when a session is resumed.
 func (a *Agent) Open(ctx context.Context, session string) error {
-	_, err := a.worker(ctx, session)
+	_, err := a.workerOf(ctx, session)
 	return err
 }
 
@@ -155,29 +156,29 @@ func (a *Agent) PromoteQueued(ctx context.Context, session, id string, mode even
 	if err != nil {
 		return err
 	}
-	w := a.known(session)
+	w := a.knownWorker(session)
 	w.change.Lock()
 	defer w.change.Unlock()
-	w.release()
-	if !w.busy() {
+	w.releaseQueue()
+	if !w.isBusy() {
 		return w.startQueued(ctx)
 	}
 	if mode == event.InputInterrupt {
-		w.interrupt()
+		w.interruptTurn()
 	}
 	return nil
 }
 
 // Resume sends on what a crash, a failure or an interrupt left in the queue.
 func (a *Agent) Resume(ctx context.Context, session string) error {
-	w, err := a.worker(ctx, session)
+	w, err := a.workerOf(ctx, session)
 	if err != nil {
 		return err
 	}
 	w.change.Lock()
 	defer w.change.Unlock()
-	w.release()
-	if w.busy() {
+	w.releaseQueue()
+	if w.isBusy() {
 		return nil
 	}
 	return w.startQueued(ctx)
@@ -190,15 +191,15 @@ func (w *worker) startQueued(ctx context.Context) error {
 	if len(items) == 0 {
 		return nil
 	}
-	return w.alone(ctx, func() error {
-		prompt := join(items)
-		err := w.accept(ctx, &prompt, items)
-		return w.answer(prompt, err)
+	return w.withLease(ctx, func() error {
+		prompt := joinInputs(items)
+		err := w.acceptPrompt(ctx, &prompt, items)
+		return w.answerPrompt(prompt, err)
 	})
 }
 
 func (a *Agent) changeQueued(ctx context.Context, session, id string, edit func([]event.QueuedInput, int) []event.QueuedInput) error {
-	w, err := a.worker(ctx, session)
+	w, err := a.workerOf(ctx, session)
 	if err != nil {
 		return err
 	}

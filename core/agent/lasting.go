@@ -24,17 +24,17 @@ import (
 // goroutine; the first reason stays.
 func (t *turn) noteForeignText(why string) { t.strange.CompareAndSwap(nil, &why) }
 
-// page notes that a tool has read what strangers wrote, for this turn and for those after it: a
-// summary of the page may outlive its text.
-func (t *turn) page(tool string) {
+// notePageRead notes that a tool has read what strangers wrote, for this turn and for those after
+// it: a summary of the page may outlive its text.
+func (t *turn) notePageRead(tool string) {
 	t.noteForeignText(tool + " has read what strangers wrote")
 	why := tool + " has read what strangers wrote, earlier in this conversation"
 	t.w.strange.CompareAndSwap(nil, &why)
 }
 
-// foreign says whose words the conversation has read, as far as that is known without a look at
-// every result.
-func (t *turn) foreign() string {
+// foreignSource says whose words the conversation has read, as far as that is known without a look
+// at every result.
+func (t *turn) foreignSource() string {
 	t.scanPages()
 	for _, why := range []*string{t.strange.Load(), t.w.strange.Load()} {
 		if why != nil {
@@ -151,8 +151,8 @@ func meansLasting(s tool.Spec, args json.RawMessage) (lasting bool) {
 	return s.Means(args).Lasting != nil
 }
 
-// fetches reports whether a command brings something from the network.
-func fetches(a approval.Analysis) bool {
+// fetchesFromNetwork reports whether a command brings something from the network.
+func fetchesFromNetwork(a approval.Analysis) bool {
 	return slices.ContainsFunc(a.Effects, func(e approval.Effect) bool { return e.Class == command.NetIn })
 }
 
@@ -164,22 +164,22 @@ func ownWords(said string, texts []string) bool {
 	if !slices.ContainsFunc(rememberWords(), func(w string) bool { return strings.Contains(said, w) }) {
 		return false
 	}
-	known, some := words(said), false
+	known, some := tellingWords(said), false
 	for _, text := range texts {
 		text = strings.ToLower(text)
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		if some = true; turned(said, text) || !saidAll(known, words(text)) {
+		if some = true; turnsMeaning(said, text) || !saidAll(known, tellingWords(text)) {
 			return false
 		}
 	}
 	return some
 }
 
-// turned reports whether a text denies more than the person did: a word that is too short to be
-// looked up turns it round.
-func turned(said, text string) bool {
+// turnsMeaning reports whether a text denies more than the person did: a word that is too short to
+// be looked up turns it round.
+func turnsMeaning(said, text string) bool {
 	said, text = " "+said+" ", " "+text+" "
 	return slices.ContainsFunc([]string{" no ", " не ", " ni ", "不", "没", "沒", "別", "别", "未", "無", "无"}, func(no string) bool {
 		return strings.Count(text, no) > strings.Count(said, no)
@@ -229,9 +229,9 @@ func rememberWords() []string {
 	}
 }
 
-// words are the words of a text that say something: three letters and more, what has a digit, and
-// each pair of characters where words are not parted by blanks.
-func words(s string) []string {
+// tellingWords are the words of a text that say something: three letters and more, what has a
+// digit, and each pair of characters where words are not parted by blanks.
+func tellingWords(s string) []string {
 	var out []string
 	for _, f := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }) {
 		runes := []rune(f)

@@ -89,7 +89,7 @@ func TestAPageIsNotForgottenByTheNextTurn(t *testing.T) {
 	want := "page has read what strangers wrote, earlier in this conversation"
 	for i, prompt := range []string{"read", "thanks", "thanks"} {
 		if i == 2 { // as after a start of the program
-			w, err := r.agent.worker(context.Background(), r.uid)
+			w, err := r.agent.workerOf(context.Background(), r.uid)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,28 +28,28 @@ func newLiveOutput(t *turn, j *toolJob) *liveOutput {
 	}
 }
 
-func (l *liveOutput) write(s event.Stream, data []byte) {
+func (l *liveOutput) writeOpen(s event.Stream, data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.closed {
-		l.publish(s, data)
+		l.publishClean(s, data)
 	}
 }
 
-func (l *liveOutput) later(s event.Stream, data []byte) {
+func (l *liveOutput) writeLate(s event.Stream, data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.publish(s, data)
+	l.publishClean(s, data)
 }
 
-func (l *liveOutput) publish(s event.Stream, data []byte) {
+func (l *liveOutput) publishClean(s event.Stream, data []byte) {
 	if l.clean[s] == nil {
 		l.clean[s] = &secret.Stream{}
 	}
-	l.send(s, l.clean[s].Write(data))
+	l.sendOutput(s, l.clean[s].Write(data))
 }
 
-func (l *liveOutput) send(s event.Stream, data []byte) {
+func (l *liveOutput) sendOutput(s event.Stream, data []byte) {
 	if len(data) == 0 {
 		return
 	}
@@ -57,7 +57,7 @@ func (l *liveOutput) send(s event.Stream, data []byte) {
 	l.offsets[s] += int64(len(data))
 }
 
-func (l *liveOutput) event(e event.Event) {
+func (l *liveOutput) publishEvent(e event.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.closed {
@@ -74,7 +74,7 @@ func (l *liveOutput) close() bool {
 	was := !l.closed
 	if was {
 		for s, c := range l.clean {
-			l.send(s, c.Flush())
+			l.sendOutput(s, c.Flush())
 		}
 	}
 	l.closed = true

@@ -11,8 +11,9 @@ import (
 // default.
 const metaModel = "model_ref"
 
-// ref is the model that a session uses, as Models.Resolve takes it. A failure means the default.
-func (a *Agent) ref(ctx context.Context, info event.SessionInfo) string {
+// modelRef is the model that a session uses, as Models.Resolve takes it. A failure means the
+// default.
+func (a *Agent) modelRef(ctx context.Context, info event.SessionInfo) string {
 	ref, err := a.d.Sessions.Meta(ctx, info.UID, metaModel)
 	if err != nil {
 		a.d.Log.Warn("the session's model is not known, the default is used", "session", info.UID, "err", err)
@@ -48,7 +49,7 @@ func (a *Agent) Model(ctx context.Context, session string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, m, err := a.d.Models.Resolve(ctx, a.ref(ctx, info))
+	p, m, err := a.d.Models.Resolve(ctx, a.modelRef(ctx, info))
 	if err != nil {
 		return "", fmt.Errorf("the model of the session is not available: %w", err)
 	}

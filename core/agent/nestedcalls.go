@@ -22,7 +22,7 @@ type nest struct {
 	made  atomic.Int64
 }
 
-func (t *turn) nest(up *toolJob) tool.Nest {
+func (t *turn) newNest(up *toolJob) tool.Nest {
 	return &nest{t: t, up: up, slots: make(chan struct{}, maxParallel)}
 }
 
@@ -40,20 +40,20 @@ func (n *nest) Call(ctx context.Context, c tool.NestedCall) tool.NestedResult {
 		return interruptedCall(call)
 	}
 	t := n.t
-	j := t.job(t.a.number(call))
+	j := t.newToolJob(t.a.numberCall(call))
 	j.ctx, j.up, j.outer, j.waiting = ctx, n.up.call.ID, n.up, c.Waiting
-	t.tell(j, event.ToolStarted{Call: call, Gist: j.gist, Backend: j.backend})
+	t.publishUnder(j, event.ToolStarted{Call: call, Gist: j.gist, Backend: j.backend})
 	switch {
 	case j.result != nil:
 	case t.denials.Load() >= maxDenials:
-		j.fail("Not run: the person denied several calls in a row, and the turn is paused.")
+		j.failWith("Not run: the person denied several calls in a row, and the turn is paused.")
 	default:
-		t.approve(j)
+		t.askGate(j)
 	}
 	if j.result == nil {
 		j.result = t.runOne(j)
 	}
-	t.tell(j, event.ToolEnded{Result: *j.result})
+	t.publishUnder(j, event.ToolEnded{Result: *j.result})
 	res := tool.NestedResult{ToolResult: *j.result}
 	if res.Interrupted || j.data == nil { // in this order: who was left behind may still write data
 		return res
@@ -76,14 +76,14 @@ func interruptedCall(c chat.ToolCall) tool.NestedResult {
 	}}
 }
 
-// tell publishes an event of a call under the call that it is inside of.
-func (t *turn) tell(j *toolJob, e event.Event) {
+// publishUnder publishes an event of a call under the call that it is inside of.
+func (t *turn) publishUnder(j *toolJob, e event.Event) {
 	t.a.d.Bus.Publish(event.Header{Session: t.w.uid, Turn: t.id, Parent: j.up}, e)
 }
 
-// asking publishes what the gate says about a call, and tells whoever made the call while a person
-// is asked.
-func (t *turn) asking(j *toolJob) func(event.Event) {
+// publishAsking publishes what the gate says about a call, and tells whoever made the call while a
+// person is asked.
+func (t *turn) publishAsking(j *toolJob) func(event.Event) {
 	asked := false
 	wait := func(waits bool) {
 		if j.waiting == nil || waits == asked {
@@ -92,9 +92,9 @@ func (t *turn) asking(j *toolJob) func(event.Event) {
 		asked = waits
 		j.waiting(waits)
 		if waits {
-			t.phase(event.TurnPhase{Kind: event.PhaseApproval, Tool: j.call.Name})
+			t.publishPhase(event.TurnPhase{Kind: event.PhaseApproval, Tool: j.call.Name})
 		} else {
-			t.phase(event.TurnPhase{Kind: event.PhaseRunning, Tool: j.call.Name})
+			t.publishPhase(event.TurnPhase{Kind: event.PhaseRunning, Tool: j.call.Name})
 		}
 	}
 	return func(e event.Event) {
@@ -105,6 +105,6 @@ func (t *turn) asking(j *toolJob) func(event.Event) {
 			wait(false)
 		default:
 		}
-		t.tell(j, e)
+		t.publishUnder(j, e)
 	}
 }

@@ -14,13 +14,13 @@ import (
 // What is not known stands alone, and so does what runs code of the project (make, pytest, go
 // test): it may write anywhere in it.
 
-// overlapping takes the next calls of an answer that may run at the same time, at least one. They
-// are looked at now, and not before the calls before them have ended: those may have changed the
-// folder that the next ones begin in.
-func (t *turn) overlapping(calls []numbered) []*toolJob {
-	group := []*toolJob{t.job(calls[0])}
+// takeOverlapping takes the next calls of an answer that may run at the same time, at least one.
+// They are looked at now, and not before the calls before them have ended: those may have changed
+// the folder that the next ones begin in.
+func (t *turn) takeOverlapping(calls []numbered) []*toolJob {
+	group := []*toolJob{t.newToolJob(calls[0])}
 	for _, c := range calls[1:] {
-		j := t.job(c)
+		j := t.newToolJob(c)
 		for _, other := range group {
 			if !mayOverlap(other, j) {
 				return group
@@ -36,7 +36,7 @@ func mayOverlap(a, b *toolJob) bool {
 	switch {
 	case a.result != nil || b.result != nil: // nothing runs
 		return !a.spec.Serial && !b.spec.Serial
-	case a.alone() || b.alone():
+	case a.runsAlone() || b.runsAlone():
 		return false
 	case separatePlaces(a, b):
 		return true
@@ -57,21 +57,21 @@ func mayOverlap(a, b *toolJob) bool {
 	return true
 }
 
-// alone reports whether a call runs beside no other, whatever that does.
-func (j *toolJob) alone() bool {
+// runsAlone reports whether a call runs beside no other, whatever that does.
+func (j *toolJob) runsAlone() bool {
 	in := j.intent
 	return j.spec.Serial || in.Outlives || in.Unread || in.Stdin != nil || in.Lasting != nil
 }
 
-// placed reports whether all that a call touches is where it runs.
-func (j *toolJob) placed() bool {
+// isPlaced reports whether all that a call touches is where it runs.
+func (j *toolJob) isPlaced() bool {
 	return j.intent.InBackend && (j.intent.Shell != nil || j.intent.OnlyPaths) || j.intent.OnlyPaths && len(j.intent.Paths) > 0
 }
 
 // separatePlaces reports whether one of two calls runs where nothing of the other one's place can
 // be reached.
 func separatePlaces(a, b *toolJob) bool {
-	return a.backend != b.backend && (a.sandboxed || b.sandboxed) && a.placed() && b.placed()
+	return a.backend != b.backend && (a.sandboxed || b.sandboxed) && a.isPlaced() && b.isPlaced()
 }
 
 // mayChangeFolder reports whether a may change the folder that b begins in.
@@ -83,8 +83,8 @@ func mayChangeFolder(a, b *toolJob) bool {
 	return a.ends == "" || a.ends != b.dir
 }
 
-// read has the analyser say what the command of a call does.
-func (t *turn) read(j *toolJob) {
+// analyseCommand has the analyser say what the command of a call does.
+func (t *turn) analyseCommand(j *toolJob) {
 	j.reads = j.intent.Reads
 	sh := j.intent.Shell
 	if sh == nil {

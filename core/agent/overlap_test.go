@@ -100,23 +100,23 @@ func TestSeveralCallsOfOneAnswerRunAtOnceWhereTheyDoNotTouchEachOther(t *testing
 		{"one sandbox", []fakeCall{sh("make", box), sh("make", box)}, "[1 1]"},
 		{"scripts alone", []fakeCall{script, sh("ls", crate)}, "[1 1]"},
 	}
-	w, err := r.agent.worker(t.Context(), r.uid)
+	w, err := r.agent.workerOf(t.Context(), r.uid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	turn := newTurn(w)
-	if turn.tools, err = w.tools(t.Context(), []string{"terminal"}); err != nil {
+	if turn.tools, err = w.givenTools(t.Context(), []string{"terminal"}); err != nil {
 		t.Fatal(err)
 	}
 	turn.info.Cwd, turn.settings = "/proj", r.deps.Settings("")
 	for _, tt := range tests {
 		var left []numbered
 		for i, c := range tt.calls {
-			left = append(left, r.agent.number(chat.ToolCall{ID: fmt.Sprint(i), Name: c.name, Args: json.RawMessage(c.args)}))
+			left = append(left, r.agent.numberCall(chat.ToolCall{ID: fmt.Sprint(i), Name: c.name, Args: json.RawMessage(c.args)}))
 		}
 		var got []int
 		for len(left) > 0 {
-			n := len(turn.overlapping(left))
+			n := len(turn.takeOverlapping(left))
 			got, left = append(got, n), left[n:]
 		}
 		if fmt.Sprint(got) != tt.want {

@@ -17,7 +17,7 @@ const (
 
 // keepParts stores what the parts of a result hold.
 func (t *turn) keepParts(parts []chat.Part) []chat.Part {
-	ctx, cancel := t.keep()
+	ctx, cancel := t.storingContext()
 	defer cancel()
 	return t.a.d.Sessions.KeepParts(ctx, t.w.uid, parts)
 }
@@ -46,9 +46,9 @@ func (t *turn) presentParts(messages []chat.Message) []chat.Message {
 			seen++
 			switch {
 			case !t.model.Images:
-				return t.unseen(p, "you cannot see it, because this model takes no images")
+				return t.unseenText(p, "you cannot see it, because this model takes no images")
 			case seen <= left:
-				return p.Instead("left out, because the newest images fill a request" + again(p))
+				return p.Instead("left out, because the newest images fill a request" + howToSeeAgain(p))
 			}
 			return t.loadImage(p)
 		})
@@ -56,8 +56,8 @@ func (t *turn) presentParts(messages []chat.Message) []chat.Message {
 	return messages
 }
 
-// again tells how an image can be seen, and a document be read, once more.
-func again(p *chat.Part) string {
+// howToSeeAgain tells how an image can be seen, and a document be read, once more.
+func howToSeeAgain(p *chat.Part) string {
 	switch {
 	case p.Handle() == "":
 		return ""
@@ -112,7 +112,7 @@ func withoutMedia(m chat.Message) chat.Message {
 		if !isMedia(p) {
 			return ""
 		}
-		return p.Instead("left out to save room" + again(p))
+		return p.Instead("left out to save room" + howToSeeAgain(p))
 	})
 }
 

@@ -161,7 +161,7 @@ func TestNewestImagesFillARequest(t *testing.T) {
 
 func TestOldImagesGoBeforeOldTexts(t *testing.T) {
 	r := newRig(t)
-	w, err := r.agent.worker(context.Background(), r.uid)
+	w, err := r.agent.workerOf(context.Background(), r.uid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,17 +176,18 @@ func TestOldImagesGoBeforeOldTexts(t *testing.T) {
 			}})
 	}
 	turn.history = append(turn.history, chat.Message{ID: 9, Role: chat.RoleAssistant, Text: "I see."})
-	if turn.prune(10_000) == 0 {
+	if turn.pruneResults(10_000) == 0 {
 		t.Fatal("nothing was pruned")
 	}
-	first, newest := turn.shown()[1].Result, turn.shown()[7].Result
+	first, newest := turn.shownHistory()[1].Result, turn.shownHistory()[7].Result
 	if len(first.Parts) != 0 || !strings.HasPrefix(first.Text, "text text") || !strings.Contains(first.Text, "read_file with the path sha256:abababababab") {
 		t.Errorf("the first is %d parts and %.100q", len(first.Parts), first.Text)
 	}
 	if len(newest.Parts) != 1 || len(turn.history[1].Result.Parts) != 1 {
 		t.Error("an image is gone that should stay")
 	}
-	if turn.prune(10_000) == 0 || strings.HasPrefix(turn.shown()[1].Result.Text, "text text") {
+	if turn.pruneResults(10_000) == 0 ||
+		strings.HasPrefix(turn.shownHistory()[1].Result.Text, "text text") {
 		t.Error("texts do not follow")
 	}
 }
@@ -202,11 +203,11 @@ func TestOldDocumentsGoWithOldImages(t *testing.T) {
 		h = append(h, chat.Message{ID: id, Role: chat.RoleUser, Text: "Read it.", Parts: []chat.Part{document}},
 			chat.Message{ID: id + 1, Role: chat.RoleAssistant, Text: "I read it."})
 	}
-	through := stale(h, 6000)
+	through := newestStale(h, 6000)
 	if through != 5 {
 		t.Fatalf("stale up to %d", through)
 	}
-	after := pruned(h, cut{media: through})
+	after := pruneHistory(h, cut{media: through})
 	for i, m := range after {
 		gone := m.Role == chat.RoleUser && m.ID <= through
 		if gone != (len(h[i].Parts) > len(m.Parts)) || gone != strings.Contains(m.Text, "read_file with the path sha256:cdcdcdcdcdcd reads its text") {
@@ -216,7 +217,7 @@ func TestOldDocumentsGoWithOldImages(t *testing.T) {
 			t.Errorf("%q", m.Text)
 		}
 	}
-	if before, now := estimate(h), estimate(after); now*3 > before {
+	if before, now := estimateTokens(h), estimateTokens(after); now*3 > before {
 		t.Errorf("%d tokens became %d", before, now)
 	}
 }

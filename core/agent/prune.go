@@ -19,22 +19,23 @@ const (
 	pruneHead  = 80 // characters of a result that its line shows
 )
 
-// prune takes old results of tools out of what the model is shown, one line in the place of each,
-// and long arguments of their calls, when that makes room that is worth it. It returns the share of
-// the conversation that is gone. The store keeps every result whole, and so does the screen.
-func (t *turn) prune(limit int) float64 {
+// pruneResults takes old results of tools out of what the model is shown, one line in the place of
+// each, and long arguments of their calls, when that makes room that is worth it. It returns the
+// share of the conversation that is gone. The store keeps every result whole, and so does the
+// screen.
+func (t *turn) pruneResults(limit int) float64 {
 	share := t.settings.KeepShare
 	if share <= 0 {
 		share = pruneShare
 	}
-	through := stale(t.history, int(float64(limit)*share))
-	before := estimate(t.shown())
+	through := newestStale(t.history, int(float64(limit)*share))
+	before := estimateTokens(t.shownHistory())
 	old := t.w.pruned
 	for _, next := range []cut{{old.texts, through, old.capped, old.bytes}, {through, through, old.capped, old.bytes}} { // images and documents first
 		if next.texts < t.w.pruned.texts || next.media < t.w.pruned.media {
 			continue
 		}
-		after := estimate(pruned(t.history, next))
+		after := estimateTokens(pruneHistory(t.history, next))
 		if (before-after)*100 < limit*pruneGain {
 			continue
 		}
@@ -49,7 +50,7 @@ func (t *turn) prune(limit int) float64 {
 // pruneAll shortens all that was answered and has fresh tokens of conversation after it, whatever
 // that saves.
 func (t *turn) pruneAll(fresh int) {
-	through := stale(t.history, fresh)
+	through := newestStale(t.history, fresh)
 	t.a.d.Log.Info("all that is old is sent shortened", "session", t.w.uid, "through", through)
 	t.w.pruned.texts, t.w.pruned.media = max(t.w.pruned.texts, through), max(t.w.pruned.media, through)
 }
@@ -61,7 +62,7 @@ func (t *turn) capResults(most int) {
 		return
 	}
 	t.w.pruned.capped = t.history[len(t.history)-1].ID
-	for t.w.pruned.bytes = capBytes; t.measure() > most && t.w.pruned.bytes > pruneBytes; {
+	for t.w.pruned.bytes = capBytes; t.measureRequest() > most && t.w.pruned.bytes > pruneBytes; {
 		t.w.pruned.bytes /= 2
 	}
 }
@@ -74,27 +75,27 @@ type cut struct {
 	bytes                int
 }
 
-// shown is the history as the model sees it.
-func (t *turn) shown() []chat.Message { return pruned(t.history, t.w.pruned) }
+// shownHistory is the history as the model sees it.
+func (t *turn) shownHistory() []chat.Message { return pruneHistory(t.history, t.w.pruned) }
 
-// stale is the id of the newest message with a result, an image or a document that has fresh tokens
-// of conversation after it and that the model has answered; 0: none.
-func stale(history []chat.Message, fresh int) int64 {
+// newestStale is the id of the newest message with a result, an image or a document that has fresh
+// tokens of conversation after it and that the model has answered; 0: none.
+func newestStale(history []chat.Message, fresh int) int64 {
 	tokens, answered := 0, false
 	for i, m := range slices.Backward(history) {
 		if answered && tokens >= fresh && m.ID > 0 && (m.Result != nil || hasMedia(m)) {
 			return m.ID
 		}
-		tokens += estimate(history[i : i+1])
+		tokens += estimateTokens(history[i : i+1])
 		answered = answered || m.Role == chat.RoleAssistant
 	}
 	return 0
 }
 
-// pruned is history with one line in the place of every large result, of every image, of every
-// document and of every long string in a call's arguments, up to through. It changes nothing but
-// these: calls and results stay pairs. What is not stored yet (ID 0) is new and stays.
-func pruned(history []chat.Message, through cut) []chat.Message {
+// pruneHistory is history with one line in the place of every large result, of every image, of
+// every document and of every long string in a call's arguments, up to through. It changes nothing
+// but these: calls and results stay pairs. What is not stored yet (ID 0) is new and stays.
+func pruneHistory(history []chat.Message, through cut) []chat.Message {
 	if through == (cut{}) {
 		return history
 	}
@@ -123,7 +124,7 @@ func pruned(history []chat.Message, through cut) []chat.Message {
 		out[i].Calls = prunedCalls(m.Calls)
 		if r := m.Result; r != nil && through.bytes > 0 && m.ID <= through.capped && len(r.Text) > through.bytes && !strings.HasSuffix(r.Text, capTail) {
 			short := *r
-			short.Text = shorten(r.Text, through.bytes-len(capTail)-8) + capTail
+			short.Text = shortenMiddle(r.Text, through.bytes-len(capTail)-8) + capTail
 			out[i].Result = &short
 		}
 	}
@@ -149,7 +150,7 @@ func prunedLine(m chat.Message, again bool) string {
 	head := strings.ToValidUTF8(m.Result.Text[:min(len(m.Result.Text), utf8.UTFMax*pruneHead)], "")
 	return fmt.Sprintf("[left out to save room: %d bytes from %s, which began %q;%s session_search with session_id %s, around_message_id %d and "+
 		"role_filter tool shows more of it; call again for how it is now]",
-		len(m.Result.Text), m.Result.Name, clip(head, pruneHead), where, m.Session, m.ID)
+		len(m.Result.Text), m.Result.Name, clipRunes(head, pruneHead), where, m.Session, m.ID)
 }
 
 const (

@@ -74,14 +74,14 @@ func TestPrunedHistoriesAreSound(t *testing.T) {
 		before := results(h)
 		through := int64(r.IntN(2*len(h) + 2))
 		c := cut{texts: through, media: through}
-		p := pruned(h, c)
+		p := pruneHistory(h, c)
 		if !slices.Equal(results(h), before) {
 			t.Fatalf("seed %d: the history was changed", seed)
 		}
 		if err := unharmed(h, p, through); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		if again := pruned(p, c); !reflect.DeepEqual(again, p) {
+		if again := pruneHistory(p, c); !reflect.DeepEqual(again, p) {
 			t.Fatalf("seed %d: pruning twice is not pruning once", seed)
 		}
 		if err := sound(validHistory(p)); err != nil {
@@ -101,15 +101,15 @@ func TestCompressedHistoriesAreSound(t *testing.T) {
 			h[i].ID = int64(i + 1)
 		}
 		k := tail{messages: r.IntN(20), tokens: r.IntN(2000), most: r.IntN(4000)}
-		at := k.begin(h)
+		at := k.tailStart(h)
 		if at == 0 {
 			continue
 		}
 		sum := chat.Message{
-			ID: 1000, Role: chat.RoleUser, From: chat.Summary(), Text: summaryWithoutModel(h[:at], 400), Parts: quotes(h[:at], r.IntN(3), 1000),
+			ID: 1000, Role: chat.RoleUser, From: chat.Summary(), Text: summaryWithoutModel(h[:at], 400), Parts: quotePerson(h[:at], r.IntN(3), 1000),
 		}
 		after := append([]chat.Message{sum}, h[at:]...)
-		sent := validHistory(pruned(after, cut{int64(r.IntN(at + 5)), int64(at), int64(at), 1 << (8 + r.IntN(8))}))
+		sent := validHistory(pruneHistory(after, cut{int64(r.IntN(at + 5)), int64(at), int64(at), 1 << (8 + r.IntN(8))}))
 		if err := modeltest.CheckHistory(sent); err != nil {
 			t.Fatalf("seed %d: cut at %d: %v\n%q", seed, at, err, shape(sent))
 		}
@@ -122,10 +122,11 @@ func TestCompressedHistoriesAreSound(t *testing.T) {
 				t.Fatalf("seed %d: cut at %d: %q is gone from\n%s", seed, at, m.Text, all.String())
 			}
 		}
-		if was := estimate(h); was > 2000 && estimate(h[:at])*5 > was && estimate(after) >= was {
-			t.Fatalf("seed %d: %d tokens became %d", seed, was, estimate(after))
+		if was := estimateTokens(h); was > 2000 && estimateTokens(h[:at])*5 > was &&
+			estimateTokens(after) >= was {
+			t.Fatalf("seed %d: %d tokens became %d", seed, was, estimateTokens(after))
 		}
-		if again := quotes(after[:1], len(sum.Parts), 1000); !reflect.DeepEqual(again, sum.Parts) {
+		if again := quotePerson(after[:1], len(sum.Parts), 1000); !reflect.DeepEqual(again, sum.Parts) {
 			t.Fatalf("seed %d: the person's words changed from %+v to %+v", seed, sum.Parts, again)
 		}
 		if again := summaryWithoutModel(after[:1], 500); strings.Count(again, extractHead) != 1 || strings.Count(again, "[The summary so far:]") != 1 {
@@ -185,11 +186,11 @@ func TestWhatIsStale(t *testing.T) {
 	says := func(id int64) chat.Message { return chat.Message{ID: id, Role: chat.RoleAssistant, Text: "on"} }
 	h := []chat.Message{result(1, 4000), says(2), result(3, 4000), says(4), result(5, 4000), result(6, 4000)}
 	for fresh, want := range map[int]int64{0: 3, 2000: 3, 2500: 1, 5000: 0} {
-		if got := stale(h, fresh); got != want {
+		if got := newestStale(h, fresh); got != want {
 			t.Errorf("with %d fresh tokens: %d, want %d", fresh, got, want)
 		}
 	}
-	if got := stale(h[4:], 0); got != 0 {
+	if got := newestStale(h[4:], 0); got != 0 {
 		t.Errorf("%d is pruned before the model has seen it", got)
 	}
 }
@@ -248,7 +249,7 @@ func TestAnEqualResultFurtherDownIsNamed(t *testing.T) {
 		{ID: 1, Role: chat.RoleTool, Result: &chat.ToolResult{Name: "read", Text: text}},
 		{ID: 2, Role: chat.RoleTool, Result: &chat.ToolResult{Name: "read", Text: text}},
 	}
-	if got := pruned(h, cut{texts: 1, media: 1}); !strings.Contains(got[0].Result.Text, "a later call of read") || got[1].Result.Text != text {
+	if got := pruneHistory(h, cut{texts: 1, media: 1}); !strings.Contains(got[0].Result.Text, "a later call of read") || got[1].Result.Text != text {
 		t.Errorf("%q", shape(got))
 	}
 }

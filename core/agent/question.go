@@ -34,7 +34,7 @@ type Question struct {
 // AskQuestion shows a question and waits for the answer. It returns an error when the turn is
 // interrupted or nobody answers in time; the error is written for the model.
 func (a *Agent) AskQuestion(ctx context.Context, q Question) (string, error) {
-	id := a.id("question")
+	id := a.nextID("question")
 	asked := event.QuestionAsked{ID: id, CallID: q.CallID, Text: q.Text, Choices: q.Choices}
 	pending := &question{session: q.Session, order: a.ids.Load(), asked: asked, answer: make(chan string, 1)}
 	a.questions.mu.Lock()
@@ -69,13 +69,13 @@ func (a *Agent) awaitAnswer(ctx context.Context, id string, q *question) (answer
 	case <-ctx.Done():
 		by = event.ByInterrupt
 	}
-	if a.questions.withdraw(id) == nil { // the answer won the race
+	if a.questions.withdrawQuestion(id) == nil { // the answer won the race
 		return <-q.answer, event.ByUser
 	}
 	return "", by
 }
 
-func (q *questions) withdraw(id string) *question {
+func (q *questions) withdrawQuestion(id string) *question {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	p := q.open[id]
@@ -104,7 +104,7 @@ func (a *Agent) Questions(session string) []event.QuestionAsked {
 
 // AnswerQuestion answers an open question.
 func (a *Agent) AnswerQuestion(id, text string) error {
-	q := a.questions.withdraw(id)
+	q := a.questions.withdrawQuestion(id)
 	if q == nil {
 		return fmt.Errorf("question %s is not open any more: it was answered, it timed out, or its turn was stopped", id)
 	}

@@ -124,10 +124,10 @@ func TestInterruptingMessagesAreJoinedAndGoFirst(t *testing.T) {
 	r.submit("go", "")
 	first[event.ToolStarted](r.sink)
 	r.submit("queued", event.InputQueue)
-	w := r.agent.known(r.uid)
+	w := r.agent.knownWorker(r.uid)
 	w.change.Lock() // both arrive before the turn has ended
 	for _, text := range []string{"stop", "do this"} {
-		if err := w.enqueue(context.Background(), Input{Text: text, Mode: event.InputInterrupt}); err != nil {
+		if err := w.enqueueInput(context.Background(), Input{Text: text, Mode: event.InputInterrupt}); err != nil {
 			t.Fatal(err)
 		}
 	}

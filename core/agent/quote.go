@@ -53,17 +53,17 @@ const (
 
 func byPerson(q chat.Part) bool { return q.Name == quotePrompt || q.Name == quoteSteer }
 
-// quotes are the words of the person in messages that a summary will stand for, those of an older
-// summary included, with at most room tokens: the last request, whoever made it, then the first
-// ones, then rules, then the newest.
-func quotes(old []chat.Message, first, room int) []chat.Part {
-	all := said(old)
+// quotePerson are the words of the person in messages that a summary will stand for, those of an
+// older summary included, with at most room tokens: the last request, whoever made it, then the
+// first ones, then rules, then the newest.
+func quotePerson(old []chat.Message, first, room int) []chat.Part {
+	all := personWords(old)
 	request := lastRequest(all)
 	size := room
 	chosen, seen := make([]bool, len(all)), map[string]bool{}
 	take := func(i, bytes int) {
 		text := excerpt(all[i].Text, bytes)
-		if cost := tokens(text) + 4; !chosen[i] && !seen[text] && cost <= room {
+		if cost := countTokens(text) + 4; !chosen[i] && !seen[text] && cost <= room {
 			chosen[i], seen[text], room, all[i].Text = true, true, room-cost, text
 		}
 	}
@@ -102,8 +102,8 @@ func lastRequest(all []chat.Part) int {
 	return 0
 }
 
-// said is what was asked for in messages, one quote for each, none empty.
-func said(messages []chat.Message) []chat.Part {
+// personWords is what was asked for in messages, one quote for each, none empty.
+func personWords(messages []chat.Message) []chat.Part {
 	var out []chat.Part
 	for i, m := range messages {
 		if m.Role != chat.RoleUser {
@@ -120,7 +120,7 @@ func said(messages []chat.Message) []chat.Part {
 		case isPrompt(messages, i):
 			q.Name = quotePrompt
 		}
-		m.EachPart(func(p *chat.Part) { q.Text = strings.TrimPrefix(q.Text+"\n["+p.Describe()+again(p)+"]", "\n") })
+		m.EachPart(func(p *chat.Part) { q.Text = strings.TrimPrefix(q.Text+"\n["+p.Describe()+howToSeeAgain(p)+"]", "\n") })
 		if strings.TrimSpace(q.Text) != "" {
 			out = append(out, q)
 		}
@@ -135,7 +135,7 @@ func excerpt(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	short := shorten(text, limit/2)
+	short := shortenMiddle(text, limit/2)
 	var b strings.Builder
 	rest := text
 	for rest != "" && b.Len() < limit/2 {

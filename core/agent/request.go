@@ -19,11 +19,13 @@ const (
 // missing is the result of a call that has none. The history of a healthy session needs it never.
 const missing = "[no result: the call was interrupted]"
 
-// request builds one model call from the history.
-func (t *turn) request(specs []provider.ToolSpec, instruction string, whole bool) provider.Request {
+// buildRequest builds one model call from the history.
+func (t *turn) buildRequest(specs []provider.ToolSpec, instruction string,
+	whole bool,
+) provider.Request {
 	sent := t.w.pruned
 	t.w.sent.Store(&sent)
-	messages := t.presentParts(validHistory(t.shown()))
+	messages := t.presentParts(validHistory(t.shownHistory()))
 	for i := range messages {
 		messages[i].Opaque = opaqueFor(t.via.Name(), messages[i].Opaque)
 	}
@@ -32,13 +34,13 @@ func (t *turn) request(specs []provider.ToolSpec, instruction string, whole bool
 	}
 	return provider.Request{
 		Model: t.model.ID, System: t.system, Messages: messages, Tools: specs, MaxTokens: t.settings.MaxTokens,
-		Effort: t.effort(), Session: t.w.uid, NoStream: whole, Refused: t.refused,
+		Effort: t.reasoningEffort(), Session: t.w.uid, NoStream: whole, Refused: t.refusedText,
 	}
 }
 
-// effort is how long the model is told to think: as the session says, else as is set for the model,
-// else as for all.
-func (t *turn) effort() string {
+// reasoningEffort is how long the model is told to think: as the session says, else as is set for
+// the model, else as for all.
+func (t *turn) reasoningEffort() string {
 	if t.settings.EffortSet || t.model.Effort == "" {
 		return t.settings.Effort
 	}

@@ -29,8 +29,8 @@ type given struct {
 	Found []givenTool `json:"found,omitempty"`
 }
 
-// all are the tools of the session, whether the model is told of them or not.
-func (g *given) all() []givenTool { return slices.Concat(g.Tools, g.Found) }
+// allTools are the tools of the session, whether the model is told of them or not.
+func (g *given) allTools() []givenTool { return slices.Concat(g.Tools, g.Found) }
 
 // givenTool is a tool as the session's model is told it. The schema is a string: JSON within JSON
 // would not keep its bytes.
@@ -41,7 +41,7 @@ type givenTool struct {
 	Schema      string `json:"schema"`
 }
 
-func give(toolsets []string, specs []tool.Spec) *given {
+func newGiven(toolsets []string, specs []tool.Spec) *given {
 	return &given{Toolsets: slices.Clone(toolsets), Tools: asGiven(specs)}
 }
 
@@ -56,8 +56,8 @@ func asGiven(specs []tool.Spec) []givenTool {
 	return out
 }
 
-// provider is what goes to the model.
-func (g *given) provider() []provider.ToolSpec {
+// providerSpecs is what goes to the model.
+func (g *given) providerSpecs() []provider.ToolSpec {
 	var out []provider.ToolSpec
 	for _, t := range g.Tools {
 		out = append(out, provider.ToolSpec{Name: t.Name, Description: t.Description, Schema: json.RawMessage(t.Schema)})
@@ -65,16 +65,16 @@ func (g *given) provider() []provider.ToolSpec {
 	return out
 }
 
-// tools returns what a session was given; it is given the tools as they are now when it begins, or
-// when the toolsets are others.
-func (w *worker) tools(ctx context.Context, toolsets []string) (*given, error) {
+// givenTools returns what a session was given; it is given the tools as they are now when it
+// begins, or when the toolsets are others.
+func (w *worker) givenTools(ctx context.Context, toolsets []string) (*given, error) {
 	g := w.loadGiven(ctx)
 	known := g != nil && slices.Equal(g.Toolsets, toolsets)
 	if w.a.d.Await != nil {
 		w.a.d.Await(ctx, w.uid, toolsets, !known)
 	}
 	if known {
-		w.offer(g)
+		w.offerTools(g)
 		return g, nil
 	}
 	return w.takeTools(ctx, toolsets)
@@ -112,9 +112,9 @@ func (w *worker) setGiven(g *given) {
 func (w *worker) takeTools(ctx context.Context, toolsets []string) (*given, error) {
 	specs, found := w.a.d.Tools.Specs(toolsets), []tool.Spec(nil)
 	if w.a.d.Defer != nil {
-		specs, found = w.a.d.Defer(w.window(ctx), specs)
+		specs, found = w.a.d.Defer(w.modelWindow(ctx), specs)
 	}
-	g := give(toolsets, specs)
+	g := newGiven(toolsets, specs)
 	if len(found) > 0 {
 		g.Found = asGiven(found)
 	}
@@ -129,13 +129,13 @@ func (w *worker) takeTools(ctx context.Context, toolsets []string) (*given, erro
 	return g, nil
 }
 
-// window is the one of the session's model in tokens, 0 when it is not known.
-func (w *worker) window(ctx context.Context) int {
+// modelWindow is the one of the session's model in tokens, 0 when it is not known.
+func (w *worker) modelWindow(ctx context.Context) int {
 	info, err := w.a.d.Sessions.Get(ctx, w.uid)
 	if err != nil {
 		return 0
 	}
-	_, m, err := w.a.d.Models.Resolve(ctx, w.a.ref(ctx, info))
+	_, m, err := w.a.d.Models.Resolve(ctx, w.a.modelRef(ctx, info))
 	if err != nil {
 		return 0
 	}
@@ -147,13 +147,13 @@ func (w *worker) window(ctx context.Context) int {
 func (a *Agent) toolChanges(g *given) event.ToolsChanged {
 	var d event.ToolsChanged
 	had := map[string]givenTool{}
-	for _, t := range g.all() {
+	for _, t := range g.allTools() {
 		had[t.Name] = t
 		if s, ok := a.d.Tools.Lookup(t.Name); !ok || s.Owner != t.Owner {
 			d.Removed = append(d.Removed, t.Name)
 		}
 	}
-	for _, t := range give(nil, a.d.Tools.Specs(g.Toolsets)).Tools {
+	for _, t := range newGiven(nil, a.d.Tools.Specs(g.Toolsets)).Tools {
 		switch old, ok := had[t.Name]; {
 		case !ok || old.Owner != t.Owner:
 			d.Added = append(d.Added, t.Name)
@@ -164,8 +164,8 @@ func (a *Agent) toolChanges(g *given) event.ToolsChanged {
 	return d
 }
 
-// offer tells once what could be taken.
-func (w *worker) offer(g *given) {
+// offerTools tells once what could be taken.
+func (w *worker) offerTools(g *given) {
 	d := w.a.toolChanges(g)
 	key := fmt.Sprintf("%q", [][]string{d.Added, d.Removed, d.Changed})
 	w.mu.Lock()
@@ -191,7 +191,7 @@ func (a *Agent) OfferTools() {
 		g := w.given
 		w.mu.Unlock()
 		if g != nil {
-			w.offer(g)
+			w.offerTools(g)
 		}
 	}
 }
@@ -214,15 +214,15 @@ func (a *Agent) TakeTools(ctx context.Context, session string) (d event.ToolsCha
 	return d, err
 }
 
-// callable returns the spec of a tool that the session was given, as it is now; the error is for
-// the model.
-func (t *turn) callable(name string) (tool.Spec, error) {
-	all := t.tools.all()
+// callableTool returns the spec of a tool that the session was given, as it is now; the error is
+// for the model.
+func (t *turn) callableTool(name string) (tool.Spec, error) {
+	all := t.tools.allTools()
 	i := slices.IndexFunc(all, func(g givenTool) bool { return g.Name == name })
 	s, ok := t.a.d.Tools.Lookup(name)
 	switch {
 	case i >= 0 && (!ok || s.Owner != all[i].Owner):
-		return s, fmt.Errorf("the tool %s is gone: %s does not offer it any more. Go on without it", name, all[i].owner())
+		return s, fmt.Errorf("the tool %s is gone: %s does not offer it any more. Go on without it", name, all[i].ownerName())
 	case i < 0 && ok:
 		var names []string
 		for _, g := range t.tools.Tools {
@@ -234,7 +234,7 @@ func (t *turn) callable(name string) (tool.Spec, error) {
 	}
 }
 
-func (g givenTool) owner() string {
+func (g givenTool) ownerName() string {
 	if g.Owner == "" {
 		return "hermes"
 	}
@@ -244,7 +244,7 @@ func (g givenTool) owner() string {
 // toolSpecs are the tools of the session for a program that calls them: as the session was given
 // them, with what they are now behind.
 func (t *turn) toolSpecs() []tool.Spec {
-	all := t.tools.all()
+	all := t.tools.allTools()
 	specs := make([]tool.Spec, len(all))
 	for i, g := range all {
 		s, ok := t.a.d.Tools.Lookup(g.Name)

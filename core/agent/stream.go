@@ -28,25 +28,25 @@ type piece struct {
 	err   error
 }
 
-// stream runs one model call into a draft. The draft holds what came, whatever the error is.
-func (t *turn) stream(r provider.Request) (*draft, error) {
+// streamAnswer runs one model call into a draft. The draft holds what came, whatever the error is.
+func (t *turn) streamAnswer(r provider.Request) (*draft, error) {
 	d := &draft{model: t.model.ID, provider: t.via.Name()}
 	left := make(chan struct{})
 	defer close(left)
 	defer t.showHeldBack(d)
-	pieces := pump(t.ctx, t.via, r, left)
+	pieces := pumpStream(t.ctx, t.via, r, left)
 	var patience <-chan time.Time
 	interrupted := t.ctx.Done()
 	for {
 		select {
 		case p, open := <-pieces:
 			if !open || d.ended {
-				return d, unfinished(d, t.via.Name(), t.model.ID)
+				return d, checkFinished(d, t.via.Name(), t.model.ID)
 			}
 			if p.err != nil {
 				return d, p.err
 			}
-			if err := t.take(d, p.chunk); err != nil {
+			if err := t.takeChunk(d, p.chunk); err != nil {
 				return d, err
 			}
 		case <-interrupted:
@@ -58,18 +58,18 @@ func (t *turn) stream(r provider.Request) (*draft, error) {
 	}
 }
 
-// pump moves the stream out of its own goroutine, so that a provider which ignores its context
-// cannot hang a turn.
-func pump(ctx context.Context, p provider.Provider, r provider.Request, left <-chan struct{}) <-chan piece {
+// pumpStream moves the stream out of its own goroutine, so that a provider which ignores its
+// context cannot hang a turn.
+func pumpStream(ctx context.Context, p provider.Provider, r provider.Request, left <-chan struct{}) <-chan piece {
 	out := make(chan piece, 16)
 	crash.Go("stream "+p.Name(), func() {
 		defer close(out)
-		send(p.Stream(ctx, r), out, left)
+		sendChunks(p.Stream(ctx, r), out, left)
 	})
 	return out
 }
 
-func send(chunks iter.Seq2[provider.Chunk, error], out chan<- piece, left <-chan struct{}) {
+func sendChunks(chunks iter.Seq2[provider.Chunk, error], out chan<- piece, left <-chan struct{}) {
 	for c, err := range chunks {
 		select {
 		case out <- piece{c, err}:
@@ -82,8 +82,8 @@ func send(chunks iter.Seq2[provider.Chunk, error], out chan<- piece, left <-chan
 	}
 }
 
-// unfinished tells a stream that just stopped from one that reached its end.
-func unfinished(d *draft, name, model string) error {
+// checkFinished tells a stream that just stopped from one that reached its end.
+func checkFinished(d *draft, name, model string) error {
 	if d.ended {
 		return nil
 	}
@@ -92,14 +92,14 @@ func unfinished(d *draft, name, model string) error {
 	}
 }
 
-// take adds a chunk to the draft and shows it. The first one makes the message's row.
-func (t *turn) take(d *draft, c provider.Chunk) error {
+// takeChunk adds a chunk to the draft and shows it. The first one makes the message's row.
+func (t *turn) takeChunk(d *draft, c provider.Chunk) error {
 	if d.msg.ID == 0 {
-		if err := t.begin(d); err != nil {
+		if err := t.beginMessage(d); err != nil {
 			return err
 		}
 	}
-	d.thinking(c.Kind == provider.ChunkReasoning, time.Now())
+	d.timeThinking(c.Kind == provider.ChunkReasoning, time.Now())
 	switch c.Kind {
 	case provider.ChunkText:
 		if t.own { // nobody speaks: the person ran it
@@ -109,18 +109,18 @@ func (t *turn) take(d *draft, c provider.Chunk) error {
 	case provider.ChunkReasoning:
 		t.addReasoning(d, d.think.Write([]byte(c.Text)))
 	case provider.ChunkToolStart:
-		t.phase(event.TurnPhase{Kind: event.PhaseWritingCall, Tool: c.Name})
-		d.call(c.Index, c.CallID, c.Name)
+		t.publishPhase(event.TurnPhase{Kind: event.PhaseWritingCall, Tool: c.Name})
+		d.callAt(c.Index, c.CallID, c.Name)
 	case provider.ChunkToolArgs:
-		d.call(c.Index, "", "").args.WriteString(c.Text)
+		d.callAt(c.Index, "", "").args.WriteString(c.Text)
 	case provider.ChunkEnd:
-		d.end(c)
+		d.noteEnd(c)
 		return nil
 	}
 	if err := t.replaceHeld(d); err != nil {
 		return err
 	}
-	return t.save(d)
+	return t.saveDraft(d)
 }
 
 // addText adds text to the draft and shows it; what may be the beginning of a secret is held back
@@ -145,12 +145,12 @@ func (t *turn) showHeldBack(d *draft) {
 	t.addReasoning(d, d.think.Flush())
 }
 
-func (t *turn) begin(d *draft) error {
+func (t *turn) beginMessage(d *draft) error {
 	d.msg = chat.Message{Role: chat.RoleAssistant, Status: chat.StatusPartial, Model: d.model}
 	if t.own {
 		d.msg.From, d.msg.Model, d.model = chat.Person(), "", ""
 	}
-	ctx, cancel := t.keep()
+	ctx, cancel := t.storingContext()
 	defer cancel()
 	err := t.a.d.Sessions.Append(ctx, t.w.uid, &d.msg)
 	if keptInSpillFile(err) {
@@ -161,18 +161,18 @@ func (t *turn) begin(d *draft) error {
 	}
 	d.savedAt = time.Now()
 	t.publish(event.MessageStarted{MessageID: d.msg.ID, Model: d.model, From: d.msg.From})
-	t.phase(event.TurnPhase{Kind: event.PhaseStreaming})
+	t.publishPhase(event.TurnPhase{Kind: event.PhaseStreaming})
 	return nil
 }
 
-// save keeps the stored row near what is on the screen. A failure is not the end: Seal writes
+// saveDraft keeps the stored row near what is on the screen. A failure is not the end: Seal writes
 // everything again.
-func (t *turn) save(d *draft) error {
+func (t *turn) saveDraft(d *draft) error {
 	size, rested := d.text.Len()+d.reasoning.Len(), time.Since(d.savedAt)
 	if d.ended || size == d.saved || rested < saveRest || size-d.saved < max(saveBytes, d.saved/8) && rested < saveEvery {
 		return nil
 	}
-	ctx, cancel := t.keep()
+	ctx, cancel := t.storingContext()
 	defer cancel()
 	if err := t.a.d.Sessions.UpdatePartial(ctx, d.msg.ID, d.text.String(), d.reasoning.String()); err != nil {
 		t.a.d.Log.Warn("a partial answer could not be saved", "session", t.w.uid, "message", d.msg.ID, "err", err)

@@ -59,7 +59,7 @@ func (t *turn) askForSummary(old []chat.Message, focus string) (string, error) {
 	s := summaryJob{t: t, old: old, focus: focus}
 	s.share = 1
 	for {
-		text, err := s.ask(ctx, route)
+		text, err := s.askSummary(ctx, route)
 		failed := (*provider.Error)(nil)
 		switch long := errors.As(err, &failed) && failed.Class == provider.ClassContextOverflow; {
 		case long && s.share < 4:
@@ -89,17 +89,17 @@ type summaryJob struct {
 	uncounted error // what was used could not be counted
 }
 
-func (s *summaryJob) ask(ctx context.Context, route *provider.Route) (string, error) {
+func (s *summaryJob) askSummary(ctx context.Context, route *provider.Route) (string, error) {
 	return route.Run(ctx, provider.Errand{
-		Request: s.request,
+		Request: s.buildRequest,
 		Fit: func(text string) error {
-			if n := tokens(text); n > 2*s.most {
+			if n := countTokens(text); n > 2*s.most {
 				return fmt.Errorf("it wrote %d tokens, more than a summary of this conversation may have", n)
 			}
 			return nil
 		},
 		Spent: func(l provider.Leg, u chat.Usage) {
-			err := s.t.spend(store.Spent{Provider: l.Provider.Name(), Model: l.Model.ID, Purpose: "compression", Usage: l.Model.Charge(u)})
+			err := s.t.countAside(store.Spent{Provider: l.Provider.Name(), Model: l.Model.ID, Purpose: "compression", Usage: l.Model.Charge(u)})
 			s.uncounted = errors.Join(s.uncounted, err)
 		},
 		Left: func(step provider.Step) {
@@ -108,8 +108,9 @@ func (s *summaryJob) ask(ctx context.Context, route *provider.Route) (string, er
 	})
 }
 
-// request is what one model is asked: as much as half of its window holds, at four bytes a token.
-func (s *summaryJob) request(l provider.Leg) provider.Request {
+// buildRequest builds what one model is asked: as much as half of its window holds, at four bytes a
+// token.
+func (s *summaryJob) buildRequest(l provider.Leg) provider.Request {
 	window := cmp.Or(l.Model.Window, assumedWindow)
 	if n, ok := s.t.a.windows.Load(l.Ref()); ok {
 		window = min(window, n.(int))
@@ -132,7 +133,7 @@ func (s *summaryJob) request(l provider.Leg) provider.Request {
 
 // mostOfSummary is how many tokens a summary may have of a window.
 func mostOfSummary(old []chat.Message, window int) int {
-	return min(max(2000, min(estimate(old)/5, window/20, 10_000)), window/4)
+	return min(max(2000, min(estimateTokens(old)/5, window/20, 10_000)), window/4)
 }
 
 // blockOrders keeps orders that a tool's output smuggled into a summary from reaching every later
@@ -182,7 +183,7 @@ func conversationText(messages []chat.Message, limit int) string {
 			if !rank(messages[i]) {
 				continue
 			}
-			line := line(messages[i], most)
+			line := summaryLine(messages[i], most)
 			if size+len(line) > limit {
 				left++
 				continue
@@ -208,7 +209,7 @@ func summaryWithoutModel(old []chat.Message, limit int) string {
 	return extractHead + conversationText(old, limit-len(extractHead)-80)
 }
 
-func line(m chat.Message, limit int) string {
+func summaryLine(m chat.Message, limit int) string {
 	var b strings.Builder
 	switch {
 	case m.Result != nil:
@@ -216,15 +217,16 @@ func line(m chat.Message, limit int) string {
 		if m.Result.IsError {
 			failed = ", which failed"
 		}
-		fmt.Fprintf(&b, "result of %s%s: %s\n", m.Result.Name, failed, shorten(m.Result.Text, limit/4))
+		fmt.Fprintf(&b, "result of %s%s: %s\n", m.Result.Name, failed,
+			shortenMiddle(m.Result.Text, limit/4))
 	case m.From.IsSummary():
-		fmt.Fprintf(&b, "[The summary so far:]\n%s\n[What happened since:]\n", shorten(strings.TrimPrefix(m.Text, extractHead), limit-100))
+		fmt.Fprintf(&b, "[The summary so far:]\n%s\n[What happened since:]\n", shortenMiddle(strings.TrimPrefix(m.Text, extractHead), limit-100))
 	case m.Role == chat.RoleUser && m.From.Other():
-		fmt.Fprintf(&b, "%s, not the person: %s\n", m.From.Words(), shorten(m.Text, limit))
+		fmt.Fprintf(&b, "%s, not the person: %s\n", m.From.Words(), shortenMiddle(m.Text, limit))
 	case m.Role == chat.RoleUser:
-		fmt.Fprintf(&b, "person: %s\n", shorten(m.Text, limit))
+		fmt.Fprintf(&b, "person: %s\n", shortenMiddle(m.Text, limit))
 	case m.Text != "":
-		fmt.Fprintf(&b, "agent: %s\n", shorten(m.Text, limit))
+		fmt.Fprintf(&b, "agent: %s\n", shortenMiddle(m.Text, limit))
 	}
 	m.EachPart(func(p *chat.Part) {
 		if p.Binary() {
@@ -232,13 +234,13 @@ func line(m chat.Message, limit int) string {
 		}
 	})
 	for _, c := range m.Calls {
-		fmt.Fprintf(&b, "agent calls %s %s\n", c.Name, shorten(string(c.Args), limit/4))
+		fmt.Fprintf(&b, "agent calls %s %s\n", c.Name, shortenMiddle(string(c.Args), limit/4))
 	}
 	return b.String()
 }
 
-// shorten keeps the beginning and the end of s, cut between characters.
-func shorten(s string, limit int) string {
+// shortenMiddle keeps the beginning and the end of s, cut between characters.
+func shortenMiddle(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

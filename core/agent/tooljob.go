@@ -56,51 +56,51 @@ type numbered struct {
 	order int64
 }
 
-func (a *Agent) number(c chat.ToolCall) numbered { return numbered{c, a.calls.Add(1)} }
+func (a *Agent) numberCall(c chat.ToolCall) numbered { return numbered{c, a.calls.Add(1)} }
 
-// job looks a call up and validates it. What cannot run has its result already.
-func (t *turn) job(n numbered) *toolJob {
+// newToolJob looks a call up and validates it. What cannot run has its result already.
+func (t *turn) newToolJob(n numbered) *toolJob {
 	c := n.ToolCall
 	j := &toolJob{call: c, gist: c.Name, dir: t.info.Cwd, order: n.order, done: make(chan struct{}), ctx: t.ctx}
 	if c.Invalid != "" {
 		var v any
 		err := json.Unmarshal([]byte(c.Invalid), &v)
-		j.fail(fmt.Sprintf("The arguments of %s are not valid JSON: %v. They were: %s\nSend the call again with valid JSON.", c.Name, err, clip(c.Invalid, 500)))
+		j.failWith(fmt.Sprintf("The arguments of %s are not valid JSON: %v. They were: %s\nSend the call again with valid JSON.", c.Name, err, clipRunes(c.Invalid, 500)))
 		return j
 	}
 	var err error
-	if j.spec, err = t.callable(c.Name); err == nil {
+	if j.spec, err = t.callableTool(c.Name); err == nil {
 		j.args, err = t.a.d.Tools.Validate(c.Name, c.Args)
 	}
 	if err != nil {
-		j.fail(err.Error())
+		j.failWith(err.Error())
 		return j
 	}
 	if j.spec.Owner != "" {
 		j.definition = j.spec.Definition()
 	}
-	t.describe(j)
+	t.describeCall(j)
 	return j
 }
 
-// describe asks the tool what its call is about.
-func (t *turn) describe(j *toolJob) {
+// describeCall asks the tool what its call is about.
+func (t *turn) describeCall(j *toolJob) {
 	defer t.recoverPanic(j)
 	in := j.spec.Means(j.args)
 	j.gist = cmp.Or(in.Gist, j.call.Name)
 	j.local = len(in.Paths) > 0
 	if in.InBackend {
-		t.place(j, in)
+		t.placeCall(j, in)
 	}
 	j.named = in.Paths
-	in.Paths = j.absolute(in.Paths)
+	in.Paths = j.absolutePaths(in.Paths)
 	j.intent = in
-	t.read(j)
+	t.analyseCommand(j)
 }
 
-// place says where a call runs. What only touches files of this machine means the same in each back
-// end that is this machine, and starts where the session does.
-func (t *turn) place(j *toolJob, in intent.Intent) {
+// placeCall says where a call runs. What only touches files of this machine means the same in each
+// back end that is this machine, and starts where the session does.
+func (t *turn) placeCall(j *toolJob, in intent.Intent) {
 	at := t.a.d.Backend(t.w.uid, in.Backend)
 	if at.Local && in.OnlyPaths && in.Shell == nil {
 		return
@@ -109,9 +109,9 @@ func (t *turn) place(j *toolJob, in intent.Intent) {
 	j.local, j.sandboxed, j.sandbox = at.Local, at.Sandboxed, at.Sandbox
 }
 
-// absolute returns the files that are meant where the call runs; links can be followed on this
+// absolutePaths returns the files that are meant where the call runs; links can be followed on this
 // machine only.
-func (j *toolJob) absolute(paths []string) []string {
+func (j *toolJob) absolutePaths(paths []string) []string {
 	home, _ := os.UserHomeDir() // without one, ~ stays as it is written
 	out := make([]string, len(paths))
 	for i, p := range paths {
@@ -134,23 +134,23 @@ func (j *toolJob) absolute(paths []string) []string {
 func (t *turn) recoverPanic(j *toolJob) {
 	if p := recover(); p != nil {
 		t.a.d.Log.Error("a tool panicked", "tool", j.call.Name, "panic", p, "stack", string(debug.Stack()))
-		j.fail(fmt.Sprintf("%s failed inside (a fault of the program, not of your call): %v", j.call.Name, p))
+		j.failWith(fmt.Sprintf("%s failed inside (a fault of the program, not of your call): %v", j.call.Name, p))
 	}
 }
 
-func (j *toolJob) fail(text string) {
+func (j *toolJob) failWith(text string) {
 	j.result = &chat.ToolResult{CallID: j.call.ID, Name: j.call.Name, Text: text, IsError: true}
 }
 
-func clip(s string, n int) string {
+func clipRunes(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"
 	}
 	return s
 }
 
-// approve asks the gate. A call that may not run gets its result.
-func (t *turn) approve(j *toolJob) {
+// askGate asks the gate. A call that may not run gets its result.
+func (t *turn) askGate(j *toolJob) {
 	if j.ctx.Err() != nil {
 		return // runOne says that it was interrupted
 	}
@@ -160,18 +160,18 @@ func (t *turn) approve(j *toolJob) {
 	r := approval.Request{
 		Session: t.w.uid, Turn: t.id, Call: chat.ToolCall{ID: j.call.ID, Name: j.call.Name, Args: j.args},
 		Owner: j.spec.Owner, Definition: j.definition, Intent: j.intent, Dir: j.dir, Detail: cmp.Or(j.intent.Detail, j.gist), Backend: j.backend,
-		Publish: t.asking(j), Prompt: t.said, Project: t.info.Project, Local: j.local, Sandboxed: j.sandboxed, Sandbox: j.sandbox,
+		Publish: t.publishAsking(j), Prompt: t.said, Project: t.info.Project, Local: j.local, Sandboxed: j.sandboxed, Sandbox: j.sandbox,
 		Edits: j.spec.Replace != nil,
 	}
 	if j.spec.Owner != "" && j.spec.Title != "" {
 		r.Title = "Use " + j.spec.Title + "?"
 	}
-	if t.preview(j, &r); j.result != nil {
+	if t.addPreview(j, &r); j.result != nil {
 		return
 	}
 	t.describeLasting(j, &r)
 	if j.up == "" { // else the gate's question says it
-		t.phase(event.TurnPhase{Kind: event.PhaseApproval, Tool: j.call.Name})
+		t.publishPhase(event.TurnPhase{Kind: event.PhaseApproval, Tool: j.call.Name})
 	}
 	if j.backend != "" {
 		defer t.a.d.Keep(t.w.uid, j.backend)()
@@ -185,8 +185,8 @@ func (t *turn) approve(j *toolJob) {
 	}
 	switch {
 	case v.Allowed:
-		j.allowed(v)
-		if fetches(v.Analysis) {
+		j.noteAllowed(v)
+		if fetchesFromNetwork(v.Analysis) {
 			t.noteForeignText("a command of this turn fetched something from the network")
 		}
 		if v.Asked {
@@ -196,19 +196,19 @@ func (t *turn) approve(j *toolJob) {
 	case v.By == event.ByUser:
 		t.denials.Add(1)
 	}
-	j.fail(v.Text)
+	j.failWith(v.Text)
 	j.result.Backend, j.result.Interrupted = j.backend, v.By == event.ByInterrupt
 }
 
-// preview adds what the person sees of a change before it is made.
-func (t *turn) preview(j *toolJob, r *approval.Request) {
+// addPreview adds what the person sees of a change before it is made.
+func (t *turn) addPreview(j *toolJob, r *approval.Request) {
 	defer t.recoverPanic(j)
 	if j.intent.Reads {
 		return
 	}
 	if j.spec.Refuse != nil {
 		if why := j.spec.Refuse(j.ctx, t.toolCall(j, nil)); why != "" {
-			j.fail(why)
+			j.failWith(why)
 			return
 		}
 	}
@@ -231,10 +231,10 @@ func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 	case j.up != "":
 		c.Data = func(v any) { j.data = v }
 	default:
-		c.Nest = t.nest(j)
+		c.Nest = t.newNest(j)
 	}
 	c.Tainted = j.intent.Lasting != nil && t.otherAuthors(j) != ""
-	c.Output, c.Later, c.Publish = out.write, out.later, out.event
+	c.Output, c.Later, c.Publish = out.writeOpen, out.writeLate, out.publishEvent
 	return c
 }
 
@@ -243,12 +243,12 @@ func (t *turn) toolCall(j *toolJob, out *liveOutput) tool.Call {
 func (t *turn) runOne(j *toolJob) *chat.ToolResult {
 	live := newLiveOutput(t, j)
 	if j.spec.BringsForeignText() {
-		t.page(j.call.Name)
+		t.notePageRead(j.call.Name)
 	}
 	began := time.Now()
 	got := make(chan chat.ToolResult, 1)
 	crash.Go("tool "+j.call.Name+" "+j.call.ID, func() {
-		kept, settle := t.keepFiles(j), t.watch(j)
+		kept, settle := t.keepFiles(j), t.watchAutorun(j)
 		res := t.a.d.Tools.Run(j.ctx, j.call.Name, t.toolCall(j, live))
 		res.Parts = t.keepParts(res.Parts)
 		j.tellEdited(&res)

@@ -19,12 +19,12 @@ const (
 func (t *turn) runCalls(calls []chat.ToolCall) error {
 	left := make([]numbered, len(calls))
 	for i, c := range calls {
-		left[i] = t.a.number(c)
+		left[i] = t.a.numberCall(c)
 	}
 	for len(left) > 0 {
 		err := t.ctx.Err()
 		if err == nil {
-			group := t.overlapping(left)
+			group := t.takeOverlapping(left)
 			err = t.runGroup(group)
 			left = left[len(group):]
 		}
@@ -50,19 +50,19 @@ func (t *turn) runGroup(group []*toolJob) error {
 	slots := make(chan struct{}, maxParallel)
 	for i, j := range group {
 		if j.result == nil && t.denials.Load() >= maxDenials {
-			j.fail("Not run: the person denied several calls in a row, and the turn is paused.")
+			j.failWith("Not run: the person denied several calls in a row, and the turn is paused.")
 		}
 		if j.result == nil {
-			t.approve(j)
+			t.askGate(j)
 		}
 		if j.result != nil {
 			close(j.done)
 			continue
 		}
 		if j.hooked != "" { // what it is now was not held against the others: it runs alone
-			await(group[:i])
+			awaitJobs(group[:i])
 		}
-		t.phase(event.TurnPhase{Kind: event.PhaseRunning, Tool: j.call.Name})
+		t.publishPhase(event.TurnPhase{Kind: event.PhaseRunning, Tool: j.call.Name})
 		crash.Go("tool "+j.call.Name, func() {
 			defer close(j.done)
 			slots <- struct{}{}
@@ -79,15 +79,15 @@ func (t *turn) runGroup(group []*toolJob) error {
 	var end error
 	for _, j := range group {
 		<-j.done
-		if err := t.record(j); err != nil && end == nil {
+		if err := t.recordResult(j); err != nil && end == nil {
 			end = err
 		}
 	}
 	return end
 }
 
-// await waits until calls are over.
-func await(calls []*toolJob) {
+// awaitJobs waits until calls are over.
+func awaitJobs(calls []*toolJob) {
 	for _, j := range calls {
 		<-j.done
 	}
@@ -100,15 +100,15 @@ func (t *turn) tellFinished(j *toolJob) {
 	t.publish(event.ToolFinished{CallID: j.call.ID, Took: r.Took, Failed: failed})
 }
 
-// record stores and publishes the result of one call. It returns a stop when the turn should not go
-// on.
-func (t *turn) record(j *toolJob) error {
-	n := t.repeats.count(j.call, *j.result)
+// recordResult stores and publishes the result of one call. It returns a stop when the turn should
+// not go on.
+func (t *turn) recordResult(j *toolJob) error {
+	n := t.repeats.countRepeat(j.call, *j.result)
 	if n >= noticeRepeats {
 		j.result.Text += fmt.Sprintf("\n[Notice: this is the %s time that this same call gives this same result. "+
 			"It will not change; do something else, or say what is missing.]", ordinal(n))
 	}
-	if err := t.store(*j.result); err != nil {
+	if err := t.storeResult(*j.result); err != nil {
 		return err
 	}
 	if n >= maxRepeats {
@@ -126,9 +126,9 @@ func (t *turn) record(j *toolJob) error {
 	return nil
 }
 
-// store appends a result as a message, then publishes it.
-func (t *turn) store(r chat.ToolResult) error {
-	ctx, cancel := t.keep()
+// storeResult appends a result as a message, then publishes it.
+func (t *turn) storeResult(r chat.ToolResult) error {
+	ctx, cancel := t.storingContext()
 	defer cancel()
 	m := chat.Message{Role: chat.RoleTool, Status: chat.StatusFinal, Result: &r}
 	if r.Interrupted {
@@ -150,7 +150,7 @@ func (t *turn) store(r chat.ToolResult) error {
 // closeCalls gives calls that will never run a result that says so.
 func (t *turn) closeCalls(calls []chat.ToolCall, text string) error {
 	for _, c := range calls {
-		if err := t.store(chat.ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: true, Interrupted: true}); err != nil {
+		if err := t.storeResult(chat.ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: true, Interrupted: true}); err != nil {
 			return err
 		}
 	}
@@ -165,7 +165,7 @@ const (
 // repeats counts calls that bring nothing new: same tool, same arguments, same result.
 type repeats map[string]int
 
-func (r *repeats) count(c chat.ToolCall, res chat.ToolResult) int {
+func (r *repeats) countRepeat(c chat.ToolCall, res chat.ToolResult) int {
 	if *r == nil {
 		*r = repeats{}
 	}

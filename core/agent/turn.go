@@ -85,19 +85,19 @@ func (t *turn) publish(e event.Event) {
 	t.a.d.Bus.Publish(event.Header{Session: t.w.uid, Turn: t.id}, e)
 }
 
-func (t *turn) phase(p event.TurnPhase) {
+func (t *turn) publishPhase(p event.TurnPhase) {
 	p.Turn, p.Step = t.id, t.steps
 	t.publish(p)
 }
 
-// keep returns a context for what must be stored although the turn was interrupted.
-func (t *turn) keep() (context.Context, context.CancelFunc) {
+// storingContext returns a context for what must be stored although the turn was interrupted.
+func (t *turn) storingContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(t.ctx), storeTime)
 }
 
-func (t *turn) run(j job) outcome { return j(t) }
+func (t *turn) runJob(j job) outcome { return j(t) }
 
-func (t *turn) end(out outcome) {
+func (t *turn) endTurn(out outcome) {
 	if t.route != nil {
 		t.route.Close()
 	}
@@ -106,14 +106,15 @@ func (t *turn) end(out outcome) {
 	}
 	t.publish(event.TurnEnded{
 		Reason: out.reason, Usage: t.usage, Took: time.Since(t.began), Steps: t.steps, Err: out.err,
-		Hint: out.hint, Do: out.do, Class: out.class, Foreign: t.foreign(),
+		Hint: out.hint, Do: out.do, Class: out.class, Foreign: t.foreignSource(),
 	})
-	t.changed()
+	t.publishChanged()
 }
 
-// changed tells lists what the turn made of the session's row: its messages, tokens and time.
-func (t *turn) changed() {
-	ctx, cancel := t.keep()
+// publishChanged tells lists what the turn made of the session's row: its messages, tokens and
+// time.
+func (t *turn) publishChanged() {
+	ctx, cancel := t.storingContext()
 	defer cancel()
 	if info, err := t.a.d.Sessions.Get(ctx, t.w.uid); err == nil {
 		t.w.seen.Store(int64(info.Messages))
@@ -127,27 +128,27 @@ func promptJob(prompt chat.Message) job {
 		t.prompt, t.asked, t.author = prompt.ID, prompt.Text, prompt.From
 		t.noteTyped(prompt)
 		t.publish(event.MessageAdded{Message: prompt})
-		return t.converse()
+		return t.runConversation()
 	}
 }
 
-// converse runs the loop and tells how it ended.
-func (t *turn) converse() outcome {
-	err := t.prepare()
+// runConversation runs the loop and tells how it ended.
+func (t *turn) runConversation() outcome {
+	err := t.prepareRequests()
 	t.publish(event.TurnStarted{Prompt: t.prompt, Model: t.model.ID})
 	if err == nil {
 		t.tellSkipped()
 		if err = t.hookBegins(); err == nil {
-			err = t.loop()
+			err = t.runLoop()
 		}
 	}
 	if err == nil {
 		t.hookEnded()
 	}
-	return t.outcome(err)
+	return t.outcomeOf(err)
 }
 
-func (t *turn) outcome(err error) outcome {
+func (t *turn) outcomeOf(err error) outcome {
 	var s stop
 	var pe *provider.Error
 	switch {
@@ -159,15 +160,15 @@ func (t *turn) outcome(err error) outcome {
 		return outcome{reason: event.TurnInterrupted}
 	case errors.As(err, &pe):
 		return outcome{
-			reason: event.TurnFailed, err: pe.Error() + t.before(), hint: pe.Hint, do: remedies(pe.Class), class: string(pe.Class),
+			reason: event.TurnFailed, err: pe.Error() + t.failedModels(), hint: pe.Hint, do: remediesFor(pe.Class), class: string(pe.Class),
 		}
 	default:
 		return outcome{reason: event.TurnFailed, err: err.Error(), do: []event.Remedy{event.RemedyRetry, event.RemedyLogs}}
 	}
 }
 
-// prepare gathers what the model calls of this turn have in common.
-func (t *turn) prepare() error {
+// prepareRequests gathers what the model calls of this turn have in common.
+func (t *turn) prepareRequests() error {
 	t.settings = t.a.d.Settings(t.w.uid)
 	ctx, s := t.ctx, t.a.d.Sessions
 	info, err := s.Get(ctx, t.w.uid)
@@ -176,11 +177,11 @@ func (t *turn) prepare() error {
 	}
 	t.info = info
 	t.catchUp()
-	ref := t.a.ref(ctx, info)
+	ref := t.a.modelRef(ctx, info)
 	if t.own = approval.OnlyCommands(t.said); t.own { // the model sees what came of it in its next turn, once
 		ref = provider.Offline
 	}
-	if err := t.begins(ref); err != nil {
+	if err := t.openRoute(ref); err != nil {
 		out := outcome{reason: event.TurnFailed, err: err.Error(), do: []event.Remedy{event.RemedyChooseModel}}
 		if pe := (*provider.Error)(nil); errors.As(err, &pe) {
 			out.class, out.hint = string(pe.Class), cmp.Or(pe.Hint, out.hint)
@@ -191,14 +192,14 @@ func (t *turn) prepare() error {
 		return err
 	}
 	info = t.info
-	if t.tools, err = t.w.tools(ctx, t.settings.Toolsets); err != nil {
+	if t.tools, err = t.w.givenTools(ctx, t.settings.Toolsets); err != nil {
 		return err
 	}
-	t.specs = t.tools.provider()
-	if t.system, err = t.a.system(ctx, info, t.specs); err != nil {
+	t.specs = t.tools.providerSpecs()
+	if t.system, err = t.a.systemPrompt(ctx, info, t.specs); err != nil {
 		return err
 	}
-	return t.reload()
+	return t.reloadHistory()
 }
 
 // noteModel keeps with the session which model answers it: lists, statistics and the prompt tell
@@ -223,8 +224,8 @@ func (t *turn) catchUp() {
 	}
 }
 
-// reload reads the history from the store.
-func (t *turn) reload() error {
+// reloadHistory reads the history from the store.
+func (t *turn) reloadHistory() error {
 	history, err := t.a.d.Sessions.History(t.ctx, t.w.uid)
 	if err != nil {
 		return err
@@ -238,9 +239,9 @@ func (t *turn) reload() error {
 	return nil
 }
 
-// system returns the session's system prompt; the first turn builds it, the others get the same
-// bytes.
-func (a *Agent) system(ctx context.Context, info event.SessionInfo, specs []provider.ToolSpec) (string, error) {
+// systemPrompt returns the session's system prompt; the first turn builds it, the others get the
+// same bytes.
+func (a *Agent) systemPrompt(ctx context.Context, info event.SessionInfo, specs []provider.ToolSpec) (string, error) {
 	text, err := a.d.Sessions.Prompt(ctx, info.UID)
 	if err != nil || text != "" || a.d.Prompt == nil {
 		return secret.Clean(text), err
@@ -252,8 +253,8 @@ func (a *Agent) system(ctx context.Context, info event.SessionInfo, specs []prov
 	return text, a.d.Sessions.SetPrompt(ctx, info.UID, text)
 }
 
-// loop asks the model and runs its tools until it calls none.
-func (t *turn) loop() error {
+// runLoop asks the model and runs its tools until it calls none.
+func (t *turn) runLoop() error {
 	limit := t.settings.MaxTurns
 	if limit <= 0 {
 		limit = defaultMaxTurns
@@ -344,10 +345,10 @@ func (t *turn) takeSteers() error {
 }
 
 func (t *turn) takeSteer(items []event.QueuedInput) error {
-	ctx, cancel := t.keep()
+	ctx, cancel := t.storingContext()
 	defer cancel()
-	m := join(items)
-	if err := t.w.accept(ctx, &m, items); err != nil {
+	m := joinInputs(items)
+	if err := t.w.acceptPrompt(ctx, &m, items); err != nil {
 		if keptInSpillFile(err) {
 			return diskFull("what you said is safe", err)
 		}

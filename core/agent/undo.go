@@ -27,7 +27,7 @@ func (a *Agent) Retry(ctx context.Context, session string) error {
 		}
 		again := userMessage(last.From, last.Text, last.Parts)
 		err = a.d.Sessions.Append(ctx, session, &again)
-		return w.answer(again, err)
+		return w.answerPrompt(again, err)
 	})
 }
 
@@ -61,14 +61,14 @@ func (a *Agent) lastPrompt(ctx context.Context, session string) (chat.Message, e
 
 // whenIdle runs f while nothing else can start in the session.
 func (a *Agent) whenIdle(ctx context.Context, session string, f func(w *worker) error) error {
-	w, err := a.worker(ctx, session)
+	w, err := a.workerOf(ctx, session)
 	if err != nil {
 		return err
 	}
 	w.change.Lock()
 	defer w.change.Unlock()
-	if w.busy() {
+	if w.isBusy() {
 		return ErrBusy
 	}
-	return w.alone(ctx, func() error { return f(w) })
+	return w.withLease(ctx, func() error { return f(w) })
 }

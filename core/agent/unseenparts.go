@@ -19,16 +19,16 @@ const maxLooks = 8
 const lookQuestion = "Describe this image for somebody who has to work with it and cannot see it: what it is, what it shows, all text and " +
 	"numbers in it, and what stands out. At most 300 words."
 
-// unseen is what stands for an image that the model is not shown.
-func (t *turn) unseen(p *chat.Part, why string) string {
-	if text := t.described(p); text != "" {
+// unseenText is what stands for an image that the model is not shown.
+func (t *turn) unseenText(p *chat.Part, why string) string {
+	if text := t.describedText(p); text != "" {
 		return p.Instead(why + "; " + text)
 	}
 	return p.Instead(why)
 }
 
-// described is what a model that sees said of an image; "" when none did.
-func (t *turn) described(p *chat.Part) string {
+// describedText is what a model that sees said of an image; "" when none did.
+func (t *turn) describedText(p *chat.Part) string {
 	if t.a.d.See == nil || p.Handle() == "" {
 		return ""
 	}
@@ -51,7 +51,7 @@ func (t *turn) described(p *chat.Part) string {
 	}
 	t.sayOnce("Images are described by another model, because "+t.modelRef()+" is not shown them.", "")
 	text = model + " describes it, and may err: " + said
-	ctx, cancel := t.keep()
+	ctx, cancel := t.storingContext()
 	defer cancel()
 	if err := t.a.d.Sessions.SetMeta(ctx, t.w.uid, key, text); err != nil {
 		t.a.d.Log.Warn("what a model saw was not kept", "session", t.w.uid, "err", err)
@@ -59,12 +59,12 @@ func (t *turn) described(p *chat.Part) string {
 	return text
 }
 
-// refused is what stands for an image or a document that the server of the model refuses.
-func (t *turn) refused(p chat.Part) string {
+// refusedText is what stands for an image or a document that the server of the model refuses.
+func (t *turn) refusedText(p chat.Part) string {
 	if p.IsDocument() {
 		return p.Instead("the server refuses it; this is its text") + "\n" + p.Text
 	}
-	return t.unseen(&p, "you cannot see it, because the server refuses it")
+	return t.unseenText(&p, "you cannot see it, because the server refuses it")
 }
 
 // Sight asks a model that sees about an image that is kept; model is who answered.

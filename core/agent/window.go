@@ -19,9 +19,9 @@ const (
 	reserveTokens                   = 16_000    // of a window for the answer, at most a quarter of it
 )
 
-// window is the context window of the turn's model: what it is said to be, unless its server said
-// less.
-func (t *turn) window() (tokens int, known bool) {
+// contextWindow is the context window of the turn's model: what it is said to be, unless its server
+// said less.
+func (t *turn) contextWindow() (tokens int, known bool) {
 	known = t.model.Window > 0
 	tokens = t.model.Window
 	if n, ok := t.a.windows.Load(t.modelRef()); ok && (!known || n.(int) < tokens) {
@@ -37,7 +37,7 @@ func (t *turn) modelRef() string { return t.via.Name() + "/" + t.model.ID }
 
 // learnWindow takes the window from an overflow error that names it.
 func (t *turn) learnWindow(failed *provider.Error) {
-	if old, known := t.window(); failed.Window > 0 && (!known || failed.Window < old) {
+	if old, known := t.contextWindow(); failed.Window > 0 && (!known || failed.Window < old) {
 		t.a.windows.Store(t.modelRef(), failed.Window)
 		t.a.d.Log.Info("a server told its context window", "model", t.modelRef(), "tokens", failed.Window)
 	}
@@ -47,8 +47,8 @@ func (t *turn) learnWindow(failed *provider.Error) {
 // summed up, and whatever is oldest goes.
 type limits struct{ prune, sum, hard int }
 
-func (t *turn) limits() limits {
-	w, known := t.window()
+func (t *turn) windowLimits() limits {
+	w, known := t.contextWindow()
 	l := limits{hard: int(hardShare * float64(w)), sum: int(t.settings.CompressAt * float64(w))}
 	if t.settings.CompressAt <= 0 {
 		share := summaryShare
@@ -59,7 +59,7 @@ func (t *turn) limits() limits {
 		l.sum = min(int(share*float64(w)), w-reserve)
 	}
 	l.prune, l.hard = l.sum*7/8, max(l.sum, l.hard)
-	if !known && t.load() > w/2 {
+	if !known && t.requestTokens() > w/2 {
 		t.sayOnce(fmt.Sprintf("The context window of %s is not known: %d tokens are assumed.", t.modelRef(), w),
 			"set its context_length in the settings (model, or providers) when it is another one")
 	}
@@ -73,55 +73,55 @@ func (t *turn) sayOnce(text, hint string) {
 	}
 }
 
-// load is the tokens of the next model call: what the provider counted at the last one, and an
-// estimate of what came since. Some servers count only what they had not kept from the call before:
-// a third of our estimate is the least.
-func (t *turn) load() int {
-	return max(t.counted(), t.measure()/3)
+// requestTokens is the tokens of the next model call: what the provider counted at the last one,
+// and an estimate of what came since. Some servers count only what they had not kept from the call
+// before: a third of our estimate is the least.
+func (t *turn) requestTokens() int {
+	return max(t.countedTokens(), t.measureRequest()/3)
 }
 
-func (t *turn) counted() int {
+func (t *turn) countedTokens() int {
 	for i := len(t.history) - 1; i >= 0; i-- {
 		m := t.history[i]
 		if m.ID < t.history[0].ID {
 			break // older than the summary before it: counted with what that replaced
 		}
 		if m.Role == chat.RoleAssistant && m.Usage.Input > 0 {
-			return m.Usage.Input + m.Usage.Output + estimate(t.history[i+1:])
+			return m.Usage.Input + m.Usage.Output + estimateTokens(t.history[i+1:])
 		}
 	}
-	return t.measure()
+	return t.measureRequest()
 }
 
-// measure estimates the tokens of the next model call, whatever the provider counted.
-func (t *turn) measure() int {
-	n := tokens(t.system)
+// measureRequest estimates the tokens of the next model call, whatever the provider counted.
+func (t *turn) measureRequest() int {
+	n := countTokens(t.system)
 	for _, s := range t.specs {
-		n += tokens(s.Name) + tokens(s.Description) + len(s.Schema)/4
+		n += countTokens(s.Name) + countTokens(s.Description) + len(s.Schema)/4
 	}
-	return n + estimate(t.shown())
+	return n + estimateTokens(t.shownHistory())
 }
 
-// estimate counts tokens, envelopes and reasoning included.
-func estimate(messages []chat.Message) int {
+// estimateTokens counts tokens, envelopes and reasoning included.
+func estimateTokens(messages []chat.Message) int {
 	const envelope = 4
 	n := 0
 	for _, m := range messages {
-		n += envelope + tokens(m.Text) + tokens(m.Reasoning)
+		n += envelope + countTokens(m.Text) + countTokens(m.Reasoning)
 		for _, c := range m.Calls {
-			n += envelope + tokens(c.Name) + tokens(string(c.Args)) + tokens(c.Invalid)
+			n += envelope + countTokens(c.Name) + countTokens(string(c.Args)) + countTokens(c.Invalid)
 		}
 		m.EachPart(func(p *chat.Part) { n += p.Tokens() })
 		if m.Result != nil {
-			n += tokens(m.Result.Text)
+			n += countTokens(m.Result.Text)
 		}
 	}
 	return n
 }
 
-// tokens is about what a text costs: a token for four bytes of ASCII, and for each Chinese or
-// Japanese character.
-func tokens(s string) int {
+// countTokens counts about what a text costs: a token for four bytes of ASCII, and for each Chinese
+// or Japanese character.
+func countTokens(s string) int {
 	quarters := 0
 	for i := 0; i < len(s); {
 		if s[i] < utf8.RuneSelf {

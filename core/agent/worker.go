@@ -53,8 +53,8 @@ type worker struct {
 	idle    chan struct{} // closed when the turn's goroutine has nothing more to do; nil when none ran
 }
 
-// load reads the stored queue once. What a crash left there is shown and held.
-func (w *worker) load(ctx context.Context) error {
+// loadQueue reads the stored queue once. What a crash left there is shown and held.
+func (w *worker) loadQueue(ctx context.Context) error {
 	w.change.Lock()
 	defer w.change.Unlock()
 	if w.loaded {
@@ -80,13 +80,13 @@ func (w *worker) load(ctx context.Context) error {
 
 func (w *worker) publish(e event.Event) { w.a.d.Bus.Publish(event.Header{Session: w.uid}, e) }
 
-func (w *worker) busy() bool {
+func (w *worker) isBusy() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.turn != nil
 }
 
-func (w *worker) interrupt() bool {
+func (w *worker) interruptTurn() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.turn == nil {
@@ -96,7 +96,7 @@ func (w *worker) interrupt() bool {
 	return true
 }
 
-func (w *worker) wait(ctx context.Context) error {
+func (w *worker) waitIdle(ctx context.Context) error {
 	w.mu.Lock()
 	idle := w.idle
 	w.mu.Unlock()
@@ -111,22 +111,22 @@ func (w *worker) wait(ctx context.Context) error {
 	}
 }
 
-// alone runs f, which changes the conversation or starts a turn, while no other process works in
-// the session. The caller holds change and knows that nothing runs. A turn that f started keeps the
-// session until it is over.
-func (w *worker) alone(ctx context.Context, f func() error) (err error) {
+// withLease runs f, which changes the conversation or starts a turn, while no other process works
+// in the session. The caller holds change and knows that nothing runs. A turn that f started keeps
+// the session until it is over.
+func (w *worker) withLease(ctx context.Context, f func() error) (err error) {
 	if w.lease, err = w.a.d.Sessions.Lease(ctx, w.uid); err != nil {
 		return err
 	}
 	err = f()
-	if !w.busy() {
-		w.leave()
+	if !w.isBusy() {
+		w.leaveSession()
 	}
 	return err
 }
 
-// leave lets other processes work in the session. The caller holds change.
-func (w *worker) leave() {
+// leaveSession lets other processes work in the session. The caller holds change.
+func (w *worker) leaveSession() {
 	if w.lease != nil {
 		w.lease()
 		w.lease = nil
@@ -136,8 +136,9 @@ func (w *worker) leave() {
 // job is what a turn does; it ends the turn itself by its outcome.
 type job func(t *turn) outcome
 
-// start runs a job in the session's goroutine. The caller holds change and knows that nothing runs.
-func (w *worker) start(j job) error {
+// startJob runs a job in the session's goroutine. The caller holds change and knows that nothing
+// runs.
+func (w *worker) startJob(j job) error {
 	w.a.mu.Lock()
 	defer w.a.mu.Unlock() // Close sees either no turn, or one that it can interrupt
 	if w.a.closed {
@@ -151,16 +152,16 @@ func (w *worker) start(j job) error {
 	crash.Go("session "+w.uid, func() {
 		defer close(idle)
 		for t := first; t != nil; {
-			out := t.run(j)
-			t, j = w.next(t, out)
+			out := t.runJob(j)
+			t, j = w.endTurn(t, out)
 		}
 	})
 	return nil
 }
 
-// next ends a turn and takes up what waits: the next turn and its job, or nil when the session
+// endTurn ends a turn and takes up what waits: the next turn and its job, or nil when the session
 // becomes idle.
-func (w *worker) next(t *turn, out outcome) (*turn, job) {
+func (w *worker) endTurn(t *turn, out outcome) (*turn, job) {
 	w.change.Lock()
 	defer w.change.Unlock()
 	defer t.cancel()
@@ -171,8 +172,8 @@ func (w *worker) next(t *turn, out outcome) (*turn, job) {
 	var answer job
 	if len(items) > 0 {
 		following = newTurn(w)
-		prompt := join(items)
-		err := w.accept(ctx, &prompt, items)
+		prompt := joinInputs(items)
+		err := w.acceptPrompt(ctx, &prompt, items)
 		answer = answerJob(prompt, err)
 		if err != nil && !keptInSpillFile(err) {
 			following.cancel()
@@ -180,21 +181,21 @@ func (w *worker) next(t *turn, out outcome) (*turn, job) {
 			w.publish(event.Notice{Level: event.Error, Text: "The queued message could not be saved and stays in the queue: " + err.Error()})
 		}
 	}
-	waiting := w.follow(following)
+	waiting := w.setTurn(following)
 	t.endFiles()
-	t.end(out)
+	t.endTurn(out)
 	if following != nil {
 		return following, answer
 	}
-	w.leave()
+	w.leaveSession()
 	if waiting > 0 && !out.silent {
 		w.noteHeld(waiting)
 	}
 	return nil, nil
 }
 
-// follow makes t the running turn, nil for none, and tells how many messages go on waiting then.
-func (w *worker) follow(t *turn) int {
+// setTurn makes t the running turn, nil for none, and tells how many messages go on waiting then.
+func (w *worker) setTurn(t *turn) int {
 	w.a.mu.Lock()
 	defer w.a.mu.Unlock() // as in start: Close interrupts every turn that began before it, and later ones here
 	w.mu.Lock()
@@ -251,10 +252,10 @@ func sameAuthor(q []event.QueuedInput) []event.QueuedInput {
 	return q[:n]
 }
 
-// accept stores prompt and takes items, of which it was made, out of the queue. In this order: a
-// crash between the two leaves a message twice, never nowhere. A prompt that is kept aside leaves
-// the queue too; the error says so.
-func (w *worker) accept(ctx context.Context, prompt *chat.Message, items []event.QueuedInput) error {
+// acceptPrompt stores prompt and takes items, of which it was made, out of the queue. In this
+// order: a crash between the two leaves a message twice, never nowhere. A prompt that is kept aside
+// leaves the queue too; the error says so.
+func (w *worker) acceptPrompt(ctx context.Context, prompt *chat.Message, items []event.QueuedInput) error {
 	stored := w.a.d.Sessions.Append(ctx, w.uid, prompt)
 	if stored != nil && !keptInSpillFile(stored) {
 		return stored
@@ -293,8 +294,8 @@ func (w *worker) showQueue(q []event.QueuedInput) {
 	w.publish(event.QueueChanged{Items: slices.Clone(q)})
 }
 
-// join makes one prompt of several inputs of one author, in order.
-func join(items []event.QueuedInput) chat.Message {
+// joinInputs makes one prompt of several inputs of one author, in order.
+func joinInputs(items []event.QueuedInput) chat.Message {
 	m := userMessage(items[0].From, items[0].Text, items[0].Parts)
 	for _, i := range items[1:] {
 		m.Text += "\n\n" + i.Text
