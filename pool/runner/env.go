@@ -24,6 +24,12 @@ func markPrefix(runner string) string {
 	return strconv.FormatUint(100_000_000+h.Sum64()%800_000_000, 10)
 }
 
+// Marks of all Runners are numbers from leastMark up to endOfMarks.
+const (
+	leastMark  = 100_000_000 * 10_000_000_000
+	endOfMarks = 900_000_000 * 10_000_000_000
+)
+
 // Environ builds a command's environment: base, then what makes programs behave without a person
 // watching (no pager, and a terminal type that is true), then extra, where the later one wins.
 func Environ(base []string, tty bool, extra ...map[string]string) []string {

@@ -83,6 +83,23 @@ func (p proc) hasTag(tag string) bool {
 	return false
 }
 
+// isMarked says whether the process carries the tag or the number of any call of any Runner.
+func (p proc) isMarked() bool {
+	at := "/proc/" + strconv.Itoa(p.pid)
+	limits, _ := os.ReadFile(at + "/limits") // of a process that has ended, or hides, there is none
+	for line := range bytes.Lines(limits) {
+		if rest, ok := bytes.CutPrefix(line, []byte("Max file locks")); ok {
+			f := bytes.Fields(rest)
+			n, err := strconv.ParseUint(string(f[len(f)-2]), 10, 64)
+			if err == nil && n >= leastMark && n < endOfMarks {
+				return true
+			}
+		}
+	}
+	env, _ := os.ReadFile(at + "/environ")
+	return bytes.HasPrefix(env, []byte(tagName+"=")) || bytes.Contains(env, []byte("\x00"+tagName+"="))
+}
+
 // signal signals this very process: a handle is taken first, and the start time compared after, so
 // that a number that was used again meanwhile is not hit.
 func (p proc) signal(s unix.Signal) {

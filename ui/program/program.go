@@ -15,6 +15,7 @@ import (
 	"hermes/core/store"
 	"hermes/core/tool/web/pdf"
 	"hermes/pool/kinds"
+	"hermes/pool/runner"
 	"hermes/ui/cli"
 	"hermes/ui/workbench"
 )
@@ -35,6 +36,7 @@ func commands(version string) cli.Program {
 	return cli.Program{
 		Version: version, Open: open, Workbench: runWorkbench, SQLite: store.SQLiteVersion,
 		Database: store.Examine, KeyProblems: workbench.KeyProblems, Examine: kinds.Examine,
+		Driven: runner.Inside,
 	}
 }
 

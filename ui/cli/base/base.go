@@ -31,6 +31,9 @@ type Program struct {
 	// Database says what is wrong with the file of the conversations, and whether all of it was
 	// looked at; for `doctor`. May be nil.
 	Database func(ctx context.Context, path string) (wrong string, all bool)
+	// Driven reports whether a program that some Hermes started runs this one, so that no person
+	// says what it is told. May be nil: nobody does.
+	Driven func() bool
 	// SQLite returns the version of the database library, for `doctor`. May be nil.
 	SQLite func() string
 }
@@ -83,6 +86,9 @@ func (c *Command) Getenv(name string) string {
 	}
 	return ""
 }
+
+// Driven reports whether a program that some Hermes started runs this command line.
+func (c *Command) Driven() bool { return c.Program.Driven != nil && c.Program.Driven() }
 
 // Options say where this run's settings come from.
 func (c *Command) Options() (config.Options, error) {

@@ -115,6 +115,9 @@ func (c *command) run(ctx context.Context, f runFlags, args []string) error {
 			return err
 		}
 		in.Own = ownWords(args)
+		if c.Driven() {
+			in.From = chat.Author{Kind: chat.AuthorAgent} // its words allow nothing, and nobody's habits are learned of them
+		}
 		if err := f.addFiles(&in); err != nil {
 			return err
 		}

@@ -1,0 +1,31 @@
+package runner
+
+import (
+	"os"
+	"slices"
+)
+
+// Inside reports whether a Runner, of this program or of another one, started this process, or one
+// that this process comes from. It goes by what a program can hardly take off: the tag in the
+// environment, on Linux the number that no program clears (markProcess), and both of every process
+// above this one.
+//
+// A program that left its tree (systemd-run, at, a tmux that was there before) and has neither is
+// not found.
+func Inside() bool {
+	if os.Getenv(tagName) != "" {
+		return true
+	}
+	above := map[int]int{}
+	for _, p := range listProcesses() {
+		above[p.pid] = p.parent
+	}
+	var seen []int
+	for pid := self; pid > 1 && !slices.Contains(seen, pid); pid = above[pid] {
+		if (proc{pid: pid}).isMarked() {
+			return true
+		}
+		seen = append(seen, pid)
+	}
+	return false
+}
