@@ -97,10 +97,11 @@ func (c *Config) checkHooks() []Problem {
 }
 
 // ProjectHooks reads the hooks that a project's file names. They are a stranger's until the person
-// trusted them.
+// trusted them, and ${VAR} stays as it is written: the shell that runs a command puts in what
+// programs may see, nobody's secrets.
 func (c *Config) ProjectHooks(name string, data []byte) (Hooks, []Problem) {
 	p := Defaults()
-	p.env, p.paths, p.places, p.unused = c.env, c.paths, map[string]place{}, map[string]place{}
+	p.env, p.paths, p.places, p.unused = environment{}, c.paths, map[string]place{}, map[string]place{}
 	parsed := parse(name, bytes.ReplaceAll(data, []byte{'\t'}, []byte{' '}))
 	problems := parsed.problems
 	for _, root := range parsed.roots {

@@ -199,6 +199,45 @@ func TestProject(t *testing.T) {
 	}
 }
 
+// What was trusted is what runs: a program that changed since is not run, nor one of the same name
+// in the folder of the session, and a hook that refuses refuses then.
+func TestProgramsOfAProjectAreLookedAtBeforeEachRun(t *testing.T) {
+	folder, other := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(folder, ProjectFile), "hooks:\n  pre_tool_call: [sh tools/guard.sh]\n")
+	script := filepath.Join(folder, "tools", "guard.sh")
+	large := strings.Repeat("# "+strings.Repeat("x", 78)+"\n", 20_000) // more than a MiB
+	write(t, script, large+"exit 0\n")
+	write(t, filepath.Join(other, "tools", "guard.sh"), "touch ran; exit 2\n")
+	p := NewProjects(t.TempDir(), Commands{here{}})
+	b, err := p.Look(folder, config.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Answer(b, true); err != nil {
+		t.Fatal(err)
+	}
+	var s Set
+	if err := s.Replace(OwnerProject, b.Hooks); err != nil {
+		t.Fatal(err)
+	}
+	in := call("terminal", "{}")
+	in.Cwd = other
+	if v := s.Run(t.Context(), in, func(event.HookRan) {}); v.Refused {
+		t.Errorf("%+v", v)
+	}
+	if _, err := os.Stat(filepath.Join(other, "ran")); err == nil {
+		t.Error("a program of another folder was run")
+	}
+	write(t, script, large+"exit 3\n") // of the same length
+	v := s.Run(t.Context(), in, func(event.HookRan) {})
+	if !v.Refused || !strings.Contains(v.Reason, "has changed since they were trusted") {
+		t.Errorf("%+v", v)
+	}
+	if b, err = p.Look(folder, config.Defaults()); err != nil || b.State != trust.Outdated {
+		t.Errorf("%+v %v", b, err)
+	}
+}
+
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{"", "{", `{"decision":"block"}`, `{"tool_input":[1]}`, `{"hookSpecificOutput":{"updatedInput":{"a":1}}}`, "\x1b[2J", `{"context":"\u202e"}`} {
 		f.Add([]byte(seed))

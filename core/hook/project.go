@@ -1,13 +1,18 @@
 package hook
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"hermes/core/atomicfile"
 	"hermes/core/config"
@@ -16,8 +21,6 @@ import (
 
 // ProjectFile is where projects name hooks, below their folder.
 const ProjectFile = ".hermes/hooks.yaml"
-
-const maxProjectFile = 1 << 20
 
 // Brought is the hooks that a project names. None is run before the person trusted exactly this
 // content, with the files of the project that the commands name.
@@ -43,8 +46,9 @@ func NewProjects(home string, run Commands) *Projects {
 
 // Look reads what a project brings; nil when it brings nothing.
 func (p *Projects) Look(folder string, c *config.Config) (*Brought, error) {
+	folder = filepath.Clean(folder)
 	name := filepath.Join(folder, ProjectFile)
-	if folder == "" || filepath.Dir(name) == filepath.Clean(p.home) {
+	if folder == "." || filepath.Dir(name) == filepath.Clean(p.home) {
 		return nil, nil
 	}
 	data, err := atomicfile.ReadPlain(name, maxProjectFile)
@@ -69,7 +73,12 @@ func (p *Projects) Look(folder string, c *config.Config) (*Brought, error) {
 	if len(b.Hooks) == 0 && len(b.Problems) == 0 {
 		return nil, nil
 	}
-	b.Hash = hashOf(folder, data, b.Hooks)
+	if b.Hash, err = hashOf(folder, data, b.Hooks); err != nil {
+		return nil, err
+	}
+	for i, h := range b.Hooks {
+		b.Hooks[i].Run = b.runUnchanged(data, h.Run)
+	}
 	b.State, err = p.book.State(folder, b.Hash)
 	return b, err
 }
@@ -79,8 +88,32 @@ func (p *Projects) Answer(shown *Brought, yes bool) error {
 	return p.book.Answer(shown.Folder, shown.Hash, yes)
 }
 
-// hashOf is the hash of the file and of every file of the project that a command names.
-func hashOf(folder string, data []byte, list []Hook) string {
+// Limits of what is hashed, in bytes.
+const (
+	maxProjectFile = 1 << 20
+	maxProgram     = 64 << 20 // of a file of the project that a command names
+)
+
+// runUnchanged runs a hook of a project in the project's folder, whose files are the ones that were
+// trusted. They are looked at before each run: the agent, or a pull, may have changed them since.
+func (b *Brought) runUnchanged(data []byte, run Runner) Runner {
+	return func(ctx context.Context, h Hook, in Input, payload []byte) (Reply, error) {
+		now, err := hashOf(b.Folder, data, b.Hooks)
+		if err != nil {
+			return Reply{}, err
+		}
+		if now != b.Hash {
+			return Reply{}, errors.New("a file that the project's hooks name has changed since they were trusted: " +
+				"/hooks trust or `hermes hooks trust` shows them and asks")
+		}
+		in.Cwd = b.Folder // where relative names were looked up
+		return run(ctx, h, in, payload)
+	}
+}
+
+// hashOf is the hash of the file and of every file that a command names: of the project whole, of
+// the machine (a shell, a python) only when it is small.
+func hashOf(folder string, data []byte, list []Hook) (string, error) {
 	sum := sha256.New()
 	_, _ = sum.Write(data) // it never fails
 	for _, h := range list {
@@ -92,11 +125,42 @@ func hashOf(folder string, data []byte, list []Hook) string {
 			if !filepath.IsAbs(word) {
 				word = filepath.Join(folder, word)
 			}
-			if target, err := filepath.EvalSymlinks(word); err == nil { // what a link leads to is what runs
-				text, _ := atomicfile.ReadPlain(target, maxProjectFile)
-				_, _ = fmt.Fprintf(sum, "\x00%s\x00%s\x00%d\x00%s", word, target, len(text), text)
+			target, err := filepath.EvalSymlinks(word) // what a link leads to is what runs
+			if err != nil {
+				continue
+			}
+			_, _ = fmt.Fprintf(sum, "\x00%s\x00%s", word, target)
+			if err := hashFile(sum, target, strings.HasPrefix(word, folder+string(filepath.Separator))); err != nil {
+				return "", err
 			}
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil))
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// hashFile adds a file to a hash: its size, and its content. A file of the machine that is no small
+// plain one counts by its size.
+func hashFile(sum io.Writer, name string, ofProject bool) error {
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return fmt.Errorf("the file %s of a hook cannot be read: %w", name, err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	plain, size := info.Mode().IsRegular(), info.Size()
+	switch {
+	case info.IsDir():
+		return nil // a folder is not run
+	case ofProject && (!plain || size > maxProgram):
+		return fmt.Errorf("%s, which a hook names, is no plain file of at most %d MiB: the project's hooks are not run", name, maxProgram>>20)
+	}
+	_, _ = fmt.Fprintf(sum, "\x00%d\x00", size)
+	if !plain || !ofProject && size > maxProjectFile {
+		return nil
+	}
+	_, err = io.Copy(sum, io.LimitReader(f, size))
+	return err
 }
