@@ -10,9 +10,9 @@ import (
 	"hermes/ui"
 )
 
-// approvals lists what is allowed without asking; enter revokes.
-func (w *workbench) approvals(string) tea.Cmd {
-	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
+// listApprovals lists what is allowed without asking; enter revokes.
+func (w *workbench) listApprovals(string) tea.Cmd {
+	return w.runInApp(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
 		entries, err := app.Gate.Remembered(uid)
 		if err != nil {
 			return nil, err
@@ -32,7 +32,7 @@ func (w *workbench) approvals(string) tea.Cmd {
 			items = append(items, ui.Item{ID: e.ID, Title: e.Words(), Right: until, Group: string(e.Scope)})
 		}
 		revoke := func(it ui.Item) tea.Cmd {
-			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 				return ui.Toast(event.Info, "revoked; it is asked again"), app.Gate.Revoke(uid, it.ID)
 			})
 		}

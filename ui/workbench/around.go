@@ -14,9 +14,9 @@ import (
 	"hermes/ui"
 )
 
-// defaults is how sessions work that say nothing else, once the settings are in effect.
-func (w *workbench) defaults() (ui.Defaults, bool) {
-	app, ok := w.boot.now()
+// sessionDefaults is how sessions work that say nothing else, once the settings are in effect.
+func (w *workbench) sessionDefaults() (ui.Defaults, bool) {
+	app, ok := w.boot.appIfReady()
 	if !ok {
 		return ui.Defaults{}, false
 	}
@@ -44,8 +44,8 @@ func levelOf(p approval.Policy) string {
 // background.
 func (w *workbench) lookAround(ctx context.Context, uid string) ui.Surroundings {
 	dir, background := w.options.Core.Cwd, 0
-	if app, err := w.boot.get(ctx); err == nil {
-		dir, background = w.cwd(uid), countBackground(app, uid)
+	if app, err := w.boot.waitForApp(ctx); err == nil {
+		dir, background = w.folderOf(uid), countBackground(app, uid)
 	}
 	return ui.Surroundings{Folder: shortFolder(dir), Branch: branchOf(dir), Background: background}
 }

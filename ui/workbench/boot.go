@@ -22,8 +22,8 @@ type booting struct {
 	written written
 }
 
-// boot opens the App in the background.
-func boot(ctx context.Context, o core.Options, ready func(*core.App, error)) *booting {
+// startBoot opens the App in the background.
+func startBoot(ctx context.Context, o core.Options, ready func(*core.App, error)) *booting {
 	b := &booting{done: make(chan struct{})}
 	crash.Go("open", func() {
 		b.app, b.err = core.Open(ctx, o)
@@ -33,8 +33,8 @@ func boot(ctx context.Context, o core.Options, ready func(*core.App, error)) *bo
 	return b
 }
 
-// get waits for the App.
-func (b *booting) get(ctx context.Context) (*core.App, error) {
+// waitForApp waits for the App.
+func (b *booting) waitForApp(ctx context.Context) (*core.App, error) {
 	select {
 	case <-b.done:
 		return b.app, b.err
@@ -43,8 +43,8 @@ func (b *booting) get(ctx context.Context) (*core.App, error) {
 	}
 }
 
-// now returns the App if it is there.
-func (b *booting) now() (*core.App, bool) {
+// appIfReady returns the App if it is there.
+func (b *booting) appIfReady() (*core.App, bool) {
 	select {
 	case <-b.done:
 		return b.app, b.err == nil
@@ -53,10 +53,10 @@ func (b *booting) now() (*core.App, bool) {
 	}
 }
 
-// close ends the App once it is open.
-func (b *booting) close(ctx context.Context) (err error) {
+// closeApp ends the App once it is open.
+func (b *booting) closeApp(ctx context.Context) (err error) {
 	b.once.Do(func() {
-		app, openErr := b.get(ctx)
+		app, openErr := b.waitForApp(ctx)
 		if openErr != nil || app == nil {
 			return
 		}

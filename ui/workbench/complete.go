@@ -15,7 +15,7 @@ const maxCompleted = 50
 
 // sessionTitles completes /resume: the newest sessions whose title has what was typed.
 func (w *workbench) sessionTitles(prefix string) []string {
-	app, ok := w.boot.now()
+	app, ok := w.boot.appIfReady()
 	if !ok {
 		return nil
 	}
@@ -42,9 +42,9 @@ type modelNames struct {
 	names []string
 }
 
-// complete completes /model.
-func (m *modelNames) complete(w *workbench, prefix string) []string {
-	app, ok := w.boot.now()
+// completeModel completes /model.
+func (m *modelNames) completeModel(w *workbench, prefix string) []string {
+	app, ok := w.boot.appIfReady()
 	if !ok {
 		return nil
 	}

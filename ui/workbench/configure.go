@@ -16,9 +16,9 @@ import (
 // asSettings is the word that takes back what was set for a session.
 const asSettings = "settings"
 
-// level chooses what runs unasked in this session, or tells it.
-func (w *workbench) level(arg string) tea.Cmd {
-	return w.configure(arg, func(c *session.Config) error {
+// chooseLevel chooses what runs unasked in this session, or tells it.
+func (w *workbench) chooseLevel(arg string) tea.Cmd {
+	return w.configureSession(arg, func(c *session.Config) error {
 		c.Policy = session.Policy{}
 		if arg == asSettings {
 			return nil
@@ -29,9 +29,9 @@ func (w *workbench) level(arg string) tea.Cmd {
 	})
 }
 
-// toolsets chooses the sets of tools of this session, or tells them.
-func (w *workbench) toolsets(arg string) tea.Cmd {
-	return w.configure(arg, func(c *session.Config) error {
+// chooseToolsets chooses the sets of tools of this session, or tells them.
+func (w *workbench) chooseToolsets(arg string) tea.Cmd {
+	return w.configureSession(arg, func(c *session.Config) error {
 		c.Toolsets = nil
 		if arg != asSettings {
 			c.Toolsets = strings.FieldsFunc(arg, func(r rune) bool { return r == ',' || r == ' ' })
@@ -40,9 +40,9 @@ func (w *workbench) toolsets(arg string) tea.Cmd {
 	})
 }
 
-// configure changes the session, unless arg is empty, and tells how it works then.
-func (w *workbench) configure(arg string, change func(*session.Config) error) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+// configureSession changes the session, unless arg is empty, and tells how it works then.
+func (w *workbench) configureSession(arg string, change func(*session.Config) error) tea.Cmd {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		c, err := app.SessionConfig(ctx, uid)
 		if arg != "" && err == nil {
 			var wrong error

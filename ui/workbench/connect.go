@@ -26,25 +26,25 @@ type connecting struct {
 	models []provider.Model
 }
 
-// connect asks for a model server, or begins with the one that is named.
-func (w *workbench) connect(arg string) tea.Cmd {
-	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
+// connectModel asks for a model server, or begins with the one that is named.
+func (w *workbench) connectModel(arg string) tea.Cmd {
+	return w.runInApp(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
 		c := &connecting{w: w, uid: uid}
 		all := connect.Servers(app.Config())
 		for _, s := range all {
 			if arg == s.Name {
-				return c.server(s)(), nil
+				return c.chooseServer(s)(), nil
 			}
 		}
 		if arg != "" {
 			return nil, fmt.Errorf("no model server is called %q; /connect lists them", arg)
 		}
-		return ui.ShowOverlay{Overlay: c.servers(all, app.Config().Model.Provider)}, nil
+		return ui.ShowOverlay{Overlay: c.listServers(all, app.Config().Model.Provider)}, nil
 	})
 }
 
 func (w *workbench) serverNames(prefix string) []string {
-	app, ok := w.boot.now()
+	app, ok := w.boot.appIfReady()
 	if !ok {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (w *workbench) serverNames(prefix string) []string {
 	return out
 }
 
-func (c *connecting) servers(all []connect.Server, now string) ui.Overlay {
+func (c *connecting) listServers(all []connect.Server, now string) ui.Overlay {
 	var items []ui.Item
 	for _, s := range all {
 		it := ui.Item{ID: s.Name, Title: s.Name, Detail: s.Host(), Group: "with a key"}
@@ -78,7 +78,7 @@ func (c *connecting) servers(all []connect.Server, now string) ui.Overlay {
 		Choose: func(it ui.Item) tea.Cmd {
 			for _, s := range all {
 				if s.Name == it.ID {
-					return c.server(s)
+					return c.chooseServer(s)
 				}
 			}
 			return nil
@@ -86,24 +86,26 @@ func (c *connecting) servers(all []connect.Server, now string) ui.Overlay {
 	})
 }
 
-// server goes on with what is not known of a server yet.
-func (c *connecting) server(s connect.Server) tea.Cmd {
+// chooseServer goes on with what is not known of a server yet.
+func (c *connecting) chooseServer(s connect.Server) tea.Cmd {
 	c.choice = connect.Choice{Server: s}
 	switch {
 	case s.BaseURL == "":
-		return c.address("")
+		return c.askAddress("")
 	case s.Local:
-		return c.list()
+		return c.fetchModels()
 	default:
-		return c.key("")
+		return c.askKey("")
 	}
 }
 
-// show is a command that puts an overlay up.
-func show(o ui.Overlay) tea.Cmd { return func() tea.Msg { return ui.ShowOverlay{Overlay: o} } }
+// showOverlay is a command that puts an overlay up.
+func showOverlay(o ui.Overlay) tea.Cmd {
+	return func() tea.Msg { return ui.ShowOverlay{Overlay: o} }
+}
 
-func (c *connecting) address(problem string) tea.Cmd {
-	return show(ui.NewPrompt(ui.PromptOptions{
+func (c *connecting) askAddress(problem string) tea.Cmd {
+	return showOverlay(ui.NewPrompt(ui.PromptOptions{
 		Title: "Its address", Placeholder: "https://host/v1", Problem: problem,
 		Note: func() string { return "with the version part; http:// for a server of your own" },
 		Done: func(line string) (tea.Cmd, string) {
@@ -111,32 +113,32 @@ func (c *connecting) address(problem string) tea.Cmd {
 			if err := c.choice.Move(line); err != nil {
 				return nil, err.Error()
 			}
-			return c.name(), ""
+			return c.askName(), ""
 		},
 	}))
 }
 
-// name asks what a server of one's own is to be called in the settings.
-func (c *connecting) name() tea.Cmd {
+// askName asks what a server of one's own is to be called in the settings.
+func (c *connecting) askName() tea.Cmd {
 	s := c.choice.Server
-	app, _ := c.w.boot.now() // it is there: it made the list of servers
+	app, _ := c.w.boot.appIfReady() // it is there: it made the list of servers
 	if !s.Own || s.Name != connect.Custom && c.choice.Call(s.Name, app.Config()) == nil {
-		return c.key("")
+		return c.askKey("")
 	}
-	return show(ui.NewPrompt(ui.PromptOptions{
+	return showOverlay(ui.NewPrompt(ui.PromptOptions{
 		Title: "Its name", Text: connect.OwnName(s.BaseURL, app.Config()),
 		Note: func() string { return "in the settings it is providers.NAME, its models are NAME/MODEL" },
 		Done: func(line string) (tea.Cmd, string) {
 			if err := c.choice.Call(strings.TrimSpace(line), app.Config()); err != nil {
 				return nil, err.Error()
 			}
-			return c.key(""), ""
+			return c.askKey(""), ""
 		},
 	}))
 }
 
-// key asks for the key; what is typed is not shown.
-func (c *connecting) key(problem string) tea.Cmd {
+// askKey asks for the key; what is typed is not shown.
+func (c *connecting) askKey(problem string) tea.Cmd {
 	s := c.choice.Server
 	hint, kept := "paste it", "It is kept in .env, which only you can read, as "+s.KeyEnv+", and goes to "+s.Host()+" only."
 	switch {
@@ -145,7 +147,7 @@ func (c *connecting) key(problem string) tea.Cmd {
 	case s.Own:
 		hint = "enter without one, if it wants none"
 	}
-	return show(ui.NewPrompt(ui.PromptOptions{
+	return showOverlay(ui.NewPrompt(ui.PromptOptions{
 		Title: "Key for " + s.Name, Placeholder: hint, Secret: true, Problem: problem,
 		Note: func() string { return kept },
 		Done: func(line string) (tea.Cmd, string) {
@@ -153,76 +155,76 @@ func (c *connecting) key(problem string) tea.Cmd {
 			if c.choice.Key == "" && !s.HasKey && !s.Own {
 				return nil, "it wants a key"
 			}
-			return c.list(), ""
+			return c.fetchModels(), ""
 		},
 	}))
 }
 
-// list asks the server for its models.
-func (c *connecting) list() tea.Cmd {
+// fetchModels asks the server for its models.
+func (c *connecting) fetchModels() tea.Cmd {
 	return ui.Waiting("Connect", "asking "+c.choice.Server.Host()+" for its models "+ellipsis, func(ctx context.Context) tea.Msg {
-		app, err := c.w.boot.get(ctx)
+		app, err := c.w.boot.waitForApp(ctx)
 		if err == nil {
 			c.models, err = app.ModelsAt(ctx, &c.choice)
 		}
 		switch {
 		case err == nil && len(c.models) > 0:
-			return ui.ShowOverlay{Overlay: c.pick()}
+			return ui.ShowOverlay{Overlay: c.pickModel()}
 		case connect.Refused(err):
-			return c.key(words(err))()
+			return c.askKey(errorWords(err))()
 		case err == nil:
 			err = errors.New("the server lists no models")
 		}
-		return ui.ShowOverlay{Overlay: c.failed("It cannot be asked", err)}
+		return ui.ShowOverlay{Overlay: c.showFailure("It cannot be asked", err)}
 	})
 }
 
 const ellipsis = "…"
 
-func (c *connecting) pick() ui.Overlay {
+func (c *connecting) pickModel() ui.Overlay {
 	var items []ui.Item
 	for _, m := range c.models {
 		items = append(items, ui.Item{ID: m.ID, Title: m.ID, Detail: modelDetail(m), Right: m.Figures()})
 	}
 	return ui.NewPicker(ui.PickerOptions{
 		Title: "Which model of " + c.choice.Server.Name + "?", Items: items, Placeholder: "name",
-		Choose: func(it ui.Item) tea.Cmd { return c.try(it.ID) },
+		Choose: func(it ui.Item) tea.Cmd { return c.tryModel(it.ID) },
 	})
 }
 
-// named asks for the name of a model that is not in a list.
-func (c *connecting) named() tea.Cmd {
-	return show(ui.NewPrompt(ui.PromptOptions{
+// askModelName asks for the name of a model that is not in a list.
+func (c *connecting) askModelName() tea.Cmd {
+	return showOverlay(ui.NewPrompt(ui.PromptOptions{
 		Title: "Model of " + c.choice.Server.Name, Placeholder: "its name, as the server calls it", Text: c.choice.Model,
 		Done: func(line string) (tea.Cmd, string) {
 			if line = strings.TrimSpace(line); line == "" {
 				return nil, "write its name"
 			}
-			return c.try(line), ""
+			return c.tryModel(line), ""
 		},
 	}))
 }
 
-// try has the model begin an answer: some servers list their models to anybody.
-func (c *connecting) try(model string) tea.Cmd {
+// tryModel has the model begin an answer: some servers list their models to anybody.
+func (c *connecting) tryModel(model string) tea.Cmd {
 	c.choice.Model = model
 	return ui.Waiting("Connect", "trying "+model+" with one word "+ellipsis, func(ctx context.Context) tea.Msg {
-		app, err := c.w.boot.get(ctx)
+		app, err := c.w.boot.waitForApp(ctx)
 		if err == nil {
 			err = app.TryModel(ctx, &c.choice)
 		}
 		switch {
 		case err == nil:
-			return c.save(ctx, app)
+			return c.saveConnection(ctx, app)
 		case connect.Refused(err):
-			return c.key(words(err))()
+			return c.askKey(errorWords(err))()
 		}
-		return ui.ShowOverlay{Overlay: c.failed(model+" did not answer", err)}
+		return ui.ShowOverlay{Overlay: c.showFailure(model+" did not answer", err)}
 	})
 }
 
-// save writes it down, and lets the person choose how it looks.
-func (c *connecting) save(ctx context.Context, app *core.App) tea.Msg {
+// saveConnection writes it down, and lets the person choose how it looks.
+func (c *connecting) saveConnection(ctx context.Context, app *core.App) tea.Msg {
 	if err := app.Connect(ctx, c.uid, c.choice); err != nil {
 		return ui.Toast(event.Error, "%v", err)
 	}
@@ -234,8 +236,8 @@ func (c *connecting) save(ctx context.Context, app *core.App) tea.Msg {
 	}
 }
 
-// failed says what went wrong and what can be done.
-func (c *connecting) failed(what string, err error) ui.Overlay {
+// showFailure says what went wrong and what can be done.
+func (c *connecting) showFailure(what string, err error) ui.Overlay {
 	items := []ui.Item{{ID: "again", Title: "Try it again"}}
 	add := func(on bool, id, title string) {
 		if on {
@@ -250,32 +252,34 @@ func (c *connecting) failed(what string, err error) ui.Overlay {
 	add(c.choice.Model != "", "keep", "Keep "+c.choice.Model+" all the same")
 	add(true, "server", "Another server")
 	return ui.NewPicker(ui.PickerOptions{
-		Title: what, Note: words(err), Items: items,
+		Title: what, Note: errorWords(err), Items: items,
 		Choose: func(it ui.Item) tea.Cmd {
 			switch it.ID {
 			case "key":
-				return c.key("")
+				return c.askKey("")
 			case "address":
-				return c.address("")
+				return c.askAddress("")
 			case "model":
-				return show(c.pick())
+				return showOverlay(c.pickModel())
 			case "named":
-				return c.named()
+				return c.askModelName()
 			case "keep":
-				return c.w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) { return c.save(ctx, app), nil })
+				return c.w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+					return c.saveConnection(ctx, app), nil
+				})
 			case "server":
-				return c.w.connect("")
+				return c.w.connectModel("")
 			}
 			if c.choice.Model != "" {
-				return c.try(c.choice.Model)
+				return c.tryModel(c.choice.Model)
 			}
-			return c.list()
+			return c.fetchModels()
 		},
 	})
 }
 
-// words are an error for people: the message, and what to do.
-func words(err error) string {
+// errorWords is an error for people: the message, and what to do.
+func errorWords(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -26,7 +26,7 @@ func (w *workbench) editConfig(name string) tea.Cmd {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return ui.Toast(event.Error, "the settings cannot be read: %v", err)
 		}
-		return ui.RunProcess{Cmd: editor(path, settingLine(data, "terminal", "backends", name)), Done: func(err error) tea.Msg {
+		return ui.RunProcess{Cmd: editorCommand(path, settingLine(data, "terminal", "backends", name)), Done: func(err error) tea.Msg {
 			if err != nil {
 				return ui.Toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
 			}
@@ -56,19 +56,20 @@ func settingLine(data []byte, path ...string) int {
 	return line
 }
 
-// editor is the person's editor on a file, at a line where that editor is known to take one.
-func editor(path string, line int) *exec.Cmd {
+// editorCommand is the person's editor on a file, at a line where that editor is known to take one.
+func editorCommand(path string, line int) *exec.Cmd {
 	words := []string{"vi"}
 	for _, name := range []string{"EDITOR", "VISUAL"} {
 		if w := strings.Fields(os.Getenv(name)); len(w) > 0 {
 			words = w
 		}
 	}
-	return exec.Command(words[0], append(words[1:], at(filepath.Base(words[0]), path, line)...)...)
+	return exec.Command(words[0],
+		append(words[1:], editorArguments(filepath.Base(words[0]), path, line)...)...)
 }
 
-// at is how an editor is told of a line.
-func at(editor, path string, line int) []string {
+// editorArguments is how an editor is told of a line.
+func editorArguments(editor, path string, line int) []string {
 	if line <= 0 {
 		return []string{path}
 	}

@@ -35,12 +35,12 @@ func TestEditorsAreToldOfTheLine(t *testing.T) {
 		"": {"vi", "+7", "f"}, "nano -w": {"nano", "-w", "+7", "f"}, "/usr/bin/hx": {"/usr/bin/hx", "f:7"}, "code --wait": {"code", "--wait", "--goto", "f:7"}, "own": {"own", "f"},
 	} {
 		t.Setenv("EDITOR", env)
-		if got := editor("f", 7).Args; !slices.Equal(got, want) {
+		if got := editorCommand("f", 7).Args; !slices.Equal(got, want) {
 			t.Errorf("EDITOR=%s runs %q, want %q", env, got, want)
 		}
 	}
 	t.Setenv("EDITOR", "vim")
-	if got := editor("f", 0).Args; !slices.Equal(got, []string{"vim", "f"}) {
+	if got := editorCommand("f", 0).Args; !slices.Equal(got, []string{"vim", "f"}) {
 		t.Errorf("without a line: %q", got)
 	}
 }

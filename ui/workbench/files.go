@@ -47,7 +47,7 @@ func (fileLister) Load(_ context.Context, cwd, path string) (chat.Part, error) {
 // Describe implements conversation.Files.
 func (f fileLister) Describe(ctx context.Context, in conversation.Folder, text string) []string {
 	out := content.Describe(in.Cwd, text)
-	if app, ok := f.program(); ok {
+	if app, ok := f.appIfKnown(); ok {
 		out = append(out, app.DescribeThere(ctx, in.Session, text)...)
 	}
 	if f.resources != nil {
@@ -61,7 +61,7 @@ func (f fileLister) Describe(ctx context.Context, in conversation.Folder, text s
 	return out
 }
 
-func (f fileLister) program() (*core.App, bool) {
+func (f fileLister) appIfKnown() (*core.App, bool) {
 	if f.app == nil {
 		return nil, false
 	}
@@ -71,7 +71,7 @@ func (f fileLister) program() (*core.App, bool) {
 // List lists the files of the session: of its folder here and, by name:path, of the back end that
 // it uses. A command sees those of its back end only.
 func (f fileLister) List(ctx context.Context, in conversation.Folder, prefix string) []string {
-	if app, ok := f.program(); ok {
+	if app, ok := f.appIfKnown(); ok {
 		backend, folder, list, far := app.FilesThere(ctx, in.Session)
 		switch {
 		case far && in.Command:
@@ -95,7 +95,7 @@ func (f fileLister) listHere(ctx context.Context, cwd, prefix string) []string {
 	var out []string
 	if f.resources != nil && strings.Contains(prefix, ":") {
 		for _, r := range f.resources() {
-			if len(out) < maxListed && subsequence(strings.ToLower(prefix), strings.ToLower(r)) {
+			if len(out) < maxListed && isSubsequence(strings.ToLower(prefix), strings.ToLower(r)) {
 				out = append(out, r)
 			}
 		}
@@ -106,17 +106,17 @@ func (f fileLister) listHere(ctx context.Context, cwd, prefix string) []string {
 	for len(queue) > 0 && len(out) < maxListed && visited < maxVisited && ctx.Err() == nil {
 		dir := queue[0]
 		queue = queue[1:]
-		for _, e := range entries(filepath.Join(cwd, dir), maxVisited-visited) {
+		for _, e := range readFolder(filepath.Join(cwd, dir), maxVisited-visited) {
 			visited++
 			name := filepath.ToSlash(filepath.Join(dir, e.Name()))
 			if e.IsDir() {
-				if skipped(e.Name()) {
+				if isSkipped(e.Name()) {
 					continue
 				}
 				queue = append(queue, name)
 				name += "/"
 			}
-			if len(out) < maxListed && subsequence(low, strings.ToLower(name)) {
+			if len(out) < maxListed && isSubsequence(low, strings.ToLower(name)) {
 				out = append(out, name)
 			}
 		}
@@ -124,9 +124,9 @@ func (f fileLister) listHere(ctx context.Context, cwd, prefix string) []string {
 	return out
 }
 
-// entries are at most limit entries of a folder, in order; none when it cannot be read, as folders
-// of others often cannot.
-func entries(dir string, limit int) []fs.DirEntry {
+// readFolder reads at most limit entries of a folder, in order; none when it cannot be read, as
+// folders of others often cannot.
+func readFolder(dir string, limit int) []fs.DirEntry {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil
@@ -137,7 +137,7 @@ func entries(dir string, limit int) []fs.DirEntry {
 	return list
 }
 
-func skipped(name string) bool {
+func isSkipped(name string) bool {
 	switch name {
 	case "node_modules", "vendor", "__pycache__", "target", "dist":
 		return true
@@ -146,8 +146,8 @@ func skipped(name string) bool {
 	}
 }
 
-// subsequence reports whether all runes of part are in s, in order.
-func subsequence(part, s string) bool {
+// isSubsequence reports whether all runes of part are in s, in order.
+func isSubsequence(part, s string) bool {
 	for _, r := range part {
 		i := strings.IndexRune(s, r)
 		if i < 0 {
@@ -187,7 +187,7 @@ func (h *promptHistory) Load(context.Context) ([]compose.Prompt, error) {
 	}
 	keep := out[max(0, len(out)-maxHistory):]
 	if len(out) > 2*maxHistory || len(data) == maxHistoryFile {
-		err = h.replace(keep)
+		err = h.replaceFile(keep)
 	}
 	return keep, err
 }
@@ -219,15 +219,15 @@ func (h *promptHistory) Append(_ context.Context, p compose.Prompt) error {
 	if err != nil {
 		return err
 	}
-	if torn(f) {
+	if endsTorn(f) {
 		line = append([]byte{'\n'}, line...)
 	}
 	_, err = f.Write(append(line, '\n'))
 	return errors.Join(err, f.Close())
 }
 
-// torn reports a file whose last line has no end.
-func torn(f *os.File) bool {
+// endsTorn reports a file whose last line has no end.
+func endsTorn(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
 		return false
@@ -257,7 +257,7 @@ func promptLine(p compose.Prompt) ([]byte, error) {
 	return json.Marshal(kept)
 }
 
-func (h *promptHistory) replace(prompts []compose.Prompt) error {
+func (h *promptHistory) replaceFile(prompts []compose.Prompt) error {
 	var b strings.Builder
 	for _, p := range prompts {
 		line, err := promptLine(p)

@@ -64,7 +64,7 @@ func TestListIsBounded(t *testing.T) {
 	if got := (fileLister{}).List(t.Context(), conversation.Folder{Cwd: dir}, ""); len(got) != maxListed {
 		t.Errorf("%d files are listed, at most %d should be", len(got), maxListed)
 	}
-	if got := entries(dir, 10); len(got) != 10 {
+	if got := readFolder(dir, 10); len(got) != 10 {
 		t.Errorf("%d entries were read, 10 were asked for", len(got))
 	}
 	ended, cancel := context.WithCancel(t.Context())

@@ -17,10 +17,10 @@ import (
 	"hermes/ui/text"
 )
 
-// hooks shows the programs that take part in what the agent does on a card, or asks whether those
-// of the project may.
-func (w *workbench) hooks(arg string) tea.Cmd {
-	return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+// showHooks shows the programs that take part in what the agent does on a card, or asks whether
+// those of the project may.
+func (w *workbench) showHooks(arg string) tea.Cmd {
+	return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 		word := strings.TrimSpace(arg)
 		if word == "" {
 			return ui.ShowOverlay{Overlay: ui.NewCard("Hooks", hookFacts(app))}, nil
@@ -37,7 +37,7 @@ func (w *workbench) hooks(arg string) tea.Cmd {
 			return nil, errors.New("write /hooks trust or /hooks refuse")
 		}
 		return ui.ShowOverlay{Overlay: ui.NewConfirm("Run these programs of the project with your rights?", broughtWords(b), func() tea.Cmd {
-			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 				return ui.Toast(event.Info, "The project's hooks are trusted"), app.TrustHooks(b, true)
 			})
 		})}, nil

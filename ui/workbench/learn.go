@@ -22,7 +22,7 @@ import (
 
 // learnOverlay shows what was learned and waits for a word.
 func (w *workbench) learnOverlay(string) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 		found, err := openProposals(ctx, app)
 		return ui.ShowOverlay{Overlay: view.New(w.learnActions(), found)}, err
 	})
@@ -39,7 +39,7 @@ func openProposals(ctx context.Context, app *core.App) (view.Listed, error) {
 
 // markTurn keeps the person's word about a turn.
 func (w *workbench) markTurn(t learn.Turn, says learn.Outcome, why string) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		meant := t
 		if t == (learn.Turn{}) {
 			var err error
@@ -98,17 +98,17 @@ func (w *workbench) markLast(says learn.Outcome) func(string) tea.Cmd {
 func (w *workbench) learnActions() view.Actions {
 	return view.Actions{
 		Scan: func() tea.Cmd {
-			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				return openProposals(ctx, app)
 			})
 		},
 		Accept: func(id string) tea.Cmd {
-			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				return acceptProposal(ctx, app, id, nil)
 			})
 		},
 		Refuse: func(id string, never bool) tea.Cmd {
-			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				if err := app.Learn.Refuse(id, never); err != nil {
 					return nil, err
 				}
@@ -145,13 +145,13 @@ func (w *workbench) editProposal(p learn.Proposal) tea.Cmd {
 		if err != nil {
 			return ui.Toast(event.Error, "%v", err)
 		}
-		return ui.RunProcess{Cmd: editor(path, 0), Done: func(err error) tea.Msg {
+		return ui.RunProcess{Cmd: editorCommand(path, 0), Done: func(err error) tea.Msg {
 			defer func() { _ = os.RemoveAll(dir) }()
 			if err != nil {
 				return ui.Toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
 			}
 			data, err := os.ReadFile(path)
-			app, ok := w.boot.now()
+			app, ok := w.boot.appIfReady()
 			if err != nil || !ok {
 				return ui.Toast(event.Error, "what was edited cannot be read: %v", err)
 			}

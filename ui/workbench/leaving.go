@@ -12,10 +12,10 @@ import (
 	"hermes/ui/text"
 )
 
-// farewell says how to come back to the sessions that were worked in, what they cost and what is
-// held for them.
-func (w *workbench) farewell(ctx context.Context) string {
-	app, ok := w.boot.now()
+// farewellText says how to come back to the sessions that were worked in, what they cost and what
+// is held for them.
+func (w *workbench) farewellText(ctx context.Context) string {
+	app, ok := w.boot.appIfReady()
 	if !ok {
 		return ""
 	}
@@ -26,7 +26,7 @@ func (w *workbench) farewell(ctx context.Context) string {
 			continue
 		}
 		fmt.Fprintf(&b, "hermes --resume %s  %s\n", uid, text.Sanitize(describeSession(info)))
-		for _, line := range held(app, uid) {
+		for _, line := range heldFor(app, uid) {
 			fmt.Fprintf(&b, "    %s\n", text.Sanitize(line))
 		}
 	}
@@ -44,8 +44,8 @@ func describeSession(info event.SessionInfo) string {
 	return strings.Join(facts, ", ")
 }
 
-// held is what outlives the program for a session, and what ends with it.
-func held(app *core.App, uid string) (lines []string) {
+// heldFor is what outlives the program for a session, and what ends with it.
+func heldFor(app *core.App, uid string) (lines []string) {
 	keep := app.Config().Terminal.Keep
 	var kept []string
 	for _, b := range app.Pool.List(uid) {

@@ -22,7 +22,7 @@ func TestWordsGoWhereTheyBelong(t *testing.T) {
 		"mysql listens on 3307":      {store.Notes, "mysql listens on 3307"},
 		"me:":                        {store.User, ""},
 	} {
-		if target, words := meant(arg); target != want.target || words != want.words {
+		if target, words := meantTarget(arg); target != want.target || words != want.words {
 			t.Errorf("%q: %s %q", arg, target, words)
 		}
 	}

@@ -20,28 +20,28 @@ func (w *workbench) memoryActions() []ui.Action {
 	return []ui.Action{
 		{
 			ID: "memory", Keys: []string{"alt+r"}, Slash: "memory", Arg: "[undo]", Title: "What the agent remembers", Group: "program",
-			Help: "Look at it, add, change, forget; \"undo\" takes the last change back.", Run: w.memory, Complete: choices("undo"),
+			Help: "Look at it, add, change, forget; \"undo\" takes the last change back.", Run: w.openMemory, Complete: completeChoices("undo"),
 		},
 		{
 			ID: "memory.remember", Slash: "remember", Arg: "text", Title: "Remember something", Group: "program",
-			Help: "Your words go into MEMORY.md; what begins with I, my or \"me:\" is about you and goes into USER.md.", Run: w.remember,
+			Help: "Your words go into MEMORY.md; what begins with I, my or \"me:\" is about you and goes into USER.md.", Run: w.rememberText,
 		},
 		{
 			ID: "memory.recall", Slash: "recall", Arg: "[query]", Title: "What long-term memory knows", Group: "program",
-			Help: "What answers a question, with its score and origin; change or forget it there. Alone it lists all.", Run: w.recall,
+			Help: "What answers a question, with its score and origin; change or forget it there. Alone it lists all.", Run: w.showRecall,
 		},
 	}
 }
 
-// memory opens the pane.
-func (w *workbench) memory(arg string) tea.Cmd {
+// openMemory opens the pane.
+func (w *workbench) openMemory(arg string) tea.Cmd {
 	if strings.TrimSpace(arg) == "undo" {
-		return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
+		return w.runInApp(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
 			said, err := undoMemory(app, uid)
 			return ui.Toast(event.Info, "%s", said), err
 		})
 	}
-	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
+	return w.runInApp(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
 		if err := app.FollowMemory(); err != nil {
 			app.Events().Publish(event.Header{Session: uid}, event.Notice{Level: event.Warn, Text: "changes of the memory files by others are not seen: " + err.Error()})
 		}
@@ -49,21 +49,21 @@ func (w *workbench) memory(arg string) tea.Cmd {
 	})
 }
 
-// remember keeps what a person typed.
-func (w *workbench) remember(arg string) tea.Cmd {
-	target, words := meant(arg)
+// rememberText keeps what a person typed.
+func (w *workbench) rememberText(arg string) tea.Cmd {
+	target, words := meantTarget(arg)
 	c := memory.Change{Target: string(target), New: words}
 	if c.New == "" {
 		return func() tea.Msg {
 			return ui.Toast(event.Warn, "write what is to be remembered behind it: /remember the staging server is vega")
 		}
 	}
-	return w.keep(c)
+	return w.keepChange(c)
 }
 
-// meant is where a person's words belong: "me:" and "notes:" say it, and what begins with I or my
-// is about the person.
-func meant(arg string) (store.Target, string) {
+// meantTarget is where a person's words belong: "me:" and "notes:" say it, and what begins with I
+// or my is about the person.
+func meantTarget(arg string) (store.Target, string) {
 	arg = strings.TrimSpace(arg)
 	if name, rest, ok := strings.Cut(arg, ":"); ok {
 		switch strings.ToLower(name) {
@@ -81,9 +81,9 @@ func meant(arg string) (store.Target, string) {
 	return store.Notes, arg
 }
 
-// keep makes a change of a person's. What looks like orders is asked about.
-func (w *workbench) keep(c memory.Change) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+// keepChange makes a change of a person's. What looks like orders is asked about.
+func (w *workbench) keepChange(c memory.Change) tea.Cmd {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		said, refused, err := remembered{app, uid}.Do(ctx, c)
 		switch {
 		case err != nil:
@@ -103,7 +103,7 @@ func (w *workbench) keep(c memory.Change) tea.Cmd {
 			},
 			Choose: func(it ui.Item) tea.Cmd {
 				if it.ID == "yes" {
-					return w.keep(anyway)
+					return w.keepChange(anyway)
 				}
 				return nil
 			},
@@ -138,7 +138,7 @@ func (r remembered) Load(context.Context) ([]memory.File, error) {
 		}
 		out = append(out, f)
 	}
-	return append(out, r.known()), nil
+	return append(out, r.userModelFile()), nil
 }
 
 // Do implements memory.Store.
@@ -161,11 +161,11 @@ func (r remembered) Do(_ context.Context, c memory.Change) (string, *memory.Refu
 		return "", nil, err
 	}
 	r.app.Remembered(r.uid, done, event.MemoryWritten)
-	return said(done), nil, nil
+	return changeInWords(done), nil, nil
 }
 
-// said is a change in words.
-func said(c store.Change) string {
+// changeInWords is a change in words.
+func changeInWords(c store.Change) string {
 	if c.Nothing() {
 		return strings.Join(append(c.Notes, "nothing was changed"), "; ")
 	}
@@ -196,10 +196,14 @@ func (r remembered) Open(target string, line int) tea.Msg {
 	if err := r.app.Memory.Ensure(t); err != nil {
 		return ui.Toast(event.Error, "%v", err)
 	}
-	return ui.RunProcess{Cmd: editor(r.app.Memory.Path(t), line), Done: func(err error) tea.Msg {
-		if err != nil {
-			return ui.Toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
-		}
-		return nil
-	}}
+	return ui.RunProcess{
+		Cmd: editorCommand(r.app.Memory.Path(t), line),
+		Done: func(err error) tea.Msg {
+			if err != nil {
+				return ui.Toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want",
+					err)
+			}
+			return nil
+		},
+	}
 }

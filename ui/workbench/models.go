@@ -12,14 +12,14 @@ import (
 	"hermes/ui"
 )
 
-// model switches, or shows what can be chosen.
-func (w *workbench) model(arg string) tea.Cmd {
+// switchModel switches, or shows what can be chosen.
+func (w *workbench) switchModel(arg string) tea.Cmd {
 	if arg != "" {
-		return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 			return w.setModel(ctx, app, uid, arg)
 		})
 	}
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		now, err := app.Agent.Model(ctx, uid)
 		if err != nil { // a session that has not begun
 			if p, m, err := app.Catalog().Resolve(ctx, ""); err == nil {
@@ -27,7 +27,7 @@ func (w *workbench) model(arg string) tea.Cmd {
 			}
 		}
 		pick := func(it ui.Item) tea.Cmd {
-			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				return w.setModel(ctx, app, uid, it.ID)
 			})
 		}

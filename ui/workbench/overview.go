@@ -24,7 +24,7 @@ var _ output.Overviewer = talker{}
 
 // Overview gives the output pane how a session stands, for while nothing runs.
 func (t talker) Overview(ctx context.Context, uid string) (output.Overview, error) {
-	app, fresh, err := t.stored(ctx, uid)
+	app, fresh, err := t.storedSession(ctx, uid)
 	if err != nil {
 		return output.Overview{}, err
 	}

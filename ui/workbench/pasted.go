@@ -57,7 +57,7 @@ func clipboardImage(ctx context.Context, getenv func(string) string, from []clip
 			continue
 		}
 		asked = s.argv[0]
-		data, err := s.read(ctx)
+		data, err := s.readClipboard(ctx)
 		if err != nil || len(data) == 0 {
 			continue // it says that no image is there, each in its own way
 		}
@@ -73,8 +73,8 @@ func clipboardImage(ctx context.Context, getenv func(string) string, from []clip
 	}
 }
 
-// read is what the program gives, up to what an image may have.
-func (s clipSource) read(ctx context.Context) ([]byte, error) {
+// readClipboard reads what the program gives, up to what an image may have.
+func (s clipSource) readClipboard(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, clipTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.argv[0], s.argv[1:]...)

@@ -14,7 +14,7 @@ type places struct{ b *booting }
 var _ backends.Pool = places{}
 
 func (p places) List(uid string) []backends.Row {
-	app, ok := p.b.now()
+	app, ok := p.b.appIfReady()
 	if !ok {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (p places) List(uid string) []backends.Row {
 func (p places) Select(uid, name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), quick)
 	defer cancel()
-	app, err := p.b.get(ctx)
+	app, err := p.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -40,15 +40,15 @@ func (p places) Select(uid, name string) error {
 
 // Can implements backends.Pool.
 func (p places) Can() string {
-	if _, ok := p.b.now(); !ok {
+	if _, ok := p.b.appIfReady(); !ok {
 		return "Hermes is still starting"
 	}
 	return ""
 }
 
-// with waits for the program and runs f on its pool.
-func (p places) with(ctx context.Context, f func(backend.Pool) error) error {
-	app, err := p.b.get(ctx)
+// withPool waits for the program and runs f on its pool.
+func (p places) withPool(ctx context.Context, f func(backend.Pool) error) error {
+	app, err := p.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -57,32 +57,32 @@ func (p places) with(ctx context.Context, f func(backend.Pool) error) error {
 
 // Up implements backends.Pool.
 func (p places) Up(ctx context.Context, uid, name string) error {
-	return p.with(ctx, func(m backend.Pool) error { return m.Up(ctx, uid, name) })
+	return p.withPool(ctx, func(m backend.Pool) error { return m.Up(ctx, uid, name) })
 }
 
 // Stop implements backends.Pool.
 func (p places) Stop(ctx context.Context, uid, name string, force bool) error {
-	return p.with(ctx, func(m backend.Pool) error { return m.Stop(ctx, uid, name, force) })
+	return p.withPool(ctx, func(m backend.Pool) error { return m.Stop(ctx, uid, name, force) })
 }
 
 // Restart implements backends.Pool.
 func (p places) Restart(ctx context.Context, uid, name string, force bool) error {
-	return p.with(ctx, func(m backend.Pool) error { return m.Restart(ctx, uid, name, force) })
+	return p.withPool(ctx, func(m backend.Pool) error { return m.Restart(ctx, uid, name, force) })
 }
 
 // Remove implements backends.Pool.
 func (p places) Remove(ctx context.Context, uid, name string, force bool) error {
-	return p.with(ctx, func(m backend.Pool) error { return m.Remove(ctx, uid, name, force) })
+	return p.withPool(ctx, func(m backend.Pool) error { return m.Remove(ctx, uid, name, force) })
 }
 
 // Pull implements backends.Pool.
 func (p places) Pull(ctx context.Context, uid, name string) error {
-	return p.with(ctx, func(m backend.Pool) error { return m.Pull(ctx, uid, name) })
+	return p.withPool(ctx, func(m backend.Pool) error { return m.Pull(ctx, uid, name) })
 }
 
 // Sample implements backends.Pool.
 func (p places) Sample(ctx context.Context, uid, name string) (s event.BackendStats, err error) {
-	err = p.with(ctx, func(m backend.Pool) error {
+	err = p.withPool(ctx, func(m backend.Pool) error {
 		s, err = m.Sample(ctx, uid, name)
 		return err
 	})

@@ -15,11 +15,11 @@ import (
 	"hermes/ui"
 )
 
-// plugins shows the plugins on a card, or enables or disables one.
-func (w *workbench) plugins(arg string) tea.Cmd {
+// showPlugins shows the plugins on a card, or enables or disables one.
+func (w *workbench) showPlugins(arg string) tea.Cmd {
 	word, name, _ := strings.Cut(strings.TrimSpace(arg), " ")
 	name = strings.TrimSpace(name)
-	return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+	return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 		list, err := app.Plugins().List()
 		if err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func (w *workbench) plugins(arg string) tea.Cmd {
 			return nil, errors.New(list[i].Problem)
 		}
 		return ui.ShowOverlay{Overlay: ui.NewConfirm("Let the plugin "+name+" run with your rights?", pluginWords(list[i]), func() tea.Cmd {
-			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 				return ui.Toast(event.Info, "%s is enabled", name), app.Plugins().Answer(list[i], true)
 			})
 		})}, nil
@@ -71,7 +71,7 @@ func pluginWords(p plugin.Plugin) string {
 
 // pluginNames completes the argument of /plugins.
 func (w *workbench) pluginNames(prefix string) []string {
-	app, ok := w.boot.now()
+	app, ok := w.boot.appIfReady()
 	if !ok {
 		return nil
 	}
@@ -95,20 +95,20 @@ func (w *workbench) pluginNames(prefix string) []string {
 // pluginCommands are what plugins bring for the person. One that is called as something of ours has
 // the plugin's name before it.
 func (w *workbench) pluginCommands() []ui.Action {
-	app, ok := w.boot.now()
+	app, ok := w.boot.appIfReady()
 	if !ok {
 		return nil
 	}
 	var out []ui.Action
 	for _, c := range app.PluginCommands() {
 		slash := c.Name
-		if slices.ContainsFunc(w.actions(), func(a ui.Action) bool { return a.Slash == slash || slices.Contains(a.Also, slash) }) {
+		if slices.ContainsFunc(w.ownActions(), func(a ui.Action) bool { return a.Slash == slash || slices.Contains(a.Also, slash) }) {
 			slash = c.Plugin + "-" + c.Name
 		}
 		a := ui.Action{
 			ID: "plugin." + c.Plugin + "." + c.Name, Slash: slash, Title: "Of the plugin " + c.Plugin + ": " + c.About, Group: "plugins",
 			Run: func(arg string) tea.Cmd {
-				return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+				return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 					text, err := app.RunPluginCommand(ctx, c, uid, arg)
 					if err != nil {
 						return nil, err

@@ -10,19 +10,19 @@ import (
 	"hermes/ui"
 )
 
-// profiles are those of the home that the program runs in.
-func (w *workbench) profiles() profile.Store {
+// profileStore are those of the home that the program runs in.
+func (w *workbench) profileStore() profile.Store {
 	return profile.Of(w.options.Core.Config.Paths().Root)
 }
 
-// profile chooses which profile the next start uses. A running program keeps its own: sessions,
-// back ends and memory belong to it.
-func (w *workbench) profile(arg string) tea.Cmd {
+// chooseProfile chooses which profile the next start uses. A running program keeps its own:
+// sessions, back ends and memory belong to it.
+func (w *workbench) chooseProfile(arg string) tea.Cmd {
 	if arg != "" {
 		return func() tea.Msg { return w.switchProfile(arg) }
 	}
 	return func() tea.Msg {
-		list, err := w.profiles().List()
+		list, err := w.profileStore().List()
 		if err != nil {
 			return ui.Toast(event.Error, "%v", err)
 		}
@@ -44,14 +44,14 @@ func (w *workbench) profile(arg string) tea.Cmd {
 }
 
 func (w *workbench) switchProfile(name string) tea.Msg {
-	if err := w.profiles().Switch(name); err != nil {
+	if err := w.profileStore().Switch(name); err != nil {
 		return ui.Toast(event.Error, "%v", err)
 	}
 	return ui.ShowToast{Level: event.Info, Text: "the next start uses profile " + name, Hint: "hermes -p " + name + " opens it beside this one"}
 }
 
 func (w *workbench) profileNames(prefix string) (out []string) {
-	list, _ := w.profiles().List() // what could be read
+	list, _ := w.profileStore().List() // what could be read
 	for _, p := range list {
 		if strings.HasPrefix(p.Name, prefix) {
 			out = append(out, p.Name)

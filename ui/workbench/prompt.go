@@ -26,7 +26,7 @@ func (w *workbench) firstPrompt(ctx context.Context, uid, prompt string) {
 }
 
 func (w *workbench) submitFirst(ctx context.Context, uid, prompt string) error {
-	app, err := w.boot.get(ctx)
+	app, err := w.boot.waitForApp(ctx)
 	if err != nil {
 		return err
 	}

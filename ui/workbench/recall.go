@@ -19,10 +19,10 @@ import (
 // shownFacts bounds the list of all.
 const shownFacts = 200
 
-// recall shows what long-term memory knows about something, or its newest facts.
-func (w *workbench) recall(arg string) tea.Cmd {
+// showRecall shows what long-term memory knows about something, or its newest facts.
+func (w *workbench) showRecall(arg string) tea.Cmd {
 	query := strings.TrimSpace(arg)
-	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 		s, err := app.LongTerm()
 		if err != nil {
 			return nil, err
@@ -43,7 +43,7 @@ func (w *workbench) recall(arg string) tea.Cmd {
 			if err != nil {
 				return nil, err
 			}
-			hits, o.Title, o.Note = found.Hits, "Recall, "+way(found), text.OneLine(text.Sanitize(found.Note))
+			hits, o.Title, o.Note = found.Hits, "Recall, "+howFound(found), text.OneLine(text.Sanitize(found.Note))
 		}
 		if len(hits) == 0 {
 			return ui.Toast(event.Info, "nothing that is remembered answers this; hermes memory store keeps facts"), nil
@@ -54,13 +54,13 @@ func (w *workbench) recall(arg string) tea.Cmd {
 			byID[id] = h
 			o.Items = append(o.Items, factItem(id, h, query != ""))
 		}
-		o.Choose = func(it ui.Item) tea.Cmd { return w.fact(byID[it.ID], query) }
+		o.Choose = func(it ui.Item) tea.Cmd { return w.showFact(byID[it.ID], query) }
 		return ui.ShowOverlay{Overlay: ui.NewPicker(o)}, nil
 	})
 }
 
-// way is how it was found.
-func way(f recall.Found) string {
+// howFound is how it was found.
+func howFound(f recall.Found) string {
 	if f.ByWords {
 		return "by words"
 	}
@@ -80,9 +80,9 @@ func factItem(id string, h recall.Hit, scored bool) ui.Item {
 
 func factLine(s string, n int) string { return text.Truncate(text.OneLine(text.Sanitize(s)), n, "…") }
 
-// fact shows one fact with all that is known of it, and what can be done with it.
-func (w *workbench) fact(h recall.Hit, query string) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+// showFact shows one fact with all that is known of it, and what can be done with it.
+func (w *workbench) showFact(h recall.Hit, query string) tea.Cmd {
+	return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 		s, err := app.LongTerm()
 		if err != nil {
 			return nil, err
@@ -142,7 +142,7 @@ func factCard(h recall.Hit, older []recall.Item, scored bool) []ui.Fact {
 func (w *workbench) actOnFact(what string, h recall.Hit, query string) tea.Cmd {
 	switch what {
 	case "back":
-		return w.recall(query)
+		return w.showRecall(query)
 	case "edit":
 		return func() tea.Msg {
 			return ui.ShowOverlay{Overlay: ui.NewPrompt(ui.PromptOptions{
@@ -179,7 +179,7 @@ func (w *workbench) actOnFact(what string, h recall.Hit, query string) tea.Cmd {
 }
 
 func (w *workbench) changeFact(done string, change func(ctx context.Context, s *recall.Store) error) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 		s, err := app.LongTerm()
 		if err != nil {
 			return nil, err

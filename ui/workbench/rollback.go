@@ -19,12 +19,12 @@ import (
 	"hermes/ui"
 )
 
-// rollback shows what the turns of the session changed: the list of them, or the turn that is
+// showRollback shows what the turns of the session changed: the list of them, or the turn that is
 // named, or one file of it.
-func (w *workbench) rollback(arg string) tea.Cmd {
+func (w *workbench) showRollback(arg string) tea.Cmd {
 	ref, file, _ := strings.Cut(strings.TrimSpace(arg), " ")
-	cwd := w.cwd(w.program.Session())
-	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
+	cwd := w.folderOf(w.program.Session())
+	return w.runInApp(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
 		records, err := app.Checkpoints.List(uid)
 		if err != nil {
 			return nil, err
@@ -79,7 +79,7 @@ func (w *workbench) turnPicker(uid, cwd string, records []*checkpoint.Record) ui
 		})
 	}
 	choose := func(it ui.Item) tea.Cmd {
-		return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+		return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 			again, err := app.Checkpoints.List(uid)
 			if err != nil {
 				return nil, err
@@ -106,7 +106,7 @@ func (w *workbench) turnView(app *core.App, cwd string, records []*checkpoint.Re
 			if what == changes.SinceTurn {
 				ids = checkpoint.Since(records, r)
 			}
-			return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+			return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 				p, err := app.Checkpoints.Plan(ctx, checkpoint.Selection{Records: ids, Files: files})
 				if err != nil {
 					return nil, err
@@ -118,7 +118,7 @@ func (w *workbench) turnView(app *core.App, cwd string, records []*checkpoint.Re
 			})
 		},
 		Force: func(p *checkpoint.Plan) tea.Cmd {
-			return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+			return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 				return w.takeBack(ctx, app, uid, p, true)
 			})
 		},

@@ -19,7 +19,7 @@ import (
 // serversOverlay shows the servers that bring tools, on the one that is named. Who looks at them
 // wants them started.
 func (w *workbench) serversOverlay(name string) tea.Cmd {
-	return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+	return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 		app.MCP.Want()
 		return ui.ShowOverlay{Overlay: view.New(w.serverActions(), serverRows(app), name)}, nil
 	})
@@ -36,7 +36,7 @@ func serverRows(app *core.App) view.Listed {
 
 // mcpNames completes the argument of /mcp.
 func (w *workbench) mcpNames(prefix string) []string {
-	app, ok := w.boot.now()
+	app, ok := w.boot.appIfReady()
 	if !ok {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (w *workbench) mcpNames(prefix string) []string {
 // serverActions are what the overlay asks of the program.
 func (w *workbench) serverActions() view.Actions {
 	then := func(f func(app *core.App) error) tea.Cmd {
-		return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+		return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 			if err := f(app); err != nil {
 				return nil, err
 			}
@@ -65,13 +65,13 @@ func (w *workbench) serverActions() view.Actions {
 			return then(func(app *core.App) error { return app.MCP.Restart(name) })
 		},
 		Log: func(name string) tea.Cmd {
-			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 				lines, err := app.MCP.Log(name)
 				return view.LogRead{Name: name, Lines: lines}, err
 			})
 		},
 		Review: func(name string) tea.Cmd {
-			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 				list, err := app.MCP.Reviews(name)
 				return view.Reviewed{Name: name, List: list}, err
 			})
@@ -80,7 +80,7 @@ func (w *workbench) serverActions() view.Actions {
 			return then(func(app *core.App) error { return app.MCP.Accept(name, seen) })
 		},
 		Toggle: func(s mcp.Status) tea.Cmd {
-			return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 				_, own := app.Config().MCPServers[s.Name]
 				if !own && app.IsPlugin(s.Name) {
 					return nil, fmt.Errorf("%s is a plugin: /plugins disable %s does without it", s.Name, s.Name)
@@ -107,7 +107,7 @@ func (w *workbench) serverActions() view.Actions {
 // browser came back, the person gave it up, or a while has passed.
 func (w *workbench) serverLogin(name string) tea.Cmd {
 	const patience = 5 * time.Minute
-	return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+	return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 		ctx, stop := context.WithTimeout(context.Background(), patience)
 		shown, pasted, done := make(chan string, 1), make(chan string, 1), make(chan error, 1)
 		crash.Go("mcp login", func() {
@@ -142,7 +142,7 @@ func (w *workbench) serverLogin(name string) tea.Cmd {
 
 // promptCommands are the prompts of servers as slash commands.
 func (w *workbench) promptCommands() []ui.Action {
-	app, ok := w.boot.now()
+	app, ok := w.boot.appIfReady()
 	if !ok {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (w *workbench) promptCommands() []ui.Action {
 		out = append(out, ui.Action{
 			ID: "prompt." + p.Command, Slash: p.Command, Arg: p.Usage(), Title: "Prompt of " + p.Server + ": " + p.About, Group: "servers",
 			Run: func(arg string) tea.Cmd {
-				return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+				return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 					return nil, app.SubmitPrompt(ctx, uid, p, arg)
 				})
 			},
@@ -160,9 +160,9 @@ func (w *workbench) promptCommands() []ui.Action {
 	return out
 }
 
-// resources are what servers let be read, as a message names it after @.
-func (w *workbench) resources() []string {
-	app, ok := w.boot.now()
+// listResources lists what servers let be read, as a message names it after @.
+func (w *workbench) listResources() []string {
+	app, ok := w.boot.appIfReady()
 	if !ok {
 		return nil
 	}

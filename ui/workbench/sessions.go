@@ -23,7 +23,7 @@ type browser struct{ b *booting }
 var _ sessions.Store = browser{}
 
 func (s browser) List(ctx context.Context, archived bool, limit, offset int) ([]event.SessionInfo, error) {
-	app, err := s.b.get(ctx)
+	app, err := s.b.waitForApp(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +31,12 @@ func (s browser) List(ctx context.Context, archived bool, limit, offset int) ([]
 }
 
 func (s browser) Search(ctx context.Context, query string, limit int) (sessions.Found, error) {
-	app, err := s.b.get(ctx)
+	app, err := s.b.waitForApp(ctx)
 	if err != nil {
 		return sessions.Found{}, err
 	}
 	if f, ok := session.OnlyFilters(query); ok { // no words to look for: the sessions that fit
-		return filtered(ctx, app.Sessions, f, limit)
+		return listFiltered(ctx, app.Sessions, f, limit)
 	}
 	r, err := app.History().Search(ctx, session.Query{Text: query, Limit: limit, Typing: true})
 	if err != nil {
@@ -49,7 +49,7 @@ func (s browser) Search(ctx context.Context, query string, limit int) (sessions.
 	return found, nil
 }
 
-func filtered(ctx context.Context, s *session.Service, f session.Filter, limit int) (sessions.Found, error) {
+func listFiltered(ctx context.Context, s *session.Service, f session.Filter, limit int) (sessions.Found, error) {
 	f.Limit, f.Archived = limit, true
 	infos, err := s.List(ctx, f)
 	found := sessions.Found{Total: len(infos), More: len(infos) == limit}
@@ -60,7 +60,7 @@ func filtered(ctx context.Context, s *session.Service, f session.Filter, limit i
 }
 
 func (s browser) Preview(ctx context.Context, uid string, at int64, limit int) ([]chat.Message, error) {
-	app, err := s.b.get(ctx)
+	app, err := s.b.waitForApp(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +69,11 @@ func (s browser) Preview(ctx context.Context, uid string, at int64, limit int) (
 }
 
 func (s browser) Rename(ctx context.Context, uid, title string) error {
-	return s.change(ctx, func(x *session.Service) error { return x.Rename(ctx, uid, title) })
+	return s.changeSessions(ctx, func(x *session.Service) error { return x.Rename(ctx, uid, title) })
 }
 
 func (s browser) Delete(ctx context.Context, uid string) error {
-	app, err := s.b.get(ctx)
+	app, err := s.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (s browser) Delete(ctx context.Context, uid string) error {
 }
 
 func (s browser) Archive(ctx context.Context, uid string, on bool) error {
-	app, err := s.b.get(ctx)
+	app, err := s.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,11 +89,11 @@ func (s browser) Archive(ctx context.Context, uid string, on bool) error {
 }
 
 func (s browser) Pin(ctx context.Context, uid string, on bool) error {
-	return s.change(ctx, func(x *session.Service) error { return x.Pin(ctx, uid, on) })
+	return s.changeSessions(ctx, func(x *session.Service) error { return x.Pin(ctx, uid, on) })
 }
 
 func (s browser) Fork(ctx context.Context, uid string, at int64) (event.SessionInfo, error) {
-	app, err := s.b.get(ctx)
+	app, err := s.b.waitForApp(ctx)
 	if err != nil {
 		return event.SessionInfo{}, err
 	}
@@ -102,32 +102,34 @@ func (s browser) Fork(ctx context.Context, uid string, at int64) (event.SessionI
 
 // Export writes Markdown into the current directory.
 func (s browser) Export(ctx context.Context, uid string) (string, error) {
-	return export(ctx, s.b, uid, session.Markdown)
+	return exportToFile(ctx, s.b, uid, session.Markdown)
 }
 
 // Unexport implements sessions.Store.
-func (s browser) Unexport(path string) error { return s.b.written.remove(path) }
+func (s browser) Unexport(path string) error { return s.b.written.removeWritten(path) }
 
 // Holds implements sessions.Store.
 func (s browser) Holds(ctx context.Context, uid string) ([]string, error) {
-	app, err := s.b.get(ctx)
+	app, err := s.b.waitForApp(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return app.Holds(ctx, uid)
 }
 
-func (s browser) change(ctx context.Context, f func(*session.Service) error) error {
-	app, err := s.b.get(ctx)
+func (s browser) changeSessions(ctx context.Context, f func(*session.Service) error) error {
+	app, err := s.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
 	return f(app.Sessions)
 }
 
-// export writes a session to a new file in the current directory; it never replaces one.
-func export(ctx context.Context, b *booting, uid string, format session.Format) (string, error) {
-	app, err := b.get(ctx)
+// exportToFile writes a session to a new file in the current directory; it never replaces one.
+func exportToFile(ctx context.Context, b *booting, uid string, format session.Format) (string,
+	error,
+) {
+	app, err := b.waitForApp(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +140,7 @@ func export(ctx context.Context, b *booting, uid string, format session.Format) 
 	if err != nil {
 		return "", err
 	}
-	file, err := newFile(app.Cwd(), fileName(info.Title), extension(format))
+	file, err := newFile(app.Cwd(), fileName(info.Title), fileExtension(format))
 	if err != nil {
 		return "", fmt.Errorf("export: %w", err)
 	}
@@ -150,11 +152,11 @@ func export(ctx context.Context, b *booting, uid string, format session.Format) 
 		_ = os.Remove(file.Name())
 		return "", err
 	}
-	b.written.note(file.Name())
+	b.written.noteWritten(file.Name())
 	return file.Name(), nil
 }
 
-func extension(f session.Format) string {
+func fileExtension(f session.Format) string {
 	switch f {
 	case session.JSON:
 		return ".json"

@@ -14,9 +14,9 @@ import (
 	"hermes/ui"
 )
 
-// shell opens a shell in a back end, beside the conversation.
-func (w *workbench) shell(arg string) tea.Cmd {
-	return w.task(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
+// openShell opens a shell in a back end, beside the conversation.
+func (w *workbench) openShell(arg string) tea.Cmd {
+	return w.runInApp(func(_ context.Context, app *core.App, uid string) (tea.Msg, error) {
 		name, err := shellPlace(app.Backends().List(uid), arg)
 		if err != nil {
 			return nil, err

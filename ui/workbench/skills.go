@@ -30,7 +30,7 @@ type knownSkills struct {
 // skillCommands are the skills as slash commands. It reads nothing: skills that were not read yet,
 // or are being read again, come later.
 func (w *workbench) skillCommands() []ui.Action {
-	app, ok := w.boot.now()
+	app, ok := w.boot.appIfReady()
 	if !ok {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (w *workbench) skillCommands() []ui.Action {
 // runProcedure asks for a procedure in the words that no model need read.
 func (w *workbench) runProcedure(name, arg string) tea.Cmd {
 	text := strings.TrimSpace("run procedure " + name + " " + strings.TrimSpace(arg))
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		if _, ok := request.Parse(text); !ok {
 			return nil, fmt.Errorf("/%s takes key=value, --dry-run and --resume ID", name)
 		}
@@ -87,14 +87,14 @@ func (w *workbench) skillNames(prefix string) []string {
 
 // useSkill puts a skill into the next message of the session.
 func (w *workbench) useSkill(name, words string) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		return nil, app.SubmitSkill(ctx, uid, name, agent.Input{From: chat.Person(), Text: words})
 	})
 }
 
 // skillsOverlay shows all skills, on the one that is named.
 func (w *workbench) skillsOverlay(name string) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 		return ui.ShowOverlay{Overlay: view.New(w.skillActions(), w.skillRows(ctx, app), name)}, nil
 	})
 }
@@ -118,7 +118,7 @@ func (w *workbench) skillRows(ctx context.Context, app *core.App) view.Listed {
 // skillActions are what the overlay can do.
 func (w *workbench) skillActions() view.Actions {
 	again := func(f func(ctx context.Context, app *core.App) error) tea.Cmd {
-		return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+		return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 			if err := f(ctx, app); err != nil {
 				return nil, err
 			}
@@ -128,7 +128,7 @@ func (w *workbench) skillActions() view.Actions {
 	}
 	return view.Actions{
 		Scan: func() tea.Cmd {
-			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				return view.Listed{Rows: app.Skills.Rows(ctx, app.Project()), Brought: app.Skills.Catalog(ctx, app.Project()).Project}, nil
 			})
 		},
@@ -138,7 +138,7 @@ func (w *workbench) skillActions() view.Actions {
 		},
 		Read: readSkill,
 		Toggle: func(r skill.Row) tea.Cmd {
-			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				// The watcher of the settings sees it, and the skills are read again with them.
 				if err := core.SwitchSkills(app.Config(), r.State == skill.Off, r.Name); err != nil {
 					return nil, err
@@ -146,9 +146,9 @@ func (w *workbench) skillActions() view.Actions {
 				return view.Switched{Name: r.Name, On: r.State == skill.Off}, nil
 			})
 		},
-		Edit: func(r skill.Row) tea.Cmd { return w.editSkill(r.Name, r.File, line(r)) },
+		Edit: func(r skill.Row) tea.Cmd { return w.editSkill(r.Name, r.File, firstFaultLine(r)) },
 		Create: func(name string) tea.Cmd {
-			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				c, err := app.Skills.Plan(ctx, skills.Request{Op: skills.Create, Name: name, Content: skills.Template(name, "")})
 				if err != nil {
 					return nil, err
@@ -176,7 +176,7 @@ func (w *workbench) skillActions() view.Actions {
 		},
 		History: w.skillHistory, Undo: w.undoSkill, Rollback: w.rollbackSkill,
 		Preview: func(b *skills.Brought) tea.Cmd {
-			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				m := view.Previewed{Of: b}
 				for _, s := range app.Skills.Places(app.Project()).Preview(ctx, b) {
 					m.Theirs = append(m.Theirs, view.Inspect(s))
@@ -211,7 +211,7 @@ func readSkill(r skill.Row) tea.Cmd {
 }
 
 func (w *workbench) skillHistory(name string) tea.Cmd {
-	return w.task(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
+	return w.runInApp(func(_ context.Context, app *core.App, _ string) (tea.Msg, error) {
 		return versionsOf(app, name)
 	})
 }
@@ -232,7 +232,7 @@ func (w *workbench) rollbackSkill(name string, to int) tea.Cmd {
 
 // goBack takes a skill back; the list and its versions are shown as they are then.
 func (w *workbench) goBack(name string, back func(app *core.App) (said string, err error)) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 		said, err := back(app)
 		if err != nil {
 			return nil, err
@@ -274,8 +274,8 @@ func versionsOf(app *core.App, name string) (view.Versions, error) {
 	return out, err
 }
 
-// line is where an editor opens a skill: at the first thing that is wrong.
-func line(r skill.Row) int {
+// firstFaultLine is where an editor opens a skill: at the first thing that is wrong.
+func firstFaultLine(r skill.Row) int {
 	for _, p := range r.Problems {
 		if p.Line > 0 {
 			return p.Line
@@ -290,11 +290,11 @@ func line(r skill.Row) int {
 // editSkill opens a SKILL.md; afterwards the overlay comes back.
 func (w *workbench) editSkill(name, file string, at int) tea.Cmd {
 	return func() tea.Msg {
-		return ui.RunProcess{Cmd: editor(file, at), Done: func(err error) tea.Msg {
+		return ui.RunProcess{Cmd: editorCommand(file, at), Done: func(err error) tea.Msg {
 			if err != nil {
 				return ui.Toast(event.Error, "editor: %v; set VISUAL or EDITOR to the editor that you want", err)
 			}
-			if app, ok := w.boot.now(); ok {
+			if app, ok := w.boot.appIfReady(); ok {
 				app.Skills.Changed()
 			}
 			return ui.RunAction{ID: "skills", Arg: name}

@@ -23,13 +23,13 @@ func levelRound() []string {
 // nextLevel goes to the next level. The one that asks about nothing is asked about itself; who says
 // no there, or presses the key again, has changed nothing.
 func (w *workbench) nextLevel(string) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		c, err := app.SessionConfig(ctx, uid)
 		if err != nil {
 			return nil, err
 		}
 		now := cmp.Or(c.Policy.LevelName(), levelOf(app.Gate.Policy()))
-		next := following(levelRound(), now)
+		next := nextInRound(levelRound(), now)
 		if next == session.LevelAll {
 			return ui.ShowOverlay{Overlay: w.allPicker()}, nil
 		}
@@ -45,7 +45,7 @@ func (w *workbench) allPicker() ui.Overlay {
 		{ID: "standard", Title: "Stay", Detail: "ask for risky things"},
 	}
 	choose := func(it ui.Item) tea.Cmd {
-		return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+		return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 			return w.setLevel(ctx, app, uid, it.ID)
 		})
 	}
@@ -69,14 +69,14 @@ func effortNames() []string {
 	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max", asSettings}
 }
 
-// effort chooses how long the model of this session thinks, or tells it.
-func (w *workbench) effort(arg string) tea.Cmd {
+// chooseEffort chooses how long the model of this session thinks, or tells it.
+func (w *workbench) chooseEffort(arg string) tea.Cmd {
 	if arg != "" && !slices.Contains(effortNames(), arg) {
 		return func() tea.Msg {
 			return ui.Toast(event.Error, "there is no effort %q: choose %s", arg, joinWords(effortNames()))
 		}
 	}
-	return w.configure(arg, func(c *session.Config) error {
+	return w.configureSession(arg, func(c *session.Config) error {
 		c.Effort = arg
 		if arg == asSettings {
 			c.Effort = ""
@@ -87,12 +87,12 @@ func (w *workbench) effort(arg string) tea.Cmd {
 
 // nextEffort goes to the next effort.
 func (w *workbench) nextEffort(string) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		c, err := app.SessionConfig(ctx, uid)
 		if err != nil {
 			return nil, err
 		}
-		next := following([]string{"", "low", "medium", "high"}, c.Effort)
+		next := nextInRound([]string{"", "low", "medium", "high"}, c.Effort)
 		if _, err := app.Configure(ctx, uid, func(c *session.Config) { c.Effort = next }); err != nil {
 			return nil, err
 		}
@@ -103,17 +103,17 @@ func (w *workbench) nextEffort(string) tea.Cmd {
 	})
 }
 
-// following is the one behind now, the first one behind the last or behind a stranger.
-func following(round []string, now string) string {
+// nextInRound is the one behind now, the first one behind the last or behind a stranger.
+func nextInRound(round []string, now string) string {
 	return round[(slices.Index(round, now)+1)%len(round)]
 }
 
-// away says that nobody answers in this session, or that somebody does again.
-func (w *workbench) away(arg string) tea.Cmd {
+// setAway says that nobody answers in this session, or that somebody does again.
+func (w *workbench) setAway(arg string) tea.Cmd {
 	if arg != "" && arg != "on" && arg != "off" {
 		return func() tea.Msg { return ui.Toast(event.Error, "away is on or off, not %q", arg) }
 	}
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		if arg == "off" {
 			return ui.Toast(event.Info, "questions of this session wait for you again"), app.SetAttended(ctx, uid, true)
 		}

@@ -17,9 +17,9 @@ import (
 	"hermes/ui"
 )
 
-// status shows how the session stands, on a card.
-func (w *workbench) status(string) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+// showStatus shows how the session stands, on a card.
+func (w *workbench) showStatus(string) tea.Cmd {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		info, err := app.Sessions.Get(ctx, uid)
 		if errors.Is(err, store.ErrNotFound) { // nothing was said yet: what the first prompt would find
 			info, err = event.SessionInfo{UID: uid, Cwd: app.Cwd()}, nil

@@ -28,18 +28,18 @@ var (
 const quick = 2 * time.Second
 
 func (t talker) Page(ctx context.Context, uid string, beforeSeq, limit int) ([]chat.Message, bool, error) {
-	return t.messages(ctx, uid, session.Page{BeforeSeq: beforeSeq, Limit: limit})
+	return t.readMessages(ctx, uid, session.Page{BeforeSeq: beforeSeq, Limit: limit})
 }
 
 func (t talker) Around(ctx context.Context, uid string, id int64, limit int) ([]chat.Message, bool, error) {
-	return t.messages(ctx, uid, session.Page{AroundID: id, Limit: limit})
+	return t.readMessages(ctx, uid, session.Page{AroundID: id, Limit: limit})
 }
 
 // Recent gives the output pane the newest messages of a session. It resumes nothing: the
 // conversation pane does, and must be the first, so that it never reads a call that a crash left
 // open and that is being closed at this moment.
 func (t talker) Recent(ctx context.Context, uid string, limit int) ([]chat.Message, error) {
-	app, fresh, err := t.stored(ctx, uid)
+	app, fresh, err := t.storedSession(ctx, uid)
 	if fresh || err != nil {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func (t talker) Recent(ctx context.Context, uid string, limit int) ([]chat.Messa
 	return msgs, err
 }
 
-func (t talker) messages(ctx context.Context, uid string, p session.Page) ([]chat.Message, bool, error) {
-	app, fresh, err := t.stored(ctx, uid)
+func (t talker) readMessages(ctx context.Context, uid string, p session.Page) ([]chat.Message, bool, error) {
+	app, fresh, err := t.storedSession(ctx, uid)
 	if fresh || err != nil {
 		return nil, false, err
 	}
@@ -58,9 +58,11 @@ func (t talker) messages(ctx context.Context, uid string, p session.Page) ([]cha
 	return app.History().Messages(ctx, uid, p)
 }
 
-// stored returns the App, and whether the session is not in its store yet.
-func (t talker) stored(ctx context.Context, uid string) (app *core.App, fresh bool, err error) {
-	if app, err = t.b.get(ctx); err != nil {
+// storedSession returns the App, and whether the session is not in its store yet.
+func (t talker) storedSession(ctx context.Context, uid string) (app *core.App, fresh bool,
+	err error,
+) {
+	if app, err = t.b.waitForApp(ctx); err != nil {
 		return nil, false, err
 	}
 	fresh, err = isFresh(ctx, app.Sessions, uid)
@@ -68,7 +70,7 @@ func (t talker) stored(ctx context.Context, uid string) (app *core.App, fresh bo
 }
 
 func (t talker) Submit(ctx context.Context, uid, text string, att []chat.Part, mode event.InputMode) error {
-	app, err := t.b.get(ctx)
+	app, err := t.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (t talker) Submit(ctx context.Context, uid, text string, att []chat.Part, m
 }
 
 func (t talker) contentPath(blob string) string {
-	app, ok := t.b.now()
+	app, ok := t.b.appIfReady()
 	if !ok {
 		return ""
 	}
@@ -84,25 +86,25 @@ func (t talker) contentPath(blob string) string {
 }
 
 func (t talker) Interrupt(uid string) bool {
-	app, ok := t.b.now()
+	app, ok := t.b.appIfReady()
 	return ok && app.Interrupt(uid)
 }
 
 func (t talker) Busy(uid string) bool {
-	app, ok := t.b.now()
+	app, ok := t.b.appIfReady()
 	return ok && app.Agent.Busy(uid)
 }
 
 func (t talker) Waiting(uid string) ([]event.ApprovalAsked, []event.QuestionAsked) {
-	app, ok := t.b.now()
+	app, ok := t.b.appIfReady()
 	if !ok {
 		return nil, nil
 	}
 	return app.Gate.Pending(uid), app.Agent.Questions(uid)
 }
 
-// standing is Busy and Waiting for the status row.
-func (t talker) standing(uid string) (busy bool, waits []string) {
+// sessionStanding is Busy and Waiting for the status row.
+func (t talker) sessionStanding(uid string) (busy bool, waits []string) {
 	asks, questions := t.Waiting(uid)
 	for _, a := range asks {
 		waits = append(waits, a.ID)
@@ -113,15 +115,15 @@ func (t talker) standing(uid string) (busy bool, waits []string) {
 	return t.Busy(uid), waits
 }
 
-// hurry has a session ask its model again at once, when it waits to.
-func (t talker) hurry(uid string) {
-	if app, ok := t.b.now(); ok {
+// hurrySession has a session ask its model again at once, when it waits to.
+func (t talker) hurrySession(uid string) {
+	if app, ok := t.b.appIfReady(); ok {
 		app.Agent.Hurry(uid)
 	}
 }
 
 func (t talker) Queue(uid string) []event.QueuedInput {
-	app, ok := t.b.now()
+	app, ok := t.b.appIfReady()
 	if !ok {
 		return nil
 	}
@@ -129,7 +131,7 @@ func (t talker) Queue(uid string) []event.QueuedInput {
 }
 
 func (t talker) EditQueued(ctx context.Context, uid, id, text string) error {
-	app, err := t.b.get(ctx)
+	app, err := t.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -137,7 +139,7 @@ func (t talker) EditQueued(ctx context.Context, uid, id, text string) error {
 }
 
 func (t talker) DropQueued(ctx context.Context, uid, id string) error {
-	app, err := t.b.get(ctx)
+	app, err := t.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -145,7 +147,7 @@ func (t talker) DropQueued(ctx context.Context, uid, id string) error {
 }
 
 func (t talker) PromoteQueued(ctx context.Context, uid, id string, mode event.InputMode) error {
-	app, err := t.b.get(ctx)
+	app, err := t.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -153,7 +155,7 @@ func (t talker) PromoteQueued(ctx context.Context, uid, id string, mode event.In
 }
 
 func (t talker) Resume(ctx context.Context, uid string) error {
-	app, err := t.b.get(ctx)
+	app, err := t.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -163,7 +165,7 @@ func (t talker) Resume(ctx context.Context, uid string) error {
 func (t talker) Answer(id string, d event.Decision) error {
 	ctx, cancel := context.WithTimeout(context.Background(), quick)
 	defer cancel()
-	app, err := t.b.get(ctx)
+	app, err := t.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -173,7 +175,7 @@ func (t talker) Answer(id string, d event.Decision) error {
 func (t talker) AnswerEdited(id, command string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), quick)
 	defer cancel()
-	app, err := t.b.get(ctx)
+	app, err := t.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -183,7 +185,7 @@ func (t talker) AnswerEdited(id, command string) error {
 func (t talker) AnswerQuestion(id, text string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), quick)
 	defer cancel()
-	app, err := t.b.get(ctx)
+	app, err := t.b.waitForApp(ctx)
 	if err != nil {
 		return err
 	}

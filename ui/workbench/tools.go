@@ -14,13 +14,13 @@ import (
 	"hermes/ui"
 )
 
-// tools shows the toolsets, and switches the one that is chosen: in the settings, for new sessions,
-// and for this one. With "reload" it gives the session the tools as they are now.
-func (w *workbench) tools(arg string) tea.Cmd {
+// showTools shows the toolsets, and switches the one that is chosen: in the settings, for new
+// sessions, and for this one. With "reload" it gives the session the tools as they are now.
+func (w *workbench) showTools(arg string) tea.Cmd {
 	if arg == "reload" {
 		return w.reloadTools()
 	}
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		chosen, err := chosenTools(ctx, app, uid)
 		return ui.ShowOverlay{Overlay: w.toolPicker(app.Toolsets(chosen), arg)}, err
 	})
@@ -40,7 +40,7 @@ func (w *workbench) toolPicker(sets []tool.SetView, selected string) ui.Overlay 
 	var items []ui.Item
 	for _, s := range sets {
 		on[s.Name] = s.On
-		items = append(items, ui.Item{ID: s.Name, Title: mark(s.On) + s.Name, Detail: s.Description + ": " + inSet(s.Tools)})
+		items = append(items, ui.Item{ID: s.Name, Title: checkMark(s.On) + s.Name, Detail: s.Description + ": " + inSet(s.Tools)})
 	}
 	return ui.NewPicker(ui.PickerOptions{
 		Title: "Tools", Items: items, Selected: selected, Placeholder: "toolset",
@@ -49,7 +49,7 @@ func (w *workbench) toolPicker(sets []tool.SetView, selected string) ui.Overlay 
 	})
 }
 
-func mark(on bool) string {
+func checkMark(on bool) string {
 	if on {
 		return "[x] "
 	}
@@ -70,7 +70,7 @@ func inSet(tools []tool.View) string {
 }
 
 func (w *workbench) switchTools(name string, on bool) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		now, err := chosenTools(ctx, app, uid)
 		if err != nil {
 			return nil, err
@@ -94,7 +94,7 @@ func (w *workbench) switchTools(name string, on bool) tea.Cmd {
 		}
 		return tea.BatchMsg{
 			func() tea.Msg { return ui.Toast(event.Info, "%s", said) },
-			w.tools(name),
+			w.showTools(name),
 		}, nil
 	})
 }

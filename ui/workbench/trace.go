@@ -10,10 +10,10 @@ import (
 	"hermes/ui"
 )
 
-// trace shows what a turn was given, did and came to, on a card: the last one of the session, or
-// the one that is named, with the other turns of its session beside it.
-func (w *workbench) trace(arg string) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+// showTrace shows what a turn was given, did and came to, on a card: the last one of the session,
+// or the one that is named, with the other turns of its session beside it.
+func (w *workbench) showTrace(arg string) tea.Cmd {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		t, err := learn.Turn{Ref: arg}, error(nil)
 		if arg == "" {
 			t, err = lastTurn(ctx, app.History(), uid)

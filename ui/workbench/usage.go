@@ -21,15 +21,15 @@ import (
 // usageRows is how many days, models and turns the overlay lists.
 const usageRows = 12
 
-// usage shows what the session's prompt is made of, and what its calls cost.
-func (w *workbench) usage(string) tea.Cmd {
-	return w.task(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
+// showUsage shows what the session's prompt is made of, and what its calls cost.
+func (w *workbench) showUsage(string) tea.Cmd {
+	return w.runInApp(func(ctx context.Context, app *core.App, uid string) (tea.Msg, error) {
 		r, err := readUsage(ctx, app, uid)
 		if err != nil {
 			return nil, err
 		}
 		again := func() tea.Cmd {
-			return w.task(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
+			return w.runInApp(func(ctx context.Context, app *core.App, _ string) (tea.Msg, error) {
 				r, err := readUsage(ctx, app, uid)
 				return usageMsg{r}, err
 			})
@@ -71,7 +71,7 @@ func (v *usageView) Hint() string            { return "up down scroll  r read ag
 
 func (v *usageView) Size(w, h int) (int, int) {
 	width := min(max(w-8, 30), 100)
-	return width, min(len(v.lines(width)), h-4)
+	return width, min(len(v.drawLines(width)), h-4)
 }
 
 // Observe implements ui.Observer.
@@ -89,44 +89,44 @@ func (v *usageView) Update(msg tea.Msg) (tea.Cmd, bool) {
 	case tea.MouseMsg:
 		switch msg.Button { //nolint:exhaustive // the others do nothing here
 		case tea.MouseButtonWheelUp:
-			v.scroll(-3)
+			v.scrollBy(-3)
 		case tea.MouseButtonWheelDown:
-			v.scroll(3)
+			v.scrollBy(3)
 		}
 	case tea.KeyMsg:
-		return v.key(msg.String())
+		return v.handleKey(msg.String())
 	}
 	return nil, false
 }
 
-func (v *usageView) key(key string) (tea.Cmd, bool) {
+func (v *usageView) handleKey(key string) (tea.Cmd, bool) {
 	switch key {
 	case "esc", "q", "enter":
 		return nil, true
 	case "r":
 		return v.again(), false
 	case "up", "k":
-		v.scroll(-1)
+		v.scrollBy(-1)
 	case "down", "j":
-		v.scroll(1)
+		v.scrollBy(1)
 	case "pgup":
-		v.scroll(-max(v.rows-1, 1))
+		v.scrollBy(-max(v.rows-1, 1))
 	case "pgdown", " ":
-		v.scroll(max(v.rows-1, 1))
+		v.scrollBy(max(v.rows-1, 1))
 	case "home":
 		v.from = 0
 	case "end":
-		v.scroll(v.total)
+		v.scrollBy(v.total)
 	}
 	return nil, false
 }
 
-func (v *usageView) scroll(by int) { v.from = max(min(v.from+by, v.total-v.rows), 0) }
+func (v *usageView) scrollBy(by int) { v.from = max(min(v.from+by, v.total-v.rows), 0) }
 
 func (v *usageView) View(w, h int) string {
-	lines := v.lines(w)
+	lines := v.drawLines(w)
 	v.total, v.rows = len(lines), h
-	v.scroll(0)
+	v.scrollBy(0)
 	return text.Block(lines[v.from:], w, h)
 }
 
@@ -138,29 +138,30 @@ func (v *usageView) Place() string {
 	return fmt.Sprintf("%d of %d", min(v.from+v.rows, v.total), v.total)
 }
 
-func (v *usageView) lines(w int) []string {
+func (v *usageView) drawLines(w int) []string {
 	if v.styles == nil {
 		return nil
 	}
 	var out []string
 	if m := v.r.session.Composition; m != nil {
-		out = append(v.composition(*m, w), "")
+		out = append(v.drawComposition(*m, w), "")
 	}
 	if v.r.session.Total.Calls > 0 {
-		out = append(out, v.head("This session", w), v.sum("all", v.r.session.Total, w))
-		out = append(out, v.group("Turns", v.r.session.Turns, w, func(r store.UsageRow) string { return r.Name })...)
-		out = append(out, v.group("Models", v.r.session.Models, w, func(r store.UsageRow) string { return r.Key })...)
-		out = append(out, v.group("For", forMore(v.r.session.Purposes), w, func(r store.UsageRow) string { return client.PurposeName(r.Key) })...)
+		out = append(out, v.drawHead("This session", w), v.drawSum("all", v.r.session.Total, w))
+		out = append(out, v.drawGroup("Turns", v.r.session.Turns, w, func(r store.UsageRow) string { return r.Name })...)
+		out = append(out, v.drawGroup("Models", v.r.session.Models, w, func(r store.UsageRow) string { return r.Key })...)
+		out = append(out, v.drawGroup("For", forMore(v.r.session.Purposes), w, func(r store.UsageRow) string { return client.PurposeName(r.Key) })...)
 		out = append(out, "")
 	}
 	all := v.r.all
 	if all.Total.Calls == 0 {
 		return append(out, v.styles.Dim.Render(text.Truncate("no model was called yet", w, "…")))
 	}
-	out = append(out, v.head("All sessions", w), v.sum("today", all.Today, w), v.sum("all", all.Total, w))
-	out = append(out, v.group("Days", all.Days, w, func(r store.UsageRow) string { return r.Key })...)
-	out = append(out, v.group("Models", all.Models, w, func(r store.UsageRow) string { return r.Key })...)
-	return append(out, v.group("Sessions", all.Sessions, w, func(r store.UsageRow) string {
+	out = append(out, v.drawHead("All sessions", w), v.drawSum("today", all.Today, w), v.drawSum("all", all.Total, w))
+	out = append(out, v.drawGroup("Days", all.Days, w,
+		func(r store.UsageRow) string { return r.Key })...)
+	out = append(out, v.drawGroup("Models", all.Models, w, func(r store.UsageRow) string { return r.Key })...)
+	return append(out, v.drawGroup("Sessions", all.Sessions, w, func(r store.UsageRow) string {
 		if r.Name != "" {
 			return r.Name
 		}
@@ -179,13 +180,13 @@ func forMore(rows []store.UsageRow) []store.UsageRow {
 // barCells is the width of a bar.
 const barCells = 24
 
-// composition shows the shares of the next call as bars.
-func (v *usageView) composition(m agent.Composition, w int) []string {
+// drawComposition shows the shares of the next call as bars.
+func (v *usageView) drawComposition(m agent.Composition, w int) []string {
 	s := v.styles
 	out := []string{s.Strong.Render(text.Truncate("The next call", w, "…"))}
 	for _, p := range m.Shares {
 		row := "  " + text.Fit(client.ShareName(p.Name), 24) + fmt.Sprintf("%8d %3d%%  ", p.Tokens, p.Tokens*100/max(m.Tokens, 1))
-		out = append(out, text.Truncate(s.Text.Render(row)+s.Accent.Render(v.bar(p.Tokens, m.Tokens)), w, "…"))
+		out = append(out, text.Truncate(s.Text.Render(row)+s.Accent.Render(v.drawBar(p.Tokens, m.Tokens)), w, "…"))
 	}
 	full := fmt.Sprintf("  %s%8d", text.Fit("all, estimated", 24), m.Tokens)
 	if m.Window > 0 {
@@ -198,7 +199,7 @@ func (v *usageView) composition(m agent.Composition, w int) []string {
 	return out
 }
 
-func (v *usageView) bar(n, of int) string {
+func (v *usageView) drawBar(n, of int) string {
 	cells := (n*barCells + of - 1) / max(of, 1)
 	if v.styles.ASCII {
 		return strings.Repeat("#", cells)
@@ -206,8 +207,8 @@ func (v *usageView) bar(n, of int) string {
 	return strings.Repeat("█", cells)
 }
 
-// head is the head of a table of sums.
-func (v *usageView) head(name string, w int) string {
+// drawHead draws the head of a table of sums.
+func (v *usageView) drawHead(name string, w int) string {
 	s := v.styles
 	facts := usageFacts(w, "calls", "read", "cached", "to cache", "written", "thought", "cost")
 	return s.Strong.Render(text.Fit(name, v.nameCells(w))) + s.Faint.Render(text.Truncate(facts, w-v.nameCells(w), ""))
@@ -232,7 +233,7 @@ func usageFacts(w int, calls, read, cached, toCache, written, thought, cost stri
 	return fmt.Sprintf("%6s %9s %6s %8s %8s %8s  %s", calls, read, cached, toCache, written, thought, cost)
 }
 
-func (v *usageView) sum(name string, r store.UsageRow, w int) string {
+func (v *usageView) drawSum(name string, r store.UsageRow, w int) string {
 	u, s := r.Usage, v.styles
 	facts := usageFacts(w, fmt.Sprint(r.Calls), fmt.Sprint(u.Input), client.CacheRate(u), fmt.Sprint(u.Written), fmt.Sprint(u.Output),
 		fmt.Sprint(u.Reasoning), client.CostWords(r))
@@ -240,13 +241,13 @@ func (v *usageView) sum(name string, r store.UsageRow, w int) string {
 	return text.Truncate(s.Text.Render(text.Fit("  "+text.Truncate(text.OneLine(name), cells-3, s.Glyphs.Ellipsis), cells))+s.Dim.Render(facts), w, s.Glyphs.Ellipsis)
 }
 
-func (v *usageView) group(name string, rows []store.UsageRow, w int, title func(store.UsageRow) string) []string {
+func (v *usageView) drawGroup(name string, rows []store.UsageRow, w int, title func(store.UsageRow) string) []string {
 	var out []string
 	for i, r := range rows {
 		if i == 0 {
 			out = append(out, v.styles.Dim.Render(text.Truncate(" "+name, w, "")))
 		}
-		out = append(out, v.sum(title(r), r, w))
+		out = append(out, v.drawSum(title(r), r, w))
 	}
 	return out
 }

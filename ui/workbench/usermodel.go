@@ -9,8 +9,8 @@ import (
 	"hermes/panes/memory"
 )
 
-// known is the user model as the memory pane shows it: an entry a value.
-func (r remembered) known() memory.File {
+// userModelFile is the user model as the memory pane shows it: an entry a value.
+func (r remembered) userModelFile() memory.File {
 	f := memory.File{Target: memory.UserModel, Name: "user model"}
 	m, err := r.app.UserModel().Load()
 	if err != nil {

@@ -47,15 +47,15 @@ type Options struct {
 
 // Run opens the workbench and returns once the person has left it and everything is closed.
 func Run(ctx context.Context, o Options) (err error) {
-	w, err := open(ctx, o)
+	w, err := openWorkbench(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
-		said := w.farewell(end)
-		err = errors.Join(err, w.boot.close(end))
+		said := w.farewellText(end)
+		err = errors.Join(err, w.boot.closeApp(end))
 		out := o.UI.Output
 		if out == nil {
 			out = os.Stdout
@@ -79,23 +79,23 @@ type workbench struct {
 	models  modelNames
 }
 
-func open(ctx context.Context, o Options) (*workbench, error) {
+func openWorkbench(ctx context.Context, o Options) (*workbench, error) {
 	o.Core.Session.Source = "tui"
 	w := &workbench{slash: &ui.Slash{}, options: o, ready: make(chan struct{})}
-	o.Core.Changed = w.changed
-	w.boot = boot(ctx, o.Core, w.opened)
+	o.Core.Changed = w.applySettings
+	w.boot = startBoot(ctx, o.Core, w.programOpened)
 	first := session.NewUID()
 	if o.Session != "" {
-		uid, err := w.resolve(ctx, o.Session)
+		uid, err := w.resolveSession(ctx, o.Session)
 		if err != nil {
 			close(w.ready)
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 			defer cancel()
-			return nil, errors.Join(err, w.boot.close(end))
+			return nil, errors.Join(err, w.boot.closeApp(end))
 		}
 		first = uid
 	}
-	w.program = ui.New(w.ui(first))
+	w.program = ui.New(w.uiOptions(first))
 	close(w.ready)
 	if o.Prompt != "" {
 		crash.Go("first prompt", func() { w.firstPrompt(ctx, first, o.Prompt) })
@@ -106,9 +106,10 @@ func open(ctx context.Context, o Options) (*workbench, error) {
 	return w, nil
 }
 
-// resolve turns what a person wrote into a session. Only then the screen waits for the store.
-func (w *workbench) resolve(ctx context.Context, ref string) (string, error) {
-	app, err := w.boot.get(ctx)
+// resolveSession turns what a person wrote into a session. Only then the screen waits for the
+// store.
+func (w *workbench) resolveSession(ctx context.Context, ref string) (string, error) {
+	app, err := w.boot.waitForApp(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -116,8 +117,8 @@ func (w *workbench) resolve(ctx context.Context, ref string) (string, error) {
 	return info.UID, err
 }
 
-// changed applies edited settings to the screen. It is not called from the event loop.
-func (w *workbench) changed(c *config.Config) {
+// applySettings applies edited settings to the screen. It is not called from the event loop.
+func (w *workbench) applySettings(c *config.Config) {
 	if <-w.ready; w.program == nil {
 		return
 	}
@@ -125,9 +126,9 @@ func (w *workbench) changed(c *config.Config) {
 	w.program.SetKeys(c.Keys)
 }
 
-// opened tells the screen how opening went. It listens already, or will in a moment: to go on with
-// a session waits for the store, and what is said before anybody listens is lost.
-func (w *workbench) opened(app *core.App, err error) {
+// programOpened tells the screen how opening went. It listens already, or will in a moment: to go
+// on with a session waits for the store, and what is said before anybody listens is lost.
+func (w *workbench) programOpened(app *core.App, err error) {
 	if <-w.ready; w.program == nil {
 		return
 	}
@@ -148,22 +149,22 @@ func (w *workbench) opened(app *core.App, err error) {
 	app.Events().Publish(event.Header{}, event.ModelChanged{Provider: p.Name(), Model: m.ID, Window: m.Window})
 }
 
-func (w *workbench) ui(first string) ui.Options {
+func (w *workbench) uiOptions(first string) ui.Options {
 	c, o := w.options.Core.Config, w.options.UI
 	o.Bus = w.options.Core.Bus
 	o.Session = first
-	o.Conversation = w.conversation
-	o.Side = w.side(o.Now)
-	o.Actions = w.actions()
+	o.Conversation = w.newConversation
+	o.Side = w.sidePanes(o.Now)
+	o.Actions = w.ownActions()
 	o.More = func() []ui.Action { return slices.Concat(w.skillCommands(), w.promptCommands(), w.pluginCommands()) }
 	o.Keys, o.CommandLine = c.Keys, w.options.CommandLine
 	o.Slash = w.slash
 	o.Theme, o.ThemeDir, o.SetTheme = c.Display.Theme, c.Paths().ThemesDir, w.setTheme
 	o.NoMouse = c.Display.Mouse == "off"
 	o.Notify = c.Display.Notify
-	o.Defaults, o.Look, o.NoModel = w.defaults, w.lookAround, provider.Offline
-	o.Standing = talker{w.boot}.standing
-	o.Hurry = talker{w.boot}.hurry
+	o.Defaults, o.Look, o.NoModel = w.sessionDefaults, w.lookAround, provider.Offline
+	o.Standing = talker{w.boot}.sessionStanding
+	o.Hurry = talker{w.boot}.hurrySession
 	if o.State == nil {
 		o.State = layoutFile(c.Paths())
 	}
@@ -173,8 +174,8 @@ func (w *workbench) ui(first string) ui.Options {
 	return o
 }
 
-// side makes the panes beside the conversation. A clock is given by tests only.
-func (w *workbench) side(now func() time.Time) []ui.Pane {
+// sidePanes makes the panes beside the conversation. A clock is given by tests only.
+func (w *workbench) sidePanes(now func() time.Time) []ui.Pane {
 	s, o, b := sessions.New(browser{w.boot}), output.New(talker{w.boot}), backends.New(places{w.boot})
 	if now != nil {
 		s.SetClock(now)
@@ -206,25 +207,26 @@ func PaneActions() []ui.Action {
 	return out
 }
 
-// conversation makes the pane of a session and opens the stored one behind it.
-func (w *workbench) conversation(uid string) ui.Pane {
+// newConversation makes the pane of a session and opens the stored one behind it.
+func (w *workbench) newConversation(uid string) ui.Pane {
 	if uid == "" {
 		uid = session.NewUID()
 	}
 	t, c := talker{w.boot}, w.options.Core.Config
 	return conversation.New(conversation.Deps{
-		Transcript: t, Agent: t, Files: fileLister{w.resources, w.boot.now}, History: &promptHistory{path: c.Paths().HistoryFile}, Commands: w.slash,
+		Transcript: t, Agent: t, Files: fileLister{w.listResources, w.boot.appIfReady}, History: &promptHistory{path: c.Paths().HistoryFile}, Commands: w.slash,
 		NewSession: func(context.Context) (string, error) { return session.NewUID(), nil },
-		Fork:       w.forkAt, Retry: w.retry, Undo: w.undo, Mark: w.markMessage,
+		Fork:       w.forkAt, Retry: w.retryTurn, Undo: w.undoExchange, Mark: w.markMessage,
 		Busy: event.InputMode(c.Display.BusyInputMode), ContentPath: t.contentPath,
-		Cwd: w.cwd, Now: w.options.UI.Now, Key: w.slash.Key, Display: w.display, Picture: showPicture,
+		Cwd: w.folderOf, Now: w.options.UI.Now, Key: w.slash.Key,
+		Display: w.displaySettings, Picture: showPicture,
 	}, uid)
 }
 
-// display is what the settings say now about the look of a conversation.
-func (w *workbench) display() conversation.Display {
+// displaySettings is what the settings say now about the look of a conversation.
+func (w *workbench) displaySettings() conversation.Display {
 	d := w.options.Core.Config.Display
-	if app, ok := w.boot.now(); ok {
+	if app, ok := w.boot.appIfReady(); ok {
 		d = app.Config().Display
 	}
 	return conversation.Display{
@@ -233,7 +235,7 @@ func (w *workbench) display() conversation.Display {
 }
 
 func (w *workbench) forkAt(ctx context.Context, uid string, message int64) (string, error) {
-	app, err := w.boot.get(ctx)
+	app, err := w.boot.waitForApp(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -241,18 +243,18 @@ func (w *workbench) forkAt(ctx context.Context, uid string, message int64) (stri
 	return info.UID, err
 }
 
-func (w *workbench) retry(ctx context.Context, uid string) error {
-	app, err := w.boot.get(ctx)
+func (w *workbench) retryTurn(ctx context.Context, uid string) error {
+	app, err := w.boot.waitForApp(ctx)
 	if err != nil {
 		return err
 	}
 	return app.Agent.Retry(ctx, uid)
 }
 
-// undo takes the last exchange back. What was pasted comes back with the prompt; what the text
-// names (@file) is read again when it is sent again.
-func (w *workbench) undo(ctx context.Context, uid string) (compose.Prompt, error) {
-	app, err := w.boot.get(ctx)
+// undoExchange takes the last exchange back. What was pasted comes back with the prompt; what the
+// text names (@file) is read again when it is sent again.
+func (w *workbench) undoExchange(ctx context.Context, uid string) (compose.Prompt, error) {
+	app, err := w.boot.waitForApp(ctx)
 	if err != nil {
 		return compose.Prompt{}, err
 	}
@@ -268,9 +270,9 @@ func (w *workbench) undo(ctx context.Context, uid string) (compose.Prompt, error
 	return p, err
 }
 
-// cwd is where a session works; a session that is not stored yet works where new ones do.
-func (w *workbench) cwd(uid string) string {
-	app, ok := w.boot.now()
+// folderOf is where a session works; a session that is not stored yet works where new ones do.
+func (w *workbench) folderOf(uid string) string {
+	app, ok := w.boot.appIfReady()
 	if !ok {
 		return w.options.Core.Cwd
 	}

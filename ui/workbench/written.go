@@ -15,7 +15,7 @@ type written struct {
 	files map[string][sha256.Size]byte
 }
 
-func (w *written) note(path string) {
+func (w *written) noteWritten(path string) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return // then it cannot be taken back
@@ -28,8 +28,8 @@ func (w *written) note(path string) {
 	w.files[path] = sha256.Sum256(data)
 }
 
-// remove takes a file away that was exported in this run and is as it was written.
-func (w *written) remove(path string) error {
+// removeWritten takes a file away that was exported in this run and is as it was written.
+func (w *written) removeWritten(path string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	sum, ours := w.files[path]
