@@ -87,6 +87,7 @@ type App struct {
 	openedWith  sync.Map
 	configuring sync.Mutex // orders Configure
 	sampling    sync.Map   // [session, server]: the person lets it ask the model
+	reminded    sync.Map   // uids of sessions whose skills named their servers
 	log         *slog.Logger
 	config      atomic.Pointer[config.Config]
 	parts       []part // that were started

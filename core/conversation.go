@@ -137,12 +137,16 @@ func (a *App) ArchiveSession(ctx context.Context, uid string, on bool) error {
 	if !on {
 		return a.Sessions.Archive(ctx, uid, false)
 	}
-	return whyNot(a.Agent.Drop(ctx, uid, func() error {
+	err := a.Agent.Drop(ctx, uid, func() error {
 		if err := a.Pool.CloseSession(ctx, uid); err != nil {
 			return err
 		}
 		return a.Sessions.Archive(ctx, uid, true)
-	}), "archive")
+	})
+	if err == nil {
+		a.leaveServers(uid)
+	}
+	return whyNot(err, "archive")
 }
 
 // Holds names what was made for a session and goes when it ends: back ends with their files, and

@@ -104,8 +104,10 @@ func (a *App) TrustServers(shown *mcp.Brought, yes bool) error {
 	return nil
 }
 
-// Forget drops what the person allowed servers in a session.
+// Forget drops what the person allowed servers in a session, and ends those that only its skills
+// wanted.
 func (p *serversPart) Forget(session string) {
+	p.a.leaveServers(session)
 	p.a.sampling.Range(func(key, _ any) bool {
 		if key.([2]string)[0] == session {
 			p.a.sampling.Delete(key)
@@ -135,9 +137,9 @@ func (a *App) owners() []string {
 	return out
 }
 
-// serversOf are the servers that a choice of toolsets needs.
-func (a *App) serversOf(toolsets []string) []string {
-	names := a.MCP.Names()
+// serversOf are the servers that a session with a choice of toolsets needs.
+func (a *App) serversOf(session string, toolsets []string) []string {
+	names := a.MCP.Names(session)
 	if len(toolsets) == 0 || slices.Contains(toolsets, tool.DefaultToolset) || slices.Contains(toolsets, "all") {
 		return names
 	}
@@ -150,7 +152,8 @@ func (a *App) serversOf(toolsets []string) []string {
 // moment before it is given its first tools, since they can take what comes later; else until each
 // has said yes or no.
 func (a *App) awaitTools(ctx context.Context, session string, toolsets []string, first bool) {
-	names := a.serversOf(toolsets)
+	a.remindServers(ctx, session)
+	names := a.serversOf(session, toolsets)
 	if len(names) == 0 {
 		return
 	}

@@ -86,10 +86,10 @@ func (p *skillsPart) Tools() []tool.Tool {
 	a := p.a
 	run := toolprocedure.Tool(toolprocedure.Options{
 		Library: a.Skills, Project: prompt.ProjectRoot, Runs: filepath.Join(a.Config().Paths().Home, "procedures"), Model: a.modelStep,
-		Servers: func(names []string) { a.MCP.Named(names) },
+		Servers: func(session string, names []string) { a.MCP.Named(session, names) },
 	})
 	return append([]tool.Tool{run}, toolskill.Tools(toolskill.Options{Library: a.Skills, Project: prompt.ProjectRoot, Audience: func(session string) skill.Audience {
-		return a.audience(a.Tools.Enabled(a.agentSettings(session).Toolsets))
+		return a.audience(a.Tools.Enabled(session, a.agentSettings(session).Toolsets))
 	}})...)
 }
 
@@ -110,7 +110,9 @@ func (a *App) modelStep(ctx context.Context, session, system, text string) (stri
 // loadedSkill starts the servers that a skill names, of those that the person has set up.
 func (a *App) loadedSkill(session string, s *skills.Skill) {
 	a.passing.load(session, s.Name)
-	a.MCP.Named(s.Servers)
+	if session != "" { // else it stands in what the session is told: see nameServers
+		a.MCP.Named(session, s.Servers)
+	}
 }
 
 // audience is who is offered these tools.
@@ -158,6 +160,7 @@ func (a *App) SubmitSkill(ctx context.Context, uid, name string, in agent.Input)
 		in.Text = "Use the skill " + name + "."
 	}
 	a.passing.load(uid, name)
+	a.nameServers(ctx, uid, []string{name})
 	in.Parts = append([]chat.Part{part}, in.Parts...)
 	return a.Agent.Submit(ctx, uid, in)
 }

@@ -101,6 +101,7 @@ func (p *agentPart) tools() (*tool.Registry, error) {
 	r.RefuseBy(a.refused)
 	r.OnChange(func() { a.Agent.OfferTools() })
 	r.Owners(a.owners)
+	r.BarBy(func(session, owner string) bool { return a.MCP.Barred(session, owner) })
 	return r, nil
 }
 

@@ -79,7 +79,7 @@ type Models interface {
 
 // Tools is what the agent can do; tool.Registry implements it.
 type Tools interface {
-	Specs(toolsets []string) []tool.Spec
+	Specs(session string, toolsets []string) []tool.Spec
 	Lookup(name string) (tool.Spec, bool)
 	Validate(name string, args json.RawMessage) (json.RawMessage, error)
 	Run(ctx context.Context, name string, c tool.Call) chat.ToolResult

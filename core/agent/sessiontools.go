@@ -110,7 +110,7 @@ func (w *worker) setGiven(g *given) {
 
 // takeTools gives the session the tools as they are now.
 func (w *worker) takeTools(ctx context.Context, toolsets []string) (*given, error) {
-	specs, found := w.a.d.Tools.Specs(toolsets), []tool.Spec(nil)
+	specs, found := w.a.d.Tools.Specs(w.uid, toolsets), []tool.Spec(nil)
 	if w.a.d.Defer != nil {
 		specs, found = w.a.d.Defer(w.modelWindow(ctx), specs)
 	}
@@ -144,7 +144,7 @@ func (w *worker) modelWindow(ctx context.Context) int {
 
 // toolChanges is what is not any more as the session was given it. A tool that is only hidden here,
 // such as one that needs a person to be there, is not gone.
-func (a *Agent) toolChanges(g *given) event.ToolsChanged {
+func (a *Agent) toolChanges(session string, g *given) event.ToolsChanged {
 	var d event.ToolsChanged
 	had := map[string]givenTool{}
 	for _, t := range g.allTools() {
@@ -153,7 +153,7 @@ func (a *Agent) toolChanges(g *given) event.ToolsChanged {
 			d.Removed = append(d.Removed, t.Name)
 		}
 	}
-	for _, t := range newGiven(nil, a.d.Tools.Specs(g.Toolsets)).Tools {
+	for _, t := range newGiven(nil, a.d.Tools.Specs(session, g.Toolsets)).Tools {
 		switch old, ok := had[t.Name]; {
 		case !ok || old.Owner != t.Owner:
 			d.Added = append(d.Added, t.Name)
@@ -166,7 +166,7 @@ func (a *Agent) toolChanges(g *given) event.ToolsChanged {
 
 // offerTools tells once what could be taken.
 func (w *worker) offerTools(g *given) {
-	d := w.a.toolChanges(g)
+	d := w.a.toolChanges(w.uid, g)
 	key := fmt.Sprintf("%q", [][]string{d.Added, d.Removed, d.Changed})
 	w.mu.Lock()
 	known := w.offered
@@ -203,7 +203,7 @@ func (a *Agent) TakeTools(ctx context.Context, session string) (d event.ToolsCha
 		if g == nil {
 			return nil // its first turn gives it those of then
 		}
-		d = a.toolChanges(g)
+		d = a.toolChanges(session, g)
 		toolsets := a.d.Settings(session).Toolsets
 		if d.Empty() && slices.Equal(toolsets, g.Toolsets) {
 			return nil

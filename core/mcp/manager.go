@@ -103,27 +103,7 @@ func (m *Manager) Apply(all map[string]Settings) {
 // It does not wait.
 func (m *Manager) Want(names ...string) {
 	for _, s := range m.some(names) {
-		if len(names) > 0 || !s.waits() {
-			s.want()
-		}
-	}
-}
-
-// waits reports whether the server is for skills only and none has named it yet.
-func (s *server) waits() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.set.Start == "skill" && !s.byName
-}
-
-// Named starts servers that a skill names, where the person has set them up. From now on they count
-// like the others.
-func (m *Manager) Named(names []string) {
-	for _, name := range names {
-		if s, err := m.named(name); err == nil {
-			s.mu.Lock()
-			s.byName = true
-			s.mu.Unlock()
+		if len(names) > 0 || !s.forSkills() {
 			s.want()
 		}
 	}
@@ -162,13 +142,14 @@ func (m *Manager) Await(ctx context.Context, names ...string) {
 	}
 }
 
-// Names lists the servers that are not switched off and wait for no skill, by name.
-func (m *Manager) Names() []string {
+// Names lists the servers that are not switched off, by name, without those that are not for a
+// session: see Barred.
+func (m *Manager) Names(session string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []string
 	for name, s := range m.servers {
-		if !s.settings().Off() && !s.waits() {
+		if !s.settings().Off() && !s.barred(session) {
 			out = append(out, name)
 		}
 	}

@@ -36,9 +36,9 @@ type server struct {
 	next      time.Time
 	err       string
 	gen       int
-	again     bool // end the connection and begin anew
-	running   bool // its goroutine
-	byName    bool // a skill named it
+	again     bool            // end the connection and begin anew
+	running   bool            // its goroutine
+	skilled   map[string]bool // sessions of which a skill named it
 	stop      context.CancelFunc
 	conn      *connection
 	ready     chan struct{} // closed when it was ready or failed once since it was wanted
@@ -282,11 +282,14 @@ func (s *server) wantsAgain() bool {
 	return again
 }
 
-// over is the end of the goroutine; a newer one may have begun.
+// over is the end of the goroutine: with the program's, nobody is to wait for the server any more.
+// Who stopped it otherwise has said what becomes of it, and a newer goroutine may have begun.
 func (s *server) over() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settle()
+	if s.m.life.Err() != nil {
+		s.settle()
+	}
 }
 
 // once is one connection, from its beginning to its end. It never returns nil.

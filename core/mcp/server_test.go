@@ -265,7 +265,8 @@ func seedsFiles(t *testing.T, p *place, project string) {
 	}
 }
 
-// A server for skills is started when one names it, and by its own name; nothing else starts it.
+// A server for skills is started when one names it, and by its own name; nothing else starts it. It
+// is for the sessions of those skills only, and ends with the last of them.
 func TestServersForSkills(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -274,12 +275,27 @@ func TestServersForSkills(t *testing.T) {
 	p.Apply(entries(set, program("usual", "honest")))
 	p.Want()
 	mustReady(t, p, "usual")
-	if s, err := p.Status("srv"); err != nil || s.State != StateIdle || len(p.Names()) != 1 {
-		t.Errorf("%+v %v %q", s, err, p.Names())
+	if s, err := p.Status("srv"); err != nil || s.State != StateIdle || len(p.Names("a")) != 1 {
+		t.Errorf("%+v %v %q", s, err, p.Names("a"))
 	}
-	p.Named([]string{"srv", "unknown"})
+	p.Named("a", []string{"srv", "unknown", "usual"})
 	mustReady(t, p, "srv")
-	if len(p.Names()) != 2 {
-		t.Errorf("%q", p.Names())
+	if len(p.Names("a")) != 2 || len(p.Names("b")) != 1 || p.Barred("a", "mcp:srv") || !p.Barred("b", "mcp:srv") || p.Barred("b", "mcp:usual") {
+		t.Errorf("%q %q", p.Names("a"), p.Names("b"))
 	}
+	p.Named("b", []string{"srv"})
+	p.Leave("a")
+	if s, err := p.Status("srv"); err != nil || s.State != StateReady || p.Barred("b", "mcp:srv") {
+		t.Errorf("%+v %v", s, err)
+	}
+	p.Leave("b")
+	if s, err := p.Status("srv"); err != nil || s.State != StateIdle || len(s.Tools) != 0 {
+		t.Errorf("it goes on without a session: %+v %v", s, err)
+	}
+	p.Leave("b")
+	if s := mustReady(t, p, "usual"); len(s.Tools) == 0 {
+		t.Errorf("%+v", s)
+	}
+	p.Named("c", []string{"srv"})
+	mustReady(t, p, "srv")
 }

@@ -21,6 +21,7 @@ type Registry struct {
 	replace  sync.Mutex                        // held by who replaces it
 	told     func()
 	owners   func() []string // who may bring tools later
+	barred   func(session, owner string) bool
 	spillDir string
 	budget   int // characters of a result
 	refuse   func(s Spec, in intent.Intent) error
@@ -29,7 +30,7 @@ type Registry struct {
 // NewRegistry registers the tools of this program. A bad or doubled name is a programming error and
 // comes back as an error.
 func NewRegistry(tools ...Tool) (*Registry, error) {
-	r := &Registry{budget: DefaultMaxResult, told: func() {}, owners: func() []string { return nil }}
+	r := &Registry{budget: DefaultMaxResult, told: func() {}, owners: func() []string { return nil }, barred: func(string, string) bool { return false }}
 	r.list.Store(&map[string]*entry{})
 	return r, r.replaceTools(tools, func(Spec) bool { return false })
 }
@@ -57,6 +58,9 @@ func (r *Registry) OnChange(f func()) { r.told = f }
 // Owners has names say who may bring tools later: a choice of toolsets may name them before they
 // do. Call it before the first Unknown.
 func (r *Registry) Owners(names func() []string) { r.owners = names }
+
+// BarBy has barred say of whose tools a session has none. Call it before the first Specs.
+func (r *Registry) BarBy(barred func(session, owner string) bool) { r.barred = barred }
 
 var validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,63}$`) })
 
@@ -115,8 +119,8 @@ func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.currentTo
 // Specs returns what a session is given: the available tools of the toolsets, with their
 // descriptions as a model is told them, in alphabetical order so that the request prefix stays byte
 // for byte the same. No toolsets means DefaultToolset. Unknown toolsets add nothing: see Unknown.
-func (r *Registry) Specs(toolsets []string) []Spec {
-	list := r.currentTools()
+func (r *Registry) Specs(session string, toolsets []string) []Spec {
+	list := r.toolsFor(session)
 	names := enabledTools(list, toolsets)
 	specs := make([]Spec, len(names))
 	for i, name := range names {
@@ -142,8 +146,24 @@ func (r *Registry) Holds(toolset string) bool {
 }
 
 // Enabled lists the names behind Specs.
-func (r *Registry) Enabled(toolsets []string) []string {
-	return enabledTools(r.currentTools(), toolsets)
+func (r *Registry) Enabled(session string, toolsets []string) []string {
+	return enabledTools(r.toolsFor(session), toolsets)
+}
+
+// toolsFor is the list without those whose owners have none for the session.
+func (r *Registry) toolsFor(session string) map[string]*entry {
+	list, barred := r.currentTools(), map[string]bool{}
+	for _, e := range list {
+		if o := e.spec.Owner; o != "" && !barred[o] && r.barred(session, o) {
+			barred[o] = true
+		}
+	}
+	if len(barred) == 0 {
+		return list
+	}
+	list = maps.Clone(list)
+	maps.DeleteFunc(list, func(_ string, e *entry) bool { return barred[e.spec.Owner] })
+	return list
 }
 
 func enabledTools(list map[string]*entry, toolsets []string) []string {
@@ -175,7 +195,7 @@ func (s Spec) hiddenReason() error {
 
 // unknownTool is what a model reads when it calls a tool that does not exist.
 func (r *Registry) unknownTool(name string) string {
-	names := r.Enabled([]string{"all"})
+	names := r.Enabled("", []string{"all"})
 	hint := ""
 	if near, ok := nearest.Name(name, names); ok {
 		hint = fmt.Sprintf(" Did you mean %s?", near)

@@ -168,11 +168,11 @@ func TestToolsets(t *testing.T) {
 		if sets != "" {
 			names = strings.Split(sets, ",")
 		}
-		if got := strings.Join(r.Enabled(names), " "); got != want {
+		if got := strings.Join(r.Enabled("", names), " "); got != want {
 			t.Errorf("%q: %q, want %q", sets, got, want)
 		}
-		if len(r.Specs(names)) != len(strings.Fields(want)) {
-			t.Errorf("%q: %d specs", sets, len(r.Specs(names)))
+		if len(r.Specs("", names)) != len(strings.Fields(want)) {
+			t.Errorf("%q: %d specs", sets, len(r.Specs("", names)))
 		}
 	}
 	if err := r.Unknown([]string{"file", "alpha", "terminl"}); err == nil || !strings.Contains(err.Error(), "did you mean terminal?") {

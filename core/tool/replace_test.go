@@ -78,7 +78,7 @@ func TestToolsetsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for set, want := range map[string]string{"": "srv_a", "all": "srv_a", "srv": "srv_a", "srv_a": "srv_a", "safe": "", "file": "", "x": "ours srv_a"} {
-		if got := specNames(r.Specs(strings.Fields(set))); got != want {
+		if got := specNames(r.Specs("", strings.Fields(set))); got != want {
 			t.Errorf("%q: %q, want %q", set, got, want)
 		}
 	}
@@ -149,7 +149,7 @@ func TestReplaceBesideReaders(t *testing.T) {
 					return
 				default:
 				}
-				names := specNames(r.Specs([]string{"x"}))
+				names := specNames(r.Specs("", []string{"x"}))
 				if !slices.Contains(strings.Fields(names), "ours") || strings.Contains(names, "_b") && !strings.Contains(names, "_a") {
 					t.Errorf("half a list: %s", names)
 				}

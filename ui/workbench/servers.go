@@ -3,6 +3,7 @@ package workbench
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -41,9 +42,9 @@ func (w *workbench) mcpNames(prefix string) []string {
 		return nil
 	}
 	var out []string
-	for _, name := range app.MCP.Names() {
-		if len(name) >= len(prefix) && name[:len(prefix)] == prefix {
-			out = append(out, name)
+	for _, s := range app.MCP.List() {
+		if strings.HasPrefix(s.Name, prefix) {
+			out = append(out, s.Name)
 		}
 	}
 	return out

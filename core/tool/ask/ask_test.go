@@ -49,7 +49,7 @@ func TestClarifyHidesWhereNobodyIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if specs := reg.Specs(nil); len(specs) != 0 {
+	if specs := reg.Specs("", nil); len(specs) != 0 {
 		t.Errorf("%v", specs)
 	}
 }

@@ -45,7 +45,7 @@ type Options struct {
 	// Model has a model without tools answer.
 	Model func(ctx context.Context, session, system, text string) (string, error)
 	// Servers starts servers of tools that a procedure names. May be nil.
-	Servers func(names []string)
+	Servers func(session string, names []string)
 }
 
 type args struct {
@@ -109,19 +109,19 @@ func (o Options) runProcedure(ctx context.Context, c tool.Call, a args) (tool.Re
 	if a.DryRun {
 		return tool.Result{Text: p.Plan(h, state.Params) + "Nothing was done: this was a dry run."}, nil
 	}
-	o.startServers(p.Procedure)
+	o.startServers(c.Session, p.Procedure)
 	res := procedure.Start(p.Procedure, h, state).Do(ctx)
 	return tool.Result{Text: o.resultText(res), IsError: res.Err != nil, Interrupted: ctx.Err() != nil}, nil
 }
 
 // startServers wants the servers of a procedure, as a skill that is read wants its own.
-func (o Options) startServers(p *procedure.Procedure) {
+func (o Options) startServers(session string, p *procedure.Procedure) {
 	var names []string
 	for _, s := range p.Servers {
 		names = append(names, s.Name)
 	}
 	if o.Servers != nil && len(names) > 0 {
-		o.Servers(names)
+		o.Servers(session, names)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestSwitchedOff(t *testing.T) {
 		t.Errorf("%q", got.Text)
 	}
 	f.settings = Settings{}
-	if specs := f.reg.Specs([]string{"memory"}); len(specs) != 0 {
+	if specs := f.reg.Specs("", []string{"memory"}); len(specs) != 0 {
 		t.Error("offered though everything is off")
 	}
 }
