@@ -442,31 +442,6 @@ func (s *server) tell() {
 	s.m.o.Told(StateChanged{Name: st.Name, State: st.State, Tools: len(st.Tools), Changed: st.Changed, Error: st.LastError, Next: st.Next})
 }
 
-// stopError is one that trying again does not mend.
-type stopError struct{ error }
-
-func (e stopError) Unwrap() error { return e.error }
-
-func stop(err error) error { return stopError{err} }
-
-// loginError says that a person has to log in.
-type loginError struct{ error }
-
-func (e loginError) Unwrap() error { return e.error }
-
-func stateOf(err error) State {
-	var halt stopError
-	var login loginError
-	switch {
-	case errors.As(err, &login):
-		return StateLogin
-	case errors.As(err, &halt):
-		return StateFailed
-	default:
-		return StateRetrying
-	}
-}
-
 func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"errors"
 	"time"
 )
 
@@ -64,4 +65,29 @@ type StateChanged struct {
 	Changed int
 	Error   string
 	Next    time.Time
+}
+
+// stopError is one that trying again does not mend.
+type stopError struct{ error }
+
+func (e stopError) Unwrap() error { return e.error }
+
+func stop(err error) error { return stopError{err} }
+
+// loginError says that a person has to log in.
+type loginError struct{ error }
+
+func (e loginError) Unwrap() error { return e.error }
+
+func stateOf(err error) State {
+	var halt stopError
+	var login loginError
+	switch {
+	case errors.As(err, &login):
+		return StateLogin
+	case errors.As(err, &halt):
+		return StateFailed
+	default:
+		return StateRetrying
+	}
 }
