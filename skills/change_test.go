@@ -100,6 +100,7 @@ func TestChangesAreRefused(t *testing.T) {
 	}
 	for why, q := range map[string]Request{
 		"is there already|already":    {Op: Create, Name: "own", Content: text("own", "x")},
+		"1025 characters":             {Op: Edit, Name: "own", Content: text("own", strings.Repeat("x", 1025))},
 		"two":                         {Op: Patch, Name: "own", File: "references/a.md", Old: "a", New: "b"},
 		"front matter says other":     {Op: Edit, Name: "own", Content: text("other", "x")},
 		"there is no front matter":    {Op: Edit, Name: "own", Content: "text"},

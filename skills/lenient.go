@@ -26,6 +26,21 @@ func (s *Skill) nameFromFolder(folder string) {
 	}
 }
 
+// cutDescription shortens a description that is too long: what a new skill is refused for,
+// published ones have.
+func (s *Skill) cutDescription() {
+	r := []rune(s.Description)
+	if len(r) <= MaxDescription {
+		return
+	}
+	s.Description = string(r[:MaxDescription-1]) + "…"
+	for i, p := range s.Problems {
+		if p.Key == "description" && p.Fatal {
+			s.Problems[i].Fatal, s.Problems[i].Fix = false, "it was cut; say in one sentence when the skill is of use"
+		}
+	}
+}
+
 // cutOpening is the first line of front matter.
 func cutOpening(data []byte) (rest []byte, ok bool) {
 	row, rest, ok := bytes.Cut(data, []byte("\n"))

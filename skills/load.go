@@ -204,6 +204,7 @@ func (l *loader) takeSkill(body folder, source Source, dir, category string) {
 	} else {
 		s, _ = Parse(file, data)
 		s.nameFromFolder(path.Base(filepath.ToSlash(dir)))
+		s.cutDescription()
 	}
 	s.Source, s.Dir, s.body = source, dir, body
 	if s.Category == "" && category != "." && CheckCategory(category) == nil {

@@ -202,7 +202,6 @@ func (p *parser) description(v *yaml.Node) {
 	text := strings.Join(strings.Fields(p.text("description", v)), " ")
 	if n := utf8.RuneCountInString(text); n > MaxDescription {
 		p.addError(lineOf(v), "description", fmt.Sprintf("the description has %d characters, at most %d are allowed", n, MaxDescription), "say in one sentence when the skill is of use")
-		return
 	}
 	p.skill.Description = text
 }

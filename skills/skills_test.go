@@ -89,8 +89,11 @@ func TestBrokenSkillsHideNoOther(t *testing.T) {
 		"aliased/SKILL.md": "---\nname: aliased\ndescription: &d x\nlicense: *d\n---\nx\n",
 	})
 	c := load(Options{Home: home})
-	if got := names(c.Skills); !slices.Equal(got, []string{"aliased", "good", "listed", "same", "twice"}) {
+	if got := names(c.Skills); !slices.Equal(got, []string{"aliased", "good", "listed", "long", "same", "twice"}) {
 		t.Errorf("found %v", got)
+	}
+	if d := []rune(c.Find("long").Description); len(d) != MaxDescription || d[len(d)-1] != '…' {
+		t.Errorf("a description of %d characters", len(d))
 	}
 	want := map[string]string{
 		"nohead/SKILL.md:1": "there is no front matter", "open/SKILL.md:1": "does not end", "yaml/SKILL.md:3": "not valid YAML",

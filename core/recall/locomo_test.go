@@ -24,8 +24,11 @@ func TestLoCoMo(t *testing.T) {
 	}
 	var at5, at10, any5, decayed float64
 	n := 0
+	var talks []loCoMo
 	for _, file := range files {
-		talk := readLoCoMo(t, file)
+		talks = append(talks, readLoCoMo(t, file)...)
+	}
+	for _, talk := range talks {
 		s, dated := talk.store(t, false), talk.store(t, true)
 		for _, qa := range talk.QA {
 			if len(qa.Evidence) == 0 {
@@ -58,16 +61,33 @@ type loCoMo struct {
 
 var diaID = regexp.MustCompile(`D\d+:\d+`)
 
-func readLoCoMo(t *testing.T, file string) (talk loCoMo) {
+// readLoCoMo reads a file with one conversation, or with a list of them (locomo10.json). A list has
+// what was said below "conversation".
+func readLoCoMo(t *testing.T, file string) (talks []loCoMo) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(data, &all); err != nil {
-		t.Fatal(err)
+	one := map[string]json.RawMessage{}
+	if json.Unmarshal(data, &one) == nil {
+		return []loCoMo{oneLoCoMo(t, one)}
 	}
+	var list []map[string]json.RawMessage
+	if err := json.Unmarshal(data, &list); err != nil {
+		t.Fatalf("%s is neither a conversation nor a list of them: %v", file, err)
+	}
+	for _, all := range list {
+		if err := json.Unmarshal(all["conversation"], &all); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		talks = append(talks, oneLoCoMo(t, all))
+	}
+	return talks
+}
+
+func oneLoCoMo(t *testing.T, all map[string]json.RawMessage) (talk loCoMo) {
+	t.Helper()
 	var qa []struct {
 		Question string   `json:"question"`
 		Evidence []string `json:"evidence"`
