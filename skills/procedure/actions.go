@@ -14,7 +14,17 @@ type builtin func(ctx context.Context, r *Run, s *stepRun, args map[string]any) 
 
 var builtins = map[string]builtin{
 	"git_diff": gitDiff, "parallel_health_check": healthCheck, "analyze_anomalies": analyzeAnomalies, "auto_remediate": autoRemediate,
-	"execute_migration": executeMigration,
+	"execute_migration": executeMigration, "analyze_files": analyzeFiles, "scan_api_usage": scanAPIUsage, "fetch_changelog": fetchChangelog,
+	"generate_report": generateReport,
+}
+
+// builtin is the action of the program that a step is, nil for none. A step that says what a model
+// should answer is asked of a model.
+func (s *Step) builtin() builtin {
+	if s.Prompt != nil || s.Schema != nil {
+		return nil
+	}
+	return builtins[s.Action]
 }
 
 // shellWord quotes a value for a command.

@@ -64,5 +64,5 @@ func (p *Procedure) asksFirst(host Host, s *Step) bool {
 		return s.Confirm
 	}
 	_, isTool := host.Tool(s.Action)
-	return s.Command != nil || isTool || builtins[s.Action] != nil // a built-in may run a command
+	return s.Command != nil || isTool || s.builtin() != nil // a built-in may run a command
 }

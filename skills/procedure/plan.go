@@ -76,7 +76,7 @@ func (p *Procedure) planStep(host Host, s *Step, sc scope, params map[string]any
 	if server := p.lacking(host, s.Action); server != "" && s.Prompt == nil {
 		return fmt.Sprintf("cannot be done: the tool %s of the MCP server %s is not there", s.Action, server)
 	}
-	if builtins[s.Action] != nil && s.Prompt == nil {
+	if s.builtin() != nil {
 		return "built-in " + s.Action + args
 	}
 	return fmt.Sprintf("a model without tools answers %s%s; schema %s", s.Action, args, p.schemaOf(s))

@@ -330,7 +330,7 @@ func (r *Run) act(ctx context.Context, s *stepRun) (any, error) {
 		}
 		return fromText(out), nil
 	}
-	if f := builtins[s.step.Action]; f != nil && s.step.Prompt == nil {
+	if f := s.step.builtin(); f != nil {
 		return f(ctx, r, s, args)
 	}
 	if server := r.p.lacking(r.host, s.step.Action); server != "" && s.step.Prompt == nil {
