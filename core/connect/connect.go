@@ -210,11 +210,7 @@ func anotherMode(err error, also provider.Class) bool {
 // OwnName is a name for a server of one's own, by its address: that of its domain, with a number
 // where another server has it.
 func OwnName(address string, settings *config.Config) string {
-	return FreeName(domainName(address), address, settings)
-}
-
-// FreeName is a name with a number where a server at another address has it.
-func FreeName(name, address string, settings *config.Config) string {
+	name := domainName(address)
 	c := Choice{Server: Server{Name: name, BaseURL: strings.TrimRight(address, "/"), Own: true}}
 	for n := 2; settings != nil && c.taken(settings) != nil; n++ {
 		c.Server.Name = fmt.Sprintf("%s-%d", name, n)

@@ -299,13 +299,15 @@ func Cluster(s string) (c string, cells int) {
 	return s[:n], cells
 }
 
-// Thousands writes a number short: 12345 as 12k, 1234567 as 1.2M.
+// Thousands writes a number short: 4915 as 4.9k, 12345 as 12k, 1234567 as 1.2M.
 func Thousands(n int) string {
 	switch {
 	case n >= 1_000_000:
 		return fmt.Sprintf("%.1fM", float64(n)/1e6)
-	case n >= 1000:
+	case n >= 10_000:
 		return fmt.Sprintf("%dk", n/1000)
+	case n >= 1000:
+		return strings.TrimSuffix(fmt.Sprintf("%d.%d", n/1000, n%1000/100), ".0") + "k"
 	default:
 		return strconv.Itoa(n)
 	}

@@ -208,7 +208,7 @@ func TestEveryCharacterKeepsItsWidthInAFrame(t *testing.T) {
 }
 
 func TestThousands(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1k", 12_345: "12k", 1_234_567: "1.2M"} {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1k", 1099: "1k", 4915: "4.9k", 9999: "9.9k", 10_000: "10k", 12_345: "12k", 1_234_567: "1.2M"} {
 		if got := Thousands(n); got != want {
 			t.Errorf("Thousands(%d) = %q, want %q", n, got, want)
 		}

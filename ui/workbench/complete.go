@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"hermes/core"
+	"hermes/core/config"
 	"hermes/core/crash"
 	"hermes/core/session"
 	"hermes/ui/text"
@@ -35,11 +37,27 @@ func (w *workbench) sessionTitles(prefix string) []string {
 	return out
 }
 
-// modelNames are those that the servers listed. They are asked once, while the person types on.
+// modelNames are those that the servers listed. They are asked while the person types on: once for
+// the settings that count.
 type modelNames struct {
-	once  sync.Once
 	mu    sync.Mutex
+	asked *config.Config // for which they were asked
 	names []string
+}
+
+// askServers asks the servers of the settings, and keeps the old names until they have answered.
+func (m *modelNames) askServers(app *core.App, settings *config.Config) {
+	ctx, cancel := context.WithTimeout(context.Background(), slow)
+	defer cancel()
+	var names []string
+	for _, x := range app.Catalog().List(ctx) {
+		names = append(names, x.Provider+"/"+x.ID)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.asked == settings {
+		m.names = names
+	}
 }
 
 // completeModel completes /model.
@@ -48,21 +66,12 @@ func (m *modelNames) completeModel(w *workbench, prefix string) []string {
 	if !ok {
 		return nil
 	}
-	m.once.Do(func() {
-		crash.Go("list models", func() {
-			ctx, cancel := context.WithTimeout(context.Background(), slow)
-			defer cancel()
-			var names []string
-			for _, x := range app.Catalog().List(ctx) {
-				names = append(names, x.Provider+"/"+x.ID)
-			}
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			m.names = names
-		})
-	})
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if now := app.Config(); m.asked != now {
+		m.asked = now
+		crash.Go("list models", func() { m.askServers(app, now) })
+	}
 	var out []string
 	for _, n := range m.names {
 		if len(out) < maxCompleted && strings.Contains(strings.ToLower(n), strings.ToLower(prefix)) {

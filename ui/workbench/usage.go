@@ -180,21 +180,25 @@ func forMore(rows []store.UsageRow) []store.UsageRow {
 // barCells is the width of a bar.
 const barCells = 24
 
-// drawComposition shows the shares of the next call as bars.
+// drawComposition shows the shares of the next call, as bars where there is room.
 func (v *usageView) drawComposition(m agent.Composition, w int) []string {
-	s := v.styles
+	s, cells := v.styles, max(min(w-15, 24), 8)
 	out := []string{s.Strong.Render(text.Truncate("The next call", w, "…"))}
 	for _, p := range m.Shares {
-		row := "  " + text.Fit(client.ShareName(p.Name), 24) + fmt.Sprintf("%8d %3d%%  ", p.Tokens, p.Tokens*100/max(m.Tokens, 1))
-		out = append(out, text.Truncate(s.Text.Render(row)+s.Accent.Render(v.drawBar(p.Tokens, m.Tokens)), w, "…"))
+		row := "  " + text.Fit(client.ShareName(p.Name), cells) + fmt.Sprintf("%8d %3d%%", p.Tokens, p.Tokens*100/max(m.Tokens, 1))
+		bar := ""
+		if w >= narrowUsage {
+			bar = "  " + v.drawBar(p.Tokens, m.Tokens)
+		}
+		out = append(out, text.Truncate(s.Text.Render(row)+s.Accent.Render(bar), w, "…"))
 	}
-	full := fmt.Sprintf("  %s%8d", text.Fit("all, estimated", 24), m.Tokens)
+	full := fmt.Sprintf("  %s%8d", text.Fit("all, estimated", cells), m.Tokens)
 	if m.Window > 0 {
 		full += fmt.Sprintf("  %d%% of %d", m.Tokens*100/m.Window, m.Window)
 	}
 	out = append(out, s.Dim.Render(text.Truncate(full, w, "…")))
 	if m.Counted > 0 {
-		out = append(out, s.Dim.Render(text.Truncate(fmt.Sprintf("  %s%8d", text.Fit("last call, counted", 24), m.Counted), w, "…")))
+		out = append(out, s.Dim.Render(text.Truncate(fmt.Sprintf("  %s%8d", text.Fit("last call, counted", cells), m.Counted), w, "…")))
 	}
 	return out
 }
@@ -214,19 +218,25 @@ func (v *usageView) drawHead(name string, w int) string {
 	return s.Strong.Render(text.Fit(name, v.nameCells(w))) + s.Faint.Render(text.Truncate(facts, w-v.nameCells(w), ""))
 }
 
-// wideUsage is the width from which on all columns have room beside the names.
-const wideUsage = 96
+// From wideUsage on all columns have room beside the names, below narrowUsage the most asked for.
+const wideUsage, narrowUsage = 96, 56
 
 func (v *usageView) nameCells(w int) int {
 	if w >= wideUsage {
 		return max(min(w-73, 44), 12)
 	}
+	if w < narrowUsage {
+		return max(w-19, 12)
+	}
 	return max(min(w-50, 44), 12)
 }
 
 // usageFacts is a row of sums without its name. What was written to a cache and what was thought
-// are left out where there is no room.
+// are left out where there is no room; at last all but what was read and the cost.
 func usageFacts(w int, calls, read, cached, toCache, written, thought, cost string) string {
+	if w < narrowUsage {
+		return fmt.Sprintf("%8s  %s", read, cost)
+	}
 	if w < wideUsage {
 		return fmt.Sprintf("%6s %9s %6s %8s  %s", calls, read, cached, written, cost)
 	}

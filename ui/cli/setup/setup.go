@@ -118,10 +118,10 @@ func wizard(a *answers, cfg *config.Config) error {
 	return aborted(err)
 }
 
-// nameServer gives another server a name that no server at another address has.
+// nameServer gives another server a name by its address, as /connect does.
 func (a *answers) nameServer(cfg *config.Config) {
 	if a.provider == connect.Custom {
-		a.provider = connect.FreeName(connect.Custom, a.baseURL, cfg)
+		a.provider = connect.OwnName(a.baseURL, cfg)
 	}
 }
 
