@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hermes/core/provider/modeltest"
+	"hermes/ui/uitest"
 )
 
 // From nothing to an answer without leaving the program: a server, a key that is refused, another
@@ -20,6 +21,7 @@ func TestConnectFromInsideTheProgram(t *testing.T) {
 	})
 	h := newHome(t, "display:\n  theme: default\n")
 	s := h.open()
+	completed(t, s, "offline/offl", "offline/offline")
 	say(s, "/connect")
 	s.WaitFor("Connect a model: which server?")
 	s.Type("another")
@@ -53,6 +55,7 @@ func TestConnectFromInsideTheProgram(t *testing.T) {
 	s.WaitGone("Theme")
 	say(s, "are you there?")
 	s.WaitFor("Here I am.")
+	completed(t, s, "lab/sma", "lab/small-model")
 	leave(t, s)
 	env, _ := os.ReadFile(filepath.Join(h.dir, ".env"))
 	settings, _ := os.ReadFile(filepath.Join(h.dir, "config.yaml"))
@@ -64,6 +67,22 @@ func TestConnectFromInsideTheProgram(t *testing.T) {
 			t.Errorf("asked with %q", got)
 		}
 	}
+}
+
+// completed types /model with the begin of a name until the whole one is offered: the servers are
+// asked while the person types on.
+func completed(t *testing.T, s *uitest.Screen, begin, whole string) {
+	t.Helper()
+	s.Type("/model " + begin)
+	for range 200 {
+		if strings.Contains(s.Settle(), whole) {
+			s.Type("\x15")
+			s.WaitGone(whole)
+			return
+		}
+		s.Type("x\x7f")
+	}
+	t.Fatalf("%s is not offered for %s:\n%s", whole, begin, s.Settle())
 }
 
 // A key that the server does not take any more leads to /connect.
